@@ -1,0 +1,140 @@
+/* arena.c - chunked arenas; the only place that asks the system for memory. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#ifndef TD_ARENA_CHUNK
+#  define TD_ARENA_CHUNK 16384u
+#endif
+
+typedef struct Chunk {
+  struct Chunk *below;
+  size_t size; /* of the payload */
+  alignas(16) unsigned char at[];
+} Chunk;
+
+typedef struct Defer {
+  struct Defer *below;
+  void (*fn)(void *);
+  void *p;
+} Defer;
+
+struct TdArena {
+  TdCtx *ctx;
+  Chunk *top;
+  size_t used; /* of the top chunk */
+  size_t bytes;
+  Defer *defer;
+};
+
+TdArena *td_arena_new(TdCtx *c) {
+  TdArena *a = td_ctx_realloc(c, NULL, 0, sizeof *a);
+  if (!a) td_ctx_escape(c, TD_WHY_MEMORY);
+  *a = (TdArena){.ctx = c, .bytes = sizeof *a};
+  return a;
+}
+
+/* Runs deferred calls down to `stop`, newest first. */
+static void run_deferred(TdArena *a, const Defer *stop) {
+  while (a->defer != stop) {
+    Defer *d = a->defer;
+    a->defer = d->below;
+    d->fn(d->p);
+  }
+}
+
+/* Gives back the chunks above `stop`. */
+static void drop_chunks(TdArena *a, const Chunk *stop) {
+  while (a->top != stop) {
+    Chunk *c = a->top;
+    a->top = c->below;
+    a->bytes -= sizeof *c + c->size;
+    td_ctx_realloc(a->ctx, c, sizeof *c + c->size, 0);
+  }
+}
+
+void td_arena_free(TdArena *a) {
+  if (!a) return;
+  run_deferred(a, NULL);
+  drop_chunks(a, NULL);
+  td_ctx_realloc(a->ctx, a, sizeof *a, 0);
+}
+
+/* Puts a chunk with room for n bytes on top. Chunks grow with the arena, so that big ones stay few.
+ */
+static void add_chunk(TdArena *a, size_t n) {
+  size_t size = a->bytes / 4 > TD_ARENA_CHUNK ? a->bytes / 4 : TD_ARENA_CHUNK;
+  if (size > ((size_t)1 << 24)) size = (size_t)1 << 24;
+  if (size < n) size = n;
+  Chunk *c = td_ctx_realloc(a->ctx, NULL, 0, sizeof *c + size);
+  if (!c) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  c->below = a->top;
+  c->size = size;
+  a->top = c;
+  a->used = 0;
+  a->bytes += sizeof *c + size;
+}
+
+void *td_arena_alloc(TdArena *a, size_t n) {
+  if (n > SIZE_MAX / 2) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  n = (n + 15) & ~(size_t)15;
+  if (!a->top || a->top->size - a->used < n) add_chunk(a, n);
+  void *p = a->top->at + a->used;
+  a->used += n;
+  return memset(p, 0, n);
+}
+
+void *td_arena_array(TdArena *a, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / size) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  return td_arena_alloc(a, count * size);
+}
+
+char *td_arena_strndup(TdArena *a, const char *s, size_t n) {
+  char *p = td_arena_alloc(a, n + 1);
+  if (n) memcpy(p, s, n);
+  return p;
+}
+
+char *td_arena_strdup(TdArena *a, const char *s) {
+  return td_arena_strndup(a, s, strlen(s));
+}
+
+void *td_arena_copy(TdArena *a, const void *p, size_t n) {
+  void *q = td_arena_alloc(a, n);
+  if (n) memcpy(q, p, n);
+  return q;
+}
+
+void td_arena_defer(TdArena *a, void (*fn)(void *), void *p) {
+  Defer *d = td_arena_alloc(a, sizeof *d);
+  *d = (Defer){.below = a->defer, .fn = fn, .p = p};
+  a->defer = d;
+}
+
+TdMark td_arena_mark(const TdArena *a) {
+  return (TdMark){.chunk = a->top, .defer = a->defer, .used = a->used};
+}
+
+void td_arena_release(TdArena *a, TdMark m) {
+  run_deferred(a, m.defer);
+  drop_chunks(a, m.chunk);
+  a->used = m.used;
+}
+
+size_t td_arena_bytes(const TdArena *a) {
+  return a->bytes;
+}
+
+TdCtx *td_arena_ctx(const TdArena *a) {
+  return a->ctx;
+}
+
+void *td_vec_grow(TdArena *a, const void *old, size_t n, size_t *cap, size_t size) {
+  *cap = *cap ? *cap * 2 : 8;
+  void *p = td_arena_array(a, *cap, size);
+  if (n) memcpy(p, old, n * size);
+  return p;
+}

@@ -1,0 +1,125 @@
+/* ctx.c - budget, interrupt, recursion depth, memory accounting and the escape hook. */
+#include "base/ctx.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TICK_SLICE 4096
+
+struct TdCtx {
+  TdAlloc alloc;
+  void *alloc_ud;
+  TdEscape escape;
+  void *escape_ud;
+  size_t bytes, limit;
+  uint64_t slice, budget;
+  bool budgeted;
+  int depth;
+  volatile sig_atomic_t interrupt;
+};
+
+/* The C library's allocator in the shape of TdAlloc. */
+static void *libc_alloc(void *ud, void *old, size_t old_size, size_t new_size) {
+  (void)ud, (void)old_size;
+  if (new_size) return realloc(old, new_size);
+  free(old);
+  return NULL;
+}
+
+TdCtx *td_ctx_new(TdAlloc alloc, void *alloc_ud) {
+  if (!alloc) alloc = libc_alloc;
+  TdCtx *c = alloc(alloc_ud, NULL, 0, sizeof *c);
+  if (!c) return NULL;
+  *c = (TdCtx){.alloc = alloc, .alloc_ud = alloc_ud, .slice = TICK_SLICE};
+  return c;
+}
+
+void td_ctx_free(TdCtx *c) {
+  if (c) c->alloc(c->alloc_ud, c, sizeof *c, 0);
+}
+
+void td_ctx_set_escape(TdCtx *c, TdEscape escape, void *ud) {
+  c->escape = escape;
+  c->escape_ud = ud;
+}
+
+_Noreturn void td_ctx_escape(TdCtx *c, TdWhy why) {
+  if (c->escape) c->escape(c->escape_ud, why);
+  fprintf(stderr, "tide: no way out set for reason %d\n", (int)why);
+  abort();
+}
+
+void *td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size) {
+  if (new_size > old_size && c->limit && c->bytes + (new_size - old_size) > c->limit) return NULL;
+  void *p = c->alloc(c->alloc_ud, old, old_size, new_size);
+  if (p || !new_size) c->bytes = c->bytes - old_size + new_size;
+  return p;
+}
+
+size_t td_ctx_bytes(const TdCtx *c) {
+  return c->bytes;
+}
+
+void td_ctx_set_memory_limit(TdCtx *c, size_t bytes) {
+  c->limit = bytes;
+}
+
+/* End of a slice: charges it to the budget and looks at the interrupt flag. */
+static void end_slice(TdCtx *c, uint64_t n) {
+  c->slice = TICK_SLICE;
+  if (c->interrupt) td_ctx_escape(c, TD_WHY_INTERRUPT);
+  if (!c->budgeted) return;
+  uint64_t spent = n > TICK_SLICE ? n : TICK_SLICE;
+  if (spent >= c->budget) td_ctx_escape(c, TD_WHY_BUDGET);
+  c->budget -= spent;
+}
+
+void td_ctx_tick(TdCtx *c, uint64_t n) {
+  if (n < c->slice && !c->interrupt)
+    c->slice -= n;
+  else
+    end_slice(c, n);
+}
+
+void td_ctx_set_budget(TdCtx *c, uint64_t units) {
+  c->budgeted = units > 0;
+  c->budget = units;
+  c->slice = TICK_SLICE;
+}
+
+void td_ctx_interrupt(TdCtx *c) {
+  c->interrupt = 1;
+}
+
+bool td_ctx_interrupted(const TdCtx *c) {
+  return c->interrupt != 0;
+}
+
+void td_ctx_clear_interrupt(TdCtx *c) {
+  c->interrupt = 0;
+}
+
+const volatile int *td_ctx_interrupt_flag(const TdCtx *c) {
+  _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "emitted code polls the flag as an int");
+  return (const volatile int *)&c->interrupt;
+}
+
+void td_ctx_enter(TdCtx *c) {
+  if (++c->depth > TD_MAX_DEPTH) {
+    c->depth = 0;
+    td_ctx_escape(c, TD_WHY_DEPTH);
+  }
+}
+
+void td_ctx_leave(TdCtx *c) {
+  if (c->depth > 0) c->depth--;
+}
+
+int td_ctx_depth(const TdCtx *c) {
+  return c->depth;
+}
+
+void td_ctx_set_depth(TdCtx *c, int depth) {
+  c->depth = depth;
+}

@@ -1,0 +1,60 @@
+/* ctx.h - one per session: memory hook, budget, interrupt flag, recursion depth, and the only way
+ * out of the core. */
+#ifndef TD_CTX_H
+#define TD_CTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TdCtx TdCtx;
+
+/* Why the core gave up in the middle of something. */
+typedef enum { TD_WHY_MEMORY, TD_WHY_BUDGET, TD_WHY_INTERRUPT, TD_WHY_DEPTH } TdWhy;
+
+/* Called when the core cannot go on; does not return (bind raises a Lua error, unit tests longjmp).
+ */
+typedef void (*TdEscape)(void *ud, TdWhy why);
+
+/* As lua_Alloc: old block and size, wanted size (0 frees); NULL is "no memory". */
+typedef void *(*TdAlloc)(void *ud, void *old, size_t old_size, size_t new_size);
+
+/* Returns a context drawing memory from alloc (NULL: the C library's), or NULL when even that
+ * cannot be had. */
+TdCtx *td_ctx_new(TdAlloc alloc, void *alloc_ud);
+void td_ctx_free(TdCtx *c);
+
+/* Sets the way out; bind refreshes it at every entry, because coroutines change the Lua state. */
+void td_ctx_set_escape(TdCtx *c, TdEscape escape, void *ud);
+
+/* Leaves through the escape hook; aborts with a message when there is none. */
+_Noreturn void td_ctx_escape(TdCtx *c, TdWhy why);
+
+/* Memory for arenas only. NULL when out of memory or over the limit; bytes counts what is live. */
+void *td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size);
+size_t td_ctx_bytes(const TdCtx *c);
+void td_ctx_set_memory_limit(TdCtx *c, size_t bytes);
+
+/* Counts n units of work; escapes when Ctrl-C was pressed or the budget is spent. */
+void td_ctx_tick(TdCtx *c, uint64_t n);
+
+/* Sets how many units of work may follow (0: no limit). */
+void td_ctx_set_budget(TdCtx *c, uint64_t units);
+
+/* Async-signal-safe: asks the work under way to stop at its next tick. */
+void td_ctx_interrupt(TdCtx *c);
+bool td_ctx_interrupted(const TdCtx *c);
+void td_ctx_clear_interrupt(TdCtx *c);
+
+/* The flag itself, for emitted code that polls it. */
+const volatile int *td_ctx_interrupt_flag(const TdCtx *c);
+
+/* Bounds recursion: enter escapes with TD_WHY_DEPTH past `TD_MAX_DEPTH` levels. */
+#define TD_MAX_DEPTH 1000
+void td_ctx_enter(TdCtx *c);
+void td_ctx_leave(TdCtx *c);
+/* The depth now, and the return to it by whoever catches an escape. */
+int td_ctx_depth(const TdCtx *c);
+void td_ctx_set_depth(TdCtx *c, int depth);
+
+#endif

@@ -1,0 +1,72 @@
+/* source.c - the chunks of source that were loaded, by id and by line. */
+#include <string.h>
+
+#include "base/base.h"
+
+typedef struct Source {
+  const char *chunk, *name, *text;
+  size_t n;
+  TD_VEC(uint32_t) starts; /* offset of each line */
+} Source;
+
+struct TdSources {
+  TdArena *arena;
+  TD_VEC(Source) list;
+};
+
+TdSources *td_sources_new(TdArena *a) {
+  TdSources *s = TD_NEW(a, TdSources);
+  s->arena = a;
+  return s;
+}
+
+uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, size_t n) {
+  Source src = {.chunk = td_arena_strdup(s->arena, chunkname),
+                .text = td_arena_strndup(s->arena, text, n),
+                .n = n};
+  bool marked = *chunkname == '@' || *chunkname == '=';
+  src.name = marked ? src.chunk + 1 : "[string]";
+  td_vec_push(s->arena, &src.starts, 0);
+  for (size_t i = 0; i < n; i++)
+    if (text[i] == '\n') td_vec_push(s->arena, &src.starts, (uint32_t)(i + 1));
+  td_vec_push(s->arena, &s->list, src);
+  return (uint32_t)s->list.n;
+}
+
+/* The source of an id, or NULL. */
+static const Source *get(const TdSources *s, uint32_t id) {
+  return id && id <= s->list.n ? &s->list.at[id - 1] : NULL;
+}
+
+const char *td_sources_name(const TdSources *s, uint32_t id) {
+  const Source *src = get(s, id);
+  return src ? src->name : "?";
+}
+
+const char *td_sources_chunk(const TdSources *s, uint32_t id) {
+  const Source *src = get(s, id);
+  return src ? src->chunk : "=?";
+}
+
+const char *td_sources_text(const TdSources *s, uint32_t id, size_t *n) {
+  const Source *src = get(s, id);
+  *n = src ? src->n : 0;
+  return src ? src->text : NULL;
+}
+
+const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size_t *n) {
+  const Source *src = get(s, id);
+  *n = 0;
+  if (!src || !line || line > src->starts.n) return NULL;
+  const char *at = src->text + src->starts.at[line - 1];
+  const char *end = memchr(at, '\n', (size_t)(src->text + src->n - at));
+  *n = (size_t)((end ? end : src->text + src->n) - at);
+  if (*n && at[*n - 1] == '\r') --*n;
+  return at;
+}
+
+uint32_t td_sources_find(const TdSources *s, const char *chunkname) {
+  for (size_t i = s->list.n; i-- > 0;)
+    if (strcmp(s->list.at[i].chunk, chunkname) == 0) return (uint32_t)(i + 1);
+  return 0;
+}
