@@ -1,0 +1,15 @@
+/* ir.h - the IR in one include; read the headers in this order. */
+#ifndef TD_IR_H
+#define TD_IR_H
+
+#include "ir/type.h"  /* interned types and the promotion table */
+#include "ir/expr.h"  /* pure expressions */
+#include "ir/num.h"   /* arithmetic on typed scalars */
+#include "ir/stmt.h"  /* statements, attributes, symbols, the store */
+#include "ir/unit.h"  /* kernels, designs, programs */
+#include "ir/lin.h"   /* quasi-affine normal form */
+#include "ir/walk.h"  /* visit, map, substitute, copy */
+#include "ir/edit.h"  /* positions, path copies, names */
+#include "ir/print.h" /* text, equality, structural check */
+
+#endif

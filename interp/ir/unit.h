@@ -1,0 +1,123 @@
+/* unit.h - kernels, designs, externs, and the program that holds them. ir.md 1.5. Immutable. */
+#ifndef TD_UNIT_H
+#define TD_UNIT_H
+
+#include "ir/stmt.h"
+
+typedef enum {
+#define TD_NODE_UNIT(id, name) TD_UNIT_##id,
+#include "ir/nodes.def"
+  TD_UNIT_KINDS
+} TdUnitKind;
+
+/* A parameter: tensor, scalar, or port. */
+typedef struct TdParam {
+  TdSym sym;
+  const TdType *type;
+  TdAttrs attrs;
+  TdLoc loc;
+} TdParam;
+
+/* A size: a name with, usually, a value. */
+typedef struct TdSize {
+  const char *name; /* interned */
+  bool known;
+  int64_t value;
+} TdSize;
+
+/* A stream, or an array of streams, of a design. */
+typedef struct TdStream {
+  TdSym sym;
+  uint32_t uid;
+  TdLoc loc;
+  const TdType *type;  /* the port type: token, array extents, block */
+  const TdExpr *depth; /* tokens, an index expression over sizes */
+  TdAttrs attrs;
+} TdStream;
+
+/* A parameter of a task's kernel bound to an argument of the design. */
+typedef struct TdBind {
+  TdSym param, arg;
+  const char *layout; /* "S1R": S<axis of map> or R for each dimension; NULL: the argument itself */
+} TdBind;
+
+/* A task: a kernel run over a grid; its last `rank` coordinates are the ids (or it takes none). */
+typedef struct TdRun {
+  TdSym sym, unit;
+  uint32_t uid;
+  TdLoc loc;
+  uint8_t rank;
+  const TdExpr *map[TD_MAX_RANK];
+  const TdBind *bind;
+  size_t nbind;
+  TdAttrs attrs;
+} TdRun;
+
+/* Where the code of an extern comes from and what it may be assumed to do. */
+typedef struct TdForeign {
+  const char *library, *source, *symbol; /* library or source is NULL */
+  bool pure;
+  TdSym model; /* the kernel that defines its meaning, or NULL */
+} TdForeign;
+
+typedef struct TdUnit {
+  uint8_t kind; /* TdUnitKind */
+  TdSym sym;
+  uint32_t uid;
+  TdLoc loc;
+  const TdParam *param;
+  size_t nparam;
+  const TdSym *coord; /* of a kernel run as a task: its trailing ids */
+  size_t ncoord;
+  const TdSize *size;
+  size_t nsize;
+  const TdExpr *const *assert_; /* bool expressions over sizes and index parameters */
+  size_t nassert;
+  TdAttrs attrs;
+  const TdStmt *body; /* KERNEL: a block; first its constants and states, then the statements */
+  const TdStream *stream; /* DESIGN */
+  size_t nstream;
+  const TdRun *run;
+  size_t nrun;
+  const TdForeign *foreign; /* EXTERN */
+} TdUnit;
+
+/* A version of a program: its units in dependency order (callees first), the last one is the root. */
+typedef struct TdProg {
+  TdStore *store;
+  const TdUnit *const *unit;
+  size_t nunit;
+} TdProg;
+
+const TdUnit *td_prog_root(const TdProg *p);
+/* The unit of a symbol, or of a name; NULL if absent. */
+const TdUnit *td_prog_unit(const TdProg *p, TdSym sym);
+const TdUnit *td_prog_find(const TdProg *p, const char *name);
+/* A program of n units; the array is copied. */
+const TdProg *td_prog_new(TdStore *st, const TdUnit *const *unit, size_t n);
+/* p with the unit of u's symbol replaced by u (pointer-equal p when it already is u). */
+const TdProg *td_prog_with(const TdProg *p, const TdUnit *u);
+/* p with u put before the unit `before` (NULL: before the root). */
+const TdProg *td_prog_insert(const TdProg *p, const TdUnit *u, TdSym before);
+/* p without the units that the root does not reach. */
+const TdProg *td_prog_prune(const TdProg *p);
+/* u with another body. */
+const TdUnit *td_unit_with_body(TdStore *st, const TdUnit *u, const TdStmt *body);
+/* A shallow copy to fill in; owned by the store. */
+TdUnit *td_unit_copy(TdStore *st, const TdUnit *u);
+
+const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
+const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
+const TdRun *td_unit_run(const TdUnit *u, TdSym sym);
+const TdSize *td_unit_size(const TdUnit *u, const char *name);
+
+/* Extents and other index expressions over sizes at the values that unit u gives them; false if one has none. */
+bool td_unit_value(const TdUnit *u, const TdExpr *e, int64_t *v);
+/* The constant type that t is at u's sizes, or NULL if a size has no value. */
+const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
+
+/* clone.c: a deep copy of all units into another store: fresh symbols and uids in a fixed order. `keep` copies uids and
+   symbol ids as they are (the destination store must be new). Names of units are made unique in `into`. */
+const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
+
+#endif
