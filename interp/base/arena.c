@@ -28,6 +28,8 @@ struct TdArena {
   size_t used; /* of the top chunk */
   size_t bytes;
   Defer *defer;
+  bool is_scratch;
+  TdArena *next, *prev; /* among scratch arenas */
 };
 
 TdArena *td_arena_new(TdCtx *c) {
@@ -35,6 +37,28 @@ TdArena *td_arena_new(TdCtx *c) {
   if (!a) td_ctx_escape(c, TD_WHY_MEMORY);
   *a = (TdArena){.ctx = c, .bytes = sizeof *a};
   return a;
+}
+
+TdArena *td_arena_scratch(TdCtx *c) {
+  TdArena *a = td_arena_new(c), *head = *td_ctx_scratch(c);
+  a->is_scratch = true;
+  a->next = head;
+  if (head) head->prev = a;
+  *td_ctx_scratch(c) = a;
+  return a;
+}
+
+void td_arena_free_scratch(TdCtx *c) {
+  while (*td_ctx_scratch(c)) td_arena_free(*td_ctx_scratch(c));
+}
+
+/* Takes a out of the list of scratch arenas. */
+static void unlink_scratch(TdArena *a) {
+  if (a->next) a->next->prev = a->prev;
+  if (a->prev)
+    a->prev->next = a->next;
+  else
+    *td_ctx_scratch(a->ctx) = a->next;
 }
 
 /* Runs deferred calls down to `stop`, newest first. */
@@ -60,6 +84,7 @@ void td_arena_free(TdArena *a) {
   if (!a) return;
   run_deferred(a, NULL);
   drop_chunks(a, NULL);
+  if (a->is_scratch) unlink_scratch(a);
   td_ctx_realloc(a->ctx, a, sizeof *a, 0);
 }
 

@@ -17,6 +17,11 @@ typedef struct TdMark {
 /* Returns a new empty arena; the caller frees it. Escapes when out of memory. */
 TdArena *td_arena_new(TdCtx *c);
 
+/* The same for temporary use: whoever catches an escape frees, with td_arena_free_scratch, what was
+ * under way. */
+TdArena *td_arena_scratch(TdCtx *c);
+void td_arena_free_scratch(TdCtx *c);
+
 /* Runs the deferred calls, newest first, and frees everything. NULL is allowed. */
 void td_arena_free(TdArena *a);
 

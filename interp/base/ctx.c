@@ -16,6 +16,7 @@ struct TdCtx {
   uint64_t slice, budget;
   bool budgeted;
   int depth;
+  void *scratch;
   volatile sig_atomic_t interrupt;
 };
 
@@ -63,6 +64,10 @@ size_t td_ctx_bytes(const TdCtx *c) {
 
 void td_ctx_set_memory_limit(TdCtx *c, size_t bytes) {
   c->limit = bytes;
+}
+
+void **td_ctx_scratch(TdCtx *c) {
+  return &c->scratch;
 }
 
 /* End of a slice: charges it to the budget and looks at the interrupt flag. */

@@ -35,6 +35,9 @@ void *td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size);
 size_t td_ctx_bytes(const TdCtx *c);
 void td_ctx_set_memory_limit(TdCtx *c, size_t bytes);
 
+/* Head of the list of scratch arenas under way; arena.c keeps it. */
+void **td_ctx_scratch(TdCtx *c);
+
 /* Counts n units of work; escapes when Ctrl-C was pressed or the budget is spent. */
 void td_ctx_tick(TdCtx *c, uint64_t n);
 

@@ -70,7 +70,7 @@ static void put_edits(TdText *out, const Edit *e, size_t n, int context) {
 }
 
 void td_text_diff(TdText *out, const char *a, const char *b, int context) {
-  TdArena *arena = td_arena_new(td_arena_ctx(out->arena));
+  TdArena *arena = td_arena_scratch(td_arena_ctx(out->arena));
   Lines x = split_lines(arena, a), y = split_lines(arena, b);
   size_t head = 0, tail = 0;
   while (head < x.n && head < y.n && same(x.at[head], y.at[head])) head++;

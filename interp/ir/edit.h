@@ -1,4 +1,5 @@
-/* edit.h - path copies and positions: a position is (root, uid), and an edit gives a new root. ir.md 5. */
+/* edit.h - path copies and positions: a position is (root, uid), and an edit gives a new root.
+ * ir.md 5. */
 #ifndef TD_EDIT_H
 #define TD_EDIT_H
 
@@ -16,7 +17,8 @@ const TdStmt *td_edit_find(TdCtx *c, const TdStmt *root, uint32_t uid);
 /* The loops around the last statement of a path, outermost first (itself excluded). Owned by a. */
 size_t td_edit_loops(TdArena *a, TdPath p, const TdStmt *const **loops);
 
-/* root with statement `uid` replaced by n statements (n may be 0; not 1 only where its parent is a block). */
+/* root with statement `uid` replaced by n statements (n may be 0; not 1 only where its parent is a
+ * block). */
 const TdStmt *td_edit_replace(TdStore *st, const TdStmt *root, uint32_t uid,
                               const TdStmt *const *with, size_t n);
 /* root with n statements put before or after statement `uid`. */
@@ -25,11 +27,13 @@ const TdStmt *td_edit_insert(TdStore *st, const TdStmt *root, uint32_t uid, bool
 /* A block of the statements of b from lo to hi (half open), with a fresh uid. */
 const TdStmt *td_edit_slice(TdStore *st, const TdStmt *b, size_t lo, size_t hi);
 
-/* Print names: whether one is taken in a unit, and one like `want` that is free ("i_o", "i_o_1"..). */
-bool td_edit_name_taken(const TdUnit *u, const char *name);
+/* Print names: whether one is taken in a unit, and one like `want` that is free ("i_o", "i_o_1"..).
+ */
+bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name);
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want);
 
-/* cursor.c: names to things. A loop spec is "[unit:]..[band/]name[#n]"; d is filled with candidates on failure. */
+/* cursor.c: names to things. A loop spec is "[unit:]..[band/]name[#n]"; d is filled with candidates
+ * on failure. */
 typedef struct TdPlace {
   const TdUnit *unit;
   const TdStmt *stmt; /* loop, or declaration of a local; NULL for a parameter */
@@ -37,10 +41,12 @@ typedef struct TdPlace {
 } TdPlace;
 /* The loop that `spec` names in p. */
 bool td_cursor_loop(TdArena *a, const TdProg *p, const char *spec, TdPlace *out, TdDiag *d);
-/* The loops of a band, outermost first (one for a band of one loop); a loop name gives that loop alone. */
-bool td_cursor_band(TdArena *a, const TdProg *p, const char *spec, TdPlace **out, size_t *n, TdDiag *d);
-/* The array (parameter, local) that `spec` names: looked up in `beside` first (may be NULL), then in the root, then
-   wherever it is unique. */
+/* The loops of a band, outermost first (one for a band of one loop); a loop name gives that loop
+ * alone. */
+bool td_cursor_band(TdArena *a, const TdProg *p, const char *spec, TdPlace **out, size_t *n,
+                    TdDiag *d);
+/* The array (parameter, local) that `spec` names: looked up in `beside` first (may be NULL), then
+   in the root, then wherever it is unique. */
 bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit *beside,
                      TdPlace *out, TdDiag *d);
 /* The unit or task that `spec` names. */

@@ -1,4 +1,5 @@
-/* expr.h - expressions: pure, immutable, without identity; addressed by statement uid and path. ir.md 1.3. */
+/* expr.h - expressions: pure, immutable, without identity; addressed by statement uid and path.
+ * ir.md 1.3. */
 #ifndef TD_EXPR_H
 #define TD_EXPR_H
 
@@ -16,24 +17,47 @@ typedef enum {
   TD_OPS
 } TdOp;
 
-typedef enum { TD_RULE_ADD, TD_RULE_SUB, TD_RULE_MUL, TD_RULE_FLOORDIV, TD_RULE_MOD, TD_RULE_DIV,
-               TD_RULE_NEG, TD_RULE_ABS, TD_RULE_SHL, TD_RULE_SHR, TD_RULE_ASR, TD_RULE_BITS,
-               TD_RULE_BNOT, TD_RULE_JOIN, TD_RULE_SELECT, TD_RULE_COMPARE, TD_RULE_LOGIC,
-               TD_RULE_GETBITS, TD_RULE_SETBITS, TD_RULE_BITCAST, TD_RULE_FMA, TD_RULE_FLOAT,
-               TD_RULE_ROUND, TD_RULE_TENSOR } TdOpRule;
+typedef enum {
+  TD_RULE_ADD,
+  TD_RULE_SUB,
+  TD_RULE_MUL,
+  TD_RULE_FLOORDIV,
+  TD_RULE_MOD,
+  TD_RULE_DIV,
+  TD_RULE_NEG,
+  TD_RULE_ABS,
+  TD_RULE_SHL,
+  TD_RULE_SHR,
+  TD_RULE_ASR,
+  TD_RULE_BITS,
+  TD_RULE_BNOT,
+  TD_RULE_JOIN,
+  TD_RULE_SELECT,
+  TD_RULE_COMPARE,
+  TD_RULE_LOGIC,
+  TD_RULE_GETBITS,
+  TD_RULE_SETBITS,
+  TD_RULE_BITCAST,
+  TD_RULE_FMA,
+  TD_RULE_FLOAT,
+  TD_RULE_ROUND,
+  TD_RULE_TENSOR
+} TdOpRule;
+enum { TD_FC = 1, TD_FA = 2, TD_FS = 4, TD_FL = 8, TD_FB = 16 }; /* flags of ops.def */
 typedef enum { TD_FORM_INFIX, TD_FORM_PREFIX, TD_FORM_CALL } TdOpForm;
 
 /* A line of ops.def. */
 typedef struct TdOpInfo {
   const char *id, *lua;
   uint8_t arity, rule, form, prec;
-  bool commutes;    /* with truncation: low bits of the result need only low bits of the operands */
+  bool commutes; /* with truncation: low bits of the result need only low bits of the operands */
   bool associative, symmetric, lazy, boolean;
   const char *c_int, *c_float, *cost;
 } TdOpInfo;
 extern const TdOpInfo td_ops[TD_OPS];
 
-/* How one dimension of the base of a view is addressed: element lo + step * d[out], or just lo when out < 0. */
+/* How one dimension of the base of a view is addressed: element lo + step * d[out], or just lo when
+ * out < 0. */
 typedef struct TdViewDim {
   int64_t step;
   int out;
@@ -41,31 +65,33 @@ typedef struct TdViewDim {
 
 /* One node. `type` is the type of the value; of a VIEW the tensor (or port) type it denotes. */
 struct TdExpr {
-  uint8_t kind;     /* TdExprKind */
-  uint8_t op;       /* TdOp of OP and TENSOR */
-  uint8_t reduce;   /* of TENSOR: the TdOp that reduces */
-  uint8_t axis;     /* of TENSOR REDUCE */
-  bool implicit;    /* of CAST: prints as nothing */
+  uint8_t kind;   /* TdExprKind */
+  uint8_t op;     /* TdOp of OP and TENSOR */
+  uint8_t reduce; /* of TENSOR: the TdOp that reduces */
+  uint8_t axis;   /* of TENSOR REDUCE */
+  bool implicit;  /* of CAST: prints as nothing */
   uint32_t nkid;
   TdLoc loc;
   const TdType *type;
-  TdSym sym;             /* VAR, LOAD, VIEW */
+  TdSym sym; /* VAR, LOAD, VIEW */
   union {
-    uint64_t bits;       /* LIT: see num.h */
-    const char *name;    /* SIZE: interned */
+    uint64_t bits;        /* LIT: see num.h */
+    const char *name;     /* SIZE: interned */
     const TdViewDim *dim; /* VIEW: one per dimension of the base, kid[d] its lo */
   } u;
   const TdExpr *kid[];
 };
 
-/* Constructors; nodes are owned by arena a, kids are shared. Types must already agree (asserted). */
+/* Constructors; nodes are owned by arena a, kids are shared. Types must already agree (asserted).
+ */
 const TdExpr *td_expr_lit(TdArena *a, const TdType *t, uint64_t bits, TdLoc loc);
 const TdExpr *td_expr_index(TdSession *s, TdArena *a, int64_t v, TdLoc loc); /* LIT of type index */
 const TdExpr *td_expr_size(TdSession *s, TdArena *a, const char *name, TdLoc loc);
 const TdExpr *td_expr_var(TdArena *a, TdSym sym, const TdType *t, TdLoc loc);
 const TdExpr *td_expr_load(TdArena *a, TdSym sym, const TdType *elem, const TdExpr *const *index,
                            int rank, TdLoc loc);
-/* The type follows from the operands by promote.c, or is given for ops whose rule needs it (bits, bitcast). */
+/* The type follows from the operands by promote.c, or is given for ops whose rule needs it (bits,
+ * bitcast). */
 const TdExpr *td_expr_op(TdArena *a, TdOp op, const TdType *t, const TdExpr *const *kid, int n,
                          TdLoc loc);
 const TdExpr *td_expr_op2(TdArena *a, TdOp op, const TdType *t, const TdExpr *x, const TdExpr *y);

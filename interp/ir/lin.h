@@ -4,7 +4,8 @@
 
 #include "ir/unit.h"
 
-/* An atom is a VAR, a SIZE, `x // c` or `x % c` of a canonical x by a constant, or an opaque index expression. */
+/* An atom is a VAR, a SIZE, `x // c` or `x % c` of a canonical x by a constant, or an opaque index
+ * expression. */
 typedef struct TdTerm {
   int64_t coef; /* not 0 */
   const TdExpr *atom;
@@ -15,7 +16,8 @@ typedef struct TdLin {
   TdTerm *term; /* in order of first occurrence, atoms distinct */
 } TdLin;
 
-/* The normal form of an index (or integer) expression; always succeeds, what is not affine is an opaque atom. */
+/* The normal form of an index (or integer) expression; always succeeds, what is not affine is an
+ * opaque atom. */
 TdLin td_lin_of(TdSession *s, TdArena *a, const TdExpr *e);
 /* a + k * b. */
 TdLin td_lin_add(TdSession *s, TdArena *a, TdLin x, int64_t k, TdLin y);

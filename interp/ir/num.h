@@ -1,7 +1,8 @@
-/* num.h - arithmetic on typed scalars of up to 64 bits: one definition for folding, the evaluator and the tests.
-   A value is 64 bits: integers and raw words of fixed point sign- or zero-extended; floats of every width as the
-   bits of the double that holds them exactly; bool 0 or 1; index int64. Values of exact types wider than 64 bits
-   are kept modulo 2^64, which commuting operators cannot tell. */
+/* num.h - arithmetic on typed scalars of up to 64 bits: one definition for folding, the evaluator
+   and the tests. A value is 64 bits: integers and raw words of fixed point sign- or zero-extended;
+   floats of every width as the bits of the double that holds them exactly; bool 0 or 1; index
+   int64. Values of exact types wider than 64 bits are kept modulo 2^64, which commuting operators
+   cannot tell. */
 #ifndef TD_NUM_H
 #define TD_NUM_H
 
@@ -14,7 +15,8 @@ typedef enum {
   TD_FAULT_FLOAT_RANGE /* float to int out of range or NaN */
 } TdFault;
 
-/* op on n operands v of types t giving type `to`; faults are reported in *fault (never NULL) and give a defined value. */
+/* op on n operands v of types t giving type `to`; faults are reported in *fault (never NULL) and
+ * give a defined value. */
 uint64_t td_num_op(int op, const TdType *to, const TdType *const *t, const uint64_t *v, int n,
                    TdFault *fault);
 /* v of type `from` converted to `to`, by `to`'s mode. */

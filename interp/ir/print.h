@@ -1,11 +1,12 @@
-/* print.h - the printed form: Lua source that loads back to the same IR (ir.md 1, 5), and structural equality. */
+/* print.h - the printed form: Lua source that loads back to the same IR (ir.md 1, 5), and
+ * structural equality. */
 #ifndef TD_PRINT_H
 #define TD_PRINT_H
 
 #include "ir/edit.h"
 
-/* The whole program as a Lua chunk that returns the root. Constant tables of more than 64 elements print as the
-   chunk's arguments, in the order of td_print_constants. */
+/* The whole program as a Lua chunk that returns the root. Constant tables of more than 64 elements
+   print as the chunk's arguments, in the order of td_print_constants. */
 void td_print_prog(TdText *out, const TdProg *p);
 /* The blobs that td_print_prog left to the chunk's arguments. Owned by a. */
 size_t td_print_constants(TdArena *a, const TdProg *p, const TdBlob *const **blobs);
@@ -18,11 +19,12 @@ const char *td_print_expr_str(TdArena *a, const TdExpr *e);
 
 /* equal.c: structure and print names, ignoring uids, places and symbol identity. */
 bool td_equal_prog(const TdProg *x, const TdProg *y);
-bool td_equal_unit(const TdProg *px, const TdUnit *x, const TdProg *py, const TdUnit *y);
+bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y);
 bool td_equal_expr(const TdExpr *x, const TdExpr *y); /* same symbols */
 bool td_equal_blob(const TdBlob *x, const TdBlob *y);
 
-/* verify.c: structure - types, scopes, ranks, uids unique, bounds well formed. Fills d (kind TD_BUG) on failure. */
+/* verify.c: structure - types, scopes, ranks, uids unique, bounds well formed. Fills d (kind
+ * TD_BUG) on failure. */
 bool td_verify_prog(const TdProg *p, TdDiag *d);
 
 #endif

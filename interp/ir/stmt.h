@@ -1,4 +1,5 @@
-/* stmt.h - statements: everything that writes, moves a token or jumps. Immutable; named by uid. ir.md 1.4, 1.6, 5. */
+/* stmt.h - statements: everything that writes, moves a token or jumps. Immutable; named by uid.
+ * ir.md 1.4, 1.6, 5. */
 #ifndef TD_STMT_H
 #define TD_STMT_H
 
@@ -41,11 +42,12 @@ typedef struct TdAttrs {
   size_t n;
 } TdAttrs;
 
-const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k); /* first of a kind, or NULL */
+const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k);   /* first of a kind, or NULL */
 TdAttrs td_attrs_add(TdArena *a, TdAttrs l, TdAttr x); /* appends */
 TdAttrs td_attrs_set(TdArena *a, TdAttrs l, TdAttr x); /* replaces those of its kind */
 TdAttrs td_attrs_drop(TdArena *a, TdAttrs l, TdAttrKind k);
-TdAttrs td_attrs_keep(TdArena *a, TdAttrs l, const char *splits); /* those whose split letter is in splits */
+TdAttrs td_attrs_keep(TdArena *a, TdAttrs l,
+                      const char *splits); /* those whose split letter is in splits */
 bool td_attrs_equal(TdAttrs x, TdAttrs y);
 
 /* What a symbol stands for; TdSymbol.kind. */
@@ -79,16 +81,16 @@ typedef struct TdBlob {
    SET    view, tensor expression        scalar types equal, shapes equal (or a scalar: fill)
    GET    stream, [place or view]        without a place it declares sym of type
    SLOT   stream                         declares sym: an empty buffer of a block stream
-   PUT    stream, value                  value of the token type: scalar, tensor expression, or VIEW of a slot
-   CALL   arguments in parameter order   sym is the unit: VIEW for tensors and streams, scalars by value
-   BREAK, RETURN                         innermost loop, unit
-   BLOCK  -; statements */
+   PUT    stream, value                  value of the token type: scalar, tensor expression, or VIEW
+   of a slot CALL   arguments in parameter order   sym is the unit: VIEW for tensors and streams,
+   scalars by value BREAK, RETURN                         innermost loop, unit BLOCK  -; statements
+ */
 typedef struct TdStmt TdStmt;
 struct TdStmt {
-  uint8_t kind; /* TdStmtKind */
-  uint8_t cls;  /* LOCAL: TdLocalClass */
-  uint8_t init; /* LOCAL: TdLocalInit */
-  bool post;    /* WHILE */
+  uint8_t kind;         /* TdStmtKind */
+  uint8_t cls;          /* LOCAL: TdLocalClass */
+  uint8_t init;         /* LOCAL: TdLocalInit */
+  bool post;            /* WHILE */
   uint32_t uid, origin; /* origin: uid it was copied from, or 0 */
   uint32_t nexpr, nkid;
   TdLoc loc;
@@ -119,7 +121,8 @@ uint32_t td_store_uid(TdStore *st);
 /* Constructors: fresh uid each; arrays are copied. */
 const TdStmt *td_stmt_for(TdStore *st, TdSym v, const TdExpr *lo, const TdExpr *hi, int64_t step,
                           const TdStmt *body, TdLoc loc);
-const TdStmt *td_stmt_while(TdStore *st, const TdExpr *cond, const TdStmt *body, bool post, TdLoc loc);
+const TdStmt *td_stmt_while(TdStore *st, const TdExpr *cond, const TdStmt *body, bool post,
+                            TdLoc loc);
 const TdStmt *td_stmt_if(TdStore *st, const TdExpr *cond, const TdStmt *then,
                          const TdStmt *otherwise, TdLoc loc);
 const TdStmt *td_stmt_local(TdStore *st, TdSym v, const TdType *t, TdLocalInit init,
@@ -142,8 +145,14 @@ const TdStmt *td_stmt_with_exprs(TdStore *st, const TdStmt *s, const TdExpr *con
 const TdStmt *td_stmt_with_attrs(TdStore *st, const TdStmt *s, TdAttrs attrs);
 
 /* Accessors that assert the kind. */
-static inline const TdExpr *td_for_lo(const TdStmt *s) { return s->expr[0]; }
-static inline const TdExpr *td_for_hi(const TdStmt *s) { return s->expr[1]; }
-static inline const TdStmt *td_for_body(const TdStmt *s) { return s->kid[0]; }
+static inline const TdExpr *td_for_lo(const TdStmt *s) {
+  return s->expr[0];
+}
+static inline const TdExpr *td_for_hi(const TdStmt *s) {
+  return s->expr[1];
+}
+static inline const TdStmt *td_for_body(const TdStmt *s) {
+  return s->kid[0];
+}
 
 #endif

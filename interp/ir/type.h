@@ -1,5 +1,5 @@
-/* type.h - interned types: equal types are equal pointers. Shapes are canonical index expressions over sizes.
-   Source of the arithmetic: ir.md 1.1 and 1.2. */
+/* type.h - interned types: equal types are equal pointers. Shapes are canonical index expressions
+   over sizes. Source of the arithmetic: ir.md 1.1 and 1.2. */
 #ifndef TD_TYPE_H
 #define TD_TYPE_H
 
@@ -64,7 +64,8 @@ const TdType *td_type_with(TdSession *s, const TdType *t, bool saturate, bool ne
 /* t without mode: the type that operators give. */
 const TdType *td_type_plain(TdSession *s, const TdType *t);
 
-/* elem[dim0]..[dimN-1]; dims are made canonical. Ports: streams of token in an array of rank >= 0. */
+/* elem[dim0]..[dimN-1]; dims are made canonical. Ports: streams of token in an array of rank >= 0.
+ */
 const TdType *td_type_tensor(TdSession *s, const TdType *elem, int rank, const TdExpr *const *dim);
 const TdType *td_type_tensor_of(TdSession *s, const TdType *elem, int rank, const int64_t *extent);
 const TdType *td_type_port(TdSession *s, const TdType *token, int rank, const TdExpr *const *dim,
@@ -73,11 +74,11 @@ const TdType *td_type_port(TdSession *s, const TdType *token, int rank, const Td
 const TdType *td_type_reshape(TdSession *s, const TdType *shape, const TdType *elem);
 
 /* Predicates and measures; scalar() of a tensor is its element, of a scalar itself. */
-bool td_type_is_integer(const TdType *t);  /* int, uint */
-bool td_type_is_fixed(const TdType *t);    /* fixed, ufixed */
-bool td_type_is_signed(const TdType *t);   /* int, fixed */
+bool td_type_is_integer(const TdType *t); /* int, uint */
+bool td_type_is_fixed(const TdType *t);   /* fixed, ufixed */
+bool td_type_is_signed(const TdType *t);  /* int, fixed */
 bool td_type_is_scalar(const TdType *t);
-bool td_type_is_number(const TdType *t);   /* a scalar other than bool */
+bool td_type_is_number(const TdType *t); /* a scalar other than bool */
 const TdType *td_type_scalar(const TdType *t);
 /* Bytes of an element in memory: 1, 2, 4, 8, then multiples of 8. */
 size_t td_type_bytes(const TdType *t);
@@ -90,16 +91,22 @@ bool td_type_count(const TdType *t, int64_t *count);
 void td_type_print(TdText *out, const TdType *t);
 const char *td_type_str(TdArena *a, const TdType *t);
 
-/* promote.c: the result of operator op (TdOp) on n operand types (scalars), or NULL with d filled (place loc). */
+/* promote.c: the result of operator op (TdOp) on n operand types (scalars), or NULL with d filled
+ * (place loc). */
 const TdType *td_promote_op(TdSession *s, int op, const TdType *const *t, int n, TdLoc loc,
                             TdDiag *d);
 /* The common type of two values that join (min, max, select, branches). */
 const TdType *td_promote_join(TdSession *s, const TdType *a, const TdType *b);
-/* Whether a store may cast from to to by itself: within a class and upward (int, fixed, float in that order). */
+/* Whether a store may cast from to to by itself: within a class and upward (int, fixed, float in
+ * that order). */
 bool td_promote_can_store(const TdType *to, const TdType *from);
 /* Whether every value of `from` is a value of `to`. */
 bool td_promote_holds(const TdType *to, const TdType *from);
-/* The least integer type that holds v. */
+/* The least integer type that holds v; whether t is that type for a value of bits v. */
 const TdType *td_promote_literal(TdSession *s, int64_t v);
+bool td_promote_is_least(const TdType *t, uint64_t v);
+/* The accumulator of matmul and reduce on elements of type t when none is asked for: i32 (i64 from 32 bits up), f32, f64
+   for f64. */
+const TdType *td_promote_accumulator(TdSession *s, const TdType *t);
 
 #endif

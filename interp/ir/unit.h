@@ -74,7 +74,7 @@ typedef struct TdUnit {
   const TdExpr *const *assert_; /* bool expressions over sizes and index parameters */
   size_t nassert;
   TdAttrs attrs;
-  const TdStmt *body; /* KERNEL: a block; first its constants and states, then the statements */
+  const TdStmt *body;     /* KERNEL: a block; first its constants and states, then the statements */
   const TdStream *stream; /* DESIGN */
   size_t nstream;
   const TdRun *run;
@@ -82,7 +82,8 @@ typedef struct TdUnit {
   const TdForeign *foreign; /* EXTERN */
 } TdUnit;
 
-/* A version of a program: its units in dependency order (callees first), the last one is the root. */
+/* A version of a program: its units in dependency order (callees first), the last one is the root.
+ */
 typedef struct TdProg {
   TdStore *store;
   const TdUnit *const *unit;
@@ -111,13 +112,15 @@ const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
 const TdRun *td_unit_run(const TdUnit *u, TdSym sym);
 const TdSize *td_unit_size(const TdUnit *u, const char *name);
 
-/* Extents and other index expressions over sizes at the values that unit u gives them; false if one has none. */
+/* Extents and other index expressions over sizes at the values that unit u gives them; false if one
+ * has none. */
 bool td_unit_value(const TdUnit *u, const TdExpr *e, int64_t *v);
 /* The constant type that t is at u's sizes, or NULL if a size has no value. */
 const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
 
-/* clone.c: a deep copy of all units into another store: fresh symbols and uids in a fixed order. `keep` copies uids and
-   symbol ids as they are (the destination store must be new). Names of units are made unique in `into`. */
+/* clone.c: a deep copy of all units into another store: fresh symbols and uids in a fixed order.
+   `keep` copies uids and symbol ids as they are (the destination store must be new). Names of units
+   are made unique in `into`. */
 const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
 
 #endif

@@ -8,14 +8,16 @@
 typedef bool (*TdExprVisit)(void *ud, const TdExpr *e);
 bool td_walk_expr(const TdExpr *e, TdExprVisit fn, void *ud);
 
-/* Visits s and the statements below it, in source order, parents first; stops when fn returns false. */
+/* Visits s and the statements below it, in source order, parents first; stops when fn returns
+ * false. */
 typedef bool (*TdStmtVisit)(void *ud, const TdStmt *s);
 bool td_walk_stmt(TdCtx *c, const TdStmt *s, TdStmtVisit fn, void *ud);
 
 /* Visits every expression root and everything below it, of s and of the statements below it. */
 bool td_walk_exprs(TdCtx *c, const TdStmt *s, TdExprVisit fn, void *ud);
 
-/* Rewrites bottom up: fn gets a node whose kids were already rewritten and returns it or another. */
+/* Rewrites bottom up: fn gets a node whose kids were already rewritten and returns it or another.
+ */
 typedef const TdExpr *(*TdExprMap)(void *ud, const TdExpr *e);
 const TdExpr *td_walk_map_expr(TdArena *a, const TdExpr *e, TdExprMap fn, void *ud);
 /* Rewrites every expression of s and below; statements keep their uids. */
@@ -30,11 +32,13 @@ typedef struct TdSubst {
 TdSubst td_subst_new(TdStore *st);
 void td_subst_expr(TdSubst *u, TdSym from, const TdExpr *to);
 void td_subst_sym(TdSubst *u, TdSym from, TdSym to);
-/* e, or s with all below it, after the substitution; index expressions that changed are simplified. */
+/* e, or s with all below it, after the substitution; index expressions that changed are simplified.
+ */
 const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e);
 const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s);
 
-/* A copy of s: fresh uids with origin, fresh symbols for what it declares, then the substitution u (may be NULL). */
+/* A copy of s: fresh uids with origin, fresh symbols for what it declares, then the substitution u
+ * (may be NULL). */
 const TdStmt *td_walk_copy(TdStore *st, const TdStmt *s, const TdSubst *u);
 
 /* Whether symbol v occurs in e, or in s or below. */

@@ -1,0 +1,390 @@
+/* print.c - units and whole programs as a Lua chunk that loads back to the same IR. */
+#include <string.h>
+
+#include "ir/num.h"
+#include "ir/printer.h"
+
+#define INLINE_ELEMENTS 64
+
+/* What the chunk has declared so far, by name. */
+typedef struct Chunk {
+  TdPrinter p;
+  TdArena *arena;
+  TdMap size; /* name -> const TdSize * */
+  TdMap data; /* name -> const TdStmt * (constant or state) */
+  TD_VEC(const TdBlob *) large;
+  TdText args; /* names of the chunk's arguments, separated by commas */
+} Chunk;
+
+size_t td_printer_preamble(const TdStmt *body) {
+  size_t n = 0;
+  while (n < body->nkid && body->kid[n]->kind == TD_STMT_LOCAL &&
+         body->kid[n]->cls != TD_LOCAL_AUTO)
+    n++;
+  return n;
+}
+
+static bool learn_stmt(void *ud, const TdStmt *s) {
+  TdPrinter *p = ud;
+  if (s->sym && s->type) td_map_putp(p->out->arena, &p->type, s->sym, (void *)(uintptr_t)s->type);
+  return true;
+}
+
+void td_printer_learn(TdPrinter *p, const TdUnit *u) {
+  TdArena *a = p->out->arena;
+  for (size_t i = 0; i < u->nparam; i++)
+    td_map_putp(a, &p->type, u->param[i].sym, (void *)(uintptr_t)u->param[i].type);
+  for (size_t i = 0; i < u->nstream; i++)
+    td_map_putp(a, &p->type, u->stream[i].sym, (void *)(uintptr_t)u->stream[i].type);
+  if (u->body) td_walk_stmt(td_arena_ctx(a), u->body, learn_stmt, p);
+}
+
+static void start_line(Chunk *c) {
+  for (int i = 0; i < c->p.out->indent; i++) td_text_puts(c->p.out, "  ");
+}
+
+static void put_line(Chunk *c, const char *text) {
+  td_text_line(c->p.out, "%s", text);
+}
+
+/* The elements of a blob as nested tables, one level for each dimension; advances *at. */
+static void put_elements(Chunk *c, const TdBlob *b, int dim, const unsigned char **at) {
+  const TdType *elem = td_type_scalar(b->type);
+  if (dim == b->type->rank) {
+    td_num_print(c->p.out, elem, td_num_load(elem, *at));
+    *at += td_type_bytes(elem);
+    return;
+  }
+  int64_t n = 0;
+  td_type_extent(b->type, dim, &n);
+  td_text_putc(c->p.out, '{');
+  for (int64_t i = 0; i < n; i++) {
+    if (i) td_text_puts(c->p.out, ", ");
+    put_elements(c, b, dim + 1, at);
+  }
+  td_text_putc(c->p.out, '}');
+}
+
+/* "tide.tensor(T, {..})", or the name of a chunk argument for a large one. */
+static void put_blob(Chunk *c, const TdBlob *b, const char *name) {
+  if (b->count > INLINE_ELEMENTS) {
+    td_vec_push(c->arena, &c->large, b);
+    const char *arg = td_text_fmt(c->arena, "%s_%zu", name, c->large.n);
+    td_text_putf(&c->args, "%s%s", c->large.n > 1 ? ", " : "", arg);
+    td_text_puts(c->p.out, arg);
+    return;
+  }
+  const unsigned char *at = b->data;
+  td_text_puts(c->p.out, "tide.tensor(");
+  td_printer_type(&c->p, b->type);
+  td_text_puts(c->p.out, ", ");
+  put_elements(c, b, 0, &at);
+  td_text_putc(c->p.out, ')');
+}
+
+static void put_data(Chunk *c, const TdStmt *s) {
+  start_line(c);
+  td_text_putf(c->p.out, "local %s = ", s->sym->name);
+  if (s->cls == TD_LOCAL_STATE) {
+    td_text_puts(c->p.out, "tide.state(");
+    td_printer_type(&c->p, s->type);
+    td_text_puts(c->p.out, ", ");
+  }
+  put_blob(c, s->blob, s->sym->name);
+  if (s->cls == TD_LOCAL_STATE) td_text_putc(c->p.out, ')');
+  td_printer_attrs(&c->p, s->attrs);
+  td_text_putc(c->p.out, '\n');
+}
+
+static bool same_size(const TdSize *x, const TdSize *y) {
+  return x->known == y->known && (!x->known || x->value == y->value);
+}
+
+static bool same_data(const TdStmt *x, const TdStmt *y) {
+  return x->cls == y->cls && td_equal_blob(x->blob, y->blob) && td_attrs_equal(x->attrs, y->attrs);
+}
+
+/* Whether a name that u needs already means something else in the chunk. */
+static bool conflicts(const Chunk *c, const TdUnit *u) {
+  for (size_t i = 0; i < u->nsize; i++) {
+    const TdSize *other = td_map_getp(&c->size, u->size[i].name);
+    if ((other && !same_size(other, &u->size[i])) || td_map_getp(&c->data, u->size[i].name))
+      return true;
+  }
+  for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
+    const TdStmt *s = u->body->kid[i], *other = td_map_getp(&c->data, s->sym->name);
+    if ((other && !same_data(other, s)) || td_map_getp(&c->size, s->sym->name)) return true;
+  }
+  return false;
+}
+
+static void put_size(Chunk *c, const TdSize *z) {
+  if (z->known)
+    td_text_line(c->p.out, "local %s = %lld", z->name, (long long)z->value);
+  else
+    td_text_line(c->p.out, "local %s = tide.size \"%s\"", z->name, z->name);
+}
+
+/* Declares what u needs; what the chunk already has is skipped unless `all`. New names are noted
+ * unless `all`. */
+static void put_needs(Chunk *c, const TdUnit *u, bool all) {
+  for (size_t i = 0; i < u->nsize; i++) {
+    if (!all && td_map_getp(&c->size, u->size[i].name)) continue;
+    put_size(c, &u->size[i]);
+    if (!all) td_map_putp(c->arena, &c->size, u->size[i].name, (void *)(uintptr_t)&u->size[i]);
+  }
+  for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
+    const TdStmt *s = u->body->kid[i];
+    if (!all && td_map_getp(&c->data, s->sym->name)) continue;
+    put_data(c, s);
+    if (!all) td_map_putp(c->arena, &c->data, s->sym->name, (void *)(uintptr_t)s);
+  }
+}
+
+static void put_asserts(Chunk *c, const TdUnit *u) {
+  for (size_t i = 0; i < u->nassert; i++) {
+    start_line(c);
+    td_text_puts(c->p.out, "tide.assume(");
+    td_printer_expr(&c->p, u->assert_[i], NULL);
+    td_text_puts(c->p.out, ")\n");
+  }
+}
+
+/* "function(A, B, i)" with its body and "end,". */
+static void put_function(Chunk *c, const TdUnit *u) {
+  start_line(c);
+  td_text_puts(c->p.out, "function(");
+  for (size_t i = 0; i < u->nparam; i++)
+    td_text_putf(c->p.out, "%s%s", i ? ", " : "", u->param[i].sym->name);
+  for (size_t i = 0; i < u->ncoord; i++)
+    td_text_putf(c->p.out, "%s%s", u->nparam + i ? ", " : "", u->coord[i]->name);
+  td_text_putc(c->p.out, ')');
+  td_printer_attrs(&c->p, u->attrs);
+  td_text_putc(c->p.out, '\n');
+  c->p.out->indent++;
+  put_asserts(c, u);
+  td_printer_stmts(&c->p, u->body, td_printer_preamble(u->body));
+  c->p.out->indent--;
+  put_line(c, "end,");
+}
+
+/* "A = i8[M][K], --@ ...". */
+static void put_param(Chunk *c, const TdParam *q) {
+  start_line(c);
+  td_text_putf(c->p.out, "%s = ", q->sym->name);
+  td_printer_type(&c->p, q->type);
+  td_text_putc(c->p.out, ',');
+  td_printer_attrs(&c->p, q->attrs);
+  td_text_putc(c->p.out, '\n');
+}
+
+static void put_kernel(Chunk *c, const TdUnit *u, const char *before) {
+  td_text_line(c->p.out, "%s%s = tide.kernel {", before, u->sym->name);
+  c->p.out->indent++;
+  for (size_t i = 0; i < u->nparam; i++) put_param(c, &u->param[i]);
+  put_function(c, u);
+  c->p.out->indent--;
+  put_line(c, "}");
+}
+
+static void put_field(Chunk *c, const char *key, const char *value) {
+  if (!value) return;
+  start_line(c);
+  td_text_putf(c->p.out, "%s = ", key);
+  td_text_put_quoted(c->p.out, value, strlen(value));
+  td_text_puts(c->p.out, ",\n");
+}
+
+static void put_extern(Chunk *c, const TdUnit *u, const char *before) {
+  td_text_line(c->p.out, "%s%s = tide.extern {", before, u->sym->name);
+  c->p.out->indent++;
+  put_field(c, "library", u->foreign->library);
+  put_field(c, "source", u->foreign->source);
+  put_field(c, "symbol", u->foreign->symbol);
+  if (u->foreign->pure) put_line(c, "pure = true,");
+  if (u->foreign->model) td_text_line(c->p.out, "model = %s,", u->foreign->model->name);
+  for (size_t i = 0; i < u->nparam; i++) put_param(c, &u->param[i]);
+  c->p.out->indent--;
+  start_line(c);
+  td_text_putc(c->p.out, '}');
+  td_printer_attrs(&c->p, u->attrs);
+  td_text_putc(c->p.out, '\n');
+}
+
+/* "{P, Q" of extents, open for more fields. */
+static void put_extents(Chunk *c, const TdExpr *const *dim, int rank) {
+  td_text_putc(c->p.out, '{');
+  for (int d = 0; d < rank; d++) {
+    if (d) td_text_puts(c->p.out, ", ");
+    td_printer_index(&c->p, dim[d]);
+  }
+}
+
+static void put_stream(Chunk *c, const TdStream *s) {
+  start_line(c);
+  td_text_putf(c->p.out, "local %s = d:stream(", s->sym->name);
+  td_printer_type(&c->p, s->type->elem);
+  td_text_puts(c->p.out, ", ");
+  put_extents(c, s->type->dim, s->type->rank);
+  td_text_puts(c->p.out, s->type->rank ? ", depth = " : "depth = ");
+  td_printer_index(&c->p, s->depth);
+  td_text_puts(c->p.out, s->type->block ? ", block = true})" : "})");
+  td_printer_attrs(&c->p, s->attrs);
+  td_text_putc(c->p.out, '\n');
+}
+
+static const TdBind *bind_of(const TdRun *r, TdSym param) {
+  for (size_t i = 0; i < r->nbind; i++)
+    if (r->bind[i].param == param) return &r->bind[i];
+  return NULL;
+}
+
+static void put_run(Chunk *c, const TdRun *r) {
+  const TdUnit *k = td_prog_unit(c->p.prog, r->unit);
+  bool scoped = conflicts(c, k);
+  if (scoped) put_line(c, "do");
+  c->p.out->indent += scoped;
+  if (scoped) put_needs(c, k, true);
+  start_line(c);
+  td_text_putf(c->p.out, "d.%s = tide.task {", r->sym->name);
+  td_printer_attrs(&c->p, r->attrs);
+  td_text_putc(c->p.out, '\n');
+  c->p.out->indent++;
+  if (r->rank) {
+    start_line(c);
+    td_text_puts(c->p.out, "map = ");
+    put_extents(c, r->map, r->rank);
+    td_text_puts(c->p.out, "},\n");
+  }
+  for (size_t i = 0; i < k->nparam; i++) {
+    const TdBind *b = bind_of(r, k->param[i].sym);
+    start_line(c);
+    td_text_putf(c->p.out, "%s = %s", k->param[i].sym->name, b->arg->name);
+    if (b->layout) td_text_putf(c->p.out, ":layout \"%s\"", b->layout);
+    td_text_putc(c->p.out, ',');
+    td_printer_attrs(&c->p, k->param[i].attrs);
+    td_text_putc(c->p.out, '\n');
+  }
+  put_function(c, k);
+  c->p.out->indent--;
+  put_line(c, "}");
+  c->p.out->indent -= scoped;
+  if (scoped) put_line(c, "end");
+}
+
+static void put_design(Chunk *c, const TdUnit *u, const char *before) {
+  td_text_line(c->p.out, "%s%s = tide.design(function(d)", before, u->sym->name);
+  c->p.out->indent++;
+  put_asserts(c, u);
+  for (size_t i = 0; i < u->nparam; i++) {
+    start_line(c);
+    td_text_putf(c->p.out, "local %s = d:arg(", u->param[i].sym->name);
+    td_printer_type(&c->p, u->param[i].type);
+    td_text_putc(c->p.out, ')');
+    td_printer_attrs(&c->p, u->param[i].attrs);
+    td_text_putc(c->p.out, '\n');
+  }
+  for (size_t i = 0; i < u->nstream; i++) put_stream(c, &u->stream[i]);
+  for (size_t i = 0; i < u->nrun; i++) put_run(c, &u->run[i]);
+  c->p.out->indent--;
+  start_line(c);
+  td_text_puts(c->p.out, "end)");
+  td_printer_attrs(&c->p, u->attrs);
+  td_text_putc(c->p.out, '\n');
+}
+
+static void put_unit(Chunk *c, const TdUnit *u, const char *before) {
+  td_printer_learn(&c->p, u);
+  for (size_t i = 0; i < u->nrun; i++) {
+    const TdUnit *k = td_prog_unit(c->p.prog, u->run[i].unit);
+    if (k) td_printer_learn(&c->p, k);
+  }
+  if (u->kind == TD_UNIT_KERNEL)
+    put_kernel(c, u, before);
+  else if (u->kind == TD_UNIT_DESIGN)
+    put_design(c, u, before);
+  else
+    put_extern(c, u, before);
+}
+
+/* A unit with what it needs before it; in a scope of its own when a name is taken. */
+static void put_unit_with_needs(Chunk *c, const TdUnit *u) {
+  bool scoped = conflicts(c, u);
+  if (scoped) {
+    td_text_line(c->p.out, "local %s", u->sym->name);
+    put_line(c, "do");
+    c->p.out->indent++;
+  }
+  put_needs(c, u, scoped);
+  for (size_t i = 0; i < u->nrun; i++) {
+    const TdUnit *k = td_prog_unit(c->p.prog, u->run[i].unit);
+    if (k && !conflicts(c, k)) put_needs(c, k, false);
+  }
+  put_unit(c, u, scoped ? "" : "local ");
+  if (scoped) {
+    c->p.out->indent--;
+    put_line(c, "end");
+  }
+}
+
+/* Whether u is the kernel of some run, which prints it inside its design. */
+static bool is_task_kernel(const TdProg *p, const TdUnit *u) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == u->sym) return true;
+  return false;
+}
+
+static Chunk chunk_new(TdText *out, const TdProg *p) {
+  TdArena *a = out->arena;
+  Chunk c = {.arena = a};
+  c.p = (TdPrinter){.out = out, .session = p->store->session, .prog = p};
+  c.args = td_text_new(a);
+  return c;
+}
+
+static void put_units(Chunk *c) {
+  const TdProg *p = c->p.prog;
+  for (size_t i = 0; i < p->nunit; i++) {
+    if (is_task_kernel(p, p->unit[i])) continue;
+    put_unit_with_needs(c, p->unit[i]);
+    td_text_putc(c->p.out, '\n');
+  }
+}
+
+/* "local i8, f32 = tide.i8, tide.f32" for the words that were used. */
+static void put_words(TdText *out, uint32_t words) {
+  if (!words) return;
+  TdText right = td_text_new(out->arena);
+  td_text_puts(out, "local ");
+  for (int i = 0, n = 0; i < TD_PRINTER_WORDS; i++) {
+    if (!(words >> i & 1)) continue;
+    td_text_putf(out, "%s%s", n ? ", " : "", td_printer_words[i]);
+    td_text_putf(&right, "%stide.%s", n++ ? ", " : "", td_printer_words[i]);
+  }
+  td_text_putf(out, " = %s\n", td_text_str(&right));
+}
+
+void td_print_prog(TdText *out, const TdProg *p) {
+  TdText body = td_text_new(out->arena);
+  Chunk c = chunk_new(&body, p);
+  put_units(&c);
+  td_text_puts(out, "local tide = require \"tide\"\n");
+  put_words(out, c.p.words);
+  if (c.large.n) td_text_putf(out, "local %s = ...\n", td_text_str(&c.args));
+  td_text_puts(out, td_text_str(&body));
+  td_text_putf(out, "return %s\n", td_prog_root(p)->sym->name);
+}
+
+size_t td_print_constants(TdArena *a, const TdProg *p, const TdBlob *const **blobs) {
+  TdText body = td_text_new(a);
+  Chunk c = chunk_new(&body, p);
+  put_units(&c);
+  *blobs = (const TdBlob *const *)c.large.at;
+  return c.large.n;
+}
+
+void td_print_unit(TdText *out, const TdProg *p, const TdUnit *u) {
+  Chunk c = chunk_new(out, p);
+  put_unit(&c, u, "");
+}

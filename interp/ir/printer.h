@@ -1,0 +1,38 @@
+/* printer.h - what the files of the printer share; not for others. */
+#ifndef TD_PRINTER_H
+#define TD_PRINTER_H
+
+#include "ir/print.h"
+
+/* A text under way, and what is known of the names in it. */
+typedef struct TdPrinter {
+  TdText *out;
+  TdSession *session; /* NULL: print what is there, without simplifying ends of ranges */
+  TdMap type;         /* TdSym -> declared TdType, so that views know what is whole; may be empty */
+  uint32_t words;     /* bit k: the k-th word of td_printer_words was used */
+  const TdProg *prog; /* units by symbol, or NULL */
+} TdPrinter;
+
+/* Names of types that a printed chunk makes local: "i8", "f32"... */
+#define TD_PRINTER_WORDS 14
+extern const char *const td_printer_words[TD_PRINTER_WORDS];
+
+/* Type t as Lua; notes which words it uses. */
+void td_printer_type(TdPrinter *p, const TdType *t);
+/* e where a bare literal would load as `beside` (NULL: by itself). */
+void td_printer_expr(TdPrinter *p, const TdExpr *e, const TdType *beside);
+/* e inside brackets, braces and bounds: index literals are bare. */
+void td_printer_index(TdPrinter *p, const TdExpr *e);
+/* Attributes as " --@ a(1) b"; nothing for none. */
+void td_printer_attrs(TdPrinter *p, TdAttrs attrs);
+/* Statement s, and what is below it, at out's indentation. */
+void td_printer_stmt(TdPrinter *p, const TdStmt *s);
+/* Statements [from, n) of a block, without its own do and end. */
+void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from);
+/* How many statements at the start of a kernel's body are constants and states, which print before
+ * the kernel. */
+size_t td_printer_preamble(const TdStmt *body);
+/* Learns the types of what unit u declares. */
+void td_printer_learn(TdPrinter *p, const TdUnit *u);
+
+#endif

@@ -1,0 +1,41 @@
+/* tensor.h - tensor values: typed memory with strides, shared by the evaluator, compiled runs and
+   Lua. Elements are in memory format (num.h). */
+#ifndef TD_TENSOR_H
+#define TD_TENSOR_H
+
+#include "ir/num.h"
+
+typedef struct TdTensor {
+  const TdType *type;  /* tensor of constant extents, or a scalar for rank 0 */
+  unsigned char *data; /* of element (0, .., 0) */
+  int64_t extent[TD_MAX_RANK];
+  int64_t stride[TD_MAX_RANK]; /* in elements; any sign, views have their own */
+  uint8_t
+      *written; /* parallel to data, one byte an element: 0 is "never written"; NULL: all were */
+} TdTensor;
+
+/* A new row-major tensor in arena a, zeroed; `declared` starts with nothing written. Extents must
+ * be constant. */
+TdTensor *td_tensor_new(TdArena *a, const TdType *t, bool declared);
+int64_t td_tensor_count(const TdTensor *t);
+/* Whether elements lie row-major without gaps. */
+bool td_tensor_is_dense(const TdTensor *t);
+/* Whether two tensors share some element's memory (exact on boxes of equal base and strides, else
+ * conservative). */
+bool td_tensor_overlap(const TdTensor *x, const TdTensor *y);
+
+/* Element at an index vector of rank entries. Bounds are the caller's. */
+uint64_t td_tensor_get(const TdTensor *t, const int64_t *index);
+void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v);
+bool td_tensor_is_written(const TdTensor *t, const int64_t *index);
+
+/* Element by element, in row-major order; types may differ in put_all (cast) when cast is set.
+ * Shapes must be equal. */
+void td_tensor_copy(TdTensor *to, const TdTensor *from);
+void td_tensor_fill(TdTensor *t, uint64_t v);
+/* Advances an index vector in row-major order; false at the end. */
+bool td_tensor_next(const TdTensor *t, int64_t *index);
+/* First index with an element never written; false if there is none. */
+bool td_tensor_first_unwritten(const TdTensor *t, int64_t *index);
+
+#endif

@@ -1,0 +1,168 @@
+/* unit.c - programs as immutable lists of units; values of sizes. */
+#include "ir/unit.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "ir/lin.h"
+#include "ir/num.h"
+#include "ir/walk.h"
+
+const TdUnit *td_prog_root(const TdProg *p) {
+  return p->unit[p->nunit - 1];
+}
+
+const TdUnit *td_prog_unit(const TdProg *p, TdSym sym) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->sym == sym) return p->unit[i];
+  return NULL;
+}
+
+const TdUnit *td_prog_find(const TdProg *p, const char *name) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (strcmp(p->unit[i]->sym->name, name) == 0) return p->unit[i];
+  return NULL;
+}
+
+const TdProg *td_prog_new(TdStore *st, const TdUnit *const *unit, size_t n) {
+  assert(n > 0);
+  TdProg *p = TD_NEW(st->arena, TdProg);
+  p->store = st;
+  p->unit = td_arena_copy(st->arena, unit, n * sizeof *unit);
+  p->nunit = n;
+  return p;
+}
+
+const TdProg *td_prog_with(const TdProg *p, const TdUnit *u) {
+  for (size_t i = 0; i < p->nunit; i++) {
+    if (p->unit[i]->sym != u->sym) continue;
+    if (p->unit[i] == u) return p;
+    const TdUnit **list = td_arena_copy(p->store->arena, p->unit, p->nunit * sizeof *list);
+    list[i] = u;
+    return td_prog_new(p->store, list, p->nunit);
+  }
+  return td_prog_insert(p, u, NULL);
+}
+
+const TdProg *td_prog_insert(const TdProg *p, const TdUnit *u, TdSym before) {
+  const TdUnit **list = TD_NEWN(p->store->arena, const TdUnit *, p->nunit + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < p->nunit; i++) {
+    if (before ? p->unit[i]->sym == before : i == p->nunit - 1) list[n++] = u;
+    list[n++] = p->unit[i];
+  }
+  return td_prog_new(p->store, list, n);
+}
+
+typedef struct Reach {
+  TdArena *arena;
+  TdMap *seen;
+} Reach;
+
+static bool mark_call(void *ud, const TdStmt *s) {
+  Reach *r = ud;
+  if (s->kind == TD_STMT_CALL) td_map_putp(r->arena, r->seen, s->sym, (void *)(uintptr_t)s->sym);
+  return true;
+}
+
+/* Marks the units that u names: callees, kernels of runs, models. */
+static void mark_uses(TdArena *a, TdMap *seen, const TdUnit *u) {
+  Reach r = {a, seen};
+  if (u->body) td_walk_stmt(td_arena_ctx(a), u->body, mark_call, &r);
+  for (size_t i = 0; i < u->nrun; i++)
+    td_map_putp(a, seen, u->run[i].unit, (void *)(uintptr_t)u->run[i].unit);
+  if (u->foreign && u->foreign->model)
+    td_map_putp(a, seen, u->foreign->model, (void *)(uintptr_t)u->foreign->model);
+}
+
+const TdProg *td_prog_prune(const TdProg *p) {
+  TdArena *a = p->store->arena;
+  TdMap seen = {0};
+  td_map_putp(a, &seen, td_prog_root(p)->sym, (void *)(uintptr_t)td_prog_root(p)->sym);
+  for (size_t i = p->nunit; i-- > 0;)
+    if (td_map_getp(&seen, p->unit[i]->sym)) mark_uses(a, &seen, p->unit[i]);
+  const TdUnit **list = TD_NEWN(a, const TdUnit *, p->nunit);
+  size_t n = 0;
+  for (size_t i = 0; i < p->nunit; i++)
+    if (td_map_getp(&seen, p->unit[i]->sym)) list[n++] = p->unit[i];
+  return n == p->nunit ? p : td_prog_new(p->store, list, n);
+}
+
+TdUnit *td_unit_copy(TdStore *st, const TdUnit *u) {
+  return td_arena_copy(st->arena, u, sizeof *u);
+}
+
+const TdUnit *td_unit_with_body(TdStore *st, const TdUnit *u, const TdStmt *body) {
+  if (u->body == body) return u;
+  TdUnit *copy = td_unit_copy(st, u);
+  copy->body = body;
+  return copy;
+}
+
+const TdParam *td_unit_param(const TdUnit *u, TdSym sym) {
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].sym == sym) return &u->param[i];
+  return NULL;
+}
+
+const TdStream *td_unit_stream(const TdUnit *u, TdSym sym) {
+  for (size_t i = 0; i < u->nstream; i++)
+    if (u->stream[i].sym == sym) return &u->stream[i];
+  return NULL;
+}
+
+const TdRun *td_unit_run(const TdUnit *u, TdSym sym) {
+  for (size_t i = 0; i < u->nrun; i++)
+    if (u->run[i].sym == sym) return &u->run[i];
+  return NULL;
+}
+
+const TdSize *td_unit_size(const TdUnit *u, const char *name) {
+  for (size_t i = 0; i < u->nsize; i++)
+    if (u->size[i].name == name || strcmp(u->size[i].name, name) == 0) return &u->size[i];
+  return NULL;
+}
+
+bool td_unit_value(const TdUnit *u, const TdExpr *e, int64_t *v) {
+  if (e->kind == TD_EXPR_LIT) {
+    *v = (int64_t)e->u.bits;
+    return true;
+  }
+  if (e->kind == TD_EXPR_SIZE) {
+    const TdSize *size = td_unit_size(u, e->u.name);
+    if (size) *v = size->value;
+    return size && size->known;
+  }
+  if (e->kind != TD_EXPR_OP && e->kind != TD_EXPR_CAST) return false;
+  const TdType *t[4];
+  uint64_t x[4];
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    int64_t k;
+    if (!td_unit_value(u, e->kid[i], &k)) return false;
+    t[i] = e->kid[i]->type;
+    x[i] = (uint64_t)k;
+  }
+  TdFault fault = TD_FAULT_NONE;
+  *v = (int64_t)(e->kind == TD_EXPR_CAST ? td_num_cast(e->type, t[0], x[0], &fault)
+                                         : td_num_op(e->op, e->type, t, x, (int)e->nkid, &fault));
+  return fault == TD_FAULT_NONE;
+}
+
+const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t) {
+  if (t->kind == TD_T_PORT) {
+    const TdType *token = td_unit_type(s, u, t->elem);
+    if (!token) return NULL;
+    const TdExpr *dim[TD_MAX_RANK];
+    for (int d = 0; d < t->rank; d++) {
+      int64_t v;
+      if (!td_unit_value(u, t->dim[d], &v)) return NULL;
+      dim[d] = td_expr_index(s, s->arena, v, t->dim[d]->loc);
+    }
+    return td_type_port(s, token, t->rank, dim, t->block);
+  }
+  if (t->kind != TD_T_TENSOR) return t;
+  int64_t extent[TD_MAX_RANK];
+  for (int d = 0; d < t->rank; d++)
+    if (!td_unit_value(u, t->dim[d], &extent[d])) return NULL;
+  return td_type_tensor_of(s, t->elem, t->rank, extent);
+}

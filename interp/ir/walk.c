@@ -1,0 +1,215 @@
+/* walk.c - visiting, mapping, substituting and copying trees. */
+#include "ir/walk.h"
+
+#include <string.h>
+
+#include "ir/print.h"
+
+bool td_walk_expr(const TdExpr *e, TdExprVisit fn, void *ud) {
+  if (!fn(ud, e)) return false;
+  for (uint32_t i = 0; i < e->nkid; i++)
+    if (!td_walk_expr(e->kid[i], fn, ud)) return false;
+  return true;
+}
+
+bool td_walk_stmt(TdCtx *c, const TdStmt *s, TdStmtVisit fn, void *ud) {
+  td_ctx_enter(c);
+  bool go = fn(ud, s);
+  for (uint32_t i = 0; go && i < s->nkid; i++) go = td_walk_stmt(c, s->kid[i], fn, ud);
+  td_ctx_leave(c);
+  return go;
+}
+
+typedef struct ExprVisitor {
+  TdExprVisit fn;
+  void *ud;
+} ExprVisitor;
+
+static bool visit_exprs_of(void *ud, const TdStmt *s) {
+  ExprVisitor *v = ud;
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if (!td_walk_expr(s->expr[i], v->fn, v->ud)) return false;
+  return true;
+}
+
+bool td_walk_exprs(TdCtx *c, const TdStmt *s, TdExprVisit fn, void *ud) {
+  ExprVisitor v = {fn, ud};
+  return td_walk_stmt(c, s, visit_exprs_of, &v);
+}
+
+const TdExpr *td_walk_map_expr(TdArena *a, const TdExpr *e, TdExprMap fn, void *ud) {
+  const TdExpr *small[8], **kid = small;
+  if (e->nkid > 8) kid = TD_NEWN(a, const TdExpr *, e->nkid);
+  bool changed = false;
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    kid[i] = td_walk_map_expr(a, e->kid[i], fn, ud);
+    changed |= kid[i] != e->kid[i];
+  }
+  return fn(ud, changed ? td_expr_with_kids(a, e, kid) : e);
+}
+
+const TdStmt *td_walk_map(TdStore *st, const TdStmt *s, TdExprMap fn, void *ud) {
+  td_ctx_enter(st->session->ctx);
+  const TdExpr **e = TD_NEWN(st->arena, const TdExpr *, s->nexpr);
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, s->nkid);
+  bool changed_e = false, changed_k = false;
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    e[i] = td_walk_map_expr(st->arena, s->expr[i], fn, ud);
+    changed_e |= e[i] != s->expr[i];
+  }
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    kid[i] = td_walk_map(st, s->kid[i], fn, ud);
+    changed_k |= kid[i] != s->kid[i];
+  }
+  if (changed_e) s = td_stmt_with_exprs(st, s, e, s->nexpr);
+  if (changed_k) s = td_stmt_with_kids(st, s, kid, s->nkid);
+  td_ctx_leave(st->session->ctx);
+  return s;
+}
+
+TdSubst td_subst_new(TdStore *st) {
+  return (TdSubst){.store = st};
+}
+
+void td_subst_expr(TdSubst *u, TdSym from, const TdExpr *to) {
+  td_map_putp(u->store->arena, &u->expr, from, (void *)(uintptr_t)to);
+}
+
+void td_subst_sym(TdSubst *u, TdSym from, TdSym to) {
+  td_map_putp(u->store->arena, &u->sym, from, (void *)(uintptr_t)to);
+}
+
+/* Renames the symbol of one node, replaces a variable, and keeps index expressions canonical. */
+static const TdExpr *subst_node(void *ud, const TdExpr *e) {
+  const TdSubst *u = ud;
+  TdArena *a = u->store->arena;
+  if (e->kind == TD_EXPR_VAR) {
+    const TdExpr *to = td_map_getp(&u->expr, e->sym);
+    if (to) return to;
+  }
+  TdSym to = e->sym ? td_map_getp(&u->sym, e->sym) : NULL;
+  if (!to || to == e->sym) return e;
+  TdExpr *copy = td_arena_copy(a, e, sizeof *e + e->nkid * sizeof *e->kid);
+  copy->sym = to;
+  return copy;
+}
+
+/* Simplifies the largest index expressions of a rewritten tree, leaving the rest. */
+static const TdExpr *simplify_indices(const TdSubst *u, const TdExpr *e) {
+  TdSession *s = u->store->session;
+  TdArena *a = u->store->arena;
+  if (e->type->kind == TD_T_INDEX) {
+    bool arithmetic = e->kind == TD_EXPR_OP || e->kind == TD_EXPR_CAST;
+    return arithmetic ? td_lin_simplify(s, a, e) : e;
+  }
+  const TdExpr *small[8], **kid = small;
+  if (e->nkid > 8) kid = TD_NEWN(a, const TdExpr *, e->nkid);
+  bool changed = false;
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    kid[i] = simplify_indices(u, e->kid[i]);
+    changed |= kid[i] != e->kid[i];
+  }
+  return changed ? td_expr_with_kids(a, e, kid) : e;
+}
+
+const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e) {
+  const TdExpr *r = td_walk_map_expr(u->store->arena, e, subst_node, (void *)(uintptr_t)u);
+  return r == e ? e : simplify_indices(u, r);
+}
+
+/* The attribute list with symbols renamed. */
+static TdAttrs subst_attrs(const TdSubst *u, TdAttrs l) {
+  TdAttr *at = NULL;
+  for (size_t i = 0; i < l.n; i++)
+    for (int k = 0; td_attrs[l.at[i].kind].args[k]; k++) {
+      if (td_attrs[l.at[i].kind].args[k] != 'y') continue;
+      TdSym to = td_map_getp(&u->sym, l.at[i].arg[k].sym);
+      if (!to || to == l.at[i].arg[k].sym) continue;
+      if (!at) at = td_arena_copy(u->store->arena, l.at, l.n * sizeof *at);
+      at[i].arg[k].sym = to;
+    }
+  return at ? (TdAttrs){at, l.n} : l;
+}
+
+/* s, whose kids are already done, with expressions, symbol and attributes substituted. */
+static const TdStmt *subst_header(const TdSubst *u, const TdStmt *s) {
+  TdArena *a = u->store->arena;
+  const TdExpr **e = TD_NEWN(a, const TdExpr *, s->nexpr);
+  bool changed = false;
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    e[i] = td_subst_in_expr(u, s->expr[i]);
+    changed |= e[i] != s->expr[i];
+  }
+  if (changed) s = td_stmt_with_exprs(u->store, s, e, s->nexpr);
+  TdSym sym = s->sym ? td_map_getp(&u->sym, s->sym) : NULL;
+  TdAttrs attrs = subst_attrs(u, s->attrs);
+  if ((!sym || sym == s->sym) && attrs.at == s->attrs.at) return s;
+  TdStmt *copy = td_arena_copy(a, s, sizeof *s);
+  if (sym) copy->sym = sym;
+  copy->attrs = attrs;
+  return copy;
+}
+
+const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s) {
+  TdStore *st = u->store;
+  td_ctx_enter(st->session->ctx);
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, s->nkid);
+  bool changed = false;
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    kid[i] = td_subst_in_stmt(u, s->kid[i]);
+    changed |= kid[i] != s->kid[i];
+  }
+  if (changed) s = td_stmt_with_kids(st, s, kid, s->nkid);
+  td_ctx_leave(st->session->ctx);
+  return subst_header(u, s);
+}
+
+/* Whether s declares its symbol (rather than using it). */
+static bool declares(const TdStmt *s) {
+  return s->sym && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_LOCAL || s->kind == TD_STMT_GET ||
+                    s->kind == TD_STMT_SLOT);
+}
+
+static bool freshen(void *ud, const TdStmt *s) {
+  TdSubst *u = ud;
+  if (declares(s))
+    td_subst_sym(u, s->sym, td_store_sym(u->store, s->sym->name, (TdSymKind)s->sym->kind));
+  return true;
+}
+
+/* A copy of the tree with fresh uids, parents first, so that numbering follows the text. */
+static const TdStmt *renumber(TdStore *st, const TdStmt *s) {
+  TdStmt *copy = td_arena_copy(st->arena, s, sizeof *s);
+  copy->origin = s->origin ? s->origin : s->uid;
+  copy->uid = td_store_uid(st);
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, s->nkid);
+  for (uint32_t i = 0; i < s->nkid; i++) kid[i] = renumber(st, s->kid[i]);
+  copy->kid = kid;
+  return copy;
+}
+
+const TdStmt *td_walk_copy(TdStore *st, const TdStmt *s, const TdSubst *given) {
+  TdSubst u = td_subst_new(st);
+  td_walk_stmt(st->session->ctx, s, freshen, &u);
+  const TdStmt *copy = td_subst_in_stmt(&u, s);
+  if (given) copy = td_subst_in_stmt(given, copy);
+  return renumber(st, copy);
+}
+
+static bool is_not(void *ud, const TdExpr *e) {
+  return e->sym != ud;
+}
+
+bool td_walk_uses_expr(const TdExpr *e, TdSym v) {
+  return !td_walk_expr(e, is_not, (void *)(uintptr_t)v);
+}
+
+static bool stmt_is_not(void *ud, const TdStmt *s) {
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if (td_walk_uses_expr(s->expr[i], ud)) return false;
+  return s->sym != ud;
+}
+
+bool td_walk_uses(TdCtx *c, const TdStmt *s, TdSym v) {
+  return !td_walk_stmt(c, s, stmt_is_not, (void *)(uintptr_t)v);
+}
