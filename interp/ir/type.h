@@ -95,6 +95,14 @@ const char *td_type_str(TdArena *a, const TdType *t);
  * (place loc). */
 const TdType *td_promote_op(TdSession *s, int op, const TdType *const *t, int n, TdLoc loc,
                             TdDiag *d);
+/* The same where the type depends on constants: x << count; tide.bits(x, lo, hi), whose check
+ * serves with_bits too. */
+const TdType *td_promote_shl(TdSession *s, const TdType *t, int64_t count, TdLoc loc, TdDiag *d);
+const TdType *td_promote_bits(TdSession *s, const TdType *t, int64_t lo, int64_t hi, TdLoc loc,
+                              TdDiag *d);
+/* Whether tide.bitcast(to, x), or the cast to(x), of an x of type `from` is defined; scalars. */
+bool td_promote_bitcast(const TdType *to, const TdType *from, TdLoc loc, TdDiag *d);
+bool td_promote_cast(TdSession *s, const TdType *to, const TdType *from, TdLoc loc, TdDiag *d);
 /* The common type of two values that join (min, max, select, branches). */
 const TdType *td_promote_join(TdSession *s, const TdType *a, const TdType *b);
 /* Whether a store may cast from to to by itself: within a class and upward (int, fixed, float in
