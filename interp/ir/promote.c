@@ -226,15 +226,23 @@ static const TdType *rounded(const Ask *q, Format a) {
   return sized(q, INT, (Format){a.is_signed, w, 0});
 }
 
-/* What a matmul or reduction accumulates in unless it is told; an allreduce keeps the type. */
-static const TdType *accumulator(const Ask *q, Class c) {
-  const TdType *a = q->t[0], *b = q->t[q->n - 1];
-  if (q->op == TD_OP_ALLREDUCE || (q->op == TD_OP_REDUCE && c == BOOL))
-    return td_type_plain(q->s, a);
-  if (c == BOOL) return refuse(q, BOOL_ARITHMETIC);
-  if (c == FIXED) return refuse(q, "needs-cast", "name the accumulator: {acc = T}");
-  if (c == FLOAT) return td_type_float(q->s, max(32, join_floats(q->s, a, b)->w));
-  return td_type_int(q->s, max(format_of(a).w, format_of(b).w) < 32 ? 32 : 64);
+const TdType *td_promote_accumulator(TdSession *s, const TdType *t) {
+  switch (class_of(t)) {
+  case BOOL: return t;
+  case INT: return td_type_int(s, format_of(t).w < 32 ? 32 : 64);
+  case FLOAT: return td_type_float(s, max(32, t->w));
+  default: return NULL;
+  }
+}
+
+/* What a matmul or reduction gives unless it is told; an allreduce keeps the type. */
+static const TdType *tensor_result(const Ask *q, Class c) {
+  if (q->op == TD_OP_ALLREDUCE) return td_type_plain(q->s, q->t[0]);
+  if (c == BOOL && q->op == TD_OP_MATMUL) return refuse(q, BOOL_ARITHMETIC);
+  const TdType *t = td_promote_accumulator(q->s, q->t[0]);
+  const TdType *u = td_promote_accumulator(q->s, q->t[q->n - 1]);
+  return t && u ? td_promote_join(q->s, t, u)
+                : refuse(q, "needs-cast", "name the accumulator: {acc = T}");
 }
 
 /* The result on integers or fixed point (class c) of the operators that are arithmetic. */
@@ -269,7 +277,7 @@ static const TdType *result(const Ask *q, Class c) {
     const TdType *t = td_promote_join(q->s, q->t[1], q->t[2]);
     return t ? t : refuse(q, BEYOND_TYPES);
   }
-  case TD_RULE_TENSOR: return accumulator(q, c);
+  case TD_RULE_TENSOR: return tensor_result(q, c);
   case TD_RULE_GETBITS:
   case TD_RULE_BITCAST:
     td_diag_set(q->d, TD_BUG, "no-rule", q->loc, "the operand types do not give tide.%s a type",
@@ -370,9 +378,19 @@ bool td_promote_holds(const TdType *to, const TdType *from) {
          whole_bits(y, y.is_signed) >= whole_bits(x, y.is_signed);
 }
 
+/* Bits of the least integer type that holds v, as signed if it is negative. */
+static int least_bits(uint64_t v, bool neg) {
+  int w = neg;
+  for (uint64_t rest = neg ? ~v : v; rest; rest >>= 1) w++;
+  return max(w, 1);
+}
+
 const TdType *td_promote_literal(TdSession *s, int64_t v) {
-  uint64_t mag = v < 0 ? ~(uint64_t)v : (uint64_t)v;
-  int w = 0;
-  for (; mag; mag >>= 1) w++;
-  return v < 0 ? td_type_int(s, w + 1) : td_type_uint(s, max(w, 1));
+  int w = least_bits((uint64_t)v, v < 0);
+  return v < 0 ? td_type_int(s, w) : td_type_uint(s, w);
+}
+
+bool td_promote_is_least(const TdType *t, uint64_t v) {
+  bool neg = t->kind == TD_T_INT && v >> 63;
+  return t->kind == (neg ? TD_T_INT : TD_T_UINT) && t->w == least_bits(v, neg) && !t->saturate;
 }
