@@ -61,8 +61,7 @@ void td_parse_leave(TdParser *p, int levels);
 
 /* Parses an expression. */
 const TdAstExpr *td_parse_expr(TdParser *p);
-/* Parses one that a statement can begin with: a name or parentheses, then fields, indices, calls.
- */
+/* Parses one that a statement can begin with: a name or parentheses, then fields, calls... */
 const TdAstExpr *td_parse_expr_suffixed(TdParser *p);
 /* Parses one or more, separated by commas. */
 TdAstExprs td_parse_expr_list(TdParser *p);

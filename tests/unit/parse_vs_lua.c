@@ -1,6 +1,6 @@
-/* parse_vs_lua.c - Lua itself as the oracle of the parser: same verdict, same functions, same
-   values. Arguments: folders whose .lua files are the corpus (default /usr/share/lua and tests); -s
-   SEED, -n MUTATIONS. */
+/* parse_vs_lua.c - Lua itself as the oracle of the parser: same verdict, functions and values. */
+/* Arguments: folders whose .lua files are the corpus (default /usr/share/lua and tests);
+   -s SEED, -n MUTATIONS. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
