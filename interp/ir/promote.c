@@ -3,6 +3,7 @@
 #include "ir/type.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -318,8 +319,8 @@ const TdType *td_promote_bits(TdSession *s, const TdType *t, int64_t lo, int64_t
   if (!check_class(&q, class_of_values(&q))) return NULL;
   if (0 <= lo && lo < hi && hi <= t->w) return td_type_uint(s, (int)(hi - lo));
   complain(d, "bits-range", loc, "bits are counted from 0 at the low end; hi is not taken",
-           "%s has no bits %lld to %lld: it has %d", td_type_str(d->arena, t), (long long)lo,
-           (long long)hi, t->w);
+           "%s has no bits %" PRId64 " to %" PRId64 ": it has %d", td_type_str(d->arena, t), lo, hi,
+           t->w);
   return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "ir/type.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,8 +299,12 @@ void td_type_print(TdText *out, const TdType *t) {
   td_type_print(out, t->elem);
   if (port) td_text_puts(out, t->block ? ", {block = true})" : ")");
   for (int d = 0; d < t->rank; d++) {
+    int64_t extent;
     td_text_putc(out, '[');
-    td_print_expr(out, t->dim[d]);
+    if (td_type_extent(t, d, &extent))
+      td_text_putf(out, "%" PRId64, extent);
+    else
+      td_print_expr(out, t->dim[d]);
     td_text_putc(out, ']');
   }
 }
