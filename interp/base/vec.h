@@ -13,7 +13,7 @@
     size_t n, cap;                                                                                 \
   }
 
-/* Appends x to *v, whose storage is owned by arena a. */
+/* Appends x to *v, whose storage is owned by arena a; computing x must not itself push to *v. */
 #define td_vec_push(a, v, x)                                                                       \
   do {                                                                                             \
     if ((v)->n == (v)->cap)                                                                        \

@@ -1,0 +1,291 @@
+/* capture.c - from a Lua function and its parameter types to a kernel; starts again when a name proves not to be a size. */
+#include "frontend/capture.h"
+
+#include <string.h>
+
+#include "frontend/lower.h"
+
+#define MAX_ATTEMPTS 64
+
+/* The names that the function's text reads somewhere. */
+static bool note_read(void *ud, const TdAstExpr *e) {
+  TdLower *l = ud;
+  if (e->kind == TD_AST_NAME && e->name.var) td_map_put(l->arena, &l->read, (uint64_t)(uintptr_t)e->name.var, 1);
+  return true;
+}
+
+/* Assignment targets that are plain names are not reads. */
+static bool note_reads_of(void *ud, const TdAstStmt *s) {
+  TdLower *l = ud;
+  if (s->kind != TD_AST_ASSIGN) return true;
+  TdAstVisitor v = {.expr = note_read, .ud = l};
+  for (size_t i = 0; i < s->assign.values.n; i++) td_walk_ast_expr(&v, s->assign.values.at[i]);
+  for (size_t i = 0; i < s->assign.targets.n; i++)
+    if (s->assign.targets.at[i]->kind != TD_AST_NAME) td_walk_ast_expr(&v, s->assign.targets.at[i]);
+  return false;
+}
+
+/* Marks of the chunk between two lines, by line; those on lines that hold no statement are errors at the end. */
+static void collect_marks(TdLower *l, uint32_t first, uint32_t last) {
+  for (size_t i = 0; i < l->ast->marks.n; i++) {
+    uint32_t line = l->ast->marks.at[i].loc.line;
+    if (line >= first && line <= last) td_map_put(l->arena, &l->marks, line, i + 1);
+  }
+}
+
+static bool check_marks(TdLower *l) {
+  for (size_t i = 0; i < l->ast->marks.n; i++) {
+    uint64_t left = 0;
+    const TdAstMark *m = &l->ast->marks.at[i];
+    if (td_map_get(&l->marks, m->loc.line, &left) && left == i + 1)
+      return td_lower_fail(l, "attribute", m->loc, "this line begins nothing that can be marked");
+  }
+  return true;
+}
+
+/* One extent of a parameter's type as its source has it; the constant when the text is not affine in known names. */
+static const TdExpr *extent_from_source(TdLower *l, const TdAstExpr *e, const TdExpr *value) {
+  int64_t want, v;
+  if (!td_expr_is_const(value, &want)) return value;
+  if (e->kind == TD_AST_NAME) {
+    const TdAstLocal *var = e->name.binding == TD_AST_IS_GLOBAL ? NULL : e->name.var;
+    TdSizeEntry *s = td_sizes_candidate(l->sizes, e->name.id, var, want);
+    if (!s) return value;
+    s->used = true;
+    return td_expr_size(l->session, l->arena, e->name.id, e->loc);
+  }
+  if (e->kind == TD_AST_INT) return value;
+  TdDiag quiet = {.arena = l->diag->arena}, *diag = l->diag;
+  l->diag = &quiet;
+  const TdExpr *r = td_size_from_source(l, e);
+  l->diag = diag;
+  if (!r || !td_sizes_value(l->sizes, r, &v) || v != want) return value;
+  td_sizes_use(l->sizes, r);
+  return r;
+}
+
+/* The type of a parameter with the names of its extents. Its source is `T[a][b]..`, extents from the inside out. */
+static const TdType *type_from_source(TdLower *l, const TdType *t, const TdAstExpr *e) {
+  if (t->kind != TD_T_TENSOR || !e) return t;
+  const TdExpr *dim[TD_MAX_RANK];
+  for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
+  for (int d = t->rank - 1; d >= 0 && e->kind == TD_AST_INDEX; d--, e = e->index.of)
+    dim[d] = extent_from_source(l, e->index.key, dim[d]);
+  return td_type_tensor(l->session, t->elem, t->rank, dim);
+}
+
+/* Sizes without value that a type mentions. */
+static bool note_unknown(void *ud, const TdExpr *e) {
+  if (e->kind == TD_EXPR_SIZE) {
+    TdSizeEntry *s = td_sizes_unknown(ud, e->u.name);
+    if (!s->known) s->used = true;
+  }
+  return true;
+}
+
+static void note_unknown_sizes(TdLower *l, const TdType *t) {
+  if (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) return;
+  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_unknown, l->sizes);
+  if (t->kind == TD_T_PORT) note_unknown_sizes(l, t->elem);
+}
+
+static TdSymKind param_kind(const TdType *t) {
+  return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR : t->kind == TD_T_PORT ? TD_SYM_STREAM : TD_SYM_SCALAR;
+}
+
+/* A scalar parameter that the text assigns is copied to a local first. */
+static bool bind_param(TdLower *l, const TdAstLocal *var, TdSym sym, const TdType *t) {
+  bool scalar = td_type_is_scalar(t);
+  TdBinding b = {.kind = scalar ? TD_B_SCALAR : TD_B_TENSOR, .sym = sym, .type = t};
+  if (scalar && var->assigned) {
+    TdVal v = td_lower_scalar(td_expr_var(l->arena, sym, t, var->loc));
+    b.sym = td_lower_local(l, var->name, v, &b.type, &b.origin);
+    b.writable = true;
+  }
+  td_lower_bind(l, var, b);
+  return true;
+}
+
+static const TdCaptureParam *find_param(const TdCapture *c, const char *name) {
+  for (size_t i = 0; i < c->nparam; i++)
+    if (strcmp(c->param[i].name, name) == 0) return &c->param[i];
+  return NULL;
+}
+
+static bool missing_type(TdLower *l, const TdCapture *c, const TdAstLocal *var) {
+  td_lower_fail(l, "no-type", var->loc, "parameter '%s' has no type", var->name);
+  const char **names = TD_NEWN(l->arena, const char *, c->nparam + 1);
+  for (size_t i = 0; i < c->nparam; i++) names[i] = c->param[i].name;
+  const char *near = td_text_nearest(var->name, names, c->nparam);
+  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
+  else td_diag_help(l->diag, "say it in the table: %s = i32[8]", var->name);
+  return false;
+}
+
+static bool unused_type(TdLower *l, const TdCapture *c) {
+  for (size_t i = 0; i < c->nparam; i++) {
+    bool found = false;
+    for (size_t k = 0; k < c->source->params.n; k++)
+      found |= strcmp(c->source->params.at[k]->name, c->param[i].name) == 0;
+    if (!found)
+      return td_lower_fail(l, "no-parameter", c->param[i].loc,
+                           "'%s' has a type but the function has no such parameter", c->param[i].name);
+  }
+  return true;
+}
+
+/* Declares and binds parameters and task ids. */
+static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
+  size_t n = c->source->params.n;
+  TdParam *param = TD_NEWN(l->arena, TdParam, n);
+  TdSym *coord = TD_NEWN(l->arena, TdSym, n);
+  for (size_t i = 0; i < n; i++) {
+    const TdAstLocal *var = c->source->params.at[i];
+    const TdCaptureParam *p = find_param(c, var->name);
+    TdSymKind kind = p ? param_kind(p->type) : TD_SYM_COORD;
+    if (!p && (n - i > c->max_coords || u->ncoord + (n - i) > c->max_coords)) return missing_type(l, c, var);
+    if (p && u->ncoord)
+      return td_lower_fail(l, "parameter-order", var->loc, "task ids come after the parameters");
+    TdSym sym = td_store_sym(l->store, var->name, kind);
+    td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)sym->name, 1);
+    if (!p) {
+      coord[u->ncoord++] = sym;
+      td_lower_bind(l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = sym, .type = td_type_index(l->session)});
+      continue;
+    }
+    const TdType *t = type_from_source(l, p->type, p->source);
+    note_unknown_sizes(l, t);
+    TdParam *q = &param[u->nparam++];
+    *q = (TdParam){.sym = sym, .type = t, .loc = p->loc};
+    if (!td_lower_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t)) return false;
+  }
+  u->param = param;
+  u->coord = coord;
+  return unused_type(l, c);
+}
+
+/* tide.assume(...) statements at the start of the body; returns how many there are. */
+static bool lower_assumes(TdLower *l, const TdAstBlock *b, TdUnit *u, size_t *n) {
+  TD_VEC(const TdExpr *) list = {0};
+  for (*n = 0; *n < b->n && b->at[*n]->kind == TD_AST_EVAL; ++*n) {
+    const TdAstExpr *call = b->at[*n]->call;
+    if (call->kind != TD_AST_CALL) break;
+    TdVal f = td_lower_expr(l, call->call.callee);
+    if (!td_lower_ok(&f)) return false;
+    if (f.kind != TD_V_CONST || f.c.kind != TD_C_WORD || f.c.u.word != TD_WORD_ASSUME) break;
+    for (size_t i = 0; i < call->call.args.n; i++) {
+      const TdExpr *e = td_lower_assume(l, call->call.args.at[i]);
+      if (!e) return false;
+      if (e->kind != TD_EXPR_LIT) td_vec_push(l->arena, &list, e);
+    }
+  }
+  u->assert_ = list.at;
+  u->nassert = list.n;
+  return true;
+}
+
+typedef struct LoopNames {
+  TdArena *arena;
+  TdMap total, seen;
+  bool number;
+} LoopNames;
+
+/* First counts the loops of each name, then gives those of one name their numbers. */
+static bool visit_loop(void *ud, const TdStmt *s) {
+  LoopNames *x = ud;
+  if (s->kind != TD_STMT_FOR || strcmp(s->sym->name, "_") == 0) return true;
+  uint64_t key = (uint64_t)(uintptr_t)s->sym->name, n = 0, total = 0;
+  TdMap *m = x->number ? &x->seen : &x->total;
+  td_map_get(m, key, &n);
+  td_map_put(x->arena, m, key, n + 1);
+  td_map_get(&x->total, key, &total);
+  if (x->number && total > 1) ((TdSymbol *)(uintptr_t)s->sym)->ordinal = (uint16_t)(n + 1);
+  return true;
+}
+
+/* Loops captured under one name are i#1, i#2.. in source order; their symbols are not shared yet. */
+static void number_loops(TdLower *l, const TdStmt *body) {
+  LoopNames x = {.arena = l->arena};
+  td_walk_stmt(l->session->ctx, body, visit_loop, &x);
+  x.number = true;
+  td_walk_stmt(l->session->ctx, body, visit_loop, &x);
+}
+
+/* Preamble and statements as the body of the unit. */
+static const TdStmt *make_body(TdLower *l, const TdStmts *list, TdLoc loc) {
+  TD_VEC(const TdStmt *) all = {0};
+  for (size_t i = 0; i < l->preamble.n; i++) td_vec_push(l->arena, &all, l->preamble.at[i]);
+  for (size_t i = 0; i < list->n; i++) td_vec_push(l->arena, &all, list->at[i]);
+  return td_stmt_block(l->store, all.at, all.n, loc);
+}
+
+/* One attempt with the sizes as they are believed to be. */
+static TdUnit *attempt(TdLower *l, const TdCapture *c) {
+  TdUnit *u = TD_NEW(l->arena, TdUnit);
+  *u = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = c->source->loc};
+  TdAstVisitor reads = {.expr = note_read, .stmt = note_reads_of, .ud = l};
+  td_walk_ast_block(&reads, &c->source->body);
+  uint32_t first = c->source->line_defined;
+  for (size_t i = 0; i < c->nparam; i++)
+    if (c->param[i].loc.line && c->param[i].loc.line < first) first = c->param[i].loc.line;
+  collect_marks(l, first, c->source->last_line_defined);
+  TdStmts list = {0};
+  l->out = &list;
+  size_t skip;
+  if (!td_lower_marks(l, c->source->line_defined, 'K', &u->attrs)) return NULL;
+  if (!lower_params(l, c, u) || !lower_assumes(l, &c->source->body, u, &skip)) return NULL;
+  TdAstBlock rest = c->source->body;
+  rest.at += skip;
+  rest.n -= skip;
+  if (!td_lower_block(l, &rest) || !check_marks(l)) return NULL;
+  u->body = make_body(l, &list, c->source->loc);
+  number_loops(l, u->body);
+  return u;
+}
+
+/* Sizes that were tried but never used as sizes become plain numbers. */
+static bool drop_unused_sizes(TdSizes *z) {
+  bool dropped = false;
+  for (size_t i = 0; i < z->list.n; i++) {
+    TdSizeEntry *e = &z->list.at[i];
+    if (e->used || e->plain) continue;
+    e->plain = dropped = true;
+  }
+  return dropped;
+}
+
+static void finish_sizes(const TdSizes *z, TdArena *a, TdUnit *u) {
+  TdSize *size = TD_NEWN(a, TdSize, z->list.n);
+  for (size_t i = 0; i < z->list.n; i++) {
+    const TdSizeEntry *e = &z->list.at[i];
+    if (e->used && !e->plain) size[u->nsize++] = (TdSize){e->name, e->known, e->value};
+  }
+  u->size = size;
+}
+
+const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d) {
+  TdArena *a = units->store->arena;
+  TdSizes sizes = {.arena = a};
+  for (int n = 0; n < MAX_ATTEMPTS; n++) {
+    TdUnits saved = *units;
+    TdStore counters = *units->store;
+    for (size_t i = 0; i < sizes.list.n; i++) sizes.list.at[i].used = false;
+    sizes.changed = false;
+    TdLower l = {.session = c->session, .store = units->store, .arena = a, .host = c->host,
+                 .diag = d, .sizes = &sizes, .units = units, .fn = c->fn, .ast = c->ast};
+    TdUnit *u = attempt(&l, c);
+    if (!u) return NULL;
+    if (!sizes.changed && !drop_unused_sizes(&sizes)) {
+      u->sym = td_units_name(units, c->name);
+      u->uid = td_store_uid(units->store);
+      finish_sizes(&sizes, a, u);
+      td_vec_push(a, &units->list, u);
+      return u;
+    }
+    *units = saved;
+    units->store->next_uid = counters.next_uid;
+    units->store->next_sym = counters.next_sym;
+  }
+  td_diag_set(d, TD_BUG, "sizes", c->source->loc, "the sizes of '%s' do not settle", c->name);
+  return NULL;
+}

@@ -1,0 +1,111 @@
+/* sizes.c - which integers of a unit keep their names, and the units that it imports. */
+#include <string.h>
+
+#include "frontend/capture.h"
+
+static TdSizeEntry *find(TdSizes *z, const char *name) {
+  for (size_t i = 0; i < z->list.n; i++)
+    if (z->list.at[i].name == name) return &z->list.at[i];
+  return NULL;
+}
+
+TdSizeEntry *td_sizes_candidate(TdSizes *z, const char *name, const TdAstLocal *var,
+                                int64_t value) {
+  TdSizeEntry *e = find(z, name);
+  if (e) return !e->plain && e->known && e->value == value && e->var == var ? e : NULL;
+  td_vec_push(z->arena, &z->list,
+              ((TdSizeEntry){.name = name, .known = true, .value = value, .var = var}));
+  return &z->list.at[z->list.n - 1];
+}
+
+TdSizeEntry *td_sizes_unknown(TdSizes *z, const char *name) {
+  TdSizeEntry *e = find(z, name);
+  if (e) return e;
+  td_vec_push(z->arena, &z->list, ((TdSizeEntry){.name = name}));
+  return &z->list.at[z->list.n - 1];
+}
+
+static bool mark_used(void *ud, const TdExpr *e) {
+  TdSizeEntry *s = e->kind == TD_EXPR_SIZE ? find(ud, e->u.name) : NULL;
+  if (s) s->used = true;
+  return true;
+}
+
+void td_sizes_use(TdSizes *z, const TdExpr *e) { td_walk_expr(e, mark_used, z); }
+
+static bool make_plain(void *ud, const TdExpr *e) {
+  TdSizes *z = ud;
+  TdSizeEntry *s = e->kind == TD_EXPR_SIZE ? find(z, e->u.name) : NULL;
+  if (s && s->known && !s->plain) s->plain = z->changed = true;
+  return true;
+}
+
+void td_sizes_pin(TdSizes *z, const TdExpr *e) { td_walk_expr(e, make_plain, z); }
+
+bool td_sizes_value(const TdSizes *z, const TdExpr *e, int64_t *v) {
+  TdSize *size = TD_NEWN(z->arena, TdSize, z->list.n);
+  for (size_t i = 0; i < z->list.n; i++)
+    size[i] = (TdSize){z->list.at[i].name, z->list.at[i].known, z->list.at[i].value};
+  TdUnit u = {.size = size, .nsize = z->list.n};
+  return td_unit_value(&u, e, v);
+}
+
+const TdUnit *td_units_find(const TdUnits *u, TdSym sym) {
+  for (size_t i = 0; i < u->list.n; i++)
+    if (u->list.at[i]->sym == sym) return u->list.at[i];
+  return NULL;
+}
+
+static const TdUnit *named(const TdUnits *u, const char *name) {
+  for (size_t i = 0; i < u->list.n; i++)
+    if (u->list.at[i]->sym->name == name) return u->list.at[i];
+  return NULL;
+}
+
+/* unit with the callees that were merged renamed. */
+static const TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *unit) {
+  TdUnit *copy = td_unit_copy(u->store, unit);
+  if (unit->body) copy->body = td_subst_in_stmt(merged, unit->body);
+  TdRun *run = td_arena_copy(u->store->arena, unit->run, unit->nrun * sizeof *run);
+  for (size_t i = 0; i < unit->nrun; i++) {
+    TdSym to = td_map_getp(&merged->sym, run[i].unit);
+    if (to) run[i].unit = to;
+  }
+  copy->run = run;
+  return copy;
+}
+
+/* Gives the fresh symbol of an imported unit a name that is free; symbols of a clone are not shared yet. */
+static void rename_unit(TdUnits *u, TdSym sym) {
+  TdSymbol *s = (TdSymbol *)(uintptr_t)sym;
+  const char *stem = s->name;
+  for (int i = 1; named(u, s->name); i++)
+    s->name = td_names_str(u->store->session->names,
+                           td_text_fmt(u->store->arena, "%s_%d", stem, i));
+}
+
+TdSym td_units_name(TdUnits *u, const char *want) {
+  TdSym sym = td_store_sym(u->store, want, TD_SYM_UNIT);
+  rename_unit(u, sym);
+  return sym;
+}
+
+TdSym td_units_import(TdUnits *u, const TdProg *p) {
+  TdStore *st = u->store;
+  const TdProg *copy = td_clone_prog(st, p, false);
+  TdSubst merged = td_subst_new(st);
+  TdSym root = NULL;
+  for (size_t i = 0; i < copy->nunit; i++) {
+    const TdUnit *unit = redirect(u, &merged, copy->unit[i]);
+    const TdUnit *same = named(u, unit->sym->name);
+    if (same && td_equal_unit(st->session->ctx, same, unit)) {
+      td_subst_sym(&merged, unit->sym, same->sym);
+      root = same->sym;
+      continue;
+    }
+    rename_unit(u, unit->sym);
+    td_vec_push(st->arena, &u->list, unit);
+    root = unit->sym;
+  }
+  return root;
+}

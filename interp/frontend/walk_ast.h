@@ -1,0 +1,17 @@
+/* walk_ast.h - visiting a tree of Lua source. */
+#ifndef TD_WALK_AST_H
+#define TD_WALK_AST_H
+
+#include "frontend/ast.h"
+
+/* Called before the children of a node; returning false skips them. Either may be NULL. */
+typedef struct TdAstVisitor {
+  bool (*expr)(void *ud, const TdAstExpr *e);
+  bool (*stmt)(void *ud, const TdAstStmt *s);
+  void *ud;
+} TdAstVisitor;
+
+void td_walk_ast_expr(const TdAstVisitor *v, const TdAstExpr *e);
+void td_walk_ast_block(const TdAstVisitor *v, const TdAstBlock *b);
+
+#endif
