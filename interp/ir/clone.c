@@ -101,7 +101,7 @@ static const TdStream *clone_streams(Cloner *c, const TdUnit *u) {
 static const TdRun *clone_runs(Cloner *c, const TdUnit *u) {
   TdRun *r = td_arena_copy(c->to->arena, u->run, u->nrun * sizeof *r);
   for (size_t i = 0; i < u->nrun; i++) {
-    TdBind *b = td_arena_copy(c->to->arena, r[i].bind, r[i].nbind * sizeof *b);
+    TdRunArg *b = td_arena_copy(c->to->arena, r[i].bind, r[i].nbind * sizeof *b);
     for (size_t k = 0; k < r[i].nbind; k++) {
       b[k].param = clone_sym(c, b[k].param);
       b[k].arg = clone_sym(c, b[k].arg);

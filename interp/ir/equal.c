@@ -95,7 +95,7 @@ static bool same_params(const Match *m, const TdUnit *x, const TdUnit *y) {
   return true;
 }
 
-static bool same_bind(const TdBind *x, const TdBind *y) {
+static bool same_bind(const TdRunArg *x, const TdRunArg *y) {
   bool layout =
       x->layout == y->layout || (x->layout && y->layout && strcmp(x->layout, y->layout) == 0);
   return layout && x->param->name == y->param->name && x->arg->name == y->arg->name;

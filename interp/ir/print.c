@@ -233,7 +233,7 @@ static void put_stream(Chunk *c, const TdStream *s) {
   td_text_putc(c->p.out, '\n');
 }
 
-static const TdBind *bind_of(const TdRun *r, TdSym param) {
+static const TdRunArg *bind_of(const TdRun *r, TdSym param) {
   for (size_t i = 0; i < r->nbind; i++)
     if (r->bind[i].param == param) return &r->bind[i];
   return NULL;
@@ -257,7 +257,7 @@ static void put_run(Chunk *c, const TdRun *r) {
     td_text_puts(c->p.out, "},\n");
   }
   for (size_t i = 0; i < k->nparam; i++) {
-    const TdBind *b = bind_of(r, k->param[i].sym);
+    const TdRunArg *b = bind_of(r, k->param[i].sym);
     start_line(c);
     td_text_putf(c->p.out, "%s = %s", k->param[i].sym->name, b->arg->name);
     if (b->layout) td_text_putf(c->p.out, ":layout \"%s\"", b->layout);

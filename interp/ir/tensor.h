@@ -17,11 +17,11 @@ typedef struct TdTensor {
 /* A new row-major tensor in arena a, zeroed; `declared` starts with nothing written. Extents must
  * be constant. */
 TdTensor *td_tensor_new(TdArena *a, const TdType *t, bool declared);
+int td_tensor_rank(const TdTensor *t);
 int64_t td_tensor_count(const TdTensor *t);
 /* Whether elements lie row-major without gaps. */
 bool td_tensor_is_dense(const TdTensor *t);
-/* Whether two tensors share some element's memory (exact on boxes of equal base and strides, else
- * conservative). */
+/* Whether two tensors share some element's memory. */
 bool td_tensor_overlap(const TdTensor *x, const TdTensor *y);
 
 /* Element at an index vector of rank entries. Bounds are the caller's. */
@@ -29,13 +29,23 @@ uint64_t td_tensor_get(const TdTensor *t, const int64_t *index);
 void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v);
 bool td_tensor_is_written(const TdTensor *t, const int64_t *index);
 
-/* Element by element, in row-major order; types may differ in put_all (cast) when cast is set.
- * Shapes must be equal. */
+/* Element by element, in row-major order; shapes must be equal, other element types are cast. What
+   `from` never wrote is not written in `to`. The two may not overlap. */
 void td_tensor_copy(TdTensor *to, const TdTensor *from);
 void td_tensor_fill(TdTensor *t, uint64_t v);
-/* Advances an index vector in row-major order; false at the end. */
+/* Advances an index vector in row-major order; false at the end, when it is all zeros again. */
 bool td_tensor_next(const TdTensor *t, int64_t *index);
 /* First index with an element never written; false if there is none. */
 bool td_tensor_first_unwritten(const TdTensor *t, int64_t *index);
+
+/* A set of places base + sum of i[d] * stride[d], 0 <= i[d] < extent[d]: what a view addresses. */
+typedef struct TdBox {
+  int64_t base;
+  int rank;
+  const int64_t *extent, *stride;
+} TdBox;
+/* Whether two boxes share a place. Exact; only after 2^16 branchings of the search is the answer a
+ * safe "yes". */
+bool td_tensor_boxes_meet(TdBox x, TdBox y);
 
 #endif

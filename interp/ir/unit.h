@@ -36,10 +36,10 @@ typedef struct TdStream {
 } TdStream;
 
 /* A parameter of a task's kernel bound to an argument of the design. */
-typedef struct TdBind {
+typedef struct TdRunArg {
   TdSym param, arg;
   const char *layout; /* "S1R": S<axis of map> or R for each dimension; NULL: the argument itself */
-} TdBind;
+} TdRunArg;
 
 /* A task: a kernel run over a grid; its last `rank` coordinates are the ids (or it takes none). */
 typedef struct TdRun {
@@ -48,7 +48,7 @@ typedef struct TdRun {
   TdLoc loc;
   uint8_t rank;
   const TdExpr *map[TD_MAX_RANK];
-  const TdBind *bind;
+  const TdRunArg *bind;
   size_t nbind;
   TdAttrs attrs;
 } TdRun;

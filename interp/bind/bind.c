@@ -1,0 +1,255 @@
+/* bind.c - the session of a Lua state: entries, the way out of the core, errors, memory accounting. */
+#include "bind/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_BIND "tide.bind"
+#define CLASS_BIND "tide.session"
+#define CLASS_ARENA "tide.arena"
+#define CLASS_ERROR "tide.error"
+
+static int l_close_bind(lua_State *L) {
+  TdBind *b = lua_touserdata(L, 1);
+  td_session_free(b->session);
+  td_ctx_free(b->ctx);
+  b->session = NULL;
+  b->ctx = NULL;
+  return 0;
+}
+
+static int l_close_arena(lua_State *L) {
+  TdArena **a = lua_touserdata(L, 1);
+  td_arena_free(*a);
+  *a = NULL;
+  return 0;
+}
+
+/* Frees what the core was using and raises; called on the core's stack, which is abandoned. */
+static void escape(void *ud, TdWhy why) {
+  static const char *const code[] = {"memory", "budget", "interrupted", "depth"};
+  static const char *const text[] = {"not enough memory", "the budget of work is spent",
+                                     "interrupted", "nested too deeply"};
+  TdBind *b = ud;
+  td_arena_free_scratch(b->ctx);
+  td_ctx_set_depth(b->ctx, 0);
+  if (why == TD_WHY_MEMORY) {
+    lua_getfield(b->L, LUA_REGISTRYINDEX, "tide.no_memory");
+    lua_error(b->L);
+  }
+  TdDiag d = {.kind = TD_LIMIT, .code = code[why], .message = text[why]};
+  td_bind_raise(b->L, &d);
+}
+
+/* Makes the session of L; its userdata stays in the registry. */
+static TdBind *open_bind(lua_State *L) {
+  TdBind *b = lua_newuserdatauv(L, sizeof *b, 0);
+  memset(b, 0, sizeof *b);
+  if (luaL_newmetatable(L, CLASS_BIND)) {
+    lua_pushcfunction(L, l_close_bind);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_BIND);
+  b->ctx = td_ctx_new(NULL, NULL);
+  if (!b->ctx) luaL_error(L, "not enough memory");
+  b->L = L;
+  td_ctx_set_escape(b->ctx, escape, b);
+  lua_createtable(L, 0, 3);
+  lua_pushliteral(L, "limit");
+  lua_setfield(L, -2, "kind");
+  lua_pushliteral(L, "memory");
+  lua_setfield(L, -2, "code");
+  lua_pushliteral(L, "not enough memory");
+  lua_setfield(L, -2, "message");
+  luaL_setmetatable(L, CLASS_ERROR);
+  lua_setfield(L, LUA_REGISTRYINDEX, "tide.no_memory");
+  b->session = td_session_new(b->ctx);
+  return b;
+}
+
+TdBind *td_bind_enter(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_BIND);
+  TdBind *b = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  if (!b) b = open_bind(L);
+  b->L = L;
+  return b;
+}
+
+TdArena *td_bind_arena(lua_State *L) {
+  TdBind *b = td_bind_enter(L);
+  TdArena **box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = NULL;
+  if (luaL_newmetatable(L, CLASS_ARENA)) {
+    lua_pushcfunction(L, l_close_arena);
+    lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, l_close_arena);
+    lua_setfield(L, -2, "__close");
+  }
+  lua_setmetatable(L, -2);
+  lua_toclose(L, -1);
+  *box = td_arena_new(b->ctx);
+  return *box;
+}
+
+TdDiag td_bind_diag(TdArena *a) { return (TdDiag){.arena = a}; }
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  if (!value) return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* Sets file, line and col of the table on top from a place. */
+static void set_place(lua_State *L, const TdBind *b, TdLoc loc) {
+  if (!loc.source) return;
+  set_string(L, "file", td_sources_name(b->session->sources, loc.source));
+  lua_pushinteger(L, loc.line);
+  lua_setfield(L, -2, "line");
+  lua_pushinteger(L, loc.col);
+  lua_setfield(L, -2, "col");
+}
+
+static void set_notes(lua_State *L, const TdBind *b, const TdDiag *d) {
+  lua_createtable(L, (int)d->notes.n, 0);
+  for (size_t i = 0; i < d->notes.n; i++) {
+    lua_createtable(L, 0, 4);
+    set_string(L, "message", d->notes.at[i].text);
+    set_place(L, b, d->notes.at[i].loc);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "notes");
+}
+
+static void set_instance(lua_State *L, const TdBind *b, const char *key, TdLoc loc,
+                         const char *at) {
+  lua_createtable(L, 0, 4);
+  set_place(L, b, loc);
+  set_string(L, "at", at);
+  lua_setfield(L, -2, key);
+}
+
+static void set_witness(lua_State *L, const TdBind *b, const TdWitness *w) {
+  lua_createtable(L, 0, 4);
+  set_string(L, "array", w->array);
+  set_string(L, "element", w->element);
+  set_instance(L, b, "first", w->first, w->first_at);
+  set_instance(L, b, "second", w->second, w->second_at);
+  lua_setfield(L, -2, "witness");
+}
+
+/* Pushes the error table of d, its drawn text included. */
+static void push_error(lua_State *L, TdBind *b, const TdDiag *d) {
+  lua_createtable(L, 0, 12);
+  set_string(L, "kind", td_diag_kind_name(d->kind));
+  set_string(L, "code", d->code);
+  set_string(L, "message", d->message);
+  set_string(L, "prim", d->prim);
+  set_string(L, "help", d->help);
+  set_string(L, "state", d->state);
+  set_place(L, b, d->loc);
+  set_notes(L, b, d);
+  if (d->witness) set_witness(L, b, d->witness);
+  TdArena *a = td_bind_arena(L);
+  TdText text = td_text_new(a);
+  td_diag_print(&text, d, b->session->sources);
+  lua_pushlstring(L, td_text_str(&text), text.n);
+  lua_setfield(L, -3, "text");
+  lua_closeslot(L, -1);
+  lua_pop(L, 1);
+  luaL_setmetatable(L, CLASS_ERROR);
+}
+
+int td_bind_push_failure(lua_State *L, const TdDiag *d) {
+  TdBind *b = td_bind_enter(L);
+  lua_pushnil(L);
+  push_error(L, b, d);
+  return 2;
+}
+
+int td_bind_raise(lua_State *L, const TdDiag *d) {
+  TdBind *b = td_bind_enter(L);
+  TdDiag copy = *d;
+  if (!copy.loc.source) copy.loc = td_bind_caller(L);
+  push_error(L, b, &copy);
+  return lua_error(L);
+}
+
+int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdText t = td_text_new(d.arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&t, fmt, ap);
+  va_end(ap);
+  td_diag_set(&d, TD_USAGE, code, td_bind_caller(L), "%s", td_text_str(&t));
+  return td_bind_raise(L, &d);
+}
+
+void td_bind_account(lua_State *L) {
+  TdBind *b = td_bind_enter(L);
+  size_t now = td_ctx_bytes(b->ctx);
+  if (now > b->told && now - b->told >= 65536) lua_gc(L, LUA_GCSTEP, (int)((now - b->told) >> 10));
+  b->told = td_ctx_bytes(b->ctx);
+}
+
+void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods) {
+  if (!luaL_newmetatable(L, name)) return;
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  luaL_setfuncs(L, meta, 0);
+  if (!methods) return;
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_setfield(L, -2, "methods");
+}
+
+const char *td_bind_opt_string(lua_State *L, int idx, const char *key) {
+  if (!lua_istable(L, idx)) return NULL;
+  lua_getfield(L, idx, key);
+  const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  lua_pop(L, 1);
+  return s;
+}
+
+bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v) {
+  if (!lua_istable(L, idx)) return false;
+  lua_getfield(L, idx, key);
+  int ok = 0;
+  lua_Integer x = lua_tointegerx(L, -1, &ok);
+  lua_pop(L, 1);
+  if (ok) *v = x;
+  return ok != 0;
+}
+
+bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise) {
+  if (!lua_istable(L, idx)) return otherwise;
+  lua_getfield(L, idx, key);
+  bool v = lua_isnil(L, -1) ? otherwise : lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return v;
+}
+
+static int l_error_tostring(lua_State *L) {
+  lua_getfield(L, 1, "text");
+  if (lua_isnil(L, -1)) lua_getfield(L, 1, "message");
+  return 1;
+}
+
+int luaopen_tide(lua_State *L);
+
+/* The module: types, tensors, kernels, schedules; stdlib adds the rest. */
+int luaopen_tide(lua_State *L) {
+  static const luaL_Reg error_meta[] = {{"__tostring", l_error_tostring}, {NULL, NULL}};
+  td_bind_class(L, CLASS_ERROR, error_meta, NULL);
+  lua_pop(L, 1);
+  td_bind_enter(L);
+  lua_newtable(L);
+  td_bind_open_source(L);
+  td_bind_open_type(L);
+  td_bind_open_tensor(L);
+  td_bind_open_unit(L);
+  td_bind_open_schedule(L);
+  return 1;
+}
