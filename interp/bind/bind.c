@@ -1,4 +1,5 @@
-/* bind.c - the session of a Lua state: entries, the way out of the core, errors, memory accounting. */
+/* bind.c - the session of a Lua state: entries, the way out of the core, errors, memory accounting.
+ */
 #include "bind/bind.h"
 
 #include <stdlib.h>
@@ -93,7 +94,9 @@ TdArena *td_bind_arena(lua_State *L) {
   return *box;
 }
 
-TdDiag td_bind_diag(TdArena *a) { return (TdDiag){.arena = a}; }
+TdDiag td_bind_diag(TdArena *a) {
+  return (TdDiag){.arena = a};
+}
 
 static void set_string(lua_State *L, const char *key, const char *value) {
   if (!value) return;

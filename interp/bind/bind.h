@@ -1,6 +1,7 @@
-/* bind.h - Lua on one side, the core on the other. Only here, in the other files of bind and in main.c is lua.h seen.
-   Rules: core code never calls Lua and never raises; a C function of bind checks its arguments, makes the owner of
-   what it will make (a userdata, a to-be-closed arena), calls the core, then pushes results or raises. */
+/* bind.h - Lua on one side, the core on the other. Only here, in the other files of bind and in
+   main.c is lua.h seen. Rules: core code never calls Lua and never raises; a C function of bind
+   checks its arguments, makes the owner of what it will make (a userdata, a to-be-closed arena),
+   calls the core, then pushes results or raises. */
 #ifndef TD_BIND_H
 #define TD_BIND_H
 
@@ -15,20 +16,23 @@
 typedef struct TdBind {
   TdCtx *ctx;
   TdSession *session;
-  lua_State *L;     /* the running state; refreshed at every entry, because coroutines change it */
-  size_t told;      /* bytes of C memory that the collector was told about */
-  bool native;      /* a native run is under way: kernels called run as Lua */
+  lua_State *L; /* the running state; refreshed at every entry, because coroutines change it */
+  size_t told;  /* bytes of C memory that the collector was told about */
+  TdMap asts;   /* source id -> const TdAst * */
+  bool native;  /* a native run is under way: kernels called run as Lua */
 } TdBind;
 
 /* bind.c: the state, entries, errors, memory. */
-/* The TdBind of L, whose escape hook raises in L from now on. Every function of bind that calls the core starts so. */
+/* The TdBind of L, whose escape hook raises in L from now on. Every function of bind that calls the
+ * core starts so. */
 TdBind *td_bind_enter(lua_State *L);
-/* Pushes a fresh arena that is freed when the calling C function returns or fails (a to-be-closed value). */
+/* Pushes a fresh arena that is freed when the calling C function returns or fails (a to-be-closed
+ * value). */
 TdArena *td_bind_arena(lua_State *L);
 /* A diagnostic to fill, whose strings live in arena a. */
 TdDiag td_bind_diag(TdArena *a);
-/* Raises d as a Lua error table: kind, code, message, file, line, col, prim, notes, help, witness; never returns. The place
-   of the Lua call is added when d has none. */
+/* Raises d as a Lua error table: kind, code, message, file, line, col, prim, notes, help, witness;
+   never returns. The place of the Lua call is added when d has none. */
 int td_bind_raise(lua_State *L, const TdDiag *d);
 /* Raises a usage error at the Lua call: code, message. */
 int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) TD_PRINTF(3, 4);
@@ -38,7 +42,8 @@ int td_bind_push_failure(lua_State *L, const TdDiag *d);
 void td_bind_account(lua_State *L);
 /* Registers methods of a class under a metatable name; leaves the metatable on the stack. */
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods);
-/* The string field `key` of the table at idx, or NULL; numbers and booleans likewise with a default. */
+/* The string field `key` of the table at idx, or NULL; numbers and booleans likewise with a
+ * default. */
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v);
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise);
@@ -48,21 +53,26 @@ bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise)
 void td_bind_push_type(lua_State *L, const TdType *t);
 const TdType *td_bind_check_type(lua_State *L, int idx);
 const TdType *td_bind_test_type(lua_State *L, int idx);
-/* An extent: a non-negative integer, or a tide.size; NULL with the error raised otherwise. Session-owned. */
+/* An extent: a non-negative integer, or a tide.size; NULL with the error raised otherwise.
+ * Session-owned. */
 const TdExpr *td_bind_check_extent(lua_State *L, int idx);
+
+/* The index expression of the tide.size at idx, or NULL. */
+const TdExpr *td_bind_test_size(lua_State *L, int idx);
 
 /* bind_tensor.c: a tensor owns an arena; a view keeps its tensor as its first user value. */
 #define TD_CLASS_TENSOR "tide.tensor"
 typedef struct TdTensorBox {
   TdArena *arena; /* NULL for a view */
   TdTensor *tensor;
-  int order;      /* 0, or 1 for a state made by tide.state */
+  int order; /* 0, or 1 for a state made by tide.state */
 } TdTensorBox;
 /* A new tensor of constant type t on the stack. */
 TdTensor *td_bind_push_tensor(lua_State *L, const TdType *t, bool declared);
 TdTensor *td_bind_check_tensor(lua_State *L, int idx);
 TdTensorBox *td_bind_test_tensor(lua_State *L, int idx);
-/* A Lua number or boolean as bits of scalar type t (converted as a cast does), or false if it is neither. */
+/* A Lua number or boolean as bits of scalar type t (converted as a cast does), or false if it is
+ * neither. */
 bool td_bind_to_bits(lua_State *L, int idx, const TdType *t, uint64_t *bits);
 /* Bits of scalar type t as a Lua number or boolean. */
 void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
@@ -74,22 +84,28 @@ void td_bind_open_source(lua_State *L);
 uint32_t td_bind_keep_source(lua_State *L, const char *chunkname, const char *text, size_t n);
 /* The tree of source id, parsed at its first use; NULL if it does not parse. */
 const TdAst *td_bind_ast(lua_State *L, uint32_t id);
-/* The tree and function of the Lua function at idx; false with d filled (no source, edited, ambiguous). */
+/* The tree and function of the Lua function at idx; false with d filled (no source, edited,
+ * ambiguous). */
 bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **fn, TdDiag *d);
-/* Place of the Lua code that called the running C function: the call's own token if it can be found. */
+/* Place of the Lua code that called the running C function: the call's own token if it can be
+ * found. */
 TdLoc td_bind_caller(lua_State *L);
 /* The same, pointing at the string literal `text` among that call's arguments when there is one. */
 TdLoc td_bind_caller_argument(lua_State *L, const char *text);
 
 /* bind_host.c: values of the Lua program as the frontend asks for them. */
-/* A host whose function handles are made by td_bind_handle; valid during one C call. The stack slot `anchor` must hold a
-   table, in which the functions and tables that the frontend meets are kept. */
+/* A host whose function handles are made by td_bind_handle; valid during one C call. The stack slot
+   `anchor` must hold a table, in which the functions and tables that the frontend meets are kept.
+ */
 TdHost td_bind_host(lua_State *L, int anchor);
 uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
+/* Learns which functions of the module at stack slot 1 (and of Lua) are words of the frontend. */
+void td_bind_note_words(lua_State *L);
 /* The Lua value at idx as a compile-time value. */
 TdConst td_bind_const(lua_State *L, int anchor, int idx);
 
-/* bind_unit.c: kernels, designs and externs are one class; the store is kept alive by a user value. */
+/* bind_unit.c: kernels, designs and externs are one class; the store is kept alive by a user value.
+ */
 #define TD_CLASS_UNIT "tide.unit"
 #define TD_CLASS_STORE "tide.store"
 typedef struct TdUnitBox {

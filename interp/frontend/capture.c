@@ -1,4 +1,5 @@
-/* capture.c - from a Lua function and its parameter types to a kernel; starts again when a name proves not to be a size. */
+/* capture.c - from a Lua function and its parameter types to a kernel; starts again when a name
+ * proves not to be a size. */
 #include "frontend/capture.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
 /* The names that the function's text reads somewhere. */
 static bool note_read(void *ud, const TdAstExpr *e) {
   TdLower *l = ud;
-  if (e->kind == TD_AST_NAME && e->name.var) td_map_put(l->arena, &l->read, (uint64_t)(uintptr_t)e->name.var, 1);
+  if (e->kind == TD_AST_NAME && e->name.var)
+    td_map_put(l->arena, &l->read, (uint64_t)(uintptr_t)e->name.var, 1);
   return true;
 }
 
@@ -25,7 +27,8 @@ static bool note_reads_of(void *ud, const TdAstStmt *s) {
   return false;
 }
 
-/* Marks of the chunk between two lines, by line; those on lines that hold no statement are errors at the end. */
+/* Marks of the chunk between two lines, by line; those on lines that hold no statement are errors
+ * at the end. */
 static void collect_marks(TdLower *l, uint32_t first, uint32_t last) {
   for (size_t i = 0; i < l->ast->marks.n; i++) {
     uint32_t line = l->ast->marks.at[i].loc.line;
@@ -43,7 +46,8 @@ static bool check_marks(TdLower *l) {
   return true;
 }
 
-/* One extent of a parameter's type as its source has it; the constant when the text is not affine in known names. */
+/* One extent of a parameter's type as its source has it; the constant when the text is not affine
+ * in known names. */
 static const TdExpr *extent_from_source(TdLower *l, const TdAstExpr *e, const TdExpr *value) {
   int64_t want, v;
   if (!td_expr_is_const(value, &want)) return value;
@@ -64,7 +68,8 @@ static const TdExpr *extent_from_source(TdLower *l, const TdAstExpr *e, const Td
   return r;
 }
 
-/* The type of a parameter with the names of its extents. Its source is `T[a][b]..`, extents from the inside out. */
+/* The type of a parameter with the names of its extents. Its source is `T[a][b]..`, extents from
+ * the inside out. */
 static const TdType *type_from_source(TdLower *l, const TdType *t, const TdAstExpr *e) {
   if (t->kind != TD_T_TENSOR || !e) return t;
   const TdExpr *dim[TD_MAX_RANK];
@@ -90,7 +95,9 @@ static void note_unknown_sizes(TdLower *l, const TdType *t) {
 }
 
 static TdSymKind param_kind(const TdType *t) {
-  return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR : t->kind == TD_T_PORT ? TD_SYM_STREAM : TD_SYM_SCALAR;
+  return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR
+         : t->kind == TD_T_PORT ? TD_SYM_STREAM
+                                : TD_SYM_SCALAR;
 }
 
 /* A scalar parameter that the text assigns is copied to a local first. */
@@ -117,8 +124,10 @@ static bool missing_type(TdLower *l, const TdCapture *c, const TdAstLocal *var) 
   const char **names = TD_NEWN(l->arena, const char *, c->nparam + 1);
   for (size_t i = 0; i < c->nparam; i++) names[i] = c->param[i].name;
   const char *near = td_text_nearest(var->name, names, c->nparam);
-  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
-  else td_diag_help(l->diag, "say it in the table: %s = i32[8]", var->name);
+  if (near)
+    td_diag_help(l->diag, "did you mean '%s'?", near);
+  else
+    td_diag_help(l->diag, "say it in the table: %s = i32[8]", var->name);
   return false;
 }
 
@@ -129,7 +138,8 @@ static bool unused_type(TdLower *l, const TdCapture *c) {
       found |= strcmp(c->source->params.at[k]->name, c->param[i].name) == 0;
     if (!found)
       return td_lower_fail(l, "no-parameter", c->param[i].loc,
-                           "'%s' has a type but the function has no such parameter", c->param[i].name);
+                           "'%s' has a type but the function has no such parameter",
+                           c->param[i].name);
   }
   return true;
 }
@@ -143,21 +153,24 @@ static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
     const TdAstLocal *var = c->source->params.at[i];
     const TdCaptureParam *p = find_param(c, var->name);
     TdSymKind kind = p ? param_kind(p->type) : TD_SYM_COORD;
-    if (!p && (n - i > c->max_coords || u->ncoord + (n - i) > c->max_coords)) return missing_type(l, c, var);
+    if (!p && (n - i > c->max_coords || u->ncoord + (n - i) > c->max_coords))
+      return missing_type(l, c, var);
     if (p && u->ncoord)
       return td_lower_fail(l, "parameter-order", var->loc, "task ids come after the parameters");
     TdSym sym = td_store_sym(l->store, var->name, kind);
     td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)sym->name, 1);
     if (!p) {
       coord[u->ncoord++] = sym;
-      td_lower_bind(l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = sym, .type = td_type_index(l->session)});
+      td_lower_bind(
+          l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = sym, .type = td_type_index(l->session)});
       continue;
     }
     const TdType *t = type_from_source(l, p->type, p->source);
     note_unknown_sizes(l, t);
     TdParam *q = &param[u->nparam++];
     *q = (TdParam){.sym = sym, .type = t, .loc = p->loc};
-    if (!td_lower_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t)) return false;
+    if (!td_lower_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t))
+      return false;
   }
   u->param = param;
   u->coord = coord;
@@ -203,7 +216,8 @@ static bool visit_loop(void *ud, const TdStmt *s) {
   return true;
 }
 
-/* Loops captured under one name are i#1, i#2.. in source order; their symbols are not shared yet. */
+/* Loops captured under one name are i#1, i#2.. in source order; their symbols are not shared yet.
+ */
 static void number_loops(TdLower *l, const TdStmt *body) {
   LoopNames x = {.arena = l->arena};
   td_walk_stmt(l->session->ctx, body, visit_loop, &x);
@@ -271,8 +285,15 @@ const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d) {
     TdStore counters = *units->store;
     for (size_t i = 0; i < sizes.list.n; i++) sizes.list.at[i].used = false;
     sizes.changed = false;
-    TdLower l = {.session = c->session, .store = units->store, .arena = a, .host = c->host,
-                 .diag = d, .sizes = &sizes, .units = units, .fn = c->fn, .ast = c->ast};
+    TdLower l = {.session = c->session,
+                 .store = units->store,
+                 .arena = a,
+                 .host = c->host,
+                 .diag = d,
+                 .sizes = &sizes,
+                 .units = units,
+                 .fn = c->fn,
+                 .ast = c->ast};
     TdUnit *u = attempt(&l, c);
     if (!u) return NULL;
     if (!sizes.changed && !drop_unused_sizes(&sizes)) {

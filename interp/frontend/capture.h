@@ -4,7 +4,8 @@
 
 #include "frontend/value.h"
 
-/* Sizes of a unit under capture. A name may be tried as a size and then found to be none: capture starts again. */
+/* Sizes of a unit under capture. A name may be tried as a size and then found to be none: capture
+ * starts again. */
 typedef struct TdSizeEntry {
   const char *name;
   bool known, used; /* used: in a type or loop bound */
@@ -23,8 +24,8 @@ typedef struct TdUnits {
   TdStore *store;
   TD_VEC(const TdUnit *) list;
 } TdUnits;
-/* Copies p's units into u, sharing those that are equal to one already there, renaming those whose name is taken; returns
-   the symbol of p's root. */
+/* Copies p's units into u, sharing those that are equal to one already there, renaming those whose
+   name is taken; returns the symbol of p's root. */
 TdSym td_units_import(TdUnits *u, const TdProg *p);
 /* A fresh unit symbol called `want`, or want_1.. when that name is taken. */
 TdSym td_units_name(TdUnits *u, const char *want);
@@ -43,13 +44,13 @@ typedef struct TdCaptureParam {
 typedef struct TdCapture {
   TdSession *session;
   const TdHost *host;
-  uintptr_t fn;            /* the Lua function */
-  const TdAst *ast;        /* its chunk */
+  uintptr_t fn;     /* the Lua function */
+  const TdAst *ast; /* its chunk */
   const TdAstFn *source;
-  const char *name;        /* of the unit */
+  const char *name; /* of the unit */
   const TdCaptureParam *param;
   size_t nparam;
-  size_t max_coords;       /* trailing parameters without a type that are task ids (0 for a kernel) */
+  size_t max_coords; /* trailing parameters without a type that are task ids (0 for a kernel) */
 } TdCapture;
 
 /* Captures a kernel into units->store and appends it to units; NULL with d filled on failure. */
@@ -58,8 +59,10 @@ const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d);
 /* context.c: where a function expression stands in its chunk. */
 typedef struct TdFnContext {
   const TdAstExpr *table; /* the table constructor it is an item of, or NULL */
-  const TdAstExpr *call;  /* the call that constructor (or the function itself) is the argument of, or NULL */
-  const char *name;       /* what the call's value is bound to: local, field, item, or the function around a return */
+  const TdAstExpr
+      *call; /* the call that constructor (or the function itself) is the argument of, or NULL */
+  const char *name; /* what the call's value is bound to: local, field, item, or the function around
+                       a return */
 } TdFnContext;
 TdFnContext td_context_of(const TdAst *ast, const TdAstFn *fn);
 /* The item of a constructor with this name, or NULL. */
@@ -69,7 +72,8 @@ const TdAstItem *td_context_item(const TdAstExpr *table, const char *name);
 /* The entry of a candidate, made at its first use; NULL once it is plain. */
 TdSizeEntry *td_sizes_candidate(TdSizes *z, const char *name, const TdAstLocal *var, int64_t value);
 TdSizeEntry *td_sizes_unknown(TdSizes *z, const char *name);
-/* Notes that the sizes in index expression e are used in a type or bound, or must lose their names. */
+/* Notes that the sizes in index expression e are used in a type or bound, or must lose their names.
+ */
 void td_sizes_use(TdSizes *z, const TdExpr *e);
 void td_sizes_pin(TdSizes *z, const TdExpr *e);
 /* The value of an index expression over the sizes noted so far; false if one is unknown. */

@@ -1,4 +1,5 @@
-/* context.c - where a function expression stands: its table constructor, the call around it, the name it gets. */
+/* context.c - where a function expression stands: its table constructor, the call around it, the
+ * name it gets. */
 #include <string.h>
 
 #include "frontend/capture.h"
@@ -20,7 +21,8 @@ static bool table_holds(const TdAstExpr *t, const TdAstFn *fn) {
   return false;
 }
 
-/* Finds the table constructor with the function, and the call of which it (or the function) is an argument. */
+/* Finds the table constructor with the function, and the call of which it (or the function) is an
+ * argument. */
 static bool look_expr(void *ud, const TdAstExpr *e) {
   Search *s = ud;
   if (e->kind == TD_AST_TABLE && table_holds(e, s->fn)) s->found.table = e;
@@ -77,7 +79,8 @@ static const TdAstFn *returned_by(const TdAst *ast, const TdAstExpr *value) {
   return NULL;
 }
 
-/* The name that the source gives to a value: variable, field, item, or the function that returns it. */
+/* The name that the source gives to a value: variable, field, item, or the function that returns
+ * it. */
 static const char *value_name(const TdAst *ast, const TdAstExpr *value) {
   NameSearch n = {.ast = ast, .value = value};
   TdAstVisitor v = {.expr = name_in_expr, .stmt = name_in_stmt, .ud = &n};

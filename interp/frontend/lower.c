@@ -13,9 +13,13 @@ bool td_lower_fail(TdLower *l, const char *code, TdLoc loc, const char *fmt, ...
   return td_diag_set(l->diag, TD_USAGE, code, loc, "%s", td_text_str(&t));
 }
 
-TdVal td_lower_failed(void) { return (TdVal){.kind = TD_V_FAILED}; }
+TdVal td_lower_failed(void) {
+  return (TdVal){.kind = TD_V_FAILED};
+}
 
-bool td_lower_ok(const TdVal *v) { return v->kind != TD_V_FAILED; }
+bool td_lower_ok(const TdVal *v) {
+  return v->kind != TD_V_FAILED;
+}
 
 void td_lower_emit(TdLower *l, const TdStmt *s) {
   if (s) td_vec_push(l->arena, l->out, s);
@@ -23,7 +27,7 @@ void td_lower_emit(TdLower *l, const TdStmt *s) {
 
 /* Words of the printed form that a declaration must not hide. */
 static bool is_reserved(const char *name) {
-  static const char *const words[] = {"tide", "i8",  "i16",  "i32", "i64",  "u8",  "u16",  "u32",
+  static const char *const words[] = {"tide", "i8",   "i16", "i32",  "i64", "u8",  "u16",   "u32",
                                       "u64",  "bool", "f16", "bf16", "f32", "f64", "index", "d"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i], name) == 0) return true;
@@ -80,7 +84,9 @@ const TdStmt *td_lower_body(TdLower *l, const TdAstBlock *b, TdLoc loc) {
   return ok ? td_stmt_block(l->store, list.at, list.n, loc) : NULL;
 }
 
-static const char *skip_blanks(const char *s) { return s + strspn(s, " \t,"); }
+static const char *skip_blanks(const char *s) {
+  return s + strspn(s, " \t,");
+}
 
 /* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`. */
 static bool mark_argument(TdLower *l, const char **at, char kind, TdAttrArg *out) {

@@ -59,17 +59,17 @@ typedef struct TdLower {
   TdArena *arena; /* the store's */
   const TdHost *host;
   TdDiag *diag;
-  TdSizes *sizes;     /* of the unit, and what must not be one */
-  TdUnits *units;     /* imported so far */
-  uintptr_t fn;       /* the Lua function whose text is being lowered */
-  const TdAst *ast;   /* its chunk */
-  TdMap bound;        /* TdAstLocal -> TdBinding */
-  TdMap visible;      /* name -> how many declarations in scope carry it */
-  TdMap data;         /* host handle -> TdSym of a constant or state */
-  TdMap read;         /* TdAstLocal -> 1: read somewhere in the source */
-  TdMap marks;        /* source line -> 1 + index of a mark not yet used */
-  TdStmts preamble;   /* constants and states */
-  TdStmts *out;       /* where statements go */
+  TdSizes *sizes;   /* of the unit, and what must not be one */
+  TdUnits *units;   /* imported so far */
+  uintptr_t fn;     /* the Lua function whose text is being lowered */
+  const TdAst *ast; /* its chunk */
+  TdMap bound;      /* TdAstLocal -> TdBinding */
+  TdMap visible;    /* name -> how many declarations in scope carry it */
+  TdMap data;       /* host handle -> TdSym of a constant or state */
+  TdMap read;       /* TdAstLocal -> 1: read somewhere in the source */
+  TdMap marks;      /* source line -> 1 + index of a mark not yet used */
+  TdStmts preamble; /* constants and states */
+  TdStmts *out;     /* where statements go */
   TdJumpPlace jump;
   TdInline *inlining; /* NULL in the kernel's own text */
   uint32_t at_line;   /* where an inlined call stands */
@@ -92,16 +92,18 @@ const TdStmt *td_lower_body(TdLower *l, const TdAstBlock *b, TdLoc loc);
 bool td_lower_marks(TdLower *l, uint32_t line, char on, TdAttrs *out);
 
 /* lower_size.c */
-/* An expression of the table constructor around the function as an index expression over sizes; NULL if it is none. */
+/* An expression of the table constructor around the function as an index expression over sizes;
+ * NULL if it is none. */
 const TdExpr *td_size_from_source(TdLower *l, const TdAstExpr *e);
-/* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size is checked now and
-   gives the literal true. */
+/* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size
+   is checked now and gives the literal true. */
 const TdExpr *td_lower_assume(TdLower *l, const TdAstExpr *e);
 
 /* lower_stmt.c, lower_loop.c */
 bool td_lower_stmt(TdLower *l, const TdAstStmt *s);
 bool td_lower_loop(TdLower *l, const TdAstStmt *s);
-/* A new local of v's value: emits its declaration and returns its symbol; name is what it would like to be called. */
+/* A new local of v's value: emits its declaration and returns its symbol; name is what it would
+ * like to be called. */
 TdSym td_lower_local(TdLower *l, const char *name, TdVal v, const TdType **type, TdOrigin *origin);
 
 /* lower_name.c */
@@ -112,12 +114,14 @@ TdVal td_lower_binary(TdLower *l, const TdAstExpr *e);
 TdVal td_lower_unary(TdLower *l, const TdAstExpr *e);
 TdVal td_lower_scalar(const TdExpr *e);
 TdVal td_lower_const(TdConst c, TdLoc loc);
-/* v as a scalar expression; a bare number takes type `beside` when it is a float or index. NULL on failure. */
+/* v as a scalar expression; a bare number takes type `beside` when it is a float or index. NULL on
+ * failure. */
 const TdExpr *td_lower_to_scalar(TdLower *l, TdVal v, const TdType *beside);
 /* v as an index expression in canonical form. */
 const TdExpr *td_lower_to_index(TdLower *l, TdVal v);
 const TdExpr *td_lower_to_bool(TdLower *l, TdVal v);
-/* v as what a cell of scalar type t can be given: literals take t, other values are cast as a store does. */
+/* v as what a cell of scalar type t can be given: literals take t, other values are cast as a store
+ * does. */
 const TdExpr *td_lower_to_stored(TdLower *l, TdVal v, const TdType *t);
 /* A value that does not wait to be placed: gets are emitted, fresh tensors become locals. */
 TdVal td_lower_settle(TdLower *l, TdVal v, const char *name);

@@ -4,7 +4,9 @@
 
 #include "frontend/lower.h"
 
-static TdVal none(TdLoc loc) { return (TdVal){.kind = TD_V_NONE, .loc = loc}; }
+static TdVal none(TdLoc loc) {
+  return (TdVal){.kind = TD_V_NONE, .loc = loc};
+}
 
 /* The settled values of a call's arguments, in order; NULL on failure. */
 static TdVal *arguments(TdLower *l, const TdAstExpr *e) {
@@ -36,9 +38,12 @@ static bool constant_op(TdOp op, const TdVal *v, size_t n, TdConst *out) {
     *out = v[lt.u.boolean].c;
     return true;
   case TD_OP_ABS:
-    if (v[0].c.kind == TD_C_INT && v[0].c.u.integer >= 0) *out = v[0].c;
-    else if (v[0].c.kind == TD_C_INT) return td_value_unary(TD_AST_NEG, &v[0].c, out);
-    else *out = td_value_float(fabs(x));
+    if (v[0].c.kind == TD_C_INT && v[0].c.u.integer >= 0)
+      *out = v[0].c;
+    else if (v[0].c.kind == TD_C_INT)
+      return td_value_unary(TD_AST_NEG, &v[0].c, out);
+    else
+      *out = td_value_float(fabs(x));
     return true;
   case TD_OP_SQRT: *out = td_value_float(sqrt(x)); return true;
   case TD_OP_EXP: *out = td_value_float(exp(x)); return true;
@@ -49,9 +54,12 @@ static bool constant_op(TdOp op, const TdVal *v, size_t n, TdConst *out) {
   case TD_OP_FLOOR:
   case TD_OP_CEIL:
     x = op == TD_OP_FLOOR ? floor(x) : ceil(x);
-    if (v[0].c.kind == TD_C_INT) *out = v[0].c;
-    else if (x >= -9223372036854775808.0 && x < 9223372036854775808.0) *out = td_value_int((int64_t)x);
-    else *out = td_value_float(x);
+    if (v[0].c.kind == TD_C_INT)
+      *out = v[0].c;
+    else if (x >= -9223372036854775808.0 && x < 9223372036854775808.0)
+      *out = td_value_int((int64_t)x);
+    else
+      *out = td_value_float(x);
     return true;
   default: return false;
   }
@@ -82,7 +90,8 @@ static TdVal lower_op_call(TdLower *l, TdOp op, const TdAstExpr *e) {
   for (size_t i = 1; chain && i < n - 1; i++) {
     TdVal pair[] = {v[i - 1], v[i]};
     TdConst c;
-    v[i] = constant_op(op, pair, 2, &c) ? td_lower_const(c, e->loc) : td_lower_op(l, op, pair, 2, e->loc);
+    v[i] = constant_op(op, pair, 2, &c) ? td_lower_const(c, e->loc)
+                                        : td_lower_op(l, op, pair, 2, e->loc);
     if (!td_lower_ok(&v[i])) return v[i];
   }
   TdVal *last = chain ? v + n - 2 : v;
@@ -91,7 +100,8 @@ static TdVal lower_op_call(TdLower *l, TdOp op, const TdAstExpr *e) {
   for (size_t i = 0; i < arity; i++) sized |= last[i].kind == TD_V_CONST && last[i].c.size;
   if (!sized && constant_op(op, last, arity, &c)) return td_lower_const(c, e->loc);
   if (sized && constant_op(op, last, arity, &c)) {
-    const TdExpr *kid[2] = {td_lower_to_index(l, last[0]), arity > 1 ? td_lower_to_index(l, last[1]) : NULL};
+    const TdExpr *kid[2] = {td_lower_to_index(l, last[0]),
+                            arity > 1 ? td_lower_to_index(l, last[1]) : NULL};
     c.size = NULL;
     for (size_t i = 0; i < arity; i++) td_sizes_pin(l->sizes, kid[i]);
     return td_lower_const(c, e->loc);
@@ -136,7 +146,8 @@ static TdVal lower_assert(TdLower *l, const TdAstExpr *e) {
     td_lower_fail(l, "assert", e->loc, "assertion failed when the kernel is captured");
     return td_lower_failed();
   }
-  td_lower_fail(l, "not-in-kernel", e->loc, "assert on values that are not known now is not allowed "
+  td_lower_fail(l, "not-in-kernel", e->loc,
+                "assert on values that are not known now is not allowed "
                 "in a kernel");
   td_diag_help(l->diag, "tide.assume(...) states facts on sizes and index parameters");
   return td_lower_failed();
@@ -172,14 +183,15 @@ static TdVal lower_word(TdLower *l, int word, const TdAstExpr *e) {
 /* Whether two types agree as argument and parameter, extents compared where both are known. */
 static bool same_type(TdLower *l, const TdUnit *callee, const TdType *param, const TdType *arg) {
   if (param == arg) return true;
-  if (param->kind != arg->kind || param->rank != arg->rank || param->block != arg->block) return false;
+  if (param->kind != arg->kind || param->rank != arg->rank || param->block != arg->block)
+    return false;
   if (param->kind == TD_T_PORT ? !same_type(l, callee, param->elem, arg->elem)
                                : param->elem != arg->elem)
     return false;
   for (int d = 0; d < param->rank; d++) {
     int64_t want, have;
-    bool known = td_unit_value(callee, param->dim[d], &want) &&
-                 td_sizes_value(l->sizes, arg->dim[d], &have);
+    bool known =
+        td_unit_value(callee, param->dim[d], &want) && td_sizes_value(l->sizes, arg->dim[d], &have);
     if (known && want != have) return false;
   }
   return true;
@@ -188,10 +200,12 @@ static bool same_type(TdLower *l, const TdUnit *callee, const TdType *param, con
 /* Argument v for parameter p of a unit, as the call holds it. */
 static const TdExpr *call_argument(TdLower *l, const TdUnit *callee, const TdParam *p, TdVal v) {
   if (td_type_is_scalar(p->type))
-    return p->type->kind == TD_T_INDEX ? td_lower_to_index(l, v) : td_lower_to_stored(l, v, p->type);
+    return p->type->kind == TD_T_INDEX ? td_lower_to_index(l, v)
+                                       : td_lower_to_stored(l, v, p->type);
   bool port = p->type->kind == TD_T_PORT;
   if (v.kind == TD_V_TENSOR && v.e->kind != TD_EXPR_VIEW)
-    v = td_lower_settle(l, (TdVal){.kind = TD_V_FRESH, .type = v.e->type, .e = v.e, .loc = v.loc}, "t");
+    v = td_lower_settle(l, (TdVal){.kind = TD_V_FRESH, .type = v.e->type, .e = v.e, .loc = v.loc},
+                        "t");
   if (v.kind != (port ? TD_V_STREAM : TD_V_TENSOR)) {
     td_lower_fail(l, "argument-type", v.loc, "'%s' of '%s' is %s", p->sym->name, callee->sym->name,
                   td_type_str(l->arena, p->type));
@@ -199,7 +213,8 @@ static const TdExpr *call_argument(TdLower *l, const TdUnit *callee, const TdPar
   }
   if (same_type(l, callee, p->type, v.e->type)) return v.e;
   td_lower_fail(l, "argument-type", v.loc, "'%s' of '%s' is %s, not %s", p->sym->name,
-                callee->sym->name, td_type_str(l->arena, p->type), td_type_str(l->arena, v.e->type));
+                callee->sym->name, td_type_str(l->arena, p->type),
+                td_type_str(l->arena, v.e->type));
   return NULL;
 }
 
@@ -221,7 +236,8 @@ static TdVal lower_unit_call(TdLower *l, const TdConst *c, const TdAstExpr *e) {
   return none(e->loc);
 }
 
-/* A parameter of an inlined function: constants, views, streams and unchanging scalars as they are, else a local. */
+/* A parameter of an inlined function: constants, views, streams and unchanging scalars as they are,
+ * else a local. */
 static bool bind_parameter(TdLower *l, const TdAstLocal *p, TdVal v) {
   bool steady = v.kind == TD_V_SCALAR && (v.e->kind == TD_EXPR_VAR || v.e->kind == TD_EXPR_LIT);
   bool alias = v.kind == TD_V_STREAM || (v.kind == TD_V_TENSOR && v.e->kind == TD_EXPR_VIEW) ||
@@ -236,8 +252,12 @@ static bool bind_parameter(TdLower *l, const TdAstLocal *p, TdVal v) {
   TdOrigin origin;
   TdSym sym = td_lower_local(l, p->name, v, &t, &origin);
   if (!sym) return false;
-  td_lower_bind(l, p, (TdBinding){.kind = t->kind == TD_T_TENSOR ? TD_B_TENSOR : TD_B_SCALAR,
-                                  .sym = sym, .type = t, .origin = origin, .writable = true});
+  td_lower_bind(l, p,
+                (TdBinding){.kind = t->kind == TD_T_TENSOR ? TD_B_TENSOR : TD_B_SCALAR,
+                            .sym = sym,
+                            .type = t,
+                            .origin = origin,
+                            .writable = true});
   return true;
 }
 
@@ -252,7 +272,8 @@ static bool count_use(void *ud, const TdAstExpr *e) {
   return true;
 }
 
-/* Whether fn is `return expr` and uses p at most once, so that the argument may stand in its place. */
+/* Whether fn is `return expr` and uses p at most once, so that the argument may stand in its place.
+ */
 static bool is_single_use(const TdAstFn *fn, const TdAstLocal *p) {
   if (fn->body.n != 1 || fn->body.at[0]->kind != TD_AST_RETURN) return false;
   UseCount u = {p, 0};
@@ -264,7 +285,8 @@ static bool is_single_use(const TdAstFn *fn, const TdAstLocal *p) {
 static bool check_inline(TdLower *l, const TdAstFn *fn, uintptr_t handle, const TdAstExpr *e) {
   for (const TdInline *i = l->inlining; i; i = i->caller)
     if (i->handle == handle || i->fn == fn)
-      return td_lower_fail(l, "recursion", e->loc, "a kernel cannot call a function that calls itself");
+      return td_lower_fail(l, "recursion", e->loc,
+                           "a kernel cannot call a function that calls itself");
   if (fn->is_vararg)
     return td_lower_fail(l, "not-in-kernel", e->loc, "a function with '...' cannot be inlined");
   return true;
@@ -352,7 +374,7 @@ TdVal td_lower_call(TdLower *l, const TdAstExpr *e) {
   td_lower_fail(l, "not-callable", e->loc, "%s cannot be called in a kernel",
                 f.kind == TD_V_CONST ? td_value_words(&f.c) : "this");
   td_diag_help(l->diag, "a kernel calls kernels, types, intrinsics of tide and math, and Lua "
-               "functions that are themselves in the subset");
+                        "functions that are themselves in the subset");
   return td_lower_failed();
 }
 
@@ -379,7 +401,7 @@ static TdVal lower_put(TdLower *l, TdVal of, const TdAstExpr *e) {
   if (!expect_count(l, e, "put", 1)) return td_lower_failed();
   const TdType *token = of.e->type->elem;
   TdVal v = td_lower_expr(l, e->call.args.at[0]);
-  const TdExpr *x = !td_lower_ok(&v)              ? NULL
+  const TdExpr *x = !td_lower_ok(&v)             ? NULL
                     : token->kind == TD_T_TENSOR ? td_lower_to_tensor(l, v, token, e->loc)
                                                  : td_lower_to_stored(l, v, token);
   if (x && token->kind == TD_T_TENSOR && x->type->kind != TD_T_TENSOR) {
@@ -395,7 +417,8 @@ static TdVal lower_put(TdLower *l, TdVal of, const TdAstExpr *e) {
 static TdVal stream_method(TdLower *l, TdVal of, const TdAstExpr *e) {
   const char *m = e->call.method;
   if (of.e->type->rank) {
-    td_lower_fail(l, "rank", e->loc, "'%s' is an array of streams: index it first", of.e->sym->name);
+    td_lower_fail(l, "rank", e->loc, "'%s' is an array of streams: index it first",
+                  of.e->sym->name);
     return td_lower_failed();
   }
   if (strcmp(m, "put") == 0) return lower_put(l, of, e);

@@ -1,4 +1,5 @@
-/* lower_expr.c - Lua expressions to IR: names, operators, literals, and what a value may be used as. */
+/* lower_expr.c - Lua expressions to IR: names, operators, literals, and what a value may be used
+ * as. */
 #include <string.h>
 
 #include "frontend/lower.h"
@@ -18,8 +19,8 @@ static const TdExpr *literal_as(TdLower *l, const TdConst *c, const TdType *t, T
     double x = c->kind == TD_C_FLOAT ? c->u.number : (double)c->u.integer;
     return td_expr_lit(l->arena, t, td_num_of_double(td_num_round(t, x)), loc);
   }
-  const TdType *from = c->kind == TD_C_FLOAT ? td_type_float(l->session, 64)
-                                             : td_type_int(l->session, 64);
+  const TdType *from =
+      c->kind == TD_C_FLOAT ? td_type_float(l->session, 64) : td_type_int(l->session, 64);
   uint64_t bits = c->kind == TD_C_FLOAT ? td_num_of_double(c->u.number) : (uint64_t)c->u.integer;
   return td_expr_lit(l->arena, t, td_num_cast(t, from, bits, &fault), loc);
 }
@@ -32,10 +33,9 @@ static const TdExpr *size_expr(TdLower *l, const TdConst *c, TdLoc loc) {
 static const TdExpr *int_literal(TdLower *l, const TdConst *c, const TdType *beside, TdLoc loc) {
   if (beside && beside->kind == TD_T_FLOAT) return literal_as(l, c, beside, loc);
   if (beside && beside->kind == TD_T_INDEX) return size_expr(l, c, loc);
-  if (c->size)
-    return td_expr_cast(l->arena, td_type_int(l->session, 32), c->size, true);
-  return td_expr_lit(l->arena, td_promote_literal(l->session, c->u.integer),
-                     (uint64_t)c->u.integer, loc);
+  if (c->size) return td_expr_cast(l->arena, td_type_int(l->session, 32), c->size, true);
+  return td_expr_lit(l->arena, td_promote_literal(l->session, c->u.integer), (uint64_t)c->u.integer,
+                     loc);
 }
 
 /* A constant number or boolean as an expression. */
@@ -69,9 +69,7 @@ const TdExpr *td_lower_to_scalar(TdLower *l, TdVal v, const TdType *beside) {
     td_lower_fail(l, "not-a-scalar", v.loc, "a stream stands where a value is expected");
     td_diag_help(l->diag, "take a token with :get()");
     return NULL;
-  default:
-    td_lower_fail(l, "not-a-value", v.loc, "this gives no value");
-    return NULL;
+  default: td_lower_fail(l, "not-a-value", v.loc, "this gives no value"); return NULL;
   }
 }
 
@@ -127,9 +125,8 @@ TdVal td_lower_settle(TdLower *l, TdVal v, const char *name) {
   TdSym sym = td_lower_local(l, name, v, &t, &origin);
   if (!sym) return td_lower_failed();
   if (t->kind == TD_T_TENSOR)
-    return (TdVal){.kind = TD_V_TENSOR,
-                   .e = td_expr_whole(l->session, l->arena, sym, t, v.loc),
-                   .loc = v.loc};
+    return (TdVal){
+        .kind = TD_V_TENSOR, .e = td_expr_whole(l->session, l->arena, sym, t, v.loc), .loc = v.loc};
   return td_lower_scalar(td_expr_load(l->arena, sym, t, NULL, 0, v.loc));
 }
 
@@ -138,7 +135,8 @@ static const TdType *beside_type(const TdVal *v, int from, int n) {
   for (int i = from; i < n; i++) {
     const TdType *t = v[i].kind == TD_V_SCALAR || v[i].kind == TD_V_TENSOR
                           ? td_type_scalar(v[i].e->type)
-                          : v[i].kind == TD_V_CONST && v[i].c.kind != TD_C_BOOL ? v[i].c.typed : NULL;
+                      : v[i].kind == TD_V_CONST && v[i].c.kind != TD_C_BOOL ? v[i].c.typed
+                                                                            : NULL;
     if (t && (t->kind == TD_T_FLOAT || t->kind == TD_T_INDEX)) return t;
   }
   return NULL;
@@ -189,7 +187,8 @@ static const TdType *result_type(TdLower *l, TdOp op, const TdExpr *const *e, in
       return NULL;
     }
     bool fixed = td_expr_is_const(e[1], &hi);
-    const TdType *bits = td_promote_bits(l->session, t[0], fixed ? hi : 0, fixed ? hi + c : c, loc, l->diag);
+    const TdType *bits =
+        td_promote_bits(l->session, t[0], fixed ? hi : 0, fixed ? hi + c : c, loc, l->diag);
     return op == TD_OP_GETBITS || !bits ? bits : td_type_plain(l->session, t[0]);
   }
   return td_promote_op(l->session, op, t, n, loc, l->diag);
@@ -247,10 +246,13 @@ TdVal td_lower_op(TdLower *l, TdOp op, TdVal *v, int n, TdLoc loc) {
   return tensor ? tensor_op(l, op, v, n, loc) : scalar_op(l, op, v, n, loc);
 }
 
-/* The index expression that a sized constant operation denotes; sizes are pinned when it is not affine. */
+/* The index expression that a sized constant operation denotes; sizes are pinned when it is not
+ * affine. */
 static void keep_size(TdLower *l, TdAstBinary op, const TdVal *v, TdConst *out, TdLoc loc) {
-  static const int as_op[] = {[TD_AST_ADD] = TD_OP_ADD + 1, [TD_AST_SUB] = TD_OP_SUB + 1,
-                              [TD_AST_MUL] = TD_OP_MUL + 1, [TD_AST_IDIV] = TD_OP_FLOORDIV + 1,
+  static const int as_op[] = {[TD_AST_ADD] = TD_OP_ADD + 1,
+                              [TD_AST_SUB] = TD_OP_SUB + 1,
+                              [TD_AST_MUL] = TD_OP_MUL + 1,
+                              [TD_AST_IDIV] = TD_OP_FLOORDIV + 1,
                               [TD_AST_MOD] = TD_OP_MOD + 1};
   if (!v[0].c.size && !v[1].c.size) return;
   int code = (size_t)op < sizeof as_op / sizeof *as_op ? as_op[op] : 0;
@@ -307,7 +309,8 @@ static TdVal lower_aside(TdLower *l, const TdAstExpr *e, TdStmts *list) {
   return v;
 }
 
-/* `local r = left; if r (or not r) then ..; r = right end; r`: the lazy operator when its right side takes tokens. */
+/* `local r = left; if r (or not r) then ..; r = right end; r`: the lazy operator when its right
+ * side takes tokens. */
 static TdVal lazy_if(TdLower *l, bool is_and, const TdExpr *left, TdStmts *list,
                      const TdExpr *right, TdLoc loc) {
   const TdType *t = td_type_bool(l->session);
@@ -316,17 +319,18 @@ static TdVal lazy_if(TdLower *l, bool is_and, const TdExpr *left, TdStmts *list,
   const TdExpr *place = td_expr_load(l->arena, sym, t, NULL, 0, loc);
   td_vec_push(l->arena, list, td_stmt_store(l->store, place, right, loc));
   const TdExpr *cond = is_and ? place : td_expr_op(l->arena, TD_OP_NOT, t, &place, 1, loc);
-  td_lower_emit(l, td_stmt_if(l->store, cond, td_stmt_block(l->store, list->at, list->n, loc),
-                              NULL, loc));
+  td_lower_emit(
+      l, td_stmt_if(l->store, cond, td_stmt_block(l->store, list->at, list->n, loc), NULL, loc));
   return td_lower_scalar(place);
 }
 
-/* Whether e may be computed although the other arm is wanted: no load that could be out of range, no division. */
+/* Whether e may be computed although the other arm is wanted: no load that could be out of range,
+ * no division. */
 static bool is_total(void *ud, const TdExpr *e) {
   (void)ud;
   if (e->kind == TD_EXPR_LOAD) return e->nkid == 0;
-  return e->kind != TD_EXPR_OP || (td_ops[e->op].rule != TD_RULE_FLOORDIV &&
-                                   td_ops[e->op].rule != TD_RULE_MOD);
+  return e->kind != TD_EXPR_OP ||
+         (td_ops[e->op].rule != TD_RULE_FLOORDIV && td_ops[e->op].rule != TD_RULE_MOD);
 }
 
 /* `c and x or y` on numbers: a select, or a branch where an arm must not be computed in vain. */
@@ -413,7 +417,8 @@ static TdVal lower_lazy(TdLower *l, const TdAstExpr *e) {
                                     td_type_bool(l->session), kid, 2, e->loc));
 }
 
-/* The IR operator of a Lua one; -1 when kernels have none. Swapped comparisons are turned round by the caller. */
+/* The IR operator of a Lua one; -1 when kernels have none. Swapped comparisons are turned round by
+ * the caller. */
 static int binary_op(TdAstBinary op) {
   switch (op) {
   case TD_AST_LT:
@@ -446,8 +451,7 @@ TdVal td_lower_binary(TdLower *l, const TdAstExpr *e) {
   if (v[0].kind == TD_V_CONST && v[1].kind == TD_V_CONST) return const_binary(l, op, v, e->loc);
   int code = binary_op(op);
   if (code < 0) {
-    td_lower_fail(l, "operator", e->loc, "'%s' is not allowed in a kernel",
-                  td_ast_binary_text(op));
+    td_lower_fail(l, "operator", e->loc, "'%s' is not allowed in a kernel", td_ast_binary_text(op));
     if (op == TD_AST_POW) td_diag_help(l->diag, "multiply, or use tide.exp and tide.log");
     return td_lower_failed();
   }
@@ -460,7 +464,8 @@ TdVal td_lower_binary(TdLower *l, const TdAstExpr *e) {
 static TdVal lower_length(TdLower *l, TdVal v, TdLoc loc) {
   if (v.kind == TD_V_TENSOR && v.e->type->rank > 0) {
     TdConst c = {.kind = TD_C_INT, .size = v.e->type->dim[0]};
-    if (!td_expr_is_const(v.e->type->dim[0], &c.u.integer)) return td_lower_scalar(v.e->type->dim[0]);
+    if (!td_expr_is_const(v.e->type->dim[0], &c.u.integer))
+      return td_lower_scalar(v.e->type->dim[0]);
     c.size = NULL;
     return td_lower_const(c, loc);
   }

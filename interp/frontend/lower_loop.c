@@ -113,7 +113,8 @@ static bool grid_range(TdLower *l, const TdAstExpr *e, const TdExpr **lo, const 
     TdVal s = e->table.n > 2 ? td_lower_expr(l, e->table.at[2].value)
                              : td_lower_const(td_value_int(1), e->loc);
     if (s.kind != TD_V_CONST || s.c.kind != TD_C_INT || s.c.u.integer < 1)
-      return td_lower_fail(l, "loop-step", e->loc, "the step of a range is a constant of at least 1");
+      return td_lower_fail(l, "loop-step", e->loc,
+                           "the step of a range is a constant of at least 1");
     *step = s.c.u.integer;
   }
   if (!*hi) return false;
@@ -160,8 +161,8 @@ static bool lower_grid(TdLower *l, const TdAstStmt *s, const TdAstExpr *call, bo
   TdAttrs marks = {0};
   if (!grid_band(l, call, &n, &band) || !td_lower_marks(l, s->loc.line, 'L', &marks)) return false;
   if (n < s->each.vars.n || n > TD_MAX_DEPTH)
-    return td_lower_fail(l, "arguments", call->loc, "%zu variables for %zu extents",
-                         s->each.vars.n, n);
+    return td_lower_fail(l, "arguments", call->loc, "%zu variables for %zu extents", s->each.vars.n,
+                         n);
   GridLoop *g = TD_NEWN(l->arena, GridLoop, n);
   for (size_t i = 0; i < n; i++)
     if (!grid_range(l, call->call.args.at[i], &g[i].lo, &g[i].hi, &g[i].step)) return false;
@@ -207,14 +208,15 @@ static bool lower_ipairs(TdLower *l, const TdAstStmt *s, const TdAstExpr *call) 
 
 static bool lower_for_in(TdLower *l, const TdAstStmt *s) {
   const TdAstExpr *call = s->each.over.n == 1 ? s->each.over.at[0] : NULL;
-  TdVal callee = call && call->kind == TD_AST_CALL ? td_lower_expr(l, call->call.callee)
-                                                   : td_lower_failed();
+  TdVal callee =
+      call && call->kind == TD_AST_CALL ? td_lower_expr(l, call->call.callee) : td_lower_failed();
   if (td_diag_failed(l->diag)) return false;
   int word = callee.kind == TD_V_CONST && callee.c.kind == TD_C_WORD ? callee.c.u.word : -1;
   if (word == TD_WORD_GRID || word == TD_WORD_REDUCTION)
     return lower_grid(l, s, call, word == TD_WORD_REDUCTION);
   if (word == TD_WORD_IPAIRS) return lower_ipairs(l, s, call);
-  td_lower_fail(l, "for-in", s->loc, "a kernel loops over grid(...), reduction(...) or "
+  td_lower_fail(l, "for-in", s->loc,
+                "a kernel loops over grid(...), reduction(...) or "
                 "ipairs(constant list)");
   return false;
 }
@@ -268,8 +270,8 @@ static bool lower_repeat(TdLower *l, const TdAstStmt *s) {
   l->out = out;
   if (!stop) return false;
   bool negated = stop->kind == TD_EXPR_OP && stop->op == TD_OP_NOT;
-  const TdExpr *go = negated ? stop->kid[0]
-                             : td_expr_op(l->arena, TD_OP_NOT, stop->type, &stop, 1, s->loc);
+  const TdExpr *go =
+      negated ? stop->kid[0] : td_expr_op(l->arena, TD_OP_NOT, stop->type, &stop, 1, s->loc);
   const TdStmt *body = td_stmt_block(l->store, list.at, list.n, s->loc);
   const TdStmt *loop = td_stmt_while(l->store, go, body, true, s->loc);
   td_lower_emit(l, td_stmt_with_attrs(l->store, loop, attrs));

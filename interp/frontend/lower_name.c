@@ -29,11 +29,20 @@ static void try_size(TdLower *l, TdConst *c, const char *name, const TdAstLocal 
   if (e) c->size = td_expr_size(l->session, l->arena, name, none);
 }
 
+static bool note_size(void *ud, const TdExpr *e) {
+  if (e->kind == TD_EXPR_SIZE) td_sizes_unknown(ud, e->u.name)->used = true;
+  return true;
+}
+
 /* A value that comes from outside: streams are symbols, the rest stays what it is. */
 static TdVal outside_value(TdLower *l, TdConst c, const char *name, TdLoc loc) {
   if (c.kind == TD_C_STREAM) {
     const TdExpr *e = td_expr_whole(l->session, l->arena, c.sym, c.u.type, loc);
     return (TdVal){.kind = TD_V_STREAM, .e = e, .loc = loc};
+  }
+  if (c.kind == TD_C_SIZE) {
+    td_walk_expr(c.size, note_size, l->sizes);
+    return td_lower_scalar(c.size);
   }
   if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_lower_data(l, c, name, loc);
   return td_lower_const(c, loc);
@@ -140,8 +149,7 @@ static bool shape_index(TdLower *l, const TdAstExpr *e, TdVal *out) {
 
 static TdVal table_item(TdLower *l, TdVal of, TdVal key, TdLoc loc) {
   TdConst c = {0};
-  bool known = key.kind == TD_V_CONST &&
-               (key.c.kind == TD_C_INT || key.c.kind == TD_C_STRING);
+  bool known = key.kind == TD_V_CONST && (key.c.kind == TD_C_INT || key.c.kind == TD_C_STRING);
   if (!known) {
     td_lower_fail(l, "variable-index", loc, "a variable index needs a tensor, and this is %s",
                   td_value_words(&of.c));
@@ -199,7 +207,8 @@ static TdVal lower_any(TdLower *l, const TdAstExpr *e) {
   case TD_AST_UNARY: return td_lower_unary(l, e);
   case TD_AST_BINARY: return td_lower_binary(l, e);
   case TD_AST_PAREN: return td_lower_expr(l, e->paren);
-  case TD_AST_NIL: return refuse(l, e, "every value in a kernel is a number, a boolean or a tensor");
+  case TD_AST_NIL:
+    return refuse(l, e, "every value in a kernel is a number, a boolean or a tensor");
   case TD_AST_TABLE: return refuse(l, e, "use a tensor, or a constant table outside the kernel");
   case TD_AST_FUNCTION: return refuse(l, e, "define the function outside and call it");
   case TD_AST_VARARG: return refuse(l, e, NULL);

@@ -13,7 +13,8 @@ static int size_op(TdAstBinary op) {
   }
 }
 
-/* A name in the text around the function: known if it is an upvalue of the function, or a size already. */
+/* A name in the text around the function: known if it is an upvalue of the function, or a size
+ * already. */
 static const TdExpr *size_name(TdLower *l, const TdAstExpr *e) {
   const TdAstLocal *var = e->name.binding == TD_AST_IS_GLOBAL ? NULL : e->name.var;
   for (size_t i = 0; i < l->sizes->list.n; i++) {
@@ -43,7 +44,8 @@ const TdExpr *td_size_from_source(TdLower *l, const TdAstExpr *e) {
   const TdExpr *y = x ? td_size_from_source(l, e->binary.right) : NULL;
   td_ctx_leave(l->session->ctx);
   if (!y) return NULL;
-  const TdExpr *r = td_expr_op2(l->arena, (TdOp)size_op(e->binary.op), td_type_index(l->session), x, y);
+  const TdExpr *r =
+      td_expr_op2(l->arena, (TdOp)size_op(e->binary.op), td_type_index(l->session), x, y);
   TdLin lin = td_lin_of(l->session, l->arena, r);
   if (td_lin_is_affine(&lin)) return td_lin_expr(l->session, l->arena, &lin, e->loc);
   td_sizes_pin(l->sizes, r);
@@ -78,8 +80,8 @@ static const TdExpr *compare(TdLower *l, const TdAstExpr *e, int op, bool swap) 
 
 static const TdExpr *assume(TdLower *l, const TdAstExpr *e) {
   if (e->kind == TD_AST_PAREN) return assume(l, e->paren);
-  bool swap, both = e->kind == TD_AST_BINARY &&
-                    (e->binary.op == TD_AST_AND || e->binary.op == TD_AST_OR);
+  bool swap,
+      both = e->kind == TD_AST_BINARY && (e->binary.op == TD_AST_AND || e->binary.op == TD_AST_OR);
   if (both) {
     const TdExpr *kid[] = {assume(l, e->binary.left), NULL};
     if (kid[0]) kid[1] = assume(l, e->binary.right);

@@ -35,8 +35,7 @@ static TdSym got_local(TdLower *l, const char *name, const TdVal *v, const TdTyp
   return sym;
 }
 
-TdSym td_lower_local(TdLower *l, const char *name, TdVal v, const TdType **type,
-                     TdOrigin *origin) {
+TdSym td_lower_local(TdLower *l, const char *name, TdVal v, const TdType **type, TdOrigin *origin) {
   *origin = origin_of(&v);
   if (v.kind == TD_V_FRESH) return fresh_local(l, name, &v, type);
   if (v.kind == TD_V_GET) return got_local(l, name, &v, type);
@@ -77,7 +76,8 @@ static bool stays_constant(const TdVal *v, const TdAstLocal *var) {
 }
 
 static void note_read(TdLower *l, const TdAstLocal *var, TdVal *v) {
-  if (v->kind == TD_V_GET && !v->slot && strcmp(var->name, "_") != 0 && !td_map_getp(&l->read, var)) {
+  if (v->kind == TD_V_GET && !v->slot && strcmp(var->name, "_") != 0 &&
+      !td_map_getp(&l->read, var)) {
     td_lower_fail(l, "unused-get", var->loc, "'%s' is got and never read", var->name);
     td_diag_help(l->diag, "name it _ to take a token and drop it");
     *v = td_lower_failed();
@@ -90,9 +90,7 @@ static bool bind_local(TdLower *l, const TdAstLocal *var, TdVal v) {
   switch (v.kind) {
   case TD_V_FAILED: return false;
   case TD_V_NONE: return td_lower_fail(l, "not-a-value", v.loc, "this gives no value");
-  case TD_V_STREAM:
-    td_lower_bind(l, var, (TdBinding){.kind = TD_B_VALUE, .value = v});
-    return true;
+  case TD_V_STREAM: td_lower_bind(l, var, (TdBinding){.kind = TD_B_VALUE, .value = v}); return true;
   default: break;
   }
   if (stays_constant(&v, var)) {
@@ -112,11 +110,12 @@ static bool bind_local(TdLower *l, const TdAstLocal *var, TdVal v) {
   TdOrigin origin;
   TdSym sym = td_lower_local(l, var->name, v, &t, &origin);
   if (!sym) return false;
-  td_lower_bind(l, var, (TdBinding){.kind = t->kind == TD_T_TENSOR ? TD_B_TENSOR : TD_B_SCALAR,
-                                    .sym = sym,
-                                    .type = t,
-                                    .origin = origin,
-                                    .writable = true});
+  td_lower_bind(l, var,
+                (TdBinding){.kind = t->kind == TD_T_TENSOR ? TD_B_TENSOR : TD_B_SCALAR,
+                            .sym = sym,
+                            .type = t,
+                            .origin = origin,
+                            .writable = true});
   return true;
 }
 
@@ -124,8 +123,10 @@ static bool lower_local(TdLower *l, const TdAstStmt *s) {
   TdAstLocals vars = s->local.vars;
   TdAstExprs values = s->local.values;
   if (values.n < vars.n) {
-    td_lower_fail(l, "no-value", vars.at[values.n]->loc, "'%s' needs a first value, which gives "
-                  "it its type", vars.at[values.n]->name);
+    td_lower_fail(l, "no-value", vars.at[values.n]->loc,
+                  "'%s' needs a first value, which gives "
+                  "it its type",
+                  vars.at[values.n]->name);
     td_diag_help(l->diag, "local %s = i32(0), or f32[8]() for a tensor", vars.at[values.n]->name);
     return false;
   }
@@ -138,7 +139,8 @@ static bool lower_local(TdLower *l, const TdAstStmt *s) {
       continue;
     }
     if (vars.at[i]->attrib == TD_AST_CLOSE)
-      return td_lower_fail(l, "not-in-kernel", vars.at[i]->loc, "<close> is not allowed in a kernel");
+      return td_lower_fail(l, "not-in-kernel", vars.at[i]->loc,
+                           "<close> is not allowed in a kernel");
     if (!bind_local(l, vars.at[i], v)) return false;
   }
   TdAttrs attrs = {0};
@@ -162,16 +164,20 @@ static bool check_origin(TdLower *l, const TdBinding *b, const TdVal *v) {
   const char *name = b->sym->name;
   if (b->origin == TD_FROM_OPERATOR && v->e->type->kind != TD_T_INDEX &&
       !td_promote_holds(b->type, v->e->type)) {
-    td_lower_fail(l, "does-not-fit", v->loc, "a value of %s does not fit '%s', which is %s by its "
-                  "first value", td_type_str(l->arena, v->e->type), name,
-                  td_type_str(l->arena, b->type));
+    td_lower_fail(l, "does-not-fit", v->loc,
+                  "a value of %s does not fit '%s', which is %s by its "
+                  "first value",
+                  td_type_str(l->arena, v->e->type), name, td_type_str(l->arena, b->type));
     td_diag_help(l->diag, "give it a type where it is declared: %s(...)",
                  td_type_str(l->arena, v->e->type));
     return false;
   }
-  if (b->origin == TD_FROM_LITERAL && !td_walk_expr(v->e, is_wider_leaf, (void *)(uintptr_t)b->type)) {
-    td_lower_fail(l, "does-not-fit", v->loc, "'%s' is %s by its first value, and this is made from "
-                  "a wider one", name, td_type_str(l->arena, b->type));
+  if (b->origin == TD_FROM_LITERAL &&
+      !td_walk_expr(v->e, is_wider_leaf, (void *)(uintptr_t)b->type)) {
+    td_lower_fail(l, "does-not-fit", v->loc,
+                  "'%s' is %s by its first value, and this is made from "
+                  "a wider one",
+                  name, td_type_str(l->arena, b->type));
     td_diag_help(l->diag, "start it with the type it should have, as in i64(0) or f64(0)");
     return false;
   }
@@ -199,8 +205,8 @@ static bool refuse_name(TdLower *l, const TdAstExpr *target) {
     return td_lower_fail(l, "assign-global", target->loc, "a kernel cannot assign the global '%s'",
                          name);
   if (!b)
-    return td_lower_fail(l, "assign-upvalue", target->loc, "a kernel cannot assign the upvalue '%s'",
-                         name);
+    return td_lower_fail(l, "assign-upvalue", target->loc,
+                         "a kernel cannot assign the upvalue '%s'", name);
   if (b->kind == TD_B_TENSOR || b->value.kind == TD_V_TENSOR) {
     td_lower_fail(l, "assign-tensor", target->loc, "'%s' is a tensor and stays that tensor", name);
     td_diag_help(l->diag, "%s:set(value) writes its elements", name);
@@ -282,7 +288,8 @@ static bool lower_assign(TdLower *l, const TdAstStmt *s) {
   return true;
 }
 
-/* What one arm of an inlined function's last `if` returned; the arm then goes on as if it had not. */
+/* What one arm of an inlined function's last `if` returned; the arm then goes on as if it had not.
+ */
 static TdVal take_result(TdLower *l, bool *returned) {
   TdInline *in = l->inlining;
   *returned = in && in->returned;
@@ -347,8 +354,8 @@ static bool lower_branch(TdLower *l, const TdAstStmt *s, size_t i, const TdExpr 
   if (returned[0] != returned[1])
     return td_lower_fail(l, "return", s->loc, "an inlined function returns at its end only");
   if (returned[0] && !join_results(l, result, block, s->loc)) return false;
-  td_lower_emit(l, td_stmt_if(l->store, c, block[0], block[1]->nkid ? block[1] : NULL,
-                              arm->cond->loc));
+  td_lower_emit(
+      l, td_stmt_if(l->store, c, block[0], block[1]->nkid ? block[1] : NULL, arm->cond->loc));
   return true;
 }
 
@@ -385,7 +392,8 @@ static bool lower_if(TdLower *l, const TdAstStmt *s) {
 
 static bool lower_break(TdLower *l, const TdAstStmt *s) {
   if (l->jump == TD_AT_GRID) {
-    td_lower_fail(l, "break-grid", s->loc, "break would leave one loop here, and all of the grid in "
+    td_lower_fail(l, "break-grid", s->loc,
+                  "break would leave one loop here, and all of the grid in "
                   "Lua");
     td_diag_help(l->diag, "write the loops one inside the other");
     return false;

@@ -33,10 +33,10 @@ static const TdExpr *fix_first(TdLower *l, const TdExpr *v, const TdExpr *i, TdL
   dim[d] = (TdViewDim){.step = 0, .out = -1};
   bool port = v->type->kind == TD_T_PORT;
   int rank = v->type->rank - 1;
-  const TdType *t = port ? td_type_port(l->session, v->type->elem, rank, v->type->dim + 1,
-                                        v->type->block)
-                    : rank ? td_type_tensor(l->session, v->type->elem, rank, v->type->dim + 1)
-                           : v->type->elem;
+  const TdType *t =
+      port   ? td_type_port(l->session, v->type->elem, rank, v->type->dim + 1, v->type->block)
+      : rank ? td_type_tensor(l->session, v->type->elem, rank, v->type->dim + 1)
+             : v->type->elem;
   if (!port && !rank) return td_expr_load(l->arena, v->sym, t, lo, (int)v->nkid, loc);
   return td_expr_view(l->arena, v->sym, t, lo, dim, (int)v->nkid, loc);
 }
@@ -47,7 +47,8 @@ TdVal td_lower_index(TdLower *l, TdVal of, TdVal key, TdLoc loc) {
     td_lower_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
     return td_lower_failed();
   }
-  if (of.e->kind != TD_EXPR_VIEW) of = td_lower_settle(l, td_lower_convert(l, of.e->type, &of, 1, loc), "t");
+  if (of.e->kind != TD_EXPR_VIEW)
+    of = td_lower_settle(l, td_lower_convert(l, of.e->type, &of, 1, loc), "t");
   if (!td_lower_ok(&of)) return of;
   if (of.e->type->rank == 0) {
     td_lower_fail(l, "rank", loc, "'%s' has no more dimensions to index", of.e->sym->name);
@@ -120,11 +121,11 @@ TdVal td_lower_data(TdLower *l, TdConst c, const char *name, TdLoc loc) {
 /* T(x) on scalars: a typed literal, or an explicit cast. */
 static TdVal convert_scalar(TdLower *l, const TdType *t, TdVal x, TdLoc loc) {
   if (x.kind == TD_V_CONST && td_value_is_number(&x.c) && t->kind != TD_T_BOOL && t->w <= 64) {
-    const TdExpr *as = td_lower_to_stored(l, x, t->kind == TD_T_FLOAT || x.c.kind == TD_C_INT
-                                                    ? t
-                                                    : td_type_float(l->session, 64));
+    const TdExpr *as = td_lower_to_stored(
+        l, x, t->kind == TD_T_FLOAT || x.c.kind == TD_C_INT ? t : td_type_float(l->session, 64));
     if (!as) return td_lower_failed();
-    return td_lower_scalar(td_expr_fold(l->session, l->arena, as->type == t ? as : td_expr_cast(l->arena, t, as, false)));
+    return td_lower_scalar(td_expr_fold(l->session, l->arena,
+                                        as->type == t ? as : td_expr_cast(l->arena, t, as, false)));
   }
   const TdExpr *e = td_lower_to_scalar(l, x, t);
   if (!e || !td_promote_cast(l->session, t, e->type, loc, l->diag)) return td_lower_failed();
@@ -196,8 +197,8 @@ static bool range(TdLower *l, const TdAstExpr *t, const TdExpr *n, const TdExpr 
                            "the step of a range is a constant of at least 1");
     *step = s.c.u.integer;
   }
-  *extent = td_lin_ceildiv(l->session, l->arena, td_lin_minus(l->session, l->arena, hi, *lo),
-                           *step);
+  *extent =
+      td_lin_ceildiv(l->session, l->arena, td_lin_minus(l->session, l->arena, hi, *lo), *step);
   td_sizes_use(l->sizes, *extent);
   return true;
 }
@@ -266,9 +267,8 @@ TdVal td_lower_transpose(TdLower *l, TdVal of, TdLoc loc) {
 }
 
 const TdExpr *td_lower_to_tensor(TdLower *l, TdVal v, const TdType *like, TdLoc loc) {
-  v = v.kind == TD_V_FRESH && v.e && v.e->type->kind == TD_T_TENSOR
-          ? tensor_value(v.e, v.loc)
-          : td_lower_settle(l, v, "got");
+  v = v.kind == TD_V_FRESH && v.e && v.e->type->kind == TD_T_TENSOR ? tensor_value(v.e, v.loc)
+                                                                    : td_lower_settle(l, v, "got");
   if (!td_lower_ok(&v)) return NULL;
   if (v.kind != TD_V_TENSOR) return td_lower_to_stored(l, v, like->elem);
   const TdType *t = v.e->type;
@@ -280,8 +280,8 @@ const TdExpr *td_lower_to_tensor(TdLower *l, TdVal v, const TdType *like, TdLoc 
   if (t->elem == like->elem) return v.e;
   bool boolean = (t->elem->kind == TD_T_BOOL) != (like->elem->kind == TD_T_BOOL);
   if (boolean || !td_promote_can_store(like->elem, t->elem)) {
-    td_lower_fail(l, "needs-cast", loc, "%s does not become %s by itself",
-                  td_type_str(l->arena, t), td_type_str(l->arena, like));
+    td_lower_fail(l, "needs-cast", loc, "%s does not become %s by itself", td_type_str(l->arena, t),
+                  td_type_str(l->arena, like));
     return NULL;
   }
   return td_expr_cast(l->arena, td_type_reshape(l->session, t, like->elem), v.e, true);
@@ -346,15 +346,17 @@ static TdVal lower_reduce(TdLower *l, int word, const TdAstExpr *call) {
   }
   const TdExpr *kid[] = {x.e};
   if (word == TD_WORD_ALLREDUCE)
-    return tensor_value(td_expr_tensor(l->arena, TD_OP_ALLREDUCE, x.e->type, kid, 1, (TdOp)op, 0,
-                                       call->loc),
-                        call->loc);
+    return tensor_value(
+        td_expr_tensor(l->arena, TD_OP_ALLREDUCE, x.e->type, kid, 1, (TdOp)op, 0, call->loc),
+        call->loc);
   TdVal axis = call->call.args.n > 2 ? td_lower_expr(l, call->call.args.at[2]) : td_lower_failed();
   const TdType *t = x.e->type;
   if (axis.kind != TD_V_CONST || axis.c.kind != TD_C_INT || axis.c.u.integer < 0 ||
       axis.c.u.integer >= t->rank || t->rank < 2) {
-    td_lower_fail(l, "rank", call->loc, "reduce(x, op, dim) needs a dimension of x below %d, and "
-                  "one that remains", t->rank);
+    td_lower_fail(l, "rank", call->loc,
+                  "reduce(x, op, dim) needs a dimension of x below %d, and "
+                  "one that remains",
+                  t->rank);
     return td_lower_failed();
   }
   const TdType *acc = accumulator(l, call, 3, t->elem);
@@ -364,9 +366,9 @@ static TdVal lower_reduce(TdLower *l, int word, const TdAstExpr *call) {
   for (int d = 0; d < t->rank; d++)
     if (d != axis.c.u.integer) dim[rank++] = t->dim[d];
   const TdType *r = td_type_tensor(l->session, acc, rank, dim);
-  return tensor_value(td_expr_tensor(l->arena, TD_OP_REDUCE, r, kid, 1, (TdOp)op,
-                                     (int)axis.c.u.integer, call->loc),
-                      call->loc);
+  return tensor_value(
+      td_expr_tensor(l->arena, TD_OP_REDUCE, r, kid, 1, (TdOp)op, (int)axis.c.u.integer, call->loc),
+      call->loc);
 }
 
 TdVal td_lower_tensor_word(TdLower *l, int word, const TdAstExpr *call) {

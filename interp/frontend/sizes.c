@@ -31,7 +31,9 @@ static bool mark_used(void *ud, const TdExpr *e) {
   return true;
 }
 
-void td_sizes_use(TdSizes *z, const TdExpr *e) { td_walk_expr(e, mark_used, z); }
+void td_sizes_use(TdSizes *z, const TdExpr *e) {
+  td_walk_expr(e, mark_used, z);
+}
 
 static bool make_plain(void *ud, const TdExpr *e) {
   TdSizes *z = ud;
@@ -40,7 +42,9 @@ static bool make_plain(void *ud, const TdExpr *e) {
   return true;
 }
 
-void td_sizes_pin(TdSizes *z, const TdExpr *e) { td_walk_expr(e, make_plain, z); }
+void td_sizes_pin(TdSizes *z, const TdExpr *e) {
+  td_walk_expr(e, make_plain, z);
+}
 
 bool td_sizes_value(const TdSizes *z, const TdExpr *e, int64_t *v) {
   TdSize *size = TD_NEWN(z->arena, TdSize, z->list.n);
@@ -75,13 +79,14 @@ static const TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *u
   return copy;
 }
 
-/* Gives the fresh symbol of an imported unit a name that is free; symbols of a clone are not shared yet. */
+/* Gives the fresh symbol of an imported unit a name that is free; symbols of a clone are not shared
+ * yet. */
 static void rename_unit(TdUnits *u, TdSym sym) {
   TdSymbol *s = (TdSymbol *)(uintptr_t)sym;
   const char *stem = s->name;
   for (int i = 1; named(u, s->name); i++)
-    s->name = td_names_str(u->store->session->names,
-                           td_text_fmt(u->store->arena, "%s_%d", stem, i));
+    s->name =
+        td_names_str(u->store->session->names, td_text_fmt(u->store->arena, "%s_%d", stem, i));
 }
 
 TdSym td_units_name(TdUnits *u, const char *want) {

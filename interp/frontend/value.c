@@ -4,20 +4,39 @@
 #include <math.h>
 #include <string.h>
 
-TdConst td_value_int(int64_t v) { return (TdConst){.kind = TD_C_INT, .u.integer = v}; }
+TdConst td_value_int(int64_t v) {
+  return (TdConst){.kind = TD_C_INT, .u.integer = v};
+}
 
-TdConst td_value_bool(bool v) { return (TdConst){.kind = TD_C_BOOL, .u.boolean = v}; }
+TdConst td_value_bool(bool v) {
+  return (TdConst){.kind = TD_C_BOOL, .u.boolean = v};
+}
 
-TdConst td_value_float(double v) { return (TdConst){.kind = TD_C_FLOAT, .u.number = v}; }
+TdConst td_value_float(double v) {
+  return (TdConst){.kind = TD_C_FLOAT, .u.number = v};
+}
 
 const char *td_value_words(const TdConst *c) {
-  static const char *const words[] = {
-      "nil",     "a boolean", "a number", "a number", "a string",   "a type", "a tensor", "a state",
-      "a kernel", "a stream",  "a table",  "a function", "a function of Tide"};
+  static const char *const words[] = {"nil",
+                                      "a boolean",
+                                      "a number",
+                                      "a number",
+                                      "a string",
+                                      "a type",
+                                      "a tensor",
+                                      "a state",
+                                      "a kernel",
+                                      "a stream",
+                                      "a table",
+                                      "a function",
+                                      "a function of Tide",
+                                      "a size"};
   return c->kind == TD_C_OTHER ? c->u.what : words[c->kind];
 }
 
-bool td_value_is_number(const TdConst *c) { return c->kind == TD_C_INT || c->kind == TD_C_FLOAT; }
+bool td_value_is_number(const TdConst *c) {
+  return c->kind == TD_C_INT || c->kind == TD_C_FLOAT;
+}
 
 bool td_value_truth(const TdConst *c) {
   return c->kind != TD_C_NIL && !(c->kind == TD_C_BOOL && !c->u.boolean);
@@ -58,7 +77,9 @@ static bool to_integer(const TdConst *c, int64_t *v) {
   return true;
 }
 
-static int64_t wrap(uint64_t v) { return (int64_t)v; }
+static int64_t wrap(uint64_t v) {
+  return (int64_t)v;
+}
 
 /* Lua's shift: by a negative count the other way, by 64 or more zero. */
 static int64_t shift_left(int64_t x, int64_t n) {
@@ -181,8 +202,7 @@ bool td_value_binary(TdArena *a, TdAstBinary op, const TdConst *x, const TdConst
   }
   if (!td_value_is_number(x) || !td_value_is_number(y)) return false;
   int64_t i, k;
-  if (is_bitwise(op))
-    return to_integer(x, &i) && to_integer(y, &k) && integer_arith(op, i, k, out);
+  if (is_bitwise(op)) return to_integer(x, &i) && to_integer(y, &k) && integer_arith(op, i, k, out);
   bool ints = x->kind == TD_C_INT && y->kind == TD_C_INT;
   if (ints && op != TD_AST_DIV && op != TD_AST_POW)
     return integer_arith(op, x->u.integer, y->u.integer, out);

@@ -1,4 +1,5 @@
-/* value.h - compile-time values: what an upvalue, a field or a literal is when a kernel is captured. */
+/* value.h - compile-time values: what an upvalue, a field or a literal is when a kernel is
+ * captured. */
 #ifndef TD_VALUE_H
 #define TD_VALUE_H
 
@@ -26,6 +27,7 @@ typedef enum {
   TD_C_TABLE,    /* Lua table */
   TD_C_FUNCTION, /* Lua function */
   TD_C_WORD,     /* a function of words.def */
+  TD_C_SIZE,     /* a tide.size: a name without a value */
   TD_C_OTHER
 } TdConstKind;
 
@@ -46,13 +48,14 @@ typedef struct TdConst {
     int word;               /* WORD */
     const char *what;       /* OTHER, and any kind for messages: "a file" */
   } u;
-  const TdExpr *size;   /* INT */
-  const TdType *typed;  /* INT, FLOAT, BOOL: type of a local bound to it, or NULL for a bare value */
-  TdSym sym;            /* STREAM */
-  uintptr_t handle;     /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR */
+  const TdExpr *size;  /* INT */
+  const TdType *typed; /* INT, FLOAT, BOOL: type of a local bound to it, or NULL for a bare value */
+  TdSym sym;           /* STREAM */
+  uintptr_t handle;    /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR */
 } TdConst;
 
-/* How the frontend asks for values of the Lua program. Implementations read raw and never run user code. */
+/* How the frontend asks for values of the Lua program. Implementations read raw and never run user
+ * code. */
 typedef struct TdHost {
   void *ud;
   /* Upvalue number `index` (from 0) of Lua function fn; false if there is none. */
@@ -80,7 +83,8 @@ bool td_value_is_number(const TdConst *c);
 bool td_value_truth(const TdConst *c);
 /* Raw equality, as Lua's == on values without metamethods. */
 bool td_value_equal(const TdConst *x, const TdConst *y);
-/* x op y (or op x when y is NULL) as Lua computes on numbers, strings and booleans; false when Lua would raise. */
+/* x op y (or op x when y is NULL) as Lua computes on numbers, strings and booleans; false when Lua
+ * would raise. */
 bool td_value_binary(TdArena *a, TdAstBinary op, const TdConst *x, const TdConst *y, TdConst *out);
 bool td_value_unary(TdAstUnary op, const TdConst *x, TdConst *out);
 

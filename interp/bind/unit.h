@@ -1,0 +1,27 @@
+/* unit.h - what the files about kernels and schedules share: user values, arguments, runs. */
+#ifndef TD_BIND_UNIT_H
+#define TD_BIND_UNIT_H
+
+#include "bind/bind.h"
+
+/* User values of a unit. */
+enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
+
+/* Structure, bounds and aliasing of a program that was just captured. */
+bool td_bind_check_program(const TdProg *p, TdDiag *d);
+
+/* bind_run.c */
+/* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */
+void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
+/* Raises unless the arguments from slot `first` on fit the parameters of p. */
+void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
+/* Runs p on the arguments from slot `first` on; state lasts with the userdata at slot `owner`. */
+void td_bind_run(lua_State *L, const TdProg *p, int owner, int first);
+/* k:reset(): state starts again. */
+int td_bind_reset(lua_State *L);
+/* Pushes method `key` of a class, or raises naming the nearest. */
+int td_bind_method(lua_State *L, const char *class, const char *key);
+/* Pushes the large constants of p as tensors; returns how many. */
+int td_bind_push_constants(lua_State *L, const TdProg *p);
+
+#endif

@@ -1,0 +1,165 @@
+/* at.c - sizes get values: the root's as told, the others' from the shapes of what is passed to
+ * them. */
+#include "ir/at.h"
+
+#include <string.h>
+
+#include "ir/print.h"
+#include "ir/walk.h"
+
+typedef struct Sizes {
+  TdSize *at;
+  size_t n;
+  bool set; /* some call has told them */
+} Sizes;
+
+typedef struct Resize {
+  const TdProg *p;
+  TdStore *store;
+  TdDiag *d;
+  Sizes *of;            /* for each unit of p */
+  const TdUnit *caller; /* with its new sizes */
+  bool ok;
+} Resize;
+
+static Sizes copy_sizes(TdArena *a, const TdUnit *u) {
+  return (Sizes){.at = td_arena_copy(a, u->size, u->nsize * sizeof *u->size), .n = u->nsize};
+}
+
+static TdSize *find(const Sizes *z, const char *name) {
+  for (size_t i = 0; i < z->n; i++)
+    if (strcmp(z->at[i].name, name) == 0) return &z->at[i];
+  return NULL;
+}
+
+/* Learns from one extent: dim (over the callee's sizes) is v. Only a bare size tells something new.
+ */
+static bool learn(Sizes *z, const TdExpr *dim, int64_t v, bool again) {
+  TdSize *s = dim->kind == TD_EXPR_SIZE ? find(z, dim->u.name) : NULL;
+  if (!s) return true;
+  if (again && s->known && s->value != v) return false;
+  s->known = true;
+  s->value = v;
+  return true;
+}
+
+static bool learn_type(Sizes *z, const TdType *param, const TdUnit *where, const TdType *arg,
+                       bool again) {
+  if (param->kind != TD_T_TENSOR && param->kind != TD_T_PORT) return true;
+  bool ok = true;
+  for (int d = 0; ok && d < param->rank; d++) {
+    int64_t v;
+    if (td_unit_value(where, arg->dim[d], &v)) ok = learn(z, param->dim[d], v, again);
+  }
+  return ok && (param->kind != TD_T_PORT || learn_type(z, param->elem, where, arg->elem, again));
+}
+
+static size_t unit_index(const TdProg *p, TdSym sym) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->sym == sym) return i;
+  return p->nunit;
+}
+
+static bool fail_two_sizes(Resize *r, const TdUnit *u, TdLoc loc) {
+  r->ok = td_diag_set(r->d, TD_UNSUPPORTED, "two-sizes", loc,
+                      "'%s' is called at two different sizes", u->sym->name);
+  td_diag_help(r->d, "give one of the calls a kernel of its own: k:as \"name\"");
+  return false;
+}
+
+static bool visit_call(void *ud, const TdStmt *s) {
+  Resize *r = ud;
+  if (s->kind != TD_STMT_CALL) return true;
+  size_t i = unit_index(r->p, s->sym);
+  const TdUnit *u = r->p->unit[i];
+  for (uint32_t k = 0; k < s->nexpr; k++)
+    if (!learn_type(&r->of[i], u->param[k].type, r->caller, s->expr[k]->type, r->of[i].set))
+      return fail_two_sizes(r, u, s->loc);
+  r->of[i].set = true;
+  return true;
+}
+
+/* Tasks see the sizes of their design under the same names. */
+static void pass_to_tasks(Resize *r, const TdUnit *design) {
+  for (size_t i = 0; i < design->nrun; i++) {
+    Sizes *z = &r->of[unit_index(r->p, design->run[i].unit)];
+    for (size_t k = 0; k < design->nsize; k++)
+      for (size_t m = 0; m < z->n; m++)
+        if (z->at[m].name == design->size[k].name) z->at[m] = design->size[k];
+  }
+}
+
+static bool check_asserts(const TdUnit *u, TdDiag *d) {
+  for (size_t i = 0; i < u->nassert; i++) {
+    int64_t holds;
+    if (!td_unit_value(u, u->assert_[i], &holds) || holds) continue;
+    return td_diag_set(d, TD_ILLEGAL, "assume", u->assert_[i]->loc,
+                       "'%s' assumes %s, which does not hold at these sizes", u->sym->name,
+                       td_print_expr_str(d->arena, u->assert_[i]));
+  }
+  return true;
+}
+
+/* Carries the root's new sizes down, callers before callees, and rebuilds the units. */
+static const TdProg *propagate(Resize *r) {
+  const TdUnit **list = TD_NEWN(r->store->arena, const TdUnit *, r->p->nunit);
+  r->ok = true;
+  for (size_t i = r->p->nunit; i-- > 0;) {
+    TdUnit *u = td_unit_copy(r->store, r->p->unit[i]);
+    u->size = r->of[i].at;
+    list[i] = r->caller = u;
+    if (!check_asserts(u, r->d)) return NULL;
+    pass_to_tasks(r, u);
+    if (u->body) td_walk_stmt(r->store->session->ctx, u->body, visit_call, r);
+    if (!r->ok) return NULL;
+  }
+  return td_prog_new(r->store, list, r->p->nunit);
+}
+
+static Resize start(const TdProg *p, TdDiag *d) {
+  Resize r = {.p = p, .store = p->store, .d = d};
+  r.of = TD_NEWN(p->store->arena, Sizes, p->nunit);
+  for (size_t i = 0; i < p->nunit; i++) r.of[i] = copy_sizes(p->store->arena, p->unit[i]);
+  return r;
+}
+
+const TdProg *td_at_sizes(const TdProg *p, const TdSize *list, size_t n, TdDiag *d) {
+  Resize r = start(p, d);
+  Sizes *root = &r.of[p->nunit - 1];
+  TdLoc none = {0};
+  for (size_t i = 0; i < n; i++) {
+    TdSize *s = find(root, list[i].name);
+    if (!s) {
+      td_diag_set(d, TD_USAGE, "no-size", none, "'%s' has no size named '%s'",
+                  td_prog_root(p)->sym->name, list[i].name);
+      return NULL;
+    }
+    if (list[i].value < 0) {
+      td_diag_set(d, TD_USAGE, "extent", none, "a size cannot be negative (%s = %lld)",
+                  list[i].name, (long long)list[i].value);
+      return NULL;
+    }
+    s->known = true;
+    s->value = list[i].value;
+  }
+  return propagate(&r);
+}
+
+const TdProg *td_at_arguments(const TdProg *p, const TdType *const *arg, size_t n, TdDiag *d) {
+  const TdUnit *u = td_prog_root(p);
+  bool missing = false;
+  for (size_t i = 0; i < u->nsize; i++) missing |= !u->size[i].known;
+  if (!missing) return p;
+  Resize r = start(p, d);
+  Sizes *root = &r.of[p->nunit - 1];
+  TdUnit nothing = {0};
+  for (size_t i = 0; i < n && i < u->nparam; i++) {
+    if (!arg[i] || arg[i]->rank != u->param[i].type->rank) continue;
+    if (!learn_type(root, u->param[i].type, &nothing, arg[i], true)) {
+      td_diag_set(d, TD_USAGE, "argument-type", u->param[i].loc,
+                  "'%s': the extents of the arguments do not agree", u->param[i].sym->name);
+      return NULL;
+    }
+  }
+  return propagate(&r);
+}
