@@ -1,0 +1,103 @@
+/* eval.h - running the IR: with numbers and every check on, or on symbolic values to compare two
+   programs. ir.md 1.7, 4.1, 4.2.
+
+   This is the reference that compiled runs are held against. Tensor statements mean these loops:
+   matmul starts at 0 of its result type T and does acc = T(acc + a * b) with k ascending; reduce
+   and allreduce with + start at 0 likewise, with any other operator at the first element; floats
+   that are not of the accumulator's type are cast to it first. */
+#ifndef TD_EVAL_H
+#define TD_EVAL_H
+
+#include "eval/domain.h"
+#include "ir/tensor.h"
+
+/* One stream of a port argument: the tokens of each side in order, one more dimension in front
+   (T[n] or T[n][..]). */
+typedef struct TdEvalPort {
+  const TdTensor *in; /* what the program may get; NULL: nothing */
+  TdTensor *out;      /* set by a run: what it put, NULL if nothing */
+  int64_t consumed;   /* set by a run: tokens it got */
+} TdEvalPort;
+
+/* An argument of the root unit, by the type of its parameter. In symbolic runs an argument that is
+   all zeros is symbolic. */
+typedef struct TdEvalArg {
+  TdTensor *tensor;
+  uint64_t scalar;  /* num.h */
+  bool has_scalar;  /* symbolic runs: the scalar is concrete */
+  TdEvalPort *port; /* one for each stream of the parameter's array, row-major */
+} TdEvalArg;
+
+/* Tensors of class state, by instance; carries them from run to run (state.c). */
+typedef struct TdEvalState TdEvalState;
+TdEvalState *td_state_new(TdArena *a);
+/* Forgets everything: the next run starts from the declared values. */
+void td_state_reset(TdEvalState *s);
+
+/* Zeroed is the default. */
+typedef struct TdEvalOptions {
+  uint64_t steps;     /* most statements and elements of a run; 0: no limit */
+  size_t bytes;       /* most memory of a run; 0: no limit */
+  uint64_t seed;      /* of the fingerprints; draw it anew for each comparison */
+  bool overflow;      /* report casts that change an integer */
+  bool log;           /* report streams */
+  TdEvalState *state; /* NULL: states start from their declared values and are forgotten */
+} TdEvalOptions;
+
+/* A cast that changed an integer: where, the first time, and how often. */
+typedef struct TdEvalOverflow {
+  TdLoc loc;
+  const TdType *type;
+  const char *value; /* before the cast, as text */
+  uint64_t count;
+} TdEvalOverflow;
+
+/* What passed through a stream: td_map_mix over the bits (num.h) of every element of every token,
+   in order, from 0. */
+typedef struct TdEvalStream {
+  const char *name; /* "Z[0]" */
+  uint64_t tokens, hash;
+} TdEvalStream;
+
+typedef struct TdEvalResult {
+  uint64_t steps;
+  const TdEvalOverflow *overflow;
+  size_t noverflow;
+  const TdEvalStream *stream;
+  size_t nstream;
+} TdEvalResult;
+
+/* Runs the root of p on numbers, all faults on. On success the tensors and ports hold the results;
+   on failure they are untouched and d says what happened where (kind limit, code "limit", when a
+   budget of o was spent). Everything is allocated in a, which the caller owns. */
+bool td_eval_run(TdArena *a, const TdProg *p, TdEvalArg *arg, size_t narg, const TdEvalOptions *o,
+                 TdDiag *d, TdEvalResult *result);
+
+/* Runs p on symbolic values; cell[i] becomes the values that tensor parameter i holds at the end,
+   row-major (NULL for other parameters). Runs of one level and seed give comparable words. */
+bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalArg *concrete,
+                      const TdEvalOptions *o, const TdValue **cell, TdDiag *d);
+
+typedef enum { TD_EVAL_EQUAL, TD_EVAL_DIFFERS, TD_EVAL_NOT_DECIDED } TdEvalVerdict;
+
+/* The first difference of two programs, or why there is no answer. */
+typedef struct TdEvalAnswer {
+  TdEvalVerdict verdict;
+  const char *element; /* differs: "C[0][1]", "x: token 3, element 0", "x: tokens put" */
+  unsigned param;      /* and where that is, for td_eval_explain: through all tokens of all */
+  int64_t index;       /* streams of a port; -1: in a number of tokens */
+  bool has_state;      /* equal: for the first call only, since states start as declared */
+  TdDiag diag;         /* not decided: the place and the reason; illegal: a program that faults */
+} TdEvalAnswer;
+
+/* Runs x and y at their own sizes on symbolic values and compares all that they leave. concrete has
+   an entry for each parameter, or is NULL; control must not depend on what is symbolic. */
+TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
+                             const TdEvalArg *concrete, const TdEvalOptions *o);
+
+/* Writes at most 40 lines that show element `index` of parameter `param` as both programs compute
+   it. Returns false, with d filled, when they cannot be run this way. */
+bool td_eval_explain(TdArena *a, TdText *out, const TdProg *x, const TdProg *y, unsigned param,
+                     int64_t index, const TdEvalArg *concrete, const TdEvalOptions *o, TdDiag *d);
+
+#endif

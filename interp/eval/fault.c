@@ -1,0 +1,106 @@
+/* fault.c - how a run fails: diagnostics that say what, where, and in which task and iteration. */
+#include "eval/machine.h"
+
+/* Marks the machine as failed. */
+static bool failed(TdMachine *m) {
+  m->failed = true;
+  return false;
+}
+
+/* Adds "in pe[0][1] at i = 1, k = 3". */
+static void note_where(TdTask *t) {
+  const char *loops = td_fault_loops(t);
+  const char *at = *loops ? " at " : "";
+  if (t->network || *loops)
+    td_diag_note(t->machine->diag, (TdLoc){0}, "in %s%s%s", td_fault_task_name(t), at, loops);
+}
+
+bool td_fault_set(TdTask *t, const char *code, TdLoc loc, const char *fmt, ...) {
+  TdMachine *m = t->machine;
+  if (m->failed) return false;
+  TdText text = td_text_new(m->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&text, fmt, ap);
+  va_end(ap);
+  if (m->speculative)
+    return td_fault_undecided(t, loc, "behind a condition on symbolic values: %s",
+                              td_text_str(&text));
+  td_diag_set(m->diag, TD_ILLEGAL, code, loc, "%s", td_text_str(&text));
+  note_where(t);
+  return failed(m);
+}
+
+bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) {
+  TdMachine *m = t->machine;
+  if (m->failed) return false;
+  TdText text = td_text_new(m->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&text, fmt, ap);
+  va_end(ap);
+  td_diag_set(m->diag, TD_UNSUPPORTED, "not-decided", loc, "not decided: %s", td_text_str(&text));
+  note_where(t);
+  return failed(m);
+}
+
+/* Ends the run because of a budget. */
+static bool spent(TdMachine *m, TdLoc loc, const char *what) {
+  if (!m->failed) td_diag_set(m->diag, TD_LIMIT, "limit", loc, "not decided: limit of %s", what);
+  return failed(m);
+}
+
+bool td_fault_tick(TdMachine *m, uint64_t n) {
+  const TdEvalOptions *o = m->options;
+  td_ctx_tick(m->session->ctx, n);
+  m->steps += n;
+  if (o->steps && m->steps > o->steps) return spent(m, (TdLoc){0}, "steps");
+  if (o->bytes && td_arena_bytes(m->arena) - m->bytes_before > o->bytes)
+    return spent(m, (TdLoc){0}, "memory");
+  return true;
+}
+
+bool td_fault_room(TdMachine *m, int64_t cells, TdLoc loc) {
+  const TdEvalOptions *o = m->options;
+  size_t used = td_arena_bytes(m->arena) - m->bytes_before;
+  if (cells < 0 || (uint64_t)cells > SIZE_MAX / 64) return spent(m, loc, "memory");
+  if (o->bytes && ((size_t)cells > o->bytes / sizeof(TdValue) || used > o->bytes))
+    return spent(m, loc, "memory");
+  return true;
+}
+
+const char *td_fault_task_name(const TdTask *t) {
+  TdText text = td_text_new(t->machine->arena);
+  if (t->network && t->network->frame->up) {
+    const TdFrame *f = t->network->frame->up;
+    while (!f->task) f = f->up;
+    if (f->task->network) td_text_putf(&text, "%s:", td_fault_task_name(f->task));
+  }
+  td_text_puts(&text, t->run ? t->run->sym->name : t->base->plan->unit->sym->name);
+  for (int d = 0; t->run && d < t->run->rank; d++)
+    td_text_putf(&text, "[%lld]", (long long)t->id[d]);
+  return td_text_str(&text);
+}
+
+const char *td_fault_channel_name(TdArena *a, const TdChannel *c) {
+  TdText text = td_text_new(a);
+  td_domain_put_element(&text, &c->name, c->ordinal);
+  return td_text_str(&text);
+}
+
+const char *td_fault_element(TdArena *a, const TdMemory *x, int64_t offset) {
+  TdText text = td_text_new(a);
+  td_domain_put_element(&text, &x->name, offset);
+  return td_text_str(&text);
+}
+
+const char *td_fault_loops(const TdTask *t) {
+  TdText text = td_text_new(t->machine->arena);
+  for (size_t i = 0; i < t->stack.n; i++) {
+    const TdCursor *c = &t->stack.at[i];
+    if (c->stmt->kind != TD_STMT_FOR || c->frame != t->frame) continue;
+    td_text_putf(&text, "%s%s = %lld", text.n ? ", " : "", c->stmt->sym->name,
+                 (long long)(c->value - c->stmt->step));
+  }
+  return td_text_str(&text);
+}

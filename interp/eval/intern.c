@@ -1,0 +1,192 @@
+/* intern.c - the domain that keeps expressions: equal ones are one node, and two can be compared.
+ */
+#include "eval/domain.h"
+
+#include <string.h>
+
+/* Kinds of node beside the operators. */
+enum { NODE_INPUT = TD_APPLY_CAST + 1, NODE_CONSTANT, NODE_UNDEFINED };
+
+typedef struct Node {
+  int op, n;
+  const TdType *type;
+  uint32_t kid[4];
+  uint64_t word[2]; /* constant: its bits; input: argument and element */
+  uint32_t next;    /* older node of the same hash, or 0 */
+  TdLoc loc;        /* the expression that first made it */
+} Node;
+
+typedef struct Graph {
+  TdArena *arena;
+  TD_VEC(Node) node; /* node 0 is none */
+  TdMap newest;      /* hash -> id */
+} Graph;
+
+static const TdHash plain_key = {1, 2};
+
+void *td_intern_new(TdArena *a) {
+  Graph *g = TD_NEW(a, Graph);
+  g->arena = a;
+  td_vec_push(a, &g->node, (Node){0});
+  return g;
+}
+
+/* Whether two nodes are the same expression. */
+static bool same(const Node *x, const Node *y) {
+  bool cast = x->op == TD_APPLY_CAST;
+  if (x->op != y->op || x->n != y->n || memcmp(x->word, y->word, sizeof x->word)) return false;
+  if (td_domain_type_key(x->type, cast) != td_domain_type_key(y->type, cast)) return false;
+  if (!memcmp(x->kid, y->kid, sizeof x->kid)) return true;
+  return td_domain_is_symmetric(x->op) && x->kid[0] == y->kid[1] && x->kid[1] == y->kid[0];
+}
+
+/* The symbolic value of node x, found under h or new. */
+static TdValue intern(Graph *g, TdHash h, Node x) {
+  uint64_t newest = 0;
+  td_map_get(&g->newest, h.lo, &newest);
+  uint32_t id = (uint32_t)newest;
+  while (id && !same(&g->node.at[id], &x)) id = g->node.at[id].next;
+  if (!id) {
+    x.next = (uint32_t)newest;
+    id = (uint32_t)g->node.n;
+    if (id == UINT32_MAX) td_ctx_escape(td_arena_ctx(g->arena), TD_WHY_MEMORY);
+    td_vec_push(g->arena, &g->node, x);
+    td_map_put(g->arena, &g->newest, h.lo, id);
+  }
+  return (TdValue){id, TD_VALUE_SYMBOLIC};
+}
+
+static TdValue input(void *self, unsigned param, int64_t element, const TdType *t) {
+  Node x = {.op = NODE_INPUT, .type = t, .word = {param, (uint64_t)element}};
+  return intern(self, td_domain_hash_input(plain_key, param, element), x);
+}
+
+static TdValue lift(void *self, const TdType *t, TdValue v) {
+  if (td_value_is_symbolic(v)) return v;
+  if (!td_value_is_defined(v))
+    return intern(self, td_hash_feed(plain_key, TD_HASH_UNDEFINED),
+                  (Node){.op = NODE_UNDEFINED, .type = t});
+  Node x = {.op = NODE_CONSTANT, .type = t, .word = {td_domain_bits(t, v.lo), 0}};
+  return intern(self, td_domain_hash_constant(plain_key, t, v.lo), x);
+}
+
+static TdValue apply(void *self, const TdApply *x) {
+  TdValue v[4];
+  Node node = {.op = x->op, .n = x->n, .type = x->type, .loc = x->loc};
+  for (int i = 0; i < x->n; i++) {
+    v[i] = lift(self, x->of[i], x->v[i]);
+    node.kid[i] = (uint32_t)v[i].lo;
+  }
+  return intern(self, td_domain_hash_op(plain_key, x, v), node);
+}
+
+const TdDomain td_intern_domain = {"interned", input, lift, apply};
+
+/* An expression being written: what lies too deep or too far right becomes "...". */
+typedef struct Writer {
+  TdText *out;
+  const Graph *graph;
+  const TdInputName *names;
+  size_t stop;
+} Writer;
+
+enum { SHOWN_DEPTH = 6, SHOWN_CHARS = 240 };
+
+static void put(Writer *w, uint32_t id, int depth);
+
+/* "f(a, b)". */
+static void put_call(Writer *w, const Node *x, int depth) {
+  td_text_putc(w->out, '(');
+  for (int i = 0; i < x->n; i++) {
+    if (i) td_text_puts(w->out, ", ");
+    put(w, x->kid[i], depth - 1);
+  }
+  td_text_putc(w->out, ')');
+}
+
+static void put_operator(Writer *w, const Node *x, int depth) {
+  const TdOpInfo *op = &td_ops[x->op];
+  if (op->form == TD_FORM_CALL) {
+    td_text_puts(w->out, op->lua);
+    put_call(w, x, depth);
+    return;
+  }
+  td_text_putc(w->out, '(');
+  if (x->n == 2) {
+    put(w, x->kid[0], depth - 1);
+    td_text_putc(w->out, ' ');
+  }
+  td_text_puts(w->out, op->lua);
+  if (x->n == 2 || op->boolean) td_text_putc(w->out, ' ');
+  put(w, x->kid[x->n - 1], depth - 1);
+  td_text_putc(w->out, ')');
+}
+
+static void put(Writer *w, uint32_t id, int depth) {
+  const Node *x = &w->graph->node.at[id];
+  switch (x->op) {
+  case NODE_INPUT:
+    td_domain_put_element(w->out, &w->names[x->word[0]], (int64_t)x->word[1]);
+    return;
+  case NODE_CONSTANT: td_num_print(w->out, x->type, x->word[0]); return;
+  case NODE_UNDEFINED: td_text_puts(w->out, "undefined"); return;
+  default: break;
+  }
+  if (!depth || w->out->n > w->stop) {
+    td_text_puts(w->out, "...");
+  } else if (x->op == TD_APPLY_CAST) {
+    td_type_print(w->out, x->type);
+    put_call(w, x, depth);
+  } else {
+    put_operator(w, x, depth);
+  }
+}
+
+/* "  first:  expression". */
+static void put_line(Writer *w, const char *which, uint32_t id) {
+  td_text_putf(w->out, "  %s ", which);
+  w->stop = w->out->n + SHOWN_CHARS;
+  put(w, id, SHOWN_DEPTH);
+  td_text_putc(w->out, '\n');
+}
+
+/* Follows two different nodes down while only one pair of operands differs. */
+static void descend(const Graph *g, uint32_t *a, uint32_t *b) {
+  for (;;) {
+    const Node *x = &g->node.at[*a], *y = &g->node.at[*b];
+    if (x->op != y->op || x->n != y->n || x->type != y->type) return;
+    bool cross = x->n == 2 && td_domain_is_symmetric(x->op) &&
+                 (x->kid[0] == y->kid[1] || x->kid[1] == y->kid[0]);
+    int differ = 0, last = 0;
+    for (int i = 0; i < x->n; i++)
+      if (x->kid[i] != y->kid[cross ? 1 - i : i]) differ++, last = i;
+    if (differ != 1) return;
+    *a = x->kid[last];
+    *b = y->kid[cross ? 1 - last : last];
+  }
+}
+
+/* The line of source that made a node, if it was made by one. */
+static void put_place(TdText *out, const Node *x, const TdSources *sources) {
+  if (!x->loc.source || !sources) return;
+  td_text_putf(out, "  made at %s:%u:%u:\n", td_sources_name(sources, x->loc.source), x->loc.line,
+               x->loc.col);
+  td_diag_print_place(out, x->loc, sources);
+}
+
+void td_intern_explain(TdText *out, void *self, const TdType *t, TdValue x, TdValue y,
+                       const TdInputName *names, const TdSources *sources) {
+  uint32_t a = (uint32_t)lift(self, t, x).lo, b = (uint32_t)lift(self, t, y).lo;
+  const Graph *g = self;
+  Writer w = {.out = out, .graph = g, .names = names};
+  put_line(&w, "first: ", a);
+  put_line(&w, "second:", b);
+  if (a == b) return;
+  uint32_t from = a;
+  descend(g, &a, &b);
+  if (a != from) td_text_puts(out, "they differ in\n");
+  if (a != from) put_line(&w, "first: ", a);
+  put_place(out, &g->node.at[a], sources);
+  if (a != from) put_line(&w, "second:", b);
+  put_place(out, &g->node.at[b], sources);
+}

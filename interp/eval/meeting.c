@@ -1,0 +1,106 @@
+/* meeting.c - allreduce: every instance of a run brings its part, and all take the result. */
+#include "eval/machine.h"
+
+/* One allreduce of one run. In a round every instance brings its part once, in any order; when all
+   are there the result is made, and each takes it before the next round begins. */
+typedef struct TdMeeting {
+  const TdExpr *e;
+  const TdNetwork *network;
+  const TdRun *run;
+  TdMemory **part, *result;
+  bool *here; /* of each instance: it is in this round */
+  uint32_t brought, leaving;
+} TdMeeting;
+
+/* The meeting of t at e, or NULL. */
+static TdMeeting *find(const TdTask *t, const TdExpr *e) {
+  const TdMachine *m = t->machine;
+  for (size_t i = 0; i < m->meeting.n; i++) {
+    TdMeeting *x = m->meeting.at[i];
+    if (x->e == e && x->network == t->network && x->run == t->run) return x;
+  }
+  return NULL;
+}
+
+/* A new meeting; NULL when it failed. */
+static TdMeeting *make(TdTask *t, const TdExpr *e) {
+  TdMachine *m = t->machine;
+  const TdType *type = td_frame_type(m, t->frame->plan->unit, e->kid[0]->type, e->loc);
+  int64_t count;
+  if (!type || !td_type_count(type, &count)) return NULL;
+  if (!td_fault_room(m, count * (int64_t)(t->of + 1), e->loc)) return NULL;
+  TdMeeting *x = TD_NEW(m->arena, TdMeeting);
+  *x = (TdMeeting){.e = e, .network = t->network, .run = t->run};
+  x->part = TD_NEWN(m->arena, TdMemory *, t->of);
+  x->here = TD_NEWN(m->arena, bool, t->of);
+  for (uint32_t i = 0; i < t->of; i++) x->part[i] = td_memory_new(m->arena, type, "a part");
+  x->result = td_memory_new(m->arena, type, "an allreduce");
+  x->result->elem = td_type_scalar(e->type);
+  td_vec_push(m->arena, &m->meeting, x);
+  return x;
+}
+
+/* Combines the parts, instances ascending. */
+static bool combine(TdTask *t, TdMeeting *x) {
+  const TdExpr *e = x->e;
+  for (int64_t k = 0; k < x->result->count; k++) {
+    TdValue acc = td_bulk_start(e->reduce);
+    for (uint32_t i = 0; i < t->of && !t->machine->failed; i++)
+      acc = td_bulk_accumulate(t, e->reduce, x->result->elem, acc, x->part[i]->cell[k],
+                               x->part[i]->elem, e->loc);
+    if (!td_fault_tick(t->machine, t->of)) return false;
+    x->result->cell[k] = acc;
+  }
+  return !t->machine->failed;
+}
+
+/* Brings t's part if it is not yet there, and waits for the others. */
+static TdRan join(TdTask *t, const TdExpr *e) {
+  TdMeeting *x = find(t, e);
+  if (!x && !(x = make(t, e))) return TD_FAILED;
+  t->meeting = x;
+  if (!x->here[t->nth]) {
+    if (x->leaving) return TD_BLOCKED;
+    TdView part = td_memory_view(x->part[t->nth]);
+    if (!td_bulk_set(t, &part, e->kid[0], &e->loc)) return TD_FAILED;
+    x->here[t->nth] = true;
+    if (++x->brought == t->of) {
+      if (!combine(t, x)) return TD_FAILED;
+      x->brought = 0;
+      x->leaving = t->of;
+    }
+  }
+  if (!x->leaving) return TD_BLOCKED;
+  t->meeting = NULL;
+  return TD_RAN;
+}
+
+/* Joins, or leaves, every allreduce below e, operands first. */
+static TdRan visit(TdTask *t, const TdExpr *e, bool leaving) {
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    TdRan ran = visit(t, e->kid[i], leaving);
+    if (ran != TD_RAN) return ran;
+  }
+  if (e->kind != TD_EXPR_TENSOR || e->op != TD_OP_ALLREDUCE) return TD_RAN;
+  if (!leaving) return join(t, e);
+  TdMeeting *x = find(t, e);
+  if (x && x->here[t->nth] && x->leaving) {
+    x->here[t->nth] = false;
+    x->leaving--;
+  }
+  return TD_RAN;
+}
+
+TdRan td_meeting_join(TdTask *t, const TdStmt *s) {
+  TdRan ran = TD_RAN;
+  for (uint32_t i = 0; i < s->nexpr && ran == TD_RAN; i++) ran = visit(t, s->expr[i], false);
+  return ran;
+}
+
+TdMemory *td_meeting_result(const TdTask *t, const TdExpr *allreduce) {
+  return find(t, allreduce)->result;
+}
+
+void td_meeting_leave(TdTask *t, const TdStmt *s) {
+  for (uint32_t i = 0; i < s->nexpr; i++) visit(t, s->expr[i], true);
+}

@@ -1,0 +1,207 @@
+/* scalar.c - scalar expressions: pure, evaluated by recursion; a failure is an undefined value. */
+#include "eval/machine.h"
+
+static const TdValue nothing = {0, 0};
+
+TdSlot *td_scalar_slot(const TdTask *t, TdSym sym) {
+  return &t->frame->slot[t->frame->plan->slot[sym->id] - 1];
+}
+
+/* Reports a fault of an operator; false when the run stops for it. */
+static bool survives(TdTask *t, TdFault fault, TdLoc loc) {
+  static const char *const code[] = {"", "zero-division", "negative-shift", "float-range"};
+  static const char *const what[] = {"", "division by zero", "shift by a negative count",
+                                     "the number does not fit the integer type"};
+  if (t->machine->domain && fault != TD_FAULT_ZERO_DIVISION) return true;
+  return td_fault_set(t, code[fault], loc, "%s", what[fault]);
+}
+
+/* Whether the low word is not all there is to this operator's operands. */
+static bool is_beyond_word(const TdApply *x) {
+  if (x->op == TD_APPLY_CAST || td_ops[x->op].commutes) return false;
+  for (int i = 0; i < x->n; i++)
+    if (x->of[i]->w > 64) return true;
+  return false;
+}
+
+TdValue td_scalar_apply(TdTask *t, const TdApply *x) {
+  TdMachine *m = t->machine;
+  bool concrete = true;
+  for (int i = 0; i < x->n; i++) concrete &= td_value_is_concrete(x->v[i]);
+  if (concrete && is_beyond_word(x)) {
+    td_fault_undecided(t, x->loc, "an operator on concrete words of more than 64 bits");
+    return nothing;
+  }
+  if (concrete) {
+    TdFault fault = TD_FAULT_NONE;
+    TdValue v = td_domain_fold(x, &fault);
+    return fault == TD_FAULT_NONE || survives(t, fault, x->loc) ? v : nothing;
+  }
+  if (x->op == TD_OP_SELECT && td_value_is_concrete(x->v[0])) {
+    int pick = x->v[0].lo ? 1 : 2;
+    return td_scalar_cast(t, x->type, x->of[pick], x->v[pick], x->loc);
+  }
+  return m->domain->apply(m->domain_self, x);
+}
+
+/* Notes a cast that changed an integer. */
+static void report_overflow(TdTask *t, const TdType *to, const TdType *from, uint64_t v,
+                            TdLoc loc) {
+  TdMachine *m = t->machine;
+  for (size_t i = 0; i < m->overflow.n; i++) {
+    TdEvalOverflow *o = &m->overflow.at[i];
+    if (o->type != to || o->loc.source != loc.source || o->loc.line != loc.line ||
+        o->loc.col != loc.col)
+      continue;
+    o->count++;
+    return;
+  }
+  TdText text = td_text_new(m->arena);
+  td_num_print(&text, from, v);
+  td_vec_push(m->arena, &m->overflow, ((TdEvalOverflow){loc, to, td_text_str(&text), 1}));
+}
+
+/* Whether the same word is another number in type `to` than it was in type `from`. */
+static bool changes(const TdType *to, uint64_t now, const TdType *from, uint64_t before) {
+  if (!td_type_is_integer(to) || !td_type_is_integer(from) || from->w > 64) return false;
+  return now != before || (td_type_is_signed(to) != td_type_is_signed(from) && now >> 63);
+}
+
+TdValue td_scalar_cast(TdTask *t, const TdType *to, const TdType *from, TdValue v, TdLoc loc) {
+  if (to == from || !td_value_is_defined(v)) return v;
+  TdApply x = {TD_APPLY_CAST, 1, to, &from, &v, loc};
+  TdValue y = td_scalar_apply(t, &x);
+  if (t->machine->options->overflow && td_value_is_concrete(v) && changes(to, y.lo, from, v.lo))
+    report_overflow(t, to, from, v.lo, loc);
+  return y;
+}
+
+/* `and`, `or`: the right operand only if the left one leaves the answer open. */
+static TdValue logic(TdTask *t, const TdExpr *e) {
+  TdMachine *m = t->machine;
+  TdValue a = td_scalar_eval(t, e->kid[0]);
+  if (!td_value_is_defined(a)) return a;
+  if (td_value_is_concrete(a))
+    return (a.lo != 0) == (e->op == TD_OP_AND) ? td_scalar_eval(t, e->kid[1]) : a;
+  m->speculative++;
+  TdValue v[] = {a, td_scalar_eval(t, e->kid[1])};
+  m->speculative--;
+  const TdType *of[] = {e->kid[0]->type, e->kid[1]->type};
+  if (!td_value_is_defined(v[1])) return nothing;
+  return td_scalar_apply(t, &(TdApply){e->op, 2, e->type, of, v, e->loc});
+}
+
+static TdValue operator(TdTask *t, const TdExpr *e) {
+  const TdType *of[4];
+  TdValue v[4];
+  if (td_ops[e->op].lazy) return logic(t, e);
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    of[i] = e->kid[i]->type;
+    v[i] = td_scalar_eval(t, e->kid[i]);
+    if (!td_value_is_defined(v[i])) return nothing;
+  }
+  return td_scalar_apply(t, &(TdApply){e->op, (int)e->nkid, e->type, of, v, e->loc});
+}
+
+bool td_scalar_index(TdTask *t, const TdExpr *e, const char *what, int64_t *v) {
+  TdValue x = td_scalar_eval(t, e);
+  *v = (int64_t)x.lo;
+  if (td_value_is_concrete(x)) return true;
+  if (!td_value_is_symbolic(x)) return false;
+  return td_fault_undecided(t, e->loc, "%s depends on symbolic values", what);
+}
+
+/* The stream of a design around t, as t's instance sees it; NULL if there is none. */
+static const TdView *outer_stream(const TdTask *t, TdSym sym) {
+  for (const TdFrame *f = t->frame; f && f->up; f = f->up) {
+    size_t slot = f->up->plan->slot[sym->id], first = f->up->plan->unit->nparam + 1;
+    if (f->stream && slot >= first) return &f->stream[slot - first];
+  }
+  return NULL;
+}
+
+const TdView *td_scalar_symbol(TdTask *t, TdSym sym, TdLoc loc) {
+  bool here = t->frame->plan->slot[sym->id];
+  const TdView *v = here ? td_scalar_slot(t, sym)->view : outer_stream(t, sym);
+  if (!v) td_fault_set(t, "no-longer-held", loc, "%s is not there any more", sym->name);
+  return v;
+}
+
+/* Fails because index i is not one of n in dimension d of what sym names. */
+static bool out_of_range(TdTask *t, const TdExpr *e, int d, int64_t i, int64_t n) {
+  return td_fault_set(t, "index-out-of-range", e->loc,
+                      "index out of range: %lld in dimension %d of %s, which has %lld",
+                      (long long)i, d, e->sym->name, (long long)n);
+}
+
+bool td_scalar_place(TdTask *t, const TdExpr *load, const TdView **view, int64_t *offset) {
+  const TdView *v = *view = td_scalar_symbol(t, load->sym, load->loc);
+  if (!v) return false;
+  int64_t at = v->base;
+  for (int d = 0; d < (int)load->nkid; d++) {
+    int64_t i;
+    if (!td_scalar_index(t, load->kid[d], "an index", &i)) return false;
+    if (i < 0 || i >= v->extent[d]) return out_of_range(t, load, d, i, v->extent[d]);
+    at += i * v->stride[d];
+  }
+  *offset = at;
+  return true;
+}
+
+static TdValue load(TdTask *t, const TdExpr *e) {
+  if (!e->nkid) {
+    TdValue v = td_scalar_slot(t, e->sym)->value;
+    if (!td_value_is_defined(v))
+      td_fault_set(t, "uninitialised", e->loc, "%s is read before it is written", e->sym->name);
+    return v;
+  }
+  const TdView *view;
+  int64_t offset;
+  if (!td_scalar_place(t, e, &view, &offset)) return nothing;
+  return td_memory_read(t, view, offset, &e->loc);
+}
+
+bool td_scalar_view(TdTask *t, const TdExpr *e, TdView *out) {
+  const TdView *base = td_scalar_symbol(t, e->sym, e->loc);
+  if (!base) return false;
+  *out = *base;
+  out->rank = e->type->rank;
+  for (int d = 0; d < out->rank; d++)
+    if (!td_frame_value(t->frame->plan->unit, e->type->dim[d], &out->extent[d]))
+      return td_fault_set(t, "unbound-size", e->loc, "a size of this view has no value");
+  for (int d = 0; d < (int)e->nkid; d++) {
+    int64_t lo, hi;
+    if (!td_scalar_index(t, e->kid[d], "a view's place", &lo)) return false;
+    const TdViewDim *dim = &e->u.dim[d];
+    int64_t n = dim->out < 0 ? 1 : out->extent[dim->out];
+    hi = lo + (n - 1) * dim->step;
+    if (n > 0 && (lo < 0 || lo >= base->extent[d]))
+      return out_of_range(t, e, d, lo, base->extent[d]);
+    if (n > 0 && (hi < 0 || hi >= base->extent[d]))
+      return out_of_range(t, e, d, hi, base->extent[d]);
+    out->base += lo * base->stride[d];
+    if (dim->out >= 0) out->stride[dim->out] = base->stride[d] * dim->step;
+  }
+  return true;
+}
+
+/* A size by its name, among the few that a unit has. */
+static TdValue size(TdTask *t, const TdExpr *e) {
+  const TdSize *s = td_unit_size(t->frame->plan->unit, e->u.name);
+  if (s && s->known) return td_value_of((uint64_t)s->value);
+  td_fault_set(t, "unbound-size", e->loc, "size %s has no value", e->u.name);
+  return nothing;
+}
+
+TdValue td_scalar_eval(TdTask *t, const TdExpr *e) {
+  switch (e->kind) {
+  case TD_EXPR_LIT: return td_value_of(e->u.bits);
+  case TD_EXPR_SIZE: return size(t, e);
+  case TD_EXPR_VAR: return td_scalar_slot(t, e->sym)->value;
+  case TD_EXPR_LOAD: return load(t, e);
+  case TD_EXPR_CAST:
+    return td_scalar_cast(t, e->type, e->kid[0]->type, td_scalar_eval(t, e->kid[0]), e->loc);
+  case TD_EXPR_OP: return operator(t, e);
+  default: return td_bulk_scalar(t, e);
+  }
+}
