@@ -66,6 +66,7 @@ static TdBind *open_bind(lua_State *L) {
   luaL_setmetatable(L, CLASS_ERROR);
   lua_setfield(L, LUA_REGISTRYINDEX, "tide.no_memory");
   b->session = td_session_new(b->ctx);
+  b->affine = td_affine_new(b->session->arena);
   return b;
 }
 

@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "affine/affine.h"
 #include "frontend/capture.h"
 #include "ir/ir.h"
 #include "ir/tensor.h"
@@ -16,6 +17,7 @@
 typedef struct TdBind {
   TdCtx *ctx;
   TdSession *session;
+  TdAffine *affine;
   lua_State *L; /* the running state; refreshed at every entry, because coroutines change it */
   size_t told;  /* bytes of C memory that the collector was told about */
   TdMap asts;   /* source id -> const TdAst * */
@@ -48,31 +50,65 @@ const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v);
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise);
 
+/* bind_refuse.c: refusals of what a caller gave. */
+/* Raises an error of any kind at the Lua call; help may be NULL. */
+int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
+                   const char *fmt, ...) TD_PRINTF(5, 6);
+/* Raises unless the value at idx is absent or an option table all of whose keys are among the
+ * NULL-terminated names; returns whether it is there. */
+bool td_bind_check_options(lua_State *L, int idx, const char *const *names);
+/* The place of option `key` among the NULL-terminated words, or `otherwise` when it is not given. */
+int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
+                     int otherwise);
+
+/* How messages name the Lua value at idx: "an integer", "a tensor". */
+const char *td_bind_words(lua_State *L, int idx);
+
 /* bind_type.c: types are one userdata each, so == works. */
 #define TD_CLASS_TYPE "tide.type"
 void td_bind_push_type(lua_State *L, const TdType *t);
 const TdType *td_bind_check_type(lua_State *L, int idx);
 const TdType *td_bind_test_type(lua_State *L, int idx);
-/* An extent: a non-negative integer, or a tide.size; NULL with the error raised otherwise.
- * Session-owned. */
-const TdExpr *td_bind_check_extent(lua_State *L, int idx);
+/* Pushes the one userdata of a class that stands for p, which lives as long as the session. */
+void td_bind_push_unique(lua_State *L, const char *class, const void *p);
 
+/* bind_size.c: tide.size, a name without value, and the index expressions made of it. */
+#define TD_CLASS_SIZE "tide.size"
+/* An extent: a non-negative integer, or a tide.size; raises otherwise. Session-owned. */
+const TdExpr *td_bind_check_extent(lua_State *L, int idx);
 /* The index expression of the tide.size at idx, or NULL. */
 const TdExpr *td_bind_test_size(lua_State *L, int idx);
 
-/* bind_tensor.c: a tensor owns an arena; a view keeps its tensor as its first user value. */
+/* bind_layout.c: T:layout "S0R", how a task's parameter lies over the task's map. */
+#define TD_CLASS_LAYOUT "tide.layout"
+typedef struct TdLayoutBox {
+  const TdType *type;
+  const char *text; /* "S0R": session-owned, one S<axis> or R for each dimension */
+} TdLayoutBox;
+const TdLayoutBox *td_bind_test_layout(lua_State *L, int idx);
+/* Raises unless text is a layout of type t; returns the session's copy. */
+const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text);
+
+/* bind_tensor.c: a tensor and its views have as their first user value what owns their memory, as
+ * their second the views of their rows that t[i] made. */
 #define TD_CLASS_TENSOR "tide.tensor"
 typedef struct TdTensorBox {
-  TdArena *arena; /* NULL for a view */
+  TdArena **memory; /* of the owner, which may have been closed: then NULL is in it */
   TdTensor *tensor;
-  int order; /* 0, or 1 for a state made by tide.state */
+  int order;                /* 0, or 1 for a state made by tide.state */
+  int above;                /* dimensions that t[i] took away */
+  const TdType *row;        /* of t[i]; NULL until it is asked for */
+  const TdTensor *restored; /* of a state: what :reset() brings back */
 } TdTensorBox;
 /* A new tensor of constant type t on the stack. */
 TdTensor *td_bind_push_tensor(lua_State *L, const TdType *t, bool declared);
 TdTensor *td_bind_check_tensor(lua_State *L, int idx);
 TdTensorBox *td_bind_test_tensor(lua_State *L, int idx);
+
+/* bind_scalar.c: elements as Lua values. Integers are Lua integers (u64 from 2^63 up is negative,
+ * as Lua's own operators see it), fixed point and floats are Lua floats. */
 /* A Lua number or boolean as bits of scalar type t (converted as a cast does), or false if it is
- * neither. */
+ * neither, or a number for bool. */
 bool td_bind_to_bits(lua_State *L, int idx, const TdType *t, uint64_t *bits);
 /* Bits of scalar type t as a Lua number or boolean. */
 void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
@@ -99,7 +135,7 @@ TdLoc td_bind_caller_argument(lua_State *L, const char *text);
  */
 TdHost td_bind_host(lua_State *L, int anchor);
 uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
-/* Learns which functions of the module at stack slot 1 (and of Lua) are words of the frontend. */
+/* Learns which functions of the module on top of the stack (and of Lua) are words of the frontend. */
 void td_bind_note_words(lua_State *L);
 /* The Lua value at idx as a compile-time value. */
 TdConst td_bind_const(lua_State *L, int anchor, int idx);
@@ -118,8 +154,15 @@ void td_bind_push_unit(lua_State *L, int store, const TdProg *p);
 const TdProg *td_bind_check_unit(lua_State *L, int idx);
 const TdProg *td_bind_test_unit(lua_State *L, int idx);
 
+/* bind_schedule.c */
+#define TD_CLASS_SCHEDULE "tide.schedule"
+/* The program of the schedule at idx as it is now, or NULL. */
+const TdProg *td_bind_test_schedule(lua_State *L, int idx);
+
 /* Openers; each leaves the stack as it was, with the module table at the top. */
 void td_bind_open_type(lua_State *L);
+void td_bind_open_size(lua_State *L);
+void td_bind_open_layout(lua_State *L);
 void td_bind_open_tensor(lua_State *L);
 void td_bind_open_unit(lua_State *L);
 void td_bind_open_schedule(lua_State *L);

@@ -221,8 +221,9 @@ TdHost td_bind_host(lua_State *L, int anchor) {
                   .chunk = host_chunk};
 }
 
-/* words[value of "a.b"] = word for each of the space-separated paths; the module is at index 1. */
-static void note_word(lua_State *L, const char *paths, int word) {
+/* words[value of "a.b"] = word for each of the space-separated paths; the module is at `module`,
+   words above it. */
+static void note_word(lua_State *L, int module, const char *paths, int word) {
   char path[32];
   while (sscanf(paths, "%31s", path) == 1) {
     paths += strspn(paths, " ") + strlen(path);
@@ -230,7 +231,7 @@ static void note_word(lua_State *L, const char *paths, int word) {
     if (!dot) {
       lua_getglobal(L, path);
     } else if (strncmp(path, "tide.", 5) == 0) {
-      lua_getfield(L, 1, dot + 1);
+      lua_getfield(L, module, dot + 1);
     } else {
       lua_getglobal(L, "math");
       lua_getfield(L, -1, dot + 1);
@@ -238,7 +239,7 @@ static void note_word(lua_State *L, const char *paths, int word) {
     }
     if (!lua_isnil(L, -1)) {
       lua_pushinteger(L, word);
-      lua_rawset(L, 2);
+      lua_rawset(L, module + 1);
     } else {
       lua_pop(L, 1);
     }
@@ -247,10 +248,10 @@ static void note_word(lua_State *L, const char *paths, int word) {
 }
 
 void td_bind_note_words(lua_State *L) {
-  lua_settop(L, 1);
+  int module = lua_gettop(L);
   lua_newtable(L);
-#define TD_WORD(id, paths) note_word(L, paths, TD_WORD_##id);
-#define TD_WORD_OP(op, paths) note_word(L, paths, TD_WORD_FIRST_OP + TD_OP_##op);
+#define TD_WORD(id, paths) note_word(L, module, paths, TD_WORD_##id);
+#define TD_WORD_OP(op, paths) note_word(L, module, paths, TD_WORD_FIRST_OP + TD_OP_##op);
 #include "frontend/words.def"
   lua_setfield(L, LUA_REGISTRYINDEX, KEY_WORDS);
 }

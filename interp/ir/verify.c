@@ -11,6 +11,7 @@ typedef struct Checker {
   TdDiag *d;
   TdMap type; /* symbol in scope -> its TdType */
   TdMap uid;
+  TD_VEC(TdSym) scope; /* what is declared, in order */
   const TdStmt *at;
   bool in_loop;
 } Checker;
@@ -24,6 +25,7 @@ static bool bad(Checker *c, const char *what, const char *name) {
 
 static void declare(Checker *c, TdSym s, const TdType *t) {
   td_map_putp(c->arena, &c->type, s, (void *)(uintptr_t)t);
+  td_vec_push(c->arena, &c->scope, s);
 }
 
 static const TdType *type_of(const Checker *c, TdSym s) {
@@ -142,13 +144,14 @@ static bool check_slots(Checker *c, const TdStmt *s) {
 
 static bool check_stmt(Checker *c, const TdStmt *s);
 
-/* Kids of a statement, in a scope that ends with it. The condition of a repeat sees the locals of
- * its body. */
+/* Ends the scopes of what was declared since `mark`. */
+static void leave_scope(Checker *c, size_t mark) {
+  while (c->scope.n > mark) td_map_drop(&c->type, (uint64_t)(uintptr_t)c->scope.at[--c->scope.n]);
+}
+
+/* Kids of a statement, in a scope that ends with it. The condition of a repeat sees the locals of its body. */
 static bool check_kids(Checker *c, const TdStmt *s) {
-  TdMap saved = c->type;
-  c->type.key = td_arena_copy(c->arena, saved.key, saved.cap * sizeof *saved.key);
-  c->type.val = td_arena_copy(c->arena, saved.val, saved.cap * sizeof *saved.val);
-  c->type.full = td_arena_copy(c->arena, saved.full, saved.cap * sizeof *saved.full);
+  size_t mark = c->scope.n;
   bool loop = c->in_loop, ok = true;
   c->in_loop |= s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE;
   if (s->kind == TD_STMT_FOR) declare(c, s->sym, td_type_index(c->prog->store->session));
@@ -160,7 +163,7 @@ static bool check_kids(Checker *c, const TdStmt *s) {
     for (uint32_t i = 0; ok && i < s->nkid; i++) ok = check_stmt(c, s->kid[i]);
   }
   c->in_loop = loop;
-  c->type = saved;
+  leave_scope(c, mark);
   return ok;
 }
 
@@ -206,6 +209,7 @@ bool td_verify_prog(const TdProg *p, TdDiag *d) {
   for (size_t i = 0; ok && i < p->nunit; i++) {
     c.unit = p->unit[i];
     c.type = (TdMap){0};
+    c.scope.n = 0;
     declare_streams(&c);
     ok = check_unit(&c);
   }

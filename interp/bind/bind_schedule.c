@@ -1,0 +1,499 @@
+/* bind_schedule.c - schedules in Lua: one method for each primitive, read from its struct; steps,
+ * undo, log, verify. */
+#include <string.h>
+#include <time.h>
+
+#include "bind/unit.h"
+#include "check.h"
+#include "rewrite/schedule.h"
+
+#define CLASS_VERDICT "tide.verdict"
+
+typedef struct ScheduleBox {
+  TdSchedule s;
+} ScheduleBox;
+
+static ScheduleBox *check_schedule(lua_State *L, int idx) {
+  ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
+  if (!box) td_bind_fail(L, "argument", "a schedule is expected, not %s", luaL_typename(L, idx));
+  return box;
+}
+
+const TdProg *td_bind_test_schedule(lua_State *L, int idx) {
+  ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
+  return box ? box->s.now->prog : NULL;
+}
+
+/* Pushes a schedule on the store at the top of the stack, which it replaces; the Lua function comes
+ * from `of`. */
+static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
+  ScheduleBox *box = lua_newuserdatauv(L, sizeof *box, TD_UNIT_USER_VALUES);
+  box->s = s;
+  lua_insert(L, -2);
+  lua_setiuservalue(L, -2, TD_UNIT_STORE);
+  lua_getiuservalue(L, of, TD_UNIT_FUNCTION);
+  lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
+  luaL_setmetatable(L, TD_CLASS_SCHEDULE);
+  td_bind_account(L);
+  return box;
+}
+
+/* tide.schedule(kernel or design): a schedule on a copy of it. */
+static int l_schedule(lua_State *L) {
+  const TdProg *p = td_bind_check_unit(L, 1);
+  TdStore *st = td_bind_push_store(L);
+  push_schedule(L, td_schedule_new(st, p), 1);
+  return 1;
+}
+
+/* A string argument for spec, with the place of the literal noted for errors. */
+static void take_text(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, int idx,
+                      TdArgValue *v) {
+  if (lua_type(L, idx) != LUA_TSTRING)
+    td_bind_fail(L, "argument", "%s: '%s' (%s) must be a string, not %s", prim->name, spec->name,
+                 spec->help, luaL_typename(L, idx));
+  v->text = lua_tostring(L, idx);
+}
+
+static void take_word(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, TdArgValue *v) {
+  const char *words[8];
+  TdArena *a = td_bind_arena(L);
+  size_t n = 0, len = strlen(v->text);
+  for (const char *w = spec->words; *w && n < 8; w += *w == '|') {
+    size_t k = strcspn(w, "|");
+    words[n++] = td_arena_strndup(a, w, k);
+    if (k == len && strncmp(w, v->text, k) == 0) return;
+    w += k;
+  }
+  const char *near = td_text_nearest(v->text, words, n);
+  td_bind_fail(L, "option", "%s: '%s' is one of %s%s%s%s", prim->name, spec->name, spec->words,
+               near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* A list (or one value) of integers or strings, in arena a. */
+static void take_list(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec, int idx,
+                      TdArgValue *v) {
+  bool one = !lua_istable(L, idx);
+  size_t n = one ? 1 : lua_rawlen(L, idx);
+  int64_t *ints = TD_NEWN(a, int64_t, n);
+  const char **names = TD_NEWN(a, const char *, n);
+  for (size_t i = 0; i < n; i++) {
+    if (one)
+      lua_pushvalue(L, idx);
+    else
+      lua_rawgeti(L, idx, (lua_Integer)i + 1);
+    int ok = 0;
+    if (spec->kind == TD_ARG_INTS) {
+      ints[i] = lua_tointegerx(L, -1, &ok);
+    } else if (lua_type(L, -1) == LUA_TSTRING) {
+      names[i] = td_arena_strdup(a, lua_tostring(L, -1));
+      ok = 1;
+    }
+    if (!ok)
+      td_bind_fail(L, "argument", "%s: '%s' (%s) takes %s", prim->name, spec->name, spec->help,
+                   spec->kind == TD_ARG_INTS ? "integers" : "names");
+    lua_pop(L, 1);
+  }
+  v->n = n;
+  v->ints = spec->kind == TD_ARG_INTS ? ints : NULL;
+  v->names = spec->kind == TD_ARG_INTS ? NULL : names;
+}
+
+static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec, int idx,
+                       TdArgValue *v) {
+  int ok = 1;
+  idx = lua_absindex(L, idx);
+  v->given = true;
+  switch (spec->kind) {
+  case TD_ARG_INT: v->integer = lua_tointegerx(L, idx, &ok); break;
+  case TD_ARG_FLAG:
+    ok = lua_isboolean(L, idx);
+    v->integer = lua_toboolean(L, idx);
+    break;
+  case TD_ARG_INTS:
+  case TD_ARG_NAMES: take_list(L, a, prim, spec, idx, v); break;
+  case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
+  case TD_ARG_WORD:
+    take_text(L, prim, spec, idx, v);
+    take_word(L, prim, spec, v);
+    break;
+  default: take_text(L, prim, spec, idx, v);
+  }
+  if (!ok)
+    td_bind_fail(L, "argument", "%s: '%s' (%s) must be %s, not %s", prim->name, spec->name,
+                 spec->help, spec->kind == TD_ARG_INT ? "an integer" : "a boolean",
+                 luaL_typename(L, idx));
+}
+
+/* Whether the value at idx is a table of options by name. */
+static bool is_options(lua_State *L, int idx) {
+  if (!lua_istable(L, idx) || lua_rawlen(L, idx) > 0) return false;
+  lua_pushnil(L);
+  if (!lua_next(L, idx)) return true;
+  bool named = lua_type(L, -2) == LUA_TSTRING;
+  lua_pop(L, 2);
+  return named;
+}
+
+static void unknown_option(lua_State *L, const TdPrim *prim, const char *key) {
+  const char *names[TD_PRIM_ARGS];
+  size_t n = 0;
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++)
+    if (prim->args[i].place == TD_ARG_OPTION) names[n++] = prim->args[i].name;
+  const char *near = td_text_nearest(key, names, n);
+  td_bind_fail(L, "option", "%s has no option '%s'%s%s%s", prim->name, key,
+               near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+static void take_options(lua_State *L, TdArena *a, const TdPrim *prim, int idx, TdArgValue *arg) {
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    const char *key = lua_tostring(L, -2);
+    bool found = false;
+    for (int i = 0; !found && i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++) {
+      if (prim->args[i].place != TD_ARG_OPTION || strcmp(prim->args[i].name, key) != 0) continue;
+      take_value(L, a, prim, &prim->args[i], -1, &arg[i]);
+      found = true;
+    }
+    if (!found) unknown_option(L, prim, key);
+    lua_pop(L, 1);
+  }
+}
+
+static bool has_options(const TdPrim *prim) {
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++)
+    if (prim->args[i].place == TD_ARG_OPTION) return true;
+  return false;
+}
+
+/* The Lua arguments from slot `first` on as values for prim's specs, in arena a. */
+static TdArgValue *take_arguments(lua_State *L, TdArena *a, const TdPrim *prim, int first,
+                                  int top) {
+  TdArgValue *arg = TD_NEWN(a, TdArgValue, TD_PRIM_ARGS);
+  int last = top;
+  if (last >= first && has_options(prim) && is_options(L, last))
+    take_options(L, a, prim, last--, arg);
+  int at = first;
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++) {
+    const TdArgSpec *spec = &prim->args[i];
+    if (spec->place == TD_ARG_OPTION) continue;
+    if (spec->place == TD_ARG_REST) {
+      size_t n = at <= last ? (size_t)(last - at + 1) : 0;
+      const char **names = TD_NEWN(a, const char *, n);
+      for (size_t k = 0; k < n; k++, at++) {
+        TdArgValue one = {0};
+        take_text(L, prim, spec, at, &one);
+        names[k] = one.text;
+      }
+      arg[i] = (TdArgValue){.given = true, .names = names, .n = n};
+      continue;
+    }
+    bool present = at <= last && !lua_isnil(L, at);
+    if (present)
+      take_value(L, a, prim, spec, at, &arg[i]);
+    else if (spec->place == TD_ARG_NEEDED)
+      td_bind_fail(L, "argument", "%s needs '%s' (%s)", prim->name, spec->name, spec->help);
+    at++;
+  }
+  if (at <= last)
+    td_bind_fail(L, "arguments", "%s: %d argument%s too many", prim->name, last - at + 1,
+                 last == at ? "" : "s");
+  return arg;
+}
+
+/* The first string among the arguments that the message quotes: errors point there. */
+static TdLoc place_of_argument(lua_State *L, const TdPrim *prim, const TdArgValue *arg,
+                               const TdDiag *d) {
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++) {
+    size_t n = arg[i].text ? 1 : arg[i].names ? arg[i].n : 0;
+    for (size_t k = 0; k < n; k++) {
+      const char *text = arg[i].text ? arg[i].text : arg[i].names[k];
+      char quoted[80];
+      snprintf(quoted, sizeof quoted, "'%.70s'", text);
+      if (strstr(d->message, quoted)) return td_bind_caller_argument(L, text);
+    }
+  }
+  return td_bind_caller(L);
+}
+
+/* A refusal shows the user's call first, then the loop nest that it met. */
+static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *prim,
+                            const TdArgValue *arg, TdDiag *d) {
+  TdLoc inside = d->loc;
+  d->loc = place_of_argument(L, prim, arg, d);
+  if (inside.source && (inside.line != d->loc.line || inside.source != d->loc.source))
+    td_diag_note(d, inside, "in '%s'", td_prog_root(box->s.now->prog)->sym->name);
+  TdText t = td_text_new(d->arena);
+  td_print_unit(&t, box->s.now->prog, td_prog_root(box->s.now->prog));
+  if (t.n < 4000) d->state = td_text_str(&t);
+}
+
+/* s:<primitive>(...): the primitive is upvalue 1. Returns the schedule, then the names made. */
+static int l_apply(lua_State *L) {
+  const TdPrim *prim = lua_touserdata(L, lua_upvalueindex(1));
+  ScheduleBox *box = check_schedule(L, 1);
+  int top = lua_gettop(L);
+  TdBind *b = td_bind_enter(L);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdArgValue *arg = take_arguments(L, a, prim, 2, top);
+  const char *const *made;
+  size_t n;
+  if (!td_schedule_apply(&box->s, b->affine, prim, arg, &made, &n, &d)) {
+    explain_refusal(L, box, prim, arg, &d);
+    return td_bind_raise(L, &d);
+  }
+  td_bind_account(L);
+  luaL_checkstack(L, (int)n + 2, "names");
+  lua_pushvalue(L, 1);
+  for (size_t i = 0; i < n; i++) lua_pushstring(L, made[i]);
+  return (int)n + 1;
+}
+
+/* s:can(name, ...): true, or nil and the error. */
+static int l_can(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  const TdPrim *prim = td_prim_find(luaL_checkstring(L, 2));
+  if (!prim) return td_bind_fail(L, "no-method", "there is no primitive '%s'", lua_tostring(L, 2));
+  int top = lua_gettop(L);
+  TdBind *b = td_bind_enter(L);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdArgValue *arg = take_arguments(L, a, prim, 3, top);
+  if (td_schedule_can(&box->s, b->affine, prim, arg, &d)) {
+    lua_pushboolean(L, 1);
+    return 1;
+  }
+  explain_refusal(L, box, prim, arg, &d);
+  return td_bind_push_failure(L, &d);
+}
+
+static int l_undo(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  lua_Integer n = luaL_optinteger(L, 2, 1);
+  const TdVersion *v =
+      n < 0 || n > box->s.now->step ? NULL : td_schedule_at(&box->s, box->s.now->step - (int)n);
+  if (!v)
+    return td_bind_fail(L, "step", "cannot undo %d steps: there are %d", (int)n, box->s.now->step);
+  box->s.now = v;
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* The version after the step at slot idx, or an error. */
+static const TdVersion *check_step(lua_State *L, const ScheduleBox *box, int idx,
+                                   lua_Integer otherwise) {
+  lua_Integer n = luaL_optinteger(L, idx, otherwise);
+  const TdVersion *v = n >= 0 && n <= box->s.now->step ? td_schedule_at(&box->s, (int)n) : NULL;
+  if (!v) td_bind_fail(L, "step", "there is no step %d (steps: 0 to %d)", (int)n, box->s.now->step);
+  return v;
+}
+
+/* A schedule that shares the store of the one at slot 1. */
+static int push_sibling(lua_State *L, TdSchedule s) {
+  lua_getiuservalue(L, 1, TD_UNIT_STORE);
+  push_schedule(L, s, 1);
+  return 1;
+}
+
+static int l_at(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  const TdVersion *v = check_step(L, box, 2, box->s.now->step);
+  return push_sibling(L, (TdSchedule){box->s.store, v});
+}
+
+static int l_fork(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  return push_sibling(L, box->s);
+}
+
+static int l_log(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  TdText t = td_text_new(td_bind_arena(L));
+  td_schedule_log(&t, &box->s);
+  lua_pushlstring(L, td_text_str(&t), t.n);
+  return 1;
+}
+
+static int l_diff(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  int last = box->s.now->step > 0 ? box->s.now->step - 1 : 0;
+  const TdVersion *v = check_step(L, box, 2, last);
+  TdText t = td_text_new(td_bind_arena(L));
+  td_schedule_diff(&t, &box->s, v->step);
+  lua_pushlstring(L, td_text_str(&t), t.n);
+  return 1;
+}
+
+static int l_loops(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  const char *const *specs;
+  size_t n = td_cursor_list_loops(td_bind_arena(L), box->s.now->prog, &specs);
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushstring(L, specs[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+/* s:steps(): a list of {call =, ms =, notes =}. */
+static int l_steps(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  lua_createtable(L, box->s.now->step, 0);
+  for (int n = 1; n <= box->s.now->step; n++) {
+    const TdVersion *v = td_schedule_at(&box->s, n);
+    lua_createtable(L, 0, 3);
+    lua_pushstring(L, v->call);
+    lua_setfield(L, -2, "call");
+    lua_pushnumber(L, v->legality_ms);
+    lua_setfield(L, -2, "ms");
+    lua_createtable(L, (int)v->nnote, 0);
+    for (size_t i = 0; i < v->nnote; i++) {
+      lua_pushstring(L, v->note[i]);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, "notes");
+    lua_rawseti(L, -2, n);
+  }
+  return 1;
+}
+
+static int l_schedule_tostring(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  TdText t = td_text_new(td_bind_arena(L));
+  td_print_prog(&t, box->s.now->prog);
+  lua_pushlstring(L, td_text_str(&t), t.n);
+  return 1;
+}
+
+static int l_schedule_constants(lua_State *L) {
+  return td_bind_push_constants(L, check_schedule(L, 1)->s.now->prog);
+}
+
+static int l_schedule_call(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  td_bind_run(L, box->s.now->prog, 1, 2);
+  return 0;
+}
+
+/* The program of a kernel or schedule at idx. */
+static const TdProg *check_program(lua_State *L, int idx) {
+  const TdProg *p = td_bind_test_schedule(L, idx);
+  return p ? p : td_bind_check_unit(L, idx);
+}
+
+/* The text of a verdict: "proved: strict ...", "differs: ...", "not decided: ...". */
+static const char *verdict_text(TdArena *a, const TdCheck *c, TdBind *b) {
+  TdText t = td_text_new(a);
+  if (c->verdict == TD_EVAL_EQUAL) {
+    td_text_putf(&t, "proved: %s (at %s)", td_domain_level_name(c->level), c->sizes);
+  } else if (c->verdict == TD_EVAL_DIFFERS) {
+    td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
+  } else {
+    TdText why = td_text_new(a);
+    td_diag_print(&why, &c->diag, b->session->sources);
+    td_text_putf(&t, "not decided: %s", c->diag.message);
+    td_text_putf(&t, "\n%s", td_text_str(&why));
+  }
+  return td_text_str(&t);
+}
+
+/* Pushes the level or nil, then the verdict. */
+static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_sizes) {
+  TdBind *b = td_bind_enter(L);
+  if (c->verdict == TD_EVAL_EQUAL)
+    lua_pushstring(L, td_domain_level_name(c->level));
+  else
+    lua_pushnil(L);
+  lua_createtable(L, 0, 6);
+  if (c->verdict == TD_EVAL_EQUAL) {
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "level");
+    lua_pushstring(L, c->sizes);
+    lua_setfield(L, -2, "sizes");
+    lua_pushboolean(L, all_sizes);
+    lua_setfield(L, -2, "all_sizes");
+  }
+  if (c->verdict == TD_EVAL_DIFFERS) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, c->element);
+    lua_setfield(L, -2, "element");
+    lua_pushstring(L, c->shown);
+    lua_setfield(L, -2, "shown");
+    lua_setfield(L, -2, "witness");
+  }
+  lua_pushstring(L, verdict_text(a, c, b));
+  lua_setfield(L, -2, "text");
+  luaL_setmetatable(L, CLASS_VERDICT);
+  return 2;
+}
+
+static uint64_t fresh_seed(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
+}
+
+static int compare(lua_State *L, const TdProg *x, const TdProg *y, bool all_sizes) {
+  TdArena *a = td_bind_arena(L);
+  TdEvalOptions o = {.seed = fresh_seed(), .bytes = (size_t)4 << 30};
+  TdCheck c = td_check_same(a, x, y, NULL, &o);
+  return push_verdict(L, a, &c, all_sizes && c.verdict == TD_EVAL_EQUAL);
+}
+
+/* s:verify(): is the schedule still the kernel it began as? */
+static int l_verify(lua_State *L) {
+  ScheduleBox *box = check_schedule(L, 1);
+  const TdVersion *start = td_schedule_at(&box->s, 0);
+  return compare(L, start->prog, box->s.now->prog, !box->s.now->used_value);
+}
+
+/* tide.verify(a, b). */
+static int l_verify_two(lua_State *L) {
+  return compare(L, check_program(L, 1), check_program(L, 2), false);
+}
+
+static int l_schedule_index(lua_State *L) {
+  check_schedule(L, 1);
+  return td_bind_method(L, TD_CLASS_SCHEDULE, luaL_checkstring(L, 2));
+}
+
+static int l_verdict_tostring(lua_State *L) {
+  lua_getfield(L, 1, "text");
+  return 1;
+}
+
+/* Adds one method for each primitive to the table on top. */
+static void add_primitives(lua_State *L) {
+  for (int i = 0; td_prims[i]; i++) {
+    lua_pushlightuserdata(L, (void *)(uintptr_t)td_prims[i]);
+    lua_pushcclosure(L, l_apply, 1);
+    lua_setfield(L, -2, td_prims[i]->name);
+  }
+}
+
+void td_bind_open_schedule(lua_State *L) {
+  static const luaL_Reg verdict_meta[] = {{"__tostring", l_verdict_tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__index", l_schedule_index},
+                                  {"__call", l_schedule_call},
+                                  {"__tostring", l_schedule_tostring},
+                                  {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"undo", l_undo},     {"at", l_at},
+                                     {"fork", l_fork},     {"log", l_log},
+                                     {"diff", l_diff},     {"loops", l_loops},
+                                     {"steps", l_steps},   {"can", l_can},
+                                     {"verify", l_verify}, {"constants", l_schedule_constants},
+                                     {NULL, NULL}};
+  td_bind_class(L, CLASS_VERDICT, verdict_meta, NULL);
+  lua_pop(L, 1);
+  td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);
+  lua_getfield(L, -1, "methods");
+  add_primitives(L);
+  lua_pop(L, 2);
+  lua_pushcfunction(L, l_schedule);
+  lua_setfield(L, -2, "schedule");
+  lua_pushcfunction(L, l_verify_two);
+  lua_setfield(L, -2, "verify");
+  td_bind_note_words(L);
+}

@@ -1,0 +1,24 @@
+/* check.h - are two programs the same? Both are run on symbolic values, at the user's sizes and at
+ * two smaller ones. */
+#ifndef TD_CHECK_H
+#define TD_CHECK_H
+
+#include "eval/eval.h"
+
+typedef struct TdCheck {
+  TdEvalVerdict verdict;
+  TdLevel level;       /* EQUAL: the strictest level that holds at all sizes tried */
+  const char *sizes;   /* the sizes tried: "M = 8, N = 8; M = 2, N = 3", or "these sizes only" */
+  bool other_sizes;    /* some were not the user's */
+  const char *element; /* DIFFERS: "C[0][1]" */
+  const char *shown;   /* DIFFERS: both expressions, cut to where they differ */
+  const char *at;      /* DIFFERS: the sizes at which */
+  TdDiag diag;         /* NOT_DECIDED: why, and what would help */
+} TdCheck;
+
+/* Compares the roots of x and y, whose parameters must agree. concrete: inputs that stay concrete,
+   one entry a parameter, or NULL. Strings are owned by a. */
+TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                      const TdEvalOptions *o);
+
+#endif

@@ -1,0 +1,258 @@
+/* loop_fuse.c - fuse: a perfect nest becomes one loop; adjacent loops of equal range become one. */
+#include <string.h>
+
+#include "rewrite/util.h"
+
+enum { LOOPS };
+
+/* The loops that the arguments name, all of one unit. */
+static bool find_loops(TdRewrite *r, TdPlace *at, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!td_cursor_loop(r->arena, r->prog, r->arg[LOOPS].names[i], &at[i], r->diag)) return false;
+    if (at[i].unit == at[0].unit) continue;
+    td_util_refuse(r, TD_USAGE, "units", at[i].stmt->loc, "'%s' and '%s' are in different kernels",
+                   at[0].stmt->sym->name, at[i].stmt->sym->name);
+    return false;
+  }
+  return true;
+}
+
+/* Whether each loop is the whole body of the one before. */
+static bool is_nest(const TdPlace *at, size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    const TdStmt *body = td_for_body(at[i - 1].stmt);
+    if (body->nkid != 1 || body->kid[0] != at[i].stmt) return false;
+  }
+  return true;
+}
+
+/* Iterations of a loop whose bounds are constants of the nest, as an expression. */
+static const TdExpr *trip(TdRewrite *r, const TdStmt *loop) {
+  TdArena *a = r->store->arena;
+  return td_lin_ceildiv(r->session, a,
+                        td_lin_minus(r->session, a, td_for_hi(loop), td_for_lo(loop)), loop->step);
+}
+
+/* Whether the bounds of loop k mention the variable of a loop that is fused with it. */
+static bool is_rectangular(const TdPlace *at, size_t n) {
+  for (size_t k = 1; k < n; k++)
+    for (size_t i = 0; i < k; i++)
+      if (td_walk_uses_expr(td_for_lo(at[k].stmt), at[i].stmt->sym) ||
+          td_walk_uses_expr(td_for_hi(at[k].stmt), at[i].stmt->sym))
+        return false;
+  return true;
+}
+
+static const char *joined_name(TdRewrite *r, const TdPlace *at, size_t n) {
+  TdText t = td_text_new(r->arena);
+  for (size_t i = 0; i < n; i++) td_text_putf(&t, "%s%s", i ? "_" : "", at[i].stmt->sym->name);
+  return td_text_str(&t);
+}
+
+/* Attributes that all of the loops have. */
+static TdAttrs common_attrs(TdRewrite *r, const TdPlace *at, size_t n) {
+  TdAttrs out = {0};
+  for (size_t i = 0; i < at[0].stmt->attrs.n; i++) {
+    TdAttr x = at[0].stmt->attrs.at[i];
+    bool all = true;
+    for (size_t k = 1; k < n; k++) {
+      const TdAttr *y = td_attrs_get(at[k].stmt->attrs, (TdAttrKind)x.kind);
+      all &= y && td_attrs_equal((TdAttrs){&x, 1}, (TdAttrs){y, 1});
+    }
+    if (all) out = td_attrs_add(r->store->arena, out, x);
+  }
+  return out;
+}
+
+/* The extents of the inner loops must be known numbers, since a variable is recovered by dividing
+ * by them. */
+static bool known_extents(TdRewrite *r, const TdPlace *at, size_t n, int64_t *extent,
+                          const TdUnit **u) {
+  *u = at[0].unit;
+  for (size_t i = 1; i < n; i++) {
+    const TdExpr *t = trip(r, at[i].stmt);
+    if (td_expr_is_const(t, &extent[i])) continue;
+    if (!td_unit_value(at[0].unit, t, &extent[i])) {
+      td_util_refuse(r, TD_ILLEGAL, "trip-unknown", at[i].stmt->loc,
+                     "'%s' does not run a known number of times", at[i].stmt->sym->name);
+      return false;
+    }
+    const TdExpr *fact = td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), t,
+                                     td_util_const(r, extent[i]));
+    *u = td_util_assume(r, *u, fact);
+    r->used_value = true;
+  }
+  return true;
+}
+
+/* The value of loop i at fused iteration v: lo + step * (v // inner % extent). */
+static const TdExpr *recover(TdRewrite *r, const TdStmt *loop, const TdExpr *v, int64_t inner,
+                             int64_t extent, bool outermost) {
+  TdArena *a = r->store->arena;
+  const TdExpr *n = td_lin_floordiv(r->session, a, v, inner);
+  if (!outermost) n = td_lin_mod(r->session, a, n, extent);
+  return td_lin_plus(r->session, a, td_for_lo(loop), td_lin_times(r->session, a, n, loop->step));
+}
+
+static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
+  int64_t *extent = TD_NEWN(r->arena, int64_t, n), inner = 1;
+  const TdUnit *u;
+  if (!is_rectangular(at, n))
+    return td_util_refuse(r, TD_ILLEGAL, "not-rectangular", at[0].stmt->loc,
+                          "the range of an inner loop depends on an outer one");
+  if (td_util_leaves_by_break(td_for_body(at[n - 1].stmt)))
+    return td_util_refuse(r, TD_ILLEGAL, "break", at[n - 1].stmt->loc, "'%s' is left by break",
+                          at[n - 1].stmt->sym->name);
+  if (!known_extents(r, at, n, extent, &u)) return NULL;
+  for (size_t i = 1; i < n; i++)
+    if (extent[i] <= 0)
+      return td_util_refuse(r, TD_ILLEGAL, "trip-unknown", at[i].stmt->loc, "'%s' never runs",
+                            at[i].stmt->sym->name);
+  TdSym v = td_util_loop_var(r, at[0].unit, joined_name(r, at, n));
+  TdSubst sub = td_subst_new(r->store);
+  for (size_t i = n; i-- > 0;) {
+    td_subst_expr(&sub, at[i].stmt->sym,
+                  recover(r, at[i].stmt, td_util_var(r, v), inner, extent[i], i == 0));
+    if (i) inner *= extent[i];
+  }
+  const TdStmt *body = td_subst_in_stmt(&sub, td_for_body(at[n - 1].stmt));
+  const TdExpr *hi = td_lin_times(r->session, r->store->arena, trip(r, at[0].stmt), inner);
+  const TdStmt *loop = td_util_reloop(r, at[0].stmt, v, td_util_const(r, 0), hi, 1, body);
+  loop = td_stmt_with_attrs(r->store, loop, common_attrs(r, at, n));
+  return td_util_with_stmt(r, u, at[0].stmt->uid, loop);
+}
+
+/* Whether the loops stand one after the other in one block; *first is the place of the first. */
+static bool are_adjacent(const TdStmt *parent, const TdPlace *at, size_t n, size_t *first) {
+  for (*first = 0; *first < parent->nkid && parent->kid[*first] != at[0].stmt;) ++*first;
+  for (size_t i = 0; i < n; i++)
+    if (*first + i >= parent->nkid || parent->kid[*first + i] != at[i].stmt) return false;
+  return true;
+}
+
+/* Whether two expressions are equal for all sizes; if only at the unit's, a fact that makes them so
+ * is in *fact. */
+static bool same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
+                       const TdExpr *y, const TdExpr **fact) {
+  int64_t d, vx, vy;
+  *fact = NULL;
+  if (td_lin_diff(r->session, x, y, &d)) return d == 0;
+  const TdExpr *eq = td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), x, y);
+  TdAsk q = td_util_ask(r, u);
+  if (td_range_holds(&q, at, eq, false) == TD_YES) return true;
+  if (!td_unit_value(u, x, &vx) || !td_unit_value(u, y, &vy) || vx != vy) return false;
+  *fact = eq;
+  return true;
+}
+
+/* Equal ranges, or a refusal that names both. */
+static bool equal_ranges(TdRewrite *r, const TdPlace *at, size_t n, const TdUnit **u) {
+  *u = at[0].unit;
+  for (size_t i = 1; i < n; i++) {
+    const TdStmt *x = at[0].stmt, *y = at[i].stmt;
+    const TdExpr *fact[2] = {NULL, NULL};
+    bool same = x->step == y->step &&
+                same_value(r, at[0].unit, x, td_for_lo(x), td_for_lo(y), &fact[0]) &&
+                same_value(r, at[0].unit, x, td_for_hi(x), td_for_hi(y), &fact[1]);
+    if (!same) {
+      td_util_refuse(r, TD_ILLEGAL, "ranges", y->loc,
+                     "the ranges of '%s' ({%s, %s}) and '%s' ({%s, %s}) are not provably equal",
+                     x->sym->name, td_print_expr_str(r->arena, td_for_lo(x)),
+                     td_print_expr_str(r->arena, td_for_hi(x)), y->sym->name,
+                     td_print_expr_str(r->arena, td_for_lo(y)),
+                     td_print_expr_str(r->arena, td_for_hi(y)));
+      return false;
+    }
+    for (int k = 0; k < 2; k++)
+      if (fact[k]) *u = td_util_assume(r, *u, fact[k]), r->used_value = true;
+  }
+  return true;
+}
+
+/* Bodies one after the other under the first loop. Names that two of them declare keep apart in
+ * blocks. */
+static const TdStmt *merged_body(TdRewrite *r, const TdPlace *at, size_t n) {
+  TD_VEC(const TdStmt *) list = {0};
+  for (size_t i = 0; i < n; i++) {
+    TdSubst sub = td_subst_new(r->store);
+    td_subst_expr(&sub, at[i].stmt->sym, td_util_var(r, at[0].stmt->sym));
+    const TdStmt *body = td_for_body(at[i].stmt);
+    if (i) body = td_subst_in_stmt(&sub, body);
+    bool declares = false;
+    for (uint32_t k = 0; k < body->nkid; k++)
+      declares |= body->kid[k]->kind == TD_STMT_LOCAL || body->kid[k]->kind == TD_STMT_GET;
+    if (i && declares) {
+      td_vec_push(r->store->arena, &list, body);
+      continue;
+    }
+    for (uint32_t k = 0; k < body->nkid; k++) td_vec_push(r->store->arena, &list, body->kid[k]);
+  }
+  return td_stmt_block(r->store, list.at, list.n, at[0].stmt->loc);
+}
+
+/* Whether the merged loop may take the place of the loops in a row. */
+static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *parent,
+                       size_t first, const TdStmt *merged) {
+  TdDepsMap *map = TD_NEWN(r->arena, TdDepsMap, n);
+  for (size_t i = 1; i < n; i++)
+    map[i - 1] = (TdDepsMap){.old = at[i].stmt->sym, .expr = td_util_var(r, at[0].stmt->sym)};
+  const TdStmt *before = td_edit_slice(r->store, parent, first, first + n);
+  const TdStmt *after = td_stmt_block(r->store, &merged, 1, merged->loc);
+  TdAsk q = td_util_ask(r, at[0].unit);
+  TdVerdict v = td_deps_order(&q, before, after, map, n - 1);
+  return td_verdict_accept(&v, false, r->diag, at[0].stmt->loc,
+                           td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
+                                       at[n - 1].stmt->sym->name));
+}
+
+static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
+  TdPath path = td_edit_path(r->arena, at[0].unit->body, at[0].stmt->uid);
+  const TdStmt *parent = path.at[path.n - 2];
+  size_t first;
+  const TdUnit *u;
+  if (!are_adjacent(parent, at, n, &first))
+    return td_util_refuse(r, TD_ILLEGAL, "not-adjacent", at[0].stmt->loc,
+                          "the loops are neither one perfect nest nor next to each other");
+  for (size_t i = 0; i < n; i++)
+    if (td_util_leaves_by_break(td_for_body(at[i].stmt)))
+      return td_util_refuse(r, TD_ILLEGAL, "break", at[i].stmt->loc, "'%s' is left by break",
+                            at[i].stmt->sym->name);
+  if (!equal_ranges(r, at, n, &u)) return NULL;
+  const TdStmt *x = at[0].stmt;
+  const TdStmt *merged =
+      td_util_reloop(r, x, x->sym, td_for_lo(x), td_for_hi(x), x->step, merged_body(r, at, n));
+  merged = td_stmt_with_attrs(r->store, merged, common_attrs(r, at, n));
+  if (!order_kept(r, at, n, parent, first, merged)) return NULL;
+  td_util_made(r, x->sym->name);
+  TD_VEC(const TdStmt *) list = {0};
+  for (uint32_t i = 0; i < parent->nkid; i++) {
+    if (i == first) td_vec_push(r->store->arena, &list, merged);
+    if (i < first || i >= first + n) td_vec_push(r->store->arena, &list, parent->kid[i]);
+  }
+  const TdStmt *block = td_stmt_with_kids(r->store, parent, list.at, list.n);
+  return td_util_with_stmt(r, u, parent->uid, block);
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  size_t n = r->arg[LOOPS].n;
+  TdLoc none = {0};
+  if (n < 2) return td_util_refuse(r, TD_USAGE, "arguments", none, "fuse takes two loops or more");
+  TdPlace *at = TD_NEWN(r->arena, TdPlace, n);
+  if (!find_loops(r, at, n)) return NULL;
+  return is_nest(at, n) ? collapse(r, at, n) : merge(r, at, n);
+}
+
+const TdPrim td_prim_loop_fuse = {
+    .name = "fuse",
+    .on = "loop",
+    .summary = "Make one loop of a perfect nest, or of adjacent loops of equal range.",
+    .args = {{"loops", TD_ARG_LOOP, TD_ARG_REST, "the loops, outermost or first one first", NULL}},
+    .rewrite = "for i in 0..m: for j in 0..n: S  =>  for i_j in 0..m*n: S[i := i_j//n, j := i_j%n];"
+               "  for i: S; for j: T  =>  for i: S; T[j := i]",
+    .legal = "a nest: always when its ranges do not depend on each other; a row: ranges provably "
+             "equal and no dependence turned round",
+    .errors = "arguments units not-rectangular trip-unknown not-adjacent ranges break dependence "
+              "reassociation not-decided",
+    .example = "s:fuse(\"i\", \"j\")",
+    .apply = apply,
+};

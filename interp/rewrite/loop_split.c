@@ -1,0 +1,221 @@
+/* loop_split.c - split: one loop into two nested loops. */
+#include <string.h>
+
+#include "rewrite/util.h"
+
+enum { LOOP, FACTOR, NAMES, TAIL };
+typedef enum { GUARD, CUT, PERFECT } Tail;
+
+/* What a split is about. */
+typedef struct Split {
+  TdRewrite *r;
+  const TdUnit *unit;
+  const TdStmt *loop;
+  int64_t factor;
+  const TdExpr *trip; /* iterations of the loop */
+  TdSym outer, inner;
+} Split;
+
+/* Number of iterations: ceil((hi - lo) / step). */
+static const TdExpr *trip_count(TdRewrite *r, const TdStmt *loop) {
+  TdArena *a = r->store->arena;
+  const TdExpr *span = td_lin_minus(r->session, a, td_for_hi(loop), td_for_lo(loop));
+  return td_lin_ceildiv(r->session, a, span, loop->step);
+}
+
+/* lo + step * n: the value of the old variable at iteration n. */
+static const TdExpr *value_at(const Split *s, const TdExpr *n) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  return td_lin_plus(r->session, a, td_for_lo(s->loop),
+                     td_lin_times(r->session, a, n, s->loop->step));
+}
+
+/* Whether the factor divides the trip count, for all sizes. */
+static bool divides(const Split *s) {
+  TdRewrite *r = s->r;
+  const TdExpr *rest = td_lin_mod(r->session, r->arena, s->trip, s->factor);
+  int64_t v;
+  if (td_expr_is_const(rest, &v)) return v == 0;
+  TdAsk q = td_util_ask(r, s->unit);
+  const TdExpr *zero =
+      td_expr_op2(r->arena, TD_OP_EQ, td_type_bool(r->session), rest, td_util_const(r, 0));
+  return td_range_holds(&q, s->loop, zero, false) == TD_YES;
+}
+
+typedef struct BoundReads {
+  const TdEffect *effect;
+  size_t n;
+  const TdExpr *written;
+} BoundReads;
+
+static bool look_written(void *ud, const TdExpr *e) {
+  BoundReads *b = ud;
+  const TdEffect *f = e->kind == TD_EXPR_LOAD ? td_effects_find(b->effect, b->n, e->sym) : NULL;
+  if (f && f->write) b->written = e;
+  return !b->written;
+}
+
+/* Bounds are read once; where they would be read again, the body must not change what they read. */
+static bool bounds_are_steady(Split *s) {
+  TdRewrite *r = s->r;
+  TdAsk q = td_util_ask(r, s->unit);
+  BoundReads b = {0};
+  b.n = td_effects_of(&q, td_for_body(s->loop), &b.effect);
+  td_walk_expr(td_for_lo(s->loop), look_written, &b);
+  td_walk_expr(td_for_hi(s->loop), look_written, &b);
+  if (!b.written) return true;
+  td_util_refuse(r, TD_UNSUPPORTED, "bound-written", s->loop->loc,
+                 "the body writes '%s', which the bounds of '%s' read", b.written->sym->name,
+                 s->loop->sym->name);
+  td_diag_help(r->diag, "hold the bound in a local before the loop");
+  return false;
+}
+
+static bool check(Split *s) {
+  TdRewrite *r = s->r;
+  TdLoc at = s->loop->loc;
+  int64_t n;
+  if (s->factor < 1)
+    return td_util_refuse(r, TD_USAGE, "factor", at, "the factor must be at least 1, not %lld",
+                          (long long)s->factor);
+  if (td_unit_value(s->unit, s->trip, &n) && s->factor >= n && n > 0)
+    return td_util_refuse(r, TD_USAGE, "factor", at,
+                          "factor %lld does not split '%s', which runs %lld times",
+                          (long long)s->factor, s->loop->sym->name, (long long)n);
+  if (td_util_leaves_by_break(td_for_body(s->loop)))
+    return td_util_refuse(r, TD_ILLEGAL, "break", at,
+                          "'%s' is left by break, which would leave only the inner loop",
+                          s->loop->sym->name);
+  return bounds_are_steady(s);
+}
+
+/* The names given, or i_o and i_i. */
+static bool make_variables(Split *s) {
+  TdRewrite *r = s->r;
+  const TdArgValue *names = &r->arg[NAMES];
+  const char *stem = s->loop->sym->name;
+  if (names->given && names->n != 2)
+    return td_util_refuse(r, TD_USAGE, "names", s->loop->loc, "names takes two names");
+  s->outer = td_util_loop_var(r, s->unit,
+                              names->given ? names->names[0] : td_text_fmt(r->arena, "%s_o", stem));
+  s->inner = td_util_loop_var(r, s->unit,
+                              names->given ? names->names[1] : td_text_fmt(r->arena, "%s_i", stem));
+  return true;
+}
+
+/* The iteration that outer and inner stand for: factor * outer + inner. */
+static const TdExpr *iteration(const Split *s) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdExpr *base = td_lin_times(r->session, a, td_util_var(r, s->outer), s->factor);
+  return td_lin_plus(r->session, a, base, td_util_var(r, s->inner));
+}
+
+/* The body with the old variable replaced, inside a guard when `guarded`. */
+static const TdStmt *make_body(const Split *s, bool guarded) {
+  TdRewrite *r = s->r;
+  const TdExpr *v = value_at(s, iteration(s));
+  TdSubst u = td_subst_new(r->store);
+  td_subst_expr(&u, s->loop->sym, v);
+  const TdStmt *body = td_subst_in_stmt(&u, td_for_body(s->loop));
+  if (!guarded) return body;
+  const TdExpr *cond =
+      td_expr_op2(r->store->arena, TD_OP_LT, td_type_bool(r->session), v, td_for_hi(s->loop));
+  return td_util_block1(r, td_stmt_if(r->store, cond, body, NULL, s->loop->loc));
+}
+
+/* The two loops over `groups` groups of factor iterations. */
+static const TdStmt *make_nest(const Split *s, const TdExpr *groups, bool guarded) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdStmt *inner =
+      td_stmt_for(r->store, s->inner, td_util_const(r, 0), td_util_const(r, s->factor), 1,
+                  make_body(s, guarded), s->loop->loc);
+  inner = td_stmt_with_attrs(r->store, inner, td_attrs_keep(a, s->loop->attrs, "ib"));
+  const TdStmt *outer = td_util_reloop(r, s->loop, s->outer, td_util_const(r, 0), groups, 1,
+                                       td_util_block1(r, inner));
+  return td_stmt_with_attrs(r->store, outer, td_attrs_keep(a, s->loop->attrs, "b"));
+}
+
+/* The iterations that whole groups leave, as a loop of their own over a copy of the body. */
+static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
+  TdRewrite *r = s->r;
+  const TdStmt *copy = td_walk_copy(r->store, s->loop, NULL);
+  TdSym v = td_util_loop_var(r, s->unit, td_text_fmt(r->arena, "%s_t", s->loop->sym->name));
+  TdSubst u = td_subst_new(r->store);
+  td_subst_expr(&u, copy->sym, td_util_var(r, v));
+  const TdStmt *body = td_subst_in_stmt(&u, td_for_body(copy));
+  TdArena *a = r->store->arena;
+  const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
+  return td_util_reloop(r, copy, v, lo, td_for_hi(s->loop), s->loop->step, body);
+}
+
+static const TdProg *apply_cut(Split *s) {
+  TdRewrite *r = s->r;
+  const TdExpr *whole = td_lin_floordiv(r->session, r->store->arena, s->trip, s->factor);
+  const TdStmt *parts[] = {make_nest(s, whole, false), make_tail(s, whole)};
+  return td_util_with_stmts(r, s->unit, s->loop->uid, parts, 2);
+}
+
+/* perfect: where divisibility is not known, a fact on sizes is assumed; on variables it cannot be.
+ */
+static const TdProg *apply_perfect(Split *s) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdExpr *rest = td_lin_mod(r->session, a, s->trip, s->factor);
+  const TdExpr *groups = td_lin_floordiv(r->session, a, s->trip, s->factor);
+  int64_t v;
+  bool known = td_unit_value(s->unit, rest, &v);
+  if (known && v)
+    return td_util_refuse(r, TD_ILLEGAL, "not-divisible", s->loop->loc,
+                          "%lld does not divide the %s iterations of '%s'", (long long)s->factor,
+                          td_print_expr_str(r->arena, s->trip), s->loop->sym->name);
+  if (!known && !divides(s))
+    return td_util_refuse(r, TD_ILLEGAL, "not-divisible", s->loop->loc,
+                          "%lld does not always divide the %s iterations of '%s'",
+                          (long long)s->factor, td_print_expr_str(r->arena, s->trip),
+                          s->loop->sym->name);
+  const TdUnit *u = s->unit;
+  if (!divides(s)) {
+    const TdExpr *fact =
+        td_expr_op2(a, TD_OP_EQ, td_type_bool(r->session), rest, td_util_const(r, 0));
+    u = td_util_assume(r, u, fact);
+  }
+  return td_util_with_stmt(r, u, s->loop->uid, make_nest(s, groups, false));
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  static const char *const tails[] = {"guard", "cut", "perfect"};
+  TdPlace at;
+  if (!td_util_loop(r, LOOP, &at)) return NULL;
+  Split s = {.r = r, .unit = at.unit, .loop = at.stmt, .factor = r->arg[FACTOR].integer};
+  s.trip = trip_count(r, at.stmt);
+  if (!check(&s) || !make_variables(&s)) return NULL;
+  Tail tail = GUARD;
+  for (int i = 0; r->arg[TAIL].given && i < 3; i++)
+    if (strcmp(r->arg[TAIL].text, tails[i]) == 0) tail = (Tail)i;
+  if (tail == PERFECT) return apply_perfect(&s);
+  bool exact = divides(&s);
+  if (tail == CUT && !exact) return apply_cut(&s);
+  const TdExpr *groups = td_lin_ceildiv(r->session, r->store->arena, s.trip, s.factor);
+  return td_util_with_stmt(r, s.unit, s.loop->uid, make_nest(&s, groups, !exact));
+}
+
+const TdPrim td_prim_loop_split = {
+    .name = "split",
+    .on = "loop",
+    .summary = "Split one loop into two nested loops.",
+    .args = {{"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the loop", NULL},
+             {"factor", TD_ARG_INT, TD_ARG_NEEDED, "iterations of the inner loop", NULL},
+             {"names", TD_ARG_NAMES, TD_ARG_OPTION, "names of the outer and the inner loop", NULL},
+             {"tail", TD_ARG_WORD, TD_ARG_OPTION, "what to do with the remainder",
+              "guard|cut|perfect"}},
+    .rewrite = "for i in 0..n: S  =>  for i_o in 0..ceil(n/f): for i_i in 0..f: "
+               "if f*i_o+i_i < n: S[i := f*i_o+i_i]",
+    .legal = "always with guard or cut; perfect needs f | n, which it assumes where sizes are "
+             "symbolic; not when the loop is left by break",
+    .errors = "factor not-divisible break bound-written names",
+    .example = "s:split(\"k\", 8)",
+    .apply = apply,
+};

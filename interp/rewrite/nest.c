@@ -1,0 +1,183 @@
+/* nest.c - bounds of a reordered nest. Each loop gives inequalities sum >= 0; a loop's new bounds
+   are those that speak of it and of nothing placed further in, after the variables further in were
+   eliminated. The last place gets exact bounds, so iterations are neither lost nor added; outer
+   places may at worst run empty. */
+#include "rewrite/nest.h"
+
+/* One inequality form >= 0. */
+typedef struct Ineq {
+  TdLin form;
+} Ineq;
+typedef TD_VEC(Ineq) Ineqs;
+
+typedef struct Turn {
+  TdRewrite *r;
+  const TdUnit *unit;
+  TdNestLoops nest;
+} Turn;
+
+static TdLin lin_of(const Turn *t, const TdExpr *e) {
+  return td_lin_of(t->r->session, t->r->store->arena, e);
+}
+
+static TdLin combine(const Turn *t, TdLin x, int64_t k, TdLin y) {
+  return td_lin_add(t->r->session, t->r->store->arena, x, k, y);
+}
+
+/* Splits max(a, b) (for lower bounds) or min(a, b) (for upper ones) into its arguments. */
+static size_t split_bound(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
+  if (e->kind == TD_EXPR_OP && e->op == op && n < 8) {
+    n = split_bound(e->kid[0], op, list, n);
+    return split_bound(e->kid[1], op, list, n);
+  }
+  list[n] = e;
+  return n + 1;
+}
+
+/* Adds v - lo >= 0 and hi - 1 - v >= 0 of a loop. */
+static void add_loop(const Turn *t, const TdStmt *loop, Ineqs *out) {
+  const TdExpr *part[16];
+  TdArena *a = t->r->arena;
+  TdLin v = lin_of(t, td_util_var(t->r, loop->sym));
+  size_t n = split_bound(td_for_lo(loop), TD_OP_MAX, part, 0);
+  for (size_t i = 0; i < n; i++)
+    td_vec_push(a, out, ((Ineq){combine(t, v, -1, lin_of(t, part[i]))}));
+  n = split_bound(td_for_hi(loop), TD_OP_MIN, part, 0);
+  for (size_t i = 0; i < n; i++) {
+    TdLin f = combine(t, lin_of(t, part[i]), -1, v);
+    f.constant -= 1;
+    td_vec_push(a, out, ((Ineq){f}));
+  }
+}
+
+/* Whether a form mentions variable v, inside an atom of another kind: then it cannot be solved for
+ * v. */
+static bool hides(const TdLin *f, TdSym v) {
+  for (size_t i = 0; i < f->n; i++)
+    if (f->term[i].atom->kind != TD_EXPR_VAR && td_walk_uses_expr(f->term[i].atom, v)) return true;
+  return false;
+}
+
+/* Whether bound x is known to be at least bound y (over what surrounds place k). */
+static bool implied(const Turn *t, const TdStmt *at, const TdExpr *x, const TdExpr *y) {
+  int64_t d;
+  TdRewrite *r = t->r;
+  if (td_lin_diff(r->session, x, y, &d)) return d >= 0;
+  TdAsk q = td_util_ask(r, t->unit);
+  const TdExpr *ge = td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session), y, x);
+  return td_range_holds(&q, at, ge, false) == TD_YES;
+}
+
+/* The greatest of n lower bounds (op MAX), or the least of n upper ones (MIN), dropping those that
+ * others imply. */
+static const TdExpr *join(const Turn *t, TdOp op, const TdExpr **b, size_t n) {
+  const TdStmt *at = t->nest.loop[0];
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++) {
+      if (i == k || !b[i] || !b[k]) continue;
+      bool k_wins = op == TD_OP_MAX ? implied(t, at, b[k], b[i]) : implied(t, at, b[i], b[k]);
+      if (k_wins) b[i] = NULL;
+    }
+  const TdExpr *r = NULL;
+  TdArena *a = t->r->store->arena;
+  for (size_t i = 0; i < n; i++)
+    if (b[i]) r = r ? td_expr_op2(a, op, td_type_index(t->r->session), r, b[i]) : b[i];
+  return r;
+}
+
+/* The bound that c*v + rest >= 0 gives v: ceil(-rest / c) for c > 0, floor(rest / -c) + 1 (half
+ * open) for c < 0. */
+static const TdExpr *solve(const Turn *t, const Ineq *q, TdSym v, int64_t c) {
+  TdRewrite *r = t->r;
+  TdArena *a = r->store->arena;
+  TdLin own = lin_of(t, td_util_var(r, v));
+  TdLin rest = combine(t, q->form, -c, own);
+  TdLoc none = {0};
+  const TdExpr *e = td_lin_expr(r->session, a, &rest, none);
+  if (c > 0) return td_lin_ceildiv(r->session, a, td_lin_times(r->session, a, e, -1), c);
+  return td_lin_plus(r->session, a, td_lin_floordiv(r->session, a, e, -c), td_util_const(r, 1));
+}
+
+/* Bounds of v from the inequalities that mention it. */
+static bool bounds_of(const Turn *t, const Ineqs *all, TdSym v, const TdExpr **lo,
+                      const TdExpr **hi) {
+  const TdExpr **low = TD_NEWN(t->r->arena, const TdExpr *, all->n);
+  const TdExpr **high = TD_NEWN(t->r->arena, const TdExpr *, all->n);
+  size_t nlow = 0, nhigh = 0;
+  for (size_t i = 0; i < all->n; i++) {
+    int64_t c = td_lin_coef(&all->at[i].form, v);
+    if (c > 0) low[nlow++] = solve(t, &all->at[i], v, c);
+    if (c < 0) high[nhigh++] = solve(t, &all->at[i], v, c);
+  }
+  if (!nlow || !nhigh) return false;
+  *lo = join(t, TD_OP_MAX, low, nlow);
+  *hi = join(t, TD_OP_MIN, high, nhigh);
+  return *lo && *hi;
+}
+
+/* Removes v: each lower bound meets each upper one. */
+static Ineqs eliminate(const Turn *t, const Ineqs *all, TdSym v) {
+  Ineqs out = {0};
+  TdArena *a = t->r->arena;
+  for (size_t i = 0; i < all->n; i++) {
+    int64_t c = td_lin_coef(&all->at[i].form, v);
+    if (c == 0) td_vec_push(a, &out, all->at[i]);
+    for (size_t k = 0; c > 0 && k < all->n; k++) {
+      int64_t d = td_lin_coef(&all->at[k].form, v);
+      if (d >= 0) continue;
+      TdLin zero = {0};
+      TdLin f = combine(t, combine(t, zero, -d, all->at[i].form), c, all->at[k].form);
+      td_vec_push(a, &out, ((Ineq){f}));
+    }
+  }
+  return out;
+}
+
+/* Whether loop k's bounds use a variable of the nest. */
+static bool is_dependent(const Turn *t, size_t k) {
+  for (size_t i = 0; i < t->nest.n; i++)
+    if (td_walk_uses_expr(td_for_lo(t->nest.loop[k]), t->nest.loop[i]->sym) ||
+        td_walk_uses_expr(td_for_hi(t->nest.loop[k]), t->nest.loop[i]->sym))
+      return true;
+  return false;
+}
+
+static bool refuse(const Turn *t, const TdStmt *loop, const char *why) {
+  td_util_refuse(t->r, TD_UNSUPPORTED, "bounds", loop->loc, "the range of '%s' %s", loop->sym->name,
+                 why);
+  return false;
+}
+
+/* Whether every bound can be solved for the variables of the nest. */
+static bool is_solvable(const Turn *t, const Ineqs *all) {
+  for (size_t k = 0; k < t->nest.n; k++) {
+    if (t->nest.loop[k]->step != 1)
+      return refuse(t, t->nest.loop[k], "has a step and others depend on it: it cannot be turned");
+    for (size_t i = 0; i < all->n; i++)
+      if (hides(&all->at[i].form, t->nest.loop[k]->sym))
+        return refuse(t, t->nest.loop[k], "is used in a way that is not linear");
+  }
+  return true;
+}
+
+bool td_nest_bounds(TdRewrite *r, const TdUnit *u, TdNestLoops nest, const size_t *order,
+                    const TdExpr **lo, const TdExpr **hi) {
+  Turn t = {r, u, nest};
+  bool dependent = false;
+  for (size_t k = 0; k < nest.n; k++) {
+    lo[k] = td_for_lo(nest.loop[order[k]]);
+    hi[k] = td_for_hi(nest.loop[order[k]]);
+    dependent |= is_dependent(&t, k);
+  }
+  if (!dependent) return true;
+  Ineqs all = {0};
+  for (size_t k = 0; k < nest.n; k++) add_loop(&t, nest.loop[k], &all);
+  if (!is_solvable(&t, &all)) return false;
+  for (size_t k = nest.n; k-- > 0;) {
+    TdSym v = nest.loop[order[k]]->sym;
+    if (!bounds_of(&t, &all, v, &lo[k], &hi[k]))
+      return refuse(&t, nest.loop[order[k]], "cannot be turned");
+    all = eliminate(&t, &all, v);
+  }
+  return true;
+}

@@ -1,0 +1,81 @@
+/* prim.h - a primitive is one const struct: what it is called, takes, means and does. Everything
+   else (Lua methods, argument checks, completion, help, the log) reads that struct. One file per
+   primitive; build/gen/prims.gen.h lists them. */
+#ifndef TD_PRIM_H
+#define TD_PRIM_H
+
+#include "affine/affine.h"
+#include "ir/ir.h"
+
+/* What an argument names or is. */
+typedef enum {
+  TD_ARG_END,
+  TD_ARG_LOOP,   /* a loop of the schedule, by name */
+  TD_ARG_BAND,   /* a band, or a loop */
+  TD_ARG_ARRAY,  /* a parameter or local */
+  TD_ARG_UNIT,   /* a callee or task */
+  TD_ARG_STREAM, /* a stream of the design */
+  TD_ARG_NAME,   /* a new name */
+  TD_ARG_INT,
+  TD_ARG_INTS,  /* an integer or a list of them */
+  TD_ARG_NAMES, /* a list of new names */
+  TD_ARG_WORD,  /* one of `words` */
+  TD_ARG_FLAG,  /* a boolean */
+  TD_ARG_TYPE
+} TdArgKind;
+typedef enum { TD_ARG_NEEDED, TD_ARG_OPTIONAL, TD_ARG_REST, TD_ARG_OPTION } TdArgPlace;
+
+#define TD_PRIM_ARGS 8
+typedef struct TdArgSpec {
+  const char *name;
+  TdArgKind kind;
+  TdArgPlace place; /* OPTION: a field of the last table, by name; REST: one or more of them */
+  const char *help;
+  const char *words; /* WORD: "guard|cut|perfect", the first is the default */
+} TdArgSpec;
+
+/* A value given for a spec. */
+typedef struct TdArgValue {
+  bool given;
+  const char *text; /* LOOP, BAND, ARRAY, UNIT, STREAM, NAME, WORD */
+  int64_t integer;  /* INT, FLAG */
+  const int64_t *ints;
+  const char *const *names; /* NAMES, and REST of names */
+  size_t n;                 /* of ints or names */
+  const TdType *type;
+} TdArgValue;
+
+/* A primitive at work. */
+typedef struct TdRewrite {
+  const TdProg *prog;
+  TdStore *store;
+  TdSession *session;
+  TdArena *arena; /* scratch, gone when the step is over */
+  TdAffine *affine;
+  const TdArgValue *arg; /* parallel to the specs */
+  TdDiag *diag;
+  TD_VEC(const char *) made; /* names for the caller, in the documented order */
+  TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
+  bool used_value;           /* the step holds at these sizes only (parametric answers say so) */
+} TdRewrite;
+
+/* Returns the new program, or NULL with r->diag filled; never changes the old one. */
+typedef const TdProg *(*TdPrimApply)(TdRewrite *r);
+
+typedef struct TdPrim {
+  const char *name;    /* as in s:name(...) */
+  const char *on;      /* "loop", "array", "kernel", "task", "stream" */
+  const char *summary; /* one line */
+  TdArgSpec args[TD_PRIM_ARGS];
+  const char *rewrite; /* before => after, as a picture */
+  const char *legal;   /* when it is legal */
+  const char *errors;  /* codes, separated by blanks */
+  const char *example; /* Lua that runs: `s` is a schedule of the gemm of the reference page */
+  TdPrimApply apply;
+} TdPrim;
+
+/* All primitives, NULL at the end. */
+extern const TdPrim *const td_prims[];
+const TdPrim *td_prim_find(const char *name);
+
+#endif

@@ -1,0 +1,180 @@
+/* schedule.c - steps on immutable versions: apply, undo, log, diff. */
+#include "rewrite/schedule.h"
+
+#include <string.h>
+#include <time.h>
+
+/* A version in the store, counters included, so that a step after an undo draws the same uids. */
+static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg *p) {
+  TdVersion *v = TD_NEW(st->arena, TdVersion);
+  v->parent = parent;
+  v->prog = p;
+  v->step = parent ? parent->step + 1 : 0;
+  v->next_uid = st->next_uid;
+  v->next_sym = st->next_sym;
+  return v;
+}
+
+TdSchedule td_schedule_new(TdStore *st, const TdProg *p) {
+  TdSchedule s = {.store = st};
+  const TdProg *copy = td_clone_prog(st, p, false);
+  s.now = new_version(st, NULL, copy);
+  return s;
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* Runs prim and checks what it made. NULL: refused, d says why. */
+static const TdProg *attempt(TdRewrite *r, const TdPrim *prim) {
+  const TdProg *p = prim->apply(r);
+  if (p && !td_verify_prog(p, r->diag)) p = NULL;
+  if (!p && !td_diag_failed(r->diag)) {
+    TdLoc none = {0};
+    td_diag_set(r->diag, TD_BUG, "silent", none, "%s failed without saying why", prim->name);
+  }
+  if (td_diag_failed(r->diag)) r->diag->prim = prim->name;
+  return p;
+}
+
+static TdRewrite start(TdSchedule *s, TdAffine *affine, const TdArgValue *arg, TdDiag *d) {
+  s->store->next_uid = s->now->next_uid;
+  s->store->next_sym = s->now->next_sym;
+  return (TdRewrite){.prog = s->now->prog,
+                     .store = s->store,
+                     .session = s->store->session,
+                     .arena = d->arena,
+                     .affine = affine,
+                     .arg = arg,
+                     .diag = d};
+}
+
+/* n strings, copied into the store. */
+static const char *const *keep_strings(TdStore *st, const char *const *at, size_t n) {
+  const char **copy = TD_NEWN(st->arena, const char *, n);
+  for (size_t i = 0; i < n; i++) copy[i] = td_arena_strdup(st->arena, at[i]);
+  return copy;
+}
+
+/* Gives back what a refused or dropped step put into the store. */
+static void roll_back(TdSchedule *s, TdMark mark) {
+  td_arena_release(s->store->arena, mark);
+  s->store->next_uid = s->now->next_uid;
+  s->store->next_sym = s->now->next_sym;
+}
+
+bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+                       const char *const **made, size_t *nmade, TdDiag *d) {
+  TdMark mark = td_arena_mark(s->store->arena);
+  double before = now_ms();
+  TdRewrite r = start(s, affine, arg, d);
+  const TdProg *p = attempt(&r, prim);
+  if (!p) {
+    roll_back(s, mark);
+    return false;
+  }
+  TdVersion *v = new_version(s->store, s->now, p);
+  v->prim = prim;
+  TdText call = td_text_new(s->store->arena);
+  td_schedule_call(&call, prim, arg);
+  v->call = td_text_str(&call);
+  v->note = keep_strings(s->store, (const char *const *)r.note.at, r.note.n);
+  v->nnote = r.note.n;
+  v->used_value = r.used_value || s->now->used_value;
+  v->legality_ms = now_ms() - before;
+  *made = keep_strings(s->store, (const char *const *)r.made.at, r.made.n);
+  *nmade = r.made.n;
+  s->now = v;
+  return true;
+}
+
+bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+                     TdDiag *d) {
+  TdMark mark = td_arena_mark(s->store->arena);
+  TdRewrite r = start(s, affine, arg, d);
+  bool ok = attempt(&r, prim) != NULL;
+  roll_back(s, mark);
+  return ok;
+}
+
+const TdVersion *td_schedule_at(const TdSchedule *s, int n) {
+  const TdVersion *v = s->now;
+  while (v && v->step > n) v = v->parent;
+  return v && v->step == n && n >= 0 ? v : NULL;
+}
+
+static void put_list(TdText *out, const TdArgValue *v) {
+  td_text_putc(out, '{');
+  for (size_t i = 0; i < v->n; i++) {
+    if (i) td_text_puts(out, ", ");
+    if (v->names)
+      td_text_put_quoted(out, v->names[i], strlen(v->names[i]));
+    else
+      td_text_putf(out, "%lld", (long long)v->ints[i]);
+  }
+  td_text_putc(out, '}');
+}
+
+static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
+  switch (spec->kind) {
+  case TD_ARG_INT: td_text_putf(out, "%lld", (long long)v->integer); break;
+  case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
+  case TD_ARG_INTS:
+  case TD_ARG_NAMES: put_list(out, v); break;
+  case TD_ARG_TYPE:
+    td_text_puts(out, "tide.type ");
+    td_text_put_quoted(out, td_type_str(out->arena, v->type),
+                       strlen(td_type_str(out->arena, v->type)));
+    break;
+  default: td_text_put_quoted(out, v->text, strlen(v->text));
+  }
+}
+
+/* The arguments by position; a list that takes the rest is spread. */
+static int put_positional(TdText *out, const TdPrim *prim, const TdArgValue *arg) {
+  int n = 0;
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++) {
+    const TdArgSpec *spec = &prim->args[i];
+    if (spec->place == TD_ARG_OPTION || !arg[i].given) continue;
+    if (spec->place == TD_ARG_REST) {
+      for (size_t k = 0; k < arg[i].n; k++) {
+        td_text_puts(out, n++ ? ", " : "");
+        td_text_put_quoted(out, arg[i].names[k], strlen(arg[i].names[k]));
+      }
+      continue;
+    }
+    td_text_puts(out, n++ ? ", " : "");
+    put_value(out, spec, &arg[i]);
+  }
+  return n;
+}
+
+void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg) {
+  td_text_putf(out, "%s(", prim->name);
+  int n = put_positional(out, prim, arg), options = 0;
+  for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++) {
+    if (prim->args[i].place != TD_ARG_OPTION || !arg[i].given) continue;
+    td_text_puts(out, options++ ? ", " : n ? ", {" : "{");
+    td_text_putf(out, "%s = ", prim->args[i].name);
+    put_value(out, &prim->args[i], &arg[i]);
+  }
+  td_text_puts(out, options ? "})" : ")");
+}
+
+void td_schedule_log(TdText *out, const TdSchedule *s) {
+  td_text_puts(out, "local tide = require \"tide\"\nlocal s = tide.schedule(...)\n");
+  for (int n = 1; n <= s->now->step; n++) td_text_putf(out, "s:%s\n", td_schedule_at(s, n)->call);
+  td_text_puts(out, "return s\n");
+}
+
+void td_schedule_diff(TdText *out, const TdSchedule *s, int since) {
+  const TdVersion *old = td_schedule_at(s, since);
+  if (!old) return;
+  TdText before = td_text_new(out->arena), after = td_text_new(out->arena);
+  td_print_prog(&before, old->prog);
+  td_print_prog(&after, s->now->prog);
+  td_text_diff(out, td_text_str(&before), td_text_str(&after), 2);
+}

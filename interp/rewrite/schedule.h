@@ -1,0 +1,45 @@
+/* schedule.h - a mutable handle on immutable versions of a program: steps, undo, log, diff.
+ * design.md "Schedules". */
+#ifndef TD_SCHEDULE_H
+#define TD_SCHEDULE_H
+
+#include "rewrite/prim.h"
+
+/* One version: the program, and the step that made it from its parent. */
+typedef struct TdVersion {
+  const struct TdVersion *parent; /* NULL: as captured */
+  const TdProg *prog;
+  const TdPrim *prim;
+  const char *call; /* Lua text of the step: split("i", 8) */
+  const char *const *note;
+  size_t nnote;
+  int step; /* 0: as captured */
+  bool used_value;
+  uint32_t next_uid, next_sym; /* of the store when this version was made */
+  double legality_ms;          /* wall time of the step, legality included */
+} TdVersion;
+
+typedef struct TdSchedule {
+  TdStore *store;
+  const TdVersion *now;
+} TdSchedule;
+
+/* A schedule of a copy of p in the (new) store st. */
+TdSchedule td_schedule_new(TdStore *st, const TdProg *p);
+/* Applies prim; returns whether it was accepted, and the names it made (owned by the store). On
+   refusal nothing changed but d. */
+bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+                       const char *const **made, size_t *nmade, TdDiag *d);
+/* The same without keeping the result. */
+bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+                     TdDiag *d);
+/* The version after step n, or NULL. */
+const TdVersion *td_schedule_at(const TdSchedule *s, int n);
+/* Lua text that rebuilds the schedule from the kernel: load(text)(kernel). */
+void td_schedule_log(TdText *out, const TdSchedule *s);
+/* Changed lines of the printed form since step n. */
+void td_schedule_diff(TdText *out, const TdSchedule *s, int since);
+/* The Lua text of a call of prim with these arguments. */
+void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg);
+
+#endif

@@ -1,0 +1,105 @@
+/* util.c - what primitives share. */
+#include "rewrite/util.h"
+
+#include <stdarg.h>
+
+TdAsk td_util_ask(const TdRewrite *r, const TdUnit *u) {
+  return (TdAsk){.affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = u};
+}
+
+bool td_util_loop(TdRewrite *r, int i, TdPlace *out) {
+  return td_cursor_loop(r->arena, r->prog, r->arg[i].text, out, r->diag);
+}
+
+const TdProg *td_util_refuse(TdRewrite *r, TdDiagKind kind, const char *code, TdLoc loc,
+                             const char *fmt, ...) {
+  TdText t = td_text_new(r->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&t, fmt, ap);
+  va_end(ap);
+  td_diag_set(r->diag, kind, code, loc, "%s", td_text_str(&t));
+  return NULL;
+}
+
+const TdProg *td_util_with_body(TdRewrite *r, const TdUnit *u, const TdStmt *body) {
+  return td_prog_with(r->prog, td_unit_with_body(r->store, u, body));
+}
+
+const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
+                                 const TdStmt *const *now, size_t n) {
+  return td_util_with_body(r, u, td_edit_replace(r->store, u->body, uid, now, n));
+}
+
+const TdProg *td_util_with_stmt(TdRewrite *r, const TdUnit *u, uint32_t uid, const TdStmt *now) {
+  return td_util_with_stmts(r, u, uid, &now, 1);
+}
+
+const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) {
+  TdUnit *copy = td_unit_copy(r->store, u);
+  const TdExpr **list = TD_NEWN(r->store->arena, const TdExpr *, u->nassert + 1);
+  for (size_t i = 0; i < u->nassert; i++) {
+    if (td_equal_expr(u->assert_[i], fact)) return u;
+    list[i] = u->assert_[i];
+  }
+  list[u->nassert] = fact;
+  copy->assert_ = list;
+  copy->nassert = u->nassert + 1;
+  td_util_note(r, "adds tide.assume(%s)", td_print_expr_str(r->arena, fact));
+  return copy;
+}
+
+TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want) {
+  const char *name = td_edit_fresh_name(r->store, u, want);
+  td_util_made(r, name);
+  return td_store_sym(r->store, name, TD_SYM_LOOP);
+}
+
+const TdExpr *td_util_var(TdRewrite *r, TdSym v) {
+  TdLoc none = {0};
+  return td_expr_var(r->store->arena, v, td_type_index(r->session), none);
+}
+
+const TdExpr *td_util_const(TdRewrite *r, int64_t v) {
+  TdLoc none = {0};
+  return td_expr_index(r->session, r->store->arena, v, none);
+}
+
+bool td_util_leaves_by_break(const TdStmt *s) {
+  if (s->kind == TD_STMT_BREAK) return true;
+  if (s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE) return false;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (td_util_leaves_by_break(s->kid[i])) return true;
+  return false;
+}
+
+const TdStmt *td_util_reloop(TdRewrite *r, const TdStmt *s, TdSym v, const TdExpr *lo,
+                             const TdExpr *hi, int64_t step, const TdStmt *body) {
+  const TdExpr *e[] = {lo, hi};
+  TdStmt *copy = (TdStmt *)(uintptr_t)td_stmt_with_exprs(
+      r->store, td_stmt_with_kids(r->store, s, &body, 1), e, 2);
+  copy->sym = v;
+  copy->step = step;
+  return copy;
+}
+
+const TdStmt *td_util_block1(TdRewrite *r, const TdStmt *s) {
+  return td_stmt_block(r->store, &s, 1, s->loc);
+}
+
+const TdStmt *td_util_mark(TdRewrite *r, const TdStmt *s, TdAttr x) {
+  return td_stmt_with_attrs(r->store, s, td_attrs_set(r->store->arena, s->attrs, x));
+}
+
+void td_util_made(TdRewrite *r, const char *name) {
+  td_vec_push(r->arena, &r->made, name);
+}
+
+void td_util_note(TdRewrite *r, const char *fmt, ...) {
+  TdText t = td_text_new(r->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&t, fmt, ap);
+  va_end(ap);
+  td_vec_push(r->arena, &r->note, td_text_str(&t));
+}

@@ -1,0 +1,51 @@
+/* util.h - what primitives share: finding things, loop headers, nests, notes, refusals. */
+#ifndef TD_UTIL_H
+#define TD_UTIL_H
+
+#include "analysis/carry.h"
+#include "analysis/deps.h"
+#include "analysis/effects.h"
+#include "analysis/footprint.h"
+#include "analysis/range.h"
+#include "rewrite/prim.h"
+
+/* The query context of unit u. */
+TdAsk td_util_ask(const TdRewrite *r, const TdUnit *u);
+
+/* The loop that argument i names. */
+bool td_util_loop(TdRewrite *r, int i, TdPlace *out);
+
+/* Refuses: fills r->diag and returns NULL. */
+const TdProg *td_util_refuse(TdRewrite *r, TdDiagKind kind, const char *code, TdLoc loc,
+                             const char *fmt, ...) TD_PRINTF(5, 6);
+
+/* Programs with unit u's body, or one statement in it, replaced. */
+const TdProg *td_util_with_body(TdRewrite *r, const TdUnit *u, const TdStmt *body);
+const TdProg *td_util_with_stmt(TdRewrite *r, const TdUnit *u, uint32_t uid, const TdStmt *now);
+const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
+                                 const TdStmt *const *now, size_t n);
+/* u with one more assumption. */
+const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
+
+/* A fresh loop variable called like `want`; noted as made. */
+TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want);
+/* v as an expression. */
+const TdExpr *td_util_var(TdRewrite *r, TdSym v);
+const TdExpr *td_util_const(TdRewrite *r, int64_t v);
+
+/* Whether a break below s leaves the loop around s (not one inside it). */
+bool td_util_leaves_by_break(const TdStmt *s);
+
+/* Loop s with other bounds, step, variable, body; the rest (uid, attributes) as it was. */
+const TdStmt *td_util_reloop(TdRewrite *r, const TdStmt *s, TdSym v, const TdExpr *lo,
+                             const TdExpr *hi, int64_t step, const TdStmt *body);
+/* A block of one statement. */
+const TdStmt *td_util_block1(TdRewrite *r, const TdStmt *s);
+/* s with attribute x set. */
+const TdStmt *td_util_mark(TdRewrite *r, const TdStmt *s, TdAttr x);
+
+/* Notes a name for the caller, and a remark for the user. */
+void td_util_made(TdRewrite *r, const char *name);
+void td_util_note(TdRewrite *r, const char *fmt, ...) TD_PRINTF(2, 3);
+
+#endif
