@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/irgen.h"
 
 #define MAX_ATTEMPTS 64
 
 /* The names that the function's text reads somewhere. */
 static bool note_read(void *ud, const TdAstExpr *e) {
-  TdLower *l = ud;
+  TdIrgen *l = ud;
   if (e->kind == TD_AST_NAME && e->name.var)
     td_map_put(l->arena, &l->read, (uint64_t)(uintptr_t)e->name.var, 1);
   return true;
@@ -18,7 +18,7 @@ static bool note_read(void *ud, const TdAstExpr *e) {
 
 /* Assignment targets that are plain names are not reads. */
 static bool note_reads_of(void *ud, const TdAstStmt *s) {
-  TdLower *l = ud;
+  TdIrgen *l = ud;
   if (s->kind != TD_AST_ASSIGN) return true;
   TdAstVisitor v = {.expr = note_read, .ud = l};
   for (size_t i = 0; i < s->assign.values.n; i++) td_walk_ast_expr(&v, s->assign.values.at[i]);
@@ -29,26 +29,26 @@ static bool note_reads_of(void *ud, const TdAstStmt *s) {
 
 /* Marks of the chunk between two lines, by line; those on lines that hold no statement are errors
  * at the end. */
-static void collect_marks(TdLower *l, uint32_t first, uint32_t last) {
+static void collect_marks(TdIrgen *l, uint32_t first, uint32_t last) {
   for (size_t i = 0; i < l->ast->marks.n; i++) {
     uint32_t line = l->ast->marks.at[i].loc.line;
     if (line >= first && line <= last) td_map_put(l->arena, &l->marks, line, i + 1);
   }
 }
 
-static bool check_marks(TdLower *l) {
+static bool check_marks(TdIrgen *l) {
   for (size_t i = 0; i < l->ast->marks.n; i++) {
     uint64_t left = 0;
     const TdAstMark *m = &l->ast->marks.at[i];
     if (td_map_get(&l->marks, m->loc.line, &left) && left == i + 1)
-      return td_lower_fail(l, "attribute", m->loc, "this line begins nothing that can be marked");
+      return td_irgen_fail(l, "attribute", m->loc, "this line begins nothing that can be marked");
   }
   return true;
 }
 
 /* One extent of a parameter's type as its source has it; the constant when the text is not affine
  * in known names. */
-static const TdExpr *extent_from_source(TdLower *l, const TdAstExpr *e, const TdExpr *value) {
+static const TdExpr *extent_from_source(TdIrgen *l, const TdAstExpr *e, const TdExpr *value) {
   int64_t want, v;
   if (!td_expr_is_const(value, &want)) return value;
   if (e->kind == TD_AST_NAME) {
@@ -70,7 +70,7 @@ static const TdExpr *extent_from_source(TdLower *l, const TdAstExpr *e, const Td
 
 /* The type of a parameter with the names of its extents. Its source is `T[a][b]..`, extents from
  * the inside out. */
-static const TdType *type_from_source(TdLower *l, const TdType *t, const TdAstExpr *e) {
+static const TdType *type_from_source(TdIrgen *l, const TdType *t, const TdAstExpr *e) {
   if (t->kind != TD_T_TENSOR || !e) return t;
   const TdExpr *dim[TD_MAX_RANK];
   for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
@@ -88,7 +88,7 @@ static bool note_unknown(void *ud, const TdExpr *e) {
   return true;
 }
 
-static void note_unknown_sizes(TdLower *l, const TdType *t) {
+static void note_unknown_sizes(TdIrgen *l, const TdType *t) {
   if (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) return;
   for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_unknown, l->sizes);
   if (t->kind == TD_T_PORT) note_unknown_sizes(l, t->elem);
@@ -101,15 +101,15 @@ static TdSymKind param_kind(const TdType *t) {
 }
 
 /* A scalar parameter that the text assigns is copied to a local first. */
-static bool bind_param(TdLower *l, const TdAstLocal *var, TdSym sym, const TdType *t) {
+static bool bind_param(TdIrgen *l, const TdAstLocal *var, TdSym sym, const TdType *t) {
   bool scalar = td_type_is_scalar(t);
   TdBinding b = {.kind = scalar ? TD_B_SCALAR : TD_B_TENSOR, .sym = sym, .type = t};
   if (scalar && var->assigned) {
-    TdVal v = td_lower_scalar(td_expr_var(l->arena, sym, t, var->loc));
-    b.sym = td_lower_local(l, var->name, v, &b.type, &b.origin);
+    TdVal v = td_irgen_scalar(td_expr_var(l->arena, sym, t, var->loc));
+    b.sym = td_irgen_local(l, var->name, v, &b.type, &b.origin);
     b.writable = true;
   }
-  td_lower_bind(l, var, b);
+  td_irgen_bind(l, var, b);
   return true;
 }
 
@@ -119,8 +119,8 @@ static const TdCaptureParam *find_param(const TdCapture *c, const char *name) {
   return NULL;
 }
 
-static bool missing_type(TdLower *l, const TdCapture *c, const TdAstLocal *var) {
-  td_lower_fail(l, "no-type", var->loc, "parameter '%s' has no type", var->name);
+static bool missing_type(TdIrgen *l, const TdCapture *c, const TdAstLocal *var) {
+  td_irgen_fail(l, "no-type", var->loc, "parameter '%s' has no type", var->name);
   const char **names = TD_NEWN(l->arena, const char *, c->nparam + 1);
   for (size_t i = 0; i < c->nparam; i++) names[i] = c->param[i].name;
   const char *near = td_text_nearest(var->name, names, c->nparam);
@@ -131,13 +131,13 @@ static bool missing_type(TdLower *l, const TdCapture *c, const TdAstLocal *var) 
   return false;
 }
 
-static bool unused_type(TdLower *l, const TdCapture *c) {
+static bool unused_type(TdIrgen *l, const TdCapture *c) {
   for (size_t i = 0; i < c->nparam; i++) {
     bool found = false;
     for (size_t k = 0; k < c->source->params.n; k++)
       found |= strcmp(c->source->params.at[k]->name, c->param[i].name) == 0;
     if (!found)
-      return td_lower_fail(l, "no-parameter", c->param[i].loc,
+      return td_irgen_fail(l, "no-parameter", c->param[i].loc,
                            "'%s' has a type but the function has no such parameter",
                            c->param[i].name);
   }
@@ -145,7 +145,7 @@ static bool unused_type(TdLower *l, const TdCapture *c) {
 }
 
 /* Declares and binds parameters and task ids. */
-static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
+static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   size_t n = c->source->params.n;
   TdParam *param = TD_NEWN(l->arena, TdParam, n);
   TdSym *coord = TD_NEWN(l->arena, TdSym, n);
@@ -156,12 +156,12 @@ static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
     if (!p && (n - i > c->max_coords || u->ncoord + (n - i) > c->max_coords))
       return missing_type(l, c, var);
     if (p && u->ncoord)
-      return td_lower_fail(l, "parameter-order", var->loc, "task ids come after the parameters");
+      return td_irgen_fail(l, "parameter-order", var->loc, "task ids come after the parameters");
     TdSym sym = td_store_sym(l->store, var->name, kind);
     td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)sym->name, 1);
     if (!p) {
       coord[u->ncoord++] = sym;
-      td_lower_bind(
+      td_irgen_bind(
           l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = sym, .type = td_type_index(l->session)});
       continue;
     }
@@ -169,7 +169,7 @@ static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
     note_unknown_sizes(l, t);
     TdParam *q = &param[u->nparam++];
     *q = (TdParam){.sym = sym, .type = t, .loc = p->loc};
-    if (!td_lower_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t))
+    if (!td_irgen_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t))
       return false;
   }
   u->param = param;
@@ -178,16 +178,16 @@ static bool lower_params(TdLower *l, const TdCapture *c, TdUnit *u) {
 }
 
 /* tide.assume(...) statements at the start of the body; returns how many there are. */
-static bool lower_assumes(TdLower *l, const TdAstBlock *b, TdUnit *u, size_t *n) {
+static bool lower_assumes(TdIrgen *l, const TdAstBlock *b, TdUnit *u, size_t *n) {
   TD_VEC(const TdExpr *) list = {0};
   for (*n = 0; *n < b->n && b->at[*n]->kind == TD_AST_EVAL; ++*n) {
     const TdAstExpr *call = b->at[*n]->call;
     if (call->kind != TD_AST_CALL) break;
-    TdVal f = td_lower_expr(l, call->call.callee);
-    if (!td_lower_ok(&f)) return false;
+    TdVal f = td_irgen_expr(l, call->call.callee);
+    if (!td_irgen_ok(&f)) return false;
     if (f.kind != TD_V_CONST || f.c.kind != TD_C_WORD || f.c.u.word != TD_WORD_ASSUME) break;
     for (size_t i = 0; i < call->call.args.n; i++) {
-      const TdExpr *e = td_lower_assume(l, call->call.args.at[i]);
+      const TdExpr *e = td_irgen_assume(l, call->call.args.at[i]);
       if (!e) return false;
       if (e->kind != TD_EXPR_LIT) td_vec_push(l->arena, &list, e);
     }
@@ -218,7 +218,7 @@ static bool visit_loop(void *ud, const TdStmt *s) {
 
 /* Loops captured under one name are i#1, i#2.. in source order; their symbols are not shared yet.
  */
-static void number_loops(TdLower *l, const TdStmt *body) {
+static void number_loops(TdIrgen *l, const TdStmt *body) {
   LoopNames x = {.arena = l->arena};
   td_walk_stmt(l->session->ctx, body, visit_loop, &x);
   x.number = true;
@@ -226,7 +226,7 @@ static void number_loops(TdLower *l, const TdStmt *body) {
 }
 
 /* Preamble and statements as the body of the unit. */
-static const TdStmt *make_body(TdLower *l, const TdStmts *list, TdLoc loc) {
+static const TdStmt *make_body(TdIrgen *l, const TdStmts *list, TdLoc loc) {
   TD_VEC(const TdStmt *) all = {0};
   for (size_t i = 0; i < l->preamble.n; i++) td_vec_push(l->arena, &all, l->preamble.at[i]);
   for (size_t i = 0; i < list->n; i++) td_vec_push(l->arena, &all, list->at[i]);
@@ -234,7 +234,7 @@ static const TdStmt *make_body(TdLower *l, const TdStmts *list, TdLoc loc) {
 }
 
 /* One attempt with the sizes as they are believed to be. */
-static TdUnit *attempt(TdLower *l, const TdCapture *c) {
+static TdUnit *attempt(TdIrgen *l, const TdCapture *c) {
   TdUnit *u = TD_NEW(l->arena, TdUnit);
   *u = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = c->source->loc};
   TdAstVisitor reads = {.expr = note_read, .stmt = note_reads_of, .ud = l};
@@ -246,12 +246,12 @@ static TdUnit *attempt(TdLower *l, const TdCapture *c) {
   TdStmts list = {0};
   l->out = &list;
   size_t skip;
-  if (!td_lower_marks(l, c->source->line_defined, 'K', &u->attrs)) return NULL;
+  if (!td_irgen_marks(l, c->source->line_defined, 'K', &u->attrs)) return NULL;
   if (!lower_params(l, c, u) || !lower_assumes(l, &c->source->body, u, &skip)) return NULL;
   TdAstBlock rest = c->source->body;
   rest.at += skip;
   rest.n -= skip;
-  if (!td_lower_block(l, &rest) || !check_marks(l)) return NULL;
+  if (!td_irgen_block(l, &rest) || !check_marks(l)) return NULL;
   u->body = make_body(l, &list, c->source->loc);
   number_loops(l, u->body);
   return u;
@@ -285,7 +285,7 @@ const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d) {
     TdStore counters = *units->store;
     for (size_t i = 0; i < sizes.list.n; i++) sizes.list.at[i].used = false;
     sizes.changed = false;
-    TdLower l = {.session = c->session,
+    TdIrgen l = {.session = c->session,
                  .store = units->store,
                  .arena = a,
                  .host = c->host,

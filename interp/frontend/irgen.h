@@ -1,6 +1,6 @@
-/* lower.h - what the files of the lowering share: Lua trees of one kernel to IR. Not for others. */
-#ifndef TD_LOWER_H
-#define TD_LOWER_H
+/* irgen.h - what the files of the lowering share: Lua trees of one kernel to IR. Not for others. */
+#ifndef TD_IRGEN_H
+#define TD_IRGEN_H
 
 #include "frontend/capture.h"
 #include "frontend/walk_ast.h"
@@ -53,7 +53,7 @@ typedef struct TdInline {
   bool returned;
 } TdInline;
 
-typedef struct TdLower {
+typedef struct TdIrgen {
   TdSession *session;
   TdStore *store;
   TdArena *arena; /* the store's */
@@ -73,75 +73,75 @@ typedef struct TdLower {
   TdJumpPlace jump;
   TdInline *inlining; /* NULL in the kernel's own text */
   uint32_t at_line;   /* where an inlined call stands */
-} TdLower;
+} TdIrgen;
 
-/* lower.c: names, scopes, statements of blocks. */
-bool td_lower_fail(TdLower *l, const char *code, TdLoc loc, const char *fmt, ...) TD_PRINTF(4, 5);
-TdVal td_lower_failed(void);
-bool td_lower_ok(const TdVal *v);
+/* irgen.c: names, scopes, statements of blocks. */
+bool td_irgen_fail(TdIrgen *l, const char *code, TdLoc loc, const char *fmt, ...) TD_PRINTF(4, 5);
+TdVal td_irgen_failed(void);
+bool td_irgen_ok(const TdVal *v);
 /* A print name that no declaration in scope carries. */
-const char *td_lower_name(TdLower *l, const char *want);
-/* A symbol visible from here on; td_lower_hide ends its scope. */
-TdSym td_lower_declare(TdLower *l, const char *want, TdSymKind kind);
-TdBinding *td_lower_bind(TdLower *l, const TdAstLocal *v, TdBinding b);
-void td_lower_emit(TdLower *l, const TdStmt *s);
-bool td_lower_block(TdLower *l, const TdAstBlock *b);
+const char *td_irgen_name(TdIrgen *l, const char *want);
+/* A symbol visible from here on; td_irgen_hide ends its scope. */
+TdSym td_irgen_declare(TdIrgen *l, const char *want, TdSymKind kind);
+TdBinding *td_irgen_bind(TdIrgen *l, const TdAstLocal *v, TdBinding b);
+void td_irgen_emit(TdIrgen *l, const TdStmt *s);
+bool td_irgen_block(TdIrgen *l, const TdAstBlock *b);
 /* The block b as a statement of its own. */
-const TdStmt *td_lower_body(TdLower *l, const TdAstBlock *b, TdLoc loc);
+const TdStmt *td_irgen_body(TdIrgen *l, const TdAstBlock *b, TdLoc loc);
 /* Attributes marked on a line, for what `on` (a letter of attrs.def) says; false on a bad mark. */
-bool td_lower_marks(TdLower *l, uint32_t line, char on, TdAttrs *out);
+bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out);
 
-/* lower_size.c */
+/* irgen_size.c */
 /* An expression of the table constructor around the function as an index expression over sizes;
  * NULL if it is none. */
-const TdExpr *td_size_from_source(TdLower *l, const TdAstExpr *e);
+const TdExpr *td_size_from_source(TdIrgen *l, const TdAstExpr *e);
 /* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size
    is checked now and gives the literal true. */
-const TdExpr *td_lower_assume(TdLower *l, const TdAstExpr *e);
+const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e);
 
-/* lower_stmt.c, lower_loop.c */
-bool td_lower_stmt(TdLower *l, const TdAstStmt *s);
-bool td_lower_loop(TdLower *l, const TdAstStmt *s);
+/* irgen_stmt.c, irgen_loop.c */
+bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s);
+bool td_irgen_loop(TdIrgen *l, const TdAstStmt *s);
 /* A new local of v's value: emits its declaration and returns its symbol; name is what it would
  * like to be called. */
-TdSym td_lower_local(TdLower *l, const char *name, TdVal v, const TdType **type, TdOrigin *origin);
+TdSym td_irgen_local(TdIrgen *l, const char *name, TdVal v, const TdType **type, TdOrigin *origin);
 
-/* lower_name.c */
-TdVal td_lower_expr(TdLower *l, const TdAstExpr *e);
+/* irgen_name.c */
+TdVal td_irgen_expr(TdIrgen *l, const TdAstExpr *e);
 
-/* lower_expr.c */
-TdVal td_lower_binary(TdLower *l, const TdAstExpr *e);
-TdVal td_lower_unary(TdLower *l, const TdAstExpr *e);
-TdVal td_lower_scalar(const TdExpr *e);
-TdVal td_lower_const(TdConst c, TdLoc loc);
+/* irgen_expr.c */
+TdVal td_irgen_binary(TdIrgen *l, const TdAstExpr *e);
+TdVal td_irgen_unary(TdIrgen *l, const TdAstExpr *e);
+TdVal td_irgen_scalar(const TdExpr *e);
+TdVal td_irgen_const(TdConst c, TdLoc loc);
 /* v as a scalar expression; a bare number takes type `beside` when it is a float or index. NULL on
  * failure. */
-const TdExpr *td_lower_to_scalar(TdLower *l, TdVal v, const TdType *beside);
+const TdExpr *td_irgen_to_scalar(TdIrgen *l, TdVal v, const TdType *beside);
 /* v as an index expression in canonical form. */
-const TdExpr *td_lower_to_index(TdLower *l, TdVal v);
-const TdExpr *td_lower_to_bool(TdLower *l, TdVal v);
+const TdExpr *td_irgen_to_index(TdIrgen *l, TdVal v);
+const TdExpr *td_irgen_to_bool(TdIrgen *l, TdVal v);
 /* v as what a cell of scalar type t can be given: literals take t, other values are cast as a store
  * does. */
-const TdExpr *td_lower_to_stored(TdLower *l, TdVal v, const TdType *t);
+const TdExpr *td_irgen_to_stored(TdIrgen *l, TdVal v, const TdType *t);
 /* A value that does not wait to be placed: gets are emitted, fresh tensors become locals. */
-TdVal td_lower_settle(TdLower *l, TdVal v, const char *name);
-TdVal td_lower_op(TdLower *l, TdOp op, TdVal *v, int n, TdLoc loc);
+TdVal td_irgen_settle(TdIrgen *l, TdVal v, const char *name);
+TdVal td_irgen_op(TdIrgen *l, TdOp op, TdVal *v, int n, TdLoc loc);
 
-/* lower_tensor.c */
-TdVal td_lower_index(TdLower *l, TdVal of, TdVal key, TdLoc loc);
-TdVal td_lower_data(TdLower *l, TdConst c, const char *name, TdLoc loc);
-TdVal td_lower_convert(TdLower *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc);
-TdVal td_lower_slice(TdLower *l, TdVal of, const TdAstExpr *call);
-TdVal td_lower_transpose(TdLower *l, TdVal of, TdLoc loc);
-TdVal td_lower_tensor_word(TdLower *l, int word, const TdAstExpr *call);
+/* irgen_tensor.c */
+TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc);
+TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, TdLoc loc);
+TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc);
+TdVal td_irgen_slice(TdIrgen *l, TdVal of, const TdAstExpr *call);
+TdVal td_irgen_transpose(TdIrgen *l, TdVal of, TdLoc loc);
+TdVal td_irgen_tensor_word(TdIrgen *l, int word, const TdAstExpr *call);
 /* v as a tensor expression of the shape and element of `like` (a scalar stays one: a fill). */
-const TdExpr *td_lower_to_tensor(TdLower *l, TdVal v, const TdType *like, TdLoc loc);
+const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc loc);
 /* The type that index `key` on type t gives: one more extent. */
-TdVal td_lower_type_index(TdLower *l, const TdType *t, TdVal key, TdLoc loc);
+TdVal td_irgen_type_index(TdIrgen *l, const TdType *t, TdVal key, TdLoc loc);
 
-/* lower_call.c */
-TdVal td_lower_call(TdLower *l, const TdAstExpr *e);
-TdVal td_lower_method(TdLower *l, const TdAstExpr *e);
-bool td_lower_return(TdLower *l, const TdAstStmt *s);
+/* irgen_call.c */
+TdVal td_irgen_call(TdIrgen *l, const TdAstExpr *e);
+TdVal td_irgen_method(TdIrgen *l, const TdAstExpr *e);
+bool td_irgen_return(TdIrgen *l, const TdAstStmt *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* lower_size.c - expressions over sizes: extents in parameter types, and assumptions. */
-#include "frontend/lower.h"
+/* irgen_size.c - expressions over sizes: extents in parameter types, and assumptions. */
+#include "frontend/irgen.h"
 
 /* The IR operator of an affine Lua operator, or -1. */
 static int size_op(TdAstBinary op) {
@@ -15,7 +15,7 @@ static int size_op(TdAstBinary op) {
 
 /* A name in the text around the function: known if it is an upvalue of the function, or a size
  * already. */
-static const TdExpr *size_name(TdLower *l, const TdAstExpr *e) {
+static const TdExpr *size_name(TdIrgen *l, const TdAstExpr *e) {
   const TdAstLocal *var = e->name.binding == TD_AST_IS_GLOBAL ? NULL : e->name.var;
   for (size_t i = 0; i < l->sizes->list.n; i++) {
     const TdSizeEntry *s = &l->sizes->list.at[i];
@@ -34,7 +34,7 @@ static const TdExpr *size_name(TdLower *l, const TdAstExpr *e) {
            : td_expr_index(l->session, l->arena, c.u.integer, e->loc);
 }
 
-const TdExpr *td_size_from_source(TdLower *l, const TdAstExpr *e) {
+const TdExpr *td_size_from_source(TdIrgen *l, const TdAstExpr *e) {
   if (e->kind == TD_AST_PAREN) return td_size_from_source(l, e->paren);
   if (e->kind == TD_AST_INT) return td_expr_index(l->session, l->arena, e->integer, e->loc);
   if (e->kind == TD_AST_NAME) return size_name(l, e);
@@ -48,7 +48,7 @@ const TdExpr *td_size_from_source(TdLower *l, const TdAstExpr *e) {
       td_expr_op2(l->arena, (TdOp)size_op(e->binary.op), td_type_index(l->session), x, y);
   TdLin lin = td_lin_of(l->session, l->arena, r);
   if (td_lin_is_affine(&lin)) return td_lin_expr(l->session, l->arena, &lin, e->loc);
-  td_sizes_pin(l->sizes, r);
+  td_sizes_pin(l->sizes, y);
   return NULL;
 }
 
@@ -67,9 +67,9 @@ static int compare_op(TdAstBinary op, bool *swap) {
 }
 
 /* x op y on index expressions, decided now when both are constant. */
-static const TdExpr *compare(TdLower *l, const TdAstExpr *e, int op, bool swap) {
-  const TdExpr *x = td_lower_to_index(l, td_lower_expr(l, e->binary.left));
-  const TdExpr *y = x ? td_lower_to_index(l, td_lower_expr(l, e->binary.right)) : NULL;
+static const TdExpr *compare(TdIrgen *l, const TdAstExpr *e, int op, bool swap) {
+  const TdExpr *x = td_irgen_to_index(l, td_irgen_expr(l, e->binary.left));
+  const TdExpr *y = x ? td_irgen_to_index(l, td_irgen_expr(l, e->binary.right)) : NULL;
   if (!y) return NULL;
   td_sizes_use(l->sizes, x);
   td_sizes_use(l->sizes, y);
@@ -78,7 +78,7 @@ static const TdExpr *compare(TdLower *l, const TdAstExpr *e, int op, bool swap) 
   return td_expr_fold(l->session, l->arena, r);
 }
 
-static const TdExpr *assume(TdLower *l, const TdAstExpr *e) {
+static const TdExpr *assume(TdIrgen *l, const TdAstExpr *e) {
   if (e->kind == TD_AST_PAREN) return assume(l, e->paren);
   bool swap,
       both = e->kind == TD_AST_BINARY && (e->binary.op == TD_AST_AND || e->binary.op == TD_AST_OR);
@@ -92,10 +92,10 @@ static const TdExpr *assume(TdLower *l, const TdAstExpr *e) {
   }
   int op = e->kind == TD_AST_BINARY ? compare_op(e->binary.op, &swap) : -1;
   if (op >= 0) return compare(l, e, op, swap);
-  return td_lower_to_bool(l, td_lower_expr(l, e));
+  return td_irgen_to_bool(l, td_irgen_expr(l, e));
 }
 
-const TdExpr *td_lower_assume(TdLower *l, const TdAstExpr *e) {
+const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e) {
   const TdExpr *r = assume(l, e);
   int64_t known;
   if (!r) return NULL;

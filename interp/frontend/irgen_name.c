@@ -1,14 +1,14 @@
-/* lower_name.c - names, fields and indices; the entry point of expressions. */
+/* irgen_name.c - names, fields and indices; the entry point of expressions. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/irgen.h"
 
 /* What a bound variable is, as a value. */
-static TdVal bound_value(TdLower *l, const TdBinding *b, TdLoc loc) {
+static TdVal bound_value(TdIrgen *l, const TdBinding *b, TdLoc loc) {
   TdVal v = b->value;
   v.loc = loc;
   if (b->kind == TD_B_SCALAR) {
-    TdVal s = td_lower_scalar(b->sym->kind == TD_SYM_LOCAL
+    TdVal s = td_irgen_scalar(b->sym->kind == TD_SYM_LOCAL
                                   ? td_expr_load(l->arena, b->sym, b->type, NULL, 0, loc)
                                   : td_expr_var(l->arena, b->sym, b->type, loc));
     return s;
@@ -22,7 +22,7 @@ static TdVal bound_value(TdLower *l, const TdBinding *b, TdLoc loc) {
 }
 
 /* An integer constant gets a name if it can be a size of the unit. */
-static void try_size(TdLower *l, TdConst *c, const char *name, const TdAstLocal *var) {
+static void try_size(TdIrgen *l, TdConst *c, const char *name, const TdAstLocal *var) {
   if (c->kind != TD_C_INT || c->size) return;
   TdSizeEntry *e = td_sizes_candidate(l->sizes, name, var, c->u.integer);
   TdLoc none = {0};
@@ -35,21 +35,21 @@ static bool note_size(void *ud, const TdExpr *e) {
 }
 
 /* A value that comes from outside: streams are symbols, the rest stays what it is. */
-static TdVal outside_value(TdLower *l, TdConst c, const char *name, TdLoc loc) {
+static TdVal outside_value(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
   if (c.kind == TD_C_STREAM) {
     const TdExpr *e = td_expr_whole(l->session, l->arena, c.sym, c.u.type, loc);
     return (TdVal){.kind = TD_V_STREAM, .e = e, .loc = loc};
   }
   if (c.kind == TD_C_SIZE) {
     td_walk_expr(c.size, note_size, l->sizes);
-    return td_lower_scalar(c.size);
+    return td_irgen_scalar(c.size);
   }
-  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_lower_data(l, c, name, loc);
-  return td_lower_const(c, loc);
+  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_irgen_data(l, c, name, loc);
+  return td_irgen_const(c, loc);
 }
 
 /* Names a use of an undefined global might have meant. */
-static TdVal undefined_name(TdLower *l, const TdAstExpr *e) {
+static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
   TD_VEC(const char *) names = {0};
   for (size_t i = 0; i < l->visible.cap; i++)
     if (l->visible.full[i] && l->visible.val[i])
@@ -59,28 +59,28 @@ static TdVal undefined_name(TdLower *l, const TdAstExpr *e) {
       const char *t = names.at[k];
       names.at[k] = names.at[k - 1], names.at[k - 1] = t;
     }
-  td_lower_fail(l, "undefined", e->loc,
+  td_irgen_fail(l, "undefined", e->loc,
                 "undefined name '%s' (not a parameter, local, upvalue or global)", e->name.id);
   const char *near = td_text_nearest(e->name.id, names.at, names.n);
   if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
-  return td_lower_failed();
+  return td_irgen_failed();
 }
 
-static TdVal lower_name(TdLower *l, const TdAstExpr *e) {
+static TdVal lower_name(TdIrgen *l, const TdAstExpr *e) {
   const TdBinding *b = td_map_getp(&l->bound, e->name.var);
   if (b && e->name.binding != TD_AST_IS_GLOBAL) return bound_value(l, b, e->loc);
   if (e->name.var && e->name.binding != TD_AST_IS_GLOBAL && e->name.var->constant)
-    return td_lower_expr(l, e->name.var->constant);
+    return td_irgen_expr(l, e->name.var->constant);
   TdConst c = {0};
   if (e->name.binding == TD_AST_IS_UPVAL) {
     if (!l->host->upvalue(l->host->ud, l->fn, e->name.upval, &c)) {
-      td_lower_fail(l, "upvalue", e->loc, "the value of '%s' is not known here", e->name.id);
-      return td_lower_failed();
+      td_irgen_fail(l, "upvalue", e->loc, "the value of '%s' is not known here", e->name.id);
+      return td_irgen_failed();
     }
     if (c.kind == TD_C_NIL) {
-      td_lower_fail(l, "nil-upvalue", e->loc, "upvalue '%s' is nil when the kernel is captured",
+      td_irgen_fail(l, "nil-upvalue", e->loc, "upvalue '%s' is nil when the kernel is captured",
                     e->name.id);
-      return td_lower_failed();
+      return td_irgen_failed();
     }
     try_size(l, &c, e->name.id, e->name.var);
   } else if (e->name.binding == TD_AST_IS_GLOBAL) {
@@ -88,14 +88,14 @@ static TdVal lower_name(TdLower *l, const TdAstExpr *e) {
       return undefined_name(l, e);
     try_size(l, &c, e->name.id, NULL);
   } else {
-    td_lower_fail(l, "unbound", e->loc, "'%s' has no value here", e->name.id);
-    return td_lower_failed();
+    td_irgen_fail(l, "unbound", e->loc, "'%s' has no value here", e->name.id);
+    return td_irgen_failed();
   }
   return outside_value(l, c, e->name.id, e->loc);
 }
 
 /* The source text of a dotted name, for messages. */
-static const char *dotted(TdLower *l, const TdAstExpr *e) {
+static const char *dotted(TdIrgen *l, const TdAstExpr *e) {
   if (e->kind == TD_AST_NAME) return e->name.id;
   if (e->kind == TD_AST_FIELD)
     return td_text_fmt(l->arena, "%s.%s", dotted(l, e->field.of), e->field.key);
@@ -103,120 +103,120 @@ static const char *dotted(TdLower *l, const TdAstExpr *e) {
 }
 
 /* t.shape and t.type of a tensor. */
-static TdVal tensor_field(TdLower *l, const TdAstExpr *e, TdVal of) {
+static TdVal tensor_field(TdIrgen *l, const TdAstExpr *e, TdVal of) {
   if (strcmp(e->field.key, "type") == 0) {
     TdConst c = {.kind = TD_C_TYPE, .u.type = of.e->type};
-    return td_lower_const(c, e->loc);
+    return td_irgen_const(c, e->loc);
   }
-  td_lower_fail(l, "field", e->loc, "a tensor has no field '%s' in a kernel", e->field.key);
+  td_irgen_fail(l, "field", e->loc, "a tensor has no field '%s' in a kernel", e->field.key);
   td_diag_help(l->diag, "fields: type, shape; things done are methods, as in t:set(x)");
-  return td_lower_failed();
+  return td_irgen_failed();
 }
 
-static TdVal lower_field(TdLower *l, const TdAstExpr *e) {
-  TdVal of = td_lower_expr(l, e->field.of);
-  if (!td_lower_ok(&of)) return of;
+static TdVal lower_field(TdIrgen *l, const TdAstExpr *e) {
+  TdVal of = td_irgen_expr(l, e->field.of);
+  if (!td_irgen_ok(&of)) return of;
   if (of.kind == TD_V_TENSOR) return tensor_field(l, e, of);
   TdConst c = {0};
   if (of.kind != TD_V_CONST || of.c.kind != TD_C_TABLE) {
-    td_lower_fail(l, "field", e->loc, "'%s' has no fields here", dotted(l, e->field.of));
-    return td_lower_failed();
+    td_irgen_fail(l, "field", e->loc, "'%s' has no fields here", dotted(l, e->field.of));
+    return td_irgen_failed();
   }
   if (!l->host->field(l->host->ud, of.c.handle, e->field.key, 0, &c) || c.kind == TD_C_NIL) {
-    td_lower_fail(l, "no-field", e->loc, "no field '%s' in '%s'", e->field.key,
+    td_irgen_fail(l, "no-field", e->loc, "no field '%s' in '%s'", e->field.key,
                   dotted(l, e->field.of));
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   return outside_value(l, c, e->field.key, e->loc);
 }
 
 /* t.shape[k]: extent k - 1. */
-static bool shape_index(TdLower *l, const TdAstExpr *e, TdVal *out) {
+static bool shape_index(TdIrgen *l, const TdAstExpr *e, TdVal *out) {
   const TdAstExpr *of = e->index.of;
   if (of->kind != TD_AST_FIELD || strcmp(of->field.key, "shape") != 0) return false;
-  TdVal t = td_lower_expr(l, of->field.of), key = td_lower_expr(l, e->index.key);
-  *out = td_lower_failed();
-  if (!td_lower_ok(&t) || !td_lower_ok(&key)) return true;
+  TdVal t = td_irgen_expr(l, of->field.of), key = td_irgen_expr(l, e->index.key);
+  *out = td_irgen_failed();
+  if (!td_irgen_ok(&t) || !td_irgen_ok(&key)) return true;
   if (t.kind != TD_V_TENSOR) return false;
   bool constant = key.kind == TD_V_CONST && key.c.kind == TD_C_INT;
   if (!constant || key.c.u.integer < 1 || key.c.u.integer > t.e->type->rank) {
-    td_lower_fail(l, "rank", e->loc, "shape has the entries 1 to %d", t.e->type->rank);
+    td_irgen_fail(l, "rank", e->loc, "shape has the entries 1 to %d", t.e->type->rank);
     return true;
   }
-  *out = td_lower_scalar(t.e->type->dim[key.c.u.integer - 1]);
+  *out = td_irgen_scalar(t.e->type->dim[key.c.u.integer - 1]);
   return true;
 }
 
-static TdVal table_item(TdLower *l, TdVal of, TdVal key, TdLoc loc) {
+static TdVal table_item(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
   TdConst c = {0};
   bool known = key.kind == TD_V_CONST && (key.c.kind == TD_C_INT || key.c.kind == TD_C_STRING);
   if (!known) {
-    td_lower_fail(l, "variable-index", loc, "a variable index needs a tensor, and this is %s",
+    td_irgen_fail(l, "variable-index", loc, "a variable index needs a tensor, and this is %s",
                   td_value_words(&of.c));
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   if (key.c.size) td_sizes_pin(l->sizes, key.c.size);
   const char *name = key.c.kind == TD_C_STRING ? key.c.u.string.at : NULL;
   int64_t at = name ? 0 : key.c.u.integer;
   if (!l->host->field(l->host->ud, of.c.handle, name, at, &c) || c.kind == TD_C_NIL) {
-    td_lower_fail(l, "no-field", loc, "no such entry in the table");
-    return td_lower_failed();
+    td_irgen_fail(l, "no-field", loc, "no such entry in the table");
+    return td_irgen_failed();
   }
   return outside_value(l, c, name ? name : "item", loc);
 }
 
-static TdVal lower_index(TdLower *l, const TdAstExpr *e) {
+static TdVal lower_index(TdIrgen *l, const TdAstExpr *e) {
   TdVal shape;
   if (shape_index(l, e, &shape)) return shape;
-  TdVal of = td_lower_settle(l, td_lower_expr(l, e->index.of), "got");
-  if (!td_lower_ok(&of)) return of;
-  TdVal key = td_lower_settle(l, td_lower_expr(l, e->index.key), "got");
-  if (!td_lower_ok(&key)) return key;
+  TdVal of = td_irgen_settle(l, td_irgen_expr(l, e->index.of), "got");
+  if (!td_irgen_ok(&of)) return of;
+  TdVal key = td_irgen_settle(l, td_irgen_expr(l, e->index.key), "got");
+  if (!td_irgen_ok(&key)) return key;
   if (of.kind == TD_V_CONST && of.c.kind == TD_C_TABLE) return table_item(l, of, key, e->loc);
   if (of.kind == TD_V_CONST && of.c.kind == TD_C_TYPE)
-    return td_lower_type_index(l, of.c.u.type, key, e->index.key->loc);
-  return td_lower_index(l, of, key, e->index.key->loc);
+    return td_irgen_type_index(l, of.c.u.type, key, e->index.key->loc);
+  return td_irgen_index(l, of, key, e->index.key->loc);
 }
 
-static TdVal refuse(TdLower *l, const TdAstExpr *e, const char *help) {
-  td_lower_fail(l, "not-in-kernel", e->loc, "%s is not allowed in a kernel",
+static TdVal refuse(TdIrgen *l, const TdAstExpr *e, const char *help) {
+  td_irgen_fail(l, "not-in-kernel", e->loc, "%s is not allowed in a kernel",
                 td_ast_expr_words(e->kind));
   if (help) td_diag_help(l->diag, "%s", help);
-  return td_lower_failed();
+  return td_irgen_failed();
 }
 
 static TdVal string_value(const TdAstExpr *e) {
   TdConst c = {.kind = TD_C_STRING};
   c.u.string.at = e->string.at;
   c.u.string.n = e->string.n;
-  return td_lower_const(c, e->loc);
+  return td_irgen_const(c, e->loc);
 }
 
-/* The cases of td_lower_expr, without the guard on depth. */
-static TdVal lower_any(TdLower *l, const TdAstExpr *e) {
+/* The cases of td_irgen_expr, without the guard on depth. */
+static TdVal lower_any(TdIrgen *l, const TdAstExpr *e) {
   switch (e->kind) {
-  case TD_AST_BOOL: return td_lower_const(td_value_bool(e->boolean), e->loc);
-  case TD_AST_INT: return td_lower_const(td_value_int(e->integer), e->loc);
-  case TD_AST_FLOAT: return td_lower_const(td_value_float(e->number), e->loc);
+  case TD_AST_BOOL: return td_irgen_const(td_value_bool(e->boolean), e->loc);
+  case TD_AST_INT: return td_irgen_const(td_value_int(e->integer), e->loc);
+  case TD_AST_FLOAT: return td_irgen_const(td_value_float(e->number), e->loc);
   case TD_AST_STRING: return string_value(e);
   case TD_AST_NAME: return lower_name(l, e);
   case TD_AST_FIELD: return lower_field(l, e);
   case TD_AST_INDEX: return lower_index(l, e);
-  case TD_AST_CALL: return td_lower_call(l, e);
-  case TD_AST_METHOD: return td_lower_method(l, e);
-  case TD_AST_UNARY: return td_lower_unary(l, e);
-  case TD_AST_BINARY: return td_lower_binary(l, e);
-  case TD_AST_PAREN: return td_lower_expr(l, e->paren);
+  case TD_AST_CALL: return td_irgen_call(l, e);
+  case TD_AST_METHOD: return td_irgen_method(l, e);
+  case TD_AST_UNARY: return td_irgen_unary(l, e);
+  case TD_AST_BINARY: return td_irgen_binary(l, e);
+  case TD_AST_PAREN: return td_irgen_expr(l, e->paren);
   case TD_AST_NIL:
     return refuse(l, e, "every value in a kernel is a number, a boolean or a tensor");
   case TD_AST_TABLE: return refuse(l, e, "use a tensor, or a constant table outside the kernel");
   case TD_AST_FUNCTION: return refuse(l, e, "define the function outside and call it");
   case TD_AST_VARARG: return refuse(l, e, NULL);
   }
-  return td_lower_failed();
+  return td_irgen_failed();
 }
 
-TdVal td_lower_expr(TdLower *l, const TdAstExpr *e) {
+TdVal td_irgen_expr(TdIrgen *l, const TdAstExpr *e) {
   td_ctx_enter(l->session->ctx);
   TdVal v = lower_any(l, e);
   td_ctx_leave(l->session->ctx);

@@ -1,10 +1,10 @@
-/* lower.c - names, scopes, attributes and blocks of the lowering. */
-#include "frontend/lower.h"
+/* irgen.c - names, scopes, attributes and blocks of the lowering. */
+#include "frontend/irgen.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool td_lower_fail(TdLower *l, const char *code, TdLoc loc, const char *fmt, ...) {
+bool td_irgen_fail(TdIrgen *l, const char *code, TdLoc loc, const char *fmt, ...) {
   TdText t = td_text_new(l->diag->arena);
   va_list ap;
   va_start(ap, fmt);
@@ -13,15 +13,15 @@ bool td_lower_fail(TdLower *l, const char *code, TdLoc loc, const char *fmt, ...
   return td_diag_set(l->diag, TD_USAGE, code, loc, "%s", td_text_str(&t));
 }
 
-TdVal td_lower_failed(void) {
+TdVal td_irgen_failed(void) {
   return (TdVal){.kind = TD_V_FAILED};
 }
 
-bool td_lower_ok(const TdVal *v) {
+bool td_irgen_ok(const TdVal *v) {
   return v->kind != TD_V_FAILED;
 }
 
-void td_lower_emit(TdLower *l, const TdStmt *s) {
+void td_irgen_emit(TdIrgen *l, const TdStmt *s) {
   if (s) td_vec_push(l->arena, l->out, s);
 }
 
@@ -34,7 +34,7 @@ static bool is_reserved(const char *name) {
   return false;
 }
 
-const char *td_lower_name(TdLower *l, const char *want) {
+const char *td_irgen_name(TdIrgen *l, const char *want) {
   const char *name = td_names_str(l->session->names, want);
   if (strcmp(want, "_") == 0) return name;
   for (int i = 1; is_reserved(name) || td_map_getp(&l->visible, name); i++)
@@ -42,8 +42,8 @@ const char *td_lower_name(TdLower *l, const char *want) {
   return name;
 }
 
-TdSym td_lower_declare(TdLower *l, const char *want, TdSymKind kind) {
-  TdSym s = td_store_sym(l->store, td_lower_name(l, want), kind);
+TdSym td_irgen_declare(TdIrgen *l, const char *want, TdSymKind kind) {
+  TdSym s = td_store_sym(l->store, td_irgen_name(l, want), kind);
   uint64_t n = 0;
   td_map_get(&l->visible, (uint64_t)(uintptr_t)s->name, &n);
   td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)s->name, n + 1);
@@ -51,7 +51,7 @@ TdSym td_lower_declare(TdLower *l, const char *want, TdSymKind kind) {
 }
 
 /* Ends the scope of the names that the statements of a block declared. */
-static void hide_names(TdLower *l, const TdStmts *block) {
+static void hide_names(TdIrgen *l, const TdStmts *block) {
   for (size_t i = 0; i < block->n; i++) {
     const TdStmt *s = block->at[i];
     bool declares = s->kind == TD_STMT_LOCAL || s->kind == TD_STMT_GET || s->kind == TD_STMT_SLOT;
@@ -61,24 +61,24 @@ static void hide_names(TdLower *l, const TdStmts *block) {
   }
 }
 
-TdBinding *td_lower_bind(TdLower *l, const TdAstLocal *v, TdBinding b) {
+TdBinding *td_irgen_bind(TdIrgen *l, const TdAstLocal *v, TdBinding b) {
   TdBinding *copy = td_arena_copy(l->arena, &b, sizeof b);
   td_map_putp(l->arena, &l->bound, v, copy);
   return copy;
 }
 
-bool td_lower_block(TdLower *l, const TdAstBlock *b) {
+bool td_irgen_block(TdIrgen *l, const TdAstBlock *b) {
   td_ctx_enter(l->session->ctx);
   bool ok = true;
-  for (size_t i = 0; ok && i < b->n; i++) ok = td_lower_stmt(l, b->at[i]);
+  for (size_t i = 0; ok && i < b->n; i++) ok = td_irgen_stmt(l, b->at[i]);
   td_ctx_leave(l->session->ctx);
   return ok;
 }
 
-const TdStmt *td_lower_body(TdLower *l, const TdAstBlock *b, TdLoc loc) {
+const TdStmt *td_irgen_body(TdIrgen *l, const TdAstBlock *b, TdLoc loc) {
   TdStmts list = {0}, *out = l->out;
   l->out = &list;
-  bool ok = td_lower_block(l, b);
+  bool ok = td_irgen_block(l, b);
   l->out = out;
   hide_names(l, &list);
   return ok ? td_stmt_block(l->store, list.at, list.n, loc) : NULL;
@@ -89,7 +89,7 @@ static const char *skip_blanks(const char *s) {
 }
 
 /* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`. */
-static bool mark_argument(TdLower *l, const char **at, char kind, TdAttrArg *out) {
+static bool mark_argument(TdIrgen *l, const char **at, char kind, TdAttrArg *out) {
   const char *s = skip_blanks(*at);
   char *end;
   if (kind == 'i') {
@@ -109,7 +109,7 @@ static bool mark_argument(TdLower *l, const char **at, char kind, TdAttrArg *out
 }
 
 /* The symbol of the innermost visible array called name, for attributes that name one. */
-static TdSym array_named(const TdLower *l, const char *name) {
+static TdSym array_named(const TdIrgen *l, const char *name) {
   TdSym found = NULL;
   for (size_t i = 0; i < l->bound.cap; i++) {
     if (!l->bound.full[i]) continue;
@@ -120,20 +120,20 @@ static TdSym array_named(const TdLower *l, const char *name) {
 }
 
 /* Reads "name(args)" at *at into x. */
-static bool parse_mark(TdLower *l, const char **at, TdLoc loc, char on, TdAttr *x) {
+static bool parse_mark(TdIrgen *l, const char **at, TdLoc loc, char on, TdAttr *x) {
   size_t n = strcspn(*at, " (");
   char *name = td_arena_strndup(l->arena, *at, n);
   int kind = td_attr_find(name);
   if (kind < 0) {
     const char *names[TD_ATTRS];
     for (int k = 0; k < TD_ATTRS; k++) names[k] = td_attrs[k].name;
-    td_lower_fail(l, "attribute", loc, "there is no attribute '%s'", name);
+    td_irgen_fail(l, "attribute", loc, "there is no attribute '%s'", name);
     const char *near = td_text_nearest(name, names, TD_ATTRS);
     if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
     return false;
   }
   if (!strchr(td_attrs[kind].on, on))
-    return td_lower_fail(l, "attribute", loc, "'%s' cannot mark this", name);
+    return td_irgen_fail(l, "attribute", loc, "'%s' cannot mark this", name);
   *x = (TdAttr){.kind = (uint8_t)kind};
   const char *args = td_attrs[kind].args, *s = *at + n;
   bool ok = *args ? *s++ == '(' : true;
@@ -143,12 +143,12 @@ static bool parse_mark(TdLower *l, const char **at, TdLoc loc, char on, TdAttr *
   }
   s = *args ? skip_blanks(s) : s;
   if (ok && *args) ok = *s++ == ')';
-  if (!ok) return td_lower_fail(l, "attribute", loc, "'%s' takes (%s)", name, args);
+  if (!ok) return td_irgen_fail(l, "attribute", loc, "'%s' takes (%s)", name, args);
   *at = s;
   return true;
 }
 
-bool td_lower_marks(TdLower *l, uint32_t line, char on, TdAttrs *out) {
+bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out) {
   uint64_t index;
   if (!td_map_get(&l->marks, line, &index) || !index) return true;
   td_map_put(l->arena, &l->marks, line, 0);

@@ -1,7 +1,7 @@
-/* lower_tensor.c - views, conversions, fresh tensors, constants and tensor operations. */
+/* irgen_tensor.c - views, conversions, fresh tensors, constants and tensor operations. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/irgen.h"
 
 static TdVal tensor_value(const TdExpr *e, TdLoc loc) {
   return (TdVal){.kind = TD_V_TENSOR, .e = e, .loc = loc};
@@ -15,12 +15,12 @@ static int first_free(const TdExpr *v) {
 }
 
 /* lo + step * i. */
-static const TdExpr *element(TdLower *l, const TdExpr *lo, int64_t step, const TdExpr *i) {
+static const TdExpr *element(TdIrgen *l, const TdExpr *lo, int64_t step, const TdExpr *i) {
   return td_lin_plus(l->session, l->arena, lo, td_lin_times(l->session, l->arena, i, step));
 }
 
 /* View v with its outermost dimension fixed at i. */
-static const TdExpr *fix_first(TdLower *l, const TdExpr *v, const TdExpr *i, TdLoc loc) {
+static const TdExpr *fix_first(TdIrgen *l, const TdExpr *v, const TdExpr *i, TdLoc loc) {
   const TdExpr *lo[TD_MAX_RANK];
   TdViewDim dim[TD_MAX_RANK];
   int d = first_free(v);
@@ -41,57 +41,57 @@ static const TdExpr *fix_first(TdLower *l, const TdExpr *v, const TdExpr *i, TdL
   return td_expr_view(l->arena, v->sym, t, lo, dim, (int)v->nkid, loc);
 }
 
-TdVal td_lower_index(TdLower *l, TdVal of, TdVal key, TdLoc loc) {
+TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
   bool stream = of.kind == TD_V_STREAM;
   if (of.kind != TD_V_TENSOR && !stream) {
-    td_lower_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
-    return td_lower_failed();
+    td_irgen_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
+    return td_irgen_failed();
   }
   if (of.e->kind != TD_EXPR_VIEW)
-    of = td_lower_settle(l, td_lower_convert(l, of.e->type, &of, 1, loc), "t");
-  if (!td_lower_ok(&of)) return of;
+    of = td_irgen_settle(l, td_irgen_convert(l, of.e->type, &of, 1, loc), "t");
+  if (!td_irgen_ok(&of)) return of;
   if (of.e->type->rank == 0) {
-    td_lower_fail(l, "rank", loc, "'%s' has no more dimensions to index", of.e->sym->name);
-    return td_lower_failed();
+    td_irgen_fail(l, "rank", loc, "'%s' has no more dimensions to index", of.e->sym->name);
+    return td_irgen_failed();
   }
-  const TdExpr *i = td_lower_to_index(l, key);
-  if (!i) return td_lower_failed();
+  const TdExpr *i = td_irgen_to_index(l, key);
+  if (!i) return td_irgen_failed();
   TdLoc at = of.e->loc;
   if (loc.line == at.line && loc.col > at.col) at.len = (uint16_t)(loc.col + loc.len - at.col + 1);
   const TdExpr *e = fix_first(l, of.e, i, at);
-  if (e->kind == TD_EXPR_LOAD) return td_lower_scalar(e);
+  if (e->kind == TD_EXPR_LOAD) return td_irgen_scalar(e);
   return (TdVal){.kind = of.kind, .e = e, .loc = of.loc};
 }
 
-TdVal td_lower_type_index(TdLower *l, const TdType *t, TdVal key, TdLoc loc) {
+TdVal td_irgen_type_index(TdIrgen *l, const TdType *t, TdVal key, TdLoc loc) {
   bool integer = key.kind == TD_V_CONST && key.c.kind == TD_C_INT;
   bool affine = key.kind == TD_V_SCALAR && key.e->type->kind == TD_T_INDEX;
   if (!integer && !affine) {
-    td_lower_fail(l, "extent", loc, "an extent must be a compile-time integer");
-    return td_lower_failed();
+    td_irgen_fail(l, "extent", loc, "an extent must be a compile-time integer");
+    return td_irgen_failed();
   }
   if (integer && key.c.u.integer < 0) {
-    td_lower_fail(l, "extent", loc, "an extent cannot be negative (%lld)",
+    td_irgen_fail(l, "extent", loc, "an extent cannot be negative (%lld)",
                   (long long)key.c.u.integer);
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   if (t->kind == TD_T_TENSOR && t->rank == TD_MAX_RANK) {
-    td_lower_fail(l, "rank", loc, "a tensor has at most %d dimensions", TD_MAX_RANK);
-    return td_lower_failed();
+    td_irgen_fail(l, "rank", loc, "a tensor has at most %d dimensions", TD_MAX_RANK);
+    return td_irgen_failed();
   }
   const TdExpr *dim[TD_MAX_RANK + 1];
   int rank = t->kind == TD_T_TENSOR ? t->rank : 0;
   for (int d = 0; d < rank; d++) dim[d] = t->dim[d];
-  dim[rank] = td_lower_to_index(l, key);
-  if (!dim[rank]) return td_lower_failed();
+  dim[rank] = td_irgen_to_index(l, key);
+  if (!dim[rank]) return td_irgen_failed();
   td_sizes_use(l->sizes, dim[rank]);
   TdConst c = {.kind = TD_C_TYPE};
   c.u.type = td_type_tensor(l->session, td_type_scalar(t), rank + 1, dim);
-  return td_lower_const(c, loc);
+  return td_irgen_const(c, loc);
 }
 
 /* The elements of a tensor value in the store, as a blob. */
-static const TdBlob *blob_of(TdLower *l, const TdTensor *t) {
+static const TdBlob *blob_of(TdIrgen *l, const TdTensor *t) {
   TdBlob *b = TD_NEW(l->arena, TdBlob);
   size_t bytes = td_type_bytes(td_type_scalar(t->type));
   b->type = t->type;
@@ -106,10 +106,10 @@ static const TdBlob *blob_of(TdLower *l, const TdTensor *t) {
   return b;
 }
 
-TdVal td_lower_data(TdLower *l, TdConst c, const char *name, TdLoc loc) {
+TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
   TdSym sym = (TdSym)td_map_getp(&l->data, (const void *)c.handle);
   if (!sym) {
-    sym = td_lower_declare(l, name, TD_SYM_LOCAL);
+    sym = td_irgen_declare(l, name, TD_SYM_LOCAL);
     TdLocalClass cls = c.kind == TD_C_STATE ? TD_LOCAL_STATE : TD_LOCAL_CONST;
     td_vec_push(l->arena, &l->preamble,
                 td_stmt_data(l->store, sym, cls, blob_of(l, c.u.tensor), loc));
@@ -119,18 +119,18 @@ TdVal td_lower_data(TdLower *l, TdConst c, const char *name, TdLoc loc) {
 }
 
 /* T(x) on scalars: a typed literal, or an explicit cast. */
-static TdVal convert_scalar(TdLower *l, const TdType *t, TdVal x, TdLoc loc) {
+static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
   if (x.kind == TD_V_CONST && td_value_is_number(&x.c) && t->kind != TD_T_BOOL && t->w <= 64) {
-    const TdExpr *as = td_lower_to_stored(
+    const TdExpr *as = td_irgen_to_stored(
         l, x, t->kind == TD_T_FLOAT || x.c.kind == TD_C_INT ? t : td_type_float(l->session, 64));
-    if (!as) return td_lower_failed();
-    return td_lower_scalar(td_expr_fold(l->session, l->arena,
+    if (!as) return td_irgen_failed();
+    return td_irgen_scalar(td_expr_fold(l->session, l->arena,
                                         as->type == t ? as : td_expr_cast(l->arena, t, as, false)));
   }
-  const TdExpr *e = td_lower_to_scalar(l, x, t);
-  if (!e || !td_promote_cast(l->session, t, e->type, loc, l->diag)) return td_lower_failed();
+  const TdExpr *e = td_irgen_to_scalar(l, x, t);
+  if (!e || !td_promote_cast(l->session, t, e->type, loc, l->diag)) return td_irgen_failed();
   if (e->kind == TD_EXPR_CAST && e->implicit && e->kid[0]->type->kind == TD_T_INDEX) e = e->kid[0];
-  return td_lower_scalar(td_expr_fold(l->session, l->arena, td_expr_cast(l->arena, t, e, false)));
+  return td_irgen_scalar(td_expr_fold(l->session, l->arena, td_expr_cast(l->arena, t, e, false)));
 }
 
 /* Whether two tensor types have the same extents. */
@@ -142,41 +142,41 @@ static bool same_shape(const TdType *x, const TdType *y) {
 }
 
 /* T[..](x) of a tensor x: element by element. */
-static TdVal convert_tensor(TdLower *l, const TdType *t, TdVal x, TdLoc loc) {
+static TdVal convert_tensor(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
   if (!same_shape(t, x.e->type)) {
-    td_lower_fail(l, "shapes", loc, "%s does not convert to %s: the shapes differ",
+    td_irgen_fail(l, "shapes", loc, "%s does not convert to %s: the shapes differ",
                   td_type_str(l->arena, x.e->type), td_type_str(l->arena, t));
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   if (!td_promote_cast(l->session, t->elem, x.e->type->elem, loc, l->diag))
-    return td_lower_failed();
+    return td_irgen_failed();
   const TdExpr *e = t == x.e->type ? x.e : td_expr_cast(l->arena, t, x.e, false);
   return (TdVal){.kind = TD_V_FRESH, .type = t, .e = e, .loc = loc};
 }
 
-TdVal td_lower_convert(TdLower *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc) {
+TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc) {
   if (n > 1) {
-    td_lower_fail(l, "arguments", loc, "a type takes at most one value");
-    return td_lower_failed();
+    td_irgen_fail(l, "arguments", loc, "a type takes at most one value");
+    return td_irgen_failed();
   }
   bool tensor = t->kind == TD_T_TENSOR;
   if (n == 0) return (TdVal){.kind = TD_V_FRESH, .type = t, .loc = loc};
-  TdVal x = td_lower_settle(l, arg[0], "got");
-  if (!td_lower_ok(&x)) return x;
+  TdVal x = td_irgen_settle(l, arg[0], "got");
+  if (!td_irgen_ok(&x)) return x;
   if (!tensor && x.kind == TD_V_TENSOR) {
-    td_lower_fail(l, "shapes", loc, "a tensor does not convert to the scalar type %s",
+    td_irgen_fail(l, "shapes", loc, "a tensor does not convert to the scalar type %s",
                   td_type_str(l->arena, t));
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   if (!tensor) return convert_scalar(l, t, x, loc);
   if (x.kind == TD_V_TENSOR) return convert_tensor(l, t, x, loc);
-  const TdExpr *fill = td_lower_to_stored(l, x, t->elem);
-  if (!fill) return td_lower_failed();
+  const TdExpr *fill = td_irgen_to_stored(l, x, t->elem);
+  if (!fill) return td_irgen_failed();
   return (TdVal){.kind = TD_V_FRESH, .type = t, .e = fill, .loc = loc};
 }
 
 /* {lo, hi}, {lo, hi, step} or {}: fills lo, step and extent of base dimension of extent n. */
-static bool range(TdLower *l, const TdAstExpr *t, const TdExpr *n, const TdExpr **lo, int64_t *step,
+static bool range(TdIrgen *l, const TdAstExpr *t, const TdExpr *n, const TdExpr **lo, int64_t *step,
                   const TdExpr **extent) {
   *step = 1;
   if (t->table.n == 0) {
@@ -185,15 +185,15 @@ static bool range(TdLower *l, const TdAstExpr *t, const TdExpr *n, const TdExpr 
     return true;
   }
   if (t->table.n > 3 || t->table.n < 2)
-    return td_lower_fail(l, "slice", t->loc, "a range is {lo, hi}, {lo, hi, step} or {}");
+    return td_irgen_fail(l, "slice", t->loc, "a range is {lo, hi}, {lo, hi, step} or {}");
   const TdExpr *hi;
-  *lo = td_lower_to_index(l, td_lower_expr(l, t->table.at[0].value));
-  hi = *lo ? td_lower_to_index(l, td_lower_expr(l, t->table.at[1].value)) : NULL;
+  *lo = td_irgen_to_index(l, td_irgen_expr(l, t->table.at[0].value));
+  hi = *lo ? td_irgen_to_index(l, td_irgen_expr(l, t->table.at[1].value)) : NULL;
   if (!hi) return false;
   if (t->table.n == 3) {
-    TdVal s = td_lower_expr(l, t->table.at[2].value);
+    TdVal s = td_irgen_expr(l, t->table.at[2].value);
     if (s.kind != TD_V_CONST || s.c.kind != TD_C_INT || s.c.u.integer < 1)
-      return td_lower_fail(l, "slice", t->table.at[2].value->loc,
+      return td_irgen_fail(l, "slice", t->table.at[2].value->loc,
                            "the step of a range is a constant of at least 1");
     *step = s.c.u.integer;
   }
@@ -209,12 +209,12 @@ static bool is_size_only(void *ud, const TdExpr *e) {
   return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
 }
 
-TdVal td_lower_slice(TdLower *l, TdVal of, const TdAstExpr *call) {
+TdVal td_irgen_slice(TdIrgen *l, TdVal of, const TdAstExpr *call) {
   TdAstExprs args = call->call.args;
   if (of.e->kind != TD_EXPR_VIEW || args.n > of.e->type->rank) {
-    td_lower_fail(l, "rank", call->loc, "slice: %zu ranges for %d dimensions", args.n,
+    td_irgen_fail(l, "rank", call->loc, "slice: %zu ranges for %d dimensions", args.n,
                   of.e->type->rank);
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   const TdExpr *v = of.e, *lo[TD_MAX_RANK], *extent[TD_MAX_RANK];
   TdViewDim dim[TD_MAX_RANK];
@@ -228,33 +228,33 @@ TdVal td_lower_slice(TdLower *l, TdVal of, const TdAstExpr *call) {
     int64_t step = 1;
     extent[rank] = v->type->dim[d];
     if (a && a->kind == TD_AST_TABLE) {
-      if (!range(l, a, v->type->dim[d], &from, &step, &extent[rank])) return td_lower_failed();
+      if (!range(l, a, v->type->dim[d], &from, &step, &extent[rank])) return td_irgen_failed();
     } else if (a) {
-      from = td_lower_to_index(l, td_lower_expr(l, a));
-      if (!from) return td_lower_failed();
+      from = td_irgen_to_index(l, td_irgen_expr(l, a));
+      if (!from) return td_irgen_failed();
     }
     bool fixed = a && a->kind != TD_AST_TABLE;
     lo[base] = element(l, v->kid[base], v->u.dim[base].step, from);
     dim[base] = fixed ? (TdViewDim){.step = 0, .out = -1}
                       : (TdViewDim){.step = step * v->u.dim[base].step, .out = rank++};
     if (!fixed && !td_walk_expr(extent[rank - 1], is_size_only, NULL)) {
-      td_lower_fail(l, "extent", call->loc, "the length of a slice must not depend on variables");
-      return td_lower_failed();
+      td_irgen_fail(l, "extent", call->loc, "the length of a slice must not depend on variables");
+      return td_irgen_failed();
     }
   }
   TdLoc loc = call->loc;
   if (!rank)
-    return td_lower_scalar(td_expr_load(l->arena, v->sym, v->type->elem, lo, (int)v->nkid, loc));
+    return td_irgen_scalar(td_expr_load(l->arena, v->sym, v->type->elem, lo, (int)v->nkid, loc));
   const TdType *t = td_type_tensor(l->session, v->type->elem, rank, extent);
   return tensor_value(td_expr_view(l->arena, v->sym, t, lo, dim, (int)v->nkid, loc), loc);
 }
 
-TdVal td_lower_transpose(TdLower *l, TdVal of, TdLoc loc) {
+TdVal td_irgen_transpose(TdIrgen *l, TdVal of, TdLoc loc) {
   const TdExpr *v = of.e, *extent[TD_MAX_RANK];
   TdViewDim dim[TD_MAX_RANK];
   if (v->kind != TD_EXPR_VIEW) {
-    td_lower_fail(l, "transpose", loc, "only a tensor with a name can be transposed");
-    return td_lower_failed();
+    td_irgen_fail(l, "transpose", loc, "only a tensor with a name can be transposed");
+    return td_irgen_failed();
   }
   int rank = v->type->rank;
   for (int d = 0; d < rank; d++) extent[d] = v->type->dim[rank - 1 - d];
@@ -266,21 +266,21 @@ TdVal td_lower_transpose(TdLower *l, TdVal of, TdLoc loc) {
   return tensor_value(td_expr_view(l->arena, v->sym, t, v->kid, dim, (int)v->nkid, loc), loc);
 }
 
-const TdExpr *td_lower_to_tensor(TdLower *l, TdVal v, const TdType *like, TdLoc loc) {
+const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc loc) {
   v = v.kind == TD_V_FRESH && v.e && v.e->type->kind == TD_T_TENSOR ? tensor_value(v.e, v.loc)
-                                                                    : td_lower_settle(l, v, "got");
-  if (!td_lower_ok(&v)) return NULL;
-  if (v.kind != TD_V_TENSOR) return td_lower_to_stored(l, v, like->elem);
+                                                                    : td_irgen_settle(l, v, "got");
+  if (!td_irgen_ok(&v)) return NULL;
+  if (v.kind != TD_V_TENSOR) return td_irgen_to_stored(l, v, like->elem);
   const TdType *t = v.e->type;
   if (!same_shape(t, like)) {
-    td_lower_fail(l, "shapes", loc, "shapes differ: %s and %s", td_type_str(l->arena, like),
+    td_irgen_fail(l, "shapes", loc, "shapes differ: %s and %s", td_type_str(l->arena, like),
                   td_type_str(l->arena, t));
     return NULL;
   }
   if (t->elem == like->elem) return v.e;
   bool boolean = (t->elem->kind == TD_T_BOOL) != (like->elem->kind == TD_T_BOOL);
   if (boolean || !td_promote_can_store(like->elem, t->elem)) {
-    td_lower_fail(l, "needs-cast", loc, "%s does not become %s by itself", td_type_str(l->arena, t),
+    td_irgen_fail(l, "needs-cast", loc, "%s does not become %s by itself", td_type_str(l->arena, t),
                   td_type_str(l->arena, like));
     return NULL;
   }
@@ -288,38 +288,38 @@ const TdExpr *td_lower_to_tensor(TdLower *l, TdVal v, const TdType *like, TdLoc 
 }
 
 /* Operand i of a tensor function. */
-static bool tensor_arg(TdLower *l, const TdAstExpr *call, size_t i, TdVal *out) {
-  *out = td_lower_settle(l, td_lower_expr(l, call->call.args.at[i]), "got");
-  if (!td_lower_ok(out)) return false;
+static bool tensor_arg(TdIrgen *l, const TdAstExpr *call, size_t i, TdVal *out) {
+  *out = td_irgen_settle(l, td_irgen_expr(l, call->call.args.at[i]), "got");
+  if (!td_irgen_ok(out)) return false;
   if (out->kind == TD_V_TENSOR) return true;
-  return td_lower_fail(l, "not-a-tensor", call->call.args.at[i]->loc, "a tensor is expected here");
+  return td_irgen_fail(l, "not-a-tensor", call->call.args.at[i]->loc, "a tensor is expected here");
 }
 
 /* {acc = T} as argument i, or the default accumulator. */
-static const TdType *accumulator(TdLower *l, const TdAstExpr *call, size_t i, const TdType *elem) {
+static const TdType *accumulator(TdIrgen *l, const TdAstExpr *call, size_t i, const TdType *elem) {
   if (i >= call->call.args.n) return td_promote_accumulator(l->session, elem);
   const TdAstItem *item = td_context_item(call->call.args.at[i], "acc");
-  TdVal v = item ? td_lower_expr(l, item->value) : td_lower_failed();
+  TdVal v = item ? td_irgen_expr(l, item->value) : td_irgen_failed();
   if (v.kind == TD_V_CONST && v.c.kind == TD_C_TYPE && td_type_is_number(v.c.u.type))
     return v.c.u.type;
-  td_lower_fail(l, "accumulator", call->call.args.at[i]->loc, "expected {acc = type}");
+  td_irgen_fail(l, "accumulator", call->call.args.at[i]->loc, "expected {acc = type}");
   return NULL;
 }
 
-static TdVal lower_matmul(TdLower *l, const TdAstExpr *call) {
+static TdVal lower_matmul(TdIrgen *l, const TdAstExpr *call) {
   TdVal x, y;
-  if (!tensor_arg(l, call, 0, &x) || !tensor_arg(l, call, 1, &y)) return td_lower_failed();
+  if (!tensor_arg(l, call, 0, &x) || !tensor_arg(l, call, 1, &y)) return td_irgen_failed();
   const TdType *a = x.e->type, *b = y.e->type;
   if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[0]) {
-    td_lower_fail(l, "shapes", call->loc, "matmul of %s and %s: inner extents must agree",
+    td_irgen_fail(l, "shapes", call->loc, "matmul of %s and %s: inner extents must agree",
                   td_type_str(l->arena, a), td_type_str(l->arena, b));
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   const TdType *pair[] = {a->elem, b->elem};
   const TdType *join = td_promote_join(l->session, a->elem, b->elem);
   const TdType *acc = accumulator(l, call, 2, join ? join : a->elem);
   if (!acc || !td_promote_op(l->session, TD_OP_MUL, pair, 2, call->loc, l->diag))
-    return td_lower_failed();
+    return td_irgen_failed();
   const TdExpr *dim[] = {a->dim[0], b->dim[1]}, *kid[] = {x.e, y.e};
   const TdType *t = td_type_tensor(l->session, acc, 2, dim);
   return tensor_value(td_expr_tensor(l->arena, TD_OP_MATMUL, t, kid, 2, TD_OP_ADD, 0, call->loc),
@@ -334,33 +334,33 @@ static int reduction_of(const TdVal *v) {
   return -1;
 }
 
-static TdVal lower_reduce(TdLower *l, int word, const TdAstExpr *call) {
+static TdVal lower_reduce(TdIrgen *l, int word, const TdAstExpr *call) {
   TdVal x;
-  if (!tensor_arg(l, call, 0, &x)) return td_lower_failed();
-  TdVal name = td_lower_expr(l, call->call.args.at[1]);
+  if (!tensor_arg(l, call, 0, &x)) return td_irgen_failed();
+  TdVal name = td_irgen_expr(l, call->call.args.at[1]);
   int op = reduction_of(&name);
   if (op < 0) {
-    td_lower_fail(l, "reduction", call->call.args.at[1]->loc,
+    td_irgen_fail(l, "reduction", call->call.args.at[1]->loc,
                   "the operator is one of \"+\" \"*\" \"min\" \"max\" \"&\" \"|\" \"~\"");
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   const TdExpr *kid[] = {x.e};
   if (word == TD_WORD_ALLREDUCE)
     return tensor_value(
         td_expr_tensor(l->arena, TD_OP_ALLREDUCE, x.e->type, kid, 1, (TdOp)op, 0, call->loc),
         call->loc);
-  TdVal axis = call->call.args.n > 2 ? td_lower_expr(l, call->call.args.at[2]) : td_lower_failed();
+  TdVal axis = call->call.args.n > 2 ? td_irgen_expr(l, call->call.args.at[2]) : td_irgen_failed();
   const TdType *t = x.e->type;
   if (axis.kind != TD_V_CONST || axis.c.kind != TD_C_INT || axis.c.u.integer < 0 ||
       axis.c.u.integer >= t->rank || t->rank < 2) {
-    td_lower_fail(l, "rank", call->loc,
+    td_irgen_fail(l, "rank", call->loc,
                   "reduce(x, op, dim) needs a dimension of x below %d, and "
                   "one that remains",
                   t->rank);
-    return td_lower_failed();
+    return td_irgen_failed();
   }
   const TdType *acc = accumulator(l, call, 3, t->elem);
-  if (!acc) return td_lower_failed();
+  if (!acc) return td_irgen_failed();
   const TdExpr *dim[TD_MAX_RANK];
   int rank = 0;
   for (int d = 0; d < t->rank; d++)
@@ -371,10 +371,10 @@ static TdVal lower_reduce(TdLower *l, int word, const TdAstExpr *call) {
       call->loc);
 }
 
-TdVal td_lower_tensor_word(TdLower *l, int word, const TdAstExpr *call) {
+TdVal td_irgen_tensor_word(TdIrgen *l, int word, const TdAstExpr *call) {
   if (call->call.args.n < 2) {
-    td_lower_fail(l, "arguments", call->loc, "too few arguments");
-    return td_lower_failed();
+    td_irgen_fail(l, "arguments", call->loc, "too few arguments");
+    return td_irgen_failed();
   }
   return word == TD_WORD_MATMUL ? lower_matmul(l, call) : lower_reduce(l, word, call);
 }

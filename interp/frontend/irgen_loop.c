@@ -1,40 +1,40 @@
-/* lower_loop.c - for, grid and reduction, while, repeat, unrolled lists. */
+/* irgen_loop.c - for, grid and reduction, while, repeat, unrolled lists. */
 #include <string.h>
 
-#include "frontend/lower.h"
+#include "frontend/irgen.h"
 
 /* The body b, in which break means `jump`. */
-static const TdStmt *body_with(TdLower *l, const TdAstBlock *b, TdJumpPlace jump, TdLoc loc) {
+static const TdStmt *body_with(TdIrgen *l, const TdAstBlock *b, TdJumpPlace jump, TdLoc loc) {
   TdJumpPlace outer = l->jump;
   l->jump = jump;
-  const TdStmt *body = td_lower_body(l, b, loc);
+  const TdStmt *body = td_irgen_body(l, b, loc);
   l->jump = outer;
   return body;
 }
 
 /* A loop variable, bound and visible; read-only. */
-static TdSym loop_variable(TdLower *l, const TdAstLocal *var) {
-  TdSym v = td_lower_declare(l, var->name, TD_SYM_LOOP);
+static TdSym loop_variable(TdIrgen *l, const TdAstLocal *var) {
+  TdSym v = td_irgen_declare(l, var->name, TD_SYM_LOOP);
   const TdType *index = td_type_index(l->session);
-  td_lower_bind(l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = v, .type = index});
+  td_irgen_bind(l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = v, .type = index});
   return v;
 }
 
-static void hide(TdLower *l, TdSym v) {
+static void hide(TdIrgen *l, TdSym v) {
   uint64_t n;
   if (td_map_get(&l->visible, (uint64_t)(uintptr_t)v->name, &n) && n)
     td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)v->name, n - 1);
 }
 
 /* The constant step of a numeric for. */
-static bool loop_step(TdLower *l, const TdAstStmt *s, int64_t *step) {
+static bool loop_step(TdIrgen *l, const TdAstStmt *s, int64_t *step) {
   *step = 1;
   if (s->each.over.n < 3) return true;
-  TdVal v = td_lower_expr(l, s->each.over.at[2]);
-  if (!td_lower_ok(&v)) return false;
+  TdVal v = td_irgen_expr(l, s->each.over.at[2]);
+  if (!td_irgen_ok(&v)) return false;
   if (v.kind != TD_V_CONST || v.c.kind != TD_C_INT || v.c.u.integer == 0 ||
       v.c.u.integer == INT64_MIN)
-    return td_lower_fail(l, "loop-step", s->each.over.at[2]->loc,
+    return td_irgen_fail(l, "loop-step", s->each.over.at[2]->loc,
                          "the step of a loop must be a constant integer other than 0");
   if (v.c.size) td_sizes_pin(l->sizes, v.c.size);
   *step = v.c.u.integer;
@@ -42,13 +42,13 @@ static bool loop_step(TdLower *l, const TdAstStmt *s, int64_t *step) {
 }
 
 /* Half-open bounds of `for v = start, last, step`; for a negative step those of its trip number. */
-static bool numeric_bounds(TdLower *l, const TdAstStmt *s, int64_t step, const TdExpr **start,
+static bool numeric_bounds(TdIrgen *l, const TdAstStmt *s, int64_t step, const TdExpr **start,
                            const TdExpr **lo, const TdExpr **hi) {
   TdSession *ss = l->session;
-  const TdExpr *first = td_lower_to_index(l, td_lower_expr(l, s->each.over.at[0]));
+  const TdExpr *first = td_irgen_to_index(l, td_irgen_expr(l, s->each.over.at[0]));
   *start = first;
   if (!first) return false;
-  const TdExpr *last = td_lower_to_index(l, td_lower_expr(l, s->each.over.at[1]));
+  const TdExpr *last = td_irgen_to_index(l, td_irgen_expr(l, s->each.over.at[1]));
   if (!last) return false;
   const TdExpr *one = td_expr_index(ss, l->arena, 1, s->loc);
   *lo = first;
@@ -64,29 +64,29 @@ static bool numeric_bounds(TdLower *l, const TdAstStmt *s, int64_t step, const T
 }
 
 /* Inside a loop that runs down, the Lua variable is first + step * trip. */
-static void bind_downward(TdLower *l, const TdAstLocal *var, TdSym trip, const TdExpr *first,
+static void bind_downward(TdIrgen *l, const TdAstLocal *var, TdSym trip, const TdExpr *first,
                           int64_t step) {
   const TdType *index = td_type_index(l->session);
   TdLoc none = {0};
   const TdExpr *t = td_expr_var(l->arena, trip, index, none);
   const TdExpr *e =
       td_lin_plus(l->session, l->arena, first, td_lin_times(l->session, l->arena, t, step));
-  td_lower_bind(l, var, (TdBinding){.kind = TD_B_VALUE, .value = td_lower_scalar(e)});
+  td_irgen_bind(l, var, (TdBinding){.kind = TD_B_VALUE, .value = td_irgen_scalar(e)});
 }
 
-static bool refuse_assigned(TdLower *l, const TdAstLocal *var) {
+static bool refuse_assigned(TdIrgen *l, const TdAstLocal *var) {
   if (!var->assigned) return true;
-  return td_lower_fail(l, "assign-loop", var->loc, "the loop variable '%s' is assigned in the body",
+  return td_irgen_fail(l, "assign-loop", var->loc, "the loop variable '%s' is assigned in the body",
                        var->name);
 }
 
-static bool lower_for(TdLower *l, const TdAstStmt *s) {
+static bool lower_for(TdIrgen *l, const TdAstStmt *s) {
   const TdAstLocal *var = s->each.vars.at[0];
   const TdExpr *first, *lo, *hi;
   int64_t step;
   TdAttrs attrs = {0};
   if (!refuse_assigned(l, var) || !loop_step(l, s, &step)) return false;
-  if (!numeric_bounds(l, s, step, &first, &lo, &hi) || !td_lower_marks(l, s->loc.line, 'L', &attrs))
+  if (!numeric_bounds(l, s, step, &first, &lo, &hi) || !td_irgen_marks(l, s->loc.line, 'L', &attrs))
     return false;
   TdSym v = loop_variable(l, var);
   if (step < 0) bind_downward(l, var, v, first, step);
@@ -94,26 +94,26 @@ static bool lower_for(TdLower *l, const TdAstStmt *s) {
   hide(l, v);
   if (!body) return false;
   const TdStmt *loop = td_stmt_for(l->store, v, lo, hi, step < 0 ? 1 : step, body, s->loc);
-  td_lower_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
+  td_irgen_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
   return true;
 }
 
 /* Bounds of a grid dimension: an extent, {lo, hi} or {lo, hi, step}. */
-static bool grid_range(TdLower *l, const TdAstExpr *e, const TdExpr **lo, const TdExpr **hi,
+static bool grid_range(TdIrgen *l, const TdAstExpr *e, const TdExpr **lo, const TdExpr **hi,
                        int64_t *step) {
   *step = 1;
   *lo = td_expr_index(l->session, l->arena, 0, e->loc);
   if (e->kind != TD_AST_TABLE) {
-    *hi = td_lower_to_index(l, td_lower_expr(l, e));
+    *hi = td_irgen_to_index(l, td_irgen_expr(l, e));
   } else {
     if (e->table.n < 2 || e->table.n > 3)
-      return td_lower_fail(l, "range", e->loc, "a range is {lo, hi} or {lo, hi, step}");
-    *lo = td_lower_to_index(l, td_lower_expr(l, e->table.at[0].value));
-    *hi = *lo ? td_lower_to_index(l, td_lower_expr(l, e->table.at[1].value)) : NULL;
-    TdVal s = e->table.n > 2 ? td_lower_expr(l, e->table.at[2].value)
-                             : td_lower_const(td_value_int(1), e->loc);
+      return td_irgen_fail(l, "range", e->loc, "a range is {lo, hi} or {lo, hi, step}");
+    *lo = td_irgen_to_index(l, td_irgen_expr(l, e->table.at[0].value));
+    *hi = *lo ? td_irgen_to_index(l, td_irgen_expr(l, e->table.at[1].value)) : NULL;
+    TdVal s = e->table.n > 2 ? td_irgen_expr(l, e->table.at[2].value)
+                             : td_irgen_const(td_value_int(1), e->loc);
     if (s.kind != TD_V_CONST || s.c.kind != TD_C_INT || s.c.u.integer < 1)
-      return td_lower_fail(l, "loop-step", e->loc,
+      return td_irgen_fail(l, "loop-step", e->loc,
                            "the step of a range is a constant of at least 1");
     *step = s.c.u.integer;
   }
@@ -124,7 +124,7 @@ static bool grid_range(TdLower *l, const TdAstExpr *e, const TdExpr **lo, const 
 }
 
 /* The band name at the end of a grid's arguments, or NULL; *n counts the ranges. */
-static bool grid_band(TdLower *l, const TdAstExpr *call, size_t *n, const char **band) {
+static bool grid_band(TdIrgen *l, const TdAstExpr *call, size_t *n, const char **band) {
   TdAstExprs args = call->call.args;
   *n = args.n;
   *band = NULL;
@@ -133,7 +133,7 @@ static bool grid_band(TdLower *l, const TdAstExpr *call, size_t *n, const char *
     *band = td_names_of(l->session->names, last->string.at, last->string.n);
     --*n;
   }
-  if (*n == 0) return td_lower_fail(l, "arguments", call->loc, "grid needs at least one extent");
+  if (*n == 0) return td_irgen_fail(l, "arguments", call->loc, "grid needs at least one extent");
   return true;
 }
 
@@ -144,7 +144,7 @@ typedef struct GridLoop {
 } GridLoop;
 
 /* Loop attributes of a grid: band and reduction on each, marks on the innermost. */
-static TdAttrs grid_attrs(TdLower *l, const char *band, bool reduction, TdAttrs marks,
+static TdAttrs grid_attrs(TdIrgen *l, const char *band, bool reduction, TdAttrs marks,
                           bool innermost) {
   TdAttrs attrs = {0};
   if (band)
@@ -155,13 +155,13 @@ static TdAttrs grid_attrs(TdLower *l, const char *band, bool reduction, TdAttrs 
   return attrs;
 }
 
-static bool lower_grid(TdLower *l, const TdAstStmt *s, const TdAstExpr *call, bool reduction) {
+static bool lower_grid(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call, bool reduction) {
   size_t n;
   const char *band;
   TdAttrs marks = {0};
-  if (!grid_band(l, call, &n, &band) || !td_lower_marks(l, s->loc.line, 'L', &marks)) return false;
+  if (!grid_band(l, call, &n, &band) || !td_irgen_marks(l, s->loc.line, 'L', &marks)) return false;
   if (n < s->each.vars.n || n > TD_MAX_DEPTH)
-    return td_lower_fail(l, "arguments", call->loc, "%zu variables for %zu extents", s->each.vars.n,
+    return td_irgen_fail(l, "arguments", call->loc, "%zu variables for %zu extents", s->each.vars.n,
                          n);
   GridLoop *g = TD_NEWN(l->arena, GridLoop, n);
   for (size_t i = 0; i < n; i++)
@@ -169,7 +169,7 @@ static bool lower_grid(TdLower *l, const TdAstStmt *s, const TdAstExpr *call, bo
   for (size_t i = 0; i < n; i++) {
     if (i < s->each.vars.n && !refuse_assigned(l, s->each.vars.at[i])) return false;
     g[i].v = i < s->each.vars.n ? loop_variable(l, s->each.vars.at[i])
-                                : td_lower_declare(l, "_", TD_SYM_LOOP);
+                                : td_irgen_declare(l, "_", TD_SYM_LOOP);
   }
   const TdStmt *body = body_with(l, &s->each.body, n > 1 ? TD_AT_GRID : TD_AT_LOOP, s->loc);
   for (size_t i = n; i-- > 0;) hide(l, g[i].v);
@@ -177,7 +177,7 @@ static bool lower_grid(TdLower *l, const TdAstStmt *s, const TdAstExpr *call, bo
     const TdStmt *loop = td_stmt_for(l->store, g[i].v, g[i].lo, g[i].hi, g[i].step, body, s->loc);
     loop = td_stmt_with_attrs(l->store, loop, grid_attrs(l, band, reduction, marks, i + 1 == n));
     if (i == 0)
-      td_lower_emit(l, loop);
+      td_irgen_emit(l, loop);
     else
       body = td_stmt_block(l->store, &loop, 1, s->loc);
   }
@@ -185,63 +185,63 @@ static bool lower_grid(TdLower *l, const TdAstStmt *s, const TdAstExpr *call, bo
 }
 
 /* `for k, x in ipairs(list)`: the body once for each entry of a constant list. */
-static bool lower_ipairs(TdLower *l, const TdAstStmt *s, const TdAstExpr *call) {
-  TdVal list = call->call.args.n == 1 ? td_lower_expr(l, call->call.args.at[0]) : td_lower_failed();
+static bool lower_ipairs(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call) {
+  TdVal list = call->call.args.n == 1 ? td_irgen_expr(l, call->call.args.at[0]) : td_irgen_failed();
   if (td_diag_failed(l->diag)) return false;
   if (list.kind != TD_V_CONST || list.c.kind != TD_C_TABLE)
-    return td_lower_fail(l, "ipairs", call->loc, "ipairs needs a constant list");
+    return td_irgen_fail(l, "ipairs", call->loc, "ipairs needs a constant list");
   for (int64_t i = 1;; i++) {
     td_ctx_tick(l->session->ctx, 1);
     TdConst item = {0};
     if (!l->host->field(l->host->ud, list.c.handle, NULL, i, &item) || item.kind == TD_C_NIL)
       return true;
-    TdVal v[2] = {td_lower_const(td_value_int(i), s->loc), td_lower_const(item, s->loc)};
+    TdVal v[2] = {td_irgen_const(td_value_int(i), s->loc), td_irgen_const(item, s->loc)};
     if (item.kind == TD_C_TENSOR || item.kind == TD_C_STATE)
-      v[1] = td_lower_data(l, item, "item", s->loc);
+      v[1] = td_irgen_data(l, item, "item", s->loc);
     for (size_t k = 0; k < s->each.vars.n && k < 2; k++)
-      td_lower_bind(l, s->each.vars.at[k], (TdBinding){.kind = TD_B_VALUE, .value = v[k]});
+      td_irgen_bind(l, s->each.vars.at[k], (TdBinding){.kind = TD_B_VALUE, .value = v[k]});
     const TdStmt *body = body_with(l, &s->each.body, TD_AT_UNROLLED, s->loc);
     if (!body) return false;
-    if (body->nkid) td_lower_emit(l, body);
+    if (body->nkid) td_irgen_emit(l, body);
   }
 }
 
-static bool lower_for_in(TdLower *l, const TdAstStmt *s) {
+static bool lower_for_in(TdIrgen *l, const TdAstStmt *s) {
   const TdAstExpr *call = s->each.over.n == 1 ? s->each.over.at[0] : NULL;
   TdVal callee =
-      call && call->kind == TD_AST_CALL ? td_lower_expr(l, call->call.callee) : td_lower_failed();
+      call && call->kind == TD_AST_CALL ? td_irgen_expr(l, call->call.callee) : td_irgen_failed();
   if (td_diag_failed(l->diag)) return false;
   int word = callee.kind == TD_V_CONST && callee.c.kind == TD_C_WORD ? callee.c.u.word : -1;
   if (word == TD_WORD_GRID || word == TD_WORD_REDUCTION)
     return lower_grid(l, s, call, word == TD_WORD_REDUCTION);
   if (word == TD_WORD_IPAIRS) return lower_ipairs(l, s, call);
-  td_lower_fail(l, "for-in", s->loc,
+  td_irgen_fail(l, "for-in", s->loc,
                 "a kernel loops over grid(...), reduction(...) or "
                 "ipairs(constant list)");
   return false;
 }
 
 /* `if not cond then break end`. */
-static const TdStmt *break_unless(TdLower *l, const TdExpr *cond, TdLoc loc) {
+static const TdStmt *break_unless(TdIrgen *l, const TdExpr *cond, TdLoc loc) {
   const TdStmt *jump = td_stmt_jump(l->store, TD_STMT_BREAK, loc);
   const TdExpr *stop = td_expr_op(l->arena, TD_OP_NOT, cond->type, &cond, 1, loc);
   return td_stmt_if(l->store, stop, td_stmt_block(l->store, &jump, 1, loc), NULL, loc);
 }
 
-static const TdExpr *loop_condition(TdLower *l, const TdAstExpr *e, TdStmts *list) {
+static const TdExpr *loop_condition(TdIrgen *l, const TdAstExpr *e, TdStmts *list) {
   TdStmts *out = l->out;
   l->out = list;
-  TdVal v = td_lower_settle(l, td_lower_expr(l, e), "got");
-  const TdExpr *c = td_lower_ok(&v) ? td_lower_to_bool(l, v) : NULL;
+  TdVal v = td_irgen_settle(l, td_irgen_expr(l, e), "got");
+  const TdExpr *c = td_irgen_ok(&v) ? td_irgen_to_bool(l, v) : NULL;
   l->out = out;
   return c;
 }
 
-static bool lower_while(TdLower *l, const TdAstStmt *s) {
+static bool lower_while(TdIrgen *l, const TdAstStmt *s) {
   TdStmts list = {0};
   TdAttrs attrs = {0};
   const TdExpr *cond = loop_condition(l, s->loop.cond, &list);
-  if (!cond || !td_lower_marks(l, s->loc.line, 'W', &attrs)) return false;
+  if (!cond || !td_irgen_marks(l, s->loc.line, 'W', &attrs)) return false;
   if (list.n) td_vec_push(l->arena, &list, break_unless(l, cond, s->loc));
   const TdStmt *body = body_with(l, &s->loop.body, TD_AT_LOOP, s->loc);
   if (!body) return false;
@@ -251,22 +251,22 @@ static bool lower_while(TdLower *l, const TdAstStmt *s) {
     cond = td_expr_lit(l->arena, td_type_bool(l->session), 1, s->loc);
   }
   const TdStmt *loop = td_stmt_while(l->store, cond, body, false, s->loc);
-  td_lower_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
+  td_irgen_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
   return true;
 }
 
 /* The condition of repeat sees the locals of the body, so it is lowered inside. */
-static bool lower_repeat(TdLower *l, const TdAstStmt *s) {
+static bool lower_repeat(TdIrgen *l, const TdAstStmt *s) {
   TdStmts list = {0}, *out = l->out;
   TdAttrs attrs = {0};
   TdJumpPlace outer = l->jump;
-  if (!td_lower_marks(l, s->loc.line, 'W', &attrs)) return false;
+  if (!td_irgen_marks(l, s->loc.line, 'W', &attrs)) return false;
   l->out = &list;
   l->jump = TD_AT_LOOP;
-  bool ok = td_lower_block(l, &s->loop.body);
+  bool ok = td_irgen_block(l, &s->loop.body);
   l->jump = outer;
-  TdVal v = ok ? td_lower_settle(l, td_lower_expr(l, s->loop.cond), "got") : td_lower_failed();
-  const TdExpr *stop = td_lower_ok(&v) ? td_lower_to_bool(l, v) : NULL;
+  TdVal v = ok ? td_irgen_settle(l, td_irgen_expr(l, s->loop.cond), "got") : td_irgen_failed();
+  const TdExpr *stop = td_irgen_ok(&v) ? td_irgen_to_bool(l, v) : NULL;
   l->out = out;
   if (!stop) return false;
   bool negated = stop->kind == TD_EXPR_OP && stop->op == TD_OP_NOT;
@@ -274,11 +274,11 @@ static bool lower_repeat(TdLower *l, const TdAstStmt *s) {
       negated ? stop->kid[0] : td_expr_op(l->arena, TD_OP_NOT, stop->type, &stop, 1, s->loc);
   const TdStmt *body = td_stmt_block(l->store, list.at, list.n, s->loc);
   const TdStmt *loop = td_stmt_while(l->store, go, body, true, s->loc);
-  td_lower_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
+  td_irgen_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
   return true;
 }
 
-bool td_lower_loop(TdLower *l, const TdAstStmt *s) {
+bool td_irgen_loop(TdIrgen *l, const TdAstStmt *s) {
   switch (s->kind) {
   case TD_AST_FOR: return lower_for(l, s);
   case TD_AST_FOR_IN: return lower_for_in(l, s);
