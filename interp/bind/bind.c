@@ -254,6 +254,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_type(L);
   td_bind_open_tensor(L);
   td_bind_open_unit(L);
+  td_bind_open_design(L);
   td_bind_open_schedule(L);
   return 1;
 }

@@ -10,6 +10,7 @@
 
 #include "affine/affine.h"
 #include "frontend/capture.h"
+#include "frontend/walk_ast.h"
 #include "ir/ir.h"
 #include "ir/tensor.h"
 
@@ -21,6 +22,8 @@ typedef struct TdBind {
   lua_State *L; /* the running state; refreshed at every entry, because coroutines change it */
   size_t told;  /* bytes of C memory that the collector was told about */
   TdMap asts;   /* source id -> const TdAst * */
+  uint32_t designs; /* made so far */
+  uint32_t design;  /* being captured, 0: none */
   bool native;  /* a native run is under way: kernels called run as Lua */
 } TdBind;
 
@@ -57,7 +60,8 @@ int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *
 /* Raises unless the value at idx is absent or an option table all of whose keys are among the
  * NULL-terminated names; returns whether it is there. */
 bool td_bind_check_options(lua_State *L, int idx, const char *const *names);
-/* The place of option `key` among the NULL-terminated words, or `otherwise` when it is not given. */
+/* The place of option `key` among the NULL-terminated words, or `otherwise` when it is not given.
+ */
 int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
                      int otherwise);
 
@@ -135,7 +139,8 @@ TdLoc td_bind_caller_argument(lua_State *L, const char *text);
  */
 TdHost td_bind_host(lua_State *L, int anchor);
 uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
-/* Learns which functions of the module on top of the stack (and of Lua) are words of the frontend. */
+/* Learns which functions of the module on top of the stack (and of Lua) are words of the frontend.
+ */
 void td_bind_note_words(lua_State *L);
 /* The Lua value at idx as a compile-time value. */
 TdConst td_bind_const(lua_State *L, int anchor, int idx);
@@ -154,6 +159,9 @@ void td_bind_push_unit(lua_State *L, int store, const TdProg *p);
 const TdProg *td_bind_check_unit(lua_State *L, int idx);
 const TdProg *td_bind_test_unit(lua_State *L, int idx);
 
+/* bind_design.c: the stream at idx as a compile-time value; false if it is none. */
+bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
+
 /* bind_schedule.c */
 #define TD_CLASS_SCHEDULE "tide.schedule"
 /* The program of the schedule at idx as it is now, or NULL. */
@@ -165,6 +173,7 @@ void td_bind_open_size(lua_State *L);
 void td_bind_open_layout(lua_State *L);
 void td_bind_open_tensor(lua_State *L);
 void td_bind_open_unit(lua_State *L);
+void td_bind_open_design(lua_State *L);
 void td_bind_open_schedule(lua_State *L);
 
 #endif

@@ -56,6 +56,7 @@ static TdConst function_const(lua_State *L, int anchor, int idx) {
 
 static TdConst userdata_const(lua_State *L, int anchor, int idx) {
   TdConst c = {.kind = TD_C_OTHER, .u.what = "a userdata"};
+  if (td_bind_test_stream(L, idx, &c)) return c;
   const TdType *t = td_bind_test_type(L, idx);
   TdTensorBox *box = t ? NULL : td_bind_test_tensor(L, idx);
   const TdProg *prog = t || box ? NULL : td_bind_test_unit(L, idx);

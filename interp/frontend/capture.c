@@ -79,19 +79,16 @@ static const TdType *type_from_source(TdIrgen *l, const TdType *t, const TdAstEx
   return td_type_tensor(l->session, t->elem, t->rank, dim);
 }
 
-/* Sizes without value that a type mentions. */
-static bool note_unknown(void *ud, const TdExpr *e) {
-  if (e->kind == TD_EXPR_SIZE) {
-    TdSizeEntry *s = td_sizes_unknown(ud, e->u.name);
-    if (!s->known) s->used = true;
-  }
+/* The sizes that a parameter's type mentions are in use; those without value are new. */
+static bool note_dim_size(void *ud, const TdExpr *e) {
+  if (e->kind == TD_EXPR_SIZE) td_sizes_unknown(ud, e->u.name)->used = true;
   return true;
 }
 
-static void note_unknown_sizes(TdIrgen *l, const TdType *t) {
+static void note_sizes(TdIrgen *l, const TdType *t) {
   if (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) return;
-  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_unknown, l->sizes);
-  if (t->kind == TD_T_PORT) note_unknown_sizes(l, t->elem);
+  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_dim_size, l->sizes);
+  if (t->kind == TD_T_PORT) note_sizes(l, t->elem);
 }
 
 static TdSymKind param_kind(const TdType *t) {
@@ -166,7 +163,7 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
       continue;
     }
     const TdType *t = type_from_source(l, p->type, p->source);
-    note_unknown_sizes(l, t);
+    note_sizes(l, t);
     TdParam *q = &param[u->nparam++];
     *q = (TdParam){.sym = sym, .type = t, .loc = p->loc};
     if (!td_irgen_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t))
@@ -268,45 +265,98 @@ static bool drop_unused_sizes(TdSizes *z) {
   return dropped;
 }
 
-static void finish_sizes(const TdSizes *z, TdArena *a, TdUnit *u) {
-  TdSize *size = TD_NEWN(a, TdSize, z->list.n);
+typedef struct SizeUse {
+  TdArena *arena;
+  TdMap names; /* of the sizes that occur */
+} SizeUse;
+
+static bool note_size(void *ud, const TdExpr *e) {
+  SizeUse *u = ud;
+  if (e->kind == TD_EXPR_SIZE) td_map_put(u->arena, &u->names, (uint64_t)(uintptr_t)e->u.name, 1);
+  return true;
+}
+
+static void note_type(SizeUse *u, const TdType *t) {
+  if (!t || (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT)) return;
+  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_size, u);
+  if (t->kind == TD_T_PORT) note_type(u, t->elem);
+}
+
+static bool note_expr(void *ud, const TdExpr *e) {
+  note_type(ud, e->type);
+  return note_size(ud, e);
+}
+
+static bool note_stmt(void *ud, const TdStmt *s) {
+  note_type(ud, s->type);
+  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_expr, ud);
+  return true;
+}
+
+void td_capture_list_sizes(const TdSizes *z, TdCtx *ctx, TdUnit *u) {
+  SizeUse use = {.arena = z->arena};
+  for (size_t i = 0; i < u->nparam; i++) note_type(&use, u->param[i].type);
+  for (size_t i = 0; i < u->nassert; i++) td_walk_expr(u->assert_[i], note_size, &use);
+  for (size_t i = 0; i < u->nstream; i++) {
+    note_type(&use, u->stream[i].type);
+    td_walk_expr(u->stream[i].depth, note_size, &use);
+  }
+  for (size_t i = 0; i < u->nrun; i++)
+    for (int d = 0; d < u->run[i].rank; d++) td_walk_expr(u->run[i].map[d], note_size, &use);
+  if (u->body) td_walk_stmt(ctx, u->body, note_stmt, &use);
+  TdSize *size = TD_NEWN(z->arena, TdSize, z->list.n);
+  u->nsize = 0;
   for (size_t i = 0; i < z->list.n; i++) {
     const TdSizeEntry *e = &z->list.at[i];
-    if (e->used && !e->plain) size[u->nsize++] = (TdSize){e->name, e->known, e->value};
+    if (td_map_get(&use.names, (uint64_t)(uintptr_t)e->name, NULL))
+      size[u->nsize++] = (TdSize){e->name, e->known, e->value};
   }
   u->size = size;
 }
 
-const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d) {
-  TdArena *a = units->store->arena;
-  TdSizes sizes = {.arena = a};
+TdUnit *td_capture_attempt(const TdCapture *c, TdSizes *z, TdUnits *units, TdDiag *d) {
+  TdIrgen l = {.session = c->session,
+               .store = units->store,
+               .arena = units->store->arena,
+               .host = c->host,
+               .diag = d,
+               .sizes = z,
+               .units = units,
+               .stream = c->stream,
+               .fn = c->fn,
+               .ast = c->ast};
+  TdUnit *u = attempt(&l, c);
+  if (!u) return NULL;
+  u->sym = td_units_name(units, c->name);
+  u->uid = td_store_uid(units->store);
+  td_capture_list_sizes(z, c->session->ctx, u);
+  td_vec_push(units->store->arena, &units->list, u);
+  return u;
+}
+
+const TdUnit *td_capture_settle(TdUnits *units, TdCaptureTry attempt_once, void *ud, TdLoc loc,
+                                TdDiag *d) {
+  TdSizes sizes = {.arena = units->store->arena};
   for (int n = 0; n < MAX_ATTEMPTS; n++) {
     TdUnits saved = *units;
     TdStore counters = *units->store;
     for (size_t i = 0; i < sizes.list.n; i++) sizes.list.at[i].used = false;
     sizes.changed = false;
-    TdIrgen l = {.session = c->session,
-                 .store = units->store,
-                 .arena = a,
-                 .host = c->host,
-                 .diag = d,
-                 .sizes = &sizes,
-                 .units = units,
-                 .fn = c->fn,
-                 .ast = c->ast};
-    TdUnit *u = attempt(&l, c);
+    const TdUnit *u = attempt_once(ud, &sizes, units, d);
     if (!u) return NULL;
-    if (!sizes.changed && !drop_unused_sizes(&sizes)) {
-      u->sym = td_units_name(units, c->name);
-      u->uid = td_store_uid(units->store);
-      finish_sizes(&sizes, a, u);
-      td_vec_push(a, &units->list, u);
-      return u;
-    }
+    if (!sizes.changed && !drop_unused_sizes(&sizes)) return u;
     *units = saved;
     units->store->next_uid = counters.next_uid;
     units->store->next_sym = counters.next_sym;
   }
-  td_diag_set(d, TD_BUG, "sizes", c->source->loc, "the sizes of '%s' do not settle", c->name);
+  td_diag_set(d, TD_BUG, "sizes", loc, "the sizes do not settle");
   return NULL;
+}
+
+static const TdUnit *try_kernel(void *ud, TdSizes *z, TdUnits *units, TdDiag *d) {
+  return td_capture_attempt(ud, z, units, d);
+}
+
+const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d) {
+  return td_capture_settle(units, try_kernel, (void *)(uintptr_t)c, c->source->loc, d);
 }

@@ -50,11 +50,21 @@ typedef struct TdCapture {
   const char *name; /* of the unit */
   const TdCaptureParam *param;
   size_t nparam;
+  const TdStream *stream; /* of the design around a task, by the host's numbers; or NULL */
   size_t max_coords; /* trailing parameters without a type that are task ids (0 for a kernel) */
 } TdCapture;
 
 /* Captures a kernel into units->store and appends it to units; NULL with d filled on failure. */
 const TdUnit *td_capture_kernel(const TdCapture *c, TdUnits *units, TdDiag *d);
+
+/* One attempt at a kernel with sizes as they are believed to be; appends it to units. */
+TdUnit *td_capture_attempt(const TdCapture *c, TdSizes *z, TdUnits *units, TdDiag *d);
+/* Fills u's list of sizes with those that occur in it. */
+void td_capture_list_sizes(const TdSizes *z, TdCtx *ctx, TdUnit *u);
+/* Repeats an attempt until no name changes between size and plain number. */
+typedef const TdUnit *(*TdCaptureTry)(void *ud, TdSizes *z, TdUnits *units, TdDiag *d);
+const TdUnit *td_capture_settle(TdUnits *units, TdCaptureTry attempt, void *ud, TdLoc loc,
+                                TdDiag *d);
 
 /* context.c: where a function expression stands in its chunk. */
 typedef struct TdFnContext {
@@ -65,6 +75,8 @@ typedef struct TdFnContext {
                        a return */
 } TdFnContext;
 TdFnContext td_context_of(const TdAst *ast, const TdAstFn *fn);
+/* The name that the text binds a value to, or NULL. */
+const char *td_context_name(const TdAst *ast, const TdAstExpr *value);
 /* The item of a constructor with this name, or NULL. */
 const TdAstItem *td_context_item(const TdAstExpr *table, const char *name);
 

@@ -118,6 +118,10 @@ static const char *function_name(const TdAst *ast, const TdAstFn *fn) {
   return value_name(ast, n.value);
 }
 
+const char *td_context_name(const TdAst *ast, const TdAstExpr *value) {
+  return value_name(ast, value);
+}
+
 TdFnContext td_context_of(const TdAst *ast, const TdAstFn *fn) {
   Search s = {.fn = fn};
   TdAstVisitor v = {.expr = look_expr, .ud = &s};

@@ -60,6 +60,7 @@ typedef struct TdIrgen {
   const TdHost *host;
   TdDiag *diag;
   TdSizes *sizes;   /* of the unit, and what must not be one */
+  const TdStream *stream; /* of the design around, by the host's numbers */
   TdUnits *units;   /* imported so far */
   uintptr_t fn;     /* the Lua function whose text is being lowered */
   const TdAst *ast; /* its chunk */

@@ -37,7 +37,12 @@ static bool note_size(void *ud, const TdExpr *e) {
 /* A value that comes from outside: streams are symbols, the rest stays what it is. */
 static TdVal outside_value(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
   if (c.kind == TD_C_STREAM) {
-    const TdExpr *e = td_expr_whole(l->session, l->arena, c.sym, c.u.type, loc);
+    if (!l->stream) {
+      td_irgen_fail(l, "foreign-stream", loc, "'%s' is a stream of another design", name);
+      return td_irgen_failed();
+    }
+    const TdStream *st = &l->stream[c.handle];
+    const TdExpr *e = td_expr_whole(l->session, l->arena, st->sym, st->type, loc);
     return (TdVal){.kind = TD_V_STREAM, .e = e, .loc = loc};
   }
   if (c.kind == TD_C_SIZE) {

@@ -60,7 +60,6 @@ bool td_value_equal(const TdConst *x, const TdConst *y) {
            memcmp(x->u.string.at, y->u.string.at, x->u.string.n) == 0;
   case TD_C_TYPE: return x->u.type == y->u.type;
   case TD_C_WORD: return x->u.word == y->u.word;
-  case TD_C_STREAM: return x->sym == y->sym;
   default: return x->handle == y->handle;
   }
 }

@@ -1,0 +1,483 @@
+/* bind_design.c - tide.design and tide.task: the builder runs as plain Lua and fills a list of what
+ * it declares. */
+#include <string.h>
+
+#include "bind/unit.h"
+#include "frontend/design.h"
+
+#define CLASS_BUILDER "tide.builder"
+#define CLASS_ARGUMENT "tide.argument"
+#define CLASS_STREAM "tide.stream"
+#define CLASS_TASK "tide.task"
+
+/* User values of a builder: tasks by number (a list of tables {task, name, loc}), and by name. */
+enum { BUILDER_TASKS = 1, BUILDER_NAMES, BUILDER_USER_VALUES = BUILDER_NAMES };
+
+/* What a builder declared; owned by its arena, closed when the builder returned. */
+typedef struct DesignBox {
+  TdArena *arena;
+  bool open;
+  uint32_t id;
+  TD_VEC(TdDesignArg) args;
+  TD_VEC(TdDesignStream) streams;
+  TD_VEC(TdLoc) task_locs;
+  TdMap calls; /* line * 2 + kind -> calls seen there */
+} DesignBox;
+
+/* An argument or stream of a builder, as Lua holds it. Its user value is the builder. */
+typedef struct PartBox {
+  uint32_t design;
+  size_t index;
+  const TdType *type;
+  const char *layout; /* of an argument, or NULL */
+} PartBox;
+
+static int l_builder_gc(lua_State *L) {
+  DesignBox *d = lua_touserdata(L, 1);
+  td_arena_free(d->arena);
+  d->arena = NULL;
+  return 0;
+}
+
+static DesignBox *check_builder(lua_State *L) {
+  DesignBox *d = luaL_testudata(L, 1, CLASS_BUILDER);
+  if (!d) td_bind_fail(L, "argument", "call it as a method of the design: d:stream(...)");
+  if (!d->open) td_bind_fail(L, "design-closed", "the design is already made");
+  return d;
+}
+
+/* The calls of method `name` that begin at a line, in source order. */
+typedef struct MethodSearch {
+  const char *name;
+  uint32_t line;
+  size_t want;
+  const TdAstExpr *found;
+} MethodSearch;
+
+static bool look_method(void *ud, const TdAstExpr *e) {
+  MethodSearch *s = ud;
+  if (e->kind == TD_AST_METHOD && e->first == s->line && strcmp(e->call.method, s->name) == 0 &&
+      s->want-- == 0)
+    s->found = e;
+  return !s->found;
+}
+
+/* The call that is being made of d:name(...): the n-th of its line when there are several; *ast is
+ * its chunk. */
+static const TdAstExpr *this_call(lua_State *L, DesignBox *d, const char *name, const TdAst **ast,
+                                  uint32_t *source) {
+  lua_Debug ar;
+  if (!lua_getstack(L, 1, &ar) || !lua_getinfo(L, "Sl", &ar) || ar.currentline <= 0) return NULL;
+  TdBind *b = td_bind_enter(L);
+  *source = td_sources_find(b->session->sources, ar.source);
+  *ast = *source ? td_bind_ast(L, *source) : NULL;
+  if (!*ast) return NULL;
+  uint64_t key = ((uint64_t)*source << 40) + (uint64_t)ar.currentline * 2 + (*name == 's'),
+           seen = 0;
+  td_map_get(&d->calls, key, &seen);
+  td_map_put(d->arena, &d->calls, key, seen + 1);
+  MethodSearch s = {.name = name, .line = (uint32_t)ar.currentline, .want = (size_t)seen};
+  TdAstVisitor v = {.expr = look_method, .ud = &s};
+  td_walk_ast_block(&v, &(*ast)->main->body);
+  return s.found;
+}
+
+/* A name that no argument or stream has yet. */
+static const char *unique_name(const TdBind *b, DesignBox *d, const char *want) {
+  const char *name = td_names_str(b->session->names, want);
+  for (int n = 1;; n++) {
+    bool taken = false;
+    for (size_t i = 0; i < d->args.n; i++) taken |= d->args.at[i].name == name;
+    for (size_t i = 0; i < d->streams.n; i++) taken |= d->streams.at[i].name == name;
+    if (!taken) return name;
+    name = td_names_str(b->session->names, td_text_fmt(d->arena, "%s_%d", want, n));
+  }
+}
+
+static void push_part(lua_State *L, const char *class, const DesignBox *d, size_t index,
+                      const TdType *t) {
+  PartBox *p = lua_newuserdatauv(L, sizeof *p, 1);
+  *p = (PartBox){.design = d->id, .index = index, .type = t};
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, class);
+}
+
+/* d:arg(T). */
+static int l_arg(lua_State *L) {
+  DesignBox *d = check_builder(L);
+  const TdType *t = td_bind_check_type(L, 2);
+  TdBind *b = td_bind_enter(L);
+  const TdAst *ast;
+  uint32_t source;
+  const TdAstExpr *call = this_call(L, d, "arg", &ast, &source);
+  const char *name = call ? td_context_name(ast, call) : NULL;
+  TdDesignArg arg = {.name = unique_name(b, d, name ? name : "arg"), .type = t};
+  if (call) {
+    arg.loc = call->loc;
+    arg.source = call->call.args.n ? call->call.args.at[0] : NULL;
+  }
+  push_part(L, CLASS_ARGUMENT, d, d->args.n, t);
+  td_vec_push(d->arena, &d->args, arg);
+  return 1;
+}
+
+/* Extents, depth and block of the options at slot 3. */
+static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *depth) {
+  const TdExpr *dim[TD_MAX_RANK];
+  *depth = 2;
+  if (lua_isnoneornil(L, 3)) return td_type_port(td_bind_enter(L)->session, token, 0, dim, false);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  size_t rank = lua_rawlen(L, 3);
+  if (rank > TD_MAX_RANK)
+    td_bind_fail(L, "rank", "a stream array has at most %d dimensions", TD_MAX_RANK);
+  for (size_t i = 0; i < rank; i++) {
+    lua_rawgeti(L, 3, (lua_Integer)i + 1);
+    dim[i] = td_bind_check_extent(L, -1);
+    lua_pop(L, 1);
+  }
+  td_bind_opt_integer(L, 3, "depth", depth);
+  if (*depth < 1)
+    td_bind_fail(L, "depth", "a stream holds at least one token (depth = %d)", (int)*depth);
+  bool block = td_bind_opt_boolean(L, 3, "block", false);
+  lua_pushnil(L);
+  while (lua_next(L, 3)) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    if (key && strcmp(key, "depth") != 0 && strcmp(key, "block") != 0)
+      td_bind_fail(L, "option", "a stream has no option '%s' (depth, block)", key);
+    lua_pop(L, 1);
+  }
+  return td_type_port(td_bind_enter(L)->session, token, (int)rank, dim, block);
+}
+
+/* d:stream(T, {extents.., depth = 2, block = false}). */
+static int l_stream(lua_State *L) {
+  DesignBox *d = check_builder(L);
+  const TdType *token = td_bind_check_type(L, 2);
+  if (token->kind == TD_T_PORT)
+    return td_bind_fail(L, "argument", "a stream carries scalars or tensors");
+  int64_t depth;
+  const TdType *t = stream_type(L, token, &depth);
+  TdBind *b = td_bind_enter(L);
+  const TdAst *ast;
+  uint32_t source;
+  const TdAstExpr *call = this_call(L, d, "stream", &ast, &source);
+  const char *name = call ? td_context_name(ast, call) : NULL;
+  TdDesignStream s = {.name = unique_name(b, d, name ? name : "s"), .type = t, .depth = depth};
+  if (call) {
+    s.loc = call->loc;
+    s.token = call->call.args.n > 0 ? call->call.args.at[0] : NULL;
+    s.options = call->call.args.n > 1 ? call->call.args.at[1] : NULL;
+  }
+  push_part(L, CLASS_STREAM, d, d->streams.n, t);
+  td_vec_push(d->arena, &d->streams, s);
+  return 1;
+}
+
+/* d.name = task. */
+static int l_builder_newindex(lua_State *L) {
+  DesignBox *d = check_builder(L);
+  const char *name = luaL_checkstring(L, 2);
+  if (strcmp(name, "arg") == 0 || strcmp(name, "stream") == 0)
+    return td_bind_fail(L, "task-name", "a task cannot be named '%s', like a method of d", name);
+  if (!luaL_testudata(L, 3, CLASS_TASK))
+    return td_bind_fail(L, "argument", "d.%s must be a tide.task, not %s", name,
+                        td_bind_words(L, 3));
+  lua_getiuservalue(L, 1, BUILDER_NAMES);
+  lua_getfield(L, -1, name);
+  if (!lua_isnil(L, -1)) return td_bind_fail(L, "task-name", "there is a task '%s' already", name);
+  lua_pop(L, 1);
+  lua_pushvalue(L, 3);
+  lua_setfield(L, -2, name);
+  lua_getiuservalue(L, 1, BUILDER_TASKS);
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_pushstring(L, name);
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_Debug ar;
+  TdLoc loc = {0};
+  if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "Sl", &ar))
+    loc = (TdLoc){.source = td_sources_find(td_bind_enter(L)->session->sources, ar.source),
+                  .line = (uint32_t)(ar.currentline > 0 ? ar.currentline : 0),
+                  .col = 1};
+  td_vec_push(d->arena, &d->task_locs, loc);
+  lua_pushboolean(L, 1);
+  lua_setiuservalue(L, 3, 2);
+  return 0;
+}
+
+static int l_builder_index(lua_State *L) {
+  const char *key = luaL_checkstring(L, 2);
+  lua_getiuservalue(L, 1, BUILDER_NAMES);
+  lua_getfield(L, -1, key);
+  if (!lua_isnil(L, -1)) return 1;
+  return td_bind_method(L, CLASS_BUILDER, key);
+}
+
+/* A:layout "S0": the argument with a layout. */
+static int l_argument_layout(lua_State *L) {
+  PartBox *p = luaL_checkudata(L, 1, CLASS_ARGUMENT);
+  const char *text = td_bind_check_layout(L, p->type, luaL_checkstring(L, 2));
+  PartBox *copy = lua_newuserdatauv(L, sizeof *copy, 1);
+  *copy = *p;
+  copy->layout = text;
+  lua_getiuservalue(L, 1, 1);
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, CLASS_ARGUMENT);
+  return 1;
+}
+
+static int l_argument_index(lua_State *L) {
+  return td_bind_method(L, CLASS_ARGUMENT, luaL_checkstring(L, 2));
+}
+
+/* tide.task { map =, parameters, function }. */
+static int l_task(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_newuserdatauv(L, 1, 2);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, CLASS_TASK);
+  return 1;
+}
+
+bool td_bind_test_stream(lua_State *L, int idx, TdConst *out) {
+  PartBox *p = luaL_testudata(L, idx, CLASS_STREAM);
+  if (!p) return false;
+  TdBind *b = td_bind_enter(L);
+  *out = (TdConst){.kind = TD_C_OTHER, .u.what = "a stream of another design"};
+  if (p->design == b->design)
+    *out = (TdConst){.kind = TD_C_STREAM, .u.type = p->type, .handle = p->index};
+  return true;
+}
+
+/* ---- from what was declared to the spec ---- */
+
+typedef struct Assembly {
+  lua_State *L;
+  TdBind *b;
+  TdArena *arena;
+  DesignBox *d;
+  TdDiag diag;
+  int anchor;
+} Assembly;
+
+/* The argument called name, made at its first appearance. */
+static size_t argument_named(Assembly *m, const char *name, const TdType *t,
+                             const TdAstExpr *source, TdLoc loc) {
+  for (size_t i = 0; i < m->d->args.n; i++) {
+    if (strcmp(m->d->args.at[i].name, name) != 0) continue;
+    if (m->d->args.at[i].type != t) {
+      td_diag_set(&m->diag, TD_USAGE, "argument-type", loc,
+                  "argument '%s' is %s here and %s elsewhere", name, td_type_str(m->arena, t),
+                  td_type_str(m->arena, m->d->args.at[i].type));
+      td_diag_note(&m->diag, m->d->args.at[i].loc, "elsewhere");
+      td_bind_raise(m->L, &m->diag);
+    }
+    return i;
+  }
+  TdDesignArg arg = {
+      .name = td_names_str(m->b->session->names, name), .type = t, .source = source, .loc = loc};
+  td_vec_push(m->d->arena, &m->d->args, arg);
+  return m->d->args.n - 1;
+}
+
+/* The type part of `T:layout "S0"` in the text. */
+static const TdAstExpr *type_text(const TdAstExpr *e) {
+  return e && e->kind == TD_AST_METHOD ? e->call.callee : e;
+}
+
+/* Binds parameter `name` to the entry at the top of the stack; false when the entry is no
+ * parameter. */
+static bool bind_entry(Assembly *m, const TdAstExpr *table, const char *name, TdDesignBind *out) {
+  lua_State *L = m->L;
+  const TdAstItem *item = td_context_item(table, name);
+  TdLoc loc = {0};
+  if (item) loc = item->loc;
+  *out = (TdDesignBind){.name = td_names_str(m->b->session->names, name), .loc = loc};
+  const TdType *t = td_bind_test_type(L, -1);
+  const TdLayoutBox *layout = t ? NULL : td_bind_test_layout(L, -1);
+  PartBox *part = t || layout ? NULL : luaL_testudata(L, -1, CLASS_ARGUMENT);
+  const TdAstExpr *text = item ? type_text(item->value) : NULL;
+  if (t) {
+    out->arg = argument_named(m, name, t, text, loc);
+  } else if (layout) {
+    out->arg = argument_named(m, name, layout->type, text, loc);
+    out->layout = layout->text;
+  } else if (part) {
+    if (part->design != m->d->id)
+      td_bind_fail(L, "argument", "'%s' is an argument of another design", name);
+    out->arg = part->index;
+    out->layout = part->layout;
+  }
+  return t || layout || part;
+}
+
+/* map of the task table on top of the stack. */
+static void read_map(Assembly *m, TdDesignTask *t) {
+  lua_State *L = m->L;
+  lua_getfield(L, -1, "map");
+  if (!lua_isnil(L, -1)) {
+    if (!lua_istable(L, -1) || lua_rawlen(L, -1) > TD_MAX_RANK)
+      td_bind_fail(L, "map", "map of '%s' is a list of extents, as in {4, 4}", t->name);
+    t->rank = (int)lua_rawlen(L, -1);
+    for (int i = 0; i < t->rank; i++) {
+      int ok;
+      lua_rawgeti(L, -1, i + 1);
+      t->map[i] = lua_tointegerx(L, -1, &ok);
+      if (!ok || t->map[i] < 1)
+        td_bind_fail(L, "map", "map of '%s': extents are integers of at least 1", t->name);
+      lua_pop(L, 1);
+    }
+  }
+  lua_pop(L, 1);
+}
+
+/* The function of the task table on top; pushes it. */
+static void push_function(Assembly *m, const char *name) {
+  lua_State *L = m->L;
+  lua_rawgeti(L, -1, 1);
+  if (!lua_isfunction(L, -1)) td_bind_fail(L, "argument", "task '%s' needs a function", name);
+  lua_rawgeti(L, -2, 2);
+  if (!lua_isnil(L, -1)) td_bind_fail(L, "argument", "task '%s' takes one function", name);
+  lua_pop(L, 1);
+}
+
+/* Entries that are neither parameters nor map are refused. */
+static void check_entries(Assembly *m, const TdDesignTask *t) {
+  lua_State *L = m->L;
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      const char *key = lua_tostring(L, -2);
+      bool known = strcmp(key, "map") == 0;
+      for (size_t i = 0; i < t->nbind; i++) known |= strcmp(t->bind[i].name, key) == 0;
+      bool typed = td_bind_test_type(L, -1) || td_bind_test_layout(L, -1) ||
+                   luaL_testudata(L, -1, CLASS_ARGUMENT);
+      if (!known && typed)
+        td_bind_fail(L, "no-parameter",
+                     "'%s' has a type but the function of task '%s' has no such parameter", key,
+                     t->name);
+      if (!known) td_bind_fail(L, "option", "task '%s' has no option '%s' (map)", t->name, key);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+/* Fills t from the task table on top of the stack; its parameters in the function's order. */
+static void read_task(Assembly *m, TdDesignTask *t) {
+  lua_State *L = m->L;
+  read_map(m, t);
+  push_function(m, t->name);
+  if (!td_bind_function(L, -1, &t->ast, &t->source, &m->diag)) td_bind_raise(L, &m->diag);
+  t->fn = td_bind_handle(L, m->anchor, -1);
+  lua_pop(L, 1);
+  t->table = td_context_of(t->ast, t->source).table;
+  TdDesignBind *bind = TD_NEWN(m->arena, TdDesignBind, t->source->params.n);
+  for (size_t i = 0; i < t->source->params.n; i++) {
+    lua_getfield(L, -1, t->source->params.at[i]->name);
+    if (bind_entry(m, t->table, t->source->params.at[i]->name, &bind[t->nbind])) t->nbind++;
+    lua_pop(L, 1);
+  }
+  t->bind = bind;
+  check_entries(m, t);
+}
+
+static TdDesignTask *read_tasks(Assembly *m, int builder, size_t *n) {
+  lua_State *L = m->L;
+  lua_getiuservalue(L, builder, BUILDER_TASKS);
+  *n = lua_rawlen(L, -1) / 2;
+  TdDesignTask *t = TD_NEWN(m->arena, TdDesignTask, *n);
+  for (size_t i = 0; i < *n; i++) {
+    lua_rawgeti(L, -1, (lua_Integer)i * 2 + 2);
+    t[i].name = td_names_str(m->b->session->names, lua_tostring(L, -1));
+    t[i].loc = m->d->task_locs.at[i];
+    lua_pop(L, 1);
+    lua_rawgeti(L, -1, (lua_Integer)i * 2 + 1);
+    lua_getiuservalue(L, -1, 1);
+    read_task(m, &t[i]);
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 1);
+  return t;
+}
+
+static DesignBox *push_builder(lua_State *L) {
+  TdBind *b = td_bind_enter(L);
+  DesignBox *d = lua_newuserdatauv(L, sizeof *d, BUILDER_USER_VALUES);
+  memset(d, 0, sizeof *d);
+  luaL_setmetatable(L, CLASS_BUILDER);
+  d->arena = td_arena_new(b->ctx);
+  d->open = true;
+  d->id = ++b->designs;
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, BUILDER_TASKS);
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, BUILDER_NAMES);
+  return d;
+}
+
+/* Captures what the builder at slot 2 declared; pushes the design. */
+static int assemble(lua_State *L, DesignBox *d, int builder) {
+  TdArena *a = td_bind_arena(L);
+  Assembly m = {.L = L, .b = td_bind_enter(L), .arena = a, .d = d, .diag = td_bind_diag(a)};
+  lua_newtable(L);
+  m.anchor = lua_gettop(L);
+  TdDesignSpec s = {.session = m.b->session};
+  if (!td_bind_function(L, 1, &s.ast, &s.source, &m.diag)) return td_bind_raise(L, &m.diag);
+  s.task = read_tasks(&m, builder, &s.ntask);
+  TdHost host = td_bind_host(L, m.anchor);
+  s.host = &host;
+  s.builder = td_bind_handle(L, m.anchor, 1);
+  const char *name = td_context_of(s.ast, s.source).name;
+  s.name = name ? name : "design";
+  s.arg = d->args.at;
+  s.narg = d->args.n;
+  s.stream = d->streams.at;
+  s.nstream = d->streams.n;
+  TdStore *st = td_bind_push_store(L);
+  int store = lua_gettop(L);
+  TdUnits units = {.store = st};
+  uint32_t outer = m.b->design;
+  m.b->design = d->id;
+  const TdUnit *u = td_design_capture(&s, &units, &m.diag);
+  m.b->design = outer;
+  if (!u) return td_bind_raise(L, &m.diag);
+  const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
+  if (!td_bind_check_program(p, &m.diag)) return td_bind_raise(L, &m.diag);
+  td_bind_push_unit(L, store, p);
+  return 1;
+}
+
+/* tide.design(builder). */
+static int l_design(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 2);
+  DesignBox *d = push_builder(L);
+  lua_insert(L, 2);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 1, 0);
+  d->open = false;
+  return assemble(L, d, 2);
+}
+
+void td_bind_open_design(lua_State *L) {
+  static const luaL_Reg builder_meta[] = {{"__gc", l_builder_gc},
+                                          {"__index", l_builder_index},
+                                          {"__newindex", l_builder_newindex},
+                                          {NULL, NULL}};
+  static const luaL_Reg builder_methods[] = {{"arg", l_arg}, {"stream", l_stream}, {NULL, NULL}};
+  static const luaL_Reg argument_meta[] = {{"__index", l_argument_index}, {NULL, NULL}};
+  static const luaL_Reg argument_methods[] = {{"layout", l_argument_layout}, {NULL, NULL}};
+  static const luaL_Reg nothing[] = {{NULL, NULL}};
+  td_bind_class(L, CLASS_BUILDER, builder_meta, builder_methods);
+  td_bind_class(L, CLASS_ARGUMENT, argument_meta, argument_methods);
+  td_bind_class(L, CLASS_STREAM, nothing, NULL);
+  td_bind_class(L, CLASS_TASK, nothing, NULL);
+  lua_pop(L, 4);
+  lua_pushcfunction(L, l_design);
+  lua_setfield(L, -2, "design");
+  lua_pushcfunction(L, l_task);
+  lua_setfield(L, -2, "task");
+}
