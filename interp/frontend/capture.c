@@ -267,12 +267,15 @@ static bool drop_unused_sizes(TdSizes *z) {
 
 typedef struct SizeUse {
   TdArena *arena;
-  TdMap names; /* of the sizes that occur */
+  TdMap seen;
+  TD_VEC(const char *) names; /* of the sizes that occur, in order */
 } SizeUse;
 
 static bool note_size(void *ud, const TdExpr *e) {
   SizeUse *u = ud;
-  if (e->kind == TD_EXPR_SIZE) td_map_put(u->arena, &u->names, (uint64_t)(uintptr_t)e->u.name, 1);
+  if (e->kind != TD_EXPR_SIZE || td_map_getp(&u->seen, e->u.name)) return true;
+  td_map_put(u->arena, &u->seen, (uint64_t)(uintptr_t)e->u.name, 1);
+  td_vec_push(u->arena, &u->names, e->u.name);
   return true;
 }
 
@@ -304,13 +307,12 @@ void td_capture_list_sizes(const TdSizes *z, TdCtx *ctx, TdUnit *u) {
   for (size_t i = 0; i < u->nrun; i++)
     for (int d = 0; d < u->run[i].rank; d++) td_walk_expr(u->run[i].map[d], note_size, &use);
   if (u->body) td_walk_stmt(ctx, u->body, note_stmt, &use);
-  TdSize *size = TD_NEWN(z->arena, TdSize, z->list.n);
-  u->nsize = 0;
-  for (size_t i = 0; i < z->list.n; i++) {
-    const TdSizeEntry *e = &z->list.at[i];
-    if (td_map_get(&use.names, (uint64_t)(uintptr_t)e->name, NULL))
-      size[u->nsize++] = (TdSize){e->name, e->known, e->value};
-  }
+  TdSize *size = TD_NEWN(z->arena, TdSize, use.names.n);
+  for (size_t i = 0; i < use.names.n; i++)
+    for (size_t k = 0; k < z->list.n; k++)
+      if (z->list.at[k].name == use.names.at[i])
+        size[i] = (TdSize){use.names.at[i], z->list.at[k].known, z->list.at[k].value};
+  u->nsize = use.names.n;
   u->size = size;
 }
 

@@ -118,21 +118,26 @@ static bool conflicts(const Chunk *c, const TdUnit *u) {
   return false;
 }
 
-static void put_size(Chunk *c, const TdSize *z) {
-  if (z->known)
-    td_text_line(c->p.out, "local %s = %lld", z->name, (long long)z->value);
-  else
-    td_text_line(c->p.out, "local %s = tide.size \"%s\"", z->name, z->name);
+/* "local M, N = 8, 4" for those of u's sizes that are to be declared. */
+static void put_sizes(Chunk *c, const TdUnit *u, bool all) {
+  TdText names = td_text_new(c->arena), values = td_text_new(c->arena);
+  for (size_t i = 0; i < u->nsize; i++) {
+    const TdSize *z = &u->size[i];
+    if (!all && td_map_getp(&c->size, z->name)) continue;
+    td_text_putf(&names, "%s%s", names.n ? ", " : "", z->name);
+    td_text_puts(&values, values.n ? ", " : "");
+    if (z->known)
+      td_text_putf(&values, "%lld", (long long)z->value);
+    else
+      td_text_putf(&values, "tide.size \"%s\"", z->name);
+    if (!all) td_map_putp(c->arena, &c->size, z->name, (void *)(uintptr_t)z);
+  }
+  if (names.n) td_text_line(c->p.out, "local %s = %s", td_text_str(&names), td_text_str(&values));
 }
 
-/* Declares what u needs; what the chunk already has is skipped unless `all`. New names are noted
- * unless `all`. */
+/* Declares what u needs; what the chunk already has is skipped unless `all`, and what is new is noted unless `all`. */
 static void put_needs(Chunk *c, const TdUnit *u, bool all) {
-  for (size_t i = 0; i < u->nsize; i++) {
-    if (!all && td_map_getp(&c->size, u->size[i].name)) continue;
-    put_size(c, &u->size[i]);
-    if (!all) td_map_putp(c->arena, &c->size, u->size[i].name, (void *)(uintptr_t)&u->size[i]);
-  }
+  put_sizes(c, u, all);
   for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
     const TdStmt *s = u->body->kid[i];
     if (!all && td_map_getp(&c->data, s->sym->name)) continue;
@@ -347,9 +352,10 @@ static void put_units(Chunk *c) {
   const TdProg *p = c->p.prog;
   for (size_t i = 0; i < p->nunit; i++) {
     if (is_task_kernel(p, p->unit[i])) continue;
-    put_unit_with_needs(c, p->unit[i]);
     td_text_putc(c->p.out, '\n');
+    put_unit_with_needs(c, p->unit[i]);
   }
+  td_text_putc(c->p.out, '\n');
 }
 
 /* "local i8, f32 = tide.i8, tide.f32" for the words that were used. */
