@@ -220,6 +220,7 @@ static bool fits(lua_State *L, int idx, const TdAstFn *fn, const lua_Debug *ar) 
   for (size_t i = 0; i < fn->params.n; i++) {
     lua_pushvalue(L, idx);
     const char *name = lua_getlocal(L, NULL, (int)i + 1);
+    lua_pop(L, 1);
     if (name && strcmp(name, fn->params.at[i]->name) != 0) return false;
   }
   for (size_t i = 0; i < fn->upvals.n; i++) {

@@ -135,6 +135,8 @@ TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc 
 TdVal td_irgen_slice(TdIrgen *l, TdVal of, const TdAstExpr *call);
 TdVal td_irgen_transpose(TdIrgen *l, TdVal of, TdLoc loc);
 TdVal td_irgen_tensor_word(TdIrgen *l, int word, const TdAstExpr *call);
+/* Whether two tensor types have the same extents. */
+bool td_irgen_same_shape(TdIrgen *l, const TdType *x, const TdType *y);
 /* v as a tensor expression of the shape and element of `like` (a scalar stays one: a fill). */
 const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc loc);
 /* The type that index `key` on type t gives: one more extent. */

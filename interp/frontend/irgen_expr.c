@@ -203,14 +203,6 @@ static TdVal scalar_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
   return td_irgen_scalar(td_expr_fold(l->session, l->arena, r));
 }
 
-/* Whether every extent of two tensor types agrees. */
-static bool same_shape(const TdType *x, const TdType *y) {
-  if (x->rank != y->rank) return false;
-  for (int d = 0; d < x->rank; d++)
-    if (x->dim[d] != y->dim[d]) return false;
-  return true;
-}
-
 /* op element by element: tensors of one shape, and scalars. */
 static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
   const TdExpr *e[4];
@@ -222,7 +214,7 @@ static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
     if (e[i]->type->kind != TD_T_TENSOR) e[i] = data_operand(l, e[i], false);
     t[i] = td_type_scalar(e[i]->type);
     if (e[i]->type->kind != TD_T_TENSOR) continue;
-    if (shape && !same_shape(shape, e[i]->type)) {
+    if (shape && !td_irgen_same_shape(l, shape, e[i]->type)) {
       td_irgen_fail(l, "shapes", loc, "shapes differ: %s and %s", td_type_str(l->arena, shape),
                     td_type_str(l->arena, e[i]->type));
       td_diag_help(l->diag, "tensors combine when shapes are equal or one side is a scalar");

@@ -133,17 +133,28 @@ static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
   return td_irgen_scalar(td_expr_fold(l->session, l->arena, td_expr_cast(l->arena, t, e, false)));
 }
 
-/* Whether two tensor types have the same extents. */
-static bool same_shape(const TdType *x, const TdType *y) {
+/* Extents that are equal by value only lose the names in them, so that they are equal at all sizes (unless the attempt
+   will be made again anyway). */
+static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
+  int64_t vx, vy;
+  if (x == y) return true;
+  if (!td_sizes_value(l->sizes, x, &vx) || !td_sizes_value(l->sizes, y, &vy) || vx != vy) return false;
+  if (l->sizes->changed) return true;
+  td_sizes_pin(l->sizes, x);
+  td_sizes_pin(l->sizes, y);
+  return true;
+}
+
+bool td_irgen_same_shape(TdIrgen *l, const TdType *x, const TdType *y) {
   if (x->rank != y->rank) return false;
   for (int d = 0; d < x->rank; d++)
-    if (x->dim[d] != y->dim[d]) return false;
+    if (!same_extent(l, x->dim[d], y->dim[d])) return false;
   return true;
 }
 
 /* T[..](x) of a tensor x: element by element. */
 static TdVal convert_tensor(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
-  if (!same_shape(t, x.e->type)) {
+  if (!td_irgen_same_shape(l, t, x.e->type)) {
     td_irgen_fail(l, "shapes", loc, "%s does not convert to %s: the shapes differ",
                   td_type_str(l->arena, x.e->type), td_type_str(l->arena, t));
     return td_irgen_failed();
@@ -272,7 +283,7 @@ const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc 
   if (!td_irgen_ok(&v)) return NULL;
   if (v.kind != TD_V_TENSOR) return td_irgen_to_stored(l, v, like->elem);
   const TdType *t = v.e->type;
-  if (!same_shape(t, like)) {
+  if (!td_irgen_same_shape(l, t, like)) {
     td_irgen_fail(l, "shapes", loc, "shapes differ: %s and %s", td_type_str(l->arena, like),
                   td_type_str(l->arena, t));
     return NULL;
@@ -310,7 +321,7 @@ static TdVal lower_matmul(TdIrgen *l, const TdAstExpr *call) {
   TdVal x, y;
   if (!tensor_arg(l, call, 0, &x) || !tensor_arg(l, call, 1, &y)) return td_irgen_failed();
   const TdType *a = x.e->type, *b = y.e->type;
-  if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[0]) {
+  if (a->rank != 2 || b->rank != 2 || !same_extent(l, a->dim[1], b->dim[0])) {
     td_irgen_fail(l, "shapes", call->loc, "matmul of %s and %s: inner extents must agree",
                   td_type_str(l->arena, a), td_type_str(l->arena, b));
     return td_irgen_failed();
