@@ -1,34 +1,158 @@
-# Tide. `make` builds ./tide; `make help` lists the rest.
-CC ?= gcc
+# Tide. `make` builds ./tide; `make help` lists the rest. Every path is relative: the checkout may
+# lie in a folder with spaces in its name, and PREFIX and DESTDIR may hold spaces too.
+CONFIG ?= release
+PREFIX ?= /usr/local
+TCC ?= 1
+LUA ?= lua5.4
+B := build/$(CONFIG)
+TIDE := $(if $(filter release,$(CONFIG)),tide,$(B)/tide)
+
 CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O0
+SANITIZE = -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+MODE_san = -O1 -Werror $(SANITIZE)
+MODE_hostile = -O1 $(SANITIZE) -DTIDE_HOSTILE
+MODE_so = -fPIC
+MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
-LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
-CPPFLAGS += -std=c11 -D_POSIX_C_SOURCE=200809L -Iinterp -I. $(LUA_CFLAGS)
-LDLIBS = $(LUA_LIBS) -lisl -lffi -ltcc -lm -ldl
-B ?= build/release
+LUA_CFLAGS ?= -I/usr/include/lua5.4
+LUA_LIBS ?= -llua5.4
+LIBS := -lisl -lffi -lm -ldl
+ifeq ($(TCC),0)
+NO_TCC := -DTIDE_NO_TCC
+else
+LIBS += -ltcc
+endif
+INCLUDES = -D_POSIX_C_SOURCE=200809L -Iinterp -I. -Ibuild $(LUA_CFLAGS) $(NO_TCC)
+COMPILE = $(CC) -std=c11 $(INCLUDES) $(CPPFLAGS) $(WARN) $(CFLAGS) $(MODE) -MMD -MP
+COMPILE_HLS = $(CXX) -std=c++17 -Ibackends/hls/include $(CPPFLAGS) -Wall -Wextra $(CXXFLAGS) \
+  $(if $(MODE),$(SANITIZE)) -MMD -MP
+LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 
-SRC := $(sort $(wildcard interp/*/*.c backends/*.c backends/*/*.c repl/*.c interp/build.c interp/check.c))
+SRC := $(sort $(wildcard interp/*/*.c interp/build.c interp/check.c backends/*.c backends/*/*.c \
+  repl/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
+UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
+HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
+GROUPS := loop buf type task stream kernel
+PRIMS := $(sort $(basename $(notdir $(wildcard $(GROUPS:%=interp/rewrite/%_*.c)))))
 
-all: tide
+all: $(TIDE) ## build ./tide; TCC=0: without libtcc; V=1 shows the commands
 
-$(B)/%.o: %.c
+# Each step is a short line; V=1 shows the commands.
+Q := $(if $(V),,@)
+
+# Turns standard input into the target, which keeps its time when nothing changed.
+UPDATE = mkdir -p $(@D) && cat >$@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+build/gen/version.h: FORCE
+	@{ echo "#define TIDE_VERSION \"$$(cat VERSION)\""; \
+	   commit=$$(test -e .git && git rev-parse --short HEAD 2>/dev/null); \
+	   echo "#define TIDE_COMMIT \"$$commit\""; } | { $(UPDATE); }
+
+build/gen/prims.gen.h: FORCE
+	@{ echo '#include "rewrite/prim.h"'; \
+	   for p in $(PRIMS); do echo "extern const TdPrim td_prim_$$p;"; done; \
+	   echo '#define TD_PRIMS {$(PRIMS:%=&td_prim_%,) NULL}'; } | { $(UPDATE); }
+
+# How things are compiled, and what goes into the library: when that changes, they are built again.
+$(B)/compile: export RECORD = $(COMPILE) $(COMPILE_HLS) $(LIBS) $(LDFLAGS)
+$(B)/objects: export RECORD = $(OBJ)
+$(B)/compile $(B)/objects: FORCE
+	@printf '%s\n' "$$RECORD" | { $(UPDATE); }
+
+$(B)/%.o: %.c $(B)/compile | build/gen/version.h build/gen/prims.gen.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(WARN) $(CFLAGS) -MMD -MP -c $< -o $@
+	@echo 'cc $<'
+	$(Q)$(COMPILE) -c $< -o $@
 
-$(B)/libtide.a: $(OBJ)
+$(B)/libtide.a: $(OBJ) $(B)/objects
+	@echo 'ar $@'
 	@rm -f $@
-	ar rcs $@ $^
+	$(Q)ar qcs $@ $(OBJ)
 
-tide: $(B)/interp/main.o $(B)/libtide.a
-	$(CC) $(CFLAGS) -rdynamic -o $@ $^ $(LDLIBS)
+$(TIDE): $(B)/interp/main.o $(B)/libtide.a | $(B)/stdlib
+	@echo 'ld $@'
+	$(Q)$(LINK) -rdynamic -o $@ $^ $(LUA_LIBS) $(LIBS)
 
-# One test program for each tests/unit/*.c.
-$(B)/tests/unit/%: tests/unit/%.c $(B)/libtide.a
+# build/CONFIG/tide, too, finds stdlib and backends beside itself.
+$(B)/stdlib:
+	@mkdir -p $(B)
+	@ln -sfn ../../stdlib ../../backends $(B)
+
+$(B)/tide.so: $(OBJ)
+	@echo 'ld $@'
+	$(Q)$(LINK) -shared -o $@ $(OBJ) $(LIBS)
+
+$(UNIT): %: %.o $(B)/libtide.a
+	@echo 'ld $@'
+	$(Q)$(LINK) -o $@ $^ $(LUA_LIBS) $(LIBS)
+
+$(HLS): $(B)/%: %.cpp $(B)/compile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(WARN) $(CFLAGS) -MMD -MP -o $@ $< $(B)/libtide.a $(LDLIBS)
+	@echo 'c++ $<'
+	$(Q)$(COMPILE_HLS) $< -o $@
 
--include $(OBJ:.o=.d) $(wildcard $(B)/tests/unit/*.d) $(B)/interp/main.d
+-include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d)
 
-.PHONY: all
+so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
+	@$(MAKE) CONFIG=so TCC=0 build/so/tide.so
+	@cp -f build/so/tide.so tide.so
+
+demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and HLS C++
+	./$(TIDE) examples/02_gemm.lua
+
+test: all $(UNIT) $(HLS) ## all tests; T=parse: those whose path holds `parse`
+	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
+
+test-full: RUNFLAGS += --no-skip
+test-full: test ## the same, and a skipped test fails
+
+lint: ## layers, names, budgets, comments, formatting
+	@$(LUA) tests/lint.lua
+
+san: ## all tests under ASan, UBSan and LSan, in build/san
+	@$(MAKE) CONFIG=san RUNFLAGS='--limit 600 $(RUNFLAGS)' test
+
+hostile: ## the tests of failing memory, in build/hostile
+	@$(MAKE) CONFIG=hostile RUNFLAGS='--limit 600 $(RUNFLAGS)' T=hostile test
+
+bench: $(TIDE) ## time against the targets and the peers
+	@for f in tests/bench/*.lua; do ./$(TIDE) "$$f" || exit; done
+
+fuzz: $(TIDE) ## random schedules: N= how many, SEED= the first
+	./$(TIDE) tests/fuzz/run.lua $(N) $(SEED)
+
+docs: $(TIDE) ## write build/docs/reference.md from the registry
+	@mkdir -p build/docs
+	./$(TIDE) doc >build/docs/reference.md
+
+fresh: ## prove ./setup on a bare Debian root (needs root and mmdebstrap)
+	@sh tests/fresh.sh
+
+# The installed share/tide mirrors the checkout, as far as a running ./tide reads it.
+SHARE = $(DESTDIR)$(PREFIX)/share/tide
+MAN = $(DESTDIR)$(PREFIX)/share/man/man1
+LUALIB = $(DESTDIR)$(PREFIX)/lib/lua/5.4
+
+install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; tide.so and the man page if made
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(TIDE) "$(DESTDIR)$(PREFIX)/bin/tide"
+	find stdlib $(wildcard backends/*/include) -type f \
+	  -exec install -D -m 644 '{}' "$(SHARE)/{}" \;
+	test ! -f tide.so || install -D -m 755 tide.so "$(LUALIB)/tide.so"
+	test ! -f docs/tide.1 || install -D -m 644 docs/tide.1 "$(MAN)/tide.1"
+
+uninstall: ## remove what install put there
+	rm -f "$(DESTDIR)$(PREFIX)/bin/tide" "$(LUALIB)/tide.so" "$(MAN)/tide.1"
+	rm -rf "$(SHARE)"
+
+clean: ## remove all that was built
+	rm -rf build tide tide.so
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+
+.DELETE_ON_ERROR:
+.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz docs fresh install uninstall \
+  clean help

@@ -1,0 +1,136 @@
+-- coverage.lua - primitives are described and tested; every diagnostic code has a test.
+local tree = require "lint.tree"
+
+-- Whether a code without a test fails the check, or is only listed.
+local UNTESTED_CODE_FAILS = false
+
+-- The string literals of a piece of C, joined where they stand side by side, as a list.
+local function literals(text)
+  local found = {}
+  for s in text:gsub('"%s*"', ""):gmatch '"([^"]*)"' do found[#found + 1] = s end
+  return found
+end
+
+-- The first words of the files of primitives, as in the Makefile.
+local groups = {loop = 1, buf = 1, type = 1, task = 1, stream = 1, kernel = 1}
+
+-- Whether the tree has a file of that path.
+local function exists(path) return #tree.matching("^" .. path:gsub("%p", "%%%0") .. "$") > 0 end
+
+-- Primitives: the fields that people read, and a test of that name.
+local function check_primitives(report)
+  local n = 0
+  for _, path in ipairs(tree.matching "^interp/rewrite/%a+_[%w_]+%.c$") do
+    local stem = path:match "([^/]+)%.c$"
+    local struct = tree.text(path):match("const TdPrim td_prim_" .. stem .. " = (%b{})")
+    if struct then
+      n = n + 1
+      for _, field in ipairs {"name", "on", "summary", "rewrite", "legal", "example"} do
+        if not struct:find("%." .. field .. '%s*=%s*"[^"]') then
+          report(path, 1, "the primitive lacks ." .. field)
+        end
+      end
+      local test = ("tests/prim/%s.lua"):format(struct:match '%.name%s*=%s*"([^"]*)"')
+      if not exists(test) then report(path, 1, "the primitive has no " .. test) end
+    elseif groups[stem:match "^%a+"] then
+      report(path, 1, "does not define const TdPrim td_prim_" .. stem)
+    end
+  end
+  return n .. " primitives"
+end
+
+-- The functions that take a diagnostic code: name -> {[path or ""] = position of the code among
+-- the arguments}; static ones count in their own file only.
+local function takers()
+  local found = {}
+  for _, tag in ipairs(tree.tags()) do
+    if tag.kind == "function" and not tag.path:find "^tests/" then
+      local position = 0
+      for parameter in tag.signature:sub(2, -2):gmatch "[^,]+" do
+        position = position + 1
+        if parameter:find "const char %* ?code$" then
+          found[tag.name] = found[tag.name] or {}
+          found[tag.name][tag.hidden and tag.path or ""] = position
+        end
+      end
+    end
+  end
+  return found
+end
+
+-- The n-th argument of the call whose parenthesis opens at `at`, as written, or nil.
+local function argument(path, at, n)
+  local code, text = tree.code(path), tree.text(path)
+  local depth, position, from = 0, 1, at + 1
+  for i = at, #code do
+    local c = code:sub(i, i)
+    if c == "(" or c == "{" or c == "[" then
+      depth = depth + 1
+    elseif c == ")" or c == "}" or c == "]" then
+      depth = depth - 1
+    end
+    if depth == 0 or depth == 1 and c == "," then
+      if position == n then return text:sub(from, i - 1) end
+      position, from = position + 1, i + 1
+    end
+    if depth == 0 then return nil end
+  end
+end
+
+-- Every code in the sources: code -> {path, line} of one place.
+local function collect_codes()
+  local codes, takes = {}, takers()
+  local function add(path, at, text)
+    for _, s in ipairs(literals(text or "")) do
+      for code in s:gmatch "[%l%d-]+" do
+        codes[code] = codes[code] or {path = path, line = tree.line_of(tree.text(path), at)}
+      end
+    end
+  end
+  for _, path in ipairs(tree.core()) do
+    local code, text = tree.code(path), tree.text(path)
+    for name, at in code:gmatch "([%a_][%w_]*)%s*()%(" do
+      local positions = takes[name]
+      local n = positions and (positions[path] or positions[""])
+      if n then add(path, at, argument(path, at, n)) end
+    end
+    for at, value in text:gmatch '()%f[%w]code = ("[%l%d-]+")' do add(path, at, value) end
+    for at, value in text:gmatch '()%.errors%s*=%s*("[^"]*")' do add(path, at, value) end
+  end
+  return codes
+end
+
+-- The codes that tests name: in quotes, or as the name of a file in tests/reject.
+local function tested_codes()
+  local tested = {}
+  for _, path in ipairs(tree.matching("^tests/.*%.lua$", "^tests/.*%.[ch]$")) do
+    if not path:find "^tests/lint" then
+      for code in tree.text(path):gmatch "[\"']([%l%d-]+)[\"']" do tested[code] = true end
+    end
+    tested[path:match "^tests/reject/([%l%d-]+)%.lua$" or 0] = true
+  end
+  return tested
+end
+
+-- Codes without a test.
+local function check_codes(report)
+  local tested, all, missing = tested_codes(), 0, {}
+  for code, place in pairs(collect_codes()) do
+    all = all + 1
+    if not tested[code] then
+      local message = "no test names the code " .. code
+      missing[#missing + 1] = ("%s:%d: %s"):format(place.path, place.line, message)
+      if UNTESTED_CODE_FAILS then report(place.path, place.line, message) end
+    end
+  end
+  table.sort(missing)
+  if not UNTESTED_CODE_FAILS and #missing > 0 then
+    print("# " .. table.concat(missing, "\n# "))
+  end
+  return ("%d of %d codes lack one"):format(#missing, all)
+end
+
+return {
+  {"primitives are described and have tests/prim/<name>.lua", check_primitives},
+  {"every diagnostic code has a test", check_codes},
+}

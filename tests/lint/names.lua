@@ -1,0 +1,114 @@
+-- names.lua - what a file exports is its own noun, declared in a header; every function has a head.
+local tree = require "lint.tree"
+
+-- Adds "print_expr" and "print" for the words of a name.
+local function add_leading_words(nouns, name)
+  local words = ""
+  for word in name:gmatch "[^_]+" do
+    words = words == "" and word or words .. "_" .. word
+    nouns[words] = true
+  end
+end
+
+-- The tag that declares each function and variable, and which types each header defines (as nouns).
+local function read_headers()
+  local declared, types = {}, {}
+  for _, tag in ipairs(tree.tags()) do
+    if tag.path:find "%.h$" then
+      if tag.kind == "prototype" or tag.kind == "externvar" then
+        declared[tag.name] = declared[tag.name] or tag
+      elseif tag.kind == "typedef" then
+        local noun = tag.name:gsub("^Td", ""):gsub("(%l)(%u)", "%1_%2"):lower()
+        types[tag.path] = types[tag.path] or {}
+        types[tag.path][noun] = true
+      end
+    end
+  end
+  return declared, types
+end
+
+-- The nouns that a file may export: leading words of its name and of the declaring header's name,
+-- and the types that this header defines.
+local function nouns_of(path, header, types)
+  local nouns = {}
+  add_leading_words(nouns, path:match "([^/]+)%.c$")
+  if header then
+    add_leading_words(nouns, header:match "([^/]+)%.h$")
+    for noun in pairs(types[header] or {}) do nouns[noun] = true end
+  end
+  return nouns
+end
+
+-- Whether td_NAME begins with one of the nouns, or is the plural of one.
+local function fits(name, nouns)
+  local words = name:match "^td_(.*)$"
+  while words and words ~= "" do
+    if nouns[words] or nouns[words:match "^(.*)s$"] then return true end
+    words = words:match "^(.*)_[^_]*$"
+  end
+  return false
+end
+
+-- Exported functions and variables of the program.
+local function check_exports(report)
+  local declared, types = read_headers()
+  for _, tag in ipairs(tree.tags()) do
+    local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/"
+    local exported = (tag.kind == "function" or tag.kind == "variable") and not tag.hidden
+    local known = tag.name == "main" or tag.name == "luaopen_tide"
+    if core and exported and tag.path:find "%.c$" and not known then
+      local header = declared[tag.name]
+      local nouns = nouns_of(tag.path, header and header.path, types)
+      if tag.path:find "^interp/rewrite/" then nouns.prim = true end
+      if tag.path:find "^backends/" then nouns.backend = true end
+      if not fits(tag.name, nouns) then
+        report(tag.path, tag.line, ("exports %s, which is not its noun"):format(tag.name))
+      elseif tag.kind == "function" and not header then
+        report(tag.path, tag.line, ("%s is in no header: make it static"):format(tag.name))
+      end
+    end
+  end
+end
+
+-- Whether a comment ends right above a definition, whose type may have a line of its own.
+local function has_head(lines, line)
+  local above = lines[line - 1] or ""
+  if above:find "^[%w_ *]+$" and above:find "%S" then above = lines[line - 2] or "" end
+  return above:find "%*/%s*$" ~= nil
+end
+
+-- The same of a declaration in a header, where one comment may head a group of them.
+local function is_described(tag)
+  local lines, line = tree.lines(tag.path), tag.line
+  while line > 1 and lines[line - 1]:find "[%w;,)]$" and not lines[line - 1]:find "%*/$" do
+    line = line - 1
+  end
+  return has_head(lines, line)
+end
+
+-- The share of functions with a comment above, in the C file or, if they are exported, in the
+-- header; at least half.
+local function check_heads(report)
+  local declared = read_headers()
+  local all, above, either = 0, 0, 0
+  for _, tag in ipairs(tree.functions()) do
+    if tag.path:find "%.c$" and not tag.path:find "^tests/" then
+      local header = declared[tag.name]
+      local head = has_head(tree.lines(tag.path), tag.line)
+      all = all + 1
+      if head then above = above + 1 end
+      if head or header and is_described(header) then either = either + 1 end
+    end
+  end
+  if either * 2 < all then
+    report("interp", 1, "fewer than half of the functions have a head comment")
+  end
+  local percent = 100 / math.max(all, 1)
+  return ("%.0f %% of %d, %.0f %% in the C file itself"):format(percent * either, all,
+    percent * above)
+end
+
+return {
+  {"names: a file exports td_<its noun>_..., declared in a header", check_exports},
+  {"heads: functions have a comment above them, or above their declaration", check_heads},
+}
