@@ -8,6 +8,7 @@ enum { MOST_INLINED = 4096, BOTH = TD_TOUCH_READ | TD_TOUCH_WRITE };
 
 static void walk(TdWalk *w, const TdStmt *s);
 
+/* What extending the present nest needs. */
 static TdNestMaker maker(const TdWalk *w) {
   return (TdNestMaker){w->out->session, w->out->space, w->env};
 }
@@ -161,6 +162,7 @@ static void walk_write(TdWalk *w, const TdStmt *s) {
   l->ring = c.ring;
 }
 
+/* LOCAL: its initial value is a write of all of it; state and constants are there from outside. */
 static void walk_local(TdWalk *w, const TdStmt *s) {
   if (s->cls != TD_LOCAL_AUTO) return;
   if (s->init != TD_INIT_NONE) {
@@ -186,6 +188,7 @@ static void walk_get(TdWalk *w, const TdStmt *s) {
   end_leaf(w, s);
 }
 
+/* PUT: the value is read, the stream end moves on. */
 static void walk_put(TdWalk *w, const TdStmt *s) {
   TdElem el = td_touch_elem(s->expr[1]->type);
   td_touch_value(w, s->expr[1], &el);
@@ -224,6 +227,7 @@ static void walk_opaque_call(TdWalk *w, const TdStmt *s, bool pure) {
   end_leaf(w, s);
 }
 
+/* Stops a walk at RETURN. */
 static bool is_return(void *ud, const TdStmt *s) {
   (void)ud;
   return s->kind != TD_STMT_RETURN;
@@ -286,6 +290,7 @@ static void walk_callee(TdWalk *w, const TdUnit *u, const TdStmt *call) {
   if (outermost) w->top_uid = w->top_origin = 0;
 }
 
+/* CALL: kernels, and externs with a model, are looked into. */
 static void walk_call(TdWalk *w, const TdStmt *s) {
   const TdUnit *u = td_prog_unit(w->ask->prog, s->sym);
   bool pure = u && u->foreign && u->foreign->pure;
@@ -314,6 +319,7 @@ static void walk_header(TdWalk *w, const TdStmt *s) {
   end_leaf(w, s);
 }
 
+/* The body of a FOR, one loop deeper. */
 static void walk_loop_body(TdWalk *w, const TdStmt *s) {
   const TdNest *up = w->nest;
   TdNestMaker m = maker(w);
@@ -322,6 +328,7 @@ static void walk_loop_body(TdWalk *w, const TdStmt *s) {
   w->nest = up;
 }
 
+/* FOR: what its bounds read, then its body, opaque if it can be left early. */
 static void walk_for(TdWalk *w, const TdStmt *s) {
   walk_header(w, s);
   if (holds_break(w->out->session->ctx, s->kid[0]))
@@ -330,11 +337,13 @@ static void walk_for(TdWalk *w, const TdStmt *s) {
     walk_loop_body(w, s);
 }
 
+/* WHILE, inside its region. */
 static void walk_while(TdWalk *w, const TdStmt *s) {
   walk_header(w, s);
   walk(w, s->kid[0]);
 }
 
+/* IF: what its condition reads, then the arms under it. */
 static void walk_if(TdWalk *w, const TdStmt *s) {
   walk_header(w, s);
   const TdNest *up = w->nest;
@@ -366,6 +375,7 @@ static void walk_node(TdWalk *w, const TdStmt *s) {
   }
 }
 
+/* The leaves of s and below, in source order. */
 static void walk(TdWalk *w, const TdStmt *s) {
   td_ctx_enter(w->out->session->ctx);
   walk_node(w, s);

@@ -11,8 +11,8 @@
 #include <isl/val.h>
 #include <limits.h>
 
-/* About 0.2 s of isl's work. */
-#define DEFAULT_BUDGET 2000000ul
+/* Some tenths of a second of isl's work. */
+#define DEFAULT_BUDGET 500000ul
 
 struct TdAffine {
   isl_ctx *isl;
@@ -21,6 +21,7 @@ struct TdAffine {
   TdAffineCount count;
 };
 
+/* Deferred on the arena of a solver. */
 static void free_isl(void *p) {
   TdAffine *x = p;
   isl_ctx_free(x->isl);
@@ -92,6 +93,7 @@ static isl_basic_set *set_of(TdAffine *x, const TdDense *d, size_t nset) {
                                                 isl_dim_div);
 }
 
+/* isl's answer as ours; an error is not known. */
 static TdTruth truth_of(isl_bool b) {
   return b == isl_bool_error ? TD_UNKNOWN : b ? TD_YES : TD_NO;
 }
@@ -194,18 +196,24 @@ static size_t shown_columns(TdArena *a, const TdSys *s, size_t n, const int32_t 
   return c.n;
 }
 
-/* n systems as matrices whose first *nset columns are the same: `keep` and all parameters. NULL if
- * one of them is bad. */
-static TdDense *dense_list(TdArena *a, const TdSys *s, size_t n, const int32_t *keep, size_t nkeep,
-                           size_t *nset) {
+/* Systems as matrices whose first nset columns are the same: `shown`, those asked for and all
+ * parameters. */
+typedef struct Matrices {
+  TdDense *at;
+  size_t nset;
   int32_t *shown;
-  *nset = shown_columns(a, s, n, keep, nkeep, &shown);
-  TdDense *d = TD_NEWN(a, TdDense, n);
+} Matrices;
+
+/* n systems as matrices; false if one of them is bad. */
+static bool dense_list(TdArena *a, const TdSys *s, size_t n, const int32_t *keep, size_t nkeep,
+                       Matrices *m) {
+  m->nset = shown_columns(a, s, n, keep, nkeep, &m->shown);
+  m->at = TD_NEWN(a, TdDense, n);
   for (size_t i = 0; i < n; i++) {
-    if (s[i].bad) return NULL;
-    d[i] = td_dense_of(a, &s[i], shown, *nset);
+    if (s[i].bad) return false;
+    m->at[i] = td_dense_of(a, &s[i], m->shown, m->nset);
   }
-  return d;
+  return true;
 }
 
 /* The union of n matrices as sets of `nset` columns. */
@@ -223,12 +231,12 @@ TdTruth td_affine_covers(TdAffine *x, const TdSys *region, const TdSys *part, si
   TdSys *all = TD_NEWN(a, TdSys, nparts + 1);
   all[0] = *region;
   for (size_t i = 0; i < nparts; i++) all[i + 1] = part[i];
-  size_t nset;
-  TdDense *d = dense_list(a, all, nparts + 1, keep, n, &nset);
+  Matrices m;
   TdTruth t = TD_UNKNOWN;
-  if (d) {
+  if (dense_list(a, all, nparts + 1, keep, n, &m)) {
     begin(x);
-    isl_set *whole = union_of(x, d, 1, nset), *cover = union_of(x, d + 1, nparts, nset);
+    isl_set *whole = union_of(x, m.at, 1, m.nset);
+    isl_set *cover = union_of(x, m.at + 1, nparts, m.nset);
     t = truth_of(isl_set_is_subset(whole, cover));
     isl_set_free(whole);
     isl_set_free(cover);
@@ -242,6 +250,7 @@ typedef struct Hull {
   isl_mat *eq, *ineq;
 } Hull;
 
+/* Deferred on the arena of a hull. */
 static void free_hull(void *p) {
   Hull *h = p;
   isl_mat_free(h->eq);
@@ -271,23 +280,21 @@ bool td_affine_hull(TdAffine *x, TdArena *a, const TdSys *part, size_t nparts, c
                     size_t n, TdSys *out) {
   x->count.asked++;
   TdArena *scratch = td_arena_scratch(x->ctx);
-  int32_t *shown;
-  size_t nset = shown_columns(scratch, part, nparts, keep, n, &shown);
-  TdDense *d = dense_list(scratch, part, nparts, keep, n, &nset);
+  Matrices m;
   Hull *h = TD_NEW(scratch, Hull);
   td_arena_defer(scratch, free_hull, h);
-  bool ok = d != NULL;
+  bool ok = dense_list(scratch, part, nparts, keep, n, &m);
   if (ok) {
     begin(x);
-    isl_set *u = isl_set_remove_divs(union_of(x, d, nparts, nset));
+    isl_set *u = isl_set_remove_divs(union_of(x, m.at, nparts, m.nset));
     isl_basic_set *b = isl_basic_set_remove_divs(isl_set_simple_hull(u));
     h->eq =
         isl_basic_set_equalities_matrix(b, isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
     h->ineq =
         isl_basic_set_inequalities_matrix(b, isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
     isl_basic_set_free(b);
-    ok = h->eq && h->ineq && add_rows(a, h->eq, true, shown, out) &&
-         add_rows(a, h->ineq, false, shown, out);
+    ok = h->eq && h->ineq && add_rows(a, h->eq, true, m.shown, out) &&
+         add_rows(a, h->ineq, false, m.shown, out);
   }
   td_arena_free(scratch);
   return ok;

@@ -11,7 +11,8 @@ typedef struct TdAffine TdAffine;
 TdAffine *td_affine_new(TdArena *a);
 /* Steps that isl may take for one question; 0 is no limit. */
 void td_affine_set_budget(TdAffine *x, unsigned long steps);
-/* Async-signal-safe: the question under way ends as TD_UNKNOWN. */
+/* Async-signal-safe, to be called beside td_ctx_interrupt: the question under way ends as
+ * TD_UNKNOWN, and the next one escapes. */
 void td_affine_abort(TdAffine *x);
 TdCtx *td_affine_ctx(const TdAffine *x);
 

@@ -183,6 +183,7 @@ typedef struct Bounds {
   bool exact, in_equality;
 } Bounds;
 
+/* What bounds column c. */
 static Bounds bounds_of(const TdDense *d, size_t c) {
   Bounds b = {0};
   bool unit_lower = true, unit_upper = true;

@@ -72,6 +72,7 @@ static bool lower_argument(TdLower *w, TdSym sym, TdAff *out) {
   return lower_unknown(w, out);
 }
 
+/* VAR: a loop of the nest, an argument, or a parameter of the query. */
 static bool lower_var(TdLower *w, const TdExpr *e, TdAff *out) {
   TdArena *a = w->space->arena;
   for (size_t d = w->nloop; d-- > 0;)
@@ -159,6 +160,7 @@ static bool lower_extreme(TdLower *w, TdOp op, TdAff x, TdAff y, TdAff *out) {
   return true;
 }
 
+/* select: one arm under its condition, case by case. */
 static bool lower_select(TdLower *w, const TdExpr *e, TdAff *out) {
   int pick = choose(w);
   if (pick < 0) return false;
@@ -166,6 +168,7 @@ static bool lower_select(TdLower *w, const TdExpr *e, TdAff *out) {
   return td_lower_expr(w, e->kid[1 + pick], out);
 }
 
+/* An operator of integer value; false for those that are not affine. */
 static bool lower_op(TdLower *w, const TdExpr *e, TdAff *out) {
   TdArena *a = w->space->arena;
   if (e->op == TD_OP_SELECT) return lower_select(w, e, out);
@@ -220,6 +223,7 @@ bool td_lower_expr(TdLower *w, const TdExpr *e, TdAff *out) {
   return ok;
 }
 
+/* Whether e applies op. */
 static bool is_op(const TdExpr *e, TdOp op) {
   return e->kind == TD_EXPR_OP && e->op == op;
 }

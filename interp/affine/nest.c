@@ -71,6 +71,7 @@ static void add_loop(TdLower *w, const void *what) {
   td_sys_zero(a, w->sys, td_sys_plus(a, beyond, -s->step, td_sys_fresh(a, w->sys)));
 }
 
+/* A lowering among the loops of n. */
 static TdLower lower_at(const TdNestMaker *m, const TdNest *n) {
   return (TdLower){
       .session = m->session, .space = m->space, .env = m->env, .loop = n->loop, .nloop = n->nloop};
@@ -95,6 +96,7 @@ typedef struct Branch {
   bool truth;
 } Branch;
 
+/* A condition, or its negation. */
 static void add_branch(TdLower *w, const void *what) {
   const Branch *b = what;
   td_lower_cond(w, b->cond, b->truth);

@@ -4,6 +4,7 @@
 
 static const TdElem scalar_elem = {0};
 
+/* Whether e is evaluated element by element. */
 static bool is_tensor(const TdExpr *e) {
   return e->type->kind == TD_T_TENSOR;
 }
@@ -166,6 +167,7 @@ static void touch_reduce(TdWalk *w, const TdExpr *e, const TdElem *of) {
   td_touch_value(w, e->kid[0], &el);
 }
 
+/* TENSOR; a collective also meets the other instances. */
 static void touch_tensor(TdWalk *w, const TdExpr *e, const TdElem *of) {
   if (e->op == TD_OP_MATMUL) {
     touch_matmul(w, e, of);

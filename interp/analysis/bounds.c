@@ -23,6 +23,7 @@ static bool note_type(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* The types of parameters, streams and all that the body declares. */
 static void note_types(Check *k) {
   const TdUnit *u = k->q->unit;
   for (size_t i = 0; i < u->nparam; i++)
@@ -197,6 +198,9 @@ static bool check_access(Check *k, const TdLeaf *l, const TdAccess *x) {
 }
 
 bool td_bounds_check(const TdAsk *q, const TdBoundsItem **items, size_t *n, TdDiag *d) {
+  *items = NULL;
+  *n = 0;
+  if (!q->unit->body) return true;
   TdArena *a = td_arena_scratch(td_affine_ctx(q->affine));
   TdSpace *space = td_access_space(td_arena_scratch(td_affine_ctx(q->affine)));
   Check k = {.q = q, .a = a, .space = space, .d = d};

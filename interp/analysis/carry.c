@@ -13,6 +13,7 @@ typedef struct Carry {
   TdVerdict v;
 } Carry;
 
+/* The leaves of n consecutive statements and the facts at them; freed with the arena a. */
 static Carry begin(const TdAsk *q, const TdStmt *const *root, size_t n) {
   Carry k = {.q = q, .a = td_arena_scratch(td_affine_ctx(q->affine))};
   k.space = td_access_space(k.a);

@@ -4,10 +4,12 @@
 /* Blocks of columns: x now, x as it was, y now, y as it was. */
 enum { BLOCK_X = 0, BLOCK_Y = 2 };
 
+/* Where the former loops of an instance are, whose present ones are in `block`. */
 static int32_t block_was(const TdInstance *i, int32_t block) {
   return i->image ? block + 1 : block;
 }
 
+/* Loop `depth` of a block. */
 static TdAff column(const TdConflict *c, int32_t block, size_t depth) {
   return td_sys_col(c->space->arena, block * TD_COL_BLOCK + (int32_t)depth);
 }
@@ -100,6 +102,7 @@ typedef struct Shown {
   size_t outer, x, y, size, element; /* where each group starts; element ends the list */
 } Shown;
 
+/* Lists the sizes, or the loops around the query. */
 static void show_params(const TdConflict *c, Shown *s, bool sizes) {
   for (size_t i = 0; i < c->space->at.n; i++) {
     const TdParamCol *p = &c->space->at.at[i];
@@ -108,6 +111,7 @@ static void show_params(const TdConflict *c, Shown *s, bool sizes) {
   }
 }
 
+/* Lists the former loops of x, or of y. */
 static void show_loops(const TdConflict *c, Shown *s, bool second) {
   const TdLeaf *l = second ? c->y.was : c->x.was;
   for (size_t d = 0; d < l->nest->nloop; d++)

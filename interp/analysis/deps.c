@@ -26,10 +26,12 @@ typedef struct Order {
   TdVerdict v;
 } Order;
 
+/* The key of a leaf in `find`. */
 static uint64_t leaf_key(uint32_t uid, uint32_t sub) {
   return (uint64_t)uid << 32 | sub;
 }
 
+/* Makes old leaves findable. */
 static void index_old(Order *o) {
   for (size_t i = 0; i < o->old->at.n; i++) {
     const TdLeaf *l = &o->old->at.at[i];
@@ -178,6 +180,13 @@ static bool is_kept_loop(const Run *r, size_t d) {
   return f.n == 1 && !f.c && f.m->coef == 1 && f.m->col == (int32_t)d;
 }
 
+/* Whether r has kept the n outermost loops. */
+static bool has_kept_loops(const Run *r, size_t n) {
+  for (size_t d = 0; d < n; d++)
+    if (!is_kept_loop(r, d)) return false;
+  return true;
+}
+
 /* -1, 0, 1 as s stands before, in one statement with, or after t. */
 static int textual(const TdLeaf *s, const TdLeaf *t) {
   return (s->seq > t->seq) - (s->seq < t->seq);
@@ -187,8 +196,7 @@ static int textual(const TdLeaf *s, const TdLeaf *t) {
 static bool is_unchanged(const Run *x, const Run *y) {
   size_t n = td_conflict_common(x->was, y->was);
   if (n != td_conflict_common(x->now, y->now)) return false;
-  for (size_t d = 0; d < n; d++)
-    if (!is_kept_loop(x, d) || !is_kept_loop(y, d)) return false;
+  if (!has_kept_loops(x, n) || !has_kept_loops(y, n)) return false;
   return (x->was == y->was) == (x->now == y->now) &&
          textual(x->was, y->was) == textual(x->now, y->now);
 }
@@ -274,15 +282,23 @@ static bool check_conflict(void *ud, TdConflict *c) {
   return go_on;
 }
 
-/* Whether the loops around the declarations of locals that a run touches are as they were. */
-static bool is_scope_kept(const Run *r) {
-  for (size_t k = 0; k < r->was->naccess; k++) {
-    const TdCell *was = r->was->access[k].cell;
-    if (!was->nest) continue;
-    const TdCell *now = present_cell(r, was);
-    if (!now || now->nest->nloop != was->nest->nloop) return false;
-    for (size_t d = 0; d < was->nest->nloop; d++)
-      if (!is_kept_loop(r, d)) return false;
+/* Whether l touches the cell c. */
+static bool has_cell(const TdLeaf *l, const TdCell *c) {
+  for (size_t k = 0; k < l->naccess; k++)
+    if (l->access[k].cell == c) return true;
+  return false;
+}
+
+/* Whether two runs share each local that they shared, under the same loops. */
+static bool is_scope_kept(const Run *x, const Run *y) {
+  for (size_t k = 0; k < x->was->naccess; k++) {
+    const TdCell *was = x->was->access[k].cell;
+    if (!was->nest || !has_cell(y->was, was)) continue;
+    const TdCell *now = present_cell(x, was);
+    size_t n = was->nest->nloop;
+    if (!now || now != present_cell(y, was) || now->nest->nloop != n || !has_kept_loops(x, n) ||
+        !has_kept_loops(y, n))
+      return false;
   }
   return true;
 }
@@ -324,7 +340,7 @@ static bool check_pair(Order *o, size_t i, size_t j) {
   if (!x->was || !y->was) return true;
   if (i <= j) check_region(o, x, y);
   if (!may_conflict(x->was, y->was)) return true;
-  bool scopes = is_scope_kept(x) && is_scope_kept(y);
+  bool scopes = is_scope_kept(x, y);
   if (!scopes) check_sharing(o, x, y);
   if (scopes && is_unchanged(x, y)) return true;
   o->i = i;

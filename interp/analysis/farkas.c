@@ -9,41 +9,64 @@ typedef struct Search {
   const TdSys *const *facts;
   size_t n;
   int fuel;
-  TdAff *out; /* collects bounds over parameters; NULL: looks for a proof */
+  TdAff *out; /* collects bounds; NULL: looks for a proof */
+  const bool *drop;
   size_t found, most;
 } Search;
 
-static bool search(Search *p, TdAff f);
+/* f bounds `times` times the form that is asked about. */
+static bool search(Search *p, TdAff f, int64_t times);
 
-/* Goes on from f >= 0 with row r, which ends in the same column, taking that column away. Where
-   r's coefficient does not divide f's, a proof is sought of s * f + s - 1 >= 0, which is the same
-   over the integers. */
-static bool use_row(Search *p, TdAff f, TdRow r) {
-  int64_t k = f.m[f.n - 1].coef, by = r.f.m[r.f.n - 1].coef;
+/* Which of f's columns goes first, as an index: the innermost loop or latest existential column,
+ * then (when bounds are wanted) the innermost parameter to drop, else the last. f.n: none. */
+static uint32_t next_column(const Search *p, TdAff f) {
+  if (f.n && f.m[f.n - 1].col >= 0) return f.n - 1;
+  if (!p->out) return f.n ? f.n - 1 : 0;
+  uint32_t i = 0;
+  while (i < f.n && !(p->drop && p->drop[-1 - f.m[i].col])) i++;
+  return i;
+}
+
+/* Goes on with row r, taking away a column, which has coefficient k in f and `by` in r. Where `by`
+   does not divide k, s * f is looked at; s * f + s - 1 >= 0 is as good a proof over the integers.
+ */
+static bool use_row(Search *p, TdAff f, int64_t times, int64_t k, TdRow r, int64_t by) {
   if ((k > 0) != (by > 0)) {
     if (!r.eq) return false;
     by = -by;
     r.f = td_sys_scale(p->a, -1, r.f, 0);
   }
-  int64_t size = by < 0 ? -by : by, s = size / td_sys_gcd64(k, by), times;
-  if (p->fuel-- <= 0 || (s > 1 && p->out) || !td_sys_mul64(k, s, &times)) return false;
-  if (s > 1) f = td_sys_scale(p->a, s, f, s - 1);
-  return search(p, td_sys_plus(p->a, f, -(times / by), r.f));
+  int64_t size = by < 0 ? -by : by, s = size / td_sys_gcd64(k, by), scaled;
+  if (p->fuel-- <= 0 || !td_sys_mul64(k, s, &scaled) || !td_sys_mul64(times, s, &times))
+    return false;
+  if (s > 1) f = td_sys_scale(p->a, s, f, p->out ? 0 : s - 1);
+  return search(p, td_sys_plus(p->a, f, -(scaled / by), r.f), times);
 }
 
-/* Whether the search can stop. */
-static bool search(Search *p, TdAff f) {
-  if (f.bad) return false;
-  if (!p->out && !f.n) return f.c >= 0;
-  if (p->out && (!f.n || f.m[f.n - 1].col < 0)) {
-    p->out[p->found++] = f;
-    return p->found == p->most;
+/* Notes the bound f / times, if that is a form. Whether enough were found. */
+static bool collect(Search *p, TdAff f, int64_t times) {
+  TdMono *m = td_arena_copy(p->a, f.m, f.n * sizeof *m);
+  for (uint32_t i = 0; i < f.n; i++) {
+    if (m[i].coef % times) return false;
+    m[i].coef /= times;
   }
-  int32_t col = f.m[f.n - 1].col;
+  p->out[p->found++] = (TdAff){.c = -td_sys_floor64(-f.c, times), .m = m, .n = f.n};
+  return p->found == p->most;
+}
+
+/* Whether the search can stop. Rows serve for the column that goes first in them. */
+static bool search(Search *p, TdAff f, int64_t times) {
+  if (f.bad) return false;
+  uint32_t at = next_column(p, f);
+  if (at == f.n && !p->out) return f.c >= 0;
+  if (at == f.n) return collect(p, f, times);
   for (size_t i = 0; i < p->n; i++)
     for (size_t r = 0; r < p->facts[i]->row.n; r++) {
       TdRow row = p->facts[i]->row.at[r];
-      if (row.f.n && row.f.m[row.f.n - 1].col == col && use_row(p, f, row)) return true;
+      uint32_t by = next_column(p, row.f);
+      if (by < row.f.n && row.f.m[by].col == f.m[at].col &&
+          use_row(p, f, times, f.m[at].coef, row, row.f.m[by].coef))
+        return true;
     }
   return false;
 }
@@ -53,16 +76,16 @@ bool td_farkas_follows(TdArena *a, const TdSys *const *facts, size_t n, TdAff f)
     if (facts[i]->bad) return false;
   TdMark m = td_arena_mark(a);
   Search p = {.a = a, .facts = facts, .n = n, .fuel = FUEL};
-  bool ok = search(&p, f);
+  bool ok = search(&p, f, 1);
   td_arena_release(a, m);
   return ok;
 }
 
-size_t td_farkas_lower(TdArena *a, const TdSys *const *facts, size_t n, TdAff f, TdAff *out,
-                       size_t most) {
-  Search p = {.a = a, .facts = facts, .n = n, .fuel = FUEL, .out = out, .most = most};
+size_t td_farkas_lower(TdArena *a, const TdSys *const *facts, size_t n, TdAff f, const bool *drop,
+                       TdAff *out, size_t most) {
+  Search p = {.a = a, .facts = facts, .n = n, .fuel = FUEL, .out = out, .drop = drop, .most = most};
   for (size_t i = 0; i < n; i++)
     if (facts[i]->bad) return 0;
-  search(&p, f);
+  search(&p, f, 1);
   return p.found;
 }

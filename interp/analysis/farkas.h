@@ -8,9 +8,9 @@
    each column, innermost first, by a bound that the rows give it. False says nothing. */
 bool td_farkas_follows(TdArena *a, const TdSys *const *facts, size_t n, TdAff f);
 
-/* Lower bounds of f over parameters alone, found in the same way: at most `most`, into out.
- * Returns how many. Owned by a. */
-size_t td_farkas_lower(TdArena *a, const TdSys *const *facts, size_t n, TdAff f, TdAff *out,
-                       size_t most);
+/* Lower bounds of f found in the same way, over the parameters that are not marked in `drop` (one
+   entry for each parameter, or NULL): at most `most`, into out. Returns how many. Owned by a. */
+size_t td_farkas_lower(TdArena *a, const TdSys *const *facts, size_t n, TdAff f, const bool *drop,
+                       TdAff *out, size_t most);
 
 #endif

@@ -23,6 +23,7 @@ typedef struct Query {
   TD_VEC(Part) part;
   int32_t element[TD_MAX_RANK];
   int rank;
+  const bool *not_size; /* of each parameter */
 } Query;
 
 /* sys: leaf l in case i of its domain (loops in `block`) touches the element of the columns. */
@@ -38,6 +39,7 @@ static TdSys touching(Query *k, const TdLeaf *l, const TdAccess *x, size_t i, in
   return s;
 }
 
+/* Adds an access, case by case, where it can happen at all. */
 static void add_parts(Query *k, const TdLeaf *l, const TdAccess *x) {
   for (size_t i = 0; i < l->nest->ndom; i++) {
     Part p = {l, x, touching(k, l, x, i, 0), l->nest->exact && !x->may};
@@ -72,7 +74,10 @@ static const TdExpr *expr_of(const Query *k, TdAff f) {
 /* Whether f >= 0 for all parameters. */
 static bool is_known(const Query *k, TdAff f) {
   const TdSys *facts[] = {&k->context->dom[0]};
-  return td_farkas_follows(k->a, facts, 1, f);
+  if (td_farkas_follows(k->a, facts, 1, f)) return true;
+  TdSys s = td_sys_copy(k->a, facts[0]);
+  td_sys_nonneg(k->a, &s, td_sys_scale(k->a, -1, f, -1));
+  return td_affine_has_point(k->q->affine, &s) == TD_NO;
 }
 
 /* Bounds over parameters. */
@@ -104,7 +109,8 @@ static Bounds bounds_of(const Query *k, const Part *p, int d, int sign) {
     int64_t c = td_sys_coef(row.f, k->element[d]);
     if (row.eq && (c == 1 || c == -1)) f = td_sys_plus(k->a, e, -c * sign, row.f);
   }
-  if (!f.bad) b.n = td_farkas_lower(k->a, facts, 1, f, b.at, MOST_BOUNDS);
+  if (!f.bad) b.n = td_farkas_lower(k->a, facts, 1, f, NULL, b.at, MOST_BOUNDS / 2);
+  if (!f.bad) b.n += td_farkas_lower(k->a, facts, 1, f, k->not_size, b.at + b.n, MOST_BOUNDS - b.n);
   TdSys hull = {0};
   if (!b.n && td_affine_hull(k->q->affine, k->a, &p->sys, 1, &k->element[d], 1, &hull))
     bounds_in(k, &hull, d, sign, &b);
@@ -135,6 +141,16 @@ static Bounds common_bounds(const Query *k, int d, int sign) {
   return common;
 }
 
+/* Upper bounds of f over sizes alone: what an extent may be. */
+static Bounds over_sizes(const Query *k, TdAff f) {
+  Bounds b = {.n = 0};
+  const TdSys *facts[] = {&k->context->dom[0]};
+  f = td_sys_scale(k->a, -1, f, 0);
+  b.n = td_farkas_lower(k->a, facts, 1, f, k->not_size, b.at, MOST_BOUNDS);
+  for (size_t i = 0; i < b.n; i++) b.at[i] = td_sys_scale(k->a, -1, b.at[i], 0);
+  return b;
+}
+
 /* 0: f is constant, 1: affine in sizes, 2: neither. */
 static int extent_rank(const Query *k, TdAff f) {
   for (uint32_t i = 0; i < f.n; i++)
@@ -159,22 +175,31 @@ static TdAff whole_extent(const Query *k, int d) {
   return f;
 }
 
+/* A dimension of a box in the making. */
+typedef struct Span {
+  TdAff lo, extent; /* bad: none yet */
+} Span;
+
+/* Takes [lo, -high] into s if it is better than what s has. */
+static void offer(const Query *k, Span *s, TdAff lo, TdAff high) {
+  TdAff n = td_sys_scale(k->a, -1, td_sys_plus(k->a, high, 1, lo), 1);
+  if (n.bad) return;
+  Bounds extent = over_sizes(k, n);
+  for (size_t i = 0; i < extent.n; i++)
+    if (!extent.at[i].bad && extent_rank(k, extent.at[i]) < 2 &&
+        (s->extent.bad || is_better(k, extent.at[i], s->extent)))
+      *s = (Span){lo, extent.at[i]};
+}
+
 /* Finds lo and extent of dimension d: the best pair of common bounds, or all of it. */
 static bool box_dim(const Query *k, int d, TdAff *lo, TdAff *extent) {
   Bounds low = common_bounds(k, d, 1), high = common_bounds(k, d, -1);
-  *lo = td_sys_const(0);
-  *extent = whole_extent(k, d);
-  bool found = !extent->bad;
+  Span s = {td_sys_const(0), whole_extent(k, d)};
   for (size_t i = 0; i < low.n; i++)
-    for (size_t j = 0; j < high.n; j++) {
-      TdAff n = td_sys_scale(k->a, -1, td_sys_plus(k->a, high.at[j], 1, low.at[i]), 1);
-      if (n.bad || extent_rank(k, n) == 2) continue;
-      if (found && !is_better(k, n, *extent)) continue;
-      *lo = low.at[i];
-      *extent = n;
-      found = true;
-    }
-  return found;
+    for (size_t j = 0; j < high.n; j++) offer(k, &s, low.at[i], high.at[j]);
+  *lo = s.lo;
+  *extent = s.extent;
+  return !s.extent.bad;
 }
 
 /* The points of the box. */
@@ -269,6 +294,9 @@ bool td_footprint_of(const TdAsk *q, const TdStmt *s, TdSym array, const TdType 
   TdNestMaker m = {q->prog->store->session, k.space, &(TdEnv){.unit = q->unit}};
   k.context = td_nest_context(&m, s);
   collect(&k, td_access_list(q, k.space, &s, 1), array);
+  bool *not_size = TD_NEWN(k.a, bool, k.space->at.n);
+  for (size_t i = 0; i < k.space->at.n; i++) not_size[i] = !k.space->at.at[i].is_size;
+  k.not_size = not_size;
   *out = (TdFootprint){.box = {.rank = k.rank}};
   TdAff lo[TD_MAX_RANK], extent[TD_MAX_RANK];
   bool ok = k.part.n > 0;

@@ -18,6 +18,7 @@ static void stand_at(Place *p, const TdAsk *q, const TdStmt *at) {
   p->context = td_nest_context(&m, at);
 }
 
+/* A lowering at p. */
 static TdLower lower_at(const Place *p) {
   return (TdLower){.session = p->q->prog->store->session, .space = p->space, .env = &p->env};
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace.h"
 
+#include "analysis/carry.h"
 #include "analysis/deps.h"
 
 enum { LOOPS = 3, STMTS = 3 };
@@ -31,6 +32,7 @@ typedef struct Case {
 
 static const char *const old_name[] = {"i", "j", "k"};
 
+/* The case's next random number below n. */
 static int roll(Case *c, int n) {
   return trace_random(&c->seed, n);
 }
@@ -46,6 +48,7 @@ static void random_index(Case *c, int depth, char *out, size_t n) {
   snprintf(out + at, n - at, wrap == 0 ? ") // 2" : wrap == 1 ? ") %% 3" : ")");
 }
 
+/* Bounds of loop d: constants, sizes, outer loops, min, max. */
 static void random_bounds(Case *c, int d) {
   int most = c->nloop == 2 ? 5 : 4;
   const char *outer = d ? old_name[roll(c, d)] : "0";
@@ -65,6 +68,7 @@ static void random_bounds(Case *c, int d) {
   }
 }
 
+/* A condition on two loops, often none. */
 static void random_guard(Case *c, Stmt *s) {
   const char *x = old_name[roll(c, s->depth)], *y = old_name[roll(c, s->depth)];
   int k = roll(c, 4);
@@ -79,6 +83,7 @@ static void random_guard(Case *c, Stmt *s) {
   }
 }
 
+/* Statement n: stores to X or Y that read both. */
 static void random_stmt(Case *c, int n, Stmt *s) {
   char x[2][48], y[4][48];
   s->depth = n == 0 ? c->nloop : 1 + roll(c, c->nloop);
@@ -111,6 +116,7 @@ static void random_inverse(Case *c, Stmt *s) {
   for (int e = 0; e < c->nloop; e++) s->inverse[to][e] += k * s->inverse[from][e];
 }
 
+/* Maps, shifts, splits, an order of loops and one of statements. */
 static void random_rewrite(Case *c) {
   random_inverse(c, &c->stmt[0]);
   for (int n = 1; n < c->nstmt; n++) {
@@ -140,6 +146,7 @@ static void random_rewrite(Case *c) {
   }
 }
 
+/* All of a case but its boxes. */
 static Case random_case(uint64_t seed, bool symbolic) {
   Case c = {.seed = seed, .symbolic = symbolic};
   for (int i = 0; i < 4; i++) roll(&c, 2);
@@ -215,6 +222,7 @@ static void put_stmt(const Case *c, TdArena *a, TdText *t, int n) {
   td_text_putf(t, " { S%d: %s }\n", n, translate(c, a, s, s->store));
 }
 
+/* The tree after: one perfect nest, each statement under its conditions. */
 static const char *text_after(const Case *c, TdArena *a) {
   TdText t = td_text_new(a);
   for (int i = 0; i < c->nnest; i++) {
@@ -277,6 +285,7 @@ typedef struct Trial {
   Trace old, new;
 } Trial;
 
+/* The map of each statement, as the order check wants it. */
 static void make_map(Trial *t) {
   for (int n = 0; n < t->c.nstmt; n++)
     for (int d = 0; d < t->c.stmt[n].depth; d++)
@@ -284,6 +293,7 @@ static void make_map(Trial *t) {
                                       mini_index(t->m, old_value(&t->c, t->a, &t->c.stmt[n], d))};
 }
 
+/* Both trees and what happens in them, at sizes drawn from the seed. */
 static void make_trial(Trial *t, TdSession *s, TdArena *a, uint64_t seed, bool symbolic) {
   *t = (Trial){.c = random_case(seed, symbolic), .a = a};
   char sizes[32];
@@ -368,9 +378,10 @@ static TdVerdictKind enumerate(const Trial *t, const size_t *when, const TdVerdi
 }
 
 typedef struct Score {
-  int cases, wrong_yes, wrong_no, unnamed, broken, kind[4];
+  int cases, wrong_yes, wrong_no, unnamed, broken, carried, kind[4];
 } Score;
 
+/* A disagreement, for the log. */
 static void show_trial(const Trial *t, uint64_t seed, const TdVerdict *v, TdVerdictKind want) {
   printf("# seed %llu: said %d, is %d%s%s\n# %s %s %s\n%s\n--\n%s\n", (unsigned long long)seed,
          v->kind, want, v->why ? ": " : "", v->why ? v->why : "",
@@ -380,6 +391,7 @@ static void show_trial(const Trial *t, uint64_t seed, const TdVerdict *v, TdVerd
          text_after(&t->c, t->a));
 }
 
+/* Counts one verdict against enumeration. */
 static void judge(Score *s, const Trial *t, uint64_t seed, const TdVerdict *v) {
   size_t *when = TD_NEWN(t->a, size_t, t->old.at.n + 1);
   s->cases++;
@@ -400,6 +412,19 @@ static void judge(Score *s, const Trial *t, uint64_t seed, const TdVerdict *v) {
   if (yes || no || unnamed) show_trial(t, seed, v, want);
 }
 
+/* Counts a wrong answer on what the outermost loop of the tree before carries. */
+static void judge_carry(Score *s, const Trial *t, const TdAsk *q) {
+  TdVerdictKind want = TD_VERDICT_LEGAL, got = td_carry_loop(q, t->before).kind;
+  for (size_t p = 0; p < t->old.at.n; p++)
+    for (size_t n = p + 1; n < t->old.at.n; n++) {
+      const TraceEvent *x = &t->old.at.at[p], *y = &t->old.at.at[n];
+      TdVerdictKind k = x->value[0] < y->value[0] ? exchange_kind(t, x, y) : TD_VERDICT_LEGAL;
+      if (k > want) want = k;
+    }
+  s->carried += want > got || (want < got && !t->c.symbolic);
+}
+
+/* n cases from a seed on. */
 static Score run(TdSession *s, TdAffine *affine, int n, uint64_t seed, bool symbolic) {
   Score score = {0};
   for (int i = 0; i < n; i++, seed++) {
@@ -409,6 +434,7 @@ static Score run(TdSession *s, TdAffine *affine, int n, uint64_t seed, bool symb
     TdAsk q = {affine, a, mini_prog(t.m, t.before), t.m->unit};
     TdVerdict v = td_deps_order(&q, t.before, t.after, t.map, t.nmap);
     judge(&score, &t, seed, &v);
+    judge_carry(&score, &t, &q);
     mini_free(t.m);
     td_arena_free(a);
   }
@@ -431,6 +457,7 @@ int main(int argc, char **argv) {
   ok(fixed.wrong_yes == 0, "no illegal rewrite is accepted at fixed sizes");
   ok(fixed.wrong_no == 0, "no legal rewrite is refused at fixed sizes");
   ok(fixed.unnamed == 0, "witnesses are pairs that change places");
+  ok(fixed.carried + open.carried == 0, "what the outermost loop carries");
   ok(open.wrong_yes == 0, "no illegal rewrite is accepted at symbolic sizes");
   ok(n < 100 || (fixed.kind[TD_VERDICT_LEGAL] > n / 10 && fixed.kind[TD_VERDICT_REASSOC] > 0 &&
                  fixed.kind[TD_VERDICT_ILLEGAL] > n / 10),

@@ -3,7 +3,8 @@
      S: A[i][j] = A[i - 1][j] + 1;   local t = A[i];   local b[8];   while x > 0 { .. }   break;
      get v <- Z[i];   put Z[i] <- v;   call f(A, B);   return;
    A name means the same symbol, and the same uid, in every text parsed with one Mini: the text
-   after a rewrite speaks of the statements before it. Stores without a label are numbered. */
+   after a rewrite speaks of the statements before it. Stores without a label are numbered, as are
+   `if` and `while`; get, put and call go by their line. */
 #ifndef MINI_H
 #define MINI_H
 
@@ -27,17 +28,19 @@ typedef struct Mini {
   TdArena *a;
   const char *at; /* text to come */
   uint32_t line;
-  int stores;
+  int stores, headers;
   TD_VEC(MiniName) name;
   TD_VEC(const TdUnit *) callee;
   TdUnit *unit;
 } Mini;
 
+/* Ends the test program. */
 static inline void mini_fail(const Mini *m, const char *what) {
   printf("Bail out! %s at: %.40s\n", what, m->at);
   exit(1);
 }
 
+/* The entry of a name, or NULL. */
 static inline MiniName *mini_find(Mini *m, const char *name) {
   for (size_t i = 0; i < m->name.n; i++)
     if (strcmp(m->name.at[i].name, name) == 0) return &m->name.at[i];
@@ -54,6 +57,7 @@ static inline MiniName *mini_name(Mini *m, const char *name, TdSymKind kind, con
   return &m->name.at[m->name.n - 1];
 }
 
+/* Skips blanks, counting lines. */
 static inline void mini_skip(Mini *m) {
   for (; isspace((unsigned char)*m->at); m->at++) m->line += *m->at == '\n';
 }
@@ -69,10 +73,12 @@ static inline bool mini_take(Mini *m, const char *token) {
   return true;
 }
 
+/* Takes `token`, which must come next. */
 static inline void mini_need(Mini *m, const char *token) {
   if (!mini_take(m, token)) mini_fail(m, token);
 }
 
+/* The line under way. */
 static inline TdLoc mini_loc(const Mini *m) {
   return (TdLoc){.source = 1, .line = m->line};
 }
@@ -94,11 +100,12 @@ static inline const TdExpr *mini_op(Mini *m, TdOp op, const TdExpr *const *kid, 
   const TdType *t[3];
   TdDiag d = {.arena = m->a};
   for (int i = 0; i < n; i++) t[i] = kid[i]->type;
-  const TdType *type = td_promote_op(m->s, op, t, n, mini_loc(m), &d);
+  const TdType *type = td_promote_op(m->s, (int)op, t, n, mini_loc(m), &d);
   if (!type) mini_fail(m, d.message);
   return td_expr_op(m->a, op, type, kid, n, mini_loc(m));
 }
 
+/* The same for two operands. */
 static inline const TdExpr *mini_op2(Mini *m, TdOp op, const TdExpr *x, const TdExpr *y) {
   const TdExpr *kid[] = {x, y};
   return mini_op(m, op, kid, 2);
@@ -114,6 +121,7 @@ static inline int mini_indices(Mini *m, const TdExpr **index) {
   return n;
 }
 
+/* Whether the unit has a size of this name. */
 static inline bool mini_is_size(const Mini *m, const char *name) {
   for (size_t i = 0; i < m->unit->nsize; i++)
     if (strcmp(m->unit->size[i].name, name) == 0) return true;
@@ -143,6 +151,7 @@ static inline const TdExpr *mini_named(Mini *m, const char *word) {
   return td_expr_load(m->a, n->sym, td_type_scalar(n->type), index, rank, loc);
 }
 
+/* Numbers, names, parentheses, minus. */
 static inline const TdExpr *mini_primary(Mini *m) {
   mini_skip(m);
   if (mini_take(m, "(")) {
@@ -167,6 +176,7 @@ static inline const TdExpr *mini_primary(Mini *m) {
   return mini_named(m, word);
 }
 
+/* Products, // and %. */
 static inline const TdExpr *mini_product(Mini *m) {
   const TdExpr *x = mini_primary(m);
   for (;;) {
@@ -181,6 +191,7 @@ static inline const TdExpr *mini_product(Mini *m) {
   }
 }
 
+/* Sums. */
 static inline const TdExpr *mini_expr(Mini *m) {
   const TdExpr *x = mini_product(m);
   for (;;) {
@@ -193,6 +204,7 @@ static inline const TdExpr *mini_expr(Mini *m) {
   }
 }
 
+/* Comparisons and not. */
 static inline const TdExpr *mini_compare(Mini *m) {
   if (mini_take(m, "not")) {
     const TdExpr *x = mini_compare(m);
@@ -214,6 +226,7 @@ static inline const TdExpr *mini_compare(Mini *m) {
   return x;
 }
 
+/* and, or; both bind alike. */
 static inline const TdExpr *mini_or(Mini *m) {
   const TdExpr *x = mini_compare(m);
   for (;;) {
@@ -259,12 +272,21 @@ static inline const TdStmt *mini_for(Mini *m) {
   return mini_as(m, td_stmt_for(m->st, n.sym, lo, hi, step, body, loc), n.uid);
 }
 
+/* The uid of the next `if` or `while` of a text. */
+static inline uint32_t mini_header(Mini *m) {
+  char label[24];
+  snprintf(label, sizeof label, "#h%d", m->headers++);
+  return mini_name(m, label, TD_SYM_LOCAL, NULL)->uid;
+}
+
+/* After `if`. */
 static inline const TdStmt *mini_if(Mini *m) {
   TdLoc loc = mini_loc(m);
+  uint32_t uid = mini_header(m);
   const TdExpr *cond = mini_or(m);
   const TdStmt *then = mini_list(m, true), *other = NULL;
   if (mini_take(m, "else")) other = mini_list(m, true);
-  return td_stmt_if(m->st, cond, then, other, loc);
+  return mini_as(m, td_stmt_if(m->st, cond, then, other, loc), uid);
 }
 
 /* e as a value of type t. */
@@ -272,10 +294,10 @@ static inline const TdExpr *mini_cast(Mini *m, const TdType *t, const TdExpr *e)
   return e->type == t ? e : td_expr_cast(m->a, t, e, true);
 }
 
-/* Locals are f32, or tensors of f32. */
+/* Locals are f32, or tensors of f32; `local u of t;` is a copy of the declaration of t. */
 static inline const TdStmt *mini_local(Mini *m) {
   TdLoc loc = mini_loc(m);
-  const char *v = mini_word(m);
+  const char *v = mini_word(m), *from = mini_take(m, "of") ? mini_word(m) : NULL;
   const TdExpr *dim[TD_MAX_RANK], *value = NULL;
   int rank = mini_indices(m, dim);
   const TdType *f32 = td_type_float(m->s, 32);
@@ -284,7 +306,10 @@ static inline const TdStmt *mini_local(Mini *m) {
   mini_need(m, ";");
   MiniName *n = mini_name(m, v, TD_SYM_LOCAL, t);
   TdLocalInit init = !value ? TD_INIT_NONE : rank ? TD_INIT_FILL : TD_INIT_VALUE;
-  return mini_as(m, td_stmt_local(m->st, n->sym, t, init, value, loc), n->uid);
+  TdStmt *s = td_arena_copy(m->a, td_stmt_local(m->st, n->sym, t, init, value, loc), sizeof *s);
+  s->uid = n->uid;
+  if (from) s->origin = mini_find(m, from)->uid;
+  return s;
 }
 
 /* "Z[i]" as the end of a stream. */
@@ -300,6 +325,7 @@ static inline const TdExpr *mini_stream(Mini *m) {
   return td_expr_view(m->a, n->sym, t, index, dim, rank, mini_loc(m));
 }
 
+/* After `put` or `get`. */
 static inline const TdStmt *mini_token(Mini *m, bool put) {
   TdLoc loc = mini_loc(m);
   char label[16];
@@ -320,6 +346,7 @@ static inline const TdStmt *mini_token(Mini *m, bool put) {
   return mini_as(m, td_stmt_get(m->st, z, n->sym, n->type, NULL, loc), n->uid);
 }
 
+/* After `call`. */
 static inline const TdStmt *mini_call(Mini *m) {
   TdLoc loc = mini_loc(m);
   const char *name = mini_word(m);
@@ -339,10 +366,11 @@ static inline const TdStmt *mini_call(Mini *m) {
                  mini_name(m, label, TD_SYM_LOCAL, NULL)->uid);
 }
 
-/* "S: A[i] = e;", element by element or a whole tensor. */
+/* "S: A[i] = e;", element by element or a whole tensor; "T of S: .." is a copy of S. */
 static inline const TdStmt *mini_store(Mini *m, const char *word) {
   char label[24];
   TdLoc loc = mini_loc(m);
+  const char *from = mini_take(m, "of") ? mini_word(m) : NULL;
   if (mini_take(m, ":")) {
     snprintf(label, sizeof label, "#%s", word);
     word = mini_word(m);
@@ -359,9 +387,13 @@ static inline const TdStmt *mini_store(Mini *m, const char *word) {
     s = td_stmt_set(m->st, place, e, loc);
   else
     s = td_stmt_store(m->st, place, mini_cast(m, place->type, e), loc);
-  return mini_as(m, s, mini_name(m, label, TD_SYM_LOCAL, NULL)->uid);
+  TdStmt *c = td_arena_copy(m->a, s, sizeof *s);
+  c->uid = mini_name(m, label, TD_SYM_LOCAL, NULL)->uid;
+  if (from) c->origin = mini_find(m, td_text_fmt(m->a, "#%s", from))->uid;
+  return c;
 }
 
+/* One statement. */
 static inline const TdStmt *mini_stmt(Mini *m) {
   TdLoc loc = mini_loc(m);
   if (mini_take(m, "for")) return mini_for(m);
@@ -371,8 +403,9 @@ static inline const TdStmt *mini_stmt(Mini *m) {
   if (mini_take(m, "put")) return mini_token(m, true);
   if (mini_take(m, "call")) return mini_call(m);
   if (mini_take(m, "while")) {
+    uint32_t uid = mini_header(m);
     const TdExpr *cond = mini_or(m);
-    return td_stmt_while(m->st, cond, mini_list(m, true), false, loc);
+    return mini_as(m, td_stmt_while(m->st, cond, mini_list(m, true), false, loc), uid);
   }
   bool leave = mini_take(m, "break");
   if (leave || mini_take(m, "return")) {
@@ -388,7 +421,7 @@ static inline const TdStmt *mini_stmt(Mini *m) {
 static inline const TdStmt *mini_parse(Mini *m, const char *text) {
   m->at = text;
   m->line = 1;
-  m->stores = 0;
+  m->stores = m->headers = 0;
   return mini_list(m, false);
 }
 
@@ -397,6 +430,7 @@ static inline const TdStmt *mini_one(Mini *m, const char *text) {
   return mini_parse(m, text)->kid[0];
 }
 
+/* An expression or condition by itself. */
 static inline const TdExpr *mini_index(Mini *m, const char *text) {
   m->at = text;
   return mini_or(m);
@@ -442,6 +476,7 @@ static inline void mini_params(Mini *m, const char *text) {
   m->unit->nparam = param.n;
 }
 
+/* Adds a fact to the unit. */
 static inline void mini_assert(Mini *m, const char *cond) {
   const TdExpr **all = TD_NEWN(m->a, const TdExpr *, m->unit->nassert + 1);
   for (size_t i = 0; i < m->unit->nassert; i++) all[i] = m->unit->assert_[i];
@@ -462,6 +497,7 @@ static inline Mini *mini_new(TdSession *s, const char *sizes, const char *params
   return m;
 }
 
+/* Frees all that m made. */
 static inline void mini_free(Mini *m) {
   td_store_free(m->st);
 }
@@ -469,7 +505,6 @@ static inline void mini_free(Mini *m) {
 /* Makes what m holds a callee named `name`, and starts another unit with m's symbols forgotten. */
 static inline void mini_callee(Mini *m, const char *name, const char *sizes, const char *params) {
   m->unit->sym = td_store_sym(m->st, name, TD_SYM_UNIT);
-  TdSym sym = m->unit->sym;
   td_vec_push(m->a, &m->callee, m->unit);
   m->unit = TD_NEW(m->a, TdUnit);
   m->unit->kind = TD_UNIT_KERNEL;
@@ -481,7 +516,6 @@ static inline void mini_callee(Mini *m, const char *name, const char *sizes, con
     MiniName *n = mini_name(m, m->callee.at[i]->sym->name, TD_SYM_UNIT, NULL);
     n->sym = m->callee.at[i]->sym;
   }
-  (void)sym;
 }
 
 /* The kernel with a body, in a program with its callees. */

@@ -31,6 +31,7 @@ typedef struct Trace {
   TD_VEC(TraceEvent) at;
 } Trace;
 
+/* Floor division. */
 static inline int64_t trace_floor(int64_t x, int64_t y) {
   int64_t q = x / y;
   return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
@@ -71,6 +72,7 @@ static inline int64_t trace_eval(const Trace *t, const TdExpr *e) {
   }
 }
 
+/* Adds the element that e denotes to event v. */
 static inline void trace_cell(const Trace *t, TraceEvent *v, const TdExpr *e, bool write) {
   TraceCell c = {.sym = e->sym, .write = write, .rank = (int)e->nkid};
   for (uint32_t d = 0; d < e->nkid; d++) c.index[d] = trace_eval(t, e->kid[d]);
@@ -78,11 +80,13 @@ static inline void trace_cell(const Trace *t, TraceEvent *v, const TdExpr *e, bo
   v->cell[v->ncell++] = c;
 }
 
+/* Adds what e reads. */
 static inline void trace_loads(const Trace *t, TraceEvent *v, const TdExpr *e) {
   if (e->kind == TD_EXPR_LOAD) trace_cell(t, v, e, false);
   for (uint32_t i = 0; i < e->nkid; i++) trace_loads(t, v, e->kid[i]);
 }
 
+/* The event of a store. */
 static inline void trace_store(Trace *t, const TdStmt *s) {
   TraceEvent v = {.stmt = s, .nloop = t->nloop};
   memcpy(v.loop, t->loop, sizeof v.loop);
@@ -92,6 +96,7 @@ static inline void trace_store(Trace *t, const TdStmt *s) {
   td_vec_push(t->a, &t->at, v);
 }
 
+/* Runs s, adding events. */
 static inline void trace_run(Trace *t, const TdStmt *s) {
   switch (s->kind) {
   case TD_STMT_BLOCK:
