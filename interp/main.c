@@ -1,70 +1,319 @@
-/* main.c - arguments -> Lua state -> script. */
+/* main.c - the command line: options -> Lua state -> script, verbs, prompt. Exit 0 ok, 1 failed, 2
+ * usage, 130 interrupted. */
+#include <isl/version.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gen/version.h"
+#include "repl/repl.h"
 #include "tide.h"
 
-/* Puts the stdlib beside the executable first in package.path, and tide among the preloaded
- * modules. */
-static void open_libraries(lua_State *L) {
+enum { OK = 0, FAILED = 1, USAGE = 2, INTERRUPTED = 130 };
+
+/* What the arguments ask for. */
+typedef struct Options {
+  int argc;
+  char **argv;
+  int script; /* index of the script, or argc */
+  bool interactive, version, prompt_names, ignore_env, ran;
+  int status;
+} Options;
+
+static void usage(void) {
+  fputs("usage: tide [options] [script [args]]\n"
+        "  -e code   run code           -l mod   require mod\n"
+        "  -i        prompt afterwards  -v       say versions\n"
+        "  -E        ignore LUA_ and TIDE_ environment variables\n"
+        "  -         run standard input --       end of options\n"
+        "verbs: doc check kernel init (a file of that name: tide ./doc)\n"
+        "The script's folder is searched first by require.\n",
+        stderr);
+}
+
+/* Adds "dir/?.lua" in front of package.path. */
+static void add_path(lua_State *L, const char *dir) {
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "path");
+  lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", dir, dir, lua_tostring(L, -1));
+  lua_setfield(L, -3, "path");
+  lua_pop(L, 2);
+}
+
+/* The folder of a path, "." when it has none. */
+static const char *folder_of(lua_State *L, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? lua_pushlstring(L, path, (size_t)(slash - path)) : lua_pushliteral(L, ".");
+}
+
+/* The folder of stdlib: beside the program, or where it was installed. */
+static const char *stdlib_folder(lua_State *L) {
+  char path[4096];
+  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[n > 0 ? n : 0] = 0;
+  const char *dir = folder_of(L, path);
+  const char *beside = lua_pushfstring(L, "%s/stdlib", dir);
+  if (access(beside, R_OK) == 0) return beside;
+  return lua_pushfstring(L, "%s/../share/tide/stdlib", dir);
+}
+
+static void open_libraries(lua_State *L, bool ignore_env) {
+  if (ignore_env) {
+    lua_pushboolean(L, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+  }
   luaL_openlibs(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_tide);
   lua_setfield(L, -2, "tide");
   lua_pop(L, 1);
-  char path[4096];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (n <= 0) return;
-  path[n] = 0;
-  char *slash = strrchr(path, '/');
-  if (!slash) return;
-  *slash = 0;
-  lua_getglobal(L, "package");
-  lua_getfield(L, -1, "path");
-  lua_pushfstring(L, "%s/stdlib/?.lua;%s", path, lua_tostring(L, -1));
-  lua_setfield(L, -3, "path");
-  lua_pop(L, 2);
-}
-
-/* Loads tide first, so that sources are kept from the first chunk on, then runs the script with its
- * arguments. */
-static int protected_main(lua_State *L) {
-  char **argv = lua_touserdata(L, 1);
-  open_libraries(L);
+  add_path(L, stdlib_folder(L));
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide");
   lua_call(L, 1, 0);
-  if (!argv[1]) return luaL_error(L, "usage: tide script.lua");
-  lua_newtable(L);
-  for (int i = 0; argv[i]; i++) {
-    lua_pushstring(L, argv[i]);
-    lua_rawseti(L, -2, i - 1);
-  }
-  lua_setglobal(L, "arg");
-  lua_getglobal(L, "dofile");
-  lua_pushstring(L, argv[1]);
-  lua_call(L, 1, 0);
-  return 0;
+  lua_settop(L, 2);
 }
 
-static int message(lua_State *L) {
-  luaL_tolstring(L, 1, NULL);
+static void print_version(void) {
+  printf("Tide %s%s%s  %s  isl %s", TIDE_VERSION, *TIDE_COMMIT ? " " : "", TIDE_COMMIT, LUA_RELEASE,
+         isl_version());
+  printf("\n");
+}
+
+/* Prints the error value on top of the stack. */
+static void report(lua_State *L) {
+  size_t n;
+  fflush(stdout);
+  const char *s = luaL_tolstring(L, -1, &n);
+  fwrite(s, 1, n, stderr);
+  if (!n || s[n - 1] != '\n') fputc('\n', stderr);
+  lua_pop(L, 2);
+}
+
+/* Turns a plain Lua error string into one with a traceback; error tables stay as they are. */
+static int add_traceback(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  luaL_traceback(L, L, lua_tostring(L, 1), 1);
   return 1;
 }
 
+/* Calls the function with n arguments on top of the stack; false after reporting an error. */
+static bool call(lua_State *L, int n) {
+  int base = lua_gettop(L) - n;
+  lua_pushcfunction(L, add_traceback);
+  lua_insert(L, base);
+  td_prompt_watch(L, true);
+  int status = lua_pcall(L, n, 0, base);
+  bool stopped = td_prompt_was_interrupted();
+  td_prompt_watch(L, false);
+  lua_remove(L, base);
+  if (status == LUA_OK) return true;
+  if (stopped) {
+    fputs("interrupted\n", stderr);
+    exit(INTERRUPTED);
+  }
+  report(L);
+  return false;
+}
+
+/* The global arg: script at 0, its arguments after it, what stands before at negative indices. */
+static void make_arg(lua_State *L, const Options *o) {
+  lua_createtable(L, o->argc - o->script, o->script);
+  for (int i = 0; i < o->argc; i++) {
+    lua_pushstring(L, o->argv[i]);
+    lua_rawseti(L, -2, i - o->script);
+  }
+  lua_setglobal(L, "arg");
+}
+
+static bool run_script(lua_State *L, const Options *o) {
+  const char *name = o->argv[o->script];
+  bool input = strcmp(name, "-") == 0;
+  if (!input) add_path(L, folder_of(L, name));
+  lua_settop(L, 2);
+  lua_getglobal(L, "loadfile");
+  if (input)
+    lua_pushnil(L);
+  else
+    lua_pushstring(L, name);
+  lua_call(L, 1, 2);
+  if (lua_isnil(L, -2)) {
+    report(L);
+    return false;
+  }
+  lua_pop(L, 1);
+  int n = 0;
+  for (int i = o->script + 1; i < o->argc; i++, n++) lua_pushstring(L, o->argv[i]);
+  return call(L, n);
+}
+
+/* -e code, with tide's names global. */
+static bool run_code(lua_State *L, const char *code) {
+  td_prompt_open(L);
+  lua_getglobal(L, "load");
+  lua_pushstring(L, code);
+  lua_pushliteral(L, "=(command line)");
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, -2)) {
+    report(L);
+    return false;
+  }
+  lua_pop(L, 1);
+  return call(L, 0);
+}
+
+/* -l mod: a global of its last name, as lua does. */
+static bool run_library(lua_State *L, const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, name);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    report(L);
+    return false;
+  }
+  lua_setglobal(L, name);
+  return true;
+}
+
+/* Whether option i takes a value, in *value: attached, or the next argument. */
+static bool option_value(const Options *o, int *i, const char **value) {
+  *value = o->argv[*i] + 2;
+  if (!**value) *value = ++*i < o->argc ? o->argv[*i] : NULL;
+  return *value != NULL;
+}
+
+/* Finds the script and the flags that must be known first; false on bad usage. */
+static bool scan(Options *o) {
+  int i = 1;
+  const char *value;
+  for (; i < o->argc && o->argv[i][0] == '-' && o->argv[i][1]; i++) {
+    const char *a = o->argv[i];
+    if (strcmp(a, "--") == 0) {
+      i++;
+      break;
+    }
+    switch (a[1]) {
+    case 'i': o->interactive = true; break;
+    case 'v': o->version = true; break;
+    case 'E': o->ignore_env = true; break;
+    case 'h': return false;
+    case 'e':
+    case 'l':
+      o->ran |= a[1] == 'e';
+      if (!option_value(o, &i, &value)) return false;
+      continue;
+    default: fprintf(stderr, "tide: no option '%s'\n", a); return false;
+    }
+    if (a[2]) return false;
+  }
+  o->script = i;
+  return true;
+}
+
+/* Runs -e and -l in order. */
+static bool run_options(lua_State *L, const Options *o) {
+  for (int i = 1; i < o->script; i++) {
+    const char *value;
+    char kind = o->argv[i][1];
+    if (kind != 'e' && kind != 'l') continue;
+    option_value(o, &i, &value);
+    if (kind == 'e' ? !run_code(L, value) : !run_library(L, value)) return false;
+  }
+  return true;
+}
+
+/* LUA_INIT_5_4 or LUA_INIT, as lua reads them. */
+static bool run_init(lua_State *L) {
+  const char *init = getenv("LUA_INIT_5_4");
+  if (!init) init = getenv("LUA_INIT");
+  if (!init) return true;
+  lua_getglobal(L, *init == '@' ? "loadfile" : "load");
+  lua_pushstring(L, *init == '@' ? init + 1 : init);
+  lua_call(L, 1, 2);
+  if (lua_isnil(L, -2)) {
+    report(L);
+    return false;
+  }
+  lua_pop(L, 1);
+  return call(L, 0);
+}
+
+/* A verb of the command line is a function of the Lua module tide.cli. */
+static bool is_verb(const char *word) {
+  static const char *const verbs[] = {"doc", "check", "kernel", "init"};
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    if (strcmp(verbs[i], word) == 0) return true;
+  return false;
+}
+
+static int run_verb(lua_State *L, const Options *o) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.cli");
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    report(L);
+    return FAILED;
+  }
+  lua_getfield(L, -1, o->argv[o->script]);
+  int n = 0;
+  for (int i = o->script + 1; i < o->argc; i++, n++) lua_pushstring(L, o->argv[i]);
+  if (lua_pcall(L, n, 1, 0) != LUA_OK) {
+    report(L);
+    return FAILED;
+  }
+  return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : OK;
+}
+
+static int run_prompt(lua_State *L) {
+  if (isatty(STDIN_FILENO)) print_version();
+  td_prompt_open(L);
+  return td_repl_run(L);
+}
+
+/* Everything, protected; arguments: the options. Sets o->status. */
+static int protected_main(lua_State *L) {
+  Options *o = lua_touserdata(L, 1);
+  lua_settop(L, 2);
+  open_libraries(L, o->ignore_env);
+  make_arg(L, o);
+  o->status = FAILED;
+  if (o->version) print_version();
+  if (!o->ignore_env && !run_init(L)) return 0;
+  if (!run_options(L, o)) return 0;
+  bool script = o->script < o->argc;
+  if (script && is_verb(o->argv[o->script])) {
+    o->status = run_verb(L, o);
+    return 0;
+  }
+  if (script && !run_script(L, o)) return 0;
+  o->status = OK;
+  bool nothing = !script && !o->ran && !o->version;
+  if (o->interactive || (nothing && isatty(STDIN_FILENO))) {
+    o->status = run_prompt(L);
+  } else if (nothing) {
+    char *self[] = {o->argv[0], "-", NULL};
+    Options input = {.argc = 2, .argv = self, .script = 1};
+    o->status = run_script(L, &input) ? OK : FAILED;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
-  (void)argc;
+  Options o = {.argc = argc, .argv = argv, .status = FAILED};
+  if (!scan(&o)) {
+    usage();
+    return USAGE;
+  }
   lua_State *L = luaL_newstate();
-  if (!L) return 1;
-  lua_pushcfunction(L, message);
+  if (!L) {
+    fputs("tide: not enough memory\n", stderr);
+    return FAILED;
+  }
   lua_pushcfunction(L, protected_main);
-  lua_pushlightuserdata(L, argv);
-  int status = lua_pcall(L, 1, 0, 1);
-  if (status != LUA_OK) fprintf(stderr, "%s\n", lua_tostring(L, -1));
+  lua_pushlightuserdata(L, &o);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) report(L);
   lua_close(L);
-  return status == LUA_OK ? 0 : 1;
+  return o.status;
 }

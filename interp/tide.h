@@ -1,13 +1,47 @@
-/* tide.h - the one public header: how a program that embeds Lua gets Tide. */
+/* tide.h - the one public header: how a program that embeds Lua gets Tide, and what a prompt needs of it. */
 #ifndef TIDE_H
 #define TIDE_H
 
-#define TIDE_VERSION "0.1.0"
+#include "base/text.h"
+#include "base/vec.h"
 
 struct lua_State;
 
-/* Opens the module "tide" and leaves its table on the stack (for luaL_requiref or package.preload).
- */
+/* Opens the module "tide" and leaves its table on the stack (for luaL_requiref or package.preload). */
 int luaopen_tide(struct lua_State *L);
+
+/* ---- a prompt's session (bind/bind_prompt.c) ---- */
+
+typedef enum { TD_PROMPT_WHOLE, TD_PROMPT_MORE, TD_PROMPT_WRONG } TdPromptState;
+
+/* Makes tide's names global where Lua has none, and keeps inputs apart. */
+void td_prompt_open(struct lua_State *L);
+TdCtx *td_prompt_ctx(struct lua_State *L);
+
+/* Whether the n bytes at text are a whole input. */
+TdPromptState td_prompt_state(struct lua_State *L, const char *text, size_t n);
+
+/* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it shows goes to standard output, errors to standard
+   error. Returns whether it succeeded; an error never ends the session. */
+bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
+
+/* Whether an input asked to leave. */
+bool td_prompt_quits(struct lua_State *L);
+
+/* Completions of the text before cursor, for the range [from, cursor). Runs no user code. */
+typedef struct TdPromptItem {
+  const char *insert, *help;
+} TdPromptItem;
+typedef struct TdPromptItems {
+  TdArena *arena;
+  size_t from;
+  TD_VEC(TdPromptItem) list;
+} TdPromptItems;
+void td_prompt_complete(struct lua_State *L, const char *text, size_t cursor, TdPromptItems *out);
+
+/* Has SIGINT stop what runs in L (on), or end the process as usual (off). */
+void td_prompt_watch(struct lua_State *L, bool on);
+/* Whether SIGINT came since it was last watched. */
+bool td_prompt_was_interrupted(void);
 
 #endif

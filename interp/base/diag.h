@@ -18,6 +18,9 @@ TdSources *td_sources_new(TdArena *a);
 /* Adds a chunk under its Lua chunk name ("@file.lua", "=tide:3"); copies both. Returns its id,
  * from 1. */
 uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, size_t n);
+/* Has a chunk be compiled from other text of the same lines, while it is shown as it was typed. */
+void td_sources_set_code(TdSources *s, uint32_t id, const char *code, size_t n);
+const char *td_sources_code(const TdSources *s, uint32_t id, size_t *n);
 /* Name to show (file name without '@' or '='), the text, and one line without its end. */
 const char *td_sources_name(const TdSources *s, uint32_t id);
 const char *td_sources_chunk(const TdSources *s, uint32_t id);

@@ -4,8 +4,8 @@
 #include "base/base.h"
 
 typedef struct Source {
-  const char *chunk, *name, *text;
-  size_t n;
+  const char *chunk, *name, *text, *code;
+  size_t n, ncode;
   TD_VEC(uint32_t) starts; /* offset of each line */
 } Source;
 
@@ -29,8 +29,15 @@ uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, s
   td_vec_push(s->arena, &src.starts, 0);
   for (size_t i = 0; i < n; i++)
     if (text[i] == '\n') td_vec_push(s->arena, &src.starts, (uint32_t)(i + 1));
+  src.code = src.text;
+  src.ncode = n;
   td_vec_push(s->arena, &s->list, src);
   return (uint32_t)s->list.n;
+}
+
+void td_sources_set_code(TdSources *s, uint32_t id, const char *code, size_t n) {
+  s->list.at[id - 1].code = td_arena_strndup(s->arena, code, n);
+  s->list.at[id - 1].ncode = n;
 }
 
 /* The source of an id, or NULL. */
@@ -52,6 +59,12 @@ const char *td_sources_text(const TdSources *s, uint32_t id, size_t *n) {
   const Source *src = get(s, id);
   *n = src ? src->n : 0;
   return src ? src->text : NULL;
+}
+
+const char *td_sources_code(const TdSources *s, uint32_t id, size_t *n) {
+  const Source *src = get(s, id);
+  *n = src ? src->ncode : 0;
+  return src ? src->code : NULL;
 }
 
 const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size_t *n) {

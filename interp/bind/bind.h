@@ -19,12 +19,12 @@ typedef struct TdBind {
   TdCtx *ctx;
   TdSession *session;
   TdAffine *affine;
-  lua_State *L; /* the running state; refreshed at every entry, because coroutines change it */
-  size_t told;  /* bytes of C memory that the collector was told about */
-  TdMap asts;   /* source id -> const TdAst * */
+  lua_State *L;     /* the running state; refreshed at every entry, because coroutines change it */
+  size_t told;      /* bytes of C memory that the collector was told about */
+  TdMap asts;       /* source id -> const TdAst * */
   uint32_t designs; /* made so far */
   uint32_t design;  /* being captured, 0: none */
-  bool native;  /* a native run is under way: kernels called run as Lua */
+  bool native;      /* a native run is under way: kernels called run as Lua */
 } TdBind;
 
 /* bind.c: the state, entries, errors, memory. */
@@ -96,8 +96,12 @@ const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text
 /* bind_tensor.c: a tensor and its views have as their first user value what owns their memory, as
  * their second the views of their rows that t[i] made. */
 #define TD_CLASS_TENSOR "tide.tensor"
+typedef struct TdTensorMemory {
+  TdArena *arena; /* NULL once it was closed */
+  int64_t rows;   /* views of rows that may still be kept for as long as it lives */
+} TdTensorMemory;
 typedef struct TdTensorBox {
-  TdArena **memory; /* of the owner, which may have been closed: then NULL is in it */
+  TdTensorMemory *memory; /* of the owner */
   TdTensor *tensor;
   int order;                /* 0, or 1 for a state made by tide.state */
   int above;                /* dimensions that t[i] took away */
@@ -166,6 +170,8 @@ bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
 #define TD_CLASS_SCHEDULE "tide.schedule"
 /* The program of the schedule at idx as it is now, or NULL. */
 const TdProg *td_bind_test_schedule(lua_State *L, int idx);
+/* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
+bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 
 /* Openers; each leaves the stack as it was, with the module table at the top. */
 void td_bind_open_type(lua_State *L);

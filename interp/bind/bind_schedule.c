@@ -11,6 +11,7 @@
 
 typedef struct ScheduleBox {
   TdSchedule s;
+  const TdVersion *shown; /* the version that the prompt showed last */
 } ScheduleBox;
 
 static ScheduleBox *check_schedule(lua_State *L, int idx) {
@@ -24,11 +25,26 @@ const TdProg *td_bind_test_schedule(lua_State *L, int idx) {
   return box ? box->s.now->prog : NULL;
 }
 
+bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
+  ScheduleBox *box = check_schedule(L, idx);
+  const TdVersion *shown = box->shown;
+  box->shown = box->s.now;
+  if (!shown || shown == box->s.now || shown->step >= box->s.now->step ||
+      td_schedule_at(&box->s, shown->step) != shown)
+    return false;
+  td_schedule_diff(out, &box->s, shown->step);
+  for (int n = shown->step + 1; n <= box->s.now->step; n++)
+    for (size_t i = 0; i < td_schedule_at(&box->s, n)->nnote; i++)
+      td_text_putf(out, "note: %s\n", td_schedule_at(&box->s, n)->note[i]);
+  return true;
+}
+
 /* Pushes a schedule on the store at the top of the stack, which it replaces; the Lua function comes
  * from `of`. */
 static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
   ScheduleBox *box = lua_newuserdatauv(L, sizeof *box, TD_UNIT_USER_VALUES);
   box->s = s;
+  box->shown = s.now;
   lua_insert(L, -2);
   lua_setiuservalue(L, -2, TD_UNIT_STORE);
   lua_getiuservalue(L, of, TD_UNIT_FUNCTION);

@@ -22,9 +22,10 @@ const TdAst *td_bind_ast(lua_State *L, uint32_t id) {
   const TdAst *ast = td_map_getp(&b->asts, (void *)(uintptr_t)id);
   if (ast) return ast;
   TdDiag d = {.arena = b->session->arena};
-  bool file = *td_sources_chunk(b->session->sources, id) == '@';
+  const char *chunk = td_sources_chunk(b->session->sources, id);
+  bool input = strncmp(chunk, "=tide:", 6) == 0;
   ast = td_parse_chunk(b->session->arena, b->session->names, b->session->sources, id,
-                       file ? TD_PARSE_FILE : 0, &d);
+                       *chunk == '@' ? TD_PARSE_FILE : input ? TD_PARSE_INPUT : 0, &d);
   if (ast) td_map_putp(b->session->arena, &b->asts, (void *)(uintptr_t)id, (void *)(uintptr_t)ast);
   return ast;
 }

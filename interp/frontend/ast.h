@@ -212,6 +212,7 @@ struct TdAstExpr {
 struct TdAstStmt {
   TdAstStmtKind kind;
   TdLoc loc;
+  TdLoc begin;          /* its first token */
   uint32_t first, last; /* lines */
   union {
     struct {
@@ -226,7 +227,7 @@ struct TdAstStmt {
     struct {
       TdAstExprs targets, values;
     } assign;
-    const TdAstExpr *call; /* EVAL */
+    const TdAstExpr *call; /* EVAL; at the end of an input of the prompt any expression */
     TdAstBlock block;      /* DO */
     struct {
       const TdAstExpr *cond;

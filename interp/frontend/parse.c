@@ -107,8 +107,9 @@ static const TdAstFn *parse_main(TdParser *p) {
 const TdAst *td_parse_chunk(TdArena *a, TdNames *names, const TdSources *sources,
                             uint32_t source_id, unsigned flags, TdDiag *diag) {
   size_t n;
-  const char *text = td_sources_text(sources, source_id, &n);
+  const char *text = td_sources_code(sources, source_id, &n);
   TdParser p = {.arena = a, .diag = diag, .prev_last = 1};
+  p.is_input = (flags & TD_PARSE_INPUT) != 0;
   p.lex = td_lex_open(a, names, diag, source_id, text, n);
   if (flags & TD_PARSE_FILE) td_lex_skip_file_head(&p.lex);
   td_scope_open(&p.scope, a, names, diag);

@@ -6,6 +6,8 @@
 
 /* The chunk is a whole file: a byte order mark and a first line `#...` are passed over. */
 #define TD_PARSE_FILE 1u
+/* The chunk is an input of the prompt: its last statement may be any expression. */
+#define TD_PARSE_INPUT 2u
 
 /* Parses source `source_id` and returns its tree, owned by a, names interned in `names`. On an
    error returns NULL and fills diag (TD_USAGE), with one of the codes syntax, incomplete,

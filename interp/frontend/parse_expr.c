@@ -282,6 +282,12 @@ static const TdAstExpr *parse_operand(TdParser *p, int limit) {
   return e;
 }
 
+const TdAstExpr *td_parse_expr_rest(TdParser *p, const TdAstExpr *e) {
+  TdAstBinary binary;
+  while (is_binary(p->tok.kind, &binary)) e = parse_binary(p, binary, e);
+  return e;
+}
+
 const TdAstExpr *td_parse_expr(TdParser *p) {
   return parse_operand(p, 0);
 }

@@ -174,19 +174,27 @@ static void parse_assign(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
   td_parse_leave(p, levels);
 }
 
-/* An assignment or a call. */
+/* Whether the input ends here, perhaps after one `;`. */
+static bool is_at_end(TdParser *p) {
+  return p->tok.kind == TD_TOK_EOF ||
+         (p->tok.kind == TD_TOK_SEMI && td_parse_ahead(p) == TD_TOK_EOF);
+}
+
+/* An assignment or a call; at the end of an input of the prompt any expression. */
 static void parse_expr_statement(TdParser *p, TdAstStmt *s) {
-  if (p->tok.kind != TD_TOK_NAME && p->tok.kind != TD_TOK_LPAREN)
-    td_parse_unexpected(p, "a statement expected");
-  const TdAstExpr *e = td_parse_expr_suffixed(p);
-  if (p->tok.kind == TD_TOK_ASSIGN || p->tok.kind == TD_TOK_COMMA) {
+  bool plain = p->tok.kind == TD_TOK_NAME || p->tok.kind == TD_TOK_LPAREN;
+  if (!plain && !p->is_input) td_parse_unexpected(p, "a statement expected");
+  const TdAstExpr *e = plain ? td_parse_expr_suffixed(p) : td_parse_expr(p);
+  if (plain && (p->tok.kind == TD_TOK_ASSIGN || p->tok.kind == TD_TOK_COMMA)) {
     parse_assign(p, s, e);
     return;
   }
+  if (p->is_input) e = td_parse_expr_rest(p, e);
   s->kind = TD_AST_EVAL;
   s->loc = e->loc;
   s->call = e;
-  if (e->kind != TD_AST_CALL && e->kind != TD_AST_METHOD)
+  bool call = e->kind == TD_AST_CALL || e->kind == TD_AST_METHOD;
+  if (!call && !(p->is_input && is_at_end(p)))
     td_parse_unexpected(p, "%s alone is not a statement,", td_ast_expr_words(e->kind));
 }
 
@@ -365,7 +373,7 @@ static void parse_kind(TdParser *p, TdAstStmt *s) {
 /* Parses a statement onto the stack of statements. */
 static void parse_statement(TdParser *p) {
   TdAstStmt *s = TD_NEW(p->arena, TdAstStmt);
-  s->loc = p->tok.loc;
+  s->loc = s->begin = p->tok.loc;
   s->first = p->tok.loc.line;
   td_vec_push(p->arena, &p->stmts, s);
   td_ctx_tick(td_arena_ctx(p->arena), 1);

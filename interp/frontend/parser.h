@@ -14,6 +14,7 @@ typedef struct TdParser {
   TdScope scope;
   TdToken tok, ahead; /* the token to parse; the one after it if has_ahead */
   bool has_ahead;
+  bool is_input;      /* an input of the prompt: it may end with an expression */
   uint32_t prev_last; /* the line where the token before tok ends */
   int level;          /* of statements and expressions in each other */
   /* lists under construction, those of outer nodes first */
@@ -61,6 +62,8 @@ void td_parse_leave(TdParser *p, int levels);
 
 /* Parses an expression. */
 const TdAstExpr *td_parse_expr(TdParser *p);
+/* Parses the operators that follow operand e. */
+const TdAstExpr *td_parse_expr_rest(TdParser *p, const TdAstExpr *e);
 /* Parses one that a statement can begin with: a name or parentheses, then fields, calls... */
 const TdAstExpr *td_parse_expr_suffixed(TdParser *p);
 /* Parses one or more, separated by commas. */

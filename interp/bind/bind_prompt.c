@@ -1,0 +1,196 @@
+/* bind_prompt.c - one input of the prompt: what it is, running it, showing what it gives. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bind/prompt.h"
+#include "frontend/input.h"
+#include "frontend/parse.h"
+
+#define KEY_INPUTS "tide.inputs"
+#define ANSWERS 9
+
+TdCtx *td_prompt_ctx(lua_State *L) {
+  return td_bind_enter(L)->ctx;
+}
+
+void td_prompt_open(lua_State *L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide");
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, -1);
+  lua_setglobal(L, "tide");
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    lua_getglobal(L, lua_tostring(L, -2));
+    bool free = lua_isnil(L, -1);
+    lua_pop(L, 1);
+    if (free) {
+      lua_pushvalue(L, -1);
+      lua_setglobal(L, lua_tostring(L, -3));
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  td_prompt_open_coroutines(L);
+}
+
+bool td_prompt_quits(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "tide.quit");
+  bool quits = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return quits;
+}
+
+/* Whether the input is a command, a question or a shell line, none of which is Lua. */
+static bool is_special(const char *text, size_t n) {
+  while (n && isspace((unsigned char)*text)) text++, n--;
+  if (n && strchr("?:!", *text) && !(n > 1 && text[0] == ':' && text[1] == ':')) return true;
+  while (n && isspace((unsigned char)text[n - 1])) n--;
+  return n > 1 && text[n - 1] == '?';
+}
+
+TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
+  if (is_special(text, n)) return TD_PROMPT_WHOLE;
+  TdBind *b = td_bind_enter(L);
+  TdArena *a = td_arena_scratch(b->ctx);
+  TdSources *s = td_sources_new(a);
+  TdDiag d = {.arena = a};
+  uint32_t id = td_sources_add(s, "=input", text, n);
+  bool ok = td_parse_chunk(a, td_names_new(a), s, id, TD_PARSE_INPUT, &d) != NULL;
+  TdPromptState state = ok                           ? TD_PROMPT_WHOLE
+                        : td_parse_is_incomplete(&d) ? TD_PROMPT_MORE
+                                                     : TD_PROMPT_WRONG;
+  td_arena_free(a);
+  return state;
+}
+
+/* Writes an error value (at the top of the stack) to standard error. */
+static void report(lua_State *L) {
+  size_t n;
+  const char *s = luaL_tolstring(L, -1, &n);
+  fflush(stdout);
+  fwrite(s, 1, n, stderr);
+  if (!n || s[n - 1] != '\n') fputc('\n', stderr);
+  lua_pop(L, 1);
+}
+
+/* Parses and rewrites the input, keeps it under its own chunk name and loads it. Raises on an
+ * error. */
+static bool load_input(lua_State *L, const char *text, size_t n) {
+  TdBind *b = td_bind_enter(L);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_INPUTS);
+  int number = (int)lua_tointeger(L, -1) + 1;
+  lua_pushinteger(L, number);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_INPUTS);
+  const char *chunk = td_text_fmt(a, "=tide:%d", number);
+  uint32_t id = td_sources_add(b->session->sources, chunk, text, n);
+  const TdAst *ast =
+      td_parse_chunk(a, b->session->names, b->session->sources, id, TD_PARSE_INPUT, &d);
+  TdInputCode code;
+  if (!ast || !td_input_rewrite(a, text, n, ast, &code, &d)) td_bind_raise(L, &d);
+  td_sources_set_code(b->session->sources, id, code.tree, code.ntree);
+  if (luaL_loadbufferx(L, code.lua, code.nlua, chunk, "t") != LUA_OK) lua_error(L);
+  return code.shows;
+}
+
+/* Keeps the values from slot `first` on as _ and _1.. and shows them. */
+static void show_results(lua_State *L, int first) {
+  int top = lua_gettop(L);
+  lua_pushvalue(L, first);
+  lua_setglobal(L, "_");
+  for (int i = first; i <= top && i - first < ANSWERS; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "_%d", i - first + 1);
+    lua_pushvalue(L, i);
+    lua_setglobal(L, name);
+  }
+  TdText t = td_text_new(td_bind_arena(L));
+  for (int i = first; i <= top; i++) {
+    td_show_value(L, &t, i, false);
+    if (i < top) td_text_puts(&t, t.n && t.at[t.n - 1] == '\n' ? "" : "\t");
+  }
+  if (t.n && t.at[t.n - 1] != '\n') td_text_putc(&t, '\n');
+  fwrite(td_text_str(&t), 1, t.n, stdout);
+}
+
+/* Runs Lua input; argument 1 is the text. */
+static int run_lua(lua_State *L) {
+  size_t n;
+  const char *text = lua_tolstring(L, 1, &n);
+  bool shows = load_input(L, text, n);
+  int base = lua_gettop(L);
+  lua_call(L, 0, LUA_MULTRET);
+  if (shows && lua_gettop(L) >= base) show_results(L, base);
+  return 0;
+}
+
+/* The name that `?name`, `??name` or `name?` asks about, in arena a. */
+static const char *question(TdArena *a, const char *text, size_t n) {
+  size_t from = 0;
+  while (from < n && (text[from] == '?' || isspace((unsigned char)text[from]))) from++;
+  while (n > from && (text[n - 1] == '?' || isspace((unsigned char)text[n - 1]))) n--;
+  return td_arena_strndup(a, text + from, n - from);
+}
+
+/* Runs a command: `:name arguments`. */
+static bool run_command(lua_State *L, TdArena *a, const char *text, TdText *out) {
+  size_t len = strcspn(text, " \t\n");
+  const char *name = td_arena_strndup(a, text, len);
+  const char *args = text + len + strspn(text + len, " \t\n");
+  const TdCommand *c = td_command_find(name);
+  if (c) return c->run(L, args, out);
+  const char *names[64];
+  size_t n = 0;
+  for (; td_commands[n].name && n < 64; n++) names[n] = td_commands[n].name;
+  const char *near = td_text_nearest(name, names, n);
+  td_bind_fail(L, "command", "there is no command ':%s'%s%s%s", name,
+               near ? " (did you mean ':" : "", near ? near : "", near ? "'?)" : "; ? lists them");
+  return false;
+}
+
+/* Runs an input that is not Lua; argument 1 is the text. */
+static int run_special(lua_State *L) {
+  size_t n;
+  const char *text = lua_tolstring(L, 1, &n);
+  TdArena *a = td_bind_arena(L);
+  TdText out = td_text_new(a);
+  while (n && isspace((unsigned char)*text)) text++, n--;
+  if (*text == '!') {
+    fflush(stdout);
+    int status = system(text + 1);
+    if (status != 0) td_text_putf(&out, "exit status %d\n", status);
+  } else if (*text == ':') {
+    char *line = td_arena_strndup(a, text + 1, n - 1);
+    for (size_t k = strlen(line); k && isspace((unsigned char)line[k - 1]);) line[--k] = 0;
+    run_command(L, a, line, &out);
+  } else {
+    const char *name = question(a, text, n);
+    if (!td_help_show(L, &out, name)) td_bind_fail(L, "help", "there is no help on '%s'", name);
+  }
+  fwrite(td_text_str(&out), 1, out.n, stdout);
+  return 0;
+}
+
+bool td_prompt_run(lua_State *L, const char *text, size_t n) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, is_special(text, n) ? run_special : run_lua);
+  lua_pushlstring(L, text, n);
+  int status = lua_pcall(L, 1, 0, 0);
+  bool interrupted = td_prompt_was_interrupted();
+  td_prompt_clear(L);
+  if (status != LUA_OK) {
+    if (interrupted) {
+      fflush(stdout);
+      fputs("interrupted\n", stderr);
+    } else {
+      report(L);
+    }
+  }
+  fflush(stdout);
+  lua_settop(L, top);
+  return status == LUA_OK;
+}

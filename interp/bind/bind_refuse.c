@@ -1,0 +1,64 @@
+/* bind_refuse.c - refusals of what a caller gave: errors with help, option tables. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "bind/bind.h"
+
+int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
+                   const char *fmt, ...) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdText t = td_text_new(d.arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&t, fmt, ap);
+  va_end(ap);
+  td_diag_set(&d, kind, code, td_bind_caller(L), "%s", td_text_str(&t));
+  if (help) td_diag_help(&d, "%s", help);
+  return td_bind_raise(L, &d);
+}
+
+static size_t count_of(const char *const *names) {
+  size_t n = 0;
+  while (names[n]) n++;
+  return n;
+}
+
+/* The place of word among names, or raises: `what` word is not one of them, but near to one. */
+static int find(lua_State *L, const char *code, const char *what, const char *word,
+                const char *const *names) {
+  size_t n = count_of(names);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(word, names[i]) == 0) return (int)i;
+  TdText all = td_text_new(td_bind_arena(L));
+  for (size_t i = 0; i < n; i++) td_text_putf(&all, "%s%s", i ? ", " : "", names[i]);
+  const char *near = td_text_nearest(word, names, n);
+  const char *help = near ? td_text_fmt(all.arena, "did you mean '%s'?", near)
+                          : td_text_fmt(all.arena, "there is %s", td_text_str(&all));
+  return td_bind_refuse(L, TD_USAGE, code, help, "unknown %s '%s'", what, word);
+}
+
+bool td_bind_check_options(lua_State *L, int idx, const char *const *names) {
+  if (lua_isnoneornil(L, idx)) return false;
+  idx = lua_absindex(L, idx);
+  if (!lua_istable(L, idx))
+    td_bind_fail(L, "arguments", "options are a table, not %s", td_bind_words(L, idx));
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING)
+      find(L, "unknown-option", "option", lua_tostring(L, -2), names);
+    else
+      td_bind_fail(L, "unknown-option", "options have names: {%s = ...}", names[0]);
+  return true;
+}
+
+int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
+                     int otherwise) {
+  if (lua_getfield(L, idx, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    return otherwise;
+  }
+  if (lua_type(L, -1) != LUA_TSTRING)
+    td_bind_fail(L, "option-value", "option '%s' is a string, not %s", key, td_bind_words(L, -1));
+  int at = find(L, "option-value", key, lua_tostring(L, -1), words);
+  lua_pop(L, 1);
+  return at;
+}
