@@ -10,9 +10,15 @@ local function add_leading_words(nouns, name)
   end
 end
 
--- The tag that declares each function and variable, and which types each header defines (as nouns).
+-- The tag that declares each function and variable, and which types each header defines (as
+-- nouns). A table *.def declares the functions that it names.
 local function read_headers()
   local declared, types = {}, {}
+  for _, path in ipairs(tree.matching "%.def$") do
+    for name in tree.code(path):gmatch "%f[%w]td_[%w_]+" do
+      declared[name] = {path = path, line = 1}
+    end
+  end
   for _, tag in ipairs(tree.tags()) do
     if tag.path:find "%.h$" then
       if tag.kind == "prototype" or tag.kind == "externvar" then
@@ -20,20 +26,22 @@ local function read_headers()
       elseif tag.kind == "typedef" then
         local noun = tag.name:gsub("^Td", ""):gsub("(%l)(%u)", "%1_%2"):lower()
         types[tag.path] = types[tag.path] or {}
-        types[tag.path][noun] = true
+        add_leading_words(types[tag.path], noun)
       end
     end
   end
   return declared, types
 end
 
--- The nouns that a file may export: leading words of its name and of the declaring header's name,
--- and the types that this header defines.
+-- The nouns that a file may export: leading words of its name (bind_show.c of bind is also about
+-- `show`) and of the declaring header's name, and the types that this header defines.
 local function nouns_of(path, header, types)
   local nouns = {}
-  add_leading_words(nouns, path:match "([^/]+)%.c$")
+  local folder, stem = path:match "([^/]+)/([^/]+)%.c$"
+  add_leading_words(nouns, stem)
+  add_leading_words(nouns, stem:gsub("^" .. folder .. "_", ""))
   if header then
-    add_leading_words(nouns, header:match "([^/]+)%.h$")
+    add_leading_words(nouns, header:match "([^/]+)%.%a+$")
     for noun in pairs(types[header] or {}) do nouns[noun] = true end
   end
   return nouns
