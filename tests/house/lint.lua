@@ -99,7 +99,8 @@ says("layers", {"interp/base/up.c:2: base does not see ir",
 says("cycles", {"include cycle: interp/ir/ir.h -> interp/ir/loop.h -> interp/ir/ir.h"})
 says("names", {"exports td_other_get, which is not its noun",
   "interp/base/good.c:8: td_good_hidden is in no header"})
-is_silent("good names", {"exports td_good_get", "td_good_listed", "exports table", "exports td_prim"})
+is_silent("good names", {"exports td_good_get", "td_good_listed", "exports table",
+  "exports td_prim"})
 says("budgets", {"tests/lang/x.lua:601: 601 lines, at most 600", "sixty_one has 61 lines",
   "116 columns, at most 100"})
 is_silent("within the budget", {"sixty has", "choice has"})
