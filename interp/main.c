@@ -1,6 +1,5 @@
 /* main.c - the command line: options -> Lua state -> script, verbs, prompt. Exit 0 ok, 1 failed, 2
  * usage, 130 interrupted. */
-#include <isl/version.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -79,9 +78,8 @@ static void open_libraries(lua_State *L, bool ignore_env) {
 }
 
 static void print_version(void) {
-  printf("Tide %s%s%s  %s  isl %s", TIDE_VERSION, *TIDE_COMMIT ? " " : "", TIDE_COMMIT, LUA_RELEASE,
-         isl_version());
-  printf("\n");
+  printf("Tide %s%s%s  %s  %s\n", TIDE_VERSION, *TIDE_COMMIT ? " " : "", TIDE_COMMIT, LUA_RELEASE,
+         td_prompt_libraries());
 }
 
 /* Prints the error value on top of the stack. */

@@ -1,4 +1,5 @@
-/* tide.h - the one public header: how a program that embeds Lua gets Tide, and what a prompt needs of it. */
+/* tide.h - the one public header: how a program that embeds Lua gets Tide, and what a prompt needs
+ * of it. */
 #ifndef TIDE_H
 #define TIDE_H
 
@@ -7,12 +8,16 @@
 
 struct lua_State;
 
-/* Opens the module "tide" and leaves its table on the stack (for luaL_requiref or package.preload). */
+/* Opens the module "tide" and leaves its table on the stack (for luaL_requiref or package.preload).
+ */
 int luaopen_tide(struct lua_State *L);
 
 /* ---- a prompt's session (bind/bind_prompt.c) ---- */
 
 typedef enum { TD_PROMPT_WHOLE, TD_PROMPT_MORE, TD_PROMPT_WRONG } TdPromptState;
+
+/* The libraries in use with their versions, for `tide -v`. */
+const char *td_prompt_libraries(void);
 
 /* Makes tide's names global where Lua has none, and keeps inputs apart. */
 void td_prompt_open(struct lua_State *L);
@@ -21,8 +26,9 @@ TdCtx *td_prompt_ctx(struct lua_State *L);
 /* Whether the n bytes at text are a whole input. */
 TdPromptState td_prompt_state(struct lua_State *L, const char *text, size_t n);
 
-/* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it shows goes to standard output, errors to standard
-   error. Returns whether it succeeded; an error never ends the session. */
+/* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it shows goes to standard
+   output, errors to standard error. Returns whether it succeeded; an error never ends the session.
+ */
 bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
 
 /* Whether an input asked to leave. */

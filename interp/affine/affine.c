@@ -2,6 +2,7 @@
 #include "affine/affine.h"
 
 #include <isl/ctx.h>
+#include <isl/version.h>
 #include <isl/ilp.h>
 #include <isl/mat.h>
 #include <isl/options.h>
@@ -44,6 +45,10 @@ void td_affine_set_budget(TdAffine *x, unsigned long steps) {
 
 void td_affine_abort(TdAffine *x) {
   isl_ctx_abort(x->isl);
+}
+
+const char *td_affine_version(void) {
+  return isl_version();
 }
 
 TdCtx *td_affine_ctx(const TdAffine *x) {

@@ -43,6 +43,10 @@ bool td_prompt_quits(lua_State *L) {
   return quits;
 }
 
+const char *td_prompt_libraries(void) {
+  return td_affine_version();
+}
+
 /* Whether the input is a command, a question or a shell line, none of which is Lua. */
 static bool is_special(const char *text, size_t n) {
   while (n && isspace((unsigned char)*text)) text++, n--;

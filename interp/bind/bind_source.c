@@ -25,7 +25,10 @@ const TdAst *td_bind_ast(lua_State *L, uint32_t id) {
   const char *chunk = td_sources_chunk(b->session->sources, id);
   bool input = strncmp(chunk, "=tide:", 6) == 0;
   ast = td_parse_chunk(b->session->arena, b->session->names, b->session->sources, id,
-                       *chunk == '@' ? TD_PARSE_FILE : input ? TD_PARSE_INPUT : 0, &d);
+                       *chunk == '@' ? TD_PARSE_FILE
+                       : input       ? TD_PARSE_INPUT
+                                     : 0,
+                       &d);
   if (ast) td_map_putp(b->session->arena, &b->asts, (void *)(uintptr_t)id, (void *)(uintptr_t)ast);
   return ast;
 }

@@ -259,6 +259,18 @@ static int l_unit_at(lua_State *L) {
   return push_sibling(L, at);
 }
 
+/* p, whose units are not shared yet, as the instance `name`: its root is called so. */
+static const TdProg *as_instance(const TdProg *p, const char *name) {
+  const TdUnit **list = TD_NEWN(p->store->arena, const TdUnit *, p->nunit);
+  for (size_t i = 0; i < p->nunit; i++) {
+    TdUnit *u = td_unit_copy(p->store, p->unit[i]);
+    u->instance = name;
+    list[i] = u;
+  }
+  ((TdSymbol *)(uintptr_t)td_prog_root(p)->sym)->name = name;
+  return td_prog_new(p->store, list, p->nunit);
+}
+
 /* k:as "name": the same kernel as its own instance, with its own copies of what it calls. */
 static int l_unit_as(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
@@ -267,9 +279,7 @@ static int l_unit_as(lua_State *L) {
   TdStore *st = td_bind_push_store(L);
   int store = lua_gettop(L);
   const TdProg *copy = td_clone_prog(st, p, false);
-  TdSymbol *sym = (TdSymbol *)(uintptr_t)td_prog_root(copy)->sym;
-  sym->name = td_names_str(b->session->names, name);
-  td_bind_push_unit(L, store, copy);
+  td_bind_push_unit(L, store, as_instance(copy, td_names_str(b->session->names, name)));
   lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
   return 1;

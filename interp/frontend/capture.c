@@ -61,7 +61,7 @@ static const TdExpr *extent_from_source(TdIrgen *l, const TdAstExpr *e, const Td
   if (e->kind == TD_AST_INT) return value;
   TdDiag quiet = {.arena = l->diag->arena}, *diag = l->diag;
   l->diag = &quiet;
-  const TdExpr *r = td_size_from_source(l, e);
+  const TdExpr *r = td_irgen_size_from_source(l, e);
   l->diag = diag;
   if (!r || !td_sizes_value(l->sizes, r, &v) || v != want) return value;
   td_sizes_use(l->sizes, r);

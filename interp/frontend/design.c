@@ -29,7 +29,7 @@ static const TdExpr *named_value(Builder *b, const TdAstExpr *e, int64_t v) {
   }
   TdDiag quiet = {.arena = b->d->arena};
   b->l.diag = &quiet;
-  const TdExpr *r = td_size_from_source(&b->l, e);
+  const TdExpr *r = td_irgen_size_from_source(&b->l, e);
   b->l.diag = b->d;
   int64_t have;
   if (!r || !td_sizes_value(b->sizes, r, &have) || have != v) return constant;

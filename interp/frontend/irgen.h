@@ -59,18 +59,18 @@ typedef struct TdIrgen {
   TdArena *arena; /* the store's */
   const TdHost *host;
   TdDiag *diag;
-  TdSizes *sizes;   /* of the unit, and what must not be one */
+  TdSizes *sizes;         /* of the unit, and what must not be one */
   const TdStream *stream; /* of the design around, by the host's numbers */
-  TdUnits *units;   /* imported so far */
-  uintptr_t fn;     /* the Lua function whose text is being lowered */
-  const TdAst *ast; /* its chunk */
-  TdMap bound;      /* TdAstLocal -> TdBinding */
-  TdMap visible;    /* name -> how many declarations in scope carry it */
-  TdMap data;       /* host handle -> TdSym of a constant or state */
-  TdMap read;       /* TdAstLocal -> 1: read somewhere in the source */
-  TdMap marks;      /* source line -> 1 + index of a mark not yet used */
-  TdStmts preamble; /* constants and states */
-  TdStmts *out;     /* where statements go */
+  TdUnits *units;         /* imported so far */
+  uintptr_t fn;           /* the Lua function whose text is being lowered */
+  const TdAst *ast;       /* its chunk */
+  TdMap bound;            /* TdAstLocal -> TdBinding */
+  TdMap visible;          /* name -> how many declarations in scope carry it */
+  TdMap data;             /* host handle -> TdSym of a constant or state */
+  TdMap read;             /* TdAstLocal -> 1: read somewhere in the source */
+  TdMap marks;            /* source line -> 1 + index of a mark not yet used */
+  TdStmts preamble;       /* constants and states */
+  TdStmts *out;           /* where statements go */
   TdJumpPlace jump;
   TdInline *inlining; /* NULL in the kernel's own text */
   uint32_t at_line;   /* where an inlined call stands */
@@ -95,7 +95,7 @@ bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out);
 /* irgen_size.c */
 /* An expression of the table constructor around the function as an index expression over sizes;
  * NULL if it is none. */
-const TdExpr *td_size_from_source(TdIrgen *l, const TdAstExpr *e);
+const TdExpr *td_irgen_size_from_source(TdIrgen *l, const TdAstExpr *e);
 /* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size
    is checked now and gives the literal true. */
 const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e);

@@ -34,14 +34,14 @@ static const TdExpr *size_name(TdIrgen *l, const TdAstExpr *e) {
            : td_expr_index(l->session, l->arena, c.u.integer, e->loc);
 }
 
-const TdExpr *td_size_from_source(TdIrgen *l, const TdAstExpr *e) {
-  if (e->kind == TD_AST_PAREN) return td_size_from_source(l, e->paren);
+const TdExpr *td_irgen_size_from_source(TdIrgen *l, const TdAstExpr *e) {
+  if (e->kind == TD_AST_PAREN) return td_irgen_size_from_source(l, e->paren);
   if (e->kind == TD_AST_INT) return td_expr_index(l->session, l->arena, e->integer, e->loc);
   if (e->kind == TD_AST_NAME) return size_name(l, e);
   if (e->kind != TD_AST_BINARY || size_op(e->binary.op) < 0) return NULL;
   td_ctx_enter(l->session->ctx);
-  const TdExpr *x = td_size_from_source(l, e->binary.left);
-  const TdExpr *y = x ? td_size_from_source(l, e->binary.right) : NULL;
+  const TdExpr *x = td_irgen_size_from_source(l, e->binary.left);
+  const TdExpr *y = x ? td_irgen_size_from_source(l, e->binary.right) : NULL;
   td_ctx_leave(l->session->ctx);
   if (!y) return NULL;
   const TdExpr *r =

@@ -133,12 +133,13 @@ static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
   return td_irgen_scalar(td_expr_fold(l->session, l->arena, td_expr_cast(l->arena, t, e, false)));
 }
 
-/* Extents that are equal by value only lose the names in them, so that they are equal at all sizes (unless the attempt
-   will be made again anyway). */
+/* Extents that are equal by value only lose the names in them, so that they are equal at all sizes
+   (unless the attempt will be made again anyway). */
 static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
   int64_t vx, vy;
   if (x == y) return true;
-  if (!td_sizes_value(l->sizes, x, &vx) || !td_sizes_value(l->sizes, y, &vy) || vx != vy) return false;
+  if (!td_sizes_value(l->sizes, x, &vx) || !td_sizes_value(l->sizes, y, &vy) || vx != vy)
+    return false;
   if (l->sizes->changed) return true;
   td_sizes_pin(l->sizes, x);
   td_sizes_pin(l->sizes, y);

@@ -67,7 +67,7 @@ static const TdUnit *named(const TdUnits *u, const char *name) {
 }
 
 /* unit with the callees that were merged renamed. */
-static const TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *unit) {
+static TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *unit) {
   TdUnit *copy = td_unit_copy(u->store, unit);
   if (unit->body) copy->body = td_subst_in_stmt(merged, unit->body);
   TdRun *run = td_arena_copy(u->store->arena, unit->run, unit->nrun * sizeof *run);
@@ -79,20 +79,27 @@ static const TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *u
   return copy;
 }
 
-/* Gives the fresh symbol of an imported unit a name that is free; symbols of a clone are not shared
- * yet. */
-static void rename_unit(TdUnits *u, TdSym sym) {
-  TdSymbol *s = (TdSymbol *)(uintptr_t)sym;
-  const char *stem = s->name;
-  for (int i = 1; named(u, s->name); i++)
-    s->name =
-        td_names_str(u->store->session->names, td_text_fmt(u->store->arena, "%s_%d", stem, i));
+/* A name like `want` that no unit has. */
+static const char *free_name(const TdUnits *u, const char *want) {
+  TdNames *names = u->store->session->names;
+  const char *name = td_names_str(names, want);
+  for (int i = 1; named(u, name); i++)
+    name = td_names_str(names, td_text_fmt(u->store->arena, "%s_%d", want, i));
+  return name;
+}
+
+/* Gives an imported unit a name that is free, and remembers the one it had. Its symbol is fresh and
+ * not shared yet. */
+static void rename_unit(const TdUnits *u, TdUnit *unit) {
+  TdSymbol *s = (TdSymbol *)(uintptr_t)unit->sym;
+  const char *name = free_name(u, s->name);
+  if (name == s->name) return;
+  if (!unit->stem) unit->stem = s->name;
+  s->name = name;
 }
 
 TdSym td_units_name(TdUnits *u, const char *want) {
-  TdSym sym = td_store_sym(u->store, want, TD_SYM_UNIT);
-  rename_unit(u, sym);
-  return sym;
+  return td_store_sym(u->store, free_name(u, want), TD_SYM_UNIT);
 }
 
 TdSym td_units_import(TdUnits *u, const TdProg *p) {
@@ -101,14 +108,14 @@ TdSym td_units_import(TdUnits *u, const TdProg *p) {
   TdSubst merged = td_subst_new(st);
   TdSym root = NULL;
   for (size_t i = 0; i < copy->nunit; i++) {
-    const TdUnit *unit = redirect(u, &merged, copy->unit[i]);
+    TdUnit *unit = redirect(u, &merged, copy->unit[i]);
     const TdUnit *same = named(u, unit->sym->name);
-    if (same && td_equal_unit(st->session->ctx, same, unit)) {
+    if (same && same->instance == unit->instance && td_equal_unit(st->session->ctx, same, unit)) {
       td_subst_sym(&merged, unit->sym, same->sym);
       root = same->sym;
       continue;
     }
-    rename_unit(u, unit->sym);
+    rename_unit(u, unit);
     td_vec_push(st->arena, &u->list, unit);
     root = unit->sym;
   }

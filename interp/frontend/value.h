@@ -50,7 +50,8 @@ typedef struct TdConst {
   } u;
   const TdExpr *size;  /* INT */
   const TdType *typed; /* INT, FLOAT, BOOL: type of a local bound to it, or NULL for a bare value */
-  uintptr_t handle;    /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR; number of a STREAM */
+  uintptr_t
+      handle; /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR; number of a STREAM */
 } TdConst;
 
 /* How the frontend asks for values of the Lua program. Implementations read raw and never run user

@@ -6,9 +6,9 @@
 
 typedef struct Cloner {
   TdStore *to;
-  bool keep;  /* uids and symbol ids stay */
-  TdMap sym;  /* old -> new */
-  TdMap uid;  /* old -> new */
+  bool keep; /* uids and symbol ids stay */
+  TdMap sym; /* old -> new */
+  TdMap uid; /* old -> new */
 } Cloner;
 
 static TdSym clone_sym(Cloner *c, TdSym s) {

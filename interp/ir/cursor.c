@@ -219,20 +219,71 @@ bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit
                      (named ? named : td_prog_root(p))->sym->name);
 }
 
+static bool is_called(const TdUnit *u, const char *name, size_t n) {
+  const char *names[] = {u->sym->name, u->stem};
+  for (int i = 0; i < 2; i++)
+    if (names[i] && strlen(names[i]) == n && strncmp(names[i], name, n) == 0) return true;
+  return false;
+}
+
+typedef struct CalleeSearch {
+  const TdProg *prog;
+  const char *name;
+  size_t n;
+  const TdUnit *found;
+} CalleeSearch;
+
+static bool look_callee(void *ud, const TdStmt *s) {
+  CalleeSearch *q = ud;
+  const TdUnit *u = s->kind == TD_STMT_CALL ? td_prog_unit(q->prog, s->sym) : NULL;
+  if (u && is_called(u, q->name, q->n)) q->found = u;
+  return !q->found;
+}
+
+/* The unit called `name` that `from` calls or runs, directly or through others; NULL if there is
+ * none. */
+static const TdUnit *find_below(TdCtx *c, const TdProg *p, const TdUnit *from, const char *name,
+                                size_t n) {
+  CalleeSearch q = {p, name, n, NULL};
+  if (from->body) td_walk_stmt(c, from->body, look_callee, &q);
+  for (size_t i = 0; !q.found && i < from->nrun; i++)
+    if (strlen(from->run[i].sym->name) == n && strncmp(from->run[i].sym->name, name, n) == 0)
+      q.found = td_prog_unit(p, from->run[i].unit);
+  for (size_t i = 0; !q.found && i < from->nrun; i++)
+    q.found = find_below(c, p, td_prog_unit(p, from->run[i].unit), name, n);
+  return q.found;
+}
+
+/* The unit that a whole part of a path names by itself: its own name, a task of the root, or the
+ * only one of that stem. */
+static const TdUnit *find_anywhere(TdCtx *c, const TdProg *p, const char *name, size_t n) {
+  const TdUnit *by_stem = NULL;
+  size_t stems = 0;
+  for (size_t i = 0; i < p->nunit; i++) {
+    const char *own = p->unit[i]->sym->name;
+    if (strlen(own) == n && strncmp(own, name, n) == 0) return p->unit[i];
+    if (is_called(p->unit[i], name, n)) by_stem = p->unit[i], stems++;
+  }
+  const TdUnit *below = find_below(c, p, td_prog_root(p), name, n);
+  return below ? below : stems == 1 ? by_stem : NULL;
+}
+
 bool td_cursor_unit(TdArena *a, const TdProg *p, const char *spec, const TdUnit **out, TdDiag *d) {
-  const char *colon = strrchr(spec, ':');
-  const char *name = colon ? colon + 1 : spec;
   TdLoc none = {0};
-  *out = td_prog_find(p, name);
-  const TdUnit *root = td_prog_root(p);
-  for (size_t i = 0; !*out && i < root->nrun; i++)
-    if (strcmp(root->run[i].sym->name, name) == 0) *out = td_prog_unit(p, root->run[i].unit);
+  TdCtx *c = td_arena_ctx(a);
+  *out = NULL;
+  for (const char *part = spec;;) {
+    size_t n = strcspn(part, ":");
+    *out = *out ? find_below(c, p, *out, part, n) : find_anywhere(c, p, part, n);
+    if (!*out || !part[n]) break;
+    part += n + 1;
+  }
   if (*out) return true;
   const char **names = TD_NEWN(a, const char *, p->nunit);
   for (size_t i = 0; i < p->nunit; i++) names[i] = p->unit[i]->sym->name;
-  td_diag_set(d, TD_USAGE, "no-unit", none, "no kernel or task named '%s' in '%s'", name,
-              root->sym->name);
-  const char *near = td_text_nearest(name, names, p->nunit);
+  td_diag_set(d, TD_USAGE, "no-unit", none, "no kernel or task named '%s' in '%s'", spec,
+              td_prog_root(p)->sym->name);
+  const char *near = td_text_nearest(spec, names, p->nunit);
   if (near) td_diag_help(d, "did you mean '%s'?", near);
   return false;
 }

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "ir/printer.h"
+
 typedef struct Finder {
   uint32_t uid;
   const TdStmt *found;
@@ -126,4 +128,29 @@ const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want) {
     const char *name = td_text_fmt(st->arena, "%s_%d", want, i);
     if (!td_edit_name_taken(c, u, name)) return td_names_str(st->session->names, name);
   }
+}
+
+/* Whether name is a word of n. */
+static bool is_among(const char *name, const char *const *word, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(name, word[i]) == 0) return true;
+  return false;
+}
+
+/* Whether name is letters, digits and underscores, not first a digit, and no keyword of Lua. */
+static bool is_lua_name(const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  static const char *const keyword[] = {"and",   "break", "do",       "else", "elseif", "end",
+                                        "false", "for",   "function", "goto", "if",     "in",
+                                        "local", "nil",   "not",      "or",   "repeat", "return",
+                                        "then",  "true",  "until",    "while"};
+  size_t n = strspn(name, letters);
+  if (n == 0 || is_among(name, keyword, sizeof keyword / sizeof *keyword)) return false;
+  while (name[n] && (strchr(letters, name[n]) || (name[n] >= '0' && name[n] <= '9'))) n++;
+  return !name[n];
+}
+
+bool td_edit_name_fits(const TdProg *p, const char *name) {
+  return is_lua_name(name) && strcmp(name, "tide") != 0 &&
+         !is_among(name, td_printer_words, TD_PRINTER_WORDS) && !td_prog_find(p, name);
 }

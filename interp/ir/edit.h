@@ -31,6 +31,9 @@ const TdStmt *td_edit_slice(TdStore *st, const TdStmt *b, size_t lo, size_t hi);
  */
 bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name);
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want);
+/* Whether a name that a user gives can be printed: a Lua name that no printed chunk of p uses for a
+ * type or a unit. */
+bool td_edit_name_fits(const TdProg *p, const char *name);
 
 /* cursor.c: names to things. A loop spec is "[unit:]..[band/]name[#n]"; d is filled with candidates
  * on failure. */

@@ -8,7 +8,8 @@
 #include "ir/stmt.h"  /* statements, attributes, symbols, the store */
 #include "ir/unit.h"  /* kernels, designs, programs */
 #include "ir/lin.h"   /* quasi-affine normal form */
-#include "ir/walk.h"  /* visit, map, substitute, copy */
+#include "ir/subst.h" /* replace symbols and sizes */
+#include "ir/walk.h"  /* visit, map, copy */
 #include "ir/edit.h"  /* positions, path copies, names */
 #include "ir/print.h" /* text, equality, structural check */
 

@@ -135,7 +135,8 @@ static void put_sizes(Chunk *c, const TdUnit *u, bool all) {
   if (names.n) td_text_line(c->p.out, "local %s = %s", td_text_str(&names), td_text_str(&values));
 }
 
-/* Declares what u needs; what the chunk already has is skipped unless `all`, and what is new is noted unless `all`. */
+/* Declares what u needs; what the chunk already has is skipped unless `all`, and what is new is
+ * noted unless `all`. */
 static void put_needs(Chunk *c, const TdUnit *u, bool all) {
   put_sizes(c, u, all);
   for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {

@@ -74,6 +74,8 @@ typedef struct TdUnit {
   const TdExpr *const *assert_; /* bool expressions over sizes and index parameters */
   size_t nassert;
   TdAttrs attrs;
+  const char *stem;       /* the name it was captured under, if another unit had that; or NULL */
+  const char *instance;   /* of `k:as "FFN1"`: it and its callees are not shared; or NULL */
   const TdStmt *body;     /* KERNEL: a block; first its constants and states, then the statements */
   const TdStream *stream; /* DESIGN */
   size_t nstream;

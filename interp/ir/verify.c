@@ -149,7 +149,8 @@ static void leave_scope(Checker *c, size_t mark) {
   while (c->scope.n > mark) td_map_drop(&c->type, (uint64_t)(uintptr_t)c->scope.at[--c->scope.n]);
 }
 
-/* Kids of a statement, in a scope that ends with it. The condition of a repeat sees the locals of its body. */
+/* Kids of a statement, in a scope that ends with it. The condition of a repeat sees the locals of
+ * its body. */
 static bool check_kids(Checker *c, const TdStmt *s) {
   size_t mark = c->scope.n;
   bool loop = c->in_loop, ok = true;

@@ -1,4 +1,4 @@
-/* walk.c - visiting, mapping, substituting and copying trees. */
+/* walk.c - visiting, mapping and copying trees. */
 #include "ir/walk.h"
 
 #include <string.h>
@@ -65,103 +65,6 @@ const TdStmt *td_walk_map(TdStore *st, const TdStmt *s, TdExprMap fn, void *ud) 
   if (changed_k) s = td_stmt_with_kids(st, s, kid, s->nkid);
   td_ctx_leave(st->session->ctx);
   return s;
-}
-
-TdSubst td_subst_new(TdStore *st) {
-  return (TdSubst){.store = st};
-}
-
-void td_subst_expr(TdSubst *u, TdSym from, const TdExpr *to) {
-  td_map_putp(u->store->arena, &u->expr, from, (void *)(uintptr_t)to);
-}
-
-void td_subst_sym(TdSubst *u, TdSym from, TdSym to) {
-  td_map_putp(u->store->arena, &u->sym, from, (void *)(uintptr_t)to);
-}
-
-/* Renames the symbol of one node, replaces a variable, and keeps index expressions canonical. */
-static const TdExpr *subst_node(void *ud, const TdExpr *e) {
-  const TdSubst *u = ud;
-  TdArena *a = u->store->arena;
-  if (e->kind == TD_EXPR_VAR) {
-    const TdExpr *to = td_map_getp(&u->expr, e->sym);
-    if (to) return to;
-  }
-  TdSym to = e->sym ? td_map_getp(&u->sym, e->sym) : NULL;
-  if (!to || to == e->sym) return e;
-  TdExpr *copy = td_arena_copy(a, e, sizeof *e + e->nkid * sizeof *e->kid);
-  copy->sym = to;
-  return copy;
-}
-
-/* Simplifies the largest index expressions of a rewritten tree, leaving the rest. */
-static const TdExpr *simplify_indices(const TdSubst *u, const TdExpr *e) {
-  TdSession *s = u->store->session;
-  TdArena *a = u->store->arena;
-  if (e->type->kind == TD_T_INDEX) {
-    bool arithmetic = e->kind == TD_EXPR_OP || e->kind == TD_EXPR_CAST;
-    return arithmetic ? td_lin_simplify(s, a, e) : e;
-  }
-  const TdExpr *small[8], **kid = small;
-  if (e->nkid > 8) kid = TD_NEWN(a, const TdExpr *, e->nkid);
-  bool changed = false;
-  for (uint32_t i = 0; i < e->nkid; i++) {
-    kid[i] = simplify_indices(u, e->kid[i]);
-    changed |= kid[i] != e->kid[i];
-  }
-  return changed ? td_expr_with_kids(a, e, kid) : e;
-}
-
-const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e) {
-  const TdExpr *r = td_walk_map_expr(u->store->arena, e, subst_node, (void *)(uintptr_t)u);
-  return r == e ? e : simplify_indices(u, r);
-}
-
-/* The attribute list with symbols renamed. */
-static TdAttrs subst_attrs(const TdSubst *u, TdAttrs l) {
-  TdAttr *at = NULL;
-  for (size_t i = 0; i < l.n; i++)
-    for (int k = 0; td_attrs[l.at[i].kind].args[k]; k++) {
-      if (td_attrs[l.at[i].kind].args[k] != 'y') continue;
-      TdSym to = td_map_getp(&u->sym, l.at[i].arg[k].sym);
-      if (!to || to == l.at[i].arg[k].sym) continue;
-      if (!at) at = td_arena_copy(u->store->arena, l.at, l.n * sizeof *at);
-      at[i].arg[k].sym = to;
-    }
-  return at ? (TdAttrs){at, l.n} : l;
-}
-
-/* s, whose kids are already done, with expressions, symbol and attributes substituted. */
-static const TdStmt *subst_header(const TdSubst *u, const TdStmt *s) {
-  TdArena *a = u->store->arena;
-  const TdExpr **e = TD_NEWN(a, const TdExpr *, s->nexpr);
-  bool changed = false;
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    e[i] = td_subst_in_expr(u, s->expr[i]);
-    changed |= e[i] != s->expr[i];
-  }
-  if (changed) s = td_stmt_with_exprs(u->store, s, e, s->nexpr);
-  TdSym sym = s->sym ? td_map_getp(&u->sym, s->sym) : NULL;
-  TdAttrs attrs = subst_attrs(u, s->attrs);
-  if ((!sym || sym == s->sym) && attrs.at == s->attrs.at) return s;
-  TdStmt *copy = td_arena_copy(a, s, sizeof *s);
-  if (sym) copy->sym = sym;
-  copy->attrs = attrs;
-  return copy;
-}
-
-const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s) {
-  TdStore *st = u->store;
-  td_ctx_enter(st->session->ctx);
-  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, s->nkid);
-  bool changed = false;
-  for (uint32_t i = 0; i < s->nkid; i++) {
-    kid[i] = td_subst_in_stmt(u, s->kid[i]);
-    changed |= kid[i] != s->kid[i];
-  }
-  if (changed) s = td_stmt_with_kids(st, s, kid, s->nkid);
-  td_ctx_leave(st->session->ctx);
-  return subst_header(u, s);
 }
 
 /* Whether s declares its symbol (rather than using it). */

@@ -1,8 +1,8 @@
-/* walk.h - visiting, mapping and substituting; the same pointer comes back when nothing changed. */
+/* walk.h - visiting, mapping and copying; the same pointer comes back when nothing changed. */
 #ifndef TD_WALK_H
 #define TD_WALK_H
 
-#include "ir/lin.h"
+#include "ir/subst.h"
 
 /* Visits e and everything below it, parents first; stops and returns false when fn does. */
 typedef bool (*TdExprVisit)(void *ud, const TdExpr *e);
@@ -22,20 +22,6 @@ typedef const TdExpr *(*TdExprMap)(void *ud, const TdExpr *e);
 const TdExpr *td_walk_map_expr(TdArena *a, const TdExpr *e, TdExprMap fn, void *ud);
 /* Rewrites every expression of s and below; statements keep their uids. */
 const TdStmt *td_walk_map(TdStore *st, const TdStmt *s, TdExprMap fn, void *ud);
-
-/* Symbols to expressions (VAR), or to other symbols (everything else), at the same time. */
-typedef struct TdSubst {
-  TdStore *store;
-  TdMap expr; /* TdSym -> const TdExpr * */
-  TdMap sym;  /* TdSym -> TdSym */
-} TdSubst;
-TdSubst td_subst_new(TdStore *st);
-void td_subst_expr(TdSubst *u, TdSym from, const TdExpr *to);
-void td_subst_sym(TdSubst *u, TdSym from, TdSym to);
-/* e, or s with all below it, after the substitution; index expressions that changed are simplified.
- */
-const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e);
-const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s);
 
 /* A copy of s: fresh uids with origin, fresh symbols for what it declares, then the substitution u
  * (may be NULL). */

@@ -49,6 +49,41 @@ const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) 
   return copy;
 }
 
+const char *td_util_name(TdRewrite *r, const TdArgValue *given, const TdUnit *u, const char *want) {
+  TdLoc none = {0};
+  if (!given->given) return td_edit_fresh_name(r->store, u, want);
+  if (!td_edit_name_fits(r->prog, given->text))
+    td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be a name here", given->text);
+  else if (td_edit_name_taken(r->session->ctx, u, given->text))
+    td_util_refuse(r, TD_USAGE, "name", none, "'%s' already has something named '%s'", u->sym->name,
+                   given->text);
+  else
+    return td_names_str(r->session->names, given->text);
+  return NULL;
+}
+
+bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
+                        const TdExpr *y, const TdExpr **fact) {
+  int64_t d, vx, vy;
+  *fact = NULL;
+  if (td_lin_diff(r->session, x, y, &d)) return d == 0;
+  const TdExpr *eq = td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), x, y);
+  TdAsk q = td_util_ask(r, u);
+  if (td_range_holds(&q, at, eq, false) == TD_YES) return true;
+  if (!td_unit_value(u, x, &vx) || !td_unit_value(u, y, &vy) || vx != vy) return false;
+  *fact = eq;
+  return true;
+}
+
+size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
+  if (e->kind == TD_EXPR_OP && e->op == op && n + 1 < TD_UTIL_PARTS) {
+    n = td_util_parts(e->kid[0], op, list, n);
+    return td_util_parts(e->kid[1], op, list, n);
+  }
+  if (n < TD_UTIL_PARTS) list[n++] = e;
+  return n;
+}
+
 TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want) {
   const char *name = td_edit_fresh_name(r->store, u, want);
   td_util_made(r, name);

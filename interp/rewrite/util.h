@@ -27,6 +27,18 @@ const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
 /* u with one more assumption. */
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
 
+/* The name that option i gives to what is made in unit u, or one like `want`; NULL with r->diag
+ * filled when it cannot be used. */
+const char *td_util_name(TdRewrite *r, const TdArgValue *given, const TdUnit *u, const char *want);
+/* Whether x == y at the statement `at` of u for all sizes; if only at the unit's values, the fact
+ * that makes them so is in *fact (else NULL). */
+bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
+                        const TdExpr *y, const TdExpr **fact);
+/* Takes max(a, b) (for lower bounds) or min(a, b) (for upper ones) apart: puts the arguments behind
+ * the n that list has, at most TD_UTIL_PARTS in all; returns how many there are then. */
+#define TD_UTIL_PARTS 16
+size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n);
+
 /* A fresh loop variable called like `want`; noted as made. */
 TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want);
 /* v as an expression. */
