@@ -130,21 +130,6 @@ static bool are_adjacent(const TdStmt *parent, const TdPlace *at, size_t n, size
   return true;
 }
 
-/* Whether two expressions are equal for all sizes; if only at the unit's, a fact that makes them so
- * is in *fact. */
-static bool same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
-                       const TdExpr *y, const TdExpr **fact) {
-  int64_t d, vx, vy;
-  *fact = NULL;
-  if (td_lin_diff(r->session, x, y, &d)) return d == 0;
-  const TdExpr *eq = td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), x, y);
-  TdAsk q = td_util_ask(r, u);
-  if (td_range_holds(&q, at, eq, false) == TD_YES) return true;
-  if (!td_unit_value(u, x, &vx) || !td_unit_value(u, y, &vy) || vx != vy) return false;
-  *fact = eq;
-  return true;
-}
-
 /* Equal ranges, or a refusal that names both. */
 static bool equal_ranges(TdRewrite *r, const TdPlace *at, size_t n, const TdUnit **u) {
   *u = at[0].unit;
@@ -152,8 +137,8 @@ static bool equal_ranges(TdRewrite *r, const TdPlace *at, size_t n, const TdUnit
     const TdStmt *x = at[0].stmt, *y = at[i].stmt;
     const TdExpr *fact[2] = {NULL, NULL};
     bool same = x->step == y->step &&
-                same_value(r, at[0].unit, x, td_for_lo(x), td_for_lo(y), &fact[0]) &&
-                same_value(r, at[0].unit, x, td_for_hi(x), td_for_hi(y), &fact[1]);
+                td_util_same_value(r, at[0].unit, x, td_for_lo(x), td_for_lo(y), &fact[0]) &&
+                td_util_same_value(r, at[0].unit, x, td_for_hi(x), td_for_hi(y), &fact[1]);
     if (!same) {
       td_util_refuse(r, TD_ILLEGAL, "ranges", y->loc,
                      "the ranges of '%s' ({%s, %s}) and '%s' ({%s, %s}) are not provably equal",

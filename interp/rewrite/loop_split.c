@@ -90,17 +90,24 @@ static bool check(Split *s) {
   return bounds_are_steady(s);
 }
 
-/* The names given, or i_o and i_i. */
+/* The variables, named as given or i_o and i_i. */
 static bool make_variables(Split *s) {
   TdRewrite *r = s->r;
   const TdArgValue *names = &r->arg[NAMES];
   const char *stem = s->loop->sym->name;
-  if (names->given && names->n != 2)
-    return td_util_refuse(r, TD_USAGE, "names", s->loop->loc, "names takes two names");
-  s->outer = td_util_loop_var(r, s->unit,
-                              names->given ? names->names[0] : td_text_fmt(r->arena, "%s_o", stem));
-  s->inner = td_util_loop_var(r, s->unit,
-                              names->given ? names->names[1] : td_text_fmt(r->arena, "%s_i", stem));
+  TdSym made[2];
+  if (names->given && (names->n != 2 || strcmp(names->names[0], names->names[1]) == 0))
+    return td_util_refuse(r, TD_USAGE, "names", s->loop->loc, "names takes two different names");
+  for (int i = 0; i < 2; i++) {
+    const char *given = names->given ? names->names[i] : NULL;
+    const char *name =
+        td_util_name(r, s->unit, given, td_text_fmt(r->arena, "%s_%c", stem, "oi"[i]));
+    if (!name) return false;
+    td_util_made(r, name);
+    made[i] = td_store_sym(r->store, name, TD_SYM_LOOP);
+  }
+  s->outer = made[0];
+  s->inner = made[1];
   return true;
 }
 
@@ -215,7 +222,7 @@ const TdPrim td_prim_loop_split = {
                "if f*i_o+i_i < n: S[i := f*i_o+i_i]",
     .legal = "always with guard or cut; perfect needs f | n, which it assumes where sizes are "
              "symbolic; not when the loop is left by break",
-    .errors = "factor not-divisible break bound-written names",
+    .errors = "factor not-divisible break bound-written names name",
     .example = "s:split(\"k\", 8)",
     .apply = apply,
 };

@@ -24,25 +24,15 @@ static TdLin combine(const Turn *t, TdLin x, int64_t k, TdLin y) {
   return td_lin_add(t->r->session, t->r->store->arena, x, k, y);
 }
 
-/* Splits max(a, b) (for lower bounds) or min(a, b) (for upper ones) into its arguments. */
-static size_t split_bound(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
-  if (e->kind == TD_EXPR_OP && e->op == op && n < 8) {
-    n = split_bound(e->kid[0], op, list, n);
-    return split_bound(e->kid[1], op, list, n);
-  }
-  list[n] = e;
-  return n + 1;
-}
-
 /* Adds v - lo >= 0 and hi - 1 - v >= 0 of a loop. */
 static void add_loop(const Turn *t, const TdStmt *loop, Ineqs *out) {
-  const TdExpr *part[16];
+  const TdExpr *part[TD_UTIL_PARTS];
   TdArena *a = t->r->arena;
   TdLin v = lin_of(t, td_util_var(t->r, loop->sym));
-  size_t n = split_bound(td_for_lo(loop), TD_OP_MAX, part, 0);
+  size_t n = td_util_parts(td_for_lo(loop), TD_OP_MAX, part, 0);
   for (size_t i = 0; i < n; i++)
     td_vec_push(a, out, ((Ineq){combine(t, v, -1, lin_of(t, part[i]))}));
-  n = split_bound(td_for_hi(loop), TD_OP_MIN, part, 0);
+  n = td_util_parts(td_for_hi(loop), TD_OP_MIN, part, 0);
   for (size_t i = 0; i < n; i++) {
     TdLin f = combine(t, lin_of(t, part[i]), -1, v);
     f.constant -= 1;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "rewrite/keep.h"
+
 /* A version in the store, counters included, so that a step after an undo draws the same uids. */
 static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg *p) {
   TdVersion *v = TD_NEW(st->arena, TdVersion);
@@ -28,9 +30,10 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Runs prim and checks what it made. NULL: refused, d says why. */
+/* Runs prim, tidies up after it and checks what it made. NULL: refused, d says why. */
 static const TdProg *attempt(TdRewrite *r, const TdPrim *prim) {
   const TdProg *p = prim->apply(r);
+  if (p) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {
     TdLoc none = {0};

@@ -49,16 +49,16 @@ const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) 
   return copy;
 }
 
-const char *td_util_name(TdRewrite *r, const TdArgValue *given, const TdUnit *u, const char *want) {
+const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const char *want) {
   TdLoc none = {0};
-  if (!given->given) return td_edit_fresh_name(r->store, u, want);
-  if (!td_edit_name_fits(r->prog, given->text))
-    td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be a name here", given->text);
-  else if (td_edit_name_taken(r->session->ctx, u, given->text))
+  if (!given) return td_edit_fresh_name(r->store, u, want);
+  if (!td_edit_name_fits(r->prog, given))
+    td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be a name here", given);
+  else if (td_edit_name_taken(r->session->ctx, u, given))
     td_util_refuse(r, TD_USAGE, "name", none, "'%s' already has something named '%s'", u->sym->name,
-                   given->text);
+                   given);
   else
-    return td_names_str(r->session->names, given->text);
+    return td_names_str(r->session->names, given);
   return NULL;
 }
 

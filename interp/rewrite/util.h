@@ -27,9 +27,9 @@ const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
 /* u with one more assumption. */
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
 
-/* The name that option i gives to what is made in unit u, or one like `want`; NULL with r->diag
- * filled when it cannot be used. */
-const char *td_util_name(TdRewrite *r, const TdArgValue *given, const TdUnit *u, const char *want);
+/* The name for what is made in unit u: `given` by the user, or (NULL) one like `want`. NULL with
+ * r->diag filled when what was given cannot be used. */
+const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const char *want);
 /* Whether x == y at the statement `at` of u for all sizes; if only at the unit's values, the fact
  * that makes them so is in *fact (else NULL). */
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,

@@ -1,0 +1,73 @@
+/* keep.c - proofs written as attributes are asked again after each step. */
+#include "rewrite/keep.h"
+
+#include "ir/settle.h"
+#include "rewrite/util.h"
+
+/* The loops of a unit that carry a proof. */
+typedef struct Proofs {
+  TdArena *arena;
+  TD_VEC(const TdStmt *) loop;
+} Proofs;
+
+static bool find_proof(void *ud, const TdStmt *s) {
+  Proofs *k = ud;
+  bool proved = s->kind == TD_STMT_FOR &&
+                (td_attrs_get(s->attrs, TD_ATTR_PARALLEL) || td_attrs_get(s->attrs, TD_ATTR_DEP));
+  if (proved) td_vec_push(k->arena, &k->loop, s);
+  return true;
+}
+
+/* Whether sym is one of n. */
+static bool is_among(TdSym sym, const TdSym *of, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (of[i] == sym) return true;
+  return false;
+}
+
+/* The attributes of `loop` that still hold; those that do not are noted. */
+static TdAttrs holding(TdRewrite *r, const TdAsk *q, const TdStmt *loop) {
+  TdAttrs kept = {0};
+  const TdSym *free_of;
+  size_t n = td_attrs_get(loop->attrs, TD_ATTR_DEP) ? td_carry_free(q, loop, &free_of) : 0;
+  for (size_t i = 0; i < loop->attrs.n; i++) {
+    TdAttr x = loop->attrs.at[i];
+    bool holds = true;
+    if (x.kind == TD_ATTR_PARALLEL) holds = td_carry_loop(q, loop).kind == TD_VERDICT_LEGAL;
+    if (x.kind == TD_ATTR_DEP) holds = is_among(x.arg[0].sym, free_of, n);
+    if (holds)
+      kept = td_attrs_add(r->store->arena, kept, x);
+    else
+      td_util_note(r, "'%s' is no longer %s", loop->sym->name,
+                   x.kind == TD_ATTR_PARALLEL
+                       ? "parallel"
+                       : td_text_fmt(r->arena, "free of dependences on '%s'", x.arg[0].sym->name));
+  }
+  return kept.n == loop->attrs.n ? loop->attrs : kept;
+}
+
+/* Unit u of p with its proofs asked again. */
+static const TdUnit *keep_proofs(TdRewrite *r, const TdProg *p, const TdUnit *u) {
+  Proofs k = {.arena = r->arena};
+  td_walk_stmt(r->session->ctx, u->body, find_proof, &k);
+  for (size_t i = 0; i < k.loop.n; i++) {
+    TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = p, .unit = u};
+    const TdStmt *loop = td_edit_find(r->session->ctx, u->body, k.loop.at[i]->uid);
+    TdAttrs kept = holding(r, &q, loop);
+    if (kept.at == loop->attrs.at) continue;
+    const TdStmt *now = td_stmt_with_attrs(r->store, loop, kept);
+    u = td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, loop->uid, &now, 1));
+    p = td_prog_with(p, u);
+  }
+  return u;
+}
+
+const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p) {
+  for (size_t i = 0; p != r->prog && i < p->nunit; i++) {
+    const TdUnit *u = p->unit[i], *old = td_prog_unit(r->prog, u->sym);
+    if (!u->body) continue;
+    if (!old || old->body != u->body) p = td_prog_with(p, td_settle_names(r->store, u));
+    p = td_prog_with(p, keep_proofs(r, p, p->unit[i]));
+  }
+  return p;
+}
