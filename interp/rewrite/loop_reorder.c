@@ -12,7 +12,8 @@ typedef struct Reorder {
   const TdStmt *
       *chain; /* all loops from the outermost named to the innermost named, outermost first */
   size_t n;
-  size_t *order; /* chain index that each place gets */
+  size_t *order;                 /* chain index that each place gets */
+  TD_VEC(const TdStmt *) guards; /* conditions between the loops, outermost first */
 } Reorder;
 
 /* The loops from `top` down to `bottom`, or false when bottom is not inside top. */
@@ -63,10 +64,32 @@ static void make_order(Reorder *o, const TdPlace *at, size_t n) {
     o->order[place] = named[place] ? chain_index(o, at[next++].stmt) : place;
 }
 
-/* Whether loop k + 1 is all of the body of loop k. */
-static bool is_perfect(const Reorder *o, size_t k) {
-  const TdStmt *body = td_for_body(o->chain[k]);
-  return body->nkid == 1 && body->kid[0] == o->chain[k + 1];
+static bool has_load(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_LOAD;
+}
+
+/* Whether s is `if cond then .. end` whose condition reads only loop variables, sizes and
+ * parameters. */
+static bool is_guard(const TdStmt *s) {
+  return s->kind == TD_STMT_IF && s->nkid == 1 && td_walk_expr(s->expr[0], has_load, NULL);
+}
+
+/* The block around loop k + 1: the body of loop k, or what guards alone in it hold. Notes the
+ * guards if `note`. */
+static const TdStmt *block_of_next(Reorder *o, size_t k, bool note) {
+  const TdStmt *b = td_for_body(o->chain[k]);
+  while (b->nkid == 1 && is_guard(b->kid[0])) {
+    if (note) td_vec_push(o->r->arena, &o->guards, b->kid[0]);
+    b = b->kid[0]->kid[0];
+  }
+  return b;
+}
+
+/* Whether loop k + 1 is all of the body of loop k, guards aside. */
+static bool is_perfect(Reorder *o, size_t k) {
+  const TdStmt *b = block_of_next(o, k, false);
+  return b->nkid == 1 && b->kid[0] == o->chain[k + 1];
 }
 
 /* The statement of loop k's body that holds the next loop of the chain. */
@@ -141,17 +164,35 @@ static bool distribute(Reorder *o, Stmts *before, Stmts *after) {
   return true;
 }
 
+/* Whether a condition uses the variable of a loop in place `place`. */
+static bool uses_place(const Reorder *o, const TdStmt *guard, size_t place) {
+  return td_walk_uses_expr(guard->expr[0], o->chain[o->order[place]]->sym);
+}
+
+/* s inside the guards that belong right below the loop in place k: the innermost one whose variable
+   they use (the first place for those that use none). */
+static const TdStmt *add_guards(const Reorder *o, size_t k, const TdStmt *s) {
+  for (size_t i = o->guards.n; i-- > 0;) {
+    const TdStmt *g = o->guards.at[i];
+    size_t place = o->n - 1;
+    while (place > 0 && !uses_place(o, g, place)) place--;
+    if (place == k) s = td_util_block1(o->r, td_stmt_with_kids(o->r->store, g, &s, 1));
+  }
+  return s;
+}
+
 /* The chain as a perfect nest in its new order around the innermost body. */
-static const TdStmt *rebuild(const Reorder *o) {
+static const TdStmt *rebuild(Reorder *o) {
   TdRewrite *r = o->r;
   const TdExpr **lo = TD_NEWN(r->arena, const TdExpr *, o->n);
   const TdExpr **hi = TD_NEWN(r->arena, const TdExpr *, o->n);
   TdNestLoops nest = {o->chain, o->n};
   if (!td_nest_bounds(r, o->unit, nest, o->order, lo, hi)) return NULL;
   const TdStmt *s = td_for_body(o->chain[o->n - 1]);
+  for (size_t k = 0; k + 1 < o->n; k++) block_of_next(o, k, true);
   for (size_t k = o->n; k-- > 0;) {
     const TdStmt *loop = o->chain[o->order[k]];
-    s = td_util_reloop(r, loop, loop->sym, lo[k], hi[k], loop->step, s);
+    s = td_util_reloop(r, loop, loop->sym, lo[k], hi[k], loop->step, add_guards(o, k, s));
     if (k) s = td_util_block1(r, s);
   }
   return s;
@@ -159,14 +200,14 @@ static const TdStmt *rebuild(const Reorder *o) {
 
 /* A loop between the named ones must not be left by break, nor hold anything but loops on the way
  * down. */
-static bool check_chain(const Reorder *o) {
+static bool check_chain(Reorder *o) {
   for (size_t k = 0; k < o->n; k++) {
     if (td_util_leaves_by_break(td_for_body(o->chain[k])))
       return td_util_refuse(o->r, TD_ILLEGAL, "break", o->chain[k]->loc, "'%s' is left by break",
                             o->chain[k]->sym->name);
     if (k + 1 == o->n) break;
     const TdStmt *body = td_for_body(o->chain[k]);
-    bool direct = false;
+    bool direct = is_perfect(o, k);
     for (uint32_t i = 0; i < body->nkid; i++) direct |= body->kid[i] == o->chain[k + 1];
     if (!direct)
       return td_util_refuse(o->r, TD_ILLEGAL, "not-a-nest", o->chain[k + 1]->loc,
