@@ -75,6 +75,7 @@ TdBind *td_bind_enter(lua_State *L) {
   TdBind *b = lua_touserdata(L, -1);
   lua_pop(L, 1);
   if (!b) b = open_bind(L);
+  if (!b->ctx) luaL_error(L, "the session is closed");
   b->L = L;
   return b;
 }
@@ -194,7 +195,9 @@ int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) {
 void td_bind_account(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   size_t now = td_ctx_bytes(b->ctx);
-  if (now > b->told && now - b->told >= 65536) lua_gc(L, LUA_GCSTEP, (int)((now - b->told) >> 10));
+  if (now < b->told) b->told = now;
+  if (now - b->told < 65536) return;
+  lua_gc(L, LUA_GCSTEP, (int)((now - b->told) >> 10));
   b->told = td_ctx_bytes(b->ctx);
 }
 

@@ -222,7 +222,10 @@ static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
     }
     shape = e[i]->type;
   }
-  const TdType *elem = td_promote_op(l->session, op, t, n, loc, l->diag);
+  int64_t count;
+  const TdType *elem = op == TD_OP_SHL && td_expr_is_const(e[1], &count)
+                           ? td_promote_shl(l->session, t[0], count, loc, l->diag)
+                           : td_promote_op(l->session, op, t, n, loc, l->diag);
   if (!elem) return td_irgen_failed();
   const TdExpr *r = td_expr_op(l->arena, op, td_type_reshape(l->session, shape, elem), e, n, loc);
   return (TdVal){.kind = TD_V_TENSOR, .e = r, .loc = loc};

@@ -68,8 +68,19 @@ bool td_tensor_next(const TdTensor *t, int64_t *index) {
   return false;
 }
 
+/* Row-major tensors of one type whose elements were all written: one block of memory. */
+static bool copy_block(TdTensor *to, const TdTensor *from) {
+  if (to->type != from->type || from->written || !td_tensor_is_dense(to) ||
+      !td_tensor_is_dense(from))
+    return false;
+  size_t n = (size_t)td_tensor_count(to);
+  memmove(to->data, from->data, n * td_type_bytes(td_type_scalar(to->type)));
+  if (to->written) memset(to->written, 1, n);
+  return true;
+}
+
 void td_tensor_copy(TdTensor *to, const TdTensor *from) {
-  if (!td_tensor_count(to)) return;
+  if (!td_tensor_count(to) || copy_block(to, from)) return;
   const TdType *te = td_type_scalar(to->type), *fe = td_type_scalar(from->type);
   int64_t i[TD_MAX_RANK] = {0};
   TdFault fault;
@@ -83,6 +94,12 @@ void td_tensor_copy(TdTensor *to, const TdTensor *from) {
 void td_tensor_fill(TdTensor *t, uint64_t v) {
   int64_t i[TD_MAX_RANK] = {0};
   if (!td_tensor_count(t)) return;
+  if (v == 0 && td_tensor_is_dense(t)) {
+    size_t n = (size_t)td_tensor_count(t);
+    memset(t->data, 0, n * td_type_bytes(td_type_scalar(t->type)));
+    if (t->written) memset(t->written, 1, n);
+    return;
+  }
   do td_tensor_put(t, i, v);
   while (td_tensor_next(t, i));
 }
