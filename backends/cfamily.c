@@ -1,0 +1,62 @@
+/* cfamily.c - the writer: its unit, sizes, refusals. */
+#include "backends/cfamily.h"
+
+static void free_store(void *store) {
+  td_store_free(store);
+}
+
+TdCWriter *td_cfamily_new(TdArena *a, const TdProg *prog, const TdCTarget *target, void *ud,
+                          TdDiag *d) {
+  TdCWriter *w = TD_NEW(a, TdCWriter);
+  w->target = target;
+  w->ud = ud;
+  w->session = prog->store->session;
+  w->arena = a;
+  w->store = td_store_new(w->session);
+  td_arena_defer(a, free_store, w->store);
+  w->prog = prog;
+  w->out = td_text_new(a);
+  w->diag = d;
+  return w;
+}
+
+void td_cfamily_enter(TdCWriter *w, const TdUnit *u, const int64_t *map) {
+  w->unit = u;
+  w->name.n = 0;
+  w->known.n = 0;
+  TdLoc none = {0};
+  for (size_t i = 0; map && i < u->ncoord; i++)
+    td_crange_push_loop(w, u->coord[i], td_expr_index(w->session, w->arena, 0, none),
+                        td_expr_index(w->session, w->arena, map[i], none));
+  for (size_t i = 0; i < u->nassert; i++) td_crange_push_cond(w, u->assert_[i], true);
+}
+
+int64_t td_cfamily_size(TdCWriter *w, const TdExpr *e) {
+  int64_t v = 0;
+  if (!td_unit_value(w->unit, e, &v))
+    td_cfamily_refuse(w, "unbound-size", e->loc, "give every size a value: kernel:at {M = 64}",
+                      "a size of %s has no value", w->unit->sym->name);
+  return v;
+}
+
+const TdType *td_cfamily_type(TdCWriter *w, const TdType *t) {
+  const TdType *known = td_unit_type(w->session, w->unit, t);
+  int64_t count;
+  if (known && (td_type_is_scalar(known) || td_type_count(known, &count))) return known;
+  td_cfamily_refuse(w, "unbound-size", w->unit->loc, "give every size a value: kernel:at {M = 64}",
+                    "a tensor of %s has no shape", w->unit->sym->name);
+  return td_type_tensor_of(w->session, td_type_scalar(t), 1, &(int64_t){1});
+}
+
+bool td_cfamily_refuse(TdCWriter *w, const char *code, TdLoc loc, const char *help, const char *fmt,
+                       ...) {
+  if (td_diag_failed(w->diag)) return false;
+  TdText text = td_text_new(w->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&text, fmt, ap);
+  va_end(ap);
+  td_diag_set(w->diag, TD_UNSUPPORTED, code, loc, "%s", td_text_str(&text));
+  td_diag_help(w->diag, "%s", help);
+  return false;
+}

@@ -1,0 +1,227 @@
+/* cpu.c - a program made ready on this machine, and its calls: arguments checked and laid out,
+   faults told with the user's line. */
+#include "backends/cpu/cpu.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/cpu/cpu_code.h"
+
+/* Below this many statements, compiling well takes longer than running badly. */
+#define LITTLE_WORK 4e6
+
+struct TdCpu {
+  TdArena *arena;
+  TdSession *session;
+  const TdUnit *root;
+  const TdCpuText *text;
+  TdTier tier;
+  TdCpuCode code;
+  void *room, *state;
+};
+
+bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle) {
+  void *entry = find(handle, "td_entry"), *reset = find(handle, "td_reset");
+  const uint64_t *room = find(handle, "td_room_bytes"), *state = find(handle, "td_state_bytes");
+  if (!entry || !reset || !room || !state) return false;
+  memcpy(&code->entry, &entry, sizeof entry);
+  memcpy(&code->reset, &reset, sizeof reset);
+  code->room_bytes = *room;
+  code->state_bytes = *state;
+  return true;
+}
+
+/* What p is compiled from, its foreign functions included. */
+static TdCpuInput input_of(TdArena *a, const TdProg *p, const char *text) {
+  const TdForeign **foreign = TD_NEWN(a, const TdForeign *, p->nunit);
+  TdCpuInput in = {.text = text, .foreign = foreign};
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
+  return in;
+}
+
+static bool compile(TdCpu *c, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
+  TdCpuInput in = input_of(c->arena, p, c->text->text);
+  bool little = c->text->work < LITTLE_WORK && td_cpu_tcc_is_there();
+  c->tier = o->tier == TD_TIER_AUTO ? little ? TD_TIER_TCC : TD_TIER_CC : o->tier;
+  if (c->tier == TD_TIER_TCC) return td_cpu_tcc_compile(c->arena, &in, &c->code, d);
+  TdDiag none = {.arena = d->arena};
+  if (td_cpu_cache_load(c->arena, &in, o, &c->code, &none)) return true;
+  bool other = o->tier == TD_TIER_AUTO && td_cpu_tcc_is_there() && none.kind == TD_USAGE;
+  if (!other) {
+    *d = none;
+    return false;
+  }
+  c->tier = TD_TIER_TCC;
+  return td_cpu_tcc_compile(c->arena, &in, &c->code, d);
+}
+
+TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
+  static const TdCpuOptions none = {0};
+  TdCpu *c = TD_NEW(a, TdCpu);
+  c->arena = a;
+  c->session = p->store->session;
+  c->root = td_prog_root(p);
+  c->text = td_cpu_text_of(a, p, d);
+  if (!c->text || !compile(c, p, o ? o : &none, d)) return NULL;
+  c->room = td_arena_alloc(a, c->code.room_bytes);
+  c->state = td_arena_alloc(a, c->code.state_bytes);
+  td_cpu_reset(c);
+  return c;
+}
+
+void td_cpu_reset(TdCpu *c) {
+  struct td_run run = {.table = c->text->table};
+  c->code.reset(&run, c->state);
+}
+
+const TdCpuText *td_cpu_source(const TdCpu *c) {
+  return c->text;
+}
+
+TdTier td_cpu_tier(const TdCpu *c) {
+  return c->tier;
+}
+
+/* A call under way. */
+typedef struct Call {
+  TdCpu *c;
+  TdArena *arena; /* scratch */
+  const TdCallArg *arg;
+  void **at;        /* what td_entry gets */
+  TdTensor **dense; /* copies of arguments that do not lie row-major, or NULL */
+  TdDiag *d;
+} Call;
+
+static bool refuse(Call *k, size_t i, const char *code, const char *what) {
+  const TdParam *p = &k->c->root->param[i];
+  return td_diag_set(k->d, TD_USAGE, code, p->loc, "%s of %s %s", p->sym->name,
+                     k->c->root->sym->name, what);
+}
+
+/* Whether tensor argument i has the shape and element type of its parameter. */
+static bool check_tensor(Call *k, size_t i) {
+  const TdParam *p = &k->c->root->param[i];
+  const TdType *t = td_unit_type(k->c->session, k->c->root, p->type);
+  const TdTensor *x = k->arg[i].tensor;
+  if (!x) return refuse(k, i, "argument-type", "takes a tensor");
+  bool same = td_tensor_rank(x) == t->rank && td_type_scalar(x->type) == td_type_scalar(t);
+  for (int d = 0; same && d < t->rank; d++) {
+    int64_t extent;
+    same = td_type_extent(t, d, &extent) && x->extent[d] == extent;
+  }
+  if (same) return true;
+  return refuse(k, i, "argument-type",
+                td_text_fmt(k->d->arena, "is %s, and was given %s", td_type_str(k->d->arena, t),
+                            td_type_str(k->d->arena, x->type)));
+}
+
+/* Whether the elements of argument i, if it is written, are nobody else's. */
+static bool check_overlap(Call *k, size_t i) {
+  for (size_t o = 0; o < k->c->root->nparam; o++) {
+    const TdTensor *x = k->arg[i].tensor, *y = k->arg[o].tensor;
+    if (o == i || !x || !y || !k->c->text->written[i] || !td_tensor_overlap(x, y)) continue;
+    return refuse(k, i, "overlap",
+                  td_text_fmt(k->d->arena, "is written and shares elements with %s",
+                              k->c->root->param[o].sym->name));
+  }
+  return true;
+}
+
+/* The value of an expression over sizes and scalar parameters. */
+static uint64_t value_of(const Call *k, const TdExpr *e) {
+  const TdUnit *u = k->c->root;
+  const TdType *t[4];
+  uint64_t v[4];
+  int64_t size = 0;
+  TdFault fault;
+  switch (e->kind) {
+  case TD_EXPR_LIT: return e->u.bits;
+  case TD_EXPR_SIZE: td_unit_value(u, e, &size); return (uint64_t)size;
+  case TD_EXPR_VAR:
+    for (size_t i = 0; i < u->nparam; i++)
+      if (u->param[i].sym == e->sym) return k->arg[i].scalar;
+    return 0;
+  default: break;
+  }
+  for (uint32_t i = 0; i < e->nkid; i++) t[i] = e->kid[i]->type, v[i] = value_of(k, e->kid[i]);
+  if (e->kind == TD_EXPR_CAST) return td_num_cast(e->type, t[0], v[0], &fault);
+  return td_num_op(e->op, e->type, t, v, (int)e->nkid, &fault);
+}
+
+static bool check(Call *k, size_t narg) {
+  const TdUnit *u = k->c->root;
+  if (narg != u->nparam)
+    return td_diag_set(k->d, TD_USAGE, "argument-count", u->loc, "%s takes %zu arguments, not %zu",
+                       u->sym->name, u->nparam, narg);
+  for (size_t i = 0; i < narg; i++)
+    if (u->param[i].type->kind == TD_T_TENSOR && (!check_tensor(k, i) || !check_overlap(k, i)))
+      return false;
+  for (size_t i = 0; i < u->nassert; i++)
+    if (!value_of(k, u->assert_[i]))
+      return td_diag_set(k->d, TD_ILLEGAL, "assume", u->assert_[i]->loc,
+                         "what %s assumes does not hold", u->sym->name);
+  return true;
+}
+
+/* Lays out argument i as the program takes it. */
+static void lay_out(Call *k, size_t i) {
+  const TdType *t = k->c->root->param[i].type;
+  if (td_type_is_scalar(t)) {
+    k->at[i] = td_arena_alloc(k->arena, td_type_bytes(t));
+    td_num_store(t, k->at[i], k->arg[i].scalar);
+    return;
+  }
+  TdTensor *x = k->arg[i].tensor;
+  if (!td_tensor_is_dense(x)) {
+    k->dense[i] = td_tensor_new(k->arena, x->type, false);
+    td_tensor_copy(k->dense[i], x);
+    x = k->dense[i];
+  }
+  k->at[i] = x->data;
+}
+
+/* Takes back what was written. */
+static void take_back(Call *k, size_t i) {
+  TdTensor *x = k->arg[i].tensor;
+  if (!x || !k->c->text->written[i]) return;
+  if (k->dense[i])
+    td_tensor_copy(x, k->dense[i]);
+  else if (x->written)
+    memset(x->written, 1, (size_t)td_tensor_count(x));
+}
+
+/* Tells a fault with the line of its place. */
+static bool tell(const Call *k, const struct td_run *run) {
+  TdLoc loc = k->c->text->place[run->place];
+  switch (run->fault) {
+  case TD_CPU_ZERO_DIVISION:
+    return td_diag_set(k->d, TD_ILLEGAL, "zero-division", loc, "division by zero");
+  case TD_CPU_INDEX:
+    return td_diag_set(k->d, TD_ILLEGAL, "index-out-of-range", loc,
+                       "index out of range: %" PRId64 " of %" PRId64, run->value[0], run->value[1]);
+  default: return td_diag_set(k->d, TD_BUG, "fault", loc, "the run failed in an unknown way");
+  }
+}
+
+/* Runs the entry on what was laid out. */
+static bool run(Call *k) {
+  TdCtx *ctx = k->c->session->ctx;
+  struct td_run r = {.interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table};
+  k->c->code.entry(&r, k->c->room, k->c->state, k->at);
+  td_ctx_tick(ctx, 1);
+  return r.fault ? tell(k, &r) : true;
+}
+
+bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  Call k = {.c = c, .arg = arg, .d = d};
+  if (!check(&k, narg)) return false;
+  k.arena = td_arena_scratch(c->session->ctx);
+  k.at = TD_NEWN(k.arena, void *, narg);
+  k.dense = TD_NEWN(k.arena, TdTensor *, narg);
+  for (size_t i = 0; i < narg; i++) lay_out(&k, i);
+  bool ok = run(&k);
+  for (size_t i = 0; i < narg; i++) take_back(&k, i);
+  td_arena_free(k.arena);
+  return ok;
+}

@@ -1,0 +1,46 @@
+/* cpu.h - programs on this machine: written as C, compiled in memory or by the system's compiler,
+   cached, run. */
+#ifndef TD_CPU_H
+#define TD_CPU_H
+
+#include "backends/backend.h"
+
+/* A program as C: one function for each unit, and td_entry. */
+typedef struct TdCpuText {
+  const char *text;
+  const TdLoc *place; /* of faults, by number */
+  size_t nplace;
+  const void *const *table; /* constants that are not in the text */
+  const bool *written;      /* of each parameter of the root */
+  double work;              /* statements of a run, estimated */
+} TdCpuText;
+
+/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. */
+const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *p, TdDiag *d);
+
+typedef enum { TD_TIER_AUTO, TD_TIER_TCC, TD_TIER_CC } TdTier;
+
+/* Zeroed is the default. */
+typedef struct TdCpuOptions {
+  TdTier tier;         /* AUTO: in memory where little work is done */
+  int seconds;         /* most time of the system's compiler; 0: 60 */
+  int64_t cache_bytes; /* most that the folder of compiled programs holds; 0: 256 MiB */
+  int threads;         /* of parallel loops; 0: one for each processor */
+} TdCpuOptions;
+
+/* A program ready to run, with its state. */
+typedef struct TdCpu TdCpu;
+
+/* cpu.c: p compiled, owned by a; NULL with d filled. What it holds of the system goes with a. */
+TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d);
+/* Calls the root. Arguments are checked; tensors that it writes are marked as written. False with d
+   filled: wrong arguments (nothing ran), or a fault, after which written tensors hold anything.
+   Escapes when interrupted. */
+bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
+/* Has states start from their declared values again. */
+void td_cpu_reset(TdCpu *c);
+const TdCpuText *td_cpu_source(const TdCpu *c);
+/* TCC or CC. */
+TdTier td_cpu_tier(const TdCpu *c);
+
+#endif

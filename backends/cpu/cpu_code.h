@@ -1,0 +1,44 @@
+/* cpu_code.h - emitted text turned into functions: in memory, or by the system's compiler through a
+   folder of compiled programs. */
+#ifndef TD_CPU_CODE_H
+#define TD_CPU_CODE_H
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/runtime.h"
+
+typedef struct TdCpuCode {
+  void (*entry)(struct td_run *run, void *room, void *state, void *const *arg);
+  void (*reset)(struct td_run *run, void *state);
+  uint64_t room_bytes, state_bytes;
+} TdCpuCode;
+
+/* Finds the symbols of a compiled program by `find`; whether all are there. */
+typedef void *(*TdCpuFind)(void *handle, const char *name);
+bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
+
+/* What is compiled: the text, and the foreign functions it calls. */
+typedef struct TdCpuInput {
+  const char *text;
+  const TdForeign *const *foreign;
+  size_t nforeign;
+} TdCpuInput;
+
+/* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. */
+bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d);
+bool td_cpu_tcc_is_there(void);
+
+/* cpu_cc.c: the words of the compiler's command. */
+const char *const *td_cpu_cc_command(TdArena *a);
+/* The words that compile file `from` into the shared object `to` (both NULL: the flags alone). */
+const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to, int threads,
+                                   const TdCpuInput *in);
+/* Runs a command (NULL-ended) as a process group of its own, its output to file `log`, for at most
+   so many seconds. 0: it ended well; 1: it failed; -1: it did not end, and d says why. */
+int td_cpu_cc_run(TdCtx *c, const char *const *command, const char *log, int seconds, TdDiag *d);
+
+/* cpu_cache.c: the shared object of a text, compiled unless it is in the folder, opened; it is
+   closed with a. False with d filled. */
+bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdCpuCode *code,
+                       TdDiag *d);
+
+#endif

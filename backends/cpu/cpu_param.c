@@ -1,0 +1,141 @@
+/* cpu_param.c - what units do with their parameters: which they write, and, callers first, how far
+   apart the elements of the views lie that they are given. */
+#include "backends/cpu/cpu_text.h"
+
+TdCpuUnit *td_cpu_param_unit(const TdCpuProg *p, TdSym unit) {
+  for (size_t i = 0; i < p->w->prog->nunit; i++)
+    if (p->unit[i].unit->sym == unit) return &p->unit[i];
+  return NULL;
+}
+
+/* The parameter that sym is in unit u, or NULL. */
+static TdCpuParam *param_of(const TdCpuUnit *u, TdSym sym) {
+  for (size_t i = 0; i < u->unit->nparam; i++)
+    if (u->unit->param[i].sym == sym) return &u->param[i];
+  return NULL;
+}
+
+typedef struct Visit {
+  TdCpuProg *p;
+  TdCpuUnit *u;
+} Visit;
+
+static void mark(const TdCpuUnit *u, TdSym sym) {
+  TdCpuParam *x = param_of(u, sym);
+  if (x) x->written = true;
+}
+
+/* Marks what statement s writes. */
+static bool mark_written(void *ud, const TdStmt *s) {
+  Visit *v = ud;
+  if (s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET) mark(v->u, s->expr[0]->sym);
+  if (s->kind == TD_STMT_GET && s->nexpr > 1) mark(v->u, s->expr[1]->sym);
+  if (s->kind != TD_STMT_CALL) return true;
+  const TdCpuUnit *callee = td_cpu_param_unit(v->p, s->sym);
+  for (uint32_t i = 0; callee && i < s->nexpr; i++)
+    if (callee->param[i].written) mark(v->u, s->expr[i]->sym);
+  return true;
+}
+
+/* What a foreign unit writes: as its model does, or everything. */
+static void mark_foreign(TdCpuProg *p, TdCpuUnit *u) {
+  const TdSym model = u->unit->foreign ? u->unit->foreign->model : NULL;
+  const TdCpuUnit *m = model ? td_cpu_param_unit(p, model) : NULL;
+  for (size_t i = 0; i < u->unit->nparam; i++) u->param[i].written = !m || m->param[i].written;
+}
+
+/* The row-major strides of a type of constant extents. */
+static void row_major(const TdType *t, int64_t *stride) {
+  int64_t n = 1, extent;
+  for (int d = t->rank - 1; d >= 0; d--) {
+    stride[d] = n;
+    td_type_extent(t, d, &extent);
+    n *= extent > 0 ? extent : 1;
+  }
+}
+
+typedef struct Declared {
+  TdSym sym;
+  const TdType *type;
+} Declared;
+
+static bool is_declaration(void *ud, const TdStmt *s) {
+  Declared *d = ud;
+  bool here = s->sym == d->sym && s->type;
+  if (here) d->type = s->type;
+  return !here;
+}
+
+/* The type of a tensor that unit u declares: a parameter or a local. */
+static const TdType *type_of(TdCpuProg *p, const TdCpuUnit *u, TdSym sym) {
+  const TdParam *x = td_unit_param(u->unit, sym);
+  Declared d = {sym, x ? x->type : NULL};
+  if (!x) td_walk_stmt(p->w->session->ctx, u->unit->body, is_declaration, &d);
+  return d.type ? td_cfamily_type(p->w, d.type) : NULL;
+}
+
+/* Has parameter x, of type t, take what it is given as `view` in unit u. */
+static void meet(TdCpuProg *p, const TdCpuUnit *u, TdCpuParam *x, const TdType *t,
+                 const TdExpr *view, bool first) {
+  const TdType *base = type_of(p, u, view->sym);
+  const TdCpuParam *from = param_of(u, view->sym);
+  if (!base || base->kind != TD_T_TENSOR) return;
+  int64_t rows[TD_MAX_RANK], dense[TD_MAX_RANK];
+  row_major(base, rows);
+  row_major(t, dense);
+  for (uint32_t d = 0; d < view->nkid; d++) {
+    const TdViewDim *dim = &view->u.dim[d];
+    if (dim->out < 0) continue;
+    bool known = !from || from->dense || from->known[d];
+    int64_t s = (from && !from->dense ? from->stride[d] : rows[d]) * dim->step, extent;
+    if (known && td_type_extent(t, dim->out, &extent) && extent <= 1) s = dense[dim->out];
+    x->known[dim->out] = known && (first || (x->known[dim->out] && x->stride[dim->out] == s));
+    x->stride[dim->out] = s;
+  }
+}
+
+/* Lets the callee of a call know the views that it is given. */
+static bool pass(void *ud, const TdStmt *s) {
+  Visit *v = ud;
+  if (s->kind != TD_STMT_CALL) return true;
+  TdCpuUnit *callee = td_cpu_param_unit(v->p, s->sym);
+  if (!callee) return true;
+  bool first = !callee->called;
+  callee->called = true;
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    const TdType *t = td_unit_type(v->p->w->session, callee->unit, callee->unit->param[i].type);
+    if (t && t->kind == TD_T_TENSOR) meet(v->p, v->u, &callee->param[i], t, s->expr[i], first);
+  }
+  return true;
+}
+
+/* Says which tensor parameters of u lie row-major in every call; those of the root do. */
+static void settle(TdCpuProg *p, TdCpuUnit *u, bool is_root) {
+  for (size_t i = 0; i < u->unit->nparam; i++) {
+    TdCpuParam *x = &u->param[i];
+    const TdType *t = td_cfamily_type(p->w, u->unit->param[i].type);
+    if (t->kind != TD_T_TENSOR) continue;
+    int64_t dense[TD_MAX_RANK];
+    row_major(t, dense);
+    x->dense = true;
+    for (int d = 0; d < t->rank && !is_root && u->called; d++)
+      x->dense &= x->known[d] && x->stride[d] == dense[d];
+  }
+}
+
+bool td_cpu_param_find(TdCpuProg *p) {
+  TdCtx *c = p->w->session->ctx;
+  size_t n = p->w->prog->nunit;
+  for (size_t i = 0; i < n; i++) {
+    Visit v = {p, &p->unit[i]};
+    if (v.u->unit->body) td_walk_stmt(c, v.u->unit->body, mark_written, &v);
+    if (v.u->unit->kind == TD_UNIT_EXTERN) mark_foreign(p, v.u);
+  }
+  for (size_t i = n; i-- > 0;) {
+    Visit v = {p, &p->unit[i]};
+    td_cfamily_enter(p->w, v.u->unit, NULL);
+    settle(p, v.u, i == n - 1);
+    if (v.u->unit->body) td_walk_stmt(c, v.u->unit->body, pass, &v);
+  }
+  return !td_diag_failed(p->w->diag);
+}

@@ -1,0 +1,76 @@
+/* cpu_tcc.c - compiling in memory with libtcc. It keeps its state in globals, so one program is
+   compiled at a time. -DTIDE_NO_TCC leaves it out. */
+#include "backends/cpu/cpu_code.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#ifdef TIDE_NO_TCC
+
+bool td_cpu_tcc_is_there(void) {
+  return false;
+}
+
+bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
+  (void)a, (void)in, (void)code;
+  td_diag_set(d, TD_UNSUPPORTED, "no-tcc", (TdLoc){0}, "this Tide was built without libtcc");
+  td_diag_help(d, "run with tier = \"cc\"");
+  return false;
+}
+
+#else
+
+#  include <libtcc.h>
+
+bool td_cpu_tcc_is_there(void) {
+  return true;
+}
+
+static void delete_state(void *state) {
+  tcc_delete(state);
+}
+
+static void close_library(void *library) {
+  dlclose(library);
+}
+
+/* What libtcc complained about. */
+static void note(void *ud, const char *message) {
+  td_text_putf(ud, "%s\n", message);
+}
+
+static void *find(void *state, const char *name) {
+  return tcc_get_symbol(state, name);
+}
+
+/* Gives the program the foreign functions of libraries. What has only a source is compiled with
+   it. */
+static bool add_foreign(TdArena *a, TCCState *s, const TdForeign *f, TdDiag *d) {
+  if (f->source) return tcc_add_file(s, f->source) == 0;
+  void *library = dlopen(f->library, RTLD_NOW | RTLD_LOCAL);
+  if (library) td_arena_defer(a, close_library, library);
+  void *symbol = library ? dlsym(library, f->symbol) : NULL;
+  if (symbol) return tcc_add_symbol(s, f->symbol, symbol) == 0;
+  td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "%s is not in %s", f->symbol, f->library);
+  return false;
+}
+
+bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
+  TdText said = td_text_new(a);
+  TCCState *s = tcc_new();
+  if (!s) td_ctx_escape(td_arena_ctx(a), TD_WHY_MEMORY);
+  td_arena_defer(a, delete_state, s);
+  tcc_set_error_func(s, &said, note);
+  tcc_set_options(s, "-w");
+  tcc_define_symbol(s, "TD_THREADS", "1");
+  tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
+  bool ok = tcc_compile_string(s, in->text) == 0;
+  for (size_t i = 0; ok && i < in->nforeign; i++) ok = add_foreign(a, s, in->foreign[i], d);
+  ok = ok && tcc_relocate(s, TCC_RELOCATE_AUTO) == 0 && td_cpu_code_link(code, find, s);
+  if (ok) return true;
+  td_diag_set(d, TD_BUG, "tcc-failed", (TdLoc){0}, "libtcc refused the emitted program: %s",
+              td_text_str(&said));
+  return false;
+}
+
+#endif

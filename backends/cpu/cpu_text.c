@@ -1,0 +1,93 @@
+/* cpu_text.c - a whole program as C: its units, callees first, and the entry that a caller knows.
+ */
+#include "backends/cpu/cpu_text.h"
+
+#include <inttypes.h>
+
+/* One name for each unit, and the library's for foreign ones. */
+static void name_units(TdCpuProg *p) {
+  TdCWriter *w = p->w;
+  for (size_t i = 0; i < w->prog->nunit; i++) {
+    TdCpuUnit *u = &p->unit[i];
+    const TdUnit *unit = w->prog->unit[i];
+    u->unit = unit;
+    u->param = TD_NEWN(w->arena, TdCpuParam, unit->nparam);
+    u->name =
+        unit->kind == TD_UNIT_EXTERN ? unit->foreign->symbol : td_cname_fresh(w, unit->sym->name);
+    td_cname_put(w, unit->sym, u->name, NULL, NULL);
+  }
+}
+
+/* The prototype of a foreign unit. */
+static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  td_cfamily_enter(p->w, u->unit, NULL);
+  for (size_t i = 0; i < u->unit->nparam; i++)
+    if (u->unit->param[i].type->kind == TD_T_TENSOR && !u->param[i].dense)
+      td_cfamily_refuse(p->w, "strided-extern", u->unit->loc, "copy it into a local first",
+                        "foreign %s is given a view that does not lie row-major", u->name);
+  td_text_line(out, "void %s(%s);", u->name, td_cpu_arg_params(p, u));
+}
+
+/* td_entry calls the root with arguments from an array of pointers; td_reset starts its state. */
+static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  td_text_line(out, "const uint64_t td_room_bytes = %s%s%s;", u->has_room ? "sizeof(struct " : "0",
+               u->has_room ? u->name : "", u->has_room ? "_room)" : "");
+  td_text_line(out, "const uint64_t td_state_bytes = %s%s%s;",
+               u->has_state ? "sizeof(struct " : "0", u->has_state ? u->name : "",
+               u->has_state ? "_state)" : "");
+  td_text_line(out, "void td_reset(struct td_run *run, void *state) {");
+  if (u->has_state)
+    td_text_line(out, "  %s_reset(run, state);", u->name);
+  else
+    td_text_line(out, "  (void)run, (void)state;");
+  td_text_line(out, "}");
+  td_text_line(out,
+               "void td_entry(struct td_run *run, void *room, void *state, void *const *arg) {");
+  td_text_line(out, "  (void)room, (void)state, (void)arg;");
+  td_text_putf(out, "  %s(run%s%s", u->name, u->has_room ? ", room" : "",
+               u->has_state ? ", state" : "");
+  for (size_t i = 0; i < u->unit->nparam; i++) {
+    const TdType *t = u->unit->param[i].type;
+    if (td_type_is_scalar(t))
+      td_text_putf(out, ", *(const %s *)arg[%zu]", w->target->cell(w, t), i);
+    else
+      td_text_putf(out, ", arg[%zu]", i);
+  }
+  td_text_puts(out, ");\n}\n");
+}
+
+/* The result, from what was written. */
+static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const TdText *out) {
+  TdArena *a = p->w->arena;
+  TdCpuText *t = TD_NEW(a, TdCpuText);
+  bool *written = TD_NEWN(a, bool, root->unit->nparam);
+  for (size_t i = 0; i < root->unit->nparam; i++) written[i] = root->param[i].written;
+  *t = (TdCpuText){.text = td_prelude_add(a, td_text_str(out)),
+                   .place = p->place.at,
+                   .nplace = p->place.n,
+                   .table = p->table.at,
+                   .written = written,
+                   .work = root->work};
+  return t;
+}
+
+const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdDiag *d) {
+  TdCpuProg p = {0};
+  p.w = td_cfamily_new(a, prog, &td_cpu_unit_target, &p, d);
+  p.unit = TD_NEWN(a, TdCpuUnit, prog->nunit);
+  name_units(&p);
+  if (!td_cpu_param_find(&p)) return NULL;
+  TdText out = td_text_new(a);
+  for (size_t i = 0; i < prog->nunit && !td_diag_failed(d); i++) {
+    TdCpuUnit *u = &p.unit[i];
+    if (u->unit->kind == TD_UNIT_EXTERN)
+      put_foreign(&p, u, &out);
+    else if (u->unit->kind == TD_UNIT_KERNEL)
+      td_cpu_unit_put(&p, u, &out);
+  }
+  if (td_diag_failed(d)) return NULL;
+  const TdCpuUnit *root = &p.unit[prog->nunit - 1];
+  put_entry(&p, root, &out);
+  return finished(&p, root, &out);
+}

@@ -1,0 +1,69 @@
+/* cpu_text.h - what the files that write a program for the CPU share. */
+#ifndef TD_CPU_TEXT_H
+#define TD_CPU_TEXT_H
+
+#include "backends/cfamily.h"
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/runtime.h"
+
+/* A parameter of a unit, over all its calls. Strides in elements; the dense ones are row-major. */
+typedef struct TdCpuParam {
+  bool written;
+  bool dense;
+  bool known[TD_MAX_RANK]; /* the stride is the same in all calls */
+  int64_t stride[TD_MAX_RANK];
+} TdCpuParam;
+
+/* A unit as a C function. */
+typedef struct TdCpuUnit {
+  const TdUnit *unit;
+  const char *name;
+  TdCpuParam *param;
+  bool called, has_room, has_state;
+  double work; /* statements of a call, estimated */
+} TdCpuUnit;
+
+/* Memory that is not on the stack: fields of a struct, reached by a prefix as "room->". */
+typedef struct TdCpuRoom {
+  const char *prefix;
+  TdText fields;
+  TD_VEC(const void *) callee; /* units whose room is a field */
+} TdCpuRoom;
+
+/* The program being written: what the hooks reach by the writer's ud. */
+typedef struct TdCpuProg {
+  TdCWriter *w;
+  TdCpuUnit *unit; /* parallel to prog->unit */
+  TdCpuUnit *current;
+  TdMap size;                    /* name -> value, declared at the top of the text */
+  TdText states;                 /* fields of the state of the current unit */
+  TdText resets;                 /* statements that give it its first values */
+  TD_VEC(const void *) stateful; /* units whose state is a field of it */
+  TD_VEC(TdCpuRoom) room;        /* innermost last */
+  int rooms;                     /* made in the current unit */
+  int parallel;                  /* parallel loops around */
+  TD_VEC(TdLoc) place;
+  TD_VEC(const void *) table;
+} TdCpuProg;
+
+/* cpu_param.c: what is written, and the strides of views, for all units. False: w->diag is filled.
+ */
+bool td_cpu_param_find(TdCpuProg *p);
+/* The unit of a symbol. */
+TdCpuUnit *td_cpu_param_unit(const TdCpuProg *p, TdSym unit);
+
+/* cpu_unit.c: the target of numbers; the number of a place; a unit as a function. */
+extern const TdCTarget td_cpu_unit_target;
+int td_cpu_unit_place(TdCpuProg *p, TdLoc loc);
+void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
+
+/* "&room->f" and "&state->f", with the fields made, for a call of f; "" where f needs none. */
+const char *td_cpu_unit_room_of(TdCpuProg *p, const TdCpuUnit *f);
+const char *td_cpu_unit_state_of(TdCpuProg *p, const TdCpuUnit *f);
+
+/* cpu_arg.c: a call of a unit, as a statement; the parameters of a unit as C declares them, and
+   their names put in scope. */
+void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s);
+const char *td_cpu_arg_params(TdCpuProg *p, TdCpuUnit *u);
+
+#endif

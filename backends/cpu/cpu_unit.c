@@ -1,0 +1,301 @@
+/* cpu_unit.c - a kernel as a C function of numbers: where its memory is, when it looks whether to
+   stop, which loops run side by side. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/cpu/cpu_text.h"
+
+enum {
+  STACK_BYTES = 4096,    /* larger locals are in the room */
+  INLINE_COUNT = 1024,   /* longer constants are in the table */
+  POLL_EVERY = 4096,     /* statements of a loop's body that make looking free */
+  POLL_WITHIN = 1 << 22, /* statements of a loop that must look */
+  CHUNK = 1 << 16        /* iterations between looks */
+};
+
+static TdCpuProg *prog_of(const TdCWriter *w) {
+  return w->ud;
+}
+
+int td_cpu_unit_place(TdCpuProg *p, TdLoc loc) {
+  for (size_t i = 0; i < p->place.n; i++)
+    if (memcmp(&p->place.at[i], &loc, sizeof loc) == 0) return (int)i;
+  td_vec_push(p->w->arena, &p->place, loc);
+  return (int)p->place.n - 1;
+}
+
+static TdPiece guard(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc) {
+  int place = td_cpu_unit_place(prog_of(w), loc);
+  return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_I64, "td_index(run, %d, %s, %" PRId64 ")", place,
+                        i.text, extent);
+}
+
+static TdPiece divisor(TdCWriter *w, TdPiece b, TdLoc loc) {
+  int place = td_cpu_unit_place(prog_of(w), loc);
+  return td_cexpr_piece(w, TD_BIND_ATOM, b.c, "td_nonzero%s(run, %d, %s)", td_cexpr_suffix(b.c),
+                        place, b.text);
+}
+
+static double work(TdCWriter *w, const TdStmt *call) {
+  const TdCpuUnit *u = td_cpu_param_unit(prog_of(w), call->sym);
+  return u ? u->work : 1;
+}
+
+/* Whether s leaves the loop around it, or the unit. */
+static bool has_jump(const TdStmt *s, bool in_loop) {
+  if (s->kind == TD_STMT_RETURN || (s->kind == TD_STMT_BREAK && !in_loop)) return true;
+  bool loop = s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (has_jump(s->kid[i], in_loop || loop)) return true;
+  return false;
+}
+
+static bool is_parallel(const TdStmt *s) {
+  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !has_jump(td_for_body(s), false);
+}
+
+/* Statements that one iteration of a loop executes. */
+static double body_work(TdCWriter *w, const TdStmt *loop) {
+  size_t mark = td_crange_mark(w);
+  td_crange_push_loop(w, loop->sym, td_for_lo(loop), td_for_hi(loop));
+  double sum = td_crange_work(w, td_for_body(loop));
+  td_crange_release(w, mark);
+  return sum;
+}
+
+/* Looks whether to stop, where that costs nothing beside the body. */
+static void inside(TdCWriter *w, const TdStmt *s) {
+  const TdCpuProg *p = prog_of(w);
+  if (s->kind == TD_STMT_FOR && body_work(w, s) < POLL_EVERY) return;
+  bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(s);
+  td_text_line(&w->out, "if (td_stopped(run)) %s;",
+               side_by_side  ? "continue"
+               : p->parallel ? "break"
+                             : "return");
+}
+
+/* Whether a loop would run too long without a look. */
+static bool needs_chunks(TdCWriter *w, const TdStmt *s) {
+  double body = body_work(w, s), trips = td_crange_trips(w, s, 1);
+  return s->step == 1 && body < POLL_EVERY && body * trips > POLL_WITHIN && trips > 2 * CHUNK &&
+         !has_jump(td_for_body(s), false);
+}
+
+/* A loop over chunks of CHUNK iterations around the loop s. */
+static const TdStmt *chunked(TdCWriter *w, const TdStmt *s) {
+  TdArena *a = w->arena;
+  TdSession *se = w->session;
+  TdSym v = td_store_sym(w->store, td_text_fmt(a, "%s_from", s->sym->name), TD_SYM_LOOP);
+  const TdExpr *from = td_expr_var(a, v, td_type_index(se), s->loc);
+  const TdExpr *to = td_lin_plus(se, a, from, td_expr_index(se, a, CHUNK, s->loc));
+  to = td_expr_op2(a, TD_OP_MIN, td_type_index(se), to, td_for_hi(s));
+  const TdStmt *inner = td_stmt_for(w->store, s->sym, from, to, 1, td_for_body(s), s->loc);
+  const TdStmt *outer = td_stmt_for(w->store, v, td_for_lo(s), td_for_hi(s), CHUNK,
+                                    td_stmt_block(w->store, &inner, 1, s->loc), s->loc);
+  return td_stmt_with_attrs(w->store, outer, s->attrs);
+}
+
+static TdCpuRoom *room(TdCpuProg *p) {
+  return &p->room.at[p->room.n - 1];
+}
+
+static void push_room(TdCpuProg *p, const char *prefix) {
+  TdCpuRoom r = {.prefix = prefix, .fields = td_text_new(p->w->arena)};
+  r.fields.indent = 1;
+  td_vec_push(p->w->arena, &p->room, r);
+}
+
+static bool holds(const void *const *list, size_t n, const void *x) {
+  for (size_t i = 0; i < n; i++)
+    if (list[i] == x) return true;
+  return false;
+}
+
+const char *td_cpu_unit_room_of(TdCpuProg *p, const TdCpuUnit *f) {
+  TdCpuRoom *r = room(p);
+  if (!f->has_room) return "";
+  if (!holds(r->callee.at, r->callee.n, f)) {
+    td_vec_push(p->w->arena, &r->callee, f);
+    td_text_line(&r->fields, "struct %s_room %s;", f->name, f->name);
+  }
+  return td_text_fmt(p->w->arena, "&%s%s", r->prefix, f->name);
+}
+
+const char *td_cpu_unit_state_of(TdCpuProg *p, const TdCpuUnit *f) {
+  if (!f->has_state) return "";
+  if (!holds(p->stateful.at, p->stateful.n, f)) {
+    td_vec_push(p->w->arena, &p->stateful, f);
+    td_text_line(&p->states, "struct %s_state %s;", f->name, f->name);
+    td_text_line(&p->resets, "%s_reset(run, &state->%s);", f->name, f->name);
+  }
+  return td_text_fmt(p->w->arena, "&state->%s", f->name);
+}
+
+/* A parallel loop: every thread has a room of its own. */
+static void put_parallel(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  TdText before = w->out;
+  const char *name = td_text_fmt(w->arena, "room%d", ++p->rooms);
+  push_room(p, td_text_fmt(w->arena, "%s->", name));
+  w->out = td_text_new(w->arena);
+  w->out.indent = before.indent + 1;
+  p->parallel++;
+  td_text_puts(&w->out, "#pragma omp for\n");
+  td_cstmt_put_for(w, s);
+  p->parallel--;
+  TdText loop = w->out;
+  TdCpuRoom own = *room(p);
+  p->room.n--;
+  w->out = before;
+  td_text_puts(&w->out, "#pragma omp parallel num_threads(TD_THREADS)\n");
+  td_text_line(&w->out, "{");
+  w->out.indent++;
+  if (own.fields.n) {
+    const char *outer = room(p)->prefix;
+    td_text_line(&room(p)->fields, "struct {\n%s  } %s[TD_THREADS];", td_text_str(&own.fields),
+                 name);
+    td_text_line(&w->out, "__typeof__(%s%s[0]) *restrict %s = &%s%s[td_thread()];", outer, name,
+                 name, outer, name);
+  }
+  w->out.indent--;
+  td_text_puts(&w->out, td_text_str(&loop));
+  td_text_line(&w->out, "}");
+}
+
+static bool put_for(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  bool parallel = is_parallel(s) && !p->parallel, chunks = needs_chunks(w, s);
+  if (!parallel && !chunks) return false;
+  if (chunks) s = chunked(w, s);
+  if (parallel)
+    put_parallel(p, s);
+  else
+    td_cstmt_put_for(w, s);
+  return true;
+}
+
+/* Memory of type t in the room, or of the state: declared as a field, named in scope. */
+static void put_field(TdCpuProg *p, const TdStmt *s, TdText *fields, const char *prefix) {
+  TdCWriter *w = p->w;
+  const char *name =
+      td_text_fmt(w->arena, "%s_%" PRIu32, td_cname_fresh(w, s->sym->name), s->sym->id);
+  td_text_line(fields, "%s;", td_cstmt_array(w, s->type, name));
+  td_cname_put(w, s->sym, td_text_fmt(w->arena, "%s%s", prefix, name), td_cfamily_type(w, s->type),
+               NULL);
+}
+
+/* The number of a blob's data in the table. */
+static int table_entry(TdCpuProg *p, const TdBlob *b) {
+  td_vec_push(p->w->arena, &p->table, b->data);
+  return (int)p->table.n - 1;
+}
+
+static void put_state(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  put_field(p, s, &p->states, "state->");
+  const char *cell = w->target->cell(w, td_type_scalar(s->type));
+  td_text_line(&p->resets, "for (int64_t i = 0; i < %" PRId64 "; i++)", s->blob->count);
+  td_text_line(&p->resets, "  ((%s *)%s)[i] = ((const %s *)run->table[%d])[i];", cell,
+               td_cname_of(w, s->sym)->text, cell, table_entry(p, s->blob));
+}
+
+/* A constant that is too large for the text. */
+static void put_constant(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  const char *name = td_cname_fresh(w, s->sym->name);
+  td_text_line(&w->out, "%s = run->table[%d];", td_cstmt_pointer(w, s->type, name, true),
+               table_entry(p, s->blob));
+  td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
+}
+
+static bool put_local(TdCpuProg *p, const TdStmt *s) {
+  if (s->type->kind != TD_T_TENSOR) return false;
+  int64_t count = 0;
+  td_type_count(td_cfamily_type(p->w, s->type), &count);
+  bool large = (double)count * (double)td_type_bytes(s->type) > STACK_BYTES;
+  if (s->cls == TD_LOCAL_STATE)
+    put_state(p, s);
+  else if (s->cls == TD_LOCAL_CONST && count > INLINE_COUNT)
+    put_constant(p, s);
+  else if (s->cls == TD_LOCAL_AUTO && large)
+    put_field(p, s, &room(p)->fields, room(p)->prefix);
+  else
+    return false;
+  return true;
+}
+
+static bool stmt(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = prog_of(w);
+  switch (s->kind) {
+  case TD_STMT_FOR: return put_for(p, s);
+  case TD_STMT_LOCAL: return put_local(p, s);
+  case TD_STMT_CALL: td_cpu_arg_call(p, s); return true;
+  default: return false;
+  }
+}
+
+const TdCTarget td_cpu_unit_target = {.loop_type = "int64_t",
+                                      .cell = td_cnum_cell,
+                                      .value = td_cnum_value,
+                                      .index = td_cnum_exact,
+                                      .truth = td_cnum_exact,
+                                      .guard = guard,
+                                      .divisor = divisor,
+                                      .stmt = stmt,
+                                      .inside = inside,
+                                      .work = work};
+
+/* Declares the sizes of u that C can name, once for the whole text. */
+static void put_sizes(TdCpuProg *p, const TdUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  for (size_t i = 0; i < u->nsize; i++) {
+    const TdSize *s = &u->size[i];
+    uint64_t value;
+    if (!s->known || s->value < 0 || s->value > INT32_MAX) continue;
+    bool there = td_map_get(&p->size, (uint64_t)(uintptr_t)s->name, &value);
+    if (there && value != (uint64_t)s->value) continue;
+    if (!td_cname_put_size(w, s->name) || there) continue;
+    td_map_put(w->arena, &p->size, (uint64_t)(uintptr_t)s->name, (uint64_t)s->value);
+    td_text_line(out, "enum { %s = %" PRId64 " };", s->name, s->value);
+  }
+}
+
+/* "struct f_room { .. };", unless it has no fields; whether it has. */
+static bool put_struct(TdText *out, const char *unit, const char *what, const TdText *fields) {
+  if (!fields->n) return false;
+  td_text_line(out, "struct %s_%s {", unit, what);
+  td_text_puts(out, td_text_str(fields));
+  td_text_line(out, "};");
+  return true;
+}
+
+void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  td_cfamily_enter(w, u->unit, NULL);
+  for (size_t i = 0; i < w->prog->nunit; i++)
+    td_cname_put(w, p->unit[i].unit->sym, p->unit[i].name, NULL, NULL);
+  static const char *const own[] = {"run", "room", "state"};
+  for (size_t i = 0; i < 3; i++) td_cname_put(w, NULL, own[i], NULL, NULL);
+  p->current = u;
+  p->rooms = 0;
+  p->room.n = p->stateful.n = 0;
+  p->states = p->resets = w->out = td_text_new(w->arena);
+  p->states.indent = p->resets.indent = w->out.indent = 1;
+  push_room(p, "room->");
+  put_sizes(p, u->unit, out);
+  u->work = td_crange_work(w, u->unit->body);
+  const char *params = td_cpu_arg_params(p, u);
+  td_cstmt_put(w, u->unit->body);
+  u->has_room = put_struct(out, u->name, "room", &room(p)->fields);
+  u->has_state = put_struct(out, u->name, "state", &p->states);
+  if (u->has_state)
+    td_text_line(out, "static void %s_reset(struct td_run *run, struct %s_state *state) {\n%s}",
+                 u->name, u->name, td_text_str(&p->resets));
+  td_text_putf(out, "static void %s(struct td_run *run", u->name);
+  if (u->has_room) td_text_putf(out, ", struct %s_room *restrict room", u->name);
+  if (u->has_state) td_text_putf(out, ", struct %s_state *restrict state", u->name);
+  td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
+  td_text_puts(out, "  (void)run;\n");
+  td_text_puts(out, td_text_str(&w->out));
+  td_text_puts(out, "}\n\n");
+}

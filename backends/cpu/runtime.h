@@ -1,0 +1,36 @@
+/* runtime.h - what emitted programs and their caller share: one struct, and the text that programs
+   may use. */
+#ifndef TD_CPU_RUNTIME_H
+#define TD_CPU_RUNTIME_H
+
+#include "base/base.h"
+
+/* The first argument of every emitted function, field by field. */
+#define TD_CPU_RUN_FIELDS(X)                                                                       \
+  X(const volatile int *interrupt) /* not 0: stop */                                               \
+  X(volatile int fault)            /* TdCpuFault of the first that happened */                     \
+  X(int place)                     /* where: number in the table of places */                      \
+  X(int64_t value[2])              /* what: the index and the extent */                            \
+  X(const void *const *table)      /* constants that are too large for the text */                 \
+  X(const uint64_t *key)           /* random words of fingerprints */
+
+struct td_run {
+#define X(field) field;
+  TD_CPU_RUN_FIELDS(X)
+#undef X
+};
+
+/* Faults, by the numbers that emitted programs report. */
+typedef enum {
+  TD_CPU_OK,
+  TD_CPU_ZERO_DIVISION,
+  TD_CPU_INDEX,
+  TD_CPU_DEADLOCK,
+  TD_CPU_LEFTOVER
+} TdCpuFault;
+
+/* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that
+   uses), in a fixed order. Owned by a. */
+const char *td_prelude_add(TdArena *a, const char *body);
+
+#endif
