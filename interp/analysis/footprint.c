@@ -117,13 +117,16 @@ static Bounds bounds_of(const Query *k, const Part *p, int d, int sign) {
   return b;
 }
 
-/* Bounds of sign * (element d) that hold for all parts. */
-static Bounds common_bounds(const Query *k, int d, int sign) {
+/* Bounds of sign * (element d) that hold for all parts, or (not NULL) for the chosen ones. */
+static Bounds common_bounds(const Query *k, const bool *chosen, int d, int sign) {
   Bounds common = {.n = 0};
+  bool some = false;
   for (size_t p = 0; p < k->part.n; p++) {
+    if (chosen && !chosen[p]) continue;
     Bounds own = bounds_of(k, &k->part.at[p], d, sign), all = common, kept = {.n = 0};
-    if (p == 0) {
+    if (!some) {
       common = own;
+      some = true;
       continue;
     }
     /* a bound holds for both sides if one of the other side's is at least as great */
@@ -193,7 +196,7 @@ static void offer(const Query *k, Span *s, TdAff lo, TdAff high) {
 
 /* Finds lo and extent of dimension d: the best pair of common bounds, or all of it. */
 static bool box_dim(const Query *k, int d, TdAff *lo, TdAff *extent) {
-  Bounds low = common_bounds(k, d, 1), high = common_bounds(k, d, -1);
+  Bounds low = common_bounds(k, NULL, d, 1), high = common_bounds(k, NULL, d, -1);
   Span s = {td_sys_const(0), whole_extent(k, d)};
   for (size_t i = 0; i < low.n; i++)
     for (size_t j = 0; j < high.n; j++) offer(k, &s, low.at[i], high.at[j]);
@@ -285,26 +288,96 @@ static void collect(Query *k, const TdLeaves *l, TdSym array) {
     }
 }
 
+/* Starts a query about what s does to the array; whether it does anything. Its memory is freed with
+ * k->a. */
+static bool begin(Query *k, const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t) {
+  *k = (Query){.q = q, .a = td_arena_scratch(td_affine_ctx(q->affine)), .type = t};
+  k->space = td_access_space(k->a);
+  k->rank = t->kind == TD_T_TENSOR ? t->rank : 0;
+  for (int d = 0; d < k->rank; d++) k->element[d] = ELEMENT + d;
+  TdNestMaker m = {q->prog->store->session, k->space, &(TdEnv){.unit = q->unit}};
+  k->context = td_nest_context(&m, s);
+  collect(k, td_access_list(q, k->space, &s, 1), array);
+  bool *not_size = TD_NEWN(k->a, bool, k->space->at.n);
+  for (size_t i = 0; i < k->space->at.n; i++) not_size[i] = !k->space->at.at[i].is_size;
+  k->not_size = not_size;
+  return k->part.n > 0;
+}
+
 bool td_footprint_of(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
                      TdFootprint *out) {
-  Query k = {.q = q, .a = td_arena_scratch(td_affine_ctx(q->affine)), .type = t};
-  k.space = td_access_space(k.a);
-  k.rank = t->kind == TD_T_TENSOR ? t->rank : 0;
-  for (int d = 0; d < k.rank; d++) k.element[d] = ELEMENT + d;
-  TdNestMaker m = {q->prog->store->session, k.space, &(TdEnv){.unit = q->unit}};
-  k.context = td_nest_context(&m, s);
-  collect(&k, td_access_list(q, k.space, &s, 1), array);
-  bool *not_size = TD_NEWN(k.a, bool, k.space->at.n);
-  for (size_t i = 0; i < k.space->at.n; i++) not_size[i] = !k.space->at.at[i].is_size;
-  k.not_size = not_size;
-  *out = (TdFootprint){.box = {.rank = k.rank}};
+  Query k;
   TdAff lo[TD_MAX_RANK], extent[TD_MAX_RANK];
-  bool ok = k.part.n > 0;
+  bool ok = begin(&k, q, s, array, t);
+  *out = (TdFootprint){.box = {.rank = k.rank}};
   for (int d = 0; ok && d < k.rank; d++) ok = box_dim(&k, d, &lo[d], &extent[d]);
   if (ok) describe(&k, lo, extent, out);
   for (int d = 0; ok && d < k.rank; d++) {
     out->box.lo[d] = expr_of(&k, lo[d]);
     out->box.extent[d] = expr_of(&k, extent[d]);
+  }
+  td_arena_free(k.a);
+  return ok;
+}
+
+/* b and one more bound, without those that others imply. */
+static Bounds tightest(const Query *k, Bounds b, TdAff one) {
+  if (b.n == MOST_BOUNDS) b.n--;
+  b.at[b.n++] = one;
+  for (size_t i = 0; i < b.n;) {
+    size_t j = 0;
+    while (j < b.n && (j == i || !is_known(k, td_sys_plus(k->a, b.at[j], -1, b.at[i])))) j++;
+    if (j < b.n)
+      b.at[i] = b.at[--b.n];
+    else
+      i++;
+  }
+  return b;
+}
+
+/* The greatest of sign * b + c, or (op MIN) the least. */
+static const TdExpr *extreme(const Query *k, TdOp op, const Bounds *b, int sign, int64_t c) {
+  const TdExpr *r = NULL;
+  for (size_t i = 0; i < b->n; i++) {
+    const TdExpr *e = expr_of(k, td_sys_scale(k->a, sign, b->at[i], c));
+    r = r ? td_expr_op2(k->q->arena, op, e->type, r, e) : e;
+  }
+  return r;
+}
+
+/* The elements that the chosen parts touch, as rows over the element columns in *points. */
+static TdMoved moved_by(const Query *k, const bool *chosen, TdSys *points) {
+  TdMoved m = {.rank = k->rank};
+  for (size_t p = 0; p < k->part.n; p++) m.any |= chosen[p];
+  *points = td_sys_copy(k->a, &k->context->dom[0]);
+  for (int d = 0; m.any && d < k->rank; d++) {
+    TdAff last = td_sys_scale(k->a, -1, whole_extent(k, d), 1), e = td_sys_col(k->a, k->element[d]);
+    Bounds low = tightest(k, common_bounds(k, chosen, d, 1), td_sys_const(0));
+    Bounds high = tightest(k, common_bounds(k, chosen, d, -1), last);
+    for (size_t i = 0; i < low.n; i++) td_sys_le(k->a, points, low.at[i], e);
+    for (size_t i = 0; i < high.n; i++)
+      td_sys_nonneg(k->a, points, td_sys_plus(k->a, td_sys_scale(k->a, -1, e, 0), -1, high.at[i]));
+    m.from[d] = extreme(k, TD_OP_MAX, &low, 1, 0);
+    m.to[d] = extreme(k, TD_OP_MIN, &high, -1, 1);
+  }
+  return m;
+}
+
+bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
+                        TdMoved *load, TdMoved *store) {
+  Query k;
+  bool ok = begin(&k, q, s, array, t);
+  for (int d = 0; ok && d < k.rank; d++) ok = !whole_extent(&k, d).bad;
+  if (ok) {
+    bool *chosen = TD_NEWN(k.a, bool, k.part.n);
+    TdSys points;
+    for (size_t i = 0; i < k.part.n; i++) chosen[i] = k.part.at[i].x->write;
+    *store = moved_by(&k, chosen, &points);
+    bool filled = store->any && is_covered(&k, &points, true);
+    for (size_t i = 0; i < k.part.n; i++)
+      chosen[i] = (!filled && k.part.at[i].x->write) ||
+                  (k.part.at[i].x->read && !is_prepared(&k, &k.part.at[i]));
+    *load = moved_by(&k, chosen, &points);
   }
   td_arena_free(k.a);
   return ok;

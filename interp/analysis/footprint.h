@@ -25,6 +25,21 @@ typedef struct TdFootprint {
 bool td_footprint_of(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
                      TdFootprint *out);
 
+/* The elements to move between an array and a buffer of its footprint: in dimension d from `from`
+ * on to before `to`, over what surrounds the statement; a max, or a min, of affine forms where no
+ * one of them says it all. They lie in the array. */
+typedef struct TdMoved {
+  bool any;
+  int rank;
+  const TdExpr *from[TD_MAX_RANK], *to[TD_MAX_RANK];
+} TdMoved;
+
+/* What to load before s and to store after it when a buffer stands for `array`: loaded is what s
+ * reads before it writes it, and what is stored although s perhaps does not write it. As
+ * td_footprint_of otherwise. */
+bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
+                        TdMoved *load, TdMoved *store);
+
 /* How a box moves from one iteration of `loop` (around the statement) to the next. */
 typedef struct TdFootprintStep {
   int dim;       /* the dimension that moves, or -1 */
