@@ -1,4 +1,4 @@
-/* change.c - keys that change the text: typing, deleting, killing, words, undo. */
+/* change.c - keys that change the text; keymap.def says what each does. */
 #include <string.h>
 
 #include "repl/editor.h"
@@ -136,10 +136,12 @@ void td_change_transpose(TdLine *l) {
   td_draft_replace(d, from, to, swapped.at, swapped.n);
 }
 
+/* ASCII letters only: case elsewhere depends on the language. */
 static bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
+/* The same for capitals. */
 static bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }

@@ -87,10 +87,12 @@ size_t td_draft_line_end(const TdDraft *d, size_t at) {
   return at;
 }
 
+/* What separates words for C-w. */
 static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
+/* What words are made of. */
 static bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
          (unsigned char)c >= 0x80;

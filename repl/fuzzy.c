@@ -10,6 +10,7 @@ static bool fits(char text, char typed) {
   return text == typed || (typed >= 'a' && typed <= 'z' && text == typed - 'a' + 'A');
 }
 
+/* Whether a byte before another one means that no word starts there. */
 static bool is_inner(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }

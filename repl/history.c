@@ -40,6 +40,7 @@ const TdEntry *td_history_at(const TdHistory *h, size_t i) {
   return &h->entries.at[i];
 }
 
+/* For td_arena_defer. */
 static void close_fd(void *fd) {
   close(*(int *)fd);
 }
@@ -105,6 +106,7 @@ static void format(TdText *out, const TdEntry *e) {
   td_text_putc(out, '\n');
 }
 
+/* Whether the entry is these n bytes. */
 static bool is_text(const TdEntry *e, const char *text, size_t n) {
   return e->n == n && (n == 0 || memcmp(e->text, text, n) == 0);
 }

@@ -23,6 +23,7 @@ void td_key_feed(TdKeys *k, const char *s, size_t n) {
   td_text_putn(&k->in, s, n);
 }
 
+/* Whether the n bytes at s start with a text. */
 static bool starts(const char *s, size_t n, const char *with) {
   size_t w = strlen(with);
   return n >= w && memcmp(s, with, w) == 0;

@@ -69,6 +69,7 @@ void td_line_print_above(TdLine *l, const char *text, size_t n) {
   td_tty_write(l->out, out.at, out.n);
 }
 
+/* Sends what the screen made. */
 static void write_text(TdLine *l, TdText out) {
   td_tty_write(l->out, out.at, out.n);
 }

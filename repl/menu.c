@@ -37,6 +37,7 @@ void td_menu_column(TdMenu *m, int by) {
     m->chosen = to;
 }
 
+/* What the list shows for an item. */
 static const char *shown(const TdLineItem *item) {
   return item->shown ? item->shown : item->insert;
 }

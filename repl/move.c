@@ -1,4 +1,4 @@
-/* move.c - keys that move the cursor, into the ghost text too. */
+/* move.c - keys that move the cursor, into the ghost text too; keymap.def says what each does. */
 #include <string.h>
 
 #include "repl/editor.h"

@@ -18,6 +18,7 @@ typedef struct Pen {
   size_t start;  /* of the row */
 } Pen;
 
+/* Has what follows in the row look like `style`. */
 static void set_style(Pen *p, TdStyle style) {
   TdText *out = &p->pane->text;
   if (style == p->style) return;
@@ -44,6 +45,7 @@ static bool make_room(Pen *p, int cells) {
   return cells <= p->cols;
 }
 
+/* Puts n bytes that take `cells` cells. */
 static void put(Pen *p, const char *s, size_t n, int cells, TdStyle style) {
   set_style(p, style);
   td_text_putn(&p->pane->text, s, n);
@@ -90,6 +92,7 @@ static void put_run(Pen *p, const char *s, size_t n, TdStyle style) {
   }
 }
 
+/* Puts a prompt, if there is one. */
 static void put_prompt(Pen *p, const char *prompt) {
   if (prompt) put_run(p, prompt, strlen(prompt), TD_STYLE_PROMPT);
 }

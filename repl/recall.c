@@ -10,6 +10,7 @@
 
 #define NEWLINE_SIGN "\xE2\x86\xB5"
 
+/* The order of hits, for qsort; no two are equal. */
 static int by_score(const void *a, const void *b) {
   const TdHit *x = a, *y = b;
   if (x->score != y->score) return x->score < y->score ? 1 : -1;

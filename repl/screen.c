@@ -6,10 +6,14 @@
 
 #define WRAP_OFF "\033[?7l"
 #define WRAP_ON "\033[?7h"
+/* Clears the row and all below. Not from the first column: in the first row of all, tmux would take
+ * that for the wish to keep a copy. */
+#define CLEAR "\r\033[2K \033[J\r"
 
 /* Fewer columns than this are taken for this many; the terminal cuts the rows. */
 #define MIN_COLS 10
 
+/* Takes a size, or the least that can be laid out. */
 static void set_size(TdScreen *s, int rows, int cols) {
   s->rows = rows > 1 ? rows : 1;
   s->cols = cols > MIN_COLS ? cols : MIN_COLS;
@@ -53,17 +57,12 @@ static void go_to_row(TdScreen *s, TdText *out, size_t row) {
   s->col = 0;
 }
 
+/* Goes to a cell of a row that is there. */
 static void go_to(TdScreen *s, TdText *out, size_t row, int col) {
   if (row == s->row && col == s->col) return;
   go_to_row(s, out, row);
   if (col) td_text_putf(out, "\033[%dC", col);
   s->col = col;
-}
-
-static void put_row(TdScreen *s, TdText *out, const TdPane *p, const TdRow *row) {
-  td_text_putn(out, td_text_str(&p->text) + row->at, row->n);
-  if (row->cells < s->cols) td_text_puts(out, "\033[K");
-  s->col = row->cells;
 }
 
 /* The rows of the draft that fit above `below` rows, scrolled so that the cursor is among them. */
@@ -76,15 +75,18 @@ static size_t scroll(TdScreen *s, const TdPane *p, size_t below) {
   return n;
 }
 
-/* Writes row i unless it is on the terminal already. */
+/* Writes row i unless it is on the terminal already. A longer one is cleared whole before: some
+ * terminals, when they wrap rows anew, count cells that were only cleared to the end. */
 static void update_row(TdScreen *s, TdText *out, const TdPane *p, const TdRow *row, size_t i) {
   const TdRow *old = i < s->seen.n ? &s->seen.at[i] : NULL;
-  if (old && old->n == row->n &&
-      (row->n == 0 ||
-       memcmp(td_text_str(&s->shown.text) + old->at, td_text_str(&p->text) + row->at, row->n) == 0))
+  const char *text = td_text_str(&p->text) + row->at;
+  if (old && old->n == row->n && memcmp(td_text_str(&s->shown.text) + old->at, text, row->n) == 0)
     return;
   go_to_row(s, out, i);
-  put_row(s, out, p, row);
+  if (old && old->cells > row->cells) td_text_puts(out, "\033[2K");
+  td_text_putn(out, text, row->n);
+  if (row->cells < s->cols) td_text_puts(out, "\033[K");
+  s->col = row->cells;
 }
 
 /* Makes the pane p, whose memory is the spare arena's, the one that is shown: n_draft rows from
@@ -94,6 +96,7 @@ static void show(TdScreen *s, TdText *out, const TdPane *p, size_t n_draft, size
   TdRow *rows = TD_NEWN(a, TdRow, n_draft + n_below);
   memcpy(rows, p->rows.at + s->top, n_draft * sizeof *rows);
   memcpy(rows + n_draft, p->rows.at + p->n_draft, n_below * sizeof *rows);
+  if (s->seen.n == 0) td_text_puts(out, CLEAR);
   for (size_t i = 0; i < n_draft + n_below; i++) update_row(s, out, p, &rows[i], i);
   if (s->seen.n > n_draft + n_below) {
     go_to_row(s, out, n_draft + n_below);
@@ -127,7 +130,6 @@ TdText td_screen_finish(TdScreen *s, const TdView *v) {
   bool fits = p.rows.n <= (size_t)s->rows;
   if (!fits) {
     go_to_row(s, &out, 0);
-    td_text_puts(&out, "\033[J");
     s->seen.n = 0;
   }
   s->top = 0;
@@ -142,9 +144,8 @@ TdText td_screen_finish(TdScreen *s, const TdView *v) {
 /* Goes `up` rows up and clears all from there. */
 static TdText clear_from(TdScreen *s, size_t up) {
   TdText out = td_text_new(spare(s));
-  td_text_putc(&out, '\r');
   if (up) td_text_putf(&out, "\033[%zuA", up);
-  td_text_puts(&out, "\033[J");
+  td_text_puts(&out, CLEAR);
   td_screen_forget(s);
   return out;
 }

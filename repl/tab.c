@@ -36,6 +36,7 @@ static void close_list(TdLine *l) {
   l->menu.found.items.n = 0;
 }
 
+/* Goes on to the next stop of the indent. */
 static void indent(TdDraft *d) {
   size_t n = INDENT - (d->cursor - td_draft_line(d, d->cursor)) % INDENT;
   td_draft_insert(d, "  ", n);

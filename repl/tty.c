@@ -65,6 +65,7 @@ static void restore(void) {
   tcsetattr(tty.in, TCSANOW, &tty.cooked);
 }
 
+/* Ends a wait. Async-signal-safe. */
 static void wake(void) {
   ssize_t done = write(tty.wake[1], "", 1);
   (void)done;
@@ -80,6 +81,7 @@ static void take_signals(const int *sig, size_t n, struct sigaction *old, void (
   }
 }
 
+/* Puts back what take_signals kept. Async-signal-safe. */
 static void give_signals(const int *sig, size_t n, const struct sigaction *old) {
   for (size_t i = 0; i < n; i++) sigaction(sig[i], &old[i], NULL);
 }
@@ -97,6 +99,7 @@ static void on_leaving(int sig) {
   errno = saved;
 }
 
+/* Notes the signal for the next wait. */
 static void on_reported(int sig) {
   int saved = errno;
   tty.happened |= sig == SIGWINCH ? TD_TTY_RESIZED : sig == SIGINT ? TD_TTY_INTERRUPT : TD_TTY_LOST;

@@ -42,10 +42,12 @@ static int flags_of(uint32_t cp) {
   return 0;
 }
 
+/* Regional indicators: two of them are a flag. */
 static bool is_flag_letter(uint32_t cp) {
   return cp >= 0x1F1E6 && cp <= 0x1F1FF;
 }
 
+/* Modifiers that join the picture before them. */
 static bool is_skin_tone(uint32_t cp) {
   return cp >= 0x1F3FB && cp <= 0x1F3FF;
 }

@@ -25,12 +25,14 @@ static inline int demo_depth(const char *text, size_t n, size_t at) {
   return depth;
 }
 
+/* More lines while a `do` is open. */
 static inline TdInputState demo_state(void *ud, const char *text, size_t n) {
   (void)ud;
   int depth = demo_depth(text, n, n);
   return depth > 0 ? TD_INPUT_MORE : depth < 0 ? TD_INPUT_WRONG : TD_INPUT_WHOLE;
 }
 
+/* Two spaces for each open `do`, less for an `end`. */
 static inline int demo_indent(void *ud, const char *text, size_t n, size_t line) {
   (void)ud;
   size_t word = line;
@@ -38,6 +40,7 @@ static inline int demo_indent(void *ud, const char *text, size_t n, size_t line)
   return 2 * (demo_depth(text, n, line) - (word < n && demo_is_word(text, n, word, "end")));
 }
 
+/* Digits, `do` and `end`. */
 static inline void demo_highlight(void *ud, const char *text, size_t n, TdSpans *out) {
   (void)ud;
   for (size_t i = 0; i < n; i++) {
@@ -47,6 +50,7 @@ static inline void demo_highlight(void *ud, const char *text, size_t n, TdSpans 
   }
 }
 
+/* The other parenthesis. */
 static inline bool demo_match(void *ud, const char *text, size_t n, size_t at, size_t *partner) {
   (void)ud;
   int by = text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0, depth = 0;
@@ -59,6 +63,7 @@ static inline bool demo_match(void *ud, const char *text, size_t n, size_t at, s
   return false;
 }
 
+/* Four words, by the letters before the cursor. */
 static inline void demo_complete(void *ud, const char *text, size_t n, size_t cursor,
                                  TdLineItems *out) {
   static const TdLineItem words[] = {{"print", NULL, "writes its arguments"},
@@ -73,6 +78,7 @@ static inline void demo_complete(void *ud, const char *text, size_t n, size_t cu
       td_vec_push(out->arena, &out->items, words[i]);
 }
 
+/* One word has a hint. */
 static inline void demo_hint(void *ud, const char *text, size_t n, TdText *out) {
   (void)ud;
   if (n == 4 && memcmp(text, "hint", 4) == 0) td_text_puts(out, "ed at");

@@ -22,6 +22,8 @@ typedef struct Vt {
   bool no_wrap, is_pasting;
   VtCell cell[VT_ROWS][VT_COLS];
   bool is_soft[VT_ROWS]; /* the row was wrapped into the next one */
+  int used[VT_ROWS];     /* cells of the row that were written since it was cleared whole */
+  bool is_keeping;       /* as tmux: those count when rows are wrapped anew */
   int scrolled;          /* rows that left at the top */
   int bells, writes;
   char sgr[VT_SGR];
@@ -30,17 +32,21 @@ typedef struct Vt {
   unsigned before; /* the code point before */
 } Vt;
 
+/* An empty terminal. */
 static inline void vt_init(Vt *v, int rows, int cols) {
   memset(v, 0, sizeof *v);
   v->rows = rows;
   v->cols = cols;
 }
 
+/* Clears a row from a column on. */
 static inline void vt_clear(Vt *v, int row, int from) {
   for (int c = from; c < VT_COLS; c++) memset(&v->cell[row][c], 0, sizeof(VtCell));
   v->is_soft[row] = false;
+  if (from == 0 || (!v->is_keeping && from < v->used[row])) v->used[row] = from;
 }
 
+/* Goes a row down, scrolling at the bottom. */
 static inline void vt_line_feed(Vt *v) {
   if (v->row + 1 < v->rows) {
     v->row++;
@@ -48,10 +54,12 @@ static inline void vt_line_feed(Vt *v) {
   }
   memmove(v->cell[0], v->cell[1], sizeof v->cell[0] * (VT_ROWS - 1));
   memmove(v->is_soft, v->is_soft + 1, sizeof *v->is_soft * (VT_ROWS - 1));
+  memmove(v->used, v->used + 1, sizeof *v->used * (VT_ROWS - 1));
   vt_clear(v, v->rows - 1, 0);
   v->scrolled++;
 }
 
+/* Whether a code point is in a range. */
 static inline bool vt_in(unsigned cp, unsigned lo, unsigned hi) {
   return cp >= lo && cp <= hi;
 }
@@ -76,9 +84,11 @@ static inline void vt_join(Vt *v, const char *s, size_t n, int cells) {
   if (cells == 2 && c + 1 < v->cols && !v->cell[v->row][c + 1].is_tail) {
     v->cell[v->row][c + 1] = (VtCell){.is_tail = true};
     v->col = c + 2 < v->cols ? c + 2 : v->cols - 1;
+    if (v->used[v->row] < c + 2) v->used[v->row] = c + 2;
   }
 }
 
+/* Shows a character at the cursor, or joins it to the one before. */
 static inline void vt_put(Vt *v, const char *s, size_t n, unsigned cp) {
   int w = vt_width(cp);
   bool flags = vt_in(cp, 0x1F1E6, 0x1F1FF) && vt_in(v->before, 0x1F1E6, 0x1F1FF);
@@ -100,6 +110,7 @@ static inline void vt_put(Vt *v, const char *s, size_t n, unsigned cp) {
   memcpy(to->text, s, n);
   memcpy(to->sgr, v->sgr, VT_SGR);
   v->col += w;
+  if (v->used[v->row] < v->col) v->used[v->row] = v->col;
   if (v->col >= v->cols) {
     v->col = v->cols - 1;
     v->is_pending = true;
@@ -121,7 +132,7 @@ static inline void vt_sequence(Vt *v, char final) {
     for (int r = n == 2 ? 0 : v->row + 1; r < v->rows; r++)
       if (r != v->row) vt_clear(v, r, 0);
     break;
-  case 'K': vt_clear(v, v->row, v->col); break;
+  case 'K': vt_clear(v, v->row, n == 2 ? 0 : v->col); break;
   case 'm': snprintf(v->sgr, VT_SGR, "%.15s", strcmp(args, "0") == 0 ? "" : args); break;
   case 'h':
   case 'l':
@@ -132,6 +143,7 @@ static inline void vt_sequence(Vt *v, char final) {
   }
 }
 
+/* Does a control character. */
 static inline void vt_control(Vt *v, char c) {
   v->before = 0;
   if (c == '\r') v->col = 0;
@@ -166,6 +178,7 @@ static inline void vt_byte(Vt *v, char c) {
   vt_put(v, v->held, want, cp);
 }
 
+/* Takes n bytes. */
 static inline void vt_feed(Vt *v, const char *s, size_t n) {
   v->writes++;
   for (size_t i = 0; i < n; i++) vt_byte(v, s[i]);
@@ -196,14 +209,6 @@ static inline int vt_find(const Vt *v, int from, const char *text) {
   return -1;
 }
 
-/* Cells of a row up to the last one that was written. */
-static inline int vt_used(const Vt *v, int row) {
-  int used = 0;
-  for (int c = 0; c < v->cols; c++)
-    if (v->cell[row][c].text[0] || v->cell[row][c].is_tail) used = c + 1;
-  return used;
-}
-
 /* Takes a new size, as terminals do that wrap their lines anew; the cursor stays at its cell. */
 static inline void vt_resize(Vt *v, int rows, int cols) {
   static Vt old;
@@ -211,14 +216,15 @@ static inline void vt_resize(Vt *v, int rows, int cols) {
   memcpy(&old, v, sizeof old);
   vt_init(v, rows, cols);
   v->is_summing = old.is_summing;
+  v->is_keeping = old.is_keeping;
   v->is_pasting = old.is_pasting;
   v->scrolled = old.scrolled;
   v->bells = old.bells;
   v->rows = VT_ROWS;
   int last = old.rows - 1;
-  while (last > old.row && vt_used(&old, last) == 0) last--;
+  while (last > old.row && old.used[last] == 0) last--;
   for (int r = 0; r <= last; r++) {
-    int used = vt_used(&old, r);
+    int used = old.used[r];
     for (int c = 0; c < used || (r == old.row && c <= old.col); c++) {
       const VtCell *cell = &old.cell[r][c];
       bool is_wide = c + 1 < old.cols && old.cell[r][c + 1].is_tail;
@@ -232,6 +238,7 @@ static inline void vt_resize(Vt *v, int rows, int cols) {
         col = v->col;
       }
       if (c < used) v->cell[v->row][v->col++] = *cell;
+      if (v->used[v->row] < v->col) v->used[v->row] = v->col;
     }
     if (!old.is_soft[r] && r < last) {
       vt_line_feed(v);
