@@ -38,12 +38,12 @@ struct TdLine {
 
   const char *prompt, *more; /* of the input being read, as all that follows */
   TdDraft draft;
-  size_t entry;       /* of the history that the draft is; its count for none */
-  TdText stash;       /* the draft before Up */
-  TdText replaced;    /* what a choice of the menu stands for */
-  size_t yanked;      /* where the last yank begins */
-  TdCommand *last;    /* the command before this one; NULL when a character was inserted */
-  bool has_killed;    /* this command killed */
+  size_t entry;    /* of the history that the draft is; its count for none */
+  TdText stash;    /* the draft before Up */
+  TdText replaced; /* what a choice of the menu stands for */
+  size_t yanked;   /* where the last yank begins */
+  TdCommand *last; /* the command before this one; NULL when a character was inserted */
+  bool has_killed; /* this command killed */
   bool is_after_cx;
   bool is_done;
   TdLineResult result;
@@ -76,8 +76,8 @@ void td_submit_end(TdLine *l, TdLineResult result);
 /* Reads an input in lines as they come, from what is not a terminal to edit on. */
 TdLineResult td_plain_read(TdLine *l, TdText *text);
 
-/* What could follow the draft when the cursor is at its end: the rest of the newest input that starts
- * with it, or else what the language says; NULL for nothing. Memory from l->look. */
+/* What could follow the draft when the cursor is at its end: the rest of the newest input that
+ * starts with it, or else what the language says; NULL for nothing. Memory from l->look. */
 const char *td_look_ghost(TdLine *l);
 
 /* What is on the terminal while editing, memory from l->look; is_last: for good. */
