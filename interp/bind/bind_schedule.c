@@ -71,9 +71,9 @@ static void take_text(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, i
   v->text = lua_tostring(L, idx);
 }
 
-static void take_word(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, TdArgValue *v) {
+static void take_word(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec,
+                      TdArgValue *v) {
   const char *words[8];
-  TdArena *a = td_bind_arena(L);
   size_t n = 0, len = strlen(v->text);
   for (const char *w = spec->words; *w && n < 8; w += *w == '|') {
     size_t k = strcspn(w, "|");
@@ -131,7 +131,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
   case TD_ARG_WORD:
     take_text(L, prim, spec, idx, v);
-    take_word(L, prim, spec, v);
+    take_word(L, a, prim, spec, v);
     break;
   default: take_text(L, prim, spec, idx, v);
   }
