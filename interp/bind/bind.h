@@ -14,6 +14,9 @@
 #include "ir/ir.h"
 #include "ir/tensor.h"
 
+/* Whether steps are followed by an equivalence check: never, where it is quick, always. */
+typedef enum { TD_CHECK_OFF, TD_CHECK_QUICK, TD_CHECK_ON } TdBindCheck;
+
 /* One per Lua state, kept in the registry. */
 typedef struct TdBind {
   TdCtx *ctx;
@@ -24,6 +27,8 @@ typedef struct TdBind {
   TdMap asts;       /* source id -> const TdAst * */
   uint32_t designs; /* made so far */
   uint32_t design;  /* being captured, 0: none */
+  int check;        /* after each step of a schedule: a TdBindCheck */
+  uint64_t checked; /* steps that were proved since checking began */
   bool native;      /* a native run is under way: kernels called run as Lua */
 } TdBind;
 
@@ -181,5 +186,6 @@ void td_bind_open_tensor(lua_State *L);
 void td_bind_open_unit(lua_State *L);
 void td_bind_open_design(lua_State *L);
 void td_bind_open_schedule(lua_State *L);
+void td_bind_open_registry(lua_State *L);
 
 #endif

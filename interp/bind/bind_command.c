@@ -79,6 +79,18 @@ static bool run_time(lua_State *L, const char *args, TdText *out) {
   return true;
 }
 
+static bool run_check(lua_State *L, const char *args, TdText *out) {
+  static const char *const modes[] = {"off", "quick", "on"};
+  TdBind *b = td_bind_enter(L);
+  int mode = *args ? -1 : b->check;
+  for (int i = 0; i < 3; i++)
+    if (strcmp(args, modes[i]) == 0) mode = i;
+  if (mode < 0) td_bind_fail(L, "argument", ":check takes on, quick or off");
+  b->check = mode;
+  td_text_putf(out, "check is %s\n", modes[mode]);
+  return true;
+}
+
 static bool run_quit(lua_State *L, const char *args, TdText *out) {
   (void)args, (void)out;
   lua_pushboolean(L, 1);
@@ -94,6 +106,9 @@ const TdCommand td_commands[] = {
     {"log", "log [schedule]", "The steps as Lua that rebuilds the schedule.", run_log},
     {"undo", "undo [schedule]", "Takes the last step back.", run_undo},
     {"time", "time expression", "Runs an expression and says how long it took.", run_time},
+    {"check", "check [on|quick|off]",
+     "Proves each step equal to the one before (quick: where it takes well under 100 ms).",
+     run_check},
     {"quit", "quit", "Leaves the prompt (as Ctrl-D does).", run_quit},
     {NULL, NULL, NULL, NULL},
 };

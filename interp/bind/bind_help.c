@@ -14,6 +14,13 @@ static const Doc docs[] = {
 };
 enum { NDOCS = sizeof docs / sizeof *docs };
 
+const char *td_help_function(size_t i, const char **usage, const char **summary) {
+  if (i >= NDOCS) return NULL;
+  *usage = docs[i].usage;
+  *summary = docs[i].summary;
+  return docs[i].name;
+}
+
 const char *td_help_name(size_t i, const char **summary) {
   for (size_t k = 0; td_prims[k]; k++)
     if (i-- == 0) {

@@ -33,6 +33,7 @@ void td_prompt_open(lua_State *L) {
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
+  td_bind_enter(L)->check = TD_CHECK_QUICK;
   td_prompt_open_coroutines(L);
 }
 

@@ -12,6 +12,9 @@
 typedef struct ScheduleBox {
   TdSchedule s;
   const TdVersion *shown; /* the version that the prompt showed last */
+  TdEvalVerdict verdict;  /* of the check that followed the last step */
+  TdLevel level;
+  const TdVersion *proved; /* the version that it was about, or NULL */
 } ScheduleBox;
 
 static ScheduleBox *check_schedule(lua_State *L, int idx) {
@@ -36,6 +39,8 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
   for (int n = shown->step + 1; n <= box->s.now->step; n++)
     for (size_t i = 0; i < td_schedule_at(&box->s, n)->nnote; i++)
       td_text_putf(out, "note: %s\n", td_schedule_at(&box->s, n)->note[i]);
+  if (box->proved == box->s.now && box->verdict == TD_EVAL_EQUAL)
+    td_text_putf(out, "proved: %s\n", td_domain_level_name(box->level));
   return true;
 }
 
@@ -244,6 +249,39 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
   if (t.n < 4000) d->state = td_text_str(&t);
 }
 
+static uint64_t fresh_seed(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
+}
+
+/* Work that a quick check may do: well under 100 ms. */
+#define QUICK_STEPS 2000000
+
+/* Compares the last step with the version before it. A difference is Tide's own bug: the step is
+ * taken back and told. */
+static void check_last_step(lua_State *L, ScheduleBox *box) {
+  TdBind *b = td_bind_enter(L);
+  if (b->check == TD_CHECK_OFF) return;
+  TdArena *a = td_bind_arena(L);
+  const TdVersion *before = box->s.now->parent;
+  TdEvalOptions o = {.seed = fresh_seed(), .bytes = (size_t)2 << 30};
+  if (b->check == TD_CHECK_QUICK) o.steps = QUICK_STEPS;
+  TdCheck c = td_check_same(a, before->prog, box->s.now->prog, NULL, &o);
+  box->verdict = c.verdict;
+  box->level = c.level;
+  box->proved = box->s.now;
+  if (c.verdict == TD_EVAL_EQUAL) b->checked++;
+  if (c.verdict != TD_EVAL_DIFFERS) return;
+  const char *call = box->s.now->call;
+  box->s.now = before;
+  TdDiag d = td_bind_diag(a);
+  TdLoc none = {0};
+  td_diag_set(&d, TD_BUG, "wrong-step", none,
+              "%s gives another program (it was taken back): %s\n%s", call, c.element, c.shown);
+  td_bind_raise(L, &d);
+}
+
 /* s:<primitive>(...): the primitive is upvalue 1. Returns the schedule, then the names made. */
 static int l_apply(lua_State *L) {
   const TdPrim *prim = lua_touserdata(L, lua_upvalueindex(1));
@@ -260,6 +298,7 @@ static int l_apply(lua_State *L) {
     return td_bind_raise(L, &d);
   }
   td_bind_account(L);
+  check_last_step(L, box);
   luaL_checkstack(L, (int)n + 2, "names");
   lua_pushvalue(L, 1);
   for (size_t i = 0; i < n; i++) lua_pushstring(L, made[i]);
@@ -445,12 +484,6 @@ static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_siz
   return 2;
 }
 
-static uint64_t fresh_seed(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
-}
-
 static int compare(lua_State *L, const TdProg *x, const TdProg *y, bool all_sizes) {
   TdArena *a = td_bind_arena(L);
   TdEvalOptions o = {.seed = fresh_seed(), .bytes = (size_t)4 << 30};
@@ -468,6 +501,16 @@ static int l_verify(lua_State *L) {
 /* tide.verify(a, b). */
 static int l_verify_two(lua_State *L) {
   return compare(L, check_program(L, 1), check_program(L, 2), false);
+}
+
+/* tide.check(on): whether each step is followed by an equivalence check; returns how many were
+   proved since the last call. */
+static int l_check(lua_State *L) {
+  TdBind *b = td_bind_enter(L);
+  b->check = lua_toboolean(L, 1) ? TD_CHECK_ON : TD_CHECK_OFF;
+  lua_pushinteger(L, (lua_Integer)b->checked);
+  b->checked = 0;
+  return 1;
 }
 
 static int l_schedule_index(lua_State *L) {
@@ -511,5 +554,7 @@ void td_bind_open_schedule(lua_State *L) {
   lua_setfield(L, -2, "schedule");
   lua_pushcfunction(L, l_verify_two);
   lua_setfield(L, -2, "verify");
+  lua_pushcfunction(L, l_check);
+  lua_setfield(L, -2, "check");
   td_bind_note_words(L);
 }

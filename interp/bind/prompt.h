@@ -20,6 +20,9 @@ bool td_help_show(lua_State *L, TdText *out, const char *name);
  */
 const char *td_help_name(size_t i, const char **summary);
 
+/* Function or method i with its usage and summary; NULL after the last. */
+const char *td_help_function(size_t i, const char **usage, const char **summary);
+
 /* bind_command.c: `:name args`. */
 typedef struct TdCommand {
   const char *name, *usage, *summary;

@@ -1,0 +1,84 @@
+/* bind_registry.c - tide.registry(): what there is, as data, for documents and editors. */
+#include "bind/prompt.h"
+#include "rewrite/prim.h"
+
+static void set(lua_State *L, const char *key, const char *value) {
+  if (!value) return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* {name, kind, place, help, words} for each argument of a primitive. */
+static void push_arguments(lua_State *L, const TdPrim *p) {
+  static const char *const kinds[] = {"",    "loop", "band",  "array", "unit", "stream", "name",
+                                      "int", "ints", "names", "word",  "flag", "type"};
+  static const char *const places[] = {"needed", "optional", "rest", "option"};
+  lua_newtable(L);
+  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
+    lua_newtable(L);
+    set(L, "name", p->args[i].name);
+    set(L, "kind", kinds[p->args[i].kind]);
+    set(L, "place", places[p->args[i].place]);
+    set(L, "help", p->args[i].help);
+    set(L, "words", p->args[i].words);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+static void push_primitive(lua_State *L, const TdPrim *p) {
+  lua_newtable(L);
+  set(L, "name", p->name);
+  set(L, "on", p->on);
+  set(L, "summary", p->summary);
+  set(L, "rewrite", p->rewrite);
+  set(L, "legal", p->legal);
+  set(L, "errors", p->errors);
+  set(L, "example", p->example);
+  push_arguments(L, p);
+  lua_setfield(L, -2, "args");
+}
+
+/* A list of {name, usage, summary} of a kind, from an iterator over the tables of help. */
+static void push_functions(lua_State *L) {
+  lua_newtable(L);
+  const char *usage, *summary, *name;
+  for (size_t i = 0; (name = td_help_function(i, &usage, &summary)); i++) {
+    lua_newtable(L);
+    set(L, "name", name);
+    set(L, "usage", usage);
+    set(L, "summary", summary);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+static void push_commands(lua_State *L) {
+  lua_newtable(L);
+  for (int i = 0; td_commands[i].name; i++) {
+    lua_newtable(L);
+    set(L, "name", td_commands[i].name);
+    set(L, "usage", td_commands[i].usage);
+    set(L, "summary", td_commands[i].summary);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* tide.registry(): {primitives =, functions =, commands =}. */
+static int l_registry(lua_State *L) {
+  lua_newtable(L);
+  lua_newtable(L);
+  for (int i = 0; td_prims[i]; i++) {
+    push_primitive(L, td_prims[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "primitives");
+  push_functions(L);
+  lua_setfield(L, -2, "functions");
+  push_commands(L);
+  lua_setfield(L, -2, "commands");
+  return 1;
+}
+
+void td_bind_open_registry(lua_State *L) {
+  lua_pushcfunction(L, l_registry);
+  lua_setfield(L, -2, "registry");
+}

@@ -1,0 +1,57 @@
+-- The verbs of the command line: tide doc, tide check, tide init. Each returns its exit status.
+local cli = {}
+
+local function usage(text)
+  io.stderr:write("usage: ", text, "\n")
+  return 2
+end
+
+--- tide doc: the reference page on standard output.
+function cli.doc(...)
+  if ... then return usage "tide doc" end
+  io.write(require "tide.reference".text())
+  return 0
+end
+
+--- tide check script.lua: runs the script with every schedule step followed by an equivalence check.
+function cli.check(script, ...)
+  if not script then return usage "tide check script.lua [args]" end
+  local tide = require "tide"
+  tide.check(true)
+  local chunk, why = loadfile(script)
+  if not chunk then
+    io.stderr:write(why, "\n")
+    return 1
+  end
+  local ok, err = pcall(chunk, ...)
+  if not ok then
+    io.stderr:write(tostring(err), "\n")
+    return 1
+  end
+  local steps = tide.check(false)
+  print(("%d step%s proved"):format(steps, steps == 1 and "" or "s"))
+  return 0
+end
+
+local function write_new(path, text)
+  local old = io.open(path)
+  if old then
+    old:close()
+    print(path .. " is there already")
+    return
+  end
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  print("wrote " .. path)
+end
+
+--- tide init: the files that editors and luacheck expect in a design repository.
+function cli.init(...)
+  if ... then return usage "tide init" end
+  write_new(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\n')
+  write_new(".luarc.json", '{ "runtime.version": "Lua 5.4" }\n')
+  return 0
+end
+
+return cli
