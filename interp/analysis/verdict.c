@@ -46,14 +46,11 @@ bool td_verdict_broken(TdVerdict *v, TdConflict *c, bool order) {
   return true;
 }
 
-/* The two instances, as notes under an error. */
+/* The two instances as the witness of an error, and the sizes at which they clash. */
 static void note_instances(const TdVerdict *v, TdDiag *d) {
-  const TdWitness *w = &v->witness;
-  td_diag_note(d, w->first, "%s is touched here%s%s", w->element, *w->first_at ? " at " : "",
-               w->first_at);
-  td_diag_note(d, w->second, "and then here%s%s%s%s", *w->second_at ? " at " : "", w->second_at,
-               v->sizes ? ", when " : "", v->sizes ? v->sizes : "");
-  d->witness = td_arena_copy(d->arena, w, sizeof *w);
+  TdLoc none = {0};
+  if (v->sizes) td_diag_note(d, none, "for example when %s", v->sizes);
+  d->witness = td_arena_copy(d->arena, &v->witness, sizeof v->witness);
 }
 
 bool td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,

@@ -85,16 +85,17 @@ void td_diag_print_place(TdText *out, TdLoc loc, const TdSources *s) {
   td_text_putc(out, '\n');
 }
 
-/* "array: first (line, at) before second (line, at)" of a witness. */
+/* The element, and the two instances that clash on it; a line that both stand on is drawn once. */
 static void put_witness(TdText *out, const TdWitness *w, const TdSources *s) {
-  td_text_putf(out, "witness: %s\n", w->element);
   const TdLoc loc[] = {w->first, w->second};
   const char *at[] = {w->first_at, w->second_at}, *word[] = {"first ", "second"};
+  bool same = memcmp(&loc[0], &loc[1], sizeof *loc) == 0;
+  td_text_putf(out, "witness: %s\n", w->element);
   for (int i = 0; i < 2; i++) {
     td_text_putf(out, "  %s ", word[i]);
     put_position(out, loc[i], s);
     td_text_putf(out, "at %s\n", at[i] && *at[i] ? at[i] : "the only instance");
-    td_diag_print_place(out, loc[i], s);
+    if (!same || i == 1) td_diag_print_place(out, loc[i], s);
   }
 }
 
