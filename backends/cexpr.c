@@ -124,11 +124,11 @@ TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e) {
   return td_cexpr_integer(w, (uint64_t)v, true);
 }
 
-TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent) {
+TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc) {
   TdPiece p = w->target->index(w, e);
   bool safe =
       !w->target->guard || (td_crange_is_nonnegative(w, e) && td_crange_is_below(w, e, extent));
-  return safe ? p : w->target->guard(w, p, extent, e->loc);
+  return safe ? p : w->target->guard(w, p, extent, loc);
 }
 
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index) {
@@ -156,7 +156,7 @@ TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load) {
   for (uint32_t d = 0; d < load->nkid && name->type; d++) {
     int64_t extent = 0;
     td_type_extent(name->type, (int)d, &extent);
-    index[d] = td_cexpr_index(w, load->kid[d], extent);
+    index[d] = td_cexpr_index(w, load->kid[d], extent, load->loc);
   }
   return td_cexpr_at(w, name, index);
 }

@@ -138,7 +138,7 @@ TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e);
 /* The element that a LOAD names; an index expression of it, guarded where it must be; and the
    element of an array at an index for each dimension. */
 TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load);
-TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent);
+TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc);
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
 
 /* cnum.c: numbers exactly as ir/num.h defines them, in the least of C's types that will do. */

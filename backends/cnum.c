@@ -182,11 +182,11 @@ static int common(const TdExpr *e, bool with_result) {
   return c == TD_C_U64 && negative ? -1 : c;
 }
 
-/* A divisor that is not known to be other than 0, as the target wants it. */
+/* The divisor of e; one that is not known to be other than 0 as the target wants it. */
 static TdPiece divisor(TdCWriter *w, const TdExpr *e) {
   int64_t v;
-  TdPiece p = word(w, e, false);
-  bool safe = constant(e, &v) ? v != 0 : !w->target->divisor;
+  TdPiece p = word(w, e->kid[1], false);
+  bool safe = !w->target->divisor || (constant(e->kid[1], &v) && v != 0);
   return safe ? p : w->target->divisor(w, p, e->loc);
 }
 
@@ -201,10 +201,10 @@ static TdPiece divide(TdCWriter *w, const TdExpr *e, bool low) {
   const TdType *a = e->kid[0]->type, *b = e->kid[1]->type;
   int c = e->op == TD_OP_DIV ? -1 : common(e, !low && e->type->w <= 64);
   if (c >= 0) {
-    TdPiece kid[] = {word(w, e->kid[0], false), divisor(w, e->kid[1])};
+    TdPiece kid[] = {word(w, e->kid[0], false), divisor(w, e)};
     return td_cexpr_fill(w, e->op, td_ops[e->op].c_int, c, kid, 2);
   }
-  TdPiece x = as_u64(w, e->kid[0]), y = td_cexpr_cast(w, divisor(w, e->kid[1]), TD_C_U64);
+  TdPiece x = as_u64(w, e->kid[0]), y = td_cexpr_cast(w, divisor(w, e), TD_C_U64);
   const char *sx = flag(is_signed(a)).text, *sy = flag(is_signed(b)).text;
   if (e->op == TD_OP_MOD)
     p = call(w, TD_C_U64, "td_rest(%s, %s, %s, %s)", x.text, sx, y.text, sy);

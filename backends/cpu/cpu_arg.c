@@ -81,7 +81,7 @@ static const char *pointer(TdCWriter *w, const TdExpr *view, const TdCName *base
     int64_t extent = 0, n = dim->out < 0 ? 1 : td_cfamily_size(w, view->type->dim[dim->out]);
     td_type_extent(base->type, (int)d, &extent);
     if (n <= 0 || extent <= 0) return base->text;
-    index[d] = td_cexpr_index(w, view->kid[d], extent - (n - 1) * dim->step);
+    index[d] = td_cexpr_index(w, view->kid[d], extent - (n - 1) * dim->step, view->loc);
   }
   return td_text_fmt(w->arena, "(void *)&%s", td_cexpr_at(w, base, index).text);
 }

@@ -97,10 +97,12 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   static const char *const flags[] = {
       "-std=c11",        "-O3", "-march=native", "-ffp-contract=off",
       "-fno-math-errno", "-w",  "-shared",       "-fPIC"};
+  /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
+  static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   TD_VEC(const char *) word = {0};
   for (const char *const *s = td_cpu_cc_command(a); *s; s++) td_vec_push(a, &word, *s);
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) td_vec_push(a, &word, flags[i]);
-  if (threads > 1) td_vec_push(a, &word, "-fopenmp");
+  for (int i = 0; threads > 1 && i < 2; i++) td_vec_push(a, &word, parallel[i]);
   td_vec_push(a, &word, td_text_fmt(a, "-DTD_THREADS=%d", threads));
   if (from) {
     const char *const files[] = {"-o", to, from};

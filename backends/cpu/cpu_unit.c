@@ -234,7 +234,10 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   }
 }
 
-const TdCTarget td_cpu_unit_target = {.loop_type = "int64_t",
+static const char *const reserved[] = {"run", "room", "state", NULL};
+
+const TdCTarget td_cpu_unit_target = {.reserved = reserved,
+                                      .loop_type = "int64_t",
                                       .cell = td_cnum_cell,
                                       .value = td_cnum_value,
                                       .index = td_cnum_exact,
@@ -274,8 +277,6 @@ void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cfamily_enter(w, u->unit, NULL);
   for (size_t i = 0; i < w->prog->nunit; i++)
     td_cname_put(w, p->unit[i].unit->sym, p->unit[i].name, NULL, NULL);
-  static const char *const own[] = {"run", "room", "state"};
-  for (size_t i = 0; i < 3; i++) td_cname_put(w, NULL, own[i], NULL, NULL);
   p->current = u;
   p->rooms = 0;
   p->room.n = p->stateful.n = 0;
