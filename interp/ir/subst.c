@@ -74,7 +74,7 @@ static const TdExpr *subst_node(void *ud, const TdExpr *e) {
   }
   bool part = e->kind == TD_EXPR_LOAD || e->kind == TD_EXPR_VIEW;
   const TdExpr *view = part ? td_map_getp(&u->view, e->sym) : NULL;
-  return view ? through(u, view, e) : e;
+  return view ? through(u, view, e) : td_expr_fold(u->store->session, u->store->arena, e);
 }
 
 /* Simplifies the largest index expressions of a rewritten tree, leaving the rest. */
@@ -106,7 +106,8 @@ static TdAttrs subst_attrs(const TdSubst *u, TdAttrs l) {
   for (size_t i = 0; i < l.n; i++)
     for (int k = 0; td_attrs[l.at[i].kind].args[k]; k++) {
       if (td_attrs[l.at[i].kind].args[k] != 'y') continue;
-      TdSym to = td_map_getp(&u->sym, l.at[i].arg[k].sym);
+      const TdExpr *view = td_map_getp(&u->view, l.at[i].arg[k].sym);
+      TdSym to = view ? view->sym : td_map_getp(&u->sym, l.at[i].arg[k].sym);
       if (!to || to == l.at[i].arg[k].sym) continue;
       if (!at) at = td_arena_copy(u->store->arena, l.at, l.n * sizeof *at);
       at[i].arg[k].sym = to;

@@ -54,38 +54,41 @@ const TdProg *td_prog_insert(const TdProg *p, const TdUnit *u, TdSym before) {
   return td_prog_new(p->store, list, n);
 }
 
+/* The units met so far on the way from the root. */
 typedef struct Reach {
-  TdArena *arena;
-  TdMap *seen;
+  const TdProg *prog;
+  TdMap seen;
+  const TdUnit **list;
+  size_t n;
 } Reach;
 
-static bool mark_call(void *ud, const TdStmt *s) {
-  Reach *r = ud;
-  if (s->kind == TD_STMT_CALL) td_map_putp(r->arena, r->seen, s->sym, (void *)(uintptr_t)s->sym);
+static void reach(Reach *r, TdSym sym);
+
+static bool reach_call(void *ud, const TdStmt *s) {
+  if (s->kind == TD_STMT_CALL) reach(ud, s->sym);
   return true;
 }
 
-/* Marks the units that u names: callees, kernels of runs, models. */
-static void mark_uses(TdArena *a, TdMap *seen, const TdUnit *u) {
-  Reach r = {a, seen};
-  if (u->body) td_walk_stmt(td_arena_ctx(a), u->body, mark_call, &r);
-  for (size_t i = 0; i < u->nrun; i++)
-    td_map_putp(a, seen, u->run[i].unit, (void *)(uintptr_t)u->run[i].unit);
-  if (u->foreign && u->foreign->model)
-    td_map_putp(a, seen, u->foreign->model, (void *)(uintptr_t)u->foreign->model);
+/* Lists the unit of a symbol after those that it names: callees, kernels of runs, its model. */
+static void reach(Reach *r, TdSym sym) {
+  TdStore *st = r->prog->store;
+  const TdUnit *u = td_prog_unit(r->prog, sym);
+  if (!u || td_map_getp(&r->seen, sym)) return;
+  td_map_putp(st->arena, &r->seen, sym, r);
+  td_ctx_enter(st->session->ctx);
+  if (u->body) td_walk_stmt(st->session->ctx, u->body, reach_call, r);
+  for (size_t i = 0; i < u->nrun; i++) reach(r, u->run[i].unit);
+  if (u->foreign && u->foreign->model) reach(r, u->foreign->model);
+  td_ctx_leave(st->session->ctx);
+  r->list[r->n++] = u;
 }
 
 const TdProg *td_prog_prune(const TdProg *p) {
-  TdArena *a = p->store->arena;
-  TdMap seen = {0};
-  td_map_putp(a, &seen, td_prog_root(p)->sym, (void *)(uintptr_t)td_prog_root(p)->sym);
-  for (size_t i = p->nunit; i-- > 0;)
-    if (td_map_getp(&seen, p->unit[i]->sym)) mark_uses(a, &seen, p->unit[i]);
-  const TdUnit **list = TD_NEWN(a, const TdUnit *, p->nunit);
-  size_t n = 0;
-  for (size_t i = 0; i < p->nunit; i++)
-    if (td_map_getp(&seen, p->unit[i]->sym)) list[n++] = p->unit[i];
-  return n == p->nunit ? p : td_prog_new(p->store, list, n);
+  Reach r = {.prog = p, .list = TD_NEWN(p->store->arena, const TdUnit *, p->nunit)};
+  reach(&r, td_prog_root(p)->sym);
+  bool same = r.n == p->nunit;
+  for (size_t i = 0; same && i < r.n; i++) same = r.list[i] == p->unit[i];
+  return same ? p : td_prog_new(p->store, r.list, r.n);
 }
 
 TdUnit *td_unit_copy(TdStore *st, const TdUnit *u) {

@@ -102,7 +102,8 @@ const TdProg *td_prog_new(TdStore *st, const TdUnit *const *unit, size_t n);
 const TdProg *td_prog_with(const TdProg *p, const TdUnit *u);
 /* p with u put before the unit `before` (NULL: before the root). */
 const TdProg *td_prog_insert(const TdProg *p, const TdUnit *u, TdSym before);
-/* p without the units that the root does not reach. */
+/* p without the units that the root does not reach, each after those that it calls, in the order of
+ * the first calls. */
 const TdProg *td_prog_prune(const TdProg *p);
 /* u with another body. */
 const TdUnit *td_unit_with_body(TdStore *st, const TdUnit *u, const TdStmt *body);

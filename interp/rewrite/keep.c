@@ -69,5 +69,5 @@ const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p) {
     if (!old || old->body != u->body) p = td_prog_with(p, td_settle_names(r->store, u));
     p = td_prog_with(p, keep_proofs(r, p, p->unit[i]));
   }
-  return p;
+  return td_prog_prune(p);
 }
