@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bind/unit.h"
+#include "backends/cpu/cpu.h"
 #include "eval/eval.h"
 #include "ir/at.h"
 
@@ -150,44 +151,71 @@ static void return_tokens(lua_State *L, const TdType *t, const TdEvalPort *port,
   }
 }
 
-/* The state of the unit at slot `owner`, made at its first run. */
-static TdEvalState *state_of(lua_State *L, int owner) {
+/* What runs a unit or schedule, made at its first run and kept with it: its states last there. */
+typedef struct Runner {
+  TdArena *arena;
+  TdEvalState *state;
+  const TdProg *prog; /* what cpu was made of */
+  TdCpu *cpu;         /* NULL: prog does not run compiled */
+} Runner;
+
+static int l_runner_gc(lua_State *L) {
+  Runner *r = lua_touserdata(L, 1);
+  td_arena_free(r->arena);
+  r->arena = NULL;
+  return 0;
+}
+
+static Runner *runner_of(lua_State *L, int owner) {
   lua_getiuservalue(L, owner, TD_UNIT_STATE);
-  TdEvalState **box = lua_touserdata(L, -1);
-  if (!box) {
-    lua_pop(L, 1);
-    TdStore *st = td_bind_push_store(L);
-    box = lua_newuserdatauv(L, sizeof *box, 1);
-    *box = td_state_new(st->arena);
-    lua_pushvalue(L, -2);
-    lua_setiuservalue(L, -2, 1);
-    lua_setiuservalue(L, owner, TD_UNIT_STATE);
-  }
+  Runner *r = lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return *box;
+  if (r) return r;
+  r = lua_newuserdatauv(L, sizeof *r, 0);
+  memset(r, 0, sizeof *r);
+  if (luaL_newmetatable(L, "tide.runner")) {
+    lua_pushcfunction(L, l_runner_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  r->arena = td_arena_new(td_bind_enter(L)->ctx);
+  r->state = td_state_new(r->arena);
+  lua_setiuservalue(L, owner, TD_UNIT_STATE);
+  return r;
 }
 
 int td_bind_reset(lua_State *L) {
-  td_bind_check_unit(L, 1);
-  td_state_reset(state_of(L, 1));
+  Runner *r = runner_of(L, 1);
+  td_state_reset(r->state);
+  if (r->cpu) td_cpu_reset(r->cpu);
   lua_settop(L, 1);
   return 1;
 }
 
-void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
+/* Has r hold p compiled, unless p is something that only the evaluator runs. Other failures raise.
+ */
+static void prepare(lua_State *L, Runner *r, const TdProg *p) {
+  if (r->prog == p) return;
+  TdCpuOptions o = {.tier = TD_TIER_AUTO};
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  r->prog = NULL;
+  r->cpu = td_cpu_new(r->arena, p, &o, &d);
+  if (!r->cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
+  r->prog = p;
+}
+
+/* The Lua arguments from slot `first` on, for the root of p. Ports get room for what comes out. */
+static TdEvalArg *collect(lua_State *L, TdArena *a, const TdProg *p, int first, bool *ports) {
   TdBind *b = td_bind_enter(L);
-  td_bind_name_arguments(L, p, first);
-  td_bind_check_arguments(L, p, first);
-  const TdProg *at = resolve_sizes(L, p, first);
-  const TdUnit *u = td_prog_root(at);
-  TdArena *a = td_bind_arena(L);
-  TdDiag d = td_bind_diag(a);
+  const TdUnit *u = td_prog_root(p);
   TdEvalArg *arg = TD_NEWN(a, TdEvalArg, u->nparam);
+  *ports = false;
   for (size_t i = 0; i < u->nparam; i++) {
     int idx = first + (int)i;
     const TdType *t = td_unit_type(b->session, u, u->param[i].type);
     if (t->kind == TD_T_PORT) {
       arg[i].port = ports_of(L, a, t, idx);
+      *ports = true;
     } else if (t->kind == TD_T_TENSOR) {
       arg[i].tensor = td_bind_check_tensor(L, idx);
     } else {
@@ -195,12 +223,69 @@ void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
       arg[i].has_scalar = true;
     }
   }
-  TdEvalOptions o = {.state = state_of(L, owner)};
+  return arg;
+}
+
+/* One run by the evaluator. */
+static void run_reference(lua_State *L, const TdProg *p, TdEvalArg *arg, TdEvalOptions *o,
+                          int first) {
+  TdBind *b = td_bind_enter(L);
+  const TdUnit *u = td_prog_root(p);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
   TdEvalResult result;
-  if (!td_eval_run(a, at, arg, u->nparam, &o, &d, &result)) td_bind_raise(L, &d);
+  if (!td_eval_run(a, p, arg, u->nparam, o, &d, &result)) td_bind_raise(L, &d);
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].port)
       return_tokens(L, td_unit_type(b->session, u, u->param[i].type), arg[i].port, first + (int)i);
+  if (!result.noverflow) return;
+  const TdEvalOverflow *x = &result.overflow[0];
+  td_diag_set(&d, TD_ILLEGAL, "overflow", x->loc, "%s does not fit %s (%llu time%s in this run)",
+              x->value, td_type_str(a, x->type), (unsigned long long)x->count,
+              x->count == 1 ? "" : "s");
+  td_bind_raise(L, &d);
+}
+
+void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
+  td_bind_name_arguments(L, p, first);
+  td_bind_check_arguments(L, p, first);
+  const TdProg *at = resolve_sizes(L, p, first);
+  TdArena *a = td_bind_arena(L);
+  bool ports;
+  TdEvalArg *arg = collect(L, a, at, first, &ports);
+  Runner *r = runner_of(L, owner);
+  if (!ports) prepare(L, r, at);
+  if (ports || !r->cpu) {
+    TdEvalOptions o = {.state = r->state};
+    run_reference(L, at, arg, &o, first);
+    return;
+  }
+  TdDiag d = td_bind_diag(a);
+  size_t n = td_prog_root(at)->nparam;
+  TdCallArg *call = TD_NEWN(a, TdCallArg, n);
+  for (size_t i = 0; i < n; i++)
+    call[i] = (TdCallArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar};
+  if (!td_cpu_call(r->cpu, call, n, &d)) td_bind_raise(L, &d);
+}
+
+/* k:reference(..): one run by the evaluator with every check on; a last table {overflow = true}
+   also reports stores that change an integer. */
+int td_bind_reference(lua_State *L, const TdProg *p) {
+  bool overflow = false;
+  int top = lua_gettop(L);
+  if (top > 2 && lua_istable(L, top) && lua_getfield(L, top, "overflow") != LUA_TNIL) {
+    overflow = lua_toboolean(L, -1) != 0;
+    top--;
+  }
+  lua_settop(L, top);
+  td_bind_name_arguments(L, p, 2);
+  td_bind_check_arguments(L, p, 2);
+  const TdProg *at = resolve_sizes(L, p, 2);
+  bool ports;
+  TdEvalArg *arg = collect(L, td_bind_arena(L), at, 2, &ports);
+  TdEvalOptions o = {.state = runner_of(L, 1)->state, .overflow = overflow};
+  run_reference(L, at, arg, &o, 2);
+  return 0;
 }
 
 int td_bind_method(lua_State *L, const char *class, const char *key) {

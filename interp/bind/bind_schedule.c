@@ -432,6 +432,10 @@ static int l_schedule_call(lua_State *L) {
   return 0;
 }
 
+static int l_schedule_reference(lua_State *L) {
+  return td_bind_reference(L, check_schedule(L, 1)->s.now->prog);
+}
+
 /* The program of a kernel or schedule at idx. */
 static const TdProg *check_program(lua_State *L, int idx) {
   const TdProg *p = td_bind_test_schedule(L, idx);
@@ -538,11 +542,18 @@ void td_bind_open_schedule(lua_State *L) {
                                   {"__call", l_schedule_call},
                                   {"__tostring", l_schedule_tostring},
                                   {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"undo", l_undo},     {"at", l_at},
-                                     {"fork", l_fork},     {"log", l_log},
-                                     {"diff", l_diff},     {"loops", l_loops},
-                                     {"steps", l_steps},   {"can", l_can},
-                                     {"verify", l_verify}, {"constants", l_schedule_constants},
+  static const luaL_Reg methods[] = {{"undo", l_undo},
+                                     {"at", l_at},
+                                     {"fork", l_fork},
+                                     {"log", l_log},
+                                     {"diff", l_diff},
+                                     {"loops", l_loops},
+                                     {"steps", l_steps},
+                                     {"can", l_can},
+                                     {"reference", l_schedule_reference},
+                                     {"reset", td_bind_reset},
+                                     {"verify", l_verify},
+                                     {"constants", l_schedule_constants},
                                      {NULL, NULL}};
   td_bind_class(L, CLASS_VERDICT, verdict_meta, NULL);
   lua_pop(L, 1);

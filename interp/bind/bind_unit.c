@@ -316,6 +316,10 @@ int td_bind_push_constants(lua_State *L, const TdProg *p) {
   return (int)n;
 }
 
+static int l_unit_reference(lua_State *L) {
+  return td_bind_reference(L, td_bind_check_unit(L, 1));
+}
+
 static int l_unit_index(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
   const char *key = luaL_checkstring(L, 2);
@@ -336,9 +340,13 @@ void td_bind_open_unit(lua_State *L) {
                                   {"__call", l_unit_call},
                                   {"__tostring", l_unit_tostring},
                                   {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"native", l_unit_native}, {"at", l_unit_at},
-                                     {"as", l_unit_as},         {"constants", l_unit_constants},
-                                     {"reset", td_bind_reset},  {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"native", l_unit_native},
+                                     {"at", l_unit_at},
+                                     {"as", l_unit_as},
+                                     {"constants", l_unit_constants},
+                                     {"reset", td_bind_reset},
+                                     {"reference", l_unit_reference},
+                                     {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STORE, store_meta, NULL);
   td_bind_class(L, TD_CLASS_UNIT, meta, methods);
   lua_pop(L, 2);

@@ -17,6 +17,8 @@ void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
 void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
 /* Runs p on the arguments from slot `first` on; state lasts with the userdata at slot `owner`. */
 void td_bind_run(lua_State *L, const TdProg *p, int owner, int first);
+/* k:reference(..): runs p on the arguments from slot 2 on in the evaluator, all checks on. */
+int td_bind_reference(lua_State *L, const TdProg *p);
 /* k:reset(): state starts again. */
 int td_bind_reset(lua_State *L);
 /* Pushes method `key` of a class, or raises naming the nearest. */

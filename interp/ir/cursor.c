@@ -48,8 +48,10 @@ typedef struct LoopSearch {
 
 static bool match_loop(void *ud, const TdStmt *s) {
   LoopSearch *q = ud;
-  if (s->kind != TD_STMT_FOR || strcmp(s->sym->name, "_") == 0) return true;
+  if (s->kind != TD_STMT_FOR) return true;
   const char *band = band_of(s);
+  bool nameless = strcmp(s->sym->name, "_") == 0;
+  if (nameless && (q->name || !band)) return true;
   if (q->band && !(band && strcmp(band, q->band) == 0)) return true;
   if (q->name && strcmp(s->sym->name, q->name) != 0) return true;
   if (q->ordinal && s->sym->ordinal != q->ordinal) return true;
@@ -298,6 +300,10 @@ static size_t count_loops(TdArena *a, const TdUnit *u, const char *name) {
 const char *td_cursor_spec(TdArena *a, const TdProg *p, const TdUnit *u, const TdStmt *loop) {
   TdText t = td_text_new(a);
   if (u != td_prog_root(p)) td_text_putf(&t, "%s:", u->sym->name);
+  if (strcmp(loop->sym->name, "_") == 0) {
+    td_text_puts(&t, band_of(loop));
+    return td_text_str(&t);
+  }
   bool many = count_loops(a, u, loop->sym->name) > 1;
   if (many && !loop->sym->ordinal && band_of(loop)) td_text_putf(&t, "%s/", band_of(loop));
   td_text_puts(&t, loop->sym->name);
