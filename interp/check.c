@@ -104,7 +104,7 @@ static void show_difference(TdArena *a, TdCheck *c, const TdProg *x, const TdPro
 /* Folds one comparison into the verdict; false when it decides. */
 static bool take(TdArena *a, TdCheck *c, TdText *sizes, const TdProg *x, const TdProg *y,
                  const TdEvalArg *concrete, const TdEvalOptions *o) {
-  TdLevel level;
+  TdLevel level = c->level;
   TdEvalAnswer r = compare(a, x, y, concrete, o, c->level, &level);
   c->verdict = r.verdict;
   if (r.verdict == TD_EVAL_NOT_DECIDED) {
