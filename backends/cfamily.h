@@ -69,8 +69,8 @@ typedef struct TdCWriter {
 typedef struct TdCTarget {
   const char *const *reserved; /* words that no name may be, beside C's own; NULL-ended */
   const char *loop_type;       /* of loop variables */
-  /* The type of an element in memory and of a scalar local. */
-  const char *(*cell)(TdCWriter *w, const TdType *t);
+  /* The type of an element of sym, or of a scalar local, of scalar type t. */
+  const char *(*cell)(TdCWriter *w, TdSym sym, const TdType *t);
   /* e as an assignment to a cell of its type takes it. */
   TdPiece (*value)(TdCWriter *w, const TdExpr *e);
   /* An index, and a condition. */
@@ -145,7 +145,7 @@ TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
 TdPiece td_cnum_value(TdCWriter *w, const TdExpr *e); /* as its cell takes it */
 TdPiece td_cnum_exact(TdCWriter *w, const TdExpr *e); /* its exact value; indices, conditions too */
 /* The C type of a cell of scalar type t, e.g. "uint16_t", and the one it has in an expression. */
-const char *td_cnum_cell(TdCWriter *w, const TdType *t);
+const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t);
 int td_cnum_loaded(const TdType *t);
 /* The greatest raw word of an integer or fixed type of at most 64 bits. */
 uint64_t td_cnum_most(const TdType *t);
@@ -177,10 +177,11 @@ double td_crange_work(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put(TdCWriter *w, const TdStmt *s);
 /* A FOR as the family writes it. */
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);
-/* The declaration of an array of type t (constant extents) as `name`: "int8_t A[4][8]". */
-const char *td_cstmt_array(TdCWriter *w, const TdType *t, const char *name);
+/* The declaration of sym, an array of type t, as `name`: "int8_t A[4][8]". */
+const char *td_cstmt_array(TdCWriter *w, TdSym sym, const TdType *t, const char *name);
 /* "int8_t (*restrict A)[8]", or "int8_t *restrict x" for rank 1. */
-const char *td_cstmt_pointer(TdCWriter *w, const TdType *t, const char *name, bool constant);
+const char *td_cstmt_pointer(TdCWriter *w, TdSym sym, const TdType *t, const char *name,
+                             bool constant);
 
 /* ctensor.c: a statement that means tensor expressions as loops over scalars: SET, LOCAL with a
    tensor value, and statements with a reduction inside a scalar. Returns s itself when there is

@@ -35,7 +35,8 @@ static int computed(const TdType *t, bool low) {
   return low && c != TD_C_I32 ? TD_C_U32 : c;
 }
 
-const char *td_cnum_cell(TdCWriter *w, const TdType *t) {
+const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t) {
+  (void)sym;
   static const char *const signed_[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
   static const char *const unsigned_[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
   if (t->kind == TD_T_FLOAT && t->w >= 32) return t->w == 32 ? "float" : "double";
@@ -72,7 +73,7 @@ static TdPiece wrap(TdCWriter *w, TdPiece p, const TdType *t) {
   if (t->w == 32 || (is_signed(t) && (t->w == 8 || t->w == 16))) {
     int c = is_signed(t) ? TD_C_I32 : TD_C_U32;
     if (t->w == 32 && p.c == c) return p;
-    return td_cexpr_piece(w, TD_BIND_UNARY, c, "(%s)%s", td_cnum_cell(w, t),
+    return td_cexpr_piece(w, TD_BIND_UNARY, c, "(%s)%s", td_cnum_cell(w, NULL, t),
                           td_cexpr_operand(w, p, TD_BIND_UNARY));
   }
   if (is_signed(t)) {

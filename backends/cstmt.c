@@ -21,13 +21,14 @@ static const char *dimensions(TdCWriter *w, const TdType *t, int first) {
   return td_text_str(&s);
 }
 
-const char *td_cstmt_array(TdCWriter *w, const TdType *t, const char *name) {
-  return td_text_fmt(w->arena, "%s %s%s", w->target->cell(w, td_type_scalar(t)), name,
+const char *td_cstmt_array(TdCWriter *w, TdSym sym, const TdType *t, const char *name) {
+  return td_text_fmt(w->arena, "%s %s%s", w->target->cell(w, sym, td_type_scalar(t)), name,
                      dimensions(w, t, 0));
 }
 
-const char *td_cstmt_pointer(TdCWriter *w, const TdType *t, const char *name, bool constant) {
-  const char *cell = w->target->cell(w, td_type_scalar(t)), *c = constant ? "const " : "";
+const char *td_cstmt_pointer(TdCWriter *w, TdSym sym, const TdType *t, const char *name,
+                             bool constant) {
+  const char *cell = w->target->cell(w, sym, td_type_scalar(t)), *c = constant ? "const " : "";
   if (t->rank <= 1) return td_text_fmt(w->arena, "%s%s *restrict %s", c, cell, name);
   return td_text_fmt(w->arena, "%s%s (*restrict %s)%s", c, cell, name, dimensions(w, t, 1));
 }
@@ -127,7 +128,7 @@ static void put_elements(TdCWriter *w, const TdBlob *b) {
 
 static void put_table(TdCWriter *w, const TdStmt *s) {
   const char *name = td_cname_fresh(w, s->sym->name);
-  td_text_line(&w->out, "static const %s = {", td_cstmt_array(w, s->type, name));
+  td_text_line(&w->out, "static const %s = {", td_cstmt_array(w, s->sym, s->type, name));
   w->out.indent++;
   put_elements(w, s->blob);
   w->out.indent--;
@@ -142,13 +143,13 @@ static void put_local(TdCWriter *w, const TdStmt *s) {
   }
   if (s->type->kind == TD_T_TENSOR) {
     const char *name = td_cname_fresh(w, s->sym->name);
-    td_text_line(&w->out, "%s;", td_cstmt_array(w, s->type, name));
+    td_text_line(&w->out, "%s;", td_cstmt_array(w, s->sym, s->type, name));
     td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
     return;
   }
   const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : "0";
   const char *name = td_cname_declare(w, s->sym);
-  td_text_line(&w->out, "%s %s = %s;", w->target->cell(w, s->type), name, value);
+  td_text_line(&w->out, "%s %s = %s;", w->target->cell(w, s->sym, s->type), name, value);
 }
 
 static void put_store(TdCWriter *w, const TdStmt *s) {

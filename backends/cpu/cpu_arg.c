@@ -34,9 +34,9 @@ static void put_tensor(TdCpuProg *p, TdCpuUnit *u, size_t i, TdText *out) {
   const char *name = td_cname_fresh(w, param->sym->name);
   const char *const *stride = NULL;
   if (x->dense) {
-    put(out, td_cstmt_pointer(w, param->type, name, !x->written));
+    put(out, td_cstmt_pointer(w, param->sym, param->type, name, !x->written));
   } else {
-    const char *cell = w->target->cell(w, td_type_scalar(t));
+    const char *cell = w->target->cell(w, param->sym, td_type_scalar(t));
     put(out, td_text_fmt(w->arena, "%s%s *restrict %s", x->written ? "" : "const ", cell, name));
     stride = strides_of(p, x, t, name, out);
   }
@@ -55,7 +55,7 @@ const char *td_cpu_arg_params(TdCpuProg *p, TdCpuUnit *u) {
                         "%s takes streams, which a plain call cannot give it", u->unit->sym->name);
     } else {
       const char *name = td_cname_declare(w, x->sym);
-      put(&out, td_text_fmt(w->arena, "%s %s", w->target->cell(w, x->type), name));
+      put(&out, td_text_fmt(w->arena, "%s %s", w->target->cell(w, x->sym, x->type), name));
     }
   }
   return td_text_str(&out);

@@ -17,7 +17,7 @@
 
 #include "gen/version.h"
 
-enum { SECONDS = 60, STALE = 3600 };
+enum { SECONDS = 60, STALE = 3600, MOST = 1 << 20 };
 #define CAP ((int64_t)256 << 20)
 
 /* One compilation: where its files are. */
@@ -64,12 +64,13 @@ static bool open_folder(Job *j) {
   return true;
 }
 
-/* All of a file as text, or "". */
+/* A file as text, up to 1 MiB, or "". */
 static const char *read_file(TdArena *a, const char *path) {
   FILE *f = fopen(path, "rb");
   TdText t = td_text_new(a);
   char block[4096];
-  for (size_t n; f && (n = fread(block, 1, sizeof block, f)) > 0;) td_text_putn(&t, block, n);
+  for (size_t n; f && t.n < MOST && (n = fread(block, 1, sizeof block, f)) > 0;)
+    td_text_putn(&t, block, n);
   if (f) fclose(f);
   return td_text_str(&t);
 }
@@ -88,11 +89,13 @@ static const char *aside(Job *j, const char *suffix) {
 
 static void clean(Job *j) {
   static const char *const suffix[] = {"", ".c", ".so", ".log"};
+  if (!j->aside) return;
   for (int i = 0; i < 4; i++) unlink(aside(j, suffix[i]));
 }
 
-/* Chooses a unique name in the folder. */
+/* Chooses a unique name in the folder, once. */
 static bool open_aside(Job *j) {
+  if (j->aside) return true;
   char *path = td_text_fmt(j->arena, "%s/new-XXXXXX", j->folder);
   int fd = mkstemp(path);
   if (fd < 0) return fail(j, "cannot write to", j->folder);
@@ -101,27 +104,62 @@ static bool open_aside(Job *j) {
   return true;
 }
 
-/* The first line that the compiler says of itself; NULL: it cannot be run. It is asked once for
-   each file that it is, which the folder remembers. */
+static int seconds_of(const Job *j) {
+  return j->options->seconds ? j->options->seconds : SECONDS;
+}
+
+/* The file that a command's first word stands for, as far as it can be found. */
+static const char *program_file(Job *j, const char *word) {
+  if (strchr(word, '/')) return word;
+  const char *path = getenv("PATH");
+  for (const char *s = path ? path : ""; *s;) {
+    size_t n = strcspn(s, ":");
+    const char *file = td_text_fmt(j->arena, "%.*s/%s", (int)n, s, word);
+    if (access(file, X_OK) == 0) return file;
+    s += n + (s[n] == ':');
+  }
+  return word;
+}
+
+/* Where the folder remembers what the compiler said of itself: a name made from the file it is. */
+static const char *memory_of(Job *j, const char *const *command) {
+  TdText key = td_text_new(j->arena);
+  const char *file = program_file(j, command[0]);
+  struct stat st;
+  if (stat(file, &st) == 0)
+    td_text_putf(&key, "%s %" PRId64 " %" PRId64 " %ld", file, (int64_t)st.st_size,
+                 (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+  for (; *command; command++) td_text_putf(&key, " %s", *command);
+  return td_text_fmt(j->arena, "%s/%016" PRIx64 ".cc", j->folder, td_map_hash(key.at, key.n));
+}
+
+/* The first line that the compiler says of itself; NULL: it cannot be run. */
 static const char *identity(Job *j) {
   const char *const *command = td_cpu_cc_command(j->arena);
+  const char *memory = memory_of(j, command), *known = read_file(j->arena, memory);
+  if (*known) return known;
   TD_VEC(const char *) word = {0};
   for (; *command; command++) td_vec_push(j->arena, &word, *command);
   td_vec_push(j->arena, &word, "--version");
   td_vec_push(j->arena, &word, NULL);
-  int status = td_cpu_cc_run(j->ctx, word.at, aside(j, ".log"), 10, j->diag);
+  if (!open_aside(j)) return NULL;
+  int status = td_cpu_cc_run(j->ctx, word.at, aside(j, ".log"), seconds_of(j), j->diag);
   if (status < 0) return NULL;
   const char *said = read_file(j->arena, aside(j, ".log"));
-  return td_arena_strndup(j->arena, said, strcspn(said, "\n"));
+  const char *line = td_arena_strndup(j->arena, said, strcspn(said, "\n"));
+  if (status == 0 && write_file(j->aside, line)) rename(j->aside, memory);
+  return line;
 }
 
 /* What -march=native depends on. */
 static const char *processor(Job *j) {
-  const char *info = read_file(j->arena, "/proc/cpuinfo"), *s = strstr(info, "model name");
-  const char *flags = strstr(info, "flags");
+  FILE *f = fopen("/proc/cpuinfo", "r");
   TdText t = td_text_new(j->arena);
-  if (s) td_text_putn(&t, s, strcspn(s, "\n"));
-  if (flags) td_text_putn(&t, flags, strcspn(flags, "\n"));
+  char line[8192];
+  while (f && fgets(line, sizeof line, f) && strncmp(line, "flags", 5) != 0)
+    if (strncmp(line, "model name", 10) == 0) td_text_puts(&t, line);
+  if (f) td_text_puts(&t, line);
+  if (f) fclose(f);
   return td_text_str(&t);
 }
 
@@ -167,12 +205,13 @@ static bool complain(Job *j) {
 
 /* Compiles aside, without threads if the compiler cannot have them, and moves the result. */
 static bool compile(Job *j, const char *path) {
+  if (!open_aside(j)) return false;
   const char *from = aside(j, ".c"), *to = aside(j, ".so");
   if (!write_file(from, j->in->text)) return fail(j, "cannot write", from);
-  int seconds = j->options->seconds ? j->options->seconds : SECONDS, status = 1;
+  int status = 1;
   for (int threads = threads_of(j); threads && status == 1; threads = threads > 1 ? 1 : 0)
     status = td_cpu_cc_run(j->ctx, td_cpu_cc_words(j->arena, from, to, threads, j->in),
-                           aside(j, ".log"), seconds, j->diag);
+                           aside(j, ".log"), seconds_of(j), j->diag);
   if (status < 0) return false;
   if (status > 0) return complain(j);
   return rename(to, path) == 0 || fail(j, "cannot write", path);
@@ -252,11 +291,8 @@ bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, 
                        TdDiag *d) {
   TdCtx *c = td_arena_ctx(a);
   Job j = {.arena = td_arena_scratch(c), .ctx = c, .in = in, .options = o, .diag = d};
-  bool ok = open_folder(&j) && open_aside(&j);
-  if (ok) {
-    ok = load(&j, a, code);
-    clean(&j);
-  }
+  bool ok = open_folder(&j) && load(&j, a, code);
+  clean(&j);
   td_arena_free(j.arena);
   return ok;
 }

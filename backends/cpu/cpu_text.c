@@ -50,7 +50,7 @@ static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
   for (size_t i = 0; i < u->unit->nparam; i++) {
     const TdType *t = u->unit->param[i].type;
     if (td_type_is_scalar(t))
-      td_text_putf(out, ", *(const %s *)arg[%zu]", w->target->cell(w, t), i);
+      td_text_putf(out, ", *(const %s *)arg[%zu]", w->target->cell(w, u->unit->param[i].sym, t), i);
     else
       td_text_putf(out, ", arg[%zu]", i);
   }

@@ -179,7 +179,7 @@ static void put_field(TdCpuProg *p, const TdStmt *s, TdText *fields, const char 
   TdCWriter *w = p->w;
   const char *name =
       td_text_fmt(w->arena, "%s_%" PRIu32, td_cname_fresh(w, s->sym->name), s->sym->id);
-  td_text_line(fields, "%s;", td_cstmt_array(w, s->type, name));
+  td_text_line(fields, "%s;", td_cstmt_array(w, s->sym, s->type, name));
   td_cname_put(w, s->sym, td_text_fmt(w->arena, "%s%s", prefix, name), td_cfamily_type(w, s->type),
                NULL);
 }
@@ -193,7 +193,7 @@ static int table_entry(TdCpuProg *p, const TdBlob *b) {
 static void put_state(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   put_field(p, s, &p->states, "state->");
-  const char *cell = w->target->cell(w, td_type_scalar(s->type));
+  const char *cell = w->target->cell(w, s->sym, td_type_scalar(s->type));
   td_text_line(&p->resets, "for (int64_t i = 0; i < %" PRId64 "; i++)", s->blob->count);
   td_text_line(&p->resets, "  ((%s *)%s)[i] = ((const %s *)run->table[%d])[i];", cell,
                td_cname_of(w, s->sym)->text, cell, table_entry(p, s->blob));
@@ -203,7 +203,7 @@ static void put_state(TdCpuProg *p, const TdStmt *s) {
 static void put_constant(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const char *name = td_cname_fresh(w, s->sym->name);
-  td_text_line(&w->out, "%s = run->table[%d];", td_cstmt_pointer(w, s->type, name, true),
+  td_text_line(&w->out, "%s = run->table[%d];", td_cstmt_pointer(w, s->sym, s->type, name, true),
                table_entry(p, s->blob));
   td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
 }
