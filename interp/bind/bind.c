@@ -258,6 +258,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_tensor(L);
   td_bind_open_unit(L);
   td_bind_open_design(L);
+  td_bind_open_extern(L);
   td_bind_open_schedule(L);
   td_bind_open_registry(L);
   return 1;

@@ -139,7 +139,9 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 /* Place of the Lua code that called the running C function: the call's own token if it can be
  * found. */
 TdLoc td_bind_caller(lua_State *L);
-/* The same, pointing at the string literal `text` among that call's arguments when there is one. */
+/* The tree of that call and of its chunk; NULL when it cannot be found. */
+const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast);
+/* The same place, pointing at the string literal `text` among that call's arguments when there is one. */
 TdLoc td_bind_caller_argument(lua_State *L, const char *text);
 
 /* bind_host.c: values of the Lua program as the frontend asks for them. */
@@ -185,6 +187,7 @@ void td_bind_open_layout(lua_State *L);
 void td_bind_open_tensor(lua_State *L);
 void td_bind_open_unit(lua_State *L);
 void td_bind_open_design(lua_State *L);
+void td_bind_open_extern(lua_State *L);
 void td_bind_open_schedule(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 

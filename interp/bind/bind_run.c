@@ -199,7 +199,7 @@ static void prepare(lua_State *L, Runner *r, const TdProg *p) {
   TdCpuOptions o = {.tier = TD_TIER_AUTO};
   TdDiag d = td_bind_diag(td_bind_arena(L));
   r->prog = NULL;
-  r->cpu = td_cpu_new(r->arena, p, &o, &d);
+  r->cpu = td_cpu_new(r->arena, td_bind_callable(p), &o, &d);
   if (!r->cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
   r->prog = p;
 }

@@ -301,28 +301,41 @@ static bool look_call(void *ud, const TdAstExpr *e) {
   return true;
 }
 
-TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
+/* The call that Lua code is making of the running C function: its tree, and in *loc the best place
+ * known. */
+static CallSearch find_call(lua_State *L, const char *text, const TdAst **ast, TdLoc *loc) {
   lua_Debug ar;
-  const char *name = NULL;
-  TdLoc none = {0};
+  CallSearch s = {.text = text};
+  *loc = (TdLoc){0};
+  *ast = NULL;
   for (int level = 0; lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sln", &ar);
     if (*ar.what == 'C') {
-      name = ar.name;
+      s.name = ar.name;
       continue;
     }
-    if (ar.currentline <= 0) return none;
+    if (ar.currentline <= 0) return s;
     uint32_t id = source_of(L, &ar);
-    const TdAst *ast = id ? td_bind_ast(L, id) : NULL;
-    TdLoc loc = {.source = id, .line = (uint32_t)ar.currentline, .col = 0, .len = 0};
-    if (!ast) return loc;
-    CallSearch s = {.line = (uint32_t)ar.currentline, .name = name, .text = text};
+    s.line = (uint32_t)ar.currentline;
+    *loc = (TdLoc){.source = id, .line = s.line};
+    *ast = id ? td_bind_ast(L, id) : NULL;
     TdAstVisitor v = {.expr = look_call, .ud = &s};
-    td_walk_ast_block(&v, &ast->main->body);
-    if (s.argument) return s.argument->loc;
-    return s.call ? s.call->loc : loc;
+    if (*ast) td_walk_ast_block(&v, &(*ast)->main->body);
+    return s;
   }
-  return none;
+  return s;
+}
+
+TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
+  const TdAst *ast;
+  TdLoc loc;
+  CallSearch s = find_call(L, text, &ast, &loc);
+  return s.argument ? s.argument->loc : s.call ? s.call->loc : loc;
+}
+
+const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast) {
+  TdLoc loc;
+  return find_call(L, NULL, ast, &loc).call;
 }
 
 TdLoc td_bind_caller(lua_State *L) {

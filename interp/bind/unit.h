@@ -10,6 +10,9 @@ enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES =
 /* Structure, bounds and aliasing of a program that was just captured. */
 bool td_bind_check_program(const TdProg *p, TdDiag *d);
 
+/* bind_extern.c: p itself, or a kernel that calls the foreign function at p's root. */
+const TdProg *td_bind_callable(const TdProg *p);
+
 /* bind_run.c */
 /* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
