@@ -34,6 +34,8 @@ static void escape(void *ud, TdWhy why) {
   TdBind *b = ud;
   td_arena_free_scratch(b->ctx);
   td_ctx_set_depth(b->ctx, 0);
+  td_ctx_set_budget(b->ctx, 0);
+  td_ctx_clear_interrupt(b->ctx);
   if (why == TD_WHY_MEMORY) {
     lua_getfield(b->L, LUA_REGISTRYINDEX, "tide.no_memory");
     lua_error(b->L);

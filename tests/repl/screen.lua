@@ -1,0 +1,49 @@
+-- screen.lua - a terminal for tests: tmux runs the prompt, keys go in, the screen comes out. Not a test itself.
+local shell = require "shell"
+
+local M = {}
+M.__index = M
+
+local count = 0
+
+local function tmux(self, ...)
+  local words = { "tmux", "-L", self.socket }
+  for _, w in ipairs { ... } do words[#words + 1] = shell.quote(w) end
+  return shell.output(table.concat(words, " ") .. " 2>&1")
+end
+
+--- Whether tmux is here.
+function M.available() return (select(2, shell.output "command -v tmux >/dev/null")) == 0 end
+
+--- A terminal of that size that runs a command.
+function M.open(command, columns, rows)
+  count = count + 1
+  local self = setmetatable({ socket = ("tide_%d_%d"):format(os.time(), count) }, M)
+  tmux(self, "-f", "/dev/null", "new-session", "-d", "-x", tostring(columns or 100), "-y",
+    tostring(rows or 40), command)
+  return self
+end
+
+--- Types text, and then the named keys ("Enter", "C-c"..).
+function M:type(text, ...)
+  if text ~= "" then tmux(self, "send-keys", "-l", "--", text) end
+  for _, key in ipairs { ... } do tmux(self, "send-keys", key) end
+end
+
+--- What the screen shows.
+function M:text() return (tmux(self, "capture-pane", "-p")) end
+
+--- Waits until the screen shows the plain text; false after `seconds`. Returns the screen too.
+function M:wait(text, seconds)
+  local screen
+  for _ = 1, (seconds or 10) * 20 do
+    screen = self:text()
+    if screen:find(text, 1, true) then return true, screen end
+    os.execute "sleep 0.05"
+  end
+  return false, screen
+end
+
+function M:close() tmux(self, "kill-server") end
+
+return M
