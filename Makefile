@@ -71,14 +71,9 @@ $(B)/libtide.a: $(OBJ) $(B)/objects
 	@rm -f $@
 	$(Q)ar qcs $@ $(OBJ)
 
-$(TIDE): $(B)/interp/main.o $(B)/libtide.a | $(B)/stdlib
+$(TIDE): $(B)/interp/main.o $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) -rdynamic -o $@ $^ $(LUA_LIBS) $(LIBS)
-
-# build/CONFIG/tide, too, finds stdlib and backends beside itself.
-$(B)/stdlib:
-	@mkdir -p $(B)
-	@ln -sfn ../../stdlib ../../backends $(B)
 
 $(B)/tide.so: $(OBJ)
 	@echo 'ld $@'

@@ -49,15 +49,23 @@ static const char *folder_of(lua_State *L, const char *path) {
   return slash ? lua_pushlstring(L, path, (size_t)(slash - path)) : lua_pushliteral(L, ".");
 }
 
-/* The folder of stdlib: beside the program, or where it was installed. */
-static const char *stdlib_folder(lua_State *L) {
+/* Pushes the folder that holds stdlib and backends: the program's own, two above it (build/CONFIG),
+   or where they were installed. It is also kept as registry field "tide.home". */
+static const char *push_home(lua_State *L) {
+  static const char *const places[] = {"", "/../..", "/../share/tide"};
   char path[4096];
   ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
   path[n > 0 ? n : 0] = 0;
   const char *dir = folder_of(L, path);
-  const char *beside = lua_pushfstring(L, "%s/stdlib", dir);
-  if (access(beside, R_OK) == 0) return beside;
-  return lua_pushfstring(L, "%s/../share/tide/stdlib", dir);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const char *home = lua_pushfstring(L, "%s%s", dir, places[i]);
+    if (access(lua_pushfstring(L, "%s/stdlib", home), R_OK) != 0) continue;
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "tide.home");
+    return home;
+  }
+  return dir;
 }
 
 static void open_libraries(lua_State *L, bool ignore_env) {
@@ -70,7 +78,7 @@ static void open_libraries(lua_State *L, bool ignore_env) {
   lua_pushcfunction(L, luaopen_tide);
   lua_setfield(L, -2, "tide");
   lua_pop(L, 1);
-  add_path(L, stdlib_folder(L));
+  add_path(L, lua_pushfstring(L, "%s/stdlib", push_home(L)));
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide");
   lua_call(L, 1, 0);

@@ -108,7 +108,6 @@ end)
 t.test("configurations have folders of their own", function()
   make "CONFIG=hostile CFLAGS=-O0"
   t.ok(shell.read(root .. "/build/hostile/tide"))
-  t.ok(shell.read(root .. "/build/hostile/stdlib/targets/x.lua"))
   t.eq(select(2, make()), {})
 end)
 
