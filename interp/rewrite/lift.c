@@ -1,0 +1,361 @@
+/* lift.c - the free names of some statements become the parameters of a kernel. */
+#include "rewrite/lift.h"
+
+#include "ir/printer.h"
+
+/* A lift under way. */
+typedef struct Lift {
+  TdRewrite *r;
+  const TdUnit *unit;
+  const char *name;
+  TdMap decl;   /* symbol -> the statement of unit that declares it */
+  TdMap inside; /* symbols declared by the lifted statements */
+  TdMap seen;   /* symbols that were dealt with */
+  TD_VEC(TdParam) param;
+  TD_VEC(const TdExpr *) arg;
+  TD_VEC(TdSym) was;
+  TD_VEC(const TdStmt *) data; /* constants and states, copied */
+  TdSubst sub;
+  TdMap scalar; /* scalar local -> the parameter that stands for it */
+  bool failed;
+} Lift;
+
+static bool declares(const TdStmt *s) {
+  return s->sym && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_LOCAL || s->kind == TD_STMT_GET ||
+                    s->kind == TD_STMT_SLOT);
+}
+
+static bool note_decl(void *ud, const TdStmt *s) {
+  Lift *l = ud;
+  if (declares(s)) td_map_putp(l->r->arena, &l->decl, s->sym, (void *)(uintptr_t)s);
+  return true;
+}
+
+static bool note_inside(void *ud, const TdStmt *s) {
+  Lift *l = ud;
+  if (declares(s)) td_map_putp(l->r->arena, &l->inside, s->sym, l);
+  return true;
+}
+
+static bool refuse(Lift *l, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt,
+                   const char *what) {
+  td_diag_set(l->r->diag, kind, code, loc, fmt, what);
+  l->failed = true;
+  return false;
+}
+
+/* Whether a parameter has this name already. */
+static bool is_taken(const Lift *l, const char *name) {
+  for (size_t i = 0; i < l->param.n; i++)
+    if (l->param.at[i].sym->name == name) return true;
+  return false;
+}
+
+/* Adds a parameter that stands for `was`, passed as arg; returns its symbol. */
+static TdSym add_param(Lift *l, TdSym was, TdSymKind kind, const TdType *t, TdAttrs attrs,
+                       const TdExpr *arg) {
+  TdStore *st = l->r->store;
+  const char *name = was->name;
+  for (int i = 1; is_taken(l, name); i++)
+    name = td_names_str(st->session->names, td_text_fmt(l->r->arena, "%s_%d", was->name, i));
+  TdParam p = {.sym = td_store_sym(st, name, kind), .type = t, .attrs = attrs, .loc = arg->loc};
+  td_vec_push(l->r->arena, &l->param, p);
+  td_vec_push(l->r->arena, &l->arg, arg);
+  td_vec_push(l->r->arena, &l->was, was);
+  return p.sym;
+}
+
+/* An array or stream from outside comes whole. */
+static void take_array(Lift *l, TdSym sym, const TdType *t, TdAttrs attrs, TdLoc loc) {
+  TdSymKind kind = t->kind == TD_T_PORT ? TD_SYM_STREAM : TD_SYM_TENSOR;
+  const TdExpr *whole = td_expr_whole(l->r->session, l->r->store->arena, sym, t, loc);
+  td_subst_sym(&l->sub, sym, add_param(l, sym, kind, t, attrs, whole));
+}
+
+/* A variable, or the value of a scalar local. */
+static void take_scalar(Lift *l, const TdExpr *e) {
+  TdArena *a = l->r->store->arena;
+  TdAttrs none = {0};
+  TdSym p = add_param(l, e->sym, TD_SYM_SCALAR, e->type, none, e);
+  const TdExpr *var = td_expr_var(a, p, e->type, e->loc);
+  if (e->kind == TD_EXPR_VAR)
+    td_subst_expr(&l->sub, e->sym, var);
+  else
+    td_map_putp(l->r->arena, &l->scalar, e->sym, (void *)(uintptr_t)var);
+}
+
+/* A constant or state: the kernel has its own. */
+static void take_data(Lift *l, const TdStmt *decl) {
+  const TdStmt *copy = td_walk_copy(l->r->store, decl, NULL);
+  td_vec_push(l->r->arena, &l->data, copy);
+  td_subst_sym(&l->sub, decl->sym, copy->sym);
+}
+
+/* Deals with a symbol on its first use. */
+static bool take(void *ud, const TdExpr *e) {
+  Lift *l = ud;
+  if (!e->sym || td_map_getp(&l->inside, e->sym) || td_map_getp(&l->seen, e->sym)) return true;
+  td_map_putp(l->r->arena, &l->seen, e->sym, l);
+  const TdStmt *decl = td_map_getp(&l->decl, e->sym);
+  const TdParam *p = td_unit_param(l->unit, e->sym);
+  bool array = decl && decl->kind != TD_STMT_FOR && decl->type->kind == TD_T_TENSOR;
+  if (decl && decl->kind == TD_STMT_LOCAL && decl->cls != TD_LOCAL_AUTO)
+    take_data(l, decl);
+  else if (array)
+    take_array(l, e->sym, decl->type, decl->attrs, e->loc);
+  else if (p && !td_type_is_scalar(p->type))
+    take_array(l, e->sym, p->type, p->attrs, e->loc);
+  else if (e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD)
+    take_scalar(l, e);
+  else
+    for (size_t i = 0; i < l->r->prog->nunit; i++) {
+      const TdStream *s = td_unit_stream(l->r->prog->unit[i], e->sym);
+      if (s) take_array(l, e->sym, s->type, (TdAttrs){0}, e->loc);
+    }
+  return true;
+}
+
+static bool is_outer_scalar(const Lift *l, const TdExpr *e) {
+  return e->kind == TD_EXPR_LOAD && !e->nkid && !td_map_getp(&l->inside, e->sym);
+}
+
+/* Refuses what a call cannot do: assign a scalar of its caller, end its caller. */
+static bool check_stmt(void *ud, const TdStmt *s) {
+  Lift *l = ud;
+  const TdExpr *place = s->kind == TD_STMT_STORE ? s->expr[0] : NULL;
+  if (s->kind == TD_STMT_GET && s->nexpr == 2) place = s->expr[1];
+  if (s->kind == TD_STMT_RETURN)
+    return refuse(l, TD_ILLEGAL, "return", s->loc, "'%s' would end by return, not its caller",
+                  l->name);
+  if (!place || !is_outer_scalar(l, place)) return true;
+  refuse(l, TD_ILLEGAL, "scalar", s->loc, "'%s' is a scalar that is assigned here",
+         place->sym->name);
+  td_diag_help(l->r->diag, "make '%s' a tensor of one element", place->sym->name);
+  return false;
+}
+
+static const TdExpr *put_scalar(void *ud, const TdExpr *e) {
+  const Lift *l = ud;
+  const TdExpr *var = e->kind == TD_EXPR_LOAD ? td_map_getp(&l->scalar, e->sym) : NULL;
+  return var ? var : e;
+}
+
+/* A use of a symbol outside of the lifted statements. */
+typedef struct Outside {
+  const Lift *lift;
+  const TdStmt *const *s;
+  size_t n;
+  TdSym sym;
+} Outside;
+
+static bool is_unused_outside(const Outside *o, const TdStmt *s) {
+  for (size_t i = 0; i < o->n; i++)
+    if (o->s[i] == s) return true;
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if (td_walk_uses_expr(s->expr[i], o->sym)) return false;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (!is_unused_outside(o, s->kid[i])) return false;
+  return true;
+}
+
+/* Whether the states that were taken belong to the lifted statements alone. */
+static bool check_states(Lift *l, const TdStmt *const *s, size_t n) {
+  for (size_t i = 0; i < td_printer_preamble(l->unit->body); i++) {
+    const TdStmt *d = l->unit->body->kid[i];
+    Outside o = {l, s, n, d->sym};
+    if (d->cls != TD_LOCAL_STATE || !td_map_getp(&l->seen, d->sym)) continue;
+    if (!is_unused_outside(&o, l->unit->body))
+      return refuse(l, TD_ILLEGAL, "state", s[0]->loc,
+                    "the state '%s' is used by other statements too", d->sym->name);
+  }
+  return true;
+}
+
+/* The body: data first, then the statements. */
+static const TdStmt *make_body(Lift *l, const TdStmt *const *s, size_t n) {
+  TdStore *st = l->r->store;
+  const TdStmt **list = TD_NEWN(st->arena, const TdStmt *, l->data.n + n);
+  for (size_t i = 0; i < l->data.n; i++) list[i] = l->data.at[i];
+  for (size_t i = 0; i < n; i++) {
+    const TdStmt *now = td_walk_map(st, s[i], put_scalar, l);
+    list[l->data.n + i] = td_subst_in_stmt(&l->sub, now);
+  }
+  return td_stmt_block(st, list, l->data.n + n, s[0]->loc);
+}
+
+/* The names of the sizes that a unit uses, in order of first use. */
+typedef struct Sizes {
+  TdArena *arena;
+  TdMap used;
+  TD_VEC(const char *) name;
+  bool known; /* all that were looked at are used already */
+} Sizes;
+
+static bool note_size(void *ud, const TdExpr *e) {
+  Sizes *z = ud;
+  if (e->kind != TD_EXPR_SIZE || td_map_getp(&z->used, e->u.name)) return true;
+  td_map_putp(z->arena, &z->used, e->u.name, z);
+  td_vec_push(z->arena, &z->name, e->u.name);
+  return true;
+}
+
+static bool look_size(void *ud, const TdExpr *e) {
+  Sizes *z = ud;
+  if (e->kind == TD_EXPR_SIZE) z->known &= td_map_getp(&z->used, e->u.name) != NULL;
+  return true;
+}
+
+static void note_type(Sizes *z, const TdType *t) {
+  if (!t || td_type_is_scalar(t)) return;
+  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_size, z);
+  note_type(z, t->elem);
+}
+
+static bool note_expr(void *ud, const TdExpr *e) {
+  note_type(ud, e->type);
+  return note_size(ud, e);
+}
+
+static bool note_stmt(void *ud, const TdStmt *s) {
+  note_type(ud, s->type);
+  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_expr, ud);
+  return true;
+}
+
+static Sizes sizes_of(TdRewrite *r, const TdUnit *u) {
+  Sizes z = {.arena = r->arena};
+  for (size_t i = 0; i < u->nparam; i++) note_type(&z, u->param[i].type);
+  for (size_t i = 0; i < u->nassert; i++) td_walk_expr(u->assert_[i], note_size, &z);
+  for (size_t i = 0; i < u->nstream; i++) {
+    note_type(&z, u->stream[i].type);
+    td_walk_expr(u->stream[i].depth, note_size, &z);
+  }
+  for (size_t i = 0; i < u->nrun; i++)
+    for (int d = 0; d < u->run[i].rank; d++) td_walk_expr(u->run[i].map[d], note_size, &z);
+  if (u->body) td_walk_stmt(r->session->ctx, u->body, note_stmt, &z);
+  return z;
+}
+
+/* Whether an assumption means something where only `param` and the sizes of z are known. */
+static bool is_known(Sizes *z, const TdUnit *from, const TdExpr *e) {
+  z->known = true;
+  td_walk_expr(e, look_size, z);
+  for (size_t i = 0; i < from->nparam; i++) z->known &= !td_walk_uses_expr(e, from->param[i].sym);
+  return z->known;
+}
+
+/* The assumptions of the unit that speak of sizes that u has and scalars that it is passed. */
+static void take_asserts(const Lift *l, TdUnit *u) {
+  const TdExpr **list = TD_NEWN(l->r->store->arena, const TdExpr *, l->unit->nassert);
+  Sizes z = sizes_of(l->r, u);
+  for (size_t i = 0; i < l->unit->nassert; i++) {
+    const TdExpr *e = td_subst_in_expr(&l->sub, l->unit->assert_[i]);
+    if (is_known(&z, l->unit, e)) list[u->nassert++] = e;
+  }
+  u->assert_ = list;
+}
+
+/* The body without the constants and states that it does not use. */
+static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
+  size_t data = td_printer_preamble(body), n = 0;
+  const TdStmt **list = TD_NEWN(r->arena, const TdStmt *, body->nkid);
+  for (size_t i = 0; i < body->nkid; i++)
+    if (i >= data || td_walk_uses(r->session->ctx, body, body->kid[i]->sym))
+      list[n++] = body->kid[i];
+  return n == body->nkid ? body : td_stmt_with_kids(r->store, body, list, n);
+}
+
+const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u) {
+  TdUnit *copy = td_unit_copy(r->store, u);
+  if (u->body) copy->body = used_data(r, u->body);
+  Sizes z = sizes_of(r, copy);
+  TdSize *size = TD_NEWN(r->store->arena, TdSize, z.name.n);
+  for (size_t i = 0; i < z.name.n; i++) size[i] = *td_unit_size(u, z.name.at[i]);
+  copy->size = size;
+  copy->nsize = z.name.n;
+  return copy;
+}
+
+/* The units of a program in the order in which a printed chunk loads. */
+typedef struct Order {
+  const TdProg *prog;
+  TdArena *arena;
+  TdMap seen;
+  TD_VEC(const TdUnit *) unit;
+} Order;
+
+static void place_unit(Order *o, TdSym sym);
+
+static bool place_callee(void *ud, const TdStmt *s) {
+  if (s->kind == TD_STMT_CALL) place_unit(ud, s->sym);
+  return true;
+}
+
+/* Puts what a unit uses, then the unit. */
+static void place_unit(Order *o, TdSym sym) {
+  const TdUnit *u = td_prog_unit(o->prog, sym);
+  if (td_map_getp(&o->seen, sym)) return;
+  td_map_putp(o->arena, &o->seen, sym, o);
+  td_ctx_enter(td_arena_ctx(o->arena));
+  if (u->body) td_walk_stmt(td_arena_ctx(o->arena), u->body, place_callee, o);
+  for (size_t i = 0; i < u->nrun; i++) place_unit(o, u->run[i].unit);
+  if (u->foreign && u->foreign->model) place_unit(o, u->foreign->model);
+  td_ctx_leave(td_arena_ctx(o->arena));
+  td_vec_push(o->arena, &o->unit, u);
+}
+
+const TdProg *td_lift_in_order(TdRewrite *r, const TdProg *p) {
+  Order o = {.prog = p, .arena = r->arena};
+  place_unit(&o, td_prog_root(p)->sym);
+  return td_prog_new(r->store, o.unit.at, o.unit.n);
+}
+
+const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want) {
+  const char *name = want;
+  for (int i = 1; !td_edit_name_fits(p, name); i++)
+    name = td_text_fmt(r->store->arena, "%s_%d", want, i);
+  return td_names_str(r->session->names, name);
+}
+
+bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
+             TdLifted *out) {
+  return td_lift_task(r, u, s, n, name, NULL, 0, out);
+}
+
+bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
+                  const TdSym *coord, size_t ncoord, TdLifted *out) {
+  TdCtx *c = r->session->ctx;
+  Lift l = {.r = r, .unit = u, .name = name, .sub = td_subst_new(r->store)};
+  for (size_t i = 0; i < ncoord; i++) td_map_putp(r->arena, &l.inside, coord[i], &l);
+  td_walk_stmt(c, u->body, note_decl, &l);
+  for (size_t i = 0; i < n; i++) td_walk_stmt(c, s[i], note_inside, &l);
+  for (size_t i = 0; i < n; i++) {
+    if (td_util_leaves_by_break(s[i]))
+      return refuse(&l, TD_ILLEGAL, "break", s[i]->loc, "a break leaves '%s'", name);
+    if (!td_walk_stmt(c, s[i], check_stmt, &l)) return false;
+    td_walk_exprs(c, s[i], take, &l);
+  }
+  if (!check_states(&l, s, n)) return false;
+  TdUnit *k = TD_NEW(r->store->arena, TdUnit);
+  *k = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = s[0]->loc, .instance = u->instance};
+  k->sym = td_store_sym(r->store, name, TD_SYM_UNIT);
+  k->uid = td_store_uid(r->store);
+  k->param = td_arena_copy(r->store->arena, l.param.at, l.param.n * sizeof *l.param.at);
+  k->nparam = l.param.n;
+  k->coord = td_arena_copy(r->store->arena, coord, ncoord * sizeof *coord);
+  k->ncoord = ncoord;
+  k->size = u->size;
+  k->nsize = u->nsize;
+  k->body = make_body(&l, s, n);
+  take_asserts(&l, k);
+  out->unit = td_lift_tidy(r, k);
+  out->arg = l.arg.at;
+  out->was = l.was.at;
+  return true;
+}
+
+size_t td_lift_place(const TdLifted *l, TdSym sym) {
+  size_t i = 0;
+  while (i < l->unit->nparam && l->was[i] != sym) i++;
+  return i;
+}

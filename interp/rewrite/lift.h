@@ -1,0 +1,39 @@
+/* lift.h - statements become a kernel of their own: what they use from outside is passed to it. */
+#ifndef TD_LIFT_H
+#define TD_LIFT_H
+
+#include "rewrite/util.h"
+
+/* What a lifted kernel takes from where it came: parameter i of `unit` is arg[i] there, and was
+ * called was[i]. */
+typedef struct TdLifted {
+  const TdUnit *unit;
+  const TdExpr *const *arg;
+  const TdSym *was;
+} TdLifted;
+
+/* Makes n consecutive statements of u a kernel called `name` (a name that no unit has). Arrays and
+   streams come whole, scalars by value; constants and states are its own copies; statements keep
+   their uids. False with r->diag filled: a scalar from outside is written, a state is used outside
+   too, control leaves the statements. */
+bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
+             TdLifted *out);
+
+/* The same for a task whose ids, last, are the n variables `coord`. */
+bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
+                  const TdSym *coord, size_t ncoord, TdLifted *out);
+
+/* The place of a lifted kernel's parameter that was `sym`, or its nparam. */
+size_t td_lift_place(const TdLifted *l, TdSym sym);
+
+/* u without the constants, states and sizes that nothing in it uses any more. */
+const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u);
+
+/* A name like `want` that no unit of p has and that can be printed. */
+const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want);
+
+/* p with each unit after those that it uses, in order of first use from the root: the order in
+ * which a printed chunk loads. */
+const TdProg *td_lift_in_order(TdRewrite *r, const TdProg *p);
+
+#endif
