@@ -1,5 +1,5 @@
 -- Ctrl-C at the prompt stops whatever runs; the same session goes on.
-package.path = "tests/?.lua;tests/repl/?.lua;" .. package.path
+package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
 local screen = require "screen"
 if not screen.available() then
