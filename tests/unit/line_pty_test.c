@@ -85,7 +85,7 @@ static void test_search(void) {
   fact(shows("> alpha = 1"), "letters in order");
   fact(strncmp(vt_row(&t.vt, 0), "tide> alpha", 11) == 0, "with a preview");
   expect("\r", "tide> alpha = 1", "Enter takes it");
-  fact(!shows("search:"), "and ends the search");
+  fact(wait_gone("search:"), "and ends the search");
   expect("\r", "got <alpha = 1>", "then it can be run");
   fresh();
   type("keep\x12zzzz");
@@ -105,7 +105,7 @@ static void test_tab(void) {
   expect("\t", "writes its arguments", "Tab chooses, with help");
   expect("\x1b[B", "a machine", "Down chooses the next");
   expect("\r", "tide> printer", "Enter takes it");
-  fact(!shows("private"), "and closes the list");
+  fact(wait_gone("private"), "and closes the list");
   type("\x15pri\t\t\t\x1b");
   fact(wait_gone("print") && shows("tide> pri"), "ESC takes the choice back");
   type("\x15");
