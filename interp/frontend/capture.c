@@ -8,44 +8,6 @@
 
 #define MAX_ATTEMPTS 64
 
-/* The names that the function's text reads somewhere. */
-static bool note_read(void *ud, const TdAstExpr *e) {
-  TdIrgen *l = ud;
-  if (e->kind == TD_AST_NAME && e->name.var)
-    td_map_put(l->arena, &l->read, (uint64_t)(uintptr_t)e->name.var, 1);
-  return true;
-}
-
-/* Assignment targets that are plain names are not reads. */
-static bool note_reads_of(void *ud, const TdAstStmt *s) {
-  TdIrgen *l = ud;
-  if (s->kind != TD_AST_ASSIGN) return true;
-  TdAstVisitor v = {.expr = note_read, .ud = l};
-  for (size_t i = 0; i < s->assign.values.n; i++) td_walk_ast_expr(&v, s->assign.values.at[i]);
-  for (size_t i = 0; i < s->assign.targets.n; i++)
-    if (s->assign.targets.at[i]->kind != TD_AST_NAME) td_walk_ast_expr(&v, s->assign.targets.at[i]);
-  return false;
-}
-
-/* Marks of the chunk between two lines, by line; those on lines that hold no statement are errors
- * at the end. */
-static void collect_marks(TdIrgen *l, uint32_t first, uint32_t last) {
-  for (size_t i = 0; i < l->ast->marks.n; i++) {
-    uint32_t line = l->ast->marks.at[i].loc.line;
-    if (line >= first && line <= last) td_map_put(l->arena, &l->marks, line, i + 1);
-  }
-}
-
-static bool check_marks(TdIrgen *l) {
-  for (size_t i = 0; i < l->ast->marks.n; i++) {
-    uint64_t left = 0;
-    const TdAstMark *m = &l->ast->marks.at[i];
-    if (td_map_get(&l->marks, m->loc.line, &left) && left == i + 1)
-      return td_irgen_fail(l, "attribute", m->loc, "this line begins nothing that can be marked");
-  }
-  return true;
-}
-
 /* One extent of a parameter's type as its source has it; the constant when the text is not affine
  * in known names. */
 static const TdExpr *extent_from_source(TdIrgen *l, const TdAstExpr *e, const TdExpr *value) {
@@ -97,16 +59,13 @@ static TdSymKind param_kind(const TdType *t) {
                                 : TD_SYM_SCALAR;
 }
 
-/* A scalar parameter that the text assigns is copied to a local first. */
+/* Binds a parameter; a scalar that the text assigns is copied to a local first. */
 static bool bind_param(TdIrgen *l, const TdAstLocal *var, TdSym sym, const TdType *t) {
   bool scalar = td_type_is_scalar(t);
-  TdBinding b = {.kind = scalar ? TD_B_SCALAR : TD_B_TENSOR, .sym = sym, .type = t};
-  if (scalar && var->assigned) {
-    TdVal v = td_irgen_scalar(td_expr_var(l->arena, sym, t, var->loc));
-    b.sym = td_irgen_local(l, var->name, v, &b.type, &b.origin);
-    b.writable = true;
-  }
-  td_irgen_bind(l, var, b);
+  if (scalar && var->assigned)
+    return td_irgen_bind_new(l, var, td_irgen_scalar(td_expr_var(l->arena, sym, t, var->loc)));
+  TdBindKind kind = scalar ? TD_B_SCALAR : TD_B_TENSOR;
+  td_irgen_bind(l, var, (TdBinding){.kind = kind, .sym = sym, .type = t});
   return true;
 }
 
@@ -141,6 +100,17 @@ static bool unused_type(TdIrgen *l, const TdCapture *c) {
   return true;
 }
 
+/* A size without value keeps its name, so nothing else has it. */
+static bool check_size_names(TdIrgen *l, const TdCapture *c) {
+  for (size_t i = 0; i < c->source->params.n; i++) {
+    const TdAstLocal *var = c->source->params.at[i];
+    if (td_sizes_has(l->sizes, var->name))
+      return l->sizes->changed ||
+             td_irgen_fail(l, "name", var->loc, "'%s' is a size and a parameter", var->name);
+  }
+  return true;
+}
+
 /* Declares and binds parameters and task ids. */
 static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   size_t n = c->source->params.n;
@@ -154,8 +124,9 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
       return missing_type(l, c, var);
     if (p && u->ncoord)
       return td_irgen_fail(l, "parameter-order", var->loc, "task ids come after the parameters");
-    TdSym sym = td_store_sym(l->store, var->name, kind);
-    td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)sym->name, 1);
+    if (strcmp(var->name, "tide") == 0)
+      return td_irgen_fail(l, "name", var->loc, "no parameter is called 'tide', like the module");
+    TdSym sym = td_irgen_declare_param(l, var->name, kind);
     if (!p) {
       coord[u->ncoord++] = sym;
       td_irgen_bind(
@@ -171,7 +142,7 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   }
   u->param = param;
   u->coord = coord;
-  return unused_type(l, c);
+  return unused_type(l, c) && check_size_names(l, c);
 }
 
 /* tide.assume(...) statements at the start of the body; returns how many there are. */
@@ -230,16 +201,22 @@ static const TdStmt *make_body(TdIrgen *l, const TdStmts *list, TdLoc loc) {
   return td_stmt_block(l->store, all.at, all.n, loc);
 }
 
+/* The first line that belongs to the kernel: of a parameter's type, or the function's. */
+static uint32_t first_line(const TdCapture *c) {
+  uint32_t first = c->source->line_defined;
+  for (size_t i = 0; i < c->nparam; i++)
+    if (c->param[i].loc.line && c->param[i].loc.line < first) first = c->param[i].loc.line;
+  return first;
+}
+
 /* One attempt with the sizes as they are believed to be. */
 static TdUnit *attempt(TdIrgen *l, const TdCapture *c) {
   TdUnit *u = TD_NEW(l->arena, TdUnit);
   *u = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = c->source->loc};
-  TdAstVisitor reads = {.expr = note_read, .stmt = note_reads_of, .ud = l};
-  td_walk_ast_block(&reads, &c->source->body);
-  uint32_t first = c->source->line_defined;
-  for (size_t i = 0; i < c->nparam; i++)
-    if (c->param[i].loc.line && c->param[i].loc.line < first) first = c->param[i].loc.line;
-  collect_marks(l, first, c->source->last_line_defined);
+  TdFrame frame = {.fn = c->fn, .ast = c->ast, .source = c->source};
+  td_irgen_enter_fn(l, &frame, first_line(c));
+  td_irgen_drop_marks(l, c->line, c->line);
+  if (c->design) td_irgen_note_design(l, c->design);
   TdStmts list = {0};
   l->out = &list;
   size_t skip;
@@ -248,7 +225,7 @@ static TdUnit *attempt(TdIrgen *l, const TdCapture *c) {
   TdAstBlock rest = c->source->body;
   rest.at += skip;
   rest.n -= skip;
-  if (!td_irgen_block(l, &rest) || !check_marks(l)) return NULL;
+  if (!td_irgen_block(l, &rest) || !td_irgen_check_marks(l)) return NULL;
   u->body = make_body(l, &list, c->source->loc);
   number_loops(l, u->body);
   return u;
@@ -324,9 +301,7 @@ TdUnit *td_capture_attempt(const TdCapture *c, TdSizes *z, TdUnits *units, TdDia
                .diag = d,
                .sizes = z,
                .units = units,
-               .stream = c->stream,
-               .fn = c->fn,
-               .ast = c->ast};
+               .stream = c->design ? c->design->stream : NULL};
   TdUnit *u = attempt(&l, c);
   if (!u) return NULL;
   u->sym = td_units_name(units, c->name);

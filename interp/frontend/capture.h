@@ -25,8 +25,11 @@ typedef struct TdUnits {
   TD_VEC(const TdUnit *) list;
 } TdUnits;
 /* Copies p's units into u, sharing those that are equal to one already there, renaming those whose
-   name is taken; returns the symbol of p's root. */
+   name another has; returns the symbol of p's root. */
 TdSym td_units_import(TdUnits *u, const TdProg *p);
+/* The same, where the root's name is none that is taken. */
+typedef bool (*TdUnitsTaken)(void *ud, const char *name);
+TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, void *ud);
 /* A fresh unit symbol called `want`, or want_1.. when that name is taken. */
 TdSym td_units_name(TdUnits *u, const char *want);
 /* The unit of a symbol among them. */
@@ -50,8 +53,9 @@ typedef struct TdCapture {
   const char *name; /* of the unit */
   const TdCaptureParam *param;
   size_t nparam;
-  const TdStream *stream; /* of the design around a task, by the host's numbers; or NULL */
-  size_t max_coords; /* trailing parameters without a type that are task ids (0 for a kernel) */
+  const TdUnit *design; /* around a task, its streams by the host's numbers; or NULL */
+  uint32_t line;        /* on which the task begins: its marks are the design's; or 0 */
+  size_t max_coords;    /* trailing parameters without a type that are task ids (0 for a kernel) */
 } TdCapture;
 
 /* Captures a kernel into units->store and appends it to units; NULL with d filled on failure. */
@@ -84,6 +88,10 @@ const TdAstItem *td_context_item(const TdAstExpr *table, const char *name);
 /* The entry of a candidate, made at its first use; NULL once it is plain. */
 TdSizeEntry *td_sizes_candidate(TdSizes *z, const char *name, const TdAstLocal *var, int64_t value);
 TdSizeEntry *td_sizes_unknown(TdSizes *z, const char *name);
+/* Whether the unit has a size of this name, as far as is known. */
+bool td_sizes_has(const TdSizes *z, const char *name);
+/* Keeps a name from being a size, because something in the unit has it. */
+void td_sizes_ban(TdSizes *z, const char *name);
 /* Notes that the sizes in index expression e are used in a type or bound, or must lose their names.
  */
 void td_sizes_use(TdSizes *z, const TdExpr *e);

@@ -161,7 +161,8 @@ static const TdUnit *task_kernel(Builder *b, const TdDesignTask *t, const TdExpr
                  .name = t->name,
                  .param = p,
                  .nparam = t->nbind,
-                 .stream = b->unit->stream,
+                 .design = b->unit,
+                 .line = t->ast == b->spec->ast ? t->loc.line : 0,
                  .max_coords = (size_t)t->rank};
   const TdUnit *u = td_capture_attempt(&c, b->sizes, b->units, b->d);
   if (!u || u->ncoord == 0 || u->ncoord == (size_t)t->rank) return u;
@@ -239,11 +240,18 @@ static bool make_asserts(Builder *b) {
   return true;
 }
 
-/* Marks of the builder's own lines; those inside its tasks' functions are taken there. */
-static void collect_marks(Builder *b) {
-  const TdAst *ast = b->spec->ast;
-  for (size_t i = 0; i < ast->marks.n; i++)
-    td_map_put(b->l.arena, &b->l.marks, ast->marks.at[i].loc.line, i + 1);
+/* Leaves the marks inside the tasks to their kernels, and keeps sizes from the names of arguments
+ * and streams. */
+static void prepare(Builder *b) {
+  const TdDesignSpec *s = b->spec;
+  for (size_t i = 0; i < s->ntask; i++) {
+    const TdDesignTask *t = &s->task[i];
+    bool here = t->ast == s->ast;
+    uint32_t first = t->loc.line + 1;
+    if (here) td_irgen_drop_marks(&b->l, first, t->source->last_line_defined);
+  }
+  for (size_t i = 0; i < s->narg; i++) td_sizes_ban(b->sizes, s->arg[i].name);
+  for (size_t i = 0; i < s->nstream; i++) td_sizes_ban(b->sizes, s->stream[i].name);
 }
 
 static const TdUnit *try_design(void *ud, TdSizes *z, TdUnits *units, TdDiag *d) {
@@ -258,12 +266,13 @@ static const TdUnit *try_design(void *ud, TdSizes *z, TdUnits *units, TdDiag *d)
                   .diag = d,
                   .sizes = z,
                   .units = units,
-                  .fn = s->builder,
-                  .ast = s->ast,
                   .out = &nothing};
+  TdFrame frame = {.fn = s->builder, .ast = s->ast, .source = s->source};
   *b.unit = (TdUnit){.kind = TD_UNIT_DESIGN, .loc = s->source->loc};
-  collect_marks(&b);
+  td_irgen_enter_fn(&b.l, &frame, s->source->line_defined);
+  prepare(&b);
   if (!make_args(&b) || !make_streams(&b) || !make_runs(&b) || !make_asserts(&b)) return NULL;
+  if (!td_irgen_check_marks(&b.l)) return NULL;
   b.unit->sym = td_units_name(units, s->name);
   b.unit->uid = td_store_uid(units->store);
   td_capture_list_sizes(z, s->session->ctx, b.unit);

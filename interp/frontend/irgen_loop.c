@@ -1,14 +1,13 @@
 /* irgen_loop.c - for, grid and reduction, while, repeat, unrolled lists. */
-#include <string.h>
-
 #include "frontend/irgen.h"
+#include "frontend/lex.h"
 
 /* The body b, in which break means `jump`. */
 static const TdStmt *body_with(TdIrgen *l, const TdAstBlock *b, TdJumpPlace jump, TdLoc loc) {
-  TdJumpPlace outer = l->jump;
-  l->jump = jump;
+  TdJumpPlace outer = l->frame->jump;
+  l->frame->jump = jump;
   const TdStmt *body = td_irgen_body(l, b, loc);
-  l->jump = outer;
+  l->frame->jump = outer;
   return body;
 }
 
@@ -20,36 +19,29 @@ static TdSym loop_variable(TdIrgen *l, const TdAstLocal *var) {
   return v;
 }
 
-static void hide(TdIrgen *l, TdSym v) {
-  uint64_t n;
-  if (td_map_get(&l->visible, (uint64_t)(uintptr_t)v->name, &n) && n)
-    td_map_put(l->arena, &l->visible, (uint64_t)(uintptr_t)v->name, n - 1);
-}
-
 /* The constant step of a numeric for. */
 static bool loop_step(TdIrgen *l, const TdAstStmt *s, int64_t *step) {
   *step = 1;
   if (s->each.over.n < 3) return true;
-  TdVal v = td_irgen_expr(l, s->each.over.at[2]);
-  if (!td_irgen_ok(&v)) return false;
-  if (v.kind != TD_V_CONST || v.c.kind != TD_C_INT || v.c.u.integer == 0 ||
-      v.c.u.integer == INT64_MIN)
-    return td_irgen_fail(l, "loop-step", s->each.over.at[2]->loc,
-                         "the step of a loop must be a constant integer other than 0");
-  if (v.c.size) td_sizes_pin(l->sizes, v.c.size);
-  *step = v.c.u.integer;
-  return true;
+  const TdAstExpr *e = s->each.over.at[2];
+  const char *what = "the step of a loop must be a constant integer other than 0";
+  if (!td_irgen_constant(l, e, "loop-step", what, -INT64_MAX, step)) return false;
+  return *step || td_irgen_fail(l, "loop-step", e->loc, "%s", what);
 }
 
 /* Half-open bounds of `for v = start, last, step`; for a negative step those of its trip number. */
 static bool numeric_bounds(TdIrgen *l, const TdAstStmt *s, int64_t step, const TdExpr **start,
                            const TdExpr **lo, const TdExpr **hi) {
   TdSession *ss = l->session;
-  const TdExpr *first = td_irgen_to_index(l, td_irgen_expr(l, s->each.over.at[0]));
+  TdVal *v;
+  size_t n;
+  if (!(v = td_irgen_values(l, (TdAstExprs){s->each.over.at, 2}, &n))) return false;
+  const TdExpr *first = td_irgen_to_index(l, v[0]), *last;
   *start = first;
-  if (!first) return false;
-  const TdExpr *last = td_irgen_to_index(l, td_irgen_expr(l, s->each.over.at[1]));
-  if (!last) return false;
+  if (!first || !(last = td_irgen_to_index(l, v[1]))) return false;
+  int64_t end;
+  if (td_expr_is_const(last, &end) && end == INT64_MAX)
+    return td_irgen_fail(l, "loop-end", v[1].loc, "a loop ends before 2^63 - 1");
   const TdExpr *one = td_expr_index(ss, l->arena, 1, s->loc);
   *lo = first;
   *hi = td_lin_plus(ss, l->arena, last, one);
@@ -82,7 +74,7 @@ static bool refuse_assigned(TdIrgen *l, const TdAstLocal *var) {
 
 static bool lower_for(TdIrgen *l, const TdAstStmt *s) {
   const TdAstLocal *var = s->each.vars.at[0];
-  const TdExpr *first, *lo, *hi;
+  const TdExpr *first, *lo = NULL, *hi = NULL;
   int64_t step;
   TdAttrs attrs = {0};
   if (!refuse_assigned(l, var) || !loop_step(l, s, &step)) return false;
@@ -91,7 +83,7 @@ static bool lower_for(TdIrgen *l, const TdAstStmt *s) {
   TdSym v = loop_variable(l, var);
   if (step < 0) bind_downward(l, var, v, first, step);
   const TdStmt *body = body_with(l, &s->each.body, TD_AT_LOOP, s->loc);
-  hide(l, v);
+  td_irgen_hide(l, v);
   if (!body) return false;
   const TdStmt *loop = td_stmt_for(l->store, v, lo, hi, step < 0 ? 1 : step, body, s->loc);
   td_irgen_emit(l, td_stmt_with_attrs(l->store, loop, attrs));
@@ -106,16 +98,14 @@ static bool grid_range(TdIrgen *l, const TdAstExpr *e, const TdExpr **lo, const 
   if (e->kind != TD_AST_TABLE) {
     *hi = td_irgen_to_index(l, td_irgen_expr(l, e));
   } else {
-    if (e->table.n < 2 || e->table.n > 3)
+    if (!td_irgen_is_list(e, 2, 3))
       return td_irgen_fail(l, "range", e->loc, "a range is {lo, hi} or {lo, hi, step}");
     *lo = td_irgen_to_index(l, td_irgen_expr(l, e->table.at[0].value));
     *hi = *lo ? td_irgen_to_index(l, td_irgen_expr(l, e->table.at[1].value)) : NULL;
-    TdVal s = e->table.n > 2 ? td_irgen_expr(l, e->table.at[2].value)
-                             : td_irgen_const(td_value_int(1), e->loc);
-    if (s.kind != TD_V_CONST || s.c.kind != TD_C_INT || s.c.u.integer < 1)
-      return td_irgen_fail(l, "loop-step", e->loc,
-                           "the step of a range is a constant of at least 1");
-    *step = s.c.u.integer;
+    if (*hi && e->table.n > 2 &&
+        !td_irgen_constant(l, e->table.at[2].value, "loop-step",
+                           "the step of a range is a constant of at least 1", 1, step))
+      return false;
   }
   if (!*hi) return false;
   td_sizes_use(l->sizes, *lo);
@@ -132,6 +122,8 @@ static bool grid_band(TdIrgen *l, const TdAstExpr *call, size_t *n, const char *
   if (last && last->kind == TD_AST_STRING) {
     *band = td_names_of(l->session->names, last->string.at, last->string.n);
     --*n;
+    if (!td_lex_is_name(last->string.at, last->string.n))
+      return td_irgen_fail(l, "name", last->loc, "the name of a band is a name as in Lua");
   }
   if (*n == 0) return td_irgen_fail(l, "arguments", call->loc, "grid needs at least one extent");
   return true;
@@ -172,7 +164,7 @@ static bool lower_grid(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call, bo
                                 : td_irgen_declare(l, "_", TD_SYM_LOOP);
   }
   const TdStmt *body = body_with(l, &s->each.body, n > 1 ? TD_AT_GRID : TD_AT_LOOP, s->loc);
-  for (size_t i = n; i-- > 0;) hide(l, g[i].v);
+  for (size_t i = n; i-- > 0;) td_irgen_hide(l, g[i].v);
   for (size_t i = n; body && i-- > 0;) {
     const TdStmt *loop = td_stmt_for(l->store, g[i].v, g[i].lo, g[i].hi, g[i].step, body, s->loc);
     loop = td_stmt_with_attrs(l->store, loop, grid_attrs(l, band, reduction, marks, i + 1 == n));
@@ -186,8 +178,9 @@ static bool lower_grid(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call, bo
 
 /* `for k, x in ipairs(list)`: the body once for each entry of a constant list. */
 static bool lower_ipairs(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call) {
-  TdVal list = call->call.args.n == 1 ? td_irgen_expr(l, call->call.args.at[0]) : td_irgen_failed();
-  if (td_diag_failed(l->diag)) return false;
+  TdVal list =
+      call->call.args.n == 1 ? td_irgen_expr(l, call->call.args.at[0]) : (TdVal){.kind = TD_V_NONE};
+  if (!td_irgen_ok(&list)) return false;
   if (list.kind != TD_V_CONST || list.c.kind != TD_C_TABLE)
     return td_irgen_fail(l, "ipairs", call->loc, "ipairs needs a constant list");
   for (int64_t i = 1;; i++) {
@@ -195,9 +188,9 @@ static bool lower_ipairs(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call) 
     TdConst item = {0};
     if (!l->host->field(l->host->ud, list.c.handle, NULL, i, &item) || item.kind == TD_C_NIL)
       return true;
-    TdVal v[2] = {td_irgen_const(td_value_int(i), s->loc), td_irgen_const(item, s->loc)};
-    if (item.kind == TD_C_TENSOR || item.kind == TD_C_STATE)
-      v[1] = td_irgen_data(l, item, "item", s->loc);
+    TdVal v[2] = {td_irgen_const(td_value_int(i), s->loc),
+                  td_irgen_outside(l, item, "item", false, s->loc)};
+    if (!td_irgen_ok(&v[1])) return false;
     for (size_t k = 0; k < s->each.vars.n && k < 2; k++)
       td_irgen_bind(l, s->each.vars.at[k], (TdBinding){.kind = TD_B_VALUE, .value = v[k]});
     const TdStmt *body = body_with(l, &s->each.body, TD_AT_UNROLLED, s->loc);
@@ -242,6 +235,7 @@ static bool lower_while(TdIrgen *l, const TdAstStmt *s) {
   TdAttrs attrs = {0};
   const TdExpr *cond = loop_condition(l, s->loop.cond, &list);
   if (!cond || !td_irgen_marks(l, s->loc.line, 'W', &attrs)) return false;
+  td_irgen_hide_all(l, &list);
   if (list.n) td_vec_push(l->arena, &list, break_unless(l, cond, s->loc));
   const TdStmt *body = body_with(l, &s->loop.body, TD_AT_LOOP, s->loc);
   if (!body) return false;
@@ -255,19 +249,26 @@ static bool lower_while(TdIrgen *l, const TdAstStmt *s) {
   return true;
 }
 
-/* The condition of repeat sees the locals of the body, so it is lowered inside. */
-static bool lower_repeat(TdIrgen *l, const TdAstStmt *s) {
-  TdStmts list = {0}, *out = l->out;
-  TdAttrs attrs = {0};
-  TdJumpPlace outer = l->jump;
-  if (!td_irgen_marks(l, s->loc.line, 'W', &attrs)) return false;
-  l->out = &list;
-  l->jump = TD_AT_LOOP;
+/* Body and condition of a repeat, which sees the locals of the body; NULL on failure. */
+static const TdExpr *repeat_body(TdIrgen *l, const TdAstStmt *s, TdStmts *list) {
+  TdStmts *out = l->out;
+  TdJumpPlace outer = l->frame->jump;
+  l->out = list;
+  l->frame->jump = TD_AT_LOOP;
   bool ok = td_irgen_block(l, &s->loop.body);
-  l->jump = outer;
+  l->frame->jump = outer;
   TdVal v = ok ? td_irgen_settle(l, td_irgen_expr(l, s->loop.cond), "got") : td_irgen_failed();
   const TdExpr *stop = td_irgen_ok(&v) ? td_irgen_to_bool(l, v) : NULL;
   l->out = out;
+  td_irgen_hide_all(l, list);
+  return stop;
+}
+
+static bool lower_repeat(TdIrgen *l, const TdAstStmt *s) {
+  TdStmts list = {0};
+  TdAttrs attrs = {0};
+  if (!td_irgen_marks(l, s->loc.line, 'W', &attrs)) return false;
+  const TdExpr *stop = repeat_body(l, s, &list);
   if (!stop) return false;
   bool negated = stop->kind == TD_EXPR_OP && stop->op == TD_OP_NOT;
   const TdExpr *go =

@@ -8,10 +8,9 @@ static TdVal bound_value(TdIrgen *l, const TdBinding *b, TdLoc loc) {
   TdVal v = b->value;
   v.loc = loc;
   if (b->kind == TD_B_SCALAR) {
-    TdVal s = td_irgen_scalar(b->sym->kind == TD_SYM_LOCAL
-                                  ? td_expr_load(l->arena, b->sym, b->type, NULL, 0, loc)
-                                  : td_expr_var(l->arena, b->sym, b->type, loc));
-    return s;
+    bool local = b->sym->kind == TD_SYM_LOCAL;
+    return td_irgen_scalar(local ? td_expr_load(l->arena, b->sym, b->type, NULL, 0, loc)
+                                 : td_expr_var(l->arena, b->sym, b->type, loc));
   }
   if (b->kind == TD_B_TENSOR) {
     const TdExpr *e = td_expr_whole(l->session, l->arena, b->sym, b->type, loc);
@@ -21,21 +20,12 @@ static TdVal bound_value(TdIrgen *l, const TdBinding *b, TdLoc loc) {
   return v;
 }
 
-/* An integer constant gets a name if it can be a size of the unit. */
-static void try_size(TdIrgen *l, TdConst *c, const char *name, const TdAstLocal *var) {
-  if (c->kind != TD_C_INT || c->size) return;
-  TdSizeEntry *e = td_sizes_candidate(l->sizes, name, var, c->u.integer);
-  TdLoc none = {0};
-  if (e) c->size = td_expr_size(l->session, l->arena, name, none);
-}
-
 static bool note_size(void *ud, const TdExpr *e) {
   if (e->kind == TD_EXPR_SIZE) td_sizes_unknown(ud, e->u.name)->used = true;
   return true;
 }
 
-/* A value that comes from outside: streams are symbols, the rest stays what it is. */
-static TdVal outside_value(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
+TdVal td_irgen_outside(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc) {
   if (c.kind == TD_C_STREAM) {
     if (!l->stream) {
       td_irgen_fail(l, "foreign-stream", loc, "'%s' is a stream of another design", name);
@@ -49,7 +39,7 @@ static TdVal outside_value(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
     td_walk_expr(c.size, note_size, l->sizes);
     return td_irgen_scalar(c.size);
   }
-  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_irgen_data(l, c, name, loc);
+  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_irgen_data(l, c, name, own, loc);
   return td_irgen_const(c, loc);
 }
 
@@ -71,32 +61,32 @@ static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
   return td_irgen_failed();
 }
 
+/* The value of an upvalue or global of the function; NIL when there is none. */
+static bool find_outside(TdIrgen *l, const TdAstExpr *e, TdConst *c) {
+  const TdHost *h = l->host;
+  if (e->name.binding == TD_AST_IS_GLOBAL) return h->global(h->ud, l->frame->fn, e->name.id, c);
+  return h->upvalue(h->ud, l->frame->fn, e->name.upval, c);
+}
+
 static TdVal lower_name(TdIrgen *l, const TdAstExpr *e) {
-  const TdBinding *b = td_map_getp(&l->bound, e->name.var);
-  if (b && e->name.binding != TD_AST_IS_GLOBAL) return bound_value(l, b, e->loc);
-  if (e->name.var && e->name.binding != TD_AST_IS_GLOBAL && e->name.var->constant)
-    return td_irgen_expr(l, e->name.var->constant);
+  const TdAstLocal *var = e->name.binding == TD_AST_IS_GLOBAL ? NULL : e->name.var;
+  const TdBinding *b = var ? td_map_getp(&l->frame->bound, var) : NULL;
+  if (b) return bound_value(l, b, e->loc);
+  if (var && var->constant) return td_irgen_expr(l, var->constant);
   TdConst c = {0};
-  if (e->name.binding == TD_AST_IS_UPVAL) {
-    if (!l->host->upvalue(l->host->ud, l->fn, e->name.upval, &c)) {
-      td_irgen_fail(l, "upvalue", e->loc, "the value of '%s' is not known here", e->name.id);
-      return td_irgen_failed();
-    }
-    if (c.kind == TD_C_NIL) {
-      td_irgen_fail(l, "nil-upvalue", e->loc, "upvalue '%s' is nil when the kernel is captured",
-                    e->name.id);
-      return td_irgen_failed();
-    }
-    try_size(l, &c, e->name.id, e->name.var);
-  } else if (e->name.binding == TD_AST_IS_GLOBAL) {
-    if (!l->host->global(l->host->ud, l->fn, e->name.id, &c) || c.kind == TD_C_NIL)
-      return undefined_name(l, e);
-    try_size(l, &c, e->name.id, NULL);
-  } else {
+  if (e->name.binding == TD_AST_IS_LOCAL) {
     td_irgen_fail(l, "unbound", e->loc, "'%s' has no value here", e->name.id);
     return td_irgen_failed();
   }
-  return outside_value(l, c, e->name.id, e->loc);
+  bool found = find_outside(l, e, &c) && c.kind != TD_C_NIL;
+  if (!found && !var) return undefined_name(l, e);
+  if (!found) {
+    td_irgen_fail(l, "nil-upvalue", e->loc, "upvalue '%s' is nil when the kernel is captured",
+                  e->name.id);
+    return td_irgen_failed();
+  }
+  td_irgen_try_size(l, &c, e->name.id, var);
+  return td_irgen_outside(l, c, e->name.id, true, e->loc);
 }
 
 /* The source text of a dotted name, for messages. */
@@ -132,7 +122,7 @@ static TdVal lower_field(TdIrgen *l, const TdAstExpr *e) {
                   dotted(l, e->field.of));
     return td_irgen_failed();
   }
-  return outside_value(l, c, e->field.key, e->loc);
+  return td_irgen_outside(l, c, e->field.key, false, e->loc);
 }
 
 /* t.shape[k]: extent k - 1. */
@@ -160,14 +150,14 @@ static TdVal table_item(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
                   td_value_words(&of.c));
     return td_irgen_failed();
   }
-  if (key.c.size) td_sizes_pin(l->sizes, key.c.size);
+  td_irgen_pin(l, &key, 1);
   const char *name = key.c.kind == TD_C_STRING ? key.c.u.string.at : NULL;
   int64_t at = name ? 0 : key.c.u.integer;
   if (!l->host->field(l->host->ud, of.c.handle, name, at, &c) || c.kind == TD_C_NIL) {
     td_irgen_fail(l, "no-field", loc, "no such entry in the table");
     return td_irgen_failed();
   }
-  return outside_value(l, c, name ? name : "item", loc);
+  return td_irgen_outside(l, c, name ? name : "item", false, loc);
 }
 
 static TdVal lower_index(TdIrgen *l, const TdAstExpr *e) {
@@ -175,8 +165,10 @@ static TdVal lower_index(TdIrgen *l, const TdAstExpr *e) {
   if (shape_index(l, e, &shape)) return shape;
   TdVal of = td_irgen_settle(l, td_irgen_expr(l, e->index.of), "got");
   if (!td_irgen_ok(&of)) return of;
+  TdPoint before = td_irgen_point(l);
   TdVal key = td_irgen_settle(l, td_irgen_expr(l, e->index.key), "got");
   if (!td_irgen_ok(&key)) return key;
+  of = td_irgen_keep(l, of, before);
   if (of.kind == TD_V_CONST && of.c.kind == TD_C_TABLE) return table_item(l, of, key, e->loc);
   if (of.kind == TD_V_CONST && of.c.kind == TD_C_TYPE)
     return td_irgen_type_index(l, of.c.u.type, key, e->index.key->loc);
@@ -197,6 +189,13 @@ static TdVal string_value(const TdAstExpr *e) {
   return td_irgen_const(c, e->loc);
 }
 
+/* A value in parentheses is one value. */
+static TdVal first_of(TdVal v) {
+  v.more = NULL;
+  v.nmore = 0;
+  return v;
+}
+
 /* The cases of td_irgen_expr, without the guard on depth. */
 static TdVal lower_any(TdIrgen *l, const TdAstExpr *e) {
   switch (e->kind) {
@@ -211,7 +210,7 @@ static TdVal lower_any(TdIrgen *l, const TdAstExpr *e) {
   case TD_AST_METHOD: return td_irgen_method(l, e);
   case TD_AST_UNARY: return td_irgen_unary(l, e);
   case TD_AST_BINARY: return td_irgen_binary(l, e);
-  case TD_AST_PAREN: return td_irgen_expr(l, e->paren);
+  case TD_AST_PAREN: return first_of(td_irgen_expr(l, e->paren));
   case TD_AST_NIL:
     return refuse(l, e, "every value in a kernel is a number, a boolean or a tensor");
   case TD_AST_TABLE: return refuse(l, e, "use a tensor, or a constant table outside the kernel");

@@ -1,6 +1,13 @@
 /* irgen_size.c - expressions over sizes: extents in parameter types, and assumptions. */
 #include "frontend/irgen.h"
 
+void td_irgen_try_size(TdIrgen *l, TdConst *c, const char *name, const TdAstLocal *var) {
+  TdLoc none = {0};
+  if (c->kind != TD_C_INT || c->size || td_irgen_is_taken(l, name)) return;
+  if (td_sizes_candidate(l->sizes, name, var, c->u.integer))
+    c->size = td_expr_size(l->session, l->arena, name, none);
+}
+
 /* The IR operator of an affine Lua operator, or -1. */
 static int size_op(TdAstBinary op) {
   switch (op) {
@@ -23,11 +30,11 @@ static const TdExpr *size_name(TdIrgen *l, const TdAstExpr *e) {
     if (s->plain) return td_expr_index(l->session, l->arena, s->value, e->loc);
     return td_expr_size(l->session, l->arena, s->name, e->loc);
   }
-  const TdAstFn *fn = l->host->source(l->host->ud, l->fn);
+  const TdAstFn *fn = l->frame->source;
   TdConst c = {0};
-  for (size_t i = 0; var && fn && i < fn->upvals.n; i++)
-    if (fn->upvals.at[i] == var && l->host->upvalue(l->host->ud, l->fn, (int)i, &c)) break;
-  if (!var) l->host->global(l->host->ud, l->fn, e->name.id, &c);
+  for (size_t i = 0; var && i < fn->upvals.n; i++)
+    if (fn->upvals.at[i] == var && l->host->upvalue(l->host->ud, l->frame->fn, (int)i, &c)) break;
+  if (!var) l->host->global(l->host->ud, l->frame->fn, e->name.id, &c);
   if (c.kind != TD_C_INT) return NULL;
   TdSizeEntry *s = td_sizes_candidate(l->sizes, e->name.id, var, c.u.integer);
   return s ? td_expr_size(l->session, l->arena, e->name.id, e->loc)
@@ -66,10 +73,25 @@ static int compare_op(TdAstBinary op, bool *swap) {
   }
 }
 
+static bool is_known_at_call(void *ud, const TdExpr *e) {
+  (void)ud;
+  bool parameter = e->kind == TD_EXPR_VAR && e->sym->kind == TD_SYM_SCALAR;
+  return e->kind == TD_EXPR_LIT || e->kind == TD_EXPR_SIZE || e->kind == TD_EXPR_OP ||
+         e->kind == TD_EXPR_CAST || parameter;
+}
+
+/* One side of a fact, as an index expression over sizes and integer parameters. */
+static const TdExpr *side(TdIrgen *l, const TdAstExpr *e) {
+  const TdExpr *x = td_irgen_to_index(l, td_irgen_expr(l, e));
+  if (!x || td_walk_expr(x, is_known_at_call, NULL)) return x;
+  td_irgen_fail(l, "assume", e->loc, "tide.assume states facts on sizes and integer parameters");
+  return NULL;
+}
+
 /* x op y on index expressions, decided now when both are constant. */
 static const TdExpr *compare(TdIrgen *l, const TdAstExpr *e, int op, bool swap) {
-  const TdExpr *x = td_irgen_to_index(l, td_irgen_expr(l, e->binary.left));
-  const TdExpr *y = x ? td_irgen_to_index(l, td_irgen_expr(l, e->binary.right)) : NULL;
+  const TdExpr *x = side(l, e->binary.left);
+  const TdExpr *y = x ? side(l, e->binary.right) : NULL;
   if (!y) return NULL;
   td_sizes_use(l->sizes, x);
   td_sizes_use(l->sizes, y);
@@ -92,7 +114,10 @@ static const TdExpr *assume(TdIrgen *l, const TdAstExpr *e) {
   }
   int op = e->kind == TD_AST_BINARY ? compare_op(e->binary.op, &swap) : -1;
   if (op >= 0) return compare(l, e, op, swap);
-  return td_irgen_to_bool(l, td_irgen_expr(l, e));
+  TdVal v = td_irgen_expr(l, e);
+  if (v.kind == TD_V_CONST) return td_irgen_to_bool(l, v);
+  if (td_irgen_ok(&v)) td_irgen_fail(l, "assume", e->loc, "tide.assume takes comparisons");
+  return NULL;
 }
 
 const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e) {

@@ -1,66 +1,15 @@
-/* irgen_tensor.c - views, conversions, fresh tensors, constants and tensor operations. */
+/* irgen_tensor.c - tensor types, conversions, fresh tensors, constants and tensor operations. */
 #include <string.h>
 
 #include "frontend/irgen.h"
 
-static TdVal tensor_value(const TdExpr *e, TdLoc loc) {
-  return (TdVal){.kind = TD_V_TENSOR, .e = e, .loc = loc};
+static bool is_size_or_constant(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
 }
 
-/* The first dimension of the base that a view has not fixed; -1 when there is none. */
-static int first_free(const TdExpr *v) {
-  for (uint32_t d = 0; d < v->nkid; d++)
-    if (v->u.dim[d].out == 0) return (int)d;
-  return -1;
-}
-
-/* lo + step * i. */
-static const TdExpr *element(TdIrgen *l, const TdExpr *lo, int64_t step, const TdExpr *i) {
-  return td_lin_plus(l->session, l->arena, lo, td_lin_times(l->session, l->arena, i, step));
-}
-
-/* View v with its outermost dimension fixed at i. */
-static const TdExpr *fix_first(TdIrgen *l, const TdExpr *v, const TdExpr *i, TdLoc loc) {
-  const TdExpr *lo[TD_MAX_RANK];
-  TdViewDim dim[TD_MAX_RANK];
-  int d = first_free(v);
-  for (uint32_t k = 0; k < v->nkid; k++) {
-    lo[k] = v->kid[k];
-    dim[k] = v->u.dim[k];
-    if (dim[k].out > 0) dim[k].out--;
-  }
-  lo[d] = element(l, lo[d], v->u.dim[d].step, i);
-  dim[d] = (TdViewDim){.step = 0, .out = -1};
-  bool port = v->type->kind == TD_T_PORT;
-  int rank = v->type->rank - 1;
-  const TdType *t =
-      port   ? td_type_port(l->session, v->type->elem, rank, v->type->dim + 1, v->type->block)
-      : rank ? td_type_tensor(l->session, v->type->elem, rank, v->type->dim + 1)
-             : v->type->elem;
-  if (!port && !rank) return td_expr_load(l->arena, v->sym, t, lo, (int)v->nkid, loc);
-  return td_expr_view(l->arena, v->sym, t, lo, dim, (int)v->nkid, loc);
-}
-
-TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
-  bool stream = of.kind == TD_V_STREAM;
-  if (of.kind != TD_V_TENSOR && !stream) {
-    td_irgen_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
-    return td_irgen_failed();
-  }
-  if (of.e->kind != TD_EXPR_VIEW)
-    of = td_irgen_settle(l, td_irgen_convert(l, of.e->type, &of, 1, loc), "t");
-  if (!td_irgen_ok(&of)) return of;
-  if (of.e->type->rank == 0) {
-    td_irgen_fail(l, "rank", loc, "'%s' has no more dimensions to index", of.e->sym->name);
-    return td_irgen_failed();
-  }
-  const TdExpr *i = td_irgen_to_index(l, key);
-  if (!i) return td_irgen_failed();
-  TdLoc at = of.e->loc;
-  if (loc.line == at.line && loc.col > at.col) at.len = (uint16_t)(loc.col + loc.len - at.col + 1);
-  const TdExpr *e = fix_first(l, of.e, i, at);
-  if (e->kind == TD_EXPR_LOAD) return td_irgen_scalar(e);
-  return (TdVal){.kind = of.kind, .e = e, .loc = of.loc};
+bool td_irgen_is_extent(const TdExpr *e) {
+  return td_walk_expr(e, is_size_or_constant, NULL);
 }
 
 TdVal td_irgen_type_index(TdIrgen *l, const TdType *t, TdVal key, TdLoc loc) {
@@ -84,6 +33,10 @@ TdVal td_irgen_type_index(TdIrgen *l, const TdType *t, TdVal key, TdLoc loc) {
   for (int d = 0; d < rank; d++) dim[d] = t->dim[d];
   dim[rank] = td_irgen_to_index(l, key);
   if (!dim[rank]) return td_irgen_failed();
+  if (!td_irgen_is_extent(dim[rank])) {
+    td_irgen_fail(l, "extent", loc, "an extent must not depend on variables");
+    return td_irgen_failed();
+  }
   td_sizes_use(l->sizes, dim[rank]);
   TdConst c = {.kind = TD_C_TYPE};
   c.u.type = td_type_tensor(l->session, td_type_scalar(t), rank + 1, dim);
@@ -106,16 +59,16 @@ static const TdBlob *blob_of(TdIrgen *l, const TdTensor *t) {
   return b;
 }
 
-TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, TdLoc loc) {
+TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc) {
   TdSym sym = (TdSym)td_map_getp(&l->data, (const void *)c.handle);
   if (!sym) {
-    sym = td_irgen_declare(l, name, TD_SYM_LOCAL);
+    sym = td_irgen_declare_data(l, name, own);
     TdLocalClass cls = c.kind == TD_C_STATE ? TD_LOCAL_STATE : TD_LOCAL_CONST;
     td_vec_push(l->arena, &l->preamble,
                 td_stmt_data(l->store, sym, cls, blob_of(l, c.u.tensor), loc));
     td_map_putp(l->arena, &l->data, (const void *)c.handle, (void *)(uintptr_t)sym);
   }
-  return tensor_value(td_expr_whole(l->session, l->arena, sym, c.u.tensor->type, loc), loc);
+  return td_irgen_tensor(td_expr_whole(l->session, l->arena, sym, c.u.tensor->type, loc), loc);
 }
 
 /* T(x) on scalars: a typed literal, or an explicit cast. */
@@ -135,7 +88,7 @@ static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
 
 /* Extents that are equal by value only lose the names in them, so that they are equal at all sizes
    (unless the attempt will be made again anyway). */
-static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
+bool td_irgen_same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
   int64_t vx, vy;
   if (x == y) return true;
   if (!td_sizes_value(l->sizes, x, &vx) || !td_sizes_value(l->sizes, y, &vy) || vx != vy)
@@ -149,7 +102,7 @@ static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
 bool td_irgen_same_shape(TdIrgen *l, const TdType *x, const TdType *y) {
   if (x->rank != y->rank) return false;
   for (int d = 0; d < x->rank; d++)
-    if (!same_extent(l, x->dim[d], y->dim[d])) return false;
+    if (!td_irgen_same_extent(l, x->dim[d], y->dim[d])) return false;
   return true;
 }
 
@@ -187,99 +140,8 @@ TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc 
   return (TdVal){.kind = TD_V_FRESH, .type = t, .e = fill, .loc = loc};
 }
 
-/* {lo, hi}, {lo, hi, step} or {}: fills lo, step and extent of base dimension of extent n. */
-static bool range(TdIrgen *l, const TdAstExpr *t, const TdExpr *n, const TdExpr **lo, int64_t *step,
-                  const TdExpr **extent) {
-  *step = 1;
-  if (t->table.n == 0) {
-    *lo = td_expr_index(l->session, l->arena, 0, t->loc);
-    *extent = n;
-    return true;
-  }
-  if (t->table.n > 3 || t->table.n < 2)
-    return td_irgen_fail(l, "slice", t->loc, "a range is {lo, hi}, {lo, hi, step} or {}");
-  const TdExpr *hi;
-  *lo = td_irgen_to_index(l, td_irgen_expr(l, t->table.at[0].value));
-  hi = *lo ? td_irgen_to_index(l, td_irgen_expr(l, t->table.at[1].value)) : NULL;
-  if (!hi) return false;
-  if (t->table.n == 3) {
-    TdVal s = td_irgen_expr(l, t->table.at[2].value);
-    if (s.kind != TD_V_CONST || s.c.kind != TD_C_INT || s.c.u.integer < 1)
-      return td_irgen_fail(l, "slice", t->table.at[2].value->loc,
-                           "the step of a range is a constant of at least 1");
-    *step = s.c.u.integer;
-  }
-  *extent =
-      td_lin_ceildiv(l->session, l->arena, td_lin_minus(l->session, l->arena, hi, *lo), *step);
-  td_sizes_use(l->sizes, *extent);
-  return true;
-}
-
-/* Whether an extent mentions only sizes and constants. */
-static bool is_size_only(void *ud, const TdExpr *e) {
-  (void)ud;
-  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
-}
-
-TdVal td_irgen_slice(TdIrgen *l, TdVal of, const TdAstExpr *call) {
-  TdAstExprs args = call->call.args;
-  if (of.e->kind != TD_EXPR_VIEW || args.n > of.e->type->rank) {
-    td_irgen_fail(l, "rank", call->loc, "slice: %zu ranges for %d dimensions", args.n,
-                  of.e->type->rank);
-    return td_irgen_failed();
-  }
-  const TdExpr *v = of.e, *lo[TD_MAX_RANK], *extent[TD_MAX_RANK];
-  TdViewDim dim[TD_MAX_RANK];
-  for (uint32_t k = 0; k < v->nkid; k++) lo[k] = v->kid[k], dim[k] = v->u.dim[k];
-  int rank = 0;
-  for (int d = 0; d < v->type->rank; d++) {
-    uint32_t base = 0;
-    while (v->u.dim[base].out != d) base++;
-    const TdAstExpr *a = (size_t)d < args.n ? args.at[d] : NULL;
-    const TdExpr *from = td_expr_index(l->session, l->arena, 0, call->loc);
-    int64_t step = 1;
-    extent[rank] = v->type->dim[d];
-    if (a && a->kind == TD_AST_TABLE) {
-      if (!range(l, a, v->type->dim[d], &from, &step, &extent[rank])) return td_irgen_failed();
-    } else if (a) {
-      from = td_irgen_to_index(l, td_irgen_expr(l, a));
-      if (!from) return td_irgen_failed();
-    }
-    bool fixed = a && a->kind != TD_AST_TABLE;
-    lo[base] = element(l, v->kid[base], v->u.dim[base].step, from);
-    dim[base] = fixed ? (TdViewDim){.step = 0, .out = -1}
-                      : (TdViewDim){.step = step * v->u.dim[base].step, .out = rank++};
-    if (!fixed && !td_walk_expr(extent[rank - 1], is_size_only, NULL)) {
-      td_irgen_fail(l, "extent", call->loc, "the length of a slice must not depend on variables");
-      return td_irgen_failed();
-    }
-  }
-  TdLoc loc = call->loc;
-  if (!rank)
-    return td_irgen_scalar(td_expr_load(l->arena, v->sym, v->type->elem, lo, (int)v->nkid, loc));
-  const TdType *t = td_type_tensor(l->session, v->type->elem, rank, extent);
-  return tensor_value(td_expr_view(l->arena, v->sym, t, lo, dim, (int)v->nkid, loc), loc);
-}
-
-TdVal td_irgen_transpose(TdIrgen *l, TdVal of, TdLoc loc) {
-  const TdExpr *v = of.e, *extent[TD_MAX_RANK];
-  TdViewDim dim[TD_MAX_RANK];
-  if (v->kind != TD_EXPR_VIEW) {
-    td_irgen_fail(l, "transpose", loc, "only a tensor with a name can be transposed");
-    return td_irgen_failed();
-  }
-  int rank = v->type->rank;
-  for (int d = 0; d < rank; d++) extent[d] = v->type->dim[rank - 1 - d];
-  for (uint32_t k = 0; k < v->nkid; k++) {
-    dim[k] = v->u.dim[k];
-    if (dim[k].out >= 0) dim[k].out = rank - 1 - dim[k].out;
-  }
-  const TdType *t = td_type_tensor(l->session, v->type->elem, rank, extent);
-  return tensor_value(td_expr_view(l->arena, v->sym, t, v->kid, dim, (int)v->nkid, loc), loc);
-}
-
 const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc loc) {
-  v = v.kind == TD_V_FRESH && v.e && v.e->type->kind == TD_T_TENSOR ? tensor_value(v.e, v.loc)
+  v = v.kind == TD_V_FRESH && v.e && v.e->type->kind == TD_T_TENSOR ? td_irgen_tensor(v.e, v.loc)
                                                                     : td_irgen_settle(l, v, "got");
   if (!td_irgen_ok(&v)) return NULL;
   if (v.kind != TD_V_TENSOR) return td_irgen_to_stored(l, v, like->elem);
@@ -322,7 +184,7 @@ static TdVal lower_matmul(TdIrgen *l, const TdAstExpr *call) {
   TdVal x, y;
   if (!tensor_arg(l, call, 0, &x) || !tensor_arg(l, call, 1, &y)) return td_irgen_failed();
   const TdType *a = x.e->type, *b = y.e->type;
-  if (a->rank != 2 || b->rank != 2 || !same_extent(l, a->dim[1], b->dim[0])) {
+  if (a->rank != 2 || b->rank != 2 || !td_irgen_same_extent(l, a->dim[1], b->dim[0])) {
     td_irgen_fail(l, "shapes", call->loc, "matmul of %s and %s: inner extents must agree",
                   td_type_str(l->arena, a), td_type_str(l->arena, b));
     return td_irgen_failed();
@@ -334,8 +196,8 @@ static TdVal lower_matmul(TdIrgen *l, const TdAstExpr *call) {
     return td_irgen_failed();
   const TdExpr *dim[] = {a->dim[0], b->dim[1]}, *kid[] = {x.e, y.e};
   const TdType *t = td_type_tensor(l->session, acc, 2, dim);
-  return tensor_value(td_expr_tensor(l->arena, TD_OP_MATMUL, t, kid, 2, TD_OP_ADD, 0, call->loc),
-                      call->loc);
+  return td_irgen_tensor(td_expr_tensor(l->arena, TD_OP_MATMUL, t, kid, 2, TD_OP_ADD, 0, call->loc),
+                         call->loc);
 }
 
 /* The reduction operator that a string names, or -1. */
@@ -358,7 +220,7 @@ static TdVal lower_reduce(TdIrgen *l, int word, const TdAstExpr *call) {
   }
   const TdExpr *kid[] = {x.e};
   if (word == TD_WORD_ALLREDUCE)
-    return tensor_value(
+    return td_irgen_tensor(
         td_expr_tensor(l->arena, TD_OP_ALLREDUCE, x.e->type, kid, 1, (TdOp)op, 0, call->loc),
         call->loc);
   TdVal axis = call->call.args.n > 2 ? td_irgen_expr(l, call->call.args.at[2]) : td_irgen_failed();
@@ -378,7 +240,7 @@ static TdVal lower_reduce(TdIrgen *l, int word, const TdAstExpr *call) {
   for (int d = 0; d < t->rank; d++)
     if (d != axis.c.u.integer) dim[rank++] = t->dim[d];
   const TdType *r = td_type_tensor(l->session, acc, rank, dim);
-  return tensor_value(
+  return td_irgen_tensor(
       td_expr_tensor(l->arena, TD_OP_REDUCE, r, kid, 1, (TdOp)op, (int)axis.c.u.integer, call->loc),
       call->loc);
 }

@@ -32,6 +32,18 @@ bool td_lex_is_letter(int c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+bool td_lex_is_name(const char *s, size_t n) {
+#define TD_LEX_TEXT(kind, text) text,
+  static const char *const words[] = {TD_LEX_WORDS(TD_LEX_TEXT)};
+#undef TD_LEX_TEXT
+  if (!n || !td_lex_is_letter(*s)) return false;
+  for (size_t i = 0; i < n; i++)
+    if (!td_lex_is_letter(s[i]) && !td_lex_is_digit(s[i])) return false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strlen(words[i]) == n && memcmp(words[i], s, n) == 0) return false;
+  return true;
+}
+
 bool td_lex_is_newline(int c) {
   return c == '\n' || c == '\r';
 }

@@ -127,6 +127,8 @@ int td_lex_peek(const TdLexer *lx);
 int td_lex_peek_at(const TdLexer *lx, size_t i);
 bool td_lex_is_digit(int c);
 bool td_lex_is_letter(int c);
+/* Whether the n bytes at s are a name: no word is. */
+bool td_lex_is_name(const char *s, size_t n);
 bool td_lex_is_blank(int c);
 bool td_lex_is_newline(int c);
 /* The value of a hexadecimal digit, or -1. */

@@ -25,6 +25,20 @@ TdSizeEntry *td_sizes_unknown(TdSizes *z, const char *name) {
   return &z->list.at[z->list.n - 1];
 }
 
+bool td_sizes_has(const TdSizes *z, const char *name) {
+  for (size_t i = 0; i < z->list.n; i++)
+    if (z->list.at[i].name == name) return !z->list.at[i].plain;
+  return false;
+}
+
+void td_sizes_ban(TdSizes *z, const char *name) {
+  TdSizeEntry *e = find(z, name);
+  if (!e)
+    td_vec_push(z->arena, &z->list, ((TdSizeEntry){.name = name, .plain = true}));
+  else if (e->known && !e->plain)
+    e->plain = z->changed = true;
+}
+
 static bool mark_used(void *ud, const TdExpr *e) {
   TdSizeEntry *s = e->kind == TD_EXPR_SIZE ? find(ud, e->u.name) : NULL;
   if (s) s->used = true;
@@ -79,43 +93,49 @@ static TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *unit) {
   return copy;
 }
 
-/* A name like `want` that no unit has. */
-static const char *free_name(const TdUnits *u, const char *want) {
+/* A name like `want` that no unit has and, unless `taken` is NULL, that is not taken. */
+static const char *free_name(const TdUnits *u, const char *want, TdUnitsTaken taken, void *ud) {
   TdNames *names = u->store->session->names;
   const char *name = td_names_str(names, want);
-  for (int i = 1; named(u, name); i++)
+  for (int i = 1; named(u, name) || (taken && taken(ud, name)); i++)
     name = td_names_str(names, td_text_fmt(u->store->arena, "%s_%d", want, i));
   return name;
 }
 
 /* Gives an imported unit a name that is free, and remembers the one it had. Its symbol is fresh and
  * not shared yet. */
-static void rename_unit(const TdUnits *u, TdUnit *unit) {
+static void rename_unit(const TdUnits *u, TdUnit *unit, TdUnitsTaken taken, void *ud) {
   TdSymbol *s = (TdSymbol *)(uintptr_t)unit->sym;
-  const char *name = free_name(u, s->name);
+  const char *name = free_name(u, s->name, taken, ud);
   if (name == s->name) return;
   if (!unit->stem) unit->stem = s->name;
   s->name = name;
 }
 
 TdSym td_units_name(TdUnits *u, const char *want) {
-  return td_store_sym(u->store, free_name(u, want), TD_SYM_UNIT);
+  return td_store_sym(u->store, free_name(u, want, NULL, NULL), TD_SYM_UNIT);
 }
 
 TdSym td_units_import(TdUnits *u, const TdProg *p) {
+  return td_units_import_beside(u, p, NULL, NULL);
+}
+
+TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, void *ud) {
   TdStore *st = u->store;
   const TdProg *copy = td_clone_prog(st, p, false);
   TdSubst merged = td_subst_new(st);
   TdSym root = NULL;
   for (size_t i = 0; i < copy->nunit; i++) {
+    bool is_root = i + 1 == copy->nunit;
     TdUnit *unit = redirect(u, &merged, copy->unit[i]);
-    const TdUnit *same = named(u, unit->sym->name);
+    bool hidden = is_root && taken && taken(ud, unit->sym->name);
+    const TdUnit *same = hidden ? NULL : named(u, unit->sym->name);
     if (same && same->instance == unit->instance && td_equal_unit(st->session->ctx, same, unit)) {
       td_subst_sym(&merged, unit->sym, same->sym);
       root = same->sym;
       continue;
     }
-    rename_unit(u, unit);
+    rename_unit(u, unit, is_root ? taken : NULL, ud);
     td_vec_push(st->arena, &u->list, unit);
     root = unit->sym;
   }

@@ -10,10 +10,12 @@
 typedef struct Chunk {
   TdPrinter p;
   TdArena *arena;
+  TdMap unit; /* name -> 1 */
   TdMap size; /* name -> const TdSize * */
   TdMap data; /* name -> const TdStmt * (constant or state) */
   TD_VEC(const TdBlob *) large;
-  TdText args; /* names of the chunk's arguments, separated by commas */
+  TD_VEC(const char *) arg; /* names of the chunk's arguments, one for each of large */
+  const char *builder;      /* the design that is being built, inside its function */
 } Chunk;
 
 size_t td_printer_preamble(const TdStmt *body) {
@@ -26,7 +28,12 @@ size_t td_printer_preamble(const TdStmt *body) {
 
 static bool learn_stmt(void *ud, const TdStmt *s) {
   TdPrinter *p = ud;
-  if (s->sym && s->type) td_map_putp(p->out->arena, &p->type, s->sym, (void *)(uintptr_t)s->type);
+  TdArena *a = p->out->arena;
+  if (s->sym && s->type) td_map_putp(a, &p->type, s->sym, (void *)(uintptr_t)s->type);
+  const TdExpr *place = s->kind == TD_STMT_STORE                 ? s->expr[0]
+                        : s->kind == TD_STMT_GET && s->nexpr > 1 ? s->expr[1]
+                                                                 : NULL;
+  if (place) td_map_put(a, &p->assigned, (uint64_t)(uintptr_t)place->sym, 1);
   return true;
 }
 
@@ -51,7 +58,7 @@ static void put_line(Chunk *c, const char *text) {
 static void put_elements(Chunk *c, const TdBlob *b, int dim, const unsigned char **at) {
   const TdType *elem = td_type_scalar(b->type);
   if (dim == b->type->rank) {
-    td_num_print(c->p.out, elem, td_num_load(elem, *at));
+    td_printer_number(&c->p, elem, td_num_load(elem, *at));
     *at += td_type_bytes(elem);
     return;
   }
@@ -65,13 +72,51 @@ static void put_elements(Chunk *c, const TdBlob *b, int dim, const unsigned char
   td_text_putc(c->p.out, '}');
 }
 
-/* "tide.tensor(T, {..})", or the name of a chunk argument for a large one. */
+/* Whether the chunk has an argument of this name. */
+static bool is_argument(const Chunk *c, const char *name) {
+  for (size_t i = 0; i < c->arg.n; i++)
+    if (strcmp(c->arg.at[i], name) == 0) return true;
+  return false;
+}
+
+/* Whether something that the program declares outside of its functions goes by this name. */
+static bool is_declared(const TdProg *p, const char *name) {
+  for (size_t i = 0; i < p->nunit; i++) {
+    const TdUnit *u = p->unit[i];
+    if (strcmp(u->sym->name, name) == 0) return true;
+    for (size_t k = 0; k < u->nsize; k++)
+      if (strcmp(u->size[k].name, name) == 0) return true;
+    for (size_t k = 0; u->body && k < td_printer_preamble(u->body); k++)
+      if (strcmp(u->body->kid[k]->sym->name, name) == 0) return true;
+  }
+  return false;
+}
+
+/* The argument that brings blob b, called after the tensor `stem`. */
+static const char *argument_for(Chunk *c, const TdBlob *b, const char *stem) {
+  const char *name = NULL;
+  for (int i = 1; !name || is_declared(c->p.prog, name) || is_argument(c, name); i++)
+    name = td_text_fmt(c->arena, "%s_%d", stem, i);
+  td_vec_push(c->arena, &c->large, b);
+  td_vec_push(c->arena, &c->arg, name);
+  return name;
+}
+
+/* Whether the elements of b stand in the text: few of them, and Lua numbers. */
+static bool is_inline(const TdBlob *b) {
+  const TdType *elem = td_type_scalar(b->type);
+  const unsigned char *at = b->data;
+  size_t bytes = td_type_bytes(elem);
+  if (b->count > INLINE_ELEMENTS) return false;
+  for (int64_t i = 0; i < b->count; i++)
+    if (!td_printer_is_plain(elem, td_num_load(elem, at + (size_t)i * bytes))) return false;
+  return true;
+}
+
+/* "tide.tensor(T, {..})", or the name of a chunk argument. */
 static void put_blob(Chunk *c, const TdBlob *b, const char *name) {
-  if (b->count > INLINE_ELEMENTS) {
-    td_vec_push(c->arena, &c->large, b);
-    const char *arg = td_text_fmt(c->arena, "%s_%zu", name, c->large.n);
-    td_text_putf(&c->args, "%s%s", c->large.n > 1 ? ", " : "", arg);
-    td_text_puts(c->p.out, arg);
+  if (!is_inline(b)) {
+    td_text_puts(c->p.out, argument_for(c, b, name));
     return;
   }
   const unsigned char *at = b->data;
@@ -107,13 +152,15 @@ static bool same_data(const TdStmt *x, const TdStmt *y) {
 /* Whether a name that u needs already means something else in the chunk. */
 static bool conflicts(const Chunk *c, const TdUnit *u) {
   for (size_t i = 0; i < u->nsize; i++) {
-    const TdSize *other = td_map_getp(&c->size, u->size[i].name);
-    if ((other && !same_size(other, &u->size[i])) || td_map_getp(&c->data, u->size[i].name))
-      return true;
+    const char *name = u->size[i].name;
+    const TdSize *other = td_map_getp(&c->size, name);
+    if (other && !same_size(other, &u->size[i])) return true;
+    if (td_map_getp(&c->data, name) || td_map_getp(&c->unit, name)) return true;
   }
   for (size_t i = 0; u->body && i < td_printer_preamble(u->body); i++) {
     const TdStmt *s = u->body->kid[i], *other = td_map_getp(&c->data, s->sym->name);
-    if ((other && !same_data(other, s)) || td_map_getp(&c->size, s->sym->name)) return true;
+    if (other && !same_data(other, s)) return true;
+    if (td_map_getp(&c->size, s->sym->name) || td_map_getp(&c->unit, s->sym->name)) return true;
   }
   return false;
 }
@@ -228,7 +275,7 @@ static void put_extents(Chunk *c, const TdExpr *const *dim, int rank) {
 
 static void put_stream(Chunk *c, const TdStream *s) {
   start_line(c);
-  td_text_putf(c->p.out, "local %s = d:stream(", s->sym->name);
+  td_text_putf(c->p.out, "local %s = %s:stream(", s->sym->name, c->builder);
   td_printer_type(&c->p, s->type->elem);
   td_text_puts(c->p.out, ", ");
   put_extents(c, s->type->dim, s->type->rank);
@@ -252,7 +299,7 @@ static void put_run(Chunk *c, const TdRun *r) {
   c->p.out->indent += scoped;
   if (scoped) put_needs(c, k, true);
   start_line(c);
-  td_text_putf(c->p.out, "d.%s = tide.task {", r->sym->name);
+  td_text_putf(c->p.out, "%s.%s = tide.task {", c->builder, r->sym->name);
   td_printer_attrs(&c->p, r->attrs);
   td_text_putc(c->p.out, '\n');
   c->p.out->indent++;
@@ -278,13 +325,24 @@ static void put_run(Chunk *c, const TdRun *r) {
   if (scoped) put_line(c, "end");
 }
 
+/* Whether an argument or stream of the design goes by this name. */
+static bool is_inside(const TdUnit *u, const char *name) {
+  for (size_t i = 0; i < u->nparam; i++)
+    if (strcmp(u->param[i].sym->name, name) == 0) return true;
+  for (size_t i = 0; i < u->nstream; i++)
+    if (strcmp(u->stream[i].sym->name, name) == 0) return true;
+  return false;
+}
+
 static void put_design(Chunk *c, const TdUnit *u, const char *before) {
-  td_text_line(c->p.out, "%s%s = tide.design(function(d)", before, u->sym->name);
+  c->builder = "d";
+  for (int i = 1; is_inside(u, c->builder); i++) c->builder = td_text_fmt(c->arena, "d_%d", i);
+  td_text_line(c->p.out, "%s%s = tide.design(function(%s)", before, u->sym->name, c->builder);
   c->p.out->indent++;
   put_asserts(c, u);
   for (size_t i = 0; i < u->nparam; i++) {
     start_line(c);
-    td_text_putf(c->p.out, "local %s = d:arg(", u->param[i].sym->name);
+    td_text_putf(c->p.out, "local %s = %s:arg(", u->param[i].sym->name, c->builder);
     td_printer_type(&c->p, u->param[i].type);
     td_text_putc(c->p.out, ')');
     td_printer_attrs(&c->p, u->param[i].attrs);
@@ -341,11 +399,23 @@ static bool is_task_kernel(const TdProg *p, const TdUnit *u) {
   return false;
 }
 
+/* The words that name something in u, so that they cannot stand for types. */
+static uint32_t hidden_words(const TdUnit *u) {
+  uint32_t hidden = 0;
+  for (int w = 0; w < TD_PRINTER_WORDS; w++) {
+    bool found = is_inside(u, td_printer_words[w]);
+    for (size_t i = 0; i < u->ncoord; i++)
+      found |= strcmp(u->coord[i]->name, td_printer_words[w]) == 0;
+    hidden |= (uint32_t)found << w;
+  }
+  return hidden;
+}
+
 static Chunk chunk_new(TdText *out, const TdProg *p) {
   TdArena *a = out->arena;
-  Chunk c = {.arena = a};
+  Chunk c = {.arena = a, .builder = "d"};
   c.p = (TdPrinter){.out = out, .session = p->store->session, .prog = p};
-  c.args = td_text_new(a);
+  for (size_t i = 0; i < p->nunit; i++) c.p.hidden |= hidden_words(p->unit[i]);
   return c;
 }
 
@@ -355,6 +425,7 @@ static void put_units(Chunk *c) {
     if (is_task_kernel(p, p->unit[i])) continue;
     td_text_putc(c->p.out, '\n');
     put_unit_with_needs(c, p->unit[i]);
+    td_map_put(c->arena, &c->unit, (uint64_t)(uintptr_t)p->unit[i]->sym->name, 1);
   }
   td_text_putc(c->p.out, '\n');
 }
@@ -378,7 +449,8 @@ void td_print_prog(TdText *out, const TdProg *p) {
   put_units(&c);
   td_text_puts(out, "local tide = require \"tide\"\n");
   put_words(out, c.p.words);
-  if (c.large.n) td_text_putf(out, "local %s = ...\n", td_text_str(&c.args));
+  for (size_t i = 0; i < c.arg.n; i++) td_text_putf(out, "%s%s", i ? ", " : "local ", c.arg.at[i]);
+  if (c.arg.n) td_text_puts(out, " = ...\n");
   td_text_puts(out, td_text_str(&body));
   td_text_putf(out, "return %s\n", td_prog_root(p)->sym->name);
 }

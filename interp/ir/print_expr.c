@@ -13,15 +13,42 @@ const char *const td_printer_words[TD_PRINTER_WORDS] = {"i8",   "i16", "i32", "i
 
 static void put(TdPrinter *p, const TdExpr *e, int prec, const TdType *beside);
 
+/* Which word of the printed form the n bytes at s are, or -1. */
+static int word_at(const char *s, size_t n) {
+  for (int i = 0; i < TD_PRINTER_WORDS; i++)
+    if (strlen(td_printer_words[i]) == n && strncmp(td_printer_words[i], s, n) == 0) return i;
+  return -1;
+}
+
 void td_printer_type(TdPrinter *p, const TdType *t) {
   TdText s = td_text_new(p->out->arena);
   td_type_print(&s, t);
-  const char *text = td_text_str(&s);
-  size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789");
-  for (int i = 0; i < TD_PRINTER_WORDS; i++)
-    if (strlen(td_printer_words[i]) == n && strncmp(td_printer_words[i], text, n) == 0)
-      p->words |= 1u << i;
-  td_text_puts(p->out, text);
+  const char *at = td_text_str(&s), *letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  for (size_t n; *at; at += n ? n : 1) {
+    n = strspn(at, letters);
+    int word = word_at(at, n);
+    bool hidden = word >= 0 && (p->hidden >> word & 1);
+    if (hidden) td_text_puts(p->out, "tide.");
+    if (word >= 0 && !hidden) p->words |= 1u << word;
+    td_text_putn(p->out, at, n ? n : 1);
+  }
+}
+
+bool td_printer_is_plain(const TdType *t, uint64_t bits) {
+  if (t->kind != TD_T_FIXED && t->kind != TD_T_UFIXED) return true;
+  static const TdType number = {.kind = TD_T_FLOAT, .w = 64};
+  TdFault fault = TD_FAULT_NONE;
+  double x = td_num_to_double(t, bits);
+  return td_num_cast(t, &number, td_num_of_double(x), &fault) == bits;
+}
+
+void td_printer_number(TdPrinter *p, const TdType *t, uint64_t bits) {
+  bool integer = t->kind == TD_T_INT || t->kind == TD_T_UINT || t->kind == TD_T_INDEX;
+  bool beyond = t->kind == TD_T_UINT ? bits >> 63 : bits == (uint64_t)1 << 63;
+  if (integer && beyond)
+    td_text_putf(p->out, "0x%016llx", (unsigned long long)bits);
+  else
+    td_num_print(p->out, t, bits);
 }
 
 /* Whether a bare number where `beside` is expected (NULL: by itself) loads back as this literal. */
@@ -31,18 +58,32 @@ static bool bare_ok(const TdExpr *e, const TdType *beside) {
   case TD_T_BOOL: return true;
   case TD_T_FLOAT: return beside ? beside == t : t->w == 32;
   case TD_T_INDEX: return beside && beside->kind == TD_T_INDEX;
-  case TD_T_INT:
-  case TD_T_UINT: return beside ? beside == t : td_promote_is_least(t, e->u.bits);
-  default: return beside == t;
+  case TD_T_INT: return beside ? beside == t : td_promote_is_least(t, e->u.bits);
+  case TD_T_UINT:
+    return beside ? beside == t : !(e->u.bits >> 63) && td_promote_is_least(t, e->u.bits);
+  default: return beside == t && td_printer_is_plain(t, e->u.bits);
   }
 }
 
-static void put_literal(TdPrinter *p, const TdExpr *e, bool bare) {
+/* A word of fixed point that no Lua number holds, by its bits. */
+static void put_word(TdPrinter *p, const TdExpr *e) {
+  const char *kind = e->type->kind == TD_T_FIXED ? "int" : "uint";
+  td_text_puts(p->out, "tide.bitcast(");
+  td_printer_type(p, e->type);
+  td_text_putf(p->out, ", tide.%s(%d)(0x%016llx))", kind, e->type->w,
+               (unsigned long long)e->u.bits);
+}
+
+void td_printer_literal(TdPrinter *p, const TdExpr *e, bool bare) {
+  if (!td_printer_is_plain(e->type, e->u.bits)) {
+    put_word(p, e);
+    return;
+  }
   if (!bare) {
     td_printer_type(p, e->type);
     td_text_putc(p->out, '(');
   }
-  td_num_print(p->out, e->type, e->u.bits);
+  td_printer_number(p, e->type, e->u.bits);
   if (!bare) td_text_putc(p->out, ')');
 }
 
@@ -71,8 +112,10 @@ static bool all_literals(const TdExpr *e) {
 /* Operand i; an operator on literals alone (one that could not be folded) spells their types. */
 static void put_operand(TdPrinter *p, const TdExpr *e, uint32_t i, int prec) {
   const TdExpr *kid = e->kid[i];
-  if (kid->kind == TD_EXPR_LIT && all_literals(e))
-    put_literal(p, kid, kid->type->kind == TD_T_BOOL);
+  if (kid->kind == TD_EXPR_LIT && td_ops[e->op].lazy && i == 0)
+    td_printer_literal(p, kid, false);
+  else if (kid->kind == TD_EXPR_LIT && all_literals(e))
+    td_printer_literal(p, kid, kid->type->kind == TD_T_BOOL);
   else
     put(p, kid, prec, type_beside(e, i));
 }
@@ -236,7 +279,7 @@ static void put_op(TdPrinter *p, const TdExpr *e, int prec) {
 
 static void put(TdPrinter *p, const TdExpr *e, int prec, const TdType *beside) {
   switch ((TdExprKind)e->kind) {
-  case TD_EXPR_LIT: put_literal(p, e, bare_ok(e, beside)); break;
+  case TD_EXPR_LIT: td_printer_literal(p, e, bare_ok(e, beside)); break;
   case TD_EXPR_SIZE: td_text_puts(p->out, e->u.name); break;
   case TD_EXPR_VAR: td_text_puts(p->out, e->sym->name); break;
   case TD_EXPR_LOAD: put_brackets(p, e, e->nkid); break;

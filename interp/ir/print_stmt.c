@@ -88,6 +88,14 @@ static void put_while(TdPrinter *p, const TdStmt *s) {
   td_text_puts(p->out, negated ? "\n" : ")\n");
 }
 
+/* A literal is spelled as a value of the run, so that no branch is dropped when it is loaded. */
+static void put_condition(TdPrinter *p, const TdExpr *e) {
+  if (e->kind == TD_EXPR_LIT)
+    td_printer_literal(p, e, false);
+  else
+    td_printer_expr(p, e, NULL);
+}
+
 static bool is_else_if(const TdStmt *block) {
   return block->nkid == 1 && block->kid[0]->kind == TD_STMT_IF && !block->kid[0]->attrs.n;
 }
@@ -96,7 +104,7 @@ static void put_if(TdPrinter *p, const TdStmt *s) {
   for (const char *word = "if";; word = "elseif") {
     start_line(p);
     td_text_putf(p->out, "%s ", word);
-    td_printer_expr(p, s->expr[0], NULL);
+    put_condition(p, s->expr[0]);
     td_text_puts(p->out, " then");
     end_line(p, s->attrs);
     put_body(p, s->kid[0]);
@@ -110,9 +118,11 @@ static void put_if(TdPrinter *p, const TdStmt *s) {
   put_word_line(p, "end");
 }
 
-/* The type that a local takes from a bare literal: i32, f32 or bool. */
-static bool literal_gives(const TdExpr *e, const TdType *t) {
-  if (e->kind != TD_EXPR_LIT) return false;
+/* Whether the bare literal makes the same local of type t when it is loaded: i32, f32 or bool, and
+ * not a constant, because it is assigned later. */
+static bool is_bare_local(const TdPrinter *p, const TdStmt *s) {
+  const TdType *t = s->type;
+  if (!td_map_getp(&p->assigned, s->sym)) return false;
   return t->kind == TD_T_BOOL || (t->kind == TD_T_INT && t->w == 32 && !t->saturate) ||
          (t->kind == TD_T_FLOAT && t->w == 32);
 }
@@ -123,7 +133,10 @@ static void put_local(TdPrinter *p, const TdStmt *s) {
   if (s->init == TD_INIT_VALUE) {
     const TdExpr *v = s->expr[0];
     bool copy = v->kind == TD_EXPR_VIEW;
-    td_printer_expr(p, v, literal_gives(v, s->type) ? s->type : NULL);
+    if (v->kind == TD_EXPR_LIT)
+      td_printer_literal(p, v, is_bare_local(p, s));
+    else
+      td_printer_expr(p, v, NULL);
     if (copy) td_text_puts(p->out, ":copy()");
   } else {
     td_printer_type(p, s->type);

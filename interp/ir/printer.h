@@ -9,7 +9,9 @@ typedef struct TdPrinter {
   TdText *out;
   TdSession *session; /* NULL: print what is there, without simplifying ends of ranges */
   TdMap type;         /* TdSym -> declared TdType, so that views know what is whole; may be empty */
+  TdMap assigned;     /* TdSym -> 1 for scalar locals that something stores to */
   uint32_t words;     /* bit k: the k-th word of td_printer_words was used */
+  uint32_t hidden;    /* bit k: something else in the program goes by that word */
   const TdProg *prog; /* units by symbol, or NULL */
 } TdPrinter;
 
@@ -17,6 +19,12 @@ typedef struct TdPrinter {
 #define TD_PRINTER_WORDS 14
 extern const char *const td_printer_words[TD_PRINTER_WORDS];
 
+/* Whether a value of scalar type t has a text that a Lua number is exact enough for. */
+bool td_printer_is_plain(const TdType *t, uint64_t bits);
+/* A value as a Lua number or boolean. */
+void td_printer_number(TdPrinter *p, const TdType *t, uint64_t bits);
+/* Literal e, bare or as T(..). */
+void td_printer_literal(TdPrinter *p, const TdExpr *e, bool bare);
 /* Type t as Lua; notes which words it uses. */
 void td_printer_type(TdPrinter *p, const TdType *t);
 /* e where a bare literal would load as `beside` (NULL: by itself). */
