@@ -39,7 +39,7 @@ static void blank_attribute(char *s, size_t n, size_t at) {
  * n). */
 static bool make_global(const Rewriter *r, char *s, const TdAstStmt *st, size_t *nil_at,
                         TdDiag *d) {
-  *nil_at = r->n;
+  *nil_at = SIZE_MAX;
   if (st->kind != TD_AST_LOCAL && st->kind != TD_AST_LOCAL_FUNCTION) return true;
   blank(s, offset_of(r, st->begin), strlen("local"));
   if (st->kind == TD_AST_LOCAL_FUNCTION) return true;
@@ -74,7 +74,7 @@ bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, 
   for (size_t i = 0; i < b->n; i++) {
     size_t nil_at;
     if (!make_global(&r, s, b->at[i], &nil_at, d)) return false;
-    if (nil_at == n) continue;
+    if (nil_at == SIZE_MAX) continue;
     td_text_putn(&tree, s + done, nil_at - done);
     td_text_puts(&tree, "=nil");
     done = nil_at;

@@ -1,0 +1,87 @@
+-- What the prompt answers, line by line, without a terminal.
+package.path = "tests/?.lua;" .. package.path
+local t = require "tap"
+local shell = require "shell"
+
+-- Standard output and error of the inputs, sent to one session.
+local function session(inputs)
+  local path = t.tmp "session.lua"
+  shell.write(path, inputs)
+  return (shell.output(("%s -i <%s 2>&1"):format(shell.quote(arg[-1]), shell.quote(path))))
+end
+
+t.test("locals persist, results are shown, `;` silences", function()
+  t.eq(session "local x = 20\nlocal y <const> = 22\nx + y\nx + y;\nlocal z\nz", "42\nnil\n")
+end)
+
+t.test("several statements end in a shown value", function()
+  t.eq(session "a = 1; b = 2; a + b", "3\n")
+end)
+
+t.test("inputs of several lines", function()
+  t.eq(session "function f(x)\n  return x * 2\nend\nf(21)", "42\n")
+  t.eq(session "local function fact(n)\n  if n < 2 then return 1 end\n  return n * fact(n - 1)\nend\nfact(10)", "3628800\n")
+end)
+
+t.test("answers have names", function()
+  t.eq(session "select(1, 'a', 1)\n_1 .. _2 .. #_", '"a"\t1\n"a11"\n')
+end)
+
+t.test("tide and its names are global, Lua's own stay", function()
+  t.eq(session "i8[4](1)\nload == tide.load\nselect('#', 1, 2)", "i8[4] {1, 1, 1, 1}\nfalse\n2\n")
+end)
+
+t.test("tables, nested and cut", function()
+  t.eq(session "{1, {2, x = 3}, y = 'z'}", '{1, {2, x = 3}, y = "z"}\n')
+end)
+
+t.test("an error never ends the session", function()
+  local out = session "error 'no'\nnil + 1\nx x\n1 +\n2"
+  t.ok(out:find "no", out)
+  t.ok(out:find "attempt to perform arithmetic on a nil value", out)
+  t.ok(out:find("a name alone is not a statement", 1, true), out)
+  t.ok(out:find "3\n$", out)
+end)
+
+t.test("errors draw the line of the input", function()
+  local out = session "k = tide.kernel { x = i8[4], function(x) x[0] = y end }"
+  t.ok(out:find("tide:1:1:", 1, true), out)
+  t.ok(out:find("undefined name 'y'", 1, true), out)
+  t.ok(out:find("^~*", 1, false), out)
+end)
+
+t.test("a <close> variable is refused with advice", function()
+  local out = session "local f <close> = io.tmpfile()"
+  t.ok(out:find("do ... end", 1, true), out)
+end)
+
+t.test("help by ?name, name? and ?", function()
+  t.ok(session "?split":find("s:split(loop, factor, {names =, tail =})", 1, true))
+  t.ok(session "reorder?":find("Put the loops of a nest in another order", 1, true))
+  t.ok(session "?:time":find(":time expression", 1, true))
+  local all = session "?"
+  for _, word in ipairs { "split", "tide.kernel", ":undo", "!line" } do t.ok(all:find(word, 1, true), word) end
+  t.ok(session "?nothing_like_it":find("there is no help on 'nothing_like_it'", 1, true))
+end)
+
+t.test("commands", function()
+  local k = "s = tide.schedule(tide.kernel { x = i32[8], function(x) for i = 0, 7 do x[i] = i end end });\n"
+  t.ok(session(k .. 's:split("i", 4);\n:log s'):find('s:split("i", 4)', 1, true))
+  t.ok(session(k .. 's:split("i", 4);\n:diff s'):find("+     for i_o = 0, 1 do", 1, true))
+  t.ok(session(k .. 's:split("i", 4);\n:undo s\n:ir s'):find("for i = 0, 7 do", 1, true))
+  t.ok(session ":time 1 + 1":find "2\n%d+%.%d+ ms\n")
+  t.ok(session ":tiem 1":find("did you mean ':time'", 1, true))
+  t.eq(session ":check off\n:check", "check is off\ncheck is off\n")
+  t.eq(session "!echo hello", "hello\n")
+  t.eq(session "1\n:quit\n2", "1\n")
+end)
+
+t.test("a step shows what changed and how it was proved", function()
+  local out = session [[
+s = tide.schedule(tide.kernel { x = i32[8], function(x) for i = 0, 7 do x[i] = i end end });
+s:split("i", 4)]]
+  t.ok(out:find("+     for i_o = 0, 1 do", 1, true), out)
+  t.ok(out:find("proved: strict", 1, true), out)
+end)
+
+t.done()
