@@ -48,7 +48,9 @@ const char *td_diag_kind_name(TdDiagKind kind) {
 /* "file:line:col: " when the place is known. */
 static void put_position(TdText *out, TdLoc loc, const TdSources *s) {
   if (!loc.source || !s) return;
-  td_text_putf(out, "%s:%u:%u: ", td_sources_name(s, loc.source), loc.line, loc.col);
+  td_text_putf(out, "%s:%u:", td_sources_name(s, loc.source), loc.line);
+  if (loc.col) td_text_putf(out, "%u:", loc.col);
+  td_text_putc(out, ' ');
 }
 
 /* Width of a UTF-8 text in code points; a stray byte counts as one. */

@@ -91,7 +91,7 @@ static void check_model(lua_State *L, const ExternTable *x) {
 
 /* tide.extern { library = or source =, symbol =, x = T[N], .., model = kernel, pure = }. */
 static int l_extern(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.extern takes a table");
   lua_settop(L, 1);
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_arena(L);

@@ -244,6 +244,7 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
   d->loc = place_of_argument(L, prim, arg, d);
   if (inside.source && (inside.line != d->loc.line || inside.source != d->loc.source))
     td_diag_note(d, inside, "in '%s'", td_prog_root(box->s.now->prog)->sym->name);
+  if (d->kind == TD_USAGE) return;
   TdText t = td_text_new(d->arena);
   td_print_unit(&t, box->s.now->prog, td_prog_root(box->s.now->prog));
   if (t.n < 4000) d->state = td_text_str(&t);
