@@ -233,7 +233,7 @@ static int l_argument_index(lua_State *L) {
 
 /* tide.task { map =, parameters, function }. */
 static int l_task(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.task takes a table");
   lua_newuserdatauv(L, 1, 2);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, 1);
@@ -417,8 +417,8 @@ static DesignBox *push_builder(lua_State *L) {
   return d;
 }
 
-/* Captures what the builder at slot 2 declared; pushes the design. */
-static int assemble(lua_State *L, DesignBox *d, int builder) {
+/* Captures what the builder at slot `builder` declared; pushes the design, checked if asked. */
+static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
   TdArena *a = td_bind_arena(L);
   Assembly m = {.L = L, .b = td_bind_enter(L), .arena = a, .d = d, .diag = td_bind_diag(a)};
   lua_newtable(L);
@@ -446,20 +446,25 @@ static int assemble(lua_State *L, DesignBox *d, int builder) {
   const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
   if (!td_bind_check_program(p, &m.diag)) return td_bind_raise(L, &m.diag);
   td_bind_push_unit(L, store, p);
+  if (check) td_bind_check_design(L, p);
   return 1;
 }
 
-/* tide.design(builder). */
+/* tide.design(builder, {check = true}). */
 static int l_design(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
+  static const char *const options[] = {"check", NULL};
+  if (!lua_isfunction(L, 1))
+    return td_bind_fail(L, "argument", "tide.design takes a function of d");
   lua_settop(L, 2);
+  bool given = td_bind_check_options(L, 2, options);
+  bool check = !given || td_bind_opt_boolean(L, 2, "check", true);
   DesignBox *d = push_builder(L);
   lua_insert(L, 2);
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
   lua_call(L, 1, 0);
   d->open = false;
-  return assemble(L, d, 2);
+  return assemble(L, d, 2, check);
 }
 
 void td_bind_open_design(lua_State *L) {

@@ -107,7 +107,7 @@ static void locate_params(KernelTable *k, const TdFnContext *ctx) {
 
 /* tide.kernel { types by parameter name, function }. */
 static int l_kernel(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.kernel takes a table");
   lua_settop(L, 1);
   lua_pushnil(L); /* 2: the function */
   TdBind *b = td_bind_enter(L);
@@ -346,6 +346,8 @@ void td_bind_open_unit(lua_State *L) {
                                      {"constants", l_unit_constants},
                                      {"reset", td_bind_reset},
                                      {"reference", l_unit_reference},
+                                     {"check", td_bind_check_again},
+                                     {"depths", td_bind_check_depths},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STORE, store_meta, NULL);
   td_bind_class(L, TD_CLASS_UNIT, meta, methods);

@@ -13,6 +13,16 @@ bool td_bind_check_program(const TdProg *p, TdDiag *d);
 /* bind_extern.c: p itself, or a kernel that calls the foreign function at p's root. */
 const TdProg *td_bind_callable(const TdProg *p);
 
+/* bind_check.c */
+/* Raises when the design on top of the stack, whose program is p, is refused; the error's field
+   `design` is the design. */
+void td_bind_check_design(lua_State *L, const TdProg *p);
+/* d:check(): true, and what is left to the run (or nil); else nil and the error. */
+int td_bind_check_again(lua_State *L);
+/* d:depths(): least depths by stream, and the bits that they take; nil and the error if there are
+   none, or data decides. */
+int td_bind_check_depths(lua_State *L);
+
 /* bind_run.c */
 /* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);

@@ -1,0 +1,19 @@
+/* depths.h - how deep streams must be for a design to run to its end. */
+#ifndef TD_DEPTHS_H
+#define TD_DEPTHS_H
+
+#include "analysis/order.h"
+
+typedef enum {
+  TD_DEPTHS_FOUND,
+  TD_DEPTHS_NONE,   /* no depths are enough */
+  TD_DEPTHS_UNKNOWN /* the data decides the order, or the budget is spent */
+} TdDepthsAnswer;
+
+/* Sets depth[line] to a vector that is enough and of which no component, the others kept, can be
+   lowered without going below `floor` (NULL: 1). Wide streams are kept low first. */
+TdDepthsAnswer td_depths_least(TdOrder *o, const int64_t *floor, int64_t *depth, uint64_t budget);
+/* The bits that the streams in use hold at these depths. */
+uint64_t td_depths_bits(const TdNet *n, const int64_t *depth);
+
+#endif

@@ -1,0 +1,71 @@
+/* net.h - a design at its sizes: streams, instances, and what each instance does to the streams. */
+#ifndef TD_NET_H
+#define TD_NET_H
+
+#include "analysis/move.h"
+
+/* A declared stream (or port of the root), with constant extents. All its elements have one depth.
+ */
+typedef struct TdLine {
+  TdSym sym;
+  TdLoc loc;
+  const TdType *type;
+  int64_t depth;
+  bool outside; /* a port of the root: its other end is not known */
+} TdLine;
+
+/* One stream. */
+typedef struct TdChan {
+  uint32_t line, group;
+  int64_t ordinal; /* in the array of its line */
+} TdChan;
+
+#define TD_NET_NONE UINT32_MAX
+
+/* A design under way: the root, or the design that one instance calls at one place. */
+typedef struct TdGroup {
+  const TdUnit *design;
+  uint32_t caller;   /* instance, or TD_NET_NONE */
+  uint32_t first, n; /* its instances */
+} TdGroup;
+
+/* An instance of a run. */
+typedef struct TdInst {
+  const TdRun *run;
+  const TdUnit *kernel;
+  uint32_t group;
+  uint8_t rank;
+  int64_t id[TD_MAX_RANK];
+  const TdMove *move;
+} TdInst;
+
+/* An allreduce of a run, where all its instances meet. */
+typedef struct TdMeet {
+  const TdExpr *expr;
+  uint32_t first, n; /* instances */
+} TdMeet;
+
+typedef struct TdNet {
+  TdArena *arena;
+  const TdProg *prog;
+  TdMoves moves;
+  TD_VEC(TdLine) line;
+  TD_VEC(TdChan) chan;
+  TD_VEC(TdGroup) group; /* the first is the root */
+  TD_VEC(TdInst) inst;   /* groups in order; in each as they are started */
+  TD_VEC(TdMeet) meet;
+  const char *open; /* NULL, or why the rest says nothing */
+} TdNet;
+
+/* The net of the design that is p's root, owned by a. NULL, with d filled, when an instance surely
+ * uses a stream that is not there. */
+TdNet *td_net_of(TdArena *a, const TdProg *p, TdDiag *d);
+
+/* "pe[0][1]", with the instance around it: "half[1]:read"; "Z[0]". Owned by a. */
+const char *td_net_inst_name(TdArena *a, const TdNet *n, uint32_t inst);
+const char *td_net_chan_name(TdArena *a, const TdNet *n, uint32_t chan);
+
+/* The first statement by which an instance puts to a channel, or gets from it; NULL if none. */
+const TdStmt *td_net_stmt(const TdNet *n, uint32_t inst, uint32_t chan, bool put);
+
+#endif

@@ -1,0 +1,68 @@
+/* bind_check.c - designs checked when they are made, and on demand: d:check(), d:depths(). */
+#include "analysis/depths.h"
+#include "analysis/streams.h"
+#include "bind/unit.h"
+
+enum { DEPTH_BUDGET = 1 << 28 };
+
+void td_bind_check_design(lua_State *L, const TdProg *p) {
+  int unit = lua_gettop(L);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
+  if (!td_streams_check(&q, NULL, &d)) {
+    if (!d.loc.source) d.loc = td_bind_caller(L);
+    td_bind_push_failure(L, &d);
+    lua_pushvalue(L, unit);
+    lua_setfield(L, -2, "design");
+    lua_error(L);
+  }
+  lua_closeslot(L, -1);
+  lua_settop(L, unit);
+}
+
+int td_bind_check_again(lua_State *L) {
+  const TdProg *p = td_bind_check_unit(L, 1);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
+  const char *open = NULL;
+  if (q.unit->kind == TD_UNIT_DESIGN && !td_streams_check(&q, &open, &d)) {
+    td_bind_push_failure(L, &d);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "design");
+    return 2;
+  }
+  lua_pushboolean(L, 1);
+  lua_pushstring(L, open);
+  return 2;
+}
+
+int td_bind_check_depths(lua_State *L) {
+  const TdProg *p = td_bind_check_unit(L, 1);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  if (td_prog_root(p)->kind != TD_UNIT_DESIGN)
+    return td_bind_fail(L, "argument", "a kernel has no streams of its own");
+  TdNet *n = td_net_of(a, p, &d);
+  if (!n) return td_bind_raise(L, &d);
+  TdOrder *o = n->open ? NULL : td_order_new(a, n);
+  int64_t *depth = TD_NEWN(a, int64_t, n->line.n);
+  switch (o ? td_depths_least(o, NULL, depth, DEPTH_BUDGET) : TD_DEPTHS_UNKNOWN) {
+  case TD_DEPTHS_NONE:
+    td_diag_set(&d, TD_ILLEGAL, "deadlock", (TdLoc){0}, "no depths let this design run to its end");
+    return td_bind_push_failure(L, &d);
+  case TD_DEPTHS_UNKNOWN:
+    td_diag_set(&d, TD_UNSUPPORTED, "data", (TdLoc){0}, "%s",
+                n->open ? n->open : "data decides the order of gets and puts");
+    return td_bind_push_failure(L, &d);
+  case TD_DEPTHS_FOUND: break;
+  }
+  lua_createtable(L, 0, (int)n->line.n);
+  for (size_t i = 0; i < n->line.n; i++) {
+    lua_pushinteger(L, depth[i]);
+    lua_setfield(L, -2, n->line.at[i].sym->name);
+  }
+  lua_pushinteger(L, (lua_Integer)td_depths_bits(n, depth));
+  return 2;
+}
