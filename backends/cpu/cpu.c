@@ -2,13 +2,9 @@
    faults told with the user's line. */
 #include "backends/cpu/cpu.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "backends/cpu/cpu_code.h"
-
-/* Below this many statements, compiling well takes longer than running badly. */
-#define LITTLE_WORK 4e6
 
 struct TdCpu {
   TdArena *arena;
@@ -20,42 +16,6 @@ struct TdCpu {
   void *room, *state;
 };
 
-bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle) {
-  void *entry = find(handle, "td_entry"), *reset = find(handle, "td_reset");
-  const uint64_t *room = find(handle, "td_room_bytes"), *state = find(handle, "td_state_bytes");
-  if (!entry || !reset || !room || !state) return false;
-  memcpy(&code->entry, &entry, sizeof entry);
-  memcpy(&code->reset, &reset, sizeof reset);
-  code->room_bytes = *room;
-  code->state_bytes = *state;
-  return true;
-}
-
-/* What p is compiled from, its foreign functions included. */
-static TdCpuInput input_of(TdArena *a, const TdProg *p, const char *text) {
-  const TdForeign **foreign = TD_NEWN(a, const TdForeign *, p->nunit);
-  TdCpuInput in = {.text = text, .foreign = foreign};
-  for (size_t i = 0; i < p->nunit; i++)
-    if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
-  return in;
-}
-
-static bool compile(TdCpu *c, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
-  TdCpuInput in = input_of(c->arena, p, c->text->text);
-  bool little = c->text->work < LITTLE_WORK && td_cpu_tcc_is_there();
-  c->tier = o->tier == TD_TIER_AUTO ? little ? TD_TIER_TCC : TD_TIER_CC : o->tier;
-  if (c->tier == TD_TIER_TCC) return td_cpu_tcc_compile(c->arena, &in, &c->code, d);
-  TdDiag none = {.arena = d->arena};
-  if (td_cpu_cache_load(c->arena, &in, o, &c->code, &none)) return true;
-  bool other = o->tier == TD_TIER_AUTO && td_cpu_tcc_is_there() && none.kind == TD_USAGE;
-  if (!other) {
-    *d = none;
-    return false;
-  }
-  c->tier = TD_TIER_TCC;
-  return td_cpu_tcc_compile(c->arena, &in, &c->code, d);
-}
-
 TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
   static const TdCpuOptions none = {0};
   TdCpu *c = TD_NEW(a, TdCpu);
@@ -63,7 +23,8 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
   c->session = p->store->session;
   c->root = td_prog_root(p);
   c->text = td_cpu_text_of(a, p, d);
-  if (!c->text || !compile(c, p, o ? o : &none, d)) return NULL;
+  if (!c->text || !td_cpu_code_compile(a, p, c->text, o ? o : &none, &c->tier, &c->code, d))
+    return NULL;
   c->room = td_arena_alloc(a, c->code.room_bytes);
   c->state = td_arena_alloc(a, c->code.state_bytes);
   td_cpu_reset(c);
@@ -191,26 +152,13 @@ static void take_back(Call *k, size_t i) {
     memset(x->written, 1, (size_t)td_tensor_count(x));
 }
 
-/* Tells a fault with the line of its place. */
-static bool tell(const Call *k, const struct td_run *run) {
-  TdLoc loc = k->c->text->place[run->place];
-  switch (run->fault) {
-  case TD_CPU_ZERO_DIVISION:
-    return td_diag_set(k->d, TD_ILLEGAL, "zero-division", loc, "division by zero");
-  case TD_CPU_INDEX:
-    return td_diag_set(k->d, TD_ILLEGAL, "index-out-of-range", loc,
-                       "index out of range: %" PRId64 " of %" PRId64, run->value[0], run->value[1]);
-  default: return td_diag_set(k->d, TD_BUG, "fault", loc, "the run failed in an unknown way");
-  }
-}
-
 /* Runs the entry on what was laid out. */
 static bool run(Call *k) {
   TdCtx *ctx = k->c->session->ctx;
   struct td_run r = {.interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table};
   k->c->code.entry(&r, k->c->room, k->c->state, k->at);
   td_ctx_tick(ctx, 1);
-  return r.fault ? tell(k, &r) : true;
+  return !r.fault || td_cpu_code_tell(k->c->text, &r, k->d);
 }
 
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d) {

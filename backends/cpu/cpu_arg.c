@@ -125,7 +125,8 @@ void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
     if (e->kind == TD_EXPR_VIEW && e->type->kind == TD_T_TENSOR)
       put_view(w, e, &f->param[i], &out);
     else
-      put(&out, w->target->value(w, e).text);
+      put(&out,
+          (p->argument ? p->argument(w, e, f->unit->param[i].sym) : w->target->value(w, e)).text);
   }
   td_text_line(&w->out, "%s(%s);", f->name, td_text_str(&out));
 }

@@ -10,11 +10,22 @@ typedef struct TdCpuCode {
   void (*entry)(struct td_run *run, void *room, void *state, void *const *arg);
   void (*reset)(struct td_run *run, void *state);
   uint64_t room_bytes, state_bytes;
+  /* Of twins: fill arrays with the symbolic values of constants, and of inputs. */
+  void (*lift)(struct td_run *run, void *to, const uint64_t *bits, uint64_t n, uint64_t key,
+               int kind, int f);
+  void (*input)(struct td_run *run, void *to, uint64_t n, uint64_t key);
 } TdCpuCode;
 
-/* Finds the symbols of a compiled program by `find`; whether all are there. */
+/* cpu_code.c: finds the symbols of a compiled program by `find`; whether all are there. */
 typedef void *(*TdCpuFind)(void *handle, const char *name);
 bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
+
+/* Compiles the text of p by the tier that o asks for, or that suits its work; code is owned by a.
+   False with d filled. */
+bool td_cpu_code_compile(TdArena *a, const TdProg *p, const TdCpuText *text, const TdCpuOptions *o,
+                         TdTier *tier, TdCpuCode *code, TdDiag *d);
+/* Fills d with a run's fault and the user's line; returns false. */
+bool td_cpu_code_tell(const TdCpuText *text, const struct td_run *run, TdDiag *d);
 
 /* What is compiled: the text, and the foreign functions it calls. */
 typedef struct TdCpuInput {

@@ -58,12 +58,12 @@ static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
 }
 
 /* The result, from what was written. */
-static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const TdText *out) {
+static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char *text) {
   TdArena *a = p->w->arena;
   TdCpuText *t = TD_NEW(a, TdCpuText);
   bool *written = TD_NEWN(a, bool, root->unit->nparam);
   for (size_t i = 0; i < root->unit->nparam; i++) written[i] = root->param[i].written;
-  *t = (TdCpuText){.text = td_prelude_add(a, td_text_str(out)),
+  *t = (TdCpuText){.text = td_prelude_add(a, text),
                    .place = p->place.at,
                    .nplace = p->place.n,
                    .table = p->table.at,
@@ -72,22 +72,33 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const TdTe
   return t;
 }
 
+void td_cpu_text_begin(TdCpuProg *p, TdArena *a, const TdProg *prog, const TdCTarget *target,
+                       TdDiag *d) {
+  p->w = td_cfamily_new(a, prog, target, p, d);
+  p->unit = TD_NEWN(a, TdCpuUnit, prog->nunit);
+}
+
+const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
+  TdCWriter *w = p->w;
+  name_units(p);
+  if (!td_cpu_param_find(p)) return NULL;
+  TdText out = td_text_new(w->arena);
+  td_text_puts(&out, prelude);
+  for (size_t i = 0; i < w->prog->nunit && !td_diag_failed(w->diag); i++) {
+    TdCpuUnit *u = &p->unit[i];
+    if (u->unit->kind == TD_UNIT_EXTERN)
+      put_foreign(p, u, &out);
+    else if (u->unit->kind == TD_UNIT_KERNEL)
+      td_cpu_unit_put(p, u, &out);
+  }
+  if (td_diag_failed(w->diag)) return NULL;
+  const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];
+  put_entry(p, root, &out);
+  return finished(p, root, td_text_str(&out));
+}
+
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdDiag *d) {
   TdCpuProg p = {0};
-  p.w = td_cfamily_new(a, prog, &td_cpu_unit_target, &p, d);
-  p.unit = TD_NEWN(a, TdCpuUnit, prog->nunit);
-  name_units(&p);
-  if (!td_cpu_param_find(&p)) return NULL;
-  TdText out = td_text_new(a);
-  for (size_t i = 0; i < prog->nunit && !td_diag_failed(d); i++) {
-    TdCpuUnit *u = &p.unit[i];
-    if (u->unit->kind == TD_UNIT_EXTERN)
-      put_foreign(&p, u, &out);
-    else if (u->unit->kind == TD_UNIT_KERNEL)
-      td_cpu_unit_put(&p, u, &out);
-  }
-  if (td_diag_failed(d)) return NULL;
-  const TdCpuUnit *root = &p.unit[prog->nunit - 1];
-  put_entry(&p, root, &out);
-  return finished(&p, root, &out);
+  td_cpu_text_begin(&p, a, prog, &td_cpu_unit_target, d);
+  return td_cpu_text_end(&p, "");
 }

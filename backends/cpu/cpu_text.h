@@ -35,16 +35,38 @@ typedef struct TdCpuProg {
   TdCWriter *w;
   TdCpuUnit *unit; /* parallel to prog->unit */
   TdCpuUnit *current;
-  TdMap size;                    /* name -> value, declared at the top of the text */
-  TdText states;                 /* fields of the state of the current unit */
-  TdText resets;                 /* statements that give it its first values */
-  TD_VEC(const void *) stateful; /* units whose state is a field of it */
-  TD_VEC(TdCpuRoom) room;        /* innermost last */
-  int rooms;                     /* made in the current unit */
-  int parallel;                  /* parallel loops around */
+  TdMap size;                     /* name -> value, declared at the top of the text */
+  TdText states;                  /* fields of the state of the current unit */
+  TdText resets;                  /* statements that give it its first values */
+  TD_VEC(const void *) stateful;  /* units whose state is a field of it */
+  TD_VEC(TdCpuRoom) room;         /* innermost last */
+  int rooms;                      /* made in the current unit */
+  int parallel;                   /* parallel loops around */
+  const char *first;              /* line that begins every function, or NULL */
+  const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
+  bool fused;                     /* fma is a product and a sum */
+  int symbols;                    /* made so far */
+  /* What a call gives a scalar parameter. NULL: the target's value. */
+  TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
 } TdCpuProg;
+
+/* cpu_text.c: begins the text of prog in p; writes it, after `prelude`. */
+void td_cpu_text_begin(TdCpuProg *p, TdArena *a, const TdProg *prog, const TdCTarget *target,
+                       TdDiag *d);
+const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude);
+
+/* cpu_taint.c: the symbols that hold symbolic values. */
+typedef struct TdCpuTaint {
+  TdArena *arena;
+  TdMap symbol;
+  bool grows; /* something was added */
+} TdCpuTaint;
+bool td_cpu_taint_has(const TdCpuTaint *t, TdSym sym);
+bool td_cpu_taint_reaches(const TdCpuTaint *t, const TdExpr *e);
+/* Adds all that is computed from what is there, in every unit of p. */
+void td_cpu_taint_spread(TdCpuTaint *t, const TdProg *p);
 
 /* cpu_param.c: what is written, and the strides of views, for all units. False: w->diag is filled.
  */
@@ -54,6 +76,7 @@ TdCpuUnit *td_cpu_param_unit(const TdCpuProg *p, TdSym unit);
 
 /* cpu_unit.c: the target of numbers; the number of a place; a unit as a function. */
 extern const TdCTarget td_cpu_unit_target;
+bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s); /* its hook */
 int td_cpu_unit_place(TdCpuProg *p, TdLoc loc);
 void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 

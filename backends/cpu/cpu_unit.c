@@ -224,7 +224,7 @@ static bool put_local(TdCpuProg *p, const TdStmt *s) {
   return true;
 }
 
-static bool stmt(TdCWriter *w, const TdStmt *s) {
+bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = prog_of(w);
   switch (s->kind) {
   case TD_STMT_FOR: return put_for(p, s);
@@ -244,7 +244,7 @@ const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .truth = td_cnum_exact,
                                       .guard = guard,
                                       .divisor = divisor,
-                                      .stmt = stmt,
+                                      .stmt = td_cpu_unit_stmt,
                                       .inside = inside,
                                       .work = work};
 
@@ -296,7 +296,7 @@ void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   if (u->has_room) td_text_putf(out, ", struct %s_room *restrict room", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *restrict state", u->name);
   td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
-  td_text_puts(out, "  (void)run;\n");
+  td_text_putf(out, "  %s;\n", p->first ? p->first : "(void)run");
   td_text_puts(out, td_text_str(&w->out));
   td_text_puts(out, "}\n\n");
 }

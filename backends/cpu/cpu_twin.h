@@ -1,0 +1,40 @@
+/* cpu_twin.h - programs run on fingerprints of what they compute instead of numbers: two programs
+   that leave equal fingerprints compute the same expressions (ir.md 4.1). Control runs on numbers;
+   where it depends on symbolic values the answer is "not here", and the evaluator's business. */
+#ifndef TD_CPU_TWIN_H
+#define TD_CPU_TWIN_H
+
+#include "backends/cpu/cpu.h"
+
+/* What counts as equal, from the strictest. */
+typedef enum {
+  TD_TWIN_STRICT,      /* the same operators on the same values */
+  TD_TWIN_FUSED,       /* fma(a, b, c) is a * b + c */
+  TD_TWIN_ASSOCIATIVE, /* + and * and their like in any grouping and order */
+  TD_TWIN_RING         /* + - * as in a commutative ring */
+} TdTwinLevel;
+
+typedef struct TdFingerprint {
+  uint64_t lo, hi;
+} TdFingerprint;
+
+/* An argument: a tensor or scalar with values, which stay concrete, or nothing: symbolic. */
+typedef struct TdTwinArg {
+  const TdTensor *tensor;
+  uint64_t scalar;
+  bool concrete;
+} TdTwinArg;
+
+/* A run's result: for each written tensor parameter one fingerprint for each element, row-major;
+   NULL for the others. */
+typedef struct TdTwinResult {
+  TdFingerprint **of;
+} TdTwinResult;
+
+/* cpu_twin.c: runs p on fingerprints drawn from seed. False with d filled: code "not-here" with the
+   place where control is symbolic, or a fault of the program. The result is owned by a. */
+bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinLevel level, uint64_t seed,
+                     const TdTwinArg *arg, size_t narg, const TdCpuOptions *o, TdTwinResult *result,
+                     TdDiag *d);
+
+#endif

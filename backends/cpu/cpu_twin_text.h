@@ -1,0 +1,22 @@
+/* cpu_twin_text.h - what the writer of twins and its run time share. */
+#ifndef TD_CPU_TWIN_TEXT_H
+#define TD_CPU_TWIN_TEXT_H
+
+#include "backends/cpu/cpu_text.h"
+#include "backends/cpu/cpu_twin.h"
+
+/* prelude_twin.c: the run time of hashes, or of algebras, which are told this many words for each
+   of two halves. */
+enum { TD_PRELUDE_HALF_WORDS = 5 + 4 * TD_OPS };
+const char *td_prelude_twin_text(TdArena *a, bool algebra);
+
+/* cpu_symbol.c: the target of fingerprints. */
+extern const TdCTarget td_cpu_symbol_target;
+TdPiece td_cpu_symbol_argument(TdCWriter *w, const TdExpr *e, TdSym param);
+/* A word that tells operators and types apart, the same in every run. */
+uint64_t td_cpu_symbol_key(int op, const TdType *to, const TdType *const *of, int n);
+/* Keys of what is no operator, and the kind of number that lifting takes. */
+enum { TD_SYMBOL_CAST = TD_OPS, TD_SYMBOL_CONSTANT, TD_SYMBOL_INPUT };
+int td_cpu_symbol_kind(const TdType *t);
+
+#endif

@@ -1,0 +1,156 @@
+/* cpu_cache_test.c - the folder of compiled programs: found again, shared, kept small; compilers
+   that are missing, fail, or hang. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/cpu/cpu.h"
+#include "build_ir.h"
+
+static char folder[] = "/tmp/tide-cache-XXXXXX";
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* x[0] = n. */
+static const TdProg *constant(int64_t n) {
+  TdSym x = arg("x");
+  return PROG(
+      KERNEL("constant", BLOCK(store(LD(x, B.i32, num(0)), lit(B.i32, n))), P(x, T(B.i32, 1))));
+}
+
+/* Compiles and runs constant(n); the code of the failure, or "". *ms is the time to compile. */
+static const char *attempt(int64_t n, const TdCpuOptions *o, double *ms) {
+  TdArena *a = td_arena_new(B.ctx);
+  TdDiag d = {.arena = B.a};
+  const TdProg *p = constant(n);
+  TdTensor *x = td_tensor_new(B.a, T(B.i32, 1), false);
+  int64_t at = 0;
+  double from = now();
+  TdCpu *c = td_cpu_new(a, p, o, &d);
+  if (ms) *ms = now() - from;
+  bool good = c && td_cpu_call(c, &(TdCallArg){.tensor = x}, 1, &d);
+  if (good && td_tensor_get(x, &at) != (uint64_t)n) d.code = "wrong";
+  if (d.kind && getenv("TIDE_TEST_VERBOSE")) printf("# %s\n", d.message);
+  td_arena_free(a);
+  return d.code ? d.code : "";
+}
+
+/* Files in the folder whose names end so; *bytes their size. */
+static int count_files(const char *end, long *bytes) {
+  DIR *dir = opendir(folder);
+  int n = 0;
+  char path[600];
+  struct stat st;
+  if (bytes) *bytes = 0;
+  for (const struct dirent *e; dir && (e = readdir(dir));) {
+    size_t k = strlen(e->d_name);
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (k < strlen(end) || strcmp(e->d_name + k - strlen(end), end) != 0) continue;
+    n++;
+    if (bytes && stat(path, &st) == 0) *bytes += (long)st.st_size;
+  }
+  closedir(dir);
+  return n;
+}
+
+/* Whether nothing but programs and compilers' names is left. */
+static bool is_clean(void) {
+  return count_files("", NULL) == count_files(".so", NULL) + count_files(".cc", NULL) + 2;
+}
+
+/* A compiler that is a script. */
+static void pretend(const char *script) {
+  char path[600];
+  snprintf(path, sizeof path, "%s.sh", folder);
+  FILE *f = fopen(path, "w");
+  fprintf(f, "#!/bin/sh\n%s\n", script);
+  fclose(f);
+  chmod(path, 0700);
+  setenv("TIDE_CC", path, 1);
+}
+
+static void test_found_again(void) {
+  const TdCpuOptions o = {.tier = TD_TIER_CC};
+  double first, second;
+  is_text(attempt(7, &o, &first), "", "compiled by the system's compiler");
+  is_text(attempt(7, &o, &second), "", "found again");
+  printf("# %.1f ms, then %.2f ms\n", first, second);
+  ok(count_files(".so", NULL) == 1 && second < first / 4, "one file, and no second compilation");
+  struct stat st;
+  ok(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700, "the folder is the user's alone");
+  ok(is_clean(), "nothing else is left");
+}
+
+/* Two processes compile the same five programs at the same time. */
+static void test_processes(void) {
+  const TdCpuOptions o = {.tier = TD_TIER_CC};
+  fflush(stdout);
+  pid_t child = fork();
+  int wrong = 0, status = 1;
+  for (int n = 20; n < 25; n++) wrong += *attempt(n, &o, NULL) != 0;
+  if (child == 0) _exit(wrong);
+  waitpid(child, &status, 0);
+  ok(child > 0 && wrong == 0 && status == 0, "two processes at once");
+  ok(count_files(".so", NULL) == 6 && is_clean(), "share their files");
+}
+
+static void test_small(void) {
+  long bytes;
+  count_files(".so", &bytes);
+  TdCpuOptions o = {.tier = TD_TIER_CC, .cache_bytes = bytes / 2};
+  is_text(attempt(99, &o, NULL), "", "a program that does not fit any more");
+  long after;
+  int n = count_files(".so", &after);
+  ok(n > 0 && after <= bytes / 2, "has the oldest go");
+  double ms;
+  is_text(attempt(99, &o, &ms), "", "and stays itself");
+}
+
+static void test_compilers(void) {
+  const TdCpuOptions cc = {.tier = TD_TIER_CC, .seconds = 1}, any = {.tier = TD_TIER_AUTO};
+  setenv("TIDE_CC", "/nonexistent/compiler -O9", 1);
+  is_text(attempt(50, &cc, NULL), "no-compiler", "a compiler that is not there");
+  is_text(attempt(51, &any, NULL), "", "is not needed for little work");
+  pretend(
+      "case $1 in --version) echo pretender;; *) echo 'x.c:3: error: no such word'; exit 1; esac");
+  is_text(attempt(52, &cc, NULL), "compiler-failed", "a compiler that refuses");
+  pretend("case $1 in --version) echo sleeper;; *) sleep 100 & wait; esac");
+  double ms;
+  is_text(attempt(53, &cc, &ms), "compiler-time", "a compiler that hangs");
+  ok(ms < 1500, "is killed in time");
+  ok(is_clean(), "and leaves no files");
+  setenv("TIDE_CC", "cc -w -g0", 1);
+  is_text(attempt(54, &cc, NULL), "", "a compiler with arguments");
+  setenv("TIDE_CC", "cc", 1);
+}
+
+static void test_folders(void) {
+  const TdCpuOptions cc = {.tier = TD_TIER_CC};
+  chmod(folder, 0777);
+  is_text(attempt(60, &cc, NULL), "cache", "a folder that others may write to");
+  chmod(folder, 0700);
+  setenv("TIDE_CACHE", "/proc/no/such/folder", 1);
+  is_text(attempt(61, &cc, NULL), "cache", "a folder that cannot be made");
+  setenv("TIDE_CACHE", folder, 1);
+}
+
+int main(void) {
+  if (!mkdtemp(folder)) return 1;
+  setenv("TIDE_CACHE", folder, 1);
+  build_open();
+  test_found_again();
+  test_processes();
+  test_small();
+  test_compilers();
+  test_folders();
+  build_close();
+  char command[100];
+  snprintf(command, sizeof command, "rm -rf '%s' '%s.sh'", folder, folder);
+  return system(command) || done_testing();
+}
