@@ -1,12 +1,15 @@
 /* settle.c - which declarations hide something, and their new names. */
 #include "ir/settle.h"
 
-/* A search for the first declaration that hides what its scope uses. */
+#include <string.h>
+
+/* A search for the first declaration that hides something. */
 typedef struct Search {
   TdCtx *ctx;
   TdArena *arena;
-  TdMap known;  /* name -> the thing first seen under it */
-  TdMap shared; /* names of several things */
+  TdMap known;   /* name -> the thing first seen under it */
+  TdMap shared;  /* names of several things */
+  TdMap visible; /* name -> how many declarations in scope have it */
   TdSym hiding;
 } Search;
 
@@ -80,20 +83,37 @@ static bool hides(const Search *q, TdSym sym, const TdStmt *const *scope, size_t
   return c.hides;
 }
 
-/* Looks at the declarations among the statements of s. */
-static bool search(void *ud, const TdStmt *s) {
-  Search *q = ud;
-  if (s->kind == TD_STMT_FOR && hides(q, s->sym, s->kid, 1, NULL)) q->hiding = s->sym;
-  const TdExpr *cond = s->kind == TD_STMT_WHILE && s->post ? s->expr[0] : NULL;
-  const TdStmt *block = cond ? s->kid[0] : s;
-  if (block->kind != TD_STMT_BLOCK) return !q->hiding;
-  for (uint32_t i = 0; i < block->nkid && !q->hiding; i++) {
-    const TdStmt *d = block->kid[i];
-    if (is_declaration(d) && d->kind != TD_STMT_FOR &&
-        hides(q, d->sym, block->kid + i + 1, block->nkid - i - 1, cond))
-      q->hiding = d->sym;
+/* Counts one more, or one less, declaration in scope under a name. */
+static void show(Search *q, const char *name, int by) {
+  uint64_t key = (uint64_t)(uintptr_t)name, n = 0;
+  td_map_get(&q->visible, key, &n);
+  td_map_put(q->arena, &q->visible, key, n + (uint64_t)by);
+}
+
+/* Takes the declaration of sym, whose scope is as for hides. */
+static void declare(Search *q, TdSym sym, const TdStmt *const *scope, size_t n,
+                    const TdExpr *cond) {
+  bool seen = td_map_getp(&q->visible, sym->name) && strcmp(sym->name, "_") != 0;
+  if (!q->hiding && (seen || hides(q, sym, scope, n, cond))) q->hiding = sym;
+  show(q, sym->name, 1);
+}
+
+/* Looks at the declarations of s and below; `cond` is what follows the statements of a block. */
+static void search(Search *q, const TdStmt *s, const TdExpr *cond) {
+  td_ctx_enter(q->ctx);
+  if (s->kind == TD_STMT_FOR) declare(q, s->sym, s->kid, 1, NULL);
+  bool post = s->kind == TD_STMT_WHILE && s->post, block = s->kind == TD_STMT_BLOCK;
+  for (uint32_t i = 0; i < s->nkid && !q->hiding; i++) {
+    const TdStmt *d = s->kid[i];
+    search(q, d, post ? s->expr[0] : NULL);
+    if (block && is_declaration(d) && d->kind != TD_STMT_FOR)
+      declare(q, d->sym, s->kid + i + 1, s->nkid - i - 1, cond);
   }
-  return !q->hiding;
+  if (s->kind == TD_STMT_FOR) show(q, s->sym->name, -1);
+  for (uint32_t i = 0; block && i < s->nkid && !q->hiding; i++)
+    if (is_declaration(s->kid[i]) && s->kid[i]->kind != TD_STMT_FOR)
+      show(q, s->kid[i]->sym->name, -1);
+  td_ctx_leave(q->ctx);
 }
 
 /* A symbol of u that must change its name, or NULL. */
@@ -101,11 +121,11 @@ static TdSym find_hiding(TdStore *st, const TdUnit *u) {
   TdArena *a = td_arena_scratch(st->session->ctx);
   Search q = {.ctx = st->session->ctx, .arena = a};
   for (size_t i = 0; i < u->nsize; i++) know(&q, u->size[i].name, u->size[i].name);
-  for (size_t i = 0; i < u->nparam; i++) know(&q, u->param[i].sym->name, u->param[i].sym);
-  for (size_t i = 0; i < u->ncoord; i++) know(&q, u->coord[i]->name, u->coord[i]);
+  for (size_t i = 0; i < u->nparam; i++) show(&q, u->param[i].sym->name, 1);
+  for (size_t i = 0; i < u->ncoord; i++) show(&q, u->coord[i]->name, 1);
   td_walk_stmt(q.ctx, u->body, know_stmt, &q);
   td_walk_exprs(q.ctx, u->body, know_expr, &q);
-  td_walk_stmt(q.ctx, u->body, search, &q);
+  search(&q, u->body, NULL);
   td_arena_free(a);
   return q.hiding;
 }

@@ -5,7 +5,8 @@
 #include "ir/edit.h"
 
 /* u, with fresh names for what it declares where a declaration has the name of another thing that
- * its scope uses. Symbols that get a new name are new symbols. */
+ * is in scope there (as loading the printed form would do), or of a size, unit or stream that its
+ * scope uses. Symbols that get a new name are new symbols. */
 const TdUnit *td_settle_names(TdStore *st, const TdUnit *u);
 
 #endif

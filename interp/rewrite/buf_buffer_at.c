@@ -258,7 +258,7 @@ static const TdStmt *move_from(Copy *c, int d) {
     return guarded(c, cond, move_from(c, d + 1));
   }
   const char *want = td_text_fmt(r->arena, "%s_%s", stem_of(b, d), c->back ? "back" : "init");
-  TdSym v = td_store_sym(r->store, td_edit_fresh_name(r->store, b->unit, want), TD_SYM_LOOP);
+  TdSym v = td_store_sym(r->store, td_util_name(r, b->unit, NULL, want), TD_SYM_LOOP);
   c->inside[c->n++] = td_util_var(r, v);
   c->at[d] = td_lin_plus(r->session, r->store->arena, c->at[d], td_util_var(r, v));
   Range g = range_of(c, d, c->at[d]);

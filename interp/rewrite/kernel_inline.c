@@ -22,7 +22,6 @@ typedef struct Expansion {
   const TdStmt *call;
   TdSubst sub;
   Stmts out;
-  TdMap name; /* given to what `out` declares */
 } Expansion;
 
 static bool refuse(const Inline *in, TdDiagKind kind, const char *code, TdLoc loc,
@@ -122,7 +121,7 @@ static void move_data(Inline *in) {
     if (d->kind != TD_STMT_LOCAL || d->cls == TD_LOCAL_AUTO) break;
     TdSym same = same_table(in, d);
     if (!same) {
-      const char *name = td_edit_fresh_name(r->store, in->caller, d->sym->name);
+      const char *name = td_util_name(r, in->caller, NULL, d->sym->name);
       same = td_store_sym(r->store, name, TD_SYM_LOCAL);
       const TdStmt *copy = td_stmt_data(r->store, same, (TdLocalClass)d->cls, d->blob, d->loc);
       td_vec_push(r->store->arena, &in->data, td_stmt_with_attrs(r->store, copy, d->attrs));
@@ -131,32 +130,10 @@ static void move_data(Inline *in) {
   }
 }
 
-/* The caller's name for something of the callee: free there and among what is being moved. */
-static const char *new_name(Expansion *x, const char *want) {
-  TdRewrite *r = x->in->r;
-  const char *name = td_names_str(r->session->names, want);
-  for (int i = 1;
-       td_map_getp(&x->name, name) || td_edit_name_taken(r->session->ctx, x->in->caller, name); i++)
-    name = td_names_str(r->session->names, td_text_fmt(r->arena, "%s_%d", want, i));
-  td_map_putp(r->arena, &x->name, name, x);
-  return name;
-}
-
-static bool rename_declared(void *ud, const TdStmt *s) {
-  Expansion *x = ud;
-  bool declares = s->sym && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_LOCAL ||
-                             s->kind == TD_STMT_GET || s->kind == TD_STMT_SLOT);
-  if (!declares) return true;
-  const char *name = new_name(x, s->sym->name);
-  if (name != s->sym->name || s->sym->ordinal)
-    td_subst_sym(&x->sub, s->sym, td_store_sym(x->in->r->store, name, (TdSymKind)s->sym->kind));
-  return true;
-}
-
 /* A local of the caller that holds a value of the callee's caller, as an expression. */
 static const TdExpr *hold(Expansion *x, const char *want, const TdExpr *value) {
   TdStore *st = x->in->r->store;
-  TdSym v = td_store_sym(st, new_name(x, want), TD_SYM_LOCAL);
+  TdSym v = td_store_sym(st, td_util_name(x->in->r, x->in->caller, NULL, want), TD_SYM_LOCAL);
   if (value->kind == TD_EXPR_CAST)
     value = td_expr_cast(st->arena, value->type, value->kid[0], false);
   td_vec_push(st->arena, &x->out,
@@ -266,8 +243,7 @@ static bool expand(Expansion *x, bool first) {
   const TdStmt *body = td_edit_slice(st, u->body, in->preamble, n);
   body = td_subst_in_stmt(&in->moved, body);
   if (!in->gone || !first) body = td_walk_copy(st, body, NULL);
-  td_walk_stmt(st->session->ctx, body, rename_declared, x);
-  body = td_subst_in_stmt(&x->sub, body);
+  body = td_subst_in_stmt(&x->sub, td_util_rename(in->r, in->caller, body));
   if (needs_scope(body)) {
     td_vec_push(st->arena, &x->out, body);
     return true;

@@ -118,7 +118,7 @@ static const TdStmt *copy_around(const Reorder *o, size_t k, size_t lo, size_t h
   TdSubst u = td_subst_new(r->store);
   TdSym *v = TD_NEWN(r->arena, TdSym, k + 1);
   for (size_t i = 0; i <= k; i++) {
-    const char *name = td_edit_fresh_name(r->store, o->unit, o->chain[i]->sym->name);
+    const char *name = td_util_name(r, o->unit, NULL, o->chain[i]->sym->name);
     v[i] = td_store_sym(r->store, name, TD_SYM_LOOP);
     td_subst_expr(&u, o->chain[i]->sym, td_util_var(r, v[i]));
   }

@@ -148,14 +148,16 @@ static const TdStmt *make_nest(const Split *s, const TdExpr *groups, bool guarde
 /* The iterations that whole groups leave, as a loop of their own over a copy of the body. */
 static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
   TdRewrite *r = s->r;
-  const TdStmt *copy = td_walk_copy(r->store, s->loop, NULL);
+  const TdStmt *body = td_util_copy(r, s->unit, td_for_body(s->loop));
   TdSym v = td_util_loop_var(r, s->unit, td_text_fmt(r->arena, "%s_t", s->loop->sym->name));
   TdSubst u = td_subst_new(r->store);
-  td_subst_expr(&u, copy->sym, td_util_var(r, v));
-  const TdStmt *body = td_subst_in_stmt(&u, td_for_body(copy));
+  td_subst_expr(&u, s->loop->sym, td_util_var(r, v));
+  body = td_subst_in_stmt(&u, body);
   TdArena *a = r->store->arena;
   const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
-  return td_util_reloop(r, copy, v, lo, td_for_hi(s->loop), s->loop->step, body);
+  const TdStmt *tail =
+      td_stmt_for(r->store, v, lo, td_for_hi(s->loop), s->loop->step, body, s->loop->loc);
+  return td_stmt_with_attrs(r->store, tail, s->loop->attrs);
 }
 
 static const TdProg *apply_cut(Split *s) {

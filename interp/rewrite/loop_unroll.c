@@ -13,12 +13,11 @@ static const TdProg *mark(TdRewrite *r, const TdPlace *at, int64_t factor) {
 }
 
 /* The body with the loop variable replaced by v; copies after the first get uids of their own. */
-static const TdStmt *instance(TdRewrite *r, const TdStmt *loop, const TdExpr *v, bool first) {
+static const TdStmt *instance(TdRewrite *r, const TdPlace *at, const TdExpr *v, bool first) {
   TdSubst u = td_subst_new(r->store);
-  td_subst_expr(&u, loop->sym, v);
-  if (first) return td_subst_in_stmt(&u, td_for_body(loop));
-  const TdStmt *copy = td_walk_copy(r->store, td_for_body(loop), NULL);
-  return td_subst_in_stmt(&u, copy);
+  const TdStmt *body = td_for_body(at->stmt);
+  td_subst_expr(&u, at->stmt->sym, v);
+  return td_subst_in_stmt(&u, first ? body : td_util_copy(r, at->unit, body));
 }
 
 /* Adds a body to a list: its statements, or a block when it declares names that copies would
@@ -63,7 +62,7 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
   for (int64_t i = 0; i < n; i++) {
     const TdExpr *v =
         td_lin_plus(r->session, a, td_for_lo(at->stmt), td_util_const(r, i * at->stmt->step));
-    add_instance(r, instance(r, at->stmt, v, i == 0), &list, &count);
+    add_instance(r, instance(r, at, v, i == 0), &list, &count);
   }
   return td_util_with_stmts(r, u, at->stmt->uid, list, count);
 }
@@ -88,7 +87,7 @@ static const TdProg *replace_some(TdRewrite *r, const TdPlace *at, int64_t facto
   for (int64_t i = 0; i < factor; i++) {
     const TdExpr *x = td_lin_plus(r->session, a, td_util_var(r, at->stmt->sym),
                                   td_util_const(r, i * at->stmt->step));
-    add_instance(r, i ? instance(r, at->stmt, x, false) : td_for_body(at->stmt), &list, &count);
+    add_instance(r, i ? instance(r, at, x, false) : td_for_body(at->stmt), &list, &count);
   }
   const TdStmt *body = td_stmt_block(r->store, list, count, at->stmt->loc);
   const TdStmt *loop = td_util_reloop(r, at->stmt, at->stmt->sym, td_for_lo(at->stmt),

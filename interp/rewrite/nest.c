@@ -48,25 +48,40 @@ static bool hides(const TdLin *f, TdSym v) {
   return false;
 }
 
-/* Whether bound x is known to be at least bound y (over what surrounds place k). */
-static bool implied(const Turn *t, const TdStmt *at, const TdExpr *x, const TdExpr *y) {
+/* form >= 0 as an expression. */
+static const TdExpr *as_fact(const Turn *t, const Ineq *q) {
+  TdRewrite *r = t->r;
+  TdLoc none = {0};
+  return td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session), td_util_const(r, 0),
+                     td_lin_expr(r->session, r->arena, &q->form, none));
+}
+
+/* Whether bound x is at least bound y wherever the facts that do not speak of v hold. */
+static bool implied(const Turn *t, const Ineqs *facts, TdSym v, const TdExpr *x, const TdExpr *y) {
   int64_t d;
   TdRewrite *r = t->r;
   if (td_lin_diff(r->session, x, y, &d)) return d >= 0;
   TdAsk q = td_util_ask(r, t->unit);
-  const TdExpr *ge = td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session), y, x);
-  return td_range_holds(&q, at, ge, false) == TD_YES;
+  const TdType *b = td_type_bool(r->session);
+  const TdExpr *goal = td_expr_op2(r->arena, TD_OP_LE, b, y, x);
+  for (size_t i = 0; i < facts->n; i++) {
+    if (td_lin_coef(&facts->at[i].form, v)) continue;
+    const TdExpr *fact = as_fact(t, &facts->at[i]);
+    goal = td_expr_op2(r->arena, TD_OP_OR, b,
+                       td_expr_op(r->arena, TD_OP_NOT, b, &fact, 1, fact->loc), goal);
+  }
+  return td_range_holds(&q, t->nest.loop[0], goal, false) == TD_YES;
 }
 
-/* The greatest of n lower bounds (op MAX), or the least of n upper ones (MIN), dropping those that
- * others imply. */
-static const TdExpr *join(const Turn *t, TdOp op, const TdExpr **b, size_t n) {
-  const TdStmt *at = t->nest.loop[0];
+/* The greatest of n lower bounds of v (op MAX), or the least of n upper ones (MIN), dropping those
+ * that others imply. */
+static const TdExpr *join(const Turn *t, const Ineqs *facts, TdSym v, TdOp op, const TdExpr **b,
+                          size_t n) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < n; k++) {
       if (i == k || !b[i] || !b[k]) continue;
-      bool k_wins = op == TD_OP_MAX ? implied(t, at, b[k], b[i]) : implied(t, at, b[i], b[k]);
-      if (k_wins) b[i] = NULL;
+      const TdExpr *more = op == TD_OP_MAX ? b[k] : b[i], *less = op == TD_OP_MAX ? b[i] : b[k];
+      if (implied(t, facts, v, more, less)) b[i] = NULL;
     }
   const TdExpr *r = NULL;
   TdArena *a = t->r->store->arena;
@@ -100,8 +115,8 @@ static bool bounds_of(const Turn *t, const Ineqs *all, TdSym v, const TdExpr **l
     if (c < 0) high[nhigh++] = solve(t, &all->at[i], v, c);
   }
   if (!nlow || !nhigh) return false;
-  *lo = join(t, TD_OP_MAX, low, nlow);
-  *hi = join(t, TD_OP_MIN, high, nhigh);
+  *lo = join(t, all, v, TD_OP_MAX, low, nlow);
+  *hi = join(t, all, v, TD_OP_MIN, high, nhigh);
   return *lo && *hi;
 }
 

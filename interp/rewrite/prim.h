@@ -45,6 +45,12 @@ typedef struct TdArgValue {
   const TdType *type;
 } TdArgValue;
 
+/* The names that a unit has and those that a step has given out in it. */
+typedef struct TdNaming {
+  TdSym unit;        /* NULL: none asked yet */
+  TdMap taken, last; /* interned names; of a stem, the last suffix */
+} TdNaming;
+
 /* A primitive at work. */
 typedef struct TdRewrite {
   const TdProg *prog;
@@ -57,6 +63,7 @@ typedef struct TdRewrite {
   TD_VEC(const char *) made; /* names for the caller, in the documented order */
   TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
   bool used_value;           /* the step holds at these sizes only (parametric answers say so) */
+  TdNaming naming;           /* of td_util_name */
 } TdRewrite;
 
 /* Returns the new program, or NULL with r->diag filled; never changes the old one. */

@@ -49,17 +49,73 @@ const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) 
   return copy;
 }
 
+static void take(TdRewrite *r, const char *name) {
+  td_map_putp(r->arena, &r->naming.taken, name, r);
+}
+
+static bool take_declared(void *ud, const TdStmt *s) {
+  if (s->sym) take(ud, s->sym->name);
+  return true;
+}
+
+/* Makes r->naming that of unit u. */
+static void name_in(TdRewrite *r, const TdUnit *u) {
+  if (r->naming.unit == u->sym) return;
+  r->naming = (TdNaming){.unit = u->sym};
+  for (size_t i = 0; i < u->nparam; i++) take(r, u->param[i].sym->name);
+  for (size_t i = 0; i < u->ncoord; i++) take(r, u->coord[i]->name);
+  for (size_t i = 0; i < u->nstream; i++) take(r, u->stream[i].sym->name);
+  for (size_t i = 0; i < u->nrun; i++) take(r, u->run[i].sym->name);
+  for (size_t i = 0; i < u->nsize; i++) take(r, u->size[i].name);
+  if (u->body) td_walk_stmt(r->session->ctx, u->body, take_declared, r);
+}
+
 const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const char *want) {
   TdLoc none = {0};
-  if (!given) return td_edit_fresh_name(r->store, u, want);
-  if (!td_edit_name_fits(r->prog, given))
-    td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be a name here", given);
-  else if (td_edit_name_taken(r->session->ctx, u, given))
-    td_util_refuse(r, TD_USAGE, "name", none, "'%s' already has something named '%s'", u->sym->name,
-                   given);
-  else
-    return td_names_str(r->session->names, given);
-  return NULL;
+  uint64_t suffix = 0;
+  name_in(r, u);
+  const char *stem = td_names_str(r->session->names, given ? given : want), *name = stem;
+  bool taken = td_map_getp(&r->naming.taken, name) != NULL;
+  if (given && (taken || !td_edit_name_fits(r->prog, given))) {
+    td_util_refuse(r, TD_USAGE, "name", none,
+                   taken ? "something in '%s' is named '%s'" : "in '%s', '%s' cannot be a name",
+                   u->sym->name, given);
+    return NULL;
+  }
+  td_map_get(&r->naming.last, (uint64_t)(uintptr_t)stem, &suffix);
+  while (td_map_getp(&r->naming.taken, name))
+    name = td_names_str(r->session->names,
+                        td_text_fmt(r->arena, "%s_%llu", stem, (unsigned long long)++suffix));
+  td_map_put(r->arena, &r->naming.last, (uint64_t)(uintptr_t)stem, suffix);
+  take(r, name);
+  return name;
+}
+
+/* Gives new names to what a tree declares. */
+typedef struct Renaming {
+  TdRewrite *r;
+  const TdUnit *unit;
+  TdSubst sub;
+} Renaming;
+
+static bool rename_declared(void *ud, const TdStmt *s) {
+  Renaming *n = ud;
+  bool declares = s->sym && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_LOCAL ||
+                             s->kind == TD_STMT_GET || s->kind == TD_STMT_SLOT);
+  if (!declares) return true;
+  const char *name = td_util_name(n->r, n->unit, NULL, s->sym->name);
+  td_subst_sym(&n->sub, s->sym, td_store_sym(n->r->store, name, (TdSymKind)s->sym->kind));
+  return true;
+}
+
+const TdStmt *td_util_rename(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
+  Renaming n = {r, u, td_subst_new(r->store)};
+  td_walk_stmt(r->session->ctx, s, rename_declared, &n);
+  return td_subst_in_stmt(&n.sub, s);
+}
+
+const TdStmt *td_util_copy(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
+  return td_util_rename(r, u, td_walk_copy(r->store, s, NULL));
 }
 
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
@@ -85,7 +141,7 @@ size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
 }
 
 TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want) {
-  const char *name = td_edit_fresh_name(r->store, u, want);
+  const char *name = td_util_name(r, u, NULL, want);
   td_util_made(r, name);
   return td_store_sym(r->store, name, TD_SYM_LOOP);
 }

@@ -27,9 +27,14 @@ const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
 /* u with one more assumption. */
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
 
-/* The name for what is made in unit u: `given` by the user, or (NULL) one like `want`. NULL with
- * r->diag filled when what was given cannot be used. */
+/* A name for what is made in unit u, which nothing in it has and no other thing made in this step
+ * gets: `given` by the user, or (NULL) `want`, or want_1.. NULL with r->diag filled when what was
+ * given cannot be used. */
 const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const char *want);
+/* s with such names for what it declares, in new symbols. */
+const TdStmt *td_util_rename(TdRewrite *r, const TdUnit *u, const TdStmt *s);
+/* A copy of s, from unit u, for use in u too: fresh uids, symbols and names. */
+const TdStmt *td_util_copy(TdRewrite *r, const TdUnit *u, const TdStmt *s);
 /* Whether x == y at the statement `at` of u for all sizes; if only at the unit's values, the fact
  * that makes them so is in *fact (else NULL). */
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,

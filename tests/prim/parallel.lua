@@ -1,0 +1,104 @@
+-- parallel.lua - parallel: iterations that may run side by side, and those that may not.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i32, f32, grid = tide.i32, tide.f32, tide.grid
+local shape = prim.shape
+
+local function mark(loop) return {"parallel\n", "for " .. loop .. " = "} end
+
+prim.accepted("a perfect nest, outermost", {
+  of = shape.gemm, step = {"parallel", "j"}, has = mark "j", other = {{M = 1, N = 1, K = 1}},
+})
+prim.accepted("a triangle", {
+  of = shape.triangle, step = {"parallel", "i"}, has = mark "i", other = {{N = 9}},
+})
+prim.accepted("after a split with a tail", {
+  of = shape.gemm, before = function(s) s:split("i", 3) end, step = {"parallel", "i_o"},
+  has = mark "i_o", other = {{M = 7, N = 2, K = 2}},
+})
+prim.accepted("inside a callee", {
+  of = shape.callee, step = {"parallel", "row:i"}, has = mark "i",
+})
+prim.accepted("around calls on rows", {
+  of = shape.callee, step = {"parallel", "r"}, has = mark "r", other = {{M = 5, N = 2}},
+})
+prim.accepted("one loop, two arrays", {of = shape.scale, step = {"parallel", "i"}})
+prim.accepted("three dimensions, the middle one", {of = shape.cube, step = {"parallel", "y"}})
+
+prim.refused("a sum", {
+  of = shape.gemm, step = {"parallel", "k"}, code = "dependence", witness = "C",
+})
+prim.twins("odd and even elements", {
+  of = function(d)
+    return tide.kernel {A = i32[12], function(A)
+      for i = 0, 4 do A[2 * i] = A[2 * i + d] + 1 end
+    end}, {i32[12]}
+  end, no = 2, yes = 1, step = {"parallel", "i"}, code = "dependence", witness = "A",
+})
+prim.twins("a chain from row to row", {
+  of = function(d)
+    return tide.kernel {A = i32[6][6], function(A)
+      for i = 1, 5 do
+        for j = 1, 5 do A[i][j] = A[i - d][j] + 1 end
+      end
+    end}, {i32[6][6]}
+  end, no = 1, yes = 0, step = {"parallel", "i"}, code = "dependence", witness = "A",
+})
+prim.twins("a local of each iteration", {
+  of = function(own)
+    return tide.kernel {A = i32[6], B = i32[6], function(A, B)
+      if own then
+        for i = 0, 5 do
+          local s = i32[1]()
+          s[0] = A[i]
+          B[i] = s[0] + 1
+        end
+      else
+        local s = i32[1]()
+        for i = 0, 5 do
+          s[0] = A[i]
+          B[i] = s[0] + 1
+        end
+      end
+    end}, {i32[6], i32[6]}
+  end, no = false, yes = true, step = {"parallel", "i"}, code = "dependence", witness = "s",
+})
+prim.twins("one element for all", {
+  of = function(k)
+    return tide.kernel {A = i32[6], B = i32[6], function(A, B)
+      for i = 0, 5 do B[k * i] = A[i] end
+    end}, {i32[6], i32[6]}
+  end, no = 0, yes = 1, step = {"parallel", "i"}, code = "dependence", witness = "B",
+})
+prim.twins("rows that overlap in calls", {
+  of = function(d)
+    local row = tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      for i = 0, 3 do b[i] = a[i] + 1 end
+    end}
+    return tide.kernel {A = i32[6][4], function(A)
+      for r = 1, 2 do row(A[r - 1], A[r + d]) end
+    end}, {i32[6][4]}
+  end, no = 0, yes = 2, step = {"parallel", "r"}, code = "dependence", witness = "A",
+})
+prim.twins("a loop that may end early", {
+  of = function(at)
+    return tide.kernel {A = i32[6], function(A)
+      for i = 0, 5 do
+        if at == 4 then break end
+        A[i] = i
+      end
+    end}, {i32[6]}
+  end, no = 4, yes = 9, step = {"parallel", "i"}, code = "not-decided",
+})
+prim.twins("a float sum is no exception", {
+  of = function(d)
+    return tide.kernel {A = f32[4][4], s = f32[4], function(A, s)
+      for i, j in grid(4, 4) do
+        if d == 0 then s[j] = s[j] + A[i][j] else s[i] = s[i] + A[i][j] end
+      end
+    end}, {f32[4][4], f32[4]}
+  end, no = 0, yes = 1, step = {"parallel", "i"}, code = "dependence", witness = "s",
+})
+
+t.done()
