@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "backends/cpu/cpu_twin.h"
+
 #include "ir/at.h"
 
 #define SMALL_RUNS 2
@@ -77,12 +79,90 @@ static const char *sizes_text(TdArena *a, const TdUnit *u) {
   return td_text_str(&t);
 }
 
-/* One comparison at the strictest level that holds, starting from `from`. */
-static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
-                            const TdEvalOptions *o, TdLevel from, TdLevel *holds) {
+/* Statements that the evaluator runs in no time; what is longer is compiled. */
+#define FEW_STEPS 1000000
+
+/* One comparison under way: two programs at one choice of sizes. */
+typedef struct Pair {
+  TdArena *arena;
+  const TdProg *x, *y;
+  const TdEvalArg *concrete;
+  const TdEvalOptions *o;
+} Pair;
+
+/* Whether p does more than a few steps; false also when that is not known. */
+static bool is_long(TdArena *a, const TdProg *p) {
+  TdDiag quiet = {.arena = a};
+  const TdCpuText *t = td_cpu_text_of(a, p, &quiet);
+  return t && t->work > FEW_STEPS;
+}
+
+/* "C[1][2]" for element n (row-major) of parameter i. */
+static const char *element_text(const Pair *p, size_t i, int64_t n) {
+  const TdUnit *u = td_prog_root(p->x);
+  const TdType *t = td_unit_type(p->x->store->session, u, u->param[i].type);
+  int64_t index[TD_MAX_RANK], extent;
+  for (int d = t->rank; d-- > 0; n /= extent) {
+    td_type_extent(t, d, &extent);
+    index[d] = n % extent;
+  }
+  TdText text = td_text_new(p->arena);
+  td_text_puts(&text, u->param[i].sym->name);
+  for (int d = 0; d < t->rank; d++) td_text_putf(&text, "[%lld]", (long long)index[d]);
+  return td_text_str(&text);
+}
+
+/* The first element on which two results differ, or equality. */
+static TdEvalAnswer compare_results(const Pair *p, const TdTwinResult *rx, const TdTwinResult *ry) {
+  const TdUnit *u = td_prog_root(p->x);
+  TdEvalAnswer r = {.verdict = TD_EVAL_EQUAL};
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdFingerprint *fx = rx->of[i], *fy = ry->of[i];
+    int64_t n = 0;
+    const TdType *t = td_unit_type(p->x->store->session, u, u->param[i].type);
+    if ((!fx && !fy) || !td_type_count(t, &n)) continue;
+    for (int64_t k = 0; k < n; k++) {
+      if (fx && fy && fx[k].lo == fy[k].lo && fx[k].hi == fy[k].hi) continue;
+      return (TdEvalAnswer){.verdict = TD_EVAL_DIFFERS,
+                            .element = element_text(p, i, k),
+                            .param = (unsigned)i,
+                            .index = k};
+    }
+  }
+  return r;
+}
+
+/* The comparison on compiled fingerprints; not decided (with any code) where that cannot be. */
+static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
+  size_t n = td_prog_root(p->x)->nparam;
+  TdTwinArg *arg = TD_NEWN(p->arena, TdTwinArg, n);
+  for (size_t i = 0; p->concrete && i < n; i++)
+    arg[i] = (TdTwinArg){.tensor = p->concrete[i].tensor,
+                         .scalar = p->concrete[i].scalar,
+                         .concrete = p->concrete[i].tensor || p->concrete[i].has_scalar};
+  TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
+  TdTwinResult rx, ry;
+  if (!td_cpu_twin_run(p->arena, p->x, (TdTwinLevel)level, p->o->seed, arg, n, NULL, &rx,
+                       &r.diag) ||
+      !td_cpu_twin_run(p->arena, p->y, (TdTwinLevel)level, p->o->seed, arg, n, NULL, &ry, &r.diag))
+    return r;
+  return compare_results(p, &rx, &ry);
+}
+
+/* One level: compiled when the programs are long and can be, else by the evaluator. */
+static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
+  if (!p->o->steps && is_long(p->arena, p->x)) {
+    TdEvalAnswer r = compare_compiled(p, level);
+    if (r.verdict != TD_EVAL_NOT_DECIDED) return r;
+  }
+  return td_eval_compare(p->arena, p->x, p->y, level, p->concrete, p->o);
+}
+
+/* The strictest level that holds, from `from` on; *holds says which. */
+static TdEvalAnswer compare(const Pair *p, TdLevel from, TdLevel *holds) {
   TdEvalAnswer first = {0};
   for (TdLevel level = from; level <= TD_LEVEL_RING; level++) {
-    TdEvalAnswer r = td_eval_compare(a, x, y, level, concrete, o);
+    TdEvalAnswer r = compare_at(p, level);
     *holds = level;
     if (r.verdict != TD_EVAL_DIFFERS) return r;
     if (level == from) first = r;
@@ -90,33 +170,34 @@ static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, const 
   return first;
 }
 
-static void show_difference(TdArena *a, TdCheck *c, const TdProg *x, const TdProg *y,
-                            const TdEvalAnswer *r, const TdEvalArg *concrete,
-                            const TdEvalOptions *o) {
-  TdText t = td_text_new(a);
-  TdDiag d = {.arena = a};
+static void show_difference(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
+  TdText t = td_text_new(p->arena);
+  TdDiag d = {.arena = p->arena};
+  TdEvalOptions o = *p->o;
+  if (!o.steps) o.steps = FEW_STEPS * 4;
   c->element = r->element;
-  c->at = sizes_text(a, td_prog_root(x));
-  if (r->index >= 0) td_eval_explain(a, &t, x, y, r->param, r->index, concrete, o, &d);
+  c->at = sizes_text(p->arena, td_prog_root(p->x));
+  if (r->index >= 0 &&
+      !td_eval_explain(p->arena, &t, p->x, p->y, r->param, r->index, p->concrete, &o, &d))
+    td_text_putf(&t, "(not shown: %s)\n", d.message);
   c->shown = td_text_str(&t);
 }
 
 /* Folds one comparison into the verdict; false when it decides. */
-static bool take(TdArena *a, TdCheck *c, TdText *sizes, const TdProg *x, const TdProg *y,
-                 const TdEvalArg *concrete, const TdEvalOptions *o) {
+static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
   TdLevel level = c->level;
-  TdEvalAnswer r = compare(a, x, y, concrete, o, c->level, &level);
+  TdEvalAnswer r = compare(p, c->level, &level);
   c->verdict = r.verdict;
   if (r.verdict == TD_EVAL_NOT_DECIDED) {
     c->diag = r.diag;
     return false;
   }
   if (r.verdict == TD_EVAL_DIFFERS) {
-    show_difference(a, c, x, y, &r, concrete, o);
+    show_difference(p, c, &r);
     return false;
   }
   c->level = level;
-  const char *at = sizes_text(a, td_prog_root(x));
+  const char *at = sizes_text(p->arena, td_prog_root(p->x));
   td_text_putf(sizes, "%s%s", sizes->n ? "; " : "", *at ? at : "these sizes only");
   return true;
 }
@@ -135,29 +216,36 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
   return false;
 }
 
-/* A small size at which the programs fault or cannot be decided says nothing. */
+/* Small sizes first, where a difference is soon found and easily shown; one at which the programs
+   fault or cannot be decided says nothing. False: a difference was found. */
+static bool take_small(Trial *t, TdCheck *c, TdText *sizes, const TdEvalOptions *o) {
+  for (int run = 0; run < SMALL_RUNS; run++) {
+    Pair p = {.arena = t->arena, .o = o};
+    if (!find_small(t, run, &p.x, &p.y)) break;
+    TdCheck before = *c;
+    if (take(&p, c, sizes)) {
+      c->other_sizes = true;
+      continue;
+    }
+    if (c->verdict == TD_EVAL_DIFFERS) return false;
+    *c = before;
+  }
+  return true;
+}
+
 TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                       const TdEvalOptions *o) {
   TdCheck c = {.level = TD_LEVEL_STRICT};
   if (!same_parameters(&c, a, td_prog_root(x), td_prog_root(y))) return c;
-  TdText sizes = td_text_new(a);
+  TdText sizes = td_text_new(a), own = td_text_new(a);
   Trial t = {.arena = a, .x = x, .y = y};
-  bool all;
+  bool all, known = true;
   t.size = common_sizes(a, td_prog_root(x), td_prog_root(y), &t.n, &all);
-  bool known = true;
   for (size_t i = 0; i < t.n; i++) known &= t.size[i].known;
-  if (known && !take(a, &c, &sizes, x, y, concrete, o)) return c;
-  for (int run = 0; run < SMALL_RUNS && all && t.n && !concrete; run++) {
-    const TdProg *sx, *sy;
-    if (!find_small(&t, run, &sx, &sy)) break;
-    TdCheck before = c;
-    if (!take(a, &c, &sizes, sx, sy, NULL, o)) {
-      if (c.verdict == TD_EVAL_DIFFERS) return c;
-      c = before;
-      continue;
-    }
-    c.other_sizes = true;
-  }
-  c.sizes = td_text_str(&sizes);
+  if (all && t.n && !concrete && !take_small(&t, &c, &sizes, o)) return c;
+  Pair p = {a, x, y, concrete, o};
+  if (known && !take(&p, &c, &own)) return c;
+  c.sizes = td_text_fmt(a, "%s%s%s", td_text_str(&own), own.n && sizes.n ? "; " : "",
+                        td_text_str(&sizes));
   return c;
 }
