@@ -1,4 +1,4 @@
-/* irgen_method.c - methods of tensors and streams. */
+/* irgen_method.c - methods of tensors, streams and types. */
 #include <string.h>
 
 #include "frontend/irgen.h"
@@ -83,11 +83,54 @@ static TdVal tensor_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
   return td_irgen_failed();
 }
 
+/* Reads overflow = "wrap" or "saturate", or rounding = "floor" or "nearest", into its flag. */
+static bool take_mode(TdIrgen *l, const TdAstItem *item, bool *saturate, bool *nearest) {
+  const char *key = item->name ? item->name : "";
+  bool overflow = strcmp(key, "overflow") == 0;
+  const char *off = overflow ? "wrap" : "floor", *on = overflow ? "saturate" : "nearest";
+  if (!overflow && strcmp(key, "rounding") != 0) {
+    td_irgen_fail(l, "option", item->loc, "with takes {overflow = ..., rounding = ...}");
+    return false;
+  }
+  TdVal v = td_irgen_expr(l, item->value);
+  if (!td_irgen_ok(&v)) return false;
+  bool word = v.kind == TD_V_CONST && v.c.kind == TD_C_STRING;
+  if (!word || (strcmp(v.c.u.string.at, off) != 0 && strcmp(v.c.u.string.at, on) != 0)) {
+    td_irgen_fail(l, "option-value", item->loc, "'%s' is \"%s\" or \"%s\"", key, off, on);
+    return false;
+  }
+  *(overflow ? saturate : nearest) = strcmp(v.c.u.string.at, on) == 0;
+  return true;
+}
+
+/* T:with {overflow = .., rounding = ..}. */
+static TdVal type_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
+  const TdType *t = of.c.u.type;
+  bool saturate = t->saturate, nearest = t->nearest;
+  if (strcmp(e->call.method, "with") != 0) {
+    td_irgen_fail(l, "method", e->loc, "a type has no method '%s' in a kernel", e->call.method);
+    return td_irgen_failed();
+  }
+  if (!td_irgen_expect_count(l, e, "with", 1)) return td_irgen_failed();
+  const TdAstExpr *modes = e->call.args.at[0];
+  if (modes->kind != TD_AST_TABLE || !td_type_is_scalar(t)) {
+    td_irgen_fail(l, "arguments", e->loc, "with takes {overflow = ..., rounding = ...}");
+    return td_irgen_failed();
+  }
+  for (size_t i = 0; i < modes->table.n; i++)
+    if (!take_mode(l, &modes->table.at[i], &saturate, &nearest)) return td_irgen_failed();
+  of.c.u.type = td_type_with(l->session, t, saturate, nearest);
+  if (of.c.u.type->saturate == saturate && of.c.u.type->nearest == nearest) return of;
+  td_irgen_fail(l, "option-value", e->loc, "%s has no such mode", td_type_str(l->arena, t));
+  return td_irgen_failed();
+}
+
 TdVal td_irgen_method(TdIrgen *l, const TdAstExpr *e) {
   TdVal of = td_irgen_settle(l, td_irgen_expr(l, e->call.callee), "got");
   if (!td_irgen_ok(&of)) return of;
   if (of.kind == TD_V_STREAM) return stream_method(l, of, e);
   if (of.kind == TD_V_TENSOR) return tensor_method(l, of, e);
-  td_irgen_fail(l, "method", e->loc, "only tensors and streams have methods in a kernel");
+  if (of.kind == TD_V_CONST && of.c.kind == TD_C_TYPE) return type_method(l, of, e);
+  td_irgen_fail(l, "method", e->loc, "only tensors, streams and types have methods in a kernel");
   return td_irgen_failed();
 }
