@@ -444,7 +444,7 @@ static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
   m.b->design = outer;
   if (!u) return td_bind_raise(L, &m.diag);
   const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
-  if (!td_bind_check_program(p, &m.diag)) return td_bind_raise(L, &m.diag);
+  if (!td_bind_check_program(m.b, p, &m.diag)) return td_bind_raise(L, &m.diag);
   td_bind_push_unit(L, store, p);
   if (check) td_bind_check_design(L, p);
   return 1;

@@ -121,7 +121,7 @@ static int l_extern(lua_State *L) {
   if (call) u->loc = call->loc;
   td_vec_push(st->arena, &units.list, u);
   const TdProg *p = td_prog_new(st, units.list.at, units.list.n);
-  if (!td_bind_check_program(p, &d)) return td_bind_raise(L, &d);
+  if (!td_bind_check_program(b, p, &d)) return td_bind_raise(L, &d);
   td_bind_push_unit(L, store, p);
   return 1;
 }

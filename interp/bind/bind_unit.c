@@ -138,15 +138,11 @@ static int l_kernel(lua_State *L) {
   TdUnits units = {.store = st};
   if (!td_capture_kernel(&c, &units, &d)) return td_bind_raise(L, &d);
   const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
-  if (!td_bind_check_program(p, &d)) return td_bind_raise(L, &d);
+  if (!td_bind_check_program(b, p, &d)) return td_bind_raise(L, &d);
   td_bind_push_unit(L, store, p);
   lua_pushvalue(L, k.function);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
   return 1;
-}
-
-bool td_bind_check_program(const TdProg *p, TdDiag *d) {
-  return td_verify_prog(p, d);
 }
 
 static int l_unit_tostring(lua_State *L) {

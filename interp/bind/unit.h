@@ -7,8 +7,10 @@
 /* User values of a unit. */
 enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
 
-/* Structure, bounds and aliasing of a program that was just captured. */
-bool td_bind_check_program(const TdProg *p, TdDiag *d);
+/* bind_program.c: whether the root of p, or the tasks of a design, keep to what can be decided now:
+   structure, bounds, indices as data, aliasing, directions of streams. What a root calls was
+   checked when it was made. */
+bool td_bind_check_program(TdBind *b, const TdProg *p, TdDiag *d);
 
 /* bind_extern.c: p itself, or a kernel that calls the foreign function at p's root. */
 const TdProg *td_bind_callable(const TdProg *p);

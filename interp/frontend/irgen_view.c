@@ -10,7 +10,10 @@ static int first_free(const TdExpr *v) {
 
 /* lo + step * i. */
 static const TdExpr *element(TdIrgen *l, const TdExpr *lo, int64_t step, const TdExpr *i) {
-  return td_lin_plus(l->session, l->arena, lo, td_lin_times(l->session, l->arena, i, step));
+  int64_t at;
+  if (step != 1) i = td_lin_times(l->session, l->arena, i, step);
+  if (td_expr_is_const(lo, &at) && at == 0) return i;
+  return td_lin_plus(l->session, l->arena, lo, i);
 }
 
 /* View v with its outermost dimension fixed at i. */
