@@ -139,6 +139,8 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 /* Place of the Lua code that called the running C function: the call's own token if it can be
  * found. */
 TdLoc td_bind_caller(lua_State *L);
+/* The place of field or method `key` in that code. */
+TdLoc td_bind_caller_key(lua_State *L, const char *key);
 /* The tree of that call and of its chunk; NULL when it cannot be found. */
 const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast);
 /* The same place, pointing at the string literal `text` among that call's arguments when there is one. */

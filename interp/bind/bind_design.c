@@ -11,7 +11,13 @@
 #define CLASS_TASK "tide.task"
 
 /* User values of a builder: tasks by number (a list of tables {task, name, loc}), and by name. */
-enum { BUILDER_TASKS = 1, BUILDER_NAMES, BUILDER_USER_VALUES = BUILDER_NAMES };
+enum {
+  BUILDER_TASKS = 1,
+  BUILDER_NAMES,
+  BUILDER_MADE, /* all tasks made while the builder ran */
+  BUILDER_USER_VALUES = BUILDER_MADE
+};
+#define KEY_BUILDER "tide.open_builder"
 
 /* What a builder declared; owned by its arena, closed when the builder returned. */
 typedef struct DesignBox {
@@ -21,7 +27,8 @@ typedef struct DesignBox {
   TD_VEC(TdDesignArg) args;
   TD_VEC(TdDesignStream) streams;
   TD_VEC(TdLoc) task_locs;
-  TdMap calls; /* line * 2 + kind -> calls seen there */
+  TD_VEC(TdLoc) made_locs; /* of tide.task */
+  TdMap calls;             /* line * 2 + kind -> calls seen there */
 } DesignBox;
 
 /* An argument or stream of a builder, as Lua holds it. Its user value is the builder. */
@@ -231,6 +238,20 @@ static int l_argument_index(lua_State *L) {
   return td_bind_method(L, CLASS_ARGUMENT, luaL_checkstring(L, 2));
 }
 
+/* Notes the task on top of the stack with the builder that runs now, if one does. */
+static void note_made(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_BUILDER);
+  DesignBox *d = luaL_testudata(L, -1, CLASS_BUILDER);
+  if (d && d->open) {
+    lua_getiuservalue(L, -1, BUILDER_MADE);
+    lua_pushvalue(L, -3);
+    lua_rawseti(L, -2, (lua_Integer)d->made_locs.n + 1);
+    td_vec_push(d->arena, &d->made_locs, td_bind_caller(L));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
 /* tide.task { map =, parameters, function }. */
 static int l_task(lua_State *L) {
   if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.task takes a table");
@@ -238,6 +259,7 @@ static int l_task(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, 1);
   luaL_setmetatable(L, CLASS_TASK);
+  note_made(L);
   return 1;
 }
 
@@ -414,7 +436,47 @@ static DesignBox *push_builder(lua_State *L) {
   lua_setiuservalue(L, -2, BUILDER_TASKS);
   lua_newtable(L);
   lua_setiuservalue(L, -2, BUILDER_NAMES);
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, BUILDER_MADE);
   return d;
+}
+
+/* Raises when a task was made and not put into the design. */
+static void check_made(Assembly *m, int builder) {
+  lua_State *L = m->L;
+  lua_getiuservalue(L, builder, BUILDER_MADE);
+  for (size_t i = 0; i < m->d->made_locs.n; i++) {
+    lua_rawgeti(L, -1, (lua_Integer)i + 1);
+    lua_getiuservalue(L, -1, 2);
+    if (!lua_toboolean(L, -1)) {
+      td_diag_set(&m->diag, TD_USAGE, "task-unplaced", m->d->made_locs.at[i],
+                  "this task is not put into the design");
+      td_diag_help(&m->diag, "give it a name: d.name = tide.task {...}");
+      td_bind_raise(L, &m->diag);
+    }
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 1);
+}
+
+/* Whether an argument of d, or a parameter of one of its tasks, is called so. */
+static bool is_parameter(const DesignBox *d, const TdDesignSpec *s, const char *name) {
+  for (size_t i = 0; i < d->args.n; i++)
+    if (d->args.at[i].name == name) return true;
+  for (size_t i = 0; i < s->ntask; i++)
+    for (size_t k = 0; k < s->task[i].source->params.n; k++)
+      if (strcmp(s->task[i].source->params.at[k]->name, name) == 0) return true;
+  return false;
+}
+
+/* Streams that a parameter would hide in the printed form get another name. */
+static void rename_streams(Assembly *m, const TdDesignSpec *s) {
+  for (size_t i = 0; i < m->d->streams.n; i++) {
+    TdDesignStream *z = &m->d->streams.at[i];
+    const char *stem = z->name;
+    for (int n = 1; is_parameter(m->d, s, z->name); n++)
+      z->name = unique_name(m->b, m->d, td_text_fmt(m->arena, "%s_%d", stem, n));
+  }
 }
 
 /* Captures what the builder at slot `builder` declared; pushes the design, checked if asked. */
@@ -425,7 +487,9 @@ static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
   m.anchor = lua_gettop(L);
   TdDesignSpec s = {.session = m.b->session};
   if (!td_bind_function(L, 1, &s.ast, &s.source, &m.diag)) return td_bind_raise(L, &m.diag);
+  check_made(&m, builder);
   s.task = read_tasks(&m, builder, &s.ntask);
+  rename_streams(&m, &s);
   TdHost host = td_bind_host(L, m.anchor);
   s.host = &host;
   s.builder = td_bind_handle(L, m.anchor, 1);
@@ -460,9 +524,13 @@ static int l_design(lua_State *L) {
   bool check = !given || td_bind_opt_boolean(L, 2, "check", true);
   DesignBox *d = push_builder(L);
   lua_insert(L, 2);
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_BUILDER);
+  lua_pushvalue(L, 2);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_BUILDER);
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
   lua_call(L, 1, 0);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_BUILDER);
   d->open = false;
   return assemble(L, d, 2, check);
 }

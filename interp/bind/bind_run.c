@@ -6,14 +6,19 @@
 #include "eval/eval.h"
 #include "ir/at.h"
 
-/* Whether the table at idx is a list of arguments by name for p. */
-static bool is_by_name(lua_State *L, int idx) {
-  return lua_istable(L, idx) && lua_rawlen(L, idx) == 0;
+/* Whether the table at idx gives arguments by name; an empty one is the list of a stream end where
+ * u takes just that. */
+static bool is_by_name(lua_State *L, const TdUnit *u, int idx) {
+  if (!lua_istable(L, idx) || lua_rawlen(L, idx)) return false;
+  lua_pushnil(L);
+  if (!lua_next(L, idx)) return u->nparam != 1 || u->param[0].type->kind != TD_T_PORT;
+  lua_pop(L, 2);
+  return true;
 }
 
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first) {
   const TdUnit *u = td_prog_root(p);
-  if (lua_gettop(L) != first || !is_by_name(L, first)) return;
+  if (lua_gettop(L) != first || !is_by_name(L, u, first)) return;
   luaL_checkstack(L, (int)u->nparam + 8, "arguments");
   for (size_t i = 0; i < u->nparam; i++) lua_getfield(L, first, u->param[i].sym->name);
   lua_pushnil(L);
@@ -307,7 +312,9 @@ int td_bind_method(lua_State *L, const char *class, const char *key) {
       names.at[m] = names.at[m - 1];
       names.at[m - 1] = t;
     }
+  TdDiag d = td_bind_diag(a);
+  td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key), "no method '%s'", key);
   const char *near = td_text_nearest(key, names.at, names.n);
-  return near ? td_bind_fail(L, "no-method", "no method '%s' (did you mean '%s'?)", key, near)
-              : td_bind_fail(L, "no-method", "no method '%s'", key);
+  if (near) td_diag_help(&d, "did you mean '%s'?", near);
+  return td_bind_raise(L, &d);
 }

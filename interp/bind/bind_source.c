@@ -140,6 +140,22 @@ static void push_pieces(lua_State *L) {
   luaL_pushresult(&buffer);
 }
 
+/* Pushes the chunk name for a text that is called `name`: "=gen" is "=gen#2" when another text has
+ * that name, so that the functions of both keep their sources. Files keep their paths. */
+static const char *push_chunk_name(lua_State *L, const char *name, const char *text, size_t n) {
+  TdSources *sources = td_bind_enter(L)->session->sources;
+  const char *own = lua_pushstring(L, name);
+  for (int i = 2; *name == '='; i++) {
+    size_t have;
+    uint32_t id = td_sources_find(sources, own);
+    const char *old = id ? td_sources_text(sources, id, &have) : NULL;
+    if (!old || (have == n && memcmp(old, text, n) == 0)) break;
+    lua_pop(L, 1);
+    own = lua_pushfstring(L, "%s#%d", name, i);
+  }
+  return own;
+}
+
 /* load(chunk, name, mode, env): upvalue 1 is Lua's own load, which does everything but keep the
  * text. */
 static int l_load(lua_State *L) {
@@ -154,7 +170,7 @@ static int l_load(lua_State *L) {
   size_t n;
   const char *text = lua_tolstring(L, 1, &n);
   const char *name = luaL_optstring(L, 2, type == LUA_TFUNCTION ? "=(load)" : text);
-  lua_pushstring(L, name);
+  name = push_chunk_name(L, name, text, n);
   lua_replace(L, 2);
   if (!(n && *text == *LUA_SIGNATURE)) td_bind_keep_source(L, name, text, n);
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -324,6 +340,34 @@ static CallSearch find_call(lua_State *L, const char *text, const TdAst **ast, T
     return s;
   }
   return s;
+}
+
+/* Looks for a field or method of some name on a line. */
+typedef struct KeySearch {
+  uint32_t line;
+  const char *key;
+  TdLoc found;
+} KeySearch;
+
+static bool look_key(void *ud, const TdAstExpr *e) {
+  KeySearch *s = ud;
+  const char *key = e->kind == TD_AST_METHOD  ? e->call.method
+                    : e->kind == TD_AST_FIELD ? e->field.key
+                                              : NULL;
+  if (key && s->line >= e->first && s->line <= e->last && strcmp(key, s->key) == 0 &&
+      !s->found.line)
+    s->found = e->loc;
+  return true;
+}
+
+TdLoc td_bind_caller_key(lua_State *L, const char *key) {
+  const TdAst *ast;
+  TdLoc loc;
+  find_call(L, NULL, &ast, &loc);
+  KeySearch s = {.line = loc.line, .key = key};
+  TdAstVisitor v = {.expr = look_key, .ud = &s};
+  if (ast) td_walk_ast_block(&v, &ast->main->body);
+  return s.found.line ? s.found : loc;
 }
 
 TdLoc td_bind_caller_argument(lua_State *L, const char *text) {

@@ -1,8 +1,8 @@
 /* bind_unit.c - kernels in Lua: tide.kernel, calls, native runs, other sizes and names. */
 #include <string.h>
 
-#include "bind/bind.h"
 #include "bind/unit.h"
+#include "frontend/lex.h"
 #include "ir/at.h"
 
 static int l_store_gc(lua_State *L) {
@@ -50,9 +50,12 @@ typedef struct KernelTable {
   TD_VEC(TdCaptureParam) params;
 } KernelTable;
 
-/* The type that a table entry gives a parameter, or NULL when the entry is something else. */
-static const TdType *entry_type(lua_State *L, int idx) {
-  return td_bind_test_type(L, idx);
+/* The string at idx as the name of a unit; raises unless it is one in Lua. */
+static const char *check_name(lua_State *L, int idx) {
+  size_t n;
+  const char *name = luaL_checklstring(L, idx, &n);
+  if (!td_lex_is_name(name, n)) td_bind_fail(L, "name", "'%s' is not a name as in Lua", name);
+  return td_names_str(td_bind_enter(L)->session->names, name);
 }
 
 static int compare_params(const TdCaptureParam *x, const TdCaptureParam *y) {
@@ -66,12 +69,12 @@ static void read_entries(lua_State *L, TdBind *b, TdArena *a, KernelTable *k) {
   while (lua_next(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING) {
       const char *key = lua_tostring(L, -2);
-      const TdType *t = entry_type(L, lua_gettop(L));
+      const TdType *t = td_bind_test_type(L, -1);
       if (t) {
         TdCaptureParam p = {.name = td_names_str(b->session->names, key), .type = t};
         td_vec_push(a, &k->params, p);
       } else if (strcmp(key, "name") == 0 && lua_type(L, -1) == LUA_TSTRING) {
-        k->name = td_names_str(b->session->names, lua_tostring(L, -1));
+        k->name = check_name(L, -1);
       } else {
         td_bind_fail(L, "option", "'%s' is neither a type nor an option of tide.kernel (name)",
                      key);
@@ -251,7 +254,7 @@ static int l_unit_at(lua_State *L) {
   size_t n;
   TdSize *list = read_sizes(L, b, a, 2, &n);
   const TdProg *at = td_at_sizes(p, list, n, &d);
-  if (!at) return td_bind_raise(L, &d);
+  if (!at || !td_bind_check_program(b, at, &d)) return td_bind_raise(L, &d);
   return push_sibling(L, at);
 }
 
@@ -270,12 +273,11 @@ static const TdProg *as_instance(const TdProg *p, const char *name) {
 /* k:as "name": the same kernel as its own instance, with its own copies of what it calls. */
 static int l_unit_as(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
-  const char *name = luaL_checkstring(L, 2);
-  TdBind *b = td_bind_enter(L);
+  const char *name = check_name(L, 2);
   TdStore *st = td_bind_push_store(L);
   int store = lua_gettop(L);
   const TdProg *copy = td_clone_prog(st, p, false);
-  td_bind_push_unit(L, store, as_instance(copy, td_names_str(b->session->names, name)));
+  td_bind_push_unit(L, store, as_instance(copy, name));
   lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
   return 1;
