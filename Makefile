@@ -29,8 +29,8 @@ COMPILE_HLS = $(CXX) -std=c++17 -Ibackends/hls/include $(CPPFLAGS) -Wall -Wextra
   $(if $(MODE),$(SANITIZE)) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 
-SRC := $(sort $(wildcard interp/*/*.c interp/build.c interp/check.c backends/*.c backends/*/*.c \
-  repl/*.c))
+SRC := $(sort $(filter-out interp/main.c,$(wildcard interp/*.c interp/*/*.c backends/*.c \
+  backends/*/*.c repl/*.c)))
 OBJ := $(SRC:%.c=$(B)/%.o)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))

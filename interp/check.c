@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "backends/cpu/cpu_twin.h"
-
+#include "cut.h"
 #include "ir/at.h"
 
 #define SMALL_RUNS 2
@@ -132,14 +131,20 @@ static TdEvalAnswer compare_results(const Pair *p, const TdTwinResult *rx, const
   return r;
 }
 
-/* The comparison on compiled fingerprints; not decided (with any code) where that cannot be. */
-static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
-  size_t n = td_prog_root(p->x)->nparam;
+/* The concrete arguments as compiled fingerprints take them, one entry a parameter. */
+static TdTwinArg *twin_args(const Pair *p, size_t n) {
   TdTwinArg *arg = TD_NEWN(p->arena, TdTwinArg, n);
   for (size_t i = 0; p->concrete && i < n; i++)
     arg[i] = (TdTwinArg){.tensor = p->concrete[i].tensor,
                          .scalar = p->concrete[i].scalar,
                          .concrete = p->concrete[i].tensor || p->concrete[i].has_scalar};
+  return arg;
+}
+
+/* The comparison on compiled fingerprints; not decided (with any code) where that cannot be. */
+static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
+  size_t n = td_prog_root(p->x)->nparam;
+  TdTwinArg *arg = twin_args(p, n);
   TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
   TdTwinResult rx, ry;
   if (!td_cpu_twin_run(p->arena, p->x, (TdTwinLevel)level, p->o->seed, arg, n, NULL, &rx,
@@ -158,45 +163,83 @@ static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
   return td_eval_compare(p->arena, p->x, p->y, level, p->concrete, p->o);
 }
 
-/* The strictest level that holds, from `from` on; *holds says which. */
-static TdEvalAnswer compare(const Pair *p, TdLevel from, TdLevel *holds) {
-  TdEvalAnswer first = {0};
-  for (TdLevel level = from; level <= TD_LEVEL_RING; level++) {
-    TdEvalAnswer r = compare_at(p, level);
-    *holds = level;
-    if (r.verdict != TD_EVAL_DIFFERS) return r;
-    if (level == from) first = r;
-  }
-  return first;
+/* One of two programs cut down to what the differing element needs, in store `into`; the program
+   itself when it is short or cannot be compiled. */
+static const TdProg *cut_down(const Pair *p, const TdProg *prog, TdStore *into,
+                              const TdEvalAnswer *r) {
+  size_t n = td_prog_root(prog)->nparam;
+  TdCutGoal goal = {r->param, r->index, .seed = p->o->seed, .arg = twin_args(p, n), .narg = n};
+  TdTwinResult whole;
+  TdDiag quiet = {.arena = p->arena};
+  if (p->o->steps || r->index < 0 || !is_long(p->arena, prog) ||
+      !td_cpu_twin_run(p->arena, prog, TD_TWIN_STRICT, goal.seed, goal.arg, n, NULL, &whole,
+                       &quiet) ||
+      !whole.of[r->param])
+    return prog;
+  goal.want = whole.of[r->param][r->index];
+  return td_cut(p->arena, into, prog, &goal);
 }
 
-static void show_difference(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
-  TdText t = td_text_new(p->arena);
-  TdDiag d = {.arena = p->arena};
+/* Writes how both programs of p compute the element on which they differ. */
+static void explain(const Pair *p, const TdEvalAnswer *r, TdText *out) {
   TdEvalOptions o = *p->o;
+  TdDiag d = {.arena = p->arena};
   if (!o.steps) o.steps = FEW_STEPS * 4;
-  c->element = r->element;
-  c->at = sizes_text(p->arena, td_prog_root(p->x));
   if (r->index >= 0 &&
-      !td_eval_explain(p->arena, &t, p->x, p->y, r->param, r->index, p->concrete, &o, &d))
-    td_text_putf(&t, "(not shown: %s)\n", d.message);
-  c->shown = td_text_str(&t);
+      !td_eval_explain(p->arena, out, p->x, p->y, r->param, r->index, p->concrete, &o, &d))
+    td_text_putf(out, "(not shown: %s)\n", d.message);
+}
+
+/* Whether the element of r is known to differ between p's programs in a ring too. */
+static bool differs_in_ring(const Pair *p, const TdEvalAnswer *r) {
+  const TdProg *prog[] = {p->x, p->y};
+  const TdValue **cell[2];
+  TdDiag quiet = {.arena = p->arena};
+  size_t n = td_prog_root(p->x)->nparam;
+  for (int i = 0; i < 2; i++) {
+    cell[i] = TD_NEWN(p->arena, const TdValue *, n);
+    if (!td_eval_symbolic(p->arena, prog[i], TD_LEVEL_RING, p->concrete, p->o, cell[i], &quiet))
+      return false;
+    if (r->index < 0 || !cell[i][r->param]) return false;
+  }
+  TdValue x = cell[0][r->param][r->index], y = cell[1][r->param][r->index];
+  return td_value_tag(x) == td_value_tag(y) && !td_value_same(x, y);
+}
+
+/* Whether the element on which p's programs differ at c's level differs in a ring too, and so at
+   every level between; if so c gets the explanation. Both are asked of programs cut down to it. */
+static bool differs_for_good(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
+  TdStore *cut[] = {td_store_new(p->x->store->session), td_store_new(p->y->store->session)};
+  Pair small = *p;
+  small.x = cut_down(p, p->x, cut[0], r);
+  small.y = cut_down(p, p->y, cut[1], r);
+  bool differs = c->level == TD_LEVEL_RING || differs_in_ring(&small, r);
+  if (differs) {
+    TdText t = td_text_new(p->arena);
+    explain(&small, r, &t);
+    c->element = r->element;
+    c->at = sizes_text(p->arena, td_prog_root(p->x));
+    c->shown = td_text_str(&t);
+  }
+  for (int i = 0; i < 2; i++) td_store_free(cut[i]);
+  return differs;
+}
+
+/* Compares at c's level and those below it; c's level becomes the strictest that holds, or c tells
+   of the difference. */
+static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
+  for (;; c->level++) {
+    TdEvalAnswer r = compare_at(p, c->level);
+    if (r.verdict != TD_EVAL_DIFFERS || differs_for_good(p, c, &r)) return r;
+  }
 }
 
 /* Folds one comparison into the verdict; false when it decides. */
 static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
-  TdLevel level = c->level;
-  TdEvalAnswer r = compare(p, c->level, &level);
+  TdEvalAnswer r = compare(p, c);
   c->verdict = r.verdict;
-  if (r.verdict == TD_EVAL_NOT_DECIDED) {
-    c->diag = r.diag;
-    return false;
-  }
-  if (r.verdict == TD_EVAL_DIFFERS) {
-    show_difference(p, c, &r);
-    return false;
-  }
-  c->level = level;
+  if (r.verdict == TD_EVAL_NOT_DECIDED) c->diag = r.diag;
+  if (r.verdict != TD_EVAL_EQUAL) return false;
   const char *at = sizes_text(p->arena, td_prog_root(p->x));
   td_text_putf(sizes, "%s%s", sizes->n ? "; " : "", *at ? at : "these sizes only");
   return true;
