@@ -276,6 +276,31 @@ const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u) {
   return copy;
 }
 
+/* The calls of a unit. */
+typedef struct Calls {
+  TdSym unit;
+  const TdStmt *one;
+  size_t n;
+} Calls;
+
+static bool count_call(void *ud, const TdStmt *s) {
+  Calls *k = ud;
+  if (s->kind == TD_STMT_CALL && s->sym == k->unit) k->one = s, k->n++;
+  return true;
+}
+
+size_t td_lift_calls(TdRewrite *r, const TdStmt *s, TdSym unit) {
+  Calls k = {.unit = unit};
+  td_walk_stmt(r->session->ctx, s, count_call, &k);
+  return k.n;
+}
+
+const TdStmt *td_lift_call(TdRewrite *r, const TdStmt *s, TdSym unit) {
+  Calls k = {.unit = unit};
+  td_walk_stmt(r->session->ctx, s, count_call, &k);
+  return k.one;
+}
+
 /* The units of a program in the order in which a printed chunk loads. */
 typedef struct Order {
   const TdProg *prog;

@@ -32,6 +32,10 @@ const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u);
 /* A name like `want` that no unit of p has and that can be printed. */
 const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want);
 
+/* How often s calls a unit; one of those calls, or NULL. */
+size_t td_lift_calls(TdRewrite *r, const TdStmt *s, TdSym unit);
+const TdStmt *td_lift_call(TdRewrite *r, const TdStmt *s, TdSym unit);
+
 /* p with each unit after those that it uses, in order of first use from the root: the order in
  * which a printed chunk loads. */
 const TdProg *td_lift_in_order(TdRewrite *r, const TdProg *p);

@@ -138,12 +138,12 @@ static const TdUnit *apart(TdRewrite *r, const TdNetworkPlan *plan, const TdStmt
   return td_lift_tidy(r, d.unit);
 }
 
-/* The unit's body with the call in the place of the statements. */
+/* The unit's body with the call in the place of the last of the statements. */
 static const TdStmt *with_call(TdRewrite *r, const TdNetworkPlan *plan, const TdStmt *call) {
   const TdStmt *body = plan->unit->body;
-  for (size_t i = 1; i < plan->n; i++)
+  for (size_t i = 0; i + 1 < plan->n; i++)
     body = td_edit_replace(r->store, body, plan->stmt[i]->uid, NULL, 0);
-  return td_edit_replace(r->store, body, plan->stmt[0]->uid, &call, 1);
+  return td_edit_replace(r->store, body, plan->stmt[plan->n - 1]->uid, &call, 1);
 }
 
 const TdProg *td_network_put(TdRewrite *r, const TdNetworkPlan *plan) {
