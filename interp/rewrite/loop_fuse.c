@@ -26,13 +26,6 @@ static bool is_nest(const TdPlace *at, size_t n) {
   return true;
 }
 
-/* Iterations of a loop whose bounds are constants of the nest, as an expression. */
-static const TdExpr *trip(TdRewrite *r, const TdStmt *loop) {
-  TdArena *a = r->store->arena;
-  return td_lin_ceildiv(r->session, a,
-                        td_lin_minus(r->session, a, td_for_hi(loop), td_for_lo(loop)), loop->step);
-}
-
 /* Whether the bounds of loop k mention the variable of a loop that is fused with it. */
 static bool is_rectangular(const TdPlace *at, size_t n) {
   for (size_t k = 1; k < n; k++)
@@ -70,7 +63,7 @@ static bool known_extents(TdRewrite *r, const TdPlace *at, size_t n, int64_t *ex
                           const TdUnit **u) {
   *u = at[0].unit;
   for (size_t i = 1; i < n; i++) {
-    const TdExpr *t = trip(r, at[i].stmt);
+    const TdExpr *t = td_util_trip(r, at[i].stmt);
     if (td_expr_is_const(t, &extent[i])) continue;
     if (!td_unit_value(at[0].unit, t, &extent[i])) {
       td_util_refuse(r, TD_ILLEGAL, "trip-unknown", at[i].stmt->loc,
@@ -116,7 +109,7 @@ static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
     if (i) inner *= extent[i];
   }
   const TdStmt *body = td_subst_in_stmt(&sub, td_for_body(at[n - 1].stmt));
-  const TdExpr *hi = td_lin_times(r->session, r->store->arena, trip(r, at[0].stmt), inner);
+  const TdExpr *hi = td_lin_times(r->session, r->store->arena, td_util_trip(r, at[0].stmt), inner);
   const TdStmt *loop = td_util_reloop(r, at[0].stmt, v, td_util_const(r, 0), hi, 1, body);
   loop = td_stmt_with_attrs(r->store, loop, common_attrs(r, at, n));
   return td_util_with_stmt(r, u, at[0].stmt->uid, loop);

@@ -16,13 +16,6 @@ typedef struct Split {
   TdSym outer, inner;
 } Split;
 
-/* Number of iterations: ceil((hi - lo) / step). */
-static const TdExpr *trip_count(TdRewrite *r, const TdStmt *loop) {
-  TdArena *a = r->store->arena;
-  const TdExpr *span = td_lin_minus(r->session, a, td_for_hi(loop), td_for_lo(loop));
-  return td_lin_ceildiv(r->session, a, span, loop->step);
-}
-
 /* lo + step * n: the value of the old variable at iteration n. */
 static const TdExpr *value_at(const Split *s, const TdExpr *n) {
   TdRewrite *r = s->r;
@@ -199,7 +192,7 @@ static const TdProg *apply(TdRewrite *r) {
   TdPlace at;
   if (!td_util_loop(r, LOOP, &at)) return NULL;
   Split s = {.r = r, .unit = at.unit, .loop = at.stmt, .factor = r->arg[FACTOR].integer};
-  s.trip = trip_count(r, at.stmt);
+  s.trip = td_util_trip(r, at.stmt);
   if (!check(&s) || !make_variables(&s)) return NULL;
   Tail tail = GUARD;
   for (int i = 0; r->arg[TAIL].given && i < 3; i++)

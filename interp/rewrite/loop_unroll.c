@@ -38,10 +38,9 @@ static void add_instance(TdRewrite *r, const TdStmt *body, const TdStmt ***list,
 
 /* Every iteration spelt out; the loop must run a constant number of times. */
 static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
-  TdAsk q = td_util_ask(r, at->unit);
-  const TdExpr *trip = td_range_trip_expr(&q, at->stmt);
+  const TdExpr *trip = td_util_trip(r, at->stmt);
   int64_t n;
-  if (!trip || !td_unit_value(at->unit, trip, &n))
+  if (!td_unit_value(at->unit, trip, &n))
     return td_util_refuse(r, TD_ILLEGAL, "trip-unknown", at->stmt->loc,
                           "'%s' does not run a known number of times", at->stmt->sym->name);
   if (n > MOST_COPIES)
@@ -52,7 +51,8 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
   int64_t fixed;
   if (!td_expr_is_const(trip, &fixed)) {
     const TdExpr *fact =
-        td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), trip, td_util_const(r, n));
+        td_expr_op2(r->store->arena, n > 0 ? TD_OP_EQ : TD_OP_LE, td_type_bool(r->session), trip,
+                    td_util_const(r, n > 0 ? n : 0));
     u = td_util_assume(r, u, fact);
     r->used_value = true;
   }
@@ -69,12 +69,10 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
 
 /* Groups of `factor` copies under one loop; the trip count must be a multiple. */
 static const TdProg *replace_some(TdRewrite *r, const TdPlace *at, int64_t factor) {
-  TdAsk q = td_util_ask(r, at->unit);
   TdArena *a = r->store->arena;
-  const TdExpr *trip = td_range_trip_expr(&q, at->stmt);
-  const TdExpr *rest = trip ? td_lin_mod(r->session, a, trip, factor) : NULL;
+  const TdExpr *rest = td_lin_mod(r->session, a, td_util_trip(r, at->stmt), factor);
   int64_t v;
-  if (!rest || !td_unit_value(at->unit, rest, &v) || v)
+  if (!td_unit_value(at->unit, rest, &v) || v)
     return td_util_refuse(r, TD_ILLEGAL, "not-divisible", at->stmt->loc,
                           "%lld does not divide the iterations of '%s'", (long long)factor,
                           at->stmt->sym->name);

@@ -118,6 +118,12 @@ const TdStmt *td_util_copy(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
   return td_util_rename(r, u, td_walk_copy(r->store, s, NULL));
 }
 
+const TdExpr *td_util_trip(TdRewrite *r, const TdStmt *loop) {
+  TdArena *a = r->store->arena;
+  const TdExpr *span = td_lin_minus(r->session, a, td_for_hi(loop), td_for_lo(loop));
+  return td_lin_ceildiv(r->session, a, span, loop->step);
+}
+
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
                         const TdExpr *y, const TdExpr **fact) {
   int64_t d, vx, vy;

@@ -35,6 +35,8 @@ const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const
 const TdStmt *td_util_rename(TdRewrite *r, const TdUnit *u, const TdStmt *s);
 /* A copy of s, from unit u, for use in u too: fresh uids, symbols and names. */
 const TdStmt *td_util_copy(TdRewrite *r, const TdUnit *u, const TdStmt *s);
+/* How often a loop runs, ceil((hi - lo) / step): where that is not positive, it does not run. */
+const TdExpr *td_util_trip(TdRewrite *r, const TdStmt *loop);
 /* Whether x == y at the statement `at` of u for all sizes; if only at the unit's values, the fact
  * that makes them so is in *fact (else NULL). */
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
