@@ -175,7 +175,8 @@ double td_crange_work(TdCWriter *w, const TdStmt *s);
 
 /* cstmt.c: s at the writer's indentation. A block brings its own scope, but no braces. */
 void td_cstmt_put(TdCWriter *w, const TdStmt *s);
-/* A FOR as the family writes it. */
+/* s whose tensor expressions were expanded, and a FOR, as the target or the family writes it. */
+void td_cstmt_put_one(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);
 /* The declaration of sym, an array of type t, as `name`: "int8_t A[4][8]". */
 const char *td_cstmt_array(TdCWriter *w, TdSym sym, const TdType *t, const char *name);

@@ -157,8 +157,7 @@ static void put_store(TdCWriter *w, const TdStmt *s) {
   td_text_line(&w->out, "%s = %s;", td_cexpr_place(w, s->expr[0]).text, value.text);
 }
 
-/* s, whose tensor expressions were expanded. */
-static void put(TdCWriter *w, const TdStmt *s) {
+void td_cstmt_put_one(TdCWriter *w, const TdStmt *s) {
   if (w->target->stmt(w, s)) return;
   switch (s->kind) {
   case TD_STMT_FOR: td_cstmt_put_for(w, s); break;
@@ -181,16 +180,16 @@ static void put(TdCWriter *w, const TdStmt *s) {
 
 void td_cstmt_put(TdCWriter *w, const TdStmt *s) {
   if (s->kind != TD_STMT_BLOCK) {
-    put(w, s);
+    td_cstmt_put_one(w, s);
     return;
   }
   td_ctx_enter(w->session->ctx);
   for (uint32_t i = 0; i < s->nkid && !td_diag_failed(w->diag); i++) {
     const TdStmt *x = td_ctensor_expand(w, s->kid[i]);
     if (x == s->kid[i])
-      put(w, x);
+      td_cstmt_put_one(w, x);
     else
-      for (uint32_t k = 0; k < x->nkid; k++) put(w, x->kid[k]);
+      for (uint32_t k = 0; k < x->nkid; k++) td_cstmt_put_one(w, x->kid[k]);
   }
   td_ctx_leave(w->session->ctx);
 }

@@ -158,7 +158,7 @@ static bool run(Call *k) {
   struct td_run r = {.interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table};
   k->c->code.entry(&r, k->c->room, k->c->state, k->at);
   td_ctx_tick(ctx, 1);
-  return !r.fault || td_cpu_code_tell(k->c->text, &r, k->d);
+  return !r.fault || td_cpu_code_tell(k->c->text, k->c->session, k->c->root, &r, k->d);
 }
 
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d) {

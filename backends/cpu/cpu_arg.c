@@ -73,8 +73,10 @@ static bool is_whole(TdCWriter *w, const TdExpr *view, const TdCName *base) {
   return true;
 }
 
-/* A pointer to the first element of a view, of which every element must lie inside its base. */
-static const char *pointer(TdCWriter *w, const TdExpr *view, const TdCName *base) {
+/* Every element of the view must lie inside its base. */
+const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view) {
+  TdCWriter *w = p->w;
+  const TdCName *base = td_cname_of(w, view->sym);
   TdPiece index[TD_MAX_RANK];
   for (uint32_t d = 0; d < view->nkid; d++) {
     const TdViewDim *dim = &view->u.dim[d];
@@ -99,10 +101,11 @@ static const char *stride_of(TdCWriter *w, const TdCName *base, uint32_t d, int6
 }
 
 /* Gives a view to parameter x. */
-static void put_view(TdCWriter *w, const TdExpr *view, const TdCpuParam *x, TdText *out) {
+static void put_view(TdCpuProg *p, const TdExpr *view, const TdCpuParam *x, TdText *out) {
+  TdCWriter *w = p->w;
   const TdCName *base = td_cname_of(w, view->sym);
   if (!base->type) return;
-  put(out, x->dense && is_whole(w, view, base) ? base->text : pointer(w, view, base));
+  put(out, x->dense && is_whole(w, view, base) ? base->text : td_cpu_arg_pointer(p, view));
   for (int out_dim = 0; !x->dense && out_dim < view->type->rank; out_dim++)
     for (uint32_t d = 0; d < view->nkid && !x->known[out_dim]; d++)
       if (view->u.dim[d].out == out_dim) put(out, stride_of(w, base, d, view->u.dim[d].step));
@@ -123,7 +126,7 @@ void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
     if (e->kind == TD_EXPR_VIEW && e->type->kind == TD_T_TENSOR)
-      put_view(w, e, &f->param[i], &out);
+      put_view(p, e, &f->param[i], &out);
     else
       put(&out,
           (p->argument ? p->argument(w, e, f->unit->param[i].sym) : w->target->value(w, e)).text);

@@ -50,7 +50,59 @@ bool td_cpu_code_compile(TdArena *a, const TdProg *p, const TdCpuText *text, con
   return td_cpu_tcc_compile(a, &in, code, d);
 }
 
-bool td_cpu_code_tell(const TdCpuText *text, const struct td_run *run, TdDiag *d) {
+/* "pe[0][1]": instance i of a run of design d. */
+static const char *instance_name(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i) {
+  int64_t id[TD_MAX_RANK], n = 1;
+  TdText t = td_text_new(a);
+  for (int k = r->rank - 1; k >= 0; k--) {
+    td_unit_value(d, r->map[k], &n);
+    id[k] = i % n;
+    i /= n;
+  }
+  td_text_puts(&t, r->sym->name);
+  for (int k = 0; k < r->rank; k++) td_text_putf(&t, "[%" PRId64 "]", id[k]);
+  return td_text_str(&t);
+}
+
+/* "Z[3]": the stream of a number. */
+static const char *stream_name(TdArena *a, TdSession *s, const TdUnit *d, int64_t number) {
+  for (size_t i = 0; i < d->nstream; i++) {
+    const TdType *t = td_unit_type(s, d, d->stream[i].type);
+    int64_t n = 1, extent;
+    for (int k = 0; k < t->rank; k++)
+      if (td_type_extent(t, k, &extent)) n *= extent;
+    if (number >= n) {
+      number -= n;
+      continue;
+    }
+    TdText text = td_text_new(a);
+    td_text_puts(&text, d->stream[i].sym->name);
+    for (int k = 0; k < t->rank; k++) {
+      td_type_extent(t, k, &extent);
+      n /= extent;
+      td_text_putf(&text, "[%" PRId64 "]", number / n % extent);
+    }
+    return td_text_str(&text);
+  }
+  return "a stream";
+}
+
+/* A note for each task that waits. */
+static void tell_waits(const TdCpuText *text, TdSession *s, const TdUnit *d,
+                       const struct td_run *run, TdDiag *out) {
+  int told = run->blocked < 16 ? run->blocked : 16;
+  for (int i = 0; i < told; i++) {
+    const int64_t *w = run->wait[i];
+    td_diag_note(out, text->place[w[2]], "%s waits to %s %s (%" PRId64 " of %" PRId64 ")",
+                 instance_name(out->arena, d, &d->run[w[0]], w[1]), w[4] ? "put to" : "get from",
+                 stream_name(out->arena, s, d, w[3]), w[4], w[5]);
+  }
+  if (run->blocked > told)
+    td_diag_note(out, (TdLoc){0}, "and %d more tasks wait", run->blocked - told);
+}
+
+bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
+                      const struct td_run *run, TdDiag *d) {
   TdLoc loc = text->place[run->place];
   switch (run->fault) {
   case TD_CPU_ZERO_DIVISION:
@@ -58,6 +110,14 @@ bool td_cpu_code_tell(const TdCpuText *text, const struct td_run *run, TdDiag *d
   case TD_CPU_INDEX:
     return td_diag_set(d, TD_ILLEGAL, "index-out-of-range", loc,
                        "index out of range: %" PRId64 " of %" PRId64, run->value[0], run->value[1]);
+  case TD_CPU_DEADLOCK:
+    td_diag_set(d, TD_ILLEGAL, "deadlock", loc, "deadlock: %" PRId64 " tasks of %s wait",
+                run->value[0], root->sym->name);
+    tell_waits(text, s, root, run, d);
+    return false;
+  case TD_CPU_LEFTOVER:
+    return td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s",
+                       run->value[1], stream_name(d->arena, s, root, run->value[0]));
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }
 }

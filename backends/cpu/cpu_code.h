@@ -24,8 +24,9 @@ bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
    False with d filled. */
 bool td_cpu_code_compile(TdArena *a, const TdProg *p, const TdCpuText *text, const TdCpuOptions *o,
                          TdTier *tier, TdCpuCode *code, TdDiag *d);
-/* Fills d with a run's fault and the user's line; returns false. */
-bool td_cpu_code_tell(const TdCpuText *text, const struct td_run *run, TdDiag *d);
+/* Fills d with the fault of a run of `root` and the user's lines; returns false. */
+bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
+                      const struct td_run *run, TdDiag *d);
 
 /* What is compiled: the text, and the foreign functions it calls. */
 typedef struct TdCpuInput {

@@ -109,6 +109,35 @@ static bool pass(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* A task's parameters have the strides of the arguments that they are blocks of. */
+static void bind(TdCpuProg *p, const TdUnit *design, const TdRun *r) {
+  TdCpuUnit *u = td_cpu_param_unit(p, r->unit);
+  bool first = !u->called;
+  u->called = true;
+  for (size_t i = 0; i < r->nbind; i++) {
+    TdCpuParam *x = param_of(u, r->bind[i].param);
+    const TdParam *arg = td_unit_param(design, r->bind[i].arg);
+    const TdType *t = arg ? td_unit_type(p->w->session, design, arg->type) : NULL;
+    if (!x || !t || t->kind != TD_T_TENSOR) continue;
+    int64_t stride[TD_MAX_RANK];
+    row_major(t, stride);
+    for (int d = 0; d < t->rank; d++) {
+      x->known[d] = first || (x->known[d] && x->stride[d] == stride[d]);
+      x->stride[d] = stride[d];
+    }
+  }
+}
+
+/* Marks the arguments of a design that its tasks write. */
+static void mark_runs(TdCpuProg *p, TdCpuUnit *u) {
+  for (size_t i = 0; i < u->unit->nrun; i++) {
+    const TdRun *r = &u->unit->run[i];
+    const TdCpuUnit *k = td_cpu_param_unit(p, r->unit);
+    for (size_t b = 0; b < r->nbind; b++)
+      if (param_of(k, r->bind[b].param)->written) mark(u, r->bind[b].arg);
+  }
+}
+
 /* Says which tensor parameters of u lie row-major in every call; those of the root do. */
 static void settle(TdCpuProg *p, TdCpuUnit *u, bool is_root) {
   for (size_t i = 0; i < u->unit->nparam; i++) {
@@ -130,12 +159,14 @@ bool td_cpu_param_find(TdCpuProg *p) {
     Visit v = {p, &p->unit[i]};
     if (v.u->unit->body) td_walk_stmt(c, v.u->unit->body, mark_written, &v);
     if (v.u->unit->kind == TD_UNIT_EXTERN) mark_foreign(p, v.u);
+    mark_runs(p, v.u);
   }
   for (size_t i = n; i-- > 0;) {
     Visit v = {p, &p->unit[i]};
     td_cfamily_enter(p->w, v.u->unit, NULL);
     settle(p, v.u, i == n - 1);
     if (v.u->unit->body) td_walk_stmt(c, v.u->unit->body, pass, &v);
+    for (size_t k = 0; k < v.u->unit->nrun; k++) bind(p, v.u->unit, &v.u->unit->run[k]);
   }
   return !td_diag_failed(p->w->diag);
 }

@@ -277,7 +277,7 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   return here;
 }
 
-static const char *const reserved[] = {"run", "room", "state", NULL};
+static const char *const reserved[] = {"run", "room", "state", "me", NULL};
 
 static TdPiece guard(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc) {
   return td_cpu_unit_target.guard(w, i, extent, loc);

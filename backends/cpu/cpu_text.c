@@ -81,6 +81,10 @@ void td_cpu_text_begin(TdCpuProg *p, TdArena *a, const TdProg *prog, const TdCTa
 const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   TdCWriter *w = p->w;
   name_units(p);
+  for (size_t i = 0; i < w->prog->nunit; i++) {
+    TdCpuUnit *u = &p->unit[i];
+    u->streams = u->unit->kind == TD_UNIT_KERNEL && td_cpu_task_may_stop(p, u->unit->body);
+  }
   if (!td_cpu_param_find(p)) return NULL;
   TdText out = td_text_new(w->arena);
   td_text_puts(&out, prelude);
@@ -88,11 +92,20 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
     TdCpuUnit *u = &p->unit[i];
     if (u->unit->kind == TD_UNIT_EXTERN)
       put_foreign(p, u, &out);
-    else if (u->unit->kind == TD_UNIT_KERNEL)
+    else if (u->unit->kind == TD_UNIT_DESIGN)
+      td_cpu_design_put(p, u, &out);
+    else if (u->streams)
+      td_cpu_task_put(p, u, &out);
+    else
       td_cpu_unit_put(p, u, &out);
   }
   if (td_diag_failed(w->diag)) return NULL;
   const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];
+  if (root->streams) {
+    td_cfamily_refuse(w, "no-streams", root->unit->loc, "run it as a task of a design",
+                      "%s takes streams, which a plain call cannot give it", root->name);
+    return NULL;
+  }
   put_entry(p, root, &out);
   return finished(p, root, td_text_str(&out));
 }

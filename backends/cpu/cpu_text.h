@@ -20,6 +20,11 @@ typedef struct TdCpuUnit {
   const char *name;
   TdCpuParam *param;
   bool called, has_room, has_state;
+  bool streams;        /* it puts or gets: a function that stops and goes on */
+  const char **field;  /* such a one's parameters in its frame */
+  const char **id;     /* and its coordinates */
+  TD_VEC(TdSym) outer; /* streams of the design that it names */
+  TD_VEC(const char *) outer_field;
   double work; /* statements of a call, estimated */
 } TdCpuUnit;
 
@@ -33,8 +38,7 @@ typedef struct TdCpuRoom {
 /* The program being written: what the hooks reach by the writer's ud. */
 typedef struct TdCpuProg {
   TdCWriter *w;
-  TdCpuUnit *unit; /* parallel to prog->unit */
-  TdCpuUnit *current;
+  TdCpuUnit *unit;                /* parallel to prog->unit */
   TdMap size;                     /* name -> value, declared at the top of the text */
   TdText states;                  /* fields of the state of the current unit */
   TdText resets;                  /* statements that give it its first values */
@@ -48,6 +52,8 @@ typedef struct TdCpuProg {
   int symbols;                    /* made so far */
   /* What a call gives a scalar parameter. NULL: the target's value. */
   TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);
+  const char *stop;       /* how the function being written ends early */
+  struct TdCpuTask *task; /* the one being written, or NULL */
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
 } TdCpuProg;
@@ -79,14 +85,50 @@ extern const TdCTarget td_cpu_unit_target;
 bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s); /* its hook */
 int td_cpu_unit_place(TdCpuProg *p, TdLoc loc);
 void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
+/* Its parts: a unit begun, with memory reached by a prefix; a struct "f_what", unless it has no
+   fields; the state of u, with its reset. */
+void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *out);
+bool td_cpu_unit_put_struct(TdText *out, const char *unit, const char *what, const TdText *fields);
+void td_cpu_unit_put_state(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 
 /* "&room->f" and "&state->f", with the fields made, for a call of f; "" where f needs none. */
 const char *td_cpu_unit_room_of(TdCpuProg *p, const TdCpuUnit *f);
 const char *td_cpu_unit_state_of(TdCpuProg *p, const TdCpuUnit *f);
 
+/* The name of a parameter's or local's memory in the innermost room. */
+void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s);
+void td_cpu_unit_push_room(TdCpuProg *p, const char *prefix);
+
+/* cpu_task.c: a unit that puts or gets, as a function that stops and goes on; whether a statement
+   of such a unit may stop; a fresh variable of it, kept while it waits. */
+typedef struct TdCpuTask {
+  TdText declare, save; /* variables */
+  int points;           /* where it goes on */
+  int loops;            /* around the statement being written */
+  TD_VEC(struct TdCpuHeld) held;
+} TdCpuTask;
+typedef struct TdCpuHeld {
+  TdSym sym;
+  const char *buffer, *pool; /* its number, and the stream it goes back to, as text */
+  int loops;                 /* around its declaration */
+} TdCpuHeld;
+void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
+bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s);
+void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name);
+
+/* cpu_stream.c: statements that may stop. */
+void td_cpu_stream_put(TdCpuProg *p, const TdStmt *s);
+/* Gives back the buffers held since `mark`. */
+void td_cpu_stream_release(TdCpuProg *p, size_t mark);
+
+/* cpu_design.c: a design as a function that runs its tasks in turn. */
+void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
+
 /* cpu_arg.c: a call of a unit, as a statement; the parameters of a unit as C declares them, and
    their names put in scope. */
 void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_arg_params(TdCpuProg *p, TdCpuUnit *u);
+/* A pointer to the first element of a view. */
+const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view);
 
 #endif

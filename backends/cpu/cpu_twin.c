@@ -165,7 +165,7 @@ static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *
     if (!lay_out(t, i)) return false;
   t->code.entry(&t->run, td_arena_alloc(t->arena, t->code.room_bytes), NULL, t->at);
   td_ctx_tick(c, 1);
-  if (t->run.fault) return td_cpu_code_tell(text, &t->run, t->d);
+  if (t->run.fault) return td_cpu_code_tell(text, t->prog.store->session, t->root, &t->run, t->d);
   result->of = TD_NEWN(a, TdFingerprint *, n);
   for (size_t i = 0; i < n; i++)
     if (text->written[i]) result->of[i] = left_in(t, a, i);

@@ -99,7 +99,7 @@ static TdCpuRoom *room(TdCpuProg *p) {
   return &p->room.at[p->room.n - 1];
 }
 
-static void push_room(TdCpuProg *p, const char *prefix) {
+void td_cpu_unit_push_room(TdCpuProg *p, const char *prefix) {
   TdCpuRoom r = {.prefix = prefix, .fields = td_text_new(p->w->arena)};
   r.fields.indent = 1;
   td_vec_push(p->w->arena, &p->room, r);
@@ -136,7 +136,7 @@ static void put_parallel(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   TdText before = w->out;
   const char *name = td_text_fmt(w->arena, "room%d", ++p->rooms);
-  push_room(p, td_text_fmt(w->arena, "%s->", name));
+  td_cpu_unit_push_room(p, td_text_fmt(w->arena, "%s->", name));
   w->out = td_text_new(w->arena);
   w->out.indent = before.indent + 1;
   p->parallel++;
@@ -184,6 +184,10 @@ static void put_field(TdCpuProg *p, const TdStmt *s, TdText *fields, const char 
                NULL);
 }
 
+void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s) {
+  put_field(p, s, &room(p)->fields, room(p)->prefix);
+}
+
 /* The number of a blob's data in the table. */
 static int table_entry(TdCpuProg *p, const TdBlob *b) {
   td_vec_push(p->w->arena, &p->table, b->data);
@@ -218,7 +222,7 @@ static bool put_local(TdCpuProg *p, const TdStmt *s) {
   else if (s->cls == TD_LOCAL_CONST && count > INLINE_COUNT)
     put_constant(p, s);
   else if (s->cls == TD_LOCAL_AUTO && large)
-    put_field(p, s, &room(p)->fields, room(p)->prefix);
+    td_cpu_unit_field(p, s);
   else
     return false;
   return true;
@@ -234,7 +238,7 @@ bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s) {
   }
 }
 
-static const char *const reserved[] = {"run", "room", "state", NULL};
+static const char *const reserved[] = {"run", "room", "state", "me", NULL};
 
 const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .loop_type = "int64_t",
@@ -264,7 +268,7 @@ static void put_sizes(TdCpuProg *p, const TdUnit *u, TdText *out) {
 }
 
 /* "struct f_room { .. };", unless it has no fields; whether it has. */
-static bool put_struct(TdText *out, const char *unit, const char *what, const TdText *fields) {
+bool td_cpu_unit_put_struct(TdText *out, const char *unit, const char *what, const TdText *fields) {
   if (!fields->n) return false;
   td_text_line(out, "struct %s_%s {", unit, what);
   td_text_puts(out, td_text_str(fields));
@@ -272,26 +276,35 @@ static bool put_struct(TdText *out, const char *unit, const char *what, const Td
   return true;
 }
 
-void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *out) {
   TdCWriter *w = p->w;
   td_cfamily_enter(w, u->unit, NULL);
   for (size_t i = 0; i < w->prog->nunit; i++)
     td_cname_put(w, p->unit[i].unit->sym, p->unit[i].name, NULL, NULL);
-  p->current = u;
   p->rooms = 0;
   p->room.n = p->stateful.n = 0;
   p->states = p->resets = w->out = td_text_new(w->arena);
   p->states.indent = p->resets.indent = w->out.indent = 1;
-  push_room(p, "room->");
+  p->stop = "return";
+  td_cpu_unit_push_room(p, prefix);
   put_sizes(p, u->unit, out);
-  u->work = td_crange_work(w, u->unit->body);
-  const char *params = td_cpu_arg_params(p, u);
-  td_cstmt_put(w, u->unit->body);
-  u->has_room = put_struct(out, u->name, "room", &room(p)->fields);
-  u->has_state = put_struct(out, u->name, "state", &p->states);
+}
+
+void td_cpu_unit_put_state(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  u->has_state = td_cpu_unit_put_struct(out, u->name, "state", &p->states);
   if (u->has_state)
     td_text_line(out, "static void %s_reset(struct td_run *run, struct %s_state *state) {\n%s}",
                  u->name, u->name, td_text_str(&p->resets));
+}
+
+void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  td_cpu_unit_enter(p, u, "room->", out);
+  u->work = td_crange_work(w, u->unit->body);
+  const char *params = td_cpu_arg_params(p, u);
+  td_cstmt_put(w, u->unit->body);
+  u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &room(p)->fields);
+  td_cpu_unit_put_state(p, u, out);
   td_text_putf(out, "static void %s(struct td_run *run", u->name);
   if (u->has_room) td_text_putf(out, ", struct %s_room *restrict room", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *restrict state", u->name);

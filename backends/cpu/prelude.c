@@ -63,6 +63,74 @@ static const Entry entries[] = {
      "  if (!b) td_fault(run, 1, place, 0, 0);\n"
      "  return b;\n"
      "}\n"},
+    {"td_ring", NULL,
+     "/* A stream of tokens, oldest at out; its number tells which it is. */\n"
+     "struct td_ring { void *token; int64_t in, out, fill, depth, number; };\n"},
+    {"td_pool", NULL,
+     "/* A stream of buffers, by their numbers: those that are full, and those that are free. */\n"
+     "struct td_pool { struct td_ring full, spare; void *data; };\n"},
+    {"td_task", NULL,
+     "/* Where a task goes on (-1: it ended), and what it waits for. */\n"
+     "struct td_task { int at, place; const struct td_ring *ring; };\n"},
+    {"TD_WAIT", NULL,
+     "#define TD_WAIT(point, line, of)                                \\\n"
+     "  do {                                                          \\\n"
+     "    me->task.at = point, me->task.place = line, me->task.ring = of; \\\n"
+     "    goto wait;                                                  \\\n"
+     "  } while (0)\n"},
+    {"td_put", NULL,
+     "/* One token more, or less. */\n"
+     "static inline void td_put(struct td_ring *r) {\n"
+     "  if (++r->in == r->depth) r->in = 0;\n"
+     "  r->fill++;\n"
+     "}\n"},
+    {"td_got", NULL,
+     "static inline void td_got(struct td_ring *r) {\n"
+     "  if (++r->out == r->depth) r->out = 0;\n"
+     "  r->fill--;\n"
+     "}\n"},
+    {"td_give", NULL,
+     "/* Puts and gets the number of a buffer. */\n"
+     "static inline void td_give(struct td_ring *r, int64_t buffer) {\n"
+     "  ((int64_t *)r->token)[r->in] = buffer;\n"
+     "  td_put(r);\n"
+     "}\n"},
+    {"td_take", NULL,
+     "static inline int64_t td_take(struct td_ring *r) {\n"
+     "  int64_t buffer = ((int64_t *)r->token)[r->out];\n"
+     "  td_got(r);\n"
+     "  return buffer;\n"
+     "}\n"},
+    {"td_open", NULL,
+     "static void td_open(struct td_ring *r, void *token, int64_t depth, int64_t number) {\n"
+     "  r->token = token, r->depth = depth, r->number = number;\n"
+     "  r->in = r->out = r->fill = 0;\n"
+     "}\n"},
+    {"td_open_pool", NULL,
+     "static void td_open_pool(struct td_pool *p, void *data, int64_t *list, int64_t depth,\n"
+     "                         int64_t number) {\n"
+     "  p->data = data;\n"
+     "  td_open(&p->full, list, depth, number);\n"
+     "  td_open(&p->spare, list + depth, depth, number);\n"
+     "  for (int64_t i = 0; i < depth; i++) td_give(&p->spare, i);\n"
+     "}\n"},
+    {"td_blocked", NULL,
+     "/* Notes that instance i of a run waits, if it does. */\n"
+     "static void td_blocked(struct td_run *run, int64_t number, int64_t i,\n"
+     "                       const struct td_task *t) {\n"
+     "  if (t->at < 0) return;\n"
+     "  if (run->blocked < 16) {\n"
+     "    int64_t *w = run->wait[run->blocked];\n"
+     "    w[0] = number, w[1] = i, w[2] = t->place;\n"
+     "    w[3] = t->ring->number, w[4] = t->ring->fill, w[5] = t->ring->depth;\n"
+     "  }\n"
+     "  run->blocked++;\n"
+     "}\n"},
+    {"td_left", NULL,
+     "/* Notes a stream that was not emptied. */\n"
+     "static void td_left(struct td_run *run, int place, const struct td_ring *r) {\n"
+     "  if (r->fill) td_fault(run, 4, place, r->number, r->fill);\n"
+     "}\n"},
     {"td_thread", NULL,
      "#ifdef _OPENMP\n"
      "int omp_get_thread_num(void);\n"

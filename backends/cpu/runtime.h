@@ -12,7 +12,9 @@
   X(int place)                     /* where: number in the table of places */                      \
   X(int64_t value[2])              /* what: the index and the extent */                            \
   X(const void *const *table)      /* constants that are too large for the text */                 \
-  X(const uint64_t *key)           /* random words of fingerprints */
+  X(const uint64_t *key)           /* random words of fingerprints */                              \
+  X(int blocked)                   /* tasks that wait, of which these are the first */             \
+  X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */
 
 struct td_run {
 #define X(field) field;

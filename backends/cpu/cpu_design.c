@@ -1,0 +1,218 @@
+/* cpu_design.c - a design as a function: streams and frames made ready, then every instance in
+   turn, run by run and in the order of coordinates, each until it stops; a turn in which nothing
+   moves is a deadlock. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "backends/cpu/cpu_text.h"
+
+/* One design being written. */
+typedef struct Net {
+  TdCpuProg *p;
+  const TdUnit *d;
+  TdText *out;
+  TdText fields;
+  int64_t streams; /* numbered so far */
+} Net;
+
+static int64_t extents(const TdType *t) {
+  int64_t n = 1, extent;
+  for (int d = 0; d < t->rank; d++)
+    if (td_type_extent(t, d, &extent)) n *= extent;
+  return n;
+}
+
+/* Memory of a stream array: its rings or pools, and their tokens; and the lines that open it. */
+static void put_stream(Net *n, const TdStream *s, const char *name) {
+  TdCWriter *w = n->p->w;
+  const TdType *t = td_cfamily_type(w, s->type), *token = t->elem;
+  int64_t count = extents(t), depth = td_cfamily_size(w, s->depth), size = extents(token);
+  const char *cell = w->target->cell(w, NULL, td_type_scalar(token));
+  td_text_line(&n->fields, "struct td_%s %s[%" PRId64 "];", t->block ? "pool" : "ring", name,
+               count);
+  td_text_line(&n->fields, "%s %s_token[%" PRId64 "][%" PRId64 "];", cell, name, count,
+               depth * size);
+  td_text_line(n->out, "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++)", count);
+  if (t->block) {
+    td_text_line(&n->fields, "int64_t %s_list[%" PRId64 "][%" PRId64 "];", name, count, 2 * depth);
+    td_text_line(n->out,
+                 "    td_open_pool(&me->%s[td_i], me->%s_token[td_i], me->%s_list[td_i], %" PRId64
+                 ", td_i + %" PRId64 ");",
+                 name, name, name, depth, n->streams);
+  } else {
+    td_text_line(n->out,
+                 "    td_open(&me->%s[td_i], me->%s_token[td_i], %" PRId64 ", td_i + %" PRId64 ");",
+                 name, name, depth, n->streams);
+  }
+  n->streams += count;
+}
+
+/* The instances of a run. */
+static int64_t instances(Net *n, const TdRun *r) {
+  int64_t count = 1;
+  for (int k = 0; k < r->rank; k++) count *= td_cfamily_size(n->p->w, r->map[k]);
+  return count;
+}
+
+/* Text of coordinate k of instance i. */
+static const char *coordinate(Net *n, const TdRun *r, int k) {
+  int64_t inner = 1;
+  for (int a = k + 1; a < r->rank; a++) inner *= td_cfamily_size(n->p->w, r->map[a]);
+  return td_text_fmt(n->p->w->arena, "td_i / %" PRId64 " %% %" PRId64, inner,
+                     td_cfamily_size(n->p->w, r->map[k]));
+}
+
+/* The argument of the design that a parameter is bound to. */
+static const TdRunArg *bound(const TdRun *r, TdSym param) {
+  for (size_t i = 0; i < r->nbind; i++)
+    if (r->bind[i].param == param) return &r->bind[i];
+  return NULL;
+}
+
+/* Text of the offset, in elements, of an instance's block in an argument of type t; the layout
+   may name each axis in one dimension. *named gets a bit for each. */
+static const char *block_offset(Net *n, const TdRun *r, const TdRunArg *b, const TdType *t,
+                                unsigned *named) {
+  TdArena *a = n->p->w->arena;
+  TdText text = td_text_new(a);
+  int64_t stride = extents(t), extent = 1;
+  const char *s = b->layout;
+  for (int d = 0; s && d < t->rank; d++) {
+    td_type_extent(t, d, &extent);
+    stride /= extent ? extent : 1;
+    if (*s++ == 'R') continue;
+    char *end;
+    int axis = (int)strtol(s, &end, 10);
+    s = end;
+    if (axis >= r->rank) continue;
+    *named |= 1u << axis;
+    int64_t block = extent / td_cfamily_size(n->p->w, r->map[axis]) * stride;
+    td_text_putf(&text, " + %s * %" PRId64, coordinate(n, r, axis), block);
+  }
+  return td_text_str(&text);
+}
+
+/* Gives an instance its parameter i: a number, or the block of an argument that its layout names.
+ */
+static void put_argument(Net *n, const TdRun *r, const TdCpuUnit *u, size_t i) {
+  TdCWriter *w = n->p->w;
+  const TdParam *x = &u->unit->param[i];
+  const TdRunArg *b = bound(r, x->sym);
+  const TdParam *arg = b ? td_unit_param(n->d, b->arg) : NULL;
+  if (!arg) {
+    td_cfamily_refuse(w, "unbound-parameter", r->loc, "bind it to an argument of the design",
+                      "parameter %s of task %s has no argument", x->sym->name, r->sym->name);
+    return;
+  }
+  const char *name = td_cname_of(w, arg->sym)->text;
+  const TdType *t = td_cfamily_type(w, arg->type);
+  if (td_type_is_scalar(t)) {
+    td_text_line(n->out, "    td_t->%s = %s;", u->field[i], name);
+    return;
+  }
+  unsigned named = 0;
+  const char *offset = block_offset(n, r, b, t, &named);
+  bool copies = false;
+  for (int k = 0; b->layout && k < r->rank; k++)
+    copies |= !(named >> k & 1) && td_cfamily_size(w, r->map[k]) > 1;
+  if (copies && u->param[i].written)
+    td_cfamily_refuse(w, "stored-copies", r->loc, "name every axis of the map in the layout",
+                      "%s, which several instances of %s hold and write", x->sym->name,
+                      r->sym->name);
+  td_text_line(n->out, "    td_t->%s = (void *)((%s *)%s%s);", u->field[i],
+               w->target->cell(w, arg->sym, td_type_scalar(t)), name, offset);
+}
+
+/* Frames of a run, and the lines that make them ready. */
+static void put_run(Net *n, const TdRun *r, const char *name) {
+  const TdCpuUnit *u = td_cpu_param_unit(n->p, r->unit);
+  int64_t count = instances(n, r);
+  td_text_line(&n->fields, "struct %s_frame %s_task[%" PRId64 "];", u->name, name, count);
+  if (u->has_state) {
+    td_text_line(&n->p->states, "struct %s_state %s[%" PRId64 "];", u->name, name, count);
+    td_text_line(&n->p->resets,
+                 "for (int64_t td_i = 0; td_i < %" PRId64
+                 "; td_i++) %s_reset(run, &state->%s[td_i]);",
+                 count, u->name, name);
+  }
+  td_text_line(n->out, "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) {", count);
+  td_text_line(n->out, "    struct %s_frame *td_t = &me->%s_task[td_i];", u->name, name);
+  td_text_line(n->out, "    td_t->task.at = 0;");
+  for (size_t i = 0; i < u->unit->nparam; i++) put_argument(n, r, u, i);
+  size_t first = u->unit->ncoord < r->rank ? u->unit->ncoord : r->rank;
+  for (size_t k = 0; k < first; k++)
+    td_text_line(n->out, "    td_t->%s = %s;", u->id[k], coordinate(n, r, (int)k));
+  for (size_t i = 0; i < u->outer.n; i++)
+    td_text_line(n->out, "    td_t->%s = me->%s;", u->outer_field.at[i],
+                 td_cname_of(n->p->w, u->outer.at[i])->text);
+  td_text_line(n->out, "  }");
+}
+
+/* One turn of all instances of a run. */
+static void put_turn(Net *n, const TdRun *r, const char *name) {
+  const TdCpuUnit *u = td_cpu_param_unit(n->p, r->unit);
+  const char *state = u->has_state ? td_text_fmt(n->p->w->arena, ", &state->%s[td_i]", name) : "";
+  td_text_line(n->out, "    for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) {", instances(n, r));
+  td_text_line(n->out, "      if (me->%s_task[td_i].task.at < 0) continue;", name);
+  td_text_line(n->out, "      int td_did = %s(run, &me->%s_task[td_i]%s);", u->name, name, state);
+  td_text_line(n->out, "      td_moved |= td_did & 1, td_more -= td_did >> 1;");
+  td_text_line(n->out, "    }");
+}
+
+/* The loop of turns, and what may have gone wrong. */
+static void put_turns(Net *n, const char *const *run, const char *const *stream) {
+  TdCWriter *w = n->p->w;
+  int64_t all = 0;
+  for (size_t i = 0; i < n->d->nrun; i++) all += instances(n, &n->d->run[i]);
+  td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
+  td_text_line(n->out, "  int td_moved = 1;");
+  td_text_line(n->out, "  while (td_more && td_moved && !td_stopped(run)) {");
+  td_text_line(n->out, "    td_moved = 0;");
+  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], run[i]);
+  td_text_line(n->out, "  }");
+  td_text_line(n->out, "  if (td_more && !td_stopped(run)) {");
+  for (size_t i = 0; i < n->d->nrun; i++)
+    td_text_line(n->out,
+                 "    for (int64_t td_i = 0; td_i < %" PRId64
+                 "; td_i++) td_blocked(run, %zu, td_i, &me->%s_task[td_i].task);",
+                 instances(n, &n->d->run[i]), i, run[i]);
+  td_text_line(n->out, "    td_fault(run, 3, %d, td_more, 0);", td_cpu_unit_place(n->p, n->d->loc));
+  td_text_line(n->out, "  }");
+  for (size_t i = 0; i < n->d->nstream; i++) {
+    const TdStream *s = &n->d->stream[i];
+    const TdType *t = td_cfamily_type(w, s->type);
+    td_text_line(n->out,
+                 "  for (int64_t td_i = 0; !td_more && td_i < %" PRId64
+                 "; td_i++) td_left(run, %d, &me->%s[td_i]%s);",
+                 extents(t), td_cpu_unit_place(n->p, s->loc), stream[i], t->block ? ".full" : "");
+  }
+}
+
+void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  td_cpu_unit_enter(p, u, "room->", out);
+  const char *params = td_cpu_arg_params(p, u);
+  TdText text = td_text_new(w->arena);
+  Net n = {.p = p, .d = u->unit, .out = &text, .fields = td_text_new(w->arena)};
+  n.fields.indent = 1;
+  const char **run = TD_NEWN(w->arena, const char *, u->unit->nrun);
+  const char **stream = TD_NEWN(w->arena, const char *, u->unit->nstream);
+  for (size_t i = 0; i < u->unit->nstream; i++) {
+    stream[i] = td_cname_declare(w, u->unit->stream[i].sym);
+    put_stream(&n, &u->unit->stream[i], stream[i]);
+  }
+  u->work = 0;
+  for (size_t i = 0; i < u->unit->nrun; i++) {
+    run[i] = td_cname_declare(w, u->unit->run[i].sym);
+    put_run(&n, &u->unit->run[i], run[i]);
+    u->work +=
+        td_cpu_param_unit(p, u->unit->run[i].unit)->work * (double)instances(&n, &u->unit->run[i]);
+  }
+  put_turns(&n, run, stream);
+  u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n.fields);
+  td_cpu_unit_put_state(p, u, out);
+  td_text_putf(out, "static void %s(struct td_run *run", u->name);
+  if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
+  if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
+  td_text_putf(out, "%s%s) {\n%s}\n\n", *params ? ", " : "", params, td_text_str(&text));
+}

@@ -1,0 +1,297 @@
+/* cpu_task.c - a unit that puts or gets, as a function that can stop at any of them: its variables
+   are kept in a frame while it waits, and a switch leads back to where it was. It returns whether
+   it moved anything (1) and whether it ended (2). */
+#include <inttypes.h>
+
+#include "backends/cpu/cpu_text.h"
+
+bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s) {
+  if (s->kind == TD_STMT_GET || s->kind == TD_STMT_PUT || s->kind == TD_STMT_SLOT) return true;
+  if (s->kind == TD_STMT_CALL) {
+    const TdCpuUnit *u = td_cpu_param_unit(p, s->sym);
+    return u && u->streams;
+  }
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (td_cpu_task_may_stop(p, s->kid[i])) return true;
+  return false;
+}
+
+void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name) {
+  TdCpuTask *t = p->task;
+  td_text_line(&p->room.at[0].fields, "%s;", declaration);
+  td_text_line(&t->declare, "%s = me->%s;", declaration, name);
+  td_text_line(&t->save, "me->%s = %s;", name, name);
+}
+
+/* A fresh scalar of the task that stands for sym. */
+static const char *scalar(TdCpuProg *p, TdSym sym, const char *type) {
+  const char *name = td_cname_declare(p->w, sym);
+  td_cpu_task_keep(p, td_text_fmt(p->w->arena, "%s %s", type, name), name);
+  return name;
+}
+
+/* The statements of a body; buffers that it declared are given back. */
+static void body(TdCpuProg *p, const TdStmt *s) {
+  size_t held = p->task->held.n;
+  p->w->out.indent++;
+  td_cstmt_put(p->w, s);
+  td_cpu_stream_release(p, held);
+  p->task->held.n = held;
+  p->w->out.indent--;
+}
+
+static void put_for(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  size_t known = td_crange_mark(w);
+  TdPiece lo = w->target->index(w, td_for_lo(s)), hi = w->target->index(w, td_for_hi(s));
+  const char *v = scalar(p, s->sym, "int64_t"), *end = td_text_fmt(w->arena, "%s_end", v);
+  TdSym bound = td_store_sym(w->store, end, TD_SYM_LOOP);
+  end = scalar(p, bound, "int64_t");
+  td_text_line(&w->out, "for (%s = %s, %s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, end,
+               hi.text, v, end, v, s->step);
+  td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
+  p->task->loops++;
+  body(p, td_for_body(s));
+  p->task->loops--;
+  td_text_line(&w->out, "}");
+  td_crange_release(w, known);
+}
+
+/* As the family's, but what the body holds is given back. */
+static void put_while(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  const char *cond = s->post ? "1" : w->target->truth(w, s->expr[0]).text;
+  td_text_line(&w->out, "while (%s) {", cond);
+  p->task->loops++;
+  size_t held = p->task->held.n;
+  w->out.indent++;
+  td_text_line(&w->out, "if (td_stopped(run)) goto wait;");
+  td_cstmt_put(w, s->kid[0]);
+  td_cpu_stream_release(p, held);
+  p->task->held.n = held;
+  if (s->post) {
+    TdPiece go = w->target->truth(w, s->expr[0]);
+    td_text_line(&w->out, "if (!%s) break;", td_cexpr_operand(w, go, TD_BIND_UNARY));
+  }
+  w->out.indent--;
+  p->task->loops--;
+  td_text_line(&w->out, "}");
+}
+
+static void put_if(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  for (uint32_t arm = 0; arm < s->nkid; arm++) {
+    size_t known = td_crange_mark(w);
+    if (arm)
+      td_text_line(&w->out, "} else {");
+    else
+      td_text_line(&w->out, "if (%s) {", w->target->truth(w, s->expr[0]).text);
+    td_crange_push_cond(w, s->expr[0], !arm);
+    body(p, s->kid[arm]);
+    td_crange_release(w, known);
+  }
+  td_text_line(&w->out, "}");
+}
+
+/* A local that lives across stops. */
+static void put_local(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  if (s->cls != TD_LOCAL_AUTO) {
+    td_cpu_unit_stmt(w, s);
+  } else if (s->type->kind == TD_T_TENSOR) {
+    td_cpu_unit_field(p, s);
+  } else {
+    const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : "0";
+    const char *name = scalar(p, s->sym, w->target->cell(w, s->sym, s->type));
+    td_text_line(&w->out, "%s = %s;", name, value);
+  }
+}
+
+/* Leaves the innermost loop, or the unit. */
+static void put_jump(TdCpuProg *p, const TdStmt *s) {
+  bool all = s->kind == TD_STMT_RETURN;
+  size_t held = p->task->held.n;
+  while (held && (all || p->task->held.at[held - 1].loops >= p->task->loops)) held--;
+  td_cpu_stream_release(p, held);
+  td_text_line(&p->w->out, all ? "goto done;" : "break;");
+}
+
+/* A statement that cannot stop: as in any kernel. */
+static void put_plain(TdCpuProg *p, const TdStmt *s) {
+  const TdCTarget *own = p->w->target;
+  size_t names = td_cname_mark(p->w);
+  p->w->target = &td_cpu_unit_target;
+  td_cstmt_put_one(p->w, s);
+  p->w->target = own;
+  if (s->kind != TD_STMT_LOCAL) td_cname_release(p->w, names);
+}
+
+static bool stmt(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = w->ud;
+  bool stops = td_cpu_task_may_stop(p, s);
+  switch (s->kind) {
+  case TD_STMT_LOCAL: put_local(p, s); return true;
+  case TD_STMT_BREAK:
+  case TD_STMT_RETURN: put_jump(p, s); return true;
+  case TD_STMT_FOR:
+    if (stops) put_for(p, s);
+    break;
+  case TD_STMT_WHILE:
+    if (stops) put_while(p, s);
+    break;
+  case TD_STMT_IF: put_if(p, s); return true;
+  case TD_STMT_BLOCK:
+    td_text_line(&w->out, "{");
+    body(p, s);
+    td_text_line(&w->out, "}");
+    return true;
+  default:
+    if (stops) td_cpu_stream_put(p, s);
+  }
+  if (!stops) put_plain(p, s);
+  return true;
+}
+
+/* The target of a task: the unit's, with statements that may stop. */
+static TdCTarget target_of_tasks(void) {
+  TdCTarget t = td_cpu_unit_target;
+  t.stmt = stmt;
+  return t;
+}
+
+/* A parameter of u in its frame and as a variable; streams are pointers to rings or pools. */
+static const char *put_param(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
+  TdCWriter *w = p->w;
+  const TdParam *x = &u->unit->param[i];
+  const TdType *t = td_cfamily_type(w, x->type);
+  if (td_type_is_scalar(t)) return scalar(p, x->sym, w->target->cell(w, x->sym, t));
+  const char *name = td_cname_fresh(w, x->sym->name), *declaration;
+  const char **stride = NULL;
+  if (t->kind == TD_T_PORT) {
+    declaration = td_text_fmt(w->arena, "struct td_%s *%s", t->block ? "pool" : "ring", name);
+    stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
+    int64_t n = 1, extent;
+    for (int d = t->rank - 1; d >= 0; d--) {
+      stride[d] = td_text_fmt(w->arena, "%" PRId64, n);
+      td_type_extent(t, d, &extent);
+      n *= extent;
+    }
+  } else if (u->param[i].dense) {
+    declaration = td_cstmt_pointer(w, x->sym, x->type, name, !u->param[i].written);
+  } else {
+    declaration =
+        td_text_fmt(w->arena, "%s *restrict %s", w->target->cell(w, x->sym, t->elem), name);
+    stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
+    for (int d = 0; d < t->rank; d++) {
+      stride[d] = td_text_fmt(w->arena, "%" PRId64, u->param[i].stride[d]);
+      if (!u->param[i].known[d])
+        td_cfamily_refuse(w, "strided-task", x->loc, "give it a block that lies in rows",
+                          "%s of %s is given views with different strides", x->sym->name, u->name);
+    }
+  }
+  td_cname_put(w, x->sym, name, t, stride);
+  td_cpu_task_keep(p, declaration, name);
+  return name;
+}
+
+typedef struct Visit {
+  TdCpuProg *p;
+  TdCpuUnit *u;
+} Visit;
+
+/* Notes a stream of the design that the unit names, as if it were a parameter. */
+static bool note_stream(void *ud, const TdExpr *e) {
+  Visit *v = ud;
+  if (e->kind != TD_EXPR_VIEW || e->sym->kind != TD_SYM_STREAM) return true;
+  if (td_unit_param(v->u->unit, e->sym)) return true;
+  for (size_t i = 0; i < v->u->outer.n; i++)
+    if (v->u->outer.at[i] == e->sym) return true;
+  td_vec_push(v->p->w->arena, &v->u->outer, e->sym);
+  return true;
+}
+
+/* The unit that declares a stream, with the stream. */
+static const TdUnit *design_of(const TdCpuProg *p, TdSym sym, const TdStream **stream) {
+  for (size_t i = 0; i < p->w->prog->nunit; i++)
+    if ((*stream = td_unit_stream(p->w->prog->unit[i], sym))) return p->w->prog->unit[i];
+  return NULL;
+}
+
+/* Declares the design's streams that u names. */
+static void put_outer(TdCpuProg *p, TdCpuUnit *u) {
+  TdCWriter *w = p->w;
+  Visit v = {p, u};
+  td_walk_exprs(w->session->ctx, u->unit->body, note_stream, &v);
+  for (size_t i = 0; i < u->outer.n; i++) {
+    const TdStream *s;
+    const TdUnit *d = design_of(p, u->outer.at[i], &s);
+    const TdType *t = d ? td_unit_type(w->session, d, s->type) : NULL;
+    if (!t) {
+      td_cfamily_refuse(w, "unbound-size", u->unit->loc, "give every size a value",
+                        "stream %s has no extents", u->outer.at[i]->name);
+      return;
+    }
+    const char **stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
+    int64_t n = 1, extent;
+    for (int k = t->rank - 1; k >= 0; k--) {
+      stride[k] = td_text_fmt(w->arena, "%" PRId64, n);
+      td_type_extent(t, k, &extent);
+      n *= extent;
+    }
+    const char *name = td_cname_fresh(w, u->outer.at[i]->name);
+    td_cname_put(w, u->outer.at[i], name, t, stride);
+    td_vec_push(w->arena, &u->outer_field, name);
+    td_cpu_task_keep(p, td_text_fmt(w->arena, "struct td_%s *%s", t->block ? "pool" : "ring", name),
+                     name);
+  }
+}
+
+/* Declares parameters, coordinates and streams as variables of the frame. */
+static void put_names(TdCpuProg *p, TdCpuUnit *u) {
+  TdArena *a = p->w->arena;
+  u->field = TD_NEWN(a, const char *, u->unit->nparam);
+  u->id = TD_NEWN(a, const char *, u->unit->ncoord);
+  for (size_t i = 0; i < u->unit->nparam; i++) u->field[i] = put_param(p, u, i);
+  for (size_t i = 0; i < u->unit->ncoord; i++) u->id[i] = scalar(p, u->unit->coord[i], "int64_t");
+  put_outer(p, u);
+}
+
+/* The leading constants and states of a body, which come before the switch; returns how many. */
+static uint32_t put_constants(TdCpuProg *p, const TdStmt *b) {
+  uint32_t n = 0;
+  for (; n < b->nkid && b->kid[n]->kind == TD_STMT_LOCAL && b->kid[n]->cls != TD_LOCAL_AUTO; n++)
+    td_cstmt_put_one(p->w, b->kid[n]);
+  return n;
+}
+
+void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  TdCpuTask task = {.declare = td_text_new(w->arena), .save = td_text_new(w->arena)};
+  const TdCTarget own = target_of_tasks(), *before = w->target;
+  task.declare.indent = task.save.indent = 1;
+  p->task = &task;
+  w->target = &own;
+  td_cpu_unit_enter(p, u, "me->", out);
+  td_text_line(&p->room.at[0].fields, "struct td_task task;");
+  p->stop = "return 0";
+  put_names(p, u);
+  u->work = td_crange_work(w, u->unit->body);
+  uint32_t first = put_constants(p, u->unit->body);
+  td_text_line(&w->out, "switch (me->task.at) {");
+  td_text_line(&w->out, "case 0:;");
+  const TdStmt *rest = td_stmt_block(w->store, u->unit->body->kid + first,
+                                     u->unit->body->nkid - first, u->unit->loc);
+  td_cstmt_put(w, rest);
+  td_cpu_stream_release(p, 0);
+  td_text_line(&w->out, "}");
+  w->target = before;
+  p->task = NULL;
+  td_cpu_unit_put_struct(out, u->name, "frame", &p->room.at[0].fields);
+  td_cpu_unit_put_state(p, u, out);
+  td_text_line(out, "static int %s(struct td_run *run, struct %s_frame *restrict me%s%s%s) {",
+               u->name, u->name, u->has_state ? ", struct " : "", u->has_state ? u->name : "",
+               u->has_state ? "_state *restrict state" : "");
+  td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task.declare), td_text_str(&w->out));
+  td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");
+  td_text_putf(out, "wait:\n%s  return td_moved;\n}\n\n", td_text_str(&task.save));
+}
