@@ -1,13 +1,11 @@
 /* bind_schedule.c - schedules in Lua: one method for each primitive, read from its struct; steps,
- * undo, log, verify. */
+ * undo, log. */
 #include <string.h>
 #include <time.h>
 
 #include "bind/unit.h"
 #include "check.h"
 #include "rewrite/schedule.h"
-
-#define CLASS_VERDICT "tide.verdict"
 
 typedef struct ScheduleBox {
   TdSchedule s;
@@ -21,6 +19,10 @@ static ScheduleBox *check_schedule(lua_State *L, int idx) {
   ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
   if (!box) td_bind_fail(L, "argument", "a schedule is expected, not %s", luaL_typename(L, idx));
   return box;
+}
+
+const TdSchedule *td_bind_check_schedule(lua_State *L, int idx) {
+  return &check_schedule(L, idx)->s;
 }
 
 const TdProg *td_bind_test_schedule(lua_State *L, int idx) {
@@ -250,12 +252,6 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
   if (t.n < 4000) d->state = td_text_str(&t);
 }
 
-static uint64_t fresh_seed(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
-}
-
 /* Work that a quick check may do: well under 100 ms. */
 #define QUICK_STEPS 2000000
 
@@ -266,7 +262,7 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
   if (b->check == TD_CHECK_OFF) return;
   TdArena *a = td_bind_arena(L);
   const TdVersion *before = box->s.now->parent;
-  TdEvalOptions o = {.seed = fresh_seed(), .bytes = (size_t)2 << 30};
+  TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)2 << 30};
   if (b->check == TD_CHECK_QUICK) o.steps = QUICK_STEPS;
   TdCheck c = td_check_same(a, before->prog, box->s.now->prog, NULL, &o);
   box->verdict = c.verdict;
@@ -437,77 +433,6 @@ static int l_schedule_reference(lua_State *L) {
   return td_bind_reference(L, check_schedule(L, 1)->s.now->prog);
 }
 
-/* The program of a kernel or schedule at idx. */
-static const TdProg *check_program(lua_State *L, int idx) {
-  const TdProg *p = td_bind_test_schedule(L, idx);
-  return p ? p : td_bind_check_unit(L, idx);
-}
-
-/* The text of a verdict: "proved: strict ...", "differs: ...", "not decided: ...". */
-static const char *verdict_text(TdArena *a, const TdCheck *c, TdBind *b) {
-  TdText t = td_text_new(a);
-  if (c->verdict == TD_EVAL_EQUAL) {
-    td_text_putf(&t, "proved: %s (at %s)", td_domain_level_name(c->level), c->sizes);
-  } else if (c->verdict == TD_EVAL_DIFFERS) {
-    td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
-  } else {
-    TdText why = td_text_new(a);
-    td_diag_print(&why, &c->diag, b->session->sources);
-    td_text_putf(&t, "not decided: %s", c->diag.message);
-    td_text_putf(&t, "\n%s", td_text_str(&why));
-  }
-  return td_text_str(&t);
-}
-
-/* Pushes the level or nil, then the verdict. */
-static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_sizes) {
-  TdBind *b = td_bind_enter(L);
-  if (c->verdict == TD_EVAL_EQUAL)
-    lua_pushstring(L, td_domain_level_name(c->level));
-  else
-    lua_pushnil(L);
-  lua_createtable(L, 0, 6);
-  if (c->verdict == TD_EVAL_EQUAL) {
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "level");
-    lua_pushstring(L, c->sizes);
-    lua_setfield(L, -2, "sizes");
-    lua_pushboolean(L, all_sizes);
-    lua_setfield(L, -2, "all_sizes");
-  }
-  if (c->verdict == TD_EVAL_DIFFERS) {
-    lua_createtable(L, 0, 2);
-    lua_pushstring(L, c->element);
-    lua_setfield(L, -2, "element");
-    lua_pushstring(L, c->shown);
-    lua_setfield(L, -2, "shown");
-    lua_setfield(L, -2, "witness");
-  }
-  lua_pushstring(L, verdict_text(a, c, b));
-  lua_setfield(L, -2, "text");
-  luaL_setmetatable(L, CLASS_VERDICT);
-  return 2;
-}
-
-static int compare(lua_State *L, const TdProg *x, const TdProg *y, bool all_sizes) {
-  TdArena *a = td_bind_arena(L);
-  TdEvalOptions o = {.seed = fresh_seed(), .bytes = (size_t)4 << 30};
-  TdCheck c = td_check_same(a, x, y, NULL, &o);
-  return push_verdict(L, a, &c, all_sizes && c.verdict == TD_EVAL_EQUAL);
-}
-
-/* s:verify(): is the schedule still the kernel it began as? */
-static int l_verify(lua_State *L) {
-  ScheduleBox *box = check_schedule(L, 1);
-  const TdVersion *start = td_schedule_at(&box->s, 0);
-  return compare(L, start->prog, box->s.now->prog, !box->s.now->used_value);
-}
-
-/* tide.verify(a, b). */
-static int l_verify_two(lua_State *L) {
-  return compare(L, check_program(L, 1), check_program(L, 2), false);
-}
-
 /* tide.check(on): whether each step is followed by an equivalence check; returns how many were
    proved since the last call. */
 static int l_check(lua_State *L) {
@@ -523,11 +448,6 @@ static int l_schedule_index(lua_State *L) {
   return td_bind_method(L, TD_CLASS_SCHEDULE, luaL_checkstring(L, 2));
 }
 
-static int l_verdict_tostring(lua_State *L) {
-  lua_getfield(L, 1, "text");
-  return 1;
-}
-
 /* Adds one method for each primitive to the table on top. */
 static void add_primitives(lua_State *L) {
   for (int i = 0; td_prims[i]; i++) {
@@ -538,7 +458,6 @@ static void add_primitives(lua_State *L) {
 }
 
 void td_bind_open_schedule(lua_State *L) {
-  static const luaL_Reg verdict_meta[] = {{"__tostring", l_verdict_tostring}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__index", l_schedule_index},
                                   {"__call", l_schedule_call},
                                   {"__tostring", l_schedule_tostring},
@@ -553,19 +472,15 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"can", l_can},
                                      {"reference", l_schedule_reference},
                                      {"reset", td_bind_reset},
-                                     {"verify", l_verify},
+                                     {"verify", td_bind_verify_schedule},
                                      {"constants", l_schedule_constants},
                                      {NULL, NULL}};
-  td_bind_class(L, CLASS_VERDICT, verdict_meta, NULL);
-  lua_pop(L, 1);
   td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);
   lua_getfield(L, -1, "methods");
   add_primitives(L);
   lua_pop(L, 2);
   lua_pushcfunction(L, l_schedule);
   lua_setfield(L, -2, "schedule");
-  lua_pushcfunction(L, l_verify_two);
-  lua_setfield(L, -2, "verify");
   lua_pushcfunction(L, l_check);
   lua_setfield(L, -2, "check");
   td_bind_note_words(L);

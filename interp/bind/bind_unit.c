@@ -190,7 +190,9 @@ static int l_unit_native(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
   lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
   if (!lua_isfunction(L, -1))
-    return td_bind_fail(L, "native", "'%s' has no Lua function to run", td_prog_root(p)->sym->name);
+    return td_bind_fail(L, "native", "'%s' has no Lua function to run%s",
+                        td_prog_root(p)->sym->name,
+                        lua_isboolean(L, -1) ? " at sizes other than the function's own" : "");
   lua_replace(L, 1);
   td_bind_name_arguments(L, p, 2);
   int n = lua_gettop(L) - 1;
@@ -236,13 +238,13 @@ static TdSize *read_sizes(lua_State *L, TdBind *b, TdArena *a, int idx, size_t *
   return v.at;
 }
 
-/* Pushes p, of the store of unit 1, with the same Lua function. */
-static int push_sibling(lua_State *L, const TdProg *p) {
-  lua_getiuservalue(L, 1, TD_UNIT_STORE);
-  td_bind_push_unit(L, -1, p);
-  lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
-  lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
-  return 1;
+/* Whether one of u's values is among the n sizes as another value. */
+static bool changes_value(const TdUnit *u, const TdSize *list, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const TdSize *own = td_unit_size(u, list[i].name);
+    if (own && own->known && own->value != list[i].value) return true;
+  }
+  return false;
 }
 
 /* k:at {M = 5}: the program at other sizes. */
@@ -255,7 +257,14 @@ static int l_unit_at(lua_State *L) {
   TdSize *list = read_sizes(L, b, a, 2, &n);
   const TdProg *at = td_at_sizes(p, list, n, &d);
   if (!at || !td_bind_check_program(b, at, &d)) return td_bind_raise(L, &d);
-  return push_sibling(L, at);
+  lua_getiuservalue(L, 1, TD_UNIT_STORE);
+  td_bind_push_unit(L, -1, at);
+  if (changes_value(td_prog_root(p), list, n))
+    lua_pushboolean(L, false);
+  else
+    lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
+  lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
+  return 1;
 }
 
 /* p, whose units are not shared yet, as the instance `name`: its root is called so. */

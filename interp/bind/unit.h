@@ -3,6 +3,7 @@
 #define TD_BIND_UNIT_H
 
 #include "bind/bind.h"
+#include "rewrite/schedule.h"
 
 /* User values of a unit. */
 enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
@@ -24,6 +25,14 @@ int td_bind_check_again(lua_State *L);
 /* d:depths(): least depths by stream, and the bits that they take; nil and the error if there are
    none, or data decides. */
 int td_bind_check_depths(lua_State *L);
+
+/* bind_schedule.c: the schedule at idx, or raises. */
+const TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
+
+/* bind_verify.c */
+int td_bind_verify_schedule(lua_State *L);
+/* A number that no two calls share, for fingerprints. */
+uint64_t td_bind_fresh_seed(void);
 
 /* bind_run.c */
 /* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */

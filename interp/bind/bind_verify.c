@@ -1,0 +1,202 @@
+/* bind_verify.c - tide.verify and s:verify in Lua: are two programs the same?
+
+   Options: concrete = {"len"} keeps arguments at numbers instead of symbols, for programs whose
+   control depends on them; concrete = {len = v} says which numbers. What is not said is drawn:
+   integers from 0 up to the least extent of the program's arrays, so that they may be indices. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "bind/tensor.h"
+#include "bind/unit.h"
+#include "check.h"
+
+#define CLASS_VERDICT "tide.verdict"
+
+uint64_t td_bind_fresh_seed(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
+}
+
+/* The program of a kernel or schedule at idx. */
+static const TdProg *check_program(lua_State *L, int idx) {
+  const TdProg *p = td_bind_test_schedule(L, idx);
+  return p ? p : td_bind_check_unit(L, idx);
+}
+
+/* Arguments that stay concrete, under way. */
+typedef struct Concrete {
+  lua_State *L;
+  TdArena *arena;
+  const TdProg *prog;
+  TdEvalArg *arg; /* one a parameter; NULL while there are none */
+  uint64_t seed, span;
+} Concrete;
+
+/* The least extent of the array parameters of u, at least 1. */
+static uint64_t least_extent(const TdUnit *u) {
+  uint64_t least = 0;
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = u->param[i].type;
+    for (int d = 0; t->kind == TD_T_TENSOR && d < t->rank; d++) {
+      int64_t n;
+      if (td_unit_value(u, t->dim[d], &n) && n > 0 && (!least || (uint64_t)n < least))
+        least = (uint64_t)n;
+    }
+  }
+  return least ? least : 1;
+}
+
+static uint64_t draw(Concrete *c, const TdType *t) {
+  c->seed = td_map_mix(c->seed, 1);
+  if (t->kind != TD_T_FLOAT) return td_num_wrap(t, c->seed % c->span);
+  return td_num_of_double(td_num_round(t, ldexp((double)(c->seed >> 42), -21) - 1));
+}
+
+/* The tensor at the top of the stack as the values of a parameter of type t. */
+static TdTensor *given_tensor(Concrete *c, const char *name, const TdType *t) {
+  TdTensorBox *box = luaL_testudata(c->L, -1, TD_CLASS_TENSOR);
+  if (!box || box->tensor->type != t)
+    td_bind_fail(c->L, "argument", "concrete.%s: a tensor of type %s is expected, not %s", name,
+                 td_type_str(c->arena, t), td_bind_words(c->L, -1));
+  td_bind_check_written(c->L, box->tensor);
+  return box->tensor;
+}
+
+static TdTensor *drawn_tensor(Concrete *c, const TdType *t) {
+  TdTensor *x = td_tensor_new(c->arena, t, false);
+  unsigned char *p = x->data;
+  for (int64_t n = td_tensor_count(x); n > 0; n--, p += td_type_bytes(t))
+    td_num_store(t->elem, p, draw(c, t->elem));
+  return x;
+}
+
+/* Makes the argument `name` concrete: with the value at the top of the stack, or a drawn one. */
+static void take_argument(Concrete *c, const char *name, bool given) {
+  const TdUnit *u = td_prog_root(c->prog);
+  size_t i = 0;
+  while (i < u->nparam && strcmp(u->param[i].sym->name, name) != 0) i++;
+  if (i == u->nparam)
+    td_bind_fail(c->L, "argument", "concrete: '%s' has no argument '%s'", u->sym->name, name);
+  const TdType *t = td_unit_type(c->prog->store->session, u, u->param[i].type);
+  if (t->kind == TD_T_TENSOR && !td_type_count(t, &(int64_t){0}))
+    td_bind_fail(c->L, "argument", "concrete: the shape of '%s' needs sizes with values: k:at {..}",
+                 name);
+  if (t->kind == TD_T_TENSOR) {
+    c->arg[i].tensor = given ? given_tensor(c, name, t) : drawn_tensor(c, t);
+    return;
+  }
+  if (t->kind == TD_T_PORT)
+    td_bind_fail(c->L, "argument", "concrete: '%s' is a stream, which stays symbolic", name);
+  c->arg[i].has_scalar = true;
+  if (!given)
+    c->arg[i].scalar = draw(c, t);
+  else if (!td_bind_to_stored(c->L, lua_gettop(c->L), t, &c->arg[i].scalar))
+    td_bind_fail_stored(c->L, lua_gettop(c->L), t, "");
+}
+
+/* The option `concrete` of the table at idx, or NULL. */
+static const TdEvalArg *read_concrete(lua_State *L, int idx, TdArena *a, const TdProg *p) {
+  static const char *const options[] = {"concrete", NULL};
+  if (!td_bind_check_options(L, idx, options)) return NULL;
+  int type = lua_getfield(L, idx, "concrete");
+  if (type == LUA_TNIL) return NULL;
+  if (type != LUA_TTABLE)
+    td_bind_fail(L, "argument", "concrete is a list of arguments, {\"len\"} or {len = v}, not %s",
+                 td_bind_words(L, -1));
+  int list = lua_gettop(L);
+  const TdUnit *u = td_prog_root(p);
+  Concrete c = {L, a, p, TD_NEWN(a, TdEvalArg, u->nparam + 1), 1, least_extent(u)};
+  for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) {
+    bool given = lua_type(L, -2) == LUA_TSTRING;
+    if (!given && lua_type(L, -1) != LUA_TSTRING)
+      td_bind_fail(L, "argument", "concrete holds names of arguments, not %s",
+                   td_bind_words(L, -1));
+    take_argument(&c, lua_tostring(L, given ? -2 : -1), given);
+  }
+  return c.arg;
+}
+
+/* The text of a verdict: "proved: strict ...", "differs: ...", "not decided: ...". */
+static const char *verdict_text(TdArena *a, const TdCheck *c, bool all_sizes, TdBind *b) {
+  TdText t = td_text_new(a);
+  if (c->verdict == TD_EVAL_EQUAL) {
+    td_text_putf(&t, "proved: %s (at %s%s)", td_domain_level_name(c->level), c->sizes,
+                 all_sizes ? "; every step legal at all sizes" : "");
+  } else if (c->verdict == TD_EVAL_DIFFERS) {
+    td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
+  } else {
+    TdText why = td_text_new(a);
+    td_diag_print(&why, &c->diag, b->session->sources);
+    td_text_putf(&t, "not decided: %s", c->diag.message);
+    td_text_putf(&t, "\n%s", td_text_str(&why));
+  }
+  return td_text_str(&t);
+}
+
+/* Pushes the level or nil, then the verdict. */
+static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_sizes) {
+  TdBind *b = td_bind_enter(L);
+  if (c->verdict == TD_EVAL_EQUAL)
+    lua_pushstring(L, td_domain_level_name(c->level));
+  else
+    lua_pushnil(L);
+  lua_createtable(L, 0, 6);
+  if (c->verdict == TD_EVAL_EQUAL) {
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "level");
+    lua_pushstring(L, c->sizes);
+    lua_setfield(L, -2, "sizes");
+    lua_pushboolean(L, all_sizes);
+    lua_setfield(L, -2, "all_sizes");
+  }
+  if (c->verdict == TD_EVAL_DIFFERS) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, c->element);
+    lua_setfield(L, -2, "element");
+    lua_pushstring(L, c->shown);
+    lua_setfield(L, -2, "shown");
+    lua_setfield(L, -2, "witness");
+  }
+  lua_pushstring(L, verdict_text(a, c, all_sizes, b));
+  lua_setfield(L, -2, "text");
+  luaL_setmetatable(L, CLASS_VERDICT);
+  return 2;
+}
+
+/* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
+   led from one to the other. */
+static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
+  TdArena *a = td_bind_arena(L);
+  const TdEvalArg *concrete = read_concrete(L, idx, a, x);
+  TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)4 << 30};
+  TdCheck c = td_check_same(a, x, y, concrete, &o);
+  return push_verdict(L, a, &c, stepwise && !concrete && c.verdict == TD_EVAL_EQUAL);
+}
+
+/* s:verify(options): is the schedule still the kernel it began as? */
+int td_bind_verify_schedule(lua_State *L) {
+  lua_settop(L, 2);
+  const TdSchedule *s = td_bind_check_schedule(L, 1);
+  return compare(L, td_schedule_at(s, 0)->prog, s->now->prog, 2, !s->now->used_value);
+}
+
+/* tide.verify(a, b, options). */
+static int l_verify(lua_State *L) {
+  lua_settop(L, 3);
+  return compare(L, check_program(L, 1), check_program(L, 2), 3, false);
+}
+
+static int l_tostring(lua_State *L) {
+  lua_getfield(L, 1, "text");
+  return 1;
+}
+
+void td_bind_open_verify(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {NULL, NULL}};
+  td_bind_class(L, CLASS_VERDICT, meta, NULL);
+  lua_pop(L, 1);
+  lua_pushcfunction(L, l_verify);
+  lua_setfield(L, -2, "verify");
+}

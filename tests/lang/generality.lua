@@ -1,0 +1,197 @@
+-- The tests of generality of the IR (ir.md 6), by number. 2 is tests/unit/num_test.c, 13 and the
+-- network model of 14 are unit tests too.
+local tide = require "tide"
+local t = require "tap"
+local p = require "programs"
+local i8, i16, i32, i64, u8, index, grid = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.index, tide.grid
+
+local function gemm_of(M, N, K)
+  local gemm = tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+    for i, j in grid(M, N, "PE") do
+      for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+    end
+  end}
+  return gemm
+end
+
+-- A schedule's step refused as illegal; its error.
+local function refused(s, code, ...)
+  local args = table.pack(...)
+  return t.fails(function() s[args[1]](s, table.unpack(args, 2, args.n)) end,
+    {kind = "illegal", code = code})
+end
+
+local function capture_refused(code, spec)
+  return t.fails(function() tide.kernel(spec) end, {code = code})
+end
+
+t.test("3: sizes keep their names, take other values, and are assumed to divide", function()
+  local gemm = gemm_of(8, 16, 24)
+  local text = tostring(gemm)
+  for _, name in ipairs {"M", "N", "K"} do t.has(text, name .. " - 1") end
+  p.foreign(gemm:at {M = 7, N = 5, K = 9}, tide.random(i8[7][9], 1), tide.random(i8[9][5], 2), i32[7][5](0))
+  local s = tide.schedule(gemm)
+  s:split("k", 8, {tail = "perfect"})
+  t.has(tostring(s), "tide.assume(K % 8 == 0)")
+  local again = load(tostring(s))()
+  p.foreign(again:at {K = 16}, tide.random(i8[8][16], 1), tide.random(i8[16][16], 2), i32[8][16](0))
+  t.fails(function() again:at {K = 9} end, {kind = "illegal", code = "assume"})
+end)
+
+t.test("4: sizes without values, a triangle: bounds proved, reorder decided for all", function()
+  local I, J = tide.size "I", tide.size "J"
+  local tri = tide.kernel {A = i32[I][J], B = i32[I][J], function(A, B)
+    tide.assume(I <= J)
+    for i = 0, I - 1 do
+      for j = 0, i do B[i][j] = B[i][j] + A[i][j] * 2 end
+    end
+  end}
+  local s = tide.schedule(tri)
+  s:reorder("j", "i")
+  for _, z in ipairs {{1, 1}, {3, 5}, {6, 6}} do
+    local A, B = tide.random(i32[z[1]][z[2]], 1), tide.random(i32[z[1]][z[2]], 2)
+    local C = B:copy()
+    tri(A, B)
+    s(A, C)
+    t.ok(B:equal(C))
+  end
+  capture_refused("index-range", {A = i32[I][J], function(A)
+    for i = 0, I do for j = 0, J - 1 do A[i][j] = 0 end end
+  end})
+end)
+
+t.test("5: a tensor declared in a loop is private to the iteration", function()
+  local function scratch(inside)
+    local k = inside and tide.kernel {A = i32[4][8], B = i32[4], function(A, B)
+      for i = 0, 3 do
+        local s = i32[8]()
+        for j = 0, 7 do s[j] = A[i][j] * 2 end
+        for j = 0, 7 do B[i] = B[i] + s[7 - j] end
+      end
+    end} or tide.kernel {A = i32[4][8], B = i32[4], function(A, B)
+      local s = i32[8]()
+      for i = 0, 3 do
+        for j = 0, 7 do s[j] = A[i][j] * 2 end
+        for j = 0, 7 do B[i] = B[i] + s[7 - j] end
+      end
+    end}
+    return k
+  end
+  local s = tide.schedule(scratch(true))
+  s:parallel "i"
+  t.eq(s:verify(), "strict")
+  local e = refused(tide.schedule(scratch(false)), nil, "parallel", "i")
+  t.ok(e.witness.first.at ~= e.witness.second.at, tostring(e))
+  local early = tide.kernel {B = i32[8], function(B)
+    local s = i32[8]()
+    for i = 0, 7 do B[i] = s[i] end
+  end}
+  local fault = t.fails(function() early:reference(i32[8](0)) end, {kind = "illegal"})
+  t.has(tostring(fault), "for i = 0, 7 do B[i] = s[i] end")
+end)
+
+t.test("6: one array passed twice: read, yes; written, no; views by what they share", function()
+  local add = tide.kernel {x = i32[4], y = i32[4], z = i32[4], function(x, y, z)
+    for i = 0, 3 do z[i] = x[i] + y[i] end
+  end}
+  p.same(tide.kernel {A = i32[4], B = i32[4], function(A, B) add(A, A, B) end},
+    tide.random(i32[4], 1), i32[4](0))
+  capture_refused("overlap", {A = i32[4], B = i32[4], function(A, B) add(A, B, A) end})
+  p.same(tide.kernel {A = i32[12], function(A)
+    add(A:slice {0, 4}, A:slice {4, 8}, A:slice {8, 12})
+  end}, tide.random(i32[12], 1))
+  capture_refused("overlap", {A = i32[12], function(A)
+    add(A:slice {0, 4}, A:slice {2, 6}, A:slice {5, 9})
+  end})
+end)
+
+t.test("7: data-dependent indices, while, break and return stay one statement", function()
+  local gather = tide.kernel {x = i32[8], col = index[8], y = i32[6], function(x, col, y)
+    for i = 0, 5 do
+      for j = 0, 7 do y[i] = y[i] + x[col[j]] end
+    end
+  end}
+  local col = tide.tensor(index[8], {3, 1, 4, 1, 5, 0, 2, 6})
+  p.same(gather, tide.random(i32[8], 1), col, i32[6](0))
+  local s = tide.schedule(gather)
+  s:split("i", 4)
+  s:split("j", 3)
+  local level, verdict = s:verify()
+  t.eq(level, nil)
+  t.has(tostring(verdict), "not decided")
+  t.eq(s:verify {concrete = {"col"}}, "strict")
+  t.eq(s:verify {concrete = {col = col}}, "strict")
+  local scatter = tide.kernel {x = i32[8], col = index[8], y = i32[8], function(x, col, y)
+    for i = 0, 5 do
+      for j = 0, 7 do y[col[j]] = x[j] + i end
+    end
+  end}
+  local e = refused(tide.schedule(scatter), nil, "reorder", "j", "i")
+  t.has(tostring(e), "y[col[j]]")
+  local stops = tide.kernel {x = i32[8], y = i32[1], function(x, y)
+    local n = 0
+    while n < 8 do
+      if x[n] < 0 then break end
+      n = n + 1
+    end
+    if n == 8 then return end
+    for i = 0, 7 do y[0] = y[0] + x[i] end
+  end}
+  p.same(stops, tide.random(i32[8], 3), i32[1](0))
+end)
+
+t.test("8: puts to one stream element keep their order", function()
+  local function source(way)
+    local make = {
+      one = function(Z) for i = 0, 2 do for j = 0, 3 do Z[0]:put(i * 4 + j) end end end,
+      each = function(Z) for i = 0, 2 do for j = 0, 3 do Z[i]:put(j) end end end,
+    }
+    local k = tide.kernel {Z = tide.stream(i32)[3], make[way], name = "source"}
+    return k
+  end
+  local e = refused(tide.schedule(source "one"), nil, "reorder", "j", "i")
+  t.has(tostring(e), "Z[0]")
+  local s = tide.schedule(source "each")
+  s:reorder("j", "i")
+end)
+
+t.test("9: a tensor statement is its loops", function()
+  local M, N, K = 3, 4, 5
+  local whole = tide.kernel {A = i8[M][K], B = i8[K][N], D = i32[M][N], C = i32[M][N],
+    function(A, B, D, C) C:set(tide.matmul(A, B) + D) end}
+  local nest = tide.kernel {A = i8[M][K], B = i8[K][N], D = i32[M][N], C = i32[M][N],
+    function(A, B, D, C)
+      for i, j in grid(M, N) do
+        local acc = i32(0)
+        for k = 0, K - 1 do acc = acc + A[i][k] * B[k][j] end
+        C[i][j] = acc + D[i][j]
+      end
+    end}
+  t.eq(tide.verify(whole, nest), "strict")
+  local args = {tide.random(i8[M][K], 1), tide.random(i8[K][N], 2), tide.random(i32[M][N], 3), i32[M][N](0)}
+  local C = p.same(whole, table.unpack(args))
+  t.ok(select(4, p.same(nest, table.unpack(args))):equal(select(4, p.same(whole, table.unpack(args)))), C)
+end)
+
+t.test("10: a kernel with ports, alone and as four instances", function()
+  local merge = tide.kernel {a = tide.stream(i32), b = tide.stream(i32), c = tide.stream(i32), n = index,
+    function(a, b, c, n)
+      local x, y = i32(0), i32(0)
+      x = a:get()
+      y = b:get()
+      for _ = 1, 2 * n do
+        if x <= y then
+          c:put(x)
+          x = a:get()
+        else
+          c:put(y)
+          y = b:get()
+        end
+      end
+    end}
+  local a, b, c = {1, 4, 9, 100}, {2, 3, 8, 100}, {}
+  merge:reference(a, b, c, 3)
+  t.eq(c, {1, 2, 3, 4, 8, 9})
+end)
+
+t.done()
