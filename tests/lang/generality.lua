@@ -192,6 +192,163 @@ t.test("10: a kernel with ports, alone and as four instances", function()
   local a, b, c = {1, 4, 9, 100}, {2, 3, 8, 100}, {}
   merge:reference(a, b, c, 3)
   t.eq(c, {1, 2, 3, 4, 8, 9})
+  local function tree(left)
+    local N = 4
+    return tide.design(function(d)
+      local X, Y = d:stream(i32, {8}), d:stream(i32, {2, 2})
+      d.feed = tide.task {map = {8}, A = i32[8][N]:layout "S0R", function(A, q)
+        for i = 0, N - 1 do X[q]:put(A[0][i]) end
+        X[q]:put(1000000)
+      end}
+      d.m = left == "shared" and
+        tide.task {map = {4}, function(m) merge(X[m // 2], X[2 * m + 1], Y[m // 2][m % 2], N) end} or
+        tide.task {map = {4}, function(m) merge(X[2 * m], X[2 * m + 1], Y[m // 2][m % 2], N) end}
+      d.out = tide.task {map = {2, 2}, B = i32[2][2][2 * N]:layout "S0S1R", function(B, i, j)
+        for k = 0, 2 * N - 1 do B[0][0][k] = Y[i][j]:get() end
+      end}
+    end)
+  end
+  local A, B = tide.random(i32[8][4], 1, {lo = 0, hi = 100}), i32[2][2][8](0)
+  local rows = A:table()
+  for _, row in ipairs(rows) do table.sort(row) end
+  local sorted = tide.tensor(i32[8][4], rows)
+  tree "own"(sorted, B)
+  for m = 0, 3 do
+    local want = table.move(rows[2 * m + 2], 1, 4, 5, rows[2 * m + 1])
+    table.sort(want)
+    t.eq(B[m // 2][m % 2]:table(), want)
+  end
+  local e = t.fails(function() tree "shared" end, {kind = "illegal"})
+  t.has(tostring(e), "m[0]")
+  t.has(tostring(e), "m[1]")
+end)
+
+t.test("11: block streams: ping-pong at depth 1 and 2; slots count in deadlock", function()
+  local N, B = 6, 4
+  local function pingpong(depth, held)
+    return tide.design(function(d)
+      local Z = d:stream(i32[B], {depth = depth, block = true})
+      d.fill = held and tide.task {A = i32[N][B], function(A)
+        for i = 0, N // 2 - 1 do
+          local a, b = Z:slot(), Z:slot()
+          for j = 0, B - 1 do a[j], b[j] = A[2 * i][j] * 2, A[2 * i + 1][j] * 2 end
+          Z:put(a)
+          Z:put(b)
+        end
+      end} or tide.task {A = i32[N][B], function(A)
+        for i = 0, N - 1 do
+          local b = Z:slot()
+          for j = 0, B - 1 do b[j] = A[i][j] * 2 end
+          Z:put(b)
+        end
+      end}
+      d.use = tide.task {C = i32[N], function(C)
+        for i = 0, N - 1 do
+          local b = Z:get()
+          for j = 0, B - 1 do C[i] = C[i] + b[j] end
+        end
+      end}
+    end)
+  end
+  local A, C, D = tide.random(i32[N][B], 1), i32[N](0), i32[N](0)
+  pingpong(1)(A, C)
+  for i = 0, N - 1 do
+    for j = 0, B - 1 do D[i] = D[i] + A[i][j] * 2 end
+  end
+  t.ok(C:equal(D))
+  for _, held in ipairs {false, true} do
+    C:set(0)
+    pingpong(2, held)(A, C)
+    t.ok(C:equal(D))
+  end
+  local e = t.fails(function() pingpong(1, true) end, {kind = "illegal", code = "deadlock"})
+  t.has(tostring(e), "depth 2")
+end)
+
+t.test("12: rings: put first runs, get first names its cycle; counts of both ends", function()
+  local function ring(first)
+    return tide.design(function(d)
+      local X, Y = d:stream(i32, {depth = 1}), d:stream(i32, {depth = 1})
+      d.a = first == "put" and tide.task {A = i32[1], function(A)
+        for _ = 1, 5 do
+          X:put(A[0])
+          A[0] = Y:get()
+        end
+      end} or tide.task {A = i32[1], function(A)
+        for _ = 1, 5 do
+          A[0] = Y:get()
+          X:put(A[0])
+        end
+      end}
+      d.b = tide.task {function()
+        for _ = 1, 5 do
+          local v = X:get()
+          Y:put(v + 1)
+        end
+      end}
+    end)
+  end
+  local A = i32[1](1)
+  ring "put"(A)
+  t.eq(A:table(), {6})
+  local e = t.fails(function() ring "get" end, {kind = "illegal", code = "deadlock"})
+  t.has(tostring(e), "a -> Y -> b -> X -> a")
+  local N = 6
+  e = t.fails(function()
+    tide.design(function(d)
+      local X = d:stream(i32, {depth = 1})
+      d.a = tide.task {A = i32[2 * N], function(A) for i = 0, 2 * N - 1 do X:put(A[i]) end end}
+      d.b = tide.task {B = i32[N], function(B) for i = 0, N - 1 do B[i] = X:get() end end}
+    end)
+  end, {kind = "illegal"})
+  t.has(tostring(e), "a puts 2 * N = 12")
+  t.has(tostring(e), "b gets N = 6")
+end)
+
+-- A step that is legal, chosen by the generator among those that can() accepts.
+local function random_step(s, draw)
+  local loops = s:loops()
+  local function any() return loops[draw(#loops)] end
+  local steps = {
+    function() return "split", any(), draw(4) + 1 end,
+    function() return "reorder", any(), any() end,
+    function() return "fuse", any(), any() end,
+    function() return "pipeline", any() end,
+    function() return "unroll", any() end,
+    function() return "parallel", any() end,
+  }
+  for _ = 1, 60 do
+    local step = table.pack(steps[draw(#steps)]())
+    if s:can(table.unpack(step, 1, step.n)) then return step end
+  end
+end
+
+t.test("15: ten random legal steps: undo, the log in a new process, instances apart", function()
+  local seed = 7
+  local function draw(n)
+    seed = seed * 6364136223846793005 + 1442695040888963407
+    return (seed >> 33) % n + 1
+  end
+  local path = t.tmp "log.lua"
+  for round = 1, 6 do
+    local s = tide.schedule(gemm_of(4, 5, 6))
+    local texts = {[0] = tostring(s)}
+    for n = 1, 10 do
+      local step = random_step(s, draw)
+      if not step then break end
+      s[step[1]](s, table.unpack(step, 2, step.n))
+      texts[n] = tostring(s)
+    end
+    t.ok(s:verify(), s:log())
+    local f = assert(io.open(path, "wb"))
+    f:write(("local k = load(%q)()\nlocal s = load(%q)(k)\nio.write(tostring(s))\n"):format(texts[0],
+      s:log()))
+    f:close()
+    local pipe = assert(io.popen(("'%s' '%s' 2>&1"):format(arg[-1], path)))
+    t.eq(pipe:read "a", texts[#texts], "round " .. round)
+    pipe:close()
+    for n = #texts - 1, 0, -1 do t.eq(tostring(s:undo()), texts[n]) end
+  end
 end)
 
 t.done()
