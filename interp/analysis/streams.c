@@ -3,6 +3,8 @@
 
 #include "analysis/counts.h"
 #include "analysis/jam.h"
+#include "analysis/layouts.h"
+#include "analysis/share.h"
 
 enum { ORDER_BUDGET = 1 << 26 };
 
@@ -38,10 +40,14 @@ static bool check_net(const TdNet *n, TdArena *keep, const char **open, TdDiag *
 
 bool td_streams_check(const TdAsk *q, const char **open, TdDiag *d) {
   const char *left = NULL;
+  if (!td_layouts_check(q, d)) return false;
   TdArena *scratch = td_arena_scratch(td_affine_ctx(q->affine));
   const TdNet *n = td_net_of(scratch, q->prog, d);
   bool ok = n && check_net(n, q->arena, &left, d);
   td_arena_free(scratch);
+  const char *shared = NULL;
+  ok = ok && td_share_check(q, &shared, d);
+  if (!left) left = shared;
   if (open) *open = ok ? left : NULL;
   return ok;
 }
