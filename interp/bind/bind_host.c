@@ -186,26 +186,13 @@ static int64_t host_length(void *ud, uintptr_t table) {
   return n;
 }
 
-/* Tree and function of a handle; false when it has no source. */
-static bool find_source(const Host *h, uintptr_t fn, const TdAst **ast, const TdAstFn **source) {
-  TdBind *b = td_bind_enter(h->L);
-  TdDiag d = {.arena = b->session->arena};
+static bool host_source(void *ud, uintptr_t fn, const TdAst **ast, const TdAstFn **source,
+                        TdDiag *d) {
+  const Host *h = ud;
   push_handle(h, fn);
-  bool ok = td_bind_function(h->L, -1, ast, source, &d);
+  bool ok = td_bind_function(h->L, -1, ast, source, d);
   lua_pop(h->L, 1);
   return ok;
-}
-
-static const TdAstFn *host_source(void *ud, uintptr_t fn) {
-  const TdAst *ast;
-  const TdAstFn *source;
-  return find_source(ud, fn, &ast, &source) ? source : NULL;
-}
-
-static const TdAst *host_chunk(void *ud, uintptr_t fn) {
-  const TdAst *ast;
-  const TdAstFn *source;
-  return find_source(ud, fn, &ast, &source) ? ast : NULL;
 }
 
 TdHost td_bind_host(lua_State *L, int anchor) {
@@ -218,8 +205,7 @@ TdHost td_bind_host(lua_State *L, int anchor) {
                   .global = host_global,
                   .field = host_field,
                   .length = host_length,
-                  .source = host_source,
-                  .chunk = host_chunk};
+                  .source = host_source};
 }
 
 /* words[value of "a.b"] = word for each of the space-separated paths; the module is at `module`,

@@ -49,7 +49,7 @@ static TdVal lower_op_call(TdIrgen *l, TdOp op, const TdAstExpr *e) {
   if (chain && !fold_chain(l, op, v, n, e->loc)) return td_irgen_failed();
   if (chain) v += n - 2;
   if (td_irgen_const_call(l, op, v, arity, e->loc, &r)) return r;
-  if (op == TD_OP_SELECT) {
+  if (op == TD_OP_SELECT && v[0].kind != TD_V_TENSOR) {
     const TdExpr *cond = td_irgen_to_bool(l, v[0]);
     if (!cond) return td_irgen_failed();
     v[0] = td_irgen_scalar(cond);

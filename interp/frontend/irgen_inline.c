@@ -123,11 +123,10 @@ TdVal td_irgen_inline(TdIrgen *l, const TdConst *c, const TdAstExpr *e) {
   size_t nargs;
   TdVal *arg = td_irgen_values(l, e->call.args, &nargs);
   if (!arg) return td_irgen_failed();
-  TdFrame f = {.fn = c->handle,
-               .source = l->host->source(l->host->ud, c->handle),
-               .ast = l->host->chunk(l->host->ud, c->handle)};
-  if (!f.source) {
-    td_irgen_fail(l, "no-source", e->loc, "this function has no source: it cannot be inlined");
+  TdFrame f = {.fn = c->handle};
+  TdDiag why = {.arena = l->diag->arena};
+  if (!l->host->source(l->host->ud, c->handle, &f.ast, &f.source, &why)) {
+    td_irgen_fail(l, why.code, e->loc, "%s", why.message);
     return td_irgen_failed();
   }
   if (!check_call(l, &f, e, nargs)) return td_irgen_failed();
@@ -191,7 +190,7 @@ static bool join_one(TdIrgen *l, const TdResults *of, size_t i, const TdStmt **a
   }
   const TdType *t = td_promote_join(l->session, e[0]->type, e[1]->type);
   if (!t) return td_irgen_fail(l, "join", loc, "the branches return values of no common type");
-  TdSym sym = td_irgen_declare(l, "result", TD_SYM_LOCAL);
+  TdSym sym = td_irgen_declare_new(l, "result", TD_SYM_LOCAL);
   td_irgen_emit(l, td_stmt_local(l->store, sym, t, TD_INIT_NONE, NULL, loc));
   *out = td_irgen_scalar(td_expr_load(l->arena, sym, t, NULL, 0, loc));
   out->exact = true;

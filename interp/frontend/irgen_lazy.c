@@ -15,7 +15,7 @@ static TdVal lower_aside(TdIrgen *l, const TdAstExpr *e, TdStmts *list) {
 /* A local called `want` of type t; its value is e, or comes later when e is NULL. */
 static const TdExpr *declare(TdIrgen *l, const char *want, const TdType *t, const TdExpr *e,
                              TdLoc loc) {
-  TdSym sym = td_irgen_declare(l, want, TD_SYM_LOCAL);
+  TdSym sym = td_irgen_declare_new(l, want, TD_SYM_LOCAL);
   TdLocalInit init = e ? TD_INIT_VALUE : TD_INIT_NONE;
   td_irgen_emit(l, td_stmt_local(l->store, sym, t, init, e, loc));
   return td_expr_load(l->arena, sym, t, NULL, 0, loc);

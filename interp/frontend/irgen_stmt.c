@@ -5,6 +5,8 @@ static bool lower_arms(TdIrgen *l, const TdAstStmt *s, size_t i);
 
 /* The arms from i on as a block of their own. */
 static const TdStmt *lower_rest(TdIrgen *l, const TdAstStmt *s, size_t i) {
+  bool otherwise = i < s->arms.n && !s->arms.at[i].cond;
+  if (otherwise) return td_irgen_body(l, &s->arms.at[i].body, s->loc);
   TdStmts list = {0}, *out = l->out;
   l->out = &list;
   bool ok = lower_arms(l, s, i);

@@ -66,10 +66,8 @@ typedef struct TdHost {
   bool (*field)(void *ud, uintptr_t table, const char *name, int64_t key, TdConst *out);
   /* #table of a list. */
   int64_t (*length)(void *ud, uintptr_t table);
-  /* The source of Lua function fn, or NULL when it has none (C function, stripped). */
-  const TdAstFn *(*source)(void *ud, uintptr_t fn);
-  /* The marks (`--@`) of the chunk that fn comes from. */
-  const TdAst *(*chunk)(void *ud, uintptr_t fn);
+  /* Lua function fn in its chunk; false, with d filled, when its source is not known. */
+  bool (*source)(void *ud, uintptr_t fn, const TdAst **ast, const TdAstFn **source, TdDiag *d);
 } TdHost;
 
 TdConst td_value_int(int64_t v);
