@@ -215,8 +215,20 @@ static const TdExpr *both(TdRewrite *r, const TdExpr *cond, TdOp op, const TdExp
   return cond ? td_expr_op2(r->store->arena, TD_OP_AND, t, cond, more) : more;
 }
 
+/* The greatest (op MAX), or least, of n bounds, counted from the first element of the box. */
+static const TdExpr *inside_box(const Copy *c, TdOp op, const TdExpr *const *bound, size_t n,
+                                const TdExpr *first) {
+  TdRewrite *r = c->b->r;
+  const TdExpr *e = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const TdExpr *x = td_lin_minus(r->session, r->store->arena, bound[i], first);
+    e = e ? td_expr_op2(r->store->arena, op, x->type, e, x) : x;
+  }
+  return e;
+}
+
 /* The bounds of the elements moved in one dimension: a range, and a condition on index `at` for
- * what it cannot say. */
+ * what it does not say. A range of constant extent stays, others take all bounds in. */
 typedef struct Range {
   const TdExpr *lo, *hi, *cond;
 } Range;
@@ -224,20 +236,23 @@ typedef struct Range {
 static Range range_of(const Copy *c, int d, const TdExpr *at) {
   const Buffer *b = c->b;
   TdRewrite *r = b->r;
-  TdArena *a = r->store->arena;
-  const TdExpr *part[TD_UTIL_PARTS], *first = b->box.lo[d];
-  const TdExpr *end = td_lin_plus(r->session, a, first, b->box.extent[d]);
-  Range g = {first, end, NULL};
+  const TdExpr *part[TD_UTIL_PARTS], *first = b->box.lo[d], *extent = b->box.extent[d];
+  const TdExpr *end = td_lin_plus(r->session, r->store->arena, first, extent);
+  int64_t fixed;
+  bool steady = !b->kept[d] || td_expr_is_const(extent, &fixed);
+  Range g = {td_util_const(r, 0), extent, NULL};
   size_t n = td_util_parts(c->m->from[d], TD_OP_MAX, part, 0);
-  if (n == 1 && b->kept[d]) g.lo = part[0];
-  for (size_t i = 0; i < n; i++)
-    if (!is_below(b, b->body, part[i], g.lo)) g.cond = both(r, g.cond, TD_OP_LE, part[i], at);
+  if (b->kept[d] && (n == 1 || !steady))
+    g.lo = inside_box(c, TD_OP_MAX, part, n, first);
+  else
+    for (size_t i = 0; i < n; i++)
+      if (!is_below(b, b->body, part[i], first)) g.cond = both(r, g.cond, TD_OP_LE, part[i], at);
   n = td_util_parts(c->m->to[d], TD_OP_MIN, part, 0);
-  if (n == 1 && b->kept[d]) g.hi = part[0];
-  for (size_t i = 0; i < n; i++)
-    if (!is_below(b, b->body, g.hi, part[i])) g.cond = both(r, g.cond, TD_OP_LT, at, part[i]);
-  g.lo = td_lin_minus(r->session, a, g.lo, first);
-  g.hi = td_lin_minus(r->session, a, g.hi, first);
+  if (b->kept[d] && (n == 1 || !steady))
+    g.hi = inside_box(c, TD_OP_MIN, part, n, first);
+  else
+    for (size_t i = 0; i < n; i++)
+      if (!is_below(b, b->body, end, part[i])) g.cond = both(r, g.cond, TD_OP_LT, at, part[i]);
   return g;
 }
 

@@ -78,6 +78,26 @@ prim.accepted("a remainder of two dimensions that is not square", {
     end}, {i32[3][4][6], i32[3][4][6]}
   end, step = {"buffer_at", "B", "x"}, has = {"local B_x = i32[4][6]()"},
 })
+prim.accepted("what is perhaps not written is loaded", {
+  of = function()
+    return tide.kernel {A = i32[3][4], B = i32[3][4], function(A, B)
+      for i, j in grid(3, 4) do
+        if A[i][j] > 0 then B[i][j] = A[i][j] end
+      end
+    end}, {i32[3][4], i32[3][4]}
+  end, step = {"buffer_at", "B", "i"}, has = {"B_i[j_init] = B[i][j_init]"},
+})
+prim.accepted("what is written apart from what is read", {
+  of = function(z)
+    local N = z.N or 6
+    return tide.kernel {A = i32[3][N], function(A)
+      for i = 0, 2 do
+        for j = 1, N - 1 do A[i][j] = A[i][0] + j end
+      end
+    end}, {i32[3][N]}
+  end, step = {"buffer_at", "A", "i"}, other = {{N = 1}, {N = 9}},
+  has = {"for j_back = 1, N - 1 do", "for j_init = 0, tide.min("},
+})
 prim.accepted("a window", {
   of = function(z)
     local N = z.N or 8

@@ -64,6 +64,18 @@ prim.accepted("an array passed whole takes the others along", {
   t.eq(#s:steps()[1].notes, 4)
 end)
 
+prim.accepted("parts and transposes are other arrays", {
+  of = function()
+    local f = tide.kernel {a = i32[3][3], function(a)
+      for i, j in grid(3, 3) do a[i][j] = a[i][j] + i end
+    end}
+    return tide.kernel {name = "parts", A = i32[3][3], B = i32[4][3], function(A, B)
+      f(A:transpose())
+      f(B:slice({0, 3}, {}))
+    end}, {i32[3][3], i32[4][3]}
+  end, step = {"partition", "f:a", 0},
+}, function(s) t.eq(select(2, tostring(s):gsub("partition", "")), 1) end)
+
 prim.twins("arrays that meet in a callee and differ", {
   of = function(rows) return chain(rows) end, no = false, yes = true,
   before = function(s) s:partition("Z", {kind = "block", factor = 2}) end,
