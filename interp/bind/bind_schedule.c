@@ -136,6 +136,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   case TD_ARG_INTS:
   case TD_ARG_NAMES: take_list(L, a, prim, spec, idx, v); break;
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
+  case TD_ARG_SCHEDULE: v->schedule = check_schedule(L, idx)->s.now; break;
   case TD_ARG_WORD:
     take_text(L, prim, spec, idx, v);
     take_word(L, a, prim, spec, v);

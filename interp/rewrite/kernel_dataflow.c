@@ -54,7 +54,7 @@ const TdPrim td_prim_kernel_dataflow = {
     .name = "dataflow",
     .on = "kernel",
     .summary = "Run the stages of a kernel at the same time, as tasks.",
-    .args = {{"name", TD_ARG_NAME, TD_ARG_OPTIONAL, "a kernel, or a loop whose body has the stages",
+    .args = {{"name", TD_ARG_UNIT, TD_ARG_OPTIONAL, "a kernel, or a loop whose body has the stages",
               NULL}},
     .rewrite = "local t = T(); f(a, t); g(t, b)  =>  task f: slot t; f(a, t); put t  |  "
                "task g: get t; g(t, b)",

@@ -21,7 +21,8 @@ typedef enum {
   TD_ARG_NAMES, /* a list of new names */
   TD_ARG_WORD,  /* one of `words` */
   TD_ARG_FLAG,  /* a boolean */
-  TD_ARG_TYPE
+  TD_ARG_TYPE,
+  TD_ARG_SCHEDULE /* another schedule, as it is now */
 } TdArgKind;
 typedef enum { TD_ARG_NEEDED, TD_ARG_OPTIONAL, TD_ARG_REST, TD_ARG_OPTION } TdArgPlace;
 
@@ -43,6 +44,7 @@ typedef struct TdArgValue {
   const char *const *names; /* NAMES, and REST of names */
   size_t n;                 /* of ints or names */
   const TdType *type;
+  const struct TdVersion *schedule;
 } TdArgValue;
 
 /* The names that a unit has and those that a step has given out in it. */
@@ -51,9 +53,16 @@ typedef struct TdNaming {
   TdMap taken, last; /* interned names; of a stem, the last suffix */
 } TdNaming;
 
+/* A primitive with what it is given. */
+typedef struct TdStep {
+  const struct TdPrim *prim;
+  const TdArgValue *arg; /* parallel to the specs */
+} TdStep;
+
 /* A primitive at work. */
 typedef struct TdRewrite {
   const TdProg *prog;
+  const struct TdVersion *since; /* the version that prog belongs to */
   TdStore *store;
   TdSession *session;
   TdArena *arena; /* scratch, gone when the step is over */
@@ -61,6 +70,7 @@ typedef struct TdRewrite {
   const TdArgValue *arg; /* parallel to the specs */
   TdDiag *diag;
   TD_VEC(const char *) made; /* names for the caller, in the documented order */
+  TD_VEC(TdStep) did;        /* of a composite step: those that it was made of, for the log */
   TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
   bool used_value;           /* the step holds at these sizes only (parametric answers say so) */
   TdNaming naming;           /* of td_util_name */

@@ -19,16 +19,20 @@ typedef struct Order {
   Side side[2]; /* the writer, the reader */
 } Order;
 
-enum { WRITER, READER, INSTANCES = 4, ELEMENT = INSTANCES };
+enum { WRITER, READER, INSTANCES = 4 };
 
-/* Instances are in blocks 0 to 3: two of the writer, two of the reader; the elements that the first
- * two touch are in blocks 4 and 5. */
+/* Instances are in blocks 0 to 3: two of the writer, two of the reader. */
 static int32_t block(int side, int which) {
   return 2 * side + which;
 }
 
 static TdAff loop_column(const Order *o, int32_t b, size_t depth) {
   return td_sys_col(o->a, b * TD_COL_BLOCK + (int32_t)depth);
+}
+
+/* Index d of one of the two elements that a system speaks of: columns of its own. */
+static int32_t element_column(const Order *o, int which, int d) {
+  return TD_COL_EXTRA + o->context->dom[0].nextra + which * TD_MAX_RANK + d;
 }
 
 /* Finds the only access of a side. */
@@ -58,18 +62,20 @@ static TdShift add_instance(const Order *o, TdSys *sys, int side, int which) {
   return td_sys_join(o->a, sys, &s->access->elem, block(side, which));
 }
 
+/* What always holds, with columns for two elements. */
 static TdSys start(const Order *o) {
   TdSys sys = {0};
   td_sys_join(o->a, &sys, &o->context->dom[0], 0);
+  for (int i = 0; i < 2 * TD_MAX_RANK; i++) td_sys_fresh(o->a, &sys);
   if (o->at_values) td_nest_at_values(o->space, o->q.unit, &sys);
   return sys;
 }
 
-/* Adds that the instance touches the element in block ELEMENT + which. */
+/* Adds that the instance touches one of the two elements. */
 static void add_element(const Order *o, TdSys *sys, int side, TdShift at, int which) {
   const TdAccess *x = o->side[side].access;
   for (int d = 0; d < x->rank; d++) {
-    TdAff e = td_sys_col(o->a, (ELEMENT + which) * TD_COL_BLOCK + d);
+    TdAff e = td_sys_col(o->a, element_column(o, which, d));
     td_sys_zero(o->a, sys, td_sys_plus(o->a, td_sys_shift(o->a, x->index[d], at), -1, e));
   }
 }
@@ -82,7 +88,7 @@ static TdTruth covers(const Order *o, int side) {
     sys[i] = start(o);
     add_element(o, &sys[i], i, add_instance(o, &sys[i], i, 0), 0);
   }
-  for (int d = 0; d < o->side[side].access->rank; d++) keep[d] = ELEMENT * TD_COL_BLOCK + d;
+  for (int d = 0; d < o->side[side].access->rank; d++) keep[d] = element_column(o, 0, d);
   return td_affine_covers(o->q.affine, &sys[side], &sys[1 - side], 1, keep,
                           (size_t)o->side[side].access->rank);
 }
@@ -151,7 +157,10 @@ static bool refuse(const Order *o, const TdSys *sys) {
     const Side *s = &o->side[b < INSTANCES ? b / 2 : WRITER];
     size_t n = b < INSTANCES ? s->leaf->nest->nloop : s->access->rank;
     from[b] = col.n;
-    for (size_t i = 0; i < n; i++) td_vec_push(o->a, &col, b * TD_COL_BLOCK + (int32_t)i);
+    for (size_t i = 0; i < n; i++)
+      td_vec_push(o->a, &col,
+                  b < INSTANCES ? b * TD_COL_BLOCK + (int32_t)i
+                                : element_column(o, b - INSTANCES, (int)i));
   }
   int64_t *val = TD_NEWN(o->a, int64_t, col.n);
   TdSys exact = td_sys_copy(o->a, sys);

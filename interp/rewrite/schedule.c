@@ -47,6 +47,7 @@ static TdRewrite start(TdSchedule *s, TdAffine *affine, const TdArgValue *arg, T
   s->store->next_uid = s->now->next_uid;
   s->store->next_sym = s->now->next_sym;
   return (TdRewrite){.prog = s->now->prog,
+                     .since = s->now,
                      .store = s->store,
                      .session = s->store->session,
                      .arena = d->arena,
@@ -60,6 +61,29 @@ static const char *const *keep_strings(TdStore *st, const char *const *at, size_
   const char **copy = TD_NEWN(st->arena, const char *, n);
   for (size_t i = 0; i < n; i++) copy[i] = td_arena_strdup(st->arena, at[i]);
   return copy;
+}
+
+/* The arguments of prim, copied into the store. */
+static const TdArgValue *keep_args(TdStore *st, const TdArgValue *arg) {
+  TdArgValue *copy = td_arena_copy(st->arena, arg, TD_PRIM_ARGS * sizeof *copy);
+  for (int i = 0; i < TD_PRIM_ARGS; i++) {
+    TdArgValue *v = &copy[i];
+    if (v->text) v->text = td_arena_strdup(st->arena, v->text);
+    if (v->ints) v->ints = td_arena_copy(st->arena, v->ints, v->n * sizeof *v->ints);
+    if (v->names) v->names = keep_strings(st, v->names, v->n);
+    v->schedule = NULL;
+  }
+  return copy;
+}
+
+/* The steps of a version: the one that was asked for, or those that it was made of. */
+static void keep_steps(TdStore *st, TdVersion *v, const TdRewrite *r, const TdPrim *prim) {
+  TdStep one = {prim, r->arg};
+  const TdStep *from = r->did.n ? r->did.at : &one;
+  TdStep *did = TD_NEWN(st->arena, TdStep, r->did.n ? r->did.n : 1);
+  v->ndid = r->did.n ? r->did.n : 1;
+  for (size_t i = 0; i < v->ndid; i++) did[i] = (TdStep){from[i].prim, keep_args(st, from[i].arg)};
+  v->did = did;
 }
 
 /* Gives back what a refused or dropped step put into the store. */
@@ -88,8 +112,11 @@ bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, cons
   v->nnote = r.note.n;
   v->used_value = r.used_value || s->now->used_value;
   v->legality_ms = now_ms() - before;
-  *made = keep_strings(s->store, (const char *const *)r.made.at, r.made.n);
-  *nmade = r.made.n;
+  v->made = keep_strings(s->store, (const char *const *)r.made.at, r.made.n);
+  v->nmade = r.made.n;
+  keep_steps(s->store, v, &r, prim);
+  *made = v->made;
+  *nmade = v->nmade;
   s->now = v;
   return true;
 }
@@ -127,6 +154,7 @@ static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: put_list(out, v); break;
+  case TD_ARG_SCHEDULE: td_text_puts(out, td_prog_root(v->schedule->prog)->sym->name); break;
   case TD_ARG_TYPE:
     td_text_puts(out, "tide.type ");
     td_text_put_quoted(out, td_type_str(out->arena, v->type),
@@ -169,7 +197,14 @@ void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg) {
 
 void td_schedule_log(TdText *out, const TdSchedule *s) {
   td_text_puts(out, "local tide = require \"tide\"\nlocal s = tide.schedule(...)\n");
-  for (int n = 1; n <= s->now->step; n++) td_text_putf(out, "s:%s\n", td_schedule_at(s, n)->call);
+  for (int n = 1; n <= s->now->step; n++) {
+    const TdVersion *v = td_schedule_at(s, n);
+    for (size_t i = 0; i < v->ndid; i++) {
+      td_text_puts(out, "s:");
+      td_schedule_call(out, v->did[i].prim, v->did[i].arg);
+      td_text_putc(out, '\n');
+    }
+  }
   td_text_puts(out, "return s\n");
 }
 

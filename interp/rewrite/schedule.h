@@ -10,7 +10,11 @@ typedef struct TdVersion {
   const struct TdVersion *parent; /* NULL: as captured */
   const TdProg *prog;
   const TdPrim *prim;
-  const char *call; /* Lua text of the step: split("i", 8) */
+  const char *call;  /* Lua text of the step: split("i", 8) */
+  const TdStep *did; /* the step, or those that it was made of: what the log shows */
+  size_t ndid;
+  const char *const *made; /* the names that it made */
+  size_t nmade;
   const char *const *note;
   size_t nnote;
   int step; /* 0: as captured */

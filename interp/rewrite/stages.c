@@ -114,11 +114,43 @@ static bool check_shared(const Split *s, size_t n, const TdEffect *e) {
   return true;
 }
 
+/* Whether a task of the design writes its argument. */
+static bool is_written_in(const Split *s, const TdUnit *design, TdSym arg) {
+  for (size_t i = 0; i < design->nrun; i++)
+    for (size_t b = 0; b < design->run[i].nbind; b++) {
+      const TdUnit *k = td_prog_unit(s->r->prog, design->run[i].unit);
+      TdAsk q = td_util_ask(s->r, k);
+      const TdEffect *e;
+      if (design->run[i].bind[b].arg != arg) continue;
+      size_t n = td_effects_of(&q, k->body, &e);
+      const TdEffect *x = td_effects_find(e, n, design->run[i].bind[b].param);
+      if (x && x->write) return true;
+    }
+  return false;
+}
+
+/* What a stage that calls a design does to its arguments: what the tasks do. */
+static const TdEffect *of_design(const Split *s, const TdStmt *call, const TdEffect *e, size_t n) {
+  const TdUnit *u = call->kind == TD_STMT_CALL ? td_prog_unit(s->r->prog, call->sym) : NULL;
+  if (!u || u->kind != TD_UNIT_DESIGN) return e;
+  TdEffect *own = td_arena_copy(s->r->arena, e, n * sizeof *own);
+  for (size_t i = 0; i < n; i++) {
+    own[i].write = false;
+    for (uint32_t k = 0; k < call->nexpr; k++)
+      if (td_walk_uses_expr(call->expr[k], own[i].sym))
+        own[i].write |= is_written_in(s, u, u->param[k].sym);
+  }
+  return own;
+}
+
 /* Finds what each stage does, who writes each array, and that readers come later. */
 static bool find_links(Split *s) {
   TdAsk q = td_util_ask(s->r, s->ask->unit);
-  for (size_t i = 0; i < s->stage.n; i++)
-    s->stage.at[i].neffect = td_effects_of(&q, s->stage.at[i].stmt, &s->stage.at[i].effect);
+  for (size_t i = 0; i < s->stage.n; i++) {
+    Stage *g = &s->stage.at[i];
+    g->neffect = td_effects_of(&q, g->stmt, &g->effect);
+    g->effect = of_design(s, g->stmt, g->effect, g->neffect);
+  }
   for (size_t k = 0; k < s->link.n; k++) {
     s->link.at[k].writer = s->stage.n;
     s->link.at[k].end = TD_NEWN(s->r->arena, const TdExpr *, s->stage.n);

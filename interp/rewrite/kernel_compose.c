@@ -1,0 +1,228 @@
+/* kernel_compose.c - compose: the steps of another schedule, replayed on the kernel where it is
+ * called. ir.md 5. */
+#include <string.h>
+
+#include "rewrite/keep.h"
+#include "rewrite/schedule.h"
+#include "rewrite/util.h"
+
+enum { SCHEDULE, ID };
+
+/* A replay under way. */
+typedef struct Replay {
+  TdRewrite *r;
+  const char *path;      /* how the kernel is named here */
+  const TdVersion *sub;  /* the version whose step is replayed */
+  const TdProg *prog;    /* so far */
+  TdMap name;            /* interned name that the other schedule made -> the one made here */
+  const TdArgValue *arg; /* of the step, mapped */
+} Replay;
+
+/* The other schedule's versions, oldest first; the first is as captured. */
+static size_t list_versions(TdArena *a, const TdVersion *last, const TdVersion ***out) {
+  size_t n = (size_t)last->step + 1;
+  *out = TD_NEWN(a, const TdVersion *, n);
+  for (const TdVersion *v = last; v; v = v->parent) (*out)[v->step] = v;
+  return n;
+}
+
+/* What a name that the other schedule made is called here. */
+static const char *name_here(const Replay *p, const char *name) {
+  const char *now = td_map_getp(&p->name, td_names_str(p->r->session->names, name));
+  return now ? now : name;
+}
+
+/* "FFN1:systolic:" for a unit that the other schedule sees: below the kernel that is its root. */
+static const char *unit_here(const Replay *p, const TdUnit *u) {
+  bool root = u == td_prog_root(p->sub->parent->prog);
+  if (root) return td_text_fmt(p->r->arena, "%s:", p->path);
+  return td_text_fmt(p->r->arena, "%s:%s:", p->path,
+                     name_here(p, u->stem ? u->stem : u->sym->name));
+}
+
+/* The last part of a spec, after its units: "band/i#1", its names being those here. */
+static const char *tail_here(const Replay *p, const char *spec) {
+  const char *colon = strrchr(spec, ':'), *tail = colon ? colon + 1 : spec;
+  const char *slash = strchr(tail, '/'), *name = slash ? slash + 1 : tail;
+  const char *hash = strchr(name, '#');
+  const char *bare = hash ? td_arena_strndup(p->r->arena, name, (size_t)(hash - name)) : name;
+  return td_text_fmt(p->r->arena, "%.*s%s%s", (int)(name - tail), tail, name_here(p, bare),
+                     hash ? hash : "");
+}
+
+/* A spec of the other schedule as one of this; what it does not find there stays as it is. */
+static const char *spec_here(const Replay *p, TdArgKind kind, const char *spec) {
+  TdDiag quiet = {.arena = p->r->arena};
+  const TdProg *there = p->sub->parent->prog;
+  TdPlace at = {0}, *band = &at;
+  size_t n = 1;
+  bool found = false;
+  if (kind == TD_ARG_UNIT && td_cursor_unit(p->r->arena, there, spec, &at.unit, &quiet)) {
+    const char *path = unit_here(p, at.unit);
+    return td_arena_strndup(p->r->arena, path, strlen(path) - 1);
+  }
+  if (kind == TD_ARG_LOOP)
+    found = td_cursor_loop(p->r->arena, there, spec, &at, &quiet);
+  else if (kind == TD_ARG_BAND || kind == TD_ARG_UNIT)
+    found = td_cursor_band(p->r->arena, there, spec, &band, &n, &quiet);
+  else if (kind == TD_ARG_ARRAY)
+    found = td_cursor_array(p->r->arena, there, spec, NULL, &at, &quiet);
+  if (!found) return tail_here(p, spec);
+  return td_text_fmt(p->r->arena, "%s%s", unit_here(p, band->unit), tail_here(p, spec));
+}
+
+static bool is_spec(TdArgKind kind) {
+  return kind == TD_ARG_LOOP || kind == TD_ARG_BAND || kind == TD_ARG_ARRAY ||
+         kind == TD_ARG_UNIT || kind == TD_ARG_STREAM;
+}
+
+/* The arguments of a step in the terms of this schedule. A kernel left out is the root, there. */
+static TdArgValue *map_args(const Replay *p, const TdStep *step) {
+  TdArgValue *arg = td_arena_copy(p->r->arena, step->arg, TD_PRIM_ARGS * sizeof *arg);
+  for (int i = 0; i < TD_PRIM_ARGS && step->prim->args[i].kind != TD_ARG_END; i++) {
+    TdArgKind kind = step->prim->args[i].kind;
+    if (!arg[i].given && kind == TD_ARG_UNIT)
+      arg[i] = (TdArgValue){.given = true, .text = p->path};
+    else if (arg[i].text && is_spec(kind))
+      arg[i].text = spec_here(p, kind, arg[i].text);
+    const char **names = TD_NEWN(p->r->arena, const char *, arg[i].n);
+    if (!arg[i].names || !is_spec(kind)) continue;
+    for (size_t k = 0; k < arg[i].n; k++) names[k] = spec_here(p, kind, arg[i].names[k]);
+    arg[i].names = names;
+  }
+  return arg;
+}
+
+/* The Lua text of a step as it is replayed. */
+static const char *call_text(const Replay *p, const TdStep *step) {
+  TdText t = td_text_new(p->r->arena);
+  td_schedule_call(&t, step->prim, p->arg);
+  return td_text_str(&t);
+}
+
+/* The step of this schedule after which `s` was gone, or no longer as it is in `old`; NULL if there
+ * is none. */
+static const TdVersion *changed_by(const Replay *p, const TdStmt *old, TdSym unit) {
+  const TdVersion *last = NULL;
+  for (const TdVersion *v = p->r->since; v && v->parent; v = v->parent) {
+    const TdUnit *u = td_prog_unit(v->parent->prog, unit);
+    const TdStmt *s = u && u->body ? td_edit_find(p->r->session->ctx, u->body, old->uid) : NULL;
+    last = v;
+    if (s && !td_attrs_equal(s->attrs, old->attrs)) break;
+    if (s) last = NULL;
+  }
+  return last;
+}
+
+/* A search for a loop whose attribute, set before the replay, a step of it changes. */
+typedef struct Clash {
+  const Replay *p;
+  const TdUnit *unit, *now; /* before the replay, after the step */
+  const TdStmt *loop;
+} Clash;
+
+static bool is_kept(void *ud, const TdStmt *s) {
+  Clash *k = ud;
+  const TdStmt *now = td_edit_find(k->p->r->session->ctx, k->now->body, s->uid);
+  for (size_t i = 0; now && i < s->attrs.n && !k->loop; i++) {
+    const TdAttr *x = td_attrs_get(now->attrs, (TdAttrKind)s->attrs.at[i].kind);
+    TdAttrs one = {&s->attrs.at[i], 1}, other = {x, 1};
+    if (x && s->kind == TD_STMT_FOR && !td_attrs_equal(one, other)) k->loop = s;
+  }
+  return !k->loop;
+}
+
+/* Refuses a step that sets otherwise what a step of this schedule has set. */
+static bool check_clash(const Replay *p, const TdStep *step) {
+  const TdProg *before = p->r->prog;
+  for (size_t i = 0; i < before->nunit; i++) {
+    Clash k = {.p = p, .unit = before->unit[i], .now = td_prog_unit(p->prog, before->unit[i]->sym)};
+    if (!k.unit->body || !k.now || !k.now->body) continue;
+    td_walk_stmt(p->r->session->ctx, k.unit->body, is_kept, &k);
+    if (!k.loop) continue;
+    const TdVersion *by = changed_by(p, k.loop, k.unit->sym);
+    td_util_refuse(p->r, TD_ILLEGAL, "conflict", k.loop->loc,
+                   "%s sets otherwise what '%s' has from %s", call_text(p, step), k.loop->sym->name,
+                   by ? by->call : "its kernel");
+    return false;
+  }
+  return true;
+}
+
+/* The first step of this schedule since which a loop or array of the kernel is gone, for a note. */
+static void blame(const Replay *p, const TdStep *step) {
+  const TdVersion *v = p->r->since;
+  TdLoc none = {0};
+  td_diag_note(p->r->diag, none, "replaying %s", call_text(p, step));
+  for (; v && v->parent; v = v->parent) {
+    TdDiag quiet = {.arena = p->r->arena};
+    TdPlace at;
+    for (int i = 0; i < TD_PRIM_ARGS && step->prim->args[i].kind == TD_ARG_LOOP; i++) {
+      const char *spec = p->arg[i].names ? p->arg[i].names[0] : p->arg[i].text;
+      if (spec && td_cursor_loop(p->r->arena, v->parent->prog, spec, &at, &quiet) &&
+          !td_cursor_loop(p->r->arena, v->prog, spec, &at, &quiet)) {
+        td_diag_note(p->r->diag, none, "'%s' went with step %d: %s", spec, v->step, v->call);
+        return;
+      }
+    }
+  }
+}
+
+/* Does one step here, and learns what its names became. */
+static bool replay_step(Replay *p, const TdStep *step, bool last) {
+  TdRewrite *r = p->r, inner = *r;
+  p->arg = map_args(p, step);
+  inner.prog = p->prog;
+  inner.arg = p->arg;
+  memset(&inner.made, 0, sizeof inner.made);
+  memset(&inner.did, 0, sizeof inner.did);
+  memset(&inner.naming, 0, sizeof inner.naming);
+  const TdProg *now = step->prim->apply(&inner);
+  if (now) now = td_keep_sound(&inner, now);
+  r->note.at = inner.note.at;
+  r->note.n = inner.note.n;
+  r->note.cap = inner.note.cap;
+  r->used_value |= inner.used_value;
+  if (!now) {
+    blame(p, step);
+    return false;
+  }
+  for (size_t i = 0; last && i < inner.made.n && i < p->sub->nmade; i++) {
+    const char *was = td_names_str(r->session->names, p->sub->made[i]);
+    td_map_putp(r->arena, &p->name, was, (void *)(uintptr_t)inner.made.at[i]);
+    td_vec_push(r->arena, &r->made, inner.made.at[i]);
+  }
+  p->prog = now;
+  td_vec_push(r->arena, &r->did, ((TdStep){step->prim, p->arg}));
+  return check_clash(p, step);
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  const TdVersion **version;
+  size_t n = list_versions(r->arena, r->arg[SCHEDULE].schedule, &version);
+  const TdUnit *root = td_prog_root(version[0]->prog), *u;
+  Replay p = {.r = r, .prog = r->prog};
+  p.path = r->arg[ID].given ? r->arg[ID].text : root->stem ? root->stem : root->sym->name;
+  if (!td_cursor_unit(r->arena, r->prog, p.path, &u, r->diag)) return NULL;
+  for (size_t i = 1; i < n; i++) {
+    p.sub = version[i];
+    for (size_t k = 0; k < p.sub->ndid; k++)
+      if (!replay_step(&p, &p.sub->did[k], k + 1 == p.sub->ndid)) return NULL;
+  }
+  return p.prog;
+}
+
+const TdPrim td_prim_kernel_compose = {
+    .name = "compose",
+    .on = "kernel",
+    .summary = "Replay the steps of another schedule on the kernel where it is called.",
+    .args = {{"schedule", TD_ARG_SCHEDULE, TD_ARG_NEEDED, "a schedule of that kernel", NULL},
+             {"id", TD_ARG_NAME, TD_ARG_OPTION,
+              "the instance, where the kernel is called under several names", NULL}},
+    .rewrite = "s:compose(tide.schedule(f):split(\"i\", 4))  =>  s:split(\"f:i\", 4)",
+    .legal = "each step is legal where it is replayed, and sets nothing otherwise that a step of "
+             "this schedule has set",
+    .errors = "conflict no-unit no-loop",
+    .example = "s:compose(tide.schedule(gemm):pipeline(\"k\"))",
+    .apply = apply,
+};
