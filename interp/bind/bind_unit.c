@@ -304,6 +304,20 @@ static void push_sizes(lua_State *L, const TdUnit *u) {
   }
 }
 
+/* k.params: a list of {name =, type =}, types at the sizes' values. */
+static void push_params(lua_State *L, const TdProg *p) {
+  const TdUnit *u = td_prog_root(p);
+  lua_createtable(L, (int)u->nparam, 0);
+  for (size_t i = 0; i < u->nparam; i++) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, u->param[i].sym->name);
+    lua_setfield(L, -2, "name");
+    td_bind_push_type(L, td_unit_type(p->store->session, u, u->param[i].type));
+    lua_setfield(L, -2, "type");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
 /* k:constants(): the arguments that the printed chunk wants. */
 static int l_unit_constants(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
@@ -332,6 +346,10 @@ static int l_unit_index(lua_State *L) {
   const char *key = luaL_checkstring(L, 2);
   if (strcmp(key, "sizes") == 0) {
     push_sizes(L, td_prog_root(p));
+    return 1;
+  }
+  if (strcmp(key, "params") == 0) {
+    push_params(L, p);
     return 1;
   }
   if (strcmp(key, "name") == 0) {

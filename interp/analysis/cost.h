@@ -1,0 +1,53 @@
+/* cost.h - what a program takes on a target: cycles, loop by loop, and parts of the device. */
+#ifndef TD_COST_H
+#define TD_COST_H
+
+#include "analysis/sched.h"
+
+/* A loop, or a set or fill of an array. Numbers are of one execution of it, the longest. */
+typedef struct TdCostLoop {
+  const char *name; /* as schedules name it: "mm:k" */
+  int level;        /* loops around it, calls included */
+  TdLoc loc;
+  int64_t least, most; /* iterations */
+  int64_t lanes;       /* of them side by side */
+  bool pipelined, flat;
+  int64_t asked, ii, depth; /* of a pipelined loop */
+  int64_t cycles;
+  TdSchedBy by;
+  const char *why; /* what bounds ii, or why the loop is not pipelined; or NULL */
+  TdLoc at;        /* where that is */
+} TdCostLoop;
+
+/* A task of a design. */
+typedef struct TdCostStage {
+  const char *name;
+  int64_t instances, cycles; /* cycles of the longest instance, without waiting for others */
+} TdCostStage;
+
+typedef struct TdCostArea {
+  int64_t dsp, bram, uram, ff, lut;
+} TdCostArea;
+
+typedef struct TdCost {
+  const TdTarget *target;
+  int64_t cycles; /* of a design: of its longest stage */
+  double ms;
+  TdCostArea area;
+  TD_VEC(TdCostLoop) loop;   /* in the order in which they run first */
+  TD_VEC(TdCostStage) stage; /* of a design that is the root */
+} TdCost;
+
+/* The estimate of p's root at its sizes, owned by arena. False: its times cannot be known, and d
+ * says why: a size without value, a loop that runs any number of times. */
+bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const TdTarget *t,
+                      TdCost *out, TdDiag *d);
+/* As a table. */
+void td_cost_print(TdText *out, const TdCost *c);
+/* "recurrence", "ports".. */
+const char *td_cost_by(TdSchedBy by);
+
+/* cost_area.c: what a unit and all it calls is made of; top: its parameters lie outside. */
+TdCostArea td_cost_area(TdSched *s, const TdUnit *u);
+
+#endif

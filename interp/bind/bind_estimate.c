@@ -1,0 +1,118 @@
+/* bind_estimate.c - s:estimate {target = "u280"}: what a program takes, as a table that draws
+ * itself.
+ */
+#include "analysis/cost.h"
+#include "bind/unit.h"
+
+#define CLASS_ESTIMATE "tide.estimate"
+
+static void set_integer(lua_State *L, const char *key, int64_t v) {
+  lua_pushinteger(L, (lua_Integer)v);
+  lua_setfield(L, -2, key);
+}
+
+static void set_string(lua_State *L, const char *key, const char *v) {
+  lua_pushstring(L, v);
+  lua_setfield(L, -2, key);
+}
+
+static void set_boolean(lua_State *L, const char *key, bool v) {
+  lua_pushboolean(L, v);
+  lua_setfield(L, -2, key);
+}
+
+/* Pushes a loop as a table. */
+static void push_loop(lua_State *L, const TdCostLoop *l) {
+  lua_createtable(L, 0, 12);
+  set_string(L, "name", l->name);
+  set_integer(L, "line", l->loc.line);
+  set_boolean(L, "pipelined", l->pipelined);
+  set_boolean(L, "flat", l->flat);
+  if (l->least >= 0) {
+    set_integer(L, "least", l->least);
+    set_integer(L, "trip", l->most);
+    set_integer(L, "cycles", l->cycles);
+  }
+  set_integer(L, "lanes", l->lanes);
+  if (l->why) set_string(L, "why", l->why);
+  if (!l->pipelined) return;
+  set_integer(L, "asked", l->asked);
+  set_integer(L, "ii", l->ii);
+  set_integer(L, "depth", l->depth);
+  set_string(L, "by", td_cost_by(l->by));
+  set_integer(L, "by_line", l->at.line);
+}
+
+/* Pushes the loops as a list, and under their names. */
+static void push_loops(lua_State *L, const TdCost *c) {
+  lua_createtable(L, (int)c->loop.n, (int)c->loop.n);
+  for (size_t i = 0; i < c->loop.n; i++) {
+    push_loop(L, &c->loop.at[i]);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, c->loop.at[i].name);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* Pushes the tasks of a design as a list. */
+static void push_stages(lua_State *L, const TdCost *c) {
+  lua_createtable(L, (int)c->stage.n, 0);
+  for (size_t i = 0; i < c->stage.n; i++) {
+    lua_createtable(L, 0, 3);
+    set_string(L, "name", c->stage.at[i].name);
+    set_integer(L, "instances", c->stage.at[i].instances);
+    set_integer(L, "cycles", c->stage.at[i].cycles);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* Pushes an estimate. */
+static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
+  TdText t = td_text_new(a);
+  td_cost_print(&t, c);
+  lua_createtable(L, 0, 11);
+  set_string(L, "target", c->target->name);
+  set_integer(L, "cycles", c->cycles);
+  lua_pushnumber(L, c->ms);
+  lua_setfield(L, -2, "ms");
+  set_integer(L, "dsp", c->area.dsp);
+  set_integer(L, "bram", c->area.bram);
+  set_integer(L, "uram", c->area.uram);
+  set_integer(L, "ff", c->area.ff);
+  set_integer(L, "lut", c->area.lut);
+  push_loops(L, c);
+  lua_setfield(L, -2, "loops");
+  push_stages(L, c);
+  lua_setfield(L, -2, "tasks");
+  set_string(L, "text", td_text_str(&t));
+  luaL_setmetatable(L, CLASS_ESTIMATE);
+}
+
+int td_bind_estimate(lua_State *L) {
+  static const char *const options[] = {"target", NULL};
+  lua_settop(L, 2);
+  const TdProg *p = td_bind_test_schedule(L, 1);
+  if (!p) p = td_bind_check_unit(L, 1);
+  TdBind *b = td_bind_enter(L);
+  bool given = td_bind_check_options(L, 2, options);
+  const TdTarget *u280 = td_target_find("u280");
+  int at = given ? td_bind_opt_word(L, 2, "target", td_target_names, u280->id) : u280->id;
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdCost c;
+  if (!td_cost_estimate(b->affine, a, p, td_target_find(td_target_names[at]), &c, &d))
+    return td_bind_raise(L, &d);
+  push_estimate(L, a, &c);
+  return 1;
+}
+
+static int l_tostring(lua_State *L) {
+  lua_getfield(L, 1, "text");
+  return 1;
+}
+
+void td_bind_open_estimate(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {NULL, NULL}};
+  td_bind_class(L, CLASS_ESTIMATE, meta, NULL);
+  lua_pop(L, 1);
+}
