@@ -228,7 +228,8 @@ static const TdExpr *inside_box(const Copy *c, TdOp op, const TdExpr *const *bou
 }
 
 /* The bounds of the elements moved in one dimension: a range, and a condition on index `at` for
- * what it does not say. A range of constant extent stays, others take all bounds in. */
+ * what it does not say. A range of constant extent stays, others take all bounds in
+ * where they may. */
 typedef struct Range {
   const TdExpr *lo, *hi, *cond;
 } Range;
@@ -239,16 +240,16 @@ static Range range_of(const Copy *c, int d, const TdExpr *at) {
   const TdExpr *part[TD_UTIL_PARTS], *first = b->box.lo[d], *extent = b->box.extent[d];
   const TdExpr *end = td_lin_plus(r->session, r->store->arena, first, extent);
   int64_t fixed;
-  bool steady = !b->kept[d] || td_expr_is_const(extent, &fixed);
+  bool steady = td_expr_is_const(extent, &fixed);
   Range g = {td_util_const(r, 0), extent, NULL};
   size_t n = td_util_parts(c->m->from[d], TD_OP_MAX, part, 0);
-  if (b->kept[d] && (n == 1 || !steady))
+  if (b->kept[d] && (n == 1 || (!steady && td_util_varies(c->m->from[d]))))
     g.lo = inside_box(c, TD_OP_MAX, part, n, first);
   else
     for (size_t i = 0; i < n; i++)
       if (!is_below(b, b->body, part[i], first)) g.cond = both(r, g.cond, TD_OP_LE, part[i], at);
   n = td_util_parts(c->m->to[d], TD_OP_MIN, part, 0);
-  if (b->kept[d] && (n == 1 || !steady))
+  if (b->kept[d] && (n == 1 || (!steady && td_util_varies(c->m->to[d]))))
     g.hi = inside_box(c, TD_OP_MIN, part, n, first);
   else
     for (size_t i = 0; i < n; i++)

@@ -203,18 +203,13 @@ static bool bind_all_sizes(Expansion *x) {
   return true;
 }
 
-static bool is_fixed(void *ud, const TdExpr *e) {
-  (void)ud;
-  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
-}
-
 /* Makes the callee's assumptions those of the caller, as far as they speak of sizes. */
 static void move_assumptions(Expansion *x) {
   Inline *in = x->in;
   for (size_t i = 0; i < in->callee->nassert; i++) {
     const TdExpr *fact = td_subst_in_expr(&x->sub, in->callee->assert_[i]);
     if (fact->kind == TD_EXPR_LIT && fact->u.bits) continue;
-    if (td_walk_expr(fact, is_fixed, NULL))
+    if (!td_util_varies(fact))
       in->caller = td_util_assume(in->r, in->caller, fact);
     else
       td_util_note(in->r, "'%s' of '%s' is no longer checked",

@@ -186,7 +186,8 @@ static size_t uses_in(const Producer *p, const TdStmt *s) {
   return u.n;
 }
 
-/* The greater of two bounds (op MAX), or the lesser, that are not seen to be comparable at s. */
+/* The greater (op MAX), or the lesser, of bound x and the loop's own bound y; y where that could
+ * not be said as a bound. */
 static const TdExpr *tighter(const Producer *p, TdOp op, const TdExpr *x, const TdExpr *y) {
   TdRewrite *r = p->m->r;
   TdAsk q = td_util_ask(r, p->m->unit);
@@ -196,25 +197,33 @@ static const TdExpr *tighter(const Producer *p, TdOp op, const TdExpr *x, const 
   bool more = td_range_holds(&q, body, td_expr_op2(r->arena, TD_OP_LE, t, y, x), false) == TD_YES;
   if (less) return op == TD_OP_MAX ? y : x;
   if (more) return op == TD_OP_MAX ? x : y;
-  return td_expr_op2(r->store->arena, op, x->type, x, y);
+  bool varies = td_util_varies(x) || td_util_varies(y);
+  return varies ? td_expr_op2(r->store->arena, op, x->type, x, y) : y;
 }
 
-/* The nest with the loop of dimension d cut down to indices [from, to). */
+/* The loop's own bound tightened by all parts of e (a max, or a min), moved by `by`. */
+static const TdExpr *cut_bound(const Producer *p, TdOp op, const TdExpr *e, int64_t by,
+                               const TdExpr *own) {
+  TdRewrite *r = p->m->r;
+  const TdExpr *part[TD_UTIL_PARTS];
+  size_t n = td_util_parts(e, op, part, 0);
+  for (size_t i = 0; i < n; i++) {
+    const TdExpr *x = td_lin_plus(r->session, r->store->arena, part[i], td_util_const(r, by));
+    own = tighter(p, op, x, own);
+  }
+  return own;
+}
+
+/* The nest, a block, with the loop of dimension d cut down to indices [from, to). */
 static const TdStmt *cut_loop(const Producer *p, const TdStmt *nest, int d, const TdExpr *from,
                               const TdExpr *to) {
   TdRewrite *r = p->m->r;
-  TdArena *a = r->store->arena;
   const TdStmt *loop = td_edit_find(r->session->ctx, nest, p->loop[d]->uid);
-  const TdExpr *back = td_util_const(r, -p->offset[d]);
-  const TdExpr *lo = td_lin_plus(r->session, a, from, back);
-  const TdExpr *hi = td_lin_plus(r->session, a, to, back);
+  const TdExpr *lo = cut_bound(p, TD_OP_MAX, from, -p->offset[d], td_for_lo(loop));
+  const TdExpr *hi = cut_bound(p, TD_OP_MIN, to, -p->offset[d], td_for_hi(loop));
   int64_t n;
-  bool one = td_lin_diff(r->session, to, from, &n) && n == 1;
-  const TdExpr *first = tighter(p, TD_OP_MAX, lo, td_for_lo(loop));
-  const TdExpr *end = tighter(p, TD_OP_MIN, hi, td_for_hi(loop));
-  if (!one || first != lo || end != hi || loop == nest) {
-    const TdStmt *now =
-        td_util_reloop(r, loop, loop->sym, first, end, loop->step, td_for_body(loop));
+  if (!td_lin_diff(r->session, hi, lo, &n) || n != 1) {
+    const TdStmt *now = td_util_reloop(r, loop, loop->sym, lo, hi, loop->step, td_for_body(loop));
     return td_edit_replace(r->store, nest, loop->uid, &now, 1);
   }
   TdSubst sub = td_subst_new(r->store);

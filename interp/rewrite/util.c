@@ -146,6 +146,15 @@ size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
   return n;
 }
 
+static bool is_of_sizes(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
+}
+
+bool td_util_varies(const TdExpr *e) {
+  return !td_walk_expr(e, is_of_sizes, NULL);
+}
+
 TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want) {
   const char *name = td_util_name(r, u, NULL, want);
   td_util_made(r, name);

@@ -46,6 +46,10 @@ bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const T
 #define TD_UTIL_PARTS 16
 size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n);
 
+/* Whether e depends on more than sizes. Bounds that do not must be affine: a min or max of sizes
+ * would load as its value. */
+bool td_util_varies(const TdExpr *e);
+
 /* A fresh loop variable called like `want`; noted as made. */
 TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want);
 /* v as an expression. */

@@ -96,7 +96,7 @@ prim.accepted("what is written apart from what is read", {
       end
     end}, {i32[3][N]}
   end, step = {"buffer_at", "A", "i"}, other = {{N = 1}, {N = 9}},
-  has = {"for j_back = 1, N - 1 do", "for j_init = 0, tide.min("},
+  has = {"for j_back = 1, N - 1 do", "if j_init < 1 then"},
 })
 prim.accepted("a window", {
   of = function(z)

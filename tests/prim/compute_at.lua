@@ -84,6 +84,18 @@ prim.accepted("a stencil on a local runs again where windows overlap", {
     end}, {i32[N + 2], i32[N]}
   end, step = {"compute_at", "B", "x"}, has = {"for i = x, x + 2 do"}, other = {{N = 1}, {N = 9}},
 }, function(s) t.has(s:steps()[1].notes[1], "the part of 'B'") end)
+prim.accepted("a part that sizes alone bound", {
+  of = function(z)
+    local N = z.N or 7
+    return tide.kernel {A = i32[N], C = i32[3], function(A, C)
+      local B = i32[N](5)
+      for i = 0, N - 1 do B[i] = A[i] * 2 end
+      for x = 0, 2 do
+        for y = 0, 3 do if y < N then C[x] = C[x] + B[y] end end
+      end
+    end}, {i32[N], i32[3]}
+  end, step = {"compute_at", "B", "x"}, other = {{N = 1}, {N = 3}, {N = 5}},
+})
 prim.accepted("inside a callee", {
   of = function()
     local f = tide.kernel {a = f32[6], b = f32[6], function(a, b)
