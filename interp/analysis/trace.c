@@ -29,16 +29,16 @@ static bool is_other_loop(void *ud, const TdStmt *s) {
 }
 
 /* The variable of a loop around the trace, whose iterations `stride` apart count. */
-static TdValue counted(TdTrace *t, const TdStmt *loop, int64_t stride) {
+static TdTraceValue counted(TdTrace *t, const TdStmt *loop, int64_t stride) {
   TdColumn c = {.kind = loop == t->loop ? TD_COLUMN_STEPS : TD_COLUMN_STILL, .loop = loop};
   TdAff lo = td_trace_form(t, td_trace_value(t, td_for_lo(loop), ALL_BITS, NULL));
   TdAff n = td_trace_column(t, loop, c).form;
-  return (TdValue){.affine = true, .form = td_sys_plus(t->arena, lo, stride, n)};
+  return (TdTraceValue){.affine = true, .form = td_sys_plus(t->arena, lo, stride, n)};
 }
 
 /* A loop variable, coordinate or scalar parameter from outside. */
-static TdValue symbol(TdTrace *t, TdSym sym, const TdType *type) {
-  TdBound *b = td_map_getp(&t->bound, sym);
+static TdTraceValue symbol(TdTrace *t, TdSym sym, const TdType *type) {
+  TdTraceBound *b = td_map_getp(&t->bound, sym);
   if (b) return b->value;
   LoopOf l = {.sym = sym};
   if (sym->kind == TD_SYM_LOOP)
@@ -49,51 +49,51 @@ static TdValue symbol(TdTrace *t, TdSym sym, const TdType *type) {
 }
 
 /* Has a symbol stand for a value. */
-static void bind_value(TdTrace *t, TdSym sym, TdValue v) {
-  TdBound *b = TD_NEW(t->arena, TdBound);
+static void bind_value(TdTrace *t, TdSym sym, TdTraceValue v) {
+  TdTraceBound *b = TD_NEW(t->arena, TdTraceBound);
   b->value = v;
   td_map_putp(t->arena, &t->bound, sym, b);
 }
 
 /* The index vector of a LOAD, or of element `at` of a VIEW, as forms of its array. */
-static TdPlaced *place_of(TdTrace *t, const TdExpr *e, TdCellKind kind, const TdValue *at,
+static TdPlaced *place_of(TdTrace *t, const TdExpr *e, TdCellKind kind, const TdTraceValue *at,
                           TdAff *forms) {
-  TdValue x[TD_MAX_RANK] = {{0}};
-  TdBound *b = td_trace_array(t, e->sym, kind);
+  TdTraceValue x[TD_MAX_RANK] = {{0}};
+  TdTraceBound *b = td_trace_array(t, e->sym, kind);
   for (uint32_t d = 0; d < e->nkid && d < TD_MAX_RANK; d++) {
     x[d] = td_trace_value(t, e->kid[d], ALL_BITS, NULL);
     if (e->kind != TD_EXPR_VIEW || e->u.dim[d].out < 0 || !at) continue;
     TdAff lo = td_trace_form(t, x[d]), i = td_trace_form(t, at[e->u.dim[d].out]);
-    x[d] = (TdValue){.affine = true, .form = td_sys_plus(t->arena, lo, e->u.dim[d].step, i)};
+    x[d] = (TdTraceValue){.affine = true, .form = td_sys_plus(t->arena, lo, e->u.dim[d].step, i)};
   }
   td_trace_address(t, b, x, forms);
   return b->array;
 }
 
 /* sum op x, or a product: values of the types of three expressions. */
-static TdValue combine(TdTrace *t, TdOp op, const TdExpr *to, const TdExpr *a, TdValue x,
-                       const TdExpr *b, TdValue y) {
+static TdTraceValue combine(TdTrace *t, TdOp op, const TdExpr *to, const TdExpr *a, TdTraceValue x,
+                            const TdExpr *b, TdTraceValue y) {
   const TdExpr *kid[] = {td_expr_lit(t->arena, td_type_scalar(a->type), 0, a->loc),
                          td_expr_lit(t->arena, td_type_scalar(b->type), 0, b->loc)};
   const TdType *type = td_type_scalar(to->type);
   const TdExpr *e = td_expr_op(t->arena, op, type, kid, 2, to->loc);
-  return td_trace_op(t, e, type->w, (TdValue[]){x, y});
+  return td_trace_op(t, e, type->w, (TdTraceValue[]){x, y});
 }
 
 /* Element `at` of matmul or of a reduction along an axis: its terms in order. */
-static TdValue contraction(TdTrace *t, const TdExpr *e, const TdValue *at) {
+static TdTraceValue contraction(TdTrace *t, const TdExpr *e, const TdTraceValue *at) {
   const TdExpr *x = e->kid[0], *y = e->nkid > 1 ? e->kid[1] : NULL;
   int axis = y ? x->type->rank - 1 : e->axis, rank = is_tensor(e) ? e->type->rank : 0;
   int64_t n = 0;
   td_unit_value(t->unit, x->type->dim[axis], &n);
-  TdValue sum = {0};
+  TdTraceValue sum = {0};
   for (int64_t k = 0; k < n && t->flow.node.n < MOST_NODES; k++) {
-    TdValue left[TD_MAX_RANK], right[TD_MAX_RANK];
+    TdTraceValue left[TD_MAX_RANK], right[TD_MAX_RANK];
     for (int d = 0, from = 0; d < x->type->rank; d++)
       left[d] = d == axis ? td_trace_const(k) : at[from++];
     right[0] = td_trace_const(k);
     if (rank) right[1] = at[rank - 1];
-    TdValue v = td_trace_value(t, x, ALL_BITS, left);
+    TdTraceValue v = td_trace_value(t, x, ALL_BITS, left);
     if (y) v = combine(t, TD_OP_MUL, e, x, v, y, td_trace_value(t, y, ALL_BITS, right));
     sum = k ? combine(t, y ? TD_OP_ADD : e->reduce, e, e, sum, y ? e : x, v) : v;
   }
@@ -101,8 +101,8 @@ static TdValue contraction(TdTrace *t, const TdExpr *e, const TdValue *at) {
 }
 
 /* An operator or a cast, on elements where its kids are tensors. */
-static TdValue operation(TdTrace *t, const TdExpr *e, int want, const TdValue *at) {
-  TdValue x[4] = {{0}};
+static TdTraceValue operation(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
+  TdTraceValue x[4] = {{0}};
   bool cast = e->kind == TD_EXPR_CAST;
   const TdType *to = td_type_scalar(e->type);
   bool cuts = cast && td_type_is_integer(to) && !to->saturate;
@@ -115,7 +115,7 @@ static TdValue operation(TdTrace *t, const TdExpr *e, int want, const TdValue *a
 }
 
 /* td_trace_value without the bound on recursion. */
-static TdValue value_node(TdTrace *t, const TdExpr *e, int want, const TdValue *at) {
+static TdTraceValue value_node(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
   TdAff forms[TD_MAX_RANK];
   int64_t v;
   switch (e->kind) {
@@ -134,18 +134,19 @@ static TdValue value_node(TdTrace *t, const TdExpr *e, int want, const TdValue *
   }
 }
 
-TdValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdValue *at) {
+TdTraceValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
   td_ctx_enter(t->session->ctx);
-  TdValue v = value_node(t, e, want, at);
+  TdTraceValue v = value_node(t, e, want, at);
   td_ctx_leave(t->session->ctx);
   return v;
 }
 
 /* Element `at` of the target of a STORE or SET gets its value. */
-static void write_element(TdTrace *t, const TdExpr *place, const TdExpr *value, const TdValue *at) {
+static void write_element(TdTrace *t, const TdExpr *place, const TdExpr *value,
+                          const TdTraceValue *at) {
   TdAff forms[TD_MAX_RANK];
   const TdType *type = td_type_scalar(place->type);
-  TdValue v = td_trace_value(t, value, type->w, is_tensor(value) ? at : NULL);
+  TdTraceValue v = td_trace_value(t, value, type->w, is_tensor(value) ? at : NULL);
   TdPlaced *p = place_of(t, place, TD_CELL_MEMORY, at, forms);
   td_trace_store(t, p, forms, v, type);
 }
@@ -164,7 +165,7 @@ static bool next_element(TdTrace *t, const TdType *type, int64_t *index) {
 static void write_all(TdTrace *t, const TdExpr *place, const TdExpr *value) {
   int64_t index[TD_MAX_RANK] = {0};
   do {
-    TdValue at[TD_MAX_RANK];
+    TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < place->type->rank; d++) at[d] = td_trace_const(index[d]);
     write_element(t, place, value, at);
   } while (t->flow.node.n < MOST_NODES && next_element(t, place->type, index));
@@ -173,10 +174,10 @@ static void write_all(TdTrace *t, const TdExpr *place, const TdExpr *value) {
 /* LOCAL: new storage; constants and states are there from outside. */
 static void lay_local(TdTrace *t, const TdStmt *s) {
   if (s->cls != TD_LOCAL_AUTO) return;
-  TdValue v = {0};
+  TdTraceValue v = {0};
   bool whole = s->init != TD_INIT_NONE && !is_tensor(s->expr[0]);
   if (whole) v = td_trace_value(t, s->expr[0], td_type_scalar(s->type)->w, NULL);
-  TdBound *b = td_trace_declare(t, s->sym, s->type, s);
+  TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
   if (whole && b->rank) {
     td_trace_fill(t, b->array, v);
   } else if (whole) {
@@ -207,7 +208,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   TdPlaced *p = place_of(t, s->expr[0], slot ? TD_CELL_PUT : TD_CELL_GET, NULL, forms);
   const TdType *token = s->expr[0]->type->kind == TD_T_PORT ? s->expr[0]->type->elem : s->type;
   int64_t beats = token && !slot ? beats_of(t, s->expr[0], token) : 1;
-  TdValue v = slot ? (TdValue){0} : td_trace_token(t, p, forms, beats, (TdValue){0});
+  TdTraceValue v = slot ? (TdTraceValue){0} : td_trace_token(t, p, forms, beats, (TdTraceValue){0});
   if (s->nexpr > 1) {
     TdPlaced *to = place_of(t, s->expr[1], TD_CELL_MEMORY, NULL, forms);
     if (to->rank == 0 || s->expr[1]->kind == TD_EXPR_LOAD)
@@ -215,7 +216,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
     else
       td_trace_fill(t, to, v);
   } else if (s->sym) {
-    TdBound *b = td_trace_declare(t, s->sym, s->type, s);
+    TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
     if (b->rank)
       td_trace_fill(t, b->array, v);
     else
@@ -227,12 +228,12 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
 static void lay_put(TdTrace *t, const TdStmt *s) {
   TdAff forms[TD_MAX_RANK];
   const TdExpr *e = s->expr[1];
-  TdValue v = {0};
+  TdTraceValue v = {0};
   int64_t index[TD_MAX_RANK] = {0}, beats = beats_of(t, s->expr[0], e->type);
   bool more = is_tensor(e) && !s->expr[0]->type->block;
   if (!is_tensor(e)) v = td_trace_value(t, e, ALL_BITS, NULL);
   while (more && t->flow.node.n < MOST_NODES) {
-    TdValue at[TD_MAX_RANK];
+    TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < e->type->rank; d++) at[d] = td_trace_const(index[d]);
     v = td_trace_value(t, e, ALL_BITS, at);
     more = next_element(t, e->type, index);
@@ -242,8 +243,8 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
 }
 
 /* The part of an array or stream that a view passes. */
-static TdBound *bind_view(TdTrace *t, const TdExpr *view, TdCellKind kind) {
-  TdBound *of = td_trace_array(t, view->sym, kind), *b = TD_NEW(t->arena, TdBound);
+static TdTraceBound *bind_view(TdTrace *t, const TdExpr *view, TdCellKind kind) {
+  TdTraceBound *of = td_trace_array(t, view->sym, kind), *b = TD_NEW(t->arena, TdTraceBound);
   TdAff *lo = TD_NEWN(t->arena, TdAff, TD_MAX_RANK);
   TdViewDim *dim = TD_NEWN(t->arena, TdViewDim, TD_MAX_RANK);
   for (int d = 0; d < of->rank; d++) {
@@ -256,7 +257,7 @@ static TdBound *bind_view(TdTrace *t, const TdExpr *view, TdCellKind kind) {
     const TdViewDim *v = &view->u.dim[at];
     if (v->out >= 0) dim[d] = (TdViewDim){of->dim[d].step * v->step, v->out};
   }
-  *b = (TdBound){.array = of->array, .rank = of->rank, .lo = lo, .dim = dim};
+  *b = (TdTraceBound){.array = of->array, .rank = of->rank, .lo = lo, .dim = dim};
   return b;
 }
 
@@ -326,7 +327,7 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
   TdAff lo = td_trace_form(t, td_trace_value(t, td_for_lo(s), ALL_BITS, NULL));
   for (int64_t i = 0; i < n; i += s->step) {
     TdAff v = td_sys_plus(t->arena, lo, 1, td_sys_const(i));
-    bind_value(t, s->sym, (TdValue){.affine = true, .form = v});
+    bind_value(t, s->sym, (TdTraceValue){.affine = true, .form = v});
     if (!lay(t, td_for_body(s))) return false;
   }
   return true;
@@ -334,7 +335,7 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
 
 /* IF: one arm if it is known which, else both under their condition. */
 static bool lay_if(TdTrace *t, const TdStmt *s) {
-  TdValue v = td_trace_value(t, s->expr[0], 1, NULL);
+  TdTraceValue v = td_trace_value(t, s->expr[0], 1, NULL);
   int64_t c;
   if (v.affine && td_sys_is_const(v.form, &c)) {
     uint32_t arm = c ? 0 : 1;
@@ -400,12 +401,12 @@ bool td_trace_of(const TdAsk *q, const TdTarget *target, const TdStmt *loop, int
   begin(t, q, target, d);
   t->loop = loop;
   t->stride = loop ? loop->step * lanes : 0;
-  TdValue v = loop ? counted(t, loop, t->stride) : (TdValue){0};
+  TdTraceValue v = loop ? counted(t, loop, t->stride) : (TdTraceValue){0};
   bool ok = true;
   for (int64_t i = 0; ok && i < lanes; i++) {
     if (loop) {
       TdAff at = td_sys_plus(t->arena, v.form, 1, td_sys_const(i * loop->step));
-      bind_value(t, loop->sym, (TdValue){.affine = true, .form = at});
+      bind_value(t, loop->sym, (TdTraceValue){.affine = true, .form = at});
     }
     for (size_t k = 0; ok && k < n; k++) ok = lay(t, s[k]);
   }
@@ -419,7 +420,7 @@ bool td_trace_of_element(const TdAsk *q, const TdTarget *target, const TdStmt *s
   bool local = s->kind == TD_STMT_LOCAL;
   const TdExpr *place =
       local ? td_expr_whole(t->session, t->arena, s->sym, s->type, s->loc) : s->expr[0];
-  TdValue at[TD_MAX_RANK];
+  TdTraceValue at[TD_MAX_RANK];
   for (int k = 0; k < place->type->rank; k++)
     at[k] = td_trace_column(t, td_arena_alloc(t->arena, 1), (TdColumn){0});
   write_element(t, place, s->expr[local ? 0 : 1], at);

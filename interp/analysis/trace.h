@@ -10,11 +10,11 @@
 #include "analysis/target.h"
 
 /* A value: affine over the columns of the trace, there from the start; or what a node gives. */
-typedef struct TdValue {
+typedef struct TdTraceValue {
   uint32_t node; /* 0 if affine */
   bool affine;
   TdAff form;
-} TdValue;
+} TdTraceValue;
 
 /* How a column of an index changes from one iteration of the loop to the next. */
 typedef enum { TD_COLUMN_STILL, TD_COLUMN_STEPS, TD_COLUMN_WILD } TdColumnKind;
@@ -32,11 +32,11 @@ typedef struct TdSpot {
   uint32_t line;    /* the spots whose forms differ in constants only */
   bool known, kept; /* `now` is its value; its last store was read from memory */
   bool hoisted;     /* the same in all iterations: a register while the loop runs */
-  TdValue now;
+  TdTraceValue now;
   uint32_t store; /* number of its last store in reach[], plus 1 */
 } TdSpot;
 
-typedef enum { TD_PART_NONE, TD_PART_CYCLIC, TD_PART_BLOCK, TD_PART_COMPLETE } TdPart;
+typedef enum { TD_PART_NONE, TD_PART_CYCLIC, TD_PART_BLOCK, TD_PART_COMPLETE } TdPlacedPart;
 
 /* An array, a scalar, or one end of a stream. */
 typedef struct TdPlaced {
@@ -45,7 +45,7 @@ typedef struct TdPlaced {
   const TdStmt *decl;
   int rank;
   int64_t extent[TD_MAX_RANK];
-  TdPart part[TD_MAX_RANK];
+  TdPlacedPart part[TD_MAX_RANK];
   int64_t banks[TD_MAX_RANK];
   int64_t ports;   /* of one bank; 0: any number */
   int32_t read;    /* cycles of a read */
@@ -53,7 +53,7 @@ typedef struct TdPlaced {
   uint32_t number; /* in placed[] */
   bool fresh;      /* made in the trace */
   bool registers, written, filled;
-  TdValue fill;
+  TdTraceValue fill;
   uint32_t last; /* of a stream: its last operation */
   TD_VEC(TdSpot) spot;
   TD_VEC(uint32_t) line; /* first spot of each */
@@ -95,7 +95,7 @@ typedef struct TdTrace {
   const TdUnit *unit; /* whose statements are laid out now */
   const TdStmt *stmt;
   uint32_t guard; /* the condition under which they run, or 0 */
-  TdMap bound;    /* TdSym -> TdBound * */
+  TdMap bound;    /* TdSym -> TdTraceBound * */
   TdMap same;     /* hash of an operation or a column -> its number */
   TdMap spots;    /* hash of array and forms -> spot */
   TdDiag *diag;
@@ -116,52 +116,54 @@ const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt
 /* ---- while a trace is made ---- */
 
 /* What a symbol stands for: a value, or a part of an array. */
-typedef struct TdBound {
-  TdValue value;
+typedef struct TdTraceBound {
+  TdTraceValue value;
   TdPlaced *array; /* or NULL */
   int rank;        /* of the array; how it is addressed is as in a VIEW, lo instead of kids */
   const TdAff *lo;
   const TdViewDim *dim;
-} TdBound;
+} TdTraceBound;
 
 /* trace.c */
 /* What the scalar e, or element `at` of the tensor e, is worth; of which `want` bits matter. */
-TdValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdValue *at);
+TdTraceValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at);
 /* trace_op.c */
 /* A constant, and node n. */
-TdValue td_trace_const(int64_t v);
-TdValue td_trace_node(uint32_t n);
+TdTraceValue td_trace_const(int64_t v);
+TdTraceValue td_trace_node(uint32_t n);
 /* The form of a value as an index: a column of its own if it is not affine. */
-TdAff td_trace_form(TdTrace *t, TdValue v);
+TdAff td_trace_form(TdTrace *t, TdTraceValue v);
 /* What computes a value, or the index that it stands for: a node, or 0. */
-uint32_t td_trace_source(const TdTrace *t, TdValue v);
+uint32_t td_trace_source(const TdTrace *t, TdTraceValue v);
 /* The column of a key, made as `what` if it is new. */
-TdValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
+TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
 /* A literal; an operator of kids x, on as many bits as matter. */
-TdValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
-TdValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdValue *x);
-TdValue td_trace_cast(TdTrace *t, const TdExpr *e, TdValue x);
+TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
+TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);
+TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x);
 /* A choice between two values, b bits wide. */
-TdValue td_trace_mux(TdTrace *t, uint32_t cond, TdValue x, TdValue y, const TdType *type);
+TdTraceValue td_trace_mux(TdTrace *t, uint32_t cond, TdTraceValue x, TdTraceValue y,
+                          const TdType *type);
 /* Equal values have equal hashes, and 64 bits keep others apart. */
-uint64_t td_trace_hash(TdValue v);
+uint64_t td_trace_hash(TdTraceValue v);
 
 /* trace_memory.c */
 /* What `sym` is declared as, made if it is met for the first time: from outside the trace. */
-TdBound *td_trace_array(TdTrace *t, TdSym sym, TdCellKind kind);
-void td_trace_bind(TdTrace *t, TdSym sym, TdCellKind kind, TdBound *b);
+TdTraceBound *td_trace_array(TdTrace *t, TdSym sym, TdCellKind kind);
+void td_trace_bind(TdTrace *t, TdSym sym, TdCellKind kind, TdTraceBound *b);
 /* A new array for a local declared here. */
-TdBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const TdStmt *decl);
+TdTraceBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const TdStmt *decl);
 /* The forms of an element of what b stands for, index vector x; into at, one for each dimension. */
-void td_trace_address(TdTrace *t, const TdBound *b, const TdValue *x, TdAff *at);
-TdValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at);
-void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdValue v, const TdType *type);
+void td_trace_address(TdTrace *t, const TdTraceBound *b, const TdTraceValue *x, TdAff *at);
+TdTraceValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at);
+void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type);
 /* One token, `beats` cycles long, at an end of a stream; it waits for `after`. */
-TdValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats, TdValue after);
+TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats,
+                            TdTraceValue after);
 /* Writes all of an array, as fast as its banks take it. */
-void td_trace_fill(TdTrace *t, TdPlaced *p, TdValue v);
+void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v);
 /* All of an array is what v is: foreign code perhaps wrote it. */
-void td_trace_forget(TdPlaced *p, TdValue v);
+void td_trace_forget(TdPlaced *p, TdTraceValue v);
 /* Whether two spots are different elements, in every iteration (`always`) or in each one. */
 bool td_trace_is_apart(const TdTrace *t, const TdPlaced *p, const TdSpot *x, const TdSpot *y,
                        bool always);

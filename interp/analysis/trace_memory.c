@@ -47,12 +47,12 @@ static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType
 }
 
 /* A binding to all of p. */
-static TdBound *bind_whole(TdTrace *t, TdPlaced *p) {
-  TdBound *b = TD_NEW(t->arena, TdBound);
+static TdTraceBound *bind_whole(TdTrace *t, TdPlaced *p) {
+  TdTraceBound *b = TD_NEW(t->arena, TdTraceBound);
   TdAff *lo = TD_NEWN(t->arena, TdAff, TD_MAX_RANK);
   TdViewDim *dim = TD_NEWN(t->arena, TdViewDim, TD_MAX_RANK);
   for (int d = 0; d < p->rank; d++) dim[d] = (TdViewDim){1, d};
-  *b = (TdBound){.array = p, .rank = p->rank, .lo = lo, .dim = dim};
+  *b = (TdTraceBound){.array = p, .rank = p->rank, .lo = lo, .dim = dim};
   return b;
 }
 
@@ -90,28 +90,28 @@ static uint64_t key_of(TdSym sym, TdCellKind kind) {
   return td_map_mix((uint64_t)(uintptr_t)sym, kind == TD_CELL_GET);
 }
 
-TdBound *td_trace_array(TdTrace *t, TdSym sym, TdCellKind kind) {
+TdTraceBound *td_trace_array(TdTrace *t, TdSym sym, TdCellKind kind) {
   uint64_t at;
-  if (td_map_get(&t->bound, key_of(sym, kind), &at)) return (TdBound *)(uintptr_t)at;
-  TdBound *b = bind_whole(t, outside(t, sym, kind));
+  if (td_map_get(&t->bound, key_of(sym, kind), &at)) return (TdTraceBound *)(uintptr_t)at;
+  TdTraceBound *b = bind_whole(t, outside(t, sym, kind));
   td_trace_bind(t, sym, kind, b);
   return b;
 }
 
-void td_trace_bind(TdTrace *t, TdSym sym, TdCellKind kind, TdBound *b) {
+void td_trace_bind(TdTrace *t, TdSym sym, TdCellKind kind, TdTraceBound *b) {
   td_map_put(t->arena, &t->bound, key_of(sym, kind), (uint64_t)(uintptr_t)b);
 }
 
-TdBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const TdStmt *decl) {
+TdTraceBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const TdStmt *decl) {
   TdPlaced *p = new_placed(t, sym, TD_CELL_MEMORY, type, decl->attrs);
   p->fresh = true;
   p->decl = decl;
-  TdBound *b = bind_whole(t, p);
+  TdTraceBound *b = bind_whole(t, p);
   td_trace_bind(t, sym, TD_CELL_MEMORY, b);
   return b;
 }
 
-void td_trace_address(TdTrace *t, const TdBound *b, const TdValue *x, TdAff *at) {
+void td_trace_address(TdTrace *t, const TdTraceBound *b, const TdTraceValue *x, TdAff *at) {
   for (int d = 0; d < b->rank; d++) {
     at[d] = b->lo[d];
     if (b->dim[d].out >= 0)
@@ -129,7 +129,7 @@ static uint64_t hash_forms(const TdPlaced *p, const TdAff *at, bool with_constan
   uint64_t h = td_map_mix(p->number, with_constants);
   for (int d = 0; d < p->rank; d++) {
     TdAff f = with_constants ? at[d] : moving(at[d]);
-    h = td_map_mix(h, td_trace_hash((TdValue){.affine = true, .form = f}));
+    h = td_map_mix(h, td_trace_hash((TdTraceValue){.affine = true, .form = f}));
   }
   return h;
 }
@@ -173,7 +173,7 @@ static size_t address_sources(const TdTrace *t, const TdPlaced *p, const TdAff *
   size_t n = 0;
   out[n++] = t->guard;
   for (int d = 0; d < p->rank; d++)
-    out[n++] = td_trace_source(t, (TdValue){.affine = true, .form = at[d]});
+    out[n++] = td_trace_source(t, (TdTraceValue){.affine = true, .form = at[d]});
   return n;
 }
 
@@ -196,7 +196,7 @@ static void meet_stores(TdTrace *t, TdPlaced *p, uint32_t at, uint32_t node) {
 }
 
 /* A node that reads element `at` from the memory. */
-static TdValue read_memory(TdTrace *t, TdPlaced *p, uint32_t at) {
+static TdTraceValue read_memory(TdTrace *t, TdPlaced *p, uint32_t at) {
   uint32_t after[SOURCES];
   const TdSpot *s = &p->spot.at[at];
   size_t n = address_sources(t, p, s->at, after);
@@ -221,11 +221,11 @@ static bool is_filled(const TdTrace *t, const TdPlaced *p, const TdSpot *s) {
   return true;
 }
 
-TdValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at) {
+TdTraceValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at) {
   uint32_t n = spot_at(t, p, at);
   TdSpot *s = &p->spot.at[n];
   if (s->known) return s->now;
-  TdValue v = is_filled(t, p, s) ? p->fill : read_memory(t, p, n);
+  TdTraceValue v = is_filled(t, p, s) ? p->fill : read_memory(t, p, n);
   s = &p->spot.at[n];
   s->known = true;
   s->now = v;
@@ -240,7 +240,7 @@ static void forget_others(TdTrace *t, TdPlaced *p, uint32_t n) {
       p->spot.at[i].known = false;
 }
 
-void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdValue v, const TdType *type) {
+void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type) {
   uint32_t n = spot_at(t, p, at);
   if (t->guard && p->registers) td_trace_load(t, p, at);
   TdSpot *s = &p->spot.at[n];
@@ -262,7 +262,8 @@ void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdValue v, const T
   forget_others(t, p, n);
 }
 
-TdValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats, TdValue value) {
+TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats,
+                            TdTraceValue value) {
   uint32_t after[SOURCES], n = spot_at(t, p, at);
   size_t k = address_sources(t, p, at, after);
   after[k++] = p->last;
@@ -274,7 +275,7 @@ TdValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats, 
   return td_trace_node(p->last);
 }
 
-void td_trace_fill(TdTrace *t, TdPlaced *p, TdValue v) {
+void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v) {
   int64_t each = 1;
   p->filled = true;
   p->fill = v;
@@ -286,7 +287,7 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdValue v) {
   add_reach(t, (TdReach){p, TD_TRACE_ALL, node, true, false, each, t->stmt});
 }
 
-void td_trace_forget(TdPlaced *p, TdValue v) {
+void td_trace_forget(TdPlaced *p, TdTraceValue v) {
   for (size_t i = 0; i < p->spot.n; i++) {
     p->spot.at[i].known = false;
     p->spot.at[i].store = 0;

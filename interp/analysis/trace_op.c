@@ -4,20 +4,20 @@
 /* What tells nodes and columns apart. */
 enum { OPERATOR = 1, OPAQUE, CONVERSION, CHOICE, CONSTANT, INDEX };
 
-TdValue td_trace_const(int64_t v) {
-  return (TdValue){.affine = true, .form = td_sys_const(v)};
+TdTraceValue td_trace_const(int64_t v) {
+  return (TdTraceValue){.affine = true, .form = td_sys_const(v)};
 }
 
-TdValue td_trace_node(uint32_t n) {
-  return (TdValue){.node = n};
+TdTraceValue td_trace_node(uint32_t n) {
+  return (TdTraceValue){.node = n};
 }
 
 /* Whether v is a constant, and which. */
-static bool is_const(TdValue v, int64_t *c) {
+static bool is_const(TdTraceValue v, int64_t *c) {
   return v.affine && td_sys_is_const(v.form, c);
 }
 
-uint64_t td_trace_hash(TdValue v) {
+uint64_t td_trace_hash(TdTraceValue v) {
   if (!v.affine) return td_map_mix(v.node, 1);
   uint64_t h = td_map_mix((uint64_t)v.form.c, 2);
   for (uint32_t i = 0; i < v.form.n; i++) {
@@ -37,18 +37,18 @@ static TdColumnKind motion(const TdTrace *t, TdAff f) {
   return most;
 }
 
-TdValue td_trace_column(TdTrace *t, const void *key, TdColumn what) {
+TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what) {
   int32_t col = td_lower_param(t->space, key, "", false);
   while (t->column.n < t->space->at.n) td_vec_push(t->arena, &t->column, what);
-  return (TdValue){.affine = true, .form = td_sys_col(t->arena, col)};
+  return (TdTraceValue){.affine = true, .form = td_sys_col(t->arena, col)};
 }
 
 /* A column that no symbol has. */
-static TdValue new_column(TdTrace *t, TdColumnKind kind, uint32_t node) {
+static TdTraceValue new_column(TdTrace *t, TdColumnKind kind, uint32_t node) {
   return td_trace_column(t, td_arena_alloc(t->arena, 1), (TdColumn){.kind = kind, .node = node});
 }
 
-TdAff td_trace_form(TdTrace *t, TdValue v) {
+TdAff td_trace_form(TdTrace *t, TdTraceValue v) {
   if (v.affine) return v.form;
   uint64_t hash = td_map_mix(td_map_mix(INDEX, v.node), 0), col;
   if (td_map_get(&t->same, hash, &col)) return td_sys_col(t->arena, (int32_t)(int64_t)col);
@@ -58,7 +58,7 @@ TdAff td_trace_form(TdTrace *t, TdValue v) {
 }
 
 /* The quotient or rest of x by a constant, if the columns of x do not matter to it. */
-static bool fold_division(TdTrace *t, TdOp op, TdAff x, int64_t k, TdValue *out) {
+static bool fold_division(TdTrace *t, TdOp op, TdAff x, int64_t k, TdTraceValue *out) {
   if (k <= 0) return false;
   for (uint32_t i = 0; i < x.n; i++)
     if (x.m[i].coef % k) return false;
@@ -70,12 +70,12 @@ static bool fold_division(TdTrace *t, TdOp op, TdAff x, int64_t k, TdValue *out)
   TdAff f = td_sys_const(q);
   for (uint32_t i = 0; i < x.n; i++)
     f = td_sys_plus(t->arena, f, x.m[i].coef / k, td_sys_col(t->arena, x.m[i].col));
-  *out = (TdValue){.affine = true, .form = f};
+  *out = (TdTraceValue){.affine = true, .form = f};
   return true;
 }
 
 /* A comparison of two forms that differ by a constant, or min and max of them. */
-static bool fold_compare(TdTrace *t, TdOp op, TdValue x, TdValue y, TdValue *out) {
+static bool fold_compare(TdTrace *t, TdOp op, TdTraceValue x, TdTraceValue y, TdTraceValue *out) {
   int64_t d;
   if (!td_sys_is_const(td_sys_plus(t->arena, x.form, -1, y.form), &d)) return false;
   switch (op) {
@@ -90,7 +90,7 @@ static bool fold_compare(TdTrace *t, TdOp op, TdValue x, TdValue y, TdValue *out
 }
 
 /* Operators whose operands are known, or affine. */
-static bool fold(TdTrace *t, const TdExpr *e, const TdValue *x, TdValue *out) {
+static bool fold(TdTrace *t, const TdExpr *e, const TdTraceValue *x, TdTraceValue *out) {
   int64_t c;
   if (e->op == TD_OP_SELECT && is_const(x[0], &c)) {
     *out = x[c ? 1 : 2];
@@ -125,13 +125,13 @@ static bool fold(TdTrace *t, const TdExpr *e, const TdValue *x, TdValue *out) {
 }
 
 /* Whether v is a constant power of two. */
-static bool is_power(TdValue v) {
+static bool is_power(TdTraceValue v) {
   int64_t c;
   return is_const(v, &c) && c > 0 && (c & (c - 1)) == 0;
 }
 
 /* The cost key of e with these operands; NULL when wires do it. */
-static const char *key_of(const TdExpr *e, const TdType *type, const TdValue *x) {
+static const char *key_of(const TdExpr *e, const TdType *type, const TdTraceValue *x) {
   int64_t c;
   bool real = type->kind == TD_T_FLOAT;
   switch (e->op) {
@@ -178,13 +178,13 @@ static int bits_of(const TdExpr *e, const TdType *type, int want) {
 }
 
 /* The hash of an operation `what` on n values. */
-static uint64_t hash_of(uint64_t what, const TdValue *x, size_t n) {
+static uint64_t hash_of(uint64_t what, const TdTraceValue *x, size_t n) {
   uint64_t hash = td_map_mix(what, n);
   for (size_t i = 0; i < n; i++) hash = td_map_mix(hash, td_trace_hash(x[i]));
   return hash;
 }
 
-uint32_t td_trace_source(const TdTrace *t, TdValue v) {
+uint32_t td_trace_source(const TdTrace *t, TdTraceValue v) {
   uint32_t node = v.node;
   for (uint32_t i = 0; v.affine && i < v.form.n; i++)
     if (t->column.at[-1 - v.form.m[i].col].node) node = t->column.at[-1 - v.form.m[i].col].node;
@@ -192,8 +192,8 @@ uint32_t td_trace_source(const TdTrace *t, TdValue v) {
 }
 
 /* The node of an operator on at most 4 values: an equal one, or a new one. */
-static TdValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdValue *x, size_t n,
-                     int width) {
+static TdTraceValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdTraceValue *x, size_t n,
+                          int width) {
   uint64_t hash = hash_of(what, x, n), node;
   if (td_map_get(&t->same, hash, &node)) return td_trace_node((uint32_t)node);
   uint32_t after[4] = {0};
@@ -206,17 +206,17 @@ static TdValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdValue *x,
 }
 
 /* A column of its own for what an index operation gives: it moves as its operands do. */
-static TdValue opaque(TdTrace *t, uint64_t what, const TdValue *x, size_t n) {
+static TdTraceValue opaque(TdTrace *t, uint64_t what, const TdTraceValue *x, size_t n) {
   uint64_t hash = hash_of(what, x, n), col;
   if (td_map_get(&t->same, hash, &col))
-    return (TdValue){.affine = true, .form = td_sys_col(t->arena, (int32_t)(int64_t)col)};
+    return (TdTraceValue){.affine = true, .form = td_sys_col(t->arena, (int32_t)(int64_t)col)};
   TdColumnKind kind = TD_COLUMN_STILL;
   uint32_t after[4] = {0};
   for (size_t i = 0; i < n; i++) {
     if (motion(t, td_trace_form(t, x[i])) != TD_COLUMN_STILL) kind = TD_COLUMN_WILD;
     after[i] = td_trace_source(t, x[i]);
   }
-  TdValue v = new_column(t, kind, td_flow_add(&t->flow, (TdFlowNode){0}, after, n));
+  TdTraceValue v = new_column(t, kind, td_flow_add(&t->flow, (TdFlowNode){0}, after, n));
   td_map_put(t->arena, &t->same, hash, (uint64_t)(int64_t)v.form.m[0].col);
   return v;
 }
@@ -225,8 +225,8 @@ static uint64_t what_of(int family, uint64_t x, const TdType *type, int want) {
   return td_map_mix(td_map_mix(td_map_mix((uint64_t)family, x), type->id), (uint64_t)want);
 }
 
-TdValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdValue *x) {
-  TdValue v;
+TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x) {
+  TdTraceValue v;
   if (fold(t, e, x, &v)) return v;
   const TdType *type = deciding_type(e), *to = td_type_scalar(e->type);
   if (to->kind == TD_T_INDEX) return opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid);
@@ -236,7 +236,7 @@ TdValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdValue *x) {
   return apply(t, op, what_of(OPERATOR, e->op, to, want), x, e->nkid, to->w < want ? to->w : want);
 }
 
-TdValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {
+TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {
   if (type->kind != TD_T_FLOAT) return td_trace_const((int64_t)bits);
   return apply(t, (TdOperator){0}, what_of(CONSTANT, bits, type, 0), NULL, 0, 0);
 }
@@ -250,7 +250,7 @@ static const char *conversion(const TdType *to, const TdType *from) {
   return to->saturate && !td_promote_holds(to, from) ? "cmp" : NULL;
 }
 
-TdValue td_trace_cast(TdTrace *t, const TdExpr *e, TdValue x) {
+TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x) {
   const TdType *to = td_type_scalar(e->type), *from = td_type_scalar(e->kid[0]->type);
   bool index = to->kind == TD_T_INDEX || from->kind == TD_T_INDEX;
   bool whole = (td_type_is_integer(to) || index) && (td_type_is_integer(from) || index);
@@ -263,8 +263,9 @@ TdValue td_trace_cast(TdTrace *t, const TdExpr *e, TdValue x) {
   return apply(t, op, what_of(CONVERSION, 0, to, 0), &x, 1, to->w);
 }
 
-TdValue td_trace_mux(TdTrace *t, uint32_t cond, TdValue x, TdValue y, const TdType *type) {
+TdTraceValue td_trace_mux(TdTrace *t, uint32_t cond, TdTraceValue x, TdTraceValue y,
+                          const TdType *type) {
   TdOperator op = td_target_operator(t->target, "mux", type, type->w);
-  TdValue part[] = {td_trace_node(cond), x, y};
+  TdTraceValue part[] = {td_trace_node(cond), x, y};
   return apply(t, op, what_of(CHOICE, 0, type, 0), part, 3, type->w);
 }

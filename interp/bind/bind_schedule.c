@@ -475,6 +475,7 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"reset", td_bind_reset},
                                      {"verify", td_bind_verify_schedule},
                                      {"constants", l_schedule_constants},
+                                     {"estimate", td_bind_estimate},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);
   lua_getfield(L, -1, "methods");

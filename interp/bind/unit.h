@@ -3,7 +3,6 @@
 #define TD_BIND_UNIT_H
 
 #include "bind/bind.h"
-#include "rewrite/schedule.h"
 
 /* User values of a unit. */
 enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
@@ -27,7 +26,10 @@ int td_bind_check_again(lua_State *L);
 int td_bind_check_depths(lua_State *L);
 
 /* bind_schedule.c: the schedule at idx, or raises. */
-const TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
+const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
+
+/* bind_estimate.c: s:estimate {target =}, k:estimate {target =}. */
+int td_bind_estimate(lua_State *L);
 
 /* bind_verify.c */
 int td_bind_verify_schedule(lua_State *L);
