@@ -10,6 +10,7 @@
 #include "bind/tensor.h"
 #include "bind/unit.h"
 #include "check.h"
+#include "rewrite/schedule.h"
 
 #define CLASS_VERDICT "tide.verdict"
 
