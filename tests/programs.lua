@@ -91,7 +91,7 @@ end
 -- The program of the new process: it loads each text, prints it again and runs it.
 local check = [[
 local tide = require "tide"
-local types = setmetatable({}, {__index = function(_, k) return tide[k] or _G[k] end})
+local types = setmetatable({tide = tide}, {__index = function(_, k) return tide[k] or _G[k] end})
 local function plain(v)
   if type(v) ~= "table" then return v end
   local list = {}

@@ -152,6 +152,17 @@ static const TdExpr *data_operand(TdIrgen *l, const TdExpr *e, bool all_index) {
   return td_expr_cast(l->arena, td_type_int(l->session, 32), e, true);
 }
 
+/* Whether an index and integers are compared, all of which an index holds. */
+static bool compares_index(TdOp op, const TdExpr *const *e, int n) {
+  bool some = false, all = td_ops[op].rule == TD_RULE_COMPARE;
+  for (int i = 0; i < n; i++) {
+    const TdType *t = e[i]->type;
+    some |= t->kind == TD_T_INDEX;
+    all &= t->kind == TD_T_INDEX || (td_type_is_integer(t) && t->w <= 64 - !td_type_is_signed(t));
+  }
+  return some && all;
+}
+
 /* Operands as scalar expressions of agreeing types; NULL entries on failure. */
 static bool scalar_operands(TdIrgen *l, TdOp op, const TdVal *v, int n, const TdExpr **e) {
   bool shift = op == TD_OP_SHL || op == TD_OP_SHR || op == TD_OP_ASR;
@@ -167,7 +178,10 @@ static bool scalar_operands(TdIrgen *l, TdOp op, const TdVal *v, int n, const Td
   if (bits) return true;
   bool all_index = true;
   for (int i = first; i < n; i++) all_index &= e[i]->type->kind == TD_T_INDEX;
-  for (int i = first; i < n; i++) e[i] = data_operand(l, e[i], all_index);
+  bool as_indices = !all_index && compares_index(op, e, n);
+  for (int i = first; i < n; i++)
+    e[i] = as_indices ? td_lin_simplify(l->session, l->arena, as_index(l, e[i]))
+                      : data_operand(l, e[i], all_index);
   return true;
 }
 
@@ -202,6 +216,11 @@ static TdVal scalar_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
 
 /* op element by element: tensors of one shape, and scalars. */
 static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
+  if (td_ops[op].rule == TD_RULE_COMPARE) {
+    td_irgen_fail(l, "operator", loc, "'%s' does not compare tensors", td_ops[op].lua);
+    td_diag_help(l->diag, "compare elements, in a loop");
+    return td_irgen_failed();
+  }
   const TdExpr *e[4];
   const TdType *shape = NULL, *t[4];
   const TdType *beside = td_irgen_beside(v, op == TD_OP_SELECT ? 1 : 0, n);
