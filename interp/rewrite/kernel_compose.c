@@ -77,7 +77,7 @@ static bool is_spec(TdArgKind kind) {
 }
 
 /* The arguments of a step in the terms of this schedule. A kernel left out is the root, there. */
-static TdArgValue *map_args(const Replay *p, const TdStep *step) {
+static TdArgValue *map_args(const Replay *p, const TdPrimStep *step) {
   TdArgValue *arg = td_arena_copy(p->r->arena, step->arg, TD_PRIM_ARGS * sizeof *arg);
   for (int i = 0; i < TD_PRIM_ARGS && step->prim->args[i].kind != TD_ARG_END; i++) {
     TdArgKind kind = step->prim->args[i].kind;
@@ -94,7 +94,7 @@ static TdArgValue *map_args(const Replay *p, const TdStep *step) {
 }
 
 /* The Lua text of a step as it is replayed. */
-static const char *call_text(const Replay *p, const TdStep *step) {
+static const char *call_text(const Replay *p, const TdPrimStep *step) {
   TdText t = td_text_new(p->r->arena);
   td_schedule_call(&t, step->prim, p->arg);
   return td_text_str(&t);
@@ -133,7 +133,7 @@ static bool is_kept(void *ud, const TdStmt *s) {
 }
 
 /* Refuses a step that sets otherwise what a step of this schedule has set. */
-static bool check_clash(const Replay *p, const TdStep *step) {
+static bool check_clash(const Replay *p, const TdPrimStep *step) {
   const TdProg *before = p->r->prog;
   for (size_t i = 0; i < before->nunit; i++) {
     Clash k = {.p = p, .unit = before->unit[i], .now = td_prog_unit(p->prog, before->unit[i]->sym)};
@@ -150,7 +150,7 @@ static bool check_clash(const Replay *p, const TdStep *step) {
 }
 
 /* The first step of this schedule since which a loop or array of the kernel is gone, for a note. */
-static void blame(const Replay *p, const TdStep *step) {
+static void blame(const Replay *p, const TdPrimStep *step) {
   const TdVersion *v = p->r->since;
   TdLoc none = {0};
   td_diag_note(p->r->diag, none, "replaying %s", call_text(p, step));
@@ -169,7 +169,7 @@ static void blame(const Replay *p, const TdStep *step) {
 }
 
 /* Does one step here, and learns what its names became. */
-static bool replay_step(Replay *p, const TdStep *step, bool last) {
+static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
   TdRewrite *r = p->r, inner = *r;
   p->arg = map_args(p, step);
   inner.prog = p->prog;
@@ -193,7 +193,7 @@ static bool replay_step(Replay *p, const TdStep *step, bool last) {
     td_vec_push(r->arena, &r->made, inner.made.at[i]);
   }
   p->prog = now;
-  td_vec_push(r->arena, &r->did, ((TdStep){step->prim, p->arg}));
+  td_vec_push(r->arena, &r->did, ((TdPrimStep){step->prim, p->arg}));
   return check_clash(p, step);
 }
 

@@ -54,10 +54,10 @@ typedef struct TdNaming {
 } TdNaming;
 
 /* A primitive with what it is given. */
-typedef struct TdStep {
+typedef struct TdPrimStep {
   const struct TdPrim *prim;
   const TdArgValue *arg; /* parallel to the specs */
-} TdStep;
+} TdPrimStep;
 
 /* A primitive at work. */
 typedef struct TdRewrite {
@@ -70,7 +70,7 @@ typedef struct TdRewrite {
   const TdArgValue *arg; /* parallel to the specs */
   TdDiag *diag;
   TD_VEC(const char *) made; /* names for the caller, in the documented order */
-  TD_VEC(TdStep) did;        /* of a composite step: those that it was made of, for the log */
+  TD_VEC(TdPrimStep) did;    /* of a composite step: those that it was made of, for the log */
   TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
   bool used_value;           /* the step holds at these sizes only (parametric answers say so) */
   TdNaming naming;           /* of td_util_name */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "rewrite/keep.h"
+#include "rewrite/live.h"
 
 /* A version in the store, counters included, so that a step after an undo draws the same uids. */
 static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg *p) {
@@ -35,6 +36,7 @@ static const TdProg *attempt(TdRewrite *r, const TdPrim *prim) {
   const TdProg *p = prim->apply(r);
   if (p) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
+  if (p && !td_live_check(r, p)) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {
     TdLoc none = {0};
     td_diag_set(r->diag, TD_BUG, "silent", none, "%s failed without saying why", prim->name);
@@ -78,11 +80,12 @@ static const TdArgValue *keep_args(TdStore *st, const TdArgValue *arg) {
 
 /* The steps of a version: the one that was asked for, or those that it was made of. */
 static void keep_steps(TdStore *st, TdVersion *v, const TdRewrite *r, const TdPrim *prim) {
-  TdStep one = {prim, r->arg};
-  const TdStep *from = r->did.n ? r->did.at : &one;
-  TdStep *did = TD_NEWN(st->arena, TdStep, r->did.n ? r->did.n : 1);
+  TdPrimStep one = {prim, r->arg};
+  const TdPrimStep *from = r->did.n ? r->did.at : &one;
+  TdPrimStep *did = TD_NEWN(st->arena, TdPrimStep, r->did.n ? r->did.n : 1);
   v->ndid = r->did.n ? r->did.n : 1;
-  for (size_t i = 0; i < v->ndid; i++) did[i] = (TdStep){from[i].prim, keep_args(st, from[i].arg)};
+  for (size_t i = 0; i < v->ndid; i++)
+    did[i] = (TdPrimStep){from[i].prim, keep_args(st, from[i].arg)};
   v->did = did;
 }
 

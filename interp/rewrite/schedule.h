@@ -10,8 +10,8 @@ typedef struct TdVersion {
   const struct TdVersion *parent; /* NULL: as captured */
   const TdProg *prog;
   const TdPrim *prim;
-  const char *call;  /* Lua text of the step: split("i", 8) */
-  const TdStep *did; /* the step, or those that it was made of: what the log shows */
+  const char *call;      /* Lua text of the step: split("i", 8) */
+  const TdPrimStep *did; /* the step, or those that it was made of: what the log shows */
   size_t ndid;
   const char *const *made; /* the names that it made */
   size_t nmade;
