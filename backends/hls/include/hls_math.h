@@ -29,6 +29,14 @@ TIDE_MATH(ceil, ceil)
 TIDE_MATH(abs, fabs)
 #undef TIDE_MATH
 
+/* The remainder of x / y that has the sign of x. */
+inline float fmod(float x, float y) {
+  return std::fmod(x, y);
+}
+inline double fmod(double x, double y) {
+  return std::fmod(x, y);
+}
+
 /* p + z with an odd last bit where it is inexact, so that rounding it to fewer bits rounds the
    exact sum. */
 inline double sum_to_odd(double p, double z) {

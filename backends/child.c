@@ -1,0 +1,100 @@
+/* child.c - a program as a child process: found, started in a process group of its own, waited for
+   in short naps that look at the clock and at Ctrl-C. */
+#include "backends/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+const char *td_child_find(TdArena *a, const char *name) {
+  const char *path = getenv("PATH");
+  for (const char *s = path ? path : ""; *s;) {
+    size_t n = strcspn(s, ":");
+    const char *file = td_text_fmt(a, "%.*s/%s", (int)n, s, name);
+    if (n && access(file, X_OK) == 0) return file;
+    s += n + (s[n] == ':');
+  }
+  return NULL;
+}
+
+const char **td_child_words(TdArena *a, const char *text, const char *otherwise, size_t more,
+                            size_t *n) {
+  TD_VEC(const char *) word = {0};
+  const char *s = text ? text : "";
+  s += strspn(s, " \t");
+  for (s = *s ? s : otherwise; *s;) {
+    size_t len = strcspn(s, " \t");
+    td_vec_push(a, &word, td_arena_strndup(a, s, len));
+    s += len + strspn(s + len, " \t");
+  }
+  const char **all = TD_NEWN(a, const char *, word.n + more + 1);
+  memcpy(all, word.at, word.n * sizeof *all);
+  *n = word.n;
+  return all;
+}
+
+/* Starts a command with its output in `log`; 0, or an errno. */
+static int start(const char *const *command, const char *log, pid_t *pid) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attr;
+  sigset_t none;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attr);
+  sigemptyset(&none);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attr, &none);
+  union {
+    const char *const *from;
+    char *const *to;
+  } argv = {command};
+  int error = posix_spawnp(pid, command[0], &files, &attr, argv.to, environ);
+  posix_spawnattr_destroy(&attr);
+  posix_spawn_file_actions_destroy(&files);
+  return error;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Waits until the child ends, time is up, or Ctrl-C. */
+static TdChildEnd wait_for(TdCtx *c, pid_t pid, int seconds, int *status) {
+  double end = now() + seconds;
+  struct timespec nap = {0, 200 * 1000};
+  TdChildEnd how = TD_CHILD_DONE;
+  while (how == TD_CHILD_DONE) {
+    pid_t ended = waitpid(pid, status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return TD_CHILD_DONE;
+    if (now() > end) how = TD_CHILD_LATE;
+    if (td_ctx_interrupted(c)) how = TD_CHILD_STOPPED;
+    nanosleep(&nap, NULL);
+    if (nap.tv_nsec < 2 * 1000 * 1000) nap.tv_nsec += nap.tv_nsec / 4;
+  }
+  kill(-pid, SIGKILL);
+  while (waitpid(pid, status, 0) < 0 && errno == EINTR) continue;
+  return how;
+}
+
+TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,
+                        int *status) {
+  pid_t pid;
+  int ended = 0;
+  *status = start(command, log, &pid);
+  if (*status) return TD_CHILD_ABSENT;
+  TdChildEnd how = wait_for(c, pid, seconds, &ended);
+  *status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+  return how == TD_CHILD_DONE && *status ? TD_CHILD_FAILED : how;
+}

@@ -1,0 +1,28 @@
+/* child.h - other programs, run for a limited time. */
+#ifndef TD_CHILD_H
+#define TD_CHILD_H
+
+#include "base/base.h"
+
+typedef enum {
+  TD_CHILD_DONE,    /* it ended with status 0 */
+  TD_CHILD_FAILED,  /* it ended with another, or by a signal */
+  TD_CHILD_ABSENT,  /* it could not be started */
+  TD_CHILD_LATE,    /* it did not end in time, and was killed with all it started */
+  TD_CHILD_STOPPED, /* the same because of Ctrl-C */
+} TdChildEnd;
+
+/* Runs a command (words, NULL-ended; the first is looked up on PATH) as a process group of its own,
+   its output to file `log`. *status is its exit status, 128 + n for signal n, or an errno. */
+TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,
+                        int *status);
+
+/* The file on PATH that a program's name stands for, or NULL. Owned by a. */
+const char *td_child_find(TdArena *a, const char *name);
+
+/* The words of a text, or of `otherwise` where it is NULL or empty, and room for `more` after them.
+   Owned by a. */
+const char **td_child_words(TdArena *a, const char *text, const char *otherwise, size_t more,
+                            size_t *n);
+
+#endif

@@ -1,0 +1,72 @@
+/* hls.c - the backend: its options, and what it takes. */
+#include "backends/hls/hls.h"
+
+#include <string.h>
+
+#include "backends/hls/hls_lower.h"
+#include "backends/hls/hls_option.h"
+
+static const TdOption options[TD_HLS_OPTIONS] = {
+    [TD_HLS_TOP] = {"top", TD_OPTION_WORD, "", "name of the top function; else the kernel's"},
+    [TD_HLS_PART] = {"part", TD_OPTION_WORD, "xcu280-fsvh2892-2L-e", "device"},
+    [TD_HLS_CLOCK] = {"clock", TD_OPTION_WORD, "10ns", "period or frequency: 3.3, 3.3ns, 300MHz"},
+    [TD_HLS_INTERFACE] = {"interface", TD_OPTION_WORD, "m_axi|ap_memory",
+                          "array arguments are buses, or memory ports"},
+    [TD_HLS_FLOW] = {"flow", TD_OPTION_WORD, "csynth|csim|cosim|export", "how far Vitis HLS goes"},
+    [TD_HLS_TESTBENCH] = {"testbench", TD_OPTION_BOOL, "true", "write a test bench with data"},
+    [TD_HLS_TOOL] = {"tool", TD_OPTION_BOOL, "true",
+                     "run Vitis HLS after writing, if it is on PATH"},
+    [TD_HLS_SECONDS] = {"seconds", TD_OPTION_INT, "3600", "most time of Vitis HLS"},
+};
+
+const char *td_hls_option(const TdBuild *b, int option) {
+  const char *said = td_backend_option(&td_backend_hls, b, (size_t)option);
+  return td_arena_strndup(b->arena, said, strcspn(said, "|"));
+}
+
+TdHlsStyle td_hls_style(const TdBuild *b) {
+  return (TdHlsStyle){.top = td_hls_option(b, TD_HLS_TOP),
+                      .ap_memory = strcmp(td_hls_option(b, TD_HLS_INTERFACE), "ap_memory") == 0};
+}
+
+const TdHlsText *td_hls_text(const TdBuild *b) {
+  TdHlsStyle style = td_hls_style(b);
+  return td_hls_text_of(b->arena, b->prog, &style, b->diag);
+}
+
+/* Whether text is a number with, perhaps, ns or MHz behind it. */
+static bool is_clock(const char *text) {
+  size_t n = strspn(text, "0123456789");
+  if (text[n] == '.') n += 1 + strspn(text + n + 1, "0123456789");
+  const char *unit = text + n;
+  return n && strpbrk(text, "123456789") &&
+         (!*unit || strcmp(unit, "ns") == 0 || strcmp(unit, "MHz") == 0);
+}
+
+/* Whether a name or device can stand in a script. */
+static bool is_word(const char *text) {
+  return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] ==
+         0;
+}
+
+/* Says that option i cannot be what it is. */
+static bool refuse(const TdBuild *b, int i, const char *why) {
+  return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0}, "'%s' is %s, not '%s'",
+                     options[i].name, why, td_hls_option(b, i));
+}
+
+static bool validate(const TdBuild *b) {
+  if (!is_clock(td_hls_option(b, TD_HLS_CLOCK)))
+    return refuse(b, TD_HLS_CLOCK, "a period in ns or a frequency, as in \"3.3ns\" or \"300MHz\"");
+  if (!is_word(td_hls_option(b, TD_HLS_PART)) || !*td_hls_option(b, TD_HLS_PART))
+    return refuse(b, TD_HLS_PART, "the name of a device");
+  if (!is_word(td_hls_option(b, TD_HLS_TOP))) return refuse(b, TD_HLS_TOP, "a name");
+  return td_hls_lower_prog(b->arena, b->prog, b->diag) != NULL;
+}
+
+const TdBackend td_backend_hls = {.name = "hls",
+                                  .summary = "HLS C++ for Vitis, with test bench and scripts",
+                                  .option = options,
+                                  .noption = TD_HLS_OPTIONS,
+                                  .validate = validate,
+                                  .emit = td_hls_files_of};

@@ -1,0 +1,50 @@
+/* hls_data.c - elements as lines of text, as tide_data.h reads and writes them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/hls/hls_option.h"
+#include "ir/num_float.h"
+
+/* The value v of scalar type t: the words of f16, f32 and f64 in hexadecimal, all else decimal. */
+void td_hls_data_put_scalar(TdText *out, const TdType *t, uint64_t v) {
+  bool is_float = t->kind == TD_T_FLOAT;
+  uint64_t word = is_float ? td_num_float_word(t, td_num_double(v)) : v;
+  if (is_float && !t->brain)
+    td_text_putf(out, "0x%0*" PRIx64 "\n", t->w / 4, word);
+  else if (td_type_is_signed(t) || t->kind == TD_T_INDEX)
+    td_text_putf(out, "%" PRId64 "\n", (int64_t)word);
+  else
+    td_text_putf(out, "%" PRIu64 "\n", word);
+}
+
+void td_hls_data_put_tensor(TdText *out, const TdTensor *x) {
+  const TdType *t = td_type_scalar(x->type);
+  int64_t index[TD_MAX_RANK] = {0}, n = td_tensor_count(x);
+  for (; n > 0; n--, td_tensor_next(x, index))
+    td_hls_data_put_scalar(out, t, td_tensor_get(x, index));
+}
+
+/* The number at s, decimal or hexadecimal, modulo 2^64; *end is behind it. */
+static uint64_t number(const char *s, const char **end) {
+  bool minus = *s == '-', hex = s[0] == '0' && s[1] == 'x';
+  uint64_t v = 0;
+  for (s += minus + 2 * hex; *s > ' '; s++) {
+    uint64_t digit = (uint64_t)(*s <= '9' ? *s - '0' : (*s | 0x20) - 'a' + 10);
+    v = v * (hex ? 16 : 10) + digit;
+  }
+  *end = s;
+  return minus ? 0 - v : v;
+}
+
+bool td_hls_data_take(TdTensor *x, const char *text) {
+  const TdType *t = td_type_scalar(x->type);
+  int64_t index[TD_MAX_RANK] = {0};
+  for (int64_t n = td_tensor_count(x); n > 0; n--, td_tensor_next(x, index)) {
+    text += strspn(text, " \n");
+    if (!*text) return false;
+    uint64_t v = number(text, &text);
+    if (t->kind == TD_T_FLOAT) v = td_num_of_double(td_num_float_of_word(t, v));
+    td_tensor_put(x, index, v);
+  }
+  return true;
+}

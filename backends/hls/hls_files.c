@@ -1,0 +1,219 @@
+/* hls_files.c - what a build writes: the kernel, its test bench, and scripts that run them. */
+#include "backends/hls/hls_option.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/cache.h"
+#include "gen/version.h"
+
+/* Files being collected. */
+typedef struct Files {
+  const TdBuild *b;
+  const TdHlsText *t;
+  TD_VEC(TdFile) list;
+} Files;
+
+static void add(Files *f, const char *name, const char *text) {
+  td_vec_push(f->b->arena, &f->list, ((TdFile){name, text}));
+}
+
+static const char *option(const Files *f, int i) {
+  return td_hls_option(f->b, i);
+}
+
+static bool is_on(const Files *f, int i) {
+  return strcmp(option(f, i), "true") == 0;
+}
+
+/* The include lines that a text needs. */
+static void put_includes(TdText *out, const TdHlsText *t) {
+  static const char *const needs[][2] = {{"ap_fixed<", "ap_fixed.h"},
+                                         {"ap_ufixed<", "ap_fixed.h"},
+                                         {"half", "hls_half.h"},
+                                         {"hls::", "hls_math.h"},
+                                         {"tide::", "tide_ops.h"}};
+  const char *last = "";
+  td_text_puts(out, "#include \"ap_int.h\"\n");
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    if (!strstr(t->body, needs[i][0]) || strcmp(last, needs[i][1]) == 0) continue;
+    td_text_putf(out, "#include \"%s\"\n", needs[i][1]);
+    last = needs[i][1];
+  }
+  td_text_puts(out, "#include <stdint.h>\n");
+}
+
+/* Constants and the prototype. */
+static void put_header(TdText *out, const TdHlsText *t) {
+  put_includes(out, t);
+  td_text_putf(out, "\n%s%s", t->sizes, *t->sizes ? "\n" : "");
+  td_text_putf(out, "extern \"C\" %s;\n",
+               td_hls_unit_signature(out->arena, t->top, t->param, t->nparam));
+}
+
+const char *td_hls_files_program(TdArena *a, const TdHlsText *t) {
+  TdText out = td_text_new(a);
+  put_header(&out, t);
+  td_text_puts(&out, "#include \"tide_data.h\"\n\n");
+  td_text_puts(&out, t->body);
+  td_hls_bench_put(&out, t, true);
+  return td_text_str(&out);
+}
+
+static void add_kernel(Files *f) {
+  TdText h = td_text_new(f->b->arena), cpp = td_text_new(f->b->arena);
+  td_text_putf(&cpp, "// kernel.cpp - %s, written by Tide " TIDE_VERSION ".\n", f->t->top);
+  td_text_putf(&cpp, "#include \"kernel.h\"\n\n%s", f->t->body);
+  add(f, "kernel.cpp", td_text_str(&cpp));
+  td_text_putf(&h, "// kernel.h - %s, written by Tide " TIDE_VERSION ".\n", f->t->top);
+  td_text_puts(&h, "#ifndef KERNEL_H\n#define KERNEL_H\n\n");
+  put_header(&h, f->t);
+  td_text_puts(&h, "\n#endif\n");
+  add(f, "kernel.h", td_text_str(&h));
+}
+
+static void add_bench(Files *f) {
+  TdText t = td_text_new(f->b->arena);
+  td_text_putf(&t, "// tb.cpp - calls %s with the data of a folder (data, or as given)\n",
+               f->t->top);
+  td_text_puts(&t, "// and compares what it wrote with the .want files there.\n");
+  td_text_puts(&t, "#include \"kernel.h\"\n#include \"tide_data.h\"\n\n");
+  td_hls_bench_put(&t, f->t, false);
+  add(f, "tb.cpp", td_text_str(&t));
+}
+
+/* Copies a header of Tide's own. */
+static void add_own(Files *f, const char *folder, const char *name) {
+  const char *path = td_text_fmt(f->b->arena, "%s/%s", folder, name);
+  const char *text = td_cache_read_file(f->b->arena, path);
+  if (text)
+    add(f, name, text);
+  else
+    td_diag_set(f->b->diag, TD_USAGE, "no-headers", (TdLoc){0}, "cannot read %s", path);
+}
+
+static void add_tcl(Files *f) {
+  TdText t = td_text_new(f->b->arena);
+  const char *flow = option(f, TD_HLS_FLOW);
+  bool bench = is_on(f, TD_HLS_TESTBENCH), csim = strcmp(flow, "csim") == 0;
+  td_text_puts(&t, "# run.tcl - in this folder: vitis_hls -f run.tcl\n");
+  td_text_putf(&t, "open_project -reset hls\nset_top %s\nadd_files kernel.cpp\n", f->t->top);
+  if (bench) td_text_puts(&t, "add_files -tb tb.cpp\nadd_files -tb data\n");
+  td_text_puts(&t, "open_solution -reset solution\n");
+  td_text_putf(&t, "set_part {%s}\ncreate_clock -period %s\n", option(f, TD_HLS_PART),
+               option(f, TD_HLS_CLOCK));
+  if (bench) td_text_puts(&t, "csim_design\n");
+  if (!csim) td_text_puts(&t, "csynth_design\n");
+  if (strcmp(flow, "cosim") == 0) td_text_puts(&t, "cosim_design\n");
+  if (strcmp(flow, "export") == 0) td_text_puts(&t, "export_design -format ip_catalog\n");
+  td_text_puts(&t, "exit\n");
+  add(f, "run.tcl", td_text_str(&t));
+}
+
+/* The same for v++, which takes settings instead of a script. */
+static void add_config(Files *f) {
+  TdText t = td_text_new(f->b->arena);
+  td_text_puts(&t, "# hls_config.cfg - in this folder:\n");
+  td_text_puts(&t, "# v++ --compile --mode hls --config hls_config.cfg --work_dir hls\n");
+  td_text_putf(&t, "part=%s\n\n[hls]\nclock=%s\nflow_target=vivado\n", option(f, TD_HLS_PART),
+               option(f, TD_HLS_CLOCK));
+  td_text_putf(&t, "syn.file=kernel.cpp\nsyn.top=%s\n", f->t->top);
+  if (is_on(f, TD_HLS_TESTBENCH)) td_text_puts(&t, "tb.file=tb.cpp\ntb.file=data\n");
+  add(f, "hls_config.cfg", td_text_str(&t));
+}
+
+static void add_makefile(Files *f) {
+  TdText t = td_text_new(f->b->arena);
+  td_text_puts(&t,
+               "# make: simulates the kernel on data/ with the headers of Tide, no vendor tool\n"
+               "# needed. make synth: runs Vitis HLS.\n"
+               "TIDE_INCLUDE ?= /usr/local/share/tide/backends/hls/include\n"
+               "CXX ?= g++\n"
+               "CXXFLAGS ?= -O1 -Wall\n\n"
+               "csim: tb\n\t./tb data\n\n"
+               "tb: tb.cpp kernel.cpp kernel.h\n"
+               "\t$(CXX) -std=c++17 -ffp-contract=off -Wno-unknown-pragmas $(CXXFLAGS) -I. \\\n"
+               "\t  -I\"$(TIDE_INCLUDE)\" -o $@ tb.cpp kernel.cpp\n\n"
+               "synth:\n\tvitis_hls -f run.tcl\n\n"
+               ".PHONY: csim synth\n");
+  add(f, "Makefile", td_text_str(&t));
+}
+
+/* What stands where and what to run. */
+static void add_readme(Files *f) {
+  TdText t = td_text_new(f->b->arena);
+  td_text_putf(&t, "# %s: HLS C++ written by Tide " TIDE_VERSION "\n\n", f->t->top);
+  td_text_puts(&t,
+               "- `kernel.cpp`, `kernel.h`: the kernel; its last function is the top.\n"
+               "- `tb.cpp`, `data/`: a test bench; `X.dat` is read, `X.want.dat` is what X must\n"
+               "  hold afterwards (from Tide's reference run).\n"
+               "- `run.tcl`, `hls_config.cfg`: for `vitis_hls -f run.tcl`, or for v++.\n"
+               "- `make`: simulates here, with g++ and Tide's own headers (TIDE_INCLUDE names\n"
+               "  their folder, backends/hls/include).\n\n"
+               "Arrays are row-major. An array argument is a bus (m_axi) of its own; one in banks\n"
+               "is a memory port for each bank (ap_memory); scalars are registers. Nothing is\n"
+               "copied: what a kernel should hold on chip, `buffer_at` puts there. x // 0 and\n"
+               "x % 0 are 0; an index out of range is not caught. Simulate with g++ or Vitis;\n"
+               "compilers need -Wno-unknown-pragmas to be silent about `#pragma HLS`.\n\n"
+               "Tide's own tests compile and simulate such text, but have never run Vitis HLS.\n");
+  add(f, "README.md", td_text_str(&t));
+}
+
+const char *td_hls_files_headers(TdArena *a, TdDiag *d) {
+  static const char *const from[] = {"%s/backends/hls/include",
+                                     "%s/../share/tide/backends/hls/include"};
+  char exe[4096];
+  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  exe[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(exe, '/');
+  if (slash) *slash = 0;
+  for (size_t i = 0; i < 2; i++) {
+    TdText t = td_text_new(a);
+    td_text_puts(&t, exe);
+    td_text_puts(&t, from[i] + 2);
+    if (access(td_text_str(&t), R_OK) == 0) return td_text_str(&t);
+  }
+  td_diag_set(d, TD_USAGE, "no-headers", (TdLoc){0},
+              "Tide's HLS headers are neither beside the program nor installed");
+  return NULL;
+}
+
+const TdFile *td_hls_files_of(const TdBuild *b, size_t *nfile) {
+  Files f = {.b = b, .t = td_hls_text(b)};
+  if (!f.t) return NULL;
+  bool bench = is_on(&f, TD_HLS_TESTBENCH), ops = strstr(f.t->body, "tide::") != NULL;
+  add_kernel(&f);
+  if (bench) add_bench(&f);
+  const char *folder = bench || ops ? td_hls_files_headers(b->arena, b->diag) : "";
+  if (!folder) return NULL;
+  if (bench || ops) add_own(&f, folder, "tide_ops.h");
+  if (bench) add_own(&f, folder, "tide_data.h");
+  add_tcl(&f);
+  add_config(&f);
+  if (bench) add_makefile(&f);
+  add_readme(&f);
+  *nfile = f.list.n;
+  return td_diag_failed(b->diag) ? NULL : f.list.at;
+}
+
+/* A file of arguments: an element on each line. */
+static void add_data(Files *f, size_t i, const char *suffix, const TdCallArg *arg) {
+  TdText t = td_text_new(f->b->arena);
+  if (arg->tensor)
+    td_hls_data_put_tensor(&t, arg->tensor);
+  else
+    td_hls_data_put_scalar(&t, f->t->param[i].type, arg->scalar);
+  add(f, td_text_fmt(f->b->arena, "data/%s%s.dat", f->t->param[i].name, suffix), td_text_str(&t));
+}
+
+const TdFile *td_hls_files_data(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
+                                size_t *nfile) {
+  Files f = {.b = b, .t = td_hls_text(b)};
+  if (!f.t) return NULL;
+  for (size_t i = 0; i < f.t->nparam; i++) {
+    add_data(&f, i, "", &before[i]);
+    if (f.t->param[i].written) add_data(&f, i, ".want", &after[i]);
+  }
+  *nfile = f.list.n;
+  return f.list.at;
+}

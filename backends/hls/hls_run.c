@@ -1,0 +1,212 @@
+/* hls_run.c - the simulation of a kernel: its C++ compiled with Tide's headers into a program, kept
+   in the folder of built things, and run on files of arguments. States are files between calls. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backends/cache.h"
+#include "backends/child.h"
+#include "backends/hls/hls_option.h"
+#include "gen/version.h"
+
+enum { COMPILE_SECONDS = 120, RUN_SECONDS = 600 };
+
+struct TdHlsRun {
+  TdArena *arena;
+  const TdHlsText *text;
+  const char *program; /* kernel and main as one text */
+  const char *file;    /* the compiled program; NULL: not yet */
+  const char **state;  /* contents of the files of states, or NULL: as declared */
+};
+
+TdHlsRun *td_hls_run_new(const TdBuild *b) {
+  const TdHlsText *t = td_hls_text(b);
+  if (!t) return NULL;
+  TdHlsRun *r = TD_NEW(b->arena, TdHlsRun);
+  *r = (TdHlsRun){.arena = b->arena,
+                  .text = t,
+                  .program = td_hls_files_program(b->arena, t),
+                  .state = TD_NEWN(b->arena, const char *, t->nstate)};
+  return r;
+}
+
+void td_hls_run_reset(TdHlsRun *r) {
+  for (size_t i = 0; i < r->text->nstate; i++) r->state[i] = NULL;
+}
+
+/* A call, or a compilation, under way. */
+typedef struct Job {
+  TdHlsRun *r;
+  TdArena *arena; /* scratch */
+  TdCache cache;
+  const char *folder; /* aside, of files that do not stay */
+  TdDiag *diag;
+} Job;
+
+/* A path in the folder aside. */
+static const char *path(Job *j, const char *name, const char *suffix) {
+  return td_text_fmt(j->arena, "%s/%s%s", j->folder, name, suffix);
+}
+
+static bool open_job(Job *j) {
+  if (!td_cache_open(&j->cache, j->arena, j->diag)) return false;
+  j->folder = td_cache_aside(&j->cache);
+  return j->folder != NULL;
+}
+
+/* The command that compiles `from` to `to`. */
+static const char *const *command(Job *j, const char *headers, const char *from, const char *to) {
+  static const char *const flags[] = {"-std=c++17", "-O1", "-ffp-contract=off", "-w"};
+  size_t n, nflag = sizeof flags / sizeof *flags;
+  const char **word = td_child_words(j->arena, getenv("TIDE_CXX"), "", nflag + 6, &n);
+  if (!n) word[n++] = td_child_find(j->arena, "g++") ? "g++" : "c++";
+  for (size_t i = 0; i < nflag; i++) word[n++] = flags[i];
+  word[n++] = "-I";
+  word[n++] = headers;
+  word[n++] = "-o";
+  word[n++] = to;
+  word[n++] = from;
+  return word;
+}
+
+/* Adds what tells one version of a file from another. */
+static void put_file(TdText *key, const char *file) {
+  struct stat st;
+  if (file && stat(file, &st) == 0)
+    td_text_putf(key, "%s %" PRId64 " %" PRId64 " %ld\n", file, (int64_t)st.st_size,
+                 (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/* All that the compiled program depends on. */
+static TdText key_of(Job *j, const char *headers) {
+  static const char *const own[] = {
+      "ap_fixed.h",  "ap_int.h",       "hls_half.h",       "hls_math.h", "tide_data.h",
+      "tide_host.h", "tide_integer.h", "tide_minifloat.h", "tide_ops.h", "tide_wide.h"};
+  TdText key = td_text_new(j->arena);
+  td_text_puts(&key, TIDE_VERSION " " TIDE_COMMIT "\n");
+  const char *const *word = command(j, headers, "", "");
+  put_file(&key, strchr(*word, '/') ? *word : td_child_find(j->arena, *word));
+  for (; *word; word++) td_text_putf(&key, "%s\n", *word);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    put_file(&key, td_text_fmt(j->arena, "%s/%s", headers, own[i]));
+  td_text_puts(&key, j->r->program);
+  return key;
+}
+
+/* The compiler's first error, and the line of the program that it is about. */
+static bool complain(Job *j, const char *log) {
+  const char *said = td_cache_read_file(j->arena, log), *text = j->r->program;
+  if (!said) said = "";
+  const char *at = strstr(said, "error:"), *line = strstr(said, "program.cpp:");
+  if (!at) at = said;
+  td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0},
+              "the C++ compiler refused the program: %s",
+              td_arena_strndup(j->arena, at, strcspn(at, "\n")));
+  long n = line ? strtol(line + strlen("program.cpp:"), NULL, 10) : 0;
+  for (long i = 1; i < n && *text; i++) {
+    text += strcspn(text, "\n");
+    text += *text == '\n';
+  }
+  if (n > 0)
+    td_diag_note(j->diag, (TdLoc){0}, "line %ld of it: %.*s", n, (int)strcspn(text, "\n"), text);
+  return false;
+}
+
+/* Runs a command; false with the diagnostic filled unless it succeeds. `what` did not end well. */
+static bool run(Job *j, const char *const *word, const char *log, int seconds, const char *what) {
+  int status;
+  switch (td_child_run(td_arena_ctx(j->arena), word, log, seconds, &status)) {
+  case TD_CHILD_DONE: return true;
+  case TD_CHILD_ABSENT:
+    td_diag_set(j->diag, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", word[0],
+                strerror(status));
+    td_diag_help(j->diag, "install g++, or name a C++ compiler in TIDE_CXX");
+    return false;
+  case TD_CHILD_LATE:
+    return td_diag_set(j->diag, TD_LIMIT, "hls-time", (TdLoc){0}, "%s did not end within %d s",
+                       what, seconds);
+  case TD_CHILD_STOPPED:
+    return td_diag_set(j->diag, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted");
+  default: break;
+  }
+  if (strcmp(what, "the compiler") == 0) return complain(j, log);
+  const char *said = td_cache_read_file(j->arena, log);
+  if (status > 128)
+    td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
+                "the simulation ended by signal %d", status - 128);
+  else
+    td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
+                "the simulation ended with status %d: %.200s", status, said ? said : "");
+  td_diag_help(j->diag, "the reference run shows an index that is out of range: kernel:reference");
+  return false;
+}
+
+/* Finds the compiled program, or makes it. */
+static bool compile(Job *j) {
+  const char *headers = td_hls_files_headers(j->arena, j->diag);
+  if (!headers) return false;
+  TdText key = key_of(j, headers);
+  const char *kept = td_cache_path(&j->cache, key.at, key.n, ".hls");
+  if (!td_cache_has(&j->cache, kept)) {
+    const char *from = path(j, "program", ".cpp"), *to = path(j, "program", "");
+    if (!td_cache_write_file(from, j->r->program))
+      return td_diag_set(j->diag, TD_USAGE, "cache", (TdLoc){0}, "cannot write %s", from);
+    if (!run(j, command(j, headers, from, to), path(j, "log", ""), COMPILE_SECONDS,
+             "the compiler") ||
+        !td_cache_keep(&j->cache, to, kept))
+      return false;
+  }
+  j->r->file = td_arena_strdup(j->r->arena, kept);
+  return true;
+}
+
+static bool write_input(Job *j, const char *name, const char *suffix, const char *text) {
+  const char *file = path(j, name, suffix);
+  return td_cache_write_file(file, text) ||
+         td_diag_set(j->diag, TD_USAGE, "cache", (TdLoc){0}, "cannot write %s", file);
+}
+
+/* Writes arguments and states where the program looks for them. */
+static bool write_inputs(Job *j, const TdCallArg *arg) {
+  const TdHlsText *t = j->r->text;
+  for (size_t i = 0; i < t->nparam; i++) {
+    TdText text = td_text_new(j->arena);
+    if (arg[i].tensor)
+      td_hls_data_put_tensor(&text, arg[i].tensor);
+    else
+      td_hls_data_put_scalar(&text, t->param[i].type, arg[i].scalar);
+    if (!write_input(j, t->param[i].name, ".dat", td_text_str(&text))) return false;
+  }
+  for (size_t i = 0; i < t->nstate; i++)
+    if (j->r->state[i] && !write_input(j, t->state[i].name, ".state.dat", j->r->state[i]))
+      return false;
+  return true;
+}
+
+/* Takes back what was written. */
+static bool read_outputs(Job *j, const TdCallArg *arg) {
+  const TdHlsText *t = j->r->text;
+  for (size_t i = 0; i < t->nparam; i++) {
+    if (!t->param[i].written) continue;
+    const char *text = td_cache_read_file(j->arena, path(j, t->param[i].name, ".got.dat"));
+    if (!text || !td_hls_data_take(arg[i].tensor, text))
+      return td_diag_set(j->diag, TD_BUG, "simulation-failed", (TdLoc){0},
+                         "the simulation left no %s", t->param[i].name);
+  }
+  for (size_t i = 0; i < t->nstate; i++)
+    j->r->state[i] = td_cache_read_file(j->r->arena, path(j, t->state[i].name, ".state.dat"));
+  return true;
+}
+
+bool td_hls_run_call(TdHlsRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  (void)narg;
+  Job j = {.r = r, .arena = td_arena_scratch(td_arena_ctx(r->arena)), .diag = d};
+  bool ok = open_job(&j) && (r->file || compile(&j)) && write_inputs(&j, arg);
+  if (ok) {
+    const char *const word[] = {r->file, j.folder, NULL};
+    ok = run(&j, word, path(&j, "log", ""), RUN_SECONDS, "the simulation") && read_outputs(&j, arg);
+  }
+  td_arena_free(j.arena);
+  return ok;
+}

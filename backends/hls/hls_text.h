@@ -1,0 +1,112 @@
+/* hls_text.h - what the files that write HLS C++ share. */
+#ifndef TD_HLS_TEXT_H
+#define TD_HLS_TEXT_H
+
+#include "analysis/carry.h"
+#include "backends/backend.h"
+#include "backends/cfamily.h"
+
+/* An expression in C++. A piece whose TdCType is I32 or I64 is an int or int64_t (indices, small
+   constants); the others have the C++ type of `t`, or, if loose, become the value when converted
+   to it. */
+typedef struct TdHlsVal {
+  TdPiece p;
+  const TdType *t; /* without mode */
+  bool loose;
+} TdHlsVal;
+
+/* More bits before the point than any type has: all are kept. */
+enum { TD_HLS_ALL = 4096 };
+
+/* hls_num.c: the C++ type of scalars of type t, as elements have it and as expressions do. */
+const char *td_hls_num_cell(TdCWriter *w, TdSym sym, const TdType *t);
+const char *td_hls_num_type(TdCWriter *w, const TdType *t);
+/* e as an assignment to an element of its type takes it; as an index; as a condition. */
+TdPiece td_hls_num_store(TdCWriter *w, const TdExpr *e);
+TdPiece td_hls_num_index(TdCWriter *w, const TdExpr *e);
+TdPiece td_hls_num_truth(TdCWriter *w, const TdExpr *e);
+/* e modulo 2^keep, exactly in its type if that has no more bits before the point. */
+TdHlsVal td_hls_num_of(TdCWriter *w, const TdExpr *e, int keep);
+/* The same, of the C++ type that its type t says: an int, fixed-point number or boolean. */
+TdHlsVal td_hls_num_exact(TdCWriter *w, const TdExpr *e);
+/* An index or integer bound is an int here rather than an int64_t. */
+bool td_hls_num_is_small(TdCWriter *w, const TdExpr *lo, const TdExpr *end);
+
+/* hls_bits.c: shifts, slices, words; of operands that are exact. */
+TdHlsVal td_hls_bits_shift(TdCWriter *w, const TdExpr *e, int keep);
+TdHlsVal td_hls_bits_slice(TdCWriter *w, const TdExpr *e);
+TdHlsVal td_hls_bits_cast(TdCWriter *w, const TdExpr *e);
+
+/* hls_float.c: floats, and what is made of them; and the piece that an element of type t holds. */
+TdPiece td_hls_float_of(TdCWriter *w, const TdExpr *e);
+TdPiece td_hls_float_compare(TdCWriter *w, const TdExpr *e);
+TdHlsVal td_hls_float_to_integer(TdCWriter *w, const TdType *to, const TdExpr *x);
+TdPiece td_hls_float_word(TdCWriter *w, const TdType *t, TdPiece value);
+TdPiece td_hls_float_of_word(TdCWriter *w, const TdType *t, TdPiece word);
+
+/* An array that lasts from call to call: a static of the file. */
+typedef struct TdHlsState {
+  const char *name;
+  const TdType *type;
+} TdHlsState;
+
+/* A parameter of the top function: its declaration, e.g. "ap_int<8> A[M][K]". */
+typedef struct TdHlsParam {
+  const char *name, *text;
+  const TdType *type; /* at the program's sizes */
+  bool read, written;
+} TdHlsParam;
+
+/* A program as C++. */
+typedef struct TdHlsText {
+  const char *top;
+  const char *sizes; /* of kernel.h: constants */
+  const char *body;  /* of kernel.cpp: all functions */
+  const TdHlsParam *param;
+  size_t nparam;
+  const TdHlsState *state;
+  size_t nstate;
+} TdHlsText;
+
+/* What a user may choose. */
+typedef struct TdHlsStyle {
+  const char *top; /* "": the kernel's name */
+  bool ap_memory;  /* memory ports for arrays rather than buses */
+} TdHlsStyle;
+
+/* hls_text.c: p as C++, owned by a; NULL with d filled. */
+const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *p, const TdHlsStyle *style, TdDiag *d);
+
+/* The program being written: what the hooks reach by the writer's ud. */
+typedef struct TdHlsProg {
+  TdCWriter *w;
+  TdAsk ask;         /* about the unit being written */
+  const char **name; /* of the functions, parallel to prog->unit */
+  const TdHlsStyle *style;
+  TdMap size;   /* name -> value, declared in `sizes` */
+  TdMap unused; /* locals of the unit being written that nothing reads */
+  TdText sizes, statics, functions;
+  TD_VEC(const TdStmt *) nest; /* loops around what is being written, outermost first */
+  TD_VEC(TdHlsParam) param;    /* of the unit being written */
+  TD_VEC(TdHlsState) state;
+} TdHlsProg;
+
+/* hls_unit.c: how numbers, names and statements are written; a unit as a function. */
+extern const TdCTarget td_hls_unit_target, td_hls_unit_names;
+void td_hls_unit_put(TdHlsProg *p, size_t unit);
+/* "void f(const ap_int<8> A[4])"; arrays that are not written are constant. */
+const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam *param, size_t n);
+
+/* hls_table.c: constant tables and the first values of states: "{{1, 2}, {3, 4}}". */
+const char *td_hls_table_of(TdCWriter *w, const TdBlob *b);
+
+/* hls_pragma.c: the lines for a loop inside it, for an array after it is declared, for the unit
+   being written, and for the top function's ports. */
+void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s);
+void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs);
+void td_hls_pragma_ports(TdHlsProg *p);
+
+/* hls_name.c: words that no name may be; of globals also the C library's functions. */
+extern const char *const td_hls_name_words[], *const td_hls_name_globals[];
+
+#endif

@@ -1,0 +1,314 @@
+/* build.c - targets, and what is done for each: verify, validate, emit, data, files, runs. */
+#include "build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/effects.h"
+#include "backends/cpu/cpu.h"
+#include "backends/hls/hls.h"
+#include "eval/eval.h"
+
+/* A backend, and what its programs can do here; NULL where they cannot. */
+typedef struct Target {
+  const TdBackend *backend;
+  /* The test bench's files for arguments before and after a run. */
+  const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
+                        size_t *nfile);
+  bool (*tool)(const TdBuild *b, const char *folder, const char **said, const char **report);
+  void *(*open)(const TdBuild *b);
+  bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
+  void (*reset)(void *run);
+} Target;
+
+struct TdModule {
+  const Target *target;
+  TdArena *arena;
+  const TdProg *prog;
+  const char **value; /* of the options */
+  const bool *written;
+  TD_VEC(TdFile) file;
+  bool has_data;
+  const char *report;
+  void *run; /* NULL until the first call */
+};
+
+static void *open_hls(const TdBuild *b) {
+  return td_hls_run_new(b);
+}
+
+static bool call_hls(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  return td_hls_run_call(run, arg, narg, d);
+}
+
+static void reset_hls(void *run) {
+  td_hls_run_reset(run);
+}
+
+/* This machine as a target. */
+static const TdFile *emit_cpu(const TdBuild *b, size_t *nfile) {
+  const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, b->diag);
+  TdFile *file = TD_NEW(b->arena, TdFile);
+  if (t) *file = (TdFile){"kernel.c", t->text};
+  *nfile = 1;
+  return t ? file : NULL;
+}
+
+static const TdBackend cpu = {
+    .name = "cpu", .summary = "C, compiled and run on this machine", .emit = emit_cpu};
+
+static void *open_cpu(const TdBuild *b) {
+  return td_cpu_new(b->arena, b->prog, NULL, b->diag);
+}
+
+static bool call_cpu(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  return td_cpu_call(run, arg, narg, d);
+}
+
+static void reset_cpu(void *run) {
+  td_cpu_reset(run);
+}
+
+static const Target targets[] = {
+    {.backend = &cpu, .open = open_cpu, .call = call_cpu, .reset = reset_cpu},
+    {.backend = &td_backend_hls,
+     .data = td_hls_files_data,
+     .tool = td_hls_tool_run,
+     .open = open_hls,
+     .call = call_hls,
+     .reset = reset_hls}};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+const TdBackend *const *td_build_targets(void) {
+  static const TdBackend *list[TARGETS + 1];
+  for (int i = 0; i < TARGETS; i++) list[i] = targets[i].backend;
+  return list;
+}
+
+const TdBackend *td_build_find(const char *name) {
+  for (int i = 0; i < TARGETS; i++)
+    if (strcmp(targets[i].backend->name, name) == 0) return targets[i].backend;
+  return NULL;
+}
+
+static TdBuild build_of(const TdModule *m, TdDiag *d) {
+  return (TdBuild){.prog = m->prog, .value = m->value, .arena = m->arena, .diag = d};
+}
+
+static void add(TdModule *m, const TdFile *file, size_t n) {
+  for (size_t i = 0; i < n; i++) td_vec_push(m->arena, &m->file, file[i]);
+}
+
+/* Has the backend make its files. */
+static bool emit(TdModule *m, TdDiag *d) {
+  TdBuild b = build_of(m, d);
+  const TdBackend *x = m->target->backend;
+  size_t n = 0;
+  if (x->validate && !x->validate(&b)) return false;
+  const TdFile *file = x->emit(&b, &n);
+  if (!file) return false;
+  m->file.n = 0;
+  add(m, file, n);
+  return true;
+}
+
+/* Which parameters of the root are written. */
+static const bool *written_of(TdArena *a, const TdProg *p) {
+  const TdUnit *u = td_prog_root(p);
+  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = u};
+  const TdEffect *e;
+  size_t n = u->body ? td_effects_of(&q, u->body, &e) : 0;
+  bool *written = TD_NEWN(a, bool, u->nparam);
+  for (size_t i = 0; i < u->nparam && n; i++) {
+    const TdEffect *f = td_effects_find(e, n, u->param[i].sym);
+    written[i] = f && f->write;
+  }
+  return written;
+}
+
+TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
+                       TdDiag *d) {
+  if (!td_verify_prog(p, d)) return NULL;
+  TdModule *m = TD_NEW(a, TdModule);
+  m->arena = a;
+  m->prog = p;
+  m->value = TD_NEWN(a, const char *, x->noption);
+  for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
+  for (int i = 0; i < TARGETS; i++)
+    if (targets[i].backend == x) m->target = &targets[i];
+  if (!emit(m, d)) return NULL;
+  m->written = written_of(a, p);
+  return m;
+}
+
+const TdBackend *td_build_target(const TdModule *m) {
+  return m->target->backend;
+}
+
+const TdFile *td_build_files(const TdModule *m, size_t *n) {
+  *n = m->file.n;
+  return m->file.at;
+}
+
+const char *td_build_report(const TdModule *m) {
+  return m->report;
+}
+
+/* The option that asks for a test bench; -1: there is none. */
+static int bench_option(const TdModule *m) {
+  const TdBackend *x = m->target->backend;
+  for (size_t i = 0; i < x->noption; i++)
+    if (strcmp(x->option[i].name, "testbench") == 0) return (int)i;
+  return -1;
+}
+
+bool td_build_wants_data(const TdModule *m) {
+  int i = bench_option(m);
+  TdBuild b = build_of(m, NULL);
+  return i >= 0 && m->target->data && !m->has_data &&
+         strcmp(td_backend_option(m->target->backend, &b, (size_t)i), "true") == 0;
+}
+
+bool td_build_drop_data(TdModule *m, TdDiag *d) {
+  m->value[bench_option(m)] = "false";
+  return emit(m, d);
+}
+
+/* A run here: compiled, or by the evaluator where the program does not run compiled. */
+static bool run_here(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(m->prog)->nparam;
+  TdDiag why = {.arena = d->arena};
+  TdCpu *c = td_cpu_new(m->arena, m->prog, NULL, &why);
+  if (c) return td_cpu_call(c, arg, n, d);
+  TdEvalArg *e = TD_NEWN(m->arena, TdEvalArg, n);
+  for (size_t i = 0; i < n; i++)
+    e[i] =
+        (TdEvalArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar, .has_scalar = !arg[i].tensor};
+  TdEvalOptions o = {.state = td_state_new(m->arena)};
+  TdEvalResult result;
+  return td_eval_run(m->arena, m->prog, e, n, &o, d, &result);
+}
+
+bool td_build_set_data(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(m->prog)->nparam, nfile = 0;
+  TdCallArg *after = TD_NEWN(m->arena, TdCallArg, n);
+  for (size_t i = 0; i < n; i++) {
+    after[i] = arg[i];
+    if (!arg[i].tensor) continue;
+    after[i].tensor = td_tensor_new(m->arena, arg[i].tensor->type, false);
+    td_tensor_copy(after[i].tensor, arg[i].tensor);
+  }
+  if (!run_here(m, after, d)) return false;
+  TdBuild b = build_of(m, d);
+  const TdFile *file = m->target->data(&b, arg, after, &nfile);
+  if (!file) return false;
+  add(m, file, nfile);
+  m->has_data = true;
+  return true;
+}
+
+static bool fail(TdDiag *d, const char *path) {
+  return td_diag_set(d, TD_USAGE, "write", (TdLoc){0}, "cannot write %s: %s", path,
+                     strerror(errno));
+}
+
+/* Makes the folders above a path. */
+static bool make_folders(char *path, TdDiag *d) {
+  for (char *s = path + 1; *s; s++) {
+    if (*s != '/') continue;
+    *s = 0;
+    bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+    if (!ok) fail(d, path);
+    *s = '/';
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* A file appears whole, or an older one stays. */
+static bool write_file(TdArena *a, const char *path, const char *text, TdDiag *d) {
+  const char *aside = td_text_fmt(a, "%s.new", path);
+  size_t n = strlen(text);
+  FILE *f = fopen(aside, "wb");
+  if (!f) return fail(d, path);
+  bool ok = fwrite(text, 1, n, f) == n;
+  ok = fclose(f) == 0 && ok && rename(aside, path) == 0;
+  if (ok) return true;
+  fail(d, path);
+  remove(aside);
+  return false;
+}
+
+bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d) {
+  for (size_t i = 0; i < m->file.n; i++) {
+    char *path = td_text_fmt(m->arena, "%s/%s", folder, m->file.at[i].name);
+    if (!make_folders(path, d) || !write_file(m->arena, path, m->file.at[i].text, d)) return false;
+  }
+  const char *wrote = td_text_fmt(m->arena, "wrote %zu files to %s", m->file.n, folder), *did;
+  *said = wrote;
+  if (!m->target->tool) return true;
+  TdBuild b = build_of(m, d);
+  if (!m->target->tool(&b, folder, &did, &m->report)) return false;
+  *said = td_text_fmt(m->arena, "%s; %s", wrote, did);
+  return true;
+}
+
+/* What is known when a call is checked: sizes, and scalar arguments. */
+typedef struct Known {
+  const TdModule *m;
+  const TdCallArg *arg;
+} Known;
+
+static const TdExpr *known(void *ud, const TdExpr *e) {
+  const Known *k = ud;
+  const TdUnit *u = td_prog_root(k->m->prog);
+  TdSession *s = k->m->prog->store->session;
+  int64_t v;
+  if (e->kind == TD_EXPR_SIZE && td_unit_value(u, e, &v))
+    return td_expr_index(s, k->m->arena, v, e->loc);
+  for (size_t i = 0; i < u->nparam && e->kind == TD_EXPR_VAR; i++)
+    if (u->param[i].sym == e->sym)
+      return td_expr_lit(k->m->arena, e->type, k->arg[i].scalar, e->loc);
+  return td_expr_fold(s, k->m->arena, e);
+}
+
+/* Whether what the program assumes holds for these arguments, and what is written is shared with
+   nothing. */
+static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  const TdUnit *u = td_prog_root(m->prog);
+  Known k = {m, arg};
+  for (size_t i = 0; i < u->nassert; i++) {
+    const TdExpr *e = td_walk_map_expr(m->arena, u->assert_[i], known, &k);
+    if (e->kind == TD_EXPR_LIT && !e->u.bits)
+      return td_diag_set(d, TD_ILLEGAL, "assume", e->loc, "what %s assumes does not hold",
+                         u->sym->name);
+  }
+  for (size_t i = 0; i < u->nparam; i++)
+    for (size_t o = 0; o < u->nparam && m->written[i] && arg[i].tensor; o++)
+      if (o != i && arg[o].tensor && td_tensor_overlap(arg[i].tensor, arg[o].tensor))
+        return td_diag_set(d, TD_USAGE, "overlap", u->param[i].loc,
+                           "%s is written and shares elements with %s", u->param[i].sym->name,
+                           u->param[o].sym->name);
+  return true;
+}
+
+bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  const TdUnit *u = td_prog_root(m->prog);
+  if (!m->target->open)
+    return td_diag_set(d, TD_UNSUPPORTED, "no-run", u->loc, "a build for %s does not run here",
+                       m->target->backend->name);
+  TdBuild b = build_of(m, d);
+  if (!check(m, arg, d)) return false;
+  if (!m->run) m->run = m->target->open(&b);
+  if (!m->run || !m->target->call(m->run, arg, u->nparam, d)) return false;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (m->written[i] && arg[i].tensor && arg[i].tensor->written)
+      memset(arg[i].tensor->written, 1, (size_t)td_tensor_count(arg[i].tensor));
+  return true;
+}
+
+void td_build_reset(TdModule *m) {
+  if (m->run) m->target->reset(m->run);
+}
