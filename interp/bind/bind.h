@@ -191,6 +191,7 @@ void td_bind_open_unit(lua_State *L);
 void td_bind_open_design(lua_State *L);
 void td_bind_open_extern(lua_State *L);
 void td_bind_open_schedule(lua_State *L);
+void td_bind_open_build(lua_State *L);
 void td_bind_open_verify(lua_State *L);
 void td_bind_open_estimate(lua_State *L);
 void td_bind_open_registry(lua_State *L);
