@@ -41,4 +41,48 @@ t.test("modes that a type cannot have are refused inside a kernel", function()
   t.fails(with "tide.i8:without {}", {kind = "usage", code = "method"})
 end)
 
+t.test("a guard on a scalar parameter loads as the step made it", function()
+  local k = tide.kernel {
+    n = tide.u8, A = tide.i8[300],
+    function(n, A)
+      for i = 0, n - 1 do A[i] = 1 end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:split("i", 4)
+  reloads(s)
+  local again = load(tostring(s))()
+  t.ok(tide.schedule(again):can("parallel", "i_o"))
+end)
+
+t.test("facts of a step live as long as the program", function()
+  local N = 8
+  local k = tide.kernel {
+    A = tide.i32[N],
+    function(A)
+      for i = 0, N - 1 do A[i] = i end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:unroll("i", {replace = true})
+  for i = 1, 200 do tide.schedule(k):split("i", 2) end
+  t.has(tostring(s), "tide.assume(N == 8)")
+  reloads(s)
+end)
+
+t.test("sizes are declared in order of use, whatever the steps before", function()
+  local N, M = 7, 5
+  local k = tide.kernel {
+    A = tide.i32[5],
+    function(A)
+      for i = 0, N - 1 do
+        for j = 0, M - 1 do A[0] = i + j end
+      end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:fuse("i", "j")
+  reloads(s)
+end)
+
 t.done()
