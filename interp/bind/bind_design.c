@@ -394,7 +394,9 @@ static void read_task(Assembly *m, TdDesignTask *t) {
   if (!td_bind_function(L, -1, &t->ast, &t->source, &m->diag)) td_bind_raise(L, &m->diag);
   t->fn = td_bind_handle(L, m->anchor, -1);
   lua_pop(L, 1);
-  t->table = td_context_of(t->ast, t->source).table;
+  TdFnContext around = td_context_of(t->ast, t->source);
+  t->table = around.table;
+  if (around.call) t->loc = around.call->loc;
   TdDesignBind *bind = TD_NEWN(m->arena, TdDesignBind, t->source->params.n);
   for (size_t i = 0; i < t->source->params.n; i++) {
     lua_getfield(L, -1, t->source->params.at[i]->name);

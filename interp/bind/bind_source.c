@@ -118,8 +118,9 @@ static int l_dofile(lua_State *L) {
   const char *chunk = path ? lua_pushfstring(L, "@%s", path) : lua_pushliteral(L, "=stdin");
   lua_insert(L, -2);
   if (load_kept(L, chunk, true) != LUA_OK) return lua_error(L);
+  int below = lua_gettop(L) - 1;
   lua_call(L, 0, LUA_MULTRET);
-  return lua_gettop(L) - 2;
+  return lua_gettop(L) - below;
 }
 
 /* The pieces that a reader function gives, joined on top of the stack. */

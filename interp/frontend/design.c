@@ -272,6 +272,7 @@ static const TdUnit *try_design(void *ud, TdSizes *z, TdUnits *units, TdDiag *d)
   td_irgen_enter_fn(&b.l, &frame, s->source->line_defined);
   prepare(&b);
   if (!make_args(&b) || !make_streams(&b) || !make_runs(&b) || !make_asserts(&b)) return NULL;
+  if (!td_irgen_marks(&b.l, s->source->last_line_defined, 'K', &b.unit->attrs)) return NULL;
   if (!td_irgen_check_marks(&b.l)) return NULL;
   b.unit->sym = td_units_name(units, s->name);
   b.unit->uid = td_store_uid(units->store);

@@ -104,7 +104,8 @@ static bool lower_simple(TdIrgen *l, const TdAstStmt *s) {
   return true;
 }
 
-bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s) {
+/* The cases of td_irgen_stmt. */
+static bool lower_any(TdIrgen *l, const TdAstStmt *s) {
   if (l->frame->results.returned)
     return td_irgen_fail(l, "return", s->loc, "code after a return of an inlined function");
   switch (s->kind) {
@@ -126,4 +127,22 @@ bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s) {
   case TD_AST_DEFINE: return refuse(l, s, "define the function outside the kernel and call it");
   }
   return false;
+}
+
+/* Puts what is marked on the statement's line, and was not taken, on the last of what was emitted
+ * since `from`. */
+static bool mark_last(TdIrgen *l, const TdAstStmt *s, size_t from) {
+  TdAttrs attrs = {0};
+  if (l->out->n == from) return true;
+  if (!td_irgen_marks(l, s->loc.line, 'X', &attrs)) return false;
+  const TdStmt **last = &l->out->at[l->out->n - 1];
+  TdAttrs all = (*last)->attrs;
+  for (size_t i = 0; i < attrs.n; i++) all = td_attrs_add(l->arena, all, attrs.at[i]);
+  if (attrs.n) *last = td_stmt_with_attrs(l->store, *last, all);
+  return true;
+}
+
+bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s) {
+  size_t from = l->out->n;
+  return lower_any(l, s) && mark_last(l, s, from);
 }

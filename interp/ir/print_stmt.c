@@ -196,8 +196,14 @@ static void put_call(TdPrinter *p, const TdStmt *s) {
   end_line(p, s->attrs);
 }
 
+static void put_word(TdPrinter *p, const char *word, TdAttrs attrs) {
+  start_line(p);
+  td_text_puts(p->out, word);
+  end_line(p, attrs);
+}
+
 static void put_block(TdPrinter *p, const TdStmt *s) {
-  put_word_line(p, "do");
+  put_word(p, "do", s->attrs);
   put_body(p, s);
   put_word_line(p, "end");
 }
@@ -214,8 +220,8 @@ void td_printer_stmt(TdPrinter *p, const TdStmt *s) {
   case TD_STMT_SLOT: put_get(p, s, "slot"); break;
   case TD_STMT_PUT: put_method(p, s, "put", td_type_scalar(s->expr[0]->type->elem)); break;
   case TD_STMT_CALL: put_call(p, s); break;
-  case TD_STMT_BREAK: put_word_line(p, "break"); break;
-  case TD_STMT_RETURN: put_word_line(p, "return"); break;
+  case TD_STMT_BREAK: put_word(p, "break", s->attrs); break;
+  case TD_STMT_RETURN: put_word(p, "return", s->attrs); break;
   case TD_STMT_BLOCK: put_block(p, s); break;
   case TD_STMT_KINDS: break;
   }
@@ -226,7 +232,7 @@ void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from) {
     const TdStmt *s = block->kid[i];
     bool last = i + 1 == block->nkid;
     if (s->kind == TD_STMT_RETURN && !last)
-      put_word_line(p, "do return end");
+      put_word(p, "do return end", s->attrs);
     else
       td_printer_stmt(p, s);
   }
