@@ -5,6 +5,8 @@
 
 #include "backends/backend.h"
 
+extern const TdBackend td_cpu_backend;
+
 /* A program as C: one function for each unit, and td_entry. */
 typedef struct TdCpuText {
   const char *text;

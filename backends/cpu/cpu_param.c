@@ -114,6 +114,10 @@ static void bind(TdCpuProg *p, const TdUnit *design, const TdRun *r) {
   TdCpuUnit *u = td_cpu_param_unit(p, r->unit);
   bool first = !u->called;
   u->called = true;
+  for (int k = 0; k < r->rank; k++) {
+    int64_t n = td_cfamily_size(p->w, r->map[k]);
+    if (n > u->map[k]) u->map[k] = n;
+  }
   for (size_t i = 0; i < r->nbind; i++) {
     TdCpuParam *x = param_of(u, r->bind[i].param);
     const TdParam *arg = td_unit_param(design, r->bind[i].arg);

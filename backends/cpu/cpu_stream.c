@@ -1,5 +1,6 @@
 /* cpu_stream.c - get, put, slot, and calls of units that do these: each is a place where the task
    goes on. Tokens are copied whole; a block stream's are buffers that change hands. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "backends/cpu/cpu_text.h"
@@ -101,7 +102,19 @@ static void declare(TdCpuProg *p, const TdStmt *s) {
     return;
   }
   const char *name = td_cname_declare(w, s->sym);
-  td_cpu_task_keep(p, td_text_fmt(w->arena, "%s %s", w->target->cell(w, s->sym, t), name), name);
+  td_cpu_task_keep(p, td_text_fmt(w->arena, "%s %s", w->target->cell(w, s->sym, t), name), name,
+                   false);
+}
+
+/* The depth of a stream: a number where the task names the design's own. */
+static const char *depth_of(TdCpuProg *p, const TdExpr *e) {
+  for (size_t i = 0; i < p->w->prog->nunit; i++) {
+    const TdUnit *d = p->w->prog->unit[i];
+    const TdStream *s = td_unit_stream(d, e->sym);
+    int64_t depth;
+    if (s && td_unit_value(d, s->depth, &depth)) return td_text_fmt(p->w->arena, "%" PRId64, depth);
+  }
+  return "td_r->depth";
 }
 
 static void put_get(TdCpuProg *p, const TdStmt *s) {
@@ -109,7 +122,7 @@ static void put_get(TdCpuProg *p, const TdStmt *s) {
   int point = begin(p, s, false);
   wait(p, point, s->loc, "td_r->fill", "td_r");
   get_token(p, s);
-  td_text_line(&p->w->out, "td_got(td_r);");
+  td_text_line(&p->w->out, "td_got(td_r, %s);", depth_of(p, s->expr[0]));
   end(p);
 }
 
@@ -117,7 +130,8 @@ static void put_put(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const TdType *t = token_type(s->expr[0]);
   int point = begin(p, s, false);
-  wait(p, point, s->loc, "td_r->fill < td_r->depth", "td_r");
+  const char *depth = depth_of(p, s->expr[0]);
+  wait(p, point, s->loc, td_text_fmt(w->arena, "td_r->fill < %s", depth), "td_r");
   size_t names = td_cname_mark(w);
   if (td_type_is_scalar(t)) {
     TdPiece value = w->target->value(w, s->expr[1]);
@@ -128,7 +142,7 @@ static void put_put(TdCpuProg *p, const TdStmt *s) {
     set(p, token(p, t, "td_token[td_r->in]"), s->expr[1]);
   }
   td_cname_release(w, names);
-  td_text_line(&w->out, "td_put(td_r);");
+  td_text_line(&w->out, "td_put(td_r, %s);", depth);
   end(p);
 }
 
@@ -140,9 +154,9 @@ static void hold(TdCpuProg *p, const TdStmt *s, const char *which) {
   td_cname_put(w, s->sym, name, td_cfamily_type(w, t), NULL);
   const char *number = td_text_fmt(w->arena, "%s_buffer", name);
   const char *pool = td_text_fmt(w->arena, "%s_pool", name);
-  td_cpu_task_keep(p, td_cstmt_pointer(w, s->sym, t, name, false), name);
-  td_cpu_task_keep(p, td_text_fmt(w->arena, "int64_t %s", number), number);
-  td_cpu_task_keep(p, td_text_fmt(w->arena, "struct td_pool *%s", pool), pool);
+  td_cpu_task_keep(p, td_cstmt_pointer(w, s->sym, t, name, false), name, false);
+  td_cpu_task_keep(p, td_text_fmt(w->arena, "int64_t %s", number), number, false);
+  td_cpu_task_keep(p, td_text_fmt(w->arena, "struct td_pool *%s", pool), pool, false);
   int point = begin(p, s, true);
   wait(p, point, s->loc, td_text_fmt(w->arena, "td_r->%s.fill", which),
        td_text_fmt(w->arena, "&td_r->%s", which));

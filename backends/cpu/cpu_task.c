@@ -16,17 +16,17 @@ bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s) {
   return false;
 }
 
-void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name) {
+void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name, bool fixed) {
   TdCpuTask *t = p->task;
   td_text_line(&p->room.at[0].fields, "%s;", declaration);
   td_text_line(&t->declare, "%s = me->%s;", declaration, name);
-  td_text_line(&t->save, "me->%s = %s;", name, name);
+  if (!fixed) td_text_line(&t->save, "me->%s = %s;", name, name);
 }
 
 /* A fresh scalar of the task that stands for sym. */
-static const char *scalar(TdCpuProg *p, TdSym sym, const char *type) {
+static const char *scalar(TdCpuProg *p, TdSym sym, const char *type, bool fixed) {
   const char *name = td_cname_declare(p->w, sym);
-  td_cpu_task_keep(p, td_text_fmt(p->w->arena, "%s %s", type, name), name);
+  td_cpu_task_keep(p, td_text_fmt(p->w->arena, "%s %s", type, name), name, fixed);
   return name;
 }
 
@@ -44,9 +44,9 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   size_t known = td_crange_mark(w);
   TdPiece lo = w->target->index(w, td_for_lo(s)), hi = w->target->index(w, td_for_hi(s));
-  const char *v = scalar(p, s->sym, "int64_t"), *end = td_text_fmt(w->arena, "%s_end", v);
+  const char *v = scalar(p, s->sym, "int64_t", false), *end = td_text_fmt(w->arena, "%s_end", v);
   TdSym bound = td_store_sym(w->store, end, TD_SYM_LOOP);
-  end = scalar(p, bound, "int64_t");
+  end = scalar(p, bound, "int64_t", false);
   td_text_line(&w->out, "for (%s = %s, %s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, end,
                hi.text, v, end, v, s->step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
@@ -102,7 +102,7 @@ static void put_local(TdCpuProg *p, const TdStmt *s) {
     td_cpu_unit_field(p, s);
   } else {
     const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : "0";
-    const char *name = scalar(p, s->sym, w->target->cell(w, s->sym, s->type));
+    const char *name = scalar(p, s->sym, w->target->cell(w, s->sym, s->type), false);
     td_text_line(&w->out, "%s = %s;", name, value);
   }
 }
@@ -159,38 +159,51 @@ static TdCTarget target_of_tasks(void) {
   return t;
 }
 
+/* The strides, as text, of an array of streams that lies row-major. */
+static const char *const *stream_strides(TdCWriter *w, const TdType *t) {
+  const char **stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
+  int64_t n = 1, extent = 1;
+  for (int d = t->rank - 1; d >= 0; d--, n *= extent) {
+    stride[d] = td_text_fmt(w->arena, "%" PRId64, n);
+    td_type_extent(t, d, &extent);
+  }
+  return stride;
+}
+
+/* Those of a tensor parameter, which must be the same in all calls. */
+static const char *const *known_strides(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
+  TdCWriter *w = p->w;
+  const TdParam *x = &u->unit->param[i];
+  const char **stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
+  for (int d = 0; d < x->type->rank; d++) {
+    stride[d] = td_text_fmt(w->arena, "%" PRId64, u->param[i].stride[d]);
+    if (!u->param[i].known[d])
+      td_cfamily_refuse(w, "strided-task", x->loc, "give it a block that lies in rows",
+                        "%s of %s is given views with different strides", x->sym->name, u->name);
+  }
+  return stride;
+}
+
 /* A parameter of u in its frame and as a variable; streams are pointers to rings or pools. */
 static const char *put_param(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
   TdCWriter *w = p->w;
   const TdParam *x = &u->unit->param[i];
   const TdType *t = td_cfamily_type(w, x->type);
-  if (td_type_is_scalar(t)) return scalar(p, x->sym, w->target->cell(w, x->sym, t));
+  if (td_type_is_scalar(t)) return scalar(p, x->sym, w->target->cell(w, x->sym, t), true);
   const char *name = td_cname_fresh(w, x->sym->name), *declaration;
-  const char **stride = NULL;
+  const char *const *stride = NULL;
   if (t->kind == TD_T_PORT) {
     declaration = td_text_fmt(w->arena, "struct td_%s *%s", t->block ? "pool" : "ring", name);
-    stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
-    int64_t n = 1, extent;
-    for (int d = t->rank - 1; d >= 0; d--) {
-      stride[d] = td_text_fmt(w->arena, "%" PRId64, n);
-      td_type_extent(t, d, &extent);
-      n *= extent;
-    }
+    stride = stream_strides(w, t);
   } else if (u->param[i].dense) {
     declaration = td_cstmt_pointer(w, x->sym, x->type, name, !u->param[i].written);
   } else {
     declaration =
         td_text_fmt(w->arena, "%s *restrict %s", w->target->cell(w, x->sym, t->elem), name);
-    stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
-    for (int d = 0; d < t->rank; d++) {
-      stride[d] = td_text_fmt(w->arena, "%" PRId64, u->param[i].stride[d]);
-      if (!u->param[i].known[d])
-        td_cfamily_refuse(w, "strided-task", x->loc, "give it a block that lies in rows",
-                          "%s of %s is given views with different strides", x->sym->name, u->name);
-    }
+    stride = known_strides(p, u, i);
   }
   td_cname_put(w, x->sym, name, t, stride);
-  td_cpu_task_keep(p, declaration, name);
+  td_cpu_task_keep(p, declaration, name, true);
   return name;
 }
 
@@ -231,18 +244,11 @@ static void put_outer(TdCpuProg *p, TdCpuUnit *u) {
                         "stream %s has no extents", u->outer.at[i]->name);
       return;
     }
-    const char **stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
-    int64_t n = 1, extent;
-    for (int k = t->rank - 1; k >= 0; k--) {
-      stride[k] = td_text_fmt(w->arena, "%" PRId64, n);
-      td_type_extent(t, k, &extent);
-      n *= extent;
-    }
     const char *name = td_cname_fresh(w, u->outer.at[i]->name);
-    td_cname_put(w, u->outer.at[i], name, t, stride);
+    td_cname_put(w, u->outer.at[i], name, t, stream_strides(w, t));
     td_vec_push(w->arena, &u->outer_field, name);
     td_cpu_task_keep(p, td_text_fmt(w->arena, "struct td_%s *%s", t->block ? "pool" : "ring", name),
-                     name);
+                     name, true);
   }
 }
 
@@ -252,7 +258,8 @@ static void put_names(TdCpuProg *p, TdCpuUnit *u) {
   u->field = TD_NEWN(a, const char *, u->unit->nparam);
   u->id = TD_NEWN(a, const char *, u->unit->ncoord);
   for (size_t i = 0; i < u->unit->nparam; i++) u->field[i] = put_param(p, u, i);
-  for (size_t i = 0; i < u->unit->ncoord; i++) u->id[i] = scalar(p, u->unit->coord[i], "int64_t");
+  for (size_t i = 0; i < u->unit->ncoord; i++)
+    u->id[i] = scalar(p, u->unit->coord[i], "int64_t", true);
   put_outer(p, u);
 }
 

@@ -20,10 +20,11 @@ typedef struct TdCpuUnit {
   const char *name;
   TdCpuParam *param;
   bool called, has_room, has_state;
-  bool streams;        /* it puts or gets: a function that stops and goes on */
-  const char **field;  /* such a one's parameters in its frame */
-  const char **id;     /* and its coordinates */
-  TD_VEC(TdSym) outer; /* streams of the design that it names */
+  int64_t map[TD_MAX_RANK]; /* most instances along each axis, where it is a task */
+  bool streams;             /* it puts or gets: a function that stops and goes on */
+  const char **field;       /* such a one's parameters in its frame */
+  const char **id;          /* and its coordinates */
+  TD_VEC(TdSym) outer;      /* streams of the design that it names */
   TD_VEC(const char *) outer_field;
   double work; /* statements of a call, estimated */
 } TdCpuUnit;
@@ -100,7 +101,7 @@ void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s);
 void td_cpu_unit_push_room(TdCpuProg *p, const char *prefix);
 
 /* cpu_task.c: a unit that puts or gets, as a function that stops and goes on; whether a statement
-   of such a unit may stop; a fresh variable of it, kept while it waits. */
+   of such a unit may stop; a variable of it, kept while it waits (`fixed`: it never changes). */
 typedef struct TdCpuTask {
   TdText declare, save; /* variables */
   int points;           /* where it goes on */
@@ -114,7 +115,7 @@ typedef struct TdCpuHeld {
 } TdCpuHeld;
 void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s);
-void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name);
+void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name, bool fixed);
 
 /* cpu_stream.c: statements that may stop. */
 void td_cpu_stream_put(TdCpuProg *p, const TdStmt *s);

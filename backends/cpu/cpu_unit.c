@@ -278,7 +278,7 @@ bool td_cpu_unit_put_struct(TdText *out, const char *unit, const char *what, con
 
 void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *out) {
   TdCWriter *w = p->w;
-  td_cfamily_enter(w, u->unit, NULL);
+  td_cfamily_enter(w, u->unit, u->map[0] ? u->map : NULL);
   for (size_t i = 0; i < w->prog->nunit; i++)
     td_cname_put(w, p->unit[i].unit->sym, p->unit[i].name, NULL, NULL);
   p->rooms = 0;

@@ -79,26 +79,26 @@ static const Entry entries[] = {
      "    goto wait;                                                  \\\n"
      "  } while (0)\n"},
     {"td_put", NULL,
-     "/* One token more, or less. */\n"
-     "static inline void td_put(struct td_ring *r) {\n"
-     "  if (++r->in == r->depth) r->in = 0;\n"
+     "/* One token more, or less, of at most depth. */\n"
+     "static inline void td_put(struct td_ring *r, int64_t depth) {\n"
+     "  r->in = r->in + 1 == depth ? 0 : r->in + 1;\n"
      "  r->fill++;\n"
      "}\n"},
     {"td_got", NULL,
-     "static inline void td_got(struct td_ring *r) {\n"
-     "  if (++r->out == r->depth) r->out = 0;\n"
+     "static inline void td_got(struct td_ring *r, int64_t depth) {\n"
+     "  r->out = r->out + 1 == depth ? 0 : r->out + 1;\n"
      "  r->fill--;\n"
      "}\n"},
     {"td_give", NULL,
      "/* Puts and gets the number of a buffer. */\n"
      "static inline void td_give(struct td_ring *r, int64_t buffer) {\n"
      "  ((int64_t *)r->token)[r->in] = buffer;\n"
-     "  td_put(r);\n"
+     "  td_put(r, r->depth);\n"
      "}\n"},
     {"td_take", NULL,
      "static inline int64_t td_take(struct td_ring *r) {\n"
      "  int64_t buffer = ((int64_t *)r->token)[r->out];\n"
-     "  td_got(r);\n"
+     "  td_got(r, r->depth);\n"
      "  return buffer;\n"
      "}\n"},
     {"td_open", NULL,
