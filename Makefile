@@ -113,7 +113,7 @@ hostile: ## the tests of failing memory, in build/hostile
 	@$(MAKE) CONFIG=hostile RUNFLAGS='--limit 600 $(RUNFLAGS)' T=hostile test
 
 bench: $(TIDE) ## time against the targets and the peers
-	@for f in tests/bench/*.lua; do ./$(TIDE) "$$f" || exit; done
+	@for f in tests/bench/*.lua; do LUA_PATH='tests/?.lua;;' ./$(TIDE) "$$f" || exit; done
 
 fuzz: $(TIDE) ## random schedules: N= how many, SEED= the first
 	./$(TIDE) tests/fuzz/run.lua $(N) $(SEED)

@@ -1,0 +1,52 @@
+-- The C that Tide emits, compiled, against the same loops written by hand: gcc -O3 -march=native
+-- -ffp-contract=off. A ratio under 1 is faster than by hand.
+local tide = require "tide"
+local b = require "bench"
+local polybench = require "polybench"
+
+local object = os.tmpname()
+local flags = "-O3 -march=native -ffp-contract=off -shared -fPIC"
+assert(os.execute(("cc %s -o '%s' tests/bench/by_hand.c -lm"):format(flags, object)))
+
+local hand = {gemm = "gemm", ["2mm"] = "mm2", atax = "atax", ["jacobi-2d"] = "jacobi",
+  cholesky = "cholesky", correlation = "correlation"}
+
+-- The function by hand as an extern with the parameters of kernel k.
+local function by_hand(name, k)
+  local spec, order = {library = object, symbol = hand[name]}, {}
+  for _, p in ipairs(k.params) do order[#order + 1] = p.name end
+  local text = {"local tide, spec, T = ...\nreturn tide.extern {library = spec.library, symbol = spec.symbol"}
+  local types = {}
+  for i, p in ipairs(k.params) do
+    types[i] = p.type
+    text[#text + 1] = (", %s = T[%d]"):format(p.name, i)
+  end
+  return assert(load(table.concat(text) .. "}", "=hand"))(tide, spec, types)
+end
+
+local log, count = 0, 0
+for _, name in ipairs {"gemm", "2mm", "atax", "jacobi-2d", "cholesky", "correlation"} do
+  local k, args = polybench.make(name, {size = "medium"})
+  local f = by_hand(name, k)
+  local function run(g)
+    local own = {}
+    for i, v in ipairs(args) do own[i] = type(v) == "userdata" and v:copy() or v end
+    return b.once(function() g(table.unpack(own)) end), own
+  end
+  local _, x = run(k)
+  local _, y = run(f)
+  for i, v in ipairs(x) do
+    assert(type(v) ~= "userdata" or v:allclose(y[i]), name .. " differs from the one by hand")
+  end
+  local ours, theirs = {}, {}
+  for i = 1, 9 do
+    ours[i] = run(k)
+    theirs[i] = run(f)
+  end
+  local ratio = b.spread(ours) / b.spread(theirs)
+  log, count = log + math.log(ratio), count + 1
+  b.row(("%s (by hand %.2f ms)"):format(name, (b.spread(theirs))), ratio, "", 1.2)
+end
+b.row("geometric mean", math.exp(log / count), "", 1.05)
+os.remove(object)
+b.done "emitted C, ratio of times"
