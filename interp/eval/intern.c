@@ -150,10 +150,21 @@ static void put_line(Writer *w, const char *which, uint32_t id) {
   td_text_putc(w->out, '\n');
 }
 
+/* A node, and where it or else the nearest operator around it stands in the source. */
+typedef struct Spot {
+  uint32_t id;
+  TdLoc loc;
+} Spot;
+
+static void move_down(const Graph *g, Spot *s, uint32_t id) {
+  s->id = id;
+  if (g->node.at[id].loc.source) s->loc = g->node.at[id].loc;
+}
+
 /* Follows two different nodes down while only one pair of operands differs. */
-static void descend(const Graph *g, uint32_t *a, uint32_t *b) {
+static void descend(const Graph *g, Spot *a, Spot *b) {
   for (;;) {
-    const Node *x = &g->node.at[*a], *y = &g->node.at[*b];
+    const Node *x = &g->node.at[a->id], *y = &g->node.at[b->id];
     if (x->op != y->op || x->n != y->n || x->type != y->type) return;
     bool cross = x->n == 2 && td_domain_is_symmetric(x->op) &&
                  (x->kid[0] == y->kid[1] || x->kid[1] == y->kid[0]);
@@ -161,32 +172,33 @@ static void descend(const Graph *g, uint32_t *a, uint32_t *b) {
     for (int i = 0; i < x->n; i++)
       if (x->kid[i] != y->kid[cross ? 1 - i : i]) differ++, last = i;
     if (differ != 1) return;
-    *a = x->kid[last];
-    *b = y->kid[cross ? 1 - last : last];
+    move_down(g, a, x->kid[last]);
+    move_down(g, b, y->kid[cross ? 1 - last : last]);
   }
 }
 
-/* The line of source that made a node, if it was made by one. */
-static void put_place(TdText *out, const Node *x, const TdSources *sources) {
-  if (!x->loc.source || !sources) return;
-  td_text_putf(out, "  made at %s:%u:%u:\n", td_sources_name(sources, x->loc.source), x->loc.line,
-               x->loc.col);
-  td_diag_print_place(out, x->loc, sources);
+/* The line of source that makes or uses what was shown, if there is one. */
+static void put_place(TdText *out, TdLoc loc, const TdSources *sources) {
+  if (!loc.source || !sources) return;
+  td_text_putf(out, "  at %s:%u:%u:\n", td_sources_name(sources, loc.source), loc.line, loc.col);
+  td_diag_print_place(out, loc, sources);
 }
 
 void td_intern_explain(TdText *out, void *self, const TdType *t, TdValue x, TdValue y,
                        const TdInputName *names, const TdSources *sources) {
-  uint32_t a = (uint32_t)lift(self, t, x).lo, b = (uint32_t)lift(self, t, y).lo;
   const Graph *g = self;
+  Spot a = {0}, b = {0};
+  move_down(g, &a, (uint32_t)lift(self, t, x).lo);
+  move_down(g, &b, (uint32_t)lift(self, t, y).lo);
   Writer w = {.out = out, .graph = g, .names = names};
-  put_line(&w, "first: ", a);
-  put_line(&w, "second:", b);
-  if (a == b) return;
-  uint32_t from = a;
+  put_line(&w, "first: ", a.id);
+  put_line(&w, "second:", b.id);
+  if (a.id == b.id) return;
+  uint32_t from = a.id;
   descend(g, &a, &b);
-  if (a != from) td_text_puts(out, "they differ in\n");
-  if (a != from) put_line(&w, "first: ", a);
-  put_place(out, &g->node.at[a], sources);
-  if (a != from) put_line(&w, "second:", b);
-  put_place(out, &g->node.at[b], sources);
+  if (a.id != from) td_text_puts(out, "they differ in\n");
+  if (a.id != from) put_line(&w, "first: ", a.id);
+  put_place(out, a.loc, sources);
+  if (a.id != from) put_line(&w, "second:", b.id);
+  put_place(out, b.loc, sources);
 }
