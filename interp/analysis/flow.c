@@ -76,27 +76,29 @@ static bool leads_back(const TdFlow *f, uint32_t from, uint32_t to) {
   return v == to;
 }
 
+/* The least distance of back edges between two nodes. */
+static int64_t distance_of(const TdFlow *f, uint32_t from, uint32_t to) {
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < f->back.n; i++) {
+    const TdFlowBack *b = &f->back.at[i];
+    if (b->from == from && b->to == to && b->distance < least) least = b->distance;
+  }
+  return least;
+}
+
 /* The cycle that back edge b closes: its nodes from b->to on, and how long once around takes. */
 static TdFlowCycle close_cycle(const TdFlow *f, const TdFlowBack *b) {
   size_t n = 1;
   for (uint32_t v = b->from; v != b->to; v = f->node.at[v].last) n++;
   uint32_t *node = TD_NEWN(f->arena, uint32_t, n);
-  size_t at = n;
-  for (uint32_t v = b->from;; v = f->node.at[v].last) {
-    node[--at] = v;
-    if (v == b->to) break;
-  }
-  TdFlowCycle c = {.node = node, .n = n, .distance = b->distance};
+  TdFlowCycle c = {.node = node, .n = n, .distance = distance_of(f, b->from, b->to)};
+  for (uint32_t v = b->from; n-- > 0; v = f->node.at[v].last) node[n] = v;
   int64_t t = 0;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < c.n; i++) {
     TdFlowNode x = f->node.at[node[i]];
     if (i && x.back) {
       t = next_edge(f, t);
-      for (size_t k = 0; k < f->back.n; k++)
-        if (f->back.at[k].from == node[i - 1] && f->back.at[k].to == node[i]) {
-          c.distance += f->back.at[k].distance;
-          break;
-        }
+      c.distance += distance_of(f, node[i - 1], node[i]);
     }
     x.start = start_at(f, &x, t);
     t = end_of(f, &x);

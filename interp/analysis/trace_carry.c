@@ -20,15 +20,17 @@ void td_trace_trim(TdTrace *t) {
   }
 }
 
-/* Whether the element at s is the same one in all iterations, and no store meets it but its own. */
+/* Whether the element at s is the same one in all iterations, and is reached under no other name
+ * that changes it, or that it changes. */
 static bool stays(const TdTrace *t, const TdPlaced *p, const TdSpot *s) {
   for (int d = 0; d < p->rank; d++)
     for (uint32_t i = 0; i < s->at[d].n; i++)
       if (t->column.at[-1 - s->at[d].m[i].col].kind != TD_COLUMN_STILL) return false;
-  for (size_t i = 0; p->written && i < p->spot.n; i++)
-    if (p->spot.at[i].store && p->spot.at[i].line != s->line &&
-        !td_trace_is_apart(t, p, s, &p->spot.at[i], true))
+  for (size_t i = 0; p->written && i < p->spot.n; i++) {
+    const TdSpot *x = &p->spot.at[i];
+    if (x->line != s->line && (x->store || s->store) && !td_trace_is_apart(t, p, s, x, true))
       return false;
+  }
   return true;
 }
 
