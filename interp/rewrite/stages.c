@@ -231,24 +231,22 @@ static void add_private(Split *s, Body *b, const TdStmt *decl) {
   td_vec_push(s->r->arena, &b->before, copy);
 }
 
-/* The writer fills a buffer of the first reader's stream; other readers get copies. */
+/* The writer fills a buffer of the reader's stream; of several readers each gets a copy. */
 static void add_writer(Split *s, Body *b, Link *k) {
   TdRewrite *r = s->r;
   const TdStmt *decl = k->decl;
-  TdSym sym = own(s, b, decl);
+  bool alone = k->users == 2;
+  if (!alone) add_private(s, b, decl);
+  TdSym sym = alone ? own(s, b, decl) : b->before.at[b->before.n - 1]->sym;
   const TdExpr *all = td_expr_whole(r->session, r->store->arena, sym, decl->type, decl->loc);
-  const TdExpr *first = NULL;
   for (size_t i = k->writer + 1; i < s->stage.n; i++) {
     if (!effect_on(&s->stage.at[i], decl->sym)) continue;
-    k->end[i] = new_stream(s, decl);
-    if (first)
-      td_vec_push(r->arena, &b->after, td_stmt_put(r->store, k->end[i], all, decl->loc));
-    else
-      first = k->end[i];
+    const TdExpr *end = k->end[i] = new_stream(s, decl);
+    if (alone)
+      td_vec_push(r->arena, &b->before, td_stmt_slot(r->store, end, sym, decl->type, decl->loc));
+    td_vec_push(r->arena, &b->after, td_stmt_put(r->store, end, all, decl->loc));
   }
-  td_vec_push(r->arena, &b->before, td_stmt_slot(r->store, first, sym, decl->type, decl->loc));
-  add_fill(s, b, decl, sym);
-  td_vec_push(r->arena, &b->after, td_stmt_put(r->store, first, all, decl->loc));
+  if (alone) add_fill(s, b, decl, sym);
 }
 
 /* The arrays of stage n: where they come from, where they go. */

@@ -56,6 +56,20 @@ static bool is_bounded_by_band(const Unfold *u, size_t n) {
   return false;
 }
 
+/* The extent for a trip count: of max(e, 0) it is e, which the unit then assumes not to be
+ * negative. */
+static const TdExpr *without_max(Unfold *u, const TdExpr *trip) {
+  TdRewrite *r = u->r;
+  int64_t zero;
+  if (trip->kind != TD_EXPR_OP || trip->op != TD_OP_MAX) return trip;
+  int k = td_expr_is_const(trip->kid[0], &zero) && zero == 0 ? 1 : 0;
+  const TdExpr *e = trip->kid[k];
+  u->unit = td_util_assume(
+      r, u->unit,
+      td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), trip->kid[1 - k], e));
+  return e;
+}
+
 /* The loops down to the last axis are a perfect nest, and the axes have extents that only sizes
  * decide; finds those and makes the coordinates. */
 static bool measure(Unfold *u) {
@@ -74,7 +88,7 @@ static bool measure(Unfold *u) {
       return refuse(u, TD_ILLEGAL, "extent", loop,
                     "does not run a number of times that only sizes decide");
     if (d == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
-    u->map[d] = trip;
+    u->map[d] = without_max(u, trip);
     u->coord[d++] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);
   }
   return true;
@@ -91,7 +105,8 @@ static const TdStmt *inner(const Unfold *u) {
   return body;
 }
 
-/* The nest with the axes outermost, in which no axis may carry a dependence. */
+/* The nest with the axes outermost, in which no axis may carry a dependence: instances do not take
+ * turns, so not of an accumulation either. */
 static bool check_order(Unfold *u, const TdStmt *body) {
   TdRewrite *r = u->r;
   const TdStmt *nest = NULL;
@@ -108,6 +123,7 @@ static bool check_order(Unfold *u, const TdStmt *body) {
     if (!u->axis[i]) continue;
     const TdStmt *loop = td_edit_find(r->session->ctx, root, u->band[i].stmt->uid);
     TdVerdict v = td_carry_loop(&q, loop);
+    if (v.kind == TD_VERDICT_REASSOC) v.kind = TD_VERDICT_ILLEGAL;
     const char *what = td_text_fmt(r->arena, "unfold of %s", loop->sym->name);
     if (!td_verdict_accept(&v, false, r->diag, loop->loc, what)) return false;
   }
@@ -167,8 +183,7 @@ const TdPrim td_prim_task_unfold = {
     .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
     .legal = "instances with other coordinates touch no element that one of them writes; the "
              "loops down to the last axis are a perfect nest, and only sizes decide their extents",
-    .errors =
-        "axes imperfect extent break dependence reassociation not-decided scalar return state",
+    .errors = "axes imperfect extent break dependence not-decided scalar return state",
     .example = "s:unfold(\"PE\")",
     .apply = apply,
 };

@@ -1,0 +1,278 @@
+-- relay.lua - relay: arrays become streams, between stages and along the axes of a task.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i8, i32, f32, grid = tide.i8, tide.i32, tide.f32, tide.grid
+
+-- Along an axis: buffers of what each instance reads, fed from one side.
+
+-- A product with its loops in a given order, before they are put as unfold wants them.
+local function product(order)
+  return function(z)
+    local M, N, K = z.M or 3, z.N or 4, z.K or 5
+    local gemm = tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+      for i, j in grid(M, N, "PE") do
+        for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+      end
+    end}
+    return gemm, {i8[M][K], i8[K][N], i32[M][N]}, order
+  end
+end
+
+-- Buffers in the inner of the two unfolded loops, then instances.
+local function array(...)
+  local names, last = {...}, select("#", ...)
+  return function(s)
+    for n = 1, last - 2 do s:buffer_at(names[n], names[last - 1]) end
+    s:unfold(names[last])
+  end
+end
+
+prim.accepted("a row that all instances of an axis need: propagate", {
+  of = product(), before = array("A", "B", "j", "PE"),
+  step = {"relay", "A_j", "PE", {axis = 1, depth = 3}}, other = {{M = 1, N = 1, K = 2}, {M = 2, N = 5}},
+  has = {"A_j = d:stream(i8, {M, N, depth = 3})", "d.A_feed = tide.task {", "if j + 1 < N then"},
+}, function(_, stream, feeder) t.eq({stream, feeder}, {"A_j", "A_feed"}) end)
+prim.accepted("the other operand along the other axis", {
+  of = product(), before = function(s)
+    array("A", "B", "j", "PE")(s)
+    s:relay("A_j", "PE", {axis = 1})
+  end, step = {"relay", "B_j", "PE", {axis = 0}}, other = {{M = 4, N = 2}},
+})
+prim.accepted("loops in another order", {
+  of = product(), before = function(s)
+    s:reorder("j", "i")
+    array("A", "i", "PE")(s)
+  end, step = {"relay", "A_i", "PE", {axis = 0}},
+})
+prim.accepted("rows that differ along the axis: scatter", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 0}},
+  has = {"for i_of = i + 1, M - 1 do"}, other = {{M = 1}, {M = 5, N = 2}},
+})
+prim.accepted("gemv: a vector that all need", {
+  of = function(z)
+    local M, K = z.M or 4, z.K or 3
+    return tide.kernel {A = i32[M][K], x = i32[K], y = i32[M], function(A, x, y)
+      for r in grid(M, "row") do
+        for k = 0, K - 1 do y[r] = y[r] + A[r][k] * x[k] end
+      end
+    end}, {i32[M][K], i32[K], i32[M]}
+  end,
+  before = array("x", "r", "row"), step = {"relay", "x_r", "row"}, other = {{M = 1}, {M = 6, K = 1}},
+})
+prim.accepted("a result: gather", {
+  of = function(z)
+    local N = z.N or 5
+    return tide.kernel {a = f32[N], y = f32[N], function(a, y)
+      for i in grid(N, "lane") do y[i] = a[i] * 2 end
+    end}, {f32[N], f32[N]}
+  end,
+  before = array("y", "i", "lane"), step = {"relay", "y_i", "lane"},
+  has = {"d.y_drain = tide.task {"}, other = {{N = 1}, {N = 3}},
+})
+prim.accepted("a convolution: taps go to all, windows are scattered", {
+  of = function(z)
+    local N = z.N or 9
+    return tide.kernel {x = i32[N], w = i32[3], y = i32[N], function(x, w, y)
+      for i in grid({1, N - 1}, "tap") do
+        for k = 0, 2 do y[i] = y[i] + x[i + k - 1] * w[k] end
+      end
+    end}, {i32[N], i32[3], i32[N]}
+  end,
+  before = function(s)
+    array("w", "x", "i", "tap")(s)
+    s:relay("w_i", "tap")
+  end, step = {"relay", "x_i", "tap"}, other = {{N = 4}},
+})
+
+prim.twins("an argument that the task uses in other ways too", {
+  no = 1, yes = 0, code = "access", before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
+  step = {"relay", "A_k", "lane"}, match = "'A'",
+  of = function(by)
+    return tide.kernel {A = i32[4], C = i32[3][4], function(A, C)
+      for i in grid(3, "lane") do
+        for k = 0, 3 do C[i][k] = A[k] * 2 end
+        for n = 0, by - 1 do C[i][n] = C[i][n] + A[n] end
+      end
+    end}, {i32[4], i32[3][4]}
+  end,
+})
+prim.refused("a result that is loaded first", {
+  of = product(), before = array("C", "j", "PE"), step = {"relay", "C_j", "PE", {axis = 0}},
+  code = "not-a-buffer",
+})
+prim.refused("an argument that was not buffered", {
+  of = product(), before = array("j", "PE"), step = {"relay", "A", "PE", {axis = 0}},
+  kind = "usage", code = "not-a-task",
+})
+prim.refused("two axes and none named", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE"},
+  kind = "usage", code = "axis",
+})
+prim.refused("a stream that holds nothing", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 1, depth = 0}},
+  kind = "usage", code = "depth",
+})
+
+-- Five nests, renamed and reordered by a seeded generator: each becomes an array of instances.
+local state = 20261120
+local function random(n)
+  state = (state * 1103515245 + 12345) % 2147483648
+  return state // 65536 % n + 1
+end
+
+local nests = {
+  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$i][$k] * $B[$k][$j]", A = "[3][5]", B = "[5][4]", Y = "[3][4]"},
+  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$k][$i] * $B[$k][$j]", A = "[5][3]", B = "[5][4]", Y = "[3][4]"},
+  {body = "$Y[$j][$i] = $Y[$j][$i] + $A[$i][$k] * $B[$j][$k]", A = "[3][5]", B = "[4][5]", Y = "[4][3]"},
+  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$i + $k] * $B[$k][$j]", A = "[7]", B = "[5][4]", Y = "[3][4]"},
+  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$k] * $B[$j + $k]", A = "[5]", B = "[8]", Y = "[3][4]"},
+}
+local orders = {{"i", "j", "k"}, {"j", "i", "k"}, {"k", "i", "j"}, {"i", "k", "j"}, {"j", "k", "i"}}
+local extent = {i = 3, j = 4, k = 5}
+
+for n, nest in ipairs(nests) do
+  local order, name = orders[random(#orders)], {}
+  for _, key in ipairs {"A", "B", "Y", "i", "j", "k"} do name[key] = key:lower() .. random(900) end
+  t.test("nest " .. n .. " in the order " .. table.concat(order, " "), function()
+    local text = {}
+    for _, v in ipairs(order) do
+      text[#text + 1] = string.format("for %s = 0, %d do", name[v], extent[v] - 1)
+    end
+    local source = string.format([[local tide = require "tide"
+      return tide.kernel {name = "nest", %s = tide.i32%s, %s = tide.i32%s, %s = tide.i32%s,
+      function(%s, %s, %s) %s %s end end end end}]], name.A, nest.A, name.B, nest.B, name.Y, nest.Y,
+      name.A, name.B, name.Y, table.concat(text, " "), (nest.body:gsub("%$(%a)", name)))
+    local k = assert(load(source))()
+    local s = tide.schedule(k)
+    s:reorder(name.i, name.j, name.k)
+    local _, a = s:buffer_at(name.A, name.j)
+    local _, b = s:buffer_at(name.B, name.j)
+    local _, task = s:unfold(name.i)
+    s:relay(a, task):relay(b, task)
+    t.eq((s:verify()), "strict")
+    t.eq(tostring(load(tostring(s))()), tostring(s))
+  end)
+end
+
+-- Between stages: the order of writes and of reads.
+
+-- Two products; `turned` swaps the loops of the first.
+local function cascade(turned)
+  local M, N, P = 3, 4, 2
+  local first = turned and function()
+    return tide.kernel {name = "first", A = f32[M][N], C = f32[M][N], function(A, C)
+      for j, i in grid(N, M) do C[i][j] = A[i][j] * 2 end
+    end}
+  end or function()
+    return tide.kernel {name = "first", A = f32[M][N], C = f32[M][N], function(A, C)
+      for i, j in grid(M, N) do C[i][j] = A[i][j] * 2 end
+    end}
+  end
+  local one = first()
+  local second = tide.kernel {C = f32[M][N], D = f32[N][P], E = f32[M][P], function(C, D, E)
+    for i, k in grid(M, N) do
+      for j = 0, P - 1 do E[i][j] = E[i][j] + C[i][k] * D[k][j] end
+    end
+  end}
+  return tide.kernel {A = f32[M][N], D = f32[N][P], E = f32[M][P], function(A, D, E)
+    local C = f32[M][N]()
+    one(A, C)
+    second(C, D, E)
+  end}, {f32[M][N], f32[N][P], f32[M][P]}
+end
+
+prim.twins("writes by column, reads by row", {
+  no = true, yes = false, of = cascade, code = "order", witness = "C", step = {"relay", "C", "second"},
+  match = "over j, i",
+})
+t.test("and the other way round: what comes later is refused", function()
+  local s = tide.schedule((cascade(false)))
+  s:relay("C", "second")
+  t.fails(function() s:reorder("first:j", "first:i") end, {kind = "illegal", prim = "reorder"})
+end)
+prim.accepted("loops of one kernel, a fill that is overwritten", {
+  of = function()
+    return tide.kernel {a = i32[6], b = i32[6], function(a, b)
+      local m = i32[6](9)
+      for i = 0, 5 do m[i] = a[i] * a[i] end
+      for n = 0, 5 do b[n] = m[n] + m[n] end
+    end}, {i32[6], i32[6]}
+  end,
+  step = {"relay", "m", "n", {depth = 1}}, has = {"m:put(a[i] * a[i])"},
+})
+prim.accepted("a tensor statement is spelt out", {
+  of = function()
+    return tide.kernel {a = i32[3][4], b = i32[3][4], function(a, b)
+      local m = i32[3][4]()
+      m:set(a + 1)
+      for r, c in grid(3, 4) do b[r][c] = m[r][c] * 2 end
+    end}, {i32[3][4], i32[3][4]}
+  end,
+  step = {"relay", "m", "r"}, has = {"m:put(a[m_0][m_1] + 1)"},
+})
+prim.twins("an element that is written twice", {
+  no = 2, yes = 1, code = "order", step = {"relay", "m", "n"}, match = "buffer_at",
+  of = function(times)
+    return tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      local m = i32[4]()
+      for i, _ in grid(4, times) do m[i] = a[i] end
+      for n = 0, 3 do b[n] = m[n] end
+    end}, {i32[4], i32[4]}
+  end,
+})
+prim.twins("elements that are not read", {
+  no = 3, yes = 4, code = "order", step = {"relay", "m", "n"},
+  of = function(count)
+    return tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      local m = i32[4]()
+      for i = 0, 3 do m[i] = a[i] end
+      for n = 0, count - 1 do b[n] = m[n] end
+    end}, {i32[4], i32[4]}
+  end,
+})
+prim.twins("neighbours of an element", {
+  no = 1, yes = 0, code = "order", step = {"relay", "m", "n"},
+  of = function(by)
+    return tide.kernel {a = i32[5], b = i32[5], function(a, b)
+      local m = i32[5]()
+      for i = 0, 4 do m[i] = a[i] end
+      for n = 0, 4 - by do b[n] = m[n] + m[n + by] end
+    end}, {i32[5], i32[5]}
+  end,
+})
+prim.twins("read again after others", {
+  no = 2, yes = 1, code = "order", step = {"relay", "m", "round"},
+  of = function(rounds)
+    return tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      local m = i32[4]()
+      for i = 0, 3 do m[i] = a[i] end
+      for round, n in grid(rounds, 4) do b[n] = b[n] + m[n] + round end
+    end}, {i32[4], i32[4]}
+  end,
+})
+prim.refused("a parameter is no array between stages", {
+  of = function()
+    return tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      for i = 0, 3 do a[i] = i end
+      for n = 0, 3 do b[n] = a[n] end
+    end}, {i32[4], i32[4]}
+  end,
+  step = {"relay", "a", "n"}, kind = "usage", code = "stage",
+})
+t.test("tasks that would wait for each other", function()
+  local k = tide.kernel {a = i32[8], b = i32[8], function(a, b)
+    local c, d = i32[8](), i32[8]()
+    for i = 0, 7 do
+      c[i] = a[i]
+      d[i] = a[i] * 2
+    end
+    for n = 0, 7 do b[n] = c[n] + d[7 - n] end
+  end}
+  local s = tide.schedule(k)
+  t.fails(function() s:relay("c", "n") end, {kind = "illegal", code = "deadlock"})
+  s:relay("c", "n", {depth = 8})
+  t.eq((s:verify()), "strict")
+end)
+
+t.done()
