@@ -245,6 +245,21 @@ static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
   return true;
 }
 
+/* A program that faults where the one before it does not is another program: turns "not decided"
+   for that reason into a difference. */
+static void take_fault(const Pair *p, TdCheck *c) {
+  if (c->verdict != TD_EVAL_NOT_DECIDED || c->diag.kind != TD_ILLEGAL) return;
+  TdDiag d = {.arena = p->arena};
+  const TdValue **cell = TD_NEWN(p->arena, const TdValue *, td_prog_root(p->x)->nparam + 1);
+  if (!td_eval_symbolic(p->arena, p->x, TD_LEVEL_STRICT, p->concrete, p->o, cell, &d)) return;
+  TdText t = td_text_new(p->arena);
+  td_diag_print(&t, &c->diag, p->x->store->session->sources);
+  c->verdict = TD_EVAL_DIFFERS;
+  c->element = "the second faults";
+  c->at = sizes_text(p->arena, td_prog_root(p->x));
+  c->shown = td_text_str(&t);
+}
+
 static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUnit *y) {
   bool same = x->nparam == y->nparam;
   for (size_t i = 0; same && i < x->nparam; i++)
@@ -287,7 +302,10 @@ TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEval
   for (size_t i = 0; i < t.n; i++) known &= t.size[i].known;
   if (all && t.n && !concrete && !take_small(&t, &c, &sizes, o)) return c;
   Pair p = {a, x, y, concrete, o};
-  if (known && !take(&p, &c, &own)) return c;
+  if (known && !take(&p, &c, &own)) {
+    take_fault(&p, &c);
+    return c;
+  }
   c.sizes = td_text_fmt(a, "%s%s%s", td_text_str(&own), own.n && sizes.n ? "; " : "",
                         td_text_str(&sizes));
   return c;

@@ -103,9 +103,11 @@ TdHash td_domain_hash_input(TdHash key, unsigned param, int64_t element);
 TdHash td_domain_hash_constant(TdHash key, const TdType *t, uint64_t bits);
 
 /* intern.c: a symbolic value is a node of a hash-consed graph, which remembers where it was first
-   made. */
+   made in each of two programs. */
 extern const TdDomain td_intern_domain;
 void *td_intern_new(TdArena *a);
+/* What runs from now on is the first (0) or the second (1) program. */
+void td_intern_side(void *self, int side);
 /* How the elements of an argument are written: name and extents. */
 typedef struct TdInputName {
   const char *name;

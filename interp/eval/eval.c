@@ -344,7 +344,9 @@ bool td_eval_explain(TdArena *a, TdText *out, const TdProg *x, const TdProg *y, 
   TdValue v[2];
   const TdType *t;
   size_t n = td_prog_root(x)->nparam;
-  if (!run(&first, concrete, n, &r[0]) || !run(&second, concrete, n, &r[1])) return false;
+  if (!run(&first, concrete, n, &r[0])) return false;
+  td_intern_side(graph, 1);
+  if (!run(&second, concrete, n, &r[1])) return false;
   if (!same_parameters(&r[0], &r[1], d)) return false;
   for (int i = 0; i < 2; i++)
     if (!value_at(&r[i], param, index, &v[i], &t))

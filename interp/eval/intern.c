@@ -13,13 +13,14 @@ typedef struct Node {
   uint32_t kid[4];
   uint64_t word[2]; /* constant: its bits; input: argument and element */
   uint32_t next;    /* older node of the same hash, or 0 */
-  TdLoc loc;        /* the expression that first made it */
+  TdLoc loc[2];     /* the expression that first made it in either program */
 } Node;
 
 typedef struct Graph {
   TdArena *arena;
   TD_VEC(Node) node; /* node 0 is none */
   TdMap newest;      /* hash -> id */
+  int side;          /* the program that runs: 0 or 1 */
 } Graph;
 
 static const TdHash plain_key = {1, 2};
@@ -47,13 +48,22 @@ static TdValue intern(Graph *g, TdHash h, Node x) {
   uint32_t id = (uint32_t)newest;
   while (id && !same(&g->node.at[id], &x)) id = g->node.at[id].next;
   if (!id) {
-    x.next = (uint32_t)newest;
+    Node new = x;
+    memset(new.loc, 0, sizeof new.loc);
+    new.next = (uint32_t)newest;
     id = (uint32_t)g->node.n;
     if (id == UINT32_MAX) td_ctx_escape(td_arena_ctx(g->arena), TD_WHY_MEMORY);
-    td_vec_push(g->arena, &g->node, x);
+    td_vec_push(g->arena, &g->node, new);
     td_map_put(g->arena, &g->newest, h.lo, id);
   }
+  TdLoc *loc = &g->node.at[id].loc[g->side];
+  if (!loc->source) *loc = x.loc[0];
   return (TdValue){id, TD_VALUE_SYMBOLIC};
+}
+
+void td_intern_side(void *self, int side) {
+  Graph *g = self;
+  g->side = side;
 }
 
 static TdValue input(void *self, unsigned param, int64_t element, const TdType *t) {
@@ -72,7 +82,7 @@ static TdValue lift(void *self, const TdType *t, TdValue v) {
 
 static TdValue apply(void *self, const TdApply *x) {
   TdValue v[4];
-  Node node = {.op = x->op, .n = x->n, .type = x->type, .loc = x->loc};
+  Node node = {.op = x->op, .n = x->n, .type = x->type, .loc = {x->loc}};
   for (int i = 0; i < x->n; i++) {
     v[i] = lift(self, x->of[i], x->v[i]);
     node.kid[i] = (uint32_t)v[i].lo;
@@ -150,30 +160,52 @@ static void put_line(Writer *w, const char *which, uint32_t id) {
   td_text_putc(w->out, '\n');
 }
 
-/* A node, and where it or else the nearest operator around it stands in the source. */
+/* A node of one of the programs, and where it or else the nearest operator around it stands. */
 typedef struct Spot {
+  int side;
   uint32_t id;
   TdLoc loc;
 } Spot;
 
 static void move_down(const Graph *g, Spot *s, uint32_t id) {
+  TdLoc loc = g->node.at[id].loc[s->side];
   s->id = id;
-  if (g->node.at[id].loc.source) s->loc = g->node.at[id].loc;
+  if (loc.source) s->loc = loc;
 }
 
-/* Follows two different nodes down while only one pair of operands differs. */
+/* Whether two nodes are of one form: both leaves, or one operator. */
+static bool alike(const Graph *g, uint32_t a, uint32_t b) {
+  const Node *x = &g->node.at[a], *y = &g->node.at[b];
+  return x->n == y->n && (!x->n || x->op == y->op);
+}
+
+/* The operands of two nodes of one operator that differ, in pairs; returns how many. */
+static int differing(const Graph *g, uint32_t a, uint32_t b, uint32_t pair[4][2]) {
+  const Node *x = &g->node.at[a], *y = &g->node.at[b];
+  if (x->op != y->op || x->n != y->n || x->type != y->type) return 0;
+  bool cross = x->n == 2 && td_domain_is_symmetric(x->op) &&
+               (x->kid[0] == y->kid[1] || x->kid[1] == y->kid[0]);
+  int n = 0;
+  for (int i = 0; i < x->n; i++) {
+    uint32_t other = y->kid[cross ? 1 - i : i];
+    if (x->kid[i] == other) continue;
+    pair[n][0] = x->kid[i];
+    pair[n++][1] = other;
+  }
+  return n;
+}
+
+/* Follows two different nodes down to where they differ: into the only pair of operands that does,
+   or the first of several that is of one form; where there is none such, an operator more or less
+   makes the difference, and it is here. */
 static void descend(const Graph *g, Spot *a, Spot *b) {
-  for (;;) {
-    const Node *x = &g->node.at[a->id], *y = &g->node.at[b->id];
-    if (x->op != y->op || x->n != y->n || x->type != y->type) return;
-    bool cross = x->n == 2 && td_domain_is_symmetric(x->op) &&
-                 (x->kid[0] == y->kid[1] || x->kid[1] == y->kid[0]);
-    int differ = 0, last = 0;
-    for (int i = 0; i < x->n; i++)
-      if (x->kid[i] != y->kid[cross ? 1 - i : i]) differ++, last = i;
-    if (differ != 1) return;
-    move_down(g, a, x->kid[last]);
-    move_down(g, b, y->kid[cross ? 1 - last : last]);
+  uint32_t pair[4][2];
+  for (int n; (n = differing(g, a->id, b->id, pair));) {
+    int i = 0;
+    while (n > 1 && i < n && !alike(g, pair[i][0], pair[i][1])) i++;
+    if (i == n) return;
+    move_down(g, a, pair[i][0]);
+    move_down(g, b, pair[i][1]);
   }
 }
 
@@ -187,7 +219,7 @@ static void put_place(TdText *out, TdLoc loc, const TdSources *sources) {
 void td_intern_explain(TdText *out, void *self, const TdType *t, TdValue x, TdValue y,
                        const TdInputName *names, const TdSources *sources) {
   const Graph *g = self;
-  Spot a = {0}, b = {0};
+  Spot a = {.side = 0}, b = {.side = 1};
   move_down(g, &a, (uint32_t)lift(self, t, x).lo);
   move_down(g, &b, (uint32_t)lift(self, t, y).lo);
   Writer w = {.out = out, .graph = g, .names = names};

@@ -1,0 +1,115 @@
+-- Single faults in PolyBench, plain and scheduled: verify refuses every one that changes a result.
+-- What is a fault is told by data: runs of the program and the mutant on five random inputs.
+local tide = require "tide"
+local t = require "tap"
+local mutate = require "mutate"
+local polybench = require "polybench"
+
+-- Steps that make guards, buffers and tails, for kernels on which they are legal.
+local schedules = {
+  gemm = function(s) s:split("k", 4) s:buffer_at("C", "i") end,
+  atax = function(s) s:split("i#2", 2) end,
+  ["jacobi-2d"] = function(s) s:split("j#1", 3) s:split("i#2", 3) end,
+  syrk = function(s) s:split("k", 3) end,
+  mvt = function(s) s:split("i#1", 4) s:reorder("j#1", "i_i") end,
+}
+
+local tally = {faults = 0, alike = 0, refused = 0, placed = 0, explained = 0, kind = {}}
+
+-- Whether p and q leave different results, or only q faults, on one of five random inputs.
+local function data_differ(name, p, q)
+  for seed = 1, 5 do
+    local _, a = polybench.make(name, {seed = seed})
+    local _, b = polybench.make(name, {seed = seed})
+    p:reference(table.unpack(a))
+    if not pcall(q.reference, q, table.unpack(b)) then return true end
+    for i, v in ipairs(a) do
+      if type(v) == "userdata" and not v:equal(b[i]) then return true end
+    end
+  end
+end
+
+-- Faults that change the operator of one place, whose line the explanation should find.
+local placed = {["add for subtract"] = true, ["subtract for add"] = true, ["add for multiply"] = true,
+  ["multiply for divide"] = true, ["rounded to f32"] = true}
+
+-- States that the verdict names an element and shows both expressions in at most 40 lines.
+local function check_explanation(m, verdict)
+  local text = tostring(verdict)
+  t.has(text, "differs: ")
+  local _, lines = verdict.witness.shown:gsub("\n", "\n")
+  t.ok(lines <= 40, "an explanation of " .. lines .. " lines")
+  if text:find "the second faults" or not placed[m.kind] then return end
+  tally.placed = tally.placed + 1
+  if text:find(":" .. m.line .. ":", 1, true) then tally.explained = tally.explained + 1 end
+end
+
+-- One mutant of program k of PolyBench kernel `name`.
+local function try(name, k, m)
+  local loaded, q = pcall(function() return load(m.text, "=mutant")() end)
+  if not loaded then
+    tally.refused = tally.refused + 1
+    return
+  end
+  local level, verdict = tide.verify(k, q)
+  if not data_differ(name, k, q) then
+    tally.alike = tally.alike + 1
+    return
+  end
+  tally.faults = tally.faults + 1
+  tally.kind[m.kind] = (tally.kind[m.kind] or 0) + 1
+  t.ok(level == nil, ("%s: %s: verify says %s\n%s"):format(name, m.kind, level, m.text))
+  check_explanation(m, verdict)
+end
+
+-- Every second mutant of a program, as long as there are not many of its kind.
+local function sweep(name, k)
+  for i, m in ipairs(mutate.all(tostring(k))) do
+    if i % 2 == 0 and (tally.kind[m.kind] or 0) < 90 then try(name, k, m) end
+  end
+end
+
+for _, name in ipairs(polybench.names) do
+  t.test("faults in " .. name, function()
+    local k = polybench.make(name)
+    sweep(name, k)
+    if not schedules[name] then return end
+    local s = tide.schedule(k)
+    schedules[name](s)
+    t.ok(s:verify())
+    sweep(name, load(tostring(s))(s:constants()))
+  end)
+end
+
+t.test("the corpus: at least 500 faults of 12 kinds, none of them above 15 %", function()
+  local kinds = 0
+  for kind, n in pairs(tally.kind) do
+    kinds = kinds + 1
+    t.ok(n <= 0.15 * tally.faults, ("%s: %d of %d"):format(kind, n, tally.faults))
+  end
+  t.ok(tally.faults >= 500, tally.faults)
+  t.ok(kinds >= 12, kinds)
+  print(("# %d faults, %d refused when loaded, %d alike on five inputs, %d of %d explained at their line")
+    :format(tally.faults, tally.refused, tally.alike, tally.explained, tally.placed))
+  t.ok(tally.explained >= 30 and tally.explained >= 0.9 * tally.placed, tally.explained)
+end)
+
+t.test("200 equivalent pairs are accepted as strict", function()
+  local pairs_seen = 0
+  for _, name in ipairs(polybench.names) do
+    local k = polybench.make(name)
+    for _, loop in ipairs(tide.schedule(k):loops()) do
+      for factor = 2, 3 do
+        local s = tide.schedule(k)
+        if s:can("split", loop, factor) then
+          s:split(loop, factor)
+          t.eq(s:verify(), "strict", name .. " " .. loop)
+          pairs_seen = pairs_seen + 1
+        end
+      end
+    end
+  end
+  t.ok(pairs_seen >= 200, pairs_seen)
+end)
+
+t.done()
