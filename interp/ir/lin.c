@@ -126,8 +126,15 @@ static TdLin lin_divide(TdSession *s, TdArena *a, TdOp op, const TdLin *x, int64
   return td_lin_add(s, a, whole, 1, div_atom(s, a, op, &rest, c, loc));
 }
 
+/* Whether sums can come of an operator. */
+static bool is_linear(int op) {
+  return op == TD_OP_ADD || op == TD_OP_SUB || op == TD_OP_NEG || op == TD_OP_MUL ||
+         op == TD_OP_FLOORDIV || op == TD_OP_MOD;
+}
+
 /* The normal form of an operator node, or false when it is not quasi-affine. */
 static bool lin_op(TdSession *s, TdArena *a, const TdExpr *e, TdLin *out) {
+  if (!is_linear(e->op)) return false;
   TdLin x = td_lin_of(s, a, e->kid[0]), y = lin_const(0);
   if (e->nkid > 1) y = td_lin_of(s, a, e->kid[1]);
   TdLin zero = lin_const(0);
