@@ -86,15 +86,25 @@ prim.accepted("a convolution: taps go to all, windows are scattered", {
 })
 
 prim.twins("an argument that the task uses in other ways too", {
-  no = 1, yes = 0, code = "access", before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
+  no = "A", yes = "B", code = "access", before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
   step = {"relay", "A_k", "lane"}, match = "'A'",
-  of = function(by)
-    return tide.kernel {A = i32[4], C = i32[3][4], function(A, C)
-      for i in grid(3, "lane") do
-        for k = 0, 3 do C[i][k] = A[k] * 2 end
-        for n = 0, by - 1 do C[i][n] = C[i][n] + A[n] end
-      end
-    end}, {i32[4], i32[3][4]}
+  of = function(other)
+    local used = other == "A" and function()
+      return tide.kernel {A = i32[4], B = i32[4], C = i32[3][4], function(A, B, C)
+        for i in grid(3, "lane") do
+          for k = 0, 3 do C[i][k] = A[k] * 2 + B[k] end
+          for n = 0, 1 do C[i][n] = C[i][n] + A[n] end
+        end
+      end}
+    end or function()
+      return tide.kernel {A = i32[4], B = i32[4], C = i32[3][4], function(A, B, C)
+        for i in grid(3, "lane") do
+          for k = 0, 3 do C[i][k] = A[k] * 2 + B[k] end
+          for n = 0, 1 do C[i][n] = C[i][n] + B[n] end
+        end
+      end}
+    end
+    return used(), {i32[4], i32[4], i32[3][4]}
   end,
 })
 prim.refused("a result that is loaded first", {
