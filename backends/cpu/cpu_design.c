@@ -154,7 +154,7 @@ static void put_turn(Net *n, const TdRun *r, const char *name) {
   const char *state = u->has_state ? td_text_fmt(n->p->w->arena, ", &state->%s[td_i]", name) : "";
   td_text_line(n->out, "    for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) {", instances(n, r));
   td_text_line(n->out, "      if (me->%s_task[td_i].task.at < 0) continue;", name);
-  td_text_line(n->out, "      int td_did = %s(run, &me->%s_task[td_i]%s);", u->name, name, state);
+  td_text_line(n->out, "      int td_did = %s(run, &me->%s_task[td_i]%s);", u->task, name, state);
   td_text_line(n->out, "      td_moved |= td_did & 1, td_more -= td_did >> 1;");
   td_text_line(n->out, "    }");
 }

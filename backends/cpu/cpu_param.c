@@ -151,8 +151,8 @@ static void settle(TdCpuProg *p, TdCpuUnit *u, bool is_root) {
     int64_t dense[TD_MAX_RANK];
     row_major(t, dense);
     x->dense = true;
-    for (int d = 0; d < t->rank && !is_root && u->called; d++)
-      x->dense &= x->known[d] && x->stride[d] == dense[d];
+    bool given = u->called && !is_root && x->stride[t->rank - 1];
+    for (int d = 0; d < t->rank && given; d++) x->dense &= x->known[d] && x->stride[d] == dense[d];
   }
 }
 

@@ -296,7 +296,7 @@ void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cpu_unit_put_struct(out, u->name, "frame", &p->room.at[0].fields);
   td_cpu_unit_put_state(p, u, out);
   td_text_line(out, "static int %s(struct td_run *run, struct %s_frame *restrict me%s%s%s) {",
-               u->name, u->name, u->has_state ? ", struct " : "", u->has_state ? u->name : "",
+               u->task, u->name, u->has_state ? ", struct " : "", u->has_state ? u->name : "",
                u->has_state ? "_state *restrict state" : "");
   td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task.declare), td_text_str(&w->out));
   td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");

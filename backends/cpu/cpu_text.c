@@ -18,6 +18,18 @@ static void name_units(TdCpuProg *p) {
   }
 }
 
+/* Names the units of runs that never stop, and so are functions twice. */
+static void name_tasks(TdCpuProg *p) {
+  TdCWriter *w = p->w;
+  for (size_t i = 0; i < w->prog->nunit; i++)
+    for (size_t r = 0; r < w->prog->unit[i]->nrun; r++) {
+      TdCpuUnit *u = td_cpu_param_unit(p, w->prog->unit[i]->run[r].unit);
+      if (u->task || u->unit->kind != TD_UNIT_KERNEL) continue;
+      u->task = td_cname_fresh(w, td_text_fmt(w->arena, "%s_task", u->name));
+      td_cname_put(w, NULL, u->task, NULL, NULL);
+    }
+}
+
 /* The prototype of a foreign unit. */
 static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cfamily_enter(p->w, u->unit, NULL);
@@ -84,7 +96,9 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   for (size_t i = 0; i < w->prog->nunit; i++) {
     TdCpuUnit *u = &p->unit[i];
     u->streams = u->unit->kind == TD_UNIT_KERNEL && td_cpu_task_may_stop(p, u->unit->body);
+    if (u->streams) u->task = u->name;
   }
+  name_tasks(p);
   if (!td_cpu_param_find(p)) return NULL;
   TdText out = td_text_new(w->arena);
   td_text_puts(&out, prelude);
@@ -94,10 +108,9 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
       put_foreign(p, u, &out);
     else if (u->unit->kind == TD_UNIT_DESIGN)
       td_cpu_design_put(p, u, &out);
-    else if (u->streams)
-      td_cpu_task_put(p, u, &out);
-    else
+    else if (!u->streams)
       td_cpu_unit_put(p, u, &out);
+    if (u->task) td_cpu_task_put(p, u, &out);
   }
   if (td_diag_failed(w->diag)) return NULL;
   const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];

@@ -21,7 +21,8 @@ typedef struct TdCpuUnit {
   TdCpuParam *param;
   bool called, has_room, has_state;
   int64_t map[TD_MAX_RANK]; /* most instances along each axis, where it is a task */
-  bool streams;             /* it puts or gets: a function that stops and goes on */
+  bool streams;             /* it puts or gets: a function that stops and goes on, and only that */
+  const char *task;         /* the name of that function; NULL: it is none */
   const char **field;       /* such a one's parameters in its frame */
   const char **id;          /* and its coordinates */
   TD_VEC(TdSym) outer;      /* streams of the design that it names */

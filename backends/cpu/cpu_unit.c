@@ -279,8 +279,10 @@ bool td_cpu_unit_put_struct(TdText *out, const char *unit, const char *what, con
 void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *out) {
   TdCWriter *w = p->w;
   td_cfamily_enter(w, u->unit, u->map[0] ? u->map : NULL);
-  for (size_t i = 0; i < w->prog->nunit; i++)
+  for (size_t i = 0; i < w->prog->nunit; i++) {
     td_cname_put(w, p->unit[i].unit->sym, p->unit[i].name, NULL, NULL);
+    if (p->unit[i].task) td_cname_put(w, NULL, p->unit[i].task, NULL, NULL);
+  }
   p->rooms = 0;
   p->room.n = p->stateful.n = 0;
   p->states = p->resets = w->out = td_text_new(w->arena);
@@ -291,6 +293,7 @@ void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *o
 }
 
 void td_cpu_unit_put_state(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  if (u->has_state) return;
   u->has_state = td_cpu_unit_put_struct(out, u->name, "state", &p->states);
   if (u->has_state)
     td_text_line(out, "static void %s_reset(struct td_run *run, struct %s_state *state) {\n%s}",
