@@ -13,6 +13,7 @@ typedef struct Buffer {
   TdBox box;          /* what an iteration touches */
   TdMoved load, store;
   bool kept[TD_MAX_RANK]; /* dimensions of the array that the buffer has */
+  const TdUnit *now;      /* the unit with what had to be assumed */
 } Buffer;
 
 static bool refuse(const Buffer *b, TdDiagKind kind, const char *code, const char *why) {
@@ -117,28 +118,38 @@ static bool keep_viewed(void *ud, const TdExpr *e) {
   return true;
 }
 
-/* Decides the buffer's dimensions: all but those of one element. The unit gets an assumption where
- * an extent might be negative. NULL: refused. */
-static const TdUnit *choose_shape(Buffer *b) {
+/* Assumes a fact about sizes; false when it does not hold at the unit's values. */
+static bool assume(Buffer *b, const TdExpr *fact) {
+  int64_t holds;
+  b->now = td_util_assume(b->r, b->now, fact);
+  return !td_unit_value(b->unit, fact, &holds) || holds ||
+         refuse(b, TD_ILLEGAL, "footprint", "is touched outside its extents");
+}
+
+static const TdExpr *compare(const Buffer *b, TdOp op, const TdExpr *x, const TdExpr *y) {
+  return td_expr_op2(b->r->store->arena, op, td_type_bool(b->r->session), x, y);
+}
+
+/* Decides the buffer's dimensions: all but those of one element; extents must not be negative. */
+static bool choose_shape(Buffer *b) {
   TdRewrite *r = b->r;
-  const TdUnit *u = b->unit;
   int64_t n;
   td_walk_exprs(r->session->ctx, b->body, keep_viewed, b);
   for (int d = 0; d < b->box.rank; d++) {
     const TdExpr *extent = b->box.extent[d], *zero = td_util_const(r, 0);
     bool constant = td_expr_is_const(extent, &n);
     b->kept[d] |= !constant || n != 1;
-    if (constant || is_below(b, b->body, zero, extent)) continue;
-    u = td_util_assume(
-        r, u, td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), zero, extent));
+    if (!constant && !is_below(b, b->body, zero, extent) &&
+        !assume(b, compare(b, TD_OP_LE, zero, extent)))
+      return false;
   }
   const char *given = r->arg[NAME].given ? r->arg[NAME].text : NULL;
   const char *want = td_text_fmt(r->arena, "%s_%s", b->array->name, b->loop->sym->name);
   const char *name = td_util_name(r, b->unit, given, want);
-  if (!name) return NULL;
+  if (!name) return false;
   td_util_made(r, name);
   b->local = td_store_sym(r->store, name, TD_SYM_LOCAL);
-  return u;
+  return true;
 }
 
 /* The array as a view of the buffer: what its elements and views become. */
@@ -207,14 +218,6 @@ static const TdStmt *move_element(const Copy *c) {
   return td_stmt_store(b->r->store, c->back ? out : in, c->back ? in : out, b->loop->loc);
 }
 
-/* cond and more, where cond may be NULL. */
-static const TdExpr *both(TdRewrite *r, const TdExpr *cond, TdOp op, const TdExpr *x,
-                          const TdExpr *y) {
-  const TdType *t = td_type_bool(r->session);
-  const TdExpr *more = td_expr_op2(r->store->arena, op, t, x, y);
-  return cond ? td_expr_op2(r->store->arena, TD_OP_AND, t, cond, more) : more;
-}
-
 /* The greatest (op MAX), or least, of n bounds, counted from the first element of the box. */
 static const TdExpr *inside_box(const Copy *c, TdOp op, const TdExpr *const *bound, size_t n,
                                 const TdExpr *first) {
@@ -225,6 +228,14 @@ static const TdExpr *inside_box(const Copy *c, TdOp op, const TdExpr *const *bou
     e = e ? td_expr_op2(r->store->arena, op, x->type, e, x) : x;
   }
   return e;
+}
+
+/* Adds a condition to *cond (NULL: none yet); one on sizes alone is assumed instead. */
+static void require(Buffer *b, const TdExpr *fact, const TdExpr **cond) {
+  if (!td_util_varies(fact))
+    assume(b, fact);
+  else
+    *cond = *cond ? compare(b, TD_OP_AND, *cond, fact) : fact;
 }
 
 /* The bounds of the elements moved in one dimension: a range, and a condition on index `at` for
@@ -247,13 +258,15 @@ static Range range_of(const Copy *c, int d, const TdExpr *at) {
     g.lo = inside_box(c, TD_OP_MAX, part, n, first);
   else
     for (size_t i = 0; i < n; i++)
-      if (!is_below(b, b->body, part[i], first)) g.cond = both(r, g.cond, TD_OP_LE, part[i], at);
+      if (!is_below(b, b->body, part[i], first))
+        require(c->b, compare(b, TD_OP_LE, part[i], at), &g.cond);
   n = td_util_parts(c->m->to[d], TD_OP_MIN, part, 0);
   if (b->kept[d] && (n == 1 || (!steady && td_util_varies(c->m->to[d]))))
     g.hi = inside_box(c, TD_OP_MIN, part, n, first);
   else
     for (size_t i = 0; i < n; i++)
-      if (!is_below(b, b->body, end, part[i])) g.cond = both(r, g.cond, TD_OP_LT, at, part[i]);
+      if (!is_below(b, b->body, end, part[i]))
+        require(c->b, compare(b, TD_OP_LT, at, part[i]), &g.cond);
   return g;
 }
 
@@ -305,8 +318,8 @@ static const TdProg *apply(TdRewrite *r) {
   Buffer b = {.r = r};
   if (!find(&b) || !measure(&b)) return NULL;
   if (!td_walk_stmt(r->session->ctx, b.body, check_call, &b)) return NULL;
-  const TdUnit *u = choose_shape(&b);
-  if (!u) return NULL;
+  b.now = b.unit;
+  if (!choose_shape(&b)) return NULL;
   TdSubst sub = td_subst_new(r->store);
   td_subst_view(&sub, b.array, array_as_view(&b));
   const TdStmt *body = td_subst_in_stmt(&sub, b.body);
@@ -315,7 +328,8 @@ static const TdProg *apply(TdRewrite *r) {
   for (uint32_t i = 0; i < body->nkid; i++) list[n++] = body->kid[i];
   Copy out = {.b = &b, .m = &b.store, .back = true};
   if (b.store.any) list[n++] = move_from(&out, 0);
-  return td_util_with_stmt(r, u, body->uid, td_stmt_with_kids(r->store, body, list, n));
+  if (td_diag_failed(r->diag)) return NULL;
+  return td_util_with_stmt(r, b.now, body->uid, td_stmt_with_kids(r->store, body, list, n));
 }
 
 const TdPrim td_prim_buf_buffer_at = {
