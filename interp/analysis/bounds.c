@@ -174,7 +174,8 @@ static bool check_index(Check *k, Index *ix) {
     if (is_all_inside(k, ix, false)) return true;
     if (is_all_inside(k, ix, true)) item.kind = TD_BOUNDS_AT_VALUES;
   }
-  bool exact = known && ix->leaf->nest->exact && k->context->exact && !ix->x->may;
+  bool formed = !ix->x->may || ix->leaf->stmt->kind == TD_STMT_CALL;
+  bool exact = known && ix->leaf->nest->exact && k->context->exact && formed;
   Outside found;
   if (item.kind == TD_BOUNDS_UNPROVED && exact && is_out(k, ix, &found)) {
     refuse(k, ix, &found);

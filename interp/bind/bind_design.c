@@ -181,18 +181,29 @@ static int l_stream(lua_State *L) {
   return 1;
 }
 
+/* Raises an error at the key of `d.name = value`. */
+static int refuse_task(lua_State *L, const char *name, const char *code, const char *message) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  td_diag_set(&d, TD_USAGE, code, td_bind_caller_key(L, name), "%s", message);
+  return td_bind_raise(L, &d);
+}
+
 /* d.name = task. */
 static int l_builder_newindex(lua_State *L) {
   DesignBox *d = check_builder(L);
   const char *name = luaL_checkstring(L, 2);
+  TdArena *a = td_bind_arena(L);
   if (strcmp(name, "arg") == 0 || strcmp(name, "stream") == 0)
-    return td_bind_fail(L, "task-name", "a task cannot be named '%s', like a method of d", name);
+    return refuse_task(L, name, "task-name",
+                       td_text_fmt(a, "a task cannot be named '%s', like a method of d", name));
   if (!luaL_testudata(L, 3, CLASS_TASK))
-    return td_bind_fail(L, "argument", "d.%s must be a tide.task, not %s", name,
-                        td_bind_words(L, 3));
+    return refuse_task(
+        L, name, "argument",
+        td_text_fmt(a, "d.%s must be a tide.task, not %s", name, td_bind_words(L, 3)));
   lua_getiuservalue(L, 1, BUILDER_NAMES);
   lua_getfield(L, -1, name);
-  if (!lua_isnil(L, -1)) return td_bind_fail(L, "task-name", "there is a task '%s' already", name);
+  if (!lua_isnil(L, -1))
+    return refuse_task(L, name, "task-name", td_text_fmt(a, "there is a task '%s' already", name));
   lua_pop(L, 1);
   lua_pushvalue(L, 3);
   lua_setfield(L, -2, name);
@@ -267,9 +278,8 @@ bool td_bind_test_stream(lua_State *L, int idx, TdConst *out) {
   PartBox *p = luaL_testudata(L, idx, CLASS_STREAM);
   if (!p) return false;
   TdBind *b = td_bind_enter(L);
-  *out = (TdConst){.kind = TD_C_OTHER, .u.what = "a stream of another design"};
-  if (p->design == b->design)
-    *out = (TdConst){.kind = TD_C_STREAM, .u.type = p->type, .handle = p->index};
+  uintptr_t number = p->design == b->design ? p->index : TD_FOREIGN_STREAM;
+  *out = (TdConst){.kind = TD_C_STREAM, .u.type = p->type, .handle = number};
   return true;
 }
 

@@ -42,7 +42,9 @@ static bool refuse_unfit(TdIrgen *l, const TdBinding *b, const TdType *t, TdLoc 
 
 /* Whether a local whose type was not said can take v without losing anything. */
 static bool check_origin(TdIrgen *l, const TdBinding *b, const TdVal *v) {
-  if (b->origin == TD_FROM_TYPED) return true;
+  bool is_bool = v->kind == TD_V_CONST ? v->c.kind == TD_C_BOOL
+                                       : v->kind == TD_V_SCALAR && v->e->type->kind == TD_T_BOOL;
+  if (b->origin == TD_FROM_TYPED || is_bool != (b->type->kind == TD_T_BOOL)) return true;
   if (v->kind == TD_V_CONST) {
     bool integer = v->c.kind == TD_C_INT && b->type->kind != TD_T_INDEX;
     const TdType *least = integer ? td_promote_literal(l->session, v->c.u.integer) : b->type;

@@ -3,6 +3,13 @@
 
 #include "frontend/irgen.h"
 
+/* Expression e as if it stood at loc. */
+static const TdExpr *moved_to(TdIrgen *l, const TdExpr *e, TdLoc loc) {
+  TdExpr *copy = td_arena_copy(l->arena, e, sizeof *e + e->nkid * sizeof *e->kid);
+  copy->loc = loc;
+  return copy;
+}
+
 /* What a bound variable is, as a value. */
 static TdVal bound_value(TdIrgen *l, const TdBinding *b, TdLoc loc) {
   TdVal v = b->value;
@@ -17,6 +24,7 @@ static TdVal bound_value(TdIrgen *l, const TdBinding *b, TdLoc loc) {
     bool port = b->type->kind == TD_T_PORT;
     return (TdVal){.kind = port ? TD_V_STREAM : TD_V_TENSOR, .e = e, .loc = loc};
   }
+  if (v.kind == TD_V_SCALAR) v.e = moved_to(l, v.e, loc);
   return v;
 }
 
@@ -27,7 +35,7 @@ static bool note_size(void *ud, const TdExpr *e) {
 
 TdVal td_irgen_outside(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc) {
   if (c.kind == TD_C_STREAM) {
-    if (!l->stream) {
+    if (!l->stream || c.handle == TD_FOREIGN_STREAM) {
       td_irgen_fail(l, "foreign-stream", loc, "'%s' is a stream of another design", name);
       return td_irgen_failed();
     }

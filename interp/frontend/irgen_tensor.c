@@ -133,7 +133,11 @@ TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc 
                   td_type_str(l->arena, t));
     return td_irgen_failed();
   }
-  if (!tensor) return convert_scalar(l, t, x, loc);
+  if (!tensor) {
+    x = convert_scalar(l, t, x, loc);
+    x.loc = loc;
+    return x;
+  }
   if (x.kind == TD_V_TENSOR) return convert_tensor(l, t, x, loc);
   const TdExpr *fill = td_irgen_to_stored(l, x, t->elem);
   if (!fill) return td_irgen_failed();

@@ -54,6 +54,9 @@ typedef struct TdConst {
       handle; /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR; number of a STREAM */
 } TdConst;
 
+/* The number of a stream that is not one of the design under construction. */
+#define TD_FOREIGN_STREAM UINTPTR_MAX
+
 /* How the frontend asks for values of the Lua program. Implementations read raw and never run user
  * code. */
 typedef struct TdHost {
