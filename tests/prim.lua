@@ -117,6 +117,16 @@ function prim.accept(c)
   return s, table.unpack(made)
 end
 
+-- Codes that come of a name, whatever the primitive.
+local of_names = " no-loop ambiguous-loop no-array ambiguous-array no-unit "
+
+-- Whether the primitive's own description lists a code.
+local function documented(name, code)
+  for _, p in ipairs(tide.registry().primitives) do
+    if p.name == name then return (" " .. p.errors .. of_names):find(" " .. code .. " ", 1, true) end
+  end
+end
+
 -- States that c.step is refused with c.code (c.kind, illegal by default), by can() as by the method,
 -- that nothing changed, and (c.witness: the element's array) which instances clash. Returns the
 -- error.
@@ -127,6 +137,7 @@ function prim.refuse(c)
   t.eq(no, nil, "can")
   local raised = t.fails(function() call(s, c.step) end,
     {kind = c.kind or "illegal", code = c.code, prim = c.step[1]})
+  t.ok(documented(c.step[1], c.code), c.code .. " is not among the documented errors")
   t.eq({e.kind, e.code, e.message}, {raised.kind, raised.code, raised.message}, "can() and method")
   t.eq({tostring(s), s:log()}, {text, log}, "a refused step changes nothing")
   local w = raised.witness

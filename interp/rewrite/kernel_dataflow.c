@@ -62,6 +62,6 @@ const TdPrim td_prim_kernel_dataflow = {
              "from outside and is written by one stage is used by no other; no scalar is shared. "
              "In a loop that leaves no dependence from a stage to an earlier one",
     .errors = "not-a-kernel stages shared scalar trip-unknown return break state",
-    .example = "s:outline(\"PE\", \"mac\"); s:dataflow()",
+    .example = "s:outline(\"i\", \"mac\"); s:dataflow()",
     .apply = apply,
 };

@@ -274,6 +274,6 @@ const TdPrim td_prim_kernel_inline = {
     .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x]",
     .legal = "the kernel returns at its end only; its sizes follow from what it is passed",
     .errors = "not-a-kernel not-called return shape size",
-    .example = "tide.schedule(two_gemms):inline(\"gemm\")",
+    .example = "s:outline(\"k\", \"dot\"):inline(\"dot\")",
     .apply = apply,
 };

@@ -71,6 +71,7 @@ const TdPrim td_prim_stream_depth = {
     .legal = "always: values do not depend on depths; a depth at which the design would wait for "
              "ever is found when it is checked or run",
     .errors = "no-stream ambiguous-stream depth",
-    .example = "s:outline(\"PE\", \"mac\"); s:dataflow()",
+    .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1}); "
+               "s:depth(\"A_j\", 8)",
     .apply = apply,
 };
