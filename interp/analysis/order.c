@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_STEPS = 1 << 24, MOST_LEVELS = 64 };
+enum { MOST_STEPS = 1 << 24, MOST_LEVELS = 64, QUANTUM = 4096 };
 #define ENDLESS (INT64_C(1) << 40) /* places, or tokens, of the end that is left out */
 enum { PUTS, GETS };
 
@@ -255,13 +255,14 @@ static void end_instance(TdOrder *o, uint32_t inst) {
   if (!--o->running[g]) wake(o, o->net->group.at[g].caller);
 }
 
-/* Runs an instance until it waits or ends. */
+/* Runs an instance until it waits, ends, or had its turn. */
 static void run(TdOrder *o, uint32_t inst) {
   const TdStep *step = o->step.at;
   int64_t *counter = o->now.counter + o->first[inst], left = o->now.left[inst];
   uint32_t pc = o->now.pc[inst];
   uint64_t taken = 0;
-  for (bool on = true; on; taken++) {
+  bool on = true;
+  for (; on && taken < QUANTUM; taken++) {
     const TdStep *s = &step[pc];
     switch (s->kind) {
     case TD_MOVE_GET:
@@ -288,6 +289,7 @@ static void run(TdOrder *o, uint32_t inst) {
   o->now.left[inst] = left;
   o->steps += taken;
   td_ctx_tick(o->ctx, taken);
+  if (on) wake(o, inst);
 }
 
 TdOrderEnd td_order_go(TdOrder *o, uint64_t budget) {
