@@ -6,6 +6,9 @@
 
 #include "backends/cpu/cpu_code.h"
 
+/* Bytes that vectors are best aligned to. */
+enum { VECTOR = 64 };
+
 struct TdCpu {
   TdArena *arena;
   TdSession *session;
@@ -25,7 +28,8 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
   c->text = td_cpu_text_of(a, p, d);
   if (!c->text || !td_cpu_code_compile(a, p, c->text, o ? o : &none, &c->tier, &c->code, d))
     return NULL;
-  c->room = td_arena_alloc(a, c->code.room_bytes);
+  char *room = td_arena_alloc(a, c->code.room_bytes + VECTOR);
+  c->room = room + (VECTOR - (uintptr_t)room % VECTOR) % VECTOR;
   c->state = td_arena_alloc(a, c->code.state_bytes);
   td_cpu_reset(c);
   return c;
@@ -134,6 +138,10 @@ static void lay_out(Call *k, size_t i) {
     return;
   }
   TdTensor *x = k->arg[i].tensor;
+  if (!td_tensor_count(x)) {
+    k->at[i] = td_arena_alloc(k->arena, VECTOR);
+    return;
+  }
   if (!td_tensor_is_dense(x)) {
     k->dense[i] = td_tensor_new(k->arena, x->type, false);
     td_tensor_copy(k->dense[i], x);

@@ -12,8 +12,9 @@ static void name_units(TdCpuProg *p) {
     const TdUnit *unit = w->prog->unit[i];
     u->unit = unit;
     u->param = TD_NEWN(w->arena, TdCpuParam, unit->nparam);
-    u->name =
-        unit->kind == TD_UNIT_EXTERN ? unit->foreign->symbol : td_cname_fresh(w, unit->sym->name);
+    bool taken = td_prelude_has(unit->sym->name);
+    const char *own = taken ? td_text_fmt(w->arena, "%s_", unit->sym->name) : unit->sym->name;
+    u->name = unit->kind == TD_UNIT_EXTERN ? unit->foreign->symbol : td_cname_fresh(w, own);
     td_cname_put(w, unit->sym, u->name, NULL, NULL);
   }
 }

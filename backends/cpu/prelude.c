@@ -495,6 +495,12 @@ static bool scan(Wanted *wanted, const char *s) {
   return fresh;
 }
 
+bool td_prelude_has(const char *name) {
+  for (int i = 0; i < ENTRIES; i++)
+    if (!entries[i].types && strcmp(entries[i].name, name) == 0) return true;
+  return false;
+}
+
 /* The text of an entry for type t. */
 static void instance(TdText *out, const Entry *e, int t) {
   for (const char *s = e->text; *s; s++) {
