@@ -1,6 +1,6 @@
 /* follow.c - abstract interpretation of a body: spans for scalars, moves for what happens to
-   streams. A loop is followed once for all values of its variable; only if that decides too little
-   it is followed value by value. What the data decides stays a choice. */
+   streams. A loop is followed once for all values of its variable; if that decides too little, for
+   those of its halves, and so on. What the data decides stays a choice. */
 #include "analysis/follow.h"
 
 #include <string.h>
@@ -225,18 +225,76 @@ static int64_t value_of(const Counted *c, int64_t turn) {
   return c->lo + turn * c->stmt->step;
 }
 
-/* The body once for all turns; false when each must be followed. */
-static bool follow_at_once(TdFollow *f, const Counted *c, Flow *out) {
-  uint64_t bit = UINT64_C(1) << (f->loops < MOST_LOOPS ? f->loops : MOST_LOOPS);
+/* The pieces of a counted loop, in the order of its turns. */
+typedef struct Pieces {
+  const Counted *loop;
+  uint64_t bit; /* of the loop, in TdSpan.loops */
+  unsigned exits;
+  TD_VEC(const TdMove *) row;
+} Pieces;
+
+static void push_piece(TdFollow *f, Pieces *p, const TdMove *x, unsigned exits) {
+  td_vec_push(f->net->arena, &p->row, x);
+  p->exits = (p->exits & ~(unsigned)NEXT) | exits;
+}
+
+/* Turns [from, to) at once; false when that decides too little. One turn has a known variable. */
+static bool follow_together(TdFollow *f, Pieces *p, int64_t from, int64_t to) {
+  const Counted *c = p->loop;
   Mark m = mark(f);
-  TdSpan *old = save(f, c->facts), why = {.loops = bit};
-  forget(f, c->facts, why);
-  f->known[c->stmt->sym->id].value = (TdSpan){value_of(c, 0), value_of(c, c->trip - 1), bit, false};
-  f->loops++;
+  TdSpan *old = save(f, c->facts), why = {.loops = p->bit};
+  bool one = to - from == 1;
+  TdSpan *v = &f->known[c->stmt->sym->id].value;
+  *v = one ? td_span_const(value_of(c, from))
+           : (TdSpan){value_of(c, from), value_of(c, to - 1), p->bit, false};
+  if (!one) forget(f, c->facts, why);
   Flow b = follow(f, c->stmt->kid[0]);
+  if (is_stuck(f)) {
+    bool again = !one && f->undecided & p->bit && !f->stop;
+    if (again) {
+      f->undecided = 0;
+      go_back(f, &m);
+      restore(f, c->facts, old);
+    }
+    return !again;
+  }
+  if (!one) forget(f, c->facts, why);
+  int64_t hi = b.exits & NEXT ? to - from : 1, lo = b.exits == NEXT ? to - from : 1;
+  push_piece(f, p, td_move_repeat(&f->net->moves, b.move, lo, hi), b.exits);
+  return true;
+}
+
+/* Turns [from, to): together, or else those of the greatest power of two that is less, then the
+ * rest. Once one may jump, the data decides how many follow. */
+static void follow_turns(TdFollow *f, Pieces *p, int64_t from, int64_t to) {
+  if (follow_together(f, p, from, to)) return;
+  int64_t half = 1;
+  while (half * 2 < to - from) half *= 2;
+  td_ctx_enter(f->session->ctx);
+  follow_turns(f, p, from, from + half);
+  if (!is_stuck(f) && p->exits == NEXT) {
+    follow_turns(f, p, from + half, to);
+  } else if (!is_stuck(f) && p->exits & NEXT) {
+    const Counted *c = p->loop;
+    f->known[c->stmt->sym->id].value =
+        (TdSpan){value_of(c, from + half), value_of(c, to - 1), 0, true};
+    Flow rest = follow_some(f, c->stmt->kid[0], c->facts, 0, to - from - half);
+    if (!is_stuck(f)) push_piece(f, p, rest.move, rest.exits);
+  }
+  td_ctx_leave(f->session->ctx);
+}
+
+/* All turns in as few pieces as decide all; false when what one turn leaves to the next must be
+ * known too. */
+static bool follow_in_pieces(TdFollow *f, const Counted *c, Flow *out) {
+  Pieces p = {.loop = c, .exits = NEXT};
+  Mark m = mark(f);
+  TdSpan *old = save(f, c->facts);
+  p.bit = UINT64_C(1) << (f->loops < MOST_LOOPS ? f->loops : MOST_LOOPS);
+  f->loops++;
+  follow_turns(f, &p, 0, c->trip);
   f->loops--;
-  bool again = f->undecided & bit && !f->stop;
-  if (again) {
+  if (f->undecided & p.bit && !f->stop) {
     f->undecided = 0;
     go_back(f, &m);
     restore(f, c->facts, old);
@@ -245,8 +303,7 @@ static bool follow_at_once(TdFollow *f, const Counted *c, Flow *out) {
   *out = nowhere;
   if (is_stuck(f)) return true;
   forget(f, c->facts, by_data);
-  int64_t hi = b.exits & NEXT ? c->trip : 1, lo = b.exits == NEXT ? c->trip : 1;
-  *out = (Flow){td_move_repeat(&f->net->moves, b.move, lo, hi), loop_exits(b.exits, true)};
+  *out = (Flow){td_move_seq(&f->net->moves, p.row.at, p.row.n), loop_exits(p.exits, true)};
   return true;
 }
 
@@ -297,7 +354,7 @@ static Flow follow_for(TdFollow *f, const TdStmt *s) {
   c.trip = trip_of(lo.lo, hi.lo, s->step);
   if (c.trip == 0) return plain(f);
   Flow out;
-  if (c.trip > 1 && follow_at_once(f, &c, &out)) return out;
+  if (c.trip > 1 && follow_in_pieces(f, &c, &out)) return out;
   return follow_each(f, &c);
 }
 
