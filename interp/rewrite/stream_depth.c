@@ -70,8 +70,8 @@ const TdPrim td_prim_stream_depth = {
     .rewrite = "d:stream(T, {depth = 2})  =>  d:stream(T, {depth = n})",
     .legal = "always: values do not depend on depths; a depth at which the design would wait for "
              "ever is found when it is checked or run",
-    .errors = "no-stream ambiguous-stream depth",
-    .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1}); "
-               "s:depth(\"A_j\", 8)",
+    .errors = "no-stream ambiguous-stream depth deadlock",
+    .example = "s:buffer_at(\"A\", \"j\"):unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1}); "
+               "s:depth(\"A_j\", 4)",
     .apply = apply,
 };

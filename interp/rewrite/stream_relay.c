@@ -82,7 +82,8 @@ const TdPrim td_prim_stream_relay = {
              "writes, and reads of one element are adjacent. Along an axis: the buffer is copied "
              "from (or to) an argument in places and under conditions that no data decides, and "
              "nothing else touches that argument",
-    .errors = "depth axis not-a-task not-a-buffer access layout shared order stage",
+    .errors =
+        "depth axis not-a-task not-a-buffer access layout shared order stage elements deadlock",
     .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1})",
     .apply = apply,
 };

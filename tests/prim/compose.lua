@@ -37,18 +37,21 @@ local function sub(k, steps) return (steps(tide.schedule(k))) end
 local scale = select(3, twins())
 
 prim.accepted("loops get the kernel's name in front", {
-  of = both, step = {"compose", sub(first, function(s) return s:reorder("j", "i"):pipeline("i") end)},
-  has = {"--@ band(S) pipeline(1)"},
+  of = both, has = {"--@ band(S) pipeline(1)"},
+  step = {"compose", sub(first, function(s) return s:reorder("j", "i"):pipeline("i") end)},
 })
 prim.accepted("names that the schedule made", {
   of = both, step = {"compose", sub(second, function(s)
     local _, outer, inner = s:split("j", 2)
     return s:unroll(inner):pipeline(outer)
   end)}, has = {"for j_o = 0", "pipeline(1)"},
-}, function(s, outer, inner) t.eq({outer, inner}, {"j_o", "j_i"}) t.has(s:log(), 's:split("second:j", 2)') end)
+}, function(s, outer, inner)
+  t.eq({outer, inner}, {"j_o", "j_i"})
+  t.has(s:log(), 's:split("second:j", 2)')
+end)
 prim.accepted("one instance of two", {
-  of = twins, step = {"compose", sub(scale, function(s) return s:split("i", 3) end), {id = "right"}},
-  has = {"for i_o"},
+  of = twins, has = {"for i_o"},
+  step = {"compose", sub(scale, function(s) return s:split("i", 3) end), {id = "right"}},
 })
 prim.accepted("buffers and partitions: arrays get the name too", {
   of = both, step = {"compose", sub(second, function(s)

@@ -18,7 +18,9 @@ end
 
 prim.accepted("two loops", {
   of = products, step = {"dataflow"}, other = {{M = 1, N = 5, P = 3}},
-  has = {"block = true", "d.first = tide.task {", "d.second = tide.task {", "C_s:slot()", "C_s:get()"},
+  has = {
+    "block = true", "d.first = tide.task {", "d.second = tide.task {", "C_s:slot()", "C_s:get()",
+  },
 }, function(_, stream, first, second)
   t.eq({stream, first, second}, {"C_s", "first", "second"})
 end)
@@ -134,7 +136,7 @@ prim.twins("a dependence from a stage to an earlier one of the next iteration", 
   end,
 })
 prim.refused("nothing to take apart", {
-  of = function() return tide.kernel {a = i32[4], function(a) end}, {i32[4]} end,
+  of = function() return tide.kernel {_ = i32[4], function(_) end}, {i32[4]} end,
   step = {"dataflow"}, kind = "usage", code = "stages",
 })
 

@@ -30,7 +30,8 @@ end
 
 prim.accepted("a row that all instances of an axis need: propagate", {
   of = product(), before = array("A", "B", "j", "PE"),
-  step = {"relay", "A_j", "PE", {axis = 1, depth = 3}}, other = {{M = 1, N = 1, K = 2}, {M = 2, N = 5}},
+  step = {"relay", "A_j", "PE", {axis = 1, depth = 3}},
+  other = {{M = 1, N = 1, K = 2}, {M = 2, N = 5}},
   has = {"A_j = d:stream(i8, {M, N, depth = 3})", "d.A_feed = tide.task {", "if j + 1 < N then"},
 }, function(_, stream, feeder) t.eq({stream, feeder}, {"A_j", "A_feed"}) end)
 prim.accepted("the other operand along the other axis", {
@@ -58,7 +59,8 @@ prim.accepted("gemv: a vector that all need", {
       end
     end}, {i32[M][K], i32[K], i32[M]}
   end,
-  before = array("x", "r", "row"), step = {"relay", "x_r", "row"}, other = {{M = 1}, {M = 6, K = 1}},
+  before = array("x", "r", "row"), step = {"relay", "x_r", "row"},
+  other = {{M = 1}, {M = 6, K = 1}},
 })
 prim.accepted("a result: gather", {
   of = function(z)
@@ -86,7 +88,8 @@ prim.accepted("a convolution: taps go to all, windows are scattered", {
 })
 
 prim.twins("an argument that the task uses in other ways too", {
-  no = "A", yes = "B", code = "access", before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
+  no = "A", yes = "B", code = "access",
+  before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
   step = {"relay", "A_k", "lane"}, match = "'A'",
   of = function(other)
     local used = other == "A" and function()
@@ -120,7 +123,8 @@ prim.refused("two axes and none named", {
   kind = "usage", code = "axis",
 })
 prim.refused("a stream that holds nothing", {
-  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 1, depth = 0}},
+  of = product(), before = array("A", "j", "PE"),
+  step = {"relay", "A_j", "PE", {axis = 1, depth = 0}},
   kind = "usage", code = "depth",
 })
 
@@ -132,11 +136,11 @@ local function random(n)
 end
 
 local nests = {
-  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$i][$k] * $B[$k][$j]", A = "[3][5]", B = "[5][4]", Y = "[3][4]"},
-  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$k][$i] * $B[$k][$j]", A = "[5][3]", B = "[5][4]", Y = "[3][4]"},
-  {body = "$Y[$j][$i] = $Y[$j][$i] + $A[$i][$k] * $B[$j][$k]", A = "[3][5]", B = "[4][5]", Y = "[4][3]"},
-  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$i + $k] * $B[$k][$j]", A = "[7]", B = "[5][4]", Y = "[3][4]"},
-  {body = "$Y[$i][$j] = $Y[$i][$j] + $A[$k] * $B[$j + $k]", A = "[5]", B = "[8]", Y = "[3][4]"},
+  {sum = "$A[$i][$k] * $B[$k][$j]", to = "$Y[$i][$j]", A = "[3][5]", B = "[5][4]", Y = "[3][4]"},
+  {sum = "$A[$k][$i] * $B[$k][$j]", to = "$Y[$i][$j]", A = "[5][3]", B = "[5][4]", Y = "[3][4]"},
+  {sum = "$A[$i][$k] * $B[$j][$k]", to = "$Y[$j][$i]", A = "[3][5]", B = "[4][5]", Y = "[4][3]"},
+  {sum = "$A[$i + $k] * $B[$k][$j]", to = "$Y[$i][$j]", A = "[7]", B = "[5][4]", Y = "[3][4]"},
+  {sum = "$A[$k] * $B[$j + $k]", to = "$Y[$i][$j]", A = "[5]", B = "[8]", Y = "[3][4]"},
 }
 local orders = {{"i", "j", "k"}, {"j", "i", "k"}, {"k", "i", "j"}, {"i", "k", "j"}, {"j", "k", "i"}}
 local extent = {i = 3, j = 4, k = 5}
@@ -149,10 +153,11 @@ for n, nest in ipairs(nests) do
     for _, v in ipairs(order) do
       text[#text + 1] = string.format("for %s = 0, %d do", name[v], extent[v] - 1)
     end
+    local body = (nest.to .. " = " .. nest.to .. " + " .. nest.sum):gsub("%$(%a)", name)
     local source = string.format([[local tide = require "tide"
       return tide.kernel {name = "nest", %s = tide.i32%s, %s = tide.i32%s, %s = tide.i32%s,
       function(%s, %s, %s) %s %s end end end end}]], name.A, nest.A, name.B, nest.B, name.Y, nest.Y,
-      name.A, name.B, name.Y, table.concat(text, " "), (nest.body:gsub("%$(%a)", name)))
+      name.A, name.B, name.Y, table.concat(text, " "), body)
     local k = assert(load(source))()
     local s = tide.schedule(k)
     s:reorder(name.i, name.j, name.k)
@@ -193,8 +198,8 @@ local function cascade(turned)
 end
 
 prim.twins("writes by column, reads by row", {
-  no = true, yes = false, of = cascade, code = "order", witness = "C", step = {"relay", "C", "second"},
-  match = "over j, i",
+  no = true, yes = false, of = cascade, code = "order", witness = "C",
+  step = {"relay", "C", "second"}, match = "over j, i",
 })
 t.test("and the other way round: what comes later is refused", function()
   local s = tide.schedule((cascade(false)))
@@ -220,6 +225,16 @@ prim.accepted("a tensor statement is spelt out", {
     end}, {i32[3][4], i32[3][4]}
   end,
   step = {"relay", "m", "r"}, has = {"m:put(a[m_0][m_1] + 1)"},
+})
+prim.refused("a tensor statement that is not one element at a time", {
+  of = function()
+    return tide.kernel {a = i8[3][4], b = i8[4][2], y = i32[3][2], function(a, b, y)
+      local m = i32[3][2]()
+      m:set(tide.matmul(a, b))
+      for r, c in grid(3, 2) do y[r][c] = m[r][c] end
+    end}, {i8[3][4], i8[4][2], i32[3][2]}
+  end,
+  step = {"relay", "m", "r"}, kind = "unsupported", code = "elements",
 })
 prim.twins("an element that is written twice", {
   no = 2, yes = 1, code = "order", step = {"relay", "m", "n"}, match = "buffer_at",

@@ -6,8 +6,11 @@ local i8, i32, f32, grid = tide.i8, tide.i32, tide.f32, tide.grid
 local shape = prim.shape
 
 prim.accepted("gemm", {
-  of = shape.gemm, step = {"unfold", "PE"}, other = {{M = 2, N = 3, K = 7}, {M = 1, N = 1, K = 1}},
-  has = {"tide.design(function(d)", "d.PE = tide.task {", "map = {M, N}", "function(C, A, B, i, j)"},
+  of = shape.gemm, step = {"unfold", "PE"},
+  other = {{M = 2, N = 3, K = 7}, {M = 1, N = 1, K = 1}},
+  has = {
+    "tide.design(function(d)", "d.PE = tide.task {", "map = {M, N}", "function(C, A, B, i, j)",
+  },
 }, function(_, task) t.eq(task, "PE") end)
 prim.accepted("one axis of two", {
   of = shape.gemm, step = {"unfold", "PE", {1}}, has = {"map = {N}", "for i = 0, M - 1 do"},
@@ -60,7 +63,7 @@ prim.accepted("A^T B with a buffer in each instance", {
     local K, M, N = z.K or 4, z.M or 2, z.N or 3
     return tide.kernel {U = i8[K][M], V = i8[K][N], W = i32[M][N], function(U, V, W)
       for c, r in grid(N, M, "mac") do
-        for t = 0, K - 1 do W[r][c] = W[r][c] + U[t][r] * V[t][c] end
+        for q = 0, K - 1 do W[r][c] = W[r][c] + U[q][r] * V[q][c] end
       end
     end}, {i8[K][M], i8[K][N], i32[M][N]}
   end,
