@@ -67,6 +67,8 @@ static bool is_exact(const TdExpr *e) {
   case TD_OP_ADD:
   case TD_OP_SUB:
   case TD_OP_MUL:
+  case TD_OP_MIN:
+  case TD_OP_MAX:
   case TD_OP_NEG: return true;
   case TD_OP_FLOORDIV:
   case TD_OP_MOD: by = (int64_t)e->kid[1]->u.bits; return e->kid[1]->kind == TD_EXPR_LIT && by > 0;

@@ -30,7 +30,9 @@ static bool same_payload(const TdExpr *x, const TdExpr *y) {
   case TD_EXPR_SIZE: return x->u.name == y->u.name;
   case TD_EXPR_VIEW:
     for (uint32_t d = 0; d < x->nkid; d++)
-      if (x->u.dim[d].step != y->u.dim[d].step || x->u.dim[d].out != y->u.dim[d].out) return false;
+      if (x->u.dim[d].out != y->u.dim[d].out ||
+          (x->u.dim[d].out >= 0 && x->u.dim[d].step != y->u.dim[d].step))
+        return false;
     return true;
   default: return true;
   }

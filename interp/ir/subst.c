@@ -77,27 +77,33 @@ static const TdExpr *subst_node(void *ud, const TdExpr *e) {
   return view ? through(u, view, e) : td_expr_fold(u->store->session, u->store->arena, e);
 }
 
-/* Simplifies the largest index expressions of a rewritten tree, leaving the rest. */
-static const TdExpr *simplify_indices(const TdSubst *u, const TdExpr *e) {
-  TdSession *s = u->store->session;
+/* Whether e is a sum, product.. of type index: a part that is simplified as a whole. */
+static bool is_index_arithmetic(const TdExpr *e) {
+  return e->type->kind == TD_T_INDEX && (e->kind == TD_EXPR_OP || e->kind == TD_EXPR_CAST);
+}
+
+/* e, whose kids are done, with the largest index expressions right below it simplified. */
+static const TdExpr *simplify_node(void *ud, const TdExpr *e) {
+  const TdSubst *u = ud;
   TdArena *a = u->store->arena;
-  if (e->type->kind == TD_T_INDEX) {
-    bool arithmetic = e->kind == TD_EXPR_OP || e->kind == TD_EXPR_CAST;
-    return arithmetic ? td_lin_simplify(s, a, e) : e;
-  }
+  if (is_index_arithmetic(e)) return e;
   const TdExpr *small[8], **kid = small;
   if (e->nkid > 8) kid = TD_NEWN(a, const TdExpr *, e->nkid);
   bool changed = false;
   for (uint32_t i = 0; i < e->nkid; i++) {
-    kid[i] = simplify_indices(u, e->kid[i]);
+    bool whole = is_index_arithmetic(e->kid[i]);
+    kid[i] = whole ? td_lin_simplify(u->store->session, a, e->kid[i]) : e->kid[i];
     changed |= kid[i] != e->kid[i];
   }
   return changed ? td_expr_with_kids(a, e, kid) : e;
 }
 
 const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e) {
-  const TdExpr *r = td_walk_map_expr(u->store->arena, e, subst_node, (void *)(uintptr_t)u);
-  return r == e ? e : simplify_indices(u, r);
+  TdArena *a = u->store->arena;
+  const TdExpr *r = td_walk_map_expr(a, e, subst_node, (void *)(uintptr_t)u);
+  if (r == e) return e;
+  r = td_walk_map_expr(a, r, simplify_node, (void *)(uintptr_t)u);
+  return is_index_arithmetic(r) ? td_lin_simplify(u->store->session, a, r) : r;
 }
 
 /* The attribute list with symbols renamed. */

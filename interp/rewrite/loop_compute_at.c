@@ -155,7 +155,7 @@ static const TdProg *merge(const TdMove *m) {
   TdVerdict v = td_deps_order(&q, before, after, map, n);
   const char *what =
       td_text_fmt(r->arena, "computing '%s' at '%s'", r->arg[PRODUCER].text, m->target->sym->name);
-  if (!td_verdict_accept(&v, false, r->diag, m->target->loc, what)) return NULL;
+  if (!td_util_accept(r, &v, false, m->target->loc, what)) return NULL;
   return td_shrink_replaced(m, u, after);
 }
 
@@ -194,6 +194,6 @@ const TdPrim td_prim_loop_compute_at = {
              "else, nor depends on what the array held or on what changes on the way",
     .errors = "units one-nest comes-later not-a-nest no-producer ranges dependence reassociation "
               "not-decided recompute untouched",
-    .example = "tide.schedule(chain):compute_at(\"B\", \"j\")",
+    .example = "s:buffer_at(\"C\", \"i\"):compute_at(\"j_init\", \"j\")",
     .apply = apply,
 };

@@ -178,9 +178,9 @@ static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *
   const TdStmt *after = td_stmt_block(r->store, &merged, 1, merged->loc);
   TdAsk q = td_util_ask(r, at[0].unit);
   TdVerdict v = td_deps_order(&q, before, after, map, n - 1);
-  return td_verdict_accept(&v, false, r->diag, at[0].stmt->loc,
-                           td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
-                                       at[n - 1].stmt->sym->name));
+  return td_util_accept(r, &v, false, at[0].stmt->loc,
+                        td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
+                                    at[n - 1].stmt->sym->name));
 }
 
 static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {

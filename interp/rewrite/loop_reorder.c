@@ -240,9 +240,7 @@ static const TdProg *apply(TdRewrite *r) {
   bool reassociate = r->arg[REASSOCIATE].given && r->arg[REASSOCIATE].integer;
   const char *what = td_text_fmt(r->arena, "the order %s outside %s",
                                  o.chain[o.order[0]]->sym->name, o.chain[o.order[1]]->sym->name);
-  if (!td_verdict_accept(&v, reassociate, r->diag, o.chain[0]->loc, what)) return NULL;
-  if (v.kind == TD_VERDICT_REASSOC)
-    td_util_note(r, "legal because '%s' is associative", td_ops[v.op].lua);
+  if (!td_util_accept(r, &v, reassociate, o.chain[0]->loc, what)) return NULL;
   return td_util_with_stmts(r, o.unit, o.chain[0]->uid, all.at, all.n);
 }
 

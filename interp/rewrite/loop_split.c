@@ -138,6 +138,19 @@ static const TdStmt *make_nest(const Split *s, const TdExpr *groups, bool guarde
   return td_stmt_with_attrs(r->store, outer, td_attrs_keep(a, s->loop->attrs, "b"));
 }
 
+/* Where the tail begins, behind `whole` groups; a range that may end before it begins has none. */
+static const TdExpr *tail_begin(const Split *s, const TdExpr *whole) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdExpr *begin = td_for_lo(s->loop);
+  const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
+  const TdExpr *forward =
+      td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session), begin, td_for_hi(s->loop));
+  TdAsk q = td_util_ask(r, s->unit);
+  if (td_range_holds(&q, s->loop, forward, false) == TD_YES) return lo;
+  return td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);
+}
+
 /* The iterations that whole groups leave, as a loop of their own over a copy of the body. */
 static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
   TdRewrite *r = s->r;
@@ -146,10 +159,8 @@ static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
   TdSubst u = td_subst_new(r->store);
   td_subst_expr(&u, s->loop->sym, td_util_var(r, v));
   body = td_subst_in_stmt(&u, body);
-  TdArena *a = r->store->arena;
-  const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
-  const TdStmt *tail =
-      td_stmt_for(r->store, v, lo, td_for_hi(s->loop), s->loop->step, body, s->loop->loc);
+  const TdStmt *tail = td_stmt_for(r->store, v, tail_begin(s, whole), td_for_hi(s->loop),
+                                   s->loop->step, body, s->loop->loc);
   return td_stmt_with_attrs(r->store, tail, s->loop->attrs);
 }
 

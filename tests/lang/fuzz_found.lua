@@ -55,6 +55,46 @@ t.test("a guard on a scalar parameter loads as the step made it", function()
   t.ok(tide.schedule(again):can("parallel", "i_o"))
 end)
 
+t.test("indices inside indices are simplified as the loader does", function()
+  local k = tide.kernel {
+    c = tide.u8[40], A = tide.i8[8],
+    function(c, A)
+      for i = 0, 9 do A[c[2 * i] % 8] = 1 end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:split("i", 2)
+  reloads(s)
+  t.has(tostring(s), "c[i_o * 4 + i_i * 2]")
+end)
+
+t.test("a fusion that exchanges sums says so", function()
+  local k = tide.kernel {
+    c = tide.u8[7], A = tide.i64[7], B = tide.i64[7],
+    function(c, A, B)
+      for i = 0, 6 do A[c[i] % 7] = A[c[i] % 7] + B[i] end
+      for j = 0, 6 do A[j] = A[j] + B[0] end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:fuse("i", "j")
+  t.has(s:steps()[1].notes[1], "'+' is associative")
+end)
+
+t.test("a loop that may end before it begins has no tail when it is cut", function()
+  local k = tide.kernel {
+    A = tide.i32[8],
+    function(A)
+      for i = 0, 7 do
+        for j = i, 3 do A[j] = A[j] * 3 + 1 end
+      end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:split("j", 3, {tail = "cut"})
+  t.eq(s:verify(), "strict")
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
