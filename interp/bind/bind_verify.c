@@ -180,7 +180,8 @@ static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool
 int td_bind_verify_schedule(lua_State *L) {
   lua_settop(L, 2);
   const TdSchedule *s = td_bind_check_schedule(L, 1);
-  return compare(L, td_schedule_at(s, 0)->prog, s->now->prog, 2, !s->now->used_value);
+  bool stepwise = !s->now->used_value && td_prog_root(s->now->prog)->nsize > 0;
+  return compare(L, td_schedule_at(s, 0)->prog, s->now->prog, 2, stepwise);
 }
 
 /* tide.verify(a, b, options). */

@@ -194,6 +194,7 @@ static const TdProg *apply_perfect(Split *s) {
     const TdExpr *fact =
         td_expr_op2(a, TD_OP_EQ, td_type_bool(r->session), rest, td_util_const(r, 0));
     u = td_util_assume(r, u, fact);
+    r->used_value = true;
   }
   return td_util_with_stmt(r, u, s->loop->uid, make_nest(s, groups, false));
 }

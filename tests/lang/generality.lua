@@ -305,6 +305,37 @@ t.test("12: rings: put first runs, get first names its cycle; counts of both end
   t.has(tostring(e), "b gets N = 6")
 end)
 
+t.test("all sizes: never said when a step used a value", function()
+  local N, M = 64, 64
+  local function all_sizes(fn, ...)
+    local s = tide.schedule(tide.kernel {A = i32[N], B = i32[M], fn})
+    s[(...)](s, select(2, ...))
+    local level, verdict = s:verify()
+    t.eq(level, "strict")
+    t.eq(tostring(verdict):find "all sizes" ~= nil, verdict.all_sizes)
+    return verdict.all_sizes
+  end
+  local function two(A, B)
+    for i = 0, N - 1 do A[i] = A[i] + 1 end
+    for j = 0, M - 1 do B[j] = B[j] + 1 end
+  end
+  t.eq(all_sizes(two, "split", "i", 8), true)
+  t.eq(all_sizes(two, "split", "i", 8, {tail = "perfect"}), false)
+  t.eq(all_sizes(two, "fuse", "i", "j"), false)
+  t.eq(all_sizes(function(A, B)
+    for i = 0, N - 1 do A[i] = A[i] + 1 end
+    for j = 0, N - 1 do B[j] = B[j] + 1 end
+  end, "fuse", "i", "j"), true)
+  local s = tide.schedule(tide.kernel {A = i32[N], function(A)
+    for i = 0, N - 1 do
+      if N > 32 then A[i] = A[i] + 1 end
+    end
+  end})
+  s:split("i", 8)
+  local _, verdict = s:verify()
+  t.eq(verdict.all_sizes, false)
+end)
+
 -- A step that is legal, chosen by the generator among those that can() accepts.
 local function random_step(s, draw)
   local loops = s:loops()
