@@ -257,14 +257,22 @@ prim.twins("elements that are not read", {
   end,
 })
 prim.twins("neighbours of an element", {
-  no = 1, yes = 0, code = "order", step = {"relay", "m", "n"},
-  of = function(by)
+  no = function()
     return tide.kernel {a = i32[5], b = i32[5], function(a, b)
       local m = i32[5]()
       for i = 0, 4 do m[i] = a[i] end
-      for n = 0, 4 - by do b[n] = m[n] + m[n + by] end
-    end}, {i32[5], i32[5]}
+      for n = 1, 4 do b[n] = m[n] + m[n - 1] end
+    end}
   end,
+  yes = function()
+    return tide.kernel {a = i32[5], b = i32[5], function(a, b)
+      local m = i32[5]()
+      for i = 0, 4 do m[i] = a[i] end
+      for n = 0, 4 do b[n] = m[n] + m[n] end
+    end}
+  end,
+  code = "order", step = {"relay", "m", "n"},
+  of = function(make) return make(), {i32[5], i32[5]} end,
 })
 prim.twins("read again after others", {
   no = 2, yes = 1, code = "order", step = {"relay", "m", "round"},
