@@ -29,7 +29,7 @@ static void usage(void) {
         "  -i        prompt afterwards  -v       say versions\n"
         "  -E        ignore LUA_ and TIDE_ environment variables\n"
         "  -         run standard input --       end of options\n"
-        "verbs: doc check kernel init (a file of that name: tide ./doc)\n"
+        "verbs: doc check init (a file of that name: tide ./doc)\n"
         "The script's folder is searched first by require.\n",
         stderr);
 }
@@ -249,7 +249,7 @@ static bool run_init(lua_State *L) {
 
 /* A verb of the command line is a function of the Lua module tide.cli. */
 static bool is_verb(const char *word) {
-  static const char *const verbs[] = {"doc", "check", "kernel", "init"};
+  static const char *const verbs[] = {"doc", "check", "init"};
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(verbs[i], word) == 0) return true;
   return false;

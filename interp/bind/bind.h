@@ -143,7 +143,8 @@ TdLoc td_bind_caller(lua_State *L);
 TdLoc td_bind_caller_key(lua_State *L, const char *key);
 /* The tree of that call and of its chunk; NULL when it cannot be found. */
 const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast);
-/* The same place, pointing at the string literal `text` among that call's arguments when there is one. */
+/* The same place, pointing at the string literal `text` among that call's arguments when there is
+ * one. */
 TdLoc td_bind_caller_argument(lua_State *L, const char *text);
 
 /* bind_host.c: values of the Lua program as the frontend asks for them. */

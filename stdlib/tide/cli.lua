@@ -49,7 +49,7 @@ end
 --- tide init: the files that editors and luacheck expect in a design repository.
 function cli.init(...)
   if ... then return usage "tide init" end
-  write_new(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\n')
+  write_new(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\nignore = { "431" } -- kernel parameters\n')
   write_new(".luarc.json", '{ "runtime.version": "Lua 5.4" }\n')
   return 0
 end

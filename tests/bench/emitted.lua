@@ -13,9 +13,9 @@ local hand = {gemm = "gemm", ["2mm"] = "mm2", atax = "atax", ["jacobi-2d"] = "ja
 
 -- The function by hand as an extern with the parameters of kernel k.
 local function by_hand(name, k)
-  local spec, order = {library = object, symbol = hand[name]}, {}
-  for _, p in ipairs(k.params) do order[#order + 1] = p.name end
-  local text = {"local tide, spec, T = ...\nreturn tide.extern {library = spec.library, symbol = spec.symbol"}
+  local spec = {library = object, symbol = hand[name]}
+  local text = {"local tide, spec, T = ...\n",
+    "return tide.extern {library = spec.library, symbol = spec.symbol"}
   local types = {}
   for i, p in ipairs(k.params) do
     types[i] = p.type
