@@ -11,10 +11,16 @@ static const char *apart(TdArena *a, const TdHlsText *t, const char *name) {
   return name;
 }
 
+/* Whether a parameter has elements: C++ has no empty arrays, and one stands for none. */
+static bool is_there(const TdHlsParam *p) {
+  int64_t n = 1;
+  return !td_type_count(p->type, &n) || n > 0;
+}
+
 /* Keeps what was written, for whoever started the program. */
 static void put_keep(TdText *out, const TdHlsText *t, const char *data) {
   for (size_t i = 0; i < t->nparam; i++)
-    if (t->param[i].written)
+    if (t->param[i].written && is_there(&t->param[i]))
       td_text_line(out, "%s.write(\"%s.got\", %s);", data, t->param[i].name, t->param[i].name);
   for (size_t i = 0; i < t->nstate; i++)
     td_text_line(out, "%s.write(\"%s.state\", %s);", data, t->state[i].name, t->state[i].name);
@@ -25,7 +31,7 @@ static void put_keep(TdText *out, const TdHlsText *t, const char *data) {
 static void put_compare(TdText *out, const TdHlsText *t, const char *data, const char *wrong) {
   td_text_line(out, "long %s = 0;", wrong);
   for (size_t i = 0; i < t->nparam; i++)
-    if (t->param[i].written)
+    if (t->param[i].written && is_there(&t->param[i]))
       td_text_line(out, "%s += %s.compare(\"%s.want\", %s);", wrong, data, t->param[i].name,
                    t->param[i].name);
   td_text_line(out, "return %s != 0;", wrong);
@@ -39,7 +45,8 @@ void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again) {
   td_text_line(out, "tide::Data %s(%s > 1 ? %s[1] : \"data\");", data, argc, argv);
   for (size_t i = 0; i < t->nparam; i++) {
     td_text_line(out, "static %s;", t->param[i].text);
-    td_text_line(out, "%s.read(\"%s\", %s);", data, t->param[i].name, t->param[i].name);
+    if (is_there(&t->param[i]))
+      td_text_line(out, "%s.read(\"%s\", %s);", data, t->param[i].name, t->param[i].name);
   }
   for (size_t i = 0; again && i < t->nstate; i++)
     td_text_line(out, "%s.read_if_there(\"%s.state\", %s);", data, t->state[i].name,

@@ -41,7 +41,8 @@ static const char *power(TdCWriter *w, int n) {
 /* A fixed-point x, whose words are of type t, in float type `to`. */
 static TdPiece of_fixed(TdCWriter *w, const TdType *to, TdPiece x, const TdType *t) {
   if (t->w <= 53) {
-    TdPiece p = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s.to_double()", x.text);
+    TdPiece p = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s.to_double()",
+                               td_cexpr_operand(w, x, TD_BIND_ATOM));
     return narrowed(w, to, p, true);
   }
   const char *word = td_type_is_signed(t) ? "int64_t" : "uint64_t";

@@ -176,23 +176,26 @@ static void add_base(Params *p, const TdParam *x, const TdType *base, const TdEx
       td_expr_view(st->arena, array, view->type, lo, view->u.dim, (int)view->nkid, x->loc));
 }
 
+/* Notes the type of array sym, whose shape must be known. */
+static void note_array(Body *b, TdSym sym, const TdType *t, TdLoc loc) {
+  td_map_putp(b->l->a, &b->type, sym, (void *)(uintptr_t)t);
+  if (!td_unit_type(b->l->st->session, b->unit, t))
+    refuse(b->l, "unbound-size", loc, "give every size a value: kernel:at {M = 64}",
+           "has a shape that is not known", sym->name);
+}
+
 static bool note_type(void *ud, const TdStmt *s) {
-  Body *b = ud;
   if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR)
-    td_map_putp(b->l->a, &b->type, s->sym, (void *)(uintptr_t)s->type);
+    note_array(ud, s->sym, s->type, s->loc);
   return true;
 }
 
 static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v);
 
-/* The type of the array that a view is of, at the unit's sizes. */
+/* The type of the array that a view is of, at the unit's sizes; NULL: not known. */
 static const TdType *base_type(Body *b, const TdExpr *view) {
   const TdType *t = td_map_getp(&b->type, view->sym);
-  t = t ? td_unit_type(b->l->st->session, b->unit, t) : NULL;
-  if (!t)
-    refuse(b->l, "unbound-size", view->loc, "give every size a value: kernel:at {M = 64}",
-           "has a shape that is not known", view->sym->name);
-  return t;
+  return t ? td_unit_type(b->l->st->session, b->unit, t) : NULL;
 }
 
 /* The views of a call, those that are no rows marked. False: a shape is not known. */
@@ -320,7 +323,8 @@ static const TdUnit *make(Lower *l, const TdUnit *of, const Views *v, bool first
       td_vec_push(l->a, &p.list, of->param[i]);
   }
   for (size_t i = 0; i < p.list.n; i++)
-    td_map_putp(l->a, &b.type, p.list.at[i].sym, (void *)(uintptr_t)p.list.at[i].type);
+    if (p.list.at[i].type->kind == TD_T_TENSOR)
+      note_array(&b, p.list.at[i].sym, p.list.at[i].type, p.list.at[i].loc);
   add_states(&b, &p);
   u->param = td_arena_copy(l->st->arena, p.list.at, p.list.n * sizeof *p.list.at);
   u->nparam = p.list.n;
@@ -328,6 +332,7 @@ static const TdUnit *make(Lower *l, const TdUnit *of, const Views *v, bool first
   const TdStmt *body = b.is_root ? of->body : without_states(l, of);
   body = first ? td_subst_in_stmt(&p.subst, body) : td_walk_copy(l->st, body, &p.subst);
   td_walk_stmt(l->st->session->ctx, body, note_type, &b);
+  if (td_diag_failed(l->d)) return NULL;
   body = lower_stmt(&b, body);
   u->body = b.is_root ? with_states(&b, body) : body;
   return td_diag_failed(l->d) ? NULL : u;

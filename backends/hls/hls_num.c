@@ -225,13 +225,14 @@ static void widen(TdCWriter *w, TdHlsVal *v, int n, const TdType *t, bool produc
                fraction ? td_type_fixed(w->session, td_type_is_signed(t), t->w, v[pick].t->f) : t);
 }
 
-/* + - * & | ~, and unary - and ~. */
+/* + - * & | ~, and unary - and ~. Of a factor as many bits count as of the product. */
 static TdHlsVal commuting(TdCWriter *w, const TdExpr *e, int keep) {
   const TdType *t = cut(w, e->type, keep);
   TdHlsVal v[2];
   TdPiece p[2];
   int n = (int)e->nkid;
-  for (int i = 0; i < n; i++) v[i] = operand(w, e->kid[i], t->w - t->f);
+  for (int i = 0; i < n; i++)
+    v[i] = operand(w, e->kid[i], t->w - (e->op == TD_OP_MUL ? e->kid[i]->type->f : t->f));
   widen(w, v, n, t, e->op == TD_OP_MUL);
   for (int i = 0; i < n; i++) p[i] = td_type_is_fixed(t) ? as_fixed(w, v[i]).p : v[i].p;
   return val(fill(w, e, TD_C_OTHER, p), t, true);
@@ -271,10 +272,15 @@ static TdHlsVal round_fixed(TdCWriter *w, const TdExpr *e) {
              e->type, false);
 }
 
+static TdPiece truth(TdCWriter *w, bool b) {
+  return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s", b ? "true" : "false");
+}
+
 /* Comparisons, by value: in the type that both sides have or join in. */
 static TdPiece compare(TdCWriter *w, const TdExpr *e) {
   const TdType *a = e->kid[0]->type, *b = e->kid[1]->type;
   if (a->kind == TD_T_FLOAT || b->kind == TD_T_FLOAT) return td_hls_float_compare(w, e);
+  if (td_equal_expr(e->kid[0], e->kid[1])) return truth(w, e->op == TD_OP_EQ || e->op == TD_OP_LE);
   TdPiece p[2];
   TdHlsVal v[2];
   for (int i = 0; i < 2; i++) v[i] = operand(w, e->kid[i], TD_HLS_ALL);
@@ -341,9 +347,7 @@ static TdHlsVal cast(TdCWriter *w, const TdExpr *e, int keep) {
 /* A constant: small integers as they are. */
 static TdHlsVal literal(TdCWriter *w, const TdExpr *e) {
   const TdType *t = cut(w, e->type, TD_HLS_ALL);
-  if (t->kind == TD_T_BOOL)
-    return val(td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s", e->u.bits ? "true" : "false"), t,
-               false);
+  if (t->kind == TD_T_BOOL) return val(truth(w, e->u.bits != 0), t, false);
   if (td_type_is_fixed(t) && t->w <= 53 && t->f < 900 && t->f > -900) {
     TdText x = td_text_new(w->arena);
     td_text_put_double(&x, td_num_to_double(t, e->u.bits));

@@ -54,8 +54,10 @@ static void put_dependences(TdHlsProg *p, const TdStmt *s) {
   }
 }
 
-static bool is_fixed(const TdExpr *e) {
-  return e->kind == TD_EXPR_LIT || e->kind == TD_EXPR_SIZE;
+/* Whether e is no variable and reads nothing: Vitis computes what is made of such. */
+static bool is_fixed(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
 }
 
 /* Trips of a loop from `span` = end - start. */
@@ -67,7 +69,8 @@ static int64_t trips(int64_t span, int64_t step) {
 static void put_tripcount(TdHlsProg *p, const TdStmt *s) {
   TdSession *session = p->w->session;
   int64_t least, most;
-  if (is_fixed(td_for_lo(s)) && is_fixed(td_for_hi(s))) return;
+  if (td_walk_expr(td_for_lo(s), is_fixed, NULL) && td_walk_expr(td_for_hi(s), is_fixed, NULL))
+    return;
   const TdExpr *span = td_lin_minus(session, p->w->arena, td_for_hi(s), td_for_lo(s));
   if (!td_range_of(&p->ask, s, span, &least, &most)) return;
   put(p, "loop_tripcount min=%" PRId64 " max=%" PRId64, trips(least, s->step),

@@ -188,7 +188,7 @@ static bool write_inputs(Job *j, const TdCallArg *arg) {
 static bool read_outputs(Job *j, const TdCallArg *arg) {
   const TdHlsText *t = j->r->text;
   for (size_t i = 0; i < t->nparam; i++) {
-    if (!t->param[i].written) continue;
+    if (!t->param[i].written || !td_tensor_count(arg[i].tensor)) continue;
     const char *text = td_cache_read_file(j->arena, path(j, t->param[i].name, ".got.dat"));
     if (!text || !td_hls_data_take(arg[i].tensor, text))
       return td_diag_set(j->diag, TD_BUG, "simulation-failed", (TdLoc){0},
