@@ -284,10 +284,30 @@ static const TdRunArg *bind_of(const Chain *c, TdSym param) {
   return b;
 }
 
+/* The body with the buffer declared first in its block: the loops that fill and use it can then be
+ * neighbours, and be fused. */
+static const TdStmt *declare_first(const Chain *c, const TdStmt *body) {
+  TdStore *st = c->r->store;
+  TdPath p = td_edit_path(c->r->arena, body, c->ask->array.stmt->uid);
+  if (p.n < 2 || p.at[p.n - 1]->kind != TD_STMT_LOCAL || p.at[p.n - 1]->init != TD_INIT_NONE)
+    return body;
+  const TdStmt *block = p.at[p.n - 2], *decl = p.at[p.n - 1];
+  const TdStmt **kid = TD_NEWN(c->r->arena, const TdStmt *, block->nkid);
+  size_t lead = 0, n = 0;
+  while (block->kid[lead]->kind == TD_STMT_LOCAL && block->kid[lead] != decl) lead++;
+  for (size_t i = 0; i < lead; i++) kid[n++] = block->kid[i];
+  kid[n++] = decl;
+  for (size_t i = lead; i < block->nkid; i++)
+    if (block->kid[i] != decl) kid[n++] = block->kid[i];
+  const TdStmt *now = td_stmt_with_kids(st, block, kid, n);
+  return td_edit_replace(st, body, block->uid, &now, 1);
+}
+
 /* The task without the parameter that the stream replaces, or NULL: it is used otherwise too. */
 static const TdUnit *make_task(const Chain *c) {
   TdRewrite *r = c->r;
-  TdUnit *u = td_unit_copy(r->store, td_unit_with_body(r->store, c->task, task_body(c)));
+  const TdStmt *body = declare_first(c, task_body(c));
+  TdUnit *u = td_unit_copy(r->store, td_unit_with_body(r->store, c->task, body));
   TdParam *param = TD_NEWN(r->store->arena, TdParam, u->nparam);
   size_t n = 0;
   if (td_walk_uses(r->session->ctx, u->body, c->outer->sym)) {

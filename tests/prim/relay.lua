@@ -40,6 +40,17 @@ prim.accepted("the other operand along the other axis", {
     s:relay("A_j", "PE", {axis = 1})
   end, step = {"relay", "B_j", "PE", {axis = 0}}, other = {{M = 4, N = 2}},
 })
+t.test("loads and use in one loop: tokens go through as they are needed", function()
+  local s = tide.schedule((product() {}))
+  array("A", "B", "j", "PE")(s)
+  s:relay("A_j", "PE", {axis = 1}):relay("B_j", "PE", {axis = 0})
+  local _, both = s:fuse("PE:k_init_1", "PE:k_init")
+  s:fuse("PE:" .. both, "PE:k")
+  t.eq((s:verify()), "strict")
+  local loops = 0
+  for _, name in ipairs(s:loops()) do loops = loops + (name:find "^PE:" and 1 or 0) end
+  t.eq(loops, 1)
+end)
 prim.accepted("loops in another order", {
   of = product(), before = function(s)
     s:reorder("j", "i")
