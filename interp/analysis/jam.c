@@ -18,10 +18,12 @@ static uint32_t find_cycle(const TdOrder *o) {
   return TD_NET_NONE;
 }
 
-/* The first instance that waits. */
-static uint32_t first_waiting(const TdOrder *o) {
-  uint32_t i = 0;
+/* The last instance that waits, on the way from the first one, where that ends with one that does
+ * not. */
+static uint32_t last_waiting(const TdOrder *o) {
+  uint32_t i = 0, next;
   while (!td_order_wait(o, i)) i++;
+  while ((next = td_order_other(o, i)) != TD_NET_NONE && td_order_wait(o, next)) i = next;
   return i;
 }
 
@@ -43,13 +45,14 @@ static void note_wait(const TdOrder *o, TdDiag *d, uint32_t inst) {
                                     "to get from"};
   const TdStep *s = td_order_wait(o, inst);
   const char *name = td_net_inst_name(d->arena, o->net, inst), *of = what(d->arena, o, s);
+  uint32_t other = td_order_other(o, inst);
+  bool over = other == TD_NET_NONE || !td_order_wait(o, other);
   if (!is_on_channel(s)) {
-    td_diag_note(d, s->stmt->loc, "%s waits for %s", name, of);
+    td_diag_note(d, s->stmt->loc, "%s waits in %s for %s%s", name, of,
+                 td_net_inst_name(d->arena, o->net, other), over ? ", which has ended" : "");
     return;
   }
   const TdLine *l = &o->net->line.at[o->net->chan.at[s->at].line];
-  uint32_t other = td_order_other(o, inst);
-  bool over = other == TD_NET_NONE || !td_order_wait(o, other);
   td_diag_note(d, s->stmt->loc, "%s waits %s %s, which holds %lld/%lld%s", name, how[s->kind], of,
                (long long)o->now.full[s->at], (long long)l->depth,
                over ? ": the task at the other end has ended" : "");
@@ -80,9 +83,7 @@ static void suggest(TdOrder *o, TdDiag *d) {
   int64_t *depth = TD_NEWN(o->arena, int64_t, n->line.n);
   for (size_t i = 0; i < n->line.n; i++) declared[i] = n->line.at[i].depth;
   switch (td_depths_least(o, declared, depth, DEPTH_BUDGET)) {
-  case TD_DEPTHS_NONE:
-    td_diag_help(d, "no depth helps: a task waits for a token before it puts");
-    return;
+  case TD_DEPTHS_NONE: td_diag_help(d, "no depth helps: no task waits for a free place"); return;
   case TD_DEPTHS_UNKNOWN: return;
   case TD_DEPTHS_FOUND: break;
   }
@@ -107,9 +108,10 @@ bool td_jam_report(TdOrder *o, TdDiag *d) {
       at = td_order_other(o, at);
     } while (at != first && ++shown < MOST_SHOWN);
   } else {
-    first = first_waiting(o);
+    first = last_waiting(o);
     td_diag_set(d, TD_ILLEGAL, "deadlock", td_order_wait(o, first)->stmt->loc,
-                "deadlock: %s waits for ever", td_net_inst_name(d->arena, o->net, first));
+                "deadlock: %s waits for a task that has ended",
+                td_net_inst_name(d->arena, o->net, first));
     note_wait(o, d, first);
   }
   suggest(o, d);

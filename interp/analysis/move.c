@@ -136,12 +136,9 @@ const TdMove *td_move_event(TdMoves *m, TdMoveKind kind, uint32_t at, const TdSt
 const TdMove *td_move_fork(TdMoves *m, uint32_t network, const TdStmt *s, const TdCount *count,
                            size_t n) {
   TdMove x = {.kind = TD_MOVE_FORK, .fixed = true, .at = network, .stmt = s, .length = 1};
-  uint64_t h;
-  const TdMove *old = find(m, &x, &h);
-  if (old) return old;
   x.count = n ? td_arena_copy(m->arena, count, n * sizeof *count) : NULL;
   x.ncount = n;
-  return keep(m, x, h);
+  return td_arena_copy(m->arena, &x, sizeof x);
 }
 
 const TdMove *td_move_repeat(TdMoves *m, const TdMove *body, int64_t lo, int64_t hi) {

@@ -55,7 +55,7 @@ typedef struct TdMoves {
 const TdMove *td_move_nothing(TdMoves *m);
 /* One of the kinds before FORK. */
 const TdMove *td_move_event(TdMoves *m, TdMoveKind kind, uint32_t at, const TdStmt *s);
-/* The instances of a network, which together move `count`. */
+/* The instances of a network, which together move `count`; a node of its own each time. */
 const TdMove *td_move_fork(TdMoves *m, uint32_t network, const TdStmt *s, const TdCount *count,
                            size_t n);
 /* n moves in a row; what repeats in it becomes a REPEAT. */

@@ -330,21 +330,29 @@ const TdStep *td_order_wait(const TdOrder *o, uint32_t inst) {
   return o->ended[inst] ? NULL : &o->step.at[o->now.pc[inst]];
 }
 
-/* The first instance from `first` on, of n, that has not ended and is not in a meeting. */
-static uint32_t first_missing(const TdOrder *o, uint32_t first, uint32_t n, const bool *here) {
-  for (uint32_t i = 0; i < n; i++)
-    if (!here ? !o->ended[first + i] : !here[i]) return first + i;
-  return TD_NET_NONE;
+/* The first instance of a group that has not ended. */
+static uint32_t first_running(const TdOrder *o, const TdGroup *g) {
+  uint32_t i = g->first;
+  while (o->ended[i]) i++;
+  return i;
+}
+
+/* Whom an instance waits for in a meeting: one that is missing, or has not yet left the last. */
+static uint32_t first_missing(const TdOrder *o, uint32_t inst, uint32_t meet) {
+  const TdMeet *m = &o->net->meet.at[meet];
+  const TdOrderMeeting *x = &o->meet[meet];
+  bool late = !x->here[inst - m->first];
+  uint32_t i = 0;
+  while (x->here[i] != late) i++;
+  return m->first + i;
 }
 
 uint32_t td_order_other(const TdOrder *o, uint32_t inst) {
   const TdStep *s = td_order_wait(o, inst);
   const TdNet *n = o->net;
   if (!s) return TD_NET_NONE;
-  if (s->kind == TD_MOVE_FORK)
-    return first_missing(o, n->group.at[s->at].first, n->group.at[s->at].n, NULL);
-  if (s->kind == TD_MOVE_JOIN)
-    return first_missing(o, n->meet.at[s->at].first, n->meet.at[s->at].n, o->meet[s->at].here);
+  if (s->kind == TD_MOVE_FORK) return first_running(o, &n->group.at[s->at]);
+  if (s->kind == TD_MOVE_JOIN) return first_missing(o, inst, s->at);
   uint32_t other = o->end[s->kind == TD_MOVE_GET || s->kind == TD_MOVE_HOLD ? PUTS : GETS][s->at];
   while (other != TD_NET_NONE && o->ended[other] &&
          n->inst.at[other].group != n->chan.at[s->at].group)

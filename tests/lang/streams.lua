@@ -1,7 +1,7 @@
 -- streams.lua - what tide.design refuses: each wrong design has a right twin one fact away.
 local t = require "tap"
 local tide = require "tide"
-local i8, i32, f32, bool = tide.i8, tide.i32, tide.f32, tide.bool
+local i8, i32, f32 = tide.i8, tide.i32, tide.f32
 local task, grid, stream = tide.task, tide.grid, tide.stream
 local N, P = 4, 3
 
@@ -182,6 +182,12 @@ twins("two instances that write one element", "race", function(by)
   end
 end, 2, 1)
 
+twins("two instances of a row that write one element", "race", function(by)
+  return function(d)
+    d.pe = task { map = {N, N}, R = i32[N * N], function(R, p, q) R[p * N + q * by] = i32(q) end }
+  end
+end, 0, 1)
+
 twins("a read of what another task writes", "race", function(at)
   return function(d)
     d.a = task { R = i32[2 * N], function(R) for i in grid(N) do R[i] = 1 end end }
@@ -234,6 +240,61 @@ twins("what matmul contracts is cut otherwise", "layout-mismatch", function(axis
   end
 end, 1, 0)
 
+-- The parts of a product over axis 0, put through f before they are stored.
+local function parts(f)
+  return function(d)
+    d.gemm = task { map = {2}, A = f32[8][8]:layout "RS0", B = f32[8][8]:layout "S0R",
+      C = f32[8][8]:layout "RR", function(A, B, C) C:set(f(A, B)) end }
+  end
+end
+
+t.test("what acts on each part as on the whole keeps a sum pending", function()
+  local matmul, sum = tide.matmul, function(x) return tide.allreduce(x, "+") end
+  for _, f in ipairs {
+    function(A, B) return sum(matmul(A, B) * 3) end,
+    function(A, B) return sum(-matmul(A, B) / 2) end,
+    function(A, B) return sum(matmul(A, B) + matmul(A, B)) end,
+    function(A, B) return sum(matmul(matmul(A, B), f32[8][8](1))) end,
+    function(A, B) return sum(matmul(A, B)) * sum(matmul(A, B)) end,
+  } do
+    t.eq({tide.design(parts(f)):check()}, {true})
+  end
+  for _, f in ipairs {
+    function(A, B) return sum(matmul(A, B) * matmul(A, B)) end,
+    function(A, B) return sum(1 / matmul(A, B)) end,
+    function(A, B) return sum(tide.exp(matmul(A, B))) end,
+    function(A, B) return sum(tide.max(matmul(A, B), 0)) end,
+    function(A, B) return sum(matmul(matmul(A, B), matmul(A, B))) end,
+    function(A, B) return sum(matmul(A, B)) + matmul(A, B) end,
+  } do
+    t.fails(function() tide.design(parts(f)) end, {code = "pending-sum"})
+  end
+end)
+
+t.test("a pending sum is known in a local, a loop and a kernel that is called", function()
+  local add = tide.kernel { x = f32[8][8], y = f32[8][8], function(x, y) y:set(x + y) end }
+  local function through(how, whole)
+    return function(d)
+      d.gemm = task { map = {2}, A = f32[8][8]:layout "RS0", B = f32[8][8]:layout "S0R",
+        C = f32[8][8]:layout "RR",
+        function(A, B, C)
+          local acc, p = f32[8][8](0), tide.matmul(A, B)
+          if how == "loop" then
+            for _ in grid(2) do acc:set(acc + p) end
+          else
+            add(p, acc)
+          end
+          if whole then C:set(tide.allreduce(acc, "+")) else C:set(acc) end
+        end }
+    end
+  end
+  for _, how in ipairs {"loop", "call"} do
+    local e = t.fails(function() tide.design(through(how, false)) end, {code = "pending-sum"})
+    t.eq(e.help, 'write tide.allreduce(acc, "+")')
+    t.ok(tide.design(through(how, true)))
+  end
+end)
+
 twins("slots of a block stream", "deadlock", function(depth)
   return function(d)
     local s = d:stream(i32[N], {depth = depth, block = true})
@@ -254,6 +315,15 @@ twins("slots of a block stream", "deadlock", function(depth)
   end
 end, 1, 2)
 
+twins("an allreduce that one instance stays away from", "deadlock", function(last)
+  return function(d)
+    d.pe = task { map = {P}, R = i32[P]:layout "S0", function(R, p)
+      local x = i32[1](1)
+      if p <= last then R:set(tide.allreduce(x, "+")) end
+    end }
+  end
+end, P - 2, P - 1)
+
 twins("a design run by tasks of another", "deadlock", function(first)
   local inner = tide.design(function(d)
     local x, y = d:stream(i32, {depth = 1}), d:stream(i32, {depth = 1})
@@ -264,6 +334,25 @@ twins("a design run by tasks of another", "deadlock", function(first)
   end, {check = false})
   return function(d) d.half = task { map = {2}, function() inner() end } end
 end, "get", "put")
+
+twins("a design whose sizes are scalars of each call", "imbalance", function(more)
+  local inner = tide.design(function(d)
+    local s, put, got = d:stream(i32), d:arg(i32), d:arg(i32)
+    d.a = task { n = put, function(n) for _ in grid(n) do s:put(1) end end }
+    d.b = task { m = got, function(m) for _ in grid(m) do local _ = s:get() end end }
+  end)
+  return function(d)
+    d.pe = task { map = {2}, function(p)
+      for i in grid(3) do
+        if i == 2 then inner(i32(p + i), i32(p + i + more)) else inner(2, 2) end
+      end
+    end }
+  end
+end, 1, 0)
+
+t.test("a design without tasks is right", function()
+  t.eq({tide.design(function() end):check()}, {true})
+end)
 
 t.test("an imbalance tells both counts over sizes, and both lines", function()
   local e = t.fails(function() tide.design(function(d)
@@ -366,6 +455,23 @@ t.test("least depths are a vector, and its bits", function()
   local least, bits = d:depths()
   t.eq(least, {x = N, y = 1})
   t.eq(bits, N * 32 + P * 32)
+end)
+
+t.test("there are no least depths where data decides, or where none are enough", function()
+  local open = tide.design(function(d)
+    local s = d:stream(i32)
+    d.a = task { A = i32[1], function(A) if A[0] > 0 then s:put(1) end end }
+    d.b = task { function() local _ = s:get() end }
+  end)
+  local least, why = open:depths()
+  t.eq({least, why.code}, {nil, "data"})
+  local stuck = tide.design(function(d)
+    local x, y = d:stream(i32), d:stream(i32)
+    d.a = task { function() x:put(y:get()) end }
+    d.b = task { function() y:put(x:get()) end }
+  end, {check = false})
+  least, why = stuck:depths()
+  t.eq({least, why.code}, {nil, "deadlock"})
 end)
 
 t.test("a refused design of {check = false} is refused by its run", function()
