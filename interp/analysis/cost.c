@@ -1,6 +1,8 @@
 /* cost.c - cycles: the steps of a schedule at the values that loop variables take. */
 #include "analysis/cost.h"
 
+#include <string.h>
+
 #include "analysis/range.h"
 
 /* An estimate under way. */
@@ -64,7 +66,7 @@ static int64_t fail(Clock *k, const TdStmt *s) {
 static int64_t trips(Clock *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   int64_t lo, hi;
-  if (x->trip) return x->trip;
+  if (!td_sched_is_written(x)) return x->trip;
   if (s->kind == TD_STMT_WHILE) {
     const TdAttr *bound = td_attrs_get(s->attrs, TD_ATTR_BOUND);
     return bound ? bound->arg[0].i : fail(k, s);
@@ -97,7 +99,7 @@ static int64_t note(Clock *k, const TdSchedStep *x, int64_t n, int64_t cycles) {
 /* Pipelined iterations one behind the other, and the way in and out. */
 static int64_t drain(const Clock *k, const TdSchedStep *pipe, int64_t n) {
   const TdTarget *t = k->s->target;
-  bool rewinds = !pipe->trip && td_attrs_get(pipe->stmt->attrs, TD_ATTR_REWIND);
+  bool rewinds = td_sched_is_written(pipe) && td_attrs_get(pipe->stmt->attrs, TD_ATTR_REWIND);
   if (n == 0) return t->enter;
   return rewinds ? n * pipe->ii : (n - 1) * pipe->ii + pipe->length + pipe->around + t->enter;
 }
@@ -123,8 +125,8 @@ static int64_t loop_cycles(Clock *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   const TdTarget *t = k->s->target;
   int64_t n = trips(k, x), sum = 0, lo = 0;
-  bool varies = !x->trip && s->kind == TD_STMT_FOR && td_sched_shapes(x->kid[0], s->sym) &&
-                number(k, td_for_lo(s), &lo);
+  bool varies =
+      s->kind == TD_STMT_FOR && td_sched_shapes(x->kid[0], s->sym) && number(k, td_for_lo(s), &lo);
   for (int64_t i = 0; varies && i < n && !k->failed; i++) {
     set_value(k, s->sym, lo + i * s->step);
     sum += cycles_of(k, x->kid[0]);
@@ -183,7 +185,10 @@ static int64_t cycles_of(Clock *k, const TdSchedStep *x) {
 /* The name of a row. */
 static const char *name_of(const Clock *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
-  if (s->kind == TD_STMT_FOR) return td_cursor_spec(k->s->arena, k->s->prog, x->unit, s);
+  if (s->kind == TD_STMT_FOR) {
+    bool nameless = strcmp(s->sym->name, "_") == 0 && !td_attrs_get(s->attrs, TD_ATTR_BAND);
+    return nameless ? "_" : td_cursor_spec(k->s->arena, k->s->prog, x->unit, s);
+  }
   if (s->kind == TD_STMT_WHILE) return "while";
   TdSym sym = s->kind == TD_STMT_SET ? s->expr[0]->sym : s->sym;
   return td_text_fmt(k->s->arena, "%s (%s)", sym->name, s->kind == TD_STMT_SET ? "set" : "fill");

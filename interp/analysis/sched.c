@@ -155,6 +155,10 @@ static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
   return x;
 }
 
+bool td_sched_is_written(const TdSchedStep *x) {
+  return x->stmt->kind == TD_STMT_FOR || x->stmt->kind == TD_STMT_WHILE;
+}
+
 /* Whether one of the expressions of s speaks of v. */
 static bool speaks_of(const TdStmt *s, TdSym v) {
   for (uint32_t i = 0; i < s->nexpr; i++)
@@ -162,9 +166,14 @@ static bool speaks_of(const TdStmt *s, TdSym v) {
   return false;
 }
 
+/* Whether the expressions of x's statement decide how long it takes. */
+static bool decides(const TdSchedStep *x) {
+  bool loop = x->kind == TD_SCHED_LOOP || x->kind == TD_SCHED_PIPE;
+  return loop ? td_sched_is_written(x) : x->kind == TD_SCHED_BRANCH || x->kind == TD_SCHED_CALL;
+}
+
 bool td_sched_shapes(const TdSchedStep *x, TdSym v) {
-  bool decides = x->kind != TD_SCHED_SEQUENCE && x->kind != TD_SCHED_BLOCK && !x->trip;
-  if (decides && speaks_of(x->stmt, v)) return true;
+  if (decides(x) && speaks_of(x->stmt, v)) return true;
   for (size_t i = 0; i < x->nkid; i++)
     if (td_sched_shapes(x->kid[i], v)) return true;
   return false;
@@ -178,7 +187,7 @@ static const TdSchedStep *only_pipe(const TdSchedStep *x, size_t *n) {
     x = x->kid[0];
     ++*n;
   }
-  return x->kind == TD_SCHED_PIPE && !x->trip ? x : NULL;
+  return x->kind == TD_SCHED_PIPE && td_sched_is_written(x) ? x : NULL;
 }
 
 /* Whether loop s around x can run on from iteration to iteration. */

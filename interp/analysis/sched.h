@@ -30,7 +30,7 @@ struct TdSchedStep {
   const TdStmt *stmt; /* loop, branch or call; of straight code the first */
   const TdUnit *unit; /* of CALL: what is called; else where stmt is */
   int64_t length;
-  int64_t trip;  /* of a loop that a SET or a fill is: its iterations; 0: stmt is a FOR or WHILE */
+  int64_t trip;  /* of a loop that a SET or a fill is: its iterations */
   int64_t lanes; /* iterations side by side */
   int64_t asked, ii,
       around; /* of PIPE; around: cycles before and after, for what stays in registers */
@@ -56,6 +56,8 @@ typedef struct TdSched {
 
 /* The steps of a kernel's body, made once; NULL with d filled if its times cannot be known. */
 const TdSchedStep *td_sched_unit(TdSched *s, const TdUnit *u, TdDiag *d);
+/* Whether a loop is one of the program, and not a SET or a fill. */
+bool td_sched_is_written(const TdSchedStep *x);
 /* Whether the bounds of loops below a step, or the conditions around them, speak of v. */
 bool td_sched_shapes(const TdSchedStep *x, TdSym v);
 
