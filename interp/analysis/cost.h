@@ -47,7 +47,8 @@ void td_cost_print(TdText *out, const TdCost *c);
 /* "recurrence", "ports".. */
 const char *td_cost_by(TdSchedBy by);
 
-/* cost_area.c: what a unit and all it calls is made of; top: its parameters lie outside. */
+/* cost_area.c: what a unit and all it calls is made of: operators, registers between them, memories
+ * and FIFOs, loop counters; not its parameters' memory, nor addresses and control. */
 TdCostArea td_cost_area(TdSched *s, const TdUnit *u);
 
 #endif

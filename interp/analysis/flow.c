@@ -151,6 +151,32 @@ int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
   return ii;
 }
 
+/* The latest start of x, before which it started, such that it ends by `due`. */
+static int64_t latest_start(const TdFlow *f, const TdFlowNode *x, int64_t due) {
+  int64_t in_cycle = due % f->period, t = due - x->stages * f->period - x->delay;
+  if (x->stages || x->edge)
+    t = t / f->period * f->period;
+  else if (in_cycle && in_cycle < x->delay)
+    t = due - in_cycle - x->delay;
+  return t > x->start ? t : x->start;
+}
+
+void td_flow_postpone(TdFlow *f) {
+  int64_t *due = TD_NEWN(f->arena, int64_t, f->node.n);
+  for (size_t v = 0; v < f->node.n; v++) due[v] = INT64_MAX;
+  for (size_t i = 0; i < f->back.n; i++)
+    due[f->back.at[i].from] = f->node.at[f->back.at[i].from].end;
+  for (size_t v = f->node.n; v-- > 1;) {
+    TdFlowNode *x = &f->node.at[v];
+    if (due[v] < INT64_MAX) x->start = latest_start(f, x, due[v]);
+    x->end = end_of(f, x);
+    for (uint32_t i = 0; i < x->n; i++) {
+      int64_t *d = &due[f->operand.at[x->first + i]];
+      if (x->start < *d) *d = x->start;
+    }
+  }
+}
+
 int64_t td_flow_length(const TdFlow *f) {
   int64_t end = 0;
   for (size_t v = 1; v < f->node.n; v++)

@@ -52,6 +52,9 @@ typedef struct TdFlowCycle {
 /* The least interval >= `least` at which iterations can start. If that is not `least`, *why is a
  * cycle that needs it, owned by the arena. Leaves the least times at that interval in the nodes. */
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why);
+/* Then moves what others wait for to as late as they allow, which takes the fewest registers; what
+ * nothing waits for, and what later iterations wait for, stays. */
+void td_flow_postpone(TdFlow *f);
 /* Clock cycles from the start to the last end. */
 int64_t td_flow_length(const TdFlow *f);
 /* The clock cycle in which a time falls; an edge begins one. */

@@ -66,7 +66,7 @@ bool td_sched_shapes(const TdSchedStep *x, TdSym v);
 void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip);
 /* sched_need.c: fills what a leaf needs, when its iterations or executions start every `every`
  * cycles. */
-void td_sched_need(TdSchedStep *step, const TdTrace *t, int64_t every);
+void td_sched_need(TdSchedStep *step, TdTrace *t, int64_t every);
 /* sched_pipe.c: whether pipelined iterations of `inner`, `trips` of them, may go on without
  * draining from one iteration of the loops around it to the next, outermost first. */
 bool td_sched_flattens(const TdSchedStep *inner, const TdTraceNest *nest);

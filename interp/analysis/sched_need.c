@@ -39,7 +39,7 @@ static void count_registers(TdSchedStep *step, const TdTrace *t, int64_t every) 
   }
 }
 
-void td_sched_need(TdSchedStep *step, const TdTrace *t, int64_t every) {
+void td_sched_need(TdSchedStep *step, TdTrace *t, int64_t every) {
   TD_VEC(TdNeed) need = {0};
   for (size_t i = 0; i < t->op.n; i++) {
     size_t k = 0;
@@ -50,5 +50,6 @@ void td_sched_need(TdSchedStep *step, const TdTrace *t, int64_t every) {
   for (size_t k = 0; k < need.n; k++) need.at[k].n = instances(&need.at[k].op, need.at[k].n, every);
   step->need = need.at;
   step->nneed = need.n;
+  td_flow_postpone(&t->flow);
   count_registers(step, t, every);
 }

@@ -365,8 +365,8 @@ t.test("published: Allo (PLDI 2024), fig. 2 and 3, 1024 x 1024 on the U280", fun
   local e = s:estimate()
   near(e.ms, 112, 0.005)
   t.eq({e.dsp, e.bram}, {160, 64})
-  near(e.ff, 21377, 0.15)
-  near(e.lut, 11856, 0.20)
+  near(e.ff, 21377, 0.05)
+  near(e.lut, 11856, 0.25) -- addresses and control are not counted
   -- "inner product": the cause is theirs, II 128 is not ours: the tool takes adders of 4 cycles
   -- and lets the clock fall to 240 MHz; at 300 MHz 32 additions take 224
   s = tide.schedule(matmul(1024)):pipeline("k"):unroll("k", 32)

@@ -107,21 +107,43 @@ static void test_cycle(TdArena *a) {
      "the cycle that says so");
 }
 
+/* Whether postponing keeps what each node waits for, moves nothing forward, and lengthens nothing.
+ */
+static bool postpones(TdArena *a, uint64_t *seed) {
+  TdFlow f = random_flow(a, seed);
+  TdFlowCycle why;
+  td_flow_settle(&f, 1, &why);
+  int64_t length = td_flow_length(&f);
+  int64_t start[NODES + 1];
+  for (uint32_t v = 1; v < f.node.n; v++) start[v] = f.node.at[v].start;
+  td_flow_postpone(&f);
+  for (uint32_t v = 1; v < f.node.n; v++) {
+    const TdFlowNode *x = &f.node.at[v];
+    bool edge = x->start % PERIOD == 0, inside = x->start % PERIOD + x->delay <= PERIOD;
+    if (x->start < start[v] || (x->stages || x->edge ? !edge : !inside)) return false;
+    for (uint32_t i = 0; i < x->n; i++)
+      if (f.node.at[f.operand.at[x->first + i]].end > x->start) return false;
+  }
+  return td_flow_length(&f) == length;
+}
+
 int main(void) {
   TdCtx *ctx = td_ctx_new(NULL, NULL);
   TdArena *a = td_arena_new(ctx);
   Run *r = TD_NEW(a, Run);
   uint64_t seed = 1;
-  int wrong = 0;
+  int wrong = 0, late = 0;
   test_chaining(a);
   test_cycle(a);
   for (int i = 0; i < CASES; i++) {
     TdMark m = td_arena_mark(a);
     wrong += !agrees(a, &seed, r);
+    late += !postpones(a, &seed);
     td_arena_release(a, m);
   }
   if (wrong) printf("# %d of %d\n", wrong, CASES);
   ok(wrong == 0, "20,000 random graphs: interval and times as their iterations run");
+  ok(late == 0, "and what is postponed still keeps its order");
   td_arena_free(a);
   td_ctx_free(ctx);
   return done_testing();
