@@ -53,13 +53,16 @@ t.test("a model gives it meaning: the evaluator runs it, and verify looks throug
   k(x, y)
   k:reference(x, z)
   t.ok(y:equal(z))
-  local plain = tide.kernel { x = f64[N], y = f64[N], function(x, y) for i = 0, N - 1 do y[i] = y[i] + 2.0 * x[i] end end }
+  local plain = tide.kernel { x = f64[N], y = f64[N], function(x, y)
+    for i = 0, N - 1 do y[i] = y[i] + 2.0 * x[i] end
+  end }
   t.eq((tide.verify(k, plain)), "strict")
 end)
 
 t.test("what is wrong is told", function()
   t.fails(function() tide.extern { symbol = "f", x = f64[N] } end, { kind = "usage", code = "option" })
-  t.fails(function() tide.extern { source = source, sybmol = "axpy", x = f64[N] } end, { kind = "usage", code = "option" })
+  t.fails(function() tide.extern { source = source, sybmol = "axpy", x = f64[N] } end,
+    { kind = "usage", code = "option" })
   t.fails(function() axpy(8, 0.5, f64[N + 1](0), f64[N](0)) end, { kind = "usage", code = "argument-type" })
   local wrong = tide.kernel { x = f64[N], function(x) x[0] = 1.0 end }
   t.fails(function()

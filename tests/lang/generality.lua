@@ -3,7 +3,7 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, i64, u8, index, grid = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.index, tide.grid
+local i8, i32, index, grid = tide.i8, tide.i32, tide.index, tide.grid
 
 local function gemm_of(M, N, K)
   local gemm = tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)

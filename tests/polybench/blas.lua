@@ -16,8 +16,8 @@ function blas.gemm(T, z)
   return gemm
 end
 
-function blas.gemver(T, z)
-  local N = z.N
+function blas.gemver(T, size)
+  local N = size.N
   local gemver = tide.kernel {alpha = T, beta = T, A = T[N][N], u1 = T[N], v1 = T[N], u2 = T[N],
     v2 = T[N], w = T[N], x = T[N], y = T[N], z = T[N],
     function(alpha, beta, A, u1, v1, u2, v2, w, x, y, z)

@@ -21,17 +21,16 @@ end
 function solvers.durbin(T, z)
   local N = z.N
   local durbin = tide.kernel {r = T[N], y = T[N], function(r, y)
-    local z = T[N]()
+    local next_y = T[N]()
     y[0] = -r[0]
-    local beta, alpha = T(1), T(0)
-    alpha = -r[0]
+    local beta, alpha = T(1), -r[0]
     for k = 1, N - 1 do
       beta = (1.0 - alpha * alpha) * beta
       local sum = T(0)
       for i = 0, k - 1 do sum = sum + r[k - i - 1] * y[i] end
       alpha = -(r[k] + sum) / beta
-      for i = 0, k - 1 do z[i] = y[i] + alpha * y[k - i - 1] end
-      for i = 0, k - 1 do y[i] = z[i] end
+      for i = 0, k - 1 do next_y[i] = y[i] + alpha * y[k - i - 1] end
+      for i = 0, k - 1 do y[i] = next_y[i] end
       y[k] = alpha
     end
   end}

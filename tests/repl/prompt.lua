@@ -20,7 +20,8 @@ end)
 
 t.test("inputs of several lines", function()
   t.eq(session "function f(x)\n  return x * 2\nend\nf(21)", "42\n")
-  t.eq(session "local function fact(n)\n  if n < 2 then return 1 end\n  return n * fact(n - 1)\nend\nfact(10)", "3628800\n")
+  t.eq(session "local function fact(n)\n  if n < 2 then return 1 end\n  return n * fact(n - 1)\nend\nfact(10)",
+    "3628800\n")
 end)
 
 t.test("answers have names", function()
