@@ -1,0 +1,49 @@
+/* chain.h - a case under way: its kernel, its schedule, and the checks after each step. */
+#ifndef FUZZ_CHAIN_H
+#define FUZZ_CHAIN_H
+
+#include "tests/fuzz/oracle.h"
+
+typedef struct Chain {
+  Side *side;
+  TdArena *arena; /* as long as the case */
+  TdArena *scratch;
+  Counts *counts;
+  const TdProg *kernel;
+  TdStore *store;
+  TdSchedule schedule;
+  Points points;
+  Promise promise;
+  Step step[STEPS]; /* accepted */
+  const TdProg *version[STEPS + 1];
+} Chain;
+
+/* Starts a chain on a kernel (loaded in side); false with *why set when it faults at its own
+   sizes. The caller frees with chain_close. */
+bool chain_open(Chain *c, Side *side, Counts *counts, const TdProg *kernel, uint64_t seed,
+                const char **why);
+void chain_close(Chain *c);
+
+/* The checks of the kernel itself. */
+Outcome chain_start(Chain *c);
+/* Applies a step and checks what came of it. */
+Outcome chain_step(Chain *c, const Step *s);
+/* The checks of a whole chain: undo, replay, compiled runs. */
+Outcome chain_end(Chain *c);
+
+/* force.c: tries a refused step again with legality assumed; true when the rewrite could be made,
+   with whether it is right all the same in *same. */
+bool force_step(Chain *c, const Step *s, bool *same);
+
+/* step.c: a random step for a program, its arguments owned by a; without a primitive when there is
+   none to draw. */
+Step step_draw(Rng *r, TdArena *a, const TdProg *p);
+
+/* One chain in so many ends with a run of the system's compiler; 0: none. */
+extern uint64_t chain_cc;
+/* Whether refusals of what is right are printed to standard error. */
+extern bool chain_show;
+/* Names of primitives, separated by commas: those in use (empty: all), and those not. */
+extern const char *step_only, *step_without;
+
+#endif

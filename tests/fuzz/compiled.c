@@ -1,0 +1,44 @@
+/* compiled.c - the same inputs through the compilers of the CPU backend. */
+#include "backends/cpu/cpu.h"
+#include "tests/fuzz/oracle.h"
+
+static const Outcome fine = {WRONG_NOTHING, NULL};
+
+/* A compiled program on the inputs of a point against what the kernel left there. */
+static Outcome same_values(Oracle *o, const Point *x, TdCpu *cpu, int k, const char *tier) {
+  TdDiag d = {.arena = o->arena};
+  Inputs in = point_copy(o->arena, x->given[k]);
+  TdCallArg *arg = TD_NEWN(o->arena, TdCallArg, in.n);
+  for (size_t i = 0; i < in.n; i++)
+    arg[i] = (TdCallArg){.tensor = in.arg[i].tensor, .scalar = in.arg[i].scalar};
+  if (!td_cpu_call(cpu, arg, in.n, &d))
+    return (Outcome){WRONG_COMPILED, td_text_fmt(o->arena, "%s: %s", tier, d.message)};
+  const char *words = point_difference(o->arena, x->kernel, x->left[k], in);
+  return words ? (Outcome){WRONG_COMPILED, td_text_fmt(o->arena, "%s: %s", tier, words)} : fine;
+}
+
+/* p, at a point's sizes, through one compiler. */
+static Outcome same_at(Oracle *o, const Point *x, const TdProg *p, TdTier tier) {
+  TdDiag d = {.arena = o->arena};
+  const char *name = tier == TD_TIER_CC ? "cc" : "libtcc";
+  const TdProg *at = point_program(o->points, x, p, &d);
+  if (!at) return fine;
+  TdCpuOptions options = {.tier = tier, .threads = tier == TD_TIER_CC ? 2 : 1};
+  TdCpu *cpu = td_cpu_new(o->arena, at, &options, &d);
+  if (!cpu && d.kind == TD_UNSUPPORTED) {
+    o->counts->uncompiled++;
+    return fine;
+  }
+  if (!cpu) return (Outcome){WRONG_COMPILED, td_text_fmt(o->arena, "%s: %s", name, d.message)};
+  Outcome out = fine;
+  for (int k = 0; k < INPUTS && !out.wrong; k++) out = same_values(o, x, cpu, k, name);
+  return out;
+}
+
+Outcome oracle_compiled(Oracle *o, const TdProg *p, bool cc) {
+  Outcome out = fine;
+  int n = cc ? 1 : o->points->n < 2 ? o->points->n : 2;
+  for (int i = 0; i < n && !out.wrong; i++)
+    out = same_at(o, &o->points->at[i], p, cc ? TD_TIER_CC : TD_TIER_TCC);
+  return out;
+}

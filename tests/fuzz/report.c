@@ -1,0 +1,180 @@
+/* report.c - what a campaign tells: scripts of failures, and the table of counts. */
+#include "tests/fuzz/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds one kind of refusal. */
+static void add_reason(Counts *x, const Reason *r) {
+  uint64_t i = 0;
+  while (i < x->nreason && (x->reason[i].prim != r->prim || x->reason[i].kind != r->kind ||
+                            strcmp(x->reason[i].code, r->code) != 0))
+    i++;
+  if (i == REASONS) return;
+  if (i == x->nreason) {
+    x->reason[x->nreason++] = *r;
+    return;
+  }
+  x->reason[i].n += r->n;
+  x->reason[i].forced += r->forced;
+  x->reason[i].same += r->same;
+}
+
+void report_add(Counts *x, const Counts *y) {
+  x->cases += y->cases;
+  x->kernels_refused += y->kernels_refused;
+  x->undecided += y->undecided;
+  x->uncompiled += y->uncompiled;
+  x->pinned += y->pinned;
+  x->accepted += y->accepted;
+  x->refused += y->refused;
+  x->points += y->points;
+  x->nanoseconds += y->nanoseconds;
+  for (int i = 0; i < PRIMS; i++) {
+    x->prim_tried[i] += y->prim_tried[i];
+    x->prim_accepted[i] += y->prim_accepted[i];
+  }
+  for (int i = 0; i < FEATURES; i++) x->feature[i] += y->feature[i];
+  for (uint64_t i = 0; i < y->nreason; i++) add_reason(x, &y->reason[i]);
+}
+
+/* Text as the lines of a comment. */
+static void put_comment(FILE *f, const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    fprintf(f, "-- %.*s\n", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+/* What the script ends with, by the kind of failure. */
+static const char *closing(Wrong wrong) {
+  switch (wrong) {
+  case WRONG_DIFFERS:
+  case WRONG_FAULT:
+  case WRONG_PARALLEL: return "print(s)\nprint(select(2, s:verify()))\n";
+  case WRONG_PRINT:
+  case WRONG_ROUND_TRIP:
+    return "print(s)\nassert(tostring(load(tostring(s))()) == tostring(s), \"round trip\")\n";
+  case WRONG_REPLAY: return "assert(tostring(load(s:log())(kernel)) == tostring(s), \"replay\")\n";
+  default: return "print(s)\n";
+  }
+}
+
+void report_script(const char *path, const Script *script, Outcome out, uint64_t seed,
+                   uint64_t number) {
+  FILE *f = fopen(path, "w");
+  if (!f) {
+    fprintf(stderr, "cannot write %s\n", path);
+    return;
+  }
+  fprintf(f, "-- seed %" PRIu64 ", case %" PRIu64 ": %s\n", seed, number, wrong_text[out.wrong]);
+  put_comment(f, out.words ? out.words : "");
+  fprintf(f,
+          "local tide = require \"tide\"\nlocal kernel = load [==[\n%s]==]()\n"
+          "local s = tide.schedule(kernel)\n",
+          script->kernel);
+  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdArena *a = td_arena_new(ctx);
+  for (int k = 0; k < script->nstep; k++) {
+    TdText call = td_text_new(a);
+    td_schedule_call(&call, script->step[k].prim, script->step[k].arg);
+    bool last = k == script->nstep - 1;
+    fprintf(f, last ? "s:%s\n" : "pcall(function() s:%s end)\n", td_text_str(&call));
+  }
+  fputs(closing(out.wrong), f);
+  td_arena_free(a);
+  td_ctx_free(ctx);
+  fclose(f);
+}
+
+/* x of y in percent. */
+static double percent(uint64_t x, uint64_t y) {
+  return y ? 100.0 * (double)x / (double)y : 0.0;
+}
+
+/* Forced rewrites of illegal refusals that were right, and all refusals of kind illegal. */
+static void sum_illegal(const Counts *n, int prim, uint64_t *all, uint64_t *forced,
+                        uint64_t *same) {
+  *all = *forced = *same = 0;
+  for (uint64_t i = 0; i < n->nreason; i++) {
+    const Reason *r = &n->reason[i];
+    if (r->prim != prim || r->kind != TD_ILLEGAL) continue;
+    *all += r->n;
+    *forced += r->forced;
+    *same += r->same;
+  }
+}
+
+static void put_primitives(FILE *f, const Counts *n) {
+  fprintf(f, "\n%-14s %9s %9s %7s   %8s %8s %8s %7s\n", "primitive", "tried", "accepted", "share",
+          "illegal", "forced", "same", "rate");
+  for (int i = 0; td_prims[i]; i++) {
+    uint64_t all, forced, same;
+    sum_illegal(n, i, &all, &forced, &same);
+    fprintf(f,
+            "%-14s %9" PRIu64 " %9" PRIu64 " %6.1f%%   %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+            " %6.2f%%\n",
+            td_prims[i]->name, n->prim_tried[i], n->prim_accepted[i],
+            percent(n->prim_accepted[i], n->prim_tried[i]), all, forced, same, percent(same, all));
+  }
+}
+
+static int by_prim(const void *x, const void *y) {
+  const Reason *a = x, *b = y;
+  if (a->prim != b->prim) return a->prim < b->prim ? -1 : 1;
+  return a->n > b->n ? -1 : a->n < b->n ? 1 : strcmp(a->code, b->code);
+}
+
+static void put_reasons(FILE *f, const Counts *n) {
+  Counts copy = *n;
+  qsort(copy.reason, copy.nreason, sizeof *copy.reason, by_prim);
+  fprintf(f, "\n%-14s %-12s %-22s %9s %8s %8s\n", "refusals of", "kind", "code", "", "forced",
+          "same");
+  for (uint64_t i = 0; i < copy.nreason; i++) {
+    const Reason *r = &copy.reason[i];
+    fprintf(f, "%-14s %-12s %-22s %9" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
+            td_prims[r->prim]->name, td_diag_kind_name((TdDiagKind)r->kind), r->code, r->n,
+            r->forced, r->same);
+  }
+}
+
+void report_counts(FILE *f, const Counts *n) {
+  double seconds = (double)n->nanoseconds / 1e9;
+  fprintf(f,
+          "%" PRIu64 " cases, %" PRIu64 " accepted steps, %" PRIu64 " refused, %" PRIu64
+          " comparisons at a point; %.0f s, %.0f accepted steps/s\n",
+          n->cases, n->accepted, n->refused, n->points, seconds,
+          seconds > 0 ? (double)n->accepted / seconds : 0.0);
+  fprintf(f, "%-14" PRIu64 " kernels drawn again because they fault or do not load\n",
+          n->kernels_refused);
+  fprintf(f, "%-14" PRIu64 " symbolic runs that do not decide\n", n->undecided);
+  fprintf(f, "%-14" PRIu64 " programs that the CPU backend does not take\n", n->uncompiled);
+  fprintf(f, "%-14" PRIu64 " programs whose printed form pins a size when it is loaded\n",
+          n->pinned);
+  put_primitives(f, n);
+  put_reasons(f, n);
+  fputs("\nkernels with\n", f);
+  for (int i = 0; i < FEATURES; i++)
+    fprintf(f, "  %-34s %9" PRIu64 "\n", feature_text[i], n->feature[i]);
+}
+
+/* One TAP line. */
+static int point(int *number, bool good, const char *name, const char *of) {
+  printf("%s %d - %s%s\n", good ? "ok" : "not ok", ++*number, name, of);
+  return !good;
+}
+
+int report_tests(const Counts *n, int failures, int share) {
+  int number = 0, bad = 0;
+  bad += point(&number, failures == 0 && n->cases > 0, "no chain of steps goes wrong", "");
+  for (int i = 0; td_prims[i]; i++) {
+    bool enough = percent(n->prim_accepted[i], n->prim_tried[i]) >= share;
+    bad += point(&number, enough, "often accepted: ", td_prims[i]->name);
+  }
+  for (int i = 0; i < FEATURES; i++)
+    bad += point(&number, n->feature[i] > 0, "kernels have: ", feature_text[i]);
+  printf("1..%d\n", number);
+  return bad;
+}
