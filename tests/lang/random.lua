@@ -1,0 +1,94 @@
+-- Random kernels: the reference run, the compiled one, Lua itself and the printed form agree.
+-- TIDE_RANDOM=N makes N of them, TIDE_SEED=S starts at seed S. A failure shows its seed and the
+-- least part of its source that still fails.
+local tide = require "tide"
+local t = require "tap"
+local generator = require "generator"
+
+local count = tonumber(os.getenv "TIDE_RANDOM") or 300
+local first = tonumber(os.getenv "TIDE_SEED") or 1
+
+local types = setmetatable({tide = tide}, {__index = function(_, k) return tide[k] end})
+
+-- Fresh arguments for a program.
+local function arguments(program)
+  local args = {}
+  for i, x in ipairs(program.tensors) do
+    local T = load("return " .. program.type_of(x), "=type", "t", types)()
+    args[i] = tide.random(T, i)
+  end
+  return args
+end
+
+local function copies(args)
+  local list = {}
+  for i, x in ipairs(args) do list[i] = x:copy() end
+  return list
+end
+
+-- Raises unless two lists of tensors are the same.
+local function agree(got, want, what)
+  for i, x in ipairs(want) do
+    if not got[i]:equal(x) then
+      error(("%s, argument %d: got %s, want %s"):format(what, i, tostring(got[i]), tostring(x)), 0)
+    end
+  end
+end
+
+local runs = 0
+
+-- Raises unless all ways of running a program agree.
+local function check(program)
+  runs = runs + 1
+  local k = assert(load(program.text(), "=random" .. runs))()
+  local args = arguments(program)
+  local want = copies(args)
+  k:reference(table.unpack(want))
+  local text = tostring(k)
+  local loaded = assert(load(text, "=printed" .. runs))()
+  if tostring(loaded) ~= text then error("printed again it differs:\n" .. text, 0) end
+  local function also(what, fn)
+    local got = copies(args)
+    fn(table.unpack(got))
+    agree(got, want, what)
+  end
+  also("printed", function(...) loaded:reference(...) end)
+  also("compiled", k)
+  if program.mode == "int" then also("native", function(...) k:native(...) end) end
+end
+
+-- Takes out of a tree of statements what is not needed for the program to fail.
+local function shrink(program, list)
+  for i = #list, 1, -1 do
+    local s = table.remove(list, i)
+    local passed = pcall(check, program)
+    if passed then
+      table.insert(list, i, s)
+      if s.body then shrink(program, s.body) end
+    end
+  end
+end
+
+-- The part of an error that does not depend on places.
+local function kind_of(e) return type(e) == "table" and e.code or tostring(e):match "^%a+" end
+
+t.test(("%d random kernels from seed %d"):format(count, first), function()
+  local refused = 0
+  for seed = first, first + count - 1 do
+    local program = generator.program(seed)
+    local passed, why = pcall(check, program)
+    if not passed then
+      local full = kind_of(why)
+      local original = check
+      check = function(p)
+        local ok, e = pcall(original, p)
+        if not ok and kind_of(e) == full then error(e, 0) end
+      end
+      shrink(program, program.statements)
+      t.ok(false, ("seed %d: %s\n%s"):format(seed, tostring(why), program.text()))
+    end
+  end
+  t.eq(refused, 0)
+end)
+
+t.done()
