@@ -216,12 +216,19 @@ static TdSys box_points(const Query *k, const TdAff *lo, const TdAff *extent) {
   return s;
 }
 
-/* Whether the parts that surely happen (and write, if asked) reach each point of the box. */
-static bool is_covered(const Query *k, const TdSys *box, bool writes) {
+/* What a part must do to count. */
+typedef enum { TOUCH, WRITE, READ } Doing;
+
+/* Whether the parts that surely happen, and do as asked, reach each point of the box; only those
+ * chosen, unless that is NULL. */
+static bool is_covered(const Query *k, const TdSys *box, Doing doing, const bool *chosen) {
   TdSys *sys = TD_NEWN(k->a, TdSys, k->part.n);
   size_t n = 0;
-  for (size_t i = 0; i < k->part.n; i++)
-    if (k->part.at[i].must && (k->part.at[i].x->write || !writes)) sys[n++] = k->part.at[i].sys;
+  for (size_t i = 0; i < k->part.n; i++) {
+    const Part *p = &k->part.at[i];
+    bool does = doing == WRITE ? p->x->write : doing == READ ? p->x->read : true;
+    if (p->must && does && (!chosen || chosen[i])) sys[n++] = p->sys;
+  }
   return n && td_affine_covers(k->q->affine, box, sys, n, k->element, (size_t)k->rank) == TD_YES;
 }
 
@@ -272,8 +279,8 @@ static void describe(Query *k, const TdAff *lo, const TdAff *extent, TdFootprint
     out->read |= x->read;
     out->write |= x->write;
   }
-  out->box.exact = is_covered(k, &box, false);
-  out->filled = out->box.exact && out->write && is_covered(k, &box, true);
+  out->box.exact = is_covered(k, &box, TOUCH, NULL);
+  out->filled = out->box.exact && out->write && is_covered(k, &box, WRITE, NULL);
   for (size_t i = 0; i < k->part.n && out->prepared; i++)
     if (k->part.at[i].x->read) out->prepared = is_prepared(k, &k->part.at[i]);
 }
@@ -345,22 +352,55 @@ static const TdExpr *extreme(const Query *k, TdOp op, const Bounds *b, int sign,
   return r;
 }
 
-/* The elements that the chosen parts touch, as rows over the element columns in *points. */
-static TdMoved moved_by(const Query *k, const bool *chosen, TdSys *points) {
-  TdMoved m = {.rank = k->rank};
+/* Bounds on what is moved, in each dimension. */
+typedef struct Moves {
+  bool any;
+  Bounds low[TD_MAX_RANK], high[TD_MAX_RANK];
+} Moves;
+
+/* Bounds on what the chosen parts touch. */
+static Moves moves_of(const Query *k, const bool *chosen) {
+  Moves m = {0};
   for (size_t p = 0; p < k->part.n; p++) m.any |= chosen[p];
-  *points = td_sys_copy(k->a, &k->context->dom[0]);
   for (int d = 0; m.any && d < k->rank; d++) {
-    TdAff last = td_sys_scale(k->a, -1, whole_extent(k, d), 1), e = td_sys_col(k->a, k->element[d]);
-    Bounds low = tightest(k, common_bounds(k, chosen, d, 1), td_sys_const(0));
-    Bounds high = tightest(k, common_bounds(k, chosen, d, -1), last);
-    for (size_t i = 0; i < low.n; i++) td_sys_le(k->a, points, low.at[i], e);
-    for (size_t i = 0; i < high.n; i++)
-      td_sys_nonneg(k->a, points, td_sys_plus(k->a, td_sys_scale(k->a, -1, e, 0), -1, high.at[i]));
-    m.from[d] = extreme(k, TD_OP_MAX, &low, 1, 0);
-    m.to[d] = extreme(k, TD_OP_MIN, &high, -1, 1);
+    TdAff last = td_sys_scale(k->a, -1, whole_extent(k, d), 1);
+    m.low[d] = tightest(k, common_bounds(k, chosen, d, 1), td_sys_const(0));
+    m.high[d] = tightest(k, common_bounds(k, chosen, d, -1), last);
   }
   return m;
+}
+
+/* Adds the bounds of y, which hold for what x moves too, so that x lies in y. */
+static void meet(const Query *k, Moves *x, const Moves *y) {
+  for (int d = 0; x->any && d < k->rank; d++) {
+    if (x->low[d].n + y->low[d].n > MOST_BOUNDS) x->low[d].n = 0;
+    if (x->high[d].n + y->high[d].n > MOST_BOUNDS) x->high[d].n = 0;
+    for (size_t i = 0; i < y->low[d].n; i++) x->low[d] = tightest(k, x->low[d], y->low[d].at[i]);
+    for (size_t i = 0; i < y->high[d].n; i++)
+      x->high[d] = tightest(k, x->high[d], y->high[d].at[i]);
+  }
+}
+
+/* What is moved, as rows over the element columns. */
+static TdSys points_of(const Query *k, const Moves *m) {
+  TdSys points = td_sys_copy(k->a, &k->context->dom[0]);
+  for (int d = 0; m->any && d < k->rank; d++) {
+    TdAff e = td_sys_col(k->a, k->element[d]), minus = td_sys_scale(k->a, -1, e, 0);
+    for (size_t i = 0; i < m->low[d].n; i++) td_sys_le(k->a, &points, m->low[d].at[i], e);
+    for (size_t i = 0; i < m->high[d].n; i++)
+      td_sys_nonneg(k->a, &points, td_sys_plus(k->a, minus, -1, m->high[d].at[i]));
+  }
+  return points;
+}
+
+/* The same as expressions. */
+static TdMoved moved(const Query *k, const Moves *m) {
+  TdMoved out = {.any = m->any, .rank = k->rank};
+  for (int d = 0; m->any && d < k->rank; d++) {
+    out.from[d] = extreme(k, TD_OP_MAX, &m->low[d], 1, 0);
+    out.to[d] = extreme(k, TD_OP_MIN, &m->high[d], -1, 1);
+  }
+  return out;
 }
 
 bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
@@ -370,14 +410,19 @@ bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdTy
   for (int d = 0; ok && d < k.rank; d++) ok = !whole_extent(&k, d).bad;
   if (ok) {
     bool *chosen = TD_NEWN(k.a, bool, k.part.n);
-    TdSys points;
     for (size_t i = 0; i < k.part.n; i++) chosen[i] = k.part.at[i].x->write;
-    *store = moved_by(&k, chosen, &points);
-    bool filled = store->any && is_covered(&k, &points, true);
+    Moves stores = moves_of(&k, chosen);
+    TdSys points = points_of(&k, &stores);
+    bool filled = stores.any && is_covered(&k, &points, WRITE, NULL);
     for (size_t i = 0; i < k.part.n; i++)
       chosen[i] = (!filled && k.part.at[i].x->write) ||
                   (k.part.at[i].x->read && !is_prepared(&k, &k.part.at[i]));
-    *load = moved_by(&k, chosen, &points);
+    Moves loads = moves_of(&k, chosen);
+    if (!filled) meet(&k, &stores, &loads);
+    points = points_of(&k, &loads);
+    *load = moved(&k, &loads);
+    load->read = loads.any && is_covered(&k, &points, READ, chosen);
+    *store = moved(&k, &stores);
   }
   td_arena_free(k.a);
   return ok;

@@ -12,6 +12,7 @@ typedef struct Buffer {
   const TdType *type; /* of the array */
   TdBox box;          /* what an iteration touches */
   TdMoved load, store;
+  bool undefined;         /* the array is a local that starts with nothing written */
   bool kept[TD_MAX_RANK]; /* dimensions of the array that the buffer has */
   const TdUnit *now;      /* the unit with what had to be assumed */
 } Buffer;
@@ -33,6 +34,8 @@ static bool find(Buffer *b) {
   b->body = td_for_body(loop.stmt);
   b->array = array.sym;
   b->type = array.stmt ? array.stmt->type : td_unit_param(array.unit, array.sym)->type;
+  b->undefined = array.stmt && array.stmt->kind == TD_STMT_LOCAL &&
+                 array.stmt->cls == TD_LOCAL_AUTO && array.stmt->init == TD_INIT_NONE;
   if (array.unit != loop.unit)
     return refuse(b, TD_USAGE, "units", "is not an array of the loop's kernel");
   if (b->type->kind == TD_T_PORT || array.sym->kind == TD_SYM_SCALAR)
@@ -64,6 +67,10 @@ static bool measure(Buffer *b) {
       !td_footprint_moves(&q, b->body, b->array, b->type, &b->load, &b->store))
     return refuse(b, TD_ILLEGAL, "footprint", "is touched in places that no box holds");
   b->box = f.box;
+  if (b->load.any && !b->load.read && b->undefined)
+    return refuse(b, TD_ILLEGAL, "unwritten",
+                  "may hold elements that were never written, which would be read to fill the "
+                  "buffer");
   bool ends_early = td_util_leaves_by_break(b->body) ||
                     !td_walk_stmt(r->session->ctx, b->body, is_not_return, NULL);
   return !b->store.any || !ends_early ||
@@ -345,7 +352,7 @@ const TdPrim td_prim_buf_buffer_at = {
     .legal =
         "what an iteration touches lies in a box of known extents, and it ends where it stores "
         "what it wrote; loaded is what is read before it is written, or perhaps not written",
-    .errors = "units not-an-array slot scope untouched footprint break call name",
+    .errors = "units not-an-array slot scope untouched footprint unwritten break call name",
     .example = "s:buffer_at(\"A\", \"j\")",
     .apply = apply,
 };

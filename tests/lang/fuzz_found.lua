@@ -95,6 +95,46 @@ t.test("a loop that may end before it begins has no tail when it is cut", functi
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a buffer stores back no more than it holds", function()
+  local N, M = 8, 5
+  local k = tide.kernel {
+    B = tide.f32[N][M],
+    function(B)
+      for j = 0, M - 1 do B[0][tide.min(j + 1, M - 1)] = B[0][j] end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:buffer_at("B", "j")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a buffer is not filled from what was never written", function()
+  local function schedule(index)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        A = tide.f32[8], C = tide.f32[1],
+        function(A, C)
+          local b = tide.f32[8]()
+          for i = 4, 7 do b[i] = A[i] end
+          for i = 4, 7 do C[0] = b[%s] end
+        end,
+      }]]):format(index))())
+    return s
+  end
+  t.ok(schedule("i"):can("buffer_at", "b", "i#2"))
+  local s = schedule "tide.min(i + 1, 7)"
+  t.ok(s:can("split", "i#2", 2))
+  s:split("i#2", 2)
+  local ok, e = s:can("buffer_at", "b", "i_o")
+  if ok then
+    s:buffer_at("b", "i_o")
+    t.eq(s:verify(), "strict")
+  else
+    t.eq(e.code, "unwritten")
+  end
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
