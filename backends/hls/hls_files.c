@@ -28,11 +28,9 @@ static bool is_on(const Files *f, int i) {
 
 /* The include lines that a text needs. */
 static void put_includes(TdText *out, const TdHlsText *t) {
-  static const char *const needs[][2] = {{"ap_fixed<", "ap_fixed.h"},
-                                         {"ap_ufixed<", "ap_fixed.h"},
-                                         {"half", "hls_half.h"},
-                                         {"hls::", "hls_math.h"},
-                                         {"tide::", "tide_ops.h"}};
+  static const char *const needs[][2] = {{"ap_fixed<", "ap_fixed.h"}, {"ap_ufixed<", "ap_fixed.h"},
+                                         {"half ", "hls_half.h"},     {"half(", "hls_half.h"},
+                                         {"hls::", "hls_math.h"},     {"tide::", "tide_ops.h"}};
   const char *last = "";
   td_text_puts(out, "#include \"ap_int.h\"\n");
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {

@@ -167,7 +167,7 @@ static void add_base(Params *p, const TdParam *x, const TdType *base, const TdEx
     if (is_zero(lo[d])) continue;
     const TdType *index = td_type_index(st->session);
     const char *name = td_text_fmt(p->l->a, "%s_%u", x->sym->name, d);
-    TdSym at = td_store_sym(st, td_names_str(st->session->names, name), TD_SYM_SCALAR);
+    TdSym at = td_store_sym(st, td_names_str(st->session->names, name), TD_SYM_COORD);
     td_vec_push(p->l->a, &p->list, ((TdParam){.sym = at, .type = index, .loc = x->loc}));
     lo[d] = td_expr_var(st->arena, at, index, x->loc);
   }

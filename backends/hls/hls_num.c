@@ -32,7 +32,7 @@ const char *td_hls_num_type(TdCWriter *w, const TdType *t) {
 }
 
 const char *td_hls_num_cell(TdCWriter *w, TdSym sym, const TdType *t) {
-  (void)sym;
+  if (is_index(t) && sym && sym->kind == TD_SYM_COORD) return "int";
   return t->kind == TD_T_FLOAT && t->brain ? "ap_uint<16>" : td_hls_num_type(w, t);
 }
 

@@ -27,7 +27,6 @@ const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *prog, const TdHlsStyle
   TdHlsProg p = {.style = style,
                  .ask = {.affine = td_affine_new(a), .arena = a, .prog = prog},
                  .sizes = td_text_new(a),
-                 .statics = td_text_new(a),
                  .functions = td_text_new(a)};
   p.w = td_cfamily_new(a, prog, &td_hls_unit_target, &p, d);
   name_units(&p);

@@ -190,11 +190,16 @@ static void find_unused(TdHlsProg *p, const TdUnit *u) {
 }
 
 const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam *param, size_t n) {
+  enum { COLUMNS = 88 };
   TdText t = td_text_new(a);
   td_text_putf(&t, "void %s(", name);
+  size_t line = 0;
   for (size_t i = 0; i < n; i++) {
     bool constant = param[i].type->kind == TD_T_TENSOR && !param[i].written;
-    td_text_putf(&t, "%s%s%s", i ? ", " : "", constant ? "const " : "", param[i].text);
+    const char *text = td_text_fmt(a, "%s%s", constant ? "const " : "", param[i].text);
+    bool full = i && t.n - line + strlen(text) > COLUMNS;
+    if (full) line = t.n;
+    td_text_putf(&t, "%s%s%s", i ? "," : "", full ? "\n    " : i ? " " : "", text);
   }
   td_text_putc(&t, ')');
   return td_text_str(&t);
@@ -207,7 +212,7 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   td_cfamily_enter(w, u, NULL);
   p->ask.unit = u;
   p->nest.n = 0;
-  w->out = td_text_new(w->arena);
+  p->statics = w->out = td_text_new(w->arena);
   w->out.indent = 1;
   for (size_t i = 0; i < w->prog->nunit; i++)
     td_cname_put(w, w->prog->unit[i]->sym, p->name[i], NULL, NULL);
@@ -219,9 +224,8 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
   td_cstmt_put(w, u->body);
-  td_text_puts(&p->functions, td_text_str(&p->statics));
-  p->statics = td_text_new(w->arena);
   if (p->functions.n) td_text_putc(&p->functions, '\n');
+  if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));
   td_text_putf(&p->functions, "%s%s {\n%s}\n", root ? "extern \"C\" " : "static ",
                td_hls_unit_signature(w->arena, p->name[unit], p->param.at, p->param.n),
                td_text_str(&w->out));

@@ -181,12 +181,13 @@ static void push_random_arguments(lua_State *L, const TdProg *p, bool small) {
   luaL_checkstack(L, (int)u->nparam + 8, "arguments");
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = td_unit_type(s, u, u->param[i].type);
-    bool scalar = td_type_is_scalar(t), number = td_type_is_integer(td_type_scalar(t));
+    const TdType *elem = td_type_scalar(t);
+    bool scalar = t == elem, number = td_type_is_integer(elem) || elem->kind == TD_T_INDEX;
     if (scalar) t = td_type_tensor_of(s, t, 1, &(int64_t){1});
-    push_random(L, t, (int)i + 1, small && number && td_type_scalar(t)->w > 1);
+    push_random(L, t, (int)i + 1, small && number && elem->w > 1);
     if (!scalar) continue;
     int64_t first = 0;
-    td_bind_push_bits(L, td_type_scalar(t), td_tensor_get(td_bind_check_tensor(L, -1), &first));
+    td_bind_push_bits(L, elem, td_tensor_get(td_bind_check_tensor(L, -1), &first));
     lua_replace(L, -2);
   }
 }
