@@ -1,5 +1,5 @@
 /* at.c - sizes get values: the root's as told, the others' from the shapes of what is passed to
- * them. */
+ * them, or else from the caller's size of the same name. */
 #include "ir/at.h"
 
 #include <string.h>
@@ -19,6 +19,7 @@ typedef struct Resize {
   TdDiag *d;
   Sizes *of;            /* for each unit of p */
   const TdUnit *caller; /* with its new sizes */
+  const TdUnit *was;    /* the caller before */
   bool ok;
 } Resize;
 
@@ -67,11 +68,21 @@ static bool fail_two_sizes(Resize *r, const TdUnit *u, TdLoc loc) {
   return false;
 }
 
+/* Sizes that u shares with its caller, by name and value, as the printed chunk shares them. */
+static void inherit(const Resize *r, const TdUnit *u, Sizes *z) {
+  for (size_t i = 0; i < z->n; i++) {
+    const TdSize *now = td_unit_size(r->caller, z->at[i].name);
+    const TdSize *was = td_unit_size(r->was, z->at[i].name);
+    if (now && was->known == u->size[i].known && was->value == u->size[i].value) z->at[i] = *now;
+  }
+}
+
 static bool visit_call(void *ud, const TdStmt *s) {
   Resize *r = ud;
   if (s->kind != TD_STMT_CALL) return true;
   size_t i = unit_index(r->p, s->sym);
   const TdUnit *u = r->p->unit[i];
+  if (!r->of[i].set) inherit(r, u, &r->of[i]);
   for (uint32_t k = 0; k < s->nexpr; k++)
     if (!learn_type(&r->of[i], u->param[k].type, r->caller, s->expr[k]->type, r->of[i].set))
       return fail_two_sizes(r, u, s->loc);
@@ -108,6 +119,7 @@ static const TdProg *propagate(Resize *r) {
     TdUnit *u = td_unit_copy(r->store, r->p->unit[i]);
     u->size = r->of[i].at;
     list[i] = r->caller = u;
+    r->was = r->p->unit[i];
     if (!check_asserts(u, r->d)) return NULL;
     pass_to_tasks(r, u);
     if (u->body) td_walk_stmt(r->store->session->ctx, u->body, visit_call, r);

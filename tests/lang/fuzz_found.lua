@@ -135,6 +135,27 @@ t.test("a buffer is not filled from what was never written", function()
   end
 end)
 
+t.test("a callee has the sizes of its caller, also where no shape tells", function()
+  local N = 6
+  local fill = tide.kernel {
+    X = tide.i32[16],
+    function(X)
+      for i = 0, N - 1 do X[i] = X[i] + 1 end
+    end,
+  }
+  local k = tide.kernel {
+    A = tide.i32[16], B = tide.i32[N],
+    function(A, B)
+      fill(A)
+      B:set(1)
+    end,
+  }
+  local x, y = tide.i32[16](0), tide.i32[3](0)
+  k:at {N = 3}(x, y)
+  t.eq(x[2], 1)
+  t.eq(x[3], 0)
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
