@@ -68,12 +68,22 @@ static bool fail_two_sizes(Resize *r, const TdUnit *u, TdLoc loc) {
   return false;
 }
 
-/* Sizes that u shares with its caller, by name and value, as the printed chunk shares them. */
+/* Whether `now` is what became of a size that u shares: by name and value, as the printed chunk
+   shares them. */
+static bool is_shared(const TdSize *u, const TdSize *was, const TdSize *now) {
+  return now && was->known == u->known && was->value == u->value;
+}
+
+/* Gives u the sizes that it shares with its caller, or with the root. */
 static void inherit(const Resize *r, const TdUnit *u, Sizes *z) {
+  const Sizes *top = &r->of[r->p->nunit - 1];
   for (size_t i = 0; i < z->n; i++) {
-    const TdSize *now = td_unit_size(r->caller, z->at[i].name);
-    const TdSize *was = td_unit_size(r->was, z->at[i].name);
-    if (now && was->known == u->size[i].known && was->value == u->size[i].value) z->at[i] = *now;
+    const char *name = z->at[i].name;
+    const TdSize *caller = td_unit_size(r->caller, name), *root = find(top, name);
+    if (is_shared(&u->size[i], td_unit_size(r->was, name), caller))
+      z->at[i] = *caller;
+    else if (!caller && is_shared(&u->size[i], td_unit_size(td_prog_root(r->p), name), root))
+      z->at[i] = *root;
   }
 }
 

@@ -185,18 +185,25 @@ static bool check_shape(Expansion *x, const TdType *t, const TdType *arg) {
   return check_shape(x, t->elem, arg->elem);
 }
 
-/* The callee's sizes: from shapes, or else the values they have. */
+/* Whether size z of the callee is the caller's of that name. */
+static bool is_shared(const Inline *in, const TdSize *z) {
+  const TdSize *same = td_unit_size(in->caller, z->name);
+  return same && same->known == z->known && same->value == z->value;
+}
+
+/* The callee's sizes: from shapes, or else the caller's, or the values they have. */
 static bool bind_all_sizes(Expansion *x) {
   Inline *in = x->in;
   const TdUnit *u = in->callee;
   for (size_t i = 0; i < u->nparam; i++) bind_sizes(x, u->param[i].type, x->call->expr[i]->type);
   for (size_t i = 0; i < u->nsize; i++) {
-    if (td_map_getp(&x->sub.size, u->size[i].name)) continue;
+    if (td_map_getp(&x->sub.size, u->size[i].name) || is_shared(in, &u->size[i])) continue;
     if (!u->size[i].known)
       return refuse(
           in, TD_ILLEGAL, "size", x->call->loc,
           td_text_fmt(in->r->arena, "has a size '%s' that no argument tells", u->size[i].name));
     td_subst_size(&x->sub, u->size[i].name, td_util_const(in->r, u->size[i].value));
+    in->r->used_value = true;
   }
   for (size_t i = 0; i < u->nparam; i++)
     if (!check_shape(x, u->param[i].type, x->call->expr[i]->type)) return false;

@@ -156,6 +156,26 @@ t.test("a callee has the sizes of its caller, also where no shape tells", functi
   t.eq(x[3], 0)
 end)
 
+t.test("inline keeps sizes that the callee shares with its caller", function()
+  local N = 6
+  local fill = tide.kernel {
+    X = tide.i32[16],
+    function(X)
+      for i = 0, N - 1 do X[i] = X[i] + 1 end
+    end,
+  }
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[16], B = tide.i32[N],
+    function(A, B)
+      fill(A)
+      B:set(1)
+    end,
+  })
+  s:inline("fill")
+  t.has(tostring(s), "for i = 0, N - 1 do")
+  t.eq(s:verify(), "strict")
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
