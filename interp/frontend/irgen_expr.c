@@ -342,5 +342,6 @@ TdVal td_irgen_unary(TdIrgen *l, const TdAstExpr *e) {
   const TdExpr *x = td_irgen_to_bool(l, v);
   if (!x) return td_irgen_failed();
   if (x->kind == TD_EXPR_OP && x->op == TD_OP_NOT) return td_irgen_scalar(x->kid[0]);
-  return td_irgen_scalar(td_expr_op(l->arena, TD_OP_NOT, x->type, &x, 1, e->loc));
+  const TdExpr *inverse = td_expr_op(l->arena, TD_OP_NOT, x->type, &x, 1, e->loc);
+  return td_irgen_scalar(td_expr_fold(l->session, l->arena, inverse));
 }

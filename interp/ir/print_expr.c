@@ -51,6 +51,12 @@ void td_printer_number(TdPrinter *p, const TdType *t, uint64_t bits) {
     td_num_print(p->out, t, bits);
 }
 
+/* Whether a word of fixed point is an integer, which a bare literal can be. */
+static bool is_whole_number(const TdType *t, uint64_t bits) {
+  bool whole = t->f <= 0 || (t->f < 64 ? bits << (64 - t->f) == 0 : bits == 0);
+  return whole && td_printer_is_plain(t, bits);
+}
+
 /* Whether a bare number where `beside` is expected (NULL: by itself) loads back as this literal. */
 static bool bare_ok(const TdExpr *e, const TdType *beside) {
   const TdType *t = e->type;
@@ -61,7 +67,7 @@ static bool bare_ok(const TdExpr *e, const TdType *beside) {
   case TD_T_INT: return beside ? beside == t : td_promote_is_least(t, e->u.bits);
   case TD_T_UINT:
     return beside ? beside == t : !(e->u.bits >> 63) && td_promote_is_least(t, e->u.bits);
-  default: return beside == t && td_printer_is_plain(t, e->u.bits);
+  default: return beside == t && is_whole_number(t, e->u.bits);
   }
 }
 
@@ -112,10 +118,9 @@ static bool all_literals(const TdExpr *e) {
 /* Operand i; an operator on literals alone (one that could not be folded) spells their types. */
 static void put_operand(TdPrinter *p, const TdExpr *e, uint32_t i, int prec) {
   const TdExpr *kid = e->kid[i];
-  if (kid->kind == TD_EXPR_LIT && td_ops[e->op].lazy && i == 0)
+  bool known = all_literals(e) || (td_ops[e->op].lazy && i == 0);
+  if (kid->kind == TD_EXPR_LIT && known)
     td_printer_literal(p, kid, false);
-  else if (kid->kind == TD_EXPR_LIT && all_literals(e))
-    td_printer_literal(p, kid, kid->type->kind == TD_T_BOOL);
   else
     put(p, kid, prec, type_beside(e, i));
 }
