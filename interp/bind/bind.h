@@ -176,6 +176,9 @@ const TdProg *td_bind_test_unit(lua_State *L, int idx);
 /* bind_design.c: the stream at idx as a compile-time value; false if it is none. */
 bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
 
+/* Whether the builder of a design runs. */
+bool td_bind_is_building(lua_State *L);
+
 /* bind_schedule.c */
 #define TD_CLASS_SCHEDULE "tide.schedule"
 /* The program of the schedule at idx as it is now, or NULL. */

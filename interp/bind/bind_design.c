@@ -2,6 +2,7 @@
  * it declares. */
 #include <string.h>
 
+#include "analysis/layouts.h"
 #include "bind/unit.h"
 #include "frontend/design.h"
 
@@ -247,6 +248,13 @@ static int l_argument_layout(lua_State *L) {
 
 static int l_argument_index(lua_State *L) {
   return td_bind_method(L, CLASS_ARGUMENT, luaL_checkstring(L, 2));
+}
+
+bool td_bind_is_building(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_BUILDER);
+  const DesignBox *d = luaL_testudata(L, -1, CLASS_BUILDER);
+  lua_pop(L, 1);
+  return d && d->open;
 }
 
 /* Notes the task on top of the stack with the builder that runs now, if one does. */
@@ -520,6 +528,7 @@ static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
   m.b->design = outer;
   if (!u) return td_bind_raise(L, &m.diag);
   const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
+  p = td_layouts_settle(p);
   if (!td_bind_check_program(m.b, p, &m.diag)) return td_bind_raise(L, &m.diag);
   td_bind_push_unit(L, store, p);
   if (check) td_bind_check_design(L, p);
