@@ -41,6 +41,17 @@ static const TdType *type_from_source(TdIrgen *l, const TdType *t, const TdAstEx
   return td_type_tensor(l->session, t->elem, t->rank, dim);
 }
 
+/* Makes sizes of the names that are whole extents of parameters, so that other extents may be
+ * written with them. */
+static void note_whole_extents(TdIrgen *l, const TdCapture *c) {
+  for (size_t i = 0; i < c->nparam; i++) {
+    const TdType *t = c->param[i].type;
+    const TdAstExpr *e = t->kind == TD_T_TENSOR ? c->param[i].source : NULL;
+    for (int d = t->rank; e && d-- > 0 && e->kind == TD_AST_INDEX; e = e->index.of)
+      if (e->index.key->kind == TD_AST_NAME) extent_from_source(l, e->index.key, t->dim[d]);
+  }
+}
+
 /* The sizes that a parameter's type mentions are in use; those without value are new. */
 static bool note_dim_size(void *ud, const TdExpr *e) {
   if (e->kind == TD_EXPR_SIZE) td_sizes_unknown(ud, e->u.name)->used = true;
@@ -116,6 +127,7 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   size_t n = c->source->params.n;
   TdParam *param = TD_NEWN(l->arena, TdParam, n);
   TdSym *coord = TD_NEWN(l->arena, TdSym, n);
+  note_whole_extents(l, c);
   for (size_t i = 0; i < n; i++) {
     const TdAstLocal *var = c->source->params.at[i];
     const TdCaptureParam *p = find_param(c, var->name);

@@ -176,6 +176,16 @@ t.test("inline keeps sizes that the callee shares with its caller", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a size that is a whole extent is one in every extent", function()
+  local M = 7
+  local k = tide.kernel {
+    A = tide.i16[M + 1][2], B = tide.i16[M][M + 1],
+    function(A, B) A[1][1] = B[1][1] end,
+  }
+  t.has(tostring(k), "A = i16[M + 1][2],\n  B = i16[M][M + 1],")
+  reloads(k)
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
