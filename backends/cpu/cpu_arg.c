@@ -78,6 +78,7 @@ const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view) {
   TdCWriter *w = p->w;
   const TdCName *base = td_cname_of(w, view->sym);
   TdPiece index[TD_MAX_RANK];
+  if (!view->nkid) return base->text;
   for (uint32_t d = 0; d < view->nkid; d++) {
     const TdViewDim *dim = &view->u.dim[d];
     int64_t extent = 0, n = dim->out < 0 ? 1 : td_cfamily_size(w, view->type->dim[dim->out]);

@@ -93,11 +93,21 @@ static void put_if(TdCpuProg *p, const TdStmt *s) {
   td_text_line(&w->out, "}");
 }
 
+/* A statement that cannot stop: as in any kernel. */
+static void put_plain(TdCpuProg *p, const TdStmt *s) {
+  const TdCTarget *own = p->w->target;
+  size_t names = td_cname_mark(p->w);
+  p->w->target = &td_cpu_unit_target;
+  td_cstmt_put_one(p->w, s);
+  p->w->target = own;
+  if (s->kind != TD_STMT_LOCAL) td_cname_release(p->w, names);
+}
+
 /* A local that lives across stops. */
 static void put_local(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   if (s->cls != TD_LOCAL_AUTO) {
-    td_cpu_unit_stmt(w, s);
+    put_plain(p, s);
   } else if (s->type->kind == TD_T_TENSOR) {
     td_cpu_unit_field(p, s);
   } else {
@@ -114,16 +124,6 @@ static void put_jump(TdCpuProg *p, const TdStmt *s) {
   while (held && (all || p->task->held.at[held - 1].loops >= p->task->loops)) held--;
   td_cpu_stream_release(p, held);
   td_text_line(&p->w->out, all ? "goto done;" : "break;");
-}
-
-/* A statement that cannot stop: as in any kernel. */
-static void put_plain(TdCpuProg *p, const TdStmt *s) {
-  const TdCTarget *own = p->w->target;
-  size_t names = td_cname_mark(p->w);
-  p->w->target = &td_cpu_unit_target;
-  td_cstmt_put_one(p->w, s);
-  p->w->target = own;
-  if (s->kind != TD_STMT_LOCAL) td_cname_release(p->w, names);
 }
 
 static bool stmt(TdCWriter *w, const TdStmt *s) {

@@ -91,12 +91,21 @@ void td_cpu_text_begin(TdCpuProg *p, TdArena *a, const TdProg *prog, const TdCTa
   p->unit = TD_NEWN(a, TdCpuUnit, prog->nunit);
 }
 
+/* Whether some design runs the unit as a task. */
+static bool is_run(const TdProg *p, TdSym unit) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == unit) return true;
+  return false;
+}
+
 const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   TdCWriter *w = p->w;
   name_units(p);
   for (size_t i = 0; i < w->prog->nunit; i++) {
     TdCpuUnit *u = &p->unit[i];
-    u->streams = u->unit->kind == TD_UNIT_KERNEL && td_cpu_task_may_stop(p, u->unit->body);
+    u->streams = u->unit->kind == TD_UNIT_KERNEL &&
+                 (is_run(w->prog, u->unit->sym) || td_cpu_task_may_stop(p, u->unit->body));
     if (u->streams) u->task = u->name;
   }
   name_tasks(p);
