@@ -422,6 +422,7 @@ bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdTy
     points = points_of(&k, &loads);
     *load = moved(&k, &loads);
     load->read = loads.any && is_covered(&k, &points, READ, chosen);
+    for (size_t i = 0; i < k.part.n; i++) load->read &= k.part.at[i].x->read;
     *store = moved(&k, &stores);
   }
   td_arena_free(k.a);

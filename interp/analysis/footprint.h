@@ -30,7 +30,7 @@ bool td_footprint_of(const TdAsk *q, const TdStmt *s, TdSym array, const TdType 
  * one of them says it all. They lie in the array. */
 typedef struct TdMoved {
   bool any;
-  bool read; /* of a load: s reads each of them, so each was written before */
+  bool read; /* of a load: s reads each before it writes it, so each was written before s */
   int rank;
   const TdExpr *from[TD_MAX_RANK], *to[TD_MAX_RANK];
 } TdMoved;

@@ -95,7 +95,7 @@ static const TdExpr *simplify_node(void *ud, const TdExpr *e) {
     kid[i] = whole ? td_lin_simplify(u->store->session, a, e->kid[i]) : e->kid[i];
     changed |= kid[i] != e->kid[i];
   }
-  return changed ? td_expr_with_kids(a, e, kid) : e;
+  return changed ? td_expr_fold(u->store->session, a, td_expr_with_kids(a, e, kid)) : e;
 }
 
 const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e) {

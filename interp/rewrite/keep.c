@@ -1,8 +1,9 @@
-/* keep.c - after each step: proofs that are attributes, names, and the sizes of units. */
+/* keep.c - what is seen to after each step; proofs written as attributes are asked again. */
 #include "rewrite/keep.h"
 
 #include "ir/settle.h"
 #include "rewrite/lift.h"
+#include "rewrite/pin.h"
 
 /* The loops of a unit that carry a proof. */
 typedef struct Proofs {
@@ -62,71 +63,13 @@ static const TdUnit *keep_proofs(TdRewrite *r, const TdProg *p, const TdUnit *u)
   return u;
 }
 
-/* A search for a size in the types and loop bounds of a unit. */
-typedef struct SizeUse {
-  const char *name;
-  bool found;
-} SizeUse;
-
-static bool is_other_size(void *ud, const TdExpr *e) {
-  SizeUse *k = ud;
-  k->found |= e->kind == TD_EXPR_SIZE && e->u.name == k->name;
-  return !k->found;
-}
-
-static void look_type(SizeUse *k, const TdType *t) {
-  if (!t || (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT)) return;
-  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], is_other_size, k);
-  look_type(k, t->elem);
-}
-
-static bool look_stmt(void *ud, const TdStmt *s) {
-  SizeUse *k = ud;
-  look_type(k, s->type);
-  for (int i = 0; s->kind == TD_STMT_FOR && i < 2; i++) td_walk_expr(s->expr[i], is_other_size, k);
-  return !k->found;
-}
-
-/* Whether a size shapes u: what the printed form has elsewhere only would load as a number. */
-static bool is_shaping(TdRewrite *r, const TdUnit *u, const char *name) {
-  SizeUse k = {name, false};
-  for (size_t i = 0; i < u->nparam; i++) look_type(&k, u->param[i].type);
-  td_walk_stmt(r->session->ctx, u->body, look_stmt, &k);
-  return k.found;
-}
-
-/* u without size i, which has its value everywhere; what was assumed of it holds. */
-static const TdUnit *pin_size(TdRewrite *r, const TdUnit *u, size_t i) {
-  TdUnit *copy = td_unit_copy(r->store, u);
-  TdSize *size = td_arena_copy(r->store->arena, u->size, u->nsize * sizeof *size);
-  const TdExpr **fact = td_arena_copy(r->store->arena, u->assert_, u->nassert * sizeof *fact);
-  TdSubst sub = td_subst_new(r->store);
-  SizeUse k = {u->size[i].name, false};
-  td_subst_size(&sub, k.name, td_util_const(r, u->size[i].value));
-  copy->nassert = 0;
-  for (size_t n = 0; n < u->nassert; n++, k.found = false)
-    if (td_walk_expr(u->assert_[n], is_other_size, &k)) fact[copy->nassert++] = u->assert_[n];
-  for (size_t n = i; n + 1 < u->nsize; n++) size[n] = u->size[n + 1];
-  copy->nsize--;
-  copy->size = size;
-  copy->assert_ = fact;
-  copy->body = td_subst_in_stmt(&sub, u->body);
-  return copy;
-}
-
-/* u without the sizes that shape it no more. */
-static const TdUnit *pin_sizes(TdRewrite *r, const TdUnit *u) {
-  for (size_t i = u->nsize; i-- > 0;)
-    if (u->size[i].known && !is_shaping(r, u, u->size[i].name)) u = pin_size(r, u, i);
-  return u;
-}
-
 const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p) {
   for (size_t i = 0; p != r->prog && i < p->nunit; i++) {
     const TdUnit *u = p->unit[i], *old = td_prog_unit(r->prog, u->sym);
     if (!u->body) continue;
+    if (!old || old->body != u->body) u = td_pin_choices(r, p, u);
     if (!old || old->body != u->body)
-      p = td_prog_with(p, td_lift_tidy(r, td_settle_names(r->store, pin_sizes(r, u))));
+      p = td_prog_with(p, td_lift_tidy(r, td_settle_names(r->store, td_pin_sizes(r, u))));
     p = td_prog_with(p, keep_proofs(r, p, p->unit[i]));
   }
   return td_prog_prune(p);

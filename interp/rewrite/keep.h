@@ -6,8 +6,9 @@
 #include "rewrite/prim.h"
 
 /* p, made by a step from r->prog, with the loop attributes that are proofs (parallel, dep) dropped
- * where they hold no more, which is noted; print names settled; sizes that are in no type or loop
- * bound any more pinned to their values; units in order. */
+ * where they hold no more, which is noted; conditions that sizes alone decide gone; print names
+ * settled; sizes that are in no type or loop bound any more pinned to their values; units in order.
+ */
 const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p);
 
 #endif

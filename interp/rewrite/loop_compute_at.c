@@ -144,12 +144,8 @@ static const TdProg *merge(const TdMove *m) {
     p = inner->nkid == 1 ? inner->kid[0] : NULL;
   }
   inner = td_subst_in_stmt(&sub, inner);
-  bool declares = false;
-  for (uint32_t i = 0; i < inner->nkid; i++)
-    declares |= inner->kid[i]->kind == TD_STMT_LOCAL || inner->kid[i]->kind == TD_STMT_GET ||
-                inner->kid[i]->kind == TD_STMT_SLOT;
-  const TdStmt *after =
-      declares ? td_shrink_moved(m, &inner, 1) : td_shrink_moved(m, inner->kid, inner->nkid);
+  const TdStmt *after = td_util_declares(inner) ? td_shrink_moved(m, &inner, 1)
+                                                : td_shrink_moved(m, inner->kid, inner->nkid);
   TdAsk q = td_util_ask(r, m->unit);
   const TdStmt *before = td_edit_slice(r->store, m->block, m->from, m->to + 1);
   TdVerdict v = td_deps_order(&q, before, after, map, n);

@@ -156,10 +156,7 @@ static const TdStmt *merged_body(TdRewrite *r, const TdPlace *at, size_t n) {
     td_subst_expr(&sub, at[i].stmt->sym, td_util_var(r, at[0].stmt->sym));
     const TdStmt *body = td_for_body(at[i].stmt);
     if (i) body = td_subst_in_stmt(&sub, body);
-    bool declares = false;
-    for (uint32_t k = 0; k < body->nkid; k++)
-      declares |= body->kid[k]->kind == TD_STMT_LOCAL || body->kid[k]->kind == TD_STMT_GET;
-    if (i && declares) {
+    if (i && td_util_declares(body)) {
       td_vec_push(r->store->arena, &list, body);
       continue;
     }

@@ -138,29 +138,36 @@ static const TdStmt *make_nest(const Split *s, const TdExpr *groups, bool guarde
   return td_stmt_with_attrs(r->store, outer, td_attrs_keep(a, s->loop->attrs, "b"));
 }
 
-/* Where the tail begins, behind `whole` groups; a range that may end before it begins has none. */
-static const TdExpr *tail_begin(const Split *s, const TdExpr *whole) {
+/* Whether the range of the loop never ends before it begins. */
+static bool is_forward(const Split *s) {
   TdRewrite *r = s->r;
-  TdArena *a = r->store->arena;
-  const TdExpr *begin = td_for_lo(s->loop);
-  const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
-  const TdExpr *forward =
-      td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session), begin, td_for_hi(s->loop));
   TdAsk q = td_util_ask(r, s->unit);
-  if (td_range_holds(&q, s->loop, forward, false) == TD_YES) return lo;
-  return td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);
+  const TdExpr *forward = td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session),
+                                      td_for_lo(s->loop), td_for_hi(s->loop));
+  return td_range_holds(&q, s->loop, forward, false) == TD_YES;
 }
 
-/* The iterations that whole groups leave, as a loop of their own over a copy of the body. */
+/* The iterations that whole groups leave, as a loop of their own over a copy of the body. Where the
+ * range may end before it begins, so may the groups: the tail begins no earlier than the loop. */
 static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
   TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
   const TdStmt *body = td_util_copy(r, s->unit, td_for_body(s->loop));
   TdSym v = td_util_loop_var(r, s->unit, td_text_fmt(r->arena, "%s_t", s->loop->sym->name));
   TdSubst u = td_subst_new(r->store);
   td_subst_expr(&u, s->loop->sym, td_util_var(r, v));
   body = td_subst_in_stmt(&u, body);
-  const TdStmt *tail = td_stmt_for(r->store, v, tail_begin(s, whole), td_for_hi(s->loop),
-                                   s->loop->step, body, s->loop->loc);
+  const TdExpr *begin = td_for_lo(s->loop);
+  const TdExpr *lo = value_at(s, td_lin_times(r->session, a, whole, s->factor));
+  bool forward = is_forward(s), varies = td_util_varies(begin) || td_util_varies(lo);
+  if (!forward && varies) lo = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);
+  if (!forward && !varies) {
+    const TdExpr *inside =
+        td_expr_op2(a, TD_OP_LE, td_type_bool(r->session), begin, td_util_var(r, v));
+    body = td_util_block1(r, td_stmt_if(r->store, inside, body, NULL, s->loop->loc));
+  }
+  const TdStmt *tail =
+      td_stmt_for(r->store, v, lo, td_for_hi(s->loop), s->loop->step, body, s->loop->loc);
   return td_stmt_with_attrs(r->store, tail, s->loop->attrs);
 }
 

@@ -23,13 +23,9 @@ static const TdStmt *instance(TdRewrite *r, const TdPlace *at, const TdExpr *v, 
 /* Adds a body to a list: its statements, or a block when it declares names that copies would
  * repeat. */
 static void add_instance(TdRewrite *r, const TdStmt *body, const TdStmt ***list, size_t *n) {
-  bool declares = false;
-  for (uint32_t i = 0; i < body->nkid; i++)
-    declares |= body->kid[i]->sym && body->kid[i]->kind != TD_STMT_CALL &&
-                body->kid[i]->kind != TD_STMT_FOR;
   const TdStmt **all = TD_NEWN(r->store->arena, const TdStmt *, *n + body->nkid + 1);
   for (size_t i = 0; i < *n; i++) all[i] = (*list)[i];
-  if (declares)
+  if (td_util_declares(body))
     all[(*n)++] = body;
   else
     for (uint32_t i = 0; i < body->nkid; i++) all[(*n)++] = body->kid[i];

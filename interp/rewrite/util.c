@@ -189,6 +189,14 @@ const TdStmt *td_util_reloop(TdRewrite *r, const TdStmt *s, TdSym v, const TdExp
   return copy;
 }
 
+bool td_util_declares(const TdStmt *block) {
+  for (uint32_t i = 0; i < block->nkid; i++)
+    if (block->kid[i]->kind == TD_STMT_LOCAL || block->kid[i]->kind == TD_STMT_GET ||
+        block->kid[i]->kind == TD_STMT_SLOT)
+      return true;
+  return false;
+}
+
 const TdStmt *td_util_block1(TdRewrite *r, const TdStmt *s) {
   return td_stmt_block(r->store, &s, 1, s->loc);
 }

@@ -62,6 +62,8 @@ bool td_util_leaves_by_break(const TdStmt *s);
 /* Loop s with other bounds, step, variable, body; the rest (uid, attributes) as it was. */
 const TdStmt *td_util_reloop(TdRewrite *r, const TdStmt *s, TdSym v, const TdExpr *lo,
                              const TdExpr *hi, int64_t step, const TdStmt *body);
+/* Whether a block declares something that lasts to its end. */
+bool td_util_declares(const TdStmt *block);
 /* A block of one statement. */
 const TdStmt *td_util_block1(TdRewrite *r, const TdStmt *s);
 /* s with attribute x set. */

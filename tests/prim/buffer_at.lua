@@ -199,6 +199,36 @@ prim.twins("a written array and an iteration that may end", {
     end}, {i32[5]}
   end, no = 3, yes = 9, step = {"buffer_at", "A", "i"}, code = "break",
 })
+prim.twins("a local that may have no values yet", {
+  of = function(filled)
+    return tide.kernel {A = i32[4][4], C = i32[4][4], function(A, C)
+      local B = i32[4][4]()
+      if filled then B:set(7) end
+      local T = i32[4][4](7)
+      for i, j in grid(4, 4) do
+        if filled then
+          T[i][j] = A[i][j] * 2
+          C[i][j] = T[i][j] - T[i][0]
+        else
+          B[i][j] = A[i][j] * 2
+          C[i][j] = B[i][j] - B[i][0]
+        end
+      end
+    end}, {i32[4][4], i32[4][4]}
+  end, no = false, yes = true, step = {"buffer_at", "B", "j"}, code = "unwritten",
+  yes_step = {"buffer_at", "T", "j"},
+})
+prim.accepted("a local without a first value that is read there", {
+  of = function(z)
+    local N = z.N or 4
+    return tide.kernel {A = i32[N][N], C = i32[N], function(A, C)
+      local s = i32[N]()
+      for i = 0, N - 1 do s[i] = 0 end
+      for i, j in grid(N, N) do s[i] = s[i] + A[i][j] end
+      for i = 0, N - 1 do C[i] = s[i] end
+    end}, {i32[N][N], i32[N]}
+  end, step = {"buffer_at", "s", "i#2"}, has = {"local s_i = s[i]"}, other = {{N = 1}},
+})
 prim.twins("an array that the loop does not use", {
   of = function(used)
     return tide.kernel {A = i32[5], B = i32[5], function(A, B)

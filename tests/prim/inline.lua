@@ -140,6 +140,24 @@ prim.accepted("what the callee assumes of sizes is assumed of the caller's", {
   end, step = {"inline", "f"}, has = {"tide.assume(M % 4 == 0)"}, other = {{M = 12}},
 })
 
+prim.accepted("a size that no shape tells is the caller's of that name", {
+  of = function(z)
+    local N = z.N or 4
+    local f = tide.kernel {a = i32[8], function(a)
+      for i = 0, N - 1 do a[i] = a[i] + 1 end
+    end}
+    return tide.kernel {name = "top", A = i32[8], B = i32[N], function(A, B)
+      f(A)
+      for j = 0, N - 1 do B[j] = A[j] end
+    end}, {i32[8], i32[N]}
+  end, step = {"inline", "f"}, has = {"for i = 0, N - 1 do"}, other = {{N = 1}, {N = 8}},
+})
+prim.refused("a size that nothing tells", {
+  of = function()
+    local n = tide.size "n"
+    local f = tide.kernel {a = i32[8], function(a) for i = 0, n - 1 do a[i] = i end end}
+    return tide.kernel {name = "top", A = i32[8], function(A) f(A) end}, {i32[8]}
+  end, step = {"inline", "f"}, code = "size"})
 prim.twins("a return before the end", {
   of = function(early)
     local f = tide.kernel {a = i32[4], function(a)

@@ -37,6 +37,14 @@ prim.accepted("one loop, two arrays, names given", {
 prim.accepted("three dimensions", {
   of = shape.cube, step = {"split", "y", 2}, other = {{P = 1, Q = 5, R = 2}},
 })
+prim.accepted("a range that may be empty, cut", {
+  of = function(z)
+    local N = z.N or 9
+    return tide.kernel {A = i32[N + 4], function(A)
+      for i = 1, N - 2 do A[i] = A[i] + i end
+    end}, {i32[N + 4]}
+  end, step = {"split", "i", 3, {tail = "cut"}}, other = {{N = 0}, {N = 1}, {N = 2}, {N = 8}},
+})
 prim.accepted("a loop with a step and a lower bound", {
   of = function(z)
     local N = z.N or 11

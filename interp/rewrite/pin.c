@@ -1,0 +1,154 @@
+/* pin.c - choices and sizes that a program does not depend on any more. */
+#include "rewrite/pin.h"
+
+/* A choice that sizes alone decide: a condition, or a min or max in a bound. */
+typedef struct Choice {
+  const TdUnit *unit;
+  const TdStmt *at;
+  const TdExpr *extreme; /* NULL: it is the condition of `at` */
+  int64_t value;         /* of the condition, or whether the first operand is less or equal */
+} Choice;
+
+/* x <= y. */
+static const TdExpr *at_most(TdRewrite *r, const TdExpr *x, const TdExpr *y) {
+  return td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), x, y);
+}
+
+static bool look_extreme(void *ud, const TdExpr *e) {
+  Choice *k = ud;
+  int64_t x, y;
+  bool extreme = e->kind == TD_EXPR_OP && (e->op == TD_OP_MIN || e->op == TD_OP_MAX);
+  if (!extreme || td_util_varies(e) || !td_unit_value(k->unit, e->kid[0], &x) ||
+      !td_unit_value(k->unit, e->kid[1], &y))
+    return true;
+  k->extreme = e;
+  k->value = x <= y;
+  return false;
+}
+
+static bool look_choice(void *ud, const TdStmt *s) {
+  Choice *k = ud;
+  bool found = s->kind == TD_STMT_IF && !td_util_varies(s->expr[0]) &&
+               td_unit_value(k->unit, s->expr[0], &k->value);
+  for (int i = 0; s->kind == TD_STMT_FOR && i < 2 && !found; i++)
+    found = !td_walk_expr(s->expr[i], look_extreme, k);
+  if (found) k->at = s;
+  return !found;
+}
+
+/* That cond is `truth`, as an expression. */
+static const TdExpr *as_fact(TdRewrite *r, const TdExpr *cond, bool truth) {
+  TdArena *a = r->store->arena;
+  bool less = cond->kind == TD_EXPR_OP && (cond->op == TD_OP_LT || cond->op == TD_OP_LE);
+  if (truth) return cond;
+  if (!less) return td_expr_op(a, TD_OP_NOT, cond->type, &cond, 1, cond->loc);
+  return td_expr_op2(a, cond->op == TD_OP_LT ? TD_OP_LE : TD_OP_LT, cond->type, cond->kid[1],
+                     cond->kid[0]);
+}
+
+/* An expression in the place of another one. */
+typedef struct Exchange {
+  const TdExpr *old, *now;
+} Exchange;
+
+static const TdExpr *exchange(void *ud, const TdExpr *e) {
+  const Exchange *x = ud;
+  return e == x->old ? x->now : e;
+}
+
+/* The body of k's unit with a bound that has the operand chosen. */
+static const TdStmt *choose_operand(TdRewrite *r, const Choice *k) {
+  bool least = k->extreme->op == TD_OP_MIN;
+  Exchange x = {k->extreme, k->extreme->kid[least == (k->value != 0) ? 0 : 1]};
+  const TdExpr *bound[2];
+  for (int i = 0; i < 2; i++) {
+    bound[i] = td_walk_map_expr(r->store->arena, k->at->expr[i], exchange, &x);
+    if (bound[i] != k->at->expr[i])
+      bound[i] = td_lin_simplify(r->session, r->store->arena, bound[i]);
+  }
+  const TdStmt *now = td_stmt_with_exprs(r->store, k->at, bound, 2);
+  return td_edit_replace(r->store, k->unit->body, k->at->uid, &now, 1);
+}
+
+/* The body of k's unit with the arm that is taken for its condition. */
+static const TdStmt *choose_arm(TdRewrite *r, const Choice *k) {
+  const TdStmt *arm = k->value ? k->at->kid[0] : k->at->nkid > 1 ? k->at->kid[1] : NULL;
+  bool scope = arm && td_util_declares(arm);
+  const TdStmt *const *now = scope ? &arm : arm ? arm->kid : NULL;
+  size_t n = scope ? 1 : arm ? arm->nkid : 0;
+  return td_edit_replace(r->store, k->unit->body, k->at->uid, now, n);
+}
+
+const TdUnit *td_pin_choices(TdRewrite *r, const TdProg *p, const TdUnit *u) {
+  for (;;) {
+    Choice k = {.unit = u};
+    td_walk_stmt(r->session->ctx, u->body, look_choice, &k);
+    if (!k.at) return u;
+    TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = p, .unit = u};
+    const TdExpr *e = k.extreme;
+    const TdExpr *fact = as_fact(r, e ? at_most(r, e->kid[0], e->kid[1]) : k.at->expr[0], k.value);
+    bool known = td_range_holds(&q, k.at, fact, false) == TD_YES;
+    u = td_unit_with_body(r->store, u, e ? choose_operand(r, &k) : choose_arm(r, &k));
+    if (!known) u = td_util_assume(r, u, fact);
+    r->used_value |= !known;
+    p = td_prog_with(p, u);
+  }
+}
+
+/* A search for a size in the types and loop bounds of a unit. */
+typedef struct SizeUse {
+  const char *name;
+  bool found;
+} SizeUse;
+
+static bool is_other_size(void *ud, const TdExpr *e) {
+  SizeUse *k = ud;
+  k->found |= e->kind == TD_EXPR_SIZE && e->u.name == k->name;
+  return !k->found;
+}
+
+static void look_type(SizeUse *k, const TdType *t) {
+  if (!t || (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT)) return;
+  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], is_other_size, k);
+  look_type(k, t->elem);
+}
+
+static bool look_stmt(void *ud, const TdStmt *s) {
+  SizeUse *k = ud;
+  look_type(k, s->type);
+  for (int i = 0; s->kind == TD_STMT_FOR && i < 2; i++) td_walk_expr(s->expr[i], is_other_size, k);
+  return !k->found;
+}
+
+/* Whether a size shapes u: what the printed form has elsewhere only would load as a number. */
+static bool is_shaping(TdRewrite *r, const TdUnit *u, const char *name) {
+  SizeUse k = {name, false};
+  for (size_t i = 0; i < u->nparam; i++) look_type(&k, u->param[i].type);
+  td_walk_stmt(r->session->ctx, u->body, look_stmt, &k);
+  return k.found;
+}
+
+/* u without size i, which has its value everywhere; what was assumed of it holds. */
+static const TdUnit *pin_size(TdRewrite *r, const TdUnit *u, size_t i) {
+  TdUnit *copy = td_unit_copy(r->store, u);
+  TdSize *size = td_arena_copy(r->store->arena, u->size, u->nsize * sizeof *size);
+  const TdExpr **fact = td_arena_copy(r->store->arena, u->assert_, u->nassert * sizeof *fact);
+  TdSubst sub = td_subst_new(r->store);
+  SizeUse k = {u->size[i].name, false};
+  td_subst_size(&sub, k.name, td_util_const(r, u->size[i].value));
+  copy->nassert = 0;
+  for (size_t n = 0; n < u->nassert; n++, k.found = false)
+    if (td_walk_expr(u->assert_[n], is_other_size, &k)) fact[copy->nassert++] = u->assert_[n];
+  for (size_t n = i; n + 1 < u->nsize; n++) size[n] = u->size[n + 1];
+  copy->nsize--;
+  copy->size = size;
+  copy->assert_ = fact;
+  copy->body = td_subst_in_stmt(&sub, u->body);
+  return copy;
+}
+
+const TdUnit *td_pin_sizes(TdRewrite *r, const TdUnit *u) {
+  for (size_t i = u->nsize; i-- > 0;)
+    if (u->size[i].known && !is_shaping(r, u, u->size[i].name)) u = pin_size(r, u, i);
+  return u;
+}

@@ -1,0 +1,15 @@
+/* pin.h - what depends on sizes in a way that the printed form would not load back becomes what it
+ * is at their values. */
+#ifndef TD_PIN_H
+#define TD_PIN_H
+
+#include "rewrite/util.h"
+
+/* u, of p, with the choices made that sizes alone decide: conditions, and min and max in bounds.
+ * What does not follow from what is known of the sizes is assumed. */
+const TdUnit *td_pin_choices(TdRewrite *r, const TdProg *p, const TdUnit *u);
+
+/* u with the sizes that are in no type or loop bound replaced by their values. */
+const TdUnit *td_pin_sizes(TdRewrite *r, const TdUnit *u);
+
+#endif
