@@ -68,7 +68,7 @@ function G:element(tensor)
 end
 
 -- Tensors whose elements have one of some kinds.
-function G:of_kind(list, kind)
+local function of_kind(list, kind)
   local found = {}
   for _, x in ipairs(list) do
     if x.type.kind == kind then found[#found + 1] = x end
@@ -81,7 +81,7 @@ local numbers = {int = {"0", "1", "2", "3", "7", "-1", "-4", "100"},
 
 -- A literal, loop variable, local or element of a kind.
 function G:leaf(kind)
-  local tensors, locals = self:of_kind(self.tensors, kind), self:of_kind(self.locals, kind)
+  local tensors, locals = of_kind(self.tensors, kind), of_kind(self.locals, kind)
   local which = random(10)
   if which <= 2 then return {text = pick(numbers[kind]), kind = kind, w = 8} end
   if which <= 4 and kind == "int" and #self.vars > 0 then
@@ -93,7 +93,8 @@ function G:leaf(kind)
     local x = pick(locals)
     return {text = x.name, kind = kind, w = x.type.w, type = x.type}
   end
-  if #tensors == 0 or self.leaves > 2 then return {text = pick(numbers[kind]), kind = kind, w = 8} end
+  if #tensors == 0 or self.leaves > 2 then return {text = pick(numbers[kind]), kind = kind, w = 8}
+    end
   self.leaves = self.leaves + 1
   local x = pick(tensors)
   local e = {text = self:element(x), kind = kind, w = x.type.w, type = x.type}
@@ -270,7 +271,8 @@ end
 
 function statements.grid(g, body, depth)
   local a, b, m, n = g:name "i", g:name "i", random(1, 4), random(1, 4)
-  local node = {text = ("for %s, %s in tide.grid(%d, {1, %d}) do"):format(a, b, m, n + 1), last = "end"}
+  local node = {text = ("for %s, %s in tide.grid(%d, {1, %d}) do"):format(a, b, m, n + 1), last =
+    "end"}
   node.body = g:inside(function(inner)
     g.vars[#g.vars + 1] = {name = a, lo = 0, hi = m - 1}
     g.vars[#g.vars + 1] = {name = b, lo = 1, hi = n}
@@ -303,7 +305,8 @@ end
 function statements.tensor(g, body)
   local t = scalar_type(pick(kinds[g.mode]))
   local x = {name = g:name "w", type = t, shape = {random(1, 5)}}
-  body[#body + 1] = {text = ("local %s = %s[%d](%s)"):format(x.name, t.text, x.shape[1], g:value(t))}
+  body[#body + 1] = {text = ("local %s = %s[%d](%s)"):format(x.name, t.text, x.shape[1],
+    g:value(t))}
   g.tensors[#g.tensors + 1] = x
 end
 
@@ -336,7 +339,8 @@ function statements.call(g, body)
   body[#body + 1] = {text = ("callee(%s, i16(%s))"):format(row, g:expr("int", 1).text)}
 end
 
-local simple = {"store", "store", "store", "assign", "declare", "swap", "operator", "tensor", "view",
+local simple = {"store", "store", "store", "assign", "declare", "swap", "operator", "tensor",
+  "view",
   "set", "call"}
 local compound = {"for", "for", "for", "if", "if", "while", "grid"}
 
@@ -348,7 +352,8 @@ end
 
 -- A generator over fresh parameters.
 local function new(mode, params)
-  local g = setmetatable({mode = mode, names = 0, leaves = 0, vars = {}, locals = {}, params = params,
+  local g = setmetatable({mode = mode, names = 0, leaves = 0, vars = {}, locals = {}, params =
+    params,
     tensors = {table.unpack(params)}, most = mode == "fixed" and 18 or MOST_BITS}, G)
   return g
 end

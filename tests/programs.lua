@@ -4,7 +4,6 @@
 --   p.done()                      -- instead of t.done(): all again in a new process
 -- What is compared: the reference run, the compiled run, the Lua function itself (k:native, unless
 -- p.foreign or p.close says otherwise), and the printed form, which loads back to the same text.
-local tide = require "tide"
 local t = require "tap"
 
 local p = {}

@@ -9,15 +9,19 @@ local r = {}
 
 local prelude = [[
 local tide = require "tide"
-local i8, i16, i32, i64, u8, u16, u64 = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.u16, tide.u64
+local i8, i16, i32, i64, u8, u16, u64 = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.u16,
+  tide.u64
 local f32, f64, bool, index, grid = tide.f32, tide.f64, tide.bool, tide.index, tide.grid
-local int, uint, fixed, reduction, matmul = tide.int, tide.uint, tide.fixed, tide.reduction, tide.matmul
+local int, uint, fixed, reduction, matmul = tide.int, tide.uint, tide.fixed, tide.reduction,
+  tide.matmul
 local N, zero, none, text, list, yes = 8, 0, nil, "abc", {1, 2, at = {3}}, true
 local T, S = tide.tensor(i32[4], {1, 2, 3, 4}), tide.state(i32[4], 0)
 local function add(x, y) return x + y end
 local function loop(x) return loop(x) end
-local add4 = tide.kernel {X = i32[4], Y = i32[4], function(X, Y) for i = 0, 3 do Y[i] = X[i] + 1 end end}
-local read4 = tide.kernel {X = i32[4], Y = i32[4], Z = i32[1], function(X, Y, Z) Z[0] = X[0] + Y[0] end}
+local add4 = tide.kernel {X = i32[4], Y = i32[4], function(X, Y) for i = 0, 3 do Y[i] = X[i] + 1
+  end end}
+local read4 = tide.kernel {X = i32[4], Y = i32[4], Z = i32[1], function(X, Y, Z) Z[0] = X[0] +
+  Y[0] end}
 local set4 = tide.kernel {X = i32[4], n = i32, function(X, n) for i = 0, 3 do X[i] = n end end}
 local send = tide.kernel {Z = tide.stream(i32), function(Z) Z:put(1) end}
 ]]
@@ -48,7 +52,8 @@ local function rows(list, wrap)
       local text, line, col = place(wrap(bad))
       t.ok(line, "the row has no place")
       local e = t.fails(function() run(text) end,
-        {kind = row.kind or "usage", code = code, file = "case" .. runs + 1, line = line, col = col})
+        {kind = row.kind or "usage", code = code, file = "case" .. runs + 1, line = line, col =
+          col})
       if row.help then t.has(e.help, row.help) end
       local passed, why = pcall(run, wrap(good))
       t.ok(passed, "the twin is refused: " .. tostring(why))
@@ -59,7 +64,8 @@ end
 -- Bodies of a kernel over A = i8[8], B = i32[8], F = f32[8], M = i32[4][4], n = i32, x = f32.
 function r.bodies(list)
   rows(list, function(body)
-    return prelude .. "return tide.kernel {A = i8[8], B = i32[8], F = f32[8], M = i32[4][4], n = i32, "
+    return prelude ..
+      "return tide.kernel {A = i8[8], B = i32[8], F = f32[8], M = i32[4][4], n = i32, "
       .. "x = f32, j = index, function(A, B, F, M, n, x, j)\n" .. body .. "\nend}\n"
   end)
 end
@@ -67,7 +73,8 @@ end
 -- Bodies of the builder of a design.
 function r.builders(list)
   rows(list, function(body)
-    return prelude .. "local task = tide.task\nreturn tide.design(function(d)\n" .. body .. "\nend)\n"
+    return prelude .. "local task = tide.task\nreturn tide.design(function(d)\n" .. body ..
+      "\nend)\n"
   end)
 end
 

@@ -2,7 +2,7 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, f32, task = tide.i8, tide.i16, tide.i32, tide.f32, tide.task
+local i8, i16, i32, task = tide.i8, tide.i16, tide.i32, tide.task
 
 t.test("a producer and a consumer over S0", function()
   local M, P = 16, 4
@@ -136,7 +136,8 @@ t.test("ports inside a design", function()
       for j = 0, 5 do B[0][j] = Y[m]:get() end
     end}
   end, {check = false})
-  local A = tide.tensor(i32[4][4], {{1, 4, 9, 1000}, {2, 3, 10, 1000}, {1, 1, 1, 1000}, {0, 5, 6, 1000}})
+  local A = tide.tensor(i32[4][4], {{1, 4, 9, 1000}, {2, 3, 10, 1000}, {1, 1, 1, 1000}, {0, 5, 6,
+    1000}})
   local _, B = p.foreign(top, A, i32[2][6](0))
   t.eq(B:table(), {{1, 2, 3, 4, 9, 10}, {0, 1, 1, 1, 5, 6}})
 end)

@@ -45,7 +45,8 @@ t.test("functions that read, loop and branch", function()
     end
     return s
   end
-  local function most(A) local m = i32(-1000) for i = 0, #A - 1 do m = math.max(m, A[i]) end return m, #A end
+  local function most(A) local m = i32(-1000) for i = 0, #A - 1 do m = math.max(m, A[i]) end
+    return m, #A end
   local k = check(function(A, B)
     B[0] = sum(A, 0, N) - sum(A, 2, 5)
     for i = 1, 3 do B[i] = sum(A, 0, i) + i end
@@ -97,7 +98,8 @@ t.test("kernels: views and scalars as arguments, the same twice, nested", functi
     axpy(Y[0], i32[4](X[0] + X[1]), Y:slice {4, 8})
     for i = 0, 1 do axpy(i, X[i], X[1 - i]) end
   end}
-  local X, Y = tide.random(i32[2][4], 3, {lo = -9, hi = 9}), tide.random(i32[8], 4, {lo = -9, hi = 9})
+  local X, Y = tide.random(i32[2][4], 3, {lo = -9, hi = 9}), tide.random(i32[8], 4, {lo = -9, hi =
+    9})
   local x, y = X:copy(), Y:copy()
   local function plain(a, X, Y) for i = 0, 3 do Y[i] = Y[i] + a * X[i] end end
   for _, part in ipairs {{0, 4}, {1, 8, 2}} do

@@ -2,14 +2,17 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, i64, u8, bool = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.bool
+local i8, i16, i32, u8 = tide.i8, tide.i16, tide.i32, tide.u8
 local f32, f64, index = tide.f32, tide.f64, tide.index
 
 local N = 8
 local A = tide.random(i8[N], 1)
 
 -- Runs a kernel over A and eight results.
-local function run(fn) return select(2, p.same(tide.kernel {A = i8[N], B = i32[N], fn}, A, i32[N](0))):table() end
+local function run(fn)
+  local k = tide.kernel {A = i8[N], B = i32[N], fn}
+  return select(2, p.same(k, A, i32[N](0))):table()
+end
 
 t.test("literals, typed values and operators give locals their types", function()
   local b = run(function(A, B)
@@ -128,7 +131,8 @@ t.test("names that hide others", function()
 end)
 
 t.test("parameters and callees that share names with types, sizes and each other", function()
-  local tools = {scale = tide.kernel {A = i32[4], function(A) for i = 0, 3 do A[i] = A[i] * 2 end end}}
+  local tools = {scale = tide.kernel {A = i32[4], function(A) for i = 0, 3 do A[i] = A[i] * 2 end
+    end}}
   local M = 4
   local k = tide.kernel {A = i32[M], scale = i32, i8 = i32, M = i32, function(A, scale, i8, M)
     tools.scale(A)
@@ -222,7 +226,8 @@ end)
 
 t.test("more locals than one block holds", function()
   local lines = {}
-  for i = 1, 150 do lines[i] = ("B[%d] = f(A[%d], B[%d]) + f(A[0], A[1])"):format(i % 8, i % 7, i % 5) end
+  for i = 1, 150 do lines[i] = ("B[%d] = f(A[%d], B[%d]) + f(A[0], A[1])"):format(i % 8, i % 7, i
+    % 5) end
   local chunk = assert(load([[
     local tide = ...
     local function f(x, y) local z = x + y if z > 0 then return z - 1 else return i32(y) end end

@@ -148,7 +148,14 @@ end)
 t.test("a branch on constants keeps one arm", function()
   local flag, taps = false, {1, 2}
   local k = check(function(A, B)
-    if flag then B[0] = nosuch() elseif #taps == 2 then local x = A[1] B[0] = x else B[0] = A.bad end
+    if flag then
+      B[0] = taps.nosuch()
+    elseif #taps == 2 then
+      local x = A[1]
+      B[0] = x
+    else
+      B[0] = A.bad
+    end
     local x = A[2]
     B[1] = x
     B[2] = flag and A[0] or A[3]

@@ -86,7 +86,8 @@ t.test("designs: arguments, streams, tasks, their kernels", function()
     }
   end) --@ inline
   local text = tostring(top)
-  for _, part in ipairs {"bytes_per_cycle(8)", "lanes(2) min_depth(1) impl(srl)", "place(0, 1) autorun",
+  for _, part in ipairs {"bytes_per_cycle(8)", "lanes(2) min_depth(1) impl(srl)",
+    "place(0, 1) autorun",
     "partition(0, block, 2)", "cost(1, 2, 3)", "pipeline(1)", "--@ host", "latency(3)"} do
     t.has(text, part)
   end
@@ -97,7 +98,8 @@ t.test("comments that are no marks", function()
   local k = tide.kernel {A = i32[4], function(A)
     for i = 0, 3 do -- @ pipeline(1)
       A[i] = 1 --[[@ unroll(2)]]
-      local s = "--@ nothing(1)"
+      local s <const> = "--@ nothing(1)"
+      A[i] = #s
     end
     --- @ parallel
   end}

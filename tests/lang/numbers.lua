@@ -2,8 +2,9 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, i64, u8, u16, u32, u64 = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.u16, tide.u32, tide.u64
-local f16, bf16, f32, f64, bool = tide.f16, tide.bf16, tide.f32, tide.f64, tide.bool
+local i8, i16, i32, i64 = tide.i8, tide.i16, tide.i32, tide.i64
+local u16, u32, u64 = tide.u16, tide.u32, tide.u64
+local f16, bf16, f32, f64 = tide.f16, tide.bf16, tide.f32, tide.f64
 local int, uint, fixed, ufixed = tide.int, tide.uint, tide.fixed, tide.ufixed
 
 t.test("stores wrap or saturate at every width", function()
@@ -96,7 +97,8 @@ end)
 
 t.test("fixed point: exact sums and products, floor and nearest stores", function()
   local Q, N, W = fixed(8, 3), fixed(8, 3):with {rounding = "nearest"}, ufixed(12, 8)
-  local k = tide.kernel {A = Q[6], B = Q[6], S = fixed(10, 3)[6], P = fixed(20, 6)[6], R = Q[6], E = N[6],
+  local k = tide.kernel {A = Q[6], B = Q[6], S = fixed(10, 3)[6], P = fixed(20, 6)[6], R = Q[6], E
+    = N[6],
     U = W[6], I = i16[6], function(A, B, S, P, R, E, U, I)
       for i = 0, 5 do
         S[i] = A[i] + B[i]
@@ -110,7 +112,8 @@ t.test("fixed point: exact sums and products, floor and nearest stores", functio
     end}
   local A = tide.tensor(Q[6], {1.125, -3.5, 15.875, -16, 0.25, 2})
   local B = tide.tensor(Q[6], {2.25, 1.375, 15.875, -16, -0.125, 7})
-  local _, _, S, P, R, E, U, I = p.foreign(k, A, B, fixed(10, 3)[6](0), fixed(20, 6)[6](0), Q[6](0), N[6](0),
+  local _, _, S, P, R, E, U, I = p.foreign(k, A, B, fixed(10, 3)[6](0), fixed(20, 6)[6](0),
+    Q[6](0), N[6](0),
     W[6](0), i16[6](0))
   local function wrap(x) return (x + 16) % 32 - 16 end
   for i = 0, 5 do
@@ -166,7 +169,8 @@ t.test("intrinsics of tide and of math are the same", function()
   t.ok(x:equal(y))
   for i = 0, 3 do
     local v = A[i]
-    local want = math.exp(v) + math.log(math.abs(v) + 1) + math.sin(v) * math.cos(v) + math.floor(v) +
+    local want = math.exp(v) + math.log(math.abs(v) + 1) + math.sin(v) * math.cos(v) +
+      math.floor(v) +
       math.ceil(v) + math.max(v, 0.1) + math.sqrt(2)
     t.ok(math.abs(x[i] - want) < 1e-9)
   end

@@ -52,7 +52,8 @@ t.test("files, modules, dofile, loadfile, environments", function()
 end)
 
 t.test("CRLF, a byte order mark, tabs, no final newline, #!", function()
-  local text = head .. "local N = 4\nreturn tide.kernel {\n\tA = tide.i32[N], -- é\n\tfunction(A)\n"
+  local text = head ..
+    "local N = 4\nreturn tide.kernel {\n\tA = tide.i32[N], -- é\n\tfunction(A)\n"
     .. "\t\tfor i = 0, N - 1 do\n\t\t\tA[i] = A[i] * 2 + 1\n\t\tend\n\tend,\n}"
   check(dofile(file("crlf.lua", (text:gsub("\n", "\r\n")))))
   check(dofile(file("bom.lua", "\xEF\xBB\xBF" .. text)))
@@ -62,7 +63,8 @@ t.test("CRLF, a byte order mark, tabs, no final newline, #!", function()
 end)
 
 t.test("bytes that are no UTF-8, and long strings that look like code", function()
-  check(load(head .. "-- \xff\xfe\xc0 function(A) end\nlocal s = '\xff\x80' .. [==[function(A) A[0] = 9 end]==]\n"
+  check(load(head ..
+    "-- \xff\xfe\xc0 function(A) end\nlocal s = '\xff\x80' .. [==[function(A) A[0] = 9 end]==]\n"
     .. "return tide.kernel {A = tide.i32[4], " .. body .. "}")())
 end)
 
@@ -70,7 +72,8 @@ t.test("a line of a megabyte", function()
   local blanks = (" "):rep(1 << 20)
   check(load(head .. "return tide.kernel {A = tide.i32[4], " .. blanks .. body .. "}")())
   local e = t.fails(function()
-    load(head .. "return tide.kernel {A = tide.i32[4], " .. blanks .. "function(A) A[0] = nosuch end}", "=wide")()
+    load(head .. "return tide.kernel {A = tide.i32[4], " .. blanks ..
+      "function(A) A[0] = nosuch end}", "=wide")()
   end, {code = "undefined", line = 2})
   t.ok(#tostring(e) < 2000)
 end)

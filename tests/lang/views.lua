@@ -2,7 +2,7 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, i64, f32, f64, bool = tide.i8, tide.i16, tide.i32, tide.i64, tide.f32, tide.f64, tide.bool
+local i8, i32, i64, f32, bool = tide.i8, tide.i32, tide.i64, tide.f32, tide.bool
 
 local A = tide.random(i8[4][6], 2, {lo = -20, hi = 20})
 local M, N = 4, 6
@@ -130,7 +130,8 @@ t.test("conversions and copies", function()
 end)
 
 t.test("matmul and reduce", function()
-  local k = tide.kernel {A = i8[3][4], B = i8[4][2], C = i32[3][2], D = i64[3][2], R = i32[3], S = i32[4],
+  local k = tide.kernel {A = i8[3][4], B = i8[4][2], C = i32[3][2], D = i64[3][2], R = i32[3], S =
+    i32[4],
     function(A, B, C, D, R, S)
       C:set(tide.matmul(A, B))
       D:set(tide.matmul(A, B, {acc = i64}) + C)

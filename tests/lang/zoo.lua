@@ -4,7 +4,9 @@ local t = require "tap"
 
 local zoo = [=[
 local tide = require "tide"
-local i8, i16, i32, i64, u8, u16, u32, u64, bool, f16, bf16, f32, f64, index = tide.i8, tide.i16, tide.i32, tide.i64, tide.u8, tide.u16, tide.u32, tide.u64, tide.bool, tide.f16, tide.bf16, tide.f32, tide.f64, tide.index
+local i8, i16, i32, i64, u8, u16, u32, u64, bool, f16, bf16, f32, f64, index = tide.i8, tide.i16,
+  tide.i32, tide.i64, tide.u8, tide.u16, tide.u32, tide.u64, tide.bool, tide.f16, tide.bf16,
+    tide.f32, tide.f64, tide.index
 local large_1 = ...
 
 local n = tide.size "n"
@@ -153,7 +155,7 @@ local zoo = tide.design(function(d)
   local A = d:arg(i8[8])
   local Y = d:arg(i32[2 * P][4])
   local W, V = d:arg(i32[2][4]), d:arg(i32[2][4])
-  local s = d:stream(i32[4], {P, 2, depth = 2, block = true}) --@ lanes(2) min_depth(1) impl(srl) latency(1)
+  local s = d:stream(i32[4], {P, 2, depth = 2, block = true}) --@ lanes(2) min_depth(1) impl(srl)
   local q = d:stream(i8, {depth = 3})
   d.fill = tide.task { --@ place(0, 1) autorun
     map = {P, 2},

@@ -55,9 +55,11 @@ r.bodies {
   -- types
   {"extent", "local v = i32[§n](0)", "local v = i32[N](0)"},
   {"extent", "local v = i32[§-1](0)", "local v = i32[1](0)"},
-  {"extent", "for i = 0, 3 do local v = i32[i §+ 1](0) end", "for i = 0, 3 do local v = i32[N + 1](0) end"},
+  {"extent", "for i = 0, 3 do local v = i32[i §+ 1](0) end",
+    "for i = 0, 3 do local v = i32[N + 1](0) end"},
   {"extent", "local v = i32[§x](0)", "local v = i32[2](0)"},
-  {"rank", "local v = i32[1][1][1][1][1][1][1][1][§1](0)", "local v = i32[1][1][1][1][1][1][1][1](0)"},
+  {"rank", "local v = i32[1][1][1][1][1][1][1][1][§1](0)",
+    "local v = i32[1][1][1][1][1][1][1][1](0)"},
   {"width", "B[0] = §int(0)(1)", "B[0] = int(1)(0)"},
   {"width", "B[0] = int(§n)(1)", "B[0] = int(N)(1)"},
   {"width", "B[0] = §uint(1025)(1)", "B[0] = i32(uint(1024)(1))"},
