@@ -16,12 +16,14 @@ typedef struct Shard {
 } Shard;
 
 typedef struct Layouts {
-  const TdAsk *ask;
+  const TdProg *prog;
+  TdCtx *ctx;
   TdArena *arena;
   TdDiag *diag;
   const TdRun *run;
   uint32_t parallel; /* axes with more than one instance */
   TdMap at;          /* TdSym -> Shard * */
+  TdMap axes;        /* allreduce -> axes over which its operand is pending */
 } Layouts;
 
 static const Shard *find(const Layouts *l, TdSym sym) {
@@ -202,6 +204,7 @@ static bool tensor_shard(Layouts *l, const TdExpr *e, Shard *out) {
   if (!shard_of(l, e->kid[0], out)) return false;
   if (out->pending && out->op != (TdOp)e->reduce)
     return refuse_pending(l, out, e->loc, e->kid[0], "meets an allreduce by another operator");
+  if (out->pending) td_map_put(l->arena, &l->axes, (uint64_t)(uintptr_t)e, out->pending);
   out->pending = 0;
   return true;
 }
@@ -264,7 +267,7 @@ static bool check(Layouts *l, const TdStmt *s);
 
 /* A call: the callee's parameters are what is passed; parts that it leaves in locals are there. */
 static bool check_call(Layouts *l, const TdStmt *s) {
-  const TdUnit *u = td_prog_unit(l->ask->prog, s->sym);
+  const TdUnit *u = td_prog_unit(l->prog, s->sym);
   if (!u || u->kind != TD_UNIT_KERNEL) return true;
   for (uint32_t i = 0; i < s->nexpr; i++)
     if (s->expr[i]->kind == TD_EXPR_VIEW && s->expr[i]->type->kind == TD_T_TENSOR)
@@ -313,11 +316,10 @@ static bool check_kind(Layouts *l, const TdStmt *s) {
 }
 
 static bool check(Layouts *l, const TdStmt *s) {
-  TdCtx *c = td_affine_ctx(l->ask->affine);
-  td_ctx_tick(c, 1);
-  td_ctx_enter(c);
+  td_ctx_tick(l->ctx, 1);
+  td_ctx_enter(l->ctx);
   bool ok = check_kind(l, s);
-  td_ctx_leave(c);
+  td_ctx_leave(l->ctx);
   return ok;
 }
 
@@ -334,7 +336,7 @@ static Shard param_shard(const Layouts *l, const TdType *t, const char *layout) 
 }
 
 static bool check_run(Layouts *l, const TdUnit *design, const TdRun *r) {
-  const TdUnit *k = td_prog_unit(l->ask->prog, r->unit);
+  const TdUnit *k = td_prog_unit(l->prog, r->unit);
   bool any = false;
   if (!k || !k->body) return true;
   l->run = r;
@@ -354,10 +356,43 @@ static bool check_run(Layouts *l, const TdUnit *design, const TdRun *r) {
   return !any || check(l, k->body);
 }
 
-bool td_layouts_check(const TdAsk *q, TdDiag *d) {
-  TdArena *a = td_arena_scratch(td_affine_ctx(q->affine));
-  const TdUnit *u = td_prog_root(q->prog);
-  Layouts l = {.ask = q, .arena = a, .diag = d};
+/* Tells an allreduce its axes. */
+static const TdExpr *tell_axes(void *ud, const TdExpr *e) {
+  const Layouts *l = ud;
+  uint64_t axes;
+  if (!td_map_get(&l->axes, (uint64_t)(uintptr_t)e, &axes) || axes == e->axis) return e;
+  return td_expr_tensor(l->prog->store->arena, TD_OP_ALLREDUCE, e->type, e->kid, 1, (TdOp)e->reduce,
+                        (int)axes, e->loc);
+}
+
+/* Tells all allreduces of p their axes, but those around others that change. */
+static const TdProg *settle_once(const TdProg *p) {
+  TdCtx *c = p->store->session->ctx;
+  TdArena *a = td_arena_scratch(c);
+  TdDiag quiet = {.arena = a};
+  const TdUnit *u = td_prog_root(p);
+  Layouts l = {.prog = p, .ctx = c, .arena = a, .diag = &quiet};
+  for (size_t r = 0; r < u->nrun; r++) check_run(&l, u, &u->run[r]);
+  for (size_t i = 0; i < p->nunit && l.axes.n; i++) {
+    const TdStmt *body = p->unit[i]->body;
+    if (body) body = td_walk_map(p->store, body, tell_axes, &l);
+    if (body != p->unit[i]->body)
+      p = td_prog_with(p, td_unit_with_body(p->store, p->unit[i], body));
+  }
+  td_arena_free(a);
+  return p;
+}
+
+const TdProg *td_layouts_settle(const TdProg *p) {
+  for (const TdProg *next = settle_once(p); next != p; next = settle_once(p)) p = next;
+  return p;
+}
+
+bool td_layouts_check(const TdProg *p, TdDiag *d) {
+  TdCtx *c = p->store->session->ctx;
+  TdArena *a = td_arena_scratch(c);
+  const TdUnit *u = td_prog_root(p);
+  Layouts l = {.prog = p, .ctx = c, .arena = a, .diag = d};
   bool ok = true;
   for (size_t r = 0; r < u->nrun && ok; r++) ok = check_run(&l, u, &u->run[r]);
   td_arena_free(a);

@@ -126,11 +126,36 @@ uint32_t td_net_start(TdFollow *f, const TdUnit *u, const TdStmt *s) {
   return ok ? g : TD_NET_NONE;
 }
 
+uint32_t td_net_seat(const TdMeet *m, uint32_t inst) {
+  uint32_t lo = 0, hi = m->n;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (m->inst[mid] < inst)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < m->n && m->inst[lo] == inst ? lo : m->n;
+}
+
+/* Whether two instances of a run differ in these axes only. */
+static bool is_together(const TdInst *x, const TdInst *y, uint32_t axes) {
+  for (int d = 0; d < x->rank; d++)
+    if (!(axes >> d & 1) && x->id[d] != y->id[d]) return false;
+  return true;
+}
+
 uint32_t td_net_meet(TdFollow *f, const TdExpr *e) {
   TdNet *n = f->net;
   for (size_t i = 0; i < n->meet.n; i++)
-    if (n->meet.at[i].expr == e && n->meet.at[i].first == f->first) return (uint32_t)i;
-  td_vec_push(n->arena, &n->meet, ((TdMeet){e, f->first, f->of}));
+    if (n->meet.at[i].expr == e && td_net_seat(&n->meet.at[i], f->inst) < n->meet.at[i].n)
+      return (uint32_t)i;
+  const TdInst *me = &n->inst.at[f->inst];
+  uint32_t axes = e->axis ? e->axis : UINT32_MAX;
+  TD_VEC(uint32_t) all = {0};
+  for (uint32_t i = f->first; i < f->first + f->of; i++)
+    if (is_together(me, &n->inst.at[i], axes)) td_vec_push(n->arena, &all, i);
+  td_vec_push(n->arena, &n->meet, ((TdMeet){e, (uint32_t)all.n, all.at}));
   return (uint32_t)n->meet.n - 1;
 }
 

@@ -39,10 +39,11 @@ typedef struct TdInst {
   const TdMove *move;
 } TdInst;
 
-/* An allreduce of a run, where all its instances meet. */
+/* An allreduce of a run, where instances meet that differ only in the axes it combines over. */
 typedef struct TdMeet {
   const TdExpr *expr;
-  uint32_t first, n; /* instances */
+  uint32_t n;
+  const uint32_t *inst; /* ascending */
 } TdMeet;
 
 typedef struct TdNet {
@@ -65,6 +66,8 @@ TdNet *td_net_of(TdArena *a, const TdProg *p, TdDiag *d);
 const char *td_net_inst_name(TdArena *a, const TdNet *n, uint32_t inst);
 const char *td_net_chan_name(TdArena *a, const TdNet *n, uint32_t chan);
 
+/* The place of an instance among those of a meeting; m->n: it is none of them. */
+uint32_t td_net_seat(const TdMeet *m, uint32_t inst);
 /* The first statement by which an instance puts to a channel, or gets from it; NULL if none. */
 const TdStmt *td_net_stmt(const TdNet *n, uint32_t inst, uint32_t chan, bool put);
 

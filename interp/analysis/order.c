@@ -65,7 +65,7 @@ static void leave_out(TdOrder *o, uint32_t inst) {
   }
   for (size_t i = 0; i < o->net->meet.n; i++) {
     const TdMeet *m = &o->net->meet.at[i];
-    o->meet[i].open |= inst >= m->first && inst - m->first < m->n;
+    o->meet[i].open |= td_net_seat(m, inst) < m->n;
   }
 }
 
@@ -212,14 +212,14 @@ static void give(TdOrder *o, const TdStep *s) {
 }
 
 static void wake_all(TdOrder *o, const TdMeet *m) {
-  for (uint32_t i = 0; i < m->n; i++) wake(o, m->first + i);
+  for (uint32_t i = 0; i < m->n; i++) wake(o, m->inst[i]);
 }
 
 /* JOIN; false: it waits. */
 static bool join(TdOrder *o, uint32_t inst, uint32_t at) {
   const TdMeet *m = &o->net->meet.at[at];
   TdOrderMeeting *x = &o->meet[at];
-  bool *here = &x->here[inst - m->first];
+  bool *here = &x->here[td_net_seat(m, inst)];
   if (x->open) return true;
   if (!*here) {
     if (x->leaving) return false;
@@ -237,7 +237,7 @@ static void leave(TdOrder *o, uint32_t inst, uint32_t at) {
   const TdMeet *m = &o->net->meet.at[at];
   TdOrderMeeting *x = &o->meet[at];
   if (x->open) return;
-  x->here[inst - m->first] = false;
+  x->here[td_net_seat(m, inst)] = false;
   if (--x->leaving == 0) wake_all(o, m);
 }
 
@@ -341,10 +341,10 @@ static uint32_t first_running(const TdOrder *o, const TdGroup *g) {
 static uint32_t first_missing(const TdOrder *o, uint32_t inst, uint32_t meet) {
   const TdMeet *m = &o->net->meet.at[meet];
   const TdOrderMeeting *x = &o->meet[meet];
-  bool late = !x->here[inst - m->first];
+  bool late = !x->here[td_net_seat(m, inst)];
   uint32_t i = 0;
   while (x->here[i] != late) i++;
-  return m->first + i;
+  return m->inst[i];
 }
 
 uint32_t td_order_other(const TdOrder *o, uint32_t inst) {

@@ -40,7 +40,7 @@ static bool check_net(const TdNet *n, TdArena *keep, const char **open, TdDiag *
 
 bool td_streams_check(const TdAsk *q, const char **open, TdDiag *d) {
   const char *left = NULL;
-  if (!td_layouts_check(q, d)) return false;
+  if (!td_layouts_check(q->prog, d)) return false;
   TdArena *scratch = td_arena_scratch(td_affine_ctx(q->affine));
   const TdNet *n = td_net_of(scratch, q->prog, d);
   bool ok = n && check_net(n, q->arena, &left, d);

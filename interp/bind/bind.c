@@ -98,6 +98,12 @@ TdArena *td_bind_arena(lua_State *L) {
   return *box;
 }
 
+void td_bind_settop(lua_State *L, int top) {
+  for (int i = lua_gettop(L); i > top; i--)
+    if (luaL_testudata(L, i, CLASS_ARENA)) lua_closeslot(L, i);
+  lua_settop(L, top);
+}
+
 TdDiag td_bind_diag(TdArena *a) {
   return (TdDiag){.arena = a};
 }

@@ -233,14 +233,14 @@ static void find_data(lua_State *L, ModuleBox *box) {
   TdDiag d = td_bind_diag(a);
   if (push_given(L, box->prog, 1)) {
     if (!td_build_set_data(box->module, collect(L, a, box->prog, first), &d)) td_bind_raise(L, &d);
-    lua_settop(L, first - 1);
+    td_bind_settop(L, first - 1);
     return;
   }
   for (int small = 0; small < 2 && fits_bench(L, box->prog); small++) {
     TdDiag why = td_bind_diag(a);
     push_random_arguments(L, box->prog, small);
     bool ok = td_build_set_data(box->module, collect(L, a, box->prog, first), &why);
-    lua_settop(L, first - 1);
+    td_bind_settop(L, first - 1);
     if (ok) return;
     if (why.kind == TD_LIMIT) td_bind_raise(L, &why);
   }

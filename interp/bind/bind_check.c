@@ -18,7 +18,7 @@ void td_bind_check_design(lua_State *L, const TdProg *p) {
     lua_error(L);
   }
   lua_closeslot(L, -1);
-  lua_settop(L, unit);
+  td_bind_settop(L, unit);
 }
 
 int td_bind_check_again(lua_State *L) {

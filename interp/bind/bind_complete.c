@@ -241,5 +241,5 @@ void td_prompt_complete(lua_State *L, const char *text, size_t cursor, TdPromptI
   if (!complete_special(text, cursor, out) && !complete_string(L, text, cursor, out))
     complete_name(L, text, cursor, out);
   sort(out);
-  lua_settop(L, top);
+  td_bind_settop(L, top);
 }

@@ -196,6 +196,6 @@ bool td_prompt_run(lua_State *L, const char *text, size_t n) {
     }
   }
   fflush(stdout);
-  lua_settop(L, top);
+  td_bind_settop(L, top);
   return status == LUA_OK;
 }

@@ -119,7 +119,7 @@ static bool check_sharing(TdMachine *m, const TdFrame *f, const TdEvalArg *arg, 
 /* Starts the root: a design's instances, or one task for a kernel. */
 static bool start_root(TdMachine *m, TdFrame *f) {
   TdTask *t = TD_NEW(m->arena, TdTask);
-  *t = (TdTask){.machine = m, .base = f, .frame = f, .of = 1};
+  *t = (TdTask){.machine = m, .base = f, .frame = f};
   f->task = t;
   if (!td_frame_check(t, f)) return false;
   if (f->plan->unit->kind == TD_UNIT_DESIGN) return td_network_start(m, f);

@@ -112,7 +112,6 @@ struct TdTask {
   TdNetwork *network;    /* the design whose instance this is, or NULL */
   const TdRun *run;
   uint32_t who;     /* number in the network + 1 */
-  uint32_t nth, of; /* and among the instances of its run */
   int64_t id[TD_MAX_RANK];
   TD_VEC(TdCursor) stack;
   TD_VEC(TdHeld) held;

@@ -90,7 +90,7 @@ static bool make_network(TdMachine *m, TdFrame *f) {
     if (!count_instances(m, u, run, extent, &count)) return false;
     for (uint32_t i = 0; i < (uint32_t)count; i++, k++) {
       TdTask *t = &n->task[k];
-      *t = (TdTask){.run = run, .who = (uint32_t)k + 1, .nth = i, .of = (uint32_t)count};
+      *t = (TdTask){.run = run, .who = (uint32_t)k + 1};
       int64_t rest = i;
       for (int d = run->rank - 1; d >= 0; rest /= extent[d], d--) t->id[d] = rest % extent[d];
       make_instance(m, f, t, plan);

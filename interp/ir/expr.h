@@ -68,7 +68,7 @@ struct TdExpr {
   uint8_t kind;   /* TdExprKind */
   uint8_t op;     /* TdOp of OP and TENSOR */
   uint8_t reduce; /* of TENSOR: the TdOp that reduces */
-  uint8_t axis;   /* of TENSOR REDUCE */
+  uint8_t axis;   /* of TENSOR REDUCE; of ALLREDUCE the map's axes, one bit each, 0: all */
   bool implicit;  /* of CAST: prints as nothing */
   uint32_t nkid;
   TdLoc loc;

@@ -240,6 +240,18 @@ twins("what matmul contracts is cut otherwise", "layout-mismatch", function(axis
   end
 end, 1, 0)
 
+t.test("an allreduce combines over the axes in which its operand is pending", function()
+  local A, B = tide.random(i8[8][8], 1), tide.random(i8[8][8], 2)
+  local top = tide.design(function(d)
+    d.gemm = task { map = {2, 2, 4}, A = i8[8][8]:layout "S1S0", B = i8[8][8]:layout "S0S2",
+      C = i32[8][8]:layout "S1S2",
+      function(A, B, C) C:set(tide.allreduce(tide.matmul(A, B), "+")) end }
+  end)
+  local C = i32[8][8](0)
+  top:reference(A, B, C)
+  t.ok(C:equal(tide.matmul(A, B)))
+end)
+
 -- The parts of a product over axis 0, put through f before they are stored.
 local function parts(f)
   return function(d)
