@@ -34,6 +34,10 @@ SRC := $(sort $(filter-out interp/main.c,$(wildcard interp/*.c interp/*/*.c back
 OBJ := $(SRC:%.c=$(B)/%.o)
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
+FUZZ := $(B)/tests/fuzz/fuzz
+FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
+# Legality answers that tests/fuzz/wrap.c overrules, to measure refusals of what is right.
+FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop
 GROUPS := loop buf type task stream kernel
 PRIMS := $(sort $(basename $(notdir $(wildcard $(GROUPS:%=interp/rewrite/%_*.c)))))
 
@@ -83,12 +87,16 @@ $(UNIT): %: %.o $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) -o $@ $^ $(LUA_LIBS) $(LIBS)
 
+$(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
+	@echo 'ld $@'
+	$(Q)$(LINK) $(FUZZ_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
+
 $(HLS): $(B)/%: %.cpp $(B)/compile
 	@mkdir -p $(@D)
 	@echo 'c++ $<'
 	$(Q)$(COMPILE_HLS) $< -o $@
 
--include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d)
+-include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d)
 
 so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
 	@$(MAKE) CONFIG=so TCC=0 build/so/tide.so
@@ -97,7 +105,7 @@ so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
 demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and HLS C++
 	./$(TIDE) examples/02_gemm.lua
 
-test: all $(UNIT) $(HLS) ## all tests; T=parse: those whose path holds `parse`
+test: all $(UNIT) $(HLS) $(FUZZ) ## all tests; T=parse: those whose path holds `parse`
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
 
 test-full: RUNFLAGS += --no-skip
@@ -115,8 +123,11 @@ hostile: ## the tests of failing memory, in build/hostile
 bench: $(TIDE) ## time against the targets and the peers
 	@for f in tests/bench/*.lua; do LUA_PATH='tests/?.lua;;' ./$(TIDE) "$$f" || exit; done
 
-fuzz: $(TIDE) ## random schedules: N= how many, SEED= the first
-	./$(TIDE) tests/fuzz/run.lua $(N) $(SEED)
+fuzz: $(FUZZ) ## random schedules: N= accepted steps, SEED=, FROM= the case to go on with, OPTIONS=
+	./$(FUZZ) $(OPTIONS) $(or $(N),20000) $(or $(SEED),1) $(FROM)
+
+fuzz-plants: ## ten planted faults, each in a tree of its own: the fuzzer finds all of them
+	@$(LUA) tests/fuzz/plants.lua $(T)
 
 docs: $(TIDE) ## write build/docs/reference.md from the registry
 	@mkdir -p build/docs
@@ -149,5 +160,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz docs fresh install uninstall \
-  clean help
+.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz fuzz-plants docs fresh \
+  install uninstall clean help
