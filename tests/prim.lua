@@ -94,7 +94,8 @@ local function call(s, step) return s[step[1]](s, table.unpack(step, 2)) end
 
 -- States that c.step is accepted: can() agrees and changes nothing; the result prints as text that
 -- loads to itself, is proved to be the same program (c.level, strict by default; c.undecided: data
--- steers it), and computes the same here and at each of c.other sizes. Returns the schedule, and the names that were made.
+-- steers it), and computes the same here and at each of c.other sizes. Returns the schedule, and
+-- the names that were made.
 function prim.accept(c)
   local s, types, k = prepare(c)
   local text, log = tostring(s), s:log()
@@ -123,7 +124,9 @@ local of_names = " no-loop ambiguous-loop no-array ambiguous-array no-unit "
 -- Whether the primitive's own description lists a code.
 local function documented(name, code)
   for _, p in ipairs(tide.registry().primitives) do
-    if p.name == name then return (" " .. p.errors .. of_names):find(" " .. code .. " ", 1, true) end
+    if p.name == name then
+      return (" " .. p.errors .. of_names):find(" " .. code .. " ", 1, true)
+    end
   end
 end
 

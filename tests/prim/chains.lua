@@ -32,7 +32,7 @@ end
 function kernels.jacobi()
   local N, T = 6, 2
   return tide.kernel {A = f32[N][N], B = f32[N][N], function(A, B)
-    for s = 0, T - 1 do
+    for _ = 0, T - 1 do
       for i = 1, N - 2 do
         for j = 1, N - 2 do B[i][j] = A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] end
       end

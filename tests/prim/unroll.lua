@@ -2,7 +2,7 @@
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"
-local i32, grid = tide.i32, tide.grid
+local i32 = tide.i32
 local shape = prim.shape
 
 -- How often a part occurs in text.
