@@ -159,8 +159,9 @@ static bool divide_by_constant(TdCWriter *w, const TdExpr *e, TdPiece *p) {
     *p = td_cexpr_piece(w, TD_BIND_MUL, x.c > y.c ? x.c : y.c, "%s %s %s",
                         td_cexpr_operand(w, x, TD_BIND_MUL), div ? "/" : "%", y.text);
   } else if (div) {
-    *p =
-        td_cexpr_piece(w, TD_BIND_SHIFT, x.c, "%s >> %d", td_cexpr_operand(w, x, TD_BIND_SHIFT), n);
+    int most = x.c == TD_C_I32 ? 31 : 63;
+    *p = td_cexpr_piece(w, TD_BIND_SHIFT, x.c, "%s >> %d", td_cexpr_operand(w, x, TD_BIND_SHIFT),
+                        n < most ? n : most);
   } else {
     TdPiece kid[] = {x, td_cexpr_integer(w, (uint64_t)v - 1, false)};
     *p = td_cexpr_fill(w, TD_OP_BAND, td_ops[TD_OP_BAND].c_int, x.c > kid[1].c ? x.c : kid[1].c,

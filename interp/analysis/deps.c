@@ -47,9 +47,11 @@ static const TdLeaf *former(const Order *o, const TdLeaf *l) {
   return td_map_get(&o->find, leaf_key(uid, l->sub), &i) ? &o->old->at.at[i] : NULL;
 }
 
-/* Whether statement s is t after a rewrite. */
-static bool is_same_stmt(const TdStmt *s, const TdStmt *t) {
-  return s->sym == t->sym || s->uid == t->uid || s->origin == t->uid;
+/* How surely statement s is t after a rewrite: 2, it is; 1, it was copied from t, by this rewrite
+ * or by one before; 0, it is another. */
+static int sameness(const TdStmt *s, const TdStmt *t) {
+  if (s->sym == t->sym || s->uid == t->uid) return 2;
+  return s->origin == t->uid;
 }
 
 /* The expression that the map gives for old loop `v` at the statement `uid`, or NULL. */
@@ -69,12 +71,13 @@ static bool image_of(Order *o, Run *r, size_t depth, TdSys *sys) {
   const TdExpr *e = mapped(o, r->now->uid, loop->sym);
   r->expr[depth] = e;
   if (!e) {
-    for (size_t d = 0; d < r->now->nest->nloop; d++)
-      if (is_same_stmt(r->now->nest->loop[d]->stmt, loop)) {
-        r->form[depth] = td_sys_col(o->space->arena, (int32_t)d);
-        return true;
-      }
-    return false;
+    int best = 0;
+    for (size_t d = 0; d < r->now->nest->nloop; d++) {
+      int same = sameness(r->now->nest->loop[d]->stmt, loop);
+      if (same > best) r->form[depth] = td_sys_col(o->space->arena, (int32_t)d);
+      best = same > best ? same : best;
+    }
+    return best > 0;
   }
   TdEnv env = {.unit = o->q->unit};
   TdLower w = {.session = o->new->session,
@@ -106,7 +109,7 @@ static bool is_region_kept(const Run *r) {
     size_t old = r->was->nseen + k, now = r->now->nseen + k;
     TdAff f = r->form[old];
     if (f.n != 1 || f.c || f.m->coef != 1 || f.m->col != (int32_t)now ||
-        !is_same_stmt(r->now->nest->loop[now]->stmt, r->was->nest->loop[old]->stmt))
+        !sameness(r->now->nest->loop[now]->stmt, r->was->nest->loop[old]->stmt))
       return false;
   }
   return true;
@@ -203,11 +206,15 @@ static bool is_unchanged(const Run *x, const Run *y) {
 
 /* The cell of the present leaf of r that a former cell, declared in the subtree, has become. */
 static const TdCell *present_cell(const Run *r, const TdCell *was) {
+  const TdCell *found = NULL;
+  int best = 0;
   for (size_t k = 0; k < r->now->naccess; k++) {
     const TdCell *c = r->now->access[k].cell;
-    if (c->kind == was->kind && c->decl && is_same_stmt(c->decl, was->decl)) return c;
+    int same = c->kind == was->kind && c->decl ? sameness(c->decl, was->decl) : 0;
+    if (same > best) found = c;
+    best = same > best ? same : best;
   }
-  return NULL;
+  return found;
 }
 
 /* Whether two runs give the loops around a declaration the same former values when they agree in

@@ -83,6 +83,7 @@ typedef struct TdIrgen {
   TdMap data;       /* host handle -> TdSym of a constant, state or unit */
   TdStmts preamble; /* constants and states */
   TdStmts *out;     /* where statements go */
+  int inlined;      /* calls of Lua functions so far */
 } TdIrgen;
 
 /* irgen.c: failures, statements, blocks. */

@@ -78,11 +78,17 @@ static bool bind_parameter(TdIrgen *l, const TdAstLocal *p, TdVal v, bool lazy) 
   return td_irgen_bind_new(l, p, v);
 }
 
+#define MOST_INLINED 65536 /* calls in one unit */
+
 static bool check_call(TdIrgen *l, const TdFrame *f, const TdAstExpr *e, size_t nargs) {
   for (const TdFrame *i = l->frame; i; i = i->caller)
     if (i->fn == f->fn)
       return td_irgen_fail(l, "recursion", e->loc,
                            "a kernel cannot call a function that calls itself");
+  td_ctx_tick(l->session->ctx, 1);
+  if (++l->inlined > MOST_INLINED)
+    return td_diag_set(l->diag, TD_LIMIT, "inlined", e->loc, "more than %d calls are inlined",
+                       MOST_INLINED);
   if (f->source->is_vararg)
     return td_irgen_fail(l, "not-in-kernel", e->loc, "a function with '...' cannot be inlined");
   if (nargs >= f->source->params.n) return true;

@@ -143,6 +143,7 @@ static bool mark_last(TdIrgen *l, const TdAstStmt *s, size_t from) {
 }
 
 bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s) {
+  td_ctx_tick(l->session->ctx, 1);
   size_t from = l->out->n;
   return lower_any(l, s) && mark_last(l, s, from);
 }

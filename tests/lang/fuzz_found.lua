@@ -186,6 +186,22 @@ t.test("a size that is a whole extent is one in every extent", function()
   reloads(k)
 end)
 
+t.test("a copy made by an earlier step is not taken for its original", function()
+  local s = tide.schedule(tide.kernel {
+    B = tide.f32[8], C = tide.f32[1],
+    function(B, C)
+      for i = 0, 7 do
+        B[i] = 0.0
+        for j = 0, 7 do B[i] = tide.min(C[0], B[i]) end
+      end
+    end,
+  })
+  s:reorder("j", "i")
+  local ok, e = s:can("fuse", "i_1", "j")
+  t.ok(not ok)
+  t.eq(e.code, "dependence")
+end)
+
 t.test("facts of a step live as long as the program", function()
   local N = 8
   local k = tide.kernel {
