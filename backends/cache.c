@@ -16,7 +16,7 @@
 enum { STALE = 24 * 3600 };
 #define CAP ((int64_t)256 << 20)
 
-static bool fail(TdCache *c, const char *what, const char *path) {
+bool td_cache_fail(TdCache *c, const char *what, const char *path) {
   td_diag_set(c->diag, TD_USAGE, "cache", (TdLoc){0}, "%s %s: %s", what, path, strerror(errno));
   td_diag_help(c->diag, "TIDE_CACHE names the folder of compiled programs");
   return false;
@@ -33,20 +33,36 @@ static bool make_folder(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-bool td_cache_open(TdCache *c, TdArena *a, TdDiag *d) {
-  const char *own = getenv("TIDE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  *c = (TdCache){.arena = a, .diag = d};
-  char *path = own && *own       ? td_arena_strdup(a, own)
-               : cache && *cache ? td_text_fmt(a, "%s/tide", cache)
-                                 : td_text_fmt(a, "%s/.cache/tide", home ? home : "");
+/* Makes a folder that only this user may write to; what is wrong with it, or NULL. */
+static const char *make_own(char *path) {
   struct stat st;
-  if (!make_folder(path) || stat(path, &st) != 0) return fail(c, "cannot make", path);
-  if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH))) {
-    errno = EPERM;
-    return fail(c, "others may write to", path);
+  if (!make_folder(path) || stat(path, &st) != 0) return "cannot make";
+  if (st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))) return NULL;
+  errno = EPERM;
+  return "others may write to";
+}
+
+/* The value of an environment variable, or NULL when it is empty too. */
+static const char *value_of(const char *name) {
+  const char *v = getenv(name);
+  return v && *v ? v : NULL;
+}
+
+bool td_cache_open(TdCache *c, TdArena *a, TdDiag *d) {
+  const char *own = value_of("TIDE_CACHE"), *cache = value_of("XDG_CACHE_HOME"),
+             *home = value_of("HOME"), *temp = value_of("TMPDIR");
+  char *path = own     ? td_arena_strdup(a, own)
+               : cache ? td_text_fmt(a, "%s/tide", cache)
+               : home  ? td_text_fmt(a, "%s/.cache/tide", home)
+                       : NULL;
+  *c = (TdCache){.arena = a, .diag = d, .cap = CAP};
+  const char *wrong = path ? make_own(path) : "";
+  if (wrong && !own) {
+    path = td_text_fmt(a, "%s/tide-%ld", temp ? temp : "/tmp", (long)geteuid());
+    wrong = make_own(path);
   }
   c->folder = path;
-  return true;
+  return !wrong || td_cache_fail(c, wrong, path);
 }
 
 const char *td_cache_path(const TdCache *c, const char *key, size_t n, const char *suffix) {
@@ -66,7 +82,7 @@ static void remove_folder(void *path) {
 const char *td_cache_aside(TdCache *c) {
   char *path = td_text_fmt(c->arena, "%s/new-XXXXXX", c->folder);
   if (!mkdtemp(path)) {
-    fail(c, "cannot write to", c->folder);
+    td_cache_fail(c, "cannot write to", c->folder);
     return NULL;
   }
   td_arena_defer(c->arena, remove_folder, path);
@@ -105,13 +121,13 @@ static void evict(TdCache *c, const char *keep) {
   }
   if (dir) closedir(dir);
   if (found.n) qsort(found.at, found.n, sizeof *found.at, by_age);
-  for (size_t i = 0; i < found.n && sum > CAP; i++)
+  for (size_t i = 0; i < found.n && sum > c->cap; i++)
     if (strcmp(found.at[i].path, keep) != 0 && unlink(found.at[i].path) == 0)
       sum -= found.at[i].bytes;
 }
 
 bool td_cache_keep(TdCache *c, const char *from, const char *path) {
-  if (rename(from, path) != 0) return fail(c, "cannot write", path);
+  if (rename(from, path) != 0) return td_cache_fail(c, "cannot write", path);
   evict(c, path);
   return true;
 }

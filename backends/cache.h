@@ -1,5 +1,6 @@
 /* cache.h - a folder of things that were built, named by what they were built from: TIDE_CACHE, or
-   `tide` among the user's caches. Only the user may write to it; processes may share it. */
+   `tide` among the user's caches, or where those cannot be written one in TMPDIR. Only the user may
+   write to it; processes may share it. */
 #ifndef TD_CACHE_H
 #define TD_CACHE_H
 
@@ -9,10 +10,13 @@ typedef struct TdCache {
   TdArena *arena; /* of all paths */
   TdDiag *diag;
   const char *folder;
+  int64_t cap; /* bytes of files that may stay */
 } TdCache;
 
 /* Opens the folder, making it; false with d filled. */
 bool td_cache_open(TdCache *c, TdArena *a, TdDiag *d);
+/* Fills the diagnostic: what cannot be done with a path, and errno; returns false. */
+bool td_cache_fail(TdCache *c, const char *what, const char *path);
 /* The path of what is built from the n bytes at key. */
 const char *td_cache_path(const TdCache *c, const char *key, size_t n, const char *suffix);
 /* A new folder in it for what does not stay: removed, with the files in it, when a is freed. NULL

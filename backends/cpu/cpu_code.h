@@ -44,10 +44,6 @@ const char *const *td_cpu_cc_command(TdArena *a);
 /* The words that compile file `from` into the shared object `to` (both NULL: the flags alone). */
 const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to, int threads,
                                    const TdCpuInput *in);
-/* Runs a command (NULL-ended) as a process group of its own, its output to file `log`, for at most
-   so many seconds. 0: it ended well; 1: it failed; -1: it did not end, and d says why. */
-int td_cpu_cc_run(TdCtx *c, const char *const *command, const char *log, int seconds, TdDiag *d);
-
 /* cpu_cache.c: the shared object of a text, compiled unless it is in the folder, opened; it is
    closed with a. False with d filled. */
 bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdCpuCode *code,

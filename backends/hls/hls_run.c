@@ -1,12 +1,13 @@
 /* hls_run.c - the simulation of a kernel: its C++ compiled with Tide's headers into a program, kept
    in the folder of built things, and run on files of arguments. States are files between calls. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "backends/cache.h"
-#include "backends/child.h"
+#include "backends/compiler.h"
 #include "backends/hls/hls_option.h"
 #include "gen/version.h"
 
@@ -94,43 +95,48 @@ static TdText key_of(Job *j, const char *headers) {
   return key;
 }
 
-/* The compiler's first error, and the line of the program that it is about. */
-static bool complain(Job *j, const char *log) {
-  const char *said = td_cache_read_file(j->arena, log), *text = j->r->program;
-  if (!said) said = "";
-  const char *at = strstr(said, "error:"), *line = strstr(said, "program.cpp:");
-  if (!at) at = said;
-  td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0},
-              "the C++ compiler refused the program: %s",
-              td_arena_strndup(j->arena, at, strcspn(at, "\n")));
-  long n = line ? strtol(line + strlen("program.cpp:"), NULL, 10) : 0;
-  for (long i = 1; i < n && *text; i++) {
-    text += strcspn(text, "\n");
-    text += *text == '\n';
-  }
-  if (n > 0)
-    td_diag_note(j->diag, (TdLoc){0}, "line %ld of it: %.*s", n, (int)strcspn(text, "\n"), text);
-  return false;
+static const TdCompiler cxx = {"C++", "g++", "TIDE_CXX", COMPILE_SECONDS};
+
+/* Compiles `from`, which holds the program, to `to`. */
+static bool compile_aside(Job *j, const char *headers, const char *from, const char *to) {
+  const char *log = path(j, "log", "");
+  if (!td_cache_write_file(from, j->r->program))
+    return td_cache_fail(&j->cache, "cannot write", from);
+  TdChildEnd end =
+      td_compiler_run(td_arena_ctx(j->arena), &cxx, command(j, headers, from, to), log, j->diag);
+  return end == TD_CHILD_FAILED ? td_compiler_complain(&cxx, log, from, j->r->program, j->diag)
+                                : end == TD_CHILD_DONE;
 }
 
-/* Runs a command; false with the diagnostic filled unless it succeeds. `what` did not end well. */
-static bool run(Job *j, const char *const *word, const char *log, int seconds, const char *what) {
-  int status;
-  switch (td_child_run(td_arena_ctx(j->arena), word, log, seconds, &status)) {
-  case TD_CHILD_DONE: return true;
-  case TD_CHILD_ABSENT:
-    td_diag_set(j->diag, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", word[0],
-                strerror(status));
-    td_diag_help(j->diag, "install g++, or name a C++ compiler in TIDE_CXX");
+/* Finds the compiled program, or makes it. */
+static bool compile(Job *j) {
+  const char *headers = td_hls_files_headers(j->arena, j->diag);
+  if (!headers) return false;
+  TdText key = key_of(j, headers);
+  const char *kept = td_cache_path(&j->cache, key.at, key.n, ".hls");
+  const char *from = path(j, "program", ".cpp"), *to = path(j, "program", "");
+  if (!td_cache_has(&j->cache, kept) &&
+      !(compile_aside(j, headers, from, to) && td_cache_keep(&j->cache, to, kept)))
     return false;
+  j->r->file = td_arena_strdup(j->r->arena, kept);
+  return true;
+}
+
+/* Runs the compiled program on the files aside. */
+static bool simulate(Job *j) {
+  const char *const word[] = {j->r->file, j->folder, NULL};
+  const char *log = path(j, "log", "");
+  int status;
+  switch (td_child_run(td_arena_ctx(j->arena), word, log, RUN_SECONDS, &status)) {
+  case TD_CHILD_DONE: return true;
+  case TD_CHILD_ABSENT: errno = status; return td_cache_fail(&j->cache, "cannot run", j->r->file);
   case TD_CHILD_LATE:
-    return td_diag_set(j->diag, TD_LIMIT, "hls-time", (TdLoc){0}, "%s did not end within %d s",
-                       what, seconds);
+    return td_diag_set(j->diag, TD_LIMIT, "hls-time", (TdLoc){0},
+                       "the simulation did not end within %d s", RUN_SECONDS);
   case TD_CHILD_STOPPED:
     return td_diag_set(j->diag, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted");
-  default: break;
+  case TD_CHILD_FAILED: break;
   }
-  if (strcmp(what, "the compiler") == 0) return complain(j, log);
   const char *said = td_cache_read_file(j->arena, log);
   if (status > 128)
     td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
@@ -140,25 +146,6 @@ static bool run(Job *j, const char *const *word, const char *log, int seconds, c
                 "the simulation ended with status %d: %.200s", status, said ? said : "");
   td_diag_help(j->diag, "the reference run shows an index that is out of range: kernel:reference");
   return false;
-}
-
-/* Finds the compiled program, or makes it. */
-static bool compile(Job *j) {
-  const char *headers = td_hls_files_headers(j->arena, j->diag);
-  if (!headers) return false;
-  TdText key = key_of(j, headers);
-  const char *kept = td_cache_path(&j->cache, key.at, key.n, ".hls");
-  if (!td_cache_has(&j->cache, kept)) {
-    const char *from = path(j, "program", ".cpp"), *to = path(j, "program", "");
-    if (!td_cache_write_file(from, j->r->program))
-      return td_diag_set(j->diag, TD_USAGE, "cache", (TdLoc){0}, "cannot write %s", from);
-    if (!run(j, command(j, headers, from, to), path(j, "log", ""), COMPILE_SECONDS,
-             "the compiler") ||
-        !td_cache_keep(&j->cache, to, kept))
-      return false;
-  }
-  j->r->file = td_arena_strdup(j->r->arena, kept);
-  return true;
 }
 
 static bool write_input(Job *j, const char *name, const char *suffix, const char *text) {
@@ -202,11 +189,8 @@ static bool read_outputs(Job *j, const TdCallArg *arg) {
 bool td_hls_run_call(TdHlsRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
   (void)narg;
   Job j = {.r = r, .arena = td_arena_scratch(td_arena_ctx(r->arena)), .diag = d};
-  bool ok = open_job(&j) && (r->file || compile(&j)) && write_inputs(&j, arg);
-  if (ok) {
-    const char *const word[] = {r->file, j.folder, NULL};
-    ok = run(&j, word, path(&j, "log", ""), RUN_SECONDS, "the simulation") && read_outputs(&j, arg);
-  }
+  bool ok = open_job(&j) && (r->file || compile(&j)) && write_inputs(&j, arg) && simulate(&j) &&
+            read_outputs(&j, arg);
   td_arena_free(j.arena);
   return ok;
 }

@@ -137,6 +137,13 @@ static void test_folders(void) {
   chmod(folder, 0700);
   setenv("TIDE_CACHE", "/proc/no/such/folder", 1);
   is_text(attempt(61, &cc, NULL), "cache", "a folder that cannot be made");
+  unsetenv("TIDE_CACHE");
+  setenv("HOME", "/proc/no/such/home", 1);
+  setenv("TMPDIR", folder, 1);
+  is_text(attempt(62, &cc, NULL), "", "a home that cannot be written: the folder is in TMPDIR");
+  is_text(attempt(62, &cc, NULL), "", "and is found again");
+  setenv("XDG_CACHE_HOME", "/proc/no/such/cache", 1);
+  is_text(attempt(62, &cc, NULL), "", "a folder of caches that cannot be written");
   setenv("TIDE_CACHE", folder, 1);
 }
 

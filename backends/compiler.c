@@ -1,0 +1,53 @@
+/* compiler.c - the system's compilers as child processes, and what they complain of. */
+#include "backends/compiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cache.h"
+
+TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
+                           const char *log, TdDiag *d) {
+  int status;
+  TdChildEnd how = td_child_run(c, command, log, k->seconds, &status);
+  switch (how) {
+  case TD_CHILD_ABSENT:
+    td_diag_set(d, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", command[0],
+                strerror(status));
+    td_diag_help(d, "install %s, or name a %s compiler in %s", k->install, k->language,
+                 k->variable);
+    break;
+  case TD_CHILD_LATE:
+    td_diag_set(d, TD_LIMIT, "compiler-time", (TdLoc){0}, "%s did not end within %d s", command[0],
+                k->seconds);
+    break;
+  case TD_CHILD_STOPPED: td_diag_set(d, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted"); break;
+  default: break;
+  }
+  return how;
+}
+
+/* Line n of a text, counted from 1, without its end; *bytes is its length. */
+static const char *line_of(const char *text, long n, int *bytes) {
+  for (; n > 1 && *text; n--) {
+    text += strcspn(text, "\n");
+    text += *text == '\n';
+  }
+  *bytes = (int)strcspn(text, "\n");
+  return text;
+}
+
+bool td_compiler_complain(const TdCompiler *k, const char *log, const char *from, const char *text,
+                          TdDiag *d) {
+  const char *said = td_cache_read_file(d->arena, log);
+  if (!said) said = "";
+  const char *at = strstr(said, "error:"), *place = strstr(said, from);
+  if (!at) at = said;
+  td_diag_set(d, TD_BUG, "compiler-failed", (TdLoc){0}, "the %s compiler refused the program: %.*s",
+              k->language, (int)strcspn(at, "\n"), at);
+  long n = place && place[strlen(from)] == ':' ? strtol(place + strlen(from) + 1, NULL, 10) : 0;
+  int bytes;
+  const char *line = line_of(text, n, &bytes);
+  if (n > 0) td_diag_note(d, (TdLoc){0}, "line %ld of it: %.*s", n, bytes, line);
+  return false;
+}

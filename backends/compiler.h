@@ -1,0 +1,25 @@
+/* compiler.h - the system's compilers as child processes: run for a limited time, their first
+   complaint told with the line of the text that it is about. */
+#ifndef TD_COMPILER_H
+#define TD_COMPILER_H
+
+#include "backends/child.h"
+
+typedef struct TdCompiler {
+  const char *language; /* "C" */
+  const char *install;  /* what to install where there is none: "a C compiler" */
+  const char *variable; /* of the environment, names another: "TIDE_CC" */
+  int seconds;          /* the longest it may take */
+} TdCompiler;
+
+/* Runs a command of the compiler, its output to file `log`. Unless the compiler ended, well or with
+   an error, d is filled. */
+TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
+                           const char *log, TdDiag *d);
+
+/* Fills d with the first error in file `log` and the line of `text`, compiled from file `from`,
+   that it is about; returns false. */
+bool td_compiler_complain(const TdCompiler *k, const char *log, const char *from, const char *text,
+                          TdDiag *d);
+
+#endif
