@@ -17,7 +17,7 @@ MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 LUA_CFLAGS ?= -I/usr/include/lua5.4
 LUA_LIBS ?= -llua5.4
-LIBS := -lisl -lffi -lm -ldl
+LIBS := -lisl -lm -ldl
 ifeq ($(TCC),0)
 NO_TCC := -DTIDE_NO_TCC
 else

@@ -19,19 +19,48 @@ typedef struct Options {
   int argc;
   char **argv;
   int script; /* index of the script, or argc */
-  bool interactive, version, prompt_names, ignore_env, ran;
+  bool interactive, version, help, ignore_env, ran;
   int status;
 } Options;
 
-static void usage(void) {
-  fputs("usage: tide [options] [script [args]]\n"
-        "  -e code   run code           -l mod   require mod\n"
-        "  -i        prompt afterwards  -v       say versions\n"
-        "  -E        ignore LUA_ and TIDE_ environment variables\n"
-        "  -         run standard input --       end of options\n"
-        "verbs: doc check init (a file of that name: tide ./doc)\n"
-        "The script's folder is searched first by require.\n",
-        stderr);
+/* A word of the command line: an option (-x, or --name), or a verb. */
+typedef struct Word {
+  char letter;             /* 0: a verb */
+  const char *name, *args; /* NULL: none */
+  const char *summary;
+} Word;
+
+static const Word words[] = {
+    {'e', NULL, "code", "run code"},
+    {'l', NULL, "mod", "require mod"},
+    {'i', NULL, NULL, "prompt afterwards"},
+    {'E', NULL, NULL, "ignore LUA_ and TIDE_ environment variables"},
+    {'v', "version", NULL, "say the versions of Tide and of what it is made with"},
+    {'h', "help", NULL, "say this"},
+    {'-', NULL, NULL, "end of options"},
+    {0, "doc", NULL, "the reference page"},
+    {0, "check", "script [args]", "run a script, each step of its schedules checked"},
+    {0, "init", NULL, "files that editors and luacheck expect in a folder of designs"},
+};
+enum { WORDS = sizeof words / sizeof *words };
+
+static void usage(FILE *to) {
+  fputs("usage: tide [options] [script [args]]\n", to);
+  for (size_t i = 0; i < WORDS; i++) {
+    const Word *w = &words[i];
+    char shown[32];
+    const char *args = w->args ? w->args : "";
+    if (!w->letter)
+      snprintf(shown, sizeof shown, "%s %s", w->name, args);
+    else if (w->name)
+      snprintf(shown, sizeof shown, "-%c --%s %s", w->letter, w->name, args);
+    else
+      snprintf(shown, sizeof shown, "-%c %s", w->letter, args);
+    fprintf(to, "  %-20s %s\n", shown, w->summary);
+  }
+  fputs("'-' is the script on standard input; a script named like a verb is ./doc.\n"
+        "require searches the script's folder first.\n",
+        to);
 }
 
 /* Adds "dir/?.lua" in front of package.path. */
@@ -85,9 +114,10 @@ static void open_libraries(lua_State *L, bool ignore_env) {
   lua_settop(L, 2);
 }
 
-static void print_version(void) {
+static void print_version(lua_State *L) {
   printf("Tide %s%s%s  %s  %s\n", TIDE_VERSION, *TIDE_COMMIT ? " " : "", TIDE_COMMIT, LUA_RELEASE,
-         td_prompt_libraries());
+         td_prompt_libraries(L));
+  lua_pop(L, 1);
 }
 
 /* Prints the error value on top of the stack. */
@@ -191,29 +221,38 @@ static bool option_value(const Options *o, int *i, const char **value) {
   return *value != NULL;
 }
 
+/* The option that an argument spells: -x, -xvalue where it takes a value, or --name; or NULL. */
+static const Word *find_option(const char *a) {
+  for (size_t i = 0; i < WORDS; i++) {
+    const Word *w = &words[i];
+    bool named = w->name && a[1] == '-' && strcmp(a + 2, w->name) == 0;
+    if (w->letter && (named || (w->letter == a[1] && (!a[2] || w->args)))) return w;
+  }
+  return NULL;
+}
+
 /* Finds the script and the flags that must be known first; false on bad usage. */
 static bool scan(Options *o) {
-  int i = 1;
   const char *value;
-  for (; i < o->argc && o->argv[i][0] == '-' && o->argv[i][1]; i++) {
+  bool more = true;
+  int i = 1;
+  for (; more && i < o->argc && o->argv[i][0] == '-' && o->argv[i][1]; i++) {
     const char *a = o->argv[i];
-    if (strcmp(a, "--") == 0) {
-      i++;
-      break;
+    const Word *w = find_option(a);
+    if (!w) {
+      fprintf(stderr, "tide: no option '%s'\n", a);
+      return false;
     }
-    switch (a[1]) {
-    case 'i': o->interactive = true; break;
-    case 'v': o->version = true; break;
-    case 'E': o->ignore_env = true; break;
-    case 'h': return false;
-    case 'e':
-    case 'l':
-      o->ran |= a[1] == 'e';
-      if (!option_value(o, &i, &value)) return false;
-      continue;
-    default: fprintf(stderr, "tide: no option '%s'\n", a); return false;
+    o->interactive |= w->letter == 'i';
+    o->version |= w->letter == 'v';
+    o->help |= w->letter == 'h';
+    o->ignore_env |= w->letter == 'E';
+    o->ran |= w->letter == 'e';
+    more = w->letter != '-';
+    if (w->args && !option_value(o, &i, &value)) {
+      fprintf(stderr, "tide: '%s' takes %s\n", a, w->args);
+      return false;
     }
-    if (a[2]) return false;
   }
   o->script = i;
   return true;
@@ -249,9 +288,8 @@ static bool run_init(lua_State *L) {
 
 /* A verb of the command line is a function of the Lua module tide.cli. */
 static bool is_verb(const char *word) {
-  static const char *const verbs[] = {"doc", "check", "init"};
-  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-    if (strcmp(verbs[i], word) == 0) return true;
+  for (size_t i = 0; i < WORDS; i++)
+    if (!words[i].letter && strcmp(words[i].name, word) == 0) return true;
   return false;
 }
 
@@ -273,7 +311,7 @@ static int run_verb(lua_State *L, const Options *o) {
 }
 
 static int run_prompt(lua_State *L) {
-  if (isatty(STDIN_FILENO)) print_version();
+  if (isatty(STDIN_FILENO)) print_version(L);
   td_prompt_open(L);
   return td_repl_run(L);
 }
@@ -285,7 +323,7 @@ static int protected_main(lua_State *L) {
   open_libraries(L, o->ignore_env);
   make_arg(L, o);
   o->status = FAILED;
-  if (o->version) print_version();
+  if (o->version) print_version(L);
   if (!o->ignore_env && !run_init(L)) return 0;
   if (!run_options(L, o)) return 0;
   bool script = o->script < o->argc;
@@ -308,9 +346,10 @@ static int protected_main(lua_State *L) {
 
 int main(int argc, char **argv) {
   Options o = {.argc = argc, .argv = argv, .status = FAILED};
-  if (!scan(&o)) {
-    usage();
-    return USAGE;
+  bool good = scan(&o);
+  if (!good || o.help) {
+    usage(good ? stdout : stderr);
+    return good ? OK : USAGE;
   }
   lua_State *L = luaL_newstate();
   if (!L) {

@@ -16,8 +16,8 @@ int luaopen_tide(struct lua_State *L);
 
 typedef enum { TD_PROMPT_WHOLE, TD_PROMPT_MORE, TD_PROMPT_WRONG } TdPromptState;
 
-/* The libraries in use with their versions, for `tide -v`. */
-const char *td_prompt_libraries(void);
+/* Pushes and returns the libraries in use with their versions, for `tide -v`. */
+const char *td_prompt_libraries(struct lua_State *L);
 
 /* Makes tide's names global where Lua has none, and keeps inputs apart. */
 void td_prompt_open(struct lua_State *L);

@@ -23,6 +23,7 @@ struct TdLine {
   int in, out;
   bool is_able;   /* to edit, on this terminal */
   bool is_up;     /* the prompt is on the terminal and edited */
+  bool is_plain;  /* without colours */
   bool has_ghost; /* switched on */
   int watched;
   void (*ready)(void *ud);

@@ -18,6 +18,7 @@ TdLine *td_line_new(TdCtx *c, const TdLineHooks *hooks, int in, int out) {
   l->in = in;
   l->out = out;
   l->is_able = td_tty_is_able(in, out);
+  l->is_plain = !td_tty_has_colour();
   l->has_ghost = true;
   l->watched = -1;
   l->line = td_arena_new(c);

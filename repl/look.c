@@ -45,6 +45,7 @@ TdView td_look_view(TdLine *l, bool is_last) {
   size_t n = e ? e->n : l->draft.n;
   int room = l->screen.rows / 2;
   TdView v = {.cursor = l->draft.cursor,
+              .is_plain = l->is_plain,
               .draft = {.text = text,
                         .n = n,
                         .spans = highlight(l, text, n),

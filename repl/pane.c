@@ -13,7 +13,8 @@ typedef struct Pen {
   TdPane *pane;
   TdArena *arena;
   int cols, col;
-  bool is_cut;   /* at the margin text is dropped, not wrapped */
+  bool is_cut; /* at the margin text is dropped, not wrapped */
+  bool has_colour;
   TdStyle style; /* that the row ends in so far */
   size_t start;  /* of the row */
 } Pen;
@@ -24,7 +25,8 @@ static void set_style(Pen *p, TdStyle style) {
   if (style == p->style) return;
   p->style = style;
   td_text_puts(out, "\033[0");
-  if (*td_style_sgr(style)) td_text_putf(out, ";%s", td_style_sgr(style));
+  const char *sgr = td_style_sgr(style, p->has_colour);
+  if (*sgr) td_text_putf(out, ";%s", sgr);
   td_text_putc(out, 'm');
 }
 
@@ -147,7 +149,7 @@ static void put_ghost(Pen *p, const char *ghost) {
 TdPane td_pane_build(TdArena *a, const TdView *v, int cols) {
   static const size_t no_brace[2];
   TdPane pane = {.text = td_text_new(a)};
-  Pen p = {.pane = &pane, .arena = a, .cols = cols};
+  Pen p = {.pane = &pane, .arena = a, .cols = cols, .has_colour = !v->is_plain};
   put_block(&p, &v->draft, v->is_cursor_below ? SIZE_MAX : v->cursor, v->brace);
   if (v->ghost) put_ghost(&p, v->ghost);
   end_row(&p);

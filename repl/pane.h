@@ -20,6 +20,7 @@ typedef struct TdView {
   size_t cursor; /* offset in the draft, or in `below` */
   bool is_cursor_below;
   size_t brace[2];   /* offsets of a pair to show, when they differ */
+  bool is_plain;     /* without colours */
   const char *ghost; /* what could follow the draft, to its first newline; or NULL */
 } TdView;
 

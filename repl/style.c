@@ -6,11 +6,11 @@ void td_style_add(TdSpans *s, size_t at, size_t n, TdStyle style) {
   td_vec_push(s->arena, &s->spans, span);
 }
 
-const char *td_style_sgr(TdStyle style) {
-#define X(name, sgr) sgr,
-  static const char *const sgr_of[] = {
+const char *td_style_sgr(TdStyle style, bool has_colour) {
+#define X(name, sgr, plain) {plain, sgr},
+  static const char *const sgr_of[][2] = {
 #include "repl/style.def"
   };
 #undef X
-  return style < TD_STYLE_COUNT ? sgr_of[style] : "";
+  return style < TD_STYLE_COUNT ? sgr_of[style][has_colour] : "";
 }

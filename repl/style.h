@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 
-#define X(name, sgr) TD_STYLE_##name,
+#define X(name, sgr, plain) TD_STYLE_##name,
 typedef enum {
 #include "repl/style.def"
   TD_STYLE_COUNT
@@ -25,7 +25,7 @@ typedef struct TdSpans {
 /* Adds a span after those that are there. */
 void td_style_add(TdSpans *s, size_t at, size_t n, TdStyle style);
 
-/* SGR parameters of a style, empty for plain. */
-const char *td_style_sgr(TdStyle style);
+/* SGR parameters of a style, empty for plain; colours among them only if has_colour. */
+const char *td_style_sgr(TdStyle style, bool has_colour);
 
 #endif

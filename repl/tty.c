@@ -34,9 +34,13 @@ static struct {
 } tty;
 
 bool td_tty_is_able(int in, int out) {
-  const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-  return isatty(in) && isatty(out) && term && *term && strcmp(term, "dumb") != 0 &&
-         !(no_color && *no_color);
+  const char *term = getenv("TERM");
+  return isatty(in) && isatty(out) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool td_tty_has_colour(void) {
+  const char *no_color = getenv("NO_COLOR");
+  return !no_color || !*no_color;
 }
 
 bool td_tty_is_reflowing(void) {

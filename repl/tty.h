@@ -13,8 +13,11 @@ enum {
   TD_TTY_INTERRUPT = 16 /* SIGINT */
 };
 
-/* Whether in and out are one terminal that can be edited on: no TERM=dumb, no NO_COLOR. */
+/* Whether in and out are one terminal that can be edited on: no TERM=dumb. */
 bool td_tty_is_able(int in, int out);
+
+/* Whether colours are wanted: no NO_COLOR (https://no-color.org). */
+bool td_tty_has_colour(void);
 
 /* Whether rows wider than the window are wrapped anew when it shrinks. */
 bool td_tty_is_reflowing(void);

@@ -44,5 +44,8 @@ void td_cpu_reset(TdCpu *c);
 const TdCpuText *td_cpu_source(const TdCpu *c);
 /* TCC or CC. */
 TdTier td_cpu_tier(const TdCpu *c);
+/* cpu_tcc.c: "0.9.27", the libtcc that compiles in memory; NULL: Tide was built without. Owned by
+   a. */
+const char *td_cpu_tcc_version(TdArena *a);
 
 #endif

@@ -93,9 +93,14 @@ static void tell_waits(const TdCpuText *text, TdSession *s, const TdUnit *d,
   int told = run->blocked < 16 ? run->blocked : 16;
   for (int i = 0; i < told; i++) {
     const int64_t *w = run->wait[i];
-    td_diag_note(out, text->place[w[2]], "%s waits to %s %s (%" PRId64 " of %" PRId64 ")",
-                 instance_name(out->arena, d, &d->run[w[0]], w[1]), w[4] ? "put to" : "get from",
-                 stream_name(out->arena, s, d, w[3]), w[4], w[5]);
+    const char *who = instance_name(out->arena, d, &d->run[w[0]], w[1]);
+    const char *of = stream_name(out->arena, s, d, w[3] < 0 ? ~w[3] : w[3]);
+    if (w[3] < 0)
+      td_diag_note(out, text->place[w[2]], "%s waits for a free buffer of %s (%" PRId64 " in all)",
+                   who, of, w[5]);
+    else
+      td_diag_note(out, text->place[w[2]], "%s waits to %s %s (%" PRId64 " of %" PRId64 ")", who,
+                   w[4] ? "put to" : "get from", of, w[4], w[5]);
   }
   if (run->blocked > told)
     td_diag_note(out, (TdLoc){0}, "and %d more tasks wait", run->blocked - told);

@@ -11,6 +11,11 @@ bool td_cpu_tcc_is_there(void) {
   return false;
 }
 
+const char *td_cpu_tcc_version(TdArena *a) {
+  (void)a;
+  return NULL;
+}
+
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
   (void)a, (void)in, (void)code;
   td_diag_set(d, TD_UNSUPPORTED, "no-tcc", (TdLoc){0}, "this Tide was built without libtcc");
@@ -53,6 +58,21 @@ static bool add_foreign(TdArena *a, TCCState *s, const TdForeign *f, TdDiag *d) 
   if (symbol) return tcc_add_symbol(s, f->symbol, symbol) == 0;
   td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "%s is not in %s", f->symbol, f->library);
   return false;
+}
+
+/* libtcc has no function that tells its version: it is asked to compile it. */
+const char *td_cpu_tcc_version(TdArena *a) {
+  TCCState *s = tcc_new();
+  if (!s) return NULL;
+  tcc_set_options(s, "-nostdlib");
+  tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
+  const int *v = NULL;
+  if (tcc_compile_string(s, "int version = __TINYC__;") == 0 &&
+      tcc_relocate(s, TCC_RELOCATE_AUTO) == 0)
+    v = tcc_get_symbol(s, "version");
+  const char *text = v ? td_text_fmt(a, "%d.%d.%d", *v / 1000, *v / 100 % 10, *v % 100) : "unknown";
+  tcc_delete(s);
+  return text;
 }
 
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {

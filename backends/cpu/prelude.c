@@ -67,7 +67,8 @@ static const Entry entries[] = {
      "/* A stream of tokens, oldest at out; its number tells which it is. */\n"
      "struct td_ring { void *token; int64_t in, out, fill, depth, number; };\n"},
     {"td_pool", NULL,
-     "/* A stream of buffers, by their numbers: those that are full, and those that are free. */\n"
+     "/* A stream of buffers, by their numbers: those that are full, and those that are free (of\n"
+     "   which the ring's own number is ~number, so that who waits for one can be told). */\n"
      "struct td_pool { struct td_ring full, spare; void *data; };\n"},
     {"td_task", NULL,
      "/* Where a task goes on (-1: it ended), and what it waits for. */\n"
@@ -111,7 +112,7 @@ static const Entry entries[] = {
      "                         int64_t number) {\n"
      "  p->data = data;\n"
      "  td_open(&p->full, list, depth, number);\n"
-     "  td_open(&p->spare, list + depth, depth, number);\n"
+     "  td_open(&p->spare, list + depth, depth, ~number);\n"
      "  for (int64_t i = 0; i < depth; i++) td_give(&p->spare, i);\n"
      "}\n"},
     {"td_blocked", NULL,

@@ -15,7 +15,7 @@ void td_affine_set_budget(TdAffine *x, unsigned long steps);
  * TD_UNKNOWN, and the next one escapes. */
 void td_affine_abort(TdAffine *x);
 TdCtx *td_affine_ctx(const TdAffine *x);
-/* "isl 0.25": what answers. */
+/* What answers, as it names itself: "isl-0.25-GMP". */
 const char *td_affine_version(void);
 
 /* How many questions were asked, and how many of them reached isl. */

@@ -185,10 +185,7 @@ static int64_t cycles_of(Clock *k, const TdSchedStep *x) {
 /* The name of a row. */
 static const char *name_of(const Clock *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
-  if (s->kind == TD_STMT_FOR) {
-    bool nameless = strcmp(s->sym->name, "_") == 0 && !td_attrs_get(s->attrs, TD_ATTR_BAND);
-    return nameless ? "_" : td_cursor_spec(k->s->arena, k->s->prog, x->unit, s);
-  }
+  if (s->kind == TD_STMT_FOR) return td_cursor_spec(k->s->arena, k->s->prog, x->unit, s);
   if (s->kind == TD_STMT_WHILE) return "while";
   TdSym sym = s->kind == TD_STMT_SET ? s->expr[0]->sym : s->sym;
   return td_text_fmt(k->s->arena, "%s (%s)", sym->name, s->kind == TD_STMT_SET ? "set" : "fill");

@@ -39,6 +39,13 @@ static const char *what(TdArena *a, const TdOrder *o, const TdStep *s) {
   return td_net_chan_name(a, o->net, s->at);
 }
 
+/* "which holds 2/2", or, where a buffer is waited for, "1 in all: 0 full, 1 taken". */
+static const char *fill(TdArena *a, const TdOrder *o, const TdStep *s) {
+  long long depth = o->net->line.at[o->net->chan.at[s->at].line].depth, full = o->now.full[s->at];
+  if (s->kind != TD_MOVE_SLOT) return td_text_fmt(a, ", which holds %lld/%lld", full, depth);
+  return td_text_fmt(a, " (%lld in all: %lld full, %lld taken)", depth, full, depth - full);
+}
+
 /* Tells what an instance waits for. */
 static void note_wait(const TdOrder *o, TdDiag *d, uint32_t inst) {
   static const char *const how[] = {"to get from", "to put to", "for a free buffer of", "",
@@ -52,9 +59,7 @@ static void note_wait(const TdOrder *o, TdDiag *d, uint32_t inst) {
                  td_net_inst_name(d->arena, o->net, other), over ? ", which has ended" : "");
     return;
   }
-  const TdLine *l = &o->net->line.at[o->net->chan.at[s->at].line];
-  td_diag_note(d, s->stmt->loc, "%s waits %s %s, which holds %lld/%lld%s", name, how[s->kind], of,
-               (long long)o->now.full[s->at], (long long)l->depth,
+  td_diag_note(d, s->stmt->loc, "%s waits %s %s%s%s", name, how[s->kind], of, fill(d->arena, o, s),
                over ? ": the task at the other end has ended" : "");
 }
 

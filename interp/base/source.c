@@ -20,6 +20,17 @@ TdSources *td_sources_new(TdArena *a) {
   return s;
 }
 
+static bool is_newline(char c) {
+  return c == '\n' || c == '\r';
+}
+
+/* The bytes of the line end at s, as Lua counts lines: \n, \r, \r\n and \n\r are one each; 0: none.
+ */
+static size_t line_end(const char *s, size_t n) {
+  if (!n || !is_newline(*s)) return 0;
+  return n > 1 && is_newline(s[1]) && s[1] != *s ? 2 : 1;
+}
+
 uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, size_t n) {
   Source src = {.chunk = td_arena_strdup(s->arena, chunkname),
                 .text = td_arena_strndup(s->arena, text, n),
@@ -27,8 +38,11 @@ uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, s
   bool marked = *chunkname == '@' || *chunkname == '=';
   src.name = marked ? src.chunk + 1 : "[string]";
   td_vec_push(s->arena, &src.starts, 0);
-  for (size_t i = 0; i < n; i++)
-    if (text[i] == '\n') td_vec_push(s->arena, &src.starts, (uint32_t)(i + 1));
+  for (size_t i = 0; i < n;) {
+    size_t end = line_end(text + i, n - i);
+    i += end ? end : 1;
+    if (end) td_vec_push(s->arena, &src.starts, (uint32_t)i);
+  }
   src.code = src.text;
   src.ncode = n;
   td_vec_push(s->arena, &s->list, src);
@@ -72,9 +86,7 @@ const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size
   *n = 0;
   if (!src || !line || line > src->starts.n) return NULL;
   const char *at = src->text + src->starts.at[line - 1];
-  const char *end = memchr(at, '\n', (size_t)(src->text + src->n - at));
-  *n = (size_t)((end ? end : src->text + src->n) - at);
-  if (*n && at[*n - 1] == '\r') --*n;
+  while (at + *n < src->text + src->n && !is_newline(at[*n])) ++*n;
   return at;
 }
 

@@ -39,8 +39,8 @@ TdBind *td_bind_enter(lua_State *L);
 /* Pushes a fresh arena that is freed when the calling C function returns or fails (a to-be-closed
  * value). */
 TdArena *td_bind_arena(lua_State *L);
-/* lua_settop to a lower top, where arenas may lie above it: lua_settop of Lua 5.4.4 closes them with
- * a pointer into a stack that may have moved. */
+/* lua_settop to a lower top, where arenas may lie above it: lua_settop of Lua 5.4.4 closes them
+ * with a pointer into a stack that may have moved. */
 void td_bind_settop(lua_State *L, int top);
 /* A diagnostic to fill, whose strings live in arena a. */
 TdDiag td_bind_diag(TdArena *a);

@@ -44,10 +44,6 @@ bool td_prompt_quits(lua_State *L) {
   return quits;
 }
 
-const char *td_prompt_libraries(void) {
-  return td_affine_version();
-}
-
 /* Whether the input is a command, a question or a shell line, none of which is Lua. */
 static bool is_special(const char *text, size_t n) {
   while (n && isspace((unsigned char)*text)) text++, n--;
@@ -108,10 +104,8 @@ static void show_results(lua_State *L, int first) {
   lua_pushvalue(L, first);
   lua_setglobal(L, "_");
   for (int i = first; i <= top && i - first < ANSWERS; i++) {
-    char name[8];
-    snprintf(name, sizeof name, "_%d", i - first + 1);
     lua_pushvalue(L, i);
-    lua_setglobal(L, name);
+    lua_setglobal(L, lua_pushfstring(L, "_%d", i - first + 1));
   }
   TdText t = td_text_new(td_bind_arena(L));
   for (int i = first; i <= top; i++) {

@@ -92,6 +92,14 @@ static const char *cycle_from(TdMachine *m, const TdTask *t) {
   return td_text_str(&text);
 }
 
+/* ", which holds 1 of 2 tokens", or, where a buffer is waited for, how those there are are used. */
+static const char *fill(TdArena *a, const TdTask *t) {
+  const TdChannel *c = t->channel;
+  uint32_t full = c->full.n, cap = c->full.cap;
+  if (t->waits != TD_WAITS_SLOT) return td_text_fmt(a, ", which holds %u of %u tokens", full, cap);
+  return td_text_fmt(a, " (%u in all: %u full, %u taken)", cap, full, cap - full - c->free.n);
+}
+
 /* What t waits for. */
 static void note_task(TdMachine *m, const TdTask *t) {
   static const char *const how[] = {"", "to get from", "to put to", "for a free buffer of"};
@@ -108,8 +116,8 @@ static void note_task(TdMachine *m, const TdTask *t) {
                     : !other              ? ": no task is left to do its part"
                     : other->stack.n == 0 ? ": the task at the other end has ended"
                                           : "";
-  td_diag_note(m->diag, t->stopped->loc, "%s%s%s waits %s %s, which holds %u of %u tokens%s", name,
-               at, loops, how[t->waits], stream, c->full.n, c->full.cap, why);
+  td_diag_note(m->diag, t->stopped->loc, "%s%s%s waits %s %s%s%s", name, at, loops, how[t->waits],
+               stream, fill(m->arena, t), why);
 }
 
 /* What the streams hold that somebody waits at. */

@@ -111,7 +111,7 @@ struct TdTask {
   TdFrame *base, *frame; /* outermost and innermost */
   TdNetwork *network;    /* the design whose instance this is, or NULL */
   const TdRun *run;
-  uint32_t who;     /* number in the network + 1 */
+  uint32_t who; /* number in the network + 1 */
   int64_t id[TD_MAX_RANK];
   TD_VEC(TdCursor) stack;
   TD_VEC(TdHeld) held;

@@ -301,7 +301,7 @@ const char *td_cursor_spec(TdArena *a, const TdProg *p, const TdUnit *u, const T
   TdText t = td_text_new(a);
   if (u != td_prog_root(p)) td_text_putf(&t, "%s:", u->sym->name);
   if (strcmp(loop->sym->name, "_") == 0) {
-    td_text_puts(&t, band_of(loop));
+    td_text_puts(&t, band_of(loop) ? band_of(loop) : "_");
     return td_text_str(&t);
   }
   bool many = count_loops(a, u, loop->sym->name) > 1;

@@ -56,7 +56,7 @@ bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit
 bool td_cursor_unit(TdArena *a, const TdProg *p, const char *spec, const TdUnit **out, TdDiag *d);
 /* All loops of p as specs that name them, units in order, source order inside. */
 size_t td_cursor_list_loops(TdArena *a, const TdProg *p, const char *const **specs);
-/* The spec that names this loop of u. */
+/* The spec that names this loop of u; "_", which names none, for a loop `_` without a band. */
 const char *td_cursor_spec(TdArena *a, const TdProg *p, const TdUnit *u, const TdStmt *loop);
 
 #endif

@@ -250,6 +250,28 @@ const TdExpr *td_lin_simplify(TdSession *s, TdArena *a, const TdExpr *e) {
   return td_equal_expr(r, e) ? e : r;
 }
 
+/* Sorts the terms of x by the text of their atoms. */
+static void sort_terms(TdArena *a, TdLin *x) {
+  for (size_t i = 1; i < x->n; i++) {
+    TdTerm t = x->term[i];
+    const char *text = td_print_expr_str(a, t.atom);
+    size_t k = i;
+    for (; k && strcmp(td_print_expr_str(a, x->term[k - 1].atom), text) > 0; k--)
+      x->term[k] = x->term[k - 1];
+    x->term[k] = t;
+  }
+}
+
+const TdExpr *td_lin_sorted(TdSession *s, TdArena *a, const TdExpr *e) {
+  td_ctx_enter(s->ctx);
+  const TdExpr **kid = TD_NEWN(a, const TdExpr *, e->nkid);
+  for (uint32_t i = 0; i < e->nkid; i++) kid[i] = td_lin_sorted(s, a, e->kid[i]);
+  TdLin x = td_lin_of(s, a, e->nkid ? td_expr_with_kids(a, e, kid) : e);
+  sort_terms(a, &x);
+  td_ctx_leave(s->ctx);
+  return td_lin_expr(s, a, &x, e->loc);
+}
+
 bool td_lin_diff(TdSession *s, const TdExpr *x, const TdExpr *y, int64_t *d) {
   TdArena *a = td_arena_scratch(s->ctx);
   TdLin r = td_lin_add(s, a, td_lin_of(s, a, x), -1, td_lin_of(s, a, y));

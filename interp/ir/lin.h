@@ -29,6 +29,8 @@ bool td_lin_is_const(const TdLin *x, int64_t *v);
 bool td_lin_is_affine(const TdLin *x);
 /* The canonical expression of type index, owned by a. */
 const TdExpr *td_lin_expr(TdSession *s, TdArena *a, const TdLin *x, TdLoc loc);
+/* e in the one form that equal sums share: canonical, with terms in the order of their names. */
+const TdExpr *td_lin_sorted(TdSession *s, TdArena *a, const TdExpr *e);
 /* e in canonical form. */
 const TdExpr *td_lin_simplify(TdSession *s, TdArena *a, const TdExpr *e);
 /* Whether x - y is a constant, and which: equality that needs no facts about variables. */

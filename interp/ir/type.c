@@ -95,7 +95,7 @@ static const TdExpr *extent_of(TdSession *s, const TdExpr *e) {
   int64_t v;
   if (td_expr_is_const(e, &v)) return constant_extent(s, v);
   TdArena *scratch = td_arena_scratch(s->ctx);
-  const TdExpr *kept = intern_expr(s, td_lin_simplify(s, scratch, e));
+  const TdExpr *kept = intern_expr(s, td_lin_sorted(s, scratch, e));
   td_arena_free(scratch);
   return kept;
 }

@@ -60,7 +60,7 @@ static bool is_buffer(const Chain *c, const TdExpr *e) {
 /* A search for the moves between the buffer and arguments. */
 typedef struct Moves {
   Chain *c;
-  size_t n;
+  size_t in, out;
 } Moves;
 
 static bool look_move(void *ud, const TdStmt *s) {
@@ -72,7 +72,8 @@ static bool look_move(void *ud, const TdStmt *s) {
             (store && is_buffer(c, s->expr[0]) && is_argument(c, s->expr[1]));
   bool out = store && is_argument(c, s->expr[0]) && is_buffer(c, s->expr[1]);
   if (!in && !out) return true;
-  m->n++;
+  m->in += in;
+  m->out += out;
   c->move = s;
   c->gather = out;
   c->outer = local ? s->expr[0] : s->expr[in ? 1 : 0];
@@ -83,11 +84,17 @@ static bool look_move(void *ud, const TdStmt *s) {
 static bool find_move(Chain *c) {
   Moves m = {.c = c};
   td_walk_stmt(c->r->session->ctx, c->task->body, look_move, &m);
-  if (m.n == 1) return true;
+  if (m.in + m.out == 1) return true;
+  bool both = m.in && m.out;
   refuse(c, TD_ILLEGAL, "not-a-buffer", c->ask->array.stmt->loc,
-         m.n ? "is copied from or to an argument in several places"
-             : "is not copied from or to an argument, element by element");
-  if (!m.n) td_diag_help(c->r->diag, "buffer_at makes such a buffer");
+         both           ? "is both loaded from and stored to arguments, and a stream goes one way"
+         : m.in + m.out ? "is copied from or to an argument in several places"
+                        : "is not copied from or to an argument, element by element");
+  if (both)
+    td_diag_help(c->r->diag, "where the kernel sets '%s' before it reads it, buffer_at only stores",
+                 td_print_expr_str(c->r->arena, c->outer));
+  else if (!m.in && !m.out)
+    td_diag_help(c->r->diag, "buffer_at makes such a buffer");
   return false;
 }
 

@@ -393,6 +393,16 @@ t.test("published: correlation's pipeline of 260 additions fills anew for each r
   t.ok(math.abs(j.depth / 1847 - 1) < 0.02, j.depth)
 end)
 
+t.test("a loop that has neither a name nor a band is listed as it is written", function()
+  local k = tide.kernel {a = i32[8], function(a)
+    for _ = 0, 3 do
+      for i = 0, 7 do a[i] = a[i] + 1 end
+    end
+  end}
+  local loops = tide.schedule(k):estimate().loops
+  t.eq({loops[1].name, loops[2].name}, {"_", "i"})
+end)
+
 t.test("refused: what cannot be known", function()
   local M = tide.size "M"
   local k = tide.kernel {

@@ -120,4 +120,21 @@ t.test("a size that shares its name with a parameter stays a number", function()
   t.eq(select(2, p.same(k, 9, i32[4](0))):table(), {9, 9, 9, 9})
 end)
 
+t.test("equal extents make equal types, however they are written", function()
+  local M, N = tide.size "M", tide.size "N"
+  t.eq(i32[M + N], i32[N + M])
+  t.eq(i32[2 * M - N + 3][N], i32[3 - N + M + M][N])
+  t.eq(i32[(M + N) // 2 + N % 4], i32[N % 4 + (N + M) // 2])
+  t.ok(i32[M - N] ~= i32[N - M])
+  t.ok(i32[M + 2 * N] ~= i32[2 * M + N])
+  local k = tide.kernel {a = i32[M], b = i32[N], c = i32[M + N], function(a, b, c)
+    local d = i32[N + M](0)
+    for i = 0, #a - 1 do d[i] = a[i] end
+    for i = 0, #b - 1 do d[M + i] = b[i] end
+    c:set(d)
+  end}
+  local c = p.foreign(k, tide.tensor(i32[2], {1, 2}), tide.tensor(i32[1], {3}), i32[3](0))
+  t.ok(c)
+end)
+
 p.done()

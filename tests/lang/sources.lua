@@ -51,6 +51,20 @@ t.test("files, modules, dofile, loadfile, environments", function()
     .. "A[i] = A[i] * 2 + 1 end end}", "=env", "t", env)())
 end)
 
+t.test("an error in a file of any line ends names the line, and draws it alone", function()
+  local lines = {"local tide = require 'tide'", "", "return tide.kernel {", "  A = tide.i32[4],",
+    "  function(A)", "    A[0] = 1", "    A[4] = 2", "  end,", "}"}
+  for name, ending in pairs {lf = "\n", crlf = "\r\n", cr = "\r", lfcr = "\n\r"} do
+    local path = file("ends_" .. name .. ".lua", table.concat(lines, ending))
+    local e = t.fails(function() dofile(path) end,
+      {code = "index-range", file = path, line = 7, col = 7})
+    t.has(tostring(e), "\n     7 |     A[4] = 2\n       |       ^\n")
+    local bare = t.fails(function() dofile(file("bare_" .. name .. ".lua",
+      table.concat({"local tide = require 'tide'", "local x = 1", "return tide.kernel {x}"}, ending))) end)
+    t.eq({bare.line, bare.col}, {3, 13})
+  end
+end)
+
 t.test("CRLF, a byte order mark, tabs, no final newline, #!", function()
   local text = head ..
     "local N = 4\nreturn tide.kernel {\n\tA = tide.i32[N], -- é\n\tfunction(A)\n"

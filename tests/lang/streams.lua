@@ -327,6 +327,38 @@ twins("slots of a block stream", "deadlock", function(depth)
   end
 end, 1, 2)
 
+t.test("who waits for a free buffer is told how those there are are used", function()
+  local function build(d)
+    local s = d:stream(i32[N], {depth = 1, block = true})
+    d.a = task { function()
+      for _ in grid(N) do
+        local x, y = s:slot(), s:slot()
+        for i in grid(N) do x[i] = 1; y[i] = 2 end
+        s:put(x)
+        s:put(y)
+      end
+    end }
+    d.b = task { R = i32[N], function(R)
+      for _ in grid(2 * N) do
+        local x = s:get()
+        for i in grid(N) do R[i] = R[i] + x[i] end
+      end
+    end }
+  end
+  local function waits(run)
+    local e = t.fails(run, {kind = "illegal", code = "deadlock"})
+    for _, note in ipairs(e.notes) do
+      if note.message:find "free buffer" then return note.message end
+    end
+  end
+  local used = " waits for a free buffer of s (1 in all: 0 full, 1 taken)"
+  t.eq(waits(function() tide.design(build) end), "a" .. used)
+  local top = tide.design(build, {check = false})
+  t.has(waits(function() top:reference(i32[N](0)) end), used)
+  t.eq(waits(function() top:build {target = "cpu"}(i32[N](0)) end),
+    "a waits for a free buffer of s (1 in all)")
+end)
+
 twins("an allreduce that one instance stays away from", "deadlock", function(last)
   return function(d)
     d.pe = task { map = {P}, R = i32[P]:layout "S0", function(R, p)

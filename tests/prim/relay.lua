@@ -121,9 +121,20 @@ prim.twins("an argument that the task uses in other ways too", {
     return used(), {i32[4], i32[4], i32[3][4]}
   end,
 })
-prim.refused("a result that is loaded first", {
-  of = product(), before = array("C", "j", "PE"), step = {"relay", "C_j", "PE", {axis = 0}},
-  code = "not-a-buffer",
+prim.twins("a result that is loaded first, or set before it is read", {
+  no = false, yes = true, code = "not-a-buffer",
+  before = array("C", "j", "PE"), step = {"relay", "C_j", "PE", {axis = 0}},
+  match = "'C_j' is both loaded from and stored to arguments, and a stream goes one way",
+  of = function(is_set)
+    local M, N, K = 3, 4, 5
+    local sum = tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+      for i, j in grid(M, N, "PE") do
+        if is_set then C[i][j] = 0 end
+        for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+      end
+    end}
+    return sum, {i8[M][K], i8[K][N], i32[M][N]}
+  end,
 })
 prim.refused("an argument that was not buffered", {
   of = product(), before = array("j", "PE"), step = {"relay", "A", "PE", {axis = 0}},

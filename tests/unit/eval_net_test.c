@@ -196,7 +196,7 @@ static void test_block_stream(void) {
   is_text(ping_pong(2, 3, false), "2 6 12", "a block stream of depth 2");
   is_text(ping_pong(1, 3, false), "2 6 12", "and of depth 1");
   is_text(ping_pong(1, 1, false), "deadlock:1", "a slot that never comes free");
-  notes("waits for a free buffer of Z[0], which holds 1 of 1 tokens", "is told");
+  notes("waits for a free buffer of Z[0] (1 in all: 1 full, 0 taken)", "is told");
   is_text(ping_pong(2, 3, true), "no-longer-held:1", "a slot that was put is gone");
 }
 

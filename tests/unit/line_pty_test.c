@@ -283,6 +283,22 @@ static void test_plain(const char *variable, const char *value) {
   free(old);
 }
 
+/* The style of a number that is typed, and that it can be edited, with a value of NO_COLOR. */
+static void test_colours(const char *no_color, const char *sgr) {
+  snprintf(t.name, sizeof t.name, "NO_COLOR=%s", no_color ? no_color : "(unset)");
+  if (no_color) setenv("NO_COLOR", no_color, 1);
+  start(80, false);
+  expect("9x\x1b[D", "tide> 9x", "typing");
+  int r = vt_find(&t.vt, 0, "tide> 9x");
+  fact(r >= 0 && strcmp(t.vt.cell[r][6].sgr, *sgr == '0' && !sgr[1] ? "" : sgr) == 0,
+       "the number is coloured where colours are wanted");
+  expect("8\r", "x", "moving and inserting");
+  expect("\x05\r", "got <98|x>", "is editing");
+  expect("\x04", "[exit 0 cooked]", "C-d ends");
+  finish();
+  unsetenv("NO_COLOR");
+}
+
 /* Input from a pipe: no prompt, no escape. */
 static void test_pipe(void) {
   int in[2], out[2];
@@ -375,7 +391,9 @@ int main(void) {
   test_signal(SIGABRT, "SIGABRT");
   test_sigint();
   test_plain("TERM", "dumb");
-  test_plain("NO_COLOR", "1");
+  test_colours(NULL, "0;33");
+  test_colours("", "0;33");
+  test_colours("1", "0");
   test_pipe();
   test_speed();
   return done_testing();

@@ -1,0 +1,51 @@
+-- The options and verbs of the command line: what they print, where, and the exit status.
+local t = require "tap"
+local shell = require "shell"
+
+-- What the program prints on standard output with these arguments, on standard error, and its
+-- exit status.
+local function run(arguments)
+  local path = t.tmp "errors"
+  local text, status = shell.output(("%s %s 2>%s </dev/null"):format(shell.quote(arg[-1]), arguments,
+    shell.quote(path)))
+  return text, shell.read(path), status
+end
+
+t.test("-h and --help print the options and verbs", function()
+  local short, errors, status = run "-h"
+  t.eq({errors, status}, {"", 0})
+  t.eq({run "--help"}, {short, "", 0})
+  for _, word in ipairs {"-e code", "-l mod", "-v --version", "-h --help", "doc", "check script", "init"} do
+    t.has(short, "\n  " .. word)
+  end
+end)
+
+t.test("what is no option, or lacks its value, is a usage error with the same list", function()
+  local list = run "-h"
+  for arguments, said in pairs {["--helf"] = "no option '--helf'", ["-z"] = "no option '-z'",
+    ["-iv"] = "no option '-iv'", ["-e"] = "'-e' takes code", ["-l"] = "'-l' takes mod"} do
+    local text, errors, status = run(arguments)
+    t.eq({text, status}, {"", 2})
+    t.eq(errors, "tide: " .. said .. "\n" .. list)
+  end
+end)
+
+t.test("every verb that is listed is there", function()
+  for verb in run "-h":gmatch "\n  (%l+) " do
+    t.eq(type(require "tide.cli"[verb]), "function", verb)
+  end
+end)
+
+t.test("-v names the version, the commit, Lua and the libraries with their versions", function()
+  local text, errors, status = run "-v"
+  t.eq({errors, status}, {"", 0})
+  t.eq({run "--version"}, {text, "", 0})
+  local version = assert(shell.read "VERSION"):match "%S+"
+  t.ok(text:find("^Tide " .. version:gsub("%.", "%%.") .. "[ %x]*  Lua 5%.4%.%d+  isl 0%.%d+"), text)
+  local linked = shell.output("ldd " .. shell.quote(arg[-1]))
+  if linked:find "libgmp" then t.ok(text:find "  GMP %d+%.%d+", text) end
+  local tcc = shell.output "tcc -v 2>/dev/null":match "version (%S+)"
+  if tcc and text:find "libtcc" then t.has(text, "  libtcc " .. tcc) end
+end)
+
+t.done()
