@@ -250,14 +250,17 @@ const TdExpr *td_lin_simplify(TdSession *s, TdArena *a, const TdExpr *e) {
   return td_equal_expr(r, e) ? e : r;
 }
 
-/* Sorts the terms of x by the text of their atoms. */
+/* Whether atom x goes before y: names before what has operands, each by their text. */
+static bool precedes(TdArena *a, const TdExpr *x, const TdExpr *y) {
+  if (!x->nkid != !y->nkid) return !x->nkid;
+  return strcmp(td_print_expr_str(a, x), td_print_expr_str(a, y)) < 0;
+}
+
 static void sort_terms(TdArena *a, TdLin *x) {
   for (size_t i = 1; i < x->n; i++) {
     TdTerm t = x->term[i];
-    const char *text = td_print_expr_str(a, t.atom);
     size_t k = i;
-    for (; k && strcmp(td_print_expr_str(a, x->term[k - 1].atom), text) > 0; k--)
-      x->term[k] = x->term[k - 1];
+    for (; k && precedes(a, t.atom, x->term[k - 1].atom); k--) x->term[k] = x->term[k - 1];
     x->term[k] = t;
   }
 }
