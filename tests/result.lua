@@ -90,4 +90,12 @@ function M.example(source, out, err, status)
   return {{name = name, state = how == nil and found and "pass" or "fail", notes = notes}}
 end
 
+-- The result of a document that was compared with what it records.
+function M.document(err, status)
+  local how = ending(status)
+  local notes = tail(err, 40)
+  if how then table.insert(notes, 1, how) end
+  return {{name = "prints what it records", state = how and "fail" or "pass", notes = notes}}
+end
+
 return M

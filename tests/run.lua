@@ -35,18 +35,8 @@ local function this_lua() return quote(arg[-1]) end
 -- A function that names the program built from a test's source.
 local function built(path) return quote(option.build .. "/" .. path:gsub("%.%w+$", "")) end
 
--- A Markdown file as a Lua file of its ```lua blocks, every line in its place; nil without any.
-local function blocks(path)
-  local lines, inside, any = {}, false, false
-  for line in (shell.read(path) .. "\n"):gmatch "(.-)\n" do
-    if line:match "^```" then
-      inside = line == "```lua"
-      any, line = any or inside, ""
-    end
-    lines[#lines + 1] = inside and line or ""
-  end
-  return any and table.concat(lines, "\n") .. "\n" or nil
-end
+-- The command that compares what a document prints with what it records.
+local function checker() return option.tide and quote(option.tide) .. " doc --check" end
 
 -- Where tests lie: folder, name, how they are judged, and the program that runs them.
 local kinds = {
@@ -60,8 +50,8 @@ local kinds = {
   {"tests/backend", "*.lua", "tap", tide, script = true},
   {"tests/fuzz", "*_test.lua", "tap", tide, script = true},
   {"examples", "*.lua", "example", tide, script = true},
-  {"docs", "*.md", "document", tide},
-  {".", "README.md", "document", tide},
+  {"examples", "*.md", "document", checker, script = true},
+  {".", "README.md", "document", checker, script = true},
 }
 
 -- The tests that the filter lets pass: {path =, judge =, command =, number =, source =}.
@@ -74,8 +64,8 @@ local function find_tests()
       name))
     for path in found:gmatch "[^\n]+" do
       path = path:gsub("^%./", "")
-      local source = judge == "document" and blocks(path) or judge == "example" and shell.read(path)
-      if path:find(option.filter, 1, true) and (judge ~= "document" or source) then
+      local source = judge == "example" and shell.read(path)
+      if path:find(option.filter, 1, true) then
         local test = {path = path, judge = judge, source = source, number = #tests + 1}
         local run = program(path)
         test.command = run and (kind.script and run .. " " .. quote(path) or run)
@@ -93,10 +83,6 @@ local function folder() return option.build .. "/tests/run" end
 local function job(test)
   local base = folder() .. "/" .. test.number
   local command = test.command
-  if test.judge == "document" then
-    shell.write(base .. ".lua", test.source)
-    command = command .. " " .. base .. ".lua"
-  end
   return (([[mkdir @base.tmp; t=$(date +%s%N); TMPDIR="$PWD/@base.tmp" ]] ..
     [[timeout -k 5 @limit @command </dev/null >@base.out 2>@base.err; r=$?; ]] ..
     [[echo @number $r $((($(date +%s%N) - t) / 1000000))]]):gsub("@(%a+)",
@@ -123,6 +109,7 @@ local function judge(test)
   if test.judge == "tap" then
     return result.tap(out, err, test.status, (output("ls -A " .. base .. ".tmp")))
   end
+  if test.judge == "document" then return result.document(err, test.status) end
   return result.example(test.source, out, err, test.status)
 end
 

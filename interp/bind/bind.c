@@ -272,5 +272,6 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_schedule(L);
   td_bind_open_build(L);
   td_bind_open_registry(L);
+  td_bind_open_session(L);
   return 1;
 }

@@ -103,6 +103,8 @@ static void show_results(lua_State *L, int first) {
   int top = lua_gettop(L);
   lua_pushvalue(L, first);
   lua_setglobal(L, "_");
+  lua_pushvalue(L, first);
+  lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
   for (int i = first; i <= top && i - first < ANSWERS; i++) {
     lua_pushvalue(L, i);
     lua_setglobal(L, lua_pushfstring(L, "_%d", i - first + 1));

@@ -5,6 +5,9 @@
 #include "bind/bind.h"
 #include "tide.h"
 
+/* bind_prompt.c: the registry field of the first value that an input showed. */
+#define TD_PROMPT_ANSWER "tide.answer"
+
 /* bind_interrupt.c */
 /* Forgets a Ctrl-C that was handled. */
 void td_prompt_clear(lua_State *L);

@@ -6,12 +6,8 @@ local function usage(text)
   return 2
 end
 
---- tide doc: the reference page on standard output.
-function cli.doc(...)
-  if ... then return usage "tide doc" end
-  io.write(require "tide.reference".text())
-  return 0
-end
+--- tide doc [file.md ..]: the reference page; or a Markdown file run, checked, rendered.
+function cli.doc(...) return require "tide.doc".command(...) end
 
 --- tide check script.lua: runs the script with every schedule step followed by an equivalence check.
 function cli.check(script, ...)

@@ -1,0 +1,112 @@
+/* bind_session.c - the module tide.session: inputs run as at the prompt with what they print
+   caught, for documents and notebooks. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bind/prompt.h"
+#include "repl/markdown.h"
+
+/* Standard output and error while they lead to a file. */
+typedef struct Capture {
+  FILE *file;
+  int out, err; /* what they were */
+} Capture;
+
+/* Leads standard output and error, also of child processes, to a temporary file; false if there is
+   none. */
+static bool capture_start(Capture *c) {
+  fflush(stdout);
+  fflush(stderr);
+  c->file = tmpfile();
+  if (!c->file) return false;
+  c->out = dup(STDOUT_FILENO);
+  c->err = dup(STDERR_FILENO);
+  dup2(fileno(c->file), STDOUT_FILENO);
+  dup2(fileno(c->file), STDERR_FILENO);
+  return true;
+}
+
+/* Leads a stream back to where it led before. */
+static void restore(int was, int stream) {
+  if (was < 0) return;
+  dup2(was, stream);
+  close(was);
+}
+
+static void capture_stop(Capture *c) {
+  fflush(stdout);
+  fflush(stderr);
+  restore(c->out, STDOUT_FILENO);
+  restore(c->err, STDERR_FILENO);
+}
+
+/* Appends what was caught and closes the file. */
+static void capture_take(Capture *c, TdText *out) {
+  char block[4096];
+  rewind(c->file);
+  for (size_t n; (n = fread(block, 1, sizeof block, c->file)) > 0;) td_text_putn(out, block, n);
+  fclose(c->file);
+}
+
+static int l_open(lua_State *L) {
+  td_prompt_open(L);
+  return 0;
+}
+
+/* session.run(input): whether it succeeded, what it printed, and the first value that it showed
+   with the name of its class. */
+static int l_run(lua_State *L) {
+  size_t n;
+  const char *text = luaL_checklstring(L, 1, &n);
+  TdText out = td_text_new(td_bind_arena(L));
+  lua_pushnil(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
+  Capture c;
+  if (!capture_start(&c)) return luaL_error(L, "no temporary file can be made");
+  bool ok = td_prompt_run(L, text, n);
+  capture_stop(&c);
+  capture_take(&c, &out);
+  lua_pushboolean(L, ok);
+  lua_pushlstring(L, td_text_str(&out), out.n);
+  lua_getfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
+  if (!luaL_getmetafield(L, -1, "__name")) lua_pushnil(L);
+  return 4;
+}
+
+/* session.diff(a, b): the changed lines with three lines around them. */
+static int l_diff(lua_State *L) {
+  TdText out = td_text_new(td_bind_arena(L));
+  td_text_diff(&out, luaL_checkstring(L, 1), luaL_checkstring(L, 2), 3);
+  lua_pushlstring(L, td_text_str(&out), out.n);
+  return 1;
+}
+
+/* session.markdown(text): HTML; nil and why where libcmark is missing. */
+static int l_markdown(lua_State *L) {
+  size_t n;
+  const char *text = luaL_checklstring(L, 1, &n);
+  TdText out = td_text_new(td_bind_arena(L));
+  if (!td_markdown_html(&out, text, n)) {
+    lua_pushnil(L);
+    lua_pushliteral(L, "pages are rendered by libcmark, which is not here: apt-get install "
+                       "libcmark-dev");
+    return 2;
+  }
+  lua_pushlstring(L, td_text_str(&out), out.n);
+  return 1;
+}
+
+/* The loader of the module. */
+static int l_load(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"open", l_open}, {"run", l_run}, {"diff", l_diff}, {"markdown", l_markdown}, {NULL, NULL}};
+  luaL_newlib(L, functions);
+  return 1;
+}
+
+void td_bind_open_session(lua_State *L) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+  lua_pushcfunction(L, l_load);
+  lua_setfield(L, -2, "tide.session");
+  lua_pop(L, 1);
+}

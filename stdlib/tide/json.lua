@@ -1,0 +1,55 @@
+-- JSON text of Lua values: strings, numbers, booleans, lists, tables with string keys (sorted, so that the same value
+-- is the same text). What reports, notebooks and diagnostics are written with.
+local json = {}
+
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r",
+  ["\t"] = "\\t" }
+
+--- An empty list, which an empty table is not.
+json.list = setmetatable({}, { __len = function() return 0 end })
+
+-- A string in quotes; bytes that are not UTF-8 become U+FFFD.
+local function quote(s)
+  while not utf8.len(s) do
+    local _, at = utf8.len(s)
+    s = s:sub(1, at - 1) .. "\u{FFFD}" .. s:sub(at + 1)
+  end
+  return '"' .. s:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+end
+
+local function number(x)
+  if math.type(x) == "integer" then return ("%d"):format(x) end
+  assert(x == x and x ~= math.huge and x ~= -math.huge, "JSON has no such number")
+  return (("%.17g"):format(x):gsub(",", "."))
+end
+
+-- Puts v with what is inside it at `indent`; nil: on one line.
+local function put(out, v, indent)
+  local kind = type(v)
+  if kind == "string" then out[#out + 1] = quote(v) return end
+  if kind == "number" then out[#out + 1] = number(v) return end
+  if kind ~= "table" then out[#out + 1] = tostring(v) return end
+  local inner = indent and indent .. " "
+  local listed, keys = #v > 0 or v == json.list, {}
+  for k in pairs(v) do
+    if not listed then keys[#keys + 1] = k end
+  end
+  table.sort(keys)
+  local n = listed and #v or #keys
+  out[#out + 1] = listed and "[" or "{"
+  for i = 1, n do
+    out[#out + 1] = (i > 1 and "," or "") .. (inner and "\n" .. inner or i > 1 and " " or "")
+    if not listed then out[#out + 1] = quote(keys[i]) .. ": " end
+    put(out, listed and v[i] or v[keys[i]], inner)
+  end
+  out[#out + 1] = (inner and n > 0 and "\n" .. indent or "") .. (listed and "]" or "}")
+end
+
+--- The text of v, on one line; with `indented`, one entry a line.
+function json.text(v, indented)
+  local out = {}
+  put(out, v, indented and "" or nil)
+  return table.concat(out)
+end
+
+return json
