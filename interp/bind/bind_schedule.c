@@ -476,6 +476,8 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"verify", td_bind_verify_schedule},
                                      {"constants", l_schedule_constants},
                                      {"estimate", td_bind_estimate},
+                                     {"graph", td_bind_graph},
+                                     {"tasks", td_bind_tasks},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);
   lua_getfield(L, -1, "methods");

@@ -31,6 +31,10 @@ const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
 /* bind_estimate.c: s:estimate {target =}, k:estimate {target =}. */
 int td_bind_estimate(lua_State *L);
 
+/* bind_graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
+int td_bind_graph(lua_State *L);
+int td_bind_tasks(lua_State *L);
+
 /* bind_verify.c */
 int td_bind_verify_schedule(lua_State *L);
 /* A number that no two calls share, for fingerprints. */
