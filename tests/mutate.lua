@@ -1,5 +1,6 @@
 -- mutate.lua - single faults planted in the printed form of a program, by kind.
 --   for _, m in ipairs(mutate.all(text)) do m.kind, m.line, m.text end
+--   for _, m in ipairs(mutate.all(text, mutate.tokens)) do .. end -- faults of puts and gets
 local mutate = {}
 
 -- The lines of text, without their ends.
@@ -99,25 +100,97 @@ local in_line = {
   {"statement missing", function(line) return is_store(line) and {""} or {} end},
 }
 
-local function with_line(lines, i, text)
+-- A put or a get as a line of its own: its stream and the rest.
+local PUT, GET = "^%s*([%w_]+[%[%]%w_ +*/%-]*):put(%b())$", "^%s*(.-) = ([%w_]+[%[%]%w_ +*/%-]*):get%(%)$"
+
+-- Every way to change the value that a line puts.
+local function in_put(change)
+  return function(line)
+    local stream, value = line:match(PUT)
+    local new = stream and change(value:sub(2, -2))
+    return new and {stream .. ":put(" .. new .. ")"} or {}
+  end
+end
+
+-- Kinds of fault in one line that uses streams.
+local in_token = {
+  {"token missing", function(line) return line:match(PUT) and {""} or {} end},
+  {"token twice", function(line) return line:match(PUT) and {line .. " " .. line} or {} end},
+  {"token one more", in_put(function(v) return v .. " + 1" end)},
+  {"token negated", in_put(function(v) return "-(" .. v .. ")" end)},
+  {"token cut to i8", in_put(function(v) return "tide.i8(" .. v .. ")" end)},
+  {"neighbour's stream", function(line)
+    if not line:find ":put%(" and not line:find ":get%(" then return {} end
+    local list = {}
+    for at, index, after in line:gmatch "()%[([%w_]+)%]()" do
+      list[#list + 1] = line:sub(1, at) .. "(" .. index .. " + 1) % 2" .. line:sub(after - 1)
+    end
+    return list
+  end},
+  {"read, not taken from the right place", function(line)
+    local place = line:match(GET)
+    local index = place and place:match "%[([%a_][%w_]*)%]"
+    return index and {(line:gsub("%[" .. index .. "%]", "[0]", 1))} or {}
+  end},
+  {"tokens in reverse", once("^(%s*for [%w_]+ = )([^,]*), ([^,]*) do$", "%1%3, %2, -1 do")},
+  {"last round missing", once("^(%s*for [%w_]+ = [^,]*, [^,]*) do$", "%1 - 1 do")},
+  {"start value changed", once("^(%s*local [%w_]+ = )(%d+)$", "%1%2 + 1")},
+  {"operands swapped", in_put(function(v)
+    local new, n = v:gsub("^([%w_%[%]]+) %- ([%w_%[%]]+)", "%2 - %1")
+    return n == 1 and new
+  end)},
+  {"condition negated", once("^(%s*)if (.*) then$", "%1if not (%2) then")},
+}
+
+-- Whether a line puts or gets and has no other effect than that and its store.
+local function is_token(line) return line:find ":put%(" or line:find " = .*:get%(%)$" end
+
+-- The line with the right-hand side of another.
+local function with_value_of(line, other)
+  local place, value = line:match "^(.- = )", other:match "^.- = (.*)$"
+  return place and value and place .. value
+end
+
+--- Kinds of fault in statements, and in puts and gets: lists of a line's mutants, and what two
+--- lines in a row become.
+mutate.statements = {line = in_line, two = {
+  {"statements swapped", function(a, b) if is_store(a) and is_store(b) then return b, a end end},
+}}
+mutate.tokens = {line = in_token, two = {
+  {"tokens swapped", function(a, b) if a:match(PUT) and b:match(PUT) then return b, a end end},
+  {"gets swapped", function(a, b)
+    if is_token(a) and is_token(b) and not a:match(PUT) and not b:match(PUT) then
+      return with_value_of(a, b), with_value_of(b, a)
+    end
+  end},
+  {"put before what changes it", function(a, b)
+    if not is_token(a) and a:find "^%s*[%w_]+ = " and b:match(PUT) then return b, a end
+  end},
+}}
+
+-- The text whose lines from number i on are these.
+local function with_lines(lines, i, ...)
   local copy = table.move(lines, 1, #lines, 1, {})
-  copy[i] = text
+  for k = 1, select("#", ...) do copy[i + k - 1] = select(k, ...) end
   return table.concat(copy, "\n") .. "\n"
 end
 
---- All mutants of a printed program: a list of {kind =, line =, text =}.
-function mutate.all(text)
+--- All mutants of a printed program: a list of {kind =, line =, text =}. kinds: mutate.statements
+--- unless given.
+function mutate.all(text, kinds)
+  kinds = kinds or mutate.statements
   local lines, list = split_lines(text), {}
-  for _, i in ipairs(body(lines)) do
-    for _, k in ipairs(in_line) do
-      for _, line in ipairs(k[2](lines[i])) do
-        list[#list + 1] = {kind = k[1], line = i, text = with_line(lines, i, line)}
-      end
+  local function add(kind, i, ...)
+    if ... and table.concat({...}, "\n") ~= table.concat(lines, "\n", i, i + select("#", ...) - 1) then
+      list[#list + 1] = {kind = kind, line = i, text = with_lines(lines, i, ...)}
     end
-    if is_store(lines[i]) and lines[i + 1] and is_store(lines[i + 1]) then
-      local swapped = table.move(lines, 1, #lines, 1, {})
-      swapped[i], swapped[i + 1] = lines[i + 1], lines[i]
-      list[#list + 1] = {kind = "statements swapped", line = i, text = table.concat(swapped, "\n") .. "\n"}
+  end
+  for _, i in ipairs(body(lines)) do
+    for _, k in ipairs(kinds.line) do
+      for _, line in ipairs(k[2](lines[i])) do add(k[1], i, line) end
+    end
+    for _, k in ipairs(kinds.two) do
+      if lines[i + 1] then add(k[1], i, k[2](lines[i], lines[i + 1])) end
     end
   end
   return list
