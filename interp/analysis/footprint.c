@@ -161,11 +161,12 @@ static int extent_rank(const Query *k, TdAff f) {
   return f.n > 0;
 }
 
-/* Whether the extent f is better than g: constant, then smaller. */
+/* Whether the extent f is better than g: constant, then never greater and perhaps smaller. */
 static bool is_better(const Query *k, TdAff f, TdAff g) {
   int x = extent_rank(k, f), y = extent_rank(k, g);
   if (x != y) return x < y;
-  return is_known(k, td_sys_scale(k->a, 1, td_sys_plus(k->a, g, -1, f), -1));
+  TdAff less = td_sys_plus(k->a, g, -1, f);
+  return is_known(k, less) && !is_known(k, td_sys_scale(k->a, -1, less, 0));
 }
 
 /* The extent of a whole dimension as a form, bad if it is not affine. */

@@ -87,7 +87,8 @@ typedef struct TdPrim {
   const char *rewrite; /* before => after, as a picture */
   const char *legal;   /* when it is legal */
   const char *errors;  /* codes, separated by blanks */
-  const char *example; /* Lua that runs: `s` is a schedule of the gemm of the reference page */
+  const char *example; /* Lua that runs: s is a schedule of gemm, blur of sums of neighbours
+                          (tests/prim/examples.lua) */
   TdPrimApply apply;
 } TdPrim;
 

@@ -97,6 +97,7 @@ local function random_step(s, arrays)
     {"unroll", here, 2, {replace = true}},
     {"parallel", here},
     {"buffer_at", pick(arrays), here},
+    {"reuse_at", pick(arrays), here},
     {"compute_at", pick(arrays), here},
     {"compute_at", pick(loops), here},
     {"inline", "row"},
