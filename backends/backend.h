@@ -44,15 +44,13 @@ typedef struct TdTokens {
 } TdTokens;
 
 /* A backend. validate says in d what it refuses and, as help, which primitive would change that;
-   emit returns the files of a build, the main one first; run (or NULL) executes one. All fill
-   b->diag on failure. */
+   emit returns the files of a build, the main one first. Both fill b->diag on failure. */
 typedef struct TdBackend {
   const char *name, *summary;
   const TdOption *option;
   size_t noption;
   bool (*validate)(const TdBuild *b);
   const TdFile *(*emit)(const TdBuild *b, size_t *nfile);
-  bool (*run)(const TdBuild *b, const TdCallArg *arg, size_t narg);
 } TdBackend;
 
 /* The value of option i of backend x in build b: what was said, or the default. */

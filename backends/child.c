@@ -70,31 +70,53 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Waits until the child ends, time is up, or Ctrl-C. */
-static TdChildEnd wait_for(TdCtx *c, pid_t pid, int seconds, int *status) {
-  double end = now() + seconds;
+TdChildEnd td_child_start(TdChild *k, const char *const *command, const char *log, int seconds) {
+  pid_t pid = 0;
+  *k = (TdChild){.name = command[0], .end = now() + seconds};
+  k->status = start(command, log, &pid);
+  k->pid = k->status ? 0 : pid;
+  return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
+}
+
+void td_child_stop(TdChild *k) {
+  if (!k->pid) return;
+  pid_t pid = (pid_t)k->pid;
+  kill(-pid, SIGKILL);
+  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  k->pid = 0;
+}
+
+TdChildEnd td_child_look(TdChild *k) {
+  int status = 0;
+  pid_t ended = waitpid((pid_t)k->pid, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) {
+    if (now() < k->end) return TD_CHILD_RUNS;
+    td_child_stop(k);
+    return TD_CHILD_LATE;
+  }
+  k->pid = 0;
+  k->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return k->status ? TD_CHILD_FAILED : TD_CHILD_DONE;
+}
+
+TdChildEnd td_child_wait(TdCtx *c, TdChild *k) {
   struct timespec nap = {0, 200 * 1000};
-  TdChildEnd how = TD_CHILD_DONE;
-  while (how == TD_CHILD_DONE) {
-    pid_t ended = waitpid(pid, status, WNOHANG);
-    if (ended == pid || (ended < 0 && errno != EINTR)) return TD_CHILD_DONE;
-    if (now() > end) how = TD_CHILD_LATE;
-    if (td_ctx_interrupted(c)) how = TD_CHILD_STOPPED;
+  for (;;) {
+    TdChildEnd how = td_child_look(k);
+    if (how != TD_CHILD_RUNS) return how;
+    if (td_ctx_interrupted(c)) break;
     nanosleep(&nap, NULL);
     if (nap.tv_nsec < 2 * 1000 * 1000) nap.tv_nsec += nap.tv_nsec / 4;
   }
-  kill(-pid, SIGKILL);
-  while (waitpid(pid, status, 0) < 0 && errno == EINTR) continue;
-  return how;
+  td_child_stop(k);
+  return TD_CHILD_STOPPED;
 }
 
 TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,
                         int *status) {
-  pid_t pid;
-  int ended = 0;
-  *status = start(command, log, &pid);
-  if (*status) return TD_CHILD_ABSENT;
-  TdChildEnd how = wait_for(c, pid, seconds, &ended);
-  *status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
-  return how == TD_CHILD_DONE && *status ? TD_CHILD_FAILED : how;
+  TdChild k;
+  TdChildEnd how = td_child_start(&k, command, log, seconds);
+  if (how == TD_CHILD_RUNS) how = td_child_wait(c, &k);
+  *status = k.status;
+  return how;
 }

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 typedef enum {
+  TD_CHILD_RUNS,    /* it did not end yet */
   TD_CHILD_DONE,    /* it ended with status 0 */
   TD_CHILD_FAILED,  /* it ended with another, or by a signal */
   TD_CHILD_ABSENT,  /* it could not be started */
@@ -12,8 +13,24 @@ typedef enum {
   TD_CHILD_STOPPED, /* the same because of Ctrl-C */
 } TdChildEnd;
 
-/* Runs a command (words, NULL-ended; the first is looked up on PATH) as a process group of its own,
-   its output to file `log`. *status is its exit status, 128 + n for signal n, or an errno. */
+/* One that was started; pid 0: it ended. */
+typedef struct TdChild {
+  long pid;
+  const char *name;
+  double end; /* when it is late */
+  int status; /* its exit status, 128 + n for signal n, or an errno */
+} TdChild;
+
+/* Starts a command (words, NULL-ended; the first is looked up on PATH) as a process group of its
+   own, its output to file `log`: RUNS or ABSENT. */
+TdChildEnd td_child_start(TdChild *k, const char *const *command, const char *log, int seconds);
+/* How one that was started stands now, and when it does not run any more. */
+TdChildEnd td_child_look(TdChild *k);
+TdChildEnd td_child_wait(TdCtx *c, TdChild *k);
+/* Kills it with all it started, if it runs. */
+void td_child_stop(TdChild *k);
+
+/* Starts a command and waits for it. */
 TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,
                         int *status);
 

@@ -6,25 +6,39 @@
 
 #include "backends/cache.h"
 
-TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
-                           const char *log, TdDiag *d) {
-  int status;
-  TdChildEnd how = td_child_run(c, command, log, k->seconds, &status);
+/* Fills d where the compiler x stands so that it is of no use; returns how. */
+static TdChildEnd tell(const TdChild *x, const TdCompiler *k, TdChildEnd how, TdDiag *d) {
   switch (how) {
   case TD_CHILD_ABSENT:
-    td_diag_set(d, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", command[0],
-                strerror(status));
+    td_diag_set(d, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", x->name,
+                strerror(x->status));
     td_diag_help(d, "install %s, or name a %s compiler in %s", k->install, k->language,
                  k->variable);
     break;
   case TD_CHILD_LATE:
-    td_diag_set(d, TD_LIMIT, "compiler-time", (TdLoc){0}, "%s did not end within %d s", command[0],
+    td_diag_set(d, TD_LIMIT, "compiler-time", (TdLoc){0}, "%s did not end within %d s", x->name,
                 k->seconds);
     break;
   case TD_CHILD_STOPPED: td_diag_set(d, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted"); break;
   default: break;
   }
   return how;
+}
+
+TdChildEnd td_compiler_start(TdChild *x, const TdCompiler *k, const char *const *command,
+                             const char *log, TdDiag *d) {
+  return tell(x, k, td_child_start(x, command, log, k->seconds), d);
+}
+
+TdChildEnd td_compiler_look(TdChild *x, const TdCompiler *k, TdCtx *wait, TdDiag *d) {
+  return tell(x, k, wait ? td_child_wait(wait, x) : td_child_look(x), d);
+}
+
+TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
+                           const char *log, TdDiag *d) {
+  TdChild x;
+  TdChildEnd how = td_compiler_start(&x, k, command, log, d);
+  return how == TD_CHILD_RUNS ? td_compiler_look(&x, k, c, d) : how;
 }
 
 /* Line n of a text, counted from 1, without its end; *bytes is its length. */

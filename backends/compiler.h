@@ -12,8 +12,13 @@ typedef struct TdCompiler {
   int seconds;          /* the longest it may take */
 } TdCompiler;
 
-/* Runs a command of the compiler, its output to file `log`. Unless the compiler ended, well or with
-   an error, d is filled. */
+/* Starts a command of the compiler, its output to file `log`; how it stands, and, with `wait`, when
+   it does not run any more. Unless it runs or ended, well or with an error, d is filled. */
+TdChildEnd td_compiler_start(TdChild *x, const TdCompiler *k, const char *const *command,
+                             const char *log, TdDiag *d);
+TdChildEnd td_compiler_look(TdChild *x, const TdCompiler *k, TdCtx *wait, TdDiag *d);
+
+/* Starts a command and waits for it. */
 TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
                            const char *log, TdDiag *d);
 

@@ -21,6 +21,8 @@ typedef struct Target {
   void *(*open)(const TdBuild *b);
   bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
   void (*reset)(void *run);
+  /* What is to be said of runs, as td_build_report. */
+  const char *(*report)(const void *run);
 } Target;
 
 struct TdModule {
@@ -47,20 +49,9 @@ static void reset_hls(void *run) {
   td_hls_run_reset(run);
 }
 
-/* This machine as a target. */
-static const TdFile *emit_cpu(const TdBuild *b, size_t *nfile) {
-  const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, b->diag);
-  TdFile *file = TD_NEW(b->arena, TdFile);
-  if (t) *file = (TdFile){"kernel.c", t->text};
-  *nfile = 1;
-  return t ? file : NULL;
-}
-
-static const TdBackend cpu = {
-    .name = "cpu", .summary = "C, compiled and run on this machine", .emit = emit_cpu};
-
 static void *open_cpu(const TdBuild *b) {
-  return td_cpu_new(b->arena, b->prog, NULL, b->diag);
+  TdCpuOptions o = td_cpu_options_of(b);
+  return td_cpu_new(b->arena, b->prog, &o, b->diag);
 }
 
 static bool call_cpu(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
@@ -71,14 +62,21 @@ static void reset_cpu(void *run) {
   td_cpu_reset(run);
 }
 
-static const Target targets[] = {
-    {.backend = &cpu, .open = open_cpu, .call = call_cpu, .reset = reset_cpu},
-    {.backend = &td_backend_hls,
-     .data = td_hls_files_data,
-     .tool = td_hls_tool_run,
-     .open = open_hls,
-     .call = call_hls,
-     .reset = reset_hls}};
+static const char *report_cpu(const void *run) {
+  return td_cpu_tier(run) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
+}
+
+static const Target targets[] = {{.backend = &td_cpu_backend,
+                                  .open = open_cpu,
+                                  .call = call_cpu,
+                                  .reset = reset_cpu,
+                                  .report = report_cpu},
+                                 {.backend = &td_backend_hls,
+                                  .data = td_hls_files_data,
+                                  .tool = td_hls_tool_run,
+                                  .open = open_hls,
+                                  .call = call_hls,
+                                  .reset = reset_hls}};
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 const TdBackend *const *td_build_targets(void) {
@@ -153,7 +151,8 @@ const TdFile *td_build_files(const TdModule *m, size_t *n) {
 }
 
 const char *td_build_report(const TdModule *m) {
-  return m->report;
+  bool ran = m->run && m->target->report;
+  return ran ? m->target->report(m->run) : m->report;
 }
 
 /* The option that asks for a test bench; -1: there is none. */

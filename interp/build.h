@@ -29,7 +29,7 @@ bool td_build_drop_data(TdModule *m, TdDiag *d);
    tool if it is there. *said tells what was done and what is left to do, owned by the module. False
    with d filled. */
 bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d);
-/* What the tool reported, as lines of "path value"; NULL: nothing. */
+/* What the tool, or the last run here, reported, as lines of "path value"; NULL: nothing. */
 const char *td_build_report(const TdModule *m);
 
 /* Runs it on arguments that fit the parameters; states last from call to call until reset. */

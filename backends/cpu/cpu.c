@@ -6,17 +6,12 @@
 
 #include "backends/cpu/cpu_code.h"
 
-/* Bytes that vectors are best aligned to. */
-enum { VECTOR = 64 };
-
 struct TdCpu {
   TdArena *arena;
   TdSession *session;
   const TdUnit *root;
   const TdCpuText *text;
-  TdTier tier;
-  TdCpuCode code;
-  void *room, *state;
+  TdCpuProgram program;
 };
 
 TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
@@ -26,18 +21,14 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
   c->session = p->store->session;
   c->root = td_prog_root(p);
   c->text = td_cpu_text_of(a, p, d);
-  if (!c->text || !td_cpu_code_compile(a, p, c->text, o ? o : &none, &c->tier, &c->code, d))
-    return NULL;
-  char *room = td_arena_alloc(a, c->code.room_bytes + VECTOR);
-  c->room = room + (VECTOR - (uintptr_t)room % VECTOR) % VECTOR;
-  c->state = td_arena_alloc(a, c->code.state_bytes);
+  if (!c->text || !td_cpu_tier_begin(&c->program, a, p, c->text, o ? o : &none, d)) return NULL;
   td_cpu_reset(c);
   return c;
 }
 
 void td_cpu_reset(TdCpu *c) {
   struct td_run run = {.table = c->text->table};
-  c->code.reset(&run, c->state);
+  c->program.code.reset(&run, c->program.state);
 }
 
 const TdCpuText *td_cpu_source(const TdCpu *c) {
@@ -45,7 +36,7 @@ const TdCpuText *td_cpu_source(const TdCpu *c) {
 }
 
 TdTier td_cpu_tier(const TdCpu *c) {
-  return c->tier;
+  return c->program.tier;
 }
 
 /* A call under way. */
@@ -139,7 +130,7 @@ static void lay_out(Call *k, size_t i) {
   }
   TdTensor *x = k->arg[i].tensor;
   if (!td_tensor_count(x)) {
-    k->at[i] = td_arena_alloc(k->arena, VECTOR);
+    k->at[i] = td_arena_alloc(k->arena, 1);
     return;
   }
   if (!td_tensor_is_dense(x)) {
@@ -164,7 +155,7 @@ static void take_back(Call *k, size_t i) {
 static bool run(Call *k) {
   TdCtx *ctx = k->c->session->ctx;
   struct td_run r = {.interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table};
-  k->c->code.entry(&r, k->c->room, k->c->state, k->at);
+  td_cpu_tier_run(&k->c->program, &r, k->at);
   td_ctx_tick(ctx, 1);
   return !r.fault || td_cpu_code_tell(k->c->text, k->c->session, k->c->root, &r, k->d);
 }

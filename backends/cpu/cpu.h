@@ -24,11 +24,14 @@ typedef enum { TD_TIER_AUTO, TD_TIER_TCC, TD_TIER_CC } TdTier;
 
 /* Zeroed is the default. */
 typedef struct TdCpuOptions {
-  TdTier tier;         /* AUTO: in memory where little work is done */
+  TdTier tier;         /* AUTO: in memory until much work is done */
   int seconds;         /* most time of the system's compiler; 0: 60 */
   int64_t cache_bytes; /* most that the folder of compiled programs holds; 0: 256 MiB */
   int threads;         /* of parallel loops; 0: one for each processor */
 } TdCpuOptions;
+
+/* cpu_backend.c: those that a build says. */
+TdCpuOptions td_cpu_options_of(const TdBuild *b);
 
 /* A program ready to run, with its state. */
 typedef struct TdCpu TdCpu;
@@ -42,7 +45,7 @@ bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* Has states start from their declared values again. */
 void td_cpu_reset(TdCpu *c);
 const TdCpuText *td_cpu_source(const TdCpu *c);
-/* TCC or CC. */
+/* TCC or CC, of its last run. */
 TdTier td_cpu_tier(const TdCpu *c);
 /* cpu_tcc.c: "0.9.27", the libtcc that compiles in memory; NULL: Tide was built without. Owned by
    a. */

@@ -9,11 +9,11 @@ enum { TIER, THREADS, SECONDS, OPTIONS };
 static const TdOption options[OPTIONS] = {
     [TIER] =
         {"tier", TD_OPTION_WORD, "auto|tcc|cc",
-         "compile in memory (tcc), by the system's compiler (cc), or by how much there is to do"},
+         "compile in memory (tcc), by the system's compiler (cc), or in memory until much is done"},
     [THREADS] = {"threads", TD_OPTION_INT, "0", "of parallel loops; 0: one for each processor"},
     [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"}};
 
-static TdCpuOptions options_of(const TdBuild *b) {
+TdCpuOptions td_cpu_options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_cpu_backend, b, TIER);
   TdCpuOptions o = {.tier = strcmp(tier, "tcc") == 0  ? TD_TIER_TCC
                             : strcmp(tier, "cc") == 0 ? TD_TIER_CC
@@ -31,16 +31,10 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, b->diag);
   if (!t) return NULL;
   TdFile *f = TD_NEW(b->arena, TdFile);
-  f->name = td_text_fmt(b->arena, "%s.c", td_prog_root(b->prog)->sym->name);
+  f->name = "kernel.c";
   f->text = t->text;
   *nfile = 1;
   return f;
-}
-
-static bool run(const TdBuild *b, const TdCallArg *arg, size_t narg) {
-  TdCpuOptions o = options_of(b);
-  TdCpu *c = td_cpu_new(b->arena, b->prog, &o, b->diag);
-  return c && td_cpu_call(c, arg, narg, b->diag);
 }
 
 const TdBackend td_cpu_backend = {.name = "cpu",
@@ -48,5 +42,4 @@ const TdBackend td_cpu_backend = {.name = "cpu",
                                   .option = options,
                                   .noption = OPTIONS,
                                   .validate = validate,
-                                  .emit = emit,
-                                  .run = run};
+                                  .emit = emit};

@@ -14,15 +14,18 @@
 
 enum { SECONDS = 60 };
 
-/* One compilation: where its files are. */
-typedef struct Job {
-  TdArena *arena; /* scratch */
+/* One compilation: where its files are, and the compiler under way. */
+typedef struct TdCpuJob {
+  TdArena *arena;
   TdCtx *ctx;
   const TdCpuInput *in;
   const TdCpuOptions *options;
   TdCompiler compiler;
   TdCache cache;
+  const char *path;  /* where the shared object is to be */
   const char *aside; /* the folder of files that do not stay, or NULL */
+  TdChild child;
+  int threads; /* that are compiled for; 0: nothing is */
   TdDiag *diag;
 } Job;
 
@@ -105,19 +108,35 @@ static const char *path_of(Job *j, const char *compiler) {
   return td_cache_path(&j->cache, key.at, key.n, ".so");
 }
 
-/* Compiles aside, without threads if the compiler cannot have them, and moves the result. */
-static bool compile(Job *j, const char *path) {
-  if (!open_aside(j)) return false;
-  const char *from = aside(j, "program.c"), *to = aside(j, "program.so"), *log = aside(j, "log");
-  if (!td_cache_write_file(from, j->in->text))
-    return td_cache_fail(&j->cache, "cannot write", from);
-  TdChildEnd end = TD_CHILD_FAILED;
-  for (int n = threads_of(j); n && end == TD_CHILD_FAILED; n = n > 1 ? 1 : 0)
-    end = td_compiler_run(j->ctx, &j->compiler, td_cpu_cc_words(j->arena, from, to, n, j->in), log,
-                          j->diag);
-  if (end == TD_CHILD_FAILED)
-    return td_compiler_complain(&j->compiler, log, from, j->in->text, j->diag);
-  return end == TD_CHILD_DONE && td_cache_keep(&j->cache, to, path);
+/* Starts to compile what lies aside for so many threads. */
+static TdChildEnd start(Job *j, int threads) {
+  const char *from = aside(j, "program.c"), *to = aside(j, "program.so");
+  j->threads = threads;
+  return td_compiler_start(&j->child, &j->compiler,
+                           td_cpu_cc_words(j->arena, from, to, threads, j->in), aside(j, "log"),
+                           j->diag);
+}
+
+static void stop(void *job) {
+  td_child_stop(&((Job *)job)->child);
+}
+
+/* Starts to compile the text. */
+static TdChildEnd compile(Job *j) {
+  if (!open_aside(j)) return TD_CHILD_ABSENT;
+  td_arena_defer(j->arena, stop, j);
+  const char *from = aside(j, "program.c");
+  if (td_cache_write_file(from, j->in->text)) return start(j, threads_of(j));
+  td_cache_fail(&j->cache, "cannot write", from);
+  return TD_CHILD_ABSENT;
+}
+
+/* How the compilation stands; it begins anew without threads if the compiler cannot have them. */
+static TdChildEnd stand(Job *j, bool wait) {
+  TdChildEnd how = td_compiler_look(&j->child, &j->compiler, wait ? j->ctx : NULL, j->diag);
+  if (how != TD_CHILD_FAILED || j->threads == 1) return how;
+  how = start(j, 1);
+  return how == TD_CHILD_RUNS && wait ? stand(j, wait) : how;
 }
 
 static void close_object(void *object) {
@@ -136,28 +155,50 @@ static bool open_object(TdArena *a, const char *path, TdCpuCode *code) {
   return td_cpu_code_link(code, find, object);
 }
 
-/* The object is in the folder or comes there, and is opened. */
-static bool load(Job *j, TdArena *a, TdCpuCode *code) {
+/* Moves what was compiled to its place and opens it. */
+static bool take(Job *j, TdArena *a, TdCpuCode *code) {
+  if (!td_cache_keep(&j->cache, aside(j, "program.so"), j->path)) return false;
+  if (open_object(a, j->path, code)) return true;
+  return td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
+                     dlerror());
+}
+
+/* Opens the object if it is in the folder, else has it compiled; how that stands. */
+static TdChildEnd load(Job *j, TdArena *a, TdCpuCode *code, bool wait) {
+  TdChildEnd how = TD_CHILD_RUNS;
+  if (!j->threads) {
+    if (td_cache_has(&j->cache, j->path) && open_object(a, j->path, code)) return TD_CHILD_DONE;
+    how = compile(j);
+  }
+  if (how == TD_CHILD_RUNS) how = stand(j, wait);
+  if (how == TD_CHILD_FAILED)
+    td_compiler_complain(&j->compiler, aside(j, "log"), aside(j, "program.c"), j->in->text,
+                         j->diag);
+  return how == TD_CHILD_DONE && !take(j, a, code) ? TD_CHILD_FAILED : how;
+}
+
+TdCpuJob *td_cpu_cache_begin(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdDiag *d) {
+  Job *j = TD_NEW(a, Job);
+  *j = (Job){.arena = a, .ctx = td_arena_ctx(a), .in = in, .options = o, .diag = d};
+  j->compiler = (TdCompiler){"C", "a C compiler", "TIDE_CC", o->seconds ? o->seconds : SECONDS};
+  if (!td_cache_open(&j->cache, a, d)) return NULL;
+  if (o->cache_bytes) j->cache.cap = o->cache_bytes;
   const char *compiler = identity(j);
-  if (!compiler) return false;
-  const char *path = path_of(j, compiler);
-  if (td_cache_has(&j->cache, path) && open_object(a, path, code)) return true;
-  if (!compile(j, path)) return false;
-  if (open_object(a, path, code)) return true;
-  td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
-              dlerror());
-  return false;
+  if (!compiler) return NULL;
+  j->path = path_of(j, compiler);
+  return j;
+}
+
+TdChildEnd td_cpu_cache_look(TdCpuJob *j, TdArena *a, TdCpuCode *code, TdDiag *d) {
+  j->diag = j->cache.diag = d;
+  return load(j, a, code, false);
 }
 
 bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdCpuCode *code,
                        TdDiag *d) {
-  TdCtx *c = td_arena_ctx(a);
-  TdArena *scratch = td_arena_scratch(c);
-  Job j = {.arena = scratch, .ctx = c, .in = in, .options = o, .diag = d};
-  j.compiler = (TdCompiler){"C", "a C compiler", "TIDE_CC", o->seconds ? o->seconds : SECONDS};
-  bool ok = td_cache_open(&j.cache, scratch, d);
-  if (o->cache_bytes) j.cache.cap = o->cache_bytes;
-  ok = ok && load(&j, a, code);
+  TdArena *scratch = td_arena_scratch(td_arena_ctx(a));
+  TdCpuJob *j = td_cpu_cache_begin(scratch, in, o, d);
+  bool ok = j && load(j, a, code, true) == TD_CHILD_DONE;
   td_arena_free(scratch);
   return ok;
 }

@@ -3,6 +3,7 @@
 #ifndef TD_CPU_CODE_H
 #define TD_CPU_CODE_H
 
+#include "backends/child.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/runtime.h"
 
@@ -20,10 +21,6 @@ typedef struct TdCpuCode {
 typedef void *(*TdCpuFind)(void *handle, const char *name);
 bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
 
-/* Compiles the text of p by the tier that o asks for, or that suits its work; code is owned by a.
-   False with d filled. */
-bool td_cpu_code_compile(TdArena *a, const TdProg *p, const TdCpuText *text, const TdCpuOptions *o,
-                         TdTier *tier, TdCpuCode *code, TdDiag *d);
 /* Fills d with the fault of a run of `root` and the user's lines; returns false. */
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d);
@@ -44,9 +41,39 @@ const char *const *td_cpu_cc_command(TdArena *a);
 /* The words that compile file `from` into the shared object `to` (both NULL: the flags alone). */
 const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to, int threads,
                                    const TdCpuInput *in);
+
 /* cpu_cache.c: the shared object of a text, compiled unless it is in the folder, opened; it is
    closed with a. False with d filled. */
 bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdCpuCode *code,
                        TdDiag *d);
+
+/* The same beside the caller: a job that ends with `a` at the latest, which `in` and `o` must
+   outlive. NULL with d filled: there is no compiler, or no folder. */
+typedef struct TdCpuJob TdCpuJob;
+TdCpuJob *td_cpu_cache_begin(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdDiag *d);
+/* How the job stands; DONE: *code is filled and goes with `a`; unless it RUNS d is filled else. */
+TdChildEnd td_cpu_cache_look(TdCpuJob *j, TdArena *a, TdCpuCode *code, TdDiag *d);
+
+/* cpu_tier.c: a program ready to run, which is compiled better once that pays. */
+typedef struct TdCpuProgram {
+  TdArena *arena;
+  TdCpuInput in;
+  TdCpuOptions options;
+  TdTier tier;
+  TdCpuCode code;
+  void *room, *state;
+  double work;  /* statements of a run, estimated */
+  double done;  /* statements that ran in memory */
+  bool settled; /* no better code will come */
+  /* What makes better code, in an arena of its own; NULL: nothing does. */
+  TdArena *beside;
+  TdCpuJob *job;
+} TdCpuProgram;
+/* The text of p compiled by the tier that o asks for, or that suits its work; what x holds is owned
+   by a. Its state is to be reset. False with d filled. */
+bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,
+                       const TdCpuOptions *o, TdDiag *d);
+/* One run on laid out arguments. */
+void td_cpu_tier_run(TdCpuProgram *x, struct td_run *run, void *const *at);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct Twin {
   TdCpuTaint taint;
   TdCpuProg text;
   const TdTwinArg *arg;
-  TdCpuCode code;
+  TdCpuProgram program;
   struct td_run run;
   uint64_t key[KEYS];
   void **at; /* what the entry gets */
@@ -103,8 +103,8 @@ static uint64_t *words_of(Twin *t, const TdTensor *x, int64_t n) {
 /* n symbolic constants of type t in `to`. */
 static void lift(Twin *t, const TdType *type, const uint64_t *word, int64_t n, TdFingerprint *to) {
   uint64_t key = td_cpu_symbol_key(TD_SYMBOL_CONSTANT, type, NULL, 0);
-  t->code.lift(&t->run, to, word, (uint64_t)n, key, td_cpu_symbol_kind(type),
-               td_type_is_fixed(type) ? type->f : 0);
+  t->program.code.lift(&t->run, to, word, (uint64_t)n, key, td_cpu_symbol_kind(type),
+                       td_type_is_fixed(type) ? type->f : 0);
 }
 
 /* Lays out argument i: numbers, or fingerprints of constants or inputs. */
@@ -132,7 +132,7 @@ static bool lay_out(Twin *t, size_t i) {
   if (arg->concrete)
     lift(t, elem, is_tensor ? words_of(t, arg->tensor, n) : &arg->scalar, n, t->at[i]);
   else
-    t->code.input(&t->run, t->at[i], (uint64_t)n, td_map_mix(TD_SYMBOL_INPUT, i));
+    t->program.code.input(&t->run, t->at[i], (uint64_t)n, td_map_mix(TD_SYMBOL_INPUT, i));
   return true;
 }
 
@@ -155,15 +155,14 @@ static TdFingerprint *left_in(Twin *t, TdArena *a, size_t i) {
 static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *o,
                 TdTwinResult *result) {
   TdCtx *c = td_arena_ctx(a);
-  TdTier tier;
-  if (!td_cpu_code_compile(t->arena, &t->prog, text, o, &tier, &t->code, t->d)) return false;
+  if (!td_cpu_tier_begin(&t->program, t->arena, &t->prog, text, o, t->d)) return false;
   size_t n = t->root->nparam;
   t->run = (struct td_run){.interrupt = td_ctx_interrupt_flag(c), .table = text->table};
   t->run.key = t->key;
   t->at = TD_NEWN(t->arena, void *, n);
   for (size_t i = 0; i < n; i++)
     if (!lay_out(t, i)) return false;
-  t->code.entry(&t->run, td_arena_alloc(t->arena, t->code.room_bytes), NULL, t->at);
+  td_cpu_tier_run(&t->program, &t->run, t->at);
   td_ctx_tick(c, 1);
   if (t->run.fault) return td_cpu_code_tell(text, t->prog.store->session, t->root, &t->run, t->d);
   result->of = TD_NEWN(a, TdFingerprint *, n);

@@ -158,18 +158,16 @@ static void add_readme(Files *f) {
 }
 
 const char *td_hls_files_headers(TdArena *a, TdDiag *d) {
-  static const char *const from[] = {"%s/backends/hls/include",
-                                     "%s/../share/tide/backends/hls/include"};
+  static const char *const from[] = {"/backends/hls/include", "/../../backends/hls/include",
+                                     "/../share/tide/backends/hls/include"};
   char exe[4096];
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
   exe[n > 0 ? n : 0] = 0;
   char *slash = strrchr(exe, '/');
   if (slash) *slash = 0;
-  for (size_t i = 0; i < 2; i++) {
-    TdText t = td_text_new(a);
-    td_text_puts(&t, exe);
-    td_text_puts(&t, from[i] + 2);
-    if (access(td_text_str(&t), R_OK) == 0) return td_text_str(&t);
+  for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+    const char *path = td_text_fmt(a, "%s%s", exe, from[i]);
+    if (access(path, R_OK) == 0) return path;
   }
   td_diag_set(d, TD_USAGE, "no-headers", (TdLoc){0},
               "Tide's HLS headers are neither beside the program nor installed");

@@ -24,10 +24,6 @@ static const char *tokens_text(TdArena *a, TdRange r) {
   return td_text_fmt(a, "%lld token%s", (long long)r.lo, r.lo == 1 ? "" : "s");
 }
 
-static const TdLine *line_of(const TdGraph *g, const TdGraphEdge *e) {
-  return &g->net->line.at[g->net->chan.at[e->chan].line];
-}
-
 /* The edges of one array of streams between the same two runs. */
 typedef struct Bunch {
   uint32_t line, from, to; /* runs */

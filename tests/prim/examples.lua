@@ -32,4 +32,13 @@ for _, p in ipairs(tide.registry().primitives) do
   end)
 end
 
+t.test("every argument of every primitive has a kind, a place and help", function()
+  for _, p in ipairs(tide.registry().primitives) do
+    for _, a in ipairs(p.args) do
+      local all = a.name and a.kind and a.place and a.help
+      t.ok(all, ("%s: %s"):format(p.name, a.name))
+    end
+  end
+end)
+
 t.done()

@@ -130,6 +130,42 @@ static void test_compilers(void) {
   setenv("TIDE_CC", "cc", 1);
 }
 
+/* Calls constant(n) until it runs in this tier, or for so many seconds; whether all is right. */
+static bool call_until(int64_t n, TdTier tier, double seconds) {
+  TdArena *a = td_arena_new(B.ctx);
+  TdDiag d = {.arena = B.a};
+  TdTensor *x = td_tensor_new(B.a, T(B.i32, 1), false);
+  int64_t at = 0;
+  double end = now() + seconds * 1e3;
+  TdCpu *c = td_cpu_new(a, constant(n), NULL, &d);
+  bool good = c && td_cpu_tier(c) == TD_TIER_TCC;
+  while (good && td_cpu_tier(c) != tier && now() < end) {
+    td_tensor_put(x, &at, 0);
+    good = td_cpu_call(c, &(TdCallArg){.tensor = x}, 1, &d) && td_tensor_get(x, &at) == (uint64_t)n;
+  }
+  good = good && !d.kind && (td_cpu_tier(c) == tier || (int)tier < 0);
+  td_arena_free(a);
+  return good;
+}
+
+/* A program that is called often is compiled beside its calls. */
+static void test_moves_up(void) {
+  const TdTier never = (TdTier)-1;
+  ok(call_until(70, TD_TIER_CC, 60), "many calls: to the system's compiler");
+  ok(is_clean(), "which leaves no files");
+  double from = now();
+  ok(call_until(70, TD_TIER_CC, 60) && now() - from < 20e3, "and again, what is in the folder");
+  setenv("TIDE_CC", "/nonexistent/compiler", 1);
+  ok(call_until(71, never, 1), "without a compiler they stay in memory");
+  pretend("case $1 in --version) echo pretender;; *) exit 1; esac");
+  ok(call_until(72, never, 1) && is_clean(), "and with one that refuses");
+  pretend("case $1 in --version) echo sleeper;; *) sleep 100 & wait; esac");
+  from = now();
+  ok(call_until(73, never, 1) && now() - from < 5e3, "one that hangs is killed with the program");
+  ok(is_clean(), "and leaves no files");
+  setenv("TIDE_CC", "cc", 1);
+}
+
 static void test_folders(void) {
   const TdCpuOptions cc = {.tier = TD_TIER_CC};
   chmod(folder, 0777);
@@ -155,6 +191,7 @@ int main(void) {
   test_processes();
   test_small();
   test_compilers();
+  test_moves_up();
   test_folders();
   build_close();
   char command[100];
