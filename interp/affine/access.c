@@ -97,20 +97,24 @@ static int accumulator(int op) {
 typedef struct Chain {
   const TdExpr *self;
   int op;
-  bool ring; /* all steps are exact, or wrap at least as wide as the place */
+  bool ring; /* no step rounds */
 } Chain;
 
-/* Whether casting into t on the way to a place of type `place` loses nothing that the place keeps.
- */
-static bool is_ring_cast(const TdType *t, const TdType *from, const TdType *place, int op) {
-  if (op == TD_OP_MIN || op == TD_OP_MAX) return td_promote_holds(t, from);
-  return td_type_is_integer(t) && td_type_is_integer(from) && !t->saturate && t->w >= place->w;
+/* Whether casting into t on the way to a place of type `place` loses nothing that the place keeps:
+   the value is kept, or wraps at least as wide. */
+static bool keeps_chain(const TdType *t, const TdType *from, const TdType *place, int op) {
+  if (td_promote_holds(t, from)) return true;
+  if (op == TD_OP_MIN || op == TD_OP_MAX || t->saturate) return false;
+  bool exact = td_type_is_integer(t) || td_type_is_fixed(t);
+  bool was_exact = td_type_is_integer(from) || td_type_is_fixed(from);
+  return exact && was_exact && t->f >= from->f && t->w - t->f >= place->w - place->f;
 }
 
-/* Follows the operators of one kind in `value` to the only use of the array that `place` is in. */
+/* Follows the operators of one kind in `value` to the only use of the array that `place` is in;
+   false when there are others on the way, or casts that lose what the place keeps. */
 static bool find_chain(const TdExpr *value, const TdExpr *place, Chain *c) {
   const TdType *to = td_type_scalar(place->type);
-  *c = (Chain){.op = -1, .ring = td_type_is_integer(to) || to->kind == TD_T_BOOL};
+  *c = (Chain){.op = -1, .ring = to->kind != TD_T_FLOAT};
   const TdExpr *casts[8];
   size_t ncast = 0;
   for (const TdExpr *e = value;;) {
@@ -134,8 +138,9 @@ static bool find_chain(const TdExpr *value, const TdExpr *place, Chain *c) {
     e = e->kid[left ? 0 : 1];
   }
   for (size_t i = 0; i < ncast; i++)
-    c->ring &= is_ring_cast(td_type_scalar(casts[i]->type), td_type_scalar(casts[i]->kid[0]->type),
-                            to, c->op);
+    if (!keeps_chain(td_type_scalar(casts[i]->type), td_type_scalar(casts[i]->kid[0]->type), to,
+                     c->op))
+      return false;
   return c->op >= 0;
 }
 

@@ -13,8 +13,26 @@ typedef struct Check {
   TdDiag *d;
 } Check;
 
+static bool *written_params(const TdAsk *q, TdArena *a, const TdUnit *u);
+
+/* Which arguments of a design its tasks may write. Owned by a. */
+static bool *written_by_tasks(const TdAsk *q, TdArena *a, const TdUnit *u) {
+  bool *w = TD_NEWN(a, bool, u->nparam + 1);
+  for (size_t r = 0; r < u->nrun; r++) {
+    const TdUnit *task = td_prog_unit(q->prog, u->run[r].unit);
+    const bool *inner = written_params(q, a, task);
+    for (size_t b = 0; b < u->run[r].nbind; b++) {
+      const TdRunArg *bind = &u->run[r].bind[b];
+      size_t arg = (size_t)(td_unit_param(u, bind->arg) - u->param);
+      w[arg] |= inner[td_unit_param(task, bind->param) - task->param];
+    }
+  }
+  return w;
+}
+
 /* Which parameters u may write; a foreign unit without model may write all. Owned by a. */
 static bool *written_params(const TdAsk *q, TdArena *a, const TdUnit *u) {
+  if (u->kind == TD_UNIT_DESIGN) return written_by_tasks(q, a, u);
   bool *w = TD_NEWN(a, bool, u->nparam + 1);
   const TdUnit *model =
       u->foreign && u->foreign->model ? td_prog_unit(q->prog, u->foreign->model) : u;

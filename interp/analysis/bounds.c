@@ -100,37 +100,62 @@ static bool is_all_inside(Check *k, const Index *ix, bool at_values) {
 
 /* Executions, an index of which is out of range. */
 typedef struct Outside {
+  const TdAccess *x;
   TdSys sys;
   TdShift at; /* of the index */
 } Outside;
 
 /* Those of case i that have rest[side] < 0, at the unit's sizes. */
 static Outside outside(Check *k, const Index *ix, size_t i, int side) {
-  Outside o;
+  Outside o = {.x = ix->x};
   o.sys = running(k, ix, i, &o.at);
   td_nest_at_values(k->space, k->q->unit, &o.sys);
   td_sys_nonneg(k->a, &o.sys, td_sys_scale(k->a, -1, td_sys_shift(k->a, ix->rest[side], o.at), -1));
   return o;
 }
 
-/* Whether, wherever the statement runs at all, some execution is out of range; *found are such. */
-static bool is_out(Check *k, const Index *ix, Outside *found) {
-  size_t n = ix->leaf->nest->ndom, at = SIZE_MAX;
-  TdSys *out = TD_NEWN(k->a, TdSys, 2 * n);
-  for (size_t i = 0; i < 2 * n; i++) {
-    Outside o = outside(k, ix, i / 2, i % 2);
-    out[i] = o.sys;
-    if (at != SIZE_MAX || td_affine_has_point(k->q->affine, &o.sys) != TD_YES) continue;
-    at = i;
-    *found = o;
+/* Takes the form that the index has in access x of ix's leaf; false if it has none. */
+static bool set_access(Check *k, Index *ix, const TdAccess *x) {
+  TdAff index = x->index[ix->dim];
+  ix->x = x;
+  if (index.bad || ix->extent.bad) return false;
+  ix->rest[0] = index;
+  ix->rest[1] = td_sys_plus(k->a, td_sys_scale(k->a, 1, ix->extent, -1), -1, index);
+  return true;
+}
+
+/* Lists the executions that are out of range, for all accesses that an index like min(i, n) makes,
+   each for a part of them. Returns how many sets; *found are the first that there are, if any. */
+static size_t list_outside(Check *k, const Index *ix, TdSys *out, const Outside **found) {
+  const TdLeaf *l = ix->leaf;
+  size_t n = 0;
+  for (size_t x = 0; x < l->naccess; x++) {
+    Index part = *ix;
+    if (l->access[x].expr != ix->x->expr || !set_access(k, &part, &l->access[x])) continue;
+    for (size_t i = 0; i < 2 * l->nest->ndom; i++) {
+      Outside *o = TD_NEW(k->a, Outside);
+      *o = outside(k, &part, i / 2, i % 2);
+      out[n++] = o->sys;
+      if (!*found && td_affine_has_point(k->q->affine, &o->sys) == TD_YES) *found = o;
+    }
   }
-  for (size_t i = 0; i < n && at != SIZE_MAX; i++) {
-    TdShift by;
-    TdSys all = running(k, ix, i, &by);
+  return n;
+}
+
+/* Executions, an index of which is out of range, if there are such wherever the statement runs at
+   all; else NULL. */
+static const Outside *find_outside(Check *k, const Index *ix) {
+  const TdNest *nest = ix->leaf->nest;
+  TdSys *out = TD_NEWN(k->a, TdSys, 2 * nest->ndom * ix->leaf->naccess);
+  const Outside *found = NULL;
+  size_t n = list_outside(k, ix, out, &found);
+  for (size_t i = 0; found && i < nest->ndom; i++) {
+    TdSys all = td_sys_copy(k->a, &nest->dom[i]);
+    td_sys_join(k->a, &all, &k->context->dom[0], 0);
     td_nest_at_values(k->space, k->q->unit, &all);
-    if (td_affine_covers(k->q->affine, &all, out, 2 * n, NULL, 0) != TD_YES) return false;
+    if (td_affine_covers(k->q->affine, &all, out, n, NULL, 0) != TD_YES) return NULL;
   }
-  return at != SIZE_MAX;
+  return found;
 }
 
 /* "when i = 0, k = 40". */
@@ -142,18 +167,19 @@ static void note_loops(Check *k, const TdNest *n, const int64_t *val) {
 }
 
 /* "index 40 is out of range for dimension 1 of 'A' (size 24)", of the first execution that is. */
-static void refuse(Check *k, const Index *ix, Outside *o) {
+static void refuse(Check *k, const Index *ix, const Outside *o) {
   const TdNest *n = ix->leaf->nest;
-  TdAff index = td_sys_fresh(k->a, &o->sys), extent = td_sys_fresh(k->a, &o->sys);
-  TdAff f = td_sys_shift(k->a, ix->x->index[ix->dim], o->at);
-  td_sys_zero(k->a, &o->sys, td_sys_plus(k->a, f, -1, index));
-  td_sys_zero(k->a, &o->sys, td_sys_plus(k->a, ix->extent, -1, extent));
+  TdSys sys = o->sys;
+  TdAff index = td_sys_fresh(k->a, &sys), extent = td_sys_fresh(k->a, &sys);
+  TdAff f = td_sys_shift(k->a, o->x->index[ix->dim], o->at);
+  td_sys_zero(k->a, &sys, td_sys_plus(k->a, f, -1, index));
+  td_sys_zero(k->a, &sys, td_sys_plus(k->a, ix->extent, -1, extent));
   int32_t *col = TD_NEWN(k->a, int32_t, n->nloop + 2);
   int64_t *val = TD_NEWN(k->a, int64_t, n->nloop + 2);
   for (size_t d = 0; d < n->nloop; d++) col[d] = (int32_t)d;
   col[n->nloop] = index.m->col;
   col[n->nloop + 1] = extent.m->col;
-  bool known = td_affine_point(k->q->affine, &o->sys, col, n->nloop + 2, val) == TD_YES;
+  bool known = td_affine_point(k->q->affine, &sys, col, n->nloop + 2, val) == TD_YES;
   TdLoc loc = ix->x->expr->kid[ix->dim]->loc;
   td_diag_set(k->d, TD_ILLEGAL, "index-range", loc.source ? loc : ix->x->expr->loc,
               "index %s is out of range for dimension %d of '%s' (size %s)",
@@ -165,20 +191,17 @@ static void refuse(Check *k, const Index *ix, Outside *o) {
 
 /* Classifies one index; false when it is out of range, which d then says. */
 static bool check_index(Check *k, Index *ix) {
-  TdAff index = ix->x->index[ix->dim];
-  bool known = !index.bad && !ix->extent.bad;
+  bool known = set_access(k, ix, ix->x);
   TdBoundsItem item = {ix->leaf->stmt, ix->x->expr, ix->dim, TD_BOUNDS_UNPROVED};
   if (known) {
-    ix->rest[0] = index;
-    ix->rest[1] = td_sys_plus(k->a, td_sys_scale(k->a, 1, ix->extent, -1), -1, index);
     if (is_all_inside(k, ix, false)) return true;
     if (is_all_inside(k, ix, true)) item.kind = TD_BOUNDS_AT_VALUES;
   }
   bool formed = !ix->x->may || ix->leaf->stmt->kind == TD_STMT_CALL;
   bool exact = known && ix->leaf->nest->exact && k->context->exact && formed;
-  Outside found;
-  if (item.kind == TD_BOUNDS_UNPROVED && exact && is_out(k, ix, &found)) {
-    refuse(k, ix, &found);
+  const Outside *found = item.kind == TD_BOUNDS_UNPROVED && exact ? find_outside(k, ix) : NULL;
+  if (found) {
+    refuse(k, ix, found);
     return false;
   }
   td_vec_push(k->q->arena, &k->items, item);

@@ -100,10 +100,12 @@ static bool visit_call(void *ud, const TdStmt *s) {
   return true;
 }
 
-/* Tasks see the sizes of their design under the same names. */
+/* Tasks see the sizes of their design under the same names, and share the root's others. */
 static void pass_to_tasks(Resize *r, const TdUnit *design) {
   for (size_t i = 0; i < design->nrun; i++) {
-    Sizes *z = &r->of[unit_index(r->p, design->run[i].unit)];
+    size_t at = unit_index(r->p, design->run[i].unit);
+    Sizes *z = &r->of[at];
+    inherit(r, r->p->unit[at], z);
     for (size_t k = 0; k < design->nsize; k++)
       for (size_t m = 0; m < z->n; m++)
         if (z->at[m].name == design->size[k].name) z->at[m] = design->size[k];

@@ -128,17 +128,18 @@ static bool is_shaping(TdRewrite *r, const TdUnit *u, const char *name) {
   return k.found;
 }
 
-/* u without size i, which has its value everywhere; what was assumed of it holds. */
+/* u without size i, which has its value everywhere, also in what is assumed. */
 static const TdUnit *pin_size(TdRewrite *r, const TdUnit *u, size_t i) {
   TdUnit *copy = td_unit_copy(r->store, u);
   TdSize *size = td_arena_copy(r->store->arena, u->size, u->nsize * sizeof *size);
   const TdExpr **fact = td_arena_copy(r->store->arena, u->assert_, u->nassert * sizeof *fact);
   TdSubst sub = td_subst_new(r->store);
-  SizeUse k = {u->size[i].name, false};
-  td_subst_size(&sub, k.name, td_util_const(r, u->size[i].value));
+  td_subst_size(&sub, u->size[i].name, td_util_const(r, u->size[i].value));
   copy->nassert = 0;
-  for (size_t n = 0; n < u->nassert; n++, k.found = false)
-    if (td_walk_expr(u->assert_[n], is_other_size, &k)) fact[copy->nassert++] = u->assert_[n];
+  for (size_t n = 0; n < u->nassert; n++) {
+    const TdExpr *e = td_subst_in_expr(&sub, u->assert_[n]);
+    if (e->kind != TD_EXPR_LIT || !e->u.bits) fact[copy->nassert++] = e;
+  }
   for (size_t n = i; n + 1 < u->nsize; n++) size[n] = u->size[n + 1];
   copy->nsize--;
   copy->size = size;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/bounds.h"
 #include "rewrite/keep.h"
 #include "rewrite/live.h"
 
@@ -31,12 +32,25 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* Refuses a new unit that would not load: what ran nowhere in its place may be out of range. */
+static bool check_bounds(TdRewrite *r, const TdProg *p) {
+  bool ok = true;
+  for (size_t i = 0; i < p->nunit && ok; i++) {
+    if (td_prog_unit(r->prog, p->unit[i]->sym)) continue;
+    TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = p, .unit = p->unit[i]};
+    const TdBoundsItem *item;
+    size_t n;
+    ok = td_bounds_check(&q, &item, &n, r->diag);
+  }
+  return ok;
+}
+
 /* Runs prim, tidies up after it and checks what it made. NULL: refused, d says why. */
 static const TdProg *attempt(TdRewrite *r, const TdPrim *prim) {
   const TdProg *p = prim->apply(r);
   if (p) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
-  if (p && !td_live_check(r, p)) p = NULL;
+  if (p && !(td_live_check(r, p) && check_bounds(r, p))) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {
     TdLoc none = {0};
     td_diag_set(r->diag, TD_BUG, "silent", none, "%s failed without saying why", prim->name);

@@ -232,4 +232,120 @@ t.test("sizes are declared in order of use, whatever the steps before", function
   reloads(s)
 end)
 
+t.test("tasks of a called design have the sizes of the caller", function()
+  local M = 6
+  local s = tide.schedule(tide.kernel {
+    B = tide.i16[6],
+    function(B)
+      for i = 0, M - 1 do
+        for j = 0, M - 1 do B[0] = j end
+      end
+    end,
+  })
+  s:outline("j", "row")
+  s:dataflow("row")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("an accumulation that rounds is not associative", function()
+  local function schedule(T, U, sum)
+    return tide.schedule(load(([[
+      local tide, T, U = ...
+      return tide.kernel {
+        A = U[4], C = T[1],
+        function(A, C)
+          for i = 0, 1 do
+            for j = 0, 3 do C[0] = T(%s) end
+          end
+        end,
+      }]]):format(sum))(tide, T, U))
+  end
+  local S = tide.i8:with {overflow = "saturate"}
+  local i24, x, y = tide.int(24), tide.fixed(16, 1), tide.fixed(32, 2)
+  local function refused(T, U, sum)
+    local ok, e = schedule(T, U, sum):can("reorder", "j", "i", {reassociate = true})
+    t.ok(not ok, sum)
+    t.eq(e and e.code, "dependence")
+  end
+  local function accepted(T, U, sum, level)
+    local s = schedule(T, U, sum)
+    s:reorder("j", "i")
+    t.eq(s:verify(), level)
+  end
+  refused(x, y, "C[0] + A[j]")
+  accepted(y, x, "C[0] + A[j]", "associative")
+  refused(S, i24, "C[0] + A[j]")
+  accepted(tide.i8, i24, "C[0] + A[j]", "ring")
+  refused(S, i24, "tide.max(C[0], A[j])")
+  accepted(S, S, "tide.max(C[0], A[j])", "associative")
+end)
+
+t.test("an index of min is checked where it is taken", function()
+  local function design(extent)
+    return load(([[
+      local tide = require "tide"
+      return tide.design(function(d)
+        local B = d:arg(tide.i32[7][7])
+        d.t = tide.task {map = {2}, B = B,
+          function(B, i) B[tide.min(i, 6)][i + %d] = 0 end}
+      end)]]):format(extent))()
+  end
+  t.eq(#design(0).sizes, 0)
+  t.fails(function() design(7) end, {code = "index-range"})
+end)
+
+t.test("what never runs in its place is not made a kernel that does not load", function()
+  local function schedule(cond)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        B = tide.i32[7],
+        function(B)
+          for i = 0, 1 do
+            for j = 0, 1 do
+              if i %s 0 then B[0] = B[i] end
+            end
+          end
+        end,
+      }]]):format(cond))())
+  end
+  local s = schedule ">="
+  s:outline("j", "row")
+  reloads(s)
+  local ok, e = schedule "<":can("outline", "j", "row")
+  t.ok(not ok)
+  t.eq(e.code, "index-range")
+end)
+
+t.test("what is assumed of a size is still assumed when the size has gone", function()
+  local M, N = 5, 5
+  local k = tide.kernel {
+    A = tide.u8[M],
+    function(A)
+      for i = 0, M - 1 do A[i] = 1 end
+      for j = 0, N - 1 do A[j] = 2 end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:fuse("i", "j")
+  t.has(tostring(s), "tide.assume(M == 5)")
+  t.fails(function() load(tostring(s))():at {M = 6} end, {code = "assume"})
+end)
+
+t.test("arguments that no task writes may be the same", function()
+  local sub = tide.kernel {
+    X = tide.i32[6], Y = tide.i32[6], Z = tide.i32[6],
+    function(X, Y, Z) X[0] = Y[0] + Z[0] end,
+  }
+  local function caller(second)
+    return load("local tide, sub = ...; return tide.kernel {B = tide.i32[6], C = tide.i32[6], " ..
+      "function(B, C) sub(B, C, " .. second .. ") end}")(tide, sub)
+  end
+  local s = tide.schedule(caller "C")
+  s:dataflow("sub")
+  t.eq(s:verify(), "strict")
+  reloads(s)
+  t.fails(function() caller "B" end, {code = "overlap"})
+end)
+
 t.done()
