@@ -4,8 +4,8 @@
    equal m; else the number is known to be congruent to what m stands for modulo 2^c, and a cast
    that wraps to at most c bits needs only m: sums that wrap at every store can be regrouped. Ring:
    m and e are elements of two prime fields, inputs random points. Associative: elements of additive
-   groups; every other associative operator is the group's sum carried over by a random bijection of
-   its own, so it is commutative and associative and nothing else. */
+   groups. Every other associative operator is the sum carried over by a random bijection of its
+   own, so it is commutative and associative and nothing else. */
 #include "eval/domain.h"
 
 #include <math.h>
@@ -18,10 +18,11 @@ typedef struct Bijection {
   uint64_t shift, key[2], inverse[2];
 } Bijection;
 
-/* Where one of the two numbers lives: 0 .. mask, or below the prime 2^bits - gap. */
+/* Where one of the two numbers lives: 0 .. last, which is the mask, or below the prime
+   2^bits - gap. */
 typedef struct Half {
   int bits;
-  uint64_t mask, prime, gap, unit; /* unit: what the integer 1 is in the group */
+  uint64_t mask, prime, gap, last, unit; /* unit: what the integer 1 is in the group */
   Bijection by[TD_OPS];
 } Half;
 
@@ -67,6 +68,7 @@ void *td_algebra_new(TdArena *a, TdSession *s, TdLevel level, uint64_t seed) {
     h->mask = UINT64_MAX >> (64 - bits[i]);
     h->gap = (uint64_t)gap[i];
     h->prime = h->mask - (h->gap - 1);
+    h->last = g->ring ? h->prime - 1 : h->mask;
     h->unit = (td_domain_random(seed, r++) | 1) & h->mask;
     for (int op = 0; op < TD_OPS; op++) h->by[op] = random_bijection(seed, &r);
   }
@@ -79,14 +81,21 @@ static uint64_t fold(const Half *h, uint64_t x) {
   return x ^ (x >> ((h->bits + 1) / 2));
 }
 
+/* What the bijection gives, again while that lies beyond the last number. */
 static uint64_t carry(const Half *h, const Bijection *b, uint64_t x) {
-  x = fold(h, ((x + b->shift) * b->key[0]) & h->mask);
-  return fold(h, (x * b->key[1]) & h->mask);
+  do {
+    x = fold(h, ((x + b->shift) * b->key[0]) & h->mask);
+    x = fold(h, (x * b->key[1]) & h->mask);
+  } while (x > h->last);
+  return x;
 }
 
 static uint64_t carry_back(const Half *h, const Bijection *b, uint64_t x) {
-  x = (fold(h, x) * b->inverse[1]) & h->mask;
-  return (fold(h, x) * b->inverse[0] - b->shift) & h->mask;
+  do {
+    x = (fold(h, x) * b->inverse[1]) & h->mask;
+    x = (fold(h, x) * b->inverse[0] - b->shift) & h->mask;
+  } while (x > h->last);
+  return x;
 }
 
 /* x modulo the prime, for any 64-bit x. */
@@ -143,12 +152,13 @@ static unsigned join(unsigned c, unsigned d) {
   return !c ? d : !d || c < d ? c : d;
 }
 
+static uint64_t sum(const Algebra *g, const Half *h, uint64_t x, uint64_t y) {
+  return g->ring ? reduce(h, x + y) : (x + y) & h->mask;
+}
+
 static Number add(const Algebra *g, Number x, Number y) {
   Number z = {{0}, join(x.c, y.c)};
-  for (int i = 0; i < HALVES; i++) {
-    const Half *h = &g->half[i];
-    z.at[i] = g->ring ? reduce(h, x.at[i] + y.at[i]) : (x.at[i] + y.at[i]) & h->mask;
-  }
+  for (int i = 0; i < HALVES; i++) z.at[i] = sum(g, &g->half[i], x.at[i], y.at[i]);
   return z;
 }
 
@@ -158,7 +168,7 @@ static Number regroup(const Algebra *g, int op, Number x, Number y) {
   for (int i = 0; i < HALVES; i++) {
     const Half *h = &g->half[i];
     const Bijection *b = &h->by[op];
-    z.at[i] = carry(h, b, (carry_back(h, b, x.at[i]) + carry_back(h, b, y.at[i])) & h->mask);
+    z.at[i] = carry(h, b, sum(g, h, carry_back(h, b, x.at[i]), carry_back(h, b, y.at[i])));
   }
   return z;
 }
@@ -266,7 +276,7 @@ static TdValue apply(void *self, const TdApply *x) {
   case TD_OP_FMA: return td_domain_unfuse(&td_algebra_domain, g, g->session, x);
   default: break;
   }
-  if (!g->ring && td_ops[x->op].associative && td_ops[x->op].symmetric) {
+  if (td_ops[x->op].associative && td_ops[x->op].symmetric) {
     Number a = operand(g, x, 0), b = operand(g, x, 1);
     if (!td_ops[x->op].commutes) a = whole(g, a), b = whole(g, b);
     return encode(regroup(g, x->op, a, b));

@@ -47,18 +47,15 @@ static int same_runs(const TdProg *x, const TdProg *y, TdTwinLevel level) {
   return answer.verdict == TD_EVAL_EQUAL ? 1 : answer.verdict == TD_EVAL_DIFFERS ? 0 : -1;
 }
 
-/* Beside the strictest level: none; not decided; the associative alone (min is no sum of a ring).
- */
-enum { NEVER = TD_TWIN_RING + 1, UNDECIDED, GROUPED };
+/* Beside the strictest level: none; not decided. */
+enum { NEVER = TD_TWIN_RING + 1, UNDECIDED };
 
 /* The strictest level at which x and y are equal must be `want`, by both compilers, and the
    evaluator must agree. */
 static void equal_at(const char *name, const TdProg *x, const TdProg *y, int want) {
   bool right = true;
   for (int level = TD_TWIN_STRICT; level <= TD_TWIN_RING; level++) {
-    int expected = want == UNDECIDED ? -1
-                   : want == GROUPED ? level == TD_TWIN_ASSOCIATIVE
-                                     : level >= want;
+    int expected = want == UNDECIDED ? -1 : level >= want;
     int tcc = same_twins(x, y, (TdTwinLevel)level, TD_TIER_TCC, NULL);
     int cc = same_twins(x, y, (TdTwinLevel)level, TD_TIER_CC, NULL);
     int eval = same_runs(x, y, (TdTwinLevel)level);
@@ -124,7 +121,7 @@ static void test_levels(void) {
   const TdType *f = B.f32;
   equal_at("factored", map(f, 0), map(f, 1), TD_TWIN_RING);
   equal_at("fma", map(f, 2), map(f, 3), TD_TWIN_FUSED);
-  equal_at("min regrouped", map(B.i16, 4), map(B.i16, 5), GROUPED);
+  equal_at("min regrouped", map(B.i16, 4), map(B.i16, 5), TD_TWIN_ASSOCIATIVE);
   equal_at("differences regrouped", map(f, 6), map(f, 7), TD_TWIN_ASSOCIATIVE);
   equal_at("a sum taken back", map(f, 8), map(f, 10), TD_TWIN_ASSOCIATIVE);
   equal_at("another value", map(f, 9), map(f, 10), NEVER);
