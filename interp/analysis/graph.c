@@ -74,6 +74,19 @@ static void add_ports(const TdAsk *q, TdGraph *g) {
   }
 }
 
+/* Sorts the streams between nodes by their producers. */
+static void sort_edges(TdArena *a, TdGraph *g) {
+  uint32_t *start = TD_NEWN(a, uint32_t, g->node.n + 2);
+  uint32_t *next = TD_NEWN(a, uint32_t, g->edge.n + 1);
+  for (size_t i = 0; i < g->edge.n; i++)
+    if (g->edge.at[i].from != TD_NET_NONE) start[g->edge.at[i].from + 2]++;
+  for (size_t i = 2; i < g->node.n + 2; i++) start[i] += start[i - 1];
+  for (size_t i = 0; i < g->edge.n; i++)
+    if (g->edge.at[i].from != TD_NET_NONE) next[start[g->edge.at[i].from + 1]++] = g->edge.at[i].to;
+  g->start = start;
+  g->next = next;
+}
+
 bool td_graph_of(const TdAsk *q, TdGraph *out, TdDiag *d) {
   *out = (TdGraph){.design = td_prog_root(q->prog)};
   const TdNet *n = td_net_of(q->arena, q->prog, d);
@@ -87,47 +100,59 @@ bool td_graph_of(const TdAsk *q, TdGraph *out, TdDiag *d) {
   uint32_t inst = 0;
   for (uint32_t r = 0; r < out->design->nrun; r++) inst = add_nodes(q, out, r, inst);
   add_edges(q, out, ends);
+  sort_edges(q->arena, out);
   add_ports(q, out);
   return true;
 }
 
-typedef TD_VEC(uint32_t) Nodes;
+/* Breadth first, from all starts at once: of each node that was reached, the one before it and the
+ * start it was reached from. */
+typedef struct Reach {
+  uint32_t *back, *source;
+  uint32_t last, hit; /* the way ends with these */
+  bool turned_back;   /* a start was reached, but from itself */
+} Reach;
 
-/* Breadth first from `from` over streams, each node's predecessor in back[]; the stream straight to
- * `to` does not count. */
-static bool reach(TdArena *a, const TdGraph *g, uint32_t from, uint32_t to, uint32_t *back) {
-  uint32_t *queue = TD_NEWN(a, uint32_t, g->node.n), head = 0, n = 1;
-  Nodes *next = TD_NEWN(a, Nodes, g->node.n);
-  for (uint32_t i = 0; i < g->edge.n; i++) {
-    const TdGraphEdge *e = &g->edge.at[i];
-    if (e->from != TD_NET_NONE && e->to != TD_NET_NONE) td_vec_push(a, &next[e->from], e->to);
+static bool reach(TdArena *a, const TdGraph *g, const TdGraphAsk *q, Reach *r) {
+  uint32_t *queue = TD_NEWN(a, uint32_t, g->node.n), n = 0;
+  *r = (Reach){TD_NEWN(a, uint32_t, g->node.n), TD_NEWN(a, uint32_t, g->node.n), 0, 0, false};
+  for (size_t i = 0; i < g->node.n; i++) r->source[i] = TD_NET_NONE;
+  for (size_t i = 0; i < q->n; i++) {
+    queue[n++] = q->from[i];
+    r->source[q->from[i]] = r->back[q->from[i]] = q->from[i];
   }
-  for (uint32_t i = 0; i < g->node.n; i++) back[i] = TD_NET_NONE;
-  queue[0] = from;
-  back[from] = from;
-  for (; head < n; head++) {
-    uint32_t x = queue[head];
-    for (size_t i = 0; i < next[x].n; i++) {
-      uint32_t y = next[x].at[i];
-      if (y == to && x != from) return back[to] = x, true;
-      if (y == to || back[y] != TD_NET_NONE) continue;
-      back[y] = x;
+  for (uint32_t head = 0; head < n; head++) {
+    uint32_t x = queue[head], source = r->source[x];
+    td_ctx_tick(td_arena_ctx(a), 1);
+    for (uint32_t i = g->start[x]; i < g->start[x + 1]; i++) {
+      uint32_t y = g->next[i];
+      if (y == TD_NET_NONE) continue;
+      r->last = x, r->hit = y;
+      if (q->target[y] && y != source && !(q->apart && x == source)) return true;
+      r->turned_back |= y == source && x != y;
+      if (r->source[y] != TD_NET_NONE || q->target[y]) continue;
+      r->source[y] = source;
+      r->back[y] = x;
       queue[n++] = y;
     }
   }
   return false;
 }
 
-size_t td_graph_detour(TdArena *a, const TdGraph *g, uint32_t from, uint32_t to,
-                       const uint32_t **way) {
-  uint32_t *back = TD_NEWN(a, uint32_t, g->node.n);
-  if (!reach(a, g, from, to, back)) return 0;
+size_t td_graph_way(TdArena *a, const TdGraph *g, const TdGraphAsk *q, const uint32_t **way) {
+  Reach r;
+  bool found = reach(a, g, q, &r);
+  for (size_t i = 0; i < q->n && q->n > 1 && r.turned_back && !found; i++) {
+    TdGraphAsk one = {&q->from[i], 1, q->target, q->apart};
+    found = reach(a, g, &one, &r);
+    r.turned_back = true;
+  }
+  if (!found) return 0;
   size_t n = 2;
-  for (uint32_t x = back[to]; x != from; x = back[x]) n++;
-  uint32_t *w = TD_NEWN(a, uint32_t, n);
-  w[n - 1] = to;
-  uint32_t x = back[to];
-  for (size_t i = n - 1; i-- > 0; x = back[x]) w[i] = x;
+  for (uint32_t x = r.last; r.back[x] != x; x = r.back[x]) n++;
+  uint32_t *w = TD_NEWN(a, uint32_t, n), x = r.last;
+  w[n - 1] = r.hit;
+  for (size_t i = n - 1; i-- > 0; x = r.back[x]) w[i] = x;
   *way = w;
   return n;
 }

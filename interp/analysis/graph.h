@@ -33,6 +33,8 @@ typedef struct TdGraph {
   TD_VEC(TdGraphNode) node; /* runs in order; in each by ids */
   TD_VEC(TdGraphEdge) edge; /* streams in order of declaration */
   TD_VEC(TdGraphPort) port; /* nodes in order */
+  const uint32_t *next;     /* where the streams of a node go: next[start[i]] up to */
+  const uint32_t *start;    /* next[start[i + 1]], in order of streams */
 } TdGraph;
 
 /* The graph of the design that is q's root, at its sizes, owned by q->arena. False with d filled
@@ -43,10 +45,16 @@ bool td_graph_of(const TdAsk *q, TdGraph *out, TdDiag *d);
 const char *td_graph_name(TdArena *a, const TdGraph *g, uint32_t node);
 uint32_t td_graph_node(const TdGraph *g, uint32_t inst);
 
-/* Nodes on a shortest way along streams from one node to another by way of a third, both ends
- * included; 0 if there is none. Owned by a. */
-size_t td_graph_detour(TdArena *a, const TdGraph *g, uint32_t from, uint32_t to,
-                       const uint32_t **way);
+/* A question about ways along streams: from any of n nodes to any of those marked as targets, other
+ * than itself. `apart`: the stream straight to the target does not count. */
+typedef struct TdGraphAsk {
+  const uint32_t *from;
+  size_t n;
+  const bool *target; /* by node */
+  bool apart;
+} TdGraphAsk;
+/* The nodes on a shortest such way, both ends included; 0 if there is none. Owned by a. */
+size_t td_graph_way(TdArena *a, const TdGraph *g, const TdGraphAsk *q, const uint32_t **way);
 /* "a -> b -> c". */
 const char *td_graph_way_name(TdArena *a, const TdGraph *g, const uint32_t *way, size_t n);
 

@@ -195,7 +195,11 @@ static int put_positional(TdText *out, const TdPrim *prim, const TdArgValue *arg
       continue;
     }
     td_text_puts(out, n++ ? ", " : "");
-    put_value(out, spec, &arg[i]);
+    bool one = arg[i].names && arg[i].n == 1;
+    if (one)
+      td_text_put_quoted(out, arg[i].names[0], strlen(arg[i].names[0]));
+    else
+      put_value(out, spec, &arg[i]);
   }
   return n;
 }

@@ -1,0 +1,42 @@
+/* local_stream.h - a stream both of whose ends come to one body, as a local buffer. */
+#ifndef TD_LOCAL_STREAM_H
+#define TD_LOCAL_STREAM_H
+
+#include "rewrite/mapping.h"
+
+/* One end: the only statement that moves tokens there, and the loops around it. */
+typedef struct TdStreamEnd {
+  const TdStmt *stmt; /* NULL: none, or several */
+  const TdStmt *slot; /* that takes the buffers of a block stream, or NULL */
+  const TdStmt *const *loop;
+  size_t nloop;
+  bool plain; /* nothing but loops and their blocks is around it */
+} TdStreamEnd;
+
+/* A stream that the statements of one block put to and those of a second one get from. */
+typedef struct TdLocalStream {
+  TdRewrite *r;
+  const TdUnit *unit; /* whose sizes hold */
+  const TdStream *stream;
+  int64_t tokens; /* most in one element */
+  TdStreamEnd put, get;
+  /* the buffer: its symbol, and the extents before those of a token */
+  TdSym buffer;
+  int rank;
+  const TdExpr *extent[TD_MAX_RANK], *at_put[TD_MAX_RANK], *at_get[TD_MAX_RANK];
+} TdLocalStream;
+
+/* Finds the ends of z->stream in the blocks. False: a call, or an array of ends, uses it too. */
+bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, const TdStmt *gets);
+
+/* Whether each iteration of the first n loops around both ends gets what it put, one token at each
+ * place of a buffer that is found here. The loops at the get's end stand for those at the put's. */
+bool td_local_stream_match(TdLocalStream *z, size_t n);
+
+/* What comes first in the block that holds both ends; NULL: nothing. */
+const TdStmt *td_local_stream_declare(TdLocalStream *z, bool put_is_direct);
+/* The blocks with the buffer in the place of the stream. */
+const TdStmt *td_local_stream_puts(const TdLocalStream *z, const TdStmt *block, bool direct);
+const TdStmt *td_local_stream_gets(const TdLocalStream *z, const TdStmt *block);
+
+#endif

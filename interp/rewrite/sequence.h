@@ -1,0 +1,19 @@
+/* sequence.h - two tasks of a design as one, which does the work of the first and then that of the
+ * second. */
+#ifndef TD_SEQUENCE_H
+#define TD_SEQUENCE_H
+
+#include "rewrite/mapping.h"
+
+typedef struct TdSequence {
+  const TdMapping *m;
+  const TdRun *first, *second; /* maps of equal extents: instances pair up by their ids */
+  const TdUnit *kernel[2];
+  bool weave; /* loops that hand over token by token become one, as far as they agree */
+} TdSequence;
+
+/* The program with the two tasks as one, named as the first. Streams from instances of the first
+ * to their partners are local buffers then, where a loop nest tells which token is which. */
+const TdProg *td_sequence_put(const TdSequence *q);
+
+#endif

@@ -1,0 +1,238 @@
+-- chain: a producer and its consumer become one task, the stream between them a local value or
+-- buffer.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i8, i32, f32, task, grid = tide.i8, tide.i32, tide.f32, tide.task, tide.grid
+
+-- P pairs over a stream of N tokens each.
+local function pairs_of(z)
+  local P, N = z.P or 2, z.N or 3
+  return tide.design(function(d)
+    local Z = d:stream(i32, {P, depth = 2})
+    d.send = task {map = {P}, A = i32[P * N]:layout "S0", function(A, p)
+      for n in grid(N) do Z[p]:put(A[n] * 2) end
+    end}
+    d.take = task {map = {P}, B = i32[P * N]:layout "S0", function(B, p)
+      for n in grid(N) do B[n] = Z[p]:get() + 1 end
+    end}
+  end), {i32[P * N], i32[P * N]}
+end
+
+prim.accepted("loops that hand over one token in each turn become one", {
+  of = pairs_of, step = {"chain", "send", "take"}, has = {"local Z = A[n] * 2", "B[n] = Z + 1"},
+}, function(s, name) t.eq({name, s:tasks()}, {"send", {"send[0]", "send[1]"}}) end)
+prim.accepted("blocks, one a task", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i8[4], {3})
+      d.send = task {map = {3}, A = i8[12]:layout "S0", function(A, p) Z[p]:put(A + 1) end}
+      d.take = task {map = {3}, B = i8[12]:layout "S0", function(B, p) B:set(Z[p]:get() * 2) end}
+    end), {i8[12], i8[12]}
+  end,
+  step = {"chain", "send", "take"},
+})
+prim.accepted("a gather of several streams into one sum", {
+  of = function()
+    return tide.design(function(d)
+      local part = d:stream(i32[2][2], {3})
+      d.mm = task {A = i32[2][6], B = i32[6][2], function(A, B)
+        for k in grid(3) do
+          part[k]:put(tide.matmul(A:slice({}, {k * 2, k * 2 + 2}), B:slice({k * 2, k * 2 + 2}, {})))
+        end
+      end}
+      d.sum = task {C = i32[2][2], function(C)
+        local s = i32[2][2](0)
+        for k in grid(3) do s:set(s + part[k]:get()) end
+        C:set(s)
+      end}
+    end), {i32[2][6], i32[6][2], i32[2][2]}
+  end,
+  step = {"chain", "mm", "sum"},
+}, function(s) t.eq({s:graph().nodes, s:graph().streams}, {1, 0}) end)
+prim.accepted("loops of other bounds: a buffer", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32, {depth = 2})
+      d.send = task {A = i32[4][6], function(A)
+        for r in grid(4) do
+          for c in grid(6) do Z:put(A[r][c]) end
+        end
+      end}
+      d.take = task {B = i32[4][6], S = i32[4], function(B, S)
+        for r in grid(4) do S[r] = r end
+        for r in grid(4) do
+          for c in grid(6) do
+            local x = Z:get()
+            B[r][c] = x + S[r]
+          end
+        end
+      end}
+    end), {i32[4][6], i32[4][6], i32[4]}
+  end,
+  step = {"chain", "send", "take"},
+})
+prim.accepted("all tokens before the first is taken: a buffer of all", {
+  of = function()
+    return tide.design(function(d)
+      local Z, last = d:stream(f32[2], {4, depth = 1}), d:stream(f32)
+      d.send = task {A = f32[4][2], function(A)
+        local m = f32(0)
+        for r in grid(4) do
+          Z[r]:put(A[r])
+          m = tide.max(m, A[r][0])
+        end
+        last:put(m)
+      end}
+      d.take = task {B = f32[4][2], function(B)
+        local m = last:get()
+        for r in grid(4) do B[r]:set(Z[r]:get() * m) end
+      end}
+    end), {f32[4][2], f32[4][2]}
+  end,
+  step = {"chain", "send", "take"}, has = {"f32[4][2]()"},
+})
+prim.accepted("a block stream: its buffers are locals", {
+  of = function()
+    return tide.kernel {A = i32[4][6], y = i32[4], function(A, y)
+      for r = 0, 3 do
+        local w = i32[6]()
+        for c = 0, 5 do w[c] = A[r][5 - c] * A[r][c] end
+        for c = 0, 5 do y[r] = y[r] + w[c] * c end
+      end
+    end}, {i32[4][6], i32[4]}
+  end,
+  before = function(s) s:dataflow("r") end, step = {"chain", "of_c", "of_c_1"},
+})
+prim.accepted("two puts to one stream: it stays, deep enough", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32, {depth = 4})
+      d.send = task {A = i32[4], function(A)
+        Z:put(A[0])
+        for n in grid(3) do Z:put(A[n + 1]) end
+      end}
+      d.take = task {B = i32[4], function(B)
+        for n in grid(4) do B[n] = Z:get() end
+      end}
+    end), {i32[4], i32[4]}
+  end,
+  step = {"chain", "send", "take"}, has = {"Z:put(A[0])"},
+})
+prim.accepted("tasks that nothing connects", {
+  of = function()
+    return tide.design(function(d)
+      d.one = task {A = i32[4], function(A) A:set(A + 1) end}
+      d.two = task {B = i32[4], function(B) B:set(B * 2) end}
+    end), {i32[4], i32[4]}
+  end,
+  step = {"chain", "one", "two"},
+})
+prim.accepted("equal names of different things", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32)
+      local A, B = d:arg(i32[2][3]), d:arg(i32[6])
+      d.send = task {x = A, function(x)
+        local s = i32(0)
+        for i in grid(2) do
+          for j in grid(3) do s = s + x[i][j] end
+        end
+        Z:put(s)
+      end}
+      d.take = task {x = B, function(x)
+        local s = Z:get()
+        for i in grid(6) do x[i] = s + i end
+      end}
+    end), {i32[2][3], i32[6]}
+  end,
+  step = {"chain", "send", "take"},
+})
+prim.accepted("after it, the rest of a longer chain", {
+  of = function()
+    return tide.design(function(d)
+      local a, b = d:stream(i32), d:stream(i32)
+      d.load = task {A = i32[5], function(A) for n in grid(5) do a:put(A[n]) end end}
+      d.work = task {function() for _ in grid(5) do b:put(a:get() * 3) end end}
+      d.store = task {B = i32[5], function(B) for n in grid(5) do B[n] = b:get() end end}
+    end), {i32[5], i32[5]}
+  end,
+  before = function(s) s:chain("load", "work") end, step = {"chain", "load", "store"},
+}, function(s) t.eq(s:graph().streams, 0) end)
+
+-- x sends to y, and (far) by way of z.
+local function triangle(far)
+  return tide.design(function(d)
+    local a, b, c = d:stream(i32), d:stream(i32), d:stream(i32)
+    d.x = task {A = i32[1], function(A)
+      a:put(A[0])
+      if far then b:put(A[0] + 1) end
+    end}
+    d.z = task {C = i32[1], function(C)
+      if far then c:put(b:get() * 2) else c:put(C[0]) end
+    end}
+    d.y = task {B = i32[1], function(B) B[0] = a:get() + c:get() end}
+  end), {i32[1], i32[1], i32[1]}
+end
+
+prim.twins("an indirect path, named", {
+  no = true, yes = false, code = "path", match = "an indirect path leads from x to y: x -> z -> y",
+  step = {"chain", "x", "y"}, of = triangle,
+})
+prim.twins("the wrong way round", {
+  no = 1, yes = 0, code = "feeds", match = "x feeds y: x -> y", step = {"chain", "y", "x"},
+  of = function(linked)
+    return tide.design(function(d)
+      local a = d:stream(i32)
+      d.x = task {A = i32[1], function(A) if linked > 0 then a:put(A[0]) else A[0] = 1 end end}
+      d.y = task {B = i32[1], function(B) if linked > 0 then B[0] = a:get() else B[0] = 2 end end}
+    end), {i32[1], i32[1]}
+  end,
+})
+prim.twins("other maps", {
+  no = 3, yes = 2, code = "map", step = {"chain", "one", "two"},
+  of = function(P)
+    return tide.design(function(d)
+      d.one = task {map = {2}, A = i32[2], function(A, p) A[p] = p end}
+      d.two = task {map = {P}, B = i32[6]:layout "S0", function(B) B[0] = 1 end}
+    end), {i32[2], i32[6]}
+  end,
+})
+prim.twins("a return of the first", {
+  no = true, yes = false, kind = "unsupported", code = "return", step = {"chain", "one", "two"},
+  of = function(returns)
+    return tide.design(function(d)
+      d.one = task {A = i32[2], function(A)
+        if A[0] > 0 then
+          A[1] = 0
+          if returns then return end
+        end
+        A[0] = 2
+      end}
+      d.two = task {B = i32[2], function(B) B:set(B + 1) end}
+    end), {i32[2], i32[2]}
+  end,
+})
+prim.twins("a stream that stays, not deep enough", {
+  no = 2, yes = 4, code = "deadlock", step = {"chain", "send", "take"},
+  of = function(depth)
+    return tide.design(function(d)
+      local Z = d:stream(i32, {depth = depth})
+      d.send = task {A = i32[4], function(A)
+        Z:put(A[0])
+        for n in grid(3) do Z:put(A[n + 1]) end
+      end}
+      d.take = task {B = i32[4], function(B)
+        for n in grid(4) do B[n] = Z:get() end
+      end}
+    end), {i32[4], i32[4]}
+  end,
+})
+prim.refused("a task and itself", {
+  of = pairs_of, step = {"chain", "send", "send"}, kind = "usage", code = "same",
+})
+prim.refused("no such task", {
+  of = pairs_of, step = {"chain", "send", "tak"}, kind = "usage", code = "no-task",
+})
+
+t.done()
