@@ -1,0 +1,91 @@
+/* local.c - a local array and what touches it. */
+#include "rewrite/local.h"
+
+#include "rewrite/elements.h"
+
+static bool refuse(const TdLocalArray *l, const char *code, const char *why) {
+  TdLoc loc = l->decl ? l->decl->loc : (TdLoc){0};
+  td_util_refuse(l->r, TD_ILLEGAL, code, loc, "'%s' %s", l->sym->name, why);
+  return false;
+}
+
+/* Whether the array's declaration can be another one. */
+static bool check_declaration(const TdLocalArray *l) {
+  if (!l->decl) {
+    refuse(l, "interface", "is a parameter: who calls the kernel passes it as it is");
+    td_diag_help(l->r->diag, "buffer_at makes a local copy of the part that a loop uses");
+    return false;
+  }
+  if (l->decl->kind != TD_STMT_LOCAL)
+    return refuse(l, "interface", "comes from a stream, whose tokens are as they are");
+  if (l->decl->cls != TD_LOCAL_AUTO)
+    return refuse(l, "class", "is a constant or a state: its values are given as they are");
+  return true;
+}
+
+/* A search for a tensor statement that writes or reads the array as a whole. */
+typedef struct Whole {
+  TdSym sym;
+  const TdStmt *found;
+} Whole;
+
+static bool is_element(void *ud, const TdExpr *e) {
+  return e->kind != TD_EXPR_VIEW || e->sym != ud;
+}
+
+static bool is_no_whole(void *ud, const TdStmt *s) {
+  Whole *w = ud;
+  for (uint32_t i = 0; i < s->nexpr && !w->found; i++)
+    if (!td_walk_expr(s->expr[i], is_element, (void *)(uintptr_t)w->sym)) w->found = s;
+  return !w->found;
+}
+
+/* Writes out the tensor statements that use the array; nothing else may use it whole. */
+static bool write_out(TdLocalArray *l) {
+  TdRewrite *r = l->r;
+  for (;;) {
+    Whole w = {.sym = l->sym};
+    td_walk_stmt(r->session->ctx, l->unit->body, is_no_whole, &w);
+    if (!w.found) return true;
+    if (w.found->kind != TD_STMT_SET) {
+      td_util_refuse(r, TD_ILLEGAL, "whole", w.found->loc, "'%s' is used as a whole here",
+                     l->sym->name);
+      if (w.found->kind == TD_STMT_CALL)
+        td_diag_help(r->diag, "inline '%s' first", w.found->sym->name);
+      return false;
+    }
+    const TdStmt *now = td_elements_of(r, l->unit, w.found);
+    if (!now) return false;
+    const TdStmt *body = td_edit_replace(r->store, l->unit->body, w.found->uid, &now, 1);
+    l->unit = td_unit_with_body(r->store, l->unit, body);
+  }
+}
+
+bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {
+  TdPlace at;
+  if (!td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &at, r->diag)) return false;
+  *l = (TdLocalArray){.r = r, .unit = at.unit, .decl = at.stmt, .sym = at.sym};
+  l->type = at.stmt ? at.stmt->type : td_unit_param(at.unit, at.sym)->type;
+  if (l->type->kind != TD_T_TENSOR) {
+    td_util_refuse(r, TD_USAGE, "not-an-array", at.stmt ? at.stmt->loc : (TdLoc){0},
+                   "'%s' is no array", at.sym->name);
+    return false;
+  }
+  if (!check_declaration(l)) return false;
+  if (l->decl->init == TD_INIT_VALUE)
+    return refuse(l, "whole", "is declared with a whole tensor as its value");
+  return write_out(l);
+}
+
+const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdExpr *fill,
+                           TdAttrs attrs, TdExprMap fn, void *ud) {
+  TdStore *st = l->r->store;
+  const TdStmt *body = td_walk_map(st, l->unit->body, fn, ud);
+  const TdStmt *decl = td_edit_find(l->r->session->ctx, body, l->decl->uid);
+  TdStmt *now = td_arena_copy(st->arena, decl, sizeof *now);
+  now->type = type;
+  now->attrs = attrs;
+  now->init = fill ? TD_INIT_FILL : TD_INIT_NONE;
+  const TdStmt *same = fill ? td_stmt_with_exprs(st, now, &fill, 1) : now;
+  return td_util_with_body(l->r, l->unit, td_edit_replace(st, body, decl->uid, &same, 1));
+}

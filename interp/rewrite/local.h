@@ -1,0 +1,24 @@
+/* local.h - a local array whose elements are to be laid out, packed or typed otherwise: its
+ * declaration, and all that touches it, element by element. */
+#ifndef TD_LOCAL_H
+#define TD_LOCAL_H
+
+#include "rewrite/util.h"
+
+typedef struct TdLocalArray {
+  TdRewrite *r;
+  const TdUnit *unit; /* with tensor statements on the array written out */
+  const TdStmt *decl;
+  TdSym sym;
+  const TdType *type;
+} TdLocalArray;
+
+/* Finds the array that argument i names: a local of a kernel that starts without values or filled
+ * with one, and of which only elements are used ("interface", "class", "whole" otherwise). */
+bool td_local_find(TdLocalArray *l, TdRewrite *r, int i);
+/* The program with each expression of l->unit mapped by fn, and the array declared with this type,
+ * first value (may be NULL) and attributes. */
+const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdExpr *fill,
+                           TdAttrs attrs, TdExprMap fn, void *ud);
+
+#endif
