@@ -67,8 +67,8 @@ size_t td_graph_ports(const TdGraph *g, bool write);
 typedef enum { TD_GRAPH_INSTANCES, TD_GRAPH_TASKS } TdGraphBy;
 /* A table: one line for each task, and for each array of streams. */
 void td_graph_print(TdText *out, const TdGraph *g);
-/* Graphviz text; an SVG drawing in layers from the producers down. */
+/* Graphviz text; an SVG drawing of the instances in layers from the producers down. */
 void td_graph_dot(TdText *out, const TdGraph *g, TdGraphBy by);
-void td_graph_svg(TdText *out, const TdGraph *g, TdGraphBy by);
+void td_graph_svg(TdText *out, const TdGraph *g);
 
 #endif

@@ -242,8 +242,8 @@ static void put_box(TdText *t, const Picture *p, uint32_t i) {
                (long long)box_x(p, i) + BOX_W / 2, (long long)box_y(p, i) + 17, p->box[i]);
 }
 
-void td_graph_svg(TdText *out, const TdGraph *g, TdGraphBy by) {
-  Picture p = picture_of(out->arena, g, by);
+void td_graph_svg(TdText *out, const TdGraph *g) {
+  Picture p = picture_of(out->arena, g, TD_GRAPH_INSTANCES);
   uint32_t wide;
   set_layers(&p);
   uint32_t high = set_columns(&p, &wide);

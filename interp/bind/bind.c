@@ -274,5 +274,6 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_build(L);
   td_bind_open_registry(L);
   td_bind_open_session(L);
+  td_bind_open_view(L);
   return 1;
 }

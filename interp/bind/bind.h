@@ -189,6 +189,9 @@ const TdProg *td_bind_test_schedule(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 
+/* bind_graph.c: the program that the graph at idx is of, or NULL. */
+const TdProg *td_bind_test_graph(lua_State *L, int idx);
+
 /* Openers; each leaves the stack as it was, with the module table at the top. */
 void td_bind_open_type(lua_State *L);
 void td_bind_open_size(lua_State *L);
@@ -204,5 +207,6 @@ void td_bind_open_estimate(lua_State *L);
 void td_bind_open_graph(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 void td_bind_open_session(lua_State *L);
+void td_bind_open_view(lua_State *L);
 
 #endif

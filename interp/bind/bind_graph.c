@@ -133,6 +133,22 @@ int td_bind_tasks(lua_State *L) {
   return 1;
 }
 
+const TdProg *td_bind_test_graph(lua_State *L, int idx) {
+  GraphBox *box = luaL_testudata(L, idx, CLASS_GRAPH);
+  return box ? box->prog : NULL;
+}
+
+/* The drawing of the graph at slot 1 by tasks, which stdlib makes. */
+static int push_tasks(lua_State *L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.drawing");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "tasks");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
 /* g:dot {by = "instance" or "task"}, g:svg {..}: the drawing is upvalue 1. */
 static int l_draw(lua_State *L) {
   static const char *const options[] = {"by", NULL};
@@ -142,12 +158,14 @@ static int l_draw(lua_State *L) {
   lua_settop(L, 2);
   bool given = td_bind_check_options(L, 2, options);
   TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;
+  bool svg = lua_toboolean(L, lua_upvalueindex(1)) != 0;
+  if (svg && of == TD_GRAPH_TASKS) return push_tasks(L);
   TdArena *a = td_bind_arena(L);
   TdText t = td_text_new(a);
   TdGraph g;
   graph_of(L, a, box->prog, &g);
-  if (lua_toboolean(L, lua_upvalueindex(1)))
-    td_graph_svg(&t, &g, of);
+  if (svg)
+    td_graph_svg(&t, &g);
   else
     td_graph_dot(&t, &g, of);
   lua_pushlstring(L, td_text_str(&t), t.n);

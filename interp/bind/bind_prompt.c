@@ -106,8 +106,10 @@ static void show_results(lua_State *L, int first) {
   lua_pushvalue(L, first);
   lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
   for (int i = first; i <= top && i - first < ANSWERS; i++) {
+    const char *name = lua_pushfstring(L, "_%d", i - first + 1);
     lua_pushvalue(L, i);
-    lua_setglobal(L, lua_pushfstring(L, "_%d", i - first + 1));
+    lua_setglobal(L, name);
+    lua_pop(L, 1);
   }
   TdText t = td_text_new(td_bind_arena(L));
   for (int i = first; i <= top; i++) {

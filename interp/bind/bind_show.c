@@ -1,4 +1,5 @@
 /* bind_show.c - how values are echoed: short, typed, capped. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bind/prompt.h"
@@ -52,7 +53,38 @@ static void show_key(lua_State *L, TdText *out, int idx) {
   }
 }
 
-/* The list part in order, then the fields; deep and long tables are cut. */
+/* One entry, its key at the second place from the top and its value on top, unless enough was
+ * shown. */
+static void show_entry(lua_State *L, TdText *out, lua_Integer shown, int depth) {
+  if (shown >= MAX_ITEMS) return;
+  if (shown) td_text_puts(out, ", ");
+  show_key(L, out, lua_gettop(L) - 1);
+  show_inner(L, out, -1, depth + 1, false);
+}
+
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* The fields with string keys in the order of their names; returns how many things were shown. */
+static lua_Integer show_fields(lua_State *L, TdText *out, int idx, int depth, lua_Integer shown) {
+  TD_VEC(const char *) names = {0};
+  lua_pushnil(L);
+  for (; lua_next(L, idx); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) td_vec_push(out->arena, &names, lua_tostring(L, -2));
+  if (names.n) qsort(names.at, names.n, sizeof *names.at, by_name);
+  for (size_t i = 0; i < names.n; i++, shown++) {
+    lua_pushstring(L, names.at[i]);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, idx);
+    show_entry(L, out, shown, depth);
+    lua_pop(L, 2);
+  }
+  return shown;
+}
+
+/* The list part in order, then the fields by name, then other keys; deep and long tables are cut.
+ */
 static void show_table(lua_State *L, TdText *out, int idx, int depth) {
   idx = lua_absindex(L, idx);
   if (depth >= MAX_DEPTH || !lua_checkstack(L, 8)) {
@@ -67,16 +99,12 @@ static void show_table(lua_State *L, TdText *out, int idx, int depth) {
     show_inner(L, out, -1, depth + 1, false);
     lua_pop(L, 1);
   }
+  shown = show_fields(L, out, idx, depth, shown);
   lua_pushnil(L);
-  while (lua_next(L, idx)) {
+  for (; lua_next(L, idx); lua_pop(L, 1)) {
     bool listed = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= n;
-    if (!listed && shown < MAX_ITEMS) {
-      if (shown) td_text_puts(out, ", ");
-      show_key(L, out, lua_gettop(L) - 1);
-      show_inner(L, out, -1, depth + 1, false);
-    }
-    shown += !listed;
-    lua_pop(L, 1);
+    if (listed || lua_type(L, -2) == LUA_TSTRING) continue;
+    show_entry(L, out, shown++, depth);
   }
   if (shown > MAX_ITEMS || n > MAX_ITEMS) td_text_puts(out, ", ..");
   td_text_putc(out, '}');

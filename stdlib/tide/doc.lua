@@ -1,4 +1,5 @@
 -- tide doc: a Markdown file run, checked against what it records, and rendered as one page or one notebook.
+local drawing = require "tide.drawing"
 local html = require "tide.html"
 local lesson = require "tide.lesson"
 local session = require "tide.session"
@@ -27,7 +28,7 @@ blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid var(--a
 local function result(step)
   local out = {}
   if step.class == "tide.graph" then
-    out[1] = "<figure>" .. step.value:svg() .. "</figure>"
+    out[1] = "<figure>" .. drawing.tasks(step.value) .. "</figure>"
   elseif step.output ~= "" then
     local text = step.class == "tide.schedule" and html.diff(step.output) or html.escape(step.output)
     out[1] = ('<pre class="out%s">%s</pre>'):format(step.ok and "" or " bad", text)

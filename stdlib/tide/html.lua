@@ -84,12 +84,6 @@ a { color: var(--accent) }
 .k { color: var(--k) } .t { color: var(--t) } .s { color: var(--s) } .n { color: var(--n) }
 .c { color: var(--c); font-style: italic } .m { color: var(--m) } .ok { color: var(--ins-fg) }
 .ins { color: var(--ins-fg); background: var(--ins) } .del { color: var(--del-fg); background: var(--del) }
-svg.graph { max-width: 100%; height: auto; font: 13px ui-monospace, "DejaVu Sans Mono", monospace }
-svg.graph .node { fill: var(--box); stroke: var(--accent); stroke-width: 1.5 }
-svg.graph .arg { fill: none; stroke: var(--soft); stroke-dasharray: 3 3 }
-svg.graph .edge { fill: none; stroke: var(--soft); stroke-width: 1.5 }
-svg.graph .head { fill: var(--soft) }
-svg.graph text { fill: var(--fg) } svg.graph .small { fill: var(--soft); font-size: 11.5px }
 ]]
 
 --- A whole page that needs nothing else; `head` goes behind the common style.

@@ -51,7 +51,7 @@ end
 function lesson:run_step(fence, step)
   local ok, output, value, class = session.run(step.input)
   step.ok, step.value, step.class = ok, value, class
-  step.output = output:gsub("\n$", "")
+  step.output = output:gsub("\n+$", "")
   if fence.language == "tide" then return end
   if not ok and not fence.flags.error then
     self:complain(step.line, "this block fails; if it is to, write ```lua error", output)

@@ -1,5 +1,6 @@
 -- A document as a Jupyter notebook (nbformat 4.5): prose as Markdown cells, blocks of Lua as code cells with the
 -- outputs of this run. The kernel is called `tide`.
+local drawing = require "tide.drawing"
 local fences = require "tide.fences"
 local json = require "tide.json"
 
@@ -15,7 +16,7 @@ end
 local function outputs(step, number)
   if step.class == "tide.graph" then
     return { { output_type = "execute_result", execution_count = number, metadata = {},
-      data = { ["image/svg+xml"] = source(step.value:svg()), ["text/plain"] = source(step.output) } } }
+      data = { ["image/svg+xml"] = source(drawing.tasks(step.value)), ["text/plain"] = source(step.output) } } }
   elseif step.output == "" then
     return json.list
   elseif step.ok then

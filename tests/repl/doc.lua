@@ -44,6 +44,12 @@ t.test("--update records, once and for all", function()
   t.eq(select(2, doc("--check", text)), 0)
 end)
 
+t.test("blank lines at the end of an output do not count", function()
+  local _, _, text = doc("--update", fence("lua", "print 'x\\n\\n'"))
+  t.eq(text, fence("lua", "print 'x\\n\\n'") .. "\n" .. fence("out", "x"))
+  t.eq(select(2, doc("--check", text)), 0)
+end)
+
 t.test("--update drops what is no longer printed, and makes room for marks", function()
   t.eq(select(3, doc("--update", fence("lua", "x = 1") .. "\n" .. fence("out", "1") .. "end\n")),
     fence("lua", "x = 1") .. "end\n")

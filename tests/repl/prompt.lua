@@ -36,6 +36,15 @@ t.test("tables, nested and cut", function()
   t.eq(session "{1, {2, x = 3}, y = 'z'}", '{1, {2, x = 3}, y = "z"}\n')
 end)
 
+t.test("fields by name, whatever the order that they lie in", function()
+  local words, shown = {}, {}
+  for i = 1, 18 do words[i] = ("k%02d = %d"):format(i * 7 % 19, i) end
+  for i, word in ipairs(words) do shown[i] = word end
+  table.sort(shown)
+  t.eq(session("{" .. table.concat(words, ", ") .. ", 'first', [2.5] = 'last'}"),
+    '{"first", ' .. table.concat(shown, ", ") .. ', [2.5] = "last"}\n')
+end)
+
 t.test("an error never ends the session", function()
   local out = session "error 'no'\nnil + 1\nx x\n1 +\n2"
   t.ok(out:find "no", out)

@@ -1,0 +1,115 @@
+/* bind_drawing.c - a design as data, its tasks and what passes between them as they are declared,
+   which stdlib's tide.drawing draws. */
+#include "analysis/effects.h"
+#include "bind/view.h"
+
+/* Sets a string field of the table on top. */
+static void set_text(lua_State *L, const char *key, const char *value) {
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* An index expression as it is written: a bare number, or over sizes. */
+static const char *index_text(TdArena *a, const TdExpr *e) {
+  int64_t v;
+  return td_expr_is_const(e, &v) ? td_text_fmt(a, "%lld", (long long)v) : td_print_expr_str(a, e);
+}
+
+/* Pushes "[P][Q]", the extents as they are written. */
+static void push_extents(lua_State *L, TdArena *a, const TdExpr *const *dim, int rank) {
+  TdText t = td_text_new(a);
+  for (int i = 0; i < rank; i++) td_text_putf(&t, "[%s]", index_text(a, dim[i]));
+  lua_pushlstring(L, td_text_str(&t), t.n);
+}
+
+/* Pushes {name, argument, layout, read, write} for each parameter of a task. */
+static void push_bindings(lua_State *L, const TdRun *r, const TdEffect *effect, size_t n) {
+  lua_createtable(L, (int)r->nbind, 0);
+  for (size_t i = 0; i < r->nbind; i++) {
+    const TdEffect *e = td_effects_find(effect, n, r->bind[i].param);
+    lua_createtable(L, 0, 5);
+    set_text(L, "name", r->bind[i].param->name);
+    set_text(L, "argument", r->bind[i].arg->name);
+    if (r->bind[i].layout) set_text(L, "layout", r->bind[i].layout);
+    lua_pushboolean(L, e && e->read);
+    lua_setfield(L, -2, "read");
+    lua_pushboolean(L, e && e->write);
+    lua_setfield(L, -2, "write");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* Pushes the names of the streams that a task puts to, or gets from. */
+static void push_ends(lua_State *L, const TdEffect *effect, size_t n, TdCellKind kind) {
+  lua_newtable(L);
+  for (size_t i = 0, k = 0; i < n; i++) {
+    if (effect[i].kind != kind || effect[i].inside) continue;
+    lua_pushstring(L, effect[i].sym->name);
+    lua_rawseti(L, -2, (lua_Integer)++k);
+  }
+}
+
+/* Pushes {name, map, bindings, puts, gets} of a task. */
+static void push_task(lua_State *L, TdAsk q, const TdRun *r) {
+  const TdEffect *effect = NULL;
+  q.unit = td_prog_unit(q.prog, r->unit);
+  size_t n = q.unit->body ? td_effects_of(&q, q.unit->body, &effect) : 0;
+  lua_createtable(L, 0, 5);
+  set_text(L, "name", r->sym->name);
+  push_extents(L, q.arena, r->map, r->rank);
+  lua_setfield(L, -2, "map");
+  push_bindings(L, r, effect, n);
+  lua_setfield(L, -2, "bindings");
+  push_ends(L, effect, n, TD_CELL_PUT);
+  lua_setfield(L, -2, "puts");
+  push_ends(L, effect, n, TD_CELL_GET);
+  lua_setfield(L, -2, "gets");
+}
+
+/* Pushes {name, type, extents, depth} of a stream. */
+static void push_stream(lua_State *L, TdArena *a, const TdStream *s) {
+  lua_createtable(L, 0, 4);
+  set_text(L, "name", s->sym->name);
+  set_text(L, "type", td_type_str(a, s->type->elem));
+  push_extents(L, a, s->type->dim, s->type->rank);
+  lua_setfield(L, -2, "extents");
+  set_text(L, "depth", index_text(a, s->depth));
+}
+
+/* Pushes {name, tasks, streams, arguments} of a design. */
+static void push_design(lua_State *L, const TdAsk *q) {
+  const TdUnit *u = q->unit;
+  lua_createtable(L, 0, 4);
+  set_text(L, "name", u->sym->name);
+  lua_createtable(L, (int)u->nrun, 0);
+  for (size_t i = 0; i < u->nrun; i++) {
+    push_task(L, *q, &u->run[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "tasks");
+  lua_createtable(L, (int)u->nstream, 0);
+  for (size_t i = 0; i < u->nstream; i++) {
+    push_stream(L, q->arena, &u->stream[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "streams");
+  lua_createtable(L, (int)u->nparam, 0);
+  for (size_t i = 0; i < u->nparam; i++) {
+    lua_createtable(L, 0, 2);
+    set_text(L, "name", u->param[i].sym->name);
+    set_text(L, "type", td_type_str(q->arena, u->param[i].type));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(L, -2, "arguments");
+}
+
+void td_view_push_design(lua_State *L, const TdProg *p) {
+  TdArena *a = td_bind_arena(L);
+  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
+  if (q.unit->kind == TD_UNIT_DESIGN)
+    push_design(L, &q);
+  else
+    lua_pushnil(L);
+  lua_closeslot(L, -2);
+  lua_remove(L, -2);
+}

@@ -1,0 +1,112 @@
+-- drawing.lua - designs drawn by tasks: everything is there, nothing lies on anything else, or outside.
+local t = require "tap"
+local tide = require "tide"
+local drawing = require "tide.drawing"
+local i8, task, grid = tide.i8, tide.task, tide.grid
+
+-- Designs by what is hard about them.
+local designs = {}
+
+designs["a chain with a bypass"] = function(d)
+  local Z, Y, W = d:stream(i8), d:stream(i8), d:stream(i8)
+  d.a = task { A = i8[4], function(A) for i in grid(4) do Z:put(A[i]) Y:put(A[i]) end end }
+  d.b = task { function() for _ in grid(4) do W:put(i8(Z:get() + 1)) end end }
+  d.c = task { C = i8[4], function(C) for i in grid(4) do C[i] = W:get() + Y:get() end end }
+end
+
+designs["a ring"] = function(d)
+  local to, back = d:stream(i8), d:stream(i8)
+  d.one = task { function() for i in grid(4) do to:put(i8(i)) local _ = back:get() end end }
+  d.two = task { function() for _ in grid(4) do back:put(to:get()) end end }
+end
+
+designs["instances that feed each other"] = function(d)
+  local line = d:stream(i8, { 5 })
+  d.pe = task { map = { 4 }, A = i8[4], function(A, p)
+    local x = i8(1)
+    if p > 0 then x = line[p]:get() end
+    A[p] = x
+    if p < 3 then line[p + 1]:put(x) end
+  end }
+end
+
+designs["wide names"] = function(d)
+  local a_stream_with_a_long_name = d:stream(i8[4], { depth = 4 })
+  d.source = task { A = i8[4][4], function(A) for i in grid(4) do a_stream_with_a_long_name:put(A[i]) end end }
+  d.sink = task { B = i8[4][4], function(B) for i in grid(4) do B[i]:set(a_stream_with_a_long_name:get()) end end }
+end
+
+designs["four of a kind between two"] = function(d)
+  local to, from = d:stream(i8, { 4 }), d:stream(i8, { 4 })
+  d.split = task { A = i8[4], function(A) for i in grid(4) do to[i]:put(A[i]) end end }
+  for k = 0, 3 do d["work" .. k] = task { function() from[k]:put(i8(to[k]:get() * 2)) end } end
+  d.join = task { B = i8[4], function(B) for i in grid(4) do B[i] = from[i]:get() end end }
+end
+
+-- The attributes of all elements of that name.
+local function elements(svg, name)
+  local list = {}
+  for text in svg:gmatch("<" .. name .. "( [^>]*)") do
+    local e = {}
+    for key, value in text:gmatch '([%w%-]+)="([^"]*)"' do e[key] = tonumber(value) or value end
+    list[#list + 1] = e
+  end
+  return list
+end
+
+-- The boxes of nodes; the second of two that stand for many is left out.
+local function boxes(svg)
+  local list = {}
+  for _, r in ipairs(elements(svg, "rect")) do
+    local last = list[#list]
+    if last and last.x == r.x + 4 and last.y == r.y + 4 then list[#list] = nil end
+    list[#list + 1] = r
+  end
+  return list
+end
+
+local names = {}
+for name in pairs(designs) do names[#names + 1] = name end
+table.sort(names)
+for _, name in ipairs(names) do
+  local build = designs[name]
+  t.test(name, function()
+    local d = tide.design(build)
+    local svg = drawing.tasks(d)
+    local w, h = svg:match 'viewBox="0 0 (%d+) (%d+)"'
+    local list = boxes(svg)
+    for i, a in ipairs(list) do
+      t.ok(a.x >= 0 and a.y >= 0 and a.x + a.width <= tonumber(w) and a.y + a.height <= tonumber(h), "a box outside")
+      for k = i + 1, #list do
+        local b = list[k]
+        t.ok(a.x + a.width < b.x or b.x + b.width < a.x or a.y + a.height < b.y or b.y + b.height < a.y, "two overlap")
+      end
+    end
+    for _, node in ipairs(d:graph().node) do t.has(svg, ">" .. node.task) end
+    for _, edge in ipairs(d:graph().edge) do t.has(svg, ">" .. edge.stream:match "^[%w_]+") end
+    t.eq(d:graph():svg { by = "task" }, svg)
+  end)
+end
+
+t.test("each stream is an arrow, each argument too", function()
+  local svg = drawing.tasks(tide.design(designs["a chain with a bypass"]))
+  local heads = 0
+  for _, path in ipairs(elements(svg, "path")) do heads = heads + (path["marker-end"] and 1 or 0) end
+  t.eq(heads, 3 + 2)
+end)
+
+t.test("a stream that nobody gets from, in a design that is refused", function()
+  local d = tide.design(function(d)
+    local s = d:stream(i8)
+    d.only = task { function() s:put(1) end }
+  end, { check = false })
+  t.has(drawing.tasks(d), ">nobody<")
+end)
+
+t.test("a schedule is drawn as it is now, a kernel is not", function()
+  local k = tide.kernel { A = i8[4], B = i8[4], function(A, B) for i in grid(4) do B[i] = A[i] end end }
+  t.eq(drawing.tasks(k), nil)
+  t.has(drawing.tasks(tide.schedule(tide.design(designs["a ring"]))), ">one<")
+end)
+
+t.done()
