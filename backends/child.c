@@ -36,7 +36,7 @@ const char **td_child_words(TdArena *a, const char *text, const char *otherwise,
     s += len + strspn(s + len, " \t");
   }
   const char **all = TD_NEWN(a, const char *, word.n + more + 1);
-  memcpy(all, word.at, word.n * sizeof *all);
+  for (size_t i = 0; i < word.n; i++) all[i] = word.at[i];
   *n = word.n;
   return all;
 }

@@ -82,7 +82,7 @@ end
 -- their data says.
 local function run(compiler, folder, first, last)
   local here = output "pwd":gsub("\n", "")
-  local said = output(("cd '%s' && %s -std=c++17 -O0 -Wall -Werror -Wno-unknown-pragmas " ..
+  local said = output(("cd '%s' && %s -std=c++17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas " ..
     "-ffp-contract=off -I'%s/%s' all.cpp -o all"):format(folder, compiler, here, include))
   t.eq(said, "", compiler)
   said = output(("cd '%s' && ./all"):format(folder))

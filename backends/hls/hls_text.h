@@ -84,7 +84,7 @@ typedef struct TdHlsProg {
   const char **name; /* of the functions, parallel to prog->unit */
   const TdHlsStyle *style;
   TdMap size;   /* name -> value, declared in `sizes` */
-  TdMap unused; /* locals of the unit being written that nothing reads */
+  TdMap unused; /* parameters and locals of the unit being written that nothing reads */
   TdText sizes, statics, functions;
   TD_VEC(const TdStmt *) nest; /* loops around what is being written, outermost first */
   TD_VEC(TdHlsParam) param;    /* of the unit being written */

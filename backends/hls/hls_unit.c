@@ -159,7 +159,7 @@ static void put_params(TdHlsProg *p) {
   }
 }
 
-/* What find_unused knows: locals by symbol; those that are read are taken out. */
+/* What find_unused knows: parameters and locals by symbol; those that are read are taken out. */
 static bool note_local(void *ud, const TdStmt *s) {
   TdHlsProg *p = ud;
   if (s->kind == TD_STMT_LOCAL) td_map_putp(p->w->arena, &p->unused, s->sym, (void *)(uintptr_t)s);
@@ -185,6 +185,8 @@ static bool note_reads(void *ud, const TdStmt *s) {
 static void find_unused(TdHlsProg *p, const TdUnit *u) {
   TdCtx *c = p->w->session->ctx;
   p->unused = (TdMap){0};
+  for (size_t i = 0; i < u->nparam; i++)
+    td_map_putp(p->w->arena, &p->unused, u->param[i].sym, (void *)(uintptr_t)&u->param[i]);
   td_walk_stmt(c, u->body, note_local, p);
   td_walk_stmt(c, u->body, note_reads, p);
 }
@@ -223,6 +225,8 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (!p->param.at[i].written) put_use(p, u->param[i].sym, p->param.at[i].name);
   td_cstmt_put(w, u->body);
   if (p->functions.n) td_text_putc(&p->functions, '\n');
   if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));
