@@ -100,7 +100,7 @@ static void put_storage(TdHlsProg *p, const char *name, TdAttrs attrs) {
   const TdAttr *kind = td_attrs_get(attrs, TD_ATTR_STORAGE);
   const TdAttr *ports = td_attrs_get(attrs, TD_ATTR_PORTS);
   const TdAttr *latency = td_attrs_get(attrs, TD_ATTR_LATENCY);
-  if (!kind && !ports) return;
+  if (!kind && !ports && !latency) return;
   TdText t = td_text_new(p->w->arena);
   td_text_putf(&t, "type=ram_%s", ports && ports->arg[0].i == 1 ? "1p" : "2p");
   if (kind) td_text_putf(&t, " impl=%s", kind->arg[0].s);
@@ -108,7 +108,17 @@ static void put_storage(TdHlsProg *p, const char *name, TdAttrs attrs) {
   put(p, "bind_storage variable=%s %s", name, td_text_str(&t));
 }
 
+/* Whether an array is kept in registers: banks of one element each. */
+static bool is_registers(TdAttrs attrs) {
+  const TdAttr *kind = td_attrs_get(attrs, TD_ATTR_STORAGE);
+  return kind && strcmp(kind->arg[0].s, "register") == 0;
+}
+
 void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs) {
+  if (is_registers(attrs)) {
+    put(p, "array_partition variable=%s type=complete dim=0", name);
+    return;
+  }
   for (size_t i = 0; i < attrs.n; i++) {
     const TdAttr *x = &attrs.at[i];
     if (x->kind != TD_ATTR_PARTITION) continue;

@@ -1,0 +1,23 @@
+/* passed.h - the arrays that are one array under several names: what it is passed as, or comes
+ * from. */
+#ifndef TD_PASSED_H
+#define TD_PASSED_H
+
+#include "rewrite/util.h"
+
+typedef struct TdPassed {
+  TdRewrite *r;
+  TD_VEC(TdPlace) array; /* the first is the one that was named */
+} TdPassed;
+
+/* Finds the array that argument i names and, wherever it is passed whole, its other names; refuses
+ * scalars ("not-an-array"). */
+bool td_passed_find(TdPassed *p, TdRewrite *r, int i);
+const TdType *td_passed_type(const TdPlace *p);
+TdAttrs td_passed_attrs(const TdPlace *p);
+/* Refuses with "'A' <what>"; false. */
+bool td_passed_refuse(const TdPassed *p, TdDiagKind kind, const char *code, const char *what);
+/* prog with these attributes on array number i, which is noted unless it is the first. */
+const TdProg *td_passed_mark(const TdPassed *p, const TdProg *prog, size_t i, TdAttrs attrs);
+
+#endif
