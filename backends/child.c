@@ -41,8 +41,22 @@ const char **td_child_words(TdArena *a, const char *text, const char *otherwise,
   return all;
 }
 
+/* The environment with messages in English, which their readers know. */
+static char *const *plain_environment(TdArena *a) {
+  size_t n = 0;
+  while (environ[n]) n++;
+  char **plain = TD_NEWN(a, char *, n + 2);
+  memcpy(plain, environ, n * sizeof *plain);
+  for (size_t i = 0; i < n; i++)
+    if (strncmp(plain[i], "LC_ALL=", 7) == 0) plain[i--] = plain[--n];
+  plain[n] = td_arena_strdup(a, "LC_ALL=C");
+  plain[n + 1] = NULL;
+  return plain;
+}
+
 /* Starts a command with its output in `log`; 0, or an errno. */
-static int start(const char *const *command, const char *log, pid_t *pid) {
+static int start(TdArena *a, const char *const *command, const char *log, pid_t *pid) {
+  char *const *environment = plain_environment(a);
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attr;
   sigset_t none;
@@ -58,7 +72,7 @@ static int start(const char *const *command, const char *log, pid_t *pid) {
     const char *const *from;
     char *const *to;
   } argv = {command};
-  int error = posix_spawnp(pid, command[0], &files, &attr, argv.to, environ);
+  int error = posix_spawnp(pid, command[0], &files, &attr, argv.to, environment);
   posix_spawnattr_destroy(&attr);
   posix_spawn_file_actions_destroy(&files);
   return error;
@@ -70,10 +84,11 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-TdChildEnd td_child_start(TdChild *k, const char *const *command, const char *log, int seconds) {
+TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
+                          int seconds) {
   pid_t pid = 0;
   *k = (TdChild){.name = command[0], .end = now() + seconds};
-  k->status = start(command, log, &pid);
+  k->status = start(a, command, log, &pid);
   k->pid = k->status ? 0 : pid;
   return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
 }
@@ -115,7 +130,9 @@ TdChildEnd td_child_wait(TdCtx *c, TdChild *k) {
 TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,
                         int *status) {
   TdChild k;
-  TdChildEnd how = td_child_start(&k, command, log, seconds);
+  TdArena *scratch = td_arena_scratch(c);
+  TdChildEnd how = td_child_start(&k, scratch, command, log, seconds);
+  td_arena_free(scratch);
   if (how == TD_CHILD_RUNS) how = td_child_wait(c, &k);
   *status = k.status;
   return how;

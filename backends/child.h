@@ -22,8 +22,10 @@ typedef struct TdChild {
 } TdChild;
 
 /* Starts a command (words, NULL-ended; the first is looked up on PATH) as a process group of its
-   own, its output to file `log`: RUNS or ABSENT. */
-TdChildEnd td_child_start(TdChild *k, const char *const *command, const char *log, int seconds);
+   own, its output to file `log`, its messages in English (LC_ALL=C): RUNS or ABSENT. Allocates in
+   a. */
+TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
+                          int seconds);
 /* How one that was started stands now, and when it does not run any more. */
 TdChildEnd td_child_look(TdChild *k);
 TdChildEnd td_child_wait(TdCtx *c, TdChild *k);

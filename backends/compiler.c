@@ -1,6 +1,7 @@
 /* compiler.c - the system's compilers as child processes, and what they complain of. */
 #include "backends/compiler.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static TdChildEnd tell(const TdChild *x, const TdCompiler *k, TdChildEnd how, Td
 
 TdChildEnd td_compiler_start(TdChild *x, const TdCompiler *k, const char *const *command,
                              const char *log, TdDiag *d) {
-  return tell(x, k, td_child_start(x, command, log, k->seconds), d);
+  return tell(x, k, td_child_start(x, d->arena, command, log, k->seconds), d);
 }
 
 TdChildEnd td_compiler_look(TdChild *x, const TdCompiler *k, TdCtx *wait, TdDiag *d) {
@@ -51,17 +52,31 @@ static const char *line_of(const char *text, long n, int *bytes) {
   return text;
 }
 
-bool td_compiler_complain(const TdCompiler *k, const char *log, const char *from, const char *text,
+void td_compiler_note_line(TdDiag *d, const char *text, long n) {
+  int bytes;
+  const char *line = line_of(text, n, &bytes);
+  if (n > 0) td_diag_note(d, (TdLoc){0}, "line %ld of it: %.*s", n, bytes, line);
+}
+
+/* Whether files could not be written for want of room, by what was said; sets errno. */
+static bool is_disk_full(const char *said) {
+  static const int reasons[] = {ENOSPC, EFBIG, EDQUOT};
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+    errno = reasons[i];
+    if (strstr(said, strerror(errno))) return true;
+  }
+  return false;
+}
+
+bool td_compiler_complain(const TdCompiler *k, const char *said, const char *from, const char *text,
                           TdDiag *d) {
-  const char *said = td_cache_read_file(d->arena, log);
-  if (!said) said = "";
+  if (is_disk_full(said))
+    return td_cache_fail(&(TdCache){.diag = d}, "the compiler cannot write beside", from);
   const char *at = strstr(said, "error:"), *place = strstr(said, from);
   if (!at) at = said;
   td_diag_set(d, TD_BUG, "compiler-failed", (TdLoc){0}, "the %s compiler refused the program: %.*s",
               k->language, (int)strcspn(at, "\n"), at);
   long n = place && place[strlen(from)] == ':' ? strtol(place + strlen(from) + 1, NULL, 10) : 0;
-  int bytes;
-  const char *line = line_of(text, n, &bytes);
-  if (n > 0) td_diag_note(d, (TdLoc){0}, "line %ld of it: %.*s", n, bytes, line);
+  td_compiler_note_line(d, text, n);
   return false;
 }

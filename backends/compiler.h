@@ -22,9 +22,11 @@ TdChildEnd td_compiler_look(TdChild *x, const TdCompiler *k, TdCtx *wait, TdDiag
 TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *command,
                            const char *log, TdDiag *d);
 
-/* Fills d with the first error in file `log` and the line of `text`, compiled from file `from`,
-   that it is about; returns false. */
-bool td_compiler_complain(const TdCompiler *k, const char *log, const char *from, const char *text,
+/* Fills d with the first error in what the compiler `said` and the line of `text`, compiled from
+   file `from`, that it is about, or with a full disk; returns false. */
+bool td_compiler_complain(const TdCompiler *k, const char *said, const char *from, const char *text,
                           TdDiag *d);
+/* Adds a note with a line of a text, by its number from 1; nothing where n is not positive. */
+void td_compiler_note_line(TdDiag *d, const char *text, long n);
 
 #endif

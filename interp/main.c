@@ -3,11 +3,13 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/home.h"
 #include "gen/version.h"
 #include "repl/repl.h"
 #include "tide.h"
@@ -78,23 +80,14 @@ static const char *folder_of(lua_State *L, const char *path) {
   return slash ? lua_pushlstring(L, path, (size_t)(slash - path)) : lua_pushliteral(L, ".");
 }
 
-/* Pushes the folder that holds stdlib and backends: the program's own, two above it (build/CONFIG),
-   or where they were installed. It is also kept as registry field "tide.home". */
+/* Pushes the folder that holds stdlib and backends ("." when there is none); it is also kept as
+   registry field "tide.home". */
 static const char *push_home(lua_State *L) {
-  static const char *const places[] = {"", "/../..", "/../share/tide"};
   char path[4096];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  path[n > 0 ? n : 0] = 0;
-  const char *dir = folder_of(L, path);
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const char *home = lua_pushfstring(L, "%s%s", dir, places[i]);
-    if (access(lua_pushfstring(L, "%s/stdlib", home), R_OK) != 0) continue;
-    lua_pop(L, 1);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, LUA_REGISTRYINDEX, "tide.home");
-    return home;
-  }
-  return dir;
+  lua_pushstring(L, td_home_find("stdlib", path, sizeof path) ? path : ".");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, "tide.home");
+  return lua_tostring(L, -1);
 }
 
 static void open_libraries(lua_State *L, bool ignore_env) {
@@ -351,6 +344,7 @@ int main(int argc, char **argv) {
     usage(good ? stdout : stderr);
     return good ? OK : USAGE;
   }
+  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
   lua_State *L = luaL_newstate();
   if (!L) {
     fputs("tide: not enough memory\n", stderr);

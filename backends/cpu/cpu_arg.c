@@ -132,5 +132,8 @@ void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
       put(&out,
           (p->argument ? p->argument(w, e, f->unit->param[i].sym) : w->target->value(w, e)).text);
   }
+  bool foreign = f->unit->kind == TD_UNIT_EXTERN;
+  if (foreign) td_text_line(&w->out, "run->foreign = %d;", 1 + td_cpu_unit_place(p, s->loc));
   td_text_line(&w->out, "%s(%s);", f->name, td_text_str(&out));
+  if (foreign) td_text_line(&w->out, "run->foreign = 0;");
 }

@@ -69,7 +69,7 @@ static const char *identity(Job *j) {
   if (end != TD_CHILD_DONE && end != TD_CHILD_FAILED) return NULL;
   const char *said = td_cache_read_file(j->arena, log);
   const char *line = td_arena_strndup(j->arena, said ? said : "", said ? strcspn(said, "\n") : 0);
-  if (end == TD_CHILD_DONE && td_cache_write_file(name, line)) rename(name, memory);
+  if (end == TD_CHILD_DONE && *line && td_cache_write_file(name, line)) rename(name, memory);
   return line;
 }
 
@@ -85,8 +85,10 @@ static const char *processor(Job *j) {
   return td_text_str(&t);
 }
 
+/* Threads of parallel loops. Foreign functions, which may not stand several and are guarded on one,
+   run on one. */
 static int threads_of(const Job *j) {
-  if (!strstr(j->in->text, "#pragma omp")) return 1;
+  if (!strstr(j->in->text, "#pragma omp") || j->in->nforeign) return 1;
   long n = j->options->threads ? j->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
   return n > 1 ? (int)n : 1;
 }
@@ -159,8 +161,18 @@ static bool open_object(TdArena *a, const char *path, TdCpuCode *code) {
 static bool take(Job *j, TdArena *a, TdCpuCode *code) {
   if (!td_cache_keep(&j->cache, aside(j, "program.so"), j->path)) return false;
   if (open_object(a, j->path, code)) return true;
-  return td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
-                     dlerror());
+  const char *said = dlerror();
+  return !td_cpu_foreign_complain(j->in, said, j->diag) &&
+         td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
+                     said);
+}
+
+/* Tells what the compiler wrote to its log. */
+static void complain(Job *j) {
+  const char *said = td_cache_read_file(j->arena, aside(j, "log"));
+  if (!said) said = "";
+  if (!td_cpu_foreign_complain(j->in, said, j->diag))
+    td_compiler_complain(&j->compiler, said, aside(j, "program.c"), j->in->text, j->diag);
 }
 
 /* Opens the object if it is in the folder, else has it compiled; how that stands. */
@@ -171,9 +183,7 @@ static TdChildEnd load(Job *j, TdArena *a, TdCpuCode *code, bool wait) {
     how = compile(j);
   }
   if (how == TD_CHILD_RUNS) how = stand(j, wait);
-  if (how == TD_CHILD_FAILED)
-    td_compiler_complain(&j->compiler, aside(j, "log"), aside(j, "program.c"), j->in->text,
-                         j->diag);
+  if (how == TD_CHILD_FAILED) complain(j);
   return how == TD_CHILD_DONE && !take(j, a, code) ? TD_CHILD_FAILED : how;
 }
 
@@ -181,7 +191,7 @@ TdCpuJob *td_cpu_cache_begin(TdArena *a, const TdCpuInput *in, const TdCpuOption
   Job *j = TD_NEW(a, Job);
   *j = (Job){.arena = a, .ctx = td_arena_ctx(a), .in = in, .options = o, .diag = d};
   j->compiler = (TdCompiler){"C", "a C compiler", "TIDE_CC", o->seconds ? o->seconds : SECONDS};
-  if (!td_cache_open(&j->cache, a, d)) return NULL;
+  if (!td_cpu_foreign_check(in, d) || !td_cache_open(&j->cache, a, d)) return NULL;
   if (o->cache_bytes) j->cache.cap = o->cache_bytes;
   const char *compiler = identity(j);
   if (!compiler) return NULL;

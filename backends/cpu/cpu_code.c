@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "backends/guard.h"
+
 /* Copies the address of a symbol into a function pointer; whether it is there. */
 static bool function(TdCpuFind find, void *handle, const char *name, void *to) {
   void *p = find(handle, name);
@@ -20,6 +22,27 @@ bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle) {
   function(find, handle, "td_input_all", &code->input);
   return function(find, handle, "td_entry", &code->entry) &&
          function(find, handle, "td_reset", &code->reset);
+}
+
+/* A call of the entry. */
+typedef struct Call {
+  const TdCpuCode *code;
+  struct td_run *run;
+  void *room, *state;
+  void *const *arg;
+} Call;
+
+static void enter(void *ud) {
+  const Call *k = ud;
+  k->code->entry(k->run, k->room, k->state, k->arg);
+}
+
+void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
+                     void *const *arg) {
+  int sig = td_guard_call(enter, &(Call){code, run, room, state, arg});
+  if (!sig) return;
+  run->fault = TD_CPU_CRASH;
+  run->value[0] = sig;
 }
 
 /* "pe[0][1]": instance i of a run of design d. */
@@ -78,6 +101,20 @@ static void tell_waits(const TdCpuText *text, TdSession *s, const TdUnit *d,
     td_diag_note(out, (TdLoc){0}, "and %d more tasks wait", run->blocked - told);
 }
 
+/* Fills out with a crash: of the foreign function that was running, or of what Tide made. */
+static bool tell_crash(const TdCpuText *text, const TdUnit *root, const struct td_run *run,
+                       TdDiag *out) {
+  const char *how = td_guard_signal((int)run->value[0]);
+  if (!run->foreign)
+    return td_diag_set(out, TD_BUG, "crash", root->loc, "the compiled %s crashed (%s)",
+                       root->sym->name, how);
+  td_diag_set(out, TD_ILLEGAL, "crash", text->place[run->foreign - 1],
+              "the foreign function crashed (%s)", how);
+  td_diag_help(out, "what it was given to write holds anything now; if it wrote elsewhere, only a "
+                    "new session is sound");
+  return false;
+}
+
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d) {
   TdLoc loc = text->place[run->place];
@@ -95,6 +132,7 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
   case TD_CPU_LEFTOVER:
     return td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s",
                        run->value[1], stream_name(d->arena, s, root, run->value[0]));
+  case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }
 }

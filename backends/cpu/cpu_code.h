@@ -21,6 +21,9 @@ typedef struct TdCpuCode {
 typedef void *(*TdCpuFind)(void *handle, const char *name);
 bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
 
+/* Runs the entry; a crash becomes the fault of the run. */
+void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
+                     void *const *arg);
 /* Fills d with the fault of a run of `root` and the user's lines; returns false. */
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d);
@@ -31,6 +34,11 @@ typedef struct TdCpuInput {
   const TdForeign *const *foreign;
   size_t nforeign;
 } TdCpuInput;
+
+/* cpu_foreign.c: whether the files of foreign functions can be read; false with d filled. */
+bool td_cpu_foreign_check(const TdCpuInput *in, TdDiag *d);
+/* Whether what a compiler or linker said is about the foreign code; then d is filled with it. */
+bool td_cpu_foreign_complain(const TdCpuInput *in, const char *said, TdDiag *d);
 
 /* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. */
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d);

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "backends/compiler.h"
+
 #ifdef TIDE_NO_TCC
 
 bool td_cpu_tcc_is_there(void) {
@@ -56,8 +58,8 @@ static bool add_foreign(TdArena *a, TCCState *s, const TdForeign *f, TdDiag *d) 
   if (library) td_arena_defer(a, close_library, library);
   void *symbol = library ? dlsym(library, f->symbol) : NULL;
   if (symbol) return tcc_add_symbol(s, f->symbol, symbol) == 0;
-  td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "%s is not in %s", f->symbol, f->library);
-  return false;
+  return td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "'%s' is not found: %s", f->symbol,
+                     dlerror());
 }
 
 /* libtcc has no function that tells its version: it is asked to compile it. */
@@ -76,7 +78,9 @@ const char *td_cpu_tcc_version(TdArena *a) {
 }
 
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
+  static const TdCompiler libtcc = {.language = "in-memory C"};
   TdText said = td_text_new(a);
+  if (!td_cpu_foreign_check(in, d)) return false;
   TCCState *s = tcc_new();
   if (!s) td_ctx_escape(td_arena_ctx(a), TD_WHY_MEMORY);
   td_arena_defer(a, delete_state, s);
@@ -86,11 +90,10 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
   tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
   bool ok = tcc_compile_string(s, in->text) == 0;
   for (size_t i = 0; ok && i < in->nforeign; i++) ok = add_foreign(a, s, in->foreign[i], d);
-  ok = ok && tcc_relocate(s, TCC_RELOCATE_AUTO) == 0 && td_cpu_code_link(code, find, s);
-  if (ok) return true;
-  td_diag_set(d, TD_BUG, "tcc-failed", (TdLoc){0}, "libtcc refused the emitted program: %s",
-              td_text_str(&said));
-  return false;
+  if (ok && tcc_relocate(s, TCC_RELOCATE_AUTO) == 0 && td_cpu_code_link(code, find, s)) return true;
+  const char *why = td_text_str(&said);
+  return !td_diag_failed(d) && !td_cpu_foreign_complain(in, why, d) &&
+         td_compiler_complain(&libtcc, why, "<string>", in->text, d);
 }
 
 #endif

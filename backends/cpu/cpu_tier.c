@@ -94,7 +94,7 @@ static double now(void) {
 void td_cpu_tier_run(TdCpuProgram *x, struct td_run *run, void *const *at) {
   if (!x->settled && x->done >= LITTLE_WORK) move_up(x);
   double from = x->settled ? 0 : now();
-  x->code.entry(run, x->room, x->state, at);
+  td_cpu_code_run(&x->code, run, x->room, x->state, at);
   if (x->settled) return;
   double by_time = (now() - from) * PACE;
   x->done += by_time > x->work ? by_time : x->work;

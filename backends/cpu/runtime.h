@@ -10,6 +10,7 @@
   X(const volatile int *interrupt) /* not 0: stop */                                               \
   X(volatile int fault)            /* TdCpuFault of the first that happened */                     \
   X(int place)                     /* where: number in the table of places */                      \
+  X(volatile int foreign)          /* 1 + place of the foreign call under way; 0: none */          \
   X(int64_t value[2])              /* what: the index and the extent */                            \
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
@@ -28,7 +29,8 @@ typedef enum {
   TD_CPU_ZERO_DIVISION,
   TD_CPU_INDEX,
   TD_CPU_DEADLOCK,
-  TD_CPU_LEFTOVER
+  TD_CPU_LEFTOVER,
+  TD_CPU_CRASH /* by a signal, which is value[0]; set by the caller */
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that

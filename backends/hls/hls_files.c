@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "backends/cache.h"
+#include "base/home.h"
 #include "gen/version.h"
 
 /* Files being collected. */
@@ -158,17 +159,9 @@ static void add_readme(Files *f) {
 }
 
 const char *td_hls_files_headers(TdArena *a, TdDiag *d) {
-  static const char *const from[] = {"/backends/hls/include", "/../../backends/hls/include",
-                                     "/../share/tide/backends/hls/include"};
-  char exe[4096];
-  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  exe[n > 0 ? n : 0] = 0;
-  char *slash = strrchr(exe, '/');
-  if (slash) *slash = 0;
-  for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
-    const char *path = td_text_fmt(a, "%s%s", exe, from[i]);
-    if (access(path, R_OK) == 0) return path;
-  }
+  char home[4096];
+  if (td_home_find("backends/hls/include", home, sizeof home))
+    return td_text_fmt(a, "%s/backends/hls/include", home);
   td_diag_set(d, TD_USAGE, "no-headers", (TdLoc){0},
               "Tide's HLS headers are neither beside the program nor installed");
   return NULL;

@@ -104,8 +104,9 @@ static bool compile_aside(Job *j, const char *headers, const char *from, const c
     return td_cache_fail(&j->cache, "cannot write", from);
   TdChildEnd end =
       td_compiler_run(td_arena_ctx(j->arena), &cxx, command(j, headers, from, to), log, j->diag);
-  return end == TD_CHILD_FAILED ? td_compiler_complain(&cxx, log, from, j->r->program, j->diag)
-                                : end == TD_CHILD_DONE;
+  if (end != TD_CHILD_FAILED) return end == TD_CHILD_DONE;
+  const char *said = td_cache_read_file(j->arena, log);
+  return td_compiler_complain(&cxx, said ? said : "", from, j->r->program, j->diag);
 }
 
 /* Finds the compiled program, or makes it. */

@@ -1,0 +1,33 @@
+/* home.c - looks for Tide's files beside the program and above it. */
+#include "base/home.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LEVELS = 5, PATH_BYTES = 4096 };
+
+/* Whether folder + inside + below is there. */
+static bool is_there(const char *folder, const char *inside, const char *below) {
+  char path[PATH_BYTES];
+  int n = snprintf(path, sizeof path, "%s%s/%s", folder, inside, below);
+  return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
+}
+
+bool td_home_find(const char *below, char *path, size_t n) {
+  static const char *const inside[] = {"", "/share/tide"};
+  char folder[PATH_BYTES];
+  ssize_t got = readlink("/proc/self/exe", folder, sizeof folder - 1);
+  folder[got > 0 ? got : 0] = 0;
+  for (int level = 0; level < LEVELS; level++) {
+    char *slash = strrchr(folder, '/');
+    if (!slash) return false;
+    *slash = 0;
+    for (int i = 0; i < 2; i++) {
+      if (!is_there(folder, inside[i], below)) continue;
+      int put = snprintf(path, n, "%s%s", folder, inside[i]);
+      return put > 0 && (size_t)put < n;
+    }
+  }
+  return false;
+}
