@@ -295,8 +295,8 @@ local ways = {
   ["of a library"] = {{library = object}, 1},
 }
 local signals = {"SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV"}
-for way, how in pairs(ways) do
-  local options, N = how[1], how[2]
+for way, road in pairs(ways) do
+  local options, N = road[1], road[2]
   local crash = options.source and tide.extern {source = crashing, symbol = "crash", x = i32[4], how = i32}
     or tide.extern {library = object, symbol = "crash", x = i32[4], how = i32}
   local k = tide.kernel {x = i32[4], how = i32, name = "caller", function(x, how)
