@@ -9,6 +9,7 @@
 #include "analysis/effects.h"
 #include "backends/cpu/cpu.h"
 #include "backends/hls/hls.h"
+#include "clocked.h"
 #include "eval/eval.h"
 
 /* A backend, and what its programs can do here; NULL where they cannot. */
@@ -23,6 +24,7 @@ typedef struct Target {
   void (*reset)(void *run);
   /* What is to be said of runs, as td_build_report. */
   const char *(*report)(const void *run);
+  const TdTimed *(*timed)(const void *run);
 } Target;
 
 struct TdModule {
@@ -49,28 +51,52 @@ static void reset_hls(void *run) {
   td_hls_run_reset(run);
 }
 
+/* A program that runs here, without or with a clock. */
+typedef struct CpuRun {
+  TdCpu *cpu;
+  TdClocked *clocked;
+} CpuRun;
+
 static void *open_cpu(const TdBuild *b) {
+  CpuRun *r = TD_NEW(b->arena, CpuRun);
   TdCpuOptions o = td_cpu_options_of(b);
-  return td_cpu_new(b->arena, b->prog, &o, b->diag);
+  const char *device = td_cpu_device_of(b);
+  if (device)
+    r->clocked = td_clocked_new(b->arena, b->prog, device, b->diag);
+  else
+    r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
+  return r->cpu || r->clocked ? r : NULL;
 }
 
 static bool call_cpu(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
-  return td_cpu_call(run, arg, narg, d);
+  CpuRun *r = run;
+  return r->clocked ? td_clocked_call(r->clocked, arg, narg, d) : td_cpu_call(r->cpu, arg, narg, d);
 }
 
 static void reset_cpu(void *run) {
-  td_cpu_reset(run);
+  CpuRun *r = run;
+  if (r->clocked)
+    td_clocked_reset(r->clocked);
+  else
+    td_cpu_reset(r->cpu);
 }
 
 static const char *report_cpu(const void *run) {
-  return td_cpu_tier(run) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
+  const CpuRun *r = run;
+  return r->clocked ? NULL : td_cpu_tier(r->cpu) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
+}
+
+static const TdTimed *timed_cpu(const void *run) {
+  const CpuRun *r = run;
+  return r->clocked ? td_clocked_report(r->clocked) : NULL;
 }
 
 static const Target targets[] = {{.backend = &td_cpu_backend,
                                   .open = open_cpu,
                                   .call = call_cpu,
                                   .reset = reset_cpu,
-                                  .report = report_cpu},
+                                  .report = report_cpu,
+                                  .timed = timed_cpu},
                                  {.backend = &td_backend_hls,
                                   .data = td_hls_files_data,
                                   .tool = td_hls_tool_run,
@@ -153,6 +179,10 @@ const TdFile *td_build_files(const TdModule *m, size_t *n) {
 const char *td_build_report(const TdModule *m) {
   bool ran = m->run && m->target->report;
   return ran ? m->target->report(m->run) : m->report;
+}
+
+const TdTimed *td_build_timed(const TdModule *m) {
+  return m->run && m->target->timed ? m->target->timed(m->run) : NULL;
 }
 
 /* The option that asks for a test bench; -1: there is none. */

@@ -3,6 +3,7 @@
 #define TD_BUILD_H
 
 #include "backends/backend.h"
+#include "eval/timed.h"
 
 /* A program built for a target. */
 typedef struct TdModule TdModule;
@@ -31,6 +32,8 @@ bool td_build_drop_data(TdModule *m, TdDiag *d);
 bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d);
 /* What the tool, or the last run here, reported, as lines of "path value"; NULL: nothing. */
 const char *td_build_report(const TdModule *m);
+/* What the last run told about time; NULL: none had a clock. It stays until the next run. */
+const TdTimed *td_build_timed(const TdModule *m);
 
 /* Runs it on arguments that fit the parameters; states last from call to call until reset. */
 bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d);

@@ -32,6 +32,8 @@ typedef struct TdCpuOptions {
 
 /* cpu_backend.c: those that a build says. */
 TdCpuOptions td_cpu_options_of(const TdBuild *b);
+/* The device whose operation times a build's runs count, owned by the build; NULL: no clock. */
+const char *td_cpu_device_of(const TdBuild *b);
 
 /* A program ready to run, with its state. */
 typedef struct TdCpu TdCpu;

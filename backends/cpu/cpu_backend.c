@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIER, THREADS, SECONDS, OPTIONS };
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [TIER] =
         {"tier", TD_OPTION_WORD, "auto|tcc|cc",
          "compile in memory (tcc), by the system's compiler (cc), or in memory until much is done"},
     [THREADS] = {"threads", TD_OPTION_INT, "0", "of parallel loops; 0: one for each processor"},
-    [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"}};
+    [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"},
+    [TIMED] = {"timed", TD_OPTION_BOOL, "false", "count cycles, which the report tells about"},
+    [DEVICE] = {"device", TD_OPTION_WORD, "ideal|u280", "whose operation times count"}};
 
 TdCpuOptions td_cpu_options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_cpu_backend, b, TIER);
@@ -23,23 +25,28 @@ TdCpuOptions td_cpu_options_of(const TdBuild *b) {
   return o;
 }
 
-static bool validate(const TdBuild *b) {
-  return td_cpu_text_of(b->arena, b->prog, b->diag) != NULL;
+const char *td_cpu_device_of(const TdBuild *b) {
+  const char *device = td_backend_option(&td_cpu_backend, b, DEVICE);
+  bool timed = strcmp(td_backend_option(&td_cpu_backend, b, TIMED), "true") == 0;
+  return timed ? td_arena_strndup(b->arena, device, strcspn(device, "|")) : NULL;
 }
 
+/* The text; a run with a clock can do without. */
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
-  const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, b->diag);
-  if (!t) return NULL;
+  TdDiag why = {.arena = b->arena};
+  const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, &why);
   TdFile *f = TD_NEW(b->arena, TdFile);
-  f->name = "kernel.c";
-  f->text = t->text;
   *nfile = 1;
-  return f;
+  f->name = "kernel.c";
+  f->text =
+      t ? t->text : td_text_fmt(b->arena, "/* only the evaluator runs it: %s */\n", why.message);
+  if (t || (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED)) return f;
+  *b->diag = why;
+  return NULL;
 }
 
 const TdBackend td_cpu_backend = {.name = "cpu",
                                   .summary = "C for this machine, compiled and run",
                                   .option = options,
                                   .noption = OPTIONS,
-                                  .validate = validate,
                                   .emit = emit};

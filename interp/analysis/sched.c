@@ -67,13 +67,19 @@ static bool is_straight(const Maker *m, const TdStmt *s) {
   return all && straight;
 }
 
+/* Straight code takes a cycle, or as long as what its attributes say. */
+static int64_t ideal_length(const TdTrace *t, int64_t length) {
+  int64_t one = t->flow.node.n > 1;
+  return length > one ? length : one;
+}
+
 /* Fills a leaf that is straight code. */
 static void fill_block(TdSchedStep *x, TdTrace *t) {
   const TdReach *busy;
   int64_t n, ports = td_trace_ports(t, &busy, &n);
   td_flow_settle(&t->flow, 1, &(TdFlowCycle){0});
   x->length = td_flow_length(&t->flow) + ports - 1;
-  if (!t->target->ports) x->length = t->flow.node.n > 1;
+  if (!t->target->ports) x->length = ideal_length(t, x->length);
   x->trace = t;
   td_sched_need(x, t, x->length > 0 ? x->length : 1);
 }

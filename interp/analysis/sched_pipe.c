@@ -72,6 +72,9 @@ static void blame_ports(TdSchedStep *step, const TdTrace *t, const TdReach *r, i
   const char *name = r->array->sym->name;
   if (r->array->kind != TD_CELL_MEMORY)
     step->why = td_text_fmt(t->arena, "%s: %lld tokens an iteration", name, (long long)n);
+  else if (r->array->bytes)
+    step->why = td_text_fmt(t->arena, "%s: %lld elements through a port of %lld bytes a cycle",
+                            name, (long long)n, (long long)r->array->bytes);
   else
     step->why =
         td_text_fmt(t->arena, "%s: %lld accesses to one bank, which has %lld port%s", name,

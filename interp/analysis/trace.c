@@ -189,16 +189,11 @@ static void lay_local(TdTrace *t, const TdStmt *s) {
 
 /* Cycles that a token takes on its stream. */
 static int64_t beats_of(TdTrace *t, const TdExpr *stream, const TdType *token) {
-  int64_t n = 1, extent;
-  if (token->kind != TD_T_TENSOR || stream->type->block) return 1;
-  for (int d = 0; d < token->rank; d++)
-    if (td_unit_value(t->unit, token->dim[d], &extent)) n *= extent;
-  const TdAttr *lanes = NULL;
-  for (size_t i = 0; i < t->ask->prog->nunit && !lanes; i++) {
-    const TdStream *s = td_unit_stream(t->ask->prog->unit[i], stream->sym);
-    if (s) lanes = td_attrs_get(s->attrs, TD_ATTR_LANES);
-  }
-  return lanes && lanes->arg[0].i > 1 ? (n + lanes->arg[0].i - 1) / lanes->arg[0].i : n;
+  const TdStream *s = NULL;
+  if (stream->type->kind == TD_T_PORT && stream->type->block) return 1;
+  for (size_t i = 0; i < t->ask->prog->nunit && !s; i++)
+    s = td_unit_stream(t->ask->prog->unit[i], stream->sym);
+  return s ? td_unit_beats(t->unit, s, token) : 1;
 }
 
 /* GET and SLOT: a token, and where it goes. */

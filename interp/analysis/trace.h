@@ -49,6 +49,7 @@ typedef struct TdPlaced {
   int64_t banks[TD_MAX_RANK];
   int64_t ports;   /* of one bank; 0: any number */
   int32_t read;    /* cycles of a read */
+  int64_t bytes;   /* that an argument's port moves in a cycle; 0: any number */
   int width;       /* bits of an element */
   uint32_t number; /* in placed[] */
   bool fresh;      /* made in the trace */
@@ -101,6 +102,7 @@ typedef struct TdTrace {
   TdDiag *diag;
   /* hoisted elements: what entering and leaving the loop moves */
   int64_t loads, stores;
+  int64_t multiplies; /* products of two values that are not known */
 } TdTrace;
 
 /* A trace of n statements of q->unit: an iteration of `loop`, `lanes` of them side by side, or of

@@ -19,7 +19,8 @@ static void take_attrs(TdPlaced *p, TdAttrs l) {
   for (size_t i = 0; i < l.n; i++)
     if (l.at[i].kind == TD_ATTR_PARTITION) take_partition(p, &l.at[i]);
   if ((x = td_attrs_get(l, TD_ATTR_PORTS)) && p->ports) p->ports = x->arg[0].i;
-  if ((x = td_attrs_get(l, TD_ATTR_LATENCY)) && p->ports) p->read = (int32_t)x->arg[0].i;
+  if ((x = td_attrs_get(l, TD_ATTR_LATENCY))) p->read = (int32_t)x->arg[0].i;
+  if ((x = td_attrs_get(l, TD_ATTR_BANDWIDTH))) p->bytes = x->arg[0].i;
   bool whole = true;
   for (int d = 0; d < p->rank; d++) whole &= p->part[d] == TD_PART_COMPLETE;
   p->registers = p->kind == TD_CELL_MEMORY &&
@@ -268,8 +269,9 @@ TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t be
   size_t k = address_sources(t, p, at, after);
   after[k++] = p->last;
   after[k++] = td_trace_source(t, value);
-  TdFlowNode x = {.delay = t->target->fifo_delay, .width = (uint32_t)p->width};
-  if (p->ports) x.stages = (int32_t)(beats - 1);
+  TdFlowNode x = {
+      .stages = (int32_t)(beats - 1), .delay = t->target->fifo_delay, .width = (uint32_t)p->width};
+  if (beats > 1) p->ports = 1;
   p->last = td_flow_add(&t->flow, x, after, k);
   add_reach(t, (TdReach){p, n, p->last, p->kind == TD_CELL_PUT, false, beats, t->stmt});
   return td_trace_node(p->last);

@@ -232,6 +232,7 @@ TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceVal
   if (to->kind == TD_T_INDEX) return opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid);
   const char *key = key_of(e, type, x);
   int bits = bits_of(e, type, want);
+  if (key && (e->op == TD_OP_MUL || e->op == TD_OP_FMA)) t->multiplies++;
   TdOperator op = key ? td_target_operator(t->target, key, type, bits) : (TdOperator){0};
   return apply(t, op, what_of(OPERATOR, e->op, to, want), x, e->nkid, to->w < want ? to->w : want);
 }

@@ -76,14 +76,30 @@ static int64_t busiest(TdTrace *t, const TdPlaced *p, const TdReach **one) {
   return most;
 }
 
+/* The cycles in which the port of an argument moves what is accessed, n elements. */
+static int64_t port_cycles(const TdTrace *t, const TdPlaced *p, const TdReach **one, int64_t *n) {
+  *n = 0;
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (r->array != p || r->dead) continue;
+    *one = r;
+    *n += r->beats;
+  }
+  return (*n * ((p->width + 7) / 8) + p->bytes - 1) / p->bytes;
+}
+
 int64_t td_trace_ports(TdTrace *t, const TdReach **busy, int64_t *n) {
   int64_t need = 1;
   *busy = NULL;
   for (size_t i = 0; i < t->placed.n; i++) {
     TdPlaced *p = t->placed.at[i];
     const TdReach *one = NULL;
-    if (!p->ports || p->registers) continue;
-    int64_t most = busiest(t, p, &one), cycles = (most + p->ports - 1) / p->ports;
+    if (p->registers || (!p->ports && !p->bytes)) continue;
+    int64_t most = 0, cycles = p->bytes ? port_cycles(t, p, &one, &most) : 0;
+    if (!p->bytes) {
+      most = busiest(t, p, &one);
+      cycles = (most + p->ports - 1) / p->ports;
+    }
     if (cycles <= need) continue;
     need = cycles;
     *busy = one;

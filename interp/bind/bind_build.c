@@ -320,8 +320,14 @@ static void set_path(lua_State *L, const char *path, size_t n, const char *value
   lua_pop(L, 2);
 }
 
-/* The tool's report as a table, or nil. */
-static void push_report(lua_State *L, const char *report) {
+/* What the last run told about time, or the tool's report as a table, or nil. */
+static void push_report(lua_State *L, const TdModule *m) {
+  const TdTimed *timed = td_build_timed(m);
+  const char *report = td_build_report(m);
+  if (timed) {
+    td_bind_push_timed(L, timed);
+    return;
+  }
   if (!report) {
     lua_pushnil(L);
     return;
@@ -345,7 +351,7 @@ static int l_index(lua_State *L) {
   else if (strcmp(key, "target") == 0)
     lua_pushstring(L, td_build_target(box->module)->name);
   else if (strcmp(key, "report") == 0)
-    push_report(L, td_build_report(box->module));
+    push_report(L, box->module);
   else
     return td_bind_method(L, CLASS_BUILD, key);
   return 1;

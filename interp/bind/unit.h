@@ -35,6 +35,10 @@ int td_bind_estimate(lua_State *L);
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);
 
+/* bind_timed.c: pushes what a run with a clock told. */
+struct TdTimed;
+void td_bind_push_timed(lua_State *L, const struct TdTimed *t);
+
 /* bind_verify.c */
 int td_bind_verify_schedule(lua_State *L);
 /* A number that no two calls share, for fingerprints. */

@@ -55,6 +55,7 @@ bool td_channel_array(TdMachine *m, TdSym sym, const TdType *port, int64_t depth
 
 void td_channel_reset(TdChannel *c) {
   c->free.n = c->full.n = 0;
+  if (c->wire) td_clock_empty(c->wire);
   c->end[0] = c->end[1] = NULL;
   for (uint32_t i = 0; i < c->free.cap; i++) td_channel_give(&c->free, i);
 }
@@ -105,6 +106,7 @@ static void hold_buffer(TdTask *t, TdChannel *c, uint32_t buffer, const TdStmt *
 void td_channel_release(TdTask *t, size_t depth) {
   while (t->held.n && t->held.at[t->held.n - 1].depth > depth) {
     const TdHeld *h = &t->held.at[--t->held.n];
+    if (t->clock) td_clock_free(t->clock, h->channel->wire);
     td_channel_give(&h->channel->free, h->buffer);
     h->slot->view = NULL;
   }
@@ -153,7 +155,9 @@ TdRan td_channel_get(TdTask *t, const TdStmt *s) {
   if (!c->full.n) return wait(t, c, TD_WAITS_GET);
   uint32_t buffer = td_channel_take(&c->full);
   c->got++;
-  if (c->block && s->sym && c->buffer[buffer].name.rank) {
+  bool held = c->block && s->sym && c->buffer[buffer].name.rank;
+  if (t->clock) td_clock_get(t->clock, c->wire, held);
+  if (held) {
     hold_buffer(t, c, buffer, s, false);
     return TD_RAN;
   }
@@ -167,6 +171,7 @@ TdRan td_channel_slot(TdTask *t, const TdStmt *s) {
   if (!c) return TD_FAILED;
   if (!c->free.n) return wait(t, c, TD_WAITS_SLOT);
   uint32_t buffer = td_channel_take(&c->free);
+  if (t->clock) td_clock_slot(t->clock, c->wire);
   td_memory_clear(&c->buffer[buffer]);
   hold_buffer(t, c, buffer, s, true);
   return TD_RAN;
@@ -213,7 +218,8 @@ TdRan td_channel_put(TdTask *t, const TdStmt *s) {
   TdChannel *c = stream_of(t, s, false);
   uint32_t buffer;
   if (!c) return TD_FAILED;
-  if (!hand_over(t, c, s->expr[1], &buffer)) {
+  bool slot = hand_over(t, c, s->expr[1], &buffer);
+  if (!slot) {
     if (m->failed) return TD_FAILED;
     if (!c->free.n) return wait(t, c, TD_WAITS_PUT);
     buffer = td_channel_take(&c->free);
@@ -221,6 +227,7 @@ TdRan td_channel_put(TdTask *t, const TdStmt *s) {
   }
   td_channel_give(&c->full, buffer);
   c->put++;
+  if (t->clock) td_clock_put(t->clock, c->wire, slot);
   if (m->options->log) c->hash = log_token(c->hash, &c->buffer[buffer]);
   if (c->outside) td_outside_drain(m, c);
   return TD_RAN;

@@ -90,6 +90,7 @@ static bool open_argument(TdMachine *m, TdFrame *f, unsigned i, const TdEvalArg 
     if (!m->domain && (!arg || !arg->port)) return refuse(m, "argument", p, "tokens are missing");
     if (!td_channel_array(m, p->sym, type, PORT_DEPTH, p->loc, &v)) return false;
     td_outside_open(m, &v, i, arg ? arg->port : NULL);
+    td_timed_streams(m, &v, NULL, NULL);
     td_frame_show(m, slot, &v);
     return true;
   }
@@ -123,6 +124,8 @@ static bool start_root(TdMachine *m, TdFrame *f) {
   f->task = t;
   if (!td_frame_check(t, f)) return false;
   if (f->plan->unit->kind == TD_UNIT_DESIGN) return td_network_start(m, f);
+  td_timed_task(m, t);
+  if (t->clock) td_clock_start(t->clock, 0);
   td_exec_enter(t, f);
   td_vec_push(m->arena, &m->task, t);
   return true;
@@ -182,6 +185,7 @@ bool td_eval_run(TdArena *a, const TdProg *p, TdEvalArg *arg, size_t narg, const
   result->overflow = r.machine->overflow.at;
   result->noverflow = r.machine->overflow.n;
   if (s.options->log) report_streams(r.machine, result);
+  if (s.options->times) result->timed = td_timed_of(r.machine, td_prog_root(p));
   return true;
 }
 

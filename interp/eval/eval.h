@@ -9,6 +9,7 @@
 #define TD_EVAL_H
 
 #include "eval/domain.h"
+#include "eval/timed.h"
 #include "ir/tensor.h"
 
 /* One stream of a port argument: the tokens of each side in order, one more dimension in front
@@ -36,12 +37,14 @@ void td_state_reset(TdEvalState *s);
 
 /* Zeroed is the default. */
 typedef struct TdEvalOptions {
-  uint64_t steps;     /* most statements and elements of a run; 0: no limit */
-  size_t bytes;       /* most memory of a run; 0: no limit */
-  uint64_t seed;      /* of the fingerprints; draw it anew for each comparison */
-  bool overflow;      /* report casts that change an integer */
-  bool log;           /* report streams */
-  TdEvalState *state; /* NULL: states start from their declared values and are forgotten */
+  uint64_t steps;       /* most statements and elements of a run; 0: no limit */
+  size_t bytes;         /* most memory of a run; 0: no limit */
+  uint64_t seed;        /* of the fingerprints; draw it anew for each comparison */
+  bool overflow;        /* report casts that change an integer */
+  bool log;             /* report streams */
+  const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
+  struct TdKeep *keep;  /* with a clock: events to be kept (clock.h); NULL: none */
+  TdEvalState *state;   /* NULL: states start from their declared values and are forgotten */
 } TdEvalOptions;
 
 /* A cast that changed an integer: where, the first time, and how often. */
@@ -65,6 +68,7 @@ typedef struct TdEvalResult {
   size_t noverflow;
   const TdEvalStream *stream;
   size_t nstream;
+  const TdTimed *timed; /* of a run with a clock; else NULL */
 } TdEvalResult;
 
 /* Runs the root of p on numbers, all faults on. On success the tensors and ports hold the results;

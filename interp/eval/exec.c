@@ -16,6 +16,9 @@ static void push(TdTask *t, TdCursor c) {
 
 /* Leaves the innermost cursor and what its scope held. */
 static void pop(TdTask *t) {
+  const TdStmt *s = top(t)->stmt;
+  if (t->clock && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE))
+    td_clock_leave(t->clock, t->stack.n);
   t->stack.n--;
   if (t->held.n) td_channel_release(t, t->stack.n);
   if (t->stack.n) t->frame = top(t)->frame;
@@ -26,13 +29,25 @@ void td_exec_enter(TdTask *t, TdFrame *f) {
   push(t, (TdCursor){.stmt = f->plan->unit->body});
 }
 
+/* Begins a loop. */
+static void push_loop(TdTask *t, TdCursor c) {
+  if (t->clock) c.time = td_clock_enter(t->clock, c.stmt, t->stack.n + 1);
+  push(t, c);
+}
+
+/* Begins an iteration of it. */
+static void push_body(TdTask *t, TdCursor *loop) {
+  if (loop->time) td_clock_iterate(t->clock, loop->time, loop->count++);
+  push(t, (TdCursor){.stmt = loop->stmt->kid[0]});
+}
+
 /* Reads the bounds of a loop, once. */
 static TdRan enter_for(TdTask *t, const TdStmt *s) {
   int64_t lo, hi;
   if (!td_scalar_index(t, td_for_lo(s), "a loop bound", &lo)) return TD_FAILED;
   if (!td_scalar_index(t, td_for_hi(s), "a loop bound", &hi)) return TD_FAILED;
   uint64_t span = lo < hi ? (uint64_t)hi - (uint64_t)lo : 0, step = (uint64_t)s->step;
-  push(t, (TdCursor){.stmt = s, .value = lo, .left = span / step + (span % step != 0)});
+  push_loop(t, (TdCursor){.stmt = s, .value = lo, .left = span / step + (span % step != 0)});
   return TD_RAN;
 }
 
@@ -44,7 +59,7 @@ static TdRan step_for(TdTask *t, TdCursor *c) {
   c->left--;
   td_scalar_slot(t, c->stmt->sym)->value = td_value_of((uint64_t)c->value);
   c->value = (int64_t)((uint64_t)c->value + (uint64_t)c->stmt->step);
-  push(t, (TdCursor){.stmt = td_for_body(c->stmt)});
+  push_body(t, c);
   return TD_RAN;
 }
 
@@ -59,7 +74,7 @@ static TdRan step_while(TdTask *t, TdCursor *c) {
     }
   }
   c->at = 0;
-  push(t, (TdCursor){.stmt = s->kid[0]});
+  push_body(t, c);
   return TD_RAN;
 }
 
@@ -125,6 +140,7 @@ static TdRan call(TdTask *t, const TdStmt *s) {
   TdMachine *m = t->machine;
   if (t->awaits) {
     if (t->awaits->left) return TD_BLOCKED;
+    if (t->clock) td_clock_await(t->clock, t->awaits->ended, false);
     t->awaits = NULL;
     return TD_RAN;
   }
@@ -138,6 +154,7 @@ static TdRan call(TdTask *t, const TdStmt *s) {
     td_exec_enter(t, f);
     return TD_RAN;
   }
+  if (t->clock) m->now = td_clock_close(t->clock);
   if (!td_network_start(m, f)) return TD_FAILED;
   if (!f->network->left) return TD_RAN;
   t->awaits = f->network;
@@ -192,7 +209,7 @@ TdRan td_exec_plain(TdTask *t, const TdStmt *s) {
 static TdRan dispatch(TdTask *t, const TdStmt *s) {
   switch (s->kind) {
   case TD_STMT_FOR: return enter_for(t, s);
-  case TD_STMT_WHILE: push(t, (TdCursor){.stmt = s, .at = s->post}); return TD_RAN;
+  case TD_STMT_WHILE: push_loop(t, (TdCursor){.stmt = s, .at = s->post}); return TD_RAN;
   case TD_STMT_IF: return enter_if(t, s);
   case TD_STMT_BLOCK: push(t, (TdCursor){.stmt = s}); return TD_RAN;
   case TD_STMT_CALL: return call(t, s);
@@ -222,7 +239,9 @@ static TdRan step_block(TdTask *t, TdCursor *c) {
   }
   const TdStmt *s = c->stmt->kid[c->at++];
   if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
+  if (t->clock && !t->again) td_clock_before(t->clock, s);
   TdRan ran = execute(t, s);
+  t->again = ran == TD_BLOCKED;
   if (ran == TD_BLOCKED) {
     top(t)->at--;
     t->stopped = s;

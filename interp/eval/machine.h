@@ -6,6 +6,7 @@
 #ifndef TD_MACHINE_H
 #define TD_MACHINE_H
 
+#include "eval/clock.h"
 #include "eval/eval.h"
 
 typedef struct TdMachine TdMachine;
@@ -90,9 +91,11 @@ struct TdFrame {
 typedef struct TdCursor {
   const TdStmt *stmt;
   TdFrame *frame;
-  uint32_t at;   /* BLOCK: the next statement; WHILE: 0 test, 1 run the body first */
-  uint64_t left; /* FOR: iterations to come */
-  int64_t value; /* FOR: the next value */
+  uint32_t at;        /* BLOCK: the next statement; WHILE: 0 test, 1 run the body first */
+  uint64_t left;      /* FOR: iterations to come */
+  int64_t value;      /* FOR: the next value */
+  const TdTime *time; /* of a loop that the clock counts, or NULL */
+  uint64_t count;     /* and its iterations so far */
 } TdCursor;
 
 /* A buffer of a block stream that a task holds until the end of a scope. */
@@ -119,6 +122,8 @@ struct TdTask {
   TdChannel *channel;        /* that it waits for */
   const TdStmt *stopped;     /* and where */
   TdNetwork *awaits;         /* a design that it called */
+  TdClock *clock;            /* NULL: none */
+  bool again;                /* what it does next has begun before it was blocked */
   struct TdMeeting *meeting; /* an allreduce that it waits in */
 };
 
@@ -141,6 +146,7 @@ struct TdChannel {
   uint64_t put, got, hash;
   TdTask *end[2];            /* who put, and who got, or tried to */
   struct TdOutside *outside; /* of a port of the root, or NULL */
+  TdWire *wire;              /* NULL: no clock */
 };
 
 /* A design under way: its instances and what they share. */
@@ -148,6 +154,7 @@ struct TdNetwork {
   TdFrame *frame;
   TdTask *task;
   size_t ntask, left; /* instances, and those that have not ended */
+  int64_t ended;      /* the cycle after the last one ended */
   TD_VEC(TdShadow *) shadow;
   TD_VEC(struct TdCopy *) copy;
 };
@@ -188,7 +195,9 @@ struct TdMachine {
   TD_VEC(TdChannel *) channel; /* of all designs, in order of making */
   TD_VEC(TdStateMemory) state;
   TD_VEC(struct TdMeeting *) meeting;
-  TdMap constant; /* symbol -> memory of a constant table */
+  TdMap constant;           /* symbol -> memory of a constant table */
+  TD_VEC(TdTask *) clocked; /* all instances, in order of making, if there are clocks */
+  int64_t now;              /* when instances that are started now begin */
 };
 
 typedef enum { TD_RAN, TD_BLOCKED, TD_FAILED } TdRan;
@@ -335,6 +344,12 @@ bool td_copies_bind(TdTask *t, const TdRunArg *b, const TdView *arg, bool writte
                     TdView *out);
 /* Stores what the copies hold at the end, which must be the same in all. */
 bool td_copies_store(TdMachine *m, TdNetwork *n);
+
+/* timed.c: gives a task, and the streams of an array that s declares (NULL: ports of the root),
+   their clocks, if the run has any; what they say at the end. */
+void td_timed_task(TdMachine *m, TdTask *t);
+void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
+const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);
 
 /* deadlock.c: both fail: which tasks wait for what and the cycle; tokens that nobody got. */
 bool td_deadlock_report(TdMachine *m);

@@ -13,6 +13,7 @@ typedef struct TdMeeting {
   TdMemory **part, *result;
   bool *here; /* of each instance: it is in this round */
   uint32_t brought, leaving;
+  int64_t cycle; /* when the last part was brought */
 } TdMeeting;
 
 /* The axes of t's map; a kernel that runs alone has none. */
@@ -97,6 +98,7 @@ static TdRan join(TdTask *t, const TdExpr *e) {
     TdView part = td_memory_view(x->part[seat]);
     if (!td_bulk_set(t, &part, e->kid[0], &e->loc)) return TD_FAILED;
     x->here[seat] = true;
+    if (t->clock && td_clock_close(t->clock) > x->cycle) x->cycle = td_clock_close(t->clock);
     if (++x->brought == n) {
       if (!combine(t, x)) return TD_FAILED;
       x->brought = 0;
@@ -120,7 +122,8 @@ static TdRan visit(TdTask *t, const TdExpr *e, bool leaving) {
   uint32_t n, seat = x ? seat_of(x, t, &n) : 0;
   if (x && x->here[seat] && x->leaving) {
     x->here[seat] = false;
-    x->leaving--;
+    if (t->clock) td_clock_await(t->clock, x->cycle + 1, true);
+    if (!--x->leaving) x->cycle = 0;
   }
   return TD_RAN;
 }

@@ -45,6 +45,7 @@ static bool make_streams(TdMachine *m, TdFrame *f) {
     if (!td_frame_value(u, s->depth, &depth))
       return refuse(m, TD_USAGE, "unbound-size", s->loc, "the depth has no value");
     if (!td_channel_array(m, s->sym, port, depth, s->loc, &v)) return false;
+    td_timed_streams(m, &v, u, s);
     td_frame_show(m, &f->slot[u->nparam + i], &v);
   }
   return true;
@@ -58,6 +59,7 @@ static void make_instance(TdMachine *m, TdFrame *f, TdTask *t, const TdUnitPlan 
   t->network = f->network;
   t->base = t->frame = base;
   base->task = t;
+  td_timed_task(m, t);
   base->stream = TD_NEWN(m->arena, TdView, u->nstream);
   base->guard = TD_NEWN(m->arena, TdGuard, plan->unit->nparam + u->nstream);
   for (size_t i = 0; i < u->nstream; i++) {
@@ -139,6 +141,7 @@ static bool start_instance(TdTask *t) {
   for (size_t i = 0; i < u->ncoord && i + skip < t->run->rank; i++)
     t->base->slot[u->nparam + i].value = td_value_of((uint64_t)t->id[i + skip]);
   if (!td_frame_check(t, t->base)) return false;
+  if (t->clock) td_clock_start(t->clock, m->now);
   td_exec_enter(t, t->base);
   td_vec_push(m->arena, &m->task, t);
   return true;
@@ -169,6 +172,7 @@ bool td_network_start(TdMachine *m, TdFrame *f) {
   }
   n->copy.n = 0;
   n->left = n->ntask;
+  n->ended = m->now;
   for (size_t i = 0; i < n->ntask; i++)
     if (!start_instance(&n->task[i])) return false;
   return n->left || end_network(m, n);
@@ -179,6 +183,15 @@ static bool is_ready(const TdTask *t) {
   return t->awaits ? !t->awaits->left : td_channel_is_ready(t);
 }
 
+/* Ends a task, and its design with the last one. */
+static bool end_task(TdMachine *m, TdTask *t) {
+  TdNetwork *n = t->network;
+  if (t->clock) td_clock_stop(t->clock);
+  if (!n) return true;
+  if (t->clock && t->clock->now > n->ended) n->ended = t->clock->now;
+  return --n->left || end_network(m, n);
+}
+
 /* Lets every task run until it blocks; *progress says whether any did. */
 static bool sweep(TdMachine *m, bool *progress) {
   for (size_t i = 0; i < m->task.n; i++) {
@@ -186,9 +199,9 @@ static bool sweep(TdMachine *m, bool *progress) {
     if (!is_ready(t)) continue;
     t->waits = TD_WAITS_NOT;
     if (td_exec_run(t, progress) == TD_FAILED) return false;
-    if (t->stack.n || !t->network) continue;
+    if (t->stack.n) continue;
     *progress = true;
-    if (!--t->network->left && !end_network(m, t->network)) return false;
+    if (!end_task(m, t)) return false;
   }
   return true;
 }

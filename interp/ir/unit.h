@@ -113,6 +113,9 @@ TdUnit *td_unit_copy(TdStore *st, const TdUnit *u);
 const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
 const TdRun *td_unit_run(const TdUnit *u, TdSym sym);
+/* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how
+   many elements move side by side. */
+int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token);
 const TdSize *td_unit_size(const TdUnit *u, const char *name);
 
 /* Extents and other index expressions over sizes at the values that unit u gives them; false if one

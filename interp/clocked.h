@@ -1,0 +1,20 @@
+/* clocked.h - programs that run with a clock: the schedule of a device, and runs that follow it. */
+#ifndef TD_CLOCKED_H
+#define TD_CLOCKED_H
+
+#include "backends/backend.h"
+#include "eval/timed.h"
+
+/* A program ready to run with a clock, with its states. */
+typedef struct TdClocked TdClocked;
+
+/* p on the operation times of a device ("ideal", "u280"), owned by a; NULL with d filled when they
+   cannot be known. */
+TdClocked *td_clocked_new(TdArena *a, const TdProg *p, const char *device, TdDiag *d);
+/* Runs it; false with d filled when it fails, as runs without a clock do. */
+bool td_clocked_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d);
+void td_clocked_reset(TdClocked *c);
+/* What the last run told; NULL: there was none. It stays until the next run. */
+const TdTimed *td_clocked_report(const TdClocked *c);
+
+#endif

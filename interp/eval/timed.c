@@ -1,0 +1,94 @@
+/* timed.c - clocks given to the tasks and streams of a run, and what they tell at its end. */
+#include "eval/timed.h"
+
+#include "eval/machine.h"
+
+void td_timed_task(TdMachine *m, TdTask *t) {
+  if (!m->options->times) return;
+  t->clock = TD_NEW(m->arena, TdClock);
+  t->clock->arena = m->arena;
+  t->clock->times = m->options->times;
+  t->clock->keep = m->options->keep;
+  td_vec_push(m->arena, &m->clocked, t);
+}
+
+void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s) {
+  if (!m->options->times) return;
+  int64_t n = td_channel_count(array->channel);
+  const TdAttr *latency = s ? td_attrs_get(s->attrs, TD_ATTR_LATENCY) : NULL;
+  TdWire *wire = TD_NEWN(m->arena, TdWire, n);
+  for (int64_t i = 0; i < n; i++) {
+    TdChannel *c = &array->channel[i];
+    TdWire *w = c->wire = &wire[i];
+    w->number = (uint32_t)(m->channel.n - (size_t)(n - i));
+    w->block = c->block;
+    w->outside = !s;
+    w->keep = m->options->keep;
+    w->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
+    w->beats = s && !c->block ? td_unit_beats(u, s, c->token) : 1;
+    td_clock_open(m->arena, w, c->free.cap);
+  }
+}
+
+static TdTimedTask task_of(const TdTask *t) {
+  const TdClock *c = t->clock;
+  TdTimedTask out = {.name = td_fault_task_name(t),
+                     .run = t->run ? t->run->sym->name : t->base->plan->unit->sym->name,
+                     .begin = c->begin,
+                     .end = c->now,
+                     .busy = c->life - c->stalled,
+                     .stalled = c->stalled,
+                     .stall = c->stall.at,
+                     .nstall = c->stall.n,
+                     .multiplies = c->multiplies,
+                     .multipliers = c->multipliers,
+                     .wait = c->wait.at,
+                     .nwait = c->wait.n};
+  return out;
+}
+
+static TdTimedStream stream_of(const TdMachine *m, const TdChannel *c) {
+  const TdWire *w = c->wire;
+  return (TdTimedStream){.name = td_fault_channel_name(m->arena, c),
+                         .depth = w->put.cap,
+                         .tokens = (int64_t)c->put,
+                         .most = w->most,
+                         .put = w->every_put.at,
+                         .got = w->every_got.at,
+                         .nput = w->every_put.n,
+                         .ngot = w->every_got.n};
+}
+
+const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
+  TdTimed *out = TD_NEW(m->arena, TdTimed);
+  TdTimedTask *task = TD_NEWN(m->arena, TdTimedTask, m->clocked.n);
+  TdTimedStream *stream = TD_NEWN(m->arena, TdTimedStream, m->channel.n);
+  for (size_t i = 0; i < m->clocked.n; i++) task[i] = task_of(m->clocked.at[i]);
+  for (size_t i = 0; i < m->channel.n; i++) stream[i] = stream_of(m, m->channel.at[i]);
+  *out = (TdTimed){.design = root->sym->name,
+                   .target = m->options->times->target,
+                   .task = task,
+                   .ntask = m->clocked.n,
+                   .stream = stream,
+                   .nstream = m->channel.n,
+                   .kept = m->options->keep && m->options->keep->left >= 0};
+  td_timed_sum(out);
+  return out;
+}
+
+void td_timed_sum(TdTimed *t) {
+  int64_t done = 0, could = 0, busy = 0;
+  t->cycles = 0;
+  for (size_t i = 0; i < t->ntask; i++) {
+    const TdTimedTask *x = &t->task[i];
+    if (x->end > t->cycles) t->cycles = x->end;
+    done += x->multiplies;
+    could += x->multipliers;
+    busy += x->busy;
+  }
+  if (!could) {
+    done = busy;
+    could = (int64_t)t->ntask;
+  }
+  t->utilisation = t->cycles && could ? (double)done / ((double)could * (double)t->cycles) : 0;
+}

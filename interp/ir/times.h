@@ -1,0 +1,52 @@
+/* times.h - when the operations of a program happen on a target: facts about statements that
+ * analysis/firing.c finds and every run with a clock follows. ir.md 4.3; eval/clock.h says what
+ * they mean. */
+#ifndef TD_TIMES_H
+#define TD_TIMES_H
+
+#include "ir/unit.h"
+
+/* Gets that follow each other, what is computed of them, and the puts that follow: one of those
+ * that a piece of straight code or an iteration of a pipelined loop does, in program order. */
+typedef struct TdFiring {
+  int64_t from, at; /* cycles of the schedule in which its gets may begin, and in which it starts */
+  int64_t latency;  /* from its start to its puts */
+  int64_t first, skid; /* pipelined: results that wait in front of the put unit, and their place */
+} TdFiring;
+
+typedef enum {
+  TD_TIME_BLOCK, /* straight code, from its first statement on */
+  TD_TIME_PIPE,  /* a pipelined loop */
+  TD_TIME_LOOP,  /* a loop whose iterations follow each other */
+  TD_TIME_PLAIN  /* anything else that takes `length` cycles before what is inside it begins */
+} TdTimeKind;
+
+typedef struct TdTime TdTime;
+struct TdTime {
+  TdTimeKind kind;
+  int64_t length;     /* BLOCK, PIPE: of an iteration; PLAIN */
+  int64_t ii;         /* PIPE */
+  int64_t lanes;      /* of loops: iterations side by side */
+  int64_t enter;      /* of loops: cycles around all iterations */
+  int64_t again;      /* LOOP: cycles of each iteration before its body */
+  bool rewind;        /* PIPE: what comes after does not wait for the last iteration to drain */
+  const TdTime *body; /* LOOP: the straight code that its body is, or NULL */
+  const TdTime *pipe; /* LOOP: the pipelined loop at the bottom that it keeps running, or NULL */
+  const TdFiring *firing;
+  size_t nfiring;
+  int64_t waiting;                 /* PIPE: results of all its firings that may wait */
+  int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */
+};
+
+/* The times of a program: of every statement that begins something. */
+typedef struct TdTimes {
+  const char *target;
+  TdMap time; /* const TdStmt * -> const TdTime * */
+} TdTimes;
+
+/* What begins with s, or NULL. */
+static inline const TdTime *td_times_of(const TdTimes *t, const TdStmt *s) {
+  return td_map_getp(&t->time, s);
+}
+
+#endif
