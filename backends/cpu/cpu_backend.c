@@ -31,7 +31,15 @@ const char *td_cpu_device_of(const TdBuild *b) {
   return timed ? td_arena_strndup(b->arena, device, strcspn(device, "|")) : NULL;
 }
 
-/* The text; a run with a clock can do without. */
+/* Whether there is a text; a run with a clock can do without. */
+static bool validate(const TdBuild *b) {
+  TdDiag why = {.arena = b->arena};
+  if (td_cpu_text_of(b->arena, b->prog, &why)) return true;
+  if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED) return true;
+  *b->diag = why;
+  return false;
+}
+
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   TdDiag why = {.arena = b->arena};
   const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, &why);
