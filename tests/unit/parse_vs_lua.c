@@ -1,6 +1,6 @@
 /* parse_vs_lua.c - Lua itself as the oracle of the parser: same verdict, functions and values. */
-/* Arguments: folders whose .lua files are the corpus (default /usr/share/lua and tests);
-   -s SEED, -n MUTATIONS. */
+/* Arguments: folders whose .lua files are the corpus (default /usr/share/lua and those of the
+   tree); -s SEED, -n MUTATIONS of tokens, and as many of bytes. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -143,7 +143,7 @@ typedef struct Pieces {
 typedef struct File {
   const char *name, *text;
   size_t n;
-  Pieces tokens;
+  Pieces pieces[2]; /* tokens, and bytes */
 } File;
 
 typedef struct Corpus {
@@ -165,6 +165,13 @@ static Pieces tokens_of(TdArena *a, const char *text, size_t n) {
   return (Pieces){pieces.at, pieces.n};
 }
 
+/* The bytes of a text. */
+static Pieces bytes_of(TdArena *a, const char *text, size_t n) {
+  Pieces p = {TD_NEWN(a, Piece, n), n};
+  for (size_t i = 0; i < n; i++) p.at[i] = (Piece){text + i, 1};
+  return p;
+}
+
 /* Adds the file of at most `size` bytes at path, if it can be read. */
 static void add_file(Corpus *c, const char *path, size_t size) {
   FILE *f = fopen(path, "rb");
@@ -173,7 +180,8 @@ static void add_file(Corpus *c, const char *path, size_t size) {
   size_t n = fread(text, 1, size, f);
   fclose(f);
   File file = {.name = td_arena_strdup(c->arena, path), .text = text, .n = n};
-  file.tokens = tokens_of(c->arena, text, n);
+  file.pieces[0] = tokens_of(c->arena, text, n);
+  file.pieces[1] = bytes_of(c->arena, text, n);
   td_vec_push(c->arena, &c->files, file);
 }
 
@@ -224,32 +232,44 @@ static bool pieces_agree(lua_State *L, TdArena *a, const Pieces *p, bool tell) {
   return same;
 }
 
-/* Deletes, duplicates, swaps or replaces one token; p has room for one more. */
-static void mutate(Pieces *p, const Corpus *c) {
+/* A piece to put in place of another: of a file of the corpus, or (`bytes`) any byte. */
+static Piece draw_piece(const Pieces *p, const Corpus *c, bool bytes) {
+  static char all[256];
+  const Pieces *from = draw(2) ? p : &c->files.at[draw(c->files.n)].pieces[bytes];
+  if (from->n && !(bytes && draw(2))) return from->at[draw(from->n)];
+  size_t x = draw(256);
+  all[x] = (char)x;
+  return (Piece){bytes ? &all[x] : " ", 1};
+}
+
+/* Deletes, duplicates, swaps or replaces one piece, or ends the text at it; p has room for one
+   more. */
+static void mutate(Pieces *p, const Corpus *c, bool bytes) {
   size_t i = draw(p->n), k = draw(p->n);
-  const Pieces *other = draw(2) ? p : &c->files.at[draw(c->files.n)].tokens;
   Piece old = p->at[i];
-  switch (draw(4)) {
-  case 0:
+  switch (draw(9)) {
+  case 0: p->n = i ? i : 1; return;
+  case 1:
+  case 2:
     if (p->n == 1) return;
     p->n--;
     memmove(p->at + i, p->at + i + 1, (p->n - i) * sizeof *p->at);
     return;
-  case 1:
+  case 3:
+  case 4:
     memmove(p->at + i + 1, p->at + i, (p->n - i) * sizeof *p->at);
     p->n++;
     return;
-  case 2:
+  case 5:
+  case 6:
     p->at[i] = p->at[k];
     p->at[k] = old;
     return;
-  default:
-    if (other->n) p->at[i] = other->at[draw(other->n)];
-    return;
+  default: p->at[i] = draw_piece(p, c, bytes);
   }
 }
 
-/* Drops runs of tokens for as long as the parsers still disagree. */
+/* Drops runs of pieces for as long as the parsers still disagree. */
 static void shrink(lua_State *L, TdArena *a, Pieces *p) {
   Pieces less = {TD_NEWN(a, Piece, p->n), 0};
   for (size_t run = p->n / 2; run; run /= 2) {
@@ -269,18 +289,20 @@ static void shrink(lua_State *L, TdArena *a, Pieces *p) {
 
 #define MOST_EDITS 3
 
-/* Both agree on `count` mutated files; else the seed and a shrunken text are printed. */
-static void test_mutations(lua_State *L, const Corpus *c, uint64_t seed, size_t count) {
+/* Both agree on `count` files mutated in their tokens or bytes; else the seed and a shrunken text
+   are printed. */
+static void test_mutations(lua_State *L, const Corpus *c, uint64_t seed, size_t count, bool bytes) {
   bool same = true;
   size_t i = 0;
   for (; same && i < count; i++) {
     state = seed + i;
     const File *f = &c->files.at[draw(c->files.n)];
-    if (!f->tokens.n) continue;
+    const Pieces *whole = &f->pieces[bytes];
+    if (!whole->n) continue;
     TdMark mark = td_arena_mark(c->arena);
-    Pieces p = {TD_NEWN(c->arena, Piece, f->tokens.n + MOST_EDITS), f->tokens.n};
-    memcpy(p.at, f->tokens.at, p.n * sizeof *p.at);
-    for (size_t edits = 1 + draw(MOST_EDITS); edits; edits--) mutate(&p, c);
+    Pieces p = {TD_NEWN(c->arena, Piece, whole->n + MOST_EDITS), whole->n};
+    memcpy(p.at, whole->at, p.n * sizeof *p.at);
+    for (size_t edits = 1 + draw(MOST_EDITS); edits; edits--) mutate(&p, c, bytes);
     same = pieces_agree(L, c->arena, &p, false);
     if (!same) {
       printf("# seed %llu: %s\n", (unsigned long long)(seed + i), f->name);
@@ -290,7 +312,8 @@ static void test_mutations(lua_State *L, const Corpus *c, uint64_t seed, size_t 
     td_arena_release(c->arena, mark);
   }
   char name[80];
-  snprintf(name, sizeof name, "%zu mutations from seed %llu", i, (unsigned long long)seed);
+  snprintf(name, sizeof name, "%zu mutations of %s from seed %llu", i, bytes ? "bytes" : "tokens",
+           (unsigned long long)seed);
   all_agree(same, name);
 }
 
@@ -526,7 +549,7 @@ static void test_soups(lua_State *L, TdArena *a, uint64_t seed) {
 
 int main(int argc, char **argv) {
   uint64_t seed = 1;
-  size_t mutations = 10000;
+  size_t mutations = 12000;
   TdCtx *ctx = td_ctx_new(NULL, NULL);
   Corpus c = {.arena = td_arena_new(ctx)};
   bool folders = false;
@@ -540,8 +563,8 @@ int main(int argc, char **argv) {
       add_folder(&c, argv[i]), folders = true;
   }
   if (!folders) {
-    add_folder(&c, "/usr/share/lua");
-    add_folder(&c, "tests");
+    static const char *const tree[] = {"/usr/share/lua", "examples", "stdlib", "tests"};
+    for (size_t i = 0; i < sizeof tree / sizeof *tree; i++) add_folder(&c, tree[i]);
   }
   qsort(c.files.at, c.files.n, sizeof *c.files.at, by_name);
   lua_State *L = luaL_newstate();
@@ -549,7 +572,8 @@ int main(int argc, char **argv) {
   test_soups(L, c.arena, seed);
   ok(c.files.n > 0, "there are Lua files to compare on");
   test_files(L, &c);
-  if (c.files.n) test_mutations(L, &c, seed, mutations);
+  for (int bytes = 0; c.files.n && bytes < 2; bytes++)
+    test_mutations(L, &c, seed, mutations, bytes);
   lua_close(L);
   td_arena_free(c.arena);
   td_ctx_free(ctx);
