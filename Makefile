@@ -11,7 +11,7 @@ CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O0
 SANITIZE = -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_san = -O1 -Werror $(SANITIZE)
-MODE_hostile = -O1 $(SANITIZE) -DTIDE_HOSTILE
+MODE_hostile = -O1 $(SANITIZE) -DTD_ARENA_CHUNK=1u
 MODE_so = -fPIC
 MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -38,6 +38,9 @@ FUZZ := $(B)/tests/fuzz/fuzz
 FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
 # Legality answers that tests/fuzz/wrap.c overrules, to measure refusals of what is right.
 FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop
+HOSTILE := $(B)/tests/hostile/hostile
+# What tests/hostile/hostile.c lets fail.
+HOSTILE_WRAP = -Wl,--wrap=td_ctx_realloc,--wrap=td_ctx_tick
 GROUPS := loop buf type task stream kernel
 PRIMS := $(sort $(basename $(notdir $(wildcard $(GROUPS:%=interp/rewrite/%_*.c)))))
 
@@ -91,12 +94,16 @@ $(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) $(FUZZ_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
 
+$(HOSTILE): $(HOSTILE).o $(B)/libtide.a
+	@echo 'ld $@'
+	$(Q)$(LINK) $(HOSTILE_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
+
 $(HLS): $(B)/%: %.cpp $(B)/compile
 	@mkdir -p $(@D)
 	@echo 'c++ $<'
 	$(Q)$(COMPILE_HLS) $< -o $@
 
--include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d)
+-include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d) $(HOSTILE).d
 
 so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
 	@$(MAKE) CONFIG=so TCC=0 build/so/tide.so
@@ -117,8 +124,9 @@ lint: ## layers, names, budgets, comments, formatting
 san: ## all tests under ASan, UBSan and LSan, in build/san
 	@$(MAKE) CONFIG=san RUNFLAGS='--limit 600 $(RUNFLAGS)' test
 
-hostile: ## the tests of failing memory, in build/hostile
-	@$(MAKE) CONFIG=hostile RUNFLAGS='--limit 600 $(RUNFLAGS)' T=hostile test
+hostile: ## a session in which each of RUNS= events of a kind fails in turn; RUNS=0: all
+	@$(MAKE) CONFIG=hostile build/hostile/tests/hostile/hostile
+	build/hostile/tests/hostile/hostile tests/hostile/session.lua tests/hostile/probe.lua $(RUNS)
 
 bench: $(TIDE) ## time against the targets and the peers
 	@for f in tests/bench/*.lua; do LUA_PATH='tests/?.lua;;' ./$(TIDE) "$$f" || exit; done

@@ -61,6 +61,13 @@ static void unlink_scratch(TdArena *a) {
     *td_ctx_scratch(a->ctx) = a->next;
 }
 
+void td_arena_keep(TdArena *a) {
+  if (!a->is_scratch) return;
+  unlink_scratch(a);
+  a->is_scratch = false;
+  a->next = a->prev = NULL;
+}
+
 /* Runs deferred calls down to `stop`, newest first. */
 static void run_deferred(TdArena *a, const Defer *stop) {
   while (a->defer != stop) {
@@ -137,6 +144,17 @@ void td_arena_defer(TdArena *a, void (*fn)(void *), void *p) {
   Defer *d = td_arena_alloc(a, sizeof *d);
   *d = (Defer){.below = a->defer, .fn = fn, .p = p};
   a->defer = d;
+}
+
+static void free_inner(void *a) {
+  td_arena_free(a);
+}
+
+TdArena *td_arena_inner(TdArena *a) {
+  Defer *d = td_arena_alloc(a, sizeof *d);
+  *d = (Defer){.below = a->defer, .fn = free_inner, .p = td_arena_new(a->ctx)};
+  a->defer = d;
+  return d->p;
 }
 
 TdMark td_arena_mark(const TdArena *a) {

@@ -21,6 +21,8 @@ TdArena *td_arena_new(TdCtx *c);
  * under way. */
 TdArena *td_arena_scratch(TdCtx *c);
 void td_arena_free_scratch(TdCtx *c);
+/* Has a scratch arena stay, as td_arena_new's: what it was made for is whole. */
+void td_arena_keep(TdArena *a);
 
 /* Runs the deferred calls, newest first, and frees everything. NULL is allowed. */
 void td_arena_free(TdArena *a);
@@ -40,6 +42,9 @@ void *td_arena_copy(TdArena *a, const void *p, size_t n);
 
 /* Has fn(p) called when a is freed or released to an older mark. */
 void td_arena_defer(TdArena *a, void (*fn)(void *), void *p);
+
+/* Returns a new arena that is freed with a, or when a is released to an older mark. */
+TdArena *td_arena_inner(TdArena *a);
 
 /* A mark now, and the return to one: later allocations are gone, later deferred calls have run. */
 TdMark td_arena_mark(const TdArena *a);

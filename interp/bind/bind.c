@@ -44,7 +44,7 @@ static void escape(void *ud, TdWhy why) {
   td_bind_raise(b->L, &d);
 }
 
-/* Makes the session of L; its userdata stays in the registry. */
+/* Makes the session of L; its userdata stays in the registry once it is whole. */
 static TdBind *open_bind(lua_State *L) {
   TdBind *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
@@ -53,7 +53,6 @@ static TdBind *open_bind(lua_State *L) {
     lua_setfield(L, -2, "__gc");
   }
   lua_setmetatable(L, -2);
-  lua_setfield(L, LUA_REGISTRYINDEX, KEY_BIND);
   b->ctx = td_ctx_new(NULL, NULL);
   if (!b->ctx) luaL_error(L, "not enough memory");
   b->L = L;
@@ -69,6 +68,7 @@ static TdBind *open_bind(lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, "tide.no_memory");
   b->session = td_session_new(b->ctx);
   b->affine = td_affine_new(b->session->arena);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_BIND);
   return b;
 }
 

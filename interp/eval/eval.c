@@ -22,16 +22,11 @@ typedef struct Run {
 
 static const TdEvalOptions default_options;
 
-static void free_arena(void *a) {
-  td_arena_free(a);
-}
-
 /* A machine with nothing in it yet. */
 static TdMachine *new_machine(const Setup *s) {
   TdMachine *m = TD_NEW(s->arena, TdMachine);
   m->arena = s->arena;
-  m->scratch = td_arena_new(td_arena_ctx(s->arena));
-  td_arena_defer(s->arena, free_arena, m->scratch);
+  m->scratch = td_arena_inner(s->arena);
   m->session = s->prog->store->session;
   m->plan = td_plan_new(s->arena, s->prog);
   m->domain = s->domain;

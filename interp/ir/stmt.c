@@ -5,9 +5,10 @@
 #include <string.h>
 
 TdStore *td_store_new(TdSession *s) {
-  TdArena *a = td_arena_new(s->ctx);
+  TdArena *a = td_arena_scratch(s->ctx);
   TdStore *st = TD_NEW(a, TdStore);
   *st = (TdStore){.session = s, .arena = a, .next_uid = 1, .next_sym = 1};
+  td_arena_keep(a);
   return st;
 }
 

@@ -26,13 +26,14 @@ struct TdTypes {
 };
 
 TdSession *td_session_new(TdCtx *c) {
-  TdArena *a = td_arena_new(c);
+  TdArena *a = td_arena_scratch(c);
   TdSession *s = TD_NEW(a, TdSession);
   s->ctx = c;
   s->arena = a;
   s->names = td_names_new(a);
   s->sources = td_sources_new(a);
   s->types = TD_NEW(a, TdTypes);
+  td_arena_keep(a);
   return s;
 }
 
