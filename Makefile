@@ -11,7 +11,7 @@ CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O0
 SANITIZE = -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_san = -O1 -Werror $(SANITIZE)
-MODE_hostile = -O1 $(SANITIZE) -DTD_ARENA_CHUNK=1u
+MODE_hostile = -O1 $(SANITIZE) -DTD_ARENA_CHUNK=1u -DTD_ARENA_PART=SIZE_MAX
 MODE_so = -fPIC
 MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -38,7 +38,7 @@ FUZZ := $(B)/tests/fuzz/fuzz
 FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
 # Legality answers that tests/fuzz/wrap.c overrules, to measure refusals of what is right.
 FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop
-HOSTILE := $(B)/tests/hostile/hostile
+HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
 HOSTILE_WRAP = -Wl,--wrap=td_ctx_realloc,--wrap=td_ctx_tick
 GROUPS := loop buf type task stream kernel
@@ -94,7 +94,7 @@ $(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) $(FUZZ_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
 
-$(HOSTILE): $(HOSTILE).o $(B)/libtide.a
+$(HOSTILE): $(B)/tests/hostile/hostile.o $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) $(HOSTILE_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
 
@@ -103,7 +103,8 @@ $(HLS): $(B)/%: %.cpp $(B)/compile
 	@echo 'c++ $<'
 	$(Q)$(COMPILE_HLS) $< -o $@
 
--include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d) $(HOSTILE).d
+-include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d) \
+  $(B)/tests/hostile/hostile.d
 
 so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
 	@$(MAKE) CONFIG=so TCC=0 build/so/tide.so
@@ -125,8 +126,8 @@ san: ## all tests under ASan, UBSan and LSan, in build/san
 	@$(MAKE) CONFIG=san RUNFLAGS='--limit 600 $(RUNFLAGS)' test
 
 hostile: ## a session in which each of RUNS= events of a kind fails in turn; RUNS=0: all
-	@$(MAKE) CONFIG=hostile build/hostile/tests/hostile/hostile
-	build/hostile/tests/hostile/hostile tests/hostile/session.lua tests/hostile/probe.lua $(RUNS)
+	@$(MAKE) CONFIG=hostile build/hostile/hostile
+	build/hostile/hostile tests/hostile/session.lua tests/hostile/probe.lua $(RUNS)
 
 bench: $(TIDE) ## time against the targets and the peers
 	@for f in tests/bench/*.lua; do LUA_PATH='tests/?.lua;;' ./$(TIDE) "$$f" || exit; done

@@ -209,10 +209,9 @@ static bool differs_in_ring(const Pair *p, const TdEvalAnswer *r) {
 /* Whether the element on which p's programs differ at c's level differs in a ring too, and so at
    every level between; if so c gets the explanation. Both are asked of programs cut down to it. */
 static bool differs_for_good(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
-  TdStore *cut[] = {td_store_new(p->x->store->session), td_store_new(p->y->store->session)};
   Pair small = *p;
-  small.x = cut_down(p, p->x, cut[0], r);
-  small.y = cut_down(p, p->y, cut[1], r);
+  small.x = cut_down(p, p->x, td_store_inner(p->arena, p->x->store->session), r);
+  small.y = cut_down(p, p->y, td_store_inner(p->arena, p->y->store->session), r);
   bool differs = c->level == TD_LEVEL_RING || differs_in_ring(&small, r);
   if (differs) {
     TdText t = td_text_new(p->arena);
@@ -221,7 +220,6 @@ static bool differs_for_good(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
     c->at = sizes_text(p->arena, td_prog_root(p->x));
     c->shown = td_text_str(&t);
   }
-  for (int i = 0; i < 2; i++) td_store_free(cut[i]);
   return differs;
 }
 

@@ -12,10 +12,6 @@ typedef struct Flat {
   TD_VEC(const TdUnit *) unit;
 } Flat;
 
-static void free_store(void *store) {
-  td_store_free(store);
-}
-
 static const TdExpr *zero(const Flat *f, const TdType *t, TdLoc loc) {
   return td_expr_lit(f->arena, td_type_scalar(t), 0, loc);
 }
@@ -223,8 +219,7 @@ static const TdUnit *flat_design(Flat *f, const TdUnit *u) {
 
 bool td_flat_of(TdArena *a, TdAffine *x, const TdProg *p, TdFlat *out) {
   Flat f = {.session = p->store->session, .affine = x};
-  f.store = td_store_new(f.session);
-  td_arena_defer(a, free_store, f.store);
+  f.store = td_store_inner(a, f.session);
   f.arena = f.store->arena;
   p = td_clone_prog(f.store, p, true);
   for (size_t i = 0; i < p->nunit; i++) {

@@ -6,8 +6,10 @@
 
 #include "base/vec.h"
 
+/* The least size of a chunk, and the part of its arena that a new one may be at most. */
 #ifndef TD_ARENA_CHUNK
 #  define TD_ARENA_CHUNK 16384u
+#  define TD_ARENA_PART 4
 #endif
 
 typedef struct Chunk {
@@ -98,7 +100,8 @@ void td_arena_free(TdArena *a) {
 /* Puts a chunk with room for n bytes on top. Chunks grow with the arena, so that big ones stay few.
  */
 static void add_chunk(TdArena *a, size_t n) {
-  size_t size = a->bytes / 4 > TD_ARENA_CHUNK ? a->bytes / 4 : TD_ARENA_CHUNK;
+  size_t size = a->bytes / TD_ARENA_PART;
+  if (size < TD_ARENA_CHUNK) size = TD_ARENA_CHUNK;
   if (size > ((size_t)1 << 24)) size = (size_t)1 << 24;
   if (size < n) size = n;
   Chunk *c = td_ctx_realloc(a->ctx, NULL, 0, sizeof *c + size);
@@ -176,8 +179,9 @@ TdCtx *td_arena_ctx(const TdArena *a) {
 }
 
 void *td_vec_grow(TdArena *a, const void *old, size_t n, size_t *cap, size_t size) {
-  *cap = *cap ? *cap * 2 : 8;
-  void *p = td_arena_array(a, *cap, size);
+  size_t more = *cap ? *cap * 2 : 8;
+  void *p = td_arena_array(a, more, size);
   if (n) memcpy(p, old, n * size);
+  *cap = more;
   return p;
 }

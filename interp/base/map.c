@@ -30,18 +30,18 @@ static size_t slot_of(const TdMap *m, uint64_t key) {
   return i;
 }
 
-/* Doubles the table. */
+/* Doubles the table; an escape for want of memory leaves it as it was. */
 static void grow(TdArena *a, TdMap *m) {
-  TdMap old = *m;
-  m->cap = old.cap ? old.cap * 2 : 16;
-  m->key = TD_NEWN(a, uint64_t, m->cap);
-  m->val = TD_NEWN(a, uint64_t, m->cap);
-  m->full = TD_NEWN(a, uint8_t, m->cap);
-  for (size_t i = 0; i < old.cap; i++) {
-    if (!old.full[i]) continue;
-    size_t j = slot_of(m, old.key[i]);
-    m->full[j] = 1, m->key[j] = old.key[i], m->val[j] = old.val[i];
+  TdMap new = {.n = m->n, .cap = m->cap ? m->cap * 2 : 16};
+  new.key = TD_NEWN(a, uint64_t, new.cap);
+  new.val = TD_NEWN(a, uint64_t, new.cap);
+  new.full = TD_NEWN(a, uint8_t, new.cap);
+  for (size_t i = 0; i < m->cap; i++) {
+    if (!m->full[i]) continue;
+    size_t j = slot_of(&new, m->key[i]);
+    new.full[j] = 1, new.key[j] = m->key[i], new.val[j] = m->val[i];
   }
+  *m = new;
 }
 
 void td_map_put(TdArena *a, TdMap *m, uint64_t key, uint64_t val) {

@@ -46,12 +46,10 @@ static void escape(void *ud, TdWhy why) {
 
 /* Makes the session of L; its userdata stays in the registry once it is whole. */
 static TdBind *open_bind(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", l_close_bind}, {NULL, NULL}};
   TdBind *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
-  if (luaL_newmetatable(L, CLASS_BIND)) {
-    lua_pushcfunction(L, l_close_bind);
-    lua_setfield(L, -2, "__gc");
-  }
+  td_bind_class(L, CLASS_BIND, meta, NULL);
   lua_setmetatable(L, -2);
   b->ctx = td_ctx_new(NULL, NULL);
   if (!b->ctx) luaL_error(L, "not enough memory");
@@ -83,15 +81,12 @@ TdBind *td_bind_enter(lua_State *L) {
 }
 
 TdArena *td_bind_arena(lua_State *L) {
+  static const luaL_Reg meta[] = {
+      {"__gc", l_close_arena}, {"__close", l_close_arena}, {NULL, NULL}};
   TdBind *b = td_bind_enter(L);
   TdArena **box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = NULL;
-  if (luaL_newmetatable(L, CLASS_ARENA)) {
-    lua_pushcfunction(L, l_close_arena);
-    lua_setfield(L, -2, "__gc");
-    lua_pushcfunction(L, l_close_arena);
-    lua_setfield(L, -2, "__close");
-  }
+  td_bind_class(L, CLASS_ARENA, meta, NULL);
   lua_setmetatable(L, -2);
   lua_toclose(L, -1);
   *box = td_arena_new(b->ctx);
@@ -210,14 +205,20 @@ void td_bind_account(lua_State *L) {
 }
 
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods) {
-  if (!luaL_newmetatable(L, name)) return;
+  if (luaL_getmetatable(L, name) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  set_string(L, "__name", name);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   luaL_setfuncs(L, meta, 0);
-  if (!methods) return;
-  lua_newtable(L);
-  luaL_setfuncs(L, methods, 0);
-  lua_setfield(L, -2, "methods");
+  if (methods) {
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    lua_setfield(L, -2, "methods");
+  }
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, name);
 }
 
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key) {

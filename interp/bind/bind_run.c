@@ -172,16 +172,14 @@ static int l_runner_gc(lua_State *L) {
 }
 
 static Runner *runner_of(lua_State *L, int owner) {
+  static const luaL_Reg meta[] = {{"__gc", l_runner_gc}, {NULL, NULL}};
   lua_getiuservalue(L, owner, TD_UNIT_STATE);
   Runner *r = lua_touserdata(L, -1);
   lua_pop(L, 1);
   if (r) return r;
   r = lua_newuserdatauv(L, sizeof *r, 0);
   memset(r, 0, sizeof *r);
-  if (luaL_newmetatable(L, "tide.runner")) {
-    lua_pushcfunction(L, l_runner_gc);
-    lua_setfield(L, -2, "__gc");
-  }
+  td_bind_class(L, "tide.runner", meta, NULL);
   lua_setmetatable(L, -2);
   r->arena = td_arena_new(td_bind_enter(L)->ctx);
   r->state = td_state_new(r->arena);

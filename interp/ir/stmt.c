@@ -4,12 +4,21 @@
 #include <assert.h>
 #include <string.h>
 
-TdStore *td_store_new(TdSession *s) {
-  TdArena *a = td_arena_scratch(s->ctx);
+/* An empty store whose memory is a. */
+static TdStore *store_in(TdArena *a, TdSession *s) {
   TdStore *st = TD_NEW(a, TdStore);
   *st = (TdStore){.session = s, .arena = a, .next_uid = 1, .next_sym = 1};
-  td_arena_keep(a);
   return st;
+}
+
+TdStore *td_store_new(TdSession *s) {
+  TdStore *st = store_in(td_arena_scratch(s->ctx), s);
+  td_arena_keep(st->arena);
+  return st;
+}
+
+TdStore *td_store_inner(TdArena *a, TdSession *s) {
+  return store_in(td_arena_inner(a), s);
 }
 
 void td_store_free(TdStore *st) {

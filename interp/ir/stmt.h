@@ -112,6 +112,8 @@ typedef struct TdStore {
 
 /* Returns a new store; the caller frees it. */
 TdStore *td_store_new(TdSession *s);
+/* Returns a new store that is freed with a. */
+TdStore *td_store_inner(TdArena *a, TdSession *s);
 void td_store_free(TdStore *st);
 /* A fresh symbol of kind k (TdSymKind). */
 TdSym td_store_sym(TdStore *st, const char *name, TdSymKind k);

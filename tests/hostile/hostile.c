@@ -19,9 +19,9 @@ typedef enum { TIDE_ONCE, TIDE_ON, LUA_ONCE, LUA_ON, INTERRUPT, BUDGET, COLLECT,
 static const struct {
   const char *name, *code;
 } modes[MODES] = {
-    {"tide-once", "memory"},       {"tide-on", "memory"}, {"lua-once", "memory"},
-    {"lua-on", "memory"},          {"interrupt", "interrupted"},
-    {"budget", "budget"},          {"collect", ""},
+    {"tide-once", "memory"}, {"tide-on", "memory"},        {"lua-once", "memory"},
+    {"lua-on", "memory"},    {"interrupt", "interrupted"}, {"budget", "budget"},
+    {"collect", ""},
 };
 
 /* The run under way. */
@@ -118,8 +118,8 @@ static int call_file(lua_State *L, const char *file, bool again) {
 static bool is_expected(lua_State *L, int status) {
   const char *code = modes[run.mode].code;
   if (strcmp(code, "memory") == 0 &&
-      (status == LUA_ERRMEM || (lua_type(L, -1) == LUA_TSTRING &&
-                                strstr(lua_tostring(L, -1), "not enough memory"))))
+      (status == LUA_ERRMEM ||
+       (lua_type(L, -1) == LUA_TSTRING && strstr(lua_tostring(L, -1), "not enough memory"))))
     return true;
   if (!lua_istable(L, -1) && !lua_isuserdata(L, -1)) return false;
   lua_getfield(L, -1, "code");

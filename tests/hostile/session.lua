@@ -50,3 +50,32 @@ made.sums = f32[2](0)
 made.design(tide.random(f32[6], 3), made.sums)
 made.graph = tostring(made.design)
 assert(not pcall(tide.kernel, {A = i32[4], function(A) A[4] = 1 end}))
+
+local file = os.tmpname()
+made.file = file
+C:save(file)
+made.loaded = tide.load(file)
+os.remove(file)
+made.sum = i32[M][N](C + 1)
+made.row = tostring(C[1])
+
+local f = s:fork()
+f:undo(2)
+f:unroll("j", 3)
+made.fork = f
+made.diff = f:diff(1, 2)
+local wrong = tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+  for i, j in grid(M, N) do
+    for k = 1, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+  end
+end}
+local level, verdict = tide.verify(made.gemm, wrong)
+assert(level == nil)
+made.verdict = tostring(verdict)
+
+local row = tide.schedule(made.gemm)
+local _, part = row:buffer_at("A", "i")
+row:partition(part)
+row:unfold("i")
+made.unfolded = row
+assert(row:verify() == "strict")
