@@ -46,15 +46,13 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   TdFile *f = TD_NEW(b->arena, TdFile);
   *nfile = 1;
   f->name = "kernel.c";
-  f->text =
-      t ? t->text : td_text_fmt(b->arena, "/* only the evaluator runs it: %s */\n", why.message);
-  if (t || (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED)) return f;
-  *b->diag = why;
-  return NULL;
+  f->text = t ? t->text : td_text_fmt(b->arena, "/* %s: the evaluator runs it */\n", why.message);
+  return f;
 }
 
 const TdBackend td_cpu_backend = {.name = "cpu",
                                   .summary = "C for this machine, compiled and run",
                                   .option = options,
                                   .noption = OPTIONS,
+                                  .validate = validate,
                                   .emit = emit};
