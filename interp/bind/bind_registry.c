@@ -11,11 +11,11 @@ static void set(lua_State *L, const char *key, const char *value) {
 /* {name, kind, place, help, words} for each argument of a primitive. */
 static void push_arguments(lua_State *L, const TdPrim *p) {
   static const char *const kinds[] = {
-      [TD_ARG_LOOP] = "loop",        [TD_ARG_BAND] = "band",     [TD_ARG_ARRAY] = "array",
-      [TD_ARG_UNIT] = "unit",        [TD_ARG_STREAM] = "stream", [TD_ARG_NAME] = "name",
-      [TD_ARG_INT] = "int",          [TD_ARG_INTS] = "ints",     [TD_ARG_NAMES] = "names",
-      [TD_ARG_WORD] = "word",        [TD_ARG_FLAG] = "flag",     [TD_ARG_TYPE] = "type",
-      [TD_ARG_SCHEDULE] = "schedule"};
+      [TD_ARG_LOOP] = "loop",         [TD_ARG_BAND] = "band",     [TD_ARG_ARRAY] = "array",
+      [TD_ARG_UNIT] = "unit",         [TD_ARG_STREAM] = "stream", [TD_ARG_NAME] = "name",
+      [TD_ARG_INT] = "int",           [TD_ARG_INTS] = "ints",     [TD_ARG_NAMES] = "names",
+      [TD_ARG_WORD] = "word",         [TD_ARG_FLAG] = "flag",     [TD_ARG_TYPE] = "type",
+      [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts"};
   static const char *const places[] = {"needed", "optional", "rest", "option"};
   lua_newtable(L);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {

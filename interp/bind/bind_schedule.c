@@ -122,6 +122,32 @@ static void take_list(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgS
   v->names = spec->kind == TD_ARG_INTS ? NULL : names;
 }
 
+/* A table of integers by the names of spec->words. */
+static void take_counts(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec,
+                        int idx, TdArgValue *v) {
+  const char *names[8];
+  size_t n = 0;
+  for (const char *w = spec->words; *w && n < 8; w += strcspn(w, "|"), w += *w == '|')
+    names[n++] = td_arena_strndup(a, w, strcspn(w, "|"));
+  int64_t *ints = TD_NEWN(a, int64_t, n);
+  for (size_t i = 0; i < n; i++) ints[i] = -1;
+  luaL_checktype(L, idx, LUA_TTABLE);
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+    size_t i = 0;
+    int ok = 0;
+    while (i < n && strcmp(names[i], key) != 0) i++;
+    if (i < n) ints[i] = lua_tointegerx(L, -1, &ok);
+    if (!ok || ints[i] < 0)
+      td_bind_fail(L, "option", "%s: '%s' (%s) gives numbers to %s, not to '%s'", prim->name,
+                   spec->name, spec->help, spec->words, key);
+    lua_pop(L, 1);
+  }
+  v->ints = ints;
+  v->n = n;
+}
+
 static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec, int idx,
                        TdArgValue *v) {
   int ok = 1;
@@ -135,6 +161,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
     break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: take_list(L, a, prim, spec, idx, v); break;
+  case TD_ARG_COUNTS: take_counts(L, a, prim, spec, idx, v); break;
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
   case TD_ARG_SCHEDULE: v->schedule = check_schedule(L, idx)->s.now; break;
   case TD_ARG_WORD:

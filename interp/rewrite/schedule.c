@@ -45,8 +45,7 @@ static bool check_bounds(TdRewrite *r, const TdProg *p) {
   return ok;
 }
 
-/* Runs prim, tidies up after it and checks what it made. NULL: refused, d says why. */
-static const TdProg *attempt(TdRewrite *r, const TdPrim *prim) {
+const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   const TdProg *p = prim->apply(r);
   if (p) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
@@ -115,7 +114,7 @@ bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, cons
   TdMark mark = td_arena_mark(s->store->arena);
   double before = now_ms();
   TdRewrite r = start(s, affine, arg, d);
-  const TdProg *p = attempt(&r, prim);
+  const TdProg *p = td_schedule_attempt(&r, prim);
   if (!p) {
     roll_back(s, mark);
     return false;
@@ -142,7 +141,7 @@ bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const 
                      TdDiag *d) {
   TdMark mark = td_arena_mark(s->store->arena);
   TdRewrite r = start(s, affine, arg, d);
-  bool ok = attempt(&r, prim) != NULL;
+  bool ok = td_schedule_attempt(&r, prim) != NULL;
   roll_back(s, mark);
   return ok;
 }
@@ -165,12 +164,27 @@ static void put_list(TdText *out, const TdArgValue *v) {
   td_text_putc(out, '}');
 }
 
+/* {inputs = 2, outputs = 1}. */
+static void put_counts(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
+  const char *w = spec->words;
+  int n = 0;
+  td_text_putc(out, '{');
+  for (size_t i = 0; i < v->n; i++) {
+    size_t len = strcspn(w, "|");
+    if (v->ints[i] >= 0)
+      td_text_putf(out, "%s%.*s = %lld", n++ ? ", " : "", (int)len, w, (long long)v->ints[i]);
+    w += len + (w[len] == '|');
+  }
+  td_text_putc(out, '}');
+}
+
 static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   switch (spec->kind) {
   case TD_ARG_INT: td_text_putf(out, "%lld", (long long)v->integer); break;
   case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: put_list(out, v); break;
+  case TD_ARG_COUNTS: put_counts(out, spec, v); break;
   case TD_ARG_SCHEDULE: td_text_puts(out, td_prog_root(v->schedule->prog)->sym->name); break;
   case TD_ARG_TYPE:
     td_text_puts(out, "tide.type ");

@@ -34,7 +34,9 @@ TdSchedule td_schedule_new(TdStore *st, const TdProg *p);
    refusal nothing changed but d. */
 bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
                        const char *const **made, size_t *nmade, TdDiag *d);
-/* The same without keeping the result. */
+/* Runs prim, tidies up after it and checks what it made. NULL: refused, r->diag says why. */
+const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim);
+/* As td_schedule_apply without keeping the result. */
 bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
                      TdDiag *d);
 /* The version after step n, or NULL. */

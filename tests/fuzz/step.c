@@ -326,7 +326,8 @@ static bool is_no_product(void *ud, const TdExpr *e) {
 static bool is_at_home(const Draw *d, const TdPrim *prim) {
   const TdUnit *root = td_prog_root(d->prog);
   TdCtx *ctx = d->prog->store->session->ctx;
-  if (takes(prim, TD_ARG_SCHEDULE) || takes(prim, TD_ARG_TYPE)) return false;
+  if (takes(prim, TD_ARG_SCHEDULE) || takes(prim, TD_ARG_TYPE) || takes(prim, TD_ARG_COUNTS))
+    return false;
   if (takes(prim, TD_ARG_STREAM)) return root->nstream > 0;
   if (rng_chance(d->rng, NONSENSE)) return true;
   if (takes(prim, TD_ARG_UNIT)) return d->prog->nunit > 1;
