@@ -22,7 +22,7 @@ typedef enum {
   TD_ARG_WORD,  /* one of `words` */
   TD_ARG_FLAG,  /* a boolean */
   TD_ARG_TYPE,
-  TD_ARG_COUNTS, /* integers by name, of `words` */
+  TD_ARG_COUNTS,  /* integers by name, of `words` */
   TD_ARG_SCHEDULE /* another schedule, as it is now */
 } TdArgKind;
 typedef enum { TD_ARG_NEEDED, TD_ARG_OPTIONAL, TD_ARG_REST, TD_ARG_OPTION } TdArgPlace;
@@ -39,9 +39,9 @@ typedef struct TdArgSpec {
 /* A value given for a spec. */
 typedef struct TdArgValue {
   bool given;
-  const char *text; /* LOOP, BAND, ARRAY, UNIT, STREAM, NAME, WORD */
-  int64_t integer;  /* INT, FLAG */
-  const int64_t *ints; /* COUNTS: one for each of the words, -1 where none is given */
+  const char *text;         /* LOOP, BAND, ARRAY, UNIT, STREAM, NAME, WORD */
+  int64_t integer;          /* INT, FLAG */
+  const int64_t *ints;      /* COUNTS: one for each of the words, -1 where none is given */
   const char *const *names; /* NAMES, and REST of names */
   size_t n;                 /* of ints or names */
   const TdType *type;

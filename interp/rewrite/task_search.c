@@ -37,6 +37,6 @@ const TdPrim td_prim_task_search = {
     .legal = "some sequence of legal bundles and chains leaves at most that many nodes, and keeps "
              "to the ports",
     .errors = "not-a-design pes infeasible open",
-    .example = "s:unfold(\"PE\"); s:search {pes = 16}",
+    .example = "s:unfold(\"PE\"); s:search({pes = 16})",
     .apply = apply,
 };

@@ -291,12 +291,4 @@ t.test("thousands of tasks on 16 PEs, in seconds", function()
   t.ok(os.clock() - clock < 30, "time")
 end)
 
-t.test("arguments", function()
-  local s = tide.schedule((vector(4)))
-  t.fails(function() s:search {} end, {kind = "usage", code = "pes"})
-  t.fails(function() s:search {pes = 2, ports = {input = 1}} end, {kind = "usage", code = "option"})
-  local k = tide.kernel {A = i8[2], function(A) A[0] = 1 end}
-  t.fails(function() tide.schedule(k):search {pes = 1} end, {kind = "usage", code = "not-a-design"})
-end)
-
 t.done()
