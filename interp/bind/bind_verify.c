@@ -176,12 +176,13 @@ static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool
   return push_verdict(L, a, &c, stepwise && !concrete && c.verdict == TD_EVAL_EQUAL);
 }
 
-/* s:verify(options): is the schedule still the kernel it began as? */
+/* s:verify(options): is the schedule still the kernel it began as, or that a step made another
+   on purpose? */
 int td_bind_verify_schedule(lua_State *L) {
   lua_settop(L, 2);
   const TdSchedule *s = td_bind_check_schedule(L, 1);
   bool stepwise = !s->now->used_value && td_prog_root(s->now->prog)->nsize > 0;
-  return compare(L, td_schedule_at(s, 0)->prog, s->now->prog, 2, stepwise);
+  return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2, stepwise);
 }
 
 /* tide.verify(a, b, options). */

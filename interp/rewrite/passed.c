@@ -37,16 +37,16 @@ static void link(TdPassed *b, const TdUnit *u, TdSym sym) {
   td_vec_push(b->r->arena, &b->array, p);
 }
 
-/* Whether e is all of an array of u, as it lies. */
-static bool is_whole(const TdPassed *b, const TdUnit *u, const TdExpr *e) {
+/* Whether e is all of an array of u, as it lies; or any part of one, if parts count. */
+static bool is_passed(const TdPassed *b, const TdUnit *u, const TdExpr *e) {
   int64_t lo;
   if (e->kind != TD_EXPR_VIEW || e->type->kind != TD_T_TENSOR) return false;
   TdPlace p = place_of(b, u, e->sym);
-  for (uint32_t d = 0; d < e->nkid; d++)
+  for (uint32_t d = 0; d < e->nkid && !b->parts; d++)
     if (e->u.dim[d].out != (int)d || e->u.dim[d].step != 1 || !td_expr_is_const(e->kid[d], &lo) ||
         lo)
       return false;
-  return td_passed_type(&p) == e->type;
+  return b->parts || td_passed_type(&p) == e->type;
 }
 
 /* A look at the calls of one unit for whatever meets array number `at`. */
@@ -62,7 +62,7 @@ static bool meet_call(void *ud, const TdStmt *s) {
   const TdUnit *callee = s->kind == TD_STMT_CALL ? td_prog_unit(b->r->prog, s->sym) : NULL;
   for (uint32_t i = 0; callee && callee->kind == TD_UNIT_KERNEL && i < s->nexpr; i++) {
     TdSym param = callee->param[i].sym, passed = s->expr[i]->sym, at = b->array.at[m->at].sym;
-    if ((passed != at && param != at) || !is_whole(b, m->unit, s->expr[i])) continue;
+    if ((passed != at && param != at) || !is_passed(b, m->unit, s->expr[i])) continue;
     link(b, callee, param);
     link(b, m->unit, passed);
   }
@@ -74,7 +74,7 @@ static void meet_runs(TdPassed *b, const TdUnit *design, TdSym at) {
   for (size_t i = 0; i < design->nrun; i++)
     for (size_t k = 0; k < design->run[i].nbind; k++) {
       const TdRunArg *bind = &design->run[i].bind[k];
-      if (bind->layout || (bind->arg != at && bind->param != at)) continue;
+      if ((bind->layout && !b->parts) || (bind->arg != at && bind->param != at)) continue;
       link(b, td_prog_unit(b->r->prog, design->run[i].unit), bind->param);
       link(b, design, bind->arg);
     }
@@ -99,6 +99,15 @@ bool td_passed_find(TdPassed *p, TdRewrite *r, int i) {
   if (td_passed_type(&first)->kind != TD_T_TENSOR)
     return td_passed_refuse(p, TD_USAGE, "not-an-array", "is no array");
   spread(p);
+  return true;
+}
+
+bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i) {
+  TdPlace first;
+  if (!td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &first, r->diag)) return false;
+  *p = (TdPassed){.r = r, .parts = true};
+  td_vec_push(r->arena, &p->array, first);
+  if (td_passed_type(&first)->kind == TD_T_TENSOR) spread(p);
   return true;
 }
 

@@ -7,12 +7,15 @@
 
 typedef struct TdPassed {
   TdRewrite *r;
+  bool parts; /* also where a part of it is passed, or (a layout) seen by a task */
   TD_VEC(TdPlace) array; /* the first is the one that was named */
 } TdPassed;
 
 /* Finds the array that argument i names and, wherever it is passed whole, its other names; refuses
  * scalars ("not-an-array"). */
 bool td_passed_find(TdPassed *p, TdRewrite *r, int i);
+/* The same wherever a part of it is passed; a scalar, which is passed by value, is alone. */
+bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i);
 const TdType *td_passed_type(const TdPlace *p);
 TdAttrs td_passed_attrs(const TdPlace *p);
 /* Refuses with "'A' <what>"; false. */

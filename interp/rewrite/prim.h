@@ -91,6 +91,7 @@ typedef struct TdPrim {
   const char *example; /* Lua that runs: s is a schedule of gemm, blur of sums of neighbours
                           (tests/prim/examples.lua) */
   TdPrimApply apply;
+  bool new_reference; /* the result is another program, with which later steps are compared */
 } TdPrim;
 
 /* All primitives, NULL at the end. */

@@ -152,6 +152,19 @@ const TdVersion *td_schedule_at(const TdSchedule *s, int n) {
   return v && v->step == n && n >= 0 ? v : NULL;
 }
 
+/* Whether a step of version v was to change what the program computes. */
+static bool makes_reference(const TdVersion *v) {
+  bool made = false;
+  for (size_t i = 0; i < v->ndid; i++) made |= v->did[i].prim->new_reference;
+  return made;
+}
+
+const TdVersion *td_schedule_reference(const TdSchedule *s) {
+  const TdVersion *v = s->now;
+  while (v->parent && !makes_reference(v)) v = v->parent;
+  return v;
+}
+
 static void put_list(TdText *out, const TdArgValue *v) {
   td_text_putc(out, '{');
   for (size_t i = 0; i < v->n; i++) {
@@ -186,11 +199,11 @@ static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   case TD_ARG_NAMES: put_list(out, v); break;
   case TD_ARG_COUNTS: put_counts(out, spec, v); break;
   case TD_ARG_SCHEDULE: td_text_puts(out, td_prog_root(v->schedule->prog)->sym->name); break;
-  case TD_ARG_TYPE:
-    td_text_puts(out, "tide.type ");
-    td_text_put_quoted(out, td_type_str(out->arena, v->type),
-                       strlen(td_type_str(out->arena, v->type)));
+  case TD_ARG_TYPE: {
+    const char *type = td_type_str(out->arena, v->type);
+    td_text_putf(out, "%s%s", strncmp(type, "tide.", 5) ? "tide." : "", type);
     break;
+  }
   default: td_text_put_quoted(out, v->text, strlen(v->text));
   }
 }

@@ -41,6 +41,9 @@ bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const 
                      TdDiag *d);
 /* The version after step n, or NULL. */
 const TdVersion *td_schedule_at(const TdSchedule *s, int n);
+/* The version that what is there now must be equal to: the last that a step made another program on
+ * purpose, or as captured. */
+const TdVersion *td_schedule_reference(const TdSchedule *s);
 /* Lua text that rebuilds the schedule from the kernel: load(text)(kernel). */
 void td_schedule_log(TdText *out, const TdSchedule *s);
 /* Changed lines of the printed form since step n. */
