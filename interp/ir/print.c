@@ -129,6 +129,7 @@ static void put_blob(Chunk *c, const TdBlob *b, const char *name) {
 
 static void put_data(Chunk *c, const TdStmt *s) {
   start_line(c);
+  size_t from = c->p.out->n;
   td_text_putf(c->p.out, "local %s = ", s->sym->name);
   if (s->cls == TD_LOCAL_STATE) {
     td_text_puts(c->p.out, "tide.state(");
@@ -137,6 +138,7 @@ static void put_data(Chunk *c, const TdStmt *s) {
   }
   put_blob(c, s->blob, s->sym->name);
   if (s->cls == TD_LOCAL_STATE) td_text_putc(c->p.out, ')');
+  td_printer_mark(&c->p, TD_PRINT_SYMBOL, from, s->sym->name, s->type, s->loc);
   td_printer_attrs(&c->p, s->attrs);
   td_text_putc(c->p.out, '\n');
 }
@@ -224,8 +226,10 @@ static void put_function(Chunk *c, const TdUnit *u) {
 /* "A = i8[M][K], --@ ...". */
 static void put_param(Chunk *c, const TdParam *q) {
   start_line(c);
+  size_t from = c->p.out->n;
   td_text_putf(c->p.out, "%s = ", q->sym->name);
   td_printer_type(&c->p, q->type);
+  td_printer_mark(&c->p, TD_PRINT_SYMBOL, from, q->sym->name, q->type, q->loc);
   td_text_putc(c->p.out, ',');
   td_printer_attrs(&c->p, q->attrs);
   td_text_putc(c->p.out, '\n');
@@ -275,6 +279,7 @@ static void put_extents(Chunk *c, const TdExpr *const *dim, int rank) {
 
 static void put_stream(Chunk *c, const TdStream *s) {
   start_line(c);
+  size_t from = c->p.out->n;
   td_text_putf(c->p.out, "local %s = %s:stream(", s->sym->name, c->builder);
   td_printer_type(&c->p, s->type->elem);
   td_text_puts(c->p.out, ", ");
@@ -282,6 +287,7 @@ static void put_stream(Chunk *c, const TdStream *s) {
   td_text_puts(c->p.out, s->type->rank ? ", depth = " : "depth = ");
   td_printer_index(&c->p, s->depth);
   td_text_puts(c->p.out, s->type->block ? ", block = true})" : "})");
+  td_printer_mark(&c->p, TD_PRINT_SYMBOL, from, s->sym->name, s->type, s->loc);
   td_printer_attrs(&c->p, s->attrs);
   td_text_putc(c->p.out, '\n');
 }
@@ -312,8 +318,10 @@ static void put_run(Chunk *c, const TdRun *r) {
   for (size_t i = 0; i < k->nparam; i++) {
     const TdRunArg *b = bind_of(r, k->param[i].sym);
     start_line(c);
+    size_t from = c->p.out->n;
     td_text_putf(c->p.out, "%s = %s", k->param[i].sym->name, b->arg->name);
     if (b->layout) td_text_putf(c->p.out, ":layout \"%s\"", b->layout);
+    td_printer_mark(&c->p, TD_PRINT_SYMBOL, from, k->param[i].sym->name, k->param[i].type, r->loc);
     td_text_putc(c->p.out, ',');
     td_printer_attrs(&c->p, k->param[i].attrs);
     td_text_putc(c->p.out, '\n');
@@ -341,10 +349,13 @@ static void put_design(Chunk *c, const TdUnit *u, const char *before) {
   c->p.out->indent++;
   put_asserts(c, u);
   for (size_t i = 0; i < u->nparam; i++) {
+    const TdParam *q = &u->param[i];
     start_line(c);
-    td_text_putf(c->p.out, "local %s = %s:arg(", u->param[i].sym->name, c->builder);
-    td_printer_type(&c->p, u->param[i].type);
+    size_t from = c->p.out->n;
+    td_text_putf(c->p.out, "local %s = %s:arg(", q->sym->name, c->builder);
+    td_printer_type(&c->p, q->type);
     td_text_putc(c->p.out, ')');
+    td_printer_mark(&c->p, TD_PRINT_SYMBOL, from, q->sym->name, q->type, q->loc);
     td_printer_attrs(&c->p, u->param[i].attrs);
     td_text_putc(c->p.out, '\n');
   }
@@ -444,13 +455,19 @@ static void put_words(TdText *out, uint32_t words) {
 }
 
 void td_print_prog(TdText *out, const TdProg *p) {
+  td_print_marked(out, p, NULL);
+}
+
+void td_print_marked(TdText *out, const TdProg *p, TdPrintMarks *marks) {
   TdText body = td_text_new(out->arena);
   Chunk c = chunk_new(&body, p);
+  c.p.marks = marks;
   put_units(&c);
   td_text_puts(out, "local tide = require \"tide\"\n");
   put_words(out, c.p.words);
   for (size_t i = 0; i < c.arg.n; i++) td_text_putf(out, "%s%s", i ? ", " : "local ", c.arg.at[i]);
   if (c.arg.n) td_text_puts(out, " = ...\n");
+  td_printer_move_marks(&c.p, 0, out->n);
   td_text_puts(out, td_text_str(&body));
   td_text_putf(out, "return %s\n", td_prog_root(p)->sym->name);
 }

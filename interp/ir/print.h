@@ -10,6 +10,25 @@
 void td_print_prog(TdText *out, const TdProg *p);
 /* The blobs that td_print_prog left to the chunk's arguments. Owned by a. */
 size_t td_print_constants(TdArena *a, const TdProg *p, const TdBlob *const **blobs);
+
+/* What a piece of printed text stands for. */
+typedef enum {
+  TD_PRINT_EXPR,   /* an expression: its type */
+  TD_PRINT_SYMBOL, /* where a parameter, local, loop variable or stream is declared: name, type */
+  TD_PRINT_STMT    /* a statement with what is below it: its place in the source */
+} TdPrintPiece;
+typedef struct TdPrintMark {
+  TdPrintPiece piece;
+  size_t from, to; /* bytes, half open */
+  const char *name;
+  const TdType *type; /* may be NULL */
+  TdLoc loc;
+} TdPrintMark;
+typedef TD_VEC(TdPrintMark) TdPrintMarks;
+/* td_print_prog with a mark for each piece, in the order in which they end. Owned by out's arena.
+ */
+void td_print_marked(TdText *out, const TdProg *p, TdPrintMarks *marks);
+
 /* One unit's body as shown to people: the loop nest with attributes, no preamble. */
 void td_print_unit(TdText *out, const TdProg *p, const TdUnit *u);
 /* One statement (with what is below it) or expression. */

@@ -139,13 +139,15 @@ static void put_infix(TdPrinter *p, const TdExpr *e, int prec) {
 static void put_prefix(TdPrinter *p, const TdExpr *e, int prec) {
   bool paren = PREC_UNARY < prec;
   TdText inner = td_text_new(p->out->arena), *out = p->out;
+  size_t first = td_printer_marks(p);
   p->out = &inner;
   put_operand(p, e, 0, PREC_UNARY);
   p->out = out;
   bool clash = e->op == TD_OP_NEG && inner.n && inner.at[0] == '-';
-  td_text_putf(out, "%s%s%s%s%s%s", paren ? "(" : "", td_ops[e->op].lua,
-               e->op == TD_OP_NOT ? " " : "", clash ? "(" : "", td_text_str(&inner),
-               clash ? ")" : "");
+  td_text_putf(out, "%s%s%s%s", paren ? "(" : "", td_ops[e->op].lua, e->op == TD_OP_NOT ? " " : "",
+               clash ? "(" : "");
+  td_printer_move_marks(p, first, out->n);
+  td_text_putf(out, "%s%s", td_text_str(&inner), clash ? ")" : "");
   if (paren) td_text_putc(out, ')');
 }
 
@@ -283,6 +285,7 @@ static void put_op(TdPrinter *p, const TdExpr *e, int prec) {
 }
 
 static void put(TdPrinter *p, const TdExpr *e, int prec, const TdType *beside) {
+  size_t from = p->out->n;
   switch ((TdExprKind)e->kind) {
   case TD_EXPR_LIT: td_printer_literal(p, e, bare_ok(e, beside)); break;
   case TD_EXPR_SIZE: td_text_puts(p->out, e->u.name); break;
@@ -294,6 +297,7 @@ static void put(TdPrinter *p, const TdExpr *e, int prec, const TdType *beside) {
   case TD_EXPR_TENSOR: put_tensor_op(p, e); break;
   case TD_EXPR_KINDS: break;
   }
+  td_printer_mark(p, TD_PRINT_EXPR, from, NULL, e->type, e->loc);
 }
 
 void td_printer_expr(TdPrinter *p, const TdExpr *e, const TdType *beside) {

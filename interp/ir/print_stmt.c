@@ -51,14 +51,21 @@ static void put_last(TdPrinter *p, const TdExpr *hi) {
   td_printer_index(p, p->session ? td_lin_simplify(p->session, a, last) : last);
 }
 
+/* Marks the variable that s declares in the line so far. */
+static void mark_symbol(TdPrinter *p, const TdStmt *s, size_t from) {
+  td_printer_mark(p, TD_PRINT_SYMBOL, from, s->sym->name, s->type, s->loc);
+}
+
 static void put_for(TdPrinter *p, const TdStmt *s) {
   start_line(p);
+  size_t from = p->out->n;
   td_text_putf(p->out, "for %s = ", s->sym->name);
   td_printer_index(p, td_for_lo(s));
   td_text_puts(p->out, ", ");
   put_last(p, td_for_hi(s));
   if (s->step != 1) td_text_putf(p->out, ", %lld", (long long)s->step);
   td_text_puts(p->out, " do");
+  mark_symbol(p, s, from);
   end_line(p, s->attrs);
   put_body(p, td_for_body(s));
   put_word_line(p, "end");
@@ -129,6 +136,7 @@ static bool is_bare_local(const TdPrinter *p, const TdStmt *s) {
 
 static void put_local(TdPrinter *p, const TdStmt *s) {
   start_line(p);
+  size_t from = p->out->n;
   td_text_putf(p->out, "local %s = ", s->sym->name);
   if (s->init == TD_INIT_VALUE) {
     const TdExpr *v = s->expr[0];
@@ -144,6 +152,7 @@ static void put_local(TdPrinter *p, const TdStmt *s) {
     if (s->init == TD_INIT_FILL) td_printer_expr(p, s->expr[0], td_type_scalar(s->type));
     td_text_putc(p->out, ')');
   }
+  mark_symbol(p, s, from);
   end_line(p, s->attrs);
 }
 
@@ -167,6 +176,7 @@ static void put_method(TdPrinter *p, const TdStmt *s, const char *verb, const Td
 
 static void put_get(TdPrinter *p, const TdStmt *s, const char *verb) {
   start_line(p);
+  size_t from = p->out->n;
   bool into_view = s->nexpr > 1 && s->expr[1]->kind == TD_EXPR_VIEW;
   if (s->nexpr > 1) {
     td_printer_expr(p, s->expr[1], NULL);
@@ -176,6 +186,7 @@ static void put_get(TdPrinter *p, const TdStmt *s, const char *verb) {
   }
   td_printer_expr(p, s->expr[0], NULL);
   td_text_putf(p->out, ":%s()%s", verb, into_view ? ")" : "");
+  if (s->nexpr < 2) mark_symbol(p, s, from);
   end_line(p, s->attrs);
 }
 
@@ -209,6 +220,7 @@ static void put_block(TdPrinter *p, const TdStmt *s) {
 }
 
 void td_printer_stmt(TdPrinter *p, const TdStmt *s) {
+  size_t from = p->out->n;
   switch ((TdStmtKind)s->kind) {
   case TD_STMT_FOR: put_for(p, s); break;
   case TD_STMT_WHILE: put_while(p, s); break;
@@ -225,6 +237,7 @@ void td_printer_stmt(TdPrinter *p, const TdStmt *s) {
   case TD_STMT_BLOCK: put_block(p, s); break;
   case TD_STMT_KINDS: break;
   }
+  td_printer_mark(p, TD_PRINT_STMT, from, NULL, NULL, s->loc);
 }
 
 void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from) {

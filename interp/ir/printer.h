@@ -13,6 +13,7 @@ typedef struct TdPrinter {
   uint32_t words;     /* bit k: the k-th word of td_printer_words was used */
   uint32_t hidden;    /* bit k: something else in the program goes by that word */
   const TdProg *prog; /* units by symbol, or NULL */
+  TdPrintMarks *marks; /* of what is printed, or NULL */
 } TdPrinter;
 
 /* Names of types that a printed chunk makes local: "i8", "f32"... */
@@ -40,6 +41,13 @@ void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from);
 /* How many statements at the start of a kernel's body are constants and states, which print before
  * the kernel. */
 size_t td_printer_preamble(const TdStmt *body);
+/* Marks what was printed since `from`. */
+void td_printer_mark(TdPrinter *p, TdPrintPiece piece, size_t from, const char *name,
+                     const TdType *type, TdLoc loc);
+/* Moves the marks from number `first` on, whose text was moved by some bytes. */
+void td_printer_move_marks(TdPrinter *p, size_t first, size_t bytes);
+/* How many marks there are. */
+size_t td_printer_marks(const TdPrinter *p);
 /* Learns the types of what unit u declares. */
 void td_printer_learn(TdPrinter *p, const TdUnit *u);
 

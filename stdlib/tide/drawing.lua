@@ -331,9 +331,9 @@ local function widest(edges, w)
 end
 
 --- The tasks of a design (or of a schedule or graph of one) as an SVG drawing: the text of one `svg` element, which a
---- page colours by its classes. Nil for a kernel.
-function drawing.tasks(x)
-  local g = view.design(x)
+--- page colours by its classes. Nil for a kernel. `step`: as it was after that step of a schedule.
+function drawing.tasks(x, step)
+  local g = view.design(x, step)
   if not g then return nil end
   local nodes, by_name = collect_nodes(g)
   local edges = collect_edges(g, nodes, by_name)
