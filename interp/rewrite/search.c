@@ -7,6 +7,7 @@
 
 #include "analysis/cost.h"
 #include "rewrite/schedule.h"
+#include "rewrite/search_cost.h"
 
 enum {
   SMALL = 6,         /* nodes of a design that is searched to the end */
@@ -38,31 +39,25 @@ typedef struct Search {
   const TdSearchLimits *limits;
   TdArena *arena;
   TdMap seen; /* hash of what a state prints as */
-  bool small;
+  bool small, timed;
   size_t states, found;
   const State *best, *fewest;
 } Search;
 
 /* ---- cost ---- */
 
-bool td_search_cost(TdRewrite *r, TdArena *a, const TdProg *p, const TdGraph *g, TdSearchCost *out,
-                    TdDiag *d) {
-  TdCost c;
-  if (!td_cost_estimate(r->affine, a, p, td_target_find("u280"), &c, d)) return false;
-  *out = (TdSearchCost){.cycles = c.cycles,
-                        .tokens = td_graph_tokens(g).hi,
-                        .ports = (int64_t)(td_graph_ports(g, false) + td_graph_ports(g, true)),
-                        .nodes = (int64_t)g->node.n};
-  return true;
-}
-
 /* Negative: x is better. */
 static int compare(const TdSearchCost *x, const TdSearchCost *y) {
-  const int64_t a[] = {x->cycles, x->tokens, x->ports, x->nodes};
-  const int64_t b[] = {y->cycles, y->tokens, y->ports, y->nodes};
-  for (int i = 0; i < 4; i++)
+  const int64_t a[] = {x->cycles, x->longest, x->tokens, x->ports, x->nodes};
+  const int64_t b[] = {y->cycles, y->longest, y->tokens, y->ports, y->nodes};
+  for (int i = 0; i < 5; i++)
     if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
   return 0;
+}
+
+/* Whether x takes longer than y. */
+static bool is_slower(const TdSearchCost *x, const TdSearchCost *y) {
+  return x->cycles != y->cycles ? x->cycles > y->cycles : x->longest > y->longest;
 }
 
 /* ---- limits ---- */
@@ -221,7 +216,8 @@ static State *make_state(Search *q, const State *from, TdPrimStep step) {
   TdGraph g;
   State s = {.parent = from, .prog = p, .step = step}, *made = NULL;
   TdAsk ask = {r->affine, a, p, p ? td_prog_root(p) : NULL};
-  bool good = p && td_graph_of(&ask, &g, &quiet) && td_search_cost(r, a, p, &g, &s.cost, &quiet) &&
+  bool good = p && td_graph_of(&ask, &g, &quiet) &&
+              td_search_cost(r, a, p, &g, q->timed, &s.cost, &quiet) &&
               (!from || s.cost.nodes < from->cost.nodes);
   TdText text = td_text_new(a);
   if (good) td_print_prog(&text, p);
@@ -288,7 +284,7 @@ static void span(Search *q, const State *s) {
   States next = children(q, s);
   size_t n = q->small || next.n < MOST_CHILDREN ? next.n : MOST_CHILDREN;
   for (size_t i = 0; i < n && !is_enough(q); i++) {
-    bool worse = q->best && next.at[i]->cost.cycles > q->best->cost.cycles;
+    bool worse = q->best && is_slower(&next.at[i]->cost, &q->best->cost);
     if (q->small || !worse) span(q, next.at[i]);
   }
   td_ctx_leave(q->r->session->ctx);
@@ -333,6 +329,7 @@ const TdProg *td_search_map(TdRewrite *r, const TdSearchLimits *limits) {
   Search q = {.r = r, .limits = limits, .arena = r->arena};
   TdMark mark = td_arena_mark(r->store->arena);
   uint32_t uid = r->store->next_uid, sym = r->store->next_sym;
+  q.timed = td_search_is_timed(r, r->prog);
   const State *root = make_state(&q, NULL, (TdPrimStep){0});
   if (!root) return NULL;
   q.small = root->cost.nodes <= SMALL;

@@ -1,5 +1,5 @@
--- search: a design that fits is mapped by steps of its own log; what fits nowhere is refused. How good the mappings are
--- is tests/lang/search.lua.
+-- search: a design that fits is mapped by steps of its own log; what fits nowhere is refused. How
+-- good the mappings are is tests/lang/search.lua.
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"
@@ -31,7 +31,8 @@ prim.accepted("with room in its ports", {
   t.eq(s:steps()[1].call, "search({pes = 8, ports = {inputs = 2, outputs = 1}})")
 end)
 prim.twins("ports that no mapping keeps to", {
-  no = 0, yes = 1, code = "infeasible", match = "keeps to the ports", step = {"search", {pes = 1, ports = {inputs = 1}}},
+  no = 0, yes = 1, code = "infeasible", match = "keeps to the ports",
+  step = {"search", {pes = 1, ports = {inputs = 1}}},
   of = function(reads)
     return tide.design(function(d)
       d.one = task {map = {2}, A = i32[2]:layout "S0", B = i32[2]:layout "S0", function(A, B)
