@@ -173,7 +173,7 @@ void td_cstmt_put_one(TdCWriter *w, const TdStmt *s) {
     td_text_line(&w->out, "}");
     break;
   default:
-    td_cfamily_refuse(w, "no-such-statement", s->loc, "build for another target",
+    td_cfamily_refuse(w, "no-streams", s->loc, "build for another target",
                       "this target has no streams");
   }
 }

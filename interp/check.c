@@ -267,7 +267,7 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
   c->verdict = TD_EVAL_NOT_DECIDED;
   c->diag = (TdDiag){.arena = a};
   TdLoc none = {0};
-  td_diag_set(&c->diag, TD_USAGE, "parameters", none, "'%s' and '%s' take different parameters",
+  td_diag_set(&c->diag, TD_USAGE, "not-decided", none, "'%s' and '%s' take different parameters",
               x->sym->name, y->sym->name);
   return false;
 }

@@ -16,7 +16,8 @@ static const TdOption options[TD_HLS_OPTIONS] = {
     [TD_HLS_TESTBENCH] = {"testbench", TD_OPTION_BOOL, "true", "write a test bench with data"},
     [TD_HLS_TOOL] = {"tool", TD_OPTION_BOOL, "true",
                      "run Vitis HLS after writing, if it is on PATH"},
-    [TD_HLS_SECONDS] = {"seconds", TD_OPTION_INT, "3600", "most time of Vitis HLS"},
+    [TD_HLS_SECONDS] = {"seconds", TD_OPTION_INT, "3600",
+                        "most time of Vitis HLS, and of a simulation"},
 };
 
 const char *td_hls_option(const TdBuild *b, int option) {

@@ -11,13 +11,14 @@
 #include "backends/hls/hls_option.h"
 #include "gen/version.h"
 
-enum { COMPILE_SECONDS = 120, RUN_SECONDS = 600 };
+enum { COMPILE_SECONDS = 120 };
 
 struct TdHlsRun {
   TdArena *arena;
   const TdHlsText *text;
   const char *program; /* kernel and main as one text */
   const char *file;    /* the compiled program; NULL: not yet */
+  int seconds;         /* the longest that a simulation may take */
   const char **state;  /* contents of the files of states, or NULL: as declared */
 };
 
@@ -28,6 +29,7 @@ TdHlsRun *td_hls_run_new(const TdBuild *b) {
   *r = (TdHlsRun){.arena = b->arena,
                   .text = t,
                   .program = td_hls_files_program(b->arena, t),
+                  .seconds = (int)strtol(td_hls_option(b, TD_HLS_SECONDS), NULL, 10),
                   .state = TD_NEWN(b->arena, const char *, t->nstate)};
   return r;
 }
@@ -128,12 +130,12 @@ static bool simulate(Job *j) {
   const char *const word[] = {j->r->file, j->folder, NULL};
   const char *log = path(j, "log", "");
   int status;
-  switch (td_child_run(td_arena_ctx(j->arena), word, log, RUN_SECONDS, &status)) {
+  switch (td_child_run(td_arena_ctx(j->arena), word, log, j->r->seconds, &status)) {
   case TD_CHILD_DONE: return true;
   case TD_CHILD_ABSENT: errno = status; return td_cache_fail(&j->cache, "cannot run", j->r->file);
   case TD_CHILD_LATE:
     return td_diag_set(j->diag, TD_LIMIT, "hls-time", (TdLoc){0},
-                       "the simulation did not end within %d s", RUN_SECONDS);
+                       "the simulation did not end within %d s", j->r->seconds);
   case TD_CHILD_STOPPED:
     return td_diag_set(j->diag, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted");
   default: break;

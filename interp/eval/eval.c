@@ -305,6 +305,7 @@ TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLev
 static bool value_at(const Run *r, unsigned param, int64_t index, TdValue *v, const TdType **t) {
   const TdSlot *slot = &r->root->slot[param];
   if (slot->own) {
+    if (index < 0 || index >= slot->own->count) return false;
     *v = slot->own->cell[index];
     *t = slot->own->elem;
     return true;

@@ -189,7 +189,7 @@ const TdPrim td_prim_loop_compute_at = {
              "else the array's nest may run again for what an iteration reads: it writes nothing "
              "else, nor depends on what the array held or on what changes on the way",
     .errors = "units one-nest comes-later not-a-nest no-producer ranges dependence reassociation "
-              "not-decided recompute untouched",
+              "not-decided",
     .example = "s:buffer_at(\"C\", \"i\"):compute_at(\"j_init\", \"j\")",
     .apply = apply,
 };

@@ -14,8 +14,8 @@ typedef struct Producer {
   const char *unfit;               /* why the nest cannot be cut */
 } Producer;
 
-static bool refuse(const Producer *p, const char *code, const char *why) {
-  td_util_refuse(p->m->r, TD_ILLEGAL, code, p->nest->loc, "'%s' cannot be computed again: %s",
+static bool refuse(const Producer *p, const char *why) {
+  td_util_refuse(p->m->r, TD_ILLEGAL, "ranges", p->nest->loc, "'%s' cannot be computed again: %s",
                  p->array ? p->array->name : p->nest->sym->name, why);
   return false;
 }
@@ -120,12 +120,12 @@ static bool find_array(Producer *p) {
   size_t n = td_effects_of(&q, p->nest, &e), written = 0;
   p->array = p->m->array;
   for (size_t i = 0; i < n; i++) {
-    if (e[i].kind != TD_CELL_MEMORY) return refuse(p, "recompute", "it uses streams");
+    if (e[i].kind != TD_CELL_MEMORY) return refuse(p, "it uses streams");
     if (!e[i].write || e[i].inside) continue;
     if (!p->array) p->array = e[i].sym;
     written += e[i].sym != p->array;
   }
-  if (!p->array || written) return refuse(p, "recompute", "its nest writes other things too");
+  if (!p->array || written) return refuse(p, "its nest writes other things too");
   TdPlace at;
   if (!td_cursor_array(r->arena, r->prog, p->array->name, p->m->unit, &at, r->diag)) return false;
   p->decl = at.stmt;
@@ -139,13 +139,13 @@ static bool check_nest(Producer *p) {
   TdFootprint f;
   if (!find_array(p)) return false;
   if (!td_walk_stmt(r->session->ctx, p->nest, is_not_jump, NULL))
-    return refuse(p, "recompute", "its nest may end early");
+    return refuse(p, "its nest may end early");
   td_walk_exprs(r->session->ctx, p->nest, look_access, p);
-  if (p->unfit) return refuse(p, "recompute", p->unfit);
+  if (p->unfit) return refuse(p, p->unfit);
   TdAsk q = td_util_ask(r, p->m->unit);
   if (!td_footprint_of(&q, td_for_body(innermost(p)), p->array, p->type, &f) ||
       (f.read && !f.prepared))
-    return refuse(p, "recompute", "it depends on what it held before");
+    return refuse(p, "it depends on what it held before");
   return true;
 }
 
@@ -161,8 +161,7 @@ static bool check_inputs(const Producer *p) {
       const TdEffect *e = td_effects_find(own, nown, other[k].sym);
       if (!e || e->inside || other[k].inside) continue;
       if (other[k].write || (e->sym == p->array && i < m->to))
-        return refuse(p, "recompute",
-                      td_text_fmt(m->r->arena, "'%s' is used on the way", e->sym->name));
+        return refuse(p, td_text_fmt(m->r->arena, "'%s' is used on the way", e->sym->name));
     }
   }
   return true;
@@ -240,7 +239,7 @@ static const TdStmt *cut_nest(const Producer *p) {
   q.arena = r->store->arena;
   if (!td_footprint_moves(&q, td_for_body(p->m->target), p->array, p->type, &load, &store) ||
       !load.any) {
-    refuse(p, "untouched", "the loop reads nothing of it");
+    refuse(p, "the loop reads nothing of it");
     return NULL;
   }
   const TdStmt *nest = td_util_block1(r, p->nest);
@@ -282,7 +281,7 @@ const TdProg *td_shrink_into(const TdMove *m) {
   if (!check_nest(&p) || !check_inputs(&p)) return NULL;
   const TdStmt *consumer = m->block->kid[m->to], *body = td_for_body(m->target);
   if (uses_in(&p, consumer) != uses_in(&p, body)) {
-    refuse(&p, "recompute", "the consumer uses it outside the loop too");
+    refuse(&p, "the consumer uses it outside the loop too");
     return NULL;
   }
   const TdStmt *nest = cut_nest(&p);
@@ -290,7 +289,7 @@ const TdProg *td_shrink_into(const TdMove *m) {
   const TdStmt *after = td_shrink_moved(m, nest->kid, nest->nkid);
   const TdProg *now = td_shrink_replaced(m, m->unit, after);
   if (!is_private(&p) && !is_all_written(&p, now, after)) {
-    refuse(&p, "recompute", "others use it, and not all of it would be written");
+    refuse(&p, "others use it, and not all of it would be written");
     return NULL;
   }
   td_util_note(r, "each iteration of '%s' computes the part of '%s' that it reads",

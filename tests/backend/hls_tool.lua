@@ -295,6 +295,38 @@ t.test("no compiler, one that refuses, one that hangs", function()
   t.has(said, "of it: int main(")
 end)
 
+t.test("a simulation that does not end", function()
+  local said = run("TIDE_CACHE='" .. folder .. "/cache4'", [[
+local tide = require "tide"
+local i32 = tide.i32
+local k = tide.kernel {A = i32[4], n = i32, function(A, n)
+  while A[0] < n do A[1] = A[1] + 1 end
+end}
+local m = k:build {target = "hls", seconds = 1}
+local A = i32[4](0)
+m(A, 0)
+local ok, e = pcall(m, A, 1)
+print(ok, e.kind, e.code)
+print(e)
+]])
+  t.has(said, "false\tlimit\thls-time\n")
+  t.has(said, "did not end within 1 s")
+end)
+
+t.test("a program without its headers", function()
+  local alone = folder .. "/alone"
+  os.execute(("mkdir -p '%s' && cp '%s' '%s/tide' && cp -r stdlib '%s'"):format(alone, program, alone,
+    alone))
+  local path = folder .. "/alone.lua"
+  write(path, [[
+local k = require "tide".kernel {name = "k", function() end}
+print(select(2, pcall(k.build, k, {target = "hls"})).code)
+]])
+  local pipe = assert(io.popen(("cd '%s' && '%s/tide' '%s' 2>&1"):format(folder, alone, path)))
+  t.eq(pipe:read "a", "no-headers\n")
+  pipe:close()
+end)
+
 t.test("a simulation that crashes does not end the session", function()
   local code = [[
 local tide = require "tide"

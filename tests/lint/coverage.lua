@@ -100,14 +100,23 @@ local function collect_codes()
   return codes
 end
 
--- The codes that tests name: in quotes, or as the name of a file in tests/reject.
+local kinds = {illegal = true, unsupported = true, usage = true, limit = true, bug = true}
+
+-- Marks the codes that a string of a test names: it is the code (alone, with a line, or after its
+-- kind), or holds one of more than one word.
+local function mark_codes(tested, s)
+  local kind, after = s:match "^(%l+) (%l[%l%d-]*) ?$"
+  tested[kinds[kind] and after or s:match "^(%l[%l%d-]*):?%d*$" or 0] = true
+  for code in s:gmatch "%l[%l%d]*%-[%l%d-]+" do tested[code] = true end
+end
+
+-- The codes that strings of tests name.
 local function tested_codes()
   local tested = {}
   for _, path in ipairs(tree.matching("^tests/.*%.lua$", "^tests/.*%.[ch]$")) do
-    if not path:find "^tests/lint" then
-      for code in tree.text(path):gmatch "[\"']([%l%d-]+)[\"']" do tested[code] = true end
-    end
-    tested[path:match "^tests/reject/([%l%d-]+)%.lua$" or 0] = true
+    local text = path:find "^tests/lint" and "" or tree.text(path):gsub("\\[tn]", " ")
+    for s in text:gmatch '"([^"\n]*)"' do mark_codes(tested, s) end
+    for s in text:gmatch "'([^'\n]*)'" do mark_codes(tested, s) end
   end
   return tested
 end

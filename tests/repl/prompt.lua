@@ -60,6 +60,15 @@ t.test("errors draw the line of the input", function()
   t.ok(out:find("^~*", 1, false), out)
 end)
 
+t.test("what is no Lua has errors with codes too", function()
+  local codes = "debug.getmetatable(select(2, pcall(tide.kernel))).__tostring = " ..
+    "function(e) return e.kind .. ' ' .. e.code end\n"
+  t.eq(session(codes .. ":nosuch"), "usage command\n")
+  t.eq(session(codes .. "?nosuch"), "usage help\n")
+  t.eq(session(codes .. "local f <close> = io.tmpfile()"), "usage close-input\n")
+  t.eq(session(codes .. "do local f <close> = io.tmpfile() end 1"), "1\n")
+end)
+
 t.test("a <close> variable is refused with advice", function()
   local out = session "local f <close> = io.tmpfile()"
   t.ok(out:find("do ... end", 1, true), out)

@@ -518,6 +518,30 @@ static void test_hostile(void) {
   done(&p);
 }
 
+/* A function that uses n locals of each of the two functions around it. */
+static void test_upvalues(void) {
+  for (size_t n = 127; n <= 128; n++) {
+    TdCtx *ctx = td_ctx_new(NULL, NULL);
+    TdArena *a = td_arena_new(ctx);
+    TdText t = td_text_new(a), uses = td_text_new(a);
+    td_text_puts(&t, "local x0");
+    for (size_t i = 1; i < n; i++) td_text_putf(&t, ", x%zu", i);
+    td_text_puts(&t, "\nfunction f()\nlocal y0");
+    for (size_t i = 1; i < n; i++) td_text_putf(&t, ", y%zu", i);
+    for (size_t i = 0; i < n; i++) td_text_putf(&uses, "x%zu = y%zu ", i, i);
+    td_text_putf(&t, "\nfunction g()\n%s end end", td_text_str(&uses));
+    Parsed p = parse_bytes(td_text_str(&t), t.n, 0);
+    if (n == 127)
+      ok(p.ast, "254 upvalues, and _ENV");
+    else
+      ok(!p.ast && strcmp(p.diag.code, "too-many-upvalues") == 0 && p.diag.loc.line == 5,
+         "256 upvalues");
+    done(&p);
+    td_arena_free(a);
+    td_ctx_free(ctx);
+  }
+}
+
 static jmp_buf escaped;
 
 /* Comes back to where the jump was set. */
@@ -551,6 +575,7 @@ int main(void) {
   test_functions();
   test_marks();
   test_hostile();
+  test_upvalues();
   test_interrupt();
   return done_testing();
 }
