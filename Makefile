@@ -12,6 +12,7 @@ CXXFLAGS ?= -O0
 SANITIZE = -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 MODE_san = -O1 -Werror $(SANITIZE)
 MODE_hostile = -O1 $(SANITIZE) -DTD_ARENA_CHUNK=1u -DTD_ARENA_PART=SIZE_MAX
+MODE_input = -O1 $(SANITIZE) -fsanitize=fuzzer-no-link
 MODE_so = -fPIC
 MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -41,6 +42,8 @@ FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_car
 HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
 HOSTILE_WRAP = -Wl,--wrap=td_ctx_realloc,--wrap=td_ctx_tick
+# Programs that libFuzzer drives (CONFIG=input, clang).
+INPUT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/inputs/*_input.c)))
 GROUPS := loop buf type task stream kernel
 PRIMS := $(sort $(basename $(notdir $(wildcard $(GROUPS:%=interp/rewrite/%_*.c)))))
 
@@ -98,6 +101,10 @@ $(HOSTILE): $(B)/tests/hostile/hostile.o $(B)/libtide.a
 	@echo 'ld $@'
 	$(Q)$(LINK) $(HOSTILE_WRAP) -o $@ $^ $(LUA_LIBS) $(LIBS)
 
+$(INPUT): %: %.o $(B)/libtide.a
+	@echo 'ld $@'
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LUA_LIBS) $(LIBS)
+
 $(HLS): $(B)/%: %.cpp $(B)/compile
 	@mkdir -p $(@D)
 	@echo 'c++ $<'
@@ -135,6 +142,12 @@ bench: $(TIDE) ## time against the targets and the peers
 fuzz: $(FUZZ) ## random schedules: N= accepted steps, SEED=, FROM= the case to go on with, OPTIONS=
 	./$(FUZZ) $(OPTIONS) $(or $(N),20000) $(or $(SEED),1) $(FROM)
 
+inputs: ## libFuzzer on the parser, the .npy reader and the loader, SECONDS= (60) each; needs clang
+	@$(MAKE) CONFIG=input CC=clang inputs-build
+	@sh tests/inputs/run.sh build/input/tests/inputs $(or $(SECONDS),60)
+
+inputs-build: $(INPUT)
+
 fuzz-plants: ## ten planted faults, each in a tree of its own: the fuzzer finds all of them
 	@$(LUA) tests/fuzz/plants.lua $(T)
 
@@ -169,5 +182,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz fuzz-plants docs fresh \
-  install uninstall clean help
+.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz inputs inputs-build fuzz-plants \
+  docs fresh install uninstall clean help

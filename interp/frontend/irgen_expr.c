@@ -204,7 +204,7 @@ static const TdType *result_type(TdIrgen *l, TdOp op, const TdExpr *const *e, in
         td_promote_bits(l->session, t[0], fixed ? hi : 0, fixed ? hi + c : c, loc, l->diag);
     return op == TD_OP_GETBITS || !bits ? bits : td_type_plain(l->session, t[0]);
   }
-  return td_promote_op(l->session, op, t, n, loc, l->diag);
+  return td_promote_op(l->session, (int)op, t, n, loc, l->diag);
 }
 
 static TdVal scalar_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
@@ -243,7 +243,7 @@ static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
   int64_t count;
   const TdType *elem = op == TD_OP_SHL && td_expr_is_const(e[1], &count)
                            ? td_promote_shl(l->session, t[0], count, loc, l->diag)
-                           : td_promote_op(l->session, op, t, n, loc, l->diag);
+                           : td_promote_op(l->session, (int)op, t, n, loc, l->diag);
   if (!elem) return td_irgen_failed();
   const TdExpr *r = td_expr_op(l->arena, op, td_type_reshape(l->session, shape, elem), e, n, loc);
   return (TdVal){.kind = TD_V_TENSOR, .e = r, .loc = loc};
