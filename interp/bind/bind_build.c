@@ -88,15 +88,12 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
 /* The backend that the option table at idx names. */
 static const TdBackend *check_target(lua_State *L, TdArena *a, int idx) {
   const TdBackend *const *all = td_build_targets();
-  TD_VEC(const char *) name = {0};
-  for (; *all; all++) td_vec_push(a, &name, (*all)->name);
+  TdText names = td_text_new(a);
+  for (; *all; all++) td_text_putf(&names, "%s%s", names.n ? ", " : "", (*all)->name);
   const char *said = td_bind_opt_string(L, idx, "target");
-  if (!said) td_bind_fail(L, "target", "a build needs target = \"%s\" or another", name.at[0]);
+  if (!said) td_bind_fail(L, "target", "a build needs a target (%s)", td_text_str(&names));
   const TdBackend *x = td_build_find(said);
-  const char *near = td_text_nearest(said, name.at, name.n);
-  if (!x)
-    td_bind_fail(L, "target", "there is no target '%s'%s%s%s", said, near ? " (did you mean '" : "",
-                 near ? near : "", near ? "'?)" : "");
+  if (!x) td_bind_fail(L, "target", "there is no target '%s' (%s)", said, td_text_str(&names));
   return x;
 }
 

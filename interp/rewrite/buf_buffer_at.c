@@ -28,7 +28,8 @@ static bool measure(Moves *m) {
   q.arena = r->store->arena;
   if (!td_footprint_of(&q, b->body, b->array, b->type, &f) ||
       !td_footprint_moves(&q, b->body, b->array, b->type, &m->load, &m->store))
-    return td_buffer_refuse(b, TD_ILLEGAL, "footprint", "is touched in places that no box holds");
+    return td_buffer_refuse(b, TD_ILLEGAL, "footprint",
+                            "is touched nowhere, or in places that no box holds");
   b->box = f.box;
   bool ends_early = td_util_leaves_by_break(b->body) ||
                     !td_walk_stmt(r->session->ctx, b->body, is_not_return, NULL);

@@ -39,7 +39,8 @@ static bool measure(Window *w) {
   int64_t extent;
   q.arena = r->store->arena;
   if (!td_footprint_of(&q, b->body, b->array, b->type, &f))
-    return td_buffer_refuse(b, TD_ILLEGAL, "footprint", "is touched in places that no box holds");
+    return td_buffer_refuse(b, TD_ILLEGAL, "footprint",
+                            "is touched nowhere, or in places that no box holds");
   b->box = f.box;
   if (!td_footprint_step(&q, &b->box, b->loop, &move))
     return td_buffer_refuse(b, TD_ILLEGAL, "motion",

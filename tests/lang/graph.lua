@@ -133,4 +133,19 @@ t.test("a stream without a consumer has no graph", function()
   t.fails(function() top:graph() end, {kind = "illegal", code = "no-consumer"})
 end)
 
+t.test("no graph where the data picks one of very many streams", function()
+  local function scatter(N)
+    return tide.design(function(d)
+      local Z = d:stream(tide.i32, {N})
+      d.a = tide.task {A = tide.i32[8], function(A)
+        for i = 0, 7 do Z[A[i]]:put(1) end
+      end}
+      d.b = tide.task {map = {N}, B = tide.i32[N], function(B, n) B[n] = Z[n]:get() end}
+    end, {check = false})
+  end
+  local e = t.fails(function() scatter(5000):graph() end, {kind = "unsupported", code = "open"})
+  t.has(e.message, "the data picks one of too many streams")
+  t.eq(scatter(50):graph().nodes, 51)
+end)
+
 t.done()

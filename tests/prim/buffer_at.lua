@@ -158,6 +158,20 @@ prim.accepted("elements that data chooses, among all of them", {
   has = {"local A_i = i32[8]()"},
 })
 
+prim.twins("an array that the loop names and never touches", {
+  no = true, yes = false, code = "footprint", step = {"buffer_at", "A", "i"},
+  of = function(never)
+    return tide.kernel {A = i32[8], function(A)
+      for i = 0, 3 do
+        if never then
+          for j = 5, 3 do A[j] = A[j] + i end
+        else
+          for j = 5, 6 do A[j] = A[j] + i end
+        end
+      end
+    end}, {i32[8]}
+  end,
+})
 prim.twins("a call that is passed more than it touches", {
   of = function(rows)
     local first = tide.kernel {a = i32[2][4], b = i32[4], function(a, b)

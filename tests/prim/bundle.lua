@@ -189,6 +189,28 @@ prim.twins("copies that are changed", {
     end), {i32[2], i32[1]}
   end,
 })
+prim.twins("instances that meet in an allreduce", {
+  no = true, yes = false, kind = "unsupported", code = "allreduce", step = {"bundle", "work"},
+  of = function(meet)
+    return tide.design(function(d)
+      d.work = task {map = {2}, A = i32[8]:layout "S0", B = i32[8]:layout "S0", function(A, B)
+        if meet then B:set(tide.allreduce(A, "+")) else B:set(A + A) end
+      end}
+    end), {i32[8], i32[8]}
+  end,
+})
+prim.twins("a name that tasks of two designs have", {
+  no = "work", yes = "other", kind = "usage", code = "ambiguous-task", step = {"bundle", "work"},
+  of = function(name)
+    local inner = tide.design(function(d)
+      d[name] = task {map = {2}, A = i32[8]:layout "S0", function(A) A[0] = A[0] + 1 end}
+    end)
+    return tide.design(function(d)
+      d.work = task {map = {2}, B = i32[8]:layout "S0", function(B) B[0] = B[0] * 2 end}
+      d.calls = task {C = i32[8], function(C) inner(C) end}
+    end), {i32[8], i32[8]}
+  end,
+})
 prim.twins("a state in what is called", {
   no = true, yes = false, kind = "unsupported", code = "state", step = {"bundle", "work"},
   of = function(keeps)

@@ -105,6 +105,18 @@ twins("a fixed-point number far from 1, as a float", "fixed-point-far", "unsuppo
   t.ok(k:build {target = "hls"}.source)
 end, 1000, 4)
 
+t.test("no-run: a build for each target runs, or says that it does not", function()
+  local runs = 0
+  local k = tide.kernel {A = i32[4], function(A) A[0] = 1 end}
+  local unknown = t.fails(function() k:build {target = "none"} end)
+  for target in unknown.message:match "%((.*)%)":gmatch "%w+" do
+    local A = i32[4](0)
+    local passed, e = pcall(function() k:build {target = target}(A) end)
+    if passed then runs = runs + A[0] else t.eq({e.kind, e.code}, {"unsupported", "no-run"}) end
+  end
+  t.ok(runs > 0)
+end)
+
 t.test("not-decided: programs that take different ones are not compared", function()
   local function kernel(n) return tide.kernel {A = i32[n], name = "k" .. n, function(A) A[0] = 1 end} end
   local other = tide.kernel {A = f32[2], function(A) A[0] = 1 end}

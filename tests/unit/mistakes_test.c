@@ -136,6 +136,15 @@ static void test_explanations(void) {
       ok(good, "an element is explained");
     td_arena_free(a);
   }
+  TdArena *a = td_arena_new(B.ctx);
+  TdText out = td_text_new(a);
+  TdDiag d = {.arena = B.a};
+  TdSym u = arg("A");
+  const TdProg *other =
+      PROG(KERNEL("k", BLOCK(store(LD(u, B.i32, num(0)), lit(B.i32, 1))), P(u, T(B.i32, 5))));
+  ok(!td_eval_explain(a, &out, p[0], other, 0, 0, NULL, NULL, &d), "programs of other arrays");
+  is_told(&d, TD_USAGE, "parameters", "are not compared");
+  td_arena_free(a);
 }
 
 /* An attempt that has the sizes change `*left` times more. */
