@@ -60,11 +60,11 @@ static struct {
 static int set(int *d, const char *code, int loc) { return *d + *code + loc; }
 /* Uses. */
 static int use(int *d) {
-  return set(d, d ? "is-tested" : "not-tested", f(1, 2)) + set(d, "by-file", 1);
+  return set(d, d ? "is-tested" : "not-tested", f(1, 2)) + set(d, "by-line", 1) + set(d, "limit", 2);
 }
 ]],
   ["tests/reject/by-file.lua"] = "return nil + 1\n",
-  ["tests/lang/x.lua"] = "local unused = 'is-tested'\n" .. ("-- line\n"):rep(600),
+  ["tests/lang/x.lua"] = "local unused = 'is-tested'\n" .. 'print("limits by-line:7", "illegal limit")\n' .. ("-- line\n"):rep(600),
   ["NOTES.md"] = "see /" .. "tmp/x and /" .. "work/x\n",
   [".clang-format"] = shell.read ".clang-format",
   [".luacheckrc"] = shell.read ".luacheckrc",
@@ -101,7 +101,7 @@ says("names", {"exports td_other_get, which is not its noun",
   "interp/base/good.c:8: td_good_hidden is in no header"})
 is_silent("good names", {"exports td_good_get", "td_good_listed", "exports table",
   "exports td_prim"})
-says("budgets", {"tests/lang/x.lua:601: 601 lines, at most 600", "sixty_one has 61 lines",
+says("budgets", {"tests/lang/x.lua:602: 602 lines, at most 600", "sixty_one has 61 lines",
   "116 columns, at most 100"})
 is_silent("within the budget", {"sixty has", "choice has"})
 says("memory", {"interp/base/good.c:10: malloc outside base"})
@@ -112,7 +112,8 @@ says("primitives", {"loop_bare.c:1: the primitive lacks .summary",
   "loop_bare.c:1: the primitive lacks .legal", "has no tests/prim/bare.lua",
   "loop_empty.c:1: does not define const TdPrim td_prim_loop_empty"})
 is_silent("a name", {"lacks .name"})
-says("codes", {"no test names the code not-tested", "1 of 3 codes lack one"})
+says("codes", {"interp/base/diag.c:5: no test names the code not-tested"})
+is_silent("codes that are tested", {"code is-tested", "code by-line", "code limit"})
 says("tools", {"interp/base/good.c:", "not as clang-format leaves it",
   "tests/lang/x.lua:1: (W211) unused variable 'unused'"})
 is_silent("refused programs may be wrong", {"by-file.lua:1"})
