@@ -7,7 +7,7 @@
 
 typedef struct TdPassed {
   TdRewrite *r;
-  bool parts; /* also where a part of it is passed, or (a layout) seen by a task */
+  bool parts;            /* also where a part of it is passed, or (a layout) seen by a task */
   TD_VEC(TdPlace) array; /* the first is the one that was named */
 } TdPassed;
 

@@ -33,8 +33,8 @@ end
 local M, N, K = 4, 5, 6
 
 -- A product in these types.
-local function gemm(A, B, C)
-  return tide.kernel {A = A[M][K], B = B[K][N], C = C[M][N], name = "gemm", function(A, B, C)
+local function gemm(TA, TB, TC)
+  return tide.kernel {A = TA[M][K], B = TB[K][N], C = TC[M][N], name = "gemm", function(A, B, C)
     for i, j in grid(M, N) do
       for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
     end
@@ -212,7 +212,7 @@ twins("an operator that the type has not", {
   end, no = true, yes = false, step = {"A", f32}, code = "type",
 })
 twins("a constant", {
-  of = function() 
+  of = function()
     local W = tide.tensor(i32[4], {1, 2, 3, 4})
     return tide.kernel {B = i32[4], function(B) for i = 0, 3 do B[i] = W[i] end end}
   end, step = {"W", i8}, yes_step = {"B", i8}, code = "class",
