@@ -86,6 +86,18 @@ function t.has(text, part)
     string.format("%s is not in:\n%s", show(part), tostring(text)))
 end
 
+-- Where TAP_REFUSALS names a file, adds the error that was expected to it: its code, and the source
+-- text that it points at or the primitive that refused. tests/reject/constructs.lua counts them.
+local function note_refusal(e)
+  local path = os.getenv "TAP_REFUSALS"
+  if not path or type(e) ~= "table" or not e.code then return end
+  local source, blanks, carets = tostring(e):match "\n +%d+ | ([^\n]*)\n +| ( *)(%^~*)\n"
+  local at = e.prim and "s:" .. e.prim or source and source:sub(#blanks + 1, #blanks + #carets) or "?"
+  local f = assert(io.open(path, "a"))
+  f:write(e.code, "\t", at, "\n")
+  f:close()
+end
+
 -- States that fn raises an error table with the given fields ({kind =, code =, line =, ...});
 -- `match` is a pattern of its text. Returns the error.
 function t.fails(fn, want)
@@ -100,6 +112,7 @@ function t.fails(fn, want)
         show(e[field]), show(v), tostring(e)))
     end
   end
+  if want and want.code then note_refusal(e) end
   return e
 end
 
