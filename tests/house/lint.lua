@@ -64,7 +64,8 @@ static int use(int *d) {
 }
 ]],
   ["tests/reject/by-file.lua"] = "return nil + 1\n",
-  ["tests/lang/x.lua"] = "local unused = 'is-tested'\n" .. 'print("limits by-line:7", "illegal limit")\n' .. ("-- line\n"):rep(600),
+  ["tests/lang/x.lua"] = "local unused = 'is-tested'\n" ..
+    'print("limits by-line:7", "illegal limit")\n' .. ("-- line\n"):rep(600),
   ["NOTES.md"] = "see /" .. "tmp/x and /" .. "work/x\n",
   [".clang-format"] = shell.read ".clang-format",
   [".luacheckrc"] = shell.read ".luacheckrc",
