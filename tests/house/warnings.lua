@@ -19,6 +19,7 @@ for _, compiler in ipairs {"gcc", "clang"} do
     local file = os.getenv "TMPDIR" .. "/narrow.c"
     shell.write(file, "int narrow(unsigned x);\nint narrow(unsigned x) { return x; }\n")
     t.has(said(compiler .. " -Wsign-conversion", file), "narrow.c:2")
+    os.remove(file)
   end)
 end
 
