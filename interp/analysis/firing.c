@@ -15,16 +15,17 @@ typedef struct Maker {
 typedef struct Firings {
   TD_VEC(TdFiring) list;
   int64_t beats; /* of the longest get of the last one, after its first */
-  bool putting;  /* it has puts */
+  int64_t before; /* start of the one before it */
+  bool putting;   /* it has puts */
 } Firings;
 
 /* Adds a token to the last firing, or to a new one: a get that follows a put begins it. */
 static void add_token(TdArena *a, Firings *f, const TdTrace *t, const TdReach *r) {
   const TdFlowNode *x = &t->flow.node.at[r->node];
-  int64_t begin = td_flow_cycle(&t->flow, x->start), before = 0;
-  if (f->list.n) before = f->list.at[f->list.n - 1].at;
+  int64_t begin = td_flow_cycle(&t->flow, x->start);
   if (!f->list.n || (f->putting && !r->write)) {
-    int64_t at = r->write && begin > before ? begin : before;
+    f->before = f->list.n ? f->list.at[f->list.n - 1].at : 0;
+    int64_t at = r->write && begin > f->before ? begin : f->before;
     td_vec_push(a, &f->list, ((TdFiring){.from = at, .at = at}));
     f->beats = 0;
     f->putting = false;
@@ -37,15 +38,19 @@ static void add_token(TdArena *a, Firings *f, const TdTrace *t, const TdReach *r
   }
   if (x->stages > f->beats) f->beats = x->stages;
   if (begin + x->stages > last->at) last->at = begin + x->stages;
-  last->from = last->at - f->beats;
+  last->from = last->at - f->beats > f->before ? last->at - f->beats : f->before;
 }
 
-/* Fills the firings of a leaf, whose iterations start every ii cycles (0: straight code). */
-static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x, int64_t ii) {
+/* Fills the firings of a leaf, whose iterations start every out->ii cycles (0: straight code), or
+ * as seldom as keeps all firings in order. */
+static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
   Firings f = {0};
   const TdTrace *t = x->trace;
   for (size_t i = 0; t && i < t->reach.n; i++)
     if (t->reach.at[i].array->kind != TD_CELL_MEMORY) add_token(m->arena, &f, t, &t->reach.at[i]);
+  int64_t span = f.list.n ? f.list.at[f.list.n - 1].at - f.list.at[0].from : 0;
+  if (out->ii && out->ii < span) out->ii = span;
+  int64_t ii = out->ii;
   for (size_t i = 0; i < f.list.n; i++) {
     TdFiring *one = &f.list.at[i];
     one->first = out->waiting;
@@ -75,7 +80,7 @@ static void keep(Maker *m, const TdStmt *s, TdTime *t) {
 static TdTime *block_time(Maker *m, const TdSchedStep *x) {
   TdTime *t = new_time(m, x, TD_TIME_BLOCK);
   t->length = x->length;
-  put_firings(m, t, x, 0);
+  put_firings(m, t, x);
   return t;
 }
 
@@ -91,7 +96,7 @@ static TdTime *pipe_time(Maker *m, const TdSchedStep *x) {
   t->ii = x->ii;
   t->enter = m->s->target->enter;
   t->rewind = td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND) != NULL;
-  put_firings(m, t, x, x->ii);
+  put_firings(m, t, x);
   return t;
 }
 

@@ -1,0 +1,365 @@
+/* clock_test.c - random networks by the recurrence of clock.h, in the order of a run, against a
+ * machine that is stepped cycle by cycle: when every token moves, when tasks end, how long they
+ * stall, how full streams get. */
+#include "tests/unit/tap.h"
+#include "tests/unit/trace.h"
+
+#include "eval/clock.h"
+
+enum { TASKS = 6, WIRES = 10, OPS = 24, FIRINGS = 3, TOKENS = 32, ITERATIONS = 12, LATE = 4000 };
+enum { CASES = 3000 };
+
+/* A get or a put of stream `wire`, in a firing of its task's iteration. */
+typedef struct Op {
+  int wire, firing;
+  bool put;
+} Op;
+
+typedef struct Task {
+  Op op[OPS];
+  int nop, firings;
+  bool pipelined;
+  TdFiring firing[FIRINGS];
+  TdTime time, loop;
+} Task;
+
+typedef struct Line {
+  int64_t depth, beats, latency;
+  int from, to, each; /* tasks; tokens an iteration */
+} Line;
+
+typedef struct Net {
+  Task task[TASKS];
+  Line line[WIRES];
+  int ntask, nline, iterations;
+} Net;
+
+/* What happened. */
+typedef struct Story {
+  int64_t put[WIRES][TOKENS], got[WIRES][TOKENS];
+  int nput[WIRES], ngot[WIRES];
+  int64_t most[WIRES], end[TASKS], stalled[TASKS];
+  bool ended;
+} Story;
+
+static int64_t most_of(int64_t x, int64_t y) {
+  return x > y ? x : y;
+}
+
+/* ---- random networks ---- */
+
+/* Operations of task k: at most two rounds of gets and then puts; a get after a put begins a
+ * firing. */
+static void draw_ops(Net *n, int k, uint64_t *seed) {
+  Task *t = &n->task[k];
+  bool used[WIRES][2] = {{false}};
+  for (int part = 0; part < 4; part++) {
+    int put = part % 2;
+    for (int i = 0; i < n->nline; i++) {
+      const Line *l = &n->line[i];
+      if ((put ? l->from : l->to) != k || used[i][put]) continue;
+      if (part < 2 && trace_random(seed, 2)) continue;
+      used[i][put] = true;
+      if (!put && t->nop && t->op[t->nop - 1].put) t->firings++;
+      for (int e = 0; e < l->each; e++) t->op[t->nop++] = (Op){i, t->firings, put};
+    }
+  }
+  t->firings += t->nop > 0;
+}
+
+/* Firings of random length; iterations as far apart as keeps them in order. */
+static void draw_times(Task *t, uint64_t *seed) {
+  int64_t at = 0;
+  t->pipelined = trace_random(seed, 4) != 0;
+  t->time = (TdTime){.kind = t->pipelined ? TD_TIME_PIPE : TD_TIME_BLOCK, .lanes = 1};
+  for (int i = 0; i < t->firings; i++) {
+    int64_t from = at + trace_random(seed, 3), latency = trace_random(seed, 6);
+    at = from + trace_random(seed, 3);
+    t->firing[i] = (TdFiring){.from = from, .at = at, .latency = latency};
+  }
+  t->time.ii = most_of(1 + trace_random(seed, 4), at - t->firing[0].from);
+  for (int i = 0; i < t->firings; i++) {
+    TdFiring *f = &t->firing[i];
+    f->first = t->time.waiting;
+    f->skid = (f->latency + t->time.ii - 1) / t->time.ii + 1;
+    t->time.waiting += f->skid;
+  }
+  t->time.length = at + 1 + trace_random(seed, 8);
+  t->time.nfiring = (size_t)t->firings;
+}
+
+/* Streams go from a task to a later one. */
+static Net draw(uint64_t *seed) {
+  Net n = {.ntask = 2 + trace_random(seed, TASKS - 1), .nline = 1 + trace_random(seed, WIRES)};
+  n.iterations = 1 + trace_random(seed, ITERATIONS);
+  for (int i = 0; i < n.nline; i++) {
+    Line *l = &n.line[i];
+    l->from = trace_random(seed, n.ntask - 1);
+    l->to = l->from + 1 + trace_random(seed, n.ntask - 1 - l->from);
+    l->each = trace_random(seed, 4) ? 1 : 2;
+    l->depth = 1 + trace_random(seed, 4);
+    l->beats = trace_random(seed, 3) ? 1 : 1 + trace_random(seed, 4);
+    l->latency = trace_random(seed, 3) ? 1 : 1 + trace_random(seed, 4);
+  }
+  for (int k = 0; k < n.ntask; k++) {
+    draw_ops(&n, k, seed);
+    draw_times(&n.task[k], seed);
+  }
+  return n;
+}
+
+/* ---- by the recurrence ---- */
+
+/* A task of a run. */
+typedef struct Runner {
+  TdClock clock;
+  const TdTime *loop;
+  int op, iteration;
+  bool begun;
+} Runner;
+
+/* Does an operation if its stream lets it. */
+static bool run_op(TdClock *c, TdWire *w, bool put) {
+  int64_t fill = w->put.n - w->got.n;
+  if (put ? fill == w->put.cap : !fill) return false;
+  if (put)
+    td_clock_put(c, w, false);
+  else
+    td_clock_get(c, w, false);
+  return true;
+}
+
+/* Runs a task until it blocks; whether it did anything. */
+static bool run_task(const Net *n, const Task *t, Runner *r, TdWire *wire) {
+  bool moved = false;
+  while (r->iteration < n->iterations) {
+    if (!r->begun) td_clock_iterate(&r->clock, r->loop, (uint64_t)r->iteration);
+    r->begun = true;
+    for (; r->op < t->nop; r->op++, moved = true)
+      if (!run_op(&r->clock, &wire[t->op[r->op].wire], t->op[r->op].put)) return moved;
+    r->op = 0;
+    r->iteration++;
+    r->begun = false;
+    moved = true;
+  }
+  return moved;
+}
+
+static void tell_wire(Story *s, const TdWire *w, int i) {
+  s->nput[i] = (int)w->every_put.n;
+  s->ngot[i] = (int)w->every_got.n;
+  for (int k = 0; k < s->nput[i]; k++) s->put[i][k] = w->every_put.at[k];
+  for (int k = 0; k < s->ngot[i]; k++) s->got[i][k] = w->every_got.at[k];
+  s->most[i] = w->most;
+}
+
+/* Clocks of all tasks and streams of n, started. */
+static void open_clocks(TdArena *a, Net *n, TdTimes *times, TdStmt *loop, Runner *r, TdWire *wire,
+                        TdKeep *keep) {
+  for (int i = 0; i < n->nline; i++) {
+    const Line *l = &n->line[i];
+    wire[i] = (TdWire){.beats = l->beats, .latency = l->latency, .keep = keep};
+    td_clock_open(a, &wire[i], l->depth);
+  }
+  for (int k = 0; k < n->ntask; k++) {
+    Task *t = &n->task[k];
+    t->time.firing = t->firing;
+    t->loop = t->pipelined ? t->time : (TdTime){.kind = TD_TIME_LOOP, .lanes = 1, .body = &t->time};
+    td_map_putp(a, &times->time, &loop[k], &t->loop);
+    r[k].clock = (TdClock){.arena = a, .times = times};
+    td_clock_start(&r[k].clock, 0);
+    r[k].loop = td_clock_enter(&r[k].clock, &loop[k], 1);
+  }
+}
+
+static Story run(TdArena *a, Net *n) {
+  Story s = {.ended = true};
+  TdStmt loop[TASKS] = {{0}};
+  Runner r[TASKS] = {{.op = 0}};
+  TdWire wire[WIRES] = {{.beats = 0}};
+  TdTimes times = {0};
+  TdKeep keep = {INT64_MAX};
+  open_clocks(a, n, &times, loop, r, wire, &keep);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int k = n->ntask - 1; k >= 0; k--) moved |= run_task(n, &n->task[k], &r[k], wire);
+  }
+  for (int k = 0; k < n->ntask; k++) {
+    s.ended &= r[k].iteration == n->iterations;
+    td_clock_leave(&r[k].clock, 1);
+    td_clock_stop(&r[k].clock);
+    s.end[k] = r[k].clock.now;
+    s.stalled[k] = r[k].clock.stalled;
+  }
+  for (int i = 0; i < n->nline; i++) tell_wire(&s, &wire[i], i);
+  return s;
+}
+
+/* ---- cycle by cycle ---- */
+
+/* A firing that has started: its puts wait in a queue of one datapath and one put unit. */
+typedef struct Started {
+  int64_t start, done; /* done: -1 until all its puts were made */
+} Started;
+
+typedef struct Stepper {
+  int iteration, firing, op;             /* what is got next */
+  int put_iteration, put_firing, put_op; /* and put next */
+  int64_t base, last, over;              /* last get, and the end of all, of this firing */
+  int64_t put_last, put_over;            /* the same of puts */
+  int64_t done;                          /* of the firing before that at the put unit */
+  Started all[ITERATIONS][FIRINGS];
+  bool closing, ended;
+} Stepper;
+
+/* Whether stream i lets a token out, or in, at cycle t. */
+static bool may_get(const Net *n, const Story *s, int i, int64_t t) {
+  const Line *l = &n->line[i];
+  int k = s->ngot[i];
+  if (k == s->nput[i] || s->put[i][k] + l->beats - 1 + l->latency > t) return false;
+  return !k || s->got[i][k - 1] + l->beats <= t;
+}
+
+static bool may_put(const Net *n, const Story *s, int i, int64_t t) {
+  const Line *l = &n->line[i];
+  int k = s->nput[i], freed = 0;
+  for (int g = 0; g < s->ngot[i]; g++) freed += s->got[i][g] + l->beats <= t;
+  return k - freed < l->depth && (!k || s->put[i][k - 1] + l->beats <= t);
+}
+
+/* Gets and starts of task k at cycle t. */
+static void step_front(const Net *n, const Task *t, Stepper *x, Story *s, int k, int64_t now) {
+  while (x->iteration < n->iterations && !x->closing) {
+    const TdFiring *f = &t->firing[x->firing];
+    const Op *op = &t->op[x->op];
+    if (x->op < t->nop && op->firing == x->firing && !op->put) {
+      if (now < x->base + f->from || now < x->last || !may_get(n, s, op->wire, now)) return;
+      s->got[op->wire][s->ngot[op->wire]++] = x->last = now;
+      x->over = most_of(x->over, now + n->line[op->wire].beats - 1);
+      x->op++;
+      continue;
+    }
+    if (now < x->base + f->at || now < x->over) return;
+    if (t->pipelined && x->iteration >= f->skid) {
+      int64_t before = x->all[x->iteration - f->skid][x->firing].done;
+      if (before < 0 || before >= now) return;
+    }
+    s->stalled[k] += now - (x->base + f->at);
+    x->base = now - f->at;
+    x->all[x->iteration][x->firing].start = now;
+    while (x->op < t->nop && t->op[x->op].firing == x->firing) x->op++;
+    x->last = x->over = -1;
+    if (++x->firing < t->firings) continue;
+    x->firing = x->op = 0;
+    x->iteration++;
+    x->closing = !t->pipelined || x->iteration == n->iterations;
+    if (t->pipelined && !x->closing) x->base += t->time.ii;
+  }
+}
+
+/* Puts of started firings at cycle t, in order. */
+static void step_back(const Net *n, const Task *t, Stepper *x, Story *s, int64_t now) {
+  while (x->put_iteration < n->iterations) {
+    Started *f = &x->all[x->put_iteration][x->put_firing];
+    if (f->start < 0) return;
+    int64_t ready = f->start + t->firing[x->put_firing].latency;
+    while (x->put_op < t->nop && t->op[x->put_op].firing == x->put_firing) {
+      const Op *op = &t->op[x->put_op];
+      if (op->put) {
+        if (now < ready || now < x->done || now < x->put_last || !may_put(n, s, op->wire, now))
+          return;
+        s->put[op->wire][s->nput[op->wire]++] = x->put_last = now;
+        x->put_over = most_of(x->put_over, now + n->line[op->wire].beats - 1);
+      }
+      x->put_op++;
+    }
+    x->done = f->done = most_of(x->done, most_of(ready, x->put_over));
+    x->put_last = x->put_over = -1;
+    if (++x->put_firing < t->firings) continue;
+    x->put_firing = x->put_op = 0;
+    x->put_iteration++;
+  }
+}
+
+/* The end of straight code, or of the pipeline, once all its puts are made. */
+static void step_close(const Net *n, const Task *t, Stepper *x, Story *s, int k) {
+  if (!x->closing || x->put_iteration < x->iteration || x->ended) return;
+  int64_t end = x->base + t->time.length;
+  if (x->done + 1 > end) {
+    s->stalled[k] += x->done + 1 - end;
+    end = x->done + 1;
+  }
+  x->base = end;
+  x->closing = false;
+  x->ended = x->iteration == n->iterations;
+  if (x->ended) s->end[k] = end;
+}
+
+static Story step(const Net *n) {
+  Story s = {0};
+  Stepper x[TASKS] = {{.iteration = 0}};
+  for (int k = 0; k < n->ntask; k++) {
+    x[k].last = x[k].over = x[k].put_last = x[k].put_over = x[k].done = -1;
+    for (int i = 0; i < ITERATIONS; i++)
+      for (int f = 0; f < FIRINGS; f++) x[k].all[i][f] = (Started){-1, -1};
+  }
+  for (int64_t now = 0; now < LATE; now++) {
+    for (int k = 0; k < n->ntask; k++) {
+      step_front(n, &n->task[k], &x[k], &s, k, now);
+      step_back(n, &n->task[k], &x[k], &s, now);
+      step_close(n, &n->task[k], &x[k], &s, k);
+    }
+    for (int i = 0; i < n->nline; i++) s.most[i] = most_of(s.most[i], s.nput[i] - s.ngot[i]);
+  }
+  s.ended = true;
+  for (int k = 0; k < n->ntask; k++) s.ended &= x[k].ended;
+  return s;
+}
+
+/* ---- the two compared ---- */
+
+static const char *difference(const Net *n, const Story *x, const Story *y) {
+  for (int i = 0; i < n->nline; i++) {
+    if (x->nput[i] != y->nput[i] || x->ngot[i] != y->ngot[i]) return "number of tokens";
+    for (int k = 0; k < x->nput[i]; k++)
+      if (x->put[i][k] != y->put[i][k]) return "a put";
+    for (int k = 0; k < x->ngot[i]; k++)
+      if (x->got[i][k] != y->got[i][k]) return "a get";
+    if (x->most[i] != y->most[i]) return "occupancy";
+  }
+  for (int k = 0; k < n->ntask; k++) {
+    if (x->end[k] != y->end[k]) return "end of a task";
+    if (x->stalled[k] != y->stalled[k]) return "stalls";
+  }
+  return NULL;
+}
+
+/* Every task must do something. */
+static bool is_busy(const Net *n) {
+  for (int k = 0; k < n->ntask; k++)
+    if (!n->task[k].nop) return false;
+  return true;
+}
+
+int main(void) {
+  TdCtx *c = td_ctx_new(NULL, NULL);
+  uint64_t seed = 20;
+  int compared = 0, stalled = 0, different = 0;
+  for (int i = 0; compared < CASES; i++) {
+    Net n = draw(&seed);
+    if (!is_busy(&n)) continue;
+    TdArena *a = td_arena_new(c);
+    Story x = run(a, &n);
+    td_arena_free(a);
+    if (!x.ended) continue;
+    Story y = step(&n);
+    const char *what = difference(&n, &x, &y);
+    compared++;
+    for (int k = 0; k < n.ntask; k++) stalled += x.stalled[k] > 0;
+    if (what && different++ < 5) printf("# network %d: %s differs\n", i, what);
+  }
+  ok(different == 0, "3000 random networks, event for event");
+  ok(stalled > CASES, "and tasks stall in most of them");
+  td_ctx_free(c);
+  return done_testing();
+}
