@@ -13,7 +13,8 @@ struct TdClocked {
   const TdProg *prog;
   const TdTimes *times;
   TdEvalState *state;
-  const TdTimed *report;
+  TdTimed *report;
+  uint64_t runs;
 };
 
 static void free_last(void *clocked) {
@@ -43,7 +44,8 @@ bool td_clocked_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d)
     e[i] =
         (TdEvalArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar, .has_scalar = !arg[i].tensor};
   if (!td_eval_run(c->last, c->prog, e, narg, &o, d, &result)) return false;
-  c->report = result.timed;
+  c->report = td_arena_copy(c->last, result.timed, sizeof *result.timed);
+  c->report->run = ++c->runs;
   return true;
 }
 

@@ -14,7 +14,7 @@ typedef struct Maker {
 /* The firings of one trace, in program order. */
 typedef struct Firings {
   TD_VEC(TdFiring) list;
-  int64_t beats; /* of the longest get of the last one, after its first */
+  int64_t beats;  /* of the longest get of the last one, after its first */
   int64_t before; /* start of the one before it */
   bool putting;   /* it has puts */
 } Firings;

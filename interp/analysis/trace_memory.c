@@ -13,14 +13,20 @@ static void take_partition(TdPlaced *p, const TdAttr *x) {
   p->banks[d] = complete ? p->extent[d] : x->arg[2].i;
 }
 
+/* How fast attributes say that an array's memory is. */
+static void take_speed(TdPlaced *p, TdAttrs l) {
+  const TdAttr *x;
+  if ((x = td_attrs_get(l, TD_ATTR_LATENCY))) p->read = (int32_t)x->arg[0].i;
+  if ((x = td_attrs_get(l, TD_ATTR_BANDWIDTH)) && x->arg[0].i > 0) p->bytes = x->arg[0].i;
+}
+
 /* What an array's attributes say about its memory. */
 static void take_attrs(TdPlaced *p, TdAttrs l) {
   const TdAttr *storage = td_attrs_get(l, TD_ATTR_STORAGE), *x;
   for (size_t i = 0; i < l.n; i++)
     if (l.at[i].kind == TD_ATTR_PARTITION) take_partition(p, &l.at[i]);
   if ((x = td_attrs_get(l, TD_ATTR_PORTS)) && p->ports) p->ports = x->arg[0].i;
-  if ((x = td_attrs_get(l, TD_ATTR_LATENCY))) p->read = (int32_t)x->arg[0].i;
-  if ((x = td_attrs_get(l, TD_ATTR_BANDWIDTH))) p->bytes = x->arg[0].i;
+  take_speed(p, l);
   bool whole = true;
   for (int d = 0; d < p->rank; d++) whole &= p->part[d] == TD_PART_COMPLETE;
   p->registers = p->kind == TD_CELL_MEMORY &&
@@ -69,10 +75,25 @@ static bool is_other(void *ud, const TdStmt *s) {
   return !d->stmt;
 }
 
+/* A parameter of a task is as fast as the argument of a design that it is bound to. */
+static void take_argument(const TdTrace *t, TdPlaced *p) {
+  for (size_t i = 0; i < t->ask->prog->nunit; i++) {
+    const TdUnit *d = t->ask->prog->unit[i];
+    for (size_t r = 0; r < d->nrun; r++)
+      for (size_t k = 0; d->run[r].unit == t->unit->sym && k < d->run[r].nbind; k++)
+        if (d->run[r].bind[k].param == p->sym)
+          take_speed(p, td_unit_param(d, d->run[r].bind[k].arg)->attrs);
+  }
+}
+
 /* Something that is declared outside of the trace: a parameter, a local, a stream of a design. */
 static TdPlaced *outside(TdTrace *t, TdSym sym, TdCellKind kind) {
   const TdParam *param = td_unit_param(t->unit, sym);
-  if (param) return new_placed(t, sym, kind, param->type, param->attrs);
+  if (param) {
+    TdPlaced *p = new_placed(t, sym, kind, param->type, param->attrs);
+    if (kind == TD_CELL_MEMORY) take_argument(t, p);
+    return p;
+  }
   for (size_t i = 0; i < t->ask->prog->nunit; i++) {
     const TdStream *s = td_unit_stream(t->ask->prog->unit[i], sym);
     if (s) return new_placed(t, sym, kind, s->type, s->attrs);

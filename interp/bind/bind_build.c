@@ -317,12 +317,16 @@ static void set_path(lua_State *L, const char *path, size_t n, const char *value
   lua_pop(L, 2);
 }
 
+const TdTimed *td_bind_build_timed(lua_State *L, int idx) {
+  return td_build_timed(check_module(L, idx)->module);
+}
+
 /* What the last run told about time, or the tool's report as a table, or nil. */
 static void push_report(lua_State *L, const TdModule *m) {
   const TdTimed *timed = td_build_timed(m);
   const char *report = td_build_report(m);
   if (timed) {
-    td_bind_push_timed(L, timed);
+    td_bind_push_timed(L, timed, 1);
     return;
   }
   if (!report) {

@@ -1,7 +1,12 @@
 /* bind_timed.c - what a run with a clock told, in Lua: m.report of a build {timed = true}, a table
    that draws itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "bind/unit.h"
-#include "eval/timed.h"
+#include "build.h"
+#include "eval/wave.h"
 
 #define CLASS_TIMED "tide.timed"
 
@@ -62,9 +67,20 @@ static void add_row(lua_State *L, const char *name, size_t i) {
   lua_rawseti(L, -2, (lua_Integer)i + 1);
 }
 
-void td_bind_push_timed(lua_State *L, const TdTimed *t) {
+/* Remembers in the class that the report on top of the stack is of the build at idx. */
+static void keep_owner(lua_State *L, int idx) {
+  luaL_getmetatable(L, CLASS_TIMED);
+  lua_getfield(L, -1, "owner");
+  lua_pushvalue(L, -3);
+  lua_pushvalue(L, idx);
+  lua_rawset(L, -3);
+  lua_pop(L, 2);
+}
+
+void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   TdText text = td_text_new(td_bind_arena(L));
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
+  set_integer(L, "run", (int64_t)t->run);
   set_integer(L, "cycles", t->cycles);
   set_number(L, "utilisation", t->utilisation);
   set_string(L, "device", t->target);
@@ -83,6 +99,67 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t) {
   td_timed_print(&text, t);
   set_string(L, "text", td_text_str(&text));
   luaL_setmetatable(L, CLASS_TIMED);
+  keep_owner(L, build);
+}
+
+/* What the report at slot 1 was made of; raises if its events are not there. */
+static const TdTimed *check_events(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 2);
+  if (!lua_getmetatable(L, 1) || lua_getfield(L, -1, "owner") != LUA_TTABLE)
+    td_bind_fail(L, "argument", "a report of a run with a clock is expected");
+  lua_pushvalue(L, 1);
+  lua_rawget(L, -2);
+  const TdTimed *t = td_bind_build_timed(L, -1);
+  lua_getfield(L, 1, "run");
+  if (!t || (int64_t)t->run != lua_tointeger(L, -1))
+    td_bind_fail(L, "old-report", "this report is of an earlier run, whose events are gone");
+  if (!t->kept)
+    td_bind_fail(L, "no-events",
+                 "this run was too long to keep its events; build it {timed = true, "
+                 "trace = true}, or run it at smaller sizes");
+  lua_settop(L, 2);
+  return t;
+}
+
+/* Writes text to the file named at slot 2; returns the report. */
+static int write_text(lua_State *L, const TdText *text) {
+  const char *path = luaL_checkstring(L, 2);
+  FILE *f = fopen(path, "wb");
+  bool ok = f && fwrite(td_text_str(text), 1, text->n, f) == text->n;
+  if (f) ok = fclose(f) == 0 && ok;
+  if (!ok) td_bind_fail(L, "write", "cannot write %s: %s", path, strerror(errno));
+  td_bind_settop(L, 1);
+  return 1;
+}
+
+static int l_vcd(lua_State *L) {
+  const TdTimed *t = check_events(L);
+  TdText text = td_text_new(td_bind_arena(L));
+  td_wave_vcd(&text, t);
+  return write_text(L, &text);
+}
+
+static int l_svg(lua_State *L) {
+  const TdTimed *t = check_events(L);
+  TdText text = td_text_new(td_bind_arena(L));
+  td_wave_svg(&text, t);
+  return write_text(L, &text);
+}
+
+/* r:timeline(width): the rows as a string. */
+static int l_timeline(lua_State *L) {
+  const TdTimed *t = check_events(L);
+  lua_Integer width = luaL_optinteger(L, 2, TD_WAVE_WIDTH);
+  if (width < 1 || width > 1000) td_bind_fail(L, "argument", "a timeline has 1 to 1000 columns");
+  TdText text = td_text_new(td_bind_arena(L));
+  td_wave_timeline(&text, t, (int)width);
+  lua_pushstring(L, td_text_str(&text));
+  return 1;
+}
+
+static int l_index(lua_State *L) {
+  return td_bind_method(L, CLASS_TIMED, luaL_checkstring(L, 2));
 }
 
 static int l_tostring(lua_State *L) {
@@ -90,8 +167,21 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
+/* A weak table of reports, by which methods find their builds. */
+static void open_owners(lua_State *L) {
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushstring(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "owner");
+}
+
 void td_bind_open_timed(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {NULL, NULL}};
-  td_bind_class(L, CLASS_TIMED, meta, NULL);
+  static const luaL_Reg meta[] = {{"__index", l_index}, {"__tostring", l_tostring}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"vcd", l_vcd}, {"svg", l_svg}, {"timeline", l_timeline}, {NULL, NULL}};
+  td_bind_class(L, CLASS_TIMED, meta, methods);
+  open_owners(L);
   lua_pop(L, 1);
 }

@@ -35,9 +35,11 @@ int td_bind_estimate(lua_State *L);
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);
 
-/* bind_timed.c: pushes what a run with a clock told. */
+/* bind_timed.c: pushes what a run with a clock told, of the build at idx. */
 struct TdTimed;
-void td_bind_push_timed(lua_State *L, const struct TdTimed *t);
+void td_bind_push_timed(lua_State *L, const struct TdTimed *t, int idx);
+/* bind_build.c: what the last run of the build at idx told, or NULL. */
+const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
 
 /* bind_verify.c */
 int td_bind_verify_schedule(lua_State *L);

@@ -50,7 +50,8 @@ typedef struct TdTimed {
   size_t ntask;
   const TdTimedStream *stream;
   size_t nstream;
-  bool kept; /* waits and the cycles of tokens */
+  bool kept;    /* waits and the cycles of tokens */
+  uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;
 
 /* Fills cycles and utilisation from the tasks. */
