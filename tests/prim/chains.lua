@@ -98,6 +98,8 @@ local function random_step(s, arrays)
     {"parallel", here},
     {"buffer_at", pick(arrays), here},
     {"reuse_at", pick(arrays), here},
+    {"reshape", pick(arrays), {random(2, 6), random(2, 6)}},
+    {"bind", pick(arrays), {memory = pick {"bram", "register"}}},
     {"compute_at", pick(arrays), here},
     {"compute_at", pick(loops), here},
     {"inline", "row"},
