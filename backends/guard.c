@@ -21,7 +21,8 @@ enum { FAULTS = sizeof faults / sizeof *faults, STACK_BYTES = 1 << 16 };
 /* A call under way. */
 typedef struct Guard {
   sigjmp_buf back;
-  volatile sig_atomic_t sig; /* that ended it */
+  volatile sig_atomic_t sig;   /* that ended it */
+  const volatile int *foreign; /* not 0: it can be left */
   struct sigaction old[FAULTS];
   stack_t stack; /* that was the alternate one before */
 } Guard;
@@ -29,16 +30,22 @@ typedef struct Guard {
 /* Of this thread, or NULL. */
 static _Thread_local Guard *volatile under_way;
 
+_Noreturn static void go_back(Guard *g, int sig) {
+  g->sig = sig;
+  siglongjmp(g->back, 1);
+}
+
 /* Goes back to the guarded call of this thread; without one, does what the signal does by default.
  */
 static void on_fault(int sig) {
-  Guard *g = under_way;
-  if (g) {
-    g->sig = sig;
-    siglongjmp(g->back, 1);
-  }
+  if (under_way) go_back(under_way, sig);
   signal(sig, SIG_DFL);
   raise(sig);
+}
+
+void td_guard_leave(int sig) {
+  Guard *g = under_way;
+  if (g && *g->foreign) go_back(g, sig);
 }
 
 static void open_guard(Guard *g, void *stack) {
@@ -53,10 +60,11 @@ static void close_guard(const Guard *g) {
   sigaltstack(&g->stack, NULL);
 }
 
-int td_guard_call(void (*fn)(void *ud), void *ud) {
+int td_guard_call(void (*fn)(void *ud), void *ud, const volatile int *foreign) {
   _Alignas(max_align_t) char stack[STACK_BYTES];
   Guard g, *outer = under_way;
   g.sig = 0;
+  g.foreign = foreign;
   open_guard(&g, stack);
   if (sigsetjmp(g.back, 1) == 0) {
     under_way = &g;

@@ -39,7 +39,7 @@ static void enter(void *ud) {
 
 void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
                      void *const *arg) {
-  int sig = td_guard_call(enter, &(Call){code, run, room, state, arg});
+  int sig = td_guard_call(enter, &(Call){code, run, room, state, arg}, &run->foreign);
   if (!sig) return;
   run->fault = TD_CPU_CRASH;
   run->value[0] = sig;

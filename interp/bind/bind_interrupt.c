@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/guard.h"
 #include "bind/prompt.h"
 
 static struct {
@@ -27,16 +28,17 @@ static void arm(lua_State *L) {
   lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
+/* The first press asks what runs to stop, the second leaves foreign code, the third ends Tide. */
 static void on_interrupt(int sig) {
-  (void)sig;
   watch.armed = 1;
   if (watch.bind) {
     td_ctx_interrupt(watch.bind->ctx);
     td_affine_abort(watch.bind->affine);
   }
   if (watch.running) arm(watch.running);
+  if (++watch.presses == 2) td_guard_leave(sig);
   static const char again[] = "\n(not stopped yet: press Ctrl-C once more to leave)\n";
-  if (++watch.presses == 2 && write(STDERR_FILENO, again, sizeof again - 1) < 0) return;
+  if (watch.presses == 2 && write(STDERR_FILENO, again, sizeof again - 1) < 0) return;
   if (watch.presses >= 3) _exit(130);
 }
 

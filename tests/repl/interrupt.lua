@@ -2,6 +2,7 @@
 package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
 local screen = require "screen"
+local shell = require "shell"
 if not screen.available() then
   t.skip_all "tmux is not installed"
   return
@@ -35,6 +36,40 @@ term:type("big = tide.kernel { x = i32[1], function(x) for i, j, k in grid(10000
 stops("an emitted kernel", "big(i32[1](0))")
 stops("a reference run", "big:reference(i32[1](0))")
 stops("verify", "tide.verify(big, big:as 'other')")
+
+local source = t.tmp "foreign.c"
+shell.write(source, [[
+void hang(int *x) { for (;;) x[0]++; }
+void crash(int *x) { x[0] = *(volatile int *)8; }
+]])
+
+-- Types what makes `name` a foreign function.
+local function declare(name)
+  term:type(("%s = tide.extern {source = '%s', symbol = '%s', x = i32[1]}"):format(name, source, name), "Enter")
+end
+
+t.test("foreign code that hangs is left by the second Ctrl-C", function()
+  declare "hang"
+  term:type("hang(i32[1](0))", "Enter")
+  os.execute "sleep 0.4"
+  term:type("", "C-c")
+  os.execute "sleep 0.2"
+  t.ok(not term:text():find("interrupted", 1, true), "the first asks")
+  term:type("", "C-c")
+  t.ok(term:wait("interrupted", 5), "the second leaves")
+  term:type("print('still' .. ' here')", "Enter")
+  t.ok(term:wait("still here", 5), term:text())
+  term:type("", "C-l")
+end)
+
+t.test("foreign code that crashes is an error at the prompt", function()
+  declare "crash"
+  term:type("crash(i32[1](0))", "Enter")
+  t.ok(term:wait("the foreign function crashed", 5), term:text())
+  term:type("print('and' .. ' alive')", "Enter")
+  t.ok(term:wait("and alive", 5), term:text())
+  term:type("", "C-l")
+end)
 
 t.test("Ctrl-D leaves with the terminal as it was", function()
   term:type("", "C-l", "C-d")
