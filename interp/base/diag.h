@@ -26,6 +26,9 @@ const char *td_sources_name(const TdSources *s, uint32_t id);
 const char *td_sources_chunk(const TdSources *s, uint32_t id);
 const char *td_sources_text(const TdSources *s, uint32_t id, size_t *n);
 const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size_t *n);
+/* The bytes of the line end that the n bytes at s begin with, as Lua counts lines: \n, \r, \r\n and
+   \n\r are one each; 0: none. */
+size_t td_sources_line_end(const char *s, size_t n);
 /* The newest source loaded under a chunk name, or 0. */
 uint32_t td_sources_find(const TdSources *s, const char *chunkname);
 

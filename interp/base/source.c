@@ -24,9 +24,7 @@ static bool is_newline(char c) {
   return c == '\n' || c == '\r';
 }
 
-/* The bytes of the line end at s, as Lua counts lines: \n, \r, \r\n and \n\r are one each; 0: none.
- */
-static size_t line_end(const char *s, size_t n) {
+size_t td_sources_line_end(const char *s, size_t n) {
   if (!n || !is_newline(*s)) return 0;
   return n > 1 && is_newline(s[1]) && s[1] != *s ? 2 : 1;
 }
@@ -39,7 +37,7 @@ uint32_t td_sources_add(TdSources *s, const char *chunkname, const char *text, s
   src.name = marked ? src.chunk + 1 : "[string]";
   td_vec_push(s->arena, &src.starts, 0);
   for (size_t i = 0; i < n;) {
-    size_t end = line_end(text + i, n - i);
+    size_t end = td_sources_line_end(text + i, n - i);
     i += end ? end : 1;
     if (end) td_vec_push(s->arena, &src.starts, (uint32_t)i);
   }

@@ -19,8 +19,11 @@ static const uint32_t *line_offsets(TdArena *a, const char *text, size_t n) {
   TD_VEC(uint32_t) v = {0};
   td_vec_push(a, &v, 0);
   td_vec_push(a, &v, 0);
-  for (size_t i = 0; i < n; i++)
-    if (text[i] == '\n') td_vec_push(a, &v, (uint32_t)(i + 1));
+  for (size_t i = 0; i < n;) {
+    size_t end = td_sources_line_end(text + i, n - i);
+    i += end ? end : 1;
+    if (end) td_vec_push(a, &v, (uint32_t)i);
+  }
   return v.at;
 }
 

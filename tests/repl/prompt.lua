@@ -24,6 +24,10 @@ t.test("inputs of several lines", function()
     "3628800\n")
 end)
 
+t.test("lines that end in CR alone", function()
+  t.eq(session "do end\rlocal a = 1\rlocal b <const> = 2\ra + b", "3\n")
+end)
+
 t.test("answers have names", function()
   t.eq(session "select(1, 'a', 1)\n_1 .. _2 .. #_", '"a"\t1\n"a11"\n')
 end)

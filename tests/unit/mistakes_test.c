@@ -113,6 +113,32 @@ static void test_runs(void) {
   td_arena_free(a);
 }
 
+static void fail_badly(struct td_run *run, void *room, void *state, void *const *arg) {
+  (void)room, (void)state;
+  run->place = 0;
+  *(volatile int *)arg[0] = 1;
+}
+
+/* Code that Tide made, and that crashes without the help of a foreign function. */
+static void test_crash(void) {
+  TdSym A = arg("A");
+  const TdProg *p =
+      PROG(KERNEL("k", BLOCK(store(LD(A, B.i32, num(0)), lit(B.i32, 1))), P(A, T(B.i32, 4))));
+  int good;
+  void *at[] = {&good, NULL};
+  TdCpuCode code = {.entry = fail_badly};
+  TdCpuText said = {.place = &(TdLoc){0}, .nplace = 1};
+  for (int i = 0; i < 2; i++) {
+    struct td_run run = {0};
+    TdDiag d = {.arena = B.a};
+    td_cpu_code_run(&code, &run, NULL, NULL, at + i);
+    if (!run.fault)
+      ok(i == 0 && good == 1, "code that runs");
+    else if (!td_cpu_code_tell(&said, B.s, td_prog_root(p), &run, &d))
+      is_told(&d, TD_BUG, "crash", "code that crashes");
+  }
+}
+
 static void test_types(void) {
   TdDiag d = {.arena = B.a};
   ok(!td_promote_op(B.s, TD_OP_BITCAST, (const TdType *[]){B.i32}, 1, here(), &d), "a bitcast");
@@ -174,6 +200,7 @@ int main(void) {
   test_structure();
   test_emission();
   test_runs();
+  test_crash();
   test_types();
   test_explanations();
   test_sizes();
