@@ -124,7 +124,7 @@ test: all $(UNIT) $(HLS) $(FUZZ) ## all tests; T=parse: those whose path holds `
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
 
 test-full: RUNFLAGS += --no-skip
-test-full: test ## the same, and a skipped test fails
+test-full: so test ## the same, and a skipped test fails
 
 lint: ## layers, names, budgets, comments, formatting
 	@$(LUA) tests/lint.lua
@@ -151,9 +151,12 @@ inputs-build: $(INPUT)
 fuzz-plants: ## ten planted faults, each in a tree of its own: the fuzzer finds all of them
 	@$(LUA) tests/fuzz/plants.lua $(T)
 
-docs: $(TIDE) ## write build/docs/reference.md from the registry
-	@mkdir -p build/docs
+docs: $(TIDE) ## from the registry: reference, man page, completion for bash, annotations
+	@mkdir -p build/docs docs
 	./$(TIDE) doc >build/docs/reference.md
+	./$(TIDE) doc --man >docs/tide.1
+	./$(TIDE) doc --completion >docs/tide.bash
+	./$(TIDE) doc --meta >stdlib/tide.meta.lua
 
 fresh: ## prove ./setup on a bare Debian root (needs root and mmdebstrap)
 	@sh tests/fresh.sh
@@ -161,22 +164,24 @@ fresh: ## prove ./setup on a bare Debian root (needs root and mmdebstrap)
 # The installed share/tide mirrors the checkout, as far as a running ./tide reads it.
 SHARE = $(DESTDIR)$(PREFIX)/share/tide
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1
+COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 LUALIB = $(DESTDIR)$(PREFIX)/lib/lua/5.4
 
-install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; tide.so and the man page if made
+install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; what make so and make docs made, too
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(TIDE) "$(DESTDIR)$(PREFIX)/bin/tide"
 	find stdlib $(wildcard backends/*/include) -type f \
 	  -exec install -D -m 644 '{}' "$(SHARE)/{}" \;
 	test ! -f tide.so || install -D -m 755 tide.so "$(LUALIB)/tide.so"
 	test ! -f docs/tide.1 || install -D -m 644 docs/tide.1 "$(MAN)/tide.1"
+	test ! -f docs/tide.bash || install -D -m 644 docs/tide.bash "$(COMPLETION)/tide"
 
 uninstall: ## remove what install put there
-	rm -f "$(DESTDIR)$(PREFIX)/bin/tide" "$(LUALIB)/tide.so" "$(MAN)/tide.1"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/tide" "$(LUALIB)/tide.so" "$(MAN)/tide.1" "$(COMPLETION)/tide"
 	rm -rf "$(SHARE)"
 
 clean: ## remove all that was built
-	rm -rf build tide tide.so
+	rm -rf build tide tide.so docs/tide.1 docs/tide.bash stdlib/tide.meta.lua
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14

@@ -22,44 +22,52 @@ typedef struct Options {
   char **argv;
   int script; /* index of the script, or argc */
   bool interactive, version, help, ignore_env, ran;
+  const char *dump, *diagnostics; /* NULL: not asked for */
   int status;
 } Options;
 
-/* A word of the command line: an option (-x, or --name), or a verb. */
+/* A word of the command line: an option or a verb. */
 typedef struct Word {
-  char letter;             /* 0: a verb */
+  bool verb;
+  char letter;             /* 0: none */
   const char *name, *args; /* NULL: none */
   const char *summary;
 } Word;
 
 static const Word words[] = {
-    {'e', NULL, "code", "run code"},
-    {'l', NULL, "mod", "require mod"},
-    {'i', NULL, NULL, "prompt afterwards"},
-    {'E', NULL, NULL, "ignore LUA_ and TIDE_ environment variables"},
-    {'v', "version", NULL, "say the versions of Tide and of what it is made with"},
-    {'h', "help", NULL, "say this"},
-    {'-', NULL, NULL, "end of options"},
-    {0, "doc", NULL, "the reference page"},
-    {0, "check", "script [args]", "run a script, each step of its schedules checked"},
-    {0, "init", NULL, "files that editors and luacheck expect in a folder of designs"},
+#define TD_OPTION(letter, name, args, summary) {false, letter, name, args, summary},
+#define TD_VERB(name, args, summary) {true, 0, name, args, summary},
+#include "words.def"
 };
 enum { WORDS = sizeof words / sizeof *words };
 
+/* "-e code", "-v --version", "--dump-ir=dir", "check script [args]" in buffer, which holds n bytes.
+ */
+static const char *spell(const Word *w, char *buffer, size_t n) {
+  const char *args = w->args ? w->args : "", *space = w->args ? " " : "";
+  if (w->verb)
+    snprintf(buffer, n, "%s%s%s", w->name, space, args);
+  else if (!w->letter)
+    snprintf(buffer, n, "--%s%s%s", w->name, w->args ? "=" : "", args);
+  else if (w->name)
+    snprintf(buffer, n, "-%c --%s%s%s", w->letter, w->name, space, args);
+  else
+    snprintf(buffer, n, "-%c%s%s", w->letter, space, args);
+  return buffer;
+}
+
+/* Prints a word and what it does, which has a line of its own below a long word. */
+static void explain(FILE *to, const Word *w) {
+  char shown[128];
+  spell(w, shown, sizeof shown);
+  fprintf(to, "  %-20s", shown);
+  if (strlen(shown) > 20) fprintf(to, "\n%22s", "");
+  fprintf(to, " %s\n", w->summary);
+}
+
 static void usage(FILE *to) {
   fputs("usage: tide [options] [script [args]]\n", to);
-  for (size_t i = 0; i < WORDS; i++) {
-    const Word *w = &words[i];
-    char shown[32];
-    const char *args = w->args ? w->args : "";
-    if (!w->letter)
-      snprintf(shown, sizeof shown, "%s %s", w->name, args);
-    else if (w->name)
-      snprintf(shown, sizeof shown, "-%c --%s %s", w->letter, w->name, args);
-    else
-      snprintf(shown, sizeof shown, "-%c %s", w->letter, args);
-    fprintf(to, "  %-20s %s\n", shown, w->summary);
-  }
+  for (size_t i = 0; i < WORDS; i++) explain(to, &words[i]);
   fputs("'-' is the script on standard input; a script named like a verb is ./doc.\n"
         "require searches the script's folder first.\n",
         to);
@@ -113,16 +121,6 @@ static void print_version(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Prints the error value on top of the stack. */
-static void report(lua_State *L) {
-  size_t n;
-  fflush(stdout);
-  const char *s = luaL_tolstring(L, -1, &n);
-  fwrite(s, 1, n, stderr);
-  if (!n || s[n - 1] != '\n') fputc('\n', stderr);
-  lua_pop(L, 2);
-}
-
 /* Turns a plain Lua error string into one with a traceback; error tables stay as they are. */
 static int add_traceback(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
@@ -145,7 +143,7 @@ static bool call(lua_State *L, int n) {
     fputs("interrupted\n", stderr);
     exit(INTERRUPTED);
   }
-  report(L);
+  td_report_error(L);
   return false;
 }
 
@@ -171,7 +169,7 @@ static bool run_script(lua_State *L, const Options *o) {
     lua_pushstring(L, name);
   lua_call(L, 1, 2);
   if (lua_isnil(L, -2)) {
-    report(L);
+    td_report_error(L);
     return false;
   }
   lua_pop(L, 1);
@@ -188,7 +186,7 @@ static bool run_code(lua_State *L, const char *code) {
   lua_pushliteral(L, "=(command line)");
   lua_call(L, 2, 2);
   if (lua_isnil(L, -2)) {
-    report(L);
+    td_report_error(L);
     return false;
   }
   lua_pop(L, 1);
@@ -200,33 +198,56 @@ static bool run_library(lua_State *L, const char *name) {
   lua_getglobal(L, "require");
   lua_pushstring(L, name);
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
-    report(L);
+    td_report_error(L);
     return false;
   }
   lua_setglobal(L, name);
   return true;
 }
 
-/* Whether option i takes a value, in *value: attached, or the next argument. */
-static bool option_value(const Options *o, int *i, const char **value) {
-  *value = o->argv[*i] + 2;
-  if (!**value) *value = ++*i < o->argc ? o->argv[*i] : NULL;
-  return *value != NULL;
+/* Whether argument a is --name, or --name=value where w takes a value. */
+static bool is_named(const Word *w, const char *a) {
+  size_t n = w->name ? strlen(w->name) : 0;
+  if (!n || strncmp(a, "--", 2) != 0 || strncmp(a + 2, w->name, n) != 0) return false;
+  return !a[2 + n] || (w->args && a[2 + n] == '=');
 }
 
-/* The option that an argument spells: -x, -xvalue where it takes a value, or --name; or NULL. */
+/* The option that an argument spells: -x, -xvalue where it takes a value, --name, --name=value; or
+   NULL. */
 static const Word *find_option(const char *a) {
   for (size_t i = 0; i < WORDS; i++) {
     const Word *w = &words[i];
-    bool named = w->name && a[1] == '-' && strcmp(a + 2, w->name) == 0;
-    if (w->letter && (named || (w->letter == a[1] && (!a[2] || w->args)))) return w;
+    bool lettered = w->letter && w->letter == a[1] && (!a[2] || w->args);
+    if (!w->verb && (lettered || is_named(w, a))) return w;
   }
   return NULL;
 }
 
+/* The value of option w at argument i: attached, or the next argument; NULL when it is missing. */
+static const char *option_value(const Options *o, const Word *w, int *i) {
+  const char *a = o->argv[*i], *attached = a[1] == '-' ? strchr(a, '=') : a + 2;
+  if (!w->args) return NULL;
+  if (attached && a[1] == '-') return attached + 1;
+  if (attached && *attached) return attached;
+  return ++*i < o->argc ? o->argv[*i] : NULL;
+}
+
+/* Notes what must be known before anything runs. */
+static void note_option(Options *o, const Word *w, const char *value) {
+  o->interactive |= w->letter == 'i';
+  o->version |= w->letter == 'v';
+  o->help |= w->letter == 'h';
+  o->ignore_env |= w->letter == 'E';
+  o->ran |= w->letter == 'e';
+  if (w->letter) return;
+  if (strcmp(w->name, "dump-ir") == 0)
+    o->dump = value;
+  else
+    o->diagnostics = value;
+}
+
 /* Finds the script and the flags that must be known first; false on bad usage. */
 static bool scan(Options *o) {
-  const char *value;
   bool more = true;
   int i = 1;
   for (; more && i < o->argc && o->argv[i][0] == '-' && o->argv[i][1]; i++) {
@@ -236,16 +257,14 @@ static bool scan(Options *o) {
       fprintf(stderr, "tide: no option '%s'\n", a);
       return false;
     }
-    o->interactive |= w->letter == 'i';
-    o->version |= w->letter == 'v';
-    o->help |= w->letter == 'h';
-    o->ignore_env |= w->letter == 'E';
-    o->ran |= w->letter == 'e';
-    more = w->letter != '-';
-    if (w->args && !option_value(o, &i, &value)) {
+    const char *value = option_value(o, w, &i);
+    bool other = !w->letter && value && strcmp(w->args, "json") == 0 && strcmp(value, "json") != 0;
+    if (w->args && (!value || other)) {
       fprintf(stderr, "tide: '%s' takes %s\n", a, w->args);
       return false;
     }
+    note_option(o, w, value);
+    more = w->letter != '-';
   }
   o->script = i;
   return true;
@@ -254,11 +273,10 @@ static bool scan(Options *o) {
 /* Runs -e and -l in order. */
 static bool run_options(lua_State *L, const Options *o) {
   for (int i = 1; i < o->script; i++) {
-    const char *value;
-    char kind = o->argv[i][1];
-    if (kind != 'e' && kind != 'l') continue;
-    option_value(o, &i, &value);
-    if (kind == 'e' ? !run_code(L, value) : !run_library(L, value)) return false;
+    const Word *w = find_option(o->argv[i]);
+    const char *value = option_value(o, w, &i);
+    if (w->letter == 'e' && !run_code(L, value)) return false;
+    if (w->letter == 'l' && !run_library(L, value)) return false;
   }
   return true;
 }
@@ -272,7 +290,7 @@ static bool run_init(lua_State *L) {
   lua_pushstring(L, *init == '@' ? init + 1 : init);
   lua_call(L, 1, 2);
   if (lua_isnil(L, -2)) {
-    report(L);
+    td_report_error(L);
     return false;
   }
   lua_pop(L, 1);
@@ -282,7 +300,7 @@ static bool run_init(lua_State *L) {
 /* A verb of the command line is a function of the Lua module tide.cli. */
 static bool is_verb(const char *word) {
   for (size_t i = 0; i < WORDS; i++)
-    if (!words[i].letter && strcmp(words[i].name, word) == 0) return true;
+    if (words[i].verb && strcmp(words[i].name, word) == 0) return true;
   return false;
 }
 
@@ -290,22 +308,49 @@ static int run_verb(lua_State *L, const Options *o) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide.cli");
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
-    report(L);
+    td_report_error(L);
     return FAILED;
   }
   lua_getfield(L, -1, o->argv[o->script]);
   int n = 0;
   for (int i = o->script + 1; i < o->argc; i++, n++) lua_pushstring(L, o->argv[i]);
   if (lua_pcall(L, n, 1, 0) != LUA_OK) {
-    report(L);
+    td_report_error(L);
     return FAILED;
   }
   return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : OK;
 }
 
-static int run_prompt(lua_State *L) {
+/* Pushes the path of the start file: TIDE_INIT, or init.lua in tide's folder of the user's
+ * settings.
+ */
+static const char *push_start(lua_State *L) {
+  const char *own = getenv("TIDE_INIT"), *config = getenv("XDG_CONFIG_HOME"),
+             *home = getenv("HOME");
+  if (own) return lua_pushstring(L, own);
+  if (config && *config) return lua_pushfstring(L, "%s/tide/init.lua", config);
+  return lua_pushfstring(L, "%s/.config/tide/init.lua", home ? home : "");
+}
+
+/* Runs the start file, if there is one; an error in it is reported and the prompt opens. */
+static void run_start(lua_State *L) {
+  const char *path = push_start(L);
+  lua_getglobal(L, "loadfile");
+  lua_pushstring(L, path);
+  if (!*path || access(path, F_OK) != 0) return;
+  lua_call(L, 1, 2);
+  if (lua_isnil(L, -2)) {
+    td_report_error(L);
+    return;
+  }
+  lua_pop(L, 1);
+  call(L, 0);
+}
+
+static int run_prompt(lua_State *L, const Options *o) {
   if (isatty(STDIN_FILENO)) print_version(L);
   td_prompt_open(L);
+  if (!o->ignore_env) run_start(L);
   return td_repl_run(L);
 }
 
@@ -316,6 +361,8 @@ static int protected_main(lua_State *L) {
   open_libraries(L, o->ignore_env);
   make_arg(L, o);
   o->status = FAILED;
+  if (o->diagnostics) td_report_as_json(L);
+  if (o->dump) td_dump_to(L, o->dump);
   if (o->version) print_version(L);
   if (!o->ignore_env && !run_init(L)) return 0;
   if (!run_options(L, o)) return 0;
@@ -328,7 +375,7 @@ static int protected_main(lua_State *L) {
   o->status = OK;
   bool nothing = !script && !o->ran && !o->version;
   if (o->interactive || (nothing && isatty(STDIN_FILENO))) {
-    o->status = run_prompt(L);
+    o->status = run_prompt(L, o);
   } else if (nothing) {
     char *self[] = {o->argv[0], "-", NULL};
     Options input = {.argc = 2, .argv = self, .script = 1};
@@ -352,7 +399,7 @@ int main(int argc, char **argv) {
   }
   lua_pushcfunction(L, protected_main);
   lua_pushlightuserdata(L, &o);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) report(L);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) td_report_error(L);
   lua_close(L);
   return o.status;
 }

@@ -12,6 +12,17 @@ struct lua_State;
  */
 int luaopen_tide(struct lua_State *L);
 
+/* ---- what the command line asks for ---- */
+
+/* bind/bind_report.c: writes the error on top of the stack to standard error and pops it: as drawn,
+   or as one line of JSON once that was asked for. */
+void td_report_error(struct lua_State *L);
+void td_report_as_json(struct lua_State *L);
+
+/* bind/bind_dump.c: has every schedule write its program after each step to a numbered file in dir,
+   which is made if need be. */
+void td_dump_to(struct lua_State *L, const char *dir);
+
 /* ---- a prompt's session (bind/bind_prompt.c) ---- */
 
 typedef enum { TD_PROMPT_WHOLE, TD_PROMPT_MORE, TD_PROMPT_WRONG } TdPromptState;

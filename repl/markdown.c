@@ -46,3 +46,9 @@ bool td_markdown_html(TdText *out, const char *text, size_t n) {
   td_text_puts(out, html);
   return true;
 }
+
+bool td_markdown_is_here(void) {
+  void *library = open_library();
+  if (library) dlclose(library);
+  return library != NULL;
+}

@@ -8,4 +8,7 @@
    installed. */
 bool td_markdown_html(TdText *out, const char *text, size_t n);
 
+/* Whether libcmark is installed. */
+bool td_markdown_is_here(void);
+
 #endif

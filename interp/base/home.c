@@ -14,11 +14,24 @@ static bool is_there(const char *folder, const char *inside, const char *below) 
   return n > 0 && n < PATH_BYTES && access(path, R_OK) == 0;
 }
 
+/* Where the search begins; empty: at the program. */
+static char begin[PATH_BYTES];
+
+void td_home_begin(const char *file) {
+  snprintf(begin, sizeof begin, "%s", file);
+}
+
+/* The path of the file where the search begins, in folder, which has room for PATH_BYTES. */
+static void find_begin(char *folder) {
+  ssize_t got = *begin ? 0 : readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+  folder[got > 0 ? got : 0] = 0;
+  if (*begin) memcpy(folder, begin, sizeof begin);
+}
+
 bool td_home_find(const char *below, char *path, size_t n) {
   static const char *const inside[] = {"", "/share/tide"};
   char folder[PATH_BYTES];
-  ssize_t got = readlink("/proc/self/exe", folder, sizeof folder - 1);
-  folder[got > 0 ? got : 0] = 0;
+  find_begin(folder);
   for (int level = 0; level < LEVELS; level++) {
     char *slash = strrchr(folder, '/');
     if (!slash) return false;

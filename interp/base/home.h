@@ -10,4 +10,7 @@
    false when there is none. */
 bool td_home_find(const char *below, char *path, size_t n);
 
+/* Has it looked for beside and above this file, not the program: for a module in another Lua. */
+void td_home_begin(const char *file);
+
 #endif

@@ -257,6 +257,8 @@ int luaopen_tide(lua_State *L);
 
 /* The module: types, tensors, kernels, schedules; stdlib adds the rest. */
 int luaopen_tide(lua_State *L) {
+  const char *file = lua_tostring(L, 2);
+  if (file && *file != ':') td_version_note_module(L, file);
   static const luaL_Reg error_meta[] = {{"__tostring", l_error_tostring}, {NULL, NULL}};
   td_bind_class(L, CLASS_ERROR, error_meta, NULL);
   lua_pop(L, 1);
@@ -277,5 +279,6 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_registry(L);
   td_bind_open_session(L);
   td_bind_open_view(L);
+  td_bind_open_version(L);
   return 1;
 }

@@ -189,6 +189,13 @@ const TdProg *td_bind_test_schedule(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 
+/* bind_version.c */
+/* Notes from which file another Lua loaded the module, so that Tide's own files are found, and has
+   require look for stdlib there. */
+void td_version_note_module(lua_State *L, const char *file);
+/* Whether another Lua loaded the module. */
+bool td_version_is_module(lua_State *L);
+
 /* bind_graph.c: the program that the graph at idx is of, or NULL. */
 const TdProg *td_bind_test_graph(lua_State *L, int idx);
 
@@ -209,5 +216,6 @@ void td_bind_open_timed(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 void td_bind_open_session(lua_State *L);
 void td_bind_open_view(lua_State *L);
+void td_bind_open_version(lua_State *L);
 
 #endif

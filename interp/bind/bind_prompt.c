@@ -67,16 +67,6 @@ TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
   return state;
 }
 
-/* Writes an error value (at the top of the stack) to standard error. */
-static void report(lua_State *L) {
-  size_t n;
-  const char *s = luaL_tolstring(L, -1, &n);
-  fflush(stdout);
-  fwrite(s, 1, n, stderr);
-  if (!n || s[n - 1] != '\n') fputc('\n', stderr);
-  lua_pop(L, 1);
-}
-
 /* Parses and rewrites the input, keeps it under its own chunk name and loads it. Raises on an
  * error. */
 static bool load_input(lua_State *L, const char *text, size_t n) {
@@ -190,7 +180,7 @@ bool td_prompt_run(lua_State *L, const char *text, size_t n) {
       fflush(stdout);
       fputs("interrupted\n", stderr);
     } else {
-      report(L);
+      td_report_error(L);
     }
   }
   fflush(stdout);

@@ -1,5 +1,8 @@
 /* bind_registry.c - tide.registry(): what there is, as data, for documents and editors. */
+#include <string.h>
+
 #include "bind/prompt.h"
+#include "repl/line.h"
 #include "rewrite/prim.h"
 
 static void set(lua_State *L, const char *key, const char *value) {
@@ -66,7 +69,50 @@ static void push_commands(lua_State *L) {
   }
 }
 
-/* tide.registry(): {primitives =, functions =, commands =}. */
+/* A word of the command line or the environment. */
+typedef struct Word {
+  const char *list; /* of the registry */
+  char letter;      /* 0: none */
+  const char *name, *args, *summary;
+} Word;
+
+static const Word words[] = {
+#define TD_OPTION(letter, name, args, summary) {"options", letter, name, args, summary},
+#define TD_VERB(name, args, summary) {"verbs", 0, name, args, summary},
+#define TD_VARIABLE(name, summary) {"environment", 0, name, NULL, summary},
+#include "words.def"
+};
+
+/* A list of {letter, name, args, summary}: those words that are of one list. */
+static void push_words(lua_State *L, const char *list) {
+  lua_newtable(L);
+  for (size_t i = 0, n = 0; i < sizeof words / sizeof *words; i++) {
+    const Word *w = &words[i];
+    const char letter[] = {w->letter, 0};
+    if (strcmp(w->list, list) != 0) continue;
+    lua_newtable(L);
+    set(L, "letter", w->letter ? letter : NULL);
+    set(L, "name", w->name);
+    set(L, "args", w->args);
+    set(L, "summary", w->summary);
+    lua_rawseti(L, -2, (lua_Integer)++n);
+  }
+}
+
+/* A list of {name, summary}: the keys of the prompt. */
+static void push_keys(lua_State *L) {
+  const char *name, *help = NULL;
+  lua_newtable(L);
+  for (size_t i = 0; (name = td_line_key(i, &help)); i++) {
+    lua_newtable(L);
+    set(L, "name", name);
+    set(L, "summary", help);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* tide.registry(): {primitives =, functions =, commands =, keys =, options =, verbs =,
+   environment =}. */
 static int l_registry(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
@@ -79,6 +125,13 @@ static int l_registry(lua_State *L) {
   lua_setfield(L, -2, "functions");
   push_commands(L);
   lua_setfield(L, -2, "commands");
+  push_keys(L);
+  lua_setfield(L, -2, "keys");
+  static const char *const lists[] = {"options", "verbs", "environment"};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    push_words(L, lists[i]);
+    lua_setfield(L, -2, lists[i]);
+  }
   return 1;
 }
 

@@ -66,6 +66,7 @@ static int l_schedule(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
   TdStore *st = td_bind_push_store(L);
   push_schedule(L, td_schedule_new(st, p), 1);
+  td_bind_dump(L, p, "captured", "as captured");
   return 1;
 }
 
@@ -323,6 +324,8 @@ static int l_apply(lua_State *L) {
     return td_bind_raise(L, &d);
   }
   td_bind_account(L);
+  if (box->s.now->prog != box->s.now->parent->prog)
+    td_bind_dump(L, box->s.now->prog, prim->name, box->s.now->call);
   check_last_step(L, box);
   luaL_checkstack(L, (int)n + 2, "names");
   lua_pushvalue(L, 1);

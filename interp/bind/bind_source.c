@@ -262,11 +262,13 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
     return td_diag_set(d, TD_USAGE, "no-source", none, "a C function has no source");
   uint32_t id = source_of(L, &ar);
   *ast = id ? td_bind_ast(L, id) : NULL;
-  if (!*ast)
+  if (!*ast) {
+    if (td_version_is_module(L)) td_diag_help(d, "run this with the program tide");
     return td_diag_set(d, TD_USAGE, "no-source", none,
                        "the source of this function is not known "
                        "(chunk %s): load it from a file or a string",
                        ar.short_src);
+  }
   TdAstFns all =
       td_ast_functions(*ast, d->arena, (uint32_t)ar.linedefined, (uint32_t)ar.lastlinedefined);
   size_t n = 0;

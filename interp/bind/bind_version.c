@@ -1,9 +1,12 @@
-/* bind_version.c - the libraries that Tide runs with, as they name themselves. */
+/* bind_version.c - what this Tide is made with and can do here: versions, tide.features(). */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "base/home.h"
 #include "bind/bind.h"
+#include "gen/version.h"
+#include "repl/markdown.h"
 #include "tide.h"
 
 /* The version of the GMP that isl computes with, or NULL when isl has its own numbers. */
@@ -32,4 +35,60 @@ const char *td_prompt_libraries(lua_State *L) {
   lua_pushstring(L, td_text_str(&t));
   td_arena_free(a);
   return lua_tostring(L, -1);
+}
+
+#define KEY_MODULE "tide.module"
+
+void td_version_note_module(lua_State *L, const char *file) {
+  char home[4096];
+  lua_pushboolean(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_MODULE);
+  td_home_begin(file);
+  if (!td_home_find("stdlib", home, sizeof home)) return;
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "path");
+  lua_pushfstring(L, "%s;%s/stdlib/?.lua", lua_tostring(L, -1), home);
+  lua_setfield(L, -3, "path");
+  lua_pop(L, 2);
+}
+
+bool td_version_is_module(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, KEY_MODULE);
+  bool module = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return module;
+}
+
+static void set_flag(lua_State *L, const char *key, bool v) {
+  lua_pushboolean(L, v);
+  lua_setfield(L, -2, key);
+}
+
+static void set_text(lua_State *L, const char *key, const char *v) {
+  lua_pushstring(L, v);
+  lua_setfield(L, -2, key);
+}
+
+/* tide.features(): {version, libraries, program, memory_compiler, pages, home, missing}. */
+static int l_features(lua_State *L) {
+  TdArena *a = td_bind_arena(L);
+  char home[4096];
+  lua_createtable(L, 0, 7);
+  set_text(L, "version", TIDE_VERSION);
+  td_prompt_libraries(L);
+  lua_setfield(L, -2, "libraries");
+  set_flag(L, "program", !td_version_is_module(L));
+  set_flag(L, "memory_compiler", td_cpu_tcc_version(a) != NULL);
+  set_flag(L, "pages", td_markdown_is_here());
+  if (td_home_find("stdlib", home, sizeof home)) set_text(L, "home", home);
+  if (td_version_is_module(L))
+    set_text(L, "missing",
+             "the prompt, the verbs, Ctrl-C during a run, and kernels in code that is in no file "
+             "and was loaded before tide: run the program tide for these");
+  return 1;
+}
+
+void td_bind_open_version(lua_State *L) {
+  lua_pushcfunction(L, l_features);
+  lua_setfield(L, -2, "features");
 }

@@ -25,6 +25,10 @@ int td_bind_check_again(lua_State *L);
    none, or data decides. */
 int td_bind_check_depths(lua_State *L);
 
+/* bind_dump.c: writes p to the next file, where --dump-ir asks for it: after the step `call` of the
+   primitive `prim`. */
+void td_bind_dump(lua_State *L, const TdProg *p, const char *prim, const char *call);
+
 /* bind_schedule.c: the schedule at idx, or raises. */
 const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
 

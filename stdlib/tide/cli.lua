@@ -15,22 +15,16 @@ function cli.check(script, ...)
   local tide = require "tide"
   tide.check(true)
   local chunk, why = loadfile(script)
-  if not chunk then
-    io.stderr:write(why, "\n")
-    return 1
-  end
-  local ok, err = pcall(chunk, ...)
-  if not ok then
-    io.stderr:write(tostring(err), "\n")
-    return 1
-  end
+  if not chunk then error(why, 0) end
+  chunk(...)
   local steps = tide.check(false)
   print(("%d step%s proved"):format(steps, steps == 1 and "" or "s"))
   return 0
 end
 
-local function write_new(path, text)
-  local old = io.open(path)
+-- Writes a file and says so; one that is there already is left as it is, unless it is `ours` to renew.
+local function write(path, text, ours)
+  local old = not ours and io.open(path)
   if old then
     old:close()
     print(path .. " is there already")
@@ -45,8 +39,10 @@ end
 --- tide init: the files that editors and luacheck expect in a design repository.
 function cli.init(...)
   if ... then return usage "tide init" end
-  write_new(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\nignore = { "431" } -- kernel parameters\n')
-  write_new(".luarc.json", '{ "runtime.version": "Lua 5.4" }\n')
+  write(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\nignore = { "431" } -- kernel parameters\n')
+  write(".luarc.json", '{ "runtime.version": "Lua 5.4", "workspace.library": [".tide"] }\n')
+  assert(os.execute "mkdir -p .tide")
+  write(".tide/tide.meta.lua", require "tide.annotations".text(), true)
   return 0
 end
 

@@ -117,7 +117,11 @@ local function update(work)
   print("updated " .. work.path)
 end
 
-local usage = "usage: tide doc [file.md [-o page.html] [--check] [--update] [--ipynb]]\n"
+local usage = "usage: tide doc [file.md [-o page.html] [--check] [--update] [--ipynb]]\n" ..
+  "       tide doc [--meta|--man|--completion]\n"
+
+-- What is written from the registry, by option.
+local references = { ["--meta"] = "tide.annotations", ["--man"] = "tide.manual", ["--completion"] = "tide.completion" }
 
 -- The words of the command line: {file =, out =, check =, update =, ipynb =}, or nil.
 local function read_words(...)
@@ -155,8 +159,9 @@ end
 
 --- tide doc file.md ..: returns the exit status. Without a file, the reference page on standard output.
 function doc.command(...)
-  if select("#", ...) == 0 then
-    io.write(require "tide.reference".text())
+  local writer = select("#", ...) == 0 and "tide.reference" or select("#", ...) == 1 and references[...]
+  if writer then
+    io.write(require(writer).text())
     return 0
   end
   local o = read_words(...)

@@ -1,0 +1,128 @@
+-- Annotations for lua-language-server (LuaCATS), written from the registry that help and completion read. `make docs`
+-- puts them into stdlib/tide.meta.lua, `tide init` into a folder of designs, so that it needs no path of one machine.
+local tide = require "tide"
+
+local annotations = {}
+
+-- The type of an argument of a primitive by its kind; the other kinds are names.
+local kinds = { int = "integer", ints = "integer|integer[]", names = "string|string[]", flag = "boolean",
+  type = "tide.Type", schedule = "tide.Schedule", counts = "table<string, integer>" }
+
+local classes = { unit = "tide.Unit", schedule = "tide.Schedule", tensor = "tide.Tensor", type = "tide.Type",
+  graph = "tide.Graph" }
+
+local function type_of(a)
+  if a.kind == "word" then return '"' .. a.words:gsub("|", '"|"') .. '"' end
+  return kinds[a.kind] or "string"
+end
+
+-- The name of an argument as a parameter of Lua.
+local function parameter(a) return a.name == "function" and "fn" or a.name end
+
+-- "{ names?: string, tail?: .. }" of the options of a primitive, or nil.
+local function options_of(p)
+  local list = {}
+  for _, a in ipairs(p.args) do
+    if a.place == "option" then list[#list + 1] = ("%s?: %s"):format(a.name, type_of(a)) end
+  end
+  return #list > 0 and "{ " .. table.concat(list, ", ") .. " }" or nil
+end
+
+-- A method for a primitive: its summary, rewrite and legality, and a line for each argument. Options behind any number
+-- of names are among these.
+local function primitive(p, out)
+  local names, options = {}, options_of(p)
+  local function put(name, mark, kind, help)
+    names[#names + 1] = name
+    out[#out + 1] = ("---@param %s%s %s %s"):format(name, mark, kind, help)
+  end
+  out[#out + 1] = ("\n---%s\n---\n---`%s`\n---\n---Legal %s."):format(p.summary, p.rewrite, p.legal)
+  for _, a in ipairs(p.args) do
+    if a.place == "rest" then
+      put("...", "", type_of(a) .. (options and "|" .. options or ""), a.help)
+    elseif a.place ~= "option" then
+      put(parameter(a), a.place == "optional" and "?" or "", type_of(a), a.help)
+    end
+  end
+  if options and names[#names] ~= "..." then put("options", "?", options, "") end
+  out[#out + 1] = "---@return tide.Schedule schedule itself, then the names that were made\n---@return string ..."
+  out[#out + 1] = ("function Schedule:%s(%s) end"):format(p.name, table.concat(names, ", "))
+end
+
+-- What functions and methods return, where that is a class of Tide; the others return any value.
+local results = { ["tide.kernel"] = "tide.Unit", ["tide.design"] = "tide.Unit", ["tide.extern"] = "tide.Unit",
+  ["tide.schedule"] = "tide.Schedule", ["tide.tensor"] = "tide.Tensor", ["tide.random"] = "tide.Tensor",
+  ["tide.load"] = "tide.Tensor", ["tide.state"] = "tide.Tensor", ["tide.matmul"] = "tide.Tensor",
+  ["tide.int"] = "tide.Type", ["tide.uint"] = "tide.Type", ["tide.fixed"] = "tide.Type", ["tide.ufixed"] = "tide.Type",
+  ["unit:at"] = "tide.Unit", ["unit:as"] = "tide.Unit", ["unit:graph"] = "tide.Graph",
+  ["schedule:undo"] = "tide.Schedule", ["schedule:at"] = "tide.Schedule", ["schedule:fork"] = "tide.Schedule",
+  ["schedule:graph"] = "tide.Graph", ["schedule:log"] = "string", ["schedule:diff"] = "string",
+  ["schedule:loops"] = "string[]", ["tensor:slice"] = "tide.Tensor", ["tensor:copy"] = "tide.Tensor",
+  ["tensor:transpose"] = "tide.Tensor", ["tensor:equal"] = "boolean", ["tensor:allclose"] = "boolean",
+  ["type:with"] = "tide.Type", ["graph:dot"] = "string", ["graph:svg"] = "string" }
+
+-- A function or method, whose usage stands in its comment.
+local function documented(f, out)
+  local class, name = f.name:match "^([%w_.]+)[:.]([%w_]+)$"
+  local owner = class == "tide" and "tide." or classes[class] and classes[class]:match "%.(%w+)$" .. ":"
+  if not owner then return end
+  out[#out + 1] = ("\n---%s\n---\n---`%s`\n---@return %s\nfunction %s%s(...) end"):format(f.summary, f.usage,
+    results[f.name] or "any", owner, name)
+end
+
+local head = [[
+---@meta tide
+-- Written by `tide doc --meta` from Tide's registry; not to be edited.
+
+---@class tide.Type
+---@field [integer] tide.Type
+---@overload fun(x?: any): any
+local Type = {}
+
+---@class tide.Tensor
+---@field type tide.Type
+---@field shape integer[]
+---@field [integer] any
+---@operator add(any): tide.Tensor
+---@operator sub(any): tide.Tensor
+---@operator mul(any): tide.Tensor
+---@operator div(any): tide.Tensor
+---@operator unm: tide.Tensor
+local Tensor = {}
+
+---A kernel, a design or a foreign function.
+---@class tide.Unit
+---@field sizes table<string, integer>
+---@overload fun(...: any)
+local Unit = {}
+
+---@class tide.Schedule
+---@overload fun(...: any)
+local Schedule = {}
+
+---@class tide.Graph
+local Graph = {}
+
+---@class tide
+local tide = {}
+]]
+
+-- The types that are fields of the module.
+local function scalars(out)
+  for _, name in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool", "f16", "bf16", "f32", "f64",
+    "index" } do
+    out[#out + 1] = ("---@type tide.Type\ntide.%s = nil"):format(name)
+  end
+end
+
+--- The text of the file.
+function annotations.text()
+  local r, out = tide.registry(), { head }
+  scalars(out)
+  for _, f in ipairs(r.functions) do documented(f, out) end
+  for _, p in ipairs(r.primitives) do primitive(p, out) end
+  out[#out + 1] = "\nreturn tide"
+  return table.concat(out, "\n") .. "\n"
+end
+
+return annotations

@@ -1,0 +1,102 @@
+-- editor.lua - what is written from the registry for editors and shells: annotations, man page, completion, init.
+local t = require "tap"
+local shell = require "shell"
+local tide = require "tide"
+local quote = shell.quote
+
+local program = quote(arg[-1])
+local registry = tide.registry()
+
+-- What `tide doc` prints with an option.
+local function doc(option)
+  local text, status = shell.output(program .. " doc " .. option)
+  t.eq(status, 0)
+  return text
+end
+
+t.test("annotations: one function for each name of the registry, parameters as they are called", function()
+  local text = doc "--meta"
+  t.ok(load(text))
+  for _, p in ipairs(registry.primitives) do
+    local block, names = text:match("\n\n(%-%-%-" .. p.summary:gsub("%p", "%%%0") .. "\n.-)\nfunction Schedule:" ..
+      p.name .. "%((.-)%) end")
+    t.ok(block and not block:find "\nfunction", p.name)
+    local last = 0
+    for name in names:gmatch "[%w_.]+" do
+      last = t.ok(block:find("\n---@param " .. name, last + 1, true), p.name .. ": " .. name)
+    end
+    for _, a in ipairs(p.args) do
+      local shown = { option = a.name .. "?: ", rest = "@param ... " }
+      t.has(block, shown[a.place] or "@param " .. a.name)
+    end
+  end
+  for _, f in ipairs(registry.functions) do t.ok(text:find(f.summary, 1, true), f.name) end
+end)
+
+t.test("annotations: words are a choice, kinds are types", function()
+  local text = doc "--meta"
+  t.has(text, '---@param options? { names?: string|string[], tail?: "guard"|"cut"|"perfect" }')
+  t.has(text, "---@param factor integer iterations of the inner loop\n")
+  t.has(text, "\nfunction Schedule:split(loop, factor, options) end\n")
+  t.has(text, "\nfunction Unit:native(...) end\n")
+end)
+
+t.test("the man page names every option, verb, primitive, command and variable", function()
+  local page = doc "--man"
+  local man = shell.output "command -v man" ~= ""
+  local path = t.tmp "tide.1"
+  shell.write(path, page)
+  if man then t.eq(shell.output("man --warnings -E UTF-8 -l " .. quote(path) .. " 2>&1 >/dev/null"), "") end
+  local plain = page:gsub("\\%-", "-"):gsub("\\e", "\\")
+  for _, list in ipairs { "options", "verbs", "primitives", "commands", "keys", "environment" } do
+    for _, x in ipairs(registry[list]) do
+      t.has(plain, "\n.B " .. (list == "commands" and ":" .. x.usage or list == "options" and x.letter and
+        "-" .. x.letter or list == "options" and "--" .. x.name or x.name))
+      t.has(plain, x.summary)
+    end
+  end
+end)
+
+-- What bash offers after the words of a command line, the last of them unfinished.
+local function offers(line)
+  local path = t.tmp "tide.bash"
+  shell.write(path, doc "--completion")
+  local words, n = {}, 0
+  for word in (line .. "\n"):gmatch "([^ \n]*)[ \n]" do
+    words[#words + 1], n = quote(word), n + 1
+  end
+  local script = (". %s; COMP_WORDS=(%s); COMP_CWORD=%d; _tide; printf '%%s\\n' \"${COMPREPLY[@]}\" | sort"):format(
+    quote(path), table.concat(words, " "), n - 1)
+  return (shell.output("cd examples && bash -c " .. quote(script) .. " 2>&1"):gsub("\n$", ""):gsub("\n", " "))
+end
+
+t.test("completion: verbs, options, options of a verb, files", function()
+  t.eq(offers "tide in", "init")
+  t.eq(offers "tide --d", "--diagnostics= --dump-ir=")
+  t.eq(offers "tide doc --c", "--check")
+  t.eq(offers "tide doc lessons/1", "lessons/1_first_kernel.md")
+  t.eq(offers "tide 01", "01_hello.lua")
+end)
+
+t.test("tide init: files for luacheck and the language server; what is there stays", function()
+  local folder = os.getenv "TMPDIR" .. "/designs"
+  shell.plant(folder, { [".luacheckrc"] = "mine" })
+  local root = shell.output "pwd":match "[^\n]+"
+  local absolute = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]
+  local out, status = shell.output(("cd %s && %s init"):format(quote(folder), quote(absolute)))
+  t.eq({ out, status }, { ".luacheckrc is there already\nwrote .luarc.json\nwrote .tide/tide.meta.lua\n", 0 })
+  t.eq(shell.read(folder .. "/.luacheckrc"), "mine")
+  t.eq(shell.read(folder .. "/.tide/tide.meta.lua"), doc "--meta")
+  t.has(shell.read(folder .. "/.luarc.json"), '"workspace.library": [".tide"]')
+  shell.output("rm -r " .. quote(folder))
+end)
+
+t.test("what make docs wrote is as the registry says now", function()
+  for path, option in pairs { ["docs/tide.1"] = "--man", ["stdlib/tide.meta.lua"] = "--meta",
+    ["docs/tide.bash"] = "--completion" } do
+    local made = shell.read(path)
+    t.eq(made or doc(option), doc(option), path .. " is old: make docs")
+  end
+end)
+
+t.done()
