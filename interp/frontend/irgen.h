@@ -250,6 +250,9 @@ bool td_irgen_is_extent(const TdExpr *e);
 /* irgen_call.c, irgen_method.c, irgen_inline.c */
 TdVal td_irgen_call(TdIrgen *l, const TdAstExpr *e);
 TdVal td_irgen_method(TdIrgen *l, const TdAstExpr *e);
+/* irgen_gather.c: one token of each stream of an array as a tensor, and the parts of x to each. */
+TdVal td_irgen_gather(TdIrgen *l, TdVal of, TdLoc loc);
+bool td_irgen_scatter(TdIrgen *l, TdVal of, TdVal x, TdLoc loc);
 bool td_irgen_expect_count(TdIrgen *l, const TdAstExpr *e, const char *name, size_t n);
 /* Calls a Lua function in place: its text is lowered here with its own upvalues. */
 TdVal td_irgen_inline(TdIrgen *l, const TdConst *c, const TdAstExpr *e);

@@ -48,8 +48,28 @@ static TdVal lower_put(TdIrgen *l, TdVal of, const TdAstExpr *e) {
   return none(e->loc);
 }
 
+/* Z:gather() and Z:scatter(x). */
+static TdVal lower_all(TdIrgen *l, TdVal of, const TdAstExpr *e) {
+  const char *m = e->call.method;
+  bool gather = strcmp(m, "gather") == 0;
+  if (!of.e->type->rank) {
+    td_irgen_fail(l, "rank", e->loc, "'%s' is one stream: %s needs an array of streams",
+                  of.e->sym->name, m);
+    return td_irgen_failed();
+  }
+  if (!td_irgen_expect_count(l, e, m, gather ? 0 : 1)) return td_irgen_failed();
+  if (gather) return td_irgen_gather(l, of, e->loc);
+  TdPoint before = td_irgen_point(l);
+  TdVal x = td_irgen_settle(l, td_irgen_expr(l, e->call.args.at[0]), "parts");
+  of = td_irgen_keep(l, of, before);
+  if (x.kind == TD_V_TENSOR) x = td_irgen_named(l, x);
+  if (!td_irgen_ok(&x) || !td_irgen_scatter(l, of, x, e->loc)) return td_irgen_failed();
+  return none(e->loc);
+}
+
 static TdVal stream_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
   const char *m = e->call.method;
+  if (strcmp(m, "gather") == 0 || strcmp(m, "scatter") == 0) return lower_all(l, of, e);
   if (of.e->type->rank) {
     td_irgen_fail(l, "rank", e->loc, "'%s' is an array of streams: index it first",
                   of.e->sym->name);
@@ -65,7 +85,10 @@ static TdVal stream_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
     if (!td_irgen_expect_count(l, e, m, 0)) return td_irgen_failed();
     return (TdVal){.kind = TD_V_GET, .e = of.e, .slot = slot, .loc = e->loc};
   }
+  static const char *const names[] = {"put", "get", "slot", "gather", "scatter"};
   td_irgen_fail(l, "method", e->loc, "a stream has no method '%s' in a kernel", m);
+  const char *near = td_text_nearest(m, names, 5);
+  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
   return td_irgen_failed();
 }
 

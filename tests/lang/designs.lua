@@ -2,7 +2,7 @@
 local tide = require "tide"
 local t = require "tap"
 local p = require "programs"
-local i8, i16, i32, task = tide.i8, tide.i16, tide.i32, tide.task
+local i8, i16, i32, task, grid = tide.i8, tide.i16, tide.i32, tide.task, tide.grid
 
 t.test("a producer and a consumer over S0", function()
   local M, P = 16, 4
@@ -192,6 +192,52 @@ t.test("constants, state and functions inside tasks", function()
   t.eq(again:table(), {16, 19})
   top:reference(A, again)
   t.eq(again:table(), {17, 20})
+end)
+
+-- A design whose middle task takes from X and gives to Y, arrays of 2 x 3 streams.
+local function all_at_once(T, body)
+  return tide.design(function(d)
+    local X, Y, Z = d:stream(T, {2, 3}), d:stream(T, {2, 3}), d:stream(T)
+    d.source = task {A = i32[2][3], function(A)
+      for i, j in grid(2, 3) do X[i][j]:put(A[i][j]) end
+      Z:put(A[0][0])
+    end}
+    d.middle = task {function() body(X, Y, Z) end}
+    d.sink = task {B = i32[2][3], function(B)
+      for i, j in grid(2, 3) do B[i][j] = Y[i][j]:get() end
+    end}
+  end)
+end
+
+t.test("gather and scatter: a token of each stream", function()
+  local twice = all_at_once(i32, function(X, Y, Z)
+    local x = X:gather()
+    Y:scatter(x + x + Z:get())
+  end)
+  local rows = all_at_once(i32, function(X, Y, Z)
+    for i = 0, 1 do Y[i]:scatter(X[i]:gather()) end
+    local _ = Z:get()
+  end)
+  local A = tide.random(i32[2][3], 4)
+  local _, B = p.foreign(twice, A, i32[2][3](0))
+  t.ok(B:equal(i32[2][3](A + A + A[0][0])))
+  _, B = p.foreign(rows, A, i32[2][3](0))
+  t.ok(B:equal(A))
+end)
+
+t.test("gather and scatter that do not fit", function()
+  local function refused(code, body)
+    t.fails(function() all_at_once(i32, body) end, {code = code})
+  end
+  refused("shapes", function(_, Y) Y:scatter(i32[3][2](0)) end)
+  refused("shapes", function(X, Y) Y:scatter(X[0]:gather()) end)
+  refused("shapes", function(_, Y) Y:scatter(1) end)
+  refused("rank", function(_, _, Z) Z:scatter(i32[1](0)) end)
+  refused("rank", function(_, _, Z) local _ = Z:gather() end)
+  refused("arguments", function(X) local _ = X:gather(1) end)
+  t.has(t.fails(function()
+    all_at_once(i32, function(_, _, Z) Z:gathr() end)
+  end, {code = "method"}).help, "gather")
 end)
 
 p.done()
