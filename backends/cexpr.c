@@ -41,7 +41,8 @@ TdPiece td_cexpr_piece(TdCWriter *w, int bind, int c, const char *fmt, ...) {
 }
 
 const char *td_cexpr_operand(TdCWriter *w, TdPiece p, int bind) {
-  return p.bind >= bind ? p.text : td_text_fmt(w->arena, "(%s)", p.text);
+  if (p.bind >= bind) return p.text;
+  return w->target->group ? w->target->group(w, p.text) : td_text_fmt(w->arena, "(%s)", p.text);
 }
 
 TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c) {

@@ -85,6 +85,8 @@ typedef struct TdCTarget {
   /* Lines before a loop, and at the start of its body. NULL: none. */
   void (*before)(TdCWriter *w, const TdStmt *loop);
   void (*inside)(TdCWriter *w, const TdStmt *loop);
+  /* An expression in parentheses. NULL: those. */
+  const char *(*group)(TdCWriter *w, const char *text);
   /* Statements that a CALL executes. NULL: 1. */
   double (*work)(TdCWriter *w, const TdStmt *call);
 } TdCTarget;

@@ -10,7 +10,7 @@ local tide = require "tide"
 local collect = {}
 
 -- Copies of arguments.
-local function copies(...)
+function collect.copies(...)
   local list = {...}
   for i, v in ipairs(list) do
     if type(v) == "userdata" then list[i] = v:copy() end
@@ -43,8 +43,8 @@ local function visit(path, record)
     return s, table.unpack(made, 2)
   end
   local function same(k, ...)
-    record(test, k, copies(...))
-    local list = copies(...)
+    record(test, k, collect.copies(...))
+    local list = collect.copies(...)
     k:reference(table.unpack(list))
     return table.unpack(list)
   end

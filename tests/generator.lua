@@ -3,9 +3,12 @@
 --   program.text()             -- a chunk that returns the kernel
 --   program.mode               -- "int" (k:native is exact), "fixed" or "float"
 --   program.tensors            -- {name =, type =, shape =} of its parameters, in order
+--   program.arguments()        -- fresh random tensors for them
 --   program.statements         -- a tree {text =, body = {..}, last =}; entries may be taken out
 -- Every index stays in range, no divisor is 0, no value needs more than 60 bits, and locals are
 -- assigned converted values only, so that Lua's numbers agree. Names of `w` count bits as signed.
+local tide = require "tide"
+
 local random = math.random
 
 local function pick(list) return list[random(#list)] end
@@ -403,6 +406,29 @@ end
 
 local M = {}
 
+local types = setmetatable({tide = tide}, {__index = function(_, k) return tide[k] end})
+
+-- Random tensors for parameters.
+local function arguments(params)
+  local args = {}
+  for i, x in ipairs(params) do
+    args[i] = tide.random(load("return " .. type_of(x), "=type", "t", types)(), i)
+  end
+  return args
+end
+
+-- Copies of tensors.
+function M.copies(args)
+  local list = {}
+  for i, x in ipairs(args) do list[i] = x:copy() end
+  return list
+end
+
+-- How many programs tests make, and their first seed: TIDE_RANDOM and TIDE_SEED say otherwise.
+function M.range()
+  return tonumber(os.getenv "TIDE_RANDOM") or 1000, tonumber(os.getenv "TIDE_SEED") or 1
+end
+
 function M.program(seed)
   math.randomseed(seed)
   local mode = pick {"int", "int", "int", "fixed", "float"}
@@ -421,7 +447,8 @@ function M.program(seed)
   local g = new(mode, params)
   g.callee = callee
   local body = g:inside(function(list) for _ = 1, random(2, 6) do g:statement(list, 3) end end)
-  return {mode = mode, tensors = params, statements = body, type_of = type_of, text = function()
+  return {mode = mode, tensors = params, statements = body,
+    arguments = function() return arguments(params) end, text = function()
     local inner = callee and kernel("callee", callee.g, true, callee.body) or ""
     return head .. inner .. kernel("made", g, false, body) .. "return made\n"
   end}

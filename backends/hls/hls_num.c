@@ -50,6 +50,23 @@ static const TdType *number_type(TdCWriter *w, TdHlsVal v) {
   return is_index(v.t) ? td_type_int(w->session, v.p.c == TD_C_I32 ? 32 : 64) : v.t;
 }
 
+/* The end of the parentheses that open at s. */
+static const char *closing(const char *s) {
+  for (int depth = 0; *s; s++) {
+    depth += (*s == '(') - (*s == ')');
+    if (!depth) break;
+  }
+  return s;
+}
+
+const char *td_hls_num_group(TdCWriter *w, const char *text) {
+  size_t type = strcspn(text, "(");
+  const char *open = text + type, *end = closing(open);
+  bool twice = strncmp(text, "ap_", 3) == 0 && strncmp(open, "(ap_", 4) == 0;
+  if (!twice || end[1] == '.') return td_text_fmt(w->arena, "(%s)", text);
+  return td_text_fmt(w->arena, "((%.*s)%s)", (int)type, text, open);
+}
+
 /* p converted to C++ type `type`. */
 static TdPiece convert(TdCWriter *w, const char *type, TdPiece p) {
   return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s(%s)", type, p.text);

@@ -21,6 +21,9 @@ enum { TD_HLS_ALL = 4096 };
 /* hls_num.c: the C++ type of scalars of type t, as elements have it and as expressions do. */
 const char *td_hls_num_cell(TdCWriter *w, TdSym sym, const TdType *t);
 const char *td_hls_num_type(TdCWriter *w, const TdType *t);
+/* "(text)". Of two conversions at its start the first is written "(T)": g++ may take "(T(T(x[i])"
+   for a type, and err. */
+const char *td_hls_num_group(TdCWriter *w, const char *text);
 /* e as an assignment to an element of its type takes it; as an index; as a condition. */
 TdPiece td_hls_num_store(TdCWriter *w, const TdExpr *e);
 TdPiece td_hls_num_index(TdCWriter *w, const TdExpr *e);

@@ -91,9 +91,12 @@ static void put_call(TdHlsProg *p, const TdStmt *s) {
   td_text_line(&w->out, "%s(%s);", td_cname_of(w, s->sym)->text, td_text_str(&t));
 }
 
-/* Whether s stores an element in itself, which compilers warn of. */
+/* Whether s stores something in itself, which compilers warn of. */
 static bool is_idle(const TdStmt *s) {
-  return s->kind == TD_STMT_STORE && td_equal_expr(s->expr[0], s->expr[1]);
+  if (s->kind != TD_STMT_STORE && s->kind != TD_STMT_SET) return false;
+  const TdExpr *e = s->expr[1];
+  while (e->kind == TD_EXPR_CAST && e->type == e->kid[0]->type) e = e->kid[0];
+  return td_equal_expr(s->expr[0], e);
 }
 
 static bool stmt(TdCWriter *w, const TdStmt *s) {
@@ -113,7 +116,8 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
 
 #define HOOKS                                                                                      \
   .cell = td_hls_num_cell, .value = td_hls_num_store, .index = td_hls_num_index,                   \
-  .truth = td_hls_num_truth, .stmt = stmt, .before = before, .inside = inside
+  .truth = td_hls_num_truth, .group = td_hls_num_group, .stmt = stmt, .before = before,            \
+  .inside = inside
 const TdCTarget td_hls_unit_target = {.reserved = td_hls_name_words, .loop_type = "int", HOOKS};
 static const TdCTarget long_loops = {.reserved = td_hls_name_words, .loop_type = "int64_t", HOOKS};
 const TdCTarget td_hls_unit_names = {.reserved = td_hls_name_globals, .loop_type = "int", HOOKS};
@@ -159,7 +163,8 @@ static void put_params(TdHlsProg *p) {
   }
 }
 
-/* What find_unused knows: parameters and locals by symbol; those that are read are taken out. */
+/* What find_unused knows: parameters and locals by symbol; those that are read, and parameters that
+   are written, are taken out. */
 static bool note_local(void *ud, const TdStmt *s) {
   TdHlsProg *p = ud;
   if (s->kind == TD_STMT_LOCAL) td_map_putp(p->w->arena, &p->unused, s->sym, (void *)(uintptr_t)s);
@@ -173,11 +178,12 @@ static bool note_read(void *ud, const TdExpr *e) {
 }
 
 static bool note_reads(void *ud, const TdStmt *s) {
-  for (uint32_t i = 0; i < s->nexpr; i++) {
+  for (uint32_t i = 0; i < s->nexpr && !is_idle(s); i++) {
     bool target = i == 0 && (s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET);
-    for (uint32_t k = 0; target && k < s->expr[0]->nkid; k++)
+    bool local = target && s->expr[0]->sym->kind != TD_SYM_TENSOR;
+    for (uint32_t k = 0; local && k < s->expr[0]->nkid; k++)
       td_walk_expr(s->expr[0]->kid[k], note_read, ud);
-    if (!target) td_walk_expr(s->expr[i], note_read, ud);
+    if (!local) td_walk_expr(s->expr[i], note_read, ud);
   }
   return true;
 }
@@ -225,8 +231,7 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
-  for (size_t i = 0; i < u->nparam; i++)
-    if (!p->param.at[i].written) put_use(p, u->param[i].sym, p->param.at[i].name);
+  for (size_t i = 0; i < u->nparam; i++) put_use(p, u->param[i].sym, p->param.at[i].name);
   td_cstmt_put(w, u->body);
   if (p->functions.n) td_text_putc(&p->functions, '\n');
   if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));

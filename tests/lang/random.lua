@@ -1,30 +1,12 @@
--- Random kernels: the reference run, the compiled one, Lua itself and the printed form agree.
--- TIDE_RANDOM=N makes N of them, TIDE_SEED=S starts at seed S. A failure shows its seed and the
+-- Random kernels: the reference run, libtcc, the system's compiler (all at once, at the end), Lua
+-- itself and the printed form agree bit for bit; tests/backend/hls_random.lua does the same with HLS
+-- C++. TIDE_RANDOM=N makes N of them, TIDE_SEED=S starts at seed S. A failure shows its seed and the
 -- least part of its source that still fails.
-local tide = require "tide"
 local t = require "tap"
+local batch = require "c_batch"
 local generator = require "generator"
 
-local count = tonumber(os.getenv "TIDE_RANDOM") or 300
-local first = tonumber(os.getenv "TIDE_SEED") or 1
-
-local types = setmetatable({tide = tide}, {__index = function(_, k) return tide[k] end})
-
--- Fresh arguments for a program.
-local function arguments(program)
-  local args = {}
-  for i, x in ipairs(program.tensors) do
-    local T = load("return " .. program.type_of(x), "=type", "t", types)()
-    args[i] = tide.random(T, i)
-  end
-  return args
-end
-
-local function copies(args)
-  local list = {}
-  for i, x in ipairs(args) do list[i] = x:copy() end
-  return list
-end
+local count, first = generator.range()
 
 -- Raises unless two lists of tensors are the same.
 local function agree(got, want, what)
@@ -41,20 +23,22 @@ local runs = 0
 local function check(program)
   runs = runs + 1
   local k = assert(load(program.text(), "=random" .. runs))()
-  local args = arguments(program)
-  local want = copies(args)
+  local args = program.arguments()
+  local want = generator.copies(args)
   k:reference(table.unpack(want))
   local text = tostring(k)
   local loaded = assert(load(text, "=printed" .. runs))()
   if tostring(loaded) ~= text then error("printed again it differs:\n" .. text, 0) end
   local function also(what, fn)
-    local got = copies(args)
+    local got = generator.copies(args)
     fn(table.unpack(got))
     agree(got, want, what)
   end
   also("printed", function(...) loaded:reference(...) end)
-  also("compiled", k)
+  local libtcc = k:build {target = "cpu", tier = "tcc"}
+  also("libtcc", libtcc)
   if program.mode == "int" then also("native", function(...) k:native(...) end) end
+  return k, args, want
 end
 
 -- Takes out of a tree of statements what is not needed for the program to fail.
@@ -73,11 +57,12 @@ end
 local function kind_of(e) return type(e) == "table" and e.code or tostring(e):match "^%a+" end
 
 t.test(("%d random kernels from seed %d"):format(count, first), function()
-  local refused = 0
   for seed = first, first + count - 1 do
     local program = generator.program(seed)
-    local passed, why = pcall(check, program)
-    if not passed then
+    local passed, why, args, want = pcall(check, program)
+    if passed then
+      batch.add("seed " .. seed, why, args, want)
+    else
       local full = kind_of(why)
       local original = check
       check = function(p)
@@ -88,7 +73,7 @@ t.test(("%d random kernels from seed %d"):format(count, first), function()
       t.ok(false, ("seed %d: %s\n%s"):format(seed, tostring(why), program.text()))
     end
   end
-  t.eq(refused, 0)
+  t.eq(batch.count(), count)
 end)
-
+batch.test("by the system's compiler: the same results", "-O1")
 t.done()
