@@ -84,6 +84,14 @@ local function collect_edges(g, nodes, by_name)
   return edges
 end
 
+-- What stands beside an edge that runs on one line: its type, too, unless another edge of the stream has it.
+local function one_line(e, edges)
+  for _, other in ipairs(edges) do
+    if other ~= e and other.label == e.label and other.path then return e.label end
+  end
+  return e.label .. "  " .. e.detail
+end
+
 -- Marks the edges that close a cycle, found depth first.
 local function open_cycles(nodes, edges)
   local state = {}
@@ -226,6 +234,8 @@ local function place(layers, edges)
     for _, e in ipairs(edges) do
       if e.path and e.from.layer == n then
         gap = math.max(gap, width(e.label) + 36, e.detail and width(e.detail) * .88 + 36 or 0)
+      elseif e.from == e.to and e.from.layer == n then
+        gap = math.max(gap, width(one_line(e, edges)) + 20)
       end
     end
     x = x + w + (n < #layers and gap or 0)
@@ -297,12 +307,12 @@ local function put_back(out, edges, height)
       local y, up, in_ = e.from.y, (n + 1) * 1.3 * LINE - 4, 8 * (e.from.loops - n)
       local left, right = e.from.x + in_ + 2, e.from.x + e.from.w - in_
       put(out, '<path class="edge" marker-end="url(#head)" d="M$1 $2V$3H$4V$5"/>', right, y, y - up, left, y - 7)
-      put_label(out, { label = e.label .. "  " .. e.detail }, e.from.x + e.from.w + 2, y - up + 10)
+      put_label(out, { label = one_line(e, edges) }, e.from.x + e.from.w + 2, y - up + 10)
     elseif e.back then
       local x1, x2 = e.from.x + e.from.w, e.to.x
       local y1, y2 = e.from.y + e.from.h - 8, e.to.y + e.to.h - 8
       put(out, '<path class="edge" marker-end="url(#head)" d="M$1 $2h14V$3H$4V$5h9"/>', x1, y1, height, x2 - 16, y2)
-      put_label(out, { label = e.label .. "  " .. e.detail }, math.min(x1, x2) + 20, height)
+      put_label(out, { label = one_line(e, edges) }, math.min(x1, x2) + 20, height)
       height = height + 2 * LINE
     end
   end
