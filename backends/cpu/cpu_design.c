@@ -165,8 +165,10 @@ static void put_turns(Net *n, const char *const *run, const char *const *stream)
   int64_t all = 0;
   for (size_t i = 0; i < n->d->nrun; i++) all += instances(n, &n->d->run[i]);
   td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
-  td_text_line(n->out, "  int td_moved = 1;");
-  td_text_line(n->out, "  while (td_more && td_moved && !td_stopped(run)) {");
+  td_text_line(n->out, "  run->slow = 0;");
+  td_text_line(n->out, "  for (int td_moved = 1; td_more && !td_stopped(run);) {");
+  td_text_line(n->out, "    if (!td_moved && run->slow) break;");
+  td_text_line(n->out, "    run->slow = !td_moved;");
   td_text_line(n->out, "    td_moved = 0;");
   for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], run[i]);
   td_text_line(n->out, "  }");

@@ -5,10 +5,8 @@
 
 #include "backends/cpu/cpu_text.h"
 
-/* A new point to go on from; begins a block with r, the ring or pool of a stream. */
-static int begin(TdCpuProg *p, const TdStmt *s, bool block) {
+const char *td_cpu_stream_ring(TdCpuProg *p, const TdExpr *e) {
   TdCWriter *w = p->w;
-  const TdExpr *e = s->expr[0];
   const TdCName *name = td_cname_of(w, e->sym);
   TdPiece index[TD_MAX_RANK];
   for (uint32_t d = 0; d < e->nkid; d++) {
@@ -16,14 +14,17 @@ static int begin(TdCpuProg *p, const TdStmt *s, bool block) {
     td_type_extent(name->type, (int)d, &extent);
     index[d] = td_cexpr_index(w, e->kid[d], extent, e->loc);
   }
+  return e->nkid ? td_text_fmt(w->arena, "&%s", td_cexpr_at(w, name, index).text) : name->text;
+}
+
+/* A new point to go on from; begins a block with td_r, the ring or pool of a stream. */
+static int begin(TdCpuProg *p, const TdStmt *s, bool block) {
+  TdCWriter *w = p->w;
+  const char *ring = td_cpu_stream_ring(p, s->expr[0]);
   int point = ++p->task->points;
   td_text_line(&w->out, "case %d: {", point);
   w->out.indent++;
-  const char *type = block ? "pool" : "ring";
-  if (e->nkid)
-    td_text_line(&w->out, "struct td_%s *td_r = &%s;", type, td_cexpr_at(w, name, index).text);
-  else
-    td_text_line(&w->out, "struct td_%s *td_r = %s;", type, name->text);
+  td_text_line(&w->out, "struct td_%s *td_r = %s;", block ? "pool" : "ring", ring);
   return point;
 }
 
@@ -73,22 +74,54 @@ static const TdType *token_type(const TdExpr *e) {
   return e->type->elem;
 }
 
-/* A token into what s declares, or into a place or view. */
-static void get_token(TdCpuProg *p, const TdStmt *s) {
+/* The cells of a ring's tokens of type t, as an array `name` that is indexed by their number. */
+void td_cpu_stream_tokens(TdCpuProg *p, const TdType *t, const char *name, const char *where) {
+  if (td_type_is_scalar(t))
+    td_text_line(&p->w->out, "%s *%s = %s;", p->w->target->cell(p->w, NULL, t), name, where);
+  else
+    put_tokens(p, NULL, t, name, where);
+}
+
+/* A token at `from` into what s declares, or into a place or view. */
+static void get_token(TdCpuProg *p, const TdStmt *s, const char *from) {
   TdCWriter *w = p->w;
   const TdType *t = token_type(s->expr[0]);
   const TdExpr *to = s->nexpr > 1 ? s->expr[1] : NULL;
   size_t names = td_cname_mark(w);
   if (td_type_is_scalar(t)) {
-    const char *cell = w->target->cell(w, s->sym, t);
     const char *place = to ? td_cexpr_place(w, to).text : td_cname_of(w, s->sym)->text;
-    td_text_line(&w->out, "%s = ((%s *)td_r->token)[td_r->out];", place, cell);
+    td_text_line(&w->out, "%s = %s;", place, from);
     return;
   }
-  put_tokens(p, s->sym, t, "td_token", "td_r->token");
-  const TdExpr *from = token(p, t, "td_token[td_r->out]");
-  set(p, to ? to : td_expr_whole(w->session, w->arena, s->sym, t, s->loc), from);
+  const TdExpr *e = token(p, t, from);
+  set(p, to ? to : td_expr_whole(w->session, w->arena, s->sym, t, s->loc), e);
   td_cname_release(w, names);
+}
+
+/* The value of a put into a token at `to`. */
+static void put_token(TdCpuProg *p, const TdStmt *s, const char *to) {
+  TdCWriter *w = p->w;
+  const TdType *t = token_type(s->expr[0]);
+  size_t names = td_cname_mark(w);
+  if (td_type_is_scalar(t))
+    td_text_line(&w->out, "%s = %s;", to, w->target->value(w, s->expr[1]).text);
+  else
+    set(p, token(p, t, to), s->expr[1]);
+  td_cname_release(w, names);
+}
+
+void td_cpu_stream_move(TdCpuProg *p, const TdStmt *s, const char *token) {
+  TdCWriter *w = p->w;
+  if (s->kind == TD_STMT_PUT) {
+    put_token(p, s, token);
+    return;
+  }
+  if (s->nexpr < 2) {
+    const TdType *t = token_type(s->expr[0]);
+    const TdStmt *local = td_stmt_local(w->store, s->sym, t, TD_INIT_NONE, NULL, s->loc);
+    td_cstmt_put(w, td_stmt_block(w->store, &local, 1, s->loc));
+  }
+  get_token(p, s, token);
 }
 
 /* Declares what a get brings. */
@@ -106,42 +139,33 @@ static void declare(TdCpuProg *p, const TdStmt *s) {
                    false);
 }
 
-/* The depth of a stream: a number where the task names the design's own. */
-static const char *depth_of(TdCpuProg *p, const TdExpr *e) {
+const char *td_cpu_stream_depth(TdCpuProg *p, const TdExpr *e, const char *ring) {
   for (size_t i = 0; i < p->w->prog->nunit; i++) {
     const TdUnit *d = p->w->prog->unit[i];
     const TdStream *s = td_unit_stream(d, e->sym);
     int64_t depth;
     if (s && td_unit_value(d, s->depth, &depth)) return td_text_fmt(p->w->arena, "%" PRId64, depth);
   }
-  return "td_r->depth";
+  return td_text_fmt(p->w->arena, "%s->depth", ring);
 }
 
 static void put_get(TdCpuProg *p, const TdStmt *s) {
   declare(p, s);
   int point = begin(p, s, false);
   wait(p, point, s->loc, "td_r->fill", "td_r");
-  get_token(p, s);
-  td_text_line(&p->w->out, "td_got(td_r, %s);", depth_of(p, s->expr[0]));
+  td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
+  get_token(p, s, "td_token[td_r->out]");
+  td_text_line(&p->w->out, "td_got(td_r, %s);", td_cpu_stream_depth(p, s->expr[0], "td_r"));
   end(p);
 }
 
 static void put_put(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
-  const TdType *t = token_type(s->expr[0]);
   int point = begin(p, s, false);
-  const char *depth = depth_of(p, s->expr[0]);
+  const char *depth = td_cpu_stream_depth(p, s->expr[0], "td_r");
   wait(p, point, s->loc, td_text_fmt(w->arena, "td_r->fill < %s", depth), "td_r");
-  size_t names = td_cname_mark(w);
-  if (td_type_is_scalar(t)) {
-    TdPiece value = w->target->value(w, s->expr[1]);
-    td_text_line(&w->out, "((%s *)td_r->token)[td_r->in] = %s;", w->target->cell(w, NULL, t),
-                 value.text);
-  } else {
-    put_tokens(p, NULL, t, "td_token", "td_r->token");
-    set(p, token(p, t, "td_token[td_r->in]"), s->expr[1]);
-  }
-  td_cname_release(w, names);
+  td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
+  put_token(p, s, "td_token[td_r->in]");
   td_text_line(&w->out, "td_put(td_r, %s);", depth);
   end(p);
 }

@@ -51,6 +51,9 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
                hi.text, v, end, v, s->step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   p->task->loops++;
+  w->out.indent++;
+  td_cpu_burst_put(p, s, v, end);
+  w->out.indent--;
   body(p, td_for_body(s));
   p->task->loops--;
   td_text_line(&w->out, "}");

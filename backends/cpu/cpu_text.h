@@ -108,6 +108,7 @@ typedef struct TdCpuTask {
   int points;           /* where it goes on */
   int loops;            /* around the statement being written */
   TD_VEC(struct TdCpuHeld) held;
+  struct TdCpuBurst *burst; /* being written, or NULL */
 } TdCpuTask;
 typedef struct TdCpuHeld {
   TdSym sym;
@@ -122,6 +123,18 @@ void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name, b
 void td_cpu_stream_put(TdCpuProg *p, const TdStmt *s);
 /* Gives back the buffers held since `mark`. */
 void td_cpu_stream_release(TdCpuProg *p, size_t mark);
+
+/* The ring or pool of a stream expression, and the depth of a ring, as text. */
+const char *td_cpu_stream_ring(TdCpuProg *p, const TdExpr *e);
+const char *td_cpu_stream_depth(TdCpuProg *p, const TdExpr *e, const char *ring);
+/* Declares `name`, the tokens of type t that lie at `where`, by number; moves the token `token` as
+   the get or put s does. */
+void td_cpu_stream_tokens(TdCpuProg *p, const TdType *t, const char *name, const char *where);
+void td_cpu_stream_move(TdCpuProg *p, const TdStmt *s, const char *token);
+
+/* cpu_burst.c: inside of a loop, with variable v that runs to `end`: iterations for which all
+   tokens and places are there, if it can be told beforehand. */
+void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end);
 
 /* cpu_design.c: a design as a function that runs its tasks in turn. */
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);

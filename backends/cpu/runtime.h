@@ -14,6 +14,7 @@
   X(int64_t value[2])              /* what: the index and the extent */                            \
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
+  X(int slow)                      /* tasks move single tokens, not bursts */                      \
   X(int blocked)                   /* tasks that wait, of which these are the first */             \
   X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */
 

@@ -1,0 +1,232 @@
+/* cpu_burst.c - loops that move tokens, many iterations at a visit: as many as the streams have
+   tokens and places for, without looking at them again. What is left is done operation by
+   operation, once no task can go on in this way. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/cpu/cpu_text.h"
+#include "ir/print.h"
+
+enum { MOST_ENDS = 16 };
+
+/* One end of a stream that every iteration uses, or none does. */
+typedef struct End {
+  const TdStmt *stmt; /* the first that uses it */
+  const TdExpr *cond[4];
+  bool truth[4]; /* of the conditions around it */
+  int nest;
+  bool put;
+  int64_t each;      /* tokens an iteration */
+  const char *ring;  /* what it is, as text */
+  const char *name;  /* and its pointer in the burst */
+  const char *depth; /* as text */
+} End;
+
+/* A loop being written as a burst. */
+struct TdCpuBurst {
+  const TdStmt *loop;
+  End end[MOST_ENDS];
+  int n;
+};
+
+typedef struct Scan {
+  TdCpuProg *p;
+  struct TdCpuBurst *b;
+  const TdExpr *cond[4];
+  bool truth[4];
+  int nest;
+} Scan;
+
+/* Whether e is the same in all iterations of the loop: made of sizes, ids and outer variables. */
+static bool is_fixed(const Scan *s, const TdExpr *e) {
+  if (e->kind == TD_EXPR_LOAD || e->kind == TD_EXPR_TENSOR) return false;
+  if (e->kind == TD_EXPR_VAR && e->sym == s->b->loop->sym) return false;
+  for (uint32_t i = 0; i < e->nkid; i++)
+    if (!is_fixed(s, e->kid[i])) return false;
+  return true;
+}
+
+static bool same_conditions(const Scan *s, const End *e) {
+  if (s->nest != e->nest) return false;
+  for (int i = 0; i < s->nest; i++)
+    if (s->cond[i] != e->cond[i] || s->truth[i] != e->truth[i]) return false;
+  return true;
+}
+
+/* Whether two stream expressions are one, by their text. */
+static bool is_same_end(const TdExpr *x, const TdExpr *y) {
+  if (x->sym != y->sym || x->nkid != y->nkid) return false;
+  for (uint32_t i = 0; i < x->nkid; i++)
+    if (!td_equal_expr(x->kid[i], y->kid[i])) return false;
+  return true;
+}
+
+/* Adds a get or put; false if it does not fit in a burst. */
+static bool add_end(Scan *s, const TdStmt *stmt) {
+  const TdExpr *e = stmt->expr[0];
+  if (e->type->block || !is_fixed(s, e)) return false;
+  bool put = stmt->kind == TD_STMT_PUT;
+  for (int i = 0; i < s->b->n; i++) {
+    End *x = &s->b->end[i];
+    if (x->put != put || !is_same_end(x->stmt->expr[0], e)) continue;
+    x->each++;
+    return same_conditions(s, x);
+  }
+  if (s->b->n == MOST_ENDS) return false;
+  End *x = &s->b->end[s->b->n++];
+  *x = (End){.stmt = stmt, .put = put, .each = 1, .nest = s->nest};
+  memcpy(x->cond, s->cond, sizeof x->cond);
+  memcpy(x->truth, s->truth, sizeof x->truth);
+  return true;
+}
+
+/* Finds the ends that s uses; false if a burst cannot hold it. */
+static bool scan(Scan *s, const TdStmt *stmt) {
+  bool stops = td_cpu_task_may_stop(s->p, stmt), ok = true;
+  switch (stmt->kind) {
+  case TD_STMT_BREAK:
+  case TD_STMT_RETURN:
+  case TD_STMT_WHILE: return false;
+  case TD_STMT_GET:
+  case TD_STMT_PUT: return add_end(s, stmt);
+  case TD_STMT_BLOCK:
+    for (uint32_t i = 0; ok && i < stmt->nkid; i++) ok = scan(s, stmt->kid[i]);
+    return ok;
+  case TD_STMT_IF:
+    if (stops && (s->nest == 4 || !is_fixed(s, stmt->expr[0]))) return false;
+    for (uint32_t i = 0; ok && i < stmt->nkid; i++) {
+      s->cond[s->nest] = stmt->expr[0];
+      s->truth[s->nest++] = i == 0;
+      ok = scan(s, stmt->kid[i]);
+      s->nest--;
+    }
+    return ok;
+  default: return !stops && stmt->kind != TD_STMT_CALL;
+  }
+}
+
+/* Opens a block for the conditions of an end; returns how many lines close it. */
+static void push_conditions(TdCpuProg *p, const End *e) {
+  for (int i = 0; i < e->nest; i++) {
+    const char *truth = p->w->target->truth(p->w, e->cond[i]).text;
+    td_text_line(&p->w->out, e->truth[i] ? "if (%s) {" : "if (!(%s)) {", truth);
+    td_crange_push_cond(p->w, e->cond[i], e->truth[i]);
+    p->w->out.indent++;
+  }
+}
+
+static void pop_conditions(TdCpuProg *p, const End *e) {
+  for (int i = 0; i < e->nest; i++) {
+    p->w->out.indent--;
+    td_text_line(&p->w->out, "}");
+  }
+}
+
+/* The pointer to a ring, and what it leaves of td_n iterations. */
+static void put_end(TdCpuProg *p, End *e, int number) {
+  TdCWriter *w = p->w;
+  size_t known = td_crange_mark(w);
+  e->name = td_text_fmt(w->arena, "td_%s%d", e->put ? "p" : "g", number);
+  td_text_line(&w->out, "struct td_ring *%s = 0;", e->name);
+  push_conditions(p, e);
+  e->ring = td_cpu_stream_ring(p, e->stmt->expr[0]);
+  td_text_line(&w->out, "%s = %s;", e->name, e->ring);
+  e->depth = td_cpu_stream_depth(p, e->stmt->expr[0], e->name);
+  const char *room = e->put ? td_text_fmt(w->arena, "%s - %s->fill", e->depth, e->name)
+                            : td_text_fmt(w->arena, "%s->fill", e->name);
+  if (e->each > 1) room = td_text_fmt(w->arena, "(%s) / %" PRId64, room, e->each);
+  td_text_line(&w->out, "if (%s < td_n) td_n = %s;", room, room);
+  pop_conditions(p, e);
+  td_crange_release(w, known);
+}
+
+/* Two names of one stream would each move it on. */
+static void put_distinct(TdCpuProg *p, const struct TdCpuBurst *b) {
+  for (int i = 0; i < b->n; i++)
+    for (int k = 0; k < i; k++)
+      if (b->end[i].stmt->expr[0]->sym == b->end[k].stmt->expr[0]->sym)
+        td_text_line(&p->w->out, "if (%s == %s) td_n = 0;", b->end[i].name, b->end[k].name);
+}
+
+/* Where the next token is, or goes, kept beside the ring while the burst lasts. */
+static void put_cursor(TdCpuProg *p, const End *e) {
+  TdCWriter *w = p->w;
+  const TdType *t = e->stmt->expr[0]->type->elem;
+  const char *index = e->put ? "in" : "out";
+  td_text_line(&w->out, "int64_t %s_at = %s ? %s->%s : 0;", e->name, e->name, e->name, index);
+  td_cpu_stream_tokens(p, t, td_text_fmt(w->arena, "%s_token", e->name),
+                       td_text_fmt(w->arena, "%s ? %s->token : 0", e->name, e->name));
+}
+
+static void keep_cursor(TdCpuProg *p, const End *e) {
+  const char *guard = e->nest ? td_text_fmt(p->w->arena, "if (%s) ", e->name) : "";
+  td_text_line(&p->w->out, "%s%s->%s = %s_at, %s->fill %s td_n * %" PRId64 ";", guard, e->name,
+               e->put ? "in" : "out", e->name, e->name, e->put ? "+=" : "-=", e->each);
+}
+
+static const End *end_of(const struct TdCpuBurst *b, const TdStmt *s) {
+  for (int i = 0; i < b->n; i++)
+    if (b->end[i].put == (s->kind == TD_STMT_PUT) &&
+        is_same_end(b->end[i].stmt->expr[0], s->expr[0]))
+      return &b->end[i];
+  return NULL;
+}
+
+/* A get or put of a burst. */
+static bool stmt(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = w->ud;
+  if (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT) return td_cpu_unit_stmt(w, s);
+  const End *e = end_of(p->task->burst, s);
+  td_cpu_stream_move(p, s, td_text_fmt(w->arena, "%s_token[%s_at]", e->name, e->name));
+  td_text_line(&w->out, "%s_at = %s_at + 1 == %s ? 0 : %s_at + 1;", e->name, e->name, e->depth,
+               e->name);
+  return true;
+}
+
+/* The iterations themselves, as of a loop that cannot stop. */
+static void put_body(TdCpuProg *p, struct TdCpuBurst *b, const char *v) {
+  TdCWriter *w = p->w;
+  size_t names = td_cname_mark(w), known = td_crange_mark(w);
+  const TdCTarget *own = w->target;
+  TdCTarget burst = td_cpu_unit_target;
+  burst.stmt = stmt;
+  w->target = &burst;
+  p->task->burst = b;
+  td_text_line(&w->out, "for (int64_t td_i = 0; td_i < td_n; td_i++, %s += %" PRId64 ") {", v,
+               b->loop->step);
+  w->out.indent++;
+  td_cstmt_put(w, td_for_body(b->loop));
+  w->out.indent--;
+  td_text_line(&w->out, "}");
+  p->task->burst = NULL;
+  w->target = own;
+  td_crange_release(w, known);
+  td_cname_release(w, names);
+}
+
+void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end) {
+  TdCWriter *w = p->w;
+  struct TdCpuBurst b = {.loop = loop};
+  Scan s = {.p = p, .b = &b};
+  if (p->taint || !scan(&s, td_for_body(loop)) || !b.n) return;
+  int point = ++p->task->points;
+  td_text_line(&w->out, "case %d: {", point);
+  w->out.indent++;
+  td_text_line(&w->out, "int64_t td_n = (%s - %s + %" PRId64 ") / %" PRId64 ";", end, v,
+               loop->step - 1, loop->step);
+  for (int i = 0; i < b.n; i++) put_end(p, &b.end[i], i);
+  put_distinct(p, &b);
+  td_text_line(&w->out, "if (td_n > 0) {");
+  w->out.indent++;
+  for (int i = 0; i < b.n; i++) put_cursor(p, &b.end[i]);
+  put_body(p, &b, v);
+  for (int i = 0; i < b.n; i++) keep_cursor(p, &b.end[i]);
+  td_text_line(&w->out, "td_moved = 1;");
+  td_text_line(&w->out, "if (%s >= %s) break;", v, end);
+  w->out.indent--;
+  td_text_line(&w->out, "}");
+  td_text_line(&w->out, "if (!run->slow) TD_WAIT(%d, %d, 0);", point,
+               td_cpu_unit_place(p, loop->loc));
+  w->out.indent--;
+  td_text_line(&w->out, "}");
+}
