@@ -9,6 +9,7 @@
 #include "analysis/effects.h"
 #include "backends/cpu/cpu.h"
 #include "backends/hls/hls.h"
+#include "base/file.h"
 #include "clocked.h"
 #include "eval/eval.h"
 
@@ -256,24 +257,12 @@ static bool make_folders(char *path, TdDiag *d) {
   return true;
 }
 
-/* A file appears whole, or an older one stays. */
-static bool write_file(TdArena *a, const char *path, const char *text, TdDiag *d) {
-  const char *aside = td_text_fmt(a, "%s.new", path);
-  size_t n = strlen(text);
-  FILE *f = fopen(aside, "wb");
-  if (!f) return fail(d, path);
-  bool ok = fwrite(text, 1, n, f) == n;
-  ok = fclose(f) == 0 && ok && rename(aside, path) == 0;
-  if (ok) return true;
-  fail(d, path);
-  remove(aside);
-  return false;
-}
-
 bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d) {
   for (size_t i = 0; i < m->file.n; i++) {
     char *path = td_text_fmt(m->arena, "%s/%s", folder, m->file.at[i].name);
-    if (!make_folders(path, d) || !write_file(m->arena, path, m->file.at[i].text, d)) return false;
+    const char *text = m->file.at[i].text;
+    if (!make_folders(path, d)) return false;
+    if (!td_file_write(m->arena, path, text, strlen(text))) return fail(d, path);
   }
   const char *wrote = td_text_fmt(m->arena, "wrote %zu files to %s", m->file.n, folder), *did;
   *said = wrote;

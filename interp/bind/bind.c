@@ -279,6 +279,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_registry(L);
   td_bind_open_session(L);
   td_bind_open_view(L);
+  td_bind_open_write(L);
   td_bind_open_version(L);
   return 1;
 }

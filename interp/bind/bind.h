@@ -73,6 +73,9 @@ bool td_bind_check_options(lua_State *L, int idx, const char *const *names);
 int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
                      int otherwise);
 
+/* bind_write.c: writes a file whole (base/file.h) or raises; returns 0. */
+int td_bind_write(lua_State *L, const char *path, const char *text, size_t n);
+
 /* How messages name the Lua value at idx: "an integer", "a tensor". */
 const char *td_bind_words(lua_State *L, int idx);
 
@@ -216,6 +219,7 @@ void td_bind_open_timed(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 void td_bind_open_session(lua_State *L);
 void td_bind_open_view(lua_State *L);
+void td_bind_open_write(lua_State *L);
 void td_bind_open_version(lua_State *L);
 
 #endif

@@ -1,7 +1,5 @@
 /* bind_timed.c - what a run with a clock told, in Lua: m.report of a build {timed = true}, a table
    that draws itself. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/unit.h"
@@ -124,11 +122,7 @@ static const TdTimed *check_events(lua_State *L) {
 
 /* Writes text to the file named at slot 2; returns the report. */
 static int write_text(lua_State *L, const TdText *text) {
-  const char *path = luaL_checkstring(L, 2);
-  FILE *f = fopen(path, "wb");
-  bool ok = f && fwrite(td_text_str(text), 1, text->n, f) == text->n;
-  if (f) ok = fclose(f) == 0 && ok;
-  if (!ok) td_bind_fail(L, "write", "cannot write %s: %s", path, strerror(errno));
+  td_bind_write(L, luaL_checkstring(L, 2), td_text_str(text), text->n);
   td_bind_settop(L, 1);
   return 1;
 }

@@ -89,7 +89,8 @@ static int l_html(lua_State *L) {
   lua_getfield(L, -1, "write");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 0);
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, -2)) td_bind_fail(L, "write", "%s", lua_tostring(L, -1));
   return 0;
 }
 

@@ -30,9 +30,7 @@ local function write(path, text, ours)
     print(path .. " is there already")
     return
   end
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
+  assert(require "tide.file".write(path, text))
   print("wrote " .. path)
 end
 

@@ -1,5 +1,6 @@
 -- tide doc: a Markdown file run, checked against what it records, and rendered as one page or one notebook.
 local drawing = require "tide.drawing"
+local file = require "tide.file"
 local html = require "tide.html"
 local lesson = require "tide.lesson"
 local session = require "tide.session"
@@ -89,15 +90,12 @@ local function page(work)
   return html.page(title_of(work), look, "<body><main>\n" .. body .. "</main></body>")
 end
 
+-- Writes a text to a file, or to standard output without one; nil and why not all of it.
 local function write(path, text)
-  if not path then
-    io.write(text)
-    return true
-  end
-  local file, why = io.open(path, "wb")
-  if not file then return nil, why end
-  file:write(text)
-  return file:close()
+  if path then return file.write(path, text) end
+  local ok, why = io.write(text)
+  if ok then ok, why = io.stdout:flush() end
+  return ok, why
 end
 
 -- Says what went wrong, in the order of the file.
@@ -109,12 +107,20 @@ local function report(work)
   return #work.problems == 0
 end
 
--- Writes what was printed into the file, if that changes it.
+-- Writes what was printed into the file, if that changes it; false when it cannot.
 local function update(work)
   local text = work:updated()
-  if text == work.text then return print(work.path .. " is up to date") end
-  assert(write(work.path, text))
+  if text == work.text then
+    print(work.path .. " is up to date")
+    return true
+  end
+  local ok, why = write(work.path, text)
+  if not ok then
+    io.stderr:write("tide doc: ", why, "\n")
+    return false
+  end
   print("updated " .. work.path)
+  return true
 end
 
 local usage = "usage: tide doc [file.md [-o page.html] [--check] [--update] [--ipynb]]\n" ..
@@ -177,7 +183,7 @@ function doc.command(...)
   work:run()
   local n = o.check and work:check()
   local good = report(work)
-  if o.update and good then update(work) end
+  good = good and (not o.update or update(work))
   good = render(work, o) and good
   if n and good then print(("%s: %d blocks, as recorded"):format(o.file, n)) end
   return good and 0 or 1

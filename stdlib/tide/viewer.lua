@@ -167,13 +167,9 @@ function viewer.page(x)
   return #page <= LIMIT and page or make(false)
 end
 
---- Writes the page.
+--- Writes the page; nil and a reason when it cannot.
 function viewer.write(x, path)
-  local text = viewer.page(x)
-  local file, why = io.open(path, "wb")
-  if not file then error("html: " .. why, 0) end
-  file:write(text)
-  file:close()
+  return require "tide.file".write(path, viewer.page(x))
 end
 
 return viewer

@@ -147,4 +147,15 @@ print(b["nbformat"], len(ids), [letter(c) for c in b["cells"]], b["cells"][2]["m
   t.eq(said, "4 4 ['m', 'cs', 'ce', 'cs'] ['raises-exception']\n")
 end)
 
+t.test("a file that cannot be rewritten stays as it was, and that is an error", function()
+  local path = t.tmp "full.md"
+  local text = fence("lua", "print(('x'):rep(2000))")
+  shell.write(path, text)
+  local out, status = shell.output(("(trap '' XFSZ; ulimit -f 1; %s doc --update %s 2>&1 | cat)"):format(
+    quote(arg[-1]), quote(path)))
+  t.eq(status, 0)
+  t.has(out, "cannot write " .. path)
+  t.eq(shell.read(path), text)
+end)
+
 t.done()

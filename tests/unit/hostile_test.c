@@ -102,7 +102,7 @@ int main(void) {
   lua_register(L, "setenv", l_setenv);
   lua_pushboolean(L, SANITIZED);
   lua_setglobal(L, "sanitized");
-  if (luaL_loadstring(L, "package.path = 'tests/?.lua;' .. package.path; "
+  if (luaL_loadstring(L, "package.path = 'tests/?.lua;stdlib/?.lua;' .. package.path; "
                          "dofile 'tests/unit/hostile.lua'") != LUA_OK ||
       lua_pcall(L, 0, 0, 0) != LUA_OK) {
     ok(false, lua_tostring(L, -1));
