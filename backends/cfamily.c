@@ -1,10 +1,6 @@
 /* cfamily.c - the writer: its unit, sizes, refusals. */
 #include "backends/cfamily.h"
 
-static void free_store(void *store) {
-  td_store_free(store);
-}
-
 TdCWriter *td_cfamily_new(TdArena *a, const TdProg *prog, const TdCTarget *target, void *ud,
                           TdDiag *d) {
   TdCWriter *w = TD_NEW(a, TdCWriter);
@@ -12,8 +8,7 @@ TdCWriter *td_cfamily_new(TdArena *a, const TdProg *prog, const TdCTarget *targe
   w->ud = ud;
   w->session = prog->store->session;
   w->arena = a;
-  w->store = td_store_new(w->session);
-  td_arena_defer(a, free_store, w->store);
+  w->store = td_store_inner(a, w->session);
   w->prog = prog;
   w->out = td_text_new(a);
   w->diag = d;

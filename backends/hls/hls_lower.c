@@ -358,14 +358,9 @@ static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v) {
   return x->made;
 }
 
-static void free_store(void *store) {
-  td_store_free(store);
-}
-
 const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdDiag *d) {
   Lower l = {.a = a, .d = d};
-  l.st = td_store_new(p->store->session);
-  td_arena_defer(a, free_store, l.st);
+  l.st = td_store_inner(a, p->store->session);
   l.prog = td_clone_prog(l.st, p, true);
   const TdUnit *root = td_prog_root(l.prog);
   const TdUnit *u = root->kind == TD_UNIT_KERNEL ? root : callee_of(&l, root->sym);

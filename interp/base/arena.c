@@ -97,29 +97,37 @@ void td_arena_free(TdArena *a) {
   td_ctx_realloc(a->ctx, a, sizeof *a, 0);
 }
 
-/* Puts a chunk with room for n bytes on top. Chunks grow with the arena, so that big ones stay few.
- */
-static void add_chunk(TdArena *a, size_t n) {
+/* Puts a chunk with room for n bytes on top; false when there is no memory. Chunks grow with the
+   arena, so that big ones stay few. */
+static bool add_chunk(TdArena *a, size_t n) {
   size_t size = a->bytes / TD_ARENA_PART;
   if (size < TD_ARENA_CHUNK) size = TD_ARENA_CHUNK;
   if (size > ((size_t)1 << 24)) size = (size_t)1 << 24;
   if (size < n) size = n;
   Chunk *c = td_ctx_realloc(a->ctx, NULL, 0, sizeof *c + size);
-  if (!c) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  if (!c) return false;
   c->below = a->top;
   c->size = size;
   a->top = c;
   a->used = 0;
   a->bytes += sizeof *c + size;
+  return true;
 }
 
-void *td_arena_alloc(TdArena *a, size_t n) {
-  if (n > SIZE_MAX / 2) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+/* n zeroed bytes, or NULL when there is no memory. */
+static void *take(TdArena *a, size_t n) {
+  if (n > SIZE_MAX / 2) return NULL;
   n = (n + 15) & ~(size_t)15;
-  if (!a->top || a->top->size - a->used < n) add_chunk(a, n);
+  if ((!a->top || a->top->size - a->used < n) && !add_chunk(a, n)) return NULL;
   void *p = a->top->at + a->used;
   a->used += n;
   return memset(p, 0, n);
+}
+
+void *td_arena_alloc(TdArena *a, size_t n) {
+  void *p = take(a, n);
+  if (!p) td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  return p;
 }
 
 void *td_arena_array(TdArena *a, size_t count, size_t size) {
@@ -144,7 +152,11 @@ void *td_arena_copy(TdArena *a, const void *p, size_t n) {
 }
 
 void td_arena_defer(TdArena *a, void (*fn)(void *), void *p) {
-  Defer *d = td_arena_alloc(a, sizeof *d);
+  Defer *d = take(a, sizeof *d);
+  if (!d) {
+    fn(p);
+    td_ctx_escape(a->ctx, TD_WHY_MEMORY);
+  }
   *d = (Defer){.below = a->defer, .fn = fn, .p = p};
   a->defer = d;
 }
@@ -154,10 +166,9 @@ static void free_inner(void *a) {
 }
 
 TdArena *td_arena_inner(TdArena *a) {
-  Defer *d = td_arena_alloc(a, sizeof *d);
-  *d = (Defer){.below = a->defer, .fn = free_inner, .p = td_arena_new(a->ctx)};
-  a->defer = d;
-  return d->p;
+  TdArena *inner = td_arena_new(a->ctx);
+  td_arena_defer(a, free_inner, inner);
+  return inner;
 }
 
 TdMark td_arena_mark(const TdArena *a) {

@@ -40,7 +40,8 @@ char *td_arena_strdup(TdArena *a, const char *s);
 /* Returns a copy of the n bytes at p, owned by a. */
 void *td_arena_copy(TdArena *a, const void *p, size_t n);
 
-/* Has fn(p) called when a is freed or released to an older mark. */
+/* Has fn(p) called when a is freed or released to an older mark; at once, with an escape, when out
+ * of memory. */
 void td_arena_defer(TdArena *a, void (*fn)(void *), void *p);
 
 /* Returns a new arena that is freed with a, or when a is released to an older mark. */
