@@ -1,6 +1,7 @@
 /* access.c - a subtree as the list of its leaves. */
 #include "affine/access.h"
 
+#include "affine/uses.h"
 #include "affine/touch.h"
 
 /* Calls are followed while a list has fewer leaves than this. */
@@ -212,21 +213,25 @@ static void walk_arguments(TdWalk *w, const TdStmt *s) {
   }
 }
 
-/* A call whose inside is not looked at: everything passed is read and written, perhaps. */
-static void walk_opaque_call(TdWalk *w, const TdStmt *s, bool pure) {
+/* What is passed to unit u (NULL: unknown), whose inside is not looked at: perhaps all of it is
+   used. That a design only reads, or only gets from, what it is passed is known. */
+static void touch_passed(TdWalk *w, const TdUnit *u, uint32_t i, const TdExpr *e) {
+  bool design = u && u->kind == TD_UNIT_DESIGN;
+  unsigned use = design ? td_uses_param(w->ask->prog, u, u->param[i].sym) : (unsigned)TD_USES_ALL;
+  TdElem el = td_touch_elem(e->type);
+  if (e->type->kind != TD_T_PORT && use)
+    td_touch_place(w, e, &el, TD_CELL_MEMORY, use == TD_USES_READ ? TD_TOUCH_READ : BOTH);
+  if (e->type->kind != TD_T_PORT) return;
+  if (use & TD_USES_PUT) td_touch_place(w, e, &el, TD_CELL_PUT, BOTH);
+  if (use & TD_USES_GET) td_touch_place(w, e, &el, TD_CELL_GET, BOTH);
+}
+
+/* A call whose inside is not looked at. */
+static void walk_opaque_call(TdWalk *w, const TdStmt *s, const TdUnit *u, bool pure) {
   walk_arguments(w, s);
   w->may = true;
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    const TdExpr *e = s->expr[i];
-    if (e->kind != TD_EXPR_VIEW) continue;
-    TdElem el = td_touch_elem(e->type);
-    if (e->type->kind != TD_T_PORT) {
-      td_touch_place(w, e, &el, TD_CELL_MEMORY, BOTH);
-    } else {
-      td_touch_place(w, e, &el, TD_CELL_PUT, BOTH);
-      td_touch_place(w, e, &el, TD_CELL_GET, BOTH);
-    }
-  }
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if (s->expr[i]->kind == TD_EXPR_VIEW) touch_passed(w, u, i, s->expr[i]);
   if (!pure) td_touch_whole(w, s->sym, td_type_bool(w->out->session), TD_CELL_EFFECT, BOTH);
   w->may = false;
   end_leaf(w, s);
@@ -304,7 +309,7 @@ static void walk_call(TdWalk *w, const TdStmt *s) {
   if (!w->flat && u && u->kind == TD_UNIT_KERNEL && w->out->at.n < MOST_INLINED)
     walk_callee(w, u, s);
   else
-    walk_opaque_call(w, s, pure);
+    walk_opaque_call(w, s, u, pure);
 }
 
 /* Whether s breaks out of the loop right around it. */

@@ -1,7 +1,7 @@
 /* alias.c - the views that a call passes, pair by pair. */
 #include "analysis/alias.h"
 
-#include "analysis/effects.h"
+#include "affine/uses.h"
 
 /* A check of one unit under way. */
 typedef struct Check {
@@ -13,36 +13,11 @@ typedef struct Check {
   TdDiag *d;
 } Check;
 
-static bool *written_params(const TdAsk *q, TdArena *a, const TdUnit *u);
-
-/* Which arguments of a design its tasks may write. Owned by a. */
-static bool *written_by_tasks(const TdAsk *q, TdArena *a, const TdUnit *u) {
-  bool *w = TD_NEWN(a, bool, u->nparam + 1);
-  for (size_t r = 0; r < u->nrun; r++) {
-    const TdUnit *task = td_prog_unit(q->prog, u->run[r].unit);
-    const bool *inner = written_params(q, a, task);
-    for (size_t b = 0; b < u->run[r].nbind; b++) {
-      const TdRunArg *bind = &u->run[r].bind[b];
-      size_t arg = (size_t)(td_unit_param(u, bind->arg) - u->param);
-      w[arg] |= inner[td_unit_param(task, bind->param) - task->param];
-    }
-  }
-  return w;
-}
-
-/* Which parameters u may write; a foreign unit without model may write all. Owned by a. */
+/* Which parameters u may write. Owned by a. */
 static bool *written_params(const TdAsk *q, TdArena *a, const TdUnit *u) {
-  if (u->kind == TD_UNIT_DESIGN) return written_by_tasks(q, a, u);
   bool *w = TD_NEWN(a, bool, u->nparam + 1);
-  const TdUnit *model =
-      u->foreign && u->foreign->model ? td_prog_unit(q->prog, u->foreign->model) : u;
-  TdAsk ask = {q->affine, a, q->prog, model};
-  const TdEffect *e;
-  size_t n = model->body ? td_effects_of(&ask, model->body, &e) : 0;
-  for (size_t i = 0; i < u->nparam; i++) {
-    const TdEffect *x = n ? td_effects_find(e, n, model->param[i].sym) : NULL;
-    w[i] = model->body ? x && x->write : true;
-  }
+  for (size_t i = 0; i < u->nparam; i++)
+    w[i] = td_uses_param(q->prog, u, u->param[i].sym) & TD_USES_WRITE;
   return w;
 }
 

@@ -64,12 +64,6 @@ static void note_sizes(TdIrgen *l, const TdType *t) {
   if (t->kind == TD_T_PORT) note_sizes(l, t->elem);
 }
 
-static TdSymKind param_kind(const TdType *t) {
-  return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR
-         : t->kind == TD_T_PORT ? TD_SYM_STREAM
-                                : TD_SYM_SCALAR;
-}
-
 /* Binds a parameter; a scalar that the text assigns is copied to a local first. */
 static bool bind_param(TdIrgen *l, const TdAstLocal *var, TdSym sym, const TdType *t) {
   bool scalar = td_type_is_scalar(t);
@@ -131,7 +125,7 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   for (size_t i = 0; i < n; i++) {
     const TdAstLocal *var = c->source->params.at[i];
     const TdCaptureParam *p = find_param(c, var->name);
-    TdSymKind kind = p ? param_kind(p->type) : TD_SYM_COORD;
+    TdSymKind kind = p ? td_unit_param_kind(p->type) : TD_SYM_COORD;
     if (!p && (n - i > c->max_coords || u->ncoord + (n - i) > c->max_coords))
       return missing_type(l, c, var);
     if (p && u->ncoord)

@@ -68,7 +68,7 @@ static bool make_args(Builder *b) {
   const TdDesignSpec *s = b->spec;
   TdParam *p = TD_NEWN(b->l.arena, TdParam, s->narg);
   for (size_t i = 0; i < s->narg; i++) {
-    TdSymKind kind = td_type_is_scalar(s->arg[i].type) ? TD_SYM_SCALAR : TD_SYM_TENSOR;
+    TdSymKind kind = td_unit_param_kind(s->arg[i].type);
     p[i].type = named_type(b, s->arg[i].type, s->arg[i].source);
     p[i].sym = td_store_sym(b->units->store, s->arg[i].name, kind);
     p[i].loc = s->arg[i].loc;

@@ -104,6 +104,13 @@ static bool lower_simple(TdIrgen *l, const TdAstStmt *s) {
   return true;
 }
 
+/* do .. end; one around a return alone is how Lua writes a return before other statements. */
+static bool lower_do(TdIrgen *l, const TdAstStmt *s) {
+  const TdAstBlock *b = &s->block;
+  if (b->n == 1 && b->at[0]->kind == TD_AST_RETURN) return td_irgen_return(l, b->at[0]);
+  return td_irgen_scope(l, b, true, s->loc);
+}
+
 /* The cases of td_irgen_stmt. */
 static bool lower_any(TdIrgen *l, const TdAstStmt *s) {
   if (l->frame->results.returned)
@@ -112,7 +119,7 @@ static bool lower_any(TdIrgen *l, const TdAstStmt *s) {
   case TD_AST_LOCAL: return td_irgen_local_stmt(l, s);
   case TD_AST_ASSIGN:
   case TD_AST_EVAL: return lower_simple(l, s);
-  case TD_AST_DO: return td_irgen_scope(l, &s->block, true, s->loc);
+  case TD_AST_DO: return lower_do(l, s);
   case TD_AST_IF: return lower_arms(l, s, 0);
   case TD_AST_WHILE:
   case TD_AST_REPEAT:

@@ -87,6 +87,30 @@ static void inherit(const Resize *r, const TdUnit *u, Sizes *z) {
   }
 }
 
+/* Whether t, over the sizes of u, has the extents of what is passed. */
+static bool agrees(const Resize *r, const TdUnit *u, const TdType *t, const TdType *arg) {
+  if (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) return true;
+  for (int d = 0; d < t->rank; d++) {
+    int64_t v, w;
+    if (td_unit_value(u, t->dim[d], &v) && td_unit_value(r->caller, arg->dim[d], &w) && v != w)
+      return false;
+  }
+  return t->kind != TD_T_PORT || agrees(r, u, t->elem, arg->elem);
+}
+
+/* Whether a call at the new sizes passes what the callee takes. */
+static bool check_extents(Resize *r, const TdUnit *callee, const Sizes *z, const TdStmt *s) {
+  TdUnit u = *callee;
+  u.size = z->at;
+  for (uint32_t k = 0; k < s->nexpr; k++) {
+    if (agrees(r, &u, u.param[k].type, s->expr[k]->type)) continue;
+    r->ok = td_diag_set(r->d, TD_ILLEGAL, "extents", s->loc,
+                        "'%s' takes a '%s' of other extents at these sizes", u.sym->name,
+                        u.param[k].sym->name);
+  }
+  return r->ok;
+}
+
 static bool visit_call(void *ud, const TdStmt *s) {
   Resize *r = ud;
   if (s->kind != TD_STMT_CALL) return true;
@@ -97,7 +121,7 @@ static bool visit_call(void *ud, const TdStmt *s) {
     if (!learn_type(&r->of[i], u->param[k].type, r->caller, s->expr[k]->type, r->of[i].set))
       return fail_two_sizes(r, u, s->loc);
   r->of[i].set = true;
-  return true;
+  return check_extents(r, u, &r->of[i], s);
 }
 
 /* Tasks see the sizes of their design under the same names, and share the root's others. */

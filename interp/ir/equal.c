@@ -138,10 +138,10 @@ static bool same_foreign(const TdForeign *x, const TdForeign *y) {
 }
 
 static bool same_unit(const Match *m, const TdUnit *x, const TdUnit *y) {
-  return x->kind == y->kind && x->sym->name == y->sym->name && td_attrs_equal(x->attrs, y->attrs) &&
-         same_params(m, x, y) && same_exprs(m, x->assert_, x->nassert, y->assert_, y->nassert) &&
-         same_graph(m, x, y) && same_foreign(x->foreign, y->foreign) &&
-         (x->body != NULL) == (y->body != NULL) && (!x->body || same_stmt(m, x->body, y->body));
+  return x->kind == y->kind && td_attrs_equal(x->attrs, y->attrs) && same_params(m, x, y) &&
+         same_exprs(m, x->assert_, x->nassert, y->assert_, y->nassert) && same_graph(m, x, y) &&
+         same_foreign(x->foreign, y->foreign) && (x->body != NULL) == (y->body != NULL) &&
+         (!x->body || same_stmt(m, x->body, y->body));
 }
 
 bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y) {
@@ -153,6 +153,14 @@ bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y) {
   return same;
 }
 
+/* Whether unit i of x stands for that of y. The kernel of a task is printed without its name. */
+static bool same_unit_sym(const Match *m, const TdProg *x, const TdProg *y, size_t i) {
+  TdSym u = x->unit[i]->sym, v = y->unit[i]->sym;
+  if (!td_prog_is_task(x, u) || !td_prog_is_task(y, v)) return same_sym(m, u, v);
+  td_map_putp(m->arena, m->sym, u, (void *)(uintptr_t)v);
+  return true;
+}
+
 bool td_equal_prog(const TdProg *x, const TdProg *y) {
   if (x->nunit != y->nunit) return false;
   TdArena *a = td_arena_scratch(x->store->session->ctx);
@@ -160,7 +168,7 @@ bool td_equal_prog(const TdProg *x, const TdProg *y) {
   Match m = {a, &sym};
   bool same = true;
   for (size_t i = 0; same && i < x->nunit; i++)
-    same = same_sym(&m, x->unit[i]->sym, y->unit[i]->sym) && same_unit(&m, x->unit[i], y->unit[i]);
+    same = same_unit_sym(&m, x, y, i) && same_unit(&m, x->unit[i], y->unit[i]);
   td_arena_free(a);
   return same;
 }

@@ -108,6 +108,19 @@ const TdParam *td_unit_param(const TdUnit *u, TdSym sym) {
   return NULL;
 }
 
+bool td_prog_is_task(const TdProg *p, TdSym unit) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == unit) return true;
+  return false;
+}
+
+TdSymKind td_unit_param_kind(const TdType *t) {
+  return t->kind == TD_T_TENSOR ? TD_SYM_TENSOR
+         : t->kind == TD_T_PORT ? TD_SYM_STREAM
+                                : TD_SYM_SCALAR;
+}
+
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym) {
   for (size_t i = 0; i < u->nstream; i++)
     if (u->stream[i].sym == sym) return &u->stream[i];

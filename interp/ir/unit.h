@@ -96,6 +96,8 @@ const TdUnit *td_prog_root(const TdProg *p);
 /* The unit of a symbol, or of a name; NULL if absent. */
 const TdUnit *td_prog_unit(const TdProg *p, TdSym sym);
 const TdUnit *td_prog_find(const TdProg *p, const char *name);
+/* Whether some design of p runs the unit of a symbol as a task. */
+bool td_prog_is_task(const TdProg *p, TdSym unit);
 /* A program of n units; the array is copied. */
 const TdProg *td_prog_new(TdStore *st, const TdUnit *const *unit, size_t n);
 /* p with the unit of u's symbol replaced by u (pointer-equal p when it already is u). */
@@ -111,6 +113,8 @@ const TdUnit *td_unit_with_body(TdStore *st, const TdUnit *u, const TdStmt *body
 TdUnit *td_unit_copy(TdStore *st, const TdUnit *u);
 
 const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
+/* The kind of symbol that a parameter of this type has. */
+TdSymKind td_unit_param_kind(const TdType *t);
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
 const TdRun *td_unit_run(const TdUnit *u, TdSym sym);
 /* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how

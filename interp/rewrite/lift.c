@@ -67,7 +67,7 @@ static TdSym add_param(Lift *l, TdSym was, TdSymKind kind, const TdType *t, TdAt
 
 /* An array or stream from outside comes whole. */
 static void take_array(Lift *l, TdSym sym, const TdType *t, TdAttrs attrs, TdLoc loc) {
-  TdSymKind kind = t->kind == TD_T_PORT ? TD_SYM_STREAM : TD_SYM_TENSOR;
+  TdSymKind kind = td_unit_param_kind(t);
   const TdExpr *whole = td_expr_whole(l->r->session, l->r->store->arena, sym, t, loc);
   td_subst_sym(&l->sub, sym, add_param(l, sym, kind, t, attrs, whole));
 }
@@ -180,7 +180,7 @@ static const TdStmt *make_body(Lift *l, const TdStmt *const *s, size_t n) {
     const TdStmt *now = td_walk_map(st, s[i], put_scalar, l);
     list[l->data.n + i] = td_subst_in_stmt(&l->sub, now);
   }
-  return td_stmt_block(st, list, l->data.n + n, s[0]->loc);
+  return td_stmt_block(st, list, l->data.n + n, n ? s[0]->loc : l->unit->loc);
 }
 
 /* The names of the sizes that a unit uses, in order of first use. */
@@ -362,7 +362,7 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
   }
   if (!check_states(&l, s, n)) return false;
   TdUnit *k = TD_NEW(r->store->arena, TdUnit);
-  *k = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = s[0]->loc, .instance = u->instance};
+  *k = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = n ? s[0]->loc : u->loc, .instance = u->instance};
   k->sym = td_store_sym(r->store, name, TD_SYM_UNIT);
   k->uid = td_store_uid(r->store);
   k->param = td_arena_copy(r->store->arena, l.param.at, l.param.n * sizeof *l.param.at);

@@ -112,16 +112,23 @@ static const TdExpr *iteration(const Split *s) {
   return td_lin_plus(r->session, a, base, td_util_var(r, s->inner));
 }
 
+/* A cast to index as it must be written outside of bounds, where data would be computed as data. */
+static const TdExpr *written_out(void *ud, const TdExpr *e) {
+  TdArena *a = ud;
+  bool cast = e->kind == TD_EXPR_CAST && e->implicit;
+  return cast ? td_expr_cast(a, e->type, e->kid[0], false) : e;
+}
+
 /* The body with the old variable replaced, inside a guard when `guarded`. */
 static const TdStmt *make_body(const Split *s, bool guarded) {
   TdRewrite *r = s->r;
-  const TdExpr *v = value_at(s, iteration(s));
+  TdArena *a = r->store->arena;
+  const TdExpr *v = td_walk_map_expr(a, value_at(s, iteration(s)), written_out, a);
   TdSubst u = td_subst_new(r->store);
   td_subst_expr(&u, s->loop->sym, v);
   const TdStmt *body = td_subst_in_stmt(&u, td_for_body(s->loop));
   if (!guarded) return body;
-  const TdExpr *cond =
-      td_expr_op2(r->store->arena, TD_OP_LT, td_type_bool(r->session), v, td_for_hi(s->loop));
+  const TdExpr *cond = td_expr_op2(a, TD_OP_LT, td_type_bool(r->session), v, td_for_hi(s->loop));
   return td_util_block1(r, td_stmt_if(r->store, cond, body, NULL, s->loop->loc));
 }
 

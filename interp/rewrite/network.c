@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-bool td_network_is_task(const TdProg *p, TdSym unit) {
-  for (size_t i = 0; i < p->nunit; i++)
-    for (size_t k = 0; k < p->unit[i]->nrun; k++)
-      if (p->unit[i]->run[k].unit == unit) return true;
-  return false;
-}
-
 const char *td_network_task_name(TdRewrite *r, const TdPart *part, size_t n, const char *want) {
   const char *name = want;
   for (int i = 1;; i++) {
@@ -29,7 +22,7 @@ static bool is_replaced(const TdNetworkPlan *plan, const TdStmt *s) {
 /* Whether the unit would hold nothing but a call with its own parameters. */
 static bool becomes_design(TdRewrite *r, const TdNetworkPlan *plan) {
   const TdUnit *u = plan->unit;
-  if (u->ncoord || td_network_is_task(r->prog, u->sym)) return false;
+  if (u->ncoord || td_prog_is_task(r->prog, u->sym)) return false;
   for (uint32_t i = 0; i < u->body->nkid; i++) {
     const TdStmt *s = u->body->kid[i];
     bool data = s->kind == TD_STMT_LOCAL && s->cls != TD_LOCAL_AUTO;
@@ -116,12 +109,19 @@ static void keep_asserts(TdRewrite *r, TdUnit *to, const TdUnit *u) {
   to->assert_ = list;
 }
 
+/* Whether the kernel of a task to be has this name. */
+static bool is_part(const TdNetworkPlan *plan, const char *name) {
+  for (size_t i = 0; i < plan->nparts; i++)
+    if (plan->part[i].lifted.unit->sym->name == name) return true;
+  return false;
+}
+
 /* A design of its own, and in *call its call. */
 static const TdUnit *apart(TdRewrite *r, const TdNetworkPlan *plan, const TdStmt **call) {
   const TdUnit *u = plan->unit;
   Design d = {.r = r, .unit = TD_NEW(r->store->arena, TdUnit)};
   const char *name = td_lift_unit_name(r, r->prog, plan->name);
-  for (int i = 1; td_edit_name_taken(r->session->ctx, u, name); i++)
+  for (int i = 1; td_edit_name_taken(r->session->ctx, u, name) || is_part(plan, name); i++)
     name = td_lift_unit_name(r, r->prog, td_text_fmt(r->arena, "%s_%d", plan->name, i));
   *d.unit = (TdUnit){.kind = TD_UNIT_DESIGN,
                      .loc = plan->stmt[0]->loc,

@@ -31,7 +31,4 @@ const TdProg *td_network_put(TdRewrite *r, const TdNetworkPlan *plan);
 /* An unused name for a task and its kernel in a design of unit u: like `want`. */
 const char *td_network_task_name(TdRewrite *r, const TdPart *part, size_t n, const char *want);
 
-/* Whether some design of p runs the unit as a task. */
-bool td_network_is_task(const TdProg *p, TdSym unit);
-
 #endif

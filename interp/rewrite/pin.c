@@ -148,8 +148,58 @@ static const TdUnit *pin_size(TdRewrite *r, const TdUnit *u, size_t i) {
   return copy;
 }
 
-const TdUnit *td_pin_sizes(TdRewrite *r, const TdUnit *u) {
-  for (size_t i = u->nsize; i-- > 0;)
-    if (u->size[i].known && !is_shaping(r, u, u->size[i].name)) u = pin_size(r, u, i);
-  return u;
+/* Whether the root shares size z of another unit. */
+static bool is_shared(const TdUnit *root, const TdSize *z) {
+  const TdSize *same = td_unit_size(root, z->name);
+  return same && same->known && same->value == z->value;
+}
+
+/* Sizes of a unit that the root does not share. */
+typedef struct Own {
+  const TdUnit *unit, *root;
+} Own;
+
+static bool is_common(void *ud, const TdExpr *e) {
+  const Own *k = ud;
+  return e->kind != TD_EXPR_SIZE || is_shared(k->root, td_unit_size(k->unit, e->u.name));
+}
+
+/* The root with what u assumes of size z. */
+static const TdUnit *assume_asserts(TdRewrite *r, const TdUnit *root, const TdUnit *u,
+                                    const TdSize *z) {
+  Own own = {u, root};
+  for (size_t i = 0; i < u->nassert; i++) {
+    SizeUse k = {z->name, false};
+    td_walk_expr(u->assert_[i], is_other_size, &k);
+    bool sizes = !td_util_varies(u->assert_[i]) && td_walk_expr(u->assert_[i], is_common, &own);
+    if (k.found && sizes) root = td_util_assume(r, root, u->assert_[i]);
+  }
+  return root;
+}
+
+/* The root, which assumes of size z, if it shares it, what u assumes of it and, if u has it in its
+   body, that it keeps its value. */
+static const TdUnit *assume_shared(TdRewrite *r, const TdUnit *root, const TdUnit *u,
+                                   const TdSize *z) {
+  SizeUse k = {z->name, false};
+  if (root->sym == u->sym || !is_shared(root, z)) return root;
+  root = assume_asserts(r, root, u, z);
+  td_walk_exprs(r->session->ctx, u->body, is_other_size, &k);
+  if (!k.found) return root;
+  TdLoc none = {0};
+  TdArena *a = r->store->arena;
+  r->used_value = true;
+  return td_util_assume(r, root,
+                        td_expr_op2(a, TD_OP_EQ, td_type_bool(r->session),
+                                    td_expr_size(r->session, a, z->name, none),
+                                    td_util_const(r, z->value)));
+}
+
+const TdProg *td_pin_sizes(TdRewrite *r, const TdProg *p, const TdUnit *u) {
+  for (size_t i = u->nsize; i-- > 0;) {
+    if (!u->size[i].known || is_shaping(r, u, u->size[i].name)) continue;
+    p = td_prog_with(p, assume_shared(r, td_prog_root(p), u, &u->size[i]));
+    u = pin_size(r, u, i);
+  }
+  return td_prog_with(p, u);
 }

@@ -9,7 +9,8 @@
  * What does not follow from what is known of the sizes is assumed. */
 const TdUnit *td_pin_choices(TdRewrite *r, const TdProg *p, const TdUnit *u);
 
-/* u with the sizes that are in no type or loop bound replaced by their values. */
-const TdUnit *td_pin_sizes(TdRewrite *r, const TdUnit *u);
+/* p with u, whose sizes that are in no type or loop bound are replaced by their values. What the
+ * root shares of them is assumed to have that value. */
+const TdProg *td_pin_sizes(TdRewrite *r, const TdProg *p, const TdUnit *u);
 
 #endif

@@ -95,7 +95,7 @@ static bool is_single(const Relay *q, TdSym unit) {
     const TdStmt *body = q->prog->unit[i]->body;
     if (body) n += td_lift_calls(q->r, body, unit);
   }
-  return n == 1 && !td_network_is_task(q->prog, unit);
+  return n == 1 && !td_prog_is_task(q->prog, unit);
 }
 
 /* Goes to the kernel that a stage calls, where the array is a parameter. */

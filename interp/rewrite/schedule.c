@@ -91,12 +91,20 @@ static const TdArgValue *keep_args(TdStore *st, const TdArgValue *arg) {
   return copy;
 }
 
+/* Whether a step is made of those of another schedule. */
+static bool is_composite(const TdArgValue *arg) {
+  for (int i = 0; i < TD_PRIM_ARGS; i++)
+    if (arg[i].schedule) return true;
+  return false;
+}
+
 /* The steps of a version: the one that was asked for, or those that it was made of. */
 static void keep_steps(TdStore *st, TdVersion *v, const TdRewrite *r, const TdPrim *prim) {
   TdPrimStep one = {prim, r->arg};
-  const TdPrimStep *from = r->did.n ? r->did.at : &one;
-  TdPrimStep *did = TD_NEWN(st->arena, TdPrimStep, r->did.n ? r->did.n : 1);
-  v->ndid = r->did.n ? r->did.n : 1;
+  bool composite = r->did.n > 0 || is_composite(r->arg);
+  const TdPrimStep *from = composite ? r->did.at : &one;
+  v->ndid = composite ? r->did.n : 1;
+  TdPrimStep *did = TD_NEWN(st->arena, TdPrimStep, v->ndid);
   for (size_t i = 0; i < v->ndid; i++)
     did[i] = (TdPrimStep){from[i].prim, keep_args(st, from[i].arg)};
   v->did = did;

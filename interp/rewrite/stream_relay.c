@@ -62,7 +62,7 @@ static const TdProg *apply(TdRewrite *r) {
   if (q.depth < 1)
     return td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                           (long long)q.depth);
-  bool along = q.to && (q.axis >= 0 || td_network_is_task(r->prog, q.to->sym));
+  bool along = q.to && (q.axis >= 0 || td_prog_is_task(r->prog, q.to->sym));
   return along ? td_relay_axis(&q) : td_relay_stage(&q);
 }
 

@@ -1,5 +1,5 @@
 /* chain.c - a case under way: steps on its schedule, and the checks after each of them. */
-#include "tests/fuzz/chain.h"
+#include "tests/fuzz/step.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +29,7 @@ bool chain_open(Chain *c, Side *side, Counts *counts, const TdProg *kernel, uint
 }
 
 void chain_close(Chain *c) {
+  for (size_t i = 0; i < c->other.n; i++) td_store_free(c->other.at[i]);
   td_store_free(c->store);
   td_arena_free(c->scratch);
   td_arena_free(c->arena);
@@ -71,17 +72,25 @@ static bool is_unchanged(const Chain *c, Snapshot x) {
          c->store->next_sym == x.next_sym;
 }
 
+/* Whether a step is asked to change values: by `reassociate`. */
+static bool reassociates(const TdPrimStep *s) {
+  for (int i = 0; i < TD_PRIM_ARGS && s->prim->args[i].kind != TD_ARG_END; i++)
+    if (strcmp(s->prim->args[i].name, "reassociate") == 0 && s->arg[i].given && s->arg[i].integer)
+      return true;
+  return false;
+}
+
 /* What an accepted step promises of the program after it: its notes say when accumulations change
    their order, and only `reassociate` and `fma` may change values. */
-static void note_promise(Chain *c, const Step *s) {
+static void note_promise(Chain *c) {
   const TdVersion *v = c->schedule.now;
   for (size_t i = 0; i < v->nnote; i++)
     if (strstr(v->note[i], "is associative")) c->promise.level = TD_LEVEL_RING;
-  if (strcmp(s->prim->name, "fma") == 0 && c->promise.level < TD_LEVEL_FUSED)
-    c->promise = (Promise){TD_LEVEL_FUSED, false};
-  for (int i = 0; i < TD_PRIM_ARGS && s->prim->args[i].kind != TD_ARG_END; i++)
-    if (strcmp(s->prim->args[i].name, "reassociate") == 0 && s->arg[i].given && s->arg[i].integer)
-      c->promise.values &= c->promise.level == TD_LEVEL_STRICT;
+  for (size_t i = 0; i < v->ndid; i++) {
+    if (strcmp(v->did[i].prim->name, "fma") == 0 && c->promise.level < TD_LEVEL_FUSED)
+      c->promise = (Promise){TD_LEVEL_FUSED, false};
+    if (reassociates(&v->did[i])) c->promise.values &= c->promise.level == TD_LEVEL_STRICT;
+  }
 }
 
 /* Prints a refusal of what is right, to see why. */
@@ -113,10 +122,10 @@ static Outcome check_refusal(Chain *c, const Step *s, Snapshot before, const TdD
 
 /* An accepted step: the new program against the kernel. What the checks put into the store goes
    again. */
-static Outcome check_program(Chain *c, const Step *s) {
+static Outcome check_program(Chain *c) {
   const TdProg *p = c->schedule.now->prog;
   Snapshot after = snapshot(c);
-  note_promise(c, s);
+  note_promise(c);
   TdMark mark = td_arena_mark(c->store->arena);
   Oracle o = {c->side, c->scratch, &c->points, c->counts};
   Outcome out = oracle_program(&o, p, c->promise);
@@ -142,9 +151,12 @@ static Outcome check_can(Chain *c, const Step *s, bool *can) {
   return is_unchanged(c, before) ? fine : (Outcome){WRONG_CAN, "can() changed the schedule"};
 }
 
-Outcome chain_step(Chain *c, const Step *s) {
+Outcome chain_step(Chain *c, const Step *drawn) {
   td_arena_free(c->scratch);
   c->scratch = td_arena_new(c->side->session->ctx);
+  Step bound = *drawn, *s = &bound;
+  if (drawn->of && !step_callee(c->kernel, drawn->of)) return fine;
+  step_bind(c, drawn, bound.arg);
   TdDiag d = {.arena = c->scratch};
   const char *const *made;
   size_t n;
@@ -163,7 +175,7 @@ Outcome chain_step(Chain *c, const Step *s) {
   int k = c->schedule.now->step;
   c->step[k - 1] = *s;
   c->version[k] = c->schedule.now->prog;
-  return check_program(c, s);
+  return check_program(c);
 }
 
 /* The printed form, in the scratch arena. */

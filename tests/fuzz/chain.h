@@ -16,6 +16,7 @@ typedef struct Chain {
   Promise promise;
   Step step[STEPS]; /* accepted */
   const TdProg *version[STEPS + 1];
+  TD_VEC(TdStore *) other; /* of schedules that steps take */
 } Chain;
 
 /* Starts a chain on a kernel (loaded in side); false with *why set when it faults at its own
@@ -35,15 +36,9 @@ Outcome chain_end(Chain *c);
    with whether it is right all the same in *same. */
 bool force_step(Chain *c, const Step *s, bool *same);
 
-/* step.c: a random step for a program, its arguments owned by a; without a primitive when there is
-   none to draw. */
-Step step_draw(Rng *r, TdArena *a, const TdProg *p);
-
 /* One chain in so many ends with a run of the system's compiler; 0: none. */
 extern uint64_t chain_cc;
 /* Whether refusals of what is right are printed to standard error. */
 extern bool chain_show;
-/* Names of primitives, separated by commas: those in use (empty: all), and those not. */
-extern const char *step_only, *step_without;
 
 #endif

@@ -36,9 +36,6 @@ static Outcome same_at(Oracle *o, const Point *x, const TdProg *p, TdTier tier) 
 }
 
 Outcome oracle_compiled(Oracle *o, const TdProg *p, bool cc) {
-  Outcome out = fine;
-  int n = cc ? 1 : o->points->n < 2 ? o->points->n : 2;
-  for (int i = 0; i < n && !out.wrong; i++)
-    out = same_at(o, &o->points->at[i], p, cc ? TD_TIER_CC : TD_TIER_TCC);
-  return out;
+  int at = cc ? 0 : (int)(o->counts->accepted % 2) % o->points->n;
+  return same_at(o, &o->points->at[at], p, cc ? TD_TIER_CC : TD_TIER_TCC);
 }

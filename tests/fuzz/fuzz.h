@@ -43,10 +43,14 @@ extern const char *const feature_text[FEATURES];
 
 #define STEPS 12
 
-/* A drawn call: a primitive and its arguments, which live as long as the case. */
+/* A drawn call: a primitive and its arguments, which live as long as the case. A schedule that it
+   takes is one of a callee. */
 typedef struct Step {
   const TdPrim *prim;
   TdArgValue arg[TD_PRIM_ARGS];
+  const char *of;         /* that callee, or NULL */
+  const struct Step *sub; /* its steps */
+  int nsub;
 } Step;
 
 /* What went wrong; the order is that of the checks. */

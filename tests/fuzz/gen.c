@@ -43,7 +43,11 @@ static void put_kernel(Gen *g) {
   }
   td_text_line(&g->out, "  function(%s)", td_text_str(&names));
   g->out.indent = 2;
-  gen_body(g, 1 + rng_below(&g->rng, 4));
+  if (g->ncallee && rng_chance(&g->rng, 60)) gen_call(g);
+  if (rng_chance(&g->rng, 20))
+    gen_stages(g);
+  else
+    gen_body(g, 1 + rng_below(&g->rng, 4));
   g->out.indent = 0;
   td_text_line(&g->out, "  end,");
   td_text_line(&g->out, "}");

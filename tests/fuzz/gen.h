@@ -128,6 +128,8 @@ void gen_nest(Gen *g, int depth);
 void gen_pair(Gen *g);
 void gen_while(Gen *g);
 void gen_buffer(Gen *g);
+/* Nests that hand arrays on, element by element, from the first to the last. */
+void gen_stages(Gen *g);
 /* gen_call.c: kernels to call, calls of them, tensor statements. */
 void gen_callee(Gen *g);
 bool gen_call(Gen *g);

@@ -2,6 +2,8 @@
    read. */
 #include "tests/fuzz/gen.h"
 
+#include <string.h>
+
 /* What goes out of scope at the end of a block. */
 typedef struct Scope {
   int nthing, nloop, indent;
@@ -123,6 +125,49 @@ void gen_pair(Gen *g) {
   td_text_line(&g->out, "%s = %s", gen_place(g, &u), gen_tagged(g, u.of, gen_use(g, u.of, place)));
   close_loops(g, s);
   g->statements -= 2;
+}
+
+/* Leaves only what is never written in scope. */
+static void keep_inputs(Gen *g) {
+  int n = 0;
+  for (int i = 0; i < g->nthing; i++)
+    if (!g->thing[i].writable) g->thing[n++] = g->thing[i];
+  g->nthing = n;
+}
+
+/* A type of the same class. */
+static NamedType similar_type(Gen *g, NamedType t) {
+  NamedType other = gen_pick_type(g);
+  return (other.type->kind == TD_T_FLOAT) == (t.type->kind == TD_T_FLOAT) ? other : t;
+}
+
+/* One stage: loops over t that store to it what comes from the same place of `from`, if any. */
+static void put_stage(Gen *g, const Thing *t, const char *from) {
+  Scope s = open_scope(g);
+  const char *place = open_over(g, t), *at = place + strlen(t->name);
+  const char *value =
+      from ? gen_use(g, t->of, td_text_fmt(g->arena, "%s%s", from, at)) : gen_value(g, t->of, 2);
+  td_text_line(&g->out, "%s = %s", place, gen_tagged(g, t->of, value));
+  close_loops(g, s);
+}
+
+void gen_stages(Gen *g) {
+  Gen before = *g;
+  Thing last = *gen_find(g, gen_is_target);
+  const char *from = NULL;
+  keep_inputs(g);
+  for (int n = 1 + rng_below(&g->rng, 2); n > 0; n--) {
+    Thing t = last;
+    t.name = gen_fresh_name(g, "b");
+    t.of = similar_type(g, last.of);
+    td_text_line(&g->out, "local %s = %s()", t.name, gen_shape_text(g, &t));
+    put_stage(g, &t, from);
+    from = t.name;
+  }
+  put_stage(g, &last, from);
+  memcpy(g->thing, before.thing, sizeof before.thing);
+  g->nthing = before.nthing;
+  g->has[FEATURE_STAGES] = true;
 }
 
 void gen_while(Gen *g) {

@@ -24,6 +24,7 @@
 #include "tests/fuzz/gen.h"
 #include "tests/fuzz/report.h"
 #include "tests/fuzz/shrink.h"
+#include "tests/fuzz/step.h"
 
 enum { CASE_SECONDS = 120, PROBES = 700, BATCH = 400, SHARE = 20, MOST_FAILURES = 50 };
 

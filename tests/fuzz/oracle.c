@@ -57,7 +57,8 @@ static Outcome same_values(Oracle *o, const Point *x, const TdProg *p, int k, bo
 /* p against the kernel at one point. */
 static Outcome same_at(Oracle *o, const Point *x, const TdProg *p, Promise promise) {
   Outcome out = fine;
-  for (int k = 0; k < INPUTS && !out.wrong; k++) {
+  int n = x == &o->points->at[0] ? INPUTS : 1;
+  for (int k = 0; k < n && !out.wrong; k++) {
     if (k == 0 || !x->decided[0]) out = same_expressions(o, x, p, k, promise.level);
     if (!out.wrong) out = same_values(o, x, p, k, promise.values);
   }
@@ -81,11 +82,11 @@ static Outcome same_at_points(Oracle *o, const TdProg *p, Promise promise) {
   return fine;
 }
 
-/* Each parallel loop of p backwards. */
+/* Each parallel loop of p backwards, at the kernel's own sizes. */
 static Outcome any_order(Oracle *o, const TdProg *p, Promise promise) {
   const TdProg *back;
   for (int n = 0; (back = reverse_parallel(o->arena, p, n)); n++) {
-    Outcome out = same_at_points(o, back, promise);
+    Outcome out = same_at(o, &o->points->at[0], back, promise);
     if (out.wrong) return (Outcome){WRONG_PARALLEL, out.words};
   }
   return fine;

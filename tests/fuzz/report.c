@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/step.h"
+
+/* Tries of a primitive from which on its share means something. */
+enum { TRIES = 60 };
+
 /* Adds one kind of refusal. */
 static void add_reason(Counts *x, const Reason *r) {
   uint64_t i = 0;
@@ -62,6 +67,23 @@ static const char *closing(Wrong wrong) {
   }
 }
 
+/* The Lua text that returns a callee of the script's kernel: its chunk with another end. */
+static void put_callee(FILE *f, const Script *script, const char *name) {
+  size_t n = strlen(script->kernel);
+  const char *end = strstr(script->kernel, "\nreturn ");
+  if (end) n = (size_t)(end - script->kernel) + 1;
+  fprintf(f, "local %s = tide.schedule(load [==[\n%.*sreturn %s\n]==]())\n", name, (int)n,
+          script->kernel, name);
+}
+
+/* One step; what may be refused on the way to the last one is. */
+static void put_step(FILE *f, TdArena *a, const Script *script, const Step *s, bool last) {
+  if (s->of) put_callee(f, script, s->of);
+  for (int k = 0; k < s->nsub; k++)
+    fprintf(f, "pcall(function() %s:%s end)\n", s->of, step_text(a, &s->sub[k]));
+  fprintf(f, last ? "s:%s\n" : "pcall(function() s:%s end)\n", step_text(a, s));
+}
+
 void report_script(const char *path, const Script *script, Outcome out, uint64_t seed,
                    uint64_t number) {
   FILE *f = fopen(path, "w");
@@ -77,12 +99,8 @@ void report_script(const char *path, const Script *script, Outcome out, uint64_t
           script->kernel);
   TdCtx *ctx = td_ctx_new(NULL, NULL);
   TdArena *a = td_arena_new(ctx);
-  for (int k = 0; k < script->nstep; k++) {
-    TdText call = td_text_new(a);
-    td_schedule_call(&call, script->step[k].prim, script->step[k].arg);
-    bool last = k == script->nstep - 1;
-    fprintf(f, last ? "s:%s\n" : "pcall(function() s:%s end)\n", td_text_str(&call));
-  }
+  for (int k = 0; k < script->nstep; k++)
+    put_step(f, a, script, &script->step[k], k == script->nstep - 1);
   fputs(closing(out.wrong), f);
   td_arena_free(a);
   td_ctx_free(ctx);
@@ -166,11 +184,24 @@ static int point(int *number, bool good, const char *name, const char *of) {
   return !good;
 }
 
+/* Whether the share of a primitive is tested. */
+static bool is_to_share(const char *name) {
+  static const char *const list[] = {
+#define SHARE(name) name,
+#include "tests/fuzz/shares.def"
+  };
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (strcmp(list[i], name) == 0) return true;
+  return false;
+}
+
 int report_tests(const Counts *n, int failures, int share) {
   int number = 0, bad = 0;
   bad += point(&number, failures == 0 && n->cases > 0, "no chain of steps goes wrong", "");
   for (int i = 0; td_prims[i]; i++) {
+    if (!is_to_share(td_prims[i]->name)) continue;
     bool enough = percent(n->prim_accepted[i], n->prim_tried[i]) >= share;
+    bad += point(&number, n->prim_tried[i] >= TRIES, "often tried: ", td_prims[i]->name);
     bad += point(&number, enough, "often accepted: ", td_prims[i]->name);
   }
   for (int i = 0; i < FEATURES; i++)

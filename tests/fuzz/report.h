@@ -13,8 +13,8 @@ void report_script(const char *path, const Script *script, Outcome out, uint64_t
                    uint64_t number);
 /* The counts, for people. */
 void report_counts(FILE *f, const Counts *n);
-/* The counts as tests: every feature is hit, and no primitive is accepted in less than `share`
-   percent of its tries. Returns how many fail. */
+/* The counts as tests: every feature is hit, and no primitive of shares.def is tried seldom or
+   accepted in less than `share` percent of its tries. Returns how many fail. */
 int report_tests(const Counts *n, int failures, int share);
 
 #endif

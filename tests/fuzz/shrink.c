@@ -34,8 +34,13 @@ static bool drop_steps(Shrink *s) {
   return any;
 }
 
-/* Drops options that steps do not need. */
+/* Drops options that steps do not need, and the last steps of schedules that they take. */
 static void drop_options(Shrink *s) {
+  for (int k = 0; k < s->script->nstep; k++)
+    for (Script x = *s->script; x.step[k].nsub > 0; x = *s->script) {
+      x.step[k].nsub--;
+      if (!try(s, &x)) break;
+    }
   for (int k = 0; k < s->script->nstep; k++)
     for (int i = 0; i < TD_PRIM_ARGS && s->script->step[k].prim->args[i].kind != TD_ARG_END; i++) {
       Script x = *s->script;

@@ -360,4 +360,164 @@ t.test("maxima and bit operators in another order are proved", function()
     kernel "A[2] * tide.max(A[1], A[0]) + tide.max(A[0], A[1]) * A[3]"), "ring")
 end)
 
+t.test("a size that only conditions of a new kernel hold keeps its value", function()
+  local N = 7
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[16],
+    function(A)
+      for j = 0, N - 1 do A[j] = A[j] + 1 end
+    end,
+  })
+  s:split("j", 2)
+  s:outline("j_i", "pair")
+  t.eq(s:verify(), "strict")
+  t.fails(function() load(tostring(s))():at {N = 8} end, {code = "assume"})
+end)
+
+t.test("a loop that holds nothing is unfolded", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[2],
+    function(A)
+      for i = 0, 1 do -- luacheck: ignore
+      end
+      A[0] = 1
+    end,
+  })
+  s:unfold "i"
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a design that takes a stream loads as it is", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[4],
+    function(A)
+      local b = tide.i32[4]()
+      for i = 0, 3 do b[i] = i end
+      for j = 0, 3 do A[j] = b[j] end
+    end,
+  })
+  s:relay("b", "j")
+  s:dataflow(s:tasks()[2])
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("tasks of tasks have names of their own", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", C = tide.i8[4],
+    function(C) C[0] = 0 end,
+  })
+  s:dataflow()
+  s:dataflow "top_C"
+  s:dataflow "top_C"
+  reloads(s)
+end)
+
+t.test("a design that only gets from a stream is one end of it", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[8],
+    function(A)
+      local b = tide.i32[8]()
+      for i = 0, 7 do b[i] = i end
+      for j = 0, 7 do A[j] = b[j] end
+    end,
+  })
+  s:relay("b", "j")
+  local writer = s:tasks()[1]
+  s:outline(writer .. ":i", "outer")
+  s:outline("outer:i", "inner")
+  s:dataflow "inner"
+  reloads(s)
+end)
+
+t.test("the log of a schedule without steps, composed, is empty", function()
+  local sub = tide.kernel {X = tide.i32[4], function(X) X[0] = 1 end}
+  local k = tide.kernel {A = tide.i32[4], function(A) sub(A) end}
+  local s = tide.schedule(k)
+  s:compose(tide.schedule(sub))
+  t.eq(tostring(load(s:log())(k)), tostring(s))
+end)
+
+t.test("what a step assumes in a task is assumed of the design's caller", function()
+  local M = 6
+  local sub = tide.kernel {
+    X = tide.f32[7],
+    function(X)
+      for i = 0, 1 do
+        for j = 0, M - 1 do X[i] = X[i] + j end
+      end
+    end,
+  }
+  local s = tide.schedule(tide.kernel {
+    B = tide.f32[7], D = tide.f32[M],
+    function(B, D)
+      sub(B)
+      D[0] = 0
+    end,
+  })
+  s:dataflow "sub"
+  s:fuse("sub_i:i", "sub_i:j")
+  t.has(tostring(s), "tide.assume(M == 6)")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a callee with extents of its own is not called with others", function()
+  local N = 6
+  local sub = tide.kernel {X = tide.i32[7], function(X) X[6] = 0 end}
+  local k = tide.kernel {
+    A = tide.i32[N + 1],
+    function(A)
+      sub(A)
+      for i = 0, N - 1 do A[i] = 1 end
+    end,
+  }
+  k(tide.i32[7](0))
+  t.fails(function() k:at {N = 5} end, {code = "extents"})
+end)
+
+t.test("a lower bound that data decides is an index in the body too", function()
+  local s = tide.schedule(tide.kernel {
+    c = tide.u8[4], A = tide.i32[300],
+    function(c, A)
+      for i = 0, c[3] - 1 do A[i] = 1 end
+    end,
+  })
+  s:split("i", 3, {tail = "cut"})
+  s:split("i_t", 4)
+  reloads(s)
+  t.ok(tide.schedule(load(tostring(s))()):can("split", "i_o", 2))
+end)
+
+t.test("a return before other statements loads as it is", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[2],
+    function(A)
+      for i = 0, 1 do
+        A[i] = 1
+        return
+      end
+    end,
+  })
+  s:unroll("i", {replace = true})
+  reloads(s)
+  local a = tide.i32[2](0)
+  s(a)
+  t.eq(a:table(), {1, 0})
+end)
+
+t.test("the kernel of a task is printed without a name, so it is equal under any", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i32[2],
+    function(A)
+      for i = 0, 1 do A[i] = 1 end
+    end,
+  })
+  s:outline("i", "sub")
+  s:dataflow()
+  s:dataflow "sub_1"
+  reloads(s)
+  local k = load(tostring(s))()
+  t.eq((tide.verify(k, s)), "strict")
+end)
+
 t.done()
