@@ -492,7 +492,7 @@ t.test("a return before other statements loads as it is", function()
   local s = tide.schedule(tide.kernel {
     A = tide.i32[2],
     function(A)
-      for i = 0, 1 do
+      for i = 0, 1 do -- luacheck: ignore 512
         A[i] = 1
         return
       end
