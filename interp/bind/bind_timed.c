@@ -114,8 +114,7 @@ static const TdTimed *check_events(lua_State *L) {
     td_bind_fail(L, "old-report", "this report is of an earlier run, whose events are gone");
   if (!t->kept)
     td_bind_fail(L, "no-events",
-                 "this run was too long to keep its events; build it {timed = true, "
-                 "trace = true}, or run it at smaller sizes");
+                 "this run was too long to keep its events: run it at smaller sizes");
   lua_settop(L, 2);
   return t;
 }

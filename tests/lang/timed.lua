@@ -390,6 +390,21 @@ t.test("a report tells of its own run; the timeline and the picture of it", func
   t.fails(function() m.report:timeline(0) end, {code = "argument"})
 end)
 
+t.test("a run that is too long keeps its figures, not its events", function()
+  local function events(N)
+    local m = tide.design(function(d)
+      local Z = d:stream(i32)
+      d.a = task {A = i32[1], function(A) for _ = 0, N - 1 do Z:put(A[0]) end end}
+      d.b = task {B = i32[1], function(B) for _ = 0, N - 1 do B[0] = Z:get() end end}
+    end):build {target = "cpu", timed = true}
+    m(i32[1](1), i32[1](0))
+    t.ok(m.report.cycles >= N)
+    return m.report:timeline()
+  end
+  t.ok(events(1000))
+  t.fails(function() events(2200000) end, {kind = "usage", code = "no-events"})
+end)
+
 t.test("a deadlock shows what the streams hold", function()
   local stuck = tide.design(function(d)
     local x, y = d:stream(i32, {depth = 2}), d:stream(i32)
