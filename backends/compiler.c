@@ -13,8 +13,9 @@ static TdChildEnd tell(const TdChild *x, const TdCompiler *k, TdChildEnd how, Td
   case TD_CHILD_ABSENT:
     td_diag_set(d, TD_USAGE, "no-compiler", (TdLoc){0}, "cannot run %s: %s", x->name,
                 strerror(x->status));
-    td_diag_help(d, "install %s, or name a %s compiler in %s", k->install, k->language,
-                 k->variable);
+    if (x->status == ENOENT || x->status == EACCES)
+      td_diag_help(d, "install %s, or name a %s compiler in %s", k->install, k->language,
+                   k->variable);
     break;
   case TD_CHILD_LATE:
     td_diag_set(d, TD_LIMIT, "compiler-time", (TdLoc){0}, "%s did not end within %d s", x->name,

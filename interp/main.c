@@ -384,14 +384,14 @@ static int protected_main(lua_State *L) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+/* All of it; returns the exit status. */
+static int run(int argc, char **argv) {
   Options o = {.argc = argc, .argv = argv, .status = FAILED};
   bool good = scan(&o);
   if (!good || o.help) {
     usage(good ? stdout : stderr);
     return good ? OK : USAGE;
   }
-  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
   lua_State *L = luaL_newstate();
   if (!L) {
     fputs("tide: not enough memory\n", stderr);
@@ -402,4 +402,13 @@ int main(int argc, char **argv) {
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) td_report_error(L);
   lua_close(L);
   return o.status;
+}
+
+/* A status of success holds only if all that was printed arrived. */
+int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
+  int status = run(argc, argv);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  fputs("tide: not all of the output could be written\n", stderr);
+  return status ? status : FAILED;
 }

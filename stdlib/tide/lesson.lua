@@ -36,7 +36,8 @@ end
 
 --- Reads a file; raises when it cannot be read.
 function lesson.read(path)
-  local file = assert(io.open(path, "rb"))
+  local file, why = io.open(path, "rb")
+  if not file then error(why, 0) end
   local text = file:read "a"
   file:close()
   return setmetatable({ path = path, text = text, items = fences.parse(text), problems = {} }, lesson)

@@ -48,4 +48,19 @@ t.test("-v names the version, the commit, Lua and the libraries with their versi
   if tcc and text:find "libtcc" then t.has(text, "  libtcc " .. tcc) end
 end)
 
+t.test("output that is lost is a failure", function()
+  for _, arguments in ipairs {"-v", "-h", "doc", "-e 'print(1)'"} do
+    local text, status = shell.output(("%s %s 2>&1 >/dev/full"):format(shell.quote(arg[-1]), arguments))
+    t.eq({text, status}, {"tide: not all of the output could be written\n", 1}, arguments)
+  end
+end)
+
+t.test("a file that is not there is told by its name", function()
+  for _, arguments in ipairs {"/no/such.lua", "check /no/such.lua", "doc /no/such.md"} do
+    local text, errors, status = run(arguments)
+    t.eq({text, status}, {"", 1}, arguments)
+    t.ok(errors:find "^[%w ]*:? ?[%w ]*/no/such%.%a+: No such file or directory\n$", errors)
+  end
+end)
+
 t.done()
