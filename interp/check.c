@@ -154,9 +154,25 @@ static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
   return compare_results(p, &rx, &ry);
 }
 
+static bool is_no_slice(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_OP || (e->op != TD_OP_GETBITS && e->op != TD_OP_SETBITS);
+}
+
+/* Whether p puts parts of words together or takes them apart: only the evaluator knows that what
+ * goes in comes out. */
+static bool has_slices(const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->body &&
+        !td_walk_exprs(p->store->session->ctx, p->unit[i]->body, is_no_slice, NULL))
+      return true;
+  return false;
+}
+
 /* One level: compiled when the programs are long and can be, else by the evaluator. */
 static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
-  if (!p->o->steps && is_long(p->arena, p->x)) {
+  bool sliced = has_slices(p->x) || has_slices(p->y);
+  if (!p->o->steps && !sliced && is_long(p->arena, p->x)) {
     TdEvalAnswer r = compare_compiled(p, level);
     if (r.verdict != TD_EVAL_NOT_DECIDED) return r;
   }

@@ -12,7 +12,8 @@ typedef struct TdValue {
 enum {
   TD_VALUE_UNDEFINED,
   TD_VALUE_CONCRETE, /* lo holds the bits, as num.h keeps them */
-  TD_VALUE_SYMBOLIC  /* the rest is the domain's */
+  TD_VALUE_SYMBOLIC, /* the rest is the domain's */
+  TD_VALUE_WIDE = 4  /* beside CONCRETE: more than 64 bits, which lo points to (word.h) */
 };
 
 static inline unsigned td_value_tag(TdValue v) {

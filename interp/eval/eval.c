@@ -65,7 +65,7 @@ static bool open_tensor(TdMachine *m, TdSlot *slot, unsigned i, const TdParam *p
   TdView v = td_memory_view(slot->own);
   td_frame_show(m, slot, &v);
   if (arg && arg->tensor) {
-    td_memory_load(slot->own, arg->tensor);
+    td_memory_load(m->arena, slot->own, arg->tensor);
     return true;
   }
   for (int64_t k = 0; k < count; k++)

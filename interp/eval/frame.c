@@ -42,9 +42,6 @@ const TdType *td_frame_type(TdMachine *m, const TdUnit *u, const TdType *t, TdLo
     td_diag_set(m->diag, TD_USAGE, "unbound-size", loc, "a size of %s has no value", u->sym->name);
   else if (c->kind == TD_T_TENSOR && !td_type_count(c, &count))
     td_diag_set(m->diag, TD_LIMIT, "limit", loc, "not decided: limit of memory");
-  else if (!m->domain && td_type_scalar(c->kind == TD_T_PORT ? c->elem : c)->w > 64)
-    td_diag_set(m->diag, TD_UNSUPPORTED, "wide-word", loc,
-                "a checked run keeps words of at most 64 bits");
   m->failed |= td_diag_failed(m->diag);
   return m->failed ? NULL : c;
 }
@@ -60,7 +57,7 @@ static TdMemory *constant(TdMachine *m, const TdStmt *s) {
   TdMemory *x = td_map_getp(&m->constant, s->sym);
   if (x) return x;
   x = td_memory_new(m->arena, s->type, s->sym->name);
-  td_memory_load_blob(x, s->blob);
+  td_memory_load_blob(m->arena, x, s->blob);
   td_map_putp(m->arena, &m->constant, s->sym, x);
   return x;
 }

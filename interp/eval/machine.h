@@ -8,6 +8,8 @@
 
 #include "eval/clock.h"
 #include "eval/eval.h"
+#include "eval/slice.h"
+#include "eval/word.h"
 
 typedef struct TdMachine TdMachine;
 typedef struct TdTask TdTask;
@@ -191,6 +193,7 @@ struct TdMachine {
   TdJournal *journal; /* of the innermost arm that is run to be merged */
   TD_VEC(TdJournal *) journals; /* empty ones, to be used again */
   TD_VEC(TdTask *) task;        /* instances that have not ended */
+  TdSlices slices;              /* of symbolic words */
   TD_VEC(TdEvalOverflow) overflow;
   TD_VEC(TdChannel *) channel; /* of all designs, in order of making */
   TD_VEC(TdStateMemory) state;
@@ -243,8 +246,8 @@ void td_memory_assign(TdMachine *m, TdValue *cell, const TdType *type, TdValue x
 bool td_memory_touch(TdTask *t, const TdGuard *g, const TdMemory *x, int64_t offset, bool write,
                      const TdLoc *loc);
 /* Values of a blob, or of a tensor argument, into memory; and back. */
-void td_memory_load_blob(TdMemory *x, const TdBlob *b);
-void td_memory_load(TdMemory *x, const TdTensor *from);
+void td_memory_load_blob(TdArena *a, TdMemory *x, const TdBlob *b);
+void td_memory_load(TdArena *a, TdMemory *x, const TdTensor *from);
 void td_memory_save(const TdMemory *x, TdTensor *to);
 
 /* scalar.c: expressions. An undefined value means that the machine failed. */

@@ -124,19 +124,19 @@ bool td_memory_write(TdTask *t, const TdView *v, int64_t offset, TdValue x, cons
   return true;
 }
 
-void td_memory_load_blob(TdMemory *x, const TdBlob *b) {
+void td_memory_load_blob(TdArena *a, TdMemory *x, const TdBlob *b) {
   const unsigned char *p = b->data;
   size_t bytes = td_type_bytes(x->elem);
   for (int64_t i = 0; i < x->count; i++)
-    x->cell[i] = td_value_of(td_num_load(x->elem, p + (size_t)i * bytes));
+    x->cell[i] = td_word_load(a, x->elem, p + (size_t)i * bytes);
 }
 
-void td_memory_load(TdMemory *x, const TdTensor *from) {
+void td_memory_load(TdArena *a, TdMemory *x, const TdTensor *from) {
   int64_t index[TD_MAX_RANK] = {0}, i = 0;
   if (!x->count) return;
   do {
     bool there = td_tensor_is_written(from, index);
-    x->cell[i++] = there ? td_value_of(td_tensor_get(from, index)) : (TdValue){0, 0};
+    x->cell[i++] = there ? td_word_load(a, x->elem, td_tensor_at(from, index)) : (TdValue){0, 0};
   } while (td_tensor_next(from, index));
 }
 
@@ -144,7 +144,10 @@ void td_memory_save(const TdMemory *x, TdTensor *to) {
   int64_t index[TD_MAX_RANK] = {0}, i = 0;
   if (!x->count) return;
   do {
-    if (td_value_is_concrete(x->cell[i])) td_tensor_put(to, index, x->cell[i].lo);
+    bool wide = x->elem->w > 64;
+    if (td_value_is_concrete(x->cell[i])) td_tensor_put(to, index, wide ? 0 : x->cell[i].lo);
+    if (td_value_is_concrete(x->cell[i]) && wide)
+      td_word_store(x->elem, td_tensor_at(to, index), x->cell[i]);
     i++;
   } while (td_tensor_next(to, index));
 }

@@ -16,22 +16,39 @@ static bool survives(TdTask *t, TdFault fault, TdLoc loc) {
   return td_fault_set(t, code[fault], loc, "%s", what[fault]);
 }
 
-/* Whether the low word is not all there is to this operator's operands. */
-static bool is_beyond_word(const TdApply *x) {
-  if (x->op == TD_APPLY_CAST || td_ops[x->op].commutes) return false;
-  for (int i = 0; i < x->n; i++)
-    if (x->of[i]->w > 64) return true;
-  return false;
+/* An operator with a symbolic operand: what is known of slices, or else the domain's value. */
+static TdValue apply_symbolic(TdTask *t, const TdApply *x) {
+  TdMachine *m = t->machine;
+  TdValue v = td_slice_known(&m->slices, x);
+  if (td_value_is_defined(v)) return v;
+  v = m->domain->apply(m->domain_self, x);
+  td_slice_note(m->arena, &m->slices, x, v);
+  return v;
 }
 
-TdValue td_scalar_apply(TdTask *t, const TdApply *x) {
+/* An operator on concrete words of more than 64 bits: folded in a checked run; in a symbolic one
+ * they are constants like symbols. */
+static TdValue apply_wide(TdTask *t, const TdApply *x) {
   TdMachine *m = t->machine;
-  bool concrete = true;
-  for (int i = 0; i < x->n; i++) concrete &= td_value_is_concrete(x->v[i]);
-  if (concrete && is_beyond_word(x)) {
+  TdValue v[4];
+  TdApply lifted = *x;
+  if (!m->domain && td_word_fold(m->arena, x, &v[0])) return v[0];
+  if (!m->domain) {
     td_fault_undecided(t, x->loc, "an operator on concrete words of more than 64 bits");
     return nothing;
   }
+  bool slice = x->op == TD_OP_GETBITS || x->op == TD_OP_SETBITS;
+  for (int i = 0; i < x->n; i++)
+    v[i] =
+        slice && (i == 1 || i == 2) ? x->v[i] : m->domain->lift(m->domain_self, x->of[i], x->v[i]);
+  lifted.v = v;
+  return apply_symbolic(t, &lifted);
+}
+
+TdValue td_scalar_apply(TdTask *t, const TdApply *x) {
+  bool concrete = true;
+  for (int i = 0; i < x->n; i++) concrete &= td_value_is_concrete(x->v[i]);
+  if (concrete && td_word_is_needed(x)) return apply_wide(t, x);
   if (concrete) {
     TdFault fault = TD_FAULT_NONE;
     TdValue v = td_domain_fold(x, &fault);
@@ -41,7 +58,7 @@ TdValue td_scalar_apply(TdTask *t, const TdApply *x) {
     int pick = x->v[0].lo ? 1 : 2;
     return td_scalar_cast(t, x->type, x->of[pick], x->v[pick], x->loc);
   }
-  return m->domain->apply(m->domain_self, x);
+  return apply_symbolic(t, x);
 }
 
 /* Notes a cast that changed an integer. */
@@ -63,7 +80,8 @@ static void report_overflow(TdTask *t, const TdType *to, const TdType *from, uin
 
 /* Whether the same word is another number in type `to` than it was in type `from`. */
 static bool changes(const TdType *to, uint64_t now, const TdType *from, uint64_t before) {
-  if (!td_type_is_integer(to) || !td_type_is_integer(from) || from->w > 64) return false;
+  if (!td_type_is_integer(to) || !td_type_is_integer(from)) return false;
+  if (from->w > 64 || to->w > 64) return false;
   return now != before || (td_type_is_signed(to) != td_type_is_signed(from) && now >> 63);
 }
 

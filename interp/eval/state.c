@@ -53,9 +53,9 @@ TdMemory *td_state_open(TdMachine *m, const TdFrame *f, const TdStmt *local) {
   TdMemory *x = td_memory_new(m->arena, local->type, local->sym->name);
   const TdTensor *kept = find(m->options->state, td_text_str(&path));
   if (kept && kept->type == local->type)
-    td_memory_load(x, kept);
+    td_memory_load(m->arena, x, kept);
   else
-    td_memory_load_blob(x, local->blob);
+    td_memory_load_blob(m->arena, x, local->blob);
   td_vec_push(m->arena, &m->state, ((TdStateMemory){td_text_str(&path), x, local->type}));
   return x;
 }

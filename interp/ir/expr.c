@@ -133,8 +133,16 @@ static bool all_literals(const TdExpr *e) {
   return td_type_is_scalar(e->type) && e->type->w <= 64;
 }
 
+/* Whether e is the cast of a literal 0 to a word of more than 64 bits: the one such literal. */
+static bool is_wide_zero(const TdExpr *e) {
+  return e->kind == TD_EXPR_CAST && td_type_is_integer(e->type) && e->type->w > 64 &&
+         e->kid[0]->kind == TD_EXPR_LIT && td_type_is_integer(e->kid[0]->type) &&
+         !e->kid[0]->u.bits;
+}
+
 const TdExpr *td_expr_fold(TdSession *s, TdArena *a, const TdExpr *e) {
   (void)s;
+  if (is_wide_zero(e)) return td_expr_lit(a, e->type, 0, e->loc);
   if ((e->kind != TD_EXPR_OP && e->kind != TD_EXPR_CAST) || !all_literals(e)) return e;
   const TdType *t[4];
   uint64_t v[4];

@@ -44,9 +44,12 @@ static ptrdiff_t place(const TdTensor *t, const int64_t *index) {
   return (ptrdiff_t)p;
 }
 
+unsigned char *td_tensor_at(const TdTensor *t, const int64_t *index) {
+  return t->data + place(t, index) * (ptrdiff_t)td_type_bytes(td_type_scalar(t->type));
+}
+
 uint64_t td_tensor_get(const TdTensor *t, const int64_t *index) {
-  const TdType *e = td_type_scalar(t->type);
-  return td_num_load(e, t->data + place(t, index) * (ptrdiff_t)td_type_bytes(e));
+  return td_num_load(td_type_scalar(t->type), td_tensor_at(t, index));
 }
 
 void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v) {

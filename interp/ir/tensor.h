@@ -24,7 +24,8 @@ bool td_tensor_is_dense(const TdTensor *t);
 /* Whether two tensors share some element's memory. */
 bool td_tensor_overlap(const TdTensor *x, const TdTensor *y);
 
-/* Element at an index vector of rank entries. Bounds are the caller's. */
+/* Element at an index vector of rank entries, and where it lies. Bounds are the caller's. */
+unsigned char *td_tensor_at(const TdTensor *t, const int64_t *index);
 uint64_t td_tensor_get(const TdTensor *t, const int64_t *index);
 void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v);
 bool td_tensor_is_written(const TdTensor *t, const int64_t *index);

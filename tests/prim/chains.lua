@@ -99,6 +99,7 @@ local function random_step(s, arrays)
     {"buffer_at", pick(arrays), here},
     {"reuse_at", pick(arrays), here},
     {"reshape", pick(arrays), {random(2, 6), random(2, 6)}},
+    {"pack", pick(arrays), random(0, 1), pick {1, 2, 3}},
     {"bind", pick(arrays), {memory = pick {"bram", "register"}}},
     {"compute_at", pick(arrays), here},
     {"compute_at", pick(loops), here},

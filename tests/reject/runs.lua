@@ -53,11 +53,6 @@ twins("a checked run of a foreign function", "opaque", "unsupported", function(m
   tide.extern {source = "none.c", symbol = "f", x = i32[4], model = model}:reference(i32[4](0))
 end, nil, tide.kernel {x = i32[4], function(x) x[0] = 1 end})
 
-twins("a checked run of words beyond 64 bits", "wide-word", "unsupported", function(width)
-  local T = tide.int(width)
-  tide.kernel {A = T[2], function(A) A[0] = 1 end}:reference(T[2](0))
-end, 65, 64)
-
 -- What tide.design would refuse is found by a checked run, too.
 local unchecked = {check = false}
 

@@ -1,0 +1,17 @@
+/* word.h - concrete words of more than 64 bits: moved, cut, put together, & | ~. */
+#ifndef TD_EVAL_WORD_H
+#define TD_EVAL_WORD_H
+
+#include "eval/domain.h"
+#include "ir/tensor.h"
+
+/* Whether an operator on concrete values needs more than their low words. */
+bool td_word_is_needed(const TdApply *x);
+/* Folds it; the value is owned by a. False: words of more than 64 bits have no such operator. */
+bool td_word_fold(TdArena *a, const TdApply *x, TdValue *out);
+
+/* A memory cell: an element of scalar type t at p. The value is owned by a. */
+TdValue td_word_load(TdArena *a, const TdType *t, const void *p);
+void td_word_store(const TdType *t, void *p, TdValue v);
+
+#endif
