@@ -141,30 +141,25 @@ static TdChildEnd stand(Job *j, bool wait) {
   return how == TD_CHILD_RUNS && wait ? stand(j, wait) : how;
 }
 
-static void close_object(void *object) {
-  dlclose(object);
-}
-
 static void *find(void *object, const char *name) {
   return dlsym(object, name);
 }
 
 /* Opens the shared object for as long as a lives. */
-static bool open_object(TdArena *a, const char *path, TdCpuCode *code) {
-  void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!object) return false;
-  td_arena_defer(a, close_object, object);
-  return td_cpu_code_link(code, find, object);
+static bool open_object(TdArena *a, const char *path, TdCpuCode *code, TdCpuLibrary *x) {
+  *x = td_cpu_library_open(a, path);
+  return x->handle && td_cpu_code_link(code, find, x->handle);
 }
 
 /* Moves what was compiled to its place and opens it. */
 static bool take(Job *j, TdArena *a, TdCpuCode *code) {
+  TdCpuLibrary x;
   if (!td_cache_keep(&j->cache, aside(j, "program.so"), j->path)) return false;
-  if (open_object(a, j->path, code)) return true;
-  const char *said = dlerror();
-  return !td_cpu_foreign_complain(j->in, said, j->diag) &&
+  if (open_object(a, j->path, code, &x)) return true;
+  if (x.crashed) return td_cpu_library_tell(&x, j->diag);
+  return !td_cpu_foreign_complain(j->in, x.why, j->diag) &&
          td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
-                     said);
+                     x.why);
 }
 
 /* Tells what the compiler wrote to its log. */
@@ -178,8 +173,9 @@ static void complain(Job *j) {
 /* Opens the object if it is in the folder, else has it compiled; how that stands. */
 static TdChildEnd load(Job *j, TdArena *a, TdCpuCode *code, bool wait) {
   TdChildEnd how = TD_CHILD_RUNS;
+  TdCpuLibrary x;
   if (!j->threads) {
-    if (td_cache_has(&j->cache, j->path) && open_object(a, j->path, code)) return TD_CHILD_DONE;
+    if (td_cache_has(&j->cache, j->path) && open_object(a, j->path, code, &x)) return TD_CHILD_DONE;
     how = compile(j);
   }
   if (how == TD_CHILD_RUNS) how = stand(j, wait);

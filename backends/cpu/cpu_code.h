@@ -40,6 +40,16 @@ bool td_cpu_foreign_check(const TdCpuInput *in, TdDiag *d);
 /* Whether what a compiler or linker said is about the foreign code; then d is filled with it. */
 bool td_cpu_foreign_complain(const TdCpuInput *in, const char *said, TdDiag *d);
 
+/* cpu_library.c: opens a shared object until a is freed. */
+typedef struct TdCpuLibrary {
+  void *handle;    /* NULL: it could not be opened */
+  const char *why; /* not, or not found in it; owned by a */
+  bool crashed;    /* while it was opened */
+} TdCpuLibrary;
+TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path);
+/* Fills d with the crash of foreign code that was being opened; returns false. */
+bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d);
+
 /* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. */
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d);
 bool td_cpu_tcc_is_there(void);

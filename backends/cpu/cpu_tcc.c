@@ -37,10 +37,6 @@ static void delete_state(void *state) {
   tcc_delete(state);
 }
 
-static void close_library(void *library) {
-  dlclose(library);
-}
-
 /* What libtcc complained about. */
 static void note(void *ud, const char *message) {
   td_text_putf(ud, "%s\n", message);
@@ -54,12 +50,12 @@ static void *find(void *state, const char *name) {
    it. */
 static bool add_foreign(TdArena *a, TCCState *s, const TdForeign *f, TdDiag *d) {
   if (f->source) return tcc_add_file(s, f->source) == 0;
-  void *library = dlopen(f->library, RTLD_NOW | RTLD_LOCAL);
-  if (library) td_arena_defer(a, close_library, library);
-  void *symbol = library ? dlsym(library, f->symbol) : NULL;
+  TdCpuLibrary x = td_cpu_library_open(a, f->library);
+  void *symbol = x.handle ? dlsym(x.handle, f->symbol) : NULL;
   if (symbol) return tcc_add_symbol(s, f->symbol, symbol) == 0;
-  return td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "'%s' is not found: %s", f->symbol,
-                     dlerror());
+  return x.crashed ? td_cpu_library_tell(&x, d)
+                   : td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "'%s' is not found: %s",
+                                 f->symbol, x.why);
 }
 
 /* libtcc has no function that tells its version: it is asked to compile it. */

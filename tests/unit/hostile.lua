@@ -305,6 +305,48 @@ void crash(int *x, int how) {
 local object = folder .. "/given_crash.so"
 t.eq(shell.output(("cc -O0 -shared -fPIC -o %s %s 2>&1"):format(shell.quote(object), shell.quote(crashing))), "")
 
+local constructor = given("constructor.c", [[
+#include <stdlib.h>
+__attribute__((constructor)) static void start(void) { if (getenv("TIDE_TEST_CRASH")) abort(); }
+void f(int *x) { x[0] = 5; }
+]])
+for _, options in ipairs {{"library", "tcc"}, {"library", "cc"}, {"source", "cc"}} do
+  local kind, tier = options[1], options[2]
+  local loaded = ("%s/given_constructor_%s.so"):format(folder, tier)
+  t.eq(shell.output(("cc -shared -fPIC -o %s %s 2>&1"):format(shell.quote(loaded), shell.quote(constructor))), "")
+  local f = kind == "library" and tide.extern {library = loaded, symbol = "f", x = i32[4]}
+    or tide.extern {source = constructor, symbol = "f", x = i32[4]}
+  local k = tide.kernel {x = i32[4], name = "loads", function(x) f(x) end}
+  unharmed(("foreign code that crashes when it is loaded: %s, %s"):format(kind, tier),
+    {kind = "illegal", code = "crash", match = "loaded %(SIGABRT"}, function()
+      setenv("TIDE_TEST_CRASH", "1")
+      local passed, e = pcall(k:build {target = "cpu", tier = tier}, i32[4](0))
+      setenv "TIDE_TEST_CRASH"
+      if not passed then error(e, 0) end
+    end)
+  t.test(("and is loaded once it does not: %s, %s"):format(kind, tier), function()
+    local x = i32[4](0)
+    k:build {target = "cpu", tier = tier}(x)
+    t.eq(x[0], 5)
+  end)
+end
+
+t.test("compiled programs that were cut short in the cache are compiled again", function()
+  local function run()
+    local x = i32[4](0)
+    tide.kernel {x = i32[4], name = "cut", function(x) x[0] = 77 end}:build {target = "cpu", tier = "cc"}(x)
+    t.eq(x[0], 77)
+    collectgarbage()
+  end
+  run()
+  for _, bytes in ipairs {0, 100, 4096, 9000} do
+    collectgarbage()
+    shell.output(("cd %s/cache && for f in *.so; do head -c %d $f >../cut && mv ../cut $f; done"):format(
+      shell.quote(folder), bytes))
+    run()
+  end
+end)
+
 -- The three ways to foreign code: in memory, by the system's compiler, of a library.
 local ways = {
   ["in memory"] = {{source = crashing}, 1},

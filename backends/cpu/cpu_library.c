@@ -1,0 +1,35 @@
+/* cpu_library.c - shared objects are opened on guard: their constructors are foreign code, and
+   their files may have been cut short. */
+#include <dlfcn.h>
+
+#include "backends/cpu/cpu_code.h"
+#include "backends/guard.h"
+
+/* An object being opened. */
+typedef struct Opening {
+  const char *path;
+  void *library;
+  volatile int foreign;
+} Opening;
+
+static void open_it(void *opening) {
+  Opening *o = opening;
+  o->library = dlopen(o->path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void close_it(void *library) {
+  dlclose(library);
+}
+
+TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path) {
+  Opening o = {.path = path, .foreign = 1};
+  int sig = td_guard_call(open_it, &o, &o.foreign);
+  if (o.library) td_arena_defer(a, close_it, o.library);
+  const char *said = sig ? td_guard_signal(sig) : o.library ? "it has no such symbol" : dlerror();
+  return (TdCpuLibrary){o.library, td_arena_strdup(a, said), sig != 0};
+}
+
+bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d) {
+  return td_diag_set(d, TD_ILLEGAL, "crash", (TdLoc){0},
+                     "the foreign code crashed when it was loaded (%s)", x->why);
+}
