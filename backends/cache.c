@@ -134,7 +134,8 @@ bool td_cache_keep(TdCache *c, const char *from, const char *path) {
 
 bool td_cache_has(const TdCache *c, const char *path) {
   (void)c;
-  return utimensat(AT_FDCWD, path, NULL, 0) == 0;
+  struct stat st;
+  return stat(path, &st) == 0 && st.st_size > 0 && utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
 const char *td_cache_read_file(TdArena *a, const char *path) {

@@ -24,7 +24,8 @@ const char *td_cache_path(const TdCache *c, const char *key, size_t n, const cha
 const char *td_cache_aside(TdCache *c);
 /* Moves a finished file to its path; the longest unused go when the folder holds too much. */
 bool td_cache_keep(TdCache *c, const char *from, const char *path);
-/* Marks a path as used now; whether it is there. */
+/* Marks a path as used now; whether it is there and holds something: a file may be empty after a
+   loss of power. */
 bool td_cache_has(const TdCache *c, const char *path);
 
 /* All of a file as text, or NULL; a file with a text, or false with errno. */
