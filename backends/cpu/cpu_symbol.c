@@ -53,12 +53,28 @@ static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *f
 }
 
 /* A number as a symbolic value: hashed with its type. */
-static TdPiece lifted(TdCWriter *w, const TdExpr *e) {
+static TdPiece lifted_here(TdCWriter *w, const TdExpr *e) {
   TdPiece p = td_cnum_exact(w, e);
   const char *bits = e->type->kind == TD_T_FLOAT ? td_text_fmt(w->arena, "td_bits_f64(%s)", p.text)
                                                  : td_cexpr_cast(w, p, TD_C_U64).text;
   return made(w, "TD_LIFT", td_cpu_symbol_key(TD_SYMBOL_CONSTANT, e->type, NULL, 0), "%s, %d, %d",
               bits, td_cpu_symbol_kind(e->type), td_type_is_fixed(e->type) ? e->type->f : 0);
+}
+
+/* The same; a literal is lifted once, at the start of its unit. */
+static TdPiece lifted(TdCWriter *w, const TdExpr *e) {
+  TdCpuProg *p = w->ud;
+  if (e->kind != TD_EXPR_LIT) return lifted_here(w, e);
+  for (size_t i = 0; i < p->lift.n; i++)
+    if (p->lift.at[i].type == e->type && p->lift.at[i].bits == e->u.bits)
+      return p->lift.at[i].piece;
+  TdText body = w->out;
+  w->out = p->lifts;
+  TdPiece piece = lifted_here(w, e);
+  p->lifts = w->out;
+  w->out = body;
+  td_vec_push(w->arena, &p->lift, ((TdCpuLift){e->type, e->u.bits, piece}));
+  return piece;
 }
 
 /* How a cast changes a number, for the algebras: see td_cast in the run time. */
@@ -151,6 +167,16 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
   return made(w, macro, key, "%s", td_text_str(&args));
 }
 
+/* The symbolic value in memory that e reads; its address is computed once. */
+static TdPiece loaded(TdCWriter *w, const TdExpr *e) {
+  TdCpuProg *p = w->ud;
+  TdPiece place = td_cexpr_place(w, e);
+  if (!e->nkid) return place;
+  int number = ++p->symbols;
+  td_text_line(&w->out, "const td_sym *const td_%d = &%s;", number, place.text);
+  return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "(*td_%d)", number);
+}
+
 /* The symbolic value of e; its statements are written. */
 static TdPiece symbolic(TdCWriter *w, const TdExpr *e) {
   if (!is_symbolic(w, e)) return lifted(w, e);
@@ -162,7 +188,7 @@ static TdPiece symbolic(TdCWriter *w, const TdExpr *e) {
   case TD_EXPR_VAR:
     p = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s", td_cname_of(w, e->sym)->text);
     break;
-  case TD_EXPR_LOAD: p = td_cexpr_place(w, e); break;
+  case TD_EXPR_LOAD: p = loaded(w, e); break;
   case TD_EXPR_CAST: p = cast(w, e->type, e->kid[0]->type, symbolic(w, e->kid[0])); break;
   default: p = operator(w, e);
   }

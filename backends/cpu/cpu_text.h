@@ -37,6 +37,13 @@ typedef struct TdCpuRoom {
   TD_VEC(const void *) callee; /* units whose room is a field */
 } TdCpuRoom;
 
+/* A literal as a symbolic value: what it is called in its unit. */
+typedef struct TdCpuLift {
+  const TdType *type;
+  uint64_t bits;
+  TdPiece piece;
+} TdCpuLift;
+
 /* The program being written: what the hooks reach by the writer's ud. */
 typedef struct TdCpuProg {
   TdCWriter *w;
@@ -52,6 +59,8 @@ typedef struct TdCpuProg {
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
   bool fused;                     /* fma is a product and a sum */
   int symbols;                    /* made so far */
+  TdText lifts;                   /* of the literals of the current unit */
+  TD_VEC(TdCpuLift) lift;
   /* What a call gives a scalar parameter. NULL: the target's value. */
   TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);
   const char *stop;       /* how the function being written ends early */

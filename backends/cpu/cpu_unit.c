@@ -162,10 +162,39 @@ static void put_parallel(TdCpuProg *p, const TdStmt *s) {
   td_text_line(&w->out, "}");
 }
 
+/* Whether e is the same in all iterations of a loop around it, but for loop variables. */
+static bool is_fixed(void *ud, const TdExpr *e) {
+  (void)ud;
+  bool name = e->kind == TD_EXPR_VAR && e->sym->kind != TD_SYM_LOCAL;
+  return name || e->kind == TD_EXPR_OP || e->kind == TD_EXPR_LIT || e->kind == TD_EXPR_SIZE;
+}
+
+/* The loop s whose body only is an `if x < y` that holds up to some iteration, as a loop up to
+   there, which compilers take for vectors; s itself where it is another. */
+static const TdStmt *narrowed(TdCWriter *w, const TdStmt *s) {
+  TdArena *a = w->arena;
+  TdSession *se = w->session;
+  const TdStmt *body = td_for_body(s);
+  while (body->kind == TD_STMT_BLOCK && body->nkid == 1) body = body->kid[0];
+  if (s->step != 1 || body->kind != TD_STMT_IF || body->nkid != 1) return s;
+  const TdExpr *c = body->expr[0];
+  if (c->kind != TD_EXPR_OP || c->op != TD_OP_LT || c->kid[0]->type->kind != TD_T_INDEX ||
+      c->kid[1]->type->kind != TD_T_INDEX || !td_walk_expr(c, is_fixed, NULL))
+    return s;
+  const TdExpr *var = td_expr_var(a, s->sym, td_type_index(se), s->loc);
+  const TdExpr *end = td_lin_plus(se, a, td_lin_minus(se, a, c->kid[1], c->kid[0]), var);
+  if (td_walk_uses_expr(end, s->sym)) return s;
+  const TdExpr *hi = td_expr_op2(a, TD_OP_MIN, td_type_index(se), td_for_hi(s), end);
+  const TdStmt *loop = td_stmt_for(w->store, s->sym, td_for_lo(s), hi, 1, body->kid[0], s->loc);
+  return narrowed(w, td_stmt_with_attrs(w->store, loop, s->attrs));
+}
+
 static bool put_for(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
+  const TdStmt *given = s;
+  s = narrowed(w, s);
   bool parallel = is_parallel(s) && !p->parallel, chunks = needs_chunks(w, s);
-  if (!parallel && !chunks) return false;
+  if (!parallel && !chunks && s == given) return false;
   if (chunks) s = chunked(w, s);
   if (parallel)
     put_parallel(p, s);
@@ -285,8 +314,9 @@ void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *o
   }
   p->rooms = 0;
   p->room.n = p->stateful.n = 0;
-  p->states = p->resets = w->out = td_text_new(w->arena);
-  p->states.indent = p->resets.indent = w->out.indent = 1;
+  p->lift.n = 0;
+  p->states = p->resets = p->lifts = w->out = td_text_new(w->arena);
+  p->states.indent = p->resets.indent = p->lifts.indent = w->out.indent = 1;
   p->stop = "return";
   td_cpu_unit_push_room(p, prefix);
   put_sizes(p, u->unit, out);
@@ -313,6 +343,7 @@ void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   if (u->has_state) td_text_putf(out, ", struct %s_state *restrict state", u->name);
   td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
   td_text_putf(out, "  %s;\n", p->first ? p->first : "(void)run");
+  td_text_puts(out, td_text_str(&p->lifts));
   td_text_puts(out, td_text_str(&w->out));
   td_text_puts(out, "}\n\n");
 }

@@ -9,7 +9,8 @@
 #define SYMBOL                                                                                     \
   "#pragma GCC optimize(\"no-tree-slp-vectorize\")\n"                                              \
   "typedef struct { uint64_t lo, hi; } td_sym;\n"                                                  \
-  "#define TD_PUT(to, x) (to).lo = (x).lo, (to).hi = (x).hi\n"
+  "#define TD_PUT(to, x) \\\n"                                                                     \
+  "  do { td_sym *const td_to = &(to); td_to->lo = (x).lo, td_to->hi = (x).hi; } while (0)\n"
 
 /* What the caller fills arrays with: constants, and unknowns. */
 #define FILL                                                                                       \
@@ -29,19 +30,24 @@ static const char hash[] = SYMBOL
     "  const uint64_t td_k0 = run->key[0], td_k1 = run->key[1], td_k2 = run->key[2],     \\\n"
     "                 td_k3 = run->key[3], td_k4 = run->key[4], td_k5 = run->key[5];     \\\n"
     "  (void)td_k0, (void)td_k1, (void)td_k2, (void)td_k3, (void)td_k4, (void)td_k5\n"
-    "#define TD_SEAL(r) \\\n"
-    "  r.lo = (r.lo ^ r.lo >> 32) * td_k1, r.hi = (r.hi ^ r.hi >> 32) * td_k3\n"
+    "#define TD_SEAL(r, key) \\\n"
+    "  r.lo = (r.lo ^ r.lo >> 32) + key, r.hi = (r.hi ^ r.hi >> 32) + key\n"
     "#define TD_OP1(r, key, x) \\\n"
-    "  td_sym r; r.lo = (x).lo + key, r.hi = (x).hi + key, TD_SEAL(r)\n"
+    "  td_sym r; r.lo = (x).lo * td_k0, r.hi = (x).hi * td_k2, TD_SEAL(r, key)\n"
     "#define TD_OP2(r, key, x, y) \\\n"
-    "  td_sym r; r.lo = (x).lo * td_k0 + (y).lo + key, r.hi = (x).hi * td_k2 + (y).hi + key, \\\n"
-    "            TD_SEAL(r)\n"
+    "  td_sym r; r.lo = (x).lo * ((y).lo * td_k0 + td_k4), \\\n"
+    "            r.hi = (x).hi * ((y).hi * td_k2 + td_k5), TD_SEAL(r, key)\n"
     "#define TD_SYM2(r, key, x, y) \\\n"
-    "  td_sym r; r.lo = ((x).lo + td_k4) * ((y).lo + td_k4) + key, \\\n"
-    "            r.hi = ((x).hi + td_k5) * ((y).hi + td_k5) + key, TD_SEAL(r)\n"
+    "  td_sym r; r.lo = (x).lo * (y).lo, r.hi = (x).hi * (y).hi, TD_SEAL(r, key)\n"
     "#define TD_OP3(r, key, x, y, z) TD_OP2(r##_, key, x, y); TD_OP2(r, key, r##_, z)\n"
+    "static uint64_t td_mix(uint64_t x, uint64_t odd) {\n"
+    "  x = (x ^ x >> 32) * odd;\n"
+    "  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9u;\n"
+    "  return x ^ x >> 32;\n"
+    "}\n"
     "#define TD_LIFT(r, key, bits, kind, f) \\\n"
-    "  td_sym r; r.lo = (bits) * td_k0 + key, r.hi = (bits) * td_k2 + key, TD_SEAL(r)\n"
+    "  td_sym r; r.lo = td_mix((bits) * td_k0 + key, td_k1), \\\n"
+    "            r.hi = td_mix((bits) * td_k2 + key, td_k3)\n"
     "#define TD_ADD TD_SYM2\n"
     "#define TD_MUL TD_SYM2\n"
     "#define TD_SUB TD_OP2\n"
