@@ -98,8 +98,19 @@ static const char *push_home(lua_State *L) {
   return lua_tostring(L, -1);
 }
 
+/* Takes Tide's own variables out of the environment. */
+static void forget_variables(void) {
+  static const char *const names[] = {
+#define TD_VARIABLE(name, summary) name,
+#include "words.def"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(names[i], "TIDE_", 5) == 0) unsetenv(names[i]);
+}
+
 static void open_libraries(lua_State *L, bool ignore_env) {
   if (ignore_env) {
+    forget_variables();
     lua_pushboolean(L, 1);
     lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
   }

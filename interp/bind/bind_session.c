@@ -33,6 +33,7 @@ static void restore(int was, int stream) {
   close(was);
 }
 
+/* Leads them back. */
 static void capture_stop(Capture *c) {
   fflush(stdout);
   fflush(stderr);
@@ -48,6 +49,7 @@ static void capture_take(Capture *c, TdText *out) {
   fclose(c->file);
 }
 
+/* session.open(): tide's names become global, as at the prompt. */
 static int l_open(lua_State *L) {
   td_prompt_open(L);
   return 0;

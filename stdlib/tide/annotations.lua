@@ -4,13 +4,14 @@ local tide = require "tide"
 
 local annotations = {}
 
--- The type of an argument of a primitive by its kind; the other kinds are names.
+-- Types by kinds of arguments; the other kinds are names.
 local kinds = { int = "integer", ints = "integer|integer[]", names = "string|string[]", flag = "boolean",
   type = "tide.Type", schedule = "tide.Schedule", counts = "table<string, integer>" }
 
 local classes = { unit = "tide.Unit", schedule = "tide.Schedule", tensor = "tide.Tensor", type = "tide.Type",
   graph = "tide.Graph" }
 
+-- The type of an argument of a primitive.
 local function type_of(a)
   if a.kind == "word" then return '"' .. a.words:gsub("|", '"|"') .. '"' end
   return kinds[a.kind] or "string"

@@ -1,17 +1,22 @@
 -- The verbs of the command line: tide doc, tide check, tide init. Each returns its exit status.
 local cli = {}
 
-local function usage(text)
-  io.stderr:write("usage: ", text, "\n")
+-- Says how a verb is used; returns the exit status.
+local function usage(name)
+  for _, verb in ipairs(require "tide".registry().verbs) do
+    if verb.name == name then
+      io.stderr:write("usage: tide ", name, verb.args and " " .. verb.args or "", "\n")
+    end
+  end
   return 2
 end
 
 --- tide doc [file.md ..]: the reference page; or a Markdown file run, checked, rendered.
-function cli.doc(...) return require "tide.doc".command(...) end
+function cli.doc(...) return require "tide.doc".command(...) or usage "doc" end
 
 --- tide check script.lua: runs the script with every schedule step followed by an equivalence check.
 function cli.check(script, ...)
-  if not script then return usage "tide check script.lua [args]" end
+  if not script then return usage "check" end
   local tide = require "tide"
   tide.check(true)
   local chunk, why = loadfile(script)
@@ -36,7 +41,7 @@ end
 
 --- tide init: the files that editors and luacheck expect in a design repository.
 function cli.init(...)
-  if ... then return usage "tide init" end
+  if ... then return usage "init" end
   write(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\nignore = { "431" } -- kernel parameters\n')
   write(".luarc.json", '{ "runtime.version": "Lua 5.4", "workspace.library": [".tide"] }\n')
   assert(os.execute "mkdir -p .tide")

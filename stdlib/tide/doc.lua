@@ -123,9 +123,6 @@ local function update(work)
   return true
 end
 
-local usage = "usage: tide doc [file.md [-o page.html] [--check] [--update] [--ipynb]]\n" ..
-  "       tide doc [--meta|--man|--completion]\n"
-
 -- What is written from the registry, by option.
 local references = { ["--meta"] = "tide.annotations", ["--man"] = "tide.manual", ["--completion"] = "tide.completion" }
 
@@ -163,7 +160,8 @@ local function render(work, o)
   return text
 end
 
---- tide doc file.md ..: returns the exit status. Without a file, the reference page on standard output.
+--- tide doc file.md ..: returns the exit status, or nil when it is used wrongly. Without a file, the reference page on
+--- standard output.
 function doc.command(...)
   local writer = select("#", ...) == 0 and "tide.reference" or select("#", ...) == 1 and references[...]
   if writer then
@@ -171,10 +169,7 @@ function doc.command(...)
     return 0
   end
   local o = read_words(...)
-  if not o then
-    io.stderr:write(usage)
-    return 2
-  end
+  if not o then return nil end
   local found, work = pcall(lesson.read, o.file)
   if not found then
     io.stderr:write("tide doc: ", work, "\n")

@@ -319,6 +319,7 @@ local function put_back(out, edges, height)
   return height
 end
 
+-- The boxes with their lines of text; a second box behind those that stand for many.
 local function put_nodes(out, nodes)
   for _, node in ipairs(nodes) do
     local x, y, w, h = node.x, node.y, node.w, node.h

@@ -17,6 +17,7 @@ local function quote(s)
   return '"' .. s:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
 end
 
+-- A number so that it reads back the same; JSON has none that is infinite or not a number.
 local function number(x)
   if math.type(x) == "integer" then return ("%d"):format(x) end
   assert(x == x and x ~= math.huge and x ~= -math.huge, "JSON has no such number")

@@ -13,6 +13,7 @@ local function source(text)
   return #lines > 0 and lines or json.list
 end
 
+-- What an input put out: a drawing, text, or an error.
 local function outputs(step, number)
   if step.class == "tide.graph" then
     return { { output_type = "execute_result", execution_count = number, metadata = {},

@@ -26,14 +26,29 @@ local function primitive(p, out)
   out[#out + 1] = ("\n    %s\n\nLegal %s.\n\nErrors: %s.\n"):format(p.rewrite, p.legal, p.errors)
 end
 
+-- A section with a line for each thing: what `term` says of it, and its summary.
+local function section(out, title, list, term)
+  out[#out + 1] = ("\n## %s\n"):format(title)
+  for _, x in ipairs(list) do out[#out + 1] = ("- `%s`: %s"):format(term(x), x.summary) end
+end
+
+-- An option as it is typed.
+local function option(o)
+  local words = { o.letter and "-" .. o.letter, o.name and "--" .. o.name }
+  local spelled = words[1] and words[2] and words[1] .. " " .. words[2] or words[1] or words[2]
+  return spelled .. (o.args and (o.letter and " " or "=") .. o.args or "")
+end
+
 --- The whole page as Markdown.
 function reference.text()
   local r, out = tide.registry(), { "# Tide reference\n", "## Primitives\n" }
   for _, p in ipairs(r.primitives) do primitive(p, out) end
-  out[#out + 1] = "## Functions and methods\n"
-  for _, f in ipairs(r.functions) do out[#out + 1] = ("- `%s`: %s"):format(f.usage, f.summary) end
-  out[#out + 1] = "\n## Commands of the prompt\n"
-  for _, c in ipairs(r.commands) do out[#out + 1] = ("- `:%s`: %s"):format(c.usage, c.summary) end
+  section(out, "Functions and methods", r.functions, function(f) return f.usage end)
+  section(out, "Commands of the prompt", r.commands, function(c) return ":" .. c.usage end)
+  section(out, "Keys of the prompt", r.keys, function(k) return k.name end)
+  section(out, "Command line", r.options, option)
+  section(out, "Verbs", r.verbs, function(v) return v.name .. (v.args and " " .. v.args or "") end)
+  section(out, "Environment", r.environment, function(v) return v.name end)
   return table.concat(out, "\n") .. "\n"
 end
 

@@ -3,7 +3,8 @@
 // or the source. Data (viewer.lua): lines [text, [from, to, type, ..], source, line] shared by stages as their numbers.
 const data = JSON.parse(document.getElementById('data').textContent)
 const $ = id => document.getElementById(id)
-const state = { stage: data.stages.length - 1, against: data.stages.length - 2, tab: 'program', beside: false, here: null }
+const state = { stage: data.stages.length - 1, against: data.stages.length - 2, tab: 'program', beside: false,
+  here: null }
 const colours = new Map()
 const palette = ['#ffd166', '#8ecae6', '#b8e0a8', '#f4a6b8', '#cdb4f6', '#ffb38a', '#9be3d2', '#e0d36b']
 const keywords = new Set(('and break do else elseif end false for function goto if in local nil not or repeat return ' +
@@ -11,6 +12,7 @@ const keywords = new Set(('and break do else elseif end false for function goto 
 const types = /^([iu](8|16|32|64)|bf16|f16|f32|f64|bool|index)$/
 const pieces = /--@.*|--.*|"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d[\w.]*|\s+|./g
 
+// A new element with attributes and children.
 function element(name, attributes, ...children) {
   const e = document.createElement(name)
   for (const [key, value] of Object.entries(attributes || {})) e.setAttribute(key, value)
@@ -18,6 +20,7 @@ function element(name, attributes, ...children) {
   return e
 }
 
+// The class of a piece of Lua: keyword, type, name, number, string, comment, mark; null for the rest.
 function classOf(word) {
   if (word.startsWith('--@')) return 'm'
   if (word.startsWith('--')) return 'c'
@@ -49,17 +52,20 @@ function codeOf(text, isCall) {
 
 const isName = e => e.classList.contains('w')
 
+// Gives a name its colour, or none.
 function paint(e) {
   const colour = colours.get(e.textContent)
   if (colour) e.style.background = colour
   else e.removeAttribute('style')
 }
 
+// Does so for all names.
 function repaint() {
   document.querySelectorAll('.w').forEach(paint)
   $('clear').hidden = colours.size === 0
 }
 
+// Gives a name a colour of its own, or takes it away.
 function toggle(name) {
   if (!colours.delete(name)) {
     const free = palette.find(c => ![...colours.values()].includes(c))
@@ -89,16 +95,23 @@ function compare(a, b) {
   return rows
 }
 
-const texts = stage => stage.lines.map(n => data.lines[n][0])
+const textOf = (stage, n) => data.lines[stage.lines[n]][0]
+
+// The rows of two stages side by side: lines are equal when their texts are.
+function compareStages(before, now) {
+  const ids = new Map()
+  const number = text => ids.get(text) ?? ids.set(text, ids.size).get(text)
+  const numbers = stage => stage.lines.map((_, n) => number(textOf(stage, n)))
+  return compare(numbers(before), numbers(now))
+}
 
 // Counts of lines that a stage took away and added, against the one before.
 function change(n) {
-  const ids = new Map()
-  const number = text => ids.get(text) ?? ids.set(text, ids.size).get(text)
-  const rows = compare(texts(data.stages[n - 1]).map(number), texts(data.stages[n]).map(number))
+  const rows = compareStages(data.stages[n - 1], data.stages[n])
   return [rows.filter(r => r[1] < 0).length, rows.filter(r => r[0] < 0).length]
 }
 
+// The number and the text of line n of a stage, or a gap.
 function cell(stage, n, kind) {
   if (n < 0) return [element('span', { class: 'no' }), element('span', { class: 'cell none' })]
   const code = element('span', { class: 'cell ' + kind }, codeOf(data.lines[stage.lines[n]][0]))
@@ -117,28 +130,28 @@ function oneRow(stage, n, kind) {
   return element('div', { class: 'row' }, ...cell(stage, n, kind), link)
 }
 
-function showProgram(main) {
-  const now = data.stages[state.stage], before = data.stages[state.against]
-  const box = element('div', { class: state.beside && before ? 'code two' : 'code' })
-  if (!before) now.lines.forEach((_, n) => box.append(oneRow(now, n, '')))
-  else {
-    const ids = new Map()
-    const number = text => ids.get(text) ?? ids.set(text, ids.size).get(text)
-    let rows = compare(texts(before).map(number), texts(now).map(number))
-    if (state.beside) rows = pair(rows)
-    for (const [a, b] of rows)
-      if (state.beside)
-        box.append(element('div', { class: 'row' }, ...cell(before, a, b < 0 || a < 0 || differ(before, a, now, b) ? 'del' : ''),
-          ...cell(now, b, a < 0 || b < 0 || differ(before, a, now, b) ? 'ins' : '')))
-      else if (b < 0) box.append(oneRow(before, a, 'del'))
-      else box.append(oneRow(now, b, a < 0 ? 'ins' : ''))
-  }
-  main.append(box)
-  const first = box.querySelector('.ins, .del')
-  if (first) first.scrollIntoView({ block: 'center' })
+// The rows of a stage, or of its difference to another, in one column.
+function oneColumn(now, before) {
+  if (!before) return now.lines.map((_, n) => oneRow(now, n, ''))
+  const row = ([a, b]) => b < 0 ? oneRow(before, a, 'del') : oneRow(now, b, a < 0 ? 'ins' : '')
+  return compareStages(before, now).map(row)
 }
 
-const differ = (x, a, y, b) => data.lines[x.lines[a]][0] !== data.lines[y.lines[b]][0]
+// The rows of two stages in two columns.
+function twoColumns(now, before) {
+  return pair(compareStages(before, now)).map(([a, b]) => {
+    const same = a >= 0 && b >= 0 && textOf(before, a) === textOf(now, b)
+    return element('div', { class: 'row' }, ...cell(before, a, same ? '' : 'del'), ...cell(now, b, same ? '' : 'ins'))
+  })
+}
+
+// The program, scrolled to the first change.
+function showProgram(main) {
+  const now = data.stages[state.stage], before = data.stages[state.against], two = state.beside && before
+  main.append(element('div', { class: two ? 'code two' : 'code' }, ...(two ? twoColumns : oneColumn)(now, before)))
+  const first = main.querySelector('.ins, .del')
+  if (first) first.scrollIntoView({ block: 'center' })
+}
 
 // Puts what is gone beside what came in its place.
 function pair(rows) {
@@ -153,12 +166,15 @@ function pair(rows) {
   return out
 }
 
+// The drawing of a design.
 function showGraph(main) {
   const box = element('div', { id: 'graph' })
-  box.innerHTML = data.graphs[data.stages[state.stage].graph] ?? '<p>This is a kernel: only a design has tasks to draw.</p>'
+  box.innerHTML = data.graphs[data.stages[state.stage].graph] ??
+    '<p>This is a kernel: only a design has tasks to draw.</p>'
   main.append(box)
 }
 
+// The cited part of each source, scrolled to the line that was asked for.
 function showSource(main) {
   if (!data.sources.length) main.append(element('p', { class: 'empty' }, 'No source is known.'))
   data.sources.forEach((source, s) => {
@@ -173,6 +189,7 @@ function showSource(main) {
   })
 }
 
+// The list of steps, and the choice of what to compare with.
 function showStages() {
   data.stages.forEach((stage, n) => {
     const facts = element('span', { class: 'facts' })
@@ -192,10 +209,12 @@ function showStages() {
   $('against').prepend(element('option', { value: -1 }, 'nothing'))
 }
 
+// Shows a step against the one before.
 function choose(n) {
   if (n >= 0 && n < data.stages.length) show({ stage: n, against: n - 1 })
 }
 
+// Changes what is shown.
 function show(what) {
   Object.assign(state, what)
   const main = $('main'), tabs = { program: showProgram, graph: showGraph, source: showSource }
@@ -231,23 +250,26 @@ function declarationOf(stage, n, name) {
   return found
 }
 
+// What there is to say of a piece of code: texts with their types, and the declaration; or null.
 function tipFor(e) {
   const code = e.closest('.cell')
   if (!code || !code.row || e.dataset.at === undefined) return null
   const { stage, n } = code.row, line = stage.lines[n], lines = []
   const expression = expressionAt(line, Number(e.dataset.at))
-  if (expression) lines.push([data.lines[line][0].slice(expression[0], expression[1]), data.types[expression[2]]])
+  if (expression) lines.push([textOf(stage, n).slice(expression[0], expression[1]), data.types[expression[2]]])
   const declared = isName(e) && declarationOf(stage, n, e.textContent)
   if (declared && !(lines.length && lines[0][0] === e.textContent)) lines.push([e.textContent, data.types[declared[2]]])
   return lines.length ? { lines, code, expression, declared, stage } : null
 }
 
+// Marks the expression that the pointer is on.
 function mark(code, expression) {
   document.querySelectorAll('.in').forEach(e => e.classList.remove('in'))
   for (const e of expression && code ? code.querySelectorAll('[data-at]') : [])
     if (e.dataset.at >= expression[0] && e.dataset.at < expression[1]) e.classList.add('in')
 }
 
+// Shows the types of what the pointer is on.
 function hover(event) {
   const tip = $('tip'), found = event.target.dataset ? tipFor(event.target) : null
   tip.hidden = !found
@@ -256,7 +278,7 @@ function hover(event) {
   tip.replaceChildren(...found.lines.map(([text, type]) => element('p', { style: 'margin:0' }, text + ' : ',
     element('b', {}, type))))
   if (found.declared) {
-    const text = data.lines[found.stage.lines[found.declared[0]]][0].trim()
+    const text = textOf(found.stage, found.declared[0]).trim()
     tip.append(element('div', {}, 'line ' + (found.declared[0] + 1) + ':  ' + text))
   }
   const box = event.target.getBoundingClientRect()
@@ -265,6 +287,7 @@ function hover(event) {
   tip.style.top = (below + tip.offsetHeight > innerHeight ? box.top - tip.offsetHeight - 8 : below) + 'px'
 }
 
+// Fills the page and listens.
 function start() {
   const n = data.stages.length - 1
   $('title').append(data.name, element('small', {}, n === 0 ? '' : n === 1 ? '1 step' : n + ' steps'))

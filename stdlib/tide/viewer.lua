@@ -31,6 +31,11 @@ local function new_page(is_full)
   return page
 end
 
+-- Adds values to the end of a list.
+local function append(list, ...)
+  for _, value in ipairs { ... } do list[#list + 1] = value end
+end
+
 -- Where each line of a text begins, and one place past its end.
 local function line_starts(text)
   local starts = { 1 }
@@ -72,7 +77,7 @@ local function add_expression(page, row, text, mark, start)
     local both = inner == mark.type and inner or inner .. ", stored as " .. mark.type
     row.types[n] = page.type(both, both)
   else
-    table.move({ from, to, page.type(mark.type, mark.type) }, 1, 3, n + 1, row.types)
+    append(row.types, from, to, page.type(mark.type, mark.type))
   end
 end
 
@@ -86,7 +91,7 @@ local function read_program(page, text, marks)
       add_expression(page, rows[n], text, mark, starts[n])
     elseif mark.piece == "symbol" then
       local kind = mark.type or "index"
-      table.move({ n - 1, mark.name, page.type(kind, kind) }, 1, 3, #symbols + 1, symbols)
+      append(symbols, n - 1, mark.name, page.type(kind, kind))
     end
     if mark.line and mark.piece ~= "expr" and not rows[n].line then
       rows[n].source, rows[n].line = cite(page, mark), mark.line

@@ -30,6 +30,21 @@ t.test("what is no option, or lacks its value, is a usage error with the same li
   end
 end)
 
+t.test("-E ignores each of Tide's variables", function()
+  local names, values = {}, {}
+  for _, v in ipairs(require "tide".registry().environment) do
+    if v.name:find "^TIDE_" then
+      names[#names + 1] = ("os.getenv '%s'"):format(v.name)
+      values[#values + 1] = v.name .. "=1"
+    end
+  end
+  t.ok(#names > 2)
+  local command = ("env %s %s %%s -e %s"):format(table.concat(values, " "), shell.quote(arg[-1]),
+    shell.quote("print(" .. table.concat(names, ", ") .. ")"))
+  t.eq(shell.output(command:format ""), ("1\t"):rep(#names - 1) .. "1\n")
+  t.eq(shell.output(command:format "-E"), ("nil\t"):rep(#names - 1) .. "nil\n")
+end)
+
 t.test("every verb that is listed is there", function()
   for verb in run "-h":gmatch "\n  (%l+) " do
     t.eq(type(require "tide.cli"[verb]), "function", verb)

@@ -73,7 +73,7 @@ end
 t.test("completion: verbs, options, options of a verb, files", function()
   t.eq(offers "tide in", "init")
   t.eq(offers "tide --d", "--diagnostics= --dump-ir=")
-  t.eq(offers "tide doc --c", "--check")
+  t.eq(offers "tide doc --c", "--check --completion")
   t.eq(offers "tide doc lessons/1", "lessons/1_first_kernel.md")
   t.eq(offers "tide 01", "01_hello.lua")
 end)
