@@ -41,12 +41,17 @@ end
 
 -- One file of kernels number `first` to `last`: each in a namespace, with its main as `run`.
 local function join(first, last)
-  local parts = {'#include "tide_data.h"\n'}
+  local parts = {}
+  for _, name in ipairs {"tide_data", "hls_stream", "hls_streamofblocks", "hls_vector",
+    "tide_dataflow"} do
+    parts[#parts + 1] = ('#include "%s.h"\n'):format(name)
+  end
   local calls = {}
   for i = first, last do
     local f = list[i].module.files
+    local bench = f["tb.cpp"] or "static int run(int, char **) { return 0; }\n"
     parts[#parts + 1] = ("namespace n%d {\n%s%s%s}\n"):format(i, plain(f["kernel.h"]),
-      plain(f["kernel.cpp"]), plain(f["tb.cpp"]):gsub("int main%(", "static int run("))
+      plain(f["kernel.cpp"]), plain(bench):gsub("int main%(", "static int run("))
     calls[#calls + 1] = ('  { char a[] = "tb", b[] = "%d"; char *v[] = {a, b};\n' ..
       '    if (n%d::run(2, v)) printf("WRONG %d\\n"); }\n'):format(i, i, i)
   end

@@ -23,7 +23,7 @@ static void put_keep(TdText *out, const TdHlsText *t, const char *data) {
     if (t->param[i].written && is_there(&t->param[i]))
       td_text_line(out, "%s.write(\"%s.got\", %s);", data, t->param[i].name, t->param[i].name);
   for (size_t i = 0; i < t->nstate; i++)
-    td_text_line(out, "%s.write(\"%s.state\", %s);", data, t->state[i].name, t->state[i].name);
+    td_text_line(out, "%s.write(\"%s.state\", %s);", data, t->state[i].name, t->state[i].text);
   td_text_line(out, "return 0;");
 }
 
@@ -50,7 +50,7 @@ void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again) {
   }
   for (size_t i = 0; again && i < t->nstate; i++)
     td_text_line(out, "%s.read_if_there(\"%s.state\", %s);", data, t->state[i].name,
-                 t->state[i].name);
+                 t->state[i].text);
   td_text_putf(out, "  %s(", t->top);
   for (size_t i = 0; i < t->nparam; i++) td_text_putf(out, "%s%s", i ? ", " : "", t->param[i].name);
   td_text_puts(out, ");\n");

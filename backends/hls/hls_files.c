@@ -27,11 +27,32 @@ static bool is_on(const Files *f, int i) {
   return strcmp(option(f, i), "true") == 0;
 }
 
+/* Whether a text calls a function of hls_math.h: what else is in namespace hls are streams. */
+static bool has_math(const char *text) {
+  static const char *const other[] = {"stream", "vector", "read_lock", "write_lock"};
+  while ((text = strstr(text, "hls::"))) {
+    bool found = false;
+    text += strlen("hls::");
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+      found |= strncmp(text, other[i], strlen(other[i])) == 0;
+    if (!found) return true;
+  }
+  return false;
+}
+
+static bool has_regions(const TdHlsText *t) {
+  return strstr(t->body, "TIDE_REGION") != NULL;
+}
+
 /* The include lines that a text needs. */
 static void put_includes(TdText *out, const TdHlsText *t) {
-  static const char *const needs[][2] = {{"ap_fixed<", "ap_fixed.h"}, {"ap_ufixed<", "ap_fixed.h"},
-                                         {"half ", "hls_half.h"},     {"half(", "hls_half.h"},
-                                         {"hls::", "hls_math.h"},     {"tide::", "tide_ops.h"}};
+  static const char *const needs[][2] = {{"ap_fixed<", "ap_fixed.h"},
+                                         {"ap_ufixed<", "ap_fixed.h"},
+                                         {"half ", "hls_half.h"},
+                                         {"half(", "hls_half.h"},
+                                         {"hls::stream_of_blocks<", "hls_streamofblocks.h"},
+                                         {"hls::vector<", "hls_vector.h"},
+                                         {"tide::", "tide_ops.h"}};
   const char *last = "";
   td_text_puts(out, "#include \"ap_int.h\"\n");
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
@@ -39,6 +60,9 @@ static void put_includes(TdText *out, const TdHlsText *t) {
     td_text_putf(out, "#include \"%s\"\n", needs[i][1]);
     last = needs[i][1];
   }
+  if (has_math(t->body)) td_text_puts(out, "#include \"hls_math.h\"\n");
+  if (has_regions(t))
+    td_text_puts(out, "#include \"hls_stream.h\"\n#include \"tide_dataflow.h\"\n");
   td_text_puts(out, "#include <stdint.h>\n");
 }
 
@@ -173,9 +197,11 @@ const TdFile *td_hls_files_of(const TdBuild *b, size_t *nfile) {
   bool bench = is_on(&f, TD_HLS_TESTBENCH), ops = strstr(f.t->body, "tide::") != NULL;
   add_kernel(&f);
   if (bench) add_bench(&f);
-  const char *folder = bench || ops ? td_hls_files_headers(b->arena, b->diag) : "";
+  bool region = has_regions(f.t);
+  const char *folder = bench || ops || region ? td_hls_files_headers(b->arena, b->diag) : "";
   if (!folder) return NULL;
   if (bench || ops) add_own(&f, folder, "tide_ops.h");
+  if (region) add_own(&f, folder, "tide_dataflow.h");
   if (bench) add_own(&f, folder, "tide_data.h");
   add_tcl(&f);
   add_config(&f);

@@ -4,6 +4,8 @@
    down. */
 #include "backends/hls/hls_lower.h"
 
+#include "analysis/layouts.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ typedef struct Lower {
   TdArena *a;
   const TdProg *prog;
   TdDiag *d;
+  TdHlsRegions *regions;
   TdMap states; /* const TdUnit * -> States * */
   TD_VEC(Instance *) instance;
   TD_VEC(const TdUnit *) unit; /* finished, callees first */
@@ -58,17 +61,16 @@ static bool refuse(Lower *l, const char *code, TdLoc loc, const char *help, cons
 /* The kernel that a call of sym runs: of a foreign unit its model. */
 static const TdUnit *callee_of(Lower *l, TdSym sym) {
   const TdUnit *u = td_prog_unit(l->prog, sym);
-  if (u->kind == TD_UNIT_EXTERN) {
-    const TdUnit *model = u->foreign->model ? td_prog_unit(l->prog, u->foreign->model) : NULL;
-    if (!model)
-      refuse(l, "no-model", u->loc, "give tide.extern a kernel that defines it: model =",
-             "is foreign, and HLS has no meaning for it", u->sym->name);
-    return model;
-  }
-  if (u->kind == TD_UNIT_KERNEL) return u;
-  refuse(l, "no-streams", u->loc, "build a kernel", "is a design, and HLS takes kernels",
-         u->sym->name);
-  return NULL;
+  if (u->kind != TD_UNIT_EXTERN) return u;
+  const TdUnit *model = u->foreign->model ? td_prog_unit(l->prog, u->foreign->model) : NULL;
+  if (!model)
+    refuse(l, "no-model", u->loc, "give tide.extern a kernel that defines it: model =",
+           "is foreign, and HLS has no meaning for it", u->sym->name);
+  return model;
+}
+
+static bool is_region(const Lower *l, const TdUnit *u) {
+  return td_map_getp(&l->regions->region, u->sym) != NULL;
 }
 
 static const States *states_of(Lower *l, const TdUnit *u);
@@ -99,7 +101,7 @@ static const States *states_of(Lower *l, const TdUnit *u) {
   if (s) return s;
   s = TD_NEW(l->a, States);
   Collect c = {l, s};
-  td_walk_stmt(l->st->session->ctx, u->body, collect, &c);
+  if (!is_region(l, u)) td_walk_stmt(l->st->session->ctx, u->body, collect, &c);
   for (size_t i = 0; i < s->callee.n; i++) {
     const TdUnit *f = s->callee.at[i];
     const States *below = states_of(l, f);
@@ -185,12 +187,22 @@ static void note_array(Body *b, TdSym sym, const TdType *t, TdLoc loc) {
 }
 
 static bool note_type(void *ud, const TdStmt *s) {
-  if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR)
+  bool token = (s->kind == TD_STMT_GET && s->nexpr == 1) || s->kind == TD_STMT_SLOT;
+  if ((s->kind == TD_STMT_LOCAL || token) && s->type->kind == TD_T_TENSOR)
     note_array(ud, s->sym, s->type, s->loc);
   return true;
 }
 
 static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v);
+
+/* Whether the views of a call of f can be passed as they are, where f is a region. */
+static bool check_region(Lower *l, const TdUnit *f, const Views *v, TdLoc loc) {
+  for (size_t i = 0; i < v->n && is_region(l, f); i++)
+    if (v->base[i])
+      return refuse(l, "view-of-design", loc, "pass a whole array, or leading rows of one",
+                    "is a design and is given part of an array", f->sym->name);
+  return true;
+}
 
 /* The type of the array that a view is of, at the unit's sizes; NULL: not known. */
 static const TdType *base_type(Body *b, const TdExpr *view) {
@@ -215,6 +227,12 @@ static bool views_of(Body *b, const TdStmt *call, Views *v) {
   return true;
 }
 
+/* A task of a region takes what it is given, and has its state itself. */
+static const TdStmt *lower_task(Body *b, const TdStmt *s) {
+  const TdUnit *f = callee_of(b->l, s->sym), *made = f ? instance(b->l, f, NULL) : NULL;
+  return made ? td_stmt_call(b->l->st, made->sym, s->expr, s->nexpr, s->loc) : s;
+}
+
 /* The call with the arguments that the instance takes: for a view the array and where it begins,
    and the states at the end. */
 static const TdStmt *lower_call(Body *b, const TdStmt *s) {
@@ -222,7 +240,7 @@ static const TdStmt *lower_call(Body *b, const TdStmt *s) {
   TdStore *st = l->st;
   Views v;
   const TdUnit *f = callee_of(l, s->sym);
-  if (!f || !views_of(b, s, &v)) return s;
+  if (!f || !views_of(b, s, &v) || !check_region(l, f, &v, s->loc)) return s;
   const TdUnit *made = instance(l, f, &v);
   if (!made) return s;
   TD_VEC(const TdExpr *) arg = {0};
@@ -248,10 +266,7 @@ static const TdStmt *lower_call(Body *b, const TdStmt *s) {
 /* s with its calls lowered. */
 static const TdStmt *lower_stmt(Body *b, const TdStmt *s) {
   Lower *l = b->l;
-  if (s->kind == TD_STMT_CALL) return lower_call(b, s);
-  if (s->kind == TD_STMT_GET || s->kind == TD_STMT_PUT || s->kind == TD_STMT_SLOT)
-    refuse(l, "no-streams", s->loc, "run it as a task of a design",
-           "moves tokens, which a plain call cannot give it", b->unit->sym->name);
+  if (s->kind == TD_STMT_CALL) return is_region(l, b->unit) ? lower_task(b, s) : lower_call(b, s);
   td_ctx_enter(l->st->session->ctx);
   const TdStmt **kid = TD_NEWN(l->a, const TdStmt *, s->nkid);
   bool changed = false;
@@ -314,7 +329,7 @@ static const TdUnit *make(Lower *l, const TdUnit *of, const Views *v, bool first
   b.unit = u;
   if (!first) u->sym = td_store_sym(l->st, of->sym->name, TD_SYM_UNIT);
   for (size_t i = 0; i < of->nparam; i++) {
-    if (of->param[i].type->kind == TD_T_PORT)
+    if (of->param[i].type->kind == TD_T_PORT && of == td_prog_root(l->prog))
       refuse(l, "no-streams", of->param[i].loc, "run it as a task of a design",
              "takes streams, which a plain call cannot give it", of->sym->name);
     if (v && v->base[i])
@@ -358,12 +373,13 @@ static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v) {
   return x->made;
 }
 
-const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdDiag *d) {
-  Lower l = {.a = a, .d = d};
+const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d) {
+  Lower l = {.a = a, .d = d, .regions = regions};
   l.st = td_store_inner(a, p->store->session);
-  l.prog = td_clone_prog(l.st, p, true);
-  const TdUnit *root = td_prog_root(l.prog);
-  const TdUnit *u = root->kind == TD_UNIT_KERNEL ? root : callee_of(&l, root->sym);
+  p = td_hls_meet_prog(td_layouts_settle(td_clone_prog(l.st, p, true)), d);
+  if (td_diag_failed(d)) return NULL;
+  l.prog = td_hls_region_prog(a, p, regions, d);
+  const TdUnit *u = l.prog ? callee_of(&l, td_prog_root(l.prog)->sym) : NULL;
   if (!u || !instance(&l, u, NULL)) return NULL;
   return td_prog_new(l.st, l.unit.at, l.unit.n);
 }

@@ -2,12 +2,14 @@
 #ifndef TD_HLS_LOWER_H
 #define TD_HLS_LOWER_H
 
-#include "ir/ir.h"
+#include "backends/hls/hls_region.h"
 
-/* p with every call passing whole arrays or leading rows of them, all state declared in the root,
-   and foreign units replaced by their models. The result is in a store of its own that a releases.
-   NULL with d filled: there are streams, or foreign units without a model. */
-const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdDiag *d);
+/* p with its designs as regions, every call passing whole arrays or leading rows of them, all state
+   declared in the root or the tasks of regions, and foreign units replaced by their models. The
+   result is in a store of its own that a releases; `regions` says what was a design. NULL with d
+   filled: the root takes streams, or there are foreign units without a model, or what
+   hls_region.c refuses. */
+const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d);
 
 /* Whether a view is rows (or all) of an array of type t: indices first, then whole dimensions. */
 bool td_hls_lower_is_rows(const TdExpr *view, const TdType *t);

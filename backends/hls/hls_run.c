@@ -12,6 +12,7 @@
 #include "gen/version.h"
 
 enum { COMPILE_SECONDS = 120 };
+enum { DEADLOCK = 3, LEFTOVER = 4 }; /* how simulations end: tide_csim.h, tide_region.h */
 
 struct TdHlsRun {
   TdArena *arena;
@@ -83,9 +84,12 @@ static void put_file(TdText *key, const char *file) {
 
 /* All that the compiled program depends on. */
 static TdText key_of(Job *j, const char *headers) {
-  static const char *const own[] = {
-      "ap_fixed.h",  "ap_int.h",       "hls_half.h",       "hls_math.h", "tide_data.h",
-      "tide_host.h", "tide_integer.h", "tide_minifloat.h", "tide_ops.h", "tide_wide.h"};
+  static const char *const own[] = {"ap_fixed.h",      "ap_int.h",         "hls_half.h",
+                                    "hls_math.h",      "hls_stream.h",     "hls_streamofblocks.h",
+                                    "hls_vector.h",    "tide_csim.h",      "tide_data.h",
+                                    "tide_dataflow.h", "tide_fiber.h",     "tide_host.h",
+                                    "tide_integer.h",  "tide_minifloat.h", "tide_ops.h",
+                                    "tide_region.h",   "tide_wide.h"};
   TdText key = td_text_new(j->arena);
   td_text_puts(&key, TIDE_VERSION " " TIDE_COMMIT "\n");
   const char *const *word = command(j, headers, "", "");
@@ -109,6 +113,17 @@ static bool compile_aside(Job *j, const char *headers, const char *from, const c
   if (end != TD_CHILD_FAILED) return end == TD_CHILD_DONE;
   const char *said = td_cache_read_file(j->arena, log);
   return td_compiler_complain(&cxx, said ? said : "", from, j->r->program, j->diag);
+}
+
+/* What the simulation's streams came to: tasks that wait for ever, or tokens that nobody got. Each
+   line that it said of them becomes a note. */
+static bool tell_streams(Job *j, const char *code, const char *message, const char *said) {
+  size_t n = strlen(code);
+  td_diag_set(j->diag, TD_ILLEGAL, code, (TdLoc){0}, "%s", message);
+  for (; said && *said; said += strcspn(said, "\n"), said += *said == '\n')
+    if (strncmp(said, code, n) == 0 && said[n] == ':')
+      td_diag_note(j->diag, (TdLoc){0}, "%.*s", (int)(strcspn(said, "\n") - n - 2), said + n + 2);
+  return false;
 }
 
 /* Finds the compiled program, or makes it. */
@@ -141,6 +156,10 @@ static bool simulate(Job *j) {
   default: break;
   }
   const char *said = td_cache_read_file(j->arena, log);
+  if (status == DEADLOCK)
+    return tell_streams(j, "deadlock", "in the simulation every task waits for another", said);
+  if (status == LEFTOVER)
+    return tell_streams(j, "leftover", "the simulation left tokens in streams", said);
   if (status > 128)
     td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
                 "the simulation ended by signal %d", status - 128);

@@ -5,6 +5,7 @@
 #include "analysis/carry.h"
 #include "backends/backend.h"
 #include "backends/cfamily.h"
+#include "backends/hls/hls_region.h"
 
 /* An expression in C++. A piece whose TdCType is I32 or I64 is an int or int64_t (indices, small
    constants); the others have the C++ type of `t`, or, if loose, become the value when converted
@@ -49,8 +50,7 @@ TdPiece td_hls_float_of_word(TdCWriter *w, const TdType *t, TdPiece word);
 
 /* An array that lasts from call to call: a static of the file. */
 typedef struct TdHlsState {
-  const char *name;
-  const TdType *type;
+  const char *name, *text; /* of its file; in C++ */
 } TdHlsState;
 
 /* A parameter of the top function: its declaration, e.g. "ap_int<8> A[M][K]". */
@@ -86,17 +86,45 @@ typedef struct TdHlsProg {
   TdAsk ask;         /* about the unit being written */
   const char **name; /* of the functions, parallel to prog->unit */
   const TdHlsStyle *style;
-  TdMap size;   /* name -> value, declared in `sizes` */
-  TdMap unused; /* parameters and locals of the unit being written that nothing reads */
-  TdText sizes, statics, functions;
+  TdHlsRegions regions;
+  const TdHlsClass *task;       /* of the unit being written, or NULL */
+  const char *ids;              /* "<i, j>", or "" */
+  TdMap size;                   /* name -> value, of those that are named */
+  TD_VEC(const TdSize *) sizes; /* the same, in order */
+  TdMap unused;                 /* parameters and locals of the unit that nothing reads */
+  TdMap lock;                   /* buffers of block streams that need no copy (hls_lock.c) */
+  TdMap slot;                   /* those of them that are filled here */
+  TdText statics, functions;
   TD_VEC(const TdStmt *) nest; /* loops around what is being written, outermost first */
   TD_VEC(TdHlsParam) param;    /* of the unit being written */
+  TD_VEC(const char *) depth;  /* template parameters of the unit being written */
   TD_VEC(TdHlsState) state;
 } TdHlsProg;
 
 /* hls_unit.c: how numbers, names and statements are written; a unit as a function. */
 extern const TdCTarget td_hls_unit_target, td_hls_unit_names;
 void td_hls_unit_put(TdHlsProg *p, size_t unit);
+/* An argument of a call: a scalar, an array or rows of it, streams. */
+const char *td_hls_unit_argument(TdCWriter *w, const TdExpr *e);
+/* Declares an array without elements in it, and "(void)name;" for what nothing reads. */
+void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t);
+void td_hls_unit_use(TdHlsProg *p, TdSym sym, const char *name);
+
+/* hls_design.c: the body of a region: its streams, and its calls. */
+void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r);
+/* Declares the streams of a unit that is not a region: of a task that feeds itself. */
+void td_hls_design_streams(TdHlsProg *p);
+
+/* hls_stream.c: GET, PUT and SLOT. The type of a stream with tokens of type t; of a parameter that
+   is an array of streams the depth belongs to it (0: any, said by a template parameter). */
+void td_hls_stream_put(TdHlsProg *p, const TdStmt *s);
+const char *td_hls_stream_type(TdCWriter *w, const TdType *port, const char *depth);
+/* Words of a stream that has room for `depth` tokens. */
+int64_t td_hls_stream_words(const TdType *port, int64_t depth);
+
+/* hls_lock.c: which buffers of block streams in body s can be used where they lie: those that
+   stream_of_blocks hands out one at a time, for as long as they are named. The rest are copied. */
+TdMap td_hls_lock_find(const TdAsk *q, TdCtx *c, const TdStmt *s);
 /* "void f(const ap_int<8> A[4])"; arrays that are not written are constant. */
 const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam *param, size_t n);
 

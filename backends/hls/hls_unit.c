@@ -33,29 +33,91 @@ static void inside(TdCWriter *w, const TdStmt *s) {
   td_hls_pragma_loop(prog_of(w), s);
 }
 
-/* What only is declared would be a warning. */
-static void put_use(TdHlsProg *p, TdSym sym, const char *name) {
+void td_hls_unit_use(TdHlsProg *p, TdSym sym, const char *name) {
   if (td_map_getp(&p->unused, sym)) td_text_line(&p->w->out, "(void)%s;", name);
 }
 
-/* Declares an array: a local, a constant, or a state, which goes before the function. */
-static void put_array(TdHlsProg *p, const TdStmt *s) {
+/* "<1, 0>": the ids of instance i of the unit being written. */
+static const char *ids_of(TdHlsProg *p, uint32_t i) {
+  size_t n = p->w->unit->ncoord;
+  TdText t = td_text_new(p->w->arena);
+  for (size_t k = 0; k < n; k++)
+    td_text_putf(&t, "%s%" PRId64, k ? ", " : "<", p->task->coord[i * n + k]);
+  if (n) td_text_putc(&t, '>');
+  return td_text_str(&t);
+}
+
+/* "count_1_0" for "count<1, 0>". */
+static const char *file_of(TdArena *a, const char *name, const char *ids) {
+  char *s = td_text_fmt(a, "%s%s", name, ids), *to = s;
+  for (const char *from = s; *from; from++)
+    if (*from != ' ' && *from != '>') *to++ = *from == '<' || *from == ',' ? '_' : *from;
+  *to = 0;
+  return s;
+}
+
+/* Notes a state: of a task, one for each of its instances. */
+static void note_state(TdHlsProg *p, const char *name) {
+  TdArena *a = p->w->arena;
+  for (uint32_t i = 0; i < (*p->ids ? p->task->n : 1); i++) {
+    const char *ids = *p->ids ? ids_of(p, i) : "";
+    td_vec_push(a, &p->state,
+                ((TdHlsState){file_of(a, name, ids), td_text_fmt(a, "%s%s", name, ids)}));
+  }
+}
+
+/* "template <int i, int j> ", or "". */
+static const char *template_of(TdHlsProg *p) {
+  const TdUnit *u = p->w->unit;
+  TdText t = td_text_new(p->w->arena);
+  if (!*p->ids) return "";
+  for (size_t i = 0; i < u->ncoord; i++)
+    td_text_putf(&t, "%sint %s", i ? ", " : "template <", td_cname_of(p->w, u->coord[i])->text);
+  td_text_puts(&t, "> ");
+  return td_text_str(&t);
+}
+
+/* A state, before the function: instances of a task have their own. */
+static void put_state(TdHlsProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
-  bool state = s->cls == TD_LOCAL_STATE;
   const char *name = td_cname_fresh(w, s->sym->name);
-  const char *array = td_cstmt_array(w, s->sym, s->type, name);
-  if (s->cls == TD_LOCAL_AUTO)
-    td_text_line(&w->out, "%s;", array);
-  else
-    td_text_line(state ? &p->statics : &w->out, "static %s%s = %s;", state ? "" : "const ", array,
-                 td_hls_table_of(w, s->blob));
+  td_text_line(&p->statics, "%sstatic %s = %s;", template_of(p),
+               td_cstmt_array(w, s->sym, s->type, name), td_hls_table_of(w, s->blob));
+  td_cname_put(w, s->sym, td_text_fmt(w->arena, "%s%s", name, p->ids), td_cfamily_type(w, s->type),
+               NULL);
+  note_state(p, name);
+  if (*p->ids) return;
+  td_hls_pragma_array(p, name, s->attrs);
+  td_text_line(&w->out, "#pragma HLS reset variable=%s", name);
+  td_hls_unit_use(p, s->sym, name);
+}
+
+void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t) {
+  TdCWriter *w = p->w;
+  const char *name = td_cname_fresh(w, s->sym->name);
+  td_text_line(&w->out, "%s;", td_cstmt_array(w, s->sym, t, name));
+  td_cname_put(w, s->sym, name, td_cfamily_type(w, t), NULL);
+  td_hls_pragma_array(p, name, s->attrs);
+  td_hls_unit_use(p, s->sym, name);
+}
+
+/* Declares a constant table. */
+static void put_table(TdHlsProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  const char *name = td_cname_fresh(w, s->sym->name);
+  td_text_line(&w->out, "static const %s = %s;", td_cstmt_array(w, s->sym, s->type, name),
+               td_hls_table_of(w, s->blob));
   td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
   td_hls_pragma_array(p, name, s->attrs);
-  if (state) {
-    td_text_line(&w->out, "#pragma HLS reset variable=%s", name);
-    td_vec_push(w->arena, &p->state, ((TdHlsState){name, td_cfamily_type(w, s->type)}));
+  td_hls_unit_use(p, s->sym, name);
+}
+
+static void put_array(TdHlsProg *p, const TdStmt *s) {
+  switch (s->cls) {
+  case TD_LOCAL_STATE: put_state(p, s); break;
+  case TD_LOCAL_CONST: put_table(p, s); break;
+  default: td_hls_unit_array(p, s, s->type);
   }
-  put_use(p, s->sym, name);
 }
 
 static void put_scalar(TdHlsProg *p, const TdStmt *s) {
@@ -64,7 +126,7 @@ static void put_scalar(TdHlsProg *p, const TdStmt *s) {
   const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : none;
   const char *name = td_cname_declare(w, s->sym);
   td_text_line(&w->out, "%s %s = %s;", w->target->cell(w, s->sym, s->type), name, value);
-  put_use(p, s->sym, name);
+  td_hls_unit_use(p, s->sym, name);
 }
 
 /* An array argument: by its name, or the rows that the leading indices say. */
@@ -80,14 +142,49 @@ static const char *rows(TdCWriter *w, const TdExpr *view) {
   return td_text_str(&t);
 }
 
+/* The streams of an array that a view takes, of which some are in dimensions before those that it
+   indexes: "a[0][2], a[1][2]". */
+static const char *streams(TdCWriter *w, const TdExpr *view) {
+  const TdCName *base = td_cname_of(w, view->sym);
+  int64_t at[TD_MAX_RANK] = {0}, extent;
+  TdText t = td_text_new(w->arena);
+  for (int d = 0; d >= 0;) {
+    td_text_putf(&t, "%s%s", t.n ? ", " : "", base->text);
+    for (uint32_t k = 0; k < view->nkid; k++)
+      if (view->u.dim[k].out < 0)
+        td_text_putf(&t, "[%s]", w->target->index(w, view->kid[k]).text);
+      else
+        td_text_putf(&t, "[%" PRId64 "]", at[k]);
+    for (d = (int)view->nkid - 1; d >= 0; d--) {
+      if (view->u.dim[d].out < 0) continue;
+      td_type_extent(base->type, d, &extent);
+      if (++at[d] < extent) break;
+      at[d] = 0;
+    }
+  }
+  return td_text_str(&t);
+}
+
+/* Whether a view indexes a dimension behind one that it takes all of. */
+static bool is_list(const TdExpr *view) {
+  bool open = false;
+  for (uint32_t d = 0; d < view->nkid; d++) {
+    if (open && view->u.dim[d].out < 0) return true;
+    open |= view->u.dim[d].out >= 0;
+  }
+  return false;
+}
+
+const char *td_hls_unit_argument(TdCWriter *w, const TdExpr *e) {
+  if (e->kind != TD_EXPR_VIEW) return w->target->value(w, e).text;
+  return is_list(e) ? streams(w, e) : rows(w, e);
+}
+
 static void put_call(TdHlsProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   TdText t = td_text_new(w->arena);
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    bool array = s->expr[i]->kind == TD_EXPR_VIEW;
-    td_text_putf(&t, "%s%s", i ? ", " : "",
-                 array ? rows(w, s->expr[i]) : w->target->value(w, s->expr[i]).text);
-  }
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", td_hls_unit_argument(w, s->expr[i]));
   td_text_line(&w->out, "%s(%s);", td_cname_of(w, s->sym)->text, td_text_str(&t));
 }
 
@@ -110,6 +207,9 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
       put_scalar(p, s);
     return true;
   case TD_STMT_CALL: put_call(p, s); return true;
+  case TD_STMT_GET:
+  case TD_STMT_PUT:
+  case TD_STMT_SLOT: td_hls_stream_put(p, s); return true;
   default: return is_idle(s);
   }
 }
@@ -134,9 +234,56 @@ static void put_sizes(TdHlsProg *p, const TdUnit *u) {
     if (there && value != (uint64_t)s->value) continue;
     if (!td_cname_put_size(w, s->name) || there) continue;
     td_map_put(w->arena, &p->size, key, (uint64_t)s->value);
-    td_text_line(&p->sizes, "constexpr int %s = %" PRId64 ";", s->name, s->value);
+    td_vec_push(w->arena, &p->sizes, s);
   }
   w->target = &td_hls_unit_target;
+}
+
+/* Streams that are no row of an array: each is a parameter, and the text names all of them. */
+static TdHlsParam list(TdHlsProg *p, const TdParam *x) {
+  TdCWriter *w = p->w;
+  TdHlsParam made = {.type = td_cfamily_type(w, x->type)};
+  const char *type = td_hls_stream_type(w, made.type, "");
+  int64_t n = 1, extent = 1;
+  for (int d = 0; d < made.type->rank; d++, n *= extent) td_type_extent(made.type, d, &extent);
+  TdText names = td_text_new(w->arena), text = td_text_new(w->arena);
+  for (int64_t i = 0; i < n; i++) {
+    const char *name = td_cname_fresh(w, td_text_fmt(w->arena, "%s_%" PRId64, x->sym->name, i));
+    td_cname_put(w, NULL, name, NULL, NULL);
+    td_text_putf(&names, "%s%s", i ? ", " : "", name);
+    td_text_putf(&text, "%s%s &%s", i ? ", " : "", type, name);
+  }
+  made.name = td_text_str(&names);
+  made.text = td_text_str(&text);
+  td_cname_put(w, x->sym, made.name, made.type, NULL);
+  return made;
+}
+
+/* A parameter that is a stream, or an array of streams: of these C++ wants to know the depth. */
+static TdHlsParam port(TdHlsProg *p, const TdParam *x) {
+  TdCWriter *w = p->w;
+  if (p->task && td_hls_net_is_list(&p->task->arg.at[x - w->unit->param])) return list(p, x);
+  const TdType *t = td_cfamily_type(w, x->type);
+  const TdAttr *known = td_attrs_get(x->attrs, TD_ATTR_MIN_DEPTH);
+  TdHlsParam made = {.type = t, .name = td_cname_fresh(w, x->sym->name)};
+  td_cname_put(w, x->sym, made.name, t, NULL);
+  const char *depth = "";
+  if (known && (t->rank || t->block))
+    depth = td_text_fmt(w->arena, "%" PRId64, td_hls_stream_words(t, known->arg[0].i));
+  if (!known && (t->rank || t->block)) {
+    depth = td_cname_fresh(w, td_text_fmt(w->arena, "%s_depth", made.name));
+    td_cname_put(w, NULL, depth, NULL, NULL);
+    td_vec_push(w->arena, &p->depth, depth);
+  }
+  TdText text = td_text_new(w->arena);
+  td_text_putf(&text, t->rank ? "%s (&%s)" : "%s &%s", td_hls_stream_type(w, t, depth), made.name);
+  for (int d = 0; d < t->rank; d++) {
+    int64_t extent = 1;
+    td_type_extent(t, d, &extent);
+    td_text_putf(&text, "[%" PRId64 "]", extent);
+  }
+  made.text = td_text_str(&text);
+  return made;
 }
 
 /* Declares the parameters: arrays that are only read are constant. */
@@ -155,6 +302,8 @@ static void put_params(TdHlsProg *p) {
       made.name = td_cname_fresh(w, x->sym->name);
       made.text = td_cstmt_array(w, x->sym, x->type, made.name);
       td_cname_put(w, x->sym, made.name, made.type, NULL);
+    } else if (x->type->kind == TD_T_PORT) {
+      made = port(p, x);
     } else {
       made.name = td_cname_declare(w, x->sym);
       made.text = td_text_fmt(w->arena, "%s %s", w->target->cell(w, x->sym, x->type), made.name);
@@ -167,7 +316,9 @@ static void put_params(TdHlsProg *p) {
    are written, are taken out. */
 static bool note_local(void *ud, const TdStmt *s) {
   TdHlsProg *p = ud;
-  if (s->kind == TD_STMT_LOCAL) td_map_putp(p->w->arena, &p->unused, s->sym, (void *)(uintptr_t)s);
+  bool got = (s->kind == TD_STMT_GET && s->nexpr == 1) || s->kind == TD_STMT_SLOT;
+  if (s->kind == TD_STMT_LOCAL || got)
+    td_map_putp(p->w->arena, &p->unused, s->sym, (void *)(uintptr_t)s);
   return true;
 }
 
@@ -213,29 +364,72 @@ const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam
   return td_text_str(&t);
 }
 
+/* Names the coordinates of a task, and knows their ranges. */
+static void put_coords(TdHlsProg *p) {
+  TdCWriter *w = p->w;
+  const TdUnit *u = w->unit;
+  TdText t = td_text_new(w->arena);
+  p->ids = "";
+  if (!p->task || !u->ncoord) return;
+  for (size_t k = 0; k < u->ncoord; k++) {
+    int64_t least = p->task->coord[k], most = least;
+    for (uint32_t i = 0; i < p->task->n; i++) {
+      int64_t v = p->task->coord[i * u->ncoord + k];
+      least = v < least ? v : least;
+      most = v > most ? v : most;
+    }
+    td_text_putf(&t, "%s%s", k ? ", " : "<", td_cname_declare(w, u->coord[k]));
+    td_crange_push_loop(w, u->coord[k], td_expr_index(w->session, w->arena, least, u->loc),
+                        td_expr_index(w->session, w->arena, most + 1, u->loc));
+  }
+  td_text_putc(&t, '>');
+  p->ids = td_text_str(&t);
+}
+
+/* What stands before the function: nothing else has its name, or one for each id and depth. */
+static const char *linkage(TdHlsProg *p, bool root) {
+  TdText t = td_text_new(p->w->arena);
+  if (root) return "extern \"C\" ";
+  td_text_puts(&t, template_of(p));
+  for (size_t i = 0; i < p->depth.n; i++)
+    td_text_putf(&t, "%sint %s", i ? ", " : "template <", p->depth.at[i]);
+  td_text_puts(&t, p->depth.n ? "> static " : "static ");
+  return td_text_str(&t);
+}
+
 void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   TdCWriter *w = p->w;
   const TdUnit *u = w->prog->unit[unit];
   bool root = unit == w->prog->nunit - 1;
+  const TdHlsRegion *region = td_map_getp(&p->regions.region, u->sym);
   td_cfamily_enter(w, u, NULL);
   p->ask.unit = u;
-  p->nest.n = 0;
+  p->task = td_map_getp(&p->regions.task, u->sym);
+  p->nest.n = p->depth.n = 0;
+  p->lock = td_hls_lock_find(&p->ask, w->session->ctx, u->body);
   p->statics = w->out = td_text_new(w->arena);
   w->out.indent = 1;
   for (size_t i = 0; i < w->prog->nunit; i++)
     td_cname_put(w, w->prog->unit[i]->sym, p->name[i], NULL, NULL);
   put_sizes(p, u);
   find_unused(p, u);
+  put_coords(p);
   put_params(p);
   if (root) td_hls_pragma_ports(p);
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
-  for (size_t i = 0; i < u->nparam; i++) put_use(p, u->param[i].sym, p->param.at[i].name);
-  td_cstmt_put(w, u->body);
+  for (size_t i = 0; i < u->nparam; i++)
+    td_hls_unit_use(p, u->param[i].sym, p->param.at[i].name);
+  if (region) {
+    td_hls_design_put(p, region);
+  } else {
+    td_hls_design_streams(p);
+    td_cstmt_put(w, u->body);
+  }
   if (p->functions.n) td_text_putc(&p->functions, '\n');
   if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));
-  td_text_putf(&p->functions, "%s%s {\n%s}\n", root ? "extern \"C\" " : "static ",
+  td_text_putf(&p->functions, "%s%s {\n%s}\n", linkage(p, root),
                td_hls_unit_signature(w->arena, p->name[unit], p->param.at, p->param.n),
                td_text_str(&w->out));
 }

@@ -17,6 +17,7 @@ typedef struct Residue {
   TdSpan *value;  /* by symbol id */
   bool *known;    /* whether value says anything */
   bool something; /* a statement is left */
+  TdStore *store; /* of what is left, if that is asked for; else NULL */
   TD_VEC(uint32_t) mark;
 } Residue;
 
@@ -36,26 +37,37 @@ static void mark(Residue *r, uint32_t x) {
   td_vec_push(r->arena, &r->mark, x);
 }
 
-static void reduce(Residue *r, const TdStmt *s);
+static const TdStmt *reduce(Residue *r, const TdStmt *s);
 
-static void reduce_if(Residue *r, const TdStmt *s) {
+/* s with what is left of those below it; those that are gone are NULL. */
+static const TdStmt *reduce_kids(Residue *r, const TdStmt *s) {
+  const TdStmt **kid = r->store ? TD_NEWN(r->arena, const TdStmt *, s->nkid) : NULL;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    const TdStmt *left = reduce(r, s->kid[i]);
+    if (kid && left) kid[n++] = left;
+  }
+  return kid ? td_stmt_with_kids(r->store, s, kid, n) : s;
+}
+
+/* The arm that is taken, or the IF where that is not known. */
+static const TdStmt *reduce_if(Residue *r, const TdStmt *s) {
   TdSpan c = span_of(r, s->expr[0]);
   if (!td_span_is_one(c)) {
     r->something = true;
-    for (uint32_t i = 0; i < s->nkid; i++) reduce(r, s->kid[i]);
-    return;
+    return reduce_kids(r, s);
   }
   uint32_t arm = c.lo ? 0 : 1;
   mark(r, arm);
-  if (arm < s->nkid) reduce(r, s->kid[arm]);
+  return arm < s->nkid ? reduce(r, s->kid[arm]) : NULL;
 }
 
 /* A loop that is known not to run is gone. */
-static void reduce_for(Residue *r, const TdStmt *s) {
+static const TdStmt *reduce_for(Residue *r, const TdStmt *s) {
   TdSpan lo = span_of(r, td_for_lo(s)), hi = span_of(r, td_for_hi(s));
   bool gone = lo.lo >= hi.hi && hi.hi != INT64_MAX && lo.lo != INT64_MIN;
   mark(r, gone);
-  if (!gone) reduce(r, s->kid[0]);
+  return gone ? NULL : reduce_kids(r, s);
 }
 
 /* A scalar local that keeps its first value may be a function of coordinates. */
@@ -65,16 +77,16 @@ static void reduce_local(Residue *r, const TdStmt *s) {
   if (value) r->value[s->sym->id] = td_span_cast(s->type, s->expr[0]->type, span_of(r, s->expr[0]));
 }
 
-static void reduce(Residue *r, const TdStmt *s) {
+/* What is left of s, NULL for nothing; without a store s itself. */
+static const TdStmt *reduce(Residue *r, const TdStmt *s) {
   td_ctx_enter(r->session->ctx);
+  const TdStmt *left = s;
   switch (s->kind) {
-  case TD_STMT_IF: reduce_if(r, s); break;
-  case TD_STMT_FOR: reduce_for(r, s); break;
+  case TD_STMT_IF: left = reduce_if(r, s); break;
+  case TD_STMT_FOR: left = reduce_for(r, s); break;
   case TD_STMT_LOCAL: reduce_local(r, s); break;
-  case TD_STMT_WHILE: reduce(r, s->kid[0]); break;
-  case TD_STMT_BLOCK:
-    for (uint32_t i = 0; i < s->nkid; i++) reduce(r, s->kid[i]);
-    break;
+  case TD_STMT_WHILE:
+  case TD_STMT_BLOCK: left = reduce_kids(r, s); break;
   case TD_STMT_BREAK:
   case TD_STMT_RETURN: break;
   case TD_STMT_GET:
@@ -87,6 +99,7 @@ static void reduce(Residue *r, const TdStmt *s) {
   default: r->something = true; break;
   }
   td_ctx_leave(r->session->ctx);
+  return left;
 }
 
 /* Notes scalars that are stored to. */
@@ -157,14 +170,21 @@ static void place(Residue *q, const TdUnit *design, const TdRun *r, uint32_t i) 
   }
 }
 
+/* Knowledge about nothing yet; false when r runs no kernel. */
+static bool start(Residue *q, TdArena *a, const TdProg *p, const TdRun *r) {
+  *q = (Residue){.arena = a, .session = p->store->session, .kernel = td_prog_unit(p, r->unit)};
+  if (!q->kernel || !q->kernel->body) return false;
+  q->value = TD_NEWN(a, TdSpan, p->store->next_sym + 1);
+  q->known = TD_NEWN(a, bool, p->store->next_sym + 1);
+  td_walk_stmt(q->session->ctx, q->kernel->body, note_store, q);
+  return true;
+}
+
 bool td_classes_of(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
                    TdClasses *out) {
-  Residue q = {.arena = a, .session = p->store->session, .kernel = td_prog_unit(p, r->unit)};
+  Residue q;
   uint32_t n = instances_of(design, r);
-  if (!n || !q.kernel || !q.kernel->body) return false;
-  q.value = TD_NEWN(a, TdSpan, p->store->next_sym + 1);
-  q.known = TD_NEWN(a, bool, p->store->next_sym + 1);
-  td_walk_stmt(q.session->ctx, q.kernel->body, note_store, &q);
+  if (!n || !start(&q, a, p, r)) return false;
   Table t = {.arena = a};
   uint32_t *of = TD_NEWN(a, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -183,4 +203,13 @@ uint32_t td_classes_next(const TdClasses *x, uint32_t c, uint32_t after) {
   for (uint32_t i = after + 1; i < x->instances; i++)
     if (x->of[i] == c) return i;
   return UINT32_MAX;
+}
+
+const TdStmt *td_classes_body(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
+                              uint32_t i) {
+  Residue q;
+  if (!start(&q, a, p, r)) return NULL;
+  q.store = p->store;
+  place(&q, design, r, i);
+  return reduce_kids(&q, q.kernel->body);
 }

@@ -20,6 +20,11 @@ typedef struct TdClasses {
  * large. Owned by a. */
 bool td_classes_of(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
                    TdClasses *out);
+/* What is left of the kernel's body in instance i: of conditions on coordinates the arm that is
+ * taken, of loops those that may run. The same statements for all instances of a class. Owned by
+ * p's store; a is scratch. */
+const TdStmt *td_classes_body(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
+                              uint32_t i);
 /* The instance of class c that follows `after`; UINT32_MAX at the end. */
 uint32_t td_classes_next(const TdClasses *x, uint32_t c, uint32_t after);
 /* The ids of instance number i of a run. */

@@ -2,7 +2,7 @@
 #ifndef TIDE_HLS_STREAMOFBLOCKS_H
 #define TIDE_HLS_STREAMOFBLOCKS_H
 
-#include "tide_csim.h"
+#include "tide_region.h"
 
 namespace hls {
 

@@ -1,0 +1,82 @@
+/* hls_design.c - a dataflow region: streams and calls, nothing else, as Vitis wants it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/hls/hls_text.h"
+
+/* Words separated by commas, in lines. */
+typedef struct List {
+  TdText text;
+  size_t column, n; /* where the next word goes; how many there are */
+} List;
+
+static void add(List *l, const char *word) {
+  enum { COLUMNS = 96 };
+  bool full = l->n && l->column + strlen(word) > COLUMNS;
+  if (l->n++) td_text_putc(&l->text, ',');
+  if (full) {
+    td_text_puts(&l->text, "\n     ");
+    l->column = 6;
+  }
+  l->column += strlen(word) + 2;
+  if (l->n > 1) td_text_putc(&l->text, ' ');
+  td_text_puts(&l->text, word);
+}
+
+/* "hls::stream<ap_int<8>, 2> Z[4];" */
+static void put_stream(TdHlsProg *p, const TdStream *s, List *names) {
+  TdCWriter *w = p->w;
+  const TdType *t = td_cfamily_type(w, s->type);
+  int64_t depth = td_hls_stream_words(t, td_cfamily_size(w, s->depth)), extent = 1;
+  const char *name = td_cname_fresh(w, s->sym->name);
+  const char *type = td_hls_stream_type(w, t, td_text_fmt(w->arena, "%" PRId64, depth));
+  td_cname_put(w, s->sym, name, t, NULL);
+  TdText dims = td_text_new(w->arena);
+  for (int d = 0; d < t->rank; d++) {
+    td_type_extent(t, d, &extent);
+    td_text_putf(&dims, "[%" PRId64 "]", extent);
+  }
+  td_text_line(&w->out, "%s %s%s;", type, name, td_text_str(&dims));
+  add(names, name);
+}
+
+/* The streams that lead back, for whoever simulates with a tool that runs tasks in turn. */
+static void put_feedback(TdHlsProg *p, const TdHlsRegion *r) {
+  TdText t = td_text_new(p->w->arena);
+  for (size_t i = 0; i < r->nfeedback; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", r->feedback[i]->name);
+  if (r->nfeedback)
+    td_text_line(&p->w->out, "// feedback: %s; a simulation must run the tasks side by side",
+                 td_text_str(&t));
+}
+
+/* "TIDE_TASK("pe[0][1]", pe<0, 1>)(Z[0], Z[1]);": coordinates are the last arguments of a call. */
+static void put_call(TdHlsProg *p, const TdStmt *s, const char *label) {
+  TdCWriter *w = p->w;
+  size_t nparam = td_prog_unit(w->prog, s->sym)->nparam;
+  TdText ids = td_text_new(w->arena);
+  for (uint32_t i = (uint32_t)nparam; i < s->nexpr; i++)
+    td_text_putf(&ids, "%s%s", i > nparam ? ", " : "<", td_hls_unit_argument(w, s->expr[i]));
+  if (ids.n) td_text_putc(&ids, '>');
+  const char *task = td_text_fmt(w->arena, "TIDE_TASK(\"%s\", %s%s)", label,
+                                 td_cname_of(w, s->sym)->text, td_text_str(&ids));
+  List arg = {.text = td_text_new(w->arena), .column = strlen(task) + 3};
+  for (uint32_t i = 0; i < nparam; i++) add(&arg, td_hls_unit_argument(w, s->expr[i]));
+  td_text_line(&w->out, "%s(%s);", task, td_text_str(&arg.text));
+}
+
+void td_hls_design_streams(TdHlsProg *p) {
+  List names = {.text = td_text_new(p->w->arena)};
+  for (size_t i = 0; i < p->w->unit->nstream; i++) put_stream(p, &p->w->unit->stream[i], &names);
+}
+
+void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r) {
+  TdCWriter *w = p->w;
+  const TdUnit *u = w->unit;
+  List names = {.text = td_text_new(w->arena), .column = strlen("  TIDE_REGION(")};
+  td_text_line(&w->out, "#pragma HLS dataflow");
+  put_feedback(p, r);
+  for (size_t i = 0; i < u->nstream; i++) put_stream(p, &u->stream[i], &names);
+  td_text_line(&w->out, "TIDE_REGION(%s);", td_text_str(&names.text));
+  for (uint32_t i = 0; i < u->body->nkid; i++) put_call(p, u->body->kid[i], r->label[i]);
+}

@@ -1,0 +1,86 @@
+/* hls_net.c - parts of a network: names, streams, ports. */
+#include "backends/hls/hls_net.h"
+
+#include <inttypes.h>
+
+bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *help, const char *fmt,
+                       ...) {
+  if (td_diag_failed(n->diag)) return false;
+  TdText text = td_text_new(n->arena);
+  va_list ap;
+  va_start(ap, fmt);
+  td_text_vputf(&text, fmt, ap);
+  va_end(ap);
+  td_diag_set(n->diag, TD_UNSUPPORTED, code, loc, "%s", td_text_str(&text));
+  td_diag_help(n->diag, "%s", help);
+  return false;
+}
+
+const char *td_hls_net_label(TdArena *a, const TdHlsClass *c, uint32_t instance) {
+  TdText t = td_text_new(a);
+  td_text_puts(&t, c->task);
+  for (int d = 0; d < c->rank; d++)
+    td_text_putf(&t, "[%" PRId64 "]", c->id[(size_t)instance * (size_t)c->rank + (size_t)d]);
+  return td_text_str(&t);
+}
+
+TdSym td_hls_net_stream(TdHlsNet *n, const char *name, const TdType *token, int64_t count,
+                        int64_t depth, TdLoc loc) {
+  TdSession *s = n->store->session;
+  const TdExpr *dim = td_expr_index(s, n->store->arena, count, loc);
+  TdStream x = {.sym = td_store_sym(n->store, td_names_str(s->names, name), TD_SYM_STREAM),
+                .uid = td_store_uid(n->store),
+                .loc = loc,
+                .type = td_type_port(s, token, count > 0, &dim, false),
+                .depth = td_expr_index(s, n->store->arena, depth, loc)};
+  td_vec_push(n->arena, &n->stream, x);
+  return x.sym;
+}
+
+const TdStream *td_hls_net_find(const TdHlsNet *n, TdSym sym) {
+  for (size_t i = 0; i < n->stream.n; i++)
+    if (n->stream.at[i].sym == sym) return &n->stream.at[i];
+  return NULL;
+}
+
+TdSym td_hls_net_port(TdHlsNet *n, TdHlsClass *c, const TdType *type, TdHlsArg arg) {
+  TdUnit *u = c->kernel;
+  TdArena *a = n->store->arena;
+  const TdStream *s = td_hls_net_find(n, arg.sym);
+  TdParam *list = TD_NEWN(a, TdParam, u->nparam + 1);
+  for (size_t i = 0; i < u->nparam; i++) list[i] = u->param[i];
+  int64_t depth = 0;
+  td_unit_value(n->design, s->depth, &depth);
+  TdAttr known = {.kind = TD_ATTR_MIN_DEPTH, .arg = {{.i = depth}}};
+  TdSym sym = td_store_sym(n->store, arg.sym->name, TD_SYM_STREAM);
+  list[u->nparam++] = (TdParam){
+      .sym = sym, .type = type, .attrs = td_attrs_add(a, (TdAttrs){0}, known), .loc = s->loc};
+  u->param = list;
+  td_vec_push(n->arena, &c->arg, arg);
+  return sym;
+}
+
+void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k) {
+  TdUnit *u = c->kernel;
+  TdParam *list = TD_NEWN(n->store->arena, TdParam, u->nparam);
+  for (size_t i = 0, to = 0; i < u->nparam; i++) {
+    if (i == k) continue;
+    c->arg.at[to] = c->arg.at[i];
+    list[to++] = u->param[i];
+  }
+  u->param = list;
+  u->nparam--;
+  c->arg.n--;
+}
+
+/* Bits of a word: what one access to memory brings at most. */
+enum { WORD_BITS = 512 };
+
+int td_hls_net_word(const TdType *t) {
+  if (t->kind != TD_T_TENSOR) return 0;
+  int d = t->rank;
+  int64_t n = 1, bits = td_type_scalar(t)->w, extent;
+  for (; d > 0 && td_type_extent(t, d - 1, &extent) && bits * n * extent <= WORD_BITS; d--)
+    n *= extent;
+  return n > 1 ? d : t->rank;
+}

@@ -1,0 +1,95 @@
+/* hls_net.h - a design as a network of calls: one kernel for each class of instances, closed over
+   the streams and arguments that it touches, and who is given which of them. */
+#ifndef TD_HLS_NET_H
+#define TD_HLS_NET_H
+
+#include "analysis/span.h"
+#include "ir/ir.h"
+
+/* What each instance of a class is given for a parameter of its kernel. */
+typedef struct TdHlsArg {
+  TdSym sym;          /* a stream, or an argument, of the design */
+  const char *layout; /* of an argument: NULL for all of it */
+  bool stored;        /* of a block that the class writes: it goes back */
+  bool put, get;      /* of a stream: which ends the class holds */
+  uint32_t fixed;     /* of a stream: dimensions whose index is known, one bit each */
+  int64_t *at;        /* as many indices of each instance in turn as there are dimensions */
+} TdHlsArg;
+
+/* Instances of a task that one function serves. */
+typedef struct TdHlsClass {
+  const char *task;
+  TdUnit *kernel; /* its coordinates are those that the body reads */
+  uint32_t n;
+  int rank;             /* ids of an instance */
+  const int64_t *map;   /* extents of the grid */
+  const int64_t *id;    /* rank ids of each instance in turn */
+  const int64_t *coord; /* kernel->ncoord values of each */
+  bool is_stateful;
+  TD_VEC(TdHlsArg) arg; /* parallel to the kernel's parameters */
+} TdHlsClass;
+
+typedef struct TdHlsCall {
+  uint32_t cls, instance;
+} TdHlsCall;
+
+typedef struct TdHlsNet {
+  TdStore *store;
+  TdArena *arena; /* scratch */
+  const TdProg *prog;
+  const TdUnit *design;
+  TdDiag *diag;
+  TD_VEC(TdStream) stream;
+  TD_VEC(TdHlsClass *) cls;
+  TD_VEC(TdHlsCall) call; /* in the order of the text */
+  TD_VEC(TdSym) feedback; /* streams that lead to an earlier call */
+} TdHlsNet;
+
+/* Whether the streams that x stands for are no row of an array, but have to be listed. */
+static inline bool td_hls_net_is_list(const TdHlsArg *x) {
+  return (x->fixed & (x->fixed + 1)) != 0;
+}
+
+/* hls_net.c: refuses, returning false. */
+bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *help, const char *fmt,
+                       ...) TD_PRINTF(5, 6);
+/* "pe[0][1]". */
+const char *td_hls_net_label(TdArena *a, const TdHlsClass *c, uint32_t instance);
+/* A new stream of the design: tokens of a type with constant extents, an array of `count` (0: no
+   array) of some depth. */
+TdSym td_hls_net_stream(TdHlsNet *n, const char *name, const TdType *token, int64_t count,
+                        int64_t depth, TdLoc loc);
+/* Extents and depth of a stream, at the design's sizes. */
+const TdStream *td_hls_net_find(const TdHlsNet *n, TdSym sym);
+/* Adds a port of stream `sym` to a class, as a parameter of its kernel; returns its symbol. */
+TdSym td_hls_net_port(TdHlsNet *n, TdHlsClass *c, const TdType *type, TdHlsArg arg);
+/* Takes parameter k from a class. */
+void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k);
+/* The dimension from which the rest of t fits a word of a stream; its rank: an element does. */
+int td_hls_net_word(const TdType *t);
+
+/* hls_cut.c: gives the arrays of streams shapes of which calls can pass what belongs to a task. */
+void td_hls_cut(TdHlsNet *n);
+
+/* hls_class.c: the classes of run r, appended. False with the diagnostic filled. */
+bool td_hls_class_add(TdHlsNet *n, const TdRun *r);
+
+/* hls_share.c: gives arguments that several instances touch to tasks that load and store them. */
+bool td_hls_share(TdHlsNet *n);
+
+/* hls_order.c: the calls, producers first where that can be; each stream has one of either. */
+bool td_hls_order(TdHlsNet *n);
+
+/* hls_facts.c: index expressions of a body at an instance. */
+typedef struct TdHlsFacts {
+  TdArena *arena;
+  TdSession *session;
+  const TdUnit *unit;
+  TdMap decl;        /* FOR, and LOCAL of a scalar that keeps its value, by symbol */
+  TdMap coord;       /* number + 1 */
+  const int64_t *at; /* values of coordinates */
+} TdHlsFacts;
+TdHlsFacts td_hls_facts_of(TdArena *a, TdSession *s, const TdUnit *u);
+TdSpan td_hls_facts_span(TdHlsFacts *f, const int64_t *at, const TdExpr *e);
+
+#endif

@@ -1,0 +1,134 @@
+/* hls_region.c - designs as dataflow regions: their networks, written as calls. */
+#include "backends/hls/hls_region.h"
+
+/* The program under way: units that are done, then those that are not. */
+typedef struct Regions {
+  TdArena *arena;
+  TdStore *store;
+  TdDiag *diag;
+  TdHlsRegions *out;
+  TD_VEC(const TdUnit *) done;
+} Regions;
+
+/* What instance i of a class is given for its parameter k. */
+static const TdExpr *argument(const TdHlsNet *n, const TdHlsClass *c, uint32_t i, size_t k) {
+  TdSession *s = n->store->session;
+  TdArena *a = n->store->arena;
+  const TdHlsArg *x = &c->arg.at[k];
+  const TdStream *stream = td_hls_net_find(n, x->sym);
+  if (!stream) {
+    const TdParam *p = td_unit_param(n->design, x->sym);
+    if (p->type->kind != TD_T_TENSOR) return td_expr_var(a, p->sym, p->type, p->loc);
+    return td_expr_whole(s, a, p->sym, p->type, p->loc);
+  }
+  const TdExpr *lo[TD_MAX_RANK];
+  TdViewDim dim[TD_MAX_RANK];
+  for (int d = 0, out = 0; d < stream->type->rank; d++) {
+    bool fixed = x->fixed >> d & 1;
+    int64_t at = fixed ? x->at[(size_t)i * stream->type->rank + (size_t)d] : 0;
+    lo[d] = td_expr_index(s, a, at, stream->loc);
+    dim[d] = (TdViewDim){.step = 1, .out = fixed ? -1 : out++};
+  }
+  const TdType *part = c->kernel->param[k].type;
+  return td_expr_view(a, x->sym, part, lo, dim, stream->type->rank, stream->loc);
+}
+
+/* A call: the arguments, then the coordinates. */
+static const TdStmt *call_of(const TdHlsNet *n, const TdHlsCall *call) {
+  const TdHlsClass *c = n->cls.at[call->cls];
+  const TdUnit *k = c->kernel;
+  const TdExpr **arg = TD_NEWN(n->arena, const TdExpr *, k->nparam + k->ncoord + 1);
+  for (size_t i = 0; i < k->nparam; i++) arg[i] = argument(n, c, call->instance, i);
+  for (size_t i = 0; i < k->ncoord; i++)
+    arg[k->nparam + i] = td_expr_index(n->store->session, n->store->arena,
+                                       c->coord[call->instance * k->ncoord + i], k->loc);
+  return td_stmt_call(n->store, k->sym, arg, k->nparam + k->ncoord, k->loc);
+}
+
+/* Whether a task calls a region with state: each of its instances would need its own. */
+static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass *c,
+                        const TdStmt *s) {
+  bool region = s->kind == TD_STMT_CALL && td_map_getp(&known->region, s->sym);
+  if (region && c->is_stateful)
+    return td_hls_net_refuse(n, "inner-state", s->loc, "keep the state in the task that calls it",
+                             "%s runs a design whose tasks have state", c->task);
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (!check_state(n, known, c, s->kid[i])) return false;
+  return true;
+}
+
+/* The network as a unit, after the kernels that it calls. */
+static void finish(Regions *r, TdHlsNet *n) {
+  TdHlsRegion *out = TD_NEW(r->arena, TdHlsRegion);
+  const TdStmt **call = TD_NEWN(r->arena, const TdStmt *, n->call.n + 1);
+  out->label = TD_NEWN(r->arena, const char *, n->call.n + 1);
+  for (size_t i = 0; i < n->cls.n; i++) {
+    TdHlsClass *c = n->cls.at[i];
+    td_map_putp(r->arena, &r->out->task, c->kernel->sym, c);
+    td_vec_push(r->arena, &r->done, c->kernel);
+  }
+  for (size_t i = 0; i < n->call.n; i++) {
+    call[i] = call_of(n, &n->call.at[i]);
+    out->label[i] =
+        td_hls_net_label(r->arena, n->cls.at[n->call.at[i].cls], n->call.at[i].instance);
+  }
+  TdUnit *u = td_unit_copy(r->store, n->design);
+  u->kind = TD_UNIT_KERNEL;
+  u->stream = td_arena_copy(r->store->arena, n->stream.at, n->stream.n * sizeof *u->stream);
+  u->nstream = n->stream.n;
+  u->nrun = 0;
+  u->body = td_stmt_block(r->store, call, n->call.n, u->loc);
+  out->feedback = n->feedback.at;
+  out->nfeedback = n->feedback.n;
+  td_map_putp(r->arena, &r->out->region, u->sym, out);
+  td_vec_push(r->arena, &r->done, u);
+}
+
+/* Whether the streams of the design have extents, and none comes from outside. */
+static bool check_streams(TdHlsNet *n) {
+  const TdUnit *u = n->design;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].type->kind == TD_T_PORT)
+      return td_hls_net_refuse(n, "no-streams", u->param[i].loc, "give it arrays",
+                               "%s takes streams from outside", u->sym->name);
+  for (size_t i = 0; i < u->nstream; i++) {
+    int64_t depth;
+    if (!td_unit_type(n->store->session, u, u->stream[i].type) ||
+        !td_unit_value(u, u->stream[i].depth, &depth))
+      return td_hls_net_refuse(n, "unbound-size", u->stream[i].loc, "give every size a value",
+                               "stream %s has no extents", u->stream[i].sym->name);
+  }
+  return true;
+}
+
+/* Makes a region of design u; the designs that it calls are regions in `prog`. */
+static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
+  TdHlsNet n = {.store = r->store, .arena = r->arena, .prog = prog, .design = u, .diag = r->diag};
+  if (!check_streams(&n)) return false;
+  td_hls_cut(&n);
+  for (size_t i = 0; i < n.design->nstream; i++)
+    td_vec_push(r->arena, &n.stream, n.design->stream[i]);
+  for (size_t i = 0; i < u->nrun; i++)
+    if (!td_hls_class_add(&n, &n.design->run[i])) return false;
+  for (size_t i = 0; i < n.cls.n; i++)
+    if (!check_state(&n, r->out, n.cls.at[i], n.cls.at[i]->kernel->body)) return false;
+  if (!td_hls_share(&n) || !td_hls_order(&n)) return false;
+  finish(r, &n);
+  return true;
+}
+
+const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d) {
+  Regions r = {.arena = a, .store = p->store, .diag = d, .out = out};
+  for (size_t i = 0; i < p->nunit; i++) {
+    if (p->unit[i]->kind != TD_UNIT_DESIGN) {
+      td_vec_push(a, &r.done, p->unit[i]);
+      continue;
+    }
+    const TdUnit **all = TD_NEWN(a, const TdUnit *, r.done.n + p->nunit - i);
+    size_t n = 0;
+    for (size_t k = 0; k < r.done.n; k++) all[n++] = r.done.at[k];
+    for (size_t k = i; k < p->nunit; k++) all[n++] = p->unit[k];
+    if (!lower(&r, td_prog_new(p->store, all, n), p->unit[i])) return NULL;
+  }
+  return td_prog_new(p->store, r.done.at, r.done.n);
+}

@@ -1,0 +1,29 @@
+/* hls_region.h - a design as a dataflow region: a unit whose body calls one task after the other.
+ */
+#ifndef TD_HLS_REGION_H
+#define TD_HLS_REGION_H
+
+#include "backends/hls/hls_net.h"
+
+/* A region: the calls of its body by name, and the streams that lead to an earlier call. */
+typedef struct TdHlsRegion {
+  const char **label; /* parallel to the body's calls */
+  const TdSym *feedback;
+  size_t nfeedback;
+} TdHlsRegion;
+
+/* What is known of units beside their text. */
+typedef struct TdHlsRegions {
+  TdMap region; /* symbol of a unit -> TdHlsRegion *, of those that were designs */
+  TdMap task;   /* symbol of a unit -> TdHlsClass *, of those that regions call */
+} TdHlsRegions;
+
+/* p with its designs as regions, owned by p's store; what `out` says is owned by a. NULL with d
+   filled. */
+const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d);
+
+/* hls_meet.c: p with the allreduces of its tasks as streams between their instances. What cannot be
+   is left, or said in d. */
+const TdProg *td_hls_meet_prog(const TdProg *p, TdDiag *d);
+
+#endif
