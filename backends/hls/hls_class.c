@@ -154,13 +154,6 @@ static const TdExpr *to_port(void *ud, const TdExpr *e) {
 static bool close_streams(Making *m) {
   TdHlsNet *n = m->n;
   td_walk_stmt(n->store->session->ctx, m->c->kernel->body, note_uses, m);
-  for (size_t i = 0; i < m->use.n; i++) {
-    const TdExpr *e = m->use.at[i].view;
-    if (!td_unit_stream(n->design, e->sym))
-      return td_hls_net_refuse(n, "outer-stream", e->loc, "pass it as a port",
-                               "%s names stream %s, which its design does not declare",
-                               m->run->sym->name, e->sym->name);
-  }
   for (size_t i = 0; i < n->design->nstream; i++)
     if (!close_stream(m, &n->design->stream[i])) return false;
   m->c->kernel->body = td_walk_map(n->store, m->c->kernel->body, to_port, m);
@@ -208,21 +201,25 @@ static bool has_state(TdHlsNet *n, const TdStmt *s) {
   return found;
 }
 
-/* Keeps the coordinates that the body reads, with their values; all of them where there is state,
-   which tells the instances apart. */
+/* Keeps the coordinates that the body reads, with their values; where there is state, one for each
+   id, which tells the instances apart. */
 static void keep_coords(Making *m) {
   TdHlsNet *n = m->n;
   TdUnit *u = m->c->kernel;
-  TdSym *list = TD_NEWN(n->store->arena, TdSym, u->ncoord + 1);
-  size_t *from = TD_NEWN(n->arena, size_t, u->ncoord + 1), count = 0;
-  for (size_t i = 0; i < u->ncoord; i++) {
-    if (!m->c->is_stateful && !td_walk_uses(n->store->session->ctx, u->body, u->coord[i])) continue;
-    from[count] = i;
-    list[count++] = u->coord[i];
+  size_t rank = (size_t)m->c->rank, count = 0;
+  TdSym *list = TD_NEWN(n->store->arena, TdSym, rank + 1);
+  size_t *from = TD_NEWN(n->arena, size_t, rank + 1);
+  for (size_t d = 0; d < rank; d++) {
+    TdSym sym = d < m->skip ? NULL : u->coord[d - m->skip];
+    bool used = sym && td_walk_uses(n->store->session->ctx, u->body, sym);
+    if (!used && !m->c->is_stateful) continue;
+    from[count] = d;
+    list[count++] =
+        sym ? sym : td_store_sym(n->store, td_text_fmt(n->arena, "id%zu", d), TD_SYM_COORD);
   }
   int64_t *coord = TD_NEWN(n->arena, int64_t, m->c->n * count + 1);
   for (uint32_t i = 0; i < m->c->n; i++)
-    for (size_t k = 0; k < count; k++) coord[i * count + k] = ids(m->c, i)[m->skip + from[k]];
+    for (size_t k = 0; k < count; k++) coord[i * count + k] = ids(m->c, i)[from[k]];
   u->coord = list;
   u->ncoord = count;
   m->c->coord = coord;

@@ -161,11 +161,6 @@ static const TdStmt *rewrite_block(Meet *m, const TdStmt *b) {
       e[k] = td_walk_map_expr(m->a, s->expr[k], replace, m);
       changed |= e[k] != s->expr[k];
     }
-    if (changed && s->kind == TD_STMT_WHILE && !td_diag_failed(m->diag)) {
-      td_diag_set(m->diag, TD_UNSUPPORTED, "collective", s->loc,
-                  "an allreduce in the condition of a loop");
-      td_diag_help(m->diag, "compute it into a local inside the loop");
-    }
     for (size_t k = 0; k < m->before.n; k++) td_vec_push(m->a, &all, m->before.at[k]);
     td_vec_push(m->a, &all, changed ? td_stmt_with_exprs(m->store, s, e, s->nexpr) : s);
   }

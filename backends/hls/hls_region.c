@@ -45,11 +45,11 @@ static const TdStmt *call_of(const TdHlsNet *n, const TdHlsCall *call) {
   return td_stmt_call(n->store, k->sym, arg, k->nparam + k->ncoord, k->loc);
 }
 
-/* Whether a task calls a region with state: each of its instances would need its own. */
+/* Whether a task calls no region with state: each of its instances would need its own. */
 static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass *c,
                         const TdStmt *s) {
-  bool region = s->kind == TD_STMT_CALL && td_map_getp(&known->region, s->sym);
-  if (region && c->is_stateful)
+  const TdHlsRegion *r = s->kind == TD_STMT_CALL ? td_map_getp(&known->region, s->sym) : NULL;
+  if (r && r->is_stateful)
     return td_hls_net_refuse(n, "inner-state", s->loc, "keep the state in the task that calls it",
                              "%s runs a design whose tasks have state", c->task);
   for (uint32_t i = 0; i < s->nkid; i++)
@@ -65,6 +65,7 @@ static void finish(Regions *r, TdHlsNet *n) {
   for (size_t i = 0; i < n->cls.n; i++) {
     TdHlsClass *c = n->cls.at[i];
     td_map_putp(r->arena, &r->out->task, c->kernel->sym, c);
+    out->is_stateful |= c->is_stateful;
     td_vec_push(r->arena, &r->done, c->kernel);
   }
   for (size_t i = 0; i < n->call.n; i++) {

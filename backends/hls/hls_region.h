@@ -10,6 +10,7 @@ typedef struct TdHlsRegion {
   const char **label; /* parallel to the body's calls */
   const TdSym *feedback;
   size_t nfeedback;
+  bool is_stateful;
 } TdHlsRegion;
 
 /* What is known of units beside their text. */
@@ -22,8 +23,7 @@ typedef struct TdHlsRegions {
    filled. */
 const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d);
 
-/* hls_meet.c: p with the allreduces of its tasks as streams between their instances. What cannot be
-   is left, or said in d. */
+/* hls_meet.c: p with the allreduces of its tasks as streams between their instances. */
 const TdProg *td_hls_meet_prog(const TdProg *p, TdDiag *d);
 
 #endif

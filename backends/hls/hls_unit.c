@@ -419,8 +419,7 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
-  for (size_t i = 0; i < u->nparam; i++)
-    td_hls_unit_use(p, u->param[i].sym, p->param.at[i].name);
+  for (size_t i = 0; i < u->nparam; i++) td_hls_unit_use(p, u->param[i].sym, p->param.at[i].name);
   if (region) {
     td_hls_design_put(p, region);
   } else {

@@ -1,0 +1,224 @@
+-- hls_dataflow.lua - the rules of docs/hls-dataflow.md: a design that breaks one is refused and told
+-- why; its twin, one fact away, is written and computes what it should.
+local t = require "tap"
+local batch = require "hls_batch"
+local tide = require "tide"
+local i8, i32, uint = tide.i8, tide.i32, tide.uint
+local task, grid, stream = tide.task, tide.grid, tide.stream
+local N, P = 4, 2
+
+-- Both twins: build(x) for the fact x that is wrong, and for the one that is right.
+local function twins(name, code, build, wrong, right, says)
+  t.test(name .. ": " .. code, function()
+    local d = tide.design(build(wrong))
+    local e = t.fails(function() d:build {target = "hls"} end, {kind = "unsupported", code = code})
+    if says then t.has(tostring(e), says) end
+    t.ok(e.help, "it says what helps")
+    t.ok(batch.add(name, tide.design(build(right))))
+  end)
+end
+
+-- Rule 1: a call passes one stream, a row of an array of them, or a list.
+local take = tide.kernel {Z = stream(i32), B = i32[1], function(Z, B) B[0] = B[0] + Z:get() end}
+twins("a column of streams for a kernel", "stream-slice", function(direct)
+  return function(d)
+    local Z = d:stream(i32, {P, N})
+    d.a = task {map = {P}, function(p) for k in grid(N) do Z[p][k]:put(i32(p + k)) end end}
+    d.b = task {map = {N}, B = i32[N]:layout "S0", function(B, q)
+      for k in grid(P) do
+        if direct then B[0] = B[0] + Z[k][q]:get() else take(Z[k][q], B) end
+      end
+    end}
+  end
+end, false, true, "b is given a part of the streams Z")
+
+-- Rule 2: a stream has one task at either end, as far as the calls tell.
+twins("streams in turn", "shared-end", function(blocks)
+  return function(d)
+    local Z = d:stream(i32, {P * N})
+    d.a = task {map = {P}, function(p)
+      for k in grid(N) do
+        if blocks then Z[p * N + k]:put(i32(k)) else Z[p + k * P]:put(i32(k)) end
+      end
+    end}
+    d.b = task {B = i32[P * N], function(B) for k in grid(P * N) do B[k] = Z[k]:get() end end}
+  end
+end, false, true, "a[0] and a[1] would both put to a stream of Z")
+
+-- Rule 3: a channel joins two tasks; tokens that a task keeps for itself are a stream of its own.
+twins("a task that feeds itself blocks", "self-stream", function(block)
+  return function(d)
+    local Z = d:stream(i32[N], {block = block})
+    d.a = task {A = i32[N], B = i32[N], function(A, B)
+      Z:put(A)
+      local b = Z:get()
+      for k in grid(N) do B[k] = b[k] + 1 end
+    end}
+  end
+end, true, false, "they go from task to task")
+
+-- Rule 4: an element of an argument is stored by one task.
+twins("elements written in turn", "shared-write", function(blocks)
+  return function(d)
+    d.a = task {map = {P}, R = i32[P * N], function(R, p)
+      for k in grid(N) do
+        if blocks then R[p * N + k] = i32(k) else R[p + k * P] = i32(k) end
+      end
+    end}
+  end
+end, false, true, "a[0] and a[1] both write in R")
+
+-- Rule 5: a task that works on a block hands it back at its end.
+twins("a task that returns", "early-return", function(last)
+  return function(d)
+    d.a = task {map = {P}, A = i32[P]:layout "S0", B = i32[P]:layout "S0", function(A, B)
+      if last then
+        if A[0] <= 3 then B[0] = A[0] end
+      else
+        if A[0] > 3 then return end
+        B[0] = A[0]
+      end
+    end}
+  end
+end, false, true)
+
+-- Rule 6: a design that a task runs is a region of its own: it is given whole arrays or rows.
+local chain = tide.design(function(d)
+  local Z = d:stream(i32)
+  d.a = task {A = i32[N], function(A) for k in grid(N) do Z:put(A[k]) end end}
+  d.b = task {B = i32[N], function(B) for k in grid(N) do B[k] = Z:get() + 1 end end}
+end)
+twins("a column for a design", "view-of-design", function(row)
+  return function(d)
+    d.a = task {A = i32[N][N], B = i32[N][N], function(A, B)
+      if row then chain(A[1], B[2]) else chain(A:slice({}, 1), B[2]) end
+    end}
+  end
+end, false, true)
+
+-- Rule 7: state belongs to a task of the outermost region.
+local function counting(inside)
+  local count = tide.state(i32[1], 5)
+  local add = tide.kernel {A = i32[1], function(A)
+    count[0] = count[0] + 1
+    A[0] = A[0] + count[0]
+  end}
+  local inner = tide.design(function(d)
+    d.a = task {A = i32[1], function(A) if inside then add(A) else A[0] = A[0] + 1 end end}
+  end)
+  return function(d)
+    d.half = task {map = {P}, A = i32[P]:layout "S0", function(A)
+      inner(A)
+      if not inside then add(A) end
+    end}
+  end
+end
+twins("state of a design that a task runs", "inner-state", counting, true, false)
+
+-- Rule 8: a region calls at most 16384 tasks.
+twins("a grid of many tasks", "instances", function(n)
+  return function(d)
+    d.a = task {map = {n, n}, C = i32[n][n], function(C, i, j) C[i][j] = C[i][j] + 1 end}
+  end
+end, 130, 3)
+
+-- Rule 9: instances meet in an allreduce of the task itself.
+local meet = tide.kernel {x = i32[1], function(x) x:set(tide.allreduce(x, "+")) end}
+twins("an allreduce in a kernel that a task calls", "collective", function(itself)
+  return function(d)
+    d.a = task {map = {P}, x = i32[P]:layout "S0", function(x)
+      if itself then x:set(tide.allreduce(x, "+")) else meet(x) end
+    end}
+  end
+end, false, true)
+
+t.test("what is accepted because it has a form that calls can pass", function()
+  local function design(build)
+    local d = tide.design(build)
+    t.ok(batch.add("accepted", d))
+    return d:build {target = "hls"}.source
+  end
+  -- The other order of dimensions is the declaration's: the ids come first.
+  t.has(design(function(d)
+    local Z = d:stream(i32, {N, P})
+    d.a = task {map = {P}, function(p) for k in grid(N) do Z[k][p]:put(i32(p + k)) end end}
+    d.b = task {B = i32[N][P], function(B) for k, p in grid(N, P) do B[k][p] = Z[k][p]:get() end end}
+  end), "hls::stream<ap_int<32>, 2> Z[2][4];")
+  -- A part of a dimension is a digit of it.
+  t.has(design(function(d)
+    local x, y = d:stream(i32, {4}), d:stream(uint(1), {2})
+    d.c = task {A = i32[2], map = {2}, function(A, p) y[p]:put(uint(1)(A[p])) end}
+    d.a = task {map = {2}, function(p)
+      local at = tide.index(y[p]:get())
+      x[2 * p + at]:put(1)
+      x[2 * p + 1 - at]:put(2)
+    end}
+    d.b = task {map = {4}, B = i32[4]:layout "S0", function(B, p) B[0] = x[p]:get() end}
+  end), "hls::stream<ap_int<32>, 2> x[2][2];")
+  -- Streams that cross are listed.
+  t.has(design(function(d)
+    local Z = d:stream(i8, {P, N})
+    d.a = task {map = {P}, function(p) for k in grid(N) do Z[p][k]:put(i8(p + k)) end end}
+    d.b = task {map = {N}, B = i8[N]:layout "S0", function(B, q)
+      for k in grid(P) do B[0] = B[0] + Z[k][q]:get() end
+    end}
+  end), "tide::read_of(k, Z_0, Z_1)")
+  -- A task's own tokens are a stream of its own, as deep as it was.
+  t.has(design(function(d)
+    local Z = d:stream(i32, {depth = N})
+    d.a = task {B = i32[N], function(B)
+      for k in grid(N) do Z:put(i32(k)) end
+      for k in grid(N) do B[k] = Z:get() end
+    end}
+  end), "hls::stream<ap_int<32>, 4> Z;")
+end)
+
+t.test("a stream that leads back is said", function()
+  local function ring(back)
+    local d = tide.design(function(d)
+      local x, y = d:stream(i32), d:stream(i32)
+      d.a = task {A = i32[N], function(A)
+        for k in grid(N) do
+          x:put(A[k])
+          if back then A[k] = y:get() end
+        end
+      end}
+      d.b = task {B = i32[N], function(B)
+        for k in grid(N) do
+          B[k] = x:get()
+          if back then y:put(B[k] * 2) end
+        end
+      end}
+    end)
+    t.ok(batch.add("ring", d))
+    return d:build {target = "hls"}.source
+  end
+  t.has(ring(true), "// feedback: y; ")
+  t.ok(not ring(false):find "feedback")
+end)
+
+t.test("a depth bug shows in the simulation, and what is left over", function()
+  local function top(depth, last)
+    return tide.design(function(d)
+      local x, y = d:stream(i32, {2, depth = depth}), d:stream(i32, {depth = 1})
+      d.a = task {function()
+        for _ in grid(N) do x[1]:put(1) end
+        for _ in grid(N) do y:put(1) end
+      end}
+      d.b = task {R = i32[1], function(R)
+        for _ in grid(last) do R[0] = R[0] + y:get() + x[1]:get() end
+      end}
+    end, {check = false}):build {target = "hls"}
+  end
+  local R = i32[1](0)
+  top(N, N)(R)
+  t.eq(R[0], 2 * N)
+  local e = t.fails(function() top(N - 1, N)(R) end, {kind = "illegal", code = "deadlock"})
+  t.eq(e.notes[1].message, "task a waits to write stream x[1] (fill 3 of 3)")
+  t.eq(e.notes[2].message, "task b waits to read stream y (fill 0 of 1)")
+  e = t.fails(function() top(N, N - 1)(R) end, {kind = "illegal", code = "leftover"})
+  t.eq(e.notes[1].message, "stream x[1] holds 1 of 4 tokens")
+end)
+
+batch.test()
+t.done()
