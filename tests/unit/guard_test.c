@@ -1,6 +1,7 @@
 /* guard_test.c - calls that crash come back as a signal, with the process as it was. */
 #define _XOPEN_SOURCE 700
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "backends/guard.h"
@@ -99,7 +100,7 @@ int main(void) {
     ok(guarded(do_raise, &sig) == sig && guarded(do_raise, &sig) == sig, td_guard_signal(sig));
   }
   ok(ran == 11, "what was done before stays done, what comes after is not");
-  int *nowhere = NULL;
+  int *nowhere = (int *)(uintptr_t)64;
   ok(guarded(do_write, &nowhere) == SIGSEGV, "a bad address");
   ok(guarded(do_abort, NULL) == SIGABRT, "abort");
   if (!SANITIZED) {

@@ -125,7 +125,7 @@ static void test_crash(void) {
   const TdProg *p =
       PROG(KERNEL("k", BLOCK(store(LD(A, B.i32, num(0)), lit(B.i32, 1))), P(A, T(B.i32, 4))));
   int good;
-  void *at[] = {&good, NULL};
+  void *at[] = {&good, (void *)(uintptr_t)64};
   TdCpuCode code = {.entry = fail_badly};
   TdCpuText said = {.place = &(TdLoc){0}, .nplace = 1};
   for (int i = 0; i < 2; i++) {
