@@ -21,6 +21,11 @@ const TdProg *td_relay_axis(const TdRelay *q);
 /* relay_stage.c: a local array between two stages of a kernel becomes a stream of scalars. */
 const TdProg *td_relay_stage(const TdRelay *q);
 
+/* relay_stage.c: the array that the task `from` of a design hands to `to` over a block stream
+   becomes a stream of scalars. */
+const TdProg *td_relay_token(const TdRelay *q, const TdUnit *design, TdSym stream,
+                             const TdUnit *from, const TdUnit *to);
+
 /* One stream of `array`, at n indices. */
 const TdExpr *td_relay_end(TdRewrite *r, TdSym stream, const TdType *token,
                            const TdExpr *const *index, int n, TdLoc loc);

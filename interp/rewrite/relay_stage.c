@@ -1,5 +1,5 @@
-/* relay_stage.c - between two stages of a kernel: the write becomes a put, the first read a get
- * into a register. */
+/* relay_stage.c - between two stages of a kernel, or two tasks that hand over the whole array: the
+ * write becomes a put, the first read a get into a register. */
 #include "ir/printer.h"
 #include "rewrite/elements.h"
 #include "rewrite/relay.h"
@@ -8,7 +8,8 @@
 
 /* One of the two stages. */
 typedef struct End {
-  uint32_t stage;   /* uid of the statement of the kernel's body */
+  TdSym home, held; /* the kernel or task that the stage stands in, and the array there */
+  uint32_t stage;   /* uid of the statement of its body */
   const char *name; /* in messages */
   TdSym unit, sym;  /* where the array is used, and as what: a stage that calls uses it there */
   size_t arg;       /* of the call */
@@ -21,8 +22,9 @@ typedef struct Relay {
   const TdRelay *ask;
   TdRewrite *r;
   const TdProg *prog; /* as far as it was rewritten */
-  TdSym kernel, array;
+  TdSym array;
   const TdType *type; /* of the array */
+  TdLoc loc;
   End writer, reader;
 } Relay;
 
@@ -32,12 +34,12 @@ static bool refuse(const Relay *q, TdDiagKind kind, const char *code, TdLoc loc,
   return false;
 }
 
-static const TdUnit *kernel_of(const Relay *q) {
-  return td_prog_unit(q->prog, q->kernel);
+static const TdUnit *home_of(const Relay *q, const End *e) {
+  return td_prog_unit(q->prog, e->home);
 }
 
 static const TdStmt *stage_of(const Relay *q, const End *e) {
-  return td_edit_find(q->r->session->ctx, kernel_of(q)->body, e->stage);
+  return td_edit_find(q->r->session->ctx, home_of(q, e)->body, e->stage);
 }
 
 /* The statements that use the array at one end: the stage, or what it calls. */
@@ -52,39 +54,45 @@ static void edit(Relay *q, const End *e, uint32_t uid, const TdStmt *const *s, s
   q->prog = td_prog_with(q->prog, td_unit_with_body(q->r->store, u, body));
 }
 
-/* How a statement of the kernel uses the array. */
-static const TdEffect *effect_on(const Relay *q, const TdStmt *s) {
-  TdAsk ask = td_util_ask(q->r, kernel_of(q));
+/* How a statement where an end stands uses the array. */
+static const TdEffect *effect_on(const Relay *q, const End *at, const TdStmt *s) {
+  TdAsk ask = td_util_ask(q->r, home_of(q, at));
   const TdEffect *e;
   size_t n = td_effects_of(&ask, s, &e);
-  return td_effects_find(e, n, q->array);
+  return td_effects_find(e, n, at->held);
 }
 
 static bool is_consumer(const Relay *q, const TdStmt *s) {
   return q->ask->loop ? s == q->ask->loop : s->kind == TD_STMT_CALL && s->sym == q->ask->to->sym;
 }
 
-static const char *stage_name(const Relay *q, const TdStmt *s) {
-  return s->kind == TD_STMT_CALL || s->kind == TD_STMT_FOR ? s->sym->name : q->kernel->name;
+static const char *stage_name(const End *e, const TdStmt *s) {
+  return s->kind == TD_STMT_CALL || s->kind == TD_STMT_FOR ? s->sym->name : e->home->name;
+}
+
+/* Takes s as the one stage of an end, which writes the array, or reads it. */
+static bool take_stage(const Relay *q, End *e, const TdStmt *s, bool in_turn) {
+  const TdEffect *x = effect_on(q, e, s);
+  bool good = x && (e == &q->writer ? x->write : !x->write);
+  if (e->stage || !good || !in_turn)
+    return refuse(q, TD_ILLEGAL, "stage", s->loc, stage_name(e, s),
+                  "is not the one stage that writes, or after it reads,");
+  e->stage = s->uid;
+  e->name = stage_name(e, s);
+  return true;
 }
 
 /* Finds the one stage that writes the array and the one, after it, that reads it. */
 static bool find_stages(Relay *q) {
-  const TdStmt *body = kernel_of(q)->body;
+  const TdStmt *body = home_of(q, &q->writer)->body;
   for (uint32_t i = 0; i < body->nkid; i++) {
     const TdStmt *s = body->kid[i];
     if (s->kind == TD_STMT_LOCAL || !td_walk_uses(q->r->session->ctx, s, q->array)) continue;
-    const TdEffect *x = effect_on(q, s);
     End *e = is_consumer(q, s) ? &q->reader : &q->writer;
-    bool good = x && (e == &q->writer ? x->write && !q->reader.stage : !x->write);
-    if (e->stage || !good)
-      return refuse(q, TD_ILLEGAL, "stage", s->loc, stage_name(q, s),
-                    "is not the one stage that writes, or after it reads,");
-    e->stage = s->uid;
-    e->name = stage_name(q, s);
+    if (!take_stage(q, e, s, e == &q->reader || !q->reader.stage)) return false;
   }
   if (q->writer.stage && q->reader.stage) return true;
-  return refuse(q, TD_ILLEGAL, "stage", body->loc, q->kernel->name,
+  return refuse(q, TD_ILLEGAL, "stage", body->loc, q->writer.home->name,
                 "has no two stages of which one writes and the other reads");
 }
 
@@ -103,12 +111,12 @@ static bool enter(const Relay *q, End *e) {
   const TdStmt *s = stage_of(q, e);
   const TdUnit *to = s->kind == TD_STMT_CALL ? td_prog_unit(q->prog, s->sym) : NULL;
   size_t uses = 0;
-  e->unit = q->kernel;
-  e->sym = q->array;
+  e->unit = e->home;
+  e->sym = e->held;
   if (!to) return true;
-  const TdExpr *whole = td_expr_whole(q->r->session, q->r->arena, q->array, q->type, s->loc);
+  const TdExpr *whole = td_expr_whole(q->r->session, q->r->arena, e->held, q->type, s->loc);
   for (uint32_t i = 0; i < s->nexpr; i++) {
-    if (!td_walk_uses_expr(s->expr[i], q->array)) continue;
+    if (!td_walk_uses_expr(s->expr[i], e->held)) continue;
     e->arg = td_equal_expr(s->expr[i], whole) ? i : e->arg;
     uses += td_equal_expr(s->expr[i], whole) ? 1 : 2;
   }
@@ -263,28 +271,36 @@ static bool find_read(Relay *q) {
   return true;
 }
 
-/* Whether the order is right; what that takes of the sizes becomes an assumption. */
-static bool check_order(Relay *q) {
-  bool at_values;
-  const TdUnit *u = kernel_of(q);
-  TdRelayOrder o = {.r = q->r,
-                    .prog = q->prog,
-                    .unit = u,
-                    .writer = stage_of(q, &q->writer),
-                    .reader = stage_of(q, &q->reader),
-                    .by = {q->writer.name, q->reader.name},
-                    .array = q->array};
-  if (!td_relay_order_holds(&o, &at_values)) return false;
-  q->r->used_value |= at_values;
-  for (size_t i = 0; at_values && i < u->nsize; i++) {
-    TdLoc none = {0};
+/* Assumes in the unit of an end that its sizes have their values. */
+static void assume_sizes(Relay *q, const End *e) {
+  TdRewrite *r = q->r;
+  const TdUnit *u = home_of(q, e);
+  for (size_t i = 0; i < u->nsize; i++) {
     const TdSize *z = &u->size[i];
     if (!z->known) continue;
-    const TdExpr *size = td_expr_size(q->r->session, q->r->store->arena, z->name, none);
-    const TdExpr *fact = td_expr_op2(q->r->store->arena, TD_OP_EQ, td_type_bool(q->r->session),
-                                     size, td_util_const(q->r, z->value));
-    q->prog = td_prog_with(q->prog, td_util_assume(q->r, kernel_of(q), fact));
+    const TdExpr *size = td_expr_size(r->session, r->store->arena, z->name, (TdLoc){0});
+    const TdExpr *fact = td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), size,
+                                     td_util_const(r, z->value));
+    q->prog = td_prog_with(q->prog, td_util_assume(r, home_of(q, e), fact));
   }
+}
+
+/* Whether the order is right, both stages being statements of u, where the array is the writer's;
+ * what that takes of the sizes becomes an assumption. */
+static bool check_order(Relay *q, const TdUnit *u, const TdStmt *reader) {
+  bool at_values;
+  TdRelayOrder o = {.r = q->r,
+                    .prog =
+                        td_prog_unit(q->prog, u->sym) ? q->prog : td_prog_insert(q->prog, u, NULL),
+                    .unit = u,
+                    .writer = stage_of(q, &q->writer),
+                    .reader = reader,
+                    .by = {q->writer.name, q->reader.name},
+                    .array = q->writer.held};
+  if (!td_relay_order_holds(&o, &at_values)) return false;
+  q->r->used_value |= at_values;
+  if (at_values) assume_sizes(q, &q->writer);
+  if (at_values && q->reader.home != q->writer.home) assume_sizes(q, &q->reader);
   return true;
 }
 
@@ -305,8 +321,8 @@ static void connect(Relay *q, const End *e, TdSym stream, TdSym port, const TdSt
   const TdExpr **arg = td_arena_copy(r->arena, call->expr, call->nexpr * sizeof *arg);
   arg[e->arg] = td_relay_end(r, stream, q->type->elem, NULL, 0, call->loc);
   const TdStmt *now = td_stmt_with_exprs(r->store, call, arg, call->nexpr);
-  const TdStmt *body = td_edit_replace(r->store, kernel_of(q)->body, call->uid, &now, 1);
-  q->prog = td_prog_with(q->prog, td_unit_with_body(r->store, kernel_of(q), body));
+  const TdStmt *body = td_edit_replace(r->store, home_of(q, e)->body, call->uid, &now, 1);
+  q->prog = td_prog_with(q->prog, td_unit_with_body(r->store, home_of(q, e), body));
 }
 
 /* The stream that a statement of an end names: the design's, or the port of what is called. */
@@ -332,8 +348,9 @@ static void connect_reader(Relay *q, TdSym stream) {
 
 /* The stages from the writer to the reader as a design. */
 static const TdProg *make_design(Relay *q, const TdStream *stream) {
-  const TdStmt *body = kernel_of(q)->body;
-  TdStages s = {.r = q->r, .unit = kernel_of(q), .block = body, .stream = stream, .nstream = 1};
+  const TdStmt *body = home_of(q, &q->writer)->body;
+  TdStages s = {
+      .r = q->r, .unit = home_of(q, &q->writer), .block = body, .stream = stream, .nstream = 1};
   for (size_t i = 0; i < body->nkid; i++) {
     if (body->kid[i]->uid == q->writer.stage) s.lo = i;
     if (body->kid[i]->uid == q->reader.stage) s.hi = i + 1;
@@ -345,11 +362,18 @@ static const TdProg *make_design(Relay *q, const TdStream *stream) {
   return p;
 }
 
+/* Turns what both ends do into puts and gets of stream s. */
+static void connect_both(Relay *q, TdSym s) {
+  connect_writer(q, s);
+  connect_reader(q, s);
+}
+
 const TdProg *td_relay_stage(const TdRelay *ask) {
   const TdPlace *a = &ask->array;
   TdLoc loc = a->stmt ? a->stmt->loc : a->unit->loc;
-  Relay q = {.ask = ask, .r = ask->r, .prog = ask->r->prog, .kernel = a->unit->sym};
-  q.array = a->sym;
+  End end = {.home = a->unit->sym, .held = a->sym};
+  Relay q = {
+      .ask = ask, .r = ask->r, .prog = ask->r->prog, .array = a->sym, .writer = end, .reader = end};
   bool local = a->stmt && a->stmt->kind == TD_STMT_LOCAL && a->stmt->cls == TD_LOCAL_AUTO &&
                a->stmt->type->kind == TD_T_TENSOR && a->unit->kind == TD_UNIT_KERNEL;
   if (!local)
@@ -357,12 +381,105 @@ const TdProg *td_relay_stage(const TdRelay *ask) {
                           a->sym->name);
   q.type = a->stmt->type;
   if (!find_stages(&q) || !enter(&q, &q.writer) || !enter(&q, &q.reader)) return NULL;
-  if (!find_write(&q) || !find_read(&q) || !check_order(&q)) return NULL;
-  const TdUnit *u = kernel_of(&q);
+  if (!find_write(&q) || !find_read(&q)) return NULL;
+  if (!check_order(&q, home_of(&q, &q.writer), stage_of(&q, &q.reader))) return NULL;
+  const TdUnit *u = home_of(&q, &q.writer);
   const TdStmt *body = td_edit_replace(ask->r->store, u->body, a->stmt->uid, NULL, 0);
   q.prog = td_prog_with(q.prog, td_unit_with_body(ask->r->store, u, body));
-  TdStream s = td_relay_stream(ask, kernel_of(&q), q.array, q.type->elem, 0, NULL);
-  connect_writer(&q, s.sym);
-  connect_reader(&q, s.sym);
+  TdStream s = td_relay_stream(ask, home_of(&q, &q.writer), q.array, q.type->elem, 0, NULL);
+  connect_both(&q, s.sym);
   return make_design(&q, &s);
+}
+
+/* The statement of a task's body that takes the whole array from, or hands it to, the stream. */
+static const TdStmt *handing(const TdUnit *task, TdStmtKind kind, TdSym stream) {
+  for (uint32_t i = 0; task->body && i < task->body->nkid; i++) {
+    const TdStmt *s = task->body->kid[i];
+    if (s->kind == kind && s->nexpr && s->expr[0]->sym == stream) return s;
+  }
+  return NULL;
+}
+
+/* Finds the one stage of a task that uses the array, besides taking it (`in`) and handing it over
+ * (`out`, or NULL). */
+static bool find_stage_in(Relay *q, End *e, const TdStmt *in, const TdStmt *out) {
+  const TdStmt *body = home_of(q, e)->body;
+  for (uint32_t i = 0; i < body->nkid; i++) {
+    const TdStmt *s = body->kid[i];
+    if (s == in || s == out || !td_walk_uses(q->r->session->ctx, s, e->held)) continue;
+    if (!take_stage(q, e, s, true)) return false;
+  }
+  return e->stage ||
+         refuse(q, TD_ILLEGAL, "stage", body->loc, e->home->name, "has no stage that uses");
+}
+
+/* Both stages as statements of one kernel, in which the array is a local: what the order is asked
+ * of. *reader is the reader's stage there. */
+static const TdUnit *side_by_side(const Relay *q, const TdStmt **reader) {
+  TdRewrite *r = q->r;
+  TdArena *a = r->store->arena;
+  const TdUnit *x = home_of(q, &q->writer), *y = home_of(q, &q->reader);
+  TdUnit *u = td_unit_copy(r->store, x);
+  TdSubst sub = td_subst_new(r->store);
+  td_subst_sym(&sub, q->reader.held, q->writer.held);
+  *reader = td_subst_in_stmt(&sub, stage_of(q, &q->reader));
+  const TdStmt *local =
+      td_stmt_local(r->store, q->writer.held, q->type, TD_INIT_NONE, NULL, q->loc);
+  const TdStmt *part[] = {local, stage_of(q, &q->writer), *reader};
+  TdParam *param = TD_NEWN(a, TdParam, x->nparam + y->nparam);
+  TdSize *size = TD_NEWN(a, TdSize, x->nsize + y->nsize);
+  for (size_t i = 0; i < x->nparam + y->nparam; i++)
+    param[i] = i < x->nparam ? x->param[i] : y->param[i - x->nparam];
+  u->nsize = 0;
+  for (size_t i = 0; i < x->nsize; i++) size[u->nsize++] = x->size[i];
+  for (size_t i = 0; i < y->nsize; i++)
+    if (!td_unit_size(x, y->size[i].name)) size[u->nsize++] = y->size[i];
+  u->sym = td_store_sym(r->store, x->sym->name, TD_SYM_UNIT);
+  u->param = param;
+  u->nparam = x->nparam + y->nparam;
+  u->size = size;
+  u->body = td_stmt_block(r->store, part, 3, q->loc);
+  return u;
+}
+
+/* The unit of an end without statement s of its body. */
+static void drop(Relay *q, const End *e, const TdStmt *s) {
+  const TdStmt *body = td_edit_replace(q->r->store, home_of(q, e)->body, s->uid, NULL, 0);
+  q->prog = td_prog_with(q->prog, td_unit_with_body(q->r->store, home_of(q, e), body));
+}
+
+const TdProg *td_relay_token(const TdRelay *ask, const TdUnit *design, TdSym stream,
+                             const TdUnit *from, const TdUnit *to) {
+  TdRewrite *r = ask->r;
+  const TdStmt *slot = handing(from, TD_STMT_SLOT, stream), *got = handing(to, TD_STMT_GET, stream);
+  const TdStmt *put = handing(from, TD_STMT_PUT, stream), *reader;
+  if (!slot || !put || !got || !got->sym || slot->type->kind != TD_T_TENSOR)
+    return td_util_refuse(r, TD_UNSUPPORTED, "stage", to->loc,
+                          "'%s' is not simply handed over, once, from '%s' to '%s'", stream->name,
+                          from->sym->name, to->sym->name);
+  Relay q = {.ask = ask,
+             .r = r,
+             .prog = r->prog,
+             .array = got->sym,
+             .type = slot->type,
+             .loc = slot->loc,
+             .writer = {.home = from->sym, .held = slot->sym},
+             .reader = {.home = to->sym, .held = got->sym}};
+  if (!find_stage_in(&q, &q.writer, slot, put) || !find_stage_in(&q, &q.reader, got, NULL))
+    return NULL;
+  if (!enter(&q, &q.writer) || !enter(&q, &q.reader)) return NULL;
+  if (!find_write(&q) || !find_read(&q)) return NULL;
+  const TdUnit *both = side_by_side(&q, &reader);
+  if (!check_order(&q, both, reader)) return NULL;
+  drop(&q, &q.writer, slot);
+  drop(&q, &q.writer, put);
+  drop(&q, &q.reader, got);
+  TdUnit *u = td_unit_copy(r->store, td_prog_unit(q.prog, design->sym));
+  TdStream *list = td_arena_copy(r->store->arena, u->stream, u->nstream * sizeof *list);
+  TdStream s = td_relay_stream(ask, design, q.array, q.type->elem, 0, NULL);
+  list[td_unit_stream(u, stream) - u->stream] = s;
+  u->stream = list;
+  q.prog = td_prog_with(q.prog, u);
+  connect_both(&q, s.sym);
+  return q.prog;
 }

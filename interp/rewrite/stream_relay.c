@@ -1,4 +1,6 @@
 /* stream_relay.c - relay: an array becomes a stream, between stages or along an axis of a task. */
+#include <string.h>
+
 #include "rewrite/relay.h"
 
 enum { ARRAY, CONSUMER, DEPTH, AXIS };
@@ -49,19 +51,73 @@ static bool find_passed(TdRelay *q) {
   return true;
 }
 
+/* An array that a design hands over as a whole. */
+typedef struct Handed {
+  const TdUnit *design, *from, *to;
+  TdSym stream;
+} Handed;
+
+/* Whether a run stands for the consumer: it is that kernel, or calls it, or holds the loop. */
+static bool is_task_of(const TdRelay *q, const TdRun *run, const TdUnit *task) {
+  TdSym who = q->to ? q->to->sym : q->array.unit->sym;
+  return run->unit == who || (task->body && td_lift_calls(q->r, task->body, who));
+}
+
+/* The block stream from which `task` gets an array of that name, or NULL. */
+static TdSym got_from(const TdUnit *task, const char *name) {
+  for (uint32_t i = 0; task->body && i < task->body->nkid; i++) {
+    const TdStmt *s = task->body->kid[i];
+    if (s->kind == TD_STMT_GET && s->sym && strcmp(s->sym->name, name) == 0 &&
+        s->type->kind == TD_T_TENSOR)
+      return s->expr[0]->sym;
+  }
+  return NULL;
+}
+
+/* The task of a design that takes slots of a stream. */
+static const TdUnit *filler_of(const TdRelay *q, const TdUnit *design, TdSym stream) {
+  for (size_t i = 0; i < design->nrun; i++) {
+    const TdUnit *u = td_prog_unit(q->r->prog, design->run[i].unit);
+    for (uint32_t k = 0; u->body && k < u->body->nkid && !design->run[i].rank; k++) {
+      const TdStmt *s = u->body->kid[k];
+      if (s->kind == TD_STMT_SLOT && s->expr[0]->sym == stream) return u;
+    }
+  }
+  return NULL;
+}
+
+/* Whether the array is one that a task of a design hands to the consumer as a whole. */
+static bool find_handed(const TdRelay *q, Handed *h) {
+  const TdProg *p = q->r->prog;
+  const char *name = q->r->arg[ARRAY].text;
+  for (size_t i = 0; i < p->nunit; i++) {
+    h->design = p->unit[i];
+    for (size_t k = 0; k < h->design->nrun; k++) {
+      const TdRun *run = &h->design->run[k];
+      h->to = td_prog_unit(p, run->unit);
+      h->stream = !run->rank && is_task_of(q, run, h->to) ? got_from(h->to, name) : NULL;
+      if (h->stream && (h->from = filler_of(q, h->design, h->stream))) return true;
+    }
+  }
+  return false;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   TdRelay q = {.r = r, .depth = 2, .axis = -1};
   TdLoc none = {0};
+  Handed h;
   if (!find_consumer(&q)) return NULL;
-  const TdUnit *beside = q.to ? q.to : q.array.unit;
-  if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, beside, &q.array, r->diag))
-    return NULL;
-  if (q.to && q.array.unit == q.to && !q.array.stmt && !find_passed(&q)) return NULL;
   if (r->arg[DEPTH].given) q.depth = r->arg[DEPTH].integer;
   if (r->arg[AXIS].given) q.axis = r->arg[AXIS].integer;
   if (q.depth < 1)
     return td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                           (long long)q.depth);
+  if (q.axis < 0 && find_handed(&q, &h))
+    return td_relay_token(&q, h.design, h.stream, h.from, h.to);
+  const TdUnit *beside = q.to ? q.to : q.array.unit;
+  if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, beside, &q.array, r->diag))
+    return NULL;
+  if (q.to && q.array.unit == q.to && !q.array.stmt && !find_passed(&q)) return NULL;
   bool along = q.to && (q.axis >= 0 || td_prog_is_task(r->prog, q.to->sym));
   return along ? td_relay_axis(&q) : td_relay_stage(&q);
 }

@@ -330,4 +330,81 @@ t.test("tasks that would wait for each other", function()
   t.eq((s:verify()), "strict")
 end)
 
+-- In a design: an array that one task hands to the next as a whole.
+
+-- Two producers and a consumer that joins what they made; the second product is read `turned` or not.
+local function join(turned)
+  return function(size)
+    local M, N = size.M or 3, size.N or 4
+    local function stage(name, by)
+      return tide.kernel {a = i32[M][N], b = i32[M][N], name = name, function(a, b)
+        for i, j in grid(M, N) do b[i][j] = a[i][j] * by end
+      end}
+    end
+    local up, down = stage("up", 3), stage("down", -2)
+    local both = tide.kernel {x = i32[M][N], y = i32[M][N], z = i32[M][N], function(x, y, z)
+      for i, j in grid(M, N) do
+        if turned then z[i][j] = x[i][j] + y[M - 1 - i][j] else z[i][j] = x[i][j] + y[i][j] end
+      end
+    end}
+    return tide.kernel {A = i32[M][N], E = i32[M][N], D = i32[M][N], function(A, E, D)
+      local B, C = i32[M][N](), i32[M][N]()
+      up(A, B)
+      down(E, C)
+      both(B, C, D)
+    end}, {i32[M][N], i32[M][N], i32[M][N]}
+  end
+end
+
+prim.accepted("the other branch of a join, after the first", {
+  of = join(false), before = function(s) s:relay("B", "both") end,
+  step = {"relay", "C", "both", {depth = 5}}, other = {{M = 1, N = 1}, {M = 5, N = 2}},
+  has = {"local C = d:stream(i32, {depth = 5})", "y = tide.stream(i32)"},
+}, function(s, stream)
+  t.eq(stream, "C")
+  t.ok(not tostring(s):find "block = true", "nothing is handed over as a whole")
+end)
+prim.accepted("after dataflow", {
+  of = join(false), before = function(s) s:dataflow() end, step = {"relay", "B", "both"},
+  has = {"local B = d:stream(i32, {depth = 2})"},
+}, function(s)
+  s:relay("C", "both")
+  t.eq((s:verify()), "strict")
+end)
+prim.accepted("between loops, after dataflow", {
+  of = function(z)
+    local N = z.N or 6
+    return tide.kernel {A = i32[N], C = i32[N], function(A, C)
+      local B = i32[N]()
+      for i = 0, N - 1 do B[i] = A[i] + 1 end
+      for n = 0, N - 1 do C[n] = B[n] * 2 end
+    end}, {i32[N], i32[N]}
+  end, before = function(s) s:dataflow() end, step = {"relay", "B", "n"}, other = {{N = 1}, {N = 9}},
+})
+t.test("a branch that is read in another order is refused: array, both sides, both orders", function()
+  local s = tide.schedule((join(true) {})):relay("B", "both")
+  local text = tostring(s)
+  local e = t.fails(function() s:relay("C", "both") end, {kind = "illegal", code = "order"})
+  t.eq(tostring(s), text)
+  t.eq(e.witness.array, "C")
+  for _, part in ipairs {"'down' writes", "'both' reads", "over i, j", "C["} do t.has(e.message, part) end
+end)
+t.test("an array that two tasks get is refused", function()
+  local k = tide.kernel {A = i32[4], C = i32[4], D = i32[4], function(A, C, D)
+    local B = i32[4]()
+    for i = 0, 3 do B[i] = A[i] end
+    for n = 0, 3 do C[n] = B[n] end
+    for m = 0, 3 do D[m] = B[m] + 1 end
+  end}
+  local s = tide.schedule(k):dataflow()
+  local text = tostring(s)
+  for _, task in ipairs {"n", "m"} do
+    local no, e = s:can("relay", "B", task)
+    t.eq(no, nil)
+    t.ok(e.kind ~= "bug" and e.code == "stage" or e.code == "axis" or e.code == "not-a-buffer", e.code)
+  end
+  t.eq(tostring(s), text)
+  t.eq((s:verify()), "strict")
+end)
+
 t.done()
