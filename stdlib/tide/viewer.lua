@@ -1,6 +1,7 @@
 -- s:html "x.html": one page that holds every step of a schedule, with the types, names and source lines of the printed
 -- program, the graph of a design, and the script that compares any two steps. It needs nothing else, nor a network. A
--- page that would have more than 200 KB tells the types of names only, not of every expression.
+-- page that would have more than 200 KB tells the types of names only, not of every expression, and has nothing to show
+-- where scripts do not run.
 local drawing = require "tide.drawing"
 local html = require "tide.html"
 local json = require "tide.json"
@@ -163,8 +164,9 @@ function viewer.page(x)
   local text = view.program(x)
   local name = text:match "return ([%w_]+)%s*$"
   local function make(is_full)
+    local still = is_full and "<noscript><pre>" .. html.escape(text) .. "</pre></noscript>" or ""
     return html.page(name .. " - Tide", policy .. "<style>" .. read_beside "viewer.css" .. "</style>", table.concat({
-      "<body>", read_beside "viewer.html", "<noscript><pre>" .. html.lua(text) .. "</pre></noscript>",
+      "<body>", read_beside "viewer.html", still,
       '<script type="application/json" id="data">' .. read_all(x, name, is_full) .. "</script>",
       "<script>" .. read_beside "viewer.js" .. "</script></body>" }, "\n"))
   end

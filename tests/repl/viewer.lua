@@ -82,6 +82,20 @@ t.test("a long schedule stays below 200 KB", function()
   t.has(page, "</html>")
 end)
 
+t.test("a program of 1,000 lines: types of names, not of expressions, to stay below 200 KB", function()
+  local function program(n)
+    local lines = {}
+    for i = 1, n do lines[i] = ("x[%d] = x[%d] * x[%d] + x[%d]"):format(i, i - 1, i * 7 % n, i * 13 % n) end
+    return load(("local tide = require 'tide' return tide.kernel { x = tide.i32[%d], function(x)\n%s\nend }"):format(
+      n + 1, table.concat(lines, "\n")))()
+  end
+  local short, long = page_of(program(100)), page_of(program(1000))
+  t.ok(#long < 200 * 1024, #long .. " bytes")
+  t.has(short, '"tide.int(65), stored as i32"')
+  t.ok(not long:find("stored as i32", 1, true))
+  t.has(long, '"x", 0]')
+end)
+
 t.test("a page that cannot be written is an error of the call", function()
   local e = t.fails(function() gemm:html "no-such-folder/x.html" end)
   t.has(tostring(e), "no-such-folder/x.html")
