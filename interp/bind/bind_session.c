@@ -12,13 +12,18 @@ typedef struct Capture {
   int out, err; /* what they were */
 } Capture;
 
-/* Leads standard output and error, also of child processes, to a temporary file; false if there is
-   none. */
-static bool capture_start(Capture *c) {
+static void close_file(void *file) {
+  fclose(file);
+}
+
+/* Leads standard output and error, also of child processes, to a temporary file, which a closes;
+   false if there is none. */
+static bool capture_start(Capture *c, TdArena *a) {
   fflush(stdout);
   fflush(stderr);
   c->file = tmpfile();
   if (!c->file) return false;
+  td_arena_defer(a, close_file, c->file);
   c->out = dup(STDOUT_FILENO);
   c->err = dup(STDERR_FILENO);
   dup2(fileno(c->file), STDOUT_FILENO);
@@ -41,12 +46,11 @@ static void capture_stop(Capture *c) {
   restore(c->err, STDERR_FILENO);
 }
 
-/* Appends what was caught and closes the file. */
+/* Appends what was caught. */
 static void capture_take(Capture *c, TdText *out) {
   char block[4096];
   rewind(c->file);
   for (size_t n; (n = fread(block, 1, sizeof block, c->file)) > 0;) td_text_putn(out, block, n);
-  fclose(c->file);
 }
 
 /* session.open(): tide's names become global, as at the prompt. */
@@ -64,7 +68,7 @@ static int l_run(lua_State *L) {
   lua_pushnil(L);
   lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
   Capture c;
-  if (!capture_start(&c)) return luaL_error(L, "no temporary file can be made");
+  if (!capture_start(&c, out.arena)) return luaL_error(L, "no temporary file can be made");
   bool ok = td_prompt_run(L, text, n);
   capture_stop(&c);
   capture_take(&c, &out);
