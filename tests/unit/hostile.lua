@@ -2,7 +2,7 @@
 -- Each attempt is made in one session, beside names that were there before. It must give the error
 -- it should; then the schedule's program is the very same object, the names hold what they held, no
 -- temporary file is left, and the session goes on.
--- luacheck: globals program limit setenv sanitized
+-- luacheck: globals program limit setenv thorough sanitized
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"
@@ -106,7 +106,8 @@ for _, name in ipairs {"capture", "step", "verify", "print", "run", "reference",
   "estimate", "load"} do
   t.test("too little memory: " .. name, function()
     local before = state()
-    local core, lua = starve("memory", 1500, appetites[name]), starve("lua", 100, appetites[name])
+    local core = starve("memory", thorough and 32 or 1500, appetites[name])
+    local lua = starve("lua", thorough and 8 or 100, appetites[name])
     print(("# %s: failed %d times for the core, %d for Lua"):format(name, core, lua))
     t.ok(name == "load" or core > 0, "the core never lacked memory")
     t.ok(lua > 0, "Lua never lacked memory")

@@ -5,6 +5,7 @@
                        "files" (bytes that a file may have), "space" (of addresses, n bytes more) or
                        "work" (units of the core); without n as before
      setenv(name, value)
+     thorough          whether memory is to fail wherever it can (make hostile)
      sanitized         whether addresses are checked, which needs all of them */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +23,12 @@
 #  define SANITIZED true
 #else
 #  define SANITIZED false
+#endif
+
+#if defined(TIDE_HOSTILE)
+#  define THOROUGH true
+#else
+#  define THOROUGH false
 #endif
 
 static size_t lua_bytes, lua_most; /* of Lua: in use, and at most (0: no limit) */
@@ -100,6 +107,8 @@ int main(void) {
   lua_register(L, "program", l_program);
   lua_register(L, "limit", l_limit);
   lua_register(L, "setenv", l_setenv);
+  lua_pushboolean(L, THOROUGH);
+  lua_setglobal(L, "thorough");
   lua_pushboolean(L, SANITIZED);
   lua_setglobal(L, "sanitized");
   if (luaL_loadstring(L, "package.path = 'tests/?.lua;stdlib/?.lua;' .. package.path; "
