@@ -9,6 +9,7 @@
 typedef struct Match {
   TdArena *arena;
   TdMap *sym;
+  TdMap *back; /* and of the right to the left; NULL: names tell */
 } Match;
 
 /* Whether x stands for y, binding them when neither is bound yet and their names agree. */
@@ -16,7 +17,11 @@ static bool same_sym(const Match *m, TdSym x, TdSym y) {
   if (!m || !x || !y) return x == y;
   TdSym to = td_map_getp(m->sym, x);
   if (to) return to == y;
-  if (x->name != y->name || x->kind != y->kind) return false;
+  if (x->kind != y->kind) return false;
+  if (m->back ? td_map_getp(m->back, y) != NULL || (x->kind == TD_SYM_UNIT && x != y)
+              : x->name != y->name)
+    return false;
+  if (m->back) td_map_putp(m->arena, m->back, y, (void *)(uintptr_t)x);
   td_map_putp(m->arena, m->sym, x, (void *)(uintptr_t)y);
   return true;
 }
@@ -38,12 +43,31 @@ static bool same_payload(const TdExpr *x, const TdExpr *y) {
   }
 }
 
+/* An index without the constant that is added to it; NULL: it is one. */
+static const TdExpr *without_offset(const TdExpr *e) {
+  bool sum = e->kind == TD_EXPR_OP && e->op == TD_OP_ADD;
+  if (sum && e->kid[1]->kind == TD_EXPR_LIT) return e->kid[0];
+  return e->kind == TD_EXPR_LIT ? NULL : e;
+}
+
+/* Whether the indices of two accesses to what comes from outside differ in constants only: they go
+ * to other places in the same way. */
+static bool same_way(const Match *m, const TdExpr *x, const TdExpr *y) {
+  for (uint32_t i = 0; i < x->nkid; i++) {
+    const TdExpr *p = without_offset(x->kid[i]), *q = without_offset(y->kid[i]);
+    if (!p || !q ? p != q : !same_expr(m, p, q)) return false;
+  }
+  return true;
+}
+
 static bool same_expr(const Match *m, const TdExpr *x, const TdExpr *y) {
   if (x == y && !m) return true;
   if (x->kind != y->kind || x->op != y->op || x->reduce != y->reduce || x->axis != y->axis ||
       x->implicit != y->implicit || x->nkid != y->nkid || x->type != y->type)
     return false;
   if (!same_sym(m, x->sym, y->sym) || !same_payload(x, y)) return false;
+  bool outside = x->sym && (x->sym->kind == TD_SYM_TENSOR || x->sym->kind == TD_SYM_STREAM);
+  if (m && m->back && outside) return same_way(m, x, y);
   for (uint32_t i = 0; i < x->nkid; i++)
     if (!same_expr(m, x->kid[i], y->kid[i])) return false;
   return true;
@@ -147,7 +171,7 @@ static bool same_unit(const Match *m, const TdUnit *x, const TdUnit *y) {
 bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y) {
   TdArena *a = td_arena_scratch(c);
   TdMap sym = {0};
-  Match m = {a, &sym};
+  Match m = {a, &sym, NULL};
   bool same = same_sym(&m, x->sym, y->sym) && same_unit(&m, x, y);
   td_arena_free(a);
   return same;
@@ -161,11 +185,20 @@ static bool same_unit_sym(const Match *m, const TdProg *x, const TdProg *y, size
   return true;
 }
 
+bool td_equal_shape(TdCtx *c, const TdUnit *x, const TdUnit *y) {
+  TdArena *a = td_arena_scratch(c);
+  TdMap sym = {0}, back = {0};
+  Match m = {a, &sym, &back};
+  bool same = same_params(&m, x, y) && same_stmt(&m, x->body, y->body);
+  td_arena_free(a);
+  return same;
+}
+
 bool td_equal_prog(const TdProg *x, const TdProg *y) {
   if (x->nunit != y->nunit) return false;
   TdArena *a = td_arena_scratch(x->store->session->ctx);
   TdMap sym = {0};
-  Match m = {a, &sym};
+  Match m = {a, &sym, NULL};
   bool same = true;
   for (size_t i = 0; same && i < x->nunit; i++)
     same = same_unit_sym(&m, x, y, i) && same_unit(&m, x->unit[i], y->unit[i]);

@@ -23,7 +23,7 @@ static bool look(void *ud, const TdStmt *s) {
       q->found = s, q->n++;
     else if (s->kind == TD_STMT_SLOT && !q->slot)
       q->slot = s;
-    else
+    else if (i > 0 || (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT))
       q->other = true;
   }
   return true;

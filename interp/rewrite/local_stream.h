@@ -19,6 +19,7 @@ typedef struct TdLocalStream {
   const TdUnit *unit; /* whose sizes hold */
   const TdStream *stream;
   int64_t tokens; /* most in one element */
+  bool others;    /* somebody else uses other elements */
   TdStreamEnd put, get;
   /* the buffer: its symbol, and the extents before those of a token */
   TdSym buffer;

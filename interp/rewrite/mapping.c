@@ -90,6 +90,34 @@ uint32_t td_mapping_node(const TdMapping *m, const TdRun *run, const int64_t *id
   return td_graph_node(&m->graph, first + (uint32_t)at);
 }
 
+int td_mapping_axis(const char *layout, int d) {
+  for (; layout && d > 0; d--) layout += *layout == 'S' ? 2 : 1;
+  return layout && *layout == 'S' ? layout[1] - '0' : -1;
+}
+
+int64_t td_mapping_block(const TdMapping *m, const TdUnit *k, const TdExpr *dim, TdUnit *design) {
+  TdRewrite *r = m->r;
+  int64_t v = 0, fixed;
+  td_unit_value(k, dim, &v);
+  if (td_expr_is_const(dim, &fixed)) return v;
+  *design = *td_util_assume(
+      r, design,
+      td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), dim, td_util_const(r, v)));
+  r->used_value = true;
+  return v;
+}
+
+void td_mapping_join_sizes(const TdMapping *m, TdUnit *u) {
+  const TdUnit *d = m->design;
+  TdSize *size = TD_NEWN(m->r->store->arena, TdSize, d->nsize + u->nsize);
+  size_t n = u->nsize;
+  for (size_t i = 0; i < n; i++) size[i] = u->size[i];
+  for (size_t i = 0; i < d->nsize; i++)
+    if (!td_unit_size(u, d->size[i].name)) size[n++] = d->size[i];
+  u->size = size;
+  u->nsize = n;
+}
+
 const TdProg *td_mapping_put(const TdMapping *m, const TdUnit *u, const TdUnit *const *kernel,
                              size_t n) {
   const TdProg *p = m->r->prog;

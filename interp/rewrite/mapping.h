@@ -26,6 +26,14 @@ int64_t td_mapping_extents(const TdMapping *m, const TdRun *run, int64_t *extent
 /* The node of an instance of a run by its ids, or TD_NET_NONE if it does nothing. */
 uint32_t td_mapping_node(const TdMapping *m, const TdRun *run, const int64_t *id);
 
+/* The axis that a layout names for dimension d, or -1. */
+int td_mapping_axis(const char *layout, int d);
+/* The value of an extent of kernel k's; *design is a copy of the design, which gets what that takes
+ * of the sizes as an assumption. */
+int64_t td_mapping_block(const TdMapping *m, const TdUnit *k, const TdExpr *dim, TdUnit *design);
+/* u, made from a kernel of the design, with the sizes of both. */
+void td_mapping_join_sizes(const TdMapping *m, TdUnit *u);
+
 /* The program with the design replaced by u, and kernels by those of the n units. */
 const TdProg *td_mapping_put(const TdMapping *m, const TdUnit *u, const TdUnit *const *kernel,
                              size_t n);

@@ -108,28 +108,36 @@ static void join_sizes(Sequence *s) {
 
 /* ---- streams between the two ---- */
 
-/* How instances of the two runs use a stream: none of it between them, all of it between partners,
- * or otherwise. */
+/* How instances of the two runs use a stream: none of it goes between them; all that the first puts
+ * goes to partners in the second, which get nothing else; or otherwise. */
 typedef enum { APART, PARTNERS, MIXED } Use;
 
-static Use use_of(const Sequence *s, const TdStream *z, int64_t *tokens) {
+/* The instance of a node, or NULL outside. */
+static const TdInst *inst_of(const TdGraph *g, uint32_t node) {
+  return node == TD_NET_NONE ? NULL : &g->net->inst.at[g->node.at[node].inst];
+}
+
+/* *tokens: most that one element carries between them; *others: whether other nodes use the stream
+ * too. */
+static Use use_of(const Sequence *s, const TdStream *z, int64_t *tokens, bool *others) {
   const TdSequence *q = s->ask;
   const TdGraph *g = &q->m->graph;
-  size_t between = 0, all = 0;
+  size_t between = 0, ours = 0;
   *tokens = 0;
+  *others = false;
   for (size_t i = 0; i < g->edge.n; i++) {
     const TdGraphEdge *e = &g->edge.at[i];
     if (g->net->line.at[g->net->chan.at[e->chan].line].sym != z->sym) continue;
-    all++;
-    if (e->from == TD_NET_NONE || e->to == TD_NET_NONE) continue;
-    const TdInst *x = &g->net->inst.at[g->node.at[e->from].inst];
-    const TdInst *y = &g->net->inst.at[g->node.at[e->to].inst];
-    bool partners = x->run == q->first && y->run == q->second;
+    const TdInst *x = inst_of(g, e->from), *y = inst_of(g, e->to);
+    bool put = x && x->run == q->first, get = y && y->run == q->second;
+    bool partners = put && get;
     for (int d = 0; partners && d < x->rank; d++) partners = x->id[d] == y->id[d];
     between += partners;
-    if (e->tokens.hi > *tokens) *tokens = e->tokens.hi;
+    ours += put || get;
+    *others |= !partners;
+    if (partners && e->tokens.hi > *tokens) *tokens = e->tokens.hi;
   }
-  return between == 0 ? APART : between == all ? PARTNERS : MIXED;
+  return between == 0 ? APART : between == ours ? PARTNERS : MIXED;
 }
 
 /* Finds the streams that become buffers. */
@@ -137,7 +145,7 @@ static void find_links(Sequence *s) {
   const TdUnit *d = s->ask->m->design;
   for (size_t i = 0; i < d->nstream; i++) {
     TdLocalStream z = {.r = s->r, .unit = s->unit, .stream = &d->stream[i]};
-    Use use = use_of(s, z.stream, &z.tokens);
+    Use use = use_of(s, z.stream, &z.tokens, &z.others);
     if (use == APART) continue;
     if (use == PARTNERS && td_local_stream_find(&z, s->x, s->y))
       td_vec_push(s->r->arena, &s->link, z);
@@ -190,9 +198,10 @@ static void choose_loops(Sequence *s) {
 
 /* ---- the body ---- */
 
-static bool is_link(const Sequence *s, TdSym stream) {
+/* Whether nobody uses a stream any more. */
+static bool is_gone(const Sequence *s, TdSym stream) {
   for (size_t i = 0; i < s->link.n; i++)
-    if (s->link.at[i].stream->sym == stream) return true;
+    if (s->link.at[i].stream->sym == stream) return !s->link.at[i].others;
   return false;
 }
 
@@ -277,9 +286,61 @@ static void join_runs(Sequence *s) {
     to->nbind = s->bind.n;
   }
   for (size_t i = 0; i < d->nstream; i++)
-    if (!is_link(s, d->stream[i].sym)) stream[s->design->nstream++] = d->stream[i];
+    if (!is_gone(s, d->stream[i].sym)) stream[s->design->nstream++] = d->stream[i];
   s->design->run = run;
   s->design->stream = stream;
+}
+
+/* ---- what does not go ---- */
+
+/* Units that a body calls, and what they call. */
+typedef struct Calls {
+  const TdProg *prog;
+  TdCtx *ctx;
+  TdArena *arena;
+  TdMap seen;         /* of the first */
+  const TdUnit *both; /* with a state, called by both */
+  bool second, state;
+} Calls;
+
+static bool look_call(void *ud, const TdStmt *s) {
+  Calls *c = ud;
+  const TdUnit *u = s->kind == TD_STMT_CALL ? td_prog_unit(c->prog, s->sym) : NULL;
+  if (s->kind == TD_STMT_LOCAL) c->state |= s->cls == TD_LOCAL_STATE;
+  if (!u || !u->body) return true;
+  c->state = false;
+  td_walk_stmt(c->ctx, u->body, look_call, c);
+  if (c->second && c->state && td_map_getp(&c->seen, u)) c->both = u;
+  if (!c->second) td_map_putp(c->arena, &c->seen, u, c);
+  return true;
+}
+
+/* A unit with a state that both bodies call: they would share it. */
+static const TdUnit *shared_state(const TdSequence *q) {
+  TdRewrite *r = q->m->r;
+  Calls c = {.prog = r->prog, .ctx = r->session->ctx, .arena = r->arena};
+  td_walk_stmt(c.ctx, q->kernel[0]->body, look_call, &c);
+  c.second = true;
+  td_walk_stmt(c.ctx, q->kernel[1]->body, look_call, &c);
+  return c.both;
+}
+
+bool td_sequence_check(TdSequence *q) {
+  TdRewrite *r = q->m->r;
+  q->kernel[0] = td_mapping_kernel(q->m, q->first);
+  q->kernel[1] = q->kernel[0] ? td_mapping_kernel(q->m, q->second) : NULL;
+  if (!q->kernel[1]) return false;
+  const char *x = q->first->sym->name, *y = q->second->sym->name;
+  if (td_mapping_returns(r, q->kernel[0])) {
+    td_util_refuse(r, TD_UNSUPPORTED, "return", q->first->loc,
+                   "'%s' returns: what '%s' does would be lost", x, y);
+    return false;
+  }
+  const TdUnit *u = shared_state(q);
+  if (!u) return true;
+  td_util_refuse(r, TD_UNSUPPORTED, "state", u->loc,
+                 "'%s' and '%s' both call '%s', which keeps a state for each", x, y, u->sym->name);
+  return false;
 }
 
 const TdProg *td_sequence_put(const TdSequence *q) {

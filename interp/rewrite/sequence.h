@@ -12,6 +12,10 @@ typedef struct TdSequence {
   bool weave; /* loops that hand over token by token become one, as far as they agree */
 } TdSequence;
 
+/* Sets the kernels; false with the diag filled when the first returns in its middle, or both call
+ * what keeps a state, or a kernel is used elsewhere too. */
+bool td_sequence_check(TdSequence *q);
+
 /* The program with the two tasks as one, named as the first. Streams from instances of the first
  * to their partners are local buffers then, where a loop nest tells which token is which. */
 const TdProg *td_sequence_put(const TdSequence *q);

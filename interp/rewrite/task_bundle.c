@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "ir/printer.h"
-#include "rewrite/mapping.h"
+#include "rewrite/family.h"
+#include "rewrite/isomorphic.h"
+#include "rewrite/sequence.h"
 
 enum { TASK, AXIS, FACTOR };
 
@@ -60,65 +62,6 @@ static bool choose(Bundle *b) {
 
 /* ---- legality ---- */
 
-/* The tokens that a node puts to (and gets from) the streams of one declaration. */
-static void count_tokens(const TdGraph *g, uint32_t node, uint32_t line, TdRange *put,
-                         TdRange *get) {
-  const TdMove *m = g->net->inst.at[g->node.at[node].inst].move;
-  *put = *get = (TdRange){0, 0};
-  for (size_t i = 0; i < m->ncount; i++) {
-    const TdCount *c = &m->count[i];
-    if (g->net->chan.at[c->channel].line != line) continue;
-    put->lo += c->put.lo, get->lo += c->get.lo;
-    put->hi = put->hi > INT64_MAX - c->put.hi ? INT64_MAX : put->hi + c->put.hi;
-    get->hi = get->hi > INT64_MAX - c->get.hi ? INT64_MAX : get->hi + c->get.hi;
-  }
-}
-
-static bool is_range(TdRange x, TdRange y) {
-  return x.lo == y.lo && x.hi == y.hi;
-}
-
-/* Whether two instances do the same statements, and move as many tokens of each kind. */
-static bool is_isomorphic(const Bundle *b, uint32_t x, uint32_t y) {
-  const TdGraph *g = &b->m.graph;
-  TdArena *a = b->r->arena;
-  const char *one = td_graph_name(a, g, x), *two = td_graph_name(a, g, y);
-  if (g->node.at[x].body != g->node.at[y].body) {
-    td_util_refuse(b->r, TD_ILLEGAL, "isomorphic", b->run->loc,
-                   "%s and %s are not isomorphic: their ids decide on other statements", one, two);
-    return false;
-  }
-  for (uint32_t l = 0; l < g->net->line.n; l++) {
-    TdRange p1, g1, p2, g2;
-    count_tokens(g, x, l, &p1, &g1);
-    count_tokens(g, y, l, &p2, &g2);
-    if (is_range(p1, p2) && is_range(g1, g2)) continue;
-    const char *how = is_range(p1, p2) ? "get" : "put";
-    td_util_refuse(b->r, TD_ILLEGAL, "interface", g->net->line.at[l].loc,
-                   "%s and %s %s other numbers of tokens of '%s'", one, two, how,
-                   g->net->line.at[l].sym->name);
-    return false;
-  }
-  return true;
-}
-
-/* Refuses instances of which one feeds another, straight or by way of others. */
-static bool is_independent(const Bundle *b, const uint32_t *node, size_t n, bool *mark) {
-  const TdGraph *g = &b->m.graph;
-  TdArena *a = b->r->arena;
-  const uint32_t *way;
-  for (size_t i = 0; i < n; i++) mark[node[i]] = true;
-  TdGraphAsk q = {node, n, mark, false};
-  size_t len = td_graph_way(a, g, &q, &way);
-  for (size_t i = 0; i < n; i++) mark[node[i]] = false;
-  if (!len) return true;
-  const char *path = td_graph_way_name(a, g, way, len);
-  td_util_refuse(b->r, TD_ILLEGAL, "path", b->run->loc, "%s feeds %s: %s",
-                 td_graph_name(a, g, way[0]), td_graph_name(a, g, way[len - 1]), path);
-  if (len == 2) td_diag_help(b->r->diag, "chain runs a producer and its consumer in turn");
-  return false;
-}
-
 /* The nodes that become the one whose ids begin at `id`; false if they may not. */
 static bool check_group(const Bundle *b, int64_t *id, bool *mark) {
   TdArena *a = b->r->arena;
@@ -137,8 +80,8 @@ static bool check_group(const Bundle *b, int64_t *id, bool *mark) {
                               "nothing",
                               b->axis, td_graph_name(a, &b->m.graph, node[0])));
   for (size_t i = 1; i < n; i++)
-    if (!is_isomorphic(b, node[0], node[i])) return false;
-  return is_independent(b, node, n, mark);
+    if (!td_isomorphic_nodes(&b->m, node[0], node[i])) return false;
+  return td_isomorphic_apart(&b->m, node, n, mark);
 }
 
 /* Steps ids on to those of the next bundle; false at the end. */
@@ -207,37 +150,18 @@ static bool check_body(const Bundle *b) {
 
 /* ---- the new kernel ---- */
 
-/* The axis that a layout names for dimension d, or -1. */
-static int layout_axis(const char *layout, int d) {
-  for (; layout && d > 0; d--) layout += *layout == 'S' ? 2 : 1;
-  return layout && *layout == 'S' ? layout[1] - '0' : -1;
-}
-
 /* The layout without the axis, or NULL where no map is left. */
 static const char *new_layout(const Bundle *b, const char *layout, int rank) {
   TdText t = td_text_new(b->r->arena);
   if (!layout || b->to.rank == 0) return NULL;
   for (int d = 0; d < rank; d++) {
-    int axis = layout_axis(layout, d);
+    int axis = td_mapping_axis(layout, d);
     if (axis < 0 || (axis == b->axis && is_whole(b)))
       td_text_putc(&t, 'R');
     else
       td_text_putf(&t, "S%d", axis > b->axis && is_whole(b) ? axis - 1 : axis);
   }
   return td_names_str(b->r->session->names, td_text_str(&t));
-}
-
-/* The value of an extent of the old blocks; what it takes of the sizes is assumed. */
-static int64_t block_extent(Bundle *b, const TdExpr *dim) {
-  int64_t v = 0, fixed;
-  td_unit_value(b->kernel, dim, &v);
-  if (td_expr_is_const(dim, &fixed)) return v;
-  TdRewrite *r = b->r;
-  const TdExpr *fact =
-      td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), dim, td_util_const(r, v));
-  *b->design = *td_util_assume(r, b->design, fact);
-  r->used_value = true;
-  return v;
 }
 
 /* The extent of a block when there are fewer instances, which must divide what is shared out. */
@@ -261,12 +185,13 @@ static void widen(Bundle *b, size_t i, TdRunArg *bind) {
   const TdExpr *lo[TD_MAX_RANK], *dim[TD_MAX_RANK];
   TdViewDim view[TD_MAX_RANK];
   for (int d = 0; d < old->rank; d++) {
-    bool along = layout_axis(bind->layout, d) == b->axis;
+    bool along = td_mapping_axis(bind->layout, d) == b->axis;
     view[d] = (TdViewDim){1, d};
     lo[d] = td_util_const(r, 0);
     dim[d] = old->dim[d];
     if (!along) continue;
-    lo[d] = td_lin_times(r->session, a, td_util_var(r, b->shot), block_extent(b, old->dim[d]));
+    lo[d] = td_lin_times(r->session, a, td_util_var(r, b->shot),
+                         td_mapping_block(&b->m, b->kernel, old->dim[d], b->design));
     dim[d] = is_whole(b) ? full->dim[d] : fewer_blocks(b, full->dim[d]);
   }
   p->type = td_type_tensor(r->session, old->elem, old->rank, dim);
@@ -295,7 +220,7 @@ static bool bind_params(Bundle *b) {
     const TdType *t = b->kernel->param[k].type;
     int rank = t->kind == TD_T_TENSOR ? t->rank : 0;
     bool along = false;
-    for (int d = 0; d < rank; d++) along |= layout_axis(bind[i].layout, d) == b->axis;
+    for (int d = 0; d < rank; d++) along |= td_mapping_axis(bind[i].layout, d) == b->axis;
     if (!along && shares_changes(&bind[i], e, n))
       return refuse(b, TD_ILLEGAL, "copies",
                     td_text_fmt(r->arena,
@@ -403,18 +328,6 @@ static void set_run(Bundle *b) {
   for (int d = b->axis; d < b->to.rank; d++) b->to.map[d] = b->run->map[d + 1];
 }
 
-/* Sizes of the design and of the kernel. */
-static void join_sizes(Bundle *b) {
-  const TdUnit *d = b->m.design;
-  TdSize *size = TD_NEWN(b->r->store->arena, TdSize, d->nsize + b->kernel->nsize);
-  size_t n = b->kernel->nsize;
-  for (size_t i = 0; i < n; i++) size[i] = b->kernel->size[i];
-  for (size_t i = 0; i < d->nsize; i++)
-    if (!td_unit_size(b->kernel, d->size[i].name)) size[n++] = d->size[i];
-  b->unit->size = size;
-  b->unit->nsize = n;
-}
-
 static const TdProg *put(Bundle *b) {
   TdRewrite *r = b->r;
   TdRun *run = td_arena_copy(r->store->arena, b->m.design->run, b->m.design->nrun * sizeof *run);
@@ -440,20 +353,152 @@ static const TdProg *apply_axis(TdRewrite *r, const char *task) {
   set_run(&b);
   set_coords(&b);
   if (!bind_params(&b) || !make_body(&b)) return NULL;
-  join_sizes(&b);
+  td_mapping_join_sizes(&b.m, b.unit);
   td_util_made(r, b.run->sym->name);
   return put(&b);
 }
 
+/* ---- lists ---- */
+
+/* What a list names: instances of tasks, or tasks whose instances pair up by their ids. */
+typedef struct List {
+  TdRewrite *r;
+  TdMapping m;
+  const char *const *spec;
+  size_t n;
+  const TdRun **run; /* of each */
+  bool whole;        /* tasks of several instances each */
+} List;
+
+static bool refuse_list(const List *l, size_t i, const char *code, const char *why) {
+  td_util_refuse(l->r, TD_USAGE, code, l->run[i]->loc, "'%s' %s", l->spec[i], why);
+  return false;
+}
+
+/* Finds the tasks; those with a map go together with others of equal extents. */
+static bool find_tasks(List *l) {
+  TdRewrite *r = l->r;
+  int64_t first[TD_MAX_RANK], extent[TD_MAX_RANK];
+  l->run = TD_NEWN(r->arena, const TdRun *, l->n);
+  l->run[0] = td_mapping_open(r, td_family_task(r->arena, l->spec[0]), &l->m);
+  for (size_t i = 1; i < l->n && l->run[i - 1]; i++)
+    l->run[i] = td_mapping_task(&l->m, td_family_task(r->arena, l->spec[i]));
+  if (!l->run[l->n - 1]) return false;
+  l->whole = l->run[0]->rank > 0 && !td_family_is_instance(l->spec[0]);
+  td_mapping_extents(&l->m, l->run[0], first);
+  for (size_t i = 0; i < l->n; i++) {
+    const TdRun *x = l->run[i];
+    bool same = x->rank == l->run[0]->rank;
+    if (l->whole != (x->rank > 0 && !td_family_is_instance(l->spec[i])))
+      return refuse_list(l, i, "list", "is not beside what has as many instances");
+    td_mapping_extents(&l->m, x, extent);
+    for (int d = 0; same && d < x->rank; d++) same = extent[d] == first[d];
+    if (l->whole && !same) return refuse_list(l, i, "list", "has another map than the first");
+    for (size_t k = 0; l->whole && k < i; k++)
+      if (l->run[k] == x) return refuse_list(l, i, "list", "is there twice");
+  }
+  return true;
+}
+
+/* Whether n nodes may be one. */
+static bool check_nodes(const List *l, const uint32_t *node, size_t n, bool *mark) {
+  for (size_t i = 0; i < n; i++) {
+    if (node[i] == TD_NET_NONE) {
+      td_util_refuse(l->r, TD_ILLEGAL, "isomorphic", l->run[0]->loc,
+                     "an instance in the list does nothing");
+      return false;
+    }
+    for (size_t k = 0; k < i; k++)
+      if (node[i] == node[k]) return refuse_list(l, 0, "list", "names an instance twice");
+    if (i && !td_isomorphic_nodes(&l->m, node[0], node[i])) return false;
+  }
+  return td_isomorphic_apart(&l->m, node, n, mark);
+}
+
+/* Whether instances of equal ids of all tasks may be one. */
+static bool check_tasks(const List *l) {
+  int64_t extent[TD_MAX_RANK], id[TD_MAX_RANK] = {0};
+  int64_t count = td_mapping_extents(&l->m, l->run[0], extent);
+  bool *mark = TD_NEWN(l->r->arena, bool, l->m.graph.node.n + 1);
+  uint32_t *node = TD_NEWN(l->r->arena, uint32_t, l->n);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i;
+    for (int d = l->run[0]->rank; d-- > 0; rest /= extent[d]) id[d] = rest % extent[d];
+    for (size_t k = 0; k < l->n; k++) node[k] = td_mapping_node(&l->m, l->run[k], id);
+    if (!check_nodes(l, node, l->n, mark)) return false;
+  }
+  return true;
+}
+
+/* Whether the instances may be one; lists them. */
+static bool check_instances(const List *l, TdFamilies *all) {
+  for (size_t i = 0; i < l->n; i++)
+    if (!td_family_parse(&l->m, l->spec[i], all)) return false;
+  uint32_t *node = TD_NEWN(l->r->arena, uint32_t, all->n);
+  for (size_t i = 0; i < all->n; i++)
+    node[i] = td_mapping_node(&l->m, td_mapping_task(&l->m, all->at[i].task), all->at[i].base);
+  return check_nodes(l, node, all->n, TD_NEWN(l->r->arena, bool, l->m.graph.node.n + 1));
+}
+
+/* The program in which the first of n tasks does the work of all, one after the other. */
+static const TdProg *in_sequence(TdRewrite *r, const char *const *task, size_t n) {
+  TdMapping m;
+  if (n == 1) return r->prog;
+  for (size_t i = 1; i < n; i++) {
+    TdSequence q = {.m = &m, .first = td_mapping_open(r, task[0], &m)};
+    q.second = q.first ? td_mapping_task(&m, task[i]) : NULL;
+    if (!q.second || !td_sequence_check(&q)) return NULL;
+    r->prog = td_sequence_put(&q);
+    r->naming = (TdNaming){0};
+  }
+  if (td_mapping_end(&m, r->prog) != TD_MAPPING_UNKNOWN) return r->prog;
+  return td_util_refuse(r, TD_ILLEGAL, "not-decided", m.design->loc,
+                        "data decides the order of '%s': taking turns might block it", task[0]);
+}
+
+/* The instances as one: neighbours in a loop over their ids, others one after the other. */
+static const TdProg *apply_instances(List *l, const TdFamilies *all) {
+  TdRewrite *r = l->r;
+  TdFamily f;
+  bool row = td_family_join(&l->m, all, &f);
+  if (row && l->run[0]->rank == 1 && td_mapping_extents(&l->m, l->run[0], (int64_t[1]){0}) == f.n)
+    return apply_axis(r, f.task);
+  const char **task = TD_NEWN(r->arena, const char *, all->n);
+  if (row) {
+    task[0] = td_family_peel(r, &f);
+    return task[0] ? apply_axis(r, task[0]) : NULL;
+  }
+  for (size_t i = 0; i < all->n; i++)
+    if (!(task[i] = td_family_peel(r, &all->at[i]))) return NULL;
+  td_util_made(r, task[0]);
+  return in_sequence(r, task, all->n);
+}
+
+static const TdProg *apply_list(TdRewrite *r) {
+  List l = {.r = r, .spec = r->arg[TASK].names, .n = r->arg[TASK].n};
+  TdFamilies all = {0};
+  TdLoc none = {0};
+  if (r->arg[AXIS].given || r->arg[FACTOR].given)
+    return td_util_refuse(r, TD_USAGE, "axis", none, "a list has no axis");
+  if (!find_tasks(&l) || (l.whole && !check_tasks(&l))) return NULL;
+  if (!l.whole) return check_instances(&l, &all) ? apply_instances(&l, &all) : NULL;
+  td_util_made(r, l.spec[0]);
+  return in_sequence(r, l.spec, l.n);
+}
+
 static const TdProg *apply(TdRewrite *r) {
-  return apply_axis(r, r->arg[TASK].names[0]);
+  const TdArgValue *v = &r->arg[TASK];
+  TdLoc none = {0};
+  if (v->n == 0) return td_util_refuse(r, TD_USAGE, "list", none, "a list names at least one task");
+  bool one = v->n == 1 && !td_family_is_instance(v->names[0]);
+  return one ? apply_axis(r, v->names[0]) : apply_list(r);
 }
 
 const TdPrim td_prim_task_bundle = {
     .name = "bundle",
     .on = "task",
     .summary = "Let one instance do the work of isomorphic ones, in turn.",
-    .args = {{"task", TD_ARG_NAMES, TD_ARG_NEEDED, "a task, or a list of isomorphic ones", NULL},
+    .args = {{"task", TD_ARG_NAMES, TD_ARG_NEEDED, "a task, or a list of tasks or instances", NULL},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of its map that leaves the ids", NULL},
              {"factor", TD_ARG_INT, TD_ARG_OPTION,
               "only so many neighbours along the axis become one, which stays; all by default",
@@ -463,7 +508,8 @@ const TdPrim td_prim_task_bundle = {
     .legal = "the instances do the same statements and move as many tokens of each declared "
              "stream; no path of streams leads from one to another; the design still runs to its "
              "end",
-    .errors = "no-task ambiguous-task shared axis factor isomorphic interface path state allreduce "
+    .errors = "no-task ambiguous-task instance list shared axis factor isomorphic interface path "
+              "state allreduce "
               "return copies not-decided deadlock open",
     .example = "s:unfold(\"PE\"); s:bundle(\"PE\", {axis = 1})",
     .apply = apply,

@@ -1,4 +1,5 @@
 /* task_chain.c - chain: a producer and its consumer become one task. Dato 4.2. */
+#include "rewrite/family.h"
 #include "rewrite/sequence.h"
 
 enum { FIRST, SECOND };
@@ -58,22 +59,30 @@ static bool check_pairs(TdRewrite *r, const TdSequence *q) {
   return true;
 }
 
+/* The name of the task that a spec means: an instance of several becomes one first. */
+static const char *task_of(TdRewrite *r, const char *spec) {
+  TdMapping m;
+  TdFamilies all = {0};
+  if (!td_family_is_instance(spec)) return spec;
+  const TdRun *run = td_mapping_open(r, td_family_task(r->arena, spec), &m);
+  if (!run || !td_family_parse(&m, spec, &all)) return NULL;
+  if (all.n == 1) return td_family_peel(r, &all.at[0]);
+  td_util_refuse(r, TD_USAGE, "instance", run->loc, "'%s' names %zu instances", spec, all.n);
+  return NULL;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   TdMapping m;
   TdSequence q = {.m = &m, .weave = true};
-  q.first = td_mapping_open(r, r->arg[FIRST].text, &m);
-  q.second = q.first ? td_mapping_task(&m, r->arg[SECOND].text) : NULL;
+  const char *one = task_of(r, r->arg[FIRST].text);
+  const char *two = one ? task_of(r, r->arg[SECOND].text) : NULL;
+  q.first = two ? td_mapping_open(r, one, &m) : NULL;
+  q.second = q.first ? td_mapping_task(&m, two) : NULL;
   if (!q.second) return NULL;
   if (q.first == q.second)
     return td_util_refuse(r, TD_USAGE, "same", q.first->loc, "'%s' cannot be chained to itself",
                           q.first->sym->name);
-  q.kernel[0] = td_mapping_kernel(&m, q.first);
-  q.kernel[1] = q.kernel[0] ? td_mapping_kernel(&m, q.second) : NULL;
-  if (!q.kernel[1] || !check_maps(r, &q) || !check_pairs(r, &q)) return NULL;
-  if (td_mapping_returns(r, q.kernel[0]))
-    return td_util_refuse(r, TD_UNSUPPORTED, "return", q.first->loc,
-                          "'%s' returns: what '%s' does would be lost", q.first->sym->name,
-                          q.second->sym->name);
+  if (!check_maps(r, &q) || !check_pairs(r, &q) || !td_sequence_check(&q)) return NULL;
   td_util_made(r, q.first->sym->name);
   const TdProg *p = td_sequence_put(&q);
   if (td_mapping_end(&m, p) == TD_MAPPING_STUCK) {
@@ -90,14 +99,16 @@ const TdPrim td_prim_task_chain = {
     .name = "chain",
     .on = "task",
     .summary = "Make a producer and its consumer one task.",
-    .args = {{"first", TD_ARG_UNIT, TD_ARG_NEEDED, "the producer, whose name stays", NULL},
-             {"second", TD_ARG_UNIT, TD_ARG_NEEDED, "the consumer", NULL}},
+    .args = {{"first", TD_ARG_UNIT, TD_ARG_NEEDED,
+              "the producer, whose name stays: a task or an instance", NULL},
+             {"second", TD_ARG_UNIT, TD_ARG_NEEDED, "the consumer: a task or an instance", NULL}},
     .rewrite = "task f: for i: x[t]:put(S(i))  |  task g: for i: T(x[t]:get())  =>  "
                "task f: for i: local x = S(i); T(x)",
     .legal = "the maps have equal extents, and instances of equal ids become one: no stream leads "
              "back from the second to the first, and no path from the first to the second by way "
              "of a third; the design still runs to its end",
-    .errors = "no-task ambiguous-task same shared map feeds path return not-decided deadlock open",
+    .errors = "no-task ambiguous-task same shared map feeds path return state instance copies "
+              "not-decided deadlock open",
     .example = "s:buffer_at(\"A\", \"i\"); local _, _, a, b = s:dataflow(\"i\"); s:chain(a, b)",
     .apply = apply,
 };

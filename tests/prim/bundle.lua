@@ -105,6 +105,82 @@ prim.accepted("tokens of many puts, more than the depth", {
   step = {"bundle", "send"},
 })
 
+-- ---- lists ----
+
+prim.accepted("two neighbours by name", {
+  of = vector, step = {"bundle", {"add[1]", "add[2]"}}, has = {"id < 1 or 3 <= id", "d.add_1 = "},
+}, function(s, name) t.eq({name, s:tasks()}, {"add_1", {"add[0]", "add[3]", "add_1"}}) end)
+prim.accepted("instances that are no neighbours", {
+  of = vector, step = {"bundle", {"add[0]", "add[3]"}}, has = {"id ~= 0 and id ~= 3"},
+})
+prim.accepted("in an order of their own", {
+  of = vector, step = {"bundle", {"add[3]", "add[0]", "add[1]"}},
+}, function(s) t.eq(s:graph().nodes, 2) end)
+prim.accepted("two and two", {
+  of = vector, before = function(s) s:bundle {"add[0]", "add[1]"} end,
+  step = {"bundle", {"add[2]", "add[3]"}},
+}, function(s) t.eq(s:tasks(), {"add_2", "add_0"}) end)
+prim.accepted("bundles of bundles", {
+  of = vector, before = function(s) s:bundle({"add[0]", "add[1]"}):bundle {"add[2]", "add[3]"} end,
+  step = {"bundle", {"add_0", "add_2"}},
+}, function(s) t.eq(s:tasks(), {"add_0"}) end)
+prim.accepted("all of one axis, by a star", {
+  of = blocks, step = {"bundle", {"mm[1][*]"}}, has = {"d.mm_1_0 = "},
+}, function(s) t.eq(s:graph().nodes, 2 + 3 + 1) end)
+prim.accepted("all instances, by a star", {
+  of = vector, step = {"bundle", {"add[*]"}}, has = {"for shot = 0, 3 do"},
+})
+
+-- Two tasks of one shape; `other` makes the second another one.
+local function two(other)
+  return tide.design(function(d)
+    local x, y = d:stream(i32, {2}), d:stream(i32, {2})
+    local function send(z)
+      return task {map = {2}, A = i32[2], function(A, p) z[p]:put(A[p] * 2) end}
+    end
+    d.one = send(x)
+    if other == "statements" then
+      d.two = task {map = {2}, B = i32[2], function(B, p) y[p]:put(B[p] * 3) end}
+    elseif other == "interface" then
+      d.two = task {map = {2}, B = i16[2], function(B, p) y[p]:put(B[p] * 2) end}
+    elseif other == "map" then
+      d.two = task {B = i32[2], function(B) for p in grid(2) do y[p]:put(B[p] * 2) end end}
+    else
+      d.two = task {map = {2}, B = i32[2], function(B, p) y[p]:put(B[p] * 2) end}
+    end
+    d.sum = task {map = {2}, C = i32[2], function(C, p) C[p] = x[p]:get() - y[p]:get() end}
+  end), {i32[2], other == "interface" and i16[2] or i32[2], i32[2]}
+end
+
+prim.accepted("tasks of one shape", {
+  of = function() return two() end, step = {"bundle", {"one", "two"}},
+}, function(s, name) t.eq({name, s:graph().nodes}, {"one", 4}) end)
+prim.twins("tasks of other statements", {
+  no = "statements", code = "isomorphic", match = "they have other statements",
+  step = {"bundle", {"one", "two"}}, of = two,
+})
+prim.twins("tasks of other interfaces", {
+  no = "interface", code = "interface", match = "parameter 1 is i32[2] and i16[2]",
+  step = {"bundle", {"one", "two"}}, of = two,
+})
+prim.twins("a task and single instances", {
+  no = "map", code = "list", kind = "usage", step = {"bundle", {"one", "two"}}, of = two,
+})
+prim.refused("an instance twice", {
+  of = vector, step = {"bundle", {"add[1]", "add[1]"}}, kind = "usage", code = "list",
+})
+prim.refused("no such instance", {
+  of = vector, step = {"bundle", {"add[1]", "add[4]"}}, kind = "usage", code = "instance",
+})
+prim.refused("an axis of a list", {
+  of = vector, step = {"bundle", {"add[1]", "add[2]"}, {axis = 0}}, kind = "usage", code = "axis",
+})
+prim.twins("listed instances, one of which feeds another", {
+  no = "stage[1]", yes = "stage[2]", code = "path", match = "stage[0] -> stage[1]",
+  of = function(_) return row(3) end, step = {"bundle", {"stage[0]", "stage[1]"}},
+  yes_step = {"bundle", {"stage[0]"}},
+})
+
 prim.twins("instances of other statements", {
   no = 1, yes = 0, code = "isomorphic", match = "many[0] and many[1]", step = {"bundle", "many"},
   of = function(by)

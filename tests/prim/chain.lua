@@ -160,6 +160,65 @@ prim.accepted("after it, the rest of a longer chain", {
   before = function(s) s:chain("load", "work") end, step = {"chain", "load", "store"},
 }, function(s) t.eq(s:graph().streams, 0) end)
 
+-- A product cut into P parts along k, whose partial sums pass from part to part.
+local function split_k(P)
+  local M, K = 4, 8
+  return tide.design(function(d)
+    local Z = d:stream(i32[M][M], {P})
+    d.mm = task {map = {P}, A = i8[M][K]:layout "RS0", B = i8[K][M]:layout "S0R", C = i32[M][M],
+      function(A, B, C, p)
+        local sum = i32[M][M](0)
+        if p > 0 then sum:set(Z[p - 1]:get()) end
+        for i, j in grid(M, M) do
+          for k in grid(K // P) do sum[i][j] = sum[i][j] + A[i][k] * B[k][j] end
+        end
+        if p < P - 1 then Z[p]:put(sum) else C:set(sum) end
+      end}
+  end), {i8[M][K], i8[K][M], i32[M][M]}
+end
+
+prim.accepted("two instances of a task", {
+  of = function() return split_k(4) end, step = {"chain", "mm[1]", "mm[2]"},
+}, function(s, name) t.eq({name, s:graph().nodes, s:graph().streams}, {"mm_1", 3, 2}) end)
+prim.accepted("all instances, one by one", {
+  of = function() return split_k(4) end,
+  before = function(s) s:chain("mm[0]", "mm[1]"):chain("mm_0", "mm[2]") end,
+  step = {"chain", "mm_0", "mm[3]"},
+}, function(s) t.eq({s:tasks(), s:graph().streams}, {{"mm_0"}, 0}) end)
+prim.accepted("an instance and a task", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32, {2})
+      d.send = task {map = {2}, A = i32[2], function(A, p) Z[p]:put(A[p] + p) end}
+      d.sum = task {B = i32[1], function(B) B[0] = Z[0]:get() * 2 + Z[1]:get() end}
+    end), {i32[2], i32[1]}
+  end,
+  step = {"chain", "send[1]", "sum"},
+}, function(s) t.eq(s:tasks(), {"send[0]", "send_1"}) end)
+prim.refused("an instance that feeds its partner by way of others", {
+  of = function() return split_k(4) end, step = {"chain", "mm[0]", "mm[3]"},
+  code = "path", match = "mm_0 -> mm[1] -> mm[2] -> mm_3",
+})
+prim.refused("several instances", {
+  of = pairs_of, step = {"chain", "send[*]", "take"}, kind = "usage", code = "instance",
+})
+prim.twins("a kernel with a state that both call", {
+  no = true, yes = false, kind = "unsupported", code = "state", step = {"chain", "one", "two"},
+  of = function(shared)
+    local seen = tide.state(i32[1], 0)
+    local first = tide.kernel {a = i32[2], function(a)
+      seen[0] = seen[0] + 1
+      a[0] = seen[0]
+    end}
+    local second = tide.kernel {a = i32[2], function(a) a[0] = a[1] end}
+    if shared then second = first end
+    return tide.design(function(d)
+      d.one = task {A = i32[2], function(A) first(A) end}
+      d.two = task {B = i32[2], function(B) second(B) end}
+    end), {i32[2], i32[2]}
+  end,
+})
+
 -- x sends to y, and (far) by way of z.
 local function triangle(far)
   return tide.design(function(d)
