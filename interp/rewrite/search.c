@@ -8,21 +8,17 @@
 #include "analysis/cost.h"
 #include "rewrite/schedule.h"
 #include "rewrite/search_cost.h"
+#include "rewrite/search_turns.h"
 
 enum {
-  SMALL = 6,         /* nodes of a design that is searched to the end */
-  ENOUGH = 24,       /* mappings of a larger one */
-  MOST_STATES = 600, /* of a larger one */
-  MOST_CHILDREN = 6, /* of one of its states */
+  SMALL = TD_TURNS_MOST, /* nodes of a design that is searched to the end */
+  ENOUGH = 24,           /* mappings of a larger one */
+  MOST_WAYS = 4,         /* to the same turns, in a small one */
+  MOST_STATES = 600,     /* of a larger one */
+  MOST_CHILDREN = 6,     /* of one of its states */
 };
 
-/* One step: bundle(first, {axis, factor}), bundle {first, second} or chain(first, second). */
-typedef struct Move {
-  const TdPrim *prim;
-  const char *first, *second;
-  int64_t axis, factor; /* -1: none */
-} Move;
-typedef TD_VEC(Move) Moves;
+typedef TD_VEC(TdSearchMove) Moves;
 
 /* A design on the way. */
 typedef struct State {
@@ -30,6 +26,7 @@ typedef struct State {
   const TdProg *prog;
   TdPrimStep step; /* from the parent */
   TdSearchCost cost;
+  TdTurns turns; /* in a small search */
   bool fits;
 } State;
 typedef TD_VEC(State *) States;
@@ -38,7 +35,8 @@ typedef struct Search {
   TdRewrite *r;
   const TdSearchLimits *limits;
   TdArena *arena;
-  TdMap seen; /* hash of what a state prints as */
+  TdMap seen; /* keys of turns and cost, or of what a state prints as */
+  TdMap ways; /* of turns: states of other costs that do them */
   bool small, timed;
   size_t states, found;
   const State *best, *fewest;
@@ -100,7 +98,7 @@ static bool fits(const Search *q, TdArena *a, const TdGraph *g) {
 /* ---- moves ---- */
 
 /* A step with its arguments, in the search's arena. */
-static TdPrimStep step_of(const Search *q, const Move *m) {
+static TdPrimStep step_of(const Search *q, const TdSearchMove *m) {
   TdArgValue *arg = TD_NEWN(q->arena, TdArgValue, TD_PRIM_ARGS);
   if (strcmp(m->prim->name, "chain") == 0) {
     arg[0] = (TdArgValue){.given = true, .text = m->first};
@@ -141,9 +139,10 @@ static int64_t divisor_from(int64_t n, int64_t least) {
 
 static void add_bundle(const Search *q, Moves *to, const TdRun *run, int axis, int64_t extent,
                        int64_t factor) {
-  Move m = {td_prim_find("bundle"), run->sym->name, NULL, axis, factor < extent ? factor : -1};
+  TdSearchMove m = {td_prim_find("bundle"), run->sym->name, NULL, axis,
+                    factor < extent ? factor : -1};
   for (size_t i = 0; i < to->n; i++) {
-    const Move *x = &to->at[i];
+    const TdSearchMove *x = &to->at[i];
     if (x->first == m.first && x->axis == m.axis && x->factor == m.factor && !x->second) return;
   }
   td_vec_push(q->arena, to, m);
@@ -180,58 +179,127 @@ static bool is_same_map(const Tasks *t, const TdRun *x, const TdRun *y) {
   return same;
 }
 
-/* All moves that may be legal: bundles of runs in order, then chains and bundles of two. */
+/* Whether a stream leads from run (or, without runs, from node) x to y. */
+static bool feeds(const TdGraph *g, bool runs, uint32_t x, uint32_t y) {
+  for (size_t i = 0; i < g->edge.n; i++) {
+    const TdGraphEdge *e = &g->edge.at[i];
+    if (e->from == TD_NET_NONE || e->to == TD_NET_NONE) continue;
+    uint32_t from = runs ? g->node.at[e->from].run : e->from;
+    uint32_t to = runs ? g->node.at[e->to].run : e->to;
+    if (from == x && to == y) return true;
+  }
+  return false;
+}
+
+/* Adds the moves that make one of two runs, or nodes, x before y: a chain the way that streams go;
+ * or a bundle, or a chain in order, where none does. */
+static void add_pair(const Search *q, Moves *to, const TdGraph *g, bool runs, const uint32_t *at,
+                     const char *const *name) {
+  const TdPrim *chain = td_prim_find("chain"), *bundle = td_prim_find("bundle");
+  bool there = feeds(g, runs, at[0], at[1]), back = feeds(g, runs, at[1], at[0]);
+  if (there && back) return;
+  if (!there && !back)
+    td_vec_push(q->arena, to, ((TdSearchMove){bundle, name[0], name[1], -1, -1}));
+  TdSearchMove m = {chain, name[back ? 1 : 0], name[back ? 0 : 1], -1, -1};
+  td_vec_push(q->arena, to, m);
+}
+
+/* Adds those of two nodes of which one at least is an instance among several. */
+static void add_instances(const Search *q, Moves *to, const Tasks *t) {
+  const TdGraph *g = t->graph;
+  for (uint32_t x = 0; x < g->node.n; x++)
+    for (uint32_t y = x + 1; y < g->node.n; y++) {
+      bool rank = t->design->run[g->node.at[x].run].rank || t->design->run[g->node.at[y].run].rank;
+      const char *name[] = {td_graph_name(q->arena, g, x), td_graph_name(q->arena, g, y)};
+      if (rank) add_pair(q, to, g, false, (uint32_t[]){x, y}, name);
+    }
+}
+
+/* All moves that may be legal: bundles of runs in order, then of two runs, then of two nodes. */
 static Moves moves_of(const Search *q, const Tasks *t) {
   Moves all = {0};
   const TdUnit *d = t->design;
-  for (size_t r = 0; r < d->nrun; r++)
+  for (uint32_t r = 0; r < d->nrun; r++)
     for (int axis = 0; axis < d->run[r].rank; axis++) add_bundles(q, &all, t, r, axis);
-  for (size_t x = 0; x < d->nrun; x++)
-    for (size_t y = 0; y < d->nrun; y++) {
-      if (x == y || !is_same_map(t, &d->run[x], &d->run[y])) continue;
-      const char *one = d->run[x].sym->name, *two = d->run[y].sym->name;
-      td_vec_push(q->arena, &all, ((Move){td_prim_find("chain"), one, two, -1, -1}));
+  for (uint32_t x = 0; x < d->nrun; x++)
+    for (uint32_t y = x + 1; y < d->nrun; y++) {
+      const char *name[] = {d->run[x].sym->name, d->run[y].sym->name};
+      if (is_same_map(t, &d->run[x], &d->run[y]))
+        add_pair(q, &all, t->graph, true, (uint32_t[]){x, y}, name);
     }
+  if (q->small) add_instances(q, &all, t);
   return all;
 }
 
 /* ---- the tree ---- */
 
-/* The state that a step makes of a program, new in q->arena; NULL when the step is refused, leaves
- * as many nodes, or its result was met before. */
-static State *make_state(Search *q, const State *from, TdPrimStep step) {
-  TdRewrite *r = q->r;
-  TdArena *a = td_arena_scratch(r->session->ctx);
+/* The program that a step makes of another; NULL when it is refused. Scratch in a. */
+static const TdProg *try_step(const Search *q, TdArena *a, const TdProg *p, TdPrimStep step) {
   TdDiag quiet = {.arena = a};
-  TdRewrite one = *r;
-  one.arena = a;
-  one.diag = &quiet;
-  one.prog = from ? from->prog : r->prog;
-  one.arg = step.arg;
-  one.naming = (TdNaming){0};
-  memset(&one.made, 0, sizeof one.made);
-  memset(&one.did, 0, sizeof one.did);
-  memset(&one.note, 0, sizeof one.note);
-  const TdProg *p = from ? td_schedule_attempt(&one, step.prim) : r->prog;
+  TdRewrite one = {.prog = p,
+                   .since = q->r->since,
+                   .store = q->r->store,
+                   .session = q->r->session,
+                   .arena = a,
+                   .affine = q->r->affine,
+                   .arg = step.arg,
+                   .diag = &quiet};
+  return td_schedule_attempt(&one, step.prim);
+}
+
+/* Fills in cost and limits of s, whose program and turns (after the step) are there. False with d
+ * filled when they cannot be known, and when it was met before. */
+static bool measure(Search *q, TdArena *a, State *s, TdDiag *d) {
+  TdRewrite *r = q->r;
   TdGraph g;
-  State s = {.parent = from, .prog = p, .step = step}, *made = NULL;
-  TdAsk ask = {r->affine, a, p, p ? td_prog_root(p) : NULL};
-  bool good = p && td_graph_of(&ask, &g, &quiet) &&
-              td_search_cost(r, a, p, &g, q->timed, &s.cost, &quiet) &&
-              (!from || s.cost.nodes < from->cost.nodes);
+  TdAsk ask = {r->affine, a, s->prog, td_prog_root(s->prog)};
+  if (!td_graph_of(&ask, &g, d) || !td_search_cost(r, a, s->prog, &g, q->timed, &s->cost, d))
+    return false;
+  if (!s->parent) q->small = g.node.n <= SMALL;
+  if (!s->parent && q->small) s->turns = td_turns_of(q->arena, &g);
+  if (s->parent && s->cost.nodes >= s->parent->cost.nodes) return false;
+  if (s->parent && q->small && !td_turns_settle(q->arena, &s->turns, &g)) return false;
   TdText text = td_text_new(a);
-  if (good) td_print_prog(&text, p);
-  uint64_t key = good ? td_map_hash(text.at, text.n) : 0;
-  if (good && !td_map_get(&q->seen, key, NULL)) {
-    td_map_put(q->arena, &q->seen, key, 1);
-    s.fits = fits(q, a, &g);
-    made = td_arena_copy(q->arena, &s, sizeof s);
-  } else if (!from) {
-    *r->diag = quiet;
-    r->diag->message = td_arena_strdup(r->arena, quiet.message ? quiet.message : "no graph");
+  if (!q->small) td_print_prog(&text, s->prog);
+  uint64_t turns = q->small ? td_turns_key(&s->turns) : 0, ways = 0;
+  uint64_t key = q->small ? td_map_mix(turns, td_map_hash(&s->cost, sizeof s->cost))
+                          : td_map_hash(text.at, text.n);
+  if (td_map_get(&q->seen, key, NULL)) return false;
+  td_map_put(q->arena, &q->seen, key, 1);
+  td_map_get(&q->ways, turns, &ways);
+  td_map_put(q->arena, &q->ways, turns, ways + 1);
+  s->fits = fits(q, a, &g);
+  return true;
+}
+
+/* The state that a move leads to, new in q->arena; NULL when the move is refused, or leads to what
+ * was met before. */
+static State *make_state(Search *q, const State *from, const TdSearchMove *m) {
+  State s = {.parent = from};
+  if (q->small) {
+    s.turns = td_turns_after(q->arena, &from->turns, m);
+    uint64_t ways = 0;
+    td_map_get(&q->ways, td_turns_key(&s.turns), &ways);
+    if (ways == MOST_WAYS) return NULL;
   }
+  s.step = step_of(q, m);
+  TdArena *a = td_arena_scratch(q->r->session->ctx);
+  TdDiag quiet = {.arena = a};
+  s.prog = try_step(q, a, from->prog, s.step);
+  State *made = NULL;
+  if (s.prog && measure(q, a, &s, &quiet)) made = td_arena_copy(q->arena, &s, sizeof s);
   td_arena_free(a);
   return made;
+}
+
+/* The design as it is; NULL with the diag filled when its graph or its times cannot be known. */
+static const State *make_root(Search *q) {
+  State s = {.prog = q->r->prog};
+  TdArena *a = td_arena_scratch(q->r->session->ctx);
+  q->timed = td_search_is_timed(q->r, s.prog);
+  bool good = measure(q, a, &s, q->r->diag);
+  td_arena_free(a);
+  return good ? td_arena_copy(q->arena, &s, sizeof s) : NULL;
 }
 
 /* The states that one step leads to, best first; of equal ones the earlier move. */
@@ -250,7 +318,7 @@ static States children(Search *q, const State *s) {
   }
   td_arena_free(a);
   for (size_t i = 0; i < moves.n; i++) {
-    State *x = make_state(q, s, step_of(q, &moves.at[i]));
+    State *x = make_state(q, s, &moves.at[i]);
     if (!x) continue;
     q->states++;
     td_vec_push(q->arena, &all, x);
@@ -329,10 +397,8 @@ const TdProg *td_search_map(TdRewrite *r, const TdSearchLimits *limits) {
   Search q = {.r = r, .limits = limits, .arena = r->arena};
   TdMark mark = td_arena_mark(r->store->arena);
   uint32_t uid = r->store->next_uid, sym = r->store->next_sym;
-  q.timed = td_search_is_timed(r, r->prog);
-  const State *root = make_state(&q, NULL, (TdPrimStep){0});
+  const State *root = make_root(&q);
   if (!root) return NULL;
-  q.small = root->cost.nodes <= SMALL;
   span(&q, root);
   TD_VEC(TdPrimStep) steps = {0};
   for (const State *s = q.best; s && s->parent; s = s->parent)

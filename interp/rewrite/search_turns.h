@@ -1,0 +1,37 @@
+/* search_turns.h - what the nodes of a mapped design do: the original nodes, one after the other.
+ * Two ways to the same turns are one to a search. */
+#ifndef TD_SEARCH_TURNS_H
+#define TD_SEARCH_TURNS_H
+
+#include "analysis/graph.h"
+#include "rewrite/prim.h"
+
+/* One step: bundle(first, {axis, factor}), bundle {first, second} or chain(first, second); first
+ * and second are tasks or instances. */
+typedef struct TdSearchMove {
+  const TdPrim *prim;
+  const char *first, *second; /* second: NULL for an axis */
+  int64_t axis, factor;       /* -1: none, all */
+} TdSearchMove;
+
+enum { TD_TURNS_MOST = 6 };
+
+/* The nodes of a design and what they do. */
+typedef struct TdTurns {
+  size_t n;
+  const char *name[TD_TURNS_MOST]; /* NULL: the step will tell */
+  uint32_t list[TD_TURNS_MOST];    /* numbers of original nodes, from 1, as octal digits */
+  uint32_t alone;                  /* bits of numbers whose nodes use no stream */
+} TdTurns;
+
+/* Those of a design of at most TD_TURNS_MOST nodes; names owned by a. Nodes that use no stream and
+ * do the same statements have one number. */
+TdTurns td_turns_of(TdArena *a, const TdGraph *g);
+/* Those after a move. */
+TdTurns td_turns_after(TdArena *a, const TdTurns *t, const TdSearchMove *m);
+/* Names the node that the move made; false when the design has others than expected. */
+bool td_turns_settle(TdArena *a, TdTurns *t, const TdGraph *g);
+/* A key that equal turns share and others do not. */
+uint64_t td_turns_key(const TdTurns *t);
+
+#endif
