@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/collective.h"
 #include "backends/cpu/cpu_code.h"
 
 struct TdCpu {
@@ -17,6 +18,7 @@ struct TdCpu {
 TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
   static const TdCpuOptions none = {0};
   TdCpu *c = TD_NEW(a, TdCpu);
+  p = td_collective_copy(a, p);
   c->arena = a;
   c->session = p->store->session;
   c->root = td_prog_root(p);

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "analysis/collective.h"
+
 /* One name for each unit, and the library's for foreign ones. */
 static void name_units(TdCpuProg *p) {
   TdCWriter *w = p->w;
@@ -135,6 +137,6 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
 
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdDiag *d) {
   TdCpuProg p = {0};
-  td_cpu_text_begin(&p, a, prog, &td_cpu_unit_target, d);
+  td_cpu_text_begin(&p, a, td_collective_copy(a, prog), &td_cpu_unit_target, d);
   return td_cpu_text_end(&p, "");
 }

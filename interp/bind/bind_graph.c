@@ -1,6 +1,7 @@
 /* bind_graph.c - d:graph(), s:graph(), s:tasks(): the task graph of a design as a value. */
 #include <string.h>
 
+#include "analysis/collective.h"
 #include "analysis/graph.h"
 #include "bind/unit.h"
 #include "rewrite/schedule.h"
@@ -14,9 +15,10 @@ typedef struct GraphBox {
 } GraphBox;
 enum { GRAPH_STORE = 1, GRAPH_FIELDS, GRAPH_USER_VALUES = GRAPH_FIELDS };
 
-/* The graph of design p in arena a, or an error. */
+/* The graph of design p, its collectives explicit, in arena a; or an error. */
 static void graph_of(lua_State *L, TdArena *a, const TdProg *p, TdGraph *g) {
   TdDiag d = td_bind_diag(a);
+  p = td_collective_copy(a, p);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   if (q.unit->kind != TD_UNIT_DESIGN)
     td_bind_fail(L, "argument", "a kernel has no tasks: only designs have a graph");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/collective.h"
 #include "analysis/order.h"
 
 enum { ORDER_BUDGET = 1 << 26 };
@@ -32,7 +33,7 @@ const TdRun *td_mapping_task(const TdMapping *m, const char *name) {
 }
 
 const TdRun *td_mapping_open(TdRewrite *r, const char *name, TdMapping *m) {
-  const TdProg *p = r->prog;
+  const TdProg *p = r->prog = td_collective_expand(r->prog);
   size_t at = p->nunit;
   for (size_t i = p->nunit; i-- > 0;) {
     if (p->unit[i]->kind != TD_UNIT_DESIGN || !run_named(p->unit[i], name)) continue;

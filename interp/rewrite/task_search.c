@@ -1,4 +1,5 @@
 /* task_search.c - search: bundles and chains that bring a design down to so many PEs. */
+#include "analysis/collective.h"
 #include "rewrite/search.h"
 
 enum { PES, PORTS };
@@ -9,6 +10,7 @@ static int64_t port_limit(const TdArgValue *v, int which) {
 }
 
 static const TdProg *apply(TdRewrite *r) {
+  r->prog = td_collective_expand(r->prog);
   const TdUnit *u = td_prog_root(r->prog);
   const TdArgValue *ports = &r->arg[PORTS];
   if (u->kind != TD_UNIT_DESIGN)

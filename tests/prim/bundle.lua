@@ -265,14 +265,27 @@ prim.twins("copies that are changed", {
     end), {i32[2], i32[1]}
   end,
 })
-prim.twins("instances that meet in an allreduce", {
-  no = true, yes = false, kind = "unsupported", code = "allreduce", step = {"bundle", "work"},
+prim.twins("instances that wait for the sum of all", {
+  no = true, yes = false, code = "path", step = {"bundle", "work"},
   of = function(meet)
     return tide.design(function(d)
       d.work = task {map = {2}, A = i32[8]:layout "S0", B = i32[8]:layout "S0", function(A, B)
         if meet then B:set(tide.allreduce(A, "+")) else B:set(A + A) end
       end}
     end), {i32[8], i32[8]}
+  end,
+})
+prim.twins("instances that meet in an allreduce if data says so", {
+  no = true, yes = false, kind = "unsupported", code = "allreduce", step = {"bundle", "work"},
+  of = function(meet)
+    return tide.design(function(d)
+      d.work = task {map = {2}, N = i32[1], A = i32[8]:layout "S0", B = i32[8]:layout "S0",
+        function(N, A, B)
+          if N[0] > 0 then
+            if meet then B:set(tide.allreduce(A, "+")) else B:set(A + A) end
+          end
+        end}
+    end), {i32[1], i32[8], i32[8]}
   end,
 })
 prim.twins("a name that tasks of two designs have", {
