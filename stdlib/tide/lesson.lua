@@ -7,6 +7,10 @@ lesson.__index = lesson
 
 local known_flags = { error = true, hide = true, skip = true }
 
+-- Output as it is recorded and compared: without blanks at the ends of lines, and blank lines at its own, which editors
+-- take away.
+local function trim(output) return (output:gsub("[ \t]+\n", "\n"):gsub("%s+$", "")) end
+
 -- The inputs of a transcript, each {input, recorded}: lines behind a prompt, then what followed them.
 local function transcript(fence)
   local steps = {}
@@ -21,7 +25,7 @@ local function transcript(fence)
       table.insert(step.recorded, line)
     end
   end
-  for _, step in ipairs(steps) do step.recorded = table.concat(step.recorded, "\n") end
+  for _, step in ipairs(steps) do step.recorded = trim(table.concat(step.recorded, "\n")) end
   return steps
 end
 
@@ -30,7 +34,7 @@ local function steps_of(fence)
   if fence.flags.skip then return nil end
   if fence.language == "tide" then return transcript(fence) end
   if fence.language ~= "lua" then return nil end
-  local recorded = fence.recorded and table.concat(fence.recorded.lines, "\n") or ""
+  local recorded = fence.recorded and trim(table.concat(fence.recorded.lines, "\n")) or ""
   return { { input = table.concat(fence.lines, "\n"), recorded = recorded, line = fence.line } }
 end
 
@@ -52,7 +56,7 @@ end
 function lesson:run_step(fence, step)
   local ok, output, value, class = session.run(step.input)
   step.ok, step.value, step.class = ok, value, class
-  step.output = output:gsub("\n+$", "")
+  step.output = trim(output)
   if fence.language == "tide" then return end
   if not ok and not fence.flags.error then
     self:complain(step.line, "this block fails; if it is to, write ```lua error", output)

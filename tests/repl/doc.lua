@@ -44,6 +44,12 @@ t.test("--update records, once and for all", function()
   t.eq(select(2, doc("--check", text)), 0)
 end)
 
+t.test("blanks at the ends of lines do not count, others do", function()
+  t.eq(select(3, doc("--update", fence("lua", "print 'a  \\n b'"))):match "out\n(.-)\n```", "a\n b")
+  t.eq(select(2, doc("--check", fence("lua", "print 'a  \\n b'") .. fence("out", "a \n b  "))), 0)
+  t.eq(select(2, doc("--check", fence("lua", "print 'a  \\n b'") .. fence("out", "a\nb"))), 1)
+end)
+
 t.test("blank lines at the end of an output do not count", function()
   local _, _, text = doc("--update", fence("lua", "print 'x\\n\\n'"))
   t.eq(text, fence("lua", "print 'x\\n\\n'") .. "\n" .. fence("out", "x"))
