@@ -139,7 +139,8 @@ const TdProg *td_bind_callable(const TdProg *p) {
                  ? td_expr_var(st->arena, param[i].sym, param[i].type, f->loc)
                  : td_expr_whole(st->session, st->arena, param[i].sym, param[i].type, f->loc);
   }
-  const TdStmt *call = td_stmt_call(st, f->sym, arg, f->nparam, f->loc);
+  TdLoc caller = {0}; /* of this call, which is in Lua */
+  const TdStmt *call = td_stmt_call(st, f->sym, arg, f->nparam, caller);
   TdUnit *u = TD_NEW(st->arena, TdUnit);
   *u = (TdUnit){.kind = TD_UNIT_KERNEL, .param = param, .nparam = f->nparam, .loc = f->loc};
   u->sym = td_store_sym(st, td_text_fmt(st->arena, "call_%s", f->sym->name), TD_SYM_UNIT);

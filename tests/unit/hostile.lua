@@ -383,6 +383,8 @@ for way, road in pairs(ways) do
     local e = t.fails(function() k(x, 1) end, {code = "crash"})
     t.eq(e.file:match "[^/]+$", "hostile.lua")
     t.has(tostring(e), "    crash(x, how)\n")
+    local here = t.fails(function() crash(x, 2) end, {code = "crash"})
+    t.has(tostring(here), " crash(x, 2) end, {code")
   end)
 end
 
