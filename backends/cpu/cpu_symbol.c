@@ -138,6 +138,7 @@ static const char *macro_of(int op, uint32_t n) {
   case TD_OP_SUB: return "TD_SUB";
   case TD_OP_MUL: return "TD_MUL";
   case TD_OP_NEG: return "TD_NEG";
+  case TD_OP_SELECT: return "TD_SELECT";
   default: break;
   }
   if (n == 2) return is_symmetric(op) ? "TD_SYM2" : "TD_OP2";
@@ -248,8 +249,8 @@ static Merge merged(TdCWriter *w, TdPiece c, const TdExpr *place, const TdStmt *
   const TdType *t = place->type, *of[] = {td_type_bool(w->session), t, t};
   TdPiece x = symbolic(w, then ? then->expr[1] : place);
   TdPiece y = symbolic(w, otherwise ? otherwise->expr[1] : place);
-  return (Merge){place, made(w, "TD_OP3", td_cpu_symbol_key(TD_OP_SELECT, t, of, 3), "%s, %s, %s",
-                             c.text, x.text, y.text)};
+  return (Merge){place, made(w, "TD_SELECT", td_cpu_symbol_key(TD_OP_SELECT, t, of, 3),
+                             "%s, %s, %s", c.text, x.text, y.text)};
 }
 
 /* An if on a symbolic condition: all values are computed before any is stored. */

@@ -235,6 +235,7 @@ static Number cast(Algebra *g, const TdType *to, const TdType *from, TdValue v, 
   bool exact = td_promote_holds(to, from);
   bool is_float = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT;
   if (is_float) return exact && (g->ring || to == from) ? x : opaque(g, &node, &lifted);
+  if (exact && to != from && !x.c) return x;
   int width = to->w - to->f;
   bool wraps = !to->saturate && to->kind != TD_T_BOOL && to->f >= from->f && width > 0;
   if (!wraps || width > 64 || (x.c && x.c < (unsigned)width))
@@ -264,6 +265,17 @@ static Number whole(const Algebra *g, Number x) {
   return atom(g, td_hash_feed(td_hash_feed(h, x.at[0]), x.at[1]));
 }
 
+/* In a ring select(c, x, y) is y + [c] * (x - y), where [c] is a number that c alone decides: so
+   sums and products of what conditions select can be regrouped. */
+static Number choose(Algebra *g, const TdApply *x) {
+  TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_OP_SELECT);
+  TdValue c = lift(g, x->of[0], x->v[0]);
+  Number picked = atom(g, td_hash_feed(td_hash_feed(h, c.lo), c.hi));
+  Number yes = operand(g, x, 1), no = operand(g, x, 2);
+  Number r = add(g, no, multiply(g, picked, add(g, yes, negate(g, no))));
+  return cast(g, x->type, x->type, encode(r), x->loc);
+}
+
 static TdValue apply(void *self, const TdApply *x) {
   Algebra *g = self;
   TdValue v[4];
@@ -273,6 +285,9 @@ static TdValue apply(void *self, const TdApply *x) {
   case TD_OP_SUB: return encode(add(g, operand(g, x, 0), negate(g, operand(g, x, 1))));
   case TD_OP_NEG: return encode(negate(g, operand(g, x, 0)));
   case TD_OP_MUL: return encode(multiply(g, operand(g, x, 0), operand(g, x, 1)));
+  case TD_OP_SELECT:
+    if (g->ring) return encode(choose(g, x));
+    break;
   case TD_OP_FMA: return td_domain_unfuse(&td_algebra_domain, g, g->session, x);
   default: break;
   }

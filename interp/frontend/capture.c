@@ -299,6 +299,13 @@ void td_capture_list_sizes(const TdSizes *z, TdCtx *ctx, TdUnit *u) {
   u->size = size;
 }
 
+/* The symbol of the unit. A task whose name a unit has leaves it the names that are printed. */
+static TdSym name_of(TdUnits *units, const TdCapture *c) {
+  bool other = c->design && td_units_is_named(units, c->name);
+  return td_units_name(units,
+                       other ? td_text_fmt(units->store->arena, "%s_task", c->name) : c->name);
+}
+
 TdUnit *td_capture_attempt(const TdCapture *c, TdSizes *z, TdUnits *units, TdDiag *d) {
   TdIrgen l = {.session = c->session,
                .store = units->store,
@@ -310,7 +317,7 @@ TdUnit *td_capture_attempt(const TdCapture *c, TdSizes *z, TdUnits *units, TdDia
                .stream = c->design ? c->design->stream : NULL};
   TdUnit *u = attempt(&l, c);
   if (!u) return NULL;
-  u->sym = td_units_name(units, c->name);
+  u->sym = name_of(units, c);
   u->uid = td_store_uid(units->store);
   td_capture_list_sizes(z, c->session->ctx, u);
   td_vec_push(units->store->arena, &units->list, u);

@@ -30,6 +30,8 @@ TdSym td_units_import(TdUnits *u, const TdProg *p);
 /* The same, where the root's name is none that is taken. */
 typedef bool (*TdUnitsTaken)(void *ud, const char *name);
 TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, void *ud);
+/* Whether a unit has this name. */
+bool td_units_is_named(const TdUnits *u, const char *name);
 /* A fresh unit symbol called `want`, or want_1.. when that name is taken. */
 TdSym td_units_name(TdUnits *u, const char *want);
 /* The unit of a symbol among them. */

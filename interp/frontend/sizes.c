@@ -112,6 +112,10 @@ static void rename_unit(const TdUnits *u, TdUnit *unit, TdUnitsTaken taken, void
   s->name = name;
 }
 
+bool td_units_is_named(const TdUnits *u, const char *name) {
+  return named(u, td_names_str(u->store->session->names, name));
+}
+
 TdSym td_units_name(TdUnits *u, const char *want) {
   return td_store_sym(u->store, free_name(u, want, NULL, NULL), TD_SYM_UNIT);
 }

@@ -134,8 +134,7 @@ static void move_data(Inline *in) {
 static const TdExpr *hold(Expansion *x, const char *want, const TdExpr *value) {
   TdStore *st = x->in->r->store;
   TdSym v = td_store_sym(st, td_util_name(x->in->r, x->in->caller, NULL, want), TD_SYM_LOCAL);
-  if (value->kind == TD_EXPR_CAST)
-    value = td_expr_cast(st->arena, value->type, value->kid[0], false);
+  value = td_util_written(st->arena, value);
   td_vec_push(st->arena, &x->out,
               td_stmt_local(st, v, value->type, TD_INIT_VALUE, value, x->call->loc));
   return td_expr_load(st->arena, v, value->type, NULL, 0, value->loc);
@@ -159,8 +158,7 @@ static void bind_param(Expansion *x, const TdParam *p, const TdExpr *arg) {
     return;
   }
   if (!td_walk_expr(arg, is_no_load, NULL)) arg = hold(x, p->sym->name, arg);
-  if (arg->kind == TD_EXPR_CAST) arg = td_expr_cast(st->arena, arg->type, arg->kid[0], false);
-  td_subst_expr(&x->sub, p->sym, arg);
+  td_subst_expr(&x->sub, p->sym, td_util_written(st->arena, arg));
 }
 
 /* Gives sizes that are whole extents of t, a parameter's type, the extents of the argument's. */

@@ -206,7 +206,8 @@ const TdStmt *td_local_stream_puts(const TdLocalStream *z, const TdStmt *block, 
     if (is_slot(z, direct)) return td_edit_replace(st, block, s->uid, NULL, 0);
   }
   if (is_value(z, direct))
-    now = td_stmt_local(st, z->buffer, to->type, TD_INIT_VALUE, s->expr[1], s->loc);
+    now = td_stmt_local(st, z->buffer, to->type, TD_INIT_VALUE,
+                        td_util_written(st->arena, s->expr[1]), s->loc);
   else if (to->kind == TD_EXPR_VIEW)
     now = td_stmt_set(st, to, s->expr[1], s->loc);
   else

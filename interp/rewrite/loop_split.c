@@ -112,11 +112,9 @@ static const TdExpr *iteration(const Split *s) {
   return td_lin_plus(r->session, a, base, td_util_var(r, s->inner));
 }
 
-/* A cast to index as it must be written outside of bounds, where data would be computed as data. */
+/* A cast to index outside of bounds, where data would be computed as data. */
 static const TdExpr *written_out(void *ud, const TdExpr *e) {
-  TdArena *a = ud;
-  bool cast = e->kind == TD_EXPR_CAST && e->implicit;
-  return cast ? td_expr_cast(a, e->type, e->kid[0], false) : e;
+  return td_util_written(ud, e);
 }
 
 /* The body with the old variable replaced, inside a guard when `guarded`. */

@@ -43,6 +43,15 @@ static bool is_used_outside(const Split *s, TdSym sym) {
   return false;
 }
 
+/* Whether k declares what it gets, and another statement of the block uses that. */
+static bool is_got(const Split *s, const TdStmt *k) {
+  const TdStmt *block = s->ask->block;
+  if ((k->kind != TD_STMT_GET && k->kind != TD_STMT_SLOT) || !k->sym) return false;
+  for (uint32_t i = 0; i < block->nkid; i++)
+    if (block->kid[i] != k && td_walk_uses(s->r->session->ctx, block->kid[i], k->sym)) return true;
+  return false;
+}
+
 static void add_stage(Split *s, const TdStmt *stmt) {
   Stage g = {.stmt = stmt};
   td_vec_push(s->r->arena, &s->stage, g);
@@ -71,6 +80,9 @@ static bool find_stages(Split *s) {
     else if (local && i >= q->lo)
       return refuse(s, "scalar", k->loc, k->sym,
                     "is a scalar, or used elsewhere: make it a tensor between stages");
+    else if (i >= q->lo && is_got(s, k))
+      return refuse(s, "scalar", k->loc, k->sym,
+                    "comes from a stream and is used elsewhere: get it where it is used");
     else if (i >= q->lo && k->kind != TD_STMT_LOCAL) {
       add_stage(s, k);
       td_vec_push(s->r->arena, &s->gone, k);
@@ -114,42 +126,12 @@ static bool check_shared(const Split *s, size_t n, const TdEffect *e) {
   return true;
 }
 
-/* Whether a task of the design writes its argument. */
-static bool is_written_in(const Split *s, const TdUnit *design, TdSym arg) {
-  for (size_t i = 0; i < design->nrun; i++)
-    for (size_t b = 0; b < design->run[i].nbind; b++) {
-      const TdUnit *k = td_prog_unit(s->r->prog, design->run[i].unit);
-      TdAsk q = td_util_ask(s->r, k);
-      const TdEffect *e;
-      if (design->run[i].bind[b].arg != arg) continue;
-      size_t n = td_effects_of(&q, k->body, &e);
-      const TdEffect *x = td_effects_find(e, n, design->run[i].bind[b].param);
-      if (x && x->write) return true;
-    }
-  return false;
-}
-
-/* What a stage that calls a design does to its arguments: what the tasks do. */
-static const TdEffect *of_design(const Split *s, const TdStmt *call, const TdEffect *e, size_t n) {
-  const TdUnit *u = call->kind == TD_STMT_CALL ? td_prog_unit(s->r->prog, call->sym) : NULL;
-  if (!u || u->kind != TD_UNIT_DESIGN) return e;
-  TdEffect *own = td_arena_copy(s->r->arena, e, n * sizeof *own);
-  for (size_t i = 0; i < n; i++) {
-    own[i].write = false;
-    for (uint32_t k = 0; k < call->nexpr; k++)
-      if (td_walk_uses_expr(call->expr[k], own[i].sym))
-        own[i].write |= is_written_in(s, u, u->param[k].sym);
-  }
-  return own;
-}
-
 /* Finds what each stage does, who writes each array, and that readers come later. */
 static bool find_links(Split *s) {
   TdAsk q = td_util_ask(s->r, s->ask->unit);
   for (size_t i = 0; i < s->stage.n; i++) {
     Stage *g = &s->stage.at[i];
     g->neffect = td_effects_of(&q, g->stmt, &g->effect);
-    g->effect = of_design(s, g->stmt, g->effect, g->neffect);
   }
   for (size_t k = 0; k < s->link.n; k++) {
     s->link.at[k].writer = s->stage.n;

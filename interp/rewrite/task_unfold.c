@@ -78,7 +78,8 @@ static bool measure(Unfold *u) {
   int d = 0;
   for (size_t i = 0; i <= u->last; i++) {
     const TdStmt *loop = u->band[i].stmt;
-    if (i < u->last && td_for_body(loop)->nkid != 1)
+    const TdStmt *body = td_for_body(loop);
+    if (i < u->last && (body->nkid != 1 || body->kid[0] != u->band[i + 1].stmt))
       return refuse(u, TD_ILLEGAL, "imperfect", loop, "holds more than the next loop of the band");
     if (td_util_leaves_by_break(td_for_body(loop)))
       return refuse(u, TD_ILLEGAL, "break", loop, "is left by break");
@@ -87,6 +88,9 @@ static bool measure(Unfold *u) {
     if (is_bounded_by_band(u, i) || !trip || !td_walk_expr(trip, is_of_sizes, NULL))
       return refuse(u, TD_ILLEGAL, "extent", loop,
                     "does not run a number of times that only sizes decide");
+    int64_t value;
+    if (td_unit_value(u->unit, trip, &value) && value < 1)
+      return refuse(u, TD_ILLEGAL, "extent", loop, "does not run, and a task needs an instance");
     if (d == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
     u->map[d] = without_max(u, trip);
     u->coord[d++] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);

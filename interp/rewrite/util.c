@@ -166,6 +166,10 @@ const TdExpr *td_util_var(TdRewrite *r, TdSym v) {
   return td_expr_var(r->store->arena, v, td_type_index(r->session), none);
 }
 
+const TdExpr *td_util_written(TdArena *a, const TdExpr *e) {
+  return e->kind == TD_EXPR_CAST ? td_expr_cast(a, e->type, e->kid[0], false) : e;
+}
+
 const TdExpr *td_util_const(TdRewrite *r, int64_t v) {
   TdLoc none = {0};
   return td_expr_index(r->session, r->store->arena, v, none);

@@ -55,6 +55,8 @@ TdSym td_util_loop_var(TdRewrite *r, const TdUnit *u, const char *want);
 /* v as an expression. */
 const TdExpr *td_util_var(TdRewrite *r, TdSym v);
 const TdExpr *td_util_const(TdRewrite *r, int64_t v);
+/* e as it must be written where its type counts, in a local: with a cast that a store implies. */
+const TdExpr *td_util_written(TdArena *a, const TdExpr *e);
 
 /* Whether a break below s leaves the loop around s (not one inside it). */
 bool td_util_leaves_by_break(const TdStmt *s);

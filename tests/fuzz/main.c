@@ -10,6 +10,8 @@
      --distinct  affine kernels whose stores tell their iteration: for the rate of refusals
      --refusals  prints the refusals of what is right
      --only, --without   primitives that are drawn, or not, as "split,fuse"
+     --shares  only those of shares.def
+     --state  a file with what was counted so far: read if it is there, and written
    Exit 0: nothing went wrong; 1: something did; 2: usage. */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,17 +26,18 @@
 #include "tests/fuzz/gen.h"
 #include "tests/fuzz/report.h"
 #include "tests/fuzz/shrink.h"
+#include "tests/fuzz/state.h"
 #include "tests/fuzz/step.h"
 
 enum { CASE_SECONDS = 120, PROBES = 700, BATCH = 400, SHARE = 20, MOST_FAILURES = 50 };
 
 typedef struct Campaign {
-  uint64_t steps, seed, from; /* from: the next case */
+  uint64_t steps;
   double seconds, started;
   bool tap, first;
-  const char *folder;
-  Counts counts;
-  int failures;
+  const char *folder, *file;
+  State state;
+  uint64_t failures; /* of this run */
 } Campaign;
 
 /* What a worker tells of one case. */
@@ -59,7 +62,7 @@ static bool work_on(const Campaign *c, uint64_t number, FILE *out) {
   r = (Record){.number = number};
   double before = now();
   alarm(CASE_SECONDS);
-  Outcome end = case_run(c->seed, number, &r.counts, a);
+  Outcome end = case_run(c->state.seed, number, &r.counts, a);
   r.wrong = end.wrong;
   snprintf(r.words, sizeof r.words, "%s", end.words ? end.words : "");
   r.counts.nanoseconds = (uint64_t)((now() - before) * 1e9);
@@ -68,17 +71,17 @@ static bool work_on(const Campaign *c, uint64_t number, FILE *out) {
   return fwrite(&r, sizeof r, 1, out) == 1 && fflush(out) == 0 && !r.wrong;
 }
 
-/* A worker: some cases from c->from on, until one goes wrong. */
+/* A worker: some cases from c->state.from on, until one goes wrong. */
 static _Noreturn void work(const Campaign *c, int pipe) {
   FILE *out = fdopen(pipe, "wb");
   if (!out) _exit(1);
   for (uint64_t k = 0; k < BATCH; k++)
-    if (!work_on(c, c->from + k, out)) break;
+    if (!work_on(c, c->state.from + k, out)) break;
   _exit(0);
 }
 
 static bool is_over(const Campaign *c) {
-  return c->counts.accepted >= c->steps || (c->first && c->failures) ||
+  return c->state.counts.accepted >= c->steps || (c->first && c->failures) ||
          c->failures >= MOST_FAILURES || (c->seconds > 0 && now() - c->started > c->seconds);
 }
 
@@ -87,17 +90,18 @@ static void look_into(Campaign *c, uint64_t number, Wrong was, const char *words
   TdCtx *ctx = td_ctx_new(NULL, NULL);
   TdArena *a = td_arena_new(ctx);
   Script script;
-  Outcome out = case_trace(c->seed, number, a, &script);
+  Outcome out = case_trace(c->state.seed, number, a, &script);
   char path[512];
   c->failures++;
+  c->state.failures++;
   fprintf(stderr, "case %" PRIu64 ", after %" PRIu64 " accepted steps: %s\n%s\n", number,
-          c->counts.accepted, wrong_text[was], words);
+          c->state.counts.accepted, wrong_text[was], words);
   if (!out.wrong) fputs("which does not happen again\n", stderr);
   if (out.wrong && !c->first) out = shrink_script(&script, out, PROBES, a);
   mkdir(c->folder, 0777);
-  snprintf(path, sizeof path, "%s/%" PRIu64 "-%" PRIu64 ".lua", c->folder, c->seed, number);
+  snprintf(path, sizeof path, "%s/%" PRIu64 "-%" PRIu64 ".lua", c->folder, c->state.seed, number);
   if (out.wrong) {
-    report_script(path, &script, out, c->seed, number);
+    report_script(path, &script, out, c->state.seed, number);
     fprintf(stderr, "written: %s (%d steps)\n", path, script.nstep);
   }
   td_arena_free(a);
@@ -121,9 +125,9 @@ static void run_worker(Campaign *c) {
   if (!in) abort();
   Wrong wrong = WRONG_NOTHING;
   while (!wrong && !is_over(c) && fread(&r, sizeof r, 1, in) == 1) {
-    report_add(&c->counts, &r.counts);
+    report_add(&c->state.counts, &r.counts);
     wrong = r.wrong;
-    c->from = r.number + 1;
+    c->state.from = r.number + 1;
   }
   bool over = is_over(c);
   fclose(in);
@@ -131,12 +135,13 @@ static void run_worker(Campaign *c) {
   if (wrong)
     look_into(c, r.number, r.wrong, r.words);
   else if (!over && WIFSIGNALED(status))
-    look_into(c, c->from++, WRONG_DIED, "");
+    look_into(c, c->state.from++, WRONG_DIED, "");
+  if (c->file && !state_save(&c->state, c->file)) perror(c->file);
 }
 
 /* Reads the command line; false when it makes no sense. */
 static bool read_arguments(Campaign *c, int argc, char **argv) {
-  uint64_t *place[] = {&c->steps, &c->seed, &c->from};
+  uint64_t *place[] = {&c->steps, &c->state.seed, &c->state.from};
   size_t n = 0;
   for (int i = 1; i < argc; i++) {
     char *end = argv[i];
@@ -148,6 +153,10 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
       chain_show = true;
     else if (strcmp(argv[i], "--first") == 0)
       c->first = true;
+    else if (strcmp(argv[i], "--shares") == 0)
+      step_only = report_shares();
+    else if (strcmp(argv[i], "--state") == 0 && i + 1 < argc)
+      state_load(&c->state, c->file = argv[++i]);
     else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
       c->folder = argv[++i];
     else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
@@ -167,15 +176,16 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  static Campaign c = {.seed = 1, .folder = "build/found"};
+  static Campaign c = {.state.seed = 1, .folder = "build/found"};
   if (!read_arguments(&c, argc, argv)) {
     fputs("usage: fuzz [--tap] [--first] [--out FOLDER] [--seconds S] N [SEED [FROM]]\n", stderr);
     return 2;
   }
   c.started = now();
   while (!is_over(&c)) run_worker(&c);
-  if (c.tap) return report_tests(&c.counts, c.failures, SHARE) != 0;
-  report_counts(stdout, &c.counts);
-  printf("\n%d failures; to go on: fuzz N %" PRIu64 " %" PRIu64 "\n", c.failures, c.seed, c.from);
+  if (c.tap) return report_tests(&c.state.counts, c.failures, SHARE) != 0;
+  report_counts(stdout, &c.state.counts);
+  printf("\n%" PRIu64 " failures; to go on: fuzz N %" PRIu64 " %" PRIu64 "\n", c.state.failures,
+         c.state.seed, c.state.from);
   return c.failures != 0;
 }

@@ -184,22 +184,18 @@ static int point(int *number, bool good, const char *name, const char *of) {
   return !good;
 }
 
-/* Whether the share of a primitive is tested. */
-static bool is_to_share(const char *name) {
-  static const char *const list[] = {
-#define SHARE(name) name,
+const char *report_shares(void) {
+  return ""
+#define SHARE(name) name ","
 #include "tests/fuzz/shares.def"
-  };
-  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-    if (strcmp(list[i], name) == 0) return true;
-  return false;
+      ;
 }
 
-int report_tests(const Counts *n, int failures, int share) {
+int report_tests(const Counts *n, uint64_t failures, int share) {
   int number = 0, bad = 0;
   bad += point(&number, failures == 0 && n->cases > 0, "no chain of steps goes wrong", "");
   for (int i = 0; td_prims[i]; i++) {
-    if (!is_to_share(td_prims[i]->name)) continue;
+    if (!step_is_listed(report_shares(), td_prims[i]->name)) continue;
     bool enough = percent(n->prim_accepted[i], n->prim_tried[i]) >= share;
     bad += point(&number, n->prim_tried[i] >= TRIES, "often tried: ", td_prims[i]->name);
     bad += point(&number, enough, "often accepted: ", td_prims[i]->name);

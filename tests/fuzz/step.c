@@ -127,8 +127,7 @@ static void fill(Filling *f, const TdArgSpec *spec, TdArgValue *v) {
   }
 }
 
-/* Whether a list of names, separated by commas, holds one. */
-static bool is_listed(const char *list, const char *name) {
+bool step_is_listed(const char *list, const char *name) {
   size_t n = strlen(name);
   for (const char *at = list; (at = strstr(at, name)); at += n)
     if ((at == list || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) return true;
@@ -203,7 +202,8 @@ static const TdPrim *draw_prim(const Draw *d, const TdPrim *last, const TdProg *
   bool follows = rng_chance(d->rng, 40);
   for (int i = 0; td_prims[i]; i++) {
     const char *name = td_prims[i]->name;
-    bool off = (*step_only && !is_listed(step_only, name)) || is_listed(step_without, name);
+    bool off =
+        (*step_only && !step_is_listed(step_only, name)) || step_is_listed(step_without, name);
     if (off || !is_at_home(d, &h, kernel, td_prims[i])) continue;
     int weight = follows && is_habit(last, td_prims[i]) ? 20
                  : is_seldom_at_home(td_prims[i])       ? 4

@@ -13,6 +13,8 @@ enum { STEP_TYPES = 8 };
 Step step_draw(Rng *r, TdArena *a, const TdVersion *now, const TdProg *kernel);
 /* Names of primitives, separated by commas: those in use (empty: all), and those not. */
 extern const char *step_only, *step_without;
+/* Whether a list of names, separated by commas, holds one. */
+bool step_is_listed(const char *list, const char *name);
 
 /* step_bind.c */
 /* The arguments of a step in a chain: types and schedules of callees are made. */

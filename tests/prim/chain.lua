@@ -20,7 +20,7 @@ local function pairs_of(z)
 end
 
 prim.accepted("loops that hand over one token in each turn become one", {
-  of = pairs_of, step = {"chain", "send", "take"}, has = {"local Z = A[n] * 2", "B[n] = Z + 1"},
+  of = pairs_of, step = {"chain", "send", "take"}, has = {"local Z = i32(A[n] * 2)", "B[n] = Z + 1"},
 }, function(s, name) t.eq({name, s:tasks()}, {"send", {"send[0]", "send[1]"}}) end)
 prim.accepted("blocks, one a task", {
   of = function()

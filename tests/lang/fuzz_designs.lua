@@ -1,0 +1,221 @@
+-- fuzz_designs.lua - designs that tests/fuzz found to go wrong, each cut to its smallest.
+local t = require "tap"
+local tide = require "tide"
+
+-- States that a kernel's printed form loads back to the same text.
+local function reloads(kernel)
+  t.eq(tostring(load(tostring(kernel))()), tostring(kernel))
+end
+
+t.test("tasks of a called design have the sizes of the caller", function()
+  local M = 6
+  local s = tide.schedule(tide.kernel {
+    B = tide.i16[6],
+    function(B)
+      for _ = 0, M - 1 do
+        for j = 0, M - 1 do B[0] = j end
+      end
+    end,
+  })
+  s:outline("j", "row")
+  s:dataflow("row")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("arguments that no task writes may be the same", function()
+  local sub = tide.kernel {
+    X = tide.i32[6], Y = tide.i32[6], Z = tide.i32[6],
+    function(X, Y, Z) X[0] = Y[0] + Z[0] end,
+  }
+  local function caller(second)
+    return load("local tide, sub = ...; return tide.kernel {B = tide.i32[6], C = tide.i32[6], " ..
+      "function(B, C) sub(B, C, " .. second .. ") end}")(tide, sub)
+  end
+  local s = tide.schedule(caller "C")
+  s:dataflow("sub")
+  t.eq(s:verify(), "strict")
+  reloads(s)
+  t.fails(function() caller "B" end, {code = "overlap"})
+end)
+
+t.test("a loop that holds nothing is unfolded", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[2],
+    function(A)
+      for i = 0, 1 do -- luacheck: ignore
+      end
+      A[0] = 1
+    end,
+  })
+  s:unfold "i"
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a design that takes a stream loads as it is", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[4],
+    function(A)
+      local b = tide.i32[4]()
+      for i = 0, 3 do b[i] = i end
+      for j = 0, 3 do A[j] = b[j] end
+    end,
+  })
+  s:relay("b", "j")
+  s:dataflow(s:tasks()[2])
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("tasks of tasks have names of their own", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", C = tide.i8[4],
+    function(C) C[0] = 0 end,
+  })
+  s:dataflow()
+  s:dataflow "top_C"
+  s:dataflow "top_C"
+  reloads(s)
+end)
+
+t.test("a design that only gets from a stream is one end of it", function()
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[8],
+    function(A)
+      local b = tide.i32[8]()
+      for i = 0, 7 do b[i] = i end
+      for j = 0, 7 do A[j] = b[j] end
+    end,
+  })
+  s:relay("b", "j")
+  local writer = s:tasks()[1]
+  s:outline(writer .. ":i", "outer")
+  s:outline("outer:i", "inner")
+  s:dataflow "inner"
+  reloads(s)
+end)
+
+t.test("what a step assumes in a task is assumed of the design's caller", function()
+  local M = 6
+  local sub = tide.kernel {
+    X = tide.f32[7],
+    function(X)
+      for i = 0, 1 do
+        for j = 0, M - 1 do X[i] = X[i] + j end
+      end
+    end,
+  }
+  local s = tide.schedule(tide.kernel {
+    B = tide.f32[7], D = tide.f32[M],
+    function(B, D)
+      sub(B)
+      D[0] = 0
+    end,
+  })
+  s:dataflow "sub"
+  s:fuse("sub_i:i", "sub_i:j")
+  t.has(tostring(s), "tide.assume(M == 6)")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("the kernel of a task is printed without a name, so it is equal under any", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i32[2],
+    function(A)
+      for i = 0, 1 do A[i] = 1 end
+    end,
+  })
+  s:outline("i", "sub")
+  s:dataflow()
+  s:dataflow "sub_1"
+  reloads(s)
+  local k = load(tostring(s))()
+  t.eq((tide.verify(k, s)), "strict")
+end)
+
+t.test("a token that becomes a local has the token's type", function()
+  local S = tide.i8:with {overflow = "saturate"}
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[4], B = tide.i32[4],
+    function(A, B)
+      local b = S[4]()
+      for i = 0, 3 do b[i] = S(A[i] * 3) end
+      for j = 0, 3 do B[j] = b[j] end
+    end,
+  })
+  s:relay("b", "j")
+  local tasks = s:tasks()
+  s:chain(tasks[1], tasks[2])
+  reloads(s)
+  t.eq((tide.verify(load(tostring(s))(), s)), "strict")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a guard between the loops of a band is not unfolded away", function()
+  local function schedule(N)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        A = tide.f32[%d][4],
+        function(A)
+          for i, j in tide.grid(%d, 4, "B") do A[i][j] = 0.0 end
+        end,
+      }]]):format(N, N))())
+    s:split("i", 4)
+    return s
+  end
+  local ok, e = schedule(5):can("unfold", "B")
+  t.ok(not ok)
+  t.eq(e.code, "imperfect")
+  local s = schedule(8)
+  s:unfold "B"
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a loop that does not run is no task", function()
+  local M = 8
+  local s = tide.schedule(tide.kernel {
+    A = tide.f32[M],
+    function(A)
+      for i = 0, M do A[tide.min(i, M - 1)] = 1.0 end
+    end,
+  })
+  local fork = s:fork()
+  s:split("i", 3, {tail = "cut"})
+  local ok, e = s:can("unfold", "i_t")
+  t.ok(not ok)
+  t.eq(e.code, "extent")
+  fork:split("i", 2, {tail = "cut"})
+  fork:unfold "i_t"
+  t.eq(fork:verify(), "strict")
+end)
+
+t.test("what a task got from a stream stays in the stage that got it", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i32[6],
+    function(A)
+      local b = tide.i32[6](0)
+      for i = 0, 5 do b[i] = i end
+      for j = 0, 5 do A[j] = b[j] end
+    end,
+  })
+  s:dataflow()
+  local ok, e = s:can("dataflow", s:tasks()[2])
+  t.ok(not ok)
+  t.eq(e.code, "scalar")
+end)
+
+t.test("tasks do not take the names of kernels", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.u8[6], B = tide.u8[6],
+    function(A, B)
+      for i = 0, 1 do A[i] = 1 end
+      for i = 0, 1 do B[i] = 1 end
+    end,
+  })
+  s:unfold "i#1"
+  s:unfold "i"
+  s:dataflow()
+  reloads(s)
+end)
+
+t.done()
