@@ -89,11 +89,18 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
 static const TdBackend *check_target(lua_State *L, TdArena *a, int idx) {
   const TdBackend *const *all = td_build_targets();
   TdText names = td_text_new(a);
-  for (; *all; all++) td_text_putf(&names, "%s%s", names.n ? ", " : "", (*all)->name);
+  TD_VEC(const char *) name = {0};
+  for (; *all; all++) {
+    td_vec_push(a, &name, (*all)->name);
+    td_text_putf(&names, "%s%s", names.n ? ", " : "", (*all)->name);
+  }
   const char *said = td_bind_opt_string(L, idx, "target");
   if (!said) td_bind_fail(L, "target", "a build needs a target (%s)", td_text_str(&names));
   const TdBackend *x = td_build_find(said);
-  if (!x) td_bind_fail(L, "target", "there is no target '%s' (%s)", said, td_text_str(&names));
+  const char *near = td_text_nearest(said, name.at, name.n);
+  if (!x)
+    td_bind_fail(L, "target", "there is no target '%s' (%s)%s%s%s", said, td_text_str(&names),
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   return x;
 }
 

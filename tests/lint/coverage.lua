@@ -110,7 +110,7 @@ end
 -- The codes that strings of tests name.
 local function tested_codes()
   local tested = {}
-  for _, path in ipairs(tree.matching("^tests/.*%.lua$", "^tests/.*%.[ch]$")) do
+  for _, path in ipairs(tree.matching("^tests/.*/.*%.lua$", "^tests/.*%.[ch]$")) do
     local text = path:find "^tests/lint" and "" or tree.text(path):gsub("\\[tn]", " ")
     for s in text:gmatch '"([^"\n]*)"' do mark_codes(tested, s) end
     for s in text:gmatch "'([^'\n]*)'" do mark_codes(tested, s) end

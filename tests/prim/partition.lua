@@ -134,4 +134,20 @@ prim.refused("a scalar", {
     end}, {i32[3]}
   end, step = {"partition", "x"}, kind = "usage", code = "not-an-array"})
 
+prim.twins("a name that two arrays have", {
+  no = true, yes = false, kind = "usage", code = "ambiguous-array", step = {"partition", "row"},
+  of = function(twice)
+    return tide.kernel {A = i32[3], function(A)
+      for i in grid(3) do
+        local row = i32[2](i)
+        A[i] = A[i] + row[1]
+      end
+      if twice then
+        local row = i32[2](1)
+        A[0] = row[0]
+      end
+    end}, {i32[3]}
+  end,
+})
+
 t.done()

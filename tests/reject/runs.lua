@@ -103,8 +103,8 @@ end, 1000, 4)
 t.test("no-run: a build for each target runs, or says that it does not", function()
   local runs = 0
   local k = tide.kernel {A = i32[4], function(A) A[0] = 1 end}
-  local unknown = t.fails(function() k:build {target = "none"} end)
-  for target in unknown.message:match "%((.*)%)":gmatch "%w+" do
+  local unknown = t.fails(function() k:build {target = "none"} end, {kind = "usage", code = "target"})
+  for target in unknown.message:match "%((.-)%)":gmatch "%w+" do
     local A = i32[4](0)
     local passed, e = pcall(function() k:build {target = target}(A) end)
     if passed then runs = runs + A[0] else t.eq({e.kind, e.code}, {"unsupported", "no-run"}) end

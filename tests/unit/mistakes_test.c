@@ -173,6 +173,27 @@ static void test_explanations(void) {
   td_arena_free(a);
 }
 
+/* Runs A[i] = 1 of four elements on a tensor of n, in at most so many steps. */
+static TdDiag evaluated(int64_t n, uint64_t steps) {
+  TdSym A = arg("A"), i = loop("i");
+  const TdProg *p =
+      PROG(KERNEL("k", BLOCK(FOR(i, num(0), num(4), store(LD(A, B.i32, var(i)), lit(B.i32, 1)))),
+                  P(A, T(B.i32, 4))));
+  TdDiag d = {.arena = B.a};
+  TdEvalArg arg = {.tensor = td_tensor_new(B.a, T(B.i32, n), false)};
+  TdEvalOptions o = {.steps = steps};
+  TdEvalResult result;
+  td_eval_run(B.a, p, &arg, 1, &o, &d, &result);
+  return d;
+}
+
+static void test_evaluation(void) {
+  TdDiag good = evaluated(4, 100), shape = evaluated(5, 100), limit = evaluated(4, 3);
+  ok(!td_diag_failed(&good), "a run");
+  is_told(&shape, TD_USAGE, "shape", "a tensor of another shape");
+  is_told(&limit, TD_LIMIT, "limit", "more steps than a run may take");
+}
+
 /* An attempt that has the sizes change `*left` times more. */
 static const TdUnit *restless(void *left, TdSizes *z, TdUnits *units, TdDiag *d) {
   static TdUnit u;
@@ -204,6 +225,7 @@ int main(void) {
   test_types();
   test_explanations();
   test_sizes();
+  test_evaluation();
   build_close();
   return done_testing();
 }
