@@ -78,7 +78,9 @@ static const char *sizes_text(TdArena *a, const TdUnit *u) {
   return td_text_str(&t);
 }
 
-/* Statements that the evaluator runs in no time; what is longer is compiled. */
+/* Statements that the evaluator runs before a program is compiled in memory; and those within which
+   it shows why programs differ. */
+#define SHORT_RUN 4000
 #define FEW_STEPS 1000000
 
 /* One comparison under way: two programs at one choice of sizes. */
@@ -89,11 +91,11 @@ typedef struct Pair {
   const TdEvalOptions *o;
 } Pair;
 
-/* Whether p does more than a few steps; false also when that is not known. */
-static bool is_long(TdArena *a, const TdProg *p) {
+/* Whether p does more than so many steps; false also when that is not known. */
+static bool is_longer(TdArena *a, const TdProg *p, double steps) {
   TdDiag quiet = {.arena = a};
   const TdCpuText *t = td_cpu_text_of(a, p, &quiet);
-  return t && t->work > FEW_STEPS;
+  return t && t->work > steps;
 }
 
 /* "C[1][2]" for element n (row-major) of parameter i. */
@@ -172,7 +174,7 @@ static bool has_slices(const TdProg *p) {
 /* One level: compiled when the programs are long and can be, else by the evaluator. */
 static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
   bool sliced = has_slices(p->x) || has_slices(p->y);
-  if (!p->o->steps && !sliced && is_long(p->arena, p->x)) {
+  if (!p->o->steps && !sliced && is_longer(p->arena, p->x, SHORT_RUN)) {
     TdEvalAnswer r = compare_compiled(p, level);
     if (r.verdict != TD_EVAL_NOT_DECIDED) return r;
   }
@@ -187,7 +189,7 @@ static const TdProg *cut_down(const Pair *p, const TdProg *prog, TdStore *into,
   TdCutGoal goal = {r->param, r->index, .seed = p->o->seed, .arg = twin_args(p, n), .narg = n};
   TdTwinResult whole;
   TdDiag quiet = {.arena = p->arena};
-  if (p->o->steps || r->index < 0 || !is_long(p->arena, prog) ||
+  if (p->o->steps || r->index < 0 || !is_longer(p->arena, prog, FEW_STEPS) ||
       !td_cpu_twin_run(p->arena, prog, TD_TWIN_STRICT, goal.seed, goal.arg, n, NULL, &whole,
                        &quiet) ||
       !whole.of[r->param])

@@ -1,6 +1,7 @@
 /* cpu_symbol.c - the target of fingerprints: what is computed from symbolic values is written as
    one statement for each operator, on values of type td_sym; all else as numbers. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "backends/cpu/cpu_twin_text.h"
 
@@ -37,7 +38,15 @@ int td_cpu_symbol_kind(const TdType *t) {
   return td_type_is_signed(t) || t->kind == TD_T_INDEX;
 }
 
-/* Writes "MACRO(fresh, key, arguments);"; the piece is what it declares. */
+/* What was made so in this statement; no text: nothing. */
+static TdPiece known(const TdCpuProg *p, const char *how, const char *what) {
+  for (size_t i = 0; i < p->made.n; i++)
+    if (strcmp(p->made.at[i].how, how) == 0 && strcmp(p->made.at[i].what, what) == 0)
+      return p->made.at[i].piece;
+  return (TdPiece){0};
+}
+
+/* Writes "MACRO(fresh, key, arguments);", once in a statement; the piece is what it declares. */
 static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *fmt, ...)
     TD_PRINTF(4, 5);
 static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *fmt, ...) {
@@ -47,8 +56,12 @@ static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *f
   va_start(ap, fmt);
   td_text_vputf(&t, fmt, ap);
   va_end(ap);
-  TdPiece r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "td_%d", ++p->symbols);
-  td_text_line(&w->out, "%s(%s, 0x%016" PRIx64 "u, %s);", macro, r.text, key, td_text_str(&t));
+  const char *what = td_text_fmt(w->arena, "0x%016" PRIx64 "u, %s", key, td_text_str(&t));
+  TdPiece r = known(p, macro, what);
+  if (r.text) return r;
+  r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "td_%d", ++p->symbols);
+  td_text_line(&w->out, "%s(%s, %s);", macro, r.text, what);
+  td_vec_push(w->arena, &p->made, ((TdCpuMade){macro, what, r}));
   return r;
 }
 
@@ -69,9 +82,11 @@ static TdPiece lifted(TdCWriter *w, const TdExpr *e) {
     if (p->lift.at[i].type == e->type && p->lift.at[i].bits == e->u.bits)
       return p->lift.at[i].piece;
   TdText body = w->out;
+  size_t made_here = p->made.n;
   w->out = p->lifts;
   TdPiece piece = lifted_here(w, e);
   p->lifts = w->out;
+  p->made.n = made_here;
   w->out = body;
   td_vec_push(w->arena, &p->lift, ((TdCpuLift){e->type, e->u.bits, piece}));
   return piece;
@@ -173,9 +188,13 @@ static TdPiece loaded(TdCWriter *w, const TdExpr *e) {
   TdCpuProg *p = w->ud;
   TdPiece place = td_cexpr_place(w, e);
   if (!e->nkid) return place;
+  TdPiece r = known(p, "", place.text);
+  if (r.text) return r;
   int number = ++p->symbols;
   td_text_line(&w->out, "const td_sym *const td_%d = &%s;", number, place.text);
-  return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "(*td_%d)", number);
+  r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "(*td_%d)", number);
+  td_vec_push(w->arena, &p->made, ((TdCpuMade){"", place.text, r}));
+  return r;
 }
 
 /* The symbolic value of e; its statements are written. */
@@ -287,6 +306,7 @@ static void put_scalar(TdCWriter *w, const TdStmt *s) {
 }
 
 static bool stmt(TdCWriter *w, const TdStmt *s) {
+  ((TdCpuProg *)w->ud)->made.n = 0;
   TdSym sym = s->kind == TD_STMT_STORE ? s->expr[0]->sym : s->sym;
   bool here = td_cpu_taint_has(taint_of(w), sym);
   switch (s->kind) {

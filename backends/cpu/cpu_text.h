@@ -44,6 +44,12 @@ typedef struct TdCpuLift {
   TdPiece piece;
 } TdCpuLift;
 
+/* A symbolic value, or address of one (how is ""), made in the current statement. */
+typedef struct TdCpuMade {
+  const char *how, *what;
+  TdPiece piece;
+} TdCpuMade;
+
 /* The program being written: what the hooks reach by the writer's ud. */
 typedef struct TdCpuProg {
   TdCWriter *w;
@@ -61,6 +67,7 @@ typedef struct TdCpuProg {
   int symbols;                    /* made so far */
   TdText lifts;                   /* of the literals of the current unit */
   TD_VEC(TdCpuLift) lift;
+  TD_VEC(TdCpuMade) made;
   /* What a call gives a scalar parameter. NULL: the target's value. */
   TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);
   const char *stop;       /* how the function being written ends early */

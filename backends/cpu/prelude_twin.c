@@ -1,7 +1,10 @@
 /* prelude_twin.c - the run time of twins: what every operator does to fingerprints. Of strict and
-   fused the values are pairs of keyed hashes; of associative and ring they are numbers m and e with
-   a width c, as interp/eval's algebra has them: equal e are equal numbers, and known only modulo
-   2^c they are equal there when their m are. A macro declares its first operand. */
+   fused the values are pairs of keyed hashes: inputs and literals are mixed well, with keys of the
+   run, and an operator multiplies its operands, folds the product and adds its own constant, in
+   each half alone (two that differ meet in one operator with odds of 2^-58 a half); of associative
+   and ring they are numbers m and e with a width c, as interp/eval's algebra has them: equal e are
+   equal numbers, and known only modulo 2^c they are equal there when their m are. A macro declares
+   its first operand. */
 #include "backends/cpu/cpu_twin_text.h"
 
 /* The type, and assignment, of which tcc makes a call if it is one of structs; two halves do not
@@ -35,8 +38,8 @@ static const char hash[] = SYMBOL
     "#define TD_OP1(r, key, x) \\\n"
     "  td_sym r; r.lo = (x).lo * td_k0, r.hi = (x).hi * td_k2, TD_SEAL(r, key)\n"
     "#define TD_OP2(r, key, x, y) \\\n"
-    "  td_sym r; r.lo = (x).lo * ((y).lo * td_k0 + td_k4), \\\n"
-    "            r.hi = (x).hi * ((y).hi * td_k2 + td_k5), TD_SEAL(r, key)\n"
+    "  td_sym r; r.lo = (x).lo * ((y).lo + td_k4), r.hi = (x).hi * ((y).hi + td_k5), TD_SEAL(r, "
+    "key)\n"
     "#define TD_SYM2(r, key, x, y) \\\n"
     "  td_sym r; r.lo = (x).lo * (y).lo, r.hi = (x).hi * (y).hi, TD_SEAL(r, key)\n"
     "#define TD_OP3(r, key, x, y, z) TD_OP2(r##_, key, x, y); TD_OP2(r, key, r##_, z)\n"
