@@ -141,16 +141,8 @@ static bool emit(TdModule *m, TdDiag *d) {
 
 /* Which parameters of the root are written. */
 static const bool *written_of(TdArena *a, const TdProg *p) {
-  const TdUnit *u = td_prog_root(p);
-  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = u};
-  const TdEffect *e;
-  size_t n = u->body ? td_effects_of(&q, u->body, &e) : 0;
-  bool *written = TD_NEWN(a, bool, u->nparam);
-  for (size_t i = 0; i < u->nparam && n; i++) {
-    const TdEffect *f = td_effects_find(e, n, u->param[i].sym);
-    written[i] = f && f->write;
-  }
-  return written;
+  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = td_prog_root(p)};
+  return td_effects_written(&q);
 }
 
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,

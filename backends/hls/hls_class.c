@@ -201,28 +201,19 @@ static bool has_state(TdHlsNet *n, const TdStmt *s) {
   return found;
 }
 
-/* Keeps the coordinates that the body reads, with their values; where there is state, one for each
-   id, which tells the instances apart. */
-static void keep_coords(Making *m) {
+/* Gives the kernel a coordinate for each id, with their values. */
+static void add_coords(Making *m) {
   TdHlsNet *n = m->n;
   TdUnit *u = m->c->kernel;
-  size_t rank = (size_t)m->c->rank, count = 0;
+  size_t rank = (size_t)m->c->rank;
   TdSym *list = TD_NEWN(n->store->arena, TdSym, rank + 1);
-  size_t *from = TD_NEWN(n->arena, size_t, rank + 1);
-  for (size_t d = 0; d < rank; d++) {
-    TdSym sym = d < m->skip ? NULL : u->coord[d - m->skip];
-    bool used = sym && td_walk_uses(n->store->session->ctx, u->body, sym);
-    if (!used && !m->c->is_stateful) continue;
-    from[count] = d;
-    list[count++] =
-        sym ? sym : td_store_sym(n->store, td_text_fmt(n->arena, "id%zu", d), TD_SYM_COORD);
-  }
-  int64_t *coord = TD_NEWN(n->arena, int64_t, m->c->n * count + 1);
-  for (uint32_t i = 0; i < m->c->n; i++)
-    for (size_t k = 0; k < count; k++) coord[i * count + k] = ids(m->c, i)[from[k]];
+  for (size_t d = 0; d < rank; d++)
+    list[d] = d >= m->skip
+                  ? u->coord[d - m->skip]
+                  : td_store_sym(n->store, td_text_fmt(n->arena, "id%zu", d), TD_SYM_COORD);
   u->coord = list;
-  u->ncoord = count;
-  m->c->coord = coord;
+  u->ncoord = rank;
+  m->c->coord = m->c->id;
 }
 
 /* What the body of kernel u does to its memory and streams. */
@@ -307,7 +298,8 @@ static bool make(TdHlsNet *n, Split *s, uint32_t c, uint32_t first) {
   m.skip = (size_t)r->rank > of->ncoord ? (size_t)r->rank - of->ncoord : 0;
   if (!keep_params(&m) || !close_streams(&m)) return false;
   k->is_stateful = has_state(n, k->kernel->body);
-  keep_coords(&m);
+  add_coords(&m);
+  td_hls_net_settle(n, k);
   note_effects(&m, s->mask[first]);
   td_vec_push(n->arena, &n->cls, k);
   return true;

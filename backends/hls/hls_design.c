@@ -4,6 +4,10 @@
 
 #include "backends/hls/hls_text.h"
 
+/* Bytes of locals that every task has room for in a simulation; and that none has. */
+#define FEW_BYTES (64 * 1024)
+#define MOST_BYTES 1e9
+
 /* Words separated by commas, in lines. */
 typedef struct List {
   TdText text;
@@ -78,5 +82,7 @@ void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r) {
   put_feedback(p, r);
   for (size_t i = 0; i < u->nstream; i++) put_stream(p, &u->stream[i], &names);
   td_text_line(&w->out, "TIDE_REGION(%s);", td_text_str(&names.text));
+  if (p->locals > FEW_BYTES && p->locals < MOST_BYTES)
+    td_text_line(&w->out, "TIDE_LOCALS(%" PRId64 ");", (int64_t)p->locals);
   for (uint32_t i = 0; i < u->body->nkid; i++) put_call(p, u->body->kid[i], r->label[i]);
 }

@@ -73,6 +73,38 @@ void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k) {
   c->arg.n--;
 }
 
+/* Whether coordinate k is one number in all instances. */
+static bool is_constant(const TdHlsClass *c, size_t k) {
+  for (uint32_t i = 1; i < c->n; i++)
+    if (c->coord[i * c->kernel->ncoord + k] != c->coord[k]) return false;
+  return true;
+}
+
+void td_hls_net_settle(TdHlsNet *n, TdHlsClass *c) {
+  TdUnit *u = c->kernel;
+  size_t all = u->ncoord, count = 0;
+  TdSubst subst = td_subst_new(n->store);
+  if (c->is_stateful || !all) return;
+  for (size_t k = 0; k < all; k++)
+    if (is_constant(c, k))
+      td_subst_expr(&subst, u->coord[k],
+                    td_expr_index(n->store->session, n->store->arena, c->coord[k], u->loc));
+  u->body = td_subst_in_stmt(&subst, u->body);
+  TdSym *list = TD_NEWN(n->store->arena, TdSym, all);
+  int64_t *coord = TD_NEWN(n->arena, int64_t, c->n * all);
+  size_t *from = TD_NEWN(n->arena, size_t, all);
+  for (size_t k = 0; k < all; k++) {
+    if (!td_walk_uses(n->store->session->ctx, u->body, u->coord[k])) continue;
+    from[count] = k;
+    list[count++] = u->coord[k];
+  }
+  for (uint32_t i = 0; i < c->n; i++)
+    for (size_t k = 0; k < count; k++) coord[i * count + k] = c->coord[i * all + from[k]];
+  u->coord = list;
+  u->ncoord = count;
+  c->coord = coord;
+}
+
 /* Bits of a word: what one access to memory brings at most. */
 enum { WORD_BITS = 512 };
 

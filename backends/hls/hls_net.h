@@ -65,6 +65,9 @@ const TdStream *td_hls_net_find(const TdHlsNet *n, TdSym sym);
 TdSym td_hls_net_port(TdHlsNet *n, TdHlsClass *c, const TdType *type, TdHlsArg arg);
 /* Takes parameter k from a class. */
 void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k);
+/* Takes the coordinates from a class that its body does not read; those that are the same number in
+   all instances become it. State needs all of them. */
+void td_hls_net_settle(TdHlsNet *n, TdHlsClass *c);
 /* The dimension from which the rest of t fits a word of a stream; its rank: an element does. */
 int td_hls_net_word(const TdType *t);
 
@@ -76,6 +79,10 @@ bool td_hls_class_add(TdHlsNet *n, const TdRun *r);
 
 /* hls_share.c: gives arguments that several instances touch to tasks that load and store them. */
 bool td_hls_share(TdHlsNet *n);
+
+/* hls_cover.c: whether the body of u writes each element of a block of `array` before it reads any;
+   all that it touches of the array is in a block of these extents. */
+bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent, int rank);
 
 /* hls_order.c: the calls, producers first where that can be; each stream has one of either. */
 bool td_hls_order(TdHlsNet *n);

@@ -23,7 +23,4 @@ typedef struct TdHlsRegions {
    filled. */
 const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d);
 
-/* hls_meet.c: p with the allreduces of its tasks as streams between their instances. */
-const TdProg *td_hls_meet_prog(const TdProg *p, TdDiag *d);
-
 #endif

@@ -445,12 +445,15 @@ static bool share(Share *s) {
       return td_hls_net_refuse(
           s->n, "early-return", u->c->kernel->loc, "put the rest of the body under a condition",
           "%s returns before it could hand back its block of %s", u->c->task, s->x->sym->name);
-    TdSym in = x->get || x->stored ? streams(s, u, "in") : NULL;
+    bool covered =
+        td_hls_cover(s->n, u->c->kernel, u->c->kernel->param[u->arg].sym, u->extent, s->type->rank);
+    TdSym in = !covered && (x->get || x->stored) ? streams(s, u, "in") : NULL;
     TdSym out = x->stored ? streams(s, u, "out") : NULL;
     localise(s, u, in, out);
     if (in) move_blocks(&load, u, in);
     if (out) move_blocks(&store, u, out);
   }
+  for (size_t i = 0; i < s->user.n; i++) td_hls_net_settle(s->n, s->user.at[i].c);
   add_mover(&load);
   add_mover(&store);
   return true;

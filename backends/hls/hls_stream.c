@@ -86,27 +86,49 @@ typedef struct Loops {
   const TdType *t;
   const TdExpr *index[TD_MAX_RANK];
   const char *name[TD_MAX_RANK];
+  int depth; /* blocks that are open */
 } Loops;
 
-static void open(Loops *l, int lo, int hi, const char *pragma) {
+/* A block, or a loop's body, begins. */
+static void indent(Loops *l) {
+  l->w->out.indent++;
+  l->depth++;
+}
+
+/* A loop over dimension d. */
+static void open_loop(Loops *l, int d) {
   TdCWriter *w = l->w;
+  TdSym v = td_store_sym(w->store, td_text_fmt(w->arena, "i%d", d), TD_SYM_LOOP);
+  int64_t n = extent_of(l->t, d);
+  l->name[d] = td_cname_declare(w, v);
+  l->index[d] = td_expr_var(w->arena, v, td_type_index(w->session), (TdLoc){0});
+  td_text_line(&w->out, "for (int %s = 0; %s < %" PRId64 "; %s++) {", l->name[d], l->name[d], n,
+               l->name[d]);
+  td_crange_push_loop(w, v, td_expr_index(w->session, w->arena, 0, (TdLoc){0}),
+                      td_expr_index(w->session, w->arena, n, (TdLoc){0}));
+  indent(l);
+}
+
+/* Loops over dimensions lo to hi - 1, the innermost, or `each`, with a pragma; none over a
+   dimension of one element. */
+static void open(Loops *l, int lo, int hi, bool each, const char *pragma) {
+  TdCWriter *w = l->w;
+  while (hi > lo && extent_of(l->t, hi - 1) == 1) {
+    l->name[--hi] = "0";
+    l->index[hi] = td_expr_index(w->session, w->arena, 0, (TdLoc){0});
+  }
   for (int d = lo; d < hi; d++) {
-    TdSym v = td_store_sym(w->store, td_text_fmt(w->arena, "i%d", d), TD_SYM_LOOP);
-    const TdType *index = td_type_index(w->session);
-    l->name[d] = td_cname_declare(w, v);
-    l->index[d] = td_expr_var(w->arena, v, index, (TdLoc){0});
-    td_text_line(&w->out, "for (int %s = 0; %s < %" PRId64 "; %s++) {", l->name[d], l->name[d],
-                 extent_of(l->t, d), l->name[d]);
-    td_crange_push_loop(w, v, td_expr_index(w->session, w->arena, 0, (TdLoc){0}),
-                        td_expr_index(w->session, w->arena, extent_of(l->t, d), (TdLoc){0}));
-    w->out.indent++;
-    if (d == hi - 1 || strcmp(pragma, "unroll") == 0)
-      td_text_line(&w->out, "#pragma HLS %s", pragma);
+    l->name[d] = "0";
+    l->index[d] = td_expr_index(w->session, w->arena, 0, (TdLoc){0});
+    if (extent_of(l->t, d) == 1) continue;
+    open_loop(l, d);
+    if (each || d == hi - 1) td_text_line(&w->out, "#pragma HLS %s", pragma);
   }
 }
 
-static void close(Loops *l, int n) {
-  for (; n > 0; n--) {
+/* Ends all blocks but `outer`. */
+static void close(Loops *l, int outer) {
+  for (; l->depth > outer; l->depth--) {
     l->w->out.indent--;
     td_text_line(&l->w->out, "}");
   }
@@ -114,14 +136,10 @@ static void close(Loops *l, int n) {
 
 /* The scope of a word: inside the loops over the first n dimensions, or a block. */
 static void open_scope(Loops *l, int n) {
-  open(l, 0, n, "pipeline II=1");
-  if (n) return;
+  open(l, 0, n, false, "pipeline II=1");
+  if (l->depth) return;
   td_text_line(&l->w->out, "{");
-  l->w->out.indent++;
-}
-
-static void close_scope(Loops *l, int n) {
-  close(l, n ? n : 1);
+  indent(l);
 }
 
 /* The place in a word of the element that the loops are at: "i1 * 4 + i2". */
@@ -130,7 +148,8 @@ static const char *place_in_word(Loops *l, int from) {
   int64_t stride = elements(l->t, from, l->t->rank);
   for (int d = from; d < l->t->rank; d++) {
     stride /= extent_of(l->t, d);
-    td_text_putf(&t, "%s%s", d > from ? " + " : "", l->name[d]);
+    if (extent_of(l->t, d) == 1) continue;
+    td_text_putf(&t, "%s%s", t.n ? " + " : "", l->name[d]);
     if (stride > 1) td_text_putf(&t, " * %" PRId64, stride);
   }
   return td_text_str(&t);
@@ -165,11 +184,10 @@ static void get_words(TdCWriter *w, const TdStmt *s, const TdType *t, const TdEx
   } else {
     const char *word = fresh(w, "word");
     td_text_line(&w->out, "const %s %s = %s;", word_type(w, t), word, read_of(w, s));
-    open(&l, from, t->rank, "unroll");
+    open(&l, from, t->rank, true, "unroll");
     td_text_line(&w->out, "%s = %s[%s];", element(&l, to), word, place_in_word(&l, from));
-    close(&l, t->rank - from);
   }
-  close_scope(&l, from);
+  close(&l, 0);
 }
 
 /* The words of the token that a tensor expression is, written. */
@@ -179,16 +197,17 @@ static void put_words(TdCWriter *w, const TdStmt *s, const TdType *t, const TdEx
   open_scope(&l, from);
   const char *word = from < t->rank ? fresh(w, "word") : "";
   if (*word) td_text_line(&w->out, "%s %s;", word_type(w, t), word);
-  open(&l, from, t->rank, "unroll");
+  int outer = l.depth;
+  open(&l, from, t->rank, true, "unroll");
   const char *value = w->target->value(w, td_ctensor_element(w, e, l.index)).text;
   if (*word) {
     td_text_line(&w->out, "%s[%s] = %s;", word, place_in_word(&l, from), value);
-    close(&l, t->rank - from);
+    close(&l, outer);
     put_write(w, s, word);
   } else {
     put_write(w, s, value);
   }
-  close_scope(&l, from);
+  close(&l, 0);
 }
 
 /* Copies a block that is locked for it: from the stream into `to`, or `value` into the stream. */
@@ -200,13 +219,13 @@ static void copy_block(TdCWriter *w, const char *stream, const TdType *t, const 
   w->out.indent++;
   td_text_line(&w->out, "hls::%s_lock<%s> %s(%s);", to ? "read" : "write", block_type(w, t), block,
                stream);
-  open(&l, 0, t->rank, "pipeline II=1");
+  open(&l, 0, t->rank, false, "pipeline II=1");
   if (to)
     td_text_line(&w->out, "%s = %s;", element(&l, to), element_of(&l, block));
   else
     td_text_line(&w->out, "%s = %s;", element_of(&l, block),
                  w->target->value(w, td_ctensor_element(w, value, l.index)).text);
-  close(&l, t->rank);
+  close(&l, 0);
   w->out.indent--;
   td_text_line(&w->out, "}");
 }

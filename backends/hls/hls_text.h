@@ -94,6 +94,7 @@ typedef struct TdHlsProg {
   TdMap unused;                 /* parameters and locals of the unit that nothing reads */
   TdMap lock;                   /* buffers of block streams that need no copy (hls_lock.c) */
   TdMap slot;                   /* those of them that are filled here */
+  double locals;                /* bytes, at most, of all arrays that functions so far declare */
   TdText statics, functions;
   TD_VEC(const TdStmt *) nest; /* loops around what is being written, outermost first */
   TD_VEC(TdHlsParam) param;    /* of the unit being written */

@@ -66,14 +66,14 @@ static void note_state(TdHlsProg *p, const char *name) {
   }
 }
 
-/* "template <int i, int j> ", or "". */
+/* "template <int i, int j>" and a new line, or "". */
 static const char *template_of(TdHlsProg *p) {
   const TdUnit *u = p->w->unit;
   TdText t = td_text_new(p->w->arena);
   if (!*p->ids) return "";
   for (size_t i = 0; i < u->ncoord; i++)
     td_text_putf(&t, "%sint %s", i ? ", " : "template <", td_cname_of(p->w, u->coord[i])->text);
-  td_text_puts(&t, "> ");
+  td_text_puts(&t, ">\n");
   return td_text_str(&t);
 }
 
@@ -95,8 +95,11 @@ static void put_state(TdHlsProg *p, const TdStmt *s) {
 void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t) {
   TdCWriter *w = p->w;
   const char *name = td_cname_fresh(w, s->sym->name);
+  int64_t n = 0;
   td_text_line(&w->out, "%s;", td_cstmt_array(w, s->sym, t, name));
   td_cname_put(w, s->sym, name, td_cfamily_type(w, t), NULL);
+  td_type_count(td_cfamily_type(w, t), &n);
+  p->locals += (double)n * (16 + td_type_scalar(t)->w / 4);
   td_hls_pragma_array(p, name, s->attrs);
   td_hls_unit_use(p, s->sym, name);
 }
@@ -393,7 +396,7 @@ static const char *linkage(TdHlsProg *p, bool root) {
   td_text_puts(&t, template_of(p));
   for (size_t i = 0; i < p->depth.n; i++)
     td_text_putf(&t, "%sint %s", i ? ", " : "template <", p->depth.at[i]);
-  td_text_puts(&t, p->depth.n ? "> static " : "static ");
+  td_text_puts(&t, p->depth.n ? ">\nstatic " : "static ");
   return td_text_str(&t);
 }
 

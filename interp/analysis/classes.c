@@ -39,15 +39,27 @@ static void mark(Residue *r, uint32_t x) {
 
 static const TdStmt *reduce(Residue *r, const TdStmt *s);
 
-/* s with what is left of those below it; those that are gone are NULL. */
+/* Whether block s declares nothing that its end would end. */
+static bool is_open(const TdStmt *s) {
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (s->kid[i]->sym && s->kid[i]->kind != TD_STMT_FOR && s->kid[i]->kind != TD_STMT_CALL)
+      return false;
+  return true;
+}
+
+/* s with what is left of those below it: nothing of those that are gone; of an IF the statements of
+   its arm, where they need no block of their own. */
 static const TdStmt *reduce_kids(Residue *r, const TdStmt *s) {
-  const TdStmt **kid = r->store ? TD_NEWN(r->arena, const TdStmt *, s->nkid) : NULL;
-  uint32_t n = 0;
+  TD_VEC(const TdStmt *) kid = {0};
   for (uint32_t i = 0; i < s->nkid; i++) {
     const TdStmt *left = reduce(r, s->kid[i]);
-    if (kid && left) kid[n++] = left;
+    if (!r->store || !left) continue;
+    bool arm = s->kind == TD_STMT_BLOCK && s->kid[i]->kind == TD_STMT_IF &&
+               left->kind == TD_STMT_BLOCK && is_open(left);
+    if (!arm) td_vec_push(r->arena, &kid, left);
+    for (uint32_t k = 0; arm && k < left->nkid; k++) td_vec_push(r->arena, &kid, left->kid[k]);
   }
-  return kid ? td_stmt_with_kids(r->store, s, kid, n) : s;
+  return r->store ? td_stmt_with_kids(r->store, s, kid.at, kid.n) : s;
 }
 
 /* The arm that is taken, or the IF where that is not known. */

@@ -29,3 +29,26 @@ const TdEffect *td_effects_find(const TdEffect *e, size_t n, TdSym sym) {
     if (e[i].sym == sym && e[i].kind == TD_CELL_MEMORY) return &e[i];
   return NULL;
 }
+
+/* Whether the body of kernel u writes parameter sym. */
+static bool writes(const TdAsk *q, const TdUnit *u, TdSym sym) {
+  TdAsk of = *q;
+  of.unit = u;
+  const TdEffect *e;
+  size_t n = u->body ? td_effects_of(&of, u->body, &e) : 0;
+  const TdEffect *f = n ? td_effects_find(e, n, sym) : NULL;
+  return f && f->write;
+}
+
+const bool *td_effects_written(const TdAsk *q) {
+  const TdUnit *u = q->unit;
+  bool *written = TD_NEWN(q->arena, bool, u->nparam + 1);
+  for (size_t i = 0; i < u->nparam; i++) {
+    written[i] = u->body && writes(q, u, u->param[i].sym);
+    for (size_t r = 0; r < u->nrun && !written[i]; r++)
+      for (size_t b = 0; b < u->run[r].nbind && !written[i]; b++)
+        written[i] = u->run[r].bind[b].arg == u->param[i].sym &&
+                     writes(q, td_prog_unit(q->prog, u->run[r].unit), u->run[r].bind[b].param);
+  }
+  return written;
+}

@@ -16,5 +16,7 @@ typedef struct TdEffect {
 size_t td_effects_of(const TdAsk *q, const TdStmt *s, const TdEffect **out);
 /* The effect on sym's memory among n, or NULL. */
 const TdEffect *td_effects_find(const TdEffect *e, size_t n, TdSym sym);
+/* Whether each parameter of q->unit, a kernel or a design, is written. Owned by q->arena. */
+const bool *td_effects_written(const TdAsk *q);
 
 #endif

@@ -136,6 +136,9 @@ public:
   region &operator=(const region &) = delete;
   ~region() { clear(); }
 
+  /* Has the tasks that are added from now on find so many bytes of stack more. */
+  void make_room(size_t bytes) { stack += bytes; }
+
   /* Adds the task body(), to be called by run(). */
   template <class F> void task(const char *name, F body) {
     struct process_of final : process {

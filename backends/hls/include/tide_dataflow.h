@@ -13,11 +13,14 @@
 #  define TIDE_REGION(...)                                                                         \
     tide_csim::dataflow tide_region;                                                               \
     tide_region.channels(#__VA_ARGS__)(__VA_ARGS__)
+/* Bytes of the tasks' local arrays, if they are many. */
+#  define TIDE_LOCALS(bytes) tide_region.make_room(bytes)
 #  define TIDE_TASK(name, ...) tide_region.call(name, __VA_ARGS__)
 
 #else
 
 #  define TIDE_REGION(...)
+#  define TIDE_LOCALS(bytes)
 #  define TIDE_TASK(name, ...) __VA_ARGS__
 
 #endif
