@@ -177,7 +177,14 @@ static void add_readme(Files *f) {
                "is a memory port for each bank (ap_memory); scalars are registers. Nothing is\n"
                "copied: what a kernel should hold on chip, `buffer_at` puts there. x // 0 and\n"
                "x % 0 are 0; an index out of range is not caught. Simulate with g++ or Vitis;\n"
-               "compilers need -Wno-unknown-pragmas to be silent about `#pragma HLS`.\n\n"
+               "compilers need -Wno-unknown-pragmas to be silent about `#pragma HLS`.\n\n");
+  if (has_regions(f->t))
+    td_text_puts(
+        &t, "The top is a dataflow region. Tide's headers run its tasks side by side on streams\n"
+            "of the declared depth, and tell a deadlock; Vitis's own C simulation runs them in\n"
+            "turn, which is not enough where streams lead back: a comment in the region says\n"
+            "so. `tide_dataflow.h` makes the calls plain ones for Vitis.\n\n");
+  td_text_puts(&t,
                "Tide's own tests compile and simulate such text, but have never run Vitis HLS.\n");
   add(f, "README.md", td_text_str(&t));
 }
