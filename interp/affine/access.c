@@ -57,9 +57,8 @@ static uint32_t next_sub(TdWalk *w, uint32_t uid) {
   return (uint32_t)n;
 }
 
-/* Closes the leaf under way, if it touched anything; returns it. */
-static TdLeaf *end_leaf(TdWalk *w, const TdStmt *s) {
-  if (!w->access.n) return NULL;
+/* Closes the leaf under way; returns it. */
+static TdLeaf *put_leaf(TdWalk *w, const TdStmt *s) {
   td_ctx_tick(w->out->session->ctx, 1);
   TdLeaf l = {.stmt = s, .nest = w->nest, .region = w->region, .reduce = -1};
   l.uid = w->top_uid ? w->top_uid : s->uid;
@@ -73,6 +72,11 @@ static TdLeaf *end_leaf(TdWalk *w, const TdStmt *s) {
   w->access.n = w->access.cap = 0;
   td_vec_push(w->arena, &w->out->at, l);
   return &w->out->at.at[w->out->at.n - 1];
+}
+
+/* The same if it touched anything; else NULL. */
+static TdLeaf *end_leaf(TdWalk *w, const TdStmt *s) {
+  return w->access.n ? put_leaf(w, s) : NULL;
 }
 
 static const TdElem scalar_elem = {0};
@@ -380,6 +384,10 @@ static void walk_node(TdWalk *w, const TdStmt *s) {
   case TD_STMT_CALL: walk_call(w, s); break;
   case TD_STMT_BLOCK:
     for (uint32_t i = 0; i < s->nkid; i++) walk(w, s->kid[i]);
+    break;
+  case TD_STMT_BREAK:
+  case TD_STMT_RETURN:
+    if (w->region) put_leaf(w, s);
     break;
   default: break;
   }

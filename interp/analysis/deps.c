@@ -171,7 +171,7 @@ static void check_gone(Order *o) {
     if (o->run[i].was) td_map_putp(o->space->arena, &ran, o->run[i].was, o->run);
   for (size_t i = 0; i < o->old->at.n; i++) {
     const TdLeaf *l = &o->old->at.at[i];
-    if (!td_map_getp(&ran, l))
+    if (l->naccess && !td_map_getp(&ran, l))
       td_verdict_unknown(
           &o->v, td_text_fmt(o->q->arena, "the statement on line %u is gone", l->stmt->loc.line));
   }
@@ -322,13 +322,21 @@ static void check_sharing(Order *o, const Run *x, const Run *y) {
   }
 }
 
+/* How many loops two leaves have around them both. */
+static size_t shared_loops(const TdLeaf *x, const TdLeaf *y) {
+  size_t n = 0;
+  while (n < x->nest->nloop && n < y->nest->nloop && x->nest->loop[n] == y->nest->loop[n]) n++;
+  return n;
+}
+
 /* Two leaves of one opaque region stay in one, as they stood in it. */
 static void check_region(Order *o, const Run *x, const Run *y) {
   bool was = x->was->region && x->was->region == y->was->region;
   bool now = x->now->region && x->now->region == y->now->region;
   if (!was && !now) return;
   bool order = (x->was < y->was) == (x->now < y->now) && (x->was == y->was) == (x->now == y->now);
-  if (was != now || !order || !x->kept || !y->kept)
+  bool apart = shared_loops(x->was, y->was) != shared_loops(x->now, y->now);
+  if (was != now || !order || apart || !x->kept || !y->kept)
     td_verdict_unknown(&o->v, "it changes the inside of a loop that ends early");
 }
 

@@ -121,6 +121,15 @@ bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name) {
   return u->body && !td_walk_stmt(c, u->body, declares_other, &q);
 }
 
+bool td_edit_name_hidden(const TdProg *p, const TdUnit *u, const char *name) {
+  TdCtx *c = p->store->session->ctx;
+  if (td_edit_name_taken(c, u, name)) return true;
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == u->sym && td_edit_name_taken(c, p->unit[i], name)) return true;
+  return false;
+}
+
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want) {
   TdCtx *c = st->session->ctx;
   if (!td_edit_name_taken(c, u, want)) return td_names_str(st->session->names, want);

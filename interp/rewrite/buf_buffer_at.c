@@ -106,12 +106,6 @@ static Range range_of(const Copy *c, int d, const TdExpr *at) {
   return g;
 }
 
-/* s under a condition, if there is one. */
-static const TdStmt *guarded(const Copy *c, const TdExpr *cond, const TdStmt *s) {
-  TdRewrite *r = c->b->r;
-  return cond ? td_stmt_if(r->store, cond, td_util_block1(r, s), NULL, s->loc) : s;
-}
-
 /* The moves of dimensions d and up. */
 static const TdStmt *move_from(Copy *c, int d) {
   const TdBuffer *b = c->b;
@@ -120,7 +114,7 @@ static const TdStmt *move_from(Copy *c, int d) {
   c->at[d] = b->box.lo[d];
   if (!b->kept[d]) {
     const TdExpr *cond = range_of(c, d, c->at[d]).cond;
-    return guarded(c, cond, move_from(c, d + 1));
+    return td_util_guard(c->b->r, cond, move_from(c, d + 1));
   }
   const char *stem = td_buffer_stem(b, d);
   if (!stem) stem = td_text_fmt(r->arena, "d%d", d);
@@ -129,7 +123,7 @@ static const TdStmt *move_from(Copy *c, int d) {
   c->inside[d] = td_util_var(r, v);
   c->at[d] = td_lin_plus(r->session, r->store->arena, c->at[d], td_util_var(r, v));
   Range g = range_of(c, d, c->at[d]);
-  const TdStmt *body = guarded(c, g.cond, move_from(c, d + 1));
+  const TdStmt *body = td_util_guard(c->b->r, g.cond, move_from(c, d + 1));
   return td_stmt_for(r->store, v, g.lo, g.hi, 1, td_util_block1(r, body), b->loop->loc);
 }
 

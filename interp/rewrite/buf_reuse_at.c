@@ -161,7 +161,7 @@ static const TdStmt *move(const Step *s, const Count *c, const TdExpr *to, const
   const TdExpr *value = td_buffer_element(b, !from, from ? out : at);
   const TdStmt *store =
       td_stmt_store(r->store, td_buffer_element(b, false, in), value, b->loop->loc);
-  return cond ? td_stmt_if(r->store, cond, td_util_block1(r, store), NULL, b->loop->loc) : store;
+  return td_util_guard(r, cond, store);
 }
 
 typedef enum { FILL, SHIFT, LOAD } Part;
@@ -211,7 +211,7 @@ static size_t prepare(Window *w, const TdStmt **list) {
   const TdExpr *runs = NULL;
   if (!td_range_runs(&q, b->loop, false))
     require(w, td_buffer_compare(b, TD_OP_LT, td_for_lo(b->loop), td_for_hi(b->loop)), &runs);
-  list[1] = runs ? td_stmt_if(r->store, runs, fill, NULL, b->loop->loc) : fill->kid[0];
+  list[1] = td_util_guard(r, runs, fill->kid[0]);
   return 2;
 }
 

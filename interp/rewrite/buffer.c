@@ -1,9 +1,25 @@
 /* buffer.c - what buffer_at and reuse_at share: the array, the shape of the buffer, its uses. */
 #include "rewrite/buffer.h"
 
+#include "rewrite/passed.h"
+
 bool td_buffer_refuse(const TdBuffer *b, TdDiagKind kind, const char *code, const char *why) {
   td_util_refuse(b->r, kind, code, b->loop->loc, "'%s' %s", b->array->name, why);
   return false;
+}
+
+/* Whether an array starts with nothing written. */
+static bool is_undefined(const TdPlace *array) {
+  const TdStmt *s = array->stmt;
+  return s && s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && s->init == TD_INIT_NONE;
+}
+
+/* Whether the array that argument i names, a parameter, may be one that starts so. */
+static bool is_passed_undefined(TdRewrite *r, int i) {
+  TdPassed p = {0};
+  bool found = td_passed_find_parts(&p, r, i), any = false;
+  for (size_t k = 0; found && k < p.array.n; k++) any |= is_undefined(&p.array.at[k]);
+  return any;
 }
 
 bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
@@ -16,8 +32,7 @@ bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
   b->array = array.sym;
   b->decl = array.stmt;
   b->type = array.stmt ? array.stmt->type : td_unit_param(array.unit, array.sym)->type;
-  b->undefined = array.stmt && array.stmt->kind == TD_STMT_LOCAL &&
-                 array.stmt->cls == TD_LOCAL_AUTO && array.stmt->init == TD_INIT_NONE;
+  b->undefined = is_undefined(&array);
   if (array.unit != loop.unit)
     return td_buffer_refuse(b, TD_USAGE, "units", "is not an array of the loop's kernel");
   if (b->type->kind == TD_T_PORT || array.sym->kind == TD_SYM_SCALAR)
@@ -27,6 +42,7 @@ bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
   if (array.stmt && td_edit_find(r->session->ctx, b->body, array.stmt->uid))
     return td_buffer_refuse(b, TD_ILLEGAL, "scope",
                             "is declared inside the loop: it is new at each iteration");
+  b->passed = !array.stmt && is_passed_undefined(r, array_arg);
   return true;
 }
 
@@ -180,8 +196,15 @@ const TdExpr *td_buffer_element(const TdBuffer *b, bool of_array, const TdExpr *
   return td_expr_load(a, b->local, t, index, n, b->loop->loc);
 }
 
+static bool refuse_unwritten(const TdBuffer *b) {
+  return td_buffer_refuse(b, TD_ILLEGAL, "unwritten",
+                          "may hold elements that were never written, which would be read to "
+                          "fill the buffer");
+}
+
 bool td_buffer_check_defined(const TdBuffer *b, const TdProg *now) {
   TdRewrite *r = b->r;
+  if (b->passed) return refuse_unwritten(b);
   if (!b->undefined) return true;
   TdAsk q = td_util_ask(r, td_prog_unit(now, b->unit->sym));
   q.prog = now;
@@ -191,8 +214,5 @@ bool td_buffer_check_defined(const TdBuffer *b, const TdProg *now) {
   while (block->kid[at] != p.at[p.n - 1]) at++;
   TdFootprint f;
   const TdStmt *scope = td_edit_slice(r->store, block, at + 1, block->nkid);
-  return (td_footprint_of(&q, scope, b->array, b->type, &f) && f.prepared) ||
-         td_buffer_refuse(b, TD_ILLEGAL, "unwritten",
-                          "may hold elements that were never written, which would be read to "
-                          "fill the buffer");
+  return (td_footprint_of(&q, scope, b->array, b->type, &f) && f.prepared) || refuse_unwritten(b);
 }

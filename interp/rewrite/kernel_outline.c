@@ -8,7 +8,7 @@ static const TdProg *apply(TdRewrite *r) {
   TdLifted l;
   if (!td_util_loop(r, LOOP, &at)) return NULL;
   const char *name = r->arg[NAME].text;
-  if (!td_edit_name_fits(r->prog, name) || td_edit_name_taken(r->session->ctx, at.unit, name))
+  if (!td_edit_name_fits(r->prog, name) || td_edit_name_hidden(r->prog, at.unit, name))
     return td_util_refuse(r, TD_USAGE, "name", at.stmt->loc, "'%s' cannot name a kernel here",
                           name);
   if (!td_lift(r, at.unit, &at.stmt, 1, name, &l)) return NULL;

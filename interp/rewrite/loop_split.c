@@ -112,16 +112,11 @@ static const TdExpr *iteration(const Split *s) {
   return td_lin_plus(r->session, a, base, td_util_var(r, s->inner));
 }
 
-/* A cast to index outside of bounds, where data would be computed as data. */
-static const TdExpr *written_out(void *ud, const TdExpr *e) {
-  return td_util_written(ud, e);
-}
-
 /* The body with the old variable replaced, inside a guard when `guarded`. */
 static const TdStmt *make_body(const Split *s, bool guarded) {
   TdRewrite *r = s->r;
   TdArena *a = r->store->arena;
-  const TdExpr *v = td_walk_map_expr(a, value_at(s, iteration(s)), written_out, a);
+  const TdExpr *v = td_util_written_out(a, value_at(s, iteration(s)));
   TdSubst u = td_subst_new(r->store);
   td_subst_expr(&u, s->loop->sym, v);
   const TdStmt *body = td_subst_in_stmt(&u, td_for_body(s->loop));

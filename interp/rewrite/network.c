@@ -121,7 +121,7 @@ static const TdUnit *apart(TdRewrite *r, const TdNetworkPlan *plan, const TdStmt
   const TdUnit *u = plan->unit;
   Design d = {.r = r, .unit = TD_NEW(r->store->arena, TdUnit)};
   const char *name = td_lift_unit_name(r, r->prog, plan->name);
-  for (int i = 1; td_edit_name_taken(r->session->ctx, u, name) || is_part(plan, name); i++)
+  for (int i = 1; td_edit_name_hidden(r->prog, u, name) || is_part(plan, name); i++)
     name = td_lift_unit_name(r, r->prog, td_text_fmt(r->arena, "%s_%d", plan->name, i));
   *d.unit = (TdUnit){.kind = TD_UNIT_DESIGN,
                      .loc = plan->stmt[0]->loc,

@@ -170,6 +170,20 @@ const TdExpr *td_util_written(TdArena *a, const TdExpr *e) {
   return e->kind == TD_EXPR_CAST ? td_expr_cast(a, e->type, e->kid[0], false) : e;
 }
 
+static const TdExpr *written(void *ud, const TdExpr *e) {
+  return td_util_written(ud, e);
+}
+
+const TdExpr *td_util_written_out(TdArena *a, const TdExpr *e) {
+  return td_walk_map_expr(a, e, written, a);
+}
+
+const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s) {
+  if (!cond) return s;
+  return td_stmt_if(r->store, td_util_written_out(r->store->arena, cond), td_util_block1(r, s),
+                    NULL, s->loc);
+}
+
 const TdExpr *td_util_const(TdRewrite *r, int64_t v) {
   TdLoc none = {0};
   return td_expr_index(r->session, r->store->arena, v, none);

@@ -57,6 +57,11 @@ const TdExpr *td_util_var(TdRewrite *r, TdSym v);
 const TdExpr *td_util_const(TdRewrite *r, int64_t v);
 /* e as it must be written where its type counts, in a local: with a cast that a store implies. */
 const TdExpr *td_util_written(TdArena *a, const TdExpr *e);
+/* e with all casts that an index implies written, as it must stand outside of bounds and indices:
+   there data would be computed as data. */
+const TdExpr *td_util_written_out(TdArena *a, const TdExpr *e);
+/* s under a condition on indices; s itself without one (NULL). */
+const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s);
 
 /* Whether a break below s leaves the loop around s (not one inside it). */
 bool td_util_leaves_by_break(const TdStmt *s);

@@ -218,4 +218,25 @@ t.test("tasks do not take the names of kernels", function()
   reloads(s)
 end)
 
+t.test("a kernel outlined in a task has no name that its design uses", function()
+  local function schedule()
+    local s = tide.schedule(tide.kernel {
+      name = "top", A = tide.i32[4],
+      function(A)
+        local b = tide.i32[4]()
+        for i = 0, 3 do b[i] = i end
+        for j = 0, 3 do A[j] = b[j] end
+      end,
+    })
+    s:relay("b", "j")
+    return s
+  end
+  local ok, e = schedule():can("outline", "top_i:i", "A")
+  t.ok(not ok)
+  t.eq(e.code, "name")
+  local s = schedule()
+  s:outline("top_i:i", "fill")
+  reloads(s)
+end)
+
 t.done()

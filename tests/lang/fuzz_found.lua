@@ -411,4 +411,62 @@ t.test("sums under conditions, and of what is widened, in another order are prov
   proved("if B[i] < 3 then C[0] = B[j] end", nil)
 end)
 
+t.test("a loop is not distributed over a return", function()
+  local function schedule(leaves)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        C = tide.i32[4], D = tide.i32[4],
+        function(C, D)
+          for i = 0, 1 do
+            C[i] = C[i] + D[0]
+            for j = 0, 1 do %s end
+          end
+        end,
+      }]]):format(leaves))())
+  end
+  local ok, e = schedule "return":can("reorder", "i", "j")
+  t.ok(not ok)
+  t.eq(e.code, "not-decided")
+  local s = schedule "D[1] = C[3]"
+  s:reorder("i", "j")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a buffer is not filled from what no caller has written", function()
+  local function schedule(init)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        C = tide.i32[7],
+        function(C)
+          local b = tide.i32[7](%s)
+          for i = 0, 3 do b[i %% 2] = C[i] end
+          for j = 0, 1 do C[j] = b[j] end
+        end,
+      }]]):format(init))())
+    s:outline("i", "sub")
+    s:split("sub:i", 3)
+    return s
+  end
+  local ok, e = schedule "":can("buffer_at", "sub:b", "sub:i_o")
+  t.ok(not ok)
+  t.eq(e.code, "unwritten")
+  local s = schedule "0"
+  s:buffer_at("sub:b", "sub:i_o")
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a window in a loop that data ends loads as it is", function()
+  local s = tide.schedule(tide.kernel {
+    D = tide.i32[8], A = tide.i32[1], c = tide.u8[1],
+    function(D, A, c)
+      for i = 0, c[0] % 4 - 1 do A[0] = A[0] + D[i + 1] * D[i] end
+    end,
+  })
+  s:reuse_at("D", "i")
+  reloads(s)
+  t.ok(tide.schedule(load(tostring(s))()):can("split", "i", 2))
+end)
+
 t.done()
