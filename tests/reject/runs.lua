@@ -100,6 +100,10 @@ twins("a fixed-point number far from 1, as a float", "fixed-point-far", "unsuppo
   t.ok(k:build {target = "hls"}.source)
 end, 1000, 4)
 
+twins("more steps taken back than there are", "step", "usage", function(n)
+  tide.schedule(tide.kernel {A = i32[4], function(A) for i = 0, 3 do A[i] = i end end}):split("i", 2):undo(n)
+end, 2, 1)
+
 t.test("no-run: a build for each target runs, or says that it does not", function()
   local runs = 0
   local k = tide.kernel {A = i32[4], function(A) A[0] = 1 end}
