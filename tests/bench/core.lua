@@ -1,8 +1,8 @@
--- The figures of the core: legality, capture, verification, edit to runnable.
+-- The figures of the core: legality, capture, edit to runnable; verify.lua has those of proofs.
 local tide = require "tide"
 local b = require "bench"
 local polybench = require "polybench"
-local i32, f32, grid = tide.i32, tide.f32, tide.grid
+local i32 = tide.i32
 
 -- Every step that can be tried on a kernel: {primitive, arguments..}.
 local function tries(s)
@@ -48,18 +48,6 @@ b.row("capture of 1,000 statements", b.median(9, make), "ms", 10)
 
 local tide_path = arg[-1]
 b.row("start to exit of an empty script", b.command(9, ("'%s' -e ''"):format(tide_path)), "ms", 20)
-
-local N = 256
-local gemm = tide.kernel {A = f32[N][N], B = f32[N][N], C = f32[N][N], function(A, B, C)
-  for i, j in grid(N, N) do
-    for k = 0, N - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
-  end
-end}
-local s = tide.schedule(gemm)
-s:split("j", 32)
-s:reorder("j_o", "i")
-b.row("verify two gemm 256^3, strict", b.median(9, function() assert(s:verify() == "strict") end), "ms", 250,
-  "PEQC ~770 s")
 
 -- A kernel that no cache has seen.
 local salt = os.time() * 1000
