@@ -33,6 +33,12 @@ void td_cpu_reset(TdCpu *c) {
   c->program.code.reset(&run, c->program.state);
 }
 
+void td_cpu_take_state(TdCpu *c, const TdCpu *from) {
+  const TdCpuProgram *x = &from->program;
+  if (x->code.state_bytes == c->program.code.state_bytes)
+    memcpy(c->program.state, x->state, x->code.state_bytes);
+}
+
 const TdCpuText *td_cpu_source(const TdCpu *c) {
   return c->text;
 }

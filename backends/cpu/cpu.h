@@ -44,6 +44,8 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
    filled: wrong arguments (nothing ran), or a fault, after which written tensors hold anything.
    Escapes when interrupted. */
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
+/* Has the states of c go on from those of another, which is the same program at other sizes. */
+void td_cpu_take_state(TdCpu *c, const TdCpu *from);
 /* Has states start from their declared values again. */
 void td_cpu_reset(TdCpu *c);
 const TdCpuText *td_cpu_source(const TdCpu *c);

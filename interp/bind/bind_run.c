@@ -156,12 +156,19 @@ static void return_tokens(lua_State *L, const TdType *t, const TdEvalPort *port,
   }
 }
 
+/* A program, and what it was compiled to; NULL: it does not run compiled. */
+typedef struct Made {
+  const TdProg *prog;
+  TdCpu *cpu;
+} Made;
+
 /* What runs a unit or schedule, made at its first run and kept with it: its states last there. */
 typedef struct Runner {
   TdArena *arena;
   TdEvalState *state;
-  const TdProg *prog; /* what cpu was made of */
-  TdCpu *cpu;         /* NULL: prog does not run compiled */
+  const TdProg *of; /* of which `made` are, at sizes of arguments */
+  TD_VEC(Made) made;
+  TdCpu *cpu; /* the last; NULL: it does not run compiled */
 } Runner;
 
 static int l_runner_gc(lua_State *L) {
@@ -195,16 +202,27 @@ int td_bind_reset(lua_State *L) {
   return 1;
 }
 
-/* Has r hold p compiled, unless p is something that only the evaluator runs. Other failures raise.
+/* What r made of `at`, which is compiled unless only the evaluator runs it. Other failures raise.
  */
-static void prepare(lua_State *L, Runner *r, const TdProg *p) {
-  if (r->prog == p) return;
+static TdCpu *compiled(lua_State *L, Runner *r, const TdProg *at) {
+  for (size_t i = 0; i < r->made.n; i++)
+    if (r->made.at[i].prog == at) return r->made.at[i].cpu;
   TdCpuOptions o = {.tier = TD_TIER_AUTO};
   TdDiag d = td_bind_diag(td_bind_arena(L));
-  r->prog = NULL;
-  r->cpu = td_cpu_new(r->arena, td_bind_callable(p), &o, &d);
-  if (!r->cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
-  r->prog = p;
+  TdCpu *cpu = td_cpu_new(r->arena, td_bind_callable(at), &o, &d);
+  if (!cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
+  td_vec_push(r->arena, &r->made, ((Made){at, cpu}));
+  return cpu;
+}
+
+/* Has r hold `at` compiled, which is p at the sizes of arguments. States go on from the run before,
+   unless that was of another program. */
+static void prepare(lua_State *L, Runner *r, const TdProg *p, const TdProg *at) {
+  if (r->of != p) r->made.n = 0, r->cpu = NULL;
+  r->of = p;
+  TdCpu *cpu = compiled(L, r, at);
+  if (cpu && r->cpu && cpu != r->cpu) td_cpu_take_state(cpu, r->cpu);
+  r->cpu = cpu;
 }
 
 /* The Lua arguments from slot `first` on, for the root of p. Ports get room for what comes out. */
@@ -257,7 +275,7 @@ void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
   bool ports;
   TdEvalArg *arg = collect(L, a, at, first, &ports);
   Runner *r = runner_of(L, owner);
-  if (!ports) prepare(L, r, at);
+  if (!ports) prepare(L, r, p, at);
   if (ports || !r->cpu) {
     TdEvalOptions o = {.state = r->state};
     run_reference(L, at, arg, &o, first);

@@ -193,11 +193,38 @@ const TdProg *td_at_sizes(const TdProg *p, const TdSize *list, size_t n, TdDiag 
   return propagate(&r);
 }
 
-const TdProg *td_at_arguments(const TdProg *p, const TdType *const *arg, size_t n, TdDiag *d) {
+/* p at the sizes of arguments of these types, made before; a list of those with one hash. */
+typedef struct Made {
+  const TdProg *p, *at;
+  const TdType *const *arg;
+  size_t n;
+  struct Made *next;
+} Made;
+
+static uint64_t hash_of(const TdProg *p, const TdType *const *arg, size_t n) {
+  return td_map_mix((uint64_t)(uintptr_t)p, td_map_hash(arg, n * sizeof *arg));
+}
+
+static const TdProg *made_before(const TdProg *p, const TdType *const *arg, size_t n) {
+  uint64_t list = 0;
+  td_map_get(&p->store->at, hash_of(p, arg, n), &list);
+  for (const Made *m = (const Made *)(uintptr_t)list; m; m = m->next)
+    if (m->p == p && m->n == n && memcmp(m->arg, arg, n * sizeof *arg) == 0) return m->at;
+  return NULL;
+}
+
+static void keep(const TdProg *p, const TdType *const *arg, size_t n, const TdProg *at) {
+  TdArena *a = p->store->arena;
+  uint64_t hash = hash_of(p, arg, n), list = 0;
+  td_map_get(&p->store->at, hash, &list);
+  Made *m = TD_NEW(a, Made);
+  *m = (Made){p, at, td_arena_copy(a, arg, n * sizeof *arg), n, (Made *)(uintptr_t)list};
+  td_map_put(a, &p->store->at, hash, (uint64_t)(uintptr_t)m);
+}
+
+/* p at the sizes of arguments of these types; NULL with d filled where they do not agree. */
+static const TdProg *fitted(const TdProg *p, const TdType *const *arg, size_t n, TdDiag *d) {
   const TdUnit *u = td_prog_root(p);
-  bool missing = false;
-  for (size_t i = 0; i < u->nsize; i++) missing |= !u->size[i].known;
-  if (!missing) return p;
   Resize r = start(p, d);
   Sizes *root = &r.of[p->nunit - 1];
   TdUnit nothing = {0};
@@ -210,4 +237,16 @@ const TdProg *td_at_arguments(const TdProg *p, const TdType *const *arg, size_t 
     }
   }
   return propagate(&r);
+}
+
+const TdProg *td_at_arguments(const TdProg *p, const TdType *const *arg, size_t n, TdDiag *d) {
+  const TdUnit *u = td_prog_root(p);
+  bool missing = false;
+  for (size_t i = 0; i < u->nsize; i++) missing |= !u->size[i].known;
+  if (!missing) return p;
+  const TdProg *at = made_before(p, arg, n);
+  if (at) return at;
+  at = fitted(p, arg, n, d);
+  if (at) keep(p, arg, n, at);
+  return at;
 }

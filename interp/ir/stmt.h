@@ -108,6 +108,7 @@ typedef struct TdStore {
   TdSession *session;
   TdArena *arena;
   uint32_t next_uid, next_sym;
+  TdMap at; /* programs at sizes of arguments: of td_at_arguments */
 } TdStore;
 
 /* Returns a new store; the caller frees it. */

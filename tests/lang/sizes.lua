@@ -137,4 +137,22 @@ t.test("equal extents make equal types, however they are written", function()
   t.ok(c)
 end)
 
+t.test("a state lasts from call to call, whatever the sizes of a call", function()
+  local n = tide.size "n"
+  local function counter()
+    local count = tide.state(tide.i32[2], 0)
+    return tide.kernel {A = tide.i32[n], function(A)
+      count[1] = count[1] + 1
+      for i = 0, n - 1 do A[i] = A[i] + count[1] end
+    end}
+  end
+  local compiled, reference = counter(), counter()
+  for call, size in ipairs {3, 5, 3, 5, 4} do
+    local A, B = tide.i32[size](0), tide.i32[size](0)
+    compiled(A)
+    reference:reference(B)
+    t.eq({A[0], A:equal(B)}, {call, true})
+  end
+end)
+
 p.done()
