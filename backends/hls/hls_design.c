@@ -41,6 +41,10 @@ static void put_stream(TdHlsProg *p, const TdStream *s, List *names) {
     td_text_putf(&dims, "[%" PRId64 "]", extent);
   }
   td_text_line(&w->out, "%s %s%s;", type, name, td_text_str(&dims));
+  const TdAttr *impl = td_attrs_get(s->attrs, TD_ATTR_IMPL);
+  if (impl && !t->block)
+    td_text_line(&w->out, "#pragma HLS bind_storage variable=%s type=fifo impl=%s", name,
+                 impl->arg[0].s);
   add(names, name);
 }
 

@@ -45,16 +45,20 @@ static const TdStmt *call_of(const TdHlsNet *n, const TdHlsCall *call) {
   return td_stmt_call(n->store, k->sym, arg, k->nparam + k->ncoord, k->loc);
 }
 
-/* Whether a task calls no region with state: each of its instances would need its own. */
+/* Whether a task calls no region with state, itself or through kernels: each of its instances would
+   need its own. */
 static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass *c,
                         const TdStmt *s) {
   const TdHlsRegion *r = s->kind == TD_STMT_CALL ? td_map_getp(&known->region, s->sym) : NULL;
   if (r && r->is_stateful)
     return td_hls_net_refuse(n, "inner-state", s->loc, "keep the state in the task that calls it",
                              "%s runs a design whose tasks have state", c->task);
-  for (uint32_t i = 0; i < s->nkid; i++)
-    if (!check_state(n, known, c, s->kid[i])) return false;
-  return true;
+  const TdUnit *f = s->kind == TD_STMT_CALL && !r ? td_prog_unit(n->prog, s->sym) : NULL;
+  td_ctx_enter(n->store->session->ctx);
+  bool ok = !f || !f->body || check_state(n, known, c, f->body);
+  for (uint32_t i = 0; i < s->nkid && ok; i++) ok = check_state(n, known, c, s->kid[i]);
+  td_ctx_leave(n->store->session->ctx);
+  return ok;
 }
 
 /* The network as a unit, after the kernels that it calls. */

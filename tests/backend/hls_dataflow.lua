@@ -97,7 +97,8 @@ twins("a column for a design", "view-of-design", function(row)
 end, false, true)
 
 -- Rule 7: state belongs to a task of the outermost region.
-local function counting(inside)
+local function counting(inside, through_kernel)
+  local kernel = through_kernel == true
   local count = tide.state(i32[1], 5)
   local add = tide.kernel {A = i32[1], function(A)
     count[0] = count[0] + 1
@@ -106,14 +107,18 @@ local function counting(inside)
   local inner = tide.design(function(d)
     d.a = task {A = i32[1], function(A) if inside then add(A) else A[0] = A[0] + 1 end end}
   end)
+  local through = tide.kernel {A = i32[1], function(A) inner(A) end}
   return function(d)
     d.half = task {map = {P}, A = i32[P]:layout "S0", function(A)
-      inner(A)
+      if kernel then through(A) else inner(A) end
       if not inside then add(A) end
     end}
   end
 end
 twins("state of a design that a task runs", "inner-state", counting, true, false)
+twins("the same through a kernel", "inner-state", function(inside)
+  return counting(inside, true)
+end, true, false)
 
 -- Rule 8: a region calls at most 16384 tasks.
 twins("a grid of many tasks", "instances", function(n)
@@ -171,6 +176,16 @@ t.test("what is accepted because it has a form that calls can pass", function()
       for k in grid(N) do B[k] = Z:get() end
     end}
   end), "hls::stream<ap_int<32>, 4> Z;")
+end)
+
+t.test("the kind of FIFO that a stream asks for", function()
+  local d = tide.design(function(d)
+    local Z = d:stream(i32, {2, depth = 8}) --@ impl(srl)
+    d.a = task {function() Z[1]:put(3) end}
+    d.b = task {B = i32[1], function(B) B[0] = Z[1]:get() end}
+  end)
+  t.has(d:build {target = "hls"}.source,
+    "Z[2];\n  #pragma HLS bind_storage variable=Z type=fifo impl=srl")
 end)
 
 t.test("a stream that leads back is said", function()
