@@ -4,8 +4,9 @@ local t = require "tap"
 local batch = require "hls_batch"
 local collect = require "collect"
 
--- What HLS does not take, by code.
-local refused, excused = {}, {["no-streams"] = true, ["no-model"] = true, ["unbound-size"] = true}
+-- What HLS does not take, by code: docs/hls-dataflow.md.
+local refused, excused = {}, {["no-streams"] = true, ["no-model"] = true, ["unbound-size"] = true,
+  ["shared-write"] = true}
 
 -- Adds a program unless it is one that HLS does not take.
 local function record(name, program, inputs)
