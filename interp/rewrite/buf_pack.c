@@ -22,6 +22,7 @@ static const TdProg *refuse(const Pack *p, TdDiagKind kind, const char *code, co
 static const TdExpr *as_type(const Pack *p, const TdType *to, const TdExpr *e) {
   TdArena *a = p->l.r->store->arena;
   bool whole = td_type_is_integer(to) && td_type_is_integer(e->type) && !to->saturate;
+  e = td_util_written(a, e);
   if (e->type == to) return e;
   e = whole ? td_expr_cast(a, to, e, false) : td_expr_op(a, TD_OP_BITCAST, to, &e, 1, e->loc);
   return td_expr_fold(p->l.r->session, a, e);

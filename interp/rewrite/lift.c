@@ -91,6 +91,10 @@ static void take_data(Lift *l, const TdStmt *decl) {
   td_subst_sym(&l->sub, decl->sym, copy->sym);
 }
 
+static bool is_outer_scalar(const Lift *l, const TdExpr *e) {
+  return e->kind == TD_EXPR_LOAD && !e->nkid && !td_map_getp(&l->inside, e->sym);
+}
+
 /* Deals with a symbol on its first use. */
 static bool take(void *ud, const TdExpr *e) {
   Lift *l = ud;
@@ -98,6 +102,9 @@ static bool take(void *ud, const TdExpr *e) {
   td_map_putp(l->r->arena, &l->seen, e->sym, l);
   const TdStmt *decl = td_map_getp(&l->decl, e->sym);
   const TdParam *p = td_unit_param(l->unit, e->sym);
+  if (decl && decl->kind == TD_STMT_LOCAL && decl->init == TD_INIT_NONE && is_outer_scalar(l, e))
+    return refuse(l, TD_ILLEGAL, "scalar", e->loc, "'%s' may hold nothing where it would be passed",
+                  e->sym->name);
   bool array = decl && decl->kind != TD_STMT_FOR && decl->type->kind == TD_T_TENSOR;
   if (decl && decl->kind == TD_STMT_LOCAL && decl->cls != TD_LOCAL_AUTO)
     take_data(l, decl);
@@ -113,10 +120,6 @@ static bool take(void *ud, const TdExpr *e) {
       if (s) take_array(l, e->sym, s->type, (TdAttrs){0}, e->loc);
     }
   return true;
-}
-
-static bool is_outer_scalar(const Lift *l, const TdExpr *e) {
-  return e->kind == TD_EXPR_LOAD && !e->nkid && !td_map_getp(&l->inside, e->sym);
 }
 
 /* Refuses what a call cannot do: assign a scalar of its caller, end its caller. */
@@ -358,7 +361,7 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
     if (td_util_leaves_by_break(s[i]))
       return refuse(&l, TD_ILLEGAL, "break", s[i]->loc, "a break leaves '%s'", name);
     if (!td_walk_stmt(c, s[i], check_stmt, &l)) return false;
-    td_walk_exprs(c, s[i], take, &l);
+    if (!td_walk_exprs(c, s[i], take, &l)) return false;
   }
   if (!check_states(&l, s, n)) return false;
   TdUnit *k = TD_NEW(r->store->arena, TdUnit);

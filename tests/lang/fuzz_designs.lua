@@ -239,4 +239,29 @@ t.test("a kernel outlined in a task has no name that its design uses", function(
   reloads(s)
 end)
 
+t.test("a scalar that may hold nothing is not passed", function()
+  local function schedule(guard)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        A = tide.i16[6][5], C = tide.i16[7],
+        function(A, C)
+          for i = 0, 2 do
+            for j = 0, 2 do
+              %s A[j][i] = C[i] %s
+            end
+          end
+        end,
+      }]]):format(guard and "if 2 <= i then" or "", guard and "end" or ""))())
+    s:buffer_at("C", "i")
+    return s
+  end
+  local ok, e = schedule(true):can("unfold", "j")
+  t.ok(not ok)
+  t.eq(e.code, "scalar")
+  local s = schedule(false)
+  s:unfold "j"
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()

@@ -469,4 +469,22 @@ t.test("a window in a loop that data ends loads as it is", function()
   t.ok(tide.schedule(load(tostring(s))()):can("split", "i", 2))
 end)
 
+t.test("an element of another type is packed as what it is stored as", function()
+  local k = tide.kernel {
+    A = tide.i32[4], q = tide.u8,
+    function(A, q)
+      local b = tide.fixed(26, 5)[4]()
+      for i = 0, 3 do b[i] = q * i end
+      for j = 0, 3 do A[j] = tide.i32(b[j]) end
+    end,
+  }
+  local s = tide.schedule(k)
+  s:pack("b", 0, 2)
+  reloads(s)
+  local a, b = tide.i32[4](0), tide.i32[4](0)
+  s(a, 7)
+  k(b, 7)
+  t.ok(a:equal(b))
+end)
+
 t.done()
