@@ -22,10 +22,10 @@ static TdCpuInput input_of(TdArena *a, const TdProg *p, const char *text) {
 
 /* Has x run this code from now on, with memory for what it keeps during a run. */
 static void adopt(TdCpuProgram *x, TdTier tier, const TdCpuCode *code) {
+  char *room = td_arena_alloc(x->arena, code->room_bytes + VECTOR);
   x->tier = tier;
   x->code = *code;
   x->settled |= tier == TD_TIER_CC;
-  char *room = td_arena_alloc(x->arena, code->room_bytes + VECTOR);
   x->room = room + (VECTOR - (uintptr_t)room % VECTOR) % VECTOR;
 }
 
