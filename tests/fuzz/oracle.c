@@ -29,6 +29,13 @@ static TdEvalAnswer compare(Oracle *o, const TdProg *x, const TdProg *y, TdLevel
   return r;
 }
 
+/* A run that did not end well: a fault, unless it only took too long for the fuzzer. */
+static Outcome not_run(Oracle *o, const Point *x, const TdDiag *d) {
+  if (d->kind != TD_LIMIT) return at_point(o->arena, WRONG_FAULT, x, d->message);
+  o->counts->undecided++;
+  return fine;
+}
+
 /* The expressions of a program at a point against the kernel's. */
 static Outcome same_expressions(Oracle *o, const Point *x, const TdProg *p, int k, TdLevel level) {
   if (!x->decided[k]) {
@@ -39,7 +46,7 @@ static Outcome same_expressions(Oracle *o, const Point *x, const TdProg *p, int 
   TdEvalAnswer r = compare(o, x->kernel, p, level, concrete);
   if (r.verdict == TD_EVAL_EQUAL) return fine;
   if (r.verdict == TD_EVAL_DIFFERS) return at_point(o->arena, WRONG_DIFFERS, x, r.element);
-  return at_point(o->arena, WRONG_FAULT, x, r.diag.message);
+  return not_run(o, x, &r.diag);
 }
 
 /* The values that a program leaves at a point against the kernel's. */
@@ -49,7 +56,7 @@ static Outcome same_values(Oracle *o, const Point *x, const TdProg *p, int k, bo
   TdDiag d = {.arena = o->arena};
   Inputs in = point_copy(o->arena, x->given[k]);
   if (!td_eval_run(o->arena, p, in.arg, in.n, &options, &d, &result))
-    return at_point(o->arena, WRONG_FAULT, x, d.message);
+    return not_run(o, x, &d);
   const char *words = values ? point_difference(o->arena, x->kernel, x->left[k], in) : NULL;
   return words ? at_point(o->arena, WRONG_VALUES, x, words) : fine;
 }

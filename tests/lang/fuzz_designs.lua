@@ -264,4 +264,23 @@ t.test("a scalar that may hold nothing is not passed", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a relay along an axis brings the size of its extent", function()
+  local K = 6
+  local s = tide.schedule(tide.kernel {
+    name = "top", C = tide.i32[7], D = tide.i32[7],
+    function(C, D)
+      for i = 0, K - 1 do
+        local s1 = tide.i32(0)
+        s1 = C[2]
+        D[i] = s1
+      end
+    end,
+  })
+  s:buffer_at("C", "i")
+  s:unfold "i"
+  s:relay("top_i:C_i", "top_i")
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()
