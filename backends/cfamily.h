@@ -80,6 +80,8 @@ typedef struct TdCTarget {
      than 0. NULL: left as it is. */
   TdPiece (*guard)(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc);
   TdPiece (*divisor)(TdCWriter *w, TdPiece b, TdLoc loc);
+  /* Lines before a statement, as the program has it. NULL: none. */
+  void (*begin)(TdCWriter *w, const TdStmt *s);
   /* Writes s its own way, or returns false for the family's. Calls and streams are its own. */
   bool (*stmt)(TdCWriter *w, const TdStmt *s);
   /* Lines before a loop, and at the start of its body. NULL: none. */

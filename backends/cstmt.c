@@ -187,6 +187,7 @@ void td_cstmt_put(TdCWriter *w, const TdStmt *s) {
   }
   td_ctx_enter(w->session->ctx);
   for (uint32_t i = 0; i < s->nkid && !td_diag_failed(w->diag); i++) {
+    if (w->target->begin) w->target->begin(w, s->kid[i]);
     const TdStmt *x = td_ctensor_expand(w, s->kid[i]);
     if (x == s->kid[i])
       td_cstmt_put_one(w, x);

@@ -63,7 +63,8 @@ static void *open_cpu(const TdBuild *b) {
   TdCpuOptions o = td_cpu_options_of(b);
   const char *device = td_cpu_device_of(b);
   if (device)
-    r->clocked = td_clocked_new(b->arena, b->prog, device, b->diag);
+    r->clocked = td_clocked_new(b->arena, b->prog,
+                                &(TdClockedOptions){device, td_cpu_keeps_trace(b), o}, b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
   return r->cpu || r->clocked ? r : NULL;

@@ -2,15 +2,20 @@
 #ifndef TD_CLOCKED_H
 #define TD_CLOCKED_H
 
-#include "backends/backend.h"
+#include "backends/cpu/cpu.h"
 #include "eval/timed.h"
 
 /* A program ready to run with a clock, with its states. */
 typedef struct TdClocked TdClocked;
 
-/* p on the operation times of a device ("ideal", "u280"), owned by a; NULL with d filled when they
-   cannot be known. */
-TdClocked *td_clocked_new(TdArena *a, const TdProg *p, const char *device, TdDiag *d);
+typedef struct TdClockedOptions {
+  const char *device; /* whose operation times count: "ideal", "u280" */
+  bool trace;         /* keep all events, however slow that is */
+  TdCpuOptions cpu;
+} TdClockedOptions;
+
+/* p made ready, owned by a; NULL with d filled when its times cannot be known. */
+TdClocked *td_clocked_new(TdArena *a, const TdProg *p, const TdClockedOptions *o, TdDiag *d);
 /* Runs it; false with d filled when it fails, as runs without a clock do. */
 bool td_clocked_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d);
 void td_clocked_reset(TdClocked *c);

@@ -12,6 +12,7 @@ struct TdCpu {
   TdSession *session;
   const TdUnit *root;
   const TdCpuText *text;
+  const TdTimes *times;
   TdCpuProgram program;
 };
 
@@ -22,7 +23,8 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
   c->arena = a;
   c->session = p->store->session;
   c->root = td_prog_root(p);
-  c->text = td_cpu_text_of(a, p, d);
+  c->times = o ? o->times : NULL;
+  c->text = td_cpu_text_timed(a, p, c->times, d);
   if (!c->text || !td_cpu_tier_begin(&c->program, a, p, c->text, o ? o : &none, d)) return NULL;
   td_cpu_reset(c);
   return c;
@@ -54,6 +56,7 @@ typedef struct Call {
   const TdCallArg *arg;
   void **at;        /* what td_entry gets */
   TdTensor **dense; /* copies of arguments that do not lie row-major, or NULL */
+  const struct td_timed *timed;
   TdDiag *d;
 } Call;
 
@@ -162,14 +165,24 @@ static void take_back(Call *k, size_t i) {
 /* Runs the entry on what was laid out. */
 static bool run(Call *k) {
   TdCtx *ctx = k->c->session->ctx;
-  struct td_run r = {.interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table};
+  struct td_run r = {
+      .interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table, .timed = k->timed};
   td_cpu_tier_run(&k->c->program, &r, k->at);
   td_ctx_tick(ctx, 1);
   return !r.fault || td_cpu_code_tell(k->c->text, k->c->session, k->c->root, &r, k->d);
 }
 
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d) {
-  Call k = {.c = c, .arg = arg, .d = d};
+  return td_cpu_call_with(c, NULL, arg, narg, d);
+}
+
+TdCpuFacts td_cpu_facts(const TdCpu *c) {
+  return (TdCpuFacts){c->session, c->root, c->text, c->times};
+}
+
+bool td_cpu_call_with(TdCpu *c, const struct td_timed *timed, const TdCallArg *arg, size_t narg,
+                      TdDiag *d) {
+  Call k = {.c = c, .arg = arg, .timed = timed, .d = d};
   if (!check(&k, narg)) return false;
   k.arena = td_arena_scratch(c->session->ctx);
   k.at = TD_NEWN(k.arena, void *, narg);

@@ -4,6 +4,7 @@
 #define TD_CPU_H
 
 #include "backends/backend.h"
+#include "eval/timed.h"
 
 extern const TdBackend td_cpu_backend;
 
@@ -13,27 +14,33 @@ typedef struct TdCpuText {
   const TdLoc *place; /* of faults, by number */
   size_t nplace;
   const void *const *table; /* constants that are not in the text */
+  const void *const *time;  /* times of statements (TdTime), by number */
   const bool *written;      /* of each parameter of the root */
   double work;              /* statements of a run, estimated */
 } TdCpuText;
 
-/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. */
+/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. And for
+   runs with a clock (NULL times: without). */
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *p, TdDiag *d);
+const TdCpuText *td_cpu_text_timed(TdArena *a, const TdProg *p, const TdTimes *times, TdDiag *d);
 
 typedef enum { TD_TIER_AUTO, TD_TIER_TCC, TD_TIER_CC } TdTier;
 
 /* Zeroed is the default. */
 typedef struct TdCpuOptions {
-  TdTier tier;         /* AUTO: in memory until much work is done */
-  int seconds;         /* most time of the system's compiler; 0: 60 */
-  int64_t cache_bytes; /* most that the folder of compiled programs holds; 0: 256 MiB */
-  int threads;         /* of parallel loops; 0: one for each processor */
+  TdTier tier;          /* AUTO: in memory until much work is done */
+  int seconds;          /* most time of the system's compiler; 0: 60 */
+  int64_t cache_bytes;  /* most that the folder of compiled programs holds; 0: 256 MiB */
+  int threads;          /* of parallel loops; 0: one for each processor */
+  const TdTimes *times; /* of runs with a clock; NULL: without */
 } TdCpuOptions;
 
 /* cpu_backend.c: those that a build says. */
 TdCpuOptions td_cpu_options_of(const TdBuild *b);
 /* The device whose operation times a build's runs count, owned by the build; NULL: no clock. */
 const char *td_cpu_device_of(const TdBuild *b);
+/* Whether all events of such runs are to be kept. */
+bool td_cpu_keeps_trace(const TdBuild *b);
 
 /* A program ready to run, with its state. */
 typedef struct TdCpu TdCpu;
@@ -46,6 +53,10 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* Has the states of c go on from those of another, which is the same program at other sizes. */
 void td_cpu_take_state(TdCpu *c, const TdCpu *from);
+/* cpu_timed.c: the same of a program with a clock, whose root is a design; *report tells what the
+   tasks and streams did, owned by a. */
+bool td_cpu_timed_call(TdCpu *c, TdArena *a, const TdCallArg *arg, size_t narg,
+                       const TdTimed **report, TdDiag *d);
 /* Has states start from their declared values again. */
 void td_cpu_reset(TdCpu *c);
 const TdCpuText *td_cpu_source(const TdCpu *c);

@@ -1,10 +1,12 @@
 /* cpu_backend.c - the CPU as a target of builds. */
 #include "backends/cpu/cpu.h"
 
+#include "analysis/firing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIER, THREADS, SECONDS, TIMED, DEVICE, OPTIONS };
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [TIER] =
@@ -13,7 +15,8 @@ static const TdOption options[OPTIONS] = {
     [THREADS] = {"threads", TD_OPTION_INT, "0", "of parallel loops; 0: one for each processor"},
     [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"},
     [TIMED] = {"timed", TD_OPTION_BOOL, "false", "count cycles, which the report tells about"},
-    [DEVICE] = {"device", TD_OPTION_WORD, "ideal|u280", "whose operation times count"}};
+    [DEVICE] = {"device", TD_OPTION_WORD, "ideal|u280", "whose operation times count"},
+    [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"}};
 
 TdCpuOptions td_cpu_options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_cpu_backend, b, TIER);
@@ -31,10 +34,23 @@ const char *td_cpu_device_of(const TdBuild *b) {
   return timed ? td_arena_strndup(b->arena, device, strcspn(device, "|")) : NULL;
 }
 
+bool td_cpu_keeps_trace(const TdBuild *b) {
+  return strcmp(td_backend_option(&td_cpu_backend, b, TRACE), "true") == 0;
+}
+
+/* The text of a build, with its clock; NULL with d filled. */
+static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
+  const char *device = td_cpu_device_of(b);
+  if (!device) return td_cpu_text_of(b->arena, b->prog, d);
+  const TdTimes *times =
+      td_firing_times(td_affine_new(b->arena), b->arena, b->prog, td_target_find(device), d);
+  return times ? td_cpu_text_timed(b->arena, b->prog, times, d) : NULL;
+}
+
 /* Whether there is a text; a run with a clock can do without. */
 static bool validate(const TdBuild *b) {
   TdDiag why = {.arena = b->arena};
-  if (td_cpu_text_of(b->arena, b->prog, &why)) return true;
+  if (text_of(b, &why)) return true;
   if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED) return true;
   *b->diag = why;
   return false;
@@ -42,7 +58,7 @@ static bool validate(const TdBuild *b) {
 
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   TdDiag why = {.arena = b->arena};
-  const TdCpuText *t = td_cpu_text_of(b->arena, b->prog, &why);
+  const TdCpuText *t = text_of(b, &why);
   TdFile *f = TD_NEW(b->arena, TdFile);
   *nfile = 1;
   f->name = "kernel.c";

@@ -2,36 +2,15 @@
    tokens and places for, without looking at them again. What is left is done operation by
    operation, once no task can go on in this way. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/cpu_text.h"
+#include "backends/cpu/cpu_burst.h"
 #include "ir/print.h"
-
-enum { MOST_ENDS = 16 };
-
-/* One end of a stream that every iteration uses, or none does. */
-typedef struct End {
-  const TdStmt *stmt; /* the first that uses it */
-  const TdExpr *cond[4];
-  bool truth[4]; /* of the conditions around it */
-  int nest;
-  bool put;
-  int64_t each;      /* tokens an iteration */
-  const char *ring;  /* what it is, as text */
-  const char *name;  /* and its pointer in the burst */
-  const char *depth; /* as text */
-} End;
-
-/* A loop being written as a burst. */
-struct TdCpuBurst {
-  const TdStmt *loop;
-  End end[MOST_ENDS];
-  int n;
-};
 
 typedef struct Scan {
   TdCpuProg *p;
-  struct TdCpuBurst *b;
+  TdCpuBurst *b;
   const TdExpr *cond[4];
   bool truth[4];
   int nest;
@@ -46,7 +25,7 @@ static bool is_fixed(const Scan *s, const TdExpr *e) {
   return true;
 }
 
-static bool same_conditions(const Scan *s, const End *e) {
+static bool same_conditions(const Scan *s, const TdCpuEnd *e) {
   if (s->nest != e->nest) return false;
   for (int i = 0; i < s->nest; i++)
     if (s->cond[i] != e->cond[i] || s->truth[i] != e->truth[i]) return false;
@@ -66,15 +45,19 @@ static bool add_end(Scan *s, const TdStmt *stmt) {
   const TdExpr *e = stmt->expr[0];
   if (e->type->block || !is_fixed(s, e)) return false;
   bool put = stmt->kind == TD_STMT_PUT;
+  if (!put) {
+    s->b->last_get = stmt;
+    s->b->surely = s->nest == 0;
+  }
   for (int i = 0; i < s->b->n; i++) {
-    End *x = &s->b->end[i];
+    TdCpuEnd *x = &s->b->end[i];
     if (x->put != put || !is_same_end(x->stmt->expr[0], e)) continue;
     x->each++;
     return same_conditions(s, x);
   }
-  if (s->b->n == MOST_ENDS) return false;
-  End *x = &s->b->end[s->b->n++];
-  *x = (End){.stmt = stmt, .put = put, .each = 1, .nest = s->nest};
+  if (s->b->n == TD_CPU_MOST_ENDS) return false;
+  TdCpuEnd *x = &s->b->end[s->b->n++];
+  *x = (TdCpuEnd){.stmt = stmt, .put = put, .each = 1, .nest = s->nest};
   memcpy(x->cond, s->cond, sizeof x->cond);
   memcpy(x->truth, s->truth, sizeof x->truth);
   return true;
@@ -106,7 +89,7 @@ static bool scan(Scan *s, const TdStmt *stmt) {
 }
 
 /* Opens a block for the conditions of an end; returns how many lines close it. */
-static void push_conditions(TdCpuProg *p, const End *e) {
+static void push_conditions(TdCpuProg *p, const TdCpuEnd *e) {
   for (int i = 0; i < e->nest; i++) {
     const char *truth = p->w->target->truth(p->w, e->cond[i]).text;
     td_text_line(&p->w->out, e->truth[i] ? "if (%s) {" : "if (!(%s)) {", truth);
@@ -115,7 +98,7 @@ static void push_conditions(TdCpuProg *p, const End *e) {
   }
 }
 
-static void pop_conditions(TdCpuProg *p, const End *e) {
+static void pop_conditions(TdCpuProg *p, const TdCpuEnd *e) {
   for (int i = 0; i < e->nest; i++) {
     p->w->out.indent--;
     td_text_line(&p->w->out, "}");
@@ -123,7 +106,7 @@ static void pop_conditions(TdCpuProg *p, const End *e) {
 }
 
 /* The pointer to a ring, and what it leaves of td_n iterations. */
-static void put_end(TdCpuProg *p, End *e, int number) {
+static void put_end(TdCpuProg *p, TdCpuEnd *e, int number) {
   TdCWriter *w = p->w;
   size_t known = td_crange_mark(w);
   e->name = td_text_fmt(w->arena, "td_%s%d", e->put ? "p" : "g", number);
@@ -141,7 +124,7 @@ static void put_end(TdCpuProg *p, End *e, int number) {
 }
 
 /* Two names of one stream would each move it on. */
-static void put_distinct(TdCpuProg *p, const struct TdCpuBurst *b) {
+static void put_distinct(TdCpuProg *p, const TdCpuBurst *b) {
   for (int i = 0; i < b->n; i++)
     for (int k = 0; k < i; k++)
       if (b->end[i].stmt->expr[0]->sym == b->end[k].stmt->expr[0]->sym)
@@ -149,7 +132,7 @@ static void put_distinct(TdCpuProg *p, const struct TdCpuBurst *b) {
 }
 
 /* Where the next token is, or goes, kept beside the ring while the burst lasts. */
-static void put_cursor(TdCpuProg *p, const End *e) {
+static void put_cursor(TdCpuProg *p, const TdCpuEnd *e) {
   TdCWriter *w = p->w;
   const TdType *t = e->stmt->expr[0]->type->elem;
   const char *index = e->put ? "in" : "out";
@@ -158,13 +141,13 @@ static void put_cursor(TdCpuProg *p, const End *e) {
                        td_text_fmt(w->arena, "%s ? %s->token : 0", e->name, e->name));
 }
 
-static void keep_cursor(TdCpuProg *p, const End *e) {
+static void keep_cursor(TdCpuProg *p, const TdCpuEnd *e) {
   const char *guard = e->nest ? td_text_fmt(p->w->arena, "if (%s) ", e->name) : "";
   td_text_line(&p->w->out, "%s%s->%s = %s_at, %s->fill %s td_n * %" PRId64 ";", guard, e->name,
                e->put ? "in" : "out", e->name, e->name, e->put ? "+=" : "-=", e->each);
 }
 
-static const End *end_of(const struct TdCpuBurst *b, const TdStmt *s) {
+static const TdCpuEnd *end_of(const TdCpuBurst *b, const TdStmt *s) {
   for (int i = 0; i < b->n; i++)
     if (b->end[i].put == (s->kind == TD_STMT_PUT) &&
         is_same_end(b->end[i].stmt->expr[0], s->expr[0]))
@@ -172,19 +155,31 @@ static const End *end_of(const struct TdCpuBurst *b, const TdStmt *s) {
   return NULL;
 }
 
+/* Moves a cursor on. */
+static void put_next(TdCpuProg *p, const TdCpuEnd *e) {
+  char *rest;
+  int64_t depth = strtoll(e->depth, &rest, 10);
+  bool mask = !*rest && (depth & (depth - 1)) == 0;
+  const char *n = e->name;
+  if (mask)
+    td_text_line(&p->w->out, "%s_at = (%s_at + 1) & %" PRId64 ";", n, n, depth - 1);
+  else
+    td_text_line(&p->w->out, "%s_at = %s_at + 1 == %s ? 0 : %s_at + 1;", n, n, e->depth, n);
+}
+
 /* A get or put of a burst. */
 static bool stmt(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = w->ud;
   if (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT) return td_cpu_unit_stmt(w, s);
-  const End *e = end_of(p->task->burst, s);
+  const TdCpuEnd *e = end_of(p->task->burst, s);
   td_cpu_stream_move(p, s, td_text_fmt(w->arena, "%s_token[%s_at]", e->name, e->name));
-  td_text_line(&w->out, "%s_at = %s_at + 1 == %s ? 0 : %s_at + 1;", e->name, e->name, e->depth,
-               e->name);
+  td_cpu_burst_clock_move(p, p->task->burst, e, s);
+  put_next(p, e);
   return true;
 }
 
 /* The iterations themselves, as of a loop that cannot stop. */
-static void put_body(TdCpuProg *p, struct TdCpuBurst *b, const char *v) {
+static void put_body(TdCpuProg *p, TdCpuBurst *b, const char *v) {
   TdCWriter *w = p->w;
   size_t names = td_cname_mark(w), known = td_crange_mark(w);
   const TdCTarget *own = w->target;
@@ -195,7 +190,9 @@ static void put_body(TdCpuProg *p, struct TdCpuBurst *b, const char *v) {
   td_text_line(&w->out, "for (int64_t td_i = 0; td_i < td_n; td_i++, %s += %" PRId64 ") {", v,
                b->loop->step);
   w->out.indent++;
+  td_cpu_burst_clock_iterate(p, b);
   td_cstmt_put(w, td_for_body(b->loop));
+  td_cpu_burst_clock_end(p, b);
   w->out.indent--;
   td_text_line(&w->out, "}");
   p->task->burst = NULL;
@@ -204,11 +201,13 @@ static void put_body(TdCpuProg *p, struct TdCpuBurst *b, const char *v) {
   td_cname_release(w, names);
 }
 
-void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end) {
+void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end,
+                      const char *time) {
   TdCWriter *w = p->w;
-  struct TdCpuBurst b = {.loop = loop};
+  TdCpuBurst b = {.loop = loop};
   Scan s = {.p = p, .b = &b};
   if (p->taint || !scan(&s, td_for_body(loop)) || !b.n) return;
+  if (p->times && !td_cpu_burst_clock_takes(p, &b)) return;
   int point = ++p->task->points;
   td_text_line(&w->out, "case %d: {", point);
   w->out.indent++;
@@ -216,10 +215,13 @@ void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const cha
                loop->step - 1, loop->step);
   for (int i = 0; i < b.n; i++) put_end(p, &b.end[i], i);
   put_distinct(p, &b);
+  if (p->times) td_text_line(&w->out, "if (!%s) td_n = 0;", time);
   td_text_line(&w->out, "if (td_n > 0) {");
   w->out.indent++;
   for (int i = 0; i < b.n; i++) put_cursor(p, &b.end[i]);
+  td_cpu_burst_clock_open(p, &b);
   put_body(p, &b, v);
+  td_cpu_burst_clock_close(p, &b);
   for (int i = 0; i < b.n; i++) keep_cursor(p, &b.end[i]);
   td_text_line(&w->out, "td_moved = 1;");
   td_text_line(&w->out, "if (%s >= %s) break;", v, end);

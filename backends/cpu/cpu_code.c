@@ -45,8 +45,7 @@ void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void
   run->value[0] = sig;
 }
 
-/* "pe[0][1]": instance i of a run of design d. */
-static const char *instance_name(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i) {
+const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i) {
   int64_t id[TD_MAX_RANK], n = 1;
   TdText t = td_text_new(a);
   for (int k = r->rank - 1; k >= 0; k--) {
@@ -59,8 +58,7 @@ static const char *instance_name(TdArena *a, const TdUnit *d, const TdRun *r, in
   return td_text_str(&t);
 }
 
-/* "Z[3]": the stream of a number. */
-static const char *stream_name(TdArena *a, TdSession *s, const TdUnit *d, int64_t number) {
+const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number) {
   for (size_t i = 0; i < d->nstream; i++) {
     const TdType *t = td_unit_type(s, d, d->stream[i].type);
     int64_t n = 1, extent;
@@ -88,8 +86,8 @@ static void tell_waits(const TdCpuText *text, TdSession *s, const TdUnit *d,
   int told = run->blocked < 16 ? run->blocked : 16;
   for (int i = 0; i < told; i++) {
     const int64_t *w = run->wait[i];
-    const char *who = instance_name(out->arena, d, &d->run[w[0]], w[1]);
-    const char *of = stream_name(out->arena, s, d, w[3] < 0 ? ~w[3] : w[3]);
+    const char *who = td_cpu_code_instance(out->arena, d, &d->run[w[0]], w[1]);
+    const char *of = td_cpu_code_stream(out->arena, s, d, w[3] < 0 ? ~w[3] : w[3]);
     if (w[3] < 0)
       td_diag_note(out, text->place[w[2]], "%s waits for a free buffer of %s (%" PRId64 " in all)",
                    who, of, w[5]);
@@ -131,7 +129,7 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
     return false;
   case TD_CPU_LEFTOVER:
     return td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s",
-                       run->value[1], stream_name(d->arena, s, root, run->value[0]));
+                       run->value[1], td_cpu_code_stream(d->arena, s, root, run->value[0]));
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }

@@ -28,6 +28,21 @@ void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d);
 
+/* "pe[0][1]": instance i of a run of design d; "Z[3]": its stream of a number. Owned by a. */
+const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i);
+const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number);
+
+/* cpu.c: what a program is; a call of it with clocks. */
+typedef struct TdCpuFacts {
+  TdSession *session;
+  const TdUnit *root;
+  const TdCpuText *text;
+  const TdTimes *times;
+} TdCpuFacts;
+TdCpuFacts td_cpu_facts(const TdCpu *c);
+bool td_cpu_call_with(TdCpu *c, const struct td_timed *timed, const TdCallArg *arg, size_t narg,
+                      TdDiag *d);
+
 /* What is compiled: the text, and the foreign functions it calls. */
 typedef struct TdCpuInput {
   const char *text;

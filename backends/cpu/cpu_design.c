@@ -13,6 +13,7 @@ typedef struct Net {
   TdText *out;
   TdText fields;
   int64_t streams; /* numbered so far */
+  int64_t tasks;   /* that have a clock so far */
 } Net;
 
 static int64_t extents(const TdType *t) {
@@ -43,6 +44,12 @@ static void put_stream(Net *n, const TdStream *s, const char *name) {
     td_text_line(n->out,
                  "    td_open(&me->%s[td_i], me->%s_token[td_i], %" PRId64 ", td_i + %" PRId64 ");",
                  name, name, depth, n->streams);
+    if (n->p->times)
+      td_text_line(n->out,
+                   "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++)\n"
+                   "    me->%s[td_i].time = TD_TIMED->open(TD_TIMED->wire[td_i + %" PRId64
+                   "], &me->%s[td_i].puts);",
+                   count, name, n->streams, name);
   }
   n->streams += count;
 }
@@ -138,6 +145,10 @@ static void put_run(Net *n, const TdRun *r, const char *name) {
   td_text_line(n->out, "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) {", count);
   td_text_line(n->out, "    struct %s_frame *td_t = &me->%s_task[td_i];", u->name, name);
   td_text_line(n->out, "    td_t->task.at = 0;");
+  if (n->p->times)
+    td_text_line(n->out, "    td_t->clock = TD_TIMED->clock[td_i + %" PRId64 "], td_t->level = 0;",
+                 n->tasks);
+  n->tasks += count;
   for (size_t i = 0; i < u->unit->nparam; i++) put_argument(n, r, u, i);
   size_t first = u->unit->ncoord < r->rank ? u->unit->ncoord : r->rank;
   for (size_t k = 0; k < first; k++)

@@ -155,6 +155,7 @@ static void put_get(TdCpuProg *p, const TdStmt *s) {
   wait(p, point, s->loc, "td_r->fill", "td_r");
   td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
   get_token(p, s, "td_token[td_r->out]");
+  td_cpu_clock_move(p, "get", "td_r", "0");
   td_text_line(&p->w->out, "td_got(td_r, %s);", td_cpu_stream_depth(p, s->expr[0], "td_r"));
   end(p);
 }
@@ -166,6 +167,7 @@ static void put_put(TdCpuProg *p, const TdStmt *s) {
   wait(p, point, s->loc, td_text_fmt(w->arena, "td_r->fill < %s", depth), "td_r");
   td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
   put_token(p, s, "td_token[td_r->in]");
+  td_cpu_clock_move(p, "put", "td_r", "0");
   td_text_line(&w->out, "td_put(td_r, %s);", depth);
   end(p);
 }
@@ -188,6 +190,8 @@ static void hold(TdCpuProg *p, const TdStmt *s, const char *which) {
   td_text_line(&w->out, "%s = td_take(&td_r->%s);", number, which);
   put_tokens(p, s->sym, t, "td_buffer", "td_r->data");
   td_text_line(&w->out, "%s = (void *)td_buffer[%s];", name, number);
+  bool slot = s->kind == TD_STMT_SLOT;
+  td_cpu_clock_move(p, slot ? "slot" : "get", "(&td_r->full)", slot ? NULL : "1");
   end(p);
   td_vec_push(w->arena, &p->task->held, ((TdCpuHeld){s->sym, number, pool, p->task->loops}));
 }
@@ -208,6 +212,7 @@ static void put_block(TdCpuProg *p, const TdStmt *s) {
   int point = begin(p, s, true);
   if (h) {
     td_text_line(&w->out, "if (%s >= 0) td_give(&td_r->full, %s);", h->buffer, h->buffer);
+    td_cpu_clock_move(p, "put", "(&td_r->full)", "1");
     td_text_line(&w->out, "%s = -1;", h->buffer);
   } else {
     wait(p, point, s->loc, "td_r->spare.fill", "&td_r->spare");
@@ -217,6 +222,7 @@ static void put_block(TdCpuProg *p, const TdStmt *s) {
     set(p, token(p, t, "td_buffer[td_number]"), s->expr[1]);
     td_cname_release(w, names);
     td_text_line(&w->out, "td_give(&td_r->full, td_number);");
+    td_cpu_clock_move(p, "put", "(&td_r->full)", "0");
   }
   end(p);
 }
@@ -224,8 +230,12 @@ static void put_block(TdCpuProg *p, const TdStmt *s) {
 void td_cpu_stream_release(TdCpuProg *p, size_t mark) {
   for (size_t i = p->task->held.n; i-- > mark;) {
     const TdCpuHeld *h = &p->task->held.at[i];
-    td_text_line(&p->w->out, "if (%s >= 0) td_give(&%s->spare, %s);", h->buffer, h->pool,
-                 h->buffer);
+    td_text_line(&p->w->out, "if (%s >= 0) {", h->buffer);
+    p->w->out.indent++;
+    td_text_line(&p->w->out, "td_give(&%s->spare, %s);", h->pool, h->buffer);
+    td_cpu_clock_move(p, "free", td_text_fmt(p->w->arena, "(&%s->full)", h->pool), NULL);
+    p->w->out.indent--;
+    td_text_line(&p->w->out, "}");
   }
 }
 
@@ -237,6 +247,7 @@ static void put_call(TdCpuProg *p, const TdStmt *s) {
   const char *me = td_text_fmt(w->arena, "me->call%d", point);
   td_text_line(&p->room.at[0].fields, "struct %s_frame call%d;", f->name, point);
   td_text_line(&w->out, "%s.task.at = 0;", me);
+  if (p->times) td_text_line(&w->out, "%s.clock = me->clock, %s.level = me->level + 256;", me, me);
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
     const char *value =

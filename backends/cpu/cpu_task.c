@@ -7,6 +7,8 @@
 
 bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s) {
   if (s->kind == TD_STMT_GET || s->kind == TD_STMT_PUT || s->kind == TD_STMT_SLOT) return true;
+  if (td_cpu_clock_is_inside(p, s)) return true;
+  if (s->kind == TD_STMT_WHILE && p->times) return true;
   if (s->kind == TD_STMT_CALL) {
     const TdCpuUnit *u = td_cpu_param_unit(p, s->sym);
     return u && u->streams;
@@ -47,16 +49,19 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   const char *v = scalar(p, s->sym, "int64_t", false), *end = td_text_fmt(w->arena, "%s_end", v);
   TdSym bound = td_store_sym(w->store, end, TD_SYM_LOOP);
   end = scalar(p, bound, "int64_t", false);
+  const char *time = td_cpu_clock_enter(p, s, v);
   td_text_line(&w->out, "for (%s = %s, %s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, end,
                hi.text, v, end, v, s->step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   p->task->loops++;
   w->out.indent++;
-  td_cpu_burst_put(p, s, v, end);
+  td_cpu_burst_put(p, s, v, end, time);
+  td_cpu_clock_iterate(p, s, time);
   w->out.indent--;
   body(p, td_for_body(s));
   p->task->loops--;
   td_text_line(&w->out, "}");
+  td_cpu_clock_leave(p, time);
   td_crange_release(w, known);
 }
 
@@ -64,11 +69,13 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
 static void put_while(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const char *cond = s->post ? "1" : w->target->truth(w, s->expr[0]).text;
+  const char *time = td_cpu_clock_enter(p, s, "while");
   td_text_line(&w->out, "while (%s) {", cond);
   p->task->loops++;
   size_t held = p->task->held.n;
   w->out.indent++;
   td_text_line(&w->out, "if (td_stopped(run)) goto wait;");
+  td_cpu_clock_iterate(p, s, time);
   td_cstmt_put(w, s->kid[0]);
   td_cpu_stream_release(p, held);
   p->task->held.n = held;
@@ -79,6 +86,7 @@ static void put_while(TdCpuProg *p, const TdStmt *s) {
   w->out.indent--;
   p->task->loops--;
   td_text_line(&w->out, "}");
+  td_cpu_clock_leave(p, time);
 }
 
 static void put_if(TdCpuProg *p, const TdStmt *s) {
@@ -126,6 +134,7 @@ static void put_jump(TdCpuProg *p, const TdStmt *s) {
   size_t held = p->task->held.n;
   while (held && (all || p->task->held.at[held - 1].loops >= p->task->loops)) held--;
   td_cpu_stream_release(p, held);
+  if (all) td_cpu_clock_return(p);
   td_text_line(&p->w->out, all ? "goto done;" : "break;");
 }
 
@@ -151,14 +160,21 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   default:
     if (stops) td_cpu_stream_put(p, s);
   }
+  if (!stops && p->times && td_times_of(p->times, s) && s->kind == TD_STMT_FOR)
+    td_cpu_clock_pass(p, s);
   if (!stops) put_plain(p, s);
   return true;
+}
+
+static void begin(TdCWriter *w, const TdStmt *s) {
+  td_cpu_clock_begin(w->ud, s);
 }
 
 /* The target of a task: the unit's, with statements that may stop. */
 static TdCTarget target_of_tasks(void) {
   TdCTarget t = td_cpu_unit_target;
   t.stmt = stmt;
+  t.begin = begin;
   return t;
 }
 
@@ -283,12 +299,14 @@ void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   w->target = &own;
   td_cpu_unit_enter(p, u, "me->", out);
   td_text_line(&p->room.at[0].fields, "struct td_task task;");
+  if (p->times) td_text_line(&p->room.at[0].fields, "struct td_clock *clock;\n  int64_t level;");
   p->stop = "return 0";
   put_names(p, u);
   u->work = td_crange_work(w, u->unit->body);
   uint32_t first = put_constants(p, u->unit->body);
   td_text_line(&w->out, "switch (me->task.at) {");
   td_text_line(&w->out, "case 0:;");
+  for (uint32_t i = 0; i < first; i++) td_cpu_clock_begin(p, u->unit->body->kid[i]);
   const TdStmt *rest = td_stmt_block(w->store, u->unit->body->kid + first,
                                      u->unit->body->nkid - first, u->unit->loc);
   td_cstmt_put(w, rest);

@@ -82,6 +82,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .place = p->place.at,
                    .nplace = p->place.n,
                    .table = p->table.at,
+                   .time = p->time.at,
                    .written = written,
                    .work = root->work};
   return t;
@@ -106,8 +107,9 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   name_units(p);
   for (size_t i = 0; i < w->prog->nunit; i++) {
     TdCpuUnit *u = &p->unit[i];
-    u->streams = u->unit->kind == TD_UNIT_KERNEL &&
-                 (is_run(w->prog, u->unit->sym) || td_cpu_task_may_stop(p, u->unit->body));
+    u->streams =
+        u->unit->kind == TD_UNIT_KERNEL &&
+        (is_run(w->prog, u->unit->sym) || td_cpu_task_may_stop(p, u->unit->body) || p->times);
     if (u->streams) u->task = u->name;
   }
   name_tasks(p);
@@ -136,7 +138,18 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
 }
 
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdDiag *d) {
-  TdCpuProg p = {0};
-  td_cpu_text_begin(&p, a, td_collective_copy(a, prog), &td_cpu_unit_target, d);
+  return td_cpu_text_timed(a, prog, NULL, d);
+}
+
+const TdCpuText *td_cpu_text_timed(TdArena *a, const TdProg *prog, const TdTimes *times,
+                                   TdDiag *d) {
+  TdCpuProg p = {.times = times};
+  const TdProg *plain = td_collective_copy(a, prog);
+  if (times && plain != prog) {
+    td_diag_set(d, TD_UNSUPPORTED, "timed-allreduce", td_prog_root(prog)->loc,
+                "an allreduce with a clock is left to the evaluator");
+    return NULL;
+  }
+  td_cpu_text_begin(&p, a, plain, &td_cpu_unit_target, d);
   return td_cpu_text_end(&p, "");
 }

@@ -5,6 +5,7 @@
 #include "backends/cfamily.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/runtime.h"
+#include "eval/clock.h"
 
 /* A parameter of a unit, over all its calls. Strides in elements; the dense ones are row-major. */
 typedef struct TdCpuParam {
@@ -72,8 +73,10 @@ typedef struct TdCpuProg {
   TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);
   const char *stop;       /* how the function being written ends early */
   struct TdCpuTask *task; /* the one being written, or NULL */
+  const TdTimes *times;   /* of runs with a clock; or NULL */
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
+  TD_VEC(const void *) time; /* those of times that the text names */
 } TdCpuProg;
 
 /* cpu_text.c: begins the text of prog in p; writes it, after `prelude`. */
@@ -124,7 +127,7 @@ typedef struct TdCpuTask {
   int points;           /* where it goes on */
   int loops;            /* around the statement being written */
   TD_VEC(struct TdCpuHeld) held;
-  struct TdCpuBurst *burst; /* being written, or NULL */
+  const struct TdCpuBurst *burst; /* being written, or NULL */
 } TdCpuTask;
 typedef struct TdCpuHeld {
   TdSym sym;
@@ -148,9 +151,27 @@ const char *td_cpu_stream_depth(TdCpuProg *p, const TdExpr *e, const char *ring)
 void td_cpu_stream_tokens(TdCpuProg *p, const TdType *t, const char *name, const char *where);
 void td_cpu_stream_move(TdCpuProg *p, const TdStmt *s, const char *token);
 
-/* cpu_burst.c: inside of a loop, with variable v that runs to `end`: iterations for which all
-   tokens and places are there, if it can be told beforehand. */
-void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end);
+/* cpu_burst.c: inside of a loop, with variable v that runs to `end`, and its time: iterations for
+   which all tokens and places are there, if it can be told beforehand. */
+void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end,
+                      const char *time);
+
+/* cpu_clock.c: lines for the clock of a task, none where there is none (eval/clock.h). Before a
+   statement; around a loop, whose time is then in the variable returned (NULL: it has none); in an
+   iteration; at a return; around a loop that has no other times inside. */
+void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s);
+const char *td_cpu_clock_enter(TdCpuProg *p, const TdStmt *loop, const char *v);
+void td_cpu_clock_iterate(TdCpuProg *p, const TdStmt *loop, const char *time);
+void td_cpu_clock_leave(TdCpuProg *p, const char *time);
+void td_cpu_clock_return(TdCpuProg *p);
+void td_cpu_clock_pass(TdCpuProg *p, const TdStmt *loop);
+/* A token of td_r moves: `what` is get, slot or put, `how` its last argument or NULL. */
+void td_cpu_clock_move(TdCpuProg *p, const char *what, const char *ring, const char *how);
+/* Whether statements inside s have times; whether td_cpu_clock_pass will do for s. */
+bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
+bool td_cpu_clock_passes(const TdCpuProg *p, const TdStmt *s);
+/* The number of a time in the table, as text. */
+const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
 
 /* cpu_design.c: a design as a function that runs its tasks in turn. */
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);

@@ -2,6 +2,7 @@
    the suffix of each type it is made for, `$T` the type, `$U` the unsigned type of its width, `$B`
    its bits. Meanings are those of ir/num.h. */
 #include "backends/cpu/runtime.h"
+#include "eval/clock.h"
 
 #include <string.h>
 
@@ -30,8 +31,10 @@ static const struct Type {
 
 #define X(field) "  " #field ";\n"
 static const Entry entries[] = {
+    {"td_clock", NULL, "struct td_clock {\n" TD_CLOCK_FIELDS(X) "};\n"},
+    {"td_timed", NULL, "struct td_timed {\n" TD_CPU_TIMED_FIELDS(X) "};\n"},
+    {"TD_TIMED", NULL, "#define TD_TIMED ((const struct td_timed *)run->timed)\n"},
     {"td_run", NULL, "struct td_run {\n" TD_CPU_RUN_FIELDS(X) "};\n"},
-#undef X
     {"td_stopped", NULL,
      "/* Whether Ctrl-C was pressed, or a fault ends the run. */\n"
      "static inline int td_stopped(const struct td_run *run) {\n"
@@ -65,7 +68,13 @@ static const Entry entries[] = {
      "}\n"},
     {"td_ring", NULL,
      "/* A stream of tokens, oldest at out; its number tells which it is. */\n"
-     "struct td_ring { void *token; int64_t in, out, fill, depth, number; };\n"},
+     "struct td_ring {\n"
+     "  void *token;\n"
+     "  int64_t in, out, fill, depth, number;\n"
+     "#ifdef TD_CLOCKED /* cycles of the last puts and then gets, by the places of tokens */\n"
+     "  int64_t *time;\n" TD_MOVED_FIELDS(X) "#endif\n"
+                                             "};\n"},
+#undef X
     {"td_pool", NULL,
      "/* A stream of buffers, by their numbers: those that are full, and those that are free (of\n"
      "   which the ring's own number is ~number, so that who waits for one can be told). */\n"
@@ -534,6 +543,7 @@ const char *td_prelude_add(TdArena *a, const char *body) {
   } while (scan(&wanted, td_text_str(&uses)));
   TdText out = td_text_new(a);
   td_text_puts(&out, head);
+  if (strstr(body, "TD_TIMED")) td_text_puts(&out, "#define TD_CLOCKED\n");
   td_text_puts(&out, td_text_str(&uses));
   td_text_putc(&out, '\n');
   td_text_puts(&out, body);

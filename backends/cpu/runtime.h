@@ -15,12 +15,41 @@
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
+  X(const void *timed)             /* struct td_timed of a run with a clock */                     \
   X(int blocked)                   /* tasks that wait, of which these are the first */             \
   X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */
 
 struct td_run {
 #define X(field) field;
   TD_CPU_RUN_FIELDS(X)
+#undef X
+};
+
+/* The clocks of a run: of tasks, run by run, of streams, the times of statements by number, and
+   what eval/clock.h does with them. A cause is TD_CAUSE. */
+struct td_clock;
+struct td_wire;
+#define TD_CPU_TIMED_FIELDS(X)                                                                     \
+  X(struct td_clock *const *clock)                                                                 \
+  X(struct td_wire *const *wire)                                                                   \
+  X(const void *const *time)                                                                       \
+  X(void (*before)(struct td_clock *, const void *))                                               \
+  X(const void *(*enter)(struct td_clock *, const void *, int64_t))                                \
+  X(void (*iterate)(struct td_clock *, const void *, int64_t))                                     \
+  X(void (*pass)(struct td_clock *, const void *, int64_t))                                        \
+  X(void (*leave)(struct td_clock *, int64_t))                                                     \
+  X(void (*settle)(struct td_clock *))                                                             \
+  X(void (*charge)(struct td_clock *, int64_t, int64_t, int64_t))                                  \
+  X(void (*get)(struct td_clock *, struct td_wire *, int))                                         \
+  X(void (*slot)(struct td_clock *, struct td_wire *))                                             \
+  X(void (*put)(struct td_clock *, struct td_wire *, int))                                         \
+  X(void (*free)(struct td_clock *, struct td_wire *))                                             \
+  X(void (*count)(struct td_wire *, int64_t))                                                      \
+  X(int64_t *(*open)(struct td_wire *, void *))
+
+struct td_timed {
+#define X(field) field;
+  TD_CPU_TIMED_FIELDS(X)
 #undef X
 };
 

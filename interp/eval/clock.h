@@ -34,77 +34,98 @@
 /* In place of a stream's number: none, an allreduce. */
 #define TD_CLOCK_NOWHERE UINT32_MAX
 
-/* Cycles of what happened last at one end of a stream: `cap` of them, of n so far. */
-typedef struct TdPast {
-  int64_t *at;
-  int64_t cap, n;
-} TdPast;
+/* Before everything: any sum with what programs hold stays below 0. */
+#define TD_LONG_AGO (INT64_MIN / 4)
 
 /* Events that a run may still keep: the waits of tasks, the cycles of tokens. */
 typedef struct TdKeep {
   int64_t left; /* below 0: some were not kept */
 } TdKeep;
 
-/* The clock of one stream. */
+/* What compiled runs see of the clock of a stream, in their own memory: how often it moved a token,
+   and most tokens in it at the end of a cycle. */
+#define TD_MOVED_FIELDS(X)                                                                         \
+  X(int64_t puts)                                                                                  \
+  X(int64_t gots)                                                                                  \
+  X(int64_t most)
+typedef struct TdMoved {
+#define X(field) field;
+  TD_MOVED_FIELDS(X)
+#undef X
+} TdMoved;
+
+/* The clock of one stream: cycles of the last `depth` puts, and gets, by the places of the tokens;
+   TD_LONG_AGO before the first. */
 typedef struct TdWire {
-  TdPast put, got, freed; /* freed: buffers of a block stream that were given back */
-  int64_t claims;         /* places taken for tokens to come */
-  int64_t last_put, last_got, last_claim;
-  int64_t beats, latency, most; /* most: tokens in it at the end of a cycle */
-  uint32_t number;
-  bool block, outside; /* outside: its other end is always ready */
-  TdKeep *keep;        /* NULL: nothing */
+  int64_t *put_at, *got_at;
+  TdMoved *moved, own; /* own: what `moved` is unless a compiled run keeps it */
+  int64_t number, depth, beats, latency;
+  int64_t *freed_at;                 /* buffers of a block stream that were given back */
+  int64_t freed, claims, last_claim; /* claims: places of a block stream taken for tokens to come */
+  bool block, outside;               /* outside: its other end is always ready */
+  TdKeep *keep;                      /* NULL: nothing */
   TD_VEC(int64_t) every_put;
   TD_VEC(int64_t) every_got;
 } TdWire;
 
 typedef enum { TD_FIRING_IDLE, TD_FIRING_GETS, TD_FIRING_PUTS } TdFiringPhase;
 
-/* What made something late. */
-typedef struct TdCause {
-  uint32_t stream;
-  TdStall why;
-} TdCause;
+/* What made something late: a stream and why, as one number. */
+#define TD_CAUSE(stream, why) ((int64_t)(stream)*4 + (why))
+
+/* What compiled runs see of the clock of a task. */
+#define TD_CLOCK_FIELDS(X)                                                                         \
+  X(int64_t base)                                                                                  \
+  X(int64_t done)      /* of the last firing that has ended */                                     \
+  X(int64_t iteration) /* of the pipeline; -1: none yet */                                         \
+  X(int64_t late)      /* cause of the last get that waited */                                     \
+  X(int64_t held)      /* and of the last put */                                                   \
+  X(int64_t multiplies)                                                                            \
+  X(int phase)        /* TdFiringPhase */                                                          \
+  X(int firing)       /* number in the iteration */                                                \
+  X(const void *leaf) /* TdTime of straight code or pipelined loop that runs, or NULL */           \
+  X(int64_t *waiting) /* done of earlier iterations' firings */
 
 /* The clock of a task. */
 typedef struct TdClock {
+#define X(field) field;
+  TD_CLOCK_FIELDS(X)
+#undef X
   TdArena *arena;
-  const TdTimes *times;
   int64_t now;         /* when what comes next may begin, while nothing runs */
   int64_t begin, from; /* of the first call, and of this one */
   int64_t life;        /* cycles of earlier calls */
-  const TdTime *leaf;  /* straight code or pipelined loop that runs, or NULL */
-  size_t region;       /* depth of the cursor stack at the loop that the pipeline runs for; or 0 */
-  int64_t iteration;   /* of the pipeline; -1: none yet */
-  int64_t base;
-  uint32_t firing;
-  TdFiringPhase phase;
+  size_t region;       /* depth of nesting of the loop that the pipeline runs for; or 0 */
   int64_t at, end;     /* last get or put of this firing, and when all of them are over */
-  int64_t start, done; /* of this firing; of the last one that has ended */
-  int64_t *waiting;    /* done of earlier iterations' firings */
   int64_t room;
-  TdCause late, held; /* of the last get that waited; of the last put that did */
   TD_VEC(TdTimedStall) stall;
   TD_VEC(TdTimedWait) wait;
   bool called;
   TdKeep *keep; /* NULL: nothing */
-  int64_t stalled, multiplies, multipliers;
+  int64_t stalled, multipliers;
 } TdClock;
 
 /* Starts a call of the task at a cycle; then ends it. */
 void td_clock_start(TdClock *c, int64_t cycle);
 void td_clock_stop(TdClock *c);
-/* Before a statement: what runs ends unless s is part of it, and what s begins begins. */
-void td_clock_before(TdClock *c, const TdStmt *s);
-/* Enters a loop as cursor number `depth`; returns what its iterations are given to, or NULL. */
-const TdTime *td_clock_enter(TdClock *c, const TdStmt *loop, size_t depth);
-/* Begins iteration n (from 0) of what td_clock_enter returned; and leaves it. */
+/* Before a statement that t begins with: what runs ends unless the statement is part of it. */
+void td_clock_before(TdClock *c, const TdTime *t);
+/* Enters a loop of time t (or NULL) with so many around it, itself included; returns what its
+   iterations are given to, or NULL. */
+const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth);
+/* Begins iteration n (from 0) of what td_clock_enter returned; or does n of them in which no token
+   moves and nothing else has a time of its own. */
 void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n);
+void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n);
+/* Leaves all loops down to a depth of nesting, that one included. */
 void td_clock_leave(TdClock *c, size_t depth);
 /* Ends what runs, unless it is a pipelined loop; the cycle then. */
 int64_t td_clock_close(TdClock *c);
 /* Waits until a cycle, stalled or not. */
 void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
+/* Ends the firing at hand; charges cycles to a cause. */
+void td_clock_settle(TdClock *c);
+void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);
 
 /* A token moves; each end in the order in which its task does it. get: the buffer of a block stream
    is held, or free again; slot: takes a place for a token to come; put: into a place that was
@@ -113,9 +134,16 @@ void td_clock_get(TdClock *c, TdWire *w, bool held);
 void td_clock_slot(TdClock *c, TdWire *w);
 void td_clock_put(TdClock *c, TdWire *w, bool taken);
 void td_clock_free(TdClock *c, TdWire *w);
+/* Raises w->most by what is known once token k is put. */
+void td_clock_count(TdWire *w, int64_t k);
 
-/* A stream of so many tokens, as s says: before anything happened. */
-void td_clock_open(TdArena *a, TdWire *w, int64_t depth);
+/* What they tell in the end, names left out. */
+TdTimedTask td_clock_task(const TdClock *c);
+TdTimedStream td_clock_stream(const TdWire *w);
+
+/* The clocks of n streams of so many tokens, their beats, latency and kind filled in; before
+   anything happened. */
+void td_clock_open(TdArena *a, TdWire *w, int64_t n, int64_t depth);
 void td_clock_empty(TdWire *w);
 
 #endif

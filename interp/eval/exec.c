@@ -29,9 +29,14 @@ void td_exec_enter(TdTask *t, TdFrame *f) {
   push(t, (TdCursor){.stmt = f->plan->unit->body});
 }
 
+/* What begins with s, or NULL. */
+static const TdTime *time_of(const TdTask *t, const TdStmt *s) {
+  return td_times_of(t->machine->options->times, s);
+}
+
 /* Begins a loop. */
 static void push_loop(TdTask *t, TdCursor c) {
-  if (t->clock) c.time = td_clock_enter(t->clock, c.stmt, t->stack.n + 1);
+  if (t->clock) c.time = td_clock_enter(t->clock, time_of(t, c.stmt), t->stack.n + 1);
   push(t, c);
 }
 
@@ -239,7 +244,7 @@ static TdRan step_block(TdTask *t, TdCursor *c) {
   }
   const TdStmt *s = c->stmt->kid[c->at++];
   if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
-  if (t->clock && !t->again) td_clock_before(t->clock, s);
+  if (t->clock && !t->again) td_clock_before(t->clock, time_of(t, s));
   TdRan ran = execute(t, s);
   t->again = ran == TD_BLOCKED;
   if (ran == TD_BLOCKED) {

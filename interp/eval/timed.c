@@ -7,7 +7,6 @@ void td_timed_task(TdMachine *m, TdTask *t) {
   if (!m->options->times) return;
   t->clock = TD_NEW(m->arena, TdClock);
   t->clock->arena = m->arena;
-  t->clock->times = m->options->times;
   t->clock->keep = m->options->keep;
   td_vec_push(m->arena, &m->clocked, t);
 }
@@ -20,43 +19,28 @@ void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const 
   for (int64_t i = 0; i < n; i++) {
     TdChannel *c = &array->channel[i];
     TdWire *w = c->wire = &wire[i];
-    w->number = (uint32_t)(m->channel.n - (size_t)(n - i));
+    w->number = (int64_t)m->channel.n - n + i;
     w->block = c->block;
     w->outside = !s;
     w->keep = m->options->keep;
     w->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
     w->beats = s && !c->block ? td_unit_beats(u, s, c->token) : 1;
-    td_clock_open(m->arena, w, c->free.cap);
   }
+  td_clock_open(m->arena, wire, n, array->channel->free.cap);
 }
 
 static TdTimedTask task_of(const TdTask *t) {
-  const TdClock *c = t->clock;
-  TdTimedTask out = {.name = td_fault_task_name(t),
-                     .run = t->run ? t->run->sym->name : t->base->plan->unit->sym->name,
-                     .begin = c->begin,
-                     .end = c->now,
-                     .busy = c->life - c->stalled,
-                     .stalled = c->stalled,
-                     .stall = c->stall.at,
-                     .nstall = c->stall.n,
-                     .multiplies = c->multiplies,
-                     .multipliers = c->multipliers,
-                     .wait = c->wait.at,
-                     .nwait = c->wait.n};
+  TdTimedTask out = td_clock_task(t->clock);
+  out.name = td_fault_task_name(t);
+  out.run = t->run ? t->run->sym->name : t->base->plan->unit->sym->name;
   return out;
 }
 
 static TdTimedStream stream_of(const TdMachine *m, const TdChannel *c) {
-  const TdWire *w = c->wire;
-  return (TdTimedStream){.name = td_fault_channel_name(m->arena, c),
-                         .depth = w->put.cap,
-                         .tokens = (int64_t)c->put,
-                         .most = w->most,
-                         .put = w->every_put.at,
-                         .got = w->every_got.at,
-                         .nput = w->every_put.n,
-                         .ngot = w->every_got.n};
+  TdTimedStream out = td_clock_stream(c->wire);
+  out.name = td_fault_channel_name(m->arena, c);
+  out.tokens = (int64_t)c->put;
+  return out;
 }
 
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {

@@ -120,8 +120,8 @@ typedef struct Runner {
 
 /* Does an operation if its stream lets it. */
 static bool run_op(TdClock *c, TdWire *w, bool put) {
-  int64_t fill = w->put.n - w->got.n;
-  if (put ? fill == w->put.cap : !fill) return false;
+  int64_t fill = w->moved->puts - w->moved->gots;
+  if (put ? fill == w->depth : !fill) return false;
   if (put)
     td_clock_put(c, w, false);
   else
@@ -150,36 +150,32 @@ static void tell_wire(Story *s, const TdWire *w, int i) {
   s->ngot[i] = (int)w->every_got.n;
   for (int k = 0; k < s->nput[i]; k++) s->put[i][k] = w->every_put.at[k];
   for (int k = 0; k < s->ngot[i]; k++) s->got[i][k] = w->every_got.at[k];
-  s->most[i] = w->most;
+  s->most[i] = w->moved->most;
 }
 
 /* Clocks of all tasks and streams of n, started. */
-static void open_clocks(TdArena *a, Net *n, TdTimes *times, TdStmt *loop, Runner *r, TdWire *wire,
-                        TdKeep *keep) {
+static void open_clocks(TdArena *a, Net *n, Runner *r, TdWire *wire, TdKeep *keep) {
   for (int i = 0; i < n->nline; i++) {
     const Line *l = &n->line[i];
     wire[i] = (TdWire){.beats = l->beats, .latency = l->latency, .keep = keep};
-    td_clock_open(a, &wire[i], l->depth);
+    td_clock_open(a, &wire[i], 1, l->depth);
   }
   for (int k = 0; k < n->ntask; k++) {
     Task *t = &n->task[k];
     t->time.firing = t->firing;
     t->loop = t->pipelined ? t->time : (TdTime){.kind = TD_TIME_LOOP, .lanes = 1, .body = &t->time};
-    td_map_putp(a, &times->time, &loop[k], &t->loop);
-    r[k].clock = (TdClock){.arena = a, .times = times};
+    r[k].clock = (TdClock){.arena = a};
     td_clock_start(&r[k].clock, 0);
-    r[k].loop = td_clock_enter(&r[k].clock, &loop[k], 1);
+    r[k].loop = td_clock_enter(&r[k].clock, &t->loop, 1);
   }
 }
 
 static Story run(TdArena *a, Net *n) {
   Story s = {.ended = true};
-  TdStmt loop[TASKS] = {{0}};
   Runner r[TASKS] = {{.op = 0}};
   TdWire wire[WIRES] = {{.beats = 0}};
-  TdTimes times = {0};
   TdKeep keep = {INT64_MAX};
-  open_clocks(a, n, &times, loop, r, wire, &keep);
+  open_clocks(a, n, r, wire, &keep);
   for (bool moved = true; moved;) {
     moved = false;
     for (int k = n->ntask - 1; k >= 0; k--) moved |= run_task(n, &n->task[k], &r[k], wire);

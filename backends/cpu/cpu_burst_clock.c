@@ -1,0 +1,247 @@
+/* cpu_burst_clock.c - the clock of a burst: events of its iterations as a few maxima each. */
+#include <inttypes.h>
+
+#include "backends/cpu/cpu_burst.h"
+
+static bool is_pipe(const TdCpuBurst *b) {
+  return b->time->kind == TD_TIME_PIPE;
+}
+
+static const TdFiring *firing_of(const TdCpuBurst *b) {
+  return &b->leaf->firing[0];
+}
+
+/* Finds how a design's stream moves tokens; false for a stream that is a parameter. */
+static bool find_speed(const TdCpuProg *p, TdCpuEnd *e) {
+  for (size_t i = 0; i < p->w->prog->nunit; i++) {
+    const TdUnit *u = p->w->prog->unit[i];
+    const TdStream *s = td_unit_stream(u, e->stmt->expr[0]->sym);
+    if (!s) continue;
+    const TdAttr *latency = td_attrs_get(s->attrs, TD_ATTR_LATENCY);
+    e->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
+    e->beats = td_unit_beats(u, s, s->type->elem);
+    return true;
+  }
+  return false;
+}
+
+bool td_cpu_burst_clock_takes(const TdCpuProg *p, TdCpuBurst *b) {
+  b->time = td_times_of(p->times, b->loop);
+  if (!b->time || b->time->lanes != 1 || b->time->rewind) return false;
+  b->leaf = is_pipe(b) ? b->time : b->time->body;
+  if (!b->leaf || b->leaf->nfiring != 1 || (b->last_get && !b->surely)) return false;
+  for (int i = 0; i < b->n; i++)
+    if (!find_speed(p, &b->end[i])) return false;
+  return true;
+}
+
+/* Whether an event may come too soon after the one before it at the same end of a stream, for all
+   that the times of the firings say. */
+static bool may_crowd(const TdCpuBurst *b, const TdCpuEnd *e) {
+  const TdFiring *f = firing_of(b);
+  if (e->beats > 1 || e->each > 1) return true;
+  return e->put ? is_pipe(b) && f->skid > 1 : f->from < f->at;
+}
+
+/* Whether gets follow each other by a cycle unless the task stalls. */
+static bool is_steady(const TdCpuBurst *b) {
+  const TdFiring *f = firing_of(b);
+  return is_pipe(b) && b->time->ii == 1 && f->from == f->at;
+}
+
+static bool has_beats(const TdCpuBurst *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->end[i].beats > 1) return true;
+  return false;
+}
+
+/* The place before `at`. */
+static const char *place_before(TdCpuProg *p, const TdCpuEnd *e, const char *at) {
+  return td_text_fmt(p->w->arena, "(%s ? %s : %s) - 1", at, at, e->depth);
+}
+
+/* The clock of one end, in variables that begin with its name: the cycles of puts, then those of
+   gets, of the places. */
+static void open_end(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  TdText *out = &p->w->out;
+  TdArena *a = p->w->arena;
+  const char *n = e->name;
+  bool crowds = may_crowd(b, e);
+  td_text_line(out, "int64_t *%s_time = 0, %s_%s = 0;", n, n, e->put ? "seen" : "most");
+  if (crowds) td_text_line(out, "int64_t %s_last = 0;", n);
+  if (e->each > 1) td_text_line(out, "int64_t %s_moved = 0;", n);
+  if (e->nest) td_text_line(out, "if (%s) {", n);
+  td_text_line(out, "%s_time = %s->time;", n, n);
+  if (e->put)
+    td_text_line(out, "%s_seen = %s_time[%s + %s];", n, n, e->depth,
+                 place_before(p, e, td_text_fmt(a, "%s->out", n)));
+  else
+    td_text_line(out, "%s_most = %s->most;", n, n);
+  if (crowds)
+    td_text_line(out, "%s_last = %s_time[%s%s%s];", n, n, e->put ? "" : e->depth,
+                 e->put ? "" : " + ", place_before(p, e, td_text_fmt(a, "%s_at", n)));
+  if (e->nest) td_text_line(out, "}");
+}
+
+void td_cpu_burst_clock_open(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  if (!p->times) return;
+  td_text_line(out, "struct td_clock *td_c = me->clock;");
+  td_text_line(out, "if (td_c->phase) TD_TIMED->settle(td_c);");
+  if (!is_pipe(b)) {
+    td_text_line(out, "int td_open = td_c->leaf != 0;");
+    td_text_line(out, "if (!td_open) TD_TIMED->iterate(td_c, %s, 0);",
+                 td_cpu_clock_time(p, b->time));
+  }
+  td_text_line(out, "int64_t td_base = td_c->base, td_done = td_c->done, td_it = td_c->iteration;");
+  if (is_pipe(b)) td_text_line(out, "if (td_it < 0) td_base -= %" PRId64 ";", b->time->ii);
+  td_text_line(out, "int64_t td_late = td_c->late, td_held = td_c->held, td_at, td_over;");
+  td_text_line(out, "int td_looks = 1;");
+  for (int i = 0; i < b->n; i++) open_end(p, b, &b->end[i]);
+}
+
+static void close_end(TdCpuProg *p, const TdCpuEnd *e) {
+  const char *n = e->name, *guard = e->nest ? td_text_fmt(p->w->arena, "if (%s) ", n) : "";
+  td_text_line(&p->w->out, "%s%s->%s += td_n * %" PRId64 ";", guard, n, e->put ? "puts" : "gots",
+               e->each);
+  if (!e->put) td_text_line(&p->w->out, "%s%s->most = %s_most;", guard, n, n);
+}
+
+void td_cpu_burst_clock_close(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  if (!p->times) return;
+  td_text_line(out, "td_c->base = td_base, td_c->done = td_done;");
+  if (is_pipe(b))
+    td_text_line(out, "td_c->iteration = td_it + td_n, td_c->multiplies += td_n * %" PRId64 ";",
+                 b->leaf->multiplies);
+  else
+    td_text_line(out, "td_c->multiplies += (td_n - !td_open) * %" PRId64 ";", b->leaf->multiplies);
+  td_text_line(out, "td_c->late = td_late, td_c->held = td_held, td_c->firing = 1;");
+  for (int i = 0; i < b->n; i++) close_end(p, &b->end[i]);
+}
+
+/* "x is at least y, which has a cause." */
+static void put_raise(TdCpuProg *p, const char *x, const char *y, const char *cause,
+                      const char *why) {
+  td_text_line(&p->w->out, "if (%s > %s) %s = %s, %s = %s;", y, x, x, y, cause, why);
+}
+
+/* The firing starts, once all gets are over. */
+static void put_start(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  const TdFiring *f = firing_of(b);
+  td_text_line(out, "int64_t td_due = td_base + %" PRId64 ", td_start = td_due, td_cause = 0;",
+               f->at);
+  if (b->last_get) put_raise(p, "td_start", "td_over", "td_cause", "td_late");
+  if (is_pipe(b) && f->skid == 1) {
+    put_raise(p, "td_start", "td_done + 1", "td_cause", "td_held");
+  } else if (is_pipe(b)) {
+    td_text_line(out, "int64_t td_turn = td_it + 1 + td_i;");
+    td_text_line(out, "int64_t *td_skid = &td_c->waiting[%" PRId64 " + td_turn %% %" PRId64 "];",
+                 f->first, f->skid);
+    td_text_line(out, "if (td_turn >= %" PRId64 " && *td_skid + 1 > td_start)", f->skid);
+    td_text_line(out, "  td_start = *td_skid + 1, td_cause = td_held;");
+  }
+  td_text_line(out, "if (td_start > td_due) {");
+  td_text_line(out, "  TD_TIMED->charge(td_c, td_due, td_start - td_due, td_cause);");
+  td_text_line(out, "  td_base += td_start - td_due;");
+  td_text_line(out, "}");
+  td_text_line(out, "td_at = td_over = td_start + %" PRId64 ";", f->latency);
+}
+
+void td_cpu_burst_clock_iterate(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  if (!p->times) return;
+  if (is_pipe(b)) {
+    td_text_line(out, "td_base += %" PRId64 ";", b->time->ii);
+  } else {
+    td_text_line(out, "if (td_i || td_open) {");
+    td_text_line(out, "  int64_t td_end = td_base + %" PRId64 ";", b->leaf->length);
+    td_text_line(out, "  if (td_done + 1 > td_end) {");
+    td_text_line(out, "    TD_TIMED->charge(td_c, td_end, td_done + 1 - td_end, td_held);");
+    td_text_line(out, "    td_end = td_done + 1;");
+    td_text_line(out, "  }");
+    td_text_line(out, "  td_base = td_end + %" PRId64 ";", b->time->again);
+    td_text_line(out, "  if (td_base - 1 > td_done) td_done = td_base - 1;");
+    td_text_line(out, "}");
+  }
+  td_text_line(out, "td_at = td_over = td_base + %" PRId64 ";", firing_of(b)->from);
+  if (!b->last_get) put_start(p, b);
+}
+
+void td_cpu_burst_clock_end(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  if (!p->times) return;
+  td_text_line(out, "if (td_over > td_done) td_done = td_over;");
+  if (is_steady(b)) td_text_line(out, "td_looks = td_start > td_due;");
+  if (is_pipe(b) && firing_of(b)->skid > 1) td_text_line(out, "*td_skid = td_done;");
+}
+
+/* The event of a token at td_at, kept at its place. */
+static void put_event(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  TdText *out = &p->w->out;
+  const char *n = e->name;
+  const char *last = may_crowd(b, e) ? td_text_fmt(p->w->arena, "%s_last = ", n) : "";
+  td_text_line(out, "%s%s_time[%s%s%s_at] = td_at;", last, n, e->put ? "" : e->depth,
+               e->put ? "" : " + ", n);
+  if (!has_beats(b))
+    td_text_line(out, "td_over = td_at;");
+  else
+    td_text_line(out, "if (td_at + %" PRId64 " > td_over) td_over = td_at + %" PRId64 ";",
+                 e->beats - 1, e->beats - 1);
+}
+
+/* The most tokens of a stream, now that one is got. As long as gets follow each other by a cycle,
+   and puts by at least one, nothing is new. */
+static void put_most(TdCpuProg *p, const TdCpuEnd *e) {
+  TdText *out = &p->w->out;
+  const char *n = e->name, *left = td_text_fmt(p->w->arena, "%s->fill - td_i", n);
+  if (e->each > 1) left = td_text_fmt(p->w->arena, "%s->fill - %s_moved++", n, n);
+  td_text_line(out, "%sfor (int64_t td_left = %s; %s_most < td_left; %s_most++) {",
+               e->each > 1 ? "" : "if (td_looks) ", left, n, n);
+  td_text_line(out, "  int64_t td_k = %s_at + %s_most;", n, n);
+  td_text_line(out, "  if (%s_time[td_k < %s ? td_k : td_k - %s] >= td_at) break;", n, e->depth,
+               e->depth);
+  td_text_line(out, "}");
+}
+
+static void put_get(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  TdArena *a = p->w->arena;
+  const char *n = e->name;
+  const char *why = td_text_fmt(a, "%s->number * 4 + %d, td_looks = 1", n, TD_STALL_EMPTY);
+  put_raise(p, "td_at",
+            td_text_fmt(a, "%s_time[%s_at] + %" PRId64, n, n, e->beats - 1 + e->latency), "td_late",
+            why);
+  if (may_crowd(b, e))
+    put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_late", why);
+  put_event(p, b, e);
+  put_most(p, e);
+}
+
+static void put_put(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  TdText *out = &p->w->out;
+  TdArena *a = p->w->arena;
+  const char *n = e->name;
+  const char *why = td_text_fmt(a, "%s->number * 4 + %d", n, TD_STALL_FULL);
+  if (is_pipe(b) && firing_of(b)->skid > 1)
+    td_text_line(out, "if (td_done > td_at) td_at = td_done;");
+  put_raise(p, "td_at", td_text_fmt(a, "%s_time[%s + %s_at] + %" PRId64, n, e->depth, n, e->beats),
+            "td_held", why);
+  if (may_crowd(b, e))
+    put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_held", why);
+  put_event(p, b, e);
+  const char *number = e->each > 1 ? td_text_fmt(a, "%s_moved", n) : "td_i";
+  td_text_line(out, "if (%s_seen > td_at)", n);
+  td_text_line(out, "  TD_TIMED->count(TD_TIMED->wire[%s->number], %s->puts + %s);", n, n, number);
+  if (e->each > 1) td_text_line(out, "%s++;", number);
+}
+
+void td_cpu_burst_clock_move(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e,
+                             const TdStmt *s) {
+  if (!p->times) return;
+  if (e->put)
+    put_put(p, b, e);
+  else
+    put_get(p, b, e);
+  if (s == b->last_get) put_start(p, b);
+}
