@@ -27,7 +27,8 @@ local jacobi = tide.kernel {
 local w = tide.schedule(sweep)
 local _, lines = w:reuse_at("src", "i")
 local _, window = w:reuse_at(lines, "j")
-w:pipeline("j"):pipeline("j_load"):partition(lines, 0):partition(window)
+w:partition(lines, 0):partition(window)
+for _, loop in ipairs { "j_init", "j_load", "d0_init", "j" } do w:pipeline(loop) end
 print(w)
 
 -- Both calls of the sweep get that schedule; the whole is the same program, bit for bit.

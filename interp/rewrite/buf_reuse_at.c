@@ -1,32 +1,79 @@
 /* buf_reuse_at.c - reuse_at: a line or window buffer that moves over an array along a loop: each
  * iteration shifts it and loads only what the one before did not have. */
+#include <string.h>
+
 #include "rewrite/buffer.h"
 
 enum { ARRAY, LOOP, NAME };
 
-/* A buffer of the box that an iteration reads. Along `dim` its elements are counted from the side
- * that an iteration leaves: `keep` of them are those of the iteration before, `size` are new. */
-typedef struct Window {
-  TdBuffer b;
+/* How a box moves from one iteration to the next: along `dim`, where its elements are counted from
+ * the side that an iteration leaves; `keep` of them are those of the iteration before, `size` are
+ * new. */
+typedef struct Motion {
   int dim;
-  bool down; /* the box moves towards index 0 */
+  bool down; /* towards index 0 */
   int64_t size;
   const TdExpr *keep;
+} Motion;
+
+/* A loop in the body that moves over another dimension: the buffer is brought up to date there, as
+ * far as each of its iterations needs. */
+typedef struct Sweep {
+  const TdStmt *loop; /* NULL: none */
+  Motion along;
+  const TdExpr *lo; /* of its box, less that of the buffer */
+} Sweep;
+
+typedef struct Window {
+  TdBuffer b;
+  Motion along;
+  Sweep sweep;
+  size_t pre; /* statements of the loop's body up to the last that writes the array; b.body is the
+                 rest */
 } Window;
 
-/* Whether an iteration reads the array, and nothing in the loop changes it. */
-static bool check_use(const Window *w) {
-  const TdBuffer *b = &w->b;
+/* How statement s uses the array, or NULL. */
+static const TdEffect *effect_of(const TdBuffer *b, const TdStmt *s) {
   TdAsk q = td_util_ask(b->r, b->unit);
   const TdEffect *effect;
-  size_t n = td_effects_of(&q, b->body, &effect);
-  const TdEffect *e = td_effects_find(effect, n, b->array);
-  if (!e) return td_buffer_refuse(b, TD_USAGE, "untouched", "is not used in the loop");
-  if (!e->write) return true;
+  size_t n = td_effects_of(&q, s, &effect);
+  return td_effects_find(effect, n, b->array);
+}
+
+/* Parts the loop's body after the last write of the array: an iteration reads it in the rest. */
+static bool part_body(Window *w) {
+  TdBuffer *b = &w->b;
+  const TdStmt *body = b->body;
+  if (!effect_of(b, body))
+    return td_buffer_refuse(b, TD_USAGE, "untouched", "is not used in the loop");
+  for (uint32_t i = 0; i < body->nkid; i++) {
+    const TdEffect *e = effect_of(b, body->kid[i]);
+    if (e && e->write) w->pre = i + 1;
+  }
+  if (!w->pre) return true;
+  b->body = td_edit_slice(b->r->store, body, w->pre, body->nkid);
+  const TdEffect *e = effect_of(b, b->body);
+  if (e && !e->inside) return true;
   td_buffer_refuse(b, TD_ILLEGAL, "written",
                    "is written in the loop: what an iteration has read may be old in the next");
   td_diag_help(b->r->diag, "buffer_at keeps what is written, for one iteration");
   return false;
+}
+
+/* Reads how a box of the array moves along a loop; the code of a refusal, or NULL. */
+static const char *read_motion(const TdBuffer *b, const TdBox *box, const TdStmt *loop, Motion *m) {
+  TdRewrite *r = b->r;
+  TdAsk q = td_util_ask(r, b->unit);
+  TdFootprintStep move;
+  int64_t extent;
+  q.arena = r->store->arena;
+  if (!td_footprint_step(&q, box, loop, &move)) return "motion";
+  if (move.dim < 0) return "no-motion";
+  m->dim = move.dim;
+  m->down = move.shift < 0;
+  m->size = m->down ? -move.shift : move.shift;
+  m->keep = td_lin_minus(r->session, q.arena, box->extent[m->dim], td_util_const(r, m->size));
+  return td_expr_is_const(m->keep, &extent) && extent <= 0 ? "no-overlap" : NULL;
 }
 
 /* Finds the box and how it moves: along one dimension, by less than its extent. */
@@ -35,31 +82,101 @@ static bool measure(Window *w) {
   TdRewrite *r = b->r;
   TdAsk q = td_util_ask(r, b->unit);
   TdFootprint f;
-  TdFootprintStep move;
-  int64_t extent;
   q.arena = r->store->arena;
   if (!td_footprint_of(&q, b->body, b->array, b->type, &f))
     return td_buffer_refuse(b, TD_ILLEGAL, "footprint",
                             "is touched nowhere, or in places that no box holds");
   b->box = f.box;
-  if (!td_footprint_step(&q, &b->box, b->loop, &move))
-    return td_buffer_refuse(b, TD_ILLEGAL, "motion",
-                            "is read in places that do not move along one dimension by a constant");
-  if (move.dim < 0) {
-    td_buffer_refuse(b, TD_ILLEGAL, "no-motion",
-                     "is read in the same places in all iterations, as far as can be told");
-    td_diag_help(r->diag, "buffer_at the loop around it keeps them");
-    return false;
-  }
-  w->dim = move.dim;
-  w->down = move.shift < 0;
-  w->size = w->down ? -move.shift : move.shift;
-  w->keep = td_lin_minus(r->session, q.arena, b->box.extent[w->dim], td_util_const(r, w->size));
-  if (td_expr_is_const(w->keep, &extent) && extent <= 0)
-    return td_buffer_refuse(b, TD_ILLEGAL, "no-overlap",
-                            "shares no element between one iteration and the next");
-  return td_buffer_is_below(b, b->body, td_util_const(r, 0), w->keep) ||
-         td_buffer_assume(b, td_buffer_compare(b, TD_OP_LE, td_util_const(r, 0), w->keep));
+  const char *code = read_motion(b, &b->box, b->loop, &w->along);
+  if (!code)
+    return td_buffer_is_below(b, b->body, td_util_const(r, 0), w->along.keep) ||
+           td_buffer_assume(b, td_buffer_compare(b, TD_OP_LE, td_util_const(r, 0), w->along.keep));
+  bool still = strcmp(code, "no-motion") == 0;
+  td_buffer_refuse(b, TD_ILLEGAL, code,
+                   still ? "is read in the same places in all iterations, as far as can be told"
+                   : strcmp(code, "motion") == 0
+                       ? "is read in places that do not move along one dimension by a constant"
+                       : "shares no element between one iteration and the next");
+  if (still) td_diag_help(r->diag, "buffer_at the loop around it keeps them");
+  return false;
+}
+
+/* Whether what the body does before it reads changes nothing that the buffer keeps: it touches the
+ * array beyond what an iteration and the one before have in common. */
+static bool check_pre(const Window *w) {
+  const TdBuffer *b = &w->b;
+  TdRewrite *r = b->r;
+  TdArena *a = r->store->arena;
+  TdAsk q = td_util_ask(r, b->unit);
+  TdFootprint f;
+  int d = w->along.dim;
+  if (!w->pre) return true;
+  q.arena = a;
+  const TdStmt *pre = td_edit_slice(r->store, td_for_body(b->loop), 0, w->pre);
+  bool known = td_footprint_of(&q, pre, b->array, b->type, &f);
+  const TdExpr *kept = td_lin_plus(r->session, a, b->box.lo[d],
+                                   w->along.down ? td_util_const(r, w->along.size) : w->along.keep);
+  if (known && !w->along.down && td_buffer_is_below(b, b->body, kept, f.box.lo[d])) return true;
+  const TdExpr *end = known ? td_lin_plus(r->session, a, f.box.lo[d], f.box.extent[d]) : NULL;
+  if (known && w->along.down && td_buffer_is_below(b, b->body, end, kept)) return true;
+  td_buffer_refuse(b, TD_ILLEGAL, "written",
+                   "is written in the loop: what an iteration has read may be old in the next");
+  return false;
+}
+
+static bool is_no_load(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_LOAD;
+}
+
+/* Whether a loop below w's has the same range in each iteration of w's, and runs to its end. */
+static bool is_steady(const Window *w, const TdStmt *loop) {
+  for (int i = 0; i < 2; i++)
+    if (td_walk_uses_expr(loop->expr[i], w->b.loop->sym) ||
+        !td_walk_expr(loop->expr[i], is_no_load, NULL))
+      return false;
+  return !td_util_leaves_by_break(td_for_body(loop)) && td_for_body(loop)->nkid > 0;
+}
+
+/* The box of the sweep at its first iteration, less that of the buffer. */
+static const TdExpr *sweep_start(const Window *w) {
+  TdSubst first = td_subst_new(w->b.r->store);
+  td_subst_expr(&first, w->sweep.loop->sym, td_for_lo(w->sweep.loop));
+  return td_subst_in_expr(&first, w->sweep.lo);
+}
+
+/* Whether [lo, lo + n) lies in the buffer along the sweep, at statement s. */
+static bool is_within(const Window *w, const TdStmt *s, const TdExpr *lo, const TdExpr *n) {
+  TdRewrite *r = w->b.r;
+  const TdExpr *end = td_lin_plus(r->session, r->store->arena, lo, n);
+  return td_buffer_is_below(&w->b, s, td_util_const(r, 0), lo) &&
+         td_buffer_is_below(&w->b, s, end, w->b.box.extent[w->sweep.along.dim]);
+}
+
+/* Finds the one loop of the body in which the array is used, if it moves over another dimension. */
+static void find_sweep(Window *w) {
+  TdBuffer *b = &w->b;
+  TdRewrite *r = b->r;
+  TdAsk q = td_util_ask(r, b->unit);
+  Sweep *v = &w->sweep;
+  const TdStmt *loop = NULL;
+  TdFootprint f;
+  int64_t fixed;
+  size_t uses = 0;
+  for (uint32_t i = 0; i < b->body->nkid; i++)
+    if (td_walk_uses(r->session->ctx, b->body->kid[i], b->array)) loop = b->body->kid[i], uses++;
+  q.arena = r->store->arena;
+  if (uses != 1 || loop->kind != TD_STMT_FOR || !is_steady(w, loop) ||
+      !td_footprint_of(&q, td_for_body(loop), b->array, b->type, &f) ||
+      read_motion(b, &f.box, loop, &v->along) || v->along.down || v->along.dim == w->along.dim ||
+      !td_expr_is_const(v->along.keep, &fixed))
+    return;
+  int d = v->along.dim;
+  v->loop = loop;
+  v->lo = td_lin_minus(r->session, r->store->arena, f.box.lo[d], b->box.lo[d]);
+  if (!is_within(w, td_for_body(loop), v->lo, f.box.extent[d]) ||
+      !is_within(w, b->body, sweep_start(w), v->along.keep))
+    v->loop = NULL;
 }
 
 /* A count from 0 to before n: of loop variable v, or (NULL) 0. */
@@ -68,10 +185,15 @@ typedef struct Count {
   const TdExpr *n, *value;
 } Count;
 
-/* Statements in the making, for one element of the buffer in each other dimension than w->dim. */
+/* When elements are moved: all before the loop; all in an iteration; or, of a sweep, those that its
+ * first iteration finds, and those that each one adds. */
+typedef enum { BEFORE, ITERATION, SWEEP_START, SWEEP } When;
+
+/* Statements in the making, for one element of the buffer in each other dimension than that along
+ * which it moves. */
 typedef struct Step {
   Window *w;
-  bool first; /* before the loop, else in an iteration */
+  When when;
   Count count[TD_MAX_RANK];
 } Step;
 
@@ -93,17 +215,21 @@ static const TdStmt *counted(const Window *w, const Count *c, const TdStmt *bloc
       r, td_stmt_for(r->store, c->v, td_util_const(r, 0), c->n, 1, block, w->b.loop->loc));
 }
 
-/* Element `count` of the buffer along w->dim, counted from the side that an iteration leaves. */
+/* Element `count` of the buffer along w->along.dim, counted from the side that an iteration leaves.
+ */
 static const TdExpr *position(const Window *w, const TdExpr *count) {
   TdRewrite *r = w->b.r;
   TdArena *a = r->store->arena;
-  if (!w->down) return count;
-  const TdExpr *last = td_lin_minus(r->session, a, w->b.box.extent[w->dim], td_util_const(r, 1));
+  if (!w->along.down) return count;
+  const TdExpr *last =
+      td_lin_minus(r->session, a, w->b.box.extent[w->along.dim], td_util_const(r, 1));
   return td_lin_minus(r->session, a, last, count);
 }
 
-/* Whether `fact` holds in each iteration, at the first and the last value of a count. */
-static bool is_always(const Window *w, const Count *c, const TdExpr *fact) {
+/* Whether `fact` holds where s is done, at the first and the last value of a count. */
+static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
+  const Window *w = s->w;
+  const TdStmt *where = s->when == SWEEP ? td_for_body(w->sweep.loop) : w->b.body;
   TdRewrite *r = w->b.r;
   TdAsk q = td_util_ask(r, w->b.unit);
   const TdExpr *last = td_lin_minus(r->session, r->store->arena, c->n, td_util_const(r, 1));
@@ -112,7 +238,7 @@ static bool is_always(const Window *w, const Count *c, const TdExpr *fact) {
   for (int i = 0; i < 2 && holds; i++) {
     TdSubst sub = td_subst_new(r->store);
     if (c->v) td_subst_expr(&sub, c->v, end[i]);
-    holds = td_range_holds(&q, w->b.body, td_subst_in_expr(&sub, fact), false) == TD_YES;
+    holds = td_range_holds(&q, where, td_subst_in_expr(&sub, fact), false) == TD_YES;
   }
   return holds;
 }
@@ -127,20 +253,21 @@ static void require(Window *w, const TdExpr *fact, const TdExpr **cond) {
 
 /* Adds to *cond that index `at`, of which c is a part, lies in dimension d, where that is not
  * always so. */
-static void require_inside(Window *w, const Count *c, const TdExpr *at, int d,
+static void require_inside(const Step *s, const Count *c, const TdExpr *at, int d,
                            const TdExpr **cond) {
+  Window *w = s->w;
   TdSession *ss = w->b.r->session;
   TdArena *a = w->b.r->store->arena;
   const TdExpr *by = td_util_const(w->b.r, td_lin_of(ss, a, at).constant);
   const TdExpr *above =
       td_buffer_compare(&w->b, TD_OP_LE, td_lin_times(ss, a, by, -1), td_lin_minus(ss, a, at, by));
   const TdExpr *before = td_buffer_compare(&w->b, TD_OP_LT, at, w->b.type->dim[d]);
-  if (!is_always(w, c, above)) require(w, above, cond);
-  if (!is_always(w, c, before)) require(w, before, cond);
+  if (!is_always(s, c, above)) require(w, above, cond);
+  if (!is_always(s, c, before)) require(w, before, cond);
 }
 
-/* Moves an element to `to` of the buffer along w->dim: from `from` of it, or (NULL) from the array;
- * where the element, number `of` of the box, is one of the array. c is what they count. */
+/* Moves an element to `to` of the buffer along w->along.dim: from `from` of it, or (NULL) from the
+ * array; where the element, number `of` of the box, is one of the array. c is what they count. */
 static const TdStmt *move(const Step *s, const Count *c, const TdExpr *to, const TdExpr *from,
                           const TdExpr *of) {
   Window *w = s->w;
@@ -148,15 +275,15 @@ static const TdStmt *move(const Step *s, const Count *c, const TdExpr *to, const
   TdRewrite *r = b->r;
   const TdExpr *in[TD_MAX_RANK], *out[TD_MAX_RANK], *at[TD_MAX_RANK], *cond = NULL;
   TdSubst first = td_subst_new(r->store);
-  if (s->first) td_subst_expr(&first, b->loop->sym, td_for_lo(b->loop));
+  if (s->when == BEFORE) td_subst_expr(&first, b->loop->sym, td_for_lo(b->loop));
   for (int d = 0; d < b->box.rank; d++) {
-    bool along = d == w->dim;
+    bool along = d == w->along.dim;
     const TdExpr *pos = s->count[d].value;
     in[d] = along ? position(w, to) : pos;
     out[d] = along && from ? position(w, from) : pos;
     at[d] = td_lin_plus(r->session, r->store->arena, b->box.lo[d], along ? position(w, of) : pos);
     at[d] = td_subst_in_expr(&first, at[d]);
-    require_inside(w, along ? c : &s->count[d], at[d], d, &cond);
+    require_inside(s, along ? c : &s->count[d], at[d], d, &cond);
   }
   const TdExpr *value = td_buffer_element(b, !from, from ? out : at);
   const TdStmt *store =
@@ -172,29 +299,45 @@ static const TdStmt *part_of(const Step *s, Part part, const TdExpr *n) {
   const Window *w = s->w;
   TdRewrite *r = w->b.r;
   TdArena *a = r->store->arena;
-  const char *stem = td_buffer_stem(&w->b, w->dim);
+  const char *stem = td_buffer_stem(&w->b, w->along.dim);
   Count c = count_to(w, n, stem ? stem : w->b.loop->sym->name, suffix[part]);
-  const TdExpr *q = c.value, *far = td_lin_plus(r->session, a, q, td_util_const(r, w->size));
-  const TdExpr *fresh = td_lin_plus(r->session, a, q, w->keep);
+  const TdExpr *q = c.value, *far = td_lin_plus(r->session, a, q, td_util_const(r, w->along.size));
+  const TdExpr *fresh = td_lin_plus(r->session, a, q, w->along.keep);
   const TdStmt *body = part == FILL    ? move(s, &c, far, NULL, q)
                        : part == SHIFT ? move(s, &c, q, far, q)
                                        : move(s, &c, fresh, NULL, fresh);
   return counted(w, &c, td_util_block1(r, body))->kid[0];
 }
 
+/* What dimension d counts: the whole extent, or along a sweep the part of it that is moved. */
+static Count count_of(const Step *s, int d) {
+  const Window *w = s->w;
+  TdRewrite *r = w->b.r;
+  TdArena *a = r->store->arena;
+  const Motion *m = &w->sweep.along;
+  const char *stem = td_buffer_stem(&w->b, d), *suffix = s->when == BEFORE ? "init" : "load";
+  if (!stem) stem = td_text_fmt(r->arena, "d%d", d);
+  bool part = s->when >= SWEEP_START && d == m->dim;
+  if (!part) return count_to(w, w->b.box.extent[d], stem, suffix);
+  bool start = s->when == SWEEP_START;
+  Count c = count_to(w, start ? m->keep : td_util_const(r, m->size), stem, suffix);
+  const TdExpr *from = start ? sweep_start(w) : td_lin_plus(r->session, a, w->sweep.lo, m->keep);
+  c.value = td_lin_plus(r->session, a, from, c.value);
+  return c;
+}
+
 /* The loops over the other dimensions from d on; in them what is to be done. A block. */
 static const TdStmt *steps_from(Step *s, int d) {
   const TdBuffer *b = &s->w->b;
   TdRewrite *r = b->r;
+  bool before = s->when == BEFORE;
   if (d == b->box.rank) {
-    const TdStmt *part[] = {part_of(s, s->first ? FILL : SHIFT, s->w->keep), NULL};
-    if (!s->first) part[1] = part_of(s, LOAD, td_util_const(r, s->w->size));
-    return td_stmt_block(r->store, part, s->first ? 1 : 2, b->loop->loc);
+    const TdStmt *part[] = {part_of(s, before ? FILL : SHIFT, s->w->along.keep), NULL};
+    if (!before) part[1] = part_of(s, LOAD, td_util_const(r, s->w->along.size));
+    return td_stmt_block(r->store, part, before ? 1 : 2, b->loop->loc);
   }
-  if (d == s->w->dim) return steps_from(s, d + 1);
-  const char *stem = td_buffer_stem(b, d);
-  if (!stem) stem = td_text_fmt(r->arena, "d%d", d);
-  s->count[d] = count_to(s->w, b->box.extent[d], stem, s->first ? "init" : "load");
+  if (d == s->w->along.dim) return steps_from(s, d + 1);
+  s->count[d] = count_of(s, d);
   const TdStmt *body = steps_from(s, d + 1);
   return counted(s->w, &s->count[d], body);
 }
@@ -205,7 +348,7 @@ static size_t prepare(Window *w, const TdStmt **list) {
   TdBuffer *b = &w->b;
   TdRewrite *r = b->r;
   TdAsk q = td_util_ask(r, b->unit);
-  Step s = {.w = w, .first = true};
+  Step s = {.w = w, .when = BEFORE};
   list[0] = td_stmt_local(r->store, b->local, td_buffer_type(b), TD_INIT_NONE, NULL, b->loop->loc);
   const TdStmt *fill = steps_from(&s, 0);
   const TdExpr *runs = NULL;
@@ -215,22 +358,37 @@ static size_t prepare(Window *w, const TdStmt **list) {
   return 2;
 }
 
+/* The loop's body with the buffer for the array, brought up to date first, or in the sweep. */
+static const TdStmt *make_body(Window *w) {
+  TdBuffer *b = &w->b;
+  TdStore *st = b->r->store;
+  const TdStmt *whole = td_for_body(b->loop), *rest = td_buffer_body(b), *sweep = w->sweep.loop;
+  Step s = {.w = w, .when = sweep ? SWEEP_START : ITERATION}, each = {.w = w, .when = SWEEP};
+  const TdStmt *step = steps_from(&s, 0);
+  if (sweep) {
+    const TdStmt *more = steps_from(&each, 0);
+    rest = td_edit_insert(st, rest, td_for_body(sweep)->kid[0]->uid, false, more->kid, more->nkid);
+  }
+  size_t n = 0;
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, w->pre + step->nkid + rest->nkid);
+  for (size_t i = 0; i < w->pre; i++) kid[n++] = whole->kid[i];
+  for (uint32_t i = 0; i < step->nkid; i++) kid[n++] = step->kid[i];
+  for (uint32_t i = 0; i < rest->nkid; i++) kid[n++] = rest->kid[i];
+  return td_stmt_with_kids(st, whole, kid, n);
+}
+
 static const TdProg *apply(TdRewrite *r) {
-  Window w = {.dim = -1};
+  Window w = {.pre = 0};
   TdBuffer *b = &w.b;
-  if (!td_buffer_find(b, r, ARRAY, LOOP) || !check_use(&w) || !measure(&w) ||
+  if (!td_buffer_find(b, r, ARRAY, LOOP) || !part_body(&w) || !measure(&w) || !check_pre(&w) ||
       !td_buffer_check_calls(b) ||
       !td_buffer_shape(b, r->arg[NAME].given ? r->arg[NAME].text : NULL))
     return NULL;
-  const TdStmt *list[3], *body = td_buffer_body(b);
-  const TdStmt **kid = TD_NEWN(r->store->arena, const TdStmt *, body->nkid + 2);
-  size_t n = prepare(&w, list), k = 0;
-  Step s = {.w = &w};
-  const TdStmt *step = steps_from(&s, 0);
-  for (uint32_t i = 0; i < step->nkid; i++) kid[k++] = step->kid[i];
-  for (uint32_t i = 0; i < body->nkid; i++) kid[k++] = body->kid[i];
+  const TdStmt *list[3];
+  find_sweep(&w);
+  size_t n = prepare(&w, list);
+  const TdStmt *body = make_body(&w);
   if (td_diag_failed(r->diag)) return NULL;
-  body = td_stmt_with_kids(r->store, body, kid, k);
   list[n++] = td_stmt_with_kids(r->store, b->loop, &body, 1);
   const TdProg *p = td_util_with_stmts(r, b->now, b->loop->uid, list, n);
   return b->box.exact || td_buffer_check_defined(b, p) ? p : NULL;
@@ -246,8 +404,9 @@ const TdPrim td_prim_buf_reuse_at = {
     .rewrite = "for i: S(A[i], A[i+1], A[i+2])  =>  local A_i = T[3](); A_i[1], A_i[2] = A[0], "
                "A[1]; for i: A_i[0] = A_i[1]; A_i[1] = A_i[2]; A_i[2] = A[i+2]; "
                "S(A_i[0], A_i[1], A_i[2])",
-    .legal = "the loop does not write the array, and what an iteration reads lies in a box that "
-             "moves along one dimension by a constant, less than its extent",
+    .legal =
+        "what an iteration reads of the array lies in a box that moves along one dimension by a "
+        "constant, less than its extent; the loop does not write what the box keeps",
     .errors = "units not-an-array slot scope untouched written footprint motion no-motion "
               "no-overlap unwritten call name",
     .example = "blur:reuse_at(\"A\", \"x\")",

@@ -205,7 +205,7 @@ for _, case in ipairs {"A10: lines and a window of a convolution",
     t.has(tostring(s), ("local %s = i32[3][10]() --@ partition(0, complete, 0)"):format(lines))
     t.has(tostring(s), ("local %s = i32[3][3]() --@ partition(0, complete, 0) partition(1, complete, 0)")
       :format(window))
-    t.eq(count(s, " A["), 2, "each element is read once: to fill the lines, or as their next row")
+    t.eq(count(s, " A["), 3, "each element once: in the first lines, the first columns, or a step")
     t.eq({row(s, "x")}, {8, 1})
     same(k, s, {i32[10][10], i32[3][3], i32[8][8]})
   end)
