@@ -227,8 +227,11 @@ struct TdAstStmt {
     struct {
       TdAstExprs targets, values;
     } assign;
-    const TdAstExpr *call; /* EVAL; at the end of an input of the prompt any expression */
-    TdAstBlock block;      /* DO */
+    struct {
+      const TdAstExpr *call; /* EVAL; at the end of an input of the prompt any expression */
+      TdAstExprs rest;       /* there: the expressions behind it, after commas */
+    };
+    TdAstBlock block; /* DO */
     struct {
       const TdAstExpr *cond;
       TdAstBlock body;

@@ -155,9 +155,19 @@ static void add_target(TdParser *p, const TdAstExpr *e) {
   td_parse_expr_push(p, e);
 }
 
+/* `= values`, after the targets, which lie above `base` on the stack of expressions. */
+static void parse_assigned(TdParser *p, TdAstStmt *s, size_t base) {
+  s->kind = TD_AST_ASSIGN;
+  TD_PARSER_TAKE(p, &p->exprs, base, &s->assign.targets);
+  s->loc = p->tok.loc;
+  td_parse_expect(p, TD_TOK_ASSIGN);
+  s->assign.values = td_parse_expr_list(p);
+  size_t n = s->assign.targets.n, values = s->assign.values.n;
+  if (values != n) check_values(p, values > n ? values : n, s->loc);
+}
+
 /* `targets = values`, after the first target. As in Lua, each further target is a level deeper. */
 static void parse_assign(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
-  s->kind = TD_AST_ASSIGN;
   size_t base = p->exprs.n;
   int levels = 0;
   add_target(p, first);
@@ -165,13 +175,24 @@ static void parse_assign(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
     add_target(p, td_parse_expr_suffixed(p));
     td_parse_enter(p);
   }
-  TD_PARSER_TAKE(p, &p->exprs, base, &s->assign.targets);
-  s->loc = p->tok.loc;
-  td_parse_expect(p, TD_TOK_ASSIGN);
-  s->assign.values = td_parse_expr_list(p);
-  size_t n = s->assign.targets.n, values = s->assign.values.n;
-  if (values != n) check_values(p, values > n ? values : n, s->loc);
+  parse_assigned(p, s, base);
   td_parse_leave(p, levels);
+}
+
+/* What follows the first expression of an input and a comma: more targets of an assignment, or more
+   values to show. */
+static void parse_input_list(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
+  size_t base = p->exprs.n;
+  TdAstExprs rest;
+  while (td_parse_accept(p, TD_TOK_COMMA)) td_parse_expr_push(p, td_parse_expr(p));
+  TD_PARSER_TAKE(p, &p->exprs, base, &rest);
+  if (p->tok.kind != TD_TOK_ASSIGN) {
+    s->rest = rest;
+    return;
+  }
+  add_target(p, first);
+  for (size_t i = 0; i < rest.n; i++) add_target(p, rest.at[i]);
+  parse_assigned(p, s, base);
 }
 
 /* Whether the input ends here, perhaps after one `;`. */
@@ -185,7 +206,8 @@ static void parse_expr_statement(TdParser *p, TdAstStmt *s) {
   bool plain = p->tok.kind == TD_TOK_NAME || p->tok.kind == TD_TOK_LPAREN;
   if (!plain && !p->is_input) td_parse_unexpected(p, "a statement expected");
   const TdAstExpr *e = plain ? td_parse_expr_suffixed(p) : td_parse_expr(p);
-  if (plain && (p->tok.kind == TD_TOK_ASSIGN || p->tok.kind == TD_TOK_COMMA)) {
+  bool listed = p->tok.kind == TD_TOK_COMMA && !p->is_input;
+  if (plain && (p->tok.kind == TD_TOK_ASSIGN || listed)) {
     parse_assign(p, s, e);
     return;
   }
@@ -193,7 +215,9 @@ static void parse_expr_statement(TdParser *p, TdAstStmt *s) {
   s->kind = TD_AST_EVAL;
   s->loc = e->loc;
   s->call = e;
-  bool call = e->kind == TD_AST_CALL || e->kind == TD_AST_METHOD;
+  if (p->is_input && p->tok.kind == TD_TOK_COMMA) parse_input_list(p, s, e);
+  if (s->kind == TD_AST_ASSIGN) return;
+  bool call = s->rest.n == 0 && (e->kind == TD_AST_CALL || e->kind == TD_AST_METHOD);
   if (!call && !(p->is_input && is_at_end(p)))
     td_parse_unexpected(p, "%s alone is not a statement,", td_ast_expr_words(e->kind));
 }

@@ -57,7 +57,10 @@ static void visit_stmt(const TdAstVisitor *v, const TdAstStmt *s) {
     visit_list(v, s->assign.targets);
     visit_list(v, s->assign.values);
     break;
-  case TD_AST_EVAL: td_walk_ast_expr(v, s->call); break;
+  case TD_AST_EVAL:
+    td_walk_ast_expr(v, s->call);
+    visit_list(v, s->rest);
+    break;
   case TD_AST_DO: td_walk_ast_block(v, &s->block); break;
   case TD_AST_WHILE:
   case TD_AST_REPEAT:

@@ -49,6 +49,16 @@ t.test("fields by name, whatever the order that they lie in", function()
     '{"first", ' .. table.concat(shown, ", ") .. ', [2.5] = "last"}\n')
 end)
 
+t.test("several values behind commas, and several targets", function()
+  t.eq(session "1, 2", "1\t2\n")
+  t.eq(session "x, y = 1, 2\nx, y\nz = 3; x, y, z", "1\t2\n1\t2\t3\n")
+  t.eq(session "t = {}\nt.a, t['b'] = 5, 6\nt.b, t.a", "6\t5\n")
+  t.eq(session "x, y = 1, 2\nx,\ny", "1\t2\n")
+  t.eq(session "x, y = 1, 2;\nx, y;\nx", "1\n")
+  t.has(session "x, 1 = 2", "cannot assign to an integer")
+  t.has(session "x, y z = 1", "alone is not a statement")
+end)
+
 t.test("an error never ends the session", function()
   local out = session "error 'no'\nnil + 1\nx x\n1 +\n2"
   t.ok(out:find "no", out)
