@@ -268,12 +268,20 @@ static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
   return n == body->nkid ? body : td_stmt_with_kids(r->store, body, list, n);
 }
 
+/* A size that u uses: its own or, with what a stream or the map of its design brings, another
+   unit's. */
+static const TdSize *size_for(const TdRewrite *r, const TdUnit *u, const char *name) {
+  const TdSize *z = td_unit_size(u, name);
+  for (size_t i = r->prog->nunit; !z && i-- > 0;) z = td_unit_size(r->prog->unit[i], name);
+  return z;
+}
+
 const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u) {
   TdUnit *copy = td_unit_copy(r->store, u);
   if (u->body) copy->body = used_data(r, u->body);
   Sizes z = sizes_of(r, copy);
   TdSize *size = TD_NEWN(r->store->arena, TdSize, z.name.n);
-  for (size_t i = 0; i < z.name.n; i++) size[i] = *td_unit_size(u, z.name.at[i]);
+  for (size_t i = 0; i < z.name.n; i++) size[i] = *size_for(r, u, z.name.at[i]);
   copy->size = size;
   copy->nsize = z.name.n;
   return copy;

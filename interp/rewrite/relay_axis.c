@@ -310,18 +310,6 @@ static const TdStmt *declare_first(const Chain *c, const TdStmt *body) {
   return td_edit_replace(st, body, block->uid, &now, 1);
 }
 
-/* The sizes of the task and of its design, which extents of the map may bring. */
-static void add_sizes(const Chain *c, TdUnit *u) {
-  const TdUnit *d = c->design;
-  TdSize *size = TD_NEWN(c->r->store->arena, TdSize, u->nsize + d->nsize);
-  size_t n = 0;
-  for (; n < u->nsize; n++) size[n] = u->size[n];
-  for (size_t i = 0; i < d->nsize; i++)
-    if (!td_unit_size(u, d->size[i].name)) size[n++] = d->size[i];
-  u->size = size;
-  u->nsize = n;
-}
-
 /* The task without the parameter that the stream replaces, or NULL: it is used otherwise too. */
 static const TdUnit *make_task(const Chain *c) {
   TdRewrite *r = c->r;
@@ -338,7 +326,6 @@ static const TdUnit *make_task(const Chain *c) {
     if (u->param[i].sym != c->outer->sym) param[n++] = u->param[i];
   u->param = param;
   u->nparam = n;
-  add_sizes(c, u);
   return td_lift_tidy(r, u);
 }
 

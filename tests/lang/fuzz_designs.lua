@@ -283,4 +283,22 @@ t.test("a relay along an axis brings the size of its extent", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a kernel outlined in a task knows the sizes of the streams that it takes", function()
+  local N, K = 4, 3
+  local s = tide.schedule(tide.kernel {
+    name = "top", B = tide.i32[K], C = tide.i32[N][K],
+    function(B, C)
+      for i = 0, N - 1 do
+        for j = 0, K - 1 do C[i][j] = B[j] + 1 end
+      end
+    end,
+  })
+  s:buffer_at("B", "i")
+  s:unfold "i"
+  s:relay("top_i:B_i", "top_i")
+  s:outline("B_feed:j_init", "send")
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()
