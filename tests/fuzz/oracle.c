@@ -55,8 +55,7 @@ static Outcome same_values(Oracle *o, const Point *x, const TdProg *p, int k, bo
   TdEvalResult result;
   TdDiag d = {.arena = o->arena};
   Inputs in = point_copy(o->arena, x->given[k]);
-  if (!td_eval_run(o->arena, p, in.arg, in.n, &options, &d, &result))
-    return not_run(o, x, &d);
+  if (!td_eval_run(o->arena, p, in.arg, in.n, &options, &d, &result)) return not_run(o, x, &d);
   const char *words = values ? point_difference(o->arena, x->kernel, x->left[k], in) : NULL;
   return words ? at_point(o->arena, WRONG_VALUES, x, words) : fine;
 }
