@@ -14,11 +14,37 @@ static bool is_undefined(const TdPlace *array) {
   return s && s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && s->init == TD_INIT_NONE;
 }
 
-/* Whether the array that argument i names, a parameter, may be one that starts so. */
+/* Whether all of a local array is written before the first statement of its block that reads it. */
+static bool is_filled_first(TdRewrite *r, const TdPlace *array) {
+  TdAsk q = td_util_ask(r, array->unit);
+  TdPath p = td_edit_path(r->arena, array->unit->body, array->stmt->uid);
+  const TdStmt *block = p.at[p.n - 2];
+  size_t at = 0, end;
+  TdFootprint f;
+  while (block->kid[at] != p.at[p.n - 1]) at++;
+  for (end = at + 1; end < block->nkid; end++) {
+    const TdEffect *effect;
+    size_t n = td_effects_of(&q, block->kid[end], &effect);
+    const TdEffect *e = td_effects_find(effect, n, array->sym);
+    if (e && e->read) break;
+  }
+  const TdStmt *before = td_edit_slice(r->store, block, at + 1, end);
+  bool filled =
+      end > at + 1 && td_footprint_of(&q, before, array->sym, array->stmt->type, &f) && f.filled;
+  for (int d = 0; filled && d < f.box.rank; d++) {
+    int64_t lo, less;
+    filled = td_expr_is_const(f.box.lo[d], &lo) && !lo &&
+             td_lin_diff(r->session, f.box.extent[d], array->stmt->type->dim[d], &less) && !less;
+  }
+  return filled;
+}
+
+/* Whether the array that argument i names, a parameter, may be one that has such elements still. */
 static bool is_passed_undefined(TdRewrite *r, int i) {
   TdPassed p = {0};
   bool found = td_passed_find_parts(&p, r, i), any = false;
-  for (size_t k = 0; found && k < p.array.n; k++) any |= is_undefined(&p.array.at[k]);
+  for (size_t k = 0; found && k < p.array.n; k++)
+    any |= is_undefined(&p.array.at[k]) && !is_filled_first(r, &p.array.at[k]);
   return any;
 }
 
