@@ -1,0 +1,41 @@
+-- place: the tile of an instance; an instance of several becomes a task of its own.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i32, task = tide.i32, tide.task
+
+-- A producer and two consumers.
+local function fan_out()
+  return tide.design(function(d)
+    local Z = d:stream(i32, {2})
+    d.send = task {A = i32[2], function(A)
+      Z[0]:put(A[0])
+      Z[1]:put(A[1])
+    end}
+    d.take = task {map = {2}, B = i32[2], function(B, p) B[p] = Z[p]:get() * 2 end}
+  end), {i32[2], i32[2]}
+end
+
+prim.accepted("a task", {of = fan_out, step = {"place", "send", {2, 1}}, has = {"--@ place(2, 1)"}})
+prim.accepted("an instance", {
+  of = fan_out, step = {"place", "take[1]", {0, 3}}, has = {"d.take_1 = ", "--@ place(0, 3)"},
+}, function(s, name) t.eq({name, s:tasks()}, {"take_1", {"send", "take[0]", "take_1"}}) end)
+prim.accepted("another place for the same task", {
+  of = fan_out, before = function(s) s:place("send", {2, 1}) end, step = {"place", "send", {1, 1}},
+  has = {"--@ place(1, 1)"},
+})
+prim.twins("a place that is taken", {
+  no = 1, yes = 2, code = "taken", match = "'send' is at column 0, row 1",
+  of = function(column)
+    local design, types = fan_out()
+    local s = tide.schedule(design):place("send", {column - 1, 1})
+    return load(tostring(s))(), types
+  end,
+  step = {"place", "take[0]", {0, 1}},
+})
+prim.refused("several instances", {
+  of = fan_out, step = {"place", "take", {0, 0}}, kind = "usage", code = "instance",
+})
+prim.refused("no place", {of = fan_out, step = {"place", "send", {0}}, kind = "usage", code = "place"})
+
+t.done()
