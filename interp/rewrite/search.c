@@ -15,6 +15,7 @@ enum {
   ENOUGH = 24,           /* mappings of a larger one */
   MOST_WAYS = 4,         /* to the same turns, in a small one */
   MOST_STATES = 600,     /* of a larger one */
+  MOST_LISTED = 64,      /* nodes of a task that is bundled by lists */
   MOST_CHILDREN = 6,     /* of one of its states */
 };
 
@@ -105,6 +106,10 @@ static TdPrimStep step_of(const Search *q, const TdSearchMove *m) {
     arg[1] = (TdArgValue){.given = true, .text = m->second};
     return (TdPrimStep){m->prim, arg};
   }
+  if (m->list) {
+    arg[0] = (TdArgValue){.given = true, .names = m->list, .n = m->n};
+    return (TdPrimStep){m->prim, arg};
+  }
   const char **name = TD_NEWN(q->arena, const char *, 2);
   name[0] = m->first, name[1] = m->second;
   arg[0] = (TdArgValue){.given = true, .names = name, .n = m->second ? 2 : 1};
@@ -139,13 +144,24 @@ static int64_t divisor_from(int64_t n, int64_t least) {
 
 static void add_bundle(const Search *q, Moves *to, const TdRun *run, int axis, int64_t extent,
                        int64_t factor) {
-  TdSearchMove m = {td_prim_find("bundle"), run->sym->name, NULL, axis,
-                    factor < extent ? factor : -1};
+  TdSearchMove m = {td_prim_find("bundle"),        run->sym->name, NULL, axis,
+                    factor < extent ? factor : -1, NULL,           0};
   for (size_t i = 0; i < to->n; i++) {
     const TdSearchMove *x = &to->at[i];
     if (x->first == m.first && x->axis == m.axis && x->factor == m.factor && !x->second) return;
   }
   td_vec_push(q->arena, to, m);
+}
+
+/* Adds a bundle of the first nodes of a run with one axis: for shares that do not divide it. */
+static void add_list(const Search *q, Moves *to, const Tasks *t, size_t r, int64_t size) {
+  const TdGraph *g = t->graph;
+  const char **name = TD_NEWN(q->arena, const char *, size);
+  size_t n = 0;
+  for (uint32_t i = 0; i < g->node.n && n < (size_t)size; i++)
+    if (g->node.at[i].run == r) name[n++] = td_graph_name(q->arena, g, i);
+  TdSearchMove m = {td_prim_find("bundle"), name[0], NULL, -1, -1, name, n};
+  if (n > 1) td_vec_push(q->arena, to, m);
 }
 
 /* Ways of bundling a run along an axis: all divisors in a small search; else all of the axis, and
@@ -162,7 +178,10 @@ static void add_bundles(const Search *q, Moves *to, const Tasks *t, size_t r, in
   int64_t share[] = {pes * n / all, (int64_t)((double)pes * work), pes - (all - n)};
   for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
     int64_t left = share[i] < 1 ? 1 : share[i];
-    add_bundle(q, to, run, axis, extent, divisor_from(extent, (n + left - 1) / left));
+    int64_t size = (n + left - 1) / left;
+    add_bundle(q, to, run, axis, extent, divisor_from(extent, size));
+    bool uneven = size > 1 && (n < extent || extent % size != 0);
+    if (uneven && run->rank == 1 && n <= MOST_LISTED) add_list(q, to, t, r, size);
   }
   add_bundle(q, to, run, axis, extent, extent);
 }
@@ -199,8 +218,8 @@ static void add_pair(const Search *q, Moves *to, const TdGraph *g, bool runs, co
   bool there = feeds(g, runs, at[0], at[1]), back = feeds(g, runs, at[1], at[0]);
   if (there && back) return;
   if (!there && !back)
-    td_vec_push(q->arena, to, ((TdSearchMove){bundle, name[0], name[1], -1, -1}));
-  TdSearchMove m = {chain, name[back ? 1 : 0], name[back ? 0 : 1], -1, -1};
+    td_vec_push(q->arena, to, ((TdSearchMove){bundle, name[0], name[1], -1, -1, NULL, 0}));
+  TdSearchMove m = {chain, name[back ? 1 : 0], name[back ? 0 : 1], -1, -1, NULL, 0};
   td_vec_push(q->arena, to, m);
 }
 

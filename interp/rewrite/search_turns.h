@@ -6,12 +6,14 @@
 #include "analysis/graph.h"
 #include "rewrite/prim.h"
 
-/* One step: bundle(first, {axis, factor}), bundle {first, second} or chain(first, second); first
- * and second are tasks or instances. */
+/* One step: bundle(first, {axis, factor}), bundle {first, second}, bundle(list) or chain(first,
+ * second); first and second are tasks or instances. */
 typedef struct TdSearchMove {
   const TdPrim *prim;
-  const char *first, *second; /* second: NULL for an axis */
+  const char *first, *second; /* second: NULL for an axis, and a list */
   int64_t axis, factor;       /* -1: none, all */
+  const char *const *list;    /* in a large search; NULL: none */
+  size_t n;
 } TdSearchMove;
 
 enum { TD_TURNS_MOST = 6 };

@@ -269,6 +269,24 @@ by_hand("a tree of two levels", 7, function()
   end), {i32[P][P], i32[1]}
 end, function(s) s:bundle("leaf", {axis = 1}):chain("leaf", "node"):bundle("leaf", {factor = 2}) end)
 
+by_hand("seven workers on three nodes", 5, function()
+  local P = 7
+  return tide.design(function(d)
+    local x, y = d:stream(i32, {P}), d:stream(i32, {P})
+    d.split = task {A = i32[P], function(A) for p in grid(P) do x[p]:put(A[p]) end end}
+    d.work = task {map = {P}, function(p)
+      local v, s = x[p]:get(), i32(0)
+      for k in grid(50) do s = s + v * k end
+      y[p]:put(s)
+    end}
+    d.join = task {B = i32[P], function(B) for p in grid(P) do B[p] = y[p]:get() end end}
+  end), {i32[P], i32[P]}
+end, function(s)
+  s:bundle {"work[0]", "work[1]", "work[2]"}
+  s:bundle {"work[3]", "work[4]"}
+  s:bundle {"work[5]", "work[6]"}
+end)
+
 -- ---- budgets ----
 
 local function vector(P)
