@@ -64,7 +64,8 @@ prim.accepted("lines of a convolution that sums up in place", {
 }, function(_, name) t.eq(name, "lines") end)
 prim.accepted("a window over lines", {
   of = conv_scalar, before = function(s) s:reuse_at("A", "y") end, step = {"reuse_at", "A_y", "x"},
-  has = {"local A_y = i32[3][10]()", "local A_y_x = i32[3][3]()", "for x_load = 0, 1 do", "A_y[2][x + 2] = A[y + 2][x + 2]",
+  has = {"local A_y = i32[3][10]()", "local A_y_x = i32[3][3]()", "for x_load = 0, 1 do",
+    "A_y[2][x + 2] = A[y + 2][x + 2]",
     "A_y_x[r_load][2] = A_y[r_load][x + 2]", "v + A_y_x[r][c]"},
 }, function(s)
   t.eq(count(s, " A["), 3, "to fill the lines, for the first columns, then one element a step")
