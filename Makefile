@@ -1,5 +1,6 @@
 # Tide. `make` builds ./tide; `make help` lists the rest. Every path is relative: the checkout may
 # lie in a folder with spaces in its name, and PREFIX and DESTDIR may hold spaces too.
+MAKEFLAGS += --no-print-directory
 CONFIG ?= release
 PREFIX ?= /usr/local
 TCC ?= 1
