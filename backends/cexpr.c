@@ -32,12 +32,11 @@ const char *td_cexpr_suffix(int c) {
 }
 
 TdPiece td_cexpr_piece(TdCWriter *w, int bind, int c, const char *fmt, ...) {
-  TdText t = td_text_new(w->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(w->arena, fmt, ap);
   va_end(ap);
-  return (TdPiece){td_text_str(&t), (uint8_t)bind, (uint8_t)c};
+  return (TdPiece){text, (uint8_t)bind, (uint8_t)c};
 }
 
 const char *td_cexpr_operand(TdCWriter *w, TdPiece p, int bind) {

@@ -46,12 +46,10 @@ const TdType *td_cfamily_type(TdCWriter *w, const TdType *t) {
 bool td_cfamily_refuse(TdCWriter *w, const char *code, TdLoc loc, const char *help, const char *fmt,
                        ...) {
   if (td_diag_failed(w->diag)) return false;
-  TdText text = td_text_new(w->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&text, fmt, ap);
+  td_diag_vset(w->diag, TD_UNSUPPORTED, code, loc, fmt, ap);
   va_end(ap);
-  td_diag_set(w->diag, TD_UNSUPPORTED, code, loc, "%s", td_text_str(&text));
   td_diag_help(w->diag, "%s", help);
   return false;
 }

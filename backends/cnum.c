@@ -59,12 +59,11 @@ int td_cnum_loaded(const TdType *t) {
 /* A call of a function of the target's run time, with C type c as its value. */
 static TdPiece call(TdCWriter *w, int c, const char *fmt, ...) TD_PRINTF(3, 4);
 static TdPiece call(TdCWriter *w, int c, const char *fmt, ...) {
-  TdText t = td_text_new(w->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(w->arena, fmt, ap);
   va_end(ap);
-  return (TdPiece){td_text_str(&t), TD_BIND_ATOM, (uint8_t)c};
+  return (TdPiece){text, TD_BIND_ATOM, (uint8_t)c};
 }
 
 /* The low t->w bits of p, sign- or zero-extended. */

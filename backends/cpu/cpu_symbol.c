@@ -51,12 +51,11 @@ static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *f
     TD_PRINTF(4, 5);
 static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *fmt, ...) {
   TdCpuProg *p = w->ud;
-  TdText t = td_text_new(w->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(w->arena, fmt, ap);
   va_end(ap);
-  const char *what = td_text_fmt(w->arena, "0x%016" PRIx64 "u, %s", key, td_text_str(&t));
+  const char *what = td_text_fmt(w->arena, "0x%016" PRIx64 "u, %s", key, text);
   TdPiece r = known(p, macro, what);
   if (r.text) return r;
   r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "td_%d", ++p->symbols);

@@ -6,12 +6,10 @@
 bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *help, const char *fmt,
                        ...) {
   if (td_diag_failed(n->diag)) return false;
-  TdText text = td_text_new(n->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&text, fmt, ap);
+  td_diag_vset(n->diag, TD_UNSUPPORTED, code, loc, fmt, ap);
   va_end(ap);
-  td_diag_set(n->diag, TD_UNSUPPORTED, code, loc, "%s", td_text_str(&text));
   td_diag_help(n->diag, "%s", help);
   return false;
 }

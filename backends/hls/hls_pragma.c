@@ -9,12 +9,11 @@
 /* One pragma line. */
 static void put(TdHlsProg *p, const char *fmt, ...) TD_PRINTF(2, 3);
 static void put(TdHlsProg *p, const char *fmt, ...) {
-  TdText t = td_text_new(p->w->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(p->w->arena, fmt, ap);
   va_end(ap);
-  td_text_line(&p->w->out, "#pragma HLS %s", td_text_str(&t));
+  td_text_line(&p->w->out, "#pragma HLS %s", text);
 }
 
 /* Whether `outer` holds nothing but the loop `inner`, so that Vitis may make one loop of the two.

@@ -3,37 +3,38 @@
 
 #include <string.h>
 
-bool td_diag_set(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt, ...) {
+bool td_diag_vset(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt,
+                  va_list ap) {
   if (d->kind != TD_OK) return false;
   d->kind = kind;
   d->code = code;
   d->loc = loc;
-  TdText t = td_text_new(d->arena);
+  d->message = td_text_vfmt(d->arena, fmt, ap);
+  return false;
+}
+
+bool td_diag_set(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  td_diag_vset(d, kind, code, loc, fmt, ap);
   va_end(ap);
-  d->message = td_text_str(&t);
   return false;
 }
 
 void td_diag_note(TdDiag *d, TdLoc loc, const char *fmt, ...) {
-  TdText t = td_text_new(d->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(d->arena, fmt, ap);
   va_end(ap);
-  td_vec_push(d->arena, &d->notes, ((TdNote){loc, td_text_str(&t)}));
+  td_vec_push(d->arena, &d->notes, ((TdNote){loc, text}));
 }
 
 void td_diag_help(TdDiag *d, const char *fmt, ...) {
   if (d->help) return;
-  TdText t = td_text_new(d->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  d->help = td_text_vfmt(d->arena, fmt, ap);
   va_end(ap);
-  d->help = td_text_str(&t);
 }
 
 bool td_diag_failed(const TdDiag *d) {

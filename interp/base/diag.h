@@ -69,6 +69,8 @@ typedef struct TdDiag {
 /* Fills d and returns false, so that `return td_diag_set(...)` reads well. The first error wins. */
 bool td_diag_set(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt, ...)
     TD_PRINTF(5, 6);
+bool td_diag_vset(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const char *fmt,
+                  va_list ap) TD_PRINTF(5, 0);
 void td_diag_note(TdDiag *d, TdLoc loc, const char *fmt, ...) TD_PRINTF(3, 4);
 void td_diag_help(TdDiag *d, const char *fmt, ...) TD_PRINTF(2, 3);
 bool td_diag_failed(const TdDiag *d);

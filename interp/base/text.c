@@ -108,14 +108,19 @@ const char *td_text_str(const TdText *t) {
   return t->at ? t->at : "";
 }
 
-char *td_text_fmt(TdArena *a, const char *fmt, ...) {
+char *td_text_vfmt(TdArena *a, const char *fmt, va_list ap) {
   TdText t = td_text_new(a);
-  va_list ap;
-  va_start(ap, fmt);
   td_text_vputf(&t, fmt, ap);
-  va_end(ap);
   reserve(&t, 0);
   return t.at;
+}
+
+char *td_text_fmt(TdArena *a, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  char *text = td_text_vfmt(a, fmt, ap);
+  va_end(ap);
+  return text;
 }
 
 #define NEAR_MAX 40

@@ -37,6 +37,7 @@ const char *td_text_str(const TdText *t);
 
 /* One formatted string owned by a. */
 char *td_text_fmt(TdArena *a, const char *fmt, ...) TD_PRINTF(2, 3);
+char *td_text_vfmt(TdArena *a, const char *fmt, va_list ap) TD_PRINTF(2, 0);
 
 /* The name nearest to `want` among n names by edit distance, or NULL when none is near enough to
  * suggest. */

@@ -186,12 +186,10 @@ int td_bind_raise(lua_State *L, const TdDiag *d) {
 
 int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) {
   TdDiag d = td_bind_diag(td_bind_arena(L));
-  TdText t = td_text_new(d.arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  td_diag_vset(&d, TD_USAGE, code, td_bind_caller(L), fmt, ap);
   va_end(ap);
-  td_diag_set(&d, TD_USAGE, code, td_bind_caller(L), "%s", td_text_str(&t));
   return td_bind_raise(L, &d);
 }
 

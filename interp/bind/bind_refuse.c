@@ -7,12 +7,10 @@
 int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
                    const char *fmt, ...) {
   TdDiag d = td_bind_diag(td_bind_arena(L));
-  TdText t = td_text_new(d.arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  td_diag_vset(&d, kind, code, td_bind_caller(L), fmt, ap);
   va_end(ap);
-  td_diag_set(&d, kind, code, td_bind_caller(L), "%s", td_text_str(&t));
   if (help) td_diag_help(&d, "%s", help);
   return td_bind_raise(L, &d);
 }

@@ -18,15 +18,13 @@ static void note_where(TdTask *t) {
 bool td_fault_set(TdTask *t, const char *code, TdLoc loc, const char *fmt, ...) {
   TdMachine *m = t->machine;
   if (m->failed) return false;
-  TdText text = td_text_new(m->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&text, fmt, ap);
+  const char *text = td_text_vfmt(m->arena, fmt, ap);
   va_end(ap);
   if (m->speculative)
-    return td_fault_undecided(t, loc, "behind a condition on symbolic values: %s",
-                              td_text_str(&text));
-  td_diag_set(m->diag, TD_ILLEGAL, code, loc, "%s", td_text_str(&text));
+    return td_fault_undecided(t, loc, "behind a condition on symbolic values: %s", text);
+  td_diag_set(m->diag, TD_ILLEGAL, code, loc, "%s", text);
   note_where(t);
   return failed(m);
 }
@@ -34,12 +32,11 @@ bool td_fault_set(TdTask *t, const char *code, TdLoc loc, const char *fmt, ...) 
 bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) {
   TdMachine *m = t->machine;
   if (m->failed) return false;
-  TdText text = td_text_new(m->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&text, fmt, ap);
+  const char *text = td_text_vfmt(m->arena, fmt, ap);
   va_end(ap);
-  td_diag_set(m->diag, TD_UNSUPPORTED, "not-decided", loc, "not decided: %s", td_text_str(&text));
+  td_diag_set(m->diag, TD_UNSUPPORTED, "not-decided", loc, "not decided: %s", text);
   note_where(t);
   return failed(m);
 }

@@ -3,12 +3,11 @@
 
 /* Fills the diagnostic with a usage error; returns false. */
 bool td_irgen_fail(TdIrgen *l, const char *code, TdLoc loc, const char *fmt, ...) {
-  TdText t = td_text_new(l->diag->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  td_diag_vset(l->diag, TD_USAGE, code, loc, fmt, ap);
   va_end(ap);
-  return td_diag_set(l->diag, TD_USAGE, code, loc, "%s", td_text_str(&t));
+  return false;
 }
 
 /* The value of an expression that failed. */

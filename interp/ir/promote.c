@@ -123,12 +123,10 @@ static bool complain(TdDiag *d, const char *code, TdLoc loc, const char *help, c
 static bool complain(TdDiag *d, const char *code, TdLoc loc, const char *help, const char *fmt,
                      ...) {
   if (td_diag_failed(d)) return false;
-  TdText text = td_text_new(d->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&text, fmt, ap);
+  td_diag_vset(d, TD_USAGE, code, loc, fmt, ap);
   va_end(ap);
-  td_diag_set(d, TD_USAGE, code, loc, "%s", td_text_str(&text));
   td_diag_help(d, "%s", help);
   return false;
 }

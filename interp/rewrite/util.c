@@ -13,12 +13,10 @@ bool td_util_loop(TdRewrite *r, int i, TdPlace *out) {
 
 const TdProg *td_util_refuse(TdRewrite *r, TdDiagKind kind, const char *code, TdLoc loc,
                              const char *fmt, ...) {
-  TdText t = td_text_new(r->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  td_diag_vset(r->diag, kind, code, loc, fmt, ap);
   va_end(ap);
-  td_diag_set(r->diag, kind, code, loc, "%s", td_text_str(&t));
   return NULL;
 }
 
@@ -228,12 +226,11 @@ void td_util_made(TdRewrite *r, const char *name) {
 }
 
 void td_util_note(TdRewrite *r, const char *fmt, ...) {
-  TdText t = td_text_new(r->arena);
   va_list ap;
   va_start(ap, fmt);
-  td_text_vputf(&t, fmt, ap);
+  const char *text = td_text_vfmt(r->arena, fmt, ap);
   va_end(ap);
-  td_vec_push(r->arena, &r->note, td_text_str(&t));
+  td_vec_push(r->arena, &r->note, text);
 }
 
 bool td_util_accept(TdRewrite *r, const TdVerdict *v, bool reassociate, TdLoc loc,
