@@ -103,16 +103,10 @@ TdDiag td_bind_diag(TdArena *a) {
   return (TdDiag){.arena = a};
 }
 
-static void set_string(lua_State *L, const char *key, const char *value) {
-  if (!value) return;
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, key);
-}
-
 /* Sets file, line and col of the table on top from a place. */
 static void set_place(lua_State *L, const TdBind *b, TdLoc loc) {
   if (!loc.source) return;
-  set_string(L, "file", td_sources_name(b->session->sources, loc.source));
+  td_bind_set_string(L, "file", td_sources_name(b->session->sources, loc.source));
   lua_pushinteger(L, loc.line);
   lua_setfield(L, -2, "line");
   lua_pushinteger(L, loc.col);
@@ -123,7 +117,7 @@ static void set_notes(lua_State *L, const TdBind *b, const TdDiag *d) {
   lua_createtable(L, (int)d->notes.n, 0);
   for (size_t i = 0; i < d->notes.n; i++) {
     lua_createtable(L, 0, 4);
-    set_string(L, "message", d->notes.at[i].text);
+    td_bind_set_string(L, "message", d->notes.at[i].text);
     set_place(L, b, d->notes.at[i].loc);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
@@ -134,14 +128,14 @@ static void set_instance(lua_State *L, const TdBind *b, const char *key, TdLoc l
                          const char *at) {
   lua_createtable(L, 0, 4);
   set_place(L, b, loc);
-  set_string(L, "at", at);
+  td_bind_set_string(L, "at", at);
   lua_setfield(L, -2, key);
 }
 
 static void set_witness(lua_State *L, const TdBind *b, const TdWitness *w) {
   lua_createtable(L, 0, 4);
-  set_string(L, "array", w->array);
-  set_string(L, "element", w->element);
+  td_bind_set_string(L, "array", w->array);
+  td_bind_set_string(L, "element", w->element);
   set_instance(L, b, "first", w->first, w->first_at);
   set_instance(L, b, "second", w->second, w->second_at);
   lua_setfield(L, -2, "witness");
@@ -150,12 +144,12 @@ static void set_witness(lua_State *L, const TdBind *b, const TdWitness *w) {
 /* Pushes the error table of d, its drawn text included. */
 static void push_error(lua_State *L, TdBind *b, const TdDiag *d) {
   lua_createtable(L, 0, 12);
-  set_string(L, "kind", td_diag_kind_name(d->kind));
-  set_string(L, "code", d->code);
-  set_string(L, "message", d->message);
-  set_string(L, "prim", d->prim);
-  set_string(L, "help", d->help);
-  set_string(L, "state", d->state);
+  td_bind_set_string(L, "kind", td_diag_kind_name(d->kind));
+  td_bind_set_string(L, "code", d->code);
+  td_bind_set_string(L, "message", d->message);
+  td_bind_set_string(L, "prim", d->prim);
+  td_bind_set_string(L, "help", d->help);
+  td_bind_set_string(L, "state", d->state);
   set_place(L, b, d->loc);
   set_notes(L, b, d);
   if (d->witness) set_witness(L, b, d->witness);
@@ -206,7 +200,7 @@ void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const l
   if (luaL_getmetatable(L, name) != LUA_TNIL) return;
   lua_pop(L, 1);
   lua_newtable(L);
-  set_string(L, "__name", name);
+  td_bind_set_string(L, "__name", name);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   luaL_setfuncs(L, meta, 0);

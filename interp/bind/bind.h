@@ -53,6 +53,13 @@ int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) TD_PRINTF
 int td_bind_push_failure(lua_State *L, const TdDiag *d);
 /* Tells the collector how much C memory came since it was last told. */
 void td_bind_account(lua_State *L);
+/* bind_set.c: sets a field of the table on top; a NULL string is no field. */
+void td_bind_set_integer(lua_State *L, const char *key, int64_t v);
+void td_bind_set_number(lua_State *L, const char *key, double v);
+void td_bind_set_boolean(lua_State *L, const char *key, bool v);
+void td_bind_set_string(lua_State *L, const char *key, const char *v);
+/* Has `require(name)` call a loader. */
+void td_bind_set_module(lua_State *L, const char *name, lua_CFunction loader);
 /* Registers methods of a class under a metatable name; leaves the metatable on the stack. */
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods);
 /* The string field `key` of the table at idx, or NULL; numbers and booleans likewise with a

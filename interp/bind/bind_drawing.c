@@ -3,12 +3,6 @@
 #include "analysis/effects.h"
 #include "bind/view.h"
 
-/* Sets a string field of the table on top. */
-static void set_text(lua_State *L, const char *key, const char *value) {
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, key);
-}
-
 /* An index expression as it is written: a bare number, or over sizes. */
 static const char *index_text(TdArena *a, const TdExpr *e) {
   int64_t v;
@@ -28,9 +22,9 @@ static void push_bindings(lua_State *L, const TdRun *r, const TdEffect *effect, 
   for (size_t i = 0; i < r->nbind; i++) {
     const TdEffect *e = td_effects_find(effect, n, r->bind[i].param);
     lua_createtable(L, 0, 5);
-    set_text(L, "name", r->bind[i].param->name);
-    set_text(L, "argument", r->bind[i].arg->name);
-    if (r->bind[i].layout) set_text(L, "layout", r->bind[i].layout);
+    td_bind_set_string(L, "name", r->bind[i].param->name);
+    td_bind_set_string(L, "argument", r->bind[i].arg->name);
+    if (r->bind[i].layout) td_bind_set_string(L, "layout", r->bind[i].layout);
     lua_pushboolean(L, e && e->read);
     lua_setfield(L, -2, "read");
     lua_pushboolean(L, e && e->write);
@@ -55,7 +49,7 @@ static void push_task(lua_State *L, TdAsk q, const TdRun *r) {
   q.unit = td_prog_unit(q.prog, r->unit);
   size_t n = q.unit->body ? td_effects_of(&q, q.unit->body, &effect) : 0;
   lua_createtable(L, 0, 5);
-  set_text(L, "name", r->sym->name);
+  td_bind_set_string(L, "name", r->sym->name);
   push_extents(L, q.arena, r->map, r->rank);
   lua_setfield(L, -2, "map");
   push_bindings(L, r, effect, n);
@@ -69,18 +63,18 @@ static void push_task(lua_State *L, TdAsk q, const TdRun *r) {
 /* Pushes {name, type, extents, depth} of a stream. */
 static void push_stream(lua_State *L, TdArena *a, const TdStream *s) {
   lua_createtable(L, 0, 4);
-  set_text(L, "name", s->sym->name);
-  set_text(L, "type", td_type_str(a, s->type->elem));
+  td_bind_set_string(L, "name", s->sym->name);
+  td_bind_set_string(L, "type", td_type_str(a, s->type->elem));
   push_extents(L, a, s->type->dim, s->type->rank);
   lua_setfield(L, -2, "extents");
-  set_text(L, "depth", index_text(a, s->depth));
+  td_bind_set_string(L, "depth", index_text(a, s->depth));
 }
 
 /* Pushes {name, tasks, streams, arguments} of a design. */
 static void push_design(lua_State *L, const TdAsk *q) {
   const TdUnit *u = q->unit;
   lua_createtable(L, 0, 4);
-  set_text(L, "name", u->sym->name);
+  td_bind_set_string(L, "name", u->sym->name);
   lua_createtable(L, (int)u->nrun, 0);
   for (size_t i = 0; i < u->nrun; i++) {
     push_task(L, *q, &u->run[i]);
@@ -96,8 +90,8 @@ static void push_design(lua_State *L, const TdAsk *q) {
   lua_createtable(L, (int)u->nparam, 0);
   for (size_t i = 0; i < u->nparam; i++) {
     lua_createtable(L, 0, 2);
-    set_text(L, "name", u->param[i].sym->name);
-    set_text(L, "type", td_type_str(q->arena, u->param[i].type));
+    td_bind_set_string(L, "name", u->param[i].sym->name);
+    td_bind_set_string(L, "type", td_type_str(q->arena, u->param[i].type));
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "arguments");

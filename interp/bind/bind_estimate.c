@@ -6,41 +6,26 @@
 
 #define CLASS_ESTIMATE "tide.estimate"
 
-static void set_integer(lua_State *L, const char *key, int64_t v) {
-  lua_pushinteger(L, (lua_Integer)v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_string(lua_State *L, const char *key, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_boolean(lua_State *L, const char *key, bool v) {
-  lua_pushboolean(L, v);
-  lua_setfield(L, -2, key);
-}
-
 /* Pushes a loop as a table. */
 static void push_loop(lua_State *L, const TdCostLoop *l) {
   lua_createtable(L, 0, 12);
-  set_string(L, "name", l->name);
-  set_integer(L, "line", l->loc.line);
-  set_boolean(L, "pipelined", l->pipelined);
-  set_boolean(L, "flat", l->flat);
+  td_bind_set_string(L, "name", l->name);
+  td_bind_set_integer(L, "line", l->loc.line);
+  td_bind_set_boolean(L, "pipelined", l->pipelined);
+  td_bind_set_boolean(L, "flat", l->flat);
   if (l->least >= 0) {
-    set_integer(L, "least", l->least);
-    set_integer(L, "trip", l->most);
-    set_integer(L, "cycles", l->cycles);
+    td_bind_set_integer(L, "least", l->least);
+    td_bind_set_integer(L, "trip", l->most);
+    td_bind_set_integer(L, "cycles", l->cycles);
   }
-  set_integer(L, "lanes", l->lanes);
-  if (l->why) set_string(L, "why", l->why);
+  td_bind_set_integer(L, "lanes", l->lanes);
+  if (l->why) td_bind_set_string(L, "why", l->why);
   if (!l->pipelined) return;
-  set_integer(L, "asked", l->asked);
-  set_integer(L, "ii", l->ii);
-  set_integer(L, "depth", l->depth);
-  set_string(L, "by", td_cost_by(l->by));
-  set_integer(L, "by_line", l->at.line);
+  td_bind_set_integer(L, "asked", l->asked);
+  td_bind_set_integer(L, "ii", l->ii);
+  td_bind_set_integer(L, "depth", l->depth);
+  td_bind_set_string(L, "by", td_cost_by(l->by));
+  td_bind_set_integer(L, "by_line", l->at.line);
 }
 
 /* Pushes the loops as a list, and under their names. */
@@ -59,9 +44,9 @@ static void push_stages(lua_State *L, const TdCost *c) {
   lua_createtable(L, (int)c->stage.n, 0);
   for (size_t i = 0; i < c->stage.n; i++) {
     lua_createtable(L, 0, 3);
-    set_string(L, "name", c->stage.at[i].name);
-    set_integer(L, "instances", c->stage.at[i].instances);
-    set_integer(L, "cycles", c->stage.at[i].cycles);
+    td_bind_set_string(L, "name", c->stage.at[i].name);
+    td_bind_set_integer(L, "instances", c->stage.at[i].instances);
+    td_bind_set_integer(L, "cycles", c->stage.at[i].cycles);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
@@ -71,20 +56,20 @@ static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
   TdText t = td_text_new(a);
   td_cost_print(&t, c);
   lua_createtable(L, 0, 11);
-  set_string(L, "target", c->target->name);
-  set_integer(L, "cycles", c->cycles);
+  td_bind_set_string(L, "target", c->target->name);
+  td_bind_set_integer(L, "cycles", c->cycles);
   lua_pushnumber(L, c->ms);
   lua_setfield(L, -2, "ms");
-  set_integer(L, "dsp", c->area.dsp);
-  set_integer(L, "bram", c->area.bram);
-  set_integer(L, "uram", c->area.uram);
-  set_integer(L, "ff", c->area.ff);
-  set_integer(L, "lut", c->area.lut);
+  td_bind_set_integer(L, "dsp", c->area.dsp);
+  td_bind_set_integer(L, "bram", c->area.bram);
+  td_bind_set_integer(L, "uram", c->area.uram);
+  td_bind_set_integer(L, "ff", c->area.ff);
+  td_bind_set_integer(L, "lut", c->area.lut);
   push_loops(L, c);
   lua_setfield(L, -2, "loops");
   push_stages(L, c);
   lua_setfield(L, -2, "tasks");
-  set_string(L, "text", td_text_str(&t));
+  td_bind_set_string(L, "text", td_text_str(&t));
   luaL_setmetatable(L, CLASS_ESTIMATE);
 }
 

@@ -27,36 +27,21 @@ static void graph_of(lua_State *L, TdArena *a, const TdProg *p, TdGraph *g) {
   td_bind_raise(L, &d);
 }
 
-static void set_integer(lua_State *L, const char *key, int64_t v) {
-  lua_pushinteger(L, (lua_Integer)v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_string(lua_State *L, const char *key, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_boolean(lua_State *L, const char *key, bool v) {
-  lua_pushboolean(L, v);
-  lua_setfield(L, -2, key);
-}
-
 /* Pushes a list of {name =, task =, body =}. */
 static void push_nodes(lua_State *L, TdArena *a, const TdGraph *g) {
   lua_createtable(L, (int)g->node.n, 0);
   for (uint32_t i = 0; i < g->node.n; i++) {
     lua_createtable(L, 0, 3);
-    set_string(L, "name", td_graph_name(a, g, i));
-    set_string(L, "task", g->design->run[g->node.at[i].run].sym->name);
-    set_integer(L, "body", g->node.at[i].body);
+    td_bind_set_string(L, "name", td_graph_name(a, g, i));
+    td_bind_set_string(L, "task", g->design->run[g->node.at[i].run].sym->name);
+    td_bind_set_integer(L, "body", g->node.at[i].body);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
 
 /* Sets the name of a node, unless it is outside. */
 static void set_end(lua_State *L, TdArena *a, const TdGraph *g, const char *key, uint32_t node) {
-  if (node != TD_NET_NONE) set_string(L, key, td_graph_name(a, g, node));
+  if (node != TD_NET_NONE) td_bind_set_string(L, key, td_graph_name(a, g, node));
 }
 
 /* Pushes a list of {stream =, from =, to =, tokens =}; tokens only where data does not decide. */
@@ -65,10 +50,10 @@ static void push_edges(lua_State *L, TdArena *a, const TdGraph *g) {
   for (size_t i = 0; i < g->edge.n; i++) {
     const TdGraphEdge *e = &g->edge.at[i];
     lua_createtable(L, 0, 4);
-    set_string(L, "stream", td_net_chan_name(a, g->net, e->chan));
+    td_bind_set_string(L, "stream", td_net_chan_name(a, g->net, e->chan));
     set_end(L, a, g, "from", e->from);
     set_end(L, a, g, "to", e->to);
-    if (e->tokens.lo == e->tokens.hi) set_integer(L, "tokens", e->tokens.lo);
+    if (e->tokens.lo == e->tokens.hi) td_bind_set_integer(L, "tokens", e->tokens.lo);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
@@ -79,10 +64,10 @@ static void push_ports(lua_State *L, TdArena *a, const TdGraph *g) {
   for (size_t i = 0; i < g->port.n; i++) {
     const TdGraphPort *p = &g->port.at[i];
     lua_createtable(L, 0, 4);
-    set_string(L, "node", td_graph_name(a, g, p->node));
-    set_string(L, "argument", p->arg->name);
-    set_boolean(L, "reads", p->read);
-    set_boolean(L, "writes", p->write);
+    td_bind_set_string(L, "node", td_graph_name(a, g, p->node));
+    td_bind_set_string(L, "argument", p->arg->name);
+    td_bind_set_boolean(L, "reads", p->read);
+    td_bind_set_boolean(L, "writes", p->write);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
@@ -93,17 +78,17 @@ static void push_fields(lua_State *L, TdArena *a, const TdGraph *g) {
   TdText t = td_text_new(a);
   td_graph_print(&t, g);
   lua_createtable(L, 0, 9);
-  set_integer(L, "nodes", (int64_t)g->node.n);
-  set_integer(L, "ports", (int64_t)(td_graph_ports(g, false) + td_graph_ports(g, true)));
-  set_integer(L, "streams", (int64_t)g->edge.n);
-  if (tokens.lo == tokens.hi) set_integer(L, "tokens", tokens.lo);
+  td_bind_set_integer(L, "nodes", (int64_t)g->node.n);
+  td_bind_set_integer(L, "ports", (int64_t)(td_graph_ports(g, false) + td_graph_ports(g, true)));
+  td_bind_set_integer(L, "streams", (int64_t)g->edge.n);
+  if (tokens.lo == tokens.hi) td_bind_set_integer(L, "tokens", tokens.lo);
   push_nodes(L, a, g);
   lua_setfield(L, -2, "node");
   push_edges(L, a, g);
   lua_setfield(L, -2, "edge");
   push_ports(L, a, g);
   lua_setfield(L, -2, "port");
-  set_string(L, "text", td_text_str(&t));
+  td_bind_set_string(L, "text", td_text_str(&t));
 }
 
 int td_bind_graph(lua_State *L) {

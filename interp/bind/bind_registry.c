@@ -5,12 +5,6 @@
 #include "repl/line.h"
 #include "rewrite/prim.h"
 
-static void set(lua_State *L, const char *key, const char *value) {
-  if (!value) return;
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, key);
-}
-
 /* {name, kind, place, help, words} for each argument of a primitive. */
 static void push_arguments(lua_State *L, const TdPrim *p) {
   static const char *const kinds[] = {
@@ -23,24 +17,24 @@ static void push_arguments(lua_State *L, const TdPrim *p) {
   lua_newtable(L);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
     lua_newtable(L);
-    set(L, "name", p->args[i].name);
-    set(L, "kind", kinds[p->args[i].kind]);
-    set(L, "place", places[p->args[i].place]);
-    set(L, "help", p->args[i].help);
-    set(L, "words", p->args[i].words);
+    td_bind_set_string(L, "name", p->args[i].name);
+    td_bind_set_string(L, "kind", kinds[p->args[i].kind]);
+    td_bind_set_string(L, "place", places[p->args[i].place]);
+    td_bind_set_string(L, "help", p->args[i].help);
+    td_bind_set_string(L, "words", p->args[i].words);
     lua_rawseti(L, -2, i + 1);
   }
 }
 
 static void push_primitive(lua_State *L, const TdPrim *p) {
   lua_newtable(L);
-  set(L, "name", p->name);
-  set(L, "on", p->on);
-  set(L, "summary", p->summary);
-  set(L, "rewrite", p->rewrite);
-  set(L, "legal", p->legal);
-  set(L, "errors", p->errors);
-  set(L, "example", p->example);
+  td_bind_set_string(L, "name", p->name);
+  td_bind_set_string(L, "on", p->on);
+  td_bind_set_string(L, "summary", p->summary);
+  td_bind_set_string(L, "rewrite", p->rewrite);
+  td_bind_set_string(L, "legal", p->legal);
+  td_bind_set_string(L, "errors", p->errors);
+  td_bind_set_string(L, "example", p->example);
   push_arguments(L, p);
   lua_setfield(L, -2, "args");
 }
@@ -51,9 +45,9 @@ static void push_functions(lua_State *L) {
   const char *usage, *summary, *name;
   for (size_t i = 0; (name = td_help_function(i, &usage, &summary)); i++) {
     lua_newtable(L);
-    set(L, "name", name);
-    set(L, "usage", usage);
-    set(L, "summary", summary);
+    td_bind_set_string(L, "name", name);
+    td_bind_set_string(L, "usage", usage);
+    td_bind_set_string(L, "summary", summary);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
@@ -62,9 +56,9 @@ static void push_commands(lua_State *L) {
   lua_newtable(L);
   for (int i = 0; td_commands[i].name; i++) {
     lua_newtable(L);
-    set(L, "name", td_commands[i].name);
-    set(L, "usage", td_commands[i].usage);
-    set(L, "summary", td_commands[i].summary);
+    td_bind_set_string(L, "name", td_commands[i].name);
+    td_bind_set_string(L, "usage", td_commands[i].usage);
+    td_bind_set_string(L, "summary", td_commands[i].summary);
     lua_rawseti(L, -2, i + 1);
   }
 }
@@ -91,10 +85,10 @@ static void push_words(lua_State *L, const char *list) {
     const char letter[] = {w->letter, 0};
     if (strcmp(w->list, list) != 0) continue;
     lua_newtable(L);
-    set(L, "letter", w->letter ? letter : NULL);
-    set(L, "name", w->name);
-    set(L, "args", w->args);
-    set(L, "summary", w->summary);
+    td_bind_set_string(L, "letter", w->letter ? letter : NULL);
+    td_bind_set_string(L, "name", w->name);
+    td_bind_set_string(L, "args", w->args);
+    td_bind_set_string(L, "summary", w->summary);
     lua_rawseti(L, -2, (lua_Integer)++n);
   }
 }
@@ -105,8 +99,8 @@ static void push_keys(lua_State *L) {
   lua_newtable(L);
   for (size_t i = 0; (name = td_line_key(i, &help)); i++) {
     lua_newtable(L);
-    set(L, "name", name);
-    set(L, "summary", help);
+    td_bind_set_string(L, "name", name);
+    td_bind_set_string(L, "summary", help);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }

@@ -111,8 +111,5 @@ static int l_load(lua_State *L) {
 }
 
 void td_bind_open_session(lua_State *L) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  lua_pushcfunction(L, l_load);
-  lua_setfield(L, -2, "tide.session");
-  lua_pop(L, 1);
+  td_bind_set_module(L, "tide.session", l_load);
 }

@@ -8,21 +8,6 @@
 
 #define CLASS_TIMED "tide.timed"
 
-static void set_integer(lua_State *L, const char *key, int64_t v) {
-  lua_pushinteger(L, (lua_Integer)v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_number(lua_State *L, const char *key, double v) {
-  lua_pushnumber(L, v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_string(lua_State *L, const char *key, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, key);
-}
-
 /* Pushes where a task stalled, as a list of {stream =, why =, cycles =}. */
 static void push_stalls(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
   static const char *const why[] = {"empty", "full", "allreduce"};
@@ -30,32 +15,32 @@ static void push_stalls(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
   for (size_t i = 0; i < x->nstall; i++) {
     const TdTimedStall *s = &x->stall[i];
     lua_createtable(L, 0, 3);
-    if (s->stream < t->nstream) set_string(L, "stream", t->stream[s->stream].name);
-    set_string(L, "why", why[s->why]);
-    set_integer(L, "cycles", s->cycles);
+    if (s->stream < t->nstream) td_bind_set_string(L, "stream", t->stream[s->stream].name);
+    td_bind_set_string(L, "why", why[s->why]);
+    td_bind_set_integer(L, "cycles", s->cycles);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }
 
 static void push_task(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
   lua_createtable(L, 0, 9);
-  set_string(L, "name", x->name);
-  set_integer(L, "first", x->begin);
-  set_integer(L, "last", x->end - 1);
-  set_integer(L, "busy", x->busy);
-  set_integer(L, "stalled", x->stalled);
-  set_number(L, "utilisation", t->cycles ? (double)x->busy / (double)t->cycles : 0);
-  set_integer(L, "multiplies", x->multiplies);
+  td_bind_set_string(L, "name", x->name);
+  td_bind_set_integer(L, "first", x->begin);
+  td_bind_set_integer(L, "last", x->end - 1);
+  td_bind_set_integer(L, "busy", x->busy);
+  td_bind_set_integer(L, "stalled", x->stalled);
+  td_bind_set_number(L, "utilisation", t->cycles ? (double)x->busy / (double)t->cycles : 0);
+  td_bind_set_integer(L, "multiplies", x->multiplies);
   push_stalls(L, t, x);
   lua_setfield(L, -2, "stalls");
 }
 
 static void push_stream(lua_State *L, const TdTimedStream *x) {
   lua_createtable(L, 0, 4);
-  set_string(L, "name", x->name);
-  set_integer(L, "depth", x->depth);
-  set_integer(L, "tokens", x->tokens);
-  set_integer(L, "most", x->most);
+  td_bind_set_string(L, "name", x->name);
+  td_bind_set_integer(L, "depth", x->depth);
+  td_bind_set_integer(L, "tokens", x->tokens);
+  td_bind_set_integer(L, "most", x->most);
 }
 
 /* Sets field `key` to the rows on top of the stack, which are also found by name there. */
@@ -78,10 +63,10 @@ static void keep_owner(lua_State *L, int idx) {
 void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   TdText text = td_text_new(td_bind_arena(L));
   lua_createtable(L, 0, 7);
-  set_integer(L, "run", (int64_t)t->run);
-  set_integer(L, "cycles", t->cycles);
-  set_number(L, "utilisation", t->utilisation);
-  set_string(L, "device", t->target);
+  td_bind_set_integer(L, "run", (int64_t)t->run);
+  td_bind_set_integer(L, "cycles", t->cycles);
+  td_bind_set_number(L, "utilisation", t->utilisation);
+  td_bind_set_string(L, "device", t->target);
   lua_createtable(L, (int)t->ntask, (int)t->ntask);
   for (size_t i = 0; i < t->ntask; i++) {
     push_task(L, t, &t->task[i]);
@@ -95,7 +80,7 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   }
   lua_setfield(L, -2, "streams");
   td_timed_print(&text, t);
-  set_string(L, "text", td_text_str(&text));
+  td_bind_set_string(L, "text", td_text_str(&text));
   luaL_setmetatable(L, CLASS_TIMED);
   keep_owner(L, build);
 }

@@ -59,32 +59,23 @@ bool td_version_is_module(lua_State *L) {
   return module;
 }
 
-static void set_flag(lua_State *L, const char *key, bool v) {
-  lua_pushboolean(L, v);
-  lua_setfield(L, -2, key);
-}
-
-static void set_text(lua_State *L, const char *key, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, key);
-}
-
 /* tide.features(): {version, libraries, program, memory_compiler, pages, home, missing}. */
 static int l_features(lua_State *L) {
   TdArena *a = td_bind_arena(L);
   char home[4096];
   lua_createtable(L, 0, 7);
-  set_text(L, "version", TIDE_VERSION);
+  td_bind_set_string(L, "version", TIDE_VERSION);
   td_prompt_libraries(L);
   lua_setfield(L, -2, "libraries");
-  set_flag(L, "program", !td_version_is_module(L));
-  set_flag(L, "memory_compiler", td_cpu_tcc_version(a) != NULL);
-  set_flag(L, "pages", td_markdown_is_here());
-  if (td_home_find("stdlib", home, sizeof home)) set_text(L, "home", home);
+  td_bind_set_boolean(L, "program", !td_version_is_module(L));
+  td_bind_set_boolean(L, "memory_compiler", td_cpu_tcc_version(a) != NULL);
+  td_bind_set_boolean(L, "pages", td_markdown_is_here());
+  if (td_home_find("stdlib", home, sizeof home)) td_bind_set_string(L, "home", home);
   if (td_version_is_module(L))
-    set_text(L, "missing",
-             "the prompt, the verbs, Ctrl-C during a run, and kernels in code that is in no file "
-             "and was loaded before tide: run the program tide for these");
+    td_bind_set_string(
+        L, "missing",
+        "the prompt, the verbs, Ctrl-C during a run, and kernels in code that is in no file "
+        "and was loaded before tide: run the program tide for these");
   return 1;
 }
 

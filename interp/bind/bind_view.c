@@ -117,8 +117,5 @@ static void add_methods(lua_State *L, const char *class) {
 void td_bind_open_view(lua_State *L) {
   add_methods(L, TD_CLASS_UNIT);
   add_methods(L, TD_CLASS_SCHEDULE);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  lua_pushcfunction(L, l_load);
-  lua_setfield(L, -2, "tide.view");
-  lua_pop(L, 1);
+  td_bind_set_module(L, "tide.view", l_load);
 }
