@@ -21,17 +21,8 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s) {
   return false;
 }
 
-/* Whether s leaves the loop around it, or the unit. */
-static bool has_jump(const TdStmt *s, bool in_loop) {
-  if (s->kind == TD_STMT_RETURN || (s->kind == TD_STMT_BREAK && !in_loop)) return true;
-  bool loop = s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE;
-  for (uint32_t i = 0; i < s->nkid; i++)
-    if (has_jump(s->kid[i], in_loop || loop)) return true;
-  return false;
-}
-
 bool td_cpu_clock_passes(const TdCpuProg *p, const TdStmt *s) {
-  return s->kind == TD_STMT_FOR && !td_cpu_clock_is_inside(p, s) && !has_jump(s->kid[0], false);
+  return s->kind == TD_STMT_FOR && !td_cpu_clock_is_inside(p, s) && !td_walk_leaves(s->kid[0]);
 }
 
 void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s) {

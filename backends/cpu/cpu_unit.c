@@ -41,17 +41,8 @@ static double work(TdCWriter *w, const TdStmt *call) {
   return u ? u->work : 1;
 }
 
-/* Whether s leaves the loop around it, or the unit. */
-static bool has_jump(const TdStmt *s, bool in_loop) {
-  if (s->kind == TD_STMT_RETURN || (s->kind == TD_STMT_BREAK && !in_loop)) return true;
-  bool loop = s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE;
-  for (uint32_t i = 0; i < s->nkid; i++)
-    if (has_jump(s->kid[i], in_loop || loop)) return true;
-  return false;
-}
-
 static bool is_parallel(const TdStmt *s) {
-  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !has_jump(td_for_body(s), false);
+  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !td_walk_leaves(td_for_body(s));
 }
 
 /* Statements that one iteration of a loop executes. */
@@ -78,7 +69,7 @@ static void inside(TdCWriter *w, const TdStmt *s) {
 static bool needs_chunks(TdCWriter *w, const TdStmt *s) {
   double body = body_work(w, s), trips = td_crange_trips(w, s, 1);
   return s->step == 1 && body < POLL_EVERY && body * trips > POLL_WITHIN && trips > 2 * CHUNK &&
-         !has_jump(td_for_body(s), false);
+         !td_walk_leaves(td_for_body(s));
 }
 
 /* A loop over chunks of CHUNK iterations around the loop s. */

@@ -30,7 +30,8 @@ static bool is_over(const Collective *c, int axis) {
 
 /* ---- which allreduce ---- */
 
-static bool is_other(void *ud, const TdExpr *e) {
+/* Notes an allreduce; those further inside come later. */
+static bool note_allreduce(void *ud, const TdExpr *e) {
   const TdExpr **found = ud;
   if (e->kind == TD_EXPR_TENSOR && e->op == TD_OP_ALLREDUCE && e->type->kind == TD_T_TENSOR)
     *found = e;
@@ -40,7 +41,7 @@ static bool is_other(void *ud, const TdExpr *e) {
 /* The innermost allreduce of a statement's own expressions, or NULL. */
 static const TdExpr *allreduce_of(const TdStmt *s) {
   const TdExpr *found = NULL;
-  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], is_other, &found);
+  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_allreduce, &found);
   return found;
 }
 
@@ -54,21 +55,18 @@ static bool is_known(void *ud, const TdExpr *e) {
   return e->sym->kind == TD_SYM_LOOP;
 }
 
-/* Whether all that stands around the statement are blocks and loops that the collector can run. */
+/* Whether all that stands around the statement are blocks and loops that the collector can run, and
+   that nothing leaves. */
 static bool is_countable(Collective *c) {
+  if (td_walk_leaves(c->task->body)) return false;
   for (size_t i = 0; i + 1 < c->path.n; i++) {
     const TdStmt *s = c->path.at[i];
     if (s->kind == TD_STMT_BLOCK) continue;
     if (s->kind != TD_STMT_FOR || !td_walk_expr(td_for_lo(s), is_known, c) ||
-        !td_walk_expr(td_for_hi(s), is_known, c))
+        !td_walk_expr(td_for_hi(s), is_known, c) || td_walk_leaves(td_for_body(s)))
       return false;
   }
   return true;
-}
-
-static bool is_jump(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_BREAK && s->kind != TD_STMT_RETURN;
 }
 
 typedef struct Search {
@@ -112,7 +110,6 @@ static bool find(Collective *c) {
   c->task = td_prog_unit(c->prog, c->run->unit);
   if (!c->task || c->task->kind != TD_UNIT_KERNEL || !c->run->rank || !is_alone(c)) return false;
   if (td_walk_stmt(ctx, c->task->body, find_allreduce, &f)) return false;
-  if (!td_walk_stmt(ctx, c->task->body, is_jump, NULL)) return false;
   c->stmt = f.stmt;
   c->e = f.e;
   c->loc = f.e->loc;

@@ -116,3 +116,16 @@ static bool stmt_is_not(void *ud, const TdStmt *s) {
 bool td_walk_uses(TdCtx *c, const TdStmt *s, TdSym v) {
   return !td_walk_stmt(c, s, stmt_is_not, (void *)(uintptr_t)v);
 }
+
+/* Whether s holds a return, or a break out of what is around it. */
+static bool leaves(const TdStmt *s, bool in_loop) {
+  if (s->kind == TD_STMT_RETURN || (s->kind == TD_STMT_BREAK && !in_loop)) return true;
+  bool loop = s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (leaves(s->kid[i], in_loop || loop)) return true;
+  return false;
+}
+
+bool td_walk_leaves(const TdStmt *s) {
+  return leaves(s, false);
+}

@@ -27,6 +27,9 @@ const TdStmt *td_walk_map(TdStore *st, const TdStmt *s, TdExprMap fn, void *ud);
  * (may be NULL). */
 const TdStmt *td_walk_copy(TdStore *st, const TdStmt *s, const TdSubst *u);
 
+/* Whether s, a body, may leave the loop around it, or the unit: by a break or a return. */
+bool td_walk_leaves(const TdStmt *s);
+
 /* Whether symbol v occurs in e, or in s or below. */
 bool td_walk_uses_expr(const TdExpr *e, TdSym v);
 bool td_walk_uses(TdCtx *c, const TdStmt *s, TdSym v);

@@ -90,6 +90,28 @@ t.test("under control that data decides the instances go on meeting", function()
   t.eq(tasks(true), 2)
 end)
 
+t.test("a loop that ends early beside a collective is none of its business", function()
+  local function tasks(around)
+    local top = tide.design(function(d)
+      d.r = task {map = {2}, A = i32[2][4]:layout "S0R", B = i32[2][4]:layout "S0R", function(A, B)
+        local n = i32(0)
+        for k = 0, 3 do
+          if A[0][k] > 5 then break end
+          n = n + 1
+          if around then B:set(tide.allreduce(A, "+")) end
+        end
+        if not around then B:set(tide.allreduce(A, "+")) end
+        B[0][0] = B[0][0] + n
+      end}
+    end, {check = false})
+    return top:graph().nodes, top
+  end
+  local n, top = tasks(false)
+  t.eq(n, 3)
+  p.foreign(top, tide.random(i32[2][4], 1, {lo = 0, hi = 9}), i32[2][4](0))
+  t.eq((tasks(true)), 2)
+end)
+
 t.test("bundle and chain over a collective: Dato, Fig. 7, at other sizes and names", function()
   for _, z in ipairs {{8, 8, 8, 2, 2, 2}, {6, 4, 12, 4, 3, 2}, {5, 7, 9, 3, 1, 1}} do
     local M, N, K, Pk, Pm, Pn = table.unpack(z)
