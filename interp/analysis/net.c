@@ -191,21 +191,43 @@ TdNet *td_net_of(TdArena *a, const TdProg *p, TdDiag *d) {
   return td_diag_failed(d) ? NULL : n;
 }
 
-/* The event of x, or below, that puts to (or gets from) channel c; NULL if there is none. */
-static const TdStmt *find_event(const TdNet *n, const TdMove *x, uint32_t c, bool put) {
-  const TdCount *k = td_move_count(x, c);
-  if (!k || !(put ? k->put.hi : k->get.hi)) return NULL;
-  if (x->kind < TD_MOVE_FORK) return x->stmt;
-  const TdStmt *s = NULL;
-  for (uint32_t i = 0; i < x->n && !s; i++) s = find_event(n, x->kid[i], c, put);
-  const TdGroup *g = x->kind == TD_MOVE_FORK ? &n->group.at[x->at] : NULL;
-  for (uint32_t i = 0; g && i < g->n && !s; i++)
-    s = find_event(n, n->inst.at[g->first + i].move, c, put);
-  return s;
+/* The events that put to a channel, or get from it. */
+typedef struct Events {
+  const TdNet *net;
+  uint32_t chan;
+  bool put;
+  TdArena *arena; /* NULL: the first will do */
+  const TdStmt *first;
+  TdNetStmts all;
+} Events;
+
+static void add_event(Events *q, const TdStmt *s) {
+  if (!q->first) q->first = s;
+  for (size_t i = 0; i < q->all.n; i++)
+    if (q->all.at[i] == s) return;
+  if (q->arena) td_vec_push(q->arena, &q->all, s);
+}
+
+/* Adds the events of x and below. */
+static void find_events(Events *q, const TdMove *x) {
+  const TdCount *k = td_move_count(x, q->chan);
+  if (!k || !(q->put ? k->put.hi : k->get.hi) || (q->first && !q->arena)) return;
+  if (x->kind < TD_MOVE_FORK) add_event(q, x->stmt);
+  for (uint32_t i = 0; i < x->n; i++) find_events(q, x->kid[i]);
+  const TdGroup *g = x->kind == TD_MOVE_FORK ? &q->net->group.at[x->at] : NULL;
+  for (uint32_t i = 0; g && i < g->n; i++) find_events(q, q->net->inst.at[g->first + i].move);
 }
 
 const TdStmt *td_net_stmt(const TdNet *n, uint32_t inst, uint32_t chan, bool put) {
-  return find_event(n, n->inst.at[inst].move, chan, put);
+  Events q = {.net = n, .chan = chan, .put = put};
+  find_events(&q, n->inst.at[inst].move);
+  return q.first;
+}
+
+TdNetStmts td_net_stmts(TdArena *a, const TdNet *n, uint32_t inst, uint32_t chan, bool put) {
+  Events q = {.net = n, .chan = chan, .put = put, .arena = a};
+  find_events(&q, n->inst.at[inst].move);
+  return q.all;
 }
 
 /* Writes the indices of place `ordinal` of an array of streams. */

@@ -71,4 +71,9 @@ uint32_t td_net_seat(const TdMeet *m, uint32_t inst);
 /* The first statement by which an instance puts to a channel, or gets from it; NULL if none. */
 const TdStmt *td_net_stmt(const TdNet *n, uint32_t inst, uint32_t chan, bool put);
 
+typedef TD_VEC(const TdStmt *) TdNetStmts;
+
+/* All such statements, each once, owned by a. Of arms that move the same, one stands for both. */
+TdNetStmts td_net_stmts(TdArena *a, const TdNet *n, uint32_t inst, uint32_t chan, bool put);
+
 #endif

@@ -3,50 +3,51 @@
 
 /* ---- the ends ---- */
 
-typedef struct Search {
-  TdSym stream;
-  TdStmtKind kind;
-  const TdStmt *found, *slot;
-  size_t n;
-  bool other; /* used in some other way */
-} Search;
+/* The slots of a block stream in a block: those of the element of `end`, and whether another may be
+ * it too. */
+typedef struct Slots {
+  const TdLocalStream *z;
+  const TdStmt *put, *found;
+  bool unclear;
+} Slots;
 
-static bool names_stream(const TdStmt *s, uint32_t i, TdSym stream) {
-  return td_walk_uses_expr(s->expr[i], stream);
+/* Whether two ends of one array of streams always differ in some dimension. */
+static bool is_apart(TdSession *s, const TdExpr *x, const TdExpr *y) {
+  int64_t d;
+  for (uint32_t i = 0; i < x->nkid; i++)
+    if (td_lin_diff(s, x->kid[i], y->kid[i], &d) && d != 0) return true;
+  return false;
 }
 
-static bool look(void *ud, const TdStmt *s) {
-  Search *q = ud;
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    if (!names_stream(s, i, q->stream)) continue;
-    if (s->kind == (uint8_t)q->kind && i == 0)
-      q->found = s, q->n++;
-    else if (s->kind == TD_STMT_SLOT && !q->slot)
-      q->slot = s;
-    else if (i > 0 || (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT))
-      q->other = true;
-  }
+static bool look_slot(void *ud, const TdStmt *s) {
+  Slots *q = ud;
+  if (s->kind != TD_STMT_SLOT || s->expr[0]->sym != q->z->stream->sym) return true;
+  const TdExpr *at = q->put->expr[0];
+  bool same = td_equal_expr(s->expr[0], at);
+  q->unclear |= same ? q->found != NULL : !is_apart(q->z->r->session, s->expr[0], at);
+  if (same) q->found = s;
   return true;
 }
 
-/* The end in a block; false if the stream is used there in another way. */
-static bool find_end(TdLocalStream *z, const TdStmt *block, TdStmtKind kind, TdStreamEnd *end) {
+/* Fills an end from its statement in a block; false if it is not there. */
+static bool find_end(TdLocalStream *z, const TdStmt *block, TdStmtKind kind, uint32_t uid,
+                     TdStreamEnd *end) {
   TdArena *a = z->r->arena;
-  Search q = {.stream = z->stream->sym, .kind = kind};
-  td_walk_stmt(z->r->session->ctx, block, look, &q);
-  *end = (TdStreamEnd){0};
-  if (q.other) return false;
-  if (q.n != 1 || (q.slot && kind != TD_STMT_PUT)) return !q.slot;
-  TdPath p = td_edit_path(a, block, q.found->uid);
-  end->stmt = q.found;
-  end->slot = q.slot;
+  TdPath p = td_edit_path(a, block, uid);
+  if (!p.n || p.at[p.n - 1]->kind != (uint8_t)kind) return false;
+  *end = (TdStreamEnd){.stmt = p.at[p.n - 1]};
   end->nloop = td_edit_loops(a, p, &end->loop);
   end->plain = p.n == 2 * end->nloop + 2;
   return true;
 }
 
-bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, const TdStmt *gets) {
-  return find_end(z, puts, TD_STMT_PUT, &z->put) && find_end(z, gets, TD_STMT_GET, &z->get);
+bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, uint32_t put, const TdStmt *gets,
+                          uint32_t get) {
+  if (!find_end(z, puts, TD_STMT_PUT, put, &z->put)) return false;
+  Slots q = {.z = z, .put = z->put.stmt};
+  td_walk_stmt(z->r->session->ctx, puts, look_slot, &q);
+  z->put.slot = q.found;
+  return !q.unclear && find_end(z, gets, TD_STMT_GET, get, &z->get);
 }
 
 /* ---- places in the buffer ---- */
@@ -119,7 +120,7 @@ static bool match_elements(TdLocalStream *z, size_t n, const TdSubst *sub, bool 
 bool td_local_stream_match(TdLocalStream *z, size_t n) {
   TdRewrite *r = z->r;
   z->rank = 0;
-  if (!z->put.stmt || !z->get.stmt || !z->put.plain || !z->get.plain) return false;
+  if (!z->put.plain || !z->get.plain) return false;
   if (n > z->put.nloop || n > z->get.nloop) return false;
   TdSubst sub = td_subst_new(r->store);
   for (size_t i = 0; i < n; i++)
@@ -231,11 +232,10 @@ static bool look_write(void *ud, const TdStmt *s) {
   return !w->found;
 }
 
-/* The block with what was got standing for its place in the buffer, or NULL where that may change.
- */
-static const TdStmt *stand_for(const TdLocalStream *z, const TdStmt *block, const TdExpr *from) {
+/* The block with what s got standing for its place in the buffer, or NULL where that may change. */
+static const TdStmt *stand_for(const TdLocalStream *z, const TdStmt *block, const TdStmt *s,
+                               const TdExpr *from) {
   TdStore *st = z->r->store;
-  const TdStmt *s = z->get.stmt;
   Writes w = {.sym = s->sym};
   td_walk_stmt(st->session->ctx, block, look_write, &w);
   if (w.found || from->kind != TD_EXPR_VIEW) return NULL;
@@ -246,7 +246,7 @@ static const TdStmt *stand_for(const TdLocalStream *z, const TdStmt *block, cons
 
 const TdStmt *td_local_stream_gets(const TdLocalStream *z, const TdStmt *block) {
   TdStore *st = z->r->store;
-  const TdStmt *s = z->get.stmt, *now[2];
+  const TdStmt *s = td_edit_find(st->session->ctx, block, z->get.stmt->uid), *now[2];
   const TdExpr *from = place(z, z->at_get);
   bool view = from->kind == TD_EXPR_VIEW;
   if (s->nexpr > 1) {
@@ -260,7 +260,7 @@ const TdStmt *td_local_stream_gets(const TdLocalStream *z, const TdStmt *block) 
     td_subst_sym(&sub, s->sym, z->buffer);
     return td_subst_in_stmt(&sub, td_edit_replace(st, block, s->uid, NULL, 0));
   }
-  const TdStmt *same = stand_for(z, block, from);
+  const TdStmt *same = stand_for(z, block, s, from);
   if (same) return same;
   now[0] = td_stmt_local(st, s->sym, s->type, view ? TD_INIT_NONE : TD_INIT_VALUE,
                          view ? NULL : from, s->loc);

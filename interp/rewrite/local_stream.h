@@ -6,20 +6,19 @@
 
 /* One end: the only statement that moves tokens there, and the loops around it. */
 typedef struct TdStreamEnd {
-  const TdStmt *stmt; /* NULL: none, or several */
+  const TdStmt *stmt;
   const TdStmt *slot; /* that takes the buffers of a block stream, or NULL */
   const TdStmt *const *loop;
   size_t nloop;
   bool plain; /* nothing but loops and their blocks is around it */
 } TdStreamEnd;
 
-/* A stream that the statements of one block put to and those of a second one get from. */
+/* A stream, or elements of an array of them, that one statement of a block puts to and one of a
+ * second block gets from. */
 typedef struct TdLocalStream {
   TdRewrite *r;
   const TdUnit *unit; /* whose sizes hold */
   const TdStream *stream;
-  int64_t tokens; /* most in one element */
-  bool others;    /* somebody else uses other elements */
   TdStreamEnd put, get;
   /* the buffer: its symbol, and the extents before those of a token */
   TdSym buffer;
@@ -27,8 +26,10 @@ typedef struct TdLocalStream {
   const TdExpr *extent[TD_MAX_RANK], *at_put[TD_MAX_RANK], *at_get[TD_MAX_RANK];
 } TdLocalStream;
 
-/* Finds the ends of z->stream in the blocks. False: a call, or an array of ends, uses it too. */
-bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, const TdStmt *gets);
+/* Fills the ends: the statements of these uids in the blocks. False: they are no put and get of the
+ * blocks, or slots leave open whose buffer is put. */
+bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, uint32_t put, const TdStmt *gets,
+                          uint32_t get);
 
 /* Whether each iteration of the first n loops around both ends gets what it put, one token at each
  * place of a buffer that is found here. The loops at the get's end stand for those at the put's. */

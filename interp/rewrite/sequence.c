@@ -108,50 +108,91 @@ static void join_sizes(Sequence *s) {
 
 /* ---- streams between the two ---- */
 
-/* How instances of the two runs use a stream: none of it goes between them; all that the first puts
- * goes to partners in the second, which get nothing else; or otherwise. */
-typedef enum { APART, PARTNERS, MIXED } Use;
-
 /* The instance of a node, or NULL outside. */
 static const TdInst *inst_of(const TdGraph *g, uint32_t node) {
   return node == TD_NET_NONE ? NULL : &g->net->inst.at[g->node.at[node].inst];
 }
 
-/* *tokens: most that one element carries between them; *others: whether other nodes use the stream
- * too. */
-static Use use_of(const Sequence *s, const TdStream *z, int64_t *tokens, bool *others) {
-  const TdSequence *q = s->ask;
-  const TdGraph *g = &q->m->graph;
-  size_t between = 0, ours = 0;
-  *tokens = 0;
-  *others = false;
-  for (size_t i = 0; i < g->edge.n; i++) {
-    const TdGraphEdge *e = &g->edge.at[i];
-    if (g->net->line.at[g->net->chan.at[e->chan].line].sym != z->sym) continue;
-    const TdInst *x = inst_of(g, e->from), *y = inst_of(g, e->to);
-    bool put = x && x->run == q->first, get = y && y->run == q->second;
-    bool partners = put && get;
-    for (int d = 0; partners && d < x->rank; d++) partners = x->id[d] == y->id[d];
-    between += partners;
-    ours += put || get;
-    *others |= !partners;
-    if (partners && e->tokens.hi > *tokens) *tokens = e->tokens.hi;
+/* Whether an edge goes from an instance of the first run to its partner in the second. */
+static bool is_between(const Sequence *s, const TdGraphEdge *e) {
+  const TdGraph *g = &s->ask->m->graph;
+  const TdInst *x = inst_of(g, e->from), *y = inst_of(g, e->to);
+  bool partners = x && y && x->run == s->ask->first && y->run == s->ask->second;
+  for (int d = 0; partners && d < x->rank; d++) partners = x->id[d] == y->id[d];
+  return partners;
+}
+
+static TdSym stream_of(const Sequence *s, const TdGraphEdge *e) {
+  const TdNet *n = s->ask->m->graph.net;
+  return n->line.at[n->chan.at[e->chan].line].sym;
+}
+
+/* The statements that move tokens at one end of an edge. */
+static TdNetStmts ends_of(const Sequence *s, const TdGraphEdge *e, bool put) {
+  const TdGraph *g = &s->ask->m->graph;
+  return td_net_stmts(s->r->arena, g->net, g->node.at[put ? e->from : e->to].inst, e->chan, put);
+}
+
+static bool holds(const TdNetStmts *list, const TdStmt *s) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->at[i]->uid == s->uid) return true;
+  return false;
+}
+
+/* An edge between partners, and the statements that move its tokens. */
+typedef struct Way {
+  TdSym stream;
+  TdNetStmts put, get;
+} Way;
+
+typedef TD_VEC(Way) Ways;
+
+/* Whether both ends of a link move the tokens of the same ways, and nothing else moves any there.
+ */
+static bool is_whole(const Ways *ways, const TdLocalStream *z) {
+  for (size_t i = 0; i < ways->n; i++) {
+    const Way *w = &ways->at[i];
+    if (w->stream != z->stream->sym) continue;
+    bool put = holds(&w->put, z->put.stmt), get = holds(&w->get, z->get.stmt);
+    if (put != get || (put && (w->put.n > 1 || w->get.n > 1))) return false;
   }
-  return between == 0 ? APART : between == ours ? PARTNERS : MIXED;
+  return true;
+}
+
+/* The number of the link that moves the tokens of a way, or the number of links. */
+static size_t link_of(const Sequence *s, const Way *w) {
+  size_t i = 0;
+  while (i < s->link.n &&
+         !(s->link.at[i].stream->sym == w->stream && holds(&w->put, s->link.at[i].put.stmt) &&
+           holds(&w->get, s->link.at[i].get.stmt)))
+    i++;
+  return i;
+}
+
+/* Adds the link for a way between two statements, if there is none yet. */
+static void add_link(Sequence *s, const TdStream *stream, const Ways *ways, const Way *w) {
+  TdLocalStream z = {.r = s->r, .unit = s->unit, .stream = stream};
+  if (w->stream != stream->sym || w->put.n != 1 || w->get.n != 1) return;
+  if (link_of(s, w) < s->link.n) return;
+  if (td_local_stream_find(&z, s->x, w->put.at[0]->uid, s->y, w->get.at[0]->uid) &&
+      is_whole(ways, &z))
+    td_vec_push(s->r->arena, &s->link, z);
 }
 
 /* Finds the streams that become buffers. */
 static void find_links(Sequence *s) {
   const TdUnit *d = s->ask->m->design;
-  for (size_t i = 0; i < d->nstream; i++) {
-    TdLocalStream z = {.r = s->r, .unit = s->unit, .stream = &d->stream[i]};
-    Use use = use_of(s, z.stream, &z.tokens, &z.others);
-    if (use == APART) continue;
-    if (use == PARTNERS && td_local_stream_find(&z, s->x, s->y))
-      td_vec_push(s->r->arena, &s->link, z);
-    else
-      s->open = true;
+  const TdGraph *g = &s->ask->m->graph;
+  Ways ways = {0};
+  for (size_t i = 0; i < g->edge.n; i++) {
+    const TdGraphEdge *e = &g->edge.at[i];
+    if (!is_between(s, e)) continue;
+    Way w = {stream_of(s, e), ends_of(s, e, true), ends_of(s, e, false)};
+    td_vec_push(s->r->arena, &ways, w);
   }
+  for (size_t i = 0; i < d->nstream; i++)
+    for (size_t k = 0; k < ways.n; k++) add_link(s, &d->stream[i], &ways, &ways.at[k]);
+  for (size_t k = 0; k < ways.n; k++) s->open |= link_of(s, &ways.at[k]) == s->link.n;
 }
 
 static bool match_all(Sequence *s, size_t n) {
@@ -182,7 +223,7 @@ static bool is_same_loop(Sequence *s, size_t n) {
 /* Decides how many loops become one; streams for which no nest tells the tokens stay streams. */
 static void choose_loops(Sequence *s) {
   size_t n = 0, best = 0;
-  bool weave = s->ask->weave && !s->open && s->link.n && s->link.at[0].put.stmt;
+  bool weave = s->ask->weave && !s->open && s->link.n;
   for (size_t i = 0; i < s->link.n; i++)
     weave &= s->link.at[i].put.plain && s->link.at[i].get.plain;
   for (; weave && is_same_loop(s, n); n++)
@@ -198,11 +239,15 @@ static void choose_loops(Sequence *s) {
 
 /* ---- the body ---- */
 
-/* Whether nobody uses a stream any more. */
+/* Whether links were all that used a stream. */
 static bool is_gone(const Sequence *s, TdSym stream) {
-  for (size_t i = 0; i < s->link.n; i++)
-    if (s->link.at[i].stream->sym == stream) return !s->link.at[i].others;
-  return false;
+  const TdGraph *g = &s->ask->m->graph;
+  bool linked = false;
+  for (size_t i = 0; i < s->link.n; i++) linked |= s->link.at[i].stream->sym == stream;
+  if (!linked || td_walk_uses(s->r->session->ctx, s->unit->body, stream)) return false;
+  for (size_t i = 0; i < g->edge.n; i++)
+    if (stream_of(s, &g->edge.at[i]) == stream && !is_between(s, &g->edge.at[i])) return false;
+  return true;
 }
 
 /* The place in a block of the statement of that uid. */

@@ -356,30 +356,23 @@ t.test("A36: a GEMM of 64^3 on 2 x 2: bundle rows; local shapes 32 x 64, 64 x 32
   end
 end)
 
--- Products of a split K, each added to what the one before it sends.
+-- Products of a split K, each added to what the one before it sends, over one array of streams.
 local function split_K(M, N, K, P)
   local Kp = K // P
   return tide.design(function(d)
-    local A, B, from = d:arg(i16[M][K]), d:arg(i16[K][N]), nil
-    for q = 0, P - 1 do
-      local into, behind = q < P - 1 and d:stream(i32[M][N]), from
-      from = into
-      if q == 0 then
-        d.leaf0 = task {A = A, B = B, function(A, B)
-          into:put(tide.matmul(A:slice({}, {0, Kp}), B:slice({0, Kp}, {})))
-        end}
-      elseif into then
-        d["leaf" .. q] = task {A = A, B = B, function(A, B)
-          into:put(behind:get() +
-            tide.matmul(A:slice({}, {q * Kp, q * Kp + Kp}), B:slice({q * Kp, q * Kp + Kp}, {})))
-        end}
-      else
-        d["leaf" .. q] = task {A = A, B = B, C = i32[M][N], function(A, B, C)
-          C:set(behind:get() +
-            tide.matmul(A:slice({}, {q * Kp, q * Kp + Kp}), B:slice({q * Kp, q * Kp + Kp}, {})))
-        end}
-      end
+    local A, B, Z = d:arg(i16[M][K]), d:arg(i16[K][N]), d:stream(i32[M][N], {P - 1})
+    local function product(A, B, q)
+      return tide.matmul(A:slice({}, {q * Kp, q * Kp + Kp}), B:slice({q * Kp, q * Kp + Kp}, {}))
     end
+    d.leaf0 = task {A = A, B = B, function(A, B) Z[0]:put(product(A, B, 0)) end}
+    for q = 1, P - 2 do
+      d["leaf" .. q] = task {A = A, B = B, function(A, B)
+        Z[q]:put(Z[q - 1]:get() + product(A, B, q))
+      end}
+    end
+    d["leaf" .. P - 1] = task {A = A, B = B, C = i32[M][N], function(A, B, C)
+      C:set(Z[P - 2]:get() + product(A, B, P - 1))
+    end}
   end)
 end
 

@@ -160,6 +160,120 @@ prim.accepted("after it, the rest of a longer chain", {
   before = function(s) s:chain("load", "work") end, step = {"chain", "load", "store"},
 }, function(s) t.eq(s:graph().streams, 0) end)
 
+-- Tasks one, two, three; `body` has the functions of each over Z, streams of one array of 3 x 2 for 3 instances.
+local function three(body, options)
+  options = options or {}
+  return function()
+    return tide.design(function(d)
+      local Z = d:stream(i32, {3, 2, depth = options.depth or 2})
+      for k, name in ipairs {"one", "two", "three"} do
+        local f = body[k]
+        d[name] = task {map = {3}, x = d:arg(i32[3][4]):layout "S0R", function(x, p) f(Z[p], x[0]) end}
+      end
+    end), {i32[3][4], i32[3][4], i32[3][4]}
+  end
+end
+
+local function first_only(Z, x) for i in grid(4) do Z[0]:put(x[i]) end end
+local function second_only(Z, x) for i in grid(4) do Z[1]:put(x[i] * 2) end end
+local function both(Z, x)
+  for i in grid(4) do
+    Z[0]:put(x[i])
+    Z[1]:put(x[i] * 2)
+  end
+end
+local function take_first(Z, x) for i in grid(4) do x[i] = Z[0]:get() end end
+local function take_second(Z, x) for i in grid(4) do x[i] = Z[1]:get() + 1 end end
+local function take_both(Z, x) for i in grid(4) do x[i] = Z[0]:get() - Z[1]:get() end end
+
+-- States that no stream is left when all are one.
+local function no_stream(s) t.eq({s:graph().nodes, s:graph().streams}, {3, 0}) end
+
+prim.accepted("elements of one array that go to two tasks: locals", {
+  of = three {both, take_first, take_second},
+  before = function(s) s:chain("one", "two") end, step = {"chain", "one", "three"},
+}, no_stream)
+prim.accepted("elements of one array that come from two tasks", {
+  of = three {first_only, second_only, take_both},
+  before = function(s) s:chain("one", "three") end, step = {"chain", "two", "one"},
+}, no_stream)
+prim.accepted("two elements of an array between the same two", {
+  of = three {both, take_both, function(_, x) x[0] = 1 end}, step = {"chain", "one", "two"},
+}, function(s) t.eq(s:graph().streams, 0) end)
+prim.accepted("an element with two puts stays a stream, the other becomes a local", {
+  of = three({
+    function(Z, x)
+      Z[0]:put(x[0])
+      for i in grid(4) do
+        if i > 0 then Z[0]:put(x[i]) end
+        Z[1]:put(x[i] * 2)
+      end
+    end, take_both, function(_, x) x[0] = 1 end,
+  }, {depth = 4}),
+  step = {"chain", "one", "two"}, has = {"Z[p][0]:put"},
+}, function(s) t.eq(s:graph().streams, 3) end)
+prim.twins("which needs the depth", {
+  no = 3, yes = 4, code = "deadlock", step = {"chain", "one", "two"},
+  of = function(depth)
+    return three({
+      function(Z, x)
+        Z[0]:put(x[0])
+        for i in grid(3) do Z[0]:put(x[i + 1]) end
+        Z[1]:put(x[3])
+      end,
+      function(Z, x)
+        for i in grid(4) do x[i] = Z[0]:get() end
+        x[0] = Z[1]:get()
+      end, function(_, x) x[0] = 1 end,
+    }, {depth = depth})()
+  end,
+})
+prim.accepted("block streams of one array: each slot is a buffer of its own", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32[4], {2, depth = 2, block = true})
+      d.fill = task {A = i32[3][4], function(A)
+        for n in grid(3) do
+          local x, y = Z[0]:slot(), Z[1]:slot()
+          for i in grid(4) do
+            x[i] = A[n][i]
+            y[i] = A[n][3 - i]
+          end
+          Z[0]:put(x)
+          Z[1]:put(y)
+        end
+      end}
+      d.use = task {B = i32[3][4], function(B)
+        for n in grid(3) do
+          local x, y = Z[0]:get(), Z[1]:get()
+          for i in grid(4) do B[n][i] = x[i] * 3 + y[i] end
+        end
+      end}
+    end), {i32[3][4], i32[3][4]}
+  end,
+  step = {"chain", "fill", "use"},
+}, function(s) t.eq(s:graph().streams, 0) end)
+prim.accepted("a token that says where the next one goes", {
+  of = function()
+    return tide.design(function(d)
+      local at, value = d:stream(i32), d:stream(i32)
+      d.send = task {A = i32[4], function(A)
+        for i in grid(4) do
+          at:put(3 - i)
+          value:put(A[i])
+        end
+      end}
+      d.take = task {B = i32[4], function(B)
+        for _ in grid(4) do
+          local i = at:get()
+          B[i] = value:get()
+        end
+      end}
+    end), {i32[4], i32[4]}
+  end,
+  step = {"chain", "send", "take"},
+})
+
 -- A product cut into P parts along k, whose partial sums pass from part to part.
 local function split_k(P)
   local M, K = 4, 8
