@@ -67,8 +67,9 @@ typedef struct TdCWriter {
 
 /* A target. value, index and truth may write statements before the one that they are for. */
 typedef struct TdCTarget {
-  const char *const *reserved; /* words that no name may be, beside C's own; NULL-ended */
-  const char *loop_type;       /* of loop variables */
+  const char *const *reserved;  /* words that no name may be, beside C's own; NULL-ended */
+  const char *const *functions; /* more of them, or NULL */
+  const char *loop_type;        /* of loop variables */
   /* The type of an element of sym, or of a scalar local, of scalar type t. */
   const char *(*cell)(TdCWriter *w, TdSym sym, const TdType *t);
   /* e as an assignment to a cell of its type takes it. */
@@ -182,6 +183,9 @@ void td_cstmt_put(TdCWriter *w, const TdStmt *s);
 /* s whose tensor expressions were expanded, and a FOR, as the target or the family writes it. */
 void td_cstmt_put_one(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);
+/* An IF, whose arms put_body writes, indented. */
+typedef void (*TdCBody)(TdCWriter *w, const TdStmt *s);
+void td_cstmt_put_if(TdCWriter *w, const TdStmt *s, TdCBody put_body);
 /* The declaration of sym, an array of type t, as `name`: "int8_t A[4][8]". */
 const char *td_cstmt_array(TdCWriter *w, TdSym sym, const TdType *t, const char *name);
 /* "int8_t (*restrict A)[8]", or "int8_t *restrict x" for rank 1. */

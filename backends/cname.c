@@ -29,7 +29,9 @@ static bool is_listed(const char *const *list, const char *name) {
 
 /* Whether a name is the language's, the target's, or in scope. */
 static bool is_taken(const TdCWriter *w, const char *name) {
-  if (is_listed(words, name) || is_listed(w->target->reserved, name)) return true;
+  if (is_listed(words, name) || is_listed(w->target->reserved, name) ||
+      is_listed(w->target->functions, name))
+    return true;
   for (size_t i = 0; i < w->name.n; i++)
     if (strcmp(w->name.at[i].text, name) == 0) return true;
   return false;

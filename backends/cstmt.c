@@ -99,7 +99,7 @@ static void put_while(TdCWriter *w, const TdStmt *s) {
   td_cname_release(w, names);
 }
 
-static void put_if(TdCWriter *w, const TdStmt *s) {
+void td_cstmt_put_if(TdCWriter *w, const TdStmt *s, TdCBody put_body) {
   for (uint32_t arm = 0; arm < s->nkid; arm++) {
     size_t known = td_crange_mark(w);
     if (arm)
@@ -107,7 +107,7 @@ static void put_if(TdCWriter *w, const TdStmt *s) {
     else
       td_text_line(&w->out, "if (%s) {", w->target->truth(w, s->expr[0]).text);
     td_crange_push_cond(w, s->expr[0], !arm);
-    body(w, s->kid[arm]);
+    put_body(w, s->kid[arm]);
     td_crange_release(w, known);
   }
   td_text_line(&w->out, "}");
@@ -164,7 +164,7 @@ void td_cstmt_put_one(TdCWriter *w, const TdStmt *s) {
   switch (s->kind) {
   case TD_STMT_FOR: td_cstmt_put_for(w, s); break;
   case TD_STMT_WHILE: put_while(w, s); break;
-  case TD_STMT_IF: put_if(w, s); break;
+  case TD_STMT_IF: td_cstmt_put_if(w, s, body); break;
   case TD_STMT_LOCAL: put_local(w, s); break;
   case TD_STMT_STORE: put_store(w, s); break;
   case TD_STMT_BREAK: td_text_line(&w->out, "break;"); break;

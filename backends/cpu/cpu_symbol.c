@@ -323,32 +323,11 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   return here;
 }
 
-static const char *const reserved[] = {"run", "room", "state", "me", NULL};
-
-static TdPiece guard(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc) {
-  return td_cpu_unit_target.guard(w, i, extent, loc);
+TdCTarget td_cpu_symbol_target(void) {
+  TdCTarget t = td_cpu_unit_target;
+  t.cell = cell;
+  t.index = number;
+  t.truth = number;
+  t.stmt = stmt;
+  return t;
 }
-
-static TdPiece divisor(TdCWriter *w, TdPiece b, TdLoc loc) {
-  return td_cpu_unit_target.divisor(w, b, loc);
-}
-
-static void inside(TdCWriter *w, const TdStmt *loop) {
-  td_cpu_unit_target.inside(w, loop);
-}
-
-static double work(TdCWriter *w, const TdStmt *call) {
-  return td_cpu_unit_target.work(w, call);
-}
-
-const TdCTarget td_cpu_symbol_target = {.reserved = reserved,
-                                        .loop_type = "int64_t",
-                                        .cell = cell,
-                                        .value = td_cnum_value,
-                                        .index = number,
-                                        .truth = number,
-                                        .guard = guard,
-                                        .divisor = divisor,
-                                        .stmt = stmt,
-                                        .inside = inside,
-                                        .work = work};

@@ -33,13 +33,14 @@ static const char *scalar(TdCpuProg *p, TdSym sym, const char *type, bool fixed)
 }
 
 /* The statements of a body; buffers that it declared are given back. */
-static void body(TdCpuProg *p, const TdStmt *s) {
+static void body(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = w->ud;
   size_t held = p->task->held.n;
-  p->w->out.indent++;
-  td_cstmt_put(p->w, s);
+  w->out.indent++;
+  td_cstmt_put(w, s);
   td_cpu_stream_release(p, held);
   p->task->held.n = held;
-  p->w->out.indent--;
+  w->out.indent--;
 }
 
 static void put_for(TdCpuProg *p, const TdStmt *s) {
@@ -58,7 +59,7 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   td_cpu_burst_put(p, s, v, end, time);
   td_cpu_clock_iterate(p, s, time);
   w->out.indent--;
-  body(p, td_for_body(s));
+  body(w, td_for_body(s));
   p->task->loops--;
   td_text_line(&w->out, "}");
   td_cpu_clock_leave(p, time);
@@ -87,21 +88,6 @@ static void put_while(TdCpuProg *p, const TdStmt *s) {
   p->task->loops--;
   td_text_line(&w->out, "}");
   td_cpu_clock_leave(p, time);
-}
-
-static void put_if(TdCpuProg *p, const TdStmt *s) {
-  TdCWriter *w = p->w;
-  for (uint32_t arm = 0; arm < s->nkid; arm++) {
-    size_t known = td_crange_mark(w);
-    if (arm)
-      td_text_line(&w->out, "} else {");
-    else
-      td_text_line(&w->out, "if (%s) {", w->target->truth(w, s->expr[0]).text);
-    td_crange_push_cond(w, s->expr[0], !arm);
-    body(p, s->kid[arm]);
-    td_crange_release(w, known);
-  }
-  td_text_line(&w->out, "}");
 }
 
 /* A statement that cannot stop: as in any kernel. */
@@ -151,10 +137,10 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   case TD_STMT_WHILE:
     if (stops) put_while(p, s);
     break;
-  case TD_STMT_IF: put_if(p, s); return true;
+  case TD_STMT_IF: td_cstmt_put_if(w, s, body); return true;
   case TD_STMT_BLOCK:
     td_text_line(&w->out, "{");
-    body(p, s);
+    body(w, s);
     td_text_line(&w->out, "}");
     return true;
   default:

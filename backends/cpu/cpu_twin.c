@@ -15,6 +15,7 @@ typedef struct Twin {
   const TdUnit *root;
   TdCpuTaint taint;
   TdCpuProg text;
+  TdCTarget target;
   const TdTwinArg *arg;
   TdCpuProgram program;
   struct td_run run;
@@ -73,7 +74,8 @@ static bool check_units(const Twin *t) {
 
 /* The twin's text; NULL with the diagnostic filled. */
 static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
-  td_cpu_text_begin(&t->text, t->arena, p, &td_cpu_symbol_target, t->d);
+  t->target = td_cpu_symbol_target();
+  td_cpu_text_begin(&t->text, t->arena, p, &t->target, t->d);
   lower(t, p);
   if (td_diag_failed(t->d) || !check_units(t)) return NULL;
   t->taint.arena = t->arena;

@@ -10,8 +10,8 @@
 enum { TD_PRELUDE_HALF_WORDS = 5 + 4 * TD_OPS };
 const char *td_prelude_twin_text(TdArena *a, bool algebra);
 
-/* cpu_symbol.c: the target of fingerprints. */
-extern const TdCTarget td_cpu_symbol_target;
+/* cpu_symbol.c: the target of fingerprints: the unit's, with symbolic cells. */
+TdCTarget td_cpu_symbol_target(void);
 TdPiece td_cpu_symbol_argument(TdCWriter *w, const TdExpr *e, TdSym param);
 /* A word that tells operators and types apart, the same in every run. */
 uint64_t td_cpu_symbol_key(int op, const TdType *to, const TdType *const *of, int n);

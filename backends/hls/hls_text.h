@@ -138,7 +138,7 @@ void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s);
 void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs);
 void td_hls_pragma_ports(TdHlsProg *p);
 
-/* hls_name.c: words that no name may be; of globals also the C library's functions. */
-extern const char *const td_hls_name_words[], *const td_hls_name_globals[];
+/* hls_name.c: words that no name may be; and the C library's functions, which no global may be. */
+extern const char *const td_hls_name_words[], *const td_hls_name_functions[];
 
 #endif

@@ -223,7 +223,8 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   .inside = inside
 const TdCTarget td_hls_unit_target = {.reserved = td_hls_name_words, .loop_type = "int", HOOKS};
 static const TdCTarget long_loops = {.reserved = td_hls_name_words, .loop_type = "int64_t", HOOKS};
-const TdCTarget td_hls_unit_names = {.reserved = td_hls_name_globals, .loop_type = "int", HOOKS};
+const TdCTarget td_hls_unit_names = {
+    .reserved = td_hls_name_words, .functions = td_hls_name_functions, .loop_type = "int", HOOKS};
 
 /* Declares the sizes of u that C++ can name, once for all functions. */
 static void put_sizes(TdHlsProg *p, const TdUnit *u) {

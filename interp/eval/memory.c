@@ -53,8 +53,8 @@ bool td_memory_next(const TdView *v, int64_t *index) {
 
 bool td_memory_overlap(const TdView *x, const TdView *y) {
   if (x->memory != y->memory || x->channel != y->channel) return false;
-  return td_tensor_boxes_meet((TdBox){x->base, x->rank, x->extent, x->stride},
-                              (TdBox){y->base, y->rank, y->extent, y->stride});
+  return td_tensor_places_meet((TdPlaces){x->base, x->rank, x->extent, x->stride},
+                               (TdPlaces){y->base, y->rank, y->extent, y->stride});
 }
 
 bool td_memory_same_box(const TdView *x, const TdView *y) {

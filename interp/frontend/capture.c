@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/irgen.h"
+#include "ir/size_use.h"
 
 #define MAX_ATTEMPTS 64
 
@@ -248,54 +249,14 @@ static bool drop_unused_sizes(TdSizes *z) {
   return dropped;
 }
 
-typedef struct SizeUse {
-  TdArena *arena;
-  TdMap seen;
-  TD_VEC(const char *) names; /* of the sizes that occur, in order */
-} SizeUse;
-
-static bool note_size(void *ud, const TdExpr *e) {
-  SizeUse *u = ud;
-  if (e->kind != TD_EXPR_SIZE || td_map_getp(&u->seen, e->u.name)) return true;
-  td_map_put(u->arena, &u->seen, (uint64_t)(uintptr_t)e->u.name, 1);
-  td_vec_push(u->arena, &u->names, e->u.name);
-  return true;
-}
-
-static void note_type(SizeUse *u, const TdType *t) {
-  if (!t || (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT)) return;
-  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_size, u);
-  if (t->kind == TD_T_PORT) note_type(u, t->elem);
-}
-
-static bool note_expr(void *ud, const TdExpr *e) {
-  note_type(ud, e->type);
-  return note_size(ud, e);
-}
-
-static bool note_stmt(void *ud, const TdStmt *s) {
-  note_type(ud, s->type);
-  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_expr, ud);
-  return true;
-}
-
 void td_capture_list_sizes(const TdSizes *z, TdCtx *ctx, TdUnit *u) {
-  SizeUse use = {.arena = z->arena};
-  for (size_t i = 0; i < u->nparam; i++) note_type(&use, u->param[i].type);
-  for (size_t i = 0; i < u->nassert; i++) td_walk_expr(u->assert_[i], note_size, &use);
-  for (size_t i = 0; i < u->nstream; i++) {
-    note_type(&use, u->stream[i].type);
-    td_walk_expr(u->stream[i].depth, note_size, &use);
-  }
-  for (size_t i = 0; i < u->nrun; i++)
-    for (int d = 0; d < u->run[i].rank; d++) td_walk_expr(u->run[i].map[d], note_size, &use);
-  if (u->body) td_walk_stmt(ctx, u->body, note_stmt, &use);
-  TdSize *size = TD_NEWN(z->arena, TdSize, use.names.n);
-  for (size_t i = 0; i < use.names.n; i++)
+  TdSizeUse use = td_size_use_of(ctx, z->arena, u);
+  TdSize *size = TD_NEWN(z->arena, TdSize, use.name.n);
+  for (size_t i = 0; i < use.name.n; i++)
     for (size_t k = 0; k < z->list.n; k++)
-      if (z->list.at[k].name == use.names.at[i])
-        size[i] = (TdSize){use.names.at[i], z->list.at[k].known, z->list.at[k].value};
-  u->nsize = use.names.n;
+      if (z->list.at[k].name == use.name.at[i])
+        size[i] = (TdSize){use.name.at[i], z->list.at[k].known, z->list.at[k].value};
+  u->nsize = use.name.n;
   u->size = size;
 }
 

@@ -161,7 +161,7 @@ static bool reaches(const Term *t, int n, int64_t target, int *budget) {
   return false;
 }
 
-bool td_tensor_boxes_meet(TdBox x, TdBox y) {
+bool td_tensor_places_meet(TdPlaces x, TdPlaces y) {
   Term term[2 * (TD_MAX_RANK + 1)];
   int n = 0, budget = 1 << 16;
   for (int d = 0; d < x.rank; d++) {
@@ -177,15 +177,16 @@ bool td_tensor_boxes_meet(TdBox x, TdBox y) {
 }
 
 /* The bytes of t as a box in the address space: its dimensions, and the bytes of an element. */
-static TdBox byte_box(const TdTensor *t, int64_t *extent, int64_t *stride) {
+static TdPlaces byte_box(const TdTensor *t, int64_t *extent, int64_t *stride) {
   int rank = td_tensor_rank(t);
   int64_t bytes = (int64_t)td_type_bytes(td_type_scalar(t->type));
   for (int d = 0; d < rank; d++) extent[d] = t->extent[d], stride[d] = t->stride[d] * bytes;
   extent[rank] = bytes, stride[rank] = 1;
-  return (TdBox){(int64_t)(intptr_t)t->data, rank + 1, extent, stride};
+  return (TdPlaces){(int64_t)(intptr_t)t->data, rank + 1, extent, stride};
 }
 
 bool td_tensor_overlap(const TdTensor *x, const TdTensor *y) {
   int64_t extent[2][TD_MAX_RANK + 1], stride[2][TD_MAX_RANK + 1];
-  return td_tensor_boxes_meet(byte_box(x, extent[0], stride[0]), byte_box(y, extent[1], stride[1]));
+  return td_tensor_places_meet(byte_box(x, extent[0], stride[0]),
+                               byte_box(y, extent[1], stride[1]));
 }

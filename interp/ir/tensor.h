@@ -40,13 +40,13 @@ bool td_tensor_next(const TdTensor *t, int64_t *index);
 bool td_tensor_first_unwritten(const TdTensor *t, int64_t *index);
 
 /* A set of places base + sum of i[d] * stride[d], 0 <= i[d] < extent[d]: what a view addresses. */
-typedef struct TdBox {
+typedef struct TdPlaces {
   int64_t base;
   int rank;
   const int64_t *extent, *stride;
-} TdBox;
-/* Whether two boxes share a place. Exact; only after 2^16 branchings of the search is the answer a
+} TdPlaces;
+/* Whether two sets share a place. Exact; only after 2^16 branchings of the search is the answer a
  * safe "yes". */
-bool td_tensor_boxes_meet(TdBox x, TdBox y);
+bool td_tensor_places_meet(TdPlaces x, TdPlaces y);
 
 #endif

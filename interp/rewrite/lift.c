@@ -2,6 +2,7 @@
 #include "rewrite/lift.h"
 
 #include "ir/printer.h"
+#include "ir/size_use.h"
 
 /* A lift under way. */
 typedef struct Lift {
@@ -186,71 +187,17 @@ static const TdStmt *make_body(Lift *l, const TdStmt *const *s, size_t n) {
   return td_stmt_block(st, list, l->data.n + n, n ? s[0]->loc : l->unit->loc);
 }
 
-/* The names of the sizes that a unit uses, in order of first use. */
-typedef struct Sizes {
-  TdArena *arena;
-  TdMap used;
-  TD_VEC(const char *) name;
-  bool known; /* all that were looked at are used already */
-} Sizes;
-
-static bool note_size(void *ud, const TdExpr *e) {
-  Sizes *z = ud;
-  if (e->kind != TD_EXPR_SIZE || td_map_getp(&z->used, e->u.name)) return true;
-  td_map_putp(z->arena, &z->used, e->u.name, z);
-  td_vec_push(z->arena, &z->name, e->u.name);
-  return true;
-}
-
-static bool look_size(void *ud, const TdExpr *e) {
-  Sizes *z = ud;
-  if (e->kind == TD_EXPR_SIZE) z->known &= td_map_getp(&z->used, e->u.name) != NULL;
-  return true;
-}
-
-static void note_type(Sizes *z, const TdType *t) {
-  if (!t || td_type_is_scalar(t)) return;
-  for (int d = 0; d < t->rank; d++) td_walk_expr(t->dim[d], note_size, z);
-  note_type(z, t->elem);
-}
-
-static bool note_expr(void *ud, const TdExpr *e) {
-  note_type(ud, e->type);
-  return note_size(ud, e);
-}
-
-static bool note_stmt(void *ud, const TdStmt *s) {
-  note_type(ud, s->type);
-  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_expr, ud);
-  return true;
-}
-
-static Sizes sizes_of(TdRewrite *r, const TdUnit *u) {
-  Sizes z = {.arena = r->arena};
-  for (size_t i = 0; i < u->nparam; i++) note_type(&z, u->param[i].type);
-  for (size_t i = 0; i < u->nassert; i++) td_walk_expr(u->assert_[i], note_size, &z);
-  for (size_t i = 0; i < u->nstream; i++) {
-    note_type(&z, u->stream[i].type);
-    td_walk_expr(u->stream[i].depth, note_size, &z);
-  }
-  for (size_t i = 0; i < u->nrun; i++)
-    for (int d = 0; d < u->run[i].rank; d++) td_walk_expr(u->run[i].map[d], note_size, &z);
-  if (u->body) td_walk_stmt(r->session->ctx, u->body, note_stmt, &z);
-  return z;
-}
-
 /* Whether an assumption means something where only `param` and the sizes of z are known. */
-static bool is_known(Sizes *z, const TdUnit *from, const TdExpr *e) {
-  z->known = true;
-  td_walk_expr(e, look_size, z);
-  for (size_t i = 0; i < from->nparam; i++) z->known &= !td_walk_uses_expr(e, from->param[i].sym);
-  return z->known;
+static bool is_known(const TdSizeUse *z, const TdUnit *from, const TdExpr *e) {
+  for (size_t i = 0; i < from->nparam; i++)
+    if (td_walk_uses_expr(e, from->param[i].sym)) return false;
+  return td_size_use_has_all(z, e);
 }
 
 /* The assumptions of the unit that speak of sizes that u has and scalars that it is passed. */
 static void take_asserts(const Lift *l, TdUnit *u) {
   const TdExpr **list = TD_NEWN(l->r->store->arena, const TdExpr *, l->unit->nassert);
-  Sizes z = sizes_of(l->r, u);
+  TdSizeUse z = td_size_use_of(l->r->session->ctx, l->r->arena, u);
   for (size_t i = 0; i < l->unit->nassert; i++) {
     const TdExpr *e = td_subst_in_expr(&l->sub, l->unit->assert_[i]);
     if (is_known(&z, l->unit, e)) list[u->nassert++] = e;
@@ -279,7 +226,7 @@ static const TdSize *size_for(const TdRewrite *r, const TdUnit *u, const char *n
 const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u) {
   TdUnit *copy = td_unit_copy(r->store, u);
   if (u->body) copy->body = used_data(r, u->body);
-  Sizes z = sizes_of(r, copy);
+  TdSizeUse z = td_size_use_of(r->session->ctx, r->arena, copy);
   TdSize *size = TD_NEWN(r->store->arena, TdSize, z.name.n);
   for (size_t i = 0; i < z.name.n; i++) size[i] = *size_for(r, u, z.name.at[i]);
   copy->size = size;
