@@ -14,8 +14,10 @@ int luaopen_tide(struct lua_State *L);
 
 /* ---- what the command line asks for ---- */
 
-/* bind/bind_report.c: writes the error on top of the stack to standard error and pops it: as drawn,
-   or as one line of JSON once that was asked for. */
+/* bind/bind_report.c: pops the error on top of the stack. Its text is the error as drawn, or as one
+   line of JSON once that was asked for, without a newline at its end; td_report_error writes it to
+   standard error. */
+const char *td_report_text(struct lua_State *L, TdArena *a);
 void td_report_error(struct lua_State *L);
 void td_report_as_json(struct lua_State *L);
 
@@ -37,10 +39,26 @@ TdCtx *td_prompt_ctx(struct lua_State *L);
 /* Whether the n bytes at text are a whole input. */
 TdPromptState td_prompt_state(struct lua_State *L, const char *text, size_t n);
 
-/* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it shows goes to standard
-   output, errors to standard error. Returns whether it succeeded; an error never ends the session.
- */
+/* What an input gave. The caller sets the arena, which owns the strings, and may set the number. */
+typedef struct TdPromptResult {
+  TdArena *arena;
+  int number;        /* the least that its chunk is named with, "tide:7"; 0: the next */
+  int values;        /* how many it has to show */
+  const char *shown; /* their echo, "" when there is none; without a newline at its end */
+  const char *error; /* as it is drawn, without a newline at its end; NULL: it succeeded */
+  const char *code;  /* of the error: "interrupted", a diagnostic's code, or "error" */
+} TdPromptResult;
+
+/* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it prints goes to standard
+   output; its values and its error are in out. Returns whether it succeeded; an error never ends
+   the session. */
+bool td_prompt_eval(struct lua_State *L, const char *text, size_t n, TdPromptResult *out);
+
+/* The same for a terminal: values go to standard output, an error to standard error. */
 bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
+
+/* Calls run(L, ud), in which the core may escape; false after reporting why it did. */
+bool td_prompt_guard(struct lua_State *L, void (*run)(struct lua_State *L, void *ud), void *ud);
 
 /* Whether an input asked to leave. */
 bool td_prompt_quits(struct lua_State *L);

@@ -67,14 +67,15 @@ TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
   return state;
 }
 
-/* Parses and rewrites the input, keeps it under its own chunk name and loads it. Raises on an
- * error. */
-static bool load_input(lua_State *L, const char *text, size_t n) {
+/* Parses and rewrites the input, keeps it under its own chunk name, which has at least that number,
+   and loads it; whether its values are to be shown. Raises on an error. */
+static bool load_input(lua_State *L, const char *text, size_t n, int least) {
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_arena(L);
   TdDiag d = td_bind_diag(a);
   lua_getfield(L, LUA_REGISTRYINDEX, KEY_INPUTS);
   int number = (int)lua_tointeger(L, -1) + 1;
+  if (number < least) number = least;
   lua_pushinteger(L, number);
   lua_setfield(L, LUA_REGISTRYINDEX, KEY_INPUTS);
   const char *chunk = td_text_fmt(a, "=tide:%d", number);
@@ -88,8 +89,8 @@ static bool load_input(lua_State *L, const char *text, size_t n) {
   return code.shows;
 }
 
-/* Keeps the values from slot `first` on as _ and _1.. and shows them. */
-static void show_results(lua_State *L, int first) {
+/* Keeps the values from slot `first` on as _ and _1.. and echoes them into out. */
+static void show_results(lua_State *L, int first, TdPromptResult *out) {
   int top = lua_gettop(L);
   lua_pushvalue(L, first);
   lua_setglobal(L, "_");
@@ -106,18 +107,20 @@ static void show_results(lua_State *L, int first) {
     td_show_value(L, &t, i, false);
     if (i < top) td_text_puts(&t, t.n && t.at[t.n - 1] == '\n' ? "" : "\t");
   }
-  if (t.n && t.at[t.n - 1] != '\n') td_text_putc(&t, '\n');
-  fwrite(td_text_str(&t), 1, t.n, stdout);
+  out->values = top - first + 1;
+  size_t end = t.n && t.at[t.n - 1] == '\n' ? t.n - 1 : t.n;
+  out->shown = td_arena_strndup(out->arena, td_text_str(&t), end);
 }
 
-/* Runs Lua input; argument 1 is the text. */
+/* Runs Lua input; argument 1 is the text, argument 2 the TdPromptResult. */
 static int run_lua(lua_State *L) {
   size_t n;
   const char *text = lua_tolstring(L, 1, &n);
-  bool shows = load_input(L, text, n);
+  TdPromptResult *out = lua_touserdata(L, 2);
+  bool shows = load_input(L, text, n, out->number);
   int base = lua_gettop(L);
   lua_call(L, 0, LUA_MULTRET);
-  if (shows && lua_gettop(L) >= base) show_results(L, base);
+  if (shows && lua_gettop(L) >= base) show_results(L, base, out);
   return 0;
 }
 
@@ -168,22 +171,84 @@ static int run_special(lua_State *L) {
   return 0;
 }
 
-bool td_prompt_run(lua_State *L, const char *text, size_t n) {
+/* Puts the code of the error at slot 1 into the TdPromptResult at slot 2, read raw. */
+static int l_code(lua_State *L) {
+  TdPromptResult *out = lua_touserdata(L, 2);
+  if (!lua_istable(L, 1)) return 0;
+  lua_pushliteral(L, "code");
+  lua_rawget(L, 1);
+  if (lua_type(L, -1) == LUA_TSTRING) out->code = td_arena_strdup(out->arena, lua_tostring(L, -1));
+  return 0;
+}
+
+/* Puts the error on top of the stack, which it pops, into out. */
+static void take_error(lua_State *L, TdPromptResult *out) {
+  out->values = 0;
+  out->shown = "";
+  out->code = "error";
+  lua_pushcfunction(L, l_code);
+  lua_pushvalue(L, -2);
+  lua_pushlightuserdata(L, out);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
+  out->error = td_report_text(L, out->arena);
+}
+
+bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *out) {
   int top = lua_gettop(L);
+  out->values = 0;
+  out->shown = "";
+  out->error = out->code = NULL;
   lua_pushcfunction(L, is_special(text, n) ? run_special : run_lua);
   lua_pushlstring(L, text, n);
-  int status = lua_pcall(L, 1, 0, 0);
-  bool interrupted = td_prompt_was_interrupted();
+  lua_pushlightuserdata(L, out);
+  bool ok = lua_pcall(L, 2, 0, 0) == LUA_OK;
+  bool interrupted = !ok && td_prompt_was_interrupted();
   td_prompt_clear(L);
-  if (status != LUA_OK) {
-    if (interrupted) {
-      fflush(stdout);
-      fputs("interrupted\n", stderr);
-    } else {
-      td_report_error(L);
-    }
-  }
+  if (!ok) take_error(L, out);
+  if (interrupted) out->code = out->error = "interrupted";
   fflush(stdout);
   td_bind_settop(L, top);
-  return status == LUA_OK;
+  return ok;
+}
+
+/* A call of C that may raise. */
+typedef struct Guarded {
+  void (*run)(lua_State *L, void *ud);
+  void *ud;
+} Guarded;
+
+static int l_guarded(lua_State *L) {
+  Guarded *g = lua_touserdata(L, 1);
+  g->run(L, g->ud);
+  return 0;
+}
+
+bool td_prompt_guard(lua_State *L, void (*run)(lua_State *L, void *ud), void *ud) {
+  Guarded g = {run, ud};
+  lua_pushcfunction(L, l_guarded);
+  lua_pushlightuserdata(L, &g);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return true;
+  td_report_error(L);
+  return false;
+}
+
+/* An input to be run for a terminal, and whether it succeeded. */
+typedef struct Input {
+  const char *text;
+  size_t n;
+  bool ok;
+} Input;
+
+static void run_input(lua_State *L, void *ud) {
+  Input *input = ud;
+  TdPromptResult r = {.arena = td_bind_arena(L)};
+  input->ok = td_prompt_eval(L, input->text, input->n, &r);
+  if (r.values) printf("%s\n", r.shown);
+  fflush(stdout);
+  if (r.error) fprintf(stderr, "%s\n", r.error);
+}
+
+bool td_prompt_run(lua_State *L, const char *text, size_t n) {
+  Input input = {text, n, false};
+  return td_prompt_guard(L, run_input, &input) && input.ok;
 }

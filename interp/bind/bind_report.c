@@ -27,12 +27,36 @@ static void to_json(lua_State *L) {
   lua_pop(L, 1);
 }
 
-void td_report_error(lua_State *L) {
-  size_t n;
-  fflush(stdout);
+/* Where l_text leaves the text. */
+typedef struct Told {
+  TdArena *arena;
+  const char *text;
+} Told;
+
+/* Puts the text of the error at slot 1 into the Told at slot 2; user code may run in its
+ * __tostring. */
+static int l_text(lua_State *L) {
+  Told *told = lua_touserdata(L, 2);
+  lua_settop(L, 1);
   to_json(L);
+  size_t n;
   const char *s = luaL_tolstring(L, -1, &n);
-  fwrite(s, 1, n, stderr);
-  if (!n || s[n - 1] != '\n') fputc('\n', stderr);
-  lua_pop(L, 2);
+  told->text = td_arena_strndup(told->arena, s, n && s[n - 1] == '\n' ? n - 1 : n);
+  return 0;
+}
+
+const char *td_report_text(lua_State *L, TdArena *a) {
+  Told told = {a, "an error that cannot be told"};
+  lua_pushcfunction(L, l_text);
+  lua_insert(L, -2);
+  lua_pushlightuserdata(L, &told);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
+  return told.text;
+}
+
+void td_report_error(lua_State *L) {
+  TdArena *a = td_arena_scratch(td_bind_enter(L)->ctx);
+  fflush(stdout);
+  fprintf(stderr, "%s\n", td_report_text(L, a));
+  td_arena_free(a);
 }

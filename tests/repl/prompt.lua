@@ -117,4 +117,9 @@ s:split("i", 4)]]
   t.ok(out:find("proved: strict", 1, true), out)
 end)
 
+t.test("an error that cannot be told does not end the session", function()
+  t.eq(session "error(setmetatable({}, {__tostring = function() error 'x' end}))\n1 + 1",
+    "an error that cannot be told\n2\n")
+end)
+
 t.done()
