@@ -46,7 +46,7 @@ typedef struct TdPromptResult {
   int values;        /* how many it has to show */
   const char *shown; /* their echo, "" when there is none; without a newline at its end */
   const char *error; /* as it is drawn, without a newline at its end; NULL: it succeeded */
-  const char *code;  /* of the error: "interrupted", a diagnostic's code, or "error" */
+  const char *code;  /* of the error: "interrupted", a diagnostic's, or NULL */
 } TdPromptResult;
 
 /* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it prints goes to standard

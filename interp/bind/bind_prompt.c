@@ -185,7 +185,6 @@ static int l_code(lua_State *L) {
 static void take_error(lua_State *L, TdPromptResult *out) {
   out->values = 0;
   out->shown = "";
-  out->code = "error";
   lua_pushcfunction(L, l_code);
   lua_pushvalue(L, -2);
   lua_pushlightuserdata(L, out);
