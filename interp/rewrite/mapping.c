@@ -15,21 +15,27 @@ static const TdRun *run_named(const TdUnit *u, const char *name) {
   return NULL;
 }
 
-/* Tells the task that u may have meant. */
-static void help_name(TdRewrite *r, const TdUnit *u, const char *name) {
+/* Refuses for want of a task `name` in u: NULL. Tells the task that u may have meant, or how to get
+   tasks. */
+static const TdRun *refuse_name(TdRewrite *r, const TdUnit *u, const char *name) {
   const char **names = TD_NEWN(r->arena, const char *, u->nrun);
   for (size_t i = 0; i < u->nrun; i++) names[i] = u->run[i].sym->name;
-  const char *near = td_text_nearest(name, names, u->nrun);
-  if (near) td_diag_help(r->diag, "did you mean '%s'?", near);
+  const char *near = td_text_nearest(name, names, u->nrun), *unit = u->sym->name;
+  if (u->kind == TD_UNIT_DESIGN)
+    td_util_refuse(r, TD_USAGE, "no-task", u->loc, "'%s' has no task '%s'", unit, name);
+  else
+    td_util_refuse(r, TD_USAGE, "not-a-design", u->loc, "'%s' is a kernel, which has no tasks",
+                   unit);
+  if (u->kind != TD_UNIT_DESIGN)
+    td_diag_help(r->diag, "`unfold` and `dataflow` make a design of a kernel");
+  else if (near)
+    td_diag_help(r->diag, "did you mean '%s'?", near);
+  return NULL;
 }
 
 const TdRun *td_mapping_task(const TdMapping *m, const char *name) {
   const TdRun *run = run_named(m->design, name);
-  if (run) return run;
-  td_util_refuse(m->r, TD_USAGE, "no-task", m->design->loc, "'%s' has no task '%s'",
-                 m->design->sym->name, name);
-  help_name(m->r, m->design, name);
-  return NULL;
+  return run ? run : refuse_name(m->r, m->design, name);
 }
 
 const TdRun *td_mapping_open(TdRewrite *r, const char *name, TdMapping *m) {
@@ -45,13 +51,7 @@ const TdRun *td_mapping_open(TdRewrite *r, const char *name, TdMapping *m) {
     }
     at = i;
   }
-  if (at == p->nunit) {
-    const TdUnit *root = td_prog_root(p);
-    td_util_refuse(r, TD_USAGE, "no-task", root->loc, "'%s' has no task '%s'", root->sym->name,
-                   name);
-    help_name(r, root, name);
-    return NULL;
-  }
+  if (at == p->nunit) return refuse_name(r, td_prog_root(p), name);
   *m = (TdMapping){.r = r, .design = p->unit[at]};
   m->prog = td_prog_prune(td_prog_new(r->store, p->unit, at + 1));
   TdAsk q = {r->affine, r->arena, m->prog, m->design};

@@ -508,7 +508,8 @@ const TdPrim td_prim_task_bundle = {
     .legal = "the instances do the same statements and move as many tokens of each declared "
              "stream; no path of streams leads from one to another; the design still runs to its "
              "end",
-    .errors = "no-task ambiguous-task instance list shared axis factor isomorphic interface path "
+    .errors = "not-a-design no-task ambiguous-task instance list shared axis factor isomorphic "
+              "interface path "
               "state allreduce "
               "return copies not-decided deadlock open",
     .example = "s:unfold(\"PE\"); s:bundle(\"PE\", {axis = 1})",

@@ -107,7 +107,8 @@ const TdPrim td_prim_task_chain = {
     .legal = "the maps have equal extents, and instances of equal ids become one: no stream leads "
              "back from the second to the first, and no path from the first to the second by way "
              "of a third; the design still runs to its end",
-    .errors = "no-task ambiguous-task same shared map feeds path return state instance copies "
+    .errors = "not-a-design no-task ambiguous-task same shared map feeds path return state "
+              "instance copies "
               "not-decided deadlock open",
     .example = "s:buffer_at(\"A\", \"i\"); local _, _, a, b = s:dataflow(\"i\"); s:chain(a, b)",
     .apply = apply,

@@ -60,7 +60,7 @@ const TdPrim td_prim_task_place = {
         "d.f = tide.task {..}  =>  d.f = tide.task {..} --@ place(2, 1); an instance of several "
         "is a task of its own then",
     .legal = "no other task is there; values do not change",
-    .errors = "place no-task ambiguous-task instance copies shared taken open",
+    .errors = "place not-a-design no-task ambiguous-task instance copies shared taken open",
     .example = "s:unfold(\"PE\"); s:bundle(\"PE\", {axis = 1}); s:place(\"PE[0]\", {0, 2})",
     .apply = apply,
 };

@@ -337,6 +337,10 @@ prim.refused("a factor that does not divide", {
   of = vector, step = {"bundle", "add", {factor = 3}}, kind = "usage", code = "factor",
 })
 prim.refused("no such task", {of = vector, step = {"bundle", "ad"}, kind = "usage", code = "no-task"})
+prim.refused("a kernel", {
+  of = function() return tide.kernel {A = i32[2], function(A) A[0] = 1 end}, {i32[2]} end,
+  step = {"bundle", "add"}, kind = "usage", code = "not-a-design",
+})
 prim.refused("data decides the order", {
   of = function()
     return tide.design(function(d)
