@@ -1,28 +1,8 @@
 -- The C that Tide emits, compiled, against the same loops written by hand: gcc -O3 -march=native
 -- -ffp-contract=off. A ratio under 1 is faster than by hand.
-local tide = require "tide"
 local b = require "bench"
 local polybench = require "polybench"
-
-local object = os.tmpname()
-local flags = "-O3 -march=native -ffp-contract=off -shared -fPIC"
-assert(os.execute(("cc %s -o '%s' tests/bench/by_hand.c -lm"):format(flags, object)))
-
-local hand = {gemm = "gemm", ["2mm"] = "mm2", atax = "atax", ["jacobi-2d"] = "jacobi",
-  cholesky = "cholesky", correlation = "correlation"}
-
--- The function by hand as an extern with the parameters of kernel k.
-local function by_hand(name, k)
-  local spec = {library = object, symbol = hand[name]}
-  local text = {"local tide, spec, T = ...\n",
-    "return tide.extern {library = spec.library, symbol = spec.symbol"}
-  local types = {}
-  for i, p in ipairs(k.params) do
-    types[i] = p.type
-    text[#text + 1] = (", %s = T[%d]"):format(p.name, i)
-  end
-  return assert(load(table.concat(text) .. "}", "=hand"))(tide, spec, types)
-end
+local reference = require "reference"
 
 -- Whether `run` got the program m to where it stays: compiled by the system's compiler.
 local function settle(m, run)
@@ -36,7 +16,7 @@ end
 local log, count = 0, 0
 for _, name in ipairs {"gemm", "2mm", "atax", "jacobi-2d", "cholesky", "correlation"} do
   local k, args = polybench.make(name, {size = "medium"})
-  local f = by_hand(name, k)
+  local f = reference.kernel(name, {size = "medium"})
   local function run(g)
     local own = {}
     for i, v in ipairs(args) do own[i] = type(v) == "userdata" and v:copy() or v end
@@ -59,5 +39,5 @@ for _, name in ipairs {"gemm", "2mm", "atax", "jacobi-2d", "cholesky", "correlat
   b.row(("%s (by hand %.2f ms)"):format(name, (b.spread(theirs))), ratio, "", 1.2)
 end
 b.row("geometric mean", math.exp(log / count), "", 1.05)
-os.remove(object)
+reference.close()
 b.done "emitted C, ratio of times"

@@ -1,10 +1,16 @@
--- medley.lua - PolyBench 4.2.1, medley.
-local tide = require "tide"
-local grid, i32 = tide.grid, tide.i32
+-- deriche: a recursive edge filter, along rows and then columns (PolyBench 4.2.1, medley).
+-- Run: tide examples/polybench/deriche.lua [mini, small or medium]
+local tide, suite = require "tide", require "suite"
+local grid = tide.grid
 
-local medley = {}
+local case = {
+  name = "deriche",
+  extents = "W H",
+  tiny = "6 5", mini = "64 64", small = "192 128", medium = "720 480",
+  large = "4096 2160",
+}
 
-function medley.deriche(T, z)
+function case.kernel(T, z)
   local W, H = z.W, z.H
   local alpha = 0.25
   local k = (1.0 - math.exp(-alpha)) * (1.0 - math.exp(-alpha)) /
@@ -58,39 +64,5 @@ function medley.deriche(T, z)
   return deriche
 end
 
-medley["floyd-warshall"] = function(_, z)
-  local N = z.N
-  local floyd = tide.kernel {path = i32[N][N], function(path)
-    for k, i, j in grid(N, N, N) do
-      path[i][j] = tide.min(path[i][j], i32(path[i][k] + path[k][j]))
-    end
-  end}
-  return floyd
-end
-
-function medley.nussinov(_, z)
-  local N = z.N
-  local nussinov = tide.kernel {seq = i32[N], table = i32[N][N], function(seq, table)
-    for i = N - 1, 0, -1 do
-      for j = i + 1, N - 1 do
-        if j - 1 >= 0 then table[i][j] = tide.max(table[i][j], table[i][j - 1]) end
-        if i + 1 < N then table[i][j] = tide.max(table[i][j], table[i + 1][j]) end
-        if j - 1 >= 0 and i + 1 < N then
-          if i < j - 1 then
-            local pair = i32(0)
-            if seq[i] + seq[j] == 3 then pair = 1 end
-            table[i][j] = tide.max(table[i][j], i32(table[i + 1][j - 1] + pair))
-          else
-            table[i][j] = tide.max(table[i][j], table[i + 1][j - 1])
-          end
-        end
-        for k = i + 1, j - 1 do
-          table[i][j] = tide.max(table[i][j], i32(table[i][k] + table[k + 1][j]))
-        end
-      end
-    end
-  end}
-  return nussinov
-end
-
-return medley
+suite.show(case)
+return case

@@ -1,0 +1,26 @@
+-- gemm: C = alpha A B + beta C (PolyBench 4.2.1, linear-algebra/blas).
+-- Run: tide examples/polybench/gemm.lua [mini, small or medium]
+local tide, suite = require "tide", require "suite"
+local grid = tide.grid
+
+local case = {
+  name = "gemm",
+  extents = "M N K",
+  tiny = "4 5 6", mini = "20 25 30", small = "60 70 80", medium = "200 220 240",
+  large = "1000 1100 1200",
+}
+
+function case.kernel(T, z)
+  local M, N, K = z.M, z.N, z.K
+  local gemm = tide.kernel {A = T[M][K], B = T[K][N], C = T[M][N], alpha = T, beta = T,
+    function(A, B, C, alpha, beta)
+      for i = 0, M - 1 do
+        for j = 0, N - 1 do C[i][j] = C[i][j] * beta end
+        for k, j in grid(K, N) do C[i][j] = C[i][j] + alpha * A[i][k] * B[k][j] end
+      end
+    end}
+  return gemm
+end
+
+suite.show(case)
+return case
