@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/interface.h"
 #include "backends/hls/hls_lower.h"
 #include "backends/hls/hls_option.h"
 
@@ -28,6 +29,12 @@ const char *td_hls_option(const TdBuild *b, int option) {
 TdHlsStyle td_hls_style(const TdBuild *b) {
   return (TdHlsStyle){.top = td_hls_option(b, TD_HLS_TOP),
                       .ap_memory = strcmp(td_hls_option(b, TD_HLS_INTERFACE), "ap_memory") == 0};
+}
+
+/* Whether every array has the banks that it is expected to have where it is passed. */
+static bool check_banks(const TdBuild *b) {
+  TdAsk q = {td_affine_new(b->arena), b->arena, b->prog, td_prog_root(b->prog)};
+  return td_interface_check(&q, b->diag);
 }
 
 const TdHlsText *td_hls_text(const TdBuild *b) {
@@ -63,7 +70,7 @@ static bool validate(const TdBuild *b) {
     return refuse(b, TD_HLS_PART, "the name of a device");
   if (!is_word(td_hls_option(b, TD_HLS_TOP))) return refuse(b, TD_HLS_TOP, "a name");
   TdHlsRegions regions = {{0}, {0}};
-  return td_hls_lower_prog(b->arena, b->prog, &regions, b->diag) != NULL;
+  return check_banks(b) && td_hls_lower_prog(b->arena, b->prog, &regions, b->diag) != NULL;
 }
 
 const TdBackend td_backend_hls = {.name = "hls",

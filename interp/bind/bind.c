@@ -265,6 +265,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_verify(L);
   td_bind_open_estimate(L);
   td_bind_open_graph(L);
+  td_bind_open_arrays(L);
   td_bind_open_timed(L);
   td_bind_open_schedule(L);
   td_bind_open_build(L);

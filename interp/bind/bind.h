@@ -222,6 +222,7 @@ void td_bind_open_build(lua_State *L);
 void td_bind_open_verify(lua_State *L);
 void td_bind_open_estimate(lua_State *L);
 void td_bind_open_graph(lua_State *L);
+void td_bind_open_arrays(lua_State *L);
 void td_bind_open_timed(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 void td_bind_open_session(lua_State *L);

@@ -506,6 +506,7 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"verify", td_bind_verify_schedule},
                                      {"constants", l_schedule_constants},
                                      {"estimate", td_bind_estimate},
+                                     {"arrays", td_bind_arrays},
                                      {"graph", td_bind_graph},
                                      {"tasks", td_bind_tasks},
                                      {NULL, NULL}};

@@ -374,6 +374,7 @@ void td_bind_open_unit(lua_State *L) {
                                      {"check", td_bind_check_again},
                                      {"depths", td_bind_check_depths},
                                      {"estimate", td_bind_estimate},
+                                     {"arrays", td_bind_arrays},
                                      {"graph", td_bind_graph},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STORE, store_meta, NULL);

@@ -35,6 +35,9 @@ const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
 /* bind_estimate.c: s:estimate {target =}, k:estimate {target =}. */
 int td_bind_estimate(lua_State *L);
 
+/* bind_arrays.c: k:arrays(), s:arrays(). */
+int td_bind_arrays(lua_State *L);
+
 /* bind_graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);

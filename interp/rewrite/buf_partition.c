@@ -1,115 +1,147 @@
-/* buf_partition.c - partition: the banks that hold an array, here and wherever it is passed whole.
- */
+/* buf_partition.c - partition: the banks that hold an array, here and wherever it is passed. */
 #include <string.h>
 
+#include "analysis/interface.h"
 #include "rewrite/passed.h"
 
 enum { ARRAY, DIMS, KIND, FACTOR };
 
 /* What is asked for. */
 typedef struct Banks {
-  TdPassed of;
+  TdRewrite *r;
+  TdInterface graph;
+  uint32_t array; /* in graph */
   bool dim[TD_MAX_RANK];
-  const char *kind;
-  int64_t factor;
+  TdBanks banks;
 } Banks;
 
-/* The partition of dimension d that an array has, or NULL. */
-static const TdAttr *partition_of(const TdPlace *p, int64_t d) {
-  TdAttrs l = td_passed_attrs(p);
-  for (size_t i = 0; i < l.n; i++)
-    if (l.at[i].kind == TD_ATTR_PARTITION && l.at[i].arg[0].i == d) return &l.at[i];
-  return NULL;
+static bool refuse(const Banks *b, const char *code, const char *fmt, ...) TD_PRINTF(3, 4);
+/* Refuses with "'A' <what>"; false. */
+static bool refuse(const Banks *b, const char *code, const char *fmt, ...) {
+  TdLoc none = {0};
+  va_list ap;
+  va_start(ap, fmt);
+  const char *what = td_text_vfmt(b->r->arena, fmt, ap);
+  va_end(ap);
+  td_util_refuse(b->r, TD_USAGE, code, none, "'%s' %s", b->graph.array.at[b->array].at.sym->name,
+                 what);
+  return false;
+}
+
+/* Finds the array that is named, among all. */
+static bool read_array(Banks *b) {
+  TdRewrite *r = b->r;
+  TdPlace at;
+  TdLoc none = {0};
+  if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, NULL, &at, r->diag)) return false;
+  const TdType *t = at.stmt ? at.stmt->type : td_unit_param(at.unit, at.sym)->type;
+  if (t->kind != TD_T_TENSOR) {
+    td_util_refuse(r, TD_USAGE, "not-an-array", none, "'%s' is no array", at.sym->name);
+    return false;
+  }
+  TdAsk q = td_util_ask(r, td_prog_root(r->prog));
+  td_interface_of(&q, &b->graph);
+  b->array = td_interface_array(&b->graph, at.sym);
+  return true;
 }
 
 /* Reads kind and factor, which must make sense together. */
 static bool read_kind(Banks *b) {
-  const TdArgValue *kind = &b->of.r->arg[KIND], *factor = &b->of.r->arg[FACTOR];
-  b->kind = kind->given ? kind->text : factor->given ? "cyclic" : "complete";
-  b->kind = td_names_str(b->of.r->session->names, b->kind);
-  b->factor = factor->given ? factor->integer : 0;
-  bool complete = strcmp(b->kind, "complete") == 0;
-  if (complete && factor->given)
-    return td_passed_refuse(&b->of, TD_USAGE, "factor",
-                            "is to be partitioned completely, which takes no factor");
-  if (!complete && !factor->given)
-    return td_passed_refuse(&b->of, TD_USAGE, "factor",
-                            td_text_fmt(b->of.r->arena, "needs a factor to be %s", b->kind));
-  return complete || b->factor >= 2 ||
-         td_passed_refuse(&b->of, TD_USAGE, "factor",
-                          td_text_fmt(b->of.r->arena, "cannot lie in %lld banks: at least 2",
-                                      (long long)b->factor));
+  const TdArgValue *kind = &b->r->arg[KIND], *factor = &b->r->arg[FACTOR];
+  const char *name = kind->given ? kind->text : factor->given ? "cyclic" : "complete";
+  if (strcmp(name, "complete") == 0) {
+    b->banks = (TdBanks){TD_BANKS_COMPLETE, 0};
+    return !factor->given ||
+           refuse(b, "factor", "is to be partitioned completely, which takes no factor");
+  }
+  TdBanksKind of = strcmp(name, "block") == 0 ? TD_BANKS_BLOCK : TD_BANKS_CYCLIC;
+  b->banks = (TdBanks){of, factor->given ? factor->integer : 0};
+  if (!factor->given) return refuse(b, "factor", "needs a factor to be %s", name);
+  return b->banks.n >= 2 ||
+         refuse(b, "factor", "cannot lie in %lld banks: at least 2", (long long)b->banks.n);
 }
 
-/* Marks dimension d, which must exist, be free, and have as many elements as banks. */
+static TdBanksNode *node_of(Banks *b, int64_t d) {
+  return &b->graph.banks.node.at[b->graph.array.at[b->array].first + (size_t)d];
+}
+
+/* Marks dimension d, which must exist, have as many elements as banks, and gain by it. */
 static bool take_dim(Banks *b, int64_t d) {
-  const TdPlace *p = &b->of.array.at[0];
-  const TdType *t = td_passed_type(p);
-  TdArena *a = b->of.r->arena;
-  int64_t n;
+  const TdType *t = b->graph.array.at[b->array].type;
   if (d < 0 || d >= t->rank)
-    return td_passed_refuse(
-        &b->of, TD_USAGE, "dimension",
-        td_text_fmt(a, "has no dimension %lld (dimensions: 0 to %d)", (long long)d, t->rank - 1));
+    return refuse(b, "dimension", "has no dimension %lld (dimensions: 0 to %d)", (long long)d,
+                  t->rank - 1);
   if (b->dim[d])
-    return td_passed_refuse(
-        &b->of, TD_USAGE, "dimension",
-        td_text_fmt(a, "is to be partitioned twice in dimension %lld", (long long)d));
-  if (partition_of(p, d))
-    return td_passed_refuse(
-        &b->of, TD_USAGE, "partitioned",
-        td_text_fmt(a, "is partitioned in dimension %lld already", (long long)d));
-  if (td_unit_value(p->unit, t->dim[d], &n) && b->factor > n)
-    return td_passed_refuse(
-        &b->of, TD_USAGE, "factor",
-        td_text_fmt(a, "has %lld elements in dimension %lld, fewer than %lld banks", (long long)n,
-                    (long long)d, (long long)b->factor));
+    return refuse(b, "dimension", "is to be partitioned twice in dimension %lld", (long long)d);
+  const TdBanksNode *n = node_of(b, d);
+  if (n->extent && b->banks.n > n->extent)
+    return refuse(b, "factor", "has %lld elements in dimension %lld, fewer than %lld banks",
+                  (long long)n->extent, (long long)d, (long long)b->banks.n);
+  TdBanks asked = td_banks_norm(b->banks, n->extent);
+  if (!b->r->replays && td_banks_serves(n->banks, asked, n->extent))
+    return refuse(b, "partitioned", "is %s in dimension %lld already",
+                  td_banks_str(b->r->arena, n->banks), (long long)d);
   b->dim[d] = true;
   return true;
 }
 
 /* Reads the dimensions; none given are all. */
 static bool read_dims(Banks *b) {
-  const TdArgValue *dims = &b->of.r->arg[DIMS];
-  const TdType *t = td_passed_type(&b->of.array.at[0]);
-  size_t n = dims->given ? dims->n : t->rank;
+  const TdArgValue *dims = &b->r->arg[DIMS];
+  size_t n = dims->given ? dims->n : b->graph.array.at[b->array].type->rank;
   for (size_t i = 0; i < n; i++)
     if (!take_dim(b, dims->given ? dims->ints[i] : (int64_t)i)) return false;
-  return n > 0 ||
-         td_passed_refuse(&b->of, TD_USAGE, "dimension", "is to be partitioned in no dimension");
+  return n > 0 || refuse(b, "dimension", "is to be partitioned in no dimension");
 }
 
-static TdAttr attr_of(const Banks *b, int d) {
-  return (TdAttr){.kind = TD_ATTR_PARTITION, .arg = {{.i = d}, {.s = b->kind}, {.i = b->factor}}};
-}
-
-/* The attributes of p with the new partition, in *out; refused if p is partitioned otherwise. */
-static bool join(const Banks *b, const TdPlace *p, TdAttrs *out) {
-  *out = td_passed_attrs(p);
-  for (int d = 0; d < td_passed_type(p)->rank; d++) {
+/* Lowers the types of all that is this array, or part of it, under other names. */
+static void solve(Banks *b) {
+  for (uint32_t d = 0; d < TD_MAX_RANK; d++) {
     if (!b->dim[d]) continue;
-    TdAttr x = attr_of(b, d);
-    const TdAttr *y = partition_of(p, d);
-    if (y && !td_attrs_equal((TdAttrs){&x, 1}, (TdAttrs){y, 1}))
-      return td_passed_refuse(
-          &b->of, TD_ILLEGAL, "conflict",
-          td_text_fmt(
-              b->of.r->arena, "of '%s' is '%s' of '%s' too, whose dimension %d is %s already",
-              b->of.array.at[0].unit->sym->name, p->sym->name, p->unit->sym->name, d, y->arg[1].s));
-    if (!y) *out = td_attrs_add(b->of.r->store->arena, *out, x);
+    TdBanksNode *n = node_of(b, d);
+    n->banks = td_banks_meet(n->banks, td_banks_norm(b->banks, n->extent), n->extent);
+    td_banks_solve(b->r->arena, &b->graph.banks, b->graph.array.at[b->array].first + d);
   }
-  return true;
+}
+
+/* Tells what an array became, unless it is the one that was named and is just what was asked. */
+static void note(const Banks *b, uint32_t array, int d, TdBanks was, TdBanks now) {
+  const TdInterfaceArray *x = &b->graph.array.at[array];
+  const TdBanksNode *n = &b->graph.banks.node.at[x->first + (size_t)d];
+  if (td_banks_equal(now, td_banks_norm(b->banks, n->extent))) {
+    if (array != b->array)
+      td_util_note(b->r, "'%s' of '%s' too", x->at.sym->name, x->at.unit->sym->name);
+    return;
+  }
+  TdArena *a = b->r->arena;
+  bool met = was.kind != TD_BANKS_NONE;
+  td_util_note(b->r, "'%s' of '%s' is %s in dimension %d%s%s", x->at.sym->name,
+               x->at.unit->sym->name, td_banks_str(a, now), d, met ? ", where it was " : "",
+               met ? td_banks_str(a, was) : "");
+}
+
+/* p with the new types of one array. */
+static const TdProg *mark(const Banks *b, const TdProg *p, uint32_t array) {
+  const TdInterfaceArray *x = &b->graph.array.at[array];
+  TdStore *st = b->r->store;
+  TdAttrs attrs = x->attrs;
+  for (int d = 0; d < x->type->rank; d++) {
+    const TdBanksNode *n = &b->graph.banks.node.at[x->first + (size_t)d];
+    TdBanks was = td_banks_of(x->attrs, d, n->extent);
+    if (td_banks_equal(was, n->banks)) continue;
+    attrs = td_banks_set(st->arena, b->r->session->names, attrs, d, n->banks);
+    note(b, array, d, was, n->banks);
+  }
+  return attrs.at == x->attrs.at ? p : td_passed_set(b->r, p, &x->at, attrs);
 }
 
 static const TdProg *apply(TdRewrite *r) {
-  Banks b = {0};
-  if (!td_passed_find(&b.of, r, ARRAY) || !read_kind(&b) || !read_dims(&b)) return NULL;
-  const TdProg *p = r->prog;
-  for (size_t i = 0; i < b.of.array.n; i++) {
-    TdAttrs attrs;
-    if (!join(&b, &b.of.array.at[i], &attrs)) return NULL;
-    p = td_passed_mark(&b.of, p, i, attrs);
-  }
+  Banks b = {.r = r};
+  if (!read_array(&b) || !read_kind(&b) || !read_dims(&b)) return NULL;
+  solve(&b);
+  const TdProg *p = mark(&b, r->prog, b.array);
+  for (uint32_t i = 0; i < b.graph.array.n; i++)
+    if (i != b.array) p = mark(&b, p, i);
   return p;
 }
 
@@ -125,9 +157,11 @@ const TdPrim td_prim_buf_partition = {
               "complete|cyclic|block"},
              {"factor", TD_ARG_INT, TD_ARG_OPTION, "how many banks", NULL}},
     .rewrite = "A = T[m][n]  =>  A = T[m][n] --@ partition(dim, kind, factor)",
-    .legal = "always, once for each dimension; what A is passed as, or comes from, gets the same "
-             "partition and must not have another",
-    .errors = "not-an-array factor dimension partitioned conflict",
+    .legal =
+        "where the dimension gains by it; what A is passed as, or comes from, gets the greatest "
+        "partition below all that are asked for: cyclic 4 and cyclic 6 meet in cyclic 12, "
+        "cyclic and block in complete",
+    .errors = "not-an-array factor dimension partitioned",
     .example = "s:partition(\"A\", 1, {factor = 2})",
     .apply = apply,
 };

@@ -174,6 +174,7 @@ static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
   p->arg = map_args(p, step);
   inner.prog = p->prog;
   inner.arg = p->arg;
+  inner.replays = true;
   memset(&inner.made, 0, sizeof inner.made);
   memset(&inner.did, 0, sizeof inner.did);
   memset(&inner.naming, 0, sizeof inner.naming);
@@ -192,8 +193,9 @@ static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
     td_map_putp(r->arena, &p->name, was, (void *)(uintptr_t)inner.made.at[i]);
     td_vec_push(r->arena, &r->made, inner.made.at[i]);
   }
+  bool changed = now != p->prog;
   p->prog = now;
-  td_vec_push(r->arena, &r->did, ((TdPrimStep){step->prim, p->arg}));
+  if (changed) td_vec_push(r->arena, &r->did, ((TdPrimStep){step->prim, p->arg}));
   return check_clash(p, step);
 }
 

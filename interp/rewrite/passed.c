@@ -111,11 +111,9 @@ bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i) {
   return true;
 }
 
-const TdProg *td_passed_mark(const TdPassed *all, const TdProg *prog, size_t i, TdAttrs attrs) {
-  TdRewrite *r = all->r;
-  const TdPlace *p = &all->array.at[i];
+const TdProg *td_passed_set(const TdRewrite *r, const TdProg *prog, const TdPlace *p,
+                            TdAttrs attrs) {
   const TdUnit *u = td_prog_unit(prog, p->unit->sym);
-  if (i) td_util_note(r, "'%s' of '%s' too", p->sym->name, p->unit->sym->name);
   if (p->stmt) {
     const TdStmt *now = td_stmt_with_attrs(r->store, p->stmt, attrs);
     const TdStmt *body = td_edit_replace(r->store, u->body, p->stmt->uid, &now, 1);
@@ -126,4 +124,10 @@ const TdProg *td_passed_mark(const TdPassed *all, const TdProg *prog, size_t i, 
   param[td_unit_param(u, p->sym) - u->param].attrs = attrs;
   copy->param = param;
   return td_prog_with(prog, copy);
+}
+
+const TdProg *td_passed_mark(const TdPassed *all, const TdProg *prog, size_t i, TdAttrs attrs) {
+  const TdPlace *p = &all->array.at[i];
+  if (i) td_util_note(all->r, "'%s' of '%s' too", p->sym->name, p->unit->sym->name);
+  return td_passed_set(all->r, prog, p, attrs);
 }

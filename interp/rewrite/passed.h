@@ -20,7 +20,10 @@ const TdType *td_passed_type(const TdPlace *p);
 TdAttrs td_passed_attrs(const TdPlace *p);
 /* Refuses with "'A' <what>"; false. */
 bool td_passed_refuse(const TdPassed *p, TdDiagKind kind, const char *code, const char *what);
-/* prog with these attributes on array number i, which is noted unless it is the first. */
+/* prog with these attributes on the array at p. */
+const TdProg *td_passed_set(const TdRewrite *r, const TdProg *prog, const TdPlace *p,
+                            TdAttrs attrs);
+/* The same for array number i, which is noted unless it is the first. */
 const TdProg *td_passed_mark(const TdPassed *p, const TdProg *prog, size_t i, TdAttrs attrs);
 
 #endif

@@ -120,6 +120,43 @@ t.test("data decides how many tokens there are", function()
   t.has(tostring(g), "0 to 8 tokens")
 end)
 
+-- Figure 9 of Allo: what one kernel writes another reads, through an array of the caller.
+local function multiply_add()
+  local mul = tide.kernel {A = i32[8], B = i32[8], C = i32[8], function(A, B, C)
+    for i = 0, 7 do C[i] = A[i] * B[i] end
+  end}
+  local add = tide.kernel {A = i32[8], D = i32[8], function(A, D)
+    for i = 0, 7 do D[i] = A[i] + 1 end
+  end}
+  return tide.kernel {name = "top", A = i32[8], B = i32[8], D = i32[2][8], function(A, B, D)
+    local C = i32[8]()
+    mul(A, B, C)
+    add(C, D[1])
+  end}
+end
+
+t.test("the arrays of a program and where they are passed", function()
+  local s = tide.schedule(multiply_add()):partition("top:C")
+  local g = s:arrays()
+  t.eq({#g.array, #g.pass}, {9, 5})
+  t.eq(g.array[9], {name = "top:C", type = "i32[8]", banks = {"complete"}})
+  t.eq(g.array[8].banks, {"in one bank", "in one bank"})
+  t.eq({g.pass[4].array, g.pass[4].as}, {"top:C", "add:A"})
+  t.has(tostring(g), "    C: i32[8], complete\n      as mul:C\n      as add:A\n")
+  local nodes, edges = parse_dot(g.dot)
+  t.eq(#nodes, 9)
+  t.eq({edges[3], edges[4]}, {"mul:C complete -> top:C complete", "top:C complete -> add:A complete"})
+  t.eq(parse_xml(g.svg).rect, 9)
+  local none = tide.kernel {function() end}
+  t.eq({#none:arrays().array, parse_xml(none:arrays().svg).rect}, {0, nil})
+end)
+
+t.test("the arguments of a design and its tasks", function()
+  local g = fan_in(3, 4):arrays()
+  t.eq(#g.pass, 1, "a layout cuts the other")
+  t.eq({g.pass[1].array, g.pass[1].as}, {"fan_in:B", "sum:B"})
+end)
+
 t.test("a kernel has none", function()
   local k = tide.kernel {A = i8[2], function(A) A[0] = 1 end}
   t.fails(function() k:graph() end, {kind = "usage", code = "argument"})
