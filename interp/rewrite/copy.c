@@ -1,0 +1,75 @@
+/* copy.c - copies between arrays. */
+#include "rewrite/copy.h"
+
+bool td_copy_is(const TdStmt *s) {
+  return s->kind == TD_STMT_STORE && s->expr[1]->kind == TD_EXPR_LOAD &&
+         s->expr[0]->sym != s->expr[1]->sym && s->expr[0]->type == s->expr[1]->type;
+}
+
+void td_copy_find(TdCopy *c, TdRewrite *r, const TdUnit *u, const TdStmt *store, TdSym side) {
+  *c = (TdCopy){.r = r, .unit = u, .store = store, .nest = store};
+  c->to = store->expr[0];
+  c->from = store->expr[1];
+  c->side = c->to->sym == side ? c->to : c->from;
+  TdPath p = td_edit_path(r->arena, u->body, store->uid);
+  const TdStmt **loop = TD_NEWN(r->arena, const TdStmt *, p.n);
+  size_t i = p.n - 1, first = p.n;
+  while (i >= 2 && p.at[i - 1]->nkid == 1 && p.at[i - 2]->kind == TD_STMT_FOR &&
+         td_walk_uses_expr(c->side, p.at[i - 2]->sym)) {
+    i -= 2;
+    loop[--first] = c->nest = p.at[i];
+  }
+  c->loop = loop + first;
+  c->nloop = p.n - first;
+  c->block = p.at[i - 1];
+  while (c->block->kid[c->place] != c->nest) c->place++;
+}
+
+const TdExpr *td_copy_other(const TdCopy *c, const TdStmt *at, const TdExpr *e) {
+  const TdExpr *other = c->side == c->to ? c->from : c->to, *index[TD_MAX_RANK];
+  const TdExpr **value = TD_NEWN(c->r->arena, const TdExpr *, c->nloop + 1);
+  TdSubst sub = td_subst_new(c->r->store);
+  td_turn_at(&c->turn, e->kid, value);
+  for (size_t k = 0; k < c->nloop; k++) td_subst_expr(&sub, c->loop[k]->sym, value[k]);
+  for (uint32_t d = 0; d < other->nkid; d++)
+    index[d] = td_turn_reduce(c->r, c->unit, at, td_subst_in_expr(&sub, other->kid[d]));
+  return td_expr_load(c->r->store->arena, other->sym, other->type, index, (int)other->nkid, e->loc);
+}
+
+bool td_copy_meets(const TdCopy *c, const TdStmt *at, const TdExpr *e) {
+  bool meets = true;
+  for (int d = 0; d < c->turn.rank && meets; d++) {
+    const TdExpr *fact = NULL;
+    meets = !c->turn.fixed[d] ||
+            (td_util_same_value(c->r, c->unit, at, e->kid[d], c->turn.base[d], &fact) && !fact);
+  }
+  return meets;
+}
+
+/* The nest with another statement for the store; uids stay. */
+static const TdStmt *nest_of(const TdCopy *c, const TdStmt *s) {
+  if (c->nest == c->store) return s;
+  return td_edit_replace(c->r->store, c->nest, c->store->uid, &s, 1);
+}
+
+const TdStmt *td_copy_reads(const TdCopy *c) {
+  TdSym v = td_store_sym(c->r->store, "element", TD_SYM_LOCAL);
+  const TdStmt *s =
+      td_stmt_local(c->r->store, v, c->from->type, TD_INIT_VALUE, c->from, c->store->loc);
+  TdStmt *same = td_arena_copy(c->r->store->arena, s, sizeof *same);
+  same->uid = c->store->uid;
+  return nest_of(c, same);
+}
+
+const TdStmt *td_copy_writes(const TdCopy *c, const TdExpr *value) {
+  const TdExpr *e[] = {c->to, value};
+  return nest_of(c, td_stmt_with_exprs(c->r->store, c->store, e, 2));
+}
+
+const char *td_copy_text(const TdCopy *c, const TdType *other) {
+  TdDesc d;
+  if (!td_turn_places(&c->turn, c->side == c->to ? c->from : c->to, other, &d)) return NULL;
+  TdText t = td_text_new(c->r->arena);
+  td_desc_print(&t, &d);
+  return td_text_str(&t);
+}

@@ -1,0 +1,346 @@
+-- collapse.lua - collapse: arrays that only hold others' elements in another arrangement go, alone and in
+-- random chains of tile, pack and transpose.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i32, i16, grid, task = tide.i32, tide.i16, tide.grid, tide.task
+
+-- A matrix in tiles of 4 x 8, from which a product is summed.
+local function tiled(z)
+  local M, K = z.M or 8, z.K or 16
+  return tide.kernel {A = i16[M][K], y = i32[M], function(A, y)
+    local P = i16[M // 4][K // 8][4][8]()
+    for io, ko, ii, ki in grid(M // 4, K // 8, 4, 8) do P[io][ko][ii][ki] = A[io * 4 + ii][ko * 8 + ki] end
+    for i = 0, M - 1 do
+      for k = 0, K - 1 do y[i] = y[i] + P[i // 4][k // 8][i % 4][k % 8] * (k + 1) end
+    end
+  end}, {i16[M][K], i32[M]}
+end
+
+-- A result in tiles, copied to its rows.
+local function untiled(z)
+  local M = z.M or 8
+  return tide.kernel {A = i32[M][M], C = i32[M][M], function(A, C)
+    local P = i32[M // 4][4][M](0)
+    for i, j, k in grid(M, M, 3) do P[i // 4][i % 4][j] = P[i // 4][i % 4][j] + A[i][j] * k end
+    for i, j in grid(M, M) do C[j][i] = P[i // 4][i % 4][j] end
+  end}, {i32[M][M], i32[M][M]}
+end
+
+-- One array through a copy `fill`, read by `use`.
+local function through(T, fill, use)
+  return tide.kernel {A = i32[4][6], B = i32[4][6], function(A, B)
+    local P = T()
+    fill(A, P)
+    use(A, B, P)
+  end}, {i32[4][6], i32[4][6]}
+end
+local function plain(A, P) for i, j in grid(4, 6) do P[j][i] = A[i][j] end end
+local function double(_, B, P) for i, j in grid(4, 6) do B[i][j] = P[j][i] * 2 end end
+
+prim.accepted("tiles read by rows", {
+  of = tiled, step = {"collapse", "P"}, has = {"A[i][k] * (k + 1)"},
+}, function(s) t.ok(not tostring(s):find("P", 1, true)) end)
+prim.accepted("tiles written, copied away transposed: their first values go there", {
+  of = untiled, step = {"collapse", "P"}, has = {"C[j][i] + A[i][j] * k", "tide.assume(M % 4 == 0)"},
+})
+prim.accepted("a transpose, at all sizes", {
+  of = function(z)
+    local M, N = z.M or 4, z.N or 6
+    return tide.kernel {A = i32[M][N], B = i32[M][N], function(A, B)
+      local P = i32[N][M]()
+      for i, j in grid(M, N) do P[j][i] = A[i][j] end
+      for i, j in grid(M, N) do B[i][j] = P[N - 1 - j][i] end
+    end}, {i32[M][N], i32[M][N]}
+  end, other = {{M = 3, N = 5}}, step = {"collapse", "P"}, has = {"A[i][N - j - 1]"},
+})
+prim.accepted("rows upside down", {
+  of = function()
+    return through(i32[4][6], function(A, P) for i, j in grid(4, 6) do P[3 - i][5 - j] = A[i][j] end end,
+      function(_, B, P) for i, j in grid(4, 6) do B[i][j] = P[i][j] end end)
+  end, step = {"collapse", "P"}, has = {"A[3 - i][5 - j]"},
+})
+prim.accepted("a tile in each turn of a loop", {
+  of = function()
+    return tide.kernel {A = i32[16][4], y = i32[16], function(A, y)
+      for b = 0, 3 do
+        local P = i32[4][4]()
+        for i, j in grid(4, 4) do P[j][i] = A[b * 4 + i][j] end
+        for i, j in grid(4, 4) do y[b * 4 + i] = y[b * 4 + i] + P[j][i] end
+      end
+    end}, {i32[16][4], i32[16]}
+  end, step = {"collapse", "P"}, has = {"A[b * 4 + i][j]"},
+})
+prim.accepted("between two tensor statements", {
+  of = function()
+    return through(i32[6][4], function(A, P) P:set(A:transpose()) end,
+      function(_, B, P) B:set(P:transpose() + 1) end)
+  end, step = {"collapse", "P"},
+})
+prim.accepted("one line at a time in one nest", {
+  of = function()
+    return tide.kernel {A = i32[4][6], B = i32[4][6], function(A, B)
+      local P = i32[4]()
+      for j = 0, 5 do
+        for i = 0, 3 do P[3 - i] = A[i][j] end
+        for i = 0, 3 do B[i][j] = P[i] + P[3 - i] end
+      end
+    end}, {i32[4][6], i32[4][6]}
+  end, step = {"collapse", "P"}, has = {"A[3 - i][j] + A[i][j]"},
+})
+prim.accepted("an element in each iteration", {
+  of = function()
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local P = i32[8]()
+      for i = 0, 7 do
+        P[i] = A[7 - i]
+        B[i] = P[i] + i
+      end
+    end}, {i32[8], i32[8]}
+  end, step = {"collapse", "P"}, has = {"B[i] = A[7 - i] + i"},
+})
+prim.accepted("a line that is read by all", {
+  of = function()
+    return tide.kernel {A = i32[3][4], B = i32[3][4], function(A, B)
+      local P = i32[4]()
+      for i = 0, 3 do P[i] = A[1][i] end
+      for i, j in grid(3, 4) do B[i][j] = P[j] * A[i][j] end
+    end}, {i32[3][4], i32[3][4]}
+  end, step = {"collapse", "P"}, has = {"A[1][j] * A[i][j]"},
+})
+prim.accepted("tokens of a stream, unpacked as they come", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32, {depth = 4})
+      d.send = task {A = i32[4][6], function(A)
+        local P = i32[2][2][2][3]()
+        for io, jo, ii, ji in grid(2, 2, 2, 3) do P[io][jo][ii][ji] = A[io * 2 + ii][jo * 3 + ji] end
+        for io, jo, ii, ji in grid(2, 2, 2, 3) do Z:put(P[io][jo][ii][ji]) end
+      end}
+      d.take = task {B = i32[4][6], function(B)
+        local Q = i32[2][2][2][3]()
+        for io, jo, ii, ji in grid(2, 2, 2, 3) do Q[io][jo][ii][ji] = Z:get() end
+        for i, j in grid(4, 6) do B[i][j] = Q[i // 2][j // 3][i % 2][j % 3] end
+      end}
+    end), {i32[4][6], i32[4][6]}
+  end,
+  before = function(s) s:collapse("send:P") end, step = {"collapse", "take:Q"},
+  has = {"Z:put(A[io * 2 + ii][jo * 3 + ji])", "B[ii + io * 2][ji + jo * 3] = Z:get()"},
+})
+
+prim.twins("what it is filled with changes before it is used", {
+  of = function(changes)
+    return tide.kernel {A = i32[4], B = i32[4], function(A, B)
+      local P = i32[4]()
+      for i = 0, 3 do P[i] = A[3 - i] end
+      for i = 0, 3 do
+        if changes then A[i] = i else B[i] = 7 end
+      end
+      for i = 0, 3 do B[i] = P[i] + 1 end
+    end}, {i32[4], i32[4]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "dependence", witness = "A",
+})
+prim.twins("where it goes is read before", {
+  of = function(reads)
+    return tide.kernel {A = i32[4], B = i32[4], y = i32[4], function(A, B, y)
+      local P = i32[4]()
+      for i = 0, 3 do
+        P[i] = A[i] * 2
+        if reads then y[i] = B[3 - i] else y[i] = A[3 - i] end
+      end
+      for i = 0, 3 do B[i] = P[i] end
+    end}, {i32[4], i32[4], i32[4]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "dependence", witness = "B",
+})
+prim.twins("a second write", {
+  of = function(again)
+    return through(i32[6][4], plain, function(_, B, P)
+      if again then P[0][0] = 5 else B[0][0] = 5 end
+      for i, j in grid(4, 6) do B[i][j] = P[j][i] * 2 end
+    end)
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "not-a-copy",
+})
+prim.twins("a copy that computes", {
+  of = function(computes)
+    return through(i32[6][4], function(A, P)
+      for i, j in grid(4, 6) do
+        if computes then P[j][i] = A[i][j] + 1 else P[j][i] = A[i][j] end
+      end
+    end, double)
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "not-a-copy",
+})
+prim.twins("elements that keep their first value", {
+  of = function(part)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local P = i32[8](0)
+      for i = 0, part and 6 or 7 do P[i] = A[i] end
+      for i = 0, 7 do B[i] = P[i] + 1 end
+    end}, {i32[8], i32[8]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "covers",
+})
+prim.twins("elements that are not copied away", {
+  of = function(part)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local P = i32[8](0)
+      for i = 0, 7 do P[i] = A[i] + 1 end
+      for i = 0, part and 6 or 7 do B[i] = P[i] end
+    end}, {i32[8], i32[8]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "covers",
+})
+prim.twins("one element for several", {
+  of = function(sums)
+    return tide.kernel {A = i32[4][4], B = i32[8], function(A, B)
+      local P = i32[4][4]()
+      for i, j in grid(4, 4) do
+        if sums then P[i][(i + j) % 4] = A[i][j] else P[i][3 - j] = A[i][j] end
+      end
+      for i = 0, 3 do B[i] = P[i][i] end
+    end}, {i32[4][4], i32[8]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "index",
+})
+prim.twins("used before it is filled, in the next iteration", {
+  of = function(before)
+    return tide.kernel {A = i32[4][4], B = i32[4][4], function(A, B)
+      local P = i32[4]()
+      for i = 0, 3 do P[i] = A[0][i] end
+      for r = 0, 3 do
+        if before then
+          for i = 0, 3 do B[r][i] = P[i] end
+          for i = 0, 3 do A[r][i] = r end
+        else
+          for i = 0, 3 do B[r][i] = P[i] end
+        end
+      end
+    end}, {i32[4][4], i32[4][4]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "dependence", witness = "A",
+})
+prim.twins("used outside of the loop that fills it", {
+  of = function(outside)
+    return tide.kernel {A = i32[4][4], B = i32[4], function(A, B)
+      local P = i32[4]()
+      for r = 0, 3 do
+        for i = 0, 3 do P[i] = A[r][i] end
+        if not outside then for i = 0, 3 do B[i] = B[i] + P[i] end end
+      end
+      if outside then for i = 0, 3 do B[i] = P[i] * 2 end end
+    end}, {i32[4][4], i32[4]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "scope",
+})
+prim.twins("used at another element than the iteration fills", {
+  of = function(other)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local P = i32[8]()
+      for i = 0, 7 do
+        P[i] = A[i]
+        B[i] = P[other and i // 2 or i]
+      end
+    end}, {i32[8], i32[8]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "scope",
+})
+prim.twins("copied to one element from two", {
+  of = function(two)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local P = i32[8]()
+      for i = 0, 7 do P[i] = A[i] + 1 end
+      for i = 0, 7 do
+        if two then B[i // 2] = P[i] else B[7 - i] = P[i] end
+      end
+    end}, {i32[8], i32[8]}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "one-to-one",
+})
+prim.twins("the kernel may return before the copy", {
+  of = function(returns)
+    return tide.kernel {A = i32[8], B = i32[8], n = i32, function(A, B, n)
+      local P = i32[8](0)
+      for i = 0, 7 do P[i] = A[i] + 1 end
+      if n < 3 then
+        if returns then return end
+        P[0] = 3
+      end
+      for i = 0, 7 do B[i] = P[i] end
+    end}, {i32[8], i32[8], 5}
+  end, no = true, yes = false, step = {"collapse", "P"}, code = "leaves",
+})
+prim.refused("a parameter", {of = tiled, step = {"collapse", "A"}, code = "interface"})
+prim.refused("a scalar", {
+  of = function()
+    return tide.kernel {B = i32[4], function(B)
+      local x = i32(3)
+      for i = 0, 3 do B[i] = x end
+    end}, {i32[4]}
+  end, step = {"collapse", "x"}, kind = "usage", code = "not-an-array"})
+prim.refused("an array that is passed on", {
+  of = function()
+    local two = tide.kernel {a = i32[4], b = i32[4], function(a, b) for i = 0, 3 do b[i] = a[i] end end}
+    return tide.kernel {A = i32[4], B = i32[4], function(A, B)
+      local P = i32[4]()
+      for i = 0, 3 do P[i] = A[i] end
+      two(P, B)
+    end}, {i32[4], i32[4]}
+  end, step = {"collapse", "P"}, code = "whole"})
+
+-- Chains: each array is the one before with a dimension tiled or two in turn; a seed decides.
+
+local seed = 1
+local function roll(n)
+  seed = (seed * 1103515245 + 12345) % 2147483648
+  return seed // 65536 % n
+end
+
+-- The text of a copy from `from` to `to` after a random step on the extents e, which it changes.
+local function link(from, to, e)
+  local at, loops = {}, {}
+  for d = 1, #e do at[d], loops[d] = "i" .. d, e[d] end
+  local source = table.concat(at, "][")
+  local d = 1 + roll(#e)
+  local tile = e[d] % 2 == 0 and 2 or 3
+  if roll(2) == 0 and #e < 5 and e[d] % tile == 0 and e[d] > tile then
+    table.insert(at, d, at[d] .. " // " .. tile)
+    at[d + 1] = at[d + 1] .. " % " .. tile
+    table.insert(e, d, e[d] // tile)
+    e[d + 1] = tile
+  else
+    local other = 1 + roll(#e)
+    at[d], at[other] = at[other], at[d]
+    e[d], e[other] = e[other], e[d]
+  end
+  local target = table.concat(at, "][")
+  local names = {}
+  for k = 1, #loops do names[k] = "i" .. k end
+  return ("    local %s = i32[%s]()\n    for %s in grid(%s) do %s[%s] = %s[%s] end\n"):format(to,
+    table.concat(e, "]["), table.concat(names, ", "), table.concat(loops, ", "), to, target, from, source)
+end
+
+t.test("random chains vanish", function()
+  local collapsed = 0
+  for _ = 1, 500 do
+    local e, text, from, n = {4, 6}, {}, "A", 1 + roll(5)
+    for k = 1, n do
+      text[k] = link(from, "P" .. k, e)
+      from = "P" .. k
+    end
+    local names = {}
+    for d = 1, #e do names[d] = "x" .. d end
+    local list = table.concat(names, "][")
+    local shape = table.concat(e, "][")
+    local source = ([[
+local tide = require "tide"
+local i32, grid = tide.i32, tide.grid
+return tide.kernel {name = "chain", A = i32[4][6], B = i32[%s], function(A, B)
+%s    for %s in grid(%s) do B[%s] = %s[%s] * 3 end
+end}]]):format(shape, table.concat(text), table.concat(names, ", "), table.concat(e, ", "), list, from, list)
+    local s = tide.schedule(load(source)())
+    local order = {}
+    for k = 1, n do table.insert(order, 1 + roll(k), k) end
+    for _, k in ipairs(order) do
+      s:collapse("P" .. k)
+      collapsed = collapsed + 1
+    end
+    t.eq(s:verify(), "strict", source)
+    t.ok(not tostring(s):find "P%d", "all is gone")
+    t.ok(not tostring(s):find "local P", tostring(s))
+  end
+  t.ok(collapsed > 100, collapsed .. " arrays")
+end)
+
+t.done()
