@@ -36,6 +36,9 @@ const char *td_prompt_libraries(struct lua_State *L);
 void td_prompt_open(struct lua_State *L);
 TdCtx *td_prompt_ctx(struct lua_State *L);
 
+/* Calls run(ud); what it escapes with, memory or depth, is reported and gives false. */
+bool td_prompt_guard(struct lua_State *L, void (*run)(void *ud), void *ud);
+
 /* Whether the n bytes at text are a whole input. */
 TdPromptState td_prompt_state(struct lua_State *L, const char *text, size_t n);
 

@@ -43,6 +43,26 @@ static void complete(void *ud, const char *text, size_t n, size_t cursor, TdLine
   }
 }
 
+/* What the prompt is reading. */
+typedef struct Reader {
+  TdLine *line;
+  const char *text;
+  size_t n;
+  TdLineResult result;
+} Reader;
+
+static void read_input(void *ud) {
+  Reader *r = ud;
+  r->result = td_line_read(r->line, "tide> ", "  ..> ", &r->text, &r->n);
+}
+
+/* Reads an input; the end when even a second try finds no room for it. */
+static TdLineResult next_input(struct lua_State *L, Reader *r) {
+  for (int tries = 0; tries < 2; tries++)
+    if (td_prompt_guard(L, read_input, r)) return r->result;
+  return TD_LINE_EOF;
+}
+
 int td_repl_run(struct lua_State *L) {
   TdLineHooks hooks = {.ud = L,
                        .state = input_state,
@@ -50,18 +70,14 @@ int td_repl_run(struct lua_State *L) {
                        .highlight = highlight,
                        .match = match,
                        .complete = complete};
-  TdLine *line = td_line_new(td_prompt_ctx(L), &hooks, STDIN_FILENO, STDOUT_FILENO);
+  Reader r = {.line = td_line_new(td_prompt_ctx(L), &hooks, STDIN_FILENO, STDOUT_FILENO)};
   td_prompt_watch(L, true);
-  for (;;) {
-    const char *text;
-    size_t n;
-    TdLineResult r = td_line_read(line, "tide> ", "  ..> ", &text, &n);
-    if (r == TD_LINE_EOF) break;
-    if (r == TD_LINE_INTERRUPTED || n == 0) continue;
-    td_prompt_run(L, text, n);
-    if (td_prompt_quits(L)) break;
+  while (!td_prompt_quits(L)) {
+    TdLineResult result = next_input(L, &r);
+    if (result == TD_LINE_EOF) break;
+    if (result == TD_LINE_TEXT && r.n) td_prompt_run(L, r.text, r.n);
   }
   td_prompt_watch(L, false);
-  td_line_free(line);
+  td_line_free(r.line);
   return 0;
 }

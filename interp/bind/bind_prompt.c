@@ -1,8 +1,10 @@
 /* bind_prompt.c - one input of the prompt: what it is, running it, showing what it gives. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "bind/prompt.h"
 #include "frontend/input.h"
@@ -50,6 +52,28 @@ static bool is_special(const char *text, size_t n) {
   if (n && strchr("?:!", *text) && !(n > 1 && text[0] == ':' && text[1] == ':')) return true;
   while (n && isspace((unsigned char)text[n - 1])) n--;
   return n > 1 && text[n - 1] == '?';
+}
+
+/* A call that what it runs into does not leave. */
+typedef struct Guarded {
+  void (*run)(void *ud);
+  void *ud;
+} Guarded;
+
+static int run_guarded(lua_State *L) {
+  const Guarded *g = lua_touserdata(L, 1);
+  td_bind_enter(L);
+  g->run(g->ud);
+  return 0;
+}
+
+bool td_prompt_guard(lua_State *L, void (*run)(void *ud), void *ud) {
+  Guarded g = {run, ud};
+  lua_pushcfunction(L, run_guarded);
+  lua_pushlightuserdata(L, &g);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return true;
+  td_report_error(L);
+  return false;
 }
 
 TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
@@ -148,6 +172,16 @@ static bool run_command(lua_State *L, TdArena *a, const char *text, TdText *out)
   return false;
 }
 
+/* Puts how a line of the shell ended, unless it went well. */
+static void put_status(TdText *out, int status) {
+  if (status == -1)
+    td_text_putf(out, "cannot run a shell: %s\n", strerror(errno));
+  else if (WIFSIGNALED(status))
+    td_text_putf(out, "ended by signal %d\n", WTERMSIG(status));
+  else if (WEXITSTATUS(status))
+    td_text_putf(out, "exit status %d\n", WEXITSTATUS(status));
+}
+
 /* Runs an input that is not Lua; argument 1 is the text. */
 static int run_special(lua_State *L) {
   size_t n;
@@ -157,8 +191,7 @@ static int run_special(lua_State *L) {
   while (n && isspace((unsigned char)*text)) text++, n--;
   if (*text == '!') {
     fflush(stdout);
-    int status = system(text + 1);
-    if (status != 0) td_text_putf(&out, "exit status %d\n", status);
+    put_status(&out, system(text + 1));
   } else if (*text == ':') {
     char *line = td_arena_strndup(a, text + 1, n - 1);
     for (size_t k = strlen(line); k && isspace((unsigned char)line[k - 1]);) line[--k] = 0;

@@ -1,8 +1,7 @@
 /* bind_report.c - errors on standard error: as drawn, or as JSON for programs that read them. */
 #include <stdio.h>
 
-#include "bind/bind.h"
-#include "tide.h"
+#include "bind/prompt.h"
 
 #define KEY_JSON "tide.report_json"
 
@@ -27,6 +26,17 @@ static void to_json(lua_State *L) {
   lua_pop(L, 1);
 }
 
+/* Pushes what the error on top says of itself; of a table that says nothing, what it holds. */
+static const char *push_said(lua_State *L, size_t *n) {
+  if (!lua_istable(L, -1) || luaL_getmetafield(L, -1, "__tostring") != LUA_TNIL)
+    return luaL_tolstring(L, 1, n);
+  TdText t = td_text_new(td_bind_arena(L));
+  td_text_puts(&t, "error: ");
+  td_show_value(L, &t, 1, false);
+  *n = t.n;
+  return lua_pushlstring(L, td_text_str(&t), t.n);
+}
+
 /* Where l_text leaves the text. */
 typedef struct Told {
   TdArena *arena;
@@ -40,7 +50,7 @@ static int l_text(lua_State *L) {
   lua_settop(L, 1);
   to_json(L);
   size_t n;
-  const char *s = luaL_tolstring(L, -1, &n);
+  const char *s = push_said(L, &n);
   told->text = td_arena_strndup(told->arena, s, n && s[n - 1] == '\n' ? n - 1 : n);
   return 0;
 }

@@ -38,16 +38,28 @@ static void blank_attribute(char *s, size_t n, size_t at) {
   if (at < n) s[at] = ' ';
 }
 
+/* Whether a place is so far to the right that its column is not known. */
+static bool is_far(TdLoc loc) {
+  return loc.col == UINT16_MAX;
+}
+
+static bool refuse_far(TdLoc loc, TdDiag *d) {
+  td_diag_help(d, "begin another line before it");
+  return td_diag_set(d, TD_USAGE, "line-length", loc, "this line of the input is too long");
+}
+
 /* Blanks what makes a top-level statement local; *nil_at is where "=nil" must go for `local x` (or
  * n). */
 static bool make_global(const Rewriter *r, char *s, const TdAstStmt *st, size_t *nil_at,
                         TdDiag *d) {
   *nil_at = SIZE_MAX;
   if (st->kind != TD_AST_LOCAL && st->kind != TD_AST_LOCAL_FUNCTION) return true;
+  if (is_far(st->begin)) return refuse_far(st->begin, d);
   blank(s, offset_of(r, st->begin), strlen("local"));
   if (st->kind == TD_AST_LOCAL_FUNCTION) return true;
   for (size_t i = 0; i < st->local.vars.n; i++) {
     const TdAstLocal *v = st->local.vars.at[i];
+    if (is_far(v->loc)) return refuse_far(v->loc, d);
     size_t end = offset_of(r, v->loc) + strlen(v->name);
     if (v->attrib == TD_AST_CLOSE) {
       td_diag_help(d, "write it inside do ... end");
@@ -86,9 +98,11 @@ bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, 
   const TdAstStmt *last = b->n ? b->at[b->n - 1] : NULL;
   while (last && last->kind == TD_AST_EMPTY && b->n > 1) last = b->at[b->n - 2];
   bool value = last && last->kind == TD_AST_EVAL;
+  bool answers = value || (last && last->kind == TD_AST_RETURN);
+  if (value && is_far(last->begin)) return refuse_far(last->begin, d);
   out->tree = td_text_str(&tree);
   out->ntree = tree.n;
-  out->shows = value && !is_silenced(text, n);
+  out->shows = answers && !is_silenced(text, n);
   out->lua = out->tree;
   out->nlua = out->ntree;
   if (!value) return true;
@@ -100,22 +114,4 @@ bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, 
   out->lua = td_text_str(&lua);
   out->nlua = lua.n;
   return true;
-}
-
-const char *td_input_strip_prompts(TdArena *a, const char *text, size_t *n) {
-  static const char *const prompts[] = {"tide> ", "  ..> ", " ..> "};
-  TdText out = td_text_new(a);
-  for (size_t i = 0; i < *n;) {
-    for (size_t k = 0; k < 3; k++)
-      if (*n - i >= strlen(prompts[k]) && memcmp(text + i, prompts[k], strlen(prompts[k])) == 0) {
-        i += strlen(prompts[k]);
-        break;
-      }
-    const char *end = memchr(text + i, '\n', *n - i);
-    size_t len = end ? (size_t)(end - (text + i)) + 1 : *n - i;
-    td_text_putn(&out, text + i, len);
-    i += len;
-  }
-  *n = out.n;
-  return td_text_str(&out);
 }

@@ -11,15 +11,13 @@ typedef struct TdInputCode {
   const char *tree; /* what the kept source is parsed as: top-level `local` blanked */
   const char *lua;  /* what Lua runs: also `return` before a last expression */
   size_t ntree, nlua;
-  bool shows; /* the value of the last expression is to be shown */
+  bool shows; /* the values of the last expression, or of a last return, are to be shown */
 } TdInputCode;
 
 /* Rewrites the input `text`, whose tree (parsed with TD_PARSE_INPUT) is ast; texts are owned by a.
-   False with d filled on a top-level <close>. */
+   False with d filled on a top-level <close>,
+   and where a line is too long to tell columns. */
 bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, TdInputCode *out,
                       TdDiag *d);
-
-/* text without the prompts ("tide> ", "  ..> ") that a pasted session carries; owned by a. */
-const char *td_input_strip_prompts(TdArena *a, const char *text, size_t *n);
 
 #endif
