@@ -36,9 +36,6 @@ const char *td_prompt_libraries(struct lua_State *L);
 void td_prompt_open(struct lua_State *L);
 TdCtx *td_prompt_ctx(struct lua_State *L);
 
-/* Calls run(ud); what it escapes with, memory or depth, is reported and gives false. */
-bool td_prompt_guard(struct lua_State *L, void (*run)(void *ud), void *ud);
-
 /* Whether the n bytes at text are a whole input. */
 TdPromptState td_prompt_state(struct lua_State *L, const char *text, size_t n);
 
@@ -62,6 +59,9 @@ bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
 
 /* Calls run(L, ud), in which the core may escape; false after reporting why it did. */
 bool td_prompt_guard(struct lua_State *L, void (*run)(struct lua_State *L, void *ud), void *ud);
+
+/* Whether ghost text is wanted. */
+bool td_prompt_has_ghost(struct lua_State *L);
 
 /* Whether an input asked to leave. */
 bool td_prompt_quits(struct lua_State *L);

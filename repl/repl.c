@@ -51,7 +51,8 @@ typedef struct Reader {
   TdLineResult result;
 } Reader;
 
-static void read_input(void *ud) {
+static void read_input(struct lua_State *L, void *ud) {
+  (void)L;
   Reader *r = ud;
   r->result = td_line_read(r->line, "tide> ", "  ..> ", &r->text, &r->n);
 }
@@ -73,6 +74,7 @@ int td_repl_run(struct lua_State *L) {
   Reader r = {.line = td_line_new(td_prompt_ctx(L), &hooks, STDIN_FILENO, STDOUT_FILENO)};
   td_prompt_watch(L, true);
   while (!td_prompt_quits(L)) {
+    td_line_set_ghost(r.line, td_prompt_has_ghost(L));
     TdLineResult result = next_input(L, &r);
     if (result == TD_LINE_EOF) break;
     if (result == TD_LINE_TEXT && r.n) td_prompt_run(L, r.text, r.n);

@@ -54,6 +54,7 @@ static TdBind *open_bind(lua_State *L) {
   b->ctx = td_ctx_new(NULL, NULL);
   if (!b->ctx) luaL_error(L, "not enough memory");
   b->L = L;
+  td_setting_reset(b);
   td_ctx_set_escape(b->ctx, escape, b);
   lua_createtable(L, 0, 3);
   lua_pushliteral(L, "limit");

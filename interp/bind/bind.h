@@ -14,8 +14,16 @@
 #include "ir/ir.h"
 #include "ir/tensor.h"
 
-/* Whether steps are followed by an equivalence check: never, where it is quick, always. */
+/* The setting CHECK: steps are followed by an equivalence check never, where it is quick, always.
+ */
 typedef enum { TD_CHECK_OFF, TD_CHECK_QUICK, TD_CHECK_ON } TdBindCheck;
+
+/* What :set sets; values are places among the words of settings.def. */
+typedef enum {
+#define TD_SETTING(NAME, name, words, initial, summary) TD_SET_##NAME,
+#include "bind/settings.def"
+  TD_SETTINGS
+} TdSettingName;
 
 /* One per Lua state, kept in the registry. */
 typedef struct TdBind {
@@ -27,8 +35,9 @@ typedef struct TdBind {
   TdMap asts;       /* source id -> const TdAst * */
   uint32_t designs; /* made so far */
   uint32_t design;  /* being captured, 0: none */
-  int check;        /* after each step of a schedule: a TdBindCheck */
+  int setting[TD_SETTINGS];
   uint64_t checked; /* steps that were proved since checking began */
+  uint64_t changes; /* of schedules: steps taken and taken back */
   bool native;      /* a native run is under way: kernels called run as Lua */
 } TdBind;
 
@@ -191,6 +200,9 @@ bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
 
 /* Whether the builder of a design runs. */
 bool td_bind_is_building(lua_State *L);
+
+/* bind_setting.c: gives each setting its value at the start. */
+void td_setting_reset(TdBind *b);
 
 /* bind_schedule.c */
 #define TD_CLASS_SCHEDULE "tide.schedule"

@@ -35,8 +35,12 @@ void td_prompt_open(lua_State *L) {
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  td_bind_enter(L)->check = TD_CHECK_QUICK;
+  td_bind_enter(L)->setting[TD_SET_CHECK] = TD_CHECK_QUICK;
   td_prompt_open_coroutines(L);
+}
+
+bool td_prompt_has_ghost(lua_State *L) {
+  return td_bind_enter(L)->setting[TD_SET_GHOST] != 0;
 }
 
 bool td_prompt_quits(lua_State *L) {
@@ -52,28 +56,6 @@ static bool is_special(const char *text, size_t n) {
   if (n && strchr("?:!", *text) && !(n > 1 && text[0] == ':' && text[1] == ':')) return true;
   while (n && isspace((unsigned char)text[n - 1])) n--;
   return n > 1 && text[n - 1] == '?';
-}
-
-/* A call that what it runs into does not leave. */
-typedef struct Guarded {
-  void (*run)(void *ud);
-  void *ud;
-} Guarded;
-
-static int run_guarded(lua_State *L) {
-  const Guarded *g = lua_touserdata(L, 1);
-  td_bind_enter(L);
-  g->run(g->ud);
-  return 0;
-}
-
-bool td_prompt_guard(lua_State *L, void (*run)(void *ud), void *ud) {
-  Guarded g = {run, ud};
-  lua_pushcfunction(L, run_guarded);
-  lua_pushlightuserdata(L, &g);
-  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return true;
-  td_report_error(L);
-  return false;
 }
 
 TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
@@ -116,6 +98,7 @@ static bool load_input(lua_State *L, const char *text, size_t n, int least) {
 /* Keeps the values from slot `first` on as _ and _1.. and echoes them into out. */
 static void show_results(lua_State *L, int first, TdPromptResult *out) {
   int top = lua_gettop(L);
+  td_replay_note_answer(L);
   lua_pushvalue(L, first);
   lua_setglobal(L, "_");
   lua_pushvalue(L, first);
@@ -157,19 +140,21 @@ static const char *question(TdArena *a, const char *text, size_t n) {
 }
 
 /* Runs a command: `:name arguments`. */
-static bool run_command(lua_State *L, TdArena *a, const char *text, TdText *out) {
+static void run_command(lua_State *L, TdArena *a, const char *text, TdText *out) {
   size_t len = strcspn(text, " \t\n");
   const char *name = td_arena_strndup(a, text, len);
   const char *args = text + len + strspn(text + len, " \t\n");
   const TdCommand *c = td_command_find(name);
-  if (c) return c->run(L, args, out);
+  if (c) {
+    td_command_run(L, c, args, out);
+    return;
+  }
   const char *names[64];
   size_t n = 0;
   for (; td_commands[n].name && n < 64; n++) names[n] = td_commands[n].name;
   const char *near = td_text_nearest(name, names, n);
   td_bind_fail(L, "command", "there is no command ':%s'%s%s%s", name,
                near ? " (did you mean ':" : "", near ? near : "", near ? "'?)" : "; ? lists them");
-  return false;
 }
 
 /* Puts how a line of the shell ended, unless it went well. */
@@ -227,14 +212,20 @@ static void take_error(lua_State *L, TdPromptResult *out) {
 
 bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *out) {
   int top = lua_gettop(L);
+  bool special = is_special(text, n);
   out->values = 0;
   out->shown = "";
   out->error = out->code = NULL;
-  lua_pushcfunction(L, is_special(text, n) ? run_special : run_lua);
+  if (!special) td_replay_mark(L);
+  lua_pushcfunction(L, special ? run_special : run_lua);
   lua_pushlstring(L, text, n);
   lua_pushlightuserdata(L, out);
   bool ok = lua_pcall(L, 2, 0, 0) == LUA_OK;
   bool interrupted = !ok && td_prompt_was_interrupted();
+  if (!special) {
+    if (!ok) lua_insert(L, -2);
+    td_replay_note(L, text, n, ok);
+  }
   td_prompt_clear(L);
   if (!ok) take_error(L, out);
   if (interrupted) out->code = out->error = "interrupted";
@@ -251,6 +242,7 @@ typedef struct Guarded {
 
 static int l_guarded(lua_State *L) {
   Guarded *g = lua_touserdata(L, 1);
+  td_bind_enter(L);
   g->run(L, g->ud);
   return 0;
 }

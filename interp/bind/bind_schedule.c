@@ -1,8 +1,10 @@
 /* bind_schedule.c - schedules in Lua: one method for each primitive, read from its struct; steps,
  * undo, log. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "bind/prompt.h"
 #include "bind/unit.h"
 #include "check.h"
 #include "rewrite/schedule.h"
@@ -37,7 +39,9 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
   if (!shown || shown == box->s.now || shown->step >= box->s.now->step ||
       td_schedule_at(&box->s, shown->step) != shown)
     return false;
-  td_schedule_diff(out, &box->s, shown->step);
+  TdText diff = td_text_new(out->arena);
+  td_schedule_diff(&diff, shown->prog, box->s.now->prog);
+  td_show_diff(out, td_text_str(&diff));
   for (int n = shown->step + 1; n <= box->s.now->step; n++)
     for (size_t i = 0; i < td_schedule_at(&box->s, n)->nnote; i++)
       td_text_putf(out, "note: %s\n", td_schedule_at(&box->s, n)->note[i]);
@@ -288,11 +292,11 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
  * taken back and told. */
 static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
-  if (b->check == TD_CHECK_OFF) return;
+  if (b->setting[TD_SET_CHECK] == TD_CHECK_OFF) return;
   TdArena *a = td_bind_arena(L);
   const TdVersion *before = box->s.now->parent;
   TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)2 << 30};
-  if (b->check == TD_CHECK_QUICK) o.steps = QUICK_STEPS;
+  if (b->setting[TD_SET_CHECK] == TD_CHECK_QUICK) o.steps = QUICK_STEPS;
   TdCheck c = td_check_same(a, before->prog, box->s.now->prog, NULL, &o);
   box->verdict = c.verdict;
   box->level = c.level;
@@ -306,6 +310,17 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
   td_diag_set(&d, TD_BUG, "wrong-step", none,
               "%s gives another program (it was taken back): %s\n%s", call, c.element, c.shown);
   td_bind_raise(L, &d);
+}
+
+/* Prints the step that was taken last, as :trace asks for it. */
+static void trace_step(lua_State *L, ScheduleBox *box) {
+  if (td_bind_enter(L)->setting[TD_SET_TRACE] == 0) return;
+  TdText t = td_text_new(td_bind_arena(L));
+  td_text_putf(&t, "%s: step %d: %s\n", td_prog_root(box->s.now->prog)->sym->name, box->s.now->step,
+               box->s.now->call);
+  box->shown = box->s.now->parent;
+  td_bind_show_step(L, 1, &t);
+  fwrite(td_text_str(&t), 1, t.n, stdout);
 }
 
 /* s:<primitive>(...): the primitive is upvalue 1. Returns the schedule, then the names made. */
@@ -327,6 +342,8 @@ static int l_apply(lua_State *L) {
   if (box->s.now->prog != box->s.now->parent->prog)
     td_bind_dump(L, box->s.now->prog, prim->name, box->s.now->call);
   check_last_step(L, box);
+  b->changes++;
+  trace_step(L, box);
   luaL_checkstack(L, (int)n + 2, "names");
   lua_pushvalue(L, 1);
   for (size_t i = 0; i < n; i++) lua_pushstring(L, made[i]);
@@ -359,6 +376,7 @@ static int l_undo(lua_State *L) {
   if (!v)
     return td_bind_fail(L, "step", "cannot undo %d steps: there are %d", (int)n, box->s.now->step);
   box->s.now = v;
+  td_bind_enter(L)->changes++;
   lua_settop(L, 1);
   return 1;
 }
@@ -398,14 +416,35 @@ static int l_log(lua_State *L) {
   return 1;
 }
 
+/* Pushes the lines that differ from one program to another. */
+static int push_diff(lua_State *L, const TdProg *from, const TdProg *to) {
+  TdText t = td_text_new(td_bind_arena(L));
+  td_schedule_diff(&t, from, to);
+  lua_pushlstring(L, td_text_str(&t), t.n);
+  return 1;
+}
+
+/* The program of the schedule, kernel or design at idx, or raises. */
+static const TdProg *check_program(lua_State *L, int idx) {
+  const TdProg *p = td_bind_test_schedule(L, idx);
+  if (!p) p = td_bind_test_unit(L, idx);
+  if (!p)
+    td_bind_fail(L, "argument", "a schedule, kernel or design is expected, not %s",
+                 td_bind_words(L, idx));
+  return p;
+}
+
+/* s:diff(n): since step n; s:diff(x): from another schedule, a kernel or a design. */
 static int l_diff(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
   int last = box->s.now->step > 0 ? box->s.now->step - 1 : 0;
-  const TdVersion *v = check_step(L, box, 2, last);
-  TdText t = td_text_new(td_bind_arena(L));
-  td_schedule_diff(&t, &box->s, v->step);
-  lua_pushlstring(L, td_text_str(&t), t.n);
-  return 1;
+  if (lua_isuserdata(L, 2)) return push_diff(L, check_program(L, 2), box->s.now->prog);
+  return push_diff(L, check_step(L, box, 2, last)->prog, box->s.now->prog);
+}
+
+/* tide.diff(a, b): lines that differ from a to b. */
+static int l_compare(lua_State *L) {
+  return push_diff(L, check_program(L, 1), check_program(L, 2));
 }
 
 static int l_loops(lua_State *L) {
@@ -468,7 +507,7 @@ static int l_schedule_reference(lua_State *L) {
    proved since the last call. */
 static int l_check(lua_State *L) {
   TdBind *b = td_bind_enter(L);
-  b->check = lua_toboolean(L, 1) ? TD_CHECK_ON : TD_CHECK_OFF;
+  b->setting[TD_SET_CHECK] = lua_toboolean(L, 1) ? TD_CHECK_ON : TD_CHECK_OFF;
   lua_pushinteger(L, (lua_Integer)b->checked);
   b->checked = 0;
   return 1;
@@ -518,5 +557,7 @@ void td_bind_open_schedule(lua_State *L) {
   lua_setfield(L, -2, "schedule");
   lua_pushcfunction(L, l_check);
   lua_setfield(L, -2, "check");
+  lua_pushcfunction(L, l_compare);
+  lua_setfield(L, -2, "diff");
   td_bind_note_words(L);
 }

@@ -107,6 +107,7 @@ static int l_load(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"open", l_open}, {"run", l_run}, {"diff", l_diff}, {"markdown", l_markdown}, {NULL, NULL}};
   luaL_newlib(L, functions);
+  td_replay_functions(L);
   return 1;
 }
 

@@ -66,6 +66,27 @@ static int l_steps(lua_State *L) {
   return 1;
 }
 
+/* view.name(x): the name of a kernel, design or schedule; nil of anything else. */
+static int l_name(lua_State *L) {
+  luaL_checkany(L, 1);
+  const TdProg *p = td_bind_test_schedule(L, 1);
+  if (!p) p = td_bind_test_unit(L, 1);
+  lua_pushstring(L, p ? td_prog_root(p)->sym->name : NULL);
+  return 1;
+}
+
+/* view.file(x): the path of the file in which the function of a kernel, design or schedule is
+   written, or nil. */
+static int l_file(lua_State *L) {
+  lua_Debug ar;
+  check_program(L);
+  if (lua_getiuservalue(L, 1, TD_UNIT_FUNCTION) != LUA_TFUNCTION) return 0;
+  lua_getinfo(L, ">S", &ar);
+  if (*ar.source != '@') return 0;
+  lua_pushstring(L, ar.source + 1);
+  return 1;
+}
+
 /* view.source(n): the name and the text of source n. */
 static int l_source(lua_State *L) {
   const TdSources *s = td_bind_enter(L)->session->sources;
@@ -96,11 +117,9 @@ static int l_html(lua_State *L) {
 
 /* The loader of the module. */
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {{"design", l_design},
-                                       {"program", l_program},
-                                       {"steps", l_steps},
-                                       {"source", l_source},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"design", l_design}, {"program", l_program}, {"steps", l_steps}, {"name", l_name},
+      {"file", l_file},     {"source", l_source},   {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -7,6 +7,8 @@
 
 /* bind_prompt.c: the registry field of the first value that an input showed. */
 #define TD_PROMPT_ANSWER "tide.answer"
+/* bind_show.c: that of the schedule that was shown last. */
+#define TD_PROMPT_SCHEDULE "tide.last_schedule"
 
 /* bind_interrupt.c */
 /* Forgets a Ctrl-C that was handled. */
@@ -16,6 +18,8 @@ void td_prompt_open_coroutines(lua_State *L);
 
 /* bind_show.c: shows the value at idx as an echo; big values are capped unless `all`. */
 void td_show_value(lua_State *L, TdText *out, int idx, bool all);
+/* Puts changed lines, in colours where they are wanted. */
+void td_show_diff(TdText *out, const char *diff);
 
 /* bind_help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
@@ -26,12 +30,50 @@ const char *td_help_name(size_t i, const char **summary);
 /* Function or method i with its usage and summary; NULL after the last. */
 const char *td_help_function(size_t i, const char **usage, const char **summary);
 
+/* bind_setting.c */
+typedef struct TdSetting {
+  const char *name, *words, *summary;
+  int initial;
+} TdSetting;
+/* TD_SETTINGS of them. */
+extern const TdSetting td_settings[];
+/* The setting of a name of n bytes, or NULL. */
+const TdSetting *td_setting_find(const char *name, size_t n);
+/* Word i of a setting, of *n bytes; NULL after the last. */
+const char *td_setting_word(const TdSetting *s, int i, size_t *n);
+/* Has a setting be what a word says; false when it is none of its words. */
+bool td_setting_take(TdBind *b, const TdSetting *s, const char *word);
+/* "name is word". */
+void td_setting_print(TdText *out, const TdBind *b, const TdSetting *s);
+
 /* bind_command.c: `:name args`. */
+typedef enum {
+  TD_TAKES_NOTHING,
+  TD_TAKES_VALUE,    /* an expression, by default the last answer */
+  TD_TAKES_SCHEDULE, /* the same, and maybe a number or another schedule behind a comma */
+  TD_TAKES_CODE,     /* an expression or statements, needed */
+  TD_TAKES_FILE,     /* a path, needed */
+  TD_TAKES_SETTING,  /* a setting and a word, or less */
+  TD_TAKES_WORD      /* a word of the setting that is named like the command, or nothing */
+} TdCommandTakes;
 typedef struct TdCommand {
   const char *name, *usage, *summary;
-  bool (*run)(lua_State *L, const char *args, TdText *out);
+  TdCommandTakes takes;
+  void (*run)(lua_State *L, const char *args, TdText *out);
 } TdCommand;
 extern const TdCommand td_commands[];
 const TdCommand *td_command_find(const char *name);
+/* Runs a command with its arguments, or raises. */
+void td_command_run(lua_State *L, const TdCommand *c, const char *args, TdText *out);
+
+/* bind_replay.c: inputs that were run, for :save. */
+/* Notes an input: whether it succeeded, or else changed something before it failed. */
+void td_replay_note(lua_State *L, const char *text, size_t n, bool ok);
+/* What failing inputs are measured by; pushes it, for td_replay_note, which pops it. */
+void td_replay_mark(lua_State *L);
+/* Notes that the input under way has an answer. */
+void td_replay_note_answer(lua_State *L);
+/* Adds inputs and script to the table on top, the module tide.session. */
+void td_replay_functions(lua_State *L);
 
 #endif

@@ -20,4 +20,25 @@ typedef struct TdInputCode {
 bool td_input_rewrite(TdArena *a, const char *text, size_t n, const TdAst *ast, TdInputCode *out,
                       TdDiag *d);
 
+/* What an input ends with. */
+typedef enum {
+  TD_INPUT_NONE,  /* no value */
+  TD_INPUT_CALL,  /* one call, which may be a statement */
+  TD_INPUT_CALLS, /* expressions with calls in them */
+  TD_INPUT_VALUE, /* expressions without */
+  TD_INPUT_RETURN /* a return statement */
+} TdInputLast;
+
+/* An input as a piece of a script whose variables are global. */
+typedef struct TdInputScript {
+  const char *text; /* top-level `local` and attributes left out */
+  size_t n, at;     /* at: where the last statement begins, unless it is NONE */
+  TdInputLast last;
+  bool shows;
+} TdInputScript;
+
+/* The same of an input for a script; as td_input_rewrite. */
+bool td_input_script(TdArena *a, const char *text, size_t n, const TdAst *ast, TdInputScript *out,
+                     TdDiag *d);
+
 #endif

@@ -264,11 +264,9 @@ void td_schedule_log(TdText *out, const TdSchedule *s) {
   td_text_puts(out, "return s\n");
 }
 
-void td_schedule_diff(TdText *out, const TdSchedule *s, int since) {
-  const TdVersion *old = td_schedule_at(s, since);
-  if (!old) return;
+void td_schedule_diff(TdText *out, const TdProg *from, const TdProg *to) {
   TdText before = td_text_new(out->arena), after = td_text_new(out->arena);
-  td_print_prog(&before, old->prog);
-  td_print_prog(&after, s->now->prog);
+  td_print_prog(&before, from);
+  td_print_prog(&after, to);
   td_text_diff(out, td_text_str(&before), td_text_str(&after), 2);
 }

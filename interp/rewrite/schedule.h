@@ -46,8 +46,8 @@ const TdVersion *td_schedule_at(const TdSchedule *s, int n);
 const TdVersion *td_schedule_reference(const TdSchedule *s);
 /* Lua text that rebuilds the schedule from the kernel: load(text)(kernel). */
 void td_schedule_log(TdText *out, const TdSchedule *s);
-/* Changed lines of the printed form since step n. */
-void td_schedule_diff(TdText *out, const TdSchedule *s, int since);
+/* Lines of the printed form that differ from one program to another. */
+void td_schedule_diff(TdText *out, const TdProg *from, const TdProg *to);
 /* The Lua text of a call of prim with these arguments. */
 void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg);
 

@@ -1,0 +1,103 @@
+-- :reload: a file is run anew in an environment of its own, and the steps of the schedules of its kernels are applied
+-- again to what it makes now.
+local tide = require "tide"
+local view = require "tide.view"
+
+local reload = {}
+
+-- The kernels and designs by name among the values of a file: those that it returned, and its globals.
+local function units_of(values)
+  local units, any = {}, false
+  for _, v in pairs(values) do
+    local name = view.name(v)
+    if name then units[name], any = v, true end
+  end
+  return units, any
+end
+
+-- Runs a file; its globals and the values that it returns, or nil and why not.
+local function run(path)
+  local globals = setmetatable({}, { __index = _G })
+  local chunk, why = loadfile(path, "t", globals)
+  if not chunk then return nil, why end
+  local returned = table.pack(chunk())
+  if #returned == 1 and type(returned[1]) == "table" and not view.name(returned[1]) then returned = returned[1] end
+  setmetatable(globals, nil)
+  return globals, returned
+end
+
+-- The first line of an error.
+local function first_line(e) return (tostring(type(e) == "table" and e.message or e):match "[^\n]*") end
+
+-- How many steps two schedules have in common from the start.
+local function common(old, new)
+  local n = 0
+  while n < #old and n < #new and old[n + 1].call == new[n + 1].call do n = n + 1 end
+  return n
+end
+
+-- Applies the steps of a schedule to what a file made now, a kernel or a schedule that has some of them already. The new
+-- schedule, and a line for each step that does not apply.
+local function again(schedule, made)
+  local is_unit = not view.steps(made)
+  local new, lost, steps = is_unit and tide.schedule(made) or made:fork(), {}, schedule:steps()
+  local first = common(steps, new:steps())
+  if first < #new:steps() then return new, { "  its steps are now those of the file" }, #steps end
+  for i = first + 1, #steps do
+    local apply = assert(load("local s, tide = ... s:" .. steps[i].call, "=step " .. i))
+    local ok, e = pcall(apply, new, tide)
+    if not ok then lost[#lost + 1] = ("  %d  s:%s does not apply: %s"):format(i, steps[i].call, first_line(e)) end
+  end
+  return new, lost, #steps
+end
+
+-- The names of the session's globals that hold kernels or schedules, in order.
+local function names()
+  local list = {}
+  for name, v in pairs(_G) do
+    if type(name) == "string" and not name:match "^_%d?$" and view.name(v) then list[#list + 1] = name end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Puts what a file made in the place of what the session held; the lines to say of it.
+local function replace(path, units)
+  local out = {}
+  for _, name in ipairs(names()) do
+    local old = _G[name]
+    local new = view.file(old) == path and units[view.name(old)]
+    if new and view.steps(old) then
+      local lost, n
+      _G[name], lost, n = again(old, new)
+      out[#out + 1] = ("%s: %d of %d step%s apply again"):format(name, n - #lost, n, n == 1 and "" or "s")
+      table.move(lost, 1, #lost, #out + 1, out)
+    elseif new and not view.steps(new) then
+      _G[name] = new
+      out[#out + 1] = name .. ": new"
+    end
+  end
+  return out
+end
+
+--- Runs a file anew. Its globals become those of the session; kernels, designs and schedules that the session has of
+--- it are replaced by those of the same name. Returns what to say of it, or nil and why not.
+function reload.reload(path)
+  local globals, returned = run(path)
+  if not globals then return nil, returned end
+  local values = {}
+  for _, list in ipairs { globals, returned } do
+    for _, v in pairs(list) do values[#values + 1] = v end
+  end
+  local units, any = units_of(values)
+  if not any and next(globals) == nil then
+    return nil, path .. " made nothing that stays: it sets no global and returns no kernel, design or schedule"
+  end
+  local out = replace(path, units)
+  for name, v in pairs(globals) do
+    if not (view.name(_G[name]) and view.name(v)) or _G[name] == nil then _G[name] = v end
+  end
+  return table.concat(out, "\n") .. (#out > 0 and "\n" or "") .. "reloaded " .. path .. "\n"
+end
+
+return reload
