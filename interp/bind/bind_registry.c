@@ -53,12 +53,15 @@ static void push_functions(lua_State *L) {
 }
 
 static void push_commands(lua_State *L) {
+  static const char *const takes[] = {"nothing", "value",   "schedule", "code",
+                                      "file",    "setting", "word"};
   lua_newtable(L);
   for (int i = 0; td_commands[i].name; i++) {
     lua_newtable(L);
     td_bind_set_string(L, "name", td_commands[i].name);
     td_bind_set_string(L, "usage", td_commands[i].usage);
     td_bind_set_string(L, "summary", td_commands[i].summary);
+    td_bind_set_string(L, "takes", takes[td_commands[i].takes]);
     lua_rawseti(L, -2, i + 1);
   }
 }

@@ -36,8 +36,8 @@ local function common(old, new)
   return n
 end
 
--- Applies the steps of a schedule to what a file made now, a kernel or a schedule that has some of them already. The new
--- schedule, and a line for each step that does not apply.
+-- Applies the steps of a schedule to what a file made now, a kernel or a schedule that has some of them already. The
+-- new schedule, and a line for each step that does not apply.
 local function again(schedule, made)
   local is_unit = not view.steps(made)
   local new, lost, steps = is_unit and tide.schedule(made) or made:fork(), {}, schedule:steps()
@@ -46,7 +46,9 @@ local function again(schedule, made)
   for i = first + 1, #steps do
     local apply = assert(load("local s, tide = ... s:" .. steps[i].call, "=step " .. i))
     local ok, e = pcall(apply, new, tide)
-    if not ok then lost[#lost + 1] = ("  %d  s:%s does not apply: %s"):format(i, steps[i].call, first_line(e)) end
+    if not ok then
+      lost[#lost + 1] = ("  %d  s:%s does not apply: %s"):format(i, steps[i].call, first_line(e))
+    end
   end
   return new, lost, #steps
 end

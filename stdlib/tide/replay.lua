@@ -39,8 +39,8 @@ local function statements(input, piece, n)
   return head .. receiver(keeps and n or 0) .. tail .. (keeps and "\n_ = _1" or "")
 end
 
--- A text without the blanks at its ends, each line without those at its end.
-local function trim(text) return (("\n" .. text):gsub("[ \t]+\n", "\n"):gsub("^%s*\n", ""):gsub("%s+$", "")) end
+-- A text without the blanks at its ends.
+local function trim(text) return (text:gsub("^%s*\n", ""):gsub("%s+$", "")) end
 
 -- The lines of one input in the script, or nil.
 local function lines(input, piece, n)
@@ -72,10 +72,11 @@ local function head(pieces, n)
   assigned.tide = nil
   for _, piece in ipairs(pieces) do
     for name in pairs(piece.names) do
-      if tide[name] ~= nil and _G[name] == tide[name] and name ~= "load" and name ~= "select" and not assigned[name] then
-        used[name] = true
-      elseif tide[name] ~= nil and assigned[name] then
+      local ours = tide[name] ~= nil
+      if ours and assigned[name] then
         start[name] = true
+      elseif ours and _G[name] == tide[name] then
+        used[name] = true
       end
     end
   end

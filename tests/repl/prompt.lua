@@ -91,7 +91,7 @@ end)
 t.test("help by ?name, name? and ?", function()
   t.ok(session "?split":find("s:split(loop, factor, {names =, tail =})", 1, true))
   t.ok(session "reorder?":find("Put the loops of a nest in another order", 1, true))
-  t.ok(session "?:time":find(":time expression", 1, true))
+  t.ok(session "?:time":find(":time code", 1, true))
   local all = session "?"
   for _, word in ipairs { "split", "tide.kernel", ":undo", "!line" } do t.ok(all:find(word, 1, true), word) end
   t.ok(session "?nothing_like_it":find("there is no help on 'nothing_like_it'", 1, true))
