@@ -79,6 +79,7 @@ t.test("what is no Lua has errors with codes too", function()
     "function(e) return e.kind .. ' ' .. e.code end\n"
   t.eq(session(codes .. ":nosuch"), "usage command\n")
   t.eq(session(codes .. "?nosuch"), "usage help\n")
+  t.eq(session(codes .. "x = '" .. ("a"):rep(70000) .. "' local y"), "usage line-length\n")
   t.eq(session(codes .. "local f <close> = io.tmpfile()"), "usage close-input\n")
   t.eq(session(codes .. "do local f <close> = io.tmpfile() end 1"), "1\n")
 end)

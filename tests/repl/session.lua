@@ -23,7 +23,7 @@ local y <const> = 5
 local z
 gemm = tide.kernel {
   A = i8[M][K], B = i8[K][N], C = i16[M][N],
-  function(A, B, C)   
+  function(A, B, C)
     for i, j in grid(M, N, "PE") do
       for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
     end
@@ -51,10 +51,11 @@ double(half)
 eight = _1 - 6
 i16 = 3
 text = [[
-  two lines  
+  two lines@@
 ]]
 while true do break end
 ]=]
+hostile = hostile:gsub("@@", "  ")
 
 t.test(":save writes a script that makes the same programs in a new process, clean for luacheck", function()
   local path = t.tmp "saved.lua"
@@ -65,7 +66,7 @@ t.test(":save writes a script that makes the same programs in a new process, cle
   local text = shell.read(path)
   t.ok(not text:find("zz", 1, true) and not text:find("nil + 1", 1, true), text)
   local replayed = shell.output(("%s -e %s 2>&1"):format(quote(arg[-1]), quote(("dofile %q "):format(path) .. told)))
-  t.eq(replayed .. "\n", was)
+  t.eq(replayed, was)
   if shell.output "command -v luacheck" ~= "" then
     t.eq({ shell.output("luacheck --std lua54 --no-config -q " .. quote(path) .. " >/dev/null") }, { "", 0 })
   end
@@ -112,7 +113,7 @@ t.test(":reload applies the steps again", function()
 end)
 
 t.test(":reload says which steps do not apply any more", function()
-  local out = reloads(file:gsub("in tide.grid%(8, 8%)", "in tide.grid(8, 8, \"b\")"):gsub("i, j", "i, c"):gsub("%[j%]", "[c]"))
+  local out = reloads(file:gsub("i, j", "i, c"):gsub("%[j%]", "[c]"))
   t.has(out, "s: 0 of 2 steps apply again\n  1  s:split(\"j\", 4) does not apply: no loop named 'j'")
 end)
 
@@ -176,7 +177,8 @@ d = tide.design(function(d)
   d.b = tide.task { map = {4}, B = i8[4]:layout "S0", function(B, t) B[0] = Z[t]:get() end }
 end)
 ]]
-  local graph = "d(A: i8[4], B: i8[4]): 2 tasks, 1 stream\n  A -> a[4] -> Z\n  Z -> b[4] -> B\n  stream Z[4]: i8, depth 2\n"
+  local graph = "d(A: i8[4], B: i8[4]): 2 tasks, 1 stream\n  A -> a[4] -> Z\n  Z -> b[4] -> B\n" ..
+    "  stream Z[4]: i8, depth 2\n"
   t.eq(session(design .. "d\n"), graph)
   t.eq(session(design .. "tide.schedule(d)\n"), graph)
   t.has(session(design .. ":ir d\n"), "d.a = tide.task {")
@@ -186,7 +188,8 @@ t.test("echoes are cut, and :show is not", function()
   t.ok(#session "('x'):rep(100000)\n" < 3000)
   t.ok(#session "('x\\n'):rep(100000)\n" < 21000)
   t.eq(#session "s = ('x\\n'):rep(100000);\n:show s\n", 200000)
-  t.has(session "setmetatable({}, {__tostring = function() return ('y'):rep(1e6) end})\n", ".. and more; :show shows all\n")
+  local long = session "setmetatable({}, {__tostring = function() return ('y'):rep(1e6) end})\n"
+  t.has(long, ".. and more; :show shows all\n")
   t.has(session "l = {} for i = 1, 100 do l[i] = i end l\n", "20, ..}\n")
   t.has(session "l = {} for i = 1, 100 do l[i] = i end;\n:show l\n", "99, 100}\n")
   t.eq(session "t = {} t.t = t;\n:show t\n", "{t = {..}}\n")
@@ -199,8 +202,9 @@ end)
 
 t.test("errors that are tables say what they hold; those that cannot be told do not end the session", function()
   t.eq(session "error {code = 3}\n1\n", "error: {code = 3}\n1\n")
-  t.eq(session "error(setmetatable({}, {__tostring = function() error 'no' end}))\n1\n", "an error that cannot be told\n1\n")
-  t.has(session "setmetatable({}, {__tostring = function() error 'no' end})\n1\n", "no\n1\n")
+  local silent = "setmetatable({}, {__tostring = function() error 'no' end})"
+  t.eq(session("error(" .. silent .. ")\n1\n"), "an error that cannot be told\n1\n")
+  t.has(session(silent .. "\n1\n"), "no\n1\n")
 end)
 
 t.test("return shows its values; a line that is too long to tell columns is refused", function()
