@@ -40,6 +40,7 @@ bool td_verdict_broken(TdVerdict *v, TdConflict *c, bool order) {
   if (t == TD_YES && td_conflict_witness(c, &v->witness, &v->sizes) == TD_YES) {
     v->kind = TD_VERDICT_ILLEGAL;
     v->exact = c->exact;
+    v->stream = c->a->cell->kind == TD_CELL_MEMORY ? NULL : c->a->cell->sym;
     return false;
   }
   td_verdict_unknown(v, "the question was too hard for the time given");

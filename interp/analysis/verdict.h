@@ -20,6 +20,7 @@ typedef struct TdVerdict {
   bool ring;         /* REASSOC: and no value can change (wrapping integers, min, max, bits) */
   bool exact;        /* ILLEGAL: the two instances do run and clash; else perhaps */
   TdWitness witness; /* REASSOC, ILLEGAL */
+  TdSym stream;      /* ILLEGAL: the one whose order it is, or NULL */
   const char *sizes; /* NULL, or the sizes at which that happens when they are not the unit's */
   const char *why;   /* UNKNOWN: what could not be decided */
 } TdVerdict;

@@ -2,6 +2,7 @@
  * it. */
 #include <string.h>
 
+#include "rewrite/accept.h"
 #include "rewrite/shrink.h"
 
 enum { PRODUCER, LOOP };
@@ -151,8 +152,8 @@ static const TdProg *merge(const TdMove *m) {
   TdVerdict v = td_deps_order(&q, before, after, map, n);
   const char *what =
       td_text_fmt(r->arena, "computing '%s' at '%s'", r->arg[PRODUCER].text, m->target->sym->name);
-  if (!td_util_accept(r, &v, false, m->target->loc, what)) return NULL;
-  return td_shrink_replaced(m, u, after);
+  const TdProg *now = td_shrink_replaced(m, u, after);
+  return td_accept_rewrite(r, &v, false, m->target->loc, what, now) ? now : NULL;
 }
 
 static const TdProg *apply(TdRewrite *r) {

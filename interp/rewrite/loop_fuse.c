@@ -1,7 +1,7 @@
 /* loop_fuse.c - fuse: a perfect nest becomes one loop; adjacent loops of equal range become one. */
 #include <string.h>
 
-#include "rewrite/util.h"
+#include "rewrite/accept.h"
 
 enum { LOOPS };
 
@@ -167,7 +167,7 @@ static const TdStmt *merged_body(TdRewrite *r, const TdPlace *at, size_t n) {
 
 /* Whether the merged loop may take the place of the loops in a row. */
 static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *parent,
-                       size_t first, const TdStmt *merged) {
+                       size_t first, const TdStmt *merged, const TdProg *now) {
   TdDepsMap *map = TD_NEWN(r->arena, TdDepsMap, n);
   for (size_t i = 1; i < n; i++)
     map[i - 1] = (TdDepsMap){.old = at[i].stmt->sym, .expr = td_util_var(r, at[0].stmt->sym)};
@@ -175,9 +175,9 @@ static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *
   const TdStmt *after = td_stmt_block(r->store, &merged, 1, merged->loc);
   TdAsk q = td_util_ask(r, at[0].unit);
   TdVerdict v = td_deps_order(&q, before, after, map, n - 1);
-  return td_util_accept(r, &v, false, at[0].stmt->loc,
-                        td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
-                                    at[n - 1].stmt->sym->name));
+  const char *what = td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
+                                 at[n - 1].stmt->sym->name);
+  return td_accept_rewrite(r, &v, false, at[0].stmt->loc, what, now);
 }
 
 static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
@@ -197,15 +197,16 @@ static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
   const TdStmt *merged =
       td_util_reloop(r, x, x->sym, td_for_lo(x), td_for_hi(x), x->step, merged_body(r, at, n));
   merged = td_stmt_with_attrs(r->store, merged, common_attrs(r, at, n));
-  if (!order_kept(r, at, n, parent, first, merged)) return NULL;
-  td_util_made(r, x->sym->name);
   TD_VEC(const TdStmt *) list = {0};
   for (uint32_t i = 0; i < parent->nkid; i++) {
     if (i == first) td_vec_push(r->store->arena, &list, merged);
     if (i < first || i >= first + n) td_vec_push(r->store->arena, &list, parent->kid[i]);
   }
   const TdStmt *block = td_stmt_with_kids(r->store, parent, list.at, list.n);
-  return td_util_with_stmt(r, u, parent->uid, block);
+  const TdProg *now = td_util_with_stmt(r, u, parent->uid, block);
+  if (!order_kept(r, at, n, parent, first, merged, now)) return NULL;
+  td_util_made(r, x->sym->name);
+  return now;
 }
 
 static const TdProg *apply(TdRewrite *r) {

@@ -2,6 +2,7 @@
  * first. */
 #include <string.h>
 
+#include "rewrite/accept.h"
 #include "rewrite/nest.h"
 
 enum { LOOPS, REASSOCIATE };
@@ -240,8 +241,8 @@ static const TdProg *apply(TdRewrite *r) {
   bool reassociate = r->arg[REASSOCIATE].given && r->arg[REASSOCIATE].integer;
   const char *what = td_text_fmt(r->arena, "the order %s outside %s",
                                  o.chain[o.order[0]]->sym->name, o.chain[o.order[1]]->sym->name);
-  if (!td_util_accept(r, &v, reassociate, o.chain[0]->loc, what)) return NULL;
-  return td_util_with_stmts(r, o.unit, o.chain[0]->uid, all.at, all.n);
+  const TdProg *p = td_util_with_stmts(r, o.unit, o.chain[0]->uid, all.at, all.n);
+  return td_accept_rewrite(r, &v, reassociate, o.chain[0]->loc, what, p) ? p : NULL;
 }
 
 const TdPrim td_prim_loop_reorder = {

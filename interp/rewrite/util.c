@@ -232,11 +232,3 @@ void td_util_note(TdRewrite *r, const char *fmt, ...) {
   va_end(ap);
   td_vec_push(r->arena, &r->note, text);
 }
-
-bool td_util_accept(TdRewrite *r, const TdVerdict *v, bool reassociate, TdLoc loc,
-                    const char *what) {
-  if (!td_verdict_accept(v, reassociate, r->diag, loc, what)) return false;
-  if (v->kind == TD_VERDICT_REASSOC)
-    td_util_note(r, "legal because '%s' is associative", td_ops[v->op].lua);
-  return true;
-}

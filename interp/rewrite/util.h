@@ -76,11 +76,6 @@ const TdStmt *td_util_block1(TdRewrite *r, const TdStmt *s);
 /* s with attribute x set. */
 const TdStmt *td_util_mark(TdRewrite *r, const TdStmt *s, TdAttr x);
 
-/* Whether v allows the rewrite that `what` names (td_verdict_accept); what is right only because
- * accumulations may change their order is noted. */
-bool td_util_accept(TdRewrite *r, const TdVerdict *v, bool reassociate, TdLoc loc,
-                    const char *what);
-
 /* Notes a name for the caller, and a remark for the user. */
 void td_util_made(TdRewrite *r, const char *name);
 void td_util_note(TdRewrite *r, const char *fmt, ...) TD_PRINTF(2, 3);

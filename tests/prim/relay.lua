@@ -226,7 +226,41 @@ prim.twins("writes by column, reads by row", {
 t.test("and the other way round: what comes later is refused", function()
   local s = tide.schedule((cascade(false)))
   s:relay("C", "second")
-  t.fails(function() s:reorder("first:j", "first:i") end, {kind = "illegal", prim = "reorder"})
+  local text = tostring(s)
+  local function refused(sides, ...)
+    local loops = {...}
+    local e = t.fails(function() s:reorder(table.unpack(loops)) end, {kind = "illegal", prim = "reorder"})
+    t.eq(e.witness.array, "C")
+    t.has(e.message, "'C': " .. sides)
+  end
+  refused("'first' would put its elements over j, i, and 'second' gets them over i, k",
+    "first:j", "first:i")
+  refused("'first' puts its elements over i, j, and 'second' would get them over k, i",
+    "second:k", "second:i")
+  t.eq(tostring(s), text)
+  s:split("first:j", 2)
+  t.eq((s:verify()), "strict")
+end)
+t.test("fusing what puts in turn", function()
+  local k = tide.kernel {A = i32[4], B = i32[8], function(A, B)
+    local C = i32[8]()
+    for i = 0, 3 do C[i] = A[i] end
+    for j = 0, 3 do C[4 + j] = A[j] * 2 end
+    for n = 0, 7 do B[n] = C[n] end
+  end}
+  local d = tide.design(function(d)
+    local Z = d:stream(i32)
+    d.put = tide.task {A = i32[4], function(A)
+      for i = 0, 3 do Z:put(A[i]) end
+      for j = 0, 3 do Z:put(A[j] * 2) end
+    end}
+    d.get = tide.task {B = i32[8], function(B)
+      for n = 0, 7 do B[n] = Z:get() end
+    end}
+  end)
+  t.eq((tide.schedule(k):fuse("i", "j"):verify()), "strict")
+  local e = t.fails(function() tide.schedule(d):fuse("put:i", "put:j") end, {code = "dependence"})
+  t.has(e.message, "'Z': 'put' puts its elements over i, and 'get' gets them over n")
 end)
 prim.accepted("loops of one kernel, a fill that is overwritten", {
   of = function()
