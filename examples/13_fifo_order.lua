@@ -49,7 +49,7 @@ local t = tide.schedule(both):reorder("first:j", "first:i"):reorder("second:k", 
 print(select(2, t:can("relay", "C", "second")).message)
 
 --> proved: strict...
---> ...error: reorder: the order j outside i breaks a dependence on 'C': 'first' would put its elements over j, i, and 'second' gets them over i, k
+--> ...breaks a dependence on 'C': 'first' would put its elements over j, i, and 'second' gets them over i, k
 --> ...
 -->   first  ...at i = 0, j = 1
 -->   second ...at i = 1, j = 0
