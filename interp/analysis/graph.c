@@ -169,6 +169,18 @@ static int64_t sum(int64_t x, int64_t y) {
   return x == INT64_MAX || y == INT64_MAX || x > INT64_MAX - y ? INT64_MAX : x + y;
 }
 
+size_t td_graph_bodies(const TdGraph *g) {
+  size_t n = 0, first = 0;
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdGraphNode *x = &g->node.at[i];
+    if (x->run != g->node.at[first].run) first = i;
+    size_t k = first;
+    while (g->node.at[k].body != x->body) k++;
+    n += k == i;
+  }
+  return n;
+}
+
 TdRange td_graph_tokens(const TdGraph *g) {
   TdRange r = {0, 0};
   for (size_t i = 0; i < g->edge.n; i++) {

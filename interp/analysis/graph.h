@@ -58,6 +58,8 @@ size_t td_graph_way(TdArena *a, const TdGraph *g, const TdGraphAsk *q, const uin
 /* "a -> b -> c". */
 const char *td_graph_way_name(TdArena *a, const TdGraph *g, const uint32_t *way, size_t n);
 
+/* How many different bodies the nodes have: instances of one class share one. */
+size_t td_graph_bodies(const TdGraph *g);
 /* The tokens that the streams carry; the number of ports by which arguments are read, or written.
  */
 TdRange td_graph_tokens(const TdGraph *g);

@@ -196,6 +196,32 @@ static int64_t beats_of(TdTrace *t, const TdExpr *stream, const TdType *token) {
   return s ? td_unit_beats(t->unit, s, token) : 1;
 }
 
+/* Whether a view is as large as its array. */
+static bool is_as_large(const TdTrace *t, const TdExpr *view, const TdPlaced *p) {
+  int64_t n;
+  bool whole = view->type->rank == p->rank;
+  for (int d = 0; whole && d < p->rank; d++)
+    whole = td_unit_value(t->unit, view->type->dim[d], &n) && n == p->extent[d];
+  return whole;
+}
+
+/* A token into a tensor, or a part of one. */
+static void write_token(TdTrace *t, const TdExpr *view, TdTraceValue v) {
+  TdAff forms[TD_MAX_RANK];
+  int64_t index[TD_MAX_RANK] = {0};
+  TdPlaced *p = place_of(t, view, TD_CELL_MEMORY, NULL, forms);
+  if (is_as_large(t, view, p)) {
+    td_trace_fill(t, p, v);
+    return;
+  }
+  do {
+    TdTraceValue at[TD_MAX_RANK];
+    for (int d = 0; d < view->type->rank; d++) at[d] = td_trace_const(index[d]);
+    td_trace_store(t, place_of(t, view, TD_CELL_MEMORY, at, forms), forms, v,
+                   td_type_scalar(view->type));
+  } while (t->flow.node.n < MOST_NODES && next_element(t, view->type, index));
+}
+
 /* GET and SLOT: a token, and where it goes. */
 static void lay_get(TdTrace *t, const TdStmt *s) {
   TdAff forms[TD_MAX_RANK];
@@ -209,7 +235,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
     if (to->rank == 0 || s->expr[1]->kind == TD_EXPR_LOAD)
       td_trace_store(t, to, forms, v, td_type_scalar(s->expr[1]->type));
     else
-      td_trace_fill(t, to, v);
+      write_token(t, s->expr[1], v);
   } else if (s->sym) {
     TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
     if (b->rank)

@@ -77,8 +77,9 @@ static void push_fields(lua_State *L, TdArena *a, const TdGraph *g) {
   TdRange tokens = td_graph_tokens(g);
   TdText t = td_text_new(a);
   td_graph_print(&t, g);
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 10);
   td_bind_set_integer(L, "nodes", (int64_t)g->node.n);
+  td_bind_set_integer(L, "bodies", (int64_t)td_graph_bodies(g));
   td_bind_set_integer(L, "ports", (int64_t)(td_graph_ports(g, false) + td_graph_ports(g, true)));
   td_bind_set_integer(L, "streams", (int64_t)g->edge.n);
   if (tokens.lo == tokens.hi) td_bind_set_integer(L, "tokens", tokens.lo);

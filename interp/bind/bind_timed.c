@@ -23,7 +23,7 @@ static void push_stalls(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
 }
 
 static void push_task(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 10);
   td_bind_set_string(L, "name", x->name);
   td_bind_set_integer(L, "first", x->begin);
   td_bind_set_integer(L, "last", x->end - 1);
@@ -31,6 +31,7 @@ static void push_task(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
   td_bind_set_integer(L, "stalled", x->stalled);
   td_bind_set_number(L, "utilisation", t->cycles ? (double)x->busy / (double)t->cycles : 0);
   td_bind_set_integer(L, "multiplies", x->multiplies);
+  if (x->multiplies) td_bind_set_integer(L, "starts", x->starts);
   push_stalls(L, t, x);
   lua_setfield(L, -2, "stalls");
 }
@@ -62,10 +63,12 @@ static void keep_owner(lua_State *L, int idx) {
 
 void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   TdText text = td_text_new(td_bind_arena(L));
-  lua_createtable(L, 0, 7);
+  lua_createtable(L, 0, 9);
   td_bind_set_integer(L, "run", (int64_t)t->run);
   td_bind_set_integer(L, "cycles", t->cycles);
   td_bind_set_number(L, "utilisation", t->utilisation);
+  td_bind_set_integer(L, "fill", t->fill);
+  td_bind_set_integer(L, "drain", t->drain);
   td_bind_set_string(L, "device", t->target);
   lua_createtable(L, (int)t->ntask, (int)t->ntask);
   for (size_t i = 0; i < t->ntask; i++) {

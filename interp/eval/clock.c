@@ -30,6 +30,7 @@ void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause) {
   if (i == c->stall.n) td_vec_push(c->arena, &c->stall, x);
   c->stall.at[i].cycles += cycles;
   c->stalled += cycles;
+  if (c->starts == from) c->starts += cycles;
   if (keeps(c->keep))
     td_vec_push(c->arena, &c->wait, ((TdTimedWait){from, cycles, x.stream, x.why}));
 }
@@ -83,6 +84,8 @@ static void begin(TdClock *c, const TdTime *leaf) {
     c->waiting = TD_NEWN(c->arena, int64_t, c->room);
   }
   c->multipliers = later(c->multipliers, leaf->multipliers);
+  if (leaf->multiplies && c->starts == TD_LONG_AGO)
+    c->starts = c->base + (leaf->nfiring ? leaf->firing[0].at : 0);
   if (leaf->kind == TD_TIME_BLOCK) c->multiplies += leaf->multiplies;
 }
 
@@ -103,7 +106,7 @@ static void end(TdClock *c) {
 }
 
 void td_clock_start(TdClock *c, int64_t cycle) {
-  if (!c->called) c->begin = cycle;
+  if (!c->called) c->begin = cycle, c->starts = TD_LONG_AGO;
   c->called = true;
   c->from = c->now = cycle;
   c->done = TD_LONG_AGO;
@@ -292,6 +295,7 @@ TdTimedTask td_clock_task(const TdClock *c) {
                        .nstall = c->stall.n,
                        .multiplies = c->multiplies,
                        .multipliers = c->multipliers,
+                       .starts = c->starts,
                        .wait = c->wait.at,
                        .nwait = c->wait.n};
 }

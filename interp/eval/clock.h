@@ -103,6 +103,7 @@ typedef struct TdClock {
   bool called;
   TdKeep *keep; /* NULL: nothing */
   int64_t stalled, multipliers;
+  int64_t starts; /* when the first multiplication begins, for all that is known; or TD_LONG_AGO */
 } TdClock;
 
 /* Starts a call of the task at a cycle; then ends it. */

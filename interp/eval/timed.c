@@ -61,15 +61,18 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
 }
 
 void td_timed_sum(TdTimed *t) {
-  int64_t done = 0, could = 0, busy = 0;
-  t->cycles = 0;
+  int64_t done = 0, could = 0, busy = 0, ends = INT64_MAX;
+  t->cycles = t->fill = t->drain = 0;
   for (size_t i = 0; i < t->ntask; i++) {
     const TdTimedTask *x = &t->task[i];
     if (x->end > t->cycles) t->cycles = x->end;
     done += x->multiplies;
     could += x->multipliers;
     busy += x->busy;
+    if (x->multiplies && x->starts > t->fill) t->fill = x->starts;
+    if (x->multiplies && x->end < ends) ends = x->end;
   }
+  if (done) t->drain = t->cycles - ends;
   if (!could) {
     done = busy;
     could = (int64_t)t->ntask;

@@ -30,6 +30,7 @@ typedef struct TdTimedTask {
   const TdTimedStall *stall; /* in the order in which they first happened */
   size_t nstall;
   int64_t multiplies, multipliers; /* done, and those it has side by side */
+  int64_t starts;                  /* cycle in which the first begins, if there is one */
   const TdTimedWait *wait;
   size_t nwait;
 } TdTimedTask;
@@ -46,6 +47,7 @@ typedef struct TdTimed {
   int64_t cycles;
   double
       utilisation; /* of multipliers, or if there are none of tasks: what of the cycles is used */
+  int64_t fill, drain; /* cycles before all tasks that multiply do, and after one no longer does */
   const TdTimedTask *task;
   size_t ntask;
   const TdTimedStream *stream;
@@ -54,7 +56,7 @@ typedef struct TdTimed {
   uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;
 
-/* Fills cycles and utilisation from the tasks. */
+/* Fills what sums up the tasks: cycles, utilisation, fill and drain. */
 void td_timed_sum(TdTimed *t);
 /* timed_print.c: a table of tasks and streams; by run and array where there are many. */
 void td_timed_print(TdText *out, const TdTimed *t);

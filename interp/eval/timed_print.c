@@ -113,9 +113,12 @@ static void put_streams(TdText *out, const TdTimed *t) {
 void td_timed_print(TdText *out, const TdTimed *t) {
   int64_t could = 0;
   for (size_t i = 0; i < t->ntask; i++) could += t->task[i].multipliers;
-  td_text_putf(out, "%s on %s: %lld cycles, %s %s used\n", t->design, t->target,
-               (long long)t->cycles, could ? "multipliers" : "tasks",
+  td_text_putf(out, "%s on %s: %lld cycles, %s %s used", t->design, t->target, (long long)t->cycles,
+               could ? "multipliers" : "tasks",
                percent(out->arena, (int64_t)(t->utilisation * 1e6), 1000000));
+  if (could && t->ntask > 1)
+    td_text_putf(out, ", fill %lld, drain %lld", (long long)t->fill, (long long)t->drain);
+  td_text_putc(out, '\n');
   put_tasks(out, t);
   if (t->nstream) put_streams(out, t);
 }
