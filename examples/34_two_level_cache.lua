@@ -1,7 +1,7 @@
--- 34_two_level_cache: an output-stationary array behind two levels of memory. Level 2 holds P row tiles of A and P tiles
--- of columns of B, so each element of A is read N / (P COLUMNS) times from memory; level 1 holds a row of A beside each
--- row of the array for the P tiles it is used in. Matrices lie row by row; any M, N, K on any array; a memory of 64
--- bytes a cycle and 100 cycles of latency.
+-- 34_two_level_cache: an output-stationary array behind two levels of memory. Level 2 holds P row tiles of A and P
+-- column tiles of B, so each element of A is read N / (P COLUMNS) times from memory; level 1 holds a row of A beside
+-- each row of the array for the P tiles it is used in. Matrices lie row by row; any M, N, K on any array; a memory of
+-- 64 bytes a cycle and 100 cycles of latency.
 -- Run: tide examples/34_two_level_cache.lua [M N K ROWS COLUMNS P]     (default 32 32 64 4 4 2)
 local tide = require "tide"
 local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
