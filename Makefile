@@ -42,7 +42,7 @@ FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop
 HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
-HOSTILE_WRAP = -Wl,--wrap=td_ctx_realloc,--wrap=td_ctx_tick
+HOSTILE_WRAP = -Wl,--wrap=td_ctx_take,--wrap=td_ctx_give,--wrap=td_ctx_tick
 # Programs that libFuzzer drives (CONFIG=input, clang).
 INPUT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/inputs/*_input.c)))
 GROUPS := loop buf type task stream kernel

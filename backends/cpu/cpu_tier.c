@@ -29,24 +29,31 @@ static void adopt(TdCpuProgram *x, TdTier tier, const TdCpuCode *code) {
   x->room = room + (VECTOR - (uintptr_t)room % VECTOR) % VECTOR;
 }
 
-/* Compiles x in its first tier. */
-static bool compile(TdCpuProgram *x, TdDiag *d) {
+/* Compiles x in this tier. */
+static bool compile_in(TdCpuProgram *x, TdTier tier, TdDiag *d) {
   TdCpuCode code = {0};
-  bool tcc = td_cpu_tcc_is_there(), chosen = x->options.tier != TD_TIER_AUTO;
-  bool in_memory = chosen ? x->options.tier == TD_TIER_TCC : x->work < LITTLE_WORK && tcc;
-  x->settled = chosen;
-  if (!in_memory) {
-    TdDiag own = {.arena = d->arena};
-    bool ok = td_cpu_cache_load(x->arena, &x->in, &x->options, &code, &own);
-    if (ok) adopt(x, TD_TIER_CC, &code);
-    if (ok) return true;
-    x->settled = true;
-    in_memory = !chosen && tcc && own.kind == TD_USAGE;
-    if (!in_memory) *d = own;
-  }
-  if (!in_memory || !td_cpu_tcc_compile(x->arena, &x->in, &code, d)) return false;
-  adopt(x, TD_TIER_TCC, &code);
-  return true;
+  bool ok = tier == TD_TIER_CC ? td_cpu_cache_load(x->arena, &x->in, &x->options, &code, d)
+                               : td_cpu_tcc_compile(x->arena, &x->in, &code, d);
+  if (ok) adopt(x, tier, &code);
+  return ok;
+}
+
+/* Compiles x in the tier of the options or, where they leave it open, in the one that serves it
+   best and can: a system may lack a compiler, and the one in memory knows no arrays of 2 GiB. */
+static bool compile(TdCpuProgram *x, TdDiag *d) {
+  TdTier tier = x->options.tier;
+  bool tcc = td_cpu_tcc_is_there(), little = tcc && x->work < LITTLE_WORK;
+  x->settled = true;
+  if (tier != TD_TIER_AUTO) return compile_in(x, tier, d);
+  TdDiag own = {.arena = d->arena};
+  x->settled = !little;
+  tier = little ? TD_TIER_TCC : TD_TIER_CC;
+  if (compile_in(x, tier, &own)) return true;
+  x->settled = true;
+  if (little) return compile_in(x, TD_TIER_CC, d);
+  if (tcc && own.kind == TD_USAGE) return compile_in(x, TD_TIER_TCC, d);
+  *d = own;
+  return false;
 }
 
 bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,

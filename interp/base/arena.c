@@ -27,7 +27,7 @@ typedef struct Defer {
 struct TdArena {
   TdCtx *ctx;
   Chunk *top;
-  size_t used; /* of the top chunk */
+  size_t used, dirty; /* of the top chunk: bytes given out, and bytes that may be no zeros */
   size_t bytes;
   Defer *defer;
   bool is_scratch;
@@ -35,7 +35,7 @@ struct TdArena {
 };
 
 TdArena *td_arena_new(TdCtx *c) {
-  TdArena *a = td_ctx_realloc(c, NULL, 0, sizeof *a);
+  TdArena *a = td_ctx_take(c, sizeof *a);
   if (!a) td_ctx_escape(c, TD_WHY_MEMORY);
   *a = (TdArena){.ctx = c, .bytes = sizeof *a};
   return a;
@@ -85,7 +85,7 @@ static void drop_chunks(TdArena *a, const Chunk *stop) {
     Chunk *c = a->top;
     a->top = c->below;
     a->bytes -= sizeof *c + c->size;
-    td_ctx_realloc(a->ctx, c, sizeof *c + c->size, 0);
+    td_ctx_give(a->ctx, c, sizeof *c + c->size);
   }
 }
 
@@ -94,7 +94,7 @@ void td_arena_free(TdArena *a) {
   run_deferred(a, NULL);
   drop_chunks(a, NULL);
   if (a->is_scratch) unlink_scratch(a);
-  td_ctx_realloc(a->ctx, a, sizeof *a, 0);
+  td_ctx_give(a->ctx, a, sizeof *a);
 }
 
 /* Puts a chunk with room for n bytes on top; false when there is no memory. Chunks grow with the
@@ -104,12 +104,12 @@ static bool add_chunk(TdArena *a, size_t n) {
   if (size < TD_ARENA_CHUNK) size = TD_ARENA_CHUNK;
   if (size > ((size_t)1 << 24)) size = (size_t)1 << 24;
   if (size < n) size = n;
-  Chunk *c = td_ctx_realloc(a->ctx, NULL, 0, sizeof *c + size);
+  Chunk *c = td_ctx_take(a->ctx, sizeof *c + size);
   if (!c) return false;
   c->below = a->top;
   c->size = size;
   a->top = c;
-  a->used = 0;
+  a->used = a->dirty = 0;
   a->bytes += sizeof *c + size;
   return true;
 }
@@ -119,9 +119,10 @@ static void *take(TdArena *a, size_t n) {
   if (n > SIZE_MAX / 2) return NULL;
   n = (n + 15) & ~(size_t)15;
   if ((!a->top || a->top->size - a->used < n) && !add_chunk(a, n)) return NULL;
-  void *p = a->top->at + a->used;
+  unsigned char *p = a->top->at + a->used;
+  size_t dirty = a->dirty > a->used ? a->dirty - a->used : 0;
   a->used += n;
-  return memset(p, 0, n);
+  return memset(p, 0, dirty < n ? dirty : n);
 }
 
 void *td_arena_alloc(TdArena *a, size_t n) {
@@ -177,6 +178,10 @@ TdMark td_arena_mark(const TdArena *a) {
 
 void td_arena_release(TdArena *a, TdMark m) {
   run_deferred(a, m.defer);
+  if (a->top != m.chunk)
+    a->dirty = SIZE_MAX;
+  else if (a->dirty < a->used)
+    a->dirty = a->used;
   drop_chunks(a, m.chunk);
   a->used = m.used;
 }

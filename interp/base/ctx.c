@@ -8,8 +8,6 @@
 #define TICK_SLICE 4096
 
 struct TdCtx {
-  TdAlloc alloc;
-  void *alloc_ud;
   TdEscape escape;
   void *escape_ud;
   size_t bytes, limit;
@@ -20,24 +18,14 @@ struct TdCtx {
   volatile sig_atomic_t interrupt;
 };
 
-/* The C library's allocator in the shape of TdAlloc. */
-static void *libc_alloc(void *ud, void *old, size_t old_size, size_t new_size) {
-  (void)ud, (void)old_size;
-  if (new_size) return realloc(old, new_size);
-  free(old);
-  return NULL;
-}
-
-TdCtx *td_ctx_new(TdAlloc alloc, void *alloc_ud) {
-  if (!alloc) alloc = libc_alloc;
-  TdCtx *c = alloc(alloc_ud, NULL, 0, sizeof *c);
-  if (!c) return NULL;
-  *c = (TdCtx){.alloc = alloc, .alloc_ud = alloc_ud, .slice = TICK_SLICE};
+TdCtx *td_ctx_new(void) {
+  TdCtx *c = malloc(sizeof *c);
+  if (c) *c = (TdCtx){.slice = TICK_SLICE};
   return c;
 }
 
 void td_ctx_free(TdCtx *c) {
-  if (c) c->alloc(c->alloc_ud, c, sizeof *c, 0);
+  free(c);
 }
 
 void td_ctx_set_escape(TdCtx *c, TdEscape escape, void *ud) {
@@ -51,11 +39,15 @@ _Noreturn void td_ctx_escape(TdCtx *c, TdWhy why) {
   abort();
 }
 
-void *td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size) {
-  if (new_size > old_size && c->limit && c->bytes + (new_size - old_size) > c->limit) return NULL;
-  void *p = c->alloc(c->alloc_ud, old, old_size, new_size);
-  if (p || !new_size) c->bytes = c->bytes - old_size + new_size;
+void *td_ctx_take(TdCtx *c, size_t size) {
+  void *p = c->limit && c->bytes + size > c->limit ? NULL : calloc(1, size);
+  if (p) c->bytes += size;
   return p;
+}
+
+void td_ctx_give(TdCtx *c, void *p, size_t size) {
+  free(p);
+  c->bytes -= size;
 }
 
 size_t td_ctx_bytes(const TdCtx *c) {

@@ -16,12 +16,8 @@ typedef enum { TD_WHY_MEMORY, TD_WHY_BUDGET, TD_WHY_INTERRUPT, TD_WHY_DEPTH } Td
  */
 typedef void (*TdEscape)(void *ud, TdWhy why);
 
-/* As lua_Alloc: old block and size, wanted size (0 frees); NULL is "no memory". */
-typedef void *(*TdAlloc)(void *ud, void *old, size_t old_size, size_t new_size);
-
-/* Returns a context drawing memory from alloc (NULL: the C library's), or NULL when even that
- * cannot be had. */
-TdCtx *td_ctx_new(TdAlloc alloc, void *alloc_ud);
+/* Returns a context, or NULL when there is no memory for it. */
+TdCtx *td_ctx_new(void);
 void td_ctx_free(TdCtx *c);
 
 /* Sets the way out; bind refreshes it at every entry, because coroutines change the Lua state. */
@@ -30,8 +26,10 @@ void td_ctx_set_escape(TdCtx *c, TdEscape escape, void *ud);
 /* Leaves through the escape hook; aborts with a message when there is none. */
 _Noreturn void td_ctx_escape(TdCtx *c, TdWhy why);
 
-/* Memory for arenas only. NULL when out of memory or over the limit; bytes counts what is live. */
-void *td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size);
+/* Memory for arenas only: `size` zeroed bytes, of which the system gives big ones lazily; NULL when
+ * out of memory or over the limit. bytes counts what is live. */
+void *td_ctx_take(TdCtx *c, size_t size);
+void td_ctx_give(TdCtx *c, void *p, size_t size);
 size_t td_ctx_bytes(const TdCtx *c);
 void td_ctx_set_memory_limit(TdCtx *c, size_t bytes);
 

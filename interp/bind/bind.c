@@ -51,7 +51,7 @@ static TdBind *open_bind(lua_State *L) {
   memset(b, 0, sizeof *b);
   td_bind_class(L, CLASS_BIND, meta, NULL);
   lua_setmetatable(L, -2);
-  b->ctx = td_ctx_new(NULL, NULL);
+  b->ctx = td_ctx_new();
   if (!b->ctx) luaL_error(L, "not enough memory");
   b->L = L;
   td_setting_reset(b);

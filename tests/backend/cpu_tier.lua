@@ -52,6 +52,21 @@ t.test("what is called often is compiled well beside the calls; states and resul
   call_until(m, "cc", reference, A)
 end)
 
+t.test("more than 2^31 elements, which the compiler in memory does not know", function()
+  local N = 2147483648 + 16
+  local k = tide.kernel {out = i32[3], n = tide.index, function(out, n)
+    local X = tide.i8[N]()
+    for i = N - 4, N - 1 do X[i] = i % 100 end
+    X[n] = 7
+    out[0], out[1], out[2] = X[N - 1], X[N - 3], X[n]
+  end}
+  local m, out = k:build {target = "cpu"}, i32[3](0)
+  m(out, N - 5)
+  t.eq(tostring(out), "i32[3] {63, 61, 7}")
+  t.eq(m.report.tier, "cc")
+  t.fails(function() k:build {target = "cpu", tier = "tcc"}(out, N - 5) end, {code = "compiler-failed"})
+end)
+
 t.test("a program that begins anew begins in memory, and finds the object of the other in the folder", function()
   local m, reference = build(), build "cc"
   call_until(m, "cc", reference, A)

@@ -57,7 +57,7 @@ static double now(void) {
 /* Runs one case and tells; whether it went well. */
 static bool work_on(const Campaign *c, uint64_t number, FILE *out) {
   static Record r;
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   r = (Record){.number = number};
   double before = now();
@@ -87,7 +87,7 @@ static bool is_over(const Campaign *c) {
 
 /* Looks into a case that went wrong, in these words, and writes its script. */
 static void look_into(Campaign *c, uint64_t number, Wrong was, const char *words) {
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   Script script;
   Outcome out = case_trace(c->state.seed, number, a, &script);

@@ -97,7 +97,7 @@ void report_script(const char *path, const Script *script, Outcome out, uint64_t
           "local tide = require \"tide\"\nlocal kernel = load [==[\n%s]==]()\n"
           "local s = tide.schedule(kernel)\n",
           script->kernel);
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   for (int k = 0; k < script->nstep; k++)
     put_step(f, a, script, &script->step[k], k == script->nstep - 1);

@@ -51,17 +51,23 @@ static void *lua_memory(void *ud, void *old, size_t old_size, size_t new_size) {
   return p;
 }
 
-void *__real_td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size);
-void *__wrap_td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size);
+void *__real_td_ctx_take(TdCtx *c, size_t size);
+void *__wrap_td_ctx_take(TdCtx *c, size_t size);
+void __real_td_ctx_give(TdCtx *c, void *p, size_t size);
+void __wrap_td_ctx_give(TdCtx *c, void *p, size_t size);
 void __real_td_ctx_tick(TdCtx *c, uint64_t n);
 void __wrap_td_ctx_tick(TdCtx *c, uint64_t n);
 
-/* The memory of arenas; what grows may fail. */
-void *__wrap_td_ctx_realloc(TdCtx *c, void *old, size_t old_size, size_t new_size) {
-  if (new_size > old_size && strikes(TIDE_ONCE)) return NULL;
-  void *p = __real_td_ctx_realloc(c, old, old_size, new_size);
-  if (p || !new_size) run.tide_bytes += new_size - old_size;
+/* The memory of arenas, which may fail. */
+void *__wrap_td_ctx_take(TdCtx *c, size_t size) {
+  void *p = strikes(TIDE_ONCE) ? NULL : __real_td_ctx_take(c, size);
+  if (p) run.tide_bytes += size;
   return p;
+}
+
+void __wrap_td_ctx_give(TdCtx *c, void *p, size_t size) {
+  run.tide_bytes -= size;
+  __real_td_ctx_give(c, p, size);
 }
 
 /* A poll, at which Ctrl-C may come or the budget be spent. */

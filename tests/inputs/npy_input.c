@@ -54,7 +54,7 @@ static void try(TdSession *s, TdArena *a, const char *path) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   char path[32];
   int fd = file_of(data, n, path);
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   td_ctx_set_memory_limit(c, (size_t)64 << 20);
   td_ctx_set_escape(c, escape, NULL);
   TdSession *volatile s = NULL;

@@ -35,7 +35,7 @@ static bool is_limit(const char *said) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   const char *text = (const char *)data, *said;
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   td_ctx_set_escape(c, escape, NULL);
   TdArena *volatile a = NULL;
   if (!setjmp(out)) {

@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
   int cases = argc > 1 ? atoi(argv[1]) : 2000;
   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   printf("# seed %llu\n", (unsigned long long)seed);
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   arena = td_arena_new(c);
   affine = td_affine_new(arena);
   test_random(cases);

@@ -218,7 +218,7 @@ static void test_speed(void) {
 }
 
 int main(int argc, char **argv) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   session = td_session_new(c);
   results = td_arena_new(c);
   affine = td_affine_new(results);

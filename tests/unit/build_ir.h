@@ -26,7 +26,7 @@ static inline void bail(void *ud, TdWhy why) {
 
 /* Opens an empty store; build_close frees all that was built. */
 static inline void build_open(void) {
-  B = (Build){.ctx = td_ctx_new(NULL, NULL), .line = 1};
+  B = (Build){.ctx = td_ctx_new(), .line = 1};
   td_ctx_set_escape(B.ctx, bail, NULL);
   B.s = td_session_new(B.ctx);
   B.st = td_store_new(B.s);

@@ -338,7 +338,7 @@ static bool is_busy(const Net *n) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   uint64_t seed = 20;
   int compared = 0, stalled = 0, different = 0;
   for (int i = 0; compared < CASES; i++) {

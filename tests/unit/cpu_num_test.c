@@ -277,7 +277,7 @@ static void trials(TdTier tier, int rounds, const char *name) {
 
 int main(int argc, char **argv) {
   if (argc > 1) seed ^= strtoull(argv[1], NULL, 0) * 0x9E3779B97F4A7C15u;
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   S = td_session_new(c);
   if (td_ctx_bytes(c) == 0) return 1;
   trials(TD_TIER_TCC, 40, "in memory");

@@ -476,7 +476,7 @@ static int by_size(const void *x, const void *y) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   session = td_session_new(c);
   results = td_arena_new(c);
   affine = td_affine_new(results);

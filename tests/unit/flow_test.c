@@ -128,7 +128,7 @@ static bool postpones(TdArena *a, uint64_t *seed) {
 }
 
 int main(void) {
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   Run *r = TD_NEW(a, Run);
   uint64_t seed = 1;

@@ -137,7 +137,7 @@ static int clean(const char *path, const struct stat *st, int what, struct FTW *
 int main(void) {
   char dir[] = "/tmp/tide_line_XXXXXX";
   if (!mkdtemp(dir)) return 1;
-  ctx = td_ctx_new(NULL, NULL);
+  ctx = td_ctx_new();
   arena = td_arena_new(ctx);
   test_history(dir);
   test_history_race(dir);

@@ -90,7 +90,7 @@ static int run_demo(void) {
   const char *text;
   size_t n;
   hooks.state = state_or_escape;
-  demo_ctx = td_ctx_new(NULL, NULL);
+  demo_ctx = td_ctx_new();
   td_ctx_set_escape(demo_ctx, on_escape, NULL);
   demo = td_line_new(demo_ctx, &hooks, 0, 1);
   if (pipe(job) == 0) td_line_watch(demo, job[0], on_job, NULL);

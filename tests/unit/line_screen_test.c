@@ -224,7 +224,7 @@ static void test_last_view(void) {
 }
 
 int main(void) {
-  ctx = td_ctx_new(NULL, NULL);
+  ctx = td_ctx_new();
   arena = td_arena_new(ctx);
   for (int i = 0; i < 3; i++) {
     static const int widths[] = {20, 80, 200};

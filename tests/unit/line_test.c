@@ -288,7 +288,7 @@ static void test_menu(void) {
 }
 
 int main(void) {
-  ctx = td_ctx_new(NULL, NULL);
+  ctx = td_ctx_new();
   arena = td_arena_new(ctx);
   test_width();
   test_draft();

@@ -372,7 +372,7 @@ static void test_mixed(void) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   S = td_session_new(c);
   D.arena = S->arena;
   f16 = td_type_float(S, 16), bf16 = td_type_bf16(S);

@@ -519,7 +519,7 @@ static void test_print(void) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   S = td_session_new(c);
   D.arena = S->arena;
   test_integers();

@@ -18,7 +18,7 @@ typedef struct Parsed {
 
 /* Parses n bytes; the caller calls done. */
 static Parsed parse_bytes(const char *text, size_t n, unsigned flags) {
-  Parsed p = {.ctx = td_ctx_new(NULL, NULL)};
+  Parsed p = {.ctx = td_ctx_new()};
   p.arena = td_arena_new(p.ctx);
   p.diag.arena = p.arena;
   p.sources = td_sources_new(p.arena);
@@ -466,7 +466,7 @@ static void test_marks(void) {
 
 /* Text made of `head`, n times `part`, and `tail`. */
 static Parsed parse_repeated(const char *head, const char *part, size_t n, const char *tail) {
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   TdText t = td_text_new(a);
   td_text_puts(&t, head);
@@ -521,7 +521,7 @@ static void test_hostile(void) {
 /* A function that uses n locals of each of the two functions around it. */
 static void test_upvalues(void) {
   for (size_t n = 127; n <= 128; n++) {
-    TdCtx *ctx = td_ctx_new(NULL, NULL);
+    TdCtx *ctx = td_ctx_new();
     TdArena *a = td_arena_new(ctx);
     TdText t = td_text_new(a), uses = td_text_new(a);
     td_text_puts(&t, "local x0");
@@ -553,7 +553,7 @@ static void escape(void *ud, TdWhy why) {
 /* Ctrl-C ends a parse. */
 static void test_interrupt(void) {
   static TdWhy why = TD_WHY_MEMORY;
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   TdDiag diag = {.arena = a};
   TdSources *sources = td_sources_new(a);

@@ -84,7 +84,7 @@ static const char *our_verdict(Case *c, const char *text, size_t n) {
 
 /* Has both parsers parse a text; the caller closes the case. */
 static Case open_case(lua_State *L, const char *text, size_t n) {
-  Case c = {.ctx = td_ctx_new(NULL, NULL), .L = L, .our_message = "", .their_message = ""};
+  Case c = {.ctx = td_ctx_new(), .L = L, .our_message = "", .their_message = ""};
   c.arena = td_arena_new(c.ctx);
   c.ours = our_verdict(&c, text, n);
   c.theirs = lua_verdict(&c, text, n);
@@ -550,7 +550,7 @@ static void test_soups(lua_State *L, TdArena *a, uint64_t seed) {
 int main(int argc, char **argv) {
   uint64_t seed = 1;
   size_t mutations = 12000;
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   Corpus c = {.arena = td_arena_new(ctx)};
   bool folders = false;
   for (int i = 1; i < argc; i++) {

@@ -355,7 +355,7 @@ static void test_messages(void) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   S = td_session_new(c);
   test_integers();
   test_fixed();

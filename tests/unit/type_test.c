@@ -150,7 +150,7 @@ static void test_memory(void) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   S = td_session_new(c);
   test_scalars();
   test_interning();
