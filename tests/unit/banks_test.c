@@ -165,7 +165,7 @@ static void test_graphs(TdCtx *ctx) {
 }
 
 int main(void) {
-  TdCtx *ctx = td_ctx_new(NULL, NULL);
+  TdCtx *ctx = td_ctx_new();
   TdArena *a = td_arena_new(ctx);
   test_lattice();
   test_text(a);

@@ -184,7 +184,7 @@ static void test_known(TdArena *a) {
 }
 
 int main(void) {
-  TdCtx *c = td_ctx_new(NULL, NULL);
+  TdCtx *c = td_ctx_new();
   TdArena *a = td_arena_new(c);
   test_normal(100000);
   test_compose(100000);
