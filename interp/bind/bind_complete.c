@@ -1,33 +1,28 @@
-/* bind_complete.c - completions at the prompt: names, fields, methods, and inside strings what a
-   primitive's argument can name. Values are read raw: no user code runs. */
+/* bind_complete.c - completions at the prompt: names, fields, methods, files, commands. Values are
+   read raw: no user code runs. */
 #include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "bind/prompt.h"
-#include "rewrite/prim.h"
+#include "bind/complete.h"
+#include "bind/tensor.h"
 
-static bool is_word(char ch) {
-  return isalnum((unsigned char)ch) || ch == '_';
-}
+#define MOST_FILES 1000
+#define MOST_TABLES 8
 
-static void add(TdPromptItems *out, const char *name, const char *help) {
-  for (size_t i = 0; i < out->list.n; i++)
-    if (strcmp(out->list.at[i].insert, name) == 0) return;
-  TdPromptItem item = {td_arena_strdup(out->arena, name), help};
+void td_complete_add(TdPromptItems *out, const char *name, size_t n, const char *help) {
+  TdPromptItem item = {td_arena_strndup(out->arena, name, n), help};
   td_vec_push(out->arena, &out->list, item);
 }
 
-static bool starts_with(const char *s, const char *prefix, size_t n) {
-  return strncmp(s, prefix, n) == 0;
-}
-
-/* Adds the string keys of the table on top that begin with the prefix. */
-static void add_keys(lua_State *L, TdPromptItems *out, const char *prefix, size_t n) {
-  lua_pushnil(L);
-  while (lua_next(L, -2)) {
-    if (lua_type(L, -2) == LUA_TSTRING && starts_with(lua_tostring(L, -2), prefix, n))
-      add(out, lua_tostring(L, -2), NULL);
-    lua_pop(L, 1);
+void td_complete_add_words(TdPromptItems *out, const char *words, const char *by,
+                           const char *help) {
+  for (size_t n; *words; words += n) {
+    n = strcspn(words, by);
+    if (n) td_complete_add(out, words, n, help);
+    n += words[n] != 0;
   }
 }
 
@@ -35,211 +30,255 @@ static int by_name(const void *x, const void *y) {
   return strcmp(((const TdPromptItem *)x)->insert, ((const TdPromptItem *)y)->insert);
 }
 
-static void sort(TdPromptItems *out) {
-  for (size_t i = 1; i < out->list.n; i++)
-    for (size_t k = i; k && by_name(&out->list.at[k - 1], &out->list.at[k]) > 0; k--) {
-      TdPromptItem t = out->list.at[k];
-      out->list.at[k] = out->list.at[k - 1];
-      out->list.at[k - 1] = t;
-    }
+/* Keeps the items that go on with the n bytes that are typed, each once, in order. */
+static void choose(TdPromptItems *out, const char *typed, size_t n) {
+  size_t kept = 0;
+  for (size_t i = 0; i < out->list.n; i++)
+    if (strncmp(out->list.at[i].insert, typed, n) == 0) out->list.at[kept++] = out->list.at[i];
+  out->list.n = kept;
+  if (kept) qsort(out->list.at, kept, sizeof *out->list.at, by_name);
+  kept = 0;
+  for (size_t i = 0; i < out->list.n; i++)
+    if (!kept || by_name(&out->list.at[kept - 1], &out->list.at[i]) != 0)
+      out->list.at[kept++] = out->list.at[i];
+  out->list.n = kept;
 }
 
-/* Pushes the value of a dotted path of globals read raw, or nil. */
-static void push_path(lua_State *L, const char *path, size_t n) {
+/* Whether n bytes are a name. */
+static bool is_name(const char *s, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!isalnum((unsigned char)s[i]) && s[i] != '_') return false;
+  return n && !isdigit((unsigned char)*s);
+}
+
+/* Adds the keys of the table at idx that are names; with `callable`, those of functions only. */
+static void add_keys(lua_State *L, int idx, bool callable, TdPromptItems *out) {
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    size_t n;
+    if (lua_type(L, -2) != LUA_TSTRING || (callable && !lua_isfunction(L, -1))) continue;
+    const char *key = lua_tolstring(L, -2, &n);
+    if (is_name(key, n)) td_complete_add(out, key, n, NULL);
+  }
+}
+
+/* Replaces the table on top by what field `name` of its metatable holds, read raw; false, and
+   nothing on top, if that is no table. */
+static bool to_metafield(lua_State *L, const char *name) {
+  bool has = lua_getmetatable(L, -1) != 0;
+  if (has) {
+    lua_pushstring(L, name);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+    lua_remove(L, -2);
+  }
+  if (has && lua_istable(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+/* Fields of values that are no tables, which the classes' __index know. */
+static const char *fields_of(lua_State *L, int idx) {
+  static const char *const known[][2] = {
+      {TD_CLASS_TENSOR, "type shape"},
+      {TD_CLASS_UNIT, "sizes params"},
+      {"tide.build", "source files target report"},
+      {"tide.graph", "nodes ports streams tokens node edge port"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (luaL_testudata(L, idx, known[i][0])) return known[i][1];
+  return "";
+}
+
+/* Adds the members of the value on top, which it pops: fields after '.', methods after ':'. */
+static void add_members(lua_State *L, bool callable, TdPromptItems *out) {
+  if (lua_type(L, -1) == LUA_TUSERDATA && !callable)
+    td_complete_add_words(out, fields_of(L, lua_gettop(L)), " ", NULL);
+  if (lua_type(L, -1) == LUA_TUSERDATA) {
+    if (!to_metafield(L, "methods")) return;
+    if (callable) add_keys(L, lua_gettop(L), true, out);
+    lua_pop(L, 1);
+    return;
+  }
+  bool has = lua_istable(L, -1) || to_metafield(L, "__index");
+  for (int i = 0; has && i < MOST_TABLES; i++) {
+    add_keys(L, lua_gettop(L), callable, out);
+    has = to_metafield(L, "__index");
+  }
+  if (has) lua_pop(L, 1);
+}
+
+void td_complete_push_path(lua_State *L, const TdBefore *b, size_t first, size_t last) {
   lua_pushglobaltable(L);
-  for (size_t i = 0; i < n;) {
-    size_t len = 0;
-    while (i + len < n && is_word(path[i + len])) len++;
-    if (!lua_istable(L, -1) || !len) {
+  for (size_t i = first; i <= last; i += 2) {
+    TdColourToken t = b->token.at[i];
+    if (!lua_istable(L, -1)) {
       lua_pop(L, 1);
       lua_pushnil(L);
       return;
     }
-    lua_pushlstring(L, path + i, len);
+    lua_pushlstring(L, b->s + t.at, t.end - t.at);
     lua_rawget(L, -2);
     lua_remove(L, -2);
-    i += len + 1;
   }
 }
 
-/* Replaces the value on top by the table of its fields or methods; false if it has none. */
-static bool to_members(lua_State *L) {
-  if (lua_istable(L, -1)) return true;
-  if (lua_type(L, -1) == LUA_TSTRING) {
-    lua_getglobal(L, "string");
-    lua_replace(L, -2);
-    return lua_istable(L, -1);
-  }
-  if (!lua_getmetatable(L, -1)) return false;
-  lua_getfield(L, -1, "methods");
-  lua_replace(L, -3);
-  lua_pop(L, 1);
-  return lua_istable(L, -1);
-}
-
-/* Start of the path (names, dots, a colon) that ends at `end`. */
-static size_t path_start(const char *s, size_t end) {
-  while (end && (is_word(s[end - 1]) || s[end - 1] == '.' || s[end - 1] == ':')) end--;
-  return end;
-}
-
-/* Fields or methods after "path." or "path:", or names. */
-static void complete_name(lua_State *L, const char *text, size_t cursor, TdPromptItems *out) {
-  size_t from = cursor;
-  while (from && is_word(text[from - 1])) from--;
-  out->from = from;
-  bool member = from && (text[from - 1] == '.' || text[from - 1] == ':');
-  if (member) {
-    size_t start = path_start(text, from - 1);
-    push_path(L, text + start, from - 1 - start);
-    if (to_members(L)) add_keys(L, out, text + from, cursor - from);
-    lua_pop(L, 1);
+/* Fields or methods of what stands before the '.' or ':' that ends the tokens. */
+static void complete_member(lua_State *L, const TdBefore *b, TdPromptItems *out) {
+  size_t n = b->token.n, first = n - 2;
+  bool callable = b->s[b->token.at[n - 1].at] == ':';
+  if (n < 2) return;
+  TdColourToken last = b->token.at[first];
+  if (last.kind == TD_COLOUR_STRING) {
+    lua_pushliteral(L, "");
+    add_members(L, callable, out);
     return;
   }
-  static const char *const words[] = {"and",   "break", "do",       "else", "elseif", "end",
-                                      "false", "for",   "function", "goto", "if",     "in",
-                                      "local", "nil",   "not",      "or",   "repeat", "return",
-                                      "then",  "true",  "until",    "while"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (starts_with(words[i], text + from, cursor - from)) add(out, words[i], NULL);
+  if (last.kind != TD_COLOUR_WORD) return;
+  while (first > 1 && b->s[b->token.at[first - 1].at] == '.' &&
+         b->token.at[first - 2].kind == TD_COLOUR_WORD)
+    first -= 2;
+  td_complete_push_path(L, b, first, n - 2);
+  if (lua_isnil(L, -1))
+    lua_pop(L, 1);
+  else
+    add_members(L, callable, out);
+}
+
+static bool ends_in_member(const TdBefore *b) {
+  if (!b->token.n) return false;
+  TdColourToken t = b->token.at[b->token.n - 1];
+  bool twice = b->token.n > 1 && b->token.at[b->token.n - 2].end == t.at &&
+               b->s[b->token.at[b->token.n - 2].at] == b->s[t.at];
+  return t.kind == TD_COLOUR_SIGN && strchr(".:", b->s[t.at]) && !twice;
+}
+
+void td_complete_add_files(TdPromptItems *out, const char *path, size_t n) {
+  size_t dir = n;
+  while (dir && path[dir - 1] != '/') dir--;
+  const char *folder = dir ? td_arena_strndup(out->arena, path, dir) : "./";
+  DIR *d = opendir(folder);
+  struct stat st;
+  for (struct dirent *e; d && out->list.n < MOST_FILES && (e = readdir(d));) {
+    bool is_hidden = *e->d_name == '.' && path[dir] != '.';
+    if (is_hidden || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    bool is_folder =
+        stat(td_text_fmt(out->arena, "%s%s", folder, e->d_name), &st) == 0 && S_ISDIR(st.st_mode);
+    const char *name =
+        td_text_fmt(out->arena, "%.*s%s%s", (int)dir, path, e->d_name, is_folder ? "/" : "");
+    td_complete_add(out, name, strlen(name), NULL);
+  }
+  if (d) closedir(d);
+}
+
+/* Cuts the text into the tokens before what is to be completed, which begins at or after `from`. */
+static TdBefore read_before(TdArena *a, const char *text, size_t n, size_t from) {
+  TdBefore b = {.s = td_arena_strndup(a, text, n), .arena = a, .from = n};
+  for (size_t i = from; i < n;) {
+    TdColourToken t = td_colour_token(text, n, i);
+    i = t.end;
+    bool is_last = t.end == n && (t.open || t.kind == TD_COLOUR_WORD || t.kind == TD_COLOUR_NUMBER);
+    if (is_last && t.kind == TD_COLOUR_STRING) {
+      b.in_string = true;
+      b.from = t.at + 1;
+      b.in_comment = text[t.at] == '[';
+    } else if (is_last && t.kind == TD_COLOUR_WORD) {
+      b.from = t.at;
+    } else if (is_last) {
+      b.in_comment = true;
+    } else if (t.kind != TD_COLOUR_SPACE && t.kind != TD_COLOUR_COMMENT) {
+      td_vec_push(a, &b.token, t);
+    }
+  }
+  return b;
+}
+
+/* Completions of Lua text that begins at byte `from`. */
+static void complete_lua(lua_State *L, const char *text, size_t n, size_t from,
+                         TdPromptItems *out) {
+  TdBefore b = read_before(out->arena, text, n, from);
+  TdCallAround c;
+  out->from = b.from;
+  if (b.in_comment) return;
+  if (ends_in_member(&b) && !b.in_string) {
+    complete_member(L, &b, out);
+    return;
+  }
+  if (td_complete_find_call(&b, &c) && td_complete_argument(L, &b, &c, out)) return;
+  if (b.in_string) return;
+  td_complete_add_words(out, td_colour_keywords(), " ", NULL);
   lua_pushglobaltable(L);
-  add_keys(L, out, text + from, cursor - from);
+  add_keys(L, lua_gettop(L), false, out);
   lua_pop(L, 1);
 }
 
-/* The call around a string that is open at the cursor: `path:method(arg, arg, "`. */
-typedef struct OpenCall {
-  size_t path, npath; /* of the object */
-  size_t method, nmethod;
-  int argument;  /* position of the string, from 0 */
-  size_t string; /* offset after the quote */
-} OpenCall;
-
-/* Finds the quote that is open at the cursor; false if none is. */
-static bool open_quote(const char *s, size_t n, size_t *at) {
-  char quote = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (quote && s[i] == '\\')
-      i++;
-    else if (quote && s[i] == quote)
-      quote = 0;
-    else if (!quote && (s[i] == '"' || s[i] == '\'')) {
-      quote = s[i];
-      *at = i;
-    }
-  }
-  return quote != 0;
+/* Names of settings, or words of the one that was named. */
+static void complete_setting(const char *args, size_t n, TdPromptItems *out) {
+  size_t name = strcspn(args, " ");
+  const TdSetting *s = name < n ? td_setting_find(args, name) : NULL;
+  if (s) td_complete_add_words(out, s->words, "|", s->summary);
+  for (int i = 0; i < TD_SETTINGS && name >= n; i++)
+    td_complete_add(out, td_settings[i].name, strlen(td_settings[i].name), td_settings[i].summary);
 }
 
-/* Walks back from the quote to the parenthesis (or the method, for s:f "x") counting commas. */
-static bool find_call(const char *s, size_t quote, OpenCall *c) {
-  size_t i = quote;
-  int depth = 0;
-  c->string = quote + 1;
-  c->argument = 0;
-  while (i && isspace((unsigned char)s[i - 1])) i--;
-  if (!(i && is_word(s[i - 1]))) {
-    for (;; i--) {
-      if (!i) return false;
-      char ch = s[i - 1];
-      if (ch == ')' || ch == '}' || ch == ']') depth++;
-      if (ch == '(' || ch == '{' || ch == '[') {
-        if (depth == 0 && ch == '(') break;
-        if (depth > 0) depth--;
-      }
-      if (ch == ',' && depth == 0) c->argument++;
-    }
-    i--;
-  }
-  size_t end = i;
-  while (i && is_word(s[i - 1])) i--;
-  if (!i || s[i - 1] != ':' || i == end) return false;
-  c->method = i;
-  c->nmethod = end - i;
-  c->path = path_start(s, i - 1);
-  c->npath = i - 1 - c->path;
-  return true;
-}
-
-/* The spec of a primitive's positional argument number n. */
-static const TdArgSpec *positional(const TdPrim *p, int n) {
-  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
-    if (p->args[i].place == TD_ARG_OPTION) continue;
-    if (n-- == 0 || p->args[i].place == TD_ARG_REST) return &p->args[i];
-  }
-  return NULL;
-}
-
-static bool add_array(void *ud, const TdStmt *s) {
-  TdPromptItems *out = ud;
-  if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR) add(out, s->sym->name, "local");
-  return true;
-}
-
-/* Names that an argument of this kind can have in program p. */
-static void add_names(TdPromptItems *out, const TdProg *p, TdArgKind kind) {
-  TdCtx *ctx = td_arena_ctx(out->arena);
-  if (kind == TD_ARG_LOOP || kind == TD_ARG_BAND) {
-    const char *const *specs;
-    size_t n = td_cursor_list_loops(out->arena, p, &specs);
-    for (size_t i = 0; i < n; i++) add(out, specs[i], "loop");
-  }
-  for (size_t i = 0; i < p->nunit; i++) {
-    const TdUnit *u = p->unit[i];
-    bool root = u == td_prog_root(p);
-    if (kind == TD_ARG_UNIT && !root) add(out, u->sym->name, "unit");
-    if (kind == TD_ARG_STREAM)
-      for (size_t k = 0; k < u->nstream; k++) add(out, u->stream[k].sym->name, "stream");
-    if (kind != TD_ARG_ARRAY) continue;
-    for (size_t k = 0; k < u->nparam; k++) add(out, u->param[k].sym->name, "parameter");
-    if (u->body) td_walk_stmt(ctx, u->body, add_array, out);
+/* What a command takes; its arguments begin at byte `at`. */
+static void complete_command(lua_State *L, const TdCommand *c, const char *text, size_t n,
+                             size_t at, TdPromptItems *out) {
+  const TdSetting *s = td_setting_find(c->name, strlen(c->name));
+  size_t word = n;
+  while (word > at && text[word - 1] != ' ') word--;
+  out->from = c->takes == TD_TAKES_FILE ? at : word;
+  switch (c->takes) {
+  case TD_TAKES_NOTHING: break;
+  case TD_TAKES_FILE: td_complete_add_files(out, text + at, n - at); break;
+  case TD_TAKES_SETTING: complete_setting(text + at, n - at, out); break;
+  case TD_TAKES_WORD: td_complete_add_words(out, s ? s->words : "", "|", c->summary); break;
+  default: complete_lua(L, text, n, at, out);
   }
 }
 
-/* Inside a string that is an argument of a schedule's method. */
-static bool complete_string(lua_State *L, const char *text, size_t cursor, TdPromptItems *out) {
-  size_t quote;
-  OpenCall c;
-  if (!open_quote(text, cursor, &quote)) return false;
-  out->from = quote + 1;
-  if (!find_call(text, quote, &c)) return true;
-  push_path(L, text + c.path, c.npath);
-  const TdProg *p = td_bind_test_schedule(L, -1);
-  lua_pop(L, 1);
-  const char *method = td_arena_strndup(out->arena, text + c.method, c.nmethod);
-  const TdPrim *prim = td_prim_find(method);
-  const TdArgSpec *spec = prim ? positional(prim, c.argument) : NULL;
-  if (!p || !spec) return true;
-  TdPromptItems all = {.arena = out->arena};
-  add_names(&all, p, spec->kind);
-  for (size_t i = 0; i < all.list.n; i++)
-    if (starts_with(all.list.at[i].insert, text + out->from, cursor - out->from))
-      add(out, all.list.at[i].insert, all.list.at[i].help);
-  return true;
+/* After '?': names that help knows. */
+static void complete_question(const char *text, size_t n, TdPromptItems *out) {
+  const char *summary, *name;
+  out->from = strspn(text, "?");
+  bool command = out->from < n && text[out->from] == ':';
+  out->from += command;
+  for (size_t i = 0; command && td_commands[i].name; i++)
+    td_complete_add(out, td_commands[i].name, strlen(td_commands[i].name), td_commands[i].summary);
+  for (size_t i = 0; !command && (name = td_help_name(i, &summary)); i++)
+    td_complete_add(out, name, strlen(name), summary);
 }
 
-/* After ':' at the start: commands; after '?': names that help knows. */
-static bool complete_special(const char *text, size_t cursor, TdPromptItems *out) {
-  if (!cursor || (text[0] != ':' && text[0] != '?')) return false;
-  size_t from = 1;
-  while (text[0] == '?' && from < cursor && text[from] == '?') from++;
-  if (memchr(text, ' ', cursor)) return false;
-  out->from = from;
-  const char *summary;
-  for (size_t i = 0; text[0] == ':' && td_commands[i].name; i++)
-    if (starts_with(td_commands[i].name, text + from, cursor - from))
-      add(out, td_commands[i].name, td_commands[i].summary);
-  const char *name;
-  for (size_t i = 0; text[0] == '?' && (name = td_help_name(i, &summary)); i++)
-    if (starts_with(name, text + from, cursor - from)) add(out, name, summary);
+/* Inputs that are not Lua: commands, questions, lines of the shell; false for Lua. */
+static bool complete_special(lua_State *L, const char *text, size_t n, TdPromptItems *out) {
+  if (!n || !strchr(":?!", *text) || (n > 1 && text[0] == ':' && text[1] == ':')) return false;
+  if (*text == '?') {
+    complete_question(text, n, out);
+    return true;
+  }
+  if (*text == '!') {
+    for (out->from = n; out->from > 1 && text[out->from - 1] != ' ';) out->from--;
+    td_complete_add_files(out, text + out->from, n - out->from);
+    return true;
+  }
+  size_t name = 1 + strcspn(text + 1, " "), at = name + strspn(text + name, " ");
+  if (name >= n) {
+    out->from = 1;
+    for (size_t i = 0; td_commands[i].name; i++)
+      td_complete_add(out, td_commands[i].name, strlen(td_commands[i].name),
+                      td_commands[i].summary);
+    return true;
+  }
+  const TdCommand *c = td_command_find(td_arena_strndup(out->arena, text + 1, name - 1));
+  out->from = n;
+  if (c) complete_command(L, c, text, n, at, out);
   return true;
 }
 
 void td_prompt_complete(lua_State *L, const char *text, size_t cursor, TdPromptItems *out) {
   int top = lua_gettop(L);
-  luaL_checkstack(L, 16, "completion");
-  if (!complete_special(text, cursor, out) && !complete_string(L, text, cursor, out))
-    complete_name(L, text, cursor, out);
-  sort(out);
+  const char *line = td_arena_strndup(out->arena, text, cursor);
+  size_t n = strlen(line);
+  luaL_checkstack(L, 32, "completion");
+  if (!complete_special(L, line, n, out)) complete_lua(L, line, n, 0, out);
+  choose(out, line + out->from, n - out->from);
   td_bind_settop(L, top);
 }

@@ -87,6 +87,24 @@ static int l_diff(lua_State *L) {
   return 1;
 }
 
+/* session.complete(text, [cursor]): what could stand at byte `cursor`, by default the end, as a
+   list, and how many bytes before it that replaces. */
+static int l_complete(lua_State *L) {
+  size_t n;
+  const char *text = luaL_checklstring(L, 1, &n);
+  lua_Integer cursor = luaL_optinteger(L, 2, (lua_Integer)n);
+  luaL_argcheck(L, cursor >= 0 && (size_t)cursor <= n, 2, "outside the text");
+  TdPromptItems found = {.arena = td_bind_arena(L)};
+  td_prompt_complete(L, text, (size_t)cursor, &found);
+  lua_createtable(L, (int)found.list.n, 0);
+  for (size_t i = 0; i < found.list.n; i++) {
+    lua_pushstring(L, found.list.at[i].insert);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_pushinteger(L, cursor - (lua_Integer)found.from);
+  return 2;
+}
+
 /* session.markdown(text): HTML; nil and why where libcmark is missing. */
 static int l_markdown(lua_State *L) {
   size_t n;
@@ -104,8 +122,9 @@ static int l_markdown(lua_State *L) {
 
 /* The loader of the module. */
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"open", l_open}, {"run", l_run}, {"diff", l_diff}, {"markdown", l_markdown}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", l_open},         {"run", l_run},
+                                       {"complete", l_complete}, {"diff", l_diff},
+                                       {"markdown", l_markdown}, {NULL, NULL}};
   luaL_newlib(L, functions);
   td_replay_functions(L);
   return 1;

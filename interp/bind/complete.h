@@ -1,0 +1,45 @@
+/* complete.h - what the files of completion share. */
+#ifndef TD_BIND_COMPLETE_H
+#define TD_BIND_COMPLETE_H
+
+#include "bind/prompt.h"
+#include "repl/colour.h"
+
+/* The tokens of an input before the cursor, blanks and comments aside; the string or the word that
+   the cursor is in is not among them. */
+typedef struct TdBefore {
+  const char *s;
+  TdArena *arena;
+  TD_VEC(TdColourToken) token;
+  size_t from;     /* where what is to be completed begins */
+  bool in_string;  /* inside a string */
+  bool in_comment; /* or where nothing can be completed */
+} TdBefore;
+
+/* bind_complete_call.c */
+/* The innermost call whose arguments the cursor is in. */
+typedef struct TdCallAround {
+  size_t callee;  /* token of the name of the function or method */
+  int argument;   /* its place, from 0 */
+  size_t key;     /* token of the name before `=` in a table of options + 1, or 0 */
+  bool in_table;  /* inside a table that is an argument, or in a table in that */
+  bool wants_key; /* a name of an option can stand here */
+  size_t open;    /* token of the parenthesis; SIZE_MAX: f "x" or f {..} */
+} TdCallAround;
+/* Finds it; false when there is none. */
+bool td_complete_find_call(const TdBefore *b, TdCallAround *c);
+/* Adds what can stand there: names of the schedule that the call is made on, words, names of
+   options, files; false when nothing is known of it. */
+bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c,
+                          TdPromptItems *out);
+
+/* bind_complete.c */
+void td_complete_add(TdPromptItems *out, const char *name, size_t n, const char *help);
+/* Adds the words of a text, divided by the bytes of `by`. */
+void td_complete_add_words(TdPromptItems *out, const char *words, const char *by, const char *help);
+/* Pushes the value of the dotted path that tokens [first, last] are, read raw, or nil. */
+void td_complete_push_path(lua_State *L, const TdBefore *b, size_t first, size_t last);
+/* Adds the files that a path, which begins at byte `from` of what is typed, can be. */
+void td_complete_add_files(TdPromptItems *out, const char *path, size_t n);
+
+#endif
