@@ -8,7 +8,7 @@ local shell = require "shell"
 
 local quote, output = shell.quote, shell.output
 
-local option = {tide = nil, build = "build/release", filter = "", limit = "180", jobs = nil}
+local option = {tide = nil, build = "build/release", filter = "", limit = "600", jobs = nil}
 
 -- Reads the command line into `option`.
 local function read_arguments()

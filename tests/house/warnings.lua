@@ -8,7 +8,7 @@ local FLAGS = "-std=c11 -D_POSIX_C_SOURCE=200809L -Iinterp -I. -Ibuild -I/usr/in
 
 -- What a compiler says of files.
 local function said(compiler, files)
-  return shell.output(("echo '%s' | xargs -n 20 -P 2 %s %s 2>&1"):format(files, compiler, FLAGS))
+  return shell.output(("echo '%s' | xargs -d '\\n' -n 20 -P 2 %s %s 2>&1"):format(files, compiler, FLAGS))
 end
 
 local files = shell.output "ls interp/*.c interp/*/*.c backends/*.c backends/*/*.c repl/*.c tests/*/*.c"
