@@ -59,6 +59,12 @@ TdAffineCount td_affine_count(const TdAffine *x) {
   return x->count;
 }
 
+/* Counts a question; escapes when the user has interrupted. */
+static void ask(TdAffine *x) {
+  td_ctx_tick(x->ctx, 1);
+  x->count.asked++;
+}
+
 /* Readies isl for one question; escapes when the user has interrupted. */
 static void begin(TdAffine *x) {
   isl_ctx_resume(x->isl);
@@ -122,7 +128,7 @@ static TdTruth solve(TdAffine *x, const TdDense *d) {
 }
 
 TdTruth td_affine_has_point(TdAffine *x, const TdSys *s) {
-  x->count.asked++;
+  ask(x);
   if (s->bad) return TD_UNKNOWN;
   TdArena *a = td_arena_scratch(x->ctx);
   TdDense d = td_dense_of(a, s, NULL, 0), reduced = td_dense_copy(a, &d);
@@ -152,7 +158,7 @@ static isl_basic_set *non_negative(isl_basic_set *b, size_t n) {
 }
 
 TdTruth td_affine_point(TdAffine *x, const TdSys *s, const int32_t *col, size_t n, int64_t *val) {
-  x->count.asked++;
+  ask(x);
   if (s->bad) return TD_UNKNOWN;
   TdArena *a = td_arena_scratch(x->ctx);
   TdDense d = td_dense_of(a, s, col, n);
@@ -168,7 +174,7 @@ TdTruth td_affine_point(TdAffine *x, const TdSys *s, const int32_t *col, size_t 
 }
 
 TdTruth td_affine_max(TdAffine *x, const TdSys *s, TdAff f, int64_t *v) {
-  x->count.asked++;
+  ask(x);
   if (s->bad || f.bad) return TD_UNKNOWN;
   TdArena *a = td_arena_scratch(x->ctx);
   TdSys with = td_sys_copy(a, s);
@@ -231,7 +237,7 @@ static isl_set *union_of(TdAffine *x, const TdDense *d, size_t n, size_t nset) {
 
 TdTruth td_affine_covers(TdAffine *x, const TdSys *region, const TdSys *part, size_t nparts,
                          const int32_t *keep, size_t n) {
-  x->count.asked++;
+  ask(x);
   TdArena *a = td_arena_scratch(x->ctx);
   TdSys *all = TD_NEWN(a, TdSys, nparts + 1);
   all[0] = *region;
@@ -283,7 +289,7 @@ static bool add_rows(TdArena *a, isl_mat *m, bool eq, const int32_t *col, TdSys 
 
 bool td_affine_hull(TdAffine *x, TdArena *a, const TdSys *part, size_t nparts, const int32_t *keep,
                     size_t n, TdSys *out) {
-  x->count.asked++;
+  ask(x);
   TdArena *scratch = td_arena_scratch(x->ctx);
   Matrices m;
   Hull *h = TD_NEW(scratch, Hull);

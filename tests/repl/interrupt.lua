@@ -8,21 +8,35 @@ if not screen.available() then
   return
 end
 
-local term = screen.open("env TIDE_HISTORY= " .. arg[-1])
+-- A compiler that hangs while the file `hang` is there.
+local hang = t.tmp "hang"
+local compiler = t.tmp "compiler.sh"
+shell.write(compiler, ("#!/bin/sh\n[ ! -e '%s' ] || sleep 1000\nexec cc \"$@\"\n"):format(hang))
+os.execute(("chmod +x '%s'"):format(compiler))
+
+local term = screen.open(("env TIDE_HISTORY= TIDE_CC='%s' %s"):format(compiler, arg[-1]))
 assert(term:wait "tide>")
 
--- Starts an input that does not end, presses Ctrl-C, then computes something.
-local n = 0
+-- Runs the demo, small, with sizes that tell its result from the last one's.
+local function run_demo(n)
+  term:type(("arg = {4, %d, 5} dofile 'examples/02_gemm.lua'"):format(n), "Enter")
+  local ok, text = term:wait(("gives the same %d numbers"):format(4 * n), 60)
+  t.ok(ok, text)
+  t.ok(term:wait('unroll("j_i")', 5), "the table")
+end
+
+-- Starts an input that does not end, presses Ctrl-C, then runs the demo in the same session.
+local n = 2
 local function stops(name, input)
   t.test(name, function()
     n = n + 1
     term:type(input, "Enter")
     os.execute "sleep 0.4"
     term:type("", "C-c")
-    t.ok(term:wait("interrupted", 5), "it says interrupted")
-    term:type(("print('go' .. 'es on %d')"):format(n), "Enter")
-    local ok, text = term:wait(("goes on %d"):format(n), 5)
+    local ok, text = term:wait("interrupted", 5)
     t.ok(ok, text)
+    os.remove(hang)
+    run_demo(n)
     term:type("", "C-l")
   end)
 end
@@ -36,6 +50,19 @@ term:type("big = tide.kernel { x = i32[1], function(x) for i, j, k in grid(10000
 stops("an emitted kernel", "big(i32[1](0))")
 stops("a reference run", "big:reference(i32[1](0))")
 stops("verify", "tide.verify(big, big:as 'other')")
+shell.write(hang, "")
+stops("a compiler", "small = tide.kernel {x = i32[1], function(x) x[0] = 1 end}:build {target = 'cpu', tier = 'cc'} small(i32[1]())")
+
+local statement = "A[(i * 7 + %d) // 7][(j * %d + i %% %d) %% 89] = A[(i * 9 + j %% 9) // 9][(i + j * %d) %% 89]"
+shell.write(t.tmp "pairs.lua", ([[
+local lines = {}
+for n = 1, 2000 do lines[n] = ("%s"):format(n %% 7, n %% 5 + 3, n %% 6 + 2, n %% 11 + 2) end
+return load(("return tide.kernel {A = i32[97][89], function(A) for i, j in grid(64, 64) do %%s end end}"):format(
+  table.concat(lines, " ")))()
+]]):format(statement))
+term:type(("s = tide.schedule(dofile '%s');"):format(t.tmp "pairs.lua"), "Enter")
+os.execute "sleep 0.5"
+stops("the proof of millions of pairs", "s:parallel 'i'")
 
 local source = t.tmp "foreign.c"
 shell.write(source, [[
