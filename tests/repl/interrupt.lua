@@ -51,7 +51,8 @@ stops("an emitted kernel", "big(i32[1](0))")
 stops("a reference run", "big:reference(i32[1](0))")
 stops("verify", "tide.verify(big, big:as 'other')")
 shell.write(hang, "")
-stops("a compiler", "small = tide.kernel {x = i32[1], function(x) x[0] = 1 end}:build {target = 'cpu', tier = 'cc'} small(i32[1]())")
+term:type("small = tide.kernel {x = i32[1], function(x) x[0] = 1 end}:build {target = 'cpu', tier = 'cc'}", "Enter")
+stops("a compiler", "small(i32[1]())")
 
 local statement = "A[(i * 7 + %d) // 7][(j * %d + i %% %d) %% 89] = A[(i * 9 + j %% 9) // 9][(i + j * %d) %% 89]"
 shell.write(t.tmp "pairs.lua", ([[
