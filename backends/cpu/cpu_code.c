@@ -58,26 +58,61 @@ const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, in
   return td_text_str(&t);
 }
 
-const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number) {
+/* A stream of a design by its number among all of them, which becomes that in its array. */
+static const TdStream *find_stream(TdSession *s, const TdUnit *d, int64_t *number,
+                                   const TdType **type) {
   for (size_t i = 0; i < d->nstream; i++) {
-    const TdType *t = td_unit_type(s, d, d->stream[i].type);
     int64_t n = 1, extent;
-    for (int k = 0; k < t->rank; k++)
-      if (td_type_extent(t, k, &extent)) n *= extent;
-    if (number >= n) {
-      number -= n;
-      continue;
-    }
-    TdText text = td_text_new(a);
-    td_text_puts(&text, d->stream[i].sym->name);
-    for (int k = 0; k < t->rank; k++) {
-      td_type_extent(t, k, &extent);
-      n /= extent;
-      td_text_putf(&text, "[%" PRId64 "]", number / n % extent);
-    }
-    return td_text_str(&text);
+    *type = td_unit_type(s, d, d->stream[i].type);
+    for (int k = 0; k < (*type)->rank; k++)
+      if (td_type_extent(*type, k, &extent)) n *= extent;
+    if (*number < n) return &d->stream[i];
+    *number -= n;
   }
-  return "a stream";
+  return NULL;
+}
+
+const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number) {
+  const TdType *t;
+  const TdStream *stream = find_stream(s, d, &number, &t);
+  int64_t at[TD_MAX_RANK], extent = 1;
+  if (!stream) return "a stream";
+  for (int k = t->rank - 1; k >= 0; k--) {
+    td_type_extent(t, k, &extent);
+    at[k] = number % extent;
+    number /= extent;
+  }
+  TdText text = td_text_new(a);
+  td_text_puts(&text, stream->sym->name);
+  for (int k = 0; k < t->rank; k++) td_text_putf(&text, "[%" PRId64 "]", at[k]);
+  return td_text_str(&text);
+}
+
+/* A note of what stream i of those that hold something does, as far as there is room. */
+static void tell_contents(TdSession *s, const TdUnit *d, const struct td_run *run, int i,
+                          TdDiag *out) {
+  enum { MOST = 8 };
+  const int64_t *h = run->hold[i];
+  int64_t number = h[0], shown = 0;
+  const TdType *t;
+  TdText text = td_text_new(out->arena);
+  if (run->key || !find_stream(s, d, &number, &t)) return;
+  TdTensor *token = td_tensor_new(out->arena, t->elem, false);
+  const int64_t n = td_tensor_count(token),
+                size = n * (int64_t)td_type_bytes(td_type_scalar(t->elem));
+  for (int64_t k = 0; k < h[1] && shown <= MOST; k++) {
+    int64_t index[TD_MAX_RANK] = {0}, at = (h[2] + k) % h[3];
+    if (run->buffer[i]) at = run->buffer[i][at];
+    memcpy(token->data, (const char *)run->token[i] + at * size, (size_t)size);
+    do {
+      if (shown == MOST) td_text_puts(&text, ", ...");
+      if (++shown > MOST) break;
+      td_text_puts(&text, shown > 1 ? ", " : "");
+      td_num_print(&text, td_type_scalar(t->elem), td_tensor_get(token, index));
+    } while (td_tensor_next(token, index));
+  }
+  td_diag_note(out, (TdLoc){0}, "%s holds %s", td_cpu_code_stream(out->arena, s, d, h[0]),
+               td_text_str(&text));
 }
 
 /* A note for each task that waits. */
@@ -126,10 +161,13 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
     td_diag_set(d, TD_ILLEGAL, "deadlock", loc, "deadlock: %" PRId64 " tasks of %s wait",
                 run->value[0], root->sym->name);
     tell_waits(text, s, root, run, d);
+    for (int i = 0; i < run->held; i++) tell_contents(s, root, run, i, d);
     return false;
   case TD_CPU_LEFTOVER:
-    return td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s",
-                       run->value[1], td_cpu_code_stream(d->arena, s, root, run->value[0]));
+    td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s", run->value[1],
+                td_cpu_code_stream(d->arena, s, root, run->value[0]));
+    if (run->held) tell_contents(s, root, run, 0, d);
+    return false;
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }

@@ -170,6 +170,18 @@ static void put_turn(Net *n, const TdRun *r, const char *name) {
   td_text_line(n->out, "    }");
 }
 
+/* What streams hold when the run has failed. */
+static void put_contents(Net *n, const char *const *stream) {
+  for (size_t i = 0; i < n->d->nstream; i++) {
+    const TdType *t = td_cfamily_type(n->p->w, n->d->stream[i].type);
+    const char *data = td_text_fmt(n->p->w->arena, "me->%s[td_i].data", stream[i]);
+    td_text_line(n->out,
+                 "  for (int64_t td_i = 0; run->fault && td_i < %" PRId64
+                 "; td_i++) td_holds(run, &me->%s[td_i]%s, %s);",
+                 extents(t), stream[i], t->block ? ".full" : "", t->block ? data : "0");
+  }
+}
+
 /* The loop of turns, and what may have gone wrong. */
 static void put_turns(Net *n, const char *const *run, const char *const *stream) {
   TdCWriter *w = n->p->w;
@@ -199,6 +211,7 @@ static void put_turns(Net *n, const char *const *run, const char *const *stream)
                  "; td_i++) td_left(run, %d, &me->%s[td_i]%s);",
                  extents(t), td_cpu_unit_place(n->p, s->loc), stream[i], t->block ? ".full" : "");
   }
+  put_contents(n, stream);
 }
 
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {

@@ -136,6 +136,15 @@ static const Entry entries[] = {
      "  }\n"
      "  run->blocked++;\n"
      "}\n"},
+    {"td_holds", NULL,
+     "/* Notes what a stream holds, of which the buffers (if it has those) are at data. */\n"
+     "static void td_holds(struct td_run *run, const struct td_ring *r, const void *data) {\n"
+     "  if (!r->fill || run->held == 8) return;\n"
+     "  int64_t *h = run->hold[run->held];\n"
+     "  h[0] = r->number, h[1] = r->fill, h[2] = r->out, h[3] = r->depth;\n"
+     "  run->token[run->held] = data ? data : r->token;\n"
+     "  run->buffer[run->held++] = data ? r->token : 0;\n"
+     "}\n"},
     {"td_left", NULL,
      "/* Notes a stream that was not emptied. */\n"
      "static void td_left(struct td_run *run, int place, const struct td_ring *r) {\n"

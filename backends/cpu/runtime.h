@@ -17,7 +17,11 @@
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
   X(const void *timed)             /* struct td_timed of a run with a clock */                     \
   X(int blocked)                   /* tasks that wait, of which these are the first */             \
-  X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */
+  X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */                 \
+  X(int held)                      /* streams that hold tokens when it fails, or the first */      \
+  X(int64_t hold[8][4])            /* stream, fill, place of the oldest, depth */                  \
+  X(const void *token[8])          /* its cells */                                                 \
+  X(const int64_t *buffer[8])      /* which of them is where; NULL: in order */
 
 struct td_run {
 #define X(field) field;

@@ -72,6 +72,10 @@ static void blame_ports(TdSchedStep *step, const TdTrace *t, const TdReach *r, i
   const char *name = r->array->sym->name;
   if (r->array->kind != TD_CELL_MEMORY)
     step->why = td_text_fmt(t->arena, "%s: %lld tokens an iteration", name, (long long)n);
+  else if (r->array->bytes && r->array->users > 1)
+    step->why = td_text_fmt(
+        t->arena, "%s: %lld elements through a port of %lld bytes a cycle, for 1 of %lld tasks",
+        name, (long long)n, (long long)r->array->bytes, (long long)r->array->users);
   else if (r->array->bytes)
     step->why = td_text_fmt(t->arena, "%s: %lld elements through a port of %lld bytes a cycle",
                             name, (long long)n, (long long)r->array->bytes);

@@ -50,6 +50,7 @@ typedef struct TdPlaced {
   int64_t ports;   /* of one bank; 0: any number */
   int32_t read;    /* cycles of a read */
   int64_t bytes;   /* that an argument's port moves in a cycle; 0: any number */
+  int64_t users;   /* instances that take turns at it */
   int width;       /* bits of an element */
   uint32_t number; /* in placed[] */
   bool fresh;      /* made in the trace */

@@ -38,7 +38,7 @@ static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType
                             TdAttrs attrs) {
   TdPlaced *p = TD_NEW(t->arena, TdPlaced);
   bool memory = kind == TD_CELL_MEMORY, tensor = type->kind == TD_T_TENSOR;
-  *p = (TdPlaced){.sym = sym, .kind = kind, .read = t->target->read};
+  *p = (TdPlaced){.sym = sym, .kind = kind, .read = t->target->read, .users = 1};
   p->number = (uint32_t)t->placed.n;
   p->rank = tensor || type->kind == TD_T_PORT ? type->rank : 0;
   p->ports = memory || !t->target->ports ? t->target->ports : 1;
@@ -75,14 +75,31 @@ static bool is_other(void *ud, const TdStmt *s) {
   return !d->stmt;
 }
 
-/* A parameter of a task is as fast as the argument of a design that it is bound to. */
+/* How many instances of tasks of design d are given an argument. */
+static int64_t users_of(const TdUnit *d, TdSym arg) {
+  int64_t all = 0, extent;
+  for (size_t r = 0; r < d->nrun; r++) {
+    int64_t n = 1;
+    for (int k = 0; k < d->run[r].rank; k++)
+      if (td_unit_value(d, d->run[r].map[k], &extent)) n *= extent;
+    for (size_t k = 0; k < d->run[r].nbind; k++)
+      if (d->run[r].bind[k].arg == arg) all += n;
+  }
+  return all;
+}
+
+/* A parameter of a task is as fast as the argument of a design that it is bound to, which it
+   shares. */
 static void take_argument(const TdTrace *t, TdPlaced *p) {
   for (size_t i = 0; i < t->ask->prog->nunit; i++) {
     const TdUnit *d = t->ask->prog->unit[i];
     for (size_t r = 0; r < d->nrun; r++)
-      for (size_t k = 0; d->run[r].unit == t->unit->sym && k < d->run[r].nbind; k++)
-        if (d->run[r].bind[k].param == p->sym)
-          take_speed(p, td_unit_param(d, d->run[r].bind[k].arg)->attrs);
+      for (size_t k = 0; d->run[r].unit == t->unit->sym && k < d->run[r].nbind; k++) {
+        const TdRunArg *b = &d->run[r].bind[k];
+        if (b->param != p->sym) continue;
+        take_speed(p, td_unit_param(d, b->arg)->attrs);
+        p->users = users_of(d, b->arg);
+      }
   }
 }
 

@@ -76,7 +76,8 @@ static int64_t busiest(TdTrace *t, const TdPlaced *p, const TdReach **one) {
   return most;
 }
 
-/* The cycles in which the port of an argument moves what is accessed, n elements. */
+/* The cycles in which the port of an argument moves what is accessed, n elements: one turn in so
+   many as it has users. */
 static int64_t port_cycles(const TdTrace *t, const TdPlaced *p, const TdReach **one, int64_t *n) {
   *n = 0;
   for (size_t i = 0; i < t->reach.n; i++) {
@@ -85,7 +86,7 @@ static int64_t port_cycles(const TdTrace *t, const TdPlaced *p, const TdReach **
     *one = r;
     *n += r->beats;
   }
-  return (*n * ((p->width + 7) / 8) + p->bytes - 1) / p->bytes;
+  return (*n * p->users * ((p->width + 7) / 8) + p->bytes - 1) / p->bytes;
 }
 
 int64_t td_trace_ports(TdTrace *t, const TdReach **busy, int64_t *n) {

@@ -140,7 +140,23 @@ function small.apart()
   end), {f32[4], f32[9], f32[6]}
 end
 
-for _, name in ipairs {"line", "workers", "pairs", "apart"} do
+-- Six nodes: two lines that meet.
+function small.meeting()
+  return tide.design(function(d)
+    local a, b, c = d:stream(i32, {2}), d:stream(i32, {2}), d:stream(i32)
+    d.load = task {map = {2}, A = i32[8]:layout "S0", function(A, p) for n in grid(4) do a[p]:put(A[n]) end end}
+    d.work = task {map = {2}, function(p)
+      for _ in grid(4) do
+        local x = a[p]:get()
+        b[p]:put(x * x + p)
+      end
+    end}
+    d.add = task {function() for _ in grid(4) do c:put(b[0]:get() + b[1]:get()) end end}
+    d.save = task {B = i32[4], function(B) for n in grid(4) do B[n] = c:get() end end}
+  end), {i32[8], i32[4]}
+end
+
+for _, name in ipairs {"line", "workers", "pairs", "apart", "meeting"} do
   local make = small[name]
   for _, pes in ipairs {1, 2, 3, 6} do
     t.test(("brute force finds nothing better: %s on %d"):format(name, pes), function()

@@ -372,6 +372,39 @@ t.test("intervals, depths, latencies, lanes and ports of arguments change cycles
   t.ok(cycles {ARG = "latency(20)"} >= base + 20)
 end)
 
+t.test("instances that share an argument take turns at its port", function()
+  local function cycles(P, width)
+    local text = [[
+      local tide, P = ...
+      local i32, task, grid = tide.i32, tide.task, tide.grid
+      return tide.design(function(d)
+        local A = d:arg(i32[8][64]) --@ bytes_per_cycle(WIDTH)
+        local z = d:stream(i32, {P})
+        d.read = task {map = {P}, A = A, function(A, p)
+          for k in grid(64, "k") do z[p]:put(A[p][k]) end
+        end}
+        d.sum = task {map = {P}, B = i32[P]:layout "S0", function(B, p)
+          local s = i32(0)
+          for _ in grid(64, "k") do s = s + z[p]:get() end
+          B[0] = s
+        end}
+      end)]]
+    local s = tide.schedule(assert(load((text:gsub("WIDTH", width)), "=shared"))(tide, P))
+    s:pipeline("read:k"):pipeline("sum:k")
+    local r = report(s, {}, tide.random(i32[8][64], 1), i32[P](0))
+    if P * 4 > width then
+      t.has(tostring(s:estimate()), ("A: 1 elements through a port of %d bytes a cycle, for 1 of %d tasks")
+        :format(width, P))
+    end
+    return r.cycles
+  end
+  local alone = cycles(1, 4)
+  t.eq({cycles(2, 8), cycles(8, 32)}, {alone, alone})
+  for turns, got in pairs {[2] = cycles(2, 4), [4] = cycles(8, 8), [8] = cycles(8, 4)} do
+    t.ok(got >= alone + (turns - 1) * 63 and got <= alone + (turns - 1) * 64, got)
+  end
+end)
+
 t.test("block streams: a second buffer lets filling and using overlap", function()
   local function ping_pong(depth)
     return tide.design(function(d)
