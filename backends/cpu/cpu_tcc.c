@@ -28,6 +28,7 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
 #else
 
 #  include <libtcc.h>
+#  include <locale.h>
 
 bool td_cpu_tcc_is_there(void) {
   return true;
@@ -73,6 +74,29 @@ const char *td_cpu_tcc_version(TdArena *a) {
   return text;
 }
 
+static void leave_locale(void *before) {
+  freelocale(uselocale((locale_t)before));
+}
+
+/* Until `scratch` is freed, numbers are written as C writes them: libtcc reads them as the locale
+   does. */
+static void enter_locale(TdArena *scratch) {
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!c) td_ctx_escape(td_arena_ctx(scratch), TD_WHY_MEMORY);
+  td_arena_defer(scratch, leave_locale, (void *)uselocale(c));
+}
+
+/* Compiles all of `in`, to what s then holds. */
+static bool compile_all(TdArena *a, TCCState *s, const TdCpuInput *in, TdDiag *d) {
+  TdArena *scratch = td_arena_scratch(td_arena_ctx(a));
+  enter_locale(scratch);
+  bool ok = tcc_compile_string(s, in->text) == 0;
+  for (size_t i = 0; ok && i < in->nforeign; i++) ok = add_foreign(a, s, in->foreign[i], d);
+  ok = ok && tcc_relocate(s, TCC_RELOCATE_AUTO) == 0;
+  td_arena_free(scratch);
+  return ok;
+}
+
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
   static const TdCompiler libtcc = {.language = "in-memory C"};
   TdText said = td_text_new(a);
@@ -84,9 +108,7 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
   tcc_set_options(s, "-w");
   tcc_define_symbol(s, "TD_THREADS", "1");
   tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
-  bool ok = tcc_compile_string(s, in->text) == 0;
-  for (size_t i = 0; ok && i < in->nforeign; i++) ok = add_foreign(a, s, in->foreign[i], d);
-  if (ok && tcc_relocate(s, TCC_RELOCATE_AUTO) == 0 && td_cpu_code_link(code, find, s)) return true;
+  if (compile_all(a, s, in, d) && td_cpu_code_link(code, find, s)) return true;
   const char *why = td_text_str(&said);
   return !td_diag_failed(d) && !td_cpu_foreign_complain(in, why, d) &&
          td_compiler_complain(&libtcc, why, "<string>", in->text, d);
