@@ -14,6 +14,7 @@ typedef struct Clock {
   TdMap value;        /* TdSym of a loop variable, coordinate or parameter -> its value */
   TdMap row;          /* TdSchedStep -> number of its row, plus 1 */
   TdMap listed;       /* TdUnit -> itself */
+  int64_t weight;     /* how often what is counted now is executed */
   bool failed;
 } Clock;
 
@@ -93,6 +94,9 @@ static int64_t note(Clock *k, const TdSchedStep *x, int64_t n, int64_t cycles) {
   if (r->least < 0 || n < r->least) r->least = n;
   if (n > r->most) r->most = n;
   if (cycles > r->cycles) r->cycles = cycles;
+  int64_t rounds = groups(n, x->lanes);
+  r->rounds += k->weight * rounds;
+  r->busy += k->weight * (x->kind == TD_SCHED_PIPE ? rounds * x->ii : cycles);
   return cycles;
 }
 
@@ -112,11 +116,22 @@ static int64_t pipe_cycles(Clock *k, const TdSchedStep *x) {
 /* Loops that run on without draining: the iterations of all of them in one pipeline. */
 static int64_t flat_cycles(Clock *k, const TdSchedStep *x) {
   const TdSchedStep *kid = x->kid[0];
-  int64_t n = trips(k, x), total = n;
+  int64_t n = trips(k, x), total = n, weight = k->weight;
+  k->weight *= n;
   for (; kid->kind == TD_SCHED_LOOP; kid = kid->kid[0]) total *= trips(k, kid);
   total *= groups(trips(k, kid), kid->lanes);
   cycles_of(k, x->kid[0]);
+  k->weight = weight;
   return note(k, x, n, drain(k, kid, total));
+}
+
+/* The cycles of n executions of x, all alike. */
+static int64_t repeated(Clock *k, const TdSchedStep *x, int64_t n) {
+  int64_t weight = k->weight;
+  k->weight *= n;
+  int64_t sum = n * cycles_of(k, x);
+  k->weight = weight;
+  return sum;
 }
 
 /* A loop whose iterations follow each other: each one counted if its loops depend on the variable.
@@ -135,7 +150,7 @@ static int64_t loop_cycles(Clock *k, const TdSchedStep *x) {
   if (varies)
     td_map_drop(&k->value, (uint64_t)(uintptr_t)s->sym);
   else if (n)
-    sum = groups(n, x->lanes) * cycles_of(k, x->kid[0]);
+    sum = repeated(k, x->kid[0], groups(n, x->lanes));
   return note(k, x, n, sum + groups(n, x->lanes) * t->again + t->enter);
 }
 
@@ -198,6 +213,7 @@ static bool list_loops(Clock *k, const TdSchedStep *x, int level) {
   if (loop) {
     bool pipe = x->kind == TD_SCHED_PIPE;
     TdCostLoop r = {.name = name_of(k, x), .level = level, .loc = x->stmt->loc, .least = -1};
+    r.stmt = x->stmt;
     r.lanes = x->lanes;
     r.pipelined = pipe;
     r.flat = x->flat;
@@ -289,11 +305,20 @@ static bool has_sizes(const TdProg *p, TdDiag *d) {
 bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const TdTarget *t,
                       TdCost *out, TdDiag *d) {
   TdSched s = {.affine = affine, .arena = arena, .prog = p, .target = t};
-  Clock k = {.s = &s, .cost = out, .d = d};
+  Clock k = {.s = &s, .cost = out, .d = d, .weight = 1};
   *out = (TdCost){.target = t};
   if (!has_sizes(p, d) || !list_unit(&k, td_prog_root(p), 0)) return false;
   out->cycles = unit_cycles(&k, td_prog_root(p));
   out->ms = (double)out->cycles * (double)t->clock / 1e9;
   out->area = td_cost_area(&s, td_prog_root(p));
+  return !k.failed;
+}
+
+bool td_cost_instance(TdSched *s, const TdUnit *u, const int64_t *id, TdCost *out, TdDiag *d) {
+  Clock k = {.s = s, .cost = out, .d = d, .weight = 1};
+  *out = (TdCost){.target = s->target};
+  if (!list_unit(&k, u, 0)) return false;
+  for (size_t i = 0; i < u->ncoord; i++) set_value(&k, u->coord[i], id[i]);
+  out->cycles = unit_cycles(&k, u);
   return !k.failed;
 }

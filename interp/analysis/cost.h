@@ -7,13 +7,16 @@
 /* A loop, or a set or fill of an array. Numbers are of one execution of it, the longest. */
 typedef struct TdCostLoop {
   const char *name; /* as schedules name it: "mm:k" */
-  int level;        /* loops around it, calls included */
+  const TdStmt *stmt;
+  int level; /* loops around it, calls included */
   TdLoc loc;
   int64_t least, most; /* iterations */
   int64_t lanes;       /* of them side by side */
   bool pipelined, flat;
   int64_t asked, ii, depth; /* of a pipelined loop */
   int64_t cycles;
+  int64_t rounds, busy; /* in all executions: groups of iterations that start together, and the
+                           cycles from each to the next */
   TdSchedBy by;
   const char *why; /* what bounds ii, or why the loop is not pipelined; or NULL */
   TdLoc at;        /* where that is */
@@ -42,6 +45,9 @@ typedef struct TdCost {
  * says why: a size without value, a loop that runs any number of times. */
 bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const TdTarget *t,
                       TdCost *out, TdDiag *d);
+/* The same for the instance of a kernel with these ids: its cycles and its loops, owned by
+ * s->arena. */
+bool td_cost_instance(TdSched *s, const TdUnit *u, const int64_t *id, TdCost *out, TdDiag *d);
 /* As a table. */
 void td_cost_print(TdText *out, const TdCost *c);
 /* "recurrence", "ports".. */

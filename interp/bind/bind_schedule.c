@@ -546,7 +546,9 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"constants", l_schedule_constants},
                                      {"estimate", td_bind_estimate},
                                      {"arrays", td_bind_arrays},
+                                     {"fifos", td_bind_fifos},
                                      {"graph", td_bind_graph},
+                                     {"rates", td_bind_rates},
                                      {"tasks", td_bind_tasks},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);

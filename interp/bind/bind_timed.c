@@ -36,8 +36,22 @@ static void push_task(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
   lua_setfield(L, -2, "stalls");
 }
 
-static void push_stream(lua_State *L, const TdTimedStream *x) {
-  lua_createtable(L, 0, 4);
+/* Sets a list of the first and the last of n cycles. */
+static void set_span(lua_State *L, const char *key, const int64_t *at, size_t n) {
+  lua_createtable(L, 2, 0);
+  lua_pushinteger(L, (lua_Integer)at[0]);
+  lua_rawseti(L, -2, 1);
+  lua_pushinteger(L, (lua_Integer)at[n - 1]);
+  lua_rawseti(L, -2, 2);
+  lua_setfield(L, -2, key);
+}
+
+/* Pushes a stream; `kept`: with what its events tell. */
+static void push_stream(lua_State *L, const TdTimedStream *x, bool kept) {
+  lua_createtable(L, 0, 7);
+  if (kept && x->nput) set_span(L, "puts", x->put, x->nput);
+  if (kept && x->ngot) set_span(L, "gots", x->got, x->ngot);
+  if (kept && td_timed_room(x)) td_bind_set_integer(L, "room", td_timed_room(x));
   td_bind_set_string(L, "name", x->name);
   td_bind_set_integer(L, "depth", x->depth);
   td_bind_set_integer(L, "tokens", x->tokens);
@@ -78,7 +92,7 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   lua_setfield(L, -2, "tasks");
   lua_createtable(L, (int)t->nstream, (int)t->nstream);
   for (size_t i = 0; i < t->nstream; i++) {
-    push_stream(L, &t->stream[i]);
+    push_stream(L, &t->stream[i], t->kept);
     add_row(L, t->stream[i].name, i);
   }
   lua_setfield(L, -2, "streams");

@@ -375,7 +375,9 @@ void td_bind_open_unit(lua_State *L) {
                                      {"depths", td_bind_check_depths},
                                      {"estimate", td_bind_estimate},
                                      {"arrays", td_bind_arrays},
+                                     {"fifos", td_bind_fifos},
                                      {"graph", td_bind_graph},
+                                     {"rates", td_bind_rates},
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STORE, store_meta, NULL);
   td_bind_class(L, TD_CLASS_UNIT, meta, methods);

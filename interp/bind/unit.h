@@ -38,6 +38,10 @@ int td_bind_estimate(lua_State *L);
 /* bind_arrays.c: k:arrays(), s:arrays(). */
 int td_bind_arrays(lua_State *L);
 
+/* bind_rates.c: d:rates {device =}, d:fifos {device =, args =}, and of schedules. */
+int td_bind_rates(lua_State *L);
+int td_bind_fifos(lua_State *L);
+
 /* bind_graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);

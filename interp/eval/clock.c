@@ -306,6 +306,8 @@ TdTimedStream td_clock_stream(const TdWire *w) {
                          .most = w->moved->most,
                          .put = w->every_put.at,
                          .got = w->every_got.at,
+                         .beats = w->beats,
+                         .block = w->block,
                          .nput = w->every_put.n,
                          .ngot = w->every_got.n};
 }

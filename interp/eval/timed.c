@@ -60,6 +60,18 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
   return out;
 }
 
+int64_t td_timed_room(const TdTimedStream *s) {
+  int64_t room = 1;
+  size_t free = 0;
+  if (s->block || !s->nput || s->ngot != s->nput) return 0;
+  for (size_t k = 0; k < s->nput; k++) {
+    while (free < k && s->got[free] + s->beats <= s->put[k]) free++;
+    int64_t held = (int64_t)(k - free) + 1;
+    if (held > room) room = held;
+  }
+  return room;
+}
+
 void td_timed_sum(TdTimed *t) {
   int64_t done = 0, could = 0, busy = 0, ends = INT64_MAX;
   t->cycles = t->fill = t->drain = 0;

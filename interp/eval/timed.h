@@ -40,6 +40,8 @@ typedef struct TdTimedStream {
   int64_t depth, tokens, most; /* most: tokens in it at the end of a cycle */
   const int64_t *put, *got;    /* cycles of all tokens, if the run kept them */
   size_t nput, ngot;
+  int64_t beats;
+  bool block;
 } TdTimedStream;
 
 typedef struct TdTimed {
@@ -56,6 +58,9 @@ typedef struct TdTimed {
   uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;
 
+/* The least depth at which no put of this run would have waited for a place; 0: that is not kept,
+ * or buffers are handed over, which are held for a while. */
+int64_t td_timed_room(const TdTimedStream *s);
 /* Fills what sums up the tasks: cycles, utilisation, fill and drain. */
 void td_timed_sum(TdTimed *t);
 /* timed_print.c: a table of tasks and streams; by run and array where there are many. */
