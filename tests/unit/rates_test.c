@@ -91,7 +91,7 @@ static void test_stages(TdArena *a) {
 }
 
 int main(void) {
-  C = td_ctx_new(NULL, NULL);
+  C = td_ctx_new();
   TdArena *a = td_arena_new(C);
   test_pairs();
   test_stages(a);
