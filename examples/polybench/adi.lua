@@ -49,3 +49,6 @@ end
 
 suite.show(case)
 return case
+
+--> adi: the schedule computes what its kernel does, and plain Lua
+--> u280 at 300 MHz: ... cycles...

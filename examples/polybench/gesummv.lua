@@ -27,5 +27,15 @@ function case.kernel(T, z)
   return gesummv
 end
 
+-- Both sums of a row take turns with those of the others, so that none waits for its adder.
+function case.schedule(s)
+  s:reorder("j", "i")
+  for _, loop in ipairs {"i_1", "i", "i_2"} do s:pipeline(loop) end
+end
+
 suite.show(case)
 return case
+
+--> ... steps, each proved: strict
+--> gesummv: the schedule computes what its kernel does, and plain Lua
+--> u280 at 300 MHz: ... cycles...

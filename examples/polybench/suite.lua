@@ -63,7 +63,7 @@ local function compare(case, s, k, z, small)
     local same = type(v) ~= "userdata" or got[i]:equal(v) and (not native or native[i]:allclose(v))
     assert(same, case.name .. ": argument " .. i .. " differs")
   end
-  print("the schedule and its kernel compute the same" .. (small and ", and so does plain Lua" or ""))
+  print(case.name .. ": the schedule computes what its kernel does" .. (small and ", and plain Lua" or ""))
 end
 
 --- The schedule of a case at a size, and its kernel; with no steps if none is of record.
@@ -90,10 +90,14 @@ function suite.show(case)
   if debug.getinfo(2, "S").source ~= "@" .. arg[0] then return end
   package.loaded[case.name] = case
   local size = arg[1] or "mini"
+  if not ({mini = 1, small = 1, medium = 1})[size] then
+    io.stderr:write("usage: tide ", arg[0], " [mini, small or medium]\n")
+    os.exit(2)
+  end
   local s, k = suite.schedule(case.name, size)
   print(s)
-  local small = size ~= "medium" and size ~= "large"
-  if small then print(("%d steps, each proved: strict"):format(suite.prove(s))) end
+  local small = size ~= "medium"
+  if small and case.schedule then print(("%d steps, each proved: strict"):format(suite.prove(s))) end
   compare(case, s, k, suite.extents(case.name, size), small)
   print(s:estimate())
 end

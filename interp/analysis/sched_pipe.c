@@ -93,6 +93,40 @@ static const TdTraceOp *slowest(const TdTrace *t) {
   return most;
 }
 
+/* Whether each node comes after one that waits for an earlier iteration (or, `up`, before one that
+ * a later iteration waits for). */
+static bool *along(const TdTrace *t, bool up) {
+  const TdFlow *f = &t->flow;
+  bool *at = TD_NEWN(t->arena, bool, f->node.n);
+  for (size_t i = 0; i < f->back.n; i++) at[up ? f->back.at[i].from : f->back.at[i].to] = true;
+  for (size_t k = 1; k < f->node.n; k++) {
+    size_t v = up ? f->node.n - k : k;
+    const TdFlowNode *x = &f->node.at[v];
+    for (uint32_t i = 0; i < x->n; i++) {
+      uint32_t u = f->operand.at[x->first + i];
+      if (up)
+        at[u] |= at[v];
+      else
+        at[v] |= at[u];
+    }
+  }
+  return at;
+}
+
+/* Takes the short form of operators that recurrences lead through; returns whether there are any.
+ */
+static bool shorten(TdTrace *t) {
+  const bool *after = along(t, false), *before = along(t, true);
+  bool any = false;
+  for (size_t i = 0; i < t->op.n; i++) {
+    TdTraceOp *op = &t->op.at[i];
+    if (!after[op->node] || !before[op->node] || op->op.pressed == op->op.stages) continue;
+    t->flow.node.at[op->node].stages = op->op.pressed;
+    any = true;
+  }
+  return any;
+}
+
 void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   const TdReach *busy;
   int64_t accesses, ports, ii = step->asked;
@@ -115,6 +149,7 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   }
   TdFlowCycle cycle;
   step->ii = td_flow_settle(&t->flow, ii, &cycle);
+  if (step->ii > ii && shorten(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii) blame_cycle(step, t, &cycle);
   step->length = td_flow_length(&t->flow) + ports - 1;
   if (step->length < 1) step->length = 1;

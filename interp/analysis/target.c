@@ -10,7 +10,7 @@ enum {
 };
 
 static const TdTarget targets[TARGETS] = {
-#define TD_TARGET(id, name, ...) {name, ID_##id, __VA_ARGS__},
+#define TD_TARGET(id, name, rows, ...) {name, ID_##id, ID_##rows, __VA_ARGS__},
 #include "analysis/targets.def"
 };
 
@@ -33,6 +33,30 @@ static const Row rows[] = {
 #include "analysis/targets.def"
 };
 
+typedef struct Short {
+  int target;
+  const char *key;
+  const char *class;
+  int upto;
+  int32_t stages;
+} Short;
+
+static const Short shorts[] = {
+#define TD_SHORT(target, key, class, ...) {ID_##target, key, #class, __VA_ARGS__},
+#include "analysis/targets.def"
+};
+
+/* The cycles of the operator of row r where a recurrence waits for it. */
+static int32_t pressed(const TdTarget *t, const Row *r) {
+  for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++) {
+    const Short *s = &shorts[i];
+    if (s->target == t->id && s->upto == r->upto && s->class[0] == r->class[0] &&
+        strcmp(s->key, r->key) == 0)
+      return s->stages;
+  }
+  return r->stages;
+}
+
 const TdTarget *td_target_find(const char *name) {
   for (int i = 0; i < TARGETS; i++)
     if (strcmp(targets[i].name, name) == 0) return &targets[i];
@@ -43,12 +67,13 @@ TdOperator td_target_operator(const TdTarget *t, const char *key, const TdType *
   char class = type->kind == TD_T_FLOAT ? 'F' : 'I';
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const Row *r = &rows[i];
-    if (r->target != t->id || r->class[0] != class || bits > r->upto || strcmp(r->key, key) != 0)
+    if (r->target != t->rows || r->class[0] != class || bits > r->upto || strcmp(r->key, key) != 0)
       continue;
     return (TdOperator){.key = r->key,
                         .type = type,
                         .stages = r->stages,
                         .delay = r->delay,
+                        .pressed = pressed(t, r),
                         .interval = r->interval,
                         .dsp = r->dsp,
                         .ff = r->ff + r->ff_bit * bits,

@@ -8,7 +8,7 @@
 /* What one target has beside operators. Times are picoseconds where not cycles. */
 typedef struct TdTarget {
   const char *name;
-  int id;
+  int id, rows; /* rows: the target whose operators it has */
   int64_t clock, usable;
   int32_t read, read_delay, write_delay, fifo_delay;
   int64_t ports;        /* of one bank; 0: any number */
@@ -25,6 +25,7 @@ typedef struct TdOperator {
   const char *key;       /* as in targets.def, NULL: a wire */
   const TdType *type;    /* of its widest operand */
   int32_t stages, delay; /* cycles, or (0 stages) ps of logic */
+  int32_t pressed;       /* cycles where a recurrence waits for it */
   int64_t interval;
   int64_t dsp, ff, lut;
 } TdOperator;

@@ -8,9 +8,10 @@
 
 /* Pushes a loop as a table. */
 static void push_loop(lua_State *L, const TdCostLoop *l) {
-  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 13);
   td_bind_set_string(L, "name", l->name);
   td_bind_set_integer(L, "line", l->loc.line);
+  td_bind_set_integer(L, "level", l->level);
   td_bind_set_boolean(L, "pipelined", l->pipelined);
   td_bind_set_boolean(L, "flat", l->flat);
   if (l->least >= 0) {

@@ -61,7 +61,7 @@ static inline void syr2k(int M, int N, T alpha, T beta, MAT(C, N, N), MAT(A, N, 
   UP(i, 0, N) {
     UP(j, 0, i + 1) C[i][j] *= beta;
     UP(k, 0, M)
-    UP(j, 0, i + 1) C[i][j] = C[i][j] + A[j][k] * alpha * B[i][k] + B[j][k] * alpha * A[i][k];
+    UP(j, 0, i + 1) C[i][j] += A[j][k] * alpha * B[i][k] + B[j][k] * alpha * A[i][k];
   }
 }
 
@@ -119,10 +119,8 @@ static inline void bicg(int M, int N, MAT(A, N, M), VEC(s, M), VEC(q, N), VEC(p,
   UP(i, 0, M) s[i] = 0;
   UP(i, 0, N) {
     q[i] = 0;
-    UP(j, 0, M) {
-      s[j] += r[i] * A[i][j];
-      q[i] += A[i][j] * p[j];
-    }
+    UP(j, 0, M) s[j] += r[i] * A[i][j];
+    UP(j, 0, M) q[i] += A[i][j] * p[j];
   }
 }
 
@@ -357,10 +355,10 @@ static inline void fdtd_2d(int S, int X, int Y, MAT(ex, X, Y), MAT(ey, X, Y), MA
 static inline void heat(int N, T A[restrict N][N][N], T B[restrict N][N][N]) {
   UP(i, 1, N - 1)
   UP(j, 1, N - 1)
-  UP(k, 1, N - 1) B[i][j][k] =
-      0.125 * (A[i + 1][j][k] - 2 * A[i][j][k] + A[i - 1][j][k]) +
-      0.125 * (A[i][j + 1][k] - 2 * A[i][j][k] + A[i][j - 1][k]) +
-      0.125 * (A[i][j][k + 1] - 2 * A[i][j][k] + A[i][j][k - 1]) + A[i][j][k];
+  UP(k, 1, N - 1)
+  B[i][j][k] = 0.125 * (A[i + 1][j][k] - 2 * A[i][j][k] + A[i - 1][j][k]) +
+               0.125 * (A[i][j + 1][k] - 2 * A[i][j][k] + A[i][j - 1][k]) +
+               0.125 * (A[i][j][k + 1] - 2 * A[i][j][k] + A[i][j][k - 1]) + A[i][j][k];
 }
 
 static inline void heat_3d(int S, int N, T A[restrict N][N][N], T B[restrict N][N][N]) {
@@ -393,8 +391,8 @@ static inline void jacobi_2d(int S, int N, MAT(A, N, N), MAT(B, N, N)) {
 static inline void seidel_2d(int S, int N, MAT(A, N, N)) {
   UP(t, 0, S)
   UP(i, 1, N - 1)
-  UP(j, 1, N - 1) A[i][j] =
-      (A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1] + A[i][j - 1] + A[i][j] + A[i][j + 1] +
-       A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1]) /
-      9;
+  UP(j, 1, N - 1)
+  A[i][j] = (A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1] + A[i][j - 1] + A[i][j] + A[i][j + 1] +
+             A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1]) /
+            9;
 }
