@@ -6,7 +6,9 @@ PREFIX ?= /usr/local
 TCC ?= 1
 LUA ?= lua5.4
 B := build/$(CONFIG)
-TIDE := $(if $(filter release,$(CONFIG)),tide,$(B)/tide)
+TOP := $(if $(filter release,$(CONFIG)),,$(B)/)
+TIDE := $(TOP)tide
+JUPYTER := $(TOP)jupyter.so
 
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O0
@@ -34,6 +36,7 @@ LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 SRC := $(sort $(filter-out interp/main.c,$(wildcard interp/*.c interp/*/*.c backends/*.c \
   backends/*/*.c repl/*.c)))
 OBJ := $(SRC:%.c=$(B)/%.o)
+JUPYTER_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard jupyter/*.c)))
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
 FUZZ := $(B)/tests/fuzz/fuzz
@@ -82,13 +85,20 @@ $(B)/libtide.a: $(OBJ) $(B)/objects
 	@rm -f $@
 	$(Q)ar qcs $@ $(OBJ)
 
+# All of the library, for what is loaded later.
 $(TIDE): $(B)/interp/main.o $(B)/libtide.a
 	@echo 'ld $@'
-	$(Q)$(LINK) -rdynamic -o $@ $^ $(LUA_LIBS) $(LIBS)
+	$(Q)$(LINK) -rdynamic -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LUA_LIBS) $(LIBS)
 
 $(B)/tide.so: $(OBJ)
 	@echo 'ld $@'
 	$(Q)$(LINK) -shared -o $@ $(OBJ) $(LIBS)
+
+# What it needs of Tide it finds in the program that loads it.
+$(JUPYTER_OBJ): MODE += -fPIC
+$(JUPYTER): $(JUPYTER_OBJ)
+	@echo 'ld $@'
+	$(Q)$(LINK) -shared -Wl,-Bsymbolic -o $@ $^ -lzmq -ljansson -lcrypto -lpthread
 
 $(UNIT): %: %.o $(B)/libtide.a
 	@echo 'ld $@'
@@ -111,12 +121,14 @@ $(HLS): $(B)/%: %.cpp $(B)/compile
 	@echo 'c++ $<'
 	$(Q)$(COMPILE_HLS) $< -o $@
 
--include $(OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) $(FUZZ_OBJ:.o=.d) \
-  $(B)/tests/hostile/hostile.d
+-include $(OBJ:.o=.d) $(JUPYTER_OBJ:.o=.d) $(B)/interp/main.d $(UNIT:=.d) $(HLS:=.d) \
+  $(FUZZ_OBJ:.o=.d) $(B)/tests/hostile/hostile.d
 
 so: ## build tide.so, a module for a stock lua5.4 (without libtcc)
 	@$(MAKE) CONFIG=so TCC=0 build/so/tide.so
 	@cp -f build/so/tide.so tide.so
+
+kernel: $(TIDE) $(JUPYTER) ## build the Jupyter kernel, jupyter.so (docs/jupyter.md)
 
 demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and HLS C++
 	./$(TIDE) examples/02_gemm.lua
@@ -124,8 +136,9 @@ demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and H
 test: all $(UNIT) $(HLS) $(FUZZ) ## all tests; T=parse: those whose path holds `parse`
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
 
-test-full: ## the same with tide.so, and a skipped test fails
+test-full: ## the same with tide.so and the Jupyter kernel, and a skipped test fails
 	@$(MAKE) so
+	@$(MAKE) kernel
 	@$(MAKE) RUNFLAGS='--no-skip $(RUNFLAGS)' test
 
 lint: ## layers, names, budgets, comments, formatting
@@ -168,26 +181,28 @@ SHARE = $(DESTDIR)$(PREFIX)/share/tide
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 LUALIB = $(DESTDIR)$(PREFIX)/lib/lua/5.4
+LIB = $(DESTDIR)$(PREFIX)/lib/tide
 
-install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; what make so and make docs made, too
+install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; what so, kernel and docs made, too
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(TIDE) "$(DESTDIR)$(PREFIX)/bin/tide"
 	find stdlib $(wildcard backends/*/include) -type f \
 	  -exec install -D -m 644 '{}' "$(SHARE)/{}" \;
 	test ! -f tide.so || install -D -m 755 tide.so "$(LUALIB)/tide.so"
+	test ! -f jupyter.so || install -D -m 755 jupyter.so "$(LIB)/jupyter.so"
 	test ! -f docs/tide.1 || install -D -m 644 docs/tide.1 "$(MAN)/tide.1"
 	test ! -f docs/tide.bash || install -D -m 644 docs/tide.bash "$(COMPLETION)/tide"
 
 uninstall: ## remove what install put there
 	rm -f "$(DESTDIR)$(PREFIX)/bin/tide" "$(LUALIB)/tide.so" "$(MAN)/tide.1" "$(COMPLETION)/tide"
-	rm -rf "$(SHARE)"
+	rm -rf "$(SHARE)" "$(LIB)"
 
 clean: ## remove all that was built
-	rm -rf build tide tide.so docs/tide.1 docs/tide.bash stdlib/tide.meta.lua
+	rm -rf build tide tide.so jupyter.so docs/tide.1 docs/tide.bash stdlib/tide.meta.lua
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all so demo test test-full lint san hostile bench fuzz inputs inputs-build \
+.PHONY: FORCE all so kernel demo test test-full lint san hostile bench fuzz inputs inputs-build \
   fuzz-plants docs fresh install uninstall clean help

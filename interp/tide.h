@@ -45,6 +45,7 @@ typedef struct TdPromptResult {
   int number;        /* the least that its chunk is named with, "tide:7"; 0: the next */
   int values;        /* how many it has to show */
   const char *shown; /* their echo, "" when there is none; without a newline at its end */
+  const char *page;  /* help that was asked for, ends with a newline; NULL: none */
   const char *error; /* as it is drawn, without a newline at its end; NULL: it succeeded */
   const char *code;  /* of the error: "interrupted", a diagnostic's, or NULL */
 } TdPromptResult;
@@ -57,8 +58,10 @@ bool td_prompt_eval(struct lua_State *L, const char *text, size_t n, TdPromptRes
 /* The same for a terminal: values go to standard output, an error to standard error. */
 bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
 
-/* Calls run(L, ud), in which the core may escape; false after reporting why it did. */
-bool td_prompt_guard(struct lua_State *L, void (*run)(struct lua_State *L, void *ud), void *ud);
+/* Calls run(L, a, ud), in which the core may escape, with an arena for as long as it runs; false
+   after reporting why it did not return. */
+typedef void TdPromptCall(struct lua_State *L, TdArena *a, void *ud);
+bool td_prompt_guard(struct lua_State *L, TdPromptCall *run, void *ud);
 
 /* Whether ghost text is wanted. */
 bool td_prompt_has_ghost(struct lua_State *L);
@@ -77,9 +80,43 @@ typedef struct TdPromptItems {
 } TdPromptItems;
 void td_prompt_complete(struct lua_State *L, const char *text, size_t cursor, TdPromptItems *out);
 
+/* bind/bind_inspect.c: appends what help knows of the name at byte `cursor` of an input, or of the
+   call around it; false when there is none. */
+bool td_prompt_inspect(struct lua_State *L, const char *text, size_t n, size_t cursor, TdText *out);
+
 /* Has SIGINT stop what runs in L (on), or end the process as usual (off). */
 void td_prompt_watch(struct lua_State *L, bool on);
 /* Whether SIGINT came since it was last watched. */
 bool td_prompt_was_interrupted(void);
+
+/* ---- a front end that shows more than text (bind/bind_front.c) ---- */
+
+/* A value in one of its forms. */
+typedef struct TdForm {
+  const char *mime, *data;
+  size_t n;
+} TdForm;
+typedef struct TdForms {
+  TdArena *arena;
+  TD_VEC(TdForm) list;
+} TdForms;
+
+/* What a front end does for the input that runs. */
+typedef struct TdFront {
+  void *ud;
+  /* Shows a value; id NULL, or what it may be shown anew by; update: in place of what has this id.
+   */
+  void (*show)(void *ud, const TdForms *forms, const char *id, bool update);
+  /* Takes away what the input showed; wait: when it shows something new. */
+  void (*clear)(void *ud, bool wait);
+  /* Appends a line that the user typed; or returns why there is none. */
+  const char *(*ask)(void *ud, const char *prompt, TdText *line);
+} TdFront;
+
+/* Has the module tide.front reach a front end, which must outlive L; NULL: the terminal. */
+void td_front_set(struct lua_State *L, const TdFront *front);
+
+/* Puts the forms of the value that the last input showed as that text. */
+void td_front_forms(struct lua_State *L, const char *shown, TdForms *out);
 
 #endif

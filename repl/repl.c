@@ -51,8 +51,8 @@ typedef struct Reader {
   TdLineResult result;
 } Reader;
 
-static void read_input(struct lua_State *L, void *ud) {
-  (void)L;
+static void read_input(struct lua_State *L, TdArena *a, void *ud) {
+  (void)L, (void)a;
   Reader *r = ud;
   r->result = td_line_read(r->line, "tide> ", "  ..> ", &r->text, &r->n);
 }

@@ -46,7 +46,8 @@ unpack() {
   tar -xf "$work/bare.tar" -C "$root"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   mkdir -p "$root/srv/a tide"
-  tar -c --exclude=./build --exclude=./.git --exclude=./tide --exclude=./tide.so . |
+  tar -c --exclude=./build --exclude=./.git --exclude=./tide --exclude=./tide.so \
+    --exclude=./jupyter.so . |
     tar -x -C "$root/srv/a tide"
   chown -R nobody "$root/srv/a tide"
 }

@@ -46,6 +46,7 @@ local kinds = {
   {"tests/prim", "*.lua", "tap", tide, script = true},
   {"tests/reject", "*.lua", "tap", tide, script = true},
   {"tests/repl", "*.lua", "tap", tide, script = true},
+  {"tests/jupyter", "*.lua", "tap", tide, script = true},
   {"tests/backend", "*_test.cpp", "tap", built},
   {"tests/backend", "*.lua", "tap", tide, script = true},
   {"tests/fuzz", "*_test.lua", "tap", tide, script = true},

@@ -29,14 +29,14 @@ static void find_begin(char *folder) {
 }
 
 bool td_home_find(const char *below, char *path, size_t n) {
-  static const char *const inside[] = {"", "/share/tide"};
+  static const char *const inside[] = {"", "/share/tide", "/lib/tide"};
   char folder[PATH_BYTES];
   find_begin(folder);
   for (int level = 0; level < LEVELS; level++) {
     char *slash = strrchr(folder, '/');
     if (!slash) return false;
     *slash = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
       if (!is_there(folder, inside[i], below)) continue;
       int put = snprintf(path, n, "%s%s", folder, inside[i]);
       return put > 0 && (size_t)put < n;

@@ -272,6 +272,8 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_build(L);
   td_bind_open_registry(L);
   td_bind_open_session(L);
+  td_bind_open_front(L);
+  td_bind_open_jupyter(L);
   td_bind_open_view(L);
   td_bind_open_write(L);
   td_bind_open_version(L);

@@ -238,6 +238,8 @@ void td_bind_open_arrays(lua_State *L);
 void td_bind_open_timed(lua_State *L);
 void td_bind_open_registry(lua_State *L);
 void td_bind_open_session(lua_State *L);
+void td_bind_open_front(lua_State *L);
+void td_bind_open_jupyter(lua_State *L);
 void td_bind_open_view(lua_State *L);
 void td_bind_open_write(lua_State *L);
 void td_bind_open_version(lua_State *L);

@@ -167,10 +167,11 @@ static void put_status(TdText *out, int status) {
     td_text_putf(out, "exit status %d\n", WEXITSTATUS(status));
 }
 
-/* Runs an input that is not Lua; argument 1 is the text. */
+/* Runs an input that is not Lua; argument 1 is the text, argument 2 the TdPromptResult. */
 static int run_special(lua_State *L) {
   size_t n;
   const char *text = lua_tolstring(L, 1, &n);
+  TdPromptResult *result = lua_touserdata(L, 2);
   TdArena *a = td_bind_arena(L);
   TdText out = td_text_new(a);
   while (n && isspace((unsigned char)*text)) text++, n--;
@@ -184,6 +185,8 @@ static int run_special(lua_State *L) {
   } else {
     const char *name = question(a, text, n);
     if (!td_help_show(L, &out, name)) td_bind_fail(L, "help", "there is no help on '%s'", name);
+    result->page = td_arena_strndup(result->arena, td_text_str(&out), out.n);
+    return 0;
   }
   fwrite(td_text_str(&out), 1, out.n, stdout);
   return 0;
@@ -215,7 +218,7 @@ bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *ou
   bool special = is_special(text, n);
   out->values = 0;
   out->shown = "";
-  out->error = out->code = NULL;
+  out->page = out->error = out->code = NULL;
   if (!special) td_replay_mark(L);
   lua_pushcfunction(L, special ? run_special : run_lua);
   lua_pushlstring(L, text, n);
@@ -236,18 +239,17 @@ bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *ou
 
 /* A call of C that may raise. */
 typedef struct Guarded {
-  void (*run)(lua_State *L, void *ud);
+  TdPromptCall *run;
   void *ud;
 } Guarded;
 
 static int l_guarded(lua_State *L) {
   Guarded *g = lua_touserdata(L, 1);
-  td_bind_enter(L);
-  g->run(L, g->ud);
+  g->run(L, td_bind_arena(L), g->ud);
   return 0;
 }
 
-bool td_prompt_guard(lua_State *L, void (*run)(lua_State *L, void *ud), void *ud) {
+bool td_prompt_guard(lua_State *L, TdPromptCall *run, void *ud) {
   Guarded g = {run, ud};
   lua_pushcfunction(L, l_guarded);
   lua_pushlightuserdata(L, &g);
@@ -263,10 +265,11 @@ typedef struct Input {
   bool ok;
 } Input;
 
-static void run_input(lua_State *L, void *ud) {
+static void run_input(lua_State *L, TdArena *a, void *ud) {
   Input *input = ud;
-  TdPromptResult r = {.arena = td_bind_arena(L)};
+  TdPromptResult r = {.arena = a};
   input->ok = td_prompt_eval(L, input->text, input->n, &r);
+  if (r.page) fputs(r.page, stdout);
   if (r.values) printf("%s\n", r.shown);
   fflush(stdout);
   if (r.error) fprintf(stderr, "%s\n", r.error);

@@ -59,24 +59,39 @@ static int l_open(lua_State *L) {
   return 0;
 }
 
-/* session.run(input): whether it succeeded, what it printed, and the first value that it showed
-   with the name of its class. */
+/* Sets a field of the table on top to what an input showed, with its newline. */
+static void set_shown(lua_State *L, const char *key, const char *text, bool shown) {
+  if (!shown) return;
+  lua_pushfstring(L, "%s\n", text);
+  lua_setfield(L, -2, key);
+}
+
+/* session.run(input): {ok =, printed =, page =, shown =, error =, code =, value =, class =}; the
+   value is the first that it showed, if it showed one. */
 static int l_run(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);
-  TdText out = td_text_new(td_bind_arena(L));
-  lua_pushnil(L);
-  lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
+  TdText printed = td_text_new(td_bind_arena(L));
+  TdPromptResult r = {.arena = printed.arena};
   Capture c;
-  if (!capture_start(&c, out.arena)) return luaL_error(L, "no temporary file can be made");
-  bool ok = td_prompt_run(L, text, n);
+  if (!capture_start(&c, printed.arena)) return luaL_error(L, "no temporary file can be made");
+  bool ok = td_prompt_eval(L, text, n, &r);
   capture_stop(&c);
-  capture_take(&c, &out);
-  lua_pushboolean(L, ok);
-  lua_pushlstring(L, td_text_str(&out), out.n);
-  lua_getfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
-  if (!luaL_getmetafield(L, -1, "__name")) lua_pushnil(L);
-  return 4;
+  capture_take(&c, &printed);
+  lua_createtable(L, 0, 8);
+  td_bind_set_boolean(L, "ok", ok);
+  lua_pushlstring(L, td_text_str(&printed), printed.n);
+  lua_setfield(L, -2, "printed");
+  td_bind_set_string(L, "page", r.page);
+  set_shown(L, "shown", r.shown, r.values > 0);
+  set_shown(L, "error", r.error, !ok);
+  td_bind_set_string(L, "code", r.code);
+  if (r.values == 1) {
+    lua_getfield(L, LUA_REGISTRYINDEX, TD_PROMPT_ANSWER);
+    if (luaL_getmetafield(L, -1, "__name")) lua_setfield(L, -3, "class");
+    lua_setfield(L, -2, "value");
+  }
+  return 1;
 }
 
 /* session.diff(a, b): the changed lines with three lines around them. */

@@ -121,8 +121,13 @@ static const TdTimed *check_events(lua_State *L) {
   return t;
 }
 
-/* Writes text to the file named at slot 2; returns the report. */
+/* Writes text to the file named at slot 2 and returns the report; without a name, returns the text.
+ */
 static int write_text(lua_State *L, const TdText *text) {
+  if (lua_isnil(L, 2)) {
+    lua_pushlstring(L, td_text_str(text), text->n);
+    return 1;
+  }
   td_bind_write(L, luaL_checkstring(L, 2), td_text_str(text), text->n);
   td_bind_settop(L, 1);
   return 1;

@@ -4,10 +4,9 @@
 
 #include "backends/cpu/cpu.h"
 #include "base/home.h"
-#include "bind/bind.h"
+#include "bind/prompt.h"
 #include "gen/version.h"
 #include "repl/markdown.h"
-#include "tide.h"
 
 /* The version of the GMP that isl computes with, or NULL when isl has its own numbers. */
 static const char *gmp_version(void) {
@@ -59,17 +58,19 @@ bool td_version_is_module(lua_State *L) {
   return module;
 }
 
-/* tide.features(): {version, libraries, program, memory_compiler, pages, home, missing}. */
+/* tide.features(): {version, libraries, program, memory_compiler, pages, notebooks, home,
+   missing}. */
 static int l_features(lua_State *L) {
   TdArena *a = td_bind_arena(L);
   char home[4096];
-  lua_createtable(L, 0, 7);
+  lua_createtable(L, 0, 8);
   td_bind_set_string(L, "version", TIDE_VERSION);
   td_prompt_libraries(L);
   lua_setfield(L, -2, "libraries");
   td_bind_set_boolean(L, "program", !td_version_is_module(L));
   td_bind_set_boolean(L, "memory_compiler", td_cpu_tcc_version(a) != NULL);
   td_bind_set_boolean(L, "pages", td_markdown_is_here());
+  td_bind_set_boolean(L, "notebooks", td_jupyter_is_here(a));
   if (td_home_find("stdlib", home, sizeof home)) td_bind_set_string(L, "home", home);
   if (td_version_is_module(L))
     td_bind_set_string(

@@ -98,15 +98,21 @@ static int l_source(lua_State *L) {
   return 2;
 }
 
-/* x:html(path): stdlib's viewer writes the page. */
+/* x:html(path): stdlib's viewer writes the page; without a path, returns it. */
 static int l_html(lua_State *L) {
   if (!td_bind_test_schedule(L, 1)) td_bind_check_unit(L, 1);
-  if (!lua_isstring(L, 2))
-    return td_bind_fail(L, "argument", "html: the path of the page is missing");
+  if (!lua_isnoneornil(L, 2) && !lua_isstring(L, 2))
+    return td_bind_fail(L, "argument", "html: the path of a page is a string");
   lua_settop(L, 2);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide.viewer");
   lua_call(L, 1, 1);
+  if (lua_isnil(L, 2)) {
+    lua_getfield(L, -1, "page");
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+  }
   lua_getfield(L, -1, "write");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);

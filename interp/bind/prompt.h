@@ -16,6 +16,9 @@ void td_prompt_clear(lua_State *L);
 /* Replaces coroutine.resume and wrap so that Ctrl-C reaches the thread that runs. */
 void td_prompt_open_coroutines(lua_State *L);
 
+/* bind_jupyter.c: whether the Jupyter kernel can be loaded; a is for what it looks for. */
+bool td_jupyter_is_here(TdArena *a);
+
 /* bind_show.c: shows the value at idx as an echo; big values are capped unless `all`. */
 void td_show_value(lua_State *L, TdText *out, int idx, bool all);
 /* Puts changed lines, in colours where they are wanted. */

@@ -1,4 +1,4 @@
--- The verbs of the command line: tide doc, tide check, tide init. Each returns its exit status.
+-- The verbs of the command line: tide doc, check, kernel, init. Each returns its exit status.
 local cli = {}
 
 -- Says how a verb is used; returns the exit status.
@@ -26,6 +26,9 @@ function cli.check(script, ...)
   print(("%d step%s proved"):format(steps, steps == 1 and "" or "s"))
   return 0
 end
+
+--- tide kernel connection.json, tide kernel --install: the Jupyter kernel.
+function cli.kernel(...) return require "tide.kernel".command(...) or usage "kernel" end
 
 -- Writes a file and says so; one that is there already is left as it is, unless it is `ours` to renew.
 local function write(path, text, ours)

@@ -1,5 +1,5 @@
 -- tide doc: a Markdown file run, checked against what it records, and rendered as one page or one notebook.
-local drawing = require "tide.drawing"
+local display = require "tide.display"
 local file = require "tide.file"
 local html = require "tide.html"
 local lesson = require "tide.lesson"
@@ -25,15 +25,16 @@ th, td { border-bottom: 1px solid var(--line); padding: .35em .8em; text-align: 
 blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid var(--accent); color: var(--soft) }
 </style>]]
 
--- What a step printed, and the drawing of a graph that it showed.
+-- What a step printed and showed; the drawing of a value that has one stands for its text.
 local function result(step)
-  local out = {}
-  if step.class == "tide.graph" then
-    out[1] = "<figure>" .. drawing.tasks(step.value) .. "</figure>"
-  elseif step.output ~= "" then
-    local text = step.class == "tide.schedule" and html.diff(step.output) or html.escape(step.output)
+  local out, text = {}, step.output
+  local mime, picture = display.picture(step.value, step.class, text)
+  if mime == "image/svg+xml" then text = step.printed:gsub("%s+$", "") end
+  if text ~= "" then
+    text = step.class == "tide.schedule" and html.diff(text) or html.escape(text)
     out[1] = ('<pre class="out%s">%s</pre>'):format(step.ok and "" or " bad", text)
   end
+  if mime == "image/svg+xml" then out[#out + 1] = "<figure>" .. picture .. "</figure>" end
   return table.concat(out)
 end
 

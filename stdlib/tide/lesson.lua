@@ -54,13 +54,13 @@ end
 
 -- Runs one input; a block of Lua must fail exactly when its fence says `error`.
 function lesson:run_step(fence, step)
-  local ok, output, value, class = session.run(step.input)
-  step.ok, step.value, step.class = ok, value, class
+  for key, x in pairs(session.run(step.input)) do step[key] = x end
+  local output = step.printed .. (step.page or step.shown or step.error or "")
   step.output = trim(output)
   if fence.language == "tide" then return end
-  if not ok and not fence.flags.error then
+  if not step.ok and not fence.flags.error then
     self:complain(step.line, "this block fails; if it is to, write ```lua error", output)
-  elseif ok and fence.flags.error then
+  elseif step.ok and fence.flags.error then
     self:complain(step.line, "this block is to fail and does not")
   end
 end

@@ -1,30 +1,43 @@
 -- A document as a Jupyter notebook (nbformat 4.5): prose as Markdown cells, blocks of Lua as code cells with the
 -- outputs of this run. The kernel is called `tide`.
-local drawing = require "tide.drawing"
+local display = require "tide.display"
 local fences = require "tide.fences"
 local json = require "tide.json"
+local kernel = require "tide.kernel"
 
 local notebook = {}
 
--- Source as the list of lines that the format wants, each but the last with its newline.
+-- Text as the list of lines that the format wants, each with its newline.
 local function source(text)
-  local lines = fences.split(text)
-  for i = 1, #lines - 1 do lines[i] = lines[i] .. "\n" end
+  local lines = {}
+  for line in text:gmatch "[^\n]*\n?" do
+    if line ~= "" then lines[#lines + 1] = line end
+  end
   return #lines > 0 and lines or json.list
 end
 
--- What an input put out: a drawing, text, or an error.
+-- Text without the newline at its end.
+local function chomp(text) return (text:gsub("\n$", "")) end
+
+-- The forms of what an input showed, each as a list of lines.
+local function forms(step)
+  local data = display.forms(step.value, step.class, chomp(step.shown))
+  for mime, text in pairs(data) do data[mime] = source(text) end
+  return data
+end
+
+-- What an input put out, as the kernel tells it: what it printed, then its value or its error.
 local function outputs(step, number)
-  if step.class == "tide.graph" then
-    return { { output_type = "execute_result", execution_count = number, metadata = {},
-      data = { ["image/svg+xml"] = source(drawing.tasks(step.value)), ["text/plain"] = source(step.output) } } }
-  elseif step.output == "" then
-    return json.list
-  elseif step.ok then
-    return { { output_type = "stream", name = "stdout", text = source(step.output .. "\n") } }
+  local list = {}
+  local printed = step.printed .. (step.page or "")
+  if printed ~= "" then list[1] = { output_type = "stream", name = "stdout", text = source(printed) } end
+  if step.shown then
+    list[#list + 1] = { output_type = "execute_result", execution_count = number, metadata = {}, data = forms(step) }
+  elseif step.error then
+    local trace = fences.split(chomp(step.error))
+    list[#list + 1] = { output_type = "error", ename = step.code or "error", evalue = trace[1], traceback = trace }
   end
-  return { { output_type = "error", ename = "error", evalue = step.output:match "[^\n]*",
-    traceback = source(step.output) } }
+  return #list > 0 and list or json.list
 end
 
 -- The code cell of one input.
@@ -64,9 +77,7 @@ end
 --- The text of the notebook of a document that was run.
 function notebook.text(work)
   return json.text({ nbformat = 4, nbformat_minor = 5, cells = cells_of(work), metadata = {
-    kernelspec = { name = "tide", display_name = "Tide", language = "lua" },
-    language_info = { name = "lua", file_extension = ".lua", mimetype = "text/x-lua", pygments_lexer = "lua" } } },
-    true) .. "\n"
+    kernelspec = kernel.spec, language_info = kernel.language } }, true) .. "\n"
 end
 
 return notebook

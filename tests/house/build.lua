@@ -138,7 +138,7 @@ end)
 
 t.test("help names every target", function()
   local out = make "help"
-  for name in ("all so demo test test-full lint san bench docs install uninstall fresh fuzz " ..
+  for name in ("all so kernel demo test test-full lint san bench docs install uninstall fresh fuzz " ..
     "hostile clean help"):gmatch "%S+" do t.has(out, "\n  " .. name .. " ") end
 end)
 

@@ -13,9 +13,17 @@ end
 
 local files = shell.output "ls interp/*.c interp/*/*.c backends/*.c backends/*/*.c repl/*.c tests/*/*.c"
 files = files:gsub("%s+$", "")
+local kernel = shell.output "ls jupyter/*.c":gsub("%s+$", "")
+local has_headers = shell.output [[printf '#include <%s>\n' zmq.h jansson.h openssl/evp.h |
+  gcc -fsyntax-only -xc - 2>&1]] == ""
 
 for _, compiler in ipairs {"gcc", "clang"} do
   t.test(compiler .. " has nothing to say", function() t.eq(said(compiler, files), "") end)
+  if has_headers then
+    t.test(compiler .. " has nothing to say of the Jupyter kernel", function() t.eq(said(compiler, kernel), "") end)
+  else
+    t.skip(compiler .. " on the Jupyter kernel", "libzmq3-dev, libjansson-dev or libssl-dev is not installed")
+  end
   t.test(compiler .. " would say it", function()
     local file = os.getenv "TMPDIR" .. "/narrow.c"
     shell.write(file, "int narrow(unsigned x);\nint narrow(unsigned x) { return x; }\n")

@@ -8,15 +8,15 @@ local foreign = {
   {"^isl/", {affine = true}},
   {"^libtcc%.h$", {["backends/cpu"] = true}},
   {"^ffi%.h$", {["backends/cpu"] = true}},
-  {"^zmq%.h$", {repl = true}},
-  {"^jansson%.h$", {repl = true}},
-  {"^openssl/", {repl = true}},
+  {"^zmq%.h$", {jupyter = true}},
+  {"^jansson%.h$", {jupyter = true}},
+  {"^openssl/", {jupyter = true}},
   {"^cmark%.h$", {repl = true}},
 }
 
 local libc = {}
 for name in ([[
-    assert ctype dirent dlfcn errno fcntl fenv float ftw glob inttypes langinfo limits locale math
+    assert ctype dirent dlfcn errno fcntl fenv float fnmatch ftw glob inttypes langinfo limits locale math
     poll pthread pwd sched setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio
     stdlib stdnoreturn string strings sys/file sys/ioctl sys/mman sys/resource sys/select sys/socket
     sys/stat sys/statvfs sys/time sys/types sys/uio sys/un sys/utsname sys/wait termios tgmath
@@ -53,6 +53,7 @@ local sees_only = {
   tide = {base = true, ir = true},
   frontend = {base = true, ir = true},
   repl = {base = true, ir = true, tide = true},
+  jupyter = {base = true, repl = true, tide = true},
   simulation = {},
 }
 
@@ -105,7 +106,7 @@ end
 -- Every include against the layers.
 local function check_layers(report)
   for _, path in ipairs(tree.matching("^interp/.*%.[chd]", "^backends/.*%.[ch]$",
-    "^repl/.*%.[ch]$")) do
+    "^repl/.*%.[ch]$", "^jupyter/.*%.[ch]$")) do
     local layer = layer_of(path)
     if layer ~= "simulation" and not rank[layer] and not sees_only[layer] and layer ~= "main" and
       layer ~= "whole" and not layer:find "^backends/" then

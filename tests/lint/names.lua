@@ -61,7 +61,8 @@ end
 local function check_exports(report)
   local declared, types = read_headers()
   for _, tag in ipairs(tree.tags()) do
-    local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/"
+    local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/" or
+      tag.path:find "^jupyter/"
     local exported = (tag.kind == "function" or tag.kind == "variable") and not tag.hidden
     local known = tag.name == "main" or tag.name == "luaopen_tide"
     if core and exported and tag.path:find "%.c$" and not known then

@@ -6,7 +6,7 @@ local M = {output = shell.output}
 -- Every file that is not built, by path, sorted.
 M.files = {}
 for path in M.output [[find . \( -path ./build -o -path ./.git \) -prune -o -type f \
-    ! -path ./tide ! -path ./tide.so -printf '%P\n' | LC_ALL=C sort]]:gmatch "[^\n]+" do
+    ! -path ./tide ! -path ./tide.so ! -path ./jupyter.so -printf '%P\n' | LC_ALL=C sort]]:gmatch "[^\n]+" do
   M.files[#M.files + 1] = path
 end
 
@@ -26,7 +26,7 @@ end
 
 -- The C files of the program itself.
 function M.core() return M.matching("^interp/.*%.[ch]$", "^backends/[^/]*%.[ch]$",
-  "^backends/[^/]*/[^/]*%.[ch]$", "^repl/.*%.[ch]$") end
+  "^backends/[^/]*/[^/]*%.[ch]$", "^repl/.*%.[ch]$", "^jupyter/.*%.[ch]$") end
 
 -- f, called once for each argument.
 local function once(f)
