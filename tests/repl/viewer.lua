@@ -99,7 +99,11 @@ end)
 t.test("a page that cannot be written is an error of the call", function()
   local e = t.fails(function() gemm:html "no-such-folder/x.html" end)
   t.has(tostring(e), "no-such-folder/x.html")
-  t.fails(function() gemm:html() end, { kind = "usage", code = "argument" })
+  t.fails(function() gemm:html {} end, { kind = "usage", code = "argument" })
+end)
+
+t.test("without a path the page is returned", function()
+  t.eq(gemm:html(), require "tide.viewer".page(gemm))
 end)
 
 local browser = shell.output "command -v chromium chromium-browser google-chrome":match "[^\n]+"
