@@ -81,6 +81,8 @@ bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise)
 /* Raises an error of any kind at the Lua call; help may be NULL. */
 int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
                    const char *fmt, ...) TD_PRINTF(5, 6);
+/* Raises that `what` ("a schedule") is expected at idx; tells of the colon that a call may lack. */
+int td_bind_expect(lua_State *L, int idx, const char *what);
 /* Raises unless the value at idx is absent or an option table all of whose keys are among the
  * NULL-terminated names; returns whether it is there. */
 bool td_bind_check_options(lua_State *L, int idx, const char *const *names);

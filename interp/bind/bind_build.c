@@ -25,8 +25,7 @@ static int l_gc(lua_State *L) {
 
 static ModuleBox *check_module(lua_State *L, int idx) {
   ModuleBox *box = luaL_testudata(L, idx, CLASS_BUILD);
-  if (!box || !box->module)
-    td_bind_fail(L, "argument", "a build is expected, not %s", luaL_typename(L, idx));
+  if (!box || !box->module) td_bind_expect(L, idx, "a build");
   return box;
 }
 

@@ -142,7 +142,7 @@ static int l_draw(lua_State *L) {
   static const char *const options[] = {"by", NULL};
   static const char *const by[] = {"instance", "task", NULL};
   GraphBox *box = luaL_testudata(L, 1, CLASS_GRAPH);
-  if (!box) return td_bind_fail(L, "argument", "a graph is expected, not %s", luaL_typename(L, 1));
+  if (!box) return td_bind_expect(L, 1, "a graph");
   lua_settop(L, 2);
   bool given = td_bind_check_options(L, 2, options);
   TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;

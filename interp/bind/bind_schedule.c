@@ -19,7 +19,7 @@ typedef struct ScheduleBox {
 
 static ScheduleBox *check_schedule(lua_State *L, int idx) {
   ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
-  if (!box) td_bind_fail(L, "argument", "a schedule is expected, not %s", luaL_typename(L, idx));
+  if (!box) td_bind_expect(L, idx, "a schedule");
   return box;
 }
 

@@ -122,6 +122,8 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   size_t n = c->source->params.n;
   TdParam *param = TD_NEWN(l->arena, TdParam, n);
   TdSym *coord = TD_NEWN(l->arena, TdSym, n);
+  if (c->source->is_vararg)
+    return td_irgen_fail(l, "not-in-kernel", c->source->loc, "a kernel cannot take '...'");
   note_whole_extents(l, c);
   for (size_t i = 0; i < n; i++) {
     const TdAstLocal *var = c->source->params.at[i];

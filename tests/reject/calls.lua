@@ -206,7 +206,11 @@ r.chunks {
   {"shapes", "tide.kernel {Z = tide.stream(i32[2]), A = i32[3], function(Z, A) Z:§put(A) end}",
     "tide.kernel {Z = tide.stream(i32[3]), A = i32[3], function(Z, A) Z:put(A) end}"},
 
+  {"not-in-kernel", "tide.kernel {Z = i32[1], §function(Z, ...) Z[0] = 1 end}",
+    "tide.kernel {Z = i32[1], function(Z) Z[0] = 1 end}"},
+
   -- calls from outside
+  {"argument", "tide.schedule(add4).§split('i', 2)", "tide.schedule(add4):split('i', 2)", help = "x:name"},
   {"no-method", "add4:§natve()", "add4:native(i32[4](0), i32[4](0))", help = "native"},
   {"argument-type", "§add4(i32[4](0), i32[5](0))", "add4(i32[4](0), i32[4](0))"},
   {"argument-type", "§add4(i32[4](0), 3)", "add4(i32[4](0), i32[4](0))"},
