@@ -1,5 +1,6 @@
 /* buf_collapse.c - collapse: a local array that only holds other elements in another arrangement
  * goes; who uses it reads or writes those elements themselves. */
+#include "affine/uses.h"
 #include "rewrite/copy.h"
 #include "rewrite/local.h"
 
@@ -23,12 +24,21 @@ static bool refuse(const Collapse *k, const char *code, const TdStmt *at, const 
   return false;
 }
 
-static bool is_not_load_of(void *ud, const TdExpr *e) {
-  return e->kind != TD_EXPR_LOAD || e->sym != ud;
+static bool is_not_of(void *ud, const TdExpr *e) {
+  return (e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != ud;
 }
 
-static bool loads(const Collapse *k, const TdExpr *e) {
-  return !td_walk_expr(e, is_not_load_of, (void *)(uintptr_t)k->l.sym);
+static bool uses(const Collapse *k, const TdExpr *e) {
+  return !td_walk_expr(e, is_not_of, (void *)(uintptr_t)k->l.sym);
+}
+
+/* How statement s uses what it is given as operand i, if that is a place or part of the array. */
+static unsigned use_of(const Collapse *k, const TdStmt *s, uint32_t i) {
+  const TdProg *p = k->l.r->prog;
+  const TdUnit *callee = s->kind == TD_STMT_CALL ? td_prog_unit(p, s->sym) : NULL;
+  bool place = (s->kind == TD_STMT_STORE && i == 0) || (s->kind == TD_STMT_GET && i == 1);
+  if (callee) return td_uses_param(p, callee, callee->param[i].sym);
+  return place ? TD_USES_WRITE : TD_USES_READ;
 }
 
 static bool look_use(void *ud, const TdStmt *s) {
@@ -36,12 +46,11 @@ static bool look_use(void *ud, const TdStmt *s) {
   Use use = {.stmt = s};
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
-    bool place = (s->kind == TD_STMT_STORE && i == 0) || (s->kind == TD_STMT_GET && i == 1);
-    use.write |= place && e->sym == k->l.sym;
-    if (place)
-      for (uint32_t d = 0; d < e->nkid; d++) use.read |= loads(k, e->kid[d]);
-    else
-      use.read |= loads(k, e);
+    bool itself = e->sym == k->l.sym && (e->kind == TD_EXPR_VIEW || e->kind == TD_EXPR_LOAD);
+    unsigned how = itself ? use_of(k, s, i) : 0;
+    use.write |= (how & TD_USES_WRITE) != 0;
+    use.read |= (how & TD_USES_READ) != 0 || (!itself && uses(k, e));
+    for (uint32_t d = 0; itself && d < e->nkid; d++) use.read |= uses(k, e->kid[d]);
   }
   if (use.read || use.write) td_vec_push(k->l.r->arena, &k->use, use);
   return true;
@@ -163,17 +172,21 @@ static bool check_out(Collapse *k) {
   return check_other(k, from, c->place);
 }
 
-/* Loads of the array at a statement become those of the other. */
+/* Elements and views of the array at a statement become those of the other. */
 typedef struct Turning {
   const Collapse *k;
-  const TdStmt *at, *missed;
+  const TdStmt *at, *missed, *whole; /* whole: a view that is none of the other */
 } Turning;
 
-static const TdExpr *turn_load(void *ud, const TdExpr *e) {
+static const TdExpr *turn_use(void *ud, const TdExpr *e) {
   Turning *t = ud;
-  if (e->kind != TD_EXPR_LOAD || e->sym != t->k->l.sym) return e;
-  if (!td_copy_meets(&t->k->copy, t->at, e)) t->missed = t->at;
-  return td_copy_other(&t->k->copy, t->at, e);
+  const TdCopy *c = &t->k->copy;
+  if (is_not_of((void *)(uintptr_t)t->k->l.sym, e)) return e;
+  if (!td_copy_meets(c, t->at, e)) t->missed = t->at;
+  if (e->kind == TD_EXPR_LOAD) return td_copy_other(c, t->at, e);
+  const TdExpr *view = td_turn_view(&c->turn, c->side == c->to ? c->from : c->to, e);
+  if (!view) t->whole = t->at;
+  return view ? view : e;
 }
 
 /* The unit's body with the other array at each use. NULL: a use may be of other elements than those
@@ -187,7 +200,12 @@ static const TdStmt *turn_uses(const Collapse *k) {
     const TdStmt *s = td_edit_find(r->session->ctx, body, t.at->uid);
     const TdExpr **e = TD_NEWN(r->arena, const TdExpr *, s->nexpr);
     for (uint32_t x = 0; x < s->nexpr; x++)
-      e[x] = td_walk_map_expr(r->store->arena, s->expr[x], turn_load, &t);
+      e[x] = td_walk_map_expr(r->store->arena, s->expr[x], turn_use, &t);
+    if (t.whole) {
+      refuse(k, "whole", t.whole, "is used whole here, and in this arrangement only it is one");
+      if (t.at->kind == TD_STMT_CALL) td_diag_help(r->diag, "inline '%s' first", t.at->sym->name);
+      return NULL;
+    }
     if (t.missed) {
       refuse(k, "scope", t.missed, "is used here for other elements than this copy moves");
       return NULL;
@@ -250,7 +268,10 @@ static void note(const Collapse *k) {
 
 static const TdProg *apply(TdRewrite *r) {
   Collapse k = {0};
-  if (!td_local_find(&k.l, r, ARRAY)) return NULL;
+  TdPlace at;
+  if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, NULL, &at, r->diag) ||
+      !td_local_find_views(&k.l, r, &at))
+    return NULL;
   td_walk_stmt(r->session->ctx, k.l.unit->body, look_use, &k);
   bool fills = find_copy(&k, false) != NULL, takes = find_copy(&k, true) != NULL;
   TdDiag *diag = r->diag, first = {.arena = r->arena}, second = {.arena = r->arena};

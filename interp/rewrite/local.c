@@ -26,6 +26,7 @@ static bool check_declaration(const TdLocalArray *l) {
 /* A search for a tensor statement that writes or reads the array as a whole. */
 typedef struct Whole {
   TdSym sym;
+  bool sets; /* that is a SET */
   const TdStmt *found;
 } Whole;
 
@@ -35,16 +36,18 @@ static bool is_element(void *ud, const TdExpr *e) {
 
 static bool is_no_whole(void *ud, const TdStmt *s) {
   Whole *w = ud;
+  if (w->sets && s->kind != TD_STMT_SET) return true;
   for (uint32_t i = 0; i < s->nexpr && !w->found; i++)
     if (!td_walk_expr(s->expr[i], is_element, (void *)(uintptr_t)w->sym)) w->found = s;
   return !w->found;
 }
 
-/* Writes out the tensor statements that use the array; nothing else may use it whole. */
-static bool write_out(TdLocalArray *l) {
+/* Writes out the tensor statements that use the array; nothing else may use it whole, unless only
+   they (`sets`) are looked at. */
+static bool write_out(TdLocalArray *l, bool sets) {
   TdRewrite *r = l->r;
   for (;;) {
-    Whole w = {.sym = l->sym};
+    Whole w = {.sym = l->sym, .sets = sets};
     td_walk_stmt(r->session->ctx, l->unit->body, is_no_whole, &w);
     if (!w.found) return true;
     if (w.found->kind != TD_STMT_SET) {
@@ -61,20 +64,28 @@ static bool write_out(TdLocalArray *l) {
   }
 }
 
-bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {
-  TdPlace at;
-  if (!td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &at, r->diag)) return false;
-  *l = (TdLocalArray){.r = r, .unit = at.unit, .decl = at.stmt, .sym = at.sym};
-  l->type = at.stmt ? at.stmt->type : td_unit_param(at.unit, at.sym)->type;
+/* Finds the array's declaration. */
+static bool find_declaration(TdLocalArray *l, TdRewrite *r, const TdPlace *at) {
+  *l = (TdLocalArray){.r = r, .unit = at->unit, .decl = at->stmt, .sym = at->sym};
+  l->type = at->stmt ? at->stmt->type : td_unit_param(at->unit, at->sym)->type;
   if (l->type->kind != TD_T_TENSOR) {
-    td_util_refuse(r, TD_USAGE, "not-an-array", at.stmt ? at.stmt->loc : (TdLoc){0},
-                   "'%s' is no array", at.sym->name);
+    td_util_refuse(r, TD_USAGE, "not-an-array", at->stmt ? at->stmt->loc : (TdLoc){0},
+                   "'%s' is no array", at->sym->name);
     return false;
   }
   if (!check_declaration(l)) return false;
-  if (l->decl->init == TD_INIT_VALUE)
-    return refuse(l, "whole", "is declared with a whole tensor as its value");
-  return write_out(l);
+  return l->decl->init != TD_INIT_VALUE ||
+         refuse(l, "whole", "is declared with a whole tensor as its value");
+}
+
+bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {
+  TdPlace at;
+  return td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &at, r->diag) &&
+         find_declaration(l, r, &at) && write_out(l, false);
+}
+
+bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at) {
+  return find_declaration(l, r, at) && write_out(l, true);
 }
 
 const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdExpr *fill,

@@ -16,6 +16,8 @@ typedef struct TdLocalArray {
 /* Finds the array that argument i names: a local of a kernel that starts without values or filled
  * with one, and of which only elements are used ("interface", "class", "whole" otherwise). */
 bool td_local_find(TdLocalArray *l, TdRewrite *r, int i);
+/* The same, but views of it that are passed, put or got stay: the caller sees to them. */
+bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at);
 /* The program with each expression of l->unit mapped by fn, and the array declared with this type,
  * first value (may be NULL) and attributes. */
 const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdExpr *fill,

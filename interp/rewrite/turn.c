@@ -376,3 +376,55 @@ bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc
   *out = td_desc_normal(out);
   return true;
 }
+
+/* The part whose values are the indices of dimension d of the turned array, counted from its base;
+   NULL: it is made of several. */
+static const TdTurnPart *only_part(const TdTurn *t, int d) {
+  const TdTurnPart *found = NULL;
+  for (size_t i = 0; i < t->n; i++) {
+    if (t->part[i].dim != d || t->part[i].trip == 1) continue;
+    if (found || t->part[i].by != 1) return NULL;
+    found = &t->part[i];
+  }
+  return found;
+}
+
+/* Dimension index `e` of the other array where dimension `of` of the turned one is seen through
+   `view`: its lowest index, and its step. False: it is no such. */
+static bool see_dimension(const TdTurn *t, const TdExpr *e, const TdExpr *view, bool *seen,
+                          const TdExpr **lo, TdViewDim *dim) {
+  TdSession *s = t->r->session;
+  TdArena *a = t->r->store->arena;
+  TdLin l = td_lin_of(s, a, over_parts(t, e)), rest = {.constant = l.constant};
+  const TdExpr *more = td_util_const(t->r, 0);
+  *dim = (TdViewDim){1, -1};
+  for (size_t i = 0; i < l.n; i++) {
+    const TdTurnPart *p = part_of(t, l.term[i].atom);
+    TdLin one = {.n = 1, .term = &l.term[i]};
+    if (!p) {
+      rest = td_lin_add(s, a, rest, 1, one);
+      continue;
+    }
+    if (p->dim < 0 || p != only_part(t, p->dim) || dim->out >= 0 || l.term[i].coef < 1)
+      return false;
+    const TdExpr *from = td_lin_minus(s, a, view->kid[p->dim], t->base[p->dim]);
+    more = td_lin_plus(s, a, more, td_lin_times(s, a, from, l.term[i].coef));
+    *dim = (TdViewDim){view->u.dim[p->dim].step * l.term[i].coef, view->u.dim[p->dim].out};
+    if (dim->out >= 0) seen[dim->out] = true;
+    if (dim->out < 0) dim->step = 1;
+  }
+  *lo = td_lin_plus(s, a, td_lin_expr(s, a, &rest, e->loc), more);
+  return true;
+}
+
+const TdExpr *td_turn_view(const TdTurn *t, const TdExpr *other, const TdExpr *view) {
+  const TdExpr *lo[TD_MAX_RANK];
+  TdViewDim dim[TD_MAX_RANK];
+  bool seen[TD_MAX_RANK] = {false};
+  for (uint32_t d = 0; d < other->nkid; d++)
+    if (!see_dimension(t, other->kid[d], view, seen, &lo[d], &dim[d])) return NULL;
+  for (int d = 0; d < view->type->rank; d++)
+    if (!seen[d]) return NULL;
+  return td_expr_view(t->r->store->arena, other->sym, view->type, lo, dim, (int)other->nkid,
+                      view->loc);
+}

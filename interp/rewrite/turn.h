@@ -46,6 +46,10 @@ bool td_turn_covers(TdTurn *t, const TdType *type);
    no sum of parts. */
 bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out);
 
+/* A view of the turned array as a view of the array of which `other`, over the same loops, is the
+   element; NULL where it is none, since a dimension of one is made of several of the other. */
+const TdExpr *td_turn_view(const TdTurn *t, const TdExpr *other, const TdExpr *view);
+
 /* e, an index at statement `at` of u, without the divisions and remainders that what is known
    there decides, and those that only took something apart and put it together again. */
 const TdExpr *td_turn_reduce(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *e);

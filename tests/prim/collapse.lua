@@ -269,15 +269,47 @@ prim.refused("a scalar", {
       for i = 0, 3 do B[i] = x end
     end}, {i32[4]}
   end, step = {"collapse", "x"}, kind = "usage", code = "not-an-array"})
-prim.refused("an array that is passed on", {
-  of = function()
-    local two = tide.kernel {a = i32[4], b = i32[4], function(a, b) for i = 0, 3 do b[i] = a[i] end end}
-    return tide.kernel {A = i32[4], B = i32[4], function(A, B)
-      local P = i32[4]()
-      for i = 0, 3 do P[i] = A[i] end
-      two(P, B)
-    end}, {i32[4], i32[4]}
-  end, step = {"collapse", "P"}, code = "whole"})
+-- A tile in each turn of a loop, passed to a kernel that adds it to another tile.
+local function passed(tiled)
+  local add = tide.kernel {a = i32[2][2][4], b = i32[2][2][4], function(a, b)
+    for x, y, v in grid(2, 2, 4) do b[x][y][v] = b[x][y][v] + a[x][y][v] end
+  end}
+  return tide.kernel {A = i32[4][8], B = i32[2][2][4], function(A, B)
+    local P = i32[2][2][4]()
+    for x, y, v in grid(2, 2, 4) do
+      if tiled then P[x][y][v] = A[x * 2 + y][v] else P[x][y][v] = A[y * 2][x * 4 + v] end
+    end
+    add(P, B)
+  end}, {i32[4][8], i32[2][2][4]}
+end
+local function columns(z)
+  local add = tide.kernel {a = i32[3][4], b = i32[3][4], function(a, b)
+    for x, y in grid(3, 4) do b[x][y] = b[x][y] + a[x][y] end
+  end}
+  return tide.kernel {A = i32[4][z], B = i32[4][z], function(A, B)
+    for c = 0, z // 3 - 1 do
+      local P = i32[3][4]()
+      local Q = i32[3][4](0)
+      for x, y in grid(3, 4) do P[x][y] = A[y][c * 3 + x] end
+      add(P, Q)
+      for x, y in grid(3, 4) do B[y][c * 3 + x] = Q[x][y] end
+    end
+  end}, {i32[4][z], i32[4][z]}
+end
+prim.accepted("a buffer that is passed on: a view takes its place", {
+  of = function() return columns(6) end, step = {"collapse", "P"},
+  has = {"A:slice({}, {c * 3, c * 3 + 3}):transpose()"},
+})
+prim.accepted("a result that is made by a call", {
+  of = function() return columns(6) end, step = {"collapse", "Q"},
+  has = {"B:slice({}, {c * 3, c * 3 + 3}):transpose()"},
+})
+prim.refused("an array that is passed on in an arrangement that no view has", {
+  of = function() return passed(true) end, step = {"collapse", "P"}, code = "whole"})
+prim.accepted("once the call is inlined, it has", {
+  of = function() return passed(true) end, before = function(s) s:inline "add" end,
+  step = {"collapse", "P"},
+})
 
 -- Chains: each array is the one before with a dimension tiled or two in turn; a seed decides.
 
