@@ -2,13 +2,16 @@
 #include <string.h>
 
 #include "bind/unit.h"
+#include "frontend/irgen.h"
 
 /* What the table gives. */
 typedef struct ExternTable {
   TdForeign foreign;
   const TdProg *model;
   TD_VEC(TdParam) params;
+  const TdAst *ast;
   const TdAstExpr *text; /* the constructor, or NULL */
+  TdDiag *diag;
 } ExternTable;
 
 /* Position of a field in the constructor: the order of C parameters. */
@@ -23,6 +26,16 @@ static const char *string_field(lua_State *L, TdStore *st, const char *key) {
   return s ? td_arena_strdup(st->arena, s) : NULL;
 }
 
+/* The attributes of a parameter, or of the function, by the marks on a line of the constructor. */
+static TdAttrs marks_at(lua_State *L, TdStore *st, const ExternTable *x, uint32_t line,
+                        bool param) {
+  bool last = line == x->text->last;
+  const char *on = !param ? "KP" : last ? "PK" : "P";
+  TdAttrs list = {0};
+  if (!td_irgen_marks_at(st, x->ast, line, on, &list, x->diag)) td_bind_raise(L, x->diag);
+  return list;
+}
+
 /* Adds a parameter before those that stand later in the text. */
 static void add_param(lua_State *L, TdStore *st, ExternTable *x, const char *name,
                       const TdType *t) {
@@ -34,6 +47,7 @@ static void add_param(lua_State *L, TdStore *st, ExternTable *x, const char *nam
     td_bind_fail(L, "parameter-order",
                  "write the parameters of tide.extern in its table, in their order");
   TdParam p = {.sym = td_store_sym(st, name, kind), .type = t, .loc = x->text->table.at[at].loc};
+  p.attrs = marks_at(L, st, x, p.loc.line, true);
   td_vec_push(st->arena, &x->params, p);
   for (size_t i = x->params.n - 1; i && place_of(x->text, x->params.at[i - 1].sym->name) > at;
        i--) {
@@ -96,16 +110,15 @@ static int l_extern(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_arena(L);
   TdDiag d = td_bind_diag(a);
-  const TdAst *ast;
-  const TdAstExpr *call = td_bind_call_expr(L, &ast);
-  ExternTable x = {0};
+  ExternTable x = {.diag = &d};
+  const TdAstExpr *call = td_bind_call_expr(L, &x.ast);
   if (call && call->call.args.n == 1 && call->call.args.at[0]->kind == TD_AST_TABLE)
     x.text = call->call.args.at[0];
   TdStore *st = td_bind_push_store(L);
   int store = lua_gettop(L);
   read_table(L, st, &x);
   const char *name = td_bind_opt_string(L, 1, "name");
-  if (!name && call) name = td_context_name(ast, call);
+  if (!name && call) name = td_context_name(x.ast, call);
   if (!name) name = x.foreign.symbol ? x.foreign.symbol : "foreign";
   if (!x.foreign.symbol) x.foreign.symbol = td_arena_strdup(st->arena, name);
   TdUnits units = {.store = st};
@@ -119,6 +132,7 @@ static int l_extern(lua_State *L) {
   u->uid = td_store_uid(st);
   u->foreign = td_arena_copy(st->arena, &x.foreign, sizeof x.foreign);
   if (call) u->loc = call->loc;
+  if (x.text) u->attrs = marks_at(L, st, &x, x.text->last, false);
   td_vec_push(st->arena, &units.list, u);
   const TdProg *p = td_prog_new(st, units.list.at, units.list.n);
   if (!td_bind_check_program(b, p, &d)) return td_bind_raise(L, &d);

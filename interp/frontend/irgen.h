@@ -130,6 +130,10 @@ void td_irgen_drop_marks(TdIrgen *l, uint32_t first, uint32_t last);
 bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out);
 /* Whether every mark of the frame found its statement. */
 bool td_irgen_check_marks(TdIrgen *l);
+/* Attributes marked on a line of ast that stands in no function, for what the first letter of `on`
+   says; false with d filled when one of them can mark nothing of `on`. */
+bool td_irgen_marks_at(TdStore *st, const TdAst *ast, uint32_t line, const char *on, TdAttrs *out,
+                       TdDiag *d);
 
 /* irgen_order.c: Lua evaluates operands from left to right. */
 /* A point in the statements under way. */

@@ -148,3 +148,14 @@ bool td_irgen_check_marks(TdIrgen *l) {
   }
   return true;
 }
+
+bool td_irgen_marks_at(TdStore *st, const TdAst *ast, uint32_t line, const char *on, TdAttrs *out,
+                       TdDiag *d) {
+  TdFrame frame = {.ast = ast};
+  TdIrgen l = {.session = st->session, .store = st, .arena = st->arena, .diag = d, .frame = &frame};
+  TdAttrs others = {0};
+  td_irgen_collect_marks(&l, line, line);
+  for (const char *c = on; *c; c++)
+    if (!td_irgen_marks(&l, line, *c, c == on ? out : &others)) return false;
+  return td_irgen_check_marks(&l);
+}
