@@ -168,6 +168,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   case TD_ARG_NAMES: take_list(L, a, prim, spec, idx, v); break;
   case TD_ARG_COUNTS: take_counts(L, a, prim, spec, idx, v); break;
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
+  case TD_ARG_KERNEL: v->prog = td_bind_check_unit(L, idx); break;
   case TD_ARG_SCHEDULE: v->schedule = check_schedule(L, idx)->s.now; break;
   case TD_ARG_WORD:
     take_text(L, prim, spec, idx, v);

@@ -23,7 +23,8 @@ typedef enum {
   TD_ARG_FLAG,  /* a boolean */
   TD_ARG_TYPE,
   TD_ARG_COUNTS,  /* integers by name, of `words` */
-  TD_ARG_SCHEDULE /* another schedule, as it is now */
+  TD_ARG_SCHEDULE, /* another schedule, as it is now */
+  TD_ARG_KERNEL    /* another kernel */
 } TdArgKind;
 typedef enum { TD_ARG_NEEDED, TD_ARG_OPTIONAL, TD_ARG_REST, TD_ARG_OPTION } TdArgPlace;
 
@@ -46,6 +47,7 @@ typedef struct TdArgValue {
   size_t n;                 /* of ints or names */
   const TdType *type;
   const struct TdVersion *schedule;
+  const TdProg *prog; /* KERNEL */
 } TdArgValue;
 
 /* The names that a unit has and those that a step has given out in it. */

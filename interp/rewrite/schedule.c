@@ -87,6 +87,7 @@ static const TdArgValue *keep_args(TdStore *st, const TdArgValue *arg) {
     if (v->ints) v->ints = td_arena_copy(st->arena, v->ints, v->n * sizeof *v->ints);
     if (v->names) v->names = keep_strings(st, v->names, v->n);
     v->schedule = NULL;
+    if (v->prog) v->prog = td_clone_prog(td_store_inner(st->arena, st->session), v->prog, true);
   }
   return copy;
 }
@@ -207,6 +208,7 @@ static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   case TD_ARG_NAMES: put_list(out, v); break;
   case TD_ARG_COUNTS: put_counts(out, spec, v); break;
   case TD_ARG_SCHEDULE: td_text_puts(out, td_prog_root(v->schedule->prog)->sym->name); break;
+  case TD_ARG_KERNEL: td_text_puts(out, td_prog_root(v->prog)->sym->name); break;
   case TD_ARG_TYPE: {
     const char *type = td_type_str(out->arena, v->type);
     td_text_putf(out, "%s%s", strncmp(type, "tide.", 5) ? "tide." : "", type);
@@ -251,11 +253,23 @@ void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg) {
   td_text_puts(out, options ? "})" : ")");
 }
 
+/* The kernels that a step takes, as locals. */
+static void put_kernels(TdText *out, const TdPrimStep *step) {
+  for (int i = 0; i < TD_PRIM_ARGS; i++) {
+    if (!step->arg[i].prog) continue;
+    TdText text = td_text_new(out->arena);
+    td_print_prog(&text, step->arg[i].prog);
+    td_text_putf(out, "local %s = load [==[\n%s]==]()\n",
+                 td_prog_root(step->arg[i].prog)->sym->name, td_text_str(&text));
+  }
+}
+
 void td_schedule_log(TdText *out, const TdSchedule *s) {
   td_text_puts(out, "local tide = require \"tide\"\nlocal s = tide.schedule(...)\n");
   for (int n = 1; n <= s->now->step; n++) {
     const TdVersion *v = td_schedule_at(s, n);
     for (size_t i = 0; i < v->ndid; i++) {
+      put_kernels(out, &v->did[i]);
       td_text_puts(out, "s:");
       td_schedule_call(out, v->did[i].prim, v->did[i].arg);
       td_text_putc(out, '\n');

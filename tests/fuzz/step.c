@@ -164,6 +164,7 @@ static Holds look(const TdProg *p) {
 
 /* Whether a primitive finds something to work on in a program: what it names exists. */
 static bool is_at_home(const Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
+  if (takes(prim, TD_ARG_KERNEL)) return false;
   if (takes(prim, TD_ARG_COUNTS) || (takes(prim, TD_ARG_TYPE) && !*step_only)) return false;
   if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1;
   if (takes(prim, TD_ARG_STREAM)) return h->stream;

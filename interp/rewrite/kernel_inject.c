@@ -1,0 +1,97 @@
+/* kernel_inject.c - inject: a kernel of a library takes the place of a loop nest that computes the
+ * same. */
+#include <string.h>
+
+#include "rewrite/inject.h"
+#include "rewrite/schedule.h"
+
+enum { LOOP, KERNEL };
+
+/* p with the units of the library, so far as it has not got them, before unit u; `call` is told
+   what became of its callee. */
+static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract *lib, TdSym u,
+                                 TdSubst *sub) {
+  for (size_t i = 0; i < lib->prog->nunit; i++) {
+    const TdUnit *x = lib->prog->unit[i], *same = td_prog_find(p, x->sym->name);
+    if (!same) {
+      p = td_prog_insert(p, x, u);
+      continue;
+    }
+    if (!td_equal_unit(r->session->ctx, same, x)) {
+      td_util_refuse(r, TD_USAGE, "name", x->loc, "another kernel is called '%s' here",
+                     x->sym->name);
+      td_diag_help(r->diag, "give one of them another name: name = \"..\"");
+      return NULL;
+    }
+    td_subst_sym(sub, x->sym, same->sym);
+  }
+  return p;
+}
+
+/* The call in the place of the nest. */
+static const TdStmt *make_call(const TdInject *j) {
+  TdRewrite *r = j->r;
+  TdSym *sym = TD_NEWN(r->arena, TdSym, j->ntile);
+  const TdType **type = TD_NEWN(r->arena, const TdType *, j->ntile);
+  const TdExpr *const **lo = TD_NEWN(r->arena, const TdExpr *const *, j->ntile);
+  const TdExpr **scalar = TD_NEWN(r->arena, const TdExpr *, j->lib->n);
+  for (size_t i = 0; i < j->ntile; i++) {
+    sym[i] = j->tile[i].sym;
+    type[i] = j->tile[i].type;
+    lo[i] = j->tile[i].box.lo;
+  }
+  for (size_t i = 0; i < j->lib->n; i++)
+    if (j->lib->at[i].type->kind != TD_T_TENSOR) scalar[i] = j->lifted.arg[j->scalar[i]];
+  TdInjectPlace at = {j->unit, sym, type, lo, scalar};
+  return td_inject_call(j, &at);
+}
+
+/* Notes what was taken for what, and at what cost. */
+static void note(const TdInject *j) {
+  const TdAttr *cost = td_attrs_get(j->lib->unit->attrs, TD_ATTR_COST);
+  TdRewrite *r = j->r;
+  for (size_t i = 0; i < j->lib->n; i++)
+    if (j->lib->at[i].type->kind == TD_T_TENSOR)
+      td_util_note(r, "'%s' is '%s'", j->lib->at[i].param->sym->name,
+                   j->tile[j->given[i].tile].sym->name);
+  if (cost)
+    td_util_note(r, "'%s': interval %lld, latency %lld", j->lib->unit->sym->name,
+                 (long long)cost->arg[0].i, (long long)cost->arg[1].i);
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  TdPlace at;
+  TdContract lib;
+  TdInject j;
+  if (!td_util_loop(r, LOOP, &at) || !td_contract_read(&lib, r, r->arg[KERNEL].prog) ||
+      !td_inject_find(&j, r, &lib, at.unit, at.stmt) || !td_inject_match(&j))
+    return NULL;
+  TdSubst sub = td_subst_new(r->store);
+  const TdProg *p = add_library(r, r->prog, &lib, at.unit->sym, &sub);
+  if (!p) return NULL;
+  const TdStmt *call = td_subst_in_stmt(&sub, make_call(&j));
+  const TdStmt *body =
+      td_edit_replace(r->store, at.unit->body, at.stmt->uid, call->kid, call->nkid);
+  p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, at.unit, body)));
+  note(&j);
+  td_util_made(r, lib.unit->sym->name);
+  return td_lift_in_order(r, p);
+}
+
+const TdPrim td_prim_kernel_inject = {
+    .name = "inject",
+    .on = "loop",
+    .summary = "Let a kernel of a library take the place of a loop nest that computes the same.",
+    .args = {{"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the outermost loop of the nest", NULL},
+             {"kernel", TD_ARG_KERNEL, TD_ARG_NEEDED,
+              "a kernel, or a foreign function with a model", NULL}},
+    .rewrite = "for i, j, k: C[x + i][y + j] += A[x + i][k] * B[k][y + j]  =>  "
+               "mm(A:slice({x, x + 8}, {}), B:slice({}, {y, y + 8}), C:slice(..))",
+    .legal = "each array of the nest is an operand of the kernel, tile by tile of equal shape; the "
+             "kernel (the model of a foreign one), with copies into the orders that it takes, is "
+             "proved to compute what the nest does",
+    .errors = "shape type layout width operands differs not-decided no-model name scalar return "
+              "break state",
+    .example = "s:split(\"i\", 2); s:inject(\"i_i\", rows)",
+    .apply = apply,
+};
