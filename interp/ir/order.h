@@ -21,7 +21,7 @@ typedef struct TdOrder {
 } TdOrder;
 
 /* Reads `text` for a tensor of these extents, outermost first; names are owned by a. False with
-   *why: it is no such text, or the parts are not those that the extents have. */
+ *why: it is no such text, or the parts are not those that the extents have. */
 bool td_order_read(TdArena *a, const char *text, const int64_t *extent, int rank, TdOrder *out,
                    const char **why);
 

@@ -40,6 +40,12 @@ bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUn
    False with r->diag filled: shapes that do not fit, or the first difference. */
 bool td_inject_match(TdInject *j);
 
+/* inject_tile.c: r->prog with the nest split into tiles that the library kernel takes, and it in
+   their place, as steps of a composite one whose arguments (loop, kernel) are r's. NULL: its loops
+   are not so, and nothing is noted, or a step was refused, as r->diag says. */
+const TdProg *td_inject_tiled(TdRewrite *r, const TdContract *lib, const TdUnit *u,
+                              const TdStmt *nest);
+
 /* inject_call.c: the call with what brings its operands in order; the arrays are `sym` from `lo`,
    and have these types. Parallel to the tiles. */
 typedef struct TdInjectPlace {

@@ -34,15 +34,17 @@ static bool find_tile(TdInject *j, size_t param) {
   t->box = f.box;
   t->read = f.read;
   t->write = f.write;
-  for (int d = 0; d < t->box.rank; d++) {
-    int64_t fixed;
+  for (int d = 0; d < t->box.rank; d++)
     if (!td_unit_value(j->unit, t->box.extent[d], &t->extent[d]))
       return refuse(j, TD_ILLEGAL, "operands",
                     td_text_fmt(r->arena, "the nest touches %s elements of '%s' in dimension %d",
                                 td_print_expr_str(r->arena, t->box.extent[d]), t->sym->name, d));
-    r->used_value |= !td_expr_is_const(t->box.extent[d], &fixed);
-  }
   return true;
+}
+
+static bool is_no_state(void *ud, const TdStmt *s) {
+  (void)ud;
+  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
 }
 
 bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUnit *u,
@@ -50,6 +52,8 @@ bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUn
   *j = (TdInject){.r = r, .lib = lib, .unit = u, .nest = nest};
   const char *name = td_lift_unit_name(r, r->prog, "nest");
   if (!td_lift(r, u, &nest, 1, name, &j->lifted)) return false;
+  if (!td_walk_stmt(r->session->ctx, j->lifted.unit->body, is_no_state, NULL))
+    return refuse(j, TD_ILLEGAL, "state", "the nest has a state, which lasts from call to call");
   j->tile = TD_NEWN(r->arena, TdTile, j->lifted.unit->nparam);
   j->given = TD_NEWN(r->arena, TdGiven, lib->n);
   j->scalar = TD_NEWN(r->arena, size_t, lib->n);
@@ -287,11 +291,25 @@ static bool refuse_meaning(const Match *m) {
   return false;
 }
 
+/* Assumes the value of a size that the nest depends on: the proof is for that. */
+static bool assume_size(void *ud, const TdExpr *e) {
+  TdInject *j = ud;
+  TdArena *a = j->r->store->arena;
+  const TdSize *z = e->kind == TD_EXPR_SIZE ? td_unit_size(j->unit, e->u.name) : NULL;
+  if (!z) return true;
+  const TdExpr *value = td_util_const(j->r, z->value);
+  j->unit = td_util_assume(j->r, j->unit,
+                           td_expr_op2(a, TD_OP_EQ, td_type_bool(j->r->session), e, value));
+  j->r->used_value = true;
+  return true;
+}
+
 bool td_inject_match(TdInject *j) {
   Match m = {.j = j};
   make_nest(&m);
   m.prog = with_root(j, j->r->prog, m.nest);
   bool found = m.nest->nparam < 64 && give(&m, 0, 0);
   j->r->naming = (TdNaming){0};
+  if (found) td_walk_exprs(j->r->session->ctx, m.nest->body, assume_size, j);
   return found || (m.differs ? refuse_meaning(&m) : refuse_shape(&m));
 }

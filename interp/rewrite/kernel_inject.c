@@ -59,23 +59,34 @@ static void note(const TdInject *j) {
                  (long long)cost->arg[0].i, (long long)cost->arg[1].i);
 }
 
-static const TdProg *apply(TdRewrite *r) {
-  TdPlace at;
-  TdContract lib;
+/* The call in the place of the nest as it is. */
+static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace *at) {
   TdInject j;
-  if (!td_util_loop(r, LOOP, &at) || !td_contract_read(&lib, r, r->arg[KERNEL].prog) ||
-      !td_inject_find(&j, r, &lib, at.unit, at.stmt) || !td_inject_match(&j))
-    return NULL;
+  if (!td_inject_find(&j, r, lib, at->unit, at->stmt) || !td_inject_match(&j)) return NULL;
   TdSubst sub = td_subst_new(r->store);
-  const TdProg *p = add_library(r, r->prog, &lib, at.unit->sym, &sub);
+  const TdProg *p = add_library(r, r->prog, lib, at->unit->sym, &sub);
   if (!p) return NULL;
   const TdStmt *call = td_subst_in_stmt(&sub, make_call(&j));
   const TdStmt *body =
-      td_edit_replace(r->store, at.unit->body, at.stmt->uid, call->kid, call->nkid);
-  p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, at.unit, body)));
+      td_edit_replace(r->store, j.unit->body, at->stmt->uid, call->kid, call->nkid);
+  p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, j.unit, body)));
   note(&j);
-  td_util_made(r, lib.unit->sym->name);
+  td_util_made(r, lib->unit->sym->name);
   return td_lift_in_order(r, p);
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  TdPlace at;
+  TdContract lib;
+  if (!td_util_loop(r, LOOP, &at) || !td_contract_read(&lib, r, r->arg[KERNEL].prog)) return NULL;
+  TdDiag *diag = r->diag, whole = {.arena = r->arena}, tiled = {.arena = r->arena};
+  r->diag = &whole;
+  const TdProg *p = replace(r, &lib, &at);
+  r->diag = &tiled;
+  if (!p) p = td_inject_tiled(r, &lib, at.unit, at.stmt);
+  r->diag = diag;
+  if (!p) *diag = td_diag_failed(&tiled) ? tiled : whole;
+  return p;
 }
 
 const TdPrim td_prim_kernel_inject = {
@@ -89,9 +100,10 @@ const TdPrim td_prim_kernel_inject = {
                "mm(A:slice({x, x + 8}, {}), B:slice({}, {y, y + 8}), C:slice(..))",
     .legal = "each array of the nest is an operand of the kernel, tile by tile of equal shape; the "
              "kernel (the model of a foreign one), with copies into the orders that it takes, is "
-             "proved to compute what the nest does",
+             "proved to compute what the nest does. A perfect nest over more is first split into "
+             "tiles, whose sizes divide it",
     .errors = "shape type layout width operands differs not-decided no-model name scalar return "
               "break state",
-    .example = "s:split(\"i\", 2); s:inject(\"i_i\", rows)",
+    .example = "s:inject(\"i\", gemm:as(\"tile\"):at({M = 4, N = 4, K = 8}))",
     .apply = apply,
 };

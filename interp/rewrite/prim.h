@@ -22,7 +22,7 @@ typedef enum {
   TD_ARG_WORD,  /* one of `words` */
   TD_ARG_FLAG,  /* a boolean */
   TD_ARG_TYPE,
-  TD_ARG_COUNTS,  /* integers by name, of `words` */
+  TD_ARG_COUNTS,   /* integers by name, of `words` */
   TD_ARG_SCHEDULE, /* another schedule, as it is now */
   TD_ARG_KERNEL    /* another kernel */
 } TdArgKind;

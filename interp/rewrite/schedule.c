@@ -58,6 +58,22 @@ const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   return p;
 }
 
+const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
+                               const char *const **made) {
+  TdRewrite one = *r;
+  one.prog = p;
+  one.arg = step.arg;
+  one.naming = (TdNaming){0};
+  memset(&one.made, 0, sizeof one.made);
+  memset(&one.did, 0, sizeof one.did);
+  p = td_schedule_attempt(&one, step.prim);
+  r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
+  r->used_value |= one.used_value;
+  td_vec_push(r->arena, &r->did, step);
+  *made = (const char *const *)one.made.at;
+  return p;
+}
+
 static TdRewrite start(TdSchedule *s, TdAffine *affine, const TdArgValue *arg, TdDiag *d) {
   s->store->next_uid = s->now->next_uid;
   s->store->next_sym = s->now->next_sym;

@@ -36,6 +36,10 @@ bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, cons
                        const char *const **made, size_t *nmade, TdDiag *d);
 /* Runs prim, tidies up after it and checks what it made. NULL: refused, r->diag says why. */
 const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim);
+/* p after a step that is a part of r's: its notes, and that it was done, are r's. What it made is
+ *in made. NULL: refused, r->diag says why. */
+const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
+                               const char *const **made);
 /* As td_schedule_apply without keeping the result. */
 bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
                      TdDiag *d);

@@ -397,18 +397,8 @@ static const TdProg *refuse(Search *q) {
 /* Takes the steps of s again, in order; what the search left in the store is gone by now. */
 static const TdProg *replay(TdRewrite *r, const TdPrimStep *step, size_t n) {
   const TdProg *p = r->prog;
-  for (size_t i = 0; i < n && p; i++) {
-    TdRewrite one = *r;
-    one.prog = p;
-    one.arg = step[i].arg;
-    one.naming = (TdNaming){0};
-    memset(&one.made, 0, sizeof one.made);
-    memset(&one.did, 0, sizeof one.did);
-    p = td_schedule_attempt(&one, step[i].prim);
-    r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
-    r->used_value |= one.used_value;
-    td_vec_push(r->arena, &r->did, step[i]);
-  }
+  const char *const *made;
+  for (size_t i = 0; i < n && p; i++) p = td_schedule_part(r, p, step[i], &made);
   return p;
 }
 
