@@ -49,10 +49,14 @@ static bool add_end(Scan *s, const TdStmt *stmt) {
     s->b->last_get = stmt;
     s->b->surely = s->nest == 0;
   }
+  if (s->b->nevent == TD_CPU_MOST_EVENTS) return false;
+  TdCpuEvent *event = &s->b->event[s->b->nevent++];
+  *event = (TdCpuEvent){stmt, s->b->n};
   for (int i = 0; i < s->b->n; i++) {
     TdCpuEnd *x = &s->b->end[i];
     if (x->put != put || !is_same_end(x->stmt->expr[0], e)) continue;
     x->each++;
+    event->end = i;
     return same_conditions(s, x);
   }
   if (s->b->n == TD_CPU_MOST_ENDS) return false;
@@ -131,12 +135,16 @@ static void put_distinct(TdCpuProg *p, const TdCpuBurst *b) {
         td_text_line(&p->w->out, "if (%s == %s) td_n = 0;", b->end[i].name, b->end[k].name);
 }
 
-/* Where the next token is, or goes, kept beside the ring while the burst lasts. */
+void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e) {
+  td_text_line(&p->w->out, "int64_t %s_at = %s ? %s->%s : 0;", e->name, e->name, e->name,
+               e->put ? "in" : "out");
+}
+
+/* The same and the tokens, kept beside the ring while the burst lasts. */
 static void put_cursor(TdCpuProg *p, const TdCpuEnd *e) {
   TdCWriter *w = p->w;
   const TdType *t = e->stmt->expr[0]->type->elem;
-  const char *index = e->put ? "in" : "out";
-  td_text_line(&w->out, "int64_t %s_at = %s ? %s->%s : 0;", e->name, e->name, e->name, index);
+  td_cpu_burst_cursor(p, e);
   td_cpu_stream_tokens(p, t, td_text_fmt(w->arena, "%s_token", e->name),
                        td_text_fmt(w->arena, "%s ? %s->token : 0", e->name, e->name));
 }
@@ -155,8 +163,7 @@ static const TdCpuEnd *end_of(const TdCpuBurst *b, const TdStmt *s) {
   return NULL;
 }
 
-/* Moves a cursor on. */
-static void put_next(TdCpuProg *p, const TdCpuEnd *e) {
+void td_cpu_burst_next(TdCpuProg *p, const TdCpuEnd *e) {
   char *rest;
   int64_t depth = strtoll(e->depth, &rest, 10);
   bool mask = !*rest && (depth & (depth - 1)) == 0;
@@ -173,8 +180,7 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   if (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT) return td_cpu_unit_stmt(w, s);
   const TdCpuEnd *e = end_of(p->task->burst, s);
   td_cpu_stream_move(p, s, td_text_fmt(w->arena, "%s_token[%s_at]", e->name, e->name));
-  td_cpu_burst_clock_move(p, p->task->burst, e, s);
-  put_next(p, e);
+  td_cpu_burst_next(p, e);
   return true;
 }
 
@@ -190,9 +196,7 @@ static void put_body(TdCpuProg *p, TdCpuBurst *b, const char *v) {
   td_text_line(&w->out, "for (int64_t td_i = 0; td_i < td_n; td_i++, %s += %" PRId64 ") {", v,
                b->loop->step);
   w->out.indent++;
-  td_cpu_burst_clock_iterate(p, b);
   td_cstmt_put(w, td_for_body(b->loop));
-  td_cpu_burst_clock_end(p, b);
   w->out.indent--;
   td_text_line(&w->out, "}");
   p->task->burst = NULL;
@@ -218,10 +222,9 @@ void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const cha
   if (p->times) td_text_line(&w->out, "if (!%s) td_n = 0;", time);
   td_text_line(&w->out, "if (td_n > 0) {");
   w->out.indent++;
+  if (p->times) td_cpu_burst_clock_put(p, &b);
   for (int i = 0; i < b.n; i++) put_cursor(p, &b.end[i]);
-  td_cpu_burst_clock_open(p, &b);
   put_body(p, &b, v);
-  td_cpu_burst_clock_close(p, &b);
   for (int i = 0; i < b.n; i++) keep_cursor(p, &b.end[i]);
   td_text_line(&w->out, "td_moved = 1;");
   td_text_line(&w->out, "if (%s >= %s) break;", v, end);

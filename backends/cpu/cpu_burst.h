@@ -4,7 +4,7 @@
 
 #include "backends/cpu/cpu_text.h"
 
-enum { TD_CPU_MOST_ENDS = 16 };
+enum { TD_CPU_MOST_ENDS = 16, TD_CPU_MOST_EVENTS = 64 };
 
 /* One end of a stream that every iteration uses, or none does. */
 typedef struct TdCpuEnd {
@@ -20,25 +20,38 @@ typedef struct TdCpuEnd {
   int64_t beats, latency; /* of runs with a clock */
 } TdCpuEnd;
 
+/* A token that an iteration moves. */
+typedef struct TdCpuEvent {
+  const TdStmt *stmt;
+  int end;
+} TdCpuEvent;
+
 typedef struct TdCpuBurst {
   const TdStmt *loop;
   TdCpuEnd end[TD_CPU_MOST_ENDS];
-  int n;
+  TdCpuEvent event[TD_CPU_MOST_EVENTS];
+  int n, nevent;
   const TdStmt *last_get; /* or NULL */
   bool surely;            /* it happens in all iterations */
   const TdTime *time;     /* of the loop */
   const TdTime *leaf;     /* of an iteration */
 } TdCpuBurst;
 
-/* cpu_burst_clock.c: the recurrence of eval/clock.h written out for a loop of one firing, on copies
-   of what it changes; nothing where there is no clock. Whether it takes the loop, which it then
-   fills the times of. */
+/* Where the next token of an end is, or goes, as a variable; and on to the one after. */
+void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e);
+void td_cpu_burst_next(TdCpuProg *p, const TdCpuEnd *e);
+
+/* cpu_burst_clock.c: the recurrence of eval/clock.h written out for a loop of one firing. Whether
+ * it takes the loop, which it then fills the times of. */
 bool td_cpu_burst_clock_takes(const TdCpuProg *p, TdCpuBurst *b);
-/* Lines before all iterations and after them; at the start and end of each; where a token moves. */
-void td_cpu_burst_clock_open(TdCpuProg *p, const TdCpuBurst *b);
-void td_cpu_burst_clock_close(TdCpuProg *p, const TdCpuBurst *b);
-void td_cpu_burst_clock_iterate(TdCpuProg *p, const TdCpuBurst *b);
-void td_cpu_burst_clock_end(TdCpuProg *p, const TdCpuBurst *b);
-void td_cpu_burst_clock_move(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e, const TdStmt *s);
+/* The clock of td_n iterations, whose tokens have not moved yet: values and times are independent.
+ */
+void td_cpu_burst_clock_put(TdCpuProg *p, const TdCpuBurst *b);
+/* The cycle of the last put, or get, of the stream of an end, as text. */
+const char *td_cpu_burst_clock_last(TdCpuProg *p, const TdCpuEnd *e, bool put);
+/* cpu_burst_line.c: the same where no iteration waits: all events are on a straight line. Lines
+   that set td_waits if one does, and else do it all; false: the loop is not of that kind. */
+bool td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b);
+bool td_cpu_burst_line_crowds(const TdCpuBurst *b, const TdCpuEnd *e);
 
 #endif

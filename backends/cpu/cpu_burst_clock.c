@@ -35,14 +35,6 @@ bool td_cpu_burst_clock_takes(const TdCpuProg *p, TdCpuBurst *b) {
   return true;
 }
 
-/* Whether an event may come too soon after the one before it at the same end of a stream, for all
-   that the times of the firings say. */
-static bool may_crowd(const TdCpuBurst *b, const TdCpuEnd *e) {
-  const TdFiring *f = firing_of(b);
-  if (e->beats > 1 || e->each > 1) return true;
-  return e->put ? is_pipe(b) && f->skid > 1 : f->from < f->at;
-}
-
 /* Whether gets follow each other by a cycle unless the task stalls. */
 static bool is_steady(const TdCpuBurst *b) {
   const TdFiring *f = firing_of(b);
@@ -55,37 +47,38 @@ static bool has_beats(const TdCpuBurst *b) {
   return false;
 }
 
-/* The place before `at`. */
-static const char *place_before(TdCpuProg *p, const TdCpuEnd *e, const char *at) {
-  return td_text_fmt(p->w->arena, "(%s ? %s : %s) - 1", at, at, e->depth);
+const char *td_cpu_burst_clock_last(TdCpuProg *p, const TdCpuEnd *e, bool put) {
+  const char *at = td_text_fmt(p->w->arena, "%s->%s", e->name, put ? "in" : "out");
+  return td_text_fmt(p->w->arena, "%s_time[%s%s(%s ? %s : %s) - 1]", e->name, put ? "" : e->depth,
+                     put ? "" : " + ", at, at, e->depth);
 }
 
 /* The clock of one end, in variables that begin with its name: the cycles of puts, then those of
-   gets, of the places. */
+   gets, of the places; and its last one. */
 static void open_end(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  TdArena *a = p->w->arena;
   const char *n = e->name;
-  bool crowds = may_crowd(b, e);
-  td_text_line(out, "int64_t *%s_time = 0, %s_%s = 0;", n, n, e->put ? "seen" : "most");
-  if (crowds) td_text_line(out, "int64_t %s_last = 0;", n);
-  if (e->each > 1) td_text_line(out, "int64_t %s_moved = 0;", n);
-  if (e->nest) td_text_line(out, "if (%s) {", n);
-  td_text_line(out, "%s_time = %s->time;", n, n);
-  if (e->put)
-    td_text_line(out, "%s_seen = %s_time[%s + %s];", n, n, e->depth,
-                 place_before(p, e, td_text_fmt(a, "%s->out", n)));
-  else
-    td_text_line(out, "%s_most = %s->most;", n, n);
-  if (crowds)
-    td_text_line(out, "%s_last = %s_time[%s%s%s];", n, n, e->put ? "" : e->depth,
-                 e->put ? "" : " + ", place_before(p, e, td_text_fmt(a, "%s_at", n)));
-  if (e->nest) td_text_line(out, "}");
+  td_text_line(out, "int64_t *%s_time = %s ? %s->time : 0;", n, n, n);
+  if (td_cpu_burst_line_crowds(b, e))
+    td_text_line(out, "int64_t %s_last = %s ? %s : 0;", n, n,
+                 td_cpu_burst_clock_last(p, e, e->put));
 }
 
-void td_cpu_burst_clock_open(TdCpuProg *p, const TdCpuBurst *b) {
+/* What the recurrence follows beside that: the most tokens of a stream, or its last get. */
+static void open_count(TdCpuProg *p, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  if (!p->times) return;
+  const char *n = e->name;
+  td_cpu_burst_cursor(p, e);
+  if (e->put)
+    td_text_line(out, "int64_t %s_seen = %s ? %s : 0;", n, n, td_cpu_burst_clock_last(p, e, false));
+  else
+    td_text_line(out, "int64_t %s_most = %s ? %s->most : 0;", n, n, n);
+  if (e->each > 1) td_text_line(out, "int64_t %s_moved = 0;", n);
+}
+
+/* Lines before all iterations: what the clock knows, in variables. */
+static void put_open(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
   td_text_line(out, "struct td_clock *td_c = me->clock;");
   td_text_line(out, "if (td_c->phase) TD_TIMED->settle(td_c);");
   if (!is_pipe(b)) {
@@ -95,29 +88,29 @@ void td_cpu_burst_clock_open(TdCpuProg *p, const TdCpuBurst *b) {
   }
   td_text_line(out, "int64_t td_base = td_c->base, td_done = td_c->done, td_it = td_c->iteration;");
   if (is_pipe(b)) td_text_line(out, "if (td_it < 0) td_base -= %" PRId64 ";", b->time->ii);
-  td_text_line(out, "int64_t td_late = td_c->late, td_held = td_c->held, td_at, td_over;");
-  td_text_line(out, "int td_looks = 1;");
   for (int i = 0; i < b->n; i++) open_end(p, b, &b->end[i]);
 }
 
-static void close_end(TdCpuProg *p, const TdCpuEnd *e) {
-  const char *n = e->name, *guard = e->nest ? td_text_fmt(p->w->arena, "if (%s) ", n) : "";
-  td_text_line(&p->w->out, "%s%s->%s += td_n * %" PRId64 ";", guard, n, e->put ? "puts" : "gots",
-               e->each);
-  if (!e->put) td_text_line(&p->w->out, "%s%s->most = %s_most;", guard, n, n);
+/* "if (td_p2) ", for an end that need not be there. */
+static const char *guard(TdCpuProg *p, const TdCpuEnd *e) {
+  return e->nest ? td_text_fmt(p->w->arena, "if (%s) ", e->name) : "";
 }
 
-void td_cpu_burst_clock_close(TdCpuProg *p, const TdCpuBurst *b) {
+/* Lines after all iterations. */
+static void put_close(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
-  if (!p->times) return;
   td_text_line(out, "td_c->base = td_base, td_c->done = td_done;");
   if (is_pipe(b))
     td_text_line(out, "td_c->iteration = td_it + td_n, td_c->multiplies += td_n * %" PRId64 ";",
                  b->leaf->multiplies);
   else
     td_text_line(out, "td_c->multiplies += (td_n - !td_open) * %" PRId64 ";", b->leaf->multiplies);
-  td_text_line(out, "td_c->late = td_late, td_c->held = td_held, td_c->firing = 1;");
-  for (int i = 0; i < b->n; i++) close_end(p, &b->end[i]);
+  td_text_line(out, "td_c->firing = 1;");
+  for (int i = 0; i < b->n; i++) {
+    const TdCpuEnd *e = &b->end[i];
+    td_text_line(out, "%s%s->%s += td_n * %" PRId64 ";", guard(p, e), e->name,
+                 e->put ? "puts" : "gots", e->each);
+  }
 }
 
 /* "x is at least y, which has a cause." */
@@ -149,9 +142,9 @@ static void put_start(TdCpuProg *p, const TdCpuBurst *b) {
   td_text_line(out, "td_at = td_over = td_start + %" PRId64 ";", f->latency);
 }
 
-void td_cpu_burst_clock_iterate(TdCpuProg *p, const TdCpuBurst *b) {
+/* At the start of each. */
+static void put_iterate(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
-  if (!p->times) return;
   if (is_pipe(b)) {
     td_text_line(out, "td_base += %" PRId64 ";", b->time->ii);
   } else {
@@ -169,9 +162,9 @@ void td_cpu_burst_clock_iterate(TdCpuProg *p, const TdCpuBurst *b) {
   if (!b->last_get) put_start(p, b);
 }
 
-void td_cpu_burst_clock_end(TdCpuProg *p, const TdCpuBurst *b) {
+/* At the end of each. */
+static void put_end(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
-  if (!p->times) return;
   td_text_line(out, "if (td_over > td_done) td_done = td_over;");
   if (is_steady(b)) td_text_line(out, "td_looks = td_start > td_due;");
   if (is_pipe(b) && firing_of(b)->skid > 1) td_text_line(out, "*td_skid = td_done;");
@@ -181,7 +174,8 @@ void td_cpu_burst_clock_end(TdCpuProg *p, const TdCpuBurst *b) {
 static void put_event(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name;
-  const char *last = may_crowd(b, e) ? td_text_fmt(p->w->arena, "%s_last = ", n) : "";
+  const char *last =
+      td_cpu_burst_line_crowds(b, e) ? td_text_fmt(p->w->arena, "%s_last = ", n) : "";
   td_text_line(out, "%s%s_time[%s%s%s_at] = td_at;", last, n, e->put ? "" : e->depth,
                e->put ? "" : " + ", n);
   if (!has_beats(b))
@@ -212,7 +206,7 @@ static void put_get(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   put_raise(p, "td_at",
             td_text_fmt(a, "%s_time[%s_at] + %" PRId64, n, n, e->beats - 1 + e->latency), "td_late",
             why);
-  if (may_crowd(b, e))
+  if (td_cpu_burst_line_crowds(b, e))
     put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_late", why);
   put_event(p, b, e);
   put_most(p, e);
@@ -227,7 +221,7 @@ static void put_put(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
     td_text_line(out, "if (td_done > td_at) td_at = td_done;");
   put_raise(p, "td_at", td_text_fmt(a, "%s_time[%s + %s_at] + %" PRId64, n, e->depth, n, e->beats),
             "td_held", why);
-  if (may_crowd(b, e))
+  if (td_cpu_burst_line_crowds(b, e))
     put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_held", why);
   put_event(p, b, e);
   const char *number = e->each > 1 ? td_text_fmt(a, "%s_moved", n) : "td_i";
@@ -236,12 +230,54 @@ static void put_put(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   if (e->each > 1) td_text_line(out, "%s++;", number);
 }
 
-void td_cpu_burst_clock_move(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e,
-                             const TdStmt *s) {
-  if (!p->times) return;
+/* An event of each iteration. */
+static void put_moved(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEvent *x) {
+  TdText *out = &p->w->out;
+  const TdCpuEnd *e = &b->end[x->end];
+  if (e->nest) td_text_line(out, "if (%s) {", e->name);
+  out->indent += e->nest != 0;
   if (e->put)
     put_put(p, b, e);
   else
     put_get(p, b, e);
-  if (s == b->last_get) put_start(p, b);
+  td_cpu_burst_next(p, e);
+  out->indent -= e->nest != 0;
+  if (e->nest) td_text_line(out, "}");
+  if (x->stmt == b->last_get) put_start(p, b);
+}
+
+/* The recurrence itself. */
+static void put_events(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  td_text_line(out, "int64_t td_late = td_c->late, td_held = td_c->held, td_at, td_over;");
+  td_text_line(out, "int td_looks = 1;");
+  for (int i = 0; i < b->n; i++) open_count(p, &b->end[i]);
+  td_text_line(out, "for (int64_t td_i = 0; td_i < td_n; td_i++) {");
+  out->indent++;
+  put_iterate(p, b);
+  for (int i = 0; i < b->nevent; i++) put_moved(p, b, &b->event[i]);
+  put_end(p, b);
+  out->indent--;
+  td_text_line(out, "}");
+  td_text_line(out, "td_c->late = td_late, td_c->held = td_held;");
+  for (int i = 0; i < b->n; i++)
+    if (!b->end[i].put)
+      td_text_line(out, "%s%s->most = %s_most;", guard(p, &b->end[i]), b->end[i].name,
+                   b->end[i].name);
+}
+
+void td_cpu_burst_clock_put(TdCpuProg *p, const TdCpuBurst *b) {
+  TdText *out = &p->w->out;
+  td_text_line(out, "{");
+  out->indent++;
+  put_open(p, b);
+  bool line = td_cpu_burst_line_put(p, b);
+  td_text_line(out, line ? "if (td_waits) {" : "{");
+  out->indent++;
+  put_events(p, b);
+  out->indent--;
+  td_text_line(out, "}");
+  put_close(p, b);
+  out->indent--;
+  td_text_line(out, "}");
 }
