@@ -189,6 +189,16 @@ static int refuse_task(lua_State *L, const char *name, const char *code, const c
   return td_bind_raise(L, &d);
 }
 
+/* s.put, s[i]: raises, for only the functions of tasks are read for what they do with streams. */
+static int l_stream_index(lua_State *L) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdLoc loc =
+      lua_type(L, 2) == LUA_TSTRING ? td_bind_caller_key(L, lua_tostring(L, 2)) : td_bind_caller(L);
+  td_diag_set(&d, TD_USAGE, "outside-task", loc,
+              "a stream is put to and got from in functions of tasks");
+  return td_bind_raise(L, &d);
+}
+
 /* d.name = task. */
 static int l_builder_newindex(lua_State *L) {
   DesignBox *d = check_builder(L);
@@ -564,10 +574,11 @@ void td_bind_open_design(lua_State *L) {
   static const luaL_Reg builder_methods[] = {{"arg", l_arg}, {"stream", l_stream}, {NULL, NULL}};
   static const luaL_Reg argument_meta[] = {{"__index", l_argument_index}, {NULL, NULL}};
   static const luaL_Reg argument_methods[] = {{"layout", l_argument_layout}, {NULL, NULL}};
+  static const luaL_Reg stream_meta[] = {{"__index", l_stream_index}, {NULL, NULL}};
   static const luaL_Reg nothing[] = {{NULL, NULL}};
   td_bind_class(L, CLASS_BUILDER, builder_meta, builder_methods);
   td_bind_class(L, CLASS_ARGUMENT, argument_meta, argument_methods);
-  td_bind_class(L, CLASS_STREAM, nothing, NULL);
+  td_bind_class(L, CLASS_STREAM, stream_meta, NULL);
   td_bind_class(L, CLASS_TASK, nothing, NULL);
   lua_pop(L, 4);
   lua_pushcfunction(L, l_design);

@@ -292,6 +292,7 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 typedef struct CallSearch {
   uint32_t line;
   const char *name; /* of the function called, or NULL */
+  bool of_element;  /* what is called is an element, as in i8[4](0), which has no name */
   const char *text; /* a string literal among its arguments, or NULL */
   const TdAstExpr *call, *argument;
 } CallSearch;
@@ -307,7 +308,8 @@ static bool look_call(void *ud, const TdAstExpr *e) {
   if (e->kind != TD_AST_CALL && e->kind != TD_AST_METHOD) return true;
   if (s->line < e->first || s->line > e->last) return true;
   const char *name = called_name(e);
-  if (s->name && (!name || strcmp(name, s->name) != 0)) return true;
+  bool of_element = e->kind == TD_AST_CALL && e->call.callee->kind == TD_AST_INDEX;
+  if (s->of_element ? !of_element : s->name && (!name || strcmp(name, s->name) != 0)) return true;
   for (size_t i = 0; s->text && i < e->call.args.n; i++) {
     const TdAstExpr *a = e->call.args.at[i];
     if (a->kind == TD_AST_STRING && strcmp(a->string.at, s->text) == 0) {
@@ -320,6 +322,11 @@ static bool look_call(void *ud, const TdAstExpr *e) {
   return true;
 }
 
+/* Whether a name is what Lua calls an element by a number or a variable. */
+static bool is_element(const char *name) {
+  return name && (strcmp(name, "integer index") == 0 || strcmp(name, "?") == 0);
+}
+
 /* The call that Lua code is making of the running C function: its tree, and in *loc the best place
  * known. */
 static CallSearch find_call(lua_State *L, const char *text, const TdAst **ast, TdLoc *loc) {
@@ -330,6 +337,7 @@ static CallSearch find_call(lua_State *L, const char *text, const TdAst **ast, T
   for (int level = 0; lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sln", &ar);
     if (*ar.what == 'C') {
+      s.of_element = is_element(ar.name);
       s.name = ar.name;
       continue;
     }

@@ -101,6 +101,12 @@ int td_bind_convert_tensor(lua_State *L, const TdType *t) {
     return 1;
   }
   uint64_t bits;
+  if (lua_istable(L, 2)) {
+    const char *type = td_type_str(td_bind_arena(L), t);
+    return td_bind_refuse(L, TD_USAGE, "arguments",
+                          "tide.tensor(type, list) makes a tensor of a list",
+                          "a table does not become %s by itself", type);
+  }
   if (!td_bind_to_stored(L, 2, t->elem, &bits)) td_bind_fail_stored(L, 2, t->elem, "");
   TdTensor *made = td_bind_push_tensor(L, t, false);
   if (bits) td_tensor_fill(made, bits);

@@ -210,6 +210,11 @@ r.chunks {
     "tide.kernel {Z = i32[1], function(Z) Z[0] = 1 end}"},
 
   -- calls from outside
+  {"outside-task", "tide.design(function(d) local s = d:stream(i32) d.a = tide.task {Z = i32[1], "
+    .. "function(Z) s:put(1) Z[0] = s:get() end}\ns:§put(1) end)",
+    "tide.design(function(d) local s = d:stream(i32) d.a = tide.task {Z = i32[1], "
+    .. "function(Z) s:put(1) Z[0] = s:get() end} end)"},
+  {"arguments", "i32§[2] {1, 2}", "tide.tensor(i32[2], {1, 2})", help = "tide.tensor"},
   {"argument", "tide.schedule(add4).§split('i', 2)", "tide.schedule(add4):split('i', 2)", help = "x:name"},
   {"no-method", "add4:§natve()", "add4:native(i32[4](0), i32[4](0))", help = "native"},
   {"argument-type", "§add4(i32[4](0), i32[5](0))", "add4(i32[4](0), i32[4](0))"},
