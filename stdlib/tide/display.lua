@@ -55,11 +55,18 @@ function display.picture(value, class, text)
   if data then return mime, data, instead end
 end
 
+-- A drawing as HTML, whose style stays inside: pages that nbconvert 6 makes lose drawings that are not.
+local function image(svg, text)
+  local data = svg:gsub("[^%w]", function(c) return ("%%%02X"):format(c:byte()) end)
+  return ('<img alt="%s" src="data:image/svg+xml,%s">'):format(html.escape(text), data)
+end
+
 --- All forms of a value of a class that the prompt echoes as `text`, by MIME type.
 function display.forms(value, class, text)
   local drawn, mime, data, instead = pcall(display.picture, value, class, text)
   if not drawn or not mime then return { ["text/plain"] = text } end
-  return { ["text/plain"] = instead or text, [mime] = data }
+  local plain = instead or text
+  return { ["text/plain"] = plain, ["text/html"] = mime == "image/svg+xml" and image(data, plain) or nil, [mime] = data }
 end
 
 local shown = {} -- ids

@@ -169,6 +169,7 @@ def test_graphs_are_svg_and_steps_are_coloured():
     k.run(DESIGN + NEST)
     forms, = shown(k.run("d:graph()")[1])
     holds(forms["image/svg+xml"], "<svg")
+    holds(forms["text/html"], '<img alt="graph')
     holds(forms["text/plain"], "2 nodes")
     holds(shown(k.run("d:graph():svg()")[1])[0]["image/svg+xml"], "<svg")
     forms, = shown(k.run("s:reorder('j', 'i')")[1])
