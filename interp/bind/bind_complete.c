@@ -169,8 +169,7 @@ void td_complete_add_files(TdPromptItems *out, const char *path, size_t n) {
   if (d) closedir(d);
 }
 
-/* Cuts the text into the tokens before what is to be completed, which begins at or after `from`. */
-static TdBefore read_before(TdArena *a, const char *text, size_t n, size_t from) {
+TdBefore td_complete_read(TdArena *a, const char *text, size_t n, size_t from) {
   TdBefore b = {.s = td_arena_strndup(a, text, n), .arena = a, .from = n};
   for (size_t i = from; i < n;) {
     TdColourToken t = td_colour_token(text, n, i);
@@ -194,7 +193,7 @@ static TdBefore read_before(TdArena *a, const char *text, size_t n, size_t from)
 /* Completions of Lua text that begins at byte `from`. */
 static void complete_lua(lua_State *L, const char *text, size_t n, size_t from,
                          TdPromptItems *out) {
-  TdBefore b = read_before(out->arena, text, n, from);
+  TdBefore b = td_complete_read(out->arena, text, n, from);
   TdCallAround c;
   out->from = b.from;
   if (b.in_comment) return;

@@ -1,44 +1,39 @@
-/* bind_inspect.c - help on what stands at a place of an input. */
+/* bind_inspect.c - help on what stands at a place of an input, by the tokens that completion reads.
+ */
 #include <ctype.h>
+#include <string.h>
 
-#include "bind/prompt.h"
+#include "bind/complete.h"
 
-/* Whether a byte belongs to a path of names: s:split, tide.kernel. */
-static bool is_path(char ch) {
-  return isalnum((unsigned char)ch) || ch == '_' || ch == '.' || ch == ':';
+/* Whether token i is a word. */
+static bool is_word(const TdBefore *b, size_t i) {
+  return i < b->token.n && b->token.at[i].kind == TD_COLOUR_WORD;
 }
 
-/* Start of the path that ends at `end`. */
-static size_t path_start(const char *s, size_t end) {
-  while (end && is_path(s[end - 1])) end--;
-  return end;
+/* Whether token i joins two words of a path: s:split, tide.kernel. */
+static bool joins(const TdBefore *b, size_t i) {
+  return b->token.at[i].kind == TD_COLOUR_SIGN && strchr(".:", b->s[b->token.at[i].at]);
 }
 
-/* Appends help on the path from `from` to `to`. */
-static bool show_path(lua_State *L, const char *s, size_t from, size_t to, TdText *out) {
-  while (to > from && (s[to - 1] == '.' || s[to - 1] == ':')) to--;
-  return to > from && td_help_show(L, out, td_arena_strndup(out->arena, s + from, to - from));
-}
-
-/* Finds the bracket that is open at `cursor`: its place, or -1 when there is none. */
-static ptrdiff_t open_bracket(const char *s, size_t cursor) {
-  int depth = 0;
-  for (size_t i = cursor; i-- > 0;) {
-    if (s[i] == ')' || s[i] == '}' || s[i] == ']') depth++;
-    if (s[i] == '(' || s[i] == '{' || s[i] == '[')
-      if (depth-- == 0) return (ptrdiff_t)i;
-  }
-  return -1;
+/* Appends help on the path whose last word is token i. */
+static bool show_path(lua_State *L, const TdBefore *b, size_t i, TdText *out) {
+  size_t first = i;
+  if (!is_word(b, i)) return false;
+  while (first > 1 && joins(b, first - 1) && is_word(b, first - 2)) first -= 2;
+  size_t from = b->token.at[first].at, to = b->token.at[i].end;
+  return td_help_show(L, out, td_arena_strndup(out->arena, b->s + from, to - from));
 }
 
 bool td_prompt_inspect(lua_State *L, const char *text, size_t n, size_t cursor, TdText *out) {
   size_t to = cursor;
   while (to < n && (isalnum((unsigned char)text[to]) || text[to] == '_')) to++;
-  if (show_path(L, text, path_start(text, to), to, out)) return true;
-  for (ptrdiff_t at = open_bracket(text, cursor); at >= 0; at = open_bracket(text, (size_t)at)) {
-    size_t end = (size_t)at;
-    while (end && isspace((unsigned char)text[end - 1])) end--;
-    if (show_path(L, text, path_start(text, end), end, out)) return true;
+  const char *whole_word = td_text_fmt(out->arena, "%.*s ", (int)to, text);
+  TdBefore b = td_complete_read(out->arena, whole_word, strlen(whole_word), 0);
+  size_t last = b.token.n - 1;
+  if (b.token.n && b.token.at[last].end == to && show_path(L, &b, last, out)) return true;
+  for (TdCallAround c; td_complete_find_call(&b, &c); b.token.n = c.open) {
+    if (show_path(L, &b, c.callee, out)) return true;
+    if (c.open == SIZE_MAX) return false;
   }
   return false;
 }

@@ -16,6 +16,10 @@ typedef struct TdBefore {
   bool in_comment; /* or where nothing can be completed */
 } TdBefore;
 
+/* bind_complete.c: cuts n bytes of text into the tokens before what is to be completed at their
+   end, which begins at or after `from`. */
+TdBefore td_complete_read(TdArena *a, const char *text, size_t n, size_t from);
+
 /* bind_complete_call.c */
 /* The innermost call whose arguments the cursor is in. */
 typedef struct TdCallAround {

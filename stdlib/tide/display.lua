@@ -57,7 +57,7 @@ end
 
 -- A drawing as HTML, whose style stays inside: pages that nbconvert 6 makes lose drawings that are not.
 local function image(svg, text)
-  local data = svg:gsub("[^%w]", function(c) return ("%%%02X"):format(c:byte()) end)
+  local data = svg:gsub('[%c%%#"&<>\128-\255]', function(c) return ("%%%02X"):format(c:byte()) end)
   return ('<img alt="%s" src="data:image/svg+xml,%s">'):format(html.escape(text), data)
 end
 

@@ -153,7 +153,8 @@ def test_completion_counts_code_points():
 
 
 def test_inspection_of_a_name_of_a_call_and_of_nothing():
-    for code, cursor in (("local é = s:split", 17), ("s:split('j', ", 13), ("s:spl", 3), ("s:split(f(1), {", 15)):
+    for code, cursor in (("local é = s:split", 17), ("s:split('j', ", 13), ("s:spl", 3), ("s:split(f(1), {", 15),
+                         ("s:split(f(", 10), ("s:split 'it isn\\'t (", 20)):
         found = k.ask("inspect", code + ("it" if code == "s:spl" else ""), cursor)
         holds(found["data"].get("text/plain", ""), "s:split(loop, factor")
     equal(k.ask("inspect", "no_such_name", 3)["found"], False)
@@ -169,7 +170,7 @@ def test_graphs_are_svg_and_steps_are_coloured():
     k.run(DESIGN + NEST)
     forms, = shown(k.run("d:graph()")[1])
     holds(forms["image/svg+xml"], "<svg")
-    holds(forms["text/html"], '<img alt="graph')
+    holds(forms["text/html"], 'src="data:image/svg+xml,%3Csvg class=%22graph%22')
     holds(forms["text/plain"], "2 nodes")
     holds(shown(k.run("d:graph():svg()")[1])[0]["image/svg+xml"], "<svg")
     forms, = shown(k.run("s:reorder('j', 'i')")[1])
