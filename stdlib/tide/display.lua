@@ -65,8 +65,9 @@ end
 function display.forms(value, class, text)
   local drawn, mime, data, instead = pcall(display.picture, value, class, text)
   if not drawn or not mime then return { ["text/plain"] = text } end
-  local plain = instead or text
-  return { ["text/plain"] = plain, ["text/html"] = mime == "image/svg+xml" and image(data, plain) or nil, [mime] = data }
+  local forms = { ["text/plain"] = instead or text, [mime] = data }
+  if mime == "image/svg+xml" then forms["text/html"] = image(data, forms["text/plain"]) end
+  return forms
 end
 
 local shown = {} -- ids
