@@ -5,11 +5,13 @@
 
 #include "jupyter/inputs.h"
 
+/* What the kernel is. */
 static json_t *kernel_info(TdServer *s, TdArena *a, const TdMessage *m) {
   (void)a, (void)m;
   return json_incref(s->info);
 }
 
+/* Inputs of this session. */
 static json_t *history(TdServer *s, TdArena *a, const TdMessage *m) {
   (void)a;
   return td_inputs_answer(s->history, m->content);
@@ -28,17 +30,20 @@ static json_t *comm_open(TdServer *s, TdArena *a, const TdMessage *m) {
   return NULL;
 }
 
+/* What is sent to no comm is heard and forgotten. */
 static json_t *comm_end(TdServer *s, TdArena *a, const TdMessage *m) {
   (void)s, (void)a, (void)m;
   return NULL;
 }
 
+/* Interrupts the cell that runs. */
 static json_t *interrupt(TdServer *s, TdArena *a, const TdMessage *m) {
   (void)a, (void)m;
   td_server_interrupt(s);
   return json_pack("{s:s}", "status", "ok");
 }
 
+/* Ends the kernel; who restarts it starts a new one. */
 static json_t *shut_down(TdServer *s, TdArena *a, const TdMessage *m) {
   (void)a;
   td_server_stop(s);

@@ -16,6 +16,7 @@ void td_inputs_show(json_t *history, json_t *output) {
   if (n) json_array_set(json_array_get(history, n - 1), OUTPUT, output);
 }
 
+/* The text of an entry. */
 static const char *input_of(const json_t *entry) {
   const char *text = json_string_value(json_array_get(entry, INPUT));
   return text ? text : "";

@@ -23,6 +23,7 @@ void td_author_begin(TdAuthor *author, TdSigner *signer) {
   author->written = 0;
 }
 
+/* Whether identities end here. */
 static bool is_mark(TdBytes b) {
   return b.n == strlen(MARK) && memcmp(b.at, MARK, b.n) == 0;
 }

@@ -1,6 +1,7 @@
 /* own.c - JSON values that live as long as an arena. */
 #include "jupyter/own.h"
 
+/* Gives a reference back. */
 static void release(void *j) {
   json_decref(j);
 }

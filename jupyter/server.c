@@ -17,12 +17,14 @@
    two looks at the parent process, and for a cell that runs at the end. */
 enum { GLANCE = 1, GATHER = 8, WATCH = 1000, FAREWELL = 1000 };
 
+/* The time by a clock that nobody sets. */
 static int64_t milliseconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Whether the worker owes a reply. */
 static bool is_busy(const TdServer *s) {
   return s->request.arena != NULL;
 }
@@ -40,6 +42,7 @@ void td_server_publish(TdServer *s, TdArena *a, TdBytes parent, const char *type
   if (!content || !publish(s, a, parent, type, content, false)) td_log("%s is lost", type);
 }
 
+/* Publishes that the kernel is "busy" or "idle" with a request, or "starting". */
 static void publish_state(TdServer *s, TdArena *a, TdBytes parent, const char *state) {
   td_server_publish(s, a, parent, "status", json_pack("{s:s}", "execution_state", state));
 }
@@ -54,7 +57,7 @@ static void finish(TdServer *s, TdArena *a, TdChannel channel, const TdMessage *
 
 /* Publishes the output that was read: up to the last whole code point, or all. */
 static void publish_output(TdServer *s, TdStream *o, bool all) {
-  TdArena *a = td_arena_new(s->ctx);
+  TdArena *a = td_arena_scratch(s->ctx);
   const json_t *content = td_own(a, td_stream_take(o, a, all));
   if (content) publish(s, a, s->cell_header, "stream", content, true);
   td_arena_free(a);
@@ -273,10 +276,10 @@ static void turn(TdServer *s) {
     json_decref(mail);
   }
   if (!is_busy(s) && !s->deadline) hear_request(s);
-  if (getppid() != s->parent && !s->deadline) td_server_stop(s);
+  if (s->parent && getppid() != s->parent && !s->deadline) td_server_stop(s);
 }
 
-/* Out of memory: what was under way is dropped. */
+/* Out of memory: leaves for td_server_run. */
 static void escape(void *ud, TdWhy why) {
   TdServer *s = ud;
   (void)why;
@@ -289,6 +292,8 @@ void *td_server_run(void *server) {
   td_ctx_set_escape(s->ctx, escape, s);
   if (setjmp(s->escape)) {
     td_arena_free_scratch(s->ctx);
+    if (is_busy(s)) td_arena_free(s->request.arena);
+    s->request = (TdRequest){0};
     td_log("not enough memory: a message is lost");
   } else {
     publish_state(s, s->arena, nobody, "starting");

@@ -34,7 +34,7 @@ typedef struct TdServer {
   TdStream out, err;
   TdMailbox asks, tells; /* to the worker, and from it */
   pthread_t worker;
-  pid_t parent;     /* of the process; the kernel ends with it */
+  pid_t parent;     /* 0, or whose end is the kernel's */
   json_t *info;     /* the content of kernel_info_reply */
   json_t *history;  /* inputs.h */
   json_int_t count; /* of inputs */

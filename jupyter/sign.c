@@ -15,6 +15,7 @@ struct TdSigner {
   unsigned char (*heard)[DIGEST];
 };
 
+/* Frees a context of libcrypto. */
 static void free_mac(void *mac) {
   EVP_MAC_CTX_free(mac);
 }

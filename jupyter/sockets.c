@@ -10,6 +10,7 @@ static const int64_t most_bytes = 64 << 20; /* of one frame */
 
 static const int kinds[TD_CHANNELS] = {ZMQ_ROUTER, ZMQ_ROUTER, ZMQ_ROUTER, ZMQ_PUB, ZMQ_REP};
 
+/* Sets an option that is a number. */
 static void set(void *socket, int option, int value) {
   zmq_setsockopt(socket, option, &value, sizeof value);
 }

@@ -29,6 +29,7 @@ static void tell(Worker *w, const char *type, json_t *content) {
   td_mailbox_send(w->tells, type, content);
 }
 
+/* A text as JSON, a new reference. */
 static json_t *text_json(TdArena *a, const char *text) {
   return td_utf8_json(a, text, strlen(text));
 }
@@ -56,8 +57,8 @@ static json_t *lines(TdArena *a, const char *text) {
 /* What an error and the reply to its cell have in common: a new reference. */
 static json_t *failure(TdArena *a, const TdPromptResult *r) {
   json_t *trace = lines(a, r->error), *first = json_array_get(trace, 0);
-  return json_pack("{s:s, s:O, s:o}", "ename", r->code ? r->code : "error", "evalue",
-                   first ? first : json_null(), "traceback", trace);
+  return json_pack("{s:o, s:o, s:o}", "ename", text_json(a, r->code ? r->code : "error"), "evalue",
+                   first ? json_incref(first) : json_string(""), "traceback", trace);
 }
 
 /* Shows the values of a cell. */
@@ -82,6 +83,7 @@ static json_t *payload(struct lua_State *L, TdArena *a, const TdPromptResult *r)
   return list;
 }
 
+/* Runs a cell. */
 static void execute(struct lua_State *L, Job *j) {
   json_int_t count = json_integer_value(json_object_get(j->content, "execution_count"));
   bool silent = json_is_true(json_object_get(j->content, "silent"));
@@ -105,6 +107,7 @@ static size_t cursor_of(const Job *j) {
   return json_is_integer(cursor) ? td_utf8_byte(j->code, j->n, json_integer_value(cursor)) : j->n;
 }
 
+/* What the text before the cursor can go on as. */
 static void complete(struct lua_State *L, Job *j) {
   size_t cursor = cursor_of(j);
   TdPromptItems items = {.arena = j->arena};
@@ -117,6 +120,7 @@ static void complete(struct lua_State *L, Job *j) {
                        "cursor_end", (json_int_t)td_utf8_points(j->code, cursor), "metadata");
 }
 
+/* Help on what the cursor stands at. */
 static void inspect(struct lua_State *L, Job *j) {
   TdText out = td_text_new(j->arena);
   bool found = td_prompt_inspect(L, j->code, j->n, cursor_of(j), &out);
@@ -127,6 +131,7 @@ static void inspect(struct lua_State *L, Job *j) {
       json_pack("{s:s, s:b, s:o, s:{}}", "status", "ok", "found", found, "data", data, "metadata");
 }
 
+/* Whether a cell is whole, and how its next line is indented if not. */
 static void is_complete(struct lua_State *L, Job *j) {
   switch (td_prompt_state(L, j->code, j->n)) {
   case TD_PROMPT_WHOLE: j->reply = json_pack("{s:s}", "status", "complete"); return;
@@ -153,6 +158,7 @@ typedef struct Call {
   void (*run)(struct lua_State *L, Job *j);
 } Call;
 
+/* A TdPromptCall: runs a Call with its arena. */
 static void run_call(struct lua_State *L, TdArena *a, void *ud) {
   Call *call = ud;
   call->job.arena = a;
@@ -186,6 +192,7 @@ static void show(void *ud, const TdForms *forms, const char *id, bool update) {
   tell(ud, update ? "update_display_data" : "display_data", content);
 }
 
+/* Takes away what the cell showed. */
 static void clear(void *ud, bool wait) {
   tell(ud, "clear_output", json_pack("{s:b}", "wait", wait));
 }

@@ -40,6 +40,8 @@ def test_a_syntax_error_and_an_error_that_is_no_text():
     equal(k.run("x = = 1")[0]["status"], "error")
     equal(k.run("error()")[0]["evalue"], "nil")
     equal(k.run("error(setmetatable({}, {__tostring = error}))")[0]["evalue"], "an error that cannot be told")
+    equal(k.run("error {code = '\\xFF'}")[0]["ename"], "\ufffd")
+    equal(k.run("error('', 0)")[0]["evalue"], "")
 
 
 def test_commands_help_and_the_shell():

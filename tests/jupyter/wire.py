@@ -249,7 +249,8 @@ def test_a_shutdown_during_a_cell_and_a_parent_that_dies():
     k.close()
     script = "tide=$1; shift; \"$tide\" kernel \"$1\" >/dev/null 2>&1 & echo $!; sleep 0.5"
     file, _ = write_connection_file(tempfile.mktemp(suffix=".json"))
-    pid = int(subprocess.check_output(["sh", "-c", script, "sh", sys.argv[1], file]))
+    pid = int(subprocess.check_output(["sh", "-c", script, "sh", sys.argv[1], file],
+                                      env={**os.environ, "JPY_PARENT_PID": "1"}))
     for _ in range(50):
         if not os.path.exists("/proc/%d" % pid):
             break
