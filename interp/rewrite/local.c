@@ -42,9 +42,7 @@ static bool is_no_whole(void *ud, const TdStmt *s) {
   return !w->found;
 }
 
-/* Writes out the tensor statements that use the array; nothing else may use it whole, unless only
-   they (`sets`) are looked at. */
-static bool write_out(TdLocalArray *l, bool sets) {
+bool td_local_write_out(TdLocalArray *l, bool sets) {
   TdRewrite *r = l->r;
   for (;;) {
     Whole w = {.sym = l->sym, .sets = sets};
@@ -81,11 +79,11 @@ static bool find_declaration(TdLocalArray *l, TdRewrite *r, const TdPlace *at) {
 bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {
   TdPlace at;
   return td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &at, r->diag) &&
-         find_declaration(l, r, &at) && write_out(l, false);
+         find_declaration(l, r, &at) && td_local_write_out(l, false);
 }
 
 bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at) {
-  return find_declaration(l, r, at) && write_out(l, true);
+  return find_declaration(l, r, at) && td_local_write_out(l, true);
 }
 
 const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdExpr *fill,

@@ -335,6 +335,19 @@ bool td_turn_covers(TdTurn *t, const TdType *type) {
   return true;
 }
 
+bool td_turn_extent(const TdTurn *t, int d, int64_t *n) {
+  int64_t trip;
+  *n = 1;
+  for (size_t i = 0; i < t->n; i++) {
+    const TdTurnPart *p = &t->part[i];
+    if (p->dim != d) continue;
+    if (p->by < 0 || !td_unit_value(t->unit, td_util_trip(t->r, t->loop[p->loop]), &trip))
+      return false;
+    *n *= p->trip ? p->trip : (trip + p->weight - 1) / p->weight;
+  }
+  return true;
+}
+
 /* What a step of each part adds to the place of element e in an array of type `type`; false where
  * an extent is open or an index is no sum of parts. */
 static bool strides(const TdTurn *t, const TdExpr *e, const TdType *type, int64_t *stride) {
@@ -377,43 +390,53 @@ bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc
   return true;
 }
 
-/* The part whose values are the indices of dimension d of the turned array, counted from its base;
-   NULL: it is made of several. */
-static const TdTurnPart *only_part(const TdTurn *t, int d) {
-  const TdTurnPart *found = NULL;
-  for (size_t i = 0; i < t->n; i++) {
-    if (t->part[i].dim != d || t->part[i].trip == 1) continue;
-    if (found || t->part[i].by != 1) return NULL;
-    found = &t->part[i];
-  }
-  return found;
+/* How many parts with more than one value move dimension d. */
+static size_t count_parts(const TdTurn *t, int d) {
+  size_t n = 0;
+  for (size_t i = 0; i < t->n; i++) n += t->part[i].dim == d && t->part[i].trip != 1;
+  return n;
 }
 
-/* Dimension index `e` of the other array where dimension `of` of the turned one is seen through
-   `view`: its lowest index, and its step. False: it is no such. */
+/* The dimension of the turned array of which l, an index of the other, is a multiple, but for what
+   no loop moves; that is left in *rest. -1: no loop moves it; -2: it is none. */
+static int multiple_of(const TdTurn *t, const TdLin *l, TdLin *rest, int64_t *by) {
+  int found = -1;
+  size_t n = 0;
+  *rest = (TdLin){.constant = l->constant};
+  for (size_t i = 0; i < l->n; i++) {
+    const TdTurnPart *p = part_of(t, l->term[i].atom);
+    TdLin one = {.n = 1, .term = &l->term[i]};
+    if (!p) {
+      *rest = td_lin_add(t->r->session, t->r->store->arena, *rest, 1, one);
+      continue;
+    }
+    int64_t times = p->by > 0 ? l->term[i].coef / p->by : 0;
+    if (times < 1 || times * p->by != l->term[i].coef) return -2;
+    if (n++ && (found != p->dim || *by != times)) return -2;
+    found = p->dim;
+    *by = times;
+  }
+  return n && n != count_parts(t, found) ? -2 : found;
+}
+
+/* Index `e` of the other array, as it is seen through `view`: its lowest value, and its step.
+   False: it is no multiple of a dimension of the turned one. */
 static bool see_dimension(const TdTurn *t, const TdExpr *e, const TdExpr *view, bool *seen,
                           const TdExpr **lo, TdViewDim *dim) {
   TdSession *s = t->r->session;
   TdArena *a = t->r->store->arena;
-  TdLin l = td_lin_of(s, a, over_parts(t, e)), rest = {.constant = l.constant};
-  const TdExpr *more = td_util_const(t->r, 0);
+  TdLin l = td_lin_of(s, a, over_parts(t, e)), rest;
+  int64_t by = 1;
+  int d = multiple_of(t, &l, &rest, &by);
   *dim = (TdViewDim){1, -1};
-  for (size_t i = 0; i < l.n; i++) {
-    const TdTurnPart *p = part_of(t, l.term[i].atom);
-    TdLin one = {.n = 1, .term = &l.term[i]};
-    if (!p) {
-      rest = td_lin_add(s, a, rest, 1, one);
-      continue;
-    }
-    if (p->dim < 0 || p != only_part(t, p->dim) || dim->out >= 0 || l.term[i].coef < 1)
-      return false;
-    const TdExpr *from = td_lin_minus(s, a, view->kid[p->dim], t->base[p->dim]);
-    more = td_lin_plus(s, a, more, td_lin_times(s, a, from, l.term[i].coef));
-    *dim = (TdViewDim){view->u.dim[p->dim].step * l.term[i].coef, view->u.dim[p->dim].out};
-    if (dim->out >= 0) seen[dim->out] = true;
-    if (dim->out < 0) dim->step = 1;
-  }
-  *lo = td_lin_plus(s, a, td_lin_expr(s, a, &rest, e->loc), more);
+  *lo = td_lin_expr(s, a, &rest, e->loc);
+  if (d == -2) return false;
+  if (d == -1) return true;
+  const TdExpr *from = td_lin_minus(s, a, view->kid[d], t->base[d]);
+  *lo = td_lin_plus(s, a, *lo, td_lin_times(s, a, from, by));
+  if (view->u.dim[d].out < 0) return true;
+  *dim = (TdViewDim){view->u.dim[d].step * by, view->u.dim[d].out};
+  seen[dim->out] = true;
   return true;
 }
 

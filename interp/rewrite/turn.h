@@ -41,6 +41,9 @@ void td_turn_at(const TdTurn *t, const TdExpr *const *at, const TdExpr **value);
    do not count; what that takes of sizes is assumed in t->unit. */
 bool td_turn_covers(TdTurn *t, const TdType *type);
 
+/* How many indices of dimension d are touched, from its base up; false where sizes are open, or
+ * down. */
+bool td_turn_extent(const TdTurn *t, int d, int64_t *n);
 /* The places, in an array of type `type`, of its elements e in the order of the turned array's,
    from the place of the first: "(2, 64)(8, 8)(8, 1)" for tiles. False where sizes are open or e is
    no sum of parts. */

@@ -311,6 +311,97 @@ prim.accepted("once the call is inlined, it has", {
   step = {"collapse", "P"},
 })
 
+-- Rows of A, in tiles, through a stream of blocks; `z` says how they are put and got.
+local function blocks(z)
+  local computes, several = z.computes or false, z.several or false
+  return tide.design(function(d)
+    local Z = d:stream(i32[2][3][4][8], {several and 2 or 1, depth = 2})
+    d.send = task {A = i32[32][24], function(A)
+      for b in grid(4) do
+        local P = i32[2][3][4][8]()
+        for io, jo, ii, ji in grid(2, 3, 4, 8) do
+          if computes then P[io][jo][ii][ji] = A[b * 8 + io * 4 + ii][jo * 8 + ji] + 1
+          else P[io][jo][ii][ji] = A[b * 8 + io * 4 + ii][jo * 8 + ji] end
+        end
+        Z[0]:put(P)
+        if several then Z[1]:put(P) end
+      end
+    end}
+    d.take = task {B = i32[24][32], function(B)
+      for b in grid(4) do
+        local T = Z[0]:get()
+        local U = i32[24][8]()
+        for j, i in grid(24, 8) do U[j][i] = T[i // 4][j // 8][i % 4][j % 8] end
+        if several then
+          local V = Z[1]:get()
+          for j, i in grid(24, 8) do U[j][i] = V[i // 4][j // 8][i % 4][j % 8] end
+        end
+        for j, i in grid(24, 8) do B[j][b * 8 + i] = U[j][i] * 2 end
+      end
+    end}
+  end), {i32[32][24], i32[24][32]}
+end
+prim.accepted("packed before a stream and unpacked after it", {
+  of = function() return blocks {} end, step = {"collapse", "Z"},
+  has = {"Z[0]:put(A:slice({b * 8, b * 8 + 8}, {}))", "U[j][i] = T[i][j]", "d:stream(i32[8][24]"},
+})
+prim.accepted("and what unpacked it vanishes too", {
+  of = function() return blocks {} end, before = function(s) s:collapse "Z" end,
+  step = {"collapse", "take:U"}, has = {"B[j][b * 8 + i] = T[i][j] * 2"},
+})
+prim.accepted("a transpose on the way to two tasks' streams of one array, each its own", {
+  of = function()
+    return tide.design(function(d)
+      local X, Y = d:stream(i32[6][4]), d:stream(i32[4][6])
+      d.turn = task {A = i32[4][6], function(A)
+        local P = i32[6][4]()
+        for i, j in grid(4, 6) do P[j][i] = A[i][j] end
+        X:put(P)
+      end}
+      d.back = task {function()
+        local T = X:get()
+        local Q = i32[4][6]()
+        for i, j in grid(4, 6) do Q[i][j] = T[j][i] end
+        Y:put(Q)
+      end}
+      d.take = task {B = i32[4][6], function(B) B:set(Y:get() + 1) end}
+    end), {i32[4][6], i32[4][6]}
+  end, before = function(s) s:collapse "X" end, step = {"collapse", "Y"}, has = {"Y:put(T)"},
+})
+prim.twins("tokens that are computed", {
+  of = function(computes) return blocks {computes = computes} end, no = true, yes = false,
+  step = {"collapse", "Z"}, code = "not-a-copy",
+})
+prim.twins("put twice", {
+  of = function(several) return blocks {several = several} end, no = true, yes = false,
+  step = {"collapse", "Z"}, code = "ends",
+})
+prim.refused("elements", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32)
+      d.send = task {A = i32[4], function(A) for i in grid(4) do Z:put(A[i]) end end}
+      d.take = task {B = i32[4], function(B) for i in grid(4) do B[i] = Z:get() end end}
+    end), {i32[4], i32[4]}
+  end, step = {"collapse", "Z"}, code = "token"})
+prim.twins("changed between the copy and the put", {
+  of = function(changes)
+    return tide.design(function(d)
+      local Z = d:stream(i32[6][4])
+      d.send = task {A = i32[4][6], function(A)
+        local P = i32[6][4]()
+        for i, j in grid(4, 6) do P[j][i] = A[i][j] end
+        if changes then A[0][0] = 1 end
+        Z:put(P)
+      end}
+      d.take = task {B = i32[6][4], function(B)
+        local T = Z:get()
+        B:set(T)
+      end}
+    end), {i32[4][6], i32[6][4]}
+  end, no = true, yes = false, step = {"collapse", "Z"}, code = "dependence", witness = "A",
+})
+
 -- Chains: each array is the one before with a dimension tiled or two in turn; a seed decides.
 
 local seed = 1

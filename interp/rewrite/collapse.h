@@ -1,0 +1,16 @@
+/* collapse.h - arrays that only hold others' elements in another arrangement go, in a unit or along
+ * a stream. */
+#ifndef TD_REWRITE_COLLAPSE_H
+#define TD_REWRITE_COLLAPSE_H
+
+#include "rewrite/copy.h"
+#include "rewrite/stream.h"
+
+/* r->prog without the local array; NULL with r->diag filled. */
+const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *at);
+
+/* token.c: r->prog where the tokens of a stream, which a copy arranges before they are put, travel
+   in the arrangement that they are copied from, and that copy is gone; NULL with r->diag filled. */
+const TdProg *td_token_collapse(TdRewrite *r, const TdStreamAt *stream);
+
+#endif
