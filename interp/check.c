@@ -10,13 +10,31 @@
 #define SMALLEST 2
 #define LARGEST_SMALL 13
 
-/* Sizes under trial: values for the names that both roots have. */
+/* Sizes under trial: values for the names that both roots have; and those that had their turn, the
+   programs' own first. */
 typedef struct Trial {
   TdArena *arena;
   const TdProg *x, *y;
   TdSize *size;
   size_t n;
+  const TdSize *done[SMALL_RUNS + 1];
+  size_t ndone;
 } Trial;
+
+/* Notes that these sizes have their turn now. */
+static void take_turn(Trial *t) {
+  t->done[t->ndone++] = td_arena_copy(t->arena, t->size, t->n * sizeof *t->size);
+}
+
+/* Whether these sizes had their turn. */
+static bool had_turn(const Trial *t) {
+  bool had = false;
+  for (size_t k = 0; k < t->ndone && !had; k++) {
+    had = true;
+    for (size_t i = 0; i < t->n; i++) had &= t->done[k][i].value == t->size[i].value;
+  }
+  return had;
+}
 
 /* The sizes that x and y have in common with equal values; *all says whether there are no others.
  */
@@ -59,11 +77,15 @@ static void start_values(Trial *t, int run) {
   }
 }
 
-/* Small sizes that satisfy all assumptions, searched from the starting values of this run. */
+/* Small sizes that satisfy all assumptions and had no turn yet, searched from the starting values
+   of this run. */
 static bool find_small(Trial *t, int run, const TdProg **x, const TdProg **y) {
   start_values(t, run);
   for (int tries = 0; tries < 20000; tries++) {
-    if (resize(t, x, y)) return true;
+    if (!had_turn(t) && resize(t, x, y)) {
+      take_turn(t);
+      return true;
+    }
     if (!next_values(t)) return false;
   }
   return false;
@@ -316,6 +338,7 @@ TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEval
   bool all, known = true;
   t.size = common_sizes(a, td_prog_root(x), td_prog_root(y), &t.n, &all);
   for (size_t i = 0; i < t.n; i++) known &= t.size[i].known;
+  take_turn(&t);
   if (all && t.n && !concrete && !take_small(&t, &c, &sizes, o)) return c;
   Pair p = {a, x, y, concrete, o};
   if (known && !take(&p, &c, &own)) {

@@ -121,14 +121,6 @@ static TdPiece operand(TdCWriter *w, const TdExpr *e, uint32_t i, const TdType *
   return cast(w, *type, x->type, p);
 }
 
-/* The product and the sum that a fused multiply-add is. */
-static TdPiece unfused(TdCWriter *w, const TdType *t, const TdPiece *x) {
-  const TdType *both[] = {t, t};
-  TdPiece p =
-      made(w, "TD_MUL", td_cpu_symbol_key(TD_OP_MUL, t, both, 2), "%s, %s", x[0].text, x[1].text);
-  return made(w, "TD_ADD", td_cpu_symbol_key(TD_OP_ADD, t, both, 2), "%s, %s", p.text, x[2].text);
-}
-
 /* The value that a condition on numbers chooses. */
 static TdPiece chosen(TdCWriter *w, const TdExpr *e) {
   TdCpuProg *p = w->ud;
@@ -160,12 +152,10 @@ static const char *macro_of(int op, uint32_t n) {
 }
 
 static TdPiece operator(TdCWriter *w, const TdExpr *e) {
-  const TdCpuProg *p = w->ud;
   const TdType *of[4];
   TdPiece x[4];
   if (e->op == TD_OP_SELECT && !is_symbolic(w, e->kid[0])) return chosen(w, e);
   for (uint32_t i = 0; i < e->nkid; i++) x[i] = operand(w, e, i, &of[i]);
-  if (e->op == TD_OP_FMA && p->fused) return unfused(w, e->type, x);
   uint64_t key = td_cpu_symbol_key(e->op, e->type, of, (int)e->nkid);
   const char *macro = macro_of(e->op, e->nkid);
   const TdOpInfo *op = &td_ops[e->op];

@@ -64,7 +64,6 @@ typedef struct TdCpuProg {
   int parallel;                   /* parallel loops around */
   const char *first;              /* line that begins every function, or NULL */
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
-  bool fused;                     /* fma is a product and a sum */
   int symbols;                    /* made so far */
   TdText lifts;                   /* of the literals of the current unit */
   TD_VEC(TdCpuLift) lift;

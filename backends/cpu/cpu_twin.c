@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu_code.h"
 #include "backends/cpu/cpu_twin_text.h"
+#include "ir/unfuse.h"
 
 /* Words that algebras are told: two keys, whether they are rings, and two halves. */
 enum { HALF_WORDS = TD_PRELUDE_HALF_WORDS, KEYS = 4 + 2 * HALF_WORDS };
@@ -76,7 +77,7 @@ static bool check_units(const Twin *t) {
 static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
   t->target = td_cpu_symbol_target();
   td_cpu_text_begin(&t->text, t->arena, p, &t->target, t->d);
-  lower(t, p);
+  lower(t, level >= TD_TWIN_FUSED ? td_unfuse_prog(t->arena, p) : p);
   if (td_diag_failed(t->d) || !check_units(t)) return NULL;
   t->taint.arena = t->arena;
   for (size_t i = 0; i < t->root->nparam; i++) {
@@ -89,7 +90,6 @@ static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
   td_cpu_taint_spread(&t->taint, &t->prog);
   t->text.taint = &t->taint;
   t->text.first = "TD_KEYS";
-  t->text.fused = level >= TD_TWIN_FUSED;
   t->text.argument = td_cpu_symbol_argument;
   return td_cpu_text_end(&t->text, td_prelude_twin_text(t->arena, level > TD_TWIN_FUSED));
 }

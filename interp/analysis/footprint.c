@@ -404,6 +404,12 @@ static TdMoved moved(const Query *k, const Moves *m) {
   return out;
 }
 
+/* Whether a part reads whatever it writes before it does; a call whose inside is not known may
+   write first. */
+static bool reads_first(const Part *p) {
+  return p->x->read && !(p->x->write && p->leaf->stmt->kind == TD_STMT_CALL);
+}
+
 bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
                         TdMoved *load, TdMoved *store) {
   Query k;
@@ -423,7 +429,7 @@ bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdTy
     points = points_of(&k, &loads);
     *load = moved(&k, &loads);
     load->read = loads.any && is_covered(&k, &points, READ, chosen);
-    for (size_t i = 0; i < k.part.n; i++) load->read &= k.part.at[i].x->read;
+    for (size_t i = 0; i < k.part.n; i++) load->read &= reads_first(&k.part.at[i]);
     *store = moved(&k, &stores);
   }
   td_arena_free(k.a);

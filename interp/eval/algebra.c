@@ -6,9 +6,9 @@
    m and e are elements of two prime fields, inputs random points. Associative: elements of additive
    groups. Every other associative operator is the sum carried over by a random bijection of its
    own, so it is commutative and associative and nothing else. */
-#include "eval/domain.h"
-
 #include <math.h>
+
+#include "eval/word.h"
 
 enum { HALVES = 2, BITS_OF_E = 55 };
 
@@ -27,7 +27,6 @@ typedef struct Half {
 } Half;
 
 typedef struct Algebra {
-  TdSession *session;
   TdHash key;
   bool ring;
   Half half[HALVES];
@@ -56,9 +55,8 @@ static Bijection random_bijection(uint64_t seed, unsigned *r) {
   return b;
 }
 
-void *td_algebra_new(TdArena *a, TdSession *s, TdLevel level, uint64_t seed) {
+void *td_algebra_new(TdArena *a, TdLevel level, uint64_t seed) {
   Algebra *g = TD_NEW(a, Algebra);
-  g->session = s;
   g->ring = level == TD_LEVEL_RING;
   g->key = (TdHash){td_domain_random(seed, 0), td_domain_random(seed, 1)};
   const int bits[] = {g->ring ? 61 : 64, BITS_OF_E}, gap[] = {1, 55};
@@ -198,8 +196,9 @@ static Number constant(const Algebra *g, uint64_t magnitude, int scale) {
   return x;
 }
 
-static Number number_of_double(const Algebra *g, double x, uint64_t bits, const TdType *t) {
-  if (isnan(x) || isinf(x)) return atom(g, td_domain_hash_constant(g->key, t, bits));
+/* The number x, of type t, whose value is v. */
+static Number number_of_double(const Algebra *g, double x, TdValue v, const TdType *t) {
+  if (isnan(x) || isinf(x)) return atom(g, td_domain_hash_constant(g->key, t, v));
   int scale;
   double mantissa = frexp(fabs(x), &scale);
   Number n = constant(g, (uint64_t)ldexp(mantissa, 53), scale - 53);
@@ -214,11 +213,14 @@ static TdValue input(void *self, unsigned param, int64_t element, const TdType *
 
 static TdValue lift(void *self, const TdType *t, TdValue v) {
   const Algebra *g = self;
+  uint64_t bits = v.lo;
   if (td_value_is_symbolic(v)) return v;
   if (!td_value_is_defined(v)) return encode(atom(g, td_hash_feed(g->key, TD_HASH_UNDEFINED)));
-  if (t->kind == TD_T_FLOAT) return encode(number_of_double(g, td_num_double(v.lo), v.lo, t));
-  bool negative = (td_type_is_signed(t) || t->kind == TD_T_INDEX) && v.lo >> 63;
-  Number x = constant(g, negative ? 0 - v.lo : v.lo, td_type_is_fixed(t) ? -t->f : 0);
+  if (t->kind == TD_T_FLOAT) return encode(number_of_double(g, td_num_double(bits), v, t));
+  if (td_value_is_wide(v) && !td_word_fits(t, v, &bits))
+    return encode(atom(g, td_domain_hash_constant(g->key, t, v)));
+  bool negative = (td_type_is_signed(t) || t->kind == TD_T_INDEX) && bits >> 63;
+  Number x = constant(g, negative ? 0 - bits : bits, td_type_is_fixed(t) ? -t->f : 0);
   return encode(negative ? negate(g, x) : x);
 }
 
@@ -288,7 +290,6 @@ static TdValue apply(void *self, const TdApply *x) {
   case TD_OP_SELECT:
     if (g->ring) return encode(choose(g, x));
     break;
-  case TD_OP_FMA: return td_domain_unfuse(&td_algebra_domain, g, g->session, x);
   default: break;
   }
   if (td_ops[x->op].associative && td_ops[x->op].symmetric) {

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "eval/word.h"
+
 const char *td_domain_level_name(TdLevel level) {
   static const char *const name[] = {"strict", "fused", "associative", "ring"};
   return name[level];
@@ -47,8 +49,10 @@ TdHash td_domain_hash_input(TdHash key, unsigned param, int64_t element) {
   return td_hash_feed(td_hash_feed(td_hash_feed(key, TD_HASH_INPUT), param), (uint64_t)element);
 }
 
-TdHash td_domain_hash_constant(TdHash key, const TdType *t, uint64_t bits) {
+TdHash td_domain_hash_constant(TdHash key, const TdType *t, TdValue v) {
   TdHash h = td_hash_feed(td_hash_feed(key, TD_HASH_CONSTANT), td_domain_type_key(t, false));
+  uint64_t bits = v.lo;
+  if (td_value_is_wide(v) && !td_word_fits(t, v, &bits)) return td_word_feed(h, v);
   return td_hash_feed(h, td_domain_bits(t, bits));
 }
 
@@ -63,17 +67,6 @@ TdHash td_domain_hash_op(TdHash key, const TdApply *x, const TdValue *v) {
     h = td_hash_feed(td_hash_feed(h, v[k].lo), v[k].hi);
   }
   return h;
-}
-
-TdValue td_domain_unfuse(const TdDomain *d, void *self, TdSession *s, const TdApply *x) {
-  TdDiag none = {.arena = s->arena};
-  TdFault fault;
-  const TdType *t = td_promote_op(s, TD_OP_MUL, x->of, 2, x->loc, &none);
-  TdApply mul = {TD_OP_MUL, 2, t, x->of, x->v, x->loc};
-  bool concrete = td_value_is_concrete(x->v[0]) && td_value_is_concrete(x->v[1]);
-  const TdType *of[] = {t, x->of[2]};
-  const TdValue v[] = {concrete ? td_domain_fold(&mul, &fault) : d->apply(self, &mul), x->v[2]};
-  return d->apply(self, &(TdApply){TD_OP_ADD, 2, x->type, of, v, x->loc});
 }
 
 void td_domain_put_element(TdText *out, const TdInputName *x, int64_t element) {

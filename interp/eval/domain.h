@@ -31,8 +31,13 @@ static inline bool td_value_is_defined(TdValue v) {
 static inline TdValue td_value_of(uint64_t bits) {
   return (TdValue){bits, TD_VALUE_CONCRETE};
 }
+static inline bool td_value_is_wide(TdValue v) {
+  return v.hi == (TD_VALUE_CONCRETE | TD_VALUE_WIDE);
+}
+/* Whether two wide values are the same word (word.c). */
+bool td_word_same(TdValue x, TdValue y);
 static inline bool td_value_same(TdValue x, TdValue y) {
-  return x.lo == y.lo && x.hi == y.hi;
+  return x.hi == y.hi && (x.lo == y.lo || (td_value_is_wide(x) && td_word_same(x, y)));
 }
 
 /* An operator applied to operands of which at least one is symbolic. */
@@ -67,11 +72,11 @@ typedef enum {
 } TdLevel;
 const char *td_domain_level_name(TdLevel level);
 
-/* finger.c: fingerprints of 126 bits, strict and fused; algebra.c: associative and ring. Constants
-   are drawn from seed; the state is owned by a. */
+/* finger.c: fingerprints of 126 bits, strict and, without fma (ir/unfuse.h), fused; algebra.c:
+   associative and ring, without fma too. Constants are drawn from seed; the state is owned by a. */
 extern const TdDomain td_finger_domain, td_algebra_domain;
-void *td_finger_new(TdArena *a, TdSession *s, TdLevel level, uint64_t seed);
-void *td_algebra_new(TdArena *a, TdSession *s, TdLevel level, uint64_t seed);
+void *td_finger_new(TdArena *a, uint64_t seed);
+void *td_algebra_new(TdArena *a, TdLevel level, uint64_t seed);
 
 /* What tells two types of values apart in a fingerprint (the mode of casting into one: only when
    asked). */
@@ -84,8 +89,6 @@ bool td_domain_is_symmetric(int op);
 uint64_t td_domain_random(uint64_t seed, uint64_t i);
 /* Folds an operator whose operands are all concrete. */
 TdValue td_domain_fold(const TdApply *x, TdFault *fault);
-/* fma(a, b, c) as a * b + c in domain d, typed and folded as the two operators would be. */
-TdValue td_domain_unfuse(const TdDomain *d, void *self, TdSession *s, const TdApply *x);
 
 /* A keyed hash of two independent words: opened, then fed word by word. */
 typedef struct TdHash {
@@ -99,9 +102,9 @@ static inline TdHash td_hash_feed(TdHash h, uint64_t word) {
 enum { TD_HASH_INPUT = 1, TD_HASH_CONSTANT, TD_HASH_UNDEFINED, TD_HASH_OP };
 /* The hash of an operator on operands v; the symmetric ones in an order that the values give. */
 TdHash td_domain_hash_op(TdHash key, const TdApply *x, const TdValue *v);
-/* The hash of an input, and of a concrete value of type t. */
+/* The hash of an input, and of a concrete value v of type t. */
 TdHash td_domain_hash_input(TdHash key, unsigned param, int64_t element);
-TdHash td_domain_hash_constant(TdHash key, const TdType *t, uint64_t bits);
+TdHash td_domain_hash_constant(TdHash key, const TdType *t, TdValue v);
 
 /* intern.c: a symbolic value is a node of a hash-consed graph, which remembers where it was first
    made in each of two programs. */

@@ -1,5 +1,6 @@
 /* eval.c - runs: arguments in, tasks to their end, results out; two runs compared or explained. */
 #include "eval/machine.h"
+#include "ir/unfuse.h"
 
 /* Tokens of a block stream of the outside that a kernel may hold at a time. */
 enum { PORT_DEPTH = 16 };
@@ -31,6 +32,7 @@ static TdMachine *new_machine(const Setup *s) {
   m->plan = td_plan_new(s->arena, s->prog);
   m->domain = s->domain;
   m->domain_self = s->self;
+  m->slices = (TdSlices){.arena = s->arena, .domain = s->domain, .self = s->self};
   m->options = s->options;
   m->diag = s->diag;
   m->bytes_before = td_arena_bytes(s->arena);
@@ -190,7 +192,8 @@ static Setup symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalOp
   if (!o) o = &default_options;
   bool hashed = level <= TD_LEVEL_FUSED;
   Setup s = {a, p, hashed ? &td_finger_domain : &td_algebra_domain, NULL, o, d};
-  s.self = (hashed ? td_finger_new : td_algebra_new)(a, p->store->session, level, o->seed);
+  s.self = hashed ? td_finger_new(a, o->seed) : td_algebra_new(a, level, o->seed);
+  if (level >= TD_LEVEL_FUSED) s.prog = td_unfuse_prog(a, p);
   return s;
 }
 
@@ -207,7 +210,7 @@ bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalAr
 /* Whether two values of type t are one at the level of s. */
 static bool equal(const Setup *s, const TdType *t, TdValue x, TdValue y) {
   if (td_value_same(x, y)) return true;
-  if (td_value_is_concrete(x) && td_value_is_concrete(y))
+  if (td_value_is_concrete(x) && td_value_is_concrete(y) && t->w <= 64)
     return td_domain_bits(t, x.lo) == td_domain_bits(t, y.lo);
   TdValue v[] = {s->domain->lift(s->self, t, x), s->domain->lift(s->self, t, y)};
   for (int i = 0; i < 2; i++)
@@ -289,7 +292,7 @@ TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLev
   TdEvalAnswer answer = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = a}};
   Setup s = symbolic(a, x, level, o, &answer.diag);
   Setup second = s;
-  second.prog = y;
+  second.prog = level >= TD_LEVEL_FUSED ? td_unfuse_prog(a, y) : y;
   Run r[2];
   if (!run(&s, concrete, td_prog_root(x)->nparam, &r[0])) return answer;
   if (!run(&second, concrete, td_prog_root(x)->nparam, &r[1])) return answer;

@@ -3,15 +3,11 @@
 #include "eval/domain.h"
 
 typedef struct Finger {
-  TdSession *session;
   TdHash key;
-  bool fused;
 } Finger;
 
-void *td_finger_new(TdArena *a, TdSession *s, TdLevel level, uint64_t seed) {
+void *td_finger_new(TdArena *a, uint64_t seed) {
   Finger *f = TD_NEW(a, Finger);
-  f->session = s;
-  f->fused = level == TD_LEVEL_FUSED;
   f->key = (TdHash){td_domain_random(seed, 0), td_domain_random(seed, 1)};
   return f;
 }
@@ -30,14 +26,13 @@ static TdValue input(void *self, unsigned param, int64_t element, const TdType *
 static TdValue lift(void *self, const TdType *t, TdValue v) {
   const Finger *f = self;
   if (td_value_is_symbolic(v)) return v;
-  if (td_value_is_defined(v)) return seal(td_domain_hash_constant(f->key, t, v.lo));
+  if (td_value_is_defined(v)) return seal(td_domain_hash_constant(f->key, t, v));
   return seal(td_hash_feed(f->key, TD_HASH_UNDEFINED));
 }
 
 static TdValue apply(void *self, const TdApply *x) {
   Finger *f = self;
   TdValue v[4];
-  if (f->fused && x->op == TD_OP_FMA) return td_domain_unfuse(&td_finger_domain, f, f->session, x);
   for (int i = 0; i < x->n; i++) v[i] = lift(f, x->of[i], x->v[i]);
   return seal(td_domain_hash_op(f->key, x, v));
 }

@@ -1,11 +1,11 @@
 /* intern.c - the domain that keeps expressions: equal ones are one node, and two can be compared.
  */
-#include "eval/domain.h"
-
 #include <string.h>
 
+#include "eval/word.h"
+
 /* Kinds of node beside the operators. */
-enum { NODE_INPUT = TD_APPLY_CAST + 1, NODE_CONSTANT, NODE_UNDEFINED };
+enum { NODE_INPUT = TD_APPLY_CAST + 1, NODE_CONSTANT, NODE_WORD, NODE_UNDEFINED };
 
 typedef struct Node {
   int op, n;
@@ -76,8 +76,12 @@ static TdValue lift(void *self, const TdType *t, TdValue v) {
   if (!td_value_is_defined(v))
     return intern(self, td_hash_feed(plain_key, TD_HASH_UNDEFINED),
                   (Node){.op = NODE_UNDEFINED, .type = t});
-  Node x = {.op = NODE_CONSTANT, .type = t, .word = {td_domain_bits(t, v.lo), 0}};
-  return intern(self, td_domain_hash_constant(plain_key, t, v.lo), x);
+  TdHash h = td_domain_hash_constant(plain_key, t, v);
+  uint64_t bits = v.lo;
+  if (td_value_is_wide(v) && !td_word_fits(t, v, &bits))
+    return intern(self, h, (Node){.op = NODE_WORD, .type = t, .word = {h.lo, h.hi}});
+  Node x = {.op = NODE_CONSTANT, .type = t, .word = {td_domain_bits(t, bits), 0}};
+  return intern(self, h, x);
 }
 
 static TdValue apply(void *self, const TdApply *x) {
@@ -139,6 +143,7 @@ static void put(Writer *w, uint32_t id, int depth) {
     td_domain_put_element(w->out, &w->names[x->word[0]], (int64_t)x->word[1]);
     return;
   case NODE_CONSTANT: td_num_print(w->out, x->type, x->word[0]); return;
+  case NODE_WORD: td_text_puts(w->out, "a constant of more than 64 bits"); return;
   case NODE_UNDEFINED: td_text_puts(w->out, "undefined"); return;
   default: break;
   }

@@ -52,8 +52,7 @@ static TdValue choose(TdTask *t, TdValue cond, const TdStmt *s, const TdType *ty
   if (td_value_same(yes, no)) return yes;
   const TdType *of[] = {s->expr[0]->type, type, type};
   const TdValue v[] = {cond, yes, no};
-  TdMachine *m = t->machine;
-  return m->domain->apply(m->domain_self, &(TdApply){TD_OP_SELECT, 3, type, of, v, s->loc});
+  return td_slice_apply(&t->machine->slices, &(TdApply){TD_OP_SELECT, 3, type, of, v, s->loc});
 }
 
 /* A journal with nothing in it, from those that were given back. */

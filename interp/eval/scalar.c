@@ -16,23 +16,33 @@ static bool survives(TdTask *t, TdFault fault, TdLoc loc) {
   return td_fault_set(t, code[fault], loc, "%s", what[fault]);
 }
 
-/* An operator with a symbolic operand: what is known of slices, or else the domain's value. */
-static TdValue apply_symbolic(TdTask *t, const TdApply *x) {
-  TdMachine *m = t->machine;
-  TdValue v = td_slice_known(&m->slices, x);
-  if (td_value_is_defined(v)) return v;
-  v = m->domain->apply(m->domain_self, x);
-  td_slice_note(m->arena, &m->slices, x, v);
-  return v;
+/* What a comparison of a value with itself gives; undefined for other operators, and where the
+   value may be no number. */
+static TdValue compared_with_itself(const TdApply *x) {
+  if (x->n != 2 || x->of[0] != x->of[1] || !td_value_same(x->v[0], x->v[1])) return nothing;
+  bool exact = x->of[0]->kind != TD_T_FLOAT;
+  switch (x->op) {
+  case TD_OP_LT: return td_value_of(0);
+  case TD_OP_NE: return exact ? td_value_of(0) : nothing;
+  case TD_OP_LE:
+  case TD_OP_EQ: return exact ? td_value_of(1) : nothing;
+  default: return nothing;
+  }
 }
 
-/* An operator on concrete words of more than 64 bits: folded in a checked run; in a symbolic one
- * they are constants like symbols. */
+/* An operator with a symbolic operand: what is known whatever it is, or else the domain's value. */
+static TdValue apply_symbolic(TdTask *t, const TdApply *x) {
+  TdValue v = compared_with_itself(x);
+  return td_value_is_defined(v) ? v : td_slice_apply(&t->machine->slices, x);
+}
+
+/* An operator on concrete words of more than 64 bits: folded; those that have no such operator are
+ * like symbols in a symbolic run. */
 static TdValue apply_wide(TdTask *t, const TdApply *x) {
   TdMachine *m = t->machine;
   TdValue v[4];
   TdApply lifted = *x;
-  if (!m->domain && td_word_fold(m->arena, x, &v[0])) return v[0];
+  if (td_word_fold(m->arena, x, &v[0])) return v[0];
   if (!m->domain) {
     td_fault_undecided(t, x->loc, "an operator on concrete words of more than 64 bits");
     return nothing;

@@ -63,8 +63,9 @@ static Word wrapped(const TdType *t, const Word *w) {
   return chosen(&mask, w, &rest);
 }
 
-static bool is_wide(TdValue v) {
-  return v.hi == (TD_VALUE_CONCRETE | TD_VALUE_WIDE);
+/* The pieces of a wide value. */
+static const Word *pieces(TdValue v) {
+  return (const Word *)(uintptr_t)v.lo;
 }
 
 /* The word that v, of type t, is: its pieces are those of a wide one, or follow from the low one.
@@ -72,8 +73,8 @@ static bool is_wide(TdValue v) {
 static Word word_of(const TdType *t, TdValue v) {
   bool negative = td_type_is_signed(t) && v.lo >> 63;
   Word w = all(negative ? UINT64_MAX : 0);
-  if (is_wide(v))
-    memcpy(&w, (const void *)(uintptr_t)v.lo, sizeof w);
+  if (td_value_is_wide(v))
+    w = *pieces(v);
   else
     w.at[0] = v.lo;
   return w;
@@ -87,10 +88,28 @@ static TdValue value_of(TdArena *a, const TdType *t, const Word *w) {
   return (TdValue){(uint64_t)(uintptr_t)kept, TD_VALUE_CONCRETE | TD_VALUE_WIDE};
 }
 
+bool td_word_same(TdValue x, TdValue y) {
+  return memcmp(pieces(x), pieces(y), sizeof(Word)) == 0;
+}
+
+bool td_word_fits(const TdType *t, TdValue v, uint64_t *bits) {
+  const Word *w = pieces(v);
+  uint64_t rest = td_type_is_signed(t) && w->at[0] >> 63 ? UINT64_MAX : 0;
+  *bits = w->at[0];
+  for (int i = 1; i < PIECES; i++)
+    if (w->at[i] != rest) return false;
+  return true;
+}
+
+TdHash td_word_feed(TdHash h, TdValue v) {
+  for (int i = 0; i < PIECES; i++) h = td_hash_feed(h, pieces(v)->at[i]);
+  return h;
+}
+
 bool td_word_is_needed(const TdApply *x) {
   bool wide = false;
   for (int i = 0; i < x->n; i++) {
-    if (is_wide(x->v[i])) return true;
+    if (td_value_is_wide(x->v[i])) return true;
     wide |= x->of[i]->w > 64;
   }
   switch (x->op) {
@@ -108,7 +127,7 @@ static bool fold_low(const TdApply *x, TdValue *out) {
   TdFault fault = TD_FAULT_NONE;
   if (x->op == TD_APPLY_CAST || !td_ops[x->op].commutes) return false;
   for (int i = 0; i < x->n; i++)
-    v[i] = td_value_of(is_wide(x->v[i]) ? word_of(x->of[i], x->v[i]).at[0] : x->v[i].lo);
+    v[i] = td_value_of(td_value_is_wide(x->v[i]) ? word_of(x->of[i], x->v[i]).at[0] : x->v[i].lo);
   low.v = v;
   *out = td_domain_fold(&low, &fault);
   return fault == TD_FAULT_NONE;

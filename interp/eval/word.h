@@ -14,4 +14,9 @@ bool td_word_fold(TdArena *a, const TdApply *x, TdValue *out);
 TdValue td_word_load(TdArena *a, const TdType *t, const void *p);
 void td_word_store(const TdType *t, void *p, TdValue v);
 
+/* What a wide value of type t is in 64 bits, if it fits them: false if not. */
+bool td_word_fits(const TdType *t, TdValue v, uint64_t *bits);
+/* A hash fed with all of a wide value. */
+TdHash td_word_feed(TdHash h, TdValue v);
+
 #endif

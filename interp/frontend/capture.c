@@ -32,25 +32,25 @@ static const TdExpr *extent_from_source(TdIrgen *l, const TdAstExpr *e, const Td
 }
 
 /* The type of a parameter with the names of its extents. Its source is `T[a][b]..`, extents from
- * the inside out. */
+ * the inside out, where T may be a stream of such a type. */
 static const TdType *type_from_source(TdIrgen *l, const TdType *t, const TdAstExpr *e) {
-  if (t->kind != TD_T_TENSOR || !e) return t;
+  if ((t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) || !e) return t;
+  const TdAstExpr *token = td_irgen_token_source(e, t->rank);
   const TdExpr *dim[TD_MAX_RANK];
   for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
   for (int d = t->rank - 1; d >= 0 && e->kind == TD_AST_INDEX; d--, e = e->index.of)
     dim[d] = extent_from_source(l, e->index.key, dim[d]);
-  return td_type_tensor(l->session, t->elem, t->rank, dim);
+  if (t->kind == TD_T_TENSOR) return td_type_tensor(l->session, t->elem, t->rank, dim);
+  return td_type_port(l->session, type_from_source(l, t->elem, token), t->rank, dim, t->block);
 }
 
 /* Makes sizes of the names that are whole extents of parameters, so that other extents may be
  * written with them. */
-static void note_whole_extents(TdIrgen *l, const TdCapture *c) {
-  for (size_t i = 0; i < c->nparam; i++) {
-    const TdType *t = c->param[i].type;
-    const TdAstExpr *e = t->kind == TD_T_TENSOR ? c->param[i].source : NULL;
-    for (int d = t->rank; e && d-- > 0 && e->kind == TD_AST_INDEX; e = e->index.of)
-      if (e->index.key->kind == TD_AST_NAME) extent_from_source(l, e->index.key, t->dim[d]);
-  }
+static void note_whole_extents(TdIrgen *l, const TdType *t, const TdAstExpr *e) {
+  if ((t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) || !e) return;
+  if (t->kind == TD_T_PORT) note_whole_extents(l, t->elem, td_irgen_token_source(e, t->rank));
+  for (int d = t->rank; d-- > 0 && e->kind == TD_AST_INDEX; e = e->index.of)
+    if (e->index.key->kind == TD_AST_NAME) extent_from_source(l, e->index.key, t->dim[d]);
 }
 
 /* The sizes that a parameter's type mentions are in use; those without value are new. */
@@ -124,7 +124,8 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   TdSym *coord = TD_NEWN(l->arena, TdSym, n);
   if (c->source->is_vararg)
     return td_irgen_fail(l, "not-in-kernel", c->source->loc, "a kernel cannot take '...'");
-  note_whole_extents(l, c);
+  for (size_t i = 0; i < c->nparam; i++)
+    note_whole_extents(l, c->param[i].type, c->param[i].source);
   for (size_t i = 0; i < n; i++) {
     const TdAstLocal *var = c->source->params.at[i];
     const TdCaptureParam *p = find_param(c, var->name);

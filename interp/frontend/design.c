@@ -39,7 +39,8 @@ static const TdExpr *named_value(Builder *b, const TdAstExpr *e, int64_t v) {
 
 /* Type t (constant extents) with the names that its text gives them. */
 static const TdType *named_type(Builder *b, const TdType *t, const TdAstExpr *e) {
-  if (t->kind != TD_T_TENSOR || !e) return t;
+  if ((t->kind != TD_T_TENSOR && t->kind != TD_T_PORT) || !e) return t;
+  const TdAstExpr *token = td_irgen_token_source(e, t->rank);
   const TdExpr *dim[TD_MAX_RANK];
   for (int d = t->rank - 1; d >= 0; d--) {
     int64_t v;
@@ -48,7 +49,9 @@ static const TdType *named_type(Builder *b, const TdType *t, const TdAstExpr *e)
                                              : t->dim[d];
     e = indexed ? e->index.of : NULL;
   }
-  return td_type_tensor(b->spec->session, t->elem, t->rank, dim);
+  TdSession *s = b->spec->session;
+  if (t->kind == TD_T_TENSOR) return td_type_tensor(s, t->elem, t->rank, dim);
+  return td_type_port(s, named_type(b, t->elem, token), t->rank, dim, t->block);
 }
 
 /* Entry number n (from 0) of the list part of a constructor, or the field `name`; NULL if the text

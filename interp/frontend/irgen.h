@@ -159,6 +159,8 @@ TdVal *td_irgen_values(TdIrgen *l, TdAstExprs e, size_t *n);
 /* An expression of the table constructor around the function as an index expression over sizes;
  * NULL if it is none. */
 const TdExpr *td_irgen_size_from_source(TdIrgen *l, const TdAstExpr *e);
+/* Of `tide.stream(T)[n]..`, with so many extents, the text of T; NULL if e is something else. */
+const TdAstExpr *td_irgen_token_source(const TdAstExpr *e, int rank);
 /* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size
    is checked now and gives the literal true. */
 const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e);

@@ -8,7 +8,8 @@
 static TdOrigin origin_of(const TdVal *v) {
   if (v->exact) return TD_FROM_OPERATOR;
   if (v->kind == TD_V_CONST && !v->c.typed) return TD_FROM_LITERAL;
-  if (v->kind == TD_V_SCALAR && v->e->kind == TD_EXPR_OP) return TD_FROM_OPERATOR;
+  bool spelt = v->kind == TD_V_SCALAR && v->e->kind == TD_EXPR_OP && v->e->op == TD_OP_BITCAST;
+  if (v->kind == TD_V_SCALAR && v->e->kind == TD_EXPR_OP && !spelt) return TD_FROM_OPERATOR;
   return TD_FROM_TYPED;
 }
 

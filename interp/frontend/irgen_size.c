@@ -41,6 +41,12 @@ static const TdExpr *size_name(TdIrgen *l, const TdAstExpr *e) {
            : td_expr_index(l->session, l->arena, c.u.integer, e->loc);
 }
 
+const TdAstExpr *td_irgen_token_source(const TdAstExpr *e, int rank) {
+  for (; rank > 0 && e && e->kind == TD_AST_INDEX; rank--) e = e->index.of;
+  bool call = e && !rank && e->kind == TD_AST_CALL && e->call.args.n > 0;
+  return call ? e->call.args.at[0] : NULL;
+}
+
 const TdExpr *td_irgen_size_from_source(TdIrgen *l, const TdAstExpr *e) {
   if (e->kind == TD_AST_PAREN) return td_irgen_size_from_source(l, e->paren);
   if (e->kind == TD_AST_INT) return td_expr_index(l->session, l->arena, e->integer, e->loc);

@@ -173,7 +173,7 @@ static const TdProg *pack(Pack *p) {
 /* e as parts of words of the array: bits [lo, hi) of one. */
 static bool is_part(const Pack *p, const TdExpr *e) {
   return e->kind == TD_EXPR_OP && e->op == TD_OP_GETBITS && e->kid[0]->kind == TD_EXPR_LOAD &&
-         e->kid[0]->sym == p->l.sym;
+         e->kid[0]->sym == p->l.sym && e->kid[0]->type == p->word;
 }
 
 /* Whether e is x in another type of the same width. */

@@ -14,8 +14,24 @@ static bool is_undefined(const TdPlace *array) {
   return s && s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && s->init == TD_INIT_NONE;
 }
 
-/* Whether all of a local array is written before the first statement of its block that reads it. */
-static bool is_filled_first(TdRewrite *r, const TdPlace *array) {
+/* A search for a unit in what calls run. */
+typedef struct Reach {
+  TdRewrite *r;
+  const TdUnit *unit;
+} Reach;
+
+static bool is_elsewhere(void *ud, const TdStmt *s) {
+  const Reach *x = ud;
+  if (s->kind != TD_STMT_CALL) return true;
+  const TdUnit *callee = td_prog_unit(x->r->prog, s->sym);
+  if (callee == x->unit) return false;
+  return !callee || !callee->body ||
+         td_walk_stmt(x->r->session->ctx, callee->body, is_elsewhere, ud);
+}
+
+/* Whether all of a local array is written before the first statement of its block that reads it or
+   runs unit u. */
+static bool is_filled_first(TdRewrite *r, const TdPlace *array, const TdUnit *u) {
   TdAsk q = td_util_ask(r, array->unit);
   TdPath p = td_edit_path(r->arena, array->unit->body, array->stmt->uid);
   const TdStmt *block = p.at[p.n - 2];
@@ -26,7 +42,8 @@ static bool is_filled_first(TdRewrite *r, const TdPlace *array) {
     const TdEffect *effect;
     size_t n = td_effects_of(&q, block->kid[end], &effect);
     const TdEffect *e = td_effects_find(effect, n, array->sym);
-    if (e && e->read) break;
+    Reach x = {r, u};
+    if ((e && e->read) || !td_walk_stmt(r->session->ctx, block->kid[end], is_elsewhere, &x)) break;
   }
   const TdStmt *before = td_edit_slice(r->store, block, at + 1, end);
   bool filled =
@@ -40,11 +57,11 @@ static bool is_filled_first(TdRewrite *r, const TdPlace *array) {
 }
 
 /* Whether the array that argument i names, a parameter, may be one that has such elements still. */
-static bool is_passed_undefined(TdRewrite *r, int i) {
+static bool is_passed_undefined(TdRewrite *r, int i, const TdUnit *u) {
   TdPassed p = {0};
   bool found = td_passed_find_parts(&p, r, i), any = false;
   for (size_t k = 0; found && k < p.array.n; k++)
-    any |= is_undefined(&p.array.at[k]) && !is_filled_first(r, &p.array.at[k]);
+    any |= is_undefined(&p.array.at[k]) && !is_filled_first(r, &p.array.at[k], u);
   return any;
 }
 
@@ -68,7 +85,7 @@ bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
   if (array.stmt && td_edit_find(r->session->ctx, b->body, array.stmt->uid))
     return td_buffer_refuse(b, TD_ILLEGAL, "scope",
                             "is declared inside the loop: it is new at each iteration");
-  b->passed = !array.stmt && is_passed_undefined(r, array_arg);
+  b->passed = !array.stmt && is_passed_undefined(r, array_arg, loop.unit);
   return true;
 }
 

@@ -318,12 +318,33 @@ static void set_runs(Peel *p) {
   p->design->nrun = n;
 }
 
+/* Whether each instance of the family does something: one that is a task of its own already does
+   not. */
+static bool check_nodes(const Peel *p) {
+  int64_t id[TD_MAX_RANK];
+  for (int d = 0; d < p->run->rank; d++) id[d] = p->f->base[d];
+  for (int64_t i = 0; i < p->f->n; i++) {
+    if (p->f->axis >= 0) id[p->f->axis] = p->f->base[p->f->axis] + i * p->f->step;
+    if (td_mapping_node(&p->m, p->run, id) != TD_NET_NONE) continue;
+    td_util_refuse(p->r, TD_USAGE, "instance", p->run->loc,
+                   "an instance of '%s' that is named here does nothing", p->run->sym->name);
+    return false;
+  }
+  return true;
+}
+
+/* Assumes that there are as many instances as now: which of them exist is no longer open. */
+static void assume_extents(Peel *p) {
+  for (int d = 0; d < p->run->rank; d++)
+    td_mapping_block(&p->m, p->m.design, p->run->map[d], p->design);
+}
+
 const char *td_family_peel(TdRewrite *r, const TdFamily *f) {
   Peel p = {.r = r, .f = f, .sub = td_subst_new(r->store)};
   p.run = td_mapping_open(r, f->task, &p.m);
   if (!p.run || p.run->rank == 0) return p.run ? f->task : NULL;
   p.kernel = td_mapping_kernel(&p.m, p.run);
-  if (!p.kernel) return NULL;
+  if (!p.kernel || !check_nodes(&p)) return NULL;
   p.unit = td_unit_copy(r->store, p.kernel);
   p.rest = td_unit_copy(r->store, p.kernel);
   p.design = td_unit_copy(r->store, p.m.design);
@@ -334,6 +355,7 @@ const char *td_family_peel(TdRewrite *r, const TdFamily *f) {
   p.to.sym = td_store_sym(r->store, name, TD_SYM_RUN);
   p.to.uid = td_store_uid(r->store);
   p.to.unit = p.unit->sym;
+  assume_extents(&p);
   set_ids(&p);
   if (!bind_params(&p)) return NULL;
   p.unit->body = decided(&p, td_walk_copy(r->store, unguarded(&p), &p.sub));

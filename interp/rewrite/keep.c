@@ -68,7 +68,7 @@ const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p) {
     const TdUnit *u = p->unit[i], *old = td_prog_unit(r->prog, u->sym);
     if (!u->body) continue;
     if (!old || old->body != u->body) u = td_pin_choices(r, p, u);
-    if (!old || old->body != u->body) {
+    if (!old || old->body != u->body || old->assert_ != u->assert_) {
       p = td_pin_sizes(r, p, u);
       u = td_prog_unit(p, u->sym);
       p = td_prog_with(p, td_lift_tidy(r, td_settle_names(r->store, u)));

@@ -61,7 +61,7 @@ const TdPrim td_prim_kernel_dataflow = {
     .legal = "each local tensor is written by one stage, before those that read it; what comes "
              "from outside and is written by one stage is used by no other; no scalar is shared. "
              "In a loop that leaves no dependence from a stage to an earlier one",
-    .errors = "not-a-kernel stages shared scalar trip-unknown return break state deadlock",
+    .errors = "not-a-kernel stages shared scalar trip-unknown return break state stream deadlock",
     .example = "s:outline(\"i\", \"mac\"); s:dataflow()",
     .apply = apply,
 };

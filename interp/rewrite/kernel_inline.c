@@ -99,6 +99,31 @@ static bool is_needed(const Inline *in) {
   return false;
 }
 
+/* Notes the call of a kernel whose name is that of a parameter of the caller. */
+typedef struct Hidden {
+  const TdUnit *caller;
+  const TdStmt *call;
+} Hidden;
+
+static bool look_hidden(void *ud, const TdStmt *s) {
+  Hidden *h = ud;
+  for (size_t i = 0; s->kind == TD_STMT_CALL && i < h->caller->nparam; i++)
+    if (strcmp(h->caller->param[i].sym->name, s->sym->name) == 0) h->call = s;
+  return !h->call;
+}
+
+/* Whether what the callee calls can be called in the caller: no parameter there has its name. */
+static bool is_callable(const Inline *in) {
+  Hidden h = {in->caller, NULL};
+  td_walk_stmt(in->r->session->ctx, in->callee->body, look_hidden, &h);
+  if (!h.call) return true;
+  refuse(in, TD_ILLEGAL, "name", h.call->loc,
+         td_text_fmt(in->r->arena, "calls '%s', which is a parameter of '%s'", h.call->sym->name,
+                     in->caller->sym->name));
+  td_diag_help(in->r->diag, "inline '%s' first", h.call->sym->name);
+  return false;
+}
+
 /* A table of the caller that is the same as d, or NULL. */
 static TdSym same_table(const Inline *in, const TdStmt *d) {
   const TdStmt *body = in->caller->body;
@@ -189,13 +214,32 @@ static bool is_shared(const Inline *in, const TdSize *z) {
   return same && same->known == z->known && same->value == z->value;
 }
 
+/* Makes size z of the callee the caller's too; false if the caller is the root, whose sizes are for
+   its user, or has something else of that name. */
+static bool take_size(Inline *in, const TdSize *z) {
+  const TdUnit *u = in->caller;
+  if (u->sym == td_prog_root(in->r->prog)->sym || td_unit_size(u, z->name)) return false;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].sym->name == z->name) return false;
+  TdUnit *copy = td_unit_copy(in->r->store, u);
+  TdSize *size = TD_NEWN(in->r->store->arena, TdSize, u->nsize + 1);
+  for (size_t i = 0; i < u->nsize; i++) size[i] = u->size[i];
+  size[u->nsize] = *z;
+  copy->size = size;
+  copy->nsize = u->nsize + 1;
+  in->caller = copy;
+  return true;
+}
+
 /* The callee's sizes: from shapes, or else the caller's, or the values they have. */
 static bool bind_all_sizes(Expansion *x) {
   Inline *in = x->in;
   const TdUnit *u = in->callee;
   for (size_t i = 0; i < u->nparam; i++) bind_sizes(x, u->param[i].type, x->call->expr[i]->type);
   for (size_t i = 0; i < u->nsize; i++) {
-    if (td_map_getp(&x->sub.size, u->size[i].name) || is_shared(in, &u->size[i])) continue;
+    const TdSize *z = &u->size[i];
+    if (td_map_getp(&x->sub.size, z->name) || is_shared(in, z) || (z->known && take_size(in, z)))
+      continue;
     if (!u->size[i].known)
       return refuse(
           in, TD_ILLEGAL, "size", x->call->loc,
@@ -254,7 +298,7 @@ static bool expand(Expansion *x, bool first) {
 
 static const TdProg *apply(TdRewrite *r) {
   Inline in = {.r = r};
-  if (!find(&in) || !ends_at_end(&in)) return NULL;
+  if (!find(&in) || !ends_at_end(&in) || !is_callable(&in)) return NULL;
   in.gone = !is_needed(&in);
   move_data(&in);
   Stmts calls = calls_in(&in, in.caller);
@@ -277,8 +321,9 @@ const TdPrim td_prim_kernel_inline = {
     .args = {{"name", TD_ARG_UNIT, TD_ARG_NEEDED,
               "the kernel called, by the root or (\"unit:name\") by that unit", NULL}},
     .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x]",
-    .legal = "the kernel returns at its end only; its sizes follow from what it is passed",
-    .errors = "not-a-kernel not-called return shape size",
+    .legal = "the kernel returns at its end only; its sizes follow from what it is passed; what it "
+             "calls has no name that is a parameter's where it is called",
+    .errors = "not-a-kernel not-called return shape size name",
     .example = "s:outline(\"k\", \"dot\"):inline(\"dot\")",
     .apply = apply,
 };

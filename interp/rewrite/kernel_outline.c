@@ -28,8 +28,8 @@ const TdPrim td_prim_kernel_outline = {
              {"name", TD_ARG_NAME, TD_ARG_NEEDED, "name of the kernel", NULL}},
     .rewrite = "for i: S(A, x)  =>  f(A, x)  with  f = kernel(A, x): for i: S(A, x)",
     .legal = "the nest assigns no scalar that is declared outside it (it may write tensors), does "
-             "not return, and shares no state with other statements",
-    .errors = "name scalar return break state",
+             "not return, shares no state with other statements, and uses one end of a stream",
+    .errors = "name scalar return break state stream",
     .example = "s:outline(\"k\", \"dot\")",
     .apply = apply,
 };

@@ -300,6 +300,34 @@ const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want) {
   return td_names_str(r->session->names, name);
 }
 
+/* Whether the statements use a stream at one end (of that kind). */
+static bool uses_end(const Lift *l, const TdStmt *const *s, size_t n, TdSym stream,
+                     TdCellKind end) {
+  TdAsk q = td_util_ask(l->r, l->unit);
+  for (size_t i = 0; i < n; i++) {
+    const TdEffect *e;
+    size_t all = td_effects_of(&q, s[i], &e);
+    for (size_t k = 0; k < all; k++)
+      if (e[k].sym == stream && e[k].kind == end) return true;
+  }
+  return false;
+}
+
+/* Whether each stream that is passed is used at one end: a parameter is no more. */
+static bool check_ports(const Lift *l, const TdStmt *const *s, size_t n) {
+  for (size_t i = 0; i < l->param.n; i++) {
+    TdSym stream = l->was.at[i];
+    if (l->param.at[i].type->kind != TD_T_PORT || !uses_end(l, s, n, stream, TD_CELL_PUT) ||
+        !uses_end(l, s, n, stream, TD_CELL_GET))
+      continue;
+    td_util_refuse(l->r, TD_ILLEGAL, "stream", s[0]->loc,
+                   "'%s' is put to and got from here: '%s' would take one end of it", stream->name,
+                   l->name);
+    return false;
+  }
+  return true;
+}
+
 bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
              TdLifted *out) {
   return td_lift_task(r, u, s, n, name, NULL, 0, out);
@@ -318,7 +346,7 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
     if (!td_walk_stmt(c, s[i], check_stmt, &l)) return false;
     if (!td_walk_exprs(c, s[i], take, &l)) return false;
   }
-  if (!check_states(&l, s, n)) return false;
+  if (!check_states(&l, s, n) || !check_ports(&l, s, n)) return false;
   TdUnit *k = TD_NEW(r->store->arena, TdUnit);
   *k = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = n ? s[0]->loc : u->loc, .instance = u->instance};
   k->sym = td_store_sym(r->store, name, TD_SYM_UNIT);

@@ -172,7 +172,10 @@ static const TdExpr *fewer_blocks(Bundle *b, const TdExpr *dim) {
   const TdExpr *rest = td_lin_mod(r->session, a, dim, parts);
   const TdExpr *none =
       td_expr_op2(a, TD_OP_EQ, td_type_bool(r->session), rest, td_util_const(r, 0));
-  if (!td_expr_is_const(rest, &fixed)) *b->design = *td_util_assume(r, b->design, none);
+  if (!td_expr_is_const(rest, &fixed)) {
+    *b->design = *td_util_assume(r, b->design, none);
+    r->used_value = true;
+  }
   return td_lin_floordiv(r->session, a, dim, parts);
 }
 
@@ -321,7 +324,8 @@ static bool make_body(Bundle *b) {
 static void set_run(Bundle *b) {
   b->to = *b->run;
   if (!is_whole(b)) {
-    b->to.map[b->axis] = td_util_const(b->r, b->extent[b->axis] / b->shots);
+    int64_t n = td_mapping_block(&b->m, b->m.design, b->run->map[b->axis], b->design);
+    b->to.map[b->axis] = td_util_const(b->r, n / b->shots);
     return;
   }
   b->to.rank--;

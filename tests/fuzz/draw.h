@@ -45,6 +45,11 @@ void draw_loops(Draw *d, bool reorders, TdArgValue *v);
 void draw_producer(Draw *d);
 bool draw_has_producer(const Draw *d);
 
+/* draw_known.c: primitives whose arguments are drawn all together. */
+bool draw_is_known(const TdPrim *prim);
+/* Fills the arguments of one; false when the program has nothing that it is for. */
+bool draw_known(Draw *d, const TdPrim *prim, TdArgValue *arg);
+
 /* draw_name.c */
 /* An array, mostly one that the focus uses. */
 const char *draw_array(Draw *d);
@@ -52,8 +57,6 @@ const char *draw_array(Draw *d);
    and d->unit are that. */
 const char *draw_passed(Draw *d);
 bool draw_has_passed(const Draw *d);
-/* An array that the focus reads and does not write, or else any. */
-const char *draw_input(Draw *d);
 /* The stage or task that reads d->array. */
 const char *draw_reader(Draw *d);
 /* A callee or task. */

@@ -105,24 +105,6 @@ const char *draw_passed(Draw *d) {
   return run ? td_text_fmt(d->arena, "%s:%s", run->sym->name, d->array) : d->array;
 }
 
-static bool is_no_store_to(void *ud, const TdStmt *s) {
-  return s->kind != TD_STMT_STORE || s->expr[0]->sym != ud;
-}
-
-const char *draw_input(Draw *d) {
-  TdCtx *ctx = d->prog->store->session->ctx;
-  const Site *x = &d->site[d->focus];
-  int found = 0;
-  const char *name = NULL;
-  for (size_t i = 0; d->focus >= 0 && i < x->unit->nparam; i++) {
-    const TdParam *p = &x->unit->param[i];
-    bool input = p->type->kind == TD_T_TENSOR && td_walk_uses(ctx, x->loop, p->sym) &&
-                 td_walk_stmt(ctx, x->loop, is_no_store_to, (void *)(uintptr_t)p->sym);
-    if (input && rng_below(d->rng, ++found) == 0) name = p->sym->name;
-  }
-  return name && rng_chance(d->rng, 85) ? td_arena_strdup(d->arena, name) : draw_array(d);
-}
-
 /* Whether a statement uses an array of its unit. */
 static bool uses(const Draw *d, const TdStmt *s, const char *array) {
   TdPlace at;

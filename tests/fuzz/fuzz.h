@@ -81,8 +81,8 @@ typedef struct Reason {
 
 /* What is counted; plain data, sent from worker to driver and added up there. */
 typedef struct Counts {
-  uint64_t cases, kernels_refused, undecided, uncompiled, pinned, accepted, refused, points,
-      nanoseconds;
+  uint64_t cases, kernels_refused, undecided, regrouped, uncompiled, pinned, accepted, refused,
+      points, nanoseconds;
   uint64_t prim_tried[PRIMS], prim_accepted[PRIMS];
   uint64_t feature[FEATURES];
   uint64_t nreason;

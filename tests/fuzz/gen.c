@@ -44,7 +44,8 @@ static void put_kernel(Gen *g) {
   td_text_line(&g->out, "  function(%s)", td_text_str(&names));
   g->out.indent = 2;
   if (g->ncallee && rng_chance(&g->rng, 60)) gen_call(g);
-  if (rng_chance(&g->rng, 20))
+  if (g->has_twins) gen_twin_calls(g);
+  if (rng_chance(&g->rng, 28))
     gen_stages(g);
   else
     gen_body(g, 1 + rng_below(&g->rng, 4));
@@ -74,6 +75,7 @@ const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has) {
   gen_types(g);
   make_parameters(g);
   if (!gen_distinct && rng_chance(&g->rng, 30)) gen_callee(g);
+  if (!gen_distinct && rng_chance(&g->rng, 12)) gen_twins(g);
   put_kernel(g);
   for (int f = 0; f < FEATURES; f++) has[f] = g->has[f];
   return td_text_str(&g->out);

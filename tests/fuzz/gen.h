@@ -59,6 +59,9 @@ typedef struct Gen {
   NamedType type[GEN_TYPES];
   Callee callee[2];
   int ncallee;
+  Callee twin[2];      /* kernels for rows of two arrays, if has_twins */
+  const char *rows[2]; /* those arrays */
+  bool has_twins;
   Range usual[2]; /* extents that come often */
   bool has_usual;
   bool sized;     /* extents are mostly sizes */
@@ -102,8 +105,8 @@ const char *gen_control_condition(Gen *g);
 const char *gen_control_count(Gen *g, int most);
 /* Opens a loop (two for a grid) that multiplies g->work; false when that is too much. */
 bool gen_open_loop(Gen *g);
-/* Opens a loop over all of an extent. */
-void gen_open_over(Gen *g, Range extent);
+/* Opens a loop over all of an extent but `less` at either end. */
+void gen_open_over(Gen *g, Range extent, int less);
 
 /* gen_expr.c */
 typedef struct Val {
@@ -130,9 +133,14 @@ void gen_while(Gen *g);
 void gen_buffer(Gen *g);
 /* Nests that hand arrays on, element by element, from the first to the last. */
 void gen_stages(Gen *g);
+/* A nest in which each iteration reads neighbours of its element of an array. */
+void gen_window(Gen *g);
 /* gen_call.c: kernels to call, calls of them, tensor statements. */
 void gen_callee(Gen *g);
 bool gen_call(Gen *g);
+/* Two kernels that take the same, and calls of them on one row after the other. */
+void gen_twins(Gen *g);
+void gen_twin_calls(Gen *g);
 bool gen_set(Gen *g);
 
 #endif

@@ -37,12 +37,13 @@ static int callee_parameters(Gen *g, Thing *p) {
   return n;
 }
 
-void gen_callee(Gen *g) {
+/* Writes a kernel with these parameters. */
+static Callee put_callee(Gen *g, const Thing *param, int n) {
   Gen outer = *g;
-  Callee c = {.name = gen_fresh_name(g, "sub")};
-  c.nparam = callee_parameters(g, c.param);
-  memcpy(g->thing, c.param, sizeof c.param);
-  g->nthing = c.nparam;
+  Callee c = {.name = gen_fresh_name(g, "sub"), .nparam = n};
+  memcpy(c.param, param, (size_t)n * sizeof *param);
+  memcpy(g->thing, param, (size_t)n * sizeof *param);
+  g->nthing = n;
   td_text_line(&g->out, "local %s = tide.kernel {", c.name);
   g->out.indent++;
   put_parameters(g, c.param, c.nparam);
@@ -58,7 +59,47 @@ void gen_callee(Gen *g) {
   g->nthing = outer.nthing;
   g->statements = outer.statements;
   g->work = outer.work;
-  g->callee[g->ncallee++] = c;
+  return c;
+}
+
+void gen_callee(Gen *g) {
+  Thing param[3];
+  int n = callee_parameters(g, param);
+  g->callee[g->ncallee++] = put_callee(g, param, n);
+}
+
+static bool has_rows(const Thing *t) {
+  return gen_is_array(t) && t->rank > 1;
+}
+
+static bool has_writable_rows(const Thing *t) {
+  return has_rows(t) && t->writable;
+}
+
+void gen_twins(Gen *g) {
+  static const char *const name[] = {"X", "Y"};
+  const Thing *of[] = {gen_find(g, has_writable_rows), gen_find(g, has_rows)};
+  Thing param[2];
+  if (!of[0] || of[0] == of[1]) return;
+  for (int i = 0; i < 2; i++) {
+    param[i] = *of[i];
+    param[i].name = name[i];
+    param[i].rank--;
+    param[i].writable = i == 0;
+    memmove(param[i].extent, param[i].extent + 1, (size_t)param[i].rank * sizeof *param[i].extent);
+    g->rows[i] = of[i]->name;
+  }
+  for (int i = 0; i < 2; i++) g->twin[i] = put_callee(g, param, 2);
+  g->has_twins = true;
+}
+
+void gen_twin_calls(Gen *g) {
+  int n = 2 + rng_below(&g->rng, 2);
+  for (int row = 0; row < n; row++) {
+    const char *name = g->twin[row < 2 ? row : rng_below(&g->rng, 2)].name;
+    td_text_line(&g->out, "%s(%s[%d], %s[%d])", name, g->rows[0], row, g->rows[1], row);
+  }
+  g->has[FEATURE_CALL] = g->has[FEATURE_CALL_VIEW] = g->has[FEATURE_TWINS] = true;
 }
 
 /* An array, or a row of one, that may be passed for p and shares nothing with `not`; *of is the

@@ -284,8 +284,8 @@ bool gen_open_loop(Gen *g) {
   return true;
 }
 
-void gen_open_over(Gen *g, Range extent) {
-  Header h = between(g, 0, extent, 0);
+void gen_open_over(Gen *g, Range extent, int less) {
+  Header h = between(g, less, extent, -less);
   const char *name = loop_name(g);
   td_text_line(&g->out, "for %s = %s, %s do", name, h.lo, h.hi);
   enter(g, name, h.range);

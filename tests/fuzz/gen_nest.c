@@ -93,7 +93,7 @@ static const char *open_over(Gen *g, const Thing *t) {
   TdText place = td_text_new(g->arena);
   td_text_puts(&place, t->name);
   for (int d = 0; d < t->rank; d++) {
-    gen_open_over(g, t->extent[d]);
+    gen_open_over(g, t->extent[d], 0);
     td_text_putf(&place, "[%s]", g->loop[g->nloop - 1].name);
   }
   return td_text_str(&place);
@@ -156,7 +156,7 @@ void gen_stages(Gen *g) {
   Thing last = *gen_find(g, gen_is_target);
   const char *from = NULL;
   keep_inputs(g);
-  for (int n = 1 + rng_below(&g->rng, 2); n > 0; n--) {
+  for (int n = rng_below(&g->rng, 5) / 2; n > 0; n--) {
     Thing t = last;
     t.name = gen_fresh_name(g, "b");
     t.of = similar_type(g, last.of);
@@ -168,6 +168,46 @@ void gen_stages(Gen *g) {
   memcpy(g->thing, before.thing, sizeof before.thing);
   g->nthing = before.nthing;
   g->has[FEATURE_STAGES] = true;
+}
+
+/* An element of t at the loops of its dimensions, `by` further in dimension dim. */
+static const char *neighbour(Gen *g, const Thing *t, int dim, int by) {
+  TdText text = td_text_new(g->arena);
+  td_text_puts(&text, t->name);
+  for (int d = 0; d < t->rank; d++) {
+    const char *v = g->loop[g->nloop - t->rank + d].name;
+    if (d == dim && by)
+      td_text_putf(&text, "[%s %c 1]", v, by < 0 ? '-' : '+');
+    else
+      td_text_putf(&text, "[%s]", v);
+  }
+  return td_text_str(&text);
+}
+
+void gen_window(Gen *g) {
+  const Thing *t = gen_find(g, gen_is_array);
+  Thing from = *t, *to = NULL;
+  for (int i = 0; i < g->nthing; i++)
+    if (gen_is_target(&g->thing[i]) && &g->thing[i] != t) to = &g->thing[i];
+  if (!to || from.rank > 2 ||
+      (from.of.type->kind == TD_T_FLOAT) != (to->of.type->kind == TD_T_FLOAT)) {
+    gen_nest(g, 2);
+    return;
+  }
+  Scope s = open_scope(g);
+  for (int d = 0; d < from.rank; d++) gen_open_over(g, from.extent[d], 1);
+  int dim = rng_below(&g->rng, from.rank);
+  TdText sum = td_text_new(g->arena);
+  for (int by = -1; by <= 1; by++)
+    if (by == 0 || rng_chance(&g->rng, 75))
+      td_text_putf(&sum, "%s%s(%s)", sum.n ? " + " : "", to->of.name, neighbour(g, &from, dim, by));
+  if (rng_chance(&g->rng, 40))
+    td_text_putf(&sum, " + %s(%s)", to->of.name,
+                 neighbour(g, &from, rng_below(&g->rng, from.rank), 1));
+  td_text_line(&g->out, "%s = %s(%s)", gen_place(g, to), to->of.name, td_text_str(&sum));
+  close_loops(g, s);
+  g->statements--;
+  g->has[FEATURE_STENCIL] = g->has[FEATURE_WINDOW] = true;
 }
 
 void gen_while(Gen *g) {

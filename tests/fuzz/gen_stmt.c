@@ -89,15 +89,17 @@ void gen_body(Gen *g, int phases) {
       gen_nest(g, 1 + rng_below(&g->rng, 3));
     else if (kind < 62)
       gen_pair(g);
-    else if (kind < 66)
+    else if (kind < 68)
+      gen_window(g);
+    else if (kind < 72)
       gen_while(g);
-    else if (kind < 76)
+    else if (kind < 82)
       gen_buffer(g);
-    else if (kind < 80)
+    else if (kind < 85)
       put_return(g);
-    else if (kind < 84 && gen_call(g))
+    else if (kind < 88 && gen_call(g))
       continue;
-    else if (kind < 88 && gen_set(g))
+    else if (kind < 91 && gen_set(g))
       continue;
     else
       put_plain(g);

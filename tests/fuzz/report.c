@@ -30,6 +30,7 @@ void report_add(Counts *x, const Counts *y) {
   x->cases += y->cases;
   x->kernels_refused += y->kernels_refused;
   x->undecided += y->undecided;
+  x->regrouped += y->regrouped;
   x->uncompiled += y->uncompiled;
   x->pinned += y->pinned;
   x->accepted += y->accepted;
@@ -168,6 +169,8 @@ void report_counts(FILE *f, const Counts *n) {
   fprintf(f, "%-14" PRIu64 " kernels drawn again because they fault or do not load\n",
           n->kernels_refused);
   fprintf(f, "%-14" PRIu64 " symbolic runs that do not decide\n", n->undecided);
+  fprintf(f, "%-14" PRIu64 " sums in another order that only their values show to be equal\n",
+          n->regrouped);
   fprintf(f, "%-14" PRIu64 " programs that the CPU backend does not take\n", n->uncompiled);
   fprintf(f, "%-14" PRIu64 " programs whose printed form pins a size when it is loaded\n",
           n->pinned);

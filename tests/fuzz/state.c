@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS = 12 };
+enum { KEYS = 13 };
 
 /* A count without parts, under its key. */
 typedef struct Key {
@@ -22,6 +22,7 @@ static void keys_of(State *s, Key *key) {
                     {"cases", &n->cases},
                     {"kernels_refused", &n->kernels_refused},
                     {"undecided", &n->undecided},
+                    {"regrouped", &n->regrouped},
                     {"uncompiled", &n->uncompiled},
                     {"pinned", &n->pinned},
                     {"accepted", &n->accepted},

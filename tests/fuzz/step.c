@@ -107,13 +107,11 @@ static void fill(Filling *f, const TdArgSpec *spec, TdArgValue *v) {
     draw_loops(d, strcmp(f->prim->name, "reorder") == 0, v);
     return;
   }
-  bool passed = takes_passed(f->prim), reuses = strcmp(f->prim->name, "reuse_at") == 0;
+  bool passed = takes_passed(f->prim);
   switch (spec->kind) {
   case TD_ARG_LOOP: v->text = draw_loop(d); break;
   case TD_ARG_BAND: v->text = fill_band(f); break;
-  case TD_ARG_ARRAY:
-    v->text = passed ? draw_passed(d) : reuses ? draw_input(d) : draw_array(d);
-    break;
+  case TD_ARG_ARRAY: v->text = passed ? draw_passed(d) : draw_array(d); break;
   case TD_ARG_UNIT: v->text = passed ? draw_reader(d) : draw_unit(d); break;
   case TD_ARG_STREAM: v->text = draw_stream(d); break;
   case TD_ARG_NAME: v->text = draw_name(d); break;
@@ -163,11 +161,12 @@ static Holds look(const TdProg *p) {
 }
 
 /* Whether a primitive finds something to work on in a program: what it names exists. */
-static bool is_at_home(const Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
+static bool is_at_home(Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
   if (takes(prim, TD_ARG_KERNEL)) return false;
   if (takes(prim, TD_ARG_COUNTS) || (takes(prim, TD_ARG_TYPE) && !*step_only)) return false;
   if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1;
   if (takes(prim, TD_ARG_STREAM)) return h->stream;
+  if (draw_is_known(prim)) return draw_known(d, prim, (TdArgValue[TD_PRIM_ARGS]){{0}});
   if (rng_chance(d->rng, NONSENSE)) return true;
   if (takes_passed(prim)) return draw_has_passed(d);
   if (takes_producer(prim)) return draw_has_producer(d);
@@ -179,9 +178,11 @@ static bool is_at_home(const Draw *d, const Holds *h, const TdProg *kernel, cons
 /* Primitives that often follow another. */
 static const struct Habit {
   const char *after, *then;
-} habit[] = {{"outline", "dataflow"}, {"outline", "inline"}, {"dataflow", "relay"},
-             {"unfold", "relay"},     {"relay", "depth"},    {"dataflow", "depth"},
-             {"buffer_at", "unfold"}, {"split", "reorder"}};
+} habit[] = {{"outline", "dataflow"}, {"outline", "inline"},    {"dataflow", "relay"},
+             {"unfold", "relay"},     {"relay", "depth"},       {"dataflow", "depth"},
+             {"buffer_at", "unfold"}, {"split", "reorder"},     {"unfold", "bundle"},
+             {"relay", "chain"},      {"dataflow", "chain"},    {"unfold", "place"},
+             {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"pack", "pack"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -190,13 +191,22 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
   return false;
 }
 
-/* Whether few programs have what a primitive works on. */
-static bool is_seldom_at_home(const TdPrim *prim) {
-  return takes(prim, TD_ARG_STREAM) || takes(prim, TD_ARG_SCHEDULE);
+/* How much likelier than others a primitive is that few programs have something for. */
+static const struct Seldom {
+  const char *name;
+  int weight;
+} seldom[] = {{"bundle", 30}, {"chain", 30},   {"unify", 8}, {"compose", 4},
+              {"relay", 6},   {"reuse_at", 6}, {"depth", 6}, {"place", 3},
+              {"fma", 2},     {"dataflow", 2}, {"unfold", 2}};
+
+static int weight_of(const TdPrim *prim) {
+  for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
+    if (strcmp(seldom[i].name, prim->name) == 0) return seldom[i].weight;
+  return 1;
 }
 
 /* One of the primitives that are in use, or NULL. */
-static const TdPrim *draw_prim(const Draw *d, const TdPrim *last, const TdProg *kernel) {
+static const TdPrim *draw_prim(Draw *d, const TdPrim *last, const TdProg *kernel) {
   int found = 0;
   const TdPrim *one = NULL;
   Holds h = look(d->prog);
@@ -206,9 +216,7 @@ static const TdPrim *draw_prim(const Draw *d, const TdPrim *last, const TdProg *
     bool off =
         (*step_only && !step_is_listed(step_only, name)) || step_is_listed(step_without, name);
     if (off || !is_at_home(d, &h, kernel, td_prims[i])) continue;
-    int weight = follows && is_habit(last, td_prims[i]) ? 20
-                 : is_seldom_at_home(td_prims[i])       ? 4
-                                                        : 1;
+    int weight = follows && is_habit(last, td_prims[i]) ? 20 : weight_of(td_prims[i]);
     found += weight;
     if (rng_below(d->rng, found) < weight) one = td_prims[i];
   }
@@ -221,6 +229,9 @@ Step step_draw(Rng *rng, TdArena *a, const TdVersion *now, const TdProg *kernel)
   Draw d = draw_start(rng, a, now->prog);
   Step s = {.prim = draw_prim(&d, now->prim, kernel)};
   Filling f = {&d, s.prim, 2};
+  if (s.prim && draw_is_known(s.prim) && !rng_chance(rng, NONSENSE) &&
+      draw_known(&d, s.prim, s.arg))
+    return s;
   for (int i = 0; s.prim && i < TD_PRIM_ARGS && s.prim->args[i].kind != TD_ARG_END; i++) {
     const TdArgSpec *spec = &s.prim->args[i];
     int chance = spec->place == TD_ARG_OPTION ? 25 : spec->place == TD_ARG_OPTIONAL ? 50 : 100;

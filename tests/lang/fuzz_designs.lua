@@ -301,4 +301,188 @@ t.test("a kernel outlined in a task knows the sizes of the streams that it takes
   t.eq(s:verify(), "strict")
 end)
 
+
+t.test("a kernel is not inlined where its callee's name is a parameter's", function()
+  local function schedule(name)
+    local sub = tide.kernel {
+      name = "sub", X = tide.i32[4],
+      function(X)
+        for i = 0, 3 do X[i] = X[i] + 1 end
+      end,
+    }
+    local s = tide.schedule(tide.kernel {
+      name = "top", A = tide.i32[4], B = tide.i32[4],
+      function(A, B)
+        sub(B)
+        A[0] = B[0]
+      end,
+    })
+    s:outline("sub:i", name)
+    return s
+  end
+  local s = schedule "A"
+  local e = t.fails(function() s:inline "sub" end, {kind = "illegal", code = "name"})
+  t.has(tostring(e), "inline 'A' first")
+  s:inline "sub:A"
+  s:inline "sub"
+  t.eq((s:verify()), "strict")
+  s = schedule "inner"
+  s:inline "sub"
+  t.eq((s:verify()), "strict")
+  reloads(s)
+end)
+
+t.test("a buffer is not filled from an array that its own call writes first", function()
+  local function schedule(filled)
+    local s = tide.schedule(load("local tide = ...; return tide.kernel { A = tide.f16[4][6], " ..
+      "function(A) local b = tide.f16[4][6](" .. filled .. "); for i = 0, 3 do for j = 0, 5 do " ..
+      "b[i][j] = 0.0 end end A:set(b) end }")(tide))
+    s:outline("i", "sub")
+    s:fuse("sub:i", "sub:j")
+    return s
+  end
+  local s = schedule ""
+  t.fails(function() s:buffer_at("sub:b", "sub:i_j") end, {kind = "illegal", code = "unwritten"})
+  s = schedule "1.0"
+  s:buffer_at("sub:b", "sub:i_j")
+  t.eq((s:verify()), "strict")
+end)
+
+t.test("a size of a kernel that unify inlines stays a size", function()
+  local M = 6
+  local first = tide.kernel {
+    name = "first", X = tide.u8[9],
+    function(X)
+      for _ = 0, M - 1 do X[0] = X[0] * 3 end
+    end,
+  }
+  local second = tide.kernel {
+    name = "second", X = tide.u8[9],
+    function(X) X[1] = 0 end,
+  }
+  local s = tide.schedule(tide.kernel {
+    B = tide.u8[8][9],
+    function(B)
+      first(B[0])
+      second(B[1])
+      local b = tide.u8[M]()
+      b[0] = 1
+      B[2][0] = b[0]
+    end,
+  })
+  s:unify("first", "second", 2)
+  local level, verdict = s:verify()
+  t.eq(level, "strict", tostring(verdict))
+  t.has(tostring(verdict), "every step legal at all sizes")
+end)
+
+t.test("a verdict names different sizes", function()
+  local N = 8
+  local s = tide.schedule(tide.kernel {
+    A = tide.i32[N],
+    function(A)
+      for i = 0, N - 1 do A[i] = i end
+    end,
+  })
+  s:split("i", 4, {tail = "perfect"})
+  local _, verdict = s:verify()
+  t.eq(verdict.sizes, "N = 8; N = 4; N = 12")
+end)
+
+-- A design of one task with `M // 2 * 2` instances, and its schedule.
+local function mapped()
+  local M = 8
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i16[M],
+    function(A)
+      for i = 0, M - 1 do A[i] = i end
+    end,
+  })
+  s:unfold "i"
+  return s
+end
+
+t.test("a task bundled by a factor has as many instances as before at the sizes assumed", function()
+  local s = mapped()
+  s:bundle("top_i", {factor = 4})
+  t.has(tostring(s), "tide.assume(M == 8)")
+  local level, verdict = s:verify()
+  t.eq(level, "strict")
+  t.eq(verdict.all_sizes, false)
+  s = mapped()
+  s:bundle "top_i"
+  level, verdict = s:verify()
+  t.eq(level, "strict")
+  t.has(tostring(verdict), "every step legal at all sizes")
+end)
+
+t.test("an instance becomes a task of its own once", function()
+  local s = mapped()
+  s:place("top_i[1]", {2, 4})
+  t.has(tostring(s), "tide.assume(M == 8)")
+  t.eq((s:verify()), "strict")
+  t.fails(function() s:place("top_i[1]", {4, 3}) end, {kind = "usage", code = "instance"})
+  s:place("top_i[2]", {4, 3})
+  t.eq((s:verify()), "strict")
+end)
+
+t.test("a nest that uses both ends of a stream is not outlined", function()
+  local K = 8
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i16[K],
+    function(A)
+      local b = tide.i16[K][8]()
+      for i = 0, K - 1 do b[i][0] = i end
+      A[0] = b[2][0]
+    end,
+  })
+  s:buffer_at("b", "i")
+  s:unfold("i", {0})
+  s:relay("top_i:b_i", "top_i")
+  t.fails(function() s:outline("top_i:i_of", "both") end, {kind = "illegal", code = "stream"})
+  s:outline("b_drain:i_of", "one")
+  t.eq((s:verify()), "strict")
+  reloads(s)
+end)
+
+t.test("a buffer of what a design writes first is not filled before", function()
+  local K = 8
+  local s = tide.schedule(tide.kernel {
+    B = tide.f32[6][K], C = tide.f32[6][K],
+    function(B, C)
+      for i = 1, 2 do
+        for j = 0, 1 do B[0][0] = C[i - 1][j] + C[i][j] end
+      end
+    end,
+  })
+  s:reuse_at("C", "i")
+  s:unfold "j_load"
+  t.fails(function() s:buffer_at("C_i", "i") end, {kind = "illegal", code = "unwritten"})
+  t.eq((s:verify()), "strict")
+end)
+
+t.test("sizes are in the order of their first use also after a callee's assumption came in", function()
+  local K, N = 6, 5
+  local sub = tide.kernel {
+    name = "sub", X = tide.i8[5],
+    function(X)
+      for i = 0, 1 do
+        for j = 0, K - 1 do X[0] = X[0] + i + j end
+      end
+    end,
+  }
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.i8[5],
+    function(A)
+      for j = 0, N - 1 do A[j] = 0 end
+      sub(A)
+      for k = 0, K - 1 do A[1] = k end
+    end,
+  })
+  local inner = tide.schedule(sub)
+  inner:fuse("i", "j")
+  s:compose(inner)
+  reloads(s)
+end)
+
 t.done()
