@@ -13,9 +13,13 @@ static const TdExpr *unfused(void *ud, const TdExpr *e) {
   const TdStore *st = ud;
   TdDiag none = {.arena = st->arena};
   if (is_no_fma(NULL, e)) return e;
-  const TdType *of[] = {e->kid[0]->type, e->kid[1]->type};
-  const TdType *t = td_promote_op(st->session, TD_OP_MUL, of, 2, e->loc, &none);
-  const TdExpr *product = td_expr_op2(st->arena, TD_OP_MUL, t, e->kid[0], e->kid[1]);
+  const TdExpr *x[] = {e->kid[0], e->kid[1]};
+  const TdType *of[] = {x[0]->type, x[1]->type}, *t = e->type;
+  if (of[0]->kind == TD_T_FLOAT || of[1]->kind == TD_T_FLOAT)
+    t = td_promote_op(st->session, TD_OP_MUL, of, 2, e->loc, &none);
+  else
+    for (int i = 0; i < 2; i++) x[i] = td_expr_cast(st->arena, t, x[i], true);
+  const TdExpr *product = td_expr_op2(st->arena, TD_OP_MUL, t, x[0], x[1]);
   return td_expr_op2(st->arena, TD_OP_ADD, e->type, product, e->kid[2]);
 }
 

@@ -113,7 +113,17 @@ static const TdStmt *shared_local(TdRewrite *r, const TdStmt *b, size_t lo, size
   return NULL;
 }
 
-/* A copy of the loops [0, k] of the chain around statements [lo, hi) of loop k's body. */
+/* s inside copies of the guards that alone are in b, a loop's body. */
+static const TdStmt *copy_guards(const Reorder *o, TdSubst *u, const TdStmt *b, const TdStmt *s) {
+  TdRewrite *r = o->r;
+  if (b->nkid != 1 || !is_guard(b->kid[0])) return s;
+  const TdStmt *g = b->kid[0];
+  s = td_util_block1(r, copy_guards(o, u, g->kid[0], s));
+  return td_stmt_if(r->store, td_subst_in_expr(u, g->expr[0]), s, NULL, g->loc);
+}
+
+/* A copy of the loops [0, k] of the chain, and the guards between them, around statements [lo, hi)
+   of loop k's body. */
 static const TdStmt *copy_around(const Reorder *o, size_t k, size_t lo, size_t hi) {
   TdRewrite *r = o->r;
   TdSubst u = td_subst_new(r->store);
@@ -129,7 +139,7 @@ static const TdStmt *copy_around(const Reorder *o, size_t k, size_t lo, size_t h
     const TdStmt *loop = o->chain[i];
     TdStmt *copy = (TdStmt *)(uintptr_t)td_util_reloop(
         r, loop, v[i], td_subst_in_expr(&u, td_for_lo(loop)), td_subst_in_expr(&u, td_for_hi(loop)),
-        loop->step, i == k ? s : td_util_block1(r, s));
+        loop->step, i == k ? s : td_util_block1(r, copy_guards(o, &u, td_for_body(loop), s)));
     copy->origin = loop->uid;
     copy->uid = td_store_uid(r->store);
     s = copy;

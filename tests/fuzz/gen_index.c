@@ -196,8 +196,8 @@ static Header leaning(Gen *g, const LoopVar *v, Range extent) {
     h.range = (Range){0, v->range.hi, v->range.size};
     break;
   case 2:
-    h.lo = td_text_fmt(g->arena, "%s + 1", v->name);
-    h.range.lo = v->range.lo + 1;
+    h.lo = td_text_fmt(g->arena, "%s + %d", v->name, c);
+    h.range.lo = v->range.lo + c;
     break;
   case 3:
     h.lo = td_text_fmt(g->arena, "tide.max(0, %s - %d)", v->name, c);

@@ -189,6 +189,8 @@ void gen_window(Gen *g) {
   Thing from = *t, *to = NULL;
   for (int i = 0; i < g->nthing; i++)
     if (gen_is_target(&g->thing[i]) && &g->thing[i] != t) to = &g->thing[i];
+  bool in_place = from.writable && rng_chance(&g->rng, 40);
+  if (in_place) to = &from;
   if (!to || from.rank > 2 ||
       (from.of.type->kind == TD_T_FLOAT) != (to->of.type->kind == TD_T_FLOAT)) {
     gen_nest(g, 2);
@@ -204,7 +206,8 @@ void gen_window(Gen *g) {
   if (rng_chance(&g->rng, 40))
     td_text_putf(&sum, " + %s(%s)", to->of.name,
                  neighbour(g, &from, rng_below(&g->rng, from.rank), 1));
-  td_text_line(&g->out, "%s = %s(%s)", gen_place(g, to), to->of.name, td_text_str(&sum));
+  const char *place = in_place ? neighbour(g, to, dim, 0) : gen_place(g, to);
+  td_text_line(&g->out, "%s = %s(%s)", place, to->of.name, td_text_str(&sum));
   close_loops(g, s);
   g->statements--;
   g->has[FEATURE_STENCIL] = g->has[FEATURE_WINDOW] = true;

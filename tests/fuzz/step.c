@@ -192,16 +192,16 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 }
 
 /* How much likelier than others a primitive is that few programs have something for. */
-static const struct Seldom {
+static const struct Odds {
   const char *name;
   int weight;
-} seldom[] = {{"bundle", 30}, {"chain", 30},   {"unify", 8}, {"compose", 4},
-              {"relay", 6},   {"reuse_at", 6}, {"depth", 6}, {"place", 3},
-              {"fma", 2},     {"dataflow", 2}, {"unfold", 2}};
+} odds[] = {{"bundle", 30}, {"chain", 30},   {"unify", 8}, {"compose", 4},
+            {"relay", 6},   {"reuse_at", 6}, {"depth", 6}, {"place", 3},
+            {"fma", 2},     {"dataflow", 2}, {"unfold", 2}};
 
 static int weight_of(const TdPrim *prim) {
-  for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
-    if (strcmp(seldom[i].name, prim->name) == 0) return seldom[i].weight;
+  for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
+    if (strcmp(odds[i].name, prim->name) == 0) return odds[i].weight;
   return 1;
 }
 
@@ -234,7 +234,9 @@ Step step_draw(Rng *rng, TdArena *a, const TdVersion *now, const TdProg *kernel)
     return s;
   for (int i = 0; s.prim && i < TD_PRIM_ARGS && s.prim->args[i].kind != TD_ARG_END; i++) {
     const TdArgSpec *spec = &s.prim->args[i];
-    int chance = spec->place == TD_ARG_OPTION ? 25 : spec->place == TD_ARG_OPTIONAL ? 50 : 100;
+    bool optional = spec->place == TD_ARG_OPTION || spec->place == TD_ARG_OPTIONAL;
+    bool seldom = spec->place == TD_ARG_OPTION && spec->kind != TD_ARG_WORD;
+    int chance = seldom ? 25 : optional ? 50 : 100;
     if (rng_chance(rng, chance)) fill(&f, spec, &s.arg[i]);
   }
   if (s.prim && takes(s.prim, TD_ARG_SCHEDULE)) draw_sub(rng, a, kernel, &s);

@@ -487,4 +487,21 @@ t.test("an element of another type is packed as what it is stored as", function(
   t.ok(a:equal(b))
 end)
 
+t.test("a guard stays around each part of a nest that reorder distributes", function()
+  local s = tide.schedule(tide.kernel {
+    C = tide.i8[5], D = tide.i8[5], E = tide.i8[5][2],
+    function(C, D, E)
+      for i = 0, 4 do
+        for j = 0, 1 do
+          for k = 0, 1 do E[i][j] = E[i][j] + k end
+          for k = 0, 1 do D[i] = C[i] + k end
+        end
+      end
+    end,
+  })
+  s:split("i", 4)
+  s:reorder("j", "i_i", "k#1")
+  t.eq((s:verify()), "strict", tostring(s))
+end)
+
 t.done()
