@@ -176,6 +176,73 @@ static bool draw_pack(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* A search for stores that move an element from an array to another, one of them a local. */
+typedef struct Copies {
+  Draw *draw;
+  const TdUnit *unit;
+  TdArgValue *arg;
+  int met;
+} Copies;
+
+static bool is_not_local(void *ud, const TdStmt *s) {
+  return s->kind != TD_STMT_LOCAL || s->sym != ud;
+}
+
+/* How many statements store to an array, or (reads) how many expressions read it. */
+typedef struct Tally {
+  TdSym array;
+  bool reads;
+  int n;
+} Tally;
+
+static bool tally_expr(void *ud, const TdExpr *e) {
+  Tally *t = ud;
+  t->n += e->kind == TD_EXPR_LOAD && e->sym == t->array;
+  return true;
+}
+
+static bool tally_stmt(void *ud, const TdStmt *s) {
+  Tally *t = ud;
+  bool store = s->kind == TD_STMT_STORE;
+  if (!t->reads) t->n += store && s->expr[0]->sym == t->array;
+  for (uint32_t i = store; t->reads && i < s->nexpr; i++) td_walk_expr(s->expr[i], tally_expr, t);
+  return true;
+}
+
+/* Gives a local array of the unit at hand that is stored to (or read) at one place, in parts. */
+static void give_local(Copies *c, TdSym sym, bool reads) {
+  TdCtx *ctx = c->draw->prog->store->session->ctx;
+  Tally t = {sym, reads, 0};
+  bool local = !td_walk_stmt(ctx, c->unit->body, is_not_local, (void *)(uintptr_t)sym);
+  td_walk_stmt(ctx, c->unit->body, tally_stmt, &t);
+  if (!local || t.n != 1 ||
+      !td_walk_exprs(ctx, c->unit->body, is_no_view, (void *)(uintptr_t)sym) ||
+      !choose(c->draw, &c->met))
+    return;
+  bool root = c->unit == td_prog_root(c->draw->prog);
+  give_text(c->draw, c->arg,
+            td_text_fmt(c->draw->arena, "%s%s%s", root ? "" : c->unit->sym->name, root ? "" : ":",
+                        sym->name));
+}
+
+static bool look_copy(void *ud, const TdStmt *s) {
+  const TdExpr *to = s->kind == TD_STMT_STORE ? s->expr[0] : NULL;
+  const TdExpr *from = to && s->expr[1]->kind == TD_EXPR_LOAD ? s->expr[1] : NULL;
+  if (!from || !to->nkid || !from->nkid || to->sym == from->sym) return true;
+  give_local(ud, to->sym, false);
+  give_local(ud, from->sym, true);
+  return true;
+}
+
+static bool draw_collapse(Draw *d, TdArgValue *arg) {
+  Copies c = {.draw = d, .arg = arg};
+  for (size_t i = 0; i < d->prog->nunit; i++) {
+    c.unit = d->prog->unit[i];
+    if (c.unit->body) td_walk_stmt(d->prog->store->session->ctx, c.unit->body, look_copy, &c);
+  }
+  return c.met > 0;
+}
+
 /* How many statements of a block from `at` on are calls of one of two kernels. */
 static int calls_in_a_row(const TdStmt *block, uint32_t at, TdSym a, TdSym b) {
   uint32_t end = at;
@@ -290,9 +357,9 @@ static bool draw_place(Draw *d, TdArgValue *arg) {
 static const struct Known {
   const char *name;
   bool (*draw)(Draw *d, TdArgValue *arg);
-} known[] = {{"reuse_at", draw_reuse_at}, {"reshape", draw_reshape}, {"pack", draw_pack},
-             {"unify", draw_unify},       {"bundle", draw_bundle},   {"chain", draw_chain},
-             {"place", draw_place}};
+} known[] = {{"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},  {"pack", draw_pack},
+             {"unify", draw_unify},       {"bundle", draw_bundle},    {"chain", draw_chain},
+             {"place", draw_place},       {"collapse", draw_collapse}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -182,7 +182,8 @@ static const struct Habit {
              {"unfold", "relay"},     {"relay", "depth"},       {"dataflow", "depth"},
              {"buffer_at", "unfold"}, {"split", "reorder"},     {"unfold", "bundle"},
              {"relay", "chain"},      {"dataflow", "chain"},    {"unfold", "place"},
-             {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"pack", "pack"}};
+             {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"buffer_at", "collapse"},
+             {"pack", "pack"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -195,9 +196,9 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 30}, {"chain", 30},   {"unify", 8}, {"compose", 4},
-            {"relay", 6},   {"reuse_at", 6}, {"depth", 6}, {"place", 3},
-            {"fma", 2},     {"dataflow", 2}, {"unfold", 2}};
+} odds[] = {{"bundle", 45},   {"chain", 30},   {"unify", 8},    {"compose", 4},
+            {"relay", 6},     {"reuse_at", 6}, {"depth", 6},    {"place", 3},
+            {"collapse", 70}, {"fma", 2},      {"dataflow", 2}, {"unfold", 2}};
 
 static int weight_of(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
