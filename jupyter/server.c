@@ -81,7 +81,11 @@ static void read_output(TdServer *s, TdStream *o) {
 }
 
 void td_server_interrupt(TdServer *s) {
-  if (is_busy(s)) pthread_kill(s->worker, SIGINT);
+  if (!is_busy(s)) return;
+  if (getpgrp() == getpid())
+    kill(0, SIGINT);
+  else
+    pthread_kill(s->worker, SIGINT);
 }
 
 void td_server_stop(TdServer *s) {

@@ -89,6 +89,15 @@ def test_an_interrupt_ends_any_cell_in_50_ms():
     equal(shown(k.run("1 + 1")[1]), [{"text/plain": "2"}])
 
 
+def test_an_interrupt_ends_what_a_cell_started():
+    for stop in (k.manager.interrupt_kernel, by_message):
+        asked = k.running("!echo runs; sleep 20; true")
+        began = time.monotonic()
+        stop()
+        holds(text(k.finish(asked)[1]), "ended by signal 2")
+        assert time.monotonic() - began < 2
+
+
 def test_interrupts_between_cells_do_nothing():
     for _ in range(4):
         k.interrupt()
