@@ -22,15 +22,18 @@ end
 -- which inputs travel. Letters stand for names that are drawn: loops are small, extents and arrays large.
 local nests = {
   gemm = {axes = "ij", inner = "k", extents = {i = "M", j = "N", k = "K"},
-    A = "[M][K]", B = "[K][N]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[i][k] * B[k][j]", along = {A = "j", B = "i"}},
+    A = "[M][K]", B = "[K][N]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[i][k] * B[k][j]",
+    along = {A = "j", B = "i"}},
   gemv = {axes = "i", inner = "k", extents = {i = "M", k = "K"},
     A = "[M][K]", B = "[K]", C = "[M]", body = "C[i] = C[i] + A[i][k] * B[k]", along = {B = "i"}},
   convolution = {axes = "ij", inner = "k", extents = {i = "M", j = "N", k = "K"},
-    A = "[M][K]", B = "[N + K]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[i][k] * B[j + k]", along = {A = "j", B = "i"}},
+    A = "[M][K]", B = "[N + K]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[i][k] * B[j + k]",
+    along = {A = "j", B = "i"}},
   stencil = {axes = "i", inner = "jk", extents = {i = "M", j = "N", k = "K"},
     A = "[M][N + K]", B = "[K]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[i][j + k] * B[k]", along = {B = "i"}},
   transposed = {axes = "ij", inner = "k", extents = {i = "M", j = "N", k = "K"},
-    A = "[K][M]", B = "[K][N]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[k][i] * B[k][j]", along = {A = "j", B = "i"}},
+    A = "[K][M]", B = "[K][N]", C = "[M][N]", body = "C[i][j] = C[i][j] + A[k][i] * B[k][j]",
+    along = {A = "j", B = "i"}},
 }
 
 local inputs = {"A", "B"}
@@ -62,10 +65,10 @@ local function make(nest)
   for _, loop in ipairs(inner) do
     table.insert(lines, draw(#lines + 1), ("for %s = 0, %s - 1 do"):format(name[loop], nest.extents[loop]))
   end
-  local function spell(text) return (text:gsub("%f[%w]%a%f[%W]", name)) end
-  local text = ("local tide, M, N, K = ... local i32, grid = tide.i32, tide.grid return tide.kernel {%s = i32%s, %s = i32%s, %s = i32%s, "
-    .. "function(%s, %s, %s) %s %s %s end}"):format(name.A, nest.A, name.B, nest.B, name.C, nest.C, name.A, name.B,
-    name.C, table.concat(lines, " "), spell(nest.body), ("end "):rep(#lines))
+  local text = ("local tide, M, N, K = ... local i32, grid = tide.i32, tide.grid "
+    .. "return tide.kernel {A = i32%s, B = i32%s, C = i32%s, function(A, B, C) %s %s %s end}"):format(nest.A, nest.B,
+    nest.C, table.concat(lines, " "), nest.body, ("end "):rep(#lines))
+  text = text:gsub("%f[%w]%a%f[%W]", name)
   local kernel = assert(load(text))(tide, sizes.M, sizes.N, sizes.K)
   local types = {}
   for n, array in ipairs {"A", "B", "C"} do
