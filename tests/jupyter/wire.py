@@ -68,9 +68,12 @@ class Raw:
         return self.reply(socket, self.asked)
 
     def is_well(self):
-        """Whether it answers, Lua included."""
-        kind, content = self.ask("execute_request", {"code": "1 + 1", "silent": True, "allow_stdin": False})
-        return kind == "execute_reply" and content["status"] == "ok"
+        """Whether it answers, Lua included; a cell behind one that failed is asked again."""
+        status = "aborted"
+        while status == "aborted":
+            content = {"code": "1 + 1", "silent": True, "allow_stdin": False}
+            status = self.ask("execute_request", content)[1]["status"]
+        return status == "ok"
 
     def close(self):
         self.ask("shutdown_request", {"restart": False}, self.control)
