@@ -4,15 +4,15 @@
 
 #include "backends/hls/hls_option.h"
 
-/* `name`, with a letter more where a parameter is called so. */
-static const char *apart(TdArena *a, const TdHlsText *t, const char *name) {
+const char *td_hls_bench_apart(TdArena *a, const TdHlsText *t, const char *name) {
   for (size_t i = 0; i < t->nparam; i++)
-    if (strcmp(t->param[i].name, name) == 0) return apart(a, t, td_text_fmt(a, "%s_", name));
+    if (strcmp(t->param[i].name, name) == 0)
+      return td_hls_bench_apart(a, t, td_text_fmt(a, "%s_", name));
   return name;
 }
 
-/* Whether a parameter has elements: C++ has no empty arrays, and one stands for none. */
-static bool is_there(const TdHlsParam *p) {
+/* C++ has no empty arrays, and one element stands for none. */
+bool td_hls_bench_is_there(const TdHlsParam *p) {
   int64_t n = 1;
   return !td_type_count(p->type, &n) || n > 0;
 }
@@ -20,7 +20,7 @@ static bool is_there(const TdHlsParam *p) {
 /* Keeps what was written, for whoever started the program. */
 static void put_keep(TdText *out, const TdHlsText *t, const char *data) {
   for (size_t i = 0; i < t->nparam; i++)
-    if (t->param[i].written && is_there(&t->param[i]))
+    if (t->param[i].written && td_hls_bench_is_there(&t->param[i]))
       td_text_line(out, "%s.write(\"%s.got\", %s);", data, t->param[i].name, t->param[i].name);
   for (size_t i = 0; i < t->nstate; i++)
     td_text_line(out, "%s.write(\"%s.state\", %s);", data, t->state[i].name, t->state[i].text);
@@ -31,7 +31,7 @@ static void put_keep(TdText *out, const TdHlsText *t, const char *data) {
 static void put_compare(TdText *out, const TdHlsText *t, const char *data, const char *wrong) {
   td_text_line(out, "long %s = 0;", wrong);
   for (size_t i = 0; i < t->nparam; i++)
-    if (t->param[i].written && is_there(&t->param[i]))
+    if (t->param[i].written && td_hls_bench_is_there(&t->param[i]))
       td_text_line(out, "%s += %s.compare(\"%s.want\", %s);", wrong, data, t->param[i].name,
                    t->param[i].name);
   td_text_line(out, "return %s != 0;", wrong);
@@ -39,13 +39,14 @@ static void put_compare(TdText *out, const TdHlsText *t, const char *data, const
 
 void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again) {
   TdArena *a = out->arena;
-  const char *data = apart(a, t, "data"), *argc = apart(a, t, "argc"), *argv = apart(a, t, "argv");
+  const char *data = td_hls_bench_apart(a, t, "data"), *argc = td_hls_bench_apart(a, t, "argc"),
+             *argv = td_hls_bench_apart(a, t, "argv");
   td_text_line(out, "int main(int %s, char **%s) {", argc, argv);
   out->indent++;
   td_text_line(out, "tide::Data %s(%s > 1 ? %s[1] : \"data\");", data, argc, argv);
   for (size_t i = 0; i < t->nparam; i++) {
     td_text_line(out, "static %s;", t->param[i].text);
-    if (is_there(&t->param[i]))
+    if (td_hls_bench_is_there(&t->param[i]))
       td_text_line(out, "%s.read(\"%s\", %s);", data, t->param[i].name, t->param[i].name);
   }
   for (size_t i = 0; again && i < t->nstate; i++)
@@ -57,7 +58,7 @@ void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again) {
   if (again)
     put_keep(out, t, data);
   else
-    put_compare(out, t, data, apart(a, t, "wrong"));
+    put_compare(out, t, data, td_hls_bench_apart(a, t, "wrong"));
   out->indent--;
   td_text_line(out, "}");
 }

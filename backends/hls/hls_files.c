@@ -105,6 +105,11 @@ static void add_bench(Files *f) {
   add(f, "tb.cpp", td_text_str(&t));
 }
 
+/* Whether there is a host program. */
+static bool has_host(const Files *f) {
+  return is_on(f, TD_HLS_TESTBENCH) && td_hls_host_can(f->t);
+}
+
 /* Copies a header of Tide's own. */
 static void add_own(Files *f, const char *folder, const char *name) {
   const char *path = td_text_fmt(f->b->arena, "%s/%s", folder, name);
@@ -157,8 +162,22 @@ static void add_makefile(Files *f) {
                "tb: tb.cpp kernel.cpp kernel.h\n"
                "\t$(CXX) -std=c++17 -ffp-contract=off -Wno-unknown-pragmas $(CXXFLAGS) -I. \\\n"
                "\t  -I\"$(TIDE_INCLUDE)\" -o $@ tb.cpp kernel.cpp\n\n"
-               "synth:\n\tvitis_hls -f run.tcl\n\n"
-               ".PHONY: csim synth\n");
+               "synth:\n\tvitis_hls -f run.tcl\n\n");
+  if (has_host(f))
+    td_text_putf(&t,
+                 "# make card PLATFORM=..: the kernel for a card by v++, and the host program;\n"
+                 "# then ./host %s.xclbin\n"
+                 "card: host %s.xclbin\n\n"
+                 "host: host.cpp kernel.h\n"
+                 "\t$(CXX) -std=c++17 -Wno-unknown-pragmas -I. -I\"$(XILINX_HLS)/include\" \\\n"
+                 "\t  -I\"$(XILINX_XRT)/include\" -o $@ host.cpp -L\"$(XILINX_XRT)/lib\" \\\n"
+                 "\t  -lxrt_coreutil -pthread\n\n"
+                 "%s.xo: kernel.cpp kernel.h\n"
+                 "\tv++ -c -t hw --platform $(PLATFORM) -k %s -o $@ kernel.cpp\n\n"
+                 "%s.xclbin: %s.xo\n"
+                 "\tv++ -l -t hw --platform $(PLATFORM) -o $@ $<\n\n",
+                 f->t->top, f->t->top, f->t->top, f->t->top, f->t->top, f->t->top);
+  td_text_puts(&t, has_host(f) ? ".PHONY: csim synth card\n" : ".PHONY: csim synth\n");
   add(f, "Makefile", td_text_str(&t));
 }
 
@@ -172,7 +191,13 @@ static void add_readme(Files *f) {
                "  hold afterwards (from Tide's reference run).\n"
                "- `run.tcl`, `hls_config.cfg`: for `vitis_hls -f run.tcl`, or for v++.\n"
                "- `make`: simulates here, with g++ and Tide's own headers (TIDE_INCLUDE names\n"
-               "  their folder, backends/hls/include).\n\n"
+               "  their folder, backends/hls/include).\n");
+  if (has_host(f))
+    td_text_puts(
+        &t, "- `host.cpp`: a program that runs the kernel on a card by XRT, on the same data;\n"
+            "  `make card PLATFORM=..` builds it and the .xclbin (v++ and XRT needed).\n");
+  td_text_puts(&t,
+               "\n"
                "Arrays are row-major. An array argument is a bus (m_axi) of its own; one in banks\n"
                "is a memory port for each bank (ap_memory); scalars are registers. Nothing is\n"
                "copied: what a kernel should hold on chip, `buffer_at` puts there. x // 0 and\n"
@@ -204,6 +229,7 @@ const TdFile *td_hls_files_of(const TdBuild *b, size_t *nfile) {
   bool bench = is_on(&f, TD_HLS_TESTBENCH), ops = strstr(f.t->body, "tide::") != NULL;
   add_kernel(&f);
   if (bench) add_bench(&f);
+  if (has_host(&f)) add(&f, "host.cpp", td_hls_host_of(b->arena, f.t));
   bool region = has_regions(f.t);
   const char *folder = bench || ops || region ? td_hls_files_headers(b->arena, b->diag) : "";
   if (!folder) return NULL;

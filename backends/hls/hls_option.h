@@ -34,6 +34,15 @@ const char *td_hls_files_program(TdArena *a, const TdHlsText *t);
    wrote with what is there; or, `again`, keeps it and the states there. */
 void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again);
 
+/* `name`, with a letter more where a parameter is called so; whether one has elements. */
+const char *td_hls_bench_apart(TdArena *a, const TdHlsText *t, const char *name);
+bool td_hls_bench_is_there(const TdHlsParam *p);
+
+/* hls_host.c: a main that does the same on a card by XRT. Whether it can: array arguments are all
+   buses, scalars have at most 64 bits. */
+const char *td_hls_host_of(TdArena *a, const TdHlsText *t);
+bool td_hls_host_can(const TdHlsText *t);
+
 /* hls_data.c: an element of type t, or all of a tensor, as tide_data.h reads and writes them. */
 void td_hls_data_put_tensor(TdText *out, const TdTensor *x);
 void td_hls_data_put_scalar(TdText *out, const TdType *t, uint64_t v);

@@ -58,7 +58,7 @@ end
 t.test("files are written, each whole, and say what to run", function()
   local m = gemm():build {target = "hls", tool = false}
   local said = m:write(folder .. "/a b/gemm")
-  t.has(said, "wrote 13 files to " .. folder .. "/a b/gemm; to synthesise, run `vitis_hls -f run.tcl`")
+  t.has(said, "wrote 14 files to " .. folder .. "/a b/gemm; to synthesise, run `vitis_hls -f run.tcl`")
   for _, name in ipairs(m.files) do
     t.eq(read(folder .. "/a b/gemm/" .. name), m.files[name], name)
   end
@@ -203,7 +203,7 @@ cat >hls/solution/syn/report/csynth.xml <<'XML'
 %sXML
 ]]):format(report(line, line)))
   local said = run(path, script("", show_report))
-  t.has(said, "nil\nwrote 12 files to out dir; vitis_hls ran in out dir\n")
+  t.has(said, "nil\nwrote 13 files to out dir; vitis_hls ran in out dir\n")
   for _, fact in ipairs(facts) do t.has(said, fact .. "\n") end
 end)
 

@@ -52,25 +52,44 @@ local function systolic(P, K, T)
   end)
 end
 
--- What the same pipe does in SystemC here, or nil.
-local function systemc(N)
+-- What the same does in SystemC here, in millions a second; nil without SystemC.
+local function systemc(name, n)
   local out = os.tmpname()
-  local built = os.execute(("c++ -O3 tests/bench/pipe_systemc.cpp -lsystemc -o %s 2>/dev/null"):format(out))
-  if not built then return nil end
-  local run = assert(io.popen(("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 %s %d"):format(out, N)))
-  local v = tonumber(run:read "a":match "[%d.]+%s*$")
-  run:close()
+  local source = ("tests/bench/%s_systemc.cpp"):format(name)
+  local built = os.execute(("c++ -O3 %s -lsystemc -o %s 2>/dev/null"):format(source, out))
+  local run = built and assert(io.popen(("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 %s %d"):format(out, n)))
+  local v = run and tonumber(run:read "a":match "[%d.]+%s*$")
+  if run then run:close() end
   os.remove(out)
   return v
 end
 
+-- A figure beside that of SystemC, and how often that.
+local function beside(what, got, unit, target, peer, noted)
+  b.row(what, got, unit, target, ("SystemC %.1f%s"):format(peer or noted, peer and " here" or ""), true)
+  b.row("  times SystemC", got / (peer or noted), "", 5, "", true)
+end
+
+-- Memory that this process holds, in MB.
+local function resident()
+  local status = assert(io.open "/proc/self/status")
+  local kb = status:read "a":match "VmRSS:%s*(%d+)"
+  status:close()
+  return kb / 1024
+end
+
 local N, P, K, T = 4000000, 16, 256, 200
-local tokens = tide.schedule(pipe(N, 8)):build {target = "cpu", tier = "cc"}
 local sum = i32[1](0)
+local pipe_peer, array_peer = systemc("pipe", 1000000), systemc("systolic", 10)
+local tokens = tide.schedule(pipe(N, 8)):build {target = "cpu", tier = "cc"}
 tokens(sum)
-local moved, peer = rate(N, function() tokens(sum) end), systemc(1000000)
-b.row("pipe of ten processes, depth 16", moved, "M tokens/s", 40,
-  peer and ("SystemC %.1f here: %.0f times"):format(peer, moved / peer) or "SystemC 7.9", true)
+beside("pipe of ten processes, depth 16", rate(N, function() tokens(sum) end), "M tokens/s", 40, pipe_peer, 7.9)
+local line = tide.schedule(pipe(N, 8))
+for s = 0, 7 do line:chain("source", ("stage[%d]"):format(s)) end
+line:chain("source", "sink")
+local chained = line:build {target = "cpu", tier = "cc"}
+chained(sum)
+b.row("  chained into one task", rate(N, function() chained(sum) end), "M tokens/s", 400, "", true)
 
 local A, B, C = tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)
 local s = tide.schedule(systolic(P, K, T)):pipeline("pe:k")
@@ -80,8 +99,48 @@ plain(A, B, C)
 timed(A, B, C)
 assert(C:equal(tide.matmul(A, B)))
 local work = P * P * K * T
-b.row("systolic 16 x 16, K = 256, depth 4", rate(work, function() plain(A, B, C) end), "M MAC/s", 200,
-  "SystemC 26", true)
-b.row("the same with a clock", rate(work, function() timed(A, B, C) end), "M MAC/s", 150, "", true)
-b.row("of it, multipliers busy", timed.report.utilisation * 100, "%")
+beside("systolic 16 x 16, K = 256, depth 4", rate(work, function() plain(A, B, C) end), "M MAC/s", 200, array_peer, 26)
+b.row("  with a clock", rate(work, function() timed(A, B, C) end), "M MAC/s", 150, "", true)
+b.row("  of it, multipliers busy", timed.report.utilisation * 100, "%")
+
+local small = io.open("tests/bench/array.lua"):read "a"
+b.row("from source to result, in process", b.median(5, function() load(small)()("tcc", K) end), "ms", 15)
+b.row("the same with the system's compiler", b.command(3, "c=$(mktemp -d); XDG_CACHE_HOME=$c ./tide -e '"
+  .. [[dofile "tests/bench/array.lua"("cc", 256)]] .. "'; rm -r $c"), "ms", 100)
+
+local function elaborated(what, target, make)
+  collectgarbage()
+  local before, d = resident(), nil
+  local ms = b.once(function()
+    d = make()
+    assert(tide.schedule(d):graph().nodes > 0)
+  end)
+  b.row(what, ms / 1000, "s", target, ("%.0f MB"):format(resident() - before))
+end
+for _, n in ipairs {16, 32, 64} do
+  elaborated(("grid of %d x %d, checked, its graph"):format(n, n), n == 64 and 5 or nil, function()
+    return systolic(n, K, 1)
+  end)
+end
+
+-- The graph of a product of n^3 in blocks of 128.
+local function blocks(n)
+  local E = n // 128
+  return tide.design(function(d)
+    local part = d:stream(i32[128][128], {E, E, E})
+    d.mm = task {map = {E, E, E}, A = i8[n][n]:layout "S0S2", B = i8[n][n]:layout "S2S1", function(A, B, i, j, k)
+      part[i][j][k]:put(tide.matmul(A, B))
+    end}
+    d.sum = task {map = {E, E}, C = i32[n][n]:layout "S0S1", function(C, i, j)
+      local s = i32[128][128](0)
+      for k in grid(E) do s:set(s + part[i][j][k]:get()) end
+      C:set(s)
+    end}
+  end)
+end
+for _, n in ipairs {1024, 2048} do
+  elaborated(("product of %d^3 in blocks, checked, its graph"):format(n), n == 2048 and 5 or nil, function()
+    return blocks(n)
+  end)
+end
 b.done "simulation"

@@ -8,7 +8,7 @@ local root = os.getenv "TMPDIR" .. "/a tree"
 -- Programs that stand for the system's: each notes its call in the file `calls`.
 shell.plant(root, {
   ["setup"] = shell.read "setup",
-  ["packages"] = "# a list\nrun   make  # builds\nrun   gcc\ntest  git\nfull  yosys\n",
+  ["packages"] = "# a list\nrun   make  # builds\nrun   gcc\ntest  git\nfull  yosys\nbench perf\n",
   ["bin/dpkg-query"] = [[#!/bin/sh
 for name; do :; done
 case " $INSTALLED " in *" $name "*) printf installed ;; *) exit 1 ;; esac
@@ -53,8 +53,8 @@ t.test("root installs exactly what is missing", function()
   t.eq(calls, "apt-get install -y --no-install-recommends make git\nmake -j3 test\n")
 end)
 
-t.test("the lists grow: demo, test, full", function()
-  local lists = {demo = "make gcc", test = "make gcc git", full = "make gcc git yosys"}
+t.test("the lists grow: demo, test, full; bench has its own", function()
+  local lists = {demo = "make gcc", test = "make gcc git", full = "make gcc git yosys", bench = "make gcc perf"}
   for word, names in pairs(lists) do
     local _, _, calls = setup("USER_ID=0", word)
     t.has(calls, "--no-install-recommends " .. names .. "\n")
@@ -87,7 +87,7 @@ end)
 t.test("any other word is a usage error", function()
   local out, status = setup("USER_ID=0", "install")
   t.eq(status, 2)
-  t.has(out, "usage: ./setup demo|test|full")
+  t.has(out, "usage: ./setup demo|test|full|bench")
 end)
 
 shell.output("rm -rf " .. quote(root))
