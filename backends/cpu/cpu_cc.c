@@ -13,8 +13,18 @@ const char *const *td_cpu_cc_command(TdArena *a) {
 const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to, int threads,
                                    const TdCpuInput *in) {
   static const char *const flags[] = {
-      "-std=c11",        "-O3", "-march=native", "-ffp-contract=off",
-      "-fno-math-errno", "-w",  "-shared",       "-fPIC"};
+      "-std=c11",
+      "-O3",
+      "-march=native",
+      "-ffp-contract=off",
+      "-fno-math-errno",
+      "-w",
+      "-shared",
+      "-fPIC",
+#ifdef __x86_64__
+      "-mprefer-vector-width=512",
+#endif
+  };
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   TD_VEC(const char *) word = {0};
