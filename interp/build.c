@@ -175,6 +175,10 @@ const char *td_build_report(const TdModule *m) {
   return ran ? m->target->report(m->run) : m->report;
 }
 
+const char *td_build_read_report(TdArena *a, const char *folder) {
+  return td_hls_tool_report(a, folder);
+}
+
 const TdTimed *td_build_timed(const TdModule *m) {
   return m->run && m->target->timed ? m->target->timed(m->run) : NULL;
 }

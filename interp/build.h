@@ -32,6 +32,8 @@ bool td_build_drop_data(TdModule *m, TdDiag *d);
 bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d);
 /* What the tool, or the last run here, reported, as lines of "path value"; NULL: nothing. */
 const char *td_build_report(const TdModule *m);
+/* The same lines of what a tool left in a folder that was written before; NULL: nothing. */
+const char *td_build_read_report(TdArena *a, const char *folder);
 /* What the last run told about time; NULL: none had a clock. It stays until the next run. */
 const TdTimed *td_build_timed(const TdModule *m);
 

@@ -26,5 +26,7 @@ const TdFile *td_hls_files_data(const TdBuild *b, const TdCallArg *before, const
    asks for it. *said is a sentence about what was done, or what to do. *report are lines of
    "path value", NULL where there is none. False with b->diag filled: it failed. */
 bool td_hls_tool_run(const TdBuild *b, const char *folder, const char **said, const char **report);
+/* The lines of the report that a tool left in such a folder; NULL: none, or it cannot be read. */
+const char *td_hls_tool_report(TdArena *a, const char *folder);
 
 #endif

@@ -48,6 +48,19 @@ static bool run(const TdBuild *b, const struct Tool *t, const char *folder) {
   return false;
 }
 
+/* The lines of tool t's report in the folder, or NULL. */
+static const char *report_in(TdArena *a, const struct Tool *t, const char *folder) {
+  const char *xml = td_cache_read_file(a, td_text_fmt(a, "%s/%s", folder, t->report));
+  const char *source = td_cache_read_file(a, td_text_fmt(a, "%s/kernel.cpp", folder));
+  return xml ? td_hls_report_of(a, xml, source ? source : "") : NULL;
+}
+
+const char *td_hls_tool_report(TdArena *a, const char *folder) {
+  const char *lines = NULL;
+  for (int i = 0; i < TOOLS && !lines; i++) lines = report_in(a, &tools[i], folder);
+  return lines;
+}
+
 bool td_hls_tool_run(const TdBuild *b, const char *folder, const char **said, const char **report) {
   TdArena *a = b->arena;
   const struct Tool *t = NULL;
@@ -60,12 +73,9 @@ bool td_hls_tool_run(const TdBuild *b, const char *folder, const char **said, co
                         wanted ? "vitis_hls is not on PATH: " : "", tools[0].command, folder);
     return true;
   }
-  const char *file = td_text_fmt(a, "%s/%s", folder, t->report);
-  unlink(file);
+  unlink(td_text_fmt(a, "%s/%s", folder, t->report));
   if (!run(b, t, folder)) return false;
-  const char *xml = td_cache_read_file(a, file);
-  const char *source = td_cache_read_file(a, td_text_fmt(a, "%s/kernel.cpp", folder));
-  if (xml) *report = td_hls_report_of(a, xml, source ? source : "");
+  *report = report_in(a, t, folder);
   *said = td_text_fmt(a, "%s ran in %s%s", t->name, folder,
                       *report ? "" : ", and left no report of a synthesis");
   return true;

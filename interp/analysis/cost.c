@@ -306,7 +306,7 @@ bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const T
                       TdCost *out, TdDiag *d) {
   TdSched s = {.affine = affine, .arena = arena, .prog = p, .target = t};
   Clock k = {.s = &s, .cost = out, .d = d, .weight = 1};
-  *out = (TdCost){.target = t};
+  *out = (TdCost){.target = t, .clock = t->clock};
   if (!has_sizes(p, d) || !list_unit(&k, td_prog_root(p), 0)) return false;
   out->cycles = unit_cycles(&k, td_prog_root(p));
   out->ms = (double)out->cycles * (double)t->clock / 1e9;

@@ -14,6 +14,7 @@ typedef struct TdCostLoop {
   int64_t lanes;       /* of them side by side */
   bool pipelined, flat;
   int64_t asked, ii, depth; /* of a pipelined loop */
+  int64_t estimated;        /* the interval before a report replaced it, 0: none did */
   int64_t cycles;
   int64_t rounds, busy; /* in all executions: groups of iterations that start together, and the
                            cycles from each to the next */
@@ -34,6 +35,8 @@ typedef struct TdCostArea {
 
 typedef struct TdCost {
   const TdTarget *target;
+  int64_t clock;  /* period in ps */
+  bool reported;  /* figures are those of a report */
   int64_t cycles; /* of a design: of its longest stage */
   double ms;
   TdCostArea area;
@@ -48,6 +51,9 @@ bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const T
 /* The same for the instance of a kernel with these ids: its cycles and its loops, owned by
  * s->arena. */
 bool td_cost_instance(TdSched *s, const TdUnit *u, const int64_t *id, TdCost *out, TdDiag *d);
+/* cost_report.c: replaces figures of an estimate by those of a vendor's report, lines of "path
+ * value". False: it tells no latency. */
+bool td_cost_adopt(TdCost *c, TdArena *a, const char *lines);
 /* As a table. */
 void td_cost_print(TdText *out, const TdCost *c);
 /* "recurrence", "ports".. */

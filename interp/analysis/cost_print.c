@@ -24,8 +24,9 @@ static void put_part(TdText *out, const char *name, int64_t n, int64_t of) {
 
 static void put_total(TdText *out, const TdCost *c) {
   const TdTarget *t = c->target;
-  td_text_putf(out, "%s at %lld MHz: %lld cycles, ", t->name,
-               (long long)((1000000 + t->clock / 2) / t->clock), (long long)c->cycles);
+  td_text_putf(out, "%s at %lld MHz%s: %lld cycles, ", t->name,
+               (long long)((1000000 + c->clock / 2) / c->clock), c->reported ? ", as reported" : "",
+               (long long)c->cycles);
   put_decimal(out, (int64_t)(c->ms * 1e6 + 0.5), 6);
   td_text_puts(out, " ms\n");
   if (!t->dsp) return;

@@ -3,12 +3,13 @@
  */
 #include "analysis/cost.h"
 #include "bind/unit.h"
+#include "build.h"
 
 #define CLASS_ESTIMATE "tide.estimate"
 
 /* Pushes a loop as a table. */
 static void push_loop(lua_State *L, const TdCostLoop *l) {
-  lua_createtable(L, 0, 13);
+  lua_createtable(L, 0, 14);
   td_bind_set_string(L, "name", l->name);
   td_bind_set_integer(L, "line", l->loc.line);
   td_bind_set_integer(L, "level", l->level);
@@ -25,6 +26,7 @@ static void push_loop(lua_State *L, const TdCostLoop *l) {
   td_bind_set_integer(L, "asked", l->asked);
   td_bind_set_integer(L, "ii", l->ii);
   td_bind_set_integer(L, "depth", l->depth);
+  if (l->estimated) td_bind_set_integer(L, "estimated", l->estimated);
   td_bind_set_string(L, "by", td_cost_by(l->by));
   td_bind_set_integer(L, "by_line", l->at.line);
 }
@@ -56,8 +58,9 @@ static void push_stages(lua_State *L, const TdCost *c) {
 static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
   TdText t = td_text_new(a);
   td_cost_print(&t, c);
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 12);
   td_bind_set_string(L, "target", c->target->name);
+  td_bind_set_string(L, "source", c->reported ? "csynth" : "estimate");
   td_bind_set_integer(L, "cycles", c->cycles);
   lua_pushnumber(L, c->ms);
   lua_setfield(L, -2, "ms");
@@ -74,8 +77,16 @@ static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
   luaL_setmetatable(L, CLASS_ESTIMATE);
 }
 
+/* Replaces the figures of an estimate by those of the tool's report in a folder; raises if it has
+ * none. */
+static void adopt_report(lua_State *L, TdArena *a, TdCost *c, const char *folder) {
+  const char *lines = td_build_read_report(a, folder);
+  if (!lines || !td_cost_adopt(c, a, lines))
+    td_bind_fail(L, "no-report", "'%s' holds no report of Vitis HLS (csynth.xml)", folder);
+}
+
 int td_bind_estimate(lua_State *L) {
-  static const char *const options[] = {"target", NULL};
+  static const char *const options[] = {"target", "report", NULL};
   lua_settop(L, 2);
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
@@ -88,6 +99,8 @@ int td_bind_estimate(lua_State *L) {
   TdCost c;
   if (!td_cost_estimate(b->affine, a, p, td_target_find(td_target_names[at]), &c, &d))
     return td_bind_raise(L, &d);
+  const char *folder = given ? td_bind_opt_string(L, 2, "report") : NULL;
+  if (folder) adopt_report(L, a, &c, folder);
   push_estimate(L, a, &c);
   return 1;
 }

@@ -251,6 +251,36 @@ t.test("a tool that hangs is ended with all that it started", function()
   t.eq(read(mark), nil)
 end)
 
+t.test("a report replaces the estimate, and what it does not tell stays", function()
+  local k = tide.kernel {A = i32[4][4], name = "double", function(A)
+    for i = 0, 3 do
+      for j = 0, 3 do A[i][j] = A[i][j] * 2 end
+    end
+  end}
+  local s = tide.schedule(k):pipeline("j", 3)
+  local m = s:build {target = "hls", tool = false}
+  local at, inner = folder .. "/reported", nil
+  m:write(at)
+  local line = 0
+  for text in m.source:gmatch "[^\n]*" do
+    line = line + 1
+    if text:find "^ *for %(.* i = " then inner = line end
+  end
+  t.fails(function() s:estimate {report = at} end, {kind = "usage", code = "no-report"})
+  t.fails(function() s:estimate {report = folder .. "/nowhere"} end, {code = "no-report"})
+  os.execute(("mkdir -p '%s/hls/solution/syn/report'"):format(at))
+  write(at .. "/hls/solution/syn/report/csynth.xml", report(inner, inner + 1))
+  local plain, e = s:estimate(), s:estimate {report = at}
+  t.eq({plain.source, e.source}, {"estimate", "csynth"})
+  t.eq({e.cycles, e.dsp, e.bram, e.ff, e.lut}, {57, 3, 2, 1200, 900})
+  t.ok(math.abs(e.ms - 57e-5) < 1e-9, e.ms)
+  t.eq({e.loops.j.ii, e.loops.j.estimated, e.loops.j.depth, e.loops.j.cycles}, {1, 3, 6, 9})
+  t.eq({e.loops.i.cycles, e.loops.j.why}, {56, plain.loops.j.why})
+  t.has(tostring(e), "u280 at 100 MHz, as reported: 57 cycles")
+  write(at .. "/hls/solution/syn/report/csynth.xml", "<profile></profile>")
+  t.fails(function() s:estimate {report = at} end, {code = "no-report"})
+end)
+
 t.test("a tool that leaves no report, or a broken one", function()
   local path = fake("vitis_hls", "exit 0\n")
   t.has(run(path, script("", show_report)), "and left no report of a synthesis")
