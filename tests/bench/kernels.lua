@@ -16,12 +16,12 @@ end
 local plain, scheduled = {}, {}
 for _, name in ipairs(polybench.names) do
   local case, z = require(name), polybench.extents(name, "medium")
-  plain[#plain + 1] = b.median(5, function() case.kernel(f32, z):build {target = "hls"} end)
+  plain[#plain + 1] = b.median(5, function() return #case.kernel(f32, z):build({target = "hls"}).source end)
   if case.schedule then
     scheduled[#scheduled + 1] = b.median(5, function()
       local s = tide.schedule(case.kernel(f32, z))
       case.schedule(s, z)
-      s:build {target = "hls"}
+      return #s:build({target = "hls"}).source
     end)
   end
 end
@@ -30,7 +30,8 @@ b.row("30 kernels from Lua source to HLS C++", middle, "ms", 20, ("at most %.1f 
 middle, most = mean(scheduled)
 b.row("13 with their schedules, all steps legal", middle, "ms", 100, ("at most %.1f ms"):format(most))
 
--- The HLS text of an array of n x n PEs, without its numbers.
+-- The HLS text of an array of n x n PEs: all but the calls of its region, without numbers and line breaks;
+-- and how many lines it has.
 local function systolic(n)
   local gemm = tide.kernel {A = i8[n][n], B = i8[n][n], C = i32[n][n], function(A, B, C)
     for i, j in grid(n, n, "PE") do
@@ -42,28 +43,38 @@ local function systolic(n)
   local _, w = s:buffer_at("B", "j")
   local pe = select(2, s:unfold "PE")
   s:relay(a, pe, {axis = 1}):relay(w, pe, {axis = 0})
-  return (s:build({target = "hls", tool = false}).source:gsub("%d+", ""))
+  local text = s:build({target = "hls", tool = false}).source
+  local functions = text:gsub("TIDE_TASK.-;", ""):gsub("%d+", ""):gsub("%s+", " ")
+  return functions, select(2, text:gsub("\n", ""))
 end
-local small, great = systolic(4), systolic(16)
-b.row("HLS text of 16 x 16 PEs over that of 4 x 4", #great / #small, "x", 1, small == great and "equal" or "differs")
+local small, few = systolic(4)
+local great, many = systolic(16)
+b.row("HLS text of 16 x 16 PEs over 4 x 4, but for calls", #great / #small, "x", 1,
+  small == great and "equal but for constants" or "differs")
+b.row("lines of HLS for a PE more: its call", (many - few) / (16 * 16 - 4 * 4), "")
 
--- The C by hand in use takes one core, and so does Tide.
+-- Milliseconds of a call of f, the first of which compiles; the least of some where it is short. And what it leaves.
+local function run(f, name)
+  local least
+  for round = 1, 6 do
+    local _, args = polybench.make(name, {size = "large"})
+    local ms = b.once(function() f(table.unpack(args)) end)
+    if round > 1 or ms > 1000 then least = math.min(least or ms, ms) end
+    if least and (least > 100 or round == 6) then return least, args end
+  end
+end
+
 local ratios = {}
 for _, name in ipairs(polybench.names) do
-  local k = polybench.make(name, {size = "large"})
-  local m, hand = k:build {target = "cpu", tier = "cc"}, reference.kernel(name, {size = "large"})
-  local function run(f)
-    local _, args = polybench.make(name, {size = "large"})
-    return b.once(function() f(table.unpack(args)) end), args
-  end
-  local ours, got = run(m)
-  local theirs, want = run(hand)
+  local m = polybench.make(name, {size = "large"}):build {target = "cpu", tier = "cc"}
+  local theirs, want = run(reference.kernel(name, {size = "large"}), name)
+  local ours, got = run(m, name)
   for i, v in ipairs(want) do
     assert(type(v) ~= "userdata" or got[i]:equal(v), name .. " differs from the one by hand")
   end
   ratios[#ratios + 1] = ours / theirs
-  b.row(name .. " LARGE, by hand " .. ("%.0f ms"):format(theirs), ours / theirs, "x")
+  b.row(name .. " LARGE, by hand " .. ("%.1f ms"):format(theirs), ours / theirs, "x")
 end
-b.row("geometric mean of 30", mean(ratios), "x", 1.05)
+b.row("geometric mean of 30", (mean(ratios)), "x", 1.05)
 reference.close()
 b.done "PolyBench"

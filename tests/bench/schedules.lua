@@ -133,7 +133,7 @@ if peer then
   b.row(("gemm 1024 f32, after fma: %.0f GFlop/s"):format(speed / once), 100 * best / once, "%", 85, nil, true)
   b.row("  of fused ones in registers", 100 * speed / once / peak(true), "%")
 else
-  print "gemm: OpenBLAS is not installed, so there is no peer (./setup full)"
+  print "gemm: OpenBLAS is not installed, so there is no peer (./setup bench)"
 end
 os.remove(object)
 b.done "schedules on the CPU, one core"
