@@ -70,8 +70,16 @@ const char *td_cache_path(const TdCache *c, const char *key, size_t n, const cha
                      td_map_hash(key + 1, n - 1), suffix);
 }
 
-/* Removes a folder with the files in it. */
-static void remove_folder(void *path) {
+/* A folder that goes, and the process that made it. */
+typedef struct Aside {
+  const char *path;
+  pid_t owner;
+} Aside;
+
+/* Removes it with the files in it, unless this is a copy of that process. */
+static void remove_folder(void *aside) {
+  const char *path = ((Aside *)aside)->path;
+  if (((Aside *)aside)->owner != getpid()) return;
   DIR *dir = opendir(path);
   for (const struct dirent *e; dir && (e = readdir(dir));)
     if (e->d_name[0] != '.') unlinkat(dirfd(dir), e->d_name, 0);
@@ -85,7 +93,9 @@ const char *td_cache_aside(TdCache *c) {
     td_cache_fail(c, "cannot write to", c->folder);
     return NULL;
   }
-  td_arena_defer(c->arena, remove_folder, path);
+  Aside *aside = TD_NEW(c->arena, Aside);
+  *aside = (Aside){path, getpid()};
+  td_arena_defer(c->arena, remove_folder, aside);
   return path;
 }
 

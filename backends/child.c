@@ -87,14 +87,14 @@ static double now(void) {
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds) {
   pid_t pid = 0;
-  *k = (TdChild){.name = command[0], .end = now() + seconds};
+  *k = (TdChild){.name = command[0], .owner = getpid(), .end = now() + seconds};
   k->status = start(a, command, log, &pid);
   k->pid = k->status ? 0 : pid;
   return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
 }
 
 void td_child_stop(TdChild *k) {
-  if (!k->pid) return;
+  if (!k->pid || k->owner != getpid()) return;
   pid_t pid = (pid_t)k->pid;
   kill(-pid, SIGKILL);
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
@@ -103,6 +103,7 @@ void td_child_stop(TdChild *k) {
 
 TdChildEnd td_child_look(TdChild *k) {
   int status = 0;
+  if (k->owner != getpid()) return TD_CHILD_ABSENT;
   pid_t ended = waitpid((pid_t)k->pid, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) {
     if (now() < k->end) return TD_CHILD_RUNS;
@@ -114,7 +115,8 @@ TdChildEnd td_child_look(TdChild *k) {
   return k->status ? TD_CHILD_FAILED : TD_CHILD_DONE;
 }
 
-TdChildEnd td_child_wait(TdCtx *c, TdChild *k) {
+/* Looks again and again until it does not run, or Ctrl-C ends that. */
+static TdChildEnd wait_for(TdCtx *c, TdChild *k) {
   struct timespec nap = {0, 200 * 1000};
   for (;;) {
     TdChildEnd how = td_child_look(k);
@@ -125,6 +127,14 @@ TdChildEnd td_child_wait(TdCtx *c, TdChild *k) {
   }
   td_child_stop(k);
   return TD_CHILD_STOPPED;
+}
+
+TdChildEnd td_child_wait(TdCtx *c, TdChild *k) {
+  const char *slash = strrchr(k->name, '/');
+  TdWork outer = td_ctx_begin_work(c, TD_WORK_CHILD, slash ? slash + 1 : k->name);
+  TdChildEnd how = wait_for(c, k);
+  td_ctx_end_work(c, outer);
+  return how;
 }
 
 TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,

@@ -15,7 +15,7 @@ typedef enum {
 
 /* One that was started; pid 0: it ended. */
 typedef struct TdChild {
-  long pid;
+  long pid, owner; /* owner: the process that started it; a copy of that leaves it alone */
   const char *name;
   double end; /* when it is late */
   int status; /* its exit status, 128 + n for signal n, or an errno */

@@ -325,7 +325,14 @@ static int run_verb(lua_State *L, const Options *o) {
   lua_getfield(L, -1, o->argv[o->script]);
   int n = 0;
   for (int i = o->script + 1; i < o->argc; i++, n++) lua_pushstring(L, o->argv[i]);
-  if (lua_pcall(L, n, 1, 0) != LUA_OK) {
+  td_prompt_watch(L, true);
+  bool ok = lua_pcall(L, n, 1, 0) == LUA_OK, stopped = td_prompt_was_interrupted();
+  td_prompt_watch(L, false);
+  if (stopped) {
+    fputs("interrupted\n", stderr);
+    return INTERRUPTED;
+  }
+  if (!ok) {
     td_report_error(L);
     return FAILED;
   }
@@ -372,6 +379,7 @@ static int protected_main(lua_State *L) {
   open_libraries(L, o->ignore_env);
   make_arg(L, o);
   o->status = FAILED;
+  td_progress_open(L);
   if (o->diagnostics) td_report_as_json(L);
   if (o->dump) td_dump_to(L, o->dump);
   if (o->version) print_version(L);

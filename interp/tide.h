@@ -25,6 +25,9 @@ void td_report_as_json(struct lua_State *L);
    which is made if need be. */
 void td_dump_to(struct lua_State *L, const char *dir);
 
+/* bind/bind_progress.c: has long work tell of itself on standard error, if that is a terminal. */
+void td_progress_open(struct lua_State *L);
+
 /* ---- a prompt's session (bind/bind_prompt.c) ---- */
 
 typedef enum { TD_PROMPT_WHOLE, TD_PROMPT_MORE, TD_PROMPT_WRONG } TdPromptState;
@@ -62,6 +65,12 @@ bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
    after reporting why it did not return. */
 typedef void TdPromptCall(struct lua_State *L, TdArena *a, void *ud);
 bool td_prompt_guard(struct lua_State *L, TdPromptCall *run, void *ud);
+
+/* What can be read when a job has ended, or -1; and, owned by a, what to tell of those. */
+int td_prompt_bell(void);
+const char *td_prompt_hear(TdArena *a, size_t *n);
+/* Ends all jobs. */
+void td_prompt_close(void);
 
 /* Whether ghost text is wanted. */
 bool td_prompt_has_ghost(struct lua_State *L);

@@ -45,11 +45,22 @@ static void complete(void *ud, const char *text, size_t n, size_t cursor, TdLine
 
 /* What the prompt is reading. */
 typedef struct Reader {
+  TdCtx *ctx;
   TdLine *line;
   const char *text;
   size_t n;
   TdLineResult result;
 } Reader;
+
+/* Tells above the prompt what jobs have come to. */
+static void hear(void *ud) {
+  Reader *r = ud;
+  size_t n;
+  TdArena *a = td_arena_scratch(r->ctx);
+  const char *text = td_prompt_hear(a, &n);
+  if (n) td_line_print_above(r->line, text, n);
+  td_arena_free(a);
+}
 
 static void read_input(struct lua_State *L, TdArena *a, void *ud) {
   (void)L, (void)a;
@@ -71,15 +82,19 @@ int td_repl_run(struct lua_State *L) {
                        .highlight = highlight,
                        .match = match,
                        .complete = complete};
-  Reader r = {.line = td_line_new(td_prompt_ctx(L), &hooks, STDIN_FILENO, STDOUT_FILENO)};
+  TdCtx *ctx = td_prompt_ctx(L);
+  Reader r = {.ctx = ctx, .line = td_line_new(ctx, &hooks, STDIN_FILENO, STDOUT_FILENO)};
   td_prompt_watch(L, true);
   while (!td_prompt_quits(L)) {
     td_line_set_ghost(r.line, td_prompt_has_ghost(L));
+    td_line_watch(r.line, td_prompt_bell(), hear, &r);
+    hear(&r);
     TdLineResult result = next_input(L, &r);
     if (result == TD_LINE_EOF) break;
     if (result == TD_LINE_TEXT && r.n) td_prompt_run(L, r.text, r.n);
   }
   td_prompt_watch(L, false);
+  td_prompt_close();
   td_line_free(r.line);
   return 0;
 }

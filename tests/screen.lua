@@ -26,8 +26,35 @@ end
 
 --- Types text, and then the named keys ("Enter", "C-c"..).
 function M:type(text, ...)
-  if text ~= "" then tmux(self, "send-keys", "-l", "--", text) end
+  if text ~= "" then tmux(self, "send-keys", "-l", "--", (text:gsub(";$", "\\;"))) end
   for _, key in ipairs { ... } do tmux(self, "send-keys", key) end
+end
+
+--- Pastes text as a terminal does, between marks.
+function M:paste(text)
+  local path = os.getenv "TMPDIR" .. "/paste"
+  shell.write(path, text)
+  tmux(self, "load-buffer", path)
+  tmux(self, "paste-buffer", "-p", "-d")
+  os.remove(path)
+end
+
+--- Gives the window another size.
+function M:resize(columns, rows) tmux(self, "resize-window", "-x", tostring(columns), "-y", tostring(rows)) end
+
+--- Column and row of the cursor, from 0.
+function M:cursor()
+  local x, y = tmux(self, "display-message", "-p", "#{cursor_x} #{cursor_y}"):match "(%d+) (%d+)"
+  return tonumber(x), tonumber(y)
+end
+
+--- The process that the terminal runs.
+function M:process() return tonumber((tmux(self, "display-message", "-p", "#{pane_pid}"))) end
+
+--- All that was shown, with the rows that have scrolled away, and with colours when `coloured`.
+function M:all(coloured)
+  if coloured then return (tmux(self, "capture-pane", "-p", "-e", "-S", "-")) end
+  return (tmux(self, "capture-pane", "-p", "-S", "-"))
 end
 
 --- What the screen shows.

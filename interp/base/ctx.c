@@ -16,6 +16,9 @@ struct TdCtx {
   int depth;
   void *scratch;
   volatile sig_atomic_t interrupt;
+  TdWork work;
+  TdWorkHook hook;
+  void *hook_ud;
 };
 
 TdCtx *td_ctx_new(void) {
@@ -65,6 +68,7 @@ void **td_ctx_scratch(TdCtx *c) {
 /* End of a slice: charges it to the budget and looks at the interrupt flag. */
 static void end_slice(TdCtx *c, uint64_t n) {
   c->slice = TICK_SLICE;
+  if (!c->work.total) c->work.done += n > TICK_SLICE ? n : TICK_SLICE;
   if (c->interrupt) td_ctx_escape(c, TD_WHY_INTERRUPT);
   if (!c->budgeted) return;
   uint64_t spent = n > TICK_SLICE ? n : TICK_SLICE;
@@ -77,6 +81,37 @@ void td_ctx_tick(TdCtx *c, uint64_t n) {
     c->slice -= n;
   else
     end_slice(c, n);
+}
+
+void td_ctx_watch_work(TdCtx *c, TdWorkHook hook, void *ud) {
+  c->hook = hook;
+  c->hook_ud = ud;
+}
+
+/* Makes w the operation under way, telling the hook where it is the outermost or none. */
+static void set_work(TdCtx *c, TdWork w) {
+  bool began = !c->work.name && w.name, ended = c->work.name && !w.name;
+  c->work = w;
+  if (c->hook && (began || ended)) c->hook(c->hook_ud, &c->work, began);
+}
+
+TdWork td_ctx_begin_work(TdCtx *c, TdWorkKind kind, const char *detail) {
+  static const char *const names[] = {
+#define TD_WORK(NAME, name, how, where) name,
+#include "base/work.def"
+  };
+  TdWork outer = c->work;
+  set_work(c, (TdWork){.name = detail ? detail : names[kind]});
+  return outer;
+}
+
+void td_ctx_end_work(TdCtx *c, TdWork outer) {
+  set_work(c, outer);
+}
+
+void td_ctx_note_work(TdCtx *c, uint64_t done, uint64_t total) {
+  c->work.done = done;
+  c->work.total = total;
 }
 
 void td_ctx_set_budget(TdCtx *c, uint64_t units) {

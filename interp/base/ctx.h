@@ -39,6 +39,31 @@ void **td_ctx_scratch(TdCtx *c);
 /* Counts n units of work; escapes when Ctrl-C was pressed or the budget is spent. */
 void td_ctx_tick(TdCtx *c, uint64_t n);
 
+/* ---- operations that can take long (work.def) ---- */
+
+typedef enum {
+#define TD_WORK(NAME, name, how, where) TD_WORK_##NAME,
+#include "base/work.def"
+  TD_WORKS
+} TdWorkKind;
+
+/* The innermost operation under way; `name` is NULL between them. Read by a signal handler. */
+typedef struct TdWork {
+  const char *volatile name;
+  volatile uint64_t done, total; /* units of work so far, or parts of a total that is known */
+} TdWork;
+
+/* Told when the outermost operation begins, and when it ends. */
+typedef void (*TdWorkHook)(void *ud, const TdWork *w, bool begins);
+void td_ctx_watch_work(TdCtx *c, TdWorkHook hook, void *ud);
+
+/* Begins an operation; `detail` names it, or else its kind does, and lives as long. What is
+   returned is given to its end. */
+TdWork td_ctx_begin_work(TdCtx *c, TdWorkKind kind, const char *detail);
+void td_ctx_end_work(TdCtx *c, TdWork outer);
+/* Says that `done` of `total` parts are done. */
+void td_ctx_note_work(TdCtx *c, uint64_t done, uint64_t total);
+
 /* Sets how many units of work may follow (0: no limit). */
 void td_ctx_set_budget(TdCtx *c, uint64_t units);
 

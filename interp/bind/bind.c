@@ -19,10 +19,18 @@ static int l_close_bind(lua_State *L) {
   return 0;
 }
 
+/* An arena of a C function, and the work that it does. */
+typedef struct ArenaBox {
+  TdArena *arena;
+  TdCtx *works; /* NULL: none */
+  TdWork outer;
+} ArenaBox;
+
 static int l_close_arena(lua_State *L) {
-  TdArena **a = lua_touserdata(L, 1);
-  td_arena_free(*a);
-  *a = NULL;
+  ArenaBox *box = lua_touserdata(L, 1);
+  td_arena_free(box->arena);
+  if (box->works) td_ctx_end_work(box->works, box->outer);
+  *box = (ArenaBox){0};
   return 0;
 }
 
@@ -81,17 +89,30 @@ TdBind *td_bind_enter(lua_State *L) {
   return b;
 }
 
-TdArena *td_bind_arena(lua_State *L) {
+/* Pushes a box with a fresh arena, to be closed. */
+static ArenaBox *push_arena(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", l_close_arena}, {"__close", l_close_arena}, {NULL, NULL}};
   TdBind *b = td_bind_enter(L);
-  TdArena **box = lua_newuserdatauv(L, sizeof *box, 0);
-  *box = NULL;
+  ArenaBox *box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = (ArenaBox){0};
   td_bind_class(L, CLASS_ARENA, meta, NULL);
   lua_setmetatable(L, -2);
   lua_toclose(L, -1);
-  *box = td_arena_new(b->ctx);
-  return *box;
+  box->arena = td_arena_new(b->ctx);
+  return box;
+}
+
+TdArena *td_bind_arena(lua_State *L) {
+  return push_arena(L)->arena;
+}
+
+TdArena *td_bind_work(lua_State *L, TdWorkKind kind) {
+  ArenaBox *box = push_arena(L);
+  TdCtx *c = td_bind_enter(L)->ctx;
+  box->outer = td_ctx_begin_work(c, kind, NULL);
+  box->works = c;
+  return box->arena;
 }
 
 void td_bind_settop(lua_State *L, int top) {
@@ -275,6 +296,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_front(L);
   td_bind_open_jupyter(L);
   td_bind_open_view(L);
+  td_bind_open_job(L);
   td_bind_open_write(L);
   td_bind_open_version(L);
   return 1;

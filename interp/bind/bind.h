@@ -48,6 +48,8 @@ TdBind *td_bind_enter(lua_State *L);
 /* Pushes a fresh arena that is freed when the calling C function returns or fails (a to-be-closed
  * value). */
 TdArena *td_bind_arena(lua_State *L);
+/* The same, and an operation of work.def that lasts as long. */
+TdArena *td_bind_work(lua_State *L, TdWorkKind kind);
 /* lua_settop to a lower top, where arenas may lie above it: lua_settop of Lua 5.4.4 closes them
  * with a pointer into a stack that may have moved. */
 void td_bind_settop(lua_State *L, int top);
@@ -243,6 +245,7 @@ void td_bind_open_session(lua_State *L);
 void td_bind_open_front(lua_State *L);
 void td_bind_open_jupyter(lua_State *L);
 void td_bind_open_view(lua_State *L);
+void td_bind_open_job(lua_State *L);
 void td_bind_open_write(lua_State *L);
 void td_bind_open_version(lua_State *L);
 

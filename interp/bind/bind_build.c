@@ -120,7 +120,7 @@ static int l_build(lua_State *L) {
   if (!p) p = td_bind_check_unit(L, 1);
   if (!lua_istable(L, 2)) td_bind_fail(L, "arguments", "build takes {target = .., ..}");
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_BUILD);
   TdDiag d = td_bind_diag(a);
   const TdBackend *x = check_target(L, a, 2);
   td_bind_check_options(L, 2, option_names(a, x));
@@ -231,7 +231,7 @@ static bool push_given(lua_State *L, const TdProg *p, int idx) {
    which the program runs; if there are none it goes. */
 static void find_data(lua_State *L, ModuleBox *box) {
   if (!td_build_wants_data(box->module)) return;
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_BUILD);
   int first = lua_gettop(L) + 1;
   TdDiag d = td_bind_diag(a);
   if (push_given(L, box->prog, 1)) {
@@ -255,7 +255,7 @@ static int l_write(lua_State *L) {
   ModuleBox *box = check_module(L, 1);
   const char *folder = luaL_checkstring(L, 2), *said;
   find_data(L, box);
-  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdDiag d = td_bind_diag(td_bind_work(L, TD_WORK_BUILD));
   if (!td_build_write(box->module, folder, &said, &d)) return td_bind_raise(L, &d);
   td_bind_account(L);
   lua_pushstring(L, said);
@@ -267,7 +267,7 @@ static int l_call(lua_State *L) {
   ModuleBox *box = check_module(L, 1);
   td_bind_name_arguments(L, box->prog, 2);
   td_bind_check_arguments(L, box->prog, 2);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
   TdDiag d = td_bind_diag(a);
   if (!td_build_call(box->module, collect(L, a, box->prog, 2), &d)) return td_bind_raise(L, &d);
   td_bind_account(L);

@@ -7,7 +7,7 @@ enum { DEPTH_BUDGET = 1 << 28 };
 
 void td_bind_check_design(lua_State *L, const TdProg *p) {
   int unit = lua_gettop(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   if (!td_streams_check(&q, NULL, &d)) {
@@ -23,7 +23,7 @@ void td_bind_check_design(lua_State *L, const TdProg *p) {
 
 int td_bind_check_again(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   const char *open = NULL;
@@ -40,7 +40,7 @@ int td_bind_check_again(lua_State *L) {
 
 int td_bind_check_depths(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   if (td_prog_root(p)->kind != TD_UNIT_DESIGN)
     return td_bind_fail(L, "argument", "a kernel has no streams of its own");

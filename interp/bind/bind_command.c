@@ -180,6 +180,14 @@ static void run_reload(lua_State *L, const char *args, TdText *out) {
   call_module(L, "tide.reload", "reload", args, out);
 }
 
+static void run_job(lua_State *L, const char *args, TdText *out) {
+  td_text_putf(out, "[%d] runs: %s\n", td_job_start(L, args), args);
+}
+
+static void run_stop(lua_State *L, const char *args, TdText *out) {
+  td_job_stop(L, args, out);
+}
+
 static void run_quit(lua_State *L, const char *args, TdText *out) {
   (void)args, (void)out;
   lua_pushboolean(L, 1);
@@ -188,9 +196,10 @@ static void run_quit(lua_State *L, const char *args, TdText *out) {
 
 /* What a command that must be given something takes, or NULL. */
 static const char *needs(const TdCommand *c) {
-  return c->takes == TD_TAKES_CODE   ? "an expression or call"
-         : c->takes == TD_TAKES_FILE ? "the path of a file"
-                                     : NULL;
+  return c->takes == TD_TAKES_CODE     ? "an expression or call"
+         : c->takes == TD_TAKES_FILE   ? "the path of a file"
+         : c->takes == TD_TAKES_NUMBER ? "a number"
+                                       : NULL;
 }
 
 void td_command_run(lua_State *L, const TdCommand *c, const char *args, TdText *out) {
@@ -229,6 +238,9 @@ const TdCommand td_commands[] = {
      TD_TAKES_WORD, run_check},
     {"trace", "trace [off|on]", "Shows each step of a schedule when it is taken, also in a file.",
      TD_TAKES_WORD, run_trace},
+    {"job", "job code", "Runs code in a copy of the session, beside the prompt; jobs() lists them.",
+     TD_TAKES_CODE, run_job},
+    {"stop", "stop number", "Ends a job.", TD_TAKES_NUMBER, run_stop},
     {"quit", "quit", "Leaves the prompt (as Ctrl-D does).", TD_TAKES_NOTHING, run_quit},
     {NULL, NULL, NULL, TD_TAKES_NOTHING, NULL},
 };

@@ -226,7 +226,8 @@ static void complete_command(lua_State *L, const TdCommand *c, const char *text,
   while (word > at && text[word - 1] != ' ') word--;
   out->from = c->takes == TD_TAKES_FILE ? at : word;
   switch (c->takes) {
-  case TD_TAKES_NOTHING: break;
+  case TD_TAKES_NOTHING:
+  case TD_TAKES_NUMBER: break;
   case TD_TAKES_FILE: td_complete_add_files(out, text + at, n - at); break;
   case TD_TAKES_SETTING: complete_setting(text + at, n - at, out); break;
   case TD_TAKES_WORD: td_complete_add_words(out, s ? s->words : "", "|", c->summary); break;

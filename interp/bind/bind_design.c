@@ -511,7 +511,7 @@ static void rename_streams(Assembly *m, const TdDesignSpec *s) {
 
 /* Captures what the builder at slot `builder` declared; pushes the design, checked if asked. */
 static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CAPTURE);
   Assembly m = {.L = L, .b = td_bind_enter(L), .arena = a, .d = d, .diag = td_bind_diag(a)};
   lua_newtable(L);
   m.anchor = lua_gettop(L);

@@ -94,7 +94,7 @@ int td_bind_estimate(lua_State *L) {
   bool given = td_bind_check_options(L, 2, options);
   const TdTarget *u280 = td_target_find("u280");
   int at = given ? td_bind_opt_word(L, 2, "target", td_target_names, u280->id) : u280->id;
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_ESTIMATE);
   TdDiag d = td_bind_diag(a);
   TdCost c;
   if (!td_cost_estimate(b->affine, a, p, td_target_find(td_target_names[at]), &c, &d))

@@ -95,7 +95,7 @@ static void push_fields(lua_State *L, TdArena *a, const TdGraph *g) {
 int td_bind_graph(lua_State *L) {
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdGraph g;
   graph_of(L, a, p, &g);
   GraphBox *box = lua_newuserdatauv(L, sizeof *box, GRAPH_USER_VALUES);
@@ -110,7 +110,7 @@ int td_bind_graph(lua_State *L) {
 
 int td_bind_tasks(lua_State *L) {
   const TdProg *p = td_bind_check_schedule(L, 1)->now->prog;
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdGraph g;
   graph_of(L, a, p, &g);
   lua_createtable(L, (int)g.node.n, 0);
@@ -148,7 +148,7 @@ static int l_draw(lua_State *L) {
   TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;
   bool svg = lua_toboolean(L, lua_upvalueindex(1)) != 0;
   if (svg && of == TD_GRAPH_TASKS) return push_tasks(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdText t = td_text_new(a);
   TdGraph g;
   graph_of(L, a, box->prog, &g);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bind/prompt.h"
+#include "bind/unit.h"
 #include "rewrite/prim.h"
 
 typedef struct Doc {
@@ -81,6 +82,33 @@ static void show_overview(TdText *out) {
   for (int i = 0; td_commands[i].name; i++)
     td_text_putf(out, "  :%-12s %s\n", td_commands[i].name, td_commands[i].summary);
   td_text_puts(out, "  !line        runs a line in the shell\n");
+}
+
+/* Puts the lines of source id from `first` to `last`. */
+static void put_lines(TdText *out, const TdSources *s, uint32_t id, int first, int last) {
+  size_t n;
+  for (int i = first; i <= last; i++) {
+    const char *line = td_sources_line(s, id, (uint32_t)i, &n);
+    td_text_putn(out, line, n);
+    td_text_putc(out, '\n');
+  }
+}
+
+bool td_help_source(lua_State *L, TdText *out, const char *name) {
+  lua_Debug ar;
+  lua_pushglobaltable(L);
+  lua_pushstring(L, name);
+  lua_rawget(L, -2);
+  if (td_bind_test_unit(L, -1) || td_bind_test_schedule(L, -1))
+    lua_getiuservalue(L, -1, TD_UNIT_FUNCTION);
+  if (!lua_isfunction(L, -1)) return false;
+  lua_getinfo(L, ">S", &ar);
+  const TdSources *s = td_bind_enter(L)->session->sources;
+  uint32_t id = td_sources_find(s, ar.source);
+  if (!id || ar.linedefined < 1) return false;
+  td_text_putf(out, "%s:%d:\n", td_sources_name(s, id), ar.linedefined);
+  put_lines(out, s, id, ar.linedefined, ar.lastlinedefined);
+  return true;
 }
 
 /* What the value of a global is, for names that are not documented. */

@@ -24,8 +24,10 @@ static void stop_hook(lua_State *L, lua_Debug *ar) {
   luaL_error(L, "interrupted");
 }
 
+/* Has Lua code stop at its next instruction. Calls of C are left alone: those that close what is to
+   be closed must run. */
 static void arm(lua_State *L) {
-  lua_sethook(L, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  lua_sethook(L, stop_hook, LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
 /* The first press asks what runs to stop, the second leaves foreign code, the third ends Tide. */
@@ -56,8 +58,15 @@ void td_prompt_watch(lua_State *L, bool on) {
 void td_prompt_clear(lua_State *L) {
   watch.armed = 0;
   watch.presses = 0;
-  td_ctx_clear_interrupt(td_bind_enter(L)->ctx);
+  TdCtx *c = td_bind_enter(L)->ctx;
+  td_ctx_clear_interrupt(c);
+  td_ctx_end_work(c, (TdWork){0});
   lua_sethook(L, NULL, 0, 0);
+}
+
+void td_prompt_interrupt(lua_State *L) {
+  watch.armed = 1;
+  arm(L);
 }
 
 bool td_prompt_was_interrupted(void) {

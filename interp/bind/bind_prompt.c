@@ -39,6 +39,21 @@ void td_prompt_open(lua_State *L) {
   td_prompt_open_coroutines(L);
 }
 
+int td_prompt_bell(void) {
+  return td_job_bell();
+}
+
+const char *td_prompt_hear(TdArena *a, size_t *n) {
+  TdText text = td_text_new(a);
+  td_job_hear(&text);
+  *n = text.n;
+  return td_text_str(&text);
+}
+
+void td_prompt_close(void) {
+  td_job_close();
+}
+
 bool td_prompt_has_ghost(lua_State *L) {
   return td_bind_enter(L)->setting[TD_SET_GHOST] != 0;
 }
@@ -184,7 +199,9 @@ static int run_special(lua_State *L) {
     run_command(L, a, line, &out);
   } else {
     const char *name = question(a, text, n);
-    if (!td_help_show(L, &out, name)) td_bind_fail(L, "help", "there is no help on '%s'", name);
+    bool wants_source = n > 1 && text[0] == '?' && text[1] == '?';
+    if (!(wants_source && td_help_source(L, &out, name)) && !td_help_show(L, &out, name))
+      td_bind_fail(L, "help", "there is no help on '%s'", name);
     result->page = td_arena_strndup(result->arena, td_text_str(&out), out.n);
     return 0;
   }

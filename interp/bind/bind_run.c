@@ -252,7 +252,7 @@ static void run_reference(lua_State *L, const TdProg *p, TdEvalArg *arg, TdEvalO
                           int first) {
   TdBind *b = td_bind_enter(L);
   const TdUnit *u = td_prog_root(p);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_REFERENCE);
   TdDiag d = td_bind_diag(a);
   TdEvalResult result;
   if (!td_eval_run(a, p, arg, u->nparam, o, &d, &result)) td_bind_raise(L, &d);
@@ -271,7 +271,7 @@ void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
   td_bind_name_arguments(L, p, first);
   td_bind_check_arguments(L, p, first);
   const TdProg *at = resolve_sizes(L, p, first);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
   bool ports;
   TdEvalArg *arg = collect(L, a, at, first, &ports);
   Runner *r = runner_of(L, owner);

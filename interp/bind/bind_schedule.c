@@ -294,7 +294,7 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
 static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
   if (b->setting[TD_SET_CHECK] == TD_CHECK_OFF) return;
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdVersion *before = box->s.now->parent;
   TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)2 << 30};
   if (b->setting[TD_SET_CHECK] == TD_CHECK_QUICK) o.steps = QUICK_STEPS;
@@ -330,7 +330,7 @@ static int l_apply(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
   int top = lua_gettop(L);
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_LEGALITY);
   TdDiag d = td_bind_diag(a);
   TdArgValue *arg = take_arguments(L, a, prim, 2, top);
   const char *const *made;
@@ -358,7 +358,7 @@ static int l_can(lua_State *L) {
   if (!prim) return td_bind_fail(L, "no-method", "there is no primitive '%s'", lua_tostring(L, 2));
   int top = lua_gettop(L);
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_LEGALITY);
   TdDiag d = td_bind_diag(a);
   TdArgValue *arg = take_arguments(L, a, prim, 3, top);
   if (td_schedule_can(&box->s, b->affine, prim, arg, &d)) {

@@ -1,6 +1,7 @@
 /* bind_session.c - the module tide.session: inputs run as at the prompt with what they print
    caught, for documents and notebooks. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bind/prompt.h"
@@ -66,8 +67,8 @@ static void set_shown(lua_State *L, const char *key, const char *text, bool show
   lua_setfield(L, -2, key);
 }
 
-/* session.run(input): {ok =, printed =, page =, shown =, error =, code =, value =, class =}; the
-   value is the first that it showed, if it showed one. */
+/* session.run(input), which Ctrl-C ends with what called it: {ok =, printed =, page =, shown =,
+   error =, code =, value =, class =}; the value is the first that it showed, if it showed one. */
 static int l_run(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);
@@ -78,6 +79,7 @@ static int l_run(lua_State *L) {
   bool ok = td_prompt_eval(L, text, n, &r);
   capture_stop(&c);
   capture_take(&c, &printed);
+  if (r.code && strcmp(r.code, "interrupted") == 0) td_prompt_interrupt(L);
   lua_createtable(L, 0, 8);
   td_bind_set_boolean(L, "ok", ok);
   lua_pushlstring(L, td_text_str(&printed), printed.n);
@@ -137,9 +139,13 @@ static int l_markdown(lua_State *L) {
 
 /* The loader of the module. */
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {{"open", l_open},         {"run", l_run},
-                                       {"complete", l_complete}, {"diff", l_diff},
-                                       {"markdown", l_markdown}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", l_open},
+                                       {"run", l_run},
+                                       {"complete", l_complete},
+                                       {"progress", td_progress_note},
+                                       {"diff", l_diff},
+                                       {"markdown", l_markdown},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   td_replay_functions(L);
   return 1;

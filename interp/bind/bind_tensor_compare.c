@@ -58,6 +58,7 @@ static int push_verdict(lua_State *L, const Pair *p) {
   if (!td_bind_same_shape(x, y)) return push_mismatch(L, p, "shapes");
   if ((x->elem->kind == TD_T_BOOL) != (y->elem->kind == TD_T_BOOL))
     return push_mismatch(L, p, "types");
+  td_bind_work(L, TD_WORK_TENSOR);
   td_bind_check_readable(L, p->t);
   td_bind_check_readable(L, p->u);
   TdCtx *c = td_bind_enter(L)->ctx;

@@ -18,7 +18,7 @@ static int l_load(lua_State *L) {
   const char *path = check_path(L, 1);
   const TdType *want = lua_isnoneornil(L, 2) ? NULL : td_bind_check_type(L, 2);
   TdBind *b = td_bind_enter(L);
-  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdDiag d = td_bind_diag(td_bind_work(L, TD_WORK_FILE));
   if (want && want->kind == TD_T_PORT)
     td_bind_fail(L, "arguments", "a file holds a tensor, not a stream");
   TdTensorBox *box = td_bind_push_owner(L);
@@ -32,7 +32,7 @@ static int l_load(lua_State *L) {
 int td_bind_tensor_save(lua_State *L) {
   const TdTensor *t = td_bind_check_tensor(L, 1);
   const char *path = check_path(L, 2);
-  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdDiag d = td_bind_diag(td_bind_work(L, TD_WORK_FILE));
   if (!td_npy_write(td_bind_enter(L)->session, path, t, &d)) td_bind_raise(L, &d);
   return 0;
 }

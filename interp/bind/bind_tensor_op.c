@@ -109,6 +109,7 @@ static TdFault compute(TdCtx *c, const Apply *x, TdTensor *out) {
 /* Pushes the result of x, of element type t. */
 static int push_result(lua_State *L, const Apply *x, const TdType *t) {
   TdBind *b = td_bind_enter(L);
+  td_bind_work(L, TD_WORK_TENSOR);
   TdTensor *out = td_bind_push_tensor(L, td_type_reshape(b->session, x->shape, t), false);
   td_bind_check_fault(L, compute(b->ctx, x, out));
   return 1;

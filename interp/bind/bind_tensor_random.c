@@ -113,6 +113,7 @@ static int l_random(lua_State *L) {
     read_range(L, 3, &d);
   else
     d.from = -1, d.width = 2, d.below = 1;
+  td_bind_work(L, TD_WORK_TENSOR);
   TdTensor *x = td_bind_push_tensor(L, t, false);
   TdCtx *ctx = td_bind_enter(L)->ctx;
   unsigned char *p = x->data;

@@ -127,7 +127,7 @@ static int l_matmul(lua_State *L) {
   check_matrix(L, x);
   check_matrix(L, y);
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_TENSOR);
   int64_t rows = x->extent[0], n = x->extent[1], columns = y->extent[1];
   if (y->extent[0] != n)
     td_bind_fail(L, "shapes", "matmul of %s and %s: inner extents must agree",
@@ -197,6 +197,7 @@ static int l_reduce(lua_State *L) {
   const TdType *acc = accumulator(L, 4);
   Sum s = sum_of(L, op, acc ? acc : default_accumulator(L, t->elem), t->elem);
   TdBind *b = td_bind_enter(L);
+  td_bind_work(L, TD_WORK_TENSOR);
   int64_t extent[TD_MAX_RANK] = {0};
   if (t->rank == 1) {
     td_bind_push_bits(L, s.type, reduce(&s, x, 0, extent));

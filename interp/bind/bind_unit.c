@@ -114,7 +114,7 @@ static int l_kernel(lua_State *L) {
   lua_settop(L, 1);
   lua_pushnil(L); /* 2: the function */
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CAPTURE);
   TdDiag d = td_bind_diag(a);
   KernelTable k = {0};
   read_entries(L, b, a, &k);

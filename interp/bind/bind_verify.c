@@ -169,7 +169,7 @@ static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_siz
 /* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
    led from one to the other. */
 static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdEvalArg *concrete = read_concrete(L, idx, a, x);
   TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)4 << 30};
   TdCheck c = td_check_same(a, x, y, concrete, &o);

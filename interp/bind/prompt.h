@@ -13,11 +13,28 @@
 /* bind_interrupt.c */
 /* Forgets a Ctrl-C that was handled. */
 void td_prompt_clear(lua_State *L);
+/* Stops what runs in L, as Ctrl-C does. */
+void td_prompt_interrupt(lua_State *L);
 /* Replaces coroutine.resume and wrap so that Ctrl-C reaches the thread that runs. */
 void td_prompt_open_coroutines(lua_State *L);
 
 /* bind_jupyter.c: whether the Jupyter kernel can be loaded; a is for what it looks for. */
 bool td_jupyter_is_here(TdArena *a);
+
+/* bind_progress.c: session.progress(done, total). */
+int td_progress_note(lua_State *L);
+
+/* bind_job.c: code that runs beside the prompt. */
+/* Starts it in a copy of the session; returns its number, or raises. */
+int td_job_start(lua_State *L, const char *code);
+/* Ends the job of a number that runs and puts a line about it, or raises. */
+void td_job_stop(lua_State *L, const char *number, TdText *text);
+/* What can be read when a job has ended, or -1. */
+int td_job_bell(void);
+/* Puts what the jobs that have ended since printed, and how they ended. */
+void td_job_hear(TdText *text);
+/* Ends all. */
+void td_job_close(void);
 
 /* bind_show.c: shows the value at idx as an echo; big values are capped unless `all`. */
 void td_show_value(lua_State *L, TdText *out, int idx, bool all);
@@ -26,6 +43,9 @@ void td_show_diff(TdText *out, const char *diff);
 
 /* bind_help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
+/* The source of the function, kernel, design or schedule that a global holds; false when there is
+   none. */
+bool td_help_source(lua_State *L, TdText *out, const char *name);
 /* Names that help knows: primitives, functions, methods, commands; i from 0, NULL after the last.
  */
 const char *td_help_name(size_t i, const char **summary);
@@ -56,6 +76,7 @@ typedef enum {
   TD_TAKES_SCHEDULE, /* the same, and maybe a number or another schedule behind a comma */
   TD_TAKES_CODE,     /* an expression or statements, needed */
   TD_TAKES_FILE,     /* a path, needed */
+  TD_TAKES_NUMBER,   /* needed */
   TD_TAKES_SETTING,  /* a setting and a word, or less */
   TD_TAKES_WORD      /* a word of the setting that is named like the command, or nothing */
 } TdCommandTakes;

@@ -70,13 +70,15 @@ function lesson:run()
   package.path = ("%s/?.lua;"):format(self.path:match "^(.*)/" or ".") .. package.path
   os.exit = function() error("a document does not exit", 2) end -- luacheck: ignore 122
   session.open()
-  for _, item in ipairs(self.items) do
+  for i, item in ipairs(self.items) do
+    session.progress(i, #self.items)
     for flag in pairs(item.language == "lua" and item.flags or {}) do
       if not known_flags[flag] then self:complain(item.line, "there is no flag '" .. flag .. "': error, hide, skip") end
     end
     item.steps = item.language and steps_of(item)
     for _, step in ipairs(item.steps or {}) do self:run_step(item, step) end
   end
+  session.progress()
 end
 
 --- Compares what was printed with what is recorded; adds to the problems. Returns how many blocks were compared.

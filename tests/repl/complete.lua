@@ -2,7 +2,6 @@
 -- code runs for it.
 local t = require "tap"
 local shell = require "shell"
-local tide = require "tide"
 local session = require "tide.session"
 
 session.open()
@@ -75,7 +74,8 @@ end)
 
 t.test("commands, their arguments, help", function()
   offer { [":re"] = "reload", [":set "] = "check ghost progress trace", [":set ghost "] = "off on",
-    [":check q"] = "quick", [":quit "] = "", [":log gem"] = "gemm", ["?reord"] = "reorder", ["?:ti"] = "time", [":diff s, s"] = offers "s",
+    [":check q"] = "quick", [":quit "] = "", [":log gem"] = "gemm", ["?reord"] = "reorder",
+    ["?:ti"] = "time", [":diff s, s"] = offers "s",
     [':time s:split("'] = "i j k", [":nosuch x"] = "" }
 end)
 
@@ -95,21 +95,22 @@ t.test("no user code runs, whatever is on the way", function()
   local ran = false
   local function trap() ran = true return trap end
   local traps = {}
-  for _, event in ipairs { "__index", "__newindex", "__call", "__len", "__eq", "__concat", "__tostring", "__name", "__gc",
-    "__close", "__pairs", "__metatable" } do traps[event] = trap end
+  for _, event in ipairs { "__index", "__newindex", "__call", "__len", "__eq", "__concat", "__tostring", "__name",
+    "__gc", "__close", "__pairs", "__metatable" } do traps[event] = trap end
   _G.trapped = setmetatable({ inner = setmetatable({}, traps) }, traps)
   _G.methods = debug.setmetatable(io.tmpfile(), setmetatable({}, traps))
   setmetatable(_G, traps)
-  for _, text in ipairs { "trapped.", "trapped:", "trapped.inner.x", 'trapped:split("', 'trapped.a.b:split("', "trapped(",
-    "trapped[", 'trapped.inner:build {target = "', "methods:", "methods.", 'methods:split("', "unknown.", "",
-    'unknown:split("', ":log trapped.", "?trapped" } do session.complete(text) end
+  for _, text in ipairs { "trapped.", "trapped:", "trapped.inner.x", 'trapped:split("', 'trapped.a.b:split("',
+    "trapped(", "trapped[", 'trapped.inner:build {target = "', "methods:", "methods.", 'methods:split("', "unknown.",
+    "", 'unknown:split("', ":log trapped.", "?trapped" } do session.complete(text) end
   debug.setmetatable(_G, nil)
   t.eq(ran, false)
   _G.trapped, _G.methods = nil, nil
 end)
 
 t.test("any text, cut anywhere, completes to something", function()
-  local text = 's:split("k", 4, {tail = "cut"}) -- [[ ]] \\" \' [==[ x ]==] {([ f"x" g{} :: a.b:c"\0\255\n' .. ("("):rep(300)
+  local text = 's:split("k", 4, {tail = "cut"}) -- [[ ]] \\" \' [==[ x ]==] {([ f"x" g{} :: a.b:c"\0\255\n' ..
+    ("("):rep(300)
   for i = 0, #text do t.ok(type(session.complete(text, i)) == "table") end
   t.ok(#session.complete(("x = {"):rep(5000)) > 0)
 end)
