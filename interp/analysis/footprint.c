@@ -161,12 +161,21 @@ static int extent_rank(const Query *k, TdAff f) {
   return f.n > 0;
 }
 
-/* Whether the extent f is better than g: constant, then never greater and perhaps smaller. */
+/* Whether f < g at the sizes that the unit has. */
+static bool is_less_here(const Query *k, TdAff f, TdAff g) {
+  int64_t x, y;
+  return td_unit_value(k->q->unit, expr_of(k, f), &x) &&
+         td_unit_value(k->q->unit, expr_of(k, g), &y) && x < y;
+}
+
+/* Whether the extent f is better than g: constant, then smaller: never greater and perhaps smaller,
+ * or, where neither is known to be, smaller at the sizes of now. */
 static bool is_better(const Query *k, TdAff f, TdAff g) {
   int x = extent_rank(k, f), y = extent_rank(k, g);
   if (x != y) return x < y;
   TdAff less = td_sys_plus(k->a, g, -1, f);
-  return is_known(k, less) && !is_known(k, td_sys_scale(k->a, -1, less, 0));
+  bool not_greater = is_known(k, less), not_less = is_known(k, td_sys_scale(k->a, -1, less, 0));
+  return not_greater == not_less ? !not_less && is_less_here(k, f, g) : not_greater;
 }
 
 /* The extent of a whole dimension as a form, bad if it is not affine. */

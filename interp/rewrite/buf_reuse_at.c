@@ -226,7 +226,8 @@ static const TdExpr *position(const Window *w, const TdExpr *count) {
   return td_lin_minus(r->session, a, last, count);
 }
 
-/* Whether `fact` holds where s is done, at the first and the last value of a count. */
+/* Whether `fact` holds where s is done, at the first and the last value of a count, if it has any.
+ */
 static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
   const Window *w = s->w;
   const TdStmt *where = s->when == SWEEP ? td_for_body(w->sweep.loop) : w->b.body;
@@ -234,11 +235,13 @@ static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
   TdAsk q = td_util_ask(r, w->b.unit);
   const TdExpr *last = td_lin_minus(r->session, r->store->arena, c->n, td_util_const(r, 1));
   const TdExpr *end[] = {td_util_const(r, 0), last};
+  const TdExpr *none = td_buffer_compare(&w->b, TD_OP_LE, c->n, end[0]);
   bool holds = true;
   for (int i = 0; i < 2 && holds; i++) {
     TdSubst sub = td_subst_new(r->store);
     if (c->v) td_subst_expr(&sub, c->v, end[i]);
-    holds = td_range_holds(&q, where, td_subst_in_expr(&sub, fact), false) == TD_YES;
+    const TdExpr *either = td_buffer_compare(&w->b, TD_OP_OR, none, td_subst_in_expr(&sub, fact));
+    holds = td_range_holds(&q, where, either, false) == TD_YES;
   }
   return holds;
 }

@@ -134,6 +134,25 @@ prim.accepted("taps whose number is a size", {
   end, step = {"reuse_at", "A", "x"}, other = {{N = 3, K = 1}, {N = 1, K = 6}},
   has = {"local A_x = i32[K]()", "A_x[K - 1] = A[x + K - 1]"},
 })
+-- Sums over windows of an array whose extent is a size of its own.
+local function image(z)
+  local H, P, R = z.H or 7, z.P or 4, z.R or 3
+  return tide.kernel {A = i32[H], B = i32[P], function(A, B)
+    for p, r in grid(P, R) do B[p] = B[p] + A[p + r] end
+  end}, {i32[H], i32[P]}
+end
+prim.accepted("a window of a size that is not related to the extent", {
+  of = image, step = {"reuse_at", "A", "p"}, other = {{H = 9, P = 5, R = 5}, {H = 3, P = 3, R = 1}},
+  has = {"local A_p = i32[R]()"},
+})
+prim.accepted("channels, of which there may be none, are moved without a guard", {
+  of = function(z)
+    local C = z.C or 2
+    return tide.kernel {A = i32[7][C], B = i32[5], function(A, B)
+      for p, r, c in grid(5, 3, C) do B[p] = B[p] + A[p + r][c] end
+    end}, {i32[7][C], i32[5]}
+  end, step = {"reuse_at", "A", "p"}, other = {{C = 1}, {C = 5}}, has = {"local A_p = i32[3][C]()"},
+}, function(s) t.eq(count(s, "if "), 0) end)
 prim.accepted("the outer loop of a split", {
   of = line, before = function(s) s:split("x", 4) end, step = {"reuse_at", "A", "x_o"},
   has = {"local A_x_o = i32[6]()"}, other = {{N = 1}, {N = 8}, {N = 9}},
