@@ -188,6 +188,7 @@ struct TdMachine {
   TdDiag *diag;
   bool failed;
   uint64_t steps;
+  uint64_t choices; /* elements among which symbolic indices chose */
   size_t bytes_before;
   int speculative;    /* above 0: what runs may not be reached; its faults decide nothing */
   TdJournal *journal; /* of the innermost arm that is run to be merged */

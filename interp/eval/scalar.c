@@ -131,12 +131,16 @@ static TdValue operator(TdTask *t, const TdExpr *e) {
   return td_scalar_apply(t, &(TdApply){e->op, (int)e->nkid, e->type, of, v, e->loc});
 }
 
+/* Fails because e, which `what` is for, is symbolic. */
+static bool is_open(TdTask *t, const TdExpr *e, const char *what) {
+  return td_fault_undecided(t, e->loc, "%s depends on symbolic values", what);
+}
+
 bool td_scalar_index(TdTask *t, const TdExpr *e, const char *what, int64_t *v) {
   TdValue x = td_scalar_eval(t, e);
   *v = (int64_t)x.lo;
   if (td_value_is_concrete(x)) return true;
-  if (!td_value_is_symbolic(x)) return false;
-  return td_fault_undecided(t, e->loc, "%s depends on symbolic values", what);
+  return td_value_is_symbolic(x) && is_open(t, e, what);
 }
 
 /* The stream of a design around t, as t's instance sees it; NULL if there is none. */
@@ -162,18 +166,82 @@ static bool out_of_range(TdTask *t, const TdExpr *e, int d, int64_t i, int64_t n
                       (long long)i, d, e->sym->name, (long long)n);
 }
 
-bool td_scalar_place(TdTask *t, const TdExpr *load, const TdView **view, int64_t *offset) {
-  const TdView *v = *view = td_scalar_symbol(t, load->sym, load->loc);
-  if (!v) return false;
-  int64_t at = v->base;
-  for (int d = 0; d < (int)load->nkid; d++) {
-    int64_t i;
-    if (!td_scalar_index(t, load->kid[d], "an index", &i)) return false;
-    if (i < 0 || i >= v->extent[d]) return out_of_range(t, load, d, i, v->extent[d]);
-    at += i * v->stride[d];
+/* The indices of a load; false: one of them failed. */
+static bool read_indices(TdTask *t, const TdExpr *load, TdValue *index) {
+  for (uint32_t d = 0; d < load->nkid; d++) {
+    index[d] = td_scalar_eval(t, load->kid[d]);
+    if (!td_value_is_defined(index[d])) return false;
   }
-  *offset = at;
   return true;
+}
+
+/* Where the element of v with these indices, all of them concrete, lies. */
+static bool find_place(TdTask *t, const TdExpr *load, const TdView *v, const TdValue *index,
+                       int64_t *offset) {
+  *offset = v->base;
+  for (int d = 0; d < (int)load->nkid; d++) {
+    int64_t i = (int64_t)index[d].lo;
+    if (td_value_is_symbolic(index[d])) return is_open(t, load->kid[d], "an index");
+    if (i < 0 || i >= v->extent[d]) return out_of_range(t, load, d, i, v->extent[d]);
+    *offset += i * v->stride[d];
+  }
+  return true;
+}
+
+bool td_scalar_place(TdTask *t, const TdExpr *load, const TdView **view, int64_t *offset) {
+  TdValue index[TD_MAX_RANK];
+  *view = td_scalar_symbol(t, load->sym, load->loc);
+  return *view && read_indices(t, load, index) && find_place(t, load, *view, index, offset);
+}
+
+/* A load at indices of which some are symbolic, under way. */
+typedef struct Choice {
+  TdTask *t;
+  const TdExpr *load;
+  const TdView *view;
+  const TdValue *index;
+} Choice;
+
+static TdValue chosen(Choice *c, int d, int64_t at);
+
+/* The element that symbolic index d chooses among those of dimension d, as a chain of selects. */
+static TdValue chosen_along(Choice *c, int d, int64_t at) {
+  const TdExpr *index = c->load->kid[d];
+  const TdType *bool_type = td_type_bool(c->t->machine->session);
+  const TdType *equal[] = {index->type, index->type};
+  const TdType *select[] = {bool_type, c->load->type, c->load->type};
+  TdValue rest = nothing;
+  for (int64_t i = c->view->extent[d]; i-- > 0;) {
+    TdValue x = chosen(c, d + 1, at + i * c->view->stride[d]);
+    if (!td_value_is_defined(x)) return nothing;
+    TdValue pair[] = {c->index[d], td_value_of((uint64_t)i)};
+    TdValue is = td_scalar_apply(c->t, &(TdApply){TD_OP_EQ, 2, bool_type, equal, pair, index->loc});
+    TdValue v[] = {is, x, rest};
+    rest = td_value_is_defined(rest)
+               ? td_scalar_apply(c->t,
+                                 &(TdApply){TD_OP_SELECT, 3, c->load->type, select, v, index->loc})
+               : x;
+  }
+  return rest;
+}
+
+/* The element at the indices from d on, those before it leading to `at`; not decided where too many
+ * could be meant, or one that was never written. */
+static TdValue chosen(Choice *c, int d, int64_t at) {
+  if (d < (int)c->load->nkid && td_value_is_symbolic(c->index[d])) return chosen_along(c, d, at);
+  if (d < (int)c->load->nkid) {
+    int64_t i = (int64_t)c->index[d].lo;
+    if (i >= 0 && i < c->view->extent[d]) return chosen(c, d + 1, at + i * c->view->stride[d]);
+    out_of_range(c->t, c->load, d, i, c->view->extent[d]);
+    return nothing;
+  }
+  enum { MOST_CHOICES = 1 << 22 };
+  TdMachine *m = c->t->machine;
+  TdValue x = c->view->memory->cell[at];
+  bool is_told = td_value_is_defined(x) && !c->view->guard && m->choices++ < MOST_CHOICES;
+  if (is_told && td_fault_tick(m, 1)) return x;
+  is_open(c->t, c->load, "an index");
+  return nothing;
 }
 
 static TdValue load(TdTask *t, const TdExpr *e) {
@@ -183,10 +251,14 @@ static TdValue load(TdTask *t, const TdExpr *e) {
       td_fault_set(t, "uninitialised", e->loc, "%s is read before it is written", e->sym->name);
     return v;
   }
-  const TdView *view;
+  TdValue index[TD_MAX_RANK];
   int64_t offset;
-  if (!td_scalar_place(t, e, &view, &offset)) return nothing;
-  return td_memory_read(t, view, offset, &e->loc);
+  const TdView *view = td_scalar_symbol(t, e->sym, e->loc);
+  if (!view || !read_indices(t, e, index)) return nothing;
+  for (uint32_t d = 0; d < e->nkid; d++)
+    if (td_value_is_symbolic(index[d])) return chosen(&(Choice){t, e, view, index}, 0, view->base);
+  return find_place(t, e, view, index, &offset) ? td_memory_read(t, view, offset, &e->loc)
+                                                : nothing;
 }
 
 bool td_scalar_view(TdTask *t, const TdExpr *e, TdView *out) {

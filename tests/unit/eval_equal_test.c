@@ -251,7 +251,7 @@ static void test_merge(void) {
       IF(c, FOR(k, num(0), num(2), store(out, x(&o, 0)))),
       IF(c, jump(TD_STMT_RETURN)),
       WHILE(c, store(out, x(&o, 0))),
-      store(out, LD(o.X, B.i32, cast(B.idx, x(&o, 0)))),
+      store(LD(o.O, B.i32, cast(B.idx, x(&o, 0))), x(&o, 1)),
       IF(c, store(out, LD(o.X, B.i32, num(9)))),
       IF(OP(AND, c, OP(LT, LD(o.X, B.i32, num(9)), x(&o, 0))), store(out, x(&o, 0))),
   };
@@ -262,7 +262,8 @@ static void test_merge(void) {
   }
   TdTensor *in = td_tensor_new(B.a, T(B.i32, 4), false);
   TdEvalArg concrete[] = {{.tensor = in}, {0}};
-  const TdProg *p = body_prog(&o, BLOCK(undecided[3]));
+  const TdProg *p = body_prog(&o, BLOCK(store(out, LD(o.X, B.i32, cast(B.idx, x(&o, 0))))));
+  is_text(level_of(p, p, NULL), "strict", "an index that chooses what is read");
   is_text(level_of(p, one_prog(&o, x(&o, 0)), concrete), "strict", "unless they are kept concrete");
   const TdProg *bad = one_prog(&o, LD(o.X, B.i32, num(9)));
   is_text(level_of(bad, bad, NULL), "index-out-of-range:1", "a fault is no answer");
