@@ -124,6 +124,18 @@ TdSym td_units_import(TdUnits *u, const TdProg *p) {
   return td_units_import_beside(u, p, NULL, NULL);
 }
 
+/* The unit there is that `unit` is but for its own name, if both were captured under one; or NULL.
+ */
+static const TdUnit *find_same(const TdUnits *u, const TdUnit *unit) {
+  for (size_t i = 0; i < u->list.n; i++) {
+    const TdUnit *x = u->list.at[i];
+    if ((x->sym->name == unit->sym->name || x->stem == unit->sym->name) &&
+        x->instance == unit->instance && td_equal_renamed(u->store->session->ctx, x, unit))
+      return x;
+  }
+  return NULL;
+}
+
 TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, void *ud) {
   TdStore *st = u->store;
   const TdProg *copy = td_clone_prog(st, p, false);
@@ -133,8 +145,8 @@ TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, vo
     bool is_root = i + 1 == copy->nunit;
     TdUnit *unit = redirect(u, &merged, copy->unit[i]);
     bool hidden = is_root && taken && taken(ud, unit->sym->name);
-    const TdUnit *same = hidden ? NULL : named(u, unit->sym->name);
-    if (same && same->instance == unit->instance && td_equal_unit(st->session->ctx, same, unit)) {
+    const TdUnit *same = hidden ? NULL : find_same(u, unit);
+    if (same) {
       td_subst_sym(&merged, unit->sym, same->sym);
       root = same->sym;
       continue;

@@ -169,10 +169,24 @@ static bool same_unit(const Match *m, const TdUnit *x, const TdUnit *y) {
 }
 
 bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y) {
+  return x->sym->name == y->sym->name && td_equal_renamed(c, x, y);
+}
+
+bool td_equal_renamed(TdCtx *c, const TdUnit *x, const TdUnit *y) {
   TdArena *a = td_arena_scratch(c);
   TdMap sym = {0};
   Match m = {a, &sym, NULL};
-  bool same = same_sym(&m, x->sym, y->sym) && same_unit(&m, x, y);
+  td_map_putp(a, &sym, x->sym, (void *)(uintptr_t)y->sym);
+  bool same = same_unit(&m, x, y);
+  td_arena_free(a);
+  return same;
+}
+
+bool td_equal_signature(TdCtx *c, const TdUnit *x, const TdUnit *y) {
+  TdArena *a = td_arena_scratch(c);
+  TdMap sym = {0};
+  Match m = {a, &sym, NULL};
+  bool same = same_params(&m, x, y);
   td_arena_free(a);
   return same;
 }

@@ -39,6 +39,10 @@ const char *td_print_expr_str(TdArena *a, const TdExpr *e);
 /* equal.c: structure and print names, ignoring uids, places and symbol identity. */
 bool td_equal_prog(const TdProg *x, const TdProg *y);
 bool td_equal_unit(TdCtx *c, const TdUnit *x, const TdUnit *y);
+/* The same, but their own names may differ. */
+bool td_equal_renamed(TdCtx *c, const TdUnit *x, const TdUnit *y);
+/* Whether two units have the same parameters and sizes. */
+bool td_equal_signature(TdCtx *c, const TdUnit *x, const TdUnit *y);
 /* Whether two kernels with bodies are the same up to the names of what they declare and are given,
  * one to one, and to constants in the places where they touch what they are given. */
 bool td_equal_shape(TdCtx *c, const TdUnit *x, const TdUnit *y);

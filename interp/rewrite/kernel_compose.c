@@ -199,12 +199,33 @@ static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
   return check_clash(p, step);
 }
 
+/* The name here of the kernel that the other schedule began with: several may have been captured
+ * under one name, of which the same one, or else the only one that takes the same, is meant. */
+static const char *name_of_kernel(const TdRewrite *r, const TdUnit *kernel) {
+  typedef bool Alike(TdCtx *, const TdUnit *, const TdUnit *);
+  static Alike *const alike[] = {td_equal_renamed, td_equal_signature};
+  const char *name = kernel->stem ? kernel->stem : kernel->sym->name;
+  const TdVersion *first = r->since;
+  while (first->parent) first = first->parent;
+  for (size_t k = 0; k < sizeof alike / sizeof *alike; k++) {
+    const TdUnit *found = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < first->prog->nunit; i++) {
+      const TdUnit *u = first->prog->unit[i];
+      if (u->instance || (u->sym->name != name && u->stem != name)) continue;
+      if (alike[k](r->session->ctx, u, kernel)) found = u, n++;
+    }
+    if (n == 1) return found->sym->name;
+  }
+  return name;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   const TdVersion **version;
   size_t n = list_versions(r->arena, r->arg[SCHEDULE].schedule, &version);
   const TdUnit *root = td_prog_root(version[0]->prog), *u;
   Replay p = {.r = r, .prog = r->prog};
-  p.path = r->arg[ID].given ? r->arg[ID].text : root->stem ? root->stem : root->sym->name;
+  p.path = r->arg[ID].given ? r->arg[ID].text : name_of_kernel(r, root);
   if (!td_cursor_unit(r->arena, r->prog, p.path, &u, r->diag)) return NULL;
   for (size_t i = 1; i < n; i++) {
     p.sub = version[i];
