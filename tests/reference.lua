@@ -1,4 +1,4 @@
--- reference.lua - kernels of PolyBench by hand: tests/polybench/reference.c, compiled as Tide compiles.
+-- reference.lua - kernels of PolyBench by hand: tests/polybench/reference.h, compiled as Tide compiles.
 --   local reference = require "reference"
 --   local f = reference.kernel("gemm", {size = "medium"})   -- called like the kernel of the suite
 --   reference.close()                                       -- removes what was compiled
@@ -25,7 +25,7 @@ local function wrapper(name, k, z)
     passed[#passed + 1] = "a" .. i
   end
   return ([[
-#include "tests/polybench/reference.c"
+#include "tests/polybench/reference.h"
 void by_hand(%s);
 void by_hand(%s) { %s(%s); }
 ]]):format(table.concat(given, ", "), table.concat(given, ", "), symbol(name), table.concat(passed, ", "))

@@ -13,17 +13,20 @@ typedef void Product(int order, int left, int right, int m, int n, int k, float 
 
 /* cblas_sgemm, loaded at the first call. */
 static Product *product(void) {
-  static void *found;
-  if (found) return (Product *)found;
+  static union {
+    void *symbol;
+    Product *function;
+  } found;
+  if (found.symbol) return found.function;
 #ifdef __x86_64__
   const char *core = __builtin_cpu_supports("avx512f") ? "SkylakeX" : "Haswell";
   setenv("OPENBLAS_CORETYPE", core, 0);
 #endif
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   void *library = dlopen("libopenblas.so.0", RTLD_NOW);
-  found = library ? dlsym(library, "cblas_sgemm") : NULL;
-  if (!found) abort();
-  return (Product *)found;
+  found.symbol = library ? dlsym(library, "cblas_sgemm") : NULL;
+  if (!found.symbol) abort();
+  return found.function;
 }
 
 void openblas(const float *a, const float *b, float *c) {

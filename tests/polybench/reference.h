@@ -1,5 +1,8 @@
-/* reference.c - the thirty kernels of PolyBench 4.2.1, written by hand in C: what Tide computes is
+/* reference.h - the thirty kernels of PolyBench 4.2.1, written by hand in C: what Tide computes is
  * held against them. Extents come first, in the order of the cases in examples/polybench. */
+#ifndef TD_POLYBENCH_REFERENCE_H
+#define TD_POLYBENCH_REFERENCE_H
+
 #include <math.h>
 #include <stdint.h>
 
@@ -11,10 +14,10 @@
 #define VEC(a, n) T a[restrict n]
 #define MAT(a, m, n) T a[restrict m][n]
 
-static int32_t least(int32_t a, int32_t b) {
+static inline int32_t least(int32_t a, int32_t b) {
   return a < b ? a : b;
 }
-static int32_t most(int32_t a, int32_t b) {
+static inline int32_t most(int32_t a, int32_t b) {
   return a > b ? a : b;
 }
 
@@ -396,3 +399,5 @@ static inline void seidel_2d(int S, int N, MAT(A, N, N)) {
              A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1]) /
             9;
 }
+
+#endif
