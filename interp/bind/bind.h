@@ -165,6 +165,8 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 /* Place of the Lua code that called the running C function: the call's own token if it can be
  * found. */
 TdLoc td_bind_caller(lua_State *L);
+/* The same, but code of stdlib is passed over: the place of the user's call. */
+TdLoc td_bind_user(lua_State *L);
 /* The place of field or method `key` in that code. */
 TdLoc td_bind_caller_key(lua_State *L, const char *key);
 /* The tree of that call and of its chunk; NULL when it cannot be found. */
@@ -247,6 +249,7 @@ void td_bind_open_jupyter(lua_State *L);
 void td_bind_open_view(lua_State *L);
 void td_bind_open_job(lua_State *L);
 void td_bind_open_write(lua_State *L);
+void td_bind_open_refuse(lua_State *L);
 void td_bind_open_version(lua_State *L);
 
 #endif

@@ -236,7 +236,7 @@ static void complete_command(lua_State *L, const TdCommand *c, const char *text,
 }
 
 /* After '?': names that help knows. */
-static void complete_question(const char *text, size_t n, TdPromptItems *out) {
+static void complete_question(lua_State *L, const char *text, size_t n, TdPromptItems *out) {
   const char *summary, *name;
   out->from = strspn(text, "?");
   bool command = out->from < n && text[out->from] == ':';
@@ -245,13 +245,14 @@ static void complete_question(const char *text, size_t n, TdPromptItems *out) {
     td_complete_add(out, td_commands[i].name, strlen(td_commands[i].name), td_commands[i].summary);
   for (size_t i = 0; !command && (name = td_help_name(i, &summary)); i++)
     td_complete_add(out, name, strlen(name), summary);
+  if (!command) td_complete_add_templates(L, out);
 }
 
 /* Inputs that are not Lua: commands, questions, lines of the shell; false for Lua. */
 static bool complete_special(lua_State *L, const char *text, size_t n, TdPromptItems *out) {
   if (!n || !strchr(":?!", *text) || (n > 1 && text[0] == ':' && text[1] == ':')) return false;
   if (*text == '?') {
-    complete_question(text, n, out);
+    complete_question(L, text, n, out);
     return true;
   }
   if (*text == '!') {

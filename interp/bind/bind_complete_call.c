@@ -266,6 +266,8 @@ bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c
     td_complete_add_files(out, b->s + b->from, strlen(b->s + b->from));
     return true;
   }
+  bool wants_key = !b->in_string && c->in_table && c->wants_key;
+  if (wants_key && !is_method && td_complete_parameter(L, b, c->callee, out)) return true;
   for (size_t i = 0; (documented = td_help_function(i, &usage, &summary)); i++) {
     const char *stem = strpbrk(documented, ":.");
     if (!stem || (*stem == ':') != is_method || strcmp(stem + 1, name) != 0 || !c->in_table)

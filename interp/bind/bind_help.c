@@ -111,12 +111,23 @@ bool td_help_source(lua_State *L, TdText *out, const char *name) {
   return true;
 }
 
-/* What the value of a global is, for names that are not documented. */
-static bool show_global(lua_State *L, TdText *out, const char *name) {
+/* Pushes the value of a dotted path of globals, read raw, or nil. */
+static void push_path(lua_State *L, const char *path) {
   lua_pushglobaltable(L);
-  lua_pushstring(L, name);
-  lua_rawget(L, -2);
-  lua_remove(L, -2);
+  for (size_t n; *path && lua_istable(L, -1); path += n + (path[n] == '.')) {
+    n = strcspn(path, ".");
+    lua_pushlstring(L, path, n);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+  }
+  if (!*path) return;
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* What the value of a path of globals is, for names that are not documented. */
+static bool show_global(lua_State *L, TdText *out, const char *name) {
+  push_path(L, name);
   bool known = !lua_isnil(L, -1);
   if (known) {
     td_text_putf(out, "%s: ", name);
@@ -125,6 +136,30 @@ static bool show_global(lua_State *L, TdText *out, const char *name) {
   }
   lua_pop(L, 1);
   return known;
+}
+
+void td_help_push_template(lua_State *L, const char *function, const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.template");
+  bool ok = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1);
+  if (ok) {
+    lua_getfield(L, -1, function);
+    lua_remove(L, -2);
+    lua_pushstring(L, name);
+    ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  }
+  if (ok) return;
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* What stdlib says of its template of this name: "nn.gemm" or "gemm". */
+static bool show_template(lua_State *L, TdText *out, const char *name) {
+  td_help_push_template(L, "help", name);
+  const char *text = lua_tostring(L, -1);
+  if (text) td_text_putf(out, "%s\n", text);
+  lua_pop(L, 1);
+  return text != NULL;
 }
 
 bool td_help_show(lua_State *L, TdText *out, const char *name) {
@@ -148,5 +183,5 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     td_text_putf(out, "%s\n  %s\n", docs[i].usage, docs[i].summary);
     found = true;
   }
-  return found || show_global(L, out, name);
+  return found || show_global(L, out, name) || show_template(L, out, name);
 }

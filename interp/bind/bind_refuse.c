@@ -1,4 +1,5 @@
-/* bind_refuse.c - refusals of what a caller gave: errors with help, option tables. */
+/* bind_refuse.c - refusals of what a caller gave: errors with help, option tables; the module
+   tide.refusal, with which stdlib does the same. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -65,4 +66,55 @@ int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *
   int at = find(L, "option-value", key, lua_tostring(L, -1), words);
   lua_pop(L, 1);
   return at;
+}
+
+/* raise(code, message, help): a usage error at the line of the user that called into stdlib. */
+static int l_raise(lua_State *L) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  td_diag_set(&d, TD_USAGE, luaL_checkstring(L, 1), td_bind_user(L), "%s", luaL_checkstring(L, 2));
+  if (lua_isstring(L, 3)) td_diag_help(&d, "%s", lua_tostring(L, 3));
+  return td_bind_raise(L, &d);
+}
+
+/* nearest(word, names): the one of a list of names that was meant, or nil. */
+static int l_nearest(lua_State *L) {
+  const char *word = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  TdArena *a = td_bind_arena(L);
+  size_t n = lua_rawlen(L, 2);
+  const char **names = TD_NEWN(a, const char *, n + 1);
+  for (size_t i = 0; i < n; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    names[i] = td_arena_strdup(a, luaL_checkstring(L, -1));
+    lua_pop(L, 1);
+  }
+  lua_pushstring(L, td_text_nearest(word, names, n));
+  return 1;
+}
+
+/* Calls upvalue 1. */
+static int l_enter(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* entry(f): f as a C function, so that a caller's `return f(x)` keeps its line. */
+static int l_entry(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_pushcclosure(L, l_enter, 1);
+  return 1;
+}
+
+static int l_load(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"raise", l_raise}, {"nearest", l_nearest}, {"entry", l_entry}, {NULL, NULL}};
+  luaL_newlib(L, functions);
+  return 1;
+}
+
+void td_bind_open_refuse(lua_State *L) {
+  td_bind_set_module(L, "tide.refusal", l_load);
 }

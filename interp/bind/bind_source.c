@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/home.h"
 #include "bind/bind.h"
 #include "frontend/parse.h"
 #include "frontend/walk_ast.h"
@@ -327,16 +328,25 @@ static bool is_element(const char *name) {
   return name && (strcmp(name, "integer index") == 0 || strcmp(name, "?") == 0);
 }
 
+/* Whether a chunk is a file of stdlib, which lies in folder home; none does in NULL. */
+static bool is_stdlib(const char *source, const char *home) {
+  static const char below[] = "/stdlib/";
+  size_t n = home ? strlen(home) : 0;
+  return n && *source == '@' && strncmp(source + 1, home, n) == 0 &&
+         strncmp(source + 1 + n, below, sizeof below - 1) == 0;
+}
+
 /* The call that Lua code is making of the running C function: its tree, and in *loc the best place
- * known. */
-static CallSearch find_call(lua_State *L, const char *text, const TdAst **ast, TdLoc *loc) {
+ * known. Files of the stdlib in folder `home` are passed over, if one is given. */
+static CallSearch find_call(lua_State *L, const char *home, const char *text, const TdAst **ast,
+                            TdLoc *loc) {
   lua_Debug ar;
   CallSearch s = {.text = text};
   *loc = (TdLoc){0};
   *ast = NULL;
   for (int level = 0; lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sln", &ar);
-    if (*ar.what == 'C') {
+    if (*ar.what == 'C' || is_stdlib(ar.source, home)) {
       s.of_element = is_element(ar.name);
       s.name = ar.name;
       continue;
@@ -374,7 +384,7 @@ static bool look_key(void *ud, const TdAstExpr *e) {
 TdLoc td_bind_caller_key(lua_State *L, const char *key) {
   const TdAst *ast;
   TdLoc loc;
-  find_call(L, NULL, &ast, &loc);
+  find_call(L, NULL, NULL, &ast, &loc);
   KeySearch s = {.line = loc.line, .key = key};
   TdAstVisitor v = {.expr = look_key, .ud = &s};
   if (ast) td_walk_ast_block(&v, &ast->main->body);
@@ -384,15 +394,24 @@ TdLoc td_bind_caller_key(lua_State *L, const char *key) {
 TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
   const TdAst *ast;
   TdLoc loc;
-  CallSearch s = find_call(L, text, &ast, &loc);
+  CallSearch s = find_call(L, NULL, text, &ast, &loc);
   return s.argument ? s.argument->loc : s.call ? s.call->loc : loc;
 }
 
 const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast) {
   TdLoc loc;
-  return find_call(L, NULL, ast, &loc).call;
+  return find_call(L, NULL, NULL, ast, &loc).call;
 }
 
 TdLoc td_bind_caller(lua_State *L) {
   return td_bind_caller_argument(L, NULL);
+}
+
+TdLoc td_bind_user(lua_State *L) {
+  const TdAst *ast;
+  TdLoc loc;
+  char home[4096];
+  bool found = td_home_find("stdlib", home, sizeof home);
+  CallSearch s = find_call(L, found ? home : NULL, NULL, &ast, &loc);
+  return s.call ? s.call->loc : loc;
 }

@@ -37,6 +37,12 @@ bool td_complete_find_call(const TdBefore *b, TdCallAround *c);
 bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c,
                           TdPromptItems *out);
 
+/* bind_complete_template.c */
+/* Adds stdlib's templates, with their summaries. */
+void td_complete_add_templates(lua_State *L, TdPromptItems *out);
+/* Adds the parameters of the template whose path ends at token `callee`; false if it is none. */
+bool td_complete_parameter(lua_State *L, const TdBefore *b, size_t callee, TdPromptItems *out);
+
 /* bind_complete.c */
 void td_complete_add(TdPromptItems *out, const char *name, size_t n, const char *help);
 /* Adds the words of a text, divided by the bytes of `by`. */

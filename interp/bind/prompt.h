@@ -50,6 +50,10 @@ bool td_help_source(lua_State *L, TdText *out, const char *name);
  */
 const char *td_help_name(size_t i, const char **summary);
 
+/* Pushes what a function of stdlib's tide.template gives for `name` (may be NULL); nil if it fails.
+ */
+void td_help_push_template(lua_State *L, const char *function, const char *name);
+
 /* Function or method i with its usage and summary; NULL after the last. */
 const char *td_help_function(size_t i, const char **usage, const char **summary);
 

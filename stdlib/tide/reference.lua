@@ -39,11 +39,20 @@ local function option(o)
   return spelled .. (o.args and (o.letter and " " or "=") .. o.args or "")
 end
 
+-- A section of stdlib's templates: what help says of each.
+local function templates(out)
+  out[#out + 1] = "\n## Templates\n"
+  for _, x in ipairs(require "tide.template".list()) do
+    out[#out + 1] = ("### %s\n\n    %s\n"):format(x.name, (tostring(x.template):gsub("\n", "\n    ")))
+  end
+end
+
 --- The whole page as Markdown.
 function reference.text()
   local r, out = tide.registry(), { "# Tide reference\n", "## Primitives\n" }
   for _, p in ipairs(r.primitives) do primitive(p, out) end
   section(out, "Functions and methods", r.functions, function(f) return f.usage end)
+  templates(out)
   section(out, "Commands of the prompt", r.commands, function(c) return ":" .. c.usage end)
   section(out, "Keys of the prompt", r.keys, function(k) return k.name end)
   section(out, "Command line", r.options, option)
