@@ -29,6 +29,15 @@ static bool is_elsewhere(void *ud, const TdStmt *s) {
          td_walk_stmt(x->r->session->ctx, callee->body, is_elsewhere, ud);
 }
 
+/* Whether two extents are equal, at least at the sizes that the unit has. */
+static bool is_same_extent(TdRewrite *r, const TdUnit *u, const TdExpr *x, const TdExpr *y) {
+  int64_t less, m, n;
+  if (td_lin_diff(r->session, x, y, &less)) return less == 0;
+  bool same = td_unit_value(u, x, &m) && td_unit_value(u, y, &n) && m == n;
+  r->used_value |= same;
+  return same;
+}
+
 /* Whether all of a local array is written before the first statement of its block that reads it or
    runs unit u. */
 static bool is_filled_first(TdRewrite *r, const TdPlace *array, const TdUnit *u) {
@@ -49,9 +58,9 @@ static bool is_filled_first(TdRewrite *r, const TdPlace *array, const TdUnit *u)
   bool filled =
       end > at + 1 && td_footprint_of(&q, before, array->sym, array->stmt->type, &f) && f.filled;
   for (int d = 0; filled && d < f.box.rank; d++) {
-    int64_t lo, less;
+    int64_t lo;
     filled = td_expr_is_const(f.box.lo[d], &lo) && !lo &&
-             td_lin_diff(r->session, f.box.extent[d], array->stmt->type->dim[d], &less) && !less;
+             is_same_extent(r, array->unit, f.box.extent[d], array->stmt->type->dim[d]);
   }
   return filled;
 }

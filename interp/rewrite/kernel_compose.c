@@ -13,6 +13,7 @@ typedef struct Replay {
   TdRewrite *r;
   const char *path;      /* how the kernel is named here */
   const TdVersion *sub;  /* the version whose step is replayed */
+  const TdProg *there;   /* the program that the step began with in the other schedule */
   const TdProg *prog;    /* so far */
   TdMap name;            /* interned name that the other schedule made -> the one made here */
   const TdArgValue *arg; /* of the step, mapped */
@@ -32,12 +33,47 @@ static const char *name_here(const Replay *p, const char *name) {
   return now ? now : name;
 }
 
+/* A search for a call of a unit. */
+typedef struct Called {
+  TdSym unit;
+  bool found;
+} Called;
+
+static bool look_call(void *ud, const TdStmt *s) {
+  Called *c = ud;
+  c->found |= s->kind == TD_STMT_CALL && s->sym == c->unit;
+  return !c->found;
+}
+
+/* The name by which `from` calls a unit, or runs it as a task; NULL if it does neither. */
+static const char *name_below(const Replay *p, const TdUnit *from, const TdUnit *u) {
+  Called c = {.unit = u->sym};
+  for (size_t i = 0; i < from->nrun; i++)
+    if (from->run[i].unit == u->sym) return from->run[i].sym->name;
+  if (from->body) td_walk_stmt(p->r->session->ctx, from->body, look_call, &c);
+  return !c.found ? NULL : u->stem ? u->stem : u->sym->name;
+}
+
+/* The path of unit u of the other schedule, behind that of `from`; NULL if `from` does not reach
+ * it. */
+static const char *path_below(const Replay *p, const TdUnit *from, const TdUnit *u,
+                              const char *path) {
+  if (from == u) return path;
+  for (size_t i = 0; i < p->there->nunit; i++) {
+    const TdUnit *next = p->there->unit[i];
+    const char *name = next == from ? NULL : name_below(p, from, next);
+    if (!name) continue;
+    const char *below = td_text_fmt(p->r->arena, "%s%s:", path, name_here(p, name));
+    const char *found = path_below(p, next, u, below);
+    if (found) return found;
+  }
+  return NULL;
+}
+
 /* "FFN1:systolic:" for a unit that the other schedule sees: below the kernel that is its root. */
 static const char *unit_here(const Replay *p, const TdUnit *u) {
-  bool root = u == td_prog_root(p->sub->parent->prog);
-  if (root) return td_text_fmt(p->r->arena, "%s:", p->path);
-  return td_text_fmt(p->r->arena, "%s:%s:", p->path,
-                     name_here(p, u->stem ? u->stem : u->sym->name));
+  const char *root = td_text_fmt(p->r->arena, "%s:", p->path);
+  return path_below(p, td_prog_root(p->there), u, root);
 }
 
 /* The last part of a spec, after its units: "band/i#1", its names being those here. */
@@ -53,7 +89,7 @@ static const char *tail_here(const Replay *p, const char *spec) {
 /* A spec of the other schedule as one of this; what it does not find there stays as it is. */
 static const char *spec_here(const Replay *p, TdArgKind kind, const char *spec) {
   TdDiag quiet = {.arena = p->r->arena};
-  const TdProg *there = p->sub->parent->prog;
+  const TdProg *there = p->there;
   TdPlace at = {0}, *band = &at;
   size_t n = 1;
   bool found = false;
@@ -169,8 +205,10 @@ static void blame(const Replay *p, const TdPrimStep *step) {
 }
 
 /* Does one step here, and learns what its names became. */
-static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
+static bool replay_step(Replay *p, const TdPrimStep *step) {
   TdRewrite *r = p->r, inner = *r;
+  bool part = step->before != NULL;
+  p->there = part ? step->before : p->sub->parent->prog;
   p->arg = map_args(p, step);
   inner.prog = p->prog;
   inner.arg = p->arg;
@@ -188,14 +226,17 @@ static bool replay_step(Replay *p, const TdPrimStep *step, bool last) {
     blame(p, step);
     return false;
   }
-  for (size_t i = 0; last && i < inner.made.n && i < p->sub->nmade; i++) {
-    const char *was = td_names_str(r->session->names, p->sub->made[i]);
+  const char *const *made = part ? step->made : p->sub->made;
+  size_t nmade = part ? step->nmade : p->sub->nmade;
+  for (size_t i = 0; i < inner.made.n && i < nmade; i++) {
+    const char *was = td_names_str(r->session->names, made[i]);
     td_map_putp(r->arena, &p->name, was, (void *)(uintptr_t)inner.made.at[i]);
     td_vec_push(r->arena, &r->made, inner.made.at[i]);
   }
-  bool changed = now != p->prog;
+  const TdProg *before = p->prog;
+  TdPrimStep did = {step->prim, p->arg, before, inner.made.at, inner.made.n};
   p->prog = now;
-  if (changed) td_vec_push(r->arena, &r->did, ((TdPrimStep){step->prim, p->arg}));
+  if (now != before) td_vec_push(r->arena, &r->did, did);
   return check_clash(p, step);
 }
 
@@ -230,7 +271,7 @@ static const TdProg *apply(TdRewrite *r) {
   for (size_t i = 1; i < n; i++) {
     p.sub = version[i];
     for (size_t k = 0; k < p.sub->ndid; k++)
-      if (!replay_step(&p, &p.sub->did[k], k + 1 == p.sub->ndid)) return NULL;
+      if (!replay_step(&p, &p.sub->did[k])) return NULL;
   }
   return p.prog;
 }

@@ -60,6 +60,10 @@ typedef struct TdNaming {
 typedef struct TdPrimStep {
   const struct TdPrim *prim;
   const TdArgValue *arg; /* parallel to the specs */
+  /* Of a step that is part of another: the program before it, and the names that it made. */
+  const TdProg *before;
+  const char *const *made;
+  size_t nmade;
 } TdPrimStep;
 
 /* A primitive at work. */

@@ -117,13 +117,16 @@ static bool is_composite(const TdArgValue *arg) {
 
 /* The steps of a version: the one that was asked for, or those that it was made of. */
 static void keep_steps(TdStore *st, TdVersion *v, const TdRewrite *r, const TdPrim *prim) {
-  TdPrimStep one = {prim, r->arg};
+  TdPrimStep one = {.prim = prim, .arg = r->arg};
   bool composite = r->did.n > 0 || is_composite(r->arg);
   const TdPrimStep *from = composite ? r->did.at : &one;
   v->ndid = composite ? r->did.n : 1;
   TdPrimStep *did = TD_NEWN(st->arena, TdPrimStep, v->ndid);
-  for (size_t i = 0; i < v->ndid; i++)
-    did[i] = (TdPrimStep){from[i].prim, keep_args(st, from[i].arg)};
+  for (size_t i = 0; i < v->ndid; i++) {
+    did[i] = from[i];
+    did[i].arg = keep_args(st, from[i].arg);
+    did[i].made = keep_strings(st, from[i].made, from[i].nmade);
+  }
   v->did = did;
 }
 

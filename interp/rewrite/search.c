@@ -104,18 +104,18 @@ static TdPrimStep step_of(const Search *q, const TdSearchMove *m) {
   if (strcmp(m->prim->name, "chain") == 0) {
     arg[0] = (TdArgValue){.given = true, .text = m->first};
     arg[1] = (TdArgValue){.given = true, .text = m->second};
-    return (TdPrimStep){m->prim, arg};
+    return (TdPrimStep){.prim = m->prim, .arg = arg};
   }
   if (m->list) {
     arg[0] = (TdArgValue){.given = true, .names = m->list, .n = m->n};
-    return (TdPrimStep){m->prim, arg};
+    return (TdPrimStep){.prim = m->prim, .arg = arg};
   }
   const char **name = TD_NEWN(q->arena, const char *, 2);
   name[0] = m->first, name[1] = m->second;
   arg[0] = (TdArgValue){.given = true, .names = name, .n = m->second ? 2 : 1};
   if (m->axis >= 0) arg[1] = (TdArgValue){.given = true, .integer = m->axis};
   if (m->factor >= 0) arg[2] = (TdArgValue){.given = true, .integer = m->factor};
-  return (TdPrimStep){m->prim, arg};
+  return (TdPrimStep){.prim = m->prim, .arg = arg};
 }
 
 /* What is known of the tasks of a state. */

@@ -188,6 +188,11 @@ typedef struct Body {
   TD_VEC(const TdStmt *) after;
 } Body;
 
+/* What gets or makes a buffer that stands for an array, laid out as that is. */
+static const TdStmt *laid_out(Split *s, const TdStmt *buffer, const TdStmt *decl) {
+  return td_stmt_with_attrs(s->r->store, buffer, decl->attrs);
+}
+
 /* The task's own symbol for an array. */
 static TdSym own(Split *s, Body *b, const TdStmt *decl) {
   TdSym sym = td_store_sym(s->r->store, decl->sym->name, TD_SYM_LOCAL);
@@ -224,8 +229,8 @@ static void add_writer(Split *s, Body *b, Link *k) {
   for (size_t i = k->writer + 1; i < s->stage.n; i++) {
     if (!effect_on(&s->stage.at[i], decl->sym)) continue;
     const TdExpr *end = k->end[i] = new_stream(s, decl);
-    if (alone)
-      td_vec_push(r->arena, &b->before, td_stmt_slot(r->store, end, sym, decl->type, decl->loc));
+    const TdStmt *slot = td_stmt_slot(r->store, end, sym, decl->type, decl->loc);
+    if (alone) td_vec_push(r->arena, &b->before, laid_out(s, slot, decl));
     td_vec_push(r->arena, &b->after, td_stmt_put(r->store, end, all, decl->loc));
   }
   if (alone) add_fill(s, b, decl, sym);
@@ -243,7 +248,7 @@ static void add_arrays(Split *s, size_t n, Body *b) {
     } else if (k->end[n]) {
       TdSym sym = own(s, b, decl);
       const TdStmt *get = td_stmt_get(r->store, k->end[n], sym, decl->type, NULL, decl->loc);
-      td_vec_push(r->arena, &b->before, get);
+      td_vec_push(r->arena, &b->before, laid_out(s, get, decl));
     } else {
       add_private(s, b, decl);
     }

@@ -89,6 +89,31 @@ t.test("a schedule of schedules", function()
   t.eq((s:verify()), "strict")
 end)
 
+t.test("a schedule of schedules on two instances: names that its steps made are each one's own", function()
+  local row = tide.kernel {a = f32[6], b = f32[6], function(a, b)
+    for i = 0, 5 do b[i] = a[i] * 3 end
+  end}
+  local rows = tide.kernel {A = f32[2][6], B = f32[2][6], function(A, B)
+    for r = 0, 1 do row(A[r], B[r]) end
+  end}
+  local inner = tide.schedule(rows):compose(sub(row, function(s)
+    local _, outer, within = s:split("i", 2)
+    local _, task = s:unfold(outer)
+    return s:pipeline(task .. ":" .. within)
+  end))
+  local one, two = rows:as "one", rows:as "two"
+  local k = tide.kernel {A = f32[2][6], B = f32[2][6], function(A, B)
+    local C = f32[2][6]()
+    one(A, C)
+    two(C, B)
+  end}
+  local s = tide.schedule(k):compose(inner, {id = "one"}):compose(inner, {id = "two"})
+  local _, n = tostring(s):gsub("for i_i = 0, 1 do %-%-@ pipeline%(1%)", "")
+  t.eq(n, 2, tostring(s))
+  t.eq((s:verify()), "strict")
+  t.eq(tostring(load(s:log())(k)), tostring(s))
+end)
+
 prim.refused("a loop that an earlier step took away", {
   of = both, before = function(s) s:fuse("first:i", "first:j") end,
   step = {"compose", sub(first, function(s) return s:split("j", 2) end)},

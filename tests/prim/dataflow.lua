@@ -38,6 +38,21 @@ prim.accepted("calls, one kernel twice", {
   end,
   step = {"dataflow"}, has = {"d.twice = ", "d.twice_1 = "},
 })
+t.test("buffers that are handed over keep their banks", function()
+  local double = tide.kernel {a = i32[6], b = i32[6], function(a, b)
+    for i = 0, 5 do b[i] = a[i] * 2 end
+  end}
+  local k = tide.kernel {x = i32[6], y = i32[6], function(x, y)
+    local u = i32[6]()
+    double(x, u)
+    double(u, y)
+  end}
+  local s = tide.schedule(k):partition("u", 0, {factor = 3}):dataflow()
+  t.has(tostring(s), "local u = u_s:slot() --@ partition(0, cyclic, 3)")
+  t.has(tostring(s), "local u = u_s:get() --@ partition(0, cyclic, 3)")
+  t.eq(s:verify(), "strict")
+  t.has(s:build {target = "hls", tool = false}.source, "variable=b type=cyclic dim=1 factor=3")
+end)
 prim.accepted("two readers of one tensor", {
   of = function()
     return tide.kernel {a = f32[4], y = f32[4], z = f32[4], function(a, y, z)

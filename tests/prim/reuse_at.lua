@@ -134,6 +134,24 @@ prim.accepted("taps whose number is a size", {
   end, step = {"reuse_at", "A", "x"}, other = {{N = 3, K = 1}, {N = 1, K = 6}},
   has = {"local A_x = i32[K]()", "A_x[K - 1] = A[x + K - 1]"},
 })
+-- Rows that a kernel of fixed extents writes, `n` of them, where its caller's are sizes; and windows of rows.
+local function framed(n)
+  local H, O, rows = 5, 2, {n}
+  local frame = tide.kernel {y = i32[7], function(y)
+    for i in grid(rows[1]) do y[i] = i end
+  end}
+  local sums = tide.kernel {y = i32[7], z = i32[5][O], function(y, z)
+    for p, o in grid(3, O) do z[p][o] = y[p] + y[p + 1] end
+  end}
+  return tide.kernel {z = i32[H][O], function(z)
+    local y = i32[H + 2]()
+    frame(y)
+    sums(y, z)
+  end}, {i32[H][O]}
+end
+prim.twins("a caller's array, of which a kernel of fixed extents has written all", {
+  of = framed, no = 6, yes = 7, step = {"reuse_at", "sums:y", "sums:p"}, code = "unwritten",
+})
 -- Sums over windows of an array whose extent is a size of its own.
 local function image(z)
   local H, P, R = z.H or 7, z.P or 4, z.R or 3
