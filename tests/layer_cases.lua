@@ -237,9 +237,9 @@ add("quant.attention", {{L = 4, D = 6, heads = 2, shift = 6}, {L = 1, D = 1, shi
     return matrix(z.L, z.D, function(i, c)
       local from = (c - 1) // d * d
       local w = integer_softmax(list(z.causal and i or z.L, function(j)
-        return sum(d, function(k) return x.Q[i][from + k] * x.K[j][from + k] end)
+        return sum(d, function(k) return x.X[i][from + k] * x.X[j][z.D + from + k] end)
       end), z.shift)
-      return (sum(#w, function(j) return w[j] * x.V[j][c] end) + 63) // 127
+      return (sum(#w, function(j) return w[j] * x.X[j][2 * z.D + c] end) + 63) // 127
     end)
   end)
 

@@ -317,13 +317,13 @@ end, "is_float(T)")
 nn.pad2d = template {
   name = "pad2d", summary = "The image in a frame of zeros: `before` rows and columns of them, and `after`.",
   kernel = function(H, W, C, before, after, T)
-    local g = { H = before + H + after, W = before + W + after, top = before, bottom = before + H, right = before + W }
     return tide.kernel {
-      name = "pad2d", X = T[H][W][C], Y = T[g.H][g.W][C],
+      name = "pad2d", X = T[H][W][C], Y = T[before + H + after][before + W + after][C],
       function(X, Y)
-        for p, q, c in grid(g.H, g.W, C) do
+        for p, q, c in grid(before + H + after, before + W + after, C) do
           local x = T(0)
-          if p >= g.top and p < g.bottom and q >= g.top and q < g.right then x = X[p - g.top][q - g.top][c] end
+          local inside = p >= before and p < before + H and q >= before and q < before + W
+          if inside then x = X[p - before][q - before][c] end
           Y[p][q][c] = x
         end
       end,

@@ -167,17 +167,18 @@ quant.add = elementwise {
 
 -- Numbers in a table are not sizes with names, so that the places of a head in a row are affine in its number.
 quant.attention = template {
-  name = "attention", summary = "Y = softmax(Q K^T) V / 127 for each head, rounded; scores as softmax takes them.",
+  name = "attention",
+  summary = "Y = softmax(Q K^T) V / 127 for each head, rounded; a row of X is D queries, D keys and D values.",
   kernel = function(L, D, heads, shift, causal)
     local g, softmax = { D = D, d = D // heads, heads = heads }, quant.softmax { M = L, N = L, shift = shift }
     return tide.kernel {
-      name = "attention", Q = i8[L][g.D], K = i8[L][g.D], V = i8[L][g.D], Y = i8[L][g.D],
-      function(Q, K, V, Y)
+      name = "attention", X = i8[L][3 * g.D], Y = i8[L][g.D],
+      function(X, Y)
         for h in grid(g.heads) do
           local score, weight = i32[L][L](), i8[L][L]()
           for i, j in grid(L, L) do
             local sum = i32(0)
-            for k in reduction(g.d) do sum = i32(sum + Q[i][g.d * h + k] * K[j][g.d * h + k]) end
+            for k in reduction(g.d) do sum = i32(sum + X[i][g.d * h + k] * X[j][g.D + g.d * h + k]) end
             if causal and j > i then sum = -(1 << 30) end
             score[i][j] = sum
           end
@@ -185,7 +186,7 @@ quant.attention = template {
           for r in grid(L) do
             local total = i32[g.d](0)
             for v in grid(g.d) do
-              for l in reduction(L) do total[v] = total[v] + weight[r][l] * V[l][g.d * h + v] end
+              for l in reduction(L) do total[v] = total[v] + weight[r][l] * X[l][2 * g.D + g.d * h + v] end
             end
             for y in grid(g.d) do Y[r][g.d * h + y] = i8((total[y] + 63) // 127) end
           end
@@ -194,8 +195,7 @@ quant.attention = template {
     }, softmax
   end,
   schedule = function(s, D, heads)
-    banks(s, "Q", 1, D // heads)
-    banks(s, "K", 1, D // heads)
+    banks(s, "X", 1, D // heads)
     s:reorder("l", "v")
     pipeline(s, "j", "v", "y")
   end,

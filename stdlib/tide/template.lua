@@ -7,6 +7,7 @@
 --   }
 --   local k = gemm {M = 4, N = 4, K = 8}          -- a kernel
 --   local s = template.schedule(k)                -- with the schedule of its template
+--   local head = gemm({M = 4, N = 4, K = 8}, "head")   -- an instance of its own under that name
 -- The parameters of a template are those of its two functions, which get values by name; s is the schedule so far. The
 -- first function returns a kernel, then the kernels of templates that it calls: their schedules are composed first.
 local tide = require "tide"
@@ -130,16 +131,18 @@ local function values_of(t, args)
   return values
 end
 
--- A kernel of the template with these values; its schedule is made when it is asked for.
-class.__call = refusal.entry(function(self, args)
+-- A kernel of the template with these values, as an instance of its own if it is given a name; its schedule is made when
+-- it is asked for.
+class.__call = refusal.entry(function(self, args, name)
   local values = values_of(self, args)
   check_constraints(self, values)
   local made = table.pack(call_by_name(self.kernel, values))
-  recipes[made[1]] = function(s)
+  local kernel = name and made[1]:as(name) or made[1]
+  recipes[kernel] = function(s)
     for i = 2, made.n do s:compose(template.schedule(made[i])) end
     if self.schedule then call_by_name(self.schedule, setmetatable({ s = s }, { __index = values })) end
   end
-  return made[1]
+  return kernel
 end)
 
 --- The schedule of a kernel: that of the template which made it, or an empty one.
@@ -209,7 +212,7 @@ function template.library(name)
   end })
 end
 
---- The templates of the libraries: a list of {name = "nn.gemm", template =}, by library and name.
+--- The templates of the libraries: a list of {name = "nn.gemm", summary =, template =}, by library and name.
 function template.list()
   local all = {}
   for _, library in ipairs(template.libraries) do
@@ -219,7 +222,8 @@ function template.list()
     end
     table.sort(names)
     for _, name in ipairs(names) do
-      all[#all + 1] = { name = library .. "." .. name, template = require("tide." .. library)[name] }
+      local t = require("tide." .. library)[name]
+      all[#all + 1] = { name = library .. "." .. name, summary = t.summary, template = t }
     end
   end
   return all
