@@ -1,6 +1,6 @@
--- 43_gpt2_block: a block of GPT-2 with weights of 4 bits, two to a byte, and activations of 8 (W4A8), in integers alone:
--- layers from templates, composed bottom-up with their schedules into tasks that run side by side (Allo, PLDI 2024,
--- section 8.3). It agrees with plain Lua bit by bit.
+-- 43_gpt2_block: a block of GPT-2 with weights of 4 bits, two to a byte, and activations of 8 (W4A8), in integers
+-- alone: layers from templates, composed bottom-up with their schedules into tasks that run side by side (Allo,
+-- PLDI 2024, section 8.3). It agrees with plain Lua bit by bit.
 -- Run: tide examples/43_gpt2_block.lua [L D HEADS]     (default 3 8 2: tokens, features, heads)
 local tide = require "tide"
 local quant = require "tide.quant"

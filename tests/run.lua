@@ -52,6 +52,7 @@ local kinds = {
   {"tests/fuzz", "*_test.lua", "tap", tide, script = true},
   {"examples", "*.lua", "example", tide, script = true},
   {"examples", "*.md", "document", checker, script = true},
+  {"docs", "*.md", "document", checker, script = true},
   {".", "README.md", "document", checker, script = true},
 }
 

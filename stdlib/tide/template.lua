@@ -131,8 +131,8 @@ local function values_of(t, args)
   return values
 end
 
--- A kernel of the template with these values, as an instance of its own if it is given a name; its schedule is made when
--- it is asked for.
+-- A kernel of the template with these values, as an instance of its own if it is given a name; its schedule is made
+-- when it is asked for.
 class.__call = refusal.entry(function(self, args, name)
   local values = values_of(self, args)
   check_constraints(self, values)
