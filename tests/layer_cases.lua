@@ -137,7 +137,8 @@ add("nn.add", shapes, {{T = f32}, {T = i16}}, "Y", function(z, x)
 end)
 
 add("nn.conv2d", {{H = 6, W = 7, C = 2, R = 3, S = 3, O = 4, stride = 1},
-  {H = 5, W = 7, C = 3, R = 3, S = 3, O = 2, stride = 2}, {H = 3, W = 5, C = 2, R = 1, S = 1, O = 3, stride = 2}},
+  {H = 5, W = 7, C = 3, R = 3, S = 3, O = 2, stride = 2}, {H = 3, W = 5, C = 2, R = 1, S = 1, O = 3, stride = 2},
+  {H = 5, W = 5, C = 2, R = 1, S = 3, O = 2, stride = 1}, {H = 5, W = 5, C = 2, R = 3, S = 1, O = 2, stride = 1}},
   products, "Y", function(z, x)
     return windows(z, z.O, function(p, q, o)
       return sum(z.C, function(c)
@@ -149,7 +150,7 @@ add("nn.conv2d", {{H = 6, W = 7, C = 2, R = 3, S = 3, O = 4, stride = 1},
     end)
   end)
 local pools = {{H = 6, W = 4, C = 2, R = 2, S = 2}, {H = 5, W = 7, C = 3, R = 3, S = 3, stride = 2},
-  {H = 3, W = 4, C = 1, R = 3, S = 1, stride = 1}}
+  {H = 3, W = 4, C = 1, R = 3, S = 1, stride = 1}, {H = 2, W = 5, C = 2, R = 1, S = 2, stride = 1}}
 add("nn.maxpool2d", pools, {{T = f32}, {T = i8}}, "Y", function(z, x)
   return windows(z, z.C, function(p, q, c) return math.max(table.unpack(window(z, x.X, p, q, c))) end)
 end)

@@ -245,29 +245,31 @@ local function conv2d(H, W, C, R, S, O, stride, T, acc)
 end
 
 -- Reads each row of the image once, where windows overlap: the rows of a window wait in a line buffer, its places in a
--- window buffer of registers, which move on by one channel per cycle. Returns the array that windows are read from.
+-- window buffer of registers, which move on by one channel per cycle. Returns the array that windows are read from,
+-- and its dimension of channels: a window of one row has one dimension less.
 local function by_windows(s, H, W, R, S, stride)
-  local X, _ = "X", nil
+  local X, channel, _ = "X", 2, nil
   if stride < R and R < H then
     _, X = s:reuse_at(X, "p")
     s:partition(X, 0)
   end
   if stride < S and S < W then
     _, X = s:reuse_at(X, "q")
-    s:partition(X, { 0, 1 })
+    if R == 1 then channel = 1 end
+    s:partition(X, R == 1 and 0 or { 0, 1 })
   end
   for _, loop in ipairs(s:loops()) do
     if loop:find "^c_" then s:pipeline(loop) end
   end
-  return X
+  return X, channel
 end
 
 nn.conv2d = template {
   name = "conv2d", summary = "Convolution: all products of a window side by side, a channel of the result per cycle.",
   kernel = conv2d,
   schedule = function(s, H, W, R, S, stride)
-    local window = by_windows(s, H, W, R, S, stride)
-    s:partition(window, 2):partition("F", { 0, 1, 2 }):pipeline "o"
+    local window, channel = by_windows(s, H, W, R, S, stride)
+    s:partition(window, channel):partition("F", { 0, 1, 2 }):pipeline "o"
   end,
   H = height, W = width, C = channels, R = R, S = S, O = size "channels of Y", stride = stride,
   T = template.factors, acc = template.sums,

@@ -145,12 +145,16 @@ class.__call = refusal.entry(function(self, args, name)
   return kernel
 end)
 
---- The schedule of a kernel: that of the template which made it, or an empty one.
-function template.schedule(kernel)
+--- The schedule of a kernel that a template made.
+template.schedule = refusal.entry(function(kernel)
+  if kernel == nil or not recipes[kernel] then
+    refusal.raise("template-kernel", "no template made this kernel",
+      "nn.linear({..}, \"name\") is an instance of its own; tide.schedule(k) starts without steps")
+  end
   local s = tide.schedule(kernel)
-  if recipes[kernel] then recipes[kernel](s) end
+  recipes[kernel](s)
   return s
-end
+end)
 
 local methods = {}
 
@@ -187,6 +191,9 @@ end
 
 -- Makes a template of its description.
 local function make(_, spec)
+  for field, kind in pairs { name = "string", summary = "string", kernel = "function" } do
+    if type(spec[field]) ~= kind then error(("a template has a %s, a %s"):format(field, kind), 2) end
+  end
   local list = {}
   for _, constraint in ipairs(spec.where or {}) do
     local _, why = load("return " .. constraint, "=constraint")
@@ -194,6 +201,11 @@ local function make(_, spec)
   end
   add_parameters(list, spec.kernel, spec)
   add_parameters(list, spec.schedule, spec)
+  for name, p in pairs(spec) do
+    if type(p) == "table" and p.kind and not list[name] then
+      error(("template %s: neither function takes '%s'"):format(spec.name, name), 2)
+    end
+  end
   local params = table.move(list, 1, #list, 1, {})
   return setmetatable({ name = spec.name, summary = spec.summary, params = params, where = spec.where or {},
     kernel = spec.kernel, schedule = spec.schedule }, class)

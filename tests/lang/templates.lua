@@ -41,9 +41,15 @@ t.test("a kernel, and the schedule that belongs to it", function()
   t.eq(tide.schedule(k):loops(), {"i"}, "the kernel stays as it is")
 end)
 
-t.test("a kernel that no template made has no steps", function()
+t.test("a kernel that no template made has no schedule of one; an instance is made by the template", function()
   local k = tide.kernel {A = i8[3], function(A) for i in grid(3) do A[i] = 1 end end}
-  t.eq(tostring(template.schedule(k)), tostring(tide.schedule(k)))
+  for _, bad in ipairs {k, scale {N = 4}:as "mine", 5} do
+    refused(function() template.schedule(bad) end, "template-kernel", "no template made this kernel", '"name"')
+  end
+  refused(function() return template.schedule() end, "template-kernel", "no template made this kernel")
+  local s = template.schedule(scale({N = 8}, "mine"))
+  t.has(tostring(s), "mine = tide.kernel")
+  t.eq(s:loops(), {"i_o", "i_i"})
 end)
 
 t.test("a constraint is refused by name, its accepted twin is not", function()
@@ -104,6 +110,9 @@ t.test("what is wrong with a template is said when it is made", function()
   end
   local function kernel(N) return N end
   says("template bad: parameter 'N' is not described", {name = "bad", summary = "", kernel = kernel})
+  says("a template has a summary, a string", {name = "bad", kernel = kernel})
+  says("template bad: neither function takes 'n'", {name = "bad", summary = "", kernel = kernel,
+    N = template.size "n", n = template.size "n"})
   says("template bad: constraint `N %`", {name = "bad", summary = "", kernel = kernel, N = template.size "n",
     where = {"N %"}})
 end)
