@@ -93,8 +93,8 @@ static TdArgValue text_of(const char *text) {
 /* p after prim with these arguments, which is noted as done; NULL with the diagnostic filled. */
 static const TdProg *take(Tiling *t, const TdProg *p, const char *prim, const TdArgValue *arg,
                           const char *const **made) {
-  TdPrimStep step = {td_prim_find(prim),
-                     td_arena_copy(t->r->arena, arg, TD_PRIM_ARGS * sizeof *arg)};
+  TdPrimStep step = {.prim = td_prim_find(prim),
+                     .arg = td_arena_copy(t->r->arena, arg, TD_PRIM_ARGS * sizeof *arg)};
   return td_schedule_part(t->r, p, step, made);
 }
 

@@ -73,7 +73,8 @@ static const char *path_below(const Replay *p, const TdUnit *from, const TdUnit 
 /* "FFN1:systolic:" for a unit that the other schedule sees: below the kernel that is its root. */
 static const char *unit_here(const Replay *p, const TdUnit *u) {
   const char *root = td_text_fmt(p->r->arena, "%s:", p->path);
-  return path_below(p, td_prog_root(p->there), u, root);
+  const char *path = path_below(p, td_prog_root(p->there), u, root);
+  return path ? path : root;
 }
 
 /* The last part of a spec, after its units: "band/i#1", its names being those here. */

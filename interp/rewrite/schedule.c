@@ -69,8 +69,11 @@ const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
   p = td_schedule_attempt(&one, step.prim);
   r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
   r->used_value |= one.used_value;
-  td_vec_push(r->arena, &r->did, step);
   *made = (const char *const *)one.made.at;
+  step.before = one.prog;
+  step.made = *made;
+  step.nmade = one.made.n;
+  td_vec_push(r->arena, &r->did, step);
   return p;
 }
 
