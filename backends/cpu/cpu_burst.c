@@ -45,10 +45,7 @@ static bool add_end(Scan *s, const TdStmt *stmt) {
   const TdExpr *e = stmt->expr[0];
   if (e->type->block || !is_fixed(s, e)) return false;
   bool put = stmt->kind == TD_STMT_PUT;
-  if (!put) {
-    s->b->last_get = stmt;
-    s->b->surely = s->nest == 0;
-  }
+  if (!put) s->b->last_get = stmt;
   if (s->b->nevent == TD_CPU_MOST_EVENTS) return false;
   TdCpuEvent *event = &s->b->event[s->b->nevent++];
   *event = (TdCpuEvent){stmt, s->b->n};
@@ -132,7 +129,8 @@ static void put_distinct(TdCpuProg *p, const TdCpuBurst *b) {
   for (int i = 0; i < b->n; i++)
     for (int k = 0; k < i; k++)
       if (b->end[i].stmt->expr[0]->sym == b->end[k].stmt->expr[0]->sym)
-        td_text_line(&p->w->out, "if (%s == %s) td_n = 0;", b->end[i].name, b->end[k].name);
+        td_text_line(&p->w->out, "if (%s && %s == %s) td_n = 0;", b->end[i].name, b->end[i].name,
+                     b->end[k].name);
 }
 
 void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e) {

@@ -32,7 +32,6 @@ typedef struct TdCpuBurst {
   TdCpuEvent event[TD_CPU_MOST_EVENTS];
   int n, nevent;
   const TdStmt *last_get; /* or NULL */
-  bool surely;            /* it happens in all iterations */
   const TdTime *time;     /* of the loop */
   const TdTime *leaf;     /* of an iteration */
 } TdCpuBurst;

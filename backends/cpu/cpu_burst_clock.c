@@ -29,7 +29,7 @@ bool td_cpu_burst_clock_takes(const TdCpuProg *p, TdCpuBurst *b) {
   b->time = td_times_of(p->times, b->loop);
   if (!b->time || b->time->lanes != 1 || b->time->rewind) return false;
   b->leaf = is_pipe(b) ? b->time : b->time->body;
-  if (!b->leaf || b->leaf->nfiring != 1 || (b->last_get && !b->surely)) return false;
+  if (!b->leaf || b->leaf->nfiring != 1) return false;
   for (int i = 0; i < b->n; i++)
     if (!find_speed(p, &b->end[i])) return false;
   return true;

@@ -306,10 +306,33 @@ local mixed = tide.design(function(d)
   end}
 end)
 
+-- Sums that move down: only some instances get one, after what all get; the first row, and the odd column, none.
+local columns = tide.design(function(d)
+  local a, sum = d:stream(i32, {3, 4, depth = 2}), d:stream(i32, {3, 3, depth = 1})
+  d.feed = task {map = {3}, A = i32[3][N]:layout "S0R", function(A, i)
+    for k in grid(N) do a[i][0]:put(A[0][k]) end
+  end}
+  d.pe = task {map = {3, 3}, function(i, j)
+    for k in grid(N, "k") do
+      local above = i32(k)
+      if j < 2 then above = a[i][j]:get() a[i][j + 1]:put(above) end
+      if i > 0 then above = above + sum[i - 1][j]:get() end
+      sum[i][j]:put(above * (j + 1))
+    end
+  end}
+  d.out = task {map = {3}, C = i32[3][N]:layout "S0R", function(C, j)
+    for k in grid(N, "k") do C[0][k] = sum[2][j]:get() end
+  end}
+  d.rest = task {map = {3}, function(i) for _ in grid(N) do local _ = a[i][2]:get() end end}
+end)
+
 t.test("compiled runs tell what the evaluator tells", function()
   local A, B, C = tide.random(f32[P][K], 1), tide.random(f32[K][P], 2), f32[P][P](0)
   same_compiled(tide.schedule(array), A, B, C)
   same_compiled(tide.schedule(array):pipeline("pe:k"):pipeline("feed_a:k", 2), A, B, C)
+  same_compiled(tide.schedule(columns), tide.random(i32[3][N], 1, {lo = -9, hi = 9}), i32[3][N](0))
+  same_compiled(tide.schedule(columns):pipeline("pe:k"):pipeline("out:k", 2),
+    tide.random(i32[3][N], 2, {lo = -9, hi = 9}), i32[3][N](0))
   same_compiled(tide.schedule(mixed), tide.random(i32[N], 1, {lo = -9, hi = 9}), i32[N // 4](0))
 end)
 
