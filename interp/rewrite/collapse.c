@@ -145,11 +145,11 @@ static size_t declared(const Collapse *k) {
 /* Whether the array may go in favour of what fills it. */
 static bool check_in(Collapse *k) {
   TdCopy *c = &k->copy;
-  bool all = td_turn_covers(&c->turn, k->l.type);
-  if (!all && k->l.decl->init == TD_INIT_FILL)
-    return refuse(k, "covers", c->store, "has elements that keep their first value");
-  if (!all && declared(k) == c->block->nkid)
-    return refuse(k, "covers", c->store, "keeps elements from one iteration to the next");
+  bool filled = k->l.decl->init == TD_INIT_FILL, outside = declared(k) == c->block->nkid;
+  if ((filled || outside) && !td_turn_covers(&c->turn, k->l.type))
+    return refuse(k, "covers", c->store,
+                  filled ? "has elements that keep their first value"
+                         : "keeps elements from one iteration to the next");
   return check_uses(k) && check_other(k, c->place + 1, last_use(k) + 1);
 }
 

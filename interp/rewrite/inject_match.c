@@ -291,25 +291,12 @@ static bool refuse_meaning(const Match *m) {
   return false;
 }
 
-/* Assumes the value of a size that the nest depends on: the proof is for that. */
-static bool assume_size(void *ud, const TdExpr *e) {
-  TdInject *j = ud;
-  TdArena *a = j->r->store->arena;
-  const TdSize *z = e->kind == TD_EXPR_SIZE ? td_unit_size(j->unit, e->u.name) : NULL;
-  if (!z) return true;
-  const TdExpr *value = td_util_const(j->r, z->value);
-  j->unit = td_util_assume(j->r, j->unit,
-                           td_expr_op2(a, TD_OP_EQ, td_type_bool(j->r->session), e, value));
-  j->r->used_value = true;
-  return true;
-}
-
 bool td_inject_match(TdInject *j) {
   Match m = {.j = j};
   make_nest(&m);
   m.prog = with_root(j, j->r->prog, m.nest);
   bool found = m.nest->nparam < 64 && give(&m, 0, 0);
   j->r->naming = (TdNaming){0};
-  if (found) td_walk_exprs(j->r->session->ctx, m.nest->body, assume_size, j);
+  if (found) j->unit = td_util_assume_sizes(j->r, j->unit, m.nest->body);
   return found || (m.differs ? refuse_meaning(&m) : refuse_shape(&m));
 }

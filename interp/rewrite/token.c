@@ -62,7 +62,7 @@ static bool find_ends(Token *t) {
     return refuse(t, "ends", t->other->loc, "is used in another way, or put again, here");
   if (!t->put || !t->get.n) return refuse(t, "ends", t->stream->loc, "has no two ends");
   const TdExpr *v = t->put->expr[1];
-  return (v->kind == TD_EXPR_VIEW && td_type_count(v->type, &(int64_t){0})) ||
+  return v->kind == TD_EXPR_VIEW ||
          refuse(t, "not-a-copy", t->put->loc, "is put a value that is no array");
 }
 
@@ -99,6 +99,7 @@ static bool find_copy(Token *t) {
   for (int d = 0; d < t->from.rank; d++)
     if (!t->from.fixed[d] && !td_turn_extent(&t->from, d, &extent[rank++]))
       return refuse(t, "index", k.at->loc, "is put a copy of what is no tile");
+  t->put_unit = td_util_assume_sizes(r, c->turn.unit, c->nest);
   t->type = td_type_tensor_of(r->session, t->stream->type->elem->elem, rank, extent);
   return true;
 }

@@ -293,23 +293,30 @@ void td_turn_at(const TdTurn *t, const TdExpr *const *at, const TdExpr **value) 
   put_together(t, part, value);
 }
 
+/* Whether x == y; that they are at the unit's values is assumed where it takes that. */
+static bool is_same_here(TdTurn *t, const TdExpr *x, const TdExpr *y) {
+  const TdExpr *fact;
+  if (!td_util_same_value(t->r, t->unit, t->unit->body, x, y, &fact)) return false;
+  if (fact) t->unit = td_util_assume(t->r, t->unit, fact);
+  t->r->used_value |= fact != NULL;
+  return true;
+}
+
 /* How many values part p has; where its weight must divide what the loop gives, that is assumed.
    NULL: it does not. */
 static const TdExpr *part_trip(TdTurn *t, const TdTurnPart *p) {
   TdSession *s = t->r->session;
   TdArena *a = t->r->store->arena;
   if (p->trip) return td_util_const(t->r, p->trip);
-  const TdExpr *fact, *trip = td_util_trip(t->r, t->loop[p->loop]);
-  const TdExpr *rest = td_lin_mod(s, a, trip, p->weight), *zero = td_util_const(t->r, 0);
-  if (!td_util_same_value(t->r, t->unit, t->unit->body, rest, zero, &fact)) return NULL;
-  if (fact) t->unit = td_util_assume(t->r, t->unit, fact);
+  const TdExpr *trip = td_util_trip(t->r, t->loop[p->loop]);
+  if (!is_same_here(t, td_lin_mod(s, a, trip, p->weight), td_util_const(t->r, 0))) return NULL;
   return td_lin_floordiv(s, a, trip, p->weight);
 }
 
 bool td_turn_covers(TdTurn *t, const TdType *type) {
   TdSession *s = t->r->session;
   TdArena *a = t->r->store->arena;
-  const TdExpr *n[TD_MAX_RANK], *first[TD_MAX_RANK], *fact, *one = td_util_const(t->r, 1);
+  const TdExpr *n[TD_MAX_RANK], *first[TD_MAX_RANK], *one = td_util_const(t->r, 1);
   for (int d = 0; d < t->rank; d++) {
     n[d] = one;
     first[d] = t->base[d];
@@ -327,10 +334,7 @@ bool td_turn_covers(TdTurn *t, const TdType *type) {
   }
   for (int d = 0; d < t->rank; d++)
     if (!t->fixed[d] &&
-        (!td_util_same_value(t->r, t->unit, t->unit->body, n[d], type->dim[d], &fact) || fact ||
-         !td_util_same_value(t->r, t->unit, t->unit->body, first[d], td_util_const(t->r, 0),
-                             &fact) ||
-         fact))
+        !(is_same_here(t, n[d], type->dim[d]) && is_same_here(t, first[d], td_util_const(t->r, 0))))
       return false;
   return true;
 }

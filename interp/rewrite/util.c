@@ -47,6 +47,29 @@ const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) 
   return copy;
 }
 
+/* A unit whose sizes are being assumed. */
+typedef struct Assuming {
+  TdRewrite *r;
+  const TdUnit *unit;
+} Assuming;
+
+static bool assume_size(void *ud, const TdExpr *e) {
+  Assuming *q = ud;
+  const TdSize *z = e->kind == TD_EXPR_SIZE ? td_unit_size(q->unit, e->u.name) : NULL;
+  if (!z || !z->known) return true;
+  const TdType *t = td_type_bool(q->r->session);
+  const TdExpr *value = td_util_const(q->r, z->value);
+  q->unit = td_util_assume(q->r, q->unit, td_expr_op2(q->r->store->arena, TD_OP_EQ, t, e, value));
+  q->r->used_value = true;
+  return true;
+}
+
+const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
+  Assuming q = {r, u};
+  td_walk_exprs(r->session->ctx, s, assume_size, &q);
+  return q.unit;
+}
+
 static void take(TdRewrite *r, const char *name) {
   td_map_putp(r->arena, &r->naming.taken, name, r);
 }
