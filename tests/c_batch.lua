@@ -20,11 +20,11 @@ local function boxed(v, i, source)
   return tide.tensor(T[1], {v})
 end
 
--- Adds a kernel, schedule or design, unless it has constants that its text does not hold; raises
--- where the CPU does not take it.
+-- Adds a kernel, schedule or design, unless it has constants or foreign functions that its text does
+-- not hold; raises where the CPU does not take it.
 function batch.add(name, program, before, after)
   local x = {name = name, source = program:build {target = "cpu"}.source, before = {}, after = {}}
-  if x.source:find("run->table", 1, true) then return end
+  if x.source:find("run->table", 1, true) or tostring(program):find("tide.extern", 1, true) then return end
   for i, v in ipairs(before) do x.before[i] = boxed(v, i, x.source) end
   for i, v in ipairs(after) do x.after[i] = boxed(v, i, x.source) end
   list[#list + 1] = x
