@@ -70,19 +70,22 @@ static void push_stream(lua_State *L, TdArena *a, const TdStream *s) {
   td_bind_set_string(L, "depth", index_text(a, s->depth));
 }
 
-/* Pushes {name, tasks, streams, arguments} of a design. */
-static void push_design(lua_State *L, const TdAsk *q) {
+/* Pushes {name, tasks, streams, arguments, ntask, nstream} of a design; of tasks and streams the
+   first `most`. */
+static void push_design(lua_State *L, const TdAsk *q, size_t most) {
   const TdUnit *u = q->unit;
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 6);
+  td_bind_set_integer(L, "ntask", (int64_t)u->nrun);
+  td_bind_set_integer(L, "nstream", (int64_t)u->nstream);
   td_bind_set_string(L, "name", u->sym->name);
   lua_createtable(L, (int)u->nrun, 0);
-  for (size_t i = 0; i < u->nrun; i++) {
+  for (size_t i = 0; i < u->nrun && i < most; i++) {
     push_task(L, *q, &u->run[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "tasks");
   lua_createtable(L, (int)u->nstream, 0);
-  for (size_t i = 0; i < u->nstream; i++) {
+  for (size_t i = 0; i < u->nstream && i < most; i++) {
     push_stream(L, q->arena, &u->stream[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
@@ -97,11 +100,11 @@ static void push_design(lua_State *L, const TdAsk *q) {
   lua_setfield(L, -2, "arguments");
 }
 
-void td_view_push_design(lua_State *L, const TdProg *p) {
+void td_view_push_design(lua_State *L, const TdProg *p, size_t most) {
   TdArena *a = td_bind_arena(L);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   if (q.unit->kind == TD_UNIT_DESIGN)
-    push_design(L, &q);
+    push_design(L, &q, most);
   else
     lua_pushnil(L);
   lua_closeslot(L, -2);

@@ -16,9 +16,12 @@ static const TdProg *check_program(lua_State *L) {
   return p ? p : td_bind_check_unit(L, 1);
 }
 
-/* view.design(x, [step]): {name, tasks, streams, arguments} of a design; nil of a kernel. */
+/* view.design(x, [step], [most]): {name, tasks, streams, arguments, ntask, nstream} of a design, of
+   tasks and streams at most that many; nil of a kernel. */
 static int l_design(lua_State *L) {
-  td_view_push_design(L, check_program(L));
+  lua_Integer most = luaL_optinteger(L, 3, LUA_MAXINTEGER);
+  luaL_argcheck(L, most >= 0, 3, "not negative");
+  td_view_push_design(L, check_program(L), (size_t)most);
   return 1;
 }
 

@@ -184,6 +184,16 @@ end)
   t.has(session(design .. ":ir d\n"), "d.a = tide.task {")
 end)
 
+t.test("a design of many tasks is shown by its first ones", function()
+  local out = session [[
+d = tide.design(function(d) for i = 1, 300 do d["t" .. i] = tide.task { x = i8[1], function(x) x[0] = 1 end } end end,
+  {check = false});
+d
+]]
+  t.ok(out:find "^d%(x: i8%[1%]%): 300 tasks, 0 streams\n", out)
+  t.has(out, "  .. 100 more tasks; :ir shows all\n")
+end)
+
 t.test("echoes are cut, and :show is not", function()
   t.ok(#session "('x'):rep(100000)\n" < 3000)
   t.ok(#session "('x\\n'):rep(100000)\n" < 21000)
