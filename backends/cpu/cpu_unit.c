@@ -8,9 +8,9 @@
 enum {
   STACK_BYTES = 4096,    /* larger locals are in the room */
   INLINE_COUNT = 1024,   /* longer constants are in the table */
-  POLL_EVERY = 4096,     /* statements of a loop's body that make looking free */
+  POLL_EVERY = 1 << 16,  /* statements of a body that keep compilers from little by a look */
   POLL_WITHIN = 1 << 22, /* statements of a loop that must look */
-  CHUNK = 1 << 16        /* iterations between looks */
+  CHUNK = 1 << 16        /* iterations between looks, at most */
 };
 
 static TdCpuProg *prog_of(const TdCWriter *w) {
@@ -65,23 +65,29 @@ static void inside(TdCWriter *w, const TdStmt *s) {
                              : "return");
 }
 
+/* Iterations between looks of a loop with such a body. */
+static int64_t chunk_of(double body) {
+  return body * CHUNK > POLL_WITHIN ? (int64_t)(POLL_WITHIN / body) : CHUNK;
+}
+
 /* Whether a loop would run too long without a look. */
 static bool needs_chunks(TdCWriter *w, const TdStmt *s) {
   double body = body_work(w, s), trips = td_crange_trips(w, s, 1);
-  return s->step == 1 && body < POLL_EVERY && body * trips > POLL_WITHIN && trips > 2 * CHUNK &&
-         !td_walk_leaves(td_for_body(s));
+  return s->step == 1 && body < POLL_EVERY && body * trips > POLL_WITHIN &&
+         trips > 2 * (double)chunk_of(body) && !td_walk_leaves(td_for_body(s));
 }
 
-/* A loop over chunks of CHUNK iterations around the loop s. */
+/* A loop over chunks of iterations around the loop s. */
 static const TdStmt *chunked(TdCWriter *w, const TdStmt *s) {
   TdArena *a = w->arena;
+  int64_t chunk = chunk_of(body_work(w, s));
   TdSession *se = w->session;
   TdSym v = td_store_sym(w->store, td_text_fmt(a, "%s_from", s->sym->name), TD_SYM_LOOP);
   const TdExpr *from = td_expr_var(a, v, td_type_index(se), s->loc);
-  const TdExpr *to = td_lin_plus(se, a, from, td_expr_index(se, a, CHUNK, s->loc));
+  const TdExpr *to = td_lin_plus(se, a, from, td_expr_index(se, a, chunk, s->loc));
   to = td_expr_op2(a, TD_OP_MIN, td_type_index(se), to, td_for_hi(s));
   const TdStmt *inner = td_stmt_for(w->store, s->sym, from, to, 1, td_for_body(s), s->loc);
-  const TdStmt *outer = td_stmt_for(w->store, v, td_for_lo(s), td_for_hi(s), CHUNK,
+  const TdStmt *outer = td_stmt_for(w->store, v, td_for_lo(s), td_for_hi(s), chunk,
                                     td_stmt_block(w->store, &inner, 1, s->loc), s->loc);
   return td_stmt_with_attrs(w->store, outer, s->attrs);
 }

@@ -138,17 +138,7 @@ function allo.gesummv(T, z)
 end
 
 allo["jacobi-2d"] = function(T, z)
-  local S, N = z.S, z.N
-  local jacobi = tide.kernel {A = T[N][N], B = T[N][N], function(A, B)
-    for _ = 1, S do
-      for i, j in grid({1, N - 1}, {1, N - 1}) do
-        B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j])
-      end
-      for i, j in grid({1, N - 1}, {1, N - 1}) do
-        A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j])
-      end
-    end
-  end}
+  local jacobi = require("jacobi-2d").kernel(T, z)
   local s = tide.schedule(jacobi)
   for n, array in ipairs {"A", "B"} do
     local _, lines = s:reuse_at(array, "i#" .. n)

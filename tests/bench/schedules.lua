@@ -59,7 +59,10 @@ local large = {
       tile(s, nest, 4, 32)
     end
   end,
-  correlation = function(s) s:reorder("i#1", "j#1"):reorder("i#2", "j#2"):reorder("k", "j#4") end,
+  correlation = function(s)
+    s:reorder("i#1", "j#1"):reorder("i#2", "j#2"):reorder("k", "j#4"):reorder("k", "i#4")
+    s:split("i#4", 8, {tail = "cut"}):reorder("i_o", "k")
+  end,
 }
 
 for _, name in ipairs {"2mm", "3mm", "correlation"} do
