@@ -1,6 +1,7 @@
 /* hls_files.c - what a build writes: the kernel, its test bench, and scripts that run them. */
 #include "backends/hls/hls_option.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,10 +75,32 @@ static void put_header(TdText *out, const TdHlsText *t) {
                td_hls_unit_signature(out->arena, t->top, t->param, t->nparam));
 }
 
+/* What tells one text of the files of an IP from another. */
+static uint64_t hash_of(const TdIp *ip) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < ip->nfile; i++)
+    hash = td_map_mix(hash, td_map_hash(ip->file[i].text, strlen(ip->file[i].text)));
+  return hash;
+}
+
+/* Includes the sources of IP: those beside the kernel, or, `aside`, where they are, so that the
+ * program is another when they change. */
+static void put_sources(TdText *out, const TdHlsText *t, bool aside) {
+  for (size_t i = 0; i < t->nip; i++) {
+    const TdIp *ip = t->ip[i];
+    if (aside)
+      td_text_putf(out, "#include \"%s\" // %016" PRIx64 "\n", ip->path, hash_of(ip));
+    else
+      td_text_putf(out, "#include \"%s\"\n", ip->file[0].name);
+  }
+  if (t->nip) td_text_putc(out, '\n');
+}
+
 const char *td_hls_files_program(TdArena *a, const TdHlsText *t) {
   TdText out = td_text_new(a);
   put_header(&out, t);
   td_text_puts(&out, "#include \"tide_data.h\"\n\n");
+  put_sources(&out, t, true);
   td_text_puts(&out, t->body);
   td_hls_bench_put(&out, t, true);
   return td_text_str(&out);
@@ -86,7 +109,9 @@ const char *td_hls_files_program(TdArena *a, const TdHlsText *t) {
 static void add_kernel(Files *f) {
   TdText h = td_text_new(f->b->arena), cpp = td_text_new(f->b->arena);
   td_text_putf(&cpp, "// kernel.cpp - %s, written by Tide " TIDE_VERSION ".\n", f->t->top);
-  td_text_putf(&cpp, "#include \"kernel.h\"\n\n%s", f->t->body);
+  td_text_puts(&cpp, "#include \"kernel.h\"\n\n");
+  put_sources(&cpp, f->t, false);
+  td_text_puts(&cpp, f->t->body);
   add(f, "kernel.cpp", td_text_str(&cpp));
   td_text_putf(&h, "// kernel.h - %s, written by Tide " TIDE_VERSION ".\n", f->t->top);
   td_text_puts(&h, "#ifndef KERNEL_H\n#define KERNEL_H\n\n");
@@ -108,6 +133,23 @@ static void add_bench(Files *f) {
 /* Whether there is a host program. */
 static bool has_host(const Files *f) {
   return is_on(f, TD_HLS_TESTBENCH) && td_hls_host_can(f->t);
+}
+
+/* The sources of IP, and what they include. Two of one name must be one file. */
+static void add_sources(Files *f) {
+  for (size_t i = 0; i < f->t->nip; i++)
+    for (size_t k = 0; k < f->t->ip[i]->nfile; k++) {
+      const TdIpFile *x = &f->t->ip[i]->file[k];
+      const TdFile *was = NULL;
+      for (size_t n = 0; n < f->list.n && !was; n++)
+        if (strcmp(f->list.at[n].name, x->name) == 0) was = &f->list.at[n];
+      if (!was)
+        add(f, x->name, x->text);
+      else if (strcmp(was->text, x->text) != 0)
+        td_diag_set(f->b->diag, TD_USAGE, "ip-files", (TdLoc){0},
+                    "the build would have two files named %s: rename the one of %s", x->name,
+                    f->t->ip[i]->source);
+    }
 }
 
 /* Copies a header of Tide's own. */
@@ -228,6 +270,7 @@ const TdFile *td_hls_files_of(const TdBuild *b, size_t *nfile) {
   if (!f.t) return NULL;
   bool bench = is_on(&f, TD_HLS_TESTBENCH), ops = strstr(f.t->body, "tide::") != NULL;
   add_kernel(&f);
+  add_sources(&f);
   if (bench) add_bench(&f);
   if (has_host(&f)) add(&f, "host.cpp", td_hls_host_of(b->arena, f.t));
   bool region = has_regions(f.t);

@@ -83,10 +83,11 @@ static void note_call(Find *f, const TdStmt *s) {
   const TdUnit *u = td_prog_unit(f->ask->prog, s->sym);
   TdAsk q = {.affine = f->ask->affine, .arena = f->arena, .prog = f->ask->prog, .unit = u};
   const TdEffect *e;
-  size_t n = td_effects_of(&q, u->body, &e);
+  size_t n = u->body ? td_effects_of(&q, u->body, &e) : 0;
   for (size_t i = 0; i < u->nparam; i++) {
-    const TdEffect *x = td_effects_find(e, n, u->param[i].sym);
-    if (x && x->write) note(f, s->expr[i]);
+    const TdEffect *x = u->body ? td_effects_find(e, n, u->param[i].sym) : NULL;
+    bool foreign = !u->body && s->expr[i]->kind == TD_EXPR_VIEW;
+    if (foreign || (x && x->write)) note(f, s->expr[i]);
   }
 }
 

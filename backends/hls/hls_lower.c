@@ -58,10 +58,10 @@ static bool refuse(Lower *l, const char *code, TdLoc loc, const char *help, cons
   return false;
 }
 
-/* The kernel that a call of sym runs: of a foreign unit its model. */
+/* What a call of sym runs: of a foreign unit in C its model. */
 static const TdUnit *callee_of(Lower *l, TdSym sym) {
   const TdUnit *u = td_prog_unit(l->prog, sym);
-  if (u->kind != TD_UNIT_EXTERN) return u;
+  if (u->kind != TD_UNIT_EXTERN || u->foreign->ip) return u;
   const TdUnit *model = u->foreign->model ? td_prog_unit(l->prog, u->foreign->model) : NULL;
   if (!model)
     refuse(l, "no-model", u->loc, "give tide.extern a kernel that defines it: model =",
@@ -101,7 +101,7 @@ static const States *states_of(Lower *l, const TdUnit *u) {
   if (s) return s;
   s = TD_NEW(l->a, States);
   Collect c = {l, s};
-  if (!is_region(l, u)) td_walk_stmt(l->st->session->ctx, u->body, collect, &c);
+  if (u->body && !is_region(l, u)) td_walk_stmt(l->st->session->ctx, u->body, collect, &c);
   for (size_t i = 0; i < s->callee.n; i++) {
     const TdUnit *f = s->callee.at[i];
     const States *below = states_of(l, f);
@@ -241,6 +241,10 @@ static const TdStmt *lower_call(Body *b, const TdStmt *s) {
   Views v;
   const TdUnit *f = callee_of(l, s->sym);
   if (!f || !views_of(b, s, &v) || !check_region(l, f, &v, s->loc)) return s;
+  for (size_t i = 0; i < v.n && f->foreign; i++)
+    if (v.base[i] && !refuse(l, "ip-view", s->loc, "copy it into a local array first",
+                             "is C++ and takes whole arrays or leading rows of them", f->sym->name))
+      return s;
   const TdUnit *made = instance(l, f, &v);
   if (!made) return s;
   TD_VEC(const TdExpr *) arg = {0};
@@ -323,6 +327,7 @@ static const TdStmt *without_states(Lower *l, const TdUnit *u) {
 
 /* Makes the instance of `of` for these views (NULL: the root). */
 static const TdUnit *make(Lower *l, const TdUnit *of, const Views *v, bool first) {
+  if (of->foreign) return of;
   Body b = {.l = l, .is_root = !v, .states = states_of(l, of)};
   Params p = {.l = l, .subst = td_subst_new(l->st)};
   TdUnit *u = td_unit_copy(l->st, of);

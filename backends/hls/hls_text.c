@@ -67,6 +67,8 @@ const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *prog, const TdHlsStyle
                  .ask = {.affine = td_affine_new(a), .arena = a, .prog = prog},
                  .functions = td_text_new(a)};
   p.w = td_cfamily_new(a, prog, &td_hls_unit_target, &p, d);
+  for (size_t i = 0; i < prog->nunit; i++)
+    if (prog->unit[i]->foreign) td_hls_ip_names(&p, prog->unit[i]);
   name_units(&p);
   for (size_t i = 0; i < prog->nunit && !td_diag_failed(d); i++) td_hls_unit_put(&p, i);
   if (td_diag_failed(d)) return NULL;
@@ -77,6 +79,8 @@ const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *prog, const TdHlsStyle
                    .param = p.param.at,
                    .nparam = p.param.n,
                    .state = p.state.at,
-                   .nstate = p.state.n};
+                   .nstate = p.state.n,
+                   .ip = p.ip.at,
+                   .nip = p.ip.n};
   return t;
 }

@@ -69,6 +69,8 @@ typedef struct TdHlsText {
   size_t nparam;
   const TdHlsState *state;
   size_t nstate;
+  const TdIp *const *ip; /* those that it calls, a source once */
+  size_t nip;
 } TdHlsText;
 
 /* What a user may choose. */
@@ -100,6 +102,7 @@ typedef struct TdHlsProg {
   TD_VEC(TdHlsParam) param;    /* of the unit being written */
   TD_VEC(const char *) depth;  /* template parameters of the unit being written */
   TD_VEC(TdHlsState) state;
+  TD_VEC(const TdIp *) ip; /* by sources, each once */
 } TdHlsProg;
 
 /* hls_unit.c: how numbers, names and statements are written; a unit as a function. */
@@ -122,6 +125,11 @@ void td_hls_stream_put(TdHlsProg *p, const TdStmt *s);
 const char *td_hls_stream_type(TdCWriter *w, const TdType *port, const char *depth);
 /* Words of a stream that has room for `depth` tokens. */
 int64_t td_hls_stream_words(const TdType *port, int64_t depth);
+
+/* hls_ip.c: the function by which a program calls an IP; its files are p->ip's from then on. */
+void td_hls_ip_put(TdHlsProg *p, const TdUnit *u, const char *name);
+/* Takes the names that an IP has from those that the program may have. */
+void td_hls_ip_names(TdHlsProg *p, const TdUnit *u);
 
 /* hls_lock.c: which buffers of block streams in body s can be used where they lie: those that
    stream_of_blocks hands out one at a time, for as long as they are named. The rest are copied. */

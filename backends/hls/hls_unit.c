@@ -404,6 +404,10 @@ static const char *linkage(TdHlsProg *p, bool root) {
 void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   TdCWriter *w = p->w;
   const TdUnit *u = w->prog->unit[unit];
+  if (u->foreign) {
+    td_hls_ip_put(p, u, p->name[unit]);
+    return;
+  }
   bool root = unit == w->prog->nunit - 1;
   const TdHlsRegion *region = td_map_getp(&p->regions.region, u->sym);
   td_cfamily_enter(w, u, NULL);

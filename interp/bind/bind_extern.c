@@ -4,6 +4,15 @@
 #include "bind/unit.h"
 #include "frontend/irgen.h"
 
+/* Whether a path is of C++. */
+static bool is_cxx(const char *path) {
+  static const char *const ends[] = {".cpp", ".cc", ".cxx", ".C", ".hpp", ".hh", ".hxx"};
+  const char *end = path ? strrchr(path, '.') : NULL;
+  for (size_t i = 0; end && i < sizeof ends / sizeof *ends; i++)
+    if (strcmp(end, ends[i]) == 0) return true;
+  return false;
+}
+
 /* What the table gives. */
 typedef struct ExternTable {
   TdForeign foreign;
@@ -43,6 +52,13 @@ static void add_param(lua_State *L, TdStore *st, ExternTable *x, const char *nam
   if (t->kind == TD_T_PORT)
     td_bind_fail(L, "argument", "'%s': a foreign function takes tensors and scalars", name);
   size_t at = place_of(x->text, name);
+  if (is_cxx(x->foreign.source)) {
+    TdLoc none = {0};
+    TdLoc loc = at == SIZE_MAX ? none : x->text->table.at[at].loc;
+    TdParam p = {.sym = td_store_sym(st, name, kind), .type = t, .loc = loc};
+    td_vec_push(st->arena, &x->params, p);
+    return;
+  }
   if (at == SIZE_MAX)
     td_bind_fail(L, "parameter-order",
                  "write the parameters of tide.extern in its table, in their order");
@@ -121,6 +137,10 @@ static int l_extern(lua_State *L) {
   if (!name && call) name = td_context_name(x.ast, call);
   if (!name) name = x.foreign.symbol ? x.foreign.symbol : "foreign";
   if (!x.foreign.symbol) x.foreign.symbol = td_arena_strdup(st->arena, name);
+  if (is_cxx(x.foreign.source)) {
+    TdBindIp in = {x.foreign.source, x.foreign.symbol, x.params.at, x.params.n};
+    x.params.at = (TdParam *)(uintptr_t)td_bind_ip(L, st, &in, &x.params.n, &x.foreign);
+  }
   TdUnits units = {.store = st};
   if (x.model) {
     check_model(L, &x);

@@ -38,6 +38,15 @@ int td_bind_estimate(lua_State *L);
 /* bind_arrays.c: k:arrays(), s:arrays(). */
 int td_bind_arrays(lua_State *L);
 
+/* bind_ip.c: a C++ function as it is asked for, with the types that its table gives. */
+typedef struct TdBindIp {
+  const char *path, *symbol;
+  const TdParam *param; /* in no order */
+  size_t nparam;
+} TdBindIp;
+/* Its parameters, owned by st; compiles it and fills *out. Raises what is wrong with it. */
+const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t *n, TdForeign *out);
+
 /* bind_rates.c: d:rates {device =}, d:fifos {device =, args =}, and of schedules. */
 int td_bind_rates(lua_State *L);
 int td_bind_fifos(lua_State *L);

@@ -121,13 +121,32 @@ static const char *clone_text(Cloner *c, const char *s) {
   return s ? td_arena_strdup(c->to->arena, s) : NULL;
 }
 
-static const TdForeign *clone_foreign(Cloner *c, const TdForeign *f) {
+/* The IP of a unit with n parameters. */
+static const TdIp *clone_ip(Cloner *c, const TdIp *ip, size_t n) {
+  TdArena *a = c->to->arena;
+  TdIp *copy = td_arena_copy(a, ip, sizeof *ip);
+  TdIpParam *param = td_arena_copy(a, ip->param, n * sizeof *param);
+  TdIpFile *file = td_arena_copy(a, ip->file, ip->nfile * sizeof *file);
+  for (size_t i = 0; i < n; i++) param[i].type = clone_text(c, ip->param[i].type);
+  for (size_t i = 0; i < ip->nfile; i++)
+    file[i] = (TdIpFile){clone_text(c, ip->file[i].name), clone_text(c, ip->file[i].text)};
+  copy->source = clone_text(c, ip->source);
+  copy->symbol = clone_text(c, ip->symbol);
+  copy->path = clone_text(c, ip->path);
+  copy->param = param;
+  copy->file = file;
+  return copy;
+}
+
+/* The code of a unit with n parameters. */
+static const TdForeign *clone_foreign(Cloner *c, const TdForeign *f, size_t n) {
   if (!f) return NULL;
   TdForeign *copy = td_arena_copy(c->to->arena, f, sizeof *f);
   copy->library = clone_text(c, f->library);
   copy->source = clone_text(c, f->source);
   copy->symbol = clone_text(c, f->symbol);
   copy->model = clone_sym(c, f->model);
+  if (f->ip) copy->ip = clone_ip(c, f->ip, n);
   return copy;
 }
 
@@ -145,7 +164,7 @@ static const TdUnit *clone_unit(Cloner *c, const TdUnit *u) {
   copy->body = u->body ? clone_stmt(c, u->body) : NULL;
   copy->stream = clone_streams(c, u);
   copy->run = clone_runs(c, u);
-  copy->foreign = clone_foreign(c, u->foreign);
+  copy->foreign = clone_foreign(c, u->foreign, u->nparam);
   return copy;
 }
 

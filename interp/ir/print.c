@@ -255,9 +255,10 @@ static void put_field(Chunk *c, const char *key, const char *value) {
 static void put_extern(Chunk *c, const TdUnit *u, const char *before) {
   td_text_line(c->p.out, "%s%s = tide.extern {", before, u->sym->name);
   c->p.out->indent++;
-  put_field(c, "library", u->foreign->library);
-  put_field(c, "source", u->foreign->source);
-  put_field(c, "symbol", u->foreign->symbol);
+  const TdIp *ip = u->foreign->ip;
+  put_field(c, "library", ip ? NULL : u->foreign->library);
+  put_field(c, "source", ip ? ip->source : u->foreign->source);
+  put_field(c, "symbol", ip ? ip->symbol : u->foreign->symbol);
   if (u->foreign->pure) put_line(c, "pure = true,");
   if (u->foreign->model) td_text_line(c->p.out, "model = %s,", u->foreign->model->name);
   for (size_t i = 0; i < u->nparam; i++) put_param(c, &u->param[i]);

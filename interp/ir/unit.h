@@ -53,11 +53,39 @@ typedef struct TdRun {
   TdAttrs attrs;
 } TdRun;
 
+/* How a C++ function takes a parameter. */
+typedef enum {
+  TD_IP_VALUE,
+  TD_IP_REFERENCE, /* to a scalar: an array of one element here */
+  TD_IP_ARRAY,
+  TD_IP_BOUND /* a reference to an array */
+} TdIpPass;
+typedef struct TdIpParam {
+  const char *type; /* of its elements, in C++: "ap_int<5>" */
+  uint8_t pass;     /* TdIpPass */
+  bool constant;    /* it is not written */
+} TdIpParam;
+
+/* A file of C++: the source, or what it includes by a name in quotes. */
+typedef struct TdIpFile {
+  const char *name, *text;
+} TdIpFile;
+
+/* An external IP: a C++ function, called through a wrapper that is the extern's library. */
+typedef struct TdIp {
+  const char *source, *symbol; /* path as given; with namespaces: "dsp::mac" */
+  const char *path;            /* from the root */
+  const TdIpParam *param;      /* parallel to the unit's */
+  const TdIpFile *file;        /* the source first */
+  size_t nfile;
+} TdIp;
+
 /* Where the code of an extern comes from and what it may be assumed to do. */
 typedef struct TdForeign {
   const char *library, *source, *symbol; /* library or source is NULL */
   bool pure;
-  TdSym model; /* the kernel that defines its meaning, or NULL */
+  TdSym model;    /* the kernel that defines its meaning, or NULL */
+  const TdIp *ip; /* of C++, or NULL */
 } TdForeign;
 
 typedef struct TdUnit {

@@ -1,0 +1,297 @@
+/* ip.c - a C wrapper around a C++ function, compiled into a shared object of the cache. */
+#include "backends/ip.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/cache.h"
+#include "backends/compiler.h"
+#include "base/home.h"
+
+/* ---- files ---- */
+
+typedef struct Files {
+  TdArena *arena;
+  const char *folder; /* with its '/', or "" */
+  TD_VEC(TdIpFile) list;
+  TdDiag *d;
+} Files;
+
+static bool add_file(Files *f, const char *name);
+
+/* Adds what a text includes in quotes, if it is there. */
+static bool add_includes(Files *f, const char *text) {
+  bool ok = true;
+  for (const char *s = text; ok && (s = strstr(s, "#include \"")); s++) {
+    const char *name = s + strlen("#include \"");
+    size_t n = strcspn(name, "\"\n");
+    const char *own = td_arena_strndup(f->arena, name, n);
+    bool seen = false;
+    for (size_t i = 0; i < f->list.n; i++) seen |= strcmp(f->list.at[i].name, own) == 0;
+    const char *path = td_text_fmt(f->arena, "%s%s", f->folder, own);
+    if (!seen && td_cache_read_file(f->arena, path)) ok = add_file(f, own);
+  }
+  return ok;
+}
+
+static bool add_file(Files *f, const char *name) {
+  const char *text = td_cache_read_file(f->arena, td_text_fmt(f->arena, "%s%s", f->folder, name));
+  if (strstr(name, "..") || name[0] == '/')
+    return td_diag_set(f->d, TD_UNSUPPORTED, "ip-include", (TdLoc){0},
+                       "%s%s is outside of the folder of the source, and cannot go with it",
+                       f->folder, name);
+  td_vec_push(f->arena, &f->list, ((TdIpFile){name, text}));
+  return add_includes(f, text);
+}
+
+bool td_ip_files(TdArena *a, const char *path, TdIp *out, TdDiag *d) {
+  const char *slash = strrchr(path, '/');
+  size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+  char now[4096];
+  Files f = {.arena = a, .folder = td_arena_strndup(a, path, n), .d = d};
+  out->path = path;
+  if (*path != '/' && !getcwd(now, sizeof now))
+    return td_diag_set(d, TD_USAGE, "foreign-file", (TdLoc){0}, "the folder of %s is not known",
+                       path);
+  if (*path != '/') out->path = td_text_fmt(a, "%s/%s", now, path);
+  if (!add_file(&f, path + n)) return false;
+  out->file = f.list.at;
+  out->nfile = f.list.n;
+  return true;
+}
+
+/* ---- the call ---- */
+
+/* The name that <stdint.h> has for a built-in type, or the same. */
+static const char *fixed_name(const char *type) {
+  static const char *const names[][2] = {
+      {"int", "int32_t"},           {"unsigned", "uint32_t"}, {"unsigned int", "uint32_t"},
+      {"short", "int16_t"},         {"signed", "int32_t"},    {"unsigned short", "uint16_t"},
+      {"signed char", "int8_t"},    {"long", "int64_t"},      {"unsigned char", "uint8_t"},
+      {"unsigned long", "uint64_t"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(type, names[i][0]) == 0) return names[i][1];
+  return type;
+}
+
+/* Whether the IP takes what the side holds as it is: a reference to an array does not take the
+ * pointer that an array parameter is. */
+static bool is_straight(const TdIpParam *ip, const TdIpSide *side) {
+  return ip->pass != TD_IP_BOUND && strcmp(fixed_name(ip->type), fixed_name(side->cell)) == 0;
+}
+
+static bool is_fixed(const TdParam *p) {
+  int kind = td_type_scalar(p->type)->kind;
+  return kind == TD_T_FIXED || kind == TD_T_UFIXED;
+}
+
+/* "a[i0][i1]" for an array of `rank` dimensions. */
+static const char *element(TdArena *a, const char *name, int rank) {
+  TdText t = td_text_new(a);
+  td_text_puts(&t, name);
+  for (int d = 0; d < rank; d++) td_text_putf(&t, "[i%d]", d);
+  return td_text_str(&t);
+}
+
+/* The statement that copies an element between the side and the IP's own array. */
+static const char *copy(TdArena *a, const TdParam *p, const TdIpSide *side, bool back) {
+  const char *own = element(a, td_text_fmt(a, "ip_%s", side->name), p->type->rank);
+  const char *theirs = element(a, side->name, p->type->rank);
+  int w = td_type_scalar(p->type)->w;
+  bool words = side->bits && is_fixed(p);
+  if (words && back)
+    return td_text_fmt(a, "%s = (%s)%s.range(%d, 0);", theirs, side->cell, own, w - 1);
+  if (words) return td_text_fmt(a, "%s.range(%d, 0) = %s;", own, w - 1, theirs);
+  return back ? td_text_fmt(a, "%s = %s;", theirs, own) : td_text_fmt(a, "%s = %s;", own, theirs);
+}
+
+/* Loops over all elements around a statement. */
+static void put_loops(TdText *out, const TdType *t, const char *body) {
+  for (int d = 0; d < t->rank; d++) {
+    int64_t n = 0;
+    td_type_extent(t, d, &n);
+    td_text_putf(out, "%*sfor (int i%d = 0; i%d < %" PRId64 "; i%d++)\n", 2 * d + 2, "", d, d, n,
+                 d);
+  }
+  td_text_putf(out, "%*s%s\n", 2 * t->rank + 2, "", body);
+}
+
+/* The IP's own array for a parameter, filled. */
+static void put_own(TdText *out, const TdIpParam *ip, const TdParam *p, const TdIpSide *side) {
+  td_text_putf(out, "  %s ip_%s", ip->type, side->name);
+  for (int d = 0; d < p->type->rank; d++) {
+    int64_t n = 0;
+    td_type_extent(p->type, d, &n);
+    td_text_putf(out, "[%" PRId64 "]", n);
+  }
+  td_text_puts(out, ";\n");
+  put_loops(out, p->type, copy(out->arena, p, side, false));
+}
+
+/* An argument of the call: the side's own, or ours. */
+static const char *argument(TdText *out, const TdIpParam *ip, const TdParam *p,
+                            const TdIpSide *side) {
+  TdArena *a = out->arena;
+  bool own = !is_straight(ip, side);
+  const char *name = own ? td_text_fmt(a, "ip_%s", side->name) : side->name;
+  if (ip->pass == TD_IP_REFERENCE) return td_text_fmt(a, "%s[0]", name);
+  if (ip->pass != TD_IP_VALUE || !own) return name;
+  if (!side->bits || !is_fixed(p)) return td_text_fmt(a, "(%s)%s", ip->type, side->name);
+  td_text_putf(out, "  %s %s;\n  %s\n", ip->type, name, copy(a, p, side, false));
+  return name;
+}
+
+void td_ip_call(TdText *out, const TdIp *ip, const TdParam *param, size_t n, const TdIpSide *side) {
+  TdText call = td_text_new(out->arena);
+  for (size_t i = 0; i < n; i++) {
+    bool tensor = param[i].type->kind == TD_T_TENSOR;
+    if (tensor && !is_straight(&ip->param[i], &side[i]))
+      put_own(out, &ip->param[i], &param[i], &side[i]);
+    const char *a = argument(out, &ip->param[i], &param[i], &side[i]);
+    td_text_putf(&call, "%s%s", i ? ", " : "", a);
+  }
+  td_text_putf(out, "  %s(%s);\n", ip->symbol, td_text_str(&call));
+  for (size_t i = 0; i < n; i++) {
+    bool tensor = param[i].type->kind == TD_T_TENSOR;
+    if (tensor && !ip->param[i].constant && !is_straight(&ip->param[i], &side[i]))
+      put_loops(out, param[i].type, copy(out->arena, &param[i], &side[i], true));
+  }
+}
+
+/* ---- the wrapper ---- */
+
+/* The type of a memory cell (num.h) in C++. */
+static const char *cell_of(TdArena *a, const TdType *t) {
+  int64_t bits = 8 * (int64_t)td_type_bytes(t);
+  if (t->kind == TD_T_FLOAT) return bits == 64 ? "double" : "float";
+  bool no_sign = t->kind == TD_T_UINT || t->kind == TD_T_UFIXED || t->kind == TD_T_BOOL;
+  return td_text_fmt(a, "%sint%" PRId64 "_t", no_sign ? "u" : "", bits);
+}
+
+/* "const int8_t a[4][8]". */
+static void put_param(TdText *out, const TdParam *p, const TdIpSide *side) {
+  td_text_putf(out, "%s %s", side->cell, side->name);
+  for (int d = 0; p->type->kind == TD_T_TENSOR && d < p->type->rank; d++) {
+    int64_t n = 0;
+    td_type_extent(p->type, d, &n);
+    td_text_putf(out, "[%" PRId64 "]", n);
+  }
+}
+
+static const char *wrapper_of(TdArena *a, const char *path, const TdIp *ip, const TdParam *param,
+                              size_t n) {
+  TdText t = td_text_new(a);
+  TdIpSide *side = TD_NEWN(a, TdIpSide, n);
+  td_text_putf(&t, "#include <stdint.h>\n#include \"ap_int.h\"\n#include \"ap_fixed.h\"\n");
+  td_text_putf(&t, "#include \"%s\"\n", path);
+  td_text_puts(&t, "extern \"C\" __attribute__((visibility(\"default\"))) void tide_ip(");
+  for (size_t i = 0; i < n; i++) {
+    side[i] =
+        (TdIpSide){td_text_fmt(a, "p%zu", i), cell_of(a, td_type_scalar(param[i].type)), true};
+    if (i) td_text_puts(&t, ", ");
+    put_param(&t, &param[i], &side[i]);
+  }
+  td_text_puts(&t, ") {\n");
+  td_ip_call(&t, ip, param, n, side);
+  td_text_puts(&t, "}\n");
+  return td_text_str(&t);
+}
+
+/* ---- the compiler ---- */
+
+/* Tells the first error that the compiler names a line of the source for. */
+static bool complain(const TdIpsigText *in, const char *said, TdDiag *d) {
+  size_t n = strlen(in->path);
+  for (const char *s = said; (s = strstr(s, in->path)); s += n) {
+    char *end;
+    if (s[n] != ':') continue;
+    uint32_t line = (uint32_t)strtoul(s + n + 1, &end, 10);
+    uint32_t col = *end == ':' ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
+    const char *error = strstr(s, "error: "), *stop = s + strcspn(s, "\n");
+    if (!line || !error || error > stop) continue;
+    TdLoc at = {in->source, line, (uint16_t)col, 1};
+    error += strlen("error: ");
+    return td_diag_set(d, TD_USAGE, "foreign-source", at, "%.*s", (int)(stop - error), error);
+  }
+  const char *error = strstr(said, "error: ");
+  error = error ? error + strlen("error: ") : said;
+  return td_diag_set(d, TD_USAGE, "foreign-source", (TdLoc){0}, "the source does not compile: %.*s",
+                     (int)strcspn(error, "\n"), error);
+}
+
+/* What the shared object is made of. */
+static TdText key_of(TdArena *a, const char *wrapper, const char *headers, const TdIp *ip) {
+  TdText key = td_text_new(a);
+  td_text_putf(&key, "ip\n%s\n%s\n%s", getenv("TIDE_CXX") ? getenv("TIDE_CXX") : "", headers,
+               wrapper);
+  for (size_t i = 0; i < ip->nfile; i++)
+    td_text_putf(&key, "%s\n%s\n", ip->file[i].name, ip->file[i].text);
+  return key;
+}
+
+/* The command that compiles `from` to `to`, whose function is called `symbol`. */
+static const char *const *command(TdArena *a, const char *headers, const char *symbol,
+                                  const char *from, const char *to) {
+  const char *const flags[] = {"-std=c++17",
+                               "-O2",
+                               "-shared",
+                               "-fPIC",
+                               "-fvisibility=hidden",
+                               "-ffp-contract=off",
+                               "-w",
+                               td_text_fmt(a, "-Dtide_ip=%s", symbol),
+                               "-I",
+                               headers,
+                               "-o",
+                               to,
+                               from};
+  size_t n, nflag = sizeof flags / sizeof *flags;
+  const char **word = td_child_words(a, getenv("TIDE_CXX"), "g++", nflag + 1, &n);
+  for (size_t i = 0; i < nflag; i++) word[n++] = flags[i];
+  word[n] = NULL;
+  return word;
+}
+
+/* A wrapper to be compiled. */
+typedef struct Job {
+  const TdIpsigText *in;
+  const char *headers, *wrapper, *symbol;
+} Job;
+
+/* Compiles it to `kept`, in a folder aside. */
+static bool compile(TdCache *cache, const Job *j, const char *kept) {
+  static const TdCompiler cxx = {"C++", "g++", "TIDE_CXX", 120};
+  TdArena *a = cache->arena;
+  const char *folder = td_cache_aside(cache);
+  if (!folder) return false;
+  const char *from = td_text_fmt(a, "%s/wrapper.cpp", folder);
+  const char *to = td_text_fmt(a, "%s/ip.so", folder), *log = td_text_fmt(a, "%s/log", folder);
+  if (!td_cache_write_file(from, j->wrapper)) return td_cache_fail(cache, "cannot write", from);
+  TdChildEnd end = td_compiler_run(td_arena_ctx(a), &cxx,
+                                   command(a, j->headers, j->symbol, from, to), log, cache->diag);
+  if (end == TD_CHILD_DONE) return td_cache_keep(cache, to, kept);
+  if (end != TD_CHILD_FAILED) return false;
+  const char *said = td_cache_read_file(a, log);
+  return complain(j->in, said ? said : "", cache->diag);
+}
+
+bool td_ip_build(TdArena *a, const TdIpsigText *in, const TdIp *ip, const TdParam *param, size_t n,
+                 TdForeign *out, TdDiag *d) {
+  char home[4096];
+  TdCache cache = {.cap = 0};
+  if (!td_home_find("backends/hls/include", home, sizeof home))
+    return td_diag_set(d, TD_USAGE, "no-headers", (TdLoc){0},
+                       "Tide's HLS headers are neither beside the program nor installed");
+  if (!td_cache_open(&cache, a, d)) return false;
+  const char *headers = td_text_fmt(a, "%s/backends/hls/include", home);
+  TdIpsigText there = *in;
+  there.path = ip->path;
+  const char *wrapper = wrapper_of(a, ip->path, ip, param, n);
+  TdText key = key_of(a, wrapper, headers, ip);
+  out->library = td_cache_path(&cache, key.at, key.n, ".so");
+  out->symbol = td_text_fmt(a, "tide_ip_%016" PRIx64, td_map_hash(key.at, key.n));
+  return td_cache_has(&cache, out->library) ||
+         compile(&cache, &(Job){&there, headers, wrapper, out->symbol}, out->library);
+}

@@ -1,0 +1,25 @@
+/* ip.h - external IP: C++ functions from source, behind a C wrapper for runs and an adapter for
+ * HLS C++. */
+#ifndef TD_IP_H
+#define TD_IP_H
+
+#include "backends/ipsig.h"
+
+/* Compiles the IP of the parameters' types with Tide's HLS headers, unless that was done before.
+ * Fills out->library and out->symbol, which C programs call; strings are owned by a. False with d
+ * filled: what the compiler said of the source, at its line. */
+bool td_ip_build(TdArena *a, const TdIpsigText *in, const TdIp *ip, const TdParam *param, size_t n,
+                 TdForeign *out, TdDiag *d);
+/* The source and what it includes by names in quotes, from its own folder. False with d filled. */
+bool td_ip_files(TdArena *a, const char *path, TdIp *out, TdDiag *d);
+
+/* How a side that is not C++ of the user holds a parameter. */
+typedef struct TdIpSide {
+  const char *name, *cell; /* the type of its elements there */
+  bool bits;               /* cells hold the words of fixed-point numbers */
+} TdIpSide;
+/* Writes statements that call the IP with its own types, given arrays and scalars as side[i] says:
+ * those of other types are copied there and back. */
+void td_ip_call(TdText *out, const TdIp *ip, const TdParam *param, size_t n, const TdIpSide *side);
+
+#endif

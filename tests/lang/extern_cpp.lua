@@ -1,0 +1,291 @@
+-- extern_cpp.lua - tide.extern of C++: the signature is read from the source; calls, HLS builds, what is refused.
+local t = require "tap"
+local shell = require "shell"
+local tide = require "tide"
+local i8, i32, u16, f32, f64 = tide.i8, tide.i32, tide.u16, tide.f32, tide.f64
+
+-- A C++ source of this text; its path.
+local count = 0
+local function source(text, name)
+  count = count + 1
+  local path = t.tmp(name or ("ip" .. count .. ".cpp"))
+  shell.write(path, "#include <cstdint>\n#include \"ap_int.h\"\n#include \"ap_fixed.h\"\n" .. text)
+  return path
+end
+
+local function extern(text, options)
+  local all = {source = source(text), name = "ip"}
+  for k, v in pairs(options or {}) do all[k] = v end
+  all.symbol = all.symbol or "f"
+  return tide.extern(all)
+end
+
+local mac = [[
+// mac(int a) is only a comment; "mac(" a text
+#define N 8
+namespace dsp { inline namespace v1 {} namespace deep {
+typedef ap_int<12> acc_t;
+using gain_t = ap_uint<2 + 2>;
+constexpr int W = 5;
+void mac(const int a[N], ap_int<W> b[N], acc_t &out, gain_t gain) {
+#pragma HLS pipeline II=1
+  acc_t sum = 0;
+  for (int i = 0; i < N; i++) { sum += a[i] * b[i]; }
+  out = sum * gain;
+}
+} }
+]]
+
+t.test("the parameters are those of the function; the printed form loads back", function()
+  local path = source(mac)
+  local f = tide.extern {source = path, symbol = "dsp::deep::mac"}
+  local text = tostring(f)
+  for _, part in ipairs {"a = i32[8]", "b = tide.int(5)[8]", "out = tide.int(12)[1]", "gain = tide.uint(4)",
+    'symbol = "dsp::deep::mac"'} do t.has(text, part) end
+  t.eq(tostring(load(text)()), text)
+  t.eq(tostring(tide.extern {source = path, symbol = "mac", name = "f"}), text, "by its last name")
+  local a, b, o = tide.random(i32[8], 1, {lo = -9, hi = 9}), tide.random(tide.int(5)[8], 2), tide.int(12)[1](0)
+  local sum = 0
+  for i = 0, 7 do sum = sum + a[i] * b[i] end
+  f(a, b, o, 3)
+  t.eq(o[0], ((sum * 3 + 2048) % 4096) - 2048)
+  f {a = a, b = b, out = o, gain = 0}
+  t.eq(o[0], 0)
+end)
+
+t.test("types: built-in, <stdint.h>, fixed-point, bool, arrays of two dimensions, pointers, references", function()
+  local f = extern([[
+    void f(signed char a[2][3], uint16_t b, const float &c, double d[2], bool flag, long long big[1],
+           ap_fixed<8, 3> x[2], ap_ufixed<6, 2> y, unsigned (&r)[2], std::uint8_t *p, bool *q) {
+      for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) a[i][j] = a[i][j] * 2 + i;
+      d[0] = c; d[1] = b; big[0] = flag ? 1LL << 40 : -1;
+      x[0] = x[1] + y; r[1] = r[0] + 1; p[3] = 7; q[1] = !q[0];
+    }
+  ]], {p = tide.u8[4], q = tide.bool[2]})
+  local F, G = tide.fixed(8, 5), tide.ufixed(6, 4)
+  local a, d, big = tide.tensor(i8[2][3], {{1, 2, 3}, {4, 5, 6}}), f64[2](0), tide.i64[1](0)
+  local x, r, p, q = F[2](0.5), tide.u32[2](4), tide.u8[4](0), tide.bool[2](false)
+  f(a, 65535, 0.25, d, true, big, x, 1.25, r, p, q)
+  t.eq(a:table(), {{2, 4, 6}, {9, 11, 13}})
+  t.eq({d[0], d[1], big[0], x[0], x[1], r[1], p[3], q[1]}, {0.25, 65535, 1 << 40, 1.75, 0.5, 5, 7, true})
+  t.eq(tostring(G), "tide.ufixed(6, 4)")
+  t.has(tostring(f), "y = tide.ufixed(6, 4)")
+end)
+
+t.test("called from a kernel, with a model, in a task", function()
+  local model = tide.kernel {a = i32[4], s = i32, function(a, s) for i = 0, 3 do a[i] = a[i] * s end end}
+  local f = extern("void f(int *a, int s) { for (int i = 0; i < 4; i++) a[i] *= s; }", {a = i32[4], model = model})
+  local k = tide.kernel {A = i32[3][4], function(A) for i = 0, 2 do f(A[i], i + 1) end end}
+  local plain = tide.kernel {A = i32[3][4], function(A)
+    for i = 0, 2 do
+      for j = 0, 3 do A[i][j] = A[i][j] * (i + 1) end
+    end
+  end}
+  local x = tide.random(i32[3][4], 1, {lo = -99, hi = 99})
+  local y, z = x:copy(), x:copy()
+  k(x)
+  k:reference(y)
+  plain(z)
+  t.ok(x:equal(z) and y:equal(z))
+  t.eq((tide.verify(k, plain)), "strict")
+  local d = tide.design(function(d)
+    local Z = d:stream(i32[4])
+    d.a = tide.task {A = i32[3][4], function(A)
+      for i = 0, 2 do Z:put(A[i]) end
+    end}
+    d.b = tide.task {B = i32[3][4], function(B)
+      for i = 0, 2 do
+        local v = Z:get()
+        f(v, 5)
+        B[i]:set(v)
+      end
+    end}
+  end)
+  local b = i32[3][4](0)
+  d(z, b)
+  t.ok(b:equal(z * 5))
+  local h = i32[3][4](0)
+  tide.schedule(d):build {target = "hls"}(z, h)
+  t.ok(h:equal(b), "and in the simulation of its HLS C++")
+end)
+
+-- Refused, with a code and what the message holds; the twin is accepted.
+local function twins(name, no, yes, code, match, options, more)
+  t.test(name, function()
+    local e = t.fails(function() extern(no, options) end, {code = code})
+    t.has(tostring(e), match)
+    local given = {}
+    for _, list in ipairs {options or {}, more or {}} do
+      for k, v in pairs(list) do given[k] = v end
+    end
+    t.has(tostring(extern(yes, given)), "tide.extern")
+  end)
+end
+twins("a template", "template <class T> void f(T a[4]) { a[0] = 1; }", "void f(int a[4]) { a[0] = 1; }",
+  "ip-template", "'f' is a template")
+twins("an overload", "void f(int a[4]) { a[0] = 1; }\nvoid f(float a[4]) { a[0] = 1; }",
+  "void f(int a[4]) { a[0] = 1; }\nvoid g(float a[4]) { a[0] = 1; }", "ip-overload", "'f' is overloaded")
+twins("a declaration and its definition", "void f(int a[4]);\nvoid f(short a[4]) { a[0] = 1; }",
+  "void f(int a[4]);\nvoid f(int a[4]) { a[0] = 1; }", "ip-overload", "the other one")
+twins("a result", "int f(int a[4]) { return a[0]; }", "static void f(int a[4]) { a[0] = 1; }", "ip-function",
+  "returns a value (int)")
+twins("a type that Tide has not", "struct S { int x; };\nvoid f(S a[4]) { a[0].x = 1; }",
+  "struct S { int x; };\nvoid f(int a[4]) { S s = {1}; a[0] = s.x; }", "ip-type", "no type for 'S'")
+twins("wide integers", "void f(ap_int<65> a[4]) { a[0] = 1; }", "void f(ap_int<64> a[4]) { a[0] = 1; }", "ip-type",
+  "no type for 'ap_int<65>'")
+twins("modes of fixed-point numbers", "void f(ap_fixed<8, 4, AP_RND> a[4]) { a[0] = 1; }",
+  "void f(ap_fixed<8, 4> a[4]) { a[0] = 1; }", "ip-type", "AP_RND")
+twins("pointers to pointers", "void f(int **a) { **a = 1; }", "void f(int a[1][1]) { **a = 1; }", "ip-type",
+  "pointers to pointers")
+twins("an array of pointers", "void f(int *a[2]) { *a[0] = 1; }", "void f(int a[2][1]) { *a[0] = 1; }", "ip-type",
+  "array of pointers")
+twins("a parameter without a name", "void f(int [4]) {}", "void f(int a[4]) { a[0] = 1; }", "ip-type", "no name")
+twins("an extent that is not known", "int n();\nvoid f(int a[sizeof(int)]) { a[0] = 1; }",
+  "enum { K = 4 };\n#define E 4\nvoid f(int a[E * 1]) { a[0] = K; }", "ip-type", "extent 'sizeof(int)' of 'a'")
+local both = "namespace x { void f(int a[1]) { a[0] = 1; } }\nnamespace y { void f(int a[1]) { a[0] = 2; } }"
+twins("two namespaces", both, both, "ip-function",
+  "x::f or y::f", {}, {symbol = "y::f"})
+twins("a pointer without a shape", "void f(int *a) { a[2] = 1; }", "void f(int *a) { a[2] = 1; }", "ip-shape",
+  "a = i32[n]", {}, {a = i32[4]})
+twins("an array without its first extent", "void f(int a[][3]) { a[1][2] = 1; }",
+  "void f(int a[][3]) { a[1][2] = 1; }", "ip-shape", "'a'", {}, {a = i32[2][3]})
+twins("another shape", "void f(int a[4]) { a[0] = 1; }", "void f(int a[5]) { a[0] = 1; }", "ip-type",
+  "'a' is i32[4] here, not i32[5]", {a = i32[5]})
+twins("another type", "void f(int a[4]) { a[0] = 1; }", "void f(float a[4]) { a[0] = 1; }", "ip-type",
+  "'a' is i32[4] here, not f32[4]", {a = f32[4]})
+twins("a parameter that is not there", "void f(int a[4]) { a[0] = 1; }", "void f(int b[4]) { b[0] = 1; }", "ip-type",
+  "'f' has no parameter 'b'", {b = i32[4]})
+twins("no such function", "void g(int a[4]) { a[0] = 1; }", "void f(int a[4]) { a[0] = 1; }", "ip-function",
+  "has no function 'f'")
+twins("what does not compile", "void f(int a[4]) {\n  a[0] = missing;\n}", "void f(int a[4]) {\n  a[0] = 1;\n}",
+  "foreign-source", "  a[0] = missing;")
+
+t.test("errors point into the C++ source", function()
+  local path = source("\nvoid f(int a[4],\n       float **q) {}\n")
+  local e = t.fails(function() tide.extern {source = path, symbol = "f"} end, {code = "ip-type"})
+  t.eq({e.file, e.line, e.col}, {path, 6, 15})
+  local wrong = source("void f(int a[4]) {\n  a[0] = missing;\n}")
+  e = t.fails(function() tide.extern {source = wrong, symbol = "f"} end, {code = "foreign-source"})
+  t.eq({e.file, e.line, e.col}, {wrong, 5, 10})
+  t.has(e.message, "missing")
+  t.fails(function() tide.extern {source = "no/such.cpp", symbol = "f"} end, {code = "foreign-file"})
+  local ok = extern "void f(int a[4]) { a[0] = 1; }"
+  t.fails(function() ok(i32[5](0)) end, {code = "argument-type"})
+  t.fails(function() ok(f32[4](0)) end, {code = "argument-type"})
+  t.fails(function() ok() end, {code = "arguments"})
+  t.fails(function() tide.kernel {A = f32[4], function(A) ok(A) end} end, {kind = "usage"})
+end)
+
+t.test("names that Lua has another use for", function()
+  local f = extern("void f(const int in[2], int end[2], int source) { end[0] = in[0] + source; }", {in_ = i32[2]})
+  local text = tostring(f)
+  for _, name in ipairs {"in_", "end_", "source_"} do t.has(text, "  " .. name .. " = i32") end
+  t.eq(tostring(load(text)()), text)
+  local b = i32[2](0)
+  f {in_ = i32[2](4), end_ = b, source_ = 3}
+  t.eq(b[0], 7)
+end)
+
+t.test("a crash inside is an error of the call", function()
+  local f = extern "void f(int a[4]) { if (a[0]) *(volatile int *)0 = 1; a[1] = 2; }"
+  t.fails(function() f(i32[4](1)) end, {code = "crash"})
+  local a = i32[4](0)
+  f(a)
+  t.eq(a[1], 2)
+end)
+
+t.test("a source that changes is compiled again; what it includes counts", function()
+  local header = t.tmp "scale.h"
+  shell.write(header, "#define BY 2\n")
+  local path = source("#include \"scale.h\"\nvoid f(int a[2]) { a[1] = a[0] * BY; }")
+  local function second()
+    local a = i32[2](21)
+    local f = tide.extern {source = path, symbol = "f"}
+    f(a)
+    local k = tide.kernel {A = i32[2], function(A) f(A) end}
+    local b = i32[2](21)
+    local m = tide.schedule(k):build {target = "hls"}
+    m(b)
+    t.eq(b[1], a[1], "in HLS C++ too")
+    return a[1], m
+  end
+  t.eq((second()), 42)
+  shell.write(header, "#define BY 3\n")
+  local v, m = second()
+  t.eq(v, 63)
+  local files = {}
+  for _, name in ipairs(m.files) do files[name] = true end
+  t.eq({files["scale.h"], files["kernel.cpp"]}, {true, true})
+  local folder = t.tmp "below"
+  shell.output("mkdir -p " .. shell.quote(folder))
+  shell.write(folder .. "/f.cpp", "#include \"../scale.h\"\nvoid f(int a[2]) { a[1] = a[0] * BY; }")
+  t.fails(function() tide.extern {source = folder .. "/f.cpp", symbol = "f"} end, {code = "ip-include"})
+end)
+
+t.test("HLS C++ of a kernel that calls it: written, compiled, run; types that differ are copied", function()
+  local path = source(mac, "mac.cpp")
+  local f = tide.extern {source = path, symbol = "mac"}
+  local k = tide.kernel {A = i32[3][8], B = tide.int(5)[8], O = tide.int(12)[3][1], function(A, B, O)
+    for i = 0, 2 do f(A[i], B, O[i], 2) end
+  end}
+  local m = tide.schedule(k):build {target = "hls"}
+  t.has(m.source, '#include "mac.cpp"')
+  t.has(m.source, "dsp::deep::mac(ip_p0, p1, p2[0], p3);")
+  local A, B = tide.random(i32[3][8], 1), tide.random(tide.int(5)[8], 2)
+  local x, y = tide.int(12)[3][1](0), tide.int(12)[3][1](0)
+  k(A, B, x)
+  m(A, B, y)
+  t.ok(x:equal(y))
+  local folder = t.tmp "out"
+  m:write(folder)
+  for _, cxx in ipairs {"g++", "clang++"} do
+    local _, missing = shell.output("command -v " .. cxx)
+    local command = "make -B -C %s CXX=%s CXXFLAGS='-O1 -Wall' TIDE_INCLUDE=$PWD/backends/hls/include 2>&1"
+    local out, status = shell.output(command:format(shell.quote(folder), cxx))
+    t.ok(missing ~= 0 or status == 0, out)
+  end
+  local columns = tide.kernel {A = i32[8][3], B = tide.int(5)[8], O = tide.int(12)[1], function(A, B, O)
+    f(A:transpose()[0], B, O, 2)
+  end}
+  t.fails(function() tide.schedule(columns):build {target = "hls"} end, {code = "ip-view"})
+end)
+
+t.test("two functions of one source", function()
+  local path = source("void f(float a[4], float s) { for (int i = 0; i < 4; i++) a[i] *= s; }\n" ..
+    "void g(float a[4], int n) { a[n] = 0; }")
+  local f, g = tide.extern {source = path, symbol = "f"}, tide.extern {source = path, symbol = "g"}
+  local k = tide.kernel {A = f32[4], function(A)
+    f(A, 0.5)
+    g(A, 3)
+  end}
+  local m = tide.schedule(k):build {target = "hls"}
+  t.eq(select(2, m.source:gsub("#include \"ip%d+.cpp\"", "")), 1)
+  local x, y = f32[4](3), f32[4](3)
+  k(x)
+  m(y)
+  t.eq({x:table(), y:table()}, {{1.5, 1.5, 1.5, 0.0}, {1.5, 1.5, 1.5, 0.0}})
+  t.eq(tostring(u16), "u16")
+end)
+
+t.test("two sources of one name", function()
+  local function of(folder, text)
+    shell.output("mkdir -p " .. shell.quote(t.tmp(folder)))
+    shell.write(t.tmp(folder) .. "/same.cpp", text)
+    return t.tmp(folder) .. "/same.cpp"
+  end
+  local function build(second)
+    local f = tide.extern {source = of("one", "void f(int a[2]) { a[0] = 1; }"), symbol = "f"}
+    local g = tide.extern {source = of("two", second), symbol = second:match "void (%w+)"}
+    local k = tide.kernel {A = i32[2], function(A)
+      f(A)
+      g(A)
+    end}
+    local m, a = tide.schedule(k):build {target = "hls"}, i32[2](0)
+    m(a)
+    return a[0]
+  end
+  t.fails(function() build "void g(int a[2]) { a[1] = 1; }" end, {code = "ip-files"})
+  t.eq(build "void f(int a[2]) { a[0] = 1; }", 1, "the same text is the same file")
+end)
+
+t.done()
