@@ -36,6 +36,16 @@ static Outcome not_run(Oracle *o, const Point *x, const TdDiag *d) {
   return fine;
 }
 
+/* Whether a program leaves the kernel's values at a point, bit for bit. */
+static bool same_data(Oracle *o, const Point *x, const TdProg *p, int k) {
+  TdEvalOptions options = point_options(o->points);
+  TdEvalResult result;
+  TdDiag quiet = {.arena = o->arena};
+  Inputs in = point_copy(o->arena, x->given[k]);
+  return td_eval_run(o->arena, p, in.arg, in.n, &options, &quiet, &result) &&
+         !point_difference(o->arena, x->kernel, x->left[k], in);
+}
+
 /* The expressions of a program at a point against the kernel's. Sums of exact numbers in another
    order may be beyond the algebra (those of values that were cut to fewer bits before are): there
    the values decide. */
@@ -48,7 +58,7 @@ static Outcome same_expressions(Oracle *o, const Point *x, const TdProg *p, int 
   const TdEvalArg *concrete = point_concrete(o->arena, x->kernel, x->given[k]);
   TdEvalAnswer r = compare(o, x->kernel, p, promise.level, concrete);
   if (r.verdict == TD_EVAL_EQUAL) return fine;
-  if (r.verdict == TD_EVAL_DIFFERS && promise.level > TD_LEVEL_FUSED && promise.values) {
+  if (r.verdict == TD_EVAL_DIFFERS && promise.level > TD_LEVEL_FUSED && same_data(o, x, p, k)) {
     o->counts->regrouped++;
     return fine;
   }
