@@ -133,6 +133,21 @@ static bool find_array(Producer *p) {
   return true;
 }
 
+/* Whether no iteration of a loop that is cut hands anything on to the next in a local of the nest.
+ */
+static bool check_locals(const Producer *p) {
+  TdAsk q = td_util_ask(p->m->r, p->m->unit);
+  for (int d = 0; p->type->kind == TD_T_TENSOR && d < p->type->rank; d++) {
+    const TdEffect *e;
+    size_t n = p->loop[d] ? td_effects_of(&q, td_for_body(p->loop[d]), &e) : 0;
+    for (size_t i = 0; i < n; i++)
+      if (e[i].write && !e[i].inside && e[i].kind == TD_CELL_MEMORY && e[i].sym != p->array)
+        return refuse(p, td_text_fmt(p->m->r->arena, "iterations of '%s' hand on '%s'",
+                                     p->loop[d]->sym->name, e[i].sym->name));
+  }
+  return true;
+}
+
 /* Whether the nest computes each element by itself and afresh. */
 static bool check_nest(Producer *p) {
   TdRewrite *r = p->m->r;
@@ -142,6 +157,7 @@ static bool check_nest(Producer *p) {
     return refuse(p, "its nest may end early");
   td_walk_exprs(r->session->ctx, p->nest, look_access, p);
   if (p->unfit) return refuse(p, p->unfit);
+  if (!check_locals(p)) return false;
   TdAsk q = td_util_ask(r, p->m->unit);
   if (!td_footprint_of(&q, td_for_body(innermost(p)), p->array, p->type, &f) ||
       (f.read && !f.prepared))

@@ -112,11 +112,12 @@ static Outcome check_refusal(Chain *c, const Step *s, Snapshot before, const TdD
   Reason *r = reason_of(c->counts, s->prim, d);
   if (!r) return fine;
   r->n++;
-  bool same;
-  if (d->kind != TD_ILLEGAL || !force_step(c, s, &same)) return fine;
+  bool same, chance;
+  if (d->kind != TD_ILLEGAL || !force_step(c, s, &same, &chance)) return fine;
   r->forced++;
   r->same += same;
-  if (same && chain_show) show_refusal(c, s, d);
+  r->chance += chance;
+  if (same && !chance && chain_show) show_refusal(c, s, d);
   return fine;
 }
 

@@ -33,8 +33,9 @@ Outcome chain_step(Chain *c, const Step *s);
 Outcome chain_end(Chain *c);
 
 /* force.c: tries a refused step again with legality assumed; true when the rewrite could be made,
-   with whether it is right all the same in *same. */
-bool force_step(Chain *c, const Step *s, bool *same);
+   with whether it is right all the same in *same, and whether that is only because what comes in
+   another order is overwritten, in *chance. */
+bool force_step(Chain *c, const Step *s, bool *same, bool *chance);
 
 /* One chain in so many ends with a run of the system's compiler; 0: none. */
 extern uint64_t chain_cc;

@@ -77,6 +77,7 @@ typedef struct Reason {
   uint8_t prim, kind; /* TdDiagKind */
   char code[22];
   uint64_t n, forced, same; /* forced: the rewrite could be made all the same; same: it was right */
+  uint64_t chance; /* of same: what came in another order was overwritten before it was read */
 } Reason;
 
 /* What is counted; plain data, sent from worker to driver and added up there. */

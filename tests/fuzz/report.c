@@ -24,6 +24,7 @@ static void add_reason(Counts *x, const Reason *r) {
   x->reason[i].n += r->n;
   x->reason[i].forced += r->forced;
   x->reason[i].same += r->same;
+  x->reason[i].chance += r->chance;
 }
 
 void report_add(Counts *x, const Counts *y) {
@@ -114,29 +115,31 @@ static double percent(uint64_t x, uint64_t y) {
 }
 
 /* Forced rewrites of illegal refusals that were right, and all refusals of kind illegal. */
-static void sum_illegal(const Counts *n, int prim, uint64_t *all, uint64_t *forced,
-                        uint64_t *same) {
-  *all = *forced = *same = 0;
+static void sum_illegal(const Counts *n, int prim, uint64_t *all, uint64_t *forced, uint64_t *same,
+                        uint64_t *chance) {
+  *all = *forced = *same = *chance = 0;
   for (uint64_t i = 0; i < n->nreason; i++) {
     const Reason *r = &n->reason[i];
     if (r->prim != prim || r->kind != TD_ILLEGAL) continue;
     *all += r->n;
     *forced += r->forced;
     *same += r->same;
+    *chance += r->chance;
   }
 }
 
 static void put_primitives(FILE *f, const Counts *n) {
-  fprintf(f, "\n%-14s %9s %9s %7s   %8s %8s %8s %7s\n", "primitive", "tried", "accepted", "share",
-          "illegal", "forced", "same", "rate");
+  fprintf(f, "\n%-14s %9s %9s %7s   %8s %8s %8s %8s %7s\n", "primitive", "tried", "accepted",
+          "share", "illegal", "forced", "same", "chance", "rate");
   for (int i = 0; td_prims[i]; i++) {
-    uint64_t all, forced, same;
-    sum_illegal(n, i, &all, &forced, &same);
+    uint64_t all, forced, same, chance;
+    sum_illegal(n, i, &all, &forced, &same, &chance);
     fprintf(f,
             "%-14s %9" PRIu64 " %9" PRIu64 " %6.1f%%   %8" PRIu64 " %8" PRIu64 " %8" PRIu64
-            " %6.2f%%\n",
+            " %8" PRIu64 " %6.2f%%\n",
             td_prims[i]->name, n->prim_tried[i], n->prim_accepted[i],
-            percent(n->prim_accepted[i], n->prim_tried[i]), all, forced, same, percent(same, all));
+            percent(n->prim_accepted[i], n->prim_tried[i]), all, forced, same, chance,
+            percent(same - chance, all));
   }
 }
 
@@ -149,13 +152,13 @@ static int by_prim(const void *x, const void *y) {
 static void put_reasons(FILE *f, const Counts *n) {
   Counts copy = *n;
   qsort(copy.reason, copy.nreason, sizeof *copy.reason, by_prim);
-  fprintf(f, "\n%-14s %-12s %-22s %9s %8s %8s\n", "refusals of", "kind", "code", "", "forced",
-          "same");
+  fprintf(f, "\n%-14s %-12s %-22s %9s %8s %8s %8s\n", "refusals of", "kind", "code", "", "forced",
+          "same", "chance");
   for (uint64_t i = 0; i < copy.nreason; i++) {
     const Reason *r = &copy.reason[i];
-    fprintf(f, "%-14s %-12s %-22s %9" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
+    fprintf(f, "%-14s %-12s %-22s %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
             td_prims[r->prim]->name, td_diag_kind_name((TdDiagKind)r->kind), r->code, r->n,
-            r->forced, r->same);
+            r->forced, r->same, r->chance);
   }
 }
 

@@ -1,5 +1,5 @@
 /* state.c - a line for each count: KEY N, primitive NAME TRIED ACCEPTED, feature N TEXT,
-   reason PRIMITIVE KIND CODE N FORCED SAME. */
+   reason PRIMITIVE KIND CODE N FORCED SAME CHANCE. */
 #include "tests/fuzz/state.h"
 
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static void load_reason(Counts *n, const char *line) {
   char name[40], code[22];
   int kind;
   Reason r = {0};
-  if (sscanf(line, "reason %39s %d %21s %" SCNu64 " %" SCNu64 " %" SCNu64, name, &kind, code, &r.n,
-             &r.forced, &r.same) != 6 ||
+  if (sscanf(line, "reason %39s %d %21s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, name, &kind,
+             code, &r.n, &r.forced, &r.same, &r.chance) < 6 ||
       number_of(name) < 0 || n->nreason == REASONS)
     return;
   r.prim = (uint8_t)number_of(name);
@@ -102,8 +102,8 @@ bool state_save(const State *s, const char *path) {
     fprintf(f, "feature %" PRIu64 " %s\n", n->feature[i], feature_text[i]);
   for (uint64_t i = 0; i < n->nreason; i++) {
     const Reason *r = &n->reason[i];
-    fprintf(f, "reason %s %d %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", td_prims[r->prim]->name,
-            r->kind, r->code, r->n, r->forced, r->same);
+    fprintf(f, "reason %s %d %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            td_prims[r->prim]->name, r->kind, r->code, r->n, r->forced, r->same, r->chance);
   }
   return fclose(f) == 0;
 }

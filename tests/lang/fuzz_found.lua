@@ -504,4 +504,23 @@ t.test("a guard stays around each part of a nest that reorder distributes", func
   t.eq((s:verify()), "strict", tostring(s))
 end)
 
+t.test("a nest is not cut when its iterations hand values on in a window", function()
+  local function schedule()
+    return tide.schedule(tide.kernel {
+      A = tide.i64[8], B = tide.i64[8],
+      function(A, B)
+        local b = tide.i64[8](0)
+        for j = 1, 5 do b[j] = B[j - 1] + B[j] end
+        for i = 0, 5 do A[i] = b[i] end
+      end,
+    })
+  end
+  local s = schedule()
+  s:compute_at("b", "i")
+  t.eq((s:verify()), "strict")
+  s = schedule()
+  s:reuse_at("B", "j")
+  t.fails(function() s:compute_at("b", "i") end, {kind = "illegal", code = "ranges"})
+end)
+
 t.done()
