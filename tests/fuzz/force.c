@@ -5,7 +5,7 @@
 #include "tests/fuzz/chain.h"
 #include "tests/fuzz/wrap.h"
 
-/* The stores of one unit that are made to remember what they overwrite. */
+/* The stores and arrays of one unit that are made to remember what is overwritten. */
 typedef struct Remember {
   const TdProg *prog;
   TD_VEC(const TdStmt *) store;
@@ -13,14 +13,30 @@ typedef struct Remember {
 
 static bool look_store(void *ud, const TdStmt *s) {
   Remember *m = ud;
-  const TdType *t = s->kind == TD_STMT_STORE ? s->expr[0]->type : NULL;
-  bool number = t && (t->kind == TD_T_FLOAT || td_type_is_integer(t));
-  if (number && s->expr[0]->sym->kind == TD_SYM_TENSOR)
+  bool store = s->kind == TD_STMT_STORE && s->expr[0]->nkid;
+  bool empty = s->kind == TD_STMT_LOCAL && s->init == TD_INIT_NONE && s->cls == TD_LOCAL_AUTO &&
+               s->type->kind == TD_T_TENSOR;
+  const TdType *t = store ? s->expr[0]->type : empty ? s->type->elem : NULL;
+  if (t && (t->kind == TD_T_FLOAT || td_type_is_integer(t)))
     td_vec_push(m->prog->store->arena, &m->store, s);
   return true;
 }
 
-/* p with each `A[x] = v` to a parameter as A[x] = T(v - A[x]): no value is overwritten unseen. */
+/* `A[x] = v` as A[x] = T(v - A[x]); a local array that starts empty as one that starts with 0. */
+static const TdStmt *remembers(TdStore *st, const TdStmt *s) {
+  if (s->kind == TD_STMT_LOCAL)
+    return td_stmt_local(st, s->sym, s->type, TD_INIT_FILL,
+                         td_expr_lit(st->arena, s->type->elem, 0, s->loc), s->loc);
+  const TdType *of[] = {s->expr[1]->type, s->expr[0]->type};
+  TdDiag quiet = {.arena = st->arena};
+  const TdType *t = td_promote_op(st->session, TD_OP_SUB, of, 2, s->loc, &quiet);
+  if (!t) return s;
+  const TdExpr *less = td_expr_op2(st->arena, TD_OP_SUB, t, s->expr[1], s->expr[0]);
+  const TdExpr *e[] = {s->expr[0], td_expr_cast(st->arena, of[1], less, false)};
+  return td_stmt_with_exprs(st, s, e, 2);
+}
+
+/* p with stores that remember: no value is overwritten unseen. */
 static const TdProg *remembering(const TdProg *p) {
   TdStore *st = p->store;
   for (size_t i = 0; i < p->nunit; i++) {
@@ -28,15 +44,9 @@ static const TdProg *remembering(const TdProg *p) {
     Remember m = {.prog = p};
     if (u->body) td_walk_stmt(st->session->ctx, u->body, look_store, &m);
     for (size_t k = 0; k < m.store.n; k++) {
-      const TdStmt *s = m.store.at[k];
-      const TdType *of[] = {s->expr[1]->type, s->expr[0]->type};
-      TdDiag quiet = {.arena = st->arena};
-      const TdType *t = td_promote_op(st->session, TD_OP_SUB, of, 2, s->loc, &quiet);
-      if (!t) continue;
-      const TdExpr *less = td_expr_op2(st->arena, TD_OP_SUB, t, s->expr[1], s->expr[0]);
-      const TdExpr *e[] = {s->expr[0], td_expr_cast(st->arena, of[1], less, false)};
-      const TdStmt *now = td_stmt_with_exprs(st, s, e, 2);
-      u = td_unit_with_body(st, u, td_edit_replace(st, u->body, s->uid, &now, 1));
+      const TdStmt *now = remembers(st, m.store.at[k]);
+      uint32_t uid = m.store.at[k]->uid;
+      u = td_unit_with_body(st, u, td_edit_replace(st, u->body, uid, &now, 1));
     }
     p = td_prog_with(p, u);
   }
