@@ -164,28 +164,30 @@ static bool is_common(void *ud, const TdExpr *e) {
   return e->kind != TD_EXPR_SIZE || is_shared(k->root, td_unit_size(k->unit, e->u.name));
 }
 
-/* The root with what u assumes of size z. */
+/* The root with what u assumes of size z; *left: some of that it cannot say. */
 static const TdUnit *assume_asserts(TdRewrite *r, const TdUnit *root, const TdUnit *u,
-                                    const TdSize *z) {
+                                    const TdSize *z, bool *left) {
   Own own = {u, root};
   for (size_t i = 0; i < u->nassert; i++) {
     SizeUse k = {z->name, false};
     td_walk_expr(u->assert_[i], is_other_size, &k);
     bool sizes = !td_util_varies(u->assert_[i]) && td_walk_expr(u->assert_[i], is_common, &own);
     if (k.found && sizes) root = td_util_assume(r, root, u->assert_[i]);
+    *left |= k.found && !sizes;
   }
   return root;
 }
 
 /* The root, which assumes of size z, if it shares it, what u assumes of it and, if u has it in its
-   body, that it keeps its value. */
+   body, or in an assumption that the root cannot say, that it keeps its value. */
 static const TdUnit *assume_shared(TdRewrite *r, const TdUnit *root, const TdUnit *u,
                                    const TdSize *z) {
   SizeUse k = {z->name, false};
   if (root->sym == u->sym || !is_shared(root, z)) return root;
-  root = assume_asserts(r, root, u, z);
+  bool left = false;
+  root = assume_asserts(r, root, u, z, &left);
   td_walk_exprs(r->session->ctx, u->body, is_other_size, &k);
-  if (!k.found) return root;
+  if (!k.found && !left) return root;
   TdLoc none = {0};
   TdArena *a = r->store->arena;
   r->used_value = true;

@@ -503,4 +503,26 @@ t.test("a schedule is not composed that does in part what was done: the log coul
   reloads(s)
 end)
 
+t.test("what a callee assumes of a size that it loses is assumed where the size is left", function()
+  local M, N, K = 5, 8, 5
+  local sub = tide.kernel {
+    name = "sub", X = tide.f32[M], Y = tide.f32[M],
+    function(X, Y)
+      for i = 0, N - 1 do
+        for j = i - 2, K - 1 do X[1] = Y[tide.min(i + 0 * j, M - 1)] end
+      end
+    end,
+  }
+  local s = tide.schedule(tide.kernel {
+    name = "top", A = tide.f32[M], B = tide.f32[M],
+    function(A, B)
+      sub(A, B)
+      for i = 0, N - 1 do B[0] = i end
+    end,
+  })
+  s:reorder("sub:i", "sub:j")
+  local level, verdict = s:verify()
+  t.eq(level, "strict", tostring(verdict))
+end)
+
 t.done()
