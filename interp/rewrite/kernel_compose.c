@@ -205,24 +205,6 @@ static void blame(const Replay *p, const TdPrimStep *step) {
   }
 }
 
-/* Whether a step that changed the program here is one that the log can have: it is legal also where
-   nothing of it may be there already. */
-static bool check_alone(const Replay *p, const TdPrimStep *step, const TdRewrite *inner) {
-  TdRewrite alone = *inner;
-  TdDiag quiet = {.arena = p->r->arena};
-  TdLoc none = {0};
-  alone.replays = false;
-  alone.diag = &quiet;
-  memset(&alone.made, 0, sizeof alone.made);
-  memset(&alone.did, 0, sizeof alone.did);
-  memset(&alone.note, 0, sizeof alone.note);
-  memset(&alone.naming, 0, sizeof alone.naming);
-  if (step->prim->apply(&alone)) return true;
-  td_util_refuse(p->r, TD_ILLEGAL, "conflict", none, "%s does in part what is done already",
-                 call_text(p, step));
-  return false;
-}
-
 /* Does one step here, and learns what its names became. */
 static bool replay_step(Replay *p, const TdPrimStep *step) {
   TdRewrite *r = p->r, inner = *r;
@@ -254,7 +236,6 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
   }
   const TdProg *before = p->prog;
   TdPrimStep did = {step->prim, p->arg, before, inner.made.at, inner.made.n};
-  if (now != before && !check_alone(p, step, &inner)) return false;
   p->prog = now;
   if (now != before) td_vec_push(r->arena, &r->did, did);
   return check_clash(p, step);

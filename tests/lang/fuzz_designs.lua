@@ -485,24 +485,6 @@ t.test("sizes are in the order of their first use also after a callee's assumpti
   reloads(s)
 end)
 
-t.test("a schedule is not composed that does in part what was done: the log could not say it", function()
-  local function sub() return tide.kernel {name = "sub", X = tide.f16[6][4], function(X) X[0][0] = 0 end} end
-  local function schedules(dims)
-    local callee = sub()
-    local s = tide.schedule(tide.kernel {name = "top", A = tide.f16[6][4], function(A) callee(A) end})
-    local first, second = tide.schedule(callee), tide.schedule(callee)
-    first:partition("X", {1})
-    second:partition("X", dims)
-    s:compose(first)
-    return s, second
-  end
-  local s, second = schedules {0, 1}
-  t.fails(function() s:compose(second) end, {kind = "illegal", code = "conflict"})
-  s, second = schedules {0}
-  s:compose(second)
-  reloads(s)
-end)
-
 t.test("what a callee assumes of a size that it loses is assumed where the size is left", function()
   local M, N, K = 5, 8, 5
   local sub = tide.kernel {
