@@ -102,7 +102,7 @@ end
 
 -- GFlop/s of multiplications and additions in registers alone: what no program can exceed.
 local function peak(fma)
-  local W, R = 256, 100000
+  local W, R = 256, 16000
   local k = tide.kernel {X = f32[W], function(X)
     local x = f32[W]()
     for j = 0, W - 1 do x[j] = X[j] end
