@@ -3,11 +3,15 @@ local shell = require "shell"
 
 local M = {output = shell.output}
 
--- Every file that is not built, by path, sorted.
+-- What is built, by the lines of .gitignore that begin at the root.
+local built = {}
+for path in shell.read ".gitignore":gmatch "/([^\n]+)" do built[path] = true end
+
+-- Every other file, by path, sorted.
 M.files = {}
-for path in M.output [[find . \( -path ./build -o -path ./.git \) -prune -o -type f \
-    ! -path ./tide ! -path ./tide.so ! -path ./jupyter.so -printf '%P\n' | LC_ALL=C sort]]:gmatch "[^\n]+" do
-  M.files[#M.files + 1] = path
+for path in M.output [[find . \( -path ./build -o -path ./.git \) -prune -o -type f -printf '%P\n' | LC_ALL=C sort]]
+  :gmatch "[^\n]+" do
+  if not built[path] then M.files[#M.files + 1] = path end
 end
 
 -- The files whose path matches one of the patterns.
