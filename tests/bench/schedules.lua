@@ -100,21 +100,6 @@ local function openblas(object)
   return tide.extern {library = object, symbol = "openblas", A = f32[N][N], B = f32[N][N], C = f32[N][N]}
 end
 
--- GFlop/s of multiplications and additions in registers alone: what no program can exceed.
-local function peak(fma)
-  local W, R = 256, 16000
-  local k = tide.kernel {X = f32[W], function(X)
-    local x = f32[W]()
-    for j = 0, W - 1 do x[j] = X[j] end
-    for _, j in grid(R, W) do x[j] = x[j] * f32(0.5) + f32(0.25) end
-    for j = 0, W - 1 do X[j] = x[j] end
-  end}
-  local s = tide.schedule(k)
-  if fma then s:fma() end
-  local m, X = s:build {target = "cpu", tier = "cc"}, tide.random(f32[W], 1)
-  return 2 * W * R / 1e6 / in_turn(9, function() m(X) end)
-end
-
 local object = os.tmpname()
 local peer = openblas(object)
 if peer then
@@ -132,9 +117,7 @@ if peer then
   local speed = 2 * N ^ 3 / 1e6
   b.row(("gemm 1024 f32, strict: %.0f GFlop/s"):format(speed / twice), 100 * best / twice, "%", 65,
     ("OpenBLAS %.0f GFlop/s"):format(speed / best), true)
-  b.row("  of multiplications and additions in registers", 100 * speed / twice / peak(false), "%")
   b.row(("gemm 1024 f32, after fma: %.0f GFlop/s"):format(speed / once), 100 * best / once, "%", 85, nil, true)
-  b.row("  of fused ones in registers", 100 * speed / once / peak(true), "%")
 else
   print "gemm: OpenBLAS is not installed, so there is no peer (./setup bench)"
 end

@@ -5,7 +5,7 @@ local M = {output = shell.output}
 
 -- What is built, by the lines of .gitignore that begin at the root.
 local built = {}
-for path in shell.read ".gitignore":gmatch "/([^\n]+)" do built[path] = true end
+for path in (shell.read ".gitignore" or ""):gmatch "/([^\n]+)" do built[path] = true end
 
 -- Every other file, by path, sorted.
 M.files = {}

@@ -141,6 +141,23 @@ t.test(":set shows and changes settings", function()
   t.has(session ":set ghost maybe\n", "ghost is one of off|on, not 'maybe'")
 end)
 
+t.test("steps are proved by default, where that is quick", function()
+  local function steps(n, before)
+    return session(([[
+k = tide.kernel {A = i32[%d], function(A) for i = 0, %d - 1 do for j = 0, 999 do A[i] = A[i] * 3 + j end end end}
+s = tide.schedule(k);
+%s
+s:unroll("j", 2)
+]]):format(n, n, before or ""))
+  end
+  t.has(steps(4), "proved: strict")
+  local slow = steps(4000)
+  t.has(slow, "unroll(2)")
+  t.ok(not slow:find "proved", slow)
+  t.has(steps(4000, ":check on"), "proved: strict")
+  t.ok(not steps(4, ":check off"):find "proved")
+end)
+
 t.test(":trace shows each step as it is taken", function()
   local out = session(schedule .. ':trace on\ns:split("i", 4):unroll("i_i");\n')
   t.has(out, 'k: step 1: split("i", 4)\n')
