@@ -128,7 +128,7 @@ function t.skip_all(why)
   os.exit(0, true)
 end
 
--- A path for a temporary file of that name; t.done removes the file.
+-- A path for a temporary file or folder of that name; t.done removes it, and what a folder holds.
 function t.tmp(name)
   local path = (os.getenv "TMPDIR" or "/tmp") .. "/" .. name
   files[#files + 1] = path
@@ -137,7 +137,10 @@ end
 
 -- Prints the plan and ends the program; call it last.
 function t.done()
-  for _, path in ipairs(files) do os.remove(path) end
+  for _, path in ipairs(files) do
+    local gone, _, code = os.remove(path)
+    if not gone and code == 39 then os.execute(("rm -rf '%s'"):format(path:gsub("'", "'\\''"))) end
+  end
   print("1.." .. tests)
   os.exit(failures == 0, true)
 end
