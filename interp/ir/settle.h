@@ -1,4 +1,5 @@
-/* settle.h - print names under which nothing hides what is used below it. */
+/* settle.h - what a program that was rewritten needs to load back as it prints: print names under
+ * which nothing hides what is used below it, and types and arms as loading gives them. */
 #ifndef TD_SETTLE_H
 #define TD_SETTLE_H
 
@@ -8,5 +9,8 @@
  * is in scope there (as loading the printed form would do), or of a size, unit or stream that its
  * scope uses. Symbols that get a new name are new symbols. */
 const TdUnit *td_settle_names(TdStore *st, const TdUnit *u);
+/* u, in the form that loading gives it: a scalar local that starts with an operator, and is stored
+ * what its type does not hold, says its type; there is no second arm without statements. */
+const TdUnit *td_settle_form(TdStore *st, const TdUnit *u);
 
 #endif

@@ -71,7 +71,7 @@ const TdProg *td_keep_sound(TdRewrite *r, const TdProg *p) {
     if (!old || old->body != u->body || old->assert_ != u->assert_) {
       p = td_pin_sizes(r, p, u);
       u = td_prog_unit(p, u->sym);
-      p = td_prog_with(p, td_lift_tidy(r, td_settle_names(r->store, u)));
+      p = td_prog_with(p, td_lift_tidy(r, td_settle_form(r->store, td_settle_names(r->store, u))));
     }
     p = td_prog_with(p, keep_proofs(r, p, p->unit[i]));
   }

@@ -4,7 +4,7 @@ local shell = require "shell"
 local quote = shell.quote
 
 local tide = shell.output("realpath " .. quote(arg[-1])):match "[^\n]+"
-local folder = os.getenv "TMPDIR" .. "/jupyter"
+local folder = t.tmp "jupyter"
 
 -- What a command prints, both streams, and its exit status.
 local function run(command) return shell.output(command .. " 2>&1") end

@@ -523,4 +523,36 @@ t.test("a nest is not cut when its iterations hand values on in a window", funct
   t.fails(function() s:compute_at("b", "i") end, {kind = "illegal", code = "ranges"})
 end)
 
+-- States that s, after its steps, prints as text that loads to itself.
+local function loads(s)
+  t.eq(s:verify(), "strict")
+  t.eq(tostring(load(tostring(s))()), tostring(s))
+end
+
+t.test("a local whose first value becomes an operator says the type that it had", function()
+  local s = tide.schedule(tide.kernel {C = tide.u8[6], function(C)
+    local b = tide.u8[6](0)
+    for j = 0, 5 do
+      b[j] = tide.int(9)(b[j])
+      C[j] = b[j]
+    end
+  end})
+  s:buffer_at("b", "j"):pack("b", 0, 3)
+  t.has(tostring(s), "local b_j = u8(tide.bits(")
+  loads(s)
+end)
+
+t.test("an arm that collapse empties is gone", function()
+  local s = tide.schedule(tide.kernel {q = tide.i8, B = tide.i8[4], function(q, B)
+    local a = tide.i8[4](0)
+    for i = 0, 1 do
+      local c = tide.i8[4]()
+      if q <= 0 then B[i] = 1 else c[2] = a[0] end
+    end
+  end})
+  s:collapse "c"
+  t.ok(not tostring(s):find "else", tostring(s))
+  loads(s)
+end)
+
 t.done()
