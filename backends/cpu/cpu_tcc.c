@@ -101,6 +101,7 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
   static const TdCompiler libtcc = {.language = "in-memory C"};
   TdText said = td_text_new(a);
   if (!td_cpu_foreign_check(in, d)) return false;
+  td_ctx_need_room(td_arena_ctx(a));
   TCCState *s = tcc_new();
   if (!s) td_ctx_escape(td_arena_ctx(a), TD_WHY_MEMORY);
   td_arena_defer(a, delete_state, s);

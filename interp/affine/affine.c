@@ -69,6 +69,7 @@ static void ask(TdAffine *x) {
 static void begin(TdAffine *x) {
   isl_ctx_resume(x->isl);
   td_ctx_tick(x->ctx, 1);
+  td_ctx_need_room(x->ctx);
   isl_ctx_reset_error(x->isl);
   isl_ctx_reset_operations(x->isl);
   isl_ctx_set_max_operations(x->isl, x->budget);

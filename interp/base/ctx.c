@@ -7,6 +7,9 @@
 
 #define TICK_SLICE 4096
 
+/* Beyond what malloc keeps for itself when it is freed, so that asking costs two system calls. */
+enum { ROOM = 40 << 20 };
+
 struct TdCtx {
   TdEscape escape;
   void *escape_ud;
@@ -51,6 +54,12 @@ void *td_ctx_take(TdCtx *c, size_t size) {
 void td_ctx_give(TdCtx *c, void *p, size_t size) {
   free(p);
   c->bytes -= size;
+}
+
+void td_ctx_need_room(TdCtx *c) {
+  void *p = malloc(ROOM);
+  if (!p) td_ctx_escape(c, TD_WHY_MEMORY);
+  free(p);
 }
 
 size_t td_ctx_bytes(const TdCtx *c) {

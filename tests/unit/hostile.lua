@@ -146,6 +146,21 @@ local function compile(target, tier)
   k:build {target = target, tier = tier}(i32[16](0))
 end
 
+-- Without the look before them, GMP or libtcc would end the process here.
+if not sanitized then
+  local hard = tide.kernel {X = i32[97][89], function(X)
+    for i, j in grid(64, 64) do X[(i * 7 + j % 5) // 7 + j // 9 * 2][(j * 3 + i % 4) % 89] = i end
+  end}
+  unharmed("no room for proofs", {kind = "limit", code = "memory"}, function()
+    limit("space", 16 << 20)
+    tide.schedule(hard):can("parallel", "i")
+  end)
+  unharmed("no room for the compiler in memory", {kind = "limit", code = "memory"}, function()
+    limit("space", 16 << 20)
+    compile("cpu", "tcc")
+  end)
+end
+
 -- Does as compile, under a trouble that set() makes.
 local function compile_under(set, target, tier)
   set()
