@@ -103,7 +103,8 @@ static const TdProg *make(Tiling *t, const TdProg *library) {
   TdRewrite *r = t->r;
   const char *spec = r->arg[0].text, *colon = strrchr(spec, ':');
   int unit = colon ? (int)(colon - spec) + 1 : 0;
-  const char *order[2 * MOST_LOOPS], *const *made, *inner[MOST_LOOPS];
+  const char *const *made, *inner[MOST_LOOPS];
+  const char **order = TD_NEWN(r->arena, const char *, 2 * MOST_LOOPS); /* kept by the step */
   const TdProg *p = r->prog;
   size_t outer = 0, all = t->nloop;
   for (size_t k = 0; p && k < t->nloop; k++) {
