@@ -56,10 +56,14 @@ void td_change_type(TdLine *l, const char *s, size_t n) {
 }
 
 void td_change_paste(TdLine *l, const char *s, size_t n) {
-  TdText clean = td_paste_clean(l->line, s, n, l->prompt, l->more);
-  if (td_draft_is_end(&l->draft, l->draft.cursor))
-    while (clean.n > 0 && clean.at[clean.n - 1] == '\n') clean.n--;
-  td_draft_insert(&l->draft, td_text_str(&clean), clean.n);
+  size_t count;
+  TdText *input = td_paste_inputs(l->line, s, n, l->prompt, l->more, &count);
+  if (count > 1 || td_draft_is_end(&l->draft, l->draft.cursor))
+    while (input->n > 0 && input->at[input->n - 1] == '\n') input->n--;
+  td_draft_insert(&l->draft, td_text_str(input), input->n);
+  TdText later = td_text_new(l->line);
+  for (size_t i = 1; i < count; i++) td_key_put_entered(&later, &input[i]);
+  td_key_unread(&l->keys, td_text_str(&later), later.n);
 }
 
 void td_change_delete_left(TdLine *l) {

@@ -61,7 +61,8 @@ TdCommand *td_keymap_find(TdKeyCode code);
 /* Inserts what a key typed; a closing word or bracket gets the indent that the language wants. */
 void td_change_type(TdLine *l, const char *s, size_t n);
 
-/* Inserts a paste as it is, but for prompts. */
+/* Inserts a paste as it is, but for prompts; of a session the first input, the others are entered
+ * one after another as if they were pasted next. */
 void td_change_paste(TdLine *l, const char *s, size_t n);
 
 /* Moves to the end of the ghost text, or of its next word, making it real; false without one. */

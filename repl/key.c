@@ -23,6 +23,23 @@ void td_key_feed(TdKeys *k, const char *s, size_t n) {
   td_text_putn(&k->in, s, n);
 }
 
+void td_key_unread(TdKeys *k, const char *s, size_t n) {
+  TdText all = td_text_new(k->arena);
+  size_t left;
+  const char *waiting = rest(k, &left);
+  if (!n) return;
+  td_text_putn(&all, s, n);
+  td_text_putn(&all, waiting, left);
+  k->in = all;
+  k->used = k->scanned = 0;
+}
+
+void td_key_put_entered(TdText *out, TdText *text) {
+  td_text_putf(out, "\r%s", PASTE_BEGIN);
+  td_text_putn(out, td_text_str(text), text->n);
+  td_text_puts(out, PASTE_END);
+}
+
 /* Whether the n bytes at s start with a text. */
 static bool starts(const char *s, size_t n, const char *with) {
   size_t w = strlen(with);

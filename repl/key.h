@@ -47,6 +47,11 @@ typedef struct TdKeys {
 /* Takes n bytes from the terminal. */
 void td_key_feed(TdKeys *k, const char *s, size_t n);
 
+/* Puts n bytes before those that wait. */
+void td_key_unread(TdKeys *k, const char *s, size_t n);
+/* Appends the bytes of Enter and then a paste of `text`. */
+void td_key_put_entered(TdText *out, TdText *text);
+
 /* Decodes one key into *key; false when more bytes are needed. `late` says that no more came in
  * time: an ESC is then the key, an unfinished sequence is dropped. */
 bool td_key_next(TdKeys *k, bool late, TdKey *key);

@@ -133,9 +133,14 @@ static bool read_keys(TdLine *l) {
   return n > 0;
 }
 
+/* Takes every key that came; `late` as for td_key_next. */
+static void take_keys(TdLine *l, bool late) {
+  TdKey key;
+  while (!l->is_done && td_key_next(&l->keys, late, &key)) take_key(l, key);
+}
+
 /* Handles what a wait reported, then every key that came. */
 static void handle(TdLine *l, int events) {
-  TdKey key;
   if (events & TD_TTY_LOST) {
     if (!td_tty_enter()) td_submit_end(l, TD_LINE_EOF);
     td_screen_forget(&l->screen);
@@ -144,12 +149,13 @@ static void handle(TdLine *l, int events) {
   if (events & TD_TTY_INTERRUPT) td_submit_cancel(l);
   if (events & TD_TTY_WATCHED) l->ready(l->ready_ud);
   if (events & TD_TTY_INPUT && !read_keys(l)) td_submit_end(l, TD_LINE_EOF);
-  while (!l->is_done && td_key_next(&l->keys, events == 0, &key)) take_key(l, key);
+  take_keys(l, events == 0);
 }
 
-/* Has the prompt up until an input is done. */
+/* Has the prompt up until an input is done. Keys that came before it are taken first. */
 static void run(TdLine *l) {
   TdView v;
+  take_keys(l, false);
   while (!l->is_done) {
     v = td_look_view(l, false);
     write_text(l, td_screen_paint(&l->screen, &v));

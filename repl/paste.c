@@ -1,7 +1,9 @@
-/* paste.c - cleans pasted text. */
+/* paste.c - takes pasted text apart into inputs. */
 #include "repl/paste.h"
 
 #include <string.h>
+
+#include "base/vec.h"
 
 /* Bytes of the prompt, and of blanks before it, that the n bytes of a line start with; 0 when they
  * do not. The blanks of a prompt may have been lost on the way. */
@@ -26,16 +28,49 @@ static TdText with_newlines(TdArena *a, const char *s, size_t n) {
   return out;
 }
 
-TdText td_paste_clean(TdArena *a, const char *s, size_t n, const char *prompt, const char *more) {
-  TdText in = with_newlines(a, s, n), out = td_text_new(a);
-  for (size_t at = 0, end; at < in.n; at = end) {
-    const char *line = in.at + at;
-    const char *stop = memchr(line, '\n', in.n - at);
-    size_t len = stop ? (size_t)(stop - line) : in.n - at;
-    size_t skip = prompt_length(line, len, prompt);
-    if (!skip) skip = prompt_length(line, len, more);
-    end = at + len + (stop != NULL);
-    td_text_putn(&out, line + skip, end - at - skip);
+/* Inputs under way. */
+typedef struct Paste {
+  TdArena *arena;
+  const char *prompt, *more;
+  bool is_session,
+      is_begun; /* the first line that is not blank has come, and begins with `prompt` */
+  TD_VEC(TdText) input;
+} Paste;
+
+static bool is_blank(const char *line, size_t n) {
+  return n == 0 || strspn(line, " \t\n") >= n;
+}
+
+static void open_input(Paste *p) {
+  td_vec_push(p->arena, &p->input, td_text_new(p->arena));
+}
+
+/* Takes a line of n bytes, which ends with its newline if it has one. */
+static void take_line(Paste *p, const char *line, size_t n) {
+  size_t len = n && line[n - 1] == '\n' ? n - 1 : n;
+  size_t first = prompt_length(line, len, p->prompt);
+  size_t skip = first ? first : prompt_length(line, len, p->more);
+  if (!p->is_begun && !is_blank(line, n)) {
+    p->is_begun = true;
+    p->is_session = first > 0;
+    if (first) p->input.at[0].n = 0;
+  } else if (p->is_session && first) {
+    open_input(p);
   }
-  return out;
+  if (p->is_session && !skip) return;
+  td_text_putn(&p->input.at[p->input.n - 1], line + skip, n - skip);
+}
+
+TdText *td_paste_inputs(TdArena *a, const char *s, size_t n, const char *prompt, const char *more,
+                        size_t *count) {
+  Paste p = {.arena = a, .prompt = prompt, .more = more};
+  TdText in = with_newlines(a, s, n);
+  open_input(&p);
+  for (size_t at = 0, end; at < in.n; at = end) {
+    const char *stop = memchr(in.at + at, '\n', in.n - at);
+    end = stop ? (size_t)(stop - in.at) + 1 : in.n;
+    take_line(&p, in.at + at, end - at);
+  }
+  *count = p.input.n;
+  return p.input.at;
 }

@@ -211,16 +211,26 @@ static void test_keys(void) {
 static void test_paste(void) {
   static const struct {
     const char *in, *out, *name;
-  } cases[] = {{"tide> a\n ..> b", "a\nb", "prompts"},
-               {"tide> for\n ..>   x\n ..> end", "for\n  x\nend", "indents stay"},
-               {"..> b\ntide>\ntide> c", "b\n\nc", "prompts that lost blanks"},
-               {"a\r\nb\rc", "a\nb\nc", "line ends"},
-               {"x = tide> 3\ntide>4", "x = tide> 3\ntide>4", "what only looks like one"}};
+  } cases[] = {
+      {"tide> a\n ..> b", "a\nb", "prompts"},
+      {"tide> for\n ..>   x\n ..> end", "for\n  x\nend", "indents stay"},
+      {"..> b\ntide>\ntide> c", "b\n\nc", "prompts that lost blanks"},
+      {"a\r\nb\rc", "a\nb\nc", "line ends"},
+      {"tide> a\n1\n\ntide> b\n ..> c\nx\n", "a\n|b\nc\n", "a session and its output"},
+      {"\n tide> a\nb ..> c\ntide> d", "a\n|d", "a session, from its first line that says so"},
+      {"x\ntide> a\n1", "x\na\n1", "no session: output stays"},
+      {"", "", "nothing"},
+      {"x = tide> 3\ntide>4", "x = tide> 3\ntide>4", "what only looks like one"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char name[64];
     snprintf(name, sizeof name, "paste: %s", cases[i].name);
-    TdText got = td_paste_clean(arena, cases[i].in, strlen(cases[i].in), "tide> ", " ..> ");
-    is_text(td_text_str(&got), cases[i].out, name);
+    TdText all = td_text_new(arena);
+    size_t count;
+    TdText *input =
+        td_paste_inputs(arena, cases[i].in, strlen(cases[i].in), "tide> ", " ..> ", &count);
+    for (size_t k = 0; k < count; k++)
+      td_text_putf(&all, "%s%s", k ? "|" : "", td_text_str(&input[k]));
+    is_text(td_text_str(&all), cases[i].out, name);
   }
 }
 
