@@ -68,6 +68,7 @@ const TdStmt *td_stmt_for(TdStore *st, TdSym v, const TdExpr *lo, const TdExpr *
 
 const TdStmt *td_stmt_while(TdStore *st, const TdExpr *cond, const TdStmt *body, bool post,
                             TdLoc loc) {
+  assert(body->kind == TD_STMT_BLOCK);
   TdStmt *s = node(st, TD_STMT_WHILE, &cond, 1, &body, 1, loc);
   s->post = post;
   return s;
@@ -75,6 +76,7 @@ const TdStmt *td_stmt_while(TdStore *st, const TdExpr *cond, const TdStmt *body,
 
 const TdStmt *td_stmt_if(TdStore *st, const TdExpr *cond, const TdStmt *then,
                          const TdStmt *otherwise, TdLoc loc) {
+  assert(then->kind == TD_STMT_BLOCK && (!otherwise || otherwise->kind == TD_STMT_BLOCK));
   const TdStmt *kid[] = {then, otherwise};
   return node(st, TD_STMT_IF, &cond, 1, kid, otherwise ? 2 : 1, loc);
 }

@@ -144,6 +144,13 @@ static bool check_slots(Checker *c, const TdStmt *s) {
 
 static bool check_stmt(Checker *c, const TdStmt *s);
 
+/* Whether what s holds are blocks, if s is none itself. */
+static bool check_arms(Checker *c, const TdStmt *s) {
+  for (uint32_t i = 0; s->kind != TD_STMT_BLOCK && i < s->nkid; i++)
+    if (s->kid[i]->kind != TD_STMT_BLOCK) return bad(c, "a body is no block", NULL);
+  return true;
+}
+
 /* Ends the scopes of what was declared since `mark`. */
 static void leave_scope(Checker *c, size_t mark) {
   while (c->scope.n > mark) td_map_drop(&c->type, (uint64_t)(uintptr_t)c->scope.at[--c->scope.n]);
@@ -176,7 +183,7 @@ static bool check_stmt(Checker *c, const TdStmt *s) {
   td_map_put(c->arena, &c->uid, s->uid, 1);
   bool post = s->kind == TD_STMT_WHILE && s->post;
   ok = ok && (post || check_exprs(c, s)) && check_slots(c, s);
-  ok = ok && (!s->nkid || check_kids(c, s));
+  ok = ok && check_arms(c, s) && (!s->nkid || check_kids(c, s));
   bool declares = s->kind == TD_STMT_LOCAL || s->kind == TD_STMT_GET || s->kind == TD_STMT_SLOT;
   if (ok && declares && s->sym) declare(c, s->sym, s->type);
   td_ctx_leave(ctx);

@@ -55,6 +55,11 @@ static void test_structure(void) {
                               store(LD(A, B.i32, num(0)), get(t, B.i32))),
                         P(A, four))),
             "t");
+  const TdStmt *bare = store(LD(A, B.i32, num(0)), one), *choice = IF(lit(B.bit, 1), bare);
+  structure("a choice with a block", PROG(KERNEL("k", BLOCK(choice), P(A, four))), NULL);
+  structure("a choice with a bare statement",
+            PROG(KERNEL("k", BLOCK(td_stmt_with_kids(B.st, choice, &bare, 1)), P(A, four))),
+            "no block");
   const TdStmt *twice = store(LD(A, B.i32, num(0)), one);
   structure("a statement that stands twice", PROG(KERNEL("k", BLOCK(twice, twice), P(A, four))),
             "");
