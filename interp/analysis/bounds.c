@@ -9,6 +9,8 @@ typedef struct Check {
   TdArena *a;
   TdSpace *space;
   const TdNest *context;
+  const TdUnit *design; /* which runs the unit as `run`, and nothing else does; or NULL */
+  const TdRun *run;
   TdMap types; /* TdSym -> const TdType * of what is indexed */
   TD_VEC(TdBoundsItem) items;
   TdDiag *d;
@@ -21,6 +23,22 @@ static bool note_type(void *ud, const TdStmt *s) {
   const TdType *t = s->type ? s->type : s->blob ? s->blob->type : NULL;
   if (declares && s->sym && t) td_map_put(k->a, &k->types, (uintptr_t)s->sym, (uintptr_t)t);
   return true;
+}
+
+/* Finds the one task that the unit is the kernel of. */
+static void note_run(Check *k) {
+  const TdProg *p = k->q->prog;
+  size_t n = 0;
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t j = 0; j < p->unit[i]->nrun; j++) {
+      if (p->unit[i]->run[j].unit != k->q->unit->sym) continue;
+      k->design = p->unit[i];
+      k->run = &p->unit[i]->run[j];
+      n++;
+    }
+  if (n == 1) return;
+  k->design = NULL;
+  k->run = NULL;
 }
 
 /* The types of parameters, streams and all that the body declares. */
@@ -98,6 +116,19 @@ static bool is_all_inside(Check *k, const Index *ix, bool at_values) {
   return true;
 }
 
+/* Adds the values of the unit's sizes, and that ids are below the extents of the task's map. */
+static void add_values(Check *k, TdSys *s) {
+  const TdUnit *u = k->q->unit;
+  size_t skip = k->run && k->run->rank > u->ncoord ? k->run->rank - u->ncoord : 0;
+  int64_t extent;
+  td_nest_at_values(k->space, u, s);
+  for (size_t d = 0; k->run && d < u->ncoord && d + skip < k->run->rank; d++) {
+    if (!td_unit_value(k->design, k->run->map[d + skip], &extent)) continue;
+    TdAff id = td_sys_col(k->a, td_lower_param(k->space, u->coord[d], u->coord[d]->name, false));
+    td_sys_nonneg(k->a, s, td_sys_plus(k->a, td_sys_const(extent - 1), -1, id));
+  }
+}
+
 /* Executions, an index of which is out of range. */
 typedef struct Outside {
   const TdAccess *x;
@@ -109,7 +140,7 @@ typedef struct Outside {
 static Outside outside(Check *k, const Index *ix, size_t i, int side) {
   Outside o = {.x = ix->x};
   o.sys = running(k, ix, i, &o.at);
-  td_nest_at_values(k->space, k->q->unit, &o.sys);
+  add_values(k, &o.sys);
   td_sys_nonneg(k->a, &o.sys, td_sys_scale(k->a, -1, td_sys_shift(k->a, ix->rest[side], o.at), -1));
   return o;
 }
@@ -142,20 +173,45 @@ static size_t list_outside(Check *k, const Index *ix, TdSys *out, const Outside 
   return n;
 }
 
-/* Executions, an index of which is out of range, if there are such wherever the statement runs at
-   all; else NULL. */
+/* The executions of a nest, case by case, at the unit's sizes. */
+static const TdSys *list_running(Check *k, const TdNest *nest) {
+  TdSys *all = TD_NEWN(k->a, TdSys, nest->ndom);
+  for (size_t i = 0; i < nest->ndom; i++) {
+    all[i] = td_sys_copy(k->a, &nest->dom[i]);
+    td_sys_join(k->a, &all[i], &k->context->dom[0], 0);
+    add_values(k, &all[i]);
+  }
+  return all;
+}
+
+/* Whether each call runs something of a nest, whatever it passes for scalars. The ids of a task
+   that is known are not passed: all of its instances are there. */
+static bool is_certain(Check *k, const TdSys *running, size_t n) {
+  const TdUnit *u = k->q->unit;
+  int32_t *keep = TD_NEWN(k->a, int32_t, u->nparam + u->ncoord);
+  size_t kept = 0;
+  TdSys any = td_sys_copy(k->a, &k->context->dom[0]);
+  add_values(k, &any);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].sym->kind == TD_SYM_SCALAR)
+      keep[kept++] = td_lower_param(k->space, u->param[i].sym, u->param[i].sym->name, false);
+  for (size_t i = 0; i < u->ncoord && !k->run; i++)
+    keep[kept++] = td_lower_param(k->space, u->coord[i], u->coord[i]->name, false);
+  return !kept || td_affine_covers(k->q->affine, &any, running, n, keep, kept) == TD_YES;
+}
+
+/* Executions, an index of which is out of range, if each call has such and there are some wherever
+   the statement runs at all; else NULL. */
 static const Outside *find_outside(Check *k, const Index *ix) {
   const TdNest *nest = ix->leaf->nest;
   TdSys *out = TD_NEWN(k->a, TdSys, 2 * nest->ndom * ix->leaf->naccess);
   const Outside *found = NULL;
   size_t n = list_outside(k, ix, out, &found);
-  for (size_t i = 0; found && i < nest->ndom; i++) {
-    TdSys all = td_sys_copy(k->a, &nest->dom[i]);
-    td_sys_join(k->a, &all, &k->context->dom[0], 0);
-    td_nest_at_values(k->space, k->q->unit, &all);
-    if (td_affine_covers(k->q->affine, &all, out, n, NULL, 0) != TD_YES) return NULL;
-  }
-  return found;
+  if (!found) return NULL;
+  const TdSys *all = list_running(k, nest);
+  for (size_t i = 0; i < nest->ndom; i++)
+    if (td_affine_covers(k->q->affine, &all[i], out, n, NULL, 0) != TD_YES) return NULL;
+  return is_certain(k, all, nest->ndom) ? found : NULL;
 }
 
 /* "when i = 0, k = 40". */
@@ -231,6 +287,7 @@ bool td_bounds_check(const TdAsk *q, const TdBoundsItem **items, size_t *n, TdDi
   TdNestMaker m = {q->prog->store->session, space, &(TdEnv){.unit = q->unit}};
   k.context = td_nest_context(&m, q->unit->body);
   note_types(&k);
+  note_run(&k);
   TdLeaves *l = td_access_list_flat(q, space, &q->unit->body, 1);
   bool ok = true;
   for (size_t i = 0; ok && i < l->at.n; i++)

@@ -10,8 +10,8 @@ enum { ARRAY, DIMS, KIND, FACTOR };
 typedef struct Banks {
   TdRewrite *r;
   TdInterface graph;
-  uint32_t array; /* in graph */
-  bool dim[TD_MAX_RANK];
+  uint32_t array;              /* in graph */
+  bool dim[TD_MAX_RANK], less; /* less: dimensions were left out */
   TdBanks banks;
 } Banks;
 
@@ -65,7 +65,8 @@ static TdBanksNode *node_of(Banks *b, int64_t d) {
   return &b->graph.banks.node.at[b->graph.array.at[b->array].first + (size_t)d];
 }
 
-/* Marks dimension d, which must exist, have as many elements as banks, and gain by it. */
+/* Marks dimension d, which must exist, have as many elements as banks, and gain by it; a replay
+   leaves out what does not. */
 static bool take_dim(Banks *b, int64_t d) {
   const TdType *t = b->graph.array.at[b->array].type;
   if (d < 0 || d >= t->rank)
@@ -78,11 +79,11 @@ static bool take_dim(Banks *b, int64_t d) {
     return refuse(b, "factor", "has %lld elements in dimension %lld, fewer than %lld banks",
                   (long long)n->extent, (long long)d, (long long)b->banks.n);
   TdBanks asked = td_banks_norm(b->banks, n->extent);
-  if (!b->r->replays && td_banks_serves(n->banks, asked, n->extent))
-    return refuse(b, "partitioned", "is %s in dimension %lld already",
-                  td_banks_str(b->r->arena, n->banks), (long long)d);
-  b->dim[d] = true;
-  return true;
+  b->dim[d] = !td_banks_serves(n->banks, asked, n->extent);
+  b->less |= !b->dim[d];
+  return b->dim[d] || b->r->replays ||
+         refuse(b, "partitioned", "is %s in dimension %lld already",
+                td_banks_str(b->r->arena, n->banks), (long long)d);
 }
 
 /* Reads the dimensions; none given are all. */
@@ -135,9 +136,21 @@ static const TdProg *mark(const Banks *b, const TdProg *p, uint32_t array) {
   return attrs.at == x->attrs.at ? p : td_passed_set(b->r, p, &x->at, attrs);
 }
 
+/* Tells the log that a replay of the step was one on the dimensions that are marked. */
+static void note_marked(const Banks *b) {
+  TdRewrite *r = b->r;
+  int64_t *dims = TD_NEWN(r->arena, int64_t, TD_MAX_RANK);
+  TdArgValue *arg = td_arena_copy(r->arena, r->arg, TD_PRIM_ARGS * sizeof *arg);
+  arg[DIMS] = (TdArgValue){.given = true, .ints = dims};
+  for (int d = 0; d < TD_MAX_RANK; d++)
+    if (b->dim[d]) dims[arg[DIMS].n++] = d;
+  td_vec_push(r->arena, &r->did, ((TdPrimStep){td_prim_find("partition"), arg, r->prog, NULL, 0}));
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Banks b = {.r = r};
   if (!read_array(&b) || !read_kind(&b) || !read_dims(&b)) return NULL;
+  if (b.less) note_marked(&b);
   solve(&b);
   const TdProg *p = mark(&b, r->prog, b.array);
   for (uint32_t i = 0; i < b.graph.array.n; i++)

@@ -235,9 +235,11 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
     td_vec_push(r->arena, &r->made, inner.made.at[i]);
   }
   const TdProg *before = p->prog;
-  TdPrimStep did = {step->prim, p->arg, before, inner.made.at, inner.made.n};
+  TdPrimStep whole = {step->prim, p->arg, before, inner.made.at, inner.made.n};
+  if (!inner.did.n) td_vec_push(r->arena, &inner.did, whole);
   p->prog = now;
-  if (now != before) td_vec_push(r->arena, &r->did, did);
+  for (size_t i = 0; now != before && i < inner.did.n; i++)
+    td_vec_push(r->arena, &r->did, inner.did.at[i]);
   return check_clash(p, step);
 }
 

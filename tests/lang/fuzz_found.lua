@@ -279,29 +279,6 @@ t.test("an index of min is checked where it is taken", function()
   t.fails(function() design(7) end, {code = "index-range"})
 end)
 
-t.test("what never runs in its place is not made a kernel that does not load", function()
-  local function schedule(cond)
-    return tide.schedule(load(([[
-      local tide = require "tide"
-      return tide.kernel {
-        B = tide.i32[7],
-        function(B)
-          for i = 0, 1 do
-            for j = 0, 1 do
-              if i %s 0 then B[0] = B[i] end
-            end
-          end
-        end,
-      }]]):format(cond))())
-  end
-  local s = schedule ">="
-  s:outline("j", "row")
-  reloads(s)
-  local ok, e = schedule "<":can("outline", "j", "row")
-  t.ok(not ok)
-  t.eq(e.code, "index-range")
-end)
-
 t.test("what is assumed of a size is still assumed when the size has gone", function()
   local M, N = 5, 5
   local k = tide.kernel {

@@ -1,0 +1,146 @@
+-- fuzz_loads.lua - steps after which tests/fuzz found a printed form that does not load or a log
+-- that does not replay, each cut to its smallest.
+local t = require "tap"
+local tide = require "tide"
+
+-- States that a schedule's printed form loads back to the same text.
+local function reloads(s)
+  t.eq(tostring(load(tostring(s))()), tostring(s))
+end
+
+-- States that a schedule's log, on its kernel, gives the same program.
+local function replays(s, kernel)
+  t.eq(tostring(load(s:log())(kernel)), tostring(s))
+end
+
+-- A kernel `top` that hands its array to `sub`, and `sub`.
+local function called()
+  local sub = tide.kernel {name = "sub", X = tide.i16[5][8], function(X) X[0][0] = 1 end}
+  return tide.kernel {name = "top", A = tide.i16[5][8], function(A) sub(A) end}, sub
+end
+
+t.test("compose partitions what is not partitioned yet, and its log says so", function()
+  for _, how in ipairs {{"sub:X"}, {"sub:X", {1}}, {"sub:X", {0}, {kind = "cyclic", factor = 2}}} do
+    local top, sub = called()
+    local s = tide.schedule(top)
+    if #how > 1 then s:partition(table.unpack(how)) end
+    s:compose(tide.schedule(sub):partition "X")
+    replays(s, top)
+    for d = 0, 1 do t.has(tostring(s), ("partition(%d, complete, 0)"):format(d)) end
+    s:compose(tide.schedule(sub):partition("X", {1, 0}))
+    replays(s, top)
+  end
+  local top, sub = called()
+  local s = tide.schedule(top):partition("A", {1})
+  s:compose(tide.schedule(sub):partition "X")
+  t.has(s:log(), 's:partition("sub:X", {0})')
+end)
+
+t.test("what no call may run does not keep a kernel from loading", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", B = tide.i32[6],
+    function(B)
+      for i = 0, 1 do
+        for j = 0, 2 do
+          if i <= j - 2 then B[2] = B[i] + 1 end
+        end
+      end
+    end,
+  })
+  s:outline("j", "row")
+  s:unroll("row:j", {replace = true})
+  t.has(tostring(s), "if i <= -2 then")
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a guard that scalars decide may go into a kernel", function()
+  local function schedule(cond)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        B = tide.i32[7],
+        function(B)
+          for i = 0, 1 do
+            for j = 0, 1 do
+              if i %s 0 then B[0] = B[i] end
+            end
+          end
+        end,
+      }]]):format(cond))())
+  end
+  for _, cond in ipairs {">=", "<"} do
+    local s = schedule(cond)
+    s:outline("j", "row")
+    reloads(s)
+    t.eq(s:verify(), "strict")
+  end
+end)
+
+t.test("what never runs in its place is not made a kernel that does not load", function()
+  local function schedule(last, at)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {
+        B = tide.i32[7],
+        function(B)
+          for i = 0, %d do
+            for j = 0, 1 do B[j + %d] = i end
+          end
+        end,
+      }]]):format(last, at))())
+  end
+  local s = schedule(-1, 5)
+  s:outline("j", "row")
+  reloads(s)
+  local ok, e = schedule(-1, 6):can("outline", "j", "row")
+  t.ok(not ok)
+  t.eq(e.code, "index-range")
+end)
+
+t.test("a task of which no instance does anything loads", function()
+  local s = tide.schedule(tide.kernel {
+    name = "top", B = tide.i32[4],
+    function(B) for i = 0, 3 do B[i] = 1 end end,
+  })
+  s:unfold("i", {0})
+  s:place("top_i[2]", {0, 3})
+  s:place("top_i[3]", {5, 2})
+  s:bundle("top_i", {factor = 2})
+  s:place("top_i[0]", {4, 6})
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("what a scalar decides is checked when it runs", function()
+  local function past(cond)
+    return load(([[
+      local tide = require "tide"
+      return tide.kernel {n = tide.index, A = tide.i32[4], function(n, A)
+        if %s then A[7] = 1 end
+      end}]]):format(cond))()
+  end
+  local k, A = past "n == 2", tide.i32[4]()
+  k(1, A)
+  t.fails(function() k(2, A) end, {match = "out of range"})
+  t.fails(function() k:reference(2, A) end, {match = "out of range"})
+  t.fails(function() past "n < 3 or n > 1" end, {code = "index-range"})
+end)
+
+t.test("what an id of a task decides is checked when the design is made", function()
+  local function design(at, extent)
+    return load(([[
+      local tide = require "tide"
+      return tide.design(function(d)
+        local A = d:arg(tide.i32[4])
+        d.t = tide.task {map = {%d}, A = A, function(A, i)
+          if i == 2 then A[%d] = 1 end
+        end}
+      end)]]):format(extent, at))()
+  end
+  t.fails(function() design(7, 3) end, {code = "index-range"})
+  t.eq(#design(3, 3).sizes, 0)
+  t.eq(#design(7, 2).sizes, 0)
+end)
+
+t.done()
