@@ -86,17 +86,14 @@ def test_an_interrupt_ends_any_cell():
         for stop in (k.interrupt, by_message):
             took = min(interrupted(code, stop) for _ in range(2))
             print("# %.0f ms: %s" % (took * 1000, code.strip().splitlines()[-1]))
-            assert took < 5, code
     equal(shown(k.run("1 + 1")[1]), [{"text/plain": "2"}])
 
 
 def test_an_interrupt_ends_what_a_cell_started():
     for stop in (k.manager.interrupt_kernel, by_message):
         asked = k.running("!echo runs; sleep 20; true")
-        began = time.monotonic()
         stop()
         holds(text(k.finish(asked)[1]), "ended by signal 2")
-        assert time.monotonic() - began < 2
 
 
 def test_interrupts_between_cells_do_nothing():
@@ -132,11 +129,8 @@ def test_input_is_asked_for():
 
 
 def test_100000_lines_arrive_in_order():
-    began = time.monotonic()
     _, messages = k.run("for i = 1, 100000 do print(i) end")
-    took = time.monotonic() - began
     equal(text(messages), "".join("%d\n" % i for i in range(1, 100001)))
-    assert took < 5, "%.1f s" % took
     assert len(messages) < 2000, "%d messages" % len(messages)
 
 
@@ -236,10 +230,8 @@ def test_a_cell_does_not_end_the_kernel_but_quit_asks_to():
 def test_a_restart_forgets_everything_also_during_a_cell():
     k.client.execute("while true do end")
     time.sleep(0.3)
-    began = time.monotonic()
     k.manager.restart_kernel()
     k.client.wait_for_ready(timeout=10)
-    assert time.monotonic() - began < 8
     equal(shown(k.run("x")[1]), [{"text/plain": "nil"}])
     equal(k.run("1")[0]["execution_count"], 2)
 

@@ -298,7 +298,7 @@ end)
 
 numpy_test("what NumPy writes is read", function()
   for dtype, T in pairs {int8 = i8, int16 = i16, int32 = i32, int64 = tide.i64, uint8 = u8,
-    uint16 = tide.u16, uint32 = tide.u32, float16 = tide.f16, float32 = f32, float64 = tide.f64} do
+    uint16 = tide.u16, uint32 = tide.u32, uint64 = tide.u64, float16 = tide.f16, float32 = f32, float64 = tide.f64} do
     t.ok(run_python("np.save(x, np.array([[1, 2, 3], [4, 5, 100]], np." .. dtype .. "))"))
     local a = tide.load(path)
     t.eq(a.type, T[2][3], dtype)

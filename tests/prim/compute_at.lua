@@ -175,6 +175,25 @@ prim.twins("a statement between that needs it", {
     end}, {i32[6], i32[7], i32[6], i32[1]}
   end, no = 3, yes = 6, step = {"compute_at", "B", "j"}, code = "dependence", witness = "B",
 })
+prim.twins("a row that is computed later", {
+  of = function(d)
+    return tide.kernel {A = i32[6][4], B = i32[6][4], C = i32[6][4], function(A, B, C)
+      for i, j in grid({1, 5}, 4) do B[i][j] = B[i][j] + A[i][j] end
+      for x, y in grid({1, 5}, 4) do C[x][y] = B[x + d][y] end
+    end}, {i32[6][4], i32[6][4], i32[6][4]}
+  end, no = 1, yes = -1, step = {"compute_at", "B", "x"}, code = "dependence", witness = "B",
+})
+prim.twins("a row that a call computes later", {
+  of = function(d)
+    local add = tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      for n = 0, 3 do b[n] = b[n] + a[n] end
+    end}
+    return tide.kernel {A = i32[6][4], B = i32[6][4], C = i32[6][4], function(A, B, C)
+      for i = 1, 4 do add(A[i], B[i]) end
+      for x, y in grid({1, 5}, 4) do C[x][y] = B[x + d][y] end
+    end}, {i32[6][4], i32[6][4], i32[6][4]}
+  end, no = 1, yes = 0, step = {"compute_at", "i", "x"}, code = "dependence", witness = "B",
+})
 prim.twins("a loop under a condition", {
   of = function(always)
     return tide.kernel {A = i32[3][4], B = i32[3][4], C = i32[3][4], function(A, B, C)

@@ -75,6 +75,42 @@ prim.accepted("a name of the second nest does not hide one of the first", {
 prim.twins("a value that is not there yet", {
   of = pair, no = 1, yes = -1, step = {"fuse", "i", "j"}, code = "dependence", witness = "B",
 })
+prim.twins("a value that is overwritten before it is read", {
+  of = function(d)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      for i = 1, 6 do B[i] = A[i + d] * 2 end
+      for j = 1, 6 do A[j] = j end
+    end}, {i32[8], i32[8]}
+  end, no = -1, yes = 1, step = {"fuse", "i", "j"}, code = "dependence", witness = "A",
+})
+prim.twins("a value that is overwritten by an older one", {
+  of = function(d)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      for i = 1, 6 do B[i] = A[i] end
+      for j = 1, 6 do B[j + d] = j end
+    end}, {i32[8], i32[8]}
+  end, no = 1, yes = -1, step = {"fuse", "i", "j"}, code = "dependence", witness = "B",
+})
+prim.twins("a row that is not there yet, the outer loops of two nests", {
+  of = function(d)
+    return tide.kernel {A = i32[6][4], B = i32[6][4], C = i32[6][4], function(A, B, C)
+      for i, j in tide.grid({1, 5}, 4) do B[i][j] = A[i][j] + j end
+      for x, y in tide.grid({1, 5}, 4) do C[x][y] = B[x + d][y] end
+    end}, {i32[6][4], i32[6][4], i32[6][4]}
+  end, no = 1, yes = -1, step = {"fuse", "i", "x"}, code = "dependence", witness = "B",
+})
+prim.twins("a row that is not there yet, in calls", {
+  of = function(d)
+    local twice = tide.kernel {a = i32[4], b = i32[4], function(a, b)
+      for n = 0, 3 do b[n] = a[n] * 2 end
+    end}
+    local again = twice:as "again"
+    return tide.kernel {A = i32[6][4], B = i32[6][4], C = i32[6][4], function(A, B, C)
+      for i = 1, 4 do twice(A[i], B[i]) end
+      for j = 1, 4 do again(B[j + d], C[j]) end
+    end}, {i32[6][4], i32[6][4], i32[6][4]}
+  end, no = 1, yes = 0, step = {"fuse", "i", "j"}, code = "dependence", witness = "B",
+})
 prim.twins("a range that depends on an outer loop", {
   of = function(square)
     return tide.kernel {A = i32[5][5], function(A)

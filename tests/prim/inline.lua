@@ -35,6 +35,17 @@ prim.accepted("two calls: names of the second get suffixes", {
   end, step = {"inline", "f"}, has = {"local s = ", "local s_1 = ", "for i_1 = "},
   other = {{N = 1}},
 }, function(s) t.eq(s:loops(), {"i", "i_1"}) end)
+prim.accepted("a triangle, whose bound is an argument", {
+  of = function(z)
+    local N = z.N or 5
+    local dot = tide.kernel {a = i32[N], x = i32[N], y = i32[N], n = tide.index, function(a, x, y, n)
+      for j = 0, n do y[n] = y[n] + a[j] * x[j] end
+    end}
+    return tide.kernel {L = i32[N][N], x = i32[N], y = i32[N], function(L, x, y)
+      for i = 0, N - 1 do dot(L[i], x, y, i) end
+    end}, {i32[N][N], i32[N], i32[N]}
+  end, step = {"inline", "dot"}, has = {"for j = 0, i do"}, other = {{N = 1}, {N = 8}},
+})
 prim.accepted("slices, transposes and fixed dimensions", {
   of = function()
     local f = tide.kernel {a = i32[3][2], b = i32[3], function(a, b)

@@ -27,6 +27,10 @@ prim.accepted("a buffer", {
   step = {"partition", "A_i", 0, {factor = 3}},
   has = {"local A_i = i8[K]() --@ partition(0, cyclic, 3)"},
 })
+prim.accepted("after a split with a tail", {
+  of = shape.gemm, before = function(s) s:split("k", 4) end, step = {"partition", "A", 1, {factor = 4}},
+  other = {{M = 2, N = 2, K = 9}},
+})
 prim.accepted("a triangle's vector", {of = shape.triangle, step = {"partition", "x"}})
 prim.accepted("an array of a callee that gets rows: so do the rows", {
   of = shape.callee, step = {"partition", "row:a", 0, {factor = 2}},

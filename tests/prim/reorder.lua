@@ -62,6 +62,15 @@ prim.twins("a dependence that would be turned round", {
     end}, {i32[6][8]}
   end, no = 1, yes = -1, step = {"reorder", "j", "i"}, code = "dependence", witness = "A",
 })
+prim.twins("a value that would be overwritten before it is read", {
+  of = function(d)
+    return tide.kernel {A = i32[7][8], function(A)
+      for i = 0, 5 do
+        for j = 1, 6 do A[i][j] = A[i + 1][j + d] + 1 end
+      end
+    end}, {i32[7][8]}
+  end, no = -1, yes = 1, step = {"reorder", "j", "i"}, code = "dependence", witness = "A",
+})
 prim.twins("another order of a float sum", {
   of = function(T)
     return tide.kernel {A = T[4][4], s = T[1], function(A, s)

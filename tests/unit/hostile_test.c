@@ -1,6 +1,5 @@
 /* hostile_test.c - runs hostile.lua in a session whose memory, files and time can be cut short.
-   It gives the script:
-     program(s)        the address of the program of a schedule, for comparing
+   Beside what session.h does it gives the script:
      limit(what, n)    cuts "memory" (of the core, n bytes from now on), "lua" (of Lua, the same),
                        "files" (bytes that a file may have), "space" (of addresses, n bytes more) or
                        "work" (units of the core); without n as before
@@ -11,13 +10,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
-
-#include "bind/bind.h"
-#include "tap.h"
-#include "tide.h"
+#include "session.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #  define SANITIZED true
@@ -46,15 +39,6 @@ static void *allocate(void *ud, void *old, size_t old_size, size_t new_size) {
   void *p = realloc(old, new_size);
   if (p) lua_bytes = lua_bytes - old_size + new_size;
   return p;
-}
-
-static int l_program(lua_State *L) {
-  union {
-    const TdProg *from;
-    void *to;
-  } p = {td_bind_test_schedule(L, 1)};
-  lua_pushlightuserdata(L, p.to);
-  return 1;
 }
 
 /* Bytes of addresses in use. */
@@ -100,23 +84,12 @@ static int l_setenv(lua_State *L) {
 int main(void) {
   signal(SIGXFSZ, SIG_IGN);
   lua_State *L = lua_newstate(allocate, NULL);
-  luaL_openlibs(L);
-  luaL_requiref(L, "tide", luaopen_tide, 0);
-  lua_pushliteral(L, ".");
-  lua_setfield(L, LUA_REGISTRYINDEX, "tide.home");
-  lua_register(L, "program", l_program);
+  session_open(L);
   lua_register(L, "limit", l_limit);
   lua_register(L, "setenv", l_setenv);
   lua_pushboolean(L, THOROUGH);
   lua_setglobal(L, "thorough");
   lua_pushboolean(L, SANITIZED);
   lua_setglobal(L, "sanitized");
-  if (luaL_loadstring(L, "package.path = 'tests/?.lua;stdlib/?.lua;' .. package.path; "
-                         "dofile 'tests/unit/hostile.lua'") != LUA_OK ||
-      lua_pcall(L, 0, 0, 0) != LUA_OK) {
-    ok(false, lua_tostring(L, -1));
-    return done_testing();
-  }
-  lua_close(L);
-  return 0;
+  return session_run(L, "tests/unit/hostile.lua");
 }

@@ -1,0 +1,6 @@
+/* printed_test.c - runs printed.lua. */
+#include "session.h"
+
+int main(int argc, char **argv) {
+  return session_main(argc, argv, "tests/unit/printed.lua");
+}
