@@ -23,10 +23,6 @@ static const uint8_t bind_of[TD_OPS] = {
     [TD_OP_LE] = TD_BIND_LESS,      [TD_OP_AND] = TD_BIND_ANDAND, [TD_OP_OR] = TD_BIND_OROR,
     [TD_OP_NOT] = TD_BIND_UNARY};
 
-const char *td_cexpr_ctype(int c) {
-  return ctypes[c].name;
-}
-
 const char *td_cexpr_suffix(int c) {
   return ctypes[c].suffix;
 }

@@ -132,8 +132,7 @@ TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c);
 /* The template of an operator (ops.def) filled in, in C type c. Infix operands are cast where C
    would not compute in c by itself; %t becomes the suffix of c. */
 TdPiece td_cexpr_fill(TdCWriter *w, int op, const char *form, int c, TdPiece *p, int n);
-/* "int32_t" and "_i32" of a C type. */
-const char *td_cexpr_ctype(int c);
+/* "_i32" of a C type. */
 const char *td_cexpr_suffix(int c);
 /* An integer, and a constant of scalar type t (raw word of fixed point). */
 TdPiece td_cexpr_integer(TdCWriter *w, uint64_t bits, bool is_signed);
@@ -149,9 +148,8 @@ TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
 /* cnum.c: numbers exactly as ir/num.h defines them, in the least of C's types that will do. */
 TdPiece td_cnum_value(TdCWriter *w, const TdExpr *e); /* as its cell takes it */
 TdPiece td_cnum_exact(TdCWriter *w, const TdExpr *e); /* its exact value; indices, conditions too */
-/* The C type of a cell of scalar type t, e.g. "uint16_t", and the one it has in an expression. */
+/* The C type of a cell of scalar type t, e.g. "uint16_t". */
 const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t);
-int td_cnum_loaded(const TdType *t);
 /* The greatest raw word of an integer or fixed type of at most 64 bits. */
 uint64_t td_cnum_most(const TdType *t);
 /* cfloat.c: the same of float operators, and of casts from and to floats. */

@@ -48,7 +48,8 @@ const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t) {
   return is_signed(t) ? signed_[i] : unsigned_[i];
 }
 
-int td_cnum_loaded(const TdType *t) {
+/* The C type that a cell of scalar type t has in an expression. */
+static int loaded_type(const TdType *t) {
   if (t->kind == TD_T_FLOAT) return t->w == 32 ? TD_C_F32 : TD_C_F64;
   size_t bytes = td_type_bytes(t);
   if (bytes <= 2) return TD_C_I32;
@@ -426,13 +427,12 @@ static TdPiece word(TdCWriter *w, const TdExpr *e, bool low) {
   case TD_EXPR_LIT: p = td_cexpr_literal(w, e->type, e->u.bits); break;
   case TD_EXPR_SIZE: p = td_cexpr_size(w, e); break;
   case TD_EXPR_VAR:
-    p = td_cexpr_piece(w, TD_BIND_ATOM, td_cnum_loaded(e->type), "%s",
-                       td_cname_of(w, e->sym)->text);
+    p = td_cexpr_piece(w, TD_BIND_ATOM, loaded_type(e->type), "%s", td_cname_of(w, e->sym)->text);
     if (e->type->kind == TD_T_FLOAT) p = td_cfloat_load(w, e->type, p);
     break;
   case TD_EXPR_LOAD:
     p = td_cexpr_place(w, e);
-    p.c = (uint8_t)td_cnum_loaded(e->type);
+    p.c = (uint8_t)loaded_type(e->type);
     if (e->type->kind == TD_T_FLOAT) p = td_cfloat_load(w, e->type, p);
     break;
   case TD_EXPR_CAST: p = cast(w, e, low); break;

@@ -65,9 +65,6 @@ void td_change_type(TdLine *l, const char *s, size_t n);
  * one after another as if they were pasted next. */
 void td_change_paste(TdLine *l, const char *s, size_t n);
 
-/* Moves to the end of the ghost text, or of its next word, making it real; false without one. */
-bool td_move_into_ghost(TdLine *l, bool is_word);
-
 /* A key while the list of completions, or the search, is open: whether it was meant for that. */
 bool td_tab_key(TdLine *l, const TdKey *key);
 bool td_browse_key(TdLine *l, const TdKey *key);

@@ -45,10 +45,6 @@ void td_line_free(TdLine *l) {
   td_arena_free(l->own);
 }
 
-bool td_line_is_editing(const TdLine *l) {
-  return l->is_able;
-}
-
 void td_line_watch(TdLine *l, int fd, void (*ready)(void *ud), void *ud) {
   l->watched = fd;
   l->ready = ready;

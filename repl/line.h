@@ -56,9 +56,6 @@ void td_line_free(TdLine *l);
 TdLineResult td_line_read(TdLine *l, const char *prompt, const char *more, const char **text,
                           size_t *n);
 
-/* Whether the terminal is edited on; else lines are read as they come. */
-bool td_line_is_editing(const TdLine *l);
-
 /* Shows n bytes of whole lines above the prompt, or just writes them when there is none. */
 void td_line_print_above(TdLine *l, const char *text, size_t n);
 

@@ -4,7 +4,8 @@
 #include "repl/editor.h"
 #include "repl/width.h"
 
-bool td_move_into_ghost(TdLine *l, bool is_word) {
+/* Moves to the end of the ghost text, or of its next word, making it real; false without one. */
+static bool into_ghost(TdLine *l, bool is_word) {
   TdDraft *d = &l->draft;
   const char *ghost = td_look_ghost(l);
   size_t at = d->n;
@@ -22,7 +23,7 @@ void td_move_left(TdLine *l) {
 }
 
 void td_move_right(TdLine *l) {
-  if (td_move_into_ghost(l, false)) return;
+  if (into_ghost(l, false)) return;
   td_draft_move(&l->draft, td_width_next(l->draft.at, l->draft.n, l->draft.cursor));
 }
 
@@ -31,7 +32,7 @@ void td_move_word_left(TdLine *l) {
 }
 
 void td_move_word_right(TdLine *l) {
-  if (td_move_into_ghost(l, true)) return;
+  if (into_ghost(l, true)) return;
   td_draft_move(&l->draft, td_draft_word_after(&l->draft, l->draft.cursor));
 }
 
@@ -40,7 +41,7 @@ void td_move_line_start(TdLine *l) {
 }
 
 void td_move_line_end(TdLine *l) {
-  if (td_move_into_ghost(l, false)) return;
+  if (into_ghost(l, false)) return;
   td_draft_move(&l->draft, td_draft_line_end(&l->draft, l->draft.cursor));
 }
 

@@ -111,6 +111,13 @@ static void on_reported(int sig) {
   errno = saved;
 }
 
+/* Undoes raw mode, for a stop or the end. */
+static void leave_raw(void) {
+  if (!tty.is_raw) return;
+  restore();
+  give_signals(leaving, N_LEAVING, tty.old_leaving);
+}
+
 bool td_tty_enter(void) {
   if (!tty.wants_raw) return true;
   if (!tty.is_raw) {
@@ -125,23 +132,17 @@ bool td_tty_enter(void) {
   raw.c_cc[VTIME] = 0;
   tty.is_raw = 1;
   if (tcsetattr(tty.in, TCSANOW, &raw) < 0) {
-    td_tty_leave();
+    leave_raw();
     return false;
   }
   td_tty_write(tty.out, BEGIN, strlen(BEGIN));
   return true;
 }
 
-void td_tty_leave(void) {
-  if (!tty.is_raw) return;
-  restore();
-  give_signals(leaving, N_LEAVING, tty.old_leaving);
-}
-
 /* Ends what td_tty_open began. */
 static void close_tty(void *unused) {
   (void)unused;
-  td_tty_leave();
+  leave_raw();
   give_signals(reported, N_REPORTED, tty.old_reported);
   close(tty.wake[0]);
   close(tty.wake[1]);
@@ -167,7 +168,7 @@ bool td_tty_open(TdArena *life, int in, int out, bool raw) {
 }
 
 void td_tty_stop(void) {
-  td_tty_leave();
+  leave_raw();
   kill(0, SIGTSTP);
   raise(SIGCONT);
 }

@@ -26,9 +26,8 @@ bool td_tty_is_reflowing(void);
  * freed. One at a time. False when the terminal refuses. */
 bool td_tty_open(TdArena *life, int in, int out, bool raw);
 
-/* Raw mode again after TD_TTY_LOST, or undone for a stop. */
+/* Raw mode again after TD_TTY_LOST. */
 bool td_tty_enter(void);
-void td_tty_leave(void);
 
 /* Stops the process group as the terminal's own Ctrl-Z would; returns when it goes on. */
 void td_tty_stop(void);

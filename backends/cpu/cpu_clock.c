@@ -21,10 +21,6 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s) {
   return false;
 }
 
-bool td_cpu_clock_passes(const TdCpuProg *p, const TdStmt *s) {
-  return s->kind == TD_STMT_FOR && !td_cpu_clock_is_inside(p, s) && !td_walk_leaves(s->kid[0]);
-}
-
 void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s) {
   const TdTime *t = time_of(p, s);
   if (t) td_text_line(&p->w->out, "TD_TIMED->before(me->clock, %s);", td_cpu_clock_time(p, t));

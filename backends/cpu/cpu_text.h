@@ -117,7 +117,6 @@ const char *td_cpu_unit_state_of(TdCpuProg *p, const TdCpuUnit *f);
 
 /* The name of a parameter's or local's memory in the innermost room. */
 void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s);
-void td_cpu_unit_push_room(TdCpuProg *p, const char *prefix);
 
 /* cpu_task.c: a unit that puts or gets, as a function that stops and goes on; whether a statement
    of such a unit may stop; a variable of it, kept while it waits (`fixed`: it never changes). */
@@ -166,9 +165,8 @@ void td_cpu_clock_return(TdCpuProg *p);
 void td_cpu_clock_pass(TdCpuProg *p, const TdStmt *loop);
 /* A token of td_r moves: `what` is get, slot or put, `how` its last argument or NULL. */
 void td_cpu_clock_move(TdCpuProg *p, const char *what, const char *ring, const char *how);
-/* Whether statements inside s have times; whether td_cpu_clock_pass will do for s. */
+/* Whether statements inside s have times. */
 bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
-bool td_cpu_clock_passes(const TdCpuProg *p, const TdStmt *s);
 /* The number of a time in the table, as text. */
 const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
 

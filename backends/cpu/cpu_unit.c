@@ -96,7 +96,7 @@ static TdCpuRoom *room(TdCpuProg *p) {
   return &p->room.at[p->room.n - 1];
 }
 
-void td_cpu_unit_push_room(TdCpuProg *p, const char *prefix) {
+static void push_room(TdCpuProg *p, const char *prefix) {
   TdCpuRoom r = {.prefix = prefix, .fields = td_text_new(p->w->arena)};
   r.fields.indent = 1;
   td_vec_push(p->w->arena, &p->room, r);
@@ -133,7 +133,7 @@ static void put_parallel(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   TdText before = w->out;
   const char *name = td_text_fmt(w->arena, "room%d", ++p->rooms);
-  td_cpu_unit_push_room(p, td_text_fmt(w->arena, "%s->", name));
+  push_room(p, td_text_fmt(w->arena, "%s->", name));
   w->out = td_text_new(w->arena);
   w->out.indent = before.indent + 1;
   p->parallel++;
@@ -315,7 +315,7 @@ void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *o
   p->states = p->resets = p->lifts = w->out = td_text_new(w->arena);
   p->states.indent = p->resets.indent = p->lifts.indent = w->out.indent = 1;
   p->stop = "return";
-  td_cpu_unit_push_room(p, prefix);
+  push_room(p, prefix);
   put_sizes(p, u->unit, out);
 }
 

@@ -26,7 +26,8 @@ const char *td_hls_option(const TdBuild *b, int option) {
   return td_arena_strndup(b->arena, said, strcspn(said, "|"));
 }
 
-TdHlsStyle td_hls_style(const TdBuild *b) {
+/* What the options say of the text. */
+static TdHlsStyle style_of(const TdBuild *b) {
   return (TdHlsStyle){.top = td_hls_option(b, TD_HLS_TOP),
                       .ap_memory = strcmp(td_hls_option(b, TD_HLS_INTERFACE), "ap_memory") == 0};
 }
@@ -38,7 +39,7 @@ static bool check_banks(const TdBuild *b) {
 }
 
 const TdHlsText *td_hls_text(const TdBuild *b) {
-  TdHlsStyle style = td_hls_style(b);
+  TdHlsStyle style = style_of(b);
   return td_hls_text_of(b->arena, b->prog, &style, b->diag);
 }
 

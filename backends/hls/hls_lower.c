@@ -122,7 +122,8 @@ static bool is_zero(const TdExpr *e) {
   return td_expr_is_const(e, &v) && v == 0;
 }
 
-bool td_hls_lower_is_rows(const TdExpr *view, const TdType *t) {
+/* Whether a view is rows (or all) of an array of type t: indices first, then whole dimensions. */
+static bool is_rows(const TdExpr *view, const TdType *t) {
   uint32_t d = 0;
   while (d < view->nkid && view->u.dim[d].out < 0) d++;
   for (uint32_t k = d; k < view->nkid; k++) {
@@ -222,7 +223,7 @@ static bool views_of(Body *b, const TdStmt *call, Views *v) {
     if (!t || !part) return false;
     TdExpr *fixed = td_arena_copy(b->l->st->arena, e, sizeof *e + e->nkid * sizeof *e->kid);
     fixed->type = part;
-    if (!td_hls_lower_is_rows(fixed, t)) v->base[i] = t;
+    if (!is_rows(fixed, t)) v->base[i] = t;
   }
   return true;
 }

@@ -11,7 +11,4 @@
    hls_region.c refuses. */
 const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d);
 
-/* Whether a view is rows (or all) of an array of type t: indices first, then whole dimensions. */
-bool td_hls_lower_is_rows(const TdExpr *view, const TdType *t);
-
 #endif

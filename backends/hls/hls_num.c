@@ -84,14 +84,17 @@ static TdHlsVal as(TdCWriter *w, TdHlsVal v, const TdType *t) {
   return val(convert(w, td_hls_num_type(w, t), v.p), t, false);
 }
 
+/* e modulo 2^keep, exactly in its type if that has no more bits before the point. */
+static TdHlsVal num_of(TdCWriter *w, const TdExpr *e, int keep);
+
 TdHlsVal td_hls_num_exact(TdCWriter *w, const TdExpr *e) {
-  TdHlsVal v = settled(w, td_hls_num_of(w, e, TD_HLS_ALL));
+  TdHlsVal v = settled(w, num_of(w, e, TD_HLS_ALL));
   return is_native(v) && v.t->kind != TD_T_BOOL ? as(w, v, number_type(w, v)) : v;
 }
 
 /* The same, but constants and indices stay C integers. */
 static TdHlsVal operand(TdCWriter *w, const TdExpr *e, int keep) {
-  return settled(w, td_hls_num_of(w, e, keep));
+  return settled(w, num_of(w, e, keep));
 }
 
 /* Puts parentheses around p unless it binds as tightly as `bind`. */
@@ -409,16 +412,16 @@ static TdHlsVal operator(TdCWriter *w, const TdExpr *e, int keep) {
   case TD_RULE_JOIN: return call(w, e, td_ops[e->op].lua);
   case TD_RULE_SELECT: return choose(w, e, keep);
   case TD_RULE_ABS:
-    if (!td_type_is_signed(e->kid[0]->type)) return td_hls_num_of(w, e->kid[0], keep);
+    if (!td_type_is_signed(e->kid[0]->type)) return num_of(w, e->kid[0], keep);
     return call(w, e, "magnitude");
   case TD_RULE_ROUND:
-    if (!td_type_is_fixed(e->kid[0]->type)) return td_hls_num_of(w, e->kid[0], keep);
+    if (!td_type_is_fixed(e->kid[0]->type)) return num_of(w, e->kid[0], keep);
     return round_fixed(w, e);
   default: return commuting(w, e, keep);
   }
 }
 
-TdHlsVal td_hls_num_of(TdCWriter *w, const TdExpr *e, int keep) {
+static TdHlsVal num_of(TdCWriter *w, const TdExpr *e, int keep) {
   TdHlsVal v = {.p = {.text = "0", .bind = TD_BIND_ATOM}, .t = e->type};
   td_ctx_enter(w->session->ctx);
   switch (e->kind) {
@@ -441,7 +444,7 @@ TdHlsVal td_hls_num_of(TdCWriter *w, const TdExpr *e, int keep) {
 
 TdPiece td_hls_num_truth(TdCWriter *w, const TdExpr *e) {
   if (e->kind != TD_EXPR_OP || td_ops[e->op].rule != TD_RULE_LOGIC)
-    return td_hls_num_of(w, e, TD_HLS_ALL).p;
+    return num_of(w, e, TD_HLS_ALL).p;
   TdPiece p[2];
   for (uint32_t i = 0; i < e->nkid; i++) p[i] = td_hls_num_truth(w, e->kid[i]);
   return fill(w, e, TD_C_OTHER, p);
@@ -469,5 +472,5 @@ TdPiece td_hls_num_store(TdCWriter *w, const TdExpr *e) {
   const TdExpr *x = e;
   bool number = e->kind == TD_EXPR_CAST && e->kid[0]->type->kind < TD_T_FLOAT;
   if (number && !rounds(w, t, e->kid[0]->type)) x = e->kid[0];
-  return bare(w, td_hls_num_of(w, x, t->w - t->f), t);
+  return bare(w, num_of(w, x, t->w - t->f), t);
 }

@@ -17,9 +17,8 @@ enum {
   TD_HLS_OPTIONS
 };
 
-/* hls.c: the value of an option; what the options say of the text; the text of a build. */
+/* hls.c: the value of an option; the text of a build. */
 const char *td_hls_option(const TdBuild *b, int option);
-TdHlsStyle td_hls_style(const TdBuild *b);
 const TdHlsText *td_hls_text(const TdBuild *b);
 
 /* hls_files.c: what `emit` returns. */

@@ -29,9 +29,7 @@ const char *td_hls_num_group(TdCWriter *w, const char *text);
 TdPiece td_hls_num_store(TdCWriter *w, const TdExpr *e);
 TdPiece td_hls_num_index(TdCWriter *w, const TdExpr *e);
 TdPiece td_hls_num_truth(TdCWriter *w, const TdExpr *e);
-/* e modulo 2^keep, exactly in its type if that has no more bits before the point. */
-TdHlsVal td_hls_num_of(TdCWriter *w, const TdExpr *e, int keep);
-/* The same, of the C++ type that its type t says: an int, fixed-point number or boolean. */
+/* e, exactly, of the C++ type that its type t says: an int, fixed-point number or boolean. */
 TdHlsVal td_hls_num_exact(TdCWriter *w, const TdExpr *e);
 /* An index or integer bound is an int here rather than an int64_t. */
 bool td_hls_num_is_small(TdCWriter *w, const TdExpr *lo, const TdExpr *end);
@@ -110,9 +108,8 @@ extern const TdCTarget td_hls_unit_target, td_hls_unit_names;
 void td_hls_unit_put(TdHlsProg *p, size_t unit);
 /* An argument of a call: a scalar, an array or rows of it, streams. */
 const char *td_hls_unit_argument(TdCWriter *w, const TdExpr *e);
-/* Declares an array without elements in it, and "(void)name;" for what nothing reads. */
+/* Declares an array without elements in it. */
 void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t);
-void td_hls_unit_use(TdHlsProg *p, TdSym sym, const char *name);
 
 /* hls_design.c: the body of a region: its streams, and its calls. */
 void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r);

@@ -33,7 +33,8 @@ static void inside(TdCWriter *w, const TdStmt *s) {
   td_hls_pragma_loop(prog_of(w), s);
 }
 
-void td_hls_unit_use(TdHlsProg *p, TdSym sym, const char *name) {
+/* "(void)name;" for what nothing reads. */
+static void put_use(TdHlsProg *p, TdSym sym, const char *name) {
   if (td_map_getp(&p->unused, sym)) td_text_line(&p->w->out, "(void)%s;", name);
 }
 
@@ -89,7 +90,7 @@ static void put_state(TdHlsProg *p, const TdStmt *s) {
   if (*p->ids) return;
   td_hls_pragma_array(p, name, s->attrs);
   td_text_line(&w->out, "#pragma HLS reset variable=%s", name);
-  td_hls_unit_use(p, s->sym, name);
+  put_use(p, s->sym, name);
 }
 
 void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t) {
@@ -101,7 +102,7 @@ void td_hls_unit_array(TdHlsProg *p, const TdStmt *s, const TdType *t) {
   td_type_count(td_cfamily_type(w, t), &n);
   p->locals += (double)n * (16 + td_type_scalar(t)->w / 4);
   td_hls_pragma_array(p, name, s->attrs);
-  td_hls_unit_use(p, s->sym, name);
+  put_use(p, s->sym, name);
 }
 
 /* Declares a constant table. */
@@ -112,7 +113,7 @@ static void put_table(TdHlsProg *p, const TdStmt *s) {
                td_hls_table_of(w, s->blob));
   td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
   td_hls_pragma_array(p, name, s->attrs);
-  td_hls_unit_use(p, s->sym, name);
+  put_use(p, s->sym, name);
 }
 
 static void put_array(TdHlsProg *p, const TdStmt *s) {
@@ -129,7 +130,7 @@ static void put_scalar(TdHlsProg *p, const TdStmt *s) {
   const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : none;
   const char *name = td_cname_declare(w, s->sym);
   td_text_line(&w->out, "%s %s = %s;", w->target->cell(w, s->sym, s->type), name, value);
-  td_hls_unit_use(p, s->sym, name);
+  put_use(p, s->sym, name);
 }
 
 /* An array argument: by its name, or the rows that the leading indices say. */
@@ -427,7 +428,7 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
-  for (size_t i = 0; i < u->nparam; i++) td_hls_unit_use(p, u->param[i].sym, p->param.at[i].name);
+  for (size_t i = 0; i < u->nparam; i++) put_use(p, u->param[i].sym, p->param.at[i].name);
   if (region) {
     td_hls_design_put(p, region);
   } else {

@@ -31,7 +31,8 @@ static int choose(TdLower *w) {
   return w->pick[w->at++];
 }
 
-bool td_lower_keeps(const TdType *to, const TdType *from) {
+/* Whether a cast from `from` to `to` keeps every value that an index or integer can have there. */
+static bool keeps(const TdType *to, const TdType *from) {
   bool index = from->kind == TD_T_INDEX;
   if (to->kind == TD_T_INDEX) return index || td_type_is_integer(from);
   if (!td_type_is_integer(to)) return false;
@@ -66,7 +67,7 @@ static bool lower_argument(TdLower *w, TdSym sym, TdAff *out) {
   const TdEnv *env = w->env;
   size_t k = param_index(env->unit, sym);
   if (k < env->unit->nparam && k < env->call->nexpr &&
-      td_lower_keeps(env->unit->param[k].type, env->call->expr[k]->type) &&
+      keeps(env->unit->param[k].type, env->call->expr[k]->type) &&
       lower_in(w, env->up, env->call->expr[k], out))
     return true;
   return lower_unknown(w, out);
@@ -209,8 +210,7 @@ static bool lower_node(TdLower *w, const TdExpr *e, TdAff *out) {
     return true;
   case TD_EXPR_VAR: return lower_var(w, e, out);
   case TD_EXPR_OP: return lower_op(w, e, out);
-  case TD_EXPR_CAST:
-    return td_lower_keeps(e->type, e->kid[0]->type) && td_lower_expr(w, e->kid[0], out);
+  case TD_EXPR_CAST: return keeps(e->type, e->kid[0]->type) && td_lower_expr(w, e->kid[0], out);
   default: return false;
   }
 }

@@ -61,7 +61,4 @@ void td_lower_cond(TdLower *w, const TdExpr *e, bool truth);
 /* Adds "x + k <= y" likewise. */
 void td_lower_le(TdLower *w, const TdExpr *x, const TdExpr *y, int64_t k);
 
-/* Whether a cast from `from` to `to` keeps every value that an index or integer can have there. */
-bool td_lower_keeps(const TdType *to, const TdType *from);
-
 #endif

@@ -223,16 +223,17 @@ const TdMove *td_move_seq(TdMoves *m, const TdMove *const *kid, size_t n) {
   return make_seq(m, r.at.at, r.at.n);
 }
 
-bool td_move_same(const TdMove *x, const TdMove *y) {
+/* Whether the moves are the same, wherever they stand in the source. */
+static bool same_move(const TdMove *x, const TdMove *y) {
   if (x == y) return true;
   bool same =
       x->kind == y->kind && x->at == y->at && x->lo == y->lo && x->hi == y->hi && x->n == y->n;
-  for (uint32_t i = 0; same && i < x->n; i++) same = td_move_same(x->kid[i], y->kid[i]);
+  for (uint32_t i = 0; same && i < x->n; i++) same = same_move(x->kid[i], y->kid[i]);
   return same;
 }
 
 const TdMove *td_move_choice(TdMoves *m, const TdMove *x, const TdMove *y) {
-  if (td_move_same(x, y)) return x;
+  if (same_move(x, y)) return x;
   TdMove c = {.kind = TD_MOVE_CHOICE, .n = 2, .kid = (const TdMove *[]){x, y}};
   c.length = x->length + y->length + 1;
   uint64_t h;

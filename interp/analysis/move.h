@@ -66,7 +66,5 @@ const TdMove *td_move_choice(TdMoves *m, const TdMove *x, const TdMove *y);
 
 /* What x does to a channel, or NULL. */
 const TdCount *td_move_count(const TdMove *x, uint32_t channel);
-/* Whether the moves are the same, wherever they stand in the source. */
-bool td_move_same(const TdMove *x, const TdMove *y);
 
 #endif

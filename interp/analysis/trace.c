@@ -28,10 +28,13 @@ static bool is_other_loop(void *ud, const TdStmt *s) {
   return !l->loop;
 }
 
+/* What the scalar e, or element `at` of the tensor e, is worth; of which `want` bits matter. */
+static TdTraceValue trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at);
+
 /* The variable of a loop around the trace, whose iterations `stride` apart count. */
 static TdTraceValue counted(TdTrace *t, const TdStmt *loop, int64_t stride) {
   TdColumn c = {.kind = loop == t->loop ? TD_COLUMN_STEPS : TD_COLUMN_STILL, .loop = loop};
-  TdAff lo = td_trace_form(t, td_trace_value(t, td_for_lo(loop), ALL_BITS, NULL));
+  TdAff lo = td_trace_form(t, trace_value(t, td_for_lo(loop), ALL_BITS, NULL));
   TdAff n = td_trace_column(t, loop, c).form;
   return (TdTraceValue){.affine = true, .form = td_sys_plus(t->arena, lo, stride, n)};
 }
@@ -61,7 +64,7 @@ static TdPlaced *place_of(TdTrace *t, const TdExpr *e, TdCellKind kind, const Td
   TdTraceValue x[TD_MAX_RANK] = {{0}};
   TdTraceBound *b = td_trace_array(t, e->sym, kind);
   for (uint32_t d = 0; d < e->nkid && d < TD_MAX_RANK; d++) {
-    x[d] = td_trace_value(t, e->kid[d], ALL_BITS, NULL);
+    x[d] = trace_value(t, e->kid[d], ALL_BITS, NULL);
     if (e->kind != TD_EXPR_VIEW || e->u.dim[d].out < 0 || !at) continue;
     TdAff lo = td_trace_form(t, x[d]), i = td_trace_form(t, at[e->u.dim[d].out]);
     x[d] = (TdTraceValue){.affine = true, .form = td_sys_plus(t->arena, lo, e->u.dim[d].step, i)};
@@ -93,8 +96,8 @@ static TdTraceValue contraction(TdTrace *t, const TdExpr *e, const TdTraceValue 
       left[d] = d == axis ? td_trace_const(k) : at[from++];
     right[0] = td_trace_const(k);
     if (rank) right[1] = at[rank - 1];
-    TdTraceValue v = td_trace_value(t, x, ALL_BITS, left);
-    if (y) v = combine(t, TD_OP_MUL, e, x, v, y, td_trace_value(t, y, ALL_BITS, right));
+    TdTraceValue v = trace_value(t, x, ALL_BITS, left);
+    if (y) v = combine(t, TD_OP_MUL, e, x, v, y, trace_value(t, y, ALL_BITS, right));
     sum = k ? combine(t, y ? TD_OP_ADD : e->reduce, e, e, sum, y ? e : x, v) : v;
   }
   return sum;
@@ -110,11 +113,11 @@ static TdTraceValue operation(TdTrace *t, const TdExpr *e, int want, const TdTra
               : !cast && td_ops[e->op].commutes ? want
                                                 : ALL_BITS;
   for (uint32_t i = 0; i < e->nkid && i < 4; i++)
-    x[i] = td_trace_value(t, e->kid[i], below, is_tensor(e->kid[i]) ? at : NULL);
+    x[i] = trace_value(t, e->kid[i], below, is_tensor(e->kid[i]) ? at : NULL);
   return cast ? td_trace_cast(t, e, x[0]) : td_trace_op(t, e, want, x);
 }
 
-/* td_trace_value without the bound on recursion. */
+/* trace_value without the bound on recursion. */
 static TdTraceValue value_node(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
   TdAff forms[TD_MAX_RANK];
   int64_t v;
@@ -129,12 +132,12 @@ static TdTraceValue value_node(TdTrace *t, const TdExpr *e, int want, const TdTr
   }
   case TD_EXPR_TENSOR:
     if (e->op != TD_OP_ALLREDUCE) return contraction(t, e, at);
-    return td_trace_value(t, e->kid[0], want, at);
+    return trace_value(t, e->kid[0], want, at);
   default: return operation(t, e, want, at);
   }
 }
 
-TdTraceValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
+static TdTraceValue trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at) {
   td_ctx_enter(t->session->ctx);
   TdTraceValue v = value_node(t, e, want, at);
   td_ctx_leave(t->session->ctx);
@@ -146,7 +149,7 @@ static void write_element(TdTrace *t, const TdExpr *place, const TdExpr *value,
                           const TdTraceValue *at) {
   TdAff forms[TD_MAX_RANK];
   const TdType *type = td_type_scalar(place->type);
-  TdTraceValue v = td_trace_value(t, value, type->w, is_tensor(value) ? at : NULL);
+  TdTraceValue v = trace_value(t, value, type->w, is_tensor(value) ? at : NULL);
   TdPlaced *p = place_of(t, place, TD_CELL_MEMORY, at, forms);
   td_trace_store(t, p, forms, v, type);
 }
@@ -176,7 +179,7 @@ static void lay_local(TdTrace *t, const TdStmt *s) {
   if (s->cls != TD_LOCAL_AUTO) return;
   TdTraceValue v = {0};
   bool whole = s->init != TD_INIT_NONE && !is_tensor(s->expr[0]);
-  if (whole) v = td_trace_value(t, s->expr[0], td_type_scalar(s->type)->w, NULL);
+  if (whole) v = trace_value(t, s->expr[0], td_type_scalar(s->type)->w, NULL);
   TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
   if (whole && b->rank) {
     td_trace_fill(t, b->array, v);
@@ -252,11 +255,11 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
   TdTraceValue v = {0};
   int64_t index[TD_MAX_RANK] = {0}, beats = beats_of(t, s->expr[0], e->type);
   bool more = is_tensor(e) && !s->expr[0]->type->block;
-  if (!is_tensor(e)) v = td_trace_value(t, e, ALL_BITS, NULL);
+  if (!is_tensor(e)) v = trace_value(t, e, ALL_BITS, NULL);
   while (more && t->flow.node.n < MOST_NODES) {
     TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < e->type->rank; d++) at[d] = td_trace_const(index[d]);
-    v = td_trace_value(t, e, ALL_BITS, at);
+    v = trace_value(t, e, ALL_BITS, at);
     more = next_element(t, e->type, index);
   }
   TdPlaced *p = place_of(t, s->expr[0], TD_CELL_PUT, NULL, forms);
@@ -273,7 +276,7 @@ static TdTraceBound *bind_view(TdTrace *t, const TdExpr *view, TdCellKind kind) 
     lo[d] = of->lo[d];
     dim[d] = (TdViewDim){0, -1};
     if (at < 0 || (uint32_t)at >= view->nkid) continue;
-    TdAff x = td_trace_form(t, td_trace_value(t, view->kid[at], ALL_BITS, NULL));
+    TdAff x = td_trace_form(t, trace_value(t, view->kid[at], ALL_BITS, NULL));
     lo[d] = td_sys_plus(t->arena, lo[d], of->dim[d].step, x);
     const TdViewDim *v = &view->u.dim[at];
     if (v->out >= 0) dim[d] = (TdViewDim){of->dim[d].step * v->step, v->out};
@@ -288,7 +291,7 @@ static void bind_arguments(TdTrace *t, const TdUnit *u, const TdStmt *call) {
     const TdExpr *e = call->expr[i];
     TdSym param = u->param[i].sym;
     if (e->kind != TD_EXPR_VIEW) {
-      bind_value(t, param, td_trace_value(t, e, ALL_BITS, NULL));
+      bind_value(t, param, trace_value(t, e, ALL_BITS, NULL));
     } else if (e->type->kind != TD_T_PORT) {
       td_trace_bind(t, param, TD_CELL_MEMORY, bind_view(t, e, TD_CELL_MEMORY));
     } else {
@@ -309,7 +312,7 @@ static void lay_foreign(TdTrace *t, const TdStmt *s, const TdAttr *cost) {
   uint32_t *after = TD_NEWN(t->arena, uint32_t, s->nexpr + 1);
   for (uint32_t i = 0; i < s->nexpr; i++)
     if (s->expr[i]->kind != TD_EXPR_VIEW)
-      after[i] = td_trace_source(t, td_trace_value(t, s->expr[i], ALL_BITS, NULL));
+      after[i] = td_trace_source(t, trace_value(t, s->expr[i], ALL_BITS, NULL));
   after[s->nexpr] = t->guard;
   uint32_t node = td_flow_add(&t->flow, (TdFlowNode){.stages = op.stages}, after, s->nexpr + 1);
   for (uint32_t i = 0; i < s->nexpr; i++)
@@ -345,7 +348,7 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
   if (!td_range_of(&q, s, gap, &least, &n))
     return td_diag_set(t->diag, TD_UNSUPPORTED, "trip-unknown", s->loc,
                        "'%s' has to be laid out, but may run any number of times", s->sym->name);
-  TdAff lo = td_trace_form(t, td_trace_value(t, td_for_lo(s), ALL_BITS, NULL));
+  TdAff lo = td_trace_form(t, trace_value(t, td_for_lo(s), ALL_BITS, NULL));
   for (int64_t i = 0; i < n; i += s->step) {
     TdAff v = td_sys_plus(t->arena, lo, 1, td_sys_const(i));
     bind_value(t, s->sym, (TdTraceValue){.affine = true, .form = v});
@@ -356,7 +359,7 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
 
 /* IF: one arm if it is known which, else both under their condition. */
 static bool lay_if(TdTrace *t, const TdStmt *s) {
-  TdTraceValue v = td_trace_value(t, s->expr[0], 1, NULL);
+  TdTraceValue v = trace_value(t, s->expr[0], 1, NULL);
   int64_t c;
   if (v.affine && td_sys_is_const(v.form, &c)) {
     uint32_t arm = c ? 0 : 1;

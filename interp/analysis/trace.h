@@ -128,8 +128,6 @@ typedef struct TdTraceBound {
 } TdTraceBound;
 
 /* trace.c */
-/* What the scalar e, or element `at` of the tensor e, is worth; of which `want` bits matter. */
-TdTraceValue td_trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at);
 /* trace_op.c */
 /* A constant, and node n. */
 TdTraceValue td_trace_const(int64_t v);

@@ -157,10 +157,6 @@ void td_ctx_leave(TdCtx *c) {
   if (c->depth > 0) c->depth--;
 }
 
-int td_ctx_depth(const TdCtx *c) {
-  return c->depth;
-}
-
 void td_ctx_set_depth(TdCtx *c, int depth) {
   c->depth = depth;
 }

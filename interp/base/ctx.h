@@ -82,8 +82,7 @@ const volatile int *td_ctx_interrupt_flag(const TdCtx *c);
 #define TD_MAX_DEPTH 1000
 void td_ctx_enter(TdCtx *c);
 void td_ctx_leave(TdCtx *c);
-/* The depth now, and the return to it by whoever catches an escape. */
-int td_ctx_depth(const TdCtx *c);
+/* The return to a depth by whoever catches an escape. */
 void td_ctx_set_depth(TdCtx *c, int depth);
 
 #endif

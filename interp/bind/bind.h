@@ -155,8 +155,6 @@ void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
 /* bind_source.c: every chunk that Lua loads is kept; asts are parsed once. */
 /* Replaces load, loadfile, dofile and the searcher of require so that sources are kept. */
 void td_bind_open_source(lua_State *L);
-/* Keeps a chunk; returns its source id. */
-uint32_t td_bind_keep_source(lua_State *L, const char *chunkname, const char *text, size_t n);
 /* The tree of source id, parsed at its first use; NULL if it does not parse. */
 const TdAst *td_bind_ast(lua_State *L, uint32_t id);
 /* The tree and function of the Lua function at idx; false with d filled (no source, edited,
@@ -184,8 +182,6 @@ uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
 /* Learns which functions of the module on top of the stack (and of Lua) are words of the frontend.
  */
 void td_bind_note_words(lua_State *L);
-/* The Lua value at idx as a compile-time value. */
-TdConst td_bind_const(lua_State *L, int anchor, int idx);
 
 /* bind_unit.c: kernels, designs and externs are one class; the store is kept alive by a user value.
  */

@@ -79,7 +79,8 @@ static TdConst userdata_const(lua_State *L, int anchor, int idx) {
   return c;
 }
 
-TdConst td_bind_const(lua_State *L, int anchor, int idx) {
+/* The Lua value at idx as a compile-time value. */
+static TdConst const_of(lua_State *L, int anchor, int idx) {
   TdConst c = {.kind = TD_C_NIL};
   switch (lua_type(L, idx)) {
   case LUA_TNIL:
@@ -115,7 +116,7 @@ static bool host_upvalue(void *ud, uintptr_t fn, int index, TdConst *out) {
   const Host *h = ud;
   push_handle(h, fn);
   bool ok = lua_getupvalue(h->L, -1, index + 1) != NULL;
-  if (ok) *out = td_bind_const(h->L, h->anchor, -1);
+  if (ok) *out = const_of(h->L, h->anchor, -1);
   lua_pop(h->L, ok ? 2 : 1);
   return ok;
 }
@@ -159,7 +160,7 @@ static bool host_global(void *ud, uintptr_t fn, const char *name, TdConst *out) 
   const Host *h = ud;
   push_environment(h, fn);
   raw_index(h->L, name);
-  *out = td_bind_const(h->L, h->anchor, -1);
+  *out = const_of(h->L, h->anchor, -1);
   lua_pop(h->L, 1);
   return true;
 }
@@ -173,7 +174,7 @@ static bool host_field(void *ud, uintptr_t table, const char *name, int64_t key,
     lua_rawgeti(h->L, -1, key);
     lua_replace(h->L, -2);
   }
-  *out = td_bind_const(h->L, h->anchor, -1);
+  *out = const_of(h->L, h->anchor, -1);
   lua_pop(h->L, 1);
   return true;
 }

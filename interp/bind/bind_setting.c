@@ -15,7 +15,8 @@ const TdSetting *td_setting_find(const char *name, size_t n) {
   return NULL;
 }
 
-const char *td_setting_word(const TdSetting *s, int i, size_t *n) {
+/* Word i of a setting, of *n bytes; NULL after the last. */
+static const char *word_of(const TdSetting *s, int i, size_t *n) {
   const char *w = s->words;
   for (; i > 0 && *w; i--) {
     w += strcspn(w, "|");
@@ -28,7 +29,7 @@ const char *td_setting_word(const TdSetting *s, int i, size_t *n) {
 bool td_setting_take(TdBind *b, const TdSetting *s, const char *word) {
   size_t n;
   const char *w;
-  for (int i = 0; (w = td_setting_word(s, i, &n)); i++) {
+  for (int i = 0; (w = word_of(s, i, &n)); i++) {
     if (strlen(word) != n || memcmp(word, w, n) != 0) continue;
     b->setting[s - td_settings] = i;
     return true;
@@ -42,6 +43,6 @@ void td_setting_reset(TdBind *b) {
 
 void td_setting_print(TdText *out, const TdBind *b, const TdSetting *s) {
   size_t n;
-  const char *w = td_setting_word(s, b->setting[s - td_settings], &n);
+  const char *w = word_of(s, b->setting[s - td_settings], &n);
   td_text_putf(out, "%s is %.*s\n", s->name, (int)n, w);
 }

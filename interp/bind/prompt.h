@@ -66,8 +66,6 @@ typedef struct TdSetting {
 extern const TdSetting td_settings[];
 /* The setting of a name of n bytes, or NULL. */
 const TdSetting *td_setting_find(const char *name, size_t n);
-/* Word i of a setting, of *n bytes; NULL after the last. */
-const char *td_setting_word(const TdSetting *s, int i, size_t *n);
 /* Has a setting be what a word says; false when it is none of its words. */
 bool td_setting_take(TdBind *b, const TdSetting *s, const char *word);
 /* "name is word". */

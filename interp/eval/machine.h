@@ -339,8 +339,6 @@ void td_outside_save(TdMachine *m, const TdChannel *c, TdEvalPort *port);
 bool td_network_start(TdMachine *m, TdFrame *f);
 /* Runs all tasks until none is left; deadlock and leftovers fail. */
 bool td_network_run(TdMachine *m);
-/* The shadow of a memory or array of streams while n runs. */
-TdShadow *td_network_shadow(TdMachine *m, TdNetwork *n, const void *of, int64_t count);
 
 /* copies.c: parameters with a layout. The block of t's instance, guarded; where other instances
    hold the same block and write it, a copy. */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-TdShadow *td_network_shadow(TdMachine *m, TdNetwork *n, const void *of, int64_t count) {
+/* The shadow of a memory or array of streams while n runs. */
+static TdShadow *shadow_of(TdMachine *m, TdNetwork *n, const void *of, int64_t count) {
   for (size_t i = 0; i < n->shadow.n; i++)
     if (n->shadow.at[i]->of == of) return n->shadow.at[i];
   TdShadow *s = TD_NEW(m->arena, TdShadow);
@@ -66,7 +67,7 @@ static void make_instance(TdMachine *m, TdFrame *f, TdTask *t, const TdUnitPlan 
     TdView *v = &base->stream[i];
     *v = *f->slot[u->nparam + i].view;
     TdGuard *g = &base->guard[plan->unit->nparam + i];
-    TdShadow *s = td_network_shadow(m, f->network, v->channel, td_channel_count(v->channel));
+    TdShadow *s = shadow_of(m, f->network, v->channel, td_channel_count(v->channel));
     *g = (TdGuard){s, t->who, v->guard};
     v->guard = g;
   }
@@ -123,7 +124,7 @@ static bool bind_parameter(TdTask *t, size_t i) {
   TdGuard *g = &t->base->guard[i];
   const void *of = v.memory ? (const void *)v.memory : (const void *)v.channel;
   int64_t count = v.memory ? v.memory->count : td_channel_count(v.channel);
-  *g = (TdGuard){td_network_shadow(m, t->network, of, count), t->who, v.guard};
+  *g = (TdGuard){shadow_of(m, t->network, of, count), t->who, v.guard};
   v.guard = g;
   if (b->layout && !td_copies_bind(t, b, from->view, t->base->plan->written[i], g, &v))
     return false;

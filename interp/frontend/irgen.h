@@ -179,8 +179,6 @@ bool td_irgen_assign(TdIrgen *l, const TdAstStmt *s);
 TdSym td_irgen_local(TdIrgen *l, const char *name, TdVal v, const TdType **type, TdOrigin *origin);
 /* The same, bound to var. */
 bool td_irgen_bind_new(TdIrgen *l, const TdAstLocal *var, TdVal v);
-/* i32, f32 or bool for a bare constant; NULL, and a failure, when its value does not fit. */
-const TdType *td_irgen_literal_type(TdIrgen *l, const TdVal *v);
 
 /* Whether the array or scalar may be written. */
 bool td_irgen_check_writable(TdIrgen *l, TdSym sym, TdLoc loc);
@@ -245,7 +243,6 @@ TdVal td_irgen_transpose(TdIrgen *l, TdVal of, TdLoc loc);
 TdVal td_irgen_tensor_word(TdIrgen *l, int word, const TdAstExpr *call);
 /* Whether two tensor types have the same extents. */
 bool td_irgen_same_shape(TdIrgen *l, const TdType *x, const TdType *y);
-bool td_irgen_same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y);
 /* v as a tensor expression of the shape and element of `like` (a scalar stays one: a fill). */
 const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc loc);
 /* The type that index `key` on type t gives: one more extent. */

@@ -13,7 +13,8 @@ static TdOrigin origin_of(const TdVal *v) {
   return TD_FROM_TYPED;
 }
 
-const TdType *td_irgen_literal_type(TdIrgen *l, const TdVal *v) {
+/* i32, f32 or bool for a bare constant; NULL, and a failure, when its value does not fit. */
+static const TdType *literal_type(TdIrgen *l, const TdVal *v) {
   const TdConst *c = &v->c;
   if (c->typed) return c->typed;
   if (c->kind == TD_C_BOOL) return td_type_bool(l->session);
@@ -54,7 +55,7 @@ TdSym td_irgen_local(TdIrgen *l, const char *name, TdVal v, const TdType **type,
   if (v.kind == TD_V_GET) return got_local(l, name, &v, type);
   const TdExpr *e = v.e;
   if (v.kind == TD_V_CONST) {
-    *type = td_irgen_literal_type(l, &v);
+    *type = literal_type(l, &v);
     e = *type ? td_irgen_to_stored(l, v, *type) : NULL;
   }
   if (!e) return NULL;
@@ -85,7 +86,7 @@ static bool is_plain(const TdConst *c) {
 /* Binds var to a value that is known now and stays so; a bare number takes its literal's type. */
 static bool bind_constant(TdIrgen *l, const TdAstLocal *var, TdVal v) {
   if (td_value_is_number(&v.c) && !v.c.size) {
-    v.c.typed = td_irgen_literal_type(l, &v);
+    v.c.typed = literal_type(l, &v);
     if (!v.c.typed) return false;
     if (v.c.kind == TD_C_FLOAT) v.c.u.number = td_num_round(v.c.typed, v.c.u.number);
   }

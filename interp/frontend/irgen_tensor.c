@@ -88,7 +88,7 @@ static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
 
 /* Extents that are equal by value only lose the names in them, so that they are equal at all sizes
    (unless the attempt will be made again anyway). */
-bool td_irgen_same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
+static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
   int64_t vx, vy;
   if (x == y) return true;
   if (!td_sizes_value(l->sizes, x, &vx) || !td_sizes_value(l->sizes, y, &vy) || vx != vy)
@@ -102,7 +102,7 @@ bool td_irgen_same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
 bool td_irgen_same_shape(TdIrgen *l, const TdType *x, const TdType *y) {
   if (x->rank != y->rank) return false;
   for (int d = 0; d < x->rank; d++)
-    if (!td_irgen_same_extent(l, x->dim[d], y->dim[d])) return false;
+    if (!same_extent(l, x->dim[d], y->dim[d])) return false;
   return true;
 }
 
@@ -188,7 +188,7 @@ static TdVal lower_matmul(TdIrgen *l, const TdAstExpr *call) {
   TdVal x, y;
   if (!tensor_arg(l, call, 0, &x) || !tensor_arg(l, call, 1, &y)) return td_irgen_failed();
   const TdType *a = x.e->type, *b = y.e->type;
-  if (a->rank != 2 || b->rank != 2 || !td_irgen_same_extent(l, a->dim[1], b->dim[0])) {
+  if (a->rank != 2 || b->rank != 2 || !same_extent(l, a->dim[1], b->dim[0])) {
     td_irgen_fail(l, "shapes", call->loc, "matmul of %s and %s: inner extents must agree",
                   td_type_str(l->arena, a), td_type_str(l->arena, b));
     return td_irgen_failed();

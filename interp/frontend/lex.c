@@ -75,7 +75,8 @@ void td_lex_newline(TdLexer *lx) {
   lx->line_start = lx->at;
 }
 
-int td_lex_long_level(const TdLexer *lx) {
+/* The number of '=' of a long bracket "[==[" that begins here, or -1. */
+static int long_level(const TdLexer *lx) {
   if (td_lex_peek(lx) != '[') return -1;
   size_t n = 1;
   while (td_lex_peek_at(lx, n) == '=') n++;
@@ -102,7 +103,7 @@ static void keep_mark(TdLexer *lx, TdLoc loc, const char *end) {
 static void skip_comment(TdLexer *lx) {
   const char *start = lx->at;
   lx->at += 2;
-  int level = td_lex_long_level(lx);
+  int level = long_level(lx);
   if (level >= 0) {
     td_lex_literal_long(lx, &(TdToken){.loc = td_lex_place(lx, start)}, level, true);
     return;
@@ -205,7 +206,7 @@ static bool read_token(TdLexer *lx, TdToken *tok) {
   if (td_lex_is_digit(c) || (c == '.' && td_lex_is_digit(next)))
     return td_lex_literal_number(lx, tok);
   if (c == '"' || c == '\'') return td_lex_literal_string(lx, tok);
-  int level = td_lex_long_level(lx);
+  int level = long_level(lx);
   if (level >= 0) return td_lex_literal_long(lx, tok, level, false);
   tok->kind = read_sign(lx);
   TdLoc loc = td_lex_place(lx, tok->at);

@@ -137,8 +137,6 @@ int td_lex_hex(int c);
 TdLoc td_lex_place(const TdLexer *lx, const char *from);
 /* Passes over a line end: "\n", "\r" or a pair of them. Assumes to be at one. */
 void td_lex_newline(TdLexer *lx);
-/* The number of '=' of a long bracket "[==[" that begins here, or -1. */
-int td_lex_long_level(const TdLexer *lx);
 
 /* Each reads a literal from where the lexer is (a quote, a long bracket, a digit or '.') into tok,
    past it; false after an error. read_long takes a comment too, whose text it does not keep. */

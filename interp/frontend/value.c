@@ -46,7 +46,8 @@ static double to_double(const TdConst *c) {
   return c->kind == TD_C_INT ? (double)c->u.integer : c->u.number;
 }
 
-bool td_value_equal(const TdConst *x, const TdConst *y) {
+/* Raw equality, as Lua's == on values without metamethods. */
+static bool equal(const TdConst *x, const TdConst *y) {
   if (td_value_is_number(x) && td_value_is_number(y)) {
     if (x->kind == TD_C_INT && y->kind == TD_C_INT) return x->u.integer == y->u.integer;
     return to_double(x) == to_double(y);
@@ -161,7 +162,7 @@ static bool order(const TdConst *x, const TdConst *y, int *r) {
 
 static bool compare(TdAstBinary op, const TdConst *x, const TdConst *y, TdConst *out) {
   if (op == TD_AST_EQ || op == TD_AST_NE) {
-    *out = td_value_bool(td_value_equal(x, y) == (op == TD_AST_EQ));
+    *out = td_value_bool(equal(x, y) == (op == TD_AST_EQ));
     return true;
   }
   int r;

@@ -82,8 +82,6 @@ const char *td_value_words(const TdConst *c);
 bool td_value_is_number(const TdConst *c);
 /* Lua's truth. */
 bool td_value_truth(const TdConst *c);
-/* Raw equality, as Lua's == on values without metamethods. */
-bool td_value_equal(const TdConst *x, const TdConst *y);
 /* x op y (or op x when y is NULL) as Lua computes on numbers, strings and booleans; false when Lua
  * would raise. */
 bool td_value_binary(TdArena *a, TdAstBinary op, const TdConst *x, const TdConst *y, TdConst *out);

@@ -50,13 +50,6 @@ TdDesc td_desc_normal(const TdDesc *d) {
   return r;
 }
 
-bool td_desc_equal(const TdDesc *x, const TdDesc *y) {
-  TdDesc p = td_desc_normal(x), q = td_desc_normal(y);
-  bool same = p.offset == q.offset && p.n == q.n;
-  for (int k = 0; same && k < p.n; k++) same = p.at[k].n == q.at[k].n && p.at[k].s == q.at[k].s;
-  return same;
-}
-
 bool td_desc_is_identity(const TdDesc *d) {
   TdDesc r = td_desc_normal(d);
   return r.n == 0 || (r.n == 1 && r.at[0].s == 1);

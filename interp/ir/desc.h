@@ -31,8 +31,6 @@ int64_t td_desc_place(const TdDesc *d, int64_t ordinal);
 /* The one form that equal sequences share: no digit of size 1, no two neighbours that are one
    digit. */
 TdDesc td_desc_normal(const TdDesc *d);
-/* Whether two descriptors are the same sequence. */
-bool td_desc_equal(const TdDesc *x, const TdDesc *y);
 /* Whether it is the identity from `offset` on. */
 bool td_desc_is_identity(const TdDesc *d);
 /* Digit k as two, the inner one of size `inner`; false when that does not divide it. */

@@ -107,7 +107,8 @@ static bool declares_other(void *ud, const TdStmt *s) {
   return !(s->sym && strcmp(s->sym->name, q->name) == 0);
 }
 
-bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name) {
+/* Whether a print name is taken in a unit. */
+static bool name_taken(TdCtx *c, const TdUnit *u, const char *name) {
   for (size_t i = 0; i < u->nparam; i++)
     if (strcmp(u->param[i].sym->name, name) == 0) return true;
   for (size_t i = 0; i < u->ncoord; i++)
@@ -123,19 +124,19 @@ bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name) {
 
 bool td_edit_name_hidden(const TdProg *p, const TdUnit *u, const char *name) {
   TdCtx *c = p->store->session->ctx;
-  if (td_edit_name_taken(c, u, name)) return true;
+  if (name_taken(c, u, name)) return true;
   for (size_t i = 0; i < p->nunit; i++)
     for (size_t k = 0; k < p->unit[i]->nrun; k++)
-      if (p->unit[i]->run[k].unit == u->sym && td_edit_name_taken(c, p->unit[i], name)) return true;
+      if (p->unit[i]->run[k].unit == u->sym && name_taken(c, p->unit[i], name)) return true;
   return false;
 }
 
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want) {
   TdCtx *c = st->session->ctx;
-  if (!td_edit_name_taken(c, u, want)) return td_names_str(st->session->names, want);
+  if (!name_taken(c, u, want)) return td_names_str(st->session->names, want);
   for (int i = 1;; i++) {
     const char *name = td_text_fmt(st->arena, "%s_%d", want, i);
-    if (!td_edit_name_taken(c, u, name)) return td_names_str(st->session->names, name);
+    if (!name_taken(c, u, name)) return td_names_str(st->session->names, name);
   }
 }
 

@@ -27,10 +27,8 @@ const TdStmt *td_edit_insert(TdStore *st, const TdStmt *root, uint32_t uid, bool
 /* A block of the statements of b from lo to hi (half open), with a fresh uid. */
 const TdStmt *td_edit_slice(TdStore *st, const TdStmt *b, size_t lo, size_t hi);
 
-/* Print names: whether one is taken in a unit, and one like `want` that is free ("i_o", "i_o_1"..).
- */
-bool td_edit_name_taken(TdCtx *c, const TdUnit *u, const char *name);
-/* The same, or in a design that runs u as a task: there u could not call a unit of that name. */
+/* Print names: whether one is taken in u, or in a design that runs u as a task (there u could not
+   call a unit of that name); and one like `want` that is free ("i_o", "i_o_1"..). */
 bool td_edit_name_hidden(const TdProg *p, const TdUnit *u, const char *name);
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want);
 /* Whether a name that a user gives can be printed: a Lua name that no printed chunk of p uses for a

@@ -76,7 +76,8 @@ TdLin td_lin_add(TdSession *s, TdArena *a, TdLin x, int64_t k, TdLin y) {
   return lin_atom(a, td_expr_op2(a, TD_OP_ADD, index, td_lin_expr(s, a, &x, none), scaled));
 }
 
-bool td_lin_is_const(const TdLin *x, int64_t *v) {
+/* Whether x is constant, and which. */
+static bool const_value(const TdLin *x, int64_t *v) {
   if (x->n) return false;
   *v = x->constant;
   return true;
@@ -120,7 +121,7 @@ static TdLin lin_divide(TdSession *s, TdArena *a, TdOp op, const TdLin *x, int64
   TdLin whole, rest;
   split_multiples(a, x, c, &whole, &rest);
   int64_t v;
-  bool settled = td_lin_is_const(&rest, &v) || is_small_mod(&rest, c);
+  bool settled = const_value(&rest, &v) || is_small_mod(&rest, c);
   if (op == TD_OP_MOD) return settled ? rest : div_atom(s, a, op, &rest, c, loc);
   if (settled) return whole;
   return td_lin_add(s, a, whole, 1, div_atom(s, a, op, &rest, c, loc));
@@ -144,11 +145,11 @@ static bool lin_op(TdSession *s, TdArena *a, const TdExpr *e, TdLin *out) {
   case TD_OP_SUB: return combine(a, &x, -1, &y, out);
   case TD_OP_NEG: return combine(a, &zero, -1, &x, out);
   case TD_OP_MUL:
-    if (td_lin_is_const(&x, &k)) return combine(a, &zero, k, &y, out);
-    return td_lin_is_const(&y, &k) && combine(a, &zero, k, &x, out);
+    if (const_value(&x, &k)) return combine(a, &zero, k, &y, out);
+    return const_value(&y, &k) && combine(a, &zero, k, &x, out);
   case TD_OP_FLOORDIV:
   case TD_OP_MOD:
-    if (!td_lin_is_const(&y, &k) || k <= 0) return false;
+    if (!const_value(&y, &k) || k <= 0) return false;
     *out = lin_divide(s, a, (TdOp)e->op, &x, k, e->loc);
     return true;
   default: return false;
@@ -278,7 +279,7 @@ const TdExpr *td_lin_sorted(TdSession *s, TdArena *a, const TdExpr *e) {
 bool td_lin_diff(TdSession *s, const TdExpr *x, const TdExpr *y, int64_t *d) {
   TdArena *a = td_arena_scratch(s->ctx);
   TdLin r = td_lin_add(s, a, td_lin_of(s, a, x), -1, td_lin_of(s, a, y));
-  bool is_const = td_lin_is_const(&r, d);
+  bool is_const = const_value(&r, d);
   td_arena_free(a);
   return is_const;
 }

@@ -23,8 +23,6 @@ TdLin td_lin_of(TdSession *s, TdArena *a, const TdExpr *e);
 TdLin td_lin_add(TdSession *s, TdArena *a, TdLin x, int64_t k, TdLin y);
 /* Coefficient of variable or size; 0 if absent. Occurrences inside atoms do not count. */
 int64_t td_lin_coef(const TdLin *x, TdSym var);
-/* Whether x is constant, and which. */
-bool td_lin_is_const(const TdLin *x, int64_t *v);
 /* Whether some atom is opaque (not VAR, SIZE, or // and % of such). */
 bool td_lin_is_affine(const TdLin *x);
 /* The canonical expression of type index, owned by a. */

@@ -37,7 +37,8 @@ static bool learn_stmt(void *ud, const TdStmt *s) {
   return true;
 }
 
-void td_printer_learn(TdPrinter *p, const TdUnit *u) {
+/* Learns the types of what unit u declares. */
+static void learn(TdPrinter *p, const TdUnit *u) {
   TdArena *a = p->out->arena;
   for (size_t i = 0; i < u->nparam; i++)
     td_map_putp(a, &p->type, u->param[i].sym, (void *)(uintptr_t)u->param[i].type);
@@ -370,10 +371,10 @@ static void put_design(Chunk *c, const TdUnit *u, const char *before) {
 }
 
 static void put_unit(Chunk *c, const TdUnit *u, const char *before) {
-  td_printer_learn(&c->p, u);
+  learn(&c->p, u);
   for (size_t i = 0; i < u->nrun; i++) {
     const TdUnit *k = td_prog_unit(c->p.prog, u->run[i].unit);
-    if (k) td_printer_learn(&c->p, k);
+    if (k) learn(&c->p, k);
   }
   if (u->kind == TD_UNIT_KERNEL)
     put_kernel(c, u, before);

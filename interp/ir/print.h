@@ -31,8 +31,7 @@ void td_print_marked(TdText *out, const TdProg *p, TdPrintMarks *marks);
 
 /* One unit's body as shown to people: the loop nest with attributes, no preamble. */
 void td_print_unit(TdText *out, const TdProg *p, const TdUnit *u);
-/* One statement (with what is below it) or expression. */
-void td_print_stmt(TdText *out, const TdStmt *s);
+/* One expression. */
 void td_print_expr(TdText *out, const TdExpr *e);
 const char *td_print_expr_str(TdArena *a, const TdExpr *e);
 

@@ -219,7 +219,8 @@ static void put_block(TdPrinter *p, const TdStmt *s) {
   put_word_line(p, "end");
 }
 
-void td_printer_stmt(TdPrinter *p, const TdStmt *s) {
+/* Statement s, and what is below it, at out's indentation. */
+static void put_stmt(TdPrinter *p, const TdStmt *s) {
   size_t from = p->out->n;
   switch ((TdStmtKind)s->kind) {
   case TD_STMT_FOR: put_for(p, s); break;
@@ -247,11 +248,6 @@ void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from) {
     if (s->kind == TD_STMT_RETURN && !last)
       put_word(p, "do return end", s->attrs);
     else
-      td_printer_stmt(p, s);
+      put_stmt(p, s);
   }
-}
-
-void td_print_stmt(TdText *out, const TdStmt *s) {
-  TdPrinter p = {.out = out};
-  td_printer_stmt(&p, s);
 }

@@ -34,8 +34,6 @@ void td_printer_expr(TdPrinter *p, const TdExpr *e, const TdType *beside);
 void td_printer_index(TdPrinter *p, const TdExpr *e);
 /* Attributes as " --@ a(1) b"; nothing for none. */
 void td_printer_attrs(TdPrinter *p, TdAttrs attrs);
-/* Statement s, and what is below it, at out's indentation. */
-void td_printer_stmt(TdPrinter *p, const TdStmt *s);
 /* Statements [from, n) of a block, without its own do and end. */
 void td_printer_stmts(TdPrinter *p, const TdStmt *block, size_t from);
 /* How many statements at the start of a kernel's body are constants and states, which print before
@@ -48,7 +46,4 @@ void td_printer_mark(TdPrinter *p, TdPrintPiece piece, size_t from, const char *
 void td_printer_move_marks(TdPrinter *p, size_t first, size_t bytes);
 /* How many marks there are. */
 size_t td_printer_marks(const TdPrinter *p);
-/* Learns the types of what unit u declares. */
-void td_printer_learn(TdPrinter *p, const TdUnit *u);
-
 #endif

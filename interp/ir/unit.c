@@ -127,12 +127,6 @@ const TdStream *td_unit_stream(const TdUnit *u, TdSym sym) {
   return NULL;
 }
 
-const TdRun *td_unit_run(const TdUnit *u, TdSym sym) {
-  for (size_t i = 0; i < u->nrun; i++)
-    if (u->run[i].sym == sym) return &u->run[i];
-  return NULL;
-}
-
 const TdSize *td_unit_size(const TdUnit *u, const char *name) {
   for (size_t i = 0; i < u->nsize; i++)
     if (u->size[i].name == name || strcmp(u->size[i].name, name) == 0) return &u->size[i];

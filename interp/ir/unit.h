@@ -144,7 +144,6 @@ const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
 /* The kind of symbol that a parameter of this type has. */
 TdSymKind td_unit_param_kind(const TdType *t);
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
-const TdRun *td_unit_run(const TdUnit *u, TdSym sym);
 /* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how
    many elements move side by side. */
 int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token);

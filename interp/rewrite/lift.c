@@ -364,9 +364,3 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
   out->was = l.was.at;
   return true;
 }
-
-size_t td_lift_place(const TdLifted *l, TdSym sym) {
-  size_t i = 0;
-  while (i < l->unit->nparam && l->was[i] != sym) i++;
-  return i;
-}

@@ -23,9 +23,6 @@ bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, co
 bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
                   const TdSym *coord, size_t ncoord, TdLifted *out);
 
-/* The place of a lifted kernel's parameter that was `sym`, or its nparam. */
-size_t td_lift_place(const TdLifted *l, TdSym sym);
-
 /* u without the constants, states and sizes that nothing in it uses any more. */
 const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u);
 

@@ -79,6 +79,41 @@ local function check_exports(report)
   end
 end
 
+-- How often each C file, table and header has a td_ word, as code or as a string for dlsym: word ->
+-- {path = times}.
+local function users()
+  local found = {}
+  for _, path in ipairs(tree.matching("%.[ch]$", "%.cpp$", "%.def$")) do
+    local function count(name)
+      found[name] = found[name] or {}
+      found[name][path] = (found[name][path] or 0) + 1
+    end
+    tree.code(path):gsub("%f[%w_]td_[%w_]+", count)
+    tree.text(path):gsub('"(td_[%w_]+)"', count)
+  end
+  return found
+end
+
+-- A function that a header declares is called from another file than its own, or by a macro or an
+-- inline function of the header.
+local function check_users(report)
+  local declared, user, n = read_headers(), users(), 0
+  for _, tag in ipairs(tree.functions()) do
+    local header = declared[tag.name]
+    if header and header.kind == "prototype" and user[tag.name] and not tag.hidden then
+      local used = user[tag.name][header.path] > 1
+      for path in pairs(user[tag.name]) do
+        used = used or path ~= tag.path and path ~= header.path
+      end
+      n = n + 1
+      if not used then
+        report(header.path, header.line, tag.name .. " is used in its own file at most: make it static")
+      end
+    end
+  end
+  return n .. " functions"
+end
+
 -- Whether a comment ends right above a definition, whose type may have a line of its own.
 local function has_head(lines, line)
   local above = lines[line - 1] or ""
@@ -119,5 +154,6 @@ end
 
 return {
   {"names: a file exports td_<its noun>_..., declared in a header", check_exports},
+  {"exports: what a header declares is used by another file", check_users},
   {"heads: functions have a comment above them, or above their declaration", check_heads},
 }
