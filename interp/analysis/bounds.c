@@ -197,7 +197,7 @@ static bool is_certain(Check *k, const TdSys *running, size_t n) {
       keep[kept++] = td_lower_param(k->space, u->param[i].sym, u->param[i].sym->name, false);
   for (size_t i = 0; i < u->ncoord && !k->run; i++)
     keep[kept++] = td_lower_param(k->space, u->coord[i], u->coord[i]->name, false);
-  return !kept || td_affine_covers(k->q->affine, &any, running, n, keep, kept) == TD_YES;
+  return td_affine_covers(k->q->affine, &any, running, n, keep, kept) == TD_YES;
 }
 
 /* Executions, an index of which is out of range, if each call has such and there are some wherever
