@@ -8,15 +8,23 @@
 
 extern const TdBackend td_cpu_backend;
 
+/* A design of a program, and the numbers of its first run and stream among those of all. */
+typedef struct TdCpuDesign {
+  const TdUnit *unit;
+  int64_t run, stream;
+} TdCpuDesign;
+
 /* A program as C: one function for each unit, and td_entry. */
 typedef struct TdCpuText {
   const char *text;
   const TdLoc *place; /* of faults, by number */
   size_t nplace;
-  const void *const *table; /* constants that are not in the text */
-  const void *const *time;  /* times of statements (TdTime), by number */
-  const bool *written;      /* of each parameter of the root */
-  double work;              /* statements of a run, estimated */
+  const void *const *table;  /* constants that are not in the text */
+  const void *const *time;   /* times of statements (TdTime), by number */
+  const bool *written;       /* of each parameter of the root */
+  const TdCpuDesign *design; /* in the order of the numbers */
+  size_t ndesign;
+  double work; /* statements of a run, estimated */
 } TdCpuText;
 
 /* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. And for

@@ -10,17 +10,16 @@ static void put(TdText *t, const char *text) {
   td_text_putf(t, "%s%s", t->n ? ", " : "", text);
 }
 
-/* The strides of parameter i as texts: numbers, or parameters of their own, which are written. */
-static const char *const *strides_of(TdCpuProg *p, const TdCpuParam *x, const TdType *t,
-                                     const char *name, TdText *out) {
+const char *const *td_cpu_arg_strides(TdCpuProg *p, const TdCpuParam *x, int rank, const char *name,
+                                      const char **fresh) {
   TdArena *a = p->w->arena;
-  const char **stride = TD_NEWN(a, const char *, t->rank);
-  for (int d = 0; d < t->rank; d++) {
+  const char **stride = TD_NEWN(a, const char *, rank);
+  for (int d = 0; d < rank; d++) {
+    fresh[d] = NULL;
     stride[d] = td_text_fmt(a, "%" PRId64, x->stride[d]);
     if (x->known[d]) continue;
-    stride[d] = td_cname_fresh(p->w, td_text_fmt(a, "%s_stride%d", name, d));
+    stride[d] = fresh[d] = td_cname_fresh(p->w, td_text_fmt(a, "%s_stride%d", name, d));
     td_cname_put(p->w, NULL, stride[d], NULL, NULL);
-    put(out, td_text_fmt(a, "int64_t %s", stride[d]));
   }
   return stride;
 }
@@ -36,9 +35,11 @@ static void put_tensor(TdCpuProg *p, TdCpuUnit *u, size_t i, TdText *out) {
   if (x->dense) {
     put(out, td_cstmt_pointer(w, param->sym, param->type, name, !x->written));
   } else {
-    const char *cell = w->target->cell(w, param->sym, td_type_scalar(t));
+    const char *cell = w->target->cell(w, param->sym, td_type_scalar(t)), *fresh[TD_MAX_RANK];
     put(out, td_text_fmt(w->arena, "%s%s *restrict %s", x->written ? "" : "const ", cell, name));
-    stride = strides_of(p, x, t, name, out);
+    stride = td_cpu_arg_strides(p, x, t->rank, name, fresh);
+    for (int d = 0; d < t->rank; d++)
+      if (fresh[d]) put(out, td_text_fmt(w->arena, "int64_t %s", fresh[d]));
   }
   td_cname_put(w, param->sym, name, t, stride);
 }
@@ -89,8 +90,7 @@ const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view) {
   return td_text_fmt(w->arena, "(void *)&%s", td_cexpr_at(w, base, index).text);
 }
 
-/* The stride of dimension d of an array, times step. */
-static const char *stride_of(TdCWriter *w, const TdCName *base, uint32_t d, int64_t step) {
+const char *td_cpu_arg_stride(TdCWriter *w, const TdCName *base, uint32_t d, int64_t step) {
   if (base->stride && step == 1) return base->stride[d];
   if (base->stride) return td_text_fmt(w->arena, "%s * %" PRId64, base->stride[d], step);
   int64_t n = step, extent;
@@ -101,28 +101,44 @@ static const char *stride_of(TdCWriter *w, const TdCName *base, uint32_t d, int6
   return td_text_fmt(w->arena, "%" PRId64, n);
 }
 
+/* The stride of dimension `out` of a view. */
+static const char *view_stride(TdCWriter *w, const TdExpr *view, int out) {
+  uint32_t d = 0;
+  while (view->u.dim[d].out != out) d++;
+  return td_cpu_arg_stride(w, td_cname_of(w, view->sym), d, view->u.dim[d].step);
+}
+
 /* Gives a view to parameter x. */
 static void put_view(TdCpuProg *p, const TdExpr *view, const TdCpuParam *x, TdText *out) {
   TdCWriter *w = p->w;
   const TdCName *base = td_cname_of(w, view->sym);
   if (!base->type) return;
   put(out, x->dense && is_whole(w, view, base) ? base->text : td_cpu_arg_pointer(p, view));
-  for (int out_dim = 0; !x->dense && out_dim < view->type->rank; out_dim++)
-    for (uint32_t d = 0; d < view->nkid && !x->known[out_dim]; d++)
-      if (view->u.dim[d].out == out_dim) put(out, stride_of(w, base, d, view->u.dim[d].step));
+  for (int d = 0; !x->dense && d < view->type->rank; d++)
+    if (!x->known[d]) put(out, view_stride(w, view, d));
+}
+
+void td_cpu_arg_fill(TdCpuProg *p, const TdCpuUnit *f, const char *frame, size_t i,
+                     const TdExpr *e) {
+  TdCWriter *w = p->w;
+  bool view = e->kind == TD_EXPR_VIEW, tensor = view && e->type->kind == TD_T_TENSOR;
+  td_text_line(&w->out, "%s.%s = %s;", frame, f->field[i],
+               view ? td_cpu_arg_pointer(p, e) : w->target->value(w, e).text);
+  for (int d = 0; tensor && d < e->type->rank; d++) {
+    const char *stride = f->stride[i * TD_MAX_RANK + (size_t)d];
+    if (stride) td_text_line(&w->out, "%s.%s = %s;", frame, stride, view_stride(w, e, d));
+  }
 }
 
 void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const TdCpuUnit *f = td_cpu_param_unit(p, s->sym);
   TdText out = td_text_new(w->arena);
-  if (f->unit->kind == TD_UNIT_KERNEL) {
+  bool foreign = f->unit->kind == TD_UNIT_EXTERN;
+  if (!foreign) {
     put(&out, "run");
     put(&out, td_cpu_unit_room_of(p, f));
     put(&out, td_cpu_unit_state_of(p, f));
-  } else if (f->unit->kind == TD_UNIT_DESIGN) {
-    td_cfamily_refuse(w, "nested-design", s->loc, "call the design from Lua",
-                      "a call of design %s inside a kernel", f->unit->sym->name);
   }
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
@@ -132,7 +148,6 @@ void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
       put(&out,
           (p->argument ? p->argument(w, e, f->unit->param[i].sym) : w->target->value(w, e)).text);
   }
-  bool foreign = f->unit->kind == TD_UNIT_EXTERN;
   if (foreign) td_text_line(&w->out, "run->foreign = %d;", 1 + td_cpu_unit_place(p, s->loc));
   td_text_line(&w->out, "%s(%s);", f->name, td_text_str(&out));
   if (foreign) td_text_line(&w->out, "run->foreign = 0;");

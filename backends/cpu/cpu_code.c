@@ -88,15 +88,30 @@ const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_
   return td_text_str(&text);
 }
 
+/* The last design whose first run, or stream, is not after this number. */
+static const TdCpuDesign *design_of(const TdCpuText *text, bool stream, int64_t number) {
+  const TdCpuDesign *d = text->design;
+  for (size_t i = 1; i < text->ndesign; i++)
+    if ((stream ? text->design[i].stream : text->design[i].run) <= number) d = &text->design[i];
+  return d;
+}
+
+/* The name of a stream by its number among those of all designs. */
+static const char *name_of(const TdCpuText *text, TdSession *s, int64_t number, TdArena *a) {
+  const TdCpuDesign *d = design_of(text, true, number);
+  return td_cpu_code_stream(a, s, d->unit, number - d->stream);
+}
+
 /* A note of what stream i of those that hold something does, as far as there is room. */
-static void tell_contents(TdSession *s, const TdUnit *d, const struct td_run *run, int i,
+static void tell_contents(const TdCpuText *program, TdSession *s, const struct td_run *run, int i,
                           TdDiag *out) {
   enum { MOST = 8 };
   const int64_t *h = run->hold[i];
-  int64_t number = h[0], shown = 0;
+  const TdCpuDesign *d = design_of(program, true, h[0]);
+  int64_t number = h[0] - d->stream, shown = 0;
   const TdType *t;
   TdText text = td_text_new(out->arena);
-  if (run->key || !find_stream(s, d, &number, &t)) return;
+  if (run->key || !find_stream(s, d->unit, &number, &t)) return;
   TdTensor *token = td_tensor_new(out->arena, t->elem, false);
   const int64_t n = td_tensor_count(token),
                 size = n * (int64_t)td_type_bytes(td_type_scalar(t->elem));
@@ -111,18 +126,19 @@ static void tell_contents(TdSession *s, const TdUnit *d, const struct td_run *ru
       td_num_print(&text, td_type_scalar(t->elem), td_tensor_get(token, index));
     } while (td_tensor_next(token, index));
   }
-  td_diag_note(out, (TdLoc){0}, "%s holds %s", td_cpu_code_stream(out->arena, s, d, h[0]),
+  td_diag_note(out, (TdLoc){0}, "%s holds %s", name_of(program, s, h[0], out->arena),
                td_text_str(&text));
 }
 
 /* A note for each task that waits. */
-static void tell_waits(const TdCpuText *text, TdSession *s, const TdUnit *d,
-                       const struct td_run *run, TdDiag *out) {
+static void tell_waits(const TdCpuText *text, TdSession *s, const struct td_run *run, TdDiag *out) {
   int told = run->blocked < 16 ? run->blocked : 16;
   for (int i = 0; i < told; i++) {
     const int64_t *w = run->wait[i];
-    const char *who = td_cpu_code_instance(out->arena, d, &d->run[w[0]], w[1]);
-    const char *of = td_cpu_code_stream(out->arena, s, d, w[3] < 0 ? ~w[3] : w[3]);
+    const TdCpuDesign *d = design_of(text, false, w[0]);
+    const TdRun *r = &d->unit->run[w[0] - d->run];
+    const char *who = td_cpu_code_instance(out->arena, d->unit, r, w[1]);
+    const char *of = name_of(text, s, w[3] < 0 ? ~w[3] : w[3], out->arena);
     if (w[3] < 0)
       td_diag_note(out, text->place[w[2]], "%s waits for a free buffer of %s (%" PRId64 " in all)",
                    who, of, w[5]);
@@ -159,14 +175,14 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                        "index out of range: %" PRId64 " of %" PRId64, run->value[0], run->value[1]);
   case TD_CPU_DEADLOCK:
     td_diag_set(d, TD_ILLEGAL, "deadlock", loc, "deadlock: %" PRId64 " tasks of %s wait",
-                run->value[0], root->sym->name);
-    tell_waits(text, s, root, run, d);
-    for (int i = 0; i < run->held; i++) tell_contents(s, root, run, i, d);
+                run->value[0], text->design[run->value[1]].unit->sym->name);
+    tell_waits(text, s, run, d);
+    for (int i = 0; i < run->held; i++) tell_contents(text, s, run, i, d);
     return false;
   case TD_CPU_LEFTOVER:
     td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s", run->value[1],
-                td_cpu_code_stream(d->arena, s, root, run->value[0]));
-    if (run->held) tell_contents(s, root, run, 0, d);
+                name_of(text, s, run->value[0], d->arena));
+    if (run->held) tell_contents(text, s, run, 0, d);
     return false;
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");

@@ -1,6 +1,6 @@
 /* cpu_design.c - a design as a function: streams and frames made ready, then every instance in
    turn, run by run and in the order of coordinates, each until it stops; a turn in which nothing
-   moves is a deadlock. */
+   moves is a deadlock. A design that takes streams stops itself then, and goes on later. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,8 +12,9 @@ typedef struct Net {
   const TdUnit *d;
   TdText *out;
   TdText fields;
-  int64_t streams; /* numbered so far */
-  int64_t tasks;   /* that have a clock so far */
+  const char **run, **stream; /* their names */
+  int64_t streams;            /* numbered so far */
+  int64_t tasks;              /* that have a clock so far */
 } Net;
 
 static int64_t extents(const TdType *t) {
@@ -28,6 +29,7 @@ static void put_stream(Net *n, const TdStream *s, const char *name) {
   TdCWriter *w = n->p->w;
   const TdType *t = td_cfamily_type(w, s->type), *token = t->elem;
   int64_t count = extents(t), depth = td_cfamily_size(w, s->depth), size = extents(token);
+  int64_t number = n->p->streams + n->streams;
   const char *cell = w->target->cell(w, NULL, td_type_scalar(token));
   td_text_line(&n->fields, "struct td_%s %s[%" PRId64 "];", t->block ? "pool" : "ring", name,
                count);
@@ -39,11 +41,11 @@ static void put_stream(Net *n, const TdStream *s, const char *name) {
     td_text_line(n->out,
                  "    td_open_pool(&me->%s[td_i], me->%s_token[td_i], me->%s_list[td_i], %" PRId64
                  ", td_i + %" PRId64 ");",
-                 name, name, name, depth, n->streams);
+                 name, name, name, depth, number);
   } else {
     td_text_line(n->out,
                  "    td_open(&me->%s[td_i], me->%s_token[td_i], %" PRId64 ", td_i + %" PRId64 ");",
-                 name, name, depth, n->streams);
+                 name, name, depth, number);
     if (n->p->times)
       td_text_line(n->out,
                    "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++)\n"
@@ -76,25 +78,25 @@ static const TdRunArg *bound(const TdRun *r, TdSym param) {
   return NULL;
 }
 
-/* Text of the offset, in elements, of an instance's block in an argument of type t; the layout
-   may name each axis in one dimension. *named gets a bit for each. */
-static const char *block_offset(Net *n, const TdRun *r, const TdRunArg *b, const TdType *t,
-                                unsigned *named) {
-  TdArena *a = n->p->w->arena;
-  TdText text = td_text_new(a);
-  int64_t stride = extents(t), extent = 1;
+/* Text of the offset, in elements, of an instance's block in an argument; the layout may name each
+   axis in one dimension. *named gets a bit for each. */
+static const char *block_offset(Net *n, const TdRun *r, const TdRunArg *b, unsigned *named) {
+  TdCWriter *w = n->p->w;
+  const TdCName *arg = td_cname_of(w, b->arg);
+  TdText text = td_text_new(w->arena);
+  int64_t extent = 1;
   const char *s = b->layout;
-  for (int d = 0; s && d < t->rank; d++) {
-    td_type_extent(t, d, &extent);
-    stride /= extent ? extent : 1;
+  for (int d = 0; s && d < arg->type->rank; d++) {
+    td_type_extent(arg->type, d, &extent);
     if (*s++ == 'R') continue;
     char *end;
     int axis = (int)strtol(s, &end, 10);
     s = end;
     if (axis >= r->rank) continue;
     *named |= 1u << axis;
-    int64_t block = extent / td_cfamily_size(n->p->w, r->map[axis]) * stride;
-    td_text_putf(&text, " + %s * %" PRId64, coordinate(n, r, axis), block);
+    int64_t parts = td_cfamily_size(w, r->map[axis]);
+    td_text_putf(&text, " + %s * %s", coordinate(n, r, axis),
+                 td_cpu_arg_stride(w, arg, (uint32_t)d, parts ? extent / parts : 0));
   }
   return td_text_str(&text);
 }
@@ -113,12 +115,12 @@ static void put_argument(Net *n, const TdRun *r, const TdCpuUnit *u, size_t i) {
   }
   const char *name = td_cname_of(w, arg->sym)->text;
   const TdType *t = td_cfamily_type(w, arg->type);
-  if (td_type_is_scalar(t)) {
+  if (t->kind != TD_T_TENSOR) {
     td_text_line(n->out, "    td_t->%s = %s;", u->field[i], name);
     return;
   }
   unsigned named = 0;
-  const char *offset = block_offset(n, r, b, t, &named);
+  const char *offset = block_offset(n, r, b, &named);
   bool copies = false;
   for (int k = 0; b->layout && k < r->rank; k++)
     copies |= !(named >> k & 1) && td_cfamily_size(w, r->map[k]) > 1;
@@ -128,6 +130,12 @@ static void put_argument(Net *n, const TdRun *r, const TdCpuUnit *u, size_t i) {
                       r->sym->name);
   td_text_line(n->out, "    td_t->%s = (void *)((%s *)%s%s);", u->field[i],
                w->target->cell(w, arg->sym, td_type_scalar(t)), name, offset);
+  for (int d = 0; d < t->rank; d++) {
+    const char *stride = u->stride[i * TD_MAX_RANK + (size_t)d];
+    if (stride)
+      td_text_line(n->out, "    td_t->%s = %s;", stride,
+                   td_cpu_arg_stride(w, td_cname_of(w, arg->sym), (uint32_t)d, 1));
+  }
 }
 
 /* Frames of a run, and the lines that make them ready. */
@@ -170,75 +178,135 @@ static void put_turn(Net *n, const TdRun *r, const char *name) {
   td_text_line(n->out, "    }");
 }
 
-/* What streams hold when the run has failed. */
-static void put_contents(Net *n, const char *const *stream) {
-  for (size_t i = 0; i < n->d->nstream; i++) {
-    const TdType *t = td_cfamily_type(n->p->w, n->d->stream[i].type);
-    const char *data = td_text_fmt(n->p->w->arena, "me->%s[td_i].data", stream[i]);
-    td_text_line(n->out,
-                 "  for (int64_t td_i = 0; run->fault && td_i < %" PRId64
-                 "; td_i++) td_holds(run, &me->%s[td_i]%s, %s);",
-                 extents(t), stream[i], t->block ? ".full" : "", t->block ? data : "0");
-  }
-}
-
-/* The loop of turns, and what may have gone wrong. */
-static void put_turns(Net *n, const char *const *run, const char *const *stream) {
-  TdCWriter *w = n->p->w;
-  int64_t all = 0;
-  for (size_t i = 0; i < n->d->nrun; i++) all += instances(n, &n->d->run[i]);
-  td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
-  td_text_line(n->out, "  run->slow = 0;");
-  td_text_line(n->out, "  for (int td_moved = 1; td_more && !td_stopped(run);) {");
-  td_text_line(n->out, "    if (!td_moved && run->slow) break;");
-  td_text_line(n->out, "    run->slow = !td_moved;");
-  td_text_line(n->out, "    td_moved = 0;");
-  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], run[i]);
-  td_text_line(n->out, "  }");
-  td_text_line(n->out, "  if (td_more && !td_stopped(run)) {");
+/* Lines that note which instances wait. */
+static void put_blocked(Net *n) {
   for (size_t i = 0; i < n->d->nrun; i++)
     td_text_line(n->out,
-                 "    for (int64_t td_i = 0; td_i < %" PRId64
-                 "; td_i++) td_blocked(run, %zu, td_i, &me->%s_task[td_i].task);",
-                 instances(n, &n->d->run[i]), i, run[i]);
-  td_text_line(n->out, "    td_fault(run, 3, %d, td_more, 0);", td_cpu_unit_place(n->p, n->d->loc));
-  td_text_line(n->out, "  }");
-  for (size_t i = 0; i < n->d->nstream; i++) {
-    const TdStream *s = &n->d->stream[i];
-    const TdType *t = td_cfamily_type(w, s->type);
-    td_text_line(n->out,
-                 "  for (int64_t td_i = 0; !td_more && td_i < %" PRId64
-                 "; td_i++) td_left(run, %d, &me->%s[td_i]%s);",
-                 extents(t), td_cpu_unit_place(n->p, s->loc), stream[i], t->block ? ".full" : "");
-  }
-  put_contents(n, stream);
+                 "    for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) td_blocked(run, %" PRId64
+                 ", td_i, &me->%s_task[td_i].task);",
+                 instances(n, &n->d->run[i]), n->p->runs + (int64_t)i, n->run[i]);
 }
 
-void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
-  TdCWriter *w = p->w;
-  td_cpu_unit_enter(p, u, "room->", out);
-  const char *params = td_cpu_arg_params(p, u);
-  TdText text = td_text_new(w->arena);
-  Net n = {.p = p, .d = u->unit, .out = &text, .fields = td_text_new(w->arena)};
-  n.fields.indent = 1;
-  const char **run = TD_NEWN(w->arena, const char *, u->unit->nrun);
-  const char **stream = TD_NEWN(w->arena, const char *, u->unit->nstream);
+/* Lines that note what streams hold. */
+static void put_contents(Net *n) {
+  for (size_t i = 0; i < n->d->nstream; i++) {
+    const TdType *t = td_cfamily_type(n->p->w, n->d->stream[i].type);
+    const char *data = td_text_fmt(n->p->w->arena, "me->%s[td_i].data", n->stream[i]);
+    td_text_line(n->out,
+                 "    for (int64_t td_i = 0; td_i < %" PRId64
+                 "; td_i++) td_holds(run, &me->%s[td_i]%s, %s);",
+                 extents(t), n->stream[i], t->block ? ".full" : "", t->block ? data : "0");
+  }
+}
+
+/* Lines that look whether streams are empty at the end. */
+static void put_left(Net *n) {
+  for (size_t i = 0; i < n->d->nstream; i++) {
+    const TdStream *s = &n->d->stream[i];
+    const TdType *t = td_cfamily_type(n->p->w, s->type);
+    td_text_line(
+        n->out,
+        "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) td_left(run, %d, &me->%s[td_i]%s);",
+        extents(t), td_cpu_unit_place(n->p, s->loc), n->stream[i], t->block ? ".full" : "");
+  }
+}
+
+/* The loop of turns, and what may have gone wrong. A caller's own turn goes on as it was. */
+static void put_turns(Net *n, int64_t all) {
+  td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
+  td_text_line(n->out, "  int td_slow = run->slow;");
+  td_text_line(n->out, "  run->slow = 0;");
+  td_text_line(n->out, "  for (int td_moved = 1; td_more && !td_stopped(run);) {");
+  td_text_line(n->out, "    if (!td_moved && run->slow == 2) break;");
+  td_text_line(n->out, "    run->slow = td_moved ? 0 : run->slow + 1;");
+  td_text_line(n->out, "    td_moved = 0;");
+  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], n->run[i]);
+  td_text_line(n->out, "  }");
+  td_text_line(n->out, "  run->slow = td_slow;");
+  td_text_line(n->out, "  if (td_more && !td_stopped(run)) {");
+  put_blocked(n);
+  td_text_line(n->out, "    td_fault(run, 3, %d, td_more, %zu);",
+               td_cpu_unit_place(n->p, n->d->loc), n->p->design.n - 1);
+  td_text_line(n->out, "  }");
+  td_text_line(n->out, "  if (td_more == 0) {");
+  put_left(n);
+  td_text_line(n->out, "  }");
+  td_text_line(n->out, "  if (run->fault) {");
+  put_contents(n);
+  td_text_line(n->out, "  }");
+}
+
+/* One turn of a design that takes streams; in the one that finds a deadlock it tells its part. */
+static void put_visit(Net *n, int64_t all) {
+  td_text_line(&n->p->room.at[0].fields, "int64_t more;");
+  td_text_line(n->out, "  me->task.at = 1, me->more = %" PRId64 ", me->task.ring = 0;", all);
+  td_text_line(n->out, "  }");
+  td_text_line(n->out, "  int64_t td_more = me->more;");
+  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], n->run[i]);
+  td_text_line(n->out, "  me->more = td_more;");
+  td_text_line(n->out, "  if (td_more) {");
+  td_text_line(n->out, "    if (td_moved || run->slow < 2) goto wait;");
+  put_blocked(n);
+  put_contents(n);
+  td_text_line(n->out, "    goto wait;");
+  td_text_line(n->out, "  }");
+  put_left(n);
+}
+
+/* Lines that make streams and frames ready; returns the number of instances. */
+static int64_t put_ready(Net *n, TdCpuUnit *u) {
+  TdCWriter *w = n->p->w;
+  int64_t all = 0;
+  n->run = TD_NEWN(w->arena, const char *, u->unit->nrun);
+  n->stream = TD_NEWN(w->arena, const char *, u->unit->nstream);
   for (size_t i = 0; i < u->unit->nstream; i++) {
-    stream[i] = td_cname_declare(w, u->unit->stream[i].sym);
-    put_stream(&n, &u->unit->stream[i], stream[i]);
+    n->stream[i] = td_cname_declare(w, u->unit->stream[i].sym);
+    put_stream(n, &u->unit->stream[i], n->stream[i]);
   }
   u->work = 0;
   for (size_t i = 0; i < u->unit->nrun; i++) {
-    run[i] = td_cname_declare(w, u->unit->run[i].sym);
-    put_run(&n, &u->unit->run[i], run[i]);
-    u->work +=
-        td_cpu_param_unit(p, u->unit->run[i].unit)->work * (double)instances(&n, &u->unit->run[i]);
+    const TdRun *r = &u->unit->run[i];
+    n->run[i] = td_cname_declare(w, r->sym);
+    put_run(n, r, n->run[i]);
+    all += instances(n, r);
+    u->work += td_cpu_param_unit(n->p, r->unit)->work * (double)instances(n, r);
   }
-  put_turns(&n, run, stream);
-  u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n.fields);
+  return all;
+}
+
+/* A design that takes streams: as a task, it stops and goes on. */
+static void put_stopping(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
+  TdCpuTask task;
+  td_cpu_task_enter(p, u, &task, out);
+  td_text_line(n->out, "  if (!me->task.at) {");
+  put_visit(n, put_ready(n, u));
+  td_text_puts(&p->room.at[0].fields, td_text_str(&n->fields));
+  td_cpu_task_leave(p, u, td_text_str(n->out), out);
+}
+
+/* A design that is called and has ended when it returns. */
+static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
+  td_cpu_unit_enter(p, u, "room->", out);
+  const char *params = td_cpu_arg_params(p, u);
+  put_turns(n, put_ready(n, u));
+  u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n->fields);
   td_cpu_unit_put_state(p, u, out);
   td_text_putf(out, "static void %s(struct td_run *run", u->name);
   if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
-  td_text_putf(out, "%s%s) {\n%s}\n\n", *params ? ", " : "", params, td_text_str(&text));
+  td_text_putf(out, "%s%s) {\n%s}\n\n", *params ? ", " : "", params, td_text_str(n->out));
+}
+
+void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdArena *a = p->w->arena;
+  TdText text = td_text_new(a);
+  Net n = {.p = p, .d = u->unit, .out = &text, .fields = td_text_new(a)};
+  n.fields.indent = 1;
+  td_vec_push(a, &p->design, ((TdCpuDesign){u->unit, p->runs, p->streams}));
+  if (u->streams)
+    put_stopping(p, u, &n, out);
+  else
+    put_called(p, u, &n, out);
+  p->runs += (int64_t)u->unit->nrun;
+  p->streams += n.streams;
 }

@@ -74,6 +74,19 @@ static const TdType *type_of(TdCpuProg *p, const TdCpuUnit *u, TdSym sym) {
   return d.type ? td_cfamily_type(p->w, d.type) : NULL;
 }
 
+/* Has the elements of parameter x lie s apart in dimension d, if that is known. */
+static void take(TdCpuParam *x, int d, bool known, int64_t s, bool first) {
+  x->known[d] = known && (first || (x->known[d] && x->stride[d] == s));
+  x->stride[d] = s;
+}
+
+/* Whether it is known how far apart the elements of an array lie in dimension d, which is told: an
+   array of its own has `rows`, a parameter what it is given. */
+static bool lies(const TdCpuParam *from, const int64_t *rows, int d, int64_t *s) {
+  *s = from && !from->dense ? from->stride[d] : rows[d];
+  return !from || from->dense || from->known[d];
+}
+
 /* Has parameter x, of type t, take what it is given as `view` in unit u. */
 static void meet(TdCpuProg *p, const TdCpuUnit *u, TdCpuParam *x, const TdType *t,
                  const TdExpr *view, bool first) {
@@ -86,11 +99,11 @@ static void meet(TdCpuProg *p, const TdCpuUnit *u, TdCpuParam *x, const TdType *
   for (uint32_t d = 0; d < view->nkid; d++) {
     const TdViewDim *dim = &view->u.dim[d];
     if (dim->out < 0) continue;
-    bool known = !from || from->dense || from->known[d];
-    int64_t s = (from && !from->dense ? from->stride[d] : rows[d]) * dim->step, extent;
+    int64_t s, extent;
+    bool known = lies(from, rows, (int)d, &s);
+    s *= dim->step;
     if (known && td_type_extent(t, dim->out, &extent) && extent <= 1) s = dense[dim->out];
-    x->known[dim->out] = known && (first || (x->known[dim->out] && x->stride[dim->out] == s));
-    x->stride[dim->out] = s;
+    take(x, dim->out, known, s, first);
   }
 }
 
@@ -110,7 +123,7 @@ static bool pass(void *ud, const TdStmt *s) {
 }
 
 /* A task's parameters have the strides of the arguments that they are blocks of. */
-static void bind(TdCpuProg *p, const TdUnit *design, const TdRun *r) {
+static void bind(TdCpuProg *p, const TdCpuUnit *design, const TdRun *r) {
   TdCpuUnit *u = td_cpu_param_unit(p, r->unit);
   bool first = !u->called;
   u->called = true;
@@ -120,14 +133,14 @@ static void bind(TdCpuProg *p, const TdUnit *design, const TdRun *r) {
   }
   for (size_t i = 0; i < r->nbind; i++) {
     TdCpuParam *x = param_of(u, r->bind[i].param);
-    const TdParam *arg = td_unit_param(design, r->bind[i].arg);
-    const TdType *t = arg ? td_unit_type(p->w->session, design, arg->type) : NULL;
+    const TdParam *arg = td_unit_param(design->unit, r->bind[i].arg);
+    const TdType *t = arg ? td_unit_type(p->w->session, design->unit, arg->type) : NULL;
     if (!x || !t || t->kind != TD_T_TENSOR) continue;
-    int64_t stride[TD_MAX_RANK];
-    row_major(t, stride);
+    int64_t rows[TD_MAX_RANK], s;
+    row_major(t, rows);
     for (int d = 0; d < t->rank; d++) {
-      x->known[d] = first || (x->known[d] && x->stride[d] == stride[d]);
-      x->stride[d] = stride[d];
+      bool known = lies(param_of(design, arg->sym), rows, d, &s);
+      take(x, d, known, s, first);
     }
   }
 }
@@ -170,7 +183,7 @@ bool td_cpu_param_find(TdCpuProg *p) {
     td_cfamily_enter(p->w, v.u->unit, NULL);
     settle(p, v.u, i == n - 1);
     if (v.u->unit->body) td_walk_stmt(c, v.u->unit->body, pass, &v);
-    for (size_t k = 0; k < v.u->unit->nrun; k++) bind(p, v.u->unit, &v.u->unit->run[k]);
+    for (size_t k = 0; k < v.u->unit->nrun; k++) bind(p, v.u, &v.u->unit->run[k]);
   }
   return !td_diag_failed(p->w->diag);
 }

@@ -248,12 +248,7 @@ static void put_call(TdCpuProg *p, const TdStmt *s) {
   td_text_line(&p->room.at[0].fields, "struct %s_frame call%d;", f->name, point);
   td_text_line(&w->out, "%s.task.at = 0;", me);
   if (p->times) td_text_line(&w->out, "%s.clock = me->clock, %s.level = me->level + 256;", me, me);
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    const TdExpr *e = s->expr[i];
-    const char *value =
-        e->kind == TD_EXPR_VIEW ? td_cpu_arg_pointer(p, e) : w->target->value(w, e).text;
-    td_text_line(&w->out, "%s.%s = %s;", me, f->field[i], value);
-  }
+  for (uint32_t i = 0; i < s->nexpr; i++) td_cpu_arg_fill(p, f, me, i, s->expr[i]);
   for (size_t i = 0; i < f->outer.n; i++)
     td_text_line(&w->out, "%s.%s = %s;", me, f->outer_field.at[i],
                  td_cname_of(w, f->outer.at[i])->text);

@@ -175,22 +175,19 @@ static const char *const *stream_strides(TdCWriter *w, const TdType *t) {
   return stride;
 }
 
-/* Those of a tensor parameter, which must be the same in all calls. */
-static const char *const *known_strides(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
-  TdCWriter *w = p->w;
-  const TdParam *x = &u->unit->param[i];
-  const char **stride = TD_NEWN(w->arena, const char *, TD_MAX_RANK);
-  for (int d = 0; d < x->type->rank; d++) {
-    stride[d] = td_text_fmt(w->arena, "%" PRId64, u->param[i].stride[d]);
-    if (!u->param[i].known[d])
-      td_cfamily_refuse(w, "strided-task", x->loc, "give it a block that lies in rows",
-                        "%s of %s is given views with different strides", x->sym->name, u->name);
-  }
+/* Those of tensor parameter i, kept in the frame where they differ between calls. */
+static const char *const *kept_strides(TdCpuProg *p, TdCpuUnit *u, size_t i, const char *name) {
+  int rank = u->unit->param[i].type->rank;
+  const char **fresh = u->stride + i * TD_MAX_RANK;
+  const char *const *stride = td_cpu_arg_strides(p, &u->param[i], rank, name, fresh);
+  for (int d = 0; d < rank; d++)
+    if (fresh[d])
+      td_cpu_task_keep(p, td_text_fmt(p->w->arena, "int64_t %s", fresh[d]), fresh[d], true);
   return stride;
 }
 
 /* A parameter of u in its frame and as a variable; streams are pointers to rings or pools. */
-static const char *put_param(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
+static const char *put_param(TdCpuProg *p, TdCpuUnit *u, size_t i) {
   TdCWriter *w = p->w;
   const TdParam *x = &u->unit->param[i];
   const TdType *t = td_cfamily_type(w, x->type);
@@ -205,7 +202,7 @@ static const char *put_param(TdCpuProg *p, const TdCpuUnit *u, size_t i) {
   } else {
     declaration =
         td_text_fmt(w->arena, "%s *restrict %s", w->target->cell(w, x->sym, t->elem), name);
-    stride = known_strides(p, u, i);
+    stride = kept_strides(p, u, i, name);
   }
   td_cname_put(w, x->sym, name, t, stride);
   td_cpu_task_keep(p, declaration, name, true);
@@ -261,11 +258,12 @@ static void put_outer(TdCpuProg *p, TdCpuUnit *u) {
 static void put_names(TdCpuProg *p, TdCpuUnit *u) {
   TdArena *a = p->w->arena;
   u->field = TD_NEWN(a, const char *, u->unit->nparam);
+  u->stride = TD_NEWN(a, const char *, u->unit->nparam *TD_MAX_RANK);
   u->id = TD_NEWN(a, const char *, u->unit->ncoord);
   for (size_t i = 0; i < u->unit->nparam; i++) u->field[i] = put_param(p, u, i);
   for (size_t i = 0; i < u->unit->ncoord; i++)
     u->id[i] = scalar(p, u->unit->coord[i], "int64_t", true);
-  put_outer(p, u);
+  if (u->unit->body) put_outer(p, u);
 }
 
 /* The leading constants and states of a body, which come before the switch; returns how many. */
@@ -276,18 +274,36 @@ static uint32_t put_constants(TdCpuProg *p, const TdStmt *b) {
   return n;
 }
 
-void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
-  TdCWriter *w = p->w;
-  TdCpuTask task = {.declare = td_text_new(w->arena), .save = td_text_new(w->arena)};
-  const TdCTarget own = target_of_tasks(), *before = w->target;
-  task.declare.indent = task.save.indent = 1;
-  p->task = &task;
-  w->target = &own;
+void td_cpu_task_enter(TdCpuProg *p, TdCpuUnit *u, TdCpuTask *task, TdText *out) {
+  *task = (TdCpuTask){.declare = td_text_new(p->w->arena), .save = td_text_new(p->w->arena)};
+  task->declare.indent = task->save.indent = 1;
+  p->task = task;
   td_cpu_unit_enter(p, u, "me->", out);
   td_text_line(&p->room.at[0].fields, "struct td_task task;");
   if (p->times) td_text_line(&p->room.at[0].fields, "struct td_clock *clock;\n  int64_t level;");
   p->stop = "return 0";
   put_names(p, u);
+}
+
+void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out) {
+  const TdCpuTask *task = p->task;
+  p->task = NULL;
+  td_cpu_unit_put_struct(out, u->name, "frame", &p->room.at[0].fields);
+  td_cpu_unit_put_state(p, u, out);
+  td_text_line(out, "static int %s(struct td_run *run, struct %s_frame *restrict me%s%s%s) {",
+               u->task, u->name, u->has_state ? ", struct " : "", u->has_state ? u->name : "",
+               u->has_state ? "_state *restrict state" : "");
+  td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task->declare), text);
+  td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");
+  td_text_putf(out, "wait:\n%s  return td_moved;\n}\n\n", td_text_str(&task->save));
+}
+
+void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  TdCpuTask task;
+  const TdCTarget own = target_of_tasks(), *before = w->target;
+  w->target = &own;
+  td_cpu_task_enter(p, u, &task, out);
   u->work = td_crange_work(w, u->unit->body);
   uint32_t first = put_constants(p, u->unit->body);
   td_text_line(&w->out, "switch (me->task.at) {");
@@ -299,13 +315,5 @@ void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cpu_stream_release(p, 0);
   td_text_line(&w->out, "}");
   w->target = before;
-  p->task = NULL;
-  td_cpu_unit_put_struct(out, u->name, "frame", &p->room.at[0].fields);
-  td_cpu_unit_put_state(p, u, out);
-  td_text_line(out, "static int %s(struct td_run *run, struct %s_frame *restrict me%s%s%s) {",
-               u->task, u->name, u->has_state ? ", struct " : "", u->has_state ? u->name : "",
-               u->has_state ? "_state *restrict state" : "");
-  td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task.declare), td_text_str(&w->out));
-  td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");
-  td_text_putf(out, "wait:\n%s  return td_moved;\n}\n\n", td_text_str(&task.save));
+  td_cpu_task_leave(p, u, td_text_str(&w->out), out);
 }

@@ -84,7 +84,9 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .table = p->table.at,
                    .time = p->time.at,
                    .written = written,
-                   .work = root->work};
+                   .work = root->work,
+                   .design = p->design.at,
+                   .ndesign = p->design.n};
   return t;
 }
 
@@ -102,16 +104,35 @@ static bool is_run(const TdProg *p, TdSym unit) {
   return false;
 }
 
+/* Whether a unit is given streams, or moves tokens of some that it knows. */
+static bool takes_streams(const TdCpuProg *p, const TdUnit *u) {
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].type->kind == TD_T_PORT) return true;
+  return u->body && td_cpu_task_may_stop(p, u->body);
+}
+
+/* Finds the units that stop. False: a design in another, whose tasks have no clocks of their own.
+ */
+static bool find_stopping(TdCpuProg *p) {
+  const TdProg *prog = p->w->prog;
+  size_t designs = 0;
+  for (size_t i = 0; i < prog->nunit; i++) {
+    TdCpuUnit *u = &p->unit[i];
+    bool timed = u->unit->kind == TD_UNIT_KERNEL && p->times;
+    u->streams = takes_streams(p, u->unit) || is_run(prog, u->unit->sym) || timed;
+    if (u->streams) u->task = u->name;
+    designs += u->unit->kind == TD_UNIT_DESIGN;
+  }
+  return !p->times || designs < 2 ||
+         td_cfamily_refuse(p->w, "nested-design", td_prog_root(prog)->loc,
+                           "leave it to the evaluator",
+                           "a compiled run with a clock of a design in a task");
+}
+
 const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   TdCWriter *w = p->w;
   name_units(p);
-  for (size_t i = 0; i < w->prog->nunit; i++) {
-    TdCpuUnit *u = &p->unit[i];
-    u->streams =
-        u->unit->kind == TD_UNIT_KERNEL &&
-        (is_run(w->prog, u->unit->sym) || td_cpu_task_may_stop(p, u->unit->body) || p->times);
-    if (u->streams) u->task = u->name;
-  }
+  if (!find_stopping(p)) return NULL;
   name_tasks(p);
   if (!td_cpu_param_find(p)) return NULL;
   TdText out = td_text_new(w->arena);
@@ -124,7 +145,7 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
       td_cpu_design_put(p, u, &out);
     else if (!u->streams)
       td_cpu_unit_put(p, u, &out);
-    if (u->task) td_cpu_task_put(p, u, &out);
+    if (u->task && u->unit->kind == TD_UNIT_KERNEL) td_cpu_task_put(p, u, &out);
   }
   if (td_diag_failed(w->diag)) return NULL;
   const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];

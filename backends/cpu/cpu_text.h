@@ -22,11 +22,13 @@ typedef struct TdCpuUnit {
   TdCpuParam *param;
   bool called, has_room, has_state;
   int64_t map[TD_MAX_RANK]; /* most instances along each axis, where it is a task */
-  bool streams;             /* it puts or gets: a function that stops and goes on, and only that */
-  const char *task;         /* the name of that function; NULL: it is none */
-  const char **field;       /* such a one's parameters in its frame */
-  const char **id;          /* and its coordinates */
-  TD_VEC(TdSym) outer;      /* streams of the design that it names */
+  bool streams;     /* it puts or gets, or is a design that takes streams: a function that stops and
+                       goes on, and only that */
+  const char *task; /* the name of that function; NULL: it is none */
+  const char **field;  /* such a one's parameters in its frame */
+  const char **stride; /* and those strides of each that differ between calls, or NULL */
+  const char **id;     /* and its coordinates */
+  TD_VEC(TdSym) outer; /* streams of the design that it names */
   TD_VEC(const char *) outer_field;
   double work; /* statements of a call, estimated */
 } TdCpuUnit;
@@ -76,6 +78,8 @@ typedef struct TdCpuProg {
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
   TD_VEC(const void *) time; /* those of times that the text names */
+  TD_VEC(TdCpuDesign) design;
+  int64_t runs, streams; /* of the designs so far */
 } TdCpuProg;
 
 /* cpu_text.c: begins the text of prog in p; writes it, after `prelude`. */
@@ -133,6 +137,10 @@ typedef struct TdCpuHeld {
   int loops;                 /* around its declaration */
 } TdCpuHeld;
 void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
+/* Begins u as such a function, with its parameters and coordinates; ends one that holds `text`,
+   which goes to `done` or `wait`. */
+void td_cpu_task_enter(TdCpuProg *p, TdCpuUnit *u, TdCpuTask *task, TdText *out);
+void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out);
 bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s);
 void td_cpu_task_keep(TdCpuProg *p, const char *declaration, const char *name, bool fixed);
 
@@ -170,13 +178,22 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
 /* The number of a time in the table, as text. */
 const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
 
-/* cpu_design.c: a design as a function that runs its tasks in turn. */
+/* cpu_design.c: a design as a function that runs its tasks in turn, until they end or, if it takes
+   streams, until nothing moves. */
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 
 /* cpu_arg.c: a call of a unit, as a statement; the parameters of a unit as C declares them, and
    their names put in scope. */
 void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_arg_params(TdCpuProg *p, TdCpuUnit *u);
+/* Lines that give parameter i of f, a function that stops, its argument in a frame. */
+void td_cpu_arg_fill(TdCpuProg *p, const TdCpuUnit *f, const char *frame, size_t i,
+                     const TdExpr *e);
+/* The strides of a parameter as texts: numbers, or fresh names, which are listed in `fresh` (others
+   are NULL there). The stride of dimension d of an array, times step. */
+const char *const *td_cpu_arg_strides(TdCpuProg *p, const TdCpuParam *x, int rank, const char *name,
+                                      const char **fresh);
+const char *td_cpu_arg_stride(TdCWriter *w, const TdCName *base, uint32_t d, int64_t step);
 /* A pointer to the first element of a view. */
 const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view);
 

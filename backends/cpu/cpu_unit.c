@@ -41,8 +41,18 @@ static double work(TdCWriter *w, const TdStmt *call) {
   return u ? u->work : 1;
 }
 
-static bool is_parallel(const TdStmt *s) {
-  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !td_walk_leaves(td_for_body(s));
+/* Whether no statement from s on calls a design: its turns are counted in what threads share. */
+static bool calls_no_design(void *ud, const TdStmt *s) {
+  TdCpuProg *p = ud;
+  if (s->kind != TD_STMT_CALL) return true;
+  const TdUnit *u = td_cpu_param_unit(p, s->sym)->unit;
+  if (u->kind == TD_UNIT_DESIGN) return false;
+  return !u->body || td_walk_stmt(p->w->session->ctx, u->body, calls_no_design, p);
+}
+
+static bool is_parallel(const TdCWriter *w, const TdStmt *s) {
+  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !td_walk_leaves(td_for_body(s)) &&
+         td_walk_stmt(w->session->ctx, s, calls_no_design, prog_of(w));
 }
 
 /* Statements that one iteration of a loop executes. */
@@ -58,7 +68,7 @@ static double body_work(TdCWriter *w, const TdStmt *loop) {
 static void inside(TdCWriter *w, const TdStmt *s) {
   const TdCpuProg *p = prog_of(w);
   if (s->kind == TD_STMT_FOR && body_work(w, s) < POLL_EVERY) return;
-  bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(s);
+  bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(w, s);
   td_text_line(&w->out, "if (td_stopped(run)) %s;",
                side_by_side  ? "continue"
                : p->parallel ? "break"
@@ -190,7 +200,7 @@ static bool put_for(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const TdStmt *given = s;
   s = narrowed(w, s);
-  bool parallel = is_parallel(s) && !p->parallel, chunks = needs_chunks(w, s);
+  bool parallel = is_parallel(w, s) && !p->parallel, chunks = needs_chunks(w, s);
   if (!parallel && !chunks && s == given) return false;
   if (chunks) s = chunked(w, s);
   if (parallel)

@@ -135,10 +135,10 @@ static const Entry entries[] = {
      "  for (int64_t i = 0; i < depth; i++) td_give(&p->spare, i);\n"
      "}\n"},
     {"td_blocked", NULL,
-     "/* Notes that instance i of a run waits, if it does. */\n"
+     "/* Notes that instance i of a run waits, if it does; a design in it notes its own tasks. */\n"
      "static void td_blocked(struct td_run *run, int64_t number, int64_t i,\n"
      "                       const struct td_task *t) {\n"
-     "  if (t->at < 0) return;\n"
+     "  if (t->at < 0 || !t->ring) return;\n"
      "  if (run->blocked < 16) {\n"
      "    int64_t *w = run->wait[run->blocked];\n"
      "    w[0] = number, w[1] = i, w[2] = t->place;\n"

@@ -130,7 +130,7 @@ static bool same_bind(const TdRunArg *x, const TdRunArg *y) {
 static bool same_run(const Match *m, const TdRun *x, const TdRun *y) {
   if (x->rank != y->rank || x->nbind != y->nbind || !td_attrs_equal(x->attrs, y->attrs))
     return false;
-  if (!same_sym(m, x->sym, y->sym)) return false;
+  if (!same_sym(m, x->sym, y->sym) || !same_sym(m, x->unit, y->unit)) return false;
   for (int d = 0; d < x->rank; d++)
     if (!same_expr(m, x->map[d], y->map[d])) return false;
   for (size_t i = 0; i < x->nbind; i++)
