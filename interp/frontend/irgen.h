@@ -80,6 +80,7 @@ typedef struct TdIrgen {
   TdMap visible;    /* name -> how many declarations in scope carry it */
   TdMap ever;       /* name -> 1: something in the unit was declared under it */
   TdMap outer;      /* name -> 1: means something outside the unit, which a local must not hide */
+  TdMap called;     /* name -> 1: of a unit that it calls */
   TdMap data;       /* host handle -> TdSym of a constant, state or unit */
   TdStmts preamble; /* constants and states */
   TdStmts *out;     /* where statements go */
@@ -120,6 +121,9 @@ void td_irgen_note_design(TdIrgen *l, const TdUnit *design);
 bool td_irgen_is_taken(const TdIrgen *l, const char *name);
 /* The same for a TdIrgen behind ud, sizes included. */
 bool td_irgen_is_unit_taken(void *ud, const char *name);
+/* That, or a unit of this name is called already, which td_irgen_note_called tells. */
+bool td_irgen_is_called(void *ud, const char *name);
+void td_irgen_note_called(TdIrgen *l, const char *name);
 
 /* irgen_mark.c: attributes in comments. */
 /* Makes the marks between two lines of the frame's chunk wait for their statements. */

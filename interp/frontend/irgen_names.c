@@ -120,3 +120,12 @@ bool td_irgen_is_unit_taken(void *ud, const char *name) {
   const TdIrgen *l = ud;
   return td_irgen_is_taken(l, name) || td_sizes_has(l->sizes, name);
 }
+
+void td_irgen_note_called(TdIrgen *l, const char *name) {
+  if (!has(&l->called, name)) count(l, &l->called, name, 1);
+}
+
+bool td_irgen_is_called(void *ud, const char *name) {
+  const TdIrgen *l = ud;
+  return td_irgen_is_unit_taken(ud, name) || has(&l->called, name);
+}

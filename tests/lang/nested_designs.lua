@@ -3,7 +3,7 @@
 local tide = require "tide"
 local t = require "tap"
 local collect = require "collect"
-local i32, f32, grid, task, tensor = tide.i32, tide.f32, tide.grid, tide.task, tide.tensor
+local i32, grid, task, tensor = tide.i32, tide.grid, tide.task, tide.tensor
 
 -- The ways to run a program here; `hls` only where it is asked for.
 local ways = {"reference", "tcc", "cc"}
@@ -138,6 +138,41 @@ t.test("two designs of one name, with states and streams of one name", function(
     end}
   end, {A, B, C}, 2)
   t.eq({b:table(), c:table()}, {{24, 28, 34, 42}, {36, 42, 51, 63}})
+end)
+
+t.test("two kernels of one text have two states, where one kernel calls both", function()
+  local function counting(inside)
+    local calls = tide.state(i32[1], 0)
+    local count = tide.kernel {A = i32[1], function(A)
+      calls[0] = calls[0] + 1
+      A[0] = calls[0]
+    end}
+    return inside and tide.kernel {A = i32[1], function(A) count(A) end} or count
+  end
+  for _, inside in ipairs {false, true} do
+    local A, B = same(function()
+      local a, b = counting(inside), counting(inside)
+      return tide.kernel {A = i32[1], B = i32[1], function(A, B) a(A) b(B) a(A) end}
+    end, {i32[1](0), i32[1](0)}, 2)
+    t.eq({A[0], B[0]}, {4, 2})
+  end
+end)
+
+t.test("a kernel with streams is given rows and every second element", function()
+  local _, got = same(function()
+    local send = tide.kernel {Z = tide.stream(i32), a = i32[4], function(Z, a)
+      for i in grid(4) do Z:put(a[i]) end
+    end}
+    return tide.design(function(d)
+      local Z = d:stream(i32)
+      d.p = task {A = i32[8], function(A)
+        send(Z, A:slice({0, 4}))
+        send(Z, A:slice({0, 8, 2}))
+      end}
+      d.c = task {R = i32[8], function(R) for i in grid(8) do R[i] = Z:get() end end}
+    end)
+  end, {tensor(i32[8], {1, 2, 3, 4, 5, 6, 7, 8}), i32[8](0)})
+  t.eq(got:table(), {1, 2, 3, 4, 1, 3, 5, 7})
 end)
 
 t.test("designs in designs in designs, whose streams have one name", function()
@@ -315,6 +350,20 @@ t.test("a deadlock through such a design names its tasks and what its streams ho
     t.ok(said:find "first.- waits to get" and said:find "second.- waits to get" and
       said:find "c.- waits to get", way .. ": " .. said)
   end
+end)
+
+t.test("with a clock the evaluator runs a design in a task; compiled runs refuse", function()
+  local add = adder(4, 1)
+  local top = tide.design(function(d)
+    d.only = task {A = i32[4], B = i32[4], function(A, B) add(A, B) end}
+  end)
+  local A, B = tensor(i32[4], {1, 2, 3, 4}), i32[4](0)
+  local m = top:build {target = "cpu", timed = true}
+  m(A, B)
+  t.ok(B:equal(i32[4](A + 1)) and m.report.cycles > 4)
+  local function timed(p) p:build {target = "cpu", timed = true, tier = "tcc"}(A, B) end
+  timed(add)
+  t.fails(function() timed(top) end, {kind = "unsupported", code = "nested-design"})
 end)
 
 t.done()

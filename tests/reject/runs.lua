@@ -73,22 +73,6 @@ twins("copies that hold different values", "copies-differ", "illegal", function(
   end, unchecked):reference(i32[2](0))
 end, true, false)
 
-twins("an array of a task's callee that lies in two ways", "strided-task", "unsupported", function(step)
-  local send = tide.kernel {Z = tide.stream(i32), a = i32[4], function(Z, a)
-    for i = 0, 3 do Z:put(a[i]) end
-  end}
-  local R = i32[8](0)
-  tide.design(function(d)
-    local Z = d:stream(i32, {depth = 8})
-    d.p = task {A = i32[8], function(A)
-      send(Z, A:slice({0, 4}))
-      send(Z, A:slice({4 - 4 * (step - 1), 8, step}))
-    end}
-    d.c = task {R = i32[8], function(R) for i = 0, 7 do R[i] = Z:get() end end}
-  end):build {target = "cpu"}(tide.tensor(i32[8], {1, 2, 3, 4, 5, 6, 7, 8}), R)
-  t.eq(R:table(), {1, 2, 3, 4, 5, 6, 7, 8})
-end, 2, 1)
-
 twins("a store that does not fit, in a run that looks", "overflow", "illegal", function(x)
   tide.kernel {A = tide.i8[4], n = i32, function(A, n) A[0] = n * 2 end}:reference(tide.i8[4](0), x,
     {overflow = true})
