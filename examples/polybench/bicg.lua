@@ -24,9 +24,10 @@ function case.kernel(T, z)
 end
 
 -- q: a block of columns is added at once, rows take turns, as many as an addition to each takes; s, and the columns
--- that are left of q: a row goes to all sums at once.
+-- that are left of q: a row goes to all sums at once. An addition takes 7 cycles: s keeps a seventh of M adders busy,
+-- which are the columns of a block, if a block is done before its row comes again.
 function case.schedule(s, z)
-  local columns = math.max((z.N - 20) // 7, 2)
+  local columns = math.max(math.min(z.M, z.N - 12) // 7, 2)
   s:reorder("j#1", "i#2"):reorder("i#2", "j#1"):split("j#2", columns, {tail = "cut"}):reorder("j_o", "i_2")
   s:compute_at("i#2", "i_2_1")
   for _, loop in ipairs {"i#1", "i_1", "i_2", "i_2_1"} do s:pipeline(loop) end
