@@ -90,11 +90,13 @@ static int width(const TdType *t) {
   return t->kind == TD_T_INDEX ? 32 : t->w;
 }
 
-/* p, of a value of type t, times 2^n for n >= 0, in C type c. */
+/* p times 2^n for n >= 0, in C type c; 2^31 and 2^63 have no sign in C. */
 static TdPiece scale(TdCWriter *w, TdPiece p, int n, int c) {
   if (n == 0) return p;
   int bits = c == TD_C_U32 ? 32 : 64;
   if (n >= bits) return td_cexpr_integer(w, 0, false);
+  if ((c == TD_C_I32 && n == 31) || (c == TD_C_I64 && n == 63))
+    return td_cexpr_cast(w, scale(w, p, n, c == TD_C_I32 ? TD_C_U32 : TD_C_U64), c);
   TdPiece kid[] = {p, td_cexpr_integer(w, (uint64_t)1 << n, false)};
   return td_cexpr_fill(w, TD_OP_MUL, td_ops[TD_OP_MUL].c_int, c, kid, 2);
 }
