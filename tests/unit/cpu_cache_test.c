@@ -111,6 +111,26 @@ static void test_found_again(void) {
   ok(is_clean(), "nothing else is left");
 }
 
+/* How many programs are new in the folder when constant(80) has run; -1 when it fails. */
+static int compiled_anew(void) {
+  const TdCpuOptions o = {.tier = TD_TIER_CC};
+  int before = count_files(".so", NULL);
+  return *attempt(80, &o, NULL) ? -1 : count_files(".so", NULL) - before;
+}
+
+/* The compiler's version and its flags are part of what a program is found by. */
+static void test_key(void) {
+  pretend("case $1 in --version) echo cc 1.0;; *) exec cc \"$@\"; esac");
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "one version of a compiler");
+  pretend("case $1 in --version) echo cc 1.0.1;; *) exec cc \"$@\"; esac");
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "another version is another compiler");
+  char command[600];
+  snprintf(command, sizeof command, "%s.sh -g0", folder);
+  setenv("TIDE_CC", command, 1);
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "and so are other flags");
+  setenv("TIDE_CC", "cc", 1);
+}
+
 /* Two processes compile the same five programs at the same time. */
 static void test_processes(void) {
   const TdCpuOptions o = {.tier = TD_TIER_CC};
@@ -214,6 +234,7 @@ int main(void) {
   test_processes();
   test_small();
   test_compilers();
+  test_key();
   test_moves_up();
   test_folders();
   build_close();
