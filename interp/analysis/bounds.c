@@ -184,8 +184,16 @@ static const TdSys *list_running(Check *k, const TdNest *nest) {
   return all;
 }
 
+/* Whether each size of u has a value. */
+static bool has_values(const TdUnit *u) {
+  for (size_t i = 0; i < u->nsize; i++)
+    if (!u->size[i].known) return false;
+  return true;
+}
+
 /* Whether each call runs something of a nest, whatever it passes for scalars. The ids of a task
-   that is known are not passed: all of its instances are there. */
+   that is known are not passed: all of its instances are there. Without values for the sizes, which
+   may let nothing run, it is taken to. */
 static bool is_certain(Check *k, const TdSys *running, size_t n) {
   const TdUnit *u = k->q->unit;
   int32_t *keep = TD_NEWN(k->a, int32_t, u->nparam + u->ncoord);
@@ -197,7 +205,8 @@ static bool is_certain(Check *k, const TdSys *running, size_t n) {
       keep[kept++] = td_lower_param(k->space, u->param[i].sym, u->param[i].sym->name, false);
   for (size_t i = 0; i < u->ncoord && !k->run; i++)
     keep[kept++] = td_lower_param(k->space, u->coord[i], u->coord[i]->name, false);
-  return td_affine_covers(k->q->affine, &any, running, n, keep, kept) == TD_YES;
+  return !kept || !has_values(u) ||
+         td_affine_covers(k->q->affine, &any, running, n, keep, kept) == TD_YES;
 }
 
 /* Executions, an index of which is out of range, if each call has such and there are some wherever

@@ -9,7 +9,7 @@ typedef enum {
   TD_BOUNDS_IN,        /* for all sizes */
   TD_BOUNDS_AT_VALUES, /* at the sizes that the unit has */
   TD_BOUNDS_UNPROVED,  /* for the checked run to see */
-  TD_BOUNDS_OUT        /* each call runs the statement, some execution of which is out of range */
+  TD_BOUNDS_OUT        /* each call at the values runs the statement, out of range now and then */
 } TdBoundsKind;
 
 typedef struct TdBoundsItem {

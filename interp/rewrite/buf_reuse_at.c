@@ -232,7 +232,7 @@ static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
   const Window *w = s->w;
   const TdStmt *where = s->when == SWEEP ? td_for_body(w->sweep.loop) : w->b.body;
   TdRewrite *r = w->b.r;
-  TdAsk q = td_util_ask(r, w->b.unit);
+  TdAsk q = td_util_ask(r, w->b.now);
   const TdExpr *last = td_lin_minus(r->session, r->store->arena, c->n, td_util_const(r, 1));
   const TdExpr *end[] = {td_util_const(r, 0), last};
   const TdExpr *none = td_buffer_compare(&w->b, TD_OP_LE, c->n, end[0]);

@@ -99,7 +99,7 @@ bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
 }
 
 bool td_buffer_is_below(const TdBuffer *b, const TdStmt *s, const TdExpr *x, const TdExpr *y) {
-  TdAsk q = td_util_ask(b->r, b->unit);
+  TdAsk q = td_util_ask(b->r, b->now);
   const TdExpr *le = td_expr_op2(b->r->arena, TD_OP_LE, td_type_bool(b->r->session), x, y);
   return td_range_holds(&q, s, le, false) == TD_YES;
 }

@@ -133,7 +133,7 @@ prim.accepted("taps whose number is a size", {
     end}, {i32[N + K], i32[K], i32[N]}
   end, step = {"reuse_at", "A", "x"}, other = {{N = 3, K = 1}, {N = 1, K = 6}},
   has = {"local A_x = i32[K]()", "A_x[K - 1] = A[x + K - 1]"},
-})
+}, function(s) t.eq(count(s, "if "), 0) end)
 -- Rows that a kernel of fixed extents writes, `n` of them, where its caller's are sizes; and windows of rows.
 local function framed(n)
   local H, O, rows = 5, 2, {n}
