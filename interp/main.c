@@ -132,8 +132,10 @@ static void print_version(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Turns a plain Lua error string into one with a traceback; error tables stay as they are. */
-static int add_traceback(lua_State *L) {
+/* Turns an error of plain Lua into one with its place, or with a traceback where it has none; error
+ * tables stay as they are. */
+static int add_place(lua_State *L) {
+  td_fault_handle(L);
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
   return 1;
@@ -142,7 +144,7 @@ static int add_traceback(lua_State *L) {
 /* Calls the function with n arguments on top of the stack; false after reporting an error. */
 static bool call(lua_State *L, int n) {
   int base = lua_gettop(L) - n;
-  lua_pushcfunction(L, add_traceback);
+  lua_pushcfunction(L, add_place);
   lua_insert(L, base);
   td_prompt_watch(L, true);
   int status = lua_pcall(L, n, 0, base);
@@ -325,8 +327,11 @@ static int run_verb(lua_State *L, const Options *o) {
   lua_getfield(L, -1, o->argv[o->script]);
   int n = 0;
   for (int i = o->script + 1; i < o->argc; i++, n++) lua_pushstring(L, o->argv[i]);
+  int base = lua_gettop(L) - n;
+  lua_pushcfunction(L, td_fault_handle);
+  lua_insert(L, base);
   td_prompt_watch(L, true);
-  bool ok = lua_pcall(L, n, 1, 0) == LUA_OK, stopped = td_prompt_was_interrupted();
+  bool ok = lua_pcall(L, n, 1, base) == LUA_OK, stopped = td_prompt_was_interrupted();
   td_prompt_watch(L, false);
   if (stopped) {
     fputs("interrupted\n", stderr);

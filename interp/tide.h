@@ -21,6 +21,11 @@ const char *td_report_text(struct lua_State *L, TdArena *a);
 void td_report_error(struct lua_State *L);
 void td_report_as_json(struct lua_State *L);
 
+/* bind/bind_fault.c: a message handler for lua_pcall: an error of plain Lua becomes a table as
+   those of Tide are, with its place, the calls that led to it and the name that was meant; what is
+   no such text stays as it is. */
+int td_fault_handle(struct lua_State *L);
+
 /* bind/bind_dump.c: has every schedule write its program after each step to a numbered file in dir,
    which is made if need be. */
 void td_dump_to(struct lua_State *L, const char *dir);

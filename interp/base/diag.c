@@ -42,7 +42,8 @@ bool td_diag_failed(const TdDiag *d) {
 }
 
 const char *td_diag_kind_name(TdDiagKind kind) {
-  static const char *const name[] = {"ok", "illegal", "unsupported", "usage", "limit", "bug"};
+  static const char *const name[] = {"ok",    "illegal", "unsupported", "usage",
+                                     "limit", "bug",     "lua"};
   return name[kind];
 }
 
@@ -66,14 +67,16 @@ static size_t code_points(const char *s, size_t n) {
 void td_diag_print_place(TdText *out, TdLoc loc, const TdSources *s) {
   size_t n = 0;
   const char *line = loc.source && s ? td_sources_line(s, loc.source, loc.line, &n) : NULL;
-  if (!line || !loc.col || loc.col > n + 1) return;
-  size_t from = 0, at = loc.col - 1u;
+  if (!line || loc.col > n + 1) return;
+  size_t from = 0, at = loc.col ? loc.col - 1u : 0;
   if (at > SHOWN_LINE / 2 && n > SHOWN_LINE) from = at - SHOWN_LINE / 2;
   while (from && ((unsigned char)line[from] & 0xC0) == 0x80) from--;
   size_t shown = n - from > SHOWN_LINE ? SHOWN_LINE : n - from;
   td_text_putf(out, "%6u | ", loc.line);
   td_text_putn(out, line + from, shown);
-  td_text_puts(out, "\n       | ");
+  td_text_putc(out, '\n');
+  if (!loc.col) return;
+  td_text_puts(out, "       | ");
   for (size_t i = from; i < at; i++) {
     if (line[i] == '\t')
       td_text_putc(out, '\t');

@@ -33,10 +33,11 @@ size_t td_sources_line_end(const char *s, size_t n);
 uint32_t td_sources_find(const TdSources *s, const char *chunkname);
 
 /* illegal: not provably the same program; unsupported: Tide cannot yet; usage: names, types,
-   arguments; limit: memory, budget, interrupt, depth; bug: Tide's own check failed. A program that
-   breaks a rule of the language when it is captured or run (index out of range, division by zero,
-   deadlock) is illegal too. */
-typedef enum { TD_OK, TD_ILLEGAL, TD_UNSUPPORTED, TD_USAGE, TD_LIMIT, TD_BUG } TdDiagKind;
+   arguments; limit: memory, budget, interrupt, depth; bug: Tide's own check failed; lua: an error
+   of plain Lua that nobody caught (bind_fault.c makes them, no other code meets one). A program
+   that breaks a rule of the language when it is captured or run (index out of range, division by
+   zero, deadlock) is illegal too. */
+typedef enum { TD_OK, TD_ILLEGAL, TD_UNSUPPORTED, TD_USAGE, TD_LIMIT, TD_BUG, TD_LUA } TdDiagKind;
 
 typedef struct TdNote {
   TdLoc loc; /* source 0: no place */

@@ -235,6 +235,10 @@ void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const l
   lua_setfield(L, LUA_REGISTRYINDEX, name);
 }
 
+void td_bind_class_fields(lua_State *L, const char *fields) {
+  td_bind_set_string(L, "fields", fields);
+}
+
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key) {
   if (!lua_istable(L, idx)) return NULL;
   lua_getfield(L, idx, key);

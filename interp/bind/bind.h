@@ -73,6 +73,9 @@ void td_bind_set_string(lua_State *L, const char *key, const char *v);
 void td_bind_set_module(lua_State *L, const char *name, lua_CFunction loader);
 /* Registers methods of a class under a metatable name; leaves the metatable on the stack. */
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods);
+/* Has completion and errors know the fields, divided by blanks, of the class whose metatable is on
+   top. */
+void td_bind_class_fields(lua_State *L, const char *fields);
 /* The string field `key` of the table at idx, or NULL; numbers and booleans likewise with a
  * default. */
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
@@ -157,6 +160,8 @@ void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
 void td_bind_open_source(lua_State *L);
 /* The tree of source id, parsed at its first use; NULL if it does not parse. */
 const TdAst *td_bind_ast(lua_State *L, uint32_t id);
+/* The same, with d filled if it does not parse. */
+const TdAst *td_bind_parse(lua_State *L, uint32_t id, TdDiag *d);
 /* The tree and function of the Lua function at idx; false with d filled (no source, edited,
  * ambiguous). */
 bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **fn, TdDiag *d);
@@ -165,6 +170,12 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 TdLoc td_bind_caller(lua_State *L);
 /* The same, but code of stdlib is passed over: the place of the user's call. */
 TdLoc td_bind_user(lua_State *L);
+/* The source of the Lua function at a level of the stack, or 0. */
+uint32_t td_bind_level_source(lua_State *L, int level);
+/* The place of the call that it is making, or its line; source 0: no such function, or stdlib's. */
+TdLoc td_bind_level_call(lua_State *L, int level);
+/* The call of what is called `name` on a line of a chunk, or NULL. */
+const TdAstExpr *td_bind_find_call(const TdAst *ast, uint32_t line, const char *name);
 /* The place of field or method `key` in that code. */
 TdLoc td_bind_caller_key(lua_State *L, const char *key);
 /* The tree of that call and of its chunk; NULL when it cannot be found. */

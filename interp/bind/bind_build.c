@@ -380,6 +380,7 @@ void td_bind_open_build(lua_State *L) {
   static const luaL_Reg methods[] = {{"write", l_write}, {"reset", l_reset}, {NULL, NULL}};
   static const char *const classes[] = {TD_CLASS_UNIT, TD_CLASS_SCHEDULE};
   td_bind_class(L, CLASS_BUILD, meta, methods);
+  td_bind_class_fields(L, "source files target report");
   lua_pop(L, 1);
   for (int i = 0; i < 2; i++) {
     luaL_getmetatable(L, classes[i]);

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "bind/complete.h"
-#include "bind/tensor.h"
 
 #define MOST_FILES 1000
 #define MOST_TABLES 8
@@ -76,25 +75,22 @@ static bool to_metafield(lua_State *L, const char *name) {
   return false;
 }
 
-/* Fields of values that are no tables, which the classes' __index know. */
-static const char *fields_of(lua_State *L, int idx) {
-  static const char *const known[][2] = {
-      {TD_CLASS_TENSOR, "type shape"},
-      {TD_CLASS_UNIT, "sizes params"},
-      {"tide.build", "source files target report"},
-      {"tide.graph", "nodes ports streams tokens node edge port"}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (luaL_testudata(L, idx, known[i][0])) return known[i][1];
-  return "";
+/* Adds what the class of the value on top, which it keeps, has: fields, or methods. */
+static void add_class(lua_State *L, bool callable, TdPromptItems *out) {
+  if (!callable && luaL_getmetafield(L, -1, "fields") == LUA_TSTRING) {
+    td_complete_add_words(out, lua_tostring(L, -1), " ", NULL);
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, -1);
+  if (!to_metafield(L, "methods")) return;
+  if (callable) add_keys(L, lua_gettop(L), true, out);
+  lua_pop(L, 1);
 }
 
-/* Adds the members of the value on top, which it pops: fields after '.', methods after ':'. */
-static void add_members(lua_State *L, bool callable, TdPromptItems *out) {
-  if (lua_type(L, -1) == LUA_TUSERDATA && !callable)
-    td_complete_add_words(out, fields_of(L, lua_gettop(L)), " ", NULL);
+void td_complete_add_members(lua_State *L, bool callable, TdPromptItems *out) {
+  if (lua_type(L, -1) == LUA_TUSERDATA || lua_type(L, -1) == LUA_TTABLE)
+    add_class(L, callable, out);
   if (lua_type(L, -1) == LUA_TUSERDATA) {
-    if (!to_metafield(L, "methods")) return;
-    if (callable) add_keys(L, lua_gettop(L), true, out);
     lua_pop(L, 1);
     return;
   }
@@ -129,7 +125,7 @@ static void complete_member(lua_State *L, const TdBefore *b, TdPromptItems *out)
   TdColourToken last = b->token.at[first];
   if (last.kind == TD_COLOUR_STRING) {
     lua_pushliteral(L, "");
-    add_members(L, callable, out);
+    td_complete_add_members(L, callable, out);
     return;
   }
   if (last.kind != TD_COLOUR_WORD) return;
@@ -140,7 +136,7 @@ static void complete_member(lua_State *L, const TdBefore *b, TdPromptItems *out)
   if (lua_isnil(L, -1))
     lua_pop(L, 1);
   else
-    add_members(L, callable, out);
+    td_complete_add_members(L, callable, out);
 }
 
 static bool ends_in_member(const TdBefore *b) {

@@ -178,6 +178,7 @@ void td_bind_open_graph(lua_State *L) {
   static const luaL_Reg meta[] = {{"__index", l_index}, {"__tostring", l_tostring}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   td_bind_class(L, CLASS_GRAPH, meta, none);
+  td_bind_class_fields(L, "nodes ports streams tokens node edge port");
   lua_getfield(L, -1, "methods");
   lua_pushboolean(L, 0);
   lua_pushcclosure(L, l_draw, 1);

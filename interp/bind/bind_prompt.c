@@ -209,6 +209,10 @@ static int run_special(lua_State *L) {
   return 0;
 }
 
+bool td_prompt_is_floor(lua_CFunction f) {
+  return f == run_lua || f == run_special;
+}
+
 /* Puts the code of the error at slot 1 into the TdPromptResult at slot 2, read raw. */
 static int l_code(lua_State *L) {
   TdPromptResult *out = lua_touserdata(L, 2);
@@ -237,10 +241,13 @@ bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *ou
   out->shown = "";
   out->page = out->error = out->code = NULL;
   if (!special) td_replay_mark(L);
+  lua_pushcfunction(L, td_fault_handle);
+  int handler = lua_gettop(L);
   lua_pushcfunction(L, special ? run_special : run_lua);
   lua_pushlstring(L, text, n);
   lua_pushlightuserdata(L, out);
-  bool ok = lua_pcall(L, 2, 0, 0) == LUA_OK;
+  bool ok = lua_pcall(L, 2, 0, handler) == LUA_OK;
+  lua_remove(L, handler);
   bool interrupted = !ok && td_prompt_was_interrupted();
   if (!special) {
     if (!ok) lua_insert(L, -2);

@@ -47,7 +47,7 @@ typedef struct Told {
  * __tostring. */
 static int l_text(lua_State *L) {
   Told *told = lua_touserdata(L, 2);
-  lua_settop(L, 1);
+  td_fault_handle(L);
   to_json(L);
   size_t n;
   const char *s = push_said(L, &n);

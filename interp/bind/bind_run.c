@@ -309,6 +309,16 @@ int td_bind_reference(lua_State *L, const TdProg *p) {
   return 0;
 }
 
+typedef TD_VEC(const char *) Names;
+
+/* Adds the words of a text. */
+static void add_words(TdArena *a, Names *names, const char *text) {
+  for (size_t n; *text; text += n + (text[n] == ' ')) {
+    n = strcspn(text, " ");
+    td_vec_push(a, names, td_arena_strndup(a, text, n));
+  }
+}
+
 int td_bind_method(lua_State *L, const char *class, const char *key) {
   luaL_getmetatable(L, class);
   lua_getfield(L, -1, "methods");
@@ -316,12 +326,13 @@ int td_bind_method(lua_State *L, const char *class, const char *key) {
   if (!lua_isnil(L, -1)) return 1;
   lua_pop(L, 1);
   TdArena *a = td_bind_arena(L);
-  TD_VEC(const char *) names = {0};
+  Names names = {0};
   lua_pushnil(L);
   while (lua_next(L, -3)) {
     td_vec_push(a, &names, lua_tostring(L, -2));
     lua_pop(L, 1);
   }
+  if (lua_getfield(L, -3, "fields") == LUA_TSTRING) add_words(a, &names, lua_tostring(L, -1));
   for (size_t i = 1; i < names.n; i++)
     for (size_t m = i; m && strcmp(names.at[m - 1], names.at[m]) > 0; m--) {
       const char *t = names.at[m];
@@ -329,7 +340,8 @@ int td_bind_method(lua_State *L, const char *class, const char *key) {
       names.at[m - 1] = t;
     }
   TdDiag d = td_bind_diag(a);
-  td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key), "no method '%s'", key);
+  td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key), "no method or field '%s'",
+              key);
   const char *near = td_text_nearest(key, names.at, names.n);
   if (near) td_diag_help(&d, "did you mean '%s'?", near);
   return td_bind_raise(L, &d);

@@ -19,20 +19,24 @@ static uint32_t keep_source(lua_State *L, const char *chunkname, const char *tex
   return td_sources_add(b->session->sources, chunkname, text, n);
 }
 
-const TdAst *td_bind_ast(lua_State *L, uint32_t id) {
+const TdAst *td_bind_parse(lua_State *L, uint32_t id, TdDiag *d) {
   TdBind *b = td_bind_enter(L);
   const TdAst *ast = td_map_getp(&b->asts, (void *)(uintptr_t)id);
   if (ast) return ast;
-  TdDiag d = {.arena = b->session->arena};
   const char *chunk = td_sources_chunk(b->session->sources, id);
   bool input = strncmp(chunk, "=tide:", 6) == 0;
   ast = td_parse_chunk(b->session->arena, b->session->names, b->session->sources, id,
                        *chunk == '@' ? TD_PARSE_FILE
                        : input       ? TD_PARSE_INPUT
                                      : 0,
-                       &d);
+                       d);
   if (ast) td_map_putp(b->session->arena, &b->asts, (void *)(uintptr_t)id, (void *)(uintptr_t)ast);
   return ast;
+}
+
+const TdAst *td_bind_ast(lua_State *L, uint32_t id) {
+  TdDiag d = {.arena = td_bind_enter(L)->session->arena};
+  return td_bind_parse(L, id, &d);
 }
 
 /* Reads a whole file onto the stack as a string; false with an error message there instead. */
@@ -295,14 +299,24 @@ typedef struct CallSearch {
   uint32_t line;
   const char *name; /* of the function called, or NULL */
   bool of_element;  /* what is called is an element, as in i8[4](0), which has no name */
+  bool is_access;   /* it is no call but the access to an element, t[i] */
   const char *text; /* a string literal among its arguments, or NULL */
   const TdAstExpr *call, *argument;
+  size_t accesses;
 } CallSearch;
 
 static const char *called_name(const TdAstExpr *e) {
   if (e->kind == TD_AST_METHOD) return e->call.method;
   const TdAstExpr *f = e->call.callee;
   return f->kind == TD_AST_NAME ? f->name.id : f->kind == TD_AST_FIELD ? f->field.key : NULL;
+}
+
+/* Takes the access to an element if it is the only one of the line. */
+static bool look_access(void *ud, const TdAstExpr *e) {
+  CallSearch *s = ud;
+  if (e->kind != TD_AST_INDEX || e->loc.line != s->line) return true;
+  s->call = s->accesses++ ? NULL : e;
+  return true;
 }
 
 static bool look_call(void *ud, const TdAstExpr *e) {
@@ -337,6 +351,13 @@ static bool is_stdlib(const char *source, const char *home) {
          strncmp(source + 1 + n, below, sizeof below - 1) == 0;
 }
 
+/* Whether a chunk is a file of Tide's own stdlib. */
+static bool is_own(const char *source) {
+  char home[4096];
+  return strstr(source, "/stdlib/") && td_home_find("stdlib", home, sizeof home) &&
+         is_stdlib(source, home);
+}
+
 /* The call that Lua code is making of the running C function: its tree, and in *loc the best place
  * known. Files of the stdlib in folder `home` are passed over, if one is given. */
 static CallSearch find_call(lua_State *L, const char *home, const char *text, const TdAst **ast,
@@ -350,6 +371,7 @@ static CallSearch find_call(lua_State *L, const char *home, const char *text, co
     if (*ar.what == 'C' || is_stdlib(ar.source, home)) {
       s.of_element = is_element(ar.name);
       s.name = ar.name;
+      s.is_access = ar.name && strcmp(ar.namewhat, "metamethod") == 0 && strstr(ar.name, "index");
       continue;
     }
     if (ar.currentline <= 0) return s;
@@ -357,11 +379,36 @@ static CallSearch find_call(lua_State *L, const char *home, const char *text, co
     s.line = (uint32_t)ar.currentline;
     *loc = (TdLoc){.source = id, .line = s.line};
     *ast = id ? td_bind_ast(L, id) : NULL;
-    TdAstVisitor v = {.expr = look_call, .ud = &s};
+    TdAstVisitor v = {.expr = s.is_access ? look_access : look_call, .ud = &s};
     if (*ast) td_walk_ast_block(&v, &(*ast)->main->body);
     return s;
   }
   return s;
+}
+
+const TdAstExpr *td_bind_find_call(const TdAst *ast, uint32_t line, const char *name) {
+  CallSearch s = {.line = line, .name = name};
+  TdAstVisitor v = {.expr = look_call, .ud = &s};
+  td_walk_ast_block(&v, &ast->main->body);
+  return s.call;
+}
+
+uint32_t td_bind_level_source(lua_State *L, int level) {
+  lua_Debug ar;
+  if (!lua_getstack(L, level, &ar) || !lua_getinfo(L, "S", &ar) || *ar.what == 'C') return 0;
+  return source_of(L, &ar);
+}
+
+TdLoc td_bind_level_call(lua_State *L, int level) {
+  lua_Debug at, called;
+  TdLoc loc = {.source = td_bind_level_source(L, level)};
+  if (!loc.source || !lua_getstack(L, level, &at) || !lua_getinfo(L, "l", &at)) return (TdLoc){0};
+  if (is_own(td_sources_chunk(td_bind_enter(L)->session->sources, loc.source))) return (TdLoc){0};
+  loc.line = (uint32_t)at.currentline;
+  bool has = level && lua_getstack(L, level - 1, &called) && lua_getinfo(L, "n", &called);
+  const TdAst *ast = has && called.name ? td_bind_ast(L, loc.source) : NULL;
+  const TdAstExpr *call = ast ? td_bind_find_call(ast, loc.line, called.name) : NULL;
+  return call ? call->loc : loc;
 }
 
 /* Looks for a field or method of some name on a line. */
@@ -401,7 +448,8 @@ TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
 
 const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast) {
   TdLoc loc;
-  return find_call(L, NULL, NULL, ast, &loc).call;
+  CallSearch s = find_call(L, NULL, NULL, ast, &loc);
+  return s.is_access ? NULL : s.call;
 }
 
 TdLoc td_bind_caller(lua_State *L) {

@@ -289,6 +289,7 @@ void td_bind_open_tensor(lua_State *L) {
                                      {NULL, NULL}};
   td_bind_class(L, CLASS_MEMORY, memory, NULL);
   td_bind_class(L, TD_CLASS_TENSOR, meta, methods);
+  td_bind_class_fields(L, "type shape");
   set_access(L);
   lua_pop(L, 2);
   td_bind_open_fill(L);

@@ -199,6 +199,14 @@ static int l_type_call(lua_State *L) {
   return convert_scalar(L, t);
 }
 
+/* T[i] = v: a type has no elements. */
+static int l_type_newindex(lua_State *L) {
+  const TdType *t = td_bind_check_type(L, 1);
+  return td_bind_refuse(L, TD_USAGE, "type-element", "T(0) is a tensor of zeros, T() declares one",
+                        "%s is a type, which has no elements to assign to",
+                        td_type_str(td_bind_arena(L), t));
+}
+
 static int l_type_tostring(lua_State *L) {
   const TdType *t = td_bind_check_type(L, 1);
   lua_pushstring(L, td_type_str(td_bind_arena(L), t));
@@ -230,6 +238,7 @@ static void set_types(lua_State *L) {
 
 void td_bind_open_type(lua_State *L) {
   static const luaL_Reg meta[] = {{"__index", l_type_index},
+                                  {"__newindex", l_type_newindex},
                                   {"__call", l_type_call},
                                   {"__tostring", l_type_tostring},
                                   {NULL, NULL}};

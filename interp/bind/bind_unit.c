@@ -381,6 +381,7 @@ void td_bind_open_unit(lua_State *L) {
                                      {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STORE, store_meta, NULL);
   td_bind_class(L, TD_CLASS_UNIT, meta, methods);
+  td_bind_class_fields(L, "sizes params name");
   lua_pop(L, 2);
   lua_pushcfunction(L, l_kernel);
   lua_setfield(L, -2, "kernel");

@@ -47,6 +47,8 @@ bool td_complete_parameter(lua_State *L, const TdBefore *b, size_t callee, TdPro
 void td_complete_add(TdPromptItems *out, const char *name, size_t n, const char *help);
 /* Adds the words of a text, divided by the bytes of `by`. */
 void td_complete_add_words(TdPromptItems *out, const char *words, const char *by, const char *help);
+/* Adds the members of the value on top, which it pops: fields, or methods when `callable`. */
+void td_complete_add_members(lua_State *L, bool callable, TdPromptItems *out);
 /* Pushes the value of the dotted path that tokens [first, last] are, read raw, or nil. */
 void td_complete_push_path(lua_State *L, const TdBefore *b, size_t first, size_t last);
 /* Adds the files that a path, which begins at byte `from` of what is typed, can be. */

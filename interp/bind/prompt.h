@@ -10,6 +10,9 @@
 /* bind_show.c: that of the schedule that was shown last. */
 #define TD_PROMPT_SCHEDULE "tide.last_schedule"
 
+/* bind_prompt.c: whether a function is where an input of the prompt begins. */
+bool td_prompt_is_floor(lua_CFunction f);
+
 /* bind_interrupt.c */
 /* Forgets a Ctrl-C that was handled. */
 void td_prompt_clear(lua_State *L);

@@ -13,7 +13,7 @@ end
 
 -- A place and what is said of it.
 local function place(x)
-  return { file = x.file, line = x.line, column = x.col, message = x.message, at = x.at }
+  return { file = x.file, line = x.line, column = x.col ~= 0 and x.col or nil, message = x.message, at = x.at }
 end
 
 --- The line for an error: {file, line, column, kind, code, message, notes, help, prim, witness}; what is not known is

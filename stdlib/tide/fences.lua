@@ -26,8 +26,11 @@ fences.split = split
 local function read(lines, n)
   local indent, marks, info = opening(lines[n])
   local language, rest = info:match "^(%S*)%s*(.-)%s*$"
-  local fence = { language = language, flags = {}, info = info, marks = marks, indent = indent, line = n, lines = {} }
-  for word in rest:gmatch "[^%s,]+" do fence.flags[word] = true end
+  local fence = { language = language, flags = {}, words = {}, info = info, marks = marks, indent = indent, line = n,
+    lines = {} }
+  for word in rest:gmatch "[^%s,]+" do
+    fence.flags[word], fence.words[#fence.words + 1] = true, word
+  end
   n = n + 1
   while lines[n] and not closes(lines[n], marks) do
     table.insert(fence.lines, (lines[n]:gsub("^" .. (" ?"):rep(#indent), "")))
@@ -85,7 +88,7 @@ end
 
 --- An `out` fence for `text`, beside the fence that printed it.
 function fences.output(beside, text)
-  return { language = "out", info = "out", flags = {}, marks = beside.marks, indent = beside.indent,
+  return { language = "out", info = "out", flags = {}, words = {}, marks = beside.marks, indent = beside.indent,
     line = beside.line, lines = split(text), of = beside }
 end
 

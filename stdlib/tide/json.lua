@@ -1,5 +1,7 @@
 -- JSON text of Lua values: strings, numbers, booleans, lists, tables with string keys (sorted, so that the same value
 -- is the same text). What reports, notebooks and diagnostics are written with.
+local order = require "tide.order"
+
 local json = {}
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r",
@@ -35,7 +37,7 @@ local function put(out, v, indent)
   for k in pairs(v) do
     if not listed then keys[#keys + 1] = k end
   end
-  table.sort(keys)
+  table.sort(keys, order.bytes)
   local n = listed and #v or #keys
   out[#out + 1] = listed and "[" or "{"
   for i = 1, n do

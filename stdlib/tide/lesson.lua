@@ -72,7 +72,7 @@ function lesson:run()
   session.open()
   for i, item in ipairs(self.items) do
     session.progress(i, #self.items)
-    for flag in pairs(item.language == "lua" and item.flags or {}) do
+    for _, flag in ipairs(item.language == "lua" and item.words or {}) do
       if not known_flags[flag] then self:complain(item.line, "there is no flag '" .. flag .. "': error, hide, skip") end
     end
     item.steps = item.language and steps_of(item)

@@ -1,5 +1,6 @@
 -- :reload: a file is run anew in an environment of its own, and the steps of the schedules of its kernels are applied
 -- again to what it makes now.
+local order = require "tide.order"
 local tide = require "tide"
 local view = require "tide.view"
 
@@ -59,7 +60,7 @@ local function names()
   for name, v in pairs(_G) do
     if type(name) == "string" and not name:match "^_%d?$" and view.name(v) then list[#list + 1] = name end
   end
-  table.sort(list)
+  table.sort(list, order.bytes)
   return list
 end
 

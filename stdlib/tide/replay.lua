@@ -1,4 +1,5 @@
 -- :save: the inputs of a session as a script that makes the same programs in a new process.
+local order = require "tide.order"
 local session = require "tide.session"
 local tide = require "tide"
 local write = require "tide.file".write
@@ -56,7 +57,7 @@ end
 local function words(set)
   local list = {}
   for name in pairs(set) do list[#list + 1] = name end
-  table.sort(list)
+  table.sort(list, order.bytes)
   return list
 end
 

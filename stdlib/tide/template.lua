@@ -10,6 +10,7 @@
 --   local head = gemm({M = 4, N = 4, K = 8}, "head")   -- an instance of its own under that name
 -- The parameters of a template are those of its two functions, which get values by name; s is the schedule so far. The
 -- first function returns a kernel, then the kernels of templates that it calls: their schedules are composed first.
+local order = require "tide.order"
 local tide = require "tide"
 local refusal = require "tide.refusal"
 
@@ -219,7 +220,7 @@ function template.library(name)
     for key, t in pairs(library) do
       if getmetatable(t) == class then lines[#lines + 1] = ("  %-12s %s"):format(key, t.summary) end
     end
-    table.sort(lines)
+    table.sort(lines, order.bytes)
     return ("templates of %s (?name tells more):\n%s"):format(name, table.concat(lines, "\n"))
   end })
 end
@@ -232,7 +233,7 @@ function template.list()
     for name, t in pairs(require("tide." .. library)) do
       if getmetatable(t) == class then names[#names + 1] = name end
     end
-    table.sort(names)
+    table.sort(names, order.bytes)
     for _, name in ipairs(names) do
       local t = require("tide." .. library)[name]
       all[#all + 1] = { name = library .. "." .. name, summary = t.summary, template = t }

@@ -10,7 +10,6 @@ local program = arg[-1]:match "^/" and arg[-1] or here .. "/" .. arg[-1]
 local source = [[
 local tide = require "tide"
 if os.getenv "COMMA" then assert(os.setlocale "" and tostring(1.5) == "1,5", "no comma") end
-os.setlocale("C", "collate")
 local f32, i8, i32, grid, task = tide.f32, tide.i8, tide.i32, tide.grid, tide.task
 
 local gemm = tide.kernel {
@@ -32,7 +31,7 @@ print(select(2, pcall(s.parallel, s, "k")))
 local function show(m)
   local names = {}
   for name in pairs(m.files) do if type(name) == "string" then names[#names + 1] = name end end
-  table.sort(names)
+  table.sort(names, require "tide.order".bytes)
   for _, name in ipairs(names) do print(name, m.files[name]) end
 end
 show(s:build {target = "hls"})
@@ -54,6 +53,16 @@ show(tide.schedule(array):build {target = "hls"})
 local run, Y = tide.schedule(array):build {target = "cpu", timed = true}, i8[7](0)
 run(tide.random(i8[7], 3), Y)
 print(Y, run.report, run.report:timeline(40))
+print(require "tide.json".text {a = 1, B = 2, c = {["_"] = 1, Z = 2, z = 3, [""] = 4}})
+print(require "tide.nn")
+local session = require "tide.session"
+session.open()
+io.open("k.lua", "w"):write("local tide = require 'tide'\nreturn tide.kernel { name = 'k', x = tide.i32[4],\n" ..
+  "  function(x) for i = 0, 3 do x[i] = i end end }\n"):close()
+session.run "k = dofile 'k.lua' B, a, _c, D = tide.schedule(k), tide.schedule(k), tide.schedule(k), tide.schedule(k)"
+print(session.run(":reload k.lua").printed)
+session.run ":save saved.lua"
+print(io.open "saved.lua":read "a")
 run.report:vcd "same.vcd"
 print(io.open "same.vcd":read "a")
 ]]

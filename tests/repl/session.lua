@@ -119,7 +119,7 @@ end)
 
 t.test(":reload of a file that fails, or makes nothing, changes nothing", function()
   t.has(reloads("error 'broken'", ":log s\n"), '  2  s:unroll("j_i")')
-  t.has(reloads("error 'broken'"), "k.lua:1: broken")
+  t.has(reloads("error 'broken'"), "k.lua:1:1: error: broken\n     1 | error 'broken'\n       | ^~~~~\n")
   t.has(reloads("local x = 1", ":log s\n"), "made nothing that stays")
   t.has(session ":reload /no/such.lua\n1\n", "cannot open /no/such.lua")
 end)
@@ -231,7 +231,8 @@ t.test("errors that are tables say what they hold; those that cannot be told do 
   t.eq(session "error {code = 3}\n1\n", "error: {code = 3}\n1\n")
   local silent = "setmetatable({}, {__tostring = function() error 'no' end})"
   t.eq(session("error(" .. silent .. ")\n1\n"), "an error that cannot be told\n1\n")
-  t.has(session(silent .. "\n1\n"), "no\n1\n")
+  t.has(session(silent .. "\n1\n"), "error: no\n")
+  t.ok(session(silent .. "\n1\n"):find "\n1\n$")
 end)
 
 t.test("return shows its values; a line that is too long to tell columns is refused", function()

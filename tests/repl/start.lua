@@ -28,7 +28,7 @@ end)
 
 t.test("an error in it is told and the prompt opens", function()
   local out = prompt("greeting = 'hello' error 'no'", "", "")
-  t.has(out, "init.lua:1: no")
+  t.has(out, "init.lua:1:20: error: no")
   t.ok(out:find '\n"hello"\n$')
 end)
 
