@@ -75,7 +75,7 @@ static bool is_whole(TdCWriter *w, const TdExpr *view, const TdCName *base) {
 }
 
 /* Every element of the view must lie inside its base. */
-const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view) {
+static const char *pointer_to(TdCpuProg *p, const TdExpr *view) {
   TdCWriter *w = p->w;
   const TdCName *base = td_cname_of(w, view->sym);
   TdPiece index[TD_MAX_RANK];
@@ -113,7 +113,7 @@ static void put_view(TdCpuProg *p, const TdExpr *view, const TdCpuParam *x, TdTe
   TdCWriter *w = p->w;
   const TdCName *base = td_cname_of(w, view->sym);
   if (!base->type) return;
-  put(out, x->dense && is_whole(w, view, base) ? base->text : td_cpu_arg_pointer(p, view));
+  put(out, x->dense && is_whole(w, view, base) ? base->text : pointer_to(p, view));
   for (int d = 0; !x->dense && d < view->type->rank; d++)
     if (!x->known[d]) put(out, view_stride(w, view, d));
 }
@@ -123,7 +123,7 @@ void td_cpu_arg_fill(TdCpuProg *p, const TdCpuUnit *f, const char *frame, size_t
   TdCWriter *w = p->w;
   bool view = e->kind == TD_EXPR_VIEW, tensor = view && e->type->kind == TD_T_TENSOR;
   td_text_line(&w->out, "%s.%s = %s;", frame, f->field[i],
-               view ? td_cpu_arg_pointer(p, e) : w->target->value(w, e).text);
+               view ? pointer_to(p, e) : w->target->value(w, e).text);
   for (int d = 0; tensor && d < e->type->rank; d++) {
     const char *stride = f->stride[i * TD_MAX_RANK + (size_t)d];
     if (stride) td_text_line(&w->out, "%s.%s = %s;", frame, stride, view_stride(w, e, d));

@@ -194,7 +194,5 @@ void td_cpu_arg_fill(TdCpuProg *p, const TdCpuUnit *f, const char *frame, size_t
 const char *const *td_cpu_arg_strides(TdCpuProg *p, const TdCpuParam *x, int rank, const char *name,
                                       const char **fresh);
 const char *td_cpu_arg_stride(TdCWriter *w, const TdCName *base, uint32_t d, int64_t step);
-/* A pointer to the first element of a view. */
-const char *td_cpu_arg_pointer(TdCpuProg *p, const TdExpr *view);
 
 #endif
