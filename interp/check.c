@@ -5,6 +5,7 @@
 
 #include "cut.h"
 #include "ir/at.h"
+#include "values.h"
 
 #define SMALL_RUNS 2
 #define SMALLEST 2
@@ -166,16 +167,25 @@ static TdTwinArg *twin_args(const Pair *p, size_t n) {
 }
 
 /* The comparison on compiled fingerprints; not decided (with any code) where that cannot be. */
-static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
+static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how) {
   size_t n = td_prog_root(p->x)->nparam;
   TdTwinArg *arg = twin_args(p, n);
   TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
   TdTwinResult rx, ry;
-  if (!td_cpu_twin_run(p->arena, p->x, (TdTwinLevel)level, p->o->seed, arg, n, NULL, &rx,
-                       &r.diag) ||
-      !td_cpu_twin_run(p->arena, p->y, (TdTwinLevel)level, p->o->seed, arg, n, NULL, &ry, &r.diag))
+  if (!td_cpu_twin_run(p->arena, p->x, how, arg, n, NULL, &rx, &r.diag) ||
+      !td_cpu_twin_run(p->arena, p->y, how, arg, n, NULL, &ry, &r.diag))
     return r;
   return compare_results(p, &rx, &ry);
+}
+
+/* The same in whatever way sums are kept. */
+static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
+  TdTwinHow how = {(TdTwinLevel)level, p->o->wide, p->o->seed};
+  TdEvalAnswer r = compare_twins(p, how);
+  if (r.verdict != TD_EVAL_DIFFERS || level <= TD_LEVEL_FUSED) return r;
+  how.wide = !how.wide;
+  TdEvalAnswer again = compare_twins(p, how);
+  return again.verdict == TD_EVAL_EQUAL ? again : r;
 }
 
 static bool is_no_slice(void *ud, const TdExpr *e) {
@@ -212,7 +222,7 @@ static const TdProg *cut_down(const Pair *p, const TdProg *prog, TdStore *into,
   TdTwinResult whole;
   TdDiag quiet = {.arena = p->arena};
   if (p->o->steps || r->index < 0 || !is_longer(p->arena, prog, FEW_STEPS) ||
-      !td_cpu_twin_run(p->arena, prog, TD_TWIN_STRICT, goal.seed, goal.arg, n, NULL, &whole,
+      !td_cpu_twin_run(p->arena, prog, (TdTwinHow){.seed = goal.seed}, goal.arg, n, NULL, &whole,
                        &quiet) ||
       !whole.of[r->param])
     return prog;
@@ -230,37 +240,82 @@ static void explain(const Pair *p, const TdEvalAnswer *r, TdText *out) {
     td_text_putf(out, "(not shown: %s)\n", d.message);
 }
 
-/* Whether the element of r is known to differ between p's programs in a ring too. */
-static bool differs_in_ring(const Pair *p, const TdEvalAnswer *r) {
+/* Whether the element of r is known to differ between p's programs in a ring too, by options o. */
+static bool differs_by(const Pair *p, const TdEvalAnswer *r, const TdEvalOptions *o) {
   const TdProg *prog[] = {p->x, p->y};
   const TdValue **cell[2];
   TdDiag quiet = {.arena = p->arena};
   size_t n = td_prog_root(p->x)->nparam;
   for (int i = 0; i < 2; i++) {
     cell[i] = TD_NEWN(p->arena, const TdValue *, n);
-    if (!td_eval_symbolic(p->arena, prog[i], TD_LEVEL_RING, p->concrete, p->o, cell[i], &quiet))
+    if (!td_eval_symbolic(p->arena, prog[i], TD_LEVEL_RING, p->concrete, o, cell[i], &quiet))
       return false;
     if (r->index < 0 || !cell[i][r->param]) return false;
   }
-  TdValue x = cell[0][r->param][r->index], y = cell[1][r->param][r->index];
-  return td_value_tag(x) == td_value_tag(y) && !td_value_same(x, y);
+  return !td_value_same(cell[0][r->param][r->index], cell[1][r->param][r->index]);
 }
 
-/* Whether the element on which p's programs differ at c's level differs in a ring too, and so at
-   every level between; if so c gets the explanation. Both are asked of programs cut down to it. */
-static bool differs_for_good(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
+/* The same, in whatever way sums are kept. */
+static bool differs_in_ring(const Pair *p, const TdEvalAnswer *r) {
+  TdEvalOptions other = *p->o;
+  other.wide = !other.wide;
+  return differs_by(p, r, p->o) && differs_by(p, r, &other);
+}
+
+/* p with its programs cut down to what the element of r needs. */
+static Pair cut_pair(const Pair *p, const TdEvalAnswer *r) {
   Pair small = *p;
   small.x = cut_down(p, p->x, td_store_inner(p->arena, p->x->store->session), r);
   small.y = cut_down(p, p->y, td_store_inner(p->arena, p->y->store->session), r);
-  bool differs = c->level == TD_LEVEL_RING || differs_in_ring(&small, r);
-  if (differs) {
-    TdText t = td_text_new(p->arena);
-    explain(&small, r, &t);
-    c->element = r->element;
-    c->at = sizes_text(p->arena, td_prog_root(p->x));
-    c->shown = td_text_str(&t);
-  }
-  return differs;
+  return small;
+}
+
+/* What numbers say of a difference in expressions, first of the element of r alone. If another
+   element is the first whose values differ, r tells of that one. */
+static TdValues ask_numbers(const Pair *p, const Pair *small, TdEvalAnswer *r) {
+  TdEvalOptions o = *p->o;
+  TdElement at = {r->param, r->index};
+  if (at.index < 0) return TD_VALUES_UNKNOWN;
+  if (!o.steps) o.steps = FEW_STEPS;
+  TdValues v = td_values_compare(p->arena, small->x, small->y, p->concrete, &o, false, &at);
+  if (v != TD_VALUES_SAME) return v;
+  if (td_values_compare(p->arena, p->x, p->y, p->concrete, &o, true, &at) != TD_VALUES_DIFFER)
+    return TD_VALUES_SAME;
+  r->param = at.param;
+  r->index = at.index;
+  r->element = element_text(p, at.param, at.index);
+  return TD_VALUES_DIFFER;
+}
+
+/* Has c and r tell that no level sees two expressions to be equal, but numbers do. */
+static void not_decided(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
+  TdLoc none = {0};
+  r->verdict = TD_EVAL_NOT_DECIDED;
+  r->diag = (TdDiag){.arena = p->arena};
+  td_diag_set(&r->diag, TD_UNSUPPORTED, "not-decided", none,
+              "%s is another expression, but has the same value on %d random inputs", r->element,
+              TD_VALUES_INPUTS);
+  td_diag_help(&r->diag, "compare the two expressions:\n%s", c->shown);
+}
+
+/* Decides on the element on which p's programs differ at c's level: false where they may be equal
+   at a later one. They differ if they do so in a ring, and so at every level between, and on
+   numbers; else they are not decided. c gets the explanation, of programs cut down to the element.
+ */
+static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
+  Pair small = cut_pair(p, r);
+  if (c->level != TD_LEVEL_RING && !differs_in_ring(&small, r)) return false;
+  int64_t index = r->index;
+  unsigned param = r->param;
+  TdValues values = ask_numbers(p, &small, r);
+  if (r->index != index || r->param != param) small = cut_pair(p, r);
+  TdText t = td_text_new(p->arena);
+  explain(&small, r, &t);
+  c->element = r->element;
+  c->at = sizes_text(p->arena, td_prog_root(p->x));
+  c->shown = td_text_str(&t);
+  if (values == TD_VALUES_SAME) not_decided(p, c, r);
+  return true;
 }
 
 /* Compares at c's level and those below it; c's level becomes the strictest that holds, or c tells
@@ -268,7 +323,7 @@ static bool differs_for_good(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
 static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
   for (;; c->level++) {
     TdEvalAnswer r = compare_at(p, c->level);
-    if (r.verdict != TD_EVAL_DIFFERS || differs_for_good(p, c, &r)) return r;
+    if (r.verdict != TD_EVAL_DIFFERS || is_settled(p, c, &r)) return r;
   }
 }
 

@@ -20,6 +20,7 @@ bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle) {
   code->state_bytes = *state;
   function(find, handle, "td_lift_all", &code->lift);
   function(find, handle, "td_input_all", &code->input);
+  function(find, handle, "td_settle_all", &code->settle);
   return function(find, handle, "td_entry", &code->entry) &&
          function(find, handle, "td_reset", &code->reset);
 }

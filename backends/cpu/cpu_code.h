@@ -15,6 +15,8 @@ typedef struct TdCpuCode {
   void (*lift)(struct td_run *run, void *to, const uint64_t *bits, uint64_t n, uint64_t key,
                int kind, int f);
   void (*input)(struct td_run *run, void *to, uint64_t n, uint64_t key);
+  /* And give values that are equal in `width` bits, or as such (0), one form. */
+  void (*settle)(void *at, uint64_t n, unsigned width);
 } TdCpuCode;
 
 /* cpu_code.c: finds the symbols of a compiled program by `find`; whether all are there. */

@@ -91,13 +91,16 @@ static TdPiece lifted(TdCWriter *w, const TdExpr *e) {
   return piece;
 }
 
+unsigned td_cpu_symbol_width(const TdType *t) {
+  int width = t->w - t->f;
+  bool wraps = t->kind != TD_T_FLOAT && t->kind != TD_T_BOOL && !t->saturate;
+  return wraps && width > 0 && width <= 64 ? (unsigned)width : 0;
+}
+
 /* How a cast changes a number, for the algebras: see td_cast in the run time. */
 static int way_of_cast(const TdType *to, const TdType *from) {
   bool exact = td_promote_holds(to, from);
-  bool is_float = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT;
-  int width = to->w - to->f;
-  bool wraps = !is_float && !to->saturate && to->kind != TD_T_BOOL && to->f >= from->f &&
-               width > 0 && width <= 64;
+  bool wraps = from->kind != TD_T_FLOAT && to->f >= from->f && td_cpu_symbol_width(to);
   return wraps * 2 + exact;
 }
 
@@ -105,10 +108,10 @@ static int way_of_cast(const TdType *to, const TdType *from) {
 static TdPiece cast(TdCWriter *w, const TdType *to, const TdType *from, TdPiece x) {
   if (to == from) return x;
   int way = way_of_cast(to, from);
-  bool wraps = way & 2;
+  unsigned width = way & 2 ? td_cpu_symbol_width(to) : 0;
   uint64_t key = td_cpu_symbol_key(TD_SYMBOL_CAST, to, &from, 1);
   const char *macro = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT ? "TD_FLOATED" : "TD_CAST";
-  return made(w, macro, key, "%s, %d, %d", x.text, way, wraps ? to->w - to->f : 0);
+  return made(w, macro, key, "%s, %d, %u, 0x%" PRIx64 "u", x.text, way, width, type_key(to, false));
 }
 
 /* Operand i of e: in the type of a float result, where it is one. */

@@ -6,8 +6,7 @@
 #include "backends/cpu/cpu_twin_text.h"
 #include "ir/unfuse.h"
 
-/* Words that algebras are told: two keys, whether they are rings, and two halves. */
-enum { HALF_WORDS = TD_PRELUDE_HALF_WORDS, KEYS = 4 + 2 * HALF_WORDS };
+enum { KEYS = TD_PRELUDE_FIRST + TD_PRELUDE_WORDS * TD_OPS };
 
 /* One twin and its run. */
 typedef struct Twin {
@@ -33,18 +32,16 @@ static uint64_t inverse_of(uint64_t odd) {
 }
 
 /* Draws all keys from the seed; multipliers are odd. */
-static void draw(Twin *t, TdTwinLevel level, uint64_t seed) {
-  for (unsigned i = 0; i < KEYS; i++) t->key[i] = td_map_mix(td_map_mix(seed, i), seed) | 1;
-  if (level <= TD_TWIN_FUSED) return;
-  bool ring = level == TD_TWIN_RING;
+static void draw(Twin *t, TdTwinHow how) {
+  bool ring = how.level == TD_TWIN_RING;
+  for (unsigned i = 0; i < KEYS; i++) t->key[i] = td_map_mix(td_map_mix(how.seed, i), how.seed) | 1;
+  if (how.level <= TD_TWIN_FUSED) return;
   t->key[2] = ring;
-  static const uint64_t bits[2][2] = {{64, 55}, {61, 55}}, gap[] = {1, 55};
-  for (int i = 0; i < 2; i++) {
-    uint64_t *half = t->key + 4 + i * HALF_WORDS, mask = UINT64_MAX >> (64 - bits[ring][i]);
-    half[0] = bits[ring][i], half[1] = mask, half[2] = mask - (gap[i] - 1), half[3] = gap[i];
-    half[4] &= mask;
-    for (int op = 0; op < TD_OPS; op++)
-      for (int k = 0; k < 2; k++) half[5 + 4 * op + 2 + k] = inverse_of(half[5 + 4 * op + k]);
+  t->key[3] = how.wide;
+  t->key[4] = ring ? 1 : t->key[4] >> 8;
+  for (int op = 0; op < TD_OPS; op++) {
+    uint64_t *by = t->key + TD_PRELUDE_FIRST + TD_PRELUDE_WORDS * op;
+    for (int k = 1; k <= 2; k++) by[k + 2] = inverse_of(by[k]);
   }
 }
 
@@ -144,12 +141,15 @@ static TdFingerprint *left_in(Twin *t, TdArena *a, size_t i) {
   const TdType *type = td_unit_type(t->prog.store->session, t->root, p->type);
   int64_t n = 1;
   if (type->kind != TD_T_TENSOR || !td_type_count(type, &n)) return NULL;
-  if (td_cpu_taint_has(&t->taint, p->sym))
-    return td_arena_copy(a, t->at[i], (size_t)n * sizeof(TdFingerprint));
   TdFingerprint *to = TD_NEWN(a, TdFingerprint, n);
-  TdTensor x = *td_tensor_new(t->arena, type, false);
-  x.data = t->at[i];
-  lift(t, td_type_scalar(type), words_of(t, &x, n), n, to);
+  if (td_cpu_taint_has(&t->taint, p->sym)) {
+    memcpy(to, t->at[i], (size_t)n * sizeof *to);
+  } else {
+    TdTensor x = *td_tensor_new(t->arena, type, false);
+    x.data = t->at[i];
+    lift(t, td_type_scalar(type), words_of(t, &x, n), n, to);
+  }
+  t->program.code.settle(to, (uint64_t)n, td_cpu_symbol_width(td_type_scalar(type)));
   return to;
 }
 
@@ -173,9 +173,8 @@ static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *
   return true;
 }
 
-bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinLevel level, uint64_t seed,
-                     const TdTwinArg *arg, size_t narg, const TdCpuOptions *o, TdTwinResult *result,
-                     TdDiag *d) {
+bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg *arg, size_t narg,
+                     const TdCpuOptions *o, TdTwinResult *result, TdDiag *d) {
   static const TdCpuOptions none = {0};
   const TdUnit *root = td_prog_root(p);
   if (narg != root->nparam)
@@ -186,8 +185,8 @@ bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinLevel level, uint64_t se
   t->arena = scratch;
   t->arg = arg;
   t->d = d;
-  draw(t, level, seed);
-  const TdCpuText *text = write(t, p, level);
+  draw(t, how);
+  const TdCpuText *text = write(t, p, how.level);
   bool ok = text && run(t, a, text, o ? o : &none, result);
   td_arena_free(scratch);
   return ok;

@@ -14,6 +14,13 @@ typedef enum {
   TD_TWIN_RING         /* + - * as in a commutative ring */
 } TdTwinLevel;
 
+/* How fingerprints are made: see td_algebra_new for `wide`. */
+typedef struct TdTwinHow {
+  TdTwinLevel level;
+  bool wide;
+  uint64_t seed;
+} TdTwinHow;
+
 typedef struct TdFingerprint {
   uint64_t lo, hi;
 } TdFingerprint;
@@ -31,10 +38,9 @@ typedef struct TdTwinResult {
   TdFingerprint **of;
 } TdTwinResult;
 
-/* cpu_twin.c: runs p on fingerprints drawn from seed. False with d filled: code "not-here" with the
+/* cpu_twin.c: runs p on fingerprints. False with d filled: code "not-here" with the
    place where control is symbolic, or a fault of the program. The result is owned by a. */
-bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinLevel level, uint64_t seed,
-                     const TdTwinArg *arg, size_t narg, const TdCpuOptions *o, TdTwinResult *result,
-                     TdDiag *d);
+bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg *arg, size_t narg,
+                     const TdCpuOptions *o, TdTwinResult *result, TdDiag *d);
 
 #endif

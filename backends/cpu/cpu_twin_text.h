@@ -5,9 +5,10 @@
 #include "backends/cpu/cpu_text.h"
 #include "backends/cpu/cpu_twin.h"
 
-/* prelude_twin.c: the run time of hashes, or of algebras, which are told this many words for each
-   of two halves. */
-enum { TD_PRELUDE_HALF_WORDS = 5 + 4 * TD_OPS };
+/* prelude_twin.c: the run time of hashes, or of algebras. These are told two keys, whether they are
+   rings, whether the wider of two widths is kept, what 1 is, and, from TD_PRELUDE_FIRST on, the
+   words of a bijection for each operator: what it adds, two factors, and their inverses. */
+enum { TD_PRELUDE_FIRST = 5, TD_PRELUDE_WORDS = 5 };
 const char *td_prelude_twin_text(TdArena *a, bool algebra);
 
 /* cpu_symbol.c: the target of fingerprints: the unit's, with symbolic cells. */
@@ -18,5 +19,7 @@ uint64_t td_cpu_symbol_key(int op, const TdType *to, const TdType *const *of, in
 /* Keys of what is no operator, and the kind of number that lifting takes. */
 enum { TD_SYMBOL_CAST = TD_OPS, TD_SYMBOL_CONSTANT, TD_SYMBOL_INPUT };
 int td_cpu_symbol_kind(const TdType *t);
+/* The bits that a cast into t of what does not fit keeps; 0: it does not wrap. */
+unsigned td_cpu_symbol_width(const TdType *t);
 
 #endif

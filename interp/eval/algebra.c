@@ -1,41 +1,37 @@
 /* algebra.c - the associative and ring levels: values that add and multiply as the numbers would.
 
-   A value is two independent numbers m and e and a width c. Equal e: equal numbers. For c = 0 so do
-   equal m; else the number is known to be congruent to what m stands for modulo 2^c, and a cast
-   that wraps to at most c bits needs only m: sums that wrap at every store can be regrouped. Ring:
-   m and e are elements of two prime fields, inputs random points. Associative: elements of additive
-   groups. Every other associative operator is the sum carried over by a random bijection of its
-   own, so it is commutative and associative and nothing else. */
+   A value is e, which is its number, and m, a number that it is congruent to modulo 2^c. What is
+   not cut has m = e and c = 0; a cast that wraps to c bits keeps m and makes e anew, from m. So the
+   next cast to at most c bits needs only m: sums that wrap at every store can be regrouped; and one
+   to more bits needs only e: sums of what was cut before can be, too. Ring: m and e are elements of
+   a prime field, inputs random points. Associative: of its additive group. Every other associative
+   operator is the sum carried over by a random bijection of its own, so it is commutative and
+   associative and nothing else. */
 #include <math.h>
 
 #include "eval/word.h"
 
-enum { HALVES = 2, BITS_OF_E = 55 };
+/* The field: numbers below 2^BITS - GAP, a prime. */
+enum { BITS = 58, GAP = 27, TAG_BITS = 64 - BITS };
+static const uint64_t mask = ((uint64_t)1 << BITS) - 1, prime = ((uint64_t)1 << BITS) - GAP;
 
-/* A bijection of 0 .. 2^bits - 1: shift (so that 0, the neutral element of sums, is not that of
+/* A bijection of 0 .. 2^BITS - 1: shift (so that 0, the neutral element of sums, is not that of
    anything else), multiply, fold, multiply, fold. */
 typedef struct Bijection {
   uint64_t shift, key[2], inverse[2];
 } Bijection;
 
-/* Where one of the two numbers lives: 0 .. last, which is the mask, or below the prime
-   2^bits - gap. */
-typedef struct Half {
-  int bits;
-  uint64_t mask, prime, gap, last, unit; /* unit: what the integer 1 is in the group */
-  Bijection by[TD_OPS];
-} Half;
-
 typedef struct Algebra {
   TdHash key;
-  bool ring;
-  Half half[HALVES];
+  bool ring, wide;
+  uint64_t unit; /* what the integer 1 is */
+  Bijection by[TD_OPS];
 } Algebra;
 
 /* A value taken apart. */
 typedef struct Number {
-  uint64_t at[HALVES]; /* m, e */
-  unsigned c;
+  uint64_t m, e;
+  unsigned c; /* 0 .. 64 */
 } Number;
 
 /* The x with odd * x = 1 modulo 2^64. */
@@ -55,198 +51,194 @@ static Bijection random_bijection(uint64_t seed, unsigned *r) {
   return b;
 }
 
-void *td_algebra_new(TdArena *a, TdLevel level, uint64_t seed) {
+/* x modulo the prime, for any 64-bit x. */
+static uint64_t reduce(uint64_t x) {
+  x = (x & mask) + GAP * (x >> BITS);
+  return x >= prime ? x - prime : x;
+}
+
+void *td_algebra_new(TdArena *a, TdLevel level, bool wide, uint64_t seed) {
   Algebra *g = TD_NEW(a, Algebra);
+  unsigned r = 3;
   g->ring = level == TD_LEVEL_RING;
+  g->wide = wide;
   g->key = (TdHash){td_domain_random(seed, 0), td_domain_random(seed, 1)};
-  const int bits[] = {g->ring ? 61 : 64, BITS_OF_E}, gap[] = {1, 55};
-  for (unsigned i = 0, r = 2; i < HALVES; i++) {
-    Half *h = &g->half[i];
-    h->bits = bits[i];
-    h->mask = UINT64_MAX >> (64 - bits[i]);
-    h->gap = (uint64_t)gap[i];
-    h->prime = h->mask - (h->gap - 1);
-    h->last = g->ring ? h->prime - 1 : h->mask;
-    h->unit = (td_domain_random(seed, r++) | 1) & h->mask;
-    for (int op = 0; op < TD_OPS; op++) h->by[op] = random_bijection(seed, &r);
-  }
+  g->unit = g->ring ? 1 : reduce(td_domain_random(seed, 2));
+  for (int op = 0; op < TD_OPS; op++) g->by[op] = random_bijection(seed, &r);
   return g;
 }
 
-/* One step of a bijection or, with the inverse key, of the way back: the fold is its own inverse.
- */
-static uint64_t fold(const Half *h, uint64_t x) {
-  return x ^ (x >> ((h->bits + 1) / 2));
+/* One step of a bijection or, with the inverse key, of the way back: it is its own inverse. */
+static uint64_t fold(uint64_t x) {
+  return x ^ x >> BITS / 2;
 }
 
 /* What the bijection gives, again while that lies beyond the last number. */
-static uint64_t carry(const Half *h, const Bijection *b, uint64_t x) {
+static uint64_t carry(const Bijection *b, uint64_t x) {
   do {
-    x = fold(h, ((x + b->shift) * b->key[0]) & h->mask);
-    x = fold(h, (x * b->key[1]) & h->mask);
-  } while (x > h->last);
+    x = fold(((x + b->shift) * b->key[0]) & mask);
+    x = fold((x * b->key[1]) & mask);
+  } while (x >= prime);
   return x;
 }
 
-static uint64_t carry_back(const Half *h, const Bijection *b, uint64_t x) {
+static uint64_t carry_back(const Bijection *b, uint64_t x) {
   do {
-    x = (fold(h, x) * b->inverse[1]) & h->mask;
-    x = (fold(h, x) * b->inverse[0] - b->shift) & h->mask;
-  } while (x > h->last);
+    x = (fold(x) * b->inverse[1]) & mask;
+    x = (fold(x) * b->inverse[0] - b->shift) & mask;
+  } while (x >= prime);
   return x;
-}
-
-/* x modulo the prime, for any 64-bit x. */
-static uint64_t reduce(const Half *h, uint64_t x) {
-  x = (x & h->mask) + h->gap * (x >> h->bits);
-  return x >= h->prime ? x - h->prime : x;
 }
 
 /* x * y modulo the prime; both are below it. */
-static uint64_t times(const Half *h, uint64_t x, uint64_t y) {
+static uint64_t times(uint64_t x, uint64_t y) {
   uint64_t a = x >> 32, b = x & UINT32_MAX, c = y >> 32, d = y & UINT32_MAX;
   uint64_t low = b * d, mid = a * d + (low >> 32), mid2 = b * c + (mid & UINT32_MAX);
   uint64_t hi = a * c + (mid >> 32) + (mid2 >> 32), lo = (mid2 << 32) | (low & UINT32_MAX);
-  uint64_t over = hi << (64 - h->bits) | lo >> h->bits;
-  return reduce(h, (lo & h->mask) + h->gap * over);
+  uint64_t over = hi << (64 - BITS) | lo >> BITS;
+  return reduce((lo & mask) + GAP * over);
 }
 
 /* 2^n modulo the prime; n may be negative. */
-static uint64_t power_of_two(const Half *h, int n) {
-  uint64_t base = n < 0 ? (h->prime + 1) / 2 : 2, p = 1;
-  for (unsigned k = (unsigned)(n < 0 ? -n : n); k; k >>= 1, base = times(h, base, base))
-    if (k & 1) p = times(h, p, base);
+static uint64_t power_of_two(int n) {
+  uint64_t base = n < 0 ? (prime + 1) / 2 : 2, p = 1;
+  for (unsigned k = (unsigned)(n < 0 ? -n : n); k; k >>= 1, base = times(base, base))
+    if (k & 1) p = times(p, base);
   return p;
 }
 
 static Number decode(TdValue v) {
-  return (Number){{v.lo, v.hi >> (64 - BITS_OF_E)},
-                  (unsigned)(v.hi >> 2) & ((1u << (62 - BITS_OF_E)) - 1)};
+  unsigned c = (unsigned)(v.lo & 63) | ((unsigned)(v.hi >> 2) & 1) << 6;
+  return (Number){v.lo >> TAG_BITS, v.hi >> TAG_BITS, c};
 }
 
 static TdValue encode(Number x) {
-  return (TdValue){x.at[0], x.at[1] << (64 - BITS_OF_E) | (uint64_t)x.c << 2 | TD_VALUE_SYMBOLIC};
+  return (TdValue){x.m << TAG_BITS | (x.c & 63),
+                   x.e << TAG_BITS | (uint64_t)(x.c >> 6) << 2 | TD_VALUE_SYMBOLIC};
+}
+
+/* The number n, all of which is known. */
+static Number exactly(uint64_t n) {
+  return (Number){n, n, 0};
+}
+
+/* x without its congruence: for operators that look at all of it. */
+static Number whole(Number x) {
+  return exactly(x.e);
 }
 
 /* A number about which nothing is known but its hash. */
-static Number atom(const Algebra *g, TdHash h) {
-  const uint64_t word[] = {h.lo, h.hi};
-  Number x = {{0}, 0};
-  for (int i = 0; i < HALVES; i++)
-    x.at[i] = g->ring ? reduce(&g->half[i], word[i]) : word[i] & g->half[i].mask;
-  return x;
+static Number atom(TdHash h) {
+  return exactly(reduce(h.lo ^ h.hi));
 }
 
-static Number negate(const Algebra *g, Number x) {
-  for (int i = 0; i < HALVES; i++) {
-    const Half *h = &g->half[i];
-    x.at[i] = !g->ring ? (0 - x.at[i]) & h->mask : x.at[i] ? h->prime - x.at[i] : 0;
-  }
-  return x;
+static uint64_t sum(uint64_t x, uint64_t y) {
+  return reduce(x + y);
 }
 
-/* The narrower of two widths of congruence; 0 is the widest. */
-static unsigned join(unsigned c, unsigned d) {
-  return !c ? d : !d || c < d ? c : d;
+static uint64_t minus(uint64_t x) {
+  return x ? prime - x : 0;
 }
 
-static uint64_t sum(const Algebra *g, const Half *h, uint64_t x, uint64_t y) {
-  return g->ring ? reduce(h, x + y) : (x + y) & h->mask;
+static Number negate(Number x) {
+  return (Number){minus(x.m), minus(x.e), x.c};
+}
+
+/* Has x and y be known modulo one power of two, which is returned (0: they are exact): the smaller
+   one or, where that is asked for, the larger. */
+static unsigned meet(const Algebra *g, Number *x, Number *y) {
+  if (!x->c || !y->c || x->c == y->c) return x->c | y->c;
+  Number *narrow = x->c < y->c ? x : y, *other = x->c < y->c ? y : x;
+  if (!g->wide) return narrow->c;
+  *narrow = whole(*narrow);
+  return other->c;
 }
 
 static Number add(const Algebra *g, Number x, Number y) {
-  Number z = {{0}, join(x.c, y.c)};
-  for (int i = 0; i < HALVES; i++) z.at[i] = sum(g, &g->half[i], x.at[i], y.at[i]);
-  return z;
+  unsigned c = meet(g, &x, &y);
+  return (Number){sum(x.m, y.m), sum(x.e, y.e), c};
 }
 
 /* An associative operator by its bijection. */
 static Number regroup(const Algebra *g, int op, Number x, Number y) {
-  Number z = {{0}, join(x.c, y.c)};
-  for (int i = 0; i < HALVES; i++) {
-    const Half *h = &g->half[i];
-    const Bijection *b = &h->by[op];
-    z.at[i] = carry(h, b, sum(g, h, carry_back(h, b, x.at[i]), carry_back(h, b, y.at[i])));
-  }
-  return z;
+  const Bijection *b = &g->by[op];
+  unsigned c = meet(g, &x, &y);
+  return (Number){carry(b, sum(carry_back(b, x.m), carry_back(b, y.m))),
+                  carry(b, sum(carry_back(b, x.e), carry_back(b, y.e))), c};
 }
 
 static Number multiply(const Algebra *g, Number x, Number y) {
   if (!g->ring) return regroup(g, TD_OP_MUL, x, y);
-  Number z = {{0}, join(x.c, y.c)};
-  for (int i = 0; i < HALVES; i++) z.at[i] = times(&g->half[i], x.at[i], y.at[i]);
-  return z;
+  unsigned c = meet(g, &x, &y);
+  return (Number){times(x.m, y.m), times(x.e, y.e), c};
 }
 
-/* magnitude * 2^scale. In the group only integers that fit 63 bits add up; the rest are atoms. */
+/* magnitude * 2^scale; beyond the field's size an atom. */
 static Number constant(const Algebra *g, uint64_t magnitude, int scale) {
-  Number x = {{0}, 0};
-  if (!magnitude) return x;
+  if (!magnitude) return exactly(0);
   for (; !(magnitude & 1); magnitude >>= 1) scale++;
-  bool whole = scale >= 0 && scale < 63 && magnitude <= (uint64_t)INT64_MAX >> scale;
-  if (!g->ring && !whole) {
-    TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_CONSTANT), magnitude);
-    return atom(g, td_hash_feed(h, (uint64_t)(int64_t)scale));
-  }
-  for (int i = 0; i < HALVES; i++) {
-    const Half *h = &g->half[i];
-    x.at[i] = g->ring ? times(h, reduce(h, magnitude), power_of_two(h, scale))
-                      : ((magnitude << scale) * h->unit) & h->mask;
-  }
-  return x;
+  if (magnitude < prime) return exactly(times(times(magnitude, power_of_two(scale)), g->unit));
+  TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_CONSTANT), magnitude);
+  return atom(td_hash_feed(h, (uint64_t)(int64_t)scale));
 }
 
 /* The number x, of type t, whose value is v. */
 static Number number_of_double(const Algebra *g, double x, TdValue v, const TdType *t) {
-  if (isnan(x) || isinf(x)) return atom(g, td_domain_hash_constant(g->key, t, v));
+  if (isnan(x) || isinf(x)) return atom(td_domain_hash_constant(g->key, t, v));
   int scale;
   double mantissa = frexp(fabs(x), &scale);
   Number n = constant(g, (uint64_t)ldexp(mantissa, 53), scale - 53);
-  return x < 0 ? negate(g, n) : n;
+  return x < 0 ? negate(n) : n;
 }
 
 static TdValue input(void *self, unsigned param, int64_t element, const TdType *t) {
   const Algebra *g = self;
   (void)t;
-  return encode(atom(g, td_domain_hash_input(g->key, param, element)));
+  return encode(atom(td_domain_hash_input(g->key, param, element)));
 }
 
 static TdValue lift(void *self, const TdType *t, TdValue v) {
   const Algebra *g = self;
   uint64_t bits = v.lo;
   if (td_value_is_symbolic(v)) return v;
-  if (!td_value_is_defined(v)) return encode(atom(g, td_hash_feed(g->key, TD_HASH_UNDEFINED)));
+  if (!td_value_is_defined(v)) return encode(atom(td_hash_feed(g->key, TD_HASH_UNDEFINED)));
   if (t->kind == TD_T_FLOAT) return encode(number_of_double(g, td_num_double(bits), v, t));
   if (td_value_is_wide(v) && !td_word_fits(t, v, &bits))
-    return encode(atom(g, td_domain_hash_constant(g->key, t, v)));
+    return encode(atom(td_domain_hash_constant(g->key, t, v)));
   bool negative = (td_type_is_signed(t) || t->kind == TD_T_INDEX) && bits >> 63;
   Number x = constant(g, negative ? 0 - bits : bits, td_type_is_fixed(t) ? -t->f : 0);
-  return encode(negative ? negate(g, x) : x);
+  return encode(negative ? negate(x) : x);
 }
 
 /* An operator that has no algebra. */
 static Number opaque(const Algebra *g, const TdApply *x, const TdValue *v) {
-  return atom(g, td_domain_hash_op(g->key, x, v));
+  TdValue all[4];
+  for (int i = 0; i < x->n; i++) all[i] = encode(whole(decode(v[i])));
+  return atom(td_domain_hash_op(g->key, x, all));
 }
 
-/* v of type `from` in type `to`. */
+/* x, which is of type `to` or to be wrapped into it, by what it is modulo 2^width alone. */
+static Number wrap(const Algebra *g, const TdType *to, Number x, unsigned width) {
+  uint64_t m = x.c && x.c < width ? x.e : x.m;
+  TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_APPLY_CAST);
+  h = td_hash_feed(td_hash_feed(h, td_domain_type_key(to, false)), m);
+  return (Number){m, atom(h).e, width};
+}
+
+/* v of type `from` in type `to`; of one type: equal values become equal words. */
 static Number cast(Algebra *g, const TdType *to, const TdType *from, TdValue v, TdLoc loc) {
   TdValue lifted = lift(g, from, v);
   Number x = decode(lifted);
   TdApply node = {TD_APPLY_CAST, 1, to, &from, &lifted, loc};
   bool exact = td_promote_holds(to, from);
   bool is_float = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT;
-  if (is_float) return exact && (g->ring || to == from) ? x : opaque(g, &node, &lifted);
-  if (exact && to != from && !x.c) return x;
+  if (is_float && to == from) return whole(x);
+  if (is_float) return exact && g->ring ? x : opaque(g, &node, &lifted);
+  if (exact && to != from) return x;
   int width = to->w - to->f;
   bool wraps = !to->saturate && to->kind != TD_T_BOOL && to->f >= from->f && width > 0;
-  if (!wraps || width > 64 || (x.c && x.c < (unsigned)width))
-    return exact ? x : opaque(g, &node, &lifted);
-  TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_APPLY_CAST);
-  h = td_hash_feed(td_hash_feed(h, td_domain_type_key(to, false)), x.at[0]);
-  x.at[1] = atom(g, h).at[1];
-  x.c = (unsigned)width;
-  return x;
+  if (wraps && width <= 64) return wrap(g, to, x, (unsigned)width);
+  return exact ? whole(x) : opaque(g, &node, &lifted);
 }
 
 /* Operand i of x, in the type of the result where floats compute. */
@@ -260,22 +252,13 @@ static Number operand(Algebra *g, const TdApply *x, int i) {
   return decode(lift(g, x->type, td_domain_fold(&to, &fault)));
 }
 
-/* x without its congruence, for operators that look at all of it. */
-static Number whole(const Algebra *g, Number x) {
-  if (!x.c) return x;
-  TdHash h = td_hash_feed(g->key, TD_APPLY_CAST);
-  return atom(g, td_hash_feed(td_hash_feed(h, x.at[0]), x.at[1]));
-}
-
 /* In a ring select(c, x, y) is y + [c] * (x - y), where [c] is a number that c alone decides: so
    sums and products of what conditions select can be regrouped. */
 static Number choose(Algebra *g, const TdApply *x) {
   TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_OP_SELECT);
-  TdValue c = lift(g, x->of[0], x->v[0]);
-  Number picked = atom(g, td_hash_feed(td_hash_feed(h, c.lo), c.hi));
+  Number c = decode(lift(g, x->of[0], x->v[0]));
   Number yes = operand(g, x, 1), no = operand(g, x, 2);
-  Number r = add(g, no, multiply(g, picked, add(g, yes, negate(g, no))));
-  return cast(g, x->type, x->type, encode(r), x->loc);
+  return add(g, no, multiply(g, atom(td_hash_feed(h, c.e)), add(g, yes, negate(no))));
 }
 
 static TdValue apply(void *self, const TdApply *x) {
@@ -284,8 +267,8 @@ static TdValue apply(void *self, const TdApply *x) {
   switch (x->op) {
   case TD_APPLY_CAST: return encode(cast(g, x->type, x->of[0], x->v[0], x->loc));
   case TD_OP_ADD: return encode(add(g, operand(g, x, 0), operand(g, x, 1)));
-  case TD_OP_SUB: return encode(add(g, operand(g, x, 0), negate(g, operand(g, x, 1))));
-  case TD_OP_NEG: return encode(negate(g, operand(g, x, 0)));
+  case TD_OP_SUB: return encode(add(g, operand(g, x, 0), negate(operand(g, x, 1))));
+  case TD_OP_NEG: return encode(negate(operand(g, x, 0)));
   case TD_OP_MUL: return encode(multiply(g, operand(g, x, 0), operand(g, x, 1)));
   case TD_OP_SELECT:
     if (g->ring) return encode(choose(g, x));
@@ -294,7 +277,7 @@ static TdValue apply(void *self, const TdApply *x) {
   }
   if (td_ops[x->op].associative && td_ops[x->op].symmetric) {
     Number a = operand(g, x, 0), b = operand(g, x, 1);
-    if (!td_ops[x->op].commutes) a = whole(g, a), b = whole(g, b);
+    if (!td_ops[x->op].commutes) a = whole(a), b = whole(b);
     return encode(regroup(g, x->op, a, b));
   }
   for (int i = 0; i < x->n; i++) v[i] = lift(g, x->of[i], x->v[i]);

@@ -73,10 +73,12 @@ typedef enum {
 const char *td_domain_level_name(TdLevel level);
 
 /* finger.c: fingerprints of 126 bits, strict and, without fma (ir/unfuse.h), fused; algebra.c:
-   associative and ring, without fma too. Constants are drawn from seed; the state is owned by a. */
+   associative and ring, without fma too. Constants are drawn from seed; the state is owned by a.
+   wide: of two numbers cut to different widths it is their sum modulo the larger that is kept, not
+   modulo the smaller; what is equal in either way is equal. */
 extern const TdDomain td_finger_domain, td_algebra_domain;
 void *td_finger_new(TdArena *a, uint64_t seed);
-void *td_algebra_new(TdArena *a, TdLevel level, uint64_t seed);
+void *td_algebra_new(TdArena *a, TdLevel level, bool wide, uint64_t seed);
 
 /* What tells two types of values apart in a fingerprint (the mode of casting into one: only when
    asked). */

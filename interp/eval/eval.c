@@ -192,9 +192,15 @@ static Setup symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalOp
   if (!o) o = &default_options;
   bool hashed = level <= TD_LEVEL_FUSED;
   Setup s = {a, p, hashed ? &td_finger_domain : &td_algebra_domain, NULL, o, d};
-  s.self = hashed ? td_finger_new(a, o->seed) : td_algebra_new(a, level, o->seed);
+  s.self = hashed ? td_finger_new(a, o->seed) : td_algebra_new(a, level, o->wide, o->seed);
   if (level >= TD_LEVEL_FUSED) s.prog = td_unfuse_prog(a, p);
   return s;
+}
+
+/* A symbolic value that is the same word for all values of type t that are equal. */
+static TdValue settled(const Setup *s, const TdType *t, TdValue v) {
+  TdValue lifted = s->domain->lift(s->self, t, v);
+  return s->domain->apply(s->self, &(TdApply){TD_APPLY_CAST, 1, t, &t, &lifted, {0}});
 }
 
 bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalArg *concrete,
@@ -203,7 +209,12 @@ bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalAr
   Run r;
   size_t n = td_prog_root(p)->nparam;
   if (!run(&s, concrete, n, &r)) return false;
-  for (size_t i = 0; i < n; i++) cell[i] = r.root->slot[i].own ? r.root->slot[i].own->cell : NULL;
+  for (size_t i = 0; i < n; i++) {
+    TdMemory *own = r.root->slot[i].own;
+    cell[i] = own ? own->cell : NULL;
+    for (int64_t k = 0; own && level > TD_LEVEL_FUSED && k < own->count; k++)
+      own->cell[k] = settled(&s, own->elem, own->cell[k]);
+  }
   return true;
 }
 
@@ -212,10 +223,7 @@ static bool equal(const Setup *s, const TdType *t, TdValue x, TdValue y) {
   if (td_value_same(x, y)) return true;
   if (td_value_is_concrete(x) && td_value_is_concrete(y) && t->w <= 64)
     return td_domain_bits(t, x.lo) == td_domain_bits(t, y.lo);
-  TdValue v[] = {s->domain->lift(s->self, t, x), s->domain->lift(s->self, t, y)};
-  for (int i = 0; i < 2; i++)
-    v[i] = s->domain->apply(s->self, &(TdApply){TD_APPLY_CAST, 1, t, &t, &v[i], {0}});
-  return td_value_same(v[0], v[1]);
+  return td_value_same(settled(s, t, x), settled(s, t, y));
 }
 
 /* Whether the two roots take the same arguments at their sizes. */
@@ -287,8 +295,9 @@ static bool arguments_agree(const Setup *s, const Run *x, const Run *y, TdEvalAn
   return true;
 }
 
-TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
-                             const TdEvalArg *concrete, const TdEvalOptions *o) {
+/* One comparison, in one way of keeping sums. */
+static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
+                            const TdEvalArg *concrete, const TdEvalOptions *o) {
   TdEvalAnswer answer = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = a}};
   Setup s = symbolic(a, x, level, o, &answer.diag);
   Setup second = s;
@@ -301,6 +310,16 @@ TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLev
   answer.verdict = same ? TD_EVAL_EQUAL : TD_EVAL_DIFFERS;
   answer.has_state = r[0].machine->state.n || r[1].machine->state.n;
   return answer;
+}
+
+TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
+                             const TdEvalArg *concrete, const TdEvalOptions *o) {
+  TdEvalAnswer answer = compare(a, x, y, level, concrete, o);
+  if (answer.verdict != TD_EVAL_DIFFERS || level <= TD_LEVEL_FUSED) return answer;
+  TdEvalOptions other = o ? *o : default_options;
+  other.wide = !other.wide;
+  TdEvalAnswer again = compare(a, x, y, level, concrete, &other);
+  return again.verdict == TD_EVAL_EQUAL ? again : answer;
 }
 
 /* The value at `index` of argument `param` after a run, and its type; false if there is none. A

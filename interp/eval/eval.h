@@ -42,6 +42,7 @@ typedef struct TdEvalOptions {
   uint64_t seed;        /* of the fingerprints; draw it anew for each comparison */
   bool overflow;        /* report casts that change an integer */
   bool log;             /* report streams */
+  bool wide;            /* symbolic runs from associative on: see td_algebra_new */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
   struct TdKeep *keep;  /* with a clock: events to be kept (clock.h); NULL: none */
   TdEvalState *state;   /* NULL: states start from their declared values and are forgotten */
@@ -95,7 +96,8 @@ typedef struct TdEvalAnswer {
 } TdEvalAnswer;
 
 /* Runs x and y at their own sizes on symbolic values and compares all that they leave. concrete has
-   an entry for each parameter, or is NULL; control must not depend on what is symbolic. */
+   an entry for each parameter, or is NULL; control must not depend on what is symbolic. From
+   associative on they are equal if they are with or without `wide`. */
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                              const TdEvalArg *concrete, const TdEvalOptions *o);
 

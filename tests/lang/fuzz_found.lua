@@ -532,4 +532,34 @@ t.test("an arm that collapse empties is gone", function()
   loads(s)
 end)
 
+-- A kernel that fills b, of type `cell`, from A and then does `body` for i from 0 to 3.
+local function cut_kernel(sum, cell, body)
+  return load(([[
+    local tide = require "tide"
+    local sum, cell = tide.%s, tide.%s
+    return tide.kernel {name = "k", A = tide.i64[4], O = sum[4], function(A, O)
+      local b = cell[4]()
+      for i = 0, 3 do b[i] = cell(A[i]) end
+      for i = 0, 3 do %s end
+    end}]]):format(sum, cell, body))()
+end
+
+t.test("sums of what was cut to fewer bits, or to more, in another order are proved", function()
+  local up, down = "O[0] = sum(O[0] + b[i])", "O[0] = sum(O[0] + b[3 - i])"
+  t.eq((tide.verify(cut_kernel("i64", "u8", up), cut_kernel("i64", "u8", down))), "associative")
+  t.eq((tide.verify(cut_kernel("i8", "i32", up), cut_kernel("i8", "i32", down))), "associative")
+  local level, verdict = tide.verify(cut_kernel("i64", "u8", up), cut_kernel("i64", "i8", down))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: O[0]")
+end)
+
+t.test("what no level knows to be equal, and numbers do not tell apart, is not decided", function()
+  local function verdict(x, y)
+    return tostring(select(2, tide.verify(cut_kernel("i64", "i8", x), cut_kernel("i64", "i8", y))))
+  end
+  t.has(verdict("O[i] = b[i] << 1", "O[i] = b[i] * 2"), "not decided: O[0] is another expression")
+  t.has(verdict("O[i] = b[i] << 1", "O[i] = b[i] * 3"), "differs: O[0]")
+  t.has(verdict("O[i] = b[i] << 1", "O[i] = b[i] * 2 + i // 3"), "differs: O[3]")
+end)
+
 t.done()

@@ -16,8 +16,8 @@ static void say(const TdDiag *d) {
 }
 
 /* 1: the twins of x and y leave the same; 0: they do not; -1: not decided here. */
-static int same_twins(const TdProg *x, const TdProg *y, TdTwinLevel level, TdTier tier,
-                      const TdTwinArg *arg) {
+static int same_twins_by(TdTwinHow how, const TdProg *x, const TdProg *y, TdTier tier,
+                         const TdTwinArg *arg) {
   TdArena *a = td_arena_new(B.ctx);
   TdDiag d = {.arena = a};
   TdTwinResult r[2];
@@ -26,8 +26,8 @@ static int same_twins(const TdProg *x, const TdProg *y, TdTwinLevel level, TdTie
   TdTwinArg none[8] = {{0}};
   if (!arg) arg = none;
   int same = 1;
-  if (!td_cpu_twin_run(a, x, level, 99, arg, u->nparam, &o, &r[0], &d) ||
-      !td_cpu_twin_run(a, y, level, 99, arg, u->nparam, &o, &r[1], &d)) {
+  if (!td_cpu_twin_run(a, x, how, arg, u->nparam, &o, &r[0], &d) ||
+      !td_cpu_twin_run(a, y, how, arg, u->nparam, &o, &r[1], &d)) {
     if (strcmp(d.code, "not-here") != 0) say(&d);
     same = -1;
   }
@@ -38,6 +38,13 @@ static int same_twins(const TdProg *x, const TdProg *y, TdTwinLevel level, TdTie
   }
   td_arena_free(a);
   return same;
+}
+
+/* The same in whatever way sums are kept. */
+static int same_twins(const TdProg *x, const TdProg *y, TdTwinLevel level, TdTier tier,
+                      const TdTwinArg *arg) {
+  int same = same_twins_by((TdTwinHow){level, false, 99}, x, y, tier, arg);
+  return same ? same : same_twins_by((TdTwinHow){level, true, 99}, x, y, tier, arg);
 }
 
 /* The evaluator's verdict in the same words. */
@@ -127,6 +134,30 @@ static void test_levels(void) {
   equal_at("another value", map(f, 9), map(f, 10), NEVER);
 }
 
+/* r[0] = sum of 4 values of type `cell`, filled from x, in a sum that wraps at type t; they are
+   added from either end. */
+static const TdProg *cut_sum(const TdType *t, const TdType *cell, bool down) {
+  TdSym x = arg("x"), r = arg("r"), b = local("b"), i = loop("i"), j = loop("j");
+  const TdExpr *at = LD(r, t, num(0)), *from = down ? OP(SUB, num(3), var(j)) : var(j);
+  const TdStmt *fill = store(LD(b, cell, var(i)), cast(cell, LD(x, B.i64, var(i))));
+  const TdStmt *add = store(at, cast(t, OP(ADD, at, LD(b, cell, from))));
+  return PROG(KERNEL("cut",
+                     BLOCK(declare(b, T(cell, 4), NULL), FOR(i, num(0), num(4), fill),
+                           FOR(j, num(0), num(4), add)),
+                     P(x, T(B.i64, 4)), P(r, T(t, 1))));
+}
+
+static void test_cut(void) {
+  const TdType *u8 = td_type_uint(B.s, 8);
+  equal_at("cut values in a wider sum", cut_sum(B.i64, u8, false), cut_sum(B.i64, u8, true),
+           TD_TWIN_ASSOCIATIVE);
+  equal_at("and in a narrower one", cut_sum(B.i8, B.i32, false), cut_sum(B.i8, B.i32, true),
+           TD_TWIN_ASSOCIATIVE);
+  equal_at("of other signs", cut_sum(B.i64, u8, false), cut_sum(B.i64, B.i8, true), NEVER);
+  equal_at("and where they do not matter", cut_sum(B.i8, u8, false), cut_sum(B.i8, B.i8, true),
+           TD_TWIN_ASSOCIATIVE);
+}
+
 /* If x[i] < y[i] then r[i] = x[i] (else r[i] = y[i]), or the select that it is. */
 static const TdProg *lesser(int how) {
   TdSym x = arg("x"), y = arg("y"), r = arg("r"), i = loop("i");
@@ -200,6 +231,7 @@ int main(void) {
   build_open();
   test_gemm();
   test_levels();
+  test_cut();
   test_control();
   test_calls();
   test_speed();

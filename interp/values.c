@@ -1,0 +1,136 @@
+/* values.c - two programs run on random numbers: do they leave other values? */
+#include "values.h"
+
+#include <math.h>
+
+/* Two programs, and what they are run on. */
+typedef struct Runs {
+  TdArena *arena; /* given back after each input */
+  const TdProg *prog[2];
+  const TdUnit *root;
+  const TdEvalArg *concrete;
+  const TdEvalOptions *o;
+  uint64_t random;
+} Runs;
+
+static uint64_t next(Runs *r) {
+  return r->random = td_map_mix(r->random, 0x9E3779B97F4A7C15u);
+}
+
+/* Random numbers: `count` integers from `first` on, in floats with a fraction of this size; no
+   integers: all of the type's, floats from -1 to 1. Now and then, `zeros` times in eight, 0. */
+typedef struct Range {
+  int64_t first;
+  uint64_t count;
+  double fraction;
+  unsigned zeros;
+} Range;
+static const Range ranges[] = {{0, 0, 1, 0},    {-16, 41, 1, 0}, {0, 4, 0, 0},    {1, 9, 1, 0},
+                               {-1, 3, 0.1, 0}, {0, 1, 0.1, 0},  {-9, 9, 0.5, 1}, {0, 2, 1, 5}};
+enum { RANGES = sizeof ranges / sizeof *ranges };
+
+/* A random value of scalar type t. */
+static uint64_t draw(Runs *r, const TdType *t, const Range *range) {
+  uint64_t u = next(r), v = next(r);
+  int64_t whole = range->count ? range->first + (int64_t)(v % range->count) : 0;
+  if (u >> 61 < range->zeros) return 0;
+  if (t->kind != TD_T_FLOAT) return td_num_wrap(t, range->count ? (uint64_t)whole : v);
+  double fraction = ldexp((double)(u & UINT32_MAX), -32);
+  double x = range->count ? (double)whole + range->fraction * fraction : 2 * fraction - 1;
+  return td_num_of_double(td_num_round(t, x));
+}
+
+static TdTensor *random_tensor(Runs *r, const TdType *t, const Range *range) {
+  TdTensor *x = td_tensor_new(r->arena, t, false);
+  int64_t at[TD_MAX_RANK] = {0};
+  if (td_tensor_count(x) == 0) return x;
+  do {
+    td_tensor_put(x, at, draw(r, t->elem, range));
+  } while (td_tensor_next(x, at));
+  return x;
+}
+
+/* Random arguments, those that are concrete as they are; NULL for programs with ports. */
+static TdEvalArg *random_arguments(Runs *r, const Range *range) {
+  const TdUnit *u = r->root;
+  TdEvalArg *arg = TD_NEWN(r->arena, TdEvalArg, u->nparam + 1);
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = td_unit_type(r->prog[0]->store->session, u, u->param[i].type);
+    bool given = r->concrete && (r->concrete[i].tensor || r->concrete[i].has_scalar);
+    if (t->kind == TD_T_PORT) return NULL;
+    if (given)
+      arg[i] = r->concrete[i];
+    else if (t->kind == TD_T_TENSOR)
+      arg[i].tensor = random_tensor(r, t, range);
+    else
+      arg[i].scalar = draw(r, t, range);
+  }
+  return arg;
+}
+
+/* Runs program k on copies of the arguments, which are returned; NULL: it does not end well, and d
+   says why. */
+static TdEvalArg *run(Runs *r, int k, const TdEvalArg *given, TdDiag *d) {
+  size_t n = r->root->nparam;
+  TdEvalArg *arg = td_arena_copy(r->arena, given, (n + 1) * sizeof *given);
+  for (size_t i = 0; i < n; i++) {
+    if (!given[i].tensor) continue;
+    arg[i].tensor = td_tensor_new(r->arena, given[i].tensor->type, false);
+    td_tensor_copy(arg[i].tensor, given[i].tensor);
+  }
+  TdEvalResult result;
+  return td_eval_run(r->arena, r->prog[k], arg, n, r->o, d, &result) ? arg : NULL;
+}
+
+/* The first element in which two tensors differ, `first` before all others; -1: none. */
+static int64_t difference(const TdTensor *x, const TdTensor *y, int64_t first) {
+  const TdType *t = td_type_scalar(x->type);
+  int64_t at[TD_MAX_RANK] = {0}, k = 0, found = -1;
+  if (td_tensor_count(x) == 0) return -1;
+  do {
+    uint64_t v = td_tensor_get(x, at), w = td_tensor_get(y, at);
+    bool same = td_domain_bits(t, v) == td_domain_bits(t, w);
+    if (!same && (found < 0 || k == first)) found = k;
+  } while (k++, td_tensor_next(x, at));
+  return found;
+}
+
+/* Whether the arguments differ: in element *at or, if they are all looked at, elsewhere. */
+static bool arguments_differ(const Runs *r, const TdEvalArg *x, const TdEvalArg *y, bool all,
+                             TdElement *at) {
+  const TdTensor *t = x[at->param].tensor;
+  int64_t k = t ? difference(t, y[at->param].tensor, at->index) : -1;
+  if (k == at->index) return true;
+  for (unsigned i = 0; all && i < r->root->nparam; i++) {
+    if (x[i].tensor) k = difference(x[i].tensor, y[i].tensor, 0);
+    if (!x[i].tensor || k < 0) continue;
+    *at = (TdElement){i, k};
+    return true;
+  }
+  return false;
+}
+
+/* Both programs on one input. */
+static TdValues compare(Runs *r, const Range *range, bool all, TdElement *at) {
+  TdDiag d[2] = {{.arena = r->arena}, {.arena = r->arena}};
+  const TdEvalArg *given = random_arguments(r, range), *x, *y;
+  if (!given) return TD_VALUES_UNKNOWN;
+  x = run(r, 0, given, &d[0]);
+  y = x ? run(r, 1, given, &d[1]) : NULL;
+  if (x && !y && d[1].kind == TD_ILLEGAL) return TD_VALUES_DIFFER;
+  if (!x || !y) return TD_VALUES_UNKNOWN;
+  return arguments_differ(r, x, y, all, at) ? TD_VALUES_DIFFER : TD_VALUES_SAME;
+}
+
+TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                           const TdEvalOptions *o, bool all, TdElement *at) {
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, o->seed};
+  TdValues found = TD_VALUES_UNKNOWN;
+  TdMark mark = td_arena_mark(r.arena);
+  for (int k = 0; k < TD_VALUES_INPUTS && found != TD_VALUES_DIFFER; k++) {
+    TdValues one = compare(&r, &ranges[k % RANGES], all, at);
+    if (one != TD_VALUES_UNKNOWN) found = one;
+    td_arena_release(r.arena, mark);
+  }
+  return found;
+}

@@ -1,0 +1,28 @@
+/* values.h - two programs run on random numbers: do they leave other values? */
+#ifndef TD_VALUES_H
+#define TD_VALUES_H
+
+#include "eval/eval.h"
+
+typedef enum {
+  TD_VALUES_DIFFER,
+  TD_VALUES_SAME,
+  TD_VALUES_UNKNOWN /* the programs have ports, or ran on none of the inputs */
+} TdValues;
+
+/* An element of a tensor argument, row-major. */
+typedef struct TdElement {
+  unsigned param;
+  int64_t index;
+} TdElement;
+
+/* Random inputs that are tried. */
+#define TD_VALUES_INPUTS 16
+
+/* Runs the roots of x and y, which take the same arguments, on random inputs of several ranges;
+   `concrete` as in td_eval_compare. Element *at is looked at or, if so told, all of them: then *at
+   becomes one that differs. */
+TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                           const TdEvalOptions *o, bool all, TdElement *at);
+
+#endif
