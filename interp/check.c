@@ -276,7 +276,7 @@ static TdValues ask_numbers(const Pair *p, const Pair *small, TdEvalAnswer *r) {
   TdEvalOptions o = *p->o;
   TdElement at = {r->param, r->index};
   if (at.index < 0) return TD_VALUES_UNKNOWN;
-  if (!o.steps) o.steps = FEW_STEPS;
+  if (!o.steps) o.steps = FEW_STEPS / 4;
   TdValues v = td_values_compare(p->arena, small->x, small->y, p->concrete, &o, false, &at);
   if (v != TD_VALUES_SAME) return v;
   if (td_values_compare(p->arena, p->x, p->y, p->concrete, &o, true, &at) != TD_VALUES_DIFFER)

@@ -25,8 +25,9 @@ typedef struct Range {
   double fraction;
   unsigned zeros;
 } Range;
-static const Range ranges[] = {{0, 0, 1, 0},    {-16, 41, 1, 0}, {0, 4, 0, 0},    {1, 9, 1, 0},
-                               {-1, 3, 0.1, 0}, {0, 1, 0.1, 0},  {-9, 9, 0.5, 1}, {0, 2, 1, 5}};
+static const Range ranges[] = {{0, 0, 1, 0},    {-16, 41, 1, 0}, {0, 4, 0, 0},
+                               {1, 9, 1, 0},    {-1, 3, 0.1, 0}, {0, 1, 0.1, 0},
+                               {-9, 9, 0.5, 1}, {0, 2, 1, 5},    {0, 1, 0, 0}};
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
 /* A random value of scalar type t. */
@@ -50,12 +51,14 @@ static TdTensor *random_tensor(Runs *r, const TdType *t, const Range *range) {
   return x;
 }
 
-/* Random arguments, those that are concrete as they are; NULL for programs with ports. */
-static TdEvalArg *random_arguments(Runs *r, const Range *range) {
+/* Random arguments of input k, those that are concrete as they are; NULL for programs with ports.
+   Of the first inputs all arguments have the same range. */
+static TdEvalArg *random_arguments(Runs *r, size_t k) {
   const TdUnit *u = r->root;
   TdEvalArg *arg = TD_NEWN(r->arena, TdEvalArg, u->nparam + 1);
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = td_unit_type(r->prog[0]->store->session, u, u->param[i].type);
+    const Range *range = &ranges[k < RANGES ? k : next(r) % RANGES];
     bool given = r->concrete && (r->concrete[i].tensor || r->concrete[i].has_scalar);
     if (t->kind == TD_T_PORT) return NULL;
     if (given)
@@ -110,10 +113,10 @@ static bool arguments_differ(const Runs *r, const TdEvalArg *x, const TdEvalArg 
   return false;
 }
 
-/* Both programs on one input. */
-static TdValues compare(Runs *r, const Range *range, bool all, TdElement *at) {
+/* Both programs on input k. */
+static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
   TdDiag d[2] = {{.arena = r->arena}, {.arena = r->arena}};
-  const TdEvalArg *given = random_arguments(r, range), *x, *y;
+  const TdEvalArg *given = random_arguments(r, k), *x, *y;
   if (!given) return TD_VALUES_UNKNOWN;
   x = run(r, 0, given, &d[0]);
   y = x ? run(r, 1, given, &d[1]) : NULL;
@@ -124,11 +127,11 @@ static TdValues compare(Runs *r, const Range *range, bool all, TdElement *at) {
 
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at) {
-  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, o->seed};
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1};
   TdValues found = TD_VALUES_UNKNOWN;
   TdMark mark = td_arena_mark(r.arena);
-  for (int k = 0; k < TD_VALUES_INPUTS && found != TD_VALUES_DIFFER; k++) {
-    TdValues one = compare(&r, &ranges[k % RANGES], all, at);
+  for (size_t k = 0; k < TD_VALUES_INPUTS && found != TD_VALUES_DIFFER; k++) {
+    TdValues one = compare(&r, k, all, at);
     if (one != TD_VALUES_UNKNOWN) found = one;
     td_arena_release(r.arena, mark);
   }

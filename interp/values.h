@@ -17,7 +17,7 @@ typedef struct TdElement {
 } TdElement;
 
 /* Random inputs that are tried. */
-#define TD_VALUES_INPUTS 16
+#define TD_VALUES_INPUTS 60
 
 /* Runs the roots of x and y, which take the same arguments, on random inputs of several ranges;
    `concrete` as in td_eval_compare. Element *at is looked at or, if so told, all of them: then *at

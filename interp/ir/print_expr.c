@@ -93,10 +93,14 @@ void td_printer_literal(TdPrinter *p, const TdExpr *e, bool bare) {
   if (!bare) td_text_putc(p->out, ')');
 }
 
+static bool is_shift(const TdExpr *e) {
+  return e->op == TD_OP_SHL || e->op == TD_OP_SHR || e->op == TD_OP_ASR;
+}
+
 /* The type of a float or index beside operand i of e, which a bare literal there takes; NULL if
  * there is none. */
 static const TdType *type_beside(const TdExpr *e, uint32_t i) {
-  if (e->op == TD_OP_SHL || e->op == TD_OP_SHR || e->op == TD_OP_ASR) return NULL;
+  if (is_shift(e)) return NULL;
   if (e->op == TD_OP_GETBITS || e->op == TD_OP_SETBITS) {
     bool position = i == 1 || i == 2;
     return position && e->kid[i]->type->kind == TD_T_INDEX ? e->kid[i]->type : NULL;
@@ -115,14 +119,27 @@ static bool all_literals(const TdExpr *e) {
   return true;
 }
 
+/* Whether a literal beside operand i of e spells a type that a bare one there would take. */
+static bool is_beside_typed(const TdExpr *e, uint32_t i) {
+  if (is_shift(e) || e->op == TD_OP_GETBITS || e->op == TD_OP_SETBITS) return false;
+  for (uint32_t k = e->op == TD_OP_SELECT ? 1 : 0; k < e->nkid; k++) {
+    TdTypeKind kind = e->kid[k]->type->kind;
+    if (k == i || e->kid[k]->kind != TD_EXPR_LIT || bare_ok(e->kid[k], NULL)) continue;
+    if (kind == TD_T_FLOAT || kind == TD_T_INDEX) return true;
+  }
+  return false;
+}
+
 /* Operand i; an operator on literals alone (one that could not be folded) spells their types. */
 static void put_operand(TdPrinter *p, const TdExpr *e, uint32_t i, int prec) {
   const TdExpr *kid = e->kid[i];
-  bool known = all_literals(e) || (td_ops[e->op].lazy && i == 0);
+  const TdType *beside = type_beside(e, i);
+  bool known =
+      all_literals(e) || (td_ops[e->op].lazy && i == 0) || (!beside && is_beside_typed(e, i));
   if (kid->kind == TD_EXPR_LIT && known)
     td_printer_literal(p, kid, false);
   else
-    put(p, kid, prec, type_beside(e, i));
+    put(p, kid, prec, beside);
 }
 
 static void put_infix(TdPrinter *p, const TdExpr *e, int prec) {

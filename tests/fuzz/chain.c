@@ -87,8 +87,10 @@ static void note_promise(Chain *c) {
   for (size_t i = 0; i < v->nnote; i++)
     if (strstr(v->note[i], "is associative")) c->promise.level = TD_LEVEL_RING;
   for (size_t i = 0; i < v->ndid; i++) {
-    if (strcmp(v->did[i].prim->name, "fma") == 0 && c->promise.level < TD_LEVEL_FUSED)
-      c->promise = (Promise){TD_LEVEL_FUSED, false};
+    if (strcmp(v->did[i].prim->name, "fma") == 0) {
+      c->promise.values = false;
+      if (c->promise.level < TD_LEVEL_FUSED) c->promise.level = TD_LEVEL_FUSED;
+    }
     if (reassociates(&v->did[i])) c->promise.values &= c->promise.level == TD_LEVEL_STRICT;
   }
 }

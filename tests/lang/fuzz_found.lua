@@ -562,4 +562,19 @@ t.test("what no level knows to be equal, and numbers do not tell apart, is not d
   t.has(verdict("O[i] = b[i] << 1", "O[i] = b[i] * 2 + i // 3"), "differs: O[3]")
 end)
 
+t.test("a literal beside one that says its type says its own", function()
+  local k = tide.kernel {
+    A = tide.f16[8], O = tide.f16[8],
+    function(A, O)
+      for i = 0, 7 do
+        O[i] = tide.select(i > 2, tide.f16(3.25), tide.select(4.25 ~= 6.25, 2.5, 4.25))
+        A[i] = tide.select(i > 2, A[i], tide.select(4.25 ~= 6.25, 2.5, 4.25))
+      end
+    end,
+  }
+  t.has(tostring(k), "f16(3.25), f32(2.5)")
+  t.has(tostring(k), "A[i], f32(2.5)")
+  reloads(k)
+end)
+
 t.done()
