@@ -84,6 +84,10 @@ bool td_hls_share(TdHlsNet *n);
    all that it touches of the array is in a block of these extents. */
 bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent, int rank);
 
+/* hls_return.c: a body without returns, where what follows one moves into the other arm of its
+   `if`; NULL: one is in a loop, or both arms go on. */
+const TdStmt *td_hls_return_straight(TdStore *st, const TdStmt *body);
+
 /* hls_order.c: the calls, producers first where that can be; each stream has one of either. */
 bool td_hls_order(TdHlsNet *n);
 

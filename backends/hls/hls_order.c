@@ -208,18 +208,23 @@ static uint32_t *sort(const Ends *e) {
   return order;
 }
 
-/* Notes the streams that lead back. */
-static void note_feedback(Ends *e, const uint32_t *order, uint64_t all) {
+/* Notes the streams that lead back; blocks do not. */
+static bool note_feedback(Ends *e, const uint32_t *order, uint64_t all) {
   TdHlsNet *n = e->n;
   uint32_t *place = TD_NEWN(n->arena, uint32_t, n->call.n + 1);
   for (uint32_t i = 0; i < n->call.n; i++) place[order[i]] = i;
   for (uint64_t i = 0; i < all; i++) {
     if (e->producer[i] == NONE || e->consumer[i] == NONE) continue;
     if (place[e->producer[i]] < place[e->consumer[i]]) continue;
-    TdSym sym = n->stream.at[e->stream[i]].sym;
-    if (!n->feedback.n || n->feedback.at[n->feedback.n - 1] != sym)
-      td_vec_push(n->arena, &n->feedback, sym);
+    const TdStream *s = &n->stream.at[e->stream[i]];
+    if (s->type->block)
+      return td_hls_net_refuse(
+          n, "block-feedback", s->loc, "hand tokens back, not buffers",
+          "%s leads back to an earlier task, which channels of buffers may not", s->sym->name);
+    if (!n->feedback.n || n->feedback.at[n->feedback.n - 1] != s->sym)
+      td_vec_push(n->arena, &n->feedback, s->sym);
   }
+  return true;
 }
 
 bool td_hls_order(TdHlsNet *n) {
@@ -231,7 +236,7 @@ bool td_hls_order(TdHlsNet *n) {
   for (uint32_t i = 0; i < n->call.n; i++)
     if (!hold_all(&e, i)) return false;
   const uint32_t *order = sort(&e);
-  note_feedback(&e, order, all);
+  if (!note_feedback(&e, order, all)) return false;
   TdHlsCall *call = TD_NEWN(n->arena, TdHlsCall, n->call.n + 1);
   for (uint32_t i = 0; i < n->call.n; i++) call[i] = n->call.at[order[i]];
   for (uint32_t i = 0; i < n->call.n; i++) n->call.at[i] = call[i];

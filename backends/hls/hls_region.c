@@ -45,6 +45,18 @@ static const TdStmt *call_of(const TdHlsNet *n, const TdHlsCall *call) {
   return td_stmt_call(n->store, k->sym, arg, k->nparam + k->ncoord, k->loc);
 }
 
+/* A unit that may be called. */
+typedef struct Called {
+  TdSym sym;
+  bool other; /* nothing calls it */
+} Called;
+
+static bool is_other(void *ud, const TdStmt *s) {
+  Called *c = ud;
+  if (s->kind == TD_STMT_CALL && s->sym == c->sym) c->other = false;
+  return c->other;
+}
+
 /* Whether a task calls no region with state, itself or through kernels: each of its instances would
    need its own. */
 static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass *c,
@@ -59,6 +71,29 @@ static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass
   for (uint32_t i = 0; i < s->nkid && ok; i++) ok = check_state(n, known, c, s->kid[i]);
   td_ctx_leave(n->store->session->ctx);
   return ok;
+}
+
+/* How many units of p call the unit of a symbol, of which one is told. */
+static int callers(TdHlsNet *n, const TdProg *p, TdSym sym, const TdUnit **one) {
+  int count = 0;
+  for (size_t i = 0; i < p->nunit; i++) {
+    Called c = {sym, true};
+    if (p->unit[i]->body) td_walk_stmt(n->store->session->ctx, p->unit[i]->body, is_other, &c);
+    if (!c.other) count++, *one = p->unit[i];
+  }
+  return count;
+}
+
+/* Whether the region that `design` is, which has state, is called by one path of kernels alone: its
+   states are those of one function. */
+static bool check_paths(TdHlsNet *n) {
+  const TdUnit *u = n->design;
+  for (int count; (count = callers(n, n->prog, u->sym, &u)) > 0;)
+    if (count > 1)
+      return td_hls_net_refuse(n, "inner-state", n->design->loc, "call it from one kernel",
+                               "%s has state, and more than one kernel leads to it",
+                               n->design->sym->name);
+  return true;
 }
 
 /* The network as a unit, after the kernels that it calls. */
@@ -117,7 +152,9 @@ static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
     if (!td_hls_class_add(&n, &n.design->run[i])) return false;
   for (size_t i = 0; i < n.cls.n; i++)
     if (!check_state(&n, r->out, n.cls.at[i], n.cls.at[i]->kernel->body)) return false;
-  if (!td_hls_share(&n) || !td_hls_order(&n)) return false;
+  bool stateful = false;
+  for (size_t i = 0; i < n.cls.n; i++) stateful |= n.cls.at[i]->is_stateful;
+  if ((stateful && !check_paths(&n)) || !td_hls_share(&n) || !td_hls_order(&n)) return false;
   finish(r, &n);
   return true;
 }

@@ -428,9 +428,16 @@ static bool is_alone(const Share *s, const User *u) {
   return true;
 }
 
-static bool returns(void *ud, const TdStmt *s) {
-  (void)ud;
-  return s->kind != TD_STMT_RETURN;
+/* Has the task reach its end, where it hands back its block. */
+static bool straighten(Share *s, User *u) {
+  TdUnit *k = u->c->kernel;
+  const TdStmt *body = td_hls_return_straight(s->n->store, k->body);
+  if (!body)
+    return td_hls_net_refuse(
+        s->n, "early-return", k->loc, "put the rest of the body under a condition",
+        "%s returns before it could hand back its block of %s", u->c->task, s->x->sym->name);
+  k->body = body;
+  return true;
 }
 
 /* Serves one argument. */
@@ -441,10 +448,7 @@ static bool share(Share *s) {
   for (size_t i = 0; i < s->user.n; i++) {
     User *u = &s->user.at[i];
     const TdHlsArg *x = &u->c->arg.at[u->arg];
-    if (!td_walk_stmt(s->session->ctx, u->c->kernel->body, returns, NULL))
-      return td_hls_net_refuse(
-          s->n, "early-return", u->c->kernel->loc, "put the rest of the body under a condition",
-          "%s returns before it could hand back its block of %s", u->c->task, s->x->sym->name);
+    if (!straighten(s, u)) return false;
     bool covered =
         td_hls_cover(s->n, u->c->kernel, u->c->kernel->param[u->arg].sym, u->extent, s->type->rank);
     TdSym in = !covered && (x->get || x->stored) ? streams(s, u, "in") : NULL;

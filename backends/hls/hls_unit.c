@@ -78,10 +78,22 @@ static const char *template_of(TdHlsProg *p) {
   return td_text_str(&t);
 }
 
+/* A name for a state that none of the program has. */
+static const char *state_name(TdHlsProg *p, const char *want) {
+  const char *name = td_cname_fresh(p->w, want);
+  for (size_t i = 0, n = 1; i < p->state.n; i++) {
+    size_t own = strcspn(p->state.at[i].text, "<");
+    if (strlen(name) != own || memcmp(name, p->state.at[i].text, own) != 0) continue;
+    name = td_cname_fresh(p->w, td_text_fmt(p->w->arena, "%s_%zu", want, n++));
+    i = SIZE_MAX;
+  }
+  return name;
+}
+
 /* A state, before the function: instances of a task have their own. */
 static void put_state(TdHlsProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
-  const char *name = td_cname_fresh(w, s->sym->name);
+  const char *name = state_name(p, s->sym->name);
   td_text_line(&p->statics, "%sstatic %s = %s;", template_of(p),
                td_cstmt_array(w, s->sym, s->type, name), td_hls_table_of(w, s->blob));
   td_cname_put(w, s->sym, td_text_fmt(w->arena, "%s%s", name, p->ids), td_cfamily_type(w, s->type),

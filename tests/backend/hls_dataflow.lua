@@ -7,14 +7,19 @@ local i8, i32, uint = tide.i8, tide.i32, tide.uint
 local task, grid, stream = tide.task, tide.grid, tide.stream
 local N, P = 4, 2
 
--- Both twins: build(x) for the fact x that is wrong, and for the one that is right.
+-- Both twins: build(x), a builder or a program, for the fact x that is wrong, and for the one that
+-- is right.
 local function twins(name, code, build, wrong, right, says)
   t.test(name .. ": " .. code, function()
-    local d = tide.design(build(wrong))
+    local function design(x)
+      local made = build(x)
+      return type(made) == "function" and tide.design(made) or made
+    end
+    local d = design(wrong)
     local e = t.fails(function() d:build {target = "hls"} end, {kind = "unsupported", code = code})
     if says then t.has(tostring(e), says) end
     t.ok(e.help, "it says what helps")
-    t.ok(batch.add(name, tide.design(build(right))))
+    t.ok(batch.add(name, design(right)))
   end)
 end
 
@@ -68,19 +73,45 @@ twins("elements written in turn", "shared-write", function(blocks)
   end
 end, false, true, "a[0] and a[1] both write in R")
 
--- Rule 5: a task that works on a block hands it back at its end.
-twins("a task that returns", "early-return", function(last)
+-- Rule 5: a task that works on a block hands it back at its end: no loop is left by a return.
+twins("a task that returns", "early-return", function(loop)
   return function(d)
     d.a = task {map = {P}, A = i32[P]:layout "S0", B = i32[P]:layout "S0", function(A, B)
-      if last then
-        if A[0] <= 3 then B[0] = A[0] end
+      if loop then
+        for _ in grid(N) do
+          if A[0] > 3 then return end
+          B[0] = B[0] + A[0]
+        end
       else
         if A[0] > 3 then return end
-        B[0] = A[0]
+        for _ in grid(N) do B[0] = B[0] + A[0] end
       end
     end}
   end
-end, false, true)
+end, true, false)
+
+t.test("returns in arms of arms, whose blocks are handed back", function()
+  local d = tide.design(function(d)
+    d.a = task {map = {8}, A = i32[8]:layout "S0", B = i32[8]:layout "S0", function(A, B, p)
+      B[0] = 1
+      if A[0] > 0 then
+        if A[0] > 40 then return end
+        B[0] = B[0] + 10
+        do
+          local twice = A[0] * 2
+          if twice > 40 then B[0] = twice return else B[0] = B[0] + 100 end
+        end
+        B[0] = B[0] + 1000
+      else
+        if p > 4 then B[0] = p end
+        return
+      end
+      B[0] = B[0] + 10000
+    end}
+  end)
+  t.ok(batch.add("returns", d))
+  t.ok(not d:build {target = "hls"}.source:find "return;")
+end)
 
 -- Rule 6: a design that a task runs is a region of its own: it is given whole arrays or rows.
 local chain = tide.design(function(d)
@@ -119,6 +150,46 @@ twins("state of a design that a task runs", "inner-state", counting, true, false
 twins("the same through a kernel", "inner-state", function(inside)
   return counting(inside, true)
 end, true, false)
+
+twins("of a design that two kernels call", "inner-state", function(both)
+  local count = tide.state(i32[1], 5)
+  local inner = tide.design(function(d)
+    d.a = task {A = i32[1], function(A)
+      count[0] = count[0] + 1
+      A[0] = A[0] + count[0]
+    end}
+  end)
+  local first = tide.kernel {A = i32[1], function(A) inner(A) end}
+  local second = tide.kernel {A = i32[1], function(A)
+    if both then inner(A) else first(A) end
+  end}
+  return tide.kernel {A = i32[2][1], function(A)
+    if both then first(A[0]) else second(A[0]) end
+    second(A[1])
+  end}
+end, true, false)
+
+t.test("states of one name are several, of tasks, designs and kernels", function()
+  local function named(by)
+    local sum = tide.state(i32[1], by)
+    return tide.design(function(d)
+      d.take = task {map = {2}, A = i32[2]:layout "S0", function(A)
+        sum[0] = sum[0] * by + A[0]
+        A[0] = sum[0]
+      end}
+      d.more = task {B = i32[1], function(B)
+        sum[0] = sum[0] + by
+        B[0] = sum[0]
+      end}
+    end)
+  end
+  local first, second = named(2), named(3)
+  t.ok(batch.add("states", tide.kernel {A = i32[2][2], B = i32[2][1], function(A, B)
+    first(A[0], B[0])
+    second(A[1], B[1])
+    first(A[1], B[1])
+  end}))
+end)
 
 -- Rule 8: a region calls at most 16384 tasks.
 twins("a grid of many tasks", "instances", function(n)
@@ -187,6 +258,41 @@ t.test("the kind of FIFO that a stream asks for", function()
   t.has(d:build {target = "hls"}.source,
     "Z[2];\n  #pragma HLS bind_storage variable=Z type=fifo impl=srl")
 end)
+
+-- Rule 11: buffers do not lead back.
+twins("a ring of blocks", "block-feedback", function(block)
+  return function(d)
+    local x, y = d:stream(i32[N], {block = block}), d:stream(i32[N], {block = block})
+    d.a = task {A = i32[N], function(A)
+      x:put(A)
+      local back = y:get()
+      for k in grid(N) do A[k] = back[k] end
+    end}
+    d.b = task {function()
+      local b = x:get()
+      local c = i32[N](0)
+      for k in grid(N) do c[k] = b[k] + 1 end
+      y:put(c)
+    end}
+  end
+end, true, false, "leads back to an earlier task")
+
+-- Rule 12: a region declares its streams.
+twins("a design on streams of its caller", "no-streams", function(design)
+  local one = tide.kernel {X = stream(i32), Y = stream(i32), function(X, Y)
+    for _ in grid(N) do Y:put(X:get() + 1) end
+  end}
+  local part = design and tide.design(function(d)
+    local X, Y = d:arg(stream(i32)), d:arg(stream(i32))
+    d.a = task {X = X, Y = Y, function(X, Y) one(X, Y) end}
+  end) or one
+  return function(d)
+    local x, y = d:stream(i32), d:stream(i32)
+    d.a = task {A = i32[N], function(A) for k in grid(N) do x:put(A[k]) end end}
+    d.b = task {function() part(x, y) end}
+    d.c = task {B = i32[N], function(B) for k in grid(N) do B[k] = y:get() end end}
+  end
+end, true, false, "takes streams from outside")
 
 t.test("a stream that leads back is said", function()
   local function ring(back)

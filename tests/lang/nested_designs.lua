@@ -104,7 +104,7 @@ t.test("states of inner designs last, one for each path from the top", function(
     local two = one:as "two"
     return tide.kernel {B = i32[2][3][1], function(B) one(B[0]) two(B[1]) two(B[1]) end}
   end
-  local B = same(make, {i32[2][3][1](0)}, 2)
+  local B = same(make, {i32[2][3][1](0)}, 2, everywhere)
   t.eq(B:table(), {{{13}, {14}, {0}}, {{17}, {18}, {0}}})
   local k = make():build {target = "cpu"}
   local got = i32[2][3][1](0)
@@ -136,7 +136,7 @@ t.test("two designs of one name, with states and streams of one name", function(
       first(A, B)
       second(A, C)
     end}
-  end, {A, B, C}, 2)
+  end, {A, B, C}, 2, everywhere)
   t.eq({b:table(), c:table()}, {{24, 28, 34, 42}, {36, 42, 51, 63}})
 end)
 
