@@ -80,19 +80,6 @@ static const TdUnit *named(const TdUnits *u, const char *name) {
   return NULL;
 }
 
-/* unit with the callees that were merged renamed. */
-static TdUnit *redirect(TdUnits *u, const TdSubst *merged, const TdUnit *unit) {
-  TdUnit *copy = td_unit_copy(u->store, unit);
-  if (unit->body) copy->body = td_subst_in_stmt(merged, unit->body);
-  TdRun *run = td_arena_copy(u->store->arena, unit->run, unit->nrun * sizeof *run);
-  for (size_t i = 0; i < unit->nrun; i++) {
-    TdSym to = td_map_getp(&merged->sym, run[i].unit);
-    if (to) run[i].unit = to;
-  }
-  copy->run = run;
-  return copy;
-}
-
 /* A name like `want` that no unit has and, unless `taken` is NULL, that is not taken. */
 static const char *free_name(const TdUnits *u, const char *want, TdUnitsTaken taken, void *ud) {
   TdNames *names = u->store->session->names;
@@ -143,7 +130,7 @@ TdSym td_units_import_beside(TdUnits *u, const TdProg *p, TdUnitsTaken taken, vo
   TdSym root = NULL;
   for (size_t i = 0; i < copy->nunit; i++) {
     bool is_root = i + 1 == copy->nunit;
-    TdUnit *unit = redirect(u, &merged, copy->unit[i]);
+    TdUnit *unit = td_subst_in_unit(&merged, copy->unit[i]);
     bool hidden = is_root && taken && taken(ud, unit->sym->name);
     const TdUnit *same = hidden ? NULL : find_same(u, unit);
     if (same) {

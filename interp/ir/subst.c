@@ -155,3 +155,20 @@ const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s) {
   td_ctx_leave(st->session->ctx);
   return subst_header(u, s);
 }
+
+TdUnit *td_subst_in_unit(const TdSubst *u, const TdUnit *unit) {
+  TdUnit *copy = td_unit_copy(u->store, unit);
+  if (unit->body) copy->body = td_subst_in_stmt(u, unit->body);
+  TdRun *run = td_arena_copy(u->store->arena, unit->run, unit->nrun * sizeof *run);
+  for (size_t i = 0; i < unit->nrun; i++) {
+    TdSym to = td_map_getp(&u->sym, run[i].unit);
+    if (to) run[i].unit = to;
+  }
+  copy->run = run;
+  TdSym model = unit->foreign ? td_map_getp(&u->sym, unit->foreign->model) : NULL;
+  if (!model) return copy;
+  TdForeign *foreign = td_arena_copy(u->store->arena, unit->foreign, sizeof *foreign);
+  foreign->model = model;
+  copy->foreign = foreign;
+  return copy;
+}

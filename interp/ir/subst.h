@@ -4,6 +4,7 @@
 #define TD_SUBST_H
 
 #include "ir/lin.h"
+#include "ir/unit.h"
 
 /* What becomes what, all at the same time. */
 typedef struct TdSubst {
@@ -27,5 +28,7 @@ void td_subst_size(TdSubst *u, const char *name, const TdExpr *to);
 const TdType *td_subst_in_type(const TdSubst *u, const TdType *t);
 const TdExpr *td_subst_in_expr(const TdSubst *u, const TdExpr *e);
 const TdStmt *td_subst_in_stmt(const TdSubst *u, const TdStmt *s);
+/* A copy of `unit`, its body, the kernels of its tasks and its model after the substitution. */
+TdUnit *td_subst_in_unit(const TdSubst *u, const TdUnit *unit);
 
 #endif

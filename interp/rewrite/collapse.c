@@ -142,6 +142,16 @@ static size_t declared(const Collapse *k) {
   return i;
 }
 
+/* The declaration of what the array is copied to, if it stands between that of the array and the
+   copy; or NULL. */
+static const TdStmt *later_declaration(const Collapse *k) {
+  const TdCopy *c = &k->copy;
+  for (size_t i = declared(k) + 1; i < c->place; i++)
+    if (c->block->kid[i]->kind == TD_STMT_LOCAL && c->block->kid[i]->sym == c->to->sym)
+      return c->block->kid[i];
+  return NULL;
+}
+
 /* Whether the array may go in favour of what fills it. */
 static bool check_in(Collapse *k) {
   TdCopy *c = &k->copy;
@@ -165,6 +175,9 @@ static bool check_out(Collapse *k) {
   if (from == c->block->nkid)
     return refuse(k, "scope", c->store, "is declared outside of the loop that copies it");
   if (!check_uses(k)) return false;
+  const TdStmt *later = later_declaration(k);
+  if (later && later->nexpr && later->expr[0]->kind != TD_EXPR_LIT)
+    return refuse(k, "scope", later, "is copied to what is declared here, with a value");
   for (size_t i = from; i < c->place; i++)
     if (td_walk_leaves(td_util_block1(k->l.r, c->block->kid[i])))
       return refuse(k, "leaves", c->block->kid[i], "may not be copied: this may leave before");
@@ -216,6 +229,22 @@ static const TdStmt *turn_uses(const Collapse *k) {
   return body;
 }
 
+/* What stands in the place of the declaration of an array that goes in favour of what it is copied
+   to: the declaration of that, if it came later, and the fill of what the array was filled with. */
+static const TdStmt *replace_declaration(const Collapse *k, const TdStmt *body) {
+  TdRewrite *r = k->l.r;
+  const TdStmt *later = k->out ? later_declaration(k) : NULL, *now[2];
+  size_t n = 0;
+  if (later) {
+    body = td_edit_replace(r->store, body, later->uid, NULL, 0);
+    now[n++] = later;
+  }
+  if (k->out && k->l.decl->init == TD_INIT_FILL)
+    now[n++] = td_util_rename(
+        r, k->l.unit, td_walk_copy(r->store, td_copy_writes(&k->copy, k->l.decl->expr[0]), NULL));
+  return td_edit_replace(r->store, body, k->l.decl->uid, now, n);
+}
+
 /* Tries the copy that fills (or takes away); NULL with r->diag filled. */
 static const TdProg *attempt(Collapse *k, bool out) {
   TdRewrite *r = k->l.r;
@@ -232,14 +261,10 @@ static const TdProg *attempt(Collapse *k, bool out) {
     return NULL;
   }
   if (!(out ? check_out(k) : check_in(k))) return NULL;
-  const TdStmt *body = turn_uses(k), *fill = NULL;
+  const TdStmt *body = turn_uses(k);
   if (!body) return NULL;
-  if (out && k->l.decl->init == TD_INIT_FILL)
-    fill = td_util_rename(
-        r, k->l.unit, td_walk_copy(r->store, td_copy_writes(&k->copy, k->l.decl->expr[0]), NULL));
   body = td_edit_replace(r->store, body, k->copy.nest->uid, NULL, 0);
-  body = td_edit_replace(r->store, body, k->l.decl->uid, &fill, fill ? 1 : 0);
-  return td_util_with_body(r, k->copy.turn.unit, body);
+  return td_util_with_body(r, k->copy.turn.unit, replace_declaration(k, body));
 }
 
 static bool is_not_declared(void *ud, const TdStmt *s) {

@@ -36,6 +36,9 @@ typedef struct TdInject {
 /* inject_match.c: lifts the nest and finds its tiles. False with r->diag filled. */
 bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUnit *u,
                     const TdStmt *nest);
+/* The nest as a kernel of its tiles alone: they are its first parameters, the scalars that it uses
+   the others. Parameter i was number (*from)[i] of the lifted nest. */
+const TdProg *td_inject_nest(const TdInject *j, size_t **from);
 /* Finds which operand is given what, so that the kernel computes what the nest does, by proof.
    False with r->diag filled: shapes that do not fit, or the first difference. */
 bool td_inject_match(TdInject *j);

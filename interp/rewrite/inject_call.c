@@ -70,16 +70,18 @@ static const TdExpr *arranged(Call *c, size_t operand) {
   return td_expr_whole(r->session, r->store->arena, buffer, o->type, loc);
 }
 
-/* Whether the tile's innermost dimension is the operand's, and lies in whole vectors. */
+/* Whether the tile's innermost dimension is the operand's, and lies in whole vectors of its array.
+ */
 static bool is_in_vectors(const Call *c, size_t operand) {
   const TdOperand *o = &c->j->lib->at[operand];
   const TdGiven *g = &c->j->given[operand];
-  int last = c->j->tile[g->tile].box.rank - 1;
+  const TdTile *t = &c->j->tile[g->tile];
+  int last = t->box.rank - 1;
   TdRewrite *r = c->j->r;
   if (o->lanes == 1) return true;
   if (g->dim[o->order.nname - 1] != last) return false;
-  const TdExpr *lo = td_lin_mod(r->session, r->arena, c->at->lo[g->tile][last], o->lanes);
-  const TdExpr *row = td_lin_mod(r->session, r->arena, c->at->type[g->tile]->dim[last], o->lanes);
+  const TdExpr *lo = td_lin_mod(r->session, r->arena, t->box.lo[last], o->lanes);
+  const TdExpr *row = td_lin_mod(r->session, r->arena, t->type->dim[last], o->lanes);
   int64_t v;
   return td_expr_is_const(lo, &v) && v == 0 && td_unit_value(c->j->unit, row, &v) && v == 0;
 }

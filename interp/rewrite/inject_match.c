@@ -65,9 +65,9 @@ bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUn
 /* The nest as a kernel of its tiles alone, and what is compared with it. */
 typedef struct Match {
   TdInject *j;
-  TdUnit *nest; /* its first parameters are the tiles */
-  size_t *from; /* of each parameter: that of the lifted nest */
   const TdProg *prog;
+  const TdUnit *nest; /* its root */
+  size_t *from;       /* of each parameter: that of the lifted nest */
   int tried;
   size_t best; /* operands that fit, at most */
   bool differs;
@@ -95,17 +95,23 @@ static const TdType *tile_type(const TdInject *j, const TdTile *t) {
   return td_type_tensor_of(j->r->session, t->type->elem, t->box.rank, t->extent);
 }
 
-/* Makes m->nest. */
-static void make_nest(Match *m) {
-  TdInject *j = m->j;
+/* p's units and then `root`. */
+static const TdProg *with_root(const TdInject *j, const TdProg *p, const TdUnit *root) {
+  const TdUnit **list = TD_NEWN(j->r->arena, const TdUnit *, p->nunit + 1);
+  memcpy(list, p->unit, p->nunit * sizeof *list);
+  list[p->nunit] = root;
+  return td_prog_prune(td_prog_new(j->r->store, list, p->nunit + 1));
+}
+
+const TdProg *td_inject_nest(const TdInject *j, size_t **from) {
   TdRewrite *r = j->r;
   const TdUnit *u = j->lifted.unit;
   const TdStmt *body = u->body;
   TdParam *param = TD_NEWN(r->store->arena, TdParam, u->nparam);
   TdSubst sub = td_subst_new(r->store);
-  m->nest = td_unit_copy(r->store, u);
-  m->from = TD_NEWN(r->arena, size_t, u->nparam);
-  m->nest->nparam = 0;
+  TdUnit *nest = td_unit_copy(r->store, u);
+  *from = TD_NEWN(r->arena, size_t, u->nparam);
+  nest->nparam = 0;
   for (size_t i = 0; i < u->nparam; i++)
     if (td_type_is_scalar(u->param[i].type))
       td_subst_expr(&sub, j->lifted.was[i],
@@ -115,28 +121,21 @@ static void make_nest(Match *m) {
     Rebase b = {.r = r, .sym = u->param[t->param].sym};
     for (int d = 0; d < t->box.rank; d++) b.lo[d] = td_subst_in_expr(&sub, t->box.lo[d]);
     body = td_walk_map(r->store, body, rebase, &b);
-    m->from[m->nest->nparam] = t->param;
-    param[m->nest->nparam] = u->param[t->param];
-    param[m->nest->nparam++].type = tile_type(j, t);
+    (*from)[nest->nparam] = t->param;
+    param[nest->nparam] = u->param[t->param];
+    param[nest->nparam++].type = tile_type(j, t);
   }
   for (size_t i = 0; i < u->nparam; i++) {
     if (!td_type_is_scalar(u->param[i].type) ||
         !td_walk_uses(r->session->ctx, body, u->param[i].sym))
       continue;
-    m->from[m->nest->nparam] = i;
-    param[m->nest->nparam++] = u->param[i];
+    (*from)[nest->nparam] = i;
+    param[nest->nparam++] = u->param[i];
   }
-  m->nest->param = param;
-  m->nest->nassert = 0;
-  m->nest->body = body;
-}
-
-/* p's units and then `root`. */
-static const TdProg *with_root(const TdInject *j, const TdProg *p, const TdUnit *root) {
-  const TdUnit **list = TD_NEWN(j->r->arena, const TdUnit *, p->nunit + 1);
-  memcpy(list, p->unit, p->nunit * sizeof *list);
-  list[p->nunit] = root;
-  return td_prog_prune(td_prog_new(j->r->store, list, p->nunit + 1));
+  nest->param = param;
+  nest->nassert = 0;
+  nest->body = body;
+  return with_root(j, r->prog, nest);
 }
 
 /* The call as a program that takes what the nest takes. */
@@ -291,12 +290,26 @@ static bool refuse_meaning(const Match *m) {
   return false;
 }
 
+/* Assumes the sizes that the nest, its tiles and how they lie in their arrays depend on. */
+static void assume_sizes(TdInject *j, const TdUnit *nest) {
+  TdUnit part = *nest;
+  const TdExpr **list = TD_NEWN(j->r->arena, const TdExpr *, 2 * TD_MAX_RANK * j->ntile);
+  for (size_t i = 0; i < j->ntile; i++)
+    for (int d = 0; d < j->tile[i].box.rank; d++) list[part.nassert++] = j->tile[i].box.extent[d];
+  for (size_t i = 0; i < j->lib->n; i++) {
+    const TdTile *t = &j->tile[j->given[i].tile];
+    if (j->lib->at[i].lanes > 1) list[part.nassert++] = t->type->dim[t->box.rank - 1];
+  }
+  part.assert_ = list;
+  j->unit = td_util_assume_sizes(j->r, j->unit, &part);
+}
+
 bool td_inject_match(TdInject *j) {
   Match m = {.j = j};
-  make_nest(&m);
-  m.prog = with_root(j, j->r->prog, m.nest);
+  m.prog = td_inject_nest(j, &m.from);
+  m.nest = td_prog_root(m.prog);
   bool found = m.nest->nparam < 64 && give(&m, 0, 0);
   j->r->naming = (TdNaming){0};
-  if (found) j->unit = td_util_assume_sizes(j->r, j->unit, m.nest->body);
+  if (found) assume_sizes(j, m.nest);
   return found || (m.differs ? refuse_meaning(&m) : refuse_shape(&m));
 }

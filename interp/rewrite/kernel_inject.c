@@ -2,19 +2,20 @@
  * same. */
 #include <string.h>
 
+#include "analysis/bounds.h"
 #include "rewrite/inject.h"
 #include "rewrite/schedule.h"
 
 enum { LOOP, KERNEL };
 
-/* p with the units of the library, so far as it has not got them, before unit u; `call` is told
-   what became of its callee. */
+/* p with the units of the library, so far as it has not got them, before unit u; `sub` is told what
+   became of those that it has. */
 static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract *lib, TdSym u,
                                  TdSubst *sub) {
   for (size_t i = 0; i < lib->prog->nunit; i++) {
     const TdUnit *x = lib->prog->unit[i], *same = td_prog_find(p, x->sym->name);
     if (!same) {
-      p = td_prog_insert(p, x, u);
+      p = td_prog_insert(p, td_subst_in_unit(sub, x), u);
       continue;
     }
     if (!td_equal_unit(r->session->ctx, same, x)) {
@@ -59,6 +60,62 @@ static void note(const TdInject *j) {
                  (long long)cost->arg[0].i, (long long)cost->arg[1].i);
 }
 
+/* Whether the tiles that the call and its copies touch lie in their arrays, which boxes around what
+   a nest touches need not. */
+static bool check_tiles(const TdInject *j, const TdProg *p, const TdStmt *call) {
+  TdRewrite *r = j->r;
+  TdAsk q = td_util_ask(r, td_prog_unit(p, j->unit->sym));
+  const TdBoundsItem *item;
+  size_t n;
+  bool exact = true;
+  for (size_t i = 0; i < j->ntile; i++) exact &= j->tile[i].box.exact;
+  if (exact) return true;
+  q.prog = p;
+  TdDiag quiet = {.arena = r->arena};
+  bool inside = td_bounds_check(&q, &item, &n, &quiet);
+  for (size_t i = 0; inside && i < n; i++)
+    inside = item[i].kind == TD_BOUNDS_AT_VALUES ||
+             !td_edit_find(r->session->ctx, call, item[i].stmt->uid);
+  if (!inside)
+    td_util_refuse(r, TD_ILLEGAL, "operands", j->nest->loc,
+                   "the box around what the nest touches may stick out of the array");
+  return inside;
+}
+
+static bool is_no_copy(void *ud, const TdStmt *s) {
+  return s->kind != TD_STMT_STORE || s->expr[1]->kind != TD_EXPR_LOAD || s->expr[1]->sym != ud;
+}
+
+/* Whether the nest reads each element of a tile before it may write it. */
+static bool is_read_first(const TdInject *j, const TdTile *t) {
+  TdAsk q = td_util_ask(j->r, j->unit);
+  TdMoved load, store;
+  bool all =
+      td_footprint_moves(&q, j->nest, t->sym, t->type, &load, &store) && load.any && load.read;
+  for (int d = 0; all && d < t->box.rank; d++) {
+    int64_t n;
+    all = td_lin_diff(j->r->session, load.to[d], load.from[d], &n) && n == t->extent[d];
+  }
+  return all;
+}
+
+/* Whether what is copied for the call has been written: it is an argument of the program, or read
+   by the nest too. */
+static bool check_copies(const TdInject *j, const TdStmt *call) {
+  TdRewrite *r = j->r;
+  bool root = j->unit->sym == td_prog_root(r->prog)->sym;
+  for (size_t i = 0; i < j->ntile; i++) {
+    const TdTile *t = &j->tile[i];
+    bool copied = !td_walk_stmt(r->session->ctx, call, is_no_copy, (void *)(uintptr_t)t->sym);
+    if (!copied || (root && td_unit_param(j->unit, t->sym)) || is_read_first(j, t)) continue;
+    td_util_refuse(r, TD_ILLEGAL, "operands", j->nest->loc,
+                   "'%s' may hold elements that were never written, which would be copied for '%s'",
+                   t->sym->name, j->lib->unit->sym->name);
+    return false;
+  }
+  return true;
+}
+
 /* The call in the place of the nest as it is. */
 static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace *at) {
   TdInject j;
@@ -70,6 +127,7 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
   const TdStmt *body =
       td_edit_replace(r->store, j.unit->body, at->stmt->uid, call->kid, call->nkid);
   p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, j.unit, body)));
+  if (!check_tiles(&j, p, call) || !check_copies(&j, call)) return NULL;
   note(&j);
   td_util_made(r, lib->unit->sym->name);
   return td_lift_in_order(r, p);

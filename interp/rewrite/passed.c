@@ -60,7 +60,7 @@ static bool meet_call(void *ud, const TdStmt *s) {
   const Meeting *m = ud;
   TdPassed *b = m->b;
   const TdUnit *callee = s->kind == TD_STMT_CALL ? td_prog_unit(b->r->prog, s->sym) : NULL;
-  for (uint32_t i = 0; callee && callee->kind == TD_UNIT_KERNEL && i < s->nexpr; i++) {
+  for (uint32_t i = 0; callee && callee->kind != TD_UNIT_EXTERN && i < s->nexpr; i++) {
     TdSym param = callee->param[i].sym, passed = s->expr[i]->sym, at = b->array.at[m->at].sym;
     if ((passed != at && param != at) || !is_passed(b, m->unit, s->expr[i])) continue;
     link(b, callee, param);

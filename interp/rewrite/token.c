@@ -99,7 +99,7 @@ static bool find_copy(Token *t) {
   for (int d = 0; d < t->from.rank; d++)
     if (!t->from.fixed[d] && !td_turn_extent(&t->from, d, &extent[rank++]))
       return refuse(t, "index", k.at->loc, "is put a copy of what is no tile");
-  t->put_unit = td_util_assume_sizes(r, c->turn.unit, c->nest);
+  t->put_unit = td_util_assume_sizes(r, c->turn.unit, &(TdUnit){.body = c->nest});
   t->type = td_type_tensor_of(r->session, t->stream->type->elem->elem, rank, extent);
   return true;
 }

@@ -53,11 +53,11 @@ static const TdType *float_beside(const TdExpr *const *kid, uint32_t n) {
   return NULL;
 }
 
-/* Literal e in type t. */
+/* Literal e in type t; e itself if it has no value there. */
 static const TdExpr *literal_in(const Retype *k, const TdExpr *e, const TdType *t) {
   TdFault fault = TD_FAULT_NONE;
   uint64_t bits = td_num_cast(t, e->type, e->u.bits, &fault);
-  return td_expr_lit(k->r->store->arena, t, bits, e->loc);
+  return fault == TD_FAULT_NONE ? td_expr_lit(k->r->store->arena, t, bits, e->loc) : e;
 }
 
 /* What operator e gives on scalars of types t. */
@@ -156,7 +156,7 @@ static const TdExpr *as_type(const Retype *k, const TdExpr *e, const TdType *t, 
     from = td_type_scalar(e->type);
   }
   if (to == from) return e;
-  if (e->kind == TD_EXPR_LIT && (spelt || to->kind == TD_T_FLOAT)) return literal_in(k, e, to);
+  if (e->kind == TD_EXPR_LIT && td_type_is_number(from)) return literal_in(k, e, to);
   TdDiag why = {.arena = k->r->arena};
   if (!td_promote_cast(k->r->session, to, from, e->loc, &why)) return refuse(k, why.message);
   if (!td_promote_holds(to, from) && e->kind != TD_EXPR_LIT) report(k, "a value becomes", to, from);

@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "ir/size_use.h"
+
 TdAsk td_util_ask(const TdRewrite *r, const TdUnit *u) {
   return (TdAsk){.affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = u};
 }
@@ -47,27 +49,18 @@ const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) 
   return copy;
 }
 
-/* A unit whose sizes are being assumed. */
-typedef struct Assuming {
-  TdRewrite *r;
-  const TdUnit *unit;
-} Assuming;
-
-static bool assume_size(void *ud, const TdExpr *e) {
-  Assuming *q = ud;
-  const TdSize *z = e->kind == TD_EXPR_SIZE ? td_unit_size(q->unit, e->u.name) : NULL;
-  if (!z || !z->known) return true;
-  const TdType *t = td_type_bool(q->r->session);
-  const TdExpr *value = td_util_const(q->r, z->value);
-  q->unit = td_util_assume(q->r, q->unit, td_expr_op2(q->r->store->arena, TD_OP_EQ, t, e, value));
-  q->r->used_value = true;
-  return true;
-}
-
-const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
-  Assuming q = {r, u};
-  td_walk_exprs(r->session->ctx, s, assume_size, &q);
-  return q.unit;
+const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdUnit *part) {
+  TdSizeUse use = td_size_use_of(r->session->ctx, r->arena, part);
+  for (size_t i = 0; i < use.name.n; i++) {
+    const TdSize *z = td_unit_size(u, use.name.at[i]);
+    if (!z || !z->known) continue;
+    TdArena *a = r->store->arena;
+    const TdExpr *size = td_expr_size(r->session, a, z->name, u->loc);
+    const TdExpr *value = td_util_const(r, z->value);
+    u = td_util_assume(r, u, td_expr_op2(a, TD_OP_EQ, td_type_bool(r->session), size, value));
+    r->used_value = true;
+  }
+  return u;
 }
 
 static void take(TdRewrite *r, const char *name) {

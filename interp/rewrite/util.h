@@ -27,8 +27,9 @@ const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
 /* u with one more assumption. */
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
 
-/* u with the values of all sizes that s depends on assumed, which the step relies on. */
-const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdStmt *s);
+/* u with the values of all sizes that `part`, of whose fields it may have a few, names assumed: the
+   step relies on them. */
+const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdUnit *part);
 
 /* A name for what is made in unit u, which nothing in it has and no other thing made in this step
  * gets: `given` by the user, or (NULL) `want`, or want_1.. NULL with r->diag filled when what was

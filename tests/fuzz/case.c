@@ -97,7 +97,7 @@ static Outcome whole_chain(Case *c) {
 static Outcome random_step(Case *c, int k) {
   Rng r = rng_of(c->seed, c->number, (uint64_t)k);
   Script *s = c->script;
-  Step step = step_draw(&r, c->arena, c->chain.schedule.now, c->chain.kernel);
+  Step step = step_draw(&r, c->arena, c->side.affine, c->chain.schedule.now, c->chain.kernel);
   if (!step.prim) return fine;
   s->step[s->nstep++] = step;
   Outcome out = c->careful ? apart(c, last_step) : fine;

@@ -154,12 +154,27 @@ static Outcome check_can(Chain *c, const Step *s, bool *can) {
   return is_unchanged(c, before) ? fine : (Outcome){WRONG_CAN, "can() changed the schedule"};
 }
 
+/* Compares with the program from here on, if the last step was to change what it computes; false
+   when it faults then. */
+static bool keeps_reference(Chain *c) {
+  const TdVersion *now = c->schedule.now;
+  if (td_schedule_reference(&c->schedule) != now) return true;
+  TdDiag quiet = {.arena = c->scratch};
+  Points points;
+  TdStore *own = td_store_inner(c->arena, c->side->session);
+  const TdProg *p = td_clone_prog(own, now->prog, true);
+  if (!point_start(&points, c->arena, p, c->points.seed, &quiet)) return false;
+  c->points = points;
+  c->promise = (Promise){TD_LEVEL_STRICT, true};
+  return true;
+}
+
 Outcome chain_step(Chain *c, const Step *drawn) {
   td_arena_free(c->scratch);
   c->scratch = td_arena_new(c->side->session->ctx);
   Step bound = *drawn, *s = &bound;
   if (drawn->of && !step_callee(c->kernel, drawn->of)) return fine;
-  step_bind(c, drawn, bound.arg);
+  if (!step_bind(c, drawn, bound.arg)) return fine;
   TdDiag d = {.arena = c->scratch};
   const char *const *made;
   size_t n;
@@ -173,6 +188,10 @@ Outcome chain_step(Chain *c, const Step *drawn) {
     return (Outcome){WRONG_CAN, took ? "can() refuses what the step does"
                                      : "can() allows what the step refuses"};
   if (!took) return check_refusal(c, s, before, &d);
+  if (!keeps_reference(c)) {
+    c->schedule.now = before.now;
+    return fine;
+  }
   c->counts->accepted++;
   c->counts->prim_accepted[number_of(s->prim)]++;
   int k = c->schedule.now->step;

@@ -16,6 +16,7 @@ typedef struct Site {
 typedef struct Draw {
   Rng *rng;
   TdArena *arena;
+  TdAffine *affine;
   const TdProg *prog;
   Site site[MOST_LOOPS];
   int nsite;
@@ -28,7 +29,7 @@ typedef struct Draw {
 
 /* draw_loop.c */
 /* The loops of p; the focus is one of them. */
-Draw draw_start(Rng *rng, TdArena *a, const TdProg *p);
+Draw draw_start(Rng *rng, TdArena *a, TdAffine *affine, const TdProg *p);
 /* The name that finds a loop. */
 const char *draw_spec(const Draw *d, int site);
 /* A name that fits nowhere, or not here. */
@@ -49,6 +50,16 @@ bool draw_has_producer(const Draw *d);
 bool draw_is_known(const TdPrim *prim);
 /* Fills the arguments of one; false when the program has nothing that it is for. */
 bool draw_known(Draw *d, const TdPrim *prim, TdArgValue *arg);
+
+/* A divisor of n from 2 on, or 2. */
+int64_t draw_divisor(Draw *d, int64_t n);
+
+/* draw_library.c */
+/* A kernel of a library for the nest of a loop, as the Lua text that returns it; false when the
+   nest cannot be one. */
+bool draw_library(Draw *d, int site, TdArgValue *v);
+/* One for no nest in particular. */
+extern const char *const draw_foreign_library;
 
 /* draw_name.c */
 /* An array, mostly one that the focus uses. */

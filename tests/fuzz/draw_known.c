@@ -134,8 +134,7 @@ static const TdStmt *draw_parts(Draw *d, TdArgValue *arg, int64_t *extent) {
   return l.one;
 }
 
-/* A divisor of n from 2 on, or 2. */
-static int64_t draw_divisor(Draw *d, int64_t n) {
+int64_t draw_divisor(Draw *d, int64_t n) {
   int64_t one = 2;
   int met = 0;
   for (int64_t k = 2; k <= n && k <= 16; k++)
@@ -354,12 +353,34 @@ static bool draw_place(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* A nest, and a kernel of a library for it. */
+static bool draw_inject(Draw *d, TdArgValue *arg) {
+  for (int tries = 0; d->nsite && tries < 3; tries++) {
+    int site = rng_below(d->rng, d->nsite);
+    if (!draw_library(d, site, &arg[1])) continue;
+    give_text(d, &arg[0], draw_spec(d, site));
+    return true;
+  }
+  return false;
+}
+
+/* How many processing elements a design is to take, and perhaps how many ports. */
+static bool draw_search(Draw *d, TdArgValue *arg) {
+  const TdUnit *u = td_prog_root(d->prog);
+  if (!u->nrun) return false;
+  give_int(&arg[0], 1 + rng_below(d->rng, 2 * (int)u->nrun));
+  int64_t port[] = {2 + rng_below(d->rng, 5), 1 + rng_below(d->rng, 4), -1, -1};
+  if (rng_chance(d->rng, 25)) give_ints(d, &arg[1], port, sizeof port / sizeof *port);
+  return true;
+}
+
 static const struct Known {
   const char *name;
   bool (*draw)(Draw *d, TdArgValue *arg);
-} known[] = {{"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},  {"pack", draw_pack},
-             {"unify", draw_unify},       {"bundle", draw_bundle},    {"chain", draw_chain},
-             {"place", draw_place},       {"collapse", draw_collapse}};
+} known[] = {{"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},   {"pack", draw_pack},
+             {"unify", draw_unify},       {"bundle", draw_bundle},     {"chain", draw_chain},
+             {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
+             {"search", draw_search}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -12,8 +12,8 @@ static void collect(Draw *d, const TdUnit *u, const TdStmt *s, const TdStmt *blo
   for (uint32_t i = 0; i < s->nkid; i++) collect(d, u, s->kid[i], s, parent);
 }
 
-Draw draw_start(Rng *rng, TdArena *a, const TdProg *p) {
-  Draw d = {.rng = rng, .arena = a, .prog = p, .second = -1};
+Draw draw_start(Rng *rng, TdArena *a, TdAffine *affine, const TdProg *p) {
+  Draw d = {.rng = rng, .arena = a, .affine = affine, .prog = p, .second = -1};
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->body) collect(&d, p->unit[i], p->unit[i]->body, NULL, -1);
   d.focus = d.nsite ? rng_below(rng, d.nsite) : -1;

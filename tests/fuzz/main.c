@@ -10,7 +10,6 @@
      --distinct  affine kernels whose stores tell their iteration: for the rate of refusals
      --refusals  prints the refusals of what is right
      --only, --without   primitives that are drawn, or not, as "split,fuse"
-     --shares  only those of shares.def
      --state  a file with what was counted so far: read if it is there, and written
    Exit 0: nothing went wrong; 1: something did; 2: usage. */
 #include <errno.h>
@@ -153,8 +152,6 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
       chain_show = true;
     else if (strcmp(argv[i], "--first") == 0)
       c->first = true;
-    else if (strcmp(argv[i], "--shares") == 0)
-      step_only = report_shares();
     else if (strcmp(argv[i], "--state") == 0 && i + 1 < argc)
       state_load(&c->state, c->file = argv[++i]);
     else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)

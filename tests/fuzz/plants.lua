@@ -64,7 +64,7 @@ end
 local function hunt(folder, steps)
   local built = run("cd '%s' && make build/release/tests/fuzz/fuzz 2>&1 || echo NOT BUILT", folder)
   assert(not built:find "NOT BUILT", built)
-  local said = run("cd '%s' && nice -n 19 build/release/tests/fuzz/fuzz --first --shares --cc 100 " ..
+  local said = run("cd '%s' && nice -n 19 build/release/tests/fuzz/fuzz --first --cc 100 " ..
     "--seconds %d %d %d 2>&1", folder, SECONDS, steps, SEED)
   local after, what = said:match "after (%d+) accepted steps: ([^\n]*)"
   return tonumber(after), what, said

@@ -11,11 +11,9 @@ void report_add(Counts *x, const Counts *y);
 /* Writes the Lua script that shows a failure with ./tide to `path`. */
 void report_script(const char *path, const Script *script, Outcome out, uint64_t seed,
                    uint64_t number);
-/* The primitives of shares.def, separated by commas. */
-const char *report_shares(void);
 /* The counts, for people. */
 void report_counts(FILE *f, const Counts *n);
-/* The counts as tests: every feature is hit, and no primitive of shares.def is tried seldom or
+/* The counts as tests: every feature is hit, and no primitive of the registry is tried seldom or
    accepted in less than `share` percent of its tries. Returns how many fail. */
 int report_tests(const Counts *n, uint64_t failures, int share);
 

@@ -6,7 +6,8 @@
 
 #include "tests/fuzz/draw.h"
 
-enum { MOST_SUB = 3 };
+/* LIBRARIES: the share of steps before which a nest is looked at as a kernel, in percent. */
+enum { MOST_SUB = 3, LIBRARIES = 12 };
 
 /* An integer: often a divisor of how often the focus runs. */
 static int64_t draw_int(Draw *d) {
@@ -121,6 +122,7 @@ static void fill(Filling *f, const TdArgSpec *spec, TdArgValue *v) {
   case TD_ARG_NAMES: draw_names(d, v); break;
   case TD_ARG_WORD: v->text = draw_word(d, spec->words); break;
   case TD_ARG_TYPE: v->integer = rng_below(d->rng, STEP_TYPES); break;
+  case TD_ARG_KERNEL: v->text = draw_foreign_library; break;
   default: break;
   }
 }
@@ -162,8 +164,7 @@ static Holds look(const TdProg *p) {
 
 /* Whether a primitive finds something to work on in a program: what it names exists. */
 static bool is_at_home(Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
-  if (takes(prim, TD_ARG_KERNEL)) return false;
-  if (takes(prim, TD_ARG_COUNTS) || (takes(prim, TD_ARG_TYPE) && !*step_only)) return false;
+  if (takes(prim, TD_ARG_KERNEL) && !rng_chance(d->rng, LIBRARIES)) return false;
   if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1;
   if (takes(prim, TD_ARG_STREAM)) return h->stream;
   if (draw_is_known(prim)) return draw_known(d, prim, (TdArgValue[TD_PRIM_ARGS]){{0}});
@@ -196,9 +197,9 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 45},   {"chain", 30},   {"unify", 8},    {"compose", 4},
-            {"relay", 6},     {"reuse_at", 6}, {"depth", 6},    {"place", 3},
-            {"collapse", 70}, {"fma", 2},      {"dataflow", 2}, {"unfold", 2}};
+} odds[] = {{"bundle", 45},  {"chain", 30}, {"unify", 14},  {"compose", 4},   {"relay", 6},
+            {"reuse_at", 6}, {"depth", 6},  {"place", 3},   {"collapse", 70}, {"fma", 2},
+            {"dataflow", 2}, {"unfold", 2}, {"inject", 20}, {"search", 5}};
 
 static int weight_of(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
@@ -224,10 +225,10 @@ static const TdPrim *draw_prim(Draw *d, const TdPrim *last, const TdProg *kernel
   return one;
 }
 
-static void draw_sub(Rng *rng, TdArena *a, const TdProg *kernel, Step *s);
+static void draw_sub(Draw *d, const TdProg *kernel, Step *s);
 
-Step step_draw(Rng *rng, TdArena *a, const TdVersion *now, const TdProg *kernel) {
-  Draw d = draw_start(rng, a, now->prog);
+Step step_draw(Rng *rng, TdArena *a, TdAffine *affine, const TdVersion *now, const TdProg *kernel) {
+  Draw d = draw_start(rng, a, affine, now->prog);
   Step s = {.prim = draw_prim(&d, now->prim, kernel)};
   Filling f = {&d, s.prim, 2};
   if (s.prim && draw_is_known(s.prim) && !rng_chance(rng, NONSENSE) &&
@@ -240,19 +241,20 @@ Step step_draw(Rng *rng, TdArena *a, const TdVersion *now, const TdProg *kernel)
     int chance = seldom ? 25 : optional ? 50 : 100;
     if (rng_chance(rng, chance)) fill(&f, spec, &s.arg[i]);
   }
-  if (s.prim && takes(s.prim, TD_ARG_SCHEDULE)) draw_sub(rng, a, kernel, &s);
+  if (s.prim && takes(s.prim, TD_ARG_SCHEDULE)) draw_sub(&d, kernel, &s);
   return s;
 }
 
 /* Draws the schedule that s takes: a callee and some steps, all on the callee as it was captured.
  */
-static void draw_sub(Rng *rng, TdArena *a, const TdProg *kernel, Step *s) {
-  Step *sub = TD_NEWN(a, Step, MOST_SUB);
-  s->of = td_arena_strdup(a, kernel->unit[rng_below(rng, (int)kernel->nunit - 1)]->sym->name);
+static void draw_sub(Draw *d, const TdProg *kernel, Step *s) {
+  Step *sub = TD_NEWN(d->arena, Step, MOST_SUB);
+  const TdUnit *u = kernel->unit[rng_below(d->rng, (int)kernel->nunit - 1)];
+  s->of = td_arena_strdup(d->arena, u->sym->name);
   TdVersion now = {.prog = step_callee(kernel, s->of)};
-  int n = 1 + rng_below(rng, MOST_SUB);
+  int n = 1 + rng_below(d->rng, MOST_SUB);
   for (int k = 0; k < n; k++) {
-    Step x = step_draw(rng, a, &now, now.prog);
+    Step x = step_draw(d->rng, d->arena, d->affine, &now, now.prog);
     if (x.prim) sub[s->nsub++] = x;
   }
   s->sub = sub;

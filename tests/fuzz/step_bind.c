@@ -31,20 +31,32 @@ static const TdVersion *schedule_of(Chain *c, const Step *s) {
     TdDiag quiet = {.arena = c->scratch};
     const char *const *made;
     size_t n;
-    step_bind(c, &s->sub[k], arg);
+    if (!step_bind(c, &s->sub[k], arg)) continue;
     td_schedule_apply(&sub, c->side->affine, s->sub[k].prim, arg, &made, &n, &quiet);
   }
   return sub.now;
 }
 
-void step_bind(Chain *c, const Step *s, TdArgValue *arg) {
+bool step_bind(Chain *c, const Step *s, TdArgValue *arg) {
   memcpy(arg, s->arg, sizeof s->arg);
   for (int i = 0; i < TD_PRIM_ARGS && s->prim->args[i].kind != TD_ARG_END; i++) {
     if (!arg[i].given) continue;
     if (s->prim->args[i].kind == TD_ARG_TYPE)
       arg[i].type = type_of(c->side->session, arg[i].integer);
     if (s->prim->args[i].kind == TD_ARG_SCHEDULE) arg[i].schedule = schedule_of(c, s);
+    if (s->prim->args[i].kind != TD_ARG_KERNEL) continue;
+    const char *why;
+    arg[i].prog = side_load(c->side, arg[i].text, &why);
+    arg[i].text = NULL;
+    if (!arg[i].prog) return false;
   }
+  return true;
+}
+
+const char *step_library_name(TdArena *a, const char *chunk) {
+  const char *last = chunk;
+  for (const char *at = chunk; (at = strstr(at, "return ")); at++) last = at + strlen("return ");
+  return td_arena_strndup(a, last, strcspn(last, "\n"));
 }
 
 /* A version that has a name and nothing else. */
@@ -68,6 +80,8 @@ const char *step_text(TdArena *a, const Step *s) {
   memcpy(arg, s->arg, sizeof s->arg);
   for (int i = 0; i < TD_PRIM_ARGS && s->prim->args[i].kind != TD_ARG_END; i++) {
     if (s->prim->args[i].kind == TD_ARG_TYPE) arg[i].type = type_of(session, arg[i].integer);
+    if (s->prim->args[i].kind == TD_ARG_KERNEL)
+      arg[i].prog = named_version(a, step_library_name(a, arg[i].text))->prog;
     if (s->of) arg[i].schedule = named_version(a, s->of);
   }
   TdText t = td_text_new(a);
