@@ -20,13 +20,20 @@ typedef struct Reach {
   const TdUnit *unit;
 } Reach;
 
+static bool is_elsewhere(void *ud, const TdStmt *s);
+
+/* Whether running the unit of a symbol does not run x's. */
+static bool avoids(const Reach *x, TdSym sym) {
+  const TdUnit *u = td_prog_unit(x->r->prog, sym);
+  if (!u || u == x->unit) return !u;
+  for (size_t i = 0; i < u->nrun; i++)
+    if (!avoids(x, u->run[i].unit)) return false;
+  Reach inner = *x;
+  return !u->body || td_walk_stmt(x->r->session->ctx, u->body, is_elsewhere, &inner);
+}
+
 static bool is_elsewhere(void *ud, const TdStmt *s) {
-  const Reach *x = ud;
-  if (s->kind != TD_STMT_CALL) return true;
-  const TdUnit *callee = td_prog_unit(x->r->prog, s->sym);
-  if (callee == x->unit) return false;
-  return !callee || !callee->body ||
-         td_walk_stmt(x->r->session->ctx, callee->body, is_elsewhere, ud);
+  return s->kind != TD_STMT_CALL || avoids(ud, s->sym);
 }
 
 /* Whether two extents are equal, at least at the sizes that the unit has. */

@@ -507,4 +507,46 @@ t.test("what a callee assumes of a size that it loses is assumed where the size 
   t.eq(level, "strict", tostring(verdict))
 end)
 
+-- A kernel whose nest over b, a task of its own, writes only the element that it then reads; b is filled by `first`.
+local function task_on(first)
+  local s = tide.schedule(load(([[
+    local tide = require "tide"
+    return tide.kernel {
+      name = "k", C = tide.i16[5][8],
+      function(C)
+        local b = tide.u8[5][2][4]()
+        %s
+        for i = 0, 4 do
+          for j = 0, 7 do
+            b[i][j // 4][j %% 4] = 3
+            C[i][j] = b[i][j // 4][j %% 4]
+          end
+        end
+      end}]]):format(first))())
+  return s
+end
+
+t.test("a buffer in a task is not filled from what no caller of its design has written", function()
+  for _, to in ipairs {"unfold", "dataflow"} do
+    local function made(first)
+      local s = task_on(first)
+      if to == "unfold" then return s:unfold "i" end
+      return s:outline("i", "z"):dataflow "z"
+    end
+    local task = to == "unfold" and "k_i" or "z_i"
+    local s = made ""
+    t.fails(function() s:buffer_at(task .. ":b", task .. ":j") end, {kind = "illegal", code = "unwritten"})
+    s = made "b:set(1)"
+    s:buffer_at(task .. ":b", task .. ":j")
+    t.eq((s:verify()), "strict", tostring(s))
+  end
+end)
+
+t.test("an array is bound wherever a design that is called sees it", function()
+  local s = task_on("b:set(1)"):unfold "i"
+  s:bind("b", {memory = "bram"})
+  t.eq(select(2, tostring(s):gsub("storage%(bram%)", "")), 3, tostring(s))
+  t.eq((s:verify()), "strict")
+end)
+
 t.done()
