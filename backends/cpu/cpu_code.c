@@ -151,6 +151,16 @@ static void tell_waits(const TdCpuText *text, TdSession *s, const struct td_run 
     td_diag_note(out, (TdLoc){0}, "and %d more tasks wait", run->blocked - told);
 }
 
+/* Fills out with two instances whose copies of a block differ. */
+static bool tell_copies(const TdCpuText *text, const struct td_run *run, TdLoc loc, TdDiag *out) {
+  const TdCpuDesign *d = design_of(text, false, run->value[0]);
+  const char *who = td_cpu_code_instance(out->arena, d->unit, &d->unit->run[run->value[0] - d->run],
+                                         run->value[1]);
+  return td_diag_set(out, TD_ILLEGAL, "copies-differ", loc,
+                     "%s and the first instance with its block hold different values at the end",
+                     who);
+}
+
 /* Fills out with a crash: of the foreign function that was running, or of what Tide made. */
 static bool tell_crash(const TdCpuText *text, const TdUnit *root, const struct td_run *run,
                        TdDiag *out) {
@@ -185,6 +195,7 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                 name_of(text, s, run->value[0], d->arena));
     if (run->held) tell_contents(text, s, run, 0, d);
     return false;
+  case TD_CPU_COPIES: return tell_copies(text, run, loc, d);
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }

@@ -2,9 +2,15 @@
    turn, run by run and in the order of coordinates, each until it stops; a turn in which nothing
    moves is a deadlock. A design that takes streams stops itself then, and goes on later. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "backends/cpu/cpu_text.h"
+
+/* Copies of a block that instances of a run write. */
+typedef struct Copied {
+  const TdRun *run;
+  TdCpuBlock block;
+  const char *copies;
+} Copied;
 
 /* One design being written. */
 typedef struct Net {
@@ -15,6 +21,7 @@ typedef struct Net {
   const char **run, **stream; /* their names */
   int64_t streams;            /* numbered so far */
   int64_t tasks;              /* that have a clock so far */
+  TD_VEC(Copied) copied;
 } Net;
 
 static int64_t extents(const TdType *t) {
@@ -63,14 +70,6 @@ static int64_t instances(Net *n, const TdRun *r) {
   return count;
 }
 
-/* Text of coordinate k of instance i. */
-static const char *coordinate(Net *n, const TdRun *r, int k) {
-  int64_t inner = 1;
-  for (int a = k + 1; a < r->rank; a++) inner *= td_cfamily_size(n->p->w, r->map[a]);
-  return td_text_fmt(n->p->w->arena, "td_i / %" PRId64 " %% %" PRId64, inner,
-                     td_cfamily_size(n->p->w, r->map[k]));
-}
-
 /* The argument of the design that a parameter is bound to. */
 static const TdRunArg *bound(const TdRun *r, TdSym param) {
   for (size_t i = 0; i < r->nbind; i++)
@@ -78,32 +77,9 @@ static const TdRunArg *bound(const TdRun *r, TdSym param) {
   return NULL;
 }
 
-/* Text of the offset, in elements, of an instance's block in an argument; the layout may name each
-   axis in one dimension. *named gets a bit for each. */
-static const char *block_offset(Net *n, const TdRun *r, const TdRunArg *b, unsigned *named) {
-  TdCWriter *w = n->p->w;
-  const TdCName *arg = td_cname_of(w, b->arg);
-  TdText text = td_text_new(w->arena);
-  int64_t extent = 1;
-  const char *s = b->layout;
-  for (int d = 0; s && d < arg->type->rank; d++) {
-    td_type_extent(arg->type, d, &extent);
-    if (*s++ == 'R') continue;
-    char *end;
-    int axis = (int)strtol(s, &end, 10);
-    s = end;
-    if (axis >= r->rank) continue;
-    *named |= 1u << axis;
-    int64_t parts = td_cfamily_size(w, r->map[axis]);
-    td_text_putf(&text, " + %s * %s", coordinate(n, r, axis),
-                 td_cpu_arg_stride(w, arg, (uint32_t)d, parts ? extent / parts : 0));
-  }
-  return td_text_str(&text);
-}
-
 /* Gives an instance its parameter i: a number, or the block of an argument that its layout names.
  */
-static void put_argument(Net *n, const TdRun *r, const TdCpuUnit *u, size_t i) {
+static void put_argument(Net *n, const TdRun *r, const char *run, const TdCpuUnit *u, size_t i) {
   TdCWriter *w = n->p->w;
   const TdParam *x = &u->unit->param[i];
   const TdRunArg *b = bound(r, x->sym);
@@ -119,22 +95,26 @@ static void put_argument(Net *n, const TdRun *r, const TdCpuUnit *u, size_t i) {
     td_text_line(n->out, "    td_t->%s = %s;", u->field[i], name);
     return;
   }
-  unsigned named = 0;
-  const char *offset = block_offset(n, r, b, &named);
-  bool copies = false;
-  for (int k = 0; b->layout && k < r->rank; k++)
-    copies |= !(named >> k & 1) && td_cfamily_size(w, r->map[k]) > 1;
-  if (copies && u->param[i].written)
-    td_cfamily_refuse(w, "stored-copies", r->loc, "name every axis of the map in the layout",
-                      "%s, which several instances of %s hold and write", x->sym->name,
-                      r->sym->name);
-  td_text_line(n->out, "    td_t->%s = (void *)((%s *)%s%s);", u->field[i],
-               w->target->cell(w, arg->sym, td_type_scalar(t)), name, offset);
+  TdCpuBlock block = td_cpu_block_of(n->p, r, b);
+  if (u->param[i].written && td_cpu_block_is_shared(n->p, r, b)) {
+    const char *copies = td_text_fmt(w->arena, "%s_%zu_copy", run, i);
+    td_text_line(&n->fields, "%s %s[%" PRId64 "][%" PRId64 "];",
+                 w->target->cell(w, NULL, block.cell), copies, instances(n, r), block.count);
+    copies = td_text_fmt(w->arena, "me->%s", copies);
+    td_cpu_block_load(n->p, &block, copies, n->out);
+    td_text_line(n->out, "    td_t->%s = (void *)%s[td_i];", u->field[i], copies);
+    td_vec_push(w->arena, &n->copied, ((Copied){r, block, copies}));
+    int64_t inner = block.count;
+    for (int d = 0; d < block.rank; d++) {
+      inner /= block.extent[d] ? block.extent[d] : 1;
+      block.stride[d] = td_text_fmt(w->arena, "%" PRId64, inner);
+    }
+  } else {
+    td_text_line(n->out, "    td_t->%s = (void *)(%s);", u->field[i], block.at);
+  }
   for (int d = 0; d < t->rank; d++) {
     const char *stride = u->stride[i * TD_MAX_RANK + (size_t)d];
-    if (stride)
-      td_text_line(n->out, "    td_t->%s = %s;", stride,
-                   td_cpu_arg_stride(w, td_cname_of(w, arg->sym), (uint32_t)d, 1));
+    if (stride) td_text_line(n->out, "    td_t->%s = %s;", stride, block.stride[d]);
   }
 }
 
@@ -157,10 +137,10 @@ static void put_run(Net *n, const TdRun *r, const char *name) {
     td_text_line(n->out, "    td_t->clock = TD_TIMED->clock[td_i + %" PRId64 "], td_t->level = 0;",
                  n->tasks);
   n->tasks += count;
-  for (size_t i = 0; i < u->unit->nparam; i++) put_argument(n, r, u, i);
+  for (size_t i = 0; i < u->unit->nparam; i++) put_argument(n, r, name, u, i);
   size_t first = u->unit->ncoord < r->rank ? u->unit->ncoord : r->rank;
   for (size_t k = 0; k < first; k++)
-    td_text_line(n->out, "    td_t->%s = %s;", u->id[k], coordinate(n, r, (int)k));
+    td_text_line(n->out, "    td_t->%s = %s;", u->id[k], td_cpu_block_id(n->p, r, (int)k));
   for (size_t i = 0; i < u->outer.n; i++)
     td_text_line(n->out, "    td_t->%s = me->%s;", u->outer_field.at[i],
                  td_cname_of(n->p->w, u->outer.at[i])->text);
@@ -211,6 +191,18 @@ static void put_left(Net *n) {
   }
 }
 
+/* Lines that store what instances hold copies of. */
+static void put_copies(Net *n) {
+  for (size_t i = 0; i < n->copied.n; i++) {
+    const Copied *c = &n->copied.at[i];
+    td_text_line(n->out, "  for (int64_t td_i = 0; !run->fault && td_i < %" PRId64 "; td_i++) {",
+                 instances(n, c->run));
+    td_cpu_block_store(n->p, c->run, &c->block, c->copies, n->p->runs + (c->run - n->d->run),
+                       n->out);
+    td_text_line(n->out, "  }");
+  }
+}
+
 /* The loop of turns, and what may have gone wrong. A caller's own turn goes on as it was. */
 static void put_turns(Net *n, int64_t all) {
   td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
@@ -230,6 +222,7 @@ static void put_turns(Net *n, int64_t all) {
   td_text_line(n->out, "  }");
   td_text_line(n->out, "  if (td_more == 0) {");
   put_left(n);
+  put_copies(n);
   td_text_line(n->out, "  }");
   td_text_line(n->out, "  if (run->fault) {");
   put_contents(n);
@@ -251,6 +244,7 @@ static void put_visit(Net *n, int64_t all) {
   td_text_line(n->out, "    goto wait;");
   td_text_line(n->out, "  }");
   put_left(n);
+  put_copies(n);
 }
 
 /* Lines that make streams and frames ready; returns the number of instances. */

@@ -137,9 +137,13 @@ static void bind(TdCpuProg *p, const TdCpuUnit *design, const TdRun *r) {
     const TdType *t = arg ? td_unit_type(p->w->session, design->unit, arg->type) : NULL;
     if (!x || !t || t->kind != TD_T_TENSOR) continue;
     int64_t rows[TD_MAX_RANK], s;
-    row_major(t, rows);
+    bool own = x->written && td_cpu_block_is_shared(p, r, &r->bind[i]);
+    row_major(
+        own ? td_unit_type(p->w->session, u->unit, td_unit_param(u->unit, r->bind[i].param)->type)
+            : t,
+        rows);
     for (int d = 0; d < t->rank; d++) {
-      bool known = lies(param_of(design, arg->sym), rows, d, &s);
+      bool known = lies(own ? NULL : param_of(design, arg->sym), rows, d, &s);
       take(x, d, known, s, first);
     }
   }

@@ -178,6 +178,25 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
 /* The number of a time in the table, as text. */
 const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
 
+/* cpu_block.c: the block of an argument that an instance is given; id k of instance td_i as text;
+   whether other instances of the run hold the same block. */
+typedef struct TdCpuBlock {
+  int rank;
+  int64_t extent[TD_MAX_RANK], count;
+  const char *stride[TD_MAX_RANK]; /* of the argument */
+  const char *at;                  /* its first element */
+  const TdType *cell;
+  unsigned named; /* axes of the map that the layout names, one bit each */
+} TdCpuBlock;
+const char *td_cpu_block_id(TdCpuProg *p, const TdRun *r, int k);
+bool td_cpu_block_is_shared(TdCpuProg *p, const TdRun *r, const TdRunArg *b);
+TdCpuBlock td_cpu_block_of(TdCpuProg *p, const TdRun *r, const TdRunArg *b);
+/* Lines that fill instance td_i's own of `copies`; and that compare it with the first like it,
+   which is stored. `number` is of the run, among those of all designs. */
+void td_cpu_block_load(TdCpuProg *p, const TdCpuBlock *b, const char *copies, TdText *out);
+void td_cpu_block_store(TdCpuProg *p, const TdRun *r, const TdCpuBlock *b, const char *copies,
+                        int64_t number, TdText *out);
+
 /* cpu_design.c: a design as a function that runs its tasks in turn, until they end or, if it takes
    streams, until nothing moves. */
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);

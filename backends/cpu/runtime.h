@@ -64,7 +64,8 @@ typedef enum {
   TD_CPU_INDEX,
   TD_CPU_DEADLOCK,
   TD_CPU_LEFTOVER,
-  TD_CPU_CRASH /* by a signal, which is value[0]; set by the caller */
+  TD_CPU_CRASH, /* by a signal, which is value[0]; set by the caller */
+  TD_CPU_COPIES /* of a run, by number, and an instance, whose copy of a block is another */
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that

@@ -248,13 +248,14 @@ const char *td_bind_opt_string(lua_State *L, int idx, const char *key) {
 }
 
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v) {
-  if (!lua_istable(L, idx)) return false;
+  if (!lua_istable(L, idx)) return true;
   lua_getfield(L, idx, key);
   int ok = 0;
-  lua_Integer x = lua_tointegerx(L, -1, &ok);
+  lua_Integer x = lua_type(L, -1) == LUA_TNUMBER ? lua_tointegerx(L, -1, &ok) : 0;
+  bool none = lua_isnil(L, -1);
   lua_pop(L, 1);
   if (ok) *v = x;
-  return ok != 0;
+  return ok || none;
 }
 
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise) {

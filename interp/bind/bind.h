@@ -76,8 +76,8 @@ void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const l
 /* Has completion and errors know the fields, divided by blanks, of the class whose metatable is on
    top. */
 void td_bind_class_fields(lua_State *L, const char *fields);
-/* The string field `key` of the table at idx, or NULL; numbers and booleans likewise with a
- * default. */
+/* The string field `key` of the table at idx, or NULL; a boolean with a default; an integer, if
+ * there is one: false where there is something else. */
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v);
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise);

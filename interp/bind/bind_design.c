@@ -144,7 +144,8 @@ static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *dep
     dim[i] = td_bind_check_extent(L, -1);
     lua_pop(L, 1);
   }
-  td_bind_opt_integer(L, 3, "depth", depth);
+  if (!td_bind_opt_integer(L, 3, "depth", depth))
+    td_bind_fail(L, "depth", "the depth of a stream is an integer");
   if (*depth < 1)
     td_bind_fail(L, "depth", "a stream holds at least one token (depth = %d)", (int)*depth);
   bool block = td_bind_opt_boolean(L, 3, "block", false);

@@ -10,6 +10,10 @@ r.builders {
   -- streams
   {"depth", ends:gsub("d:stream", "d:§stream"):gsub("= 2", "= 0") .. put .. get, ends .. put ..
     get},
+  {"depth", ends:gsub("d:stream", "d:§stream"):gsub("= 2", "= '2'") .. put .. get, ends .. put ..
+    get},
+  {"depth", ends:gsub("d:stream", "d:§stream"):gsub("= 2", "= 3 / 2") .. put .. get,
+    ends:gsub("= 2", "= 4 / 2") .. put .. get},
   {"option", ends:gsub("d:stream", "d:§stream"):gsub("depth", "dept") .. put .. get, ends .. put
     .. get},
   {"argument", "local Z = d:stream(tide.§stream(i32))\n" .. put .. get,
