@@ -187,6 +187,37 @@ static void test_single_operators(void) {
   ok(wide == 0, "f64: + - * / sqrt as C's double");
 }
 
+/* How far x is from `exact`, in units of the last of p places there. */
+static double places_off(long double x, long double exact, int p) {
+  if (x == exact) return 0;
+  return (double)(fabsl(x - exact) / ldexpl(1, ilogbl(exact) - p + 1));
+}
+
+/* Functions are off by no more than docs/numbers.md says. */
+static void test_places(void) {
+  static const struct {
+    int op;
+    long double (*exact)(long double);
+    double most;
+  } f[] = {
+      {TD_OP_EXP, expl, 1}, {TD_OP_LOG, logl, 1},   {TD_OP_SIN, sinl, 1},
+      {TD_OP_COS, cosl, 1}, {TD_OP_TANH, tanhl, 3},
+  };
+  for (size_t k = 0; k < sizeof f / sizeof *f; k++) {
+    double single = 0, wide = 0;
+    for (int i = 0; i < 100000; i++) {
+      double x = ldexp(random_unit(), (int)(random_bits() % 15) - 8), y = (float)x;
+      if (f[k].op != TD_OP_LOG && i & 1) x = -x, y = -y;
+      single = fmax(single, places_off(run(f[k].op, f32, &y), f[k].exact(y), 24));
+      wide = fmax(wide, places_off(run(f[k].op, f64, &x), f[k].exact(x), 53));
+    }
+    char line[80];
+    snprintf(line, sizeof line, "%s: off by %.3f ulp in f32, %.3f in f64", td_ops[f[k].op].id,
+             single, wide);
+    ok(single > 0 && single <= f[k].most && wide > 0 && wide <= f[k].most, line);
+  }
+}
+
 /* Functions and fma call the libm of their type. */
 static void test_functions(void) {
   static const struct {
@@ -386,6 +417,7 @@ int main(void) {
   test_half_operators(&half_table, "f16: + - * / sqrt are exact and rounded once");
   test_half_operators(&brain_table, "bf16: + - * / sqrt are exact and rounded once");
   test_single_operators();
+  test_places();
   test_functions();
   test_divisions();
   test_order();

@@ -1,0 +1,80 @@
+-- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start, to
+-- capture, to decide. `make bench` has the seconds.
+local t = require "tap"
+local shell = require "shell"
+
+if arg[-1]:find("/san/", 1, true) then return t.skip_all "a program with ASan does not run under valgrind" end
+if shell.output "command -v valgrind" == "" then return t.skip_all "valgrind is not installed" end
+
+local MILLION = 1000000
+
+-- Millions of instructions of a script, and what it says.
+local function cost(text)
+  local path = t.tmp "script.lua"
+  shell.write(path, text)
+  local said, status = shell.output(("valgrind --tool=callgrind --callgrind-out-file=/dev/null %s %s 2>&1"):format(
+    shell.quote(arg[-1]), shell.quote(path)))
+  t.eq(status, 0, said)
+  return tonumber(said:match "Collected : (%d+)") / MILLION, said
+end
+
+-- States that a cost, which is shown, is at most so much.
+local function at_most(what, millions, most)
+  print(("# %s: %.2f million instructions, at most %g"):format(what, millions, most))
+  t.ok(millions <= most, ("%s: %.2f million instructions"):format(what, millions))
+end
+
+local empty
+
+t.test("to start", function()
+  empty = cost ""
+  at_most("an empty script", empty, 3)
+end)
+
+-- A script that captures a kernel of n statements.
+local function capture(n)
+  local lines = {"local tide = require 'tide'\nreturn tide.kernel {A = tide.i32[1000], function(A)\n"}
+  for i = 0, n - 1 do lines[#lines + 1] = ("  A[%d] = A[%d] * 3 + %d\n"):format(i % 1000, i * 7 % 1000, i) end
+  lines[#lines + 1] = "end}\n"
+  return table.concat(lines)
+end
+
+t.test("to capture: in proportion to the statements", function()
+  local thousand = cost(capture(1000)) - empty
+  at_most("1,000 statements", thousand, 60)
+  at_most("4,000 statements, of those", (cost(capture(4000)) - empty) / thousand, 5)
+end)
+
+-- A script that makes schedules of PolyBench's kernels and, unless `can` is false, asks whether loops may change.
+local function ask(can)
+  return ([[
+package.path = "tests/?.lua;" .. package.path
+local tide = require "tide"
+local polybench, asked = require "polybench", 0
+for n = 1, #polybench.names, 4 do
+  local s = tide.schedule(polybench.make(polybench.names[n], {size = "medium"}))
+  local loops = s:loops()
+  for i, loop in ipairs(loops) do
+    local function can(...) return %s and s:can(...) end
+    can("parallel", loop)
+    asked = asked + 1
+    if loops[i + 1] then
+      can("reorder", loops[i + 1], loop)
+      can("fuse", loop, loops[i + 1])
+      asked = asked + 2
+    end
+  end
+end
+io.stderr:write("asked ", asked, "\n")
+]]):format(can)
+end
+
+t.test("to decide, for all sizes", function()
+  local without = cost(ask(false))
+  local with, said = cost(ask(true))
+  local asked = tonumber(said:match "asked (%d+)")
+  t.ok(asked > 60, "questions")
+  at_most(("the mean of %d questions"):format(asked), (with - without) / asked, 4)
+end)
+
+t.done()
