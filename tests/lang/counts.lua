@@ -1,5 +1,5 @@
--- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start, to
--- capture, to decide. `make bench` has the seconds.
+-- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start,
+-- to capture, to decide. `make bench` has the seconds.
 local t = require "tap"
 local shell = require "shell"
 
