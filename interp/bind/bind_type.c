@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bind/tensor.h"
+#include "bind/unit.h"
 
 #define KEY_UNIQUE "tide.unique"
 
@@ -164,9 +165,7 @@ static int l_type_index(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) {
     push_shaped(L, t, 2);
   } else if (!push_field(L, t, lua_tostring(L, 2))) {
-    luaL_getmetafield(L, 1, "methods");
-    lua_pushvalue(L, 2);
-    lua_rawget(L, -2);
+    return td_bind_method(L, TD_CLASS_TYPE, lua_tostring(L, 2));
   }
   return 1;
 }
@@ -253,6 +252,7 @@ void td_bind_open_type(lua_State *L) {
   lua_setmetatable(L, -2);
   lua_setfield(L, LUA_REGISTRYINDEX, KEY_UNIQUE);
   td_bind_class(L, TD_CLASS_TYPE, meta, methods);
+  td_bind_class_fields(L, "kind bits fraction signed shape elem");
   lua_pop(L, 1);
   set_types(L);
   luaL_setfuncs(L, functions, 0);

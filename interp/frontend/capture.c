@@ -88,6 +88,9 @@ static bool missing_type(TdIrgen *l, const TdCapture *c, const TdAstLocal *var) 
   const char *near = td_text_nearest(var->name, names, c->nparam);
   if (near)
     td_diag_help(l->diag, "did you mean '%s'?", near);
+  else if (c->max_coords)
+    td_diag_help(l->diag, "ids have none: they are one for each axis of map (%zu) and come last",
+                 c->max_coords);
   else
     td_diag_help(l->diag, "say it in the table: %s = i32[8]", var->name);
   return false;

@@ -216,6 +216,7 @@ r.chunks {
     .. "function(Z) s:put(1) Z[0] = s:get() end} end)"},
   {"arguments", "i32§[2] {1, 2}", "tide.tensor(i32[2], {1, 2})", help = "tide.tensor"},
   {"argument", "tide.schedule(add4).§split('i', 2)", "tide.schedule(add4):split('i', 2)", help = "x:name"},
+  {"no-method", "local n = i32[4].§shap", "local n = i32[4].shape", help = "shape"},
   {"no-method", "add4:§natve()", "add4:native(i32[4](0), i32[4](0))", help = "native"},
   {"type-element", "local T = i32[4]\nT§[1] = 2", "local T = i32[4](0)\nT[1] = 2", help = "T(0)"},
   {"argument-type", "§add4(i32[4](0), i32[5](0))", "add4(i32[4](0), i32[4](0))"},

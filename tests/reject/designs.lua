@@ -42,7 +42,8 @@ r.builders {
   {"no-type", "d.a = task {A = i32[1], function(A, §i) A[0] = 1 end}",
     "d.a = task {map = {1}, A = i32[1], function(A, i) A[0] = 1 end}"},
   {"no-type", "d.a = task {map = {1}, A = i32[1], function(A, §i, k) A[0] = 1 end}",
-    "d.a = task {map = {1, 1}, A = i32[1], function(A, i, k) A[0] = 1 end}"},
+    "d.a = task {map = {1, 1}, A = i32[1], function(A, i, k) A[0] = 1 end}", help =
+    "one for each axis of map (1)"},
   {"task-ids", "d.a = §task {map = {1, 1}, A = i32[1], function(A, i) A[0] = 1 end}",
     "d.a = task {map = {1, 1}, A = i32[1], function(A, i, k) A[0] = 1 end}"},
   {"parameter-order", "d.a = task {map = {1, 1}, A = i32[1], function(i, §A) A[0] = 1 end}",
