@@ -20,6 +20,7 @@ typedef struct Target {
   const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
                         size_t *nfile);
   bool (*tool)(const TdBuild *b, const char *folder, const char **said, const char **report);
+  bool looks; /* its runs find copies that differ */
   void *(*open)(const TdBuild *b);
   bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
   void (*reset)(void *run);
@@ -94,6 +95,7 @@ static const TdTimed *timed_cpu(const void *run) {
 }
 
 static const Target targets[] = {{.backend = &td_cpu_backend,
+                                  .looks = true,
                                   .open = open_cpu,
                                   .call = call_cpu,
                                   .reset = reset_cpu,
@@ -146,6 +148,44 @@ static const bool *written_of(TdArena *a, const TdProg *p) {
   return td_effects_written(&q);
 }
 
+/* Whether instances of run r of design d hold copies of a block that they write. */
+static bool holds_copies(TdArena *a, const TdProg *p, const TdUnit *d, const TdRun *r) {
+  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = td_prog_unit(p, r->unit)};
+  const bool *written = td_effects_written(&q);
+  for (size_t i = 0; i < r->nbind; i++) {
+    const char *layout = r->bind[i].layout;
+    bool writes = false, shared = false;
+    for (size_t k = 0; k < q.unit->nparam; k++)
+      writes |= q.unit->param[k].sym == r->bind[i].param && written[k];
+    for (int axis = 0; layout && axis < r->rank; axis++) {
+      int64_t n = 1;
+      bool many = td_unit_value(d, r->map[axis], &n) && n > 1;
+      shared |= many && !strstr(layout, td_text_fmt(a, "S%d", axis));
+    }
+    if (writes && shared) return true;
+  }
+  return false;
+}
+
+/* Whether a run on symbols, which may end undecided, finds no copies that differ. Runs on numbers
+   look themselves; hardware stores the first. */
+static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
+  bool copies = false;
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun && !copies; k++)
+      copies = holds_copies(a, p, p->unit[i], &p->unit[i]->run[k]);
+  if (!copies) return true;
+  const TdEvalOptions o = {.steps = 1 << 20, .bytes = 1 << 28};
+  const TdValue **cell = TD_NEWN(a, const TdValue *, td_prog_root(p)->nparam);
+  TdDiag why = {.arena = d->arena};
+  bool ran = td_eval_symbolic(a, p, TD_LEVEL_STRICT, NULL, &o, cell, &why);
+  if (ran || strcmp(why.code, "copies-differ") != 0) return true;
+  td_diag_help(&why,
+               "name every axis of the map in the layout, or have instances compute the same");
+  *d = why;
+  return false;
+}
+
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
                        TdDiag *d) {
   if (!td_verify_prog(p, d)) return NULL;
@@ -156,7 +196,7 @@ TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const ch
   for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
   for (int i = 0; i < TARGETS; i++)
     if (targets[i].backend == x) m->target = &targets[i];
-  if (!emit(m, d)) return NULL;
+  if ((!m->target->looks && !copies_agree(a, p, d)) || !emit(m, d)) return NULL;
   m->written = written_of(a, p);
   return m;
 }

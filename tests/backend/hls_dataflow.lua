@@ -294,6 +294,21 @@ twins("a design on streams of its caller", "no-streams", function(design)
   end
 end, true, false, "takes streams from outside")
 
+-- Rule 13: copies of a block are equal, whoever stores it.
+t.test("copies that are written: copies-differ", function()
+  local function design(differ)
+    return tide.design(function(d)
+      d.a = task {map = {P}, A = i32[N]:layout "R", B = i32[N]:layout "R", function(A, B, p)
+        for k in grid(N) do B[k] = A[k] * 2 end
+        if differ then B[0] = B[0] + p end
+      end}
+    end)
+  end
+  local e = t.fails(function() design(true):build {target = "hls"} end, {kind = "illegal", code = "copies-differ"})
+  t.ok(e.help, "it says what helps")
+  t.ok(batch.add("copies", design(false)))
+end)
+
 t.test("a stream that leads back is said", function()
   local function ring(back)
     local d = tide.design(function(d)
