@@ -166,12 +166,13 @@ inputs-build: $(INPUT)
 fuzz-plants: ## ten planted faults, each in a tree of its own: the fuzzer finds all of them
 	@$(LUA) tests/fuzz/plants.lua $(T)
 
+OUT = .
 docs: $(TIDE) ## from the registry: reference, man page, completion for bash, annotations
-	@mkdir -p build/docs docs
-	./$(TIDE) doc >build/docs/reference.md
-	./$(TIDE) doc --man >docs/tide.1
-	./$(TIDE) doc --completion >docs/tide.bash
-	./$(TIDE) doc --meta >stdlib/tide.meta.lua
+	@mkdir -p "$(OUT)/build/docs" "$(OUT)/docs" "$(OUT)/stdlib"
+	./$(TIDE) doc >"$(OUT)/build/docs/reference.md"
+	./$(TIDE) doc --man >"$(OUT)/docs/tide.1"
+	./$(TIDE) doc --completion >"$(OUT)/docs/tide.bash"
+	./$(TIDE) doc --meta >"$(OUT)/stdlib/tide.meta.lua"
 
 fresh: ## prove ./setup on a bare Debian root (needs root and mmdebstrap)
 	@sh tests/fresh.sh

@@ -265,7 +265,7 @@ bool td_build_set_data(TdModule *m, const TdCallArg *arg, TdDiag *d) {
     after[i] = arg[i];
     if (!arg[i].tensor) continue;
     after[i].tensor = td_tensor_new(m->arena, arg[i].tensor->type, false);
-    td_tensor_copy(after[i].tensor, arg[i].tensor);
+    td_tensor_copy(td_arena_ctx(m->arena), after[i].tensor, arg[i].tensor);
   }
   if (!run_here(m, after, d)) return false;
   TdBuild b = build_of(m, d);

@@ -51,6 +51,9 @@ end
 --- The process that the terminal runs.
 function M:process() return tonumber((tmux(self, "display-message", "-p", "#{pane_pid}"))) end
 
+--- The device that the terminal is.
+function M:device() return (tmux(self, "display-message", "-p", "#{pane_tty}"):gsub("%s", "")) end
+
 --- All that was shown, with the rows that have scrolled away, and with colours when `coloured`.
 function M:all(coloured)
   if coloured then return (tmux(self, "capture-pane", "-p", "-e", "-S", "-")) end
@@ -70,6 +73,9 @@ function M:wait(text, seconds)
   end
   return false, screen
 end
+
+--- Has every byte that is sent to the terminal from now on be written to a file too.
+function M:keep(path) tmux(self, "pipe-pane", "cat > " .. shell.quote(path)) end
 
 function M:close() tmux(self, "kill-server") end
 

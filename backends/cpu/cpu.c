@@ -146,7 +146,7 @@ static void lay_out(Call *k, size_t i) {
   }
   if (!td_tensor_is_dense(x)) {
     k->dense[i] = td_tensor_new(k->arena, x->type, false);
-    td_tensor_copy(k->dense[i], x);
+    td_tensor_copy(td_arena_ctx(k->arena), k->dense[i], x);
     x = k->dense[i];
   }
   k->at[i] = x->data;
@@ -157,7 +157,7 @@ static void take_back(Call *k, size_t i) {
   TdTensor *x = k->arg[i].tensor;
   if (!x || !k->c->text->written[i]) return;
   if (k->dense[i])
-    td_tensor_copy(x, k->dense[i]);
+    td_tensor_copy(td_arena_ctx(k->arena), x, k->dense[i]);
   else if (x->written)
     memset(x->written, 1, (size_t)td_tensor_count(x));
 }

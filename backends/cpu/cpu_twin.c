@@ -122,7 +122,7 @@ static bool lay_out(Twin *t, size_t i) {
     TdTensor *x = is_tensor ? td_tensor_new(t->arena, type, false) : NULL;
     t->at[i] = x ? x->data : td_arena_alloc(t->arena, td_type_bytes(elem));
     if (x)
-      td_tensor_copy(x, arg->tensor);
+      td_tensor_copy(td_arena_ctx(t->arena), x, arg->tensor);
     else
       td_num_store(elem, t->at[i], arg->scalar);
     return true;

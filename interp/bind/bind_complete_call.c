@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "bind/complete.h"
+#include "bind/tensor.h"
 #include "bind/unit.h"
 #include "build.h"
 #include "rewrite/prim.h"
+
+#define MOST_INSTANCES 256
 
 /* A bracket that is open at the cursor: its token, the place of what follows among its items, and
    the key of that + 1. */
@@ -74,7 +77,10 @@ bool td_complete_find_call(const TdBefore *b, TdCallAround *c) {
   c->wants_key = n && (is_sign(b, n - 1, '{') || is_sign(b, n - 1, ','));
   for (; f.n && is_sign(b, f.at[f.n - 1].open, '{'); f.n--) {
     const Frame *top = &f.at[f.n - 1];
-    if (c->in_table) c->wants_key = false;
+    if (c->in_table && c->wants_key) {
+      c->wants_inner = true;
+      c->wants_key = false;
+    }
     if (!c->key) c->key = top->key;
     c->in_table = true;
     if (top->open == 0 || !is_bare_call(b, top->open - 1)) continue;
@@ -140,6 +146,35 @@ static void add(TdPromptItems *out, const char *name, const char *help) {
   td_complete_add(out, name, strlen(name), help);
 }
 
+/* Whether an argument can name a kernel, task, instance, loop, as its spec says. */
+static bool names_a(const TdArgSpec *a, const char *word) {
+  size_t len = strlen(word);
+  const char *words = a->words ? a->words : a->kind == TD_ARG_UNIT ? "kernel|task" : "";
+  for (size_t n; *words; words += n + (words[n] == '|')) {
+    n = strcspn(words, "|");
+    if (n == len && strncmp(words, word, n) == 0) return true;
+  }
+  return false;
+}
+
+/* Adds the instances of a task of unit u, "gemm[0][1]"; by its name a task of one. */
+static void add_instances(TdPromptItems *out, const TdUnit *u, const TdRun *run) {
+  int64_t extent[TD_MAX_RANK] = {0}, id[TD_MAX_RANK] = {0}, n = 1;
+  for (int d = 0; d < run->rank; d++) {
+    td_unit_value(u, run->map[d], &extent[d]);
+    n = extent[d] > MOST_INSTANCES ? MOST_INSTANCES : n * extent[d];
+  }
+  if (n == 1) add(out, run->sym->name, "task");
+  if (n > MOST_INSTANCES) n = MOST_INSTANCES;
+  for (int64_t i = 0; n > 1 && i < n; i++) {
+    TdText name = td_text_new(out->arena);
+    td_text_puts(&name, run->sym->name);
+    td_bind_put_index(&name, id, run->rank, 0);
+    add(out, td_text_str(&name), "instance");
+    for (int d = run->rank - 1; d >= 0 && ++id[d] == extent[d]; d--) id[d] = 0;
+  }
+}
+
 static bool add_array(void *ud, const TdStmt *s) {
   if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR) add(ud, s->sym->name, "local");
   return true;
@@ -157,33 +192,61 @@ static void add_loops(TdPromptItems *out, const TdProg *p) {
   for (size_t i = 0; i < n; i++) add(out, specs[i], "loop");
 }
 
-/* Names of one unit that an argument of this kind can have. */
-static void add_unit_names(TdPromptItems *out, const TdProg *p, const TdUnit *u, TdArgKind kind) {
+/* Names of one unit that an argument can have. */
+static void add_unit_names(TdPromptItems *out, const TdProg *p, const TdUnit *u,
+                           const TdArgSpec *a) {
   TdCtx *ctx = td_arena_ctx(out->arena);
-  if (kind == TD_ARG_UNIT || kind == TD_ARG_NAMES)
-    for (size_t k = 0; k < u->nrun; k++) add(out, u->run[k].sym->name, "task");
-  if (kind == TD_ARG_UNIT && u != td_prog_root(p) && !td_prog_is_task(p, u->sym))
+  bool is_array = a->kind == TD_ARG_ARRAY;
+  for (size_t k = 0; k < u->nrun; k++) {
+    if (names_a(a, "task")) add(out, u->run[k].sym->name, "task");
+    if (names_a(a, "instance")) add_instances(out, u, &u->run[k]);
+  }
+  if (names_a(a, "kernel") && u != td_prog_root(p) && !td_prog_is_task(p, u->sym))
     add(out, u->sym->name, "kernel");
-  for (size_t k = 0; kind == TD_ARG_STREAM && k < u->nstream; k++)
+  for (size_t k = 0; (a->kind == TD_ARG_STREAM || names_a(a, "stream")) && k < u->nstream; k++)
     add(out, u->stream[k].sym->name, "stream");
-  for (size_t k = 0; kind == TD_ARG_ARRAY && k < u->nparam; k++)
-    add(out, u->param[k].sym->name, "parameter");
-  if (u->body && kind == TD_ARG_ARRAY) td_walk_stmt(ctx, u->body, add_array, out);
-  if (u->body && kind == TD_ARG_BAND) td_walk_stmt(ctx, u->body, add_band, out);
+  for (size_t k = 0; is_array && !a->words && k < u->nparam; k++)
+    if (u->param[k].type->kind == TD_T_TENSOR) add(out, u->param[k].sym->name, "parameter");
+  if (u->body && is_array) td_walk_stmt(ctx, u->body, add_array, out);
+  if (u->body && a->kind == TD_ARG_BAND) td_walk_stmt(ctx, u->body, add_band, out);
 }
 
-/* Names of p that an argument of this kind can have. */
-static void add_names(TdPromptItems *out, const TdProg *p, TdArgKind kind) {
-  if (kind == TD_ARG_LOOP || kind == TD_ARG_BAND) add_loops(out, p);
-  for (size_t i = 0; i < p->nunit; i++) add_unit_names(out, p, p->unit[i], kind);
+/* Names of p that an argument can have. */
+static void add_names(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
+  if (a->kind == TD_ARG_LOOP || a->kind == TD_ARG_BAND || names_a(a, "loop")) add_loops(out, p);
+  for (size_t i = 0; i < p->nunit; i++) add_unit_names(out, p, p->unit[i], a);
 }
 
 /* What an argument of a primitive can be. */
 static void add_values(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
   if (a->kind == TD_ARG_WORD)
     td_complete_add_words(out, a->words, "|", a->help);
-  else if (p && !(a->kind == TD_ARG_NAMES && a->place == TD_ARG_OPTION))
-    add_names(out, p, a->kind);
+  else if (p)
+    add_names(out, p, a);
+}
+
+/* Whether the value at idx can be an argument of this kind. */
+static bool fits(lua_State *L, int idx, TdArgKind kind) {
+  const TdType *t = td_bind_test_type(L, idx);
+  switch (kind) {
+  case TD_ARG_TYPE: return t && td_type_is_scalar(t);
+  case TD_ARG_SCHEDULE: return td_bind_test_schedule(L, idx) != NULL;
+  case TD_ARG_KERNEL: return td_bind_test_unit(L, idx) != NULL;
+  default: return false;
+  }
+}
+
+/* Adds the variables that hold what the argument takes, and begin with what is typed. */
+static void add_variables(lua_State *L, const TdBefore *b, const TdArgSpec *a, TdPromptItems *out) {
+  const char *typed = b->s + b->from;
+  if (a->kind == TD_ARG_FLAG) td_complete_add_words(out, "true false", " ", a->help);
+  lua_pushglobaltable(L);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING || !fits(L, -1, a->kind)) continue;
+    const char *name = lua_tostring(L, -2);
+    if (strncmp(name, typed, strlen(typed)) == 0) add(out, name, a->help);
+  }
+  lua_pop(L, 1);
 }
 
 /* Names of options, of a primitive. */
@@ -210,7 +273,12 @@ static bool complete_prim(lua_State *L, const TdBefore *b, const TdCallAround *c
   const TdArgSpec *a = spec_of(prim, argument, c->key ? text_of(b, c->key - 1) : NULL);
   const TdProg *p = c->callee > 1 ? program_at(L, b, c->callee - 2) : NULL;
   if (b->in_string && a) add_values(out, p, a);
-  if (!b->in_string && c->wants_key && c->in_table) add_options(out, prim);
+  if (!b->in_string && c->wants_key && c->in_table)
+    add_options(out, prim);
+  else if (a && a->kind == TD_ARG_COUNTS && c->wants_inner)
+    td_complete_add_words(out, a->words, "|", a->help);
+  else if (a && !b->in_string)
+    add_variables(L, b, a, out);
   return b->in_string || out->list.n;
 }
 

@@ -108,8 +108,25 @@ static void push_keys(lua_State *L) {
   }
 }
 
+/* A list of {id, name, how, where}: the operations that can take long. */
+static void push_work(lua_State *L) {
+  static const char *const works[][4] = {
+#define TD_WORK(NAME, name, how, where) {#NAME, name, how, where},
+#include "base/work.def"
+  };
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    lua_newtable(L);
+    td_bind_set_string(L, "id", works[i][0]);
+    td_bind_set_string(L, "name", works[i][1]);
+    td_bind_set_string(L, "how", works[i][2]);
+    td_bind_set_string(L, "where", works[i][3]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
 /* tide.registry(): {primitives =, functions =, commands =, keys =, options =, verbs =,
-   environment =}. */
+   environment =, work =}. */
 static int l_registry(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
@@ -124,6 +141,8 @@ static int l_registry(lua_State *L) {
   lua_setfield(L, -2, "commands");
   push_keys(L);
   lua_setfield(L, -2, "keys");
+  push_work(L);
+  lua_setfield(L, -2, "work");
   static const char *const lists[] = {"options", "verbs", "environment"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     push_words(L, lists[i]);

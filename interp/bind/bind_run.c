@@ -99,7 +99,7 @@ static TdTensor *tokens_of_list(lua_State *L, TdArena *a, const TdType *token, i
       row.data += (size_t)(i * t->stride[0]) * td_type_bytes(elem);
       memmove(row.extent, t->extent + 1, (size_t)rank * sizeof *row.extent);
       memmove(row.stride, t->stride + 1, (size_t)rank * sizeof *row.stride);
-      td_tensor_copy(&row, box->tensor);
+      td_tensor_copy(td_bind_enter(L)->ctx, &row, box->tensor);
     } else if (!rank && td_bind_to_bits(L, -1, elem, &bits)) {
       td_tensor_put(t, &i, bits);
     } else {
@@ -123,7 +123,7 @@ static void append_tokens(lua_State *L, const TdType *token, const TdTensor *t, 
       row.data += (size_t)(i * t->stride[0]) * td_type_bytes(token->elem);
       memmove(row.extent, t->extent + 1, (size_t)token->rank * sizeof *row.extent);
       memmove(row.stride, t->stride + 1, (size_t)token->rank * sizeof *row.stride);
-      td_tensor_copy(td_bind_push_tensor(L, token, false), &row);
+      td_tensor_copy(td_bind_enter(L)->ctx, td_bind_push_tensor(L, token, false), &row);
     }
     lua_rawseti(L, idx, at + i + 1);
   }

@@ -115,7 +115,7 @@ static int refuse_wide(lua_State *L, const TdTensor *t) {
 
 void td_bind_check_written(lua_State *L, const TdTensor *t) {
   int64_t index[TD_MAX_RANK];
-  if (td_tensor_first_unwritten(t, index)) refuse_unwritten(L, t, index);
+  if (td_tensor_first_unwritten(td_bind_enter(L)->ctx, t, index)) refuse_unwritten(L, t, index);
 }
 
 void td_bind_check_readable(lua_State *L, const TdTensor *t) {

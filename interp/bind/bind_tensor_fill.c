@@ -20,10 +20,15 @@ static void check_store(lua_State *L, const TdType *to, const TdType *from) {
 static void copy_all(lua_State *L, TdTensor *to, const TdTensor *from) {
   if (td_tensor_overlap(to, from)) {
     TdTensor *aside = td_tensor_new(td_bind_arena(L), from->type, false);
-    td_tensor_copy(aside, from);
+    td_tensor_copy(td_bind_enter(L)->ctx, aside, from);
     from = aside;
   }
-  td_tensor_copy(to, from);
+  td_tensor_copy(td_bind_enter(L)->ctx, to, from);
+}
+
+/* Begins work on whole tensors, which lasts until the C function returns. */
+static void begin(lua_State *L) {
+  td_bind_work(L, TD_WORK_TENSOR);
 }
 
 /* Writes the nested list at stack slot `list` to t, whose first d indices are fixed. */
@@ -43,6 +48,7 @@ static void set_list(lua_State *L, TdTensor *t, int list, int d, int64_t *index)
   luaL_checkstack(L, 2, "nested list");
   for (index[d] = 0; index[d] < n; index[d]++) {
     uint64_t bits;
+    td_ctx_tick(td_bind_enter(L)->ctx, 1);
     lua_rawgeti(L, list, index[d] + 1);
     if (d + 1 < t->type->rank) {
       set_list(L, t, lua_gettop(L), d + 1, index);
@@ -71,7 +77,7 @@ static void set_value(lua_State *L, TdTensor *t, int idx) {
     td_bind_check_written(L, from->tensor);
     copy_all(L, t, from->tensor);
   } else if (td_bind_to_stored(L, idx, e, &bits)) {
-    td_tensor_fill(t, bits);
+    td_tensor_fill(td_bind_enter(L)->ctx, t, bits);
   } else {
     td_bind_fail_stored(L, idx, e, "");
   }
@@ -80,6 +86,7 @@ static void set_value(lua_State *L, TdTensor *t, int idx) {
 /* t:set(v) */
 int td_bind_tensor_set(lua_State *L) {
   lua_settop(L, 2);
+  begin(L);
   set_value(L, td_bind_check_tensor(L, 1), 2);
   return 0;
 }
@@ -90,6 +97,7 @@ int td_bind_convert_tensor(lua_State *L, const TdType *t) {
     td_bind_push_tensor(L, t, true);
     return 1;
   }
+  begin(L);
   if (from) {
     TdDiag d = td_bind_diag(td_bind_arena(L));
     td_bind_check_shapes(L, t, from->tensor->type);
@@ -97,7 +105,7 @@ int td_bind_convert_tensor(lua_State *L, const TdType *t) {
     if (!td_promote_cast(td_bind_enter(L)->session, t->elem, from->tensor->type->elem, (TdLoc){0},
                          &d))
       td_bind_raise(L, &d);
-    td_tensor_copy(td_bind_push_tensor(L, t, false), from->tensor);
+    td_tensor_copy(td_bind_enter(L)->ctx, td_bind_push_tensor(L, t, false), from->tensor);
     return 1;
   }
   uint64_t bits;
@@ -109,7 +117,7 @@ int td_bind_convert_tensor(lua_State *L, const TdType *t) {
   }
   if (!td_bind_to_stored(L, 2, t->elem, &bits)) td_bind_fail_stored(L, 2, t->elem, "");
   TdTensor *made = td_bind_push_tensor(L, t, false);
-  if (bits) td_tensor_fill(made, bits);
+  if (bits) td_tensor_fill(td_bind_enter(L)->ctx, made, bits);
   return 1;
 }
 
@@ -125,6 +133,7 @@ static const TdType *check_tensor_type(lua_State *L, int idx) {
 /* tide.tensor(T[M][N], list) */
 static int l_tensor(lua_State *L) {
   lua_settop(L, 2);
+  begin(L);
   TdTensor *t = td_bind_push_tensor(L, check_tensor_type(L, 1), false);
   int64_t index[TD_MAX_RANK];
   set_list(L, t, 2, 0, index);
@@ -139,15 +148,16 @@ static int l_state(lua_State *L) {
   TdTensorBox *box = lua_touserdata(L, 3);
   TdTensor *start = td_tensor_new(box->memory->arena, type, false);
   int64_t index[TD_MAX_RANK];
+  begin(L);
   if (lua_istable(L, 2))
     set_list(L, start, 2, 0, index);
   else
     set_value(L, start, 2);
-  td_tensor_copy(t, start);
+  td_tensor_copy(td_bind_enter(L)->ctx, t, start);
   box->order = 1;
   box->restored = start;
   td_bind_account(L);
-  lua_settop(L, 3);
+  td_bind_settop(L, 3);
   return 1;
 }
 
@@ -155,7 +165,8 @@ static int l_state(lua_State *L) {
 int td_bind_tensor_reset(lua_State *L) {
   TdTensorBox *box = td_bind_check_box(L, 1);
   if (!box->restored) td_bind_fail(L, "not-a-state", "only what tide.state made can be reset");
-  td_tensor_copy(box->tensor, box->restored);
+  begin(L);
+  td_tensor_copy(td_bind_enter(L)->ctx, box->tensor, box->restored);
   return 0;
 }
 
@@ -163,8 +174,9 @@ int td_bind_tensor_reset(lua_State *L) {
 int td_bind_tensor_copy(lua_State *L) {
   const TdTensor *t = td_bind_check_tensor(L, 1);
   int64_t index[TD_MAX_RANK];
-  bool declared = td_tensor_first_unwritten(t, index);
-  td_tensor_copy(td_bind_push_tensor(L, t->type, declared), t);
+  begin(L);
+  bool declared = td_tensor_first_unwritten(td_bind_enter(L)->ctx, t, index);
+  td_tensor_copy(td_bind_enter(L)->ctx, td_bind_push_tensor(L, t->type, declared), t);
   return 1;
 }
 
@@ -178,6 +190,7 @@ static void push_list(lua_State *L, const TdTensor *t, int d, int64_t *index) {
       push_list(L, t, d + 1, index);
     else
       td_bind_push_bits(L, t->type->elem, td_tensor_get(t, index));
+    td_ctx_tick(td_bind_enter(L)->ctx, 1);
     lua_rawseti(L, -2, index[d] + 1);
   }
 }
@@ -185,6 +198,7 @@ static void push_list(lua_State *L, const TdTensor *t, int d, int64_t *index) {
 /* t:table() */
 int td_bind_tensor_table(lua_State *L) {
   const TdTensor *t = td_bind_check_tensor(L, 1);
+  begin(L);
   td_bind_check_readable(L, t);
   int64_t index[TD_MAX_RANK];
   push_list(L, t, 0, index);

@@ -118,6 +118,7 @@ static int push_result(lua_State *L, const Apply *x, const TdType *t) {
 /* Pushes op on the n arguments from slot 1 on, at least one of them a tensor. */
 static int push_apply(lua_State *L, int op, int n) {
   Apply x = {.op = op, .n = n};
+  td_bind_work(L, TD_WORK_TENSOR);
   take_tensors(L, &x, 1);
   take_scalars(L, &x, 1);
   TdDiag d = td_bind_diag(td_bind_arena(L));

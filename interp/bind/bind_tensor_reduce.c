@@ -67,6 +67,7 @@ static const uint64_t *values(TdArena *a, const TdTensor *x, const TdType *t) {
   uint64_t *v = td_arena_array(a, (size_t)n, sizeof *v);
   TdFault none;
   for (int64_t i = 0; i < n; i++) {
+    td_ctx_tick(td_arena_ctx(a), 1);
     v[i] = td_tensor_get(x, index);
     if (t != e) v[i] = td_num_cast(t, e, v[i], &none);
     td_tensor_next(x, index);
@@ -124,10 +125,10 @@ static Matmul plan_matmul(lua_State *L, const TdTensor *x, const TdTensor *y, in
 static int l_matmul(lua_State *L) {
   lua_settop(L, 3);
   const TdTensor *x = td_bind_check_tensor(L, 1), *y = td_bind_check_tensor(L, 2);
-  check_matrix(L, x);
-  check_matrix(L, y);
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_work(L, TD_WORK_TENSOR);
+  check_matrix(L, x);
+  check_matrix(L, y);
   int64_t rows = x->extent[0], n = x->extent[1], columns = y->extent[1];
   if (y->extent[0] != n)
     td_bind_fail(L, "shapes", "matmul of %s and %s: inner extents must agree",
@@ -159,11 +160,12 @@ static int check_reduction(lua_State *L, int idx) {
 }
 
 /* The elements of x along dimension `axis` from index on, reduced. */
-static uint64_t reduce(const Sum *s, const TdTensor *x, int axis, int64_t *index) {
+static uint64_t reduce(TdCtx *c, const Sum *s, const TdTensor *x, int axis, int64_t *index) {
   TdFault none;
   uint64_t acc = 0;
   for (index[axis] = 0; index[axis] < x->extent[axis]; index[axis]++) {
     uint64_t v = td_tensor_get(x, index);
+    td_ctx_tick(c, 1);
     acc = index[axis] || s->op == TD_OP_ADD ? add(s, acc, v)
                                             : td_num_cast(s->type, s->from, v, &none);
   }
@@ -176,8 +178,7 @@ static void reduce_all(TdCtx *c, const Sum *s, const TdTensor *x, int axis, TdTe
   if (!td_tensor_count(out)) return;
   do {
     for (int d = 0; d < out->type->rank; d++) in[d < axis ? d : d + 1] = index[d];
-    td_ctx_tick(c, (uint64_t)x->extent[axis] + 1);
-    td_tensor_put(out, index, reduce(s, x, axis, in));
+    td_tensor_put(out, index, reduce(c, s, x, axis, in));
   } while (td_tensor_next(out, index));
 }
 
@@ -190,17 +191,17 @@ static int l_reduce(lua_State *L) {
   lua_Integer axis = lua_type(L, 3) == LUA_TNUMBER ? lua_tointegerx(L, 3, &whole) : 0;
   if (!whole || axis < 0 || axis >= t->rank)
     td_bind_fail(L, "rank", "reduce(x, op, dim) takes a dimension of x: 0 to %d", t->rank - 1);
+  TdBind *b = td_bind_enter(L);
+  td_bind_work(L, TD_WORK_TENSOR);
   td_bind_check_readable(L, x);
   if (op != TD_OP_ADD && x->extent[axis] == 0)
     td_bind_fail(L, "empty-reduction", "dimension %d is empty, and \"%s\" of nothing has no value",
                  (int)axis, td_ops[op].lua);
   const TdType *acc = accumulator(L, 4);
   Sum s = sum_of(L, op, acc ? acc : default_accumulator(L, t->elem), t->elem);
-  TdBind *b = td_bind_enter(L);
-  td_bind_work(L, TD_WORK_TENSOR);
   int64_t extent[TD_MAX_RANK] = {0};
   if (t->rank == 1) {
-    td_bind_push_bits(L, s.type, reduce(&s, x, 0, extent));
+    td_bind_push_bits(L, s.type, reduce(b->ctx, &s, x, 0, extent));
     return 1;
   }
   for (int d = 0, k = 0; d < t->rank; d++)

@@ -178,7 +178,7 @@ static int copy_arguments(lua_State *L, int first, int last) {
     TdTensorBox *box = td_bind_test_tensor(L, i);
     if (!box) continue;
     TdTensor *copy = td_bind_push_tensor(L, box->tensor->type, true);
-    td_tensor_copy(copy, box->tensor);
+    td_tensor_copy(td_bind_enter(L)->ctx, copy, box->tensor);
     lua_replace(L, i);
   }
   return last + 1;
@@ -209,7 +209,7 @@ static int l_unit_native(lua_State *L) {
   for (int i = 0; i < n; i++) {
     TdTensorBox *to = td_bind_test_tensor(L, originals + 1 + i),
                 *from = td_bind_test_tensor(L, 2 + i);
-    if (to && from) td_tensor_copy(to->tensor, from->tensor);
+    if (to && from) td_tensor_copy(td_bind_enter(L)->ctx, to->tensor, from->tensor);
   }
   return 0;
 }

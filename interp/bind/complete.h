@@ -23,12 +23,13 @@ TdBefore td_complete_read(TdArena *a, const char *text, size_t n, size_t from);
 /* bind_complete_call.c */
 /* The innermost call whose arguments the cursor is in. */
 typedef struct TdCallAround {
-  size_t callee;  /* token of the name of the function or method */
-  int argument;   /* its place, from 0 */
-  size_t key;     /* token of the name before `=` in a table of options + 1, or 0 */
-  bool in_table;  /* inside a table that is an argument, or in a table in that */
-  bool wants_key; /* a name of an option can stand here */
-  size_t open;    /* token of the parenthesis; SIZE_MAX: f "x" or f {..} */
+  size_t callee;    /* token of the name of the function or method */
+  int argument;     /* its place, from 0 */
+  size_t key;       /* token of the name before `=` in a table of options + 1, or 0 */
+  bool in_table;    /* inside a table that is an argument, or in a table in that */
+  bool wants_key;   /* a name of an option can stand here */
+  bool wants_inner; /* a name in the table that an option is */
+  size_t open;      /* token of the parenthesis; SIZE_MAX: f "x" or f {..} */
 } TdCallAround;
 /* Finds it; false when there is none. */
 bool td_complete_find_call(const TdBefore *b, TdCallAround *c);

@@ -258,7 +258,7 @@ bool td_npy_write(TdSession *s, const char *path, const TdTensor *t, TdDiag *d) 
   if (!td_npy_header_dtype(e))
     return td_diag_set(d, TD_USAGE, "too-wide", (TdLoc){0}, "%s: elements of %s have no dtype",
                        path, td_type_str(d->arena, e));
-  if (td_tensor_first_unwritten(t, index))
+  if (td_tensor_first_unwritten(s->ctx, t, index))
     return td_diag_set(d, TD_ILLEGAL, "uninitialised", (TdLoc){0},
                        "%s: an element is read before it is written", path);
   TdArena *scratch = td_arena_scratch(s->ctx);

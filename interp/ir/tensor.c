@@ -71,48 +71,66 @@ bool td_tensor_next(const TdTensor *t, int64_t *index) {
   return false;
 }
 
+#define BLOCK ((size_t)1 << 20) /* bytes between two looks at the interrupt */
+
+/* memmove of n bytes that ticks; of no bytes from NULL it sets to byte v. */
+static void move_block(TdCtx *c, unsigned char *to, const unsigned char *from, int v, size_t n) {
+  for (size_t at = 0, k; at < n; at += k) {
+    k = n - at < BLOCK ? n - at : BLOCK;
+    if (from)
+      memmove(to + at, from + at, k);
+    else
+      memset(to + at, v, k);
+    td_ctx_tick(c, k >> 4);
+  }
+}
+
 /* Row-major tensors of one type whose elements were all written: one block of memory. */
-static bool copy_block(TdTensor *to, const TdTensor *from) {
+static bool copy_block(TdCtx *c, TdTensor *to, const TdTensor *from) {
   if (to->type != from->type || from->written || !td_tensor_is_dense(to) ||
       !td_tensor_is_dense(from))
     return false;
   size_t n = (size_t)td_tensor_count(to);
-  memmove(to->data, from->data, n * td_type_bytes(td_type_scalar(to->type)));
-  if (to->written) memset(to->written, 1, n);
+  move_block(c, to->data, from->data, 0, n * td_type_bytes(td_type_scalar(to->type)));
+  if (to->written) move_block(c, to->written, NULL, 1, n);
   return true;
 }
 
-void td_tensor_copy(TdTensor *to, const TdTensor *from) {
-  if (!td_tensor_count(to) || copy_block(to, from)) return;
+void td_tensor_copy(TdCtx *c, TdTensor *to, const TdTensor *from) {
+  if (!td_tensor_count(to) || copy_block(c, to, from)) return;
   const TdType *te = td_type_scalar(to->type), *fe = td_type_scalar(from->type);
   int64_t i[TD_MAX_RANK] = {0};
   TdFault fault;
   do {
+    td_ctx_tick(c, 1);
     if (!td_tensor_is_written(from, i)) continue;
     uint64_t v = td_tensor_get(from, i);
     td_tensor_put(to, i, te == fe ? v : td_num_cast(te, fe, v, &fault));
   } while (td_tensor_next(to, i));
 }
 
-void td_tensor_fill(TdTensor *t, uint64_t v) {
+void td_tensor_fill(TdCtx *c, TdTensor *t, uint64_t v) {
   int64_t i[TD_MAX_RANK] = {0};
   if (!td_tensor_count(t)) return;
   if (v == 0 && td_tensor_is_dense(t)) {
     size_t n = (size_t)td_tensor_count(t);
-    memset(t->data, 0, n * td_type_bytes(td_type_scalar(t->type)));
-    if (t->written) memset(t->written, 1, n);
+    move_block(c, t->data, NULL, 0, n * td_type_bytes(td_type_scalar(t->type)));
+    if (t->written) move_block(c, t->written, NULL, 1, n);
     return;
   }
-  do td_tensor_put(t, i, v);
-  while (td_tensor_next(t, i));
+  do {
+    td_ctx_tick(c, 1);
+    td_tensor_put(t, i, v);
+  } while (td_tensor_next(t, i));
 }
 
-bool td_tensor_first_unwritten(const TdTensor *t, int64_t *index) {
+bool td_tensor_first_unwritten(TdCtx *c, const TdTensor *t, int64_t *index) {
   memset(index, 0, (size_t)td_tensor_rank(t) * sizeof *index);
   if (!t->written || !td_tensor_count(t)) return false;
-  do
+  do {
+    td_ctx_tick(c, 1);
     if (!td_tensor_is_written(t, index)) return true;
-  while (td_tensor_next(t, index));
+  } while (td_tensor_next(t, index));
   return false;
 }
 

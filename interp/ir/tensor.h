@@ -31,13 +31,13 @@ void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v);
 bool td_tensor_is_written(const TdTensor *t, const int64_t *index);
 
 /* Element by element, in row-major order; shapes must be equal, other element types are cast. What
-   `from` never wrote is not written in `to`. The two may not overlap. */
-void td_tensor_copy(TdTensor *to, const TdTensor *from);
-void td_tensor_fill(TdTensor *t, uint64_t v);
+   `from` never wrote is not written in `to`. The two may not overlap. All three tick. */
+void td_tensor_copy(TdCtx *c, TdTensor *to, const TdTensor *from);
+void td_tensor_fill(TdCtx *c, TdTensor *t, uint64_t v);
 /* Advances an index vector in row-major order; false at the end, when it is all zeros again. */
 bool td_tensor_next(const TdTensor *t, int64_t *index);
 /* First index with an element never written; false if there is none. */
-bool td_tensor_first_unwritten(const TdTensor *t, int64_t *index);
+bool td_tensor_first_unwritten(TdCtx *c, const TdTensor *t, int64_t *index);
 
 /* A set of places base + sum of i[d] * stride[d], 0 <= i[d] < extent[d]: what a view addresses. */
 typedef struct TdPlaces {

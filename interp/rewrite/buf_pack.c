@@ -362,7 +362,7 @@ const TdPrim td_prim_buf_pack = {
     .name = "pack",
     .on = "array",
     .summary = "Keep n elements of a local array in one word; n = 1 takes words apart again.",
-    .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "a local array", NULL},
+    .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "a local array", "local"},
              {"dim", TD_ARG_INT, TD_ARG_NEEDED, "the dimension, from 0, along which they lie",
               NULL},
              {"n", TD_ARG_INT, TD_ARG_NEEDED, "elements to a word", NULL}},

@@ -165,7 +165,7 @@ const TdPrim td_prim_buf_reshape = {
     .name = "reshape",
     .on = "array",
     .summary = "Give a local array other dimensions, over the same elements in the same order.",
-    .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "a local array", NULL},
+    .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "a local array", "local"},
              {"extents", TD_ARG_INTS, TD_ARG_NEEDED, "the new extents, outermost first", NULL}},
     .rewrite = "local T = t[10][6](); T[i][j]  =>  local T = t[2][5][6](); T[i // 5][i % 5][j]",
     .legal = "as many elements as before, at the sizes that the extents depend on (which are "

@@ -55,7 +55,7 @@ const TdPrim td_prim_kernel_dataflow = {
     .on = "kernel",
     .summary = "Run the stages of a kernel at the same time, as tasks.",
     .args = {{"name", TD_ARG_UNIT, TD_ARG_OPTIONAL, "a kernel, or a loop whose body has the stages",
-              NULL}},
+              "kernel|loop"}},
     .rewrite = "local t = T(); f(a, t); g(t, b)  =>  task f: slot t; f(a, t); put t  |  "
                "task g: get t; g(t, b)",
     .legal = "each local tensor is written by one stage, before those that read it; what comes "

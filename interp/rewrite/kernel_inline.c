@@ -319,7 +319,7 @@ const TdPrim td_prim_kernel_inline = {
     .on = "kernel",
     .summary = "Put the body of a kernel in the place of its calls.",
     .args = {{"name", TD_ARG_UNIT, TD_ARG_NEEDED,
-              "the kernel called, by the root or (\"unit:name\") by that unit", NULL}},
+              "the kernel called, by the root or (\"unit:name\") by that unit", "kernel"}},
     .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x]",
     .legal = "the kernel returns at its end only; its sizes follow from what it is passed; what it "
              "calls has no name that is a parameter's where it is called",

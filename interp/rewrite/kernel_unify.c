@@ -253,8 +253,8 @@ const TdPrim td_prim_kernel_unify = {
     .name = "unify",
     .on = "kernel",
     .summary = "Make one kernel of two, with a selector that says which one each call is.",
-    .args = {{"a", TD_ARG_UNIT, TD_ARG_NEEDED, "a kernel", NULL},
-             {"b", TD_ARG_UNIT, TD_ARG_NEEDED, "another kernel", NULL},
+    .args = {{"a", TD_ARG_UNIT, TD_ARG_NEEDED, "a kernel", "kernel"},
+             {"b", TD_ARG_UNIT, TD_ARG_NEEDED, "another kernel", "kernel"},
              {"n", TD_ARG_INT, TD_ARG_NEEDED, "how many calls of them in a row are one call then",
               NULL}},
     .rewrite = "f(X[0]); g(X[1])  =>  f_g(which, X)  with  f_g = kernel(which, X): "

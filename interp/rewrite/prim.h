@@ -34,7 +34,10 @@ typedef struct TdArgSpec {
   TdArgKind kind;
   TdArgPlace place; /* OPTION: a field of the last table, by name; REST: one or more of them */
   const char *help;
-  const char *words; /* WORD: "guard|cut|perfect", the first is the default; COUNTS: the names */
+  /* WORD: "guard|cut|perfect", the first is the default; COUNTS: the names; UNIT, NAMES: which of
+     "kernel|task|instance|loop" it can name (NULL: a kernel or task, new names), where an instance
+     is a task of one too; ARRAY: which of "local|stream" (NULL: any array). */
+  const char *words;
 } TdArgSpec;
 
 /* A value given for a spec. */

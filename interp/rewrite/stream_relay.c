@@ -127,7 +127,7 @@ const TdPrim td_prim_stream_relay = {
     .on = "array",
     .summary = "Send the elements of an array through a stream instead.",
     .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED,
-              "a local array between two stages, or a buffer of a task", NULL},
+              "a local array between two stages, or a buffer of a task", "local"},
              {"consumer", TD_ARG_UNIT, TD_ARG_NEEDED, "the stage or task that reads it", NULL},
              {"depth", TD_ARG_INT, TD_ARG_OPTION, "tokens that the stream holds; 2", NULL},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the task's map to go along", NULL}},

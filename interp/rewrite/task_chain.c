@@ -100,8 +100,9 @@ const TdPrim td_prim_task_chain = {
     .on = "task",
     .summary = "Make a producer and its consumer one task.",
     .args = {{"first", TD_ARG_UNIT, TD_ARG_NEEDED,
-              "the producer, whose name stays: a task or an instance", NULL},
-             {"second", TD_ARG_UNIT, TD_ARG_NEEDED, "the consumer: a task or an instance", NULL}},
+              "the producer, whose name stays: a task or an instance", "task|instance"},
+             {"second", TD_ARG_UNIT, TD_ARG_NEEDED, "the consumer: a task or an instance",
+              "task|instance"}},
     .rewrite = "task f: for i: x[t]:put(S(i))  |  task g: for i: T(x[t]:get())  =>  "
                "task f: for i: local x = S(i); T(x)",
     .legal = "the maps have equal extents, and instances of equal ids become one: no stream leads "

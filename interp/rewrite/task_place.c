@@ -54,7 +54,7 @@ const TdPrim td_prim_task_place = {
     .on = "task",
     .summary = "Say on which tile of the array an instance runs.",
     .args = {{"instance", TD_ARG_UNIT, TD_ARG_NEEDED,
-              "a task of one instance, or one of several: \"gemm[0][1]\"", NULL},
+              "a task of one instance, or one of several: \"gemm[0][1]\"", "instance"},
              {"at", TD_ARG_INTS, TD_ARG_NEEDED, "{column, row}", NULL}},
     .rewrite =
         "d.f = tide.task {..}  =>  d.f = tide.task {..} --@ place(2, 1); an instance of several "

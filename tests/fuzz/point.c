@@ -51,7 +51,7 @@ Inputs point_copy(TdArena *a, Inputs in) {
   for (size_t i = 0; i < in.n; i++) {
     if (!in.arg[i].tensor) continue;
     out.arg[i].tensor = td_tensor_new(a, in.arg[i].tensor->type, false);
-    td_tensor_copy(out.arg[i].tensor, in.arg[i].tensor);
+    td_tensor_copy(td_arena_ctx(a), out.arg[i].tensor, in.arg[i].tensor);
   }
   return out;
 }

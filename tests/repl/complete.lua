@@ -3,6 +3,7 @@
 local t = require "tap"
 local shell = require "shell"
 local session = require "tide.session"
+local tide = require "tide"
 
 session.open()
 assert(session.run [[
@@ -37,9 +38,120 @@ t.test("loops, bands, arrays of the very schedule, by the kind of the argument",
   }
 end)
 
+-- What an argument of each kind, in the words of the registry, can be on three schedules: of a kernel, of one that
+-- calls kernels, and of a design. Names in order of their bytes.
+assert(session.run [[
+add1 = tide.kernel { X = i8[4], Y = i8[4], function(X, Y) for a = 0, 3 do Y[a] = X[a] + 1 end end }
+add2 = tide.kernel { X = i8[4], Y = i8[4], function(X, Y) for b = 0, 3 do Y[b] = X[b] + 2 end end }
+both = tide.kernel { X = i8[4], Y = i8[4], function(X, Y) local T = i8[4](0) add1(X, T) add2(T, Y) end }
+sc = tide.schedule(both)
+grid2 = tide.design(function(d)
+  local W = d:stream(i8, {2, 2})
+  d.from = tide.task { map = {2, 2}, A = i8[2][2]:layout "S0S1", function(A, p, q) W[p][q]:put(A[0][0]) end }
+  d.to = tide.task { map = {2, 2}, B = i8[2][2]:layout "S0S1", function(B, p, q) B[0][0] = W[p][q]:get() end }
+  d.one = tide.task { C = i8[2], function(C) for c = 0, 1 do C[c] = 1 end end }
+end)
+sg = tide.schedule(grid2)
+]])
+
+local schedules = "box.s s sc sd sg"
+local instances = "from[0][0] from[0][1] from[1][0] from[1][1] one to[0][0] to[0][1] to[1][0] to[1][1]"
+local facts = {
+  loop = { s = "i j k", sc = "add1:a add2:b", sg = "one:c" },
+  band = { s = "PE i j k", sc = "add1:a add2:b", sg = "one:c" },
+  array = { s = "A B C", sc = "T X Y", sg = "A B C" },
+  ["array local"] = { s = "", sc = "T", sg = "" },
+  ["array local|stream"] = { s = "", sc = "T", sg = "W" },
+  ["unit kernel"] = { s = "", sc = "add1 add2", sg = "" },
+  ["unit kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "one:c" },
+  unit = { s = "", sc = "add1 add2", sg = "from one to" },
+  ["unit task|instance"] = { s = "", sc = "", sg = "from " .. instances:gsub("to.*$", "") .. "to to[0][0] to[0][1] " ..
+    "to[1][0] to[1][1]" },
+  ["unit instance"] = { s = "", sc = "", sg = instances },
+  stream = { s = "", sc = "", sg = "W" },
+  name = { s = "", sc = "", sg = "" },
+}
+facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
+
+-- What is typed at an argument that is no string.
+local values = {
+  type = "bf16 bool f16 f32 f64 i16 i32 i64 i8 index u16 u32 u64 u8",
+  schedule = schedules:gsub("box.s ", ""), kernel = "add1 add2 both d gemm grid2", flag = "false true",
+}
+
+-- Calls that stand before argument `a` of primitive p: s:name("x", "x", or s:name({a =
+local function before(s, p, a)
+  local out = {}
+  for _, x in ipairs(p.args) do
+    if x == a then break end
+    if x.place ~= "option" then out[#out + 1] = "'x'" end
+  end
+  local head = s .. ":" .. p.name .. "(" .. table.concat(out, ", ") .. (#out > 0 and ", " or "")
+  return a.place == "option" and head .. "{" .. a.name .. " = " or head
+end
+
+-- The key of facts for an argument.
+local function kind_of(a)
+  local says = a.words and a.kind ~= "word" and a.kind ~= "counts"
+  return says and a.kind .. " " .. a.words or a.kind
+end
+
+t.test("every argument of every primitive: exactly what it can be, on each kind of schedule", function()
+  local n, all = 0, offers ""
+  for _, p in ipairs(tide.registry().primitives) do
+    for _, a in ipairs(p.args) do
+      for _, s in ipairs { "s", "sc", "sg" } do
+        local text, kind = before(s, p, a), kind_of(a)
+        if a.kind == "word" then
+          local words = {}
+          for word in a.words:gmatch "[^|]+" do words[#words + 1] = word end
+          table.sort(words)
+          t.eq(offers(text .. '"'), table.concat(words, " "), text)
+        elseif a.kind == "counts" then
+          for word in a.words:gmatch "[^|]+" do t.has(offers(text .. "{"), word) end
+        elseif a.kind == "int" or a.kind == "ints" then
+          t.eq(offers(text), all, text)
+        elseif values[a.kind] then
+          t.eq(offers(text), values[a.kind], text)
+        else
+          t.eq(offers(text .. '"'), t.ok(facts[kind], kind .. " has no facts")[s], text)
+        end
+        n = n + 1
+      end
+    end
+  end
+  t.ok(n > 150, n)
+end)
+
+t.test("what is offered by name is found by the step, and other names are not", function()
+  local unknown = { ["no-loop"] = true, ["no-array"] = true, ["no-task"] = true, ["no-stream"] = true,
+    ["no-kernel"] = true, ["no-band"] = true, ["no-unit"] = true, instance = true }
+  local n = 0
+  for _, p in ipairs(tide.registry().primitives) do
+    local a = p.args[1]
+    for _, s in ipairs(facts[kind_of(a)] and a.place ~= "option" and { "sc", "sg" } or {}) do
+      for name in facts[kind_of(a)][s]:gmatch "%S+" do
+        local _, e = _G[s]:can(p.name, name, table.unpack(({ split = { 2 }, unify = { "add2", 2 }, chain = { "to" },
+          place = { { 0, 0 } }, depth = { 3 }, pack = { 0, 2 }, reshape = { { 2, 2 } }, retype = { tide.i16 },
+          buffer_at = { "add1:a" }, reuse_at = { "add1:a" }, relay = { "add2" }, compute_at = { "add2:b" },
+          outline = { "fresh" }, inject = { _G.add1 } })[p.name] or {}))
+        t.ok(not e or e.code ~= "argument", p.name .. ": " .. tostring(e))
+        local is_unknown = e and unknown[e.code] and e.message:find("'" .. name .. "'", 1, true)
+        t.ok(not is_unknown, p.name .. ": " .. tostring(e))
+        n = n + 1
+      end
+    end
+  end
+  t.ok(n > 60, n)
+end)
+
 t.test("tasks, streams, kernels", function()
-  offer { ['sd:depth("'] = "Z", ['sd:chain("'] = "consumer producer", ['sd:chain("producer", "c'] = "consumer",
-    ['sd:bundle("'] = "consumer producer", ['sd:split("'] = "", ['sd:place("p'] = "producer" }
+  offer { ['sd:depth("'] = "Z",
+    ['sd:chain("producer", "c'] = "consumer consumer[0] consumer[1] consumer[2] consumer[3]",
+    ['sd:bundle({"producer[0]", "producer[1'] = "producer[1]", ['sd:split("'] = "", ['sg:place("o'] = "one",
+    ["s:compose(tide.sche"] = "schedule", ["s:compose(s"] = "s sc sd sg", ["s:compose(sel"] = "select",
+    ['sg:search {pes = 2, ports = {inp'] = "inputs", ['sg:search {po'] = "ports",
+    ["s:pipeline('k', {rewind = t"] = "true" }
 end)
 
 t.test("words and names of options", function()

@@ -74,7 +74,7 @@ local function run(options, text)
   return shell.read(errors), path
 end
 
-local names = "local tide = require 'tide'; local i32, grid = tide.i32, tide.grid " -- luacheck: ignore
+local names = "local tide = require 'tide'; local i32, grid = tide.i32, tide.grid "
 
 t.test("in scripts", function()
   for _, case in ipairs(cases) do

@@ -143,7 +143,7 @@ static void test_foreign(void) {
     TdCpuOptions o = {.tier = (TdTier)tier};
     TdTensor *m = td_tensor_new(a, T(B.i32, 4, 4), false);
     int64_t in[] = {2, 3}, out[] = {1, 3};
-    td_tensor_fill(m, 5);
+    td_tensor_fill(B.ctx, m, 5);
     TdCpu *c = td_cpu_new(a, foreign(path, "twice4", false), &o, &d);
     bool good = c && td_cpu_call(c, &(TdCallArg){.tensor = m}, 1, &d);
     ok(good && td_tensor_get(m, in) == 10 && td_tensor_get(m, out) == 5, "is called");

@@ -30,7 +30,7 @@ static TdTensor *filled(const TdType *t) {
 
 static TdTensor *copy_of(const TdTensor *x) {
   TdTensor *y = td_tensor_new(B.a, x->type, false);
-  td_tensor_copy(y, x);
+  td_tensor_copy(B.ctx, y, x);
   return y;
 }
 
@@ -172,10 +172,10 @@ static void test_calls(void) {
   TdCpu *c = compiled(scratch, PROG(f), TD_TIER_TCC, &d);
   TdTensor *x = td_tensor_new(B.a, six, true);
   int64_t at = 5;
-  td_tensor_fill(x, 0);
+  td_tensor_fill(B.ctx, x, 0);
   for (int k = 0; k < 3; k++) td_cpu_call(c, &(TdCallArg){.tensor = x}, 1, &d);
   td_cpu_reset(c);
-  td_tensor_fill(x, 0);
+  td_tensor_fill(B.ctx, x, 0);
   td_cpu_call(c, &(TdCallArg){.tensor = x}, 1, &d);
   ok(td_tensor_get(x, &at) == 41, "reset starts the state again");
   td_arena_free(scratch);

@@ -300,11 +300,11 @@ static void test_tensors(void) {
            *narrow = td_tensor_new(B.a, T(B.i8, 3), true);
   int64_t at = 1;
   td_tensor_put(wide, &at, 300);
-  td_tensor_copy(narrow, wide);
+  td_tensor_copy(B.ctx, narrow, wide);
   ok(td_tensor_get(narrow, &at) == 44, "a copy casts");
-  ok(td_tensor_first_unwritten(narrow, &at) && at == 0, "and leaves unwritten what was");
-  td_tensor_fill(narrow, 5);
-  ok(!td_tensor_first_unwritten(narrow, &at), "a fill writes all");
+  ok(td_tensor_first_unwritten(B.ctx, narrow, &at) && at == 0, "and leaves unwritten what was");
+  td_tensor_fill(B.ctx, narrow, 5);
+  ok(!td_tensor_first_unwritten(B.ctx, narrow, &at), "a fill writes all");
   TdTensor *m = td_tensor_new(B.a, T(B.i8, 4, 6), false), rows = *m;
   rows.extent[0] = 2;
   ok(td_tensor_is_dense(m) && td_tensor_is_dense(&rows), "rows lie dense");

@@ -1,0 +1,122 @@
+-- long_work.lua - every operation of interp/base/work.def, each made long: at a terminal it says what it does, how far
+-- it is and for how long it has run; Ctrl-C stops it; the session goes on.
+local t = require "tap"
+local screen = require "screen"
+local shell = require "shell"
+local tide = require "tide"
+local quote = shell.quote
+
+if not screen.available() then
+  t.skip_all "tmux is not installed"
+  return
+end
+
+local PATIENCE = 60 -- seconds
+local home = os.getenv "TMPDIR" .. "/long"
+shell.plant(home, {})
+
+-- A compiler that hangs while the file `hang` is there.
+shell.write(home .. "/hang.sh", ("#!/bin/sh\n[ ! -e '%s/hang' ] || exec sleep 1000\nexec cc \"$@\"\n"):format(home))
+shell.output("chmod +x " .. quote(home .. "/hang.sh"))
+
+-- What each operation is made long with: `setup` runs first, then `input`; by the name of work.def's entry.
+local works = {
+  CAPTURE = { setup = "many = {} for i = 1, 3000000 do many[i] = i end;",
+    input = "tide.kernel {x = i32[1], function(x) for _, v in ipairs(many) do x[0] = x[0] + v end end}" },
+  LEGALITY = { input = "s:parallel 'i'" },
+  VERIFY = { input = "tide.verify(big, big:as 'other')" },
+  RUN = { input = "big(i32[1](0))" },
+  REFERENCE = { input = "big:reference(i32[1](0))" },
+  CHECK = { input = "d:check()" },
+  ESTIMATE = { input = "wide:estimate()" },
+  BUILD = { input = "wide:build {target = 'hls'}" },
+  CHILD = { shows = "hang.sh", setup = "m = tide.kernel {x = i32[1], function(x) x[0] = 1 end}:build {" ..
+    "target = 'cpu', tier = 'cc'} io.open('hang', 'w'):close();", input = "m(i32[1](0))" },
+  TENSOR = { input = "random(i8[2000][2000][500], 1)" },
+  FILE = { setup = "x = i8[1000][1000][1000](0);", input = "x:transpose():save '/dev/null'" },
+  DOCUMENT = { input = "!" .. arg[-1] .. " doc " .. home .. "/l.md" },
+}
+shell.write(home .. "/l.md", "```lua\nlocal x = 1\n```\n\n```lua\nwhile true do end\n```\n")
+
+-- More of what does not tick by itself: operations on whole tensors, which the entry TENSOR is about.
+local tensors = {
+  "i8[100000][30000](1)", "y = i8[50000][30000]() y:set(1)", "x:transpose():copy()", "x:equal(x)", "x + x",
+  "tide.reduce(x, '+', 0)", "tide.reduce(line, '+', 0)", "i16[1000][1000][1000](x)", "x:table()",
+  "tide.matmul(i8[4000][4000](0), i8[4000][4000](0))", "tide.state(i8[100000][30000], 1)",
+}
+
+local root = shell.output "pwd":match "[^\n]+"
+local program = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]
+works.DOCUMENT.input = "!" .. program .. " doc " .. home .. "/l.md"
+
+local term = screen.open(("cd %s && exec env TIDE_HISTORY= TIDE_INIT= TIDE_CC=%s %s"):format(quote(home),
+  quote(home .. "/hang.sh"), quote(program)), 150)
+assert(term:wait "tide>")
+
+-- Types an input and waits for what the prompt answers at last.
+local marks = 0
+local function run(input)
+  marks = marks + 1
+  term:type(input, "Enter")
+  term:type(("print('mark' .. %d)"):format(marks), "Enter")
+  local ok, text = term:wait("mark" .. marks, PATIENCE)
+  t.ok(ok, text)
+end
+
+-- Starts an input, sees its line of progress, stops it, and sees the session go on.
+local function stops(input, name, far)
+  term:type("", "C-l")
+  term:type(input, "Enter")
+  local text, seen
+  for _ = 1, PATIENCE * 10 do
+    text = term:text()
+    seen = text:match(name:gsub("%p", "%%%0") .. "  %d+ s[^\n]*%(Ctrl%-C stops it%)")
+    if seen and seen:find(far) then break end
+    shell.output "sleep 0.1"
+  end
+  t.ok(seen and seen:find(far), text)
+  term:type("", "C-c")
+  local ok
+  ok, text = term:wait("interrupted", PATIENCE)
+  t.ok(ok, text)
+  t.ok(not text:find("Ctrl-C stops it", 1, true), text)
+  run "1 + 1"
+end
+
+-- How far an operation says it is, as a pattern of its line.
+local far = { steps = "%d million steps", part = "%d+ of %d+", time = " s" }
+
+t.test("the session has what the operations take", function()
+  local lines = {}
+  for n = 1, 2000 do
+    lines[n] = ("A[(i * 7 + %d) // 7][(j * %d + i %% %d) %% 89] = A[(i * 9 + j %% 9) // 9][(i + j * %d) %% 89]"):format(
+      n % 7, n % 5 + 3, n % 6 + 2, n % 11 + 2)
+  end
+  shell.write(home .. "/wide.lua", ([[
+local tide = require "tide"
+return tide.kernel {A = tide.i32[97][89], function(A) for i, j in tide.grid(64, 64) do %s end end}
+]]):format(table.concat(lines, " ")))
+  run("big = tide.kernel {x = i32[1], function(x) for i, j, k in grid(100000, 100000, 1000) do " ..
+    "x[0] = x[0] * 3 + 1 end end};")
+  run "wide = dofile 'wide.lua' s = tide.schedule(wide);"
+  run "d = tide.design(function(d) end, {check = false});"
+end)
+
+for _, w in ipairs(tide.registry().work) do
+  local work = works[w.id]
+  t.test(("%s: %s"):format(w.id, w.where), function()
+    t.ok(work, "interp/base/work.def has an operation without a test")
+    if work.setup then run(work.setup) end
+    stops(work.input, work.shows or w.name, far[w.how])
+    os.remove(home .. "/hang")
+  end)
+end
+
+t.test("operations on whole tensors", function()
+  run "x, line = i8[1000][1000][1000](0), i8[2000000000](0);"
+  for _, input in ipairs(tensors) do stops(input, "tensor", far.steps) end
+end)
+
+term:close()
+shell.output("rm -rf " .. quote(home))
+t.done()
