@@ -171,11 +171,16 @@ static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how) {
   size_t n = td_prog_root(p->x)->nparam;
   TdTwinArg *arg = twin_args(p, n);
   TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
-  TdTwinResult rx, ry;
-  if (!td_cpu_twin_run(p->arena, p->x, how, arg, n, NULL, &rx, &r.diag) ||
-      !td_cpu_twin_run(p->arena, p->y, how, arg, n, NULL, &ry, &r.diag))
-    return r;
-  return compare_results(p, &rx, &ry);
+  TdTwinResult result[2];
+  const TdProg *prog[] = {p->x, p->y};
+  TdCtx *c = td_arena_ctx(p->arena);
+  bool ran = true;
+  for (unsigned i = 0; i < 2 && ran; i++) {
+    td_ctx_note_work(c, i + 1, 2);
+    ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, NULL, &result[i], &r.diag);
+  }
+  td_ctx_note_work(c, 0, 0);
+  return ran ? compare_results(p, &result[0], &result[1]) : r;
 }
 
 /* The same in whatever way sums are kept. */

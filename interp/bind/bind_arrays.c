@@ -43,7 +43,7 @@ static void push_passes(lua_State *L, TdArena *a, const TdInterface *g) {
 int td_bind_arrays(lua_State *L) {
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   TdInterface g;
   td_interface_of(&q, &g);

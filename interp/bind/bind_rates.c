@@ -54,7 +54,7 @@ int td_bind_rates(lua_State *L) {
   static const char *const options[] = {"device", NULL};
   lua_settop(L, 2);
   const TdProg *p = check_design(L);
-  TdArena *a = td_bind_arena(L);
+  TdArena *a = td_bind_work(L, TD_WORK_ESTIMATE);
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   TdRates r;

@@ -198,6 +198,7 @@ static int l_unit_native(lua_State *L) {
   int n = lua_gettop(L) - 1;
   td_bind_check_arguments(L, p, 2);
   int originals = copy_arguments(L, 2, n + 1);
+  td_bind_work(L, TD_WORK_RUN);
   lua_pushvalue(L, 1);
   for (int i = 0; i < n; i++) lua_pushvalue(L, 2 + i);
   TdBind *b = td_bind_enter(L);

@@ -34,7 +34,8 @@ local function check(text)
   return n
 end
 
-for path, least in pairs {["examples/README.md"] = 60, ["tests/README.md"] = 200, ["tests/fuzz/README.md"] = 8} do
+for path, least in pairs {["examples/README.md"] = 60, ["tests/README.md"] = 200, ["tests/fuzz/README.md"] = 8,
+  ["tests/repl/README.md"] = 100} do
   t.test("what the tables of " .. path .. " name is there", function() t.ok(check(read(path)) > least) end)
 end
 

@@ -36,6 +36,14 @@ def test_an_error_is_drawn_with_its_line_and_the_session_goes_on():
     equal(k.run("x")[0]["status"], "ok")
 
 
+def test_an_error_of_plain_lua_has_its_caret_and_the_name_that_was_meant():
+    reply, messages = k.run("local a = 1\ntide.kernal {}")
+    equal((reply["status"], reply["ename"]), ("error", "error"))
+    holds(reply["evalue"], "tide:%d:2:6: error: attempt to call a nil value" % reply["execution_count"])
+    equal(of_type(messages, "error")[0]["traceback"][1:],
+          ["     2 | tide.kernal {}", "       |      ^~~~~~", "help: did you mean 'kernel'?"])
+
+
 def test_a_syntax_error_and_an_error_that_is_no_text():
     equal(k.run("x = = 1")[0]["status"], "error")
     equal(k.run("error()")[0]["evalue"], "nil")

@@ -1,16 +1,6 @@
 -- terminal.lua - every row of the table in repl.md section 7, typed and pasted into a terminal: at 20, 80 and 200
--- columns, in C.UTF-8, in C, and in a locale with a decimal comma, nine sessions side by side.
---
--- Where the rest of the prompt is shown (the points of its issue):
---   1 editor            tests/unit/line_*_test.c: keys, clusters, undo, kill ring, dumb terminals, pipes, signals
---   2 language, help    prompt.lua, session.lua "each command has help..", start.lua
---   3 completion        complete.lua, "no user code runs, whatever is on the way" among it
---   4 echo              session.lua "echoes are cut..", "a design is shown as a graph.."; tests/bench/prompt.lua
---   5 stepping          session.lua ":save ..", ":reload ..", "any two schedules .. are compared"
---   6 viewer            viewer.lua        7 documents  doc.lua, and README.md and the lessons by tests/run.lua
---   9 long work         interp/base/work.def lists it; interrupt.lua; below "Long work"
---   10 editor support   editor.lua, start.lua, diagnostics.lua, tests/house
---   measured            tests/bench/prompt.lua (make bench)
+-- columns, in C.UTF-8, in C, and in a locale with a decimal comma, nine sessions side by side. README.md beside it says
+-- where each point of the prompt is shown.
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"
