@@ -79,7 +79,7 @@ static TdEvalArg *run(Runs *r, int k, const TdEvalArg *given, TdDiag *d) {
   for (size_t i = 0; i < n; i++) {
     if (!given[i].tensor) continue;
     arg[i].tensor = td_tensor_new(r->arena, given[i].tensor->type, false);
-    td_tensor_copy(arg[i].tensor, given[i].tensor);
+    td_tensor_copy(td_arena_ctx(r->arena), arg[i].tensor, given[i].tensor);
   }
   TdEvalResult result;
   return td_eval_run(r->arena, r->prog[k], arg, n, r->o, d, &result) ? arg : NULL;

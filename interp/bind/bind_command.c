@@ -5,6 +5,8 @@
 
 #include "bind/prompt.h"
 
+#define CHUNK "=tide:command" /* the name of what a command is given */
+
 const TdCommand *td_command_find(const char *name) {
   for (int i = 0; td_commands[i].name; i++)
     if (strcmp(td_commands[i].name, name) == 0) return &td_commands[i];
@@ -14,10 +16,11 @@ const TdCommand *td_command_find(const char *name) {
 /* Pushes the values of Lua code, a list of expressions or else statements; returns how many. */
 static int push_values(lua_State *L, const char *code) {
   int top = lua_gettop(L);
+  td_bind_keep_source(L, CHUNK, code, strlen(code));
   const char *list = lua_pushfstring(L, "return %s", code);
-  if (luaL_loadbufferx(L, list, strlen(list), "=tide:command", "t") != LUA_OK) {
+  if (luaL_loadbufferx(L, list, strlen(list), CHUNK, "t") != LUA_OK) {
     lua_pop(L, 1);
-    if (luaL_loadbufferx(L, code, strlen(code), "=tide:command", "t") != LUA_OK) lua_error(L);
+    if (luaL_loadbufferx(L, code, strlen(code), CHUNK, "t") != LUA_OK) lua_error(L);
   }
   lua_remove(L, -2);
   lua_call(L, 0, LUA_MULTRET);

@@ -131,7 +131,7 @@ static void add_callers(const TdLuaFault *f, TdDiag *d) {
 static int l_describe(lua_State *L) {
   TdLuaFault f = {.L = L, .level = -1, .arena = td_bind_arena(L)};
   const char *text = lua_tostring(L, 1);
-  if (!find_level(&f, text) && !find_chunk(&f, text)) {
+  if ((!find_level(&f, text) && !find_chunk(&f, text)) || !f.source) {
     lua_settop(L, 1);
     return 1;
   }
@@ -141,7 +141,7 @@ static int l_describe(lua_State *L) {
   if (!find_syntax(&f, &d)) {
     const TdAstExpr *user, *operand = td_fault_operand(&f, &user);
     td_diag_set(&d, TD_LUA, "error", td_fault_place(&f, operand, user), "%s", f.message);
-    const char *meant = operand && f.is_nil ? td_fault_meant(&f, operand) : NULL;
+    const char *meant = operand && f.name && f.is_nil ? td_fault_meant(&f, operand) : NULL;
     if (meant) td_diag_help(&d, "did you mean '%s'?", meant);
     add_callers(&f, &d);
   }

@@ -129,9 +129,11 @@ static const char *nearest(const char *id, const Names *names) {
   return td_text_nearest(id, names->at, names->n);
 }
 
-/* The variable that was meant; or, by its path, what the module tide has. */
-static const char *meant_variable(const TdLuaFault *f, const char *id) {
+/* The variable that was meant by a global name; or, by its path, what the module tide has. */
+static const char *meant_variable(const TdLuaFault *f, const TdAstExpr *e) {
   Names names = {0}, of_tide = {0};
+  if (e->name.binding != TD_AST_IS_GLOBAL) return NULL;
+  const char *id = e->name.id;
   add_variables(f, &names);
   const char *near = nearest(id, &names);
   if (near) return near;
@@ -157,7 +159,7 @@ static const char *meant_member(const TdLuaFault *f, const TdAstExpr *of, const 
 const char *td_fault_meant(const TdLuaFault *f, const TdAstExpr *operand) {
   const TdAstExpr *key;
   switch (operand->kind) {
-  case TD_AST_NAME: return meant_variable(f, operand->name.id);
+  case TD_AST_NAME: return meant_variable(f, operand);
   case TD_AST_FIELD: return meant_member(f, operand->field.of, operand->field.key, false);
   case TD_AST_METHOD: return meant_member(f, operand->call.callee, operand->call.method, true);
   case TD_AST_INDEX:

@@ -134,13 +134,15 @@ const TdAstExpr *td_fault_operand(const TdLuaFault *f, const TdAstExpr **user) {
 /* Looks for the bounds of a loop that Lua complains about. */
 typedef struct BoundSearch {
   const TdLuaFault *fault;
+  bool is_iterator; /* what a `for .. in` runs over */
   size_t place;
   TdLoc found;
 } BoundSearch;
 
 static bool look_bound(void *ud, const TdAstStmt *s) {
   BoundSearch *b = ud;
-  if (s->kind == TD_AST_FOR && s->first == b->fault->line && b->place < s->each.over.n)
+  bool is_loop = s->kind == (b->is_iterator ? TD_AST_FOR_IN : TD_AST_FOR);
+  if (is_loop && s->first == b->fault->line && b->place < s->each.over.n)
     b->found = s->each.over.at[b->place]->loc;
   return true;
 }
@@ -151,6 +153,8 @@ static TdLoc bound_place(const TdLuaFault *f, const TdAst *ast) {
   BoundSearch b = {.fault = f, .place = SIZE_MAX};
   for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
     if (strstr(f->message, bound[i])) b.place = i;
+  b.is_iterator = strstr(f->message, "'for iterator'") != NULL;
+  if (b.is_iterator) b.place = 0;
   TdAstVisitor v = {.stmt = look_bound, .ud = &b};
   if (b.place != SIZE_MAX) td_walk_ast_block(&v, &ast->main->body);
   return b.found;

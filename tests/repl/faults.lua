@@ -30,6 +30,10 @@ local cases = {
   {"return ('x'):rep(§{})", "bad argument #1 to 'rep'"},
   {"return string.§rep()", "bad argument #1 to 'rep'"},
   {"for i = 1, §{} do print(i) end", "'for' limit"},
+  {"for k in §pairs(nil) do print(k) end", "bad argument #1 to 'for iterator'"},
+  {"for k in §nil do print(k) end", "attempt to call a nil value"},
+  {"return ('x'):rep(2) §.. nil", "attempt to concatenate a nil value"},
+  {"local function f(a, b) return a + §b end return (f(1))", "arithmetic on a nil value (local 'b')"},
   {"§error 'my own words'", "my own words"},
 }
 
@@ -75,6 +79,13 @@ local function run(options, text)
 end
 
 local names = "local tide = require 'tide'; local i32, grid = tide.i32, tide.grid "
+
+t.test("in what a command is given", function()
+  local function shown(text) return session.run(text).error end
+  local drawn = "tide:command:1:%d: error: attempt to index a nil value (global 'nosuch')\n     1 | %s\n"
+  t.has(shown ":log nosuch.field", drawn:format(1, "nosuch.field"))
+  t.has(shown ":time local a = nosuch.field", drawn:format(11, "local a = nosuch.field"))
+end)
 
 t.test("in scripts", function()
   for _, case in ipairs(cases) do

@@ -33,7 +33,7 @@ local works = {
   REFERENCE = { "big:reference(i32[1](0))" },
   CHECK = { "d:check()", "d:depths()" },
   ESTIMATE = { "d:estimate()", "d:rates()" },
-  BUILD = { setup = "h = wide:build {target = 'hls'};", "h:write 'hls'" },
+  BUILD = { setup = "h = big:build {target = 'hls'};", "h:write 'hls'" },
   CHILD = { shows = "hang.sh", setup = "m = tide.kernel {x = i32[1], function(x) x[0] = 1 end}:build {" ..
     "target = 'cpu', tier = 'cc'} io.open('hang', 'w'):close();", "m(i32[1](0))" },
   TENSOR = { setup = "x, line = i8[1000][1000][1000](0), i8[2000000000](0);", "random(i8[2000][2000][500], 1)",
