@@ -158,6 +158,8 @@ void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
 /* bind_source.c: every chunk that Lua loads is kept; asts are parsed once. */
 /* Replaces load, loadfile, dofile and the searcher of require so that sources are kept. */
 void td_bind_open_source(lua_State *L);
+/* Keeps a chunk; returns its source id. */
+uint32_t td_bind_keep_source(lua_State *L, const char *chunkname, const char *text, size_t n);
 /* The tree of source id, parsed at its first use; NULL if it does not parse. */
 const TdAst *td_bind_ast(lua_State *L, uint32_t id);
 /* The same, with d filled if it does not parse. */

@@ -9,8 +9,7 @@
 #include "frontend/parse.h"
 #include "frontend/walk_ast.h"
 
-/* Keeps a chunk; returns its source id. */
-static uint32_t keep_source(lua_State *L, const char *chunkname, const char *text, size_t n) {
+uint32_t td_bind_keep_source(lua_State *L, const char *chunkname, const char *text, size_t n) {
   TdBind *b = td_bind_enter(L);
   uint32_t id = td_sources_find(b->session->sources, chunkname);
   size_t have;
@@ -87,7 +86,7 @@ static int load_kept(lua_State *L, const char *chunkname, bool file) {
   size_t n;
   const char *text = lua_tolstring(L, -1, &n);
   bool binary = n && *text == *LUA_SIGNATURE;
-  if (!binary) keep_source(L, chunkname, text, n);
+  if (!binary) td_bind_keep_source(L, chunkname, text, n);
   if (file) skip_start(L);
   text = lua_tolstring(L, -1, &n);
   return luaL_loadbufferx(L, text, n, chunkname, NULL);
@@ -179,7 +178,7 @@ static int l_load(lua_State *L) {
   const char *name = luaL_optstring(L, 2, type == LUA_TFUNCTION ? "=(load)" : text);
   name = push_chunk_name(L, name, text, n);
   lua_replace(L, 2);
-  if (!(n && *text == *LUA_SIGNATURE)) keep_source(L, name, text, n);
+  if (!(n && *text == *LUA_SIGNATURE)) td_bind_keep_source(L, name, text, n);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   if (!has_env) lua_settop(L, 4);
@@ -229,11 +228,11 @@ static uint32_t source_of(lua_State *L, const lua_Debug *ar) {
   TdBind *b = td_bind_enter(L);
   uint32_t id = td_sources_find(b->session->sources, ar->source);
   if (id || *ar->source == '=') return id;
-  if (*ar->source != '@') return keep_source(L, ar->source, ar->source, strlen(ar->source));
+  if (*ar->source != '@') return td_bind_keep_source(L, ar->source, ar->source, strlen(ar->source));
   if (push_file(L, ar->source + 1)) {
     size_t n;
     const char *text = lua_tolstring(L, -1, &n);
-    id = keep_source(L, ar->source, text, n);
+    id = td_bind_keep_source(L, ar->source, text, n);
   }
   lua_pop(L, 1);
   return id;
