@@ -152,6 +152,13 @@ TdPiece td_cnum_exact(TdCWriter *w, const TdExpr *e); /* its exact value; indice
 const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t);
 /* The greatest raw word of an integer or fixed type of at most 64 bits. */
 uint64_t td_cnum_most(const TdType *t);
+/* cwide.c: the same of words of more than 64 bits, for targets that have the run time of them;
+   whether e is one, or cut out of one, of which td_cnum_exact asks for the low 64 bits, and those.
+ */
+const char *td_cwide_cell(TdCWriter *w, TdSym sym, const TdType *t);
+TdPiece td_cwide_value(TdCWriter *w, const TdExpr *e);
+bool td_cwide_is_needed(const TdExpr *e);
+TdPiece td_cwide_low(TdCWriter *w, const TdExpr *e);
 /* cfloat.c: the same of float operators, and of casts from and to floats. */
 TdPiece td_cfloat_op(TdCWriter *w, const TdExpr *e);
 TdPiece td_cfloat_of(TdCWriter *w, const TdType *to, const TdExpr *e);

@@ -423,6 +423,7 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e, bool low) {
 
 /* The piece of e, as the head of the file says. */
 static TdPiece word(TdCWriter *w, const TdExpr *e, bool low) {
+  if (td_cwide_is_needed(e)) return td_cwide_low(w, e);
   td_ctx_enter(w->session->ctx);
   TdPiece p;
   switch (e->kind) {

@@ -152,7 +152,7 @@ void td_ip_call(TdText *out, const TdIp *ip, const TdParam *param, size_t n, con
     const char *a = argument(out, &ip->param[i], &param[i], &side[i]);
     td_text_putf(&call, "%s%s", i ? ", " : "", a);
   }
-  td_text_putf(out, "  %s(%s);\n", ip->symbol, td_text_str(&call));
+  td_text_putf(out, "  ::%s(%s);\n", ip->symbol, td_text_str(&call));
   for (size_t i = 0; i < n; i++) {
     bool tensor = param[i].type->kind == TD_T_TENSOR;
     if (tensor && !ip->param[i].constant && !is_straight(&ip->param[i], &side[i]))
@@ -180,13 +180,14 @@ static void put_param(TdText *out, const TdParam *p, const TdIpSide *side) {
   }
 }
 
-static const char *wrapper_of(TdArena *a, const char *path, const TdIp *ip, const TdParam *param,
+/* The wrapper, as a function of this name. */
+static const char *wrapper_of(TdArena *a, const char *name, const TdIp *ip, const TdParam *param,
                               size_t n) {
   TdText t = td_text_new(a);
   TdIpSide *side = TD_NEWN(a, TdIpSide, n);
   td_text_putf(&t, "#include <stdint.h>\n#include \"ap_int.h\"\n#include \"ap_fixed.h\"\n");
-  td_text_putf(&t, "#include \"%s\"\n", path);
-  td_text_puts(&t, "extern \"C\" __attribute__((visibility(\"default\"))) void tide_ip(");
+  td_text_putf(&t, "#include \"%s\"\n", ip->path);
+  td_text_putf(&t, "extern \"C\" __attribute__((visibility(\"default\"))) void %s(", name);
   for (size_t i = 0; i < n; i++) {
     side[i] =
         (TdIpSide){td_text_fmt(a, "p%zu", i), cell_of(a, td_type_scalar(param[i].type)), true};
@@ -231,9 +232,9 @@ static TdText key_of(TdArena *a, const char *wrapper, const char *headers, const
   return key;
 }
 
-/* The command that compiles `from` to `to`, whose function is called `symbol`. */
-static const char *const *command(TdArena *a, const char *headers, const char *symbol,
-                                  const char *from, const char *to) {
+/* The command that compiles `from` to `to`. */
+static const char *const *command(TdArena *a, const char *headers, const char *from,
+                                  const char *to) {
   const char *const flags[] = {"-std=c++17",
                                "-O2",
                                "-shared",
@@ -241,7 +242,6 @@ static const char *const *command(TdArena *a, const char *headers, const char *s
                                "-fvisibility=hidden",
                                "-ffp-contract=off",
                                "-w",
-                               td_text_fmt(a, "-Dtide_ip=%s", symbol),
                                "-I",
                                headers,
                                "-o",
@@ -257,7 +257,7 @@ static const char *const *command(TdArena *a, const char *headers, const char *s
 /* A wrapper to be compiled. */
 typedef struct Job {
   const TdIpsigText *in;
-  const char *headers, *wrapper, *symbol;
+  const char *headers, *wrapper;
 } Job;
 
 /* Compiles it to `kept`, in a folder aside. */
@@ -269,8 +269,8 @@ static bool compile(TdCache *cache, const Job *j, const char *kept) {
   const char *from = td_text_fmt(a, "%s/wrapper.cpp", folder);
   const char *to = td_text_fmt(a, "%s/ip.so", folder), *log = td_text_fmt(a, "%s/log", folder);
   if (!td_cache_write_file(from, j->wrapper)) return td_cache_fail(cache, "cannot write", from);
-  TdChildEnd end = td_compiler_run(td_arena_ctx(a), &cxx,
-                                   command(a, j->headers, j->symbol, from, to), log, cache->diag);
+  TdChildEnd end =
+      td_compiler_run(td_arena_ctx(a), &cxx, command(a, j->headers, from, to), log, cache->diag);
   if (end == TD_CHILD_DONE) return td_cache_keep(cache, to, kept);
   if (end != TD_CHILD_FAILED) return false;
   const char *said = td_cache_read_file(a, log);
@@ -288,10 +288,10 @@ bool td_ip_build(TdArena *a, const TdIpsigText *in, const TdIp *ip, const TdPara
   const char *headers = td_text_fmt(a, "%s/backends/hls/include", home);
   TdIpsigText there = *in;
   there.path = ip->path;
-  const char *wrapper = wrapper_of(a, ip->path, ip, param, n);
-  TdText key = key_of(a, wrapper, headers, ip);
+  TdText key = key_of(a, wrapper_of(a, "tide_ip", ip, param, n), headers, ip);
   out->library = td_cache_path(&cache, key.at, key.n, ".so");
   out->symbol = td_text_fmt(a, "tide_ip_%016" PRIx64, td_map_hash(key.at, key.n));
   return td_cache_has(&cache, out->library) ||
-         compile(&cache, &(Job){&there, headers, wrapper, out->symbol}, out->library);
+         compile(&cache, &(Job){&there, headers, wrapper_of(a, out->symbol, ip, param, n)},
+                 out->library);
 }

@@ -6,7 +6,7 @@
 
 #include "analysis/collective.h"
 
-/* One name for each unit, and the library's for foreign ones. */
+/* One name for each unit. */
 static void name_units(TdCpuProg *p) {
   TdCWriter *w = p->w;
   for (size_t i = 0; i < w->prog->nunit; i++) {
@@ -16,7 +16,8 @@ static void name_units(TdCpuProg *p) {
     u->param = TD_NEWN(w->arena, TdCpuParam, unit->nparam);
     bool taken = td_prelude_has(unit->sym->name);
     const char *own = taken ? td_text_fmt(w->arena, "%s_", unit->sym->name) : unit->sym->name;
-    u->name = unit->kind == TD_UNIT_EXTERN ? unit->foreign->symbol : td_cname_fresh(w, own);
+    if (unit->kind == TD_UNIT_EXTERN) own = unit->foreign->symbol;
+    u->name = td_cname_fresh(w, own);
     td_cname_put(w, unit->sym, u->name, NULL, NULL);
   }
 }
@@ -33,14 +34,15 @@ static void name_tasks(TdCpuProg *p) {
     }
 }
 
-/* The prototype of a foreign unit. */
+/* The prototype of a foreign unit, whose symbol may be a word that the text has another use for. */
 static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cfamily_enter(p->w, u->unit, NULL);
   for (size_t i = 0; i < u->unit->nparam; i++)
     if (u->unit->param[i].type->kind == TD_T_TENSOR && !u->param[i].dense)
       td_cfamily_refuse(p->w, "strided-extern", u->unit->loc, "copy it into a local first",
                         "foreign %s is given a view that does not lie row-major", u->name);
-  td_text_line(out, "void %s(%s);", u->name, td_cpu_arg_params(p, u));
+  td_text_line(out, "void %s(%s) __asm__(\"%s\");", u->name, td_cpu_arg_params(p, u),
+               u->unit->foreign->symbol);
 }
 
 /* td_entry calls the root with arguments from an array of pointers; td_reset starts its state. */

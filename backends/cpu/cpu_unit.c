@@ -7,7 +7,7 @@
 
 enum {
   STACK_BYTES = 4096,    /* larger locals are in the room */
-  INLINE_COUNT = 1024,   /* longer constants are in the table */
+  INLINE_COUNT = 1024,   /* longer constants, and words, are in the table */
   POLL_EVERY = 1 << 16,  /* statements of a body that keep compilers from little by a look */
   POLL_WITHIN = 1 << 22, /* statements of a loop that must look */
   CHUNK = 1 << 16        /* iterations between looks, at most */
@@ -255,7 +255,7 @@ static bool put_local(TdCpuProg *p, const TdStmt *s) {
   bool large = (double)count * (double)td_type_bytes(s->type) > STACK_BYTES;
   if (s->cls == TD_LOCAL_STATE)
     put_state(p, s);
-  else if (s->cls == TD_LOCAL_CONST && count > INLINE_COUNT)
+  else if (s->cls == TD_LOCAL_CONST && (count > INLINE_COUNT || td_type_scalar(s->type)->w > 64))
     put_constant(p, s);
   else if (s->cls == TD_LOCAL_AUTO && large)
     td_cpu_unit_field(p, s);
@@ -278,8 +278,8 @@ static const char *const reserved[] = {"run", "room", "state", "me", NULL};
 
 const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .loop_type = "int64_t",
-                                      .cell = td_cnum_cell,
-                                      .value = td_cnum_value,
+                                      .cell = td_cwide_cell,
+                                      .value = td_cwide_value,
                                       .index = td_cnum_exact,
                                       .truth = td_cnum_exact,
                                       .guard = guard,

@@ -564,6 +564,7 @@ const char *td_prelude_add(TdArena *a, const char *body) {
   td_text_puts(&out, head);
   if (strstr(body, "TD_TIMED")) td_text_puts(&out, "#define TD_CLOCKED\n");
   td_text_puts(&out, td_text_str(&uses));
+  td_text_puts(&out, td_prelude_word_text(body));
   td_text_putc(&out, '\n');
   td_text_puts(&out, body);
   return td_text_str(&out);

@@ -71,6 +71,8 @@ typedef enum {
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that
    uses), in a fixed order. Owned by a. */
 const char *td_prelude_add(TdArena *a, const char *body);
+/* prelude_word.c: the run time of words of more than 64 bits, if `body` has them. */
+const char *td_prelude_word_text(const char *body);
 /* Whether the run time has a function of this name, as floor and exp. */
 bool td_prelude_has(const char *name);
 

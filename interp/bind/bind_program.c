@@ -47,7 +47,7 @@ static bool check_kernel(TdBind *b, const TdProg *p, const TdUnit *u, TdDiag *d)
 
 bool td_bind_check_program(TdBind *b, const TdProg *p, TdDiag *d) {
   const TdUnit *root = td_prog_root(p);
-  bool ok = td_verify_prog(p, d) && check_kernel(b, p, root, d);
+  bool ok = td_verify_prog(p, d) && td_wide_check(p, d) && check_kernel(b, p, root, d);
   for (size_t i = 0; ok && i < root->nrun; i++)
     ok = check_kernel(b, p, td_prog_unit(p, root->run[i].unit), d);
   return ok;

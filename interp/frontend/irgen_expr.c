@@ -187,6 +187,16 @@ static bool scalar_operands(TdIrgen *l, TdOp op, const TdVal *v, int n, const Td
   return true;
 }
 
+/* The width hi - lo of a slice, if it is constant: sizes in it become plain numbers. */
+static bool slice_width(TdIrgen *l, const TdExpr *lo, const TdExpr *hi, int64_t *width) {
+  if (td_lin_diff(l->session, hi, lo, width)) return true;
+  const TdExpr *below = td_lin_times(l->session, l->arena, lo, -1);
+  const TdExpr *n = td_lin_plus(l->session, l->arena, hi, below);
+  if (!td_sizes_value(l->sizes, n, width)) return false;
+  td_sizes_pin(l->sizes, n);
+  return true;
+}
+
 /* The result type of op on scalar operands. */
 static const TdType *result_type(TdIrgen *l, TdOp op, const TdExpr *const *e, int n, TdLoc loc) {
   const TdType *t[4];
@@ -195,7 +205,7 @@ static const TdType *result_type(TdIrgen *l, TdOp op, const TdExpr *const *e, in
   if (op == TD_OP_SHL && td_expr_is_const(e[1], &c))
     return td_promote_shl(l->session, t[0], c, loc, l->diag);
   if (op == TD_OP_GETBITS || op == TD_OP_SETBITS) {
-    if (!td_lin_diff(l->session, e[2], e[1], &c)) {
+    if (!slice_width(l, e[1], e[2], &c)) {
       td_irgen_fail(l, "bits-width", loc, "the width hi - lo of a bit slice must be a constant");
       return NULL;
     }

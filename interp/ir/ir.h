@@ -10,6 +10,7 @@
 #include "ir/lin.h"   /* quasi-affine normal form */
 #include "ir/subst.h" /* replace symbols and sizes */
 #include "ir/walk.h"  /* visit, map, copy */
+#include "ir/wide.h"  /* words of more than 64 bits */
 #include "ir/edit.h"  /* positions, path copies, names */
 #include "ir/print.h" /* text, equality, structural check */
 

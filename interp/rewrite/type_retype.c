@@ -255,7 +255,7 @@ static const TdProg *apply(TdRewrite *r) {
   for (size_t i = 1; i < k.of.array.n; i++)
     td_util_note(r, "'%s' of '%s' too", k.of.array.at[i].sym->name,
                  k.of.array.at[i].unit->sym->name);
-  return k.prog;
+  return td_wide_check(k.prog, r->diag) ? k.prog : NULL;
 }
 
 const TdPrim td_prim_type_retype = {
@@ -269,7 +269,7 @@ const TdPrim td_prim_type_retype = {
     .legal = "it changes the numbers: the notes say on which lines values or operators lose "
              "precision. The new types must be defined for what is done: no index, no bits of a "
              "float",
-    .errors = "class type scalar same-type",
+    .errors = "class type scalar same-type too-wide",
     .example = "s:retype(\"C\", tide.f16)",
     .apply = apply,
     .new_reference = true,

@@ -59,6 +59,22 @@ t.test("a model gives it meaning: the evaluator runs it, and verify looks throug
   t.eq((tide.verify(k, plain)), "strict")
 end)
 
+t.test("symbols that the program around them has another use for", function()
+  for _, symbol in ipairs { "run", "room", "state", "me", "arg", "k", "td_fault", "i", "A" } do
+    local file = t.tmp("called_" .. symbol .. ".c")
+    shell.write(file, ("void %s(int *a, int n) { a[0] += n; }\n"):format(symbol))
+    local f = tide.extern { source = file, symbol = symbol, a = i32[1], n = i32 }
+    local k = tide.kernel { A = i32[3][1], name = "k", function(A)
+      for i = 0, 2 do f(A[i], i) end
+    end }
+    for _, tier in ipairs { "tcc", "cc" } do
+      local x = i32[3][1](5)
+      tide.schedule(k):build { target = "cpu", tier = tier }(x)
+      t.eq(x:table(), { { 5 }, { 6 }, { 7 } }, symbol .. " in " .. tier)
+    end
+  end
+end)
+
 t.test("what is wrong is told", function()
   t.fails(function() tide.extern { symbol = "f", x = f64[N] } end, { kind = "usage", code = "option" })
   t.fails(function() tide.extern { source = source, sybmol = "axpy", x = f64[N] } end,

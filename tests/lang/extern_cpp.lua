@@ -250,6 +250,19 @@ t.test("HLS C++ of a kernel that calls it: written, compiled, run; types that di
   t.fails(function() tide.schedule(columns):build {target = "hls"} end, {code = "ip-view"})
 end)
 
+t.test("a function called as what Tide writes is", function()
+  for _, symbol in ipairs {"run", "kernel", "tide_ip", "k", "p0", "i0"} do
+    local f = extern("void " .. symbol .. "(int a[1], int n) { a[0] += n; }", {symbol = symbol})
+    local k = tide.kernel {A = i32[3][1], name = "k", function(A)
+      for i = 0, 2 do f(A[i], i) end
+    end}
+    local x, y = i32[3][1](5), i32[3][1](5)
+    k(x)
+    tide.schedule(k):build {target = "hls"}(y)
+    t.eq({x:table(), y:table()}, {{{5}, {6}, {7}}, {{5}, {6}, {7}}}, symbol)
+  end
+end)
+
 t.test("two functions of one source", function()
   local path = source("void f(float a[4], float s) { for (int i = 0; i < 4; i++) a[i] *= s; }\n" ..
     "void g(float a[4], int n) { a[n] = 0; }")

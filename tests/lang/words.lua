@@ -23,8 +23,9 @@ end
 -- States that k makes of bytes a and b what want(a, b, i) says of byte i, in all runs.
 local function check(k, want)
   local A, B = tide.random(u8[N], 1), tide.random(u8[N], 2)
-  local runs = {call = k, reference = function(...) k:reference(...) end,
-    hls = tide.schedule(k):build {target = "hls"}}
+  local s = tide.schedule(k)
+  local runs = {call = k, reference = function(...) k:reference(...) end, hls = s:build {target = "hls"}}
+  for _, tier in ipairs {"tcc", "cc"} do runs[tier] = s:build {target = "cpu", tier = tier} end
   for name, run in pairs(runs) do
     local C = u8[N](0)
     run(A, B, C)
@@ -104,6 +105,65 @@ t.test("arrays, constants, states and tokens of words", function()
   end)
   d(x, out)
   t.eq(out:table(), x:table())
+end)
+
+-- A kernel that puts words of type W together, f of which it takes apart again, 63 bits at a time.
+local function apart(W, bits, f)
+  local n = (bits - 1) // 63
+  local top = 63 * n
+  return tide.kernel {A = u64[3][n + 1], B = u64[n + 1], C = i64[1], name = "apart", function(A, B, C)
+    local P = W[3](0)
+    for r = 0, 2 do
+      for i = 0, n - 1 do P[r] = W(tide.with_bits(P[r], 63 * i, 63 * i + 63, A[r][i])) end
+      P[r] = W(tide.with_bits(P[r], top, bits, A[r][n]))
+    end
+    local y = W(f(P, A[0][0]))
+    C[0] = i64(y)
+    for i = 0, n - 1 do B[i] = tide.bits(y, 63 * i, 63 * i + 63) end
+    B[n] = tide.bits(y, top, bits)
+  end}, {u64[3][n + 1], u64[n + 1], i64[1]}
+end
+
+t.test("words of many widths in all tiers, beside checked runs", function()
+  for case = 1, 48 do
+    local bits = 65 + case * 149 % 960
+    local lo, width = case * 31 % (bits - 1), 0
+    width = 1 + case * 53 % (bits - lo)
+    local to = case * 17 % (bits - width + 1)
+    local W = case % 2 == 0 and tide.int(bits) or tide.uint(bits)
+    local made = {
+      function(P) return P[0] & ~P[1] end,
+      function(P) return P[0] ~ P[1] | P[2] end,
+      function(P, a) return tide.select(a > 99, P[0], P[1]) end,
+      function(P) return tide.with_bits(P[0], to, to + width, tide.bits(P[1], lo, lo + width)) end,
+      function(P) return tide.bits(P[2], lo, lo + width) end,
+      function(_, a) return tide.i8(a) end,
+    }
+    local k, types = apart(W, bits, made[case % #made + 1])
+    local runs = {function(...) k:reference(...) end, tide.schedule(k):build {target = "cpu", tier = "tcc"}}
+    if case % 8 == 0 then runs[3] = tide.schedule(k):build {target = "cpu", tier = "cc"} end
+    local want
+    for n, run in ipairs(runs) do
+      local args = {tide.random(types[1], case), types[2](0), types[3](0)}
+      run(table.unpack(args))
+      want = want or args
+      t.ok(args[2]:equal(want[2]) and args[3]:equal(want[3]), ("case %d, run %d"):format(case, n))
+    end
+  end
+end)
+
+t.test("a constant of words; slices whose width has a name", function()
+  local ones, V = W[2](-1), 24
+  local k = tide.kernel {A = u8[N], name = "of_constant", function(A)
+    for i = 0, N // 3 - 1 do
+      local v = tide.bits(ones[i % 2], V * i, V * i + V)
+      A[i] = v >> 16
+    end
+  end}
+  local a, b = u8[N](0), u8[N](0)
+  tide.schedule(k):build {target = "cpu", tier = "tcc"}(a)
+  k:reference(b)
+  t.eq({a:table(), a[0]}, {b:table(), 255})
 end)
 
 t.test("what goes in comes out: verified", function()

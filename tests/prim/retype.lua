@@ -221,6 +221,17 @@ twins("the type that it has", {
   of = function() return gemm(i8, i8, i32) end, step = {"C", i32}, yes_step = {"C", i16}, kind = "usage",
   code = "same-type",
 })
+twins("sums beyond 64 bits", {
+  of = function(sum)
+    return tide.kernel {A = tide.i64[4], B = tide.i64[4], function(A, B)
+      local T = tide.i64[4](0)
+      for i = 0, 3 do
+        if sum then T[i] = A[i] + A[i] else T[i] = A[i] end
+      end
+      for i = 0, 3 do B[i] = tide.i64(tide.bits(T[i], 0, 64)) end
+    end}
+  end, no = true, yes = false, step = {"T", tide.int(70)}, kind = "usage", code = "too-wide",
+})
 twins("a type of no number", {
   of = function() return gemm(i8, i8, i32) end, step = {"C", tide.bool}, yes_step = {"C", i16},
   kind = "usage", code = "scalar",

@@ -110,9 +110,12 @@ static void test_expressions(void) {
   refused("a sum in its condition", summing(true, TD_OP_REDUCE), "tensor-condition");
   refused("an allreduce in a kernel", summing(false, TD_OP_ALLREDUCE), "collective");
   TdSym x = arg("x");
-  const TdType *wide = td_type_int(B.s, 65), *t = T(wide, 4);
-  refused("elements of 65 bits",
-          PROG(KERNEL("k", BLOCK(store(LD(x, wide, num(0)), lit(wide, 1))), P(x, t))), "too-wide");
+  const TdType *wide[] = {td_type_int(B.s, 65), td_type_fixed(B.s, true, 65, 1)};
+  for (int i = 0; i < 2; i++)
+    refused("elements of 65 bits",
+            PROG(KERNEL("k", BLOCK(store(LD(x, wide[i], num(0)), lit(wide[i], 1))),
+                        P(x, T(wide[i], 4)))),
+            i ? "too-wide" : NULL);
 }
 
 /* A foreign function that doubles four numbers, called on a row or a column of a matrix. */
