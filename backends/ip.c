@@ -82,9 +82,11 @@ static bool is_straight(const TdIpParam *ip, const TdIpSide *side) {
   return ip->pass != TD_IP_BOUND && strcmp(fixed_name(ip->type), fixed_name(side->cell)) == 0;
 }
 
-static bool is_fixed(const TdParam *p) {
-  int kind = td_type_scalar(p->type)->kind;
-  return kind == TD_T_FIXED || kind == TD_T_UFIXED;
+/* Whether cells of memory hold the words of numbers of this type, which C++ has a class for. */
+static bool is_word(const TdParam *p) {
+  const TdType *t = td_type_scalar(p->type);
+  bool half = t->kind == TD_T_FLOAT && t->w == 16;
+  return td_type_is_fixed(t) || half || t->w > 64;
 }
 
 /* "a[i0][i1]" for an array of `rank` dimensions. */
@@ -99,12 +101,9 @@ static const char *element(TdArena *a, const char *name, int rank) {
 static const char *copy(TdArena *a, const TdParam *p, const TdIpSide *side, bool back) {
   const char *own = element(a, td_text_fmt(a, "ip_%s", side->name), p->type->rank);
   const char *theirs = element(a, side->name, p->type->rank);
-  int w = td_type_scalar(p->type)->w;
-  bool words = side->bits && is_fixed(p);
-  if (words && back)
-    return td_text_fmt(a, "%s = (%s)%s.range(%d, 0);", theirs, side->cell, own, w - 1);
-  if (words) return td_text_fmt(a, "%s.range(%d, 0) = %s;", own, w - 1, theirs);
-  return back ? td_text_fmt(a, "%s = %s;", theirs, own) : td_text_fmt(a, "%s = %s;", own, theirs);
+  const char *to = back ? theirs : own, *from = back ? own : theirs;
+  if (!side->bits || !is_word(p)) return td_text_fmt(a, "%s = %s;", to, from);
+  return td_text_fmt(a, "tide_%s(%s, %s);", back ? "put" : "take", to, from);
 }
 
 /* Loops over all elements around a statement. */
@@ -138,7 +137,7 @@ static const char *argument(TdText *out, const TdIpParam *ip, const TdParam *p,
   const char *name = own ? td_text_fmt(a, "ip_%s", side->name) : side->name;
   if (ip->pass == TD_IP_REFERENCE) return td_text_fmt(a, "%s[0]", name);
   if (ip->pass != TD_IP_VALUE || !own) return name;
-  if (!side->bits || !is_fixed(p)) return td_text_fmt(a, "(%s)%s", ip->type, side->name);
+  if (!side->bits || !is_word(p)) return td_text_fmt(a, "(%s)%s", ip->type, side->name);
   td_text_putf(out, "  %s %s;\n  %s\n", ip->type, name, copy(a, p, side, false));
   return name;
 }
@@ -162,10 +161,38 @@ void td_ip_call(TdText *out, const TdIp *ip, const TdParam *param, size_t n, con
 
 /* ---- the wrapper ---- */
 
+/* What every wrapper begins with: numbers that cells hold as words, taken and put. */
+static const char head[] =
+    "#include <stdint.h>\n"
+    "#include \"ap_int.h\"\n"
+    "#include \"ap_fixed.h\"\n"
+    "#include \"tide_ops.h\"\n"
+    "template <int n> struct tide_word { uint64_t at[n]; };\n"
+    "template <class T, class W> void tide_take(T &x, const W &word) {\n"
+    "  x.range(T::width - 1, 0) = word;\n"
+    "}\n"
+    "template <class T, int n> void tide_take(T &x, const tide_word<n> &word) {\n"
+    "  for (int i = 0; i < n; i++)\n"
+    "    x.range(i + 1 < n ? 64 * i + 63 : T::width - 1, 64 * i) = word.at[i];\n"
+    "}\n"
+    "inline void tide_take(half &x, const uint16_t &word) { x = tide::half_of(ap_uint<16>(word)); "
+    "}\n"
+    "template <class T, class W> void tide_put(W &word, const T &x) {\n"
+    "  word = (W)x.range(T::width - 1, 0);\n"
+    "}\n"
+    "template <class T, int n> void tide_put(tide_word<n> &word, const T &x) {\n"
+    "  ap_int<64 * n + 1> all = x;\n"
+    "  for (int i = 0; i < n; i++) word.at[i] = all.range(64 * i + 63, 64 * i).to_uint64();\n"
+    "}\n"
+    "inline void tide_put(uint16_t &word, const half &x) {\n"
+    "  word = (uint16_t)tide::half_word(x).to_uint64();\n"
+    "}\n";
+
 /* The type of a memory cell (num.h) in C++. */
 static const char *cell_of(TdArena *a, const TdType *t) {
   int64_t bits = 8 * (int64_t)td_type_bytes(t);
-  if (t->kind == TD_T_FLOAT) return bits == 64 ? "double" : "float";
+  if (t->w > 64) return td_text_fmt(a, "tide_word<%" PRId64 ">", bits / 64);
+  if (t->kind == TD_T_FLOAT) return bits == 64 ? "double" : bits == 32 ? "float" : "uint16_t";
   bool no_sign = t->kind == TD_T_UINT || t->kind == TD_T_UFIXED || t->kind == TD_T_BOOL;
   return td_text_fmt(a, "%sint%" PRId64 "_t", no_sign ? "u" : "", bits);
 }
@@ -185,7 +212,7 @@ static const char *wrapper_of(TdArena *a, const char *name, const TdIp *ip, cons
                               size_t n) {
   TdText t = td_text_new(a);
   TdIpSide *side = TD_NEWN(a, TdIpSide, n);
-  td_text_putf(&t, "#include <stdint.h>\n#include \"ap_int.h\"\n#include \"ap_fixed.h\"\n");
+  td_text_puts(&t, head);
   td_text_putf(&t, "#include \"%s\"\n", ip->path);
   td_text_putf(&t, "extern \"C\" __attribute__((visibility(\"default\"))) void %s(", name);
   for (size_t i = 0; i < n; i++) {

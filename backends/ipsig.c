@@ -161,7 +161,7 @@ static const Known known[] = {
     {"int8_t", 'i', 8},  {"int16_t", 'i', 16},  {"int32_t", 'i', 32},  {"int64_t", 'i', 64},
     {"uint8_t", 'u', 8}, {"uint16_t", 'u', 16}, {"uint32_t", 'u', 32}, {"uint64_t", 'u', 64},
     {"float", 'f', 32},  {"double", 'f', 64},   {"bool", 'b', 1},      {"ap_int", 'I', 0},
-    {"ap_uint", 'U', 0}, {"ap_fixed", 'X', 0},  {"ap_ufixed", 'Y', 0},
+    {"ap_uint", 'U', 0}, {"ap_fixed", 'X', 0},  {"ap_ufixed", 'Y', 0}, {"half", 'f', 16},
 };
 
 /* The value of tokens from up to end: numbers and constants with + - *, left to right. */
@@ -218,7 +218,8 @@ static const TdType *sized(Parse *p, const Known *k, size_t from, size_t end, co
   if (!is(p, from + 1, "<") || end < from + 4 || !is(p, end - 1, ">")) return NULL;
   while (comma < end - 1 && !is(p, comma, ",")) comma++;
   bool fixed = k->kind == 'X' || k->kind == 'Y';
-  if (!number(p, from + 2, comma, &w) || w < 1 || w > 64 || fixed == (comma == end - 1))
+  if (!number(p, from + 2, comma, &w) || w < 1 || w > (fixed ? 64 : TD_MAX_BITS) ||
+      fixed == (comma == end - 1))
     return NULL;
   *text = td_text_fmt(p->arena, "%s<%lld>", k->name, (long long)w);
   if (!fixed) return k->kind == 'I' ? td_type_int(s, (int)w) : td_type_uint(s, (int)w);
@@ -328,7 +329,12 @@ static bool parameter(Parse *p, TdIpsig *out, size_t from, size_t end) {
   from += x.ip.constant;
   size_t next = behind_type(p, from);
   x.elem = type_of(p, from, next, &x.ip.type, 0);
-  if (!x.elem) return refuse(p, from, "ip-type", "Tide has no type for '%s'", x.ip.type);
+  if (!x.elem) {
+    refuse(p, from, "ip-type", "Tide has no type for '%s'", x.ip.type);
+    if (strstr(x.ip.type, "stream<"))
+      td_diag_help(p->d, "write a function that takes an array, and fills the stream from it");
+    return false;
+  }
   x.ip.constant |= is(p, next, "const");
   next += is(p, next, "const");
   if (!declarator(p, &x, next, stop)) return false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Types, of which a text that holds several programs has one. */
 #define CELL                                                                                       \
   "#define TD_WORD(n) \\\n"                                                                        \
   "  typedef struct { uint64_t at[n]; } td_word##n; \\\n"                                          \
@@ -21,7 +22,8 @@
   "}\n"
 
 static const char text[] =
-    "typedef struct { uint64_t at[16]; } td_word;\n" CELL
+    "#ifndef TD_WORD\n"
+    "typedef struct { uint64_t at[16]; } td_word;\n" CELL "#endif\n"
     "/* n pieces, extended by their sign if they have one. */\n"
     "static inline td_word td_word_of(const uint64_t *p, int n, int sign) {\n"
     "  td_word r;\n"

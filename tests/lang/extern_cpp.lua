@@ -72,6 +72,42 @@ t.test("types: built-in, <stdint.h>, fixed-point, bool, arrays of two dimensions
   t.has(tostring(f), "y = tide.ufixed(6, 4)")
 end)
 
+t.test("half, and words of more than 64 bits: arrays, references, values; here and in HLS C++", function()
+  local f = extern([[
+    #include "hls_half.h"
+    void f(half a[3], half h, half &sum, ap_uint<200> w[2], ap_int<70> v, ap_int<70> &minus) {
+      sum = h;
+      for (int i = 0; i < 3; i++) { sum = half(float(sum) + float(a[i])); a[i] = half(float(a[i]) * 2); }
+      w[1].range(159, 80) = w[0].range(99, 20);
+      minus = -v;
+    }
+  ]])
+  local H, W, V = tide.f16, tide.uint(200), tide.int(70)
+  t.has(tostring(f), "w = tide.uint(200)[2]")
+  local k = tide.kernel {A = H[3], S = H[1], X = tide.u64[4], Y = tide.u64[4], M = tide.i64[2], name = "outer",
+    function(A, S, X, Y, M)
+      local w, m = W[2](0), V[1](0)
+      for i = 0, 2 do w[0] = tide.with_bits(w[0], 64 * i, 64 * i + 64, X[i]) end
+      f(A, 0.5, S, w, V(M[0]), m)
+      for i = 0, 2 do Y[i] = tide.bits(w[1], 64 * i, 64 * i + 64) end
+      Y[3] = tide.bits(m[0], 6, 70)
+      M[1] = tide.i64(m[0])
+    end}
+  local function run(g)
+    local A, S, Y = tide.tensor(H[3], {1, 2.5, -4}), H[1](0), tide.u64[4](0)
+    local M = tide.tensor(tide.i64[2], {12345678901, 0})
+    g(A, S, tide.random(tide.u64[4], 1), Y, M)
+    return {A:table(), S[0], Y:table(), M[1]}
+  end
+  local s = tide.schedule(k)
+  local want = run(k)
+  t.eq({want[1], want[2], want[4]}, {{2.0, 5.0, -8.0}, 0.0, -12345678901})
+  local x = tide.random(tide.u64[4], 1)
+  t.eq({want[3][1], want[3][2] >> 16}, {0, ((x[0] >> 20 | x[1] << 44) & (1 << 48) - 1)})
+  for _, tier in ipairs {"tcc", "cc"} do t.eq(run(s:build {target = "cpu", tier = tier}), want, tier) end
+  t.eq(run(s:build {target = "hls"}), want, "HLS C++")
+end)
+
 t.test("called from a kernel, with a model, in a task", function()
   local model = tide.kernel {a = i32[4], s = i32, function(a, s) for i = 0, 3 do a[i] = a[i] * s end end}
   local f = extern("void f(int *a, int s) { for (int i = 0; i < 4; i++) a[i] *= s; }", {a = i32[4], model = model})
@@ -131,8 +167,14 @@ twins("a result", "int f(int a[4]) { return a[0]; }", "static void f(int a[4]) {
   "returns a value (int)")
 twins("a type that Tide has not", "struct S { int x; };\nvoid f(S a[4]) { a[0].x = 1; }",
   "struct S { int x; };\nvoid f(int a[4]) { S s = {1}; a[0] = s.x; }", "ip-type", "no type for 'S'")
-twins("wide integers", "void f(ap_int<65> a[4]) { a[0] = 1; }", "void f(ap_int<64> a[4]) { a[0] = 1; }", "ip-type",
-  "no type for 'ap_int<65>'")
+twins("wider integers than words", "void f(ap_int<1025> a[4]) { a[0] = 1; }",
+  "void f(ap_int<1024> a[4]) { a[0] = 1; }", "ip-type", "no type for 'ap_int<1025>'")
+twins("wide fixed-point numbers", "void f(ap_fixed<65, 8> a[4]) { a[0] = 1; }",
+  "void f(ap_fixed<64, 8> a[4]) { a[0] = 1; }", "ip-type", "no type for 'ap_fixed<65,8>'")
+local streams = "#include \"hls_stream.h\"\nvoid one(hls::stream<int> &s, int &b) { b = s.read(); }\n"
+twins("a stream", streams .. "void f(hls::stream<int> &s, int &b) { one(s, b); }",
+  streams .. "void f(int s[1], int &b) { hls::stream<int> x; x.write(s[0]); one(x, b); }", "ip-type",
+  "fills the stream from it")
 twins("modes of fixed-point numbers", "void f(ap_fixed<8, 4, AP_RND> a[4]) { a[0] = 1; }",
   "void f(ap_fixed<8, 4> a[4]) { a[0] = 1; }", "ip-type", "AP_RND")
 twins("pointers to pointers", "void f(int **a) { **a = 1; }", "void f(int a[1][1]) { **a = 1; }", "ip-type",
