@@ -33,7 +33,7 @@ local block = tide.kernel {
 local s = tide.schedule(block)
 for _, layer in ipairs { pad1, conv1, relu1, pad2, conv2, join, relu2 } do s:compose(nn.schedule(layer)) end
 s:dataflow() -- whole images between tasks; element by element where the next layer takes them as they come
-s:relay("c1", "relu1"):relay("c2", "join"):relay("sum", "relu2")
+s:relay("c1", "relu1"):relay("r1", "pad2"):relay("c2", "join"):relay("sum", "relu2")
 print(s:graph())
 print(select(2, s:verify()))
 

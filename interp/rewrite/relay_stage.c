@@ -199,8 +199,9 @@ typedef struct Reads {
   const TdExpr *first; /* the element */
   const TdStmt *loop;  /* the innermost loop that it depends on */
   const TdStmt *at;    /* the statement of that loop's body that holds the first read */
+  const TdStmt *own;   /* the statement that reads it */
   const TdStmt *stmt;  /* under look */
-  bool same;
+  bool same, once;     /* reads of one element; in one statement */
 } Reads;
 
 static bool is_data(void *ud, const TdExpr *e) {
@@ -224,9 +225,9 @@ static bool look_read(void *ud, const TdExpr *e) {
     if (p.at[i]->kind == TD_STMT_FOR && uses_index(e, p.at[i]->sym))
       loop = p.at[i], at = p.at[i + 2];
   if (k->first)
-    k->same &= td_equal_expr(e, k->first) && loop == k->loop;
+    k->same &= td_equal_expr(e, k->first) && loop == k->loop, k->once &= k->own == k->stmt;
   else
-    k->first = e, k->loop = loop, k->at = at;
+    k->first = e, k->loop = loop, k->at = at, k->own = k->stmt;
   return true;
 }
 
@@ -243,13 +244,14 @@ static const TdExpr *to_register(void *ud, const TdExpr *e) {
   return td_expr_load(q->r->store->arena, q->reader.value, e->type, NULL, 0, e->loc);
 }
 
-/* Reads each element into a register, in the innermost loop that it depends on. */
-static bool find_read(Relay *q) {
+/* Reads each element into a register, in the innermost loop that it depends on; or, if `inside`,
+ * where that is done, under the conditions there: false without a word if it is not one place. */
+static bool find_read(Relay *q, bool inside) {
   End *e = &q->reader;
   TdStore *st = q->r->store;
   if (!spell_out(q, e)) return false;
   const TdUnit *u = td_prog_unit(q->prog, e->unit);
-  Reads k = {.q = q, .root = u->body, .same = true};
+  Reads k = {.q = q, .root = u->body, .same = true, .once = true};
   td_walk_stmt(q->r->session->ctx, root_of(q, e), look_reads, &k);
   if (uses_at(q, e).views || !k.first)
     return refuse(q, TD_UNSUPPORTED, "stage", stage_of(q, e)->loc, e->name,
@@ -260,6 +262,8 @@ static bool find_read(Relay *q) {
     td_diag_help(q->r->diag, "buffer_at or reuse_at keeps what is used again in a local buffer");
     return false;
   }
+  if (inside && (!k.once || k.own == k.at)) return false;
+  if (inside) k.at = k.own;
   const char *name = td_edit_fresh_name(st, u, q->array->name);
   e->value = td_store_sym(st, name, TD_SYM_LOCAL);
   const TdStmt *local =
@@ -302,6 +306,60 @@ static bool check_order(Relay *q, const TdUnit *u, const TdStmt *reader) {
   if (at_values) assume_sizes(q, &q->writer);
   if (at_values && q->reader.home != q->writer.home) assume_sizes(q, &q->reader);
   return true;
+}
+
+/* Both stages as statements of one kernel, in which the array is a local: what the order is asked
+ * of. *reader is the reader's stage there. */
+static const TdUnit *side_by_side(const Relay *q, const TdStmt **reader) {
+  TdRewrite *r = q->r;
+  TdArena *a = r->store->arena;
+  const TdUnit *x = home_of(q, &q->writer), *y = home_of(q, &q->reader);
+  TdUnit *u = td_unit_copy(r->store, x);
+  TdSubst sub = td_subst_new(r->store);
+  td_subst_sym(&sub, q->reader.held, q->writer.held);
+  *reader = td_subst_in_stmt(&sub, stage_of(q, &q->reader));
+  const TdStmt *local =
+      td_stmt_local(r->store, q->writer.held, q->type, TD_INIT_NONE, NULL, q->loc);
+  const TdStmt *part[] = {local, stage_of(q, &q->writer), *reader};
+  TdParam *param = TD_NEWN(a, TdParam, x->nparam + y->nparam);
+  TdSize *size = TD_NEWN(a, TdSize, x->nsize + y->nsize);
+  for (size_t i = 0; i < x->nparam + y->nparam; i++)
+    param[i] = i < x->nparam ? x->param[i] : y->param[i - x->nparam];
+  u->nsize = 0;
+  for (size_t i = 0; i < x->nsize; i++) size[u->nsize++] = x->size[i];
+  for (size_t i = 0; i < y->nsize; i++)
+    if (!td_unit_size(x, y->size[i].name)) size[u->nsize++] = y->size[i];
+  u->sym = td_store_sym(r->store, x->sym->name, TD_SYM_UNIT);
+  u->param = param;
+  u->nparam = x->nparam + y->nparam;
+  u->size = size;
+  u->body = td_stmt_block(r->store, part, 3, q->loc);
+  return u;
+}
+
+/* The kernel in which the order of the two ends is looked at, and the reader's stage there. */
+static const TdUnit *both_ends(const Relay *q, const TdStmt **reader) {
+  if (q->writer.home != q->reader.home) return side_by_side(q, reader);
+  *reader = stage_of(q, &q->reader);
+  return home_of(q, &q->writer);
+}
+
+/* Finds the read and that it is in order. Where a condition keeps it from what is not there, it
+ * stays under that. */
+static bool read_in_order(Relay *q) {
+  const TdProg *before = q->prog;
+  const TdStmt *reader;
+  if (!find_read(q, false)) return false;
+  const TdUnit *u = both_ends(q, &reader);
+  if (check_order(q, u, reader)) return true;
+  TdDiag why = *q->r->diag;
+  *q->r->diag = (TdDiag){.arena = why.arena};
+  q->prog = before;
+  bool ok = find_read(q, true);
+  if (ok) u = both_ends(q, &reader);
+  ok = ok && check_order(q, u, reader);
+  if (!ok) *q->r->diag = why;
+  return ok;
 }
 
 /* At one end, the stream instead of the array: `s` takes the place of the marked statement, and a
@@ -381,8 +439,7 @@ const TdProg *td_relay_stage(const TdRelay *ask) {
                           a->sym->name);
   q.type = a->stmt->type;
   if (!find_stages(&q) || !enter(&q, &q.writer) || !enter(&q, &q.reader)) return NULL;
-  if (!find_write(&q) || !find_read(&q)) return NULL;
-  if (!check_order(&q, home_of(&q, &q.writer), stage_of(&q, &q.reader))) return NULL;
+  if (!find_write(&q) || !read_in_order(&q)) return NULL;
   const TdUnit *u = home_of(&q, &q.writer);
   const TdStmt *body = td_edit_replace(ask->r->store, u->body, a->stmt->uid, NULL, 0);
   q.prog = td_prog_with(q.prog, td_unit_with_body(ask->r->store, u, body));
@@ -413,35 +470,6 @@ static bool find_stage_in(Relay *q, End *e, const TdStmt *in, const TdStmt *out)
          refuse(q, TD_ILLEGAL, "stage", body->loc, e->home->name, "has no stage that uses");
 }
 
-/* Both stages as statements of one kernel, in which the array is a local: what the order is asked
- * of. *reader is the reader's stage there. */
-static const TdUnit *side_by_side(const Relay *q, const TdStmt **reader) {
-  TdRewrite *r = q->r;
-  TdArena *a = r->store->arena;
-  const TdUnit *x = home_of(q, &q->writer), *y = home_of(q, &q->reader);
-  TdUnit *u = td_unit_copy(r->store, x);
-  TdSubst sub = td_subst_new(r->store);
-  td_subst_sym(&sub, q->reader.held, q->writer.held);
-  *reader = td_subst_in_stmt(&sub, stage_of(q, &q->reader));
-  const TdStmt *local =
-      td_stmt_local(r->store, q->writer.held, q->type, TD_INIT_NONE, NULL, q->loc);
-  const TdStmt *part[] = {local, stage_of(q, &q->writer), *reader};
-  TdParam *param = TD_NEWN(a, TdParam, x->nparam + y->nparam);
-  TdSize *size = TD_NEWN(a, TdSize, x->nsize + y->nsize);
-  for (size_t i = 0; i < x->nparam + y->nparam; i++)
-    param[i] = i < x->nparam ? x->param[i] : y->param[i - x->nparam];
-  u->nsize = 0;
-  for (size_t i = 0; i < x->nsize; i++) size[u->nsize++] = x->size[i];
-  for (size_t i = 0; i < y->nsize; i++)
-    if (!td_unit_size(x, y->size[i].name)) size[u->nsize++] = y->size[i];
-  u->sym = td_store_sym(r->store, x->sym->name, TD_SYM_UNIT);
-  u->param = param;
-  u->nparam = x->nparam + y->nparam;
-  u->size = size;
-  u->body = td_stmt_block(r->store, part, 3, q->loc);
-  return u;
-}
-
 /* The unit of an end without statement s of its body. */
 static void drop(Relay *q, const End *e, const TdStmt *s) {
   const TdStmt *body = td_edit_replace(q->r->store, home_of(q, e)->body, s->uid, NULL, 0);
@@ -452,7 +480,7 @@ const TdProg *td_relay_token(const TdRelay *ask, const TdUnit *design, TdSym str
                              const TdUnit *from, const TdUnit *to) {
   TdRewrite *r = ask->r;
   const TdStmt *slot = handing(from, TD_STMT_SLOT, stream), *got = handing(to, TD_STMT_GET, stream);
-  const TdStmt *put = handing(from, TD_STMT_PUT, stream), *reader;
+  const TdStmt *put = handing(from, TD_STMT_PUT, stream);
   if (!slot || !put || !got || !got->sym || slot->type->kind != TD_T_TENSOR)
     return td_util_refuse(r, TD_UNSUPPORTED, "stage", to->loc,
                           "'%s' is not simply handed over, once, from '%s' to '%s'", stream->name,
@@ -468,9 +496,7 @@ const TdProg *td_relay_token(const TdRelay *ask, const TdUnit *design, TdSym str
   if (!find_stage_in(&q, &q.writer, slot, put) || !find_stage_in(&q, &q.reader, got, NULL))
     return NULL;
   if (!enter(&q, &q.writer) || !enter(&q, &q.reader)) return NULL;
-  if (!find_write(&q) || !find_read(&q)) return NULL;
-  const TdUnit *both = side_by_side(&q, &reader);
-  if (!check_order(&q, both, reader)) return NULL;
+  if (!find_write(&q) || !read_in_order(&q)) return NULL;
   drop(&q, &q.writer, slot);
   drop(&q, &q.writer, put);
   drop(&q, &q.reader, got);

@@ -324,8 +324,7 @@ nn.pad2d = template {
       function(X, Y)
         for p, q, c in grid(before + H + after, before + W + after, C) do
           local x = T(0)
-          local inside = p >= before and p < before + H and q >= before and q < before + W
-          if inside then x = X[p - before][q - before][c] end
+          if p >= before and p < before + H and q >= before and q < before + W then x = X[p - before][q - before][c] end
           Y[p][q][c] = x
         end
       end,

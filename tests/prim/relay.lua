@@ -312,6 +312,34 @@ prim.twins("elements that are not read", {
     end}, {i32[4], i32[4]}
   end,
 })
+-- A row that goes into a longer one, between zeros; its last `lost` elements do not.
+local function framed(lost, z)
+  local N, before = z and z.N or 5, 1
+  return tide.kernel {A = i32[N], B = i32[N + 3], name = "framed", function(A, B)
+    local P = i32[N]()
+    for i = 0, N - 1 do P[i] = A[i] * 3 end
+    for k = 0, N + 2 do
+      local x = i32(0)
+      if k >= before and k < before + N - lost then x = P[k - before] + 1 end
+      B[k] = x
+    end
+  end}, {i32[N], i32[N + 3]}
+end
+prim.twins("a frame around what is read: under its condition, all of it", {
+  of = framed, no = 1, yes = 0, step = {"relay", "P", "k"}, other = {{N = 1}, {N = 8}}, code = "order", match = "P",
+  has = {"if 1 <= k and k < N + 1 then\n          local P_1 = P:get()"},
+})
+prim.accepted("an image in a frame, between tasks", {
+  of = function()
+    local nn = require "tide.nn"
+    local pad, relu = nn.pad2d {H = 3, W = 2, C = 2}, nn.relu {shape = {3, 2, 2}}
+    return tide.kernel {X = f32[3][2][2], Y = f32[5][4][2], function(X, Y)
+      local R = f32[3][2][2]()
+      relu(X, R)
+      pad(R, Y)
+    end}, {f32[3][2][2], f32[5][4][2]}
+  end, before = function(s) s:dataflow() end, step = {"relay", "R", "pad2d"},
+})
 prim.twins("neighbours of an element", {
   no = function()
     return tide.kernel {a = i32[5], b = i32[5], function(a, b)
