@@ -160,6 +160,14 @@ add("nn.avgpool2d", pools, reals, "Y", function(z, x)
     return sum(#w, function(n) return w[n] end) / #w
   end)
 end)
+add("nn.batchnorm2d", {{H = 2, W = 3, C = 2}, {H = 1, W = 1, C = 1}, {H = 3, W = 2, C = 5}}, reals, "Y",
+  function(z, x)
+    return list(z.H, function(p)
+      return matrix(z.W, z.C, function(q, c)
+        return (x.X[p][q][c] - x.mean[c]) / math.sqrt(x.variance[c] + 1e-5) * x.g[c] + x.b[c]
+      end)
+    end)
+  end)
 add("nn.pad2d", {{H = 2, W = 3, C = 2}, {H = 3, W = 1, C = 1, before = 2, after = 0},
   {H = 1, W = 1, C = 3, before = 0, after = 2}}, {{T = f32}, {T = i8}}, "Y", function(z, x)
     local before, after = z.before or 1, z.after or 1
@@ -248,7 +256,7 @@ add("quant.attention", {{L = 4, D = 6, heads = 2, shift = 6}, {L = 1, D = 1, shi
 function cases.arguments(kernel, seed)
   local args = {}
   for i, p in ipairs(kernel.params) do
-    local range = p.type.elem == i32 and {lo = -1000, hi = 1000} or nil
+    local range = p.type.elem == i32 and {lo = -1000, hi = 1000} or p.name == "variance" and {lo = 0, hi = 1} or nil
     args[i] = tide.random(p.type, seed + i, range)
   end
   return args

@@ -316,6 +316,22 @@ nn.avgpool2d = pool("avgpool2d", "The mean of each window.", function(H, W, C, R
   }
 end, "is_float(T)")
 
+nn.batchnorm2d = template {
+  name = "batchnorm2d", summary = "Y = (X - mean) / sqrt(variance + 1e-5) g + b, by the numbers of each channel.",
+  kernel = function(H, W, C, T)
+    return tide.kernel {
+      name = "batchnorm2d", X = T[H][W][C], mean = T[C], variance = T[C], g = T[C], b = T[C], Y = T[H][W][C],
+      function(X, mean, variance, g, b, Y)
+        local scale = T[C]()
+        for k in grid(C) do scale[k] = g[k] / sqrt(variance[k] + 1e-5) end
+        for p, q, c in grid(H, W, C) do Y[p][q][c] = (X[p][q][c] - mean[c]) * scale[c] + b[c] end
+      end,
+    }
+  end,
+  schedule = function(s) pipeline(s, "k", "c") end,
+  H = height, W = width, C = channels, T = real, where = only_real,
+}
+
 nn.pad2d = template {
   name = "pad2d", summary = "The image in a frame of zeros: `before` rows and columns of them, and `after`.",
   kernel = function(H, W, C, before, after, T)
