@@ -1,5 +1,6 @@
 -- Annotations for lua-language-server (LuaCATS), written from the registry that help and completion read. `make docs`
 -- puts them into stdlib/tide.meta.lua, `tide init` into a folder of designs, so that it needs no path of one machine.
+local template = require "tide.template"
 local tide = require "tide"
 
 local annotations = {}
@@ -71,6 +72,33 @@ local function documented(f, out)
     results[f.name] or "any", owner, name)
 end
 
+-- Types by kinds of parameters of templates.
+local template_kinds = { size = "integer", count = "integer", type = "tide.Type", shape = "integer[]",
+  flag = "boolean" }
+
+-- A template of a library: its summary, constraints and parameters, of which those with a default may be left out.
+local function templated(name, t, out)
+  local fields = {}
+  for i, p in ipairs(t.params) do
+    fields[i] = ("%s%s: %s"):format(p.name, p.default == nil and "" or "?", template_kinds[p.kind])
+  end
+  out[#out + 1] = ("\n---%s\n---\n---`%s`"):format(t.summary, t:usage())
+  for _, constraint in ipairs(t.where) do out[#out + 1] = ("---\n---Constraint `%s`."):format(constraint) end
+  out[#out + 1] = ("---@param parameters { %s }\n---@param instance? string a name of its own"):format(
+    table.concat(fields, ", "))
+  out[#out + 1] = ("---@return tide.Unit\nfunction %s(parameters, instance) end"):format(name)
+end
+
+-- The libraries of templates; the modules say of themselves that they are these classes.
+local function libraries(out)
+  for _, name in ipairs(template.libraries) do
+    out[#out + 1] = ("\n---@class tide.%s\nlocal %s = {}"):format(name, name)
+    out[#out + 1] = ("\n---The schedule of a template, for a kernel of it.\n---@param kernel tide.Unit\n" ..
+      "---@return tide.Schedule\nfunction %s.schedule(kernel) end"):format(name)
+  end
+  for _, x in ipairs(template.list()) do templated(x.name, x.template, out) end
+end
+
 local head = [[
 ---@meta tide
 -- Written by `tide doc --meta` from Tide's registry; not to be edited.
@@ -122,6 +150,7 @@ function annotations.text()
   scalars(out)
   for _, f in ipairs(r.functions) do documented(f, out) end
   for _, p in ipairs(r.primitives) do primitive(p, out) end
+  libraries(out)
   out[#out + 1] = "\nreturn tide"
   return table.concat(out, "\n") .. "\n"
 end

@@ -13,6 +13,7 @@ local f32 = tide.f32
 local size, scalar = template.size, template.type
 local pipeline, banks = steps.pipeline, steps.banks
 
+---@class tide.nn
 local nn = template.library "tide.nn"
 
 -- What many templates have in common.

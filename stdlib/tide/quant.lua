@@ -13,6 +13,7 @@ local i8, i16, i32, u8, u16, u32, i4 = tide.i8, tide.i16, tide.i32, tide.u8, tid
 local size, count = template.size, template.count
 local pipeline, banks = steps.pipeline, steps.banks
 
+---@class tide.quant
 local quant = template.library "tide.quant"
 
 local rows, columns = size "rows", size "columns"

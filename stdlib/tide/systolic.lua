@@ -10,6 +10,7 @@ local template = require "tide.template"
 local grid, reduction = tide.grid, tide.reduction
 local size = template.size
 
+---@class tide.systolic
 local systolic = template.library "tide.systolic"
 
 local K, T, acc = size "terms of a sum", template.factors, template.sums

@@ -33,6 +33,18 @@ t.test("annotations: one function for each name of the registry, parameters as t
   for _, f in ipairs(registry.functions) do t.ok(text:find(f.summary, 1, true), f.name) end
 end)
 
+t.test("annotations: a function for each template, with its parameters", function()
+  local text = require "tide.annotations".text()
+  for _, x in ipairs(require "tide.template".list()) do
+    t.has(text, ("function %s(parameters, instance) end"):format(x.name))
+    t.has(text, x.template.summary)
+  end
+  t.has(text, "---@param parameters { H: integer, W: integer, C: integer, before?: integer, after?: integer, " ..
+    "T?: tide.Type }")
+  t.has(text, "---Constraint `N % unroll == 0`.")
+  t.ok(load(text), "it is Lua")
+end)
+
 t.test("annotations: words are a choice, kinds are types", function()
   local text = doc "--meta"
   t.has(text, '---@param options? { names?: string|string[], tail?: "guard"|"cut"|"perfect" }')
