@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+/* The most inputs, and what they may cost in all: elements drawn, and statements and elements run.
+ */
+enum { INPUTS = 60, MOST_WORK = 3000000 };
+
 /* Two programs, and what they are run on. */
 typedef struct Runs {
   TdArena *arena; /* given back after each input */
@@ -10,7 +14,7 @@ typedef struct Runs {
   const TdUnit *root;
   const TdEvalArg *concrete;
   const TdEvalOptions *o;
-  uint64_t random;
+  uint64_t random, work;
 } Runs;
 
 static uint64_t next(Runs *r) {
@@ -44,6 +48,7 @@ static uint64_t draw(Runs *r, const TdType *t, const Range *range) {
 static TdTensor *random_tensor(Runs *r, const TdType *t, const Range *range) {
   TdTensor *x = td_tensor_new(r->arena, t, false);
   int64_t at[TD_MAX_RANK] = {0};
+  r->work += (uint64_t)td_tensor_count(x);
   if (td_tensor_count(x) == 0) return x;
   do {
     td_tensor_put(x, at, draw(r, t->elem, range));
@@ -82,7 +87,9 @@ static TdEvalArg *run(Runs *r, int k, const TdEvalArg *given, TdDiag *d) {
     td_tensor_copy(td_arena_ctx(r->arena), arg[i].tensor, given[i].tensor);
   }
   TdEvalResult result;
-  return td_eval_run(r->arena, r->prog[k], arg, n, r->o, d, &result) ? arg : NULL;
+  bool ok = td_eval_run(r->arena, r->prog[k], arg, n, r->o, d, &result);
+  r->work += ok ? result.steps : r->o->steps;
+  return ok ? arg : NULL;
 }
 
 /* The first element in which two tensors differ, `first` before all others; -1: none. */
@@ -127,10 +134,10 @@ static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
 
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at) {
-  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1};
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0};
   TdValues found = TD_VALUES_UNKNOWN;
   TdMark mark = td_arena_mark(r.arena);
-  for (size_t k = 0; k < TD_VALUES_INPUTS && found != TD_VALUES_DIFFER; k++) {
+  for (size_t k = 0; k < INPUTS && r.work < MOST_WORK && found != TD_VALUES_DIFFER; k++) {
     TdValues one = compare(&r, k, all, at);
     if (one != TD_VALUES_UNKNOWN) found = one;
     td_arena_release(r.arena, mark);
