@@ -4,8 +4,6 @@ local shell = require "shell"
 local M = {}
 M.__index = M
 
-local count = 0
-
 local function tmux(self, ...)
   local words = { "tmux", "-L", self.socket }
   for _, w in ipairs { ... } do words[#words + 1] = shell.quote(w) end
@@ -17,8 +15,9 @@ function M.available() return (select(2, shell.output "command -v tmux >/dev/nul
 
 --- A terminal of that size that runs a command.
 function M.open(command, columns, rows)
-  count = count + 1
-  local self = setmetatable({ socket = ("tide_%d_%d"):format(os.time(), count) }, M)
+  local mine = os.tmpname()
+  os.remove(mine)
+  local self = setmetatable({ socket = "tide_" .. mine:match "[^/]*$" }, M)
   tmux(self, "-f", "/dev/null", "new-session", "-d", "-x", tostring(columns or 100), "-y",
     tostring(rows or 40), command)
   return self
