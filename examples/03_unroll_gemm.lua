@@ -1,5 +1,5 @@
--- 03_unroll_gemm: the algorithm apart from what the hardware makes of it (Allo, Fig. 1): three steps on a plain product,
--- the program that they give, and the HLS C++ of that.
+-- 03_unroll_gemm: the algorithm apart from what the hardware makes of it (Allo, Fig. 1): three steps on a plain
+-- product, the program that they give, and the HLS C++ of that.
 -- Run: tide examples/03_unroll_gemm.lua [M N K]     (default 32 32 32; K from 8)
 local tide = require "tide"
 local f32, grid = tide.f32, tide.grid
