@@ -44,6 +44,17 @@ function bench.command(n, command)
   return (bench.spread(list))
 end
 
+--- The median wall time of n runs of a Lua program by this tide, in milliseconds, with a new cache.
+function bench.fresh(n, program)
+  return bench.command(n, ("c=$(mktemp -d); XDG_CACHE_HOME=$c '%s' -e '%s'; rm -r $c"):format(arg[-1], program))
+end
+
+--- What a C compiler takes for an empty file, in milliseconds: started, assembled, linked.
+function bench.compiler()
+  return bench.command(5, "d=$(mktemp -d); echo 'int x;' > $d/x.c; "
+    .. "cc -O3 -shared -fPIC -nostdlib $d/x.c -o $d/x.so; rm -r $d")
+end
+
 --- One figure: its unit, the target (nil: none; at most that, or with `least` at least), what peers
 --- reach.
 function bench.row(name, value, unit, target, peer, least)

@@ -133,9 +133,13 @@ static void put_distinct(TdCpuProg *p, const TdCpuBurst *b) {
                      b->end[k].name);
 }
 
+const char *td_cpu_burst_there(TdCpuProg *p, const TdCpuEnd *e, const char *text) {
+  return e->nest ? td_text_fmt(p->w->arena, "%s ? %s : 0", e->name, text) : text;
+}
+
 void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e) {
-  td_text_line(&p->w->out, "int64_t %s_at = %s ? %s->%s : 0;", e->name, e->name, e->name,
-               e->put ? "in" : "out");
+  const char *at = td_text_fmt(p->w->arena, "%s->%s", e->name, e->put ? "in" : "out");
+  td_text_line(&p->w->out, "int64_t %s_at = %s;", e->name, td_cpu_burst_there(p, e, at));
 }
 
 /* The same and the tokens, kept beside the ring while the burst lasts. */
@@ -144,7 +148,7 @@ static void put_cursor(TdCpuProg *p, const TdCpuEnd *e) {
   const TdType *t = e->stmt->expr[0]->type->elem;
   td_cpu_burst_cursor(p, e);
   td_cpu_stream_tokens(p, t, td_text_fmt(w->arena, "%s_token", e->name),
-                       td_text_fmt(w->arena, "%s ? %s->token : 0", e->name, e->name));
+                       td_cpu_burst_there(p, e, td_text_fmt(w->arena, "%s->token", e->name)));
 }
 
 static void keep_cursor(TdCpuProg *p, const TdCpuEnd *e) {

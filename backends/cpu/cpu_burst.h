@@ -36,6 +36,8 @@ typedef struct TdCpuBurst {
   const TdTime *leaf;     /* of an iteration */
 } TdCpuBurst;
 
+/* The text, or 0 where the end need not be there. */
+const char *td_cpu_burst_there(TdCpuProg *p, const TdCpuEnd *e, const char *text);
 /* Where the next token of an end is, or goes, as a variable; and on to the one after. */
 void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e);
 void td_cpu_burst_next(TdCpuProg *p, const TdCpuEnd *e);

@@ -57,22 +57,23 @@ const char *td_cpu_burst_clock_last(TdCpuProg *p, const TdCpuEnd *e, bool put) {
    gets, of the places; and its last one. */
 static void open_end(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  const char *n = e->name;
-  td_text_line(out, "int64_t *%s_time = %s ? %s->time : 0;", n, n, n);
+  const char *n = e->name, *time = td_text_fmt(p->w->arena, "%s->time", n);
+  td_text_line(out, "int64_t *%s_time = %s;", n, td_cpu_burst_there(p, e, time));
   if (td_cpu_burst_line_crowds(b, e))
-    td_text_line(out, "int64_t %s_last = %s ? %s : 0;", n, n,
-                 td_cpu_burst_clock_last(p, e, e->put));
+    td_text_line(out, "int64_t %s_last = %s;", n,
+                 td_cpu_burst_there(p, e, td_cpu_burst_clock_last(p, e, e->put)));
 }
 
 /* What the recurrence follows beside that: the most tokens of a stream, or its last get. */
 static void open_count(TdCpuProg *p, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  const char *n = e->name;
+  const char *n = e->name, *most = td_text_fmt(p->w->arena, "%s->most", n);
   td_cpu_burst_cursor(p, e);
   if (e->put)
-    td_text_line(out, "int64_t %s_seen = %s ? %s : 0;", n, n, td_cpu_burst_clock_last(p, e, false));
+    td_text_line(out, "int64_t %s_seen = %s;", n,
+                 td_cpu_burst_there(p, e, td_cpu_burst_clock_last(p, e, false)));
   else
-    td_text_line(out, "int64_t %s_most = %s ? %s->most : 0;", n, n, n);
+    td_text_line(out, "int64_t %s_most = %s;", n, td_cpu_burst_there(p, e, most));
   if (e->each > 1) td_text_line(out, "int64_t %s_moved = 0;", n);
 }
 

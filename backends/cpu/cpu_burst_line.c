@@ -55,16 +55,21 @@ static void put_check(TdCpuProg *p, const TdCpuEnd *e) {
   td_text_line(out, "}");
 }
 
-/* The cycles of the tokens of an end. */
-static void put_cycles(TdCpuProg *p, const TdCpuEnd *e) {
+/* The cycles of the tokens of all ends, in one loop: bursts are short. */
+static void put_cycles(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
-  const char *n = e->name;
-  td_text_line(out, e->nest ? "if (%s) {" : "{", n);
-  td_cpu_burst_cursor(p, e);
+  td_text_line(out, "{");
+  for (int i = 0; i < b->n; i++) td_cpu_burst_cursor(p, &b->end[i]);
   td_text_line(out, "for (int64_t td_i = 0; td_i < td_n; td_i++) {");
-  td_text_line(out, "%s_time[%s%s%s_at] = %s + td_i;", n, e->put ? "" : e->depth,
-               e->put ? "" : " + ", n, e->put ? "td_u" : "td_t");
-  td_cpu_burst_next(p, e);
+  for (int i = 0; i < b->n; i++) {
+    const TdCpuEnd *e = &b->end[i];
+    const char *n = e->name;
+    td_text_line(out, e->nest ? "if (%s) {" : "{", n);
+    td_text_line(out, "%s_time[%s%s%s_at] = %s + td_i;", n, e->put ? "" : e->depth,
+                 e->put ? "" : " + ", n, e->put ? "td_u" : "td_t");
+    td_cpu_burst_next(p, e);
+    td_text_line(out, "}");
+  }
   td_text_line(out, "}");
   td_text_line(out, "}");
 }
@@ -95,7 +100,7 @@ bool td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b) {
   put_before(p, b);
   for (int i = 0; i < b->n; i++) put_check(p, &b->end[i]);
   td_text_line(out, "if (!td_waits) {");
-  for (int i = 0; i < b->n; i++) put_cycles(p, &b->end[i]);
+  put_cycles(p, b);
   for (int i = 0; i < b->n; i++) put_most(p, &b->end[i]);
   if (f->skid > 1)
     td_text_line(out,

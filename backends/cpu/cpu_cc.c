@@ -21,12 +21,17 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
       "-w",
       "-shared",
       "-fPIC",
+      "-pipe",
+      "-fno-asynchronous-unwind-tables",
 #ifdef __x86_64__
       "-mprefer-vector-width=512",
 #endif
   };
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
+  /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
+     library, which is in this process: most of the linker's time. */
+  static const char *const alone[] = {"-nostdlib", "-lgcc"};
   TD_VEC(const char *) word = {0};
   for (const char *const *s = td_cpu_cc_command(a); *s; s++) td_vec_push(a, &word, *s);
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) td_vec_push(a, &word, flags[i]);
@@ -40,6 +45,7 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
     td_vec_push(a, &word,
                 in->foreign[i]->source ? in->foreign[i]->source : in->foreign[i]->library);
   td_vec_push(a, &word, "-lm");
+  for (int i = 0; threads == 1 && !in->nforeign && i < 2; i++) td_vec_push(a, &word, alone[i]);
   td_vec_push(a, &word, NULL);
   return word.at;
 }

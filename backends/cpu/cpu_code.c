@@ -40,6 +40,7 @@ static void enter(void *ud) {
 
 void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
                      void *const *arg) {
+  run->host = &td_cpu_net_host;
   int sig = td_guard_call(enter, &(Call){code, run, room, state, arg}, &run->foreign);
   if (!sig) return;
   run->fault = TD_CPU_CRASH;

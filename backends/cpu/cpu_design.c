@@ -1,6 +1,6 @@
-/* cpu_design.c - a design as a function: streams and frames made ready, then every instance in
-   turn, run by run and in the order of coordinates, each until it stops; a turn in which nothing
-   moves is a deadlock. A design that takes streams stops itself then, and goes on later. */
+/* cpu_design.c - a design as a function: tables of its streams and instances, which the run time
+   (cpu_net.c) opens and gives their turns, and frames made ready. A design that takes streams stops
+   itself where none can go on, and goes on later. */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_text.h"
@@ -17,7 +17,7 @@ typedef struct Net {
   TdCpuProg *p;
   const TdUnit *d;
   TdText *out;
-  TdText fields;
+  TdText fields, part, rings; /* of its room; of the tables */
   const char **run, **stream; /* their names */
   int64_t streams;            /* numbered so far */
   int64_t tasks;              /* that have a clock so far */
@@ -31,35 +31,25 @@ static int64_t extents(const TdType *t) {
   return n;
 }
 
-/* Memory of a stream array: its rings or pools, and their tokens; and the lines that open it. */
+/* Memory of a stream array: its rings or pools, and their tokens; and its line of the table. */
 static void put_stream(Net *n, const TdStream *s, const char *name) {
   TdCWriter *w = n->p->w;
   const TdType *t = td_cfamily_type(w, s->type), *token = t->elem;
   int64_t count = extents(t), depth = td_cfamily_size(w, s->depth), size = extents(token);
-  int64_t number = n->p->streams + n->streams;
   const char *cell = w->target->cell(w, NULL, td_type_scalar(token));
   td_text_line(&n->fields, "struct td_%s %s[%" PRId64 "];", t->block ? "pool" : "ring", name,
                count);
   td_text_line(&n->fields, "%s %s_token[%" PRId64 "][%" PRId64 "];", cell, name, count,
                depth * size);
-  td_text_line(n->out, "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++)", count);
-  if (t->block) {
+  if (t->block)
     td_text_line(&n->fields, "int64_t %s_list[%" PRId64 "][%" PRId64 "];", name, count, 2 * depth);
-    td_text_line(n->out,
-                 "    td_open_pool(&me->%s[td_i], me->%s_token[td_i], me->%s_list[td_i], %" PRId64
-                 ", td_i + %" PRId64 ");",
-                 name, name, name, depth, number);
-  } else {
-    td_text_line(n->out,
-                 "    td_open(&me->%s[td_i], me->%s_token[td_i], %" PRId64 ", td_i + %" PRId64 ");",
-                 name, name, depth, number);
-    if (n->p->times)
-      td_text_line(n->out,
-                   "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++)\n"
-                   "    me->%s[td_i].time = TD_TIMED->open(TD_TIMED->wire[td_i + %" PRId64
-                   "], &me->%s[td_i].puts);",
-                   count, name, n->streams, name);
-  }
+  td_text_line(&n->rings,
+               "  {%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+               ", %d, me->%s, sizeof *me->%s, sizeof(struct td_ring), me->%s_token,"
+               " sizeof *me->%s_token, %s%s},",
+               count, n->p->streams + n->streams, n->streams, depth,
+               td_cpu_unit_place(n->p, s->loc), name, name, name, name,
+               t->block ? td_text_fmt(w->arena, "*me->%s", name) : "0", t->block ? "_list" : "");
   n->streams += count;
 }
 
@@ -147,107 +137,46 @@ static void put_run(Net *n, const TdRun *r, const char *name) {
   td_text_line(n->out, "  }");
 }
 
-/* One turn of all instances of a run. */
-static void put_turn(Net *n, const TdRun *r, const char *name) {
+/* The line of a run in the table. */
+static void put_part(Net *n, const TdRun *r, size_t i) {
   const TdCpuUnit *u = td_cpu_param_unit(n->p, r->unit);
-  const char *state = u->has_state ? td_text_fmt(n->p->w->arena, ", &state->%s[td_i]", name) : "";
-  td_text_line(n->out, "    for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) {", instances(n, r));
-  td_text_line(n->out, "      if (me->%s_task[td_i].task.at < 0) continue;", name);
-  td_text_line(n->out, "      int td_did = %s(run, &me->%s_task[td_i]%s);", u->task, name, state);
-  td_text_line(n->out, "      td_moved |= td_did & 1, td_more -= td_did >> 1;");
-  td_text_line(n->out, "    }");
+  const char *name = n->run[i];
+  td_text_putf(&n->part, "    {%" PRId64 ", %" PRId64 ", me->%s_task, sizeof *me->%s_task, ",
+               instances(n, r), n->p->runs + (int64_t)i, name, name);
+  if (u->has_state)
+    td_text_putf(&n->part, "state->%s, td_turn_%s},\n", name, u->task);
+  else
+    td_text_putf(&n->part, "0, td_turn_%s},\n", u->task);
 }
 
-/* Lines that note which instances wait. */
-static void put_blocked(Net *n) {
-  for (size_t i = 0; i < n->d->nrun; i++)
-    td_text_line(n->out,
-                 "    for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) td_blocked(run, %" PRId64
-                 ", td_i, &me->%s_task[td_i].task);",
-                 instances(n, &n->d->run[i]), n->p->runs + (int64_t)i, n->run[i]);
+/* A table of the design, if it has lines; returns what stands for it. */
+static const char *put_table(TdText *out, const char *type, const char *name, const TdText *lines) {
+  if (!lines->n) return "0";
+  td_text_putf(out, "  const struct %s %s[] = {\n%s  };\n", type, name, td_text_str(lines));
+  return name;
 }
 
-/* Lines that note what streams hold. */
-static void put_contents(Net *n) {
-  for (size_t i = 0; i < n->d->nstream; i++) {
-    const TdType *t = td_cfamily_type(n->p->w, n->d->stream[i].type);
-    const char *data = td_text_fmt(n->p->w->arena, "me->%s[td_i].data", n->stream[i]);
-    td_text_line(n->out,
-                 "    for (int64_t td_i = 0; td_i < %" PRId64
-                 "; td_i++) td_holds(run, &me->%s[td_i]%s, %s);",
-                 extents(t), n->stream[i], t->block ? ".full" : "", t->block ? data : "0");
-  }
-}
-
-/* Lines that look whether streams are empty at the end. */
-static void put_left(Net *n) {
-  for (size_t i = 0; i < n->d->nstream; i++) {
-    const TdStream *s = &n->d->stream[i];
-    const TdType *t = td_cfamily_type(n->p->w, s->type);
-    td_text_line(
-        n->out,
-        "  for (int64_t td_i = 0; td_i < %" PRId64 "; td_i++) td_left(run, %d, &me->%s[td_i]%s);",
-        extents(t), td_cpu_unit_place(n->p, s->loc), n->stream[i], t->block ? ".full" : "");
-  }
+/* The design as the run time sees it, which opens its streams. */
+static void put_net(Net *n, TdText *out, int64_t all) {
+  const char *part = put_table(out, "td_part", "td_parts", &n->part);
+  const char *rings = put_table(out, "td_rings", "td_streams", &n->rings);
+  td_text_line(out, "  const struct td_net td_self = {%s, %zu, %s, %zu, %" PRId64 ", %d, %zu};",
+               part, n->d->nrun, rings, n->d->nstream, all, td_cpu_unit_place(n->p, n->d->loc),
+               n->p->design.n - 1);
 }
 
 /* Lines that store what instances hold copies of. */
-static void put_copies(Net *n) {
+static void put_copies(Net *n, TdText *out) {
   for (size_t i = 0; i < n->copied.n; i++) {
     const Copied *c = &n->copied.at[i];
-    td_text_line(n->out, "  for (int64_t td_i = 0; !run->fault && td_i < %" PRId64 "; td_i++) {",
+    td_text_line(out, "  for (int64_t td_i = 0; !run->fault && td_i < %" PRId64 "; td_i++) {",
                  instances(n, c->run));
-    td_cpu_block_store(n->p, c->run, &c->block, c->copies, n->p->runs + (c->run - n->d->run),
-                       n->out);
-    td_text_line(n->out, "  }");
+    td_cpu_block_store(n->p, c->run, &c->block, c->copies, n->p->runs + (c->run - n->d->run), out);
+    td_text_line(out, "  }");
   }
 }
 
-/* The loop of turns, and what may have gone wrong. A caller's own turn goes on as it was. */
-static void put_turns(Net *n, int64_t all) {
-  td_text_line(n->out, "  int64_t td_more = %" PRId64 ";", all);
-  td_text_line(n->out, "  int td_slow = run->slow;");
-  td_text_line(n->out, "  run->slow = 0;");
-  td_text_line(n->out, "  for (int td_moved = 1; td_more && !td_stopped(run);) {");
-  td_text_line(n->out, "    if (!td_moved && run->slow == 2) break;");
-  td_text_line(n->out, "    run->slow = td_moved ? 0 : run->slow + 1;");
-  td_text_line(n->out, "    td_moved = 0;");
-  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], n->run[i]);
-  td_text_line(n->out, "  }");
-  td_text_line(n->out, "  run->slow = td_slow;");
-  td_text_line(n->out, "  if (td_more && !td_stopped(run)) {");
-  put_blocked(n);
-  td_text_line(n->out, "    td_fault(run, 3, %d, td_more, %zu);",
-               td_cpu_unit_place(n->p, n->d->loc), n->p->design.n - 1);
-  td_text_line(n->out, "  }");
-  td_text_line(n->out, "  if (td_more == 0) {");
-  put_left(n);
-  put_copies(n);
-  td_text_line(n->out, "  }");
-  td_text_line(n->out, "  if (run->fault) {");
-  put_contents(n);
-  td_text_line(n->out, "  }");
-}
-
-/* One turn of a design that takes streams; in the one that finds a deadlock it tells its part. */
-static void put_visit(Net *n, int64_t all) {
-  td_text_line(&n->p->room.at[0].fields, "int64_t more;");
-  td_text_line(n->out, "  me->task.at = 1, me->more = %" PRId64 ", me->task.ring = 0;", all);
-  td_text_line(n->out, "  }");
-  td_text_line(n->out, "  int64_t td_more = me->more;");
-  for (size_t i = 0; i < n->d->nrun; i++) put_turn(n, &n->d->run[i], n->run[i]);
-  td_text_line(n->out, "  me->more = td_more;");
-  td_text_line(n->out, "  if (td_more) {");
-  td_text_line(n->out, "    if (td_moved || run->slow < 2) goto wait;");
-  put_blocked(n);
-  put_contents(n);
-  td_text_line(n->out, "    goto wait;");
-  td_text_line(n->out, "  }");
-  put_left(n);
-  put_copies(n);
-}
-
-/* Lines that make streams and frames ready; returns the number of instances. */
+/* Tables, and lines that make frames ready; returns the number of instances. */
 static int64_t put_ready(Net *n, TdCpuUnit *u) {
   TdCWriter *w = n->p->w;
   int64_t all = 0;
@@ -262,6 +191,7 @@ static int64_t put_ready(Net *n, TdCpuUnit *u) {
     const TdRun *r = &u->unit->run[i];
     n->run[i] = td_cname_declare(w, r->sym);
     put_run(n, r, n->run[i]);
+    put_part(n, r, i);
     all += instances(n, r);
     u->work += td_cpu_param_unit(n->p, r->unit)->work * (double)instances(n, r);
   }
@@ -271,30 +201,46 @@ static int64_t put_ready(Net *n, TdCpuUnit *u) {
 /* A design that takes streams: as a task, it stops and goes on. */
 static void put_stopping(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   TdCpuTask task;
+  TdText text = td_text_new(p->w->arena);
   td_cpu_task_enter(p, u, &task, out);
-  td_text_line(n->out, "  if (!me->task.at) {");
-  put_visit(n, put_ready(n, u));
+  int64_t all = put_ready(n, u);
   td_text_puts(&p->room.at[0].fields, td_text_str(&n->fields));
-  td_cpu_task_leave(p, u, td_text_str(n->out), out);
+  td_text_line(&p->room.at[0].fields, "int64_t more;");
+  put_net(n, &text, all);
+  td_text_line(&text, "  if (!me->task.at) {");
+  td_text_line(&text, "  run->host->open(run, &td_self);");
+  td_text_puts(&text, td_text_str(n->out));
+  td_text_line(&text, "  me->task.at = 1, me->more = %" PRId64 ", me->task.ring = 0;", all);
+  td_text_line(&text, "  }");
+  td_text_line(&text, "  td_moved = run->host->visit(run, &td_self, &me->more);");
+  td_text_line(&text, "  if (me->more) goto wait;");
+  put_copies(n, &text);
+  td_cpu_task_leave(p, u, td_text_str(&text), out);
 }
 
 /* A design that is called and has ended when it returns. */
 static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   td_cpu_unit_enter(p, u, "room->", out);
   const char *params = td_cpu_arg_params(p, u);
-  put_turns(n, put_ready(n, u));
+  int64_t all = put_ready(n, u);
   u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n->fields);
   td_cpu_unit_put_state(p, u, out);
-  td_text_putf(out, "static void %s(struct td_run *run", u->name);
+  td_text_putf(out, "TD_COLD static void %s(struct td_run *run", u->name);
   if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
-  td_text_putf(out, "%s%s) {\n%s}\n\n", *params ? ", " : "", params, td_text_str(n->out));
+  td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
+  put_net(n, out, all);
+  td_text_line(out, "  run->host->open(run, &td_self);");
+  td_text_putf(out, "%s  if (!run->host->run(run, &td_self)) return;\n", td_text_str(n->out));
+  put_copies(n, out);
+  td_text_line(out, "}\n");
 }
 
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   TdArena *a = p->w->arena;
   TdText text = td_text_new(a);
   Net n = {.p = p, .d = u->unit, .out = &text, .fields = td_text_new(a)};
+  n.part = n.rings = td_text_new(a);
   n.fields.indent = 1;
   td_vec_push(a, &p->design, ((TdCpuDesign){u->unit, p->runs, p->streams}));
   if (u->streams)

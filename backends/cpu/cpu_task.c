@@ -285,6 +285,23 @@ void td_cpu_task_enter(TdCpuProg *p, TdCpuUnit *u, TdCpuTask *task, TdText *out)
   put_names(p, u);
 }
 
+/* The function that has all instances of a run go on. */
+static void put_turn(const TdCpuUnit *u, TdText *out) {
+  const char *of_state = u->has_state ? ", &state[td_i]" : "";
+  td_text_line(out, "static int64_t td_turn_%s(struct td_run *run, const struct td_part *td_p) {",
+               u->task);
+  td_text_line(out, "  struct %s_frame *me = td_p->frame;", u->name);
+  if (u->has_state) td_text_line(out, "  struct %s_state *state = td_p->memory;", u->name);
+  td_text_line(out, "  int64_t td_moved = 0, td_ended = 0;");
+  td_text_line(out, "  for (int64_t td_i = 0; td_i < td_p->n; td_i++) {");
+  td_text_line(out, "    if (me[td_i].task.at < 0) continue;");
+  td_text_line(out, "    int td_did = %s(run, &me[td_i]%s);", u->task, of_state);
+  td_text_line(out, "    td_moved |= td_did & 1, td_ended += td_did >> 1;");
+  td_text_line(out, "  }");
+  td_text_line(out, "  return td_moved | td_ended << 1;");
+  td_text_line(out, "}");
+}
+
 void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out) {
   const TdCpuTask *task = p->task;
   p->task = NULL;
@@ -296,6 +313,7 @@ void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out
   td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task->declare), text);
   td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");
   td_text_putf(out, "wait:\n%s  return td_moved;\n}\n\n", td_text_str(&task->save));
+  put_turn(u, out);
 }
 
 void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {

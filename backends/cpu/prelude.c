@@ -78,20 +78,33 @@ static const Entry entries[] = {
      "}\n"},
     {"td_ring", NULL,
      "/* A stream of tokens, oldest at out; its number tells which it is. */\n"
-     "struct td_ring {\n"
-     "  void *token;\n"
-     "  int64_t in, out, fill, depth, number;\n"
-     "#ifdef TD_CLOCKED /* cycles of the last puts and then gets, by the places of tokens */\n"
-     "  int64_t *time;\n" TD_MOVED_FIELDS(X) "#endif\n"
-                                             "};\n"},
-#undef X
+     "struct td_ring {\n" TD_CPU_RING_FIELDS(X) "#ifdef TD_CLOCKED /* cycles of the last puts and "
+                                                "then gets, by the places of tokens */\n"
+                                                "  int64_t *time;\n" TD_MOVED_FIELDS(X) "#endif\n"
+                                                                                        "};\n"},
     {"td_pool", NULL,
      "/* A stream of buffers, by their numbers: those that are full, and those that are free (of\n"
      "   which the ring's own number is ~number, so that who waits for one can be told). */\n"
      "struct td_pool { struct td_ring full, spare; void *data; };\n"},
     {"td_task", NULL,
      "/* Where a task goes on (-1: it ended), and what it waits for. */\n"
-     "struct td_task { int at, place; const struct td_ring *ring; };\n"},
+     "struct td_task {\n" TD_CPU_TASK_FIELDS(X) "};\n"},
+    {"td_net", NULL,
+     "/* The instances of a run, an array of streams, a design; what runs it. */\n"
+     "struct td_part {\n" TD_CPU_PART_FIELDS(
+         X) "};\n"
+            "struct td_rings {\n" TD_CPU_RINGS_FIELDS(
+                X) "};\n"
+                   "struct td_net {\n" TD_CPU_NET_FIELDS(X) "};\n"
+                                                            "struct td_host {\n" TD_CPU_HOST_FIELDS(
+                                                                X) "};\n"},
+#undef X
+    {"TD_COLD", NULL,
+     "#ifdef __GNUC__ /* done once: compiled to be small */\n"
+     "#define TD_COLD __attribute__((cold))\n"
+     "#else\n"
+     "#define TD_COLD\n"
+     "#endif\n"},
     {"TD_WAIT", NULL,
      "#define TD_WAIT(point, line, of)                                \\\n"
      "  do {                                                          \\\n"
@@ -120,45 +133,6 @@ static const Entry entries[] = {
      "  int64_t buffer = ((int64_t *)r->token)[r->out];\n"
      "  td_got(r, r->depth);\n"
      "  return buffer;\n"
-     "}\n"},
-    {"td_open", NULL,
-     "static void td_open(struct td_ring *r, void *token, int64_t depth, int64_t number) {\n"
-     "  r->token = token, r->depth = depth, r->number = number;\n"
-     "  r->in = r->out = r->fill = 0;\n"
-     "}\n"},
-    {"td_open_pool", NULL,
-     "static void td_open_pool(struct td_pool *p, void *data, int64_t *list, int64_t depth,\n"
-     "                         int64_t number) {\n"
-     "  p->data = data;\n"
-     "  td_open(&p->full, list, depth, number);\n"
-     "  td_open(&p->spare, list + depth, depth, ~number);\n"
-     "  for (int64_t i = 0; i < depth; i++) td_give(&p->spare, i);\n"
-     "}\n"},
-    {"td_blocked", NULL,
-     "/* Notes that instance i of a run waits, if it does; a design in it notes its own tasks. */\n"
-     "static void td_blocked(struct td_run *run, int64_t number, int64_t i,\n"
-     "                       const struct td_task *t) {\n"
-     "  if (t->at < 0 || !t->ring) return;\n"
-     "  if (run->blocked < 16) {\n"
-     "    int64_t *w = run->wait[run->blocked];\n"
-     "    w[0] = number, w[1] = i, w[2] = t->place;\n"
-     "    w[3] = t->ring->number, w[4] = t->ring->fill, w[5] = t->ring->depth;\n"
-     "  }\n"
-     "  run->blocked++;\n"
-     "}\n"},
-    {"td_holds", NULL,
-     "/* Notes what a stream holds, of which the buffers (if it has those) are at data. */\n"
-     "static void td_holds(struct td_run *run, const struct td_ring *r, const void *data) {\n"
-     "  if (!r->fill || run->held == 8) return;\n"
-     "  int64_t *h = run->hold[run->held];\n"
-     "  h[0] = r->number, h[1] = r->fill, h[2] = r->out, h[3] = r->depth;\n"
-     "  run->token[run->held] = data ? data : r->token;\n"
-     "  run->buffer[run->held++] = data ? r->token : 0;\n"
-     "}\n"},
-    {"td_left", NULL,
-     "/* Notes a stream that was not emptied. */\n"
-     "static void td_left(struct td_run *run, int place, const struct td_ring *r) {\n"
-     "  if (r->fill) td_fault(run, 4, place, r->number, r->fill);\n"
      "}\n"},
     {"td_thread", NULL,
      "#ifdef _OPENMP\n"

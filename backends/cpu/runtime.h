@@ -15,6 +15,7 @@
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
+  X(const struct td_host *host)    /* what runs networks */                                        \
   X(const void *timed)             /* struct td_timed of a run with a clock */                     \
   X(int blocked)                   /* tasks that wait, of which these are the first */             \
   X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */                 \
@@ -28,6 +29,88 @@ struct td_run {
   TD_CPU_RUN_FIELDS(X)
 #undef X
 };
+
+/* A stream of tokens, oldest at out; its number tells which it is. Programs with a clock append the
+   cycles of the last puts and then gets, by the places of tokens, and what has moved. */
+#define TD_CPU_RING_FIELDS(X)                                                                      \
+  X(void *token)                                                                                   \
+  X(int64_t in)                                                                                    \
+  X(int64_t out)                                                                                   \
+  X(int64_t fill)                                                                                  \
+  X(int64_t depth)                                                                                 \
+  X(int64_t number)
+
+/* Where a task goes on (-1: it ended), and what it waits for: the first field of its frame. */
+#define TD_CPU_TASK_FIELDS(X)                                                                      \
+  X(int at)                                                                                        \
+  X(int place)                                                                                     \
+  X(const struct td_ring *ring)
+
+/* The instances of a run of a design; `turn` has all of them go on, and returns whether one moved a
+   token (1) and how many ended (times 2). */
+#define TD_CPU_PART_FIELDS(X)                                                                      \
+  X(int64_t n)                                                                                     \
+  X(int64_t number) /* of the run */                                                               \
+  X(void *frame)                                                                                   \
+  X(int64_t frame_bytes)                                                                           \
+  X(void *memory) /* their states, or NULL */                                                      \
+  X(int64_t (*turn)(struct td_run *, const struct td_part *))
+
+/* An array of streams: rings, or pools, and their tokens. A pool is a ring of full buffers, one of
+   free ones, whose number is ~number, and a pointer to the buffers; `list` has both rings' tokens.
+ */
+#define TD_CPU_RINGS_FIELDS(X)                                                                     \
+  X(int64_t n)                                                                                     \
+  X(int64_t number) /* of the first among all streams, and */                                      \
+  X(int64_t wire)   /* among the design's */                                                       \
+  X(int64_t depth)                                                                                 \
+  X(int64_t place)                                                                                 \
+  X(void *ring)                                                                                    \
+  X(int64_t bytes)      /* of a ring or pool */                                                    \
+  X(int64_t ring_bytes) /* of a ring */                                                            \
+  X(void *token)                                                                                   \
+  X(int64_t token_bytes) /* of all tokens of a stream */                                           \
+  X(int64_t *list)       /* NULL: rings */
+
+/* A design. */
+#define TD_CPU_NET_FIELDS(X)                                                                       \
+  X(const struct td_part *part)                                                                    \
+  X(int64_t parts)                                                                                 \
+  X(const struct td_rings *stream)                                                                 \
+  X(int64_t streams)                                                                               \
+  X(int64_t tasks)                                                                                 \
+  X(int place)                                                                                     \
+  X(int64_t number)
+
+/* cpu_net.c: opens the streams of a design; runs its tasks, and returns whether all ended;
+   or has each go on once (of *more that have not ended), and returns whether any moved a token. */
+#define TD_CPU_HOST_FIELDS(X)                                                                      \
+  X(void (*open)(struct td_run *, const struct td_net *))                                          \
+  X(int (*run)(struct td_run *, const struct td_net *))                                            \
+  X(int (*visit)(struct td_run *, const struct td_net *, int64_t *))
+
+#define X(field) field;
+struct td_ring {
+  TD_CPU_RING_FIELDS(X)
+};
+struct td_task {
+  TD_CPU_TASK_FIELDS(X)
+};
+struct td_part {
+  TD_CPU_PART_FIELDS(X)
+};
+struct td_rings {
+  TD_CPU_RINGS_FIELDS(X)
+};
+struct td_net {
+  TD_CPU_NET_FIELDS(X)
+};
+struct td_host {
+  TD_CPU_HOST_FIELDS(X)
+};
+#undef X
+
+extern const struct td_host td_cpu_net_host;
 
 /* The clocks of a run: of tasks, run by run, of streams, the times of statements by number, and
    what eval/clock.h does with them. A cause is TD_CAUSE. */

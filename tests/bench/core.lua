@@ -61,6 +61,13 @@ local function fresh()
 end
 local A = i32[64](0)
 b.row("edit to runnable, in process", b.median(9, function() fresh()(A) end), "ms", 2, "clang 70, gcc 42 ms")
+local source = [[local tide = require "tide"
+local A = tide.i32[64](0)
+tide.schedule(tide.kernel {A = tide.i32[64], function(A)
+  for i = 0, 63 do A[i] = A[i] * 3 + 1 end
+end}):build {target = "cpu", tier = "cc"}(A)]]
+b.row("the same with the system's compiler, from start", b.fresh(9, source), "ms", 60,
+  ("the compiler on an empty file %.0f ms"):format(b.compiler()))
 local again = fresh()
 again(A)
 b.row("a call that is compiled already", b.median(9, function() again(A) end), "ms", 0.5)
