@@ -92,6 +92,17 @@ static bool find(TdMove *m) {
   return false;
 }
 
+/* Whether what stands between producer and consumer always goes on to the consumer. */
+static bool check_reached(const TdMove *m) {
+  for (size_t i = m->from + 1; i < m->to; i++) {
+    const TdStmt *s = m->block->kid[i];
+    if (td_walk_leaves(td_util_block1(m->r, s)))
+      return refuse(m->r, TD_ILLEGAL, "return", s->loc, "'%s' may not be reached%s: this may leave",
+                    m->target->sym->name, "");
+  }
+  return true;
+}
+
 /* The loops of the consumer down to the target, with no condition between; false if there is one.
  */
 static bool shared_loops(const TdMove *m, const TdStmt ***loop, size_t *n) {
@@ -158,7 +169,7 @@ static const TdProg *merge(const TdMove *m) {
 
 static const TdProg *apply(TdRewrite *r) {
   TdMove m = {.r = r};
-  if (!find(&m)) return NULL;
+  if (!find(&m) || !check_reached(&m)) return NULL;
   TdDiag *diag = r->diag, merged = {.arena = r->arena}, cut = {.arena = r->arena};
   size_t notes = r->note.n;
   bool used_value = r->used_value;
@@ -190,7 +201,7 @@ const TdPrim td_prim_loop_compute_at = {
              "else the array's nest may run again for what an iteration reads: it writes nothing "
              "else, nor depends on what the array held or on what changes on the way",
     .errors = "units one-nest comes-later not-a-nest no-producer ranges dependence reassociation "
-              "not-decided",
+              "return not-decided",
     .example = "s:buffer_at(\"C\", \"i\"):compute_at(\"j_init\", \"j\")",
     .apply = apply,
 };

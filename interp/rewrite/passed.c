@@ -80,13 +80,16 @@ static void meet_runs(TdPassed *b, const TdUnit *design, TdSym at) {
     }
 }
 
-/* Adds all arrays that are the first one under other names. */
+/* Adds all arrays that are the first one under other names; of a scalar, which calls pass by value,
+   the names that tasks have for an argument of their design. */
 static void spread(TdPassed *b) {
   const TdProg *p = b->r->prog;
+  bool by_value = td_passed_type(&b->array.at[0])->kind != TD_T_TENSOR;
   for (size_t at = 0; at < b->array.n; at++)
     for (size_t i = 0; i < p->nunit; i++) {
       Meeting m = {b, p->unit[i], at};
-      if (p->unit[i]->body) td_walk_stmt(b->r->session->ctx, p->unit[i]->body, meet_call, &m);
+      if (p->unit[i]->body && !by_value)
+        td_walk_stmt(b->r->session->ctx, p->unit[i]->body, meet_call, &m);
       meet_runs(b, p->unit[i], b->array.at[at].sym);
     }
 }
@@ -107,7 +110,7 @@ bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i) {
   if (!td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &first, r->diag)) return false;
   *p = (TdPassed){.r = r, .parts = true};
   td_vec_push(r->arena, &p->array, first);
-  if (td_passed_type(&first)->kind == TD_T_TENSOR) spread(p);
+  if (td_passed_type(&first)->kind != TD_T_PORT) spread(p);
   return true;
 }
 

@@ -102,6 +102,14 @@ static const TdExpr *turn_op(const Retype *k, const TdExpr *e) {
   return td_expr_op(a, (TdOp)e->op, now, kid, (int)e->nkid, e->loc);
 }
 
+/* Whether places that take an index still have one; else refuses. */
+static bool check_indices(const Retype *k, const TdExpr *const *index, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (index[i]->type->kind != TD_T_INDEX)
+      return refuse(k, "it is an index, or a loop's bound") != NULL;
+  return true;
+}
+
 /* A cast whose operand has another type now: what a store made of it, its statement makes anew. */
 static const TdExpr *turn_cast(const Retype *k, const TdExpr *e) {
   const TdExpr *x = e->kid[0];
@@ -134,6 +142,7 @@ static const TdExpr *turn(const Retype *k, const TdExpr *e) {
   td_ctx_leave(k->r->session->ctx);
   const TdExpr *now = e->nkid ? td_expr_with_kids(a, e, kid) : e;
   bool part = e->kind == TD_EXPR_LOAD || e->kind == TD_EXPR_VIEW || e->kind == TD_EXPR_VAR;
+  if (part && !check_indices(k, now->kid, now->nkid)) return e;
   if (part && is_named(k, e->sym)) {
     TdExpr *copy = td_arena_copy(a, now, sizeof *now + now->nkid * sizeof *now->kid);
     copy->type = turned(k, e->type);
@@ -156,7 +165,10 @@ static const TdExpr *as_type(const Retype *k, const TdExpr *e, const TdType *t, 
     from = td_type_scalar(e->type);
   }
   if (to == from) return e;
-  if (e->kind == TD_EXPR_LIT && td_type_is_number(from)) return literal_in(k, e, to);
+  if (e->kind == TD_EXPR_LIT && td_type_is_number(from)) {
+    const TdExpr *same = literal_in(k, e, to);
+    return same != e ? same : refuse(k, "a number that it is given has no value there");
+  }
   TdDiag why = {.arena = k->r->arena};
   if (!td_promote_cast(k->r->session, to, from, e->loc, &why)) return refuse(k, why.message);
   if (!td_promote_holds(to, from) && e->kind != TD_EXPR_LIT) report(k, "a value becomes", to, from);
@@ -196,6 +208,7 @@ static const TdStmt *turn_stmt(Retype *k, const TdStmt *s) {
       e[i] = as_type(k, e[i], t, spelt);
     changed |= e[i] != s->expr[i];
   }
+  if (s->kind == TD_STMT_FOR) check_indices(k, e, s->nexpr);
   if (s->kind == TD_STMT_GET && s->nexpr > 1 && is_named(k, s->expr[1]->sym))
     refuse(k, "it holds tokens as they come");
   if (td_diag_failed(k->r->diag)) return s;

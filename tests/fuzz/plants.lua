@@ -55,7 +55,7 @@ end
 -- A copy of the tree with what was built.
 local function copy(folder)
   run("rm -rf '%s' && mkdir -p '%s/build' '%s/tests'", folder, folder, folder)
-  run("cp -a Makefile VERSION interp backends repl stdlib '%s'", folder)
+  run("cp -a Makefile VERSION interp backends repl jupyter stdlib '%s'", folder)
   run("cp -a tests/fuzz '%s/tests' && cp -a build/release build/gen '%s/build'", folder, folder)
 end
 

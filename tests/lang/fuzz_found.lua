@@ -577,4 +577,23 @@ t.test("a literal beside one that says its type says its own", function()
   reloads(k)
 end)
 
+t.test("a nest is not moved past what may return", function()
+  local function can(leave, by)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {C = tide.i32[6], D = tide.i32[6], c = tide.u8, function(C, D, c)
+        for i = 0, 5 do C[i] = 0 end
+        if c == 0 then %s end
+        for j = 0, %d do D[j] = C[j] end
+      end}]]):format(leave, by))())
+    return s:can("compute_at", "C", "j")
+  end
+  for by = 4, 5 do
+    local ok, e = can("return", by)
+    t.ok(not ok)
+    t.eq(e.code, "return")
+  end
+  t.ok((can("D[0] = 1", 5)))
+end)
+
 t.done()

@@ -176,6 +176,52 @@ t.test("literals take the new type of what they fill", function()
   end
 end)
 
+t.test("a literal that the new type has no value for keeps an array from it", function()
+  local function schedule(value)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {name = "top", A = tide.f32[4], function(A)
+        local b = tide.f32[4](0)
+        b[0] = %s
+        for i = 0, 3 do A[i] = b[i] end
+      end}]]):format(value))())
+  end
+  t.fails(function() schedule "51.875":retype("b", tide.int(5)) end, {code = "type", match = "value"})
+  local s = schedule "3.875"
+  s:retype("b", tide.int(5))
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a scalar that a design hands on to its task takes the new type with it", function()
+  local top = tide.kernel {name = "top", A = tide.i8[4], D = i32[4], function(A, D)
+    for i = 0, 1 do
+      local x = A[0]
+      for j = 0, 3 do D[j] = D[j] + x end
+    end
+  end}
+  local s = tide.schedule(top)
+  s:unfold "j"
+  s:retype("top_j:x", i32)
+  t.has(tostring(s), "local x = d:arg(i32)")
+  is_sound(s, top)
+end)
+
+t.test("an index keeps its type", function()
+  local function schedule(body)
+    return tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {A = tide.i32[8], n = tide.index, m = tide.index, function(A, n, m)
+        %s
+      end}]]):format(body))())
+  end
+  for _, body in ipairs {"A[n] = 1", "A[0] = A[n + 1]", "for i = 0, n do A[0] = 1 end"} do
+    t.fails(function() schedule(body):retype("n", tide.u8) end, {code = "type", match = "an index"})
+  end
+  local s = schedule "A[0] = n"
+  s:retype("n", tide.u8)
+  t.eq(s:verify(), "strict")
+end)
+
 t.test("an argument of a called design takes the new type with the array", function()
   local top = tide.kernel {name = "top", A = i32[4], B = i32[4], function(A, B)
     for i = 0, 3 do B[i] = A[i] + 1 end

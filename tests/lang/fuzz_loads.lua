@@ -36,6 +36,21 @@ t.test("compose partitions what is not partitioned yet, and its log says so", fu
   t.has(s:log(), 's:partition("sub:X", {0})')
 end)
 
+t.test("the log of a search gives the names that it gave", function()
+  local kernel = tide.kernel {name = "top", A = tide.i32[4][6], function(A)
+    for i = 0, 3 do
+      local s = tide.i32(0)
+      s = s + A[i][0]
+      A[i][0] = s
+    end
+  end}
+  local s = tide.schedule(kernel)
+  s:unfold("i", {0})
+  s:search {pes = 1}
+  replays(s, kernel)
+  t.eq(s:verify(), "strict")
+end)
+
 t.test("what no call may run does not keep a kernel from loading", function()
   local s = tide.schedule(tide.kernel {
     name = "top", B = tide.i32[6],
