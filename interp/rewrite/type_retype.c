@@ -208,10 +208,10 @@ static const TdStmt *turn_stmt(Retype *k, const TdStmt *s) {
       e[i] = as_type(k, e[i], t, spelt);
     changed |= e[i] != s->expr[i];
   }
-  if (s->kind == TD_STMT_FOR) check_indices(k, e, s->nexpr);
   if (s->kind == TD_STMT_GET && s->nexpr > 1 && is_named(k, s->expr[1]->sym))
     refuse(k, "it holds tokens as they come");
   if (td_diag_failed(k->r->diag)) return s;
+  if (s->kind == TD_STMT_FOR && !check_indices(k, e, s->nexpr)) return s;
   if (changed) s = td_stmt_with_exprs(st, s, e, s->nexpr);
   changed = false;
   for (uint32_t i = 0; i < s->nkid; i++) {

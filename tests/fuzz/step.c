@@ -61,6 +61,15 @@ static void draw_names(Draw *d, TdArgValue *v) {
   v->n = rng_chance(d->rng, NONSENSE) ? 1 : 2;
 }
 
+/* A few counts, of these names. */
+static void draw_counts(Draw *d, const char *words, TdArgValue *v) {
+  v->n = 1;
+  for (const char *w = words; *w; w++) v->n += *w == '|';
+  int64_t *list = TD_NEWN(d->arena, int64_t, v->n);
+  for (size_t i = 0; i < v->n; i++) list[i] = rng_below(d->rng, 6) - 1;
+  v->ints = list;
+}
+
 /* Whether a primitive has an argument of a kind. */
 static bool takes(const TdPrim *prim, TdArgKind kind) {
   for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++)
@@ -122,6 +131,7 @@ static void fill(Filling *f, const TdArgSpec *spec, TdArgValue *v) {
   case TD_ARG_NAMES: draw_names(d, v); break;
   case TD_ARG_WORD: v->text = draw_word(d, spec->words); break;
   case TD_ARG_TYPE: v->integer = rng_below(d->rng, STEP_TYPES); break;
+  case TD_ARG_COUNTS: draw_counts(d, spec->words, v); break;
   case TD_ARG_KERNEL: v->text = draw_foreign_library; break;
   default: break;
   }

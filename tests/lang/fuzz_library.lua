@@ -192,6 +192,14 @@ t.test("a literal that the new type has no value for keeps an array from it", fu
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a loop after what is refused is not looked at", function()
+  local s = tide.schedule(tide.kernel {name = "top", A = f32[4], n = tide.index, function(A, n)
+    A[n] = 1
+    for i = 0, n do A[0] = i end
+  end})
+  t.fails(function() s:retype("n", tide.u8) end, {code = "type"})
+end)
+
 t.test("a scalar that a design hands on to its task takes the new type with it", function()
   local top = tide.kernel {name = "top", A = tide.i8[4], D = i32[4], function(A, D)
     for i = 0, 1 do

@@ -278,6 +278,9 @@ static void test_merge(void) {
   answer = td_eval_compare(B.a, many, many, TD_LEVEL_STRICT, NULL, &few);
   ok(answer.verdict == TD_EVAL_NOT_DECIDED && answer.diag.kind == TD_LIMIT,
      "nor is a spent budget");
+  answer = td_eval_compare(B.a, many, many, TD_LEVEL_STRICT, NULL, &(TdEvalOptions){.bytes = 1});
+  ok(answer.verdict == TD_EVAL_NOT_DECIDED && answer.diag.kind == TD_LIMIT,
+     "nor is memory that ran out");
 }
 
 /* R[i] = A[i] * 3 through a stream of depth 2 and two tasks, against a loop. */
