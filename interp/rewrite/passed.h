@@ -14,8 +14,8 @@ typedef struct TdPassed {
 /* Finds the array that argument i names and, wherever it is passed whole, its other names; refuses
  * scalars ("not-an-array"). */
 bool td_passed_find(TdPassed *p, TdRewrite *r, int i);
-/* The same wherever a part of it is passed; of a scalar, which is passed by value, the argument of a
-   design that it is. */
+/* The same wherever a part of it is passed; of a scalar, which is passed by value, the argument of
+   a design that it is. */
 bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i);
 const TdType *td_passed_type(const TdPlace *p);
 TdAttrs td_passed_attrs(const TdPlace *p);
