@@ -120,11 +120,31 @@ TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e) {
   return td_cexpr_integer(w, (uint64_t)v, true);
 }
 
+/* Whether e is known to be an index of such an extent, or nobody asks. */
+static bool is_safe(TdCWriter *w, const TdExpr *e, int64_t extent) {
+  return !w->target->guard || (td_crange_is_nonnegative(w, e) && td_crange_is_below(w, e, extent));
+}
+
 TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc) {
   TdPiece p = w->target->index(w, e);
-  bool safe =
-      !w->target->guard || (td_crange_is_nonnegative(w, e) && td_crange_is_below(w, e, extent));
-  return safe ? p : w->target->guard(w, p, extent, loc);
+  return is_safe(w, e, extent) ? p : w->target->guard(w, p, extent, loc);
+}
+
+bool td_cexpr_distance(TdCWriter *w, const TdExpr *from, const TdExpr *to, int64_t *n) {
+  if (from->sym != to->sym) return false;
+  const TdCName *name = td_cname_of(w, to->sym);
+  const TdType *t = name->type;
+  if (!t || name->stride) return false;
+  *n = 0;
+  for (uint32_t d = 0; d < to->nkid; d++) {
+    int64_t extent = 0, step;
+    td_type_extent(t, (int)d, &extent);
+    if (!is_safe(w, from->kid[d], extent) || !is_safe(w, to->kid[d], extent) ||
+        !td_lin_diff(w->session, to->kid[d], from->kid[d], &step))
+      return false;
+    *n = *n * extent + step;
+  }
+  return true;
 }
 
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index) {

@@ -144,6 +144,9 @@ TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e);
 TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load);
 TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc);
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
+/* Whether two loads read elements of one row-major array, inside of it, that are always the same
+   distance apart: *n elements from the first to the second. */
+bool td_cexpr_distance(TdCWriter *w, const TdExpr *from, const TdExpr *to, int64_t *n);
 
 /* cnum.c: numbers exactly as ir/num.h defines them, in the least of C's types that will do. */
 TdPiece td_cnum_value(TdCWriter *w, const TdExpr *e); /* as its cell takes it */

@@ -166,8 +166,8 @@ static TdTwinArg *twin_args(const Pair *p, size_t n) {
   return arg;
 }
 
-/* The comparison on compiled fingerprints; not decided (with any code) where that cannot be. */
-static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how) {
+/* The comparison of twins; *terms: whether either of them has expressions that count as wholes. */
+static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how, bool *terms) {
   size_t n = td_prog_root(p->x)->nparam;
   TdTwinArg *arg = twin_args(p, n);
   TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
@@ -180,16 +180,43 @@ static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how) {
     ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, NULL, &result[i], &r.diag);
   }
   td_ctx_note_work(c, 0, 0);
-  return ran ? compare_results(p, &result[0], &result[1]) : r;
+  if (!ran) return r;
+  *terms = result[0].terms || result[1].terms;
+  return compare_results(p, &result[0], &result[1]);
 }
 
-/* The same in whatever way sums are kept. */
+/* Whether both programs take arguments of the same elements; where not, the evaluator says so. */
+static bool same_arguments(const Pair *p) {
+  const TdUnit *x = td_prog_root(p->x), *y = td_prog_root(p->y);
+  TdSession *s = p->x->store->session;
+  bool same = x->nparam == y->nparam;
+  for (size_t i = 0; same && i < x->nparam; i++) {
+    const TdType *a = td_unit_type(s, x, x->param[i].type),
+                 *b = td_unit_type(s, y, y->param[i].type);
+    int64_t n = 0, m = 0;
+    td_type_count(a, &n);
+    td_type_count(b, &m);
+    same = n == m && td_type_scalar(a) == td_type_scalar(b);
+  }
+  return same;
+}
+
+/* The comparison on compiled fingerprints, of associative in whatever way sums are kept; not
+   decided (with any code) where that cannot be. */
 static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
-  TdTwinHow how = {(TdTwinLevel)level, p->o->wide, p->o->seed};
-  TdEvalAnswer r = compare_twins(p, how);
+  TdTwinHow how = {(TdTwinLevel)level, p->o->wide, p->o->seed}, whole = how;
+  bool terms = true;
+  whole.level = TD_TWIN_WHOLE;
+  if (!same_arguments(p))
+    return (TdEvalAnswer){.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
+  if (level == TD_LEVEL_STRICT) {
+    TdEvalAnswer r = compare_twins(p, whole, &terms);
+    if (r.verdict != TD_EVAL_DIFFERS || !terms) return r;
+  }
+  TdEvalAnswer r = compare_twins(p, how, &terms);
   if (r.verdict != TD_EVAL_DIFFERS || level <= TD_LEVEL_FUSED) return r;
   how.wide = !how.wide;
-  TdEvalAnswer again = compare_twins(p, how);
+  TdEvalAnswer again = compare_twins(p, how, &terms);
   return again.verdict == TD_EVAL_EQUAL ? again : r;
 }
 

@@ -62,6 +62,11 @@ function bench.row(name, value, unit, target, peer, least)
   bench.rows[#bench.rows + 1] = {name, value, unit, target, peer, missed = missed}
 end
 
+--- Says what is in the way of the last figure: printed below it if it is missed.
+function bench.why(text)
+  bench.rows[#bench.rows].why = text
+end
+
 --- Prints the table under the state of the machine.
 function bench.done(title)
   print(("%s\ncommit %s, load %s, %s"):format(title, first_line "git rev-parse --short HEAD",
@@ -69,8 +74,9 @@ function bench.done(title)
   print(("%-52s %10s %10s  %s"):format("", "measured", "target", "peers"))
   for _, r in ipairs(bench.rows) do
     local target = r[4] and ("%8.3g"):format(r[4]) or ""
-    local missed = r.missed and " missed" or ""
+    local missed = r.missed and not r.why and " missed" or ""
     print(("%-52s %8.3g %-2s %7s  %s%s"):format(r[1], r[2], r[3], target, r[5] or "", missed))
+    if r.missed and r.why then print("  missed: " .. r.why) end
   end
   bench.rows = {}
 end

@@ -5,8 +5,6 @@
 
 #include "backends/cpu/cpu_twin_text.h"
 
-static TdPiece symbolic(TdCWriter *w, const TdExpr *e);
-
 static const TdCpuTaint *taint_of(const TdCWriter *w) {
   return ((const TdCpuProg *)w->ud)->taint;
 }
@@ -20,16 +18,9 @@ static bool not_here(TdCWriter *w, TdLoc loc, const char *what) {
                            "%s depends on symbolic values", what);
 }
 
-/* What distinguishes types of values, and the ways of casting into them. */
-static uint64_t type_key(const TdType *t, bool with_mode) {
-  uint64_t mode = with_mode ? (uint64_t)t->saturate << 1 | (uint64_t)t->nearest : 0;
-  return (uint64_t)t->kind << 40 | (uint64_t)(uint16_t)t->f << 24 | (uint64_t)t->w << 8 |
-         (uint64_t)t->brain << 2 | mode;
-}
-
 uint64_t td_cpu_symbol_key(int op, const TdType *to, const TdType *const *of, int n) {
-  uint64_t key = td_map_mix((uint64_t)op, type_key(to, op == TD_SYMBOL_CAST));
-  for (int i = 0; i < n; i++) key = td_map_mix(key, type_key(of[i], false));
+  uint64_t key = td_map_mix((uint64_t)op, td_domain_type_key(to, op == TD_SYMBOL_CAST));
+  for (int i = 0; i < n; i++) key = td_map_mix(key, td_domain_type_key(of[i], false));
   return key;
 }
 
@@ -60,7 +51,7 @@ static TdPiece made(TdCWriter *w, const char *macro, uint64_t key, const char *f
   if (r.text) return r;
   r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "td_%d", ++p->symbols);
   td_text_line(&w->out, "%s(%s, %s);", macro, r.text, what);
-  td_vec_push(w->arena, &p->made, ((TdCpuMade){macro, what, r}));
+  td_vec_push(w->arena, &p->made, ((TdCpuMade){.how = macro, .what = what, .piece = r}));
   return r;
 }
 
@@ -111,7 +102,8 @@ static TdPiece cast(TdCWriter *w, const TdType *to, const TdType *from, TdPiece 
   unsigned width = way & 2 ? td_cpu_symbol_width(to) : 0;
   uint64_t key = td_cpu_symbol_key(TD_SYMBOL_CAST, to, &from, 1);
   const char *macro = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT ? "TD_FLOATED" : "TD_CAST";
-  return made(w, macro, key, "%s, %d, %u, 0x%" PRIx64 "u", x.text, way, width, type_key(to, false));
+  return made(w, macro, key, "%s, %d, %u, 0x%" PRIx64 "u", x.text, way, width,
+              td_domain_type_key(to, false));
 }
 
 /* Operand i of e: in the type of a float result, where it is one. */
@@ -119,7 +111,7 @@ static TdPiece operand(TdCWriter *w, const TdExpr *e, uint32_t i, const TdType *
   const TdExpr *x = e->kid[i];
   bool joins =
       e->type->kind == TD_T_FLOAT && (e->op != TD_OP_SELECT || i > 0) && e->op != TD_OP_BITCAST;
-  TdPiece p = symbolic(w, x);
+  TdPiece p = td_cpu_symbol_value(w, x);
   *type = joins ? e->type : x->type;
   return cast(w, *type, x->type, p);
 }
@@ -128,8 +120,8 @@ static TdPiece operand(TdCWriter *w, const TdExpr *e, uint32_t i, const TdType *
 static TdPiece chosen(TdCWriter *w, const TdExpr *e) {
   TdCpuProg *p = w->ud;
   TdPiece c = td_cnum_exact(w, e->kid[0]);
-  TdPiece x = cast(w, e->type, e->kid[1]->type, symbolic(w, e->kid[1]));
-  TdPiece y = cast(w, e->type, e->kid[2]->type, symbolic(w, e->kid[2]));
+  TdPiece x = cast(w, e->type, e->kid[1]->type, td_cpu_symbol_value(w, e->kid[1]));
+  TdPiece y = cast(w, e->type, e->kid[2]->type, td_cpu_symbol_value(w, e->kid[2]));
   TdPiece r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "td_%d", ++p->symbols);
   td_text_line(&w->out, "td_sym %s = %s ? %s : %s;", r.text, td_cexpr_operand(w, c, TD_BIND_OROR),
                x.text, y.text);
@@ -175,22 +167,36 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
   return made(w, macro, key, "%s", td_text_str(&args));
 }
 
+/* The cell that e names, which is written `place`, by an address that this statement has; no text:
+   it has none from which the distance is known. */
+static TdPiece addressed(TdCWriter *w, const TdExpr *e, const char *place) {
+  const TdCpuProg *p = w->ud;
+  int64_t n;
+  TdPiece r = known(p, "", place);
+  if (r.text) return r;
+  for (size_t i = 0; i < p->made.n; i++)
+    if (p->made.at[i].base && td_cexpr_distance(w, p->made.at[i].base, e, &n))
+      return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s[%" PRId64 "]", p->made.at[i].pointer,
+                            n);
+  return (TdPiece){0};
+}
+
 /* The symbolic value in memory that e reads; its address is computed once. */
 static TdPiece loaded(TdCWriter *w, const TdExpr *e) {
   TdCpuProg *p = w->ud;
   TdPiece place = td_cexpr_place(w, e);
   if (!e->nkid) return place;
-  TdPiece r = known(p, "", place.text);
+  TdPiece r = addressed(w, e, place.text);
   if (r.text) return r;
-  int number = ++p->symbols;
-  td_text_line(&w->out, "const td_sym *const td_%d = &%s;", number, place.text);
-  r = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "(*td_%d)", number);
-  td_vec_push(w->arena, &p->made, ((TdCpuMade){"", place.text, r}));
-  return r;
+  TdCpuMade m = {.how = "", .what = place.text, .base = e};
+  m.pointer = td_text_fmt(w->arena, "td_%d", ++p->symbols);
+  m.piece = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "(*%s)", m.pointer);
+  td_text_line(&w->out, "td_sym *const %s = (td_sym *)&%s;", m.pointer, place.text);
+  td_vec_push(w->arena, &p->made, m);
+  return m.piece;
 }
 
-/* The symbolic value of e; its statements are written. */
-static TdPiece symbolic(TdCWriter *w, const TdExpr *e) {
+TdPiece td_cpu_symbol_value(TdCWriter *w, const TdExpr *e) {
   if (!is_symbolic(w, e)) return lifted(w, e);
   for (uint32_t i = 0; e->kind == TD_EXPR_LOAD && i < e->nkid; i++)
     if (is_symbolic(w, e->kid[i])) not_here(w, e->loc, "an index");
@@ -201,7 +207,9 @@ static TdPiece symbolic(TdCWriter *w, const TdExpr *e) {
     p = td_cexpr_piece(w, TD_BIND_ATOM, TD_C_OTHER, "%s", td_cname_of(w, e->sym)->text);
     break;
   case TD_EXPR_LOAD: p = loaded(w, e); break;
-  case TD_EXPR_CAST: p = cast(w, e->type, e->kid[0]->type, symbolic(w, e->kid[0])); break;
+  case TD_EXPR_CAST:
+    p = cast(w, e->type, e->kid[0]->type, td_cpu_symbol_value(w, e->kid[0]));
+    break;
   default: p = operator(w, e);
   }
   td_ctx_leave(w->session->ctx);
@@ -213,7 +221,7 @@ static const char *cell(TdCWriter *w, TdSym sym, const TdType *t) {
 }
 
 TdPiece td_cpu_symbol_argument(TdCWriter *w, const TdExpr *e, TdSym param) {
-  return td_cpu_taint_has(taint_of(w), param) ? symbolic(w, e) : td_cnum_value(w, e);
+  return td_cpu_taint_has(taint_of(w), param) ? td_cpu_symbol_value(w, e) : td_cnum_value(w, e);
 }
 
 static TdPiece number(TdCWriter *w, const TdExpr *e) {
@@ -223,7 +231,9 @@ static TdPiece number(TdCWriter *w, const TdExpr *e) {
 
 /* Writes the assignment of a symbolic value. */
 static void put_cell(TdCWriter *w, const TdExpr *place, TdPiece value) {
-  td_text_line(&w->out, "TD_PUT(%s, %s);", td_cexpr_place(w, place).text, value.text);
+  const char *plain = td_cexpr_place(w, place).text;
+  TdPiece cell = addressed(w, place, plain);
+  td_text_line(&w->out, "TD_PUT(%s, %s);", cell.text ? cell.text : plain, value.text);
 }
 
 /* Whether the places of stores in an arm are written once, and not read after. */
@@ -258,8 +268,8 @@ typedef struct Merge {
 static Merge merged(TdCWriter *w, TdPiece c, const TdExpr *place, const TdStmt *then,
                     const TdStmt *otherwise) {
   const TdType *t = place->type, *of[] = {td_type_bool(w->session), t, t};
-  TdPiece x = symbolic(w, then ? then->expr[1] : place);
-  TdPiece y = symbolic(w, otherwise ? otherwise->expr[1] : place);
+  TdPiece x = td_cpu_symbol_value(w, then ? then->expr[1] : place);
+  TdPiece y = td_cpu_symbol_value(w, otherwise ? otherwise->expr[1] : place);
   return (Merge){place, made(w, "TD_SELECT", td_cpu_symbol_key(TD_OP_SELECT, t, of, 3),
                              "%s, %s, %s", c.text, x.text, y.text)};
 }
@@ -271,7 +281,7 @@ static void merge(TdCWriter *w, const TdStmt *s) {
     not_here(w, s->loc, "this if");
     return;
   }
-  TdPiece c = symbolic(w, s->expr[0]);
+  TdPiece c = td_cpu_symbol_value(w, s->expr[0]);
   TD_VEC(Merge) all = {0};
   bool clash = false;
   for (int k = 0; k < 2; k++)
@@ -285,15 +295,21 @@ static void merge(TdCWriter *w, const TdStmt *s) {
   for (size_t i = 0; i < all.n; i++) put_cell(w, all.at[i].place, all.at[i].value);
 }
 
+/* The symbolic value of all that a statement computes. */
+static TdPiece whole(TdCWriter *w, const TdExpr *e) {
+  TdPiece p = td_cpu_term_value(w, e);
+  return p.text ? p : td_cpu_symbol_value(w, e);
+}
+
 /* A local scalar or a store that is symbolic. */
 static void put_scalar(TdCWriter *w, const TdStmt *s) {
   if (s->kind == TD_STMT_STORE) {
-    TdPiece x = symbolic(w, s->expr[1]);
+    TdPiece x = whole(w, s->expr[1]);
     put_cell(w, s->expr[0], x);
     return;
   }
   TdPiece x = {"{0, 0}", TD_BIND_ATOM, TD_C_OTHER};
-  if (s->nexpr) x = symbolic(w, s->expr[0]);
+  if (s->nexpr) x = whole(w, s->expr[0]);
   td_text_line(&w->out, "td_sym %s = %s;", td_cname_declare(w, s->sym), x.text);
 }
 

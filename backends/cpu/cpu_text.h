@@ -51,6 +51,8 @@ typedef struct TdCpuLift {
 typedef struct TdCpuMade {
   const char *how, *what;
   TdPiece piece;
+  const TdExpr *base;  /* of an address in a variable: the load that it is of; else NULL */
+  const char *pointer; /* that variable */
 } TdCpuMade;
 
 /* The program being written: what the hooks reach by the writer's ud. */
@@ -67,8 +69,11 @@ typedef struct TdCpuProg {
   const char *first;              /* line that begins every function, or NULL */
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
   int symbols;                    /* made so far */
-  TdText lifts;                   /* of the literals of the current unit */
+  TdText lifts;                   /* of the literals and keys of the current unit */
   TD_VEC(TdCpuLift) lift;
+  bool opaque;  /* expressions of statements are operators (cpu_term.c) */
+  size_t terms; /* so many are */
+  size_t keys;  /* of operands, declared in the current unit */
   TD_VEC(TdCpuMade) made;
   /* What a call gives a scalar parameter. NULL: the target's value. */
   TdPiece (*argument)(TdCWriter *w, const TdExpr *e, TdSym param);

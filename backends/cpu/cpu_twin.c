@@ -86,6 +86,7 @@ static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
   }
   td_cpu_taint_spread(&t->taint, &t->prog);
   t->text.taint = &t->taint;
+  t->text.opaque = level == TD_TWIN_WHOLE;
   t->text.first = "TD_KEYS";
   t->text.argument = td_cpu_symbol_argument;
   return td_cpu_text_end(&t->text, td_prelude_twin_text(t->arena, level > TD_TWIN_FUSED));
@@ -167,6 +168,7 @@ static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *
   td_cpu_tier_run(&t->program, &t->run, t->at);
   td_ctx_tick(c, 1);
   if (t->run.fault) return td_cpu_code_tell(text, t->prog.store->session, t->root, &t->run, t->d);
+  result->terms = t->text.terms;
   result->of = TD_NEWN(a, TdFingerprint *, n);
   for (size_t i = 0; i < n; i++)
     if (text->written[i]) result->of[i] = left_in(t, a, i);

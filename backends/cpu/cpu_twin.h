@@ -8,6 +8,7 @@
 
 /* What counts as equal, from the strictest. */
 typedef enum {
+  TD_TWIN_WHOLE = -1,  /* the same expressions of statements, the long ones, on the same values */
   TD_TWIN_STRICT,      /* the same operators on the same values */
   TD_TWIN_FUSED,       /* fma(a, b, c) is a * b + c */
   TD_TWIN_ASSOCIATIVE, /* + and * and their like in any grouping and order */
@@ -36,6 +37,7 @@ typedef struct TdTwinArg {
    NULL for the others. */
 typedef struct TdTwinResult {
   TdFingerprint **of;
+  size_t terms; /* expressions that counted as wholes; 0: the result is that of strict */
 } TdTwinResult;
 
 /* cpu_twin.c: runs p on fingerprints. False with d filled: code "not-here" with the

@@ -321,7 +321,7 @@ void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *o
   }
   p->rooms = 0;
   p->room.n = p->stateful.n = 0;
-  p->lift.n = 0;
+  p->lift.n = p->keys = 0;
   p->states = p->resets = p->lifts = w->out = td_text_new(w->arena);
   p->states.indent = p->resets.indent = p->lifts.indent = w->out.indent = 1;
   p->stop = "return";

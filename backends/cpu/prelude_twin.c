@@ -1,9 +1,11 @@
 /* prelude_twin.c - the run time of twins: what every operator does to fingerprints. Of strict and
    fused the values are pairs of keyed hashes: inputs and literals are mixed well, with keys of the
    run, and an operator multiplies its operands, folds the product and adds its own constant, in
-   each half alone (two that differ meet in one operator with odds of 2^-58 a half); of associative
-   and ring they are numbers m and e with a width c, as interp/eval's algebra has them: e is the
-   number, and m one that it is congruent to modulo 2^c. A macro declares its first operand. */
+   each half alone (two that differ meet in one operator with odds of 2^-58 a half). A term, which
+   is an operator on any number of operands, adds to each operand a key of its place, multiplies
+   them in pairs and adds the products up before it does the rest (2^-57). Of associative and ring
+   they are numbers m and e with a width c, as interp/eval's algebra has them: e is the number, and
+   m one that it is congruent to modulo 2^c. A macro declares its first operand. */
 #include "backends/cpu/cpu_twin_text.h"
 
 /* The type, and assignment, of which tcc makes a call if it is one of structs; two halves do not
@@ -47,6 +49,9 @@ static const char hash[] = SYMBOL
     "#define TD_SYM2(r, key, x, y) \\\n"
     "  td_sym r; r.lo = (x).lo * (y).lo, r.hi = (x).hi * (y).hi, TD_SEAL(r, key)\n"
     "#define TD_OP3(r, key, x, y, z) TD_OP2(r##_, key, x, y); TD_OP2(r, key, r##_, z)\n"
+    "#define TD_TERM(r, key_lo, key_hi, sum_lo, sum_hi) \\\n"
+    "  td_sym r; r.lo = (sum_lo), r.hi = (sum_hi), \\\n"
+    "  r.lo = (r.lo ^ r.lo >> 32) + key_lo, r.hi = (r.hi ^ r.hi >> 32) + key_hi\n"
     "static uint64_t td_mix(uint64_t x, uint64_t odd) {\n"
     "  x = (x ^ x >> 32) * odd;\n"
     "  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9u;\n"

@@ -15,6 +15,9 @@ static void say(const TdDiag *d) {
   if (td_diag_failed(d)) printf("# %s: %s\n", d->code, d->message);
 }
 
+/* Expressions that counted as wholes in the last run. */
+static size_t terms;
+
 /* 1: the twins of x and y leave the same; 0: they do not; -1: not decided here. */
 static int same_twins_by(TdTwinHow how, const TdProg *x, const TdProg *y, TdTier tier,
                          const TdTwinArg *arg) {
@@ -31,6 +34,7 @@ static int same_twins_by(TdTwinHow how, const TdProg *x, const TdProg *y, TdTier
     if (strcmp(d.code, "not-here") != 0) say(&d);
     same = -1;
   }
+  terms = same < 0 ? 0 : r[1].terms;
   for (size_t i = 0; same > 0 && i < u->nparam; i++) {
     int64_t n = 0;
     if (r[0].of[i] && td_type_count(u->param[i].type, &n))
@@ -216,6 +220,48 @@ static void test_calls(void) {
            PROG(KERNEL("loops", BLOCK(loops), P(a, t), P(b, t), P(c, t))), TD_TWIN_STRICT);
 }
 
+enum { FORWARD, BACKWARD, OTHER_ORDER, BY_LOCAL, OTHER_OPERAND, OTHER_LITERAL, OTHER_OP };
+
+/* r[i] = ((a * b + c) * a + 3) * b for i < 8, with one thing changed; b is y[i + 1]. */
+static const TdProg *poly(int how) {
+  TdSym x = arg("x"), y = arg("y"), r = arg("r"), i = loop("i"), v = local("v");
+  const TdType *f = B.f32, *t = T(f, 9);
+  const TdExpr *at = how == BACKWARD ? OP(SUB, num(7), var(i)) : var(i);
+  const TdExpr *a = LD(x, f, at), *b = LD(y, f, OP(ADD, at, num(1))), *c = LD(y, f, at);
+  const TdExpr *e = how == OTHER_ORDER ? OP(MUL, b, a) : OP(MUL, a, b);
+  const TdStmt *product = how == BY_LOCAL ? declare(v, f, e) : NULL;
+  if (product) e = td_expr_var(B.a, v, f, here());
+  e = how == OTHER_OP ? OP(SUB, e, c) : OP(ADD, e, how == OTHER_OPERAND ? b : c);
+  e = OP(ADD, OP(MUL, e, a), lit(f, how == OTHER_LITERAL ? 4 : 3));
+  const TdStmt *s = store(LD(r, f, at), OP(MUL, e, b));
+  s = product ? FOR(i, num(0), num(8), product, s) : FOR(i, num(0), num(8), s);
+  return PROG(KERNEL("poly", BLOCK(s), P(x, t), P(y, t), P(r, t)));
+}
+
+/* x and y are equal with their expressions as wholes, or strictly, or not at all. */
+static void equal_whole(const char *name, const TdProg *x, const TdProg *y, int whole, int strict) {
+  bool right = true;
+  for (int tier = TD_TIER_TCC; tier <= TD_TIER_CC; tier++) {
+    right &= same_twins(x, y, TD_TWIN_WHOLE, (TdTier)tier, NULL) == whole && terms == 1;
+    right &= same_twins(x, y, TD_TWIN_STRICT, (TdTier)tier, NULL) == strict && terms == 0;
+  }
+  ok(right && same_runs(x, y, TD_TWIN_STRICT) == strict, name);
+}
+
+static void test_terms(void) {
+  const TdProg *x = poly(FORWARD);
+  equal_whole("an expression is one operator", x, poly(BACKWARD), 1, 1);
+  equal_whole("the same by another expression", x, poly(OTHER_ORDER), 0, 1);
+  equal_whole("the same by a local", x, poly(BY_LOCAL), 0, 1);
+  equal_whole("another operand", x, poly(OTHER_OPERAND), 0, 0);
+  equal_whole("another constant", x, poly(OTHER_LITERAL), 0, 0);
+  equal_whole("another operator", x, poly(OTHER_OP), 0, 0);
+  ok(same_twins(gemm(B.f32, B.f32, 5, IJK), gemm(B.f32, B.f32, 5, SWAPPED), TD_TWIN_WHOLE,
+                TD_TIER_TCC, NULL) == 1 &&
+         !terms,
+     "what saves nothing stays as it is");
+}
+
 /* Two gemm of 256^3. */
 static void test_speed(void) {
   const TdProg *x = gemm(B.f32, B.f32, 256, IJK), *y = gemm(B.f32, B.f32, 256, REVERSED);
@@ -234,6 +280,7 @@ int main(void) {
   test_cut();
   test_control();
   test_calls();
+  test_terms();
   test_speed();
   build_close();
   return done_testing();
