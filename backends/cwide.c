@@ -81,19 +81,19 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
   }
 }
 
+/* What e, no number of its own, computes of words. */
+static TdPiece computed(TdCWriter *w, const TdExpr *e) {
+  if (e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD)
+    return call(w, "td_word_of(%s.at, %d, %d)", cell_text(w, e), pieces(e->type),
+                td_type_is_signed(e->type));
+  return e->kind == TD_EXPR_CAST ? wrap(w, e->type, word(w, e->kid[0])) : operator(w, e);
+}
+
 /* Integer e as a td_word. */
 static TdPiece word(TdCWriter *w, const TdExpr *e) {
   td_ctx_enter(w->session->ctx);
-  TdPiece p;
-  if (e->type->w <= 64 || e->kind == TD_EXPR_LIT)
-    p = extended(w, e);
-  else if (e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD)
-    p = call(w, "td_word_of(%s.at, %d, %d)", cell_text(w, e), pieces(e->type),
-             td_type_is_signed(e->type));
-  else if (e->kind == TD_EXPR_CAST)
-    p = wrap(w, e->type, word(w, e->kid[0]));
-  else
-    p = operator(w, e);
+  bool number = e->type->w <= 64 || e->kind == TD_EXPR_LIT;
+  TdPiece p = number ? extended(w, e) : computed(w, e);
   td_ctx_leave(w->session->ctx);
   return p;
 }
@@ -103,7 +103,8 @@ TdPiece td_cwide_low(TdCWriter *w, const TdExpr *e) {
     return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "%s.at[0]", cell_text(w, e));
   const TdExpr *from = e->kind == TD_EXPR_OP && e->op == TD_OP_GETBITS ? e->kid[0] : NULL;
   bool cell = from && e->type->w <= 64 && (from->kind == TD_EXPR_VAR || from->kind == TD_EXPR_LOAD);
-  if (!cell) return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "td_word_cut(%s)", word(w, e).text);
+  TdPiece all = e->kind == TD_EXPR_LIT ? word(w, e) : computed(w, e);
+  if (!cell) return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "td_word_cut(%s)", all.text);
   return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "td_word_bits(%s.at, %d, %s, %d)",
                         cell_text(w, from), pieces(from->type), position(w, e->kid[1]), e->type->w);
 }

@@ -174,4 +174,17 @@ t.test("a bitcast gives a local its type", function()
   t.eq((s:verify()), "strict", tostring(s))
   t.eq(tostring(load(tostring(s))()), tostring(s))
 end)
+t.test("a part of what is computed of wide words runs compiled", function()
+  local s = tide.schedule(tide.kernel {A = tide.i64[1], function(A)
+    local b = tide.i64[6]()
+    b[0] = 5
+    A[0] = b[0]
+  end})
+  s:pack("b", 0, 2)
+  s:pack("b", 0, 3)
+  local A = tide.i64[1]()
+  load(tostring(s))()(A)
+  t.eq(A[0], 5)
+end)
+
 t.done()
