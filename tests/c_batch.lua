@@ -1,5 +1,6 @@
 -- c_batch.lua - the C that is emitted for many programs, compiled together by the system's compiler
--- and run on arguments, a room and a state that end where their memory does.
+-- and run, with the run time of networks, on arguments, a room and a state that end where their
+-- memory does.
 --   local batch = require "c_batch"
 --   batch.add("name", program, before, after)  -- lists of arguments: given, and as they must be left
 --   batch.test("what", "-O1")                  -- a test of all that was added, with these flags
@@ -95,7 +96,7 @@ static void *zeros(uint64_t bytes) {
 static void run(int program, int arguments, Entry *entry, Reset *reset, uint64_t room_bytes,
                 uint64_t state_bytes) {
   static const int no_interrupt;
-  struct td_run r = {.interrupt = &no_interrupt};
+  struct td_run r = {.interrupt = &no_interrupt, .host = &td_cpu_net_host};
   void *at[32], *room = zeros(room_bytes), *state = zeros(state_bytes);
   size_t bytes[32], n;
   fprintf(stderr, "program %d\n", program);
@@ -147,8 +148,8 @@ local function check(flags)
   local folder, here = t.tmp "c_batch", shell.output "pwd":gsub("\n", "")
   shell.plant(folder, {})
   write(folder, 50)
-  local said = shell.output(([[cd '%s' && cc -std=gnu11 -w -ffp-contract=off %s -I'%s' -I'%s/interp' ]]
-    .. [[*.c -o all -lm 2>&1]]):format(folder, flags, here, here))
+  local said = shell.output(([[cd '%s' && top='%s' && cc -std=gnu11 -w -ffp-contract=off %s -I"$top" ]]
+    .. [[-I"$top/interp" *.c "$top/backends/cpu/cpu_net.c" -o all -lm 2>&1]]):format(folder, here, flags))
   t.eq(said, "")
   said = shell.output(("cd '%s' && ./all 2>&1"):format(folder))
   shell.output("rm -r " .. shell.quote(folder))

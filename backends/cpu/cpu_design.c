@@ -225,7 +225,7 @@ static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   int64_t all = put_ready(n, u);
   u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n->fields);
   td_cpu_unit_put_state(p, u, out);
-  td_text_putf(out, "TD_COLD static void %s(struct td_run *run", u->name);
+  td_text_putf(out, "static TD_COLD void %s(struct td_run *run", u->name);
   if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
   td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);

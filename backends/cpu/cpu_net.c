@@ -67,7 +67,7 @@ static void fail(struct td_run *run, TdCpuFault fault, int64_t place, int64_t a,
   run->place = (int)place;
   run->value[0] = a;
   run->value[1] = b;
-  run->fault = fault;
+  run->fault = (int)fault;
 }
 
 /* Notes which instances wait, but for designs, which note their own tasks. */

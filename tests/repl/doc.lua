@@ -111,7 +111,7 @@ s = tide.schedule(k)
 s:reorder("j", "i")]]) .. fence("lua error", "s:split('q', 2)") .. fence("lua hide", "print 'unseen'")
 
 t.test("without libcmark a page is refused and says what to install", function()
-  local none = os.getenv "TMPDIR" .. "/none"
+  local none = t.tmp "none"
   shell.plant(none, { ["libcmark.so"] = "", ["libcmark.so.0.30.2"] = "" })
   shell.write(path, lesson)
   local command = ("LD_LIBRARY_PATH=%s %s doc %s 2>&1"):format(quote(none), quote(arg[-1]), quote(path))
