@@ -155,3 +155,13 @@ const char *td_text_nearest(const char *want, const char *const *names, size_t n
   }
   return best;
 }
+
+bool td_text_is_listed(const char *words, const char *text) {
+  if (!strchr(words, '|')) return true;
+  for (const char *s = words; *s; s += *s == '|') {
+    size_t n = strcspn(s, "|");
+    if (n == strlen(text) && strncmp(s, text, n) == 0) return true;
+    s += n;
+  }
+  return false;
+}

@@ -42,6 +42,8 @@ char *td_text_vfmt(TdArena *a, const char *fmt, va_list ap) TD_PRINTF(2, 0);
 /* The name nearest to `want` among n names by edit distance, or NULL when none is near enough to
  * suggest. */
 const char *td_text_nearest(const char *want, const char *const *names, size_t n);
+/* Whether text is one of the words of a list separated by '|'; a list of one takes any. */
+bool td_text_is_listed(const char *words, const char *text);
 
 /* Changed lines from a to b as a unified body: " kept", "-gone", "+new"; at most `context` kept
  * lines around. */

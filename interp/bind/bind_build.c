@@ -52,17 +52,6 @@ static const char *number_text(lua_State *L, TdArena *a) {
   return td_text_str(&t);
 }
 
-/* Whether text is one of the words of a list separated by '|'; a list of one takes any. */
-static bool is_listed(const char *words, const char *text) {
-  if (!strchr(words, '|')) return true;
-  for (const char *s = words; *s; s += *s == '|') {
-    size_t n = strcspn(s, "|");
-    if (n == strlen(text) && strncmp(s, text, n) == 0) return true;
-    s += n;
-  }
-  return false;
-}
-
 /* The value of option o on top of the stack, as text. */
 static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   int type = lua_type(L, -1);
@@ -79,7 +68,7 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   default: break;
   }
   if (type == LUA_TNUMBER) return number_text(L, a);
-  if (type != LUA_TSTRING || !is_listed(o->initial, lua_tostring(L, -1)))
+  if (type != LUA_TSTRING || !td_text_is_listed(o->initial, lua_tostring(L, -1)))
     wrong_option(L, o, strchr(o->initial, '|') ? o->initial : "a word");
   return td_arena_strdup(a, lua_tostring(L, -1));
 }

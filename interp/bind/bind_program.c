@@ -4,6 +4,7 @@
 #include "analysis/bounds.h"
 #include "analysis/effects.h"
 #include "analysis/fits.h"
+#include "analysis/proofs.h"
 #include "bind/unit.h"
 
 /* Whether sym is put to, or got from, among the effects. */
@@ -40,7 +41,7 @@ static bool check_kernel(TdBind *b, const TdProg *p, const TdUnit *u, TdDiag *d)
   const TdBoundsItem *items;
   size_t n;
   bool ok = (td_fits_inside(&q) || td_bounds_check(&q, &items, &n, d)) && td_fits_check(&q, d) &&
-            td_alias_check(&q, d) && check_ports(&q, d);
+            td_alias_check(&q, d) && check_ports(&q, d) && td_proofs_check(&q, d);
   td_arena_free(a);
   return ok;
 }

@@ -150,7 +150,8 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
     note_sizes(l, t);
     TdParam *q = &param[u->nparam++];
     *q = (TdParam){.sym = sym, .type = t, .loc = p->loc};
-    if (!td_irgen_marks(l, p->loc.line, 'P', &q->attrs) || !bind_param(l, var, sym, t))
+    if (!td_irgen_marks(l, p->loc.line, 'P', &q->attrs) ||
+        !td_irgen_check_banks(l, p->loc, q->attrs, t) || !bind_param(l, var, sym, t))
       return false;
   }
   u->param = param;

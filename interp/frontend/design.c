@@ -75,7 +75,9 @@ static bool make_args(Builder *b) {
     p[i].type = named_type(b, s->arg[i].type, s->arg[i].source);
     p[i].sym = td_store_sym(b->units->store, s->arg[i].name, kind);
     p[i].loc = s->arg[i].loc;
-    if (!td_irgen_marks(&b->l, p[i].loc.line, 'P', &p[i].attrs)) return false;
+    if (!td_irgen_marks(&b->l, p[i].loc.line, 'P', &p[i].attrs) ||
+        !td_irgen_check_banks(&b->l, p[i].loc, p[i].attrs, p[i].type))
+      return false;
   }
   b->unit->param = p;
   b->unit->nparam = s->narg;

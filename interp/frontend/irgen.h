@@ -132,6 +132,8 @@ void td_irgen_collect_marks(TdIrgen *l, uint32_t first, uint32_t last);
 void td_irgen_drop_marks(TdIrgen *l, uint32_t first, uint32_t last);
 /* Attributes marked on a line, for what `on` (a letter of attrs.def) says; false on a bad mark. */
 bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out);
+/* Whether the banks among the attributes of what has type t are those of a partition. */
+bool td_irgen_check_banks(TdIrgen *l, TdLoc loc, TdAttrs attrs, const TdType *t);
 /* Whether every mark of the frame found its statement. */
 bool td_irgen_check_marks(TdIrgen *l);
 /* Attributes marked on a line of ast that stands in no function, for what the first letter of `on`

@@ -158,6 +158,7 @@ static bool mark_locals(TdIrgen *l, const TdAstStmt *s, size_t from) {
     if (!declares(l, l->out->at[i], s->local.vars)) continue;
     if (!asked && !td_irgen_marks(l, s->loc.line, 'V', &attrs)) return false;
     asked = true;
+    if (!td_irgen_check_banks(l, s->loc, attrs, l->out->at[i]->type)) return false;
     if (attrs.n) l->out->at[i] = td_stmt_with_attrs(l->store, l->out->at[i], attrs);
   }
   return true;

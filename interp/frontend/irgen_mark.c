@@ -1,4 +1,5 @@
 /* irgen_mark.c - attributes, as comments `--@ name(args)` at the end of the line that they mark. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +25,35 @@ static const char *skip_blanks(const char *s) {
   return s + strspn(s, " \t,");
 }
 
-/* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`. */
-static bool read_argument(TdIrgen *l, const char **at, char kind, TdAttrArg *out) {
-  const char *s = skip_blanks(*at);
+/* What a letter of attrs.def asks for, as people say it. */
+static const char *words_of(char letter) {
+  switch (letter) {
+  case 'n': return "an integer from 0 on";
+  case 'p': return "an integer from 1 on";
+  case 's': return "a text";
+  case 'y': return "an array";
+  default: return "a word";
+  }
+}
+
+/* An integer that fits its letter, of at most 32 bits; false if there is none. */
+static bool read_integer(const char **at, char letter, int64_t *out) {
   char *end;
-  if (kind == 'i') {
-    out->i = strtoll(s, &end, 10);
-    *at = end;
-    return end != s;
+  long long v = strtoll(*at, &end, 10);
+  bool fits = end != *at && v >= (letter == 'p') && v <= INT32_MAX;
+  *out = v;
+  *at = end;
+  return fits;
+}
+
+/* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`, or
+   is none of the words. */
+static bool read_argument(TdIrgen *l, const char **at, char kind, const char *words,
+                          TdAttrArg *out) {
+  const char *s = skip_blanks(*at);
+  if (td_attr_is_integer(kind)) {
+    *at = s;
+    return read_integer(at, kind, &out->i);
   }
   size_t n = kind == 's' ? 0 : strcspn(s, " ,()");
   if (kind == 's') {
@@ -41,7 +63,19 @@ static bool read_argument(TdIrgen *l, const char **at, char kind, TdAttrArg *out
   }
   out->s = td_names_of(l->session->names, s, n);
   *at = s + n + (kind == 's');
-  return n > 0;
+  return n > 0 && (kind != 'w' || td_text_is_listed(words, out->s));
+}
+
+/* Says what the arguments of attribute x are. */
+static bool refuse_arguments(TdIrgen *l, TdLoc loc, const TdAttrInfo *x) {
+  TdText t = td_text_new(l->arena);
+  for (const char *c = x->args; *c; c++)
+    td_text_putf(&t, "%s%s", c == x->args ? "" : ", ",
+                 *c == 'w' && *x->words ? x->words : words_of(*c));
+  td_irgen_fail(l, "attribute", loc, "'%s' takes %s%s%s", x->name, *x->args ? "(" : "no arguments",
+                td_text_str(&t), *x->args ? ")" : "");
+  td_diag_help(l->diag, "%s", x->summary);
+  return false;
 }
 
 static bool refuse_unknown(TdIrgen *l, TdLoc loc, const char *name) {
@@ -61,11 +95,12 @@ static bool read_attribute(TdIrgen *l, const char **at, TdLoc loc, TdAttr *x) {
   if (kind < 0) return refuse_unknown(l, loc, name);
   *x = (TdAttr){.kind = (uint8_t)kind};
   const char *args = td_attrs[kind].args, *s = *at + n;
-  bool ok = *args ? *s++ == '(' : true;
-  for (int k = 0; ok && args[k]; k++) ok = read_argument(l, &s, args[k], &x->arg[k]);
+  bool ok = *args ? *s++ == '(' : *s != '(';
+  for (int k = 0; ok && args[k]; k++)
+    ok = read_argument(l, &s, args[k], td_attrs[kind].words, &x->arg[k]);
   s = *args && ok ? skip_blanks(s) : s;
   if (ok && *args) ok = *s++ == ')';
-  if (!ok) return td_irgen_fail(l, "attribute", loc, "'%s' takes (%s)", name, args);
+  if (!ok) return refuse_arguments(l, loc, &td_attrs[kind]);
   *at = s;
   return true;
 }
@@ -123,6 +158,29 @@ bool td_irgen_marks(TdIrgen *l, uint32_t line, char on, TdAttrs *out) {
     *out = td_attrs_add(l->arena, *out, x);
   }
   td_map_put(l->arena, &l->frame->taken, r.index, r.taken);
+  return true;
+}
+
+bool td_irgen_check_banks(TdIrgen *l, TdLoc loc, TdAttrs attrs, const TdType *t) {
+  int64_t seen = 0, extent;
+  int rank = t->kind == TD_T_TENSOR ? t->rank : 0;
+  for (size_t i = 0; i < attrs.n; i++) {
+    const TdAttr *x = &attrs.at[i];
+    if (x->kind != TD_ATTR_PARTITION) continue;
+    int64_t dim = x->arg[0].i, factor = x->arg[2].i;
+    bool complete = strcmp(x->arg[1].s, "complete") == 0;
+    const char *why = dim >= rank                ? "there is no such dimension"
+                      : seen & INT64_C(1) << dim ? "the dimension is partitioned already"
+                      : complete && factor       ? "a complete partition takes no factor: 0"
+                      : !complete && !factor     ? "the factor is at least 1"
+                                                 : NULL;
+    if (!why && td_type_extent(t, (int)dim, &extent) && factor > extent)
+      why = "there are more banks than elements";
+    if (why)
+      return td_irgen_fail(l, "attribute", loc, "partition(%" PRId64 ", %s, %" PRId64 "): %s", dim,
+                           x->arg[1].s, factor, why);
+    seen |= INT64_C(1) << dim;
+  }
   return true;
 }
 

@@ -4,8 +4,8 @@
 #include "ir/stmt.h"
 
 const TdAttrInfo td_attrs[TD_ATTRS] = {
-#define TD_ATTR(id, name, args, on, split, summary)                                                \
-  [TD_ATTR_##id] = {name, args, on, split, summary},
+#define TD_ATTR(id, name, args, words, on, split, summary)                                         \
+  [TD_ATTR_##id] = {name, args, words, on, split, summary},
 #include "ir/attrs.def"
 };
 
@@ -13,6 +13,10 @@ int td_attr_find(const char *name) {
   for (int k = 0; k < TD_ATTRS; k++)
     if (strcmp(td_attrs[k].name, name) == 0) return k;
   return -1;
+}
+
+bool td_attr_is_integer(char letter) {
+  return letter == 'n' || letter == 'p';
 }
 
 const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k) {
@@ -63,9 +67,9 @@ static bool same_attr(const TdAttr *x, const TdAttr *y) {
   if (x->kind != y->kind) return false;
   const char *args = td_attrs[x->kind].args;
   for (int i = 0; args[i]; i++) {
-    if (args[i] == 'i'   ? x->arg[i].i != y->arg[i].i
-        : args[i] == 'y' ? x->arg[i].sym->name != y->arg[i].sym->name
-                         : x->arg[i].s != y->arg[i].s)
+    if (td_attr_is_integer(args[i]) ? x->arg[i].i != y->arg[i].i
+        : args[i] == 'y'            ? x->arg[i].sym->name != y->arg[i].sym->name
+                                    : x->arg[i].s != y->arg[i].s)
       return false;
   }
   return true;

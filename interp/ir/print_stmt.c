@@ -11,7 +11,7 @@ void td_printer_attrs(TdPrinter *p, TdAttrs attrs) {
     td_text_putf(p->out, "%s%s", i ? " " : " --@ ", td_attrs[x->kind].name);
     for (int k = 0; args[k]; k++) {
       td_text_puts(p->out, k ? ", " : "(");
-      if (args[k] == 'i')
+      if (td_attr_is_integer(args[k]))
         td_text_putf(p->out, "%lld", (long long)x->arg[k].i);
       else if (args[k] == 's')
         td_text_put_quoted(p->out, x->arg[k].s, strlen(x->arg[k].s));

@@ -11,20 +11,26 @@ typedef enum {
   TD_STMT_KINDS
 } TdStmtKind;
 
+/* How elements go to banks, and what may hold an array. */
+#define TD_WORDS_BANKS "complete|cyclic|block"
+#define TD_WORDS_MEMORY "bram|uram|lutram|register"
+
 typedef enum {
-#define TD_ATTR(id, name, args, on, split, summary) TD_ATTR_##id,
+#define TD_ATTR(id, name, args, words, on, split, summary) TD_ATTR_##id,
 #include "ir/attrs.def"
   TD_ATTRS
 } TdAttrKind;
 
 typedef struct TdAttrInfo {
-  const char *name, *args, *on;
+  const char *name, *args, *words, *on;
   char split; /* 'i' inner, 'b' both, '-' */
   const char *summary;
 } TdAttrInfo;
 extern const TdAttrInfo td_attrs[TD_ATTRS];
 /* The kind of a name, or -1. */
 int td_attr_find(const char *name);
+/* Whether a letter of `args` is that of an integer. */
+bool td_attr_is_integer(char letter);
 
 #define TD_ATTR_ARGS 3
 typedef union TdAttrArg {

@@ -167,7 +167,7 @@ const TdPrim td_prim_buf_partition = {
              {"kind", TD_ARG_WORD, TD_ARG_OPTION,
               "how elements go to banks; cyclic if there is a "
               "factor",
-              "complete|cyclic|block"},
+              TD_WORDS_BANKS},
              {"factor", TD_ARG_INT, TD_ARG_OPTION, "how many banks", NULL}},
     .rewrite = "A = T[m][n]  =>  A = T[m][n] --@ partition(dim, kind, factor)",
     .legal =

@@ -1,6 +1,7 @@
 /* keep.c - what is seen to after each step; proofs written as attributes are asked again. */
 #include "rewrite/keep.h"
 
+#include "analysis/proofs.h"
 #include "ir/settle.h"
 #include "rewrite/lift.h"
 #include "rewrite/pin.h"
@@ -13,30 +14,19 @@ typedef struct Proofs {
 
 static bool find_proof(void *ud, const TdStmt *s) {
   Proofs *k = ud;
-  bool proved = s->kind == TD_STMT_FOR &&
-                (td_attrs_get(s->attrs, TD_ATTR_PARALLEL) || td_attrs_get(s->attrs, TD_ATTR_DEP));
+  bool proved = false;
+  for (size_t i = 0; s->kind == TD_STMT_FOR && i < s->attrs.n; i++)
+    proved |= td_proofs_has(&s->attrs.at[i]);
   if (proved) td_vec_push(k->arena, &k->loop, s);
   return true;
-}
-
-/* Whether sym is one of n. */
-static bool is_among(TdSym sym, const TdSym *of, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (of[i] == sym) return true;
-  return false;
 }
 
 /* The attributes of `loop` that still hold; those that do not are noted. */
 static TdAttrs holding(TdRewrite *r, const TdAsk *q, const TdStmt *loop) {
   TdAttrs kept = {0};
-  const TdSym *free_of;
-  size_t n = td_attrs_get(loop->attrs, TD_ATTR_DEP) ? td_carry_free(q, loop, &free_of) : 0;
   for (size_t i = 0; i < loop->attrs.n; i++) {
     TdAttr x = loop->attrs.at[i];
-    bool holds = true;
-    if (x.kind == TD_ATTR_PARALLEL) holds = td_carry_loop(q, loop).kind == TD_VERDICT_LEGAL;
-    if (x.kind == TD_ATTR_DEP) holds = is_among(x.arg[0].sym, free_of, n);
-    if (holds)
+    if (td_proofs_holds(q, loop, &x))
       kept = td_attrs_add(r->store->arena, kept, x);
     else
       td_util_note(r, "'%s' is no longer %s", loop->sym->name,

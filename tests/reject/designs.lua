@@ -64,6 +64,11 @@ r.builders {
   {"index-range", "d.a = task {map = {2}, A = i32[8]:layout \"S0\", function(A, i) A[§4] = 1 end}",
     "d.a = task {map = {2}, A = i32[8]:layout \"S0\", function(A, i) A[3] = 1 end}", kind =
       "illegal"},
+  {"attribute", "d.a = task {\n§A = i32[4], --@ partition(1, block, 2)\nfunction(A) A[0] = 1 end}",
+    "d.a = task {\nA = i32[4], --@ partition(0, block, 2)\nfunction(A) A[0] = 1 end}"},
+  {"attribute", "Z = d:stream(i32) §--@ lanes(0)\n" .. put .. get, "Z = d:stream(i32) --@ lanes(1)\n" .. put .. get},
+  {"attribute", "Z = d:stream(i32) §--@ impl(brm)\n" .. put .. get,
+    "Z = d:stream(i32) --@ impl(bram)\n" .. put .. get},
   {"attribute", "d.a = task { §--@ pipeline(1)\nA = i32[1], function(A) A[0] = 1 end}",
     "d.a = task { --@ place(0, 0)\nA = i32[1], function(A) A[0] = 1 end}"},
   {"attribute", "d.a = task {A = i32[1],\nfunction(A) A[0] = 1 end}\n§--@ lanes(1)",
