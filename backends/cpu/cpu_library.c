@@ -1,6 +1,10 @@
 /* cpu_library.c - shared objects are opened on guard: their constructors are foreign code, and
    their files may have been cut short. */
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "backends/cpu/cpu_code.h"
 #include "backends/guard.h"
@@ -21,7 +25,21 @@ static void close_it(void *library) {
   dlclose(library);
 }
 
+/* Whether a file is no ELF object that ends before its section headers do, which are its end: the
+   dynamic linker would read past it, and keep what it had of it for ever. */
+static bool is_whole(const char *path) {
+  ElfW(Ehdr) h;
+  FILE *f = fopen(path, "rb");
+  if (!f) return true;
+  bool is_elf = fread(&h, sizeof h, 1, f) == 1 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0;
+  bool known = fseek(f, 0, SEEK_END) == 0;
+  long size = ftell(f);
+  fclose(f);
+  return !is_elf || !known || (uint64_t)size >= h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
+}
+
 TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path) {
+  if (!is_whole(path)) return (TdCpuLibrary){.why = "its file was cut short"};
   Opening o = {.path = path, .foreign = 1};
   int sig = td_guard_call(open_it, &o, &o.foreign);
   if (o.library) td_arena_defer(a, close_it, o.library);

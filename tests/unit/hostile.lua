@@ -381,7 +381,11 @@ for way, road in pairs(ways) do
   local crash = options.source and tide.extern {source = crashing, symbol = "crash", x = i32[4], how = i32}
     or tide.extern {library = object, symbol = "crash", x = i32[4], how = i32}
   local k = tide.kernel {x = i32[4], how = i32, name = "caller", function(x, how)
-    for i, j in grid(N, N) do x[(i + j) % 4] = i end --@ parallel
+    local sum = i32[N](0)
+    for i in grid(N) do --@ parallel
+      for j in grid(N) do sum[i] = sum[i] + j end
+    end
+    x[0] = sum[N - 1]
     crash(x, how)
   end}
   for number, signal in ipairs(signals) do
