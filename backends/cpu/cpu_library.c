@@ -2,7 +2,6 @@
    their files may have been cut short. */
 #include <dlfcn.h>
 #include <elf.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,10 +27,11 @@ static void close_it(void *library) {
 /* Whether a file is no ELF object that ends before its section headers do, which are its end: the
    dynamic linker would read past it, and keep what it had of it for ever. */
 static bool is_whole(const char *path) {
-  ElfW(Ehdr) h;
+  Elf64_Ehdr h;
   FILE *f = fopen(path, "rb");
   if (!f) return true;
-  bool is_elf = fread(&h, sizeof h, 1, f) == 1 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0;
+  bool is_elf = fread(&h, sizeof h, 1, f) == 1 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
+                h.e_ident[EI_CLASS] == ELFCLASS64;
   bool known = fseek(f, 0, SEEK_END) == 0;
   long size = ftell(f);
   fclose(f);

@@ -16,7 +16,7 @@ local foreign = {
 
 local libc = {}
 for name in ([[
-    assert ctype dirent dlfcn errno fcntl fenv float fnmatch ftw glob inttypes langinfo limits locale math
+    assert ctype dirent dlfcn elf errno fcntl fenv float fnmatch ftw glob inttypes langinfo limits locale math
     poll pthread pwd sched setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio
     stdlib stdnoreturn string strings sys/file sys/ioctl sys/mman sys/resource sys/select sys/socket
     sys/stat sys/statvfs sys/time sys/types sys/uio sys/un sys/utsname sys/wait termios tgmath

@@ -110,8 +110,8 @@ t.test("make docs writes what the registry says, where it belongs", function()
   local folder, root = os.getenv "TMPDIR" .. "/made", shell.output "pwd":match "[^\n]+"
   shell.plant(folder, {})
   local path = arg[-1]:gsub("^" .. root:gsub("%p", "%%%0") .. "/", ""):gsub("^%./", "")
-  local said, status = shell.output(("MAKEFLAGS= make -s -o %s TIDE=%s docs OUT=%s 2>&1"):format(quote(path), quote(path),
-    quote(folder)))
+  local said, status = shell.output(("MAKEFLAGS= make -s -o %s TIDE=%s docs OUT=%s 2>&1"):format(
+    quote(path), quote(path), quote(folder)))
   t.eq({ said, status }, { "", 0 })
   local n = 0
   for file, option in pairs(written) do
