@@ -24,7 +24,8 @@ typedef struct TdCpuText {
   const bool *written;       /* of each parameter of the root */
   const TdCpuDesign *design; /* in the order of the numbers */
   size_t ndesign;
-  double work; /* statements of a run, estimated */
+  double work;  /* statements of a run, estimated */
+  double bytes; /* of large arrays and of streams, each once */
 } TdCpuText;
 
 /* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. And for

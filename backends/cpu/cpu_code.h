@@ -50,6 +50,7 @@ typedef struct TdCpuInput {
   const char *text;
   const TdForeign *const *foreign;
   size_t nforeign;
+  double bytes; /* of its large arrays and streams */
 } TdCpuInput;
 
 /* cpu_foreign.c: whether the files of foreign functions can be read; false with d filled. */

@@ -5,6 +5,8 @@
 
 #include "backends/cpu/cpu_text.h"
 
+#define MOST_ROOM 0x1p40 /* bytes of a stream array; 1 TiB */
+
 /* Copies of a block that instances of a run write. */
 typedef struct Copied {
   const TdRun *run;
@@ -31,11 +33,26 @@ static int64_t extents(const TdType *t) {
   return n;
 }
 
+/* Whether the tokens of a stream array take less than MOST_ROOM; refuses others. */
+static bool fits(TdCpuProg *p, const TdStream *s, int64_t count, int64_t depth, int64_t size) {
+  TdDiag *d = p->w->diag;
+  double token = (double)size * (double)td_type_bytes(td_type_scalar(s->type->elem));
+  double bytes = (double)count * (double)depth * (token + 2 * sizeof(int64_t));
+  p->bytes += bytes;
+  if (bytes < MOST_ROOM) return true;
+  if (td_diag_failed(d)) return false;
+  td_diag_set(d, TD_LIMIT, "memory", s->loc, "stream %s, %" PRId64 " deep, takes 1 TiB or more",
+              s->sym->name, depth);
+  td_diag_help(d, "use a smaller depth; d:depths() says which are needed");
+  return false;
+}
+
 /* Memory of a stream array: its rings or pools, and their tokens; and its line of the table. */
 static void put_stream(Net *n, const TdStream *s, const char *name) {
   TdCWriter *w = n->p->w;
   const TdType *t = td_cfamily_type(w, s->type), *token = t->elem;
   int64_t count = extents(t), depth = td_cfamily_size(w, s->depth), size = extents(token);
+  if (!fits(n->p, s, count, depth, size)) return;
   const char *cell = w->target->cell(w, NULL, td_type_scalar(token));
   td_text_line(&n->fields, "struct td_%s %s[%" PRId64 "];", t->block ? "pool" : "ring", name,
                count);

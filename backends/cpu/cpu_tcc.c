@@ -101,6 +101,9 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
   static const TdCompiler libtcc = {.language = "in-memory C"};
   TdText said = td_text_new(a);
   if (!td_cpu_foreign_check(in, d)) return false;
+  if (in->bytes > INT32_MAX)
+    return td_diag_set(d, TD_USAGE, "compiler-failed", (TdLoc){0},
+                       "the compiler in memory knows no programs that hold 2 GiB or more");
   td_ctx_need_room(td_arena_ctx(a));
   TCCState *s = tcc_new();
   if (!s) td_ctx_escape(td_arena_ctx(a), TD_WHY_MEMORY);

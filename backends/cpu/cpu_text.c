@@ -87,6 +87,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .time = p->time.at,
                    .written = written,
                    .work = root->work,
+                   .bytes = p->bytes,
                    .design = p->design.at,
                    .ndesign = p->design.n};
   return t;

@@ -69,6 +69,7 @@ typedef struct TdCpuProg {
   const char *first;              /* line that begins every function, or NULL */
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
   int symbols;                    /* made so far */
+  double bytes;                   /* of large arrays and streams so far */
   TdText lifts;                   /* of the literals and keys of the current unit */
   TD_VEC(TdCpuLift) lift;
   bool opaque;  /* expressions of statements are operators (cpu_term.c) */

@@ -12,9 +12,9 @@ enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
 #define PACE 1e8
 
 /* What p is compiled from, its foreign functions included. */
-static TdCpuInput input_of(TdArena *a, const TdProg *p, const char *text) {
+static TdCpuInput input_of(TdArena *a, const TdProg *p, const TdCpuText *text) {
   const TdForeign **foreign = TD_NEWN(a, const TdForeign *, p->nunit);
-  TdCpuInput in = {.text = text, .foreign = foreign};
+  TdCpuInput in = {.text = text->text, .foreign = foreign, .bytes = text->bytes};
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
   return in;
@@ -58,8 +58,7 @@ static bool compile(TdCpuProgram *x, TdDiag *d) {
 
 bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,
                        const TdCpuOptions *o, TdDiag *d) {
-  *x = (TdCpuProgram){
-      .arena = a, .in = input_of(a, p, text->text), .options = *o, .work = text->work};
+  *x = (TdCpuProgram){.arena = a, .in = input_of(a, p, text), .options = *o, .work = text->work};
   if (!compile(x, d)) return false;
   x->state = td_arena_alloc(a, x->code.state_bytes);
   return true;

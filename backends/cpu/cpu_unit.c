@@ -252,7 +252,9 @@ static bool put_local(TdCpuProg *p, const TdStmt *s) {
   if (s->type->kind != TD_T_TENSOR) return false;
   int64_t count = 0;
   td_type_count(td_cfamily_type(p->w, s->type), &count);
-  bool large = (double)count * (double)td_type_bytes(s->type) > STACK_BYTES;
+  double bytes = (double)count * (double)td_type_bytes(td_type_scalar(s->type));
+  bool large = bytes > STACK_BYTES;
+  if (large) p->bytes += bytes;
   if (s->cls == TD_LOCAL_STATE)
     put_state(p, s);
   else if (s->cls == TD_LOCAL_CONST && (count > INLINE_COUNT || td_type_scalar(s->type)->w > 64))

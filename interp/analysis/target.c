@@ -92,7 +92,7 @@ int64_t td_target_bram(int64_t width, int64_t depth) {
     rest[w] = INT64_MAX;
     for (int k = 0; k < 5; k++) {
       int64_t left = w > wide[k] ? rest[w - wide[k]] : 0;
-      int64_t n = left + (depth + deep[k] - 1) / deep[k];
+      int64_t n = left + (depth - 1) / deep[k] + 1;
       if (n < rest[w]) rest[w] = n;
     }
   }
@@ -106,5 +106,5 @@ int64_t td_target_uram(int64_t width, int64_t depth) {
 
 /* Fig. 3 again: banks of 32 words of 32 bits, 1024 bits, are block RAM. */
 bool td_target_is_small(int64_t width, int64_t depth) {
-  return width * depth < 1024;
+  return width == 0 || depth <= 1023 / width;
 }

@@ -67,6 +67,25 @@ t.test("more than 2^31 elements, which the compiler in memory does not know", fu
   t.fails(function() k:build {target = "cpu", tier = "tcc"}(out, N - 5) end, {code = "compiler-failed"})
 end)
 
+-- Rows through a stream of this depth.
+local function deep(depth)
+  return tide.design(function(d)
+    local Z = d:stream(i32[4], {depth = depth})
+    d.send = tide.task {A = i32[16][4], function(A) for i in tide.grid(16) do Z:put(A[i]) end end}
+    d.take = tide.task {B = i32[16][4], function(B) for i in tide.grid(16) do B[i]:set(Z:get()) end end}
+  end)
+end
+
+t.test("a stream as deep as memory that is never touched runs; one beyond all memory is refused", function()
+  local A, B = tide.random(i32[16][4], 1, {lo = -99, hi = 99}), i32[16][4](0)
+  deep(1 << 28)(A, B)
+  t.ok(B:equal(A))
+  for _, depth in ipairs {1 << 40, 1 << 60, 1 << 62} do
+    local said = t.fails(function() deep(depth)(A, B) end, {kind = "limit", code = "memory"})
+    t.has(tostring(said), "stream Z, " .. depth .. " deep, takes 1 TiB or more")
+  end
+end)
+
 t.test("a program that begins anew begins in memory, and finds the object of the other in the folder", function()
   local m, reference = build(), build "cc"
   call_until(m, "cc", reference, A)
