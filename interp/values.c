@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-/* The most inputs, and what they may cost in all: elements drawn, and statements and elements run.
- */
-enum { INPUTS = 60, MOST_WORK = 3000000 };
+/* The most inputs - random ones, and then those that count: element n of input k is k + n modulo
+   COUNTS, so that each takes all values of a byte - and what they may cost in all: elements drawn,
+   and statements and elements run. */
+enum { RANDOM = 60, COUNTS = 256, MOST_WORK = 3000000 };
 
 /* Two programs, and what they are run on. */
 typedef struct Runs {
@@ -15,6 +16,7 @@ typedef struct Runs {
   const TdEvalArg *concrete;
   const TdEvalOptions *o;
   uint64_t random, work;
+  int64_t count; /* the next integer of an input that counts */
 } Runs;
 
 static uint64_t next(Runs *r) {
@@ -34,18 +36,25 @@ static const Range ranges[] = {{0, 0, 1, 0},    {-16, 41, 1, 0}, {0, 4, 0, 0},
                                {-9, 9, 0.5, 1}, {0, 2, 1, 5},    {0, 1, 0, 0}};
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
-/* A random value of scalar type t. */
+/* An integer as a value of scalar type t. */
+static uint64_t whole_value(const TdType *t, int64_t v) {
+  return t->kind == TD_T_FLOAT ? td_num_of_double(td_num_round(t, (double)v))
+                               : td_num_wrap(t, (uint64_t)v);
+}
+
+/* A random value of scalar type t; of the inputs that count (no range), the next integer. */
 static uint64_t draw(Runs *r, const TdType *t, const Range *range) {
+  if (!range) return whole_value(t, r->count++ % COUNTS);
   uint64_t u = next(r), v = next(r);
   int64_t whole = range->count ? range->first + (int64_t)(v % range->count) : 0;
   if (u >> 61 < range->zeros) return 0;
-  if (t->kind != TD_T_FLOAT) return td_num_wrap(t, range->count ? (uint64_t)whole : v);
+  if (t->kind != TD_T_FLOAT) return whole_value(t, range->count ? whole : (int64_t)v);
   double fraction = ldexp((double)(u & UINT32_MAX), -32);
   double x = range->count ? (double)whole + range->fraction * fraction : 2 * fraction - 1;
   return td_num_of_double(td_num_round(t, x));
 }
 
-static TdTensor *random_tensor(Runs *r, const TdType *t, const Range *range) {
+static TdTensor *tensor_of(Runs *r, const TdType *t, const Range *range) {
   TdTensor *x = td_tensor_new(r->arena, t, false);
   int64_t at[TD_MAX_RANK] = {0};
   r->work += (uint64_t)td_tensor_count(x);
@@ -56,20 +65,21 @@ static TdTensor *random_tensor(Runs *r, const TdType *t, const Range *range) {
   return x;
 }
 
-/* Random arguments of input k, those that are concrete as they are; NULL for programs with ports.
+/* Arguments of input k, those that are concrete as they are; NULL for programs with ports.
    Of the first inputs all arguments have the same range. */
-static TdEvalArg *random_arguments(Runs *r, size_t k) {
+static TdEvalArg *arguments_of(Runs *r, size_t k) {
   const TdUnit *u = r->root;
   TdEvalArg *arg = TD_NEWN(r->arena, TdEvalArg, u->nparam + 1);
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = td_unit_type(r->prog[0]->store->session, u, u->param[i].type);
-    const Range *range = &ranges[k < RANGES ? k : next(r) % RANGES];
+    const Range *range = k < RANDOM ? &ranges[k < RANGES ? k : next(r) % RANGES] : NULL;
     bool given = r->concrete && (r->concrete[i].tensor || r->concrete[i].has_scalar);
     if (t->kind == TD_T_PORT) return NULL;
+    r->count = (int64_t)k - RANDOM;
     if (given)
       arg[i] = r->concrete[i];
     else if (t->kind == TD_T_TENSOR)
-      arg[i].tensor = random_tensor(r, t, range);
+      arg[i].tensor = tensor_of(r, t, range);
     else
       arg[i].scalar = draw(r, t, range);
   }
@@ -123,7 +133,7 @@ static bool arguments_differ(const Runs *r, const TdEvalArg *x, const TdEvalArg 
 /* Both programs on input k. */
 static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
   TdDiag d[2] = {{.arena = r->arena}, {.arena = r->arena}};
-  const TdEvalArg *given = random_arguments(r, k), *x, *y;
+  const TdEvalArg *given = arguments_of(r, k), *x, *y;
   if (!given) return TD_VALUES_UNKNOWN;
   x = run(r, 0, given, &d[0]);
   y = x ? run(r, 1, given, &d[1]) : NULL;
@@ -134,10 +144,10 @@ static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
 
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at) {
-  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0};
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0, 0};
   TdValues found = TD_VALUES_UNKNOWN;
   TdMark mark = td_arena_mark(r.arena);
-  for (size_t k = 0; k < INPUTS && r.work < MOST_WORK && found != TD_VALUES_DIFFER; k++) {
+  for (size_t k = 0; k < RANDOM + COUNTS && r.work < MOST_WORK && found != TD_VALUES_DIFFER; k++) {
     TdValues one = compare(&r, k, all, at);
     if (one != TD_VALUES_UNKNOWN) found = one;
     td_arena_release(r.arena, mark);
