@@ -296,12 +296,59 @@ static void leave_out(Peel *p) {
   p->rest->body = td_stmt_with_kids(r->store, body, list, data + 1);
 }
 
+/* Whether an instance is one of the family. */
+static bool is_in(const TdFamily *f, int rank, const int64_t *id) {
+  for (int d = 0; d < rank; d++) {
+    int64_t k = id[d] - f->base[d];
+    if (d != f->axis ? k != 0 : k < 0 || k % f->step || k / f->step >= f->n) return false;
+  }
+  return true;
+}
+
 /* How many nodes of the run are not of the family. */
 static int64_t nodes_left(const Peel *p) {
   int64_t n = -p->f->n;
   for (size_t i = 0; i < p->m.graph.node.n; i++)
     n += &p->m.design->run[p->m.graph.node.at[i].run] == p->run;
   return n;
+}
+
+/* Whether ids alone decide that the kernel does nothing at them. */
+static bool is_idle(const Peel *p, const int64_t *id) {
+  TdSubst sub = td_subst_new(p->r->store);
+  for (int d = 0; d < p->run->rank; d++)
+    td_subst_expr(&sub, p->kernel->coord[d], td_util_const(p->r, id[d]));
+  const TdStmt *s = p->kernel->body;
+  for (uint32_t at = (uint32_t)td_printer_preamble(s); at + 1 == s->nkid; at = 0) {
+    const TdStmt *x = s->kid[at];
+    const TdExpr *c = x->kind == TD_STMT_IF ? td_subst_in_expr(&sub, x->expr[0]) : NULL;
+    if (!c || c->kind != TD_EXPR_LIT) return false;
+    uint32_t arm = c->u.bits ? 0 : 1;
+    if (arm >= x->nkid || !x->kid[arm]->nkid) return true;
+    s = x->kid[arm];
+  }
+  return false;
+}
+
+static bool assume_size(void *peel, const TdExpr *e) {
+  Peel *p = peel;
+  if (e->kind == TD_EXPR_SIZE) td_mapping_block(&p->m, p->m.design, e, p->design);
+  return true;
+}
+
+/* Assumes the sizes of a task that goes if they decide that the instances left of it do nothing. */
+static void assume_idle(Peel *p) {
+  int64_t id[TD_MAX_RANK] = {0}, extent[TD_MAX_RANK] = {0};
+  if (!p->kernel->ncoord || nodes_left(p) > 0) return;
+  for (int d = 0; d < p->run->rank; d++) td_unit_value(p->m.design, p->run->map[d], &extent[d]);
+  for (int d = 0; d >= 0;) {
+    td_ctx_tick(p->r->session->ctx, 1);
+    if (!is_in(p->f, p->run->rank, id) && !is_idle(p, id)) {
+      td_walk_exprs(p->r->session->ctx, p->kernel->body, assume_size, p);
+      return;
+    }
+    for (d = p->run->rank - 1; d >= 0 && ++id[d] >= extent[d]; d--) id[d] = 0;
+  }
 }
 
 /* The runs with the new one behind the old, which goes when nothing is left of it. */
@@ -360,6 +407,7 @@ const char *td_family_peel(TdRewrite *r, const TdFamily *f) {
   if (!bind_params(&p)) return NULL;
   p.unit->body = decided(&p, td_walk_copy(r->store, unguarded(&p), &p.sub));
   td_mapping_join_sizes(&p.m, p.unit);
+  assume_idle(&p);
   leave_out(&p);
   set_runs(&p);
   const TdUnit *kernel[] = {td_lift_tidy(r, p.unit), p.rest};

@@ -549,4 +549,26 @@ t.test("an array is bound wherever a design that is called sees it", function()
   t.eq((s:verify()), "strict")
 end)
 
+t.test("sizes that let the last instances of a task idle are assumed when it goes", function()
+  local N = 7
+  local function most(by_size, n)
+    local s = tide.schedule(tide.kernel {A = tide.i32[N], B = tide.i32[8], function(A, B)
+      for i in tide.grid(8, "i") do
+        if by_size then
+          if i < N then A[i] = B[i] end
+        elseif i < 5 then
+          A[i] = B[i]
+        end
+      end
+    end}):unfold("i", {0})
+    local list = {}
+    for i = 1, n do list[i] = ("i[%d]"):format(i - 1) end
+    s:bundle(list)
+    t.eq((s:verify()), "strict", tostring(s))
+    return tostring(s)
+  end
+  t.has(most(true, 7), "tide.assume(N == 7)")
+  t.eq(most(false, 5):find("assume", 1, true), nil)
+end)
+
 t.done()
