@@ -225,6 +225,13 @@ static bool wait_gone(const char *text) {
   return !shows(text);
 }
 
+/* Waits until the cursor stands at column col. */
+static bool wait_col(int col) {
+  for (int waited = 0; waited < PATIENCE_MS && t.vt.col != col; waited += 20) drain(20);
+  drain(CALM_MS);
+  return t.vt.col == col;
+}
+
 /* Types s and expects the screen to show text. */
 static void expect(const char *s, const char *text, const char *name) {
   type(s);
