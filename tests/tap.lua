@@ -139,9 +139,18 @@ function t.skip_all(why)
   os.exit(0, true)
 end
 
+-- Where temporary files go: a folder of this process's own when tests/run.lua has made none.
+local folder = os.getenv "TMPDIR"
+
 -- A path for a temporary file or folder of that name; t.done removes it, and what a folder holds.
 function t.tmp(name)
-  local path = (os.getenv "TMPDIR" or "/tmp") .. "/" .. name
+  if not folder then
+    folder = os.tmpname()
+    os.remove(folder)
+    os.execute("mkdir " .. folder)
+    files[1] = folder
+  end
+  local path = folder .. "/" .. name
   files[#files + 1] = path
   return path
 end

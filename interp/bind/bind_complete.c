@@ -1,14 +1,11 @@
-/* bind_complete.c - completions at the prompt: names, fields, methods, files, commands. Values are
+/* bind_complete.c - completions at the prompt: names, fields, methods, commands. Values are
    read raw: no user code runs. */
 #include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bind/complete.h"
 
-#define MOST_FILES 1000
 #define MOST_TABLES 8
 
 void td_complete_add(TdPromptItems *out, const char *name, size_t n, const char *help) {
@@ -147,24 +144,6 @@ static bool ends_in_member(const TdBefore *b) {
   return t.kind == TD_COLOUR_SIGN && strchr(".:", b->s[t.at]) && !twice;
 }
 
-void td_complete_add_files(TdPromptItems *out, const char *path, size_t n) {
-  size_t dir = n;
-  while (dir && path[dir - 1] != '/') dir--;
-  const char *folder = dir ? td_arena_strndup(out->arena, path, dir) : "./";
-  DIR *d = opendir(folder);
-  struct stat st;
-  for (struct dirent *e; d && out->list.n < MOST_FILES && (e = readdir(d));) {
-    bool is_hidden = *e->d_name == '.' && path[dir] != '.';
-    if (is_hidden || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-    bool is_folder =
-        stat(td_text_fmt(out->arena, "%s%s", folder, e->d_name), &st) == 0 && S_ISDIR(st.st_mode);
-    const char *name =
-        td_text_fmt(out->arena, "%.*s%s%s", (int)dir, path, e->d_name, is_folder ? "/" : "");
-    td_complete_add(out, name, strlen(name), NULL);
-  }
-  if (d) closedir(d);
-}
-
 TdBefore td_complete_read(TdArena *a, const char *text, size_t n, size_t from) {
   TdBefore b = {.s = td_arena_strndup(a, text, n), .arena = a, .from = n};
   for (size_t i = from; i < n;) {
@@ -252,8 +231,8 @@ static bool complete_special(lua_State *L, const char *text, size_t n, TdPromptI
     return true;
   }
   if (*text == '!') {
-    for (out->from = n; out->from > 1 && text[out->from - 1] != ' ';) out->from--;
-    td_complete_add_files(out, text + out->from, n - out->from);
+    td_complete_add_shell_words(out, text + 1, n - 1);
+    out->from++;
     return true;
   }
   size_t name = 1 + strcspn(text + 1, " "), at = name + strspn(text + name, " ");

@@ -52,7 +52,12 @@ void td_complete_add_words(TdPromptItems *out, const char *words, const char *by
 void td_complete_add_members(lua_State *L, bool callable, TdPromptItems *out);
 /* Pushes the value of the dotted path that tokens [first, last] are, read raw, or nil. */
 void td_complete_push_path(lua_State *L, const TdBefore *b, size_t first, size_t last);
+
+/* bind_complete_file.c */
 /* Adds the files that a path, which begins at byte `from` of what is typed, can be. */
 void td_complete_add_files(TdPromptItems *out, const char *path, size_t n);
+/* Adds the files that the last word of a line of the shell can be, escaped or quoted as it is, and
+   says in `from` where it begins. */
+void td_complete_add_shell_words(TdPromptItems *out, const char *line, size_t n);
 
 #endif

@@ -282,7 +282,7 @@ t.test("HLS C++ of a kernel that calls it: written, compiled, run; types that di
   m:write(folder)
   for _, cxx in ipairs {"g++", "clang++"} do
     local _, missing = shell.output("command -v " .. cxx)
-    local command = "make -B -C %s CXX=%s CXXFLAGS='-O1 -Wall' TIDE_INCLUDE=$PWD/backends/hls/include 2>&1"
+    local command = "make -B -C %s CXX=%s CXXFLAGS='-O1 -Wall' TIDE_INCLUDE=\"$PWD/backends/hls/include\" 2>&1"
     local out, status = shell.output(command:format(shell.quote(folder), cxx))
     t.ok(missing ~= 0 or status == 0, out)
   end

@@ -192,15 +192,29 @@ t.test("commands, their arguments, help", function()
 end)
 
 t.test("files in strings of functions that take them, and in commands", function()
-  local home = os.getenv "TMPDIR" .. "/files"
+  local home = t.tmp "files"
   shell.plant(home, { ["a.lua"] = "", ["b.npy"] = "", ["sub/c.lua"] = "", [".hidden"] = "" })
-  for _, before in ipairs { 'dofile("', "tide.load('", "io.open('", ":save ", ":reload ", "!ls ", 's:html "' } do
+  for _, before in ipairs { 'dofile("', "tide.load('", "io.open('", ":save ", ":reload ", '!ls "', 's:html "' } do
     t.eq(offers(before .. home .. "/"), home .. "/a.lua " .. home .. "/b.npy " .. home .. "/sub/", before)
     t.eq(offers(before .. home .. "/s"), home .. "/sub/")
   end
   t.eq(offers(":save " .. home .. "/."), home .. "/.hidden")
   t.eq(offers(":save /no/such/"), "")
-  shell.output("rm -rf " .. shell.quote(home))
+end)
+
+t.test("words of the shell, with what it would read behind backslashes", function()
+  local home = t.tmp "words"
+  local plain = home:gsub("[^%w/._-]", "\\%0")
+  shell.plant(home, { ["a b.lua"] = "", ["it's"] = "", ["sub dir/c.lua"] = "" })
+  offer {
+    ["!ls " .. plain .. "/a"] = plain .. "/a\\ b.lua",
+    ["!ls x " .. plain .. "/a\\ "] = plain .. "/a\\ b.lua",
+    ["!ls 'x y' " .. plain .. "/i"] = plain .. "/it\\'s",
+    ["!ls " .. plain .. "/sub\\ dir/"] = plain .. "/sub\\ dir/c.lua",
+    ["!ls '" .. home .. "/sub dir/"] = home .. "/sub dir/c.lua",
+    ['!ls "' .. home .. "/a "] = home .. "/a b.lua",
+    ["!ls " .. plain .. "/a zz"] = "",
+  }
 end)
 
 t.test("no user code runs, whatever is on the way", function()

@@ -10,11 +10,11 @@ end
 
 -- A compiler that hangs while the file `hang` is there.
 local hang = t.tmp "hang"
-local compiler = t.tmp "compiler.sh"
-shell.write(compiler, ("#!/bin/sh\n[ ! -e '%s' ] || sleep 1000\nexec cc \"$@\"\n"):format(hang))
-os.execute(("chmod +x '%s'"):format(compiler))
+local tools = t.tmp "tools"
+shell.plant(tools, { hanging = ("#!/bin/sh\n[ ! -e %s ] || sleep 1000\nexec cc \"$@\"\n"):format(shell.quote(hang)) })
+os.execute("chmod +x " .. shell.quote(tools) .. "/hanging")
 
-local term = screen.open(("env TIDE_HISTORY= TIDE_CC='%s' %s"):format(compiler, arg[-1]))
+local term = screen.open(("env TIDE_HISTORY= TIDE_CC=hanging PATH=%s:$PATH %s"):format(shell.quote(tools), arg[-1]))
 assert(term:wait "tide>")
 
 -- Runs the demo, small, with sizes that tell its result from the last one's.

@@ -10,7 +10,7 @@ if not screen.available() or shell.output "command -v bash" == "" then
   return
 end
 
-local home = os.getenv "TMPDIR" .. "/leaving"
+local home = t.tmp "leaving"
 shell.plant(home, {})
 local root = shell.output "pwd":match "[^\n]+"
 local program = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]

@@ -12,11 +12,12 @@ if not screen.available() then
 end
 
 local PATIENCE = 60 -- seconds
-local home = os.getenv "TMPDIR" .. "/long"
+local home = t.tmp "long"
 shell.plant(home, {})
 
 -- A compiler that hangs while the file `hang` is there.
-shell.write(home .. "/hang.sh", ("#!/bin/sh\n[ ! -e '%s/hang' ] || exec sleep 1000\nexec cc \"$@\"\n"):format(home))
+shell.write(home .. "/hang.sh",
+  ("#!/bin/sh\n[ ! -e %s/hang ] || exec sleep 1000\nexec cc \"$@\"\n"):format(quote(home)))
 shell.output("chmod +x " .. quote(home .. "/hang.sh"))
 
 local root = shell.output "pwd":match "[^\n]+"
@@ -41,12 +42,12 @@ local works = {
     "tide.reduce(line, '+', 0)", "i16[1000][1000][1000](x)", "x:table()", "tide.state(i8[100000][30000], 1)",
     "tide.matmul(i8[4000][4000](0), i8[4000][4000](0))" },
   FILE = { setup = "x = i8[1000][1000][1000](0);", "x:transpose():save '/dev/null'" },
-  DOCUMENT = { "!" .. program .. " doc " .. home .. "/l.md" },
+  DOCUMENT = { "!" .. quote(program) .. " doc " .. quote(home) .. "/l.md" },
 }
 shell.write(home .. "/l.md", "```lua\nlocal x = 1\n```\n\n```lua\nwhile true do end\n```\n")
 
-local term = screen.open(("cd %s && exec env TIDE_HISTORY= TIDE_INIT= TIDE_CC=%s %s"):format(quote(home),
-  quote(home .. "/hang.sh"), quote(program)), 150)
+local term = screen.open(("cd %s && exec env TIDE_HISTORY= TIDE_INIT= TIDE_CC=hang.sh PATH=%s:$PATH %s"):format(
+  quote(home), quote(home), quote(program)), 150)
 assert(term:wait "tide>")
 
 -- Types an input and waits for what the prompt answers at last.

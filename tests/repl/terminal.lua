@@ -12,7 +12,7 @@ if not screen.available() then
 end
 
 local PATIENCE = 20 -- seconds
-local home = os.getenv "TMPDIR" .. "/terminal"
+local home = t.tmp "terminal"
 shell.plant(home, {})
 
 -- The environment of each locale; nil for one that cannot be made here.
@@ -292,7 +292,7 @@ local rows = {
   end },
   { "Notebook", function(s)
     shell.write(s.folder .. "/l.md", "```lua\n1.5 + 1\n```\n\n```out\n2.5\n```\n")
-    s:input("!" .. program .. " doc --check l.md", "as recorded")
+    s:input("!" .. shell.quote(program) .. " doc --check l.md", "as recorded")
   end },
   { "Job control: stopped and brought back", function(s)
     s:text "before"
