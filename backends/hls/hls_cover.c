@@ -7,7 +7,7 @@ typedef struct Cover {
   TdHlsNet *n;
   const TdUnit *unit;
   TdSym array;
-  const int64_t *extent;
+  const int64_t *extent, *step; /* of the block; between its elements in the argument */
   int rank;
   TD_VEC(const TdStmt *) loop; /* around the statement that is looked at */
 } Cover;
@@ -27,15 +27,16 @@ static int64_t trips(const Cover *c, const TdStmt *loop) {
   return td_unit_value(c->unit, td_for_hi(loop), &hi) ? hi - lo : -1;
 }
 
-/* The number of the loop that index e follows one to one; -1: none. */
-static int loop_of(const Cover *c, const TdExpr *e) {
+/* The number of the loop that index e follows step by step; -1: none. */
+static int loop_of(const Cover *c, const TdExpr *e, int64_t step) {
+  e = td_hls_facts_index(c->n->store, c->unit, e);
   TdLin x = td_lin_of(c->n->store->session, c->n->arena, e);
   int found = -1;
   if (!td_lin_is_affine(&x)) return -1;
   for (size_t i = 0; i < x.n; i++)
     for (size_t k = 0; k < c->loop.n; k++) {
       if (!td_walk_uses_expr(x.term[i].atom, c->loop.at[k]->sym)) continue;
-      if (found >= 0 || x.term[i].atom->kind != TD_EXPR_VAR || x.term[i].coef != 1) return -1;
+      if (found >= 0 || x.term[i].atom->kind != TD_EXPR_VAR || x.term[i].coef != step) return -1;
       found = (int)k;
     }
   return found;
@@ -49,10 +50,10 @@ static bool runs_over_all(const Cover *c, const TdExpr *place) {
     int64_t some = 1;
     if (place->kind == TD_EXPR_VIEW && place->u.dim[d].out >= 0) {
       if (!td_unit_value(c->unit, place->type->dim[place->u.dim[d].out], &some)) return false;
-      if (some != c->extent[d] || place->u.dim[d].step != 1) return false;
+      if (some != c->extent[d] || place->u.dim[d].step != c->step[d]) return false;
       continue;
     }
-    int k = loop_of(c, place->kid[d]);
+    int k = loop_of(c, place->kid[d], c->step[d]);
     if (k < 0 || used >> k & 1 || trips(c, c->loop.at[k]) != c->extent[d]) return false;
     used |= (uint64_t)1 << k;
   }
@@ -98,8 +99,9 @@ static bool covers(Cover *c, const TdStmt *s) {
   return runs_over_all(c, place);
 }
 
-bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent, int rank) {
-  Cover c = {.n = n, .unit = u, .array = array, .extent = extent, .rank = rank};
+bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent,
+                  const int64_t *step, int rank) {
+  Cover c = {.n = n, .unit = u, .array = array, .extent = extent, .step = step, .rank = rank};
   for (uint32_t i = 0; i < u->body->nkid; i++) {
     if (mentions(&c, u->body->kid[i])) return covers(&c, u->body->kid[i]);
     if (!td_walk_stmt(n->store->session->ctx, u->body->kid[i], stays, NULL)) return false;

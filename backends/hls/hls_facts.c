@@ -32,7 +32,9 @@ TdHlsFacts td_hls_facts_of(TdArena *a, TdSession *s, const TdUnit *u) {
 static TdSpan loop_span(TdHlsFacts *f, const TdStmt *s) {
   TdSpan lo = td_hls_facts_span(f, f->at, td_for_lo(s));
   TdSpan hi = td_hls_facts_span(f, f->at, td_for_hi(s));
-  lo.hi = hi.hi == INT64_MAX ? hi.hi : hi.hi - 1;
+  int64_t last = hi.hi == INT64_MAX ? hi.hi : hi.hi - 1;
+  if (td_span_is_one(lo) && last != INT64_MAX && last > lo.lo) last -= (last - lo.lo) % s->step;
+  lo.hi = last;
   lo.data |= hi.data;
   return lo;
 }
@@ -59,4 +61,40 @@ TdSpan td_hls_facts_span(TdHlsFacts *f, const int64_t *at, const TdExpr *e) {
   f->at = at;
   TdSpanEnv env = {f->session, f->unit, look, f};
   return td_span_of(&env, e);
+}
+
+const TdExpr *td_hls_facts_index(TdStore *st, const TdUnit *u, const TdExpr *e) {
+  TdSubst sizes = td_subst_new(st);
+  for (size_t i = 0; i < u->nsize; i++)
+    if (u->size[i].known)
+      td_subst_size(&sizes, u->size[i].name,
+                    td_expr_index(st->session, st->arena, u->size[i].value, e->loc));
+  return td_subst_in_expr(&sizes, e);
+}
+
+int64_t td_hls_facts_gcd(int64_t x, int64_t y) {
+  while (y) {
+    int64_t r = x % y;
+    x = y, y = r;
+  }
+  return x < 0 ? -x : x;
+}
+
+/* The same for an atom of a linear form. */
+static int64_t atom_stride(TdHlsFacts *f, const TdExpr *e) {
+  const TdStmt *s = e->kind == TD_EXPR_VAR ? td_map_getp(&f->decl, e->sym) : NULL;
+  if (td_span_is_one(td_hls_facts_span(f, f->at, e))) return 0;
+  if (!s || s->kind != TD_STMT_FOR) return 1;
+  return td_hls_facts_gcd(s->step, td_hls_facts_stride(f, f->at, td_for_lo(s)));
+}
+
+int64_t td_hls_facts_stride(TdHlsFacts *f, const int64_t *at, const TdExpr *e) {
+  f->at = at;
+  td_ctx_enter(f->session->ctx);
+  TdLin x = td_lin_of(f->session, f->arena, e);
+  int64_t all = 0;
+  for (size_t i = 0; i < x.n; i++)
+    all = td_hls_facts_gcd(all, x.term[i].coef * atom_stride(f, x.term[i].atom));
+  td_ctx_leave(f->session->ctx);
+  return all;
 }

@@ -81,8 +81,10 @@ bool td_hls_class_add(TdHlsNet *n, const TdRun *r);
 bool td_hls_share(TdHlsNet *n);
 
 /* hls_cover.c: whether the body of u writes each element of a block of `array` before it reads any;
-   all that it touches of the array is in a block of these extents. */
-bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent, int rank);
+   all that it touches of the array is in a block of these extents, whose elements lie these steps
+   apart. */
+bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent,
+                  const int64_t *step, int rank);
 
 /* hls_return.c: a body without returns, where what follows one moves into the other arm of its
    `if`; NULL: one is in a loop, or both arms go on. */
@@ -102,5 +104,10 @@ typedef struct TdHlsFacts {
 } TdHlsFacts;
 TdHlsFacts td_hls_facts_of(TdArena *a, TdSession *s, const TdUnit *u);
 TdSpan td_hls_facts_span(TdHlsFacts *f, const int64_t *at, const TdExpr *e);
+/* An index expression of u with the values of its sizes. */
+const TdExpr *td_hls_facts_index(TdStore *st, const TdUnit *u, const TdExpr *e);
+/* A number of which all differences of e's values are multiples; 0: e has one value. */
+int64_t td_hls_facts_stride(TdHlsFacts *f, const int64_t *at, const TdExpr *e);
+int64_t td_hls_facts_gcd(int64_t x, int64_t y);
 
 #endif

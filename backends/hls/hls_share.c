@@ -9,6 +9,7 @@ typedef struct User {
   TdHlsClass *c;
   size_t arg;
   int64_t extent[TD_MAX_RANK];      /* of its block */
+  int64_t step[TD_MAX_RANK];        /* from one element of it to the next in the argument */
   int64_t *lo;                      /* where the block of each instance in turn begins */
   const TdExpr *shift[TD_MAX_RANK]; /* the same for the body; NULL: it indexes the block */
   const TdType *block;
@@ -38,6 +39,7 @@ typedef struct Reach {
   TdHlsFacts facts;
   const int64_t *at;
   int64_t lo[TD_MAX_RANK], hi[TD_MAX_RANK];
+  int64_t step[TD_MAX_RANK]; /* of all instances so far: 0 before a second element */
   bool known;
 } Reach;
 
@@ -46,14 +48,18 @@ static bool reach(void *ud, const TdExpr *e) {
   Reach *r = ud;
   if ((e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != r->sym) return true;
   for (int d = 0; d < (int)e->nkid; d++) {
-    TdSpan x = td_hls_facts_span(&r->facts, r->at, e->kid[d]);
-    int64_t more = 0;
+    const TdExpr *at = td_hls_facts_index(r->s->n->store, r->u->c->kernel, e->kid[d]);
+    TdSpan x = td_hls_facts_span(&r->facts, r->at, at);
+    int64_t more = 0, step = td_hls_facts_stride(&r->facts, r->at, at);
     if (e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0) {
       if (!td_unit_value(r->u->c->kernel, e->type->dim[e->u.dim[d].out], &more)) r->known = false;
       more = (more - 1) * e->u.dim[d].step;
+      if (more) step = td_hls_facts_gcd(step, e->u.dim[d].step);
     }
     int64_t size = extent_of(r->s->type, d);
     if (x.lo < 0 || x.hi >= size || x.lo + more < 0 || x.hi + more >= size) return r->known = false;
+    if (r->hi[d] >= 0) step = td_hls_facts_gcd(step, x.lo - r->lo[d]);
+    r->step[d] = td_hls_facts_gcd(r->step[d], step);
     if (x.lo + (more < 0 ? more : 0) < r->lo[d]) r->lo[d] = x.lo + (more < 0 ? more : 0);
     if (x.hi + (more > 0 ? more : 0) > r->hi[d]) r->hi[d] = x.hi + (more > 0 ? more : 0);
   }
@@ -92,13 +98,14 @@ static const TdExpr *fit(Share *s, const User *u, int d) {
 static void take_all(Share *s, User *u) {
   for (int d = 0; d < s->type->rank; d++) {
     u->extent[d] = extent_of(s->type, d);
+    u->step[d] = 1;
     u->shift[d] = NULL;
     for (uint32_t i = 0; i < u->c->n; i++) u->lo[i * s->type->rank + (uint32_t)d] = 0;
   }
 }
 
-/* The box of each instance of a class that is given the argument itself; whether they are of one
-   size and lie regularly. */
+/* The box of each instance of a class that is given the argument itself, without the elements that
+   lie between those of its step; whether they are of one size and lie regularly. */
 static bool find_boxes(Share *s, User *u) {
   const TdUnit *k = u->c->kernel;
   int rank = s->type->rank;
@@ -115,8 +122,11 @@ static bool find_boxes(Share *s, User *u) {
       u->extent[d] = r.hi[d] - r.lo[d] + 1;
     }
   }
-  for (int d = 0; d < rank; d++)
+  for (int d = 0; d < rank; d++) {
+    u->step[d] = r.step[d] ? r.step[d] : 1;
+    u->extent[d] = (u->extent[d] - 1) / u->step[d] + 1;
     if (!(u->shift[d] = fit(s, u, d))) return false;
+  }
   return true;
 }
 
@@ -129,6 +139,7 @@ static void cut(Share *s, User *u, const char *layout) {
     if (*layout++ == 'S')
       for (axis = 0; *layout >= '0' && *layout <= '9'; layout++) axis = axis * 10 + *layout - '0';
     u->extent[d] = extent_of(t, (int)d);
+    u->step[d] = 1;
     for (uint32_t i = 0; i < u->c->n; i++) {
       int64_t id = axis < 0 ? 0 : u->c->id[i * (size_t)u->c->rank + (size_t)axis];
       u->lo[i * rank + d] = id * u->extent[d];
@@ -167,7 +178,9 @@ static bool meet(const Share *s, const User *x, uint32_t i, const User *y, uint3
   size_t rank = (size_t)s->type->rank;
   for (size_t d = 0; d < rank; d++) {
     int64_t a = x->lo[i * rank + d], b = y->lo[k * rank + d];
-    if (a >= b + y->extent[d] || b >= a + x->extent[d]) return false;
+    if (a > b + (y->extent[d] - 1) * y->step[d] || b > a + (x->extent[d] - 1) * x->step[d] ||
+        (a - b) % td_hls_facts_gcd(x->step[d], y->step[d]) != 0)
+      return false;
   }
   return true;
 }
@@ -196,10 +209,12 @@ static const TdExpr *number(Share *s, int64_t v) {
   return td_expr_index(s->session, s->a, v, s->x->loc);
 }
 
-/* The words of a block, one after the other, between a stream and array `sym` from `base` on. */
-static const TdStmt *transfer(Share *s, const TdType *block, const TdExpr *stream, TdSym sym,
+/* The words of u's block, one after the other, between a stream and array `sym`: the argument, in
+   which it lies from `base` on, or (NULL) the array of the instance. */
+static const TdStmt *transfer(Share *s, const User *u, const TdExpr *stream, TdSym sym,
                               const TdExpr *const *base, bool get) {
   TdStore *st = s->n->store;
+  const TdType *block = u->block;
   TdLoc loc = s->x->loc;
   int word = td_hls_net_word(block), rank = block->rank;
   TdSym v[TD_MAX_RANK];
@@ -209,13 +224,14 @@ static const TdStmt *transfer(Share *s, const TdType *block, const TdExpr *strea
   for (int d = 0; d < rank; d++) {
     extent[d] = extent_of(block, d);
     at[d] = base ? base[d] : number(s, 0);
-    dim[d] = (TdViewDim){.step = 1, .out = d - word};
+    int64_t step = base ? u->step[d] : 1;
+    dim[d] = (TdViewDim){.step = step, .out = d - word};
     if (d >= word) continue;
     dim[d].out = -1;
     if (extent[d] == 1) continue;
     v[d] = td_store_sym(st, td_text_fmt(s->a, "i%d", d), TD_SYM_LOOP);
     const TdExpr *i = td_expr_var(s->a, v[d], td_type_index(s->session), loc);
-    at[d] = td_lin_plus(s->session, s->a, at[d], i);
+    at[d] = td_lin_plus(s->session, s->a, at[d], td_lin_times(s->session, s->a, i, step));
   }
   const TdType *token = block->elem;
   if (word < rank) {
@@ -262,11 +278,21 @@ typedef struct Shift {
 static const TdExpr *shift(void *ud, const TdExpr *e) {
   Shift *h = ud;
   if ((e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != h->from) return e;
-  TdExpr *copy = td_arena_copy(h->s->a, e, sizeof *e + e->nkid * sizeof *e->kid);
+  TdSession *session = h->s->session;
+  TdArena *a = h->s->a;
+  TdExpr *copy = td_arena_copy(a, e, sizeof *e + e->nkid * sizeof *e->kid);
+  TdViewDim *dim =
+      e->kind == TD_EXPR_VIEW ? td_arena_copy(a, e->u.dim, e->nkid * sizeof *dim) : NULL;
   copy->sym = h->to;
-  for (uint32_t d = 0; d < e->nkid; d++)
-    if (h->u->shift[d])
-      copy->kid[d] = td_lin_minus(h->s->session, h->s->a, e->kid[d], h->u->shift[d]);
+  for (uint32_t d = 0; d < e->nkid; d++) {
+    int64_t step = h->u->step[d];
+    if (!h->u->shift[d]) continue;
+    const TdExpr *at = td_hls_facts_index(h->s->n->store, h->u->c->kernel, e->kid[d]);
+    at = td_lin_minus(session, a, at, h->u->shift[d]);
+    copy->kid[d] = td_lin_floordiv(session, a, at, step);
+    if (dim) dim[d].step = dim[d].step % step ? 1 : dim[d].step / step;
+  }
+  if (dim) copy->u.dim = dim;
   return copy;
 }
 
@@ -305,12 +331,12 @@ static void localise(Share *s, User *u, TdSym in, TdSym out) {
   td_hls_net_drop(s->n, u->c, u->arg);
   if (in) {
     const TdExpr *p = whole(s, port_of(s, u->c, in, token, false), token);
-    td_vec_push(s->n->arena, &all, transfer(s, u->block, p, own, NULL, true));
+    td_vec_push(s->n->arena, &all, transfer(s, u, p, own, NULL, true));
   }
   for (uint32_t i = first; i < body->nkid; i++) td_vec_push(s->n->arena, &all, body->kid[i]);
   if (out) {
     const TdExpr *p = whole(s, port_of(s, u->c, out, token, true), token);
-    td_vec_push(s->n->arena, &all, transfer(s, u->block, p, own, NULL, false));
+    td_vec_push(s->n->arena, &all, transfer(s, u, p, own, NULL, false));
   }
   k->body = td_stmt_with_kids(st, body, all.at, all.n);
 }
@@ -395,7 +421,7 @@ static void move_blocks(Mover *m, const User *u, TdSym stream) {
   const TdExpr *p = u->c->n == 1 ? whole(s, port, token)
                                  : td_expr_view(s->a, port, one, &v, &index, 1, s->x->loc);
   for (int d = 0; d < s->type->rank; d++) base[d] = beginning(m, u, d, v);
-  const TdStmt *x = transfer(s, u->block, p, m->array, base, !m->load);
+  const TdStmt *x = transfer(s, u, p, m->array, base, !m->load);
   if (u->c->n > 1) {
     TdAttr all = {.kind = TD_ATTR_UNROLL};
     x = td_stmt_for(st, t, number(s, 0), count, 1, td_stmt_block(st, &x, 1, s->x->loc), s->x->loc);
@@ -449,8 +475,8 @@ static bool share(Share *s) {
     User *u = &s->user.at[i];
     const TdHlsArg *x = &u->c->arg.at[u->arg];
     if (!straighten(s, u)) return false;
-    bool covered =
-        td_hls_cover(s->n, u->c->kernel, u->c->kernel->param[u->arg].sym, u->extent, s->type->rank);
+    bool covered = td_hls_cover(s->n, u->c->kernel, u->c->kernel->param[u->arg].sym, u->extent,
+                                u->step, s->type->rank);
     TdSym in = !covered && (x->get || x->stored) ? streams(s, u, "in") : NULL;
     TdSym out = x->stored ? streams(s, u, "out") : NULL;
     localise(s, u, in, out);

@@ -38,16 +38,14 @@ static bool check_net(const TdNet *n, TdArena *keep, const char **open, TdDiag *
   return ends && td_counts_check(n, ends, &chan, d) && check_order(n, keep, open, d);
 }
 
-bool td_streams_check(const TdAsk *q, const char **open, TdDiag *d) {
-  const char *left = NULL;
+bool td_streams_check(const TdAsk *q, TdStreamsOpen *open, TdDiag *d) {
+  TdStreamsOpen left = {0};
   if (!td_layouts_check(q->prog, d)) return false;
   TdArena *scratch = td_arena_scratch(td_affine_ctx(q->affine));
   const TdNet *n = td_net_of(scratch, q->prog, d);
-  bool ok = n && check_net(n, q->arena, &left, d);
+  bool ok = n && check_net(n, q->arena, &left.order, d);
   td_arena_free(scratch);
-  const char *shared = NULL;
-  ok = ok && td_share_check(q, &shared, d);
-  if (!left) left = shared;
-  if (open) *open = ok ? left : NULL;
+  ok = ok && td_share_check(q, &left.shared, d);
+  if (open) *open = ok ? left : (TdStreamsOpen){0};
   return ok;
 }

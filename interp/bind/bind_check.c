@@ -1,7 +1,7 @@
 /* bind_check.c - designs checked when they are made, and on demand: d:check(), d:depths(). */
 #include "analysis/depths.h"
-#include "analysis/streams.h"
 #include "bind/unit.h"
+#include "judge.h"
 
 enum { DEPTH_BUDGET = 1 << 28 };
 
@@ -10,7 +10,8 @@ void td_bind_check_design(lua_State *L, const TdProg *p) {
   TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
-  if (!td_streams_check(&q, NULL, &d)) {
+  const char *open;
+  if (!td_judge_design(&q, &open, &d)) {
     if (!d.loc.source) d.loc = td_bind_caller(L);
     td_bind_push_failure(L, &d);
     lua_pushvalue(L, unit);
@@ -27,7 +28,7 @@ int td_bind_check_again(lua_State *L) {
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   const char *open = NULL;
-  if (q.unit->kind == TD_UNIT_DESIGN && !td_streams_check(&q, &open, &d)) {
+  if (q.unit->kind == TD_UNIT_DESIGN && !td_judge_design(&q, &open, &d)) {
     td_bind_push_failure(L, &d);
     lua_pushvalue(L, 1);
     lua_setfield(L, -2, "design");

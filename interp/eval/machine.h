@@ -28,6 +28,7 @@ typedef struct TdMemory {
 /* Who touched an element of a design's argument first: writer, reader, another reader. */
 typedef struct TdTouch {
   uint32_t who[3]; /* number of the instance + 1; 0: nobody */
+  bool may[3];     /* it did so behind a condition on symbolic values */
   const TdLoc *at[3];
 } TdTouch;
 

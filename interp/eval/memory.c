@@ -68,18 +68,42 @@ static const char *instance_name(const TdNetwork *n, uint32_t who) {
   return td_fault_task_name(&n->task[who - 1]);
 }
 
+/* Who touched an element before, as one of TdTouch, and who touches it now. */
+typedef struct Clash {
+  const TdShadow *shadow;
+  const TdMemory *memory;
+  int64_t offset;
+  bool wrote, writes; /* before, now */
+} Clash;
+
 /* Fails because two instances share an element that one of them writes. */
-static bool race(TdTask *t, const TdShadow *s, const TdMemory *x, int64_t offset, uint32_t first,
-                 const TdLoc *first_at, uint32_t second, const TdLoc *second_at) {
+static bool race(TdTask *t, const Clash *c, int first, uint32_t second, const TdLoc *loc) {
   TdMachine *m = t->machine;
-  const char *element = td_fault_element(m->arena, x, offset);
-  const char *one = instance_name(s->network, first), *two = instance_name(s->network, second);
-  td_fault_set(t, "race", *second_at, "%s is shared by %s and %s, and one of them writes it",
-               element, one, two);
+  const TdTouch *o = &c->shadow->at[c->offset];
+  const char *element = td_fault_element(m->arena, c->memory, c->offset);
+  const char *one = instance_name(c->shadow->network, o->who[first]);
+  const char *two = instance_name(c->shadow->network, second);
+  const char *how = c->wrote && c->writes ? "by" : "read by";
+  const char *text = td_text_fmt(m->arena, "%s is written by %s and %s %s", element,
+                                 c->wrote ? one : two, how, c->wrote ? two : one);
+  if (o->may[first])
+    return td_fault_undecided(t, *loc, "behind a condition on symbolic values: %s", text);
+  td_fault_set(t, "race", *loc, "%s", text);
   TdWitness *w = TD_NEW(m->diag->arena, TdWitness);
-  *w = (TdWitness){x->name.name, element, *first_at, *second_at, one, two};
+  *w = (TdWitness){c->memory->name.name, element, *o->at[first], *loc, one, two};
   if (m->diag->kind == TD_ILLEGAL) m->diag->witness = w;
   return false;
+}
+
+/* Notes that instance `who` touches the element. */
+static void note_touch(TdTouch *o, int k, uint32_t who, const TdLoc *loc, bool may) {
+  if (!o->who[k]) {
+    o->who[k] = who;
+    o->at[k] = loc;
+    o->may[k] = may;
+  } else if (o->who[k] == who && !may) {
+    o->may[k] = false;
+  }
 }
 
 bool td_memory_touch(TdTask *t, const TdGuard *g, const TdMemory *x, int64_t offset, bool write,
@@ -88,13 +112,13 @@ bool td_memory_touch(TdTask *t, const TdGuard *g, const TdMemory *x, int64_t off
   for (; g; g = g->up) {
     TdTouch *o = &g->shadow->at[offset];
     uint32_t me = g->who;
-    if (o->who[WRITER] && o->who[WRITER] != me)
-      return race(t, g->shadow, x, offset, o->who[WRITER], o->at[WRITER], me, loc);
+    Clash c = {g->shadow, x, offset, true, write};
+    if (o->who[WRITER] && o->who[WRITER] != me) return race(t, &c, WRITER, me, loc);
+    c.wrote = false;
     for (int k = READER; write && k <= OTHER; k++)
-      if (o->who[k] && o->who[k] != me)
-        return race(t, g->shadow, x, offset, o->who[k], o->at[k], me, loc);
+      if (o->who[k] && o->who[k] != me) return race(t, &c, k, me, loc);
     int k = write ? WRITER : !o->who[READER] || o->who[READER] == me ? READER : OTHER;
-    if (!o->who[k]) o->who[k] = me, o->at[k] = loc;
+    note_touch(o, k, me, loc, t->machine->speculative > 0);
   }
   return true;
 }

@@ -63,15 +63,13 @@ twins("a task that feeds itself blocks", "self-stream", function(block)
 end, true, false, "they go from task to task")
 
 -- Rule 4: an element of an argument is stored by one task.
-twins("elements written in turn", "shared-write", function(blocks)
+twins("elements written in turn", "shared-write", function(turn)
   return function(d)
     d.a = task {map = {P}, R = i32[P * N], function(R, p)
-      for k in grid(N) do
-        if blocks then R[p * N + k] = i32(k) else R[p + k * P] = i32(k) end
-      end
+      for k in grid(N) do R[k * P + (p + turn * k) % P] = i32(k) end
     end}
   end
-end, false, true, "a[0] and a[1] both write in R")
+end, 1, 0, "a[0] and a[1] both write in R")
 
 -- Rule 5: a task that works on a block hands it back at its end: no loop is left by a return.
 twins("a task that returns", "early-return", function(loop)

@@ -211,8 +211,8 @@ static const char *still(const TdProg *p) {
 static bool accepts(TdAffine *x, const TdProg *p) {
   TdDiag d = {.arena = B.a};
   TdAsk q = {x, B.a, p, td_prog_root(p)};
-  const char *open;
-  return td_streams_check(&q, &open, &d) && !open;
+  TdStreamsOpen open;
+  return td_streams_check(&q, &open, &d) && !open.order && !open.shared;
 }
 
 static void test_verdicts(void) {
