@@ -16,7 +16,8 @@ typedef struct Collapse {
   TdLocalArray l;
   TD_VEC(Use) use; /* in source order */
   TdCopy copy;
-  bool out; /* the copy moves the array's elements away; else it fills it */
+  bool out;           /* the copy moves the array's elements away; else it fills it */
+  const TdStmt *load; /* a nest that only fetched what the copy takes back, or NULL */
 } Collapse;
 
 static bool refuse(const Collapse *k, const char *code, const TdStmt *at, const char *why) {
@@ -82,6 +83,31 @@ static const TdStmt *find_copy(const Collapse *k, bool out) {
   return found;
 }
 
+/* Whether element e of the array and element `other` are one under the copy, at statement s. */
+static bool is_moved_to(const Collapse *k, const TdStmt *s, const TdExpr *e, const TdExpr *other) {
+  const TdCopy *c = &k->copy;
+  const TdExpr *to = td_copy_other(c, s, e), *fact = NULL;
+  bool same = to->sym == other->sym && td_copy_meets(c, s, e);
+  for (uint32_t d = 0; same && d < to->nkid; d++)
+    same = td_util_same_value(k->l.r, k->l.unit, s, to->kid[d], other->kid[d], &fact) && !fact;
+  return same;
+}
+
+/* The nest of the first use, if that fetches, before all others, just what the copy takes back: one
+   copy after the other is none. */
+static const TdStmt *find_load(const Collapse *k) {
+  const TdStmt *first = k->use.at[0].stmt;
+  TdCopy load;
+  if (k->l.decl->init != TD_INIT_NONE || first == k->copy.store || k->use.at[0].read ||
+      !td_copy_is(first) || !is_moved_to(k, first, first->expr[0], first->expr[1]))
+    return NULL;
+  td_copy_find(&load, k->l.r, k->l.unit, first, k->l.sym);
+  bool before = load.block == k->copy.block;
+  for (size_t i = 1; before && i < k->use.n; i++)
+    before = position(k, k->use.at[i].stmt) > load.place;
+  return before ? load.nest : NULL;
+}
+
 /* Whether every use is in reach of the copy: after one that fills, before one that takes away, in
  * one execution of its block, and of elements that it moves. */
 static bool check_uses(const Collapse *k) {
@@ -108,6 +134,7 @@ static bool check_other(const Collapse *k, size_t from, size_t to) {
   const TdStmt *touch = k->out ? td_copy_writes(c, zero) : td_copy_reads(c);
   for (size_t i = from; i < to; i++) {
     const TdStmt *s = c->block->kid[i];
+    if (s == k->load) continue;
     TdVerdict v = k->out ? td_carry_exchange(&q, s, touch) : td_carry_exchange(&q, touch, s);
     const char *what = td_text_fmt(r->arena, "collapse of '%s'", k->l.sym->name);
     if (!td_verdict_accept(&v, false, r->diag, c->store->loc, what)) return false;
@@ -209,7 +236,7 @@ static const TdStmt *turn_uses(const Collapse *k) {
   const TdStmt *body = k->l.unit->body;
   for (size_t i = 0; i < k->use.n; i++) {
     Turning t = {.k = k, .at = k->use.at[i].stmt};
-    if (t.at == k->copy.store) continue;
+    if (t.at == k->copy.store || (i == 0 && k->load)) continue;
     const TdStmt *s = td_edit_find(r->session->ctx, body, t.at->uid);
     const TdExpr **e = TD_NEWN(r->arena, const TdExpr *, s->nexpr);
     for (uint32_t x = 0; x < s->nexpr; x++)
@@ -260,9 +287,11 @@ static const TdProg *attempt(Collapse *k, bool out) {
     refuse(k, "index", store, k->copy.turn.why);
     return NULL;
   }
+  k->load = out ? find_load(k) : NULL;
   if (!(out ? check_out(k) : check_in(k))) return NULL;
   const TdStmt *body = turn_uses(k);
   if (!body) return NULL;
+  if (k->load) body = td_edit_replace(r->store, body, k->load->uid, NULL, 0);
   body = td_edit_replace(r->store, body, k->copy.nest->uid, NULL, 0);
   return td_util_with_body(r, k->copy.turn.unit, replace_declaration(k, body));
 }

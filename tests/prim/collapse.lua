@@ -311,6 +311,39 @@ prim.accepted("once the call is inlined, it has", {
   step = {"collapse", "P"},
 })
 
+-- A buffer that is loaded, added to and stored; `early`: it holds something before; `turned`: it is loaded backwards.
+local function buffered(early, turned)
+  return tide.kernel {A = i32[4][6], B = i32[4][6], function(A, B)
+    for i = 0, 3 do
+      local P = i32[6]()
+      if early then for j = 0, 5 do P[j] = A[i][j] + 1 end end
+      for j = 0, 5 do
+        if turned then P[j] = B[i][5 - j] else P[j] = B[i][j] end
+      end
+      for j = 0, 5 do
+        if A[i][j] > 0 then P[j] = P[j] + A[i][j] end
+      end
+      for j = 0, 5 do B[i][j] = P[j] end
+    end
+  end}, {i32[4][6], i32[4][6]}
+end
+prim.accepted("a buffer that is loaded from where it is stored: both copies go", {
+  of = function()
+    return tide.kernel {A = i32[4][6], B = i32[6][5], C = i32[4][5], function(A, B, C)
+      for i, j, k in grid(4, 5, 6) do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+    end}, {i32[4][6], i32[6][5], i32[4][5]}
+  end, before = function(s) s:buffer_at("C", "i") end, step = {"collapse", "C_i"},
+  has = {"C[i][j] = C[i][j] + A[i][k] * B[k][j]"},
+}, function(s) t.ok(not tostring(s):find("C_i", 1, true)) end)
+prim.twins("loaded in the order in which it is stored", {
+  of = function(turned) return buffered(false, turned) end, no = true, yes = false,
+  step = {"collapse", "P"}, code = "dependence", witness = "B",
+})
+prim.twins("loaded before it is computed", {
+  of = function(early) return buffered(early, false) end, no = true, yes = false,
+  step = {"collapse", "P"}, code = "dependence", witness = "B",
+})
+
 -- Rows of A, in tiles, through a stream of blocks; `z` says how they are put and got.
 local function blocks(z)
   local computes, several = z.computes or false, z.several or false
