@@ -313,8 +313,9 @@ static void note(const Collapse *k) {
   const TdStmt what = {.sym = other}, *decl = &what;
   if (!p) td_walk_stmt(r->session->ctx, k->l.unit->body, is_not_declared, &decl);
   const TdType *type = p ? p->type : decl->type;
-  const char *text = type ? td_copy_text(c, type) : NULL;
-  if (text) td_util_note(r, "'%s' is '%s' at %s", k->l.sym->name, other->name, text);
+  TdCopyOf of = {.unit = k->l.unit, .array = k->l.sym, .other = other, .type = k->l.type};
+  bool shifts;
+  if (type && td_copy_places(c, type, &of.at, &shifts)) td_copy_note(r, &of);
   for (size_t i = 0; i < k->l.decl->attrs.n; i++)
     td_util_note(r, "'%s' goes with its %s", k->l.sym->name,
                  td_attrs[k->l.decl->attrs.at[i].kind].name);

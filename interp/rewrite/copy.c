@@ -66,10 +66,48 @@ const TdStmt *td_copy_writes(const TdCopy *c, const TdExpr *value) {
   return nest_of(c, td_stmt_with_exprs(c->r->store, c->store, e, 2));
 }
 
-const char *td_copy_text(const TdCopy *c, const TdType *other) {
-  TdDesc d;
-  if (!td_turn_places(&c->turn, c->side == c->to ? c->from : c->to, other, &d)) return NULL;
-  TdText t = td_text_new(c->r->arena);
-  td_desc_print(&t, &d);
-  return td_text_str(&t);
+bool td_copy_places(const TdCopy *c, const TdType *other, TdDesc *out, bool *shifts) {
+  const TdExpr *e = c->side == c->to ? c->from : c->to;
+  TdTurn turn;
+  return td_turn_of_both(&turn, c->r, c->unit, c->loop, c->nloop, c->side, e) &&
+         td_turn_places(&turn, e, other, out, shifts);
+}
+
+static void note(TdRewrite *r, TdSym array, TdSym other, const TdDesc *at) {
+  TdText t = td_text_new(r->arena);
+  td_desc_print(&t, at);
+  td_util_note(r, "'%s' is '%s' at %s", array->name, other->name, td_text_str(&t));
+}
+
+/* The copies between an array and others in a unit. */
+typedef struct Chain {
+  TdRewrite *r;
+  const TdCopyOf *of;
+} Chain;
+
+static bool look_copy(void *ud, const TdStmt *s) {
+  const Chain *k = ud;
+  if (!td_copy_is(s)) return true;
+  bool from = s->expr[1]->sym == k->of->array, to = s->expr[0]->sym == k->of->array;
+  TdSym next = s->expr[from ? 0 : 1]->sym;
+  TdCopy c;
+  TdDesc in, both;
+  TdDescCarry why;
+  bool shifts;
+  if ((!from && !to) || next == k->of->other) return true;
+  td_copy_find(&c, k->r, k->of->unit, s, next);
+  if (td_copy_places(&c, k->of->type, &in, &shifts) && !shifts &&
+      td_desc_compose(&k->of->at, &in, &both, &why))
+    note(k->r, next, k->of->other, &both);
+  return true;
+}
+
+void td_copy_note(TdRewrite *r, const TdCopyOf *of) {
+  Chain k = {r, of};
+  int64_t moved, all = 1, extent;
+  note(r, of->array, of->other, &of->at);
+  for (int d = 0; d < of->type->rank; d++)
+    all *= td_unit_value(of->unit, of->type->dim[d], &extent) ? extent : 0;
+  if (td_desc_count(&of->at, &moved) && moved == all)
+    td_walk_stmt(r->session->ctx, of->unit->body, look_copy, &k);
 }

@@ -29,8 +29,20 @@ bool td_copy_meets(const TdCopy *c, const TdStmt *at, const TdExpr *e);
 /* What the nest does to the other array alone: reads it, or writes it with `value`. */
 const TdStmt *td_copy_reads(const TdCopy *c);
 const TdStmt *td_copy_writes(const TdCopy *c, const TdExpr *value);
-/* Where the elements of the side, in order, lie in the other array, which has type `other`:
-   "<0; (2, 64)(8, 8)(8, 1)>" from the first on. NULL where sizes are open. */
-const char *td_copy_text(const TdCopy *c, const TdType *other);
+/* Where the elements of the side, in order, lie in the other array, which has type `other`; they
+   are counted from where the loops around begin, which moves if *shifts. False where sizes are open
+   or a place is no sum of digits. */
+bool td_copy_places(const TdCopy *c, const TdType *other, TdDesc *out, bool *shifts);
+
+/* An array whose elements, in order, are those of another. */
+typedef struct TdCopyOf {
+  const TdUnit *unit;
+  TdSym array, other;
+  const TdType *type; /* of the array */
+  TdDesc at;          /* where they lie in the other */
+} TdCopyOf;
+/* Notes it, and of each array that is a copy of it, or that is copied to it, the composition: where
+   the elements of that lie in the other. */
+void td_copy_note(TdRewrite *r, const TdCopyOf *of);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct Token {
   const TdStmt *other; /* a use that is no such end */
   TdCopy copy;         /* that fills the token; copy.from is where it lies */
   TdTurn from;         /* of copy.from */
+  TdCopyOf was;        /* a token as it was, of one as it is to be; type NULL: not known */
   const TdType *type;  /* of the tokens to be */
 } Token;
 
@@ -81,6 +82,27 @@ static bool look_store(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* The element's indices that the loops move, from where they begin. */
+static int from_base(const Token *t, const TdExpr **index) {
+  int n = 0;
+  for (int d = 0; d < t->from.rank; d++)
+    if (!t->from.fixed[d])
+      index[n++] =
+          td_lin_minus(t->r->session, t->r->store->arena, t->copy.from->kid[d], t->from.base[d]);
+  return n;
+}
+
+/* Where the elements of a token as it was lie in one as it is to be. */
+static void find_places(Token *t) {
+  TdCopy c = t->copy;
+  const TdExpr *index[TD_MAX_RANK];
+  int n = from_base(t, index);
+  bool shifts;
+  t->was.other = t->stream->sym;
+  c.from = td_expr_load(t->r->store->arena, c.from->sym, c.from->type, index, n, c.from->loc);
+  if (td_copy_places(&c, t->type, &t->was.at, &shifts)) t->was.type = t->stream->type->elem;
+}
+
 /* Finds the copy that fills what is put, and the tile that it is a copy of. */
 static bool find_copy(Token *t) {
   TdRewrite *r = t->r;
@@ -101,6 +123,7 @@ static bool find_copy(Token *t) {
       return refuse(t, "index", k.at->loc, "is put a copy of what is no tile");
   t->put_unit = td_util_assume_sizes(r, c->turn.unit, &(TdUnit){.body = c->nest});
   t->type = td_type_tensor_of(r->session, t->stream->type->elem->elem, rank, extent);
+  find_places(t);
   return true;
 }
 
@@ -111,14 +134,10 @@ static int element_at(const Token *t, const TdUnit *u, const TdStmt *s, const Td
   const TdCopy *c = &t->copy;
   const TdExpr **value = TD_NEWN(r->arena, const TdExpr *, c->nloop + 1);
   TdSubst sub = td_subst_new(r->store);
-  int n = 0;
+  int n = from_base(t, index);
   td_turn_at(&c->turn, e->kid, value);
   for (size_t k = 0; k < c->nloop; k++) td_subst_expr(&sub, c->loop[k]->sym, value[k]);
-  for (int d = 0; d < t->from.rank; d++) {
-    if (t->from.fixed[d]) continue;
-    const TdExpr *x = td_lin_minus(r->session, r->store->arena, c->from->kid[d], t->from.base[d]);
-    index[n++] = td_turn_reduce(r, u, s, td_subst_in_expr(&sub, x));
-  }
+  for (int d = 0; d < n; d++) index[d] = td_turn_reduce(r, u, s, td_subst_in_expr(&sub, index[d]));
   return n;
 }
 
@@ -197,6 +216,9 @@ static const TdProg *turn_ends(Token *t) {
     l.decl = g->stmt;
     l.type = g->stmt->type;
     if (!td_local_write_out(&l, false)) return NULL;
+    t->was.unit = l.unit;
+    t->was.array = l.sym;
+    if (t->was.type) td_copy_note(r, &t->was);
     p = td_prog_with(p, turn_unit(t, l.unit, g->sym));
   }
   TdUnit *d = td_unit_copy(r->store, td_prog_unit(p, t->at.design->sym));

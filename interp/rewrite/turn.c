@@ -144,11 +144,12 @@ static int64_t trip_of(const TdTurn *t, const TdStmt *loop) {
   return td_expr_is_const(td_util_trip(t->r, loop), &n) && n > 0 ? n : 0;
 }
 
-/* Takes loop k apart where the index does. */
-static bool take_apart(TdTurn *t, size_t k, const TdExpr *element) {
+/* Takes loop k apart where the index does, and that of `other` if there is one. */
+static bool take_apart(TdTurn *t, size_t k, const TdExpr *element, const TdExpr *other) {
   const TdStmt *loop = t->loop[k];
   Divisors d = {.var = loop->sym};
   td_walk_expr(element, look_division, &d);
+  if (other) td_walk_expr(other, look_division, &d);
   int64_t lo, trip = trip_of(t, loop), weight = 1;
   bool whole = loop->step == 1 && td_expr_is_const(td_for_lo(loop), &lo) && lo == 0;
   if (d.n && !whole) {
@@ -254,9 +255,14 @@ static const TdExpr *over_parts(const TdTurn *t, const TdExpr *e) {
 
 bool td_turn_of(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *const *loop, size_t nloop,
                 const TdExpr *element) {
+  return td_turn_of_both(t, r, u, loop, nloop, element, NULL);
+}
+
+bool td_turn_of_both(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *const *loop,
+                     size_t nloop, const TdExpr *element, const TdExpr *other) {
   *t = (TdTurn){.r = r, .unit = u, .loop = loop, .nloop = nloop, .rank = (int)element->nkid};
   for (size_t k = 0; k < nloop; k++)
-    if (!take_apart(t, k, element)) return false;
+    if (!take_apart(t, k, element, other)) return false;
   for (int d = 0; d < t->rank; d++)
     if (!read_dimension(t, d, over_parts(t, element->kid[d]))) {
       t->why = td_text_fmt(r->arena, "has an index, %s, from which its iteration does not follow",
@@ -352,17 +358,40 @@ bool td_turn_extent(const TdTurn *t, int d, int64_t *n) {
   return true;
 }
 
-/* What a step of each part adds to the place of element e in an array of type `type`; false where
- * an extent is open or an index is no sum of parts. */
-static bool strides(const TdTurn *t, const TdExpr *e, const TdType *type, int64_t *stride) {
+/* Adds to `stride`, for each part, what a step of it adds to the place of an element of which l is
+   an index that weighs so much, and to d->offset what no part adds. Sets *shifts if that is no
+   number. False where l is no sum of parts. */
+static bool add_index(const TdTurn *t, const TdLin *l, int64_t weight, int64_t *stride, TdDesc *d,
+                      bool *shifts) {
+  d->offset += weight * l->constant;
+  for (size_t i = 0; i < l->n; i++) {
+    const TdExpr *atom = l->term[i].atom;
+    const TdTurnPart *p = part_of(t, atom);
+    int64_t v;
+    if (p) {
+      stride[p - t->part] += weight * l->term[i].coef;
+      continue;
+    }
+    for (size_t k = 0; k < t->n; k++)
+      if (td_walk_uses_expr(atom, t->part[k].sym)) return false;
+    if (td_unit_value(t->unit, atom, &v))
+      d->offset += weight * l->term[i].coef * v;
+    else
+      *shifts = true;
+  }
+  return true;
+}
+
+/* The same for all indices of element e of an array of type `type`; false where an extent is open.
+ */
+static bool add_indices(const TdTurn *t, const TdExpr *e, const TdType *type, int64_t *stride,
+                        TdDesc *out, bool *shifts) {
   int64_t extent, weight = 1;
   for (size_t i = 0; i < t->n; i++) stride[i] = 0;
   for (int d = (int)e->nkid; d-- > 0; weight *= extent) {
     TdLin l = td_lin_of(t->r->session, t->r->arena, over_parts(t, e->kid[d]));
     if (!td_unit_value(t->unit, type->dim[d], &extent)) return false;
-    for (size_t i = 0; i < l.n; i++)
-      if (l.term[i].atom->kind == TD_EXPR_OP) return false;
-    for (size_t i = 0; i < t->n; i++) stride[i] += weight * td_lin_coef(&l, t->part[i].sym);
+    if (!add_index(t, &l, weight, stride, out, shifts)) return false;
   }
   return true;
 }
@@ -373,11 +402,13 @@ static bool is_outside(const TdTurnPart *x, const TdTurnPart *y) {
   return x->dim != y->dim ? x->dim < y->dim : bx > by;
 }
 
-bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out) {
+bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out,
+                    bool *shifts) {
   int64_t stride[TD_TURN_PARTS], trip;
   size_t order[TD_TURN_PARTS];
   *out = (TdDesc){0};
-  if (!strides(t, e, type, stride)) return false;
+  *shifts = false;
+  if (!add_indices(t, e, type, stride, out, shifts)) return false;
   for (size_t i = 0; i < t->n; i++) {
     size_t k = i;
     for (; k && is_outside(&t->part[i], &t->part[order[k - 1]]); k--) order[k] = order[k - 1];

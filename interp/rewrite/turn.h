@@ -35,6 +35,9 @@ typedef struct TdTurn {
  */
 bool td_turn_of(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *const *loop, size_t nloop,
                 const TdExpr *element);
+/* The same, with parts so small that the index of `other` (may be NULL), too, is a sum of them. */
+bool td_turn_of_both(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *const *loop,
+                     size_t nloop, const TdExpr *element, const TdExpr *other);
 /* The values of the loop variables at which element at[] is touched, if it is; not simplified. */
 void td_turn_at(const TdTurn *t, const TdExpr *const *at, const TdExpr **value);
 /* Whether each element of an array of type `type` is touched, where dimensions that no loop moves
@@ -44,10 +47,11 @@ bool td_turn_covers(TdTurn *t, const TdType *type);
 /* How many indices of dimension d are touched, from its base up; false where sizes are open, or
  * down. */
 bool td_turn_extent(const TdTurn *t, int d, int64_t *n);
-/* The places, in an array of type `type`, of its elements e in the order of the turned array's,
-   from the place of the first: "(2, 64)(8, 8)(8, 1)" for tiles. False where sizes are open or e is
-   no sum of parts. */
-bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out);
+/* The places, in an array of type `type`, of its elements e in the order of the turned array's:
+   "<0; (2, 64)(8, 8)(8, 1)>" for tiles. *shifts: they are counted from a place that moves with
+   what is around the loops. False where sizes are open or e is no sum of parts. */
+bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out,
+                    bool *shifts);
 
 /* A view of the turned array as a view of the array of which `other`, over the same loops, is the
    element; NULL where it is none, since a dimension of one is made of several of the other. */

@@ -377,7 +377,11 @@ end
 prim.accepted("packed before a stream and unpacked after it", {
   of = function() return blocks {} end, step = {"collapse", "Z"},
   has = {"Z[0]:put(A:slice({b * 8, b * 8 + 8}, {}))", "U[j][i] = T[i][j]", "d:stream(i32[8][24]"},
-})
+}, function(s)
+  local notes = table.concat(s:steps()[1].notes, "\n")
+  t.has(notes, "'T' is 'Z' at <0; (2, 96)(3, 8)(4, 24)(8, 1)>")
+  t.has(notes, "'U' is 'Z' at <0; (24, 1)(8, 24)>")
+end)
 prim.accepted("and what unpacked it vanishes too", {
   of = function() return blocks {} end, before = function(s) s:collapse "Z" end,
   step = {"collapse", "take:U"}, has = {"B[j][b * 8 + i] = T[i][j] * 2"},
@@ -443,8 +447,29 @@ local function roll(n)
   return seed // 65536 % n
 end
 
--- The text of a copy from `from` to `to` after a random step on the extents e, which it changes.
-local function link(from, to, e)
+-- All index vectors of a box.
+local function indices(extents)
+  local all = {{}}
+  for _, n in ipairs(extents) do
+    local longer = {}
+    for _, i in ipairs(all) do
+      for v = 0, n - 1 do longer[#longer + 1] = table.move(i, 1, #i, 1, {[#i + 1] = v}) end
+    end
+    all = longer
+  end
+  return all
+end
+
+-- The ordinal of the element at these indices (as text) in extents e, as text.
+local function ordinal(at, e)
+  local sum = "0"
+  for d = 1, #e do sum = ("(%s) * %d + %s"):format(sum, e[d], at[d]) end
+  return sum
+end
+
+-- The text of a copy from `from` to `to` after a random step on the extents e, which it changes; place[x] lists where
+-- in A the elements of x come from.
+local function link(from, to, e, place)
   local at, loops = {}, {}
   for d = 1, #e do at[d], loops[d] = "i" .. d, e[d] end
   local source = table.concat(at, "][")
@@ -463,16 +488,42 @@ local function link(from, to, e)
   local target = table.concat(at, "][")
   local names = {}
   for k = 1, #loops do names[k] = "i" .. k end
+  local move = load(("local %s = ... return %s, %s"):format(table.concat(names, ", "), ordinal(at, e),
+    ordinal(names, loops)))
+  place[to] = {}
+  for _, i in ipairs(indices(loops)) do
+    local k, was = move(table.unpack(i))
+    place[to][k] = place[from][was]
+  end
   return ("    local %s = i32[%s]()\n    for %s in grid(%s) do %s[%s] = %s[%s] end\n"):format(to,
     table.concat(e, "]["), table.concat(names, ", "), table.concat(loops, ", "), to, target, from, source)
 end
 
-t.test("random chains vanish", function()
-  local collapsed = 0
+-- States that a note of a step, "'x' is 'y' at <o; (n, s)..>", holds for each element.
+local function check_note(note, place)
+  local x, y, offset, digits = note:match "^'(%w+)' is '(%w+)' at <(%-?%d+);(.*)>$"
+  if not x then return 0 end
+  local extents, strides = {}, {}
+  for n, s in digits:gmatch "%((%d+), (%-?%d+)%)" do
+    extents[#extents + 1], strides[#strides + 1] = tonumber(n), tonumber(s)
+  end
+  local all = indices(extents)
+  t.eq(#all, #place[x] + 1, note)
+  for k, i in ipairs(all) do
+    local at = tonumber(offset)
+    for d = 1, #i do at = at + i[d] * strides[d] end
+    t.eq(place[x][k - 1], place[y][at], note)
+  end
+  return 1
+end
+
+t.test("random chains vanish, and each step says where what is left lies", function()
+  local collapsed, checked = 0, 0
   for _ = 1, 500 do
-    local e, text, from, n = {4, 6}, {}, "A", 1 + roll(5)
+    local e, text, from, n, place = {4, 6}, {}, "A", 1 + roll(5), {A = {}}
+    for k = 0, 23 do place.A[k] = k end
     for k = 1, n do
-      text[k] = link(from, "P" .. k, e)
+      text[k] = link(from, "P" .. k, e, place)
       from = "P" .. k
     end
     local names = {}
@@ -492,11 +543,14 @@ end}]]):format(shape, table.concat(text), table.concat(names, ", "), table.conca
       s:collapse("P" .. k)
       collapsed = collapsed + 1
     end
+    for _, step in ipairs(s:steps()) do
+      for _, note in ipairs(step.notes) do checked = checked + check_note(note, place) end
+    end
     t.eq(s:verify(), "strict", source)
     t.ok(not tostring(s):find "P%d", "all is gone")
     t.ok(not tostring(s):find "local P", tostring(s))
   end
-  t.ok(collapsed > 100, collapsed .. " arrays")
+  t.ok(collapsed > 100 and checked > collapsed + 500, ("%d arrays, %d notes"):format(collapsed, checked))
 end)
 
 t.done()
