@@ -2,7 +2,6 @@
  * called. ir.md 5. */
 #include <string.h>
 
-#include "rewrite/keep.h"
 #include "rewrite/schedule.h"
 #include "rewrite/util.h"
 
@@ -217,8 +216,7 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
   memset(&inner.made, 0, sizeof inner.made);
   memset(&inner.did, 0, sizeof inner.did);
   memset(&inner.naming, 0, sizeof inner.naming);
-  const TdProg *now = step->prim->apply(&inner);
-  if (now) now = td_keep_sound(&inner, now);
+  const TdProg *now = td_schedule_attempt(&inner, step->prim);
   r->note.at = inner.note.at;
   r->note.n = inner.note.n;
   r->note.cap = inner.note.cap;

@@ -46,7 +46,8 @@ static bool check_bounds(TdRewrite *r, const TdProg *p) {
 }
 
 const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
-  const TdProg *p = prim->apply(r);
+  const TdProg *before = r->prog, *p = prim->apply(r);
+  r->prog = before;
   if (p && !r->did.n) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
   if (p && !(td_live_check(r, p) && check_bounds(r, p))) p = NULL;

@@ -571,4 +571,25 @@ t.test("sizes that let the last instances of a task idle are assumed when it goe
   t.eq(most(false, 5):find("assume", 1, true), nil)
 end)
 
+t.test("the names of tasks in a row are settled at once", function()
+  local function unfolded()
+    return tide.schedule(tide.kernel {A = tide.i32[4], function(A)
+      for i in tide.grid(4, "row") do
+        local x = A[i]
+        A[i] = x + 1
+      end
+    end}):unfold "row"
+  end
+  local function settled(s)
+    reloads(s)
+    t.eq((s:verify()), "strict", tostring(s))
+  end
+  settled((unfolded():search {pes = 1}))
+  local s = unfolded()
+  s:chain("row[0]", "row[1]")
+  s:chain("row[2]", "row[3]")
+  s:bundle {"row_2", "row_0"}
+  settled(s)
+end)
+
 t.done()
