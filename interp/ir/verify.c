@@ -7,6 +7,7 @@
 typedef struct Checker {
   const TdProg *prog;
   const TdUnit *unit;
+  size_t done; /* units before it: what it may use */
   TdArena *arena;
   TdDiag *d;
   TdMap type; /* symbol in scope -> its TdType */
@@ -93,9 +94,16 @@ static bool same_or_scalar(const TdType *target, const TdType *value) {
   return value == target || value == td_type_scalar(target);
 }
 
+/* The unit of that symbol among those that come before the one under check, or NULL. */
+static const TdUnit *earlier(const Checker *c, TdSym sym) {
+  for (size_t i = 0; i < c->done; i++)
+    if (c->prog->unit[i]->sym == sym) return c->prog->unit[i];
+  return NULL;
+}
+
 static bool check_call(Checker *c, const TdStmt *s) {
-  const TdUnit *u = td_prog_unit(c->prog, s->sym);
-  if (!u) return bad(c, "call of an unknown unit", s->sym->name);
+  const TdUnit *u = earlier(c, s->sym);
+  if (!u) return bad(c, "call of a unit that does not come before:", s->sym->name);
   if (u->nparam != s->nexpr) return bad(c, "wrong number of arguments for", s->sym->name);
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdType *p = u->param[i].type, *t = s->expr[i]->type;
@@ -198,8 +206,8 @@ static bool check_unit(Checker *c) {
   for (size_t i = 0; i < u->nassert; i++)
     if (!td_walk_expr(u->assert_[i], visit_expr, c)) return false;
   for (size_t i = 0; i < u->nrun; i++)
-    if (!td_prog_unit(c->prog, u->run[i].unit))
-      return bad(c, "unknown kernel of task", u->run[i].sym->name);
+    if (!earlier(c, u->run[i].unit))
+      return bad(c, "its kernel does not come before task", u->run[i].sym->name);
   return !u->body || check_stmt(c, u->body);
 }
 
@@ -216,6 +224,7 @@ bool td_verify_prog(const TdProg *p, TdDiag *d) {
   bool ok = true;
   for (size_t i = 0; ok && i < p->nunit; i++) {
     c.unit = p->unit[i];
+    c.done = i;
     c.type = (TdMap){0};
     c.scope.n = 0;
     declare_streams(&c);

@@ -8,8 +8,8 @@
 
 enum { LOOP, KERNEL };
 
-/* p with the units of the library, so far as it has not got them, before unit u; `sub` is told what
-   became of those that it has. */
+/* p with the units of the library, so far as it has not got them, before unit u, which may not be
+   one of them; `sub` is told what became of those that it has. */
 static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract *lib, TdSym u,
                                  TdSubst *sub) {
   for (size_t i = 0; i < lib->prog->nunit; i++) {
@@ -22,6 +22,12 @@ static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract
       td_util_refuse(r, TD_USAGE, "name", x->loc, "another kernel is called '%s' here",
                      x->sym->name);
       td_diag_help(r->diag, "give one of them another name: name = \"..\"");
+      return NULL;
+    }
+    if (same->sym == u) {
+      td_util_refuse(r, TD_ILLEGAL, "recursion", x->loc,
+                     "'%s' would call itself: its nest is in it", u->name);
+      td_diag_help(r->diag, "inject it where '%s' is called, or under another name", u->name);
       return NULL;
     }
     td_subst_sym(sub, x->sym, same->sym);
@@ -161,7 +167,7 @@ const TdPrim td_prim_kernel_inject = {
              "proved to compute what the nest does. A perfect nest over more is first split into "
              "tiles, whose sizes divide it",
     .errors = "shape type layout width operands differs not-decided no-model name scalar return "
-              "break state",
+              "break state recursion",
     .example = "s:inject(\"i\", gemm:as(\"tile\"):at({M = 4, N = 4, K = 8}))",
     .apply = apply,
 };

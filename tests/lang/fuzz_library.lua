@@ -244,4 +244,26 @@ t.test("an argument of a called design takes the new type with the array", funct
   end
 end)
 
+t.test("a kernel does not take the place of a nest in it", function()
+  local function kernel(name)
+    return tide.kernel {name = name, X = f32[7], function(X)
+      for i = 0, 6 do X[i] = f32(X[i] * X[6 - i]) end
+    end}
+  end
+  local inner = kernel "inner"
+  local twice = tide.kernel {name = "twice", X = f32[7], function(X)
+    inner(X)
+    for i = 0, 6 do X[i] = f32(X[i] * X[6 - i]) end
+  end}
+  local s = tide.schedule(twice)
+  local ok, e = s:can("inject", "inner:i", inner)
+  t.ok(not ok)
+  t.eq(e.kind, "illegal")
+  t.eq(e.code, "recursion")
+  t.has(tostring(e), "'inner' would call itself")
+  t.ok((s:can("inject", "inner:i", kernel "other")))
+  s:inject("i", inner)
+  is_sound(s, twice)
+end)
+
 t.done()
