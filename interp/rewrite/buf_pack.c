@@ -158,6 +158,22 @@ static bool check_words(Pack *p) {
   return true;
 }
 
+/* The array's attributes without partitions into more banks than a dimension of t has words. */
+static TdAttrs fewer_banks(const Pack *p, const TdType *t) {
+  TdRewrite *r = p->l.r;
+  TdAttrs kept = {0};
+  for (size_t i = 0; i < p->l.decl->attrs.n; i++) {
+    TdAttr x = p->l.decl->attrs.at[i];
+    int64_t extent;
+    if (x.kind == TD_ATTR_PARTITION && td_type_extent(t, (int)x.arg[0].i, &extent) &&
+        x.arg[2].i > extent)
+      td_util_note(r, "'%s' loses its %s", p->l.sym->name, td_attrs[x.kind].name);
+    else
+      kept = td_attrs_add(r->store->arena, kept, x);
+  }
+  return kept;
+}
+
 static const TdProg *pack(Pack *p) {
   TdRewrite *r = p->l.r;
   Stores k;
@@ -165,8 +181,8 @@ static const TdProg *pack(Pack *p) {
   if (!check_words(p) || !find_stores(p, &k)) return NULL;
   p->word = td_type_uint(r->session, (int)(p->n * p->elem->w));
   const TdExpr *extent = td_lin_floordiv(r->session, r->store->arena, p->l.type->dim[p->dim], p->n);
-  const TdProg *now = td_local_put(&p->l, shape_with(p, p->word, extent), fill_of(p),
-                                   p->l.decl->attrs, pack_load, p);
+  const TdType *words = shape_with(p, p->word, extent);
+  const TdProg *now = td_local_put(&p->l, words, fill_of(p), fewer_banks(p, words), pack_load, p);
   return put_stores(p, now, &k);
 }
 

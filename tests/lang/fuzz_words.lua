@@ -187,4 +187,18 @@ t.test("a part of what is computed of wide words runs compiled", function()
   t.eq(A[0], 5)
 end)
 
+t.test("a partition into more banks than there are words goes when they are packed", function()
+  for words, kept in pairs {[2] = true, [4] = false} do
+    local s = tide.schedule(tide.kernel {A = tide.u8[4], function(A)
+      local b = tide.u8[4](0)
+      for i = 0, 3 do b[i] = A[i] end
+      for i = 0, 3 do A[i] = b[3 - i] end
+    end})
+    s:partition("b", {factor = 2}):pack("b", 0, words)
+    t.eq((s:verify()), "strict", tostring(s))
+    t.eq(tostring(load(tostring(s))()), tostring(s))
+    t.eq(tostring(s):find("partition(0, cyclic, 2)", 1, true) ~= nil, kept)
+  end
+end)
+
 t.done()
