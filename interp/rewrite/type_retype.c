@@ -83,8 +83,19 @@ static const TdType *result_of(const Retype *k, const TdExpr *e, const TdType *c
   return r;
 }
 
-/* Operator e, of which some operand has another type now. */
-static const TdExpr *turn_op(const Retype *k, const TdExpr *e) {
+/* Whether a slice e of a word that `was` had before is still in it: at a place that the data or a
+ * loop tells, a narrower word might not have the bits. */
+static bool check_slice(const Retype *k, const TdExpr *e, const TdExpr *was) {
+  int64_t lo;
+  bool slice = e->op == TD_OP_GETBITS || e->op == TD_OP_SETBITS;
+  const TdType *now = td_type_scalar(e->kid[0]->type), *old = td_type_scalar(was->kid[0]->type);
+  if (!slice || now->w >= old->w || td_expr_is_const(e->kid[1], &lo)) return true;
+  return refuse(k, "it might not have the bits that a variable counts") != NULL;
+}
+
+/* Operator e, of which some operand has another type now than it has in `before`. */
+static const TdExpr *turn_op(const Retype *k, const TdExpr *e, const TdExpr *before) {
+  if (!check_slice(k, e, before)) return e;
   TdArena *a = k->r->store->arena;
   const TdExpr *kid[4];
   const TdType *t[4], *beside = float_beside(e->kid, e->nkid);
@@ -149,7 +160,7 @@ static const TdExpr *turn(const Retype *k, const TdExpr *e) {
     return copy;
   }
   if (is_settled(now, e)) return now;
-  if (e->kind == TD_EXPR_OP) return turn_op(k, now);
+  if (e->kind == TD_EXPR_OP) return turn_op(k, now, e);
   if (e->kind == TD_EXPR_CAST) return turn_cast(k, now);
   if (e->kind == TD_EXPR_TENSOR) refuse(k, "a whole expression sums it up in a type of its own");
   return now;
@@ -281,7 +292,7 @@ const TdPrim td_prim_type_retype = {
                "C[i][j] = f16(C[i][j] + x)",
     .legal = "it changes the numbers: the notes say on which lines values or operators lose "
              "precision. The new types must be defined for what is done: no index, no bits of a "
-             "float",
+             "float, nor of fewer bits at a variable place",
     .errors = "class type scalar same-type too-wide",
     .example = "s:retype(\"C\", tide.f16)",
     .apply = apply,

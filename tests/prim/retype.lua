@@ -211,6 +211,16 @@ twins("an operator that the type has not", {
     end}
   end, no = true, yes = false, step = {"A", f32}, code = "type",
 })
+twins("a narrower word, of whose bits a variable tells the place", {
+  of = function(varies)
+    return tide.kernel {A = u8[4], W = tide.u64[1], function(A, W)
+      for i = 0, 3 do
+        if varies then W[0] = tide.with_bits(W[0], i * 16, i * 16 + 8, A[i])
+        else W[0] = tide.with_bits(W[0], 16, 24, A[i]) end
+      end
+    end}
+  end, no = true, yes = false, step = {"W", tide.u32}, code = "type", match = "a variable counts",
+})
 twins("a constant", {
   of = function()
     local W = tide.tensor(i32[4], {1, 2, 3, 4})
