@@ -1,5 +1,4 @@
-/* map.h - a hash map from 64-bit keys (or pointers) to 64-bit values, and one from strings, in an
- * arena. */
+/* map.h - a hash map in an arena, from 64-bit words or pointers to the same. */
 #ifndef TD_MAP_H
 #define TD_MAP_H
 

@@ -6,12 +6,12 @@
               rigid pipe: what delays one operation shifts all that come after it. Iterations of a
               pipelined loop begin II apart from base to base.
      get      >= base + from of its firing, the get before it in the firing, the get before it on
-   its stream + B, and the put of its token + B - 1 + latency of the stream start    >= base + at of
-   the firing, the end (B - 1 later) of its gets, and done of the same firing F + 1 iterations back
-   + 1; F = ceil(L / II). base follows it. put      >= start + L, the put before it in the firing,
-   done of the firing before, the put before it on its stream + B, and the get of the token `depth`
-   places earlier + B done     the end of its last put, at least start + L and done of the firing
-   before
+              its stream + B, and the put of its token + B - 1 + latency of the stream
+     start    >= base + at of the firing, the end (B - 1 later) of its gets, and done of the same
+              firing F + 1 iterations back + 1; F = ceil(L / II). base follows it.
+     put      >= start + L, the put before it in the firing, done of the firing before, the put
+              before it on its stream + B, and the get of the token `depth` places earlier + B
+     done     the end of its last put, at least start + L and done of the firing before
 
    A firing is gets that follow each other, what is computed of them, and the puts that follow;
    from, at and L are those of ir/times.h. B are the beats of a token: one, or elements / lanes. A

@@ -24,6 +24,7 @@ uint64_t td_num_cast(const TdType *to, const TdType *from, uint64_t v, TdFault *
 
 /* Canonical bits of v as type t (wraps): what a memory cell of type t can hold. */
 uint64_t td_num_wrap(const TdType *t, uint64_t v);
+/* The double of canonical bits of a float type, and the bits of a double. */
 double td_num_double(uint64_t v);
 uint64_t td_num_of_double(double x);
 /* x rounded to float type t. */

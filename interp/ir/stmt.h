@@ -52,8 +52,8 @@ const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k);   /* first of a kind, or NU
 TdAttrs td_attrs_add(TdArena *a, TdAttrs l, TdAttr x); /* appends */
 TdAttrs td_attrs_set(TdArena *a, TdAttrs l, TdAttr x); /* replaces those of its kind */
 TdAttrs td_attrs_drop(TdArena *a, TdAttrs l, TdAttrKind k);
-TdAttrs td_attrs_keep(TdArena *a, TdAttrs l,
-                      const char *splits); /* those whose split letter is in splits */
+/* Those whose split letter is in `splits`. */
+TdAttrs td_attrs_keep(TdArena *a, TdAttrs l, const char *splits);
 bool td_attrs_equal(TdAttrs x, TdAttrs y);
 
 /* What a symbol stands for; TdSymbol.kind. */
@@ -78,19 +78,23 @@ typedef struct TdBlob {
   const void *data;
 } TdBlob;
 
-/* One statement. Slots by kind (expr; kid):
-   FOR    lo, hi; body block             half open, step > 0, bounds read once; sym is the variable
-   WHILE  cond; body block               post: test after the body (repeat)
-   IF     cond; then block, else block or nothing (nkid 1 or 2)
-   LOCAL  fill or value, or nothing      sym, type, cls, init; blob for CONST and STATE
-   STORE  place (LOAD), value            value's type is the place's
-   SET    view, tensor expression        scalar types equal, shapes equal (or a scalar: fill)
-   GET    stream, [place or view]        without a place it declares sym of type
-   SLOT   stream                         declares sym: an empty buffer of a block stream
-   PUT    stream, value                  value of the token type: scalar, tensor expression, or VIEW
-   of a slot CALL   arguments in parameter order   sym is the unit: VIEW for tensors and streams,
-   scalars by value BREAK, RETURN                         innermost loop, unit BLOCK  -; statements
- */
+/* One statement. Its slots by kind:
+            expr                    kid
+   FOR      lo, hi                  body block   half open, step > 0, bounds are read once; sym is
+                                                 the variable
+   WHILE    condition               body block   post: the test comes after the body (repeat)
+   IF       condition               then block, else block or nothing (nkid 1 or 2)
+   LOCAL    fill, value or nothing               sym, type, cls, init; blob for CONST and STATE
+   STORE    place (LOAD), value                  the value has the type of the place
+   SET      view, tensor expression              equal scalar types; equal shapes, or a scalar: fill
+   GET      stream, [place or view]              without a place it declares sym of type
+   SLOT     stream                               declares sym: an empty buffer of a block stream
+   PUT      stream, value                        of the token type: a scalar, a tensor expression,
+                                                 or the VIEW of a slot
+   CALL     arguments in order                   sym is the unit; tensors and streams are VIEWs
+   BREAK                                         leaves the innermost loop
+   RETURN                                        leaves the unit
+   BLOCK                            statements */
 typedef struct TdStmt TdStmt;
 struct TdStmt {
   uint8_t kind;         /* TdStmtKind */

@@ -10,8 +10,7 @@ typedef struct TdTensor {
   unsigned char *data; /* of element (0, .., 0) */
   int64_t extent[TD_MAX_RANK];
   int64_t stride[TD_MAX_RANK]; /* in elements; any sign, views have their own */
-  uint8_t
-      *written; /* parallel to data, one byte an element: 0 is "never written"; NULL: all were */
+  uint8_t *written; /* a byte for each element of data, 0: never written; NULL: all were */
 } TdTensor;
 
 /* A new row-major tensor in arena a, zeroed; `declared` starts with nothing written. Extents must
