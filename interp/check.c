@@ -405,10 +405,7 @@ static bool take_small(Trial *t, TdCheck *c, TdText *sizes, const TdEvalOptions 
     Pair p = {.arena = t->arena, .o = o};
     if (!find_small(t, run, &p.x, &p.y)) break;
     TdCheck before = *c;
-    if (take(&p, c, sizes)) {
-      c->other_sizes = true;
-      continue;
-    }
+    if (take(&p, c, sizes)) continue;
     if (c->verdict == TD_EVAL_DIFFERS) return false;
     *c = before;
   }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "repl/editor.h"
-#include "repl/width.h"
 
 /* Puts n bytes in the place of the whole draft. */
 static void put(TdLine *l, const char *s, size_t n) {

@@ -70,17 +70,6 @@ size_t td_width_decode(const char *s, size_t n, uint32_t *cp) {
   return good ? len : 1;
 }
 
-size_t td_width_encode(uint32_t cp, char out[4]) {
-  size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-  if (n == 1) {
-    out[0] = (char)cp;
-    return n;
-  }
-  for (size_t i = n - 1; i > 0; i--, cp >>= 6) out[i] = (char)(0x80 | (cp & 0x3F));
-  out[0] = (char)((0xF00u >> n & 0xF0u) | cp);
-  return n;
-}
-
 /* What the code point after a cluster does to it: whether it joins, and with which cells. */
 static bool joins(TdCluster *k, uint32_t base, uint32_t before, uint32_t cp) {
   int flags = flags_of(cp), base_flags = flags_of(base);

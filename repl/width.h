@@ -22,9 +22,6 @@ typedef struct TdCluster {
  * and is TD_WIDTH_BAD. */
 size_t td_width_decode(const char *s, size_t n, uint32_t *cp);
 
-/* Writes a valid code point; returns its bytes. */
-size_t td_width_encode(uint32_t cp, char out[4]);
-
 /* The cluster at the start of the n > 0 bytes at s. A newline is a cluster of no cells. */
 TdCluster td_width_cluster(const char *s, size_t n);
 

@@ -29,8 +29,7 @@ typedef struct Shape {
 
 typedef struct Cut {
   TdHlsNet *n;
-  const TdUnit *kernel; /* of the class under way, with its ids and facts */
-  TdHlsFacts facts;
+  TdHlsFacts facts; /* of the class under way, and its ids */
   const int64_t *id;
   Wish *wish;      /* of each dimension of each stream */
   Shape *shape;    /* of each stream */

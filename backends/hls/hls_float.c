@@ -3,8 +3,6 @@
    hls_math.h and tide_ops.h. */
 #include "backends/hls/hls_text.h"
 
-#include "ir/num_float.h"
-
 /* Powers of two that a double holds with room for any mantissa. */
 enum { FAR = 900 };
 

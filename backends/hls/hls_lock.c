@@ -11,8 +11,7 @@ typedef struct Find {
   const TdAsk *ask;
   TdMap lock;
   const TdExpr *stream; /* the one that is looked for */
-  TdSym buffer;
-  TdMap stored; /* memory that is written, by symbol */
+  TdMap stored;         /* memory that is written, by symbol */
 } Find;
 
 static bool moves(const TdStmt *s) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/effects.h"
-#include "backends/hls/hls_lower.h"
 #include "backends/hls/hls_text.h"
 
 static TdHlsProg *prog_of(const TdCWriter *w) {

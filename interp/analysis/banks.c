@@ -18,7 +18,7 @@ bool td_banks_equal(TdBanks x, TdBanks y) {
 
 bool td_banks_serves(TdBanks x, TdBanks y, int64_t extent) {
   if (td_banks_equal(x, y) || x.kind == TD_BANKS_COMPLETE || y.kind == TD_BANKS_NONE) return true;
-  if (x.kind != y.kind || x.kind == TD_BANKS_NONE || x.n % y.n != 0) return false;
+  if (x.kind != y.kind || x.n % y.n != 0) return false;
   return x.kind == TD_BANKS_CYCLIC || (extent && extent % x.n == 0);
 }
 

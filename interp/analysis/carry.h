@@ -14,12 +14,4 @@ size_t td_carry_free(const TdAsk *q, const TdStmt *loop, const TdSym **sym);
 /* Whether two adjacent statements may change places. */
 TdVerdict td_carry_exchange(const TdAsk *q, const TdStmt *first, const TdStmt *second);
 
-/* Whether `loop` may become two loops, the first over the statements of its body before position
- * `at`, the second over the others. */
-TdVerdict td_carry_distribute(const TdAsk *q, const TdStmt *loop, size_t at);
-
-/* Whether each iteration of `loop` does what its first one did: the variable is not used, nothing
- * is read that an iteration leaves changed, no token moves, the loop does not end early. */
-bool td_carry_is_invariant(const TdAsk *q, const TdStmt *loop);
-
 #endif

@@ -168,14 +168,8 @@ static const TdStmt *with_value(const Collective *c, const TdExpr *to) {
 /* ---- the task's side ---- */
 
 /* Whether only `param` and constants are used beside the allreduce. */
-typedef struct Uses {
-  const Collective *c;
-  TdSym param;
-} Uses;
-
-static bool is_only(void *ud, const TdExpr *e) {
-  const Uses *u = ud;
-  if (e->kind == TD_EXPR_VIEW || e->kind == TD_EXPR_LOAD) return e->sym == u->param;
+static bool is_only(void *param, const TdExpr *e) {
+  if (e->kind == TD_EXPR_VIEW || e->kind == TD_EXPR_LOAD) return e->sym == *(const TdSym *)param;
   return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_TENSOR;
 }
 
@@ -192,9 +186,9 @@ static const TdRunArg *find_sink(Collective *c) {
   if (!b) return NULL;
   const TdExpr *zero = td_expr_lit(c->arena, td_type_scalar(c->e->type), 0, c->loc);
   const TdStmt *rest = with_value(c, zero);
-  Uses u = {c, b->param};
+  TdSym param = b->param;
   for (uint32_t i = 0; i < rest->nexpr; i++)
-    if (!td_walk_expr(rest->expr[i], is_only, &u)) return NULL;
+    if (!td_walk_expr(rest->expr[i], is_only, &param)) return NULL;
   if (td_walk_uses_expr(c->e, b->param)) return NULL;
   for (uint32_t i = 0; i + 1 < body->nkid; i++)
     if (td_walk_uses(c->session->ctx, body->kid[i], b->param)) return NULL;

@@ -8,8 +8,7 @@ typedef struct Flat {
   TdSession *session;
   TdArena *arena;
   TdAffine *affine;
-  const TdProg *prog; /* the units so far */
-  TD_VEC(const TdUnit *) unit;
+  TD_VEC(const TdUnit *) unit; /* so far */
 } Flat;
 
 static const TdExpr *zero(const Flat *f, const TdType *t, TdLoc loc) {
@@ -95,7 +94,7 @@ static const TdUnit *find(const Flat *f, TdSym sym) {
 /* A run on its way to a nest. */
 typedef struct Nest {
   Flat *flat;
-  const TdUnit *design, *kernel;
+  const TdUnit *kernel;
   const TdRun *run;
   TdSubst subst;
   TdSym id[TD_MAX_RANK]; /* the loops */
@@ -178,7 +177,7 @@ static void bind_param(Nest *n, const TdRunArg *b) {
 
 /* The nest of a run; NULL if its map has no values. */
 static const TdStmt *nest_of(Flat *f, const TdUnit *design, const TdRun *r) {
-  Nest n = {.flat = f, .design = design, .run = r, .kernel = find(f, r->unit)};
+  Nest n = {.flat = f, .run = r, .kernel = find(f, r->unit)};
   if (!n.kernel || !n.kernel->body) return NULL;
   n.subst = td_subst_new(f->store);
   for (int d = 0; d < r->rank; d++) {

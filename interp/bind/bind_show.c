@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "bind/prompt.h"
-#include "bind/view.h"
 #include "repl/style.h"
 #include "repl/tty.h"
 

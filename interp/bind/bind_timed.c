@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bind/unit.h"
-#include "build.h"
 #include "eval/wave.h"
 
 #define CLASS_TIMED "tide.timed"

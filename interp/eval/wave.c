@@ -12,7 +12,6 @@ typedef struct Change {
 
 typedef struct Wave {
   TdArena *arena;
-  const TdTimed *t;
   TD_VEC(Change) change;
 } Wave;
 
@@ -88,7 +87,7 @@ static int width_of(const TdTimed *t, size_t signal) {
 }
 
 void td_wave_vcd(TdText *out, const TdTimed *t) {
-  Wave w = {.arena = out->arena, .t = t};
+  Wave w = {.arena = out->arena};
   td_text_putf(out, "$comment %s on %s: a unit of time is a cycle $end\n$timescale 1ns $end\n",
                t->design, t->target);
   td_text_putf(out, "$scope module %s $end\n", t->design);

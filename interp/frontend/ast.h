@@ -135,7 +135,7 @@ struct TdAstFn {
   uint32_t level; /* 1: the main chunk */
   const TdAstFn *outer;
   TdAstLocals params; /* self included */
-  bool has_self, is_vararg;
+  bool is_vararg;
   TdAstLocals upvals; /* in Lua's order */
   TdAstBlock body;
 };

@@ -8,7 +8,6 @@
 typedef struct Search {
   const TdAstFn *fn;
   TdFnContext found;
-  const TdAstExpr *holder; /* the expression whose name is looked for */
 } Search;
 
 static bool is_fn(const TdAstExpr *e, const TdAstFn *fn) {
@@ -43,7 +42,6 @@ static const char *place_name(const TdAstExpr *target) {
 static const char *function_name(const TdAst *ast, const TdAstFn *fn);
 
 typedef struct NameSearch {
-  const TdAst *ast;
   const TdAstExpr *value;
   const char *name;
 } NameSearch;
@@ -82,7 +80,7 @@ static const TdAstFn *returned_by(const TdAst *ast, const TdAstExpr *value) {
 /* The name that the source gives to a value: variable, field, item, or the function that returns
  * it. */
 static const char *value_name(const TdAst *ast, const TdAstExpr *value) {
-  NameSearch n = {.ast = ast, .value = value};
+  NameSearch n = {.value = value};
   TdAstVisitor v = {.expr = name_in_expr, .stmt = name_in_stmt, .ud = &n};
   td_walk_ast_block(&v, &ast->main->body);
   if (n.name) return n.name;

@@ -64,7 +64,7 @@ static void parse_params(TdParser *p, TdAstFn *fn, const TdLoc *self) {
 
 const TdAstFn *td_parse_stmt_function(TdParser *p, TdLoc loc, uint32_t line, const TdLoc *self) {
   TdAstFn *fn = TD_NEW(p->arena, TdAstFn);
-  *fn = (TdAstFn){.loc = loc, .line_defined = line, .has_self = self, .outer = p->scope.fn->fn};
+  *fn = (TdAstFn){.loc = loc, .line_defined = line, .outer = p->scope.fn->fn};
   fn->level = fn->outer->level + 1;
   td_vec_push(p->arena, &p->functions, fn);
   TdScopeFn scope;

@@ -50,8 +50,8 @@ typedef struct TdConst {
   } u;
   const TdExpr *size;  /* INT */
   const TdType *typed; /* INT, FLOAT, BOOL: type of a local bound to it, or NULL for a bare value */
-  uintptr_t
-      handle; /* identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR; number of a STREAM */
+  /* Identity in the host: TABLE, FUNCTION, STATE, UNIT, TENSOR; number of a STREAM. */
+  uintptr_t handle;
 } TdConst;
 
 /* The number of a stream that is not one of the design under construction. */

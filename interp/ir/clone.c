@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "ir/unit.h"
-#include "ir/walk.h"
 
 typedef struct Cloner {
   TdStore *to;

@@ -1,7 +1,6 @@
 /* print_stmt.c - statements as Lua, one a line, attributes as a comment at its end. */
 #include <string.h>
 
-#include "ir/num.h"
 #include "ir/printer.h"
 
 void td_printer_attrs(TdPrinter *p, TdAttrs attrs) {

@@ -146,7 +146,6 @@ static const TdExpr *put_scalar(void *ud, const TdExpr *e) {
 
 /* A use of a symbol outside of the lifted statements. */
 typedef struct Outside {
-  const Lift *lift;
   const TdStmt *const *s;
   size_t n;
   TdSym sym;
@@ -166,7 +165,7 @@ static bool is_unused_outside(const Outside *o, const TdStmt *s) {
 static bool check_states(Lift *l, const TdStmt *const *s, size_t n) {
   for (size_t i = 0; i < td_printer_preamble(l->unit->body); i++) {
     const TdStmt *d = l->unit->body->kid[i];
-    Outside o = {l, s, n, d->sym};
+    Outside o = {s, n, d->sym};
     if (d->cls != TD_LOCAL_STATE || !td_map_getp(&l->seen, d->sym)) continue;
     if (!is_unused_outside(&o, l->unit->body))
       return refuse(l, TD_ILLEGAL, "state", s[0]->loc,
