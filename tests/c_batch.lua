@@ -145,7 +145,7 @@ end
 
 -- States that all programs compile with these flags and compute what they must.
 local function check(flags)
-  local folder, here = t.tmp "c_batch", shell.output "pwd":gsub("\n", "")
+  local folder, here = t.tmp "c_batch", shell.here
   shell.plant(folder, {})
   write(folder, 50)
   local said = shell.output(([[cd '%s' && top='%s' && cc -std=gnu11 -w -ffp-contract=off %s -I"$top" ]]

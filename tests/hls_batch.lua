@@ -5,6 +5,7 @@
 --   batch.test(size, {quick = true, flags = ".."})  -- the tests, in groups of 40 by g++ and clang++
 -- Quick tests have g++ only look for errors and warnings where clang++ is there to compile and run.
 local t = require "tap"
+local shell = require "shell"
 
 local batch = {}
 
@@ -31,12 +32,6 @@ end
 local function plain(text)
   return (text:gsub("#include[^\n]*\n", ""):gsub("#ifndef KERNEL_H\n#define KERNEL_H\n", "")
     :gsub("\n#endif\n$", "\n"))
-end
-
-local function write(path, text)
-  local f = assert(io.open(path, "wb"))
-  f:write(text)
-  f:close()
 end
 
 -- One file of kernels number `first` to `last`: each in a namespace, with its main as `run`.
@@ -69,30 +64,21 @@ local function make_folder(first, last)
     local files = list[i].module.files
     for _, name in ipairs(files) do
       local data = name:match "^data/(.*)$"
-      if data then write(("%s/%d/%s"):format(folder, i, data), files[name]) end
+      if data then shell.write(("%s/%d/%s"):format(folder, i, data), files[name]) end
     end
   end
-  write(folder .. "/all.cpp", join(first, last))
+  shell.write(folder .. "/all.cpp", join(first, last))
   return folder
-end
-
--- What a command printed.
-local function output(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local text = pipe:read "a"
-  pipe:close()
-  return text
 end
 
 -- States that a compiler takes kernels first to last without a warning, and that they compute what
 -- their data says.
 local function run(compiler, folder, flags)
-  local here = output "pwd":gsub("\n", "")
-  local said = output(("cd '%s' && %s -std=c++17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s " ..
-    "-ffp-contract=off -I'%s/%s' all.cpp -o all"):format(folder, compiler, flags, here, include))
+  local said = shell.output(("cd '%s' && %s -std=c++17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s " ..
+    "-ffp-contract=off -I'%s/%s' all.cpp -o all 2>&1"):format(folder, compiler, flags, shell.here, include))
   t.eq(said, "", compiler)
   if flags:find("-fsyntax-only", 1, true) then return end
-  said = output(("cd '%s' && ./all"):format(folder))
+  said = shell.output(("cd '%s' && ./all 2>&1"):format(folder))
   local wrong = {}
   for i in said:gmatch "WRONG (%d+)" do
     wrong[#wrong + 1] = list[tonumber(i)].name .. "\n" .. list[tonumber(i)].module.source

@@ -5,6 +5,7 @@
 -- What is compared: the reference run, the compiled run, the Lua function itself (k:native, unless
 -- p.foreign or p.close says otherwise), and the printed form, which loads back to the same text.
 local t = require "tap"
+local shell = require "shell"
 
 local p = {}
 
@@ -124,19 +125,12 @@ end
 -- Runs everything recorded in a new process, in another folder.
 local function run_fresh()
   local path = t.tmp("printed.lua")
-  local f = assert(io.open(path, "wb"))
-  f:write(check)
+  local lines = {check}
   for i, r in ipairs(recorded) do
-    f:write(("check(%d, %q, %s, %s, %s)\n"):format(i, r[1], source(r[2]), source(r[3]),
-      source(r[4])))
+    lines[i + 1] = ("check(%d, %q, %s, %s, %s)\n"):format(i, r[1], source(r[2]), source(r[3]), source(r[4]))
   end
-  f:write 'print "done"\n'
-  f:close()
-  local program = arg[-1]:match "^/" and arg[-1] or os.getenv "PWD" .. "/" .. arg[-1]
-  local pipe = assert(io.popen(("cd / && '%s' '%s' 2>&1"):format(program, path)))
-  local said = pipe:read "a"
-  pipe:close()
-  return said
+  shell.write(path, table.concat(lines) .. 'print "done"\n')
+  return (shell.output(("cd / && '%s' '%s' 2>&1"):format(shell.program, path)))
 end
 
 function p.done()

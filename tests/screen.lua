@@ -31,7 +31,7 @@ end
 
 --- Pastes text as a terminal does, between marks.
 function M:paste(text)
-  local path = os.getenv "TMPDIR" .. "/paste"
+  local path = os.tmpname()
   shell.write(path, text)
   tmux(self, "load-buffer", path)
   tmux(self, "paste-buffer", "-p", "-d")

@@ -21,11 +21,25 @@ function M.read(path)
   return text
 end
 
--- Makes a file hold a text.
+-- Makes a file hold a text; returns its path.
 function M.write(path, text)
   local f = assert(io.open(path, "wb"))
   f:write(text)
   f:close()
+  return path
+end
+
+-- The folder that tests run in, and the tide that runs this one: absolute paths.
+M.here = M.output "pwd -P":match "[^\n]+"
+M.program = arg and arg[-1] and (arg[-1]:find "^/" and arg[-1] or M.here .. "/" .. arg[-1])
+
+-- Standard output and error of the inputs, sent to one session of the prompt.
+function M.session(inputs)
+  local path = os.tmpname()
+  M.write(path, inputs)
+  local text = M.output(("%s -i <%s 2>&1"):format(M.quote(M.program), M.quote(path)))
+  os.remove(path)
+  return text
 end
 
 -- Makes a folder, new and empty, of the files {path = text}; its name may hold spaces.

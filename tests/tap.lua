@@ -7,7 +7,7 @@ local t = {}
 
 local tests, failures, facts = 0, 0, 0
 local broken = false -- a fact of the test under way did not hold
-local files = {} -- made by t.tmp
+local folder -- of temporary files; t.tmp makes it
 
 io.stdout:setvbuf "line"
 
@@ -139,28 +139,19 @@ function t.skip_all(why)
   os.exit(0, true)
 end
 
--- Where temporary files go: a folder of this process's own when tests/run.lua has made none.
-local folder = os.getenv "TMPDIR"
-
--- A path for a temporary file or folder of that name; t.done removes it, and what a folder holds.
+-- A path for a temporary file or folder of that name; t.done removes it.
 function t.tmp(name)
   if not folder then
-    folder = os.tmpname()
-    os.remove(folder)
-    os.execute("mkdir " .. folder)
-    files[1] = folder
+    local pipe = assert(io.popen "mktemp -d")
+    folder = assert(pipe:read "l", "no folder for temporary files")
+    pipe:close()
   end
-  local path = folder .. "/" .. name
-  files[#files + 1] = path
-  return path
+  return folder .. "/" .. name
 end
 
 -- Prints the plan and ends the program; call it last.
 function t.done()
-  for _, path in ipairs(files) do
-    local gone, _, code = os.remove(path)
-    if not gone and code == 39 then os.execute(("rm -rf '%s'"):format(path:gsub("'", "'\\''"))) end
-  end
+  if folder then os.execute(("rm -rf '%s'"):format(folder:gsub("'", "'\\''"))) end
   print("1.." .. tests)
   os.exit(failures == 0, true)
 end

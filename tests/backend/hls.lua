@@ -1,5 +1,6 @@
 -- hls.lua - the text of HLS C++: pragmas, names, types, calls, state; options; refusals.
 local t = require "tap"
+local shell = require "shell"
 local tide = require "tide"
 local i8, i16, i32, u8, f32, grid = tide.i8, tide.i16, tide.i32, tide.u8, tide.f32, tide.grid
 
@@ -328,10 +329,8 @@ t.test("a foreign kernel is its model", function()
   local double = tide.kernel {x = i32[4], name = "double", function(x)
     for i = 0, 3 do x[i] = x[i] + x[i] end
   end}
-  local path = t.tmp("tide_hls_twice.c")
-  local f = assert(io.open(path, "w"))
-  f:write("#include <stdint.h>\nvoid twice(int32_t *x) { for (int i = 0; i < 4; i++) x[i] *= 2; }\n")
-  f:close()
+  local path = shell.write(t.tmp "twice.c",
+    "#include <stdint.h>\nvoid twice(int32_t *x) { for (int i = 0; i < 4; i++) x[i] *= 2; }\n")
   local function calling(model)
     local twice = tide.extern {source = path, symbol = "twice", x = i32[4], model = model}
     return tide.kernel {A = i32[4], function(A) twice(A) end}

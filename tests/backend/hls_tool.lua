@@ -1,26 +1,13 @@
 -- hls_tool.lua - around HLS C++: files written, Vitis HLS called where it is on PATH (a fake one
 -- here), its report read; simulations that fail, compilers that are missing or wrong.
 local t = require "tap"
+local shell = require "shell"
 local tide = require "tide"
 local i8, i32, grid = tide.i8, tide.i32, tide.grid
 
-local program = arg[-1]:match "^/" and arg[-1] or os.getenv "PWD" .. "/" .. arg[-1]
-local folder = os.tmpname()
-os.remove(folder)
-os.execute("mkdir -p '" .. folder .. "'")
-
-local function read(path)
-  local f = io.open(path, "rb")
-  local text = f and f:read "a"
-  if f then f:close() end
-  return text
-end
-
-local function write(path, text)
-  local f = assert(io.open(path, "wb"))
-  f:write(text)
-  f:close()
-end
+local program, read, write = shell.program, shell.read, shell.write
+local folder = t.tmp "hls"
+shell.plant(folder, {})
 
 -- What Lua code prints in a new process, with variables set, in another folder.
 local number = 0
@@ -28,11 +15,7 @@ local function run(variables, code)
   number = number + 1
   local path = ("%s/run%d.lua"):format(folder, number)
   write(path, code)
-  local pipe = assert(io.popen(("cd '%s' && env %s '%s' '%s' 2>&1"):format(folder, variables, program,
-    path)))
-  local said = pipe:read "a"
-  pipe:close()
-  return said
+  return (shell.output(("cd '%s' && env %s '%s' '%s' 2>&1"):format(folder, variables, program, path)))
 end
 
 -- A kernel, built for hls as m with these options, and what follows.
@@ -308,9 +291,7 @@ t.test("a simulation is compiled once", function()
     t.has(said, "{2, 4, 6, 8}")
   end
   t.eq(read(log), "\n")
-  local pipe = io.popen(("ls '%s'; stat -c %%a '%s'"):format(cache, cache))
-  local held = pipe:read "a"
-  pipe:close()
+  local held = shell.output(("ls '%s'; stat -c %%a '%s'"):format(cache, cache))
   t.ok(held:match "^%x+%.hls\n700\n$", held)
 end)
 
@@ -352,9 +333,7 @@ t.test("a program without its headers", function()
 local k = require "tide".kernel {name = "k", function() end}
 print(select(2, pcall(k.build, k, {target = "hls"})).code)
 ]])
-  local pipe = assert(io.popen(("cd '%s' && '%s/tide' '%s' 2>&1"):format(folder, alone, path)))
-  t.eq(pipe:read "a", "no-headers\n")
-  pipe:close()
+  t.eq(shell.output(("cd '%s' && '%s/tide' '%s' 2>&1"):format(folder, alone, path)), "no-headers\n")
 end)
 
 t.test("a simulation that crashes does not end the session", function()
@@ -392,5 +371,4 @@ t.test("arguments are checked before a call", function()
   t.eq(B[3], 3)
 end)
 
-os.execute("rm -r '" .. folder .. "'")
 t.done()

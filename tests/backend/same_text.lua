@@ -3,8 +3,7 @@
 local t = require "tap"
 local shell = require "shell"
 
-local here = shell.output "pwd":match "[^\n]+"
-local program = arg[-1]:match "^/" and arg[-1] or here .. "/" .. arg[-1]
+local program = shell.program
 
 -- Prints all that a design and a schedule say; "comma" asks for a locale that writes 1,5.
 local source = [[
@@ -71,10 +70,9 @@ print(io.open "same.vcd":read "a")
 local count = 0
 local function output(variables)
   count = count + 1
-  local folder = ("%s/run %d"):format(os.getenv "TMPDIR" or "/tmp", count)
+  local folder = t.tmp("run " .. count)
   shell.plant(folder, {["same.lua"] = source})
   local text, status = shell.output(("cd '%s' && env %s '%s' same.lua 2>&1"):format(folder, variables, program))
-  shell.output(("rm -rf '%s'"):format(folder))
   t.eq(status, 0, text)
   return text
 end

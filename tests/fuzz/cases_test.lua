@@ -8,7 +8,7 @@ local cases = {
 }
 
 local program = (arg[-1]:match "^(.*build/%w+)/tide$" or "build/release") .. "/tests/fuzz/fuzz"
-local folder = (os.getenv "TMPDIR" or "/tmp") .. "/found"
+local folder = t.tmp "found"
 for _, case in ipairs(cases) do
   local seed, number, what = table.unpack(case)
   t.test(what, function()
@@ -18,6 +18,5 @@ for _, case in ipairs(cases) do
     t.ok(pipe:close(), said)
   end)
 end
-os.execute(("rm -rf '%s'"):format(folder))
 
 t.done()

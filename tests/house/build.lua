@@ -3,7 +3,7 @@ local t = require "tap"
 local shell = require "shell"
 local quote = shell.quote
 
-local root = os.getenv "TMPDIR" .. "/a tree"
+local root = t.tmp "a tree"
 
 local primitive = [[
 #include "rewrite/prim.h"
@@ -125,7 +125,7 @@ local function files_below(folder)
 end
 
 t.test("install and uninstall honour DESTDIR and PREFIX, spaces too", function()
-  local stage = os.getenv "TMPDIR" .. "/st age"
+  local stage = t.tmp "st age"
   shell.output("mkdir -p " .. quote(stage))
   local to = ("DESTDIR=%s PREFIX='/o pt'"):format(quote(stage))
   make("install " .. to)
@@ -133,7 +133,6 @@ t.test("install and uninstall honour DESTDIR and PREFIX, spaces too", function()
     "./o pt/share/tide/backends/hls/include/y.h", "./o pt/share/tide/stdlib/targets/x.lua"})
   make("uninstall " .. to)
   t.eq(files_below(stage), {})
-  shell.output("rm -rf " .. quote(stage))
 end)
 
 t.test("help names every target", function()
@@ -148,5 +147,4 @@ t.test("clean removes what was built", function()
   t.eq(shell.read(root .. "/build/gen/version.h"), nil)
 end)
 
-shell.output("rm -rf " .. quote(root))
 t.done()

@@ -1,12 +1,6 @@
 -- The tables of what is shown by which test: each file that they name is there, and each test in it.
 local t = require "tap"
-
-local function read(path)
-  local f = assert(io.open(path))
-  local text = f:read "a"
-  f:close()
-  return text
-end
+local read = require "shell".read
 
 -- What a row names: path, and a name in it or nil. "`a.lua`: one, two; `b.lua`" names three things.
 local function named(row)

@@ -2,8 +2,7 @@
 local t = require "tap"
 local shell = require "shell"
 
-local root = os.getenv "TMPDIR" .. "/a tree"
-local here = shell.output "pwd":gsub("\n", "")
+local root = t.tmp "a tree"
 
 local prim = [[
 /* loop_bare.c - a primitive without words. */
@@ -72,9 +71,8 @@ static int use(int *d) {
 })
 
 local out = shell.output(("cd %s && ln -s %s/tests/lint.lua %s/tests/lint %s/tests/shell.lua " ..
-  "tests && lua5.4 tests/lint.lua 2>&1"):format(shell.quote(root), shell.quote(here),
-  shell.quote(here), shell.quote(here)))
-shell.output("rm -rf " .. shell.quote(root))
+  "tests && lua5.4 tests/lint.lua 2>&1"):format(shell.quote(root), shell.quote(shell.here),
+  shell.quote(shell.here), shell.quote(shell.here)))
 
 -- A test that lint says each text of a list.
 local function says(name, texts)

@@ -7,8 +7,8 @@ if not shell.read "tide.so" then t.skip_all "tide.so is not built (make so)" end
 if shell.output "command -v lua5.4" == "" then t.skip_all "lua5.4 is not installed" end
 
 -- Two places for the module: the checkout, and where make install puts it.
-local root = shell.output "pwd -P":match "[^\n]+"
-local installed = os.getenv "TMPDIR" .. "/an install"
+local root = shell.here
+local installed = t.tmp "an install"
 shell.plant(installed, { ["lib/lua/5.4/note"] = "", ["share/tide/note"] = "" })
 shell.output(("cp tide.so %s/lib/lua/5.4/ && cp -r stdlib %s/share/tide/"):format(quote(installed), quote(installed)))
 
@@ -59,5 +59,4 @@ t.test("the program lacks nothing", function()
   t.eq(out, "true\tnil\n")
 end)
 
-shell.output("rm -r " .. quote(installed))
 t.done()

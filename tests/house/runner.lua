@@ -48,7 +48,7 @@ t.test("an example prints its comments, in order", function()
   t.ok(not example(source, "one (1)\ntook 3 ms\n", 1))
 end)
 
-local root = os.getenv "TMPDIR" .. "/a tree"
+local root = t.tmp "a tree"
 local head = 'local t = require "tap"\n'
 
 shell.plant(root, {
@@ -112,5 +112,4 @@ t.test("a filter that nothing passes is a failure", function()
   t.ok(out:find "\n0 passed, 0 failed\n$", out)
 end)
 
-shell.output("rm -rf " .. shell.quote(root))
 t.done()

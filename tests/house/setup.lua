@@ -3,7 +3,7 @@ local t = require "tap"
 local shell = require "shell"
 local quote = shell.quote
 
-local root = os.getenv "TMPDIR" .. "/a tree"
+local root = t.tmp "a tree"
 
 -- Programs that stand for the system's: each notes its call in the file `calls`.
 shell.plant(root, {
@@ -90,5 +90,4 @@ t.test("any other word is a usage error", function()
   t.has(out, "usage: ./setup demo|test|full|bench")
 end)
 
-shell.output("rm -rf " .. quote(root))
 t.done()

@@ -25,10 +25,9 @@ for _, compiler in ipairs {"gcc", "clang"} do
     t.skip(compiler .. " on the Jupyter kernel", "libzmq3-dev, libjansson-dev or libssl-dev is not installed")
   end
   t.test(compiler .. " would say it", function()
-    local file = os.getenv "TMPDIR" .. "/narrow.c"
+    local file = t.tmp "narrow.c"
     shell.write(file, "int narrow(unsigned x);\nint narrow(unsigned x) { return x; }\n")
     t.has(said(compiler .. " -Wsign-conversion", file), "narrow.c:2")
-    os.remove(file)
   end)
 end
 

@@ -48,7 +48,6 @@ end)
 -- A script that makes schedules of PolyBench's kernels and, unless `can` is false, asks whether loops may change.
 local function ask(can)
   return ([[
-package.path = "tests/?.lua;" .. package.path
 local tide = require "tide"
 local polybench, asked = require "polybench", 0
 for n = 1, #polybench.names, 4 do

@@ -3,8 +3,7 @@ local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"
 
-local here = shell.output "pwd":match "[^\n]+"
-local program = arg[-1]:match "^/" and arg[-1] or here .. "/" .. arg[-1]
+local here, program = shell.here, shell.program
 
 -- Runs the demo in a folder of its own; returns what it prints and the folder.
 local function demo(words)

@@ -1,5 +1,4 @@
 -- tide.extern: C functions of a source file and of a shared object, called from Lua and from kernels.
-package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"

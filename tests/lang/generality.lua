@@ -2,6 +2,7 @@
 -- network model of 14 are unit tests too.
 local tide = require "tide"
 local t = require "tap"
+local shell = require "shell"
 local p = require "programs"
 local i8, i32, index, grid = tide.i8, tide.i32, tide.index, tide.grid
 
@@ -372,13 +373,9 @@ t.test("15: ten random legal steps: undo, the log in a new process, instances ap
       texts[n] = tostring(s)
     end
     t.ok(s:verify(), s:log())
-    local f = assert(io.open(path, "wb"))
-    f:write(("local k = load(%q)()\nlocal s = load(%q)(k)\nio.write(tostring(s))\n"):format(texts[0],
+    shell.write(path, ("local k = load(%q)()\nlocal s = load(%q)(k)\nio.write(tostring(s))\n"):format(texts[0],
       s:log()))
-    f:close()
-    local pipe = assert(io.popen(("'%s' '%s' 2>&1"):format(arg[-1], path)))
-    t.eq(pipe:read "a", texts[#texts], "round " .. round)
-    pipe:close()
+    t.eq(shell.output(("'%s' '%s' 2>&1"):format(arg[-1], path)), texts[#texts], "round " .. round)
     for n = #texts - 1, 0, -1 do t.eq(tostring(s:undo()), texts[n]) end
   end
 end)

@@ -1,23 +1,11 @@
 -- npy.lua - tensors as .npy files: what is written, what is read, what is refused and how; against
 -- NumPy both ways where there is one.
 local t = require "tap"
+local shell = require "shell"
 local tide = require "tide"
 local i8, u8, i16, i32, f32, bool = tide.i8, tide.u8, tide.i16, tide.i32, tide.f32, tide.bool
 
-local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local text = file:read "a"
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  return path
-end
+local read, write = shell.read, shell.write
 
 -- The bytes of a file with this header dictionary and these data.
 local function npy(dict, data, version)

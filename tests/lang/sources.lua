@@ -1,6 +1,7 @@
 -- Where a kernel's function may come from, and what its text may look like.
 local tide = require "tide"
 local t = require "tap"
+local shell = require "shell"
 local p = require "programs"
 local i32 = tide.i32
 
@@ -13,14 +14,8 @@ local function check(k)
   t.eq(p.same(k, A):table(), want)
 end
 
--- The value of a file that holds `text`.
-local function file(name, text)
-  local path = t.tmp(name)
-  local f = assert(io.open(path, "wb"))
-  f:write(text)
-  f:close()
-  return path
-end
+-- Makes a file hold a text; returns its path.
+local function file(name, text) return shell.write(t.tmp(name), text) end
 
 local head = "local tide = require 'tide'\n"
 

@@ -2,15 +2,14 @@
 -- tide.matmul and fails if it differs; here it is what they print that is looked at.
 local tide = require "tide"
 local t = require "tap"
+local shell = require "shell"
 
 local arrays = {"25_daisy_chain", "32_weight_stationary", "33_packed_array", "34_two_level_cache"}
 
 -- What an example prints: all of it, and cycles, percent of the multipliers used, fill, drain, bodies. `sizes` are its
 -- arguments, `memory` replaces what it says about the memory.
 local function run(name, sizes, memory)
-  local file = assert(io.open(("examples/%s.lua"):format(name)))
-  local text, printed = file:read "a", {}
-  file:close()
+  local text, printed = shell.read(("examples/%s.lua"):format(name)), {}
   if memory then text = text:gsub("bytes_per_cycle%(64%) latency%(100%)", memory) end
   local env = setmetatable({arg = sizes}, {__index = _G})
   function env.print(...)

@@ -2,6 +2,7 @@
 -- estimates, every attribute that is about time, reports, waves, timelines.
 local tide = require "tide"
 local t = require "tap"
+local shell = require "shell"
 local i8, i32, f32, task, grid = tide.i8, tide.i32, tide.f32, tide.task, tide.grid
 
 -- The report of one run of s on these arguments.
@@ -494,9 +495,7 @@ t.test("the same bits, the same report, the same dump every time", function()
     local _, r = cycles {SINK = "2", DEPTH = "3"}
     local path = os.tmpname()
     r:vcd(path)
-    local f = assert(io.open(path))
-    local text = f:read "a"
-    f:close()
+    local text = shell.read(path)
     os.remove(path)
     return tostring(r) .. r:timeline() .. text
   end
@@ -516,9 +515,7 @@ t.test("a report tells of its own run; the timeline and the picture of it", func
   t.ok(rows:find("sink    ####", 1, true), rows)
   local path = os.tmpname()
   r:svg(path)
-  local f = assert(io.open(path))
-  t.ok(f:read "a":find "</svg>\n$")
-  f:close()
+  t.ok(shell.read(path):find "</svg>\n$")
   os.remove(path)
   t.ok(tostring(r):find("net on ideal: 48 cycles", 1, true), tostring(r))
   m(A, B)

@@ -72,13 +72,12 @@ t.test("inputs of the prompt, and tide check", function()
 end)
 
 t.test("--dump-ir: the program as captured and after each step, as Lua that loads", function()
-  local folder = os.getenv "TMPDIR" .. "/dump"
+  local folder = t.tmp "dump"
   run("--dump-ir=" .. quote(folder), wrong)
   t.eq(shell.output("ls " .. quote(folder)), "0001_k_captured.lua\n0002_k_split.lua\n")
   local text = shell.read(folder .. "/0002_k_split.lua")
   t.has(text, '-- split("i", 2, {names = {"o", "p"}})\n')
   t.eq(tostring(t.ok(load(text))()), (text:gsub("^[^\n]*\n", "")))
-  shell.output("rm -r " .. quote(folder))
 end)
 
 t.test("--dump-ir: a folder that cannot be made", function()
@@ -88,12 +87,11 @@ t.test("--dump-ir: a folder that cannot be made", function()
 end)
 
 t.test("--dump-ir: a file that cannot be written ends the step", function()
-  local folder = os.getenv "TMPDIR" .. "/dump"
+  local folder = t.tmp "dump"
   shell.plant(folder, { ["0002_k_split.lua/x"] = "" })
   local _, errors, status = run("--diagnostics=json --dump-ir=" .. quote(folder), wrong)
   t.eq(status, 1)
   t.eq({ read_json(errors, 'd["code"], d["line"], end=""'):match "(%w+) (%d+)" }, { "dump", "7" })
-  shell.output("rm -r " .. quote(folder))
 end)
 
 t.done()

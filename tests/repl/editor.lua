@@ -91,23 +91,20 @@ t.test("completion: verbs, options, options of a verb, files", function()
 end)
 
 t.test("tide init: files for luacheck and the language server; what is there stays", function()
-  local folder = os.getenv "TMPDIR" .. "/designs"
+  local folder = t.tmp "designs"
   shell.plant(folder, { [".luacheckrc"] = "mine" })
-  local root = shell.output "pwd":match "[^\n]+"
-  local absolute = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]
-  local out, status = shell.output(("cd %s && %s init"):format(quote(folder), quote(absolute)))
+  local out, status = shell.output(("cd %s && %s init"):format(quote(folder), quote(shell.program)))
   t.eq({ out, status }, { ".luacheckrc is there already\nwrote .luarc.json\nwrote .tide/tide.meta.lua\n", 0 })
   t.eq(shell.read(folder .. "/.luacheckrc"), "mine")
   t.eq(shell.read(folder .. "/.tide/tide.meta.lua"), doc "--meta")
   t.has(shell.read(folder .. "/.luarc.json"), '"workspace.library": [".tide"]')
-  shell.output("rm -r " .. quote(folder))
 end)
 
 local written = { ["docs/tide.1"] = "--man", ["stdlib/tide.meta.lua"] = "--meta", ["docs/tide.bash"] = "--completion",
   ["build/docs/reference.md"] = "" }
 
 t.test("make docs writes what the registry says, where it belongs", function()
-  local folder, root = os.getenv "TMPDIR" .. "/made", shell.output "pwd":match "[^\n]+"
+  local folder, root = t.tmp "made", shell.here
   shell.plant(folder, {})
   local path = arg[-1]:gsub("^" .. root:gsub("%p", "%%%0") .. "/", ""):gsub("^%./", "")
   local said, status = shell.output(("MAKEFLAGS= make -s -o %s TIDE=%s docs OUT=%s 2>&1"):format(
@@ -121,7 +118,6 @@ t.test("make docs writes what the registry says, where it belongs", function()
     n = n + 1
   end
   t.eq(shell.output(("find %s -type f | wc -l"):format(quote(folder))), n .. "\n")
-  shell.output("rm -r " .. quote(folder))
 end)
 
 t.test("what make docs wrote here is not old", function()

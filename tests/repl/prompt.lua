@@ -1,14 +1,6 @@
 -- What the prompt answers, line by line, without a terminal.
-package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
-local shell = require "shell"
-
--- Standard output and error of the inputs, sent to one session.
-local function session(inputs)
-  local path = t.tmp "session.lua"
-  shell.write(path, inputs)
-  return (shell.output(("%s -i <%s 2>&1"):format(shell.quote(arg[-1]), shell.quote(path))))
-end
+local session = require "shell".session
 
 t.test("locals persist, results are shown, `;` silences", function()
   t.eq(session "local x = 20\nlocal y <const> = 22\nx + y\nx + y;\nlocal z\nz", "42\nnil\n")

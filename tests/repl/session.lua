@@ -2,16 +2,9 @@
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"
-local quote = shell.quote
+local quote, session = shell.quote, shell.session
 
-local home = os.getenv "TMPDIR" .. "/designs"
-
--- Standard output and error of the inputs, sent to one session.
-local function session(inputs)
-  local path = t.tmp "inputs"
-  shell.write(path, inputs)
-  return (shell.output(("%s -i <%s 2>&1"):format(quote(arg[-1]), quote(path))))
-end
+local home = t.tmp "designs"
 
 local kernel = "k = tide.kernel { x = i32[8], function(x) for i = 0, 7 do x[i] = i end end };\n"
 local schedule = kernel .. "s = tide.schedule(k);\n"
@@ -247,5 +240,4 @@ t.test("shell lines say how they ended", function()
   t.eq(session "!exit 3\n!kill -9 $$\n!true\n", "exit status 3\nended by signal 9\n")
 end)
 
-shell.output("rm -rf " .. quote(home))
 t.done()

@@ -3,7 +3,7 @@ local t = require "tap"
 local shell = require "shell"
 local quote = shell.quote
 
-local home = os.getenv "TMPDIR" .. "/home"
+local home = t.tmp "home"
 
 -- What the prompt prints for an input, with a start file, an environment and options.
 local function prompt(start, environment, options, input)
@@ -12,7 +12,6 @@ local function prompt(start, environment, options, input)
   shell.write(path, input or "greeting\n")
   local out = shell.output(("env HOME=%s XDG_CONFIG_HOME= %s %s %s -i <%s 2>&1"):format(quote(home), environment,
     quote(arg[-1]), options, quote(path)))
-  shell.output("rm -r " .. quote(home))
   return out
 end
 
@@ -36,7 +35,6 @@ t.test("scripts do not read it", function()
   t.eq(prompt("print 'hello'", "", "-e 'print(1)'", ""), "1\nhello\n")
   shell.plant(home, { [".config/tide/init.lua"] = "print 'hello'", ["s.lua"] = "print 'script'" })
   t.eq(shell.output(("env HOME=%s %s %s"):format(quote(home), quote(arg[-1]), quote(home .. "/s.lua"))), "script\n")
-  shell.output("rm -r " .. quote(home))
 end)
 
 if shell.output "command -v tmux" == "" then
@@ -45,7 +43,7 @@ if shell.output "command -v tmux" == "" then
 end
 
 t.test("a session that is hung up while an input runs leaves its history", function()
-  local history, socket = t.tmp "history", quote(os.getenv "TMPDIR" .. "/tmux")
+  local history, socket = t.tmp "history", quote(t.tmp "tmux")
   local absolute = arg[-1]:sub(1, 1) == "/" and arg[-1] or "./" .. arg[-1]:gsub("^%./", "")
   local function tmux(words) return (shell.output(("tmux -S %s -f /dev/null %s 2>&1"):format(socket, words))) end
   tmux(("new-session -d -x 80 -y 24 env TIDE_HISTORY=%s TIDE_INIT= %s"):format(quote(history), quote(absolute)))
@@ -70,7 +68,6 @@ t.test("a session that is hung up while an input runs leaves its history", funct
   end
   local gone = shell.output("kill -0 " .. pid .. " 2>&1") ~= ""
   tmux "kill-server"
-  os.remove(os.getenv "TMPDIR" .. "/tmux")
   t.ok(gone, "the program still runs")
   t.has(shell.read(history), "kept = 6 * 7")
   t.has(shell.read(history), "while true do end")

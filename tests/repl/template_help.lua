@@ -1,15 +1,9 @@
 -- Help and completion on templates at the prompt: what they say is the data of the templates.
-package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
 local shell = require "shell"
 local screen = require "screen"
 
--- Standard output and error of the inputs, sent to one session.
-local function session(inputs)
-  local path = t.tmp "session.lua"
-  shell.write(path, inputs)
-  return (shell.output(("%s -i <%s 2>&1"):format(shell.quote(arg[-1]), shell.quote(path))))
-end
+local session = shell.session
 
 t.test("?nn.gemm: parameters with their defaults, constraints; whether the library is loaded or not", function()
   for _, inputs in ipairs {"?nn.gemm", "?tide.nn.gemm", 'nn = require "tide.nn"\n?nn.gemm'} do

@@ -171,10 +171,10 @@ local function use(page, script)
     return "<script>const report = []\ntry {" .. script .. "} catch (e) { report.push('error: ' + e.stack) }\n" ..
       "document.body.replaceChildren(element('pre', { id: 'report' }, report.join('\\n')))</script></body>"
   end)))
+  local profile = quote(t.tmp "profile")
   local out = shell.output(("%s --headless --no-sandbox --disable-gpu --user-data-dir=%s --proxy-server=127.0.0.1:9 " ..
-    "--virtual-time-budget=5000 --dump-dom file://%s 2>/dev/null"):format(quote(browser),
-    quote(os.getenv "TMPDIR" .. "/profile"), quote(used)))
-  shell.output("rm -rf " .. quote(os.getenv "TMPDIR" .. "/profile"))
+    "--virtual-time-budget=5000 --dump-dom file://%s 2>/dev/null"):format(quote(browser), profile,
+    quote(used)))
   local said = {}
   local report = out:match '<pre id="report">(.-)</pre>' or "error: no report\n" .. out:sub(1, 2000)
   report = report:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
