@@ -81,7 +81,7 @@ static void fill_block(TdSchedStep *x, TdTrace *t) {
   x->length = td_flow_length(&t->flow) + ports - 1;
   if (!t->target->ports) x->length = ideal_length(t, x->length);
   x->trace = t;
-  td_sched_need(x, t, x->length > 0 ? x->length : 1);
+  td_sched_need(x, t, ports > 0 ? ports : 1);
 }
 
 /* n statements as straight code; `loop`: an iteration of it, or `lanes` of them. */

@@ -319,6 +319,27 @@ t.test("the ideal target has intervals as asked, and a cycle a block", function(
   t.eq({e.dsp, e.bram, e.ff, e.lut}, {0, 0, 0, 0})
 end)
 
+t.test("straight code has an operator for each operation that starts in one cycle", function()
+  local lanes = tide.kernel {
+    a = f32[8], b = f32[8], c = f32[8],
+    function(a, b, c)
+      for i = 0, 7 do c[i] = c[i] + a[i] * b[i] end
+    end,
+  }
+  -- a multiplier takes 3 DSP, an adder 2; banks let all lanes start at once
+  local function dsp(n)
+    return tide.schedule(lanes):unroll("i", n):partition("a"):partition("b"):partition("c"):estimate().dsp
+  end
+  t.eq({dsp(1), dsp(2), dsp(4), dsp(8)}, {5, 10, 20, 40})
+  -- c, read and written through the two ports of one bank, lets one of eight lanes a cycle through
+  t.eq(tide.schedule(lanes):unroll("i", 8):estimate().dsp, 5)
+  local chain = tide.kernel {
+    a = f32[1],
+    function(a) a[0] = a[0] + f32(1) + f32(2) + f32(3) end,
+  }
+  t.eq(tide.schedule(chain):estimate().dsp, 2, "additions that wait for each other share one")
+end)
+
 t.test("memories and FIFOs", function()
   local function bram(dims)
     local k = tide.kernel {
