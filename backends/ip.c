@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/cache.h"
 #include "backends/compiler.h"
 #include "base/home.h"
 
@@ -229,19 +228,21 @@ static const char *wrapper_of(TdArena *a, const char *name, const TdIp *ip, cons
 
 /* ---- the compiler ---- */
 
-/* Tells the first error that the compiler names a line of the source for. */
+/* Tells the first error that the compiler names a line of one of the files for. */
 static bool complain(const TdIpsigText *in, const char *said, TdDiag *d) {
-  size_t n = strlen(in->path);
-  for (const char *s = said; (s = strstr(s, in->path)); s += n) {
-    char *end;
-    if (s[n] != ':') continue;
-    uint32_t line = (uint32_t)strtoul(s + n + 1, &end, 10);
-    uint32_t col = *end == ':' ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
-    const char *error = strstr(s, "error: "), *stop = s + strcspn(s, "\n");
-    if (!line || !error || error > stop) continue;
-    TdLoc at = {in->source, line, (uint16_t)col, 1};
-    error += strlen("error: ");
-    return td_diag_set(d, TD_USAGE, "foreign-source", at, "%.*s", (int)(stop - error), error);
+  for (size_t i = 0; i < in->nfile; i++) {
+    size_t n = strlen(in->path[i]);
+    for (const char *s = said; (s = strstr(s, in->path[i])); s += n) {
+      char *end;
+      if (s[n] != ':') continue;
+      uint32_t line = (uint32_t)strtoul(s + n + 1, &end, 10);
+      uint32_t col = *end == ':' ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
+      const char *error = strstr(s, "error: "), *stop = s + strcspn(s, "\n");
+      if (!line || !error || error > stop) continue;
+      TdLoc at = {in->source[i], line, (uint16_t)col, 1};
+      error += strlen("error: ");
+      return td_diag_set(d, TD_USAGE, "foreign-source", at, "%.*s", (int)(stop - error), error);
+    }
   }
   const char *error = strstr(said, "error: ");
   error = error ? error + strlen("error: ") : said;
@@ -249,76 +250,95 @@ static bool complain(const TdIpsigText *in, const char *said, TdDiag *d) {
                      (int)strcspn(error, "\n"), error);
 }
 
-/* What the shared object is made of. */
-static TdText key_of(TdArena *a, const char *wrapper, const char *headers, const TdIp *ip) {
-  TdText key = td_text_new(a);
-  td_text_putf(&key, "ip\n%s\n%s\n%s", getenv("TIDE_CXX") ? getenv("TIDE_CXX") : "", headers,
-               wrapper);
+/* What a file is made of: from `what`, the compiler, the headers, and the files of the IP. */
+static TdText key_of(const TdIpShop *s, const char *what, const TdIp *ip) {
+  TdText key = td_text_new(s->cache.arena);
+  td_text_putf(&key, "ip\n%s\n%s\n%s", getenv("TIDE_CXX") ? getenv("TIDE_CXX") : "", s->headers,
+               what);
   for (size_t i = 0; i < ip->nfile; i++)
     td_text_putf(&key, "%s\n%s\n", ip->file[i].name, ip->file[i].text);
   return key;
 }
 
-/* The command that compiles `from` to `to`. */
-static const char *const *command(TdArena *a, const char *headers, const char *from,
-                                  const char *to) {
-  const char *const flags[] = {"-std=c++17",
-                               "-O2",
-                               "-shared",
-                               "-fPIC",
-                               "-fvisibility=hidden",
-                               "-ffp-contract=off",
-                               "-w",
-                               "-I",
-                               headers,
-                               "-o",
-                               to,
-                               from};
-  size_t n, nflag = sizeof flags / sizeof *flags;
-  const char **word = td_child_words(a, getenv("TIDE_CXX"), "g++", nflag + 1, &n);
-  for (size_t i = 0; i < nflag; i++) word[n++] = flags[i];
+/* What the compiler is to do: `from` becomes `kept`, by way of `to` in a folder aside. */
+typedef struct Job {
+  const TdIpsigText *in;
+  const char *const *flags; /* ended by NULL */
+  const char *from, *to, *kept;
+} Job;
+
+/* Its command. */
+static const char *const *command(const TdIpShop *s, const Job *j) {
+  size_t n, nflag = 0;
+  while (j->flags[nflag]) nflag++;
+  const char *const all[] = {"-std=c++17", "-w", "-I", s->headers, "-o", j->to, j->from};
+  size_t nall = sizeof all / sizeof *all;
+  const char **word =
+      td_child_words(s->cache.arena, getenv("TIDE_CXX"), "g++", nflag + nall + 1, &n);
+  for (size_t i = 0; i < nflag; i++) word[n++] = j->flags[i];
+  for (size_t i = 0; i < nall; i++) word[n++] = all[i];
   word[n] = NULL;
   return word;
 }
 
-/* A wrapper to be compiled. */
-typedef struct Job {
-  const TdIpsigText *in;
-  const char *headers, *wrapper;
-} Job;
-
-/* Compiles it to `kept`, in a folder aside. */
-static bool compile(TdCache *cache, const Job *j, const char *kept) {
+static bool compile(TdIpShop *s, const Job *j) {
   static const TdCompiler cxx = {"C++", "g++", "TIDE_CXX", 120};
-  TdArena *a = cache->arena;
-  const char *folder = td_cache_aside(cache);
-  if (!folder) return false;
-  const char *from = td_text_fmt(a, "%s/wrapper.cpp", folder);
-  const char *to = td_text_fmt(a, "%s/ip.so", folder), *log = td_text_fmt(a, "%s/log", folder);
-  if (!td_cache_write_file(from, j->wrapper)) return td_cache_fail(cache, "cannot write", from);
-  TdChildEnd end =
-      td_compiler_run(td_arena_ctx(a), &cxx, command(a, j->headers, from, to), log, cache->diag);
-  if (end == TD_CHILD_DONE) return td_cache_keep(cache, to, kept);
+  TdArena *a = s->cache.arena;
+  const char *log = td_text_fmt(a, "%s.log", j->to);
+  TdChildEnd end = td_compiler_run(td_arena_ctx(a), &cxx, command(s, j), log, s->cache.diag);
+  if (end == TD_CHILD_DONE) return td_cache_keep(&s->cache, j->to, j->kept);
   if (end != TD_CHILD_FAILED) return false;
   const char *said = td_cache_read_file(a, log);
-  return complain(j->in, said ? said : "", cache->diag);
+  return complain(j->in, said ? said : "", s->cache.diag);
 }
 
-bool td_ip_build(TdArena *a, const TdIpsigText *in, const TdIp *ip, const TdParam *param, size_t n,
-                 TdForeign *out, TdDiag *d) {
+bool td_ip_open(TdIpShop *s, TdArena *a, TdDiag *d) {
   char home[4096];
-  TdCache cache = {.cap = 0};
+  *s = (TdIpShop){.cache = {.cap = 0}};
   if (!td_home_find("backends/hls/include", home, sizeof home))
     return td_diag_set(d, TD_USAGE, "no-headers", (TdLoc){0},
                        "Tide's HLS headers are neither beside the program nor installed");
-  if (!td_cache_open(&cache, a, d)) return false;
-  const char *headers = td_text_fmt(a, "%s/backends/hls/include", home);
-  TdIpsigText there = *in;
-  there.path = ip->path;
-  TdText key = key_of(a, wrapper_of(a, "tide_ip", ip, param, n), headers, ip);
-  out->library = td_cache_path(&cache, key.at, key.n, ".so");
+  s->headers = td_text_fmt(a, "%s/backends/hls/include", home);
+  return td_cache_open(&s->cache, a, d);
+}
+
+/* The path of a file of the IP. */
+static const char *path_of(TdArena *a, const TdIp *ip, size_t i) {
+  const char *slash = strrchr(ip->path, '/');
+  return td_text_fmt(a, "%.*s/%s", (int)(slash - ip->path), ip->path, ip->file[i].name);
+}
+
+bool td_ip_expand(TdIpShop *s, const TdIp *ip, TdIpsigText *in) {
+  static const char *const flags[] = {"-E", NULL};
+  TdArena *a = s->cache.arena;
+  TdText key = key_of(s, "signature\n", ip);
+  const char *folder = td_cache_aside(&s->cache), **path = TD_NEWN(a, const char *, ip->nfile);
+  if (!folder) return false;
+  for (size_t i = 0; i < ip->nfile; i++) path[i] = path_of(a, ip, i);
+  in->path = path;
+  in->nfile = ip->nfile;
+  td_text_puts(&key, ip->path);
+  const char *kept = td_cache_path(&s->cache, key.at, key.n, ".ii");
+  Job j = {in, flags, ip->path, td_text_fmt(a, "%s/ip.ii", folder), kept};
+  if (!td_cache_has(&s->cache, kept) && !compile(s, &j)) return false;
+  in->text = td_cache_read_file(a, kept);
+  return in->text || td_cache_fail(&s->cache, "cannot read", kept);
+}
+
+bool td_ip_build(TdIpShop *s, const TdIpsigText *in, const TdIp *ip, const TdParam *param, size_t n,
+                 TdForeign *out) {
+  static const char *const flags[] = {
+      "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", NULL};
+  TdArena *a = s->cache.arena;
+  TdText key = key_of(s, wrapper_of(a, "tide_ip", ip, param, n), ip);
+  out->library = td_cache_path(&s->cache, key.at, key.n, ".so");
   out->symbol = td_text_fmt(a, "tide_ip_%016" PRIx64, td_map_hash(key.at, key.n));
-  return td_cache_has(&cache, out->library) ||
-         compile(&cache, &(Job){&there, headers, wrapper_of(a, out->symbol, ip, param, n)},
-                 out->library);
+  if (td_cache_has(&s->cache, out->library)) return true;
+  const char *folder = td_cache_aside(&s->cache);
+  if (!folder) return false;
+  const char *from = td_text_fmt(a, "%s/wrapper.cpp", folder);
+  Job j = {in, flags, from, td_text_fmt(a, "%s/ip.so", folder), out->library};
+  if (!td_cache_write_file(from, wrapper_of(a, out->symbol, ip, param, n)))
+    return td_cache_fail(&s->cache, "cannot write", from);
+  return compile(s, &j);
 }

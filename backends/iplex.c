@@ -1,4 +1,4 @@
-/* iplex.c - a scanner for C++ source, as far as declarations need one. */
+/* iplex.c - a scanner for preprocessed C++, as far as declarations need one. */
 #include "backends/iplex.h"
 
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 typedef struct Scan {
   TdArena *arena;
   TdIplex *out;
-  const char *s;
-  uint32_t line, col;
-  bool fresh; /* nothing but blanks on this line so far */
+  const char *s, *const *path; /* of the wanted files */
+  size_t nfile;
+  uint32_t file, line, col; /* file: nfile if it is none of them */
+  bool fresh;               /* nothing but blanks on this line so far */
 } Scan;
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -28,7 +29,8 @@ static void skip(Scan *q, size_t n) {
 
 static void add(Scan *q, size_t n, bool word) {
   bool quoted = *q->s == '"' || *q->s == '\'';
-  TdIplexToken t = {.line = q->line, .col = q->col, .len = (uint32_t)n, .word = word};
+  TdIplexToken t = {.file = q->file, .line = q->line, .col = q->col, .len = (uint32_t)n};
+  t.word = word;
   t.text = td_arena_strndup(q->arena, q->s, quoted ? 1 : n);
   td_vec_push(q->arena, &q->out->token, t);
   q->fresh = false;
@@ -42,21 +44,20 @@ bool td_iplex_number(const char *s, int64_t *v) {
   return strspn(end, "uUlL") == strlen(end);
 }
 
-/* Length of a directive, continued lines included; a #define of an integer is noted. */
-static size_t directive(Scan *q) {
-  const char *s = q->s;
-  while (*s && *s != '\n') s += s[0] == '\\' && s[1] == '\n' ? 2 : 1;
-  const char *at = q->s + 1 + strspn(q->s + 1, " \t");
-  if (strncmp(at, "define", 6) == 0) {
-    at += 6 + strspn(at + 6, " \t");
-    size_t n = strcspn(at, " \t\n("), m;
-    const char *value = at + n + strspn(at + n, " \t(");
-    m = strcspn(value, " \t\n)");
-    TdIplexNumber x = {.name = td_arena_strndup(q->arena, at, n)};
-    if (at[n] != '(' && td_iplex_number(td_arena_strndup(q->arena, value, m), &x.value))
-      td_vec_push(q->arena, &q->out->number, x);
+/* Goes to the line behind a directive. One of the preprocessor, `# 7 "path"`, says which line of
+ * which file that is. */
+static void directive(Scan *q) {
+  char *end;
+  size_t n = strcspn(q->s, "\n");
+  unsigned long line = strtoul(q->s + 1, &end, 10);
+  bool marks = end > q->s + 1 && strncmp(end, " \"", 2) == 0;
+  skip(q, n + (q->s[n] == '\n'));
+  if (!marks) return;
+  q->line = (uint32_t)line;
+  for (q->file = 0; q->file < q->nfile; q->file++) {
+    size_t m = strlen(q->path[q->file]);
+    if (strncmp(end + 2, q->path[q->file], m) == 0 && end[2 + m] == '"') return;
   }
-  return (size_t)(s - q->s);
 }
 
 /* Length of a string or character literal. */
@@ -66,23 +67,50 @@ static size_t literal(const char *s) {
   return (size_t)(at - s) + (*at == *s);
 }
 
-/* Length of what is no token here: blanks, a comment, a directive; or 0. */
-static size_t aside(Scan *q) {
-  const char *s = q->s, *end;
-  if (strchr(" \t\r\n", *s)) return 1;
-  if (s[0] == '/' && s[1] == '/') return strcspn(s, "\n");
-  if (s[0] == '/' && s[1] == '*')
-    return (end = strstr(s + 2, "*/")) ? (size_t)(end - s) + 2 : strlen(s);
-  return *s == '#' && q->fresh ? directive(q) : 0;
+/* Whether a token is this one. */
+static bool is(const TdIplex *x, size_t i, const char *text) {
+  return i < x->token.n && strcmp(x->token.at[i].text, text) == 0;
 }
 
-TdIplex td_iplex_of(TdArena *a, const char *text) {
+/* How many tokens from i on no call depends on. */
+static size_t idle(const TdIplex *x, size_t i) {
+  static const char *const words[] = {"volatile", "register", "__restrict", "__restrict__"};
+  for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+    if (is(x, i, words[k])) return 1;
+  bool attribute = is(x, i, "__attribute__") && is(x, i + 1, "(");
+  if (!attribute && !(is(x, i, "[") && is(x, i + 1, "["))) return 0;
+  size_t depth = 0, at = i + attribute;
+  do {
+    depth += is(x, at, "(") || is(x, at, "[");
+    depth -= depth && (is(x, at, ")") || is(x, at, "]"));
+  } while (++at < x->token.n && depth);
+  return at - i;
+}
+
+/* Leaves those out. */
+static void drop_idle(TdIplex *x) {
+  size_t kept = 0;
+  for (size_t i = 0; i < x->token.n;) {
+    size_t n = idle(x, i);
+    if (!n) x->token.at[kept++] = x->token.at[i++];
+    i += n;
+  }
+  x->token.n = kept;
+}
+
+TdIplex td_iplex_of(TdArena *a, const char *text, const char *const *path, size_t n) {
   TdIplex out = {0};
-  Scan q = {.arena = a, .out = &out, .s = text, .line = 1, .col = 1, .fresh = true};
+  Scan q = {.arena = a, .out = &out, .s = text, .path = path, .nfile = n, .line = 1, .col = 1};
+  q.file = (uint32_t)n;
+  q.fresh = true;
   while (*q.s) {
-    size_t n = aside(&q), word = strspn(q.s, letters);
-    if (n)
-      skip(&q, n);
+    size_t word = strspn(q.s, letters);
+    if (*q.s == '#' && q.fresh)
+      directive(&q);
+    else if (q.file == n)
+      skip(&q, strcspn(q.s, "\n") + 1);
+    else if (strchr(" \t\r\n", *q.s))
+      skip(&q, 1);
     else if (word)
       add(&q,
           word + strspn(q.s + word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -95,6 +123,7 @@ TdIplex td_iplex_of(TdArena *a, const char *text) {
     else
       add(&q, q.s[0] == ':' && q.s[1] == ':' ? 2 : 1, false);
   }
+  drop_idle(&out);
   td_vec_push(a, &out.token, ((TdIplexToken){.text = "", .line = q.line, .col = q.col}));
   return out;
 }

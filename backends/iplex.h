@@ -1,4 +1,4 @@
-/* iplex.h - C++ as a list of tokens, comments and directives left out. */
+/* iplex.h - C++ behind its preprocessor as a list of tokens. */
 #ifndef TD_IPLEX_H
 #define TD_IPLEX_H
 
@@ -6,23 +6,18 @@
 
 typedef struct TdIplexToken {
   const char *text; /* one token, ended; strings and characters are "" */
-  uint32_t line, col, len;
+  uint32_t file, line, col, len;
   bool word;
 } TdIplexToken;
 
-/* A name for an integer: by #define, or (ipsig.c) a constant. */
-typedef struct TdIplexNumber {
-  const char *name;
-  int64_t value;
-} TdIplexNumber;
-
 typedef struct TdIplex {
   TD_VEC(TdIplexToken) token;
-  TD_VEC(TdIplexNumber) number;
 } TdIplex;
 
-/* The tokens of a text, owned by a; the last is "". */
-TdIplex td_iplex_of(TdArena *a, const char *text);
+/* The tokens of a text that come from some files, owned by a: those that its lines `# 1 "path"`
+ * name, numbered as in path[0 .. n). What no call depends on is left out: attributes, `volatile`,
+ * `__restrict`. The last token is "". */
+TdIplex td_iplex_of(TdArena *a, const char *text, const char *const *path, size_t n);
 /* An integer literal of C++, suffixes included; false if it is none. */
 bool td_iplex_number(const char *s, int64_t *v);
 

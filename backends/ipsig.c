@@ -5,10 +5,12 @@
 
 #include "backends/iplex.h"
 
-/* A name for a type: `typedef int T;`, `using T = int;`. */
+/* A name for a type, `typedef int T;`, `using T = int;`, or for a number, `const int N = 4;`. */
 typedef struct Alias {
-  const char *name;
-  size_t from, to; /* tokens of the type */
+  const char *name, *space; /* space: the namespaces it is in */
+  size_t from, to;          /* tokens of the type, or of the number */
+  bool type;
+  int64_t add; /* to the number */
 } Alias;
 
 /* A function that is called like the wanted one: its tokens. */
@@ -29,6 +31,7 @@ typedef struct Parse {
   TD_VEC(size_t) brace; /* of each open one, the length of `space` before it */
   TD_VEC(Alias) alias;
   TD_VEC(Found) found;
+  const char *inside; /* the namespaces of the function, once it is found */
   TdDiag *d;
 } Parse;
 
@@ -42,7 +45,8 @@ static bool is(const Parse *p, size_t i, const char *text) {
 
 static TdLoc loc_of(const Parse *p, size_t i) {
   const TdIplexToken *t = token(p, i);
-  TdLoc l = {p->in->source, t->line, (uint16_t)t->col, (uint16_t)t->len};
+  uint32_t file = t->file < p->in->nfile ? t->file : 0;
+  TdLoc l = {p->in->source[file], t->line, (uint16_t)t->col, (uint16_t)t->len};
   return l;
 }
 
@@ -83,22 +87,60 @@ static void leave_brace(Parse *p) {
   p->at++;
 }
 
-/* `const int N = 8`, `constexpr int N = 8`: tokens from `from` up to `end`. */
+static void name(Parse *p, const char *text, bool type, size_t from, size_t to) {
+  Alias x = {.name = text, .from = from, .to = to, .type = type};
+  x.space = td_text_fmt(p->arena, "%.*s", (int)p->space.n, p->space.n ? p->space.at : "");
+  td_vec_push(p->arena, &p->alias, x);
+}
+
+/* `const int N = 8`, `constexpr int N = 2 * M`: tokens from `from` up to `end`. */
 static void take_constant(Parse *p, size_t from, size_t end) {
-  TdIplexNumber x = {0};
-  if (end < from + 4 || !is(p, end - 2, "=") || !token(p, end - 3)->word) return;
-  if (!td_iplex_number(token(p, end - 1)->text, &x.value)) return;
-  x.name = token(p, end - 3)->text;
-  td_vec_push(p->arena, &p->lex.number, x);
+  size_t equal = from;
+  while (equal < end && !is(p, equal, "=") && !is(p, equal, "(")) equal++;
+  if (is(p, equal, "=") && equal + 1 < end && equal > from + 1 && token(p, equal - 1)->word)
+    name(p, token(p, equal - 1)->text, false, equal + 1, end);
+}
+
+/* `enum { M, N = 4 }`: tokens between the braces. */
+static void take_enumerators(Parse *p, size_t from, size_t end) {
+  size_t first = from, last = from; /* the number before, as tokens */
+  int64_t add = 0;
+  for (size_t i = from; i < end; add++) {
+    size_t stop = i;
+    while (stop < end && !is(p, stop, ","))
+      stop = is(p, stop, "(") ? behind(p, stop, "(", ")") : stop + 1;
+    if (is(p, i + 1, "=")) {
+      first = i + 2;
+      last = stop;
+      add = 0;
+    }
+    name(p, token(p, i)->text, false, first, last);
+    p->alias.at[p->alias.n - 1].add = add;
+    i = stop + 1;
+  }
 }
 
 static void take_alias(Parse *p, size_t from, size_t end) {
-  Alias x = {NULL, 0, 0};
   if (is(p, from, "typedef") && end > from + 2)
-    x = (Alias){token(p, end - 1)->text, from + 1, end - 1};
+    name(p, token(p, end - 1)->text, true, from + 1, end - 1);
   if (is(p, from, "using") && is(p, from + 2, "="))
-    x = (Alias){token(p, from + 1)->text, from + 3, end};
-  if (x.name) td_vec_push(p->arena, &p->alias, x);
+    name(p, token(p, from + 1)->text, true, from + 3, end);
+}
+
+/* What a name stands for at the place where the function is declared: the innermost of its
+ * namespaces decides; else there is only one of that name. NULL: nothing that is known. */
+static const Alias *find(const Parse *p, const char *text, bool type) {
+  const Alias *best = NULL, *any = NULL;
+  size_t others = 0;
+  for (size_t i = 0; i < p->alias.n; i++) {
+    const Alias *x = &p->alias.at[i];
+    size_t n = strlen(x->space);
+    if (x->type != type || strcmp(x->name, text) != 0) continue;
+    if (strncmp(p->inside, x->space, n) == 0 && (!best || n >= strlen(best->space))) best = x;
+    others += any && strcmp(any->space, x->space) != 0;
+    any = x;
+  }
+  return best || others ? best : any;
 }
 
 /* Whether a function of these namespaces and name is the wanted one. */
@@ -125,9 +167,11 @@ static void take_declaration(Parse *p) {
   if (symbol) {
     Found f = {open - 1, open, behind(p, open, "(", ")") - 1, from, symbol, template_};
     td_vec_push(p->arena, &p->found, f);
-  } else if (is(p, end, ";") && !open) {
-    take_constant(p, from, end);
+  } else if (is(p, from, "enum") && is(p, end, "{")) {
+    take_enumerators(p, end + 1, behind(p, end, "{", "}") - 1);
+  } else if (is(p, end, ";")) {
     take_alias(p, from, end);
+    take_constant(p, from, end);
   }
   p->at = is(p, end, "{") ? behind(p, end, "{", "}") : end + is(p, end, ";");
 }
@@ -162,28 +206,80 @@ static const Known known[] = {
     {"uint8_t", 'u', 8}, {"uint16_t", 'u', 16}, {"uint32_t", 'u', 32}, {"uint64_t", 'u', 64},
     {"float", 'f', 32},  {"double", 'f', 64},   {"bool", 'b', 1},      {"ap_int", 'I', 0},
     {"ap_uint", 'U', 0}, {"ap_fixed", 'X', 0},  {"ap_ufixed", 'Y', 0}, {"half", 'f', 16},
+    {"size_t", 'u', 64},
 };
 
-/* The value of tokens from up to end: numbers and constants with + - *, left to right. */
-static bool number(Parse *p, size_t from, size_t end, int64_t *v) {
-  char op = '+';
-  *v = 0;
-  for (size_t i = from; i < end; i++) {
-    int64_t x = 0;
-    bool is_number = td_iplex_number(token(p, i)->text, &x);
-    for (size_t k = p->lex.number.n; k-- > 0 && !is_number;)
-      if (is(p, i, p->lex.number.at[k].name)) {
-        x = p->lex.number.at[k].value;
-        is_number = true;
-      }
-    if (!is_number || x > INT32_MAX) return false;
-    *v = op == '+' ? *v + x : op == '-' ? *v - x : *v * x;
-    if (*v > INT32_MAX || *v < 0) return false;
-    if (i + 1 == end) return true;
-    op = *token(p, ++i)->text;
-    if (!strchr("+-*", op)) return false;
+static bool number(Parse *p, size_t from, size_t end, int64_t *v);
+
+/* x op y, which stays small. */
+static bool operate(char op, int64_t x, int64_t y, int64_t *v) {
+  switch (op) {
+  case '+': *v = x + y; break;
+  case '-': *v = x - y; break;
+  case '*': *v = x * y; break;
+  case '/':
+  case '%':
+    if (!y) return false;
+    *v = op == '/' ? x / y : x % y;
+    break;
+  default:
+    if (x < 0 || y < 0 || y > 31) return false;
+    *v = op == '<' ? x << y : x >> y;
   }
-  return false;
+  return *v >= -INT32_MAX && *v <= INT32_MAX;
+}
+
+/* A literal, the name of a number, or a number in parentheses or behind a sign; *at goes behind it.
+ */
+static bool operand(Parse *p, size_t *at, size_t end, int64_t *v) {
+  size_t i = (*at)++;
+  if (i >= end) return false;
+  if (is(p, i, "-") || is(p, i, "+")) {
+    if (!operand(p, at, end, v)) return false;
+    if (is(p, i, "-")) *v = -*v;
+    return true;
+  }
+  if (is(p, i, "(")) {
+    *at = behind(p, i, "(", ")");
+    return *at <= end && number(p, i + 1, *at - 1, v);
+  }
+  if (td_iplex_number(token(p, i)->text, v)) return *v >= 0 && *v <= INT32_MAX;
+  const Alias *x = token(p, i)->word ? find(p, token(p, i)->text, false) : NULL;
+  if (!x) return false;
+  *v = 0;
+  if (x->to > x->from && (x->to > i || !number(p, x->from, x->to, v))) return false;
+  *v += x->add;
+  return true;
+}
+
+/* How tightly the operator at token i binds, and 2 if it is two tokens long; 0: it is none. */
+static int binds(const Parse *p, size_t i, size_t *length) {
+  const char *text = token(p, i)->text;
+  bool shift = (*text == '<' || *text == '>') && is(p, i + 1, text);
+  *length = 1 + shift;
+  if (shift) return 1;
+  if (!*text || text[1]) return 0;
+  return strchr("+-", *text) ? 2 : strchr("*/%", *text) ? 3 : 0;
+}
+
+/* Operands with operators that bind at least so tightly. */
+static bool operation(Parse *p, size_t *at, size_t end, int least, int64_t *v) {
+  size_t length;
+  td_ctx_enter(td_arena_ctx(p->arena));
+  bool ok = operand(p, at, end, v);
+  for (int n; ok && *at < end && (n = binds(p, *at, &length)) >= least;) {
+    char op = *token(p, *at)->text;
+    int64_t y;
+    *at += length;
+    ok = operation(p, at, end, n + 1, &y) && operate(op, *v, y, v);
+  }
+  td_ctx_leave(td_arena_ctx(p->arena));
+  return ok;
+}
+
+/* The value of tokens from up to end: integers and their names under the operators of C++. */
+static bool number(Parse *p, size_t from, size_t end, int64_t *v) {
+  return operation(p, &from, end, 1, v) && from == end;
 }
 
 /* Whether a token is a word of a built-in integer type. */
@@ -223,7 +319,7 @@ static const TdType *sized(Parse *p, const Known *k, size_t from, size_t end, co
     return NULL;
   *text = td_text_fmt(p->arena, "%s<%lld>", k->name, (long long)w);
   if (!fixed) return k->kind == 'I' ? td_type_int(s, (int)w) : td_type_uint(s, (int)w);
-  if (!number(p, comma + 1, end - 1, &i)) return NULL;
+  if (!number(p, comma + 1, end - 1, &i) || i < -64 || i > 128) return NULL;
   *text = td_text_fmt(p->arena, "%s<%lld, %lld>", k->name, (long long)w, (long long)i);
   return td_type_fixed(s, k->kind == 'X', (int)w, (int)(w - i));
 }
@@ -244,9 +340,8 @@ static const TdType *type_of(Parse *p, size_t from, size_t end, const char **tex
   TdSession *s = p->in->session;
   *text = text_of(p, from, end);
   if (is(p, from, "std") && is(p, from + 1, "::")) from += 2;
-  for (size_t i = p->alias.n; i-- > 0 && end == from + 1 && depth < 8;)
-    if (is(p, from, p->alias.at[i].name))
-      return type_of(p, p->alias.at[i].from, p->alias.at[i].to, text, depth + 1);
+  const Alias *x = end == from + 1 && depth < 8 ? find(p, token(p, from)->text, true) : NULL;
+  if (x) return type_of(p, x->from, x->to, text, depth + 1);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const Known *k = &known[i];
     if (!is(p, from, k->name)) continue;
@@ -292,6 +387,7 @@ static bool declarator(Parse *p, TdIpsigParam *x, size_t i, size_t end) {
     else
       x->shaped = false;
     if (is(p, i, "*")) x->ip.pass = TD_IP_ARRAY;
+    i += is(p, i + 1, "const");
   }
   if (!token(p, i)->word || i >= end)
     return refuse(p, i, "ip-type", "this parameter has no name, by which a call could give it");
@@ -314,7 +410,7 @@ static bool declarator(Parse *p, TdIpsigParam *x, size_t i, size_t end) {
 static size_t behind_type(const Parse *p, size_t i) {
   size_t from = i;
   while (is_plain(p, i)) i++;
-  if (i > from) return i;
+  if (i > from) return i + is(p, i, "double");
   while (token(p, i)->word && is(p, i + 1, "::")) i += 2;
   i += token(p, i)->word;
   return is(p, i, "<") ? behind(p, i, "<", ">") : i;
@@ -348,11 +444,13 @@ static bool parameters(Parse *p, const Found *f, TdIpsig *out) {
   size_t from = f->open + 1, depth = 0;
   if (f->close == from || (f->close == from + 1 && is(p, from, "void"))) return true;
   for (size_t i = from; i <= f->close; i++) {
-    depth += is(p, i, "(") || is(p, i, "<") || is(p, i, "[");
+    if (is(p, i, "(")) i = behind(p, i, "(", ")") - 1;
+    if (is(p, i, "[")) i = behind(p, i, "[", "]") - 1;
     bool end = i == f->close || (depth == 0 && is(p, i, ","));
     if (end && !parameter(p, out, from, i)) return false;
     if (end) from = i + 1;
-    depth -= depth && (is(p, i, ")") || is(p, i, ">") || is(p, i, "]"));
+    depth += is(p, i, "<");
+    depth -= depth && is(p, i, ">");
   }
   return true;
 }
@@ -396,14 +494,15 @@ static bool check_alone(Parse *p, const TdIpsig *first, const Found *f) {
 
 bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsig *out, TdDiag *d) {
   Parse p = {.arena = a, .in = in, .want = symbol, .space = td_text_new(a), .d = d};
-  p.lex = td_iplex_of(a, in->text);
+  p.lex = td_iplex_of(a, in->text, in->path, in->nfile);
   take_file(&p);
   if (!p.found.n) {
-    td_diag_set(d, TD_USAGE, "ip-function", (TdLoc){0}, "%s has no function '%s'", in->path,
+    td_diag_set(d, TD_USAGE, "ip-function", (TdLoc){0}, "%s has no function '%s'", in->given,
                 symbol);
     return false;
   }
   const Found *f = &p.found.at[0];
+  p.inside = f->symbol;
   *out = (TdIpsig){.symbol = f->symbol, .loc = loc_of(&p, f->name)};
   for (size_t i = 0; i < p.found.n; i++)
     if (p.found.at[i].template_)

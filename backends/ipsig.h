@@ -22,11 +22,14 @@ typedef struct TdIpsig {
   TD_VEC(TdIpsigParam) param;
 } TdIpsig;
 
-/* A C++ source, which is number `source` of the session's. */
+/* A C++ source as its preprocessor leaves it; `given`: its path in tide.extern. Its files, the
+ * source first, are numbers source[0 .. nfile) of the session's, and were read from path[0 ..
+ * nfile). */
 typedef struct TdIpsigText {
   TdSession *session;
-  const char *path, *text;
-  uint32_t source;
+  const char *given, *text, *const *path;
+  const uint32_t *source;
+  size_t nfile;
 } TdIpsigText;
 
 /* The function `symbol` (with namespaces, or its last name alone) of a source, owned by a. False

@@ -99,27 +99,53 @@ static const TdParam *make_params(Ip *x, TdIp *ip) {
   return param;
 }
 
+/* Whether a parameter but the i-th has this name. */
+static bool is_taken(const Ip *x, size_t i, const char *name) {
+  for (size_t k = 0; k < x->sig.param.n; k++)
+    if (k != i && strcmp(name, x->sig.param.at[k].name) == 0) return true;
+  return false;
+}
+
+/* Gives parameter i a name that Lua can use and no other parameter has. */
+static void name_param(const Ip *x, size_t i) {
+  TdIpsigParam *p = &x->sig.param.at[i];
+  p->name = lua_name(x, p->name);
+  while (is_taken(x, i, p->name)) p->name = td_text_fmt(x->st->arena, "%s_", p->name);
+}
+
+/* The files of the IP as sources of diagnostics. */
+static const uint32_t *add_sources(const Ip *x, TdSession *session, const TdIp *ip) {
+  uint32_t *source = TD_NEWN(x->st->arena, uint32_t, ip->nfile);
+  const char *slash = strrchr(x->in->path, '/');
+  int n = slash ? (int)(slash - x->in->path) + 1 : 0;
+  for (size_t i = 0; i < ip->nfile; i++) {
+    const char *chunk = td_text_fmt(x->st->arena, "@%.*s%s", n, x->in->path, ip->file[i].name);
+    const char *text = ip->file[i].text;
+    source[i] = td_sources_add(session->sources, chunk, text, strlen(text));
+  }
+  return source;
+}
+
 const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t *n,
                           TdForeign *out) {
   TdBind *b = td_bind_enter(L);
   TdDiag d = td_bind_diag(td_bind_arena(L));
   Ip x = {.st = st, .in = in, .d = &d};
   TdIp *ip = TD_NEW(st->arena, TdIp);
-  TdIpsigText text = {.session = b->session, .path = in->path};
-  text.text = td_cache_read_file(st->arena, in->path);
-  if (!text.text)
+  TdIpsigText text = {.session = b->session, .given = in->path};
+  TdIpShop shop;
+  if (!td_cache_read_file(st->arena, in->path))
     td_bind_fail(L, "foreign-file", "cannot read %s, which '%s' is in", in->path, in->symbol);
-  const char *chunk = td_text_fmt(st->arena, "@%s", in->path);
-  text.source = td_sources_add(b->session->sources, chunk, text.text, strlen(text.text));
-  const TdParam *param = NULL;
-  bool ok = td_ipsig_read(st->arena, &text, in->symbol, &x.sig, &d);
-  for (size_t i = 0; i < x.sig.param.n; i++)
-    x.sig.param.at[i].name = lua_name(&x, x.sig.param.at[i].name);
   ip->source = in->path;
+  bool ok = td_ip_files(st->arena, in->path, ip, &d) && td_ip_open(&shop, st->arena, &d);
+  if (ok) text.source = add_sources(&x, b->session, ip);
+  ok = ok && td_ip_expand(&shop, ip, &text) &&
+       td_ipsig_read(st->arena, &text, in->symbol, &x.sig, &d);
+  for (size_t i = 0; i < x.sig.param.n; i++) name_param(&x, i);
   ip->symbol = x.sig.symbol;
   *n = x.sig.param.n;
-  ok = ok && td_ip_files(st->arena, in->path, ip, &d) && (param = make_params(&x, ip));
-  if (!ok || !td_ip_build(st->arena, &text, ip, param, *n, out, &d)) td_bind_raise(L, &d);
+  const TdParam *param = ok ? make_params(&x, ip) : NULL;
+  if (!param || !td_ip_build(&shop, &text, ip, param, *n, out)) td_bind_raise(L, &d);
   out->source = NULL;
   out->ip = ip;
   return param;

@@ -202,6 +202,54 @@ twins("no such function", "void g(int a[4]) { a[0] = 1; }", "void f(int a[4]) { 
 twins("what does not compile", "void f(int a[4]) {\n  a[0] = missing;\n}", "void f(int a[4]) {\n  a[0] = 1;\n}",
   "foreign-source", "  a[0] = missing;")
 
+-- A function whose parameters are these, after a text; it is tide.extern's `f`.
+local function parameters(list, before, options)
+  return tostring(extern((before or "") .. "\nvoid f(" .. list .. ") {}", options))
+end
+
+t.test("extents are what the compiler takes them for: precedence, macros, conditions, namespaces", function()
+  local text = parameters("int a[2 + 3 * 4], int b[(2 + 3) * 4], int c[20 - 4 - 3], int d[-3 + 5], int e[7 / 2], " ..
+    "int f[1 << 3], int g[17 % 5], ap_int<1 + 2 * 3> h, ap_fixed<8, -2> i")
+  for _, part in ipairs {"a = i32[14]", "b = i32[20]", "c = i32[13]", "d = i32[2]", "e = i32[3]", "f = i32[8]",
+    "g = i32[2]", "h = tide.int(7)", "i = tide.fixed(8, 10)"} do t.has(text, part) end
+  text = parameters("T a[N], T b[M], T c[TWICE(3)]",
+    "#define N 4 * 2\n#define M (N + 1)\n#define TWICE(x) \\\n  ((x) * 2)\n#define T int")
+  for _, part in ipairs {"a = i32[8]", "b = i32[9]", "c = i32[6]"} do t.has(text, part) end
+  local either = "#define N 64\n#else\n#define N 16\n#endif"
+  t.has(parameters("int a[N]", "#ifndef SMALL\n" .. either), "a = i32[64]")
+  t.has(parameters("int a[N]", "#ifdef SMALL\n" .. either), "a = i32[16]")
+  text = parameters("int a[M], int b[K], int c[COLS], int d[LAST]",
+    "const int N = 3; constexpr int M = N * 2 - 1; static const unsigned K = 4; enum { ROWS = 2, COLS, LAST = M };")
+  for _, part in ipairs {"a = i32[5]", "b = i32[4]", "c = i32[3]", "d = i32[5]"} do t.has(text, part) end
+  t.has(tostring(extern [[
+    const int N = 2;
+    namespace a { namespace c { const int N = 4; typedef short t; void f(t x[N]) {} } }
+    namespace b { const int N = 8; typedef float t; }
+  ]]), "x = i16[4]")
+end)
+
+t.test("qualifiers and attributes; constants and types from a header", function()
+  local text = parameters("int *__restrict a, const int *const b, volatile int *c, int const *d, " ..
+    "[[maybe_unused]] size_t n", "__attribute__((noinline))", {a = i32[1], b = i32[2], c = i32[3], d = i32[4]})
+  for _, part in ipairs {"a = i32[1]", "b = i32[2]", "c = i32[3]", "d = i32[4]", "n = u64"} do t.has(text, part) end
+  local header = t.tmp "types.h"
+  shell.write(header, "#pragma once\n#include \"ap_int.h\"\n#define LEN 3\ntypedef ap_int<12> acc_t;\n" ..
+    "void f(acc_t a[LEN]);\nvoid g(struct S *a);\n")
+  local f = extern "#include \"types.h\"\nvoid f(acc_t a[LEN]) { a[LEN - 1] = a[0] * 2; }"
+  t.has(tostring(f), "a = tide.int(12)[3]")
+  local a = tide.tensor(tide.int(12)[3], {1025, 0, 0})
+  f(a)
+  t.eq(a[2], -2046)
+  local e = t.fails(function() extern("#include \"types.h\"", {symbol = "g"}) end, {code = "ip-type"})
+  t.eq({e.file, e.line, e.col}, {header, 6, 8})
+end)
+
+t.test("names that become the same get another _", function()
+  local f = extern("void f(const int in[2], int in_) { const_cast<int *>(in)[0] = in_; }")
+  t.has(tostring(f), "in__ = i32[2],\n  in_ = i32,")
+  t.eq(tostring(load(tostring(f))()), tostring(f))
+end)
+
 t.test("errors point into the C++ source", function()
   local path = source("\nvoid f(int a[4],\n       float **q) {}\n")
   local e = t.fails(function() tide.extern {source = path, symbol = "f"} end, {code = "ip-type"})
