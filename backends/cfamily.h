@@ -188,6 +188,8 @@ double td_crange_work(TdCWriter *w, const TdStmt *s);
 
 /* cstmt.c: s at the writer's indentation. A block brings its own scope, but no braces. */
 void td_cstmt_put(TdCWriter *w, const TdStmt *s);
+/* What a scalar local starts with: its value, or a 0 that nothing reads. */
+const char *td_cstmt_initial(TdCWriter *w, const TdStmt *s);
 /* s whose tensor expressions were expanded, and a FOR, as the target or the family writes it. */
 void td_cstmt_put_one(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);

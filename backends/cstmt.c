@@ -138,6 +138,12 @@ static void put_table(TdCWriter *w, const TdStmt *s) {
   td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
 }
 
+const char *td_cstmt_initial(TdCWriter *w, const TdStmt *s) {
+  if (s->nexpr) return w->target->value(w, s->expr[0]).text;
+  bool wide = td_type_is_integer(s->type) && s->type->w > 64;
+  return wide ? w->target->value(w, td_expr_lit(w->arena, s->type, 0, s->loc)).text : "0";
+}
+
 static void put_local(TdCWriter *w, const TdStmt *s) {
   if (s->cls == TD_LOCAL_CONST) {
     put_table(w, s);
@@ -149,7 +155,7 @@ static void put_local(TdCWriter *w, const TdStmt *s) {
     td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
     return;
   }
-  const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : "0";
+  const char *value = td_cstmt_initial(w, s);
   const char *name = td_cname_declare(w, s->sym);
   td_text_line(&w->out, "%s %s = %s;", w->target->cell(w, s->sym, s->type), name, value);
 }

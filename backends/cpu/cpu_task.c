@@ -108,7 +108,7 @@ static void put_local(TdCpuProg *p, const TdStmt *s) {
   } else if (s->type->kind == TD_T_TENSOR) {
     td_cpu_unit_field(p, s);
   } else {
-    const char *value = s->nexpr ? w->target->value(w, s->expr[0]).text : "0";
+    const char *value = td_cstmt_initial(w, s);
     const char *name = scalar(p, s->sym, w->target->cell(w, s->sym, s->type), false);
     td_text_line(&w->out, "%s = %s;", name, value);
   }

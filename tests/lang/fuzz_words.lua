@@ -201,4 +201,36 @@ t.test("a partition into more banks than there are words goes when they are pack
   end
 end)
 
+t.test("a word of more than 64 bits that is only declared runs compiled, in a task too", function()
+  for _, W in ipairs {tide.uint(80), tide.int(100)} do
+    local k = tide.kernel {A = tide.u16[5], function(A)
+      local b = W[5](0)
+      for i = 0, 4 do b[i] = tide.with_bits(b[i], 16, 32, A[i]) end
+      for i = 0, 4 do
+        local x = W()
+        if i < 7 then x = b[4 - i] end
+        A[i] = tide.bits(x, 16, 32)
+      end
+    end}
+    local d = tide.design(function(d)
+      local Z = d:stream(W)
+      d.from = tide.task {A = tide.u16[5], function(A)
+        for i = 0, 4 do Z:put(tide.with_bits(W(0), 16, 32, A[i])) end
+      end}
+      d.to = tide.task {B = tide.u16[5], function(B)
+        for i = 0, 4 do
+          local x = W()
+          if i < 7 then x = Z:get() end
+          B[4 - i] = tide.bits(x, 16, 32)
+        end
+      end}
+    end)
+    local A, B = tide.random(tide.u16[5], 1), tide.u16[5]()
+    d(A, B)
+    for i = 0, 4 do t.eq(B[4 - i], A[i]) end
+    k(A)
+    t.ok(A:equal(B))
+  end
+end)
+
 t.done()
