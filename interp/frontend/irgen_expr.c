@@ -212,7 +212,7 @@ static const TdType *result_type(TdIrgen *l, TdOp op, const TdExpr *const *e, in
     bool fixed = td_expr_is_const(e[1], &hi);
     const TdType *bits =
         td_promote_bits(l->session, t[0], fixed ? hi : 0, fixed ? hi + c : c, loc, l->diag);
-    return op == TD_OP_GETBITS || !bits ? bits : td_type_plain(l->session, t[0]);
+    if (op == TD_OP_GETBITS || !bits) return bits;
   }
   return td_promote_op(l->session, (int)op, t, n, loc, l->diag);
 }

@@ -44,9 +44,22 @@ static void report(const Retype *k, const char *what, const TdType *now, const T
   td_vec_push(a, &k->r->note, note);
 }
 
-/* The float type that literals beside these operands have, or NULL. */
-static const TdType *float_beside(const TdExpr *const *kid, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
+/* Whether operands of e count bits: literals among them are integers, whatever is beside them. */
+static bool counts_bits(const TdExpr *e) {
+  switch (td_ops[e->op].rule) {
+  case TD_RULE_GETBITS:
+  case TD_RULE_SETBITS:
+  case TD_RULE_SHL:
+  case TD_RULE_SHR:
+  case TD_RULE_ASR: return true;
+  default: return false;
+  }
+}
+
+/* The float type that literals beside the operands of e have, or NULL. */
+static const TdType *float_beside(const TdExpr *e) {
+  const TdExpr *const *kid = e->kid;
+  for (uint32_t i = 0; i < e->nkid && !counts_bits(e); i++) {
     const TdType *t = td_type_scalar(kid[i]->type);
     if (kid[i]->kind != TD_EXPR_LIT && t->kind == TD_T_FLOAT) return t;
   }
@@ -73,7 +86,7 @@ static const TdType *result_of(const Retype *k, const TdExpr *e, const TdType *c
     td_lin_diff(s, e->kid[2], e->kid[1], &n);
     if (!fixed) lo = 0;
     r = td_promote_bits(s, t[0], lo, lo + n, e->loc, &why);
-    if (r && e->op == TD_OP_SETBITS) r = td_type_plain(s, t[0]);
+    if (r && e->op == TD_OP_SETBITS) r = td_promote_op(s, e->op, t, 4, e->loc, &why);
   } else if (e->op == TD_OP_BITCAST)
     r = td_promote_bitcast(td_type_scalar(e->type), t[0], e->loc, &why) ? td_type_scalar(e->type)
                                                                         : NULL;
@@ -98,7 +111,7 @@ static const TdExpr *turn_op(const Retype *k, const TdExpr *e, const TdExpr *bef
   if (!check_slice(k, e, before)) return e;
   TdArena *a = k->r->store->arena;
   const TdExpr *kid[4];
-  const TdType *t[4], *beside = float_beside(e->kid, e->nkid);
+  const TdType *t[4], *beside = float_beside(e);
   bool logic = td_ops[e->op].rule == TD_RULE_LOGIC;
   for (uint32_t i = 0; i < e->nkid; i++) {
     bool literal = beside && e->kid[i]->kind == TD_EXPR_LIT && td_type_is_number(e->kid[i]->type);

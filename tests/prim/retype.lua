@@ -221,6 +221,16 @@ twins("a narrower word, of whose bits a variable tells the place", {
     end}
   end, no = true, yes = false, step = {"W", tide.u32}, code = "type", match = "a variable counts",
 })
+twins("a float put into a word", {
+  of = function(bits)
+    return tide.kernel {A = u8[4], W = tide.u64[4], function(A, W)
+      for i = 0, 3 do
+        if bits then W[i] = tide.with_bits(W[i], 16, 24, A[i])
+        else W[i] = tide.with_bits(W[i], 16, 24, u8(A[i])) end
+      end
+    end}
+  end, no = true, yes = false, step = {"A", f32}, code = "type", match = "with_bits cannot take u64, index, index and f32",
+})
 twins("a constant", {
   of = function()
     local W = tide.tensor(i32[4], {1, 2, 3, 4})

@@ -91,6 +91,7 @@ r.bodies {
   {"bits-range", "B[0] = tide.§bits(n, 30, 33)", "B[0] = tide.bits(n, 30, 32)"},
   {"bits-range", "B[0] = tide.§bits(n, 4, 4)", "B[0] = tide.bits(n, 4, 5)"},
   {"bits-range", "n = tide.§with_bits(n, 30, 33, 1)", "n = tide.with_bits(n, 30, 32, 1)"},
+  {"needs-cast", "n = tide.§with_bits(n, 0, 8, x)", "n = tide.with_bits(n, 0, 8, i32(x))", help = "cast first"},
   {"index-type", "B[0] = tide.bits(n, §x, 4)", "B[0] = tide.bits(n, 0, 4)"},
 
   -- tensors
