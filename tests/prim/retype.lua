@@ -229,7 +229,8 @@ twins("a float put into a word", {
         else W[i] = tide.with_bits(W[i], 16, 24, u8(A[i])) end
       end
     end}
-  end, no = true, yes = false, step = {"A", f32}, code = "type", match = "with_bits cannot take u64, index, index and f32",
+  end, no = true, yes = false, step = {"A", f32},
+  code = "type", match = "with_bits cannot take u64, index, index and f32",
 })
 twins("a constant", {
   of = function()
