@@ -88,9 +88,10 @@ unsigned td_cpu_symbol_width(const TdType *t) {
   return wraps && width > 0 && width <= 64 ? (unsigned)width : 0;
 }
 
-/* How a cast changes a number, for the algebras: see td_cast in the run time. */
+/* How a cast changes a number, for the algebras: see td_cast in the run time. A float in a wider
+   one is another number: what was computed of it was rounded. */
 static int way_of_cast(const TdType *to, const TdType *from) {
-  bool exact = td_promote_holds(to, from);
+  bool exact = td_promote_holds(to, from) && from->kind != TD_T_FLOAT;
   bool wraps = from->kind != TD_T_FLOAT && to->f >= from->f && td_cpu_symbol_width(to);
   return wraps * 2 + exact;
 }

@@ -225,7 +225,8 @@ static Number wrap(const Algebra *g, const TdType *to, Number x, unsigned width)
   return (Number){m, atom(h).e, width};
 }
 
-/* v of type `from` in type `to`; of one type: equal values become equal words. */
+/* v of type `from` in type `to`; of one type: equal values become equal words. A float keeps that
+   it was rounded to its own type: a sum of f16 is not the sum in f32. */
 static Number cast(Algebra *g, const TdType *to, const TdType *from, TdValue v, TdLoc loc) {
   TdValue lifted = lift(g, from, v);
   Number x = decode(lifted);
@@ -233,7 +234,8 @@ static Number cast(Algebra *g, const TdType *to, const TdType *from, TdValue v, 
   bool exact = td_promote_holds(to, from);
   bool is_float = to->kind == TD_T_FLOAT || from->kind == TD_T_FLOAT;
   if (is_float && to == from) return whole(x);
-  if (is_float) return exact && g->ring ? x : opaque(g, &node, &lifted);
+  bool was_rounded = from->kind == TD_T_FLOAT;
+  if (is_float) return exact && g->ring && !was_rounded ? x : opaque(g, &node, &lifted);
   if (exact && to != from) return x;
   int width = to->w - to->f;
   bool wraps = !to->saturate && to->kind != TD_T_BOOL && to->f >= from->f && width > 0;
