@@ -11,6 +11,10 @@
 #define SMALLEST 2
 #define LARGEST_SMALL 13
 
+/* The calls that programs with states are compared in: each finds them as those before left them.
+ */
+#define CALLS 3
+
 /* Sizes under trial: values for the names that both roots have; and those that had their turn, the
    programs' own first. */
 typedef struct Trial {
@@ -113,6 +117,13 @@ typedef struct Pair {
   const TdEvalArg *concrete;
   const TdEvalOptions *o;
 } Pair;
+
+/* The sizes of p's programs, and the call if it is not the first. */
+static const char *place_text(const Pair *p) {
+  const char *sizes = sizes_text(p->arena, td_prog_root(p->x));
+  if (!p->o->call) return sizes;
+  return td_text_fmt(p->arena, "%s%scall %u", sizes, *sizes ? ", " : "", p->o->call + 1);
+}
 
 /* Whether p does more than so many steps; false also when that is not known. */
 static bool is_longer(TdArena *a, const TdProg *p, double steps) {
@@ -343,7 +354,7 @@ static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
   TdText t = td_text_new(p->arena);
   explain(&small, r, &t);
   c->element = r->element;
-  c->at = sizes_text(p->arena, td_prog_root(p->x));
+  c->at = place_text(p);
   c->shown = td_text_str(&t);
   if (values == TD_VALUES_SAME) not_decided(p, c, r);
   return true;
@@ -358,9 +369,14 @@ static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
   }
 }
 
-/* Folds one comparison into the verdict; false when it decides. */
+/* Folds one comparison, of several calls if there are states, into the verdict; false when it
+   decides. */
 static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
+  TdEvalOptions o = *p->o;
+  Pair one = *p;
   TdEvalAnswer r = compare(p, c);
+  for (one.o = &o; r.verdict == TD_EVAL_EQUAL && r.has_state && ++o.call < CALLS; c->calls = CALLS)
+    r = compare(&one, c);
   c->verdict = r.verdict;
   if (r.verdict == TD_EVAL_NOT_DECIDED) c->diag = r.diag;
   if (r.verdict != TD_EVAL_EQUAL) return false;

@@ -24,16 +24,19 @@ static uint64_t next(Runs *r) {
 }
 
 /* Random numbers: `count` integers from `first` on, in floats with a fraction of this size; no
-   integers: all of the type's, floats from -1 to 1. Now and then, `zeros` times in eight, 0. */
+   integers: all of the type's, floats from -1 to 1. Now and then, `zeros` times in eight, 0; and as
+   often, where `edges` is set, a number at an edge of its type. */
 typedef struct Range {
   int64_t first;
   uint64_t count;
   double fraction;
   unsigned zeros;
+  bool edges;
 } Range;
-static const Range ranges[] = {{0, 0, 1, 0},    {-16, 41, 1, 0}, {0, 4, 0, 0},
-                               {1, 9, 1, 0},    {-1, 3, 0.1, 0}, {0, 1, 0.1, 0},
-                               {-9, 9, 0.5, 1}, {0, 2, 1, 5},    {0, 1, 0, 0}};
+static const Range ranges[] = {
+    {0, 0, 1, 0, false},    {-16, 41, 1, 0, false}, {0, 4, 0, 0, false},    {1, 9, 1, 0, false},
+    {-1, 3, 0.1, 0, false}, {0, 1, 0.1, 0, false},  {-9, 9, 0.5, 1, false}, {0, 2, 1, 5, false},
+    {0, 1, 0, 0, false},    {0, 0, 1, 6, true}};
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
 /* An integer as a value of scalar type t. */
@@ -42,12 +45,21 @@ static uint64_t whole_value(const TdType *t, int64_t v) {
                                : td_num_wrap(t, (uint64_t)v);
 }
 
+/* A number at an edge of scalar type t: not a number, infinite, -0, tiny; the least and greatest.
+ */
+static uint64_t edge_value(const TdType *t, uint64_t random) {
+  static const double floats[] = {NAN, INFINITY, -INFINITY, -0.0, 1e-45, 3e38};
+  if (t->kind == TD_T_FLOAT) return td_num_of_double(td_num_round(t, floats[random % 6]));
+  uint64_t least = (uint64_t)1 << ((t->w < 64 ? t->w : 64) - 1);
+  return td_num_wrap(t, least - random % 2);
+}
+
 /* A random value of scalar type t; of the inputs that count (no range), the next integer. */
 static uint64_t draw(Runs *r, const TdType *t, const Range *range) {
   if (!range) return whole_value(t, r->count++ % COUNTS);
   uint64_t u = next(r), v = next(r);
   int64_t whole = range->count ? range->first + (int64_t)(v % range->count) : 0;
-  if (u >> 61 < range->zeros) return 0;
+  if (u >> 61 < range->zeros) return range->edges ? edge_value(t, v) : 0;
   if (t->kind != TD_T_FLOAT) return whole_value(t, range->count ? whole : (int64_t)v);
   double fraction = ldexp((double)(u & UINT32_MAX), -32);
   double x = range->count ? (double)whole + range->fraction * fraction : 2 * fraction - 1;
@@ -86,9 +98,9 @@ static TdEvalArg *arguments_of(Runs *r, size_t k) {
   return arg;
 }
 
-/* Runs program k on copies of the arguments, which are returned; NULL: it does not end well, and d
-   says why. */
-static TdEvalArg *run(Runs *r, int k, const TdEvalArg *given, TdDiag *d) {
+/* Runs program k, whose states are kept in `state`, on copies of the arguments, which are returned;
+   NULL: it does not end well, and d says why. */
+static TdEvalArg *run(Runs *r, int k, TdEvalState *state, const TdEvalArg *given, TdDiag *d) {
   size_t n = r->root->nparam;
   TdEvalArg *arg = td_arena_copy(r->arena, given, (n + 1) * sizeof *given);
   for (size_t i = 0; i < n; i++) {
@@ -97,7 +109,9 @@ static TdEvalArg *run(Runs *r, int k, const TdEvalArg *given, TdDiag *d) {
     td_tensor_copy(td_arena_ctx(r->arena), arg[i].tensor, given[i].tensor);
   }
   TdEvalResult result;
-  bool ok = td_eval_run(r->arena, r->prog[k], arg, n, r->o, d, &result);
+  TdEvalOptions o = *r->o;
+  o.state = state;
+  bool ok = td_eval_run(r->arena, r->prog[k], arg, n, &o, d, &result);
   r->work += ok ? result.steps : r->o->steps;
   return ok ? arg : NULL;
 }
@@ -130,13 +144,17 @@ static bool arguments_differ(const Runs *r, const TdEvalArg *x, const TdEvalArg 
   return false;
 }
 
-/* Both programs on input k. */
+/* Both programs on input k, in the last of the calls that are asked for. */
 static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
   TdDiag d[2] = {{.arena = r->arena}, {.arena = r->arena}};
-  const TdEvalArg *given = arguments_of(r, k), *x, *y;
-  if (!given) return TD_VALUES_UNKNOWN;
-  x = run(r, 0, given, &d[0]);
-  y = x ? run(r, 1, given, &d[1]) : NULL;
+  TdEvalState *state[2] = {td_state_new(r->arena), td_state_new(r->arena)};
+  const TdEvalArg *given, *x, *y;
+  for (unsigned call = 0; call <= r->o->call; call++) {
+    given = arguments_of(r, k);
+    x = given ? run(r, 0, state[0], given, &d[0]) : NULL;
+    y = x ? run(r, 1, state[1], given, &d[1]) : NULL;
+    if (!y) break;
+  }
   if (x && !y && d[1].kind == TD_ILLEGAL) return TD_VALUES_DIFFER;
   if (!x || !y) return TD_VALUES_UNKNOWN;
   return arguments_differ(r, x, y, all, at) ? TD_VALUES_DIFFER : TD_VALUES_SAME;

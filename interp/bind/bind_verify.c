@@ -123,8 +123,10 @@ static const TdEvalArg *read_concrete(lua_State *L, int idx, TdArena *a, const T
 static const char *verdict_text(TdArena *a, const TdCheck *c, bool all_sizes, TdBind *b) {
   TdText t = td_text_new(a);
   if (c->verdict == TD_EVAL_EQUAL) {
-    td_text_putf(&t, "proved: %s (at %s%s)", td_domain_level_name(c->level), c->sizes,
+    td_text_putf(&t, "proved: %s (at %s%s", td_domain_level_name(c->level), c->sizes,
                  all_sizes ? "; every step legal at all sizes" : "");
+    if (c->calls) td_text_putf(&t, "; in the first %u calls, as states last", c->calls);
+    td_text_putc(&t, ')');
   } else if (c->verdict == TD_EVAL_DIFFERS) {
     td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
   } else {

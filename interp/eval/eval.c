@@ -75,10 +75,11 @@ static bool open_tensor(TdMachine *m, TdSlot *slot, unsigned i, const TdParam *p
   return true;
 }
 
-/* Loads argument i of the root. */
-static bool open_argument(TdMachine *m, TdFrame *f, unsigned i, const TdEvalArg *arg) {
-  const TdParam *p = &f->plan->unit->param[i];
-  TdSlot *slot = &f->slot[i];
+/* Loads argument n of the root; each call has symbols of its own. */
+static bool open_argument(TdMachine *m, TdFrame *f, unsigned n, const TdEvalArg *arg) {
+  const TdParam *p = &f->plan->unit->param[n];
+  TdSlot *slot = &f->slot[n];
+  unsigned i = n + m->back * (unsigned)f->plan->unit->nparam;
   const TdType *type = td_frame_type(m, f->plan->unit, p->type, p->loc);
   if (!type) return false;
   if (type->kind == TD_T_TENSOR) return open_tensor(m, slot, i, p, type, arg);
@@ -128,9 +129,13 @@ static bool start_root(TdMachine *m, TdFrame *f) {
   return true;
 }
 
-/* Runs the program of s to its end. */
-static bool run(const Setup *s, const TdEvalArg *arg, size_t narg, Run *out) {
+/* Runs a call of the program of s to its end, after the call `before` and `back` calls before the
+   last. */
+static bool run_call(const Setup *s, const TdEvalArg *arg, size_t narg, unsigned back,
+                     const TdMachine *before, Run *out) {
   TdMachine *m = new_machine(s);
+  m->back = back;
+  m->before = before;
   const TdUnit *u = td_prog_root(s->prog);
   const TdUnitPlan *plan = td_plan_unit(m->plan, u->sym);
   if (!plan)
@@ -144,6 +149,14 @@ static bool run(const Setup *s, const TdEvalArg *arg, size_t narg, Run *out) {
     if (!open_argument(m, out->root, (unsigned)i, arg ? &arg[i] : NULL)) return false;
   if (arg && !check_sharing(m, out->root, arg, narg)) return false;
   return start_root(m, out->root) && td_network_run(m) && !m->failed;
+}
+
+/* Runs the program of s, after the calls that its options ask for. */
+static bool run(const Setup *s, const TdEvalArg *arg, size_t narg, Run *out) {
+  const TdMachine *before = NULL;
+  for (unsigned back = s->options->call; back; back--, before = out->machine)
+    if (!run_call(s, arg, narg, back, before, out)) return false;
+  return run_call(s, arg, narg, 0, before, out);
 }
 
 /* Copies results to the arguments. */
@@ -345,14 +358,17 @@ static bool value_at(const Run *r, unsigned param, int64_t index, TdValue *v, co
   return false;
 }
 
-/* How the elements of the arguments are called. */
-static const TdInputName *input_names(TdArena *a, const Run *r) {
+/* How the elements of the arguments are called, those of the calls before after those of the last.
+ */
+static const TdInputName *input_names(TdArena *a, const Run *r, unsigned calls) {
   const TdUnit *u = r->root->plan->unit;
-  TdInputName *names = TD_NEWN(a, TdInputName, u->nparam);
-  for (size_t i = 0; i < u->nparam; i++) {
-    const TdMemory *own = r->root->slot[i].own;
-    bool port = u->param[i].type->kind == TD_T_PORT;
-    names[i] = own ? own->name : (TdInputName){u->param[i].sym->name, port, {port ? INT64_MAX : 0}};
+  TdInputName *names = TD_NEWN(a, TdInputName, u->nparam * (calls + 1));
+  for (size_t i = 0; i < u->nparam * (calls + 1); i++) {
+    size_t n = i % u->nparam, back = i / u->nparam;
+    const TdMemory *own = r->root->slot[n].own;
+    bool port = u->param[n].type->kind == TD_T_PORT;
+    names[i] = own ? own->name : (TdInputName){u->param[n].sym->name, port, {port ? INT64_MAX : 0}};
+    if (back) names[i].name = td_text_fmt(a, "(%s of call %zu)", names[i].name, calls - back + 1);
   }
   return names;
 }
@@ -373,7 +389,7 @@ bool td_eval_explain(TdArena *a, TdText *out, const TdProg *x, const TdProg *y, 
   for (int i = 0; i < 2; i++)
     if (!value_at(&r[i], param, index, &v[i], &t))
       return td_diag_set(d, TD_USAGE, "no-element", (TdLoc){0}, "there is no such element");
-  const TdInputName *names = input_names(a, &r[0]);
+  const TdInputName *names = input_names(a, &r[0], first.options->call);
   td_domain_put_element(out, &names[param], index);
   td_text_puts(out, " is computed as\n");
   td_intern_explain(out, graph, t, v[0], v[1], names, x->store->session->sources);

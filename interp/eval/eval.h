@@ -43,6 +43,7 @@ typedef struct TdEvalOptions {
   bool overflow;        /* report casts that change an integer */
   bool log;             /* report streams */
   bool wide;            /* symbolic runs from associative on: see td_algebra_new */
+  unsigned call;        /* symbolic runs: as many calls, on inputs of their own, come before */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
   struct TdKeep *keep;  /* with a clock: events to be kept (clock.h); NULL: none */
   TdEvalState *state;   /* NULL: states start from their declared values and are forgotten */
@@ -91,7 +92,7 @@ typedef struct TdEvalAnswer {
   const char *element; /* differs: "C[0][1]", "x: token 3, element 0", "x: tokens put" */
   unsigned param;      /* and where that is, for td_eval_explain: through all tokens of all */
   int64_t index;       /* streams of a port; -1: in a number of tokens */
-  bool has_state;      /* equal: for the first call only, since states start as declared */
+  bool has_state;      /* equal: for this call only, with states as the calls before left them */
   TdDiag diag;         /* not decided: the place and the reason; illegal: a program that faults */
 } TdEvalAnswer;
 

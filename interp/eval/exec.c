@@ -46,13 +46,20 @@ static void push_body(TdTask *t, TdCursor *loop) {
   push(t, (TdCursor){.stmt = loop->stmt->kid[0]});
 }
 
+bool td_exec_range(TdTask *t, const TdStmt *s, int64_t *lo, uint64_t *trips) {
+  int64_t hi;
+  if (!td_scalar_index(t, td_for_lo(s), "a loop bound", lo)) return false;
+  if (!td_scalar_index(t, td_for_hi(s), "a loop bound", &hi)) return false;
+  uint64_t span = *lo < hi ? (uint64_t)hi - (uint64_t)*lo : 0, step = (uint64_t)s->step;
+  *trips = span / step + (span % step != 0);
+  return true;
+}
+
 /* Reads the bounds of a loop, once. */
 static TdRan enter_for(TdTask *t, const TdStmt *s) {
-  int64_t lo, hi;
-  if (!td_scalar_index(t, td_for_lo(s), "a loop bound", &lo)) return TD_FAILED;
-  if (!td_scalar_index(t, td_for_hi(s), "a loop bound", &hi)) return TD_FAILED;
-  uint64_t span = lo < hi ? (uint64_t)hi - (uint64_t)lo : 0, step = (uint64_t)s->step;
-  push_loop(t, (TdCursor){.stmt = s, .value = lo, .left = span / step + (span % step != 0)});
+  TdCursor c = {.stmt = s};
+  if (!td_exec_range(t, s, &c.value, &c.left)) return TD_FAILED;
+  push_loop(t, c);
   return TD_RAN;
 }
 

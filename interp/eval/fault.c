@@ -36,14 +36,54 @@ bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = td_text_vfmt(m->arena, fmt, ap);
   va_end(ap);
-  td_diag_set(m->diag, TD_UNSUPPORTED, "not-decided", loc, "not decided: %s", text);
+  td_diag_set(m->diag, TD_UNSUPPORTED, "not-decided", loc, "%s", text);
   note_where(t);
   return failed(m);
 }
 
+/* Parameters under way: those of a root that an expression names, or all that are integers. */
+typedef struct Names {
+  TdText text;
+  const TdUnit *root;
+} Names;
+
+static void put_name(Names *n, const TdParam *p) {
+  td_text_putf(&n->text, "%s\"%s\"", n->text.n ? ", " : "", p->sym->name);
+}
+
+static bool put_parameter(void *ud, const TdExpr *e) {
+  Names *n = ud;
+  bool names = e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD;
+  for (size_t i = 0; names && i < n->root->nparam; i++)
+    if (n->root->param[i].sym == e->sym) put_name(n, &n->root->param[i]);
+  return true;
+}
+
+bool td_fault_symbolic(TdTask *t, TdLoc loc, const TdExpr *e, const char *what) {
+  TdMachine *m = t->machine;
+  const TdFrame *f = t->frame;
+  if (m->failed) return false;
+  while (f->up) f = f->up;
+  Names n = {td_text_new(m->arena), f->plan->unit};
+  td_walk_expr(e, put_parameter, &n);
+  bool is_named = n.text.n > 0;
+  for (size_t i = 0; !is_named && i < n.root->nparam; i++) {
+    const TdType *type = n.root->param[i].type;
+    if (type->kind != TD_T_PORT && td_type_is_integer(td_type_scalar(type)))
+      put_name(&n, &n.root->param[i]);
+  }
+  td_fault_undecided(t, loc, "%s symbolic values", what);
+  if (n.text.n)
+    td_diag_help(m->diag, "verify with what decides this at numbers: {concrete = {%s}}",
+                 td_text_str(&n.text));
+  return false;
+}
+
 /* Ends the run because of a budget. */
 static bool spent(TdMachine *m, TdLoc loc, const char *what) {
-  if (!m->failed) td_diag_set(m->diag, TD_LIMIT, "limit", loc, "not decided: limit of %s", what);
+  if (m->failed) return false;
+  td_diag_set(m->diag, TD_LIMIT, "limit", loc, "limit of %s", what);
+  td_diag_help(m->diag, "compare the programs at smaller sizes: k:at {..}");
   return failed(m);
 }
 

@@ -41,7 +41,7 @@ const TdType *td_frame_type(TdMachine *m, const TdUnit *u, const TdType *t, TdLo
   if (!c)
     td_diag_set(m->diag, TD_USAGE, "unbound-size", loc, "a size of %s has no value", u->sym->name);
   else if (c->kind == TD_T_TENSOR && !td_type_count(c, &count))
-    td_diag_set(m->diag, TD_LIMIT, "limit", loc, "not decided: limit of memory");
+    td_diag_set(m->diag, TD_LIMIT, "limit", loc, "limit of memory");
   m->failed |= td_diag_failed(m->diag);
   return m->failed ? NULL : c;
 }

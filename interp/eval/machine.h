@@ -186,13 +186,16 @@ struct TdMachine {
   const TdDomain *domain; /* NULL: exact */
   void *domain_self;
   const TdEvalOptions *options;
+  const TdMachine *before; /* the call before, of which states are taken; NULL: none */
+  unsigned back;           /* how many calls come after this one */
   TdDiag *diag;
   bool failed;
   uint64_t steps;
   uint64_t choices; /* elements among which symbolic indices chose */
   size_t bytes_before;
-  int speculative;    /* above 0: what runs may not be reached; its faults decide nothing */
-  TdJournal *journal; /* of the innermost arm that is run to be merged */
+  int speculative;         /* above 0: what runs may not be reached; its faults decide nothing */
+  TdJournal *journal;      /* of the innermost arm that is run to be merged */
+  const TdExpr *condition; /* of that arm */
   TD_VEC(TdJournal *) journals; /* empty ones, to be used again */
   TD_VEC(TdTask *) task;        /* instances that have not ended */
   TdSlices slices;              /* of symbolic words */
@@ -216,6 +219,9 @@ const TdUnitPlan *td_plan_unit(const TdPlan *plan, TdSym unit);
    program; in a place that a symbolic condition may not reach it is only not decided. */
 bool td_fault_set(TdTask *t, const char *code, TdLoc loc, const char *fmt, ...) TD_PRINTF(4, 5);
 bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) TD_PRINTF(3, 4);
+/* Fails because `what` depends on the symbolic value of e, and says which arguments to keep at
+   numbers. */
+bool td_fault_symbolic(TdTask *t, TdLoc loc, const TdExpr *e, const char *what);
 /* Counts n steps; false when a budget is spent. */
 bool td_fault_tick(TdMachine *m, uint64_t n);
 /* Whether room for so many cells is in the budget. */
@@ -305,6 +311,8 @@ void td_state_keep(TdMachine *m);
 void td_exec_enter(TdTask *t, TdFrame *f);
 /* Runs t until it blocks, ends (its stack is empty) or fails; *progress is set if anything ran. */
 TdRan td_exec_run(TdTask *t, bool *progress);
+/* Where a FOR begins, and how often it runs. */
+bool td_exec_range(TdTask *t, const TdStmt *s, int64_t *lo, uint64_t *trips);
 /* Executes a LOCAL, STORE or SET. */
 TdRan td_exec_plain(TdTask *t, const TdStmt *s);
 

@@ -6,18 +6,35 @@
 
 static TdRan run_arm(TdTask *t, const TdStmt *s);
 
-/* A statement of an arm: anything but a loop, a call, a stream or a jump. */
+/* A loop of an arm, whose bounds are numbers. */
+static TdRan run_loop(TdTask *t, const TdStmt *s) {
+  int64_t at;
+  uint64_t trips;
+  if (!td_exec_range(t, s, &at, &trips)) return TD_FAILED;
+  TdRan ran = TD_RAN;
+  for (; trips && ran == TD_RAN; trips--, at = (int64_t)((uint64_t)at + (uint64_t)s->step)) {
+    if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
+    td_scalar_slot(t, s->sym)->value = td_value_of((uint64_t)at);
+    ran = run_arm(t, s->kid[0]);
+  }
+  return ran;
+}
+
+/* A statement of an arm: anything but a `while`, a call, a stream or a jump. */
 static TdRan run_statement(TdTask *t, const TdStmt *s) {
   static const char *const what[TD_STMT_KINDS] = {
-      [TD_STMT_FOR] = "a loop",    [TD_STMT_WHILE] = "a loop",   [TD_STMT_GET] = "a get",
-      [TD_STMT_SLOT] = "a slot",   [TD_STMT_PUT] = "a put",      [TD_STMT_CALL] = "a call",
-      [TD_STMT_BREAK] = "a break", [TD_STMT_RETURN] = "a return"};
+      [TD_STMT_WHILE] = "a loop",   [TD_STMT_GET] = "a get",   [TD_STMT_SLOT] = "a slot",
+      [TD_STMT_PUT] = "a put",      [TD_STMT_CALL] = "a call", [TD_STMT_BREAK] = "a break",
+      [TD_STMT_RETURN] = "a return"};
   if (what[s->kind]) {
-    td_fault_undecided(t, s->loc, "%s depends on a condition on symbolic values", what[s->kind]);
+    td_fault_symbolic(
+        t, s->loc, t->machine->condition,
+        td_text_fmt(t->machine->arena, "%s depends on a condition on", what[s->kind]));
     return TD_FAILED;
   }
   if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
   if (s->kind == TD_STMT_BLOCK) return run_arm(t, s);
+  if (s->kind == TD_STMT_FOR) return run_loop(t, s);
   if (s->kind != TD_STMT_IF) return td_exec_plain(t, s);
   TdValue cond = td_scalar_eval(t, s->expr[0]);
   if (!td_value_is_defined(cond)) return TD_FAILED;
@@ -35,14 +52,17 @@ static TdRan run_arm(TdTask *t, const TdStmt *block) {
 }
 
 /* Runs an arm (NULL: nothing) with its writes going to j. */
-static TdRan record(TdTask *t, const TdStmt *arm, TdJournal *j) {
+static TdRan record(TdTask *t, const TdExpr *condition, const TdStmt *arm, TdJournal *j) {
   TdMachine *m = t->machine;
   TdJournal *outer = m->journal;
+  const TdExpr *above = m->condition;
   m->journal = j;
+  m->condition = condition;
   m->speculative++;
   TdRan ran = arm ? run_arm(t, arm) : TD_RAN;
   m->speculative--;
   m->journal = outer;
+  m->condition = above;
   return ran;
 }
 
@@ -76,13 +96,13 @@ static void merge(TdTask *t, const TdOldCell *c, TdValue v) {
 TdRan td_merge_if(TdTask *t, const TdStmt *s, TdValue cond) {
   TdMachine *m = t->machine;
   TdJournal *then = take_journal(m), *otherwise = take_journal(m);
-  if (record(t, s->kid[0], then) != TD_RAN) return TD_FAILED;
+  if (record(t, s->expr[0], s->kid[0], then) != TD_RAN) return TD_FAILED;
   for (size_t i = 0; i < then->cell.n; i++) {
     TdOldCell *c = &then->cell.at[i];
     c->then = *c->cell;
     *c->cell = c->old;
   }
-  if (record(t, s->nkid > 1 ? s->kid[1] : NULL, otherwise) != TD_RAN) return TD_FAILED;
+  if (record(t, s->expr[0], s->nkid > 1 ? s->kid[1] : NULL, otherwise) != TD_RAN) return TD_FAILED;
   for (size_t i = 0; i < then->cell.n; i++) {
     const TdOldCell *c = &then->cell.at[i];
     merge(t, c, choose(t, cond, s, c->type, c->then, *c->cell));

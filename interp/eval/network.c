@@ -28,7 +28,7 @@ static bool count_instances(TdMachine *m, const TdUnit *u, const TdRun *r, int64
     if (!td_frame_value(u, r->map[d], &extent[d]))
       return refuse(m, TD_USAGE, "unbound-size", r->loc, "a size of this map has no value");
     if (extent[d] < 0 || (extent[d] && *count > INT32_MAX / extent[d]))
-      return refuse(m, TD_LIMIT, "limit", r->loc, "not decided: limit of instances");
+      return refuse(m, TD_LIMIT, "limit", r->loc, "limit of instances");
     *count *= extent[d];
   }
   return td_fault_room(m, *count * 64, r->loc);

@@ -133,7 +133,7 @@ static TdValue operator(TdTask *t, const TdExpr *e) {
 
 /* Fails because e, which `what` is for, is symbolic. */
 static bool is_open(TdTask *t, const TdExpr *e, const char *what) {
-  return td_fault_undecided(t, e->loc, "%s depends on symbolic values", what);
+  return td_fault_symbolic(t, e->loc, e, td_text_fmt(t->machine->arena, "%s depends on", what));
 }
 
 bool td_scalar_index(TdTask *t, const TdExpr *e, const char *what, int64_t *v) {

@@ -46,13 +46,24 @@ static void put_path(TdText *out, const TdFrame *f) {
   for (int d = 0; d < t->run->rank; d++) td_text_putf(out, "[%lld]", (long long)t->id[d]);
 }
 
+/* What the call before left under a path, or NULL. */
+static const TdMemory *left_by(const TdMachine *m, const char *path, const TdType *t) {
+  for (size_t i = 0; m && i < m->state.n; i++)
+    if (m->state.at[i].type == t && !strcmp(m->state.at[i].path, path))
+      return m->state.at[i].memory;
+  return NULL;
+}
+
 TdMemory *td_state_open(TdMachine *m, const TdFrame *f, const TdStmt *local) {
   TdText path = td_text_new(m->arena);
   put_path(&path, f);
   td_text_putf(&path, ".%s", local->sym->name);
   TdMemory *x = td_memory_new(m->arena, local->type, local->sym->name);
   const TdTensor *kept = find(m->options->state, td_text_str(&path));
-  if (kept && kept->type == local->type)
+  const TdMemory *left = left_by(m->before, td_text_str(&path), local->type);
+  if (left)
+    memcpy(x->cell, left->cell, (size_t)x->count * sizeof *x->cell);
+  else if (kept && kept->type == local->type)
     td_memory_load(m->arena, x, kept);
   else
     td_memory_load_blob(m->arena, x, local->blob);

@@ -42,4 +42,62 @@ t.test("a sum in a narrower float, widened afterwards, is another sum", function
   level("A = i8[2], B = f32[1]", "B[0] = f32(A[0] + A[1])", "B[0] = f32(A[0]) + f32(A[1])", "ring")
 end)
 
+t.test("numbers at the edges of a type tell expressions apart that agree on the others", function()
+  local f = "A = f32[2], B = i32[1]"
+  t.has(level(f, "B[0] = tide.select(A[0] == A[0], 1, 0)", "B[0] = 1", nil), "differs: B[0]")
+  t.has(level(f, "B[0] = tide.select(not (A[0] < A[1]), 1, 0)", "B[0] = tide.select(A[1] <= A[0], 1, 0)", nil),
+    "differs: B[0]")
+  t.has(level("A = f32[1]", "A[0] = tide.sqrt(A[0] * A[0])", "A[0] = tide.abs(A[0])", nil), "differs: A[0]")
+  t.has(level("A = i32[2]", "A[0] = tide.abs(A[0]) // 2", "A[0] = tide.abs(i32(-A[0])) // 2", nil),
+    "not decided: A[0] is another expression")
+  t.has(level("A = i32[1], B = i64[1]", "B[0] = tide.abs(A[0])", "B[0] = tide.abs(i32(-A[0]))", nil),
+    "not decided: B[0] is another expression")
+  t.has(level("A = i32[1], B = i64[1]", "B[0] = tide.abs(A[0])", "B[0] = i32(tide.abs(A[0]))", nil),
+    "differs: B[0]")
+end)
+
+t.test("programs with states are compared in several calls", function()
+  local function counter(step, start)
+    local seen = tide.state(tide.i32[1], start)
+    return tide.kernel {A = tide.i32[2], B = tide.i32[1], function(A, B)
+      B[0] = A[1] + seen[0]
+      seen[0] = seen[0] + step * A[0]
+    end}
+  end
+  local level, verdict = tide.verify(counter(1, 0), counter(1, 0))
+  t.eq(level, "strict")
+  t.has(tostring(verdict), "in the first 3 calls, as states last")
+  level, verdict = tide.verify(counter(1, 0), counter(2, 0))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: B[0] at call 2")
+  t.has(tostring(verdict), "(A of call 1)[0]")
+  level, verdict = tide.verify(counter(1, 0), counter(1, 1))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: B[0]\n")
+  local s = tide.schedule(counter(1, 0))
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a loop under a condition on data is decided, if its bounds are numbers", function()
+  local outside = "if n > 3 then for i = 0, 7 do A[i] = A[i] + n end end"
+  level("A = i32[8], n = i32", outside, "for i = 0, 7 do if n > 3 then A[i] = A[i] + n end end", "strict")
+  t.has(level("A = i32[8], n = i32", outside, "for i = 0, 6 do if n > 3 then A[i] = A[i] + n end end", nil),
+    "differs: A[7]")
+end)
+
+t.test("what blocks a decision is named once, with what to do about it", function()
+  local text = level("A = u8[8], B = i32[8]", "for i = 0, 7 do B[A[i] % 8] = i end",
+    "for i = 7, 0, -1 do B[A[i] % 8] = i end", nil)
+  t.has(text, "not decided: an index depends on symbolic values")
+  t.ok(not text:find("not decided: not decided", 1, true))
+  t.has(text, 'help: verify with what decides this at numbers: {concrete = {"A"}}')
+  text = level("A = i32[8], n = i32", "if n > 3 then for i = 0, n do A[i] = 1 end end",
+    "for i = 0, n do if n > 3 then A[i] = 1 end end", nil)
+  t.has(text, 'not decided: a loop bound depends on')
+  t.has(text, '{concrete = {"n"}}')
+  text = level("A = i32[8], n = i32", "local m = n while m > 3 do m = m - 1 A[0] = m end", "A[0] = n", nil)
+  t.has(text, 'not decided: the condition of a loop depends on')
+  t.has(text, '{concrete = {"A", "n"')
+end)
+
 t.done()

@@ -254,7 +254,7 @@ static void test_merge(void) {
   B.line = 6;
   c = OP(LT, x(&o, 0), x(&o, 1));
   const TdStmt *undecided[] = {
-      IF(c, FOR(k, num(0), num(2), store(out, x(&o, 0)))),
+      IF(c, FOR(k, num(0), cast(B.idx, x(&o, 0)), store(out, x(&o, 0)))),
       IF(c, jump(TD_STMT_RETURN)),
       WHILE(c, store(out, x(&o, 0))),
       store(LD(o.O, B.i32, cast(B.idx, x(&o, 0))), x(&o, 1)),
