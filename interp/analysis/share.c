@@ -59,11 +59,7 @@ static bool refuse(const Share *s, TdConflict *c) {
   td_diag_set(s->d, TD_ILLEGAL, "race", w.second, "%s is written by %s and %s %s", w.element,
               c->a->write ? one : two, both ? "by" : "read by", c->a->write ? two : one);
   td_diag_help(s->d, "pass it through a stream, or give each instance its own part");
-  TdWitness *kept = TD_NEW(a, TdWitness);
-  *kept = (TdWitness){w.array, w.element, w.first, w.second, one, two};
-  kept->array = td_arena_strdup(a, w.array);
-  kept->element = td_arena_strdup(a, w.element);
-  s->d->witness = kept;
+  td_diag_witness(s->d, (TdWitness){w.array, w.element, w.first, w.second, one, two});
   return false;
 }
 

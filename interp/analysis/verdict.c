@@ -51,7 +51,7 @@ bool td_verdict_broken(TdVerdict *v, TdConflict *c, bool order) {
 static void note_instances(const TdVerdict *v, TdDiag *d) {
   TdLoc none = {0};
   if (v->sizes) td_diag_note(d, none, "for example when %s", v->sizes);
-  d->witness = td_arena_copy(d->arena, &v->witness, sizeof v->witness);
+  td_diag_witness(d, v->witness);
 }
 
 bool td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,

@@ -37,6 +37,14 @@ void td_diag_help(TdDiag *d, const char *fmt, ...) {
   va_end(ap);
 }
 
+void td_diag_witness(TdDiag *d, TdWitness w) {
+  w.array = td_arena_strdup(d->arena, w.array);
+  w.element = td_arena_strdup(d->arena, w.element);
+  w.first_at = td_arena_strdup(d->arena, w.first_at);
+  w.second_at = td_arena_strdup(d->arena, w.second_at);
+  d->witness = td_arena_copy(d->arena, &w, sizeof w);
+}
+
 bool td_diag_failed(const TdDiag *d) {
   return d->kind != TD_OK;
 }

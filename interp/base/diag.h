@@ -74,6 +74,8 @@ bool td_diag_vset(TdDiag *d, TdDiagKind kind, const char *code, TdLoc loc, const
                   va_list ap) TD_PRINTF(5, 0);
 void td_diag_note(TdDiag *d, TdLoc loc, const char *fmt, ...) TD_PRINTF(3, 4);
 void td_diag_help(TdDiag *d, const char *fmt, ...) TD_PRINTF(2, 3);
+/* Keeps a witness, its strings copied. */
+void td_diag_witness(TdDiag *d, TdWitness w);
 bool td_diag_failed(const TdDiag *d);
 const char *td_diag_kind_name(TdDiagKind kind);
 

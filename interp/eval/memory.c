@@ -89,9 +89,8 @@ static bool race(TdTask *t, const Clash *c, int first, uint32_t second, const Td
   if (o->may[first])
     return td_fault_undecided(t, *loc, "behind a condition on symbolic values: %s", text);
   td_fault_set(t, "race", *loc, "%s", text);
-  TdWitness *w = TD_NEW(m->diag->arena, TdWitness);
-  *w = (TdWitness){c->memory->name.name, element, *o->at[first], *loc, one, two};
-  if (m->diag->kind == TD_ILLEGAL) m->diag->witness = w;
+  TdWitness w = {c->memory->name.name, element, *o->at[first], *loc, one, two};
+  if (m->diag->kind == TD_ILLEGAL) td_diag_witness(m->diag, w);
   return false;
 }
 

@@ -174,14 +174,12 @@ static bool refuse(const Order *o, const TdSys *sys) {
               "'%s' writes %s, '%s' reads %s: %s is written before %s, and not read before it",
               o->ask->by[WRITER], order_text(o, WRITER), o->ask->by[READER], order_text(o, READER),
               one, two);
-  TdWitness *w = TD_NEW(o->d->arena, TdWitness);
-  *w = (TdWitness){.array = o->ask->array->name,
-                   .element = one,
-                   .first = o->side[WRITER].leaf->stmt->loc,
-                   .first_at = loops_text(o, WRITER, val + from[0]),
-                   .second = o->side[READER].leaf->stmt->loc,
-                   .second_at = loops_text(o, READER, val + from[2])};
-  o->d->witness = w;
+  td_diag_witness(o->d, (TdWitness){.array = o->ask->array->name,
+                                    .element = one,
+                                    .first = o->side[WRITER].leaf->stmt->loc,
+                                    .first_at = loops_text(o, WRITER, val + from[0]),
+                                    .second = o->side[READER].leaf->stmt->loc,
+                                    .second_at = loops_text(o, READER, val + from[2])});
   return false;
 }
 

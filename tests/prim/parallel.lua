@@ -100,5 +100,20 @@ prim.twins("a float sum is no exception", {
     end}, {f32[4][4], f32[4]}
   end, no = 0, yes = 1, step = {"parallel", "i"}, code = "dependence", witness = "s",
 })
+t.test("an attribute that promises too much is refused with the instances that clash", function()
+  local function load(distance)
+    return tide.kernel {A = i32[8], function(A)
+      for i = 2, 7 do --@ parallel
+        A[i] = A[i - distance] + 1
+      end
+    end}
+  end
+  local e = t.fails(function() load(2) end, {kind = "illegal", code = "dependence"})
+  t.eq(e.witness.array, "A")
+  t.eq(e.witness.element, "A[2]")
+  t.eq(e.witness.first.at, "i = 2")
+  t.eq(e.witness.second.at, "i = 4")
+  load(0)
+end)
 
 t.done()
