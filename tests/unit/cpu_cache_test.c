@@ -11,6 +11,16 @@
 
 static char folder[] = "/tmp/tide-cache-XXXXXX";
 
+/* What /proc/cpuinfo is replaced by, or NULL. */
+static const char *processor;
+
+/* fopen is linked as this. */
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode) {
+  return __real_fopen(processor && strcmp(path, "/proc/cpuinfo") == 0 ? processor : path, mode);
+}
+
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -131,6 +141,29 @@ static void test_key(void) {
   setenv("TIDE_CC", "cc", 1);
 }
 
+/* Pretends that the processor says this of itself. */
+static void pretend_processor(const char *model, const char *flags) {
+  static char path[600];
+  snprintf(path, sizeof path, "%s.cpuinfo", folder);
+  FILE *f = fopen(path, "w");
+  fprintf(f, "processor\t: 0\nmodel name\t: %s\ncpu MHz\t\t: 2000\nflags\t\t: %s\n", model, flags);
+  fclose(f);
+  processor = path;
+}
+
+/* So is the processor, whose own instructions a program may hold. */
+static void test_processor(void) {
+  ok(compiled_anew() >= 0 && compiled_anew() == 0, "the same processor");
+  pretend_processor("One", "fpu sse2");
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "another processor");
+  pretend_processor("One", "fpu sse2 avx2");
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "the same with more instructions");
+  pretend_processor("Two", "fpu sse2 avx2");
+  ok(compiled_anew() == 1 && compiled_anew() == 0, "another model with the same");
+  remove(processor);
+  processor = NULL;
+}
+
 /* Two processes compile the same five programs at the same time. */
 static void test_processes(void) {
   const TdCpuOptions o = {.tier = TD_TIER_CC};
@@ -235,6 +268,7 @@ int main(void) {
   test_small();
   test_compilers();
   test_key();
+  test_processor();
   test_moves_up();
   test_folders();
   build_close();
