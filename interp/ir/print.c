@@ -28,12 +28,7 @@ size_t td_printer_preamble(const TdStmt *body) {
 
 static bool learn_stmt(void *ud, const TdStmt *s) {
   TdPrinter *p = ud;
-  TdArena *a = p->out->arena;
-  if (s->sym && s->type) td_map_putp(a, &p->type, s->sym, (void *)(uintptr_t)s->type);
-  const TdExpr *place = s->kind == TD_STMT_STORE                 ? s->expr[0]
-                        : s->kind == TD_STMT_GET && s->nexpr > 1 ? s->expr[1]
-                                                                 : NULL;
-  if (place) td_map_put(a, &p->assigned, (uint64_t)(uintptr_t)place->sym, 1);
+  if (s->sym && s->type) td_map_putp(p->out->arena, &p->type, s->sym, (void *)(uintptr_t)s->type);
   return true;
 }
 

@@ -124,15 +124,8 @@ static void put_if(TdPrinter *p, const TdStmt *s) {
   put_word_line(p, "end");
 }
 
-/* Whether the bare literal makes the same local of type t when it is loaded: i32, f32 or bool, and
- * not a constant, because it is assigned later. */
-static bool is_bare_local(const TdPrinter *p, const TdStmt *s) {
-  const TdType *t = s->type;
-  if (!td_map_getp(&p->assigned, s->sym)) return false;
-  return t->kind == TD_T_BOOL || (t->kind == TD_T_INT && t->w == 32 && !t->saturate) ||
-         (t->kind == TD_T_FLOAT && t->w == 32);
-}
-
+/* A literal is spelled with its type: a bare one would be a constant where nothing assigns the
+ * local, and takes nothing that is made from a wider operand. */
 static void put_local(TdPrinter *p, const TdStmt *s) {
   start_line(p);
   size_t from = p->out->n;
@@ -141,7 +134,7 @@ static void put_local(TdPrinter *p, const TdStmt *s) {
     const TdExpr *v = s->expr[0];
     bool copy = v->kind == TD_EXPR_VIEW;
     if (v->kind == TD_EXPR_LIT)
-      td_printer_literal(p, v, is_bare_local(p, s));
+      td_printer_literal(p, v, false);
     else
       td_printer_expr(p, v, NULL);
     if (copy) td_text_puts(p->out, ":copy()");

@@ -9,7 +9,6 @@ typedef struct TdPrinter {
   TdText *out;
   TdSession *session; /* NULL: print what is there, without simplifying ends of ranges */
   TdMap type;         /* TdSym -> declared TdType, so that views know what is whole; may be empty */
-  TdMap assigned;     /* TdSym -> 1 for scalar locals that something stores to */
   uint32_t words;     /* bit k: the k-th word of td_printer_words was used */
   uint32_t hidden;    /* bit k: something else in the program goes by that word */
   const TdProg *prog; /* units by symbol, or NULL */

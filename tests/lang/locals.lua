@@ -47,6 +47,18 @@ t.test("a typed local wraps as a store does", function()
   t.eq(p.foreign(k, i32[4](0)):table(), {(100 + 300 + 128) % 256 - 128, 15, (250 + 30) % 256, 0})
 end)
 
+t.test("a typed local takes what wider operands make, its printed form too", function()
+  local k = tide.kernel {X = tide.i64[4], Y = f64[4], B = i32[4], F = f32[4], function(X, Y, B, F)
+    local sum, mean = i32(0), f32(0)
+    for i = 0, 3 do
+      sum = sum + X[i]
+      mean = mean + Y[i]
+      B[i], F[i] = sum, mean
+    end
+  end}
+  p.same(k, tide.random(tide.i64[4], 1), tide.random(f64[4], 2), i32[4](0), f32[4](0))
+end)
+
 t.test("constants of a local keep its type", function()
   local k = tide.kernel {F = f32[6], D = f64[2], function(F, D)
     local c = 0.1
