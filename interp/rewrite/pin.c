@@ -120,12 +120,41 @@ static bool look_stmt(void *ud, const TdStmt *s) {
   return !k->found;
 }
 
+static bool is_in_params(const TdUnit *u, const char *name) {
+  SizeUse k = {name, false};
+  for (size_t i = 0; i < u->nparam; i++) look_type(&k, u->param[i].type);
+  return k.found;
+}
+
+/* Whether a dimension of t is this size and nothing else. */
+static bool is_extent(const TdType *t, const char *name) {
+  if (!t || (t->kind != TD_T_TENSOR && t->kind != TD_T_PORT)) return false;
+  for (int d = 0; d < t->rank; d++)
+    if (t->dim[d]->kind == TD_EXPR_SIZE && t->dim[d]->u.name == name) return true;
+  return is_extent(t->elem, name);
+}
+
+/* Whether the function names the size: in its body, or in what it assumes. */
+static bool is_named(TdRewrite *r, const TdUnit *u, const char *name) {
+  SizeUse k = {name, false};
+  for (size_t i = 0; i < u->nassert; i++) td_walk_expr(u->assert_[i], is_other_size, &k);
+  return k.found || !td_walk_exprs(r->session->ctx, u->body, is_other_size, &k);
+}
+
 /* Whether a size shapes u: what the printed form has elsewhere only would load as a number. */
 static bool is_shaping(TdRewrite *r, const TdUnit *u, const char *name) {
   SizeUse k = {name, false};
-  for (size_t i = 0; i < u->nparam; i++) look_type(&k, u->param[i].type);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (is_extent(u->param[i].type, name)) return true;
   td_walk_stmt(r->session->ctx, u->body, look_stmt, &k);
-  return k.found;
+  return k.found || (is_in_params(u, name) && is_named(r, u, name));
+}
+
+/* The parameters of u, their types after the substitution. */
+static const TdParam *with_types(const TdSubst *sub, const TdUnit *u) {
+  TdParam *param = td_arena_copy(sub->store->arena, u->param, u->nparam * sizeof *param);
+  for (size_t i = 0; i < u->nparam; i++) param[i].type = td_subst_in_type(sub, param[i].type);
+  return param;
 }
 
 /* u without size i, which has its value everywhere, also in what is assumed. */
@@ -144,6 +173,7 @@ static const TdUnit *pin_size(TdRewrite *r, const TdUnit *u, size_t i) {
   copy->nsize--;
   copy->size = size;
   copy->assert_ = fact;
+  copy->param = with_types(&sub, u);
   copy->body = td_subst_in_stmt(&sub, u->body);
   return copy;
 }
@@ -179,13 +209,13 @@ static const TdUnit *assume_asserts(TdRewrite *r, const TdUnit *root, const TdUn
 }
 
 /* The root, which assumes of size z, if it shares it, what u assumes of it and, if u has it in its
-   body, or in an assumption that the root cannot say, that it keeps its value. */
+   body or parameters, or in an assumption that the root cannot say, that it keeps its value. */
 static const TdUnit *assume_shared(TdRewrite *r, const TdUnit *root, const TdUnit *u,
                                    const TdSize *z) {
-  SizeUse k = {z->name, false};
   if (root->sym == u->sym || !is_shared(root, z)) return root;
   bool left = false;
   root = assume_asserts(r, root, u, z, &left);
+  SizeUse k = {z->name, is_in_params(u, z->name)};
   td_walk_exprs(r->session->ctx, u->body, is_other_size, &k);
   if (!k.found && !left) return root;
   TdLoc none = {0};

@@ -23,6 +23,18 @@ prim.accepted("after split", {
   of = shape.gemm, before = function(s) s:split("k", 2) end, step = {"outline", "k_i", "pair"},
   has = {"k_o = index,"},
 })
+prim.accepted("an extent of a size that the loop does not name is a number there", {
+  of = function()
+    local N, M = 3, 8
+    return tide.kernel {A = i32[N][M // 2], function(A)
+      for i = 0, N - 1 do
+        for j = 0, 3 do A[i][j] = A[i][j] + j end
+        for m = 0, M - 1 do A[i][m // 2] = A[i][m // 2] * 3 end
+      end
+    end}, {i32[N][M // 2]}
+  end,
+  step = {"outline", "j", "four"}, has = {"A = i32[N][4],", "tide.assume(M == 8)"},
+})
 prim.accepted("a local buffer, a scalar that is read", {
   of = function()
     return tide.kernel {A = i32[6], B = i32[6], n = i16, function(A, B, n)
