@@ -40,28 +40,40 @@ typedef struct Reach {
   const int64_t *at;
   int64_t lo[TD_MAX_RANK], hi[TD_MAX_RANK];
   int64_t step[TD_MAX_RANK]; /* of all instances so far: 0 before a second element */
-  bool known;
 } Reach;
+
+/* Where dimension d of e, an element or a view, reaches, in which steps: in all of it, where nothing
+   tells. */
+static TdSpan reach_in(Reach *r, const TdExpr *e, int d, int64_t *step) {
+  const TdUnit *k = r->u->c->kernel;
+  const TdExpr *at = td_hls_facts_index(r->s->n->store, k, e->kid[d]);
+  int64_t size = extent_of(r->s->type, d), more = 0;
+  TdSpan x = td_hls_facts_span(&r->facts, r->at, at), all = {.hi = size - 1};
+  bool known = x.lo >= 0 && x.hi < size;
+  *step = td_hls_facts_stride(&r->facts, r->at, at);
+  if (known && e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0) {
+    known = td_unit_value(k, e->type->dim[e->u.dim[d].out], &more);
+    more = (more - 1) * e->u.dim[d].step;
+    if (more) *step = td_hls_facts_gcd(*step, e->u.dim[d].step);
+  }
+  x.lo += more < 0 ? more : 0;
+  x.hi += more > 0 ? more : 0;
+  if (known && x.lo >= 0 && x.hi < size) return x;
+  *step = 1;
+  return all;
+}
 
 /* Widens the box by what e addresses. */
 static bool reach(void *ud, const TdExpr *e) {
   Reach *r = ud;
   if ((e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != r->sym) return true;
   for (int d = 0; d < (int)e->nkid; d++) {
-    const TdExpr *at = td_hls_facts_index(r->s->n->store, r->u->c->kernel, e->kid[d]);
-    TdSpan x = td_hls_facts_span(&r->facts, r->at, at);
-    int64_t more = 0, step = td_hls_facts_stride(&r->facts, r->at, at);
-    if (e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0) {
-      if (!td_unit_value(r->u->c->kernel, e->type->dim[e->u.dim[d].out], &more)) r->known = false;
-      more = (more - 1) * e->u.dim[d].step;
-      if (more) step = td_hls_facts_gcd(step, e->u.dim[d].step);
-    }
-    int64_t size = extent_of(r->s->type, d);
-    if (x.lo < 0 || x.hi >= size || x.lo + more < 0 || x.hi + more >= size) return r->known = false;
+    int64_t step;
+    TdSpan x = reach_in(r, e, d, &step);
     if (r->hi[d] >= 0) step = td_hls_facts_gcd(step, x.lo - r->lo[d]);
     r->step[d] = td_hls_facts_gcd(r->step[d], step);
-    if (x.lo + (more < 0 ? more : 0) < r->lo[d]) r->lo[d] = x.lo + (more < 0 ? more : 0);
-    if (x.hi + (more > 0 ? more : 0) > r->hi[d]) r->hi[d] = x.hi + (more > 0 ? more : 0);
+    if (x.lo < r->lo[d]) r->lo[d] = x.lo;
+    if (x.hi > r->hi[d]) r->hi[d] = x.hi;
   }
   return true;
 }
@@ -109,13 +121,12 @@ static void take_all(Share *s, User *u) {
 static bool find_boxes(Share *s, User *u) {
   const TdUnit *k = u->c->kernel;
   int rank = s->type->rank;
-  Reach r = {.s = s, .u = u, .sym = k->param[u->arg].sym, .known = true};
+  Reach r = {.s = s, .u = u, .sym = k->param[u->arg].sym};
   r.facts = td_hls_facts_of(s->n->arena, s->session, k);
   for (uint32_t i = 0; i < u->c->n; i++) {
     for (int d = 0; d < rank; d++) r.lo[d] = INT64_MAX, r.hi[d] = -1;
     r.at = u->c->coord + i * k->ncoord;
     td_walk_exprs(s->session->ctx, k->body, reach, &r);
-    if (!r.known) return false;
     for (int d = 0; d < rank; d++) {
       u->lo[i * (uint32_t)rank + (uint32_t)d] = r.lo[d];
       if (i && u->extent[d] != r.hi[d] - r.lo[d] + 1) return false;

@@ -208,6 +208,22 @@ end
 record("Allo, Fig. 5", systolic(4, 4, 4))
 record("Allo, Fig. 5", systolic(3, 5, 7))
 
+-- An unfolded loop within others: each instance has the columns of its id, of rows that the caller chooses.
+local function columns(by)
+  local s = tide.schedule(tide.kernel {A = i32[4][6], B = i32[4][12], function(A, B)
+    for i = 0, 3 do
+      for j = 0, 5 do
+        B[i][2 * j] = A[i][j] + 1
+        if i >= by then B[i - by][2 * j + 1] = A[i][j] * 3 end
+      end
+    end
+  end})
+  s:unfold "j"
+  return s
+end
+record("columns of an argument", columns(0))
+record("columns of an argument, rows under a condition", columns(1))
+
 t.test("HLS takes all that it should", function()
   t.eq(table.concat(refused, "\n"), "")
 end)
