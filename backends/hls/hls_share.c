@@ -42,8 +42,8 @@ typedef struct Reach {
   int64_t step[TD_MAX_RANK]; /* of all instances so far: 0 before a second element */
 } Reach;
 
-/* Where dimension d of e, an element or a view, reaches, in which steps: in all of it, where nothing
-   tells. */
+/* Where dimension d of e, an element or a view, reaches, in which steps: in all of it, where
+   nothing tells. */
 static TdSpan reach_in(Reach *r, const TdExpr *e, int d, int64_t *step) {
   const TdUnit *k = r->u->c->kernel;
   const TdExpr *at = td_hls_facts_index(r->s->n->store, k, e->kid[d]);
