@@ -1,5 +1,6 @@
 -- screen.lua - a terminal for tests: tmux runs the prompt, keys go in, the screen comes out. Not a test itself.
 local shell = require "shell"
+local t = require "tap"
 
 local M = {}
 M.__index = M
@@ -12,6 +13,13 @@ end
 
 --- Whether tmux is here.
 function M.available() return (select(2, shell.output "command -v tmux >/dev/null")) == 0 end
+
+--- Ends a test file where tmux, or another program that it needs, is missing.
+function M.need(program)
+  for _, name in ipairs {"tmux", program} do
+    if shell.output("command -v " .. name) == "" then t.skip_all(name .. " is not installed") end
+  end
+end
 
 --- A terminal of that size that runs a command.
 function M.open(command, columns, rows)

@@ -1,12 +1,8 @@
 -- Ctrl-C at the prompt stops whatever runs; the same session goes on.
-package.path = "tests/?.lua;" .. package.path
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"
-if not screen.available() then
-  t.skip_all "tmux is not installed"
-  return
-end
+screen.need()
 
 -- A compiler that hangs while the file `hang` is there.
 local hang = t.tmp "hang"

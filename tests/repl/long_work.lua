@@ -4,12 +4,9 @@ local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"
 local tide = require "tide"
-local quote = shell.quote
+local quote, program = shell.quote, shell.program
 
-if not screen.available() then
-  t.skip_all "tmux is not installed"
-  return
-end
+screen.need()
 
 local PATIENCE = 60 -- seconds
 local home = t.tmp "long"
@@ -19,9 +16,6 @@ shell.plant(home, {})
 shell.write(home .. "/hang.sh",
   ("#!/bin/sh\n[ ! -e %s/hang ] || exec sleep 1000\nexec cc \"$@\"\n"):format(quote(home)))
 shell.output("chmod +x " .. quote(home .. "/hang.sh"))
-
-local root = shell.output "pwd":match "[^\n]+"
-local program = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]
 
 -- What each operation is made long with: `setup` runs first, then the inputs one by one; by the name of work.def's
 -- entry.
@@ -123,5 +117,4 @@ for _, w in ipairs(tide.registry().work) do
 end
 
 term:close()
-shell.output("rm -rf " .. quote(home))
 t.done()

@@ -2,10 +2,7 @@
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"
-if not screen.available() then
-  t.skip_all "tmux is not installed"
-  return
-end
+screen.need()
 
 -- Lines as a terminal shows them: no tabs, no empty ones.
 local function shown(text)

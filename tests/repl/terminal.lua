@@ -4,12 +4,9 @@
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"
-local quote = shell.quote
+local quote, program = shell.quote, shell.program
 
-if not screen.available() then
-  t.skip_all "tmux is not installed"
-  return
-end
+screen.need()
 
 local PATIENCE = 20 -- seconds
 local home = t.tmp "terminal"
@@ -22,9 +19,6 @@ if select(2, shell.output(("mkdir -p %s && localedef -i de_DE -f UTF-8 %s/de_DE.
   quote(comma)))) == 0 then
   locales.comma = ("LOCPATH=%s LC_ALL=de_DE.UTF-8"):format(quote(comma))
 end
-
-local root = shell.output "pwd":match "[^\n]+"
-local program = arg[-1]:sub(1, 1) == "/" and arg[-1] or root .. "/" .. arg[-1]
 
 -- A text without blanks: what is shown does not depend on where rows are wrapped.
 local function squeeze(text) return (text:gsub("%s+", "")) end
@@ -348,5 +342,4 @@ for _, row in ipairs(rows) do
 end
 
 for _, s in ipairs(sessions) do s.term:close() end
-shell.output("rm -rf " .. quote(home))
 t.done()
