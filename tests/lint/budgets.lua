@@ -1,7 +1,7 @@
 -- budgets.lua - how long files, functions and lines may be, and how often they may branch on #if.
 local tree = require "lint.tree"
 
-local FILE, FUNCTION, SWITCH, LINE, LUA_LINE, LINES_PER_IF = 600, 60, 120, 100, 120, 200
+local FILE, FUNCTION, SWITCH, LINE, LONG_LINE, LINES_PER_IF = 600, 60, 120, 100, 120, 200
 
 -- Files.
 local function check_files(report)
@@ -52,12 +52,24 @@ local function check_lua_functions(report)
   end
 end
 
+-- The lines of a file that have a limit: of Markdown, those outside of tables and fenced blocks.
+local function limited_lines(path)
+  if not path:find "%.md$" then return tree.lines(path) end
+  local kept, fenced = {}, false
+  for n, line in ipairs(tree.lines(path)) do
+    if line:find "^```" then fenced = not fenced end
+    kept[n] = (fenced or line:find "^|") and "" or line
+  end
+  return kept
+end
+
 -- Lines, in code points; the rows of a table of cases (.def, tests/reject) are as wide as it is.
 local function check_lines(report)
   for _, path in ipairs(tree.matching("%.[ch]$", "%.cpp$", "%.lua$", "%.sh$", "^Makefile$",
-    "^setup$", "^%.ci/")) do
-    local most = path:find "^tests/reject/" and math.huge or path:find "%.lua$" and LUA_LINE or LINE
-    for n, line in ipairs(tree.lines(path)) do
+    "^setup$", "^%.ci/", "%.md$")) do
+    local long = path:find "%.lua$" or path:find "%.md$"
+    local most = path:find "^tests/reject/" and math.huge or long and LONG_LINE or LINE
+    for n, line in ipairs(limited_lines(path)) do
       if #line > most and (utf8.len(line) or #line) > most then
         report(path, n, ("%d columns, at most %d"):format(utf8.len(line) or #line, most))
       end
@@ -89,6 +101,6 @@ return {
       check_functions(report)
       check_lua_functions(report)
     end},
-  {("lines have at most %d columns, of Lua %d"):format(LINE, LUA_LINE), check_lines},
+  {("lines have at most %d columns, of Lua and Markdown %d"):format(LINE, LONG_LINE), check_lines},
   {("#if at most once in %d lines"):format(LINES_PER_IF), check_conditions},
 }
