@@ -42,6 +42,7 @@ const char *td_prompt_libraries(struct lua_State *L);
 
 /* Makes tide's names global where Lua has none, and keeps inputs apart. */
 void td_prompt_open(struct lua_State *L);
+/* The context of L's session: what Ctrl-C interrupts. */
 TdCtx *td_prompt_ctx(struct lua_State *L);
 
 /* Whether the n bytes at text are a whole input. */
@@ -83,15 +84,17 @@ bool td_prompt_has_ghost(struct lua_State *L);
 /* Whether an input asked to leave. */
 bool td_prompt_quits(struct lua_State *L);
 
-/* Completions of the text before cursor, for the range [from, cursor). Runs no user code. */
+/* What may stand in the range [from, cursor) of an input. */
 typedef struct TdPromptItem {
-  const char *insert, *help;
+  const char *insert, *help; /* help: a line about it, or NULL */
 } TdPromptItem;
 typedef struct TdPromptItems {
-  TdArena *arena;
+  TdArena *arena; /* owns the strings; the caller sets it */
   size_t from;
   TD_VEC(TdPromptItem) list;
 } TdPromptItems;
+
+/* Fills out with completions of the text before byte `cursor`. Runs no user code. */
 void td_prompt_complete(struct lua_State *L, const char *text, size_t cursor, TdPromptItems *out);
 
 /* bind/bind_inspect.c: appends what help knows of the name at byte `cursor` of an input, or of the

@@ -23,6 +23,7 @@ void td_kill_add(TdKill *k, const char *s, size_t n, bool backward);
 const char *td_kill_text(const TdKill *k, size_t *n);
 void td_kill_turn(TdKill *k);
 
+/* Frees all texts. */
 void td_kill_free(TdKill *k);
 
 #endif

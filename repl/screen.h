@@ -15,6 +15,7 @@ typedef struct TdScreen {
   int col;
 } TdScreen;
 
+/* A screen that draws on c; the caller frees it. */
 TdScreen td_screen_new(TdCtx *c);
 void td_screen_free(TdScreen *s);
 

@@ -34,14 +34,16 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
 const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i);
 const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number);
 
-/* cpu.c: what a program is; a call of it with clocks. */
+/* cpu.c: what a program is made of. */
 typedef struct TdCpuFacts {
   TdSession *session;
   const TdUnit *root;
   const TdCpuText *text;
   const TdTimes *times;
 } TdCpuFacts;
+/* Of c, which owns all of it. */
 TdCpuFacts td_cpu_facts(const TdCpu *c);
+/* td_cpu_call of it with clocks, of which `timed` has the tables; NULL: without. */
 bool td_cpu_call_with(TdCpu *c, const struct td_timed *timed, const TdCallArg *arg, size_t narg,
                       TdDiag *d);
 

@@ -22,6 +22,7 @@ const char *td_affine_version(void);
 typedef struct TdAffineCount {
   uint64_t asked, solved;
 } TdAffineCount;
+/* Those since x was made. */
 TdAffineCount td_affine_count(const TdAffine *x);
 
 /* Whether s has an integer point. */

@@ -19,6 +19,7 @@ typedef struct TdSpace {
   TdMap index;
   TD_VEC(TdParamCol) at;
 } TdSpace;
+/* The column of a size or symbol of identity `key`, made if need be; `name` shows it. */
 int32_t td_lower_param(TdSpace *s, const void *key, const char *name, bool is_size);
 
 /* A unit under virtual inlining: `call` (in the unit of `up`) binds its parameters; both are NULL

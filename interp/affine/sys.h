@@ -23,13 +23,16 @@ typedef struct TdAff {
   bool bad;
 } TdAff;
 
+/* The forms c and 1 * col. */
 TdAff td_sys_const(int64_t c);
 TdAff td_sys_col(TdArena *a, int32_t col);
 /* x + k * y. */
 TdAff td_sys_plus(TdArena *a, TdAff x, int64_t k, TdAff y);
 /* k * x + c. */
 TdAff td_sys_scale(TdArena *a, int64_t k, TdAff x, int64_t c);
+/* The coefficient of a column, 0 if f does not have it. */
 int64_t td_sys_coef(TdAff f, int32_t col);
+/* Whether f has no column, and its value. */
 bool td_sys_is_const(TdAff f, int64_t *v);
 
 /* Sums, products and floor division of 64-bit integers; false when the result does not fit. */
@@ -54,9 +57,10 @@ typedef struct TdSys {
   bool bad;
 } TdSys;
 
+/* Add the rows f == 0 and f >= 0 to s. */
 void td_sys_zero(TdArena *a, TdSys *s, TdAff f);
 void td_sys_nonneg(TdArena *a, TdSys *s, TdAff f);
-/* x <= y and x < y. */
+/* The same for x <= y and x < y. */
 void td_sys_le(TdArena *a, TdSys *s, TdAff x, TdAff y);
 void td_sys_lt(TdArena *a, TdSys *s, TdAff x, TdAff y);
 /* A new existential column of s, as a form. */
@@ -68,6 +72,7 @@ TdSys td_sys_copy(TdArena *a, const TdSys *s);
 typedef struct TdShift {
   int32_t block, extra;
 } TdShift;
+/* f over the columns of a system that td_sys_join has added to another, over those of the other. */
 TdAff td_sys_shift(TdArena *a, TdAff f, TdShift by);
 /* Adds the rows of src to dst, its loop blocks moved up by `block`, its existential columns made
  * new ones; returns the shift that forms over src's columns need. */

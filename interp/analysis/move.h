@@ -52,6 +52,7 @@ typedef struct TdMoves {
   TdMap map; /* hash -> TdMove * */
 } TdMoves;
 
+/* A sequence of no moves. */
 const TdMove *td_move_nothing(TdMoves *m);
 /* One of the kinds before FORK. */
 const TdMove *td_move_event(TdMoves *m, TdMoveKind kind, uint32_t at, const TdStmt *s);

@@ -21,6 +21,7 @@ typedef struct TdSpanEnv {
   void *ud;
 } TdSpanEnv;
 
+/* The one value v. */
 TdSpan td_span_const(int64_t v);
 /* Some value of scalar type t that depends on data. */
 TdSpan td_span_data(const TdType *t);

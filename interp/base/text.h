@@ -18,7 +18,9 @@ typedef struct TdText {
   int indent; /* levels of two spaces that td_text_line puts first */
 } TdText;
 
+/* An empty text that grows in a. */
 TdText td_text_new(TdArena *a);
+/* Append n bytes, a string, a character. */
 void td_text_putn(TdText *t, const char *s, size_t n);
 void td_text_puts(TdText *t, const char *s);
 void td_text_putc(TdText *t, char ch);

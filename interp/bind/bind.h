@@ -104,6 +104,7 @@ const char *td_bind_words(lua_State *L, int idx);
 
 /* bind_type.c: types are one userdata each, so == works. */
 #define TD_CLASS_TYPE "tide.type"
+/* The type at idx: check raises where there is none, test returns NULL. */
 void td_bind_push_type(lua_State *L, const TdType *t);
 const TdType *td_bind_check_type(lua_State *L, int idx);
 const TdType *td_bind_test_type(lua_State *L, int idx);

@@ -91,6 +91,7 @@ typedef struct TdCommand {
   void (*run)(lua_State *L, const char *args, TdText *out);
 } TdCommand;
 extern const TdCommand td_commands[];
+/* The command of a name without its colon, or NULL. */
 const TdCommand *td_command_find(const char *name);
 /* Runs a command with its arguments, or raises. */
 void td_command_run(lua_State *L, const TdCommand *c, const char *args, TdText *out);

@@ -147,6 +147,7 @@ typedef struct TdPoint {
   const TdStmts *out;
   size_t n;
 } TdPoint;
+/* Behind the last statement so far. */
 TdPoint td_irgen_point(const TdIrgen *l);
 /* v as it was at a point: what the statements since then write is read into locals there. */
 TdVal td_irgen_keep(TdIrgen *l, TdVal v, TdPoint since);

@@ -73,6 +73,7 @@ typedef struct TdHost {
   bool (*source)(void *ud, uintptr_t fn, const TdAst **ast, const TdAstFn **source, TdDiag *d);
 } TdHost;
 
+/* A Lua integer, boolean or float. */
 TdConst td_value_int(int64_t v);
 TdConst td_value_bool(bool v);
 TdConst td_value_float(double v);

@@ -11,6 +11,7 @@ typedef struct TdAstVisitor {
   void *ud;
 } TdAstVisitor;
 
+/* Visit an expression, or each statement of a block, and all below it, in source order. */
 void td_walk_ast_expr(const TdAstVisitor *v, const TdAstExpr *e);
 void td_walk_ast_block(const TdAstVisitor *v, const TdAstBlock *b);
 

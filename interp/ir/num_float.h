@@ -10,6 +10,7 @@
 typedef struct TdFloatFormat {
   int precision, top;
 } TdFloatFormat;
+/* The format of a float type. */
 TdFloatFormat td_num_float_format(const TdType *t);
 
 /* A value of type t as the bits of its own format, and back; every NaN is one. */

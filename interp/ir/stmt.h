@@ -48,9 +48,11 @@ typedef struct TdAttrs {
   size_t n;
 } TdAttrs;
 
-const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k);   /* first of a kind, or NULL */
-TdAttrs td_attrs_add(TdArena *a, TdAttrs l, TdAttr x); /* appends */
-TdAttrs td_attrs_set(TdArena *a, TdAttrs l, TdAttr x); /* replaces those of its kind */
+/* The first of a kind, or NULL. */
+const TdAttr *td_attrs_get(TdAttrs l, TdAttrKind k);
+/* l with x behind it, with x in place of those of its kind, and without those of a kind. */
+TdAttrs td_attrs_add(TdArena *a, TdAttrs l, TdAttr x);
+TdAttrs td_attrs_set(TdArena *a, TdAttrs l, TdAttr x);
 TdAttrs td_attrs_drop(TdArena *a, TdAttrs l, TdAttrKind k);
 /* Those whose split letter is in `splits`. */
 TdAttrs td_attrs_keep(TdArena *a, TdAttrs l, const char *splits);

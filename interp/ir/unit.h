@@ -88,6 +88,7 @@ typedef struct TdForeign {
   const TdIp *ip; /* of C++, or NULL */
 } TdForeign;
 
+/* A kernel, design or extern; what its kind does not have is empty. */
 typedef struct TdUnit {
   uint8_t kind; /* TdUnitKind */
   TdSym sym;
@@ -120,6 +121,7 @@ typedef struct TdProg {
   size_t nunit;
 } TdProg;
 
+/* The unit that the program is of: what is called. */
 const TdUnit *td_prog_root(const TdProg *p);
 /* The unit of a symbol, or of a name; NULL if absent. */
 const TdUnit *td_prog_unit(const TdProg *p, TdSym sym);
@@ -140,13 +142,16 @@ const TdUnit *td_unit_with_body(TdStore *st, const TdUnit *u, const TdStmt *body
 /* A shallow copy to fill in; owned by the store. */
 TdUnit *td_unit_copy(TdStore *st, const TdUnit *u);
 
+/* The parameter of a symbol, or NULL. */
 const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
 /* The kind of symbol that a parameter of this type has. */
 TdSymKind td_unit_param_kind(const TdType *t);
+/* The stream of a symbol, or NULL. */
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
 /* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how
    many elements move side by side. */
 int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token);
+/* The size of a name, or NULL. */
 const TdSize *td_unit_size(const TdUnit *u, const char *name);
 
 /* Extents and other index expressions over sizes at the values that unit u gives them; false if one

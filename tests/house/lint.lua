@@ -26,7 +26,8 @@ end
 shell.plant(root, {
   ["CONTRIBUTING.md"] = "`base < ir < affine < analysis, eval < rewrite, step < backends, bind`\n",
   ["interp/base/up.c"] = "/* up.c */\n#include \"ir/ir.h\"\n",
-  ["interp/base/good.h"] = "/* Good. */\nint td_good_get(int x);\nint td_other_get(int x);\n",
+  ["interp/base/good.h"] = "/* Good. */\nint td_good_get(int x);\nint td_other_get(int x);\n\n" ..
+    "int td_good_bare(int x);\n",
   ["interp/base/good.c"] = [[
 /* good.c - "malloc(1)" and "/tmp/x" are nothing */
 #include "base/good.h"
@@ -101,6 +102,8 @@ says("names", {"exports td_other_get, which is not its noun",
   "interp/base/good.c:8: td_good_hidden is in no header"})
 is_silent("good names", {"exports td_good_get", "td_good_listed", "exports table",
   "exports td_prim"})
+says("heads", {"interp/base/good.h:5: td_good_bare has no comment above it, or above its group"})
+is_silent("a group has one head", {"td_good_get has no comment", "td_other_get has no comment"})
 says("budgets", {"tests/lang/x.lua:602: 602 lines, at most 600", "sixty_one has 61 lines",
   "116 columns, at most 100", "NOTES.md:2: 122 columns, at most 120"})
 is_silent("within the budget", {"sixty has", "choice has", "NOTES.md:3", "NOTES.md:5"})
