@@ -4,10 +4,17 @@
 #define TD_JUDGE_H
 
 #include "affine/access.h"
+#include "analysis/net.h"
+#include "eval/eval.h"
 
 /* Whether nothing is wrong with the design that is q's root unit, as far as can be told; else d
    tells what, as td_streams_check does. *open becomes what is left to the run and why, or NULL when
    all was decided; owned by q->arena. */
 bool td_judge_design(const TdAsk *q, const char **open, TdDiag *d);
+
+/* Sets depth[] to the least depths of n's streams at which its design runs to its end on these
+   arguments, which stay as they are. False: no depths do, or a run fails for another reason, and d
+   says which. */
+bool td_judge_depths(TdArena *a, const TdNet *n, const TdEvalArg *arg, int64_t *depth, TdDiag *d);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct TdCpuDesign {
 
 /* A program as C: one function for each unit, and td_entry. */
 typedef struct TdCpuText {
+  const TdProg *prog;
   const char *text;
   const TdLoc *place; /* of faults, by number */
   size_t nplace;

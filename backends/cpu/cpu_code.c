@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/guard.h"
+#include "eval/eval.h"
 
 /* Copies the address of a symbol into a function pointer; whether it is there. */
 static bool function(TdCpuFind find, void *handle, const char *name, void *to) {
@@ -132,15 +133,19 @@ static void tell_contents(const TdCpuText *program, TdSession *s, const struct t
                td_text_str(&text));
 }
 
-/* A note for each task that waits. */
+/* A note for each task that waits, and one of a circle. */
 static void tell_waits(const TdCpuText *text, TdSession *s, const struct td_run *run, TdDiag *out) {
   int told = run->blocked < 16 ? run->blocked : 16;
+  TdCpuWait wait[16];
+  bool full = false;
   for (int i = 0; i < told; i++) {
     const int64_t *w = run->wait[i];
     const TdCpuDesign *d = design_of(text, false, w[0]);
     const TdRun *r = &d->unit->run[w[0] - d->run];
     const char *who = td_cpu_code_instance(out->arena, d->unit, r, w[1]);
     const char *of = name_of(text, s, w[3] < 0 ? ~w[3] : w[3], out->arena);
+    wait[i] = (TdCpuWait){who, of, w[3] >= 0 && !w[4]};
+    full |= !wait[i].gets;
     if (w[3] < 0)
       td_diag_note(out, text->place[w[2]], "%s waits for a free buffer of %s (%" PRId64 " in all)",
                    who, of, w[5]);
@@ -150,6 +155,9 @@ static void tell_waits(const TdCpuText *text, TdSession *s, const struct td_run 
   }
   if (run->blocked > told)
     td_diag_note(out, (TdLoc){0}, "and %d more tasks wait", run->blocked - told);
+  const char *cycle = td_cpu_cycle(out->arena, text->prog, wait, told);
+  if (cycle) td_diag_note(out, (TdLoc){0}, "wait cycle: %s", cycle);
+  if (full) td_diag_help(out, "%s", TD_EVAL_DEPTHS_HELP);
 }
 
 /* Fills out with two instances whose copies of a block differ. */

@@ -30,6 +30,15 @@ void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d);
 
+/* A task that waits at a stream, by the names of both: to get from it, or for a place or buffer. */
+typedef struct TdCpuWait {
+  const char *task, *stream;
+  bool gets;
+} TdCpuWait;
+/* cpu_cycle.c: "a -> x -> b -> y -> a" where the first of these tasks that do so wait for each
+   other in a circle, by the tasks of p's root; NULL: none are seen to. */
+const char *td_cpu_cycle(TdArena *a, const TdProg *p, const TdCpuWait *w, int count);
+
 /* "pe[0][1]": instance i of a run of design d; "Z[3]": its stream of a number. Owned by a. */
 const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i);
 const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number);

@@ -80,7 +80,8 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
   TdCpuText *t = TD_NEW(a, TdCpuText);
   bool *written = TD_NEWN(a, bool, root->unit->nparam);
   for (size_t i = 0; i < root->unit->nparam; i++) written[i] = root->param[i].written;
-  *t = (TdCpuText){.text = td_prelude_add(a, text),
+  *t = (TdCpuText){.prog = p->w->prog,
+                   .text = td_prelude_add(a, text),
                    .place = p->place.at,
                    .nplace = p->place.n,
                    .table = p->table.at,

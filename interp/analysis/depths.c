@@ -6,9 +6,11 @@
 
 #include "analysis/span.h"
 
-/* A search under way. */
+/* A search under way: by an order without data, or by runs. */
 typedef struct Search {
   TdOrder *order;
+  TdDepthsEnds ends;
+  void *ud;
   int64_t *depth;
   uint64_t budget; /* steps to come */
   bool spent;
@@ -26,6 +28,7 @@ static TdOrderEnd go(Search *q) {
 
 /* Whether the design ends at the depths of q. */
 static bool ends(Search *q) {
+  if (q->ends) return q->ends(q->ud, q->depth);
   td_order_reset(q->order, q->depth);
   return go(q) == TD_ORDER_DONE;
 }
@@ -114,6 +117,19 @@ TdDepthsAnswer td_depths_least(TdOrder *o, const int64_t *floor, int64_t *depth,
   const uint32_t *line = by_width(n);
   for (size_t i = 0; i < n->line.n; i++) lower(&q, line[i], floor ? floor[line[i]] : 1);
   return q.spent ? TD_DEPTHS_UNKNOWN : TD_DEPTHS_FOUND;
+}
+
+TdDepthsAnswer td_depths_least_by(const TdNet *n, TdDepthsEnds run, void *ud, int64_t most,
+                                  int64_t *depth) {
+  Search q = {.ends = run, .ud = ud, .depth = depth};
+  for (size_t i = 0; i < n->line.n; i++) depth[i] = 1;
+  while (!ends(&q)) {
+    if (depth[0] >= most) return TD_DEPTHS_NONE;
+    for (size_t i = 0; i < n->line.n; i++) depth[i] = depth[i] > most / 2 ? most : depth[i] * 2;
+  }
+  const uint32_t *line = by_width(n);
+  for (size_t i = 0; i < n->line.n; i++) lower(&q, line[i], 1);
+  return TD_DEPTHS_FOUND;
 }
 
 uint64_t td_depths_bits(const TdNet *n, const int64_t *depth) {

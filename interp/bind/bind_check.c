@@ -39,31 +39,44 @@ int td_bind_check_again(lua_State *L) {
   return 2;
 }
 
+/* The least depths of n's streams, by the order of gets and puts or, where data decides that, by
+   runs on arguments; *input tells which. False with d filled: there are none. */
+static bool find_depths(TdNet *n, const TdEvalArg *arg, int64_t *depth, bool *input, TdDiag *d) {
+  TdOrder *o = n->open ? NULL : td_order_new(n->arena, n);
+  *input = false;
+  switch (o ? td_depths_least(o, NULL, depth, DEPTH_BUDGET) : TD_DEPTHS_UNKNOWN) {
+  case TD_DEPTHS_FOUND: return true;
+  case TD_DEPTHS_NONE:
+    return td_diag_set(d, TD_ILLEGAL, "deadlock", (TdLoc){0},
+                       "no depths let this design run to its end");
+  case TD_DEPTHS_UNKNOWN: break;
+  }
+  *input = arg && !n->open;
+  if (*input) return td_judge_depths(n->arena, n, arg, depth, d);
+  td_diag_set(d, TD_UNSUPPORTED, "data", (TdLoc){0}, "%s",
+              n->open ? n->open : "data decides the order of gets and puts");
+  if (!n->open) td_diag_help(d, "d:depths(..), with arguments, tells those for one input");
+  return false;
+}
+
 int td_bind_check_depths(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
-  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
-  TdDiag d = td_bind_diag(a);
   if (td_prog_root(p)->kind != TD_UNIT_DESIGN)
     return td_bind_fail(L, "argument", "a kernel has no streams of its own");
+  const TdEvalArg *arg = lua_gettop(L) > 1 ? td_bind_eval_arguments(L, p, 2, &p) : NULL;
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
+  TdDiag d = td_bind_diag(a);
+  bool input;
   TdNet *n = td_net_of(a, p, &d);
   if (!n) return td_bind_raise(L, &d);
-  TdOrder *o = n->open ? NULL : td_order_new(a, n);
   int64_t *depth = TD_NEWN(a, int64_t, n->line.n);
-  switch (o ? td_depths_least(o, NULL, depth, DEPTH_BUDGET) : TD_DEPTHS_UNKNOWN) {
-  case TD_DEPTHS_NONE:
-    td_diag_set(&d, TD_ILLEGAL, "deadlock", (TdLoc){0}, "no depths let this design run to its end");
-    return td_bind_push_failure(L, &d);
-  case TD_DEPTHS_UNKNOWN:
-    td_diag_set(&d, TD_UNSUPPORTED, "data", (TdLoc){0}, "%s",
-                n->open ? n->open : "data decides the order of gets and puts");
-    return td_bind_push_failure(L, &d);
-  case TD_DEPTHS_FOUND: break;
-  }
+  if (!find_depths(n, arg, depth, &input, &d)) return td_bind_push_failure(L, &d);
   lua_createtable(L, 0, (int)n->line.n);
   for (size_t i = 0; i < n->line.n; i++) {
     lua_pushinteger(L, depth[i]);
     lua_setfield(L, -2, n->line.at[i].sym->name);
   }
   lua_pushinteger(L, (lua_Integer)td_depths_bits(n, depth));
-  return 2;
+  if (input) lua_pushliteral(L, "for this input");
+  return input ? 3 : 2;
 }

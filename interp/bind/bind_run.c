@@ -289,6 +289,14 @@ void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
   if (!td_cpu_call(r->cpu, call, n, &d)) td_bind_raise(L, &d);
 }
 
+TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first, const TdProg **at) {
+  bool ports;
+  td_bind_name_arguments(L, p, first);
+  td_bind_check_arguments(L, p, first);
+  *at = resolve_sizes(L, p, first);
+  return collect(L, td_bind_arena(L), *at, first, &ports);
+}
+
 /* k:reference(..): one run by the evaluator with every check on; a last table {overflow = true}
    also reports stores that change an integer. */
 int td_bind_reference(lua_State *L, const TdProg *p) {
@@ -299,11 +307,8 @@ int td_bind_reference(lua_State *L, const TdProg *p) {
     top--;
   }
   lua_settop(L, top);
-  td_bind_name_arguments(L, p, 2);
-  td_bind_check_arguments(L, p, 2);
-  const TdProg *at = resolve_sizes(L, p, 2);
-  bool ports;
-  TdEvalArg *arg = collect(L, td_bind_arena(L), at, 2, &ports);
+  const TdProg *at;
+  TdEvalArg *arg = td_bind_eval_arguments(L, p, 2, &at);
   TdEvalOptions o = {.state = runner_of(L, 1)->state, .overflow = overflow};
   run_reference(L, at, arg, &o, 2);
   return 0;

@@ -71,6 +71,10 @@ uint64_t td_bind_fresh_seed(void);
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
 /* Raises unless the arguments from slot `first` on fit the parameters of p. */
 void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
+/* The arguments from slot `first` on for the evaluator, and p at the sizes that they give; raises
+   where they do not fit. */
+struct TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first,
+                                         const TdProg **at);
 /* Runs p on the arguments from slot `first` on; state lasts with the userdata at slot `owner`. */
 void td_bind_run(lua_State *L, const TdProg *p, int owner, int first);
 /* k:reference(..): runs p on the arguments from slot 2 on in the evaluator, all checks on. */

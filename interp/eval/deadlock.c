@@ -136,13 +136,14 @@ static void note_contents(TdMachine *m) {
 
 bool td_deadlock_report(TdMachine *m) {
   const char *cycle = NULL;
-  size_t blocked = 0;
+  size_t blocked = 0, full = 0;
   TdLoc loc = {0};
   for (size_t i = 0; i < m->task.n; i++) {
     const TdTask *t = m->task.at[i];
     if (t->awaits) continue;
     if (!blocked++) loc = t->stopped->loc;
     if (!cycle && t->waits) cycle = cycle_from(m, t);
+    full += t->waits == TD_WAITS_PUT || t->waits == TD_WAITS_SLOT;
   }
   td_diag_set(m->diag, TD_ILLEGAL, "deadlock", loc, "deadlock: none of %zu tasks can go on",
               blocked);
@@ -156,6 +157,7 @@ bool td_deadlock_report(TdMachine *m) {
     td_diag_note(m->diag, (TdLoc){0}, "and %zu more tasks wait", blocked - shown);
   if (cycle) td_diag_note(m->diag, (TdLoc){0}, "wait cycle: %s", cycle);
   note_contents(m);
+  if (full) td_diag_help(m->diag, "%s", TD_EVAL_DEPTHS_HELP);
   m->failed = true;
   return false;
 }

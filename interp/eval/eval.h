@@ -73,6 +73,10 @@ typedef struct TdEvalResult {
   const TdTimed *timed; /* of a run with a clock; else NULL */
 } TdEvalResult;
 
+/* What helps where tasks wait for each other, one of them for a place in a stream. */
+#define TD_EVAL_DEPTHS_HELP                                                                        \
+  "d:depths(..), with these arguments, tells the depths that are enough, if any are"
+
 /* Runs the root of p on numbers, all faults on. On success the tensors and ports hold the results;
    on failure they are untouched and d says what happened where (kind limit, code "limit", when a
    budget of o was spent). Everything is allocated in a, which the caller owns. */

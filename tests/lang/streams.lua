@@ -483,41 +483,6 @@ t.test("a stream that data picks must be the instance's own", function()
   t.ok(tide.design(pick(2)))
 end)
 
-t.test("least depths are a vector, and its bits", function()
-  local d = tide.design(function(d)
-    local x, y = d:stream(i8[4], {depth = 9}), d:stream(i32, {P, depth = 2})
-    d.a = task { function()
-      local v = i8[4](1)
-      for _ in grid(N) do x:put(v) end
-      for p in grid(P) do y[p]:put(1) end
-    end }
-    d.b = task { function()
-      for p in grid(P) do local _ = y[p]:get() end
-      for _ in grid(N) do local _ = x:get() end
-    end }
-  end)
-  local least, bits = d:depths()
-  t.eq(least, {x = N, y = 1})
-  t.eq(bits, N * 32 + P * 32)
-end)
-
-t.test("there are no least depths where data decides, or where none are enough", function()
-  local open = tide.design(function(d)
-    local s = d:stream(i32)
-    d.a = task { A = i32[1], function(A) if A[0] > 0 then s:put(1) end end }
-    d.b = task { function() local _ = s:get() end }
-  end)
-  local least, why = open:depths()
-  t.eq({least, why.code}, {nil, "data"})
-  local stuck = tide.design(function(d)
-    local x, y = d:stream(i32), d:stream(i32)
-    d.a = task { function() x:put(y:get()) end }
-    d.b = task { function() y:put(x:get()) end }
-  end, {check = false})
-  least, why = stuck:depths()
-  t.eq({least, why.code}, {nil, "deadlock"})
-end)
-
 t.test("a refused design of {check = false} is refused by its run", function()
   local d = tide.design(function(d)
     local s = d:stream(i32, {depth = 4})

@@ -192,8 +192,10 @@ static const TdProg *ring(bool get_first, int64_t depth) {
 static void test_faults(void) {
   const TdProg *p = ring(true, 1);
   is_text(compiled(p, TD_TIER_CC), "deadlock:1", "get first: a deadlock");
-  ok(failure.notes.n == 2 &&
-         strcmp(failure.notes.at[1].text, "second waits to get from Z[1] (0 of 1)") == 0,
+  ok(failure.notes.n == 3 &&
+         strcmp(failure.notes.at[1].text, "second waits to get from Z[1] (0 of 1)") == 0 &&
+         strcmp(failure.notes.at[2].text, "wait cycle: first -> Z[0] -> second -> Z[1] -> first") ==
+             0,
      "which tells who waits for what");
   is_text(compiled(p, TD_TIER_TCC), "deadlock:1", "so by tcc");
   Net x = net(T(B.i32, 4));
