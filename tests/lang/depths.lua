@@ -19,7 +19,8 @@ end
 local function crossing(a, b, depth)
   local total = 6
   return tide.design(function(d)
-    local x, y, z = d:stream(i32, {depth = depth.x}), d:stream(i8[3], {depth = depth.y}), d:stream(i32, {depth = depth.z})
+    local x, z = d:stream(i32, {depth = depth.x}), d:stream(i32, {depth = depth.z})
+    local y = d:stream(i8[3], {depth = depth.y})
     d.send = task { function()
       for _ in grid(total // a) do
         for _ in grid(a) do x:put(1) end
