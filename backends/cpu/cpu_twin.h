@@ -1,6 +1,7 @@
 /* cpu_twin.h - programs run on fingerprints of what they compute instead of numbers: two programs
-   that leave equal fingerprints compute the same expressions (ir.md 4.1). Control runs on numbers;
-   where it depends on symbolic values the answer is "not here", and the evaluator's business. */
+   that leave equal fingerprints compute the same expressions (docs/ir.md, Domains). Control runs on
+   numbers; where it depends on symbolic values the answer is "not here", and the evaluator's
+   business. */
 #ifndef TD_CPU_TWIN_H
 #define TD_CPU_TWIN_H
 

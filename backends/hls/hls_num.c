@@ -1,6 +1,6 @@
 /* hls_num.c - integers, fixed point and booleans as C++ of ap_int and ap_fixed. Every operator is
-   written with the type of its result (ir.md 1.2), cut to what its store keeps, and at least one
-   operand as wide: no value rests on how ap_int promotes. Indices are C integers. */
+   written with the type of its result (docs/numbers.md), cut to what its store keeps, and at least
+   one operand as wide: no value rests on how ap_int promotes. Indices are C integers. */
 #include <inttypes.h>
 #include <string.h>
 

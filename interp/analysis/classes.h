@@ -1,5 +1,5 @@
 /* classes.h - instances of a run that one body serves: every condition on coordinates has the same
- * truth in all of them, so the same statements and streams are left. ir.md 1.5. */
+ * truth in all of them, so the same statements and streams are left. */
 #ifndef TD_CLASSES_H
 #define TD_CLASSES_H
 

@@ -1,5 +1,5 @@
-/* sched.h - when things happen on a target: the one source of operation times (ir.md 4.3). A unit
- * becomes a tree of steps that run one after the other; loops that are pipelined, and straight
+/* sched.h - when things happen on a target: the one source of operation times (docs/timing.md). A
+ * unit becomes a tree of steps that run one after the other; loops that are pipelined, and straight
  * code, are its leaves. */
 #ifndef TD_SCHED_H
 #define TD_SCHED_H

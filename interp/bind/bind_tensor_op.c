@@ -1,4 +1,4 @@
-/* bind_tensor_op.c - operators on tensors, element by element, in the types of ir.md 1.2: the
+/* bind_tensor_op.c - operators on tensors, element by element, in the types of docs/numbers.md: the
    metamethods of tensors and tide.min, tide.select and their kin. */
 #include <string.h>
 

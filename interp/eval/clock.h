@@ -1,6 +1,6 @@
 /* clock.h - the timing model of designs, and the clock that each task of a run carries. Values and
    times are independent: a run follows its own order, and its clocks tell when each thing happens
-   (ir.md 4.3). Kahn networks are determinate, so these times are the least solution of
+   (docs/timing.md). Kahn networks are determinate, so these times are the least solution of
 
      base     when cycle 0 of the schedule is: of straight code, or of an iteration. A task is a
               rigid pipe: what delays one operation shifts all that come after it. Iterations of a

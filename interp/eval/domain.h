@@ -1,4 +1,5 @@
-/* domain.h - values of a run, and what a domain of symbolic values must answer. ir.md 4.1. */
+/* domain.h - values of a run, and what a domain of symbolic values must answer. docs/ir.md,
+   Domains. */
 #ifndef TD_DOMAIN_H
 #define TD_DOMAIN_H
 

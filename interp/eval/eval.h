@@ -1,5 +1,5 @@
 /* eval.h - running the IR: with numbers and every check on, or on symbolic values to compare two
-   programs. ir.md 1.7, 4.1, 4.2.
+   programs. docs/ir.md, Meaning and Domains.
 
    This is the reference that compiled runs are held against. Tensor statements mean these loops:
    matmul starts at 0 of its result type T and does acc = T(acc + a * b) with k ascending; reduce

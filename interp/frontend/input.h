@@ -1,5 +1,4 @@
-/* input.h - inputs of the prompt: locals that persist, a last expression whose value is shown.
- * repl.md 4.6. */
+/* input.h - inputs of the prompt: locals that persist, a last expression whose value is shown. */
 #ifndef TD_INPUT_H
 #define TD_INPUT_H
 

@@ -1,4 +1,4 @@
-/* cursor.c - names to things: "[unit:]..[band/]loop[#n]", arrays, units. ir.md 5. */
+/* cursor.c - names to things: "[unit:]..[band/]loop[#n]", arrays, units. docs/ir.md, Identity. */
 #include <stdlib.h>
 #include <string.h>
 

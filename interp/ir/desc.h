@@ -1,6 +1,7 @@
 /* desc.h - the descriptor: an offset and digits (size, stride), outermost first. It maps the digit
    vectors of its box, in lexicographic order, to places, and so is a function of the ordinal and a
-   sequence of places at once: a layout, the copies of a DMA, the addresses of a stream. ir.md 3.
+   sequence of places at once: a layout, the copies of a DMA, the addresses of a stream.
+   docs/layouts.md.
 
    Places are one number. Banks, lanes or PEs are digits of the place itself: a place p of four
    banks of 64 words is in bank p // 64. */

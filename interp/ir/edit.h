@@ -1,5 +1,5 @@
 /* edit.h - path copies and positions: a position is (root, uid), and an edit gives a new root.
- * ir.md 5. */
+ * docs/ir.md, Identity. */
 #ifndef TD_EDIT_H
 #define TD_EDIT_H
 

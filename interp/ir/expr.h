@@ -1,5 +1,5 @@
 /* expr.h - expressions: pure, immutable, without identity; addressed by statement uid and path.
- * ir.md 1.3. */
+ * docs/ir.md, Expressions. */
 #ifndef TD_EXPR_H
 #define TD_EXPR_H
 

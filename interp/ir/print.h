@@ -1,4 +1,4 @@
-/* print.h - the printed form: Lua source that loads back to the same IR (ir.md 1, 5), and
+/* print.h - the printed form: Lua source that loads back to the same IR (docs/ir.md), and
  * structural equality. */
 #ifndef TD_PRINT_H
 #define TD_PRINT_H

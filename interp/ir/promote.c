@@ -1,5 +1,5 @@
 /* promote.c - the type that an operator gives, and what casts and stores may do: the table of
-   ir.md 1.2. Integers are fixed point without a fraction, so one rule serves both. */
+   docs/numbers.md. Integers are fixed point without a fraction, so one rule serves both. */
 #include "ir/type.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* stmt.h - statements: everything that writes, moves a token or jumps. Immutable; named by uid.
- * ir.md 1.4, 1.6, 5. */
+ * docs/ir.md, Statements and Identity. */
 #ifndef TD_STMT_H
 #define TD_STMT_H
 

@@ -1,6 +1,6 @@
 /* times.h - when the operations of a program happen on a target: facts about statements that
- * analysis/firing.c finds and every run with a clock follows. ir.md 4.3; eval/clock.h says what
- * they mean. */
+ * analysis/firing.c finds and every run with a clock follows. docs/timing.md; eval/clock.h says
+ * what they mean. */
 #ifndef TD_TIMES_H
 #define TD_TIMES_H
 

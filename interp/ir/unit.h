@@ -1,4 +1,5 @@
-/* unit.h - kernels, designs, externs, and the program that holds them. ir.md 1.5. Immutable. */
+/* unit.h - kernels, designs, externs, and the program that holds them. docs/ir.md, Units.
+   Immutable. */
 #ifndef TD_UNIT_H
 #define TD_UNIT_H
 

@@ -1,5 +1,5 @@
 /* wide.h - words of more than 64 bits: they are moved, cut, put together, & | ~; of what operators
- * compute beyond 64 bits, only the low 64 are known (ir.md 1.2). */
+ * compute beyond 64 bits, only the low 64 are known (docs/numbers.md). */
 #ifndef TD_WIDE_H
 #define TD_WIDE_H
 

@@ -1,5 +1,5 @@
 /* kernel_compose.c - compose: the steps of another schedule, replayed on the kernel where it is
- * called. ir.md 5. */
+ * called. */
 #include <string.h>
 
 #include "rewrite/schedule.h"

@@ -1,6 +1,6 @@
 /* relay_axis.c - along an axis of a task: each instance hands on to its neighbour what it got
  * (propagate: all get the same; scatter: each keeps its own and passes the rest), or adds its own
- * to what it got (gather). ir.md 3.4. */
+ * to what it got (gather). */
 #include "rewrite/relay.h"
 
 typedef struct Chain {

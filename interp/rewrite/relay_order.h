@@ -1,5 +1,5 @@
 /* relay_order.h - whether one statement reads the elements of an array in the order in which
- * another writes them. ir.md 3.4. */
+ * another writes them. */
 #ifndef TD_RELAY_ORDER_H
 #define TD_RELAY_ORDER_H
 

@@ -1,5 +1,4 @@
-/* schedule.h - a mutable handle on immutable versions of a program: steps, undo, log, diff.
- * design.md "Schedules". */
+/* schedule.h - a mutable handle on immutable versions of a program: steps, undo, log, diff. */
 #ifndef TD_SCHEDULE_H
 #define TD_SCHEDULE_H
 
