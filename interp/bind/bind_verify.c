@@ -1,8 +1,9 @@
 /* bind_verify.c - tide.verify and s:verify in Lua: are two programs the same?
 
    Options: concrete = {"len"} keeps arguments at numbers instead of symbols, for programs whose
-   control depends on them; concrete = {len = v} says which numbers. What is not said is drawn:
-   integers from 0 up to the least extent of the program's arrays, so that they may be indices. */
+   control depends on them; concrete = {len = v} says which numbers. What is not said is drawn a few
+   times: integers from 0 up to the least extent of the program's arrays, so that they may be
+   indices. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,9 @@
 #include "rewrite/schedule.h"
 
 #define CLASS_VERDICT "tide.verdict"
+
+/* How often numbers are drawn for concrete arguments. */
+#define DRAWS 4
 
 uint64_t td_bind_fresh_seed(void) {
   struct timespec t;
@@ -33,16 +37,17 @@ typedef struct Concrete {
   const TdProg *prog;
   TdEvalArg *arg; /* one a parameter; NULL while there are none */
   uint64_t seed, span;
+  TdText drawn; /* the names of those that are drawn */
 } Concrete;
 
-/* The least extent of the array parameters of u, at least 1. */
-static uint64_t least_extent(const TdUnit *u) {
+/* The least extent from `from` on of the array parameters of u, or 1. */
+static uint64_t least_extent(const TdUnit *u, int64_t from) {
   uint64_t least = 0;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
     for (int d = 0; t->kind == TD_T_TENSOR && d < t->rank; d++) {
       int64_t n;
-      if (td_unit_value(u, t->dim[d], &n) && n > 0 && (!least || (uint64_t)n < least))
+      if (td_unit_value(u, t->dim[d], &n) && n >= from && (!least || (uint64_t)n < least))
         least = (uint64_t)n;
     }
   }
@@ -81,6 +86,7 @@ static void take_argument(Concrete *c, const char *name, bool given) {
   if (i == u->nparam)
     td_bind_fail(c->L, "argument", "concrete: '%s' has no argument '%s'", u->sym->name, name);
   const TdType *t = td_unit_type(c->prog->store->session, u, u->param[i].type);
+  if (!given) td_text_putf(&c->drawn, "%s%s", c->drawn.n ? ", " : "", name);
   if (t->kind == TD_T_TENSOR && !td_type_count(t, &(int64_t){0}))
     td_bind_fail(c->L, "argument", "concrete: the shape of '%s' needs sizes with values: k:at {..}",
                  name);
@@ -97,18 +103,20 @@ static void take_argument(Concrete *c, const char *name, bool given) {
     td_bind_fail_stored(c->L, lua_gettop(c->L), t, "");
 }
 
-/* The option `concrete` of the table at idx, or NULL. */
-static const TdEvalArg *read_concrete(lua_State *L, int idx, TdArena *a, const TdProg *p) {
+/* The option `concrete` of the table at idx; what is not said is drawn for the `round`-th time. */
+static Concrete read_concrete(lua_State *L, int idx, TdArena *a, const TdProg *p, unsigned round) {
   static const char *const options[] = {"concrete", NULL};
-  if (!td_bind_check_options(L, idx, options)) return NULL;
+  Concrete c = {.L = L, .arena = a, .prog = p, .seed = round + 1, .drawn = td_text_new(a)};
+  if (!td_bind_check_options(L, idx, options)) return c;
   int type = lua_getfield(L, idx, "concrete");
-  if (type == LUA_TNIL) return NULL;
+  if (type == LUA_TNIL) return c;
   if (type != LUA_TTABLE)
     td_bind_fail(L, "argument", "concrete is a list of arguments, {\"len\"} or {len = v}, not %s",
                  td_bind_words(L, -1));
   int list = lua_gettop(L);
   const TdUnit *u = td_prog_root(p);
-  Concrete c = {L, a, p, TD_NEWN(a, TdEvalArg, u->nparam + 1), 1, least_extent(u)};
+  c.arg = TD_NEWN(a, TdEvalArg, u->nparam + 1);
+  c.span = least_extent(u, round + 1 < DRAWS ? 2 : 1);
   for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1)) {
     bool given = lua_type(L, -2) == LUA_TSTRING;
     if (!given && lua_type(L, -1) != LUA_TSTRING)
@@ -116,16 +124,41 @@ static const TdEvalArg *read_concrete(lua_State *L, int idx, TdArena *a, const T
                    td_bind_words(L, -1));
     take_argument(&c, lua_tostring(L, given ? -2 : -1), given);
   }
-  return c.arg;
+  return c;
+}
+
+/* A comparison: of one check, or of several that differ in what was drawn. */
+typedef struct Answer {
+  TdCheck check;
+  bool stepwise;     /* steps that are legal at all sizes led from one program to the other */
+  bool concrete;     /* arguments were kept at numbers, */
+  unsigned draws;    /* which were drawn so often for those of these names */
+  const char *drawn; /* "": for none */
+} Answer;
+
+/* Whether an equality holds for all sizes, too. */
+static bool is_for_all_sizes(const Answer *x) {
+  return x->stepwise && !x->concrete && x->check.verdict == TD_EVAL_EQUAL;
+}
+
+/* Writes of what an equality was proved. */
+static void put_scope(TdText *t, const Answer *x) {
+  td_text_putf(t, "at %s", x->check.sizes);
+  if (is_for_all_sizes(x)) td_text_puts(t, "; every step legal at all sizes");
+  if (x->check.calls) td_text_putf(t, "; in the first %u calls, as states last", x->check.calls);
+  if (x->concrete && *x->drawn)
+    td_text_putf(t, "; for %u random values of %s", x->draws, x->drawn);
+  else if (x->concrete)
+    td_text_puts(t, "; for the given numbers");
 }
 
 /* The text of a verdict: "proved: strict ...", "differs: ...", "not decided: ...". */
-static const char *verdict_text(TdArena *a, const TdCheck *c, bool all_sizes, TdBind *b) {
+static const char *verdict_text(TdArena *a, const Answer *x, TdBind *b) {
+  const TdCheck *c = &x->check;
   TdText t = td_text_new(a);
   if (c->verdict == TD_EVAL_EQUAL) {
-    td_text_putf(&t, "proved: %s (at %s%s", td_domain_level_name(c->level), c->sizes,
-                 all_sizes ? "; every step legal at all sizes" : "");
-    if (c->calls) td_text_putf(&t, "; in the first %u calls, as states last", c->calls);
+    td_text_putf(&t, "proved: %s (", td_domain_level_name(c->level));
+    put_scope(&t, x);
     td_text_putc(&t, ')');
   } else if (c->verdict == TD_EVAL_DIFFERS) {
     td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
@@ -139,8 +172,9 @@ static const char *verdict_text(TdArena *a, const TdCheck *c, bool all_sizes, Td
 }
 
 /* Pushes the level or nil, then the verdict. */
-static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_sizes) {
+static int push_verdict(lua_State *L, TdArena *a, const Answer *x) {
   TdBind *b = td_bind_enter(L);
+  const TdCheck *c = &x->check;
   if (c->verdict == TD_EVAL_EQUAL)
     lua_pushstring(L, td_domain_level_name(c->level));
   else
@@ -151,7 +185,7 @@ static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_siz
     lua_setfield(L, -2, "level");
     lua_pushstring(L, c->sizes);
     lua_setfield(L, -2, "sizes");
-    lua_pushboolean(L, all_sizes);
+    lua_pushboolean(L, is_for_all_sizes(x));
     lua_setfield(L, -2, "all_sizes");
   }
   if (c->verdict == TD_EVAL_DIFFERS) {
@@ -162,20 +196,39 @@ static int push_verdict(lua_State *L, TdArena *a, const TdCheck *c, bool all_siz
     lua_setfield(L, -2, "shown");
     lua_setfield(L, -2, "witness");
   }
-  lua_pushstring(L, verdict_text(a, c, all_sizes, b));
+  lua_pushstring(L, verdict_text(a, x, b));
   lua_setfield(L, -2, "text");
   luaL_setmetatable(L, CLASS_VERDICT);
   return 2;
+}
+
+/* Folds a check on other numbers into an answer: what is not decided on some says nothing. */
+static void fold(Answer *x, const TdCheck *c) {
+  bool was_equal = x->draws && x->check.verdict == TD_EVAL_EQUAL;
+  bool equal = c->verdict == TD_EVAL_EQUAL;
+  if (was_equal && equal && c->level > x->check.level) x->check.level = c->level;
+  if (!was_equal && (equal || !x->check.diag.message)) x->check = *c;
+  if (c->verdict == TD_EVAL_DIFFERS) x->check = *c;
+  x->draws += equal;
 }
 
 /* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
    led from one to the other. */
 static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
-  const TdEvalArg *concrete = read_concrete(L, idx, a, x);
-  TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)4 << 30};
-  TdCheck c = td_check_same(a, x, y, concrete, &o);
-  return push_verdict(L, a, &c, stepwise && !concrete && c.verdict == TD_EVAL_EQUAL);
+  Answer answer = {.stepwise = stepwise, .drawn = ""};
+  int top = lua_gettop(L);
+  for (unsigned round = 0; round < (*answer.drawn ? DRAWS : 1); round++) {
+    Concrete given = read_concrete(L, idx, a, x, round);
+    lua_settop(L, top);
+    answer.concrete = given.arg;
+    answer.drawn = td_text_str(&given.drawn);
+    TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)4 << 30};
+    TdCheck c = td_check_same(a, x, y, given.arg, &o);
+    fold(&answer, &c);
+    if (c.verdict == TD_EVAL_DIFFERS) break;
+  }
+  return push_verdict(L, a, &answer);
 }
 
 /* s:verify(options): is the schedule still the kernel it began as, or that a step made another

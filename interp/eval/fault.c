@@ -1,6 +1,8 @@
 /* fault.c - how a run fails: diagnostics that say what, where, and in which task and iteration. */
 #include "eval/machine.h"
 
+#include <string.h>
+
 /* Marks the machine as failed. */
 static bool failed(TdMachine *m) {
   m->failed = true;
@@ -41,7 +43,8 @@ bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) {
   return failed(m);
 }
 
-/* Parameters under way: those of a root that an expression names, or all that are integers. */
+/* Parameters under way: those of a root that an expression names, in a task of a design by the name
+   that they share, or all that are integers. */
 typedef struct Names {
   TdText text;
   const TdUnit *root;
@@ -55,7 +58,7 @@ static bool put_parameter(void *ud, const TdExpr *e) {
   Names *n = ud;
   bool names = e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD;
   for (size_t i = 0; names && i < n->root->nparam; i++)
-    if (n->root->param[i].sym == e->sym) put_name(n, &n->root->param[i]);
+    if (strcmp(n->root->param[i].sym->name, e->sym->name) == 0) put_name(n, &n->root->param[i]);
   return true;
 }
 

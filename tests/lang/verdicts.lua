@@ -100,4 +100,33 @@ t.test("what blocks a decision is named once, with what to do about it", functio
   t.has(text, '{concrete = {"A", "n"')
 end)
 
+-- The design that passes on n[0] of 8 elements, and adds.
+local function passes(added)
+  return tide.design(function(d)
+    local Z = d:stream(tide.i32, {depth = 4})
+    d.feed = tide.task {A = tide.i32[8], n = tide.i32[1], function(A, n)
+      for i = 0, 7 do if i < n[0] then Z:put(A[i]) end end
+    end}
+    d.drain = tide.task {B = tide.i32[8], n = tide.i32[1], function(B, n)
+      for i = 0, 7 do if i < n[0] then B[i] = Z:get() + added end end
+    end}
+  end, {check = false})
+end
+
+t.test("arguments kept at numbers are drawn several times, and the verdict says so", function()
+  local level, verdict = tide.verify(passes(0), passes(1), {concrete = {"n"}})
+  t.eq(level, nil, "n[0] = 0, which its extent of 1 suggests, would pass no element on")
+  t.has(tostring(verdict), "differs: B[0]")
+  level, verdict = tide.verify(passes(1), passes(1), {concrete = {"n"}})
+  t.eq(level, "strict")
+  t.has(tostring(verdict), "; for 4 random values of n)")
+  level, verdict = tide.verify(passes(0), passes(1), {concrete = {n = tide.i32[1](0)}})
+  t.eq(level, "strict")
+  t.has(tostring(verdict), "; for the given numbers)")
+  level, verdict = tide.verify(passes(0), passes(1))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "not decided: a put depends on a condition on symbolic values")
+  t.has(tostring(verdict), '{concrete = {"n"}}')
+end)
+
 t.done()
