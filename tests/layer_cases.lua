@@ -31,7 +31,7 @@ local function sum(n, f)
 end
 
 local function add(name, shapes, types, result, want, exact)
-  local library, key = name:match "(%w+)%.(%w+)"
+  local library, key = name:match "(%w+)%.([%w_]+)"
   local of = {nn = nn, systolic = systolic, quant = quant}
   cases[#cases + 1] = {name = name, template = of[library][key], shapes = shapes, types = types,
     result = result, want = want, exact = exact}
@@ -239,18 +239,28 @@ end)
 add("quant.add", shapes, {{T = i8}, {T = i16}}, "Y", function(z, x)
   return map(z.shape, function(a, b) return saturate(z.T, a + b) end, x.A, x.B)
 end)
+-- What a token, whose row holds its query, key and value, takes from those of the rows that it sees.
+function cases.attend(z, row, seen)
+  local heads = z.heads or 1
+  local d = z.D // heads
+  return list(z.D, function(c)
+    local from = (c - 1) // d * d
+    local w = integer_softmax(list(#seen, function(j)
+      return sum(d, function(k) return row[from + k] * seen[j][z.D + from + k] end)
+    end), z.shift)
+    return (sum(#w, function(j) return w[j] * seen[j][2 * z.D + c] end) + 63) // 127
+  end)
+end
+
 add("quant.attention", {{L = 4, D = 6, heads = 2, shift = 6}, {L = 1, D = 1, shift = 0},
   {L = 5, D = 4, heads = 2, shift = 8, causal = true}}, {{}}, "Y", function(z, x)
-    local heads = z.heads or 1
-    local d = z.D // heads
-    return matrix(z.L, z.D, function(i, c)
-      local from = (c - 1) // d * d
-      local w = integer_softmax(list(z.causal and i or z.L, function(j)
-        return sum(d, function(k) return x.X[i][from + k] * x.X[j][z.D + from + k] end)
-      end), z.shift)
-      return (sum(#w, function(j) return w[j] * x.X[j][2 * z.D + c] end) + 63) // 127
+    return list(z.L, function(i)
+      return cases.attend(z, x.X[i], {table.unpack(x.X, 1, z.causal and i or z.L)})
     end)
   end)
+-- its first token; layers.lua goes on
+add("quant.cached_attention", {{L = 3, D = 6, heads = 2, shift = 6}, {L = 1, D = 1, shift = 0},
+  {L = 4, D = 4, shift = 9}}, {{}}, "Y", function(z, x) return {cases.attend(z, x.X[1], x.X)} end)
 
 -- Random arguments of a kernel, small where its sums are integers.
 function cases.arguments(kernel, seed)

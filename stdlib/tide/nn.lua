@@ -63,14 +63,14 @@ nn.gemm = template {
   name = "gemm", summary = "C = C + A B, a row of C at a time.", kernel = gemm,
   schedule = function(s, unroll) by_rows(s, "A", "B", "C", unroll, "j_init", "j_back") end,
   M = rows, N = columns, K = size "terms of a sum", T = template.factors, acc = template.sums, unroll = unroll,
-  where = { template.sums_hold, "N % unroll == 0" },
+  where = { template.numbers, template.sums_hold, "N % unroll == 0" },
 }
 
 nn.linear = template {
   name = "linear", summary = "Y = X W + b, a row of Y at a time.", kernel = linear,
   schedule = function(s, unroll) by_rows(s, "X", "W", "Y", unroll, "c", "c_back") end,
   M = rows, N = columns, K = size "terms of a sum", T = template.factors, acc = template.sums, unroll = unroll,
-  where = { template.sums_hold, "N % unroll == 0" },
+  where = { template.numbers, template.sums_hold, "N % unroll == 0" },
 }
 
 local function gemv(M, K, T, acc)
@@ -96,7 +96,7 @@ nn.gemv = template {
   end,
   M = rows, K = size "terms of a sum", T = template.factors, acc = template.sums,
   unroll = size("rows computed side by side", 1),
-  where = { template.sums_hold, "M % unroll == 0" },
+  where = { template.numbers, template.sums_hold, "M % unroll == 0" },
 }
 
 -- Functions of rows.
@@ -198,7 +198,7 @@ nn.attention = template {
 local element = scalar("of the elements", f32)
 
 nn.relu = elementwise {
-  name = "relu", summary = "Y = max(X, 0).", inputs = 1, T = element,
+  name = "relu", summary = "Y = max(X, 0).", inputs = 1, T = element, where = { "is_number(T)" },
   of = function() return function(x) return max(x, 0) end end,
 }
 
@@ -211,6 +211,7 @@ nn.gelu = elementwise {
 
 nn.add = elementwise {
   name = "add", summary = "Y = A + B, which wraps: the join of a residual connection.", inputs = 2, T = element,
+  where = { "is_number(T)" },
   of = function() return function(a, b) return a + b end end,
 }
 
@@ -274,7 +275,7 @@ nn.conv2d = template {
   end,
   H = height, W = width, C = channels, R = R, S = S, O = size "channels of Y", stride = stride,
   T = template.factors, acc = template.sums,
-  where = { template.sums_hold, table.unpack(windows_fit) },
+  where = { template.numbers, template.sums_hold, table.unpack(windows_fit) },
 }
 -- The template of a fold over each window and channel: Y = last(f over x, from the first element on).
 local function pool(name, summary, kernel, where)
@@ -301,7 +302,7 @@ nn.maxpool2d = pool("maxpool2d", "The greatest of each window.", function(H, W, 
       end
     end,
   }
-end)
+end, "is_number(T)")
 
 nn.avgpool2d = pool("avgpool2d", "The mean of each window.", function(H, W, C, R, S, stride, T)
   local g = geometry(H, W, R, S, stride)
@@ -349,7 +350,7 @@ nn.pad2d = template {
   end,
   schedule = function(s) s:pipeline "c" end,
   H = height, W = width, C = channels, before = template.count("zeros above and to the left", 1),
-  after = template.count("zeros below and to the right", 1), T = element,
+  after = template.count("zeros below and to the right", 1), T = element, where = { "T ~= bool" },
 }
 
 return nn

@@ -166,6 +166,9 @@ quant.add = elementwise {
   end,
 }
 
+-- What a token must not see has the score -2^30, which exp must take for nothing.
+local masked = "shift <= 20"
+
 -- Numbers in a table are not sizes with names, so that the places of a head in a row are affine in its number.
 quant.attention = template {
   name = "attention",
@@ -201,7 +204,52 @@ quant.attention = template {
     pipeline(s, "j", "v", "y")
   end,
   L = size "tokens", D = size "features", heads = size("heads", 1), shift = count "2^(shift + 4) stands for 1 in Q K^T",
-  causal = template.flag("whether a token sees only those up to itself", false), where = { "D % heads == 0" },
+  causal = template.flag("whether a token sees only those up to itself", false),
+  where = { "D % heads == 0", masked },
+}
+
+-- The state: keys and values of L tokens, a token in each row, and how many calls there were, of which those beyond L
+-- count as L to 2 L - 1: token `seen` is in row `seen`, or L rows before.
+quant.cached_attention = template {
+  name = "cached_attention",
+  summary = "attention of the next token, a row of X, to itself and those of the calls before: the last L tokens.",
+  kernel = function(L, D, heads, shift)
+    local g, softmax = { D = D, d = D // heads, heads = heads, L = L }, quant.softmax { M = 1, N = L, shift = shift }
+    local keys, values, seen = tide.state(i8[L][D], 0), tide.state(i8[L][D], 0), tide.state(i32[1], 0)
+    return tide.kernel {
+      name = "cached_attention", X = i8[1][3 * g.D], Y = i8[1][g.D],
+      function(X, Y)
+        local now = seen[0]
+        local row = tide.select(now < g.L, now, now - g.L)
+        for c in grid(g.D) do
+          keys[row][c] = X[0][g.D + c]
+          values[row][c] = X[0][2 * g.D + c]
+        end
+        for h in grid(g.heads) do
+          local score, weight, total = i32[1][g.L](), i8[1][g.L](), i32[g.d](0)
+          for j in grid(g.L) do
+            local sum = i32(0)
+            for k in reduction(g.d) do sum = i32(sum + X[0][g.d * h + k] * keys[j][g.d * h + k]) end
+            if j > now then sum = -(1 << 30) end
+            score[0][j] = sum
+          end
+          softmax(score, weight)
+          for v in grid(g.d) do
+            for l in reduction(g.L) do total[v] = total[v] + weight[0][l] * values[l][g.d * h + v] end
+          end
+          for y in grid(g.d) do Y[0][g.d * h + y] = i8((total[y] + 63) // 127) end
+        end
+        seen[0] = tide.select(now < 2 * g.L - 1, now + 1, g.L)
+      end,
+    }, softmax
+  end,
+  schedule = function(s, D, heads)
+    for _, array in ipairs { "X", "keys" } do banks(s, array, 1, D // heads) end
+    s:reorder("l", "v")
+    pipeline(s, "c", "j", "v", "y")
+  end,
+  L = size "tokens that stay", D = size "features", heads = size("heads", 1),
+  shift = count "2^(shift + 4) stands for 1 in Q K^T", where = { "D % heads == 0", masked },
 }
 
 return quant

@@ -36,7 +36,7 @@ systolic.array = template {
     s:fuse("PE:k_init_1", "PE:k_init", "PE:k"):pipeline "PE:k_init_1"
     s:pipeline "A_feed:k_init":pipeline "B_feed:k_init_1"
   end,
-  M = size "rows of elements", N = size "columns of elements", K = K, T = T, acc = acc, where = { template.sums_hold },
+  M = size "rows of elements", N = size "columns of elements", K = K, T = T, acc = acc, where = { template.numbers, template.sums_hold },
 }
 
 -- C = A B of any size, tile by tile on one array.
@@ -64,7 +64,7 @@ systolic.gemm = template {
   end,
   M = size "rows of A", N = size "columns of B", K = K, pm = size("rows of elements", 4),
   pn = size("columns of elements", 4), T = T, acc = acc,
-  where = { template.sums_hold, "M % pm == 0", "N % pn == 0" },
+  where = { template.numbers, template.sums_hold, "M % pm == 0", "N % pn == 0" },
 }
 
 -- y = y + A x on M elements.
@@ -85,7 +85,7 @@ systolic.gemv = template {
     s:unfold("PE", { 0 }):partition("y", 0):partition("A", 0):relay(copy, "PE", { axis = 0 })
     s:fuse("PE:k_init", "PE:k"):pipeline "PE:k_init":pipeline "x_feed:k_init"
   end,
-  M = size "rows of A: elements", K = K, T = T, acc = acc, where = { template.sums_hold },
+  M = size "rows of A: elements", K = K, T = T, acc = acc, where = { template.numbers, template.sums_hold },
 }
 
 return systolic

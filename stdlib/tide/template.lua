@@ -27,6 +27,8 @@ for _, T in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool
 end
 function words.is_float(T) return T.kind == "float" end
 function words.is_integer(T) return T.kind == "int" or T.kind == "uint" end
+function words.is_fixed(T) return T.kind == "fixed" or T.kind == "ufixed" end
+function words.is_number(T) return T.kind ~= "bool" and T.bits <= 64 end
 
 -- Kinds of parameters: what a value must be, in words and as a test.
 local kinds = {
@@ -57,6 +59,7 @@ template.factors = template.type("of the factors", tide.i8)
 template.sums = template.type("of the sums: that of the factors if these are floats, else i32", function(values)
   return words.is_float(values.T) and values.T or tide.i32
 end)
+template.numbers = "is_number(T) and is_number(acc) and (is_fixed(acc) or not is_fixed(T))"
 template.sums_hold = "is_float(acc) == is_float(T) and acc.bits >= T.bits"
 
 -- The names of the parameters of a function, in order.

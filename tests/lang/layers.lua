@@ -42,6 +42,31 @@ for _, c in ipairs(cases) do
   end
 end
 
+t.test("attention with a cache: token by token, beyond the tokens that it keeps, and from the start again", function()
+  local quant, i8 = require "tide.quant", tide.i8
+  for n, z in ipairs {{L = 3, D = 6, heads = 2, shift = 6}, {L = 1, D = 2, shift = 2}, {L = 4, D = 4, shift = 9}} do
+    local s, other = quant.schedule(quant.cached_attention(z)), quant.cached_attention(z)
+    local X = tide.random(i8[9][3 * z.D], n)
+    local rows = X:table()
+    local function token(f, i)
+      local y = i8[1][z.D]()
+      f(X:slice({i - 1, i}, {}), y)
+      return y:table()[1]
+    end
+    for i = 1, 9 do
+      local seen = {table.unpack(rows, math.max(1, i - z.L + 1), i)}
+      t.eq(token(s, i), cases.attend(z, rows[i], seen), ("token %d of %d that stay"):format(i, z.L))
+    end
+    t.eq(token(other, 5), cases.attend(z, rows[5], {rows[5]}), "a kernel has a state of its own")
+    s:reset()
+    t.eq(token(s, 2), cases.attend(z, rows[2], {rows[2]}), "after reset")
+    local whole, all = i8[z.L][z.D](), quant.attention({L = z.L, D = z.D, heads = z.heads, shift = z.shift, causal = true})
+    all(X:slice({0, z.L}, {}), whole)
+    s:reset()
+    for i = 1, z.L do t.eq(token(s, i), whole:table()[i], "as of a whole text at once") end
+  end
+end)
+
 t.test("schedules take fewer cycles", function()
   for _, c in ipairs(cases) do
     local z = cases.join(c.shapes[1], c.types[1])

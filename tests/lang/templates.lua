@@ -67,6 +67,37 @@ t.test("a constraint is refused by name, its accepted twin is not", function()
   t.ok(nn.linear {M = 1, N = 1, K = 1, T = i16, acc = i16})
 end)
 
+t.test("types that a template does not compute with are refused by its constraints, not inside it", function()
+  local quant = require "tide.quant"
+  local fixed, wide = tide.fixed(8, 4), tide.int(65)
+  local shape = {2}
+  local numbers = "is_number(T) and is_number(acc) and (is_fixed(acc) or not is_fixed(T))"
+  for _, T in ipairs {tide.bool, wide, fixed} do
+    for _, make in ipairs {nn.gemm, nn.linear, systolic.array, systolic.gemm} do
+      t.has(t.fails(function() make {M = 4, N = 4, K = 2, T = T} end, {code = "constraint"}).message, numbers)
+    end
+    for _, make in ipairs {nn.gemv, systolic.gemv} do
+      t.has(t.fails(function() make {M = 4, K = 2, T = T} end, {code = "constraint"}).message, numbers)
+    end
+    t.has(t.fails(function() nn.conv2d {H = 2, W = 2, C = 1, R = 2, S = 2, O = 1, T = T} end, {code = "constraint"}).message, numbers)
+  end
+  t.ok(nn.gemm {M = 1, N = 1, K = 1, T = fixed, acc = tide.fixed(20, 8)})
+  for _, T in ipairs {tide.bool, wide} do
+    for _, make in ipairs {nn.relu, nn.add} do
+      t.has(t.fails(function() make {shape = shape, T = T} end, {code = "constraint"}).message, "`is_number(T)`")
+    end
+    t.has(t.fails(function() nn.maxpool2d {H = 2, W = 2, C = 1, R = 2, S = 2, T = T} end, {code = "constraint"}).message,
+      "`is_number(T)`")
+  end
+  t.ok(nn.relu {shape = shape, T = fixed} and nn.add {shape = shape, T = fixed})
+  t.has(t.fails(function() nn.pad2d {H = 1, W = 1, C = 1, T = tide.bool} end, {code = "constraint"}).message, "T ~= bool")
+  t.ok(nn.pad2d {H = 1, W = 1, C = 1, T = wide})
+  -- the score of what is not seen, -2^30, would not be far enough from the others
+  t.has(t.fails(function() quant.attention {L = 2, D = 2, shift = 21, causal = true} end, {code = "constraint"}).message,
+    "`shift <= 20`")
+  t.ok(quant.attention {L = 2, D = 2, shift = 20, causal = true})
+end)
+
 t.test("the caret is under the call, in a chunk as in a file", function()
   local chunk = 'local nn = require "tide.nn"\nlocal k =\n  nn.softmax {M = 2, N = 3, T = require "tide".i8}\n'
   local e = t.fails(function() load(chunk, "=mine")() end, {code = "constraint", line = 3, col = 6, file = "mine"})
