@@ -36,7 +36,8 @@ systolic.array = template {
     s:fuse("PE:k_init_1", "PE:k_init", "PE:k"):pipeline "PE:k_init_1"
     s:pipeline "A_feed:k_init":pipeline "B_feed:k_init_1"
   end,
-  M = size "rows of elements", N = size "columns of elements", K = K, T = T, acc = acc, where = { template.numbers, template.sums_hold },
+  M = size "rows of elements", N = size "columns of elements", K = K, T = T, acc = acc,
+  where = { template.numbers, template.sums_hold },
 }
 
 -- C = A B of any size, tile by tile on one array.

@@ -60,8 +60,8 @@ t.test("attention with a cache: token by token, beyond the tokens that it keeps,
     t.eq(token(other, 5), cases.attend(z, rows[5], {rows[5]}), "a kernel has a state of its own")
     s:reset()
     t.eq(token(s, 2), cases.attend(z, rows[2], {rows[2]}), "after reset")
-    local whole, all = i8[z.L][z.D](), quant.attention({L = z.L, D = z.D, heads = z.heads, shift = z.shift, causal = true})
-    all(X:slice({0, z.L}, {}), whole)
+    local whole = i8[z.L][z.D]()
+    quant.attention(cases.join(z, {causal = true}))(X:slice({0, z.L}, {}), whole)
     s:reset()
     for i = 1, z.L do t.eq(token(s, i), whole:table()[i], "as of a whole text at once") end
   end
