@@ -1,21 +1,21 @@
 -- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start,
 -- to capture, to decide. `make bench` has the seconds.
 local t = require "tap"
+local callgrind = require "callgrind"
 local shell = require "shell"
 
-if arg[-1]:find("/san/", 1, true) then return t.skip_all "a program with ASan does not run under valgrind" end
-if shell.output "command -v valgrind" == "" then return t.skip_all "valgrind is not installed" end
+if callgrind.missing() then return t.skip_all(callgrind.missing()) end
 
 local MILLION = 1000000
 
 -- Millions of instructions of a script, and what it says.
 local function cost(text)
-  local path = t.tmp "script.lua"
+  local path, log = t.tmp "script.lua", t.tmp "callgrind"
   shell.write(path, text)
-  local said, status = shell.output(("valgrind --tool=callgrind --callgrind-out-file=/dev/null %s %s 2>&1"):format(
-    shell.quote(arg[-1]), shell.quote(path)))
+  local command = ("%s %s"):format(shell.quote(arg[-1]), shell.quote(path))
+  local said, status = shell.output(callgrind.command(command, log) .. " 2>&1")
   t.eq(status, 0, said)
-  return tonumber(said:match "Collected : (%d+)") / MILLION, said
+  return callgrind.count(log) / MILLION, said
 end
 
 -- States that a cost, which is shown, is at most so much.

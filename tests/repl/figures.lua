@@ -1,6 +1,7 @@
 -- figures.lua - the figures of the prompt as counts and ratios, which do not depend on how busy the machine is:
 -- instructions to start and for a key, and echoes that cost the same whatever the size of the value. Times: make bench.
 local t = require "tap"
+local callgrind = require "callgrind"
 local screen = require "screen"
 local session = require "tide.session"
 local shell = require "shell"
@@ -8,29 +9,20 @@ local quote = shell.quote
 
 local PER_MS = 2000000 -- instructions that a slow core does in a millisecond
 
-local counts = shell.output "command -v valgrind" ~= "" and screen.available()
-
--- A command whose instructions go to a file.
 local log = t.tmp "callgrind"
-local function counted(command)
-  return ("valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=%s %s"):format(quote(log), command)
-end
-
--- How many instructions the last counted command did.
-local function instructions() return tonumber((shell.read(log):match "Collected : (%d+)")) end
-
-if counts then
+local missing = callgrind.missing() or not screen.available() and "tmux is not installed"
+if not missing then
   t.test("from the start to the first answer: 20 ms of a slow core", function()
     local path = t.tmp "input"
     shell.write(path, "6 * 7\n")
-    t.eq(shell.output(("env TIDE_INIT= %s -i <%s"):format(counted(quote(arg[-1])), quote(path))), "42\n")
-    local n = instructions()
+    t.eq(shell.output(("env TIDE_INIT= %s -i <%s"):format(callgrind.command(quote(arg[-1]), log), quote(path))), "42\n")
+    local n = callgrind.count(log)
     t.ok(n > 100000 and n < 20 * PER_MS, n)
   end)
 
   -- What a session does whose input has that many lines and gets that many keys, one by one.
   local function editing(lines, keys)
-    local term = screen.open("env TIDE_HISTORY= TIDE_INIT= " .. counted(quote(arg[-1])), 80, 24)
+    local term = screen.open("env TIDE_HISTORY= TIDE_INIT= " .. callgrind.command(quote(arg[-1]), log), 80, 24)
     t.ok(term:wait("tide>", 60), "no prompt")
     term:paste("do\n" .. ("  local x = {1, 'text', f(2)} -- line\n"):rep(lines) .. "q")
     t.ok(term:wait("..> q", 60), term:text())
@@ -40,11 +32,11 @@ if counts then
     end
     term:type("", "C-c", "C-d")
     for _ = 1, 200 do
-      if instructions() then break end
+      if callgrind.count(log) then break end
       shell.output "sleep 0.05"
     end
     term:close()
-    local n = t.ok(instructions())
+    local n = t.ok(callgrind.count(log))
     os.remove(log)
     return n
   end
@@ -54,7 +46,7 @@ if counts then
     t.ok(n > 1000 and n < 5 * PER_MS, n)
   end)
 else
-  t.skip("instructions to start and for a key", "valgrind or tmux is not installed")
+  t.skip("instructions to start and for a key", missing)
 end
 
 -- The least processor time that an input takes, in seconds.

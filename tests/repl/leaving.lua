@@ -10,9 +10,12 @@ screen.need "bash"
 local home = t.tmp "leaving"
 shell.plant(home, {})
 
+-- ASan, where the program is built with it, leaves the signals to the program.
+local asan = "ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0"
+
 -- A shell with job control whose terminal is kept byte by byte in home/bytes.
-local term = screen.open(("cd %s && exec env TERM=screen TIDE_HISTORY=%s TIDE_INIT= PS1='sh> ' " ..
-  "bash --norc --noprofile -i"):format(quote(home), quote(home .. "/history")), 100)
+local term = screen.open(("cd %s && exec env TERM=screen %s TIDE_HISTORY=%s TIDE_INIT= PS1='sh> ' " ..
+  "bash --norc --noprofile -i"):format(quote(home), asan, quote(home .. "/history")), 100)
 assert(term:wait "sh>")
 term:keep(home .. "/bytes")
 
