@@ -310,6 +310,18 @@ static const TdStmt *declare_first(const Chain *c, const TdStmt *body) {
   return td_edit_replace(st, body, block->uid, &now, 1);
 }
 
+/* The first element or view of an array. */
+typedef struct Use {
+  TdSym array;
+  const TdExpr *at;
+} Use;
+
+static bool look_for_use(void *ud, const TdExpr *e) {
+  Use *k = ud;
+  if (e->sym == k->array) k->at = e;
+  return !k->at;
+}
+
 /* The task without the parameter that the stream replaces, or NULL: it is used otherwise too. */
 static const TdUnit *make_task(const Chain *c) {
   TdRewrite *r = c->r;
@@ -317,9 +329,11 @@ static const TdUnit *make_task(const Chain *c) {
   TdUnit *u = td_unit_copy(r->store, td_unit_with_body(r->store, c->task, body));
   TdParam *param = TD_NEWN(r->store->arena, TdParam, u->nparam);
   size_t n = 0;
-  if (td_walk_uses(r->session->ctx, u->body, c->outer->sym)) {
-    td_util_refuse(r, TD_ILLEGAL, "access", c->move->loc,
-                   "'%s' is used by the task in other ways too", c->outer->sym->name);
+  Use other = {.array = c->outer->sym};
+  if (!td_walk_exprs(r->session->ctx, u->body, look_for_use, &other)) {
+    td_util_refuse(r, TD_ILLEGAL, "access", other.at->loc,
+                   "the task uses '%s' in other ways too: '%s'", other.array->name,
+                   td_print_expr_str(r->arena, other.at));
     return NULL;
   }
   for (size_t i = 0; i < u->nparam; i++)

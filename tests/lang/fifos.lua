@@ -34,7 +34,10 @@ local function rows(r)
   for _, x in ipairs(r.streams) do
     by_name[x.name] = x
     local sum = 0
-    for _, term in ipairs(x.terms) do sum = sum + term.by end
+    for _, term in ipairs(x.terms) do
+      sum = sum + term.by
+      t.has(tostring(r), ("%s: %+d %s: %s"):format(x.name, term.by, term.term, term.why))
+    end
     t.eq(sum, x.timed - x.rates, "the terms of " .. x.name)
   end
   return by_name
@@ -77,6 +80,9 @@ t.test("a fast source and a slow destination", function()
   -- Eq. 4: 8 put in 8 cycles, 4 of them gone: 8 - 4 + 1. In the run the first is gone one cycle after its put: of 8, 4
   -- are gone when the last one comes, and the place of the fourth is free only the cycle after.
   t.eq({z.rates, z.timed, z.least}, {5, 5, 1})
+  t.ok(tostring(r):find "^stream +tokens +put +get +rates +timed +least", "side by side")
+  t.eq({z.terms[1].term, z.terms[2].term}, {"start", "registers"})
+  t.has(tostring(r), "z: +1 registers: a place is free only the cycle after its token was got")
   t.eq({r.device, r.deadlock, r.feedback}, {"ideal", false, false})
   check_timed(d, r, "ideal")
   t.eq(d:rates {device = "ideal"}[1].depth, 5)

@@ -101,7 +101,7 @@ prim.accepted("a convolution: taps go to all, windows are scattered", {
 prim.twins("an argument that the task uses in other ways too", {
   no = "A", yes = "B", code = "access",
   before = function(s) s:buffer_at("A", "k"):unfold("lane") end,
-  step = {"relay", "A_k", "lane"}, match = "'A'",
+  step = {"relay", "A_k", "lane"}, match = "in other ways too: 'A[n]'",
   of = function(other)
     local used = other == "A" and function()
       return tide.kernel {A = i32[4], B = i32[4], C = i32[3][4], function(A, B, C)
