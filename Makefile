@@ -41,8 +41,9 @@ UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
 FUZZ := $(B)/tests/fuzz/fuzz
 FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
-# Legality answers that tests/fuzz/wrap.c overrules, to measure refusals of what is right.
-FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop
+# What tests/fuzz/wrap.c overrules, to measure refusals of what is right, and counts.
+FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop \
+  -Wl,--wrap=td_ctx_tick
 HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
 HOSTILE_WRAP = -Wl,--wrap=td_ctx_take,--wrap=td_ctx_give,--wrap=td_ctx_tick

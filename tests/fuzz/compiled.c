@@ -30,6 +30,7 @@ static Outcome same_at(Oracle *o, const Point *x, const TdProg *p, TdTier tier) 
     return fine;
   }
   if (!cpu) return (Outcome){WRONG_COMPILED, td_text_fmt(o->arena, "%s: %s", name, d.message)};
+  ++*(tier == TD_TIER_CC ? &o->counts->cc : &o->counts->libtcc);
   Outcome out = fine;
   for (int k = 0; k < INPUTS && !out.wrong; k++) out = same_values(o, x, cpu, k, name);
   return out;

@@ -84,6 +84,7 @@ typedef struct Reason {
 typedef struct Counts {
   uint64_t cases, kernels_refused, undecided, regrouped, uncompiled, pinned, accepted, refused,
       points, nanoseconds;
+  uint64_t work, libtcc, cc; /* units of td_ctx_tick; programs compiled */
   uint64_t prim_tried[PRIMS], prim_accepted[PRIMS];
   uint64_t feature[FEATURES];
   uint64_t nreason;

@@ -12,6 +12,9 @@
      --distinct   affine kernels whose stores tell their iteration: for the rate of refusals
      --refusals   prints the refusals of what is right
      --only, --without   primitives that are drawn, or not, as "split,fuse"
+     --blind      with a planted fault: orders of accesses count as kept
+     --most K     stop after so many failures (50)
+     --smallest   says of each failure made small whether anything more can go
      --state      a file with what was counted so far: read if it is there, and written
    Exit 0: nothing went wrong; 1: something did; 2: usage. */
 #include <errno.h>
@@ -29,16 +32,17 @@
 #include "tests/fuzz/shrink.h"
 #include "tests/fuzz/state.h"
 #include "tests/fuzz/step.h"
+#include "tests/fuzz/wrap.h"
 
-enum { CASE_SECONDS = 120, PROBES = 700, BATCH = 400, SHARE = 20, MOST_FAILURES = 50 };
+enum { CASE_SECONDS = 120, PROBES = 700, BATCH = 400, SHARE = 20 };
 
 typedef struct Campaign {
   uint64_t steps;
   double seconds, started;
-  bool tap, first;
+  bool tap, first, smallest;
   const char *folder, *file;
   State state;
-  uint64_t failures; /* of this run */
+  uint64_t failures, most; /* of this run */
 } Campaign;
 
 /* What a worker tells of one case. */
@@ -62,11 +66,13 @@ static bool work_on(const Campaign *c, uint64_t number, FILE *out) {
   TdArena *a = td_arena_new(ctx);
   r = (Record){.number = number};
   double before = now();
+  uint64_t worked = wrap_work;
   alarm(CASE_SECONDS);
   Outcome end = case_run(c->state.seed, number, &r.counts, a);
   r.wrong = end.wrong;
   snprintf(r.words, sizeof r.words, "%s", end.words ? end.words : "");
   r.counts.nanoseconds = (uint64_t)((now() - before) * 1e9);
+  r.counts.work = wrap_work - worked;
   td_arena_free(a);
   td_ctx_free(ctx);
   return fwrite(&r, sizeof r, 1, out) == 1 && fflush(out) == 0 && !r.wrong;
@@ -83,7 +89,17 @@ static _Noreturn void work(const Campaign *c, int pipe) {
 
 static bool is_over(const Campaign *c) {
   return c->state.counts.accepted >= c->steps || (c->first && c->failures) ||
-         c->failures >= MOST_FAILURES || (c->seconds > 0 && now() - c->started > c->seconds);
+         c->failures >= c->most || (c->seconds > 0 && now() - c->started > c->seconds);
+}
+
+/* Says whether a script goes wrong in the same way without a step, an option or a line. */
+static void look_for_smaller(const Script *script, Outcome out, TdArena *a) {
+  int tries;
+  const char *less = shrink_smaller(script, out, &tries, a);
+  if (less)
+    fprintf(stderr, "not smallest: goes wrong in the same way without %s\n", less);
+  else
+    fprintf(stderr, "smallest: fine without any one step, option or line (%d tries)\n", tries);
 }
 
 /* Looks into a case that went wrong, in these words, and writes its script. */
@@ -104,6 +120,7 @@ static void look_into(Campaign *c, uint64_t number, Wrong was, const char *words
   if (out.wrong) {
     report_script(path, &script, out, c->state.seed, number);
     fprintf(stderr, "written: %s (%d steps)\n", path, script.nstep);
+    if (c->smallest) look_for_smaller(&script, out, a);
   }
   td_arena_free(a);
   td_ctx_free(ctx);
@@ -154,6 +171,12 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
       chain_show = true;
     else if (strcmp(argv[i], "--first") == 0)
       c->first = true;
+    else if (strcmp(argv[i], "--blind") == 0)
+      wrap_blind = true;
+    else if (strcmp(argv[i], "--smallest") == 0)
+      c->smallest = true;
+    else if (strcmp(argv[i], "--most") == 0 && i + 1 < argc)
+      c->most = strtoull(argv[++i], NULL, 10);
     else if (strcmp(argv[i], "--state") == 0 && i + 1 < argc)
       state_load(&c->state, c->file = argv[++i]);
     else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
@@ -175,7 +198,7 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  static Campaign c = {.state.seed = 1, .folder = "build/found"};
+  static Campaign c = {.state.seed = 1, .most = 50, .folder = "build/found"};
   if (!read_arguments(&c, argc, argv)) {
     fputs("usage: fuzz [--tap] [--first] [--out FOLDER] [--seconds S] N [SEED [FROM]]\n", stderr);
     return 2;

@@ -38,6 +38,9 @@ void report_add(Counts *x, const Counts *y) {
   x->refused += y->refused;
   x->points += y->points;
   x->nanoseconds += y->nanoseconds;
+  x->work += y->work;
+  x->libtcc += y->libtcc;
+  x->cc += y->cc;
   for (int i = 0; i < PRIMS; i++) {
     x->prim_tried[i] += y->prim_tried[i];
     x->prim_accepted[i] += y->prim_accepted[i];
@@ -180,6 +183,10 @@ void report_counts(FILE *f, const Counts *n) {
           " comparisons at a point; %.0f s, %.0f accepted steps/s\n",
           n->cases, n->accepted, n->refused, n->points, seconds,
           seconds > 0 ? (double)n->accepted / seconds : 0.0);
+  fprintf(f,
+          "%-14" PRIu64 " programs compiled by libtcc, %" PRIu64 " by cc; %" PRIu64
+          " units of work\n",
+          n->libtcc, n->cc, n->work);
   fprintf(f, "%-14" PRIu64 " kernels drawn again because they fault or do not load\n",
           n->kernels_refused);
   fprintf(f, "%-14" PRIu64 " symbolic runs that do not decide\n", n->undecided);
@@ -201,6 +208,24 @@ static int point(int *number, bool good, const char *name, const char *of) {
   return !good;
 }
 
+/* What a campaign costs, counted: whatever the machine, a slice of so many steps takes no more. */
+static int report_cost(int *number, const Counts *n) {
+  const struct {
+    const char *of;
+    uint64_t count, most; /* most: for 100 accepted steps */
+  } cost[] = {{"units of work", n->work, 1500000},
+              {"comparisons at a point", n->points, 300},
+              {"programs compiled by libtcc", n->libtcc, 150},
+              {"programs compiled by cc", n->cc, 1}};
+  int bad = 0;
+  for (size_t i = 0; i < sizeof cost / sizeof *cost; i++) {
+    printf("# %" PRIu64 " %s for %" PRIu64 " steps\n", cost[i].count, cost[i].of, n->accepted);
+    bad +=
+        point(number, cost[i].count * 100 <= cost[i].most * n->accepted, "bounded: ", cost[i].of);
+  }
+  return bad;
+}
+
 int report_tests(const Counts *n, uint64_t failures, int share) {
   int number = 0, bad = 0;
   bad += point(&number, failures == 0 && n->cases > 0, "no chain of steps goes wrong", "");
@@ -211,6 +236,7 @@ int report_tests(const Counts *n, uint64_t failures, int share) {
   }
   for (int i = 0; i < FEATURES; i++)
     bad += point(&number, n->feature[i] > 0, "kernels have: ", feature_text[i]);
+  bad += report_cost(&number, n);
   printf("1..%d\n", number);
   return bad;
 }

@@ -13,7 +13,7 @@ Side side_open(void) {
   lua_State *L = luaL_newstate();
   if (!L) abort();
   luaL_openlibs(L);
-  luaL_requiref(L, "tide", luaopen_tide, 1);
+  luaL_requiref(L, "tide", luaopen_tide, 0);
   lua_newtable(L);
   lua_setfield(L, LUA_REGISTRYINDEX, UNITS);
   lua_settop(L, 0);

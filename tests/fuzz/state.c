@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS = 13 };
+enum { KEYS = 16 };
 
 /* A count without parts, under its key. */
 typedef struct Key {
@@ -28,7 +28,10 @@ static void keys_of(State *s, Key *key) {
                     {"accepted", &n->accepted},
                     {"refused", &n->refused},
                     {"points", &n->points},
-                    {"nanoseconds", &n->nanoseconds}};
+                    {"nanoseconds", &n->nanoseconds},
+                    {"work", &n->work},
+                    {"libtcc", &n->libtcc},
+                    {"cc", &n->cc}};
   memcpy(key, list, sizeof list);
 }
 

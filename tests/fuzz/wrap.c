@@ -1,11 +1,12 @@
-/* wrap.c - two legality answers that can be overruled. The linker turns their calls to the
-   functions below (--wrap), so the product holds no such door. */
+/* wrap.c - legality answers that can be overruled, and work that is counted. The linker turns the
+   calls to the functions below (--wrap), so the product holds no such door. */
 #include "tests/fuzz/wrap.h"
 
 #include "analysis/verdict.h"
 #include "rewrite/util.h"
 
-bool wrap_forcing, wrap_forcing_parallel;
+bool wrap_forcing, wrap_forcing_parallel, wrap_blind;
+uint64_t wrap_work;
 
 bool __real_td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,
                               const char *what);
@@ -18,10 +19,18 @@ bool __real_td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, 
 bool __wrap_td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
                                const TdExpr *y, const TdExpr **fact);
 
-/* "Is this order kept?": yes while forcing. */
+void __real_td_ctx_tick(TdCtx *c, uint64_t n);
+void __wrap_td_ctx_tick(TdCtx *c, uint64_t n);
+
+void __wrap_td_ctx_tick(TdCtx *c, uint64_t n) {
+  wrap_work += n;
+  __real_td_ctx_tick(c, n);
+}
+
+/* "Is this order kept?": yes while forcing, and when blind. */
 bool __wrap_td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,
                               const char *what) {
-  return wrap_forcing || __real_td_verdict_accept(v, reassociate, d, loc, what);
+  return wrap_forcing || wrap_blind || __real_td_verdict_accept(v, reassociate, d, loc, what);
 }
 
 /* "Does this loop carry a dependence?": no while forcing. */
