@@ -213,7 +213,11 @@ const TdExpr *td_irgen_to_bool(TdIrgen *l, TdVal v);
 const TdExpr *td_irgen_to_stored(TdIrgen *l, TdVal v, const TdType *t);
 /* A value that does not wait to be placed: gets are emitted, fresh tensors become locals. */
 TdVal td_irgen_settle(TdIrgen *l, TdVal v, const char *name);
+/* Operator op on n values, scalars or, element by element, tensors. */
 TdVal td_irgen_op(TdIrgen *l, TdOp op, TdVal *v, int n, TdLoc loc);
+/* The operator of the IR that a Lua one is, or -1: kernels have none. `>` and `>=` are those of
+ * swapped operands. */
+int td_irgen_binary_op(TdAstBinary op);
 /* A float or index type among operands [from, n), which bare numbers beside it take; or NULL. */
 const TdType *td_irgen_beside(const TdVal *v, int from, int n);
 /* A constant integer, at least `least`, whose sizes lose their names; else a failure. */

@@ -51,27 +51,11 @@ void td_irgen_pin(TdIrgen *l, const TdVal *v, size_t n) {
       td_sizes_pin(l->sizes, v[i].c.size);
 }
 
-/* The operator of the IR that Lua's arithmetic one is, or -1. */
-static int arithmetic_op(TdAstBinary op) {
-  switch (op) {
-  case TD_AST_ADD: return TD_OP_ADD;
-  case TD_AST_SUB: return TD_OP_SUB;
-  case TD_AST_MUL: return TD_OP_MUL;
-  case TD_AST_DIV: return TD_OP_DIV;
-  case TD_AST_IDIV: return TD_OP_FLOORDIV;
-  case TD_AST_MOD: return TD_OP_MOD;
-  case TD_AST_BAND: return TD_OP_BAND;
-  case TD_AST_BOR: return TD_OP_BOR;
-  case TD_AST_BXOR: return TD_OP_BXOR;
-  default: return -1;
-  }
-}
-
 /* The index expression that a sized constant operation denotes; sizes are pinned when it is not
  * affine. */
 static void keep_size(TdIrgen *l, TdAstBinary op, const TdVal *v, TdConst *out, TdLoc loc) {
   if (!v[0].c.size && !v[1].c.size) return;
-  int code = arithmetic_op(op);
+  int code = td_irgen_binary_op(op);
   bool divides = code == TD_OP_FLOORDIV || code == TD_OP_MOD;
   bool affine = divides || code == TD_OP_ADD || code == TD_OP_SUB || code == TD_OP_MUL;
   if (out->kind == TD_C_INT && affine) {
@@ -99,7 +83,7 @@ static bool take_folded(const TdExpr *e, TdConst *out) {
 /* An operation with a constant that a local of type i32 or f32 is bound to: its type is exact, and
  * a float is rounded. *r is Lua's result. */
 static TdVal typed_binary(TdIrgen *l, TdAstBinary op, const TdVal *v, TdConst *r, TdLoc loc) {
-  int code = op == TD_AST_SHL ? TD_OP_SHL : arithmetic_op(op);
+  int code = td_irgen_binary_op(op);
   const TdType *beside = code == TD_OP_SHL ? NULL : td_irgen_beside(v, 0, 2);
   TdVal arg[2];
   for (int i = 0; i < 2; i++) {
@@ -123,7 +107,7 @@ TdVal td_irgen_const_binary(TdIrgen *l, TdAstBinary op, const TdVal *v, TdLoc lo
   }
   keep_size(l, op, v, &r, loc);
   bool typed = (v[0].c.typed || v[1].c.typed) && td_value_is_number(&r);
-  bool ours = op == TD_AST_SHL || arithmetic_op(op) >= 0;
+  bool ours = td_irgen_binary_op(op) >= 0 && op != TD_AST_SHR;
   return typed && ours && !r.size ? typed_binary(l, op, v, &r, loc) : td_irgen_const(r, loc);
 }
 

@@ -269,9 +269,7 @@ TdVal td_irgen_op(TdIrgen *l, TdOp op, TdVal *v, int n, TdLoc loc) {
   return tensor ? tensor_op(l, op, v, n, loc) : scalar_op(l, op, v, n, loc);
 }
 
-/* The IR operator of a Lua one; -1 when kernels have none. Swapped comparisons are turned round by
- * the caller. */
-static int binary_op(TdAstBinary op) {
+int td_irgen_binary_op(TdAstBinary op) {
   switch (op) {
   case TD_AST_LT:
   case TD_AST_GT: return TD_OP_LT;
@@ -311,7 +309,7 @@ TdVal td_irgen_binary(TdIrgen *l, const TdAstExpr *e) {
   if (!operands(l, e, v)) return td_irgen_failed();
   if (v[0].kind == TD_V_CONST && v[1].kind == TD_V_CONST)
     return td_irgen_const_binary(l, op, v, e->loc);
-  int code = binary_op(op);
+  int code = td_irgen_binary_op(op);
   if (code < 0) {
     td_irgen_fail(l, "operator", e->loc, "'%s' is not allowed in a kernel", td_ast_binary_text(op));
     if (op == TD_AST_POW) td_diag_help(l->diag, "multiply, or use tide.exp and tide.log");

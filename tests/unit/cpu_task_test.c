@@ -3,40 +3,13 @@
 #include <time.h>
 
 #include "backends/cpu/cpu.h"
-#include "build_ir.h"
+#include "build_net.h"
 #include "eval/eval.h"
 
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* A design of one argument A and one result R, both rows of n, whose tasks are added one by one. */
-typedef struct Net {
-  TdUnit *d;
-  TdSym A, R;
-  const TdType *row;
-  const TdUnit *unit[16];
-  size_t n;
-} Net;
-
-static Net net(const TdType *row) {
-  Net x = {.A = arg("A"), .R = arg("R"), .row = row};
-  x.d = UNIT(DESIGN, "top", P(x.A, x.row), P(x.R, x.row));
-  return x;
-}
-
-/* Adds kernel k as a task over the map, with its first two parameters bound by the layout. */
-static void task(Net *x, TdUnit *k, int rank, const int64_t *map, const char *layout) {
-  x->unit[x->n++] = k;
-  add_run(x->d, k, rank, map,
-          BIND({k->param[0].sym, x->A, layout}, {k->param[1].sym, x->R, layout}));
-}
-
-static const TdProg *program(Net *x) {
-  x->unit[x->n++] = x->d;
-  return prog(x->n, x->unit);
 }
 
 /* What R holds after a run on A = 1, 2, .., or the fault with its line and its first note. */

@@ -1,37 +1,10 @@
 /* eval_net_test.c - designs run with numbers: order, blocking, deadlock, races, layouts, nesting.
  */
-#include "build_ir.h"
+#include "build_net.h"
 #include "eval/eval.h"
 
 static TdDiag failure;
 static TdEvalResult result;
-
-/* A design of two arguments A and R, each a row of n, whose tasks are added one by one. */
-typedef struct Net {
-  TdUnit *d;
-  TdSym A, R;
-  const TdType *row;
-  const TdUnit *unit[8];
-  size_t n;
-} Net;
-
-static Net net(int64_t n) {
-  Net x = {.A = arg("A"), .R = arg("R"), .row = T(B.i32, n)};
-  x.d = UNIT(DESIGN, "top", P(x.A, x.row), P(x.R, x.row));
-  return x;
-}
-
-/* Adds kernel k as a task over the map; it takes both arguments, by the layout or whole. */
-static void task(Net *x, TdUnit *k, int rank, const int64_t *map, const char *layout) {
-  x->unit[x->n++] = k;
-  add_run(x->d, k, rank, map,
-          BIND({k->param[0].sym, x->A, layout}, {k->param[1].sym, x->R, layout}));
-}
-
-static const TdProg *program(Net *x) {
-  x->unit[x->n++] = x->d;
-  return prog(x->n, x->unit);
-}
 
 /* A kernel of the two arguments with a body. */
 static TdUnit *kernel(const char *name, const TdType *row, const TdStmt *body, TdSym A, TdSym R) {
@@ -70,7 +43,7 @@ static void notes(const char *text, const char *name) {
 
 /* Producer of n tokens A[i] and consumer of m into R. */
 static const char *pipe_of(int64_t n, int64_t m, int64_t depth) {
-  Net x = net(4);
+  Net x = net(T(B.i32, 4));
   TdSym Z = stream("Z"), i = loop("i"), v = local("v"), A = arg("A"), R = arg("R"), A2 = arg("A"),
         R2 = arg("R");
   const TdType *port = add_stream(x.d, Z, B.i32, 1, depth, false);
@@ -102,7 +75,7 @@ static void test_pipe(void) {
 
 /* func0 and func1 pass tokens to and fro; get_first: each waits before it puts. */
 static const char *ring(bool get_first) {
-  Net x = net(2);
+  Net x = net(T(B.i32, 2));
   TdSym AB = stream("sAB"), BA = stream("sBA"), i = loop("i"), v = local("v");
   const TdType *p = add_stream(x.d, AB, B.i32, 1, 1, false);
   add_stream(x.d, BA, B.i32, 1, 1, false);
@@ -132,7 +105,7 @@ static void test_deadlock(void) {
 
 /* Two instances write R[f(id)] and read R[g(id)]. */
 static const char *sharing(int64_t write_step, int64_t read_at) {
-  Net x = net(4);
+  Net x = net(T(B.i32, 4));
   TdSym A = arg("A"), R = arg("R"), t = coord("t"), v = local("v");
   B.line = 2;
   const TdStmt *writes =
@@ -160,7 +133,7 @@ static void test_race(void) {
 
 /* pe[0] reads A[1], then pe[1] writes it. */
 static void test_late_write(void) {
-  Net x = net(2);
+  Net x = net(T(B.i32, 2));
   TdSym A = arg("A"), R = arg("R"), t = coord("t");
   B.line = 2;
   const TdStmt *reads =
@@ -174,7 +147,7 @@ static void test_late_write(void) {
 
 /* fill and use over a block stream: the token is the storage. */
 static const char *ping_pong(int64_t depth, int64_t gets, bool after_put) {
-  Net x = net(3);
+  Net x = net(T(B.i32, 3));
   const TdType *token = T(B.i32, 2);
   TdSym Z = stream("Z"), i = loop("i"), b = local("b"), c = local("c"), A = arg("A"), R = arg("R"),
         A2 = arg("A"), R2 = arg("R");
@@ -202,7 +175,7 @@ static void test_block_stream(void) {
 
 /* Each instance of the map adds its id to its block of A. */
 static const char *layout(int64_t n, const char *how, int rank, const int64_t *map, bool by_id) {
-  Net x = net(n);
+  Net x = net(T(B.i32, n));
   TdSym A = arg("A"), R = arg("R"), t = coord("t"), u = coord("u"), i = loop("i");
   int64_t local_n = n / map[0];
   const TdType *part_type = T(B.i32, local_n);
@@ -223,7 +196,7 @@ static void test_layout(void) {
 
 /* Instances of a 3-D grid, in lexicographic order, send their ordinal down one chain each. */
 static void test_grid(void) {
-  Net x = net(8);
+  Net x = net(T(B.i32, 8));
   TdSym id[] = {coord("a"), coord("b"), coord("c")}, A = arg("A"), R = arg("R");
   const TdExpr *at =
       OP(ADD, OP(MUL, OP(ADD, OP(MUL, var(id[0]), num(2)), var(id[1])), num(2)), var(id[2]));
@@ -236,7 +209,7 @@ static void test_grid(void) {
 /* A task that calls a design twice; inner tasks of the two calls may share, tasks of one may not.
  */
 static void test_nested(void) {
-  Net x = net(2), in = net(2);
+  Net x = net(T(B.i32, 2)), in = net(T(B.i32, 2));
   TdSym Z = stream("Z"), v = local("v"), t = coord("t"), A = arg("A"), R = arg("R"), A2 = arg("A"),
         R2 = arg("R");
   const TdType *port = add_stream(in.d, Z, B.i32, 1, 1, false);
@@ -262,7 +235,7 @@ static void test_nested(void) {
 
 /* Two calls of one design, in which the instances change places. */
 static void test_calls_in_turn(void) {
-  Net in = net(2), x = net(4);
+  Net in = net(T(B.i32, 2)), x = net(T(B.i32, 4));
   TdSym A = arg("A"), R = arg("R"), t = coord("t"), OA = arg("A"), OR = arg("R");
   const TdExpr *half = OP(FLOORDIV, LD(A, B.i32, var(t)), lit(B.i32, 2));
   const TdExpr *at = cast(B.idx, OP(MOD, half, lit(B.i32, 2)));
@@ -278,7 +251,7 @@ static void test_calls_in_turn(void) {
 
 /* Every instance adds up what all hold, twice. */
 static void test_allreduce(void) {
-  Net x = net(3);
+  Net x = net(T(B.i32, 3));
   const TdType *one = T(B.i32, 1);
   TdSym A = arg("A"), R = arg("R"), u = coord("u"), i = loop("i"), L = local("L");
   const TdExpr *in = whole(R, one);
@@ -292,7 +265,7 @@ static void test_allreduce(void) {
 
 /* One consumer of a stream that two instances put to. */
 static void test_ends(void) {
-  Net x = net(2);
+  Net x = net(T(B.i32, 2));
   TdSym Z = stream("Z"), v = local("v"), t = coord("t"), A = arg("A"), R = arg("R"), A2 = arg("A"),
         R2 = arg("R");
   const TdType *port = add_stream(x.d, Z, B.i32, 1, 2, false);
