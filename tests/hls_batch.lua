@@ -56,8 +56,7 @@ end
 
 -- A folder for a group, with the data of its kernels in folders by number.
 local function make_folder(first, last)
-  local folder, below = os.tmpname(), {}
-  os.remove(folder)
+  local folder, below = t.tmp("kernels " .. first), {}
   for i = first, last do below[#below + 1] = ("'%s/%d'"):format(folder, i) end
   os.execute("mkdir -p " .. table.concat(below, " "))
   for i = first, last do
@@ -103,7 +102,6 @@ function batch.test(size, how)
       t.test(("kernels %d to %d of %d: %s takes them%s"):format(first, last, #list, compiler, what),
         function() run(compiler, folder, flags) end)
     end
-    if not os.getenv "TIDE_KEEP" then os.execute(("rm -r '%s'"):format(folder)) end
   end
 end
 

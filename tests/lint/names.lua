@@ -130,9 +130,18 @@ local function is_described(tag)
   return has_head(lines, line)
 end
 
--- Every declaration in a header has a comment, and three of four functions have one, there or above them.
+-- A file opens with a comment; every declaration in a header has one, and three of four functions have one, there or
+-- above them.
 local function check_heads(report)
   local declared = read_headers()
+  for _, path in ipairs(tree.matching("%.[ch]$", "%.cpp$", "%.def$", "%.lua$", "%.sh$", "%.py$")) do
+    local lines = tree.lines(path)
+    local first = lines[lines[1]:find "^#!" and 2 or 1]
+    local script = path:find "%.sh$" or path:find "%.py$"
+    if not first:find(script and '^[#"]' or path:find "%.lua$" and "^%-%-" or "^/[*/]") then
+      report(path, 1, "does not open with a line that says its purpose")
+    end
+  end
   for _, tag in ipairs(tree.tags()) do
     local own = tag.kind == "prototype" and tag.name:find "^td_" and not tag.path:find "/include/"
     if own and tag.path:find "%.h$" and not is_described(tag) then
@@ -158,5 +167,5 @@ end
 return {
   {"names: a file exports td_<its noun>_..., declared in a header", check_exports},
   {"exports: what a header declares is used by another file", check_users},
-  {"heads: what a header declares has a comment, and so have three functions in four", check_heads},
+  {"heads: files and what headers declare have a comment, and so have three functions in four", check_heads},
 }

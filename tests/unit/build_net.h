@@ -1,4 +1,4 @@
-/* build_net.h - designs of one argument and one result, for tests of networks; beside build_ir.h. */
+/* build_net.h - designs of one argument and one result, for tests of networks. */
 #ifndef BUILD_NET_H
 #define BUILD_NET_H
 
