@@ -110,6 +110,9 @@ static const char *sizes_text(TdArena *a, const TdUnit *u) {
 #define SHORT_RUN 4000
 #define FEW_STEPS 1000000
 
+/* How many statements run compiled, in memory, while the evaluator runs one. */
+#define SLOWER 40
+
 /* One comparison under way: two programs at one choice of sizes. */
 typedef struct Pair {
   TdArena *arena;
@@ -185,10 +188,11 @@ static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how, bool *terms) {
   TdTwinResult result[2];
   const TdProg *prog[] = {p->x, p->y};
   TdCtx *c = td_arena_ctx(p->arena);
+  const TdCpuOptions o = {.tier = p->o->steps ? TD_TIER_TCC : TD_TIER_AUTO};
   bool ran = true;
   for (unsigned i = 0; i < 2 && ran; i++) {
     td_ctx_note_work(c, i + 1, 2);
-    ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, NULL, &result[i], &r.diag);
+    ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, &o, &result[i], &r.diag);
   }
   td_ctx_note_work(c, 0, 0);
   if (!ran) return r;
@@ -246,14 +250,26 @@ static bool has_slices(const TdProg *p) {
   return false;
 }
 
-/* One level: compiled when the programs are long and can be, else by the evaluator. */
+/* Whether one of p's programs does more than the steps that it may. */
+static bool is_too_long(const Pair *p) {
+  double most = (double)p->o->steps;
+  return most > 0 && (is_longer(p->arena, p->x, most) || is_longer(p->arena, p->y, most));
+}
+
+/* One level: compiled when the programs are long and can be, else by the evaluator, which may do
+   fewer of the steps. */
 static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
   bool sliced = has_slices(p->x) || has_slices(p->y);
-  if (!p->o->steps && !sliced && is_longer(p->arena, p->x, SHORT_RUN)) {
-    TdEvalAnswer r = compare_compiled(p, level);
+  TdEvalOptions slow = *p->o;
+  slow.steps /= SLOWER;
+  if (!sliced && is_longer(p->arena, p->x, SHORT_RUN)) {
+    TdEvalAnswer r = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = p->arena}};
+    if (is_too_long(p))
+      return td_diag_set(&r.diag, TD_LIMIT, "limit", (TdLoc){0}, "limit of steps"), r;
+    r = compare_compiled(p, level);
     if (r.verdict != TD_EVAL_NOT_DECIDED) return r;
   }
-  return td_eval_compare(p->arena, p->x, p->y, level, p->concrete, p->o);
+  return td_eval_compare(p->arena, p->x, p->y, level, p->concrete, &slow);
 }
 
 /* One of two programs cut down to what the differing element needs, in store `into`; the program

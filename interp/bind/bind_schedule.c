@@ -287,7 +287,7 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
 }
 
 /* Work that a quick check may do: well under 100 ms. */
-#define QUICK_STEPS 2000000
+#define QUICK_STEPS 8000000
 
 /* Compares the last step with the version before it. A difference is Tide's own bug: the step is
  * taken back and told. */
