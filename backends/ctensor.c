@@ -246,7 +246,8 @@ static void set(Made *m, const TdExpr *view, const TdExpr *value) {
 /* A tensor local with a value: declared, then set. */
 static void local(Made *m, const TdStmt *s) {
   TdCWriter *w = m->w;
-  add(m, td_stmt_local(w->store, s->sym, s->type, TD_INIT_NONE, NULL, s->loc));
+  const TdStmt *decl = td_stmt_local(w->store, s->sym, s->type, TD_INIT_NONE, NULL, s->loc);
+  add(m, td_stmt_with_attrs(w->store, decl, s->attrs));
   set(m, td_expr_whole(w->session, w->arena, s->sym, s->type, s->loc), s->expr[0]);
 }
 

@@ -203,6 +203,7 @@ const TdStmt *td_local_stream_puts(const TdLocalStream *z, const TdStmt *block, 
   const TdExpr *to = place(z, z->at_put);
   if (slot) {
     now = td_stmt_local(st, slot->sym, slot->type, TD_INIT_NONE, NULL, slot->loc);
+    now = td_stmt_with_attrs(st, now, slot->attrs);
     block = td_edit_replace(st, block, slot->uid, &now, 1);
     if (is_slot(z, direct)) return td_edit_replace(st, block, s->uid, NULL, 0);
   }
@@ -239,6 +240,8 @@ static const TdStmt *stand_for(const TdLocalStream *z, const TdStmt *block, cons
   Writes w = {.sym = s->sym};
   td_walk_stmt(st->session->ctx, block, look_write, &w);
   if (w.found || from->kind != TD_EXPR_VIEW) return NULL;
+  for (size_t i = 0; i < s->attrs.n; i++)
+    td_util_note(z->r, "'%s' goes with its %s", s->sym->name, td_attrs[s->attrs.at[i].kind].name);
   TdSubst sub = td_subst_new(st);
   td_subst_view(&sub, s->sym, from);
   return td_subst_in_stmt(&sub, td_edit_replace(st, block, s->uid, NULL, 0));
@@ -264,6 +267,7 @@ const TdStmt *td_local_stream_gets(const TdLocalStream *z, const TdStmt *block) 
   if (same) return same;
   now[0] = td_stmt_local(st, s->sym, s->type, view ? TD_INIT_NONE : TD_INIT_VALUE,
                          view ? NULL : from, s->loc);
+  now[0] = td_stmt_with_attrs(st, now[0], s->attrs);
   if (!view) return td_edit_replace(st, block, s->uid, now, 1);
   const TdExpr *all = td_expr_whole(st->session, st->arena, s->sym, s->type, s->loc);
   now[1] = td_stmt_set(st, all, from, s->loc);

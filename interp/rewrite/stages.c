@@ -212,7 +212,8 @@ static void add_fill(Split *s, Body *b, const TdStmt *decl, TdSym sym) {
 static void add_private(Split *s, Body *b, const TdStmt *decl) {
   TdStore *st = s->r->store;
   if (decl->init == TD_INIT_VALUE)
-    decl = td_stmt_local(st, decl->sym, decl->type, TD_INIT_NONE, NULL, decl->loc);
+    decl = td_stmt_with_attrs(
+        st, td_stmt_local(st, decl->sym, decl->type, TD_INIT_NONE, NULL, decl->loc), decl->attrs);
   const TdStmt *copy = td_walk_copy(st, decl, NULL);
   td_subst_sym(&b->sub, decl->sym, copy->sym);
   td_vec_push(s->r->arena, &b->before, copy);

@@ -25,6 +25,22 @@ local function gemm_of(T, M, N, K)
   }
 end
 
+t.test("banks of a local, however it starts", function()
+  for _, start in ipairs {"i32[8]()", "i32[8](0)", "i32[8](x)", "i32[8](x + 1)"} do
+    local s = tide.schedule(load((([[
+      local tide = require "tide"
+      local i32, grid = tide.i32, tide.grid
+      local k = tide.kernel {x = i32[8], y = i32[8], function(x, y)
+        local z = START
+        for i in grid(8, "a") do z[i] = x[i] end
+        for i in grid(8, "b") do y[i] = z[7 - i] end
+      end}
+      return k]]):gsub("START", start)))())
+    s:partition("z", {factor = 2})
+    t.has(source(s), "#pragma HLS array_partition variable=z type=cyclic dim=1 factor=2")
+  end
+end)
+
 t.test("unrolling and banks (Allo, Fig. 1): dimensions count from 1", function()
   local s = tide.schedule(gemm_of(f32, 32, 32, 32))
   s:unroll("k", 8)
