@@ -51,15 +51,14 @@ static void note_types(Check *k) {
   td_walk_stmt(td_affine_ctx(k->q->affine), u->body, note_type, k);
 }
 
-/* The extent of dimension d of a cell as a form, bad if it is not known. */
-static TdAff extent_of(Check *k, const TdCell *c, int d) {
+/* The extent of dimension d of a cell as a form, bad if it is not known; *s gets what a division in
+   it needs. */
+static TdAff extent_of(Check *k, const TdCell *c, int d, TdSys *s) {
   const TdType *t = td_map_getp(&k->types, c->sym);
   TdEnv env = {.unit = k->q->unit};
-  TdSys none = {0};
-  TdLower w = {.session = k->q->prog->store->session, .space = k->space, .env = &env, .sys = &none};
+  TdLower w = {.session = k->q->prog->store->session, .space = k->space, .env = &env, .sys = s};
   TdAff f;
-  if (!t || d >= t->rank || !td_lower_expr(&w, t->dim[d], &f) || none.row.n)
-    return (TdAff){.bad = true};
+  if (!t || d >= t->rank || !td_lower_expr(&w, t->dim[d], &f)) return (TdAff){.bad = true};
   return f;
 }
 
@@ -69,6 +68,9 @@ typedef struct Index {
   const TdLeaf *leaf;
   const TdAccess *x;
   int dim;
+  TdAff own; /* the extent, over columns of of_own */
+  TdSys of_own;
+  TdSys elem; /* the access's, and of_own */
   TdAff extent, rest[2];
 } Index;
 
@@ -76,7 +78,7 @@ typedef struct Index {
 static TdSys running(Check *k, const Index *ix, size_t i, TdShift *at) {
   TdSys s = td_sys_copy(k->a, &ix->leaf->nest->dom[i]);
   td_sys_join(k->a, &s, &k->context->dom[0], 0);
-  *at = td_sys_join(k->a, &s, &ix->x->elem, 0);
+  *at = td_sys_join(k->a, &s, &ix->elem, 0);
   return s;
 }
 
@@ -93,7 +95,7 @@ static bool is_never(Check *k, const Index *ix, size_t i, int side, bool at_valu
 /* Whether rest[side] >= 0 follows from what holds by adding inequalities up. Systems that number
  * existential columns each for itself must be joined first. */
 static bool is_plain(Check *k, const Index *ix, size_t i, int side) {
-  const TdSys *facts[] = {&ix->leaf->nest->dom[i], &ix->x->elem, &k->context->dom[0]};
+  const TdSys *facts[] = {&ix->leaf->nest->dom[i], &ix->elem, &k->context->dom[0]};
   int extras = 0;
   for (int f = 0; f < 3; f++) extras += facts[f]->nextra > 0;
   if (extras < 2) return td_farkas_follows(k->a, facts, 3, ix->rest[side]);
@@ -132,13 +134,14 @@ static void add_values(Check *k, TdSys *s) {
 /* Executions, an index of which is out of range. */
 typedef struct Outside {
   const TdAccess *x;
+  TdAff extent;
   TdSys sys;
-  TdShift at; /* of the index */
+  TdShift at; /* of the index and the extent */
 } Outside;
 
 /* Those of case i that have rest[side] < 0, at the unit's sizes. */
 static Outside outside(Check *k, const Index *ix, size_t i, int side) {
-  Outside o = {.x = ix->x};
+  Outside o = {.x = ix->x, .extent = ix->extent};
   o.sys = running(k, ix, i, &o.at);
   add_values(k, &o.sys);
   td_sys_nonneg(k->a, &o.sys, td_sys_scale(k->a, -1, td_sys_shift(k->a, ix->rest[side], o.at), -1));
@@ -149,7 +152,9 @@ static Outside outside(Check *k, const Index *ix, size_t i, int side) {
 static bool set_access(Check *k, Index *ix, const TdAccess *x) {
   TdAff index = x->index[ix->dim];
   ix->x = x;
-  if (index.bad || ix->extent.bad) return false;
+  if (index.bad || ix->own.bad) return false;
+  ix->elem = td_sys_copy(k->a, &x->elem);
+  ix->extent = td_sys_shift(k->a, ix->own, td_sys_join(k->a, &ix->elem, &ix->of_own, 0));
   ix->rest[0] = index;
   ix->rest[1] = td_sys_plus(k->a, td_sys_scale(k->a, 1, ix->extent, -1), -1, index);
   return true;
@@ -237,8 +242,9 @@ static void refuse(Check *k, const Index *ix, const Outside *o) {
   TdSys sys = o->sys;
   TdAff index = td_sys_fresh(k->a, &sys), extent = td_sys_fresh(k->a, &sys);
   TdAff f = td_sys_shift(k->a, o->x->index[ix->dim], o->at);
+  TdAff size = td_sys_shift(k->a, o->extent, o->at);
   td_sys_zero(k->a, &sys, td_sys_plus(k->a, f, -1, index));
-  td_sys_zero(k->a, &sys, td_sys_plus(k->a, ix->extent, -1, extent));
+  td_sys_zero(k->a, &sys, td_sys_plus(k->a, size, -1, extent));
   int32_t *col = TD_NEWN(k->a, int32_t, n->nloop + 2);
   int64_t *val = TD_NEWN(k->a, int64_t, n->nloop + 2);
   for (size_t d = 0; d < n->nloop; d++) col[d] = (int32_t)d;
@@ -279,7 +285,8 @@ static bool check_access(Check *k, const TdLeaf *l, const TdAccess *x) {
   TdMark m = td_arena_mark(k->a);
   bool ok = true;
   for (int d = 0; ok && d < x->rank; d++) {
-    Index ix = {.leaf = l, .x = x, .dim = d, .extent = extent_of(k, x->cell, d)};
+    Index ix = {.leaf = l, .x = x, .dim = d};
+    ix.own = extent_of(k, x->cell, d, &ix.of_own);
     ok = check_index(k, &ix);
   }
   td_arena_release(k->a, m);

@@ -64,6 +64,10 @@ r.builders {
   {"index-range", "d.a = task {map = {2}, A = i32[8]:layout \"S0\", function(A, i) A[§4] = 1 end}",
     "d.a = task {map = {2}, A = i32[8]:layout \"S0\", function(A, i) A[3] = 1 end}", kind =
       "illegal"},
+  {"index-range", "local M = 8\nd.a = task {map = {2}, A = i32[M]:layout \"S0\", B = i32[2]:layout \"S0\",\n"
+    .. "function(A, B, i) for k = 0, 4 do B[0] = B[0] + A[§k] end end}",
+    "local M = 8\nd.a = task {map = {2}, A = i32[M]:layout \"S0\", B = i32[2]:layout \"S0\",\n"
+    .. "function(A, B, i) for k = 0, 3 do B[0] = B[0] + A[k] end end}", kind = "illegal"},
   {"attribute", "d.a = task {\n§A = i32[4], --@ partition(1, block, 2)\nfunction(A) A[0] = 1 end}",
     "d.a = task {\nA = i32[4], --@ partition(0, block, 2)\nfunction(A) A[0] = 1 end}"},
   {"attribute", "Z = d:stream(i32) §--@ lanes(0)\n" .. put .. get, "Z = d:stream(i32) --@ lanes(1)\n" .. put .. get},
