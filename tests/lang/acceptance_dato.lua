@@ -14,12 +14,6 @@ local function multiplies(d, A, B, C)
   t.ok(got:equal(tide.matmul(A, B)) or got:allclose(tide.matmul(A, B)))
 end
 
--- The number of instances of a design, and of its streams.
-local function size_of(d)
-  local g = tide.schedule(d):graph()
-  return g.nodes, g.streams
-end
-
 t.test("A26: a producer and a consumer over 16 x 16 floats, depth 4; puts on even columns only", function()
   local top = tide.design(function(d)
     local Z = d:stream(f32, {depth = 4})
@@ -50,41 +44,58 @@ t.test("A26: a producer and a consumer over 16 x 16 floats, depth 4; puts on eve
   t.eq(tide.verify(top, twice), "strict")
 end)
 
--- Output-stationary: sums stay, both operands move; feeders at two borders, drains at the others.
-local function output_stationary(T, M, N, K)
+-- Output-stationary on a grid of (R + 2) x (S + 2) of one task: sums stay, both operands move; feeders at two borders,
+-- drains at the others, nothing in the corners; C tile by tile.
+local function bordered(T, M, N, K, R, S)
   return tide.design(function(d)
-    local a, b = d:stream(T, {M, N + 1, depth = 2}), d:stream(T, {M + 1, N, depth = 2})
-    d.feed_A = task {map = {M}, A = T[M][K]:layout "S0R", function(A, i)
-      for k in grid(K) do a[i][0]:put(A[0][k]) end
-    end}
-    d.feed_B = task {map = {N}, B = T[K][N]:layout "RS0", function(B, j)
-      for k in grid(K) do b[0][j]:put(B[k][0]) end
-    end}
-    d.pe = task {map = {M, N}, C = T[M][N]:layout "S0S1", function(C, i, j)
-      local c = T(0)
-      for _ in grid(K) do
-        local x, y = a[i][j]:get(), b[i][j]:get()
-        c = c + x * y
-        a[i][j + 1]:put(x)
-        b[i + 1][j]:put(y)
+    tide.assume(M % R == 0)
+    tide.assume(N % S == 0)
+    local a, b = d:stream(T, {R, S + 1, depth = 2}), d:stream(T, {R + 1, S, depth = 2})
+    d.pe = task {map = {R + 2, S + 2}, A = T[M][K], B = T[K][N], C = T[M][N], function(A, B, C, i, j)
+      for mt, nt in grid(M // R, N // S) do
+        if i > 0 and i <= R and j > 0 and j <= S then
+          local sum = T(0)
+          for _ in grid(K) do
+            local x, y = a[i - 1][j - 1]:get(), b[i - 1][j - 1]:get()
+            sum = sum + x * y
+            a[i - 1][j]:put(x)
+            b[i][j - 1]:put(y)
+          end
+          C[mt * R + i - 1][nt * S + j - 1] = sum
+        elseif j == 0 and i > 0 and i <= R then
+          for k in grid(K) do a[i - 1][0]:put(A[mt * R + i - 1][k]) end
+        elseif i == 0 and j > 0 and j <= S then
+          for k in grid(K) do b[0][j - 1]:put(B[k][nt * S + j - 1]) end
+        elseif j == S + 1 and i > 0 and i <= R then
+          for _ in grid(K) do local _ = a[i - 1][S]:get() end
+        elseif i == R + 1 and j > 0 and j <= S then
+          for _ in grid(K) do local _ = b[R][j - 1]:get() end
+        end
       end
-      C[0][0] = c
-    end}
-    d.drain_A = task {map = {M}, function(i)
-      for _ in grid(K) do local _ = a[i][N]:get() end
-    end}
-    d.drain_B = task {map = {N}, function(j)
-      for _ in grid(K) do local _ = b[M][j]:get() end
     end}
   end)
+end
+
+-- The calls of a region: a list of {instance, function, arguments}.
+local function calls(d)
+  local list = {}
+  for instance, name, args in d:build {target = "hls"}.source:gmatch 'TIDE_TASK%("([^"]+)", ([%w_]+)%)%(([^\n]*)%);' do
+    list[#list + 1] = {instance, name, select(2, args:gsub(",", "")) + 1}
+  end
+  return list
 end
 
 t.test("A27: an output-stationary array with borders, no corners, counts that balance", function()
   for _, z in ipairs {{2, 2, 2}, {4, 4, 2}, {3, 5, 7}} do
     local M, N, K = z[1], z[2], z[3]
-    local top = output_stationary(i32, M, N, K)
-    t.eq({size_of(top)}, {M * N + 2 * M + 2 * N, M * (N + 1) + (M + 1) * N})
+    local top = bordered(i32, M, N, K, M, N)
+    local g = top:graph()
+    t.eq({g.nodes, g.bodies, g.streams}, {M * N + 2 * M + 2 * N, 5, M * (N + 1) + (M + 1) * N})
+    t.eq(g.tokens, g.streams * K)
     multiplies(top, small_numbers(i32[M][K], 1), small_numbers(i32[K][N], 2), i32[M][N](0))
+  end
+  for _, call in ipairs(calls(bordered(i32, 2, 2, 2, 2, 2))) do
+    for _, corner in ipairs {"pe[0][0]", "pe[0][3]", "pe[3][0]", "pe[3][3]"} do t.ok(call[1] ~= corner, corner) end
   end
   t.fails(function()
     tide.design(function(d)
@@ -128,39 +139,41 @@ local function tiled(M, N, K, R, S)
   end)
 end
 
-t.test("A28: a tiled output-stationary array, on 4 x 4 PEs and on one", function()
+t.test("A28: a tiled output-stationary array, on 4 x 4 PEs and on one, of which five functions are left", function()
   local A, B = small_numbers(i32[16][16], 1), small_numbers(i32[16][16], 2)
-  local big, small = tiled(16, 16, 16, 4, 4), tiled(16, 16, 16, 1, 1)
-  t.eq({size_of(big)}, {16 + 3, 3 * 16})
-  t.eq({size_of(small)}, {1 + 3, 3})
+  local big, small = bordered(i32, 16, 16, 16, 4, 4), bordered(i32, 16, 16, 16, 1, 1)
+  t.eq({big:graph().nodes, big:graph().bodies, small:graph().nodes, small:graph().bodies}, {32, 5, 5, 5})
   multiplies(big, A, B, i32[16][16](0))
   multiplies(small, A, B, i32[16][16](0))
   t.eq(tide.verify(big, small), "strict")
+  t.eq(tide.verify(big, tiled(16, 16, 16, 4, 4)), "strict")
+  -- Each is passed the matrix that it uses and its own ends of streams.
+  t.eq(calls(small), {{"pe[0][1]", "pe", 2}, {"pe[1][0]", "pe_1", 2}, {"pe[1][1]", "pe_2", 5}, {"pe[1][2]", "pe_3", 1},
+    {"pe[2][1]", "pe_4", 1}})
 end)
 
 t.test("A29: a weight-stationary array: sums move down, the first row gets none, the last one writes", function()
   local M, N, K = 4, 4, 4
   local top = tide.design(function(d)
-    local a, sum = d:stream(f32, {K, N + 1, depth = 2}), d:stream(f32, {K, N, depth = 2})
-    d.feed = task {map = {K}, A = f32[M][K]:layout "RS0", function(A, k)
-      for m in grid(M) do a[k][0]:put(A[m][0]) end
-    end}
-    d.pe = task {map = {K, N}, B = f32[K][N]:layout "S0S1", function(B, k, n)
-      local w = B[0][0]
-      for _ in grid(M) do
-        local x = a[k][n]:get()
-        a[k][n + 1]:put(x)
-        if k == 0 then sum[k][n]:put(x * w) else sum[k][n]:put(sum[k - 1][n]:get() + x * w) end
+    local a, sum = d:stream(f32, {K, N + 1, depth = 2}), d:stream(f32, {K - 1, N, depth = 2})
+    d.pe = task {map = {K, N + 2}, A = f32[M][K], B = f32[K][N], C = f32[M][N], function(A, B, C, k, n)
+      if n == 0 then
+        for m in grid(M) do a[k][0]:put(A[m][k]) end
+      elseif n == N + 1 then
+        for _ in grid(M) do local _ = a[k][N]:get() end
+      else
+        local w = B[k][n - 1]
+        for m in grid(M) do
+          local x, above = a[k][n - 1]:get(), f32(0)
+          a[k][n]:put(x)
+          if k > 0 then above = sum[k - 1][n - 1]:get() end
+          if k < K - 1 then sum[k][n - 1]:put(above + x * w) else C[m][n - 1] = above + x * w end
+        end
       end
     end}
-    d.rest = task {map = {K}, function(k)
-      for _ in grid(M) do local _ = a[k][N]:get() end
-    end}
-    d.drain = task {map = {N}, C = f32[M][N]:layout "RS0", function(C, n)
-      for m in grid(M) do C[m][0] = sum[K - 1][n]:get() end
-    end}
   end)
-  t.eq((size_of(top)), K * N + 2 * K + N)
+  local g = top:graph()
+  t.eq({g.nodes, g.bodies, g.streams}, {K * (N + 2), 5, K * (N + 1) + (K - 1) * N})
   local A, B = tide.random(f32[M][K], 1), tide.random(f32[K][N], 2)
   local _, _, C = p.foreign(top, A, B, f32[M][N](0))
   t.ok(C:allclose(tide.matmul(A, B)))
@@ -225,6 +238,9 @@ t.test("A31: blocks of 4 x 4 int16, rows of floats, two streams side by side", f
   local _, _, B, y = p.foreign(top, A, x, i16[3][4][4](0), f32[2][8](0))
   t.ok(B:equal(i16[3][4][4](A + 1)))
   for n, i in grid(2, 8) do t.eq(y[n][i], 2 * x[n][i] + 1) end
+  local text = top:build {target = "hls"}.source
+  t.has(text, "hls::stream<hls::vector<ap_int<16>, 16>, 2> Z;")
+  t.has(text, "hls::stream<hls::vector<float, 8>, 2> Y;")
 end)
 
 -- A layer: rows of X from one stream, rows of max(X W, 0) or of X W into another.
@@ -233,7 +249,7 @@ local function layer(d, name, rows, I, O, from, to, relu)
     for _ in grid(rows) do
       local x, y = f32[I](), f32[O](0)
       for k in grid(I) do x[k] = from:get() end
-      for i in grid(I) do
+      for i in grid(I, "i") do
         for o in grid(O, "o") do y[o] = y[o] + x[i] * W[i][o] end
       end
       for k in grid(O) do
@@ -244,35 +260,41 @@ local function layer(d, name, rows, I, O, from, to, relu)
 end
 
 t.test("A32: an MLP of three kernels, FIFOs of a batch of rows, each pipelined", function()
-  local BS, widths = 2, {16, 8, 4, 2}
+  local BS, widths = 2, {256, 128, 64, 2}
   local top = tide.design(function(d)
     local S = {}
     for l = 1, 4 do S[l] = d:stream(f32, {depth = BS * widths[l]}) end
     local S1, S2, S3, S4 = S[1], S[2], S[3], S[4]
-    d.load = task {X = f32[BS][16], function(X)
-      for b, i in grid(BS, 16) do S1:put(X[b][i]) end
+    d.load = task {X = f32[BS][256], function(X)
+      for b, i in grid(BS, 256) do S1:put(X[b][i]) end
     end}
-    layer(d, "first", BS, 16, 8, S1, S2, true)
-    layer(d, "second", BS, 8, 4, S2, S3, true)
-    layer(d, "third", BS, 4, 2, S3, S4, false)
+    layer(d, "first", BS, 256, 128, S1, S2, true)
+    layer(d, "second", BS, 128, 64, S2, S3, true)
+    layer(d, "third", BS, 64, 2, S3, S4, false)
     d.store = task {Y = f32[BS][2], function(Y)
       for b, i in grid(BS, 2) do Y[b][i] = S4:get() end
     end}
   end)
   local s = tide.schedule(top)
   for _, name in ipairs {"first", "second", "third"} do
-    s:pipeline(name .. ":o")
-    s:partition(name .. ":y", {factor = 2})
+    local lanes = name == "third" and 2 or 8
+    s:pipeline(name .. ":i"):unroll(name .. ":o", lanes):partition(name .. ":y", {factor = lanes})
   end
   t.eq(s:verify(), "strict")
-  t.eq(select(2, tostring(s):gsub("pipeline%(1%)", "")), 3)
-  local X, W = tide.random(f32[BS][16], 1), {}
+  for mark, n in pairs {["pipeline%(1%)"] = 3, ["unroll%(8%)"] = 2, ["partition%(0, cyclic, 8%)"] = 2} do
+    t.eq({mark, select(2, tostring(s):gsub(mark, ""))}, {mark, n}, tostring(s))
+  end
+  local text = s:build {target = "hls", testbench = false}.source
+  t.eq(select(2, text:gsub("#pragma HLS pipeline II=1", "")), 3)
+  t.has(text, "#pragma HLS array_partition variable=y type=cyclic dim=1 factor=8")
+  t.has(text, "hls::stream<float, 512>")
+  local X, W = tide.random(f32[BS][256], 1), {}
   for l = 1, 3 do W[l] = tide.random(f32[widths[l]][widths[l + 1]], l + 1) end
   local Y = f32[BS][2](0)
   s(W[1], W[2], W[3], X, Y)
   for b = 0, BS - 1 do
     local row = {}
-    for i = 0, 15 do row[i] = X[b][i] end
+    for i = 0, 255 do row[i] = X[b][i] end
     for l = 1, 3 do
       local nextrow = {}
       for o = 0, widths[l + 1] - 1 do
@@ -333,27 +355,44 @@ t.test("A35: a vector add on four instances: plain, bundles of 4, of 2 + 2, of b
   end), 1)
 end)
 
-t.test("A36: a GEMM of 64^3 on 2 x 2: bundle rows; local shapes 32 x 64, 64 x 32, 32 x 32", function()
-  local N = 64
-  local top = tide.design(function(d)
+-- A product of N x N on 2 x 2, whose blocks have `rows` rows as far as the body knows.
+local function blocks_of(N, rows)
+  return tide.design(function(d)
     d.mm = task {map = {2, 2}, A = i32[N][N]:layout "S1R", B = i32[N][N]:layout "RS0",
       C = i32[N][N]:layout "S1S0", function(A, B, C)
-        for i, j in grid(32, 32) do
+        for i, j in grid(rows, 32) do
           C[i][j] = 0
           for k in grid(64) do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
         end
       end}
   end)
+end
+
+t.test("A36: a GEMM of 64^3 on 2 x 2: bundle rows; local shapes 32 x 64, 64 x 32, 32 x 32", function()
+  local N = 64
+  local top = blocks_of(N, 32)
+  t.fails(function() blocks_of(N, 33) end, {kind = "illegal", code = "index-range"})
+  local text = top:build {target = "hls", testbench = false}.source
+  for _, block in ipairs {"A[32][64];", "B[64][32];", "C[32][32];"} do t.has(text, block) end
   local A, B = small_numbers(i32[N][N], 1), small_numbers(i32[N][N], 2)
   multiplies(top, A, B, i32[N][N](0))
-  for axis = 0, 1 do
+  local function check(nodes, steps)
     local s = tide.schedule(top)
-    s:bundle("mm", {axis = axis})
-    t.eq(s:graph().nodes, 2)
+    steps(s)
+    t.eq(s:graph().nodes, nodes)
+    t.eq(s:verify(), "strict")
     local C = i32[N][N](0)
     s(A, B, C)
     t.ok(C:equal(tide.matmul(A, B)))
   end
+  check(2, function(s) s:bundle("mm", {axis = 0}) end)
+  check(2, function(s) s:bundle("mm", {axis = 1}) end)
+  check(1, function(s)
+    local _, upper = s:chain("mm[0][0]", "mm[0][1]")
+    local _, lower = s:chain("mm[1][0]", "mm[1][1]")
+    t.eq(s:graph().nodes, 2)
+    s:bundle {upper, lower}
+  end)
 end)
 
 -- Products of a split K, each added to what the one before it sends, over one array of streams.
@@ -377,7 +416,7 @@ local function split_K(M, N, K, P)
 end
 
 t.test("A37: a split K of four: chained, one node without streams is left", function()
-  local M, N, K, P = 8, 8, 32, 4
+  local M, N, K, P = 32, 32, 128, 4
   local s = tide.schedule(split_K(M, N, K, P))
   t.eq(s:graph().nodes, 4)
   for q = 1, P - 1 do s:chain("leaf0", "leaf" .. q) end
