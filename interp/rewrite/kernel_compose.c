@@ -241,12 +241,14 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
   return check_clash(p, step);
 }
 
-/* The name here of the kernel that the other schedule began with: several may have been captured
- * under one name, of which the same one, or else the only one that takes the same, is meant. */
-static const char *name_of_kernel(const TdRewrite *r, const TdUnit *kernel) {
+/* The name here of the kernel that the other schedule began with, as the instance `id` if that is
+ * not NULL: several may have been captured under one name, of which the same one, or else the only
+ * one that takes the same, is meant. */
+static const char *name_of_kernel(const TdRewrite *r, const TdUnit *kernel, const char *id) {
   typedef bool Alike(TdCtx *, const TdUnit *, const TdUnit *);
   static Alike *const alike[] = {td_equal_renamed, td_equal_signature};
-  const char *name = kernel->stem ? kernel->stem : kernel->sym->name;
+  const char *instance = id ? id : kernel->instance;
+  const char *name = id ? id : kernel->stem ? kernel->stem : kernel->sym->name;
   const TdVersion *first = r->since;
   while (first->parent) first = first->parent;
   for (size_t k = 0; k < sizeof alike / sizeof *alike; k++) {
@@ -254,7 +256,7 @@ static const char *name_of_kernel(const TdRewrite *r, const TdUnit *kernel) {
     size_t n = 0;
     for (size_t i = 0; i < first->prog->nunit; i++) {
       const TdUnit *u = first->prog->unit[i];
-      if (u->instance || (u->sym->name != name && u->stem != name)) continue;
+      if (u->instance != instance || (u->sym->name != name && u->stem != name)) continue;
       if (alike[k](r->session->ctx, u, kernel)) found = u, n++;
     }
     if (n == 1) return found->sym->name;
@@ -267,7 +269,8 @@ static const TdProg *apply(TdRewrite *r) {
   size_t n = list_versions(r->arena, r->arg[SCHEDULE].schedule, &version);
   const TdUnit *root = td_prog_root(version[0]->prog), *u;
   Replay p = {.r = r, .prog = r->prog};
-  p.path = r->arg[ID].given ? r->arg[ID].text : name_of_kernel(r, root);
+  const char *id = r->arg[ID].given ? td_names_str(r->session->names, r->arg[ID].text) : NULL;
+  p.path = name_of_kernel(r, root, id);
   if (!td_cursor_unit(r->arena, r->prog, p.path, &u, r->diag)) return NULL;
   for (size_t i = 1; i < n; i++) {
     p.sub = version[i];

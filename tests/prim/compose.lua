@@ -53,6 +53,20 @@ prim.accepted("one instance of two", {
   of = twins, has = {"for i_o"},
   step = {"compose", sub(scale, function(s) return s:split("i", 3) end), {id = "right"}},
 })
+local inner = tide.kernel {A = i32[4], name = "inner", function(A)
+  for i = 0, 3 do A[i] = A[i] * 2 end
+end}
+local around = tide.kernel({A = i32[4], name = "around", function(A)
+  for i = 0, 3 do A[i] = A[i] + 1 end
+  inner(A)
+end}):as "inner"
+for name, options in pairs {["called as"] = {}, ["named by id as"] = {id = "inner"}} do
+  prim.accepted(("an instance that is %s what it calls"):format(name), {
+    of = function() return tide.kernel {A = i32[4], name = "top", function(A) around(A) end}, {i32[4]} end,
+    step = {"compose", sub(around, function(s) return s:pipeline("inner:i") end), options},
+    has = {"for i = 0, 3 do --@ pipeline(1)\n      A[i] = A[i] * 2"},
+  })
+end
 prim.accepted("buffers and partitions: arrays get the name too", {
   of = both, step = {"compose", sub(second, function(s)
     return s:buffer_at("A", "j"):partition("u", 0)
