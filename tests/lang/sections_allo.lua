@@ -63,7 +63,7 @@ t.test("5.1: splits say how many elements there are, further buffers how many le
   same(s, k, "six elements for a product of six by four")
 end)
 
-t.test("8.3: layers are tested by themselves, composed bottom-up with their schedules, then joined by streams", function()
+t.test("8.3: layers are tested alone, composed bottom-up with their schedules, then joined by streams", function()
   local M, D, H = 3, 4, 6
   local up, act = nn.linear({M = M, K = D, N = H, T = f32}, "up"), nn.relu({shape = {M, H}}, "act")
   local array = systolic.gemm({M = M, N = 2, K = H, pm = 3, pn = 2, T = f32}, "array")
