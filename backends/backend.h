@@ -10,8 +10,8 @@ typedef enum { TD_OPTION_BOOL, TD_OPTION_INT, TD_OPTION_NUMBER, TD_OPTION_WORD }
 typedef struct TdOption {
   const char *name;
   TdOptionKind kind;
-  const char
-      *initial; /* as text; of a WORD the words that may be said, by '|', the default first */
+  /* As text; of a WORD the words that may be said, by '|', the default first. */
+  const char *initial;
   const char *help;
 } TdOption;
 
@@ -29,19 +29,11 @@ typedef struct TdFile {
   const char *text;
 } TdFile;
 
-/* An argument of a run: a tensor, a scalar as num.h keeps it, or the streams of a port. */
+/* An argument of a run: a tensor, or a scalar as num.h keeps it. */
 typedef struct TdCallArg {
   TdTensor *tensor;
   uint64_t scalar;
-  struct TdTokens *tokens; /* one for each stream of the port's array, row-major */
 } TdCallArg;
-
-/* One stream of a port argument; a row of a tensor (T[n] or T[n][..]) is a token. */
-typedef struct TdTokens {
-  const TdTensor *in; /* what the program may get; NULL: nothing */
-  TdTensor *out;      /* set by a run: what it put; NULL: nothing */
-  int64_t got;        /* set by a run: tokens it took */
-} TdTokens;
 
 /* A backend. validate says in d what it refuses and, as help, which primitive would change that;
    emit returns the files of a build, the main one first. Both fill b->diag on failure. */
