@@ -20,13 +20,25 @@ typedef struct Files {
 
 static bool add_file(Files *f, const char *name);
 
-/* Adds what a text includes in quotes, if it is there. */
-static bool add_includes(Files *f, const char *text) {
+/* The name, from the folder of the source, of what a file includes: "in/../b.h" is "b.h". */
+static const char *name_of(TdArena *a, const char *file, const char *included) {
+  const char *slash = strrchr(file, '/');
+  size_t n = slash && *included != '/' ? (size_t)(slash - file) + 1 : 0;
+  while (n && strncmp(included, "../", 3) == 0) {
+    included += 3;
+    n--;
+    while (n && file[n - 1] != '/') n--;
+  }
+  return td_text_fmt(a, "%.*s%s", (int)n, file, included);
+}
+
+/* Adds what a file includes in quotes, if it is there. */
+static bool add_includes(Files *f, const char *file, const char *text) {
   bool ok = true;
   for (const char *s = text; ok && (s = strstr(s, "#include \"")); s++) {
     const char *name = s + strlen("#include \"");
     size_t n = strcspn(name, "\"\n");
-    const char *own = td_arena_strndup(f->arena, name, n);
+    const char *own = name_of(f->arena, file, td_arena_strndup(f->arena, name, n));
     bool seen = false;
     for (size_t i = 0; i < f->list.n; i++) seen |= strcmp(f->list.at[i].name, own) == 0;
     const char *path = td_text_fmt(f->arena, "%s%s", f->folder, own);
@@ -42,7 +54,7 @@ static bool add_file(Files *f, const char *name) {
                        "%s%s is outside of the folder of the source, and cannot go with it",
                        f->folder, name);
   td_vec_push(f->arena, &f->list, ((TdIpFile){name, text}));
-  return add_includes(f, text);
+  return add_includes(f, name, text);
 }
 
 bool td_ip_files(TdArena *a, const char *path, TdIp *out, TdDiag *d) {

@@ -44,6 +44,17 @@ bool td_iplex_number(const char *s, int64_t *v) {
   return strspn(end, "uUlL") == strlen(end);
 }
 
+/* The n bytes at path without folders that it leaves again: "a/b/../c.h" is "a/c.h". */
+static const char *straight(TdArena *a, const char *path, size_t n) {
+  char *s = td_arena_strndup(a, path, n), *up;
+  while ((up = strstr(s, "/../")) && up > s) {
+    char *from = up;
+    while (from > s && from[-1] != '/') from--;
+    memmove(from, up + 4, strlen(up + 4) + 1);
+  }
+  return s;
+}
+
 /* Goes to the line behind a directive. One of the preprocessor, `# 7 "path"`, says which line of
  * which file that is. */
 static void directive(Scan *q) {
@@ -53,11 +64,10 @@ static void directive(Scan *q) {
   bool marks = end > q->s + 1 && strncmp(end, " \"", 2) == 0;
   skip(q, n + (q->s[n] == '\n'));
   if (!marks) return;
+  const char *path = straight(q->arena, end + 2, strcspn(end + 2, "\""));
   q->line = (uint32_t)line;
-  for (q->file = 0; q->file < q->nfile; q->file++) {
-    size_t m = strlen(q->path[q->file]);
-    if (strncmp(end + 2, q->path[q->file], m) == 0 && end[2 + m] == '"') return;
-  }
+  q->file = 0;
+  while (q->file < q->nfile && strcmp(path, q->path[q->file]) != 0) q->file++;
 }
 
 /* Length of a string or character literal. */

@@ -244,6 +244,23 @@ t.test("qualifiers and attributes; constants and types from a header", function(
   t.eq({e.file, e.line, e.col}, {header, 6, 8})
 end)
 
+t.test("headers of headers, in other folders: read as the compiler does, and taken along", function()
+  local folder = t.tmp "deep"
+  shell.output("mkdir -p " .. shell.quote(folder) .. "/types")
+  shell.write(folder .. "/types/all.h", "#include \"word.h\"\n#include \"../size.h\"\n")
+  shell.write(folder .. "/types/word.h", "typedef short word;\n")
+  shell.write(folder .. "/size.h", "enum { SIZE = 3 };\n")
+  shell.write(folder .. "/f.cpp", "#include \"types/all.h\"\nvoid f(word a[SIZE]) { a[2] = a[0] + 1; }")
+  local f = tide.extern {source = folder .. "/f.cpp", symbol = "f"}
+  t.has(tostring(f), "a = i16[3]")
+  local m = tide.schedule(tide.kernel {A = tide.i16[3], function(A) f(A) end}):build {target = "hls"}
+  local names = table.concat(m.files, " ")
+  for _, name in ipairs {"f.cpp", "types/all.h", "types/word.h", " size.h"} do t.has(names, name) end
+  local a = tide.i16[3](6)
+  m(a)
+  t.eq(a[2], 7)
+end)
+
 t.test("names that become the same get another _", function()
   local f = extern("void f(const int in[2], int in_) { const_cast<int *>(in)[0] = in_; }")
   t.has(tostring(f), "in__ = i32[2],\n  in_ = i32,")
