@@ -89,10 +89,12 @@ local in_line = {
     local head, value = line:match "^(%s*[%w_]+%[.* = )(.*)$"
     return is_store(line) and head and {head .. "tide.i8(" .. value .. ")"} or {}
   end},
+  {"local of f32", once("^(%s*local [%w_]+ = )f64(.*)$", "%1tide.f32%2")},
   {"last iteration missing", once("^(%s*for [%w_]+ = [^,]*, [^,]*) do$", "%1 - 1 do")},
   {"first iteration missing", once("^(%s*for [%w_]+ = .-)(, .*) do$", "%1 + 1%2 do")},
   {"every second iteration", once("^(%s*for [%w_]+ = [^,]*, [^,]*) do$", "%1, 2 do")},
   {"guard negated", once("^(%s*)if (.*) then$", "%1if not (%2) then")},
+  {"guard dropped", once("^(%s*)if .* then$", "%1if 0 == 0 then")},
   {"guard one less", once("^(%s*if .- < .-) then$", "%1 - 1 then")},
   {"min for max", in_values("math%.max", function() return "math.min" end)},
   {"max for min", in_values("math%.min", function() return "math.max" end)},

@@ -56,6 +56,18 @@ local function product(n)
   return s
 end
 
+-- A product of n x n matrices whose last element starts at term `from` of its sum.
+local function short_sum(n, from)
+  local last = n - 1
+  return tide.kernel {A = f32[n][n], B = f32[n][n], C = f32[n][n], function(A, B, C)
+    for i, j in grid(n, n) do
+      for k = 0, n - 1 do
+        if i < last or j < last or k >= from then C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+      end
+    end
+  end}
+end
+
 -- The rates of all cases; `least` is how many times PEQC's they should be.
 local function rates(least)
   for _, c in ipairs(cases) do
@@ -86,6 +98,31 @@ for _, c in ipairs(cases) do
 end
 b.done "whole calls of verify, PolyBench MINI: times as fast as PEQC"
 
+-- Milliseconds of a step at the prompt, with the check that is on there.
+local function prompt_step(n)
+  local input = os.tmpname()
+  local f = assert(io.open(input, "w"))
+  f:write(([[
+gemm = tide.kernel {A = f32[%d][%d], B = f32[%d][%d], C = f32[%d][%d], function(A, B, C)
+  for i, j in grid(%d, %d) do
+    for k = 0, %d - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+  end
+end}
+s = tide.schedule(gemm)
+before = os.clock() s:split("i", 8) print("took", (os.clock() - before) * 1e3)
+s
+]]):gsub("%%d", n))
+  f:close()
+  local p <close> = assert(io.popen(("'%s' -i <'%s' 2>&1"):format(tide_path, input)))
+  local text = p:read "a"
+  os.remove(input)
+  return tonumber(text:match "took%s+([%d.]+)")
+end
+
+b.row("a step of gemm 128^3 at the prompt, proved as is the default there", prompt_step(128), "ms", 100)
+b.row("one of gemm 512^3, which is not", prompt_step(512), "ms", 10)
+b.done "checks at the prompt"
+
 -- The fingerprints of a product by hand, called as Tide calls foreign kernels.
 local object = os.tmpname()
 assert(os.execute(("cc -O3 -march=native -shared -fPIC -o '%s' tests/bench/by_hand.c -lm"):format(object)))
@@ -102,5 +139,8 @@ local ms = prove(5, large)
 b.row(("verify two gemm 512^3 (%.0f ms), times by hand"):format(ms), ms / (2 * once), "x", 1.3)
 local arrays = 3 * 512 ^ 2 * 16
 b.row("its memory, times the fingerprints' arrays", (peak() - before) / arrays, "x", 3)
+b.row("two of 256^3 that differ in one term, told which element", b.median(5, function()
+  assert(not tide.verify(short_sum(256, 0), short_sum(256, 1)))
+end), "ms", 1000)
 os.remove(object)
 b.done "core figures"
