@@ -129,4 +129,14 @@ t.test("arguments kept at numbers are drawn several times, and the verdict says 
   t.has(tostring(verdict), '{concrete = {"n"}}')
 end)
 
+t.test("the first element that differs is told, with what computes it and where that stands", function()
+  local parameters = "A = i32[4][6], B = i32[4][6]"
+  local body = "for i = 0, 3 do for j = 0, 5 do B[i][j] = A[i][j] * 3 %s end end"
+  local text = level(parameters, body:format "", body:format "if i * 6 + j >= 15 then B[i][j] = A[i][j] * 4 end", nil)
+  t.has(text, "differs: B[2][3]\n")
+  t.has(text, "first:  i32((A[2][3] * 3))")
+  t.has(text, "second: i32((A[2][3] * 4))")
+  t.ok(text:find "at pair#%d+:3:%d+:")
+end)
+
 t.done()
