@@ -59,18 +59,27 @@ static bool refuse_far(TdLoc loc, TdDiag *d) {
   return td_diag_set(d, TD_USAGE, "line-length", loc, "this line of the input is too long");
 }
 
-/* Blanks what makes a top-level statement local; *nil_at is where "=nil" must go for `local x` (or
-   SIZE_MAX). */
+/* Moves the names of `local x`, which end at byte `end`, to the left over the blanked word, so that
+   "=nil" has room behind them and what follows keeps its columns. */
+static void set_nil(const Rewriter *r, size_t begin, size_t end) {
+  static const char nil[] = {'=', 'n', 'i', 'l'};
+  memmove(r->text + begin, r->text + begin + sizeof nil, end - begin - sizeof nil);
+  memcpy(r->text + end - sizeof nil, nil, sizeof nil);
+}
+
+/* Blanks what makes a top-level statement local; *nil_at is where " = nil" must be put for
+   `local x` (or SIZE_MAX). */
 static bool make_global(const Rewriter *r, const TdAstStmt *st, size_t *nil_at, TdDiag *d) {
   *nil_at = SIZE_MAX;
   if (st->kind != TD_AST_LOCAL && st->kind != TD_AST_LOCAL_FUNCTION) return true;
   if (is_far(st->begin)) return refuse_far(st->begin, d);
   blank_local(r, offset_of(r, st->begin));
   if (st->kind == TD_AST_LOCAL_FUNCTION) return true;
+  size_t end = SIZE_MAX;
   for (size_t i = 0; i < st->local.vars.n; i++) {
     const TdAstLocal *v = st->local.vars.at[i];
     if (is_far(v->loc)) return refuse_far(v->loc, d);
-    size_t end = offset_of(r, v->loc) + strlen(v->name);
+    end = offset_of(r, v->loc) + strlen(v->name);
     if (v->attrib == TD_AST_CLOSE) {
       td_diag_help(d, "write it inside do ... end");
       return td_diag_set(d, TD_USAGE, "close-input", v->loc,
@@ -78,8 +87,12 @@ static bool make_global(const Rewriter *r, const TdAstStmt *st, size_t *nil_at, 
                          "an input is not one");
     }
     if (v->attrib != TD_AST_PLAIN) blank_attribute(r, end);
-    if (!st->local.values.n && i + 1 == st->local.vars.n) *nil_at = end;
   }
+  if (st->local.values.n) return true;
+  if (r->blank)
+    set_nil(r, offset_of(r, st->begin), end);
+  else
+    *nil_at = end;
   return true;
 }
 
@@ -104,7 +117,7 @@ static bool put_global(Rewriter *r, const TdAstBlock *b, const TdAstStmt *last, 
     if (!make_global(r, b->at[i], &nil_at, d)) return false;
     if (nil_at == SIZE_MAX) continue;
     put(r, done, nil_at, out);
-    td_text_puts(out, r->blank ? "=nil" : " = nil");
+    td_text_puts(out, " = nil");
     done = nil_at;
   }
   put(r, done, r->n, out);

@@ -60,10 +60,15 @@ t.test("an error never ends the session", function()
 end)
 
 t.test("errors draw the line of the input", function()
-  local out = session "k = tide.kernel { x = i8[4], function(x) x[0] = y end }"
-  t.ok(out:find("tide:1:1:", 1, true), out)
-  t.ok(out:find("undefined name 'y'", 1, true), out)
-  t.ok(out:find("^~*", 1, false), out)
+  for _, before in ipairs {"", "local k = 1 ", "local k ", "local\tk ", "local k, l local m <const> = 1; ",
+    "k = 1 local\n  k = 2 local k "} do
+    local input = before .. "k = tide.kernel { x = i8[4], function(x) x[0] = y end }"
+    local line = input:match "[^\n]*$"
+    local out = session(input)
+    local row, column = select(2, input:gsub("\n", "")) + 1, line:find "y end"
+    t.has(out, ("tide:1:%d:%d: error: undefined name 'y' ("):format(row, column))
+    t.has(out, line .. "\n       | " .. line:sub(1, column - 1):gsub("[^\t]", " ") .. "^\n")
+  end
 end)
 
 t.test("what is no Lua has errors with codes too", function()
