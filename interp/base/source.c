@@ -88,6 +88,24 @@ const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size
   return at;
 }
 
+/* Whether Lua shortens a chunk name to these n bytes. */
+static bool is_short(const char *chunk, const char *name, size_t n, size_t most) {
+  const char *full = chunk + 1;
+  size_t size = strlen(full), dots = strlen("...");
+  if (*chunk != '@' && *chunk != '=') return false;
+  if (size < most) return n == size && memcmp(full, name, n) == 0;
+  if (n != most - 1) return false;
+  if (*chunk == '=') return memcmp(full, name, n) == 0;
+  return memcmp(name, "...", dots) == 0 &&
+         memcmp(full + size - n + dots, name + dots, n - dots) == 0;
+}
+
+uint32_t td_sources_find_short(const TdSources *s, const char *name, size_t n, size_t most) {
+  for (size_t i = s->list.n; i-- > 0;)
+    if (is_short(s->list.at[i].chunk, name, n, most)) return (uint32_t)(i + 1);
+  return 0;
+}
+
 uint32_t td_sources_find(const TdSources *s, const char *chunkname) {
   for (size_t i = s->list.n; i-- > 0;)
     if (strcmp(s->list.at[i].chunk, chunkname) == 0) return (uint32_t)(i + 1);

@@ -72,9 +72,7 @@ static bool find_chunk(TdLuaFault *f, const char *text) {
     char *end;
     unsigned long line = strtoul(at + 1, &end, 10);
     if (end == at + 1 || strncmp(end, ": ", 2) != 0) continue;
-    for (const char *mark = "@="; *mark && !f->source; mark++)
-      f->source =
-          td_sources_find(sources, td_text_fmt(f->arena, "%c%.*s", *mark, (int)(at - text), text));
+    f->source = td_sources_find_short(sources, text, (size_t)(at - text), LUA_IDSIZE);
     f->line = (uint32_t)line;
     f->message = td_arena_strdup(f->arena, end + 2);
     return f->source != 0;

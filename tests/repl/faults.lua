@@ -150,6 +150,18 @@ t.test("in a coroutine, and passed on by error(e, 0)", function()
   t.has(said, ":1:32: error: attempt to index a nil value (global 'undefined')")
 end)
 
+t.test("chunks of any name: Lua shortens those of 60 bytes and more", function()
+  local lines = "coroutine.wrap(function()\n  local t = {} t.x.y = 1\nend)()"
+  local drawn = ":2:18: error: attempt to index a nil value (field 'x')\n     2 |   local t = {} t.x.y = 1\n"
+  for length = 57, 62 do
+    for _, mark in ipairs {"@", "="} do
+      local name = ("n"):rep(length)
+      local said = session.run(("assert(load(%q, %q))()"):format(lines, mark .. name)).error
+      t.has(said, name .. drawn)
+    end
+  end
+end)
+
 t.test("what user code catches is what Lua says", function()
   local said = [[local ok, e = pcall(function() return grids(2) end)
     print(type(e), e)
@@ -160,8 +172,8 @@ t.test("what user code catches is what Lua says", function()
   shell.write(path, said)
   local lua = shell.output("command -v lua5.4"):match "%S+"
   local here = shell.output(program .. " " .. quote(path) .. " 2>&1")
-  t.has(here, "string\t" .. path .. ":1: attempt to call a nil value (global 'grids')\n")
-  t.has(here, "false\tseen: " .. path .. ":3: attempt to perform arithmetic on a nil value\n")
+  t.ok(here:find "string\t[^\n]*caught.lua:1: attempt to call a nil value %(global 'grids'%)\n", here)
+  t.ok(here:find "false\tseen: [^\n]*caught.lua:3: attempt to perform arithmetic on a nil value\n", here)
   t.has(here, "chunk:1: unexpected symbol near '='\n")
   if lua then t.eq(here, shell.output(lua .. " " .. quote(path) .. " 2>&1")) end
 end)
