@@ -31,8 +31,8 @@ const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size
 size_t td_sources_line_end(const char *s, size_t n);
 /* The newest source loaded under a chunk name, or 0. */
 uint32_t td_sources_find(const TdSources *s, const char *chunkname);
-/* The newest source that Lua's messages name by these n bytes, fewer than `most`: the end of a longer
-   file name behind "...", the beginning of another name; or 0. */
+/* The newest source that Lua's messages name by these n bytes, fewer than `most`: the end of a
+   longer file name behind "...", the beginning of another name; or 0. */
 uint32_t td_sources_find_short(const TdSources *s, const char *name, size_t n, size_t most);
 
 /* illegal: not provably the same program; unsupported: Tide cannot yet; usage: names, types,
