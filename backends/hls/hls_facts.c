@@ -59,7 +59,7 @@ static TdSpan look(void *ud, const TdExpr *e, const TdSpan *index) {
 
 TdSpan td_hls_facts_span(TdHlsFacts *f, const int64_t *at, const TdExpr *e) {
   f->at = at;
-  TdSpanEnv env = {f->session, f->unit, look, f};
+  TdSpanEnv env = {f->unit, look, f};
   return td_span_of(&env, e);
 }
 

@@ -22,7 +22,6 @@ typedef struct TdHlsClass {
   TdUnit *kernel; /* its coordinates are those that the body reads */
   uint32_t n;
   int rank;             /* ids of an instance */
-  const int64_t *map;   /* extents of the grid */
   const int64_t *id;    /* rank ids of each instance in turn */
   const int64_t *coord; /* kernel->ncoord values of each */
   bool is_stateful;

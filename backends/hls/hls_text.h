@@ -55,7 +55,7 @@ typedef struct TdHlsState {
 typedef struct TdHlsParam {
   const char *name, *text;
   const TdType *type; /* at the program's sizes */
-  bool read, written;
+  bool written;
 } TdHlsParam;
 
 /* A program as C++. */

@@ -312,7 +312,7 @@ static void put_params(TdHlsProg *p) {
   for (size_t i = 0; i < u->nparam; i++) {
     const TdParam *x = &u->param[i];
     const TdEffect *f = td_effects_find(e, n, x->sym);
-    TdHlsParam made = {.type = x->type, .read = f && f->read, .written = f && f->write};
+    TdHlsParam made = {.type = x->type, .written = f && f->write};
     if (x->type->kind == TD_T_TENSOR) {
       made.type = td_cfamily_type(w, x->type);
       made.name = td_cname_fresh(w, x->sym->name);

@@ -258,7 +258,7 @@ static void walk_region(TdWalk *w, const TdStmt *s, void (*inside)(TdWalk *, con
   const TdNest *nest = w->nest;
   if (!region) {
     TdRegion *r = TD_NEW(w->arena, TdRegion);
-    *r = (TdRegion){s, nest->nloop, (uint32_t)w->out->at.n};
+    *r = (TdRegion){nest->nloop, (uint32_t)w->out->at.n};
     w->region = r;
   }
   w->nest = td_nest_maybe(w->out->space, nest);

@@ -42,7 +42,6 @@ typedef struct TdAccess {
 /* A loop left early, a while, or all of a subtree that can return: one statement for the loops
  * around it, which are the first nloop. */
 typedef struct TdRegion {
-  const TdStmt *stmt;
   size_t nloop;
   uint32_t seq;
 } TdRegion;

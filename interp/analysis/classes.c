@@ -29,7 +29,7 @@ static TdSpan look(void *ud, const TdExpr *e, const TdSpan *index) {
 }
 
 static TdSpan span_of(Residue *r, const TdExpr *e) {
-  TdSpanEnv env = {r->session, r->kernel, look, r};
+  TdSpanEnv env = {r->kernel, look, r};
   return td_span_of(&env, e);
 }
 

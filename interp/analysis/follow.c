@@ -123,7 +123,7 @@ static TdSpan look(void *ud, const TdExpr *e, const TdSpan *index) {
 }
 
 TdSpan td_follow_span(TdFollow *f, const TdExpr *e) {
-  TdSpanEnv env = {f->session, f->unit, look, f};
+  TdSpanEnv env = {f->unit, look, f};
   return td_span_of(&env, e);
 }
 

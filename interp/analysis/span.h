@@ -15,7 +15,6 @@ typedef struct TdSpan {
 
 /* Where the values of symbols come from: a VAR, or a LOAD with the spans of its indices. */
 typedef struct TdSpanEnv {
-  TdSession *session;
   const TdUnit *unit; /* whose sizes hold */
   TdSpan (*look)(void *ud, const TdExpr *e, const TdSpan *index);
   void *ud;

@@ -40,7 +40,7 @@ bool td_channel_array(TdMachine *m, TdSym sym, const TdType *port, int64_t depth
   out->channel = TD_NEWN(m->arena, TdChannel, count);
   for (int64_t i = 0; i < count; i++) {
     TdChannel *c = &out->channel[i];
-    *c = (TdChannel){.sym = sym, .name = name, .ordinal = i, .token = port->elem};
+    *c = (TdChannel){.name = name, .ordinal = i, .token = port->elem};
     c->block = port->block;
     c->buffer = TD_NEWN(m->arena, TdMemory, depth);
     for (int64_t k = 0; k < depth; k++)

@@ -31,8 +31,7 @@ void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause) {
   c->stall.at[i].cycles += cycles;
   c->stalled += cycles;
   if (c->starts == from) c->starts += cycles;
-  if (keeps(c->keep))
-    td_vec_push(c->arena, &c->wait, ((TdTimedWait){from, cycles, x.stream, x.why}));
+  if (keeps(c->keep)) td_vec_push(c->arena, &c->wait, ((TdTimedWait){from, cycles, x.why}));
 }
 
 /* Whether results of the firing at hand may have to wait for those of an earlier iteration. */

@@ -138,11 +138,9 @@ typedef struct TdQueue {
 
 /* One stream: its buffers are either free, or full, or in somebody's hands. */
 struct TdChannel {
-  TdSym sym;
   TdInputName name;    /* of the array it belongs to */
   int64_t ordinal;     /* in that array */
   const TdType *token; /* with constant extents */
-  TdView shape;        /* of a token; memory unset */
   bool block;
   TdMemory *buffer;
   TdQueue free, full;

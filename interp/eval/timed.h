@@ -18,7 +18,6 @@ typedef struct TdTimedStall {
 /* One such wait, if the run kept them. */
 typedef struct TdTimedWait {
   int64_t from, cycles;
-  uint32_t stream;
   TdStall why;
 } TdTimedWait;
 

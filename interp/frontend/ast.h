@@ -87,23 +87,12 @@ typedef enum { TD_AST_BINARIES(TD_AST_KIND) } TdAstBinary;
 typedef enum { TD_AST_UNARIES(TD_AST_KIND) } TdAstUnary;
 #undef TD_AST_KIND
 
-/* What declares a variable. ENV is the `_ENV` that every chunk is given. */
-typedef enum {
-  TD_AST_FROM_ENV,
-  TD_AST_FROM_LOCAL,
-  TD_AST_FROM_LOCAL_FUNCTION,
-  TD_AST_FROM_PARAM,
-  TD_AST_FROM_SELF,
-  TD_AST_FROM_FOR
-} TdAstOrigin;
-
 typedef enum { TD_AST_PLAIN, TD_AST_CONST, TD_AST_CLOSE } TdAstAttrib;
 
 /* A declared variable; its identity is the pointer. */
 struct TdAstLocal {
   const char *name; /* interned */
   TdLoc loc;        /* the name; for an implicit self the method's name */
-  TdAstOrigin origin;
   TdAstAttrib attrib;
   uint32_t level;            /* of the function that declares it; 0 for ENV */
   bool assigned;             /* after its declaration */
@@ -268,7 +257,6 @@ typedef struct TdAstFns {
 
 /* A parsed chunk. */
 typedef struct TdAst {
-  uint32_t source;
   const TdAstFn *main;
   TdAstFns functions; /* all, main first, in source order */
   struct {

@@ -115,7 +115,7 @@ const TdAst *td_parse_chunk(TdArena *a, TdNames *names, const TdSources *sources
   td_scope_open(&p.scope, a, names, diag);
   p.tok = td_lex_next(&p.lex);
   TdAst *ast = TD_NEW(a, TdAst);
-  *ast = (TdAst){.source = source_id, .main = parse_main(&p)};
+  *ast = (TdAst){.main = parse_main(&p)};
   ast->functions = (TdAstFns){p.functions.at, p.functions.n};
   ast->marks.at = p.lex.marks.at;
   ast->marks.n = p.lex.marks.n;

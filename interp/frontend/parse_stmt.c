@@ -33,9 +33,9 @@ static TdAstBlock parse_block(TdParser *p) {
 }
 
 /* Declares the variable whose name is here, on top of the locals. */
-static TdAstLocal *parse_local_name(TdParser *p, TdAstOrigin origin) {
+static TdAstLocal *parse_local_name(TdParser *p) {
   TdLoc loc = p->tok.loc;
-  TdAstLocal *v = td_scope_declare(&p->scope, td_parse_name(p), loc, origin);
+  TdAstLocal *v = td_scope_declare(&p->scope, td_parse_name(p), loc);
   td_vec_push(p->arena, &p->locals, v);
   return v;
 }
@@ -45,7 +45,7 @@ static void parse_params(TdParser *p, TdAstFn *fn, const TdLoc *self) {
   size_t base = p->locals.n;
   if (self) {
     const char *name = td_names_str(p->lex.names, "self");
-    const TdAstLocal *v = td_scope_declare(&p->scope, name, *self, TD_AST_FROM_SELF);
+    const TdAstLocal *v = td_scope_declare(&p->scope, name, *self);
     td_vec_push(p->arena, &p->locals, v);
   }
   bool more = p->tok.kind != TD_TOK_RPAREN;
@@ -53,7 +53,7 @@ static void parse_params(TdParser *p, TdAstFn *fn, const TdLoc *self) {
     if (td_parse_accept(p, TD_TOK_DOTS))
       fn->is_vararg = true;
     else if (p->tok.kind == TD_TOK_NAME)
-      parse_local_name(p, TD_AST_FROM_PARAM);
+      parse_local_name(p);
     else
       td_parse_unexpected(p, "a parameter expected");
     more = !fn->is_vararg && td_parse_accept(p, TD_TOK_COMMA);
@@ -104,7 +104,7 @@ static void parse_local(TdParser *p, TdAstStmt *s) {
   size_t base = p->locals.n, closes = 0;
   TdAstLocal *v;
   do {
-    v = parse_local_name(p, TD_AST_FROM_LOCAL);
+    v = parse_local_name(p);
     v->attrib = parse_attrib(p);
     if (v->attrib == TD_AST_CLOSE && closes++)
       td_parse_error(p, "close-repeated", v->loc,
@@ -127,8 +127,7 @@ static void parse_local_function(TdParser *p, TdAstStmt *s) {
   TdLoc loc = p->tok.loc;
   td_parse_next(p);
   TdLoc name_loc = p->tok.loc;
-  s->function.var =
-      td_scope_declare(&p->scope, td_parse_name(p), name_loc, TD_AST_FROM_LOCAL_FUNCTION);
+  s->function.var = td_scope_declare(&p->scope, td_parse_name(p), name_loc);
   td_scope_activate(&p->scope, 1);
   s->function.fn = td_parse_stmt_function(p, loc, p->tok.last, NULL);
 }
@@ -300,11 +299,11 @@ static size_t parse_for_head(TdParser *p, TdAstStmt *s) {
   s->kind = is_range ? TD_AST_FOR : TD_AST_FOR_IN;
   size_t hidden = is_range ? HIDDEN_FOR : HIDDEN_FOR_IN;
   td_scope_declare_hidden(&p->scope, hidden, p->tok.loc);
-  parse_local_name(p, TD_AST_FROM_FOR);
+  parse_local_name(p);
   if (is_range) {
     s->each.over = parse_range(p);
   } else {
-    while (td_parse_accept(p, TD_TOK_COMMA)) parse_local_name(p, TD_AST_FROM_FOR);
+    while (td_parse_accept(p, TD_TOK_COMMA)) parse_local_name(p);
     if (!td_parse_accept(p, TD_TOK_IN)) td_parse_unexpected(p, "'=' or 'in' expected");
     s->each.over = td_parse_expr_list(p);
   }

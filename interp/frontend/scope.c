@@ -5,7 +5,7 @@ void td_scope_open(TdScope *s, TdArena *a, TdNames *names, TdDiag *diag) {
   *s = (TdScope){.arena = a, .diag = diag, .env = td_names_str(names, "_ENV")};
   TdAstFn *chunk = TD_NEW(a, TdAstFn);
   td_scope_open_fn(s, &s->chunk, chunk);
-  td_scope_declare(s, s->env, (TdLoc){0}, TD_AST_FROM_ENV);
+  td_scope_declare(s, s->env, (TdLoc){0});
   td_scope_activate(s, 1);
 }
 
@@ -57,9 +57,9 @@ static void push(TdScope *s, TdAstLocal *v, TdLoc loc) {
   td_vec_push(s->arena, &s->variables, v);
 }
 
-TdAstLocal *td_scope_declare(TdScope *s, const char *name, TdLoc loc, TdAstOrigin origin) {
+TdAstLocal *td_scope_declare(TdScope *s, const char *name, TdLoc loc) {
   TdAstLocal *v = TD_NEW(s->arena, TdAstLocal);
-  *v = (TdAstLocal){.name = name, .loc = loc, .origin = origin, .level = s->fn->fn->level};
+  *v = (TdAstLocal){.name = name, .loc = loc, .level = s->fn->fn->level};
   push(s, v, loc);
   return v;
 }

@@ -62,7 +62,7 @@ void td_scope_close_block(TdScope *s);
 
 /* Declares a variable that is not yet in scope ("too-many-locals" at `loc`); n that Lua keeps for a
    loop, which no name finds; and brings the next n declared into scope. */
-TdAstLocal *td_scope_declare(TdScope *s, const char *name, TdLoc loc, TdAstOrigin origin);
+TdAstLocal *td_scope_declare(TdScope *s, const char *name, TdLoc loc);
 void td_scope_declare_hidden(TdScope *s, size_t n, TdLoc loc);
 void td_scope_activate(TdScope *s, size_t n);
 

@@ -50,11 +50,10 @@ const TdProg *td_inject_tiled(TdRewrite *r, const TdContract *lib, const TdUnit 
                               const TdStmt *nest);
 
 /* inject_call.c: the call with what brings its operands in order; the arrays are `sym` from `lo`,
-   and have these types. Parallel to the tiles. */
+   which are parallel to the tiles. */
 typedef struct TdInjectPlace {
   const TdUnit *unit; /* in which names are chosen */
   const TdSym *sym;
-  const TdType *const *type;
   const TdExpr *const *const *lo;
   const TdExpr *const *scalar; /* by operand */
 } TdInjectPlace;

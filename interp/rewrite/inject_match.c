@@ -143,14 +143,12 @@ static const TdProg *make_call(const Match *m) {
   const TdInject *j = m->j;
   TdRewrite *r = j->r;
   TdSym *sym = TD_NEWN(r->arena, TdSym, j->ntile);
-  const TdType **type = TD_NEWN(r->arena, const TdType *, j->ntile);
   const TdExpr *const **lo = TD_NEWN(r->arena, const TdExpr *const *, j->ntile);
   const TdExpr **scalar = TD_NEWN(r->arena, const TdExpr *, j->lib->n);
   const TdExpr **zero = TD_NEWN(r->arena, const TdExpr *, TD_MAX_RANK);
   for (int d = 0; d < TD_MAX_RANK; d++) zero[d] = td_util_const(r, 0);
   for (size_t i = 0; i < j->ntile; i++) {
     sym[i] = m->nest->param[i].sym;
-    type[i] = m->nest->param[i].type;
     lo[i] = zero;
   }
   for (size_t i = 0; i < j->lib->n; i++) {
@@ -159,7 +157,7 @@ static const TdProg *make_call(const Match *m) {
       scalar[i] = td_expr_var(r->store->arena, p->sym, p->type, p->loc);
   }
   TdUnit *u = td_unit_copy(r->store, m->nest);
-  TdInjectPlace at = {u, sym, type, lo, scalar};
+  TdInjectPlace at = {u, sym, lo, scalar};
   r->naming = (TdNaming){0};
   u->nsize = 0;
   u->sym = td_store_sym(r->store, "call", TD_SYM_UNIT);

@@ -39,17 +39,15 @@ static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract
 static const TdStmt *make_call(const TdInject *j) {
   TdRewrite *r = j->r;
   TdSym *sym = TD_NEWN(r->arena, TdSym, j->ntile);
-  const TdType **type = TD_NEWN(r->arena, const TdType *, j->ntile);
   const TdExpr *const **lo = TD_NEWN(r->arena, const TdExpr *const *, j->ntile);
   const TdExpr **scalar = TD_NEWN(r->arena, const TdExpr *, j->lib->n);
   for (size_t i = 0; i < j->ntile; i++) {
     sym[i] = j->tile[i].sym;
-    type[i] = j->tile[i].type;
     lo[i] = j->tile[i].box.lo;
   }
   for (size_t i = 0; i < j->lib->n; i++)
     if (j->lib->at[i].type->kind != TD_T_TENSOR) scalar[i] = j->lifted.arg[j->scalar[i]];
-  TdInjectPlace at = {j->unit, sym, type, lo, scalar};
+  TdInjectPlace at = {j->unit, sym, lo, scalar};
   return td_inject_call(j, &at);
 }
 

@@ -46,7 +46,7 @@ static const TdExpr *any_expr(const Two *two, int depth) {
 
 /* The span of e with variables in boxes; and at one point of them. */
 static TdSpan span_at(Two *two, const TdExpr *e, TdSpan x, TdSpan y) {
-  TdSpanEnv env = {B.s, NULL, look, two};
+  TdSpanEnv env = {NULL, look, two};
   two->span[0] = x, two->span[1] = y;
   return td_span_of(&env, e);
 }
