@@ -87,7 +87,10 @@ static TdVal typed_binary(TdIrgen *l, TdAstBinary op, const TdVal *v, TdConst *r
   const TdType *beside = code == TD_OP_SHL ? NULL : td_irgen_beside(v, 0, 2);
   TdVal arg[2];
   for (int i = 0; i < 2; i++) {
-    const TdExpr *e = td_irgen_literal(l, &v[i].c, beside, v[i].loc);
+    TdConst c = v[i].c;
+    bool shifted = code == TD_OP_SHL && i == 0 && c.kind == TD_C_INT && !c.typed && !c.size;
+    if (shifted && v[1].c.typed) c.typed = td_promote_shifted(l->session, c.u.integer);
+    const TdExpr *e = td_irgen_literal(l, &c, beside, v[i].loc);
     if (!e) return td_irgen_failed();
     arg[i] = td_irgen_scalar(e);
   }

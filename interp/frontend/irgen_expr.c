@@ -197,12 +197,20 @@ static bool slice_width(TdIrgen *l, const TdExpr *lo, const TdExpr *hi, int64_t 
   return true;
 }
 
+/* Whether a shift by e is one by a constant, *count bits; a literal whose type is spelled, or that a
+   local is bound to, is a value of that type like others. */
+static bool is_count(const TdExpr *e, int64_t *count) {
+  bool typed = e->kind == TD_EXPR_LIT && e->type->kind != TD_T_INDEX &&
+               !td_promote_is_least(e->type, e->u.bits);
+  return !typed && td_expr_is_const(e, count);
+}
+
 /* The result type of op on scalar operands. */
 static const TdType *result_type(TdIrgen *l, TdOp op, const TdExpr *const *e, int n, TdLoc loc) {
   const TdType *t[4];
   for (int i = 0; i < n; i++) t[i] = e[i]->type;
   int64_t c, hi;
-  if (op == TD_OP_SHL && td_expr_is_const(e[1], &c))
+  if (op == TD_OP_SHL && is_count(e[1], &c))
     return td_promote_shl(l->session, t[0], c, loc, l->diag);
   if (op == TD_OP_GETBITS || op == TD_OP_SETBITS) {
     if (!slice_width(l, e[1], e[2], &c)) {
@@ -251,12 +259,21 @@ static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
     shape = e[i]->type;
   }
   int64_t count;
-  const TdType *elem = op == TD_OP_SHL && td_expr_is_const(e[1], &count)
+  const TdType *elem = op == TD_OP_SHL && is_count(e[1], &count)
                            ? td_promote_shl(l->session, t[0], count, loc, l->diag)
                            : td_promote_op(l->session, (int)op, t, n, loc, l->diag);
   if (!elem) return td_irgen_failed();
   const TdExpr *r = td_expr_op(l->arena, op, td_type_reshape(l->session, shape, elem), e, n, loc);
   return (TdVal){.kind = TD_V_TENSOR, .e = r, .loc = loc};
+}
+
+/* Gives a bare literal that is shifted left by what is not constant its type. */
+static void type_shifted(TdIrgen *l, TdVal *v) {
+  int64_t c;
+  bool bare = v[0].kind == TD_V_CONST && v[0].c.kind == TD_C_INT && !v[0].c.typed && !v[0].c.size;
+  bool constant = (v[1].kind == TD_V_CONST && !v[1].c.typed) ||
+                  (v[1].kind == TD_V_SCALAR && is_count(v[1].e, &c));
+  if (bare && !constant) v[0].c.typed = td_promote_shifted(l->session, v[0].c.u.integer);
 }
 
 TdVal td_irgen_op(TdIrgen *l, TdOp op, TdVal *v, int n, TdLoc loc) {
@@ -266,6 +283,7 @@ TdVal td_irgen_op(TdIrgen *l, TdOp op, TdVal *v, int n, TdLoc loc) {
     if (!td_irgen_ok(&v[i])) return td_irgen_failed();
     tensor |= v[i].kind == TD_V_TENSOR;
   }
+  if (op == TD_OP_SHL) type_shifted(l, v);
   return tensor ? tensor_op(l, op, v, n, loc) : scalar_op(l, op, v, n, loc);
 }
 

@@ -136,7 +136,11 @@ static void put_operand(TdPrinter *p, const TdExpr *e, uint32_t i, int prec) {
   const TdType *beside = type_beside(e, i);
   bool known =
       all_literals(e) || (td_ops[e->op].lazy && i == 0) || (!beside && is_beside_typed(e, i));
-  if (kid->kind == TD_EXPR_LIT && known)
+  bool shifted =
+      e->op == TD_OP_SHL && i == 0 && (e->kid[1]->kind != TD_EXPR_LIT || !bare_ok(e->kid[1], NULL));
+  if (kid->kind == TD_EXPR_LIT && shifted)
+    td_printer_literal(p, kid, td_promote_is_shifted(kid->type, kid->u.bits));
+  else if (kid->kind == TD_EXPR_LIT && known)
     td_printer_literal(p, kid, false);
   else
     put(p, kid, prec, beside);

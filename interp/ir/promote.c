@@ -393,3 +393,16 @@ bool td_promote_is_least(const TdType *t, uint64_t v) {
   bool neg = t->kind == TD_T_INT && v >> 63;
   return t->kind == (neg ? TD_T_INT : TD_T_UINT) && t->w == least_bits(v, neg) && !t->saturate;
 }
+
+static bool fits_i32(int64_t v) {
+  return v >= INT32_MIN && v <= INT32_MAX;
+}
+
+const TdType *td_promote_shifted(TdSession *s, int64_t v) {
+  return fits_i32(v) ? td_type_int(s, 32) : td_promote_literal(s, v);
+}
+
+bool td_promote_is_shifted(const TdType *t, uint64_t v) {
+  if (!fits_i32((int64_t)v)) return td_promote_is_least(t, v);
+  return t->kind == TD_T_INT && t->w == 32 && !t->saturate;
+}

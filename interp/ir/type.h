@@ -113,6 +113,10 @@ bool td_promote_holds(const TdType *to, const TdType *from);
 /* The least integer type that holds v; whether t is that type for a value of bits v. */
 const TdType *td_promote_literal(TdSession *s, int64_t v);
 bool td_promote_is_least(const TdType *t, uint64_t v);
+/* The same for a literal v that is shifted left by what is not constant: i32, or the least that
+ * holds it. */
+const TdType *td_promote_shifted(TdSession *s, int64_t v);
+bool td_promote_is_shifted(const TdType *t, uint64_t v);
 /* The accumulator of matmul and reduce on elements of type t when none is asked for: i32 (i64 from
  * 32 bits up), f32, f64 for f64, bool; NULL for fixed point, which must ask. */
 const TdType *td_promote_accumulator(TdSession *s, const TdType *t);

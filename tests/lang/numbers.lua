@@ -242,4 +242,28 @@ t.test("words wider than 64 bits move, slice and combine bits", function()
   p.again(k)
 end)
 
+t.test("a bare literal that a variable shifts left is i32", function()
+  local k = tide.kernel {A = i64[8], T = i32[2], n = i32, function(A, T, n)
+    local w, m = 1 << n, 2
+    A[0], A[1], A[2], A[3] = 1 << n, -3 << n, w, 5 << (n + 1)
+    A[4] = 1 << m
+    A[5] = 5000000000 << n
+    A:slice({6, 8}):set(1 << T)
+  end}
+  local A = p.foreign(k, i64[8](0), tide.tensor(i32[2], {0, 30}), 4)
+  t.eq(A:table(), {16, -48, 16, 160, 4, 5000000000 * 16 & (1 << 33) - 1, 1, 1 << 30})
+end)
+
+t.test("shifts by a loop's variable are the same where it has become a number, also when printed and loaded", function()
+  local k = tide.kernel {A = i32[4], B = i8[4], function(A, B)
+    for s = 0, 3 do A[s] = (1 << s) + (B[s] << s) end
+  end}
+  local s = tide.schedule(k):unroll("s", {replace = true})
+  local loaded = load(tostring(s))()
+  t.eq({(s:verify()), (tide.verify(loaded, k))}, {"strict", "strict"})
+  local A, B = i32[4](0), tide.tensor(i8[4], {100, 100, 100, -100})
+  loaded(A, B)
+  t.eq(A:table(), {101, 2 + 200 - 256, 4 + 400 - 512, 8 - 800 + 768})
+end)
+
 p.done()
