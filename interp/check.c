@@ -188,7 +188,7 @@ static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how, bool *terms) {
   TdTwinResult result[2];
   const TdProg *prog[] = {p->x, p->y};
   TdCtx *c = td_arena_ctx(p->arena);
-  const TdCpuOptions o = {.tier = p->o->steps ? TD_TIER_TCC : TD_TIER_AUTO};
+  const TdCpuOptions o = {.tier = p->o->steps ? TD_TIER_TCC : TD_TIER_AUTO, .bytes = p->o->bytes};
   bool ran = true;
   for (unsigned i = 0; i < 2 && ran; i++) {
     td_ctx_note_work(c, i + 1, 2);

@@ -42,6 +42,7 @@ typedef struct TdCpuOptions {
   int seconds;          /* most time of the system's compiler; 0: 60 */
   int64_t cache_bytes;  /* most that the folder of compiled programs holds; 0: 256 MiB */
   int threads;          /* of parallel loops; 0: one for each processor */
+  size_t bytes;         /* most memory of the arguments of a run on fingerprints; 0: no limit */
   const TdTimes *times; /* of runs with a clock; NULL: without */
 } TdCpuOptions;
 

@@ -154,10 +154,23 @@ static TdFingerprint *left_in(Twin *t, TdArena *a, size_t i) {
   return to;
 }
 
+/* Whether the arguments, and what is left in them, take no more than so many bytes (0: any). */
+static bool have_room(Twin *t, size_t most) {
+  double bytes = 0;
+  for (size_t i = 0; i < t->root->nparam; i++) {
+    int64_t n = 0;
+    td_type_count(td_unit_type(t->prog.store->session, t->root, t->root->param[i].type), &n);
+    bytes += 2.0 * (double)n * sizeof(TdFingerprint);
+  }
+  if (!most || bytes <= (double)most) return true;
+  return td_diag_set(t->d, TD_LIMIT, "limit", t->root->loc, "limit of memory");
+}
+
 /* Compiles and runs the text; results go to a. */
 static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *o,
                 TdTwinResult *result) {
   TdCtx *c = td_arena_ctx(a);
+  if (!have_room(t, o->bytes)) return false;
   if (!td_cpu_tier_begin(&t->program, t->arena, &t->prog, text, o, t->d)) return false;
   size_t n = t->root->nparam;
   t->run = (struct td_run){.interrupt = td_ctx_interrupt_flag(c), .table = text->table};

@@ -139,4 +139,17 @@ t.test("the first element that differs is told, with what computes it and where 
   t.ok(text:find "at pair#%d+:3:%d+:")
 end)
 
+t.test("programs that hold more than a comparison may are not decided", function()
+  local function add(n)
+    return tide.kernel {A = tide.i8[n][n], function(A)
+      for i, j in tide.grid(n, n) do A[i][j] = A[i][j] + 1 end
+    end}
+  end
+  local level, verdict = tide.verify(add(40000), add(40000):as "other")
+  t.eq(level, nil)
+  t.has(tostring(verdict), "not decided: limit of memory")
+  t.has(tostring(verdict), "help: compare the programs at smaller sizes")
+  t.eq(tide.verify(add(40), add(40):as "other"), "strict")
+end)
+
 t.done()
