@@ -86,8 +86,28 @@ static const char *tail_here(const Replay *p, const char *spec) {
                      hash ? hash : "");
 }
 
+/* The unit of the loop, band, task or callee that a step names, in which its array is looked up
+ * first; NULL: none. */
+static const TdUnit *unit_beside(const Replay *p, const TdPrimStep *step) {
+  TdDiag quiet = {.arena = p->r->arena};
+  for (int i = 0; i < TD_PRIM_ARGS && step->prim->args[i].kind != TD_ARG_END; i++) {
+    TdArgKind kind = step->prim->args[i].kind;
+    const char *spec = step->arg[i].names ? step->arg[i].names[0] : step->arg[i].text;
+    bool names = kind == TD_ARG_LOOP || kind == TD_ARG_BAND || kind == TD_ARG_UNIT;
+    const TdUnit *unit = NULL;
+    TdPlace *band = NULL;
+    size_t n = 0;
+    if (!names || !spec) continue;
+    if (kind == TD_ARG_UNIT && td_cursor_unit(p->r->arena, p->there, spec, &unit, &quiet))
+      return unit;
+    if (td_cursor_band(p->r->arena, p->there, spec, &band, &n, &quiet)) return band->unit;
+  }
+  return NULL;
+}
+
 /* A spec of the other schedule as one of this; what it does not find there stays as it is. */
-static const char *spec_here(const Replay *p, TdArgKind kind, const char *spec) {
+static const char *spec_here(const Replay *p, TdArgKind kind, const char *spec,
+                             const TdUnit *beside) {
   TdDiag quiet = {.arena = p->r->arena};
   const TdProg *there = p->there;
   TdPlace at = {0}, *band = &at;
@@ -102,7 +122,7 @@ static const char *spec_here(const Replay *p, TdArgKind kind, const char *spec) 
   else if (kind == TD_ARG_BAND || kind == TD_ARG_UNIT)
     found = td_cursor_band(p->r->arena, there, spec, &band, &n, &quiet);
   else if (kind == TD_ARG_ARRAY)
-    found = td_cursor_array(p->r->arena, there, spec, NULL, &at, &quiet);
+    found = td_cursor_array(p->r->arena, there, spec, beside, &at, &quiet);
   if (!found) return tail_here(p, spec);
   return td_text_fmt(p->r->arena, "%s%s", unit_here(p, band->unit), tail_here(p, spec));
 }
@@ -115,15 +135,16 @@ static bool is_spec(TdArgKind kind) {
 /* The arguments of a step in the terms of this schedule. A kernel left out is the root, there. */
 static TdArgValue *map_args(const Replay *p, const TdPrimStep *step) {
   TdArgValue *arg = td_arena_copy(p->r->arena, step->arg, TD_PRIM_ARGS * sizeof *arg);
+  const TdUnit *beside = unit_beside(p, step);
   for (int i = 0; i < TD_PRIM_ARGS && step->prim->args[i].kind != TD_ARG_END; i++) {
     TdArgKind kind = step->prim->args[i].kind;
     if (!arg[i].given && kind == TD_ARG_UNIT)
       arg[i] = (TdArgValue){.given = true, .text = p->path};
     else if (arg[i].text && is_spec(kind))
-      arg[i].text = spec_here(p, kind, arg[i].text);
+      arg[i].text = spec_here(p, kind, arg[i].text, beside);
     const char **names = TD_NEWN(p->r->arena, const char *, arg[i].n);
     if (!arg[i].names || !is_spec(kind)) continue;
-    for (size_t k = 0; k < arg[i].n; k++) names[k] = spec_here(p, kind, arg[i].names[k]);
+    for (size_t k = 0; k < arg[i].n; k++) names[k] = spec_here(p, kind, arg[i].names[k], beside);
     arg[i].names = names;
   }
   return arg;

@@ -103,6 +103,22 @@ t.test("a schedule of schedules", function()
   t.eq((s:verify()), "strict")
 end)
 
+t.test("an array of a kernel that the kernel calls, named bare beside its loop", function()
+  local row = tide.kernel {a = i32[4][6], b = i32[6], function(a, b)
+    for i, j in grid(4, 6) do b[j] = b[j] + a[i][j] end
+  end}
+  local sums = tide.kernel {a = i32[4][6], b = i32[6], function(a, b)
+    for j = 0, 5 do b[j] = 0 end
+    row(a, b)
+  end}
+  local k = tide.kernel {X = i32[4][6], Y = i32[6], function(X, Y) sums(X, Y) end}
+  local s = tide.schedule(k):compose(sub(sums, function(x) return x:buffer_at("a", "row:i"):partition("a_i") end))
+  t.has(s:log(), 's:buffer_at("sums:row:a", "sums:row:i")')
+  t.eq((s:verify()), "strict")
+  t.eq(tostring(load(s:log())(k)), tostring(s))
+  prim.runs_alike(k, s, {i32[4][6], i32[6]})
+end)
+
 t.test("a schedule of schedules on two instances: names that its steps made are each one's own", function()
   local row = tide.kernel {a = f32[6], b = f32[6], function(a, b)
     for i = 0, 5 do b[i] = a[i] * 3 end
