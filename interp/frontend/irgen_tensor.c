@@ -71,9 +71,10 @@ TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc
   return td_irgen_tensor(td_expr_whole(l->session, l->arena, sym, c.u.tensor->type, loc), loc);
 }
 
-/* T(x) on scalars: a typed literal, or an explicit cast. */
+/* T(x) on scalars: a typed literal, or an explicit cast (of what sizes tell, too). */
 static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
-  if (x.kind == TD_V_CONST && td_value_is_number(&x.c) && t->kind != TD_T_BOOL && t->w <= 64) {
+  bool literal = x.kind == TD_V_CONST && td_value_is_number(&x.c) && !x.c.size;
+  if (literal && t->kind != TD_T_BOOL && t->w <= 64) {
     const TdExpr *as = td_irgen_to_stored(
         l, x, t->kind == TD_T_FLOAT || x.c.kind == TD_C_INT ? t : td_type_float(l->session, 64));
     if (!as) return td_irgen_failed();

@@ -158,4 +158,24 @@ t.test("what an id of a task decides is checked when the design is made", functi
   t.eq(#design(7, 2).sizes, 0)
 end)
 
+t.test("a conversion of what sizes tell is kept", function()
+  for _, value in ipairs {"i8(2 * ((K + 1) // 2))", "i8(K)", "i8(2 * i + 2 * K)", "i8(u8(K) + 1)"} do
+    for _, body in ipairs {"A[i] = %s", "local x = %s; A[i] = x", "A[i] = A[i] + %s", "A[i] = tide.min(A[i], %s)"} do
+      local k = load(([[
+        local tide = require "tide"
+        local i8, u8, f32 = tide.i8, tide.u8, tide.f32
+        local K = 201
+        return tide.kernel {name = "k", A = tide.i16[K], function(A)
+          for i = 0, K - 1 do %s end
+        end}]]):format(body:format(value)))()
+      local again = load(tostring(k))()
+      t.eq(tostring(again), tostring(k))
+      t.eq((tide.verify(k, again)), "strict", tostring(k))
+      local s = tide.schedule(k)
+      s:split("i", 4)
+      t.eq((tide.verify(k, load(tostring(s))())), "strict", tostring(s))
+    end
+  end
+end)
+
 t.done()
