@@ -141,13 +141,15 @@ static bool is_named(TdRewrite *r, const TdUnit *u, const char *name) {
   return k.found || !td_walk_exprs(r->session->ctx, u->body, is_other_size, &k);
 }
 
-/* Whether a size shapes u: what the printed form has elsewhere only would load as a number. */
-static bool is_shaping(TdRewrite *r, const TdUnit *u, const char *name) {
+/* Whether a size shapes unit u of p: what the printed form has elsewhere only would load as a
+   number. A task has its parameters' types from the arguments of its design. */
+static bool is_shaping(TdRewrite *r, const TdProg *p, const TdUnit *u, const char *name) {
   SizeUse k = {name, false};
   for (size_t i = 0; i < u->nparam; i++)
     if (is_extent(u->param[i].type, name)) return true;
   td_walk_stmt(r->session->ctx, u->body, look_stmt, &k);
-  return k.found || (is_in_params(u, name) && is_named(r, u, name));
+  if (k.found || !is_in_params(u, name)) return k.found;
+  return td_prog_is_task(p, u->sym) || is_named(r, u, name);
 }
 
 /* The parameters of u, their types after the substitution. */
@@ -229,7 +231,7 @@ static const TdUnit *assume_shared(TdRewrite *r, const TdUnit *root, const TdUni
 
 const TdProg *td_pin_sizes(TdRewrite *r, const TdProg *p, const TdUnit *u) {
   for (size_t i = u->nsize; i-- > 0;) {
-    if (!u->size[i].known || is_shaping(r, u, u->size[i].name)) continue;
+    if (!u->size[i].known || is_shaping(r, p, u, u->size[i].name)) continue;
     p = td_prog_with(p, assume_shared(r, td_prog_root(p), u, &u->size[i]));
     u = pin_size(r, u, i);
   }
