@@ -178,4 +178,17 @@ t.test("a conversion of what sizes tell is kept", function()
   end
 end)
 
+t.test("a task keeps the sizes in the extents of its arguments", function()
+  local M = 5
+  local k = tide.kernel {A = tide.i8[M + 1][5], function(A)
+    for i = 0, 1 do A[i][0] = 0 end
+    for _ = 0, M - 1 do A[2][0] = 0 end
+  end}
+  local s = tide.schedule(k):unfold "i"
+  t.eq(tostring(s):find("assume", 1, true), nil, tostring(s))
+  t.eq((tide.verify(k, load(tostring(s))())), "strict")
+  t.eq(tostring(load(tostring(s))()), tostring(s))
+  t.has(tostring(select(2, s:verify())), "every step legal at all sizes")
+end)
+
 t.done()
