@@ -193,6 +193,8 @@ const char *td_cstmt_initial(TdCWriter *w, const TdStmt *s);
 /* s whose tensor expressions were expanded, and a FOR, as the target or the family writes it. */
 void td_cstmt_put_one(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);
+/* Whether a bound of a loop may change in it, or is a call to compilers in a hurry. */
+bool td_cstmt_is_once(const TdExpr *e);
 /* An IF, whose arms put_body writes, indented. */
 typedef void (*TdCBody)(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_if(TdCWriter *w, const TdStmt *s, TdCBody put_body);

@@ -33,12 +33,11 @@ const char *td_cstmt_pointer(TdCWriter *w, TdSym sym, const TdType *t, const cha
   return td_text_fmt(w->arena, "%s%s (*restrict %s)%s", c, cell, name, dimensions(w, t, 1));
 }
 
-/* Whether a bound may change, or is a call to compilers in a hurry. */
-static bool is_once(const TdExpr *e) {
+bool td_cstmt_is_once(const TdExpr *e) {
   bool call = e->kind == TD_EXPR_OP && (e->op == TD_OP_MIN || e->op == TD_OP_MAX);
   if (e->kind == TD_EXPR_LOAD || call) return true;
   for (uint32_t i = 0; i < e->nkid; i++)
-    if (is_once(e->kid[i])) return true;
+    if (td_cstmt_is_once(e->kid[i])) return true;
   return false;
 }
 
@@ -51,7 +50,7 @@ static void body(TdCWriter *w, const TdStmt *s) {
   td_cname_release(w, names);
 }
 
-/* An upper bound that is_once is computed before the loop runs. */
+/* An upper bound that td_cstmt_is_once is computed before the loop runs. */
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s) {
   size_t names = td_cname_mark(w), known = td_crange_mark(w);
   const char *type = w->target->loop_type;
@@ -59,7 +58,7 @@ void td_cstmt_put_for(TdCWriter *w, const TdStmt *s) {
   if (w->target->before) w->target->before(w, s);
   const char *v = td_cname_declare(w, s->sym), *end = td_cexpr_operand(w, hi, TD_BIND_SHIFT);
   const char *once = "";
-  if (is_once(td_for_hi(s))) {
+  if (td_cstmt_is_once(td_for_hi(s))) {
     end = td_cname_fresh(w, td_text_fmt(w->arena, "%s_end", v));
     td_cname_put(w, NULL, end, NULL, NULL);
     once = td_text_fmt(w->arena, ", %s = %s", end, hi.text);

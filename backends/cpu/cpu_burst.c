@@ -124,11 +124,32 @@ static void put_end(TdCpuProg *p, TdCpuEnd *e, int number) {
   td_crange_release(w, known);
 }
 
+/* What e is but for a constant that is added, which goes to *more. */
+static const TdExpr *without_constant(const TdExpr *e, int64_t *more) {
+  int64_t v;
+  *more = 0;
+  bool adds = e->kind == TD_EXPR_OP && (e->op == TD_OP_ADD || e->op == TD_OP_SUB);
+  if (!adds || e->type->kind != TD_T_INDEX || !td_expr_is_const(e->kid[1], &v)) return e;
+  *more = e->op == TD_OP_ADD ? v : -v;
+  return e->kid[0];
+}
+
+/* Whether two streams of an array are never the same: z[j] and z[j + 1]. */
+static bool is_other(const TdExpr *x, const TdExpr *y) {
+  for (uint32_t i = 0; i < x->nkid && i < y->nkid; i++) {
+    int64_t a, b;
+    if (td_equal_expr(without_constant(x->kid[i], &a), without_constant(y->kid[i], &b)) && a != b)
+      return true;
+  }
+  return false;
+}
+
 /* Two names of one stream would each move it on. */
 static void put_distinct(TdCpuProg *p, const TdCpuBurst *b) {
   for (int i = 0; i < b->n; i++)
     for (int k = 0; k < i; k++)
-      if (b->end[i].stmt->expr[0]->sym == b->end[k].stmt->expr[0]->sym)
+      if (b->end[i].stmt->expr[0]->sym == b->end[k].stmt->expr[0]->sym &&
+          !is_other(b->end[i].stmt->expr[0], b->end[k].stmt->expr[0]))
         td_text_line(&p->w->out, "if (%s && %s == %s) td_n = 0;", b->end[i].name, b->end[i].name,
                      b->end[k].name);
 }
@@ -137,24 +158,35 @@ const char *td_cpu_burst_there(TdCpuProg *p, const TdCpuEnd *e, const char *text
   return e->nest ? td_text_fmt(p->w->arena, "%s ? %s : 0", e->name, text) : text;
 }
 
+const char *td_cpu_burst_count(TdCpuProg *p, const TdCpuBurst *b) {
+  return b->is_whole ? td_text_fmt(p->w->arena, "%" PRId64, b->whole) : "td_n";
+}
+
+const char *td_cpu_burst_place(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  return b->is_whole ? "td_i" : td_text_fmt(p->w->arena, "%s_at", e->name);
+}
+
 void td_cpu_burst_cursor(TdCpuProg *p, const TdCpuEnd *e) {
   const char *at = td_text_fmt(p->w->arena, "%s->%s", e->name, e->put ? "in" : "out");
   td_text_line(&p->w->out, "int64_t %s_at = %s;", e->name, td_cpu_burst_there(p, e, at));
 }
 
 /* The same and the tokens, kept beside the ring while the burst lasts. */
-static void put_cursor(TdCpuProg *p, const TdCpuEnd *e) {
+static void put_cursor(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdCWriter *w = p->w;
   const TdType *t = e->stmt->expr[0]->type->elem;
-  td_cpu_burst_cursor(p, e);
+  if (!b->is_whole) td_cpu_burst_cursor(p, e);
   td_cpu_stream_tokens(p, t, td_text_fmt(w->arena, "%s_token", e->name),
                        td_cpu_burst_there(p, e, td_text_fmt(w->arena, "%s->token", e->name)));
 }
 
-static void keep_cursor(TdCpuProg *p, const TdCpuEnd *e) {
-  const char *guard = e->nest ? td_text_fmt(p->w->arena, "if (%s) ", e->name) : "";
-  td_text_line(&p->w->out, "%s%s->%s = %s_at, %s->fill %s td_n * %" PRId64 ";", guard, e->name,
-               e->put ? "in" : "out", e->name, e->name, e->put ? "+=" : "-=", e->each);
+/* After as many as its ring holds, an end is where it was. */
+static void keep_cursor(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  TdArena *a = p->w->arena;
+  const char *n = e->name, *guard = e->nest ? td_text_fmt(a, "if (%s) ", n) : "";
+  const char *at = td_text_fmt(a, "%s->%s = %s_at, ", n, e->put ? "in" : "out", n);
+  td_text_line(&p->w->out, "%s%s%s->fill %s %s * %" PRId64 ";", guard, b->is_whole ? "" : at, n,
+               e->put ? "+=" : "-=", td_cpu_burst_count(p, b), e->each);
 }
 
 static const TdCpuEnd *end_of(const TdCpuBurst *b, const TdStmt *s) {
@@ -180,9 +212,11 @@ void td_cpu_burst_next(TdCpuProg *p, const TdCpuEnd *e) {
 static bool stmt(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = w->ud;
   if (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT) return td_cpu_unit_stmt(w, s);
-  const TdCpuEnd *e = end_of(p->task->burst, s);
-  td_cpu_stream_move(p, s, td_text_fmt(w->arena, "%s_token[%s_at]", e->name, e->name));
-  td_cpu_burst_next(p, e);
+  const TdCpuBurst *b = p->task->burst;
+  const TdCpuEnd *e = end_of(b, s);
+  const char *at = td_cpu_burst_place(p, b, e);
+  td_cpu_stream_move(p, s, td_text_fmt(w->arena, "%s_token[%s]", e->name, at));
+  if (!b->is_whole) td_cpu_burst_next(p, e);
   return true;
 }
 
@@ -195,8 +229,8 @@ static void put_body(TdCpuProg *p, TdCpuBurst *b, const char *v) {
   burst.stmt = stmt;
   w->target = &burst;
   p->task->burst = b;
-  td_text_line(&w->out, "for (int64_t td_i = 0; td_i < td_n; td_i++, %s += %" PRId64 ") {", v,
-               b->loop->step);
+  td_text_line(&w->out, "for (int64_t td_i = 0; td_i < %s; td_i++, %s += %" PRId64 ") {",
+               td_cpu_burst_count(p, b), v, b->loop->step);
   w->out.indent++;
   td_cstmt_put(w, td_for_body(b->loop));
   w->out.indent--;
@@ -205,6 +239,68 @@ static void put_body(TdCpuProg *p, TdCpuBurst *b, const char *v) {
   w->target = own;
   td_crange_release(w, known);
   td_cname_release(w, names);
+}
+
+/* The tokens and the values: of td_n iterations, with all ends where they are then. */
+static void put_tokens(TdCpuProg *p, TdCpuBurst *b, const char *v) {
+  for (int i = 0; i < b->n; i++) put_cursor(p, b, &b->end[i]);
+  put_body(p, b, v);
+  for (int i = 0; i < b->n; i++) keep_cursor(p, b, &b->end[i]);
+}
+
+/* Whether s is short: no loops, and no tensors of its own. */
+static bool is_short(const TdStmt *s) {
+  if (s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE) return false;
+  if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR) return false;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (!is_short(s->kid[i])) return false;
+  return true;
+}
+
+/* The depth that all ends have, where so many iterations are worth a text of their own; or 0. */
+static int64_t whole_of(const TdCpuProg *p, const TdCpuBurst *b) {
+  if (!p->times || !td_cpu_burst_line_is(b) || !is_short(td_for_body(b->loop))) return 0;
+  char *rest;
+  int64_t depth = strtoll(b->end[0].depth, &rest, 10);
+  if (*rest || depth < 2 || depth > TD_CPU_MOST_WHOLE) return 0;
+  for (int i = 0; i < b->n; i++)
+    if (strcmp(b->end[i].depth, b->end[0].depth) != 0 ||
+        !td_type_is_scalar(b->end[i].stmt->expr[0]->type->elem))
+      return 0;
+  return depth;
+}
+
+/* Iterations that find all rings full, or empty, and begin at their first place: most of a design
+   whose depths are equal, and all that they do is known. What follows is for others. */
+static void put_whole(TdCpuProg *p, TdCpuBurst *b, const char *v) {
+  TdText *out = &p->w->out, at = td_text_new(p->w->arena);
+  for (int i = 0; i < b->n; i++) {
+    const TdCpuEnd *e = &b->end[i];
+    const char *place = td_text_fmt(p->w->arena, "%s->%s", e->name, e->put ? "in" : "out");
+    td_text_putf(&at, i ? " | (%s)" : "(%s)", td_cpu_burst_there(p, e, place));
+  }
+  td_text_line(out, "int td_whole = td_n == %" PRId64 " && !(%s);", b->whole, td_text_str(&at));
+  td_text_line(out, "if (td_whole) {");
+  out->indent++;
+  b->is_whole = true;
+  td_cpu_burst_clock_whole(p, b);
+  put_tokens(p, b, v);
+  b->is_whole = false;
+  td_text_line(out, "}");
+  out->indent -= 2;
+  td_text_line(out, "}");
+}
+
+/* td_n iterations, of which there are some. */
+static void put_iterations(TdCpuProg *p, TdCpuBurst *b, const char *v) {
+  TdText *out = &p->w->out;
+  if (b->whole) put_whole(p, b, v);
+  if (b->whole) td_text_line(out, "if (!td_whole) {");
+  out->indent += b->whole != 0;
+  if (p->times) td_cpu_burst_clock_put(p, b);
+  put_tokens(p, b, v);
+  out->indent -= b->whole != 0;
+  if (b->whole) td_text_line(out, "}");
 }
 
 void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end,
@@ -224,10 +320,8 @@ void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const cha
   if (p->times) td_text_line(&w->out, "if (!%s) td_n = 0;", time);
   td_text_line(&w->out, "if (td_n > 0) {");
   w->out.indent++;
-  if (p->times) td_cpu_burst_clock_put(p, &b);
-  for (int i = 0; i < b.n; i++) put_cursor(p, &b.end[i]);
-  put_body(p, &b, v);
-  for (int i = 0; i < b.n; i++) keep_cursor(p, &b.end[i]);
+  b.whole = whole_of(p, &b);
+  put_iterations(p, &b, v);
   td_text_line(&w->out, "td_moved = 1;");
   td_text_line(&w->out, "if (%s >= %s) break;", v, end);
   w->out.indent--;

@@ -101,16 +101,17 @@ static const char *guard(TdCpuProg *p, const TdCpuEnd *e) {
 static void put_close(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
   td_text_line(out, "td_c->base = td_base, td_c->done = td_done;");
+  const char *count = td_cpu_burst_count(p, b);
   if (is_pipe(b))
-    td_text_line(out, "td_c->iteration = td_it + td_n, td_c->multiplies += td_n * %" PRId64 ";",
-                 b->leaf->multiplies);
+    td_text_line(out, "td_c->iteration = td_it + %s, td_c->multiplies += %s * %" PRId64 ";", count,
+                 count, b->leaf->multiplies);
   else
     td_text_line(out, "td_c->multiplies += (td_n - !td_open) * %" PRId64 ";", b->leaf->multiplies);
   td_text_line(out, "td_c->firing = 1;");
   for (int i = 0; i < b->n; i++) {
     const TdCpuEnd *e = &b->end[i];
-    td_text_line(out, "%s%s->%s += td_n * %" PRId64 ";", guard(p, e), e->name,
-                 e->put ? "puts" : "gots", e->each);
+    td_text_line(out, "%s%s->%s += %s * %" PRId64 ";", guard(p, e), e->name,
+                 e->put ? "puts" : "gots", count, e->each);
   }
 }
 
@@ -272,8 +273,16 @@ void td_cpu_burst_clock_put(TdCpuProg *p, const TdCpuBurst *b) {
   td_text_line(out, "{");
   out->indent++;
   put_open(p, b);
-  bool line = td_cpu_burst_line_put(p, b);
-  td_text_line(out, line ? "if (td_waits) {" : "{");
+  if (td_cpu_burst_line_is(b)) {
+    td_cpu_burst_line_look(p, b);
+    td_text_line(out, "if (!td_waits) {");
+    out->indent++;
+    td_cpu_burst_line_put(p, b);
+    out->indent--;
+    td_text_line(out, "} else {");
+  } else {
+    td_text_line(out, "{");
+  }
   out->indent++;
   put_events(p, b);
   out->indent--;
@@ -281,4 +290,14 @@ void td_cpu_burst_clock_put(TdCpuProg *p, const TdCpuBurst *b) {
   put_close(p, b);
   out->indent--;
   td_text_line(out, "}");
+}
+
+void td_cpu_burst_clock_whole(TdCpuProg *p, const TdCpuBurst *b) {
+  put_open(p, b);
+  td_cpu_burst_line_look(p, b);
+  td_text_line(&p->w->out, "td_whole = !td_waits;");
+  td_text_line(&p->w->out, "if (td_whole) {");
+  p->w->out.indent++;
+  td_cpu_burst_line_put(p, b);
+  put_close(p, b);
 }

@@ -10,8 +10,7 @@ bool td_cpu_burst_line_crowds(const TdCpuBurst *b, const TdCpuEnd *e) {
   return e->put ? b->time->kind == TD_TIME_PIPE && f->skid > 1 : f->from < f->at;
 }
 
-/* Whether the loop is a pipeline that begins each cycle, and takes what it gets at once. */
-static bool is_straight(const TdCpuBurst *b) {
+bool td_cpu_burst_line_is(const TdCpuBurst *b) {
   const TdFiring *f = &b->leaf->firing[0];
   bool straight = b->time->kind == TD_TIME_PIPE && b->time->ii == 1 && f->from == f->at;
   for (int i = 0; i < b->n; i++) straight &= b->end[i].beats == 1 && b->end[i].each == 1;
@@ -41,73 +40,94 @@ static void put_before(TdCpuProg *p, const TdCpuBurst *b) {
   td_text_line(out, "}");
 }
 
+/* Where the cycles of puts, or of gets, of an end begin: "4 + ". */
+static const char *half(TdCpuProg *p, const TdCpuEnd *e, bool put) {
+  return put ? "" : td_text_fmt(p->w->arena, "%s + ", e->depth);
+}
+
 /* Whether the tokens (or places) of an end are there in time. Those of a stream come a cycle apart
    at least, so the last of them tells. */
-static void put_check(TdCpuProg *p, const TdCpuEnd *e) {
+static void put_check(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  const char *n = e->name;
+  const char *n = e->name, *last = "td_last";
   td_text_line(out, e->nest ? "if (%s) {" : "{", n);
-  td_text_line(out, "int64_t td_last = %s->%s + td_n - 1;", n, e->put ? "in" : "out");
-  td_text_line(out, "if (td_last >= %s) td_last -= %s;", e->depth, e->depth);
-  td_text_line(out, "td_waits |= %s_time[%s%std_last] + %" PRId64 " >= %s + td_n;", n,
-               e->put ? e->depth : "", e->put ? " + " : "", e->put ? e->beats : e->latency,
-               e->put ? "td_u" : "td_t");
+  if (b->is_whole) {
+    last = td_text_fmt(p->w->arena, "%" PRId64, b->whole - 1);
+  } else {
+    td_text_line(out, "int64_t td_last = %s->%s + td_n - 1;", n, e->put ? "in" : "out");
+    td_text_line(out, "if (td_last >= %s) td_last -= %s;", e->depth, e->depth);
+  }
+  td_text_line(out, "td_waits |= %s_time[%s%s] + %" PRId64 " >= %s + %s;", n, half(p, e, !e->put),
+               last, e->put ? e->beats : e->latency, e->put ? "td_u" : "td_t",
+               td_cpu_burst_count(p, b));
   td_text_line(out, "}");
 }
 
-/* The cycles of the tokens of all ends, in one loop: bursts are short. */
+/* The cycle of the token of iteration td_i of an end. */
+static void put_cycle(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  td_text_line(&p->w->out, "%s_time[%s%s] = %s + td_i;", e->name, half(p, e, e->put),
+               td_cpu_burst_place(p, b, e), e->put ? "td_u" : "td_t");
+}
+
+/* The cycles of the tokens of all ends: of few, in one loop; of a known number, as vectors. */
 static void put_cycles(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
-  td_text_line(out, "{");
-  for (int i = 0; i < b->n; i++) td_cpu_burst_cursor(p, &b->end[i]);
-  td_text_line(out, "for (int64_t td_i = 0; td_i < td_n; td_i++) {");
+  const char *each = td_text_fmt(p->w->arena, "for (int64_t td_i = 0; td_i < %s; td_i++)",
+                                 td_cpu_burst_count(p, b));
+  if (!b->is_whole) {
+    td_text_line(out, "{");
+    for (int i = 0; i < b->n; i++) td_cpu_burst_cursor(p, &b->end[i]);
+    td_text_line(out, "%s {", each);
+  }
   for (int i = 0; i < b->n; i++) {
     const TdCpuEnd *e = &b->end[i];
-    const char *n = e->name;
-    td_text_line(out, e->nest ? "if (%s) {" : "{", n);
-    td_text_line(out, "%s_time[%s%s%s_at] = %s + td_i;", n, e->put ? "" : e->depth,
-                 e->put ? "" : " + ", n, e->put ? "td_u" : "td_t");
-    td_cpu_burst_next(p, e);
+    td_text_line(out, e->nest ? "if (%s) {" : "{", e->name);
+    if (b->is_whole) td_text_line(out, "%s", each);
+    put_cycle(p, b, e);
+    if (!b->is_whole) td_cpu_burst_next(p, e);
     td_text_line(out, "}");
   }
-  td_text_line(out, "}");
-  td_text_line(out, "}");
+  if (!b->is_whole) td_text_line(out, "}\n}");
 }
 
 /* The most tokens of a stream, which only the first get, or a put before what was got, can raise.
  */
-static void put_most(TdCpuProg *p, const TdCpuEnd *e) {
+static void put_most(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
-  const char *n = e->name;
-  if (e->nest) td_text_line(out, "if (%s)", n);
+  const char *n = e->name, *at = td_text_fmt(p->w->arena, "%s->most", n);
   if (e->put) {
-    td_text_line(out, "for (int64_t td_i = 0; td_i < td_n && %s > td_u + td_i; td_i++)",
-                 td_cpu_burst_clock_last(p, e, false));
-    td_text_line(out, "  TD_TIMED->count(TD_TIMED->wire[%s->number], %s->puts + td_i);", n, n);
+    const char *last = td_cpu_burst_clock_last(p, e, false);
+    if (b->is_whole) last = td_text_fmt(p->w->arena, "%s_time[%" PRId64 "]", n, 2 * b->whole - 1);
+    td_text_line(out, "if (%s%s%s > td_u)", e->nest ? n : "", e->nest ? " && " : "", last);
+    td_text_line(out, "  for (int64_t td_i = 0; td_i < td_n && %s > td_u + td_i; td_i++)", last);
+    td_text_line(out, "    TD_TIMED->count(TD_TIMED->wire[%s->number], %s->puts + td_i);", n, n);
     return;
   }
+  if (e->nest) td_text_line(out, "if (%s)", n);
   td_text_line(out, "for (; %s->most < %s->fill; %s->most++) {", n, n, n);
-  td_text_line(out, "  int64_t td_k = %s->out + %s->most;", n, n);
-  td_text_line(out, "  if (%s_time[td_k < %s ? td_k : td_k - %s] >= td_t) break;", n, e->depth,
-               e->depth);
+  if (!b->is_whole) {
+    td_text_line(out, "  int64_t td_k = %s->out + %s->most;", n, n);
+    at = td_text_fmt(p->w->arena, "td_k < %s ? td_k : td_k - %s", e->depth, e->depth);
+  }
+  td_text_line(out, "  if (%s_time[%s] >= td_t) break;", n, at);
   td_text_line(out, "}");
 }
 
-bool td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b) {
+void td_cpu_burst_line_look(TdCpuProg *p, const TdCpuBurst *b) {
+  put_before(p, b);
+  for (int i = 0; i < b->n; i++) put_check(p, b, &b->end[i]);
+}
+
+void td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
   const TdFiring *f = &b->leaf->firing[0];
-  if (!is_straight(b)) return false;
-  put_before(p, b);
-  for (int i = 0; i < b->n; i++) put_check(p, &b->end[i]);
-  td_text_line(out, "if (!td_waits) {");
+  const char *n = td_cpu_burst_count(p, b);
   put_cycles(p, b);
-  for (int i = 0; i < b->n; i++) put_most(p, &b->end[i]);
+  for (int i = 0; i < b->n; i++) put_most(p, b, &b->end[i]);
   if (f->skid > 1)
     td_text_line(out,
                  "for (int64_t td_i = 0; td_i < td_n; td_i++) td_c->waiting[%" PRId64
                  " + (td_it + 1 + td_i) %% %" PRId64 "] = td_u + td_i;",
                  f->first, f->skid);
-  td_text_line(out, "td_base += td_n, td_done = td_u + td_n - 1;");
-  td_text_line(out, "}");
-  return true;
+  td_text_line(out, "td_base += %s, td_done = td_u + %s - 1;", n, n);
 }

@@ -43,16 +43,27 @@ static void body(TdCWriter *w, const TdStmt *s) {
   w->out.indent--;
 }
 
+/* What loop v ends before: the bound itself where that is the same in all iterations, else a
+   variable that it is put into here. */
+static const char *put_bound(TdCpuProg *p, const TdExpr *hi, const char *v) {
+  TdCWriter *w = p->w;
+  TdPiece bound = w->target->index(w, hi);
+  if (!td_cstmt_is_once(hi)) return td_cexpr_operand(w, bound, TD_BIND_UNARY);
+  TdSym sym = td_store_sym(w->store, td_text_fmt(w->arena, "%s_end", v), TD_SYM_LOOP);
+  const char *end = scalar(p, sym, "int64_t", false);
+  td_text_line(&w->out, "%s = %s;", end, bound.text);
+  return end;
+}
+
+/* A loop that may stop: its variable is the task's. */
 static void put_for(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   size_t known = td_crange_mark(w);
-  TdPiece lo = w->target->index(w, td_for_lo(s)), hi = w->target->index(w, td_for_hi(s));
-  const char *v = scalar(p, s->sym, "int64_t", false), *end = td_text_fmt(w->arena, "%s_end", v);
-  TdSym bound = td_store_sym(w->store, end, TD_SYM_LOOP);
-  end = scalar(p, bound, "int64_t", false);
+  TdPiece lo = w->target->index(w, td_for_lo(s));
+  const char *v = scalar(p, s->sym, "int64_t", false), *end = put_bound(p, td_for_hi(s), v);
   const char *time = td_cpu_clock_enter(p, s, v);
-  td_text_line(&w->out, "for (%s = %s, %s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, end,
-               hi.text, v, end, v, s->step);
+  td_text_line(&w->out, "for (%s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, v, end, v,
+               s->step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   p->task->loops++;
   w->out.indent++;

@@ -1,5 +1,5 @@
 -- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start,
--- to capture, to decide. `make bench` has the seconds.
+-- to capture, to decide, to simulate. `make bench` has the seconds.
 local t = require "tap"
 local callgrind = require "callgrind"
 local shell = require "shell"
@@ -7,13 +7,15 @@ local shell = require "shell"
 if callgrind.missing() then return t.skip_all(callgrind.missing()) end
 
 local MILLION = 1000000
+-- A compiler for a processor that valgrind knows.
+local CC = shell.output "uname -m":find "x86_64" and "cc -mno-avx512f" or "cc"
 
 -- Millions of instructions of a script, and what it says.
 local function cost(text)
   local path, log = t.tmp "script.lua", t.tmp "callgrind"
   shell.write(path, text)
   local command = ("%s %s"):format(shell.quote(arg[-1]), shell.quote(path))
-  local said, status = shell.output(callgrind.command(command, log) .. " 2>&1")
+  local said, status = shell.output(("TIDE_CC='%s' %s 2>&1"):format(CC, callgrind.command(command, log)))
   t.eq(status, 0, said)
   return callgrind.count(log) / MILLION, said
 end
@@ -74,6 +76,41 @@ t.test("to decide, for all sizes", function()
   local asked = tonumber(said:match "asked (%d+)")
   t.ok(asked > 60, "questions")
   at_most(("the mean of %d questions"):format(asked), (with - without) / asked, 4)
+end)
+
+-- A script that runs a systolic array so often.
+local function run(times, clock)
+  return ([[
+local tide = require "tide"
+local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
+local P, K, T = 8, 64, 8
+local array = tide.design(function(d)
+  local a, b = d:stream(i8, {P, P + 1, depth = 4}), d:stream(i8, {P + 1, P, depth = 4})
+  d.feed_a = task {map = {P}, A = i8[P][K], function(A, i) for _, k in grid(T, K) do a[i][0]:put(A[i][k]) end end}
+  d.feed_b = task {map = {P}, B = i8[K][P], function(B, j) for _, k in grid(T, K) do b[0][j]:put(B[k][j]) end end}
+  d.pe = task {map = {P, P}, C = i32[P][P], function(C, i, j)
+    for _ in grid(T) do
+      local c = i32(0)
+      for _ in grid(K, "k") do
+        local x, y = a[i][j]:get(), b[i][j]:get()
+        c = c + x * y
+        if j < P - 1 then a[i][j + 1]:put(x) end
+        if i < P - 1 then b[i + 1][j]:put(y) end
+      end
+      C[i][j] = c
+    end
+  end}
+end)
+local A, B, C = tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)
+local m = tide.schedule(array):pipeline("pe:k"):build {target = "cpu", tier = "cc", timed = %s}
+for _ = 1, %d do m(A, B, C) end
+assert(C:equal(tide.matmul(A, B)))
+]]):format(clock, times)
+end
+
+t.test("to simulate: a clock costs less than what it times", function()
+  local plain = cost(run(6, false)) - cost(run(1, false))
+  at_most("a run with a clock, of one without", (cost(run(6, true)) - cost(run(1, true))) / plain, 2)
 end)
 
 t.done()

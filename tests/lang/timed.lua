@@ -238,11 +238,16 @@ end)
 
 -- ---- compiled ----
 
--- Runs s by the evaluator and compiled, on both devices; their reports must be the same.
+-- Runs s by the evaluator and compiled, on both devices; their reports and results must be the same.
 local function same_compiled(s, ...)
   for _, device in ipairs {"ideal", "u280"} do
     local m = s:build {target = "cpu", timed = true, device = device, tier = "tcc"}
-    t.eq(tostring(report(s, {device = device, trace = true}, ...)), (m(...) or tostring(m.report)))
+    local x, y = {}, {}
+    for i, v in ipairs {...} do x[i], y[i] = v:copy(), v:copy() end
+    local told = tostring(report(s, {device = device, trace = true}, table.unpack(x)))
+    m(table.unpack(y))
+    t.eq(tostring(m.report), told)
+    for i, v in ipairs(x) do t.ok(v:equal(y[i]), tostring(s)) end
     t.fails(function() m.report:timeline() end, {code = "no-events"})
   end
 end
