@@ -81,6 +81,32 @@ t.test("what the clock says of a small array: fill, drain, when tasks start to m
   t.eq({reports[2], reports[3]}, {reports[1], reports[1]})
 end)
 
+t.test("the program for the CPU has a body for each class, whatever the array's extents", function()
+  local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
+  local function lines(P)
+    local top = tide.design(function(d)
+      local a, b = d:stream(i8, {P, P}), d:stream(i8, {P, P})
+      d.feed = task {map = {P}, A = i8[8][P], B = i8[8][P], function(A, B, i)
+        for k in grid(8) do
+          a[i][0]:put(A[k][i])
+          b[0][i]:put(B[k][i])
+        end
+      end}
+      d.pe = task {map = {P, P}, C = i32[P][P], function(C, i, j)
+        for _ in grid(8) do
+          local x, y = a[i][j]:get(), b[i][j]:get()
+          C[i][j] = C[i][j] + x * y
+          if j < P - 1 then a[i][j + 1]:put(x) end
+          if i < P - 1 then b[i + 1][j]:put(y) end
+        end
+      end}
+    end)
+    t.eq(top:graph().bodies, 5)
+    return select(2, top:build({target = "cpu"}).source:gsub("\n", ""))
+  end
+  t.eq(lines(32), lines(3))
+end)
+
 t.test("a token put into a row of an argument costs the bytes of a row", function()
   local i32, task, grid = tide.i32, tide.task, tide.grid
   local function cycles(rows)
