@@ -257,6 +257,16 @@ t.test("the kind of FIFO that a stream asks for", function()
     "Z[2];\n  #pragma HLS bind_storage variable=Z type=fifo impl=srl")
 end)
 
+-- Rule 10: extents have values.
+twins("a length that no call has given", "unbound-size", function(open)
+  local n = open and tide.size "n" or N
+  return function(d)
+    local z = d:stream(i32)
+    d.a = task {A = i32[n], function(A) for k in grid(n) do z:put(A[k]) end end}
+    d.b = task {B = i32[n], function(B) for k in grid(n) do B[k] = z:get() + 1 end end}
+  end
+end, true, false, "give every size a value")
+
 -- Rule 11: buffers do not lead back.
 twins("a ring of blocks", "block-feedback", function(block)
   return function(d)

@@ -249,6 +249,28 @@ prim.refused("a design", {
     d.one = tide.task {x = i32[4], function(x) for i = 0, 3 do x[i] = i end end}
   end)}, code = "operands"})
 
+t.test("the cost in the contract is what estimates count", function()
+  local function cycles(cost)
+    local text = [[
+local tide, source, model = ...
+local i8, i32 = tide.i8, tide.i32
+local mm = tide.extern {
+  source = source, symbol = "mm", model = model,
+  A = i8[2][3][2], --@ order("m k -> m/2 k m%2")
+  B = i8[3][4], --@ order("k n -> k n") lanes(4)
+  C = i32[4][4], --@ order("m n -> n m")
+} --@ COST
+return mm]]
+    local mm_of = load((text:gsub("COST", cost)))(tide, source, packed)
+    local s = tide.schedule(gemm {})
+    s:inject("i", mm_of)
+    local e = s:estimate()
+    return {e.cycles, e.dsp}
+  end
+  local fast, slow = cycles "cost(4, 12, 8)", cycles "cost(104, 112, 9)"
+  t.eq({slow[1] - fast[1], fast[2], slow[2]}, {2 * 3 * 2 * 100, 8, 9})
+end)
+
 t.test("buffers that inject makes collapse with others to one copy", function()
   local s = tide.schedule(gemm {})
   s:inject("i", packed)
