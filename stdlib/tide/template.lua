@@ -40,8 +40,8 @@ local kinds = {
   end },
   shape = { "a list of one to three integers from 1", function(v)
     if type(v) ~= "table" or #v < 1 or #v > 3 then return false end
-    for _, n in ipairs(v) do
-      if math.type(n) ~= "integer" or n < 1 then return false end
+    for i = 1, #v do
+      if math.type(v[i]) ~= "integer" or v[i] < 1 then return false end
     end
     return true
   end },
@@ -135,12 +135,22 @@ local function values_of(t, args)
   return values
 end
 
+-- Raises if `name` cannot be that of an instance.
+local function check_name(t, name)
+  local is_name = type(name) == "string" and name:find "^[%a_][%w_]*$" and load("local " .. name)
+  if name ~= nil and not is_name then
+    fail(t, "name", ("an instance of @ has a name as in Lua, not %s"):format(tostring(name)))
+  end
+end
+
 -- A kernel of the template with these values, as an instance of its own if it is given a name; its schedule is made
 -- when it is asked for.
 class.__call = refusal.entry(function(self, args, name)
   local values = values_of(self, args)
   check_constraints(self, values)
+  check_name(self, name)
   local made = table.pack(call_by_name(self.kernel, values))
+  if not pcall(tide.schedule, made[1]) then fail(self, "template-kernel", "the kernel of @ returns no kernel") end
   local kernel = name and made[1]:as(name) or made[1]
   recipes[kernel] = function(s)
     for i = 2, made.n do s:compose(template.schedule(made[i])) end
@@ -193,18 +203,27 @@ local function add_parameters(list, f, spec)
   end
 end
 
+-- Raises if a constraint is no expression, or names what it cannot see.
+local function check_constraint(spec, list, constraint)
+  local _, why = load("return " .. constraint, "=constraint")
+  for word in constraint:gmatch "%f[%w_.][%w_.]+" do
+    local name = word:match "^[%a_][%w_]*"
+    if not why and name and not list[name] and not words[name] and load("local " .. name) then
+      why = ("'%s' is no parameter"):format(name)
+    end
+  end
+  if why then error(("template %s: constraint `%s`: %s"):format(spec.name, constraint, why), 3) end
+end
+
 -- Makes a template of its description.
 local function make(_, spec)
   for field, kind in pairs { name = "string", summary = "string", kernel = "function" } do
     if type(spec[field]) ~= kind then error(("a template has a %s, a %s"):format(field, kind), 2) end
   end
   local list = {}
-  for _, constraint in ipairs(spec.where or {}) do
-    local _, why = load("return " .. constraint, "=constraint")
-    if why then error(("template %s: constraint `%s`: %s"):format(spec.name, constraint, why), 2) end
-  end
   add_parameters(list, spec.kernel, spec)
   add_parameters(list, spec.schedule, spec)
+  for _, constraint in ipairs(spec.where or {}) do check_constraint(spec, list, constraint) end
   for name, p in pairs(spec) do
     if type(p) == "table" and p.kind and not list[name] then
       error(("template %s: neither function takes '%s'"):format(spec.name, name), 2)

@@ -134,6 +134,20 @@ t.test("a type by default: of sums, that of the factors if they are floats", fun
   t.eq(tostring(nn.gemm {M = 1, N = 1, K = 1, T = f32}.params[3].type), "f32[1][1]")
 end)
 
+t.test("names of instances, lists with holes, functions that return no kernel: at the caller's line", function()
+  for _, name in ipairs {5, "", "a b", "end", {}} do
+    refused(function() scale({N = 8}, name) end, "name",
+      ("an instance of template scale has a name as in Lua, not %s"):format(tostring(name)))
+  end
+  t.has(tostring(scale({N = 8}, "end_")), "end_ = tide.kernel")
+  t.has(t.fails(function() nn.relu {shape = {1, nil, 3}} end, {code = "template-argument"}).message, "a list of one to")
+  for _, made in ipairs {5, false} do
+    local function kernel(N) return N and made end
+    local none = template {name = "none", summary = "", kernel = kernel, N = template.size "n"}
+    refused(function() none {N = 3} end, "template-kernel", "the kernel of template none returns no kernel")
+  end
+end)
+
 t.test("what is wrong with a template is said when it is made", function()
   local function says(text, spec)
     local made, e = pcall(template, spec)
@@ -147,6 +161,8 @@ t.test("what is wrong with a template is said when it is made", function()
     N = template.size "n", n = template.size "n"})
   says("template bad: constraint `N %`", {name = "bad", summary = "", kernel = kernel, N = template.size "n",
     where = {"N %"}})
+  says("template bad: constraint `N < M`: 'M' is no parameter", {name = "bad", summary = "", kernel = kernel,
+    N = template.size "n", where = {"N.x == 0x1f and not true", "N < M"}})
 end)
 
 t.test("bottom-up: schedules of the templates that a kernel calls, and a template of templates", function()
