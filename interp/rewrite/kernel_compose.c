@@ -44,13 +44,18 @@ static bool look_call(void *ud, const TdStmt *s) {
   return !c->found;
 }
 
+/* The name by which a unit is called. */
+static const char *call_name(const TdUnit *u) {
+  return u->stem ? u->stem : u->sym->name;
+}
+
 /* The name by which `from` calls a unit, or runs it as a task; NULL if it does neither. */
 static const char *name_below(const Replay *p, const TdUnit *from, const TdUnit *u) {
   Called c = {.unit = u->sym};
   for (size_t i = 0; i < from->nrun; i++)
     if (from->run[i].unit == u->sym) return from->run[i].sym->name;
   if (from->body) td_walk_stmt(p->r->session->ctx, from->body, look_call, &c);
-  return !c.found ? NULL : u->stem ? u->stem : u->sym->name;
+  return c.found ? call_name(u) : NULL;
 }
 
 /* The path of unit u of the other schedule, behind that of `from`; NULL if `from` does not reach
@@ -225,6 +230,22 @@ static void blame(const Replay *p, const TdPrimStep *step) {
   }
 }
 
+/* Learns what the units that a whole step made there are called here, where it made as many in the
+ * same order: an unfolded loop's design is named after the kernel. */
+static void learn_units(Replay *p, const TdProg *before) {
+  const TdProg *after = p->sub->prog;
+  size_t k = 0;
+  for (size_t i = 0; i < after->nunit; i++) {
+    if (td_prog_unit(p->there, after->unit[i]->sym)) continue;
+    while (k < p->prog->nunit && td_prog_unit(before, p->prog->unit[k]->sym)) k++;
+    if (k == p->prog->nunit) return;
+    const char *was = td_names_str(p->r->session->names, call_name(after->unit[i]));
+    const char *now = call_name(p->prog->unit[k++]);
+    if (!td_map_getp(&p->name, was))
+      td_map_putp(p->r->arena, &p->name, was, (void *)(uintptr_t)now);
+  }
+}
+
 /* Does one step here, and learns what its names became. */
 static bool replay_step(Replay *p, const TdPrimStep *step) {
   TdRewrite *r = p->r, inner = *r;
@@ -257,6 +278,7 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
   TdPrimStep whole = {step->prim, p->arg, before, inner.made.at, inner.made.n};
   if (!inner.did.n) td_vec_push(r->arena, &inner.did, whole);
   p->prog = now;
+  if (!part) learn_units(p, before);
   for (size_t i = 0; now != before && i < inner.did.n; i++)
     td_vec_push(r->arena, &r->did, inner.did.at[i]);
   return check_clash(p, step);

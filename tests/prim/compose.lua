@@ -119,6 +119,23 @@ t.test("an array of a kernel that the kernel calls, named bare beside its loop",
   prim.runs_alike(k, s, {i32[4][6], i32[6]})
 end)
 
+t.test("steps in the design that an unfolded inner loop became", function()
+  local rows = tide.kernel {A = i32[2][6], B = i32[2][6], name = "rows", function(A, B)
+    for r = 0, 1 do
+      for i, j in grid(6, 2, "lane") do A[r][i] = A[r][i] + B[r][i] * j end
+    end
+  end}
+  local two = rows:as "two"
+  local top = tide.kernel {A = i32[2][6], B = i32[2][6], function(A, B) two(A, B) end}
+  local s = tide.schedule(top):compose(sub(rows, function(x)
+    local _, task = x:unfold("i")
+    return x:unroll(task .. ":j", 2)
+  end), {id = "two"})
+  t.has(tostring(s), "unroll(2)")
+  t.eq((s:verify()), "strict")
+  t.eq(tostring(load(s:log())(top)), tostring(s))
+end)
+
 t.test("a schedule of schedules on two instances: names that its steps made are each one's own", function()
   local row = tide.kernel {a = f32[6], b = f32[6], function(a, b)
     for i = 0, 5 do b[i] = a[i] * 3 end
