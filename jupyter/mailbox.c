@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 bool td_mailbox_open(TdMailbox *m) {
@@ -40,6 +43,19 @@ TdMail td_mailbox_receive(TdMailbox *m, json_t **out) {
   ssize_t got = read(m->from, out, sizeof *out);
   if (got == sizeof *out) return TD_MAIL;
   return got < 0 && errno == EINTR ? TD_MAIL_SIGNAL : TD_MAIL_CLOSED;
+}
+
+TdMail td_mailbox_receive_unless(TdMailbox *m, bool (*is_interrupted)(void), json_t **out) {
+  sigset_t interrupt, before;
+  fd_set from;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  FD_ZERO(&from);
+  FD_SET(m->from, &from);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+  bool waits = !is_interrupted() && pselect(m->from + 1, &from, NULL, NULL, NULL, &before) > 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return waits ? td_mailbox_receive(m, out) : TD_MAIL_SIGNAL;
 }
 
 const char *td_mail_type(const json_t *mail) {

@@ -206,7 +206,7 @@ static const char *ask(void *ud, const char *prompt, TdText *line) {
   fflush(stdout);
   tell(w, "input_request",
        json_pack("{s:o, s:b}", "prompt", text_json(line->arena, prompt), "password", 0));
-  while ((got = td_mailbox_receive(w->asks, &mail)) == TD_MAIL) {
+  while ((got = td_mailbox_receive_unless(w->asks, td_prompt_was_interrupted, &mail)) == TD_MAIL) {
     const json_t *value = json_object_get(td_mail_content(mail), "value");
     bool told = strcmp(td_mail_type(mail), "input_reply") == 0 && json_is_string(value);
     if (told) td_text_putn(line, json_string_value(value), json_string_length(value));

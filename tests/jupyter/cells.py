@@ -1,4 +1,5 @@
 """Cells: values, errors, interrupts, input, much output, completion, displays, restart."""
+import os
 import time
 
 from client import Kernel, equal, holds, main, of_type, shown, text
@@ -134,6 +135,21 @@ def test_input_is_asked_for():
     equal(answering("io.read()", k.interrupt)[0]["ename"], "interrupted")
     k.client.input("too late")
     equal(shown(k.run("2")[1]), [{"text/plain": "2"}])
+
+
+def keep_to(process, cores):
+    for thread in os.listdir("/proc/%s/task" % process):
+        os.sched_setaffinity(int(thread), cores)
+
+
+def test_no_interrupt_is_missed_that_comes_before_the_wait_for_input():
+    cores = os.sched_getaffinity(0)
+    for process in ("self", k.pid()):
+        keep_to(process, {min(cores)})
+    for _ in range(50):
+        equal(answering("io.read()", k.interrupt)[0]["ename"], "interrupted")
+    for process in ("self", k.pid()):
+        keep_to(process, cores)
 
 
 def test_100000_lines_arrive_in_order():

@@ -67,6 +67,15 @@ class Raw:
         socket.send_multipart(self.frames(kind, content or {}))
         return self.reply(socket, self.asked)
 
+    def subscribe(self, **options):
+        """A socket that hears what is published from now on."""
+        sub = self.connect(zmq.SUB, "iopub_port", **options)
+        while not sub.poll(50):
+            self.ask("kernel_info_request")
+        while self.reply(sub, self.asked)[1].get("execution_state") != "idle":
+            pass
+        return sub
+
     def is_well(self):
         """Whether it answers, Lua included; a cell behind one that failed is asked again."""
         status = "aborted"
@@ -167,8 +176,7 @@ def test_fields_of_wrong_kinds():
 
 
 def test_comms_are_closed_at_once():
-    sub = k.connect(zmq.SUB, "iopub_port")
-    time.sleep(0.2)
+    sub = k.subscribe()
     k.shell.send_multipart(k.frames("comm_open", {"comm_id": "c", "target_name": "t", "data": {}}))
     types = [k.reply(sub)[0] for _ in range(3)]
     assert types == ["status", "comm_close", "status"], types
@@ -223,8 +231,7 @@ def test_the_heart_beats_during_a_cell():
 
 
 def test_a_front_end_that_does_not_read_neither_blocks_a_cell_nor_fills_the_memory():
-    slow = k.connect(zmq.SUB, "iopub_port", rcvhwm=1, rcvbuf=4096)
-    time.sleep(0.2)
+    slow = k.subscribe(rcvhwm=1, rcvbuf=4096)
     code = "local line = ('x'):rep(99) for i = 1, 1000000 do print(line) end"
     k.shell.rcvtimeo = 60000
     reply = k.ask("execute_request", {"code": code, "allow_stdin": False})[1]
