@@ -82,25 +82,8 @@ end)
 local function run(times, clock)
   return ([[
 local tide = require "tide"
-local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
-local P, K, T = 8, 64, 8
-local array = tide.design(function(d)
-  local a, b = d:stream(i8, {P, P + 1, depth = 4}), d:stream(i8, {P + 1, P, depth = 4})
-  d.feed_a = task {map = {P}, A = i8[P][K], function(A, i) for _, k in grid(T, K) do a[i][0]:put(A[i][k]) end end}
-  d.feed_b = task {map = {P}, B = i8[K][P], function(B, j) for _, k in grid(T, K) do b[0][j]:put(B[k][j]) end end}
-  d.pe = task {map = {P, P}, C = i32[P][P], function(C, i, j)
-    for _ in grid(T) do
-      local c = i32(0)
-      for _ in grid(K, "k") do
-        local x, y = a[i][j]:get(), b[i][j]:get()
-        c = c + x * y
-        if j < P - 1 then a[i][j + 1]:put(x) end
-        if i < P - 1 then b[i + 1][j]:put(y) end
-      end
-      C[i][j] = c
-    end
-  end}
-end)
+local i8, i32, P, K, T = tide.i8, tide.i32, 8, 64, 8
+local array = require "systolic_array"(P, K, T)
 local A, B, C = tide.random(i8[P][K], 1), tide.random(i8[K][P], 2), i32[P][P](0)
 local m = tide.schedule(array):pipeline("pe:k"):build {target = "cpu", tier = "cc", timed = %s}
 for _ = 1, %d do m(A, B, C) end
