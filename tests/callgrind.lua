@@ -8,9 +8,13 @@ function M.missing()
   if shell.output "command -v valgrind" == "" then return "valgrind is not installed" end
 end
 
--- The command that counts those of a command, for the shell; the count goes to a file.
-function M.command(command, log)
-  return ("valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=%s %s"):format(shell.quote(log), command)
+-- The command that counts those of a command, for the shell; the count goes to a file. `within`, if there, names
+-- functions: only what runs inside them is counted.
+function M.command(command, log, within)
+  local toggles = {}
+  for i, name in ipairs(within or {}) do toggles[i] = "--toggle-collect=" .. name .. " " end
+  return ("valgrind --tool=callgrind --callgrind-out-file=/dev/null %s--log-file=%s %s")
+    :format(table.concat(toggles), shell.quote(log), command)
 end
 
 -- The count in that file; nil while the command runs.

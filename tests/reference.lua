@@ -7,6 +7,7 @@ local polybench = require "polybench"
 
 local reference = {}
 
+local compiler = os.getenv "TIDE_CC" or "cc"
 local flags = "-std=c11 -O3 -march=native -ffp-contract=off -fno-math-errno -shared -fPIC -I."
 local objects = {}
 
@@ -35,7 +36,7 @@ end
 local function compile(source, T)
   local path = os.tmpname()
   objects[#objects + 1] = path
-  local pipe = assert(io.popen(("cc %s -DT=%s -x c - -o '%s' -lm"):format(flags, T, path), "w"))
+  local pipe = assert(io.popen(("%s %s -DT=%s -x c - -o '%s' -lm"):format(compiler, flags, T, path), "w"))
   pipe:write(source)
   assert(pipe:close(), "the reference does not compile")
   return path
