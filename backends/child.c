@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alarm.h"
+
 extern char **environ;
 
 const char *td_child_find(TdArena *a, const char *name) {
@@ -78,16 +80,10 @@ static int start(TdArena *a, const char *const *command, const char *log, pid_t 
   return error;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds) {
   pid_t pid = 0;
-  *k = (TdChild){.name = command[0], .owner = getpid(), .end = now() + seconds};
+  *k = (TdChild){.name = command[0], .owner = getpid(), .end = td_alarm_now() + seconds};
   k->status = start(a, command, log, &pid);
   k->pid = k->status ? 0 : pid;
   return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
@@ -114,7 +110,7 @@ TdChildEnd td_child_look(TdChild *k) {
   if (k->owner != getpid()) return TD_CHILD_ABSENT;
   pid_t ended = waitpid((pid_t)k->pid, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) {
-    if (now() < k->end) return TD_CHILD_RUNS;
+    if (td_alarm_now() < k->end) return TD_CHILD_RUNS;
     td_child_stop(k);
     return TD_CHILD_LATE;
   }
@@ -123,13 +119,13 @@ TdChildEnd td_child_look(TdChild *k) {
   return k->status ? TD_CHILD_FAILED : TD_CHILD_DONE;
 }
 
-/* Looks again and again until it does not run, or Ctrl-C ends that. */
+/* Looks again and again until it does not run, or the work must stop. */
 static TdChildEnd wait_for(TdCtx *c, TdChild *k) {
   struct timespec nap = {0, 200 * 1000};
   for (;;) {
     TdChildEnd how = td_child_look(k);
     if (how != TD_CHILD_RUNS) return how;
-    if (td_ctx_interrupted(c)) break;
+    if (td_ctx_must_stop(c)) break;
     nanosleep(&nap, NULL);
     if (nap.tv_nsec < 2 * 1000 * 1000) nap.tv_nsec += nap.tv_nsec / 4;
   }

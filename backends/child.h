@@ -10,7 +10,7 @@ typedef enum {
   TD_CHILD_FAILED,  /* it ended with another, or by a signal */
   TD_CHILD_ABSENT,  /* it could not be started */
   TD_CHILD_LATE,    /* it did not end in time, and was killed with all it started */
-  TD_CHILD_STOPPED, /* the same because of Ctrl-C */
+  TD_CHILD_STOPPED, /* the same because the work it is for must stop */
 } TdChildEnd;
 
 /* One that was started; pid 0: it ended. */

@@ -87,6 +87,7 @@ static void start_values(Trial *t, int run) {
 static bool find_small(Trial *t, int run, const TdProg **x, const TdProg **y) {
   start_values(t, run);
   for (int tries = 0; tries < 20000; tries++) {
+    td_ctx_tick(td_arena_ctx(t->arena), 1);
     if (!had_turn(t) && resize(t, x, y)) {
       take_turn(t);
       return true;
@@ -462,5 +463,14 @@ TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEval
   }
   c.sizes = td_text_fmt(a, "%s%s%s", td_text_str(&own), own.n && sizes.n ? "; " : "",
                         td_text_str(&sizes));
+  return c;
+}
+
+TdCheck td_check_late(TdArena *a, double seconds) {
+  TdCheck c = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = a}};
+  td_diag_set(&c.diag, TD_LIMIT, "limit", (TdLoc){0}, "limit of time: %g s", seconds);
+  td_diag_help(&c.diag,
+               "compare the programs for longer: {seconds = %g}, or at smaller sizes: k:at {..}",
+               seconds * 10);
   return c;
 }

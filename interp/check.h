@@ -22,4 +22,7 @@ typedef struct TdCheck {
 TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                       const TdEvalOptions *o);
 
+/* The verdict where td_check_same was left in the middle, after so many seconds. */
+TdCheck td_check_late(TdArena *a, double seconds);
+
 #endif

@@ -166,7 +166,7 @@ static void take_back(Call *k, size_t i) {
 static bool run(Call *k) {
   TdCtx *ctx = k->c->session->ctx;
   struct td_run r = {
-      .interrupt = td_ctx_interrupt_flag(ctx), .table = k->c->text->table, .timed = k->timed};
+      .interrupt = td_ctx_stop_flag(ctx), .table = k->c->text->table, .timed = k->timed};
   td_cpu_tier_run(&k->c->program, &r, k->at);
   td_ctx_tick(ctx, 1);
   return !r.fault || td_cpu_code_tell(k->c->text, k->c->session, k->c->root, &r, k->d);

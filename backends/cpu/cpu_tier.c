@@ -1,8 +1,7 @@
 /* cpu_tier.c - the tier of a program: compiled in memory where little is done, by the system's
    compiler where much is; beside its runs, once much was done in memory. */
-#include <time.h>
-
 #include "backends/cpu/cpu_code.h"
+#include "base/alarm.h"
 
 enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
 
@@ -91,17 +90,11 @@ static void move_up(TdCpuProgram *x) {
   if (how == TD_CHILD_DONE && code.state_bytes == x->code.state_bytes) adopt(x, TD_TIER_CC, &code);
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void td_cpu_tier_run(TdCpuProgram *x, struct td_run *run, void *const *at) {
   if (!x->settled && x->done >= LITTLE_WORK) move_up(x);
-  double from = x->settled ? 0 : now();
+  double from = x->settled ? 0 : td_alarm_now();
   td_cpu_code_run(&x->code, run, x->room, x->state, at);
   if (x->settled) return;
-  double by_time = (now() - from) * PACE;
+  double by_time = (td_alarm_now() - from) * PACE;
   x->done += by_time > x->work ? by_time : x->work;
 }

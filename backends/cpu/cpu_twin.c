@@ -173,7 +173,7 @@ static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *
   if (!have_room(t, o->bytes)) return false;
   if (!td_cpu_tier_begin(&t->program, t->arena, &t->prog, text, o, t->d)) return false;
   size_t n = t->root->nparam;
-  t->run = (struct td_run){.interrupt = td_ctx_interrupt_flag(c), .table = text->table};
+  t->run = (struct td_run){.interrupt = td_ctx_stop_flag(c), .table = text->table};
   t->run.key = t->key;
   t->at = TD_NEWN(t->arena, void *, n);
   for (size_t i = 0; i < n; i++)

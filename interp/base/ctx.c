@@ -1,7 +1,7 @@
 /* ctx.c - budget, interrupt, recursion depth, memory accounting and the escape hook. */
 #include "base/ctx.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct TdCtx {
   bool budgeted;
   int depth;
   void *scratch;
-  volatile sig_atomic_t interrupt;
+  atomic_int pressed, late, stop; /* Ctrl-C; time is up; either */
   TdWork work;
   TdWorkHook hook;
   void *hook_ud;
@@ -74,11 +74,11 @@ void **td_ctx_scratch(TdCtx *c) {
   return &c->scratch;
 }
 
-/* End of a slice: charges it to the budget and looks at the interrupt flag. */
+/* End of a slice: charges it to the budget and looks whether to stop. */
 static void end_slice(TdCtx *c, uint64_t n) {
   c->slice = TICK_SLICE;
   if (!c->work.total) c->work.done += n > TICK_SLICE ? n : TICK_SLICE;
-  if (c->interrupt) td_ctx_escape(c, TD_WHY_INTERRUPT);
+  if (c->stop) td_ctx_escape(c, c->pressed ? TD_WHY_INTERRUPT : TD_WHY_TIME);
   if (!c->budgeted) return;
   uint64_t spent = n > TICK_SLICE ? n : TICK_SLICE;
   if (spent >= c->budget) td_ctx_escape(c, TD_WHY_BUDGET);
@@ -86,7 +86,7 @@ static void end_slice(TdCtx *c, uint64_t n) {
 }
 
 void td_ctx_tick(TdCtx *c, uint64_t n) {
-  if (n < c->slice && !c->interrupt)
+  if (n < c->slice && !c->stop)
     c->slice -= n;
   else
     end_slice(c, n);
@@ -130,20 +130,39 @@ void td_ctx_set_budget(TdCtx *c, uint64_t units) {
 }
 
 void td_ctx_interrupt(TdCtx *c) {
-  c->interrupt = 1;
+  c->pressed = 1;
+  c->stop = 1;
 }
 
-bool td_ctx_interrupted(const TdCtx *c) {
-  return c->interrupt != 0;
+void td_ctx_call_time(TdCtx *c) {
+  c->late = 1;
+  c->stop = 1;
+}
+
+/* Takes one reason to stop back; the other is looked at last, so that none is lost that comes
+   meanwhile. */
+static void take_back(TdCtx *c, atomic_int *reason, const atomic_int *other) {
+  *reason = 0;
+  c->stop = 0;
+  if (*other) c->stop = 1;
 }
 
 void td_ctx_clear_interrupt(TdCtx *c) {
-  c->interrupt = 0;
+  take_back(c, &c->pressed, &c->late);
 }
 
-const volatile int *td_ctx_interrupt_flag(const TdCtx *c) {
-  _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "emitted code polls the flag as an int");
-  return (const volatile int *)&c->interrupt;
+void td_ctx_clear_time(TdCtx *c) {
+  take_back(c, &c->late, &c->pressed);
+}
+
+bool td_ctx_must_stop(const TdCtx *c) {
+  return c->stop != 0;
+}
+
+const volatile int *td_ctx_stop_flag(const TdCtx *c) {
+  _Static_assert(sizeof(atomic_int) == sizeof(int) && ATOMIC_INT_LOCK_FREE == 2,
+                 "emitted code polls the flag as an int, signal handlers set it");
+  return (const volatile int *)&c->stop;
 }
 
 void td_ctx_enter(TdCtx *c) {

@@ -10,7 +10,7 @@
 typedef struct TdCtx TdCtx;
 
 /* Why the core gave up in the middle of something. */
-typedef enum { TD_WHY_MEMORY, TD_WHY_BUDGET, TD_WHY_INTERRUPT, TD_WHY_DEPTH } TdWhy;
+typedef enum { TD_WHY_MEMORY, TD_WHY_BUDGET, TD_WHY_INTERRUPT, TD_WHY_DEPTH, TD_WHY_TIME } TdWhy;
 
 /* Called when the core cannot go on; does not return (bind raises a Lua error, unit tests longjmp).
  */
@@ -39,7 +39,7 @@ void td_ctx_set_memory_limit(TdCtx *c, size_t bytes);
 /* Head of the list of scratch arenas under way; arena.c keeps it. */
 void **td_ctx_scratch(TdCtx *c);
 
-/* Counts n units of work; escapes when Ctrl-C was pressed or the budget is spent. */
+/* Counts n units of work; escapes when Ctrl-C was pressed, time is up or the budget is spent. */
 void td_ctx_tick(TdCtx *c, uint64_t n);
 
 /* ---- operations that can take long (work.def) ---- */
@@ -70,13 +70,17 @@ void td_ctx_note_work(TdCtx *c, uint64_t done, uint64_t total);
 /* Sets how many units of work may follow (0: no limit). */
 void td_ctx_set_budget(TdCtx *c, uint64_t units);
 
-/* Async-signal-safe: asks the work under way to stop at its next tick. */
+/* Asks the work under way to stop at its next tick, because of Ctrl-C or because its time is up.
+   Async-signal-safe, and from any thread. */
 void td_ctx_interrupt(TdCtx *c);
-bool td_ctx_interrupted(const TdCtx *c);
+void td_ctx_call_time(TdCtx *c);
+/* Takes that back. */
 void td_ctx_clear_interrupt(TdCtx *c);
+void td_ctx_clear_time(TdCtx *c);
 
-/* The flag itself, for emitted code that polls it. */
-const volatile int *td_ctx_interrupt_flag(const TdCtx *c);
+/* Whether either was asked for; and what says so, for emitted code that polls it: not 0. */
+bool td_ctx_must_stop(const TdCtx *c);
+const volatile int *td_ctx_stop_flag(const TdCtx *c);
 
 /* Bounds recursion: enter escapes with TD_WHY_DEPTH past `TD_MAX_DEPTH` levels. */
 #define TD_MAX_DEPTH 1000

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alarm.h"
+
 #define KEY_BIND "tide.bind"
 #define CLASS_BIND "tide.session"
 #define CLASS_ARENA "tide.arena"
@@ -34,6 +36,9 @@ static int l_close_arena(lua_State *L) {
   return 0;
 }
 
+/* Its address is the error that td_bind_within catches. */
+static char time_is_up;
+
 /* Frees what the core was using and raises; called on the core's stack, which is abandoned. */
 static void escape(void *ud, TdWhy why) {
   static const char *const code[] = {"memory", "budget", "interrupted", "depth"};
@@ -44,6 +49,10 @@ static void escape(void *ud, TdWhy why) {
   td_ctx_set_depth(b->ctx, 0);
   td_ctx_set_budget(b->ctx, 0);
   td_ctx_clear_interrupt(b->ctx);
+  if (why == TD_WHY_TIME) {
+    lua_pushlightuserdata(b->L, &time_is_up);
+    lua_error(b->L);
+  }
   if (why == TD_WHY_MEMORY) {
     lua_getfield(b->L, LUA_REGISTRYINDEX, "tide.no_memory");
     lua_error(b->L);
@@ -113,6 +122,40 @@ TdArena *td_bind_work(lua_State *L, TdWorkKind kind) {
   box->outer = td_ctx_begin_work(c, kind, NULL);
   box->works = c;
   return box->arena;
+}
+
+/* What is to be done within a time. */
+typedef struct Within {
+  void (*fn)(void *ud);
+  void *ud;
+} Within;
+
+static int l_within(lua_State *L) {
+  const Within *w = lua_touserdata(L, 1);
+  td_bind_enter(L);
+  w->fn(w->ud);
+  return 0;
+}
+
+static void call_time(void *ctx) {
+  td_ctx_call_time(ctx);
+}
+
+bool td_bind_within(lua_State *L, double seconds, void (*fn)(void *ud), void *ud) {
+  TdCtx *c = td_bind_enter(L)->ctx;
+  Within w = {fn, ud};
+  TdAlarm alarm;
+  luaL_checkstack(L, 2, NULL);
+  lua_pushcfunction(L, l_within);
+  lua_pushlightuserdata(L, &w);
+  if (!td_alarm_start(&alarm, seconds, call_time, c)) td_ctx_escape(c, TD_WHY_MEMORY);
+  int status = lua_pcall(L, 1, 0, 0);
+  td_alarm_stop(&alarm);
+  td_ctx_clear_time(c);
+  if (status == LUA_OK) return true;
+  if (lua_touserdata(L, -1) != &time_is_up) lua_error(L);
+  lua_pop(L, 1);
+  return false;
 }
 
 void td_bind_settop(lua_State *L, int top) {

@@ -50,6 +50,9 @@ TdBind *td_bind_enter(lua_State *L);
 TdArena *td_bind_arena(lua_State *L);
 /* The same, and an operation of work.def that lasts as long. */
 TdArena *td_bind_work(lua_State *L, TdWorkKind kind);
+/* Does fn(ud), work of the core that cannot fail, within so many seconds (INFINITY: any). False:
+   the time was not enough, and fn was left in the middle. Other escapes go on. */
+bool td_bind_within(lua_State *L, double seconds, void (*fn)(void *ud), void *ud);
 /* lua_settop to a lower top, where arenas may lie above it: lua_settop of Lua 5.4.4 closes them
  * with a pointer into a stack that may have moved. */
 void td_bind_settop(lua_State *L, int top);

@@ -1,8 +1,8 @@
 /* bind_command.c - the commands of the prompt: one table for running, help and completion. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/alarm.h"
 #include "bind/prompt.h"
 
 #define CHUNK "=tide:command" /* the name of what a command is given */
@@ -118,16 +118,10 @@ static void run_undo(lua_State *L, const char *args, TdText *out) {
   td_replay_note(L, line, strlen(line), true);
 }
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void run_time(lua_State *L, const char *args, TdText *out) {
-  double before = seconds();
+  double before = td_alarm_now();
   int n = push_values(L, args);
-  double ms = (seconds() - before) * 1e3;
+  double ms = (td_alarm_now() - before) * 1e3;
   if (n && !lua_isnil(L, -n)) {
     td_show_value(L, out, -n, false);
     end_line(out);

@@ -3,14 +3,13 @@
    Options: concrete = {"len"} keeps arguments at numbers instead of symbols, for programs whose
    control depends on them; concrete = {len = v} says which numbers. What is not said is drawn a few
    times: integers from 0 up to the least extent of the program's arrays, so that they may be
-   indices. */
+   indices. seconds = n is how long it may take in all. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/alarm.h"
 #include "bind/tensor.h"
 #include "bind/unit.h"
-#include "check.h"
 #include "rewrite/schedule.h"
 
 #define CLASS_VERDICT "tide.verdict"
@@ -18,10 +17,27 @@
 /* How often numbers are drawn for concrete arguments. */
 #define DRAWS 4
 
-uint64_t td_bind_fresh_seed(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return td_map_mix((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec);
+/* A comparison under way. */
+typedef struct Same {
+  TdArena *arena;
+  const TdProg *x, *y;
+  const TdEvalArg *concrete;
+  TdEvalOptions o;
+  TdCheck check;
+} Same;
+
+static void check_same(void *same) {
+  Same *s = same;
+  s->check = td_check_same(s->arena, s->x, s->y, s->concrete, &s->o);
+}
+
+TdCheck td_bind_check_same(lua_State *L, TdArena *a, const TdProg *x, const TdProg *y,
+                           const TdEvalArg *concrete, TdEvalOptions o, TdBindTime time) {
+  double now = td_alarm_now(), left = time.since + time.seconds - now;
+  o.seed = td_map_mix((uint64_t)now, (uint64_t)(fmod(now, 1) * 1e9));
+  Same s = {a, x, y, concrete, o, {0}};
+  bool done = left > 0 && td_bind_within(L, left, check_same, &s);
+  return done ? s.check : td_check_late(a, time.seconds);
 }
 
 /* The program of a kernel or schedule at idx. */
@@ -105,9 +121,8 @@ static void take_argument(Concrete *c, const char *name, bool given) {
 
 /* The option `concrete` of the table at idx; what is not said is drawn for the `round`-th time. */
 static Concrete read_concrete(lua_State *L, int idx, TdArena *a, const TdProg *p, unsigned round) {
-  static const char *const options[] = {"concrete", NULL};
   Concrete c = {.L = L, .arena = a, .prog = p, .seed = round + 1, .drawn = td_text_new(a)};
-  if (!td_bind_check_options(L, idx, options)) return c;
+  if (lua_isnoneornil(L, idx)) return c;
   int type = lua_getfield(L, idx, "concrete");
   if (type == LUA_TNIL) return c;
   if (type != LUA_TTABLE)
@@ -212,19 +227,36 @@ static void fold(Answer *x, const TdCheck *c) {
   x->draws += equal;
 }
 
+/* The option `seconds` of the table at idx, once it is known that all options there exist. */
+static double read_seconds(lua_State *L, int idx) {
+  static const char *const options[] = {"concrete", "seconds", NULL};
+  double seconds = TD_BIND_VERIFY_SECONDS;
+  if (!td_bind_check_options(L, idx, options)) return seconds;
+  if (lua_getfield(L, idx, "seconds") == LUA_TNUMBER)
+    seconds = lua_tonumber(L, -1);
+  else if (!lua_isnil(L, -1))
+    seconds = 0;
+  if (!(seconds > 0))
+    td_bind_fail(L, "argument", "seconds is a number above 0, not %s",
+                 lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : td_bind_words(L, -1));
+  lua_pop(L, 1);
+  return seconds;
+}
+
 /* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
    led from one to the other. */
 static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   Answer answer = {.stepwise = stepwise, .drawn = ""};
+  TdBindTime time = {read_seconds(L, idx), td_alarm_now()};
   int top = lua_gettop(L);
   for (unsigned round = 0; round < (*answer.drawn ? DRAWS : 1); round++) {
     Concrete given = read_concrete(L, idx, a, x, round);
     lua_settop(L, top);
     answer.concrete = given.arg;
     answer.drawn = td_text_str(&given.drawn);
-    TdEvalOptions o = {.seed = td_bind_fresh_seed(), .bytes = (size_t)4 << 30};
-    TdCheck c = td_check_same(a, x, y, given.arg, &o);
+    TdEvalOptions o = {.bytes = (size_t)4 << 30};
+    TdCheck c = td_bind_check_same(L, a, x, y, given.arg, o, time);
     fold(&answer, &c);
     if (c.verdict == TD_EVAL_DIFFERS) break;
   }

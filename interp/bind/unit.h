@@ -3,6 +3,7 @@
 #define TD_BIND_UNIT_H
 
 #include "bind/bind.h"
+#include "check.h"
 
 /* User values of a unit. */
 enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
@@ -63,8 +64,15 @@ const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
 
 /* bind_verify.c */
 int td_bind_verify_schedule(lua_State *L);
-/* A number that no two calls share, for fingerprints. */
-uint64_t td_bind_fresh_seed(void);
+/* How long a comparison may take, and since when (td_alarm_now). */
+typedef struct TdBindTime {
+  double seconds, since;
+} TdBindTime;
+/* What it takes where nobody says: longer than one waits at the prompt. */
+#define TD_BIND_VERIFY_SECONDS 60
+/* td_check_same within that time, on fingerprints of a seed of their own. */
+TdCheck td_bind_check_same(lua_State *L, TdArena *a, const TdProg *x, const TdProg *y,
+                           const TdEvalArg *concrete, TdEvalOptions o, TdBindTime time);
 
 /* bind_run.c */
 /* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */
