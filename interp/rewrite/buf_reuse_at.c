@@ -190,10 +190,12 @@ typedef struct Count {
 typedef enum { BEFORE, ITERATION, SWEEP_START, SWEEP } When;
 
 /* Statements in the making, for one element of the buffer in each other dimension than that along
- * which it moves. */
+ * which it moves; of the new elements along it, n from number `first` on are loaded. */
 typedef struct Step {
   Window *w;
   When when;
+  bool shifts; /* what is kept, before */
+  int64_t first, n;
   Count count[TD_MAX_RANK];
 } Step;
 
@@ -296,20 +298,33 @@ static const TdStmt *move(const Step *s, const Count *c, const TdExpr *to, const
 
 typedef enum { FILL, SHIFT, LOAD } Part;
 
-/* The loop over the n elements of one part, called after the loop that indexes them. */
-static const TdStmt *part_of(const Step *s, Part part, const TdExpr *n) {
+/* The elements of one part along w->along.dim, counted by a loop that is called after the loop that
+ * indexes them. */
+static Count count_part(const Step *s, Part part) {
   static const char *const suffix[] = {"init", "shift", "load"};
+  const Window *w = s->w;
+  const char *stem = td_buffer_stem(&w->b, w->along.dim);
+  const TdExpr *n = part == LOAD ? td_util_const(w->b.r, s->n) : w->along.keep;
+  return count_to(w, n, stem ? stem : w->b.loop->sym->name, suffix[part]);
+}
+
+/* Moves element c of a part. */
+static const TdStmt *move_part(const Step *s, Part part, const Count *c) {
   const Window *w = s->w;
   TdRewrite *r = w->b.r;
   TdArena *a = r->store->arena;
-  const char *stem = td_buffer_stem(&w->b, w->along.dim);
-  Count c = count_to(w, n, stem ? stem : w->b.loop->sym->name, suffix[part]);
-  const TdExpr *q = c.value, *far = td_lin_plus(r->session, a, q, td_util_const(r, w->along.size));
+  const TdExpr *q = c->value, *far = td_lin_plus(r->session, a, q, td_util_const(r, w->along.size));
   const TdExpr *fresh = td_lin_plus(r->session, a, q, w->along.keep);
-  const TdStmt *body = part == FILL    ? move(s, &c, far, NULL, q)
-                       : part == SHIFT ? move(s, &c, q, far, q)
-                                       : move(s, &c, fresh, NULL, fresh);
-  return counted(w, &c, td_util_block1(r, body))->kid[0];
+  fresh = td_lin_plus(r->session, a, fresh, td_util_const(r, s->first));
+  return part == FILL    ? move(s, c, far, NULL, q)
+         : part == SHIFT ? move(s, c, q, far, q)
+                         : move(s, c, fresh, NULL, fresh);
+}
+
+/* The loop over the elements of one part. */
+static const TdStmt *part_of(const Step *s, Part part) {
+  Count c = count_part(s, part);
+  return counted(s->w, &c, td_util_block1(s->w->b.r, move_part(s, part, &c)))->kid[0];
 }
 
 /* What dimension d counts: the whole extent, or along a sweep the part of it that is moved. */
@@ -329,20 +344,44 @@ static Count count_of(const Step *s, int d) {
   return c;
 }
 
-/* The loops over the other dimensions from d on; in them what is to be done. A block. */
-static const TdStmt *steps_from(Step *s, int d) {
+/* The loops over the other dimensions from d on; in them element c of a part is moved, or (NULL)
+ * what there is to shift and then to load. A block. */
+static const TdStmt *steps_from(Step *s, int d, Part part, const Count *c) {
   const TdBuffer *b = &s->w->b;
   TdRewrite *r = b->r;
-  bool before = s->when == BEFORE;
   if (d == b->box.rank) {
-    const TdStmt *part[] = {part_of(s, before ? FILL : SHIFT, s->w->along.keep), NULL};
-    if (!before) part[1] = part_of(s, LOAD, td_util_const(r, s->w->along.size));
-    return td_stmt_block(r->store, part, before ? 1 : 2, b->loop->loc);
+    const TdStmt *kid[2];
+    size_t n = 0;
+    if (c) return td_util_block1(r, move_part(s, part, c));
+    if (s->shifts) kid[n++] = part_of(s, SHIFT);
+    if (s->n) kid[n++] = part_of(s, LOAD);
+    return td_stmt_block(r->store, kid, n, b->loop->loc);
   }
-  if (d == s->w->along.dim) return steps_from(s, d + 1);
+  if (d == s->w->along.dim) return steps_from(s, d + 1, part, c);
   s->count[d] = count_of(s, d);
-  const TdStmt *body = steps_from(s, d + 1);
+  const TdStmt *body = steps_from(s, d + 1, part, c);
   return counted(s->w, &s->count[d], body);
+}
+
+/* A part that reads the array, in the order in which the iterations do: outermost the elements
+ * along which the buffer moves. A block. */
+static const TdStmt *read_part(Step *s, Part part) {
+  Count c = count_part(s, part);
+  return counted(s->w, &c, steps_from(s, 0, part, &c));
+}
+
+/* All that a step moves, as a block. */
+static const TdStmt *make_step(Step s) {
+  TdRewrite *r = s.w->b.r;
+  if (s.when == BEFORE) return read_part(&s, FILL);
+  if (s.n <= 1) return steps_from(&s, 0, LOAD, NULL);
+  Step shift = s, load = s;
+  shift.n = 0;
+  const TdStmt *kid[2];
+  size_t n = 0;
+  if (s.shifts) kid[n++] = steps_from(&shift, 0, LOAD, NULL)->kid[0];
+  kid[n++] = read_part(&load, LOAD)->kid[0];
+  return td_stmt_block(r->store, kid, n, s.w->b.loop->loc);
 }
 
 /* What comes before the loop: the buffer, and in it what the first iteration finds, one step back.
@@ -351,9 +390,8 @@ static size_t prepare(Window *w, const TdStmt **list) {
   TdBuffer *b = &w->b;
   TdRewrite *r = b->r;
   TdAsk q = td_util_ask(r, b->unit);
-  Step s = {.w = w, .when = BEFORE};
   list[0] = td_stmt_local(r->store, b->local, td_buffer_type(b), TD_INIT_NONE, NULL, b->loop->loc);
-  const TdStmt *fill = steps_from(&s, 0);
+  const TdStmt *fill = make_step((Step){.w = w, .when = BEFORE});
   const TdExpr *runs = NULL;
   if (!td_range_runs(&q, b->loop, false))
     require(w, td_buffer_compare(b, TD_OP_LT, td_for_lo(b->loop), td_for_hi(b->loop)), &runs);
@@ -361,22 +399,29 @@ static size_t prepare(Window *w, const TdStmt **list) {
   return 2;
 }
 
-/* The loop's body with the buffer for the array, brought up to date first, or in the sweep. */
+/* The loop's body with the buffer for the array, brought up to date first; the last of the new
+ * elements along which it moves in the sweep, if there is one. */
 static const TdStmt *make_body(Window *w) {
   TdBuffer *b = &w->b;
   TdStore *st = b->r->store;
   const TdStmt *whole = td_for_body(b->loop), *rest = td_buffer_body(b), *sweep = w->sweep.loop;
-  Step s = {.w = w, .when = sweep ? SWEEP_START : ITERATION}, each = {.w = w, .when = SWEEP};
-  const TdStmt *step = steps_from(&s, 0);
+  int64_t size = w->along.size, early = sweep ? size - 1 : size;
+  const TdStmt *none = td_stmt_block(st, NULL, 0, b->loop->loc), *start = none, *step = none;
+  if (early) step = make_step((Step){.w = w, .when = ITERATION, .shifts = true, .n = early});
   if (sweep) {
-    const TdStmt *more = steps_from(&each, 0);
+    Step last = {.w = w, .when = SWEEP_START, .shifts = !early, .first = early, .n = 1};
+    start = make_step(last);
+    last.when = SWEEP;
+    const TdStmt *more = make_step(last);
     rest = td_edit_insert(st, rest, td_for_body(sweep)->kid[0]->uid, false, more->kid, more->nkid);
   }
+  const TdStmt *part[] = {td_edit_slice(st, whole, 0, w->pre), step, start, rest};
   size_t n = 0;
-  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, w->pre + step->nkid + rest->nkid);
-  for (size_t i = 0; i < w->pre; i++) kid[n++] = whole->kid[i];
-  for (uint32_t i = 0; i < step->nkid; i++) kid[n++] = step->kid[i];
-  for (uint32_t i = 0; i < rest->nkid; i++) kid[n++] = rest->kid[i];
+  for (int i = 0; i < 4; i++) n += part[i]->nkid;
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, n);
+  n = 0;
+  for (int i = 0; i < 4; i++)
+    for (uint32_t k = 0; k < part[i]->nkid; k++) kid[n++] = part[i]->kid[k];
   return td_stmt_with_kids(st, whole, kid, n);
 }
 

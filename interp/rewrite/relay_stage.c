@@ -1,10 +1,16 @@
-/* relay_stage.c - between two stages of a kernel, or two tasks that hand over the whole array: the
- * write becomes a put, the first read a get into a register. */
+/* relay_stage.c - between two stages of a kernel, or two tasks that hand over the whole array: each
+ * write becomes a put, the first read of each element a get into a register. */
 #include "ir/printer.h"
 #include "rewrite/elements.h"
 #include "rewrite/relay.h"
 #include "rewrite/relay_order.h"
 #include "rewrite/stages.h"
+
+/* A statement that writes an element, or reads it into a register. */
+typedef struct Mark {
+  uint32_t uid;
+  TdSym value; /* the register */
+} Mark;
 
 /* One of the two stages. */
 typedef struct End {
@@ -14,8 +20,7 @@ typedef struct End {
   TdSym unit, sym;  /* where the array is used, and as what: a stage that calls uses it there */
   size_t arg;       /* of the call */
   bool call;
-  uint32_t mark; /* uid of the statement that writes, or reads into a register */
-  TdSym value;   /* the register */
+  TD_VEC(Mark) mark;
 } End;
 
 typedef struct Relay {
@@ -136,8 +141,9 @@ static bool enter(const Relay *q, End *e) {
 /* A search for statements that use a symbol in one of some ways. */
 typedef struct Uses {
   TdSym sym;
-  const TdStmt *set, *store;
-  size_t stores;
+  TdArena *arena;
+  const TdStmt *set;
+  TD_VEC(const TdStmt *) store;
   bool loads, views;
 } Uses;
 
@@ -157,12 +163,12 @@ static bool look_stmt(void *ud, const TdStmt *s) {
       td_walk_expr(s->expr[0]->kid[k], look_expr, u);
     if (!stores || i > 0) td_walk_expr(s->expr[i], look_expr, u);
   }
-  if (stores) u->store = s, u->stores++;
+  if (stores) td_vec_push(u->arena, &u->store, s);
   return true;
 }
 
 static Uses uses_at(const Relay *q, const End *e) {
-  Uses u = {.sym = e->sym};
+  Uses u = {.sym = e->sym, .arena = q->r->arena};
   td_walk_stmt(q->r->session->ctx, root_of(q, e), look_stmt, &u);
   return u;
 }
@@ -181,27 +187,34 @@ static bool find_write(Relay *q) {
   End *e = &q->writer;
   if (!spell_out(q, e)) return false;
   Uses u = uses_at(q, e);
-  TdLoc loc = u.store ? u.store->loc : stage_of(q, e)->loc;
-  if (u.stores != 1 || u.loads || u.views) {
+  TdLoc loc = u.store.n ? u.store.at[0]->loc : stage_of(q, e)->loc;
+  if (!u.store.n || u.loads || u.views) {
     refuse(q, TD_ILLEGAL, "order", loc, e->name,
-           u.loads ? "reads back what it writes to" : "has not one statement that writes");
+           u.loads ? "reads back what it writes to" : "does not write element by element");
     td_diag_help(q->r->diag, "buffer_at gives '%s' a buffer that is written back once", e->name);
     return false;
   }
-  e->mark = u.store->uid;
+  for (size_t i = 0; i < u.store.n; i++)
+    td_vec_push(q->r->arena, &e->mark, (Mark){.uid = u.store.at[i]->uid});
   return true;
 }
 
-/* The reads of the array at the consumer's end: all the same element, under one loop. */
+/* Where the array is read at the consumer's end: each place reads one element, in the innermost
+ * loop that it depends on. */
+typedef struct Read {
+  const TdExpr *element;
+  const TdStmt *block; /* the body of that loop, or (it depends on none) of the kernel called */
+  const TdStmt *at;    /* the statement of the block that holds the first read */
+  const TdStmt *own;   /* the statement that reads it */
+  bool once;           /* that alone does */
+} Read;
+
 typedef struct Reads {
   const Relay *q;
-  const TdStmt *root;  /* the body of the unit */
-  const TdExpr *first; /* the element */
-  const TdStmt *loop;  /* the innermost loop that it depends on */
-  const TdStmt *at;    /* the statement of that loop's body that holds the first read */
-  const TdStmt *own;   /* the statement that reads it */
-  const TdStmt *stmt;  /* under look */
-  bool same, once;     /* reads of one element; in one statement */
+  const TdStmt *root; /* the body of the unit */
+  const TdStmt *stmt; /* under look */
+  const TdStmt *bad;  /* one where data or no loop decides what is read */
+  TD_VEC(Read) at;
 } Reads;
 
 static bool is_data(void *ud, const TdExpr *e) {
@@ -215,19 +228,30 @@ static bool uses_index(const TdExpr *load, TdSym v) {
   return false;
 }
 
+/* A read of element e, without a block where nothing around the stage could hold it. */
+static Read read_of(const Reads *k, const TdExpr *e) {
+  Read read = {.element = e, .own = k->stmt, .once = true};
+  TdPath p = td_edit_path(k->q->r->arena, k->root, k->stmt->uid);
+  if (k->q->reader.call) read.block = k->root, read.at = p.at[1];
+  for (size_t i = 0; i + 2 < p.n; i++)
+    if (p.at[i]->kind == TD_STMT_FOR && uses_index(e, p.at[i]->sym))
+      read.block = p.at[i + 1], read.at = p.at[i + 2];
+  return read;
+}
+
 static bool look_read(void *ud, const TdExpr *e) {
   Reads *k = ud;
   if (e->kind != TD_EXPR_LOAD || e->sym != k->q->reader.sym) return true;
-  for (uint32_t d = 0; d < e->nkid; d++) k->same &= td_walk_expr(e->kid[d], is_data, NULL);
-  TdPath p = td_edit_path(k->q->r->arena, k->root, k->stmt->uid);
-  const TdStmt *loop = NULL, *at = NULL;
-  for (size_t i = 0; i + 2 < p.n; i++)
-    if (p.at[i]->kind == TD_STMT_FOR && uses_index(e, p.at[i]->sym))
-      loop = p.at[i], at = p.at[i + 2];
-  if (k->first)
-    k->same &= td_equal_expr(e, k->first) && loop == k->loop, k->once &= k->own == k->stmt;
-  else
-    k->first = e, k->loop = loop, k->at = at, k->own = k->stmt;
+  Read read = read_of(k, e);
+  bool good = read.block != NULL;
+  for (uint32_t d = 0; d < e->nkid; d++) good = good && td_walk_expr(e->kid[d], is_data, NULL);
+  if (!good && !k->bad) k->bad = k->stmt;
+  for (size_t i = 0; i < k->at.n; i++)
+    if (td_equal_expr(e, k->at.at[i].element) && k->at.at[i].block == read.block) {
+      k->at.at[i].once &= k->at.at[i].own == k->stmt;
+      return true;
+    }
+  td_vec_push(k->q->r->arena, &k->at, read);
   return true;
 }
 
@@ -238,41 +262,62 @@ static bool look_reads(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* A register that stands for an element. */
+typedef struct Register {
+  const Relay *q;
+  const TdExpr *element;
+  TdSym value;
+} Register;
+
 static const TdExpr *to_register(void *ud, const TdExpr *e) {
-  const Relay *q = ud;
-  if (e->kind != TD_EXPR_LOAD || e->sym != q->reader.sym) return e;
-  return td_expr_load(q->r->store->arena, q->reader.value, e->type, NULL, 0, e->loc);
+  const Register *g = ud;
+  if (e->kind != TD_EXPR_LOAD || e->sym != g->element->sym || !td_equal_expr(e, g->element))
+    return e;
+  return td_expr_load(g->q->r->store->arena, g->value, e->type, NULL, 0, e->loc);
+}
+
+/* Reads an element into a register before statement `at`. */
+static void put_in_register(Relay *q, const Read *read, const TdStmt *at) {
+  End *e = &q->reader;
+  TdStore *st = q->r->store;
+  const TdUnit *u = td_prog_unit(q->prog, e->unit);
+  const TdStmt *block = td_edit_find(q->r->session->ctx, u->body, read->block->uid);
+  const char *name = td_edit_fresh_name(st, u, q->array->name);
+  Register g = {q, read->element, td_store_sym(st, name, TD_SYM_LOCAL)};
+  const TdStmt *local =
+      td_stmt_local(st, g.value, read->element->type, TD_INIT_VALUE, read->element, at->loc);
+  td_vec_push(q->r->arena, &e->mark, ((Mark){local->uid, g.value}));
+  const TdStmt *now = td_walk_map(st, block, to_register, &g);
+  now = td_edit_insert(st, now, at->uid, false, &local, 1);
+  edit(q, e, block->uid, &now, 1);
 }
 
 /* Reads each element into a register, in the innermost loop that it depends on; or, if `inside`,
- * where that is done, under the conditions there: false without a word if it is not one place. */
+ * where that is done, under the conditions there: false without a word if no place has any. */
 static bool find_read(Relay *q, bool inside) {
   End *e = &q->reader;
-  TdStore *st = q->r->store;
   if (!spell_out(q, e)) return false;
   const TdUnit *u = td_prog_unit(q->prog, e->unit);
-  Reads k = {.q = q, .root = u->body, .same = true, .once = true};
+  Reads k = {.q = q, .root = u->body};
+  bool any = false;
+  e->mark.n = 0;
   td_walk_stmt(q->r->session->ctx, root_of(q, e), look_reads, &k);
-  if (uses_at(q, e).views || !k.first)
+  if (uses_at(q, e).views || !k.at.n)
     return refuse(q, TD_UNSUPPORTED, "stage", stage_of(q, e)->loc, e->name,
                   "does not read element by element");
-  if (!k.same || !k.loop) {
-    refuse(q, TD_ILLEGAL, "order", k.at ? k.at->loc : stage_of(q, e)->loc, e->name,
+  if (k.bad) {
+    refuse(q, TD_ILLEGAL, "order", k.bad->loc, e->name,
            "does not read one element at a time, as its loops decide, of");
     td_diag_help(q->r->diag, "buffer_at or reuse_at keeps what is used again in a local buffer");
     return false;
   }
-  if (inside && (!k.once || k.own == k.at)) return false;
-  if (inside) k.at = k.own;
-  const char *name = td_edit_fresh_name(st, u, q->array->name);
-  e->value = td_store_sym(st, name, TD_SYM_LOCAL);
-  const TdStmt *local =
-      td_stmt_local(st, e->value, k.first->type, TD_INIT_VALUE, k.first, k.at->loc);
-  e->mark = local->uid;
-  const TdStmt *body = td_walk_map(st, td_for_body(k.loop), to_register, q);
-  body = td_edit_insert(st, body, k.at->uid, false, &local, 1);
-  edit(q, e, td_for_body(k.loop)->uid, &body, 1);
-  return true;
+  for (size_t i = 0; i < k.at.n; i++) {
+    const Read *read = &k.at.at[i];
+    bool in = inside && read->once && read->own != read->at;
+    put_in_register(q, read, in ? read->own : read->at);
+    any |= in;
+  }
+  return any || !inside;
 }
 
 /* Assumes in the unit of an end that its sizes have their values. */
@@ -362,12 +407,10 @@ static bool read_in_order(Relay *q) {
   return ok;
 }
 
-/* At one end, the stream instead of the array: `s` takes the place of the marked statement, and a
- * kernel that is called gets the stream as its parameter. */
-static void connect(Relay *q, const End *e, TdSym stream, TdSym port, const TdStmt *s) {
+/* At an end, the stream instead of the array, where a kernel is called that does what the end is
+ * for: it gets the stream as its parameter. */
+static void connect_call(Relay *q, const End *e, TdSym stream, TdSym port) {
   TdRewrite *r = q->r;
-  edit(q, e, e->mark, &s, 1);
-  if (!e->call) return;
   TdUnit *u = td_unit_copy(r->store, td_prog_unit(q->prog, e->unit));
   TdParam *param = td_arena_copy(r->store->arena, u->param, u->nparam * sizeof *param);
   param[e->arg] = (TdParam){.sym = port,
@@ -388,20 +431,19 @@ static TdSym stream_at(const Relay *q, const End *e, TdSym stream) {
   return e->call ? td_store_sym(q->r->store, e->sym->name, TD_SYM_STREAM) : stream;
 }
 
-static void connect_writer(Relay *q, TdSym stream) {
-  const End *e = &q->writer;
+/* Turns what an end does to elements into puts or gets of a stream. */
+static void connect(Relay *q, const End *e, TdSym stream) {
   TdSym port = stream_at(q, e, stream);
-  const TdStmt *w = td_edit_find(q->r->session->ctx, root_of(q, e), e->mark);
-  const TdExpr *end = td_relay_end(q->r, port, q->type->elem, NULL, 0, w->loc);
-  connect(q, e, stream, port, td_stmt_put(q->r->store, end, w->expr[1], w->loc));
-}
-
-static void connect_reader(Relay *q, TdSym stream) {
-  const End *e = &q->reader;
-  TdSym port = stream_at(q, e, stream);
-  const TdStmt *l = td_edit_find(q->r->session->ctx, root_of(q, e), e->mark);
-  const TdExpr *end = td_relay_end(q->r, port, q->type->elem, NULL, 0, l->loc);
-  connect(q, e, stream, port, td_stmt_get(q->r->store, end, e->value, l->type, NULL, l->loc));
+  TdStore *st = q->r->store;
+  for (size_t i = 0; i < e->mark.n; i++) {
+    const Mark *m = &e->mark.at[i];
+    const TdStmt *was = td_edit_find(q->r->session->ctx, root_of(q, e), m->uid);
+    const TdExpr *end = td_relay_end(q->r, port, q->type->elem, NULL, 0, was->loc);
+    const TdStmt *now = e == &q->writer ? td_stmt_put(st, end, was->expr[1], was->loc)
+                                        : td_stmt_get(st, end, m->value, was->type, NULL, was->loc);
+    edit(q, e, m->uid, &now, 1);
+  }
+  if (e->call) connect_call(q, e, stream, port);
 }
 
 /* The stages from the writer to the reader as a design. */
@@ -418,12 +460,6 @@ static const TdProg *make_design(Relay *q, const TdStream *stream) {
   const TdProg *p = td_stages_put(&s);
   q->r->prog = before;
   return p;
-}
-
-/* Turns what both ends do into puts and gets of stream s. */
-static void connect_both(Relay *q, TdSym s) {
-  connect_writer(q, s);
-  connect_reader(q, s);
 }
 
 const TdProg *td_relay_stage(const TdRelay *ask) {
@@ -444,7 +480,8 @@ const TdProg *td_relay_stage(const TdRelay *ask) {
   const TdStmt *body = td_edit_replace(ask->r->store, u->body, a->stmt->uid, NULL, 0);
   q.prog = td_prog_with(q.prog, td_unit_with_body(ask->r->store, u, body));
   TdStream s = td_relay_stream(ask, home_of(&q, &q.writer), q.array, q.type->elem, 0, NULL);
-  connect_both(&q, s.sym);
+  connect(&q, &q.writer, s.sym);
+  connect(&q, &q.reader, s.sym);
   return make_design(&q, &s);
 }
 
@@ -506,6 +543,7 @@ const TdProg *td_relay_token(const TdRelay *ask, const TdUnit *design, TdSym str
   list[td_unit_stream(u, stream) - u->stream] = s;
   u->stream = list;
   q.prog = td_prog_with(q.prog, u);
-  connect_both(&q, s.sym);
+  connect(&q, &q.writer, s.sym);
+  connect(&q, &q.reader, s.sym);
   return q.prog;
 }

@@ -134,8 +134,9 @@ const TdPrim td_prim_stream_relay = {
     .rewrite = "C[i][j] = x; .. ; y = C[i][j]  =>  C:put(x) in one task, y = C:get() in the next;  "
                "along an axis: A_j[k] = A[i][k]  =>  A_j[k] = A_j[i][j]:get(); "
                "A_j[i][j + 1]:put(A_j[k]), fed by a task of its own",
-    .legal = "between stages: each element is written once, first reads come in the order of the "
-             "writes, and reads of one element are adjacent. Along an axis: the buffer is copied "
+    .legal = "between stages: each element is written once and then read once (reads of it that "
+             "are adjacent count as one), in the same order, each side in one place or in several "
+             "that take their turns. Along an axis: the buffer is copied "
              "from (or to) an argument in places and under conditions that no data decides, and "
              "nothing else touches that argument",
     .errors =

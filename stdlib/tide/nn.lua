@@ -246,32 +246,42 @@ local function conv2d(H, W, C, R, S, O, stride, T, acc)
   }
 end
 
--- Reads each row of the image once, where windows overlap: the rows of a window wait in a line buffer, its places in a
--- window buffer of registers, which move on by one channel per cycle. Returns the array that windows are read from,
--- and its dimension of channels: a window of one row has one dimension less.
-local function by_windows(s, H, W, R, S, stride)
-  local X, channel, _ = "X", 2, nil
+-- Reads each element of the image once, row after row, so that it may come as a stream. Where windows overlap, the rows
+-- of a window wait in a line buffer, its places in a window buffer of registers, which move on by one channel per
+-- cycle; where they do not, what one reads is loaded before it. Returns the array that windows are read from, and its
+-- dimension of channels, if there are several: a window of one row, or of one column, has one dimension less.
+local function by_windows(s, H, W, C, R, S, stride)
+  local X, places, _ = "X", { 0, 1 }, nil
   if stride < R and R < H then
     _, X = s:reuse_at(X, "p")
-    s:partition(X, 0)
+  elseif R > 1 then
+    _, X = s:buffer_at(X, "p")
   end
+  if R > 1 then s:partition(X, 0) end
   if stride < S and S < W then
     _, X = s:reuse_at(X, "q")
-    if R == 1 then channel = 1 end
-    s:partition(X, R == 1 and 0 or { 0, 1 })
+    if R == 1 then places = { 0 } end
+    s:partition(X, places)
+  elseif R > 1 then
+    banks(s, X, 1, S > 1 and max(stride, S) or 1)
+  else
+    _, X = s:buffer_at(X, "q")
+    places = S > 1 and { 0 } or {}
+    if S > 1 then s:partition(X, places) end
   end
   for _, loop in ipairs(s:loops()) do
-    if loop:find "^c_" then s:pipeline(loop) end
+    if loop:find(C > 1 and "^c_" or "^[qv]_") then s:pipeline(loop) end
   end
-  return X, channel
+  return X, C > 1 and #places or nil
 end
 
 nn.conv2d = template {
   name = "conv2d", summary = "Convolution: all products of a window side by side, a channel of the result per cycle.",
   kernel = conv2d,
-  schedule = function(s, H, W, R, S, stride)
-    local window, channel = by_windows(s, H, W, R, S, stride)
-    s:partition(window, channel):partition("F", { 0, 1, 2 }):pipeline "o"
+  schedule = function(s, H, W, C, R, S, stride)
+    local window, channel = by_windows(s, H, W, C, R, S, stride)
+    if channel then s:partition(window, channel) end
+    s:partition("F", { 0, 1, 2 }):pipeline "o"
   end,
   H = height, W = width, C = channels, R = R, S = S, O = size "channels of Y", stride = stride,
   T = template.factors, acc = template.sums,
@@ -281,8 +291,8 @@ nn.conv2d = template {
 local function pool(name, summary, kernel, where)
   return template {
     name = name, summary = summary, kernel = kernel,
-    schedule = function(s, H, W, R, S, stride)
-      by_windows(s, H, W, R, S, stride)
+    schedule = function(s, H, W, C, R, S, stride)
+      by_windows(s, H, W, C, R, S, stride)
       s:pipeline "c"
     end,
     H = height, W = width, C = channels, R = R, S = S, stride = size("places from window to window", 2),

@@ -40,7 +40,8 @@ systolic.array = template {
   where = { template.numbers, template.sums_hold },
 }
 
--- C = A B of any size, tile by tile on one array.
+-- C = A B of any size, tile by tile on one array. Rows of A are read once, in order, so that they may come as a stream;
+-- where those of C shall go on as one, buffer_at("C", "m") puts their tiles together.
 systolic.gemm = template {
   name = "gemm", summary = "C = A B, tile by tile on an array of pm x pn elements.",
   kernel = function(M, N, K, pm, pn, T, acc)
@@ -49,13 +50,16 @@ systolic.gemm = template {
       name = "gemm", A = T[M][K], B = T[K][N], C = acc[M][N],
       function(A, B, C)
         tide.assume(M % pm == 0 and N % pn == 0)
-        for m, n in grid(M // pm, N // pn) do
-          local a, b, c = T[pm][K](), T[K][pn](), acc[pm][pn]()
+        for m in grid(M // pm) do
+          local a = T[pm][K]()
           for ai, ak in grid(pm, K) do a[ai][ak] = A[pm * m + ai][ak] end
-          for bk, bj in grid(K, pn) do b[bk][bj] = B[bk][pn * n + bj] end
-          for zi, zj in grid(pm, pn) do c[zi][zj] = 0 end
-          array(a, b, c)
-          for ci, cj in grid(pm, pn) do C[pm * m + ci][pn * n + cj] = c[ci][cj] end
+          for n in grid(N // pn) do
+            local b, c = T[K][pn](), acc[pm][pn]()
+            for bk, bj in grid(K, pn) do b[bk][bj] = B[bk][pn * n + bj] end
+            for zi, zj in grid(pm, pn) do c[zi][zj] = 0 end
+            array(a, b, c)
+            for ci, cj in grid(pm, pn) do C[pm * m + ci][pn * n + cj] = c[ci][cj] end
+          end
         end
       end,
     }, array
