@@ -135,7 +135,9 @@ static void take_counts(lua_State *L, TdArena *a, const TdPrim *prim, const TdAr
     names[n++] = td_arena_strndup(a, w, strcspn(w, "|"));
   int64_t *ints = TD_NEWN(a, int64_t, n);
   for (size_t i = 0; i < n; i++) ints[i] = -1;
-  luaL_checktype(L, idx, LUA_TTABLE);
+  if (!lua_istable(L, idx))
+    td_bind_fail(L, "argument", "%s: '%s' (%s) is a table of numbers by name, not %s", prim->name,
+                 spec->name, spec->help, td_bind_words(L, idx));
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
@@ -353,21 +355,56 @@ static int l_apply(lua_State *L) {
   return (int)n + 1;
 }
 
-/* s:can(name, ...): true, or nil and the error. */
+/* A step that is asked for by name. */
+typedef struct AskedStep {
+  TdArena *arena;
+  const TdPrim *prim;
+  TdArgValue *arg;
+} AskedStep;
+
+/* Fills the step (1, light) from a name and its arguments (from 2 on), or raises. */
+static int l_read_step(lua_State *L) {
+  AskedStep *q = lua_touserdata(L, 1);
+  int top = lua_gettop(L);
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return td_bind_fail(L, "argument", "can needs the name of a primitive, and what that takes");
+  q->prim = td_prim_find(lua_tostring(L, 2));
+  if (!q->prim)
+    return td_bind_fail(L, "no-method", "there is no primitive '%s'", lua_tostring(L, 2));
+  q->arg = take_arguments(L, q->arena, q->prim, 3, top);
+  return 0;
+}
+
+/* Whether the value on top is an error in what the user gave. */
+static bool is_usage_error(lua_State *L) {
+  bool is = lua_istable(L, -1) && lua_getfield(L, -1, "kind") == LUA_TSTRING &&
+            strcmp(lua_tostring(L, -1), "usage") == 0;
+  if (lua_istable(L, -2)) lua_pop(L, 1);
+  return is;
+}
+
+/* s:can(name, ...): true, or nil and the error, also of arguments that the step does not take. */
 static int l_can(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
-  const TdPrim *prim = td_prim_find(luaL_checkstring(L, 2));
-  if (!prim) return td_bind_fail(L, "no-method", "there is no primitive '%s'", lua_tostring(L, 2));
-  int top = lua_gettop(L);
+  int n = lua_gettop(L);
   TdBind *b = td_bind_enter(L);
-  TdArena *a = td_bind_work(L, TD_WORK_LEGALITY);
-  TdDiag d = td_bind_diag(a);
-  TdArgValue *arg = take_arguments(L, a, prim, 3, top);
-  if (td_schedule_can(&box->s, b->affine, prim, arg, &d)) {
+  AskedStep q = {.arena = td_bind_work(L, TD_WORK_LEGALITY)};
+  TdDiag d = td_bind_diag(q.arena);
+  luaL_checkstack(L, n + 2, "arguments");
+  lua_pushcfunction(L, l_read_step);
+  lua_pushlightuserdata(L, &q);
+  for (int i = 2; i <= n; i++) lua_pushvalue(L, i);
+  if (lua_pcall(L, n, 0, 0) != LUA_OK) {
+    if (!is_usage_error(L)) return lua_error(L);
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+  }
+  if (td_schedule_can(&box->s, b->affine, q.prim, q.arg, &d)) {
     lua_pushboolean(L, 1);
     return 1;
   }
-  explain_refusal(L, box, prim, arg, &d);
+  explain_refusal(L, box, q.prim, q.arg, &d);
   return td_bind_push_failure(L, &d);
 }
 
