@@ -29,4 +29,27 @@ return tide.design(function(d)
   end}
 end)
 ]])
+  write("types", [[
+local tide = require "tide"
+local i7, u3, i8, i32, f16, index, bool = tide.int(7), tide.uint(3), tide.i8, tide.i32, tide.f16, tide.index, tide.bool
+local q = tide.fixed(8, 3)
+local sub = tide.kernel {X = i32[4], n = i32, function(X, n) X[0] = X[0] + n end}
+return tide.kernel {A = i32[4], B = q[2][4], D = f16[4], W = tide.uint(64)[2], c = u3,
+  function(A, B, D, W, c)
+    local T = i32[4](0)
+    local x = i7(0)
+    for i, j in tide.grid(2, 4) do --@ pipeline(2)
+      B[i][j] = B[i][j] * q(0.5) + q(c)
+      if i < j then T[j] = A[j] // 3 else T[j] = A[j] % 5 end
+    end
+    while x < 3 do
+      x = x + 1
+      if A[0] > 7 then break end
+    end
+    for i = 3, 0, -1 do D[i] = tide.select(A[i] > 0, D[i], f16(1.5)) end
+    W[0] = tide.with_bits(W[1], 4, 8, 3)
+    A[1] = i32(tide.bits(W[0], 0, 7)) ~ (T[2] << 1)
+    sub(A, T[3])
+  end}
+]])
 end
