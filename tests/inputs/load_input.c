@@ -43,7 +43,8 @@ static lua_State *open_state(void) {
   return L;
 }
 
-/* Loads a chunk, with the `load` that remembers sources, and turns what it returns into text; argument: its text. */
+/* Loads a chunk, with the `load` that remembers sources, and turns what it returns into text;
+   argument: its text. */
 static int l_text_of(lua_State *L) {
   td_ctx_set_budget(td_prompt_ctx(L), MOST_WORK);
   lua_getglobal(L, "load");
@@ -66,7 +67,8 @@ static bool again(lua_State *L) {
   return lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1);
 }
 
-/* Whether a chunk makes a program; aborts if the program's text does not load back to the same text. */
+/* Whether a chunk makes a program; aborts if the program's text does not load back to the same
+   text. */
 static bool makes_program(const char *data, size_t n) {
   lua_State *L = open_state();
   lua_pushlstring(L, data, n);
