@@ -176,3 +176,9 @@ TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load) {
   }
   return td_cexpr_at(w, name, index);
 }
+
+TdPiece td_cexpr_touch(TdCWriter *w, const TdExpr *load, bool write) {
+  TdPiece p = td_cexpr_place(w, load);
+  if (w->target->touch) p.text = w->target->touch(w, load, p.text, write);
+  return p;
+}

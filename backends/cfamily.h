@@ -81,6 +81,9 @@ typedef struct TdCTarget {
      than 0. NULL: left as it is. */
   TdPiece (*guard)(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc);
   TdPiece (*divisor)(TdCWriter *w, TdPiece b, TdLoc loc);
+  /* The text of an element that a LOAD names, with what is done where it is read or written. NULL:
+     nothing. */
+  const char *(*touch)(TdCWriter *w, const TdExpr *load, const char *place, bool write);
   /* Lines before a statement, as the program has it. NULL: none. */
   void (*begin)(TdCWriter *w, const TdStmt *s);
   /* Writes s its own way, or returns false for the family's. Calls and streams are its own. */
@@ -139,9 +142,11 @@ TdPiece td_cexpr_integer(TdCWriter *w, uint64_t bits, bool is_signed);
 TdPiece td_cexpr_literal(TdCWriter *w, const TdType *t, uint64_t bits);
 /* A size of the unit: its name where it is declared, else its value. */
 TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e);
-/* The element that a LOAD names; an index expression of it, guarded where it must be; and the
-   element of an array at an index for each dimension. */
+/* The element that a LOAD names, and the same where the program reads or writes it; an index
+   expression of it, guarded where it must be; and the element of an array at an index for each
+   dimension. */
 TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load);
+TdPiece td_cexpr_touch(TdCWriter *w, const TdExpr *load, bool write);
 TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc);
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
 /* Whether two loads read elements of one row-major array, inside of it, that are always the same

@@ -434,7 +434,7 @@ static TdPiece word(TdCWriter *w, const TdExpr *e, bool low) {
     if (e->type->kind == TD_T_FLOAT) p = td_cfloat_load(w, e->type, p);
     break;
   case TD_EXPR_LOAD:
-    p = td_cexpr_place(w, e);
+    p = td_cexpr_touch(w, e, false);
     p.c = (uint8_t)loaded_type(e->type);
     if (e->type->kind == TD_T_FLOAT) p = td_cfloat_load(w, e->type, p);
     break;

@@ -161,7 +161,7 @@ static void put_local(TdCWriter *w, const TdStmt *s) {
 
 static void put_store(TdCWriter *w, const TdStmt *s) {
   TdPiece value = w->target->value(w, s->expr[1]);
-  td_text_line(&w->out, "%s = %s;", td_cexpr_place(w, s->expr[0]).text, value.text);
+  td_text_line(&w->out, "%s = %s;", td_cexpr_touch(w, s->expr[0], true).text, value.text);
 }
 
 void td_cstmt_put_one(TdCWriter *w, const TdStmt *s) {

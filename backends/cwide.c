@@ -50,7 +50,7 @@ static TdPiece extended(TdCWriter *w, const TdExpr *e) {
 
 /* A cell of such a word: its name or place. */
 static const char *cell_text(TdCWriter *w, const TdExpr *e) {
-  return e->kind == TD_EXPR_VAR ? td_cname_of(w, e->sym)->text : td_cexpr_place(w, e).text;
+  return e->kind == TD_EXPR_VAR ? td_cname_of(w, e->sym)->text : td_cexpr_touch(w, e, false).text;
 }
 
 static const char *position(TdCWriter *w, const TdExpr *e) {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "clocked.h"
 #include "eval/eval.h"
+#include "judge.h"
 
 /* A backend, and what its programs can do here; NULL where they cannot. */
 typedef struct Target {
@@ -63,6 +64,7 @@ static void *open_cpu(const TdBuild *b) {
   CpuRun *r = TD_NEW(b->arena, CpuRun);
   TdCpuOptions o = td_cpu_options_of(b);
   const char *device = td_cpu_device_of(b);
+  o.extra.watch = td_judge_needs_watch(b->arena, b->prog);
   if (device)
     r->clocked = td_clocked_new(b->arena, b->prog,
                                 &(TdClockedOptions){device, td_cpu_keeps_trace(b), o}, b->diag);

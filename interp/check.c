@@ -132,7 +132,7 @@ static const char *place_text(const Pair *p) {
 /* Whether p does more than so many steps; false also when that is not known. */
 static bool is_longer(TdArena *a, const TdProg *p, double steps) {
   TdDiag quiet = {.arena = a};
-  const TdCpuText *t = td_cpu_text_of(a, p, &quiet);
+  const TdCpuText *t = td_cpu_text_of(a, p, (TdCpuExtra){0}, &quiet);
   return t && t->work > steps;
 }
 

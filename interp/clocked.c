@@ -38,7 +38,7 @@ TdClocked *td_clocked_new(TdArena *a, const TdProg *p, const TdClockedOptions *o
   c->times = td_firing_times(affine, a, p, td_target_find(o->device), d);
   td_arena_defer(a, free_last, c);
   if (!c->times) return NULL;
-  const TdCpuText *text = td_cpu_text_timed(a, p, c->times, &why);
+  const TdCpuText *text = td_cpu_text_of(a, p, (TdCpuExtra){.times = c->times}, &why);
   if (!text && o->cpu.tier != TD_TIER_AUTO) {
     *d = why;
     return NULL;
@@ -46,7 +46,7 @@ TdClocked *td_clocked_new(TdArena *a, const TdProg *p, const TdClockedOptions *o
   bool little = o->cpu.tier == TD_TIER_AUTO && text && text->work < LITTLE_WORK;
   c->keeps = !text || o->trace || little;
   TdCpuOptions options = o->cpu;
-  options.times = c->times;
+  options.extra.times = c->times;
   if (!c->keeps) c->cpu = td_cpu_new(a, p, &options, d);
   return c->keeps || c->cpu ? c : NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/depths.h"
+#include "analysis/share.h"
 #include "analysis/streams.h"
 
 static bool is_no_state(void *ud, const TdStmt *s) {
@@ -46,6 +47,23 @@ bool td_judge_design(const TdAsk *q, const char **open, TdDiag *d) {
   if (left.shared && !follow_elements(q, &left.shared, d)) return false;
   *open = left.order ? left.order : left.shared;
   return true;
+}
+
+bool td_judge_needs_watch(TdArena *a, const TdProg *p) {
+  TdAffine *affine = NULL;
+  bool open = false;
+  for (size_t i = 0; i < p->nunit && !open; i++) {
+    if (p->unit[i]->kind != TD_UNIT_DESIGN) continue;
+    TdProg *part = td_arena_copy(a, p, sizeof *part);
+    part->nunit = i + 1;
+    if (!affine) affine = td_affine_new(a);
+    TdAsk q = {affine, a, part, p->unit[i]};
+    TdDiag quiet = {.arena = a};
+    const char *why = NULL;
+    open =
+        !td_share_check(&q, &why, &quiet) || (why && (!follow_elements(&q, &why, &quiet) || why));
+  }
+  return open;
 }
 
 /* Runs of a design at other depths. */

@@ -12,6 +12,10 @@
    all was decided; owned by q->arena. */
 bool td_judge_design(const TdAsk *q, const char **open, TdDiag *d);
 
+/* Whether data may lead two instances of a design of p to one element that one of them writes:
+   runs are to watch for that. Scratch in a. */
+bool td_judge_needs_watch(TdArena *a, const TdProg *p);
+
 /* Sets depth[] to the least depths of n's streams at which its design runs to its end on these
    arguments, which stay as they are. False: no depths do, or a run fails for another reason, and d
    says which. */

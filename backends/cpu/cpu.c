@@ -23,8 +23,8 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
   c->arena = a;
   c->session = p->store->session;
   c->root = td_prog_root(p);
-  c->times = o ? o->times : NULL;
-  c->text = td_cpu_text_timed(a, p, c->times, d);
+  c->times = o ? o->extra.times : NULL;
+  c->text = td_cpu_text_of(a, p, o ? o->extra : none.extra, d);
   if (!c->text || !td_cpu_tier_begin(&c->program, a, p, c->text, o ? o : &none, d)) return NULL;
   td_cpu_reset(c);
   return c;
@@ -167,6 +167,7 @@ static bool run(Call *k) {
   TdCtx *ctx = k->c->session->ctx;
   struct td_run r = {
       .interrupt = td_ctx_stop_flag(ctx), .table = k->c->text->table, .timed = k->timed};
+  if (k->c->text->watch) r.watch = td_cpu_watch_new(k->arena);
   td_cpu_tier_run(&k->c->program, &r, k->at);
   td_ctx_tick(ctx, 1);
   return !r.fault || td_cpu_code_tell(k->c->text, k->c->session, k->c->root, &r, k->d);

@@ -27,23 +27,29 @@ typedef struct TdCpuText {
   size_t ndesign;
   double work;  /* statements of a run, estimated */
   double bytes; /* of large arrays and of streams, each once */
+  bool moves;   /* every loop of a run moves tokens, and no clock counts them */
+  bool watch;   /* as TdCpuExtra */
 } TdCpuText;
 
-/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. And for
-   runs with a clock (NULL times: without). */
-const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *p, TdDiag *d);
-const TdCpuText *td_cpu_text_timed(TdArena *a, const TdProg *p, const TdTimes *times, TdDiag *d);
+/* What runs of a program do besides. Zeroed: nothing. */
+typedef struct TdCpuExtra {
+  const TdTimes *times; /* of runs with a clock; NULL: without */
+  bool watch;           /* they find out who touches the elements of designs' arguments */
+} TdCpuExtra;
+
+/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. */
+const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *p, TdCpuExtra extra, TdDiag *d);
 
 typedef enum { TD_TIER_AUTO, TD_TIER_TCC, TD_TIER_CC } TdTier;
 
 /* Zeroed is the default. */
 typedef struct TdCpuOptions {
-  TdTier tier;          /* AUTO: in memory until much work is done */
-  int seconds;          /* most time of the system's compiler; 0: 60 */
-  int64_t cache_bytes;  /* most that the folder of compiled programs holds; 0: 256 MiB */
-  int threads;          /* of parallel loops; 0: one for each processor */
-  size_t bytes;         /* most memory of the arguments of a run on fingerprints; 0: no limit */
-  const TdTimes *times; /* of runs with a clock; NULL: without */
+  TdTier tier;         /* AUTO: in memory until much work is done */
+  int seconds;         /* most time of the system's compiler; 0: 60 */
+  int64_t cache_bytes; /* most that the folder of compiled programs holds; 0: 256 MiB */
+  int threads;         /* of parallel loops; 0: one for each processor */
+  size_t bytes;        /* most memory of the arguments of a run on fingerprints; 0: no limit */
+  TdCpuExtra extra;
 } TdCpuOptions;
 
 /* cpu_backend.c: those that a build says. */

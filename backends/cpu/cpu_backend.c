@@ -41,10 +41,10 @@ bool td_cpu_keeps_trace(const TdBuild *b) {
 /* The text of a build, with its clock; NULL with d filled. */
 static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
   const char *device = td_cpu_device_of(b);
-  if (!device) return td_cpu_text_of(b->arena, b->prog, d);
+  if (!device) return td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){0}, d);
   const TdTimes *times =
       td_firing_times(td_affine_new(b->arena), b->arena, b->prog, td_target_find(device), d);
-  return times ? td_cpu_text_timed(b->arena, b->prog, times, d) : NULL;
+  return times ? td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){.times = times}, d) : NULL;
 }
 
 /* Whether there is a text; a run with a clock can do without. */

@@ -59,7 +59,9 @@ TdCpuBlock td_cpu_block_of(TdCpuProg *p, const TdRun *r, const TdRunArg *b) {
 }
 
 /* Begins loops over a block, whose elements are then td_at[..] and number td_k of a copy. */
-static void put_loops(TdCWriter *w, const TdCpuBlock *b, TdText *out) {
+static void put_loops(TdCpuProg *p, const TdCpuBlock *b, TdText *out) {
+  TdCWriter *w = p->w;
+  p->computes = true;
   const char *cell = w->target->cell(w, NULL, b->cell);
   td_text_line(out, "    %s *td_at = %s;", cell, b->at);
   td_text_line(out, "    int64_t td_k = 0;");
@@ -80,7 +82,7 @@ static const char *element(TdArena *a, const TdCpuBlock *b) {
 
 void td_cpu_block_load(TdCpuProg *p, const TdCpuBlock *b, const char *copies, TdText *out) {
   td_text_line(out, "    {");
-  put_loops(p->w, b, out);
+  put_loops(p, b, out);
   td_text_line(out, "      %s[td_i][td_k++] = %s;", copies, element(p->w->arena, b));
   td_text_line(out, "    }");
 }
@@ -102,7 +104,7 @@ void td_cpu_block_store(TdCpuProg *p, const TdRun *r, const TdCpuBlock *b, const
   static const char *const bits[] = {[32] = "td_bits_f32", [64] = "td_bits_f64"};
   const char *same = b->cell->kind == TD_T_FLOAT && b->cell->w >= 32 ? bits[b->cell->w] : "";
   td_text_line(out, "    int64_t td_first = %s;", first_of(p, r, b));
-  put_loops(p->w, b, out);
+  put_loops(p, b, out);
   td_text_line(out, "    {");
   td_text_line(out, "      if (%s(%s[td_i][td_k]) != %s(%s[td_first][td_k]))", same, copies, same,
                copies);

@@ -14,7 +14,6 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
                                    const TdCpuInput *in) {
   static const char *const flags[] = {
       "-std=c11",
-      "-O3",
       "-march=native",
       "-ffp-contract=off",
       "-fno-math-errno",
@@ -27,6 +26,10 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
       "-mprefer-vector-width=512",
 #endif
   };
+  /* Loops that move tokens go on by tests and jumps, which neither vectors nor ranges make faster:
+     without them a compiler ends sooner. */
+  static const char *const best[] = {"-O3"}, *const moving[] = {"-O2", "-fno-tree-vectorize",
+                                                                "-fno-tree-vrp"};
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
@@ -35,6 +38,8 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   TD_VEC(const char *) word = {0};
   for (const char *const *s = td_cpu_cc_command(a); *s; s++) td_vec_push(a, &word, *s);
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) td_vec_push(a, &word, flags[i]);
+  for (int i = 0; i < (in->moves ? 3 : 1); i++)
+    td_vec_push(a, &word, in->moves ? moving[i] : best[i]);
   for (int i = 0; threads > 1 && i < 2; i++) td_vec_push(a, &word, parallel[i]);
   td_vec_push(a, &word, td_text_fmt(a, "-DTD_THREADS=%d", threads));
   if (from) {

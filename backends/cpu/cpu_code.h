@@ -39,6 +39,9 @@ typedef struct TdCpuWait {
    other in a circle, by the tasks of p's root; NULL: none are seen to. */
 const char *td_cpu_cycle(TdArena *a, const TdProg *p, const TdCpuWait *w, int count);
 
+/* cpu_watch.c: fills d with the race that a run's watch found; returns false. */
+bool td_cpu_watch_tell(const TdCpuText *text, TdSession *s, const struct td_run *run, TdDiag *d);
+
 /* "pe[0][1]": instance i of a run of design d; "Z[3]": its stream of a number. Owned by a. */
 const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i);
 const char *td_cpu_code_stream(TdArena *a, TdSession *s, const TdUnit *d, int64_t number);
@@ -62,6 +65,7 @@ typedef struct TdCpuInput {
   const TdForeign *const *foreign;
   size_t nforeign;
   double bytes; /* of its large arrays and streams */
+  bool moves;   /* as TdCpuText */
 } TdCpuInput;
 
 /* cpu_foreign.c: whether the files of foreign functions can be read; false with d filled. */

@@ -173,13 +173,40 @@ static const char *put_table(TdText *out, const char *type, const char *name, co
   return name;
 }
 
-/* The design as the run time sees it, which opens its streams. */
-static void put_net(Net *n, TdText *out, int64_t all) {
+/* A line for each argument that instances write; how many. */
+static size_t put_spans(Net *n, TdText *out) {
+  TdCWriter *w = n->p->w;
+  const TdCpuUnit *u = td_cpu_param_unit(n->p, n->d->sym);
+  size_t count = 0;
+  for (size_t i = 0; i < n->d->nparam; i++) {
+    const TdCName *name = td_cname_of(w, n->d->param[i].sym);
+    if (!u->param[i].written || n->d->param[i].type->kind != TD_T_TENSOR) continue;
+    const char *cell = w->target->cell(w, name->sym, td_type_scalar(name->type));
+    td_text_putf(out, "    {%s, sizeof(%s) * (1", name->text, cell);
+    for (int d = 0; d < name->type->rank; d++) {
+      int64_t extent = 1;
+      td_type_extent(name->type, d, &extent);
+      td_text_putf(out, " + %" PRId64 " * (%s)", extent - 1,
+                   td_cpu_arg_stride(w, name, (uint32_t)d, 1));
+    }
+    td_text_putf(out, "), sizeof(%s), %zu},\n", cell, i);
+    count++;
+  }
+  return count;
+}
+
+/* The design as the run time sees it, which opens its streams, with the place of what its instances
+   are numbered from. */
+static void put_net(Net *n, TdText *out, int64_t all, const char *first) {
+  TdText spans = td_text_new(n->p->w->arena);
+  size_t nspan = n->p->watch ? put_spans(n, &spans) : 0;
+  const char *span = put_table(out, "td_span", "td_spans", &spans);
   const char *part = put_table(out, "td_part", "td_parts", &n->part);
   const char *rings = put_table(out, "td_rings", "td_streams", &n->rings);
-  td_text_line(out, "  const struct td_net td_self = {%s, %zu, %s, %zu, %" PRId64 ", %d, %zu};",
-               part, n->d->nrun, rings, n->d->nstream, all, td_cpu_unit_place(n->p, n->d->loc),
+  td_text_putf(out, "  const struct td_net td_self = {%s, %zu, %s, %zu, %" PRId64 ", %d, %zu", part,
+               n->d->nrun, rings, n->d->nstream, all, td_cpu_unit_place(n->p, n->d->loc),
                n->p->design.n - 1);
+  td_text_line(out, n->p->watch ? ", %s, %zu, %s};" : "};", span, nspan, first);
 }
 
 /* Lines that store what instances hold copies of. */
@@ -223,7 +250,8 @@ static void put_stopping(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   int64_t all = put_ready(n, u);
   td_text_puts(&p->room.at[0].fields, td_text_str(&n->fields));
   td_text_line(&p->room.at[0].fields, "int64_t more;");
-  put_net(n, &text, all);
+  if (p->watch) td_text_line(&p->room.at[0].fields, "int64_t first;");
+  put_net(n, &text, all, "&me->first");
   td_text_line(&text, "  if (!me->task.at) {");
   td_text_line(&text, "  run->host->open(run, &td_self);");
   td_text_puts(&text, td_text_str(n->out));
@@ -246,7 +274,8 @@ static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
   td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
-  put_net(n, out, all);
+  if (p->watch) td_text_line(out, "  int64_t td_first;");
+  put_net(n, out, all, "&td_first");
   td_text_line(out, "  run->host->open(run, &td_self);");
   td_text_putf(out, "%s  if (!run->host->run(run, &td_self)) return;\n", td_text_str(n->out));
   put_copies(n, out);

@@ -49,7 +49,8 @@ static void open_ring(const struct td_run *run, const struct td_rings *s, int64_
   c->time = timed->open(timed->wire[s->wire + i], &c->moved);
 }
 
-static void open_streams(struct td_run *run, const struct td_net *n) {
+static void open_net(struct td_run *run, const struct td_net *n) {
+  if (run->watch) td_cpu_watch_open(run, n);
   for (int64_t k = 0; k < n->streams; k++)
     for (int64_t i = 0; i < n->stream[k].n; i++) {
       const struct td_rings *s = &n->stream[k];
@@ -110,12 +111,14 @@ static void check_left(struct td_run *run, const struct td_net *n) {
 
 /* One turn of all instances, of which *more have not ended; whether one moved a token. */
 static int take_turns(struct td_run *run, const struct td_net *n, int64_t *more) {
-  int64_t moved = 0;
-  for (int64_t k = 0; k < n->parts; k++) {
+  int64_t moved = 0, who = run->who, first = n->first ? *n->first : 0;
+  for (int64_t k = 0; k < n->parts; first += n->part[k++].n) {
+    run->who = first;
     int64_t did = n->part[k].turn(run, &n->part[k]);
     moved |= did & 1;
     *more -= did >> 1;
   }
+  run->who = who;
   return (int)moved;
 }
 
@@ -154,4 +157,4 @@ static int visit_tasks(struct td_run *run, const struct td_net *n, int64_t *more
   return moved;
 }
 
-const struct td_host td_cpu_net_host = {open_streams, run_tasks, visit_tasks};
+const struct td_host td_cpu_net_host = {open_net, run_tasks, visit_tasks, td_cpu_watch_touch};

@@ -89,7 +89,7 @@ static void get_token(TdCpuProg *p, const TdStmt *s, const char *from) {
   const TdExpr *to = s->nexpr > 1 ? s->expr[1] : NULL;
   size_t names = td_cname_mark(w);
   if (td_type_is_scalar(t)) {
-    const char *place = to ? td_cexpr_place(w, to).text : td_cname_of(w, s->sym)->text;
+    const char *place = to ? td_cexpr_touch(w, to, true).text : td_cname_of(w, s->sym)->text;
     td_text_line(&w->out, "%s = %s;", place, from);
     return;
   }

@@ -66,6 +66,7 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
                s->step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   p->task->loops++;
+  p->moves = true;
   w->out.indent++;
   td_cpu_burst_put(p, s, v, end, time);
   td_cpu_clock_iterate(p, s, time);
@@ -84,6 +85,7 @@ static void put_while(TdCpuProg *p, const TdStmt *s) {
   const char *time = td_cpu_clock_enter(p, s, "while");
   td_text_line(&w->out, "while (%s) {", cond);
   p->task->loops++;
+  p->moves = true;
   size_t held = p->task->held.n;
   w->out.indent++;
   td_text_line(&w->out, "if (td_stopped(run)) goto wait;");
@@ -297,15 +299,17 @@ void td_cpu_task_enter(TdCpuProg *p, TdCpuUnit *u, TdCpuTask *task, TdText *out)
 }
 
 /* The function that has all instances of a run go on. */
-static void put_turn(const TdCpuUnit *u, TdText *out) {
+static void put_turn(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
   const char *of_state = u->has_state ? ", &state[td_i]" : "";
   td_text_line(out, "static int64_t td_turn_%s(struct td_run *run, const struct td_part *td_p) {",
                u->task);
   td_text_line(out, "  struct %s_frame *me = td_p->frame;", u->name);
   if (u->has_state) td_text_line(out, "  struct %s_state *state = td_p->memory;", u->name);
   td_text_line(out, "  int64_t td_moved = 0, td_ended = 0;");
+  if (p->watch) td_text_line(out, "  const int64_t td_first = run->who;");
   td_text_line(out, "  for (int64_t td_i = 0; td_i < td_p->n; td_i++) {");
   td_text_line(out, "    if (me[td_i].task.at < 0) continue;");
+  if (p->watch) td_text_line(out, "    run->who = td_first + td_i;");
   td_text_line(out, "    int td_did = %s(run, &me[td_i]%s);", u->task, of_state);
   td_text_line(out, "    td_moved |= td_did & 1, td_ended += td_did >> 1;");
   td_text_line(out, "  }");
@@ -324,7 +328,7 @@ void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out
   td_text_putf(out, "  int td_moved = 0;\n%s%s", td_text_str(&task->declare), text);
   td_text_putf(out, "  goto done;\ndone:\n  me->task.at = -1;\n  return td_moved | 3;\n");
   td_text_putf(out, "wait:\n%s  return td_moved;\n}\n\n", td_text_str(&task->save));
-  put_turn(u, out);
+  put_turn(p, u, out);
 }
 
 void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {

@@ -89,6 +89,8 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .written = written,
                    .work = root->work,
                    .bytes = p->bytes,
+                   .moves = p->moves && !p->computes && !p->times && !*td_prelude_word_text(text),
+                   .watch = p->watch,
                    .design = p->design.at,
                    .ndesign = p->design.n};
   return t;
@@ -162,15 +164,10 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   return finished(p, root, td_text_str(&out));
 }
 
-const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdDiag *d) {
-  return td_cpu_text_timed(a, prog, NULL, d);
-}
-
-const TdCpuText *td_cpu_text_timed(TdArena *a, const TdProg *prog, const TdTimes *times,
-                                   TdDiag *d) {
-  TdCpuProg p = {.times = times};
+const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdCpuExtra extra, TdDiag *d) {
+  TdCpuProg p = {.times = extra.times, .watch = extra.watch};
   const TdProg *plain = td_collective_copy(a, prog);
-  if (times && plain != prog) {
+  if (extra.times && plain != prog) {
     td_diag_set(d, TD_UNSUPPORTED, "timed-allreduce", td_prog_root(prog)->loc,
                 "an allreduce with a clock is left to the evaluator");
     return NULL;

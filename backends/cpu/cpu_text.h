@@ -70,6 +70,7 @@ typedef struct TdCpuProg {
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
   int symbols;                    /* made so far */
   double bytes;                   /* of large arrays and streams so far */
+  bool moves, computes;           /* it has loops that move tokens; and some that move none */
   TdText lifts;                   /* of the literals and keys of the current unit */
   TD_VEC(TdCpuLift) lift;
   bool opaque;  /* expressions of statements are operators (cpu_term.c) */
@@ -81,6 +82,7 @@ typedef struct TdCpuProg {
   const char *stop;       /* how the function being written ends early */
   struct TdCpuTask *task; /* the one being written, or NULL */
   const TdTimes *times;   /* of runs with a clock; or NULL */
+  bool watch;             /* as TdCpuExtra */
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
   TD_VEC(const void *) time; /* those of times that the text names */

@@ -30,6 +30,15 @@ static TdPiece guard(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc) {
                         i.text, extent);
 }
 
+/* The place of an element of a parameter, told to who watches (cpu_watch.c). */
+static const char *touch(TdCWriter *w, const TdExpr *load, const char *place, bool write) {
+  TdCpuProg *p = prog_of(w);
+  if (!p->watch || load->sym->kind != TD_SYM_TENSOR) return place;
+  const char *cell = w->target->cell(w, load->sym, load->type);
+  return td_text_fmt(w->arena, "(*(%s *)run->host->touch(run, &%s, %d, %d))", cell, place, write,
+                     td_cpu_unit_place(p, load->loc));
+}
+
 static TdPiece divisor(TdCWriter *w, TdPiece b, TdLoc loc) {
   int place = td_cpu_unit_place(prog_of(w), loc);
   return td_cexpr_piece(w, TD_BIND_ATOM, b.c, "td_nonzero%s(run, %d, %s)", td_cexpr_suffix(b.c),
@@ -51,7 +60,8 @@ static bool calls_no_design(void *ud, const TdStmt *s) {
 }
 
 static bool is_parallel(const TdCWriter *w, const TdStmt *s) {
-  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !td_walk_leaves(td_for_body(s)) &&
+  return td_attrs_get(s->attrs, TD_ATTR_PARALLEL) && !prog_of(w)->watch &&
+         !td_walk_leaves(td_for_body(s)) &&
          td_walk_stmt(w->session->ctx, s, calls_no_design, prog_of(w));
 }
 
@@ -64,9 +74,11 @@ static double body_work(TdCWriter *w, const TdStmt *loop) {
   return sum;
 }
 
-/* Looks whether to stop, where that costs nothing beside the body. */
+/* Looks whether to stop, where that costs nothing beside the body. Loops that come here move no
+   tokens: those that do are a task's. */
 static void inside(TdCWriter *w, const TdStmt *s) {
-  const TdCpuProg *p = prog_of(w);
+  TdCpuProg *p = prog_of(w);
+  p->computes = true;
   if (s->kind == TD_STMT_FOR && body_work(w, s) < POLL_EVERY) return;
   bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(w, s);
   td_text_line(&w->out, "if (td_stopped(run)) %s;",
@@ -266,9 +278,24 @@ static bool put_local(TdCpuProg *p, const TdStmt *s) {
   return true;
 }
 
+/* A store that is watched: what the value reads is touched first, whatever the compiler. */
+static bool put_store(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  const TdExpr *to = s->expr[0];
+  if (!p->watch || to->sym->kind != TD_SYM_TENSOR) return false;
+  const char *cell = w->target->cell(w, to->sym, to->type),
+             *value = w->target->value(w, s->expr[1]).text;
+  td_text_line(&w->out, "{");
+  td_text_line(&w->out, "  %s td_value = %s;", cell, value);
+  td_text_line(&w->out, "  %s = td_value;", td_cexpr_touch(w, to, true).text);
+  td_text_line(&w->out, "}");
+  return true;
+}
+
 bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = prog_of(w);
   switch (s->kind) {
+  case TD_STMT_STORE: return put_store(p, s);
   case TD_STMT_FOR: return put_for(p, s);
   case TD_STMT_LOCAL: return put_local(p, s);
   case TD_STMT_CALL: td_cpu_arg_call(p, s); return true;
@@ -286,6 +313,7 @@ const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .truth = td_cnum_exact,
                                       .guard = guard,
                                       .divisor = divisor,
+                                      .touch = touch,
                                       .stmt = td_cpu_unit_stmt,
                                       .inside = inside,
                                       .work = work};

@@ -95,9 +95,11 @@ static const Entry entries[] = {
          X) "};\n"
             "struct td_rings {\n" TD_CPU_RINGS_FIELDS(
                 X) "};\n"
-                   "struct td_net {\n" TD_CPU_NET_FIELDS(X) "};\n"
-                                                            "struct td_host {\n" TD_CPU_HOST_FIELDS(
-                                                                X) "};\n"},
+                   "struct td_span {\n" TD_CPU_SPAN_FIELDS(
+                       X) "};\n"
+                          "struct td_net {\n" TD_CPU_NET_FIELDS(
+                              X) "};\n"
+                                 "struct td_host {\n" TD_CPU_HOST_FIELDS(X) "};\n"},
 #undef X
     {"TD_COLD", NULL,
      "#ifdef __GNUC__ /* done once: compiled to be small */\n"

@@ -14,6 +14,8 @@
   X(int64_t value[2])              /* what: the index and the extent */                            \
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
+  X(void *watch)                   /* struct td_watch of a run that watches who touches what */    \
+  X(int64_t who)                   /* the instance that goes on, in such a run */                  \
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
   X(const struct td_host *host)    /* what runs networks */                                        \
   X(const void *timed)             /* struct td_timed of a run with a clock */                     \
@@ -72,7 +74,15 @@ struct td_run {
   X(int64_t token_bytes) /* of all tokens of a stream */                                           \
   X(int64_t *list)       /* NULL: rings */
 
-/* A design. */
+/* An argument of a design: where it lies, its bytes, those of an element, its parameter by number.
+ */
+#define TD_CPU_SPAN_FIELDS(X)                                                                      \
+  X(const void *at)                                                                                \
+  X(int64_t bytes)                                                                                 \
+  X(int64_t cell)                                                                                  \
+  X(int64_t param)
+
+/* A design; where arguments are watched, those, and what numbers its instances go on from. */
 #define TD_CPU_NET_FIELDS(X)                                                                       \
   X(const struct td_part *part)                                                                    \
   X(int64_t parts)                                                                                 \
@@ -80,14 +90,20 @@ struct td_run {
   X(int64_t streams)                                                                               \
   X(int64_t tasks)                                                                                 \
   X(int place)                                                                                     \
-  X(int64_t number)
+  X(int64_t number)                                                                                \
+  X(const struct td_span *span)                                                                    \
+  X(int64_t spans)                                                                                 \
+  X(int64_t *first)
 
 /* cpu_net.c: opens the streams of a design; runs its tasks, and returns whether all ended;
-   or has each go on once (of *more that have not ended), and returns whether any moved a token. */
+   or has each go on once (of *more that have not ended), and returns whether any moved a token.
+   cpu_watch.c: notes that the element there is touched, by a write or not, at a place of the
+   program; returns where it is. */
 #define TD_CPU_HOST_FIELDS(X)                                                                      \
   X(void (*open)(struct td_run *, const struct td_net *))                                          \
   X(int (*run)(struct td_run *, const struct td_net *))                                            \
-  X(int (*visit)(struct td_run *, const struct td_net *, int64_t *))
+  X(int (*visit)(struct td_run *, const struct td_net *, int64_t *))                               \
+  X(void *(*touch)(struct td_run *, const void *, int, int))
 
 #define X(field) field;
 struct td_ring {
@@ -102,6 +118,9 @@ struct td_part {
 struct td_rings {
   TD_CPU_RINGS_FIELDS(X)
 };
+struct td_span {
+  TD_CPU_SPAN_FIELDS(X)
+};
 struct td_net {
   TD_CPU_NET_FIELDS(X)
 };
@@ -111,6 +130,12 @@ struct td_host {
 #undef X
 
 extern const struct td_host td_cpu_net_host;
+
+/* cpu_watch.c: who touched what in a run, all owned by a. */
+struct td_watch *td_cpu_watch_new(TdArena *a);
+/* Gives the instances of a design that starts their numbers, and looks at its arguments. */
+void td_cpu_watch_open(struct td_run *run, const struct td_net *n);
+void *td_cpu_watch_touch(struct td_run *run, const void *at, int write, int place);
 
 /* The clocks of a run: of tasks, run by run, of streams, the times of statements by number, and
    what eval/clock.h does with them. A cause is TD_CAUSE. */
@@ -147,8 +172,9 @@ typedef enum {
   TD_CPU_INDEX,
   TD_CPU_DEADLOCK,
   TD_CPU_LEFTOVER,
-  TD_CPU_CRASH, /* by a signal, which is value[0]; set by the caller */
-  TD_CPU_COPIES /* of a run, by number, and an instance, whose copy of a block is another */
+  TD_CPU_CRASH,  /* by a signal, which is value[0]; set by the caller */
+  TD_CPU_COPIES, /* of a run, by number, and an instance, whose copy of a block is another */
+  TD_CPU_RACE    /* which the watch knows */
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that

@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu.h"
 #include "eval/eval.h"
 #include "ir/at.h"
+#include "judge.h"
 
 /* Whether the table at idx gives arguments by name; an empty one is the list of a stream end where
  * u takes just that. */
@@ -207,8 +208,9 @@ int td_bind_reset(lua_State *L) {
 static TdCpu *compiled(lua_State *L, Runner *r, const TdProg *at) {
   for (size_t i = 0; i < r->made.n; i++)
     if (r->made.at[i].prog == at) return r->made.at[i].cpu;
-  TdCpuOptions o = {.tier = TD_TIER_AUTO};
-  TdDiag d = td_bind_diag(td_bind_arena(L));
+  TdArena *a = td_bind_arena(L);
+  TdCpuOptions o = {.tier = TD_TIER_AUTO, .extra.watch = td_judge_needs_watch(a, at)};
+  TdDiag d = td_bind_diag(a);
   TdCpu *cpu = td_cpu_new(r->arena, td_bind_callable(at), &o, &d);
   if (!cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
   td_vec_push(r->arena, &r->made, ((Made){at, cpu}));

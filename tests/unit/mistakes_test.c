@@ -69,7 +69,7 @@ static void test_structure(void) {
 static void text(const char *name, const TdProg *p, TdDiagKind kind, const char *code) {
   TdArena *a = td_arena_new(B.ctx);
   TdDiag d = {.arena = B.a};
-  const TdCpuText *made = td_cpu_text_of(a, p, &d);
+  const TdCpuText *made = td_cpu_text_of(a, p, (TdCpuExtra){0}, &d);
   if (code)
     is_told(&d, kind, code, name);
   else
@@ -104,7 +104,7 @@ static void test_runs(void) {
   TdSym A = arg("A");
   const TdProg *p =
       PROG(KERNEL("k", BLOCK(store(LD(A, B.i32, num(0)), lit(B.i32, 1))), P(A, T(B.i32, 4))));
-  const TdCpuText *made = td_cpu_text_of(a, p, &(TdDiag){.arena = a});
+  const TdCpuText *made = td_cpu_text_of(a, p, (TdCpuExtra){0}, &(TdDiag){.arena = a});
   static const TdLoc place[1];
   TdCpuText said = *made;
   said.place = place;
