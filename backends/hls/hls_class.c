@@ -23,6 +23,7 @@ typedef struct Making {
   size_t skip; /* ids that the kernel does not take */
   TD_VEC(Use) use;
   TdMap port;     /* VIEW of a stream -> symbol of the port */
+  TdMap place;    /* VIEW of a listed stream -> which of the list it is */
   uint32_t fixed; /* of the stream being closed */
   bool in_call;
 } Making;
@@ -63,12 +64,11 @@ static bool is_row(Making *m, const TdExpr *e, const TdType *t) {
 /* Whether the streams of use u, which are no row, can be listed: there are few, and the body itself
    moves their tokens. */
 static bool is_list(Making *m, const Use *u, const TdStream *s) {
-  enum { MOST = 64 };
   int64_t count = 1, extent;
   for (uint32_t d = 0; d < u->view->nkid; d++)
     if (!(m->fixed >> d & 1) && td_unit_value(m->n->design, s->type->dim[d], &extent))
       count *= extent;
-  return !u->passed && !s->type->block && u->view->type->rank == 0 && count <= MOST;
+  return !u->passed && !s->type->block && u->view->type->rank == 0 && count <= TD_HLS_MOST_LISTED;
 }
 
 static bool note_use(void *ud, const TdExpr *e) {
@@ -97,16 +97,75 @@ static bool is_same_part(const Making *m, const Use *x, const Use *y) {
   return true;
 }
 
-/* A port for the part of its stream that use u is given. */
-static TdSym add_port(Making *m, const Use *u, const TdStream *s) {
+/* The streams of a part, whose known indices are x->at, one by one, as t has them. */
+static void list_part(Making *m, TdHlsArg *x, const TdType *t) {
+  size_t rank = (size_t)t->rank, at = 0;
+  int64_t extent = 1;
+  const int64_t *known = x->at;
+  x->listed = 1;
+  for (size_t d = 0; d < rank; d++)
+    if (!(x->fixed >> d & 1) && td_type_extent(t, (int)d, &extent)) x->listed *= (uint32_t)extent;
+  x->at = TD_NEWN(m->n->arena, int64_t, m->c->n * x->listed * rank);
+  for (uint32_t i = 0; i < m->c->n; i++)
+    for (uint32_t k = 0; k < x->listed; k++, at += rank) {
+      uint32_t rest = k;
+      for (size_t d = rank; d-- > 0;) {
+        x->at[at + d] = known[i * rank + d];
+        if (x->fixed >> d & 1 || !td_type_extent(t, (int)d, &extent)) continue;
+        x->at[at + d] = rest % (uint32_t)extent;
+        rest /= (uint32_t)extent;
+      }
+    }
+}
+
+/* A port for the part of its stream that use u is given: a row, or a list. */
+static TdSym add_port(Making *m, const Use *u, const TdStream *s, bool list) {
   TdHlsNet *n = m->n;
   const TdType *t = td_unit_type(n->store->session, n->design, s->type);
   const TdExpr *dim[TD_MAX_RANK];
+  TdHlsArg x = {.sym = s->sym, .fixed = m->fixed, .at = u->at};
   int rank = 0;
   for (int d = 0; d < t->rank; d++)
     if (!(m->fixed >> d & 1)) dim[rank++] = t->dim[d];
   const TdType *part = td_type_port(n->store->session, t->elem, rank, dim, t->block);
-  return td_hls_net_port(n, m->c, part, (TdHlsArg){.sym = s->sym, .fixed = m->fixed, .at = u->at});
+  if (list) list_part(m, &x, t);
+  return td_hls_net_port(n, m->c, part, x);
+}
+
+/* Whether each instance uses all streams of the row that it is given. */
+static bool uses_all(const Making *m, const TdHlsLists *l, const TdStream *s) {
+  int64_t count = 1, extent;
+  for (int d = 0; d < s->type->rank; d++)
+    if (!(m->fixed >> d & 1) && td_unit_value(m->n->design, s->type->dim[d], &extent))
+      count *= extent;
+  return (m->fixed & (m->fixed + 1)) == 0 && l->list.n == 1 && l->list.at[0].listed == count;
+}
+
+/* Ports for the streams of s one by one, where that is asked for and they can be told. */
+static bool close_listed(Making *m, const TdStream *s) {
+  TdHlsNet *n = m->n;
+  TdHlsLists l = {0};
+  for (size_t i = 0; i < m->use.n; i++)
+    if (m->use.at[i].view->sym == s->sym &&
+        (m->use.at[i].passed || m->use.at[i].view->type->rank || s->type->block))
+      return false;
+  if (!td_hls_list_find(n, m->c, m->skip, s, &l) || uses_all(m, &l, s)) return false;
+  TdSym *port = TD_NEWN(n->arena, TdSym, l.list.n + 1);
+  for (size_t i = 0; i < l.list.n; i++) {
+    TdHlsArg x = l.list.at[i];
+    const TdExpr *count = td_expr_index(n->store->session, n->store->arena, x.listed, s->loc);
+    int rank = x.listed > 1;
+    const TdType *token = td_unit_type(n->store->session, n->design, s->type)->elem;
+    x.fixed = x.listed > 1 ? 0 : (1u << s->type->rank) - 1;
+    if (!rank) x.listed = 0;
+    port[i] =
+        td_hls_net_port(n, m->c, td_type_port(n->store->session, token, rank, &count, false), x);
+  }
+  for (size_t i = 0; i < l.use.n; i++) {
+    td_map_putp(n->arena, &m->port, l.use.at[i].view, (void *)(uintptr_t)port[l.use.at[i].list]);
+    td_map_putp(n->arena, &m->place, l.use.at[i].view, (void *)(uintptr_t)l.use.at[i].place);
+  }
+  return true;
 }
 
 /* Ports for the uses of stream s. */
@@ -115,6 +174,7 @@ static bool close_stream(Making *m, const TdStream *s) {
   for (size_t i = 0; i < m->use.n; i++)
     if (m->use.at[i].view->sym == s->sym) m->fixed &= m->use.at[i].fixed;
   bool list = (m->fixed & (m->fixed + 1)) != 0;
+  if (td_hls_net_is_closer(m->n, s->sym) && close_listed(m, s)) return true;
   for (size_t i = 0; i < m->use.n; i++) {
     const Use *u = &m->use.at[i];
     if (u->view->sym != s->sym) continue;
@@ -126,7 +186,7 @@ static bool close_stream(Making *m, const TdStream *s) {
     for (size_t k = 0; k < i && !port; k++)
       if (m->use.at[k].view->sym == s->sym && is_same_part(m, u, &m->use.at[k]))
         port = td_map_getp(&m->port, m->use.at[k].view);
-    if (!port) port = add_port(m, u, s);
+    if (!port) port = add_port(m, u, s, list);
     td_map_putp(m->n->arena, &m->port, u->view, (void *)(uintptr_t)port);
   }
   return true;
@@ -137,9 +197,10 @@ static const TdExpr *to_port(void *ud, const TdExpr *e) {
   Making *m = ud;
   TdSym port = e->kind == TD_EXPR_VIEW ? td_map_getp(&m->port, e) : NULL;
   if (!port) return e;
-  const TdExpr *lo[TD_MAX_RANK];
-  TdViewDim dim[TD_MAX_RANK];
+  const TdExpr *lo[TD_MAX_RANK] = {td_map_getp(&m->place, e)};
+  TdViewDim dim[TD_MAX_RANK] = {{.step = 1, .out = -1}};
   int rank = 0;
+  if (lo[0]) return td_expr_view(m->n->store->arena, port, e->type, lo, dim, 1, e->loc);
   for (size_t i = 0; i < m->c->kernel->nparam; i++)
     if (m->c->kernel->param[i].sym == port) m->fixed = m->c->arg.at[i].fixed;
   for (uint32_t d = 0; d < e->nkid; d++) {
@@ -150,13 +211,32 @@ static const TdExpr *to_port(void *ud, const TdExpr *e) {
   return td_expr_view(m->n->store->arena, port, e->type, lo, dim, rank, e->loc);
 }
 
+/* s without the scalars that nothing uses any more: the indices of streams that ports stand for. */
+static const TdStmt *without_unused(TdStore *st, const TdStmt *s) {
+  TdCtx *c = st->session->ctx;
+  const TdStmt **kid = TD_NEWN(st->arena, const TdStmt *, s->nkid + 1);
+  uint32_t to = s->nkid;
+  td_ctx_enter(c);
+  for (uint32_t i = s->nkid; i-- > 0;) {
+    const TdStmt *k = s->kid[i];
+    bool local = k->kind == TD_STMT_LOCAL && k->cls == TD_LOCAL_AUTO && td_type_is_scalar(k->type);
+    for (uint32_t r = to; r < s->nkid && local; r++) local = !td_walk_uses(c, kid[r], k->sym);
+    if (s->kind != TD_STMT_BLOCK || !local) kid[--to] = without_unused(st, k);
+  }
+  td_ctx_leave(c);
+  bool same = to == 0;
+  for (uint32_t i = 0; i < s->nkid && same; i++) same = kid[i] == s->kid[i];
+  return same ? s : td_stmt_with_kids(st, s, kid + to, s->nkid - to);
+}
+
 /* Closes the body over the streams of the design. */
 static bool close_streams(Making *m) {
   TdHlsNet *n = m->n;
   td_walk_stmt(n->store->session->ctx, m->c->kernel->body, note_uses, m);
   for (size_t i = 0; i < n->design->nstream; i++)
     if (!close_stream(m, &n->design->stream[i])) return false;
-  m->c->kernel->body = td_walk_map(n->store, m->c->kernel->body, to_port, m);
+  const TdStmt *body = td_walk_map(n->store, m->c->kernel->body, to_port, m);
+  m->c->kernel->body = body == m->c->kernel->body ? body : without_unused(n->store, body);
   return true;
 }
 

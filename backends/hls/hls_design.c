@@ -59,7 +59,7 @@ static void put_feedback(TdHlsProg *p, const TdHlsRegion *r) {
 }
 
 /* "TIDE_TASK("pe[0][1]", pe<0, 1>)(Z[0], Z[1]);": coordinates are the last arguments of a call. */
-static void put_call(TdHlsProg *p, const TdStmt *s, const char *label) {
+static void put_call(TdHlsProg *p, const TdStmt *s, const char *label, const TdHlsGiven *given) {
   TdCWriter *w = p->w;
   size_t nparam = td_prog_unit(w->prog, s->sym)->nparam;
   TdText ids = td_text_new(w->arena);
@@ -69,7 +69,10 @@ static void put_call(TdHlsProg *p, const TdStmt *s, const char *label) {
   const char *task = td_text_fmt(w->arena, "TIDE_TASK(\"%s\", %s%s)", label,
                                  td_cname_of(w, s->sym)->text, td_text_str(&ids));
   List arg = {.text = td_text_new(w->arena), .column = strlen(task) + 3};
-  for (uint32_t i = 0; i < nparam; i++) add(&arg, td_hls_unit_argument(w, s->expr[i]));
+  for (uint32_t i = 0; i < nparam; i++) {
+    if (!given[i].n) add(&arg, td_hls_unit_argument(w, s->expr[i]));
+    for (uint32_t k = 0; k < given[i].n; k++) add(&arg, td_hls_unit_argument(w, given[i].at[k]));
+  }
   td_text_line(&w->out, "%s(%s);", task, td_text_str(&arg.text));
 }
 
@@ -88,5 +91,6 @@ void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r) {
   td_text_line(&w->out, "TIDE_REGION(%s);", td_text_str(&names.text));
   if (p->locals > FEW_BYTES && p->locals < MOST_BYTES)
     td_text_line(&w->out, "TIDE_LOCALS(%" PRId64 ");", (int64_t)p->locals);
-  for (uint32_t i = 0; i < u->body->nkid; i++) put_call(p, u->body->kid[i], r->label[i]);
+  for (uint32_t i = 0; i < u->body->nkid; i++)
+    put_call(p, u->body->kid[i], r->label[i], r->given[i]);
 }

@@ -5,7 +5,8 @@
 static bool note_declaration(void *ud, const TdStmt *s) {
   TdHlsFacts *f = ud;
   bool scalar = s->kind == TD_STMT_LOCAL && s->nexpr && td_type_is_scalar(s->type);
-  if (s->kind == TD_STMT_FOR || scalar)
+  bool table = s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_CONST;
+  if (s->kind == TD_STMT_FOR || scalar || table)
     td_map_putp(f->arena, &f->decl, s->sym, (void *)(uintptr_t)s);
   return true;
 }
@@ -39,14 +40,32 @@ static TdSpan loop_span(TdHlsFacts *f, const TdStmt *s) {
   return lo;
 }
 
+/* An element of a table at known indices. */
+static TdSpan element(TdHlsFacts *f, const TdStmt *s, const TdExpr *e, const TdSpan *index) {
+  const TdType *t = td_type_scalar(s->blob->type);
+  int64_t at = 0, extent;
+  bool number = t->kind == TD_T_INT || t->kind == TD_T_UINT || t->kind == TD_T_INDEX;
+  for (uint32_t d = 0; d < e->nkid; d++) {
+    if (!td_type_extent(s->blob->type, (int)d, &extent)) return td_span_data(t);
+    if (!td_span_is_one(index[d]) || index[d].lo < 0 || index[d].lo >= extent)
+      return td_span_data(t);
+    at = at * extent + index[d].lo;
+  }
+  if (!number || t->w > 64) return td_span_data(t);
+  uint64_t v = td_num_load(t, (const char *)s->blob->data + (size_t)at * td_type_bytes(t));
+  TdFault none = {0};
+  return td_span_const((int64_t)td_num_cast(td_type_int(f->session, 64), t, v, &none));
+}
+
 static TdSpan look(void *ud, const TdExpr *e, const TdSpan *index) {
   TdHlsFacts *f = ud;
   uint64_t coord;
-  (void)index;
   if (td_map_get(&f->coord, (uint64_t)(uintptr_t)e->sym, &coord))
     return td_span_const(f->at[coord - 1]);
   const TdStmt *s = td_map_getp(&f->decl, e->sym);
   TdSpan x = td_span_data(td_type_scalar(e->type));
+  if (s && s->kind == TD_STMT_LOCAL && s->blob && e->kind == TD_EXPR_LOAD)
+    return element(f, s, e, index);
   if (!s || (e->kind == TD_EXPR_LOAD && e->nkid)) return x;
   td_ctx_enter(f->session->ctx);
   if (s->kind == TD_STMT_FOR)

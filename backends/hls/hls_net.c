@@ -14,6 +14,18 @@ bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *hel
   return false;
 }
 
+bool td_hls_net_is_closer(const TdHlsNet *n, TdSym sym) {
+  return td_map_getp(n->closer, sym) != NULL;
+}
+
+bool td_hls_net_look(TdHlsNet *n, TdSym sym) {
+  bool known = td_unit_param(n->design, sym) != NULL;
+  for (size_t i = 0; i < n->design->nstream; i++) known |= n->design->stream[i].sym == sym;
+  if (!known || td_hls_net_is_closer(n, sym)) return false;
+  td_map_putp(n->arena, n->closer, sym, (void *)(uintptr_t)sym);
+  return n->again = true;
+}
+
 const char *td_hls_net_label(TdArena *a, const TdHlsClass *c, uint32_t instance) {
   TdText t = td_text_new(a);
   td_text_puts(&t, c->task);

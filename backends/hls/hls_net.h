@@ -13,7 +13,9 @@ typedef struct TdHlsArg {
   bool stored;        /* of a block that the class writes: it goes back */
   bool put, get;      /* of a stream: which ends the class holds */
   uint32_t fixed;     /* of a stream: dimensions whose index is known, one bit each */
-  int64_t *at;        /* as many indices of each instance in turn as there are dimensions */
+  uint32_t listed;    /* streams that are no row of an array: how many each instance is given */
+  int64_t *at;        /* as many indices of each instance in turn as there are dimensions; of each
+                         listed stream of it */
 } TdHlsArg;
 
 /* Instances of a task that one function serves. */
@@ -42,16 +44,20 @@ typedef struct TdHlsNet {
   TD_VEC(TdHlsClass *) cls;
   TD_VEC(TdHlsCall) call; /* in the order of the text */
   TD_VEC(TdSym) feedback; /* streams that lead to an earlier call */
+  TdMap *closer;          /* streams and arguments of which more has to be known than boxes tell */
+  bool again;             /* one more of them was found: the network is made anew */
 } TdHlsNet;
 
-/* Whether the streams that x stands for are no row of an array, but have to be listed. */
-static inline bool td_hls_net_is_list(const TdHlsArg *x) {
-  return (x->fixed & (x->fixed + 1)) != 0;
-}
+/* The most streams of a list. */
+enum { TD_HLS_MOST_LISTED = 64 };
 
 /* hls_net.c: refuses, returning false. */
 bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *help, const char *fmt,
                        ...) TD_PRINTF(5, 6);
+/* Whether a stream or an argument of the design is looked at more closely, as td_hls_net_look asks
+   for: true if that may help, the network being made anew. */
+bool td_hls_net_is_closer(const TdHlsNet *n, TdSym sym);
+bool td_hls_net_look(TdHlsNet *n, TdSym sym);
 /* "pe[0][1]". */
 const char *td_hls_net_label(TdArena *a, const TdHlsClass *c, uint32_t instance);
 /* A new stream of the design: tokens of a type with constant extents, an array of `count` (0: no
@@ -69,6 +75,25 @@ void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k);
 void td_hls_net_settle(TdHlsNet *n, TdHlsClass *c);
 /* The dimension from which the rest of t fits a word of a stream; its rank: an element does. */
 int td_hls_net_word(const TdType *t);
+
+/* hls_open.c: opens the calls by which tasks hand on what is looked at more closely. */
+void td_hls_open(TdHlsNet *n);
+
+/* hls_list.c: what a use of a stream array, a view, is given: a list of streams, and which of them
+   it names. */
+typedef struct TdHlsListed {
+  const TdExpr *view, *place; /* place: NULL if the list has one stream */
+  size_t list;
+} TdHlsListed;
+typedef struct TdHlsLists {
+  TD_VEC(TdHlsListed) use;
+  TD_VEC(TdHlsArg) list; /* without direction */
+} TdHlsLists;
+/* The streams of s that the body of a class names, one by one; uses that share a stream share a
+   list. False where the loops around them do not tell which they are. The kernel takes the ids from
+   number `skip` on. */
+bool td_hls_list_find(TdHlsNet *n, const TdHlsClass *c, size_t skip, const TdStream *s,
+                      TdHlsLists *out);
 
 /* hls_cut.c: gives the arrays of streams shapes of which calls can pass what belongs to a task. */
 void td_hls_cut(TdHlsNet *n);
@@ -97,7 +122,7 @@ typedef struct TdHlsFacts {
   TdArena *arena;
   TdSession *session;
   const TdUnit *unit;
-  TdMap decl;        /* FOR, and LOCAL of a scalar that keeps its value, by symbol */
+  TdMap decl;        /* FOR, and LOCAL of a table or a scalar that keeps its value, by symbol */
   TdMap coord;       /* number + 1 */
   const int64_t *at; /* values of coordinates */
 } TdHlsFacts;

@@ -39,19 +39,21 @@ static Part part_of(const Ends *e, const TdHlsArg *x, uint32_t instance) {
   uint64_t first = 0;
   td_map_get(&e->first, (uint64_t)(uintptr_t)x->sym, &first);
   p.from = (uint32_t)first;
-  p.at = x->at + (size_t)instance * p.s->type->rank;
-  for (int d = 0; d < p.s->type->rank; d++)
+  p.at = x->at + (size_t)instance * (x->listed ? x->listed : 1) * (size_t)p.s->type->rank;
+  for (int d = 0; d < p.s->type->rank && !x->listed; d++)
     if (!(x->fixed >> d & 1)) p.count *= (uint32_t)extent_of(e->n, p.s, d);
+  if (x->listed) p.count = x->listed;
   return p;
 }
 
 /* The number of the k-th stream of a part. */
 static uint32_t stream_at(const Ends *e, const Part *p, uint32_t k) {
   uint32_t at = 0, stride = 1;
+  const int64_t *known = p->x->listed ? p->at + k * (uint32_t)p->s->type->rank : p->at;
   for (int d = p->s->type->rank - 1; d >= 0; d--) {
     uint32_t extent = (uint32_t)extent_of(e->n, p->s, d);
-    bool fixed = p->x->fixed >> d & 1;
-    at += stride * (fixed ? (uint32_t)p->at[d] : k % extent);
+    bool fixed = p->x->listed || p->x->fixed >> d & 1;
+    at += stride * (fixed ? (uint32_t)known[d] : k % extent);
     if (!fixed) k /= extent;
     stride *= extent;
   }
@@ -73,12 +75,13 @@ static bool hold(Ends *e, uint32_t *end, uint32_t i, uint32_t call, const char *
   if (end[i] == call) return true;
   const TdHlsClass *a = class_of(n, end[i]), *b = class_of(n, call);
   const TdStream *s = &n->stream.at[e->stream[i]];
-  return td_hls_net_refuse(
-      n, "shared-end", s->loc,
-      "index the array by the ids first, so that each task has a stream or a row of its own",
-      "%s and %s would both %s a stream of %s: each is given more of it than it uses",
-      td_hls_net_label(n->arena, a, n->call.at[end[i]].instance),
-      td_hls_net_label(n->arena, b, n->call.at[call].instance), does, s->sym->name);
+  return !td_hls_net_look(n, s->sym) &&
+         td_hls_net_refuse(
+             n, "shared-end", s->loc,
+             "index the array by the ids first, so that each task has a stream or a row of its own",
+             "%s and %s would both %s a stream of %s: each is given more of it than it uses",
+             td_hls_net_label(n->arena, a, n->call.at[end[i]].instance),
+             td_hls_net_label(n->arena, b, n->call.at[call].instance), does, s->sym->name);
 }
 
 /* Notes the ends that a call holds. */

@@ -10,7 +10,23 @@ typedef struct Regions {
   TD_VEC(const TdUnit *) done;
 } Regions;
 
-/* What instance i of a class is given for its parameter k. */
+/* The streams of which the dimensions in `fixed` have the indices `at`, for parameter k of a class.
+ */
+static const TdExpr *part_of(const TdHlsNet *n, const TdHlsClass *c, size_t k, const int64_t *at,
+                             uint32_t fixed) {
+  TdArena *a = n->store->arena;
+  const TdStream *s = td_hls_net_find(n, c->arg.at[k].sym);
+  const TdExpr *lo[TD_MAX_RANK];
+  TdViewDim dim[TD_MAX_RANK];
+  for (int d = 0, out = 0; d < s->type->rank; d++) {
+    bool one = fixed >> d & 1;
+    lo[d] = td_expr_index(n->store->session, a, one ? at[d] : 0, s->loc);
+    dim[d] = (TdViewDim){.step = 1, .out = one ? -1 : out++};
+  }
+  return td_expr_view(a, s->sym, c->kernel->param[k].type, lo, dim, s->type->rank, s->loc);
+}
+
+/* What instance i of a class is given for its parameter k; of listed streams the first. */
 static const TdExpr *argument(const TdHlsNet *n, const TdHlsClass *c, uint32_t i, size_t k) {
   TdSession *s = n->store->session;
   TdArena *a = n->store->arena;
@@ -21,16 +37,8 @@ static const TdExpr *argument(const TdHlsNet *n, const TdHlsClass *c, uint32_t i
     if (p->type->kind != TD_T_TENSOR) return td_expr_var(a, p->sym, p->type, p->loc);
     return td_expr_whole(s, a, p->sym, p->type, p->loc);
   }
-  const TdExpr *lo[TD_MAX_RANK];
-  TdViewDim dim[TD_MAX_RANK];
-  for (int d = 0, out = 0; d < stream->type->rank; d++) {
-    bool fixed = x->fixed >> d & 1;
-    int64_t at = fixed ? x->at[(size_t)i * stream->type->rank + (size_t)d] : 0;
-    lo[d] = td_expr_index(s, a, at, stream->loc);
-    dim[d] = (TdViewDim){.step = 1, .out = fixed ? -1 : out++};
-  }
-  const TdType *part = c->kernel->param[k].type;
-  return td_expr_view(a, x->sym, part, lo, dim, stream->type->rank, stream->loc);
+  size_t at = (size_t)i * (x->listed ? x->listed : 1) * (size_t)stream->type->rank;
+  return part_of(n, c, k, x->at + at, x->listed ? UINT32_MAX : x->fixed);
 }
 
 /* A call: the arguments, then the coordinates. */
@@ -43,6 +51,22 @@ static const TdStmt *call_of(const TdHlsNet *n, const TdHlsCall *call) {
     arg[k->nparam + i] = td_expr_index(n->store->session, n->store->arena,
                                        c->coord[call->instance * k->ncoord + i], k->loc);
   return td_stmt_call(n->store, k->sym, arg, k->nparam + k->ncoord, k->loc);
+}
+
+/* The streams that a call lists. */
+static TdHlsGiven *given_of(const TdHlsNet *n, const TdHlsCall *call) {
+  const TdHlsClass *c = n->cls.at[call->cls];
+  TdHlsGiven *all = TD_NEWN(n->arena, TdHlsGiven, c->arg.n + 1);
+  for (size_t k = 0; k < c->arg.n; k++) {
+    const TdHlsArg *x = &c->arg.at[k];
+    if (!x->listed) continue;
+    size_t rank = (size_t)td_hls_net_find(n, x->sym)->type->rank;
+    all[k] = (TdHlsGiven){x->listed, TD_NEWN(n->arena, const TdExpr *, x->listed)};
+    for (uint32_t i = 0; i < x->listed; i++)
+      all[k].at[i] =
+          part_of(n, c, k, x->at + (call->instance * (size_t)x->listed + i) * rank, UINT32_MAX);
+  }
+  return all;
 }
 
 /* A unit that may be called. */
@@ -101,6 +125,7 @@ static void finish(Regions *r, TdHlsNet *n) {
   TdHlsRegion *out = TD_NEW(r->arena, TdHlsRegion);
   const TdStmt **call = TD_NEWN(r->arena, const TdStmt *, n->call.n + 1);
   out->label = TD_NEWN(r->arena, const char *, n->call.n + 1);
+  out->given = TD_NEWN(r->arena, TdHlsGiven *, n->call.n + 1);
   for (size_t i = 0; i < n->cls.n; i++) {
     TdHlsClass *c = n->cls.at[i];
     td_map_putp(r->arena, &r->out->task, c->kernel->sym, c);
@@ -109,6 +134,7 @@ static void finish(Regions *r, TdHlsNet *n) {
   }
   for (size_t i = 0; i < n->call.n; i++) {
     call[i] = call_of(n, &n->call.at[i]);
+    out->given[i] = given_of(n, &n->call.at[i]);
     out->label[i] =
         td_hls_net_label(r->arena, n->cls.at[n->call.at[i].cls], n->call.at[i].instance);
   }
@@ -141,22 +167,40 @@ static bool check_streams(TdHlsNet *n) {
   return true;
 }
 
-/* Makes a region of design u; the designs that it calls are regions in `prog`. */
-static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
-  TdHlsNet n = {.store = r->store, .arena = r->arena, .prog = prog, .design = u, .diag = r->diag};
-  if (!check_streams(&n)) return false;
-  td_hls_cut(&n);
-  for (size_t i = 0; i < n.design->nstream; i++)
-    td_vec_push(r->arena, &n.stream, n.design->stream[i]);
-  for (size_t i = 0; i < u->nrun; i++)
-    if (!td_hls_class_add(&n, &n.design->run[i])) return false;
-  for (size_t i = 0; i < n.cls.n; i++)
-    if (!check_state(&n, r->out, n.cls.at[i], n.cls.at[i]->kernel->body)) return false;
+/* Makes the network of n's design. */
+static bool make_network(Regions *r, TdHlsNet *n) {
+  if (!check_streams(n)) return false;
+  td_hls_open(n);
+  td_hls_cut(n);
+  for (size_t i = 0; i < n->design->nstream; i++)
+    td_vec_push(r->arena, &n->stream, n->design->stream[i]);
+  for (size_t i = 0; i < n->design->nrun; i++)
+    if (!td_hls_class_add(n, &n->design->run[i])) return false;
+  for (size_t i = 0; i < n->cls.n; i++)
+    if (!check_state(n, r->out, n->cls.at[i], n->cls.at[i]->kernel->body)) return false;
   bool stateful = false;
-  for (size_t i = 0; i < n.cls.n; i++) stateful |= n.cls.at[i]->is_stateful;
-  if ((stateful && !check_paths(&n)) || !td_hls_share(&n) || !td_hls_order(&n)) return false;
-  finish(r, &n);
-  return true;
+  for (size_t i = 0; i < n->cls.n; i++) stateful |= n->cls.at[i]->is_stateful;
+  return (!stateful || check_paths(n)) && td_hls_share(n) && td_hls_order(n);
+}
+
+/* Makes a region of design u; the designs that it calls are regions in `prog`. What a network does
+   not tell apart is looked at more closely in the next. */
+static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
+  TdMap closer = {0};
+  for (bool again = true; again;) {
+    TdHlsNet n = {.store = r->store,
+                  .arena = r->arena,
+                  .prog = prog,
+                  .design = u,
+                  .diag = r->diag,
+                  .closer = &closer};
+    if (make_network(r, &n)) {
+      finish(r, &n);
+      return true;
+    }
+    again = n.again;
+  }
+  return false;
 }
 
 const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d) {

@@ -5,9 +5,16 @@
 
 #include "backends/hls/hls_net.h"
 
+/* Streams that are listed as one argument of a call; n is 0 for any other argument. */
+typedef struct TdHlsGiven {
+  uint32_t n;
+  const TdExpr **at;
+} TdHlsGiven;
+
 /* A region: the calls of its body by name, and the streams that lead to an earlier call. */
 typedef struct TdHlsRegion {
   const char **label; /* parallel to the body's calls */
+  TdHlsGiven **given; /* the same, each parallel to the parameters */
   const TdSym *feedback;
   size_t nfeedback;
   bool is_stateful;

@@ -206,12 +206,14 @@ static bool check_stores(Share *s) {
       for (uint32_t i = 0; i < x->c->n; i++)
         for (uint32_t k = a == b ? i + 1 : 0; k < y->c->n; k++)
           if (meet(s, x, i, y, k))
-            return td_hls_net_refuse(
-                s->n, "shared-write", s->x->loc,
-                "cut it by a layout, or index it by the ids so that each task writes a block",
-                "%s and %s both write in %s, in parts that no box around each tells apart",
-                td_hls_net_label(s->n->arena, x->c, i), td_hls_net_label(s->n->arena, y->c, k),
-                s->x->sym->name);
+            return !td_hls_net_look(s->n, s->x->sym) &&
+                   td_hls_net_refuse(
+                       s->n, "shared-write", s->x->loc,
+                       "cut it by a layout, or index it by the ids so that each task writes a "
+                       "block",
+                       "%s and %s both write in %s, in parts that no box around each tells apart",
+                       td_hls_net_label(s->n->arena, x->c, i),
+                       td_hls_net_label(s->n->arena, y->c, k), s->x->sym->name);
     }
   return true;
 }

@@ -91,7 +91,7 @@ typedef struct TdHlsProg {
   const char *ids;              /* "<i, j>", or "" */
   TdMap size;                   /* name -> value, of those that are named */
   TD_VEC(const TdSize *) sizes; /* the same, in order */
-  TdMap unused;                 /* parameters and locals of the unit that nothing reads */
+  TdMap unused;                 /* locals of the unit that nothing reads */
   TdMap lock;                   /* buffers of block streams that need no copy (hls_lock.c) */
   TdMap slot;                   /* those of them that are filled here */
   double locals;                /* bytes, at most, of all arrays that functions so far declare */

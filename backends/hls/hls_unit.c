@@ -7,6 +7,9 @@
 #include "analysis/effects.h"
 #include "backends/hls/hls_text.h"
 
+/* What names are made of. */
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 static TdHlsProg *prog_of(const TdCWriter *w) {
   return w->ud;
 }
@@ -144,7 +147,8 @@ static void put_scalar(TdHlsProg *p, const TdStmt *s) {
   put_use(p, s->sym, name);
 }
 
-/* An array argument: by its name, or the rows that the leading indices say. */
+/* An array argument, of elements or streams: by its name, or the rows that the leading indices say.
+ */
 static const char *rows(TdCWriter *w, const TdExpr *view) {
   const TdCName *base = td_cname_of(w, view->sym);
   TdText t = td_text_new(w->arena);
@@ -157,42 +161,8 @@ static const char *rows(TdCWriter *w, const TdExpr *view) {
   return td_text_str(&t);
 }
 
-/* The streams of an array that a view takes, of which some are in dimensions before those that it
-   indexes: "a[0][2], a[1][2]". */
-static const char *streams(TdCWriter *w, const TdExpr *view) {
-  const TdCName *base = td_cname_of(w, view->sym);
-  int64_t at[TD_MAX_RANK] = {0}, extent;
-  TdText t = td_text_new(w->arena);
-  for (int d = 0; d >= 0;) {
-    td_text_putf(&t, "%s%s", t.n ? ", " : "", base->text);
-    for (uint32_t k = 0; k < view->nkid; k++)
-      if (view->u.dim[k].out < 0)
-        td_text_putf(&t, "[%s]", w->target->index(w, view->kid[k]).text);
-      else
-        td_text_putf(&t, "[%" PRId64 "]", at[k]);
-    for (d = (int)view->nkid - 1; d >= 0; d--) {
-      if (view->u.dim[d].out < 0) continue;
-      td_type_extent(base->type, d, &extent);
-      if (++at[d] < extent) break;
-      at[d] = 0;
-    }
-  }
-  return td_text_str(&t);
-}
-
-/* Whether a view indexes a dimension behind one that it takes all of. */
-static bool is_list(const TdExpr *view) {
-  bool open = false;
-  for (uint32_t d = 0; d < view->nkid; d++) {
-    if (open && view->u.dim[d].out < 0) return true;
-    open |= view->u.dim[d].out >= 0;
-  }
-  return false;
-}
-
 const char *td_hls_unit_argument(TdCWriter *w, const TdExpr *e) {
-  if (e->kind != TD_EXPR_VIEW) return w->target->value(w, e).text;
-  return is_list(e) ? streams(w, e) : rows(w, e);
+  return e->kind == TD_EXPR_VIEW ? rows(w, e) : w->target->value(w, e).text;
 }
 
 static void put_call(TdHlsProg *p, const TdStmt *s) {
@@ -278,7 +248,7 @@ static TdHlsParam list(TdHlsProg *p, const TdParam *x) {
 /* A parameter that is a stream, or an array of streams: of these C++ wants to know the depth. */
 static TdHlsParam port(TdHlsProg *p, const TdParam *x) {
   TdCWriter *w = p->w;
-  if (p->task && td_hls_net_is_list(&p->task->arg.at[x - w->unit->param])) return list(p, x);
+  if (p->task && p->task->arg.at[x - w->unit->param].listed) return list(p, x);
   const TdType *t = td_cfamily_type(w, x->type);
   const TdAttr *known = td_attrs_get(x->attrs, TD_ATTR_MIN_DEPTH);
   TdHlsParam made = {.type = t, .name = td_cname_fresh(w, x->sym->name)};
@@ -328,8 +298,7 @@ static void put_params(TdHlsProg *p) {
   }
 }
 
-/* What find_unused knows: parameters and locals by symbol; those that are read, and parameters that
-   are written, are taken out. */
+/* What find_unused knows: locals by symbol; those that are read are taken out. */
 static bool note_local(void *ud, const TdStmt *s) {
   TdHlsProg *p = ud;
   bool got = (s->kind == TD_STMT_GET && s->nexpr == 1) || s->kind == TD_STMT_SLOT;
@@ -358,8 +327,6 @@ static bool note_reads(void *ud, const TdStmt *s) {
 static void find_unused(TdHlsProg *p, const TdUnit *u) {
   TdCtx *c = p->w->session->ctx;
   p->unused = (TdMap){0};
-  for (size_t i = 0; i < u->nparam; i++)
-    td_map_putp(p->w->arena, &p->unused, u->param[i].sym, (void *)(uintptr_t)&u->param[i]);
   td_walk_stmt(c, u->body, note_local, p);
   td_walk_stmt(c, u->body, note_reads, p);
 }
@@ -413,6 +380,45 @@ static const char *linkage(TdHlsProg *p, bool root) {
   return td_text_str(&t);
 }
 
+/* Whether a text has a word that is `name`. */
+static bool has_word(const char *text, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += n) {
+    bool starts = at == text || !strchr(WORD, at[-1]), ends = !at[n] || !strchr(WORD, at[n]);
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+/* "(void)name;" for each parameter that the text of the body does not have: nothing uses it, or
+   what did was folded. */
+static void put_uses(TdHlsProg *p, const char *body) {
+  const TdUnit *u = p->w->unit;
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdHlsParam *x = &p->param.at[i];
+    if (strchr(x->name, ',') || has_word(body, x->name)) continue;
+    td_text_line(&p->w->out, "(void)%s;", x->name);
+  }
+}
+
+/* Writes the body of the unit: what a region or a kernel does. */
+static const char *body_of(TdHlsProg *p, const TdHlsRegion *region) {
+  TdCWriter *w = p->w;
+  TdText head = w->out;
+  w->out = td_text_new(w->arena);
+  w->out.indent = 1;
+  if (region) {
+    td_hls_design_put(p, region);
+  } else {
+    td_hls_design_streams(p);
+    td_cstmt_put(w, w->unit->body);
+  }
+  const char *body = td_text_str(&w->out);
+  w->out = head;
+  put_uses(p, body);
+  return body;
+}
+
 void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   TdCWriter *w = p->w;
   const TdUnit *u = w->prog->unit[unit];
@@ -439,16 +445,10 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
     td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
-  for (size_t i = 0; i < u->nparam; i++) put_use(p, u->param[i].sym, p->param.at[i].name);
-  if (region) {
-    td_hls_design_put(p, region);
-  } else {
-    td_hls_design_streams(p);
-    td_cstmt_put(w, u->body);
-  }
+  const char *body = body_of(p, region);
   if (p->functions.n) td_text_putc(&p->functions, '\n');
   if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));
-  td_text_putf(&p->functions, "%s%s {\n%s}\n", linkage(p, root),
+  td_text_putf(&p->functions, "%s%s {\n%s%s}\n", linkage(p, root),
                td_hls_unit_signature(w->arena, p->name[unit], p->param.at, p->param.n),
-               td_text_str(&w->out));
+               td_text_str(&w->out), body);
 }

@@ -365,4 +365,15 @@ t.test("the CPU is a target like another", function()
   t.eq(m.target, "cpu")
 end)
 
+t.test("a parameter is said to be unused where all that used it is folded", function()
+  local f = tide.kernel {name = "f", X = tide.i32[2], k = tide.i32, function(X, k)
+    if k <= k then X[0] = X[0] + 1 end
+  end}
+  local used = tide.kernel {name = "f", X = tide.i32[2], k = tide.i32, function(X, k)
+    if k <= X[1] then X[0] = X[0] + 1 end
+  end}
+  t.has(f:build {target = "hls", tool = false}.source, "(void)k;")
+  t.ok(not used:build {target = "hls", tool = false}.source:find("(void)", 1, true))
+end)
+
 t.done()

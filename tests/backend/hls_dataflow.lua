@@ -37,18 +37,109 @@ twins("a column of streams for a kernel", "stream-slice", function(direct)
   end
 end, false, true, "b is given a part of the streams Z")
 
--- Rule 2: a stream has one task at either end, as far as the calls tell.
-twins("streams in turn", "shared-end", function(blocks)
+-- Rule 2: a stream has one task at either end, as far as the calls tell. Streams in turn are listed one by one.
+twins("streams in turn", "shared-end", function(block)
   return function(d)
-    local Z = d:stream(i32, {P * N})
+    local Z = d:stream(i32[2], {P * N, block = block})
     d.a = task {map = {P}, function(p)
-      for k in grid(N) do
-        if blocks then Z[p * N + k]:put(i32(k)) else Z[p + k * P]:put(i32(k)) end
+      local b = i32[2](p)
+      for k in grid(N) do Z[p + k * P]:put(b) end
+    end}
+    d.b = task {B = i32[P * N][2], function(B) for k in grid(P * N) do B[k]:set(Z[k]:get()) end end}
+  end
+end, true, false, "a[0] and a[1] would both put to a stream of Z")
+
+-- What an outlined loop leaves: a kernel that is given all streams, or all of an argument, and an id.
+local function handed_on(name, code, build, says)
+  twins(name, code, function(leaves)
+    return function(d) build(d, leaves) end
+  end, true, false, says)
+end
+
+handed_on("a kernel that is given all streams", "shared-end", function(d, leaves)
+  local Z = d:stream(i32, {P, 3})
+  local scale = tide.tensor(i32[3], {3, -1, 2})
+  local fill = tide.kernel {Z = stream(i32)[P][3], A = i32[P][N], p = tide.index, function(Z, A, p)
+    local last = A[p][N - 1]
+    for k in grid(3) do
+      if leaves and last == 77 then return end
+      Z[p][k]:put(A[p][k] * scale[k] + last)
+    end
+  end}
+  local through = tide.kernel {Z = stream(i32)[P][3], A = i32[P][N], p = tide.index, function(Z, A, p)
+    fill(Z, A, p)
+  end}
+  d.a = task {map = {P}, A = i32[P][N], function(A, p) through(Z, A, p) end}
+  d.b = task {map = {P}, B = i32[P][3], function(B, p)
+    for k in grid(3) do B[p][k] = Z[p][k]:get() end
+  end}
+end, "a[0] and a[1] would both put to a stream of Z")
+
+handed_on("a kernel that is given all that tasks write", "shared-write", function(d, leaves)
+  local double = tide.kernel {A = i32[P][N], B = i32[P][N], p = tide.index, first = i32, function(A, B, p, first)
+    for k in grid(N) do
+      if leaves and first == 77 then return end
+      B[p][k] = A[p][k] * 2 + first
+    end
+  end}
+  d.a = task {map = {P}, A = i32[P][N], B = i32[P][N], function(A, B, p) double(A, B, p, A[p][0]) end}
+end, "a[0] and a[1] both write in B")
+
+t.test("what a loop that was outlined before it was unfolded leaves", function()
+  local k = tide.kernel {name = "sums", A = i8[P][N], B = i8[N][P], C = i32[P][P], function(A, B, C)
+    for i, j in grid(P, P, "pe") do
+      for k in tide.reduction(N) do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+    end
+  end}
+  local s = tide.schedule(k)
+  s:outline("k", "dot")
+  s:unfold("pe", {0, 1})
+  t.has(tostring(s), "dot(C, i, j, A, B)")
+  t.eq(s:verify(), "strict")
+  t.ok(batch.add("outlined", s))
+end)
+
+-- Partners are chosen by a bit of the id: each stream has one task at either end, in no box of its own.
+local function butterfly(form)
+  local S, Q = 3, 8
+  return tide.design(function(d)
+    local Z = d:stream(i32, form == "flat" and {S * Q} or {S, Q})
+    local bit = tide.tensor(i8[S], {1, 2, 4})
+    d.sum = task {map = {Q}, A = i32[Q]:layout "S0", function(A, p)
+      for s = 0, S - 1 do
+        if form == "flat" then
+          Z[s * Q + (p ~ (1 << s))]:put(A[0])
+          A[0] = A[0] + Z[s * Q + p]:get()
+        elseif form == "table" then
+          Z[s][p ~ bit[s]]:put(A[0])
+          A[0] = A[0] + Z[s][p]:get()
+        elseif form == "back" then
+          for e = 3 * (S - 1), 0, -3 do
+            if e == 3 * s then Z[e // 3][(p + 1 + e // 3) % Q]:put(A[0]) end
+          end
+          A[0] = A[0] + Z[s][p]:get()
+        else
+          local q = p ~ (1 << s)
+          Z[s][q]:put(A[0])
+          A[0] = A[0] + Z[s][p]:get()
+        end
       end
     end}
-    d.b = task {B = i32[P * N], function(B) for k in grid(P * N) do B[k] = Z[k]:get() end end}
+  end)
+end
+
+t.test("streams of a butterfly are listed one by one", function()
+  for _, form in ipairs {"plain", "flat", "table", "back"} do
+    local d = butterfly(form)
+    local m = batch.add("butterfly", d)
+    t.has(m.source, "tide::write_of(")
+    t.has(m.source, 'TIDE_TASK("sum[7]", sum)(Z')
+    local A, want = tide.random(i32[8], 1), 0
+    for p = 0, 7 do want = want + A[p] end
+    d(A)
+    for p = 0, 7 do t.ok(form == "back" or A[p] == i32(want)) end
   end
-end, false, true, "a[0] and a[1] would both put to a stream of Z")
+end)
 
 -- Rule 3: a channel joins two tasks; tokens that a task keeps for itself are a stream of its own.
 twins("a task that feeds itself blocks", "self-stream", function(block)
