@@ -107,6 +107,8 @@ $(UNIT): %: %.o $(B)/libtide.a
 
 # Pretends to run on another processor.
 $(B)/tests/unit/cpu_cache_test: LINK += -Wl,--wrap=fopen
+# Lets libtcc lack memory.
+$(B)/tests/unit/tcc_memory_test: LINK += -Wl,--wrap=malloc,--wrap=realloc
 
 $(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
 	@echo 'ld $@'
@@ -151,9 +153,10 @@ lint: ## layers, names, budgets, comments, formatting
 san: ## all tests under ASan, UBSan and LSan, in build/san
 	@$(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
 
-hostile: ## a session in which each of RUNS= events of a kind fails in turn; RUNS=0: all
+hostile: ## in a session RUNS= (60; 0: all) events of each KIND=, from FROM= on, fail in turn
 	@$(MAKE) CONFIG=hostile build/hostile/hostile
-	build/hostile/hostile tests/hostile/session.lua tests/hostile/probe.lua $(RUNS)
+	build/hostile/hostile $(RUNS:%=-r %) $(KIND:%=-m %) $(FROM:%=-f %) -j $(or $(JOBS),1) \
+	  tests/hostile/session.lua tests/hostile/probe.lua
 
 bench: $(TIDE) ## time against the targets and the peers
 	@for f in tests/bench/*.lua; do LUA_PATH='tests/?.lua;;' ./$(TIDE) "$$f" || exit; done

@@ -156,7 +156,7 @@ static bool take(Job *j, TdArena *a, TdCpuCode *code) {
   TdCpuLibrary x;
   if (!td_cache_keep(&j->cache, aside(j, "program.so"), j->path)) return false;
   if (open_object(a, j->path, code, &x)) return true;
-  if (x.crashed) return td_cpu_library_tell(&x, j->diag);
+  if (x.end.how) return td_cpu_library_tell(&x, j->diag);
   return !td_cpu_foreign_complain(j->in, x.why, j->diag) &&
          td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
                      x.why);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backends/guard.h"
 #include "eval/eval.h"
 
 /* Copies the address of a symbol into a function pointer; whether it is there. */
@@ -42,10 +41,11 @@ static void enter(void *ud) {
 void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
                      void *const *arg) {
   run->host = &td_cpu_net_host;
-  int sig = td_guard_call(enter, &(Call){code, run, room, state, arg}, &run->foreign);
-  if (!sig) return;
+  TdGuardEnd end = td_guard_call(enter, &(Call){code, run, room, state, arg}, &run->foreign);
+  if (!end.how) return;
   run->fault = TD_CPU_CRASH;
-  run->value[0] = sig;
+  run->value[0] = end.how;
+  run->value[1] = end.code;
 }
 
 const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i) {
@@ -170,15 +170,15 @@ static bool tell_copies(const TdCpuText *text, const struct td_run *run, TdLoc l
                      who);
 }
 
-/* Fills out with a crash: of the foreign function that was running, or of what Tide made. */
+/* Fills out with how the foreign function ended that was running, or what Tide made. */
 static bool tell_crash(const TdCpuText *text, const TdUnit *root, const struct td_run *run,
                        TdDiag *out) {
-  const char *how = td_guard_signal((int)run->value[0]);
+  TdGuardEnd end = {(int)run->value[0], (int)run->value[1]};
+  const char *how = td_guard_text(out->arena, end);
   if (!run->foreign)
-    return td_diag_set(out, TD_BUG, "crash", root->loc, "the compiled %s crashed (%s)",
-                       root->sym->name, how);
-  td_diag_set(out, TD_ILLEGAL, "crash", text->place[run->foreign - 1],
-              "the foreign function crashed (%s)", how);
+    return td_diag_set(out, TD_BUG, "crash", root->loc, "the compiled %s %s", root->sym->name, how);
+  td_diag_set(out, TD_ILLEGAL, td_guard_exited(end) ? "foreign-exit" : "crash",
+              text->place[run->foreign - 1], "the foreign function %s", how);
   td_diag_help(out, "what it was given to write holds anything now; if it wrote elsewhere, only a "
                     "new session is sound");
   return false;

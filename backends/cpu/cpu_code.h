@@ -6,6 +6,7 @@
 #include "backends/child.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/runtime.h"
+#include "backends/guard.h"
 
 typedef struct TdCpuCode {
   void (*entry)(struct td_run *run, void *room, void *state, void *const *arg);
@@ -77,13 +78,14 @@ bool td_cpu_foreign_complain(const TdCpuInput *in, const char *said, TdDiag *d);
 typedef struct TdCpuLibrary {
   void *handle;    /* NULL: it could not be opened */
   const char *why; /* not, or not found in it; owned by a */
-  bool crashed;    /* while it was opened */
+  TdGuardEnd end;  /* of opening it */
 } TdCpuLibrary;
 TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path);
-/* Fills d with the crash of foreign code that was being opened; returns false. */
+/* Fills d with how foreign code ended that was being opened; returns false. */
 bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d);
 
-/* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. */
+/* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. Once libtcc has ended
+   in the midst of its work, it is there no more. */
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d);
 bool td_cpu_tcc_is_there(void);
 

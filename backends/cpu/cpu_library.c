@@ -1,5 +1,5 @@
-/* cpu_library.c - shared objects are opened on guard: their constructors are foreign code, and
-   their files may have been cut short. */
+/* cpu_library.c - shared objects are opened and closed on guard: their constructors and destructors
+   are foreign code, and their files may have been cut short. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
@@ -24,6 +24,12 @@ static void close_it(void *library) {
   dlclose(library);
 }
 
+/* Whatever its destructors do. */
+static void close_on_guard(void *library) {
+  static const volatile int foreign = 1;
+  td_guard_call(close_it, library, &foreign);
+}
+
 /* Whether a file is no ELF object that ends before its section headers do, which are its end: the
    dynamic linker would read past it, and keep what it had of it for ever. */
 static bool is_whole(const char *path) {
@@ -41,13 +47,15 @@ static bool is_whole(const char *path) {
 TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path) {
   if (!is_whole(path)) return (TdCpuLibrary){.why = "its file was cut short"};
   Opening o = {.path = path, .foreign = 1};
-  int sig = td_guard_call(open_it, &o, &o.foreign);
-  if (o.library) td_arena_defer(a, close_it, o.library);
-  const char *said = sig ? td_guard_signal(sig) : o.library ? "it has no such symbol" : dlerror();
-  return (TdCpuLibrary){o.library, td_arena_strdup(a, said), sig != 0};
+  TdGuardEnd end = td_guard_call(open_it, &o, &o.foreign);
+  if (o.library) td_arena_defer(a, close_on_guard, o.library);
+  const char *said = end.how     ? td_guard_text(a, end)
+                     : o.library ? "it has no such symbol"
+                                 : td_arena_strdup(a, dlerror());
+  return (TdCpuLibrary){o.library, said, end};
 }
 
 bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d) {
-  return td_diag_set(d, TD_ILLEGAL, "crash", (TdLoc){0},
-                     "the foreign code crashed when it was loaded (%s)", x->why);
+  return td_diag_set(d, TD_ILLEGAL, td_guard_exited(x->end) ? "foreign-exit" : "crash", (TdLoc){0},
+                     "the foreign code %s when it was loaded", x->why);
 }

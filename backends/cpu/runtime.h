@@ -172,7 +172,7 @@ typedef enum {
   TD_CPU_INDEX,
   TD_CPU_DEADLOCK,
   TD_CPU_LEFTOVER,
-  TD_CPU_CRASH,  /* by a signal, which is value[0]; set by the caller */
+  TD_CPU_CRASH,  /* TdGuardEnd: value[0], value[1]; set by the caller */
   TD_CPU_COPIES, /* of a run, by number, and an instance, whose copy of a block is another */
   TD_CPU_RACE    /* which the watch knows */
 } TdCpuFault;

@@ -115,14 +115,21 @@ static bool compile_aside(Job *j, const char *headers, const char *from, const c
   return td_compiler_complain(&cxx, said ? said : "", from, j->r->program, j->diag);
 }
 
+/* The first line of `said` from s on that begins with "code: ", or NULL. */
+static const char *line_with(const char *s, const char *code) {
+  size_t n = strlen(code);
+  for (; s && *s; s += strcspn(s, "\n"), s += *s == '\n')
+    if (strncmp(s, code, n) == 0 && s[n] == ':') return s;
+  return NULL;
+}
+
 /* What the simulation's streams came to: tasks that wait for ever, or tokens that nobody got. Each
    line that it said of them becomes a note. */
 static bool tell_streams(Job *j, const char *code, const char *message, const char *said) {
-  size_t n = strlen(code);
+  size_t n = strlen(code) + 2;
   td_diag_set(j->diag, TD_ILLEGAL, code, (TdLoc){0}, "%s", message);
-  for (; said && *said; said += strcspn(said, "\n"), said += *said == '\n')
-    if (strncmp(said, code, n) == 0 && said[n] == ':')
-      td_diag_note(j->diag, (TdLoc){0}, "%.*s", (int)(strcspn(said, "\n") - n - 2), said + n + 2);
+  for (const char *s = said; (s = line_with(s, code)); s += n)
+    td_diag_note(j->diag, (TdLoc){0}, "%.*s", (int)(strcspn(s, "\n") - n), s + n);
   return false;
 }
 
@@ -156,9 +163,9 @@ static bool simulate(Job *j) {
   default: break;
   }
   const char *said = td_cache_read_file(j->arena, log);
-  if (status == DEADLOCK)
+  if (status == DEADLOCK && line_with(said, "deadlock"))
     return tell_streams(j, "deadlock", "in the simulation every task waits for another", said);
-  if (status == LEFTOVER)
+  if (status == LEFTOVER && line_with(said, "leftover"))
     return tell_streams(j, "leftover", "the simulation left tokens in streams", said);
   if (status > 128)
     td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
@@ -200,8 +207,8 @@ static bool read_outputs(Job *j, const TdCallArg *arg) {
     if (!t->param[i].written || !td_tensor_count(arg[i].tensor)) continue;
     const char *text = td_cache_read_file(j->arena, path(j, t->param[i].name, ".got.dat"));
     if (!text || !td_hls_data_take(arg[i].tensor, text))
-      return td_diag_set(j->diag, TD_BUG, "simulation-failed", (TdLoc){0},
-                         "the simulation left no %s", t->param[i].name);
+      return td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
+                         "the simulation ended with status 0 before it wrote %s", t->param[i].name);
   }
   for (size_t i = 0; i < t->nstate; i++)
     j->r->state[i] = td_cache_read_file(j->r->arena, path(j, t->state[i].name, ".state.dat"));

@@ -1,14 +1,21 @@
-/* hostile.c - one session, again and again, while something fails in it: the n-th allocation of
-   Tide or of Lua (once, or from then on), Ctrl-C or a spent budget at the n-th poll, the collector
-   at every point. Whatever happens, an error is one that says so, what the session had made is
-   whole, new work is possible, and no memory is left.
-     hostile SESSION PROBE [RUNS [MODE [N]]]
-   RUNS are spread over all n of a mode (default 60; 0: every n). MODE and N pick one run. */
+/* hostile.c - one session in which something fails: the n-th allocation of Tide or of Lua (once, or
+   from then on), Ctrl-C or a spent budget at the n-th poll, the collector at every point. Whatever
+   happens, an error is one that says so, what the session had made is whole, new work is possible,
+   and no memory is left.
+     hostile [-r RUNS] [-j JOBS] [-m MODE] [-f FROM] [-n N] SESSION PROBE
+   The session runs once for a mode. Where an event of it is to fail, the process forks: in the
+   child it fails, and the child comes to an end; in the parent it does not. So nothing runs twice,
+   and a crash or a hang is that of one child. RUNS are spread over all events of a mode (default
+   60; 0: every event), beginning with number FROM; so many JOBS run beside the parent. -n has event
+   N of MODE fail in the process itself, for a debugger. */
 #include <lauxlib.h>
 #include <lualib.h>
+#include <sanitizer/lsan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/ctx.h"
 #include "tide.h"
@@ -24,20 +31,81 @@ static const struct {
     {"collect", ""},
 };
 
+/* What the command line asks for. */
+static struct {
+  const char *session, *probe, *mode;
+  uint64_t runs, from, only; /* only: 0: none */
+  int jobs;
+} want = {.runs = 60, .from = 1, .jobs = 1};
+
 /* The run under way. */
 static struct {
   Mode mode;
-  uint64_t strike, at; /* the event that fails, and how many there were */
-  bool armed;
+  uint64_t at;         /* events so far */
+  uint64_t step, from; /* a child fails at `from`, and every `step` after; step 0: none does */
+  uint64_t struck;     /* the event that failed in this process; 0: none did */
+  uint64_t tried;
+  bool armed, is_child, good;
   size_t lua_bytes, tide_bytes;
 } run;
+
+enum { MOST_JOBS = 64, SECONDS = 300 /* that a child may take */, TOLD = 1000 };
+
+/* The children that were not waited for, by the events that fail in them: a ring. */
+static struct {
+  pid_t pid[MOST_JOBS];
+  uint64_t event[MOST_JOBS];
+  int first, n;
+} children;
+
+/* Waits for the oldest child, and tells of one that did not end well. */
+static void reap(void) {
+  int status, i = children.first;
+  waitpid(children.pid[i], &status, 0);
+  children.first = (children.first + 1) % MOST_JOBS;
+  children.n--;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  printf("# %s %llu: ended with %s %d\n", modes[run.mode].name,
+         (unsigned long long)children.event[i], WIFSIGNALED(status) ? "signal" : "status",
+         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  run.good = false;
+}
+
+/* Forks; whether this is the child, in which the event fails. */
+static bool is_in_child(void) {
+  if (children.n == want.jobs) reap();
+  fflush(stdout);
+  if (++run.tried % TOLD == 0)
+    fprintf(stderr, "# %s: event %llu\n", modes[run.mode].name, (unsigned long long)run.at);
+  pid_t pid = fork();
+  if (pid < 0) {
+    perror("hostile: fork");
+    exit(1);
+  }
+  if (pid == 0) {
+    alarm(SECONDS);
+    run.is_child = true;
+    return true;
+  }
+  int i = (children.first + children.n++) % MOST_JOBS;
+  children.pid[i] = pid;
+  children.event[i] = run.at;
+  return false;
+}
+
+/* Whether the event that was just counted is one that fails in a child. */
+static bool is_due(void) {
+  return run.step && run.at >= run.from && (run.at - run.from) % run.step == 0;
+}
 
 /* Counts an event of mode `once`; whether it fails. */
 static bool strikes(Mode once) {
   bool is_on = run.mode == once + 1 && once != INTERRUPT;
   if (!run.armed || (run.mode != once && !is_on)) return false;
   run.at++;
-  return is_on ? run.at >= run.strike : run.at == run.strike;
+  if (run.struck) return is_on;
+  if (want.only ? run.at == want.only : is_due() && is_in_child()) run.struck = run.at;
+  return run.struck != 0;
 }
 
 /* Lua's allocator; what grows may fail. */
@@ -136,29 +204,43 @@ static bool is_expected(lua_State *L, int status) {
 
 /* Prints what went wrong in the run; returns false. */
 static bool complain(lua_State *L, const char *what) {
-  printf("# %s %llu: %s: %s\n", modes[run.mode].name, (unsigned long long)run.strike, what,
+  printf("# %s %llu: %s: %s\n", modes[run.mode].name, (unsigned long long)run.struck, what,
          L ? luaL_tolstring(L, -1, NULL) : "");
   return false;
 }
 
-/* The session in which event n of a mode fails, and the probe after it. */
-static bool try(const char *session, const char *probe, Mode mode, uint64_t n) {
-  memset(&run, 0, sizeof run);
-  run.mode = mode;
-  run.strike = n;
-  run.armed = true;
+/* The session, and the probe after it; whether all is well in this process. */
+static bool play(void) {
   lua_State *L = lua_newstate(lua_memory, NULL);
   bool good = true;
   if (L) {
-    int status = call_file(L, session, false);
+    int status = call_file(L, want.session, false);
     run.armed = false;
     if (status != LUA_OK && !is_expected(L, status)) good = complain(L, "not the error due");
     lua_settop(L, 0);
-    if (good && call_file(L, probe, true) != LUA_OK) good = complain(L, "afterwards");
+    if (good && call_file(L, want.probe, true) != LUA_OK) good = complain(L, "afterwards");
     lua_close(L);
   }
   if (run.lua_bytes || run.tide_bytes) good = complain(NULL, "memory is left");
+  if (__lsan_do_recoverable_leak_check()) good = complain(NULL, "memory of libraries is left");
   return good;
+}
+
+/* Plays the session in a mode, with a child for every `step`-th event from `from` on (0: none).
+   Returns whether it went well here and in all children. In a child it does not return. */
+static bool try(Mode mode, uint64_t step, uint64_t from) {
+  memset(&run, 0, sizeof run);
+  run.mode = mode;
+  run.step = step;
+  run.from = from;
+  run.armed = run.good = true;
+  bool good = play();
+  if (run.is_child) {
+    fflush(stdout);
+    _exit(!good);
+  }
+  while (children.n) reap();
+  return good && run.good;
 }
 
 /* Prints line `number` of TAP for a mode. */
@@ -167,39 +249,51 @@ static void tell(bool good, int number, Mode mode, const char *what) {
   fflush(stdout);
 }
 
-/* Runs a mode `runs` times (0: for every event), or the one in which nothing fails once; prints its
-   line of TAP. */
-static bool sweep(const char *session, const char *probe, Mode mode, uint64_t runs, int number) {
-  bool good = try(session, probe, mode, UINT64_MAX);
-  uint64_t events = run.at, tried = 0;
-  uint64_t step = runs && events > runs ? events / runs : 1;
-  for (uint64_t n = 1; n <= events; n += step, tried++) good &= try(session, probe, mode, n);
+/* Counts the events of a mode, then has as many of them fail as are wanted; prints its line of TAP.
+ */
+static bool sweep(Mode mode, int number) {
+  bool good = try(mode, 0, 0);
+  uint64_t events = run.at, step = want.runs && events > want.runs ? events / want.runs : 1;
   char what[80] = "one session";
-  if (mode != COLLECT)
-    snprintf(what, sizeof what, "%llu of %llu events failed in turn", (unsigned long long)tried,
+  if (mode != COLLECT && !want.only) {
+    good &= try(mode, step, want.from);
+    snprintf(what, sizeof what, "%llu of %llu events failed in turn", (unsigned long long)run.tried,
              (unsigned long long)events);
+  }
   tell(good, number, mode, what);
   return good;
 }
 
-int main(int argc, char **argv) {
-  if (argc < 3) {
-    fputs("usage: hostile SESSION PROBE [RUNS [MODE [N]]]\n", stderr);
-    return 2;
+static int usage(void) {
+  fputs("usage: hostile [-r RUNS] [-j JOBS] [-m MODE] [-f FROM] [-n N] SESSION PROBE\n", stderr);
+  return 2;
+}
+
+/* Reads the command line; false if it is wrong. */
+static bool read_options(int argc, char **argv) {
+  for (int o; (o = getopt(argc, argv, "r:j:m:f:n:")) != -1;) {
+    uint64_t n = o == '?' || o == 'm' ? 0 : strtoull(optarg, NULL, 10);
+    switch (o) {
+    case 'r': want.runs = n; break;
+    case 'j': want.jobs = n < 1 ? 1 : n > MOST_JOBS ? MOST_JOBS : (int)n; break;
+    case 'm': want.mode = optarg; break;
+    case 'f': want.from = n ? n : 1; break;
+    case 'n': want.only = n; break;
+    default: return false;
+    }
   }
-  uint64_t runs = argc > 3 ? strtoull(argv[3], NULL, 10) : 60;
+  if (argc - optind != 2) return false;
+  want.session = argv[optind];
+  want.probe = argv[optind + 1];
+  return true;
+}
+
+int main(int argc, char **argv) {
+  if (!read_options(argc, argv)) return usage();
   bool good = true;
   int number = 0;
-  for (int m = 0; m < MODES; m++) {
-    if (argc > 4 && strcmp(argv[4], modes[m].name) != 0) continue;
-    number++;
-    if (argc <= 5) {
-      good &= sweep(argv[1], argv[2], (Mode)m, runs, number);
-      continue;
-    }
-    good &= try(argv[1], argv[2], (Mode)m, strtoull(argv[5], NULL, 10));
-    tell(good, number, (Mode)m, argv[5]);
-  }
+  for (int m = 0; m < MODES; m++)
+    if (!want.mode || strcmp(want.mode, modes[m].name) == 0) good &= sweep((Mode)m, ++number);
   printf("1..%d\n", number);
   return !good || number == 0;
 }

@@ -108,6 +108,60 @@ t.test("half, and words of more than 64 bits: arrays, references, values; here a
   t.eq(run(s:build {target = "hls"}), want, "HLS C++")
 end)
 
+t.test("a function that ends the process ends its call; one that does not goes on", function()
+  local text = [[
+    #include <cstdlib>
+    #include <stdexcept>
+    #include <unistd.h>
+    struct Last { ~Last() { _exit(99); } };
+    void f(int how, int x[1]) {
+      static Last last;
+      x[0] = how;
+      switch (how) {
+      case 1: exit(3);
+      case 2: std::exit(-7);
+      case 3: std::quick_exit(5);
+      case 4: std::_Exit(6);
+      case 5: _exit(7);
+      case 6: std::terminate();
+      case 7: throw std::runtime_error("nobody catches this");
+      }
+    }
+  ]]
+  local f = extern(text)
+  local k = tide.kernel {how = i32, X = i32[1], name = "caller", function(how, X) f(how, X) end}
+  local called = {"exit(3)", "exit(-7)", "quick_exit(5)", "_Exit(6)", "_exit(7)"}
+  for _, tier in ipairs {"tcc", "cc"} do
+    local m = tide.schedule(k):build {target = "cpu", tier = tier}
+    for how = 1, 7 do
+      local e = t.fails(function() m(how, i32[1](0)) end, {kind = "illegal",
+        code = called[how] and "foreign-exit" or "crash"})
+      t.eq(e.file:match "[^/]+$", "extern_cpp.lua")
+      t.has(e.message, called[how] and "the foreign function called " .. called[how] or "SIGABRT")
+      t.has(tostring(e), "function(how, X) f(how, X) end")
+    end
+    local x = i32[1](9)
+    m(0, x)
+    t.eq(x[0], 0, tier)
+  end
+  t.fails(function() f(1, i32[1](0)) end, {code = "foreign-exit"})
+end)
+
+t.test("in the HLS simulation a function that ends it is told by its status", function()
+  local f = extern "#include <cstdlib>\nvoid f(int how, int x[1]) { x[0] = how + 1; if (how >= 0) exit(how); }"
+  local m = tide.schedule(tide.kernel {how = i32, X = i32[1], name = "caller",
+    function(how, X) f(how, X) end}):build {target = "hls"}
+  for _, how in ipairs {0, 3, 4} do -- 3 and 4: as deadlocks and tokens left in streams
+    local x = i32[1](9)
+    t.fails(function() m(how, x) end, {kind = "illegal", code = "simulation-failed",
+      match = "simulation ended with status " .. how})
+    t.eq(x[0], 9)
+  end
+  local x = i32[1](9)
+  m(-1, x)
+  t.eq(x[0], 0)
+end)
+
 t.test("called from a kernel, with a model, in a task", function()
   local model = tide.kernel {a = i32[4], s = i32, function(a, s) for i = 0, 3 do a[i] = a[i] * s end end}
   local f = extern("void f(int *a, int s) { for (int i = 0; i < 4; i++) a[i] *= s; }", {a = i32[4], model = model})

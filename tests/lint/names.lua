@@ -57,6 +57,10 @@ local function fits(name, nouns)
   return false
 end
 
+-- Names that C, Lua and the C library give.
+local given = {main = true, luaopen_tide = true, exit = true, _exit = true, _Exit = true, quick_exit = true,
+  pthread_exit = true}
+
 -- Exported functions and variables of the program.
 local function check_exports(report)
   local declared, types = read_headers()
@@ -64,8 +68,7 @@ local function check_exports(report)
     local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/" or
       tag.path:find "^jupyter/"
     local exported = (tag.kind == "function" or tag.kind == "variable") and not tag.hidden
-    local known = tag.name == "main" or tag.name == "luaopen_tide"
-    if core and exported and tag.path:find "%.c$" and not known then
+    if core and exported and tag.path:find "%.c$" and not given[tag.name] then
       local header = declared[tag.name]
       local nouns = nouns_of(tag.path, header and header.path, types)
       if tag.path:find "^interp/rewrite/" then nouns.prim = true end

@@ -63,8 +63,10 @@ stops("the proof of millions of pairs", "s:parallel 'i'")
 
 local source = t.tmp "foreign.c"
 shell.write(source, [[
+#include <stdlib.h>
 void hang(int *x) { for (;;) x[0]++; }
 void crash(int *x) { x[0] = *(volatile int *)8; }
+void leave(int *x) { exit(x[0] + 3); }
 ]])
 
 -- Types what makes `name` a foreign function.
@@ -92,6 +94,15 @@ t.test("foreign code that crashes is an error at the prompt", function()
   t.ok(term:wait("the foreign function crashed", 5), term:text())
   term:type("print('and' .. ' alive')", "Enter")
   t.ok(term:wait("and alive", 5), term:text())
+  term:type("", "C-l")
+end)
+
+t.test("foreign code that exits is an error at the prompt", function()
+  declare "leave"
+  term:type("leave(i32[1](0))", "Enter")
+  t.ok(term:wait("the foreign function called exit(3)", 5), term:text())
+  term:type("print('alive' .. ' as well')", "Enter")
+  t.ok(term:wait("alive as well", 5), term:text())
   term:type("", "C-l")
 end)
 

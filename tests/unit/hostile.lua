@@ -299,6 +299,7 @@ local crashing = given("crash.c", [[
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 static volatile int zero;
 static int deep(volatile int *x, int n) {
   volatile char frame[4096];
@@ -314,37 +315,55 @@ void crash(int *x, int how) {
   case 3: abort(); break;
   case 4: raise(SIGBUS); break;
   case 5: raise(SIGILL); break;
-  default: x[1] = deep(x, 0);
+  case 6: x[1] = deep(x, 0); break;
+  case 7: exit(3);
+  case 8: _exit(-4);
+  case 9: quick_exit(0);
   }
 }
 ]])
 local object = folder .. "/given_crash.so"
 t.eq(shell.output(("cc -O0 -shared -fPIC -o %s %s 2>&1"):format(shell.quote(object), shell.quote(crashing))), "")
 
-local constructor = given("constructor.c", [[
+-- Foreign code that ends when it is loaded, as the environment says: f(kind, tier) each time from a file of its own.
+local constructor = [[
 #include <stdlib.h>
-__attribute__((constructor)) static void start(void) { if (getenv("TIDE_TEST_CRASH")) abort(); }
-void f(int *x) { x[0] = 5; }
-]])
-for _, options in ipairs {{"library", "tcc"}, {"library", "cc"}, {"source", "cc"}} do
-  local kind, tier = options[1], options[2]
-  local loaded = ("%s/given_constructor_%s.so"):format(folder, tier)
-  t.eq(shell.output(("cc -shared -fPIC -o %s %s 2>&1"):format(shell.quote(loaded), shell.quote(constructor))), "")
+__attribute__((constructor)) static void start(void) {
+  const char *how = getenv("TIDE_TEST_CRASH");
+  if (!how) return;
+  if (*how == 'a') abort();
+  exit(8);
+}
+void f(int *x) { x[0] = 5; } // %s
+]]
+local function check_loading(kind, tier, how, fields)
+  local name = ("%s, %s, %s"):format(kind, tier, how)
+  local place = ("constructor_%s_%s_%s"):format(kind, tier, how)
+  local source = given(place .. ".c", constructor:format(name))
+  local loaded = ("%s/given_%s.so"):format(folder, place)
+  t.eq(shell.output(("cc -shared -fPIC -o %s %s 2>&1"):format(shell.quote(loaded), shell.quote(source))), "")
   local f = kind == "library" and tide.extern {library = loaded, symbol = "f", x = i32[4]}
-    or tide.extern {source = constructor, symbol = "f", x = i32[4]}
+    or tide.extern {source = source, symbol = "f", x = i32[4]}
   local k = tide.kernel {x = i32[4], name = "loads", function(x) f(x) end}
-  unharmed(("foreign code that crashes when it is loaded: %s, %s"):format(kind, tier),
-    {kind = "illegal", code = "crash", match = "loaded %(SIGABRT"}, function()
-      setenv("TIDE_TEST_CRASH", "1")
-      local passed, e = pcall(k:build {target = "cpu", tier = tier}, i32[4](0))
-      setenv "TIDE_TEST_CRASH"
-      if not passed then error(e, 0) end
-    end)
-  t.test(("and is loaded once it does not: %s, %s"):format(kind, tier), function()
+  unharmed("foreign code that ends when it is loaded: " .. name, fields, function()
+    setenv("TIDE_TEST_CRASH", how)
+    local passed, e = pcall(k:build {target = "cpu", tier = tier}, i32[4](0))
+    setenv "TIDE_TEST_CRASH"
+    if not passed then error(e, 0) end
+  end)
+  t.test("and is loaded once it does not: " .. name, function()
     local x = i32[4](0)
     k:build {target = "cpu", tier = tier}(x)
     t.eq(x[0], 5)
   end)
+end
+
+for _, options in ipairs {{"library", "tcc"}, {"library", "cc"}, {"source", "cc"}} do
+  local kind, tier = options[1], options[2]
+  check_loading(kind, tier, "abort",
+    {kind = "illegal", code = "crash", match = "crashed %(SIGABRT.* when it was loaded"})
+  check_loading(kind, tier, "exit",
+    {kind = "illegal", code = "foreign-exit", match = "called exit%(8%) when it was loaded"})
 end
 
 t.test("compiled programs that were cut short in the cache are compiled again", function()
@@ -375,7 +394,8 @@ local ways = {
   ["compiled"] = {{source = crashing}, 1 << 12},
   ["of a library"] = {{library = object}, 1},
 }
-local signals = {"SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV"}
+local ends = {"SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV", "called exit%(3%)", "called _exit%(%-4%)",
+  "called quick_exit%(0%)"}
 for way, road in pairs(ways) do
   local options, N = road[1], road[2]
   local crash = options.source and tide.extern {source = crashing, symbol = "crash", x = i32[4], how = i32}
@@ -388,10 +408,10 @@ for way, road in pairs(ways) do
     x[0] = sum[N - 1]
     crash(x, how)
   end}
-  for number, signal in ipairs(signals) do
-    if not (sanitized and number == #signals) then
-      unharmed(("a crash %s: %s, %d"):format(way, signal, number),
-        {kind = "illegal", code = "crash", match = signal},
+  for number, told in ipairs(ends) do
+    if not (sanitized and number == 6) then
+      unharmed(("an end %s: %s, %d"):format(way, told, number),
+        {kind = "illegal", code = told:find "^SIG" and "crash" or "foreign-exit", match = told},
         function() k(i32[4](0), number) end)
     end
   end
@@ -404,6 +424,26 @@ for way, road in pairs(ways) do
     t.has(tostring(e), "    crash(x, how)\n")
     local here = t.fails(function() crash(x, 2) end, {code = "crash"})
     t.has(tostring(here), " crash(x, 2) end, {code")
+  end)
+end
+
+-- The last test of this process, because libtcc does not work any more after it: memory ends where
+-- libtcc has no other way than exit.
+if not sanitized and pcall(compile, "cpu", "tcc") then
+  local big = given("big.c", "char big[200 << 20];\nvoid f(int *x) { big[x[0]] = 1; x[0] = 5; }\n")
+  local f = tide.extern {source = big, symbol = "f", x = i32[4]}
+  local k = tide.kernel {x = i32[4], name = "uses", function(x) f(x) end}
+  local x = i32[4](0)
+  k:build {target = "cpu", tier = "tcc"}(x)
+  t.eq(x[0], 5)
+  unharmed("libtcc exits for want of memory", {kind = "limit", code = "memory"}, function()
+    limit("space", 100 << 20)
+    k:build {target = "cpu", tier = "tcc"}(i32[4](0))
+  end)
+  unharmed("and is not used any more", {kind = "unsupported", code = "no-tcc"}, function() compile("cpu", "tcc") end)
+  t.test("the system's compiler is", function()
+    compile("cpu")
+    check_alive()
   end)
 end
 
