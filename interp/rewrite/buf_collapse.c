@@ -21,8 +21,8 @@ const TdPrim td_prim_buf_collapse = {
     .summary = "Let go of a copy that only holds elements in another arrangement.",
     .args =
         {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED,
-          "a local array that is filled by a copy or copied away at last, or a stream of tensors "
-          "that are such copies",
+          "a local array or scalar that is filled by a copy or copied away at last, or a stream of "
+          "tensors that are such copies",
           "local|stream"}},
     .rewrite = "for i, j: P[i // 8][j][i % 8] = A[i][j]; S(P[x][y][z])  =>  S(A[x * 8 + z][y]);  "
                "for i, j: P[j][i] = A[i][j]; Z:put(P); .. T = Z:get(); S(T[y][x])  =>  "

@@ -321,9 +321,48 @@ static void note(const Collapse *k) {
                  td_attrs[k->l.decl->attrs.at[i].kind].name);
 }
 
-const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *at) {
+/* A scalar that becomes an array of one element. */
+typedef struct Widen {
+  TdRewrite *r;
+  TdSym from, to;
+} Widen;
+
+static const TdExpr *widen(void *ud, const TdExpr *e) {
+  const Widen *w = ud;
+  if (e->kind != TD_EXPR_LOAD || e->sym != w->from) return e;
+  const TdExpr *zero = td_util_const(w->r, 0);
+  return td_expr_load(w->r->store->arena, w->to, e->type, &zero, 1, e->loc);
+}
+
+/* The place of a local; of a scalar, such as a buffer of one element is, as an array of one, in a
+   unit where it is declared so. */
+static TdPlace as_array(TdRewrite *r, const TdPlace *at) {
+  const TdStmt *decl = at->stmt;
+  if (!decl || decl->kind != TD_STMT_LOCAL || decl->cls != TD_LOCAL_AUTO ||
+      !td_type_is_scalar(decl->type))
+    return *at;
+  int64_t one = 1;
+  TdStore *st = r->store;
+  Widen w = {r, at->sym, td_store_sym(st, at->sym->name, TD_SYM_LOCAL)};
+  const TdType *type = td_type_tensor_of(r->session, decl->type, 1, &one);
+  const TdStmt *now[2] = {td_stmt_local(st, w.to, type, TD_INIT_NONE, NULL, decl->loc)};
+  size_t n = 1;
+  if (decl->nexpr) {
+    const TdExpr *zero = td_util_const(r, 0);
+    const TdExpr *place = td_expr_load(st->arena, w.to, decl->type, &zero, 1, decl->loc);
+    now[n++] = td_stmt_store(st, place, decl->expr[0], decl->loc);
+  }
+  const TdStmt *body = td_edit_replace(st, at->unit->body, decl->uid, now, n);
+  body = td_walk_map(st, body, widen, &w);
+  return (TdPlace){.unit = td_unit_with_body(st, at->unit, body),
+                   .stmt = td_edit_find(r->session->ctx, body, now[0]->uid),
+                   .sym = w.to};
+}
+
+const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *given) {
   Collapse k = {0};
-  if (!td_local_find_views(&k.l, r, at)) return NULL;
+  TdPlace at = as_array(r, given);
+  if (!td_local_find_views(&k.l, r, &at)) return NULL;
   td_walk_stmt(r->session->ctx, k.l.unit->body, look_use, &k);
   bool fills = find_copy(&k, false) != NULL, takes = find_copy(&k, true) != NULL;
   TdDiag *diag = r->diag, first = {.arena = r->arena}, second = {.arena = r->arena};

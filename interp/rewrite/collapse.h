@@ -6,7 +6,8 @@
 #include "rewrite/copy.h"
 #include "rewrite/stream.h"
 
-/* r->prog without the local array; NULL with r->diag filled. */
+/* r->prog without the local array, or scalar, which is one of one element; NULL with r->diag
+   filled. */
 const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *at);
 
 /* token.c: r->prog where the tokens of a stream, which a copy arranges before they are put, travel

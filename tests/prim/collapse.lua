@@ -128,6 +128,43 @@ prim.accepted("tokens of a stream, unpacked as they come", {
   has = {"Z:put(A[io * 2 + ii][jo * 3 + ji])", "B[ii + io * 2][ji + jo * 3] = Z:get()"},
 })
 
+-- A buffer of one element is a scalar.
+local function product()
+  local M, N, K = 4, 5, 3
+  return tide.kernel {A = i16[M][K], B = i16[K][N], C = i32[M][N], function(A, B, C)
+    for i, j in grid(M, N) do
+      for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+    end
+  end}, {i16[M][K], i16[K][N], i32[M][N]}
+end
+prim.accepted("a scalar that buffer_at made, loaded and stored back", {
+  of = product, before = function(s) s:buffer_at("C", "j") end, step = {"collapse", "C_j"},
+  has = {"C[i][j] = C[i][j] + A[i][k] * B[k][j]"},
+})
+prim.accepted("a scalar that buffer_at made, only read", {
+  of = product, before = function(s) s:buffer_at("A", "k") end, step = {"collapse", "A_k"},
+  has = {"C[i][j] = C[i][j] + A[i][k] * B[k][j]"},
+})
+prim.twins("a scalar whose element changes before it is used", {
+  of = function(other)
+    return tide.kernel {A = i32[2], B = i32[2], function(A, B)
+      local x = A[0]
+      A[other] = B[1]
+      B[0] = x * 2
+    end}, {i32[2], i32[2]}
+  end, no = 0, yes = 1, step = {"collapse", "x"}, code = "dependence", witness = "A",
+})
+prim.twins("a scalar that is none of the elements", {
+  of = function(sum)
+    return tide.kernel {A = i32[4], B = i32[4], function(A, B)
+      for i = 0, 3 do
+        local x = A[i]
+        if sum then x = x + 1 end
+        B[i] = x * 2
+      end
+    end}, {i32[4], i32[4]}
+  end, no = true, yes = false, step = {"collapse", "x"}, code = "not-a-copy",
+})
 prim.twins("what it is filled with changes before it is used", {
   of = function(changes)
     return tide.kernel {A = i32[4], B = i32[4], function(A, B)
@@ -262,12 +299,11 @@ prim.twins("the kernel may return before the copy", {
   end, no = true, yes = false, step = {"collapse", "P"}, code = "leaves",
 })
 prim.refused("a parameter", {of = tiled, step = {"collapse", "A"}, code = "interface"})
-prim.refused("a scalar", {
+prim.refused("a scalar argument", {
   of = function()
-    return tide.kernel {B = i32[4], function(B)
-      local x = i32(3)
+    return tide.kernel {B = i32[4], x = i32, function(B, x)
       for i = 0, 3 do B[i] = x end
-    end}, {i32[4]}
+    end}, {i32[4], 3}
   end, step = {"collapse", "x"}, kind = "usage", code = "not-an-array"})
 -- A tile in each turn of a loop, passed to a kernel that adds it to another tile.
 local function passed(tiled)
