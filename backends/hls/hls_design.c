@@ -27,6 +27,25 @@ static void add(List *l, const char *word) {
   td_text_puts(&l->text, word);
 }
 
+/* The banks of the blocks of a stream, or of each stream of an array of this type. */
+static void put_banks(TdHlsProg *p, const TdStream *s, const TdType *t, const char *name) {
+  int64_t count = 1, extent = 1;
+  if (!td_attrs_get(s->attrs, TD_ATTR_PARTITION)) return;
+  for (int d = 0; d < t->rank; d++, count *= extent) td_type_extent(t, d, &extent);
+  for (int64_t i = 0; i < count; i++) {
+    TdText at = td_text_new(p->w->arena);
+    int64_t rest = i, below = count;
+    td_text_puts(&at, name);
+    for (int d = 0; d < t->rank; d++) {
+      td_type_extent(t, d, &extent);
+      below /= extent;
+      td_text_putf(&at, "[%" PRId64 "]", rest / below);
+      rest %= below;
+    }
+    td_hls_pragma_array(p, td_text_str(&at), s->attrs);
+  }
+}
+
 /* "hls::stream<ap_int<8>, 2> Z[4];" */
 static void put_stream(TdHlsProg *p, const TdStream *s, List *names) {
   TdCWriter *w = p->w;
@@ -45,6 +64,7 @@ static void put_stream(TdHlsProg *p, const TdStream *s, List *names) {
   if (impl && !t->block)
     td_text_line(&w->out, "#pragma HLS bind_storage variable=%s type=fifo impl=%s", name,
                  impl->arg[0].s);
+  if (t->block) put_banks(p, s, t, name);
   add(names, name);
 }
 

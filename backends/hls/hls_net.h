@@ -79,6 +79,9 @@ int td_hls_net_word(const TdType *t);
 /* hls_open.c: opens the calls by which tasks hand on what is looked at more closely. */
 void td_hls_open(TdHlsNet *n);
 
+/* hls_banks.c: gives block streams the banks that their buffers ask for. */
+void td_hls_banks(TdHlsNet *n);
+
 /* hls_list.c: what a use of a stream array, a view, is given: a list of streams, and which of them
    it names. */
 typedef struct TdHlsListed {

@@ -174,6 +174,7 @@ static bool make_network(Regions *r, TdHlsNet *n) {
   td_hls_cut(n);
   for (size_t i = 0; i < n->design->nstream; i++)
     td_vec_push(r->arena, &n->stream, n->design->stream[i]);
+  td_hls_banks(n);
   for (size_t i = 0; i < n->design->nrun; i++)
     if (!td_hls_class_add(n, &n->design->run[i])) return false;
   for (size_t i = 0; i < n->cls.n; i++)

@@ -227,6 +227,57 @@ record("columns of an argument, rows under a condition", columns(1))
 t.test("HLS takes all that it should", function()
   t.eq(table.concat(refused, "\n"), "")
 end)
+-- Blocks of 8 that pairs of tasks hand over: attributes of the buffer that is filled, and of the one that is read;
+-- through a kernel that fills it, or not.
+local function handing_over(filled, read, through)
+  local text = ([[
+local tide = ...
+local i32, task, grid = tide.i32, tide.task, tide.grid
+local fill = tide.kernel {Z = tide.stream(i32[2][8], {block = true}), A = i32[2][8], function(Z, A)
+  local b = Z:slot() FILLED
+  for i, j in grid(2, 8) do b[i][j] = A[i][j] * 3 - j end
+  Z:put(b)
+end}
+return tide.design(function(d)
+  local Z = d:stream(i32[2][8], {2, block = true})
+  d.a = task {map = {2}, A = i32[6][8]:layout "S0R", function(A, p)
+    for n in grid(3) do
+      BODY
+    end
+  end}
+  d.b = task {map = {2}, B = i32[6][8]:layout "S0R", function(B, p)
+    for n in grid(3) do
+      local b = Z[p]:get() READ
+      for j in grid(8) do B[n][j] = b[0][j] + b[1][7 - j] end
+    end
+  end}
+end)]]):gsub("BODY", through and "fill(Z[p], A:slice({0, 2}, {}))" or [[
+local b = Z[p]:slot() FILLED
+for i, j in grid(2, 8) do b[i][j] = A[n][j] * 3 - i end
+Z[p]:put(b)]]):gsub("FILLED", filled):gsub("READ", read)
+  return assert(load(text, "=blocks"))(tide)
+end
+
+t.test("a stream of blocks has the banks that its buffers ask for", function()
+  local function banks(...)
+    local m = batch.add("banks of blocks", handing_over(...))
+    local found = {}
+    for line in m.source:gmatch "#pragma HLS (array_partition[^\n]*)" do found[#found + 1] = line end
+    return found
+  end
+  local cyclic = "--@ partition(1, cyclic, 4)"
+  local want = {"array_partition variable=Z[0] type=cyclic dim=2 factor=4",
+    "array_partition variable=Z[1] type=cyclic dim=2 factor=4"}
+  t.eq(banks("", "", false), {})
+  t.eq(banks(cyclic, "", false), want)
+  t.eq(banks("", cyclic, false), want)
+  t.eq(banks(cyclic, "", true), want)
+  t.eq(banks(cyclic, "--@ partition(1, cyclic, 2)", false), want)
+  t.eq(banks(cyclic, "--@ partition(1, block, 2), partition(0, complete, 0)", false),
+    {"array_partition variable=Z[0] type=complete dim=2", "array_partition variable=Z[0] type=complete dim=1",
+     "array_partition variable=Z[1] type=complete dim=2", "array_partition variable=Z[1] type=complete dim=1"})
+end)
+
 batch.test()
 
 t.test("states of instances last from call to call, each its own; reset", function()
