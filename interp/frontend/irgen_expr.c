@@ -1,5 +1,6 @@
 /* irgen_expr.c - operators, and what a value may be used as. */
 #include "frontend/irgen.h"
+#include "ir/mixed.h"
 
 TdVal td_irgen_scalar(const TdExpr *e) {
   return (TdVal){.kind = TD_V_SCALAR, .e = e, .loc = e->loc};
@@ -59,39 +60,6 @@ bool td_irgen_constant(TdIrgen *l, const TdAstExpr *e, const char *code, const c
   return true;
 }
 
-/* Whether integer operator e computes the same on its operands as indices: exactly, in 64 bits. */
-static bool is_exact(const TdExpr *e) {
-  int64_t by;
-  if (e->kind != TD_EXPR_OP || !td_type_is_integer(e->type) || e->type->w > 63) return false;
-  switch (e->op) {
-  case TD_OP_ADD:
-  case TD_OP_SUB:
-  case TD_OP_MUL:
-  case TD_OP_MIN:
-  case TD_OP_MAX:
-  case TD_OP_NEG: return true;
-  case TD_OP_FLOORDIV:
-  case TD_OP_MOD: by = (int64_t)e->kid[1]->u.bits; return e->kid[1]->kind == TD_EXPR_LIT && by > 0;
-  default: return false;
-  }
-}
-
-/* Integer expression e as an index: the conversion goes down to what is not arithmetic. */
-static const TdExpr *as_index(TdIrgen *l, const TdExpr *e) {
-  const TdType *index = td_type_index(l->session);
-  if (e->type->kind == TD_T_INDEX) return e;
-  if (e->kind == TD_EXPR_LIT)
-    return td_expr_index(l->session, l->arena, (int64_t)e->u.bits, e->loc);
-  bool from_index = e->kind == TD_EXPR_CAST && e->implicit && e->kid[0]->type->kind == TD_T_INDEX;
-  if (from_index) return e->kid[0];
-  if (!is_exact(e)) return td_expr_cast(l->arena, index, e, true);
-  td_ctx_enter(l->session->ctx);
-  const TdExpr *kid[2];
-  for (uint32_t i = 0; i < e->nkid; i++) kid[i] = as_index(l, e->kid[i]);
-  td_ctx_leave(l->session->ctx);
-  return td_expr_op(l->arena, (TdOp)e->op, index, kid, (int)e->nkid, e->loc);
-}
-
 const TdExpr *td_irgen_to_index(TdIrgen *l, TdVal v) {
   const TdType *index = td_type_index(l->session);
   if (v.kind == TD_V_CONST && v.c.kind == TD_C_FLOAT) {
@@ -101,7 +69,7 @@ const TdExpr *td_irgen_to_index(TdIrgen *l, TdVal v) {
   const TdExpr *e = td_irgen_to_scalar(l, v, index);
   if (!e) return NULL;
   if (e->type->kind == TD_T_INDEX || (td_type_is_integer(e->type) && e->type->w <= 64))
-    return td_lin_simplify(l->session, l->arena, as_index(l, e));
+    return td_lin_simplify(l->session, l->arena, td_mixed_as_index(l->session, l->arena, e));
   td_irgen_fail(l, "index-type", v.loc, "an index must be an integer, not %s",
                 td_type_str(l->arena, e->type));
   return NULL;
@@ -148,23 +116,6 @@ TdVal td_irgen_settle(TdIrgen *l, TdVal v, const char *name) {
   return td_irgen_scalar(td_expr_load(l->arena, sym, t, NULL, 0, v.loc));
 }
 
-/* An index operand among data is an int(32) (proved to fit when the unit is checked). */
-static const TdExpr *data_operand(TdIrgen *l, const TdExpr *e, bool all_index) {
-  if (e->type->kind != TD_T_INDEX || all_index) return e;
-  return td_expr_cast(l->arena, td_type_int(l->session, 32), e, true);
-}
-
-/* Whether an index and integers are compared, all of which an index holds. */
-static bool compares_index(TdOp op, const TdExpr *const *e, int n) {
-  bool some = false, all = td_ops[op].rule == TD_RULE_COMPARE;
-  for (int i = 0; i < n; i++) {
-    const TdType *t = e[i]->type;
-    some |= t->kind == TD_T_INDEX;
-    all &= t->kind == TD_T_INDEX || (td_type_is_integer(t) && t->w <= 64 - !td_type_is_signed(t));
-  }
-  return some && all;
-}
-
 /* Operands as scalar expressions of agreeing types; NULL entries on failure. */
 static bool scalar_operands(TdIrgen *l, TdOp op, const TdVal *v, int n, const TdExpr **e) {
   bool shift = op == TD_OP_SHL || op == TD_OP_SHR || op == TD_OP_ASR;
@@ -178,12 +129,7 @@ static bool scalar_operands(TdIrgen *l, TdOp op, const TdVal *v, int n, const Td
     if (!e[i]) return false;
   }
   if (bits) return true;
-  bool all_index = true;
-  for (int i = first; i < n; i++) all_index &= e[i]->type->kind == TD_T_INDEX;
-  bool as_indices = !all_index && compares_index(op, e, n);
-  for (int i = first; i < n; i++)
-    e[i] = as_indices ? td_lin_simplify(l->session, l->arena, as_index(l, e[i]))
-                      : data_operand(l, e[i], all_index);
+  td_mixed_operands(l->session, l->arena, op, e, first, n);
   return true;
 }
 
@@ -247,7 +193,7 @@ static TdVal tensor_op(TdIrgen *l, TdOp op, const TdVal *v, int n, TdLoc loc) {
   for (int i = 0; i < n; i++) {
     e[i] = v[i].kind == TD_V_TENSOR ? v[i].e : td_irgen_to_scalar(l, v[i], beside);
     if (!e[i]) return td_irgen_failed();
-    if (e[i]->type->kind != TD_T_TENSOR) e[i] = data_operand(l, e[i], false);
+    if (e[i]->type->kind != TD_T_TENSOR) e[i] = td_mixed_as_data(l->session, l->arena, e[i]);
     t[i] = td_type_scalar(e[i]->type);
     if (e[i]->type->kind != TD_T_TENSOR) continue;
     if (shape && !td_irgen_same_shape(l, shape, e[i]->type)) {

@@ -104,21 +104,26 @@ static bool find_type(Reshape *h) {
   return h->type != h->l.type || refuse(h, TD_USAGE, "extents", "has these extents already");
 }
 
-/* The new indices of a group, into now[], from the old ones: digits of their row-major number. */
+/* The new indices of a group, into now[], from the old ones: the index of the dimension that stays,
+ * whatever its extent is at other sizes, or digits of their row-major number. */
 static void turn_group(const Reshape *h, const Group *g, const TdExpr *const *old,
                        const TdExpr **now) {
   TdSession *ss = h->l.r->session;
   TdArena *a = h->l.r->store->arena;
   const TdExpr *number = td_util_const(h->l.r, 0);
   int64_t below = 1;
-  bool same = is_same(h, g);
+  if (is_same(h, g)) {
+    for (int d = g->nfrom; d < g->nto; d++) now[d] = number;
+    now[only(h->extent, g->nfrom, g->nto)] = old[only(h->was, g->from, g->to)];
+    return;
+  }
   for (int d = g->from; d < g->to; d++)
     number = td_lin_plus(ss, a, td_lin_times(ss, a, number, h->was[d]), old[d]);
   for (int d = g->nto; d-- > g->nfrom; below *= h->extent[d]) {
     now[d] = td_lin_floordiv(ss, a, number, below);
     if (h->extent[d] == 1)
       now[d] = td_util_const(h->l.r, 0);
-    else if (d > g->nfrom && !same)
+    else if (d > g->nfrom)
       now[d] = td_lin_mod(ss, a, now[d], h->extent[d]);
   }
 }

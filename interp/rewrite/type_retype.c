@@ -2,6 +2,7 @@
  * that follow, and the rest is cast as a store casts. What comes after is compared with that. */
 #include <string.h>
 
+#include "ir/mixed.h"
 #include "rewrite/passed.h"
 
 enum { NAME, TYPE };
@@ -116,8 +117,10 @@ static const TdExpr *turn_op(const Retype *k, const TdExpr *e, const TdExpr *bef
   for (uint32_t i = 0; i < e->nkid; i++) {
     bool literal = beside && e->kid[i]->kind == TD_EXPR_LIT && td_type_is_number(e->kid[i]->type);
     kid[i] = literal ? literal_in(k, e->kid[i], beside) : e->kid[i];
-    t[i] = td_type_scalar(kid[i]->type);
   }
+  if (e->op != TD_OP_GETBITS && e->op != TD_OP_SETBITS)
+    td_mixed_operands(k->r->session, a, (TdOp)e->op, kid, e->op == TD_OP_SELECT, (int)e->nkid);
+  for (uint32_t i = 0; i < e->nkid; i++) t[i] = td_type_scalar(kid[i]->type);
   const TdType *r = logic ? e->type : result_of(k, e, t), *was = td_type_scalar(e->type);
   if (!r) return e;
   if (!td_promote_holds(r, was))
