@@ -241,12 +241,13 @@ static bool read_dimension(TdTurn *t, int d, const TdExpr *index) {
   return are_digits(d, m, n);
 }
 
-/* Index e over the loops as one over the parts. */
+/* Index e over the loops as one over the parts; one with a single value is no part of it. */
 static const TdExpr *over_parts(const TdTurn *t, const TdExpr *e) {
   const TdExpr *part[TD_TURN_PARTS] = {0};
   const TdExpr **value = TD_NEWN(t->r->arena, const TdExpr *, t->nloop + 1);
   TdSubst sub = td_subst_new(t->r->store);
-  for (size_t i = 0; i < t->n; i++) part[i] = td_util_var(t->r, t->part[i].sym);
+  for (size_t i = 0; i < t->n; i++)
+    part[i] = t->part[i].trip == 1 ? td_util_const(t->r, 0) : td_util_var(t->r, t->part[i].sym);
   put_together(t, part, value);
   for (size_t k = 0; k < t->nloop; k++) td_subst_expr(&sub, t->loop[k]->sym, value[k]);
   Reduce q = {.r = t->r, .quotient = quotient_of_parts, .turn = t};
