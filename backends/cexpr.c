@@ -42,6 +42,7 @@ const char *td_cexpr_operand(TdCWriter *w, TdPiece p, int bind) {
 
 TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c) {
   if (p.c == c || c == TD_C_OTHER) return p;
+  w->narrows |= p.c == TD_C_F64 && c == TD_C_F32;
   return td_cexpr_piece(w, TD_BIND_UNARY, c, "(%s)%s", ctypes[c].name,
                         td_cexpr_operand(w, p, TD_BIND_UNARY));
 }

@@ -63,6 +63,7 @@ typedef struct TdCWriter {
   TdDiag *diag;
   TD_VEC(TdCName) name;
   TD_VEC(TdCKnown) known;
+  bool narrows; /* some double is made a float */
 } TdCWriter;
 
 /* A target. value, index and truth may write statements before the one that they are for. */

@@ -28,6 +28,7 @@ typedef struct TdCpuText {
   double work;  /* statements of a run, estimated */
   double bytes; /* of large arrays and of streams, each once */
   bool moves;   /* every loop of a run moves tokens, and no clock counts them */
+  bool narrows; /* some double is made a float */
   bool watch;   /* as TdCpuExtra */
 } TdCpuText;
 

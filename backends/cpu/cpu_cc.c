@@ -30,6 +30,9 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
      without them a compiler ends sooner. */
   static const char *const best[] = {"-O3"}, *const moving[] = {"-O2", "-fno-tree-vectorize",
                                                                 "-fno-tree-vrp"};
+  /* GCC 12 takes a vector of doubles that becomes one of as many floats, and doubles again, for the
+     first: what each iteration rounds is not rounded. Only straight code has such pairs. */
+  static const char *const narrowing = "-fno-tree-slp-vectorize";
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
@@ -40,6 +43,7 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) td_vec_push(a, &word, flags[i]);
   for (int i = 0; i < (in->moves ? 3 : 1); i++)
     td_vec_push(a, &word, in->moves ? moving[i] : best[i]);
+  if (in->narrows) td_vec_push(a, &word, narrowing);
   for (int i = 0; threads > 1 && i < 2; i++) td_vec_push(a, &word, parallel[i]);
   td_vec_push(a, &word, td_text_fmt(a, "-DTD_THREADS=%d", threads));
   if (from) {

@@ -65,8 +65,8 @@ typedef struct TdCpuInput {
   const char *text;
   const TdForeign *const *foreign;
   size_t nforeign;
-  double bytes; /* of its large arrays and streams */
-  bool moves;   /* as TdCpuText */
+  double bytes;        /* of its large arrays and streams */
+  bool moves, narrows; /* as TdCpuText */
 } TdCpuInput;
 
 /* cpu_foreign.c: whether the files of foreign functions can be read; false with d filled. */

@@ -90,6 +90,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .work = root->work,
                    .bytes = p->bytes,
                    .moves = p->moves && !p->computes && !p->times && !*td_prelude_word_text(text),
+                   .narrows = p->w->narrows,
                    .watch = p->watch,
                    .design = p->design.at,
                    .ndesign = p->design.n};

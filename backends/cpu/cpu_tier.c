@@ -13,8 +13,11 @@ enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
 /* What p is compiled from, its foreign functions included. */
 static TdCpuInput input_of(TdArena *a, const TdProg *p, const TdCpuText *text) {
   const TdForeign **foreign = TD_NEWN(a, const TdForeign *, p->nunit);
-  TdCpuInput in = {
-      .text = text->text, .foreign = foreign, .bytes = text->bytes, .moves = text->moves};
+  TdCpuInput in = {.text = text->text,
+                   .foreign = foreign,
+                   .bytes = text->bytes,
+                   .moves = text->moves,
+                   .narrows = text->narrows};
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
   return in;

@@ -5,6 +5,7 @@ local cases = {
   {1001, 91854, "values after fma in a chain that regrouped sums before"},
   {5001, 12507, "the same after reorder"},
   {1002, 40549, "a literal beside one that says its type"},
+  {8001, 50536, "an index that got another type, beside indices"},
 }
 
 local program = (arg[-1]:match "^(.*build/%w+)/tide$" or "build/release") .. "/tests/fuzz/fuzz"

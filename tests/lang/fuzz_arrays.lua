@@ -1,0 +1,41 @@
+-- fuzz_arrays.lua - steps on arrays and indices that tests/fuzz found to go wrong, cut to their smallest.
+local t = require "tap"
+local tide = require "tide"
+local i16, i32 = tide.i16, tide.i32
+
+t.test("reshape: a dimension that has one element at these sizes alone keeps its index", function()
+  local N = 1
+  local s = tide.schedule(tide.kernel {
+    A = i32[N][2],
+    function(A)
+      local T = i32[N][2](0)
+      for i = 0, N - 1 do T[i][0], T[i][1] = A[i][1], A[i][0] end
+      for i = 0, N - 1 do A[i][0], A[i][1] = T[i][0], T[i][1] end
+    end,
+  })
+  s:reshape("T", {1, 2, 1})
+  local x = tide.tensor(i32[3][2], {{1, 2}, {3, 4}, {5, 6}})
+  load(tostring(s))():at {N = 3}(x)
+  t.eq(tostring(x), tostring(tide.tensor(i32[3][2], {{2, 1}, {4, 3}, {6, 5}})))
+end)
+
+t.test("collapse: a loop of one iteration is no digit of an index", function()
+  local function collapsed(factor)
+    local s = tide.schedule(tide.kernel {
+      C = i16[2],
+      function(C)
+        local b = i16[6][8](0)
+        for i = 0, 1 do
+          for j = 0, 7 do C[i] = i16(C[i] + b[i][j]) end
+        end
+      end,
+    })
+    s:buffer_at("b", "i"):split("j_init", factor):collapse "b_i"
+    t.has(tostring(s), "b[i][j]")
+    t.ok((s:verify()))
+  end
+  collapsed(1)
+  collapsed(2)
+end)
+
+t.done()
