@@ -2,15 +2,18 @@
 -- and run, with the run time of networks, on arguments, a room and a state that end where their
 -- memory does.
 --   local batch = require "c_batch"
---   batch.add("name", program, before, after)  -- lists of arguments: given, and as they must be left
---   batch.test("what", "-O1")                  -- a test of all that was added, with these flags
+--   batch.add("name", program, before, after, ..)  -- for each run two lists of arguments: given, and left
+--   batch.test("what", "-O1")       -- a test that all that was added leaves them so, with these flags
+--   batch.others("what", "-O1", fn) -- or one that hands fn the names of the programs that do not, as a set
+-- Tensors that several runs share are written once.
 local tide = require "tide"
 local t = require "tap"
 local shell = require "shell"
 
 local batch = {}
 
-local list = {} -- {name =, source =, before = {..}, after = {..}}
+local list = {} -- {name =, source =, {before = {..}, after = {..}}, ..}
+local scalars = {} -- tensors of one element, by type and value
 
 -- Argument i as a tensor: a scalar has one element, of the type that the entry takes.
 local function boxed(v, i, source)
@@ -18,16 +21,25 @@ local function boxed(v, i, source)
   local name = source:match(("%%*%%(const ([%%w_]+) %%*%%)arg%%[%d%%]"):format(i - 1))
   local types = {float = "f32", double = "f64", bool = "bool", _Bool = "bool"}
   local T = tide[types[name] or name:gsub("int(%d+)_t", "i%1"):gsub("ui", "u")]
-  return tide.tensor(T[1], {v})
+  local key = ("%s %s"):format(T, v)
+  scalars[key] = scalars[key] or tide.tensor(T[1], {v})
+  return scalars[key]
+end
+
+local function all_boxed(args, source)
+  local boxes = {}
+  for i, v in ipairs(args) do boxes[i] = boxed(v, i, source) end
+  return boxes
 end
 
 -- Adds a kernel, schedule or design, unless it has constants or foreign functions that its text does
 -- not hold; raises where the CPU does not take it.
-function batch.add(name, program, before, after)
-  local x = {name = name, source = program:build {target = "cpu"}.source, before = {}, after = {}}
+function batch.add(name, program, ...)
+  local x, args = {name = name, source = program:build {target = "cpu"}.source}, {...}
   if x.source:find("run->table", 1, true) or tostring(program):find("tide.extern", 1, true) then return end
-  for i, v in ipairs(before) do x.before[i] = boxed(v, i, x.source) end
-  for i, v in ipairs(after) do x.after[i] = boxed(v, i, x.source) end
+  for i = 1, #args, 2 do
+    x[#x + 1] = {before = all_boxed(args[i], x.source), after = all_boxed(args[i + 1], x.source)}
+  end
   list[#list + 1] = x
 end
 
@@ -71,10 +83,10 @@ typedef void Entry(struct td_run *, void *, void *, void *const *);
 typedef void Reset(struct td_run *, void *);
 
 /* What an .npy file holds, in memory that ends with it; *bytes are there. */
-static void *load(int program, int argument, const char *when, size_t *bytes) {
+static void *load(int tensor, size_t *bytes) {
   char name[64];
   unsigned char head[10];
-  snprintf(name, sizeof name, "%d.%d.%s.npy", program, argument, when);
+  snprintf(name, sizeof name, "%d.npy", tensor);
   FILE *f = fopen(name, "rb");
   if (!f || fread(head, 1, 10, f) != 10) exit(9);
   fseek(f, 0, SEEK_END);
@@ -93,19 +105,20 @@ static void *zeros(uint64_t bytes) {
   return memset(p, 0, bytes);
 }
 
-static void run(int program, int arguments, Entry *entry, Reset *reset, uint64_t room_bytes,
-                uint64_t state_bytes) {
+/* The tensors before a run, then those after it. */
+static void run(int program, int arguments, const int *tensor, Entry *entry, Reset *reset,
+                uint64_t room_bytes, uint64_t state_bytes) {
   static const int no_interrupt;
   struct td_run r = {.interrupt = &no_interrupt, .host = &td_cpu_net_host};
   void *at[32], *room = zeros(room_bytes), *state = zeros(state_bytes);
   size_t bytes[32], n;
   fprintf(stderr, "program %d\n", program);
-  for (int i = 0; i < arguments; i++) at[i] = load(program, i, "before", &bytes[i]);
+  for (int i = 0; i < arguments; i++) at[i] = load(tensor[i], &bytes[i]);
   reset(&r, state);
   entry(&r, room, state, at);
   if (r.fault) fprintf(stderr, "FAULT %d\n", program);
   for (int i = 0; i < arguments; i++) {
-    void *want = load(program, i, "after", &n);
+    void *want = load(tensor[arguments + i], &n);
     if (n != bytes[i] || memcmp(want, at[i], n) != 0) fprintf(stderr, "WRONG %d\n", program);
     free(want);
     free(at[i]);
@@ -119,18 +132,30 @@ static void run(int program, int arguments, Entry *entry, Reset *reset, uint64_t
 -- Writes all files to a folder, the programs `each` to a file of C.
 local function write(folder, each)
   local out, calls, units = {main}, {}, {}
+  local number_of, tensors = {}, 0
+  local function number(v)
+    if not number_of[v] then
+      tensors = tensors + 1
+      number_of[v] = tensors
+      v:save(("%s/%d.npy"):format(folder, tensors))
+    end
+    return number_of[v]
+  end
   for i, x in ipairs(list) do
     units[#units + 1] = unit(i)
     if #units == each or i == #list then
       shell.write(("%s/%d.c"):format(folder, i), table.concat(units))
       units = {}
     end
-    for k, v in ipairs(x.before) do v:save(("%s/%d.%d.before.npy"):format(folder, i, k - 1)) end
-    for k, v in ipairs(x.after) do v:save(("%s/%d.%d.after.npy"):format(folder, i, k - 1)) end
     out[#out + 1] = ("Entry td_entry_%d; Reset td_reset_%d;\n" ..
       "extern const uint64_t td_room_bytes_%d, td_state_bytes_%d;\n"):format(i, i, i, i)
-    calls[i] = ("  run(%d, %d, td_entry_%d, td_reset_%d, td_room_bytes_%d, td_state_bytes_%d);\n")
-      :format(i, #x.before, i, i, i, i)
+    for _, r in ipairs(x) do
+      local numbers = {}
+      for _, v in ipairs(r.before) do numbers[#numbers + 1] = number(v) end
+      for _, v in ipairs(r.after) do numbers[#numbers + 1] = number(v) end
+      calls[#calls + 1] = ("  run(%d, %d, (const int[]){%s, 0}, td_entry_%d, td_reset_%d, td_room_bytes_%d, " ..
+        "td_state_bytes_%d);\n"):format(i, #r.before, table.concat(numbers, ", "), i, i, i, i)
+    end
   end
   out[#out + 1] = "int main(void) {\n" .. table.concat(calls) .. '  puts("DONE");\n}\n'
   shell.write(folder .. "/main.c", table.concat(out))
@@ -143,8 +168,9 @@ local function culprit(said)
   return number and list[number].name .. "\n" .. list[number].source or "?"
 end
 
--- States that all programs compile with these flags and compute what they must.
-local function check(flags)
+-- States that all programs compile with these flags and run to their end; returns those that leave other arguments than
+-- they must, or fault: how, by number.
+local function run(flags)
   local folder, here = t.tmp "c_batch", shell.here
   shell.plant(folder, {})
   write(folder, 50)
@@ -155,18 +181,33 @@ local function check(flags)
   shell.output("rm -r " .. shell.quote(folder))
   t.ok(said:find "DONE", "stopped in " .. culprit(said) .. "\n" .. said:sub(-3000))
   local wrong = {}
-  for what, i in said:gmatch "(%u+) (%d+)" do
-    local x = list[tonumber(i)]
-    wrong[#wrong + 1] = ("%s %s\n%s"):format(what, x.name, x.source)
-  end
-  t.ok(#wrong == 0, table.concat(wrong, "\n"))
+  for what, i in said:gmatch "(%u+) (%d+)" do wrong[tonumber(i)] = what end
+  return wrong
 end
 
-function batch.test(what, flags)
+local function test(what, fn)
   if not os.execute "command -v cc >/dev/null 2>&1" then
     return t.skip(what, "there is no C compiler")
   end
-  t.test(("%d programs %s"):format(#list, what), function() check(flags) end)
+  t.test(("%d programs %s"):format(#list, what), fn)
+end
+
+function batch.test(what, flags)
+  test(what, function()
+    local wrong = {}
+    for i, how in pairs(run(flags)) do
+      wrong[#wrong + 1] = ("%s %s\n%s"):format(how, list[i].name, list[i].source)
+    end
+    t.ok(#wrong == 0, table.concat(wrong, "\n"))
+  end)
+end
+
+function batch.others(what, flags, fn)
+  test(what, function()
+    local names = {}
+    for i in pairs(run(flags)) do names[list[i].name] = true end
+    fn(names)
+  end)
 end
 
 return batch

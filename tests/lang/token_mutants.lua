@@ -1,8 +1,9 @@
 -- Single faults in designs: a token lost, doubled, changed, reordered, sent elsewhere. Each is
 -- refused when the design is made, or verify says that it is another program. What is a fault is
--- told by data: runs of both designs on five random inputs.
+-- told by data: truth.lua.
 local tide = require "tide"
 local t = require "tap"
+local truth = require "truth"
 local mutate = require "mutate"
 local i8, i16, i32, task = tide.i8, tide.i16, tide.i32, tide.task
 
@@ -157,27 +158,17 @@ local harmless = {
 
 local tally = {faults = 0, static = 0, alike = 0, kind = {}}
 
--- Copies of random arguments of these types.
-local function arguments(types, seed)
-  local list = {}
-  for i, T in ipairs(types) do list[i] = tide.random(T, seed * 10 + i) end
-  return list
+-- Runs of a design on arguments of these types.
+local function runs_of(d, types)
+  return truth.runs(d, function(seed)
+    local list = {}
+    for i, T in ipairs(types) do list[i] = tide.random(T, seed * 10 + i) end
+    return list
+  end)
 end
 
--- Whether p and q leave different results, or only q faults, on one of five random inputs.
-local function data_differ(p, q, types)
-  for seed = 1, 5 do
-    local a, b = arguments(types, seed), arguments(types, seed)
-    p(table.unpack(a))
-    if not pcall(q, table.unpack(b)) then return true end
-    for i, v in ipairs(a) do
-      if not v:equal(b[i]) then return true end
-    end
-  end
-end
-
--- One mutant of design d.
-local function try(name, d, types, options, m)
+-- One mutant of design d, which has these runs.
+local function try(name, d, runs, options, m)
   local loaded, q = pcall(function() return load(m.text, "=mutant")() end)
   if not loaded then
     t.ok(q.kind == "illegal" or q.code == "unused-get", ("%s: %s: %s\n%s"):format(name, m.kind, q, m.text))
@@ -185,7 +176,7 @@ local function try(name, d, types, options, m)
     return
   end
   local level, verdict = tide.verify(d, q, options)
-  if not data_differ(d, q, types) then
+  if not truth.differ(runs, q) then
     tally.alike = tally.alike + 1
     t.ok(harmless[m.kind], ("%s: %s changes nothing?\n%s"):format(name, m.kind, m.text))
     print(("# alike: %s, line %d: %s: %s"):format(name, m.line, m.kind, harmless[m.kind]))
@@ -204,10 +195,11 @@ table.sort(names)
 for _, name in ipairs(names) do
   t.test("faults in the tokens of " .. name, function()
     local d, types, options = designs[name]()
+    local runs = runs_of(d, types)
     t.eq(tide.verify(d, load(tostring(d), "=printed")(), options), "strict")
-    for _, m in ipairs(mutate.all(tostring(d), mutate.tokens)) do try(name, d, types, options, m) end
+    for _, m in ipairs(mutate.all(tostring(d), mutate.tokens)) do try(name, d, runs, options, m) end
     for _, m in ipairs(mutate.all(tostring(d))) do
-      if not nonsense[m.kind] then try(name, d, types, options, m) end
+      if not nonsense[m.kind] then try(name, d, runs, options, m) end
     end
   end)
 end
@@ -219,5 +211,7 @@ t.test("the corpus of tokens", function()
     :format(tally.faults, kinds, tally.static, tally.alike))
   t.ok(tally.faults >= 40 and tally.static >= 20 and kinds >= 8)
 end)
+
+truth.test()
 
 t.done()
