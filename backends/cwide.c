@@ -57,6 +57,20 @@ static const char *position(TdCWriter *w, const TdExpr *e) {
   return td_cexpr_cast(w, td_cnum_exact(w, e), TD_C_I64).text;
 }
 
+/* Whether tide.bits e may take bits past the end of its word, which are 0, where a td_word repeats
+   the sign. */
+static bool may_take_signs(const TdExpr *e) {
+  const TdType *t = e->kid[0]->type;
+  int64_t hi;
+  return td_type_is_signed(t) && !(td_expr_is_const(e->kid[2], &hi) && hi <= t->w);
+}
+
+/* The word that tide.bits e takes bits of. */
+static TdPiece bits_of(TdCWriter *w, const TdExpr *e) {
+  TdPiece p = word(w, e->kid[0]);
+  return may_take_signs(e) ? wrap(w, td_type_uint(w->session, e->kid[0]->type->w), p) : p;
+}
+
 static TdPiece operator(TdCWriter *w, const TdExpr *e) {
   const TdExpr *const *kid = e->kid;
   switch (e->op) {
@@ -72,7 +86,7 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
                 word(w, kid[1]).text, word(w, kid[2]).text);
   case TD_OP_GETBITS:
     return wrap(w, e->type,
-                call(w, "td_word_up(%s, -(%s))", word(w, kid[0]).text, position(w, kid[1])));
+                call(w, "td_word_up(%s, -(%s))", bits_of(w, e).text, position(w, kid[1])));
   case TD_OP_SETBITS:
     return wrap(w, e->type,
                 call(w, "td_word_with(%s, %s, %s, %s)", word(w, kid[0]).text, position(w, kid[1]),
@@ -102,7 +116,8 @@ TdPiece td_cwide_low(TdCWriter *w, const TdExpr *e) {
   if (e->kind == TD_EXPR_VAR || e->kind == TD_EXPR_LOAD)
     return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "%s.at[0]", cell_text(w, e));
   const TdExpr *from = e->kind == TD_EXPR_OP && e->op == TD_OP_GETBITS ? e->kid[0] : NULL;
-  bool cell = from && e->type->w <= 64 && (from->kind == TD_EXPR_VAR || from->kind == TD_EXPR_LOAD);
+  bool cell = from && e->type->w <= 64 &&
+              (from->kind == TD_EXPR_VAR || from->kind == TD_EXPR_LOAD) && !may_take_signs(e);
   TdPiece all = e->kind == TD_EXPR_LIT ? word(w, e) : computed(w, e);
   if (!cell) return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "td_word_cut(%s)", all.text);
   return td_cexpr_piece(w, TD_BIND_ATOM, TD_C_U64, "td_word_bits(%s.at, %d, %s, %d)",

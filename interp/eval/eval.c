@@ -32,7 +32,7 @@ static TdMachine *new_machine(const Setup *s) {
   m->plan = td_plan_new(s->arena, s->prog);
   m->domain = s->domain;
   m->domain_self = s->self;
-  m->slices = (TdSlices){.arena = s->arena, .domain = s->domain, .self = s->self};
+  m->slices = (TdSlices){s->arena, m->session, s->domain, s->self, {0}, {0}};
   m->options = s->options;
   m->diag = s->diag;
   m->bytes_before = td_arena_bytes(s->arena);

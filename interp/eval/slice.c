@@ -42,9 +42,14 @@ static bool keeps_bits(const TdApply *x) {
          !to->saturate;
 }
 
-/* Whether x takes the bits [v[1], v[2]) of a word. */
-static bool is_slice(const TdApply *x) {
-  return x->op == TD_OP_GETBITS && td_value_is_concrete(x->v[1]) && td_value_is_concrete(x->v[2]);
+/* Whether x takes or puts (op) bits at a known place [v[1], v[2]). */
+static bool is_slice(const TdApply *x, int op) {
+  return x->op == op && td_value_is_concrete(x->v[1]) && td_value_is_concrete(x->v[2]);
+}
+
+/* Whether that place of x lies within its word. */
+static bool is_within(const TdApply *x) {
+  return (int64_t)x->v[1].lo >= 0 && (int64_t)x->v[2].lo <= x->of[0]->w;
 }
 
 /* x with another first operand: folded if that is concrete. */
@@ -100,9 +105,31 @@ static TdValue bits_of(TdSlices *s, const TdApply *x) {
   return goes_on ? apply_to(s, x, v) : unknown;
 }
 
+/* x, whose place is not within its word, as what it takes or puts there: bits past the end are 0,
+   or lost. */
+static TdValue past_end(TdSlices *s, const TdApply *x) {
+  bool gets = x->op == TD_OP_GETBITS;
+  int64_t lo = (int64_t)x->v[1].lo;
+  const TdType *word = x->of[0], *part;
+  if (lo < 0 || lo >= word->w) {
+    if (gets) return x->type->w <= 64 ? td_value_of(0) : unknown;
+    TdApply cast = {TD_APPLY_CAST, 1, x->type, &word, NULL, x->loc};
+    return x->type == word ? x->v[0] : apply_to(s, &cast, x->v[0]);
+  }
+  TdValue v[] = {x->v[0], x->v[1], td_value_of((uint64_t)word->w), gets ? unknown : x->v[3]};
+  TdApply cut = *x;
+  cut.v = v;
+  if (!gets) return td_slice_apply(s, &cut);
+  cut.type = part = td_type_uint(s->session, word->w - (int)lo);
+  TdApply cast = {TD_APPLY_CAST, 1, x->type, &part, NULL, x->loc};
+  return apply_to(s, &cast, td_slice_apply(s, &cut));
+}
+
 /* The value that x is, if that follows from how its operands were made. */
 static TdValue known(TdSlices *s, const TdApply *x) {
-  if (is_slice(x)) return bits_of(s, x);
+  bool gets = is_slice(x, TD_OP_GETBITS);
+  if ((gets || is_slice(x, TD_OP_SETBITS)) && !is_within(x)) return past_end(s, x);
+  if (gets) return bits_of(s, x);
   bool cast = (x->op == TD_APPLY_CAST || x->op == TD_OP_BITCAST) && keeps_bits(x);
   const Made *m = cast ? made(s, x->v[0]) : NULL;
   if (!m || m->op == TD_OP_SETBITS) return unknown;
@@ -113,8 +140,7 @@ static TdValue known(TdSlices *s, const TdApply *x) {
 /* Notes that x gave v. */
 static void note(TdSlices *s, const TdApply *x, TdValue v) {
   Made m = {.as = v, .op = x->op, .from = x->v[0], .type = x->of[0]};
-  bool puts = x->op == TD_OP_SETBITS && td_value_is_concrete(x->v[1]) &&
-              td_value_is_concrete(x->v[2]) && !x->type->saturate;
+  bool puts = is_slice(x, TD_OP_SETBITS) && is_within(x) && !x->type->saturate;
   bool casts = (x->op == TD_APPLY_CAST || x->op == TD_OP_BITCAST) && keeps_bits(x);
   bool chooses = x->op == TD_OP_SELECT && x->type->kind == TD_T_UINT && x->of[1] == x->type &&
                  x->of[2] == x->type;

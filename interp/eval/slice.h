@@ -5,10 +5,11 @@
 
 #include "eval/domain.h"
 
-/* How symbolic values of a domain were made, as far as that matters. The user sets the first three
+/* How symbolic values of a domain were made, as far as that matters. The user sets the first four
    members. */
 typedef struct TdSlices {
   TdArena *arena;
+  TdSession *session;
   const TdDomain *domain;
   void *self;
   TdMap made, known;

@@ -148,7 +148,12 @@ bool td_word_fold(TdArena *a, const TdApply *x, TdValue *out) {
     r = w[0];
     break;
   case TD_OP_BITCAST: r = w[0]; break;
-  case TD_OP_GETBITS: r = moved(&w[0], -lo); break;
+  case TD_OP_GETBITS:
+    mask = low_bits(x->of[0]->w);
+    r = all(0);
+    r = chosen(&mask, &w[0], &r);
+    r = moved(&r, -lo);
+    break;
   case TD_OP_SETBITS:
     mask = low_bits(hi - lo);
     mask = moved(&mask, lo);

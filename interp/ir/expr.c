@@ -140,9 +140,30 @@ static bool is_wide_zero(const TdExpr *e) {
          !e->kid[0]->u.bits;
 }
 
+/* tide.bits or tide.with_bits e at constant places past an end of its word, where bits are 0 and
+   what is put is lost, as one within the word: the loader takes no other. e itself if it is one. */
+static const TdExpr *within_word(TdSession *s, TdArena *a, const TdExpr *e) {
+  bool gets = e->op == TD_OP_GETBITS;
+  int64_t lo, hi;
+  if (!gets && e->op != TD_OP_SETBITS) return e;
+  if (!td_expr_is_const(e->kid[1], &lo) || !td_expr_is_const(e->kid[2], &hi)) return e;
+  const TdExpr *word = e->kid[0], *kid[4];
+  int w = word->type->w;
+  if (0 <= lo && hi <= w) return e;
+  if (lo < 0 || lo >= w) {
+    if (gets) return td_expr_lit(a, e->type, 0, e->loc);
+    return word->type == e->type ? word : td_expr_cast(a, e->type, word, false);
+  }
+  memcpy(kid, e->kid, e->nkid * sizeof *kid);
+  kid[2] = td_expr_lit(a, td_type_index(s), (uint64_t)w, e->loc);
+  const TdType *t = gets ? td_type_uint(s, w - (int)lo) : e->type;
+  const TdExpr *cut = td_expr_op(a, e->op, t, kid, (int)e->nkid, e->loc);
+  return gets ? td_expr_cast(a, e->type, cut, false) : cut;
+}
+
 const TdExpr *td_expr_fold(TdSession *s, TdArena *a, const TdExpr *e) {
-  (void)s;
   if (is_wide_zero(e)) return td_expr_lit(a, e->type, 0, e->loc);
+  if (e->kind == TD_EXPR_OP) e = within_word(s, a, e);
   if ((e->kind != TD_EXPR_OP && e->kind != TD_EXPR_CAST) || !all_literals(e)) return e;
   const TdType *t[4];
   uint64_t v[4];

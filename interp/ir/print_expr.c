@@ -286,6 +286,7 @@ static void put_tensor_op(TdPrinter *p, const TdExpr *e) {
   td_text_putc(p->out, ')');
 }
 
+/* A conversion. A bare float in it would take a type by what it is converted to. */
 static void put_cast(TdPrinter *p, const TdExpr *e, int prec, const TdType *beside) {
   if (e->implicit) {
     put(p, e->kid[0], prec, beside);
@@ -293,7 +294,10 @@ static void put_cast(TdPrinter *p, const TdExpr *e, int prec, const TdType *besi
   }
   td_printer_type(p, e->type);
   td_text_putc(p->out, '(');
-  put(p, e->kid[0], 0, NULL);
+  if (e->kid[0]->kind == TD_EXPR_LIT && e->kid[0]->type->kind == TD_T_FLOAT)
+    td_printer_literal(p, e->kid[0], false);
+  else
+    put(p, e->kid[0], 0, NULL);
   td_text_putc(p->out, ')');
 }
 

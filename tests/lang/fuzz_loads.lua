@@ -191,4 +191,53 @@ t.test("a task keeps the sizes in the extents of its arguments", function()
   t.has(tostring(select(2, s:verify())), "every step legal at all sizes")
 end)
 
+t.test("a float that does not fit what it is converted to keeps its type", function()
+  for _, T in ipairs {"f16", "f32", "f64"} do
+    local k = load(([[
+      local tide = require "tide"
+      local K = 201
+      return tide.kernel {name = "top", A = tide.i32[K], function(A)
+        A[0] = tide.i8(tide.%s(K))
+      end}]]):format(T))()
+    t.has(tostring(k), ("i8(%s(201.0))"):format(T))
+    reloads(tide.schedule(k))
+    t.eq(tide.verify(k, load(tostring(k))()), "strict")
+  end
+  local fits = tide.kernel {name = "top", A = tide.i32[120], function(A) A[0] = tide.i8(tide.f32(#A)) end}
+  t.has(tostring(fits), "A[0] = 120")
+  reloads(tide.schedule(fits))
+end)
+
+t.test("bits past the end of their word become what they are when a place becomes a number", function()
+  for _, T in ipairs {"u8", "i8", "i64", "int(70)", "uint(100)"} do
+    local T_of = load("local tide = require 'tide' return tide." .. T)()
+    local w = T:match "%d+" + 0
+    local k = load(([[
+      local tide = require "tide"
+      local T, w = ...
+      return tide.kernel {name = "top", A = tide.i16[9], B = tide.u8[9], C = tide.u8[9], function(A, B, C)
+        for i = 0, 8 do
+          local x = T(A[i])
+          B[i] = tide.bits(x, i + w - 5, i + w - 2)
+          x = tide.with_bits(x, i + w - 5, i + w - 2, A[i])
+          C[i] = tide.bits(x, w - 3, w)
+        end
+      end}]]):format(T))(T_of, w)
+    local s = tide.schedule(k):unroll("i", {replace = true})
+    reloads(s)
+    t.eq(s:verify(), "strict", T)
+    local A = tide.random(tide.i16[9], 1, {lo = -9, hi = 0})
+    local want = {tide.u8[9](0), tide.u8[9](0)}
+    k:reference(A, table.unpack(want))
+    t.eq(want[1]:table(), {7, 7, 7, 3, 1, 0, 0, 0, 0})
+    for _, tier in ipairs {"tcc", "cc"} do
+      for _, p in ipairs {k, s, load(tostring(s))()} do
+        local B, C = tide.u8[9](0), tide.u8[9](0)
+        p:build {target = "cpu", tier = tier}(A, B, C)
+        t.ok(B:equal(want[1]) and C:equal(want[2]), T .. " " .. tier)
+      end
+    end
+  end
+end)
+
 t.done()

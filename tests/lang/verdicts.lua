@@ -152,4 +152,17 @@ t.test("programs that hold more than a comparison may are not decided", function
   t.eq(tide.verify(add(40), add(40):as "other"), "strict")
 end)
 
+t.test("bits that are put past the end of a word do not come out again", function()
+  local function puts(T, lo)
+    return ("local x, v = A[0], tide.bits(V[0], 0, 4) for i = %d, %d do x = tide.with_bits(x, i, i + 4, v) " ..
+      "B[0] = tide.bits(x, i, i + 4) end"):format(lo, lo), ("A = %s[1], V = u8[1], B = u8[1]"):format(T)
+  end
+  for T, w in pairs {u8 = 8, i32 = 32, i64 = 64} do
+    local past, parameters = puts(T, w - 2)
+    t.has(level(parameters, past, "B[0] = tide.bits(V[0], 0, 4)", nil), "differs: B[0]")
+    local within = puts(T, w - 4)
+    level(parameters, within, "B[0] = tide.bits(V[0], 0, 4)", "strict")
+  end
+end)
+
 t.done()
