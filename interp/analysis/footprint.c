@@ -373,9 +373,10 @@ static Moves moves_of(const Query *k, const bool *chosen) {
   Moves m = {0};
   for (size_t p = 0; p < k->part.n; p++) m.any |= chosen[p];
   for (int d = 0; m.any && d < k->rank; d++) {
-    TdAff last = td_sys_scale(k->a, -1, whole_extent(k, d), 1);
+    TdAff whole = whole_extent(k, d);
     m.low[d] = tightest(k, common_bounds(k, chosen, d, 1), td_sys_const(0));
-    m.high[d] = tightest(k, common_bounds(k, chosen, d, -1), last);
+    m.high[d] = common_bounds(k, chosen, d, -1);
+    if (!whole.bad) m.high[d] = tightest(k, m.high[d], td_sys_scale(k->a, -1, whole, 1));
   }
   return m;
 }
@@ -403,12 +404,19 @@ static TdSys points_of(const Query *k, const Moves *m) {
   return points;
 }
 
+/* Where what is moved ends in dimension d. An extent that is not affine is a bound of its own. */
+static const TdExpr *end_of(const Query *k, const Moves *m, int d) {
+  const TdExpr *end = extreme(k, TD_OP_MIN, &m->high[d], -1, 1), *whole = k->type->dim[d];
+  if (!whole_extent(k, d).bad) return end;
+  return end ? td_expr_op2(k->q->arena, TD_OP_MIN, whole->type, end, whole) : whole;
+}
+
 /* The same as expressions. */
 static TdMoved moved(const Query *k, const Moves *m) {
   TdMoved out = {.any = m->any, .rank = k->rank};
   for (int d = 0; m->any && d < k->rank; d++) {
     out.from[d] = extreme(k, TD_OP_MAX, &m->low[d], 1, 0);
-    out.to[d] = extreme(k, TD_OP_MIN, &m->high[d], -1, 1);
+    out.to[d] = end_of(k, m, d);
   }
   return out;
 }
@@ -423,7 +431,6 @@ bool td_footprint_moves(const TdAsk *q, const TdStmt *s, TdSym array, const TdTy
                         TdMoved *load, TdMoved *store) {
   Query k;
   bool ok = begin(&k, q, s, array, t);
-  for (int d = 0; ok && d < k.rank; d++) ok = !whole_extent(&k, d).bad;
   if (ok) {
     bool *chosen = TD_NEWN(k.a, bool, k.part.n);
     for (size_t i = 0; i < k.part.n; i++) chosen[i] = k.part.at[i].x->write;

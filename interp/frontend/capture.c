@@ -120,6 +120,17 @@ static bool check_size_names(TdIrgen *l, const TdCapture *c) {
   return true;
 }
 
+/* Lua lets a parameter hide another; by name neither would be known. */
+static bool check_names_once(TdIrgen *l, const TdAstFn *fn) {
+  for (size_t i = 0; i < fn->params.n; i++)
+    for (size_t k = 0; k < i; k++)
+      if (fn->params.at[i]->name == fn->params.at[k]->name &&
+          strcmp(fn->params.at[i]->name, "_") != 0)
+        return td_irgen_fail(l, "name", fn->params.at[i]->loc, "two parameters are called '%s'",
+                             fn->params.at[i]->name);
+  return true;
+}
+
 /* Declares and binds parameters and task ids. */
 static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   size_t n = c->source->params.n;
@@ -127,6 +138,7 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
   TdSym *coord = TD_NEWN(l->arena, TdSym, n);
   if (c->source->is_vararg)
     return td_irgen_fail(l, "not-in-kernel", c->source->loc, "a kernel cannot take '...'");
+  if (!check_names_once(l, c->source)) return false;
   for (size_t i = 0; i < c->nparam; i++)
     note_whole_extents(l, c->param[i].type, c->param[i].source);
   for (size_t i = 0; i < n; i++) {

@@ -245,7 +245,10 @@ TdVal td_irgen_lazy(TdIrgen *l, const TdAstExpr *e);
 
 /* irgen_tensor.c, irgen_view.c */
 TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc);
-TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc);
+/* The data c of a program, which what first uses it declares: under `name`, with the marks of the line
+   where the chunk declares it (NULL: none). */
+TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, const TdAstLocal *declared,
+                    TdLoc loc);
 TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc);
 /* A tensor value as a view: what has no name becomes a local. */
 TdVal td_irgen_named(TdIrgen *l, TdVal v);

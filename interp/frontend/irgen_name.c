@@ -47,7 +47,8 @@ TdVal td_irgen_outside(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc 
     td_walk_expr(c.size, note_size, l->sizes);
     return td_irgen_scalar(c.size);
   }
-  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE) return td_irgen_data(l, c, name, own, loc);
+  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE)
+    return td_irgen_data(l, c, name, own, NULL, loc);
   return td_irgen_const(c, loc);
 }
 
@@ -93,6 +94,8 @@ static TdVal lower_name(TdIrgen *l, const TdAstExpr *e) {
                   e->name.id);
     return td_irgen_failed();
   }
+  if (c.kind == TD_C_TENSOR || c.kind == TD_C_STATE)
+    return td_irgen_data(l, c, e->name.id, true, var, e->loc);
   td_irgen_try_size(l, &c, e->name.id, var);
   return td_irgen_outside(l, c, e->name.id, true, e->loc);
 }

@@ -59,15 +59,30 @@ static const TdBlob *blob_of(TdIrgen *l, const TdTensor *t) {
   return b;
 }
 
-TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc) {
+/* Declares the data c, with the attributes that mark the line of `declared` (NULL: none) where that
+ * is no line of the function; NULL where they are wrong. */
+static TdSym declare_data(TdIrgen *l, TdConst c, const char *name, bool own,
+                          const TdAstLocal *declared, TdLoc loc) {
+  TdAttrs attrs = {0};
+  const TdType *t = c.u.tensor->type;
+  bool outside = declared && declared->loc.line < l->frame->source->line_defined;
+  if (outside && (!td_irgen_marks_at(l->store, l->frame->ast, declared->loc.line, "V", &attrs,
+                                      l->diag) ||
+                   !td_irgen_check_banks(l, declared->loc, attrs, t)))
+    return NULL;
+  TdSym sym = td_irgen_declare_data(l, name, own);
+  TdLocalClass cls = c.kind == TD_C_STATE ? TD_LOCAL_STATE : TD_LOCAL_CONST;
+  const TdStmt *s = td_stmt_data(l->store, sym, cls, blob_of(l, c.u.tensor), loc);
+  td_vec_push(l->arena, &l->preamble, td_stmt_with_attrs(l->store, s, attrs));
+  td_map_putp(l->arena, &l->data, (const void *)c.handle, (void *)(uintptr_t)sym);
+  return sym;
+}
+
+TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, const TdAstLocal *declared,
+                    TdLoc loc) {
   TdSym sym = (TdSym)td_map_getp(&l->data, (const void *)c.handle);
-  if (!sym) {
-    sym = td_irgen_declare_data(l, name, own);
-    TdLocalClass cls = c.kind == TD_C_STATE ? TD_LOCAL_STATE : TD_LOCAL_CONST;
-    td_vec_push(l->arena, &l->preamble,
-                td_stmt_data(l->store, sym, cls, blob_of(l, c.u.tensor), loc));
-    td_map_putp(l->arena, &l->data, (const void *)c.handle, (void *)(uintptr_t)sym);
-  }
+  if (!sym) sym = declare_data(l, c, name, own, declared, loc);
+  if (!sym) return td_irgen_failed();
   return td_irgen_tensor(td_expr_whole(l->session, l->arena, sym, c.u.tensor->type, loc), loc);
 }
 

@@ -94,6 +94,31 @@ t.test("designs: arguments, streams, tasks, their kernels", function()
   p.foreign(top, tide.random(f32[4], 1), f32[4](0))
 end)
 
+local weights = tide.tensor(i32[4], {5, 6, 7, 8}) --@ partition(0, cyclic, 2) storage(lutram)
+local total = tide.state(i32[2], 1) --@ partition(0, complete, 0)
+
+t.test("constant tables and states, where they are declared", function()
+  local big = tide.tensor(i32[100], tide.random(i32[100], 1):table()) --@ partition(0, block, 4)
+  local k = tide.kernel {A = i32[4], function(A)
+    for i = 0, 3 do total[i % 2] = total[i % 2] + weights[i] * big[i] end
+    for i = 0, 3 do A[i] = total[i % 2] end
+  end}
+  local text = tostring(k)
+  for _, part in ipairs {"partition(0, cyclic, 2) storage(lutram)", "partition(0, complete, 0)", "partition(0, block, 4)"} do
+    t.has(text, part)
+  end
+  t.eq(tostring(assert(load(text))(k:constants())), text)
+  local s = tide.schedule(tide.kernel {A = i32[4], function(A) for i = 0, 3 do A[i] = weights[i] end end})
+  s:partition("weights", {0}, {factor = 4})
+  t.eq(tostring(load(tostring(s))()), tostring(s))
+  local one = tide.tensor(i32[1], {3}) local l = tide.kernel {A = i32[1], function(A) for i = 0, 0 do A[i] = one[i] end end} --@ pipeline(3)
+  t.has(tostring(l), "pipeline(3)")
+  local few = tide.tensor(i32[2], {1, 2}) --@ partition(0, cyclic, 3)
+  t.fails(function() tide.kernel {A = i32[2], function(A) A[0] = few[1] end} end, {code = "attribute"})
+  local wrong = tide.tensor(i32[2], {1, 2}) --@ pipeline(1)
+  t.fails(function() tide.kernel {A = i32[2], function(A) A[0] = wrong[1] end} end, {code = "attribute"})
+end)
+
 t.test("comments that are no marks", function()
   local k = tide.kernel {A = i32[4], function(A)
     for i = 0, 3 do -- @ pipeline(1)

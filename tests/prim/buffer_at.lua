@@ -45,6 +45,30 @@ prim.accepted("a row that is all written is not loaded", {
   t.eq(name, "row")
   lacks(s, "_init")
 end)
+prim.accepted("blocks of an array whose extent is a quotient", {
+  of = function(z)
+    local N = z.N or 13
+    return tide.kernel {x = i8[N], y = i32[N // 3 * 4], function(x, y)
+      for i = 0, N // 3 - 1 do
+        for j = 0, 3 do y[4 * i + j] = y[4 * i + j] + x[3 * i] end
+      end
+    end}, {i8[N], i32[N // 3 * 4]}
+  end, step = {"buffer_at", "y", "i"}, other = {{N = 3}, {N = 30}, {N = 4}},
+  has = {"local y_i = i32[4]()", "y[i * 4 + j_back] = y_i[j_back]"},
+})
+prim.accepted("blocks that stick out of an array whose extent is a quotient", {
+  of = function(z)
+    local N = z.N or 13
+    return tide.kernel {y = i32[N // 3], function(y)
+      for i = 0, 5 do
+        for j = 0, 3 do
+          if 4 * i + j < N // 3 then y[4 * i + j] = i + j end
+        end
+      end
+    end}, {i32[N // 3]}
+  end, step = {"buffer_at", "y", "i"}, other = {{N = 3}, {N = 60}, {N = 20}},
+  has = {"if i * 4 + j_back < N // 3 then"},
+})
 prim.accepted("part of a triangle, as far as it is read", {
   of = shape.triangle, step = {"buffer_at", "L", "i"}, has = {"for j_init = 0, i do"},
   other = {{N = 1}, {N = 9}},

@@ -67,6 +67,7 @@ r.chunks {
     "tide.kernel {A = i32[4], C = i32, function(A, C) end}", help = "C = i32[8]"},
   {"no-type", "tide.kernel {Acc = i32[4], B = i32, function(§Axc, B) end}",
     "tide.kernel {Axc = i32[4], B = i32, function(Axc, B) end}", help = "'Acc'"},
+  {"name", "tide.kernel {A = i32[4], function(A, §A) end}", "tide.kernel {A = i32[4], B = i32[4], function(A, B) end}"},
   {"no-parameter", "tide.kernel {A = i32[4], §C = i32, function(A) end}",
     "tide.kernel {A = i32[4], function(A) end}"},
   {"name", "tide.kernel {tide = i32, function(§tide) end}",
