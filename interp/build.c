@@ -344,10 +344,13 @@ static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
   }
   for (size_t i = 0; i < u->nparam; i++)
     for (size_t o = 0; o < u->nparam && m->written[i] && arg[i].tensor; o++)
-      if (o != i && arg[o].tensor && td_tensor_overlap(arg[i].tensor, arg[o].tensor))
-        return td_diag_set(d, TD_USAGE, "overlap", u->param[i].loc,
-                           "%s is written and shares elements with %s", u->param[i].sym->name,
-                           u->param[o].sym->name);
+      if (o != i && arg[o].tensor && td_tensor_overlap(arg[i].tensor, arg[o].tensor)) {
+        TdLoc call = {0};
+        td_diag_set(d, TD_USAGE, "overlap", call, "%s of %s is written and shares elements with %s",
+                    u->param[i].sym->name, u->sym->name, u->param[o].sym->name);
+        td_diag_note(d, u->param[i].loc, "declared here");
+        return false;
+      }
   return true;
 }
 

@@ -62,8 +62,10 @@ typedef struct Call {
 
 static bool refuse(Call *k, size_t i, const char *code, const char *what) {
   const TdParam *p = &k->c->root->param[i];
-  return td_diag_set(k->d, TD_USAGE, code, p->loc, "%s of %s %s", p->sym->name,
-                     k->c->root->sym->name, what);
+  TdLoc call = {0};
+  td_diag_set(k->d, TD_USAGE, code, call, "%s of %s %s", p->sym->name, k->c->root->sym->name, what);
+  td_diag_note(k->d, p->loc, "declared here");
+  return false;
 }
 
 /* Whether tensor argument i has the shape and element type of its parameter. */

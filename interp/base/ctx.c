@@ -56,6 +56,12 @@ void td_ctx_give(TdCtx *c, void *p, size_t size) {
   c->bytes -= size;
 }
 
+bool td_ctx_has(TdCtx *c, size_t size) {
+  void *p = td_ctx_take(c, size);
+  if (p) td_ctx_give(c, p, size);
+  return p != NULL;
+}
+
 void td_ctx_need_room(TdCtx *c) {
   void *p = malloc(ROOM);
   if (!p) td_ctx_escape(c, TD_WHY_MEMORY);

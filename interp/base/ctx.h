@@ -29,6 +29,8 @@ _Noreturn void td_ctx_escape(TdCtx *c, TdWhy why);
 /* Memory for arenas only: `size` zeroed bytes, of which the system gives big ones lazily; NULL when
  * out of memory or over the limit. bytes counts what is live. */
 void *td_ctx_take(TdCtx *c, size_t size);
+/* Whether td_ctx_take would give that much. */
+bool td_ctx_has(TdCtx *c, size_t size);
 void td_ctx_give(TdCtx *c, void *p, size_t size);
 /* Escapes for want of memory unless the process may have 40 MiB more: asked before work of a
  * library that ends the process when it has none (GMP under isl, libtcc). */

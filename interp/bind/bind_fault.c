@@ -88,10 +88,10 @@ static void note_outer(TdLuaFault *f, TdDiag *d) {
   *f = inner;
 }
 
-/* What the parser says of a chunk that Lua could not compile, if it is about the same line. */
+/* What the parser says of a chunk that Lua could not compile, also where Lua noticed it later. */
 static bool find_syntax(TdLuaFault *f, TdDiag *d) {
   TdDiag said = td_bind_diag(f->arena);
-  if (f->level >= 0 || td_bind_parse(f->L, f->source, &said) || said.loc.line != f->line)
+  if (f->level >= 0 || td_bind_parse(f->L, f->source, &said) || said.loc.line > f->line)
     return false;
   *d = said;
   d->kind = TD_LUA;

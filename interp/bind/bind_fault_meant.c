@@ -129,18 +129,34 @@ static const char *nearest(const char *id, const Names *names) {
   return td_text_nearest(id, names->at, names->n);
 }
 
-/* The variable that was meant by a global name; or, by its path, what the module tide has. */
+static bool is_listed(const char *id, const Names *names) {
+  for (size_t i = 0; i < names->n; i++)
+    if (strcmp(names->at[i], id) == 0) return true;
+  return false;
+}
+
+/* The names of what the module tide has. */
+static void add_tide(const TdLuaFault *f, Names *names) {
+  lua_getfield(f->L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(f->L, -1, "tide") == LUA_TTABLE)
+    add_members(f, names, false);
+  else
+    lua_pop(f->L, 1);
+  lua_pop(f->L, 1);
+}
+
+/* The variable that was meant by a global name; or what the module tide has, by its path; or the
+   module. */
 static const char *meant_variable(const TdLuaFault *f, const TdAstExpr *e) {
   Names names = {0}, of_tide = {0};
   if (e->name.binding != TD_AST_IS_GLOBAL) return NULL;
   const char *id = e->name.id;
+  if (strcmp(id, "tide") == 0) return "require \"tide\"";
+  add_tide(f, &of_tide);
+  if (is_listed(id, &of_tide)) return td_text_fmt(f->arena, "tide.%s", id);
   add_variables(f, &names);
   const char *near = nearest(id, &names);
   if (near) return near;
-  lua_getglobal(f->L, "package");
-  lua_getfield(f->L, -1, "loaded");
-  lua_getfield(f->L, -1, "tide");
-  if (lua_istable(f->L, -1)) add_members(f, &of_tide, false);
   near = nearest(id, &of_tide);
   return near ? td_text_fmt(f->arena, "tide.%s", near) : NULL;
 }

@@ -1,5 +1,6 @@
 /* bind_host.c - values of the Lua program as the frontend asks for them: raw reads only, no user
  * code runs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bind/bind.h"
@@ -179,6 +180,34 @@ static bool host_field(void *ud, uintptr_t table, const char *name, int64_t key,
   return true;
 }
 
+static int compare_names(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* The keys of the table and of those behind it by __index. */
+static TdNameList host_keys(void *ud, uintptr_t of, bool globals, TdArena *a) {
+  const Host *h = ud;
+  lua_State *L = h->L;
+  TD_VEC(const char *) names = {0};
+  if (globals)
+    push_environment(h, of);
+  else
+    push_handle(h, of);
+  for (int depth = 0; depth < 8 && lua_istable(L, -1); depth++) {
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+      if (lua_type(L, -2) == LUA_TSTRING)
+        td_vec_push(a, &names, (const char *)td_arena_strdup(a, lua_tostring(L, -2)));
+    if (!lua_getmetatable(L, -1)) break;
+    lua_pushliteral(L, "__index");
+    lua_rawget(L, -2);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  if (names.n) qsort(names.at, names.n, sizeof *names.at, compare_names);
+  return (TdNameList){names.at, names.n};
+}
+
 static int64_t host_length(void *ud, uintptr_t table) {
   const Host *h = ud;
   push_handle(h, table);
@@ -205,6 +234,7 @@ TdHost td_bind_host(lua_State *L, int anchor) {
                   .upvalue = host_upvalue,
                   .global = host_global,
                   .field = host_field,
+                  .keys = host_keys,
                   .length = host_length,
                   .source = host_source};
 }

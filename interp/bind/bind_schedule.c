@@ -78,7 +78,7 @@ static void take_text(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, i
                       TdArgValue *v) {
   if (lua_type(L, idx) != LUA_TSTRING)
     td_bind_fail(L, "argument", "%s: '%s' (%s) must be a string, not %s", prim->name, spec->name,
-                 spec->help, luaL_typename(L, idx));
+                 spec->help, td_bind_words(L, idx));
   v->text = lua_tostring(L, idx);
 }
 
@@ -180,7 +180,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   if (!ok)
     td_bind_fail(L, "argument", "%s: '%s' (%s) must be %s, not %s", prim->name, spec->name,
                  spec->help, spec->kind == TD_ARG_INT ? "an integer" : "a boolean",
-                 luaL_typename(L, idx));
+                 td_bind_words(L, idx));
 }
 
 /* Whether the value at idx is a table of options by name. */

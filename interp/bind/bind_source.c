@@ -6,6 +6,7 @@
 
 #include "base/home.h"
 #include "bind/bind.h"
+#include "bind/operator.h"
 #include "frontend/parse.h"
 #include "frontend/walk_ast.h"
 
@@ -296,26 +297,17 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
 /* Looks for the call that the Lua code at a line is making. */
 typedef struct CallSearch {
   uint32_t line;
-  const char *name; /* of the function called, or NULL */
-  bool of_element;  /* what is called is an element, as in i8[4](0), which has no name */
-  bool is_access;   /* it is no call but the access to an element, t[i] */
-  const char *text; /* a string literal among its arguments, or NULL */
+  const char *name;  /* of the function called, or NULL */
+  bool of_element;   /* what is called is an element, as in i8[4](0), which has no name */
+  const char *text;  /* a string literal among its arguments, or NULL */
+  const char *event; /* it is no call but the operator or index of this metamethod, or NULL */
   const TdAstExpr *call, *argument;
-  size_t accesses;
 } CallSearch;
 
 static const char *called_name(const TdAstExpr *e) {
   if (e->kind == TD_AST_METHOD) return e->call.method;
   const TdAstExpr *f = e->call.callee;
   return f->kind == TD_AST_NAME ? f->name.id : f->kind == TD_AST_FIELD ? f->field.key : NULL;
-}
-
-/* Takes the access to an element if it is the only one of the line. */
-static bool look_access(void *ud, const TdAstExpr *e) {
-  CallSearch *s = ud;
-  if (e->kind != TD_AST_INDEX || e->loc.line != s->line) return true;
-  s->call = s->accesses++ ? NULL : e;
-  return true;
 }
 
 static bool look_call(void *ud, const TdAstExpr *e) {
@@ -370,7 +362,7 @@ static CallSearch find_call(lua_State *L, const char *home, const char *text, co
     if (*ar.what == 'C' || is_stdlib(ar.source, home)) {
       s.of_element = is_element(ar.name);
       s.name = ar.name;
-      s.is_access = ar.name && strcmp(ar.namewhat, "metamethod") == 0 && strstr(ar.name, "index");
+      s.event = strcmp(ar.namewhat, "metamethod") == 0 ? ar.name : NULL;
       continue;
     }
     if (ar.currentline <= 0) return s;
@@ -378,8 +370,11 @@ static CallSearch find_call(lua_State *L, const char *home, const char *text, co
     s.line = (uint32_t)ar.currentline;
     *loc = (TdLoc){.source = id, .line = s.line};
     *ast = id ? td_bind_ast(L, id) : NULL;
-    TdAstVisitor v = {.expr = s.is_access ? look_access : look_call, .ud = &s};
-    if (*ast) td_walk_ast_block(&v, &(*ast)->main->body);
+    TdAstVisitor v = {.expr = look_call, .ud = &s};
+    if (*ast && s.event)
+      s.call = td_bind_find_operator(L, *ast, s.line, level, s.event);
+    else if (*ast)
+      td_walk_ast_block(&v, &(*ast)->main->body);
     return s;
   }
   return s;
@@ -431,11 +426,11 @@ static bool look_key(void *ud, const TdAstExpr *e) {
 TdLoc td_bind_caller_key(lua_State *L, const char *key) {
   const TdAst *ast;
   TdLoc loc;
-  find_call(L, NULL, NULL, &ast, &loc);
+  CallSearch call = find_call(L, NULL, NULL, &ast, &loc);
   KeySearch s = {.line = loc.line, .key = key};
   TdAstVisitor v = {.expr = look_key, .ud = &s};
   if (ast) td_walk_ast_block(&v, &ast->main->body);
-  return s.found.line ? s.found : loc;
+  return s.found.line ? s.found : call.event && call.call ? call.call->loc : loc;
 }
 
 TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
@@ -448,7 +443,7 @@ TdLoc td_bind_caller_argument(lua_State *L, const char *text) {
 const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast) {
   TdLoc loc;
   CallSearch s = find_call(L, NULL, NULL, ast, &loc);
-  return s.is_access ? NULL : s.call;
+  return s.event ? NULL : s.call;
 }
 
 TdLoc td_bind_caller(lua_State *L) {

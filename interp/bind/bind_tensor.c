@@ -25,17 +25,23 @@ static int l_memory_gc(lua_State *L) {
   return 0;
 }
 
-/* Raises unless a tensor of type t has constant extents and can be addressed. */
+/* Bytes from which on a tensor is asked for before it is made: a refusal has its line. */
+#define LARGE ((int64_t)1 << 26)
+
+/* Raises unless a tensor of type t has constant extents and there is memory for it. */
 static void check_size(lua_State *L, const TdType *t) {
-  int64_t most = (int64_t)1 << 62, extent;
+  int64_t most = (int64_t)1 << 62, bytes = (int64_t)td_type_bytes(td_type_scalar(t)), extent;
   for (int d = 0; d < t->rank; d++) {
     if (!td_type_extent(t, d, &extent))
       td_bind_fail(L, "unbound-size", "a tensor of type %s needs values for its sizes",
                    td_type_str(td_bind_arena(L), t));
     if (extent > 0) most /= extent;
+    bytes = most < bytes ? bytes : bytes * extent;
   }
-  if (most < (int64_t)td_type_bytes(t))
-    td_bind_refuse(L, TD_LIMIT, "memory", NULL, "a tensor of type %s is too large",
+  bool addressed = most >= (int64_t)td_type_bytes(t);
+  if (!addressed || (bytes >= LARGE && !td_ctx_has(td_bind_enter(L)->ctx, (size_t)bytes)))
+    td_bind_refuse(L, TD_LIMIT, "memory", NULL,
+                   "not enough memory: a tensor of type %s is too large",
                    td_type_str(td_bind_arena(L), t));
 }
 

@@ -62,6 +62,17 @@ static int compare_params(const TdCaptureParam *x, const TdCaptureParam *y) {
   return strcmp(x->name, y->name);
 }
 
+/* Says that the value on top is no type and `key` no option, or not what the option takes. */
+static void refuse_entry(lua_State *L, const char *key) {
+  static const char *const options[] = {"name"};
+  const char *near = td_text_nearest(key, options, 1);
+  if (strcmp(key, "name") == 0)
+    td_bind_fail(L, "option", "the name of a kernel is a string, not %s", td_bind_words(L, -1));
+  const char *help = near ? td_text_fmt(td_bind_arena(L), "did you mean '%s'?", near) : NULL;
+  td_bind_refuse(L, TD_USAGE, "option", help,
+                 "'%s' is neither a type nor an option of tide.kernel (name)", key);
+}
+
 /* Options and parameters of the table at index 1; the order of lua_next does not matter, since
  * parameters are sorted. */
 static void read_entries(lua_State *L, TdBind *b, TdArena *a, KernelTable *k) {
@@ -76,8 +87,7 @@ static void read_entries(lua_State *L, TdBind *b, TdArena *a, KernelTable *k) {
       } else if (strcmp(key, "name") == 0 && lua_type(L, -1) == LUA_TSTRING) {
         k->name = check_name(L, -1);
       } else {
-        td_bind_fail(L, "option", "'%s' is neither a type nor an option of tide.kernel (name)",
-                     key);
+        refuse_entry(L, key);
       }
     } else if (lua_isfunction(L, -1) && !k->function) {
       lua_pushvalue(L, -1);
@@ -184,6 +194,17 @@ static int copy_arguments(lua_State *L, int first, int last) {
   return last + 1;
 }
 
+/* Raises if the function on top has an upvalue that is a size without a value. */
+static void check_sizes_known(lua_State *L) {
+  const char *name;
+  for (int i = 1; (name = lua_getupvalue(L, -1, i)); i++) {
+    if (td_bind_test_size(L, -1))
+      td_bind_fail(L, "native", "'%s' is a size without a value, with which Lua cannot compute",
+                   name);
+    lua_pop(L, 1);
+  }
+}
+
 /* k:native(...): the Lua function itself on copies of the tensors; their contents are written back
  * at the end. */
 static int l_unit_native(lua_State *L) {
@@ -193,6 +214,7 @@ static int l_unit_native(lua_State *L) {
     return td_bind_fail(L, "native", "'%s' has no Lua function to run%s",
                         td_prog_root(p)->sym->name,
                         lua_isboolean(L, -1) ? " at sizes other than the function's own" : "");
+  check_sizes_known(L);
   lua_replace(L, 1);
   td_bind_name_arguments(L, p, 2);
   int n = lua_gettop(L) - 1;

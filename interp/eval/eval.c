@@ -105,9 +105,11 @@ static bool check_sharing(TdMachine *m, const TdFrame *f, const TdEvalArg *arg, 
       bool written = f->plan->written[i] || f->plan->written[k];
       if (written && arg[i].tensor && arg[k].tensor &&
           td_tensor_overlap(arg[i].tensor, arg[k].tensor)) {
-        td_diag_set(m->diag, TD_ILLEGAL, "overlap", f->plan->unit->loc,
+        TdLoc call = {0};
+        td_diag_set(m->diag, TD_ILLEGAL, "overlap", call,
                     "arguments %s and %s share memory, and one of them is written",
                     f->plan->unit->param[k].sym->name, f->plan->unit->param[i].sym->name);
+        td_diag_note(m->diag, f->plan->unit->param[i].loc, "declared here");
         m->failed = true;
         return false;
       }

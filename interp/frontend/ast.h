@@ -94,8 +94,9 @@ struct TdAstLocal {
   const char *name; /* interned */
   TdLoc loc;        /* the name; for an implicit self the method's name */
   TdAstAttrib attrib;
-  uint32_t level;            /* of the function that declares it; 0 for ENV */
-  bool assigned;             /* after its declaration */
+  uint32_t level; /* of the function that declares it; 0 for ENV */
+  bool assigned;  /* after its declaration, at first here: */
+  TdLoc assigned_at;
   bool captured;             /* used by an inner function */
   const TdAstExpr *constant; /* of a <const> that Lua folds away: no upvalue; else NULL */
 };

@@ -192,6 +192,8 @@ bool td_irgen_check_writable(TdIrgen *l, TdSym sym, TdLoc loc);
 
 /* irgen_name.c */
 TdVal td_irgen_expr(TdIrgen *l, const TdAstExpr *e);
+/* The same where nil is a value too: of a condition or a comparison. */
+TdVal td_irgen_expr_or_nil(TdIrgen *l, const TdAstExpr *e);
 /* A value that comes from outside the unit, called `name`, its upvalue's `own` or a made up one:
  * streams and tensors are symbols, the rest stays what it is. */
 TdVal td_irgen_outside(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc loc);
@@ -245,8 +247,8 @@ TdVal td_irgen_lazy(TdIrgen *l, const TdAstExpr *e);
 
 /* irgen_tensor.c, irgen_view.c */
 TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc);
-/* The data c of a program, which what first uses it declares: under `name`, with the marks of the line
-   where the chunk declares it (NULL: none). */
+/* The data c of a program, which what first uses it declares: under `name`, with the marks of the
+   line where the chunk declares it (NULL: none). */
 TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, const TdAstLocal *declared,
                     TdLoc loc);
 TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc);

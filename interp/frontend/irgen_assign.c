@@ -64,9 +64,13 @@ static bool refuse_name(TdIrgen *l, const TdAstExpr *target) {
   if (target->name.binding == TD_AST_IS_GLOBAL)
     return td_irgen_fail(l, "assign-global", target->loc, "a kernel cannot assign the global '%s'",
                          name);
-  if (!b)
-    return td_irgen_fail(l, "assign-upvalue", target->loc,
-                         "a kernel cannot assign the upvalue '%s'", name);
+  if (!b) {
+    td_irgen_fail(l, "assign-upvalue", target->loc, "a kernel cannot assign the upvalue '%s'",
+                  name);
+    td_diag_help(l->diag, "a result is an element of a parameter; what lasts from call to call is "
+                          "an element of a tide.state");
+    return false;
+  }
   if (b->kind == TD_B_TENSOR || b->value.kind == TD_V_TENSOR) {
     td_irgen_fail(l, "assign-tensor", target->loc, "'%s' is a tensor and stays that tensor", name);
     td_diag_help(l->diag, "%s:set(value) writes its elements", name);

@@ -25,6 +25,17 @@ const TdType *td_irgen_beside(const TdVal *v, int from, int n) {
   return NULL;
 }
 
+/* Says how an element of the tensor e is written, if e has a name. */
+static void help_element(TdIrgen *l, const TdExpr *e) {
+  static const char indices[] = "ijklmn";
+  if (e->kind != TD_EXPR_VIEW || e->type->rank > 6) return;
+  TdText t = td_text_new(l->arena);
+  for (int d = 0; d < e->type->rank; d++) td_text_putf(&t, "[%c]", indices[d]);
+  const char *name = e->nkid == (uint32_t)e->type->rank ? e->sym->name : "v";
+  td_diag_help(l->diag, "%s is %s: an element is %s%s", name, td_type_str(l->arena, e->type), name,
+               td_text_str(&t));
+}
+
 const TdExpr *td_irgen_to_scalar(TdIrgen *l, TdVal v, const TdType *beside) {
   v = td_irgen_settle(l, v, "got");
   switch (v.kind) {
@@ -33,6 +44,7 @@ const TdExpr *td_irgen_to_scalar(TdIrgen *l, TdVal v, const TdType *beside) {
   case TD_V_FAILED: return NULL;
   case TD_V_TENSOR:
     td_irgen_fail(l, "not-a-scalar", v.loc, "a tensor stands where a scalar is expected");
+    help_element(l, v.e);
     return NULL;
   case TD_V_STREAM:
     td_irgen_fail(l, "not-a-scalar", v.loc, "a stream stands where a value is expected");
@@ -258,10 +270,12 @@ int td_irgen_binary_op(TdAstBinary op) {
 
 /* Both operands, the left one as it was before the right one was evaluated. */
 static bool operands(TdIrgen *l, const TdAstExpr *e, TdVal *v) {
-  v[0] = td_irgen_settle(l, td_irgen_expr(l, e->binary.left), "got");
+  bool equals = e->binary.op == TD_AST_EQ || e->binary.op == TD_AST_NE;
+  TdVal (*lower)(TdIrgen *, const TdAstExpr *) = equals ? td_irgen_expr_or_nil : td_irgen_expr;
+  v[0] = td_irgen_settle(l, lower(l, e->binary.left), "got");
   if (!td_irgen_ok(&v[0])) return false;
   TdPoint before = td_irgen_point(l);
-  v[1] = td_irgen_settle(l, td_irgen_expr(l, e->binary.right), "got");
+  v[1] = td_irgen_settle(l, lower(l, e->binary.right), "got");
   v[0] = td_irgen_keep(l, v[0], before);
   return td_irgen_ok(&v[1]);
 }
@@ -302,7 +316,9 @@ static TdVal lower_length(TdIrgen *l, TdVal v, TdLoc loc) {
 }
 
 TdVal td_irgen_unary(TdIrgen *l, const TdAstExpr *e) {
-  TdVal v = td_irgen_settle(l, td_irgen_expr(l, e->unary.of), "got"), r;
+  bool opposite = e->unary.op == TD_AST_NOT;
+  TdVal of = opposite ? td_irgen_expr_or_nil(l, e->unary.of) : td_irgen_expr(l, e->unary.of);
+  TdVal v = td_irgen_settle(l, of, "got"), r;
   if (!td_irgen_ok(&v)) return v;
   if (td_irgen_const_unary(l, e->unary.op, &v, e->loc, &r)) return r;
   switch (e->unary.op) {

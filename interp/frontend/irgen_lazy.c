@@ -123,7 +123,7 @@ static bool is_number(const TdVal *v) {
 
 /* `cond and yes or no`, both being the expression e of `cond and yes`. */
 static TdVal lower_choice(TdIrgen *l, const TdAstExpr *both, const TdAstExpr *no, TdLoc loc) {
-  TdVal cond = td_irgen_settle(l, td_irgen_expr(l, both->binary.left), "got");
+  TdVal cond = td_irgen_settle(l, td_irgen_expr_or_nil(l, both->binary.left), "got");
   if (!td_irgen_ok(&cond)) return cond;
   if (cond.kind == TD_V_CONST) {
     TdVal left = with_right(l, true, cond, both->binary.right, loc);
@@ -151,6 +151,6 @@ TdVal td_irgen_lazy(TdIrgen *l, const TdAstExpr *e) {
   bool is_and = e->binary.op == TD_AST_AND;
   if (!is_and && left->kind == TD_AST_BINARY && left->binary.op == TD_AST_AND)
     return lower_choice(l, left, e->binary.right, e->loc);
-  TdVal v = td_irgen_settle(l, td_irgen_expr(l, e->binary.left), "got");
+  TdVal v = td_irgen_settle(l, td_irgen_expr_or_nil(l, e->binary.left), "got");
   return td_irgen_ok(&v) ? with_right(l, is_and, v, e->binary.right, e->loc) : v;
 }

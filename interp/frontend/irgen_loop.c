@@ -68,8 +68,11 @@ static void bind_downward(TdIrgen *l, const TdAstLocal *var, TdSym trip, const T
 
 static bool refuse_assigned(TdIrgen *l, const TdAstLocal *var) {
   if (!var->assigned) return true;
-  return td_irgen_fail(l, "assign-loop", var->loc, "the loop variable '%s' is assigned in the body",
-                       var->name);
+  td_irgen_fail(l, "assign-loop", var->assigned_at, "the loop variable '%s' cannot be assigned",
+                var->name);
+  td_diag_note(l->diag, var->loc, "declared here");
+  td_diag_help(l->diag, "count with a while loop, or copy it: local x = %s", var->name);
+  return false;
 }
 
 static bool lower_for(TdIrgen *l, const TdAstStmt *s) {

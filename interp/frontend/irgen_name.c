@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/irgen.h"
+#include "frontend/walk_ast.h"
 
 /* Expression e as if it stood at loc. */
 static const TdExpr *moved_to(TdIrgen *l, const TdExpr *e, TdLoc loc) {
@@ -52,20 +53,50 @@ TdVal td_irgen_outside(TdIrgen *l, TdConst c, const char *name, bool own, TdLoc 
   return td_irgen_const(c, loc);
 }
 
-/* Names a use of an undefined global might have meant. */
-static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
-  TD_VEC(const char *) names = {0};
+/* The names around a use: of the unit, and locals of the functions around it. */
+typedef struct Around {
+  TdIrgen *l;
+  const TdAstExpr *use;
+  TD_VEC(const char *) names;
+} Around;
+
+static bool add_declared(void *ud, const TdAstStmt *s) {
+  Around *x = ud;
+  uint32_t level = x->l->frame->source->level;
+  const TdAstLocal *one = s->kind == TD_AST_LOCAL_FUNCTION ? s->function.var : NULL;
+  size_t n = s->kind == TD_AST_LOCAL ? s->local.vars.n : one != NULL;
+  for (size_t i = 0; i < n; i++) {
+    const TdAstLocal *v = one ? one : s->local.vars.at[i];
+    if (v->level < level && v->loc.line <= x->use->loc.line && v->name != x->use->name.id)
+      td_vec_push(x->l->arena, &x->names, v->name);
+  }
+  return true;
+}
+
+/* The name around a use that is nearest to it, NULL where none is near. */
+static const char *meant(TdIrgen *l, const TdAstExpr *e) {
+  Around x = {.l = l, .use = e};
   for (size_t i = 0; i < l->visible.cap; i++)
     if (l->visible.full[i] && l->visible.val[i])
-      td_vec_push(l->arena, &names, (const char *)(uintptr_t)l->visible.key[i]);
-  for (size_t i = 1; i < names.n; i++)
-    for (size_t k = i; k > 0 && strcmp(names.at[k - 1], names.at[k]) > 0; k--) {
-      const char *t = names.at[k];
-      names.at[k] = names.at[k - 1], names.at[k - 1] = t;
+      td_vec_push(l->arena, &x.names, (const char *)(uintptr_t)l->visible.key[i]);
+  TdAstVisitor v = {.stmt = add_declared, .ud = &x};
+  td_walk_ast_block(&v, &l->frame->ast->main->body);
+  for (size_t i = 1; i < x.names.n; i++)
+    for (size_t k = i; k > 0 && strcmp(x.names.at[k - 1], x.names.at[k]) > 0; k--) {
+      const char *t = x.names.at[k];
+      x.names.at[k] = x.names.at[k - 1], x.names.at[k - 1] = t;
     }
+  const char *near = td_text_nearest(e->name.id, x.names.at, x.names.n);
+  if (near) return near;
+  TdNameList globals = l->host->keys(l->host->ud, l->frame->fn, true, l->arena);
+  return td_text_nearest(e->name.id, globals.at, globals.n);
+}
+
+/* Names a use of an undefined global might have meant. */
+static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
   td_irgen_fail(l, "undefined", e->loc,
                 "undefined name '%s' (not a parameter, local, upvalue or global)", e->name.id);
-  const char *near = td_text_nearest(e->name.id, names.at, names.n);
+  const char *near = meant(l, e);
   if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
   return td_irgen_failed();
 }
@@ -131,6 +162,9 @@ static TdVal lower_field(TdIrgen *l, const TdAstExpr *e) {
   if (!l->host->field(l->host->ud, of.c.handle, e->field.key, 0, &c) || c.kind == TD_C_NIL) {
     td_irgen_fail(l, "no-field", e->loc, "no field '%s' in '%s'", e->field.key,
                   dotted(l, e->field.of));
+    TdNameList keys = l->host->keys(l->host->ud, of.c.handle, false, l->arena);
+    const char *near = td_text_nearest(e->field.key, keys.at, keys.n);
+    if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
     return td_irgen_failed();
   }
   return td_irgen_outside(l, c, e->field.key, false, e->loc);
@@ -229,6 +263,20 @@ static TdVal lower_any(TdIrgen *l, const TdAstExpr *e) {
   case TD_AST_VARARG: return refuse(l, e, NULL);
   }
   return td_irgen_failed();
+}
+
+/* Whether e is nil, or an upvalue that is. */
+static bool is_nil(TdIrgen *l, const TdAstExpr *e) {
+  while (e->kind == TD_AST_PAREN) e = e->paren;
+  if (e->kind != TD_AST_NAME) return e->kind == TD_AST_NIL;
+  TdConst c = {0};
+  bool outside = e->name.binding == TD_AST_IS_UPVAL && !e->name.var->constant &&
+                 !td_map_getp(&l->frame->bound, e->name.var);
+  return outside && find_outside(l, e, &c) && c.kind == TD_C_NIL;
+}
+
+TdVal td_irgen_expr_or_nil(TdIrgen *l, const TdAstExpr *e) {
+  return is_nil(l, e) ? td_irgen_const((TdConst){.kind = TD_C_NIL}, e->loc) : td_irgen_expr(l, e);
 }
 
 TdVal td_irgen_expr(TdIrgen *l, const TdAstExpr *e) {

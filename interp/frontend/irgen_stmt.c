@@ -38,7 +38,7 @@ static bool lower_arms(TdIrgen *l, const TdAstStmt *s, size_t i) {
   if (i == s->arms.n) return true;
   const TdAstArm *arm = &s->arms.at[i];
   if (!arm->cond) return td_irgen_scope(l, &arm->body, false, s->loc);
-  TdVal cond = td_irgen_settle(l, td_irgen_expr(l, arm->cond), "got");
+  TdVal cond = td_irgen_settle(l, td_irgen_expr_or_nil(l, arm->cond), "got");
   if (!td_irgen_ok(&cond)) return false;
   if (cond.kind == TD_V_CONST) {
     td_irgen_pin(l, &cond, 1);

@@ -66,9 +66,9 @@ static TdSym declare_data(TdIrgen *l, TdConst c, const char *name, bool own,
   TdAttrs attrs = {0};
   const TdType *t = c.u.tensor->type;
   bool outside = declared && declared->loc.line < l->frame->source->line_defined;
-  if (outside && (!td_irgen_marks_at(l->store, l->frame->ast, declared->loc.line, "V", &attrs,
-                                      l->diag) ||
-                   !td_irgen_check_banks(l, declared->loc, attrs, t)))
+  if (outside &&
+      (!td_irgen_marks_at(l->store, l->frame->ast, declared->loc.line, "V", &attrs, l->diag) ||
+       !td_irgen_check_banks(l, declared->loc, attrs, t)))
     return NULL;
   TdSym sym = td_irgen_declare_data(l, name, own);
   TdLocalClass cls = c.kind == TD_C_STATE ? TD_LOCAL_STATE : TD_LOCAL_CONST;

@@ -44,10 +44,25 @@ TdVal td_irgen_named(TdIrgen *l, TdVal v) {
                          "t");
 }
 
+/* Says that a value has no elements: an element of a tensor has all its indices. */
+static void refuse_index(TdIrgen *l, TdVal of, TdLoc loc) {
+  const TdExpr *e = of.kind == TD_V_SCALAR ? of.e : NULL;
+  if (e && e->kind == TD_EXPR_LOAD && e->nkid) {
+    td_irgen_fail(l, "not-indexable", loc, "'%s' has %d dimension%s, and this is one index more",
+                  e->sym->name, (int)e->nkid, e->nkid == 1 ? "" : "s");
+    return;
+  }
+  td_irgen_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
+  if (e)
+    td_diag_help(l->diag, "this is a number, of type %s", td_type_str(l->arena, e->type));
+  else if (of.kind == TD_V_CONST)
+    td_diag_help(l->diag, "this is %s", td_value_words(&of.c));
+}
+
 TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
   bool stream = of.kind == TD_V_STREAM;
   if (of.kind != TD_V_TENSOR && !stream) {
-    td_irgen_fail(l, "not-indexable", loc, "only tensors, streams and constant tables are indexed");
+    refuse_index(l, of, loc);
     return td_irgen_failed();
   }
   of = td_irgen_named(l, of);

@@ -1,6 +1,8 @@
 /* lex.c - tokens, blanks, comments and marks. */
 #include "frontend/lex.h"
 
+#include "frontend/habit.h"
+
 #include <string.h>
 
 TdLexer td_lex_open(TdArena *a, TdNames *names, TdDiag *diag, uint32_t source, const char *text,
@@ -10,6 +12,7 @@ TdLexer td_lex_open(TdArena *a, TdNames *names, TdDiag *diag, uint32_t source, c
                    .diag = diag,
                    .source = source,
                    .line = 1,
+                   .begin = text,
                    .at = text,
                    .end = text + n,
                    .line_start = text,
@@ -196,6 +199,30 @@ static TdTokKind read_sign(TdLexer *lx) {
   }
 }
 
+/* How many bytes the letter at s has that is not of ASCII; 1 if there is none. */
+static size_t letter_bytes(const char *s, const char *end) {
+  unsigned char c = (unsigned char)*s;
+  size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 1;
+  if ((size_t)(end - s) < n) return 1;
+  for (size_t i = 1; i < n; i++)
+    if (((unsigned char)s[i] & 0xc0) != 0x80) return 1;
+  return n;
+}
+
+/* Says that the character at `at`, of which the first byte was read, begins no token. */
+static bool refuse_character(TdLexer *lx, const char *at, TdLoc loc) {
+  size_t n = letter_bytes(at, lx->end);
+  bool letter = n > 1;
+  TdArena *a = lx->diag->arena;
+  const char *shown = letter ? td_text_fmt(a, "'%s'", td_arena_strndup(a, at, n))
+                             : td_lex_shown(a, &(TdToken){.at = at, .end = lx->at});
+  const char *help = letter ? "names are made of the letters a to z, digits and _"
+                            : td_habit_help(a, lx->begin, at, lx->end);
+  td_diag_set(lx->diag, TD_USAGE, "bad-character", loc, "unexpected character %s", shown);
+  if (help) td_diag_help(lx->diag, "%s", help);
+  return false;
+}
+
 /* Reads the token that begins here (not at the end of the text) into tok; false after an error. */
 static bool read_token(TdLexer *lx, TdToken *tok) {
   int c = td_lex_peek(lx), next = td_lex_peek_at(lx, 1);
@@ -210,9 +237,7 @@ static bool read_token(TdLexer *lx, TdToken *tok) {
   if (level >= 0) return td_lex_literal_long(lx, tok, level, false);
   tok->kind = read_sign(lx);
   TdLoc loc = td_lex_place(lx, tok->at);
-  if (tok->kind == TD_TOK_EOF)
-    return td_diag_set(lx->diag, TD_USAGE, "bad-character", loc, "unexpected character %s",
-                       td_lex_shown(lx->diag->arena, &(TdToken){.at = tok->at, .end = lx->at}));
+  if (tok->kind == TD_TOK_EOF) return refuse_character(lx, tok->at, loc);
   if (tok->kind == TD_TOK_LBRACKET && next == '=')
     return td_diag_set(lx->diag, TD_USAGE, "bad-string", loc,
                        "'[=' begins a long string, but the second '[' is missing");

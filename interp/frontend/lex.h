@@ -98,7 +98,7 @@ typedef struct TdLexer {
   TdNames *names;
   TdDiag *diag;
   uint32_t source, line;
-  const char *at, *end, *line_start;
+  const char *begin, *at, *end, *line_start;
   TdText scratch;
   TD_VEC(TdAstMark) marks;
 } TdLexer;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frontend/habit.h"
 #include "frontend/parser.h"
 
 #define MAX_LEVELS 199
@@ -35,7 +36,10 @@ bool td_parse_accept(TdParser *p, TdTokKind kind) {
 }
 
 void td_parse_expect(TdParser *p, TdTokKind kind) {
+  bool condition = kind == TD_TOK_THEN || kind == TD_TOK_DO;
+  bool compares = condition && p->tok.kind == TD_TOK_ASSIGN && !td_diag_failed(p->diag);
   if (!td_parse_accept(p, kind)) td_parse_unexpected(p, "'%s' expected", td_lex_text(kind));
+  if (compares) td_diag_help(p->diag, "== compares, = assigns");
 }
 
 void td_parse_close(TdParser *p, TdTokKind kind, TdTokKind opener, TdLoc loc) {
@@ -66,12 +70,15 @@ static void report(TdParser *p, const char *code, TdLoc loc, const char *near, c
 }
 
 void td_parse_unexpected(TdParser *p, const char *fmt, ...) {
-  bool at_end = p->tok.kind == TD_TOK_EOF;
+  bool at_end = p->tok.kind == TD_TOK_EOF, first = !td_diag_failed(p->diag);
+  const char *help =
+      at_end || !first ? NULL : td_habit_help(p->diag->arena, p->lex.begin, p->tok.at, p->lex.end);
   va_list ap;
   va_start(ap, fmt);
   report(p, at_end ? "incomplete" : "syntax", p->tok.loc, td_lex_shown(p->diag->arena, &p->tok),
          fmt, ap);
   va_end(ap);
+  if (help) td_diag_help(p->diag, "%s", help);
 }
 
 void td_parse_error(TdParser *p, const char *code, TdLoc loc, const char *fmt, ...) {
@@ -98,7 +105,7 @@ static const TdAstFn *parse_main(TdParser *p) {
   TdScopeFn scope;
   td_scope_open_fn(&p->scope, &scope, fn);
   td_scope_resolve(&p->scope, p->scope.env, fn->loc);
-  fn->body = td_parse_stmt_list(p);
+  fn->body = td_parse_stmt_list(p, TD_TOK_EOF, fn->loc);
   if (p->tok.kind != TD_TOK_EOF) td_parse_unexpected(p, "the end of the input expected");
   td_scope_close_fn(&p->scope);
   return fn;

@@ -11,23 +11,26 @@ static bool ends_block(TdTokKind kind) {
 
 static void parse_statement(TdParser *p);
 
-TdAstBlock td_parse_stmt_list(TdParser *p) {
+TdAstBlock td_parse_stmt_list(TdParser *p, TdTokKind opener, TdLoc loc) {
   TdAstBlock block = {.first = p->prev_last};
+  TdParserOpen outer = p->open;
   size_t base = p->stmts.n;
+  p->open = (TdParserOpen){opener, loc};
   for (bool returned = false; !returned && !ends_block(p->tok.kind);) {
     returned = p->tok.kind == TD_TOK_RETURN;
     parse_statement(p);
   }
+  p->open = outer;
   block.last = p->tok.loc.line;
   TD_PARSER_TAKE(p, &p->stmts, base, &block);
   return block;
 }
 
 /* Parses statements with a scope of their own. */
-static TdAstBlock parse_block(TdParser *p) {
+static TdAstBlock parse_block(TdParser *p, TdTokKind opener, TdLoc loc) {
   TdScopeBlock scope;
   td_scope_open_block(&p->scope, &scope, false);
-  TdAstBlock block = td_parse_stmt_list(p);
+  TdAstBlock block = td_parse_stmt_list(p, opener, loc);
   td_scope_close_block(&p->scope);
   return block;
 }
@@ -72,7 +75,7 @@ const TdAstFn *td_parse_stmt_function(TdParser *p, TdLoc loc, uint32_t line, con
   td_parse_expect(p, TD_TOK_LPAREN);
   parse_params(p, fn, self);
   td_parse_expect(p, TD_TOK_RPAREN);
-  fn->body = td_parse_stmt_list(p);
+  fn->body = td_parse_stmt_list(p, TD_TOK_FUNCTION, loc);
   fn->last_line_defined = p->tok.last;
   td_parse_close(p, TD_TOK_END, TD_TOK_FUNCTION, loc);
   td_scope_close_fn(&p->scope);
@@ -194,6 +197,17 @@ static void parse_input_list(TdParser *p, TdAstStmt *s, const TdAstExpr *first) 
   parse_assigned(p, s, base);
 }
 
+/* Says that no statement begins here; a bracket that closes may come before an `end`. */
+static void refuse_statement(TdParser *p) {
+  TdTokKind kind = p->tok.kind;
+  bool closes = kind == TD_TOK_RPAREN || kind == TD_TOK_RBRACE || kind == TD_TOK_RBRACKET;
+  bool opened = p->open.opener != TD_TOK_EOF && !td_diag_failed(p->diag);
+  td_parse_unexpected(p, "a statement expected");
+  if (closes && opened)
+    td_diag_note(p->diag, p->open.loc, "'%s' has no '%s' yet", td_lex_text(p->open.opener),
+                 td_lex_text(p->open.opener == TD_TOK_REPEAT ? TD_TOK_UNTIL : TD_TOK_END));
+}
+
 /* Whether the input ends here, perhaps after one `;`. */
 static bool is_at_end(TdParser *p) {
   return p->tok.kind == TD_TOK_EOF ||
@@ -203,7 +217,7 @@ static bool is_at_end(TdParser *p) {
 /* An assignment or a call; at the end of an input of the prompt any expression. */
 static void parse_expr_statement(TdParser *p, TdAstStmt *s) {
   bool plain = p->tok.kind == TD_TOK_NAME || p->tok.kind == TD_TOK_LPAREN;
-  if (!plain && !p->is_input) td_parse_unexpected(p, "a statement expected");
+  if (!plain && !p->is_input) refuse_statement(p);
   const TdAstExpr *e = plain ? td_parse_expr_suffixed(p) : td_parse_expr(p);
   bool listed = p->tok.kind == TD_TOK_COMMA && !p->is_input;
   if (plain && (p->tok.kind == TD_TOK_ASSIGN || listed)) {
@@ -225,7 +239,7 @@ static void parse_expr_statement(TdParser *p, TdAstStmt *s) {
 static void parse_do(TdParser *p, TdAstStmt *s) {
   s->kind = TD_AST_DO;
   td_parse_next(p);
-  s->block = parse_block(p);
+  s->block = parse_block(p, TD_TOK_DO, s->loc);
   td_parse_close(p, TD_TOK_END, TD_TOK_DO, s->loc);
 }
 
@@ -237,7 +251,7 @@ static void parse_while(TdParser *p, TdAstStmt *s) {
   s->loop.cond = td_parse_expr(p);
   td_scope_open_block(&p->scope, &scope, true);
   td_parse_expect(p, TD_TOK_DO);
-  s->loop.body = parse_block(p);
+  s->loop.body = parse_block(p, TD_TOK_WHILE, s->loc);
   td_parse_close(p, TD_TOK_END, TD_TOK_WHILE, s->loc);
   td_scope_close_block(&p->scope);
 }
@@ -249,7 +263,7 @@ static void parse_repeat(TdParser *p, TdAstStmt *s) {
   td_scope_open_block(&p->scope, &loop, true);
   td_scope_open_block(&p->scope, &body, false);
   td_parse_next(p);
-  s->loop.body = td_parse_stmt_list(p);
+  s->loop.body = td_parse_stmt_list(p, TD_TOK_REPEAT, s->loc);
   td_parse_close(p, TD_TOK_UNTIL, TD_TOK_REPEAT, s->loc);
   s->loop.cond = td_parse_expr(p);
   td_scope_close_block(&p->scope);
@@ -264,11 +278,11 @@ static void parse_if(TdParser *p, TdAstStmt *s) {
     td_parse_next(p);
     TdAstArm arm = {.cond = td_parse_expr(p)};
     td_parse_expect(p, TD_TOK_THEN);
-    arm.body = parse_block(p);
+    arm.body = parse_block(p, TD_TOK_IF, s->loc);
     td_vec_push(p->arena, &p->arms, arm);
   } while (p->tok.kind == TD_TOK_ELSEIF);
   if (td_parse_accept(p, TD_TOK_ELSE)) {
-    TdAstArm arm = {.body = parse_block(p)};
+    TdAstArm arm = {.body = parse_block(p, TD_TOK_IF, s->loc)};
     td_vec_push(p->arena, &p->arms, arm);
   }
   td_parse_close(p, TD_TOK_END, TD_TOK_IF, s->loc);
@@ -320,7 +334,7 @@ static void parse_for(TdParser *p, TdAstStmt *s) {
   td_parse_expect(p, TD_TOK_DO);
   td_scope_open_block(&p->scope, &body, false);
   td_scope_activate(&p->scope, s->each.vars.n);
-  s->each.body = parse_block(p);
+  s->each.body = parse_block(p, TD_TOK_FOR, s->loc);
   td_scope_close_block(&p->scope);
   td_parse_close(p, TD_TOK_END, TD_TOK_FOR, s->loc);
   td_scope_close_block(&p->scope);

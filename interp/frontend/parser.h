@@ -7,6 +7,12 @@
 #include "frontend/lex.h"
 #include "frontend/scope.h"
 
+/* A block whose end has not come yet. */
+typedef struct TdParserOpen {
+  TdTokKind opener; /* EOF: the chunk */
+  TdLoc loc;
+} TdParserOpen;
+
 typedef struct TdParser {
   TdArena *arena;
   TdDiag *diag;
@@ -16,6 +22,7 @@ typedef struct TdParser {
   bool has_ahead;
   bool is_input;      /* an input of the prompt: it may end with an expression */
   uint32_t prev_last; /* the line where the token before tok ends */
+  TdParserOpen open;  /* the innermost */
   int level;          /* of statements and expressions in each other */
   /* lists under construction, those of outer nodes first */
   TD_VEC(const TdAstExpr *) exprs;
@@ -78,7 +85,7 @@ const TdAstExpr *td_parse_expr_field(TdParser *p, const TdAstExpr *of);
 
 /* Parses the parameters and body of a function, up to its `end`. */
 const TdAstFn *td_parse_stmt_function(TdParser *p, TdLoc loc, uint32_t line, const TdLoc *self);
-/* Parses the statements of a function's or chunk's body, up to what closes it. */
-TdAstBlock td_parse_stmt_list(TdParser *p);
+/* Parses the statements of a body, up to what closes the block that `opener` at loc began. */
+TdAstBlock td_parse_stmt_list(TdParser *p, TdTokKind opener, TdLoc loc);
 
 #endif

@@ -125,6 +125,7 @@ TdAstName td_scope_resolve(TdScope *s, const char *id, TdLoc loc) {
 void td_scope_assign(TdScope *s, const TdAstExpr *target) {
   if (target->kind != TD_AST_NAME || target->name.binding == TD_AST_IS_GLOBAL) return;
   TdAstLocal *v = find(s, target->name.id);
+  if (!v->assigned) v->assigned_at = target->loc;
   v->assigned = true;
   if (v->attrib == TD_AST_PLAIN) return;
   if (td_diag_failed(s->diag)) return;

@@ -57,6 +57,12 @@ typedef struct TdConst {
 /* The number of a stream that is not one of the design under construction. */
 #define TD_FOREIGN_STREAM UINTPTR_MAX
 
+/* Names, in an arena. */
+typedef struct TdNameList {
+  const char **at;
+  size_t n;
+} TdNameList;
+
 /* How the frontend asks for values of the Lua program. Implementations read raw and never run user
  * code. */
 typedef struct TdHost {
@@ -67,6 +73,9 @@ typedef struct TdHost {
   bool (*global)(void *ud, uintptr_t fn, const char *name, TdConst *out);
   /* table[key] for a string key, or for an integer key when name is NULL. */
   bool (*field)(void *ud, uintptr_t table, const char *name, int64_t key, TdConst *out);
+  /* The texts among the keys of a table, or of what function `of` sees as globals, in alphabetical
+   * order. */
+  TdNameList (*keys)(void *ud, uintptr_t of, bool globals, TdArena *a);
   /* #table of a list. */
   int64_t (*length)(void *ud, uintptr_t table);
   /* Lua function fn in its chunk; false, with d filled, when its source is not known. */

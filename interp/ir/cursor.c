@@ -195,6 +195,37 @@ static size_t find_array(TdCtx *c, const TdUnit *u, const char *name, TdPlace *o
   return q.n;
 }
 
+/* The names of arrays. */
+typedef struct ArrayNames {
+  TdArena *arena;
+  TD_VEC(const char *) list;
+} ArrayNames;
+
+static bool add_local(void *ud, const TdStmt *s) {
+  ArrayNames *x = ud;
+  if (s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR)
+    td_vec_push(x->arena, &x->list, s->sym->name);
+  return true;
+}
+
+/* Says that u has no array of a name, and which there are. */
+static bool refuse_array(TdArena *a, const TdUnit *u, const char *name, TdDiag *d) {
+  ArrayNames x = {.arena = a};
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].type->kind == TD_T_TENSOR) td_vec_push(a, &x.list, u->param[i].sym->name);
+  if (u->body) td_walk_stmt(td_arena_ctx(a), u->body, add_local, &x);
+  TdText t = td_text_new(a);
+  for (size_t i = 0; i < x.list.n && i < 20; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", x.list.at[i]);
+  if (x.list.n > 20) td_text_puts(&t, ", ...");
+  TdLoc none = {0};
+  td_diag_set(d, TD_USAGE, "no-array", none, "no array named '%s' in '%s' (arrays: %s)", name,
+              u->sym->name, x.list.n ? td_text_str(&t) : "none");
+  const char *near = td_text_nearest(name, x.list.at, x.list.n);
+  if (near) td_diag_help(d, "did you mean '%s'?", near);
+  return false;
+}
+
 bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit *beside,
                      TdPlace *out, TdDiag *d) {
   TdCtx *c = td_arena_ctx(a);
@@ -217,8 +248,7 @@ bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit
     return td_diag_set(d, TD_USAGE, "ambiguous-array", none,
                        "'%s' is found in several units: say which, as in \"unit:%s\"", spec,
                        s.name);
-  return td_diag_set(d, TD_USAGE, "no-array", none, "no array named '%s' in '%s'", s.name,
-                     (named ? named : td_prog_root(p))->sym->name);
+  return refuse_array(a, named ? named : td_prog_root(p), s.name, d);
 }
 
 static bool is_called(const TdUnit *u, const char *name, size_t n) {

@@ -180,14 +180,25 @@ static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *
   return td_accept_rewrite(r, &v, false, at[0].stmt->loc, what, now);
 }
 
+/* Whether the loops, the last one first, are a perfect nest. */
+static bool is_nest_inside_out(TdRewrite *r, const TdPlace *at, size_t n) {
+  TdPlace *turned = TD_NEWN(r->arena, TdPlace, n);
+  for (size_t i = 0; i < n; i++) turned[i] = at[n - 1 - i];
+  return is_nest(turned, n);
+}
+
 static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
   TdPath path = td_edit_path(r->arena, at[0].unit->body, at[0].stmt->uid);
   const TdStmt *parent = path.at[path.n - 2];
   size_t first;
   const TdUnit *u;
-  if (!are_adjacent(parent, at, n, &first))
-    return td_util_refuse(r, TD_ILLEGAL, "not-adjacent", at[0].stmt->loc,
-                          "the loops are neither one perfect nest nor next to each other");
+  if (!are_adjacent(parent, at, n, &first)) {
+    td_util_refuse(r, TD_ILLEGAL, "not-adjacent", at[0].stmt->loc,
+                   "the loops are neither one perfect nest nor next to each other");
+    if (is_nest_inside_out(r, at, n))
+      td_diag_help(r->diag, "of a nest, name the outermost loop first");
+    return NULL;
+  }
   for (size_t i = 0; i < n; i++)
     if (td_util_leaves_by_break(td_for_body(at[i].stmt)))
       return td_util_refuse(r, TD_ILLEGAL, "break", at[i].stmt->loc, "'%s' is left by break",

@@ -200,4 +200,15 @@ t.test("kernels in tables, from methods, from modules", function()
   t.eq({X[0], Y[0]}, {2, 1})
 end)
 
+t.test("an array that is passed twice: the error stands at the call", function()
+  local k = tide.kernel {X = i32[2], Y = i32[2], function(X, Y) X[0] = Y[0] + 1 end}
+  local A, defined = i32[2](0), debug.getinfo(1, "l").currentline - 1
+  for _, run in ipairs {k, function(...) k:reference(...) end, k:build {target = "cpu", tier = "tcc"}} do
+    local e = t.fails(function() run(A, A) end, {code = "overlap"})
+    t.ok(e.line > defined, tostring(e))
+    t.has(tostring(e), "declared here")
+    run(A, i32[2](0))
+  end
+end)
+
 p.done()

@@ -145,6 +145,27 @@ t.test("if, elseif, else", function()
   end)
 end)
 
+t.test("an upvalue that is nil is false, and equal to nil alone: a template's option that was not given", function()
+  local function make(n, twice, bias)
+    return tide.kernel {A = i32[n], function(A)
+      for i = 0, n - 1 do
+        if twice then A[i] = A[i] * 2 elseif not bias and twice == nil then A[i] = A[i] + 1 end
+        if (bias) ~= nil then A[i] = A[i] + (bias or 7) end
+        A[i] = A[i] * (bias or 3)
+        if bias and A[i] > 20 then A[i] = 0 end
+      end
+    end}
+  end
+  for _, given in ipairs {{}, {true}, {nil, 5}, {true, 5}} do
+    local k = make(4, given[1], given[2])
+    local A, B = tide.tensor(i32[4], {1, 2, 3, 4}), tide.tensor(i32[4], {1, 2, 3, 4})
+    k(A)
+    k:native(B)
+    t.ok(A:equal(B), tostring(k))
+  end
+  t.eq(tostring(make(4)):find("if", 1, true), nil)
+end)
+
 t.test("a branch on constants keeps one arm", function()
   local flag, taps = false, {1, 2}
   local k = check(function(A, B)

@@ -155,4 +155,15 @@ t.test("a state lasts from call to call, whatever the sizes of a call", function
   end
 end)
 
+t.test("Lua cannot compute with a size without a value, which is said by its name", function()
+  local n = tide.size "n"
+  local k = tide.kernel {A = tide.i32[n], function(A) for i = 0, n - 1 do A[i] = i end end}
+  for _, at in ipairs {k, k:at {n = 4}} do
+    local e = t.fails(function() at:native(tide.i32[4](0)) end, {code = "native"})
+    t.has(e.message, "'n'")
+  end
+  local m = 4
+  tide.kernel {A = tide.i32[m], function(A) for i = 0, m - 1 do A[i] = i end end}:native(tide.i32[4](0))
+end)
+
 p.done()

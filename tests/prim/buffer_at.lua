@@ -281,6 +281,14 @@ prim.refused("an array of another kernel", {
   of = shape.callee, step = {"buffer_at", "A", "row:i"}, kind = "usage", code = "units"})
 prim.refused("no such array", {
   of = shape.gemm, step = {"buffer_at", "Q", "i"}, kind = "usage", code = "no-array"})
+t.test("the arrays that there are", function()
+  local k = tide.kernel {weights = i32[4], B = i32[4], function(weights, B)
+    for i = 0, 3 do B[i] = weights[i] end
+  end}
+  local e = t.fails(function() tide.schedule(k):buffer_at("weight", "i") end, {code = "no-array"})
+  t.has(e.message, "(arrays: weights, B)")
+  t.has(e.help, "'weights'")
+end)
 prim.refused("a scalar parameter", {
   of = function()
     return tide.kernel {A = i32[4], x = i32, function(A, x)

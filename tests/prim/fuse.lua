@@ -141,6 +141,12 @@ prim.twins("something between the loops", {
     end}, {i32[6], i32[6]}
   end, no = true, yes = false, step = {"fuse", "i", "j"}, code = "not-adjacent",
 })
+t.test("a nest from the inside out: the help says how", function()
+  local k = tide.kernel {A = i32[6][4], function(A) for i, j in tide.grid(6, 4) do A[i][j] = i + j end end}
+  local e = t.fails(function() tide.schedule(k):fuse("j", "i") end, {code = "not-adjacent"})
+  t.has(e.help, "outermost loop first")
+  tide.schedule(k):fuse("i", "j")
+end)
 prim.twins("a loop that is left by break", {
   of = function(at)
     return tide.kernel {A = i32[4], B = i32[4], function(A, B)

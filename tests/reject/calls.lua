@@ -81,6 +81,7 @@ r.chunks {
   {"name", "add4:§as 'a b'", "add4:as 'a_b'"},
   {"option", "tide.§kernel {speed = 3, function() end}",
     "tide.kernel {name = 'speed', function() end}"},
+  {"option", "tide.§kernel {nme = 'a', function() end}", "tide.kernel {name = 'a', function() end}", help = "'name'"},
   {"option", "tide.§kernel {name = 3, function() end}",
     "tide.kernel {name = 'three', function() end}"},
   {"argument", "tide.§kernel {A = i32}", "tide.kernel {A = i32, function(A) end}"},

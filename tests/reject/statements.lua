@@ -51,8 +51,9 @@ r.bodies {
   {"index-type", "for i = §0.5, 7 do B[i] = 1 end", "for i = 0, 7 do B[i] = 1 end"},
   {"index-type", "for i = 0, §x do break end", "for i = 0, n do break end"},
   {"index-type", "for i in grid(§x) do break end", "for i in grid(n) do break end"},
-  {"assign-loop", "for §i = 0, 3 do i = i + 1 end", "for i = 0, 3 do B[i] = 1 end"},
-  {"assign-loop", "for i, §k in grid(2, 2) do k = 0 end",
+  {"assign-loop", "for i = 0, 3 do §i = i + 1 end", "for i = 0, 3 do local x = i x = x + 1 end",
+    help = "local x = i"},
+  {"assign-loop", "for i, k in grid(2, 2) do §k = 0 end",
     "for i, k in grid(2, 2) do B[i] = k end"},
   {"range", "for i in grid(§{4}) do B[i] = 1 end", "for i in grid({0, 4}) do B[i] = 1 end"},
   {"range", "for i in grid(§{lo = 0, hi = 4}) do B[i] = 1 end",
@@ -79,7 +80,7 @@ r.bodies {
   {"not-a-scalar", "if §A then B[0] = 1 end", "if A[0] > 0 then B[0] = 1 end"},
 
   -- assignments
-  {"assign-upvalue", "§N = 1", "n = 1"},
+  {"assign-upvalue", "§N = 1", "n = 1", help = "tide.state"},
   {"assign-upvalue", "§list = 1", "B[0] = list[1]"},
   {"assign-global", "§result = 1", "local result = 1"},
   {"assign-upvalue", "for i = 0, 3 do local k = i\n§add = k end",

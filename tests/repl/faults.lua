@@ -14,7 +14,7 @@ local cases = {
   {'s:§splt("i", 2)', "no method or field 'splt'", "split"},
   {'tide.schedule(k):§splt("i", 2)', "no method or field 'splt'", "split"},
   {"return x.§shap", "no method or field 'shap'", "shape"},
-  {"C = i32[6][8]; C[1][1] = 2", "i32[6][8][1] is a type, which has no elements to assign to", "T(0) is a tensor"},
+  {"C = i32[6][8]; C[1]§[1] = 2", "i32[6][8][1] is a type, which has no elements to assign to", "T(0) is a tensor"},
   {"local t = {alpha = 1}; t.§alpa.b = 2", "attempt to index a nil value (field 'alpa')", "alpha"},
   {"local t = {alpha = 1}; return t['alpha'] + t§['alpa']", "arithmetic on a nil value (field 'alpa')", "alpha"},
   {"return math.abs(1) + math.§flor(1.5)", "attempt to call a nil value (field 'flor')", "floor"},
@@ -35,6 +35,23 @@ local cases = {
   {"return ('x'):rep(2) §.. nil", "attempt to concatenate a nil value"},
   {"local function f(a, b) return a + §b end return (f(1))", "arithmetic on a nil value (local 'b')"},
   {"§error 'my own words'", "my own words"},
+  {"return x[0], x§[4]", "index 4 is out of range"},
+  {"return i32[3](0)§[3]", "index 3 is out of range"},
+  {"local y = i32[4](1); y§[-1] = y[0]", "index -1 is out of range"},
+  {"local y = i32[4](1) return y§[4]", "index 4 is out of range"},
+  {"return x §+ i32[3](0)", "shapes differ", "shapes are equal"},
+  {"return (x + 1) + (2 + i32[4](0) + i32[3](0))", "shapes differ", "shapes are equal"},
+  {"return x * 2, x §// 0", "division by zero"},
+  {"return i32[8], i32§[-8]", "an extent cannot be negative (-8)"},
+  {"return k§[1]", "no method or field '1'"},
+  {"return i32§[1 << 40](0)", "not enough memory: a tensor of type i32[1099511627776] is too large"},
+  {"local n = 1; if n §= 2 then n = 3 end", "'then' expected near '='", "== compares, = assigns"},
+  {"while x[0] §= 2 do end", "'do' expected near '='", "== compares, = assigns"},
+  {"if x[0] §!= 2 then end", "unexpected character '!'", "unequal is ~= in Lua"},
+  {"if x &§& 2 then end", "an expression expected near '&'", "Lua writes `and` for &&"},
+  {"if x |§| 2 then end", "an expression expected near '|'", "Lua writes `or` for ||"},
+  {"return x §? 2 : 3", "unexpected character '?'", "tide.select(c, x, y) chooses"},
+  {"local §é = 2", "unexpected character 'é'", "letters a to z"},
 }
 
 -- The text of a case without its mark, and what the drawn line and caret are.
@@ -141,6 +158,23 @@ t.test("a chunk that Lua cannot compile has its caret too, whoever loads it", fu
   local path = t.tmp "inner.lua"
   shell.write(path, "return (1 +")
   t.has(session.run(("dofile %q"):format(path)).error, "     1 | return (1 +\n")
+end)
+
+t.test("what other languages write, a block without its end, a break that Lua notices later", function()
+  t.has(run("", "local x = 1\nx += 2"), ":2:3: error: a name alone is not a statement, near '+'")
+  t.has(run("", "local x = 1\nx += 2"), "help: Lua has no +=: write x = x + y")
+  t.has(run("", "local x = 1\nx++"), "help: Lua has no ++")
+  t.ok(not run("", "local x = 1\nx + + 2"):find "help:")
+  local said, path = run("", "print(function()\n  for i = 1, 2 do print(i)\nend)")
+  t.has(said, ":3:4: error: a statement expected near ')'")
+  t.has(said, ("note: %s:1:7: 'function' has no 'end' yet"):format(path))
+  t.ok(not run("", "do 3 end"):find "note:")
+  t.has(run("", "if true then\n  break\nend\nlocal x = 1"), ":2:3: error: break outside a loop\n     2 |   break\n")
+end)
+
+t.test("tide and its names, where a script has not taken them", function()
+  t.has(run("", "i8 = tide.i8"), "did you mean 'require \"tide\"'?")
+  t.has(run("", "local i16 = require 'tide'.i16\nA = i8[4]"), "did you mean 'tide.i8'?")
 end)
 
 t.test("in a coroutine, and passed on by error(e, 0)", function()
