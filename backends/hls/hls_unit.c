@@ -181,6 +181,12 @@ static bool is_idle(const TdStmt *s) {
   return td_equal_expr(s->expr[0], e);
 }
 
+/* Whether what a scalar is given is written as itself: absolutes and casts may be folded. */
+static bool is_itself(TdCWriter *w, const TdStmt *s) {
+  if (s->kind != TD_STMT_STORE || s->expr[0]->nkid) return false;
+  return strcmp(td_cexpr_place(w, s->expr[0]).text, w->target->value(w, s->expr[1]).text) == 0;
+}
+
 static bool stmt(TdCWriter *w, const TdStmt *s) {
   TdHlsProg *p = prog_of(w);
   switch (s->kind) {
@@ -195,7 +201,7 @@ static bool stmt(TdCWriter *w, const TdStmt *s) {
   case TD_STMT_GET:
   case TD_STMT_PUT:
   case TD_STMT_SLOT: td_hls_stream_put(p, s); return true;
-  default: return is_idle(s);
+  default: return is_idle(s) || is_itself(w, s);
   }
 }
 

@@ -365,6 +365,19 @@ t.test("the CPU is a target like another", function()
   t.eq(m.target, "cpu")
 end)
 
+t.test("a scalar that is given itself, once all is folded, is given nothing", function()
+  local function text(T)
+    local k = tide.kernel {name = "f", X = T[2], function(X)
+      local v = T(X[0])
+      v = T(tide.abs(v))
+      X[1] = v
+    end}
+    return k:build {target = "hls", tool = false}.source
+  end
+  t.ok(not text(tide.uint(17)):find("v = v;", 1, true))
+  t.has(text(tide.int(17)), "v = tide::magnitude")
+end)
+
 t.test("a parameter is said to be unused where all that used it is folded", function()
   local f = tide.kernel {name = "f", X = tide.i32[2], k = tide.i32, function(X, k)
     if k <= k then X[0] = X[0] + 1 end

@@ -1,61 +1,38 @@
--- hls_host.lua - the host program of an HLS build: C++ that compiles against the part of XRT's interface that it uses,
--- declared here; it has never been run on a card.
+-- hls_host.lua - the host program of an HLS build, run end to end: with a card in the process (tests/backend/hls/xrt,
+-- headers of XRT's names whose kernels are the C++ functions), on the data of the test bench. It has never met a real
+-- card.
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"
 local i8, i32, f16, f32, task, grid = tide.i8, tide.i32, tide.f16, tide.f32, tide.task, tide.grid
 
-local xrt = {
-  ["xrt/xrt_device.h"] = [[
-#pragma once
-#include <string>
-namespace xrt {
-struct uuid {};
-struct device {
-  explicit device(unsigned index);
-  uuid load_xclbin(const std::string &path);
-};
-}]],
-  ["xrt/xrt_bo.h"] = [[
-#pragma once
-#include <cstddef>
-#include <xrt/xrt_device.h>
-enum xclBOSyncDirection { XCL_BO_SYNC_BO_TO_DEVICE, XCL_BO_SYNC_BO_FROM_DEVICE };
-namespace xrt {
-struct bo {
-  bo(const device &where, size_t bytes, int group);
-  void write(const void *from);
-  void read(void *to);
-  void sync(xclBOSyncDirection way);
-};
-}]],
-  ["xrt/xrt_kernel.h"] = [[
-#pragma once
-#include <type_traits>
-#include <xrt/xrt_bo.h>
-namespace xrt {
-struct run { int wait() const; };
-template <typename T>
-constexpr bool fits = std::is_arithmetic<T>::value || std::is_same<T, bo>::value;
-struct kernel {
-  kernel(const device &where, const uuid &program, const std::string &name);
-  int group_id(int argument) const;
-  template <typename... T> run operator()(T &&...) {
-    static_assert((fits<std::decay_t<T>> && ...), "a buffer or a number");
-    return run();
-  }
-};
-}]],
-}
-
--- What the compiler says of the host program of a build among the declarations above; "" if nothing.
-local function complaints(m)
-  local folder = os.tmpname()
-  shell.plant(folder, xrt)
+-- A folder with the files of a build, and the headers under the name that XRT gives them.
+local function folder_of(m)
+  local folder = t.tmp "host"
+  os.execute(("rm -rf '%s' && mkdir -p '%s'"):format(folder, folder))
   m:write(folder)
-  local said = shell.output(("c++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -Wno-unknown-pragmas "
-    .. "-Ibackends/hls/include -I%s %s/host.cpp 2>&1"):format(folder, folder))
-  shell.output("rm -r " .. folder)
+  os.execute(("ln -s '%s/tests/backend/hls/xrt' '%s/xrt'"):format(shell.here, folder))
+  local top = m.files["host.cpp"]:match "^// host.cpp %- runs ([%w_]+) "
+  local text = '#include "kernel.h"\n#include <xrt/xrt_kernel.h>\nXRT_KERNEL(%s)\n'
+  shell.write(folder .. "/card.cpp", text:format(top))
+  return folder
+end
+
+-- What the host program in a folder says when it is compiled with the kernel and run, and whether it found all right;
+-- what the compiler says, if anything.
+local function run(folder)
+  local said = shell.output(([[cd '%s' && for f in host kernel card; do
+    test $f.o -nt $f.cpp || c++ -std=c++17 -O0 -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas \
+      -I'%s/backends/hls/include' -I. -c $f.cpp -o $f.o 2>&1; done; c++ *.o -o host 2>&1]]):format(folder, shell.here))
+  if said ~= "" then return said, false end
+  said = shell.output(("cd '%s' && ./host 2>&1 && echo RIGHT"):format(folder))
+  return said, said:find("RIGHT", 1, true) ~= nil
+end
+
+-- States that the host program of a build computes what the CPU did.
+local function runs(m)
+  local said, right = run(folder_of(m))
+  t.ok(right, said)
   return said
 end
 
@@ -77,7 +54,7 @@ t.test("arrays are buffers, scalars are words of their width", function()
   }
   local m = build(k)
   local text = m.files["host.cpp"]
-  t.eq(complaints(m), "")
+  t.ok(runs(m))
   t.has(text, "top(int32_t(n.to_int64()), uint16_t(m.to_uint64()), x, uint16_t(tide::half_word(h).to_uint64()), "
     .. "int16_t(tide::raw(q).to_int64()), b, A_bo, B_bo, C_bo).wait();")
   t.eq(select(2, text:gsub("TO_DEVICE", "")), 3)
@@ -93,7 +70,7 @@ t.test("names that the program has are left to the arguments", function()
       for i = 0, 1 do files[i] = top[i] + device + wrong[i] + argv + files_bo[i] end
     end,
   }
-  t.eq(complaints(build(k)), "")
+  t.ok(runs(build(k)))
 end)
 
 t.test("a design, and a kernel whose arrays are memory ports, which has none", function()
@@ -104,13 +81,90 @@ t.test("a design, and a kernel whose arrays are memory ports, which has none", f
       d.b = task {B = i32[2], function(B) for p in grid(2) do B[p] = Z[p]:get() end end}
     end)
   end
-  t.eq(complaints(build(pipe())), "")
+  t.ok(runs(build(pipe())))
   local double = tide.kernel {name = "double", A = i32[4], function(A) for i = 0, 3 do A[i] = A[i] * 2 end end}
   t.ok(build(double).files["host.cpp"])
   local ports = build(double, {interface = "ap_memory"})
   t.eq(ports.files["host.cpp"], nil)
   t.ok(not ports.files.Makefile:find("xclbin", 1, true))
   t.eq(build(double, {testbench = false}).files["host.cpp"], nil)
+end)
+
+t.test("every kind of number in a register and in a buffer", function()
+  local types = {tide.int(3), tide.uint(17), tide.i64, tide.u64, tide.fixed(33, 40), tide.ufixed(6, -2), f16, tide.bf16,
+    f32, tide.f64, tide.bool}
+  local params, body, names = {}, {}, {}
+  for i, T in ipairs(types) do
+    params[#params + 1] = ("x%d = T[%d], A%d = T[%d][5], B%d = T[%d][5],"):format(i, i, i, i, i, i)
+    body[#body + 1] = ("B%d[0] = x%d for i = 1, 4 do B%d[i] = A%d[5 - i] end"):format(i, i, i, i)
+    names[#names + 1] = ("x%d, A%d, B%d"):format(i, i, i)
+  end
+  local text = ('local tide, T = ... return tide.kernel {name = "kinds", %s function(%s) %s end}'):format(
+    table.concat(params, " "), table.concat(names, ", "), table.concat(body, " "))
+  local said = runs(build(assert(load(text, "=kinds"))(tide, types)))
+  t.eq(select(2, said:gsub("5 of 5 elements are right", "")), #types)
+end)
+
+t.test("a systolic array, blocks, feedback", function()
+  local gemm = tide.kernel {name = "gemm", A = i8[3][4], B = i8[4][2], C = i32[3][2], function(A, B, C)
+    for i, j in grid(3, 2, "PE") do
+      for k = 0, 3 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
+    end
+  end}
+  local s = tide.schedule(gemm)
+  local _, row = s:buffer_at("A", "j")
+  local _, column = s:buffer_at("B", "j")
+  local _, pe = s:unfold("PE", {0, 1})
+  s:relay(row, pe, {axis = 1}):relay(column, pe, {axis = 0})
+  t.ok(runs(build(s)))
+  t.ok(runs(build(tide.design(function(d)
+    local Z, back = d:stream(i32[4], {block = true}), d:stream(i32)
+    d.a = task {A = i32[3][4], function(A)
+      for n in grid(3) do
+        local b = Z:slot()
+        for i in grid(4) do b[i] = A[n][i] + n end
+        Z:put(b)
+        A[n][0] = back:get()
+      end
+    end}
+    d.b = task {B = i32[3][4], function(B)
+      for n in grid(3) do
+        local b = Z:get()
+        for i in grid(4) do B[n][i] = b[i] * 2 end
+        back:put(b[3])
+      end
+    end}
+  end))))
+end)
+
+-- A host program with a mistake must not pass: the card has a memory of its own, and counts.
+t.test("what a card would not forgive is seen", function()
+  local k = tide.kernel {name = "add", n = i8, A = i32[4], B = i32[4], function(n, A, B)
+    for i = 0, 3 do B[i] = B[i] + A[i] + n end
+  end}
+  local m = build(k)
+  local folder = folder_of(m)
+  t.ok(select(2, run(folder)))
+  for _, wrong in ipairs {
+    {"A_bo.sync(XCL_BO_SYNC_BO_TO_DEVICE);", ";", "elements are right"},
+    {"B_bo.sync(XCL_BO_SYNC_BO_TO_DEVICE);", ";", "elements are right"},
+    {"B_bo.sync(XCL_BO_SYNC_BO_FROM_DEVICE);", ";", "elements are right"},
+    {"int8_t(n.to_int64())", "int16_t(n.to_int64())", "argument 0 is given a word of another width"},
+    {"top.group_id(2)", "top.group_id(1)", "argument 2 is given a buffer of another argument"},
+    {"sizeof A", "sizeof A - 1", "argument 1 is given a buffer of another size"},
+    {", A_bo, B_bo)", ", A_bo)", "another number of arguments"},
+    {").wait();", ");", "was not waited for"},
+    {', "add");', ', "sub");', "add.xclbin has no kernel sub"},
+  } do
+    local at, till = m.files["host.cpp"]:find(wrong[1], 1, true)
+    t.ok(at, wrong[1])
+    local text = m.files["host.cpp"]:sub(1, at - 1) .. wrong[2] .. m.files["host.cpp"]:sub(till + 1)
+    shell.write(folder .. "/host.cpp", text)
+    os.remove(folder .. "/host.o")
+    local said, right = run(folder)
+    t.ok(not right, wrong[1])
+    t.has(said, wrong[3])
+  end
 end)
 
 t.done()
