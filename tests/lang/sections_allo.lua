@@ -1,19 +1,9 @@
 -- sections_allo.lua - sentences of Allo's paper (PLDI 2024, sections 5 to 8) that no acceptance case covers.
 local t = require "tap"
+local prim = require "prim"
 local tide = require "tide"
 local nn, systolic = require "tide.nn", require "tide.systolic"
-local i8, i16, f32, grid = tide.i8, tide.i16, tide.f32, tide.grid
-
-local function product(M, N, K)
-  return tide.kernel {
-    name = "product", A = i8[M][K], B = i8[K][N], C = i16[M][N],
-    function(A, B, C)
-      for i, j in grid(M, N, "PE") do
-        for k = 0, K - 1 do C[i][j] = C[i][j] + A[i][k] * B[k][j] end
-      end
-    end,
-  }
-end
+local f32 = tide.f32
 
 -- States that a program, its text loaded back and its HLS C++ do what `k` does in plain Lua.
 local function same(program, k, what)
@@ -31,7 +21,7 @@ local function same(program, k, what)
 end
 
 t.test("5.1: a program at any stage of its schedule is whole: each on the way to the array of Fig. 5", function()
-  local k = product(3, 2, 4)
+  local k = prim.shape.gemm {M = 3, N = 2, K = 4}
   local s = tide.schedule(k)
   local steps = {{"buffer_at", "A", "j"}, {"buffer_at", "B", "j"}, {"unfold", "PE", {0, 1}}, {"partition", "C", {0, 1}},
     {"partition", "A", 0}, {"partition", "B", 1}, {"relay", "A_j", "PE", {axis = 1, depth = 4}},
@@ -48,7 +38,7 @@ t.test("5.1: a program at any stage of its schedule is whole: each on the way to
 end)
 
 t.test("5.1: splits say how many elements there are, further buffers how many levels of memory", function()
-  local k = product(6, 4, 5)
+  local k = prim.shape.gemm {M = 6, N = 4, K = 5}
   local s = tide.schedule(k)
   s:split("i", 3, {tail = "perfect"}):split("j", 2, {tail = "perfect"}):reorder("i_o", "j_o", "i_i", "j_i")
   local _, row = s:buffer_at("A", "j_i")

@@ -253,25 +253,7 @@ local function same_compiled(s, ...)
 end
 
 local N, P, K = 24, 4, 20
-local array = tide.design(function(d)
-  local a, b = d:stream(f32, {P, P + 1, depth = 3}), d:stream(f32, {P + 1, P, depth = 1})
-  d.feed_a = task {map = {P}, A = f32[P][K], function(A, i)
-    for k in grid(K) do a[i][0]:put(A[i][k]) end
-  end}
-  d.feed_b = task {map = {P}, B = f32[K][P], function(B, j)
-    for k in grid(K) do b[0][j]:put(B[k][j]) end
-  end}
-  d.pe = task {map = {P, P}, C = f32[P][P], function(C, i, j)
-    local c = f32(0)
-    for k in grid(K, "k") do
-      local x, y = a[i][j]:get(), b[i][j]:get()
-      c = c + x * y
-      if j < P - 1 then a[i][j + 1]:put(x) end
-      if i < P - 1 then b[i + 1][j]:put(y) end
-    end
-    C[i][j] = c
-  end}
-end)
+local array = require "systolic_array"(P, K, 1, {element = f32, sum = f32, depth = {3, 1}})
 
 local scale = tide.kernel {p = tide.stream(i32), q = tide.stream(i32), by = i32, function(p, q, by)
   for _ in grid(N) do q:put(p:get() * by) end
