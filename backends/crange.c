@@ -77,22 +77,23 @@ static size_t innermost(TdCWriter *w, const TdLin *x, size_t scope) {
   return scope;
 }
 
-/* The greatest lower bound of x found by replacing variable i (with coefficient k) by `bound` less
-   `less`, trying both sides of a min or max that both hold. */
-static bool replaced(TdCWriter *w, TdLin x, size_t i, int64_t k, const TdExpr *bound, int less,
-                     int *tries, int64_t *v) {
+/* The greatest lower bound of x found by replacing variable i (with coefficient k) by `bound`, which
+   it reaches at its low end and not at its high end, trying both sides of a min or max that both
+   hold. */
+static bool replaced(TdCWriter *w, TdLin x, size_t i, int64_t k, const TdExpr *bound, int *tries,
+                     int64_t *v) {
   TdOp both = k > 0 ? TD_OP_MAX : TD_OP_MIN;
   if (bound->kind == TD_EXPR_OP && bound->op == both) {
     int64_t a, b;
-    bool has_a = replaced(w, x, i, k, bound->kid[0], less, tries, &a);
-    bool has_b = replaced(w, x, i, k, bound->kid[1], less, tries, &b);
+    bool has_a = replaced(w, x, i, k, bound->kid[0], tries, &a);
+    bool has_b = replaced(w, x, i, k, bound->kid[1], tries, &b);
     *v = has_a && (!has_b || a > b) ? a : b;
     return has_a || has_b;
   }
   const TdExpr *var =
       td_expr_var(w->arena, w->known.at[i].var, td_type_index(w->session), bound->loc);
   TdLin y = plus(w, plus(w, x, -k, lin(w, var)), k, lin(w, bound));
-  y.constant -= less * k;
+  if (k < 0) y.constant -= k;
   return lower(w, y, i, tries, v);
 }
 
@@ -103,7 +104,7 @@ static bool lower(TdCWriter *w, TdLin x, size_t scope, int *tries, int64_t *v) {
   if (i < scope) {
     const TdCKnown *k = &w->known.at[i];
     int64_t coef = td_lin_coef(&x, k->var);
-    return replaced(w, x, i, coef, coef > 0 ? k->lo : k->hi, coef > 0 ? 0 : 1, tries, v);
+    return replaced(w, x, i, coef, coef > 0 ? k->lo : k->hi, tries, v);
   }
   int64_t sum = x.constant;
   for (size_t t = 0; t < x.n; t++) {

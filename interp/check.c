@@ -189,11 +189,12 @@ static TdEvalAnswer compare_twins(const Pair *p, TdTwinHow how, bool *terms) {
   TdTwinResult result[2];
   const TdProg *prog[] = {p->x, p->y};
   TdCtx *c = td_arena_ctx(p->arena);
-  const TdCpuOptions o = {.tier = p->o->steps ? TD_TIER_TCC : TD_TIER_AUTO, .bytes = p->o->bytes};
+  how.options =
+      &(TdCpuOptions){.tier = p->o->steps ? TD_TIER_TCC : TD_TIER_AUTO, .bytes = p->o->bytes};
   bool ran = true;
   for (unsigned i = 0; i < 2 && ran; i++) {
     td_ctx_note_work(c, i + 1, 2);
-    ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, &o, &result[i], &r.diag);
+    ran = td_cpu_twin_run(p->arena, prog[i], how, arg, n, &result[i], &r.diag);
   }
   td_ctx_note_work(c, 0, 0);
   if (!ran) return r;
@@ -220,7 +221,7 @@ static bool same_arguments(const Pair *p) {
 /* The comparison on compiled fingerprints, of associative in whatever way sums are kept; not
    decided (with any code) where that cannot be. */
 static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
-  TdTwinHow how = {(TdTwinLevel)level, p->o->wide, p->o->seed}, whole = how;
+  TdTwinHow how = {(TdTwinLevel)level, .wide = p->o->wide, .seed = p->o->seed}, whole = how;
   bool terms = true;
   whole.level = TD_TWIN_WHOLE;
   if (!same_arguments(p))
@@ -282,7 +283,7 @@ static const TdProg *cut_down(const Pair *p, const TdProg *prog, TdStore *into,
   TdTwinResult whole;
   TdDiag quiet = {.arena = p->arena};
   if (p->o->steps || r->index < 0 || !is_longer(p->arena, prog, FEW_STEPS) ||
-      !td_cpu_twin_run(p->arena, prog, (TdTwinHow){.seed = goal.seed}, goal.arg, n, NULL, &whole,
+      !td_cpu_twin_run(p->arena, prog, (TdTwinHow){.seed = goal.seed}, goal.arg, n, &whole,
                        &quiet) ||
       !whole.of[r->param])
     return prog;
@@ -295,8 +296,8 @@ static void explain(const Pair *p, const TdEvalAnswer *r, TdText *out) {
   TdEvalOptions o = *p->o;
   TdDiag d = {.arena = p->arena};
   if (!o.steps) o.steps = FEW_STEPS * 4;
-  if (r->index >= 0 &&
-      !td_eval_explain(p->arena, out, p->x, p->y, r->param, r->index, p->concrete, &o, &d))
+  const TdEvalElement e = {p->x, p->y, r->param, r->index, p->concrete, &o};
+  if (r->index >= 0 && !td_eval_explain(p->arena, out, &e, &d))
     td_text_putf(out, "(not shown: %s)\n", d.message);
 }
 

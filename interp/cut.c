@@ -20,8 +20,7 @@ static bool keeps_element(const Cut *c, const TdProg *p) {
   TdTwinResult r;
   TdDiag quiet = {.arena = c->arena};
   const TdCutGoal *g = c->goal;
-  if (!td_cpu_twin_run(c->arena, p, (TdTwinHow){.seed = g->seed}, g->arg, g->narg, NULL, &r,
-                       &quiet))
+  if (!td_cpu_twin_run(c->arena, p, (TdTwinHow){.seed = g->seed}, g->arg, g->narg, &r, &quiet))
     return false;
   TdFingerprint now = r.of[g->param][g->index];
   return now.lo == g->want.lo && now.hi == g->want.hi;

@@ -189,7 +189,7 @@ static bool run(Twin *t, TdArena *a, const TdCpuText *text, const TdCpuOptions *
 }
 
 bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg *arg, size_t narg,
-                     const TdCpuOptions *o, TdTwinResult *result, TdDiag *d) {
+                     TdTwinResult *result, TdDiag *d) {
   static const TdCpuOptions none = {0};
   const TdUnit *root = td_prog_root(p);
   if (narg != root->nparam)
@@ -202,7 +202,7 @@ bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg
   t->d = d;
   draw(t, how);
   const TdCpuText *text = write(t, p, how.level);
-  bool ok = text && run(t, a, text, o ? o : &none, result);
+  bool ok = text && run(t, a, text, how.options ? how.options : &none, result);
   td_arena_free(scratch);
   return ok;
 }

@@ -21,6 +21,7 @@ typedef struct TdTwinHow {
   TdTwinLevel level;
   bool wide;
   uint64_t seed;
+  const TdCpuOptions *options; /* NULL: the default */
 } TdTwinHow;
 
 typedef struct TdFingerprint {
@@ -44,6 +45,6 @@ typedef struct TdTwinResult {
 /* cpu_twin.c: runs p on fingerprints. False with d filled: code "not-here" with the
    place where control is symbolic, or a fault of the program. The result is owned by a. */
 bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg *arg, size_t narg,
-                     const TdCpuOptions *o, TdTwinResult *result, TdDiag *d);
+                     TdTwinResult *result, TdDiag *d);
 
 #endif

@@ -84,13 +84,12 @@ static void fill_block(TdSchedStep *x, TdTrace *t) {
   td_sched_need(x, t, ports > 0 ? ports : 1);
 }
 
-/* n statements as straight code; `loop`: an iteration of it, or `lanes` of them. */
-static TdSchedStep *make_block(Maker *m, const TdStmt *loop, int64_t lanes, const TdStmt *const *s,
-                               size_t n) {
+/* Statements as straight code. */
+static TdSchedStep *make_block(Maker *m, TdTraced what) {
   TdTrace *t = new_trace(m);
-  if (!td_trace_of(m->q, m->s->target, loop, lanes, s, n, t, m->d)) return NULL;
-  if (loop) td_trace_trim(t);
-  TdSchedStep *x = new_step(m, TD_SCHED_BLOCK, s[0]);
+  if (!td_trace_of(m->q, m->s->target, what, t, m->d)) return NULL;
+  if (what.loop) td_trace_trim(t);
+  TdSchedStep *x = new_step(m, TD_SCHED_BLOCK, what.s[0]);
   fill_block(x, t);
   return x;
 }
@@ -110,7 +109,7 @@ static TdSchedStep *make_elements(Maker *m, const TdStmt *s) {
   TdTrace *t = new_trace(m);
   TdSchedStep *x;
   if (fill) {
-    if (!td_trace_of(m->q, m->s->target, NULL, 1, &s, 1, t, m->d)) return NULL;
+    if (!td_trace_of(m->q, m->s->target, (TdTraced){NULL, 1, &s, 1}, t, m->d)) return NULL;
     const TdPlaced *p = t->placed.at[t->placed.n - 1];
     x = new_step(m, TD_SCHED_PIPE, s);
     x->trip = p->registers ? 1 : t->reach.n ? t->reach.at[t->reach.n - 1].beats : 1;
@@ -136,7 +135,8 @@ static TdSchedStep *make_sequence(Maker *m, const TdStmt *block) {
   for (uint32_t i = 0; i < block->nkid;) {
     uint32_t n = 0;
     while (i + n < block->nkid && is_straight(m, block->kid[i + n])) n++;
-    TdSchedStep *x = n ? make_block(m, NULL, 1, block->kid + i, n) : step_of(m, block->kid[i]);
+    TdSchedStep *x =
+        n ? make_block(m, (TdTraced){NULL, 1, block->kid + i, n}) : step_of(m, block->kid[i]);
     if (!x) return NULL;
     td_vec_push(m->s->arena, &kid, x);
     i += n ? n : 1;
@@ -153,7 +153,7 @@ static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
   const TdStmt *body = td_for_body(s);
   int64_t trip;
   if (!most_trips(m, s, &trip)) trip = INT64_MAX;
-  if (!td_trace_of(m->q, m->s->target, s, lanes, &body, 1, t, m->d)) return NULL;
+  if (!td_trace_of(m->q, m->s->target, (TdTraced){s, lanes, &body, 1}, t, m->d)) return NULL;
   TdSchedStep *x = new_step(m, TD_SCHED_PIPE, s);
   x->asked = td_attrs_get(s->attrs, TD_ATTR_PIPELINE)->arg[0].i;
   x->lanes = lanes;
@@ -227,7 +227,8 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   TdSchedStep *x = new_step(m, TD_SCHED_LOOP, s);
   const TdStmt *body = s->kid[0];
   bool straight = s->kind == TD_STMT_FOR && is_straight(m, body);
-  TdSchedStep *kid = straight ? make_block(m, s, lanes, &body, 1) : make_sequence(m, body);
+  TdSchedStep *kid =
+      straight ? make_block(m, (TdTraced){s, lanes, &body, 1}) : make_sequence(m, body);
   if (!kid) return NULL;
   kid = only_kid(kid);
   x->lanes = straight ? lanes : 1;

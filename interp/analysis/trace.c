@@ -420,19 +420,19 @@ static void begin(TdTrace *t, const TdAsk *q, const TdTarget *target, TdDiag *d)
   t->flow = td_flow_new(t->arena, target->usable);
 }
 
-bool td_trace_of(const TdAsk *q, const TdTarget *target, const TdStmt *loop, int64_t lanes,
-                 const TdStmt *const *s, size_t n, TdTrace *t, TdDiag *d) {
+bool td_trace_of(const TdAsk *q, const TdTarget *target, TdTraced what, TdTrace *t, TdDiag *d) {
+  const TdStmt *loop = what.loop;
   begin(t, q, target, d);
   t->loop = loop;
-  t->stride = loop ? loop->step * lanes : 0;
+  t->stride = loop ? loop->step * what.lanes : 0;
   TdTraceValue v = loop ? counted(t, loop, t->stride) : (TdTraceValue){0};
   bool ok = true;
-  for (int64_t i = 0; ok && i < lanes; i++) {
+  for (int64_t i = 0; ok && i < what.lanes; i++) {
     if (loop) {
       TdAff at = td_sys_plus(t->arena, v.form, 1, td_sys_const(i * loop->step));
       bind_value(t, loop->sym, (TdTraceValue){.affine = true, .form = at});
     }
-    for (size_t k = 0; ok && k < n; k++) ok = lay(t, s[k]);
+    for (size_t k = 0; ok && k < what.n; k++) ok = lay(t, what.s[k]);
   }
   return ok;
 }

@@ -106,10 +106,18 @@ typedef struct TdTrace {
   int64_t multiplies; /* products of two values that are not known */
 } TdTrace;
 
-/* A trace of n statements of q->unit: an iteration of `loop`, `lanes` of them side by side, or of
- * nothing (NULL). All of it is in q->arena. False: it cannot be laid out, and d says why. */
-bool td_trace_of(const TdAsk *q, const TdTarget *t, const TdStmt *loop, int64_t lanes,
-                 const TdStmt *const *s, size_t n, TdTrace *out, TdDiag *d);
+/* What a trace is of: n statements; an iteration of `loop`, `lanes` of them side by side, or of
+ * nothing (NULL, and one lane). */
+typedef struct TdTraced {
+  const TdStmt *loop;
+  int64_t lanes;
+  const TdStmt *const *s;
+  size_t n;
+} TdTraced;
+
+/* A trace of statements of q->unit. All of it is in q->arena. False: it cannot be laid out, and d
+ * says why. */
+bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out, TdDiag *d);
 /* The same for one element of what a SET, or a local with a tensor as its value, writes. */
 bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
                          TdDiag *d);

@@ -375,25 +375,25 @@ static const TdInputName *input_names(TdArena *a, const Run *r, unsigned calls) 
   return names;
 }
 
-bool td_eval_explain(TdArena *a, TdText *out, const TdProg *x, const TdProg *y, unsigned param,
-                     int64_t index, const TdEvalArg *concrete, const TdEvalOptions *o, TdDiag *d) {
+bool td_eval_explain(TdArena *a, TdText *out, const TdEvalElement *e, TdDiag *d) {
   void *graph = td_intern_new(a);
-  Setup first = {a, x, &td_intern_domain, graph, o ? o : &default_options, d}, second = first;
-  second.prog = y;
+  const TdEvalOptions *o = e->options ? e->options : &default_options;
+  Setup first = {a, e->x, &td_intern_domain, graph, o, d}, second = first;
+  second.prog = e->y;
   Run r[2];
   TdValue v[2];
   const TdType *t;
-  size_t n = td_prog_root(x)->nparam;
-  if (!run(&first, concrete, n, &r[0])) return false;
+  size_t n = td_prog_root(e->x)->nparam;
+  if (!run(&first, e->concrete, n, &r[0])) return false;
   td_intern_side(graph, 1);
-  if (!run(&second, concrete, n, &r[1])) return false;
+  if (!run(&second, e->concrete, n, &r[1])) return false;
   if (!same_parameters(&r[0], &r[1], d)) return false;
   for (int i = 0; i < 2; i++)
-    if (!value_at(&r[i], param, index, &v[i], &t))
+    if (!value_at(&r[i], e->param, e->index, &v[i], &t))
       return td_diag_set(d, TD_USAGE, "no-element", (TdLoc){0}, "there is no such element");
   const TdInputName *names = input_names(a, &r[0], first.options->call);
-  td_domain_put_element(out, &names[param], index);
+  td_domain_put_element(out, &names[e->param], e->index);
   td_text_puts(out, " is computed as\n");
-  td_intern_explain(out, graph, t, v[0], v[1], names, x->store->session->sources);
+  td_intern_explain(out, graph, t, v[0], v[1], names, e->x->store->session->sources);
   return true;
 }

@@ -106,9 +106,17 @@ typedef struct TdEvalAnswer {
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                              const TdEvalArg *concrete, const TdEvalOptions *o);
 
-/* Writes at most 40 lines that show element `index` of parameter `param` as both programs compute
-   it. Returns false, with d filled, when they cannot be run this way. */
-bool td_eval_explain(TdArena *a, TdText *out, const TdProg *x, const TdProg *y, unsigned param,
-                     int64_t index, const TdEvalArg *concrete, const TdEvalOptions *o, TdDiag *d);
+/* An element that two programs leave: number `index` of parameter `param`. */
+typedef struct TdEvalElement {
+  const TdProg *x, *y;
+  unsigned param;
+  int64_t index;
+  const TdEvalArg *concrete;    /* as td_eval_compare has it */
+  const TdEvalOptions *options; /* NULL: the default */
+} TdEvalElement;
+
+/* Writes at most 40 lines that show the element as both programs compute it. Returns false, with d
+   filled, when they cannot be run this way. */
+bool td_eval_explain(TdArena *a, TdText *out, const TdEvalElement *e, TdDiag *d);
 
 #endif

@@ -283,7 +283,8 @@ static bool refuse_meaning(const Match *m) {
   td_util_refuse(r, TD_ILLEGAL, "differs", j->nest->loc,
                  "'%s' does not compute what the nest of '%s' does: %s differs", name,
                  j->nest->sym->name, a->element);
-  if (td_eval_explain(r->arena, &t, m->prog, m->other, a->param, a->index, NULL, &most, &quiet))
+  const TdEvalElement e = {m->prog, m->other, a->param, a->index, .options = &most};
+  if (td_eval_explain(r->arena, &t, &e, &quiet))
     td_diag_note(r->diag, (TdLoc){0}, "the nest, then '%s':\n%s", name, td_text_str(&t));
   return false;
 }

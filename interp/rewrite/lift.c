@@ -329,14 +329,14 @@ static bool check_ports(const Lift *l, const TdStmt *const *s, size_t n) {
 
 bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
              TdLifted *out) {
-  return td_lift_task(r, u, s, n, name, NULL, 0, out);
+  return td_lift_task(r, u, s, n, name, (TdTaskIds){0}, out);
 }
 
 bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
-                  const TdSym *coord, size_t ncoord, TdLifted *out) {
+                  TdTaskIds ids, TdLifted *out) {
   TdCtx *c = r->session->ctx;
   Lift l = {.r = r, .unit = u, .name = name, .sub = td_subst_new(r->store)};
-  for (size_t i = 0; i < ncoord; i++) td_map_putp(r->arena, &l.inside, coord[i], &l);
+  for (size_t i = 0; i < ids.n; i++) td_map_putp(r->arena, &l.inside, ids.coord[i], &l);
   td_walk_stmt(c, u->body, note_decl, &l);
   for (size_t i = 0; i < n; i++) td_walk_stmt(c, s[i], note_inside, &l);
   for (size_t i = 0; i < n; i++) {
@@ -352,8 +352,8 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
   k->uid = td_store_uid(r->store);
   k->param = td_arena_copy(r->store->arena, l.param.at, l.param.n * sizeof *l.param.at);
   k->nparam = l.param.n;
-  k->coord = td_arena_copy(r->store->arena, coord, ncoord * sizeof *coord);
-  k->ncoord = ncoord;
+  k->coord = td_arena_copy(r->store->arena, ids.coord, ids.n * sizeof *ids.coord);
+  k->ncoord = ids.n;
   k->size = u->size;
   k->nsize = u->nsize;
   k->body = make_body(&l, s, n);

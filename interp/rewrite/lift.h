@@ -19,9 +19,15 @@ typedef struct TdLifted {
 bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
              TdLifted *out);
 
-/* The same for a task whose ids, last, are the n variables `coord`. */
+/* The ids of a task: variables, as many as its map has axes. */
+typedef struct TdTaskIds {
+  const TdSym *coord;
+  size_t n;
+} TdTaskIds;
+
+/* The same for a task, whose ids come last. */
 bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
-                  const TdSym *coord, size_t ncoord, TdLifted *out);
+                  TdTaskIds ids, TdLifted *out);
 
 /* u without the constants, states and sizes that nothing in it uses any more. */
 const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u);

@@ -261,7 +261,8 @@ static bool make_end(const Chain *c, TdPart *part) {
   part->name = td_lift_unit_name(r, r->prog, want);
   const TdStmt *const *body = all->kind == TD_STMT_BLOCK ? all->kid : &all;
   size_t n = all->kind == TD_STMT_BLOCK ? all->nkid : 1;
-  return td_lift_task(r, c->task, body, n, part->name, coord, part->rank, &part->lifted);
+  TdTaskIds ids = {coord, (size_t)part->rank};
+  return td_lift_task(r, c->task, body, n, part->name, ids, &part->lifted);
 }
 
 /* Whether other tasks leave the argument alone, as far as its new owner needs it. */

@@ -150,7 +150,8 @@ static bool lift(Unfold *u, const TdStmt *body, TdPart *part) {
   part->name = name;
   part->rank = u->rank;
   for (int d = 0; d < u->rank; d++) part->map[d] = u->map[d];
-  return td_lift_task(r, u->unit, body->kid, body->nkid, name, u->coord, u->rank, &part->lifted);
+  TdTaskIds ids = {u->coord, (size_t)u->rank};
+  return td_lift_task(r, u->unit, body->kid, body->nkid, name, ids, &part->lifted);
 }
 
 /* "PE" of "PE", of "gemm:PE" and of a loop of that band; or else "gemm_i". */

@@ -24,13 +24,13 @@ static int same_twins_by(TdTwinHow how, const TdProg *x, const TdProg *y, TdTier
   TdArena *a = td_arena_new(B.ctx);
   TdDiag d = {.arena = a};
   TdTwinResult r[2];
-  TdCpuOptions o = {.tier = tier};
+  how.options = &(TdCpuOptions){.tier = tier};
   const TdUnit *u = td_prog_root(x);
   TdTwinArg none[8] = {{0}};
   if (!arg) arg = none;
   int same = 1;
-  if (!td_cpu_twin_run(a, x, how, arg, u->nparam, &o, &r[0], &d) ||
-      !td_cpu_twin_run(a, y, how, arg, u->nparam, &o, &r[1], &d)) {
+  if (!td_cpu_twin_run(a, x, how, arg, u->nparam, &r[0], &d) ||
+      !td_cpu_twin_run(a, y, how, arg, u->nparam, &r[1], &d)) {
     if (strcmp(d.code, "not-here") != 0) say(&d);
     same = -1;
   }
@@ -47,8 +47,8 @@ static int same_twins_by(TdTwinHow how, const TdProg *x, const TdProg *y, TdTier
 /* The same in whatever way sums are kept. */
 static int same_twins(const TdProg *x, const TdProg *y, TdTwinLevel level, TdTier tier,
                       const TdTwinArg *arg) {
-  int same = same_twins_by((TdTwinHow){level, false, 99}, x, y, tier, arg);
-  return same ? same : same_twins_by((TdTwinHow){level, true, 99}, x, y, tier, arg);
+  int same = same_twins_by((TdTwinHow){level, .seed = 99}, x, y, tier, arg);
+  return same ? same : same_twins_by((TdTwinHow){level, .wide = true, .seed = 99}, x, y, tier, arg);
 }
 
 /* The evaluator's verdict in the same words. */

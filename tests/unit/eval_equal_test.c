@@ -357,7 +357,8 @@ static void test_explain(void) {
   B.line = 1;
   TdText out = td_text_new(B.a);
   TdDiag d = {.arena = B.a};
-  ok(td_eval_explain(B.a, &out, up, down, 2, 3, NULL, NULL, &d), "an element is explained");
+  ok(td_eval_explain(B.a, &out, &(TdEvalElement){.x = up, .y = down, .param = 2, .index = 3}, &d),
+     "an element is explained");
   const char *text = td_text_str(&out);
   int lines = 0;
   for (const char *s = text; *s; s++) lines += *s == '\n';
@@ -370,7 +371,8 @@ static void test_explain(void) {
   TdText deep = td_text_new(B.a);
   const TdExpr *a = OP(MUL, x(&o, 0), OP(ADD, x(&o, 1), x(&o, 2))),
                *b = OP(MUL, x(&o, 0), OP(SUB, x(&o, 1), x(&o, 2)));
-  td_eval_explain(B.a, &deep, one_prog(&o, a), one_prog(&o, b), 1, 0, NULL, NULL, &d);
+  td_eval_explain(B.a, &deep,
+                  &(TdEvalElement){.x = one_prog(&o, a), .y = one_prog(&o, b), .param = 1}, &d);
   const char *cut = strstr(td_text_str(&deep), "they differ in");
   ok(cut && !strstr(cut, "X[0]"), "what both share is left out");
 }

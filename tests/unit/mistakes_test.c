@@ -160,7 +160,8 @@ static void test_explanations(void) {
     TdArena *a = td_arena_new(B.ctx);
     TdText out = td_text_new(a);
     TdDiag d = {.arena = B.a};
-    bool good = td_eval_explain(a, &out, p[0], p[1], 0, index, NULL, NULL, &d);
+    bool good =
+        td_eval_explain(a, &out, &(TdEvalElement){.x = p[0], .y = p[1], .index = index}, &d);
     if (index)
       is_told(&d, TD_USAGE, "no-element", "an element beyond the array");
     else
@@ -173,7 +174,8 @@ static void test_explanations(void) {
   TdSym u = arg("A");
   const TdProg *other =
       PROG(KERNEL("k", BLOCK(store(LD(u, B.i32, num(0)), lit(B.i32, 1))), P(u, T(B.i32, 5))));
-  ok(!td_eval_explain(a, &out, p[0], other, 0, 0, NULL, NULL, &d), "programs of other arrays");
+  ok(!td_eval_explain(a, &out, &(TdEvalElement){.x = p[0], .y = other}, &d),
+     "programs of other arrays");
   is_told(&d, TD_USAGE, "parameters", "are not compared");
   td_arena_free(a);
 }
