@@ -77,9 +77,8 @@ static size_t innermost(TdCWriter *w, const TdLin *x, size_t scope) {
   return scope;
 }
 
-/* The greatest lower bound of x found by replacing variable i (with coefficient k) by `bound`, which
-   it reaches at its low end and not at its high end, trying both sides of a min or max that both
-   hold. */
+/* The greatest lower bound of x found by replacing variable i (with coefficient k) by `bound`, its
+   low end (k > 0) or one past its high end, trying both sides of a min or max that both hold. */
 static bool replaced(TdCWriter *w, TdLin x, size_t i, int64_t k, const TdExpr *bound, int *tries,
                      int64_t *v) {
   TdOp both = k > 0 ? TD_OP_MAX : TD_OP_MIN;

@@ -5,10 +5,11 @@
 
 #include "backends/iplex.h"
 
-/* A name for a type, `typedef int T;`, `using T = int;`, or for a number, `const int N = 4;`. */
+/* A name for a type, `typedef int T;`, `using T = int[4];`, or for a number, `const int N = 4;`. */
 typedef struct Alias {
   const char *name, *space; /* space: the namespaces it is in */
   size_t from, to;          /* tokens of the type, or of the number */
+  size_t extents, end;      /* tokens of an array type's extents */
   bool type;
   int64_t add; /* to the number */
 } Alias;
@@ -18,7 +19,7 @@ typedef struct Found {
   size_t name, open, close; /* its name, and its parentheses */
   size_t from;              /* where its declaration begins */
   const char *symbol;
-  bool template_;
+  bool template_, defined;
 } Found;
 
 typedef struct Parse {
@@ -120,11 +121,18 @@ static void take_enumerators(Parse *p, size_t from, size_t end) {
   }
 }
 
+/* `typedef int row_t[4]`, `using row_t = int[4]`. */
 static void take_alias(Parse *p, size_t from, size_t end) {
-  if (is(p, from, "typedef") && end > from + 2)
-    name(p, token(p, end - 1)->text, true, from + 1, end - 1);
-  if (is(p, from, "using") && is(p, from + 2, "="))
-    name(p, token(p, from + 1)->text, true, from + 3, end);
+  size_t stop = from; /* where its extents begin */
+  while (stop < end && !is(p, stop, "[")) stop++;
+  if (is(p, from, "typedef") && stop > from + 2)
+    name(p, token(p, stop - 1)->text, true, from + 1, stop - 1);
+  else if (is(p, from, "using") && is(p, from + 2, "=") && stop > from + 3)
+    name(p, token(p, from + 1)->text, true, from + 3, stop);
+  else
+    return;
+  p->alias.at[p->alias.n - 1].extents = stop;
+  p->alias.at[p->alias.n - 1].end = end;
 }
 
 /* What a name stands for at the place where the function is declared: the innermost of its
@@ -165,7 +173,8 @@ static void take_declaration(Parse *p) {
     }
   const char *symbol = open ? symbol_if_wanted(p, token(p, open - 1)->text) : NULL;
   if (symbol) {
-    Found f = {open - 1, open, behind(p, open, "(", ")") - 1, from, symbol, template_};
+    Found f = {open - 1,  open,           behind(p, open, "(", ")") - 1, from, symbol,
+               template_, is(p, end, "{")};
     td_vec_push(p->arena, &p->found, f);
   } else if (is(p, from, "enum") && is(p, end, "{")) {
     take_enumerators(p, end + 1, behind(p, end, "{", "}") - 1);
@@ -334,14 +343,24 @@ static const char *text_of(Parse *p, size_t from, size_t end) {
   return td_text_str(&t);
 }
 
-/* The type that tokens from up to end say, aliases followed, and in C++ without them; NULL: Tide
- * has none for it. */
-static const TdType *type_of(Parse *p, size_t from, size_t end, const char **text, int depth) {
+/* Extents of array types, as they are found: tokens "[4][N]". */
+typedef struct Extents {
+  size_t from[TD_MAX_RANK], end[TD_MAX_RANK], n;
+} Extents;
+
+/* The type of the elements that tokens from up to end say, aliases followed, and in C++ without
+ * them; NULL: Tide has none for it. What aliases say of extents is added. */
+static const TdType *type_of(Parse *p, size_t from, size_t end, const char **text, Extents *rows) {
   TdSession *s = p->in->session;
   *text = text_of(p, from, end);
   if (is(p, from, "std") && is(p, from + 1, "::")) from += 2;
-  const Alias *x = end == from + 1 && depth < 8 ? find(p, token(p, from)->text, true) : NULL;
-  if (x) return type_of(p, x->from, x->to, text, depth + 1);
+  const Alias *x =
+      end == from + 1 && rows->n < TD_MAX_RANK ? find(p, token(p, from)->text, true) : NULL;
+  if (x) {
+    rows->from[rows->n] = x->extents;
+    rows->end[rows->n++] = x->end;
+    return type_of(p, x->from, x->to, text, rows);
+  }
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const Known *k = &known[i];
     if (!is(p, from, k->name)) continue;
@@ -373,9 +392,9 @@ static bool extents(Parse *p, TdIpsigParam *x, size_t i, size_t end) {
   return true;
 }
 
-/* Reads the declarator "*a", "&x", "(&a)[8]", "a[8]", whose tokens are i up to end; *type_end is
- * where it begins. */
-static bool declarator(Parse *p, TdIpsigParam *x, size_t i, size_t end) {
+/* Reads the declarator "*a", "&x", "(&a)[8]", "a[8]", whose tokens are i up to end, of elements
+ * that are arrays themselves (`row`), or not. */
+static bool declarator(Parse *p, TdIpsigParam *x, size_t i, size_t end, bool row) {
   bool grouped = is(p, i, "("), reference = false;
   i += grouped;
   x->shaped = true;
@@ -396,7 +415,9 @@ static bool declarator(Parse *p, TdIpsigParam *x, size_t i, size_t end) {
   i += 1 + grouped;
   if (i < end && x->ip.pass == TD_IP_ARRAY)
     return refuse(p, i, "ip-type", "'%s' is an array of pointers", x->name);
-  if (i < end) x->ip.pass = reference ? TD_IP_BOUND : TD_IP_ARRAY;
+  if (row && x->ip.pass == TD_IP_ARRAY) x->rank = 1;
+  if ((i < end || row) && x->ip.pass != TD_IP_ARRAY)
+    x->ip.pass = reference ? TD_IP_BOUND : TD_IP_ARRAY;
   if (reference && x->ip.pass == TD_IP_VALUE && !x->ip.constant) {
     x->ip.pass = TD_IP_REFERENCE;
     x->extent[x->rank++] = 1;
@@ -419,12 +440,14 @@ static size_t behind_type(const Parse *p, size_t i) {
 /* A parameter, tokens from up to end. */
 static bool parameter(Parse *p, TdIpsig *out, size_t from, size_t end) {
   TdIpsigParam x = {.shaped = true};
+  Extents rows = {.n = 0};
+  bool row = false;
   size_t stop = from;
   while (stop < end && !is(p, stop, "=")) stop++;
   x.ip.constant = is(p, from, "const");
   from += x.ip.constant;
   size_t next = behind_type(p, from);
-  x.elem = type_of(p, from, next, &x.ip.type, 0);
+  x.elem = type_of(p, from, next, &x.ip.type, &rows);
   if (!x.elem) {
     refuse(p, from, "ip-type", "Tide has no type for '%s'", x.ip.type);
     if (strstr(x.ip.type, "stream<"))
@@ -433,7 +456,10 @@ static bool parameter(Parse *p, TdIpsig *out, size_t from, size_t end) {
   }
   x.ip.constant |= is(p, next, "const");
   next += is(p, next, "const");
-  if (!declarator(p, &x, next, stop)) return false;
+  for (size_t i = 0; i < rows.n; i++) row |= rows.end[i] > rows.from[i];
+  if (!declarator(p, &x, next, stop, row)) return false;
+  for (size_t i = 0; i < rows.n; i++)
+    if (!extents(p, &x, rows.from[i], rows.end[i])) return false;
   td_vec_push(p->arena, &out->param, x);
   return true;
 }
@@ -492,6 +518,16 @@ static bool check_alone(Parse *p, const TdIpsig *first, const Found *f) {
   return false;
 }
 
+/* Whether the source says what the function does. */
+static bool check_defined(Parse *p) {
+  for (size_t i = 0; i < p->found.n; i++)
+    if (p->found.at[i].defined) return true;
+  refuse(p, p->found.at[0].name, "ip-function",
+         "'%s' is declared here, and not defined in this source", p->found.at[0].symbol);
+  td_diag_help(p->d, "name the source that defines it, or include that in quotes");
+  return false;
+}
+
 bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsig *out, TdDiag *d) {
   Parse p = {.arena = a, .in = in, .want = symbol, .space = td_text_new(a), .d = d};
   p.lex = td_iplex_of(a, in->text, in->path, in->nfile);
@@ -509,7 +545,7 @@ bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsi
       return refuse(&p, p.found.at[i].name, "ip-template",
                     "'%s' is a template: write a function that calls one instance of it",
                     p.found.at[i].symbol);
-  if (!check_result(&p, f) || !parameters(&p, f, out)) return false;
+  if (!check_result(&p, f) || !parameters(&p, f, out) || !check_defined(&p)) return false;
   for (size_t i = 1; i < p.found.n; i++)
     if (!check_alone(&p, out, &p.found.at[i])) return false;
   return true;

@@ -30,6 +30,11 @@ int td_bind_check_depths(lua_State *L);
    primitive `prim`. */
 void td_bind_dump(lua_State *L, const TdProg *p, const char *prim, const char *call);
 
+struct TdPrim;
+/* bind_step.c: the Lua arguments from slot `first` to `top` as values for prim's specs, in arena a,
+   or raises a usage error. */
+struct TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const struct TdPrim *prim, int first,
+                                     int top);
 /* bind_schedule.c: the schedule at idx, or raises. */
 const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
 

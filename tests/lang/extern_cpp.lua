@@ -199,6 +199,44 @@ t.test("called from a kernel, with a model, in a task", function()
   t.ok(h:equal(b), "and in the simulation of its HLS C++")
 end)
 
+t.test("aliases of arrays: as rows, by pointer, by reference, of each other", function()
+  local f = extern([[
+    enum { W = 4 };
+    typedef int row_t[W];
+    using grid_t = row_t[3];
+    typedef grid_t again_t;
+    typedef ap_int<5> small_t[2][W - 1];
+    void f(row_t a, const row_t b[2], row_t *c, row_t &d, again_t e, row_t (&g)[2], small_t h) {
+      for (int i = 0; i < 4; i++) {
+        a[i] += b[1][i];
+        c[1][i] = 2 * a[i];
+        d[i] = a[i] + 1;
+        for (int k = 0; k < 3; k++) e[k][i] = k * a[i];
+        g[1][i] = 10 * a[i];
+      }
+      h[1][2] = a[3];
+    }]], {c = i32[3][4]})
+  local types = {i32[4], i32[2][4], i32[3][4], i32[4], i32[3][4], i32[2][4], tide.int(5)[2][3]}
+  for i, p in ipairs(f.params) do t.eq(tostring(p.type), tostring(types[i])) end
+  local k = tide.kernel {a = types[1], b = types[2], c = types[3], d = types[4], e = types[5], g = types[6],
+    h = types[7], function(a, b, c, d, e, g, h) f(a, b, c, d, e, g, h) end}
+  local function run(program)
+    local x = {}
+    for i, type in ipairs(types) do x[i] = tide.random(type, i, {lo = -8, hi = 8}) end
+    local b, first = x[2], x[1]:copy()
+    program(table.unpack(x))
+    local a, c, d, e, g = x[1], x[3], x[4], x[5], x[6]
+    for i = 0, 3 do
+      local sum = first[i] + b[1][i]
+      t.eq({a[i], c[1][i], d[i], e[0][i], e[2][i], g[1][i]}, {sum, 2 * sum, sum + 1, 0, 2 * sum, 10 * sum})
+    end
+    t.eq(x[7][1][2], tide.int(5)(first[3] + b[1][3]))
+  end
+  run(f)
+  run(k)
+  run(tide.schedule(k):build {target = "hls"})
+end)
+
 -- Refused, with a code and what the message holds; the twin is accepted.
 local function twins(name, no, yes, code, match, options, more)
   t.test(name, function()
@@ -211,6 +249,13 @@ local function twins(name, no, yes, code, match, options, more)
     t.has(tostring(extern(yes, given)), "tide.extern")
   end)
 end
+twins("a function that is declared and not defined", "void f(int a[4]);\nvoid g(int a[4]) { f(a); }",
+  "void f(int a[4]);\nvoid f(int a[4]) { a[0] = 1; }", "ip-function", "not defined in this source")
+twins("an alias of an array, of another shape than the table's",
+  "typedef int row_t[4];\nvoid f(row_t a[3]) { a[0][0] = 1; }",
+  "typedef int row_t[5];\nvoid f(row_t a[3]) { a[0][0] = 1; }", "ip-type", "'a' is i32[3][4] here", {a = i32[3][5]})
+twins("an alias of an array without extent", "typedef int row_t[];\nvoid f(row_t a[3]) { a[0][0] = 1; }",
+  "typedef int row_t[2];\nvoid f(row_t a[3]) { a[0][0] = 1; }", "ip-type", "extent '' of 'a'")
 twins("a template", "template <class T> void f(T a[4]) { a[0] = 1; }", "void f(int a[4]) { a[0] = 1; }",
   "ip-template", "'f' is a template")
 twins("an overload", "void f(int a[4]) { a[0] = 1; }\nvoid f(float a[4]) { a[0] = 1; }",
