@@ -38,4 +38,18 @@ t.test("collapse: a loop of one iteration is no digit of an index", function()
   collapsed(2)
 end)
 
+t.test("an index that data decide, and only the second program has, may be out of range", function()
+  local function reads(index)
+    return load(([[
+      local tide = require "tide"
+      return tide.kernel {name = "k", A = tide.i32[4], p = tide.i32, function(A, p)
+        A[0] = tide.select(true, A[1], A[%s])
+      end}]]):format(index))()
+  end
+  t.has(tostring(select(2, tide.verify(reads "2", reads "p"))), "index p, which data decide, may be out of range")
+  t.has(tostring(select(2, tide.verify(reads "p", reads "p + 1"))), "not decided")
+  t.eq((tide.verify(reads "p", reads "2")), "strict")
+  t.eq((tide.verify(reads "p", reads "p")), "strict")
+end)
+
 t.done()
