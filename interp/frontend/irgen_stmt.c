@@ -88,6 +88,7 @@ static size_t count_locals(const TdStmts *list, size_t from) {
 /* Closes the statements since `from`, which came from one statement, in a block of their own where
  * their locals would become too many for the block around. */
 static void close_off(TdIrgen *l, size_t from, TdLoc loc) {
+  if (l->out->n == from) return;
   TdStmts part = {.at = l->out->at + from, .n = l->out->n - from};
   if (!count_locals(&part, 0) || count_locals(l->out, 0) <= MANY_LOCALS) return;
   td_irgen_hide_all(l, &part);

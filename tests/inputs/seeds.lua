@@ -29,6 +29,11 @@ return tide.design(function(d)
   end}
 end)
 ]])
+  -- Once an offset to a null pointer: a first statement that becomes none.
+  write("nothing", [[
+local tide = require "tide"
+return tide.kernel {A = tide.i8[4], function(A) tide.f64(0.0) end}
+]])
   write("types", [[
 local tide = require "tide"
 local i7, u3, i8, i32, f16, index, bool = tide.int(7), tide.uint(3), tide.i8, tide.i32, tide.f16, tide.index, tide.bool
