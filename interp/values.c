@@ -5,8 +5,9 @@
 
 /* The most inputs - random ones, and then those that count: element n of input k is k + n modulo
    COUNTS, so that each takes all values of a byte - and what they may cost in all: elements drawn,
-   and statements and elements run. */
-enum { RANDOM = 60, COUNTS = 256, MOST_WORK = 3000000 };
+   and statements and elements run. Every so many random inputs one of numbers at edges, for what
+   differs on pairs of them alone. */
+enum { RANDOM = 120, COUNTS = 256, EDGES = 3, MOST_WORK = 3000000 };
 
 /* Two programs, and what they are run on. */
 typedef struct Runs {
@@ -84,7 +85,8 @@ static TdEvalArg *arguments_of(Runs *r, size_t k) {
   TdEvalArg *arg = TD_NEWN(r->arena, TdEvalArg, u->nparam + 1);
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = td_unit_type(r->prog[0]->store->session, u, u->param[i].type);
-    const Range *range = k < RANDOM ? &ranges[k < RANGES ? k : next(r) % RANGES] : NULL;
+    size_t which = k < RANGES ? k : k % EDGES == 0 ? RANGES - 1 : next(r) % RANGES;
+    const Range *range = k < RANDOM ? &ranges[which] : NULL;
     bool given = r->concrete && (r->concrete[i].tensor || r->concrete[i].has_scalar);
     if (t->kind == TD_T_PORT) return NULL;
     r->count = (int64_t)k - RANDOM;

@@ -152,6 +152,22 @@ t.test("programs that hold more than a comparison may are not decided", function
   t.eq(tide.verify(add(40), add(40):as "other"), "strict")
 end)
 
+t.test("what differs only where a float is no number is found", function()
+  for _, pair in ipairs {
+    {"B[0] = not (A[0] < A[1])", "B[0] = A[0] >= A[1]"},
+    {"if A[0] > A[1] then B[0] = true else B[0] = false end", "B[0] = not (A[0] <= A[1])"},
+    {"if A[0] > 0 then B[0] = true elseif A[0] <= 0 then B[0] = false end", "B[0] = A[0] > 0"},
+  } do
+    local function verdict(T)
+      local parameters = ("A = %s[2], B = tide.bool[1]"):format(T)
+      return tostring(select(2, tide.verify(kernel(parameters, pair[1]), kernel(parameters, pair[2]))))
+    end
+    for _, T in ipairs {"f16", "f32", "f64"} do t.has(verdict(T), "differs: B[0]") end
+    local same = verdict "i32"
+    t.ok(not same:find("differs", 1, true), same)
+  end
+end)
+
 t.test("bits that are put past the end of a word do not come out again", function()
   local function puts(T, lo)
     return ("local x, v = A[0], tide.bits(V[0], 0, 4) for i = %d, %d do x = tide.with_bits(x, i, i + 4, v) " ..
