@@ -50,7 +50,8 @@ static char *spell(TdArena *a, const char *name) {
 
 const char *td_cname_fresh(TdCWriter *w, const char *name) {
   const char *base = spell(w->arena, name), *s = base;
-  for (int n = 1; is_taken(w, s); n++) s = td_text_fmt(w->arena, "%s_%d", base, n);
+  const char *join = base[strlen(base) - 1] == '_' ? "" : "_"; /* two in a row are C++'s own */
+  for (int n = 1; is_taken(w, s); n++) s = td_text_fmt(w->arena, "%s%s%d", base, join, n);
   return s;
 }
 

@@ -42,7 +42,7 @@ static void put_banks(TdHlsProg *p, const TdStream *s, const TdType *t, const ch
       td_text_putf(&at, "[%" PRId64 "]", rest / below);
       rest %= below;
     }
-    td_hls_pragma_array(p, td_text_str(&at), s->attrs);
+    td_hls_pragma_banks(p, td_text_str(&at), s->attrs);
   }
 }
 

@@ -94,17 +94,30 @@ void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s) {
   if (bound) put(p, "loop_tripcount max=%" PRId64, bound->arg[0].i);
 }
 
+/* "ram_1p": a memory by its ports. */
+static const char *ram_of(TdAttrs attrs) {
+  const TdAttr *ports = td_attrs_get(attrs, TD_ATTR_PORTS);
+  return ports && ports->arg[0].i == 1 ? "ram_1p" : "ram_2p";
+}
+
+/* " latency=2", or "". */
+static const char *latency_of(TdHlsProg *p, TdAttrs attrs) {
+  const TdAttr *latency = td_attrs_get(attrs, TD_ATTR_LATENCY);
+  return latency ? td_text_fmt(p->w->arena, " latency=%" PRId64, latency->arg[0].i) : "";
+}
+
+/* Whether attributes say anything of a memory. */
+static bool has_storage(TdAttrs attrs) {
+  return td_attrs_get(attrs, TD_ATTR_STORAGE) || td_attrs_get(attrs, TD_ATTR_PORTS) ||
+         td_attrs_get(attrs, TD_ATTR_LATENCY);
+}
+
 /* The kind, ports and latency of the memory that holds an array. */
 static void put_storage(TdHlsProg *p, const char *name, TdAttrs attrs) {
   const TdAttr *kind = td_attrs_get(attrs, TD_ATTR_STORAGE);
-  const TdAttr *ports = td_attrs_get(attrs, TD_ATTR_PORTS);
-  const TdAttr *latency = td_attrs_get(attrs, TD_ATTR_LATENCY);
-  if (!kind && !ports && !latency) return;
-  TdText t = td_text_new(p->w->arena);
-  td_text_putf(&t, "type=ram_%s", ports && ports->arg[0].i == 1 ? "1p" : "2p");
-  if (kind) td_text_putf(&t, " impl=%s", kind->arg[0].s);
-  if (latency) td_text_putf(&t, " latency=%" PRId64, latency->arg[0].i);
-  put(p, "bind_storage variable=%s %s", name, td_text_str(&t));
+  if (!has_storage(attrs)) return;
+  const char *impl = kind ? td_text_fmt(p->w->arena, " impl=%s", kind->arg[0].s) : "";
+  put(p, "bind_storage variable=%s type=%s%s%s", name, ram_of(attrs), impl, latency_of(p, attrs));
 }
 
 /* Whether an array is kept in registers: banks of one element each. */
@@ -113,7 +126,7 @@ static bool is_registers(TdAttrs attrs) {
   return kind && strcmp(kind->arg[0].s, "register") == 0;
 }
 
-void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs) {
+void td_hls_pragma_banks(TdHlsProg *p, const char *name, TdAttrs attrs) {
   if (is_registers(attrs)) {
     put(p, "array_partition variable=%s type=complete dim=0", name);
     return;
@@ -126,7 +139,11 @@ void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs) {
     put(p, "array_partition variable=%s type=%s dim=%" PRId64 "%s", name, x->arg[1].s,
         x->arg[0].i + 1, factor);
   }
-  put_storage(p, name, attrs);
+}
+
+void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs) {
+  td_hls_pragma_banks(p, name, attrs);
+  if (!is_registers(attrs)) put_storage(p, name, attrs);
 }
 
 /* Elements of an array. */
@@ -137,7 +154,7 @@ static int64_t count_of(const TdType *t) {
 }
 
 /* Arrays are buses, except those in banks, each of which is a memory port of its own; scalars and
-   the start are registers. */
+   the start are registers. The memory behind a port has its latency, and its ports. */
 void td_hls_pragma_ports(TdHlsProg *p) {
   const TdUnit *u = p->w->unit;
   bool bus = !p->style->ap_memory;
@@ -146,8 +163,11 @@ void td_hls_pragma_ports(TdHlsProg *p) {
     bool array = p->param.at[i].type->kind == TD_T_TENSOR;
     bool banks = td_attrs_get(u->param[i].attrs, TD_ATTR_PARTITION) != NULL;
     if (array && bus && !banks)
-      put(p, "interface m_axi port=%s bundle=gmem_%s offset=slave depth=%" PRId64, name, name,
-          count_of(p->param.at[i].type));
+      put(p, "interface m_axi port=%s bundle=gmem_%s offset=slave depth=%" PRId64 "%s", name, name,
+          count_of(p->param.at[i].type), latency_of(p, u->param[i].attrs));
+    else if (array && has_storage(u->param[i].attrs) && !is_registers(u->param[i].attrs))
+      put(p, "interface ap_memory port=%s storage_type=%s%s", name, ram_of(u->param[i].attrs),
+          latency_of(p, u->param[i].attrs));
     else if (array)
       put(p, "interface ap_memory port=%s", name);
     else if (bus)

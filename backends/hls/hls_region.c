@@ -120,6 +120,24 @@ static bool check_paths(TdHlsNet *n) {
   return true;
 }
 
+/* The parameters of the design, each with the latency of its memory as tasks say it. */
+static const TdParam *params_of(const TdHlsNet *n) {
+  const TdUnit *d = n->design;
+  TdArena *a = n->store->arena;
+  TdParam *list = td_arena_copy(a, d->param, d->nparam * sizeof *list);
+  for (size_t r = 0; r < d->nrun; r++) {
+    const TdUnit *k = td_prog_unit(n->prog, d->run[r].unit);
+    for (size_t b = 0; b < d->run[r].nbind; b++) {
+      const TdRunArg *bind = &d->run[r].bind[b];
+      const TdAttr *own = td_attrs_get(td_unit_param(k, bind->param)->attrs, TD_ATTR_LATENCY);
+      for (size_t i = 0; own && i < d->nparam; i++)
+        if (list[i].sym == bind->arg && !td_attrs_get(list[i].attrs, TD_ATTR_LATENCY))
+          list[i].attrs = td_attrs_add(a, list[i].attrs, *own);
+    }
+  }
+  return list;
+}
+
 /* The network as a unit, after the kernels that it calls. */
 static void finish(Regions *r, TdHlsNet *n) {
   TdHlsRegion *out = TD_NEW(r->arena, TdHlsRegion);
@@ -140,6 +158,7 @@ static void finish(Regions *r, TdHlsNet *n) {
   }
   TdUnit *u = td_unit_copy(r->store, n->design);
   u->kind = TD_UNIT_KERNEL;
+  u->param = params_of(n);
   u->stream = td_arena_copy(r->store->arena, n->stream.at, n->stream.n * sizeof *u->stream);
   u->nstream = n->stream.n;
   u->nrun = 0;

@@ -340,7 +340,8 @@ static void localise(Share *s, User *u, TdSym in, TdSym out) {
   TD_VEC(const TdStmt *) all = {0};
   for (uint32_t i = 0; i < first; i++) td_vec_push(s->n->arena, &all, body->kid[i]);
   const TdStmt *local = td_stmt_local(st, own, u->block, TD_INIT_NONE, NULL, x->loc);
-  td_vec_push(s->n->arena, &all, td_stmt_with_attrs(st, local, x->attrs));
+  TdAttrs attrs = td_attrs_drop(s->a, x->attrs, TD_ATTR_LATENCY); /* of the argument's memory */
+  td_vec_push(s->n->arena, &all, td_stmt_with_attrs(st, local, attrs));
   td_hls_net_drop(s->n, u->c, u->arg);
   if (in) {
     const TdExpr *p = whole(s, port_of(s, u->c, in, token, false), token);

@@ -137,9 +137,10 @@ const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam
 /* hls_table.c: constant tables and the first values of states: "{{1, 2}, {3, 4}}". */
 const char *td_hls_table_of(TdCWriter *w, const TdBlob *b);
 
-/* hls_pragma.c: the lines for a loop inside it, for an array after it is declared, for the unit
-   being written, and for the top function's ports. */
+/* hls_pragma.c: the lines for a loop inside it, for an array after it is declared (of a parameter
+   its banks: its memory is another's), and for the top function's ports. */
 void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s);
+void td_hls_pragma_banks(TdHlsProg *p, const char *name, TdAttrs attrs);
 void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs);
 void td_hls_pragma_ports(TdHlsProg *p);
 

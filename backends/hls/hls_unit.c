@@ -450,7 +450,7 @@ void td_hls_unit_put(TdHlsProg *p, size_t unit) {
   if (root) td_hls_pragma_ports(p);
   if (!root && td_attrs_get(u->attrs, TD_ATTR_INLINE)) td_text_line(&w->out, "#pragma HLS inline");
   for (size_t i = 0; i < u->nparam; i++)
-    td_hls_pragma_array(p, p->param.at[i].name, u->param[i].attrs);
+    td_hls_pragma_banks(p, p->param.at[i].name, u->param[i].attrs);
   const char *body = body_of(p, region);
   if (p->functions.n) td_text_putc(&p->functions, '\n');
   if (p->statics.n) td_text_putf(&p->functions, "%s\n", td_text_str(&p->statics));

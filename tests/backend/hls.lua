@@ -365,6 +365,48 @@ t.test("the CPU is a target like another", function()
   t.eq(m.target, "cpu")
 end)
 
+t.test("what is known of the memory behind an argument is said of its port", function()
+  local function text(mark, options)
+    local k = assert(load(([[local tide = ... return tide.kernel {name = "f",
+      A = tide.i32[8], %s
+      B = tide.i32[8], function(A, B) for i = 0, 7 do B[i] = A[i] + 1 end end}]]):format(mark), "=f"))(tide)
+    options = options or {}
+    options.target, options.tool = "hls", false
+    return k:build(options).source
+  end
+  local plain = "#pragma HLS interface m_axi port=A bundle=gmem_A offset=slave depth=8"
+  t.has(text "", plain .. "\n")
+  t.has(text "--@ latency(100)", plain .. " latency=100\n")
+  t.has(text("--@ latency(2) ports(1)", {interface = "ap_memory"}),
+    "#pragma HLS interface ap_memory port=A storage_type=ram_1p latency=2\n")
+  t.has(text("", {interface = "ap_memory"}), "#pragma HLS interface ap_memory port=A\n")
+  t.ok(not text "--@ latency(100)":find "bind_storage")
+  -- Of a design, whether a task has the argument to itself or shares it.
+  local function pair(share)
+    return assert(load(([[local tide, map = ... return tide.design(function(d)
+      d.f = tide.task {map = map,
+        A = tide.i32[8]:layout "S0", --@ latency(100)
+        B = tide.i32[8]:layout "S0",
+        function(A, B) B:set(A + 1) end}
+    end)]]), "=f"))(tide, {share and 2 or 1}):build {target = "hls", tool = false}.source
+  end
+  for _, share in ipairs {false, true} do
+    t.has(pair(share), plain .. " latency=100\n")
+    t.ok(not pair(share):find "bind_storage")
+  end
+end)
+
+t.test("no two underscores in a row are made", function()
+  local k = tide.kernel {name = "f", A = tide.i32[2], function(A)
+    for _ = 0, 1 do
+      for _ = 0, 1 do A[0] = A[0] + 1 end
+    end
+  end}
+  local text = k:build {target = "hls", tool = false}.source
+  t.has(text, "for (int _1 = 0;")
+  t.ok(not text:find("__", 1, true))
+end)
+
 t.test("a scalar that is given itself, once all is folded, is given nothing", function()
   local function text(T)
     local k = tide.kernel {name = "f", X = T[2], function(X)

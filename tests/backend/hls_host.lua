@@ -94,7 +94,7 @@ t.test("every kind of number in a register and in a buffer", function()
   local types = {tide.int(3), tide.uint(17), tide.i64, tide.u64, tide.fixed(33, 40), tide.ufixed(6, -2), f16, tide.bf16,
     f32, tide.f64, tide.bool}
   local params, body, names = {}, {}, {}
-  for i, T in ipairs(types) do
+  for i in ipairs(types) do
     params[#params + 1] = ("x%d = T[%d], A%d = T[%d][5], B%d = T[%d][5],"):format(i, i, i, i, i, i)
     body[#body + 1] = ("B%d[0] = x%d for i = 1, 4 do B%d[i] = A%d[5 - i] end"):format(i, i, i, i)
     names[#names + 1] = ("x%d, A%d, B%d"):format(i, i, i)
