@@ -97,8 +97,11 @@ static TdValue bits_of(TdSlices *s, const TdApply *x) {
   const Made *m;
   for (; (m = made(s, v)) && m->op == TD_OP_SETBITS; v = m->from) {
     if (hi <= m->lo || m->hi <= lo) continue;
-    bool exact = lo == m->lo && hi == m->hi && m->put == x->type;
-    return exact ? m->part : unknown;
+    if (lo != m->lo || hi != m->hi) return unknown;
+    if (m->put == x->type) return m->part;
+    bool cut = td_type_is_integer(m->put) && m->put->w >= x->type->w;
+    TdApply cast = {TD_APPLY_CAST, 1, x->type, &m->put, NULL, x->loc};
+    return cut && td_type_is_integer(x->type) ? apply_to(s, &cast, m->part) : unknown;
   }
   if (m && m->op == TD_OP_SELECT && td_value_same(v, x->v[0])) return of_choice_once(s, x, m);
   bool goes_on = td_value_is_concrete(v) || (m && m->op == TD_OP_SELECT);

@@ -65,21 +65,25 @@ static void note(const TdInject *j) {
 }
 
 /* Whether the tiles that the call and its copies touch lie in their arrays, which boxes around what
-   a nest touches need not. */
-static bool check_tiles(const TdInject *j, const TdProg *p, const TdStmt *call) {
+   a nest touches need not. Where they do at the values of the sizes alone, *p assumes those. */
+static bool check_tiles(const TdInject *j, const TdProg **p, const TdStmt *call) {
   TdRewrite *r = j->r;
-  TdAsk q = td_util_ask(r, td_prog_unit(p, j->unit->sym));
+  const TdUnit *u = td_prog_unit(*p, j->unit->sym);
+  TdAsk q = td_util_ask(r, u);
   const TdBoundsItem *item;
   size_t n;
-  bool exact = true;
+  bool exact = true, at_values = false;
   for (size_t i = 0; i < j->ntile; i++) exact &= j->tile[i].box.exact;
   if (exact) return true;
-  q.prog = p;
+  q.prog = *p;
   TdDiag quiet = {.arena = r->arena};
   bool inside = td_bounds_check(&q, &item, &n, &quiet);
-  for (size_t i = 0; inside && i < n; i++)
-    inside = item[i].kind == TD_BOUNDS_AT_VALUES ||
-             !td_edit_find(r->session->ctx, call, item[i].stmt->uid);
+  for (size_t i = 0; inside && i < n; i++) {
+    if (!td_edit_find(r->session->ctx, call, item[i].stmt->uid)) continue;
+    inside = item[i].kind == TD_BOUNDS_AT_VALUES;
+    at_values = true;
+  }
+  if (inside && at_values) *p = td_prog_with(*p, td_util_assume_sizes(r, u, u));
   if (!inside)
     td_util_refuse(r, TD_ILLEGAL, "operands", j->nest->loc,
                    "the box around what the nest touches may stick out of the array");
@@ -131,7 +135,7 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
   const TdStmt *body =
       td_edit_replace(r->store, j.unit->body, at->stmt->uid, call->kid, call->nkid);
   p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, j.unit, body)));
-  if (!check_tiles(&j, p, call) || !check_copies(&j, call)) return NULL;
+  if (!check_tiles(&j, &p, call) || !check_copies(&j, call)) return NULL;
   note(&j);
   td_util_made(r, lib->unit->sym->name);
   return td_lift_in_order(r, p);

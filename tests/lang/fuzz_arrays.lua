@@ -52,4 +52,52 @@ t.test("an index that data decide, and only the second program has, may be out o
   t.eq((tide.verify(reads "p", reads "p")), "strict")
 end)
 
+t.test("inject: a box that sticks out at other sizes assumes the sizes", function()
+  local i16, index = tide.i16, tide.index
+  local nest = tide.kernel {
+    b = i16[2], A = i16[2], o = index,
+    function(b, A, o)
+      for k = 0, 1 do
+        if o * 2 + k < 5 then b[k] = A[k] + A[k] end
+      end
+    end,
+  }
+  local function injected(n)
+    local N = n
+    local s = tide.schedule(tide.kernel {
+      A = i16[N], B = i16[N],
+      function(A, B)
+        for j = 0, 4 do B[j] = A[j] + A[j] end
+      end,
+    })
+    s:split("j", 2):inject("j_i", nest)
+    return s
+  end
+  local s = injected(6)
+  t.has(tostring(s), "tide.assume(N == 6)")
+  t.eq(tostring(select(2, s:verify())), "proved: strict (at N = 6)")
+  t.fails(function() injected(5) end, {kind = "illegal", code = "operands"})
+end)
+
+t.test("bits that are taken as a narrower type than they were put in with are the lowest of it", function()
+  local u16, u8, i16 = tide.u16, tide.u8, tide.i16
+  local word = tide.kernel {
+    A = i16[4], O = u8[4],
+    function(A, O)
+      local w = u16(0)
+      for i = 0, 3 do
+        w = tide.with_bits(w, 8, 16, A[i])
+        O[i] = tide.bits(w, 8, 16)
+      end
+    end,
+  }
+  local plain = tide.kernel {
+    A = i16[4], O = u8[4],
+    function(A, O)
+      for i = 0, 3 do O[i] = u8(A[i]) end
+    end,
+  }
+  t.eq((tide.verify(word, plain)), "strict")
+end)
+
 t.done()
