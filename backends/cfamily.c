@@ -26,11 +26,15 @@ void td_cfamily_enter(TdCWriter *w, const TdUnit *u, const int64_t *map) {
   for (size_t i = 0; i < u->nassert; i++) td_crange_push_cond(w, u->assert_[i], true);
 }
 
+/* Says that sizes of the unit have no value, and how they get one. */
+static void refuse_sizes(TdCWriter *w, TdLoc loc) {
+  td_cfamily_refuse(w, "unbound-size", loc, td_unit_help_sizes(w->arena, w->unit),
+                    "'%s' has sizes without a value", w->unit->sym->name);
+}
+
 int64_t td_cfamily_size(TdCWriter *w, const TdExpr *e) {
   int64_t v = 0;
-  if (!td_unit_value(w->unit, e, &v))
-    td_cfamily_refuse(w, "unbound-size", e->loc, "give every size a value: kernel:at {M = 64}",
-                      "a size of %s has no value", w->unit->sym->name);
+  if (!td_unit_value(w->unit, e, &v)) refuse_sizes(w, e->loc);
   return v;
 }
 
@@ -38,8 +42,7 @@ const TdType *td_cfamily_type(TdCWriter *w, const TdType *t) {
   const TdType *known = td_unit_type(w->session, w->unit, t);
   int64_t count;
   if (known && (td_type_is_scalar(known) || td_type_count(known, &count))) return known;
-  td_cfamily_refuse(w, "unbound-size", w->unit->loc, "give every size a value: kernel:at {M = 64}",
-                    "a tensor of %s has no shape", w->unit->sym->name);
+  refuse_sizes(w, w->unit->loc);
   return td_type_tensor_of(w->session, td_type_scalar(t), 1, &(int64_t){1});
 }
 

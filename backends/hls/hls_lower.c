@@ -183,7 +183,7 @@ static void add_base(Params *p, const TdParam *x, const TdType *base, const TdEx
 static void note_array(Body *b, TdSym sym, const TdType *t, TdLoc loc) {
   td_map_putp(b->l->a, &b->type, sym, (void *)(uintptr_t)t);
   if (!td_unit_type(b->l->st->session, b->unit, t))
-    refuse(b->l, "unbound-size", loc, "give every size a value: kernel:at {M = 64}",
+    refuse(b->l, "unbound-size", loc, td_unit_help_sizes(b->l->a, b->unit),
            "has a shape that is not known", sym->name);
 }
 

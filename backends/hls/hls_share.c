@@ -515,7 +515,7 @@ bool td_hls_share(TdHlsNet *n) {
                .a = n->store->arena};
     if (!s.type)
       return td_hls_net_refuse(n, "unbound-size", x->loc,
-                               "give every size a value: design:at {M = 64}",
+                               td_unit_help_sizes(n->store->arena, n->design),
                                "%s has a shape that is not known", x->sym->name);
     if (!share(&s)) return false;
   }

@@ -182,6 +182,19 @@ static void put_status(TdText *out, int status) {
     td_text_putf(out, "exit status %d\n", WEXITSTATUS(status));
 }
 
+/* Says that there is no help on a name, and on what of nearly that name there is. */
+static void refuse_question(lua_State *L, TdArena *a, const char *name) {
+  TD_VEC(const char *) names = {0};
+  const char *have, *summary, *given = strrchr(name, ':');
+  for (size_t i = 0; (have = td_help_name(i, &summary)); i++) {
+    const char *member = strrchr(have, ':');
+    td_vec_push(a, &names, member ? member + 1 : have);
+  }
+  const char *near = td_text_nearest(given ? given + 1 : name, names.at, names.n);
+  const char *help = near ? td_text_fmt(a, "did you mean '?%s'?", near) : NULL;
+  td_bind_refuse(L, TD_USAGE, "help", help, "there is no help on '%s'", name);
+}
+
 /* Runs an input that is not Lua; argument 1 is the text, argument 2 the TdPromptResult. */
 static int run_special(lua_State *L) {
   size_t n;
@@ -201,7 +214,7 @@ static int run_special(lua_State *L) {
     const char *name = question(a, text, n);
     bool wants_source = n > 1 && text[0] == '?' && text[1] == '?';
     if (!(wants_source && td_help_source(L, &out, name)) && !td_help_show(L, &out, name))
-      td_bind_fail(L, "help", "there is no help on '%s'", name);
+      refuse_question(L, a, name);
     result->page = td_arena_strndup(result->arena, td_text_str(&out), out.n);
     return 0;
   }

@@ -185,3 +185,11 @@ int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token) {
     if (td_unit_value(u, token->dim[d], &extent)) n *= extent;
   return n > side ? (n + side - 1) / side : 1;
 }
+
+const char *td_unit_help_sizes(TdArena *a, const TdUnit *u) {
+  TdText t = td_text_new(a);
+  for (size_t i = 0; i < u->nsize; i++)
+    if (!u->size[i].known) td_text_putf(&t, "%s%s = 64", t.n ? ", " : "", u->size[i].name);
+  if (!t.n) return "give every size a value";
+  return td_text_fmt(a, "give every size a value: %s:at {%s}", u->sym->name, td_text_str(&t));
+}

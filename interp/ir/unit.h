@@ -166,4 +166,7 @@ const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
    are made unique in `into`. */
 const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
 
+/* What to write for those sizes of u to have a value that have none. Owned by a. */
+const char *td_unit_help_sizes(TdArena *a, const TdUnit *u);
+
 #endif

@@ -16,10 +16,17 @@ local function units_of(values)
   return units, any
 end
 
--- Runs a file; its globals and the values that it returns, or nil and why not.
+local function is_there(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- Runs a file; its globals and the values that it returns, or nil and why not. What is no Lua raises, for a caret.
 local function run(path)
   local globals = setmetatable({}, { __index = _G })
   local chunk, why = loadfile(path, "t", globals)
+  if not chunk and is_there(path) then error(why, 0) end
   if not chunk then return nil, why end
   local returned = table.pack(chunk())
   if #returned == 1 and type(returned[1]) == "table" and not view.name(returned[1]) then returned = returned[1] end

@@ -337,7 +337,8 @@ t.test("what HLS does not take", function()
   t.has(source(d), "copy(Z, A);")
   local n = tide.size "n"
   local open = tide.kernel {A = i32[n], function(A) for i = 0, n - 1 do A[i] = i end end}
-  t.fails(function() source(open) end, {kind = "unsupported", code = "unbound-size"})
+  local e = t.fails(function() source(open) end, {kind = "unsupported", code = "unbound-size"})
+  t.has(e.help, "open:at {n = 64}")
   t.has(source(open:at {n = 4}), "ap_int<32> A[n]")
 end)
 

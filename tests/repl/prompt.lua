@@ -92,6 +92,9 @@ t.test("help by ?name, name? and ?", function()
   t.ok(session "?:time":find(":time code", 1, true))
   local all = session "?"
   for _, word in ipairs { "split", "tide.kernel", ":undo", "!line" } do t.ok(all:find(word, 1, true), word) end
+  for asked, meant in pairs {splt = "split", ["s:reordr"] = "reorder", ["tide.matmull"] = "tide.matmul"} do
+    t.has(session("?" .. asked), "did you mean '?" .. meant .. "'?")
+  end
   t.ok(session "?nothing_like_it":find("there is no help on 'nothing_like_it'", 1, true))
 end)
 

@@ -114,6 +114,8 @@ t.test(":reload of a file that fails, or makes nothing, changes nothing", functi
   t.has(reloads("error 'broken'", ":log s\n"), '  2  s:unroll("j_i")')
   t.has(reloads("error 'broken'"), "k.lua:1:1: error: broken\n     1 | error 'broken'\n       | ^~~~~\n")
   t.has(reloads("local x = 1", ":log s\n"), "made nothing that stays")
+  t.has(reloads("k =\nlocal x"),
+    "k.lua:2:1: error: an expression expected near 'local'\n     2 | local x\n       | ^~~~~\n")
   t.has(session ":reload /no/such.lua\n1\n", "cannot open /no/such.lua")
 end)
 
