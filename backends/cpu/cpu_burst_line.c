@@ -91,13 +91,14 @@ static void put_cycles(TdCpuProg *p, const TdCpuBurst *b) {
 }
 
 /* The most tokens of a stream, which only the first get, or a put before what was got, can raise.
- */
+   The last put of a whole ring comes after the last get, until which a put a cycle adds as much as
+   gets take away: the next get finds no fewer tokens. */
 static void put_most(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name, *at = td_text_fmt(p->w->arena, "%s->most", n);
   if (e->put) {
     const char *last = td_cpu_burst_clock_last(p, e, false);
-    if (b->is_whole) last = td_text_fmt(p->w->arena, "%s_time[%" PRId64 "]", n, 2 * b->whole - 1);
+    if (b->is_whole) return;
     td_text_line(out, "if (%s%s%s > td_u)", e->nest ? n : "", e->nest ? " && " : "", last);
     td_text_line(out, "  for (int64_t td_i = 0; td_i < td_n && %s > td_u + td_i; td_i++)", last);
     td_text_line(out, "    TD_TIMED->count(TD_TIMED->wire[%s->number], %s->puts + td_i);", n, n);

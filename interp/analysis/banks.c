@@ -70,6 +70,16 @@ TdAttrs td_banks_set(TdArena *a, TdNames *names, TdAttrs l, int d, TdBanks x) {
   return td_attrs_add(a, l, now);
 }
 
+TdAttrs td_banks_join(TdArena *a, TdNames *names, TdAttrs x, TdAttrs y, const TdType *t) {
+  for (int d = 0; t->kind == TD_T_TENSOR && d < t->rank; d++) {
+    int64_t n = 0;
+    if (!td_type_extent(t, d, &n)) n = 0;
+    TdBanks own = td_banks_of(x, d, n), both = td_banks_meet(own, td_banks_of(y, d, n), n);
+    if (!td_banks_equal(own, both)) x = td_banks_set(a, names, x, d, both);
+  }
+  return x;
+}
+
 const char *td_banks_str(TdArena *a, TdBanks x) {
   if (x.kind == TD_BANKS_NONE) return "in one bank";
   if (x.kind == TD_BANKS_COMPLETE) return kinds[x.kind];

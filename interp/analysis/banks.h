@@ -29,6 +29,8 @@ TdBanks td_banks_meet(TdBanks x, TdBanks y, int64_t extent);
 TdBanks td_banks_of(TdAttrs l, int d, int64_t extent);
 /* The attributes l with x in place of what dimension d has, owned by the store of names. */
 TdAttrs td_banks_set(TdArena *a, TdNames *names, TdAttrs l, int d, TdBanks x);
+/* The attributes x of an array of type t, with banks that serve where it has attributes y too. */
+TdAttrs td_banks_join(TdArena *a, TdNames *names, TdAttrs x, TdAttrs y, const TdType *t);
 /* "complete", "cyclic 4", "block 2", "in one bank". */
 const char *td_banks_str(TdArena *a, TdBanks x);
 

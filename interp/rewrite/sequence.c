@@ -4,6 +4,7 @@
  * do not feed them: loops that hand over as many tokens in each turn become one loop. */
 #include "rewrite/sequence.h"
 
+#include "analysis/banks.h"
 #include "ir/printer.h"
 #include "rewrite/local_stream.h"
 
@@ -24,10 +25,11 @@ typedef struct Sequence {
 /* ---- parameters ---- */
 
 /* The parameter of the first that is bound as b is, or NULL. */
-static TdSym same_param(const Sequence *s, const TdRunArg *b, const TdType *t) {
+static TdParam *same_param(const Sequence *s, const TdRunArg *b, const TdType *t) {
   for (size_t i = 0; i < s->bind.n; i++) {
     const TdRunArg *x = &s->bind.at[i];
-    if (x->arg == b->arg && x->layout == b->layout && s->param.at[i].type == t) return x->param;
+    if (x->arg == b->arg && x->layout == b->layout && s->param.at[i].type == t)
+      return &s->param.at[i];
   }
   return NULL;
 }
@@ -43,17 +45,18 @@ static bool is_param_name(const Sequence *s, const char *name) {
 static void add_param(Sequence *s, const TdRunArg *b) {
   TdRewrite *r = s->r;
   TdParam p = *td_unit_param(s->ask->kernel[1], b->param);
-  TdSym same = same_param(s, b, p.type);
+  TdParam *same = same_param(s, b, p.type);
   const char *name = b->param->name;
   for (int i = 1; !same && is_param_name(s, name); i++)
     name = td_names_str(r->session->names, td_text_fmt(r->arena, "%s_%d", b->param->name, i));
-  if (!same) p.sym = td_store_sym(r->store, name, (TdSymKind)p.sym->kind);
-  td_subst_sym(&s->sub, b->param, same ? same : p.sym);
-  if (p.type->kind != TD_T_TENSOR && p.type->kind != TD_T_PORT) {
-    const TdExpr *var = td_expr_var(r->store->arena, same ? same : p.sym, p.type, p.loc);
-    td_subst_expr(&s->sub, b->param, var);
+  p.sym = same ? same->sym : td_store_sym(r->store, name, (TdSymKind)p.sym->kind);
+  td_subst_sym(&s->sub, b->param, p.sym);
+  if (p.type->kind != TD_T_TENSOR && p.type->kind != TD_T_PORT)
+    td_subst_expr(&s->sub, b->param, td_expr_var(r->store->arena, p.sym, p.type, p.loc));
+  if (same) {
+    same->attrs = td_banks_join(r->store->arena, r->session->names, same->attrs, p.attrs, p.type);
+    return;
   }
-  if (same) return;
   td_vec_push(r->store->arena, &s->param, p);
   td_vec_push(r->store->arena, &s->bind, ((TdRunArg){p.sym, b->arg, b->layout}));
 }

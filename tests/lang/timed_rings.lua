@@ -51,4 +51,54 @@ t.test("24 grids tell what the evaluator tells, on two devices", function()
   end
 end)
 
+-- A ring that is put whole in each round and got in two parts, after pauses that tables tell: the next puts come
+-- before, with, or after the last gets, and what the stream held at most tells which.
+local function paused(depth, before_put, before_get, first)
+  local rounds = #before_put
+  local P, G = tide.tensor(i32[rounds], before_put), tide.tensor(i32[rounds], before_get)
+  return tide.design(function(d)
+    local z = d:stream(i32, {depth = depth})
+    d.put = tide.task {S = i32[1], function(S)
+      local s = i32(0)
+      for r in tide.grid(rounds) do
+        for w = 0, P[r] - 1 do s = s + w * r end
+        for k in tide.grid(depth, "k") do z:put(i32(k + r)) end
+      end
+      S[0] = s
+    end}
+    d.get = tide.task {C = i32[1], function(C)
+      local c = i32(0)
+      for r in tide.grid(rounds) do
+        for _ in tide.grid(first, "k") do c = c + z:get() end
+        for w = 0, G[r] - 1 do c = c + w * r end
+        for _ in tide.grid(depth - first, "l") do c = c + z:get() end
+      end
+      C[0] = c
+    end}
+  end)
+end
+
+t.test("60 rings with pauses hold at most what the evaluator tells", function()
+  local state = 20261122
+  local function random(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n
+  end
+  for _ = 1, 60 do
+    local before_put, before_get = {}, {}
+    local depth, rounds = 2 + random(7), 2 + random(4)
+    for r = 1, rounds do before_put[r], before_get[r] = random(2 * depth), random(2 * depth) end
+    local s = tide.schedule(paused(depth, before_put, before_get, random(depth)))
+    for _, loop in ipairs {"put:w", "put:k", "get:k", "get:w", "get:l"} do s:pipeline(loop) end
+    local told = {}
+    for _, tier in ipairs {false, "tcc"} do
+      local run = s:build {target = "cpu", timed = true, trace = not tier, tier = tier or nil}
+      local S, C = i32[1](0), i32[1](0)
+      run(S, C)
+      told[#told + 1] = {tostring(run.report), S[0], C[0]}
+    end
+    t.eq(told[2], told[1])
+  end
+end)
+
 t.done()

@@ -72,6 +72,46 @@ prim.accepted("loops of other bounds: a buffer", {
   end,
   step = {"chain", "send", "take"},
 })
+-- A pair whose arrays have banks; `e` marks what both read, in each of them.
+local function banked(e)
+  return function()
+    return assert(load(([[local tide = require "tide"
+      local i32, task, grid = tide.i32, tide.task, tide.grid
+      return tide.design(function(d)
+        local Z = d:stream(i32)
+        d.send = task {
+          A = i32[4][8], --@ partition(1, cyclic, 2)
+          E = i32[8], %s
+          function(A, E)
+            local L = i32[8]() --@ partition(0, complete, 0)
+            for c in grid(8) do L[c] = E[c] * 3 end
+            for r, c in grid(4, 8) do Z:put(A[r][c] + L[c]) end
+          end,
+        }
+        d.take = task {
+          E = i32[8], %s
+          B = i32[4][8], --@ partition(0, complete, 0)
+          function(E, B)
+            local L = i32[8]() --@ partition(0, block, 2)
+            for c in grid(8) do L[c] = E[c] - 1 end
+            for r, c in grid(4, 8) do B[r][c] = Z:get() * L[c] end
+          end,
+        }
+      end)]]):format(e[1], e[2])))(), {i32[4][8], i32[8], i32[4][8]}
+  end
+end
+local own_banks = {"A = A, --@ partition(1, cyclic, 2)", "B = B, --@ partition(0, complete, 0)",
+  "local L = i32[8]() --@ partition(0, complete, 0)", "local L_1 = i32[8]() --@ partition(0, block, 2)"}
+for _, e in ipairs {
+  {"", "", "E = E,\n"}, {"--@ partition(0, cyclic, 4)", "", "E = E, --@ partition(0, cyclic, 4)"},
+  {"", "--@ partition(0, cyclic, 4)", "E = E, --@ partition(0, cyclic, 4)"},
+  {"--@ partition(0, cyclic, 2)", "--@ partition(0, cyclic, 4)", "E = E, --@ partition(0, cyclic, 4)"},
+  {"--@ partition(0, cyclic, 2)", "--@ partition(0, block, 2)", "E = E, --@ partition(0, complete, 0)"},
+} do
+  prim.accepted(("banks stay, and those of what both read meet: '%s', '%s'"):format(e[1], e[2]), {
+    of = banked(e), step = {"chain", "send", "take"}, has = {e[3], table.unpack(own_banks)},
+  })
+end
 prim.accepted("all tokens before the first is taken: a buffer of all", {
   of = function()
     return tide.design(function(d)
