@@ -13,7 +13,6 @@
 enum {
   SMALL = TD_TURNS_MOST, /* nodes of a design that is searched to the end */
   ENOUGH = 24,           /* mappings of a larger one */
-  MOST_WAYS = 4,         /* to the same turns, in a small one */
   MOST_STATES = 600,     /* of a larger one */
   MOST_LISTED = 64,      /* nodes of a task that is bundled by lists */
   MOST_CHILDREN = 6,     /* of one of its states */
@@ -27,7 +26,8 @@ typedef struct State {
   const TdProg *prog;
   TdPrimStep step; /* from the parent */
   TdSearchCost cost;
-  TdTurns turns; /* in a small search */
+  TdTurns turns;     /* in a small search */
+  uint32_t uid, sym; /* that statements and symbols made from it go on from */
   bool fits;
 } State;
 typedef TD_VEC(State *) States;
@@ -36,8 +36,8 @@ typedef struct Search {
   TdRewrite *r;
   const TdSearchLimits *limits;
   TdArena *arena;
-  TdMap seen; /* keys of turns and cost, or of what a state prints as */
-  TdMap ways; /* of turns: states of other costs that do them */
+  TdMap seen;  /* keys of programs */
+  TdMap tried; /* keys of turns, in a small search */
   bool small, timed;
   size_t states, found;
   const State *best, *fewest;
@@ -130,7 +130,7 @@ typedef struct Tasks {
 static Tasks tasks_of(TdArena *a, const TdGraph *g, const TdCost *c) {
   Tasks t = {g->design, g, c, TD_NEWN(a, int64_t, g->design->nrun), 0};
   for (size_t i = 0; i < g->node.n; i++) t.nodes[g->node.at[i].run]++;
-  for (size_t i = 0; i < g->design->nrun; i++)
+  for (size_t i = 0; c && i < g->design->nrun; i++)
     t.work += (double)t.nodes[i] * (double)c->stage.at[i].cycles;
   return t;
 }
@@ -211,31 +211,42 @@ static bool feeds(const TdGraph *g, bool runs, uint32_t x, uint32_t y) {
 }
 
 /* Adds the moves that make one of two runs, or nodes, x before y: a chain the way that streams go;
- * or a bundle, or a chain in order, where none does. */
-static void add_pair(const Search *q, Moves *to, const TdGraph *g, bool runs, const uint32_t *at,
+ * or a bundle, or a chain in order, where none does. Whether one did. */
+static bool add_pair(const Search *q, Moves *to, const TdGraph *g, bool runs, const uint32_t *at,
                      const char *const *name) {
   const TdPrim *chain = td_prim_find("chain"), *bundle = td_prim_find("bundle");
   bool there = feeds(g, runs, at[0], at[1]), back = feeds(g, runs, at[1], at[0]);
-  if (there && back) return;
+  if (there && back) return true;
   if (!there && !back)
     td_vec_push(q->arena, to, ((TdSearchMove){bundle, name[0], name[1], -1, -1, NULL, 0}));
   TdSearchMove m = {chain, name[back ? 1 : 0], name[back ? 0 : 1], -1, -1, NULL, 0};
   td_vec_push(q->arena, to, m);
+  return there || back;
+}
+
+/* The same of a small search, in which what no stream joins goes either way: where the streams of
+ * one of them lead elsewhere that is not the same. */
+static void add_both(const Search *q, Moves *to, const TdTurns *turns, const TdGraph *g, bool runs,
+                     const uint32_t *at, const char *const *name) {
+  if (add_pair(q, to, g, runs, at, name) || !turns) return;
+  if (td_turns_are_alone(turns, name[0]) && td_turns_are_alone(turns, name[1])) return;
+  add_pair(q, to, g, runs, (uint32_t[]){at[1], at[0]}, (const char *[]){name[1], name[0]});
 }
 
 /* Adds those of two nodes of which one at least is an instance among several. */
-static void add_instances(const Search *q, Moves *to, const Tasks *t) {
+static void add_instances(const Search *q, Moves *to, const TdTurns *turns, const Tasks *t) {
   const TdGraph *g = t->graph;
   for (uint32_t x = 0; x < g->node.n; x++)
     for (uint32_t y = x + 1; y < g->node.n; y++) {
       bool rank = t->design->run[g->node.at[x].run].rank || t->design->run[g->node.at[y].run].rank;
       const char *name[] = {td_graph_name(q->arena, g, x), td_graph_name(q->arena, g, y)};
-      if (rank) add_pair(q, to, g, false, (uint32_t[]){x, y}, name);
+      if (rank) add_both(q, to, turns, g, false, (uint32_t[]){x, y}, name);
     }
 }
 
-/* All moves that may be legal: bundles of runs in order, then of two runs, then of two nodes. */
-static Moves moves_of(const Search *q, const Tasks *t) {
+/* All moves that may be legal: bundles of runs in order, then of two runs, then, in a small search,
+ * whose turns are given, of two nodes. */
+static Moves moves_of(const Search *q, const TdTurns *turns, const Tasks *t) {
   Moves all = {0};
   const TdUnit *d = t->design;
   for (uint32_t r = 0; r < d->nrun; r++)
@@ -244,9 +255,9 @@ static Moves moves_of(const Search *q, const Tasks *t) {
     for (uint32_t y = x + 1; y < d->nrun; y++) {
       const char *name[] = {d->run[x].sym->name, d->run[y].sym->name};
       if (is_same_map(t, &d->run[x], &d->run[y]))
-        add_pair(q, &all, t->graph, true, (uint32_t[]){x, y}, name);
+        add_both(q, &all, turns, t->graph, true, (uint32_t[]){x, y}, name);
     }
-  if (q->small) add_instances(q, &all, t);
+  if (turns) add_instances(q, &all, turns, t);
   return all;
 }
 
@@ -266,29 +277,51 @@ static const TdProg *try_step(const Search *q, TdArena *a, const TdProg *p, TdPr
   return td_schedule_attempt(&one, step.prim);
 }
 
-/* Fills in cost and limits of s, whose program and turns (after the step) are there. False with d
- * filled when they cannot be known, and when it was met before. */
+/* A key that programs share which differ in nothing but names and order of tasks. */
+static uint64_t key_of(TdArena *a, const TdProg *p) {
+  TdText text = td_text_new(a);
+  td_print_prog(&text, p);
+  const char *at = td_text_str(&text), *task = "\n  d.";
+  uint64_t key = 0;
+  while (at) {
+    const char *next = strstr(at + 1, task);
+    key += td_map_mix(1, td_map_hash(at, next ? (size_t)(next - at) : strlen(at)));
+    if (next) next += strlen(task) + strcspn(next + strlen(task), " ");
+    at = next;
+  }
+  return key;
+}
+
+/* Notes a key; whether it is there for the first time. */
+static bool is_new(const Search *q, TdMap *keys, uint64_t key) {
+  if (td_map_get(keys, key, NULL)) return false;
+  td_map_put(q->arena, keys, key, 1);
+  return true;
+}
+
+/* Fills in cost and limits of s, whose program and turns (after the step) are there; in a small
+ * search only what fits needs a cost. False with d filled when they cannot be known, and when it
+ * was met before. */
 static bool measure(Search *q, TdArena *a, State *s, TdDiag *d) {
   TdRewrite *r = q->r;
   TdGraph g;
   TdAsk ask = {r->affine, a, s->prog, td_prog_root(s->prog)};
-  if (!td_graph_of(&ask, &g, d) || !td_search_cost(r, a, s->prog, &g, q->timed, &s->cost, d))
-    return false;
+  if (!td_graph_of(&ask, &g, d)) return false;
   if (!s->parent) q->small = g.node.n <= SMALL;
   if (!s->parent && q->small) s->turns = td_turns_of(q->arena, &g);
+  s->cost.nodes = (int64_t)g.node.n;
   if (s->parent && s->cost.nodes >= s->parent->cost.nodes) return false;
   if (s->parent && q->small && !td_turns_settle(q->arena, &s->turns, &g)) return false;
-  TdText text = td_text_new(a);
-  if (!q->small) td_print_prog(&text, s->prog);
-  uint64_t turns = q->small ? td_turns_key(&s->turns) : 0, ways = 0;
-  uint64_t key = q->small ? td_map_mix(turns, td_map_hash(&s->cost, sizeof s->cost))
-                          : td_map_hash(text.at, text.n);
-  if (td_map_get(&q->seen, key, NULL)) return false;
-  td_map_put(q->arena, &q->seen, key, 1);
-  td_map_get(&q->ways, turns, &ways);
-  td_map_put(q->arena, &q->ways, turns, ways + 1);
+  if (!is_new(q, &q->seen, key_of(a, s->prog))) return false;
   s->fits = fits(q, a, &g);
-  return true;
+  bool needed = s->fits || !q->small || !s->parent;
+  return !needed || td_search_cost(r, a, s->prog, &g, q->timed, &s->cost, d);
+}
+
+/* Has what is made next be numbered from what s holds: analyses keep tables of that length. */
+static void go_on_from(const Search *q, const State *s) {
+  q->r->store->next_uid = s->uid;
+  q->r->store->next_sym = s->sym;
 }
 
 /* The state that a move leads to, new in q->arena; NULL when the move is refused, or leads to what
@@ -297,14 +330,15 @@ static State *make_state(Search *q, const State *from, const TdSearchMove *m) {
   State s = {.parent = from};
   if (q->small) {
     s.turns = td_turns_after(q->arena, &from->turns, m);
-    uint64_t ways = 0;
-    td_map_get(&q->ways, td_turns_key(&s.turns), &ways);
-    if (ways == MOST_WAYS) return NULL;
+    if (!is_new(q, &q->tried, td_turns_key(&s.turns))) return NULL;
   }
   s.step = step_of(q, m);
   TdArena *a = td_arena_scratch(q->r->session->ctx);
   TdDiag quiet = {.arena = a};
+  go_on_from(q, from);
   s.prog = try_step(q, a, from->prog, s.step);
+  s.uid = q->r->store->next_uid;
+  s.sym = q->r->store->next_sym;
   State *made = NULL;
   if (s.prog && measure(q, a, &s, &quiet)) made = td_arena_copy(q->arena, &s, sizeof s);
   td_arena_free(a);
@@ -313,7 +347,7 @@ static State *make_state(Search *q, const State *from, const TdSearchMove *m) {
 
 /* The design as it is; NULL with the diag filled when its graph or its times cannot be known. */
 static const State *make_root(Search *q) {
-  State s = {.prog = q->r->prog};
+  State s = {.prog = q->r->prog, .uid = q->r->store->next_uid, .sym = q->r->store->next_sym};
   TdArena *a = td_arena_scratch(q->r->session->ctx);
   q->timed = td_search_is_timed(q->r, s.prog);
   bool good = measure(q, a, &s, q->r->diag);
@@ -330,10 +364,13 @@ static States children(Search *q, const State *s) {
   TdCost c;
   States all = {0};
   Moves moves = {0};
-  if (td_graph_of(&ask, &g, &quiet) &&
-      td_cost_estimate(q->r->affine, a, s->prog, td_target_find("u280"), &c, &quiet)) {
-    Tasks t = tasks_of(a, &g, &c);
-    moves = moves_of(q, &t);
+  go_on_from(q, s);
+  bool known = td_graph_of(&ask, &g, &quiet);
+  known = known && (q->small ||
+                    td_cost_estimate(q->r->affine, a, s->prog, td_target_find("u280"), &c, &quiet));
+  if (known) {
+    Tasks t = tasks_of(a, &g, q->small ? NULL : &c);
+    moves = moves_of(q, q->small ? &s->turns : NULL, &t);
   }
   td_arena_free(a);
   for (size_t i = 0; i < moves.n; i++) {
@@ -405,7 +442,6 @@ static const TdProg *replay(TdRewrite *r, const TdPrimStep *step, size_t n) {
 const TdProg *td_search_map(TdRewrite *r, const TdSearchLimits *limits) {
   Search q = {.r = r, .limits = limits, .arena = r->arena};
   TdMark mark = td_arena_mark(r->store->arena);
-  uint32_t uid = r->store->next_uid, sym = r->store->next_sym;
   const State *root = make_root(&q);
   if (!root) return NULL;
   span(&q, root);
@@ -417,9 +453,8 @@ const TdProg *td_search_map(TdRewrite *r, const TdSearchLimits *limits) {
     steps.at[i] = steps.at[steps.n - 1 - i];
     steps.at[steps.n - 1 - i] = x;
   }
+  go_on_from(&q, root);
   if (!q.best) return refuse(&q);
   td_arena_release(r->store->arena, mark);
-  r->store->next_uid = uid;
-  r->store->next_sym = sym;
   return replay(r, steps.at, steps.n);
 }

@@ -15,20 +15,20 @@ TdTurns td_turns_of(TdArena *a, const TdGraph *g) {
   for (uint32_t i = 0; i < t.n; i++) {
     const TdGraphNode *x = &g->node.at[i];
     t.name[i] = td_graph_name(a, g, i);
-    t.list[i] = i + 1;
-    if (!is_alone(g, i)) continue;
-    t.alone |= 1u << (i + 1);
-    for (uint32_t k = i; k-- > 0;)
-      if (g->node.at[k].run == x->run && g->node.at[k].body == x->body && is_alone(g, k))
-        t.list[i] = t.list[k];
+    t.did[i] = td_map_mix(1, i);
+    t.alone[i] = is_alone(g, i);
+    for (uint32_t k = i; t.alone[i] && k-- > 0;)
+      if (g->node.at[k].run == x->run && g->node.at[k].body == x->body && t.alone[k])
+        t.did[i] = t.did[k];
   }
   return t;
 }
 
-/* Those of x, then those of y. */
-static uint32_t append(uint32_t x, uint32_t y) {
-  for (uint32_t rest = y; rest; rest >>= 3) x <<= 3;
-  return x | y;
+/* What a step makes of x and then y. */
+static uint64_t join(const TdSearchMove *m, bool alone, uint64_t x, uint64_t y) {
+  uint64_t how = m->second ? (uint64_t)m->prim->name[0] : 1;
+  bool turned = alone && y < x;
+  return td_map_mix(td_map_mix(how, turned ? y : x), turned ? x : y);
 }
 
 static size_t find(const TdTurns *t, const char *name) {
@@ -43,13 +43,15 @@ static const char *ids_of(const char *name, const char *task) {
   return strncmp(name, task, n) == 0 && (name[n] == '[' || !name[n]) ? name + n : NULL;
 }
 
-/* Adds a node's turns under a name: to those that are there under it. */
-static void add(TdTurns *t, const char *name, uint32_t list) {
+/* Adds a node under a name: to what is there under it, by the step m. */
+static void add(TdTurns *t, const TdSearchMove *m, const char *name, uint64_t did, bool alone) {
   size_t i = name ? 0 : t->n;
   while (i < t->n && !(t->name[i] && strcmp(t->name[i], name) == 0)) i++;
-  if (i == t->n) t->list[t->n++] = 0;
+  bool fresh = i == t->n;
+  t->n += fresh;
   t->name[i] = name;
-  t->list[i] = append(t->list[i], list);
+  t->alone[i] = alone && (fresh || t->alone[i]);
+  t->did[i] = fresh ? did : join(m, t->alone[i], t->did[i], did);
 }
 
 /* The ids after a bundle along an axis. */
@@ -66,18 +68,18 @@ static const char *bundled_ids(TdArena *a, const char *ids, const TdSearchMove *
 }
 
 static TdTurns after_axis(TdArena *a, const TdTurns *t, const TdSearchMove *m) {
-  TdTurns out = {.alone = t->alone};
+  TdTurns out = {0};
   for (size_t i = 0; i < t->n; i++) {
     const char *ids = ids_of(t->name[i], m->first), *name = t->name[i];
     if (ids) name = td_text_fmt(a, "%s%s", m->first, bundled_ids(a, ids, m));
-    add(&out, name, t->list[i]);
+    add(&out, m, name, t->did[i], t->alone[i]);
   }
   return out;
 }
 
 TdTurns td_turns_after(TdArena *a, const TdTurns *t, const TdSearchMove *m) {
   if (!m->second) return after_axis(a, t, m);
-  TdTurns out = {.alone = t->alone};
+  TdTurns out = {0};
   size_t x = find(t, m->first), y = find(t, m->second);
   bool nodes = x < t->n && y < t->n;
   for (size_t i = 0; i < t->n; i++) {
@@ -85,14 +87,17 @@ TdTurns td_turns_after(TdArena *a, const TdTurns *t, const TdSearchMove *m) {
     if (nodes ? i == y : two != NULL) continue;
     bool merged = nodes ? i == x : one != NULL;
     size_t other = !merged ? t->n : nodes ? y : find(t, td_text_fmt(a, "%s%s", m->second, one));
-    add(&out, merged && nodes ? NULL : t->name[i], t->list[i]);
-    if (other < t->n) out.list[out.n - 1] = append(out.list[out.n - 1], t->list[other]);
+    add(&out, m, merged && nodes ? NULL : t->name[i], t->did[i], t->alone[i]);
+    if (other == t->n) continue;
+    bool alone = out.alone[out.n - 1] && t->alone[other];
+    out.alone[out.n - 1] = alone;
+    out.did[out.n - 1] = join(m, alone, out.did[out.n - 1], t->did[other]);
   }
   return out;
 }
 
 bool td_turns_settle(TdArena *a, TdTurns *t, const TdGraph *g) {
-  TdTurns out = {.n = g->node.n, .alone = t->alone};
+  TdTurns out = {.n = g->node.n};
   bool used[TD_TURNS_MOST] = {false};
   if (g->node.n != t->n) return false;
   for (int made = 0; made < 2; made++)
@@ -106,31 +111,39 @@ bool td_turns_settle(TdArena *a, TdTurns *t, const TdGraph *g) {
       if (k == t->n) return false;
       used[k] = true;
       out.name[i] = name;
-      out.list[i] = t->list[k];
+      out.did[i] = t->did[k];
+      out.alone[i] = t->alone[k];
     }
   *t = out;
   return true;
 }
 
-/* A list in which the order of nodes that use no stream does not show. */
-static uint32_t sorted(const TdTurns *t, uint32_t list) {
-  uint32_t count[8] = {0}, out = 0;
-  for (uint32_t rest = list; rest; rest >>= 3) {
-    if (!(t->alone >> (rest & 7) & 1)) return list;
-    count[rest & 7]++;
-  }
-  for (uint32_t d = 1; d < 8; d++)
-    for (; count[d]; count[d]--) out = out << 3 | d;
-  return out;
+/* The length of the task's name in that of an instance. */
+static size_t task_length(const char *name) {
+  return name ? strcspn(name, "[") : 0;
+}
+
+/* Whether two nodes are instances of one task. */
+static bool is_same_task(const TdTurns *t, size_t i, size_t k) {
+  size_t n = task_length(t->name[i]);
+  return i == k || (n && n == task_length(t->name[k]) && strncmp(t->name[i], t->name[k], n) == 0);
 }
 
 uint64_t td_turns_key(const TdTurns *t) {
-  uint32_t list[TD_TURNS_MOST];
+  uint64_t key = 0;
   for (size_t i = 0; i < t->n; i++) {
-    uint32_t x = sorted(t, t->list[i]);
-    size_t k = i;
-    for (; k && list[k - 1] > x; k--) list[k] = list[k - 1];
-    list[k] = x;
+    uint64_t task = 0;
+    for (size_t k = 0; k < t->n; k++) {
+      const char *ids = t->name[k] ? t->name[k] + task_length(t->name[k]) : "";
+      if (is_same_task(t, i, k)) task += td_map_mix(t->did[k], td_map_hash(ids, strlen(ids)));
+    }
+    key += td_map_mix(task, t->did[i]);
   }
-  return td_map_hash(list, t->n * sizeof *list);
+  return key;
+}
+
+bool td_turns_are_alone(const TdTurns *t, const char *name) {
+  for (size_t i = 0; i < t->n; i++)
+    if (!t->alone[i] && (strcmp(t->name[i], name) == 0 || ids_of(t->name[i], name))) return false;
+  return true;
 }

@@ -1,5 +1,5 @@
-/* search_turns.h - what the nodes of a mapped design do: the original nodes, one after the other.
- * Two ways to the same turns are one to a search. */
+/* search_turns.h - what the nodes of a mapped design do: original nodes, put together step by step.
+ * Two ways to the same are one to a search. */
 #ifndef TD_SEARCH_TURNS_H
 #define TD_SEARCH_TURNS_H
 
@@ -22,18 +22,21 @@ enum { TD_TURNS_MOST = 6 };
 typedef struct TdTurns {
   size_t n;
   const char *name[TD_TURNS_MOST]; /* NULL: the step will tell */
-  uint32_t list[TD_TURNS_MOST];    /* numbers of original nodes, from 1, as octal digits */
-  uint32_t alone;                  /* bits of numbers whose nodes use no stream */
+  uint64_t did[TD_TURNS_MOST]; /* a key of the original node, or of the step and what it joined */
+  bool alone[TD_TURNS_MOST];   /* nothing in it uses a stream */
 } TdTurns;
 
 /* Those of a design of at most TD_TURNS_MOST nodes; names owned by a. Nodes that use no stream and
- * do the same statements have one number. */
+ * do the same statements have one key. */
 TdTurns td_turns_of(TdArena *a, const TdGraph *g);
-/* Those after a move. */
+/* Those after a move. The order in which nodes that use no stream are joined does not show. */
 TdTurns td_turns_after(TdArena *a, const TdTurns *t, const TdSearchMove *m);
 /* Names the node that the move made; false when the design has others than expected. */
 bool td_turns_settle(TdArena *a, TdTurns *t, const TdGraph *g);
-/* A key that equal turns share and others do not. */
+/* A key that the same nodes share, by what they do and of which tasks they are instances, and
+ * others do not. */
 uint64_t td_turns_key(const TdTurns *t);
+/* Whether node `name`, or all of task `name`, use no stream. */
+bool td_turns_are_alone(const TdTurns *t, const char *name);
 
 #endif

@@ -1,0 +1,69 @@
+-- search_random.lua - random designs of at most six nodes, grids, feedback, unconnected parts and several stream arrays
+-- among them: no sequence of bundles and chains does better than the search, which takes the same steps each time.
+local t = require "tap"
+local prim = require "prim"
+local graphs = require "random_graphs"
+local tide = require "tide"
+
+-- Searches design `seed` within its own limits; whether brute force, of at most `most` programs, could tell the least.
+local function compare(seed, most)
+  local design, types, text = graphs.design(seed)
+  local limits, ports = {pes = seed % 3 + 1, most = most}, nil
+  if seed % 4 == 1 then
+    limits.inputs = seed // 4 % 4 + 1
+    ports = {inputs = limits.inputs}
+  elseif seed % 4 == 3 then
+    limits.outputs = seed // 4 % 4 + 1
+    ports = {outputs = limits.outputs}
+  end
+  local told, best, steps = pcall(graphs.least, tide.schedule(design), types, limits)
+  if not told then
+    t.has(tostring(best), "too many")
+    return false
+  end
+  local s = tide.schedule(design)
+  local function search() return s:search {pes = limits.pes, ports = ports} end
+  if best == math.huge then
+    t.fails(search, {code = "infeasible"})
+    return true
+  end
+  search()
+  t.eq(graphs.cycles(s, types), best, ("seed %d:\n%s%s"):format(seed, text, steps))
+  t.ok(s:graph().nodes <= limits.pes, "nodes")
+  prim.runs_alike(design, s, types)
+  t.eq(tostring(load(s:log())(design)), tostring(s), "the log rebuilds it")
+  t.eq(tide.schedule(design):search({pes = limits.pes, ports = ports}):log(), s:log(), "the same each time")
+  return true
+end
+
+for first = 1, 100, 20 do
+  t.test(("nothing is better than what is found: designs %d to %d"):format(first, first + 19), function()
+    local compared = 0
+    for seed = first, first + 19 do compared = compared + (compare(seed, 60) and 1 or 0) end
+    t.ok(compared >= 5, "brute force can tell enough")
+  end)
+end
+
+t.test("two instances joined crosswise; a chain that only one order of steps allows", function()
+  t.ok(compare(190, 200))
+  t.ok(compare(198, 400))
+end)
+
+-- The design of which a search that left out ways to the same turns took 12 cycles for 10.
+t.test("two tasks that nothing connects, one on a grid of one", function()
+  local i32, task, grid = tide.i32, tide.task, tide.grid
+  for work = 1, 6 do
+    local design = tide.design(function(d)
+      d.t1 = task {map = {3}, A = i32[3]:layout "S0", function(A) for k in grid(2) do A[0] = A[0] + k end end}
+      d.t2 = task {map = {1}, B = i32[1], function(B) for k in grid(work) do B[0] = B[0] * 3 + k end end}
+    end)
+    local types = {i32[3], i32[1]}
+    for pes = 1, 3 do
+      local best = graphs.least(tide.schedule(design), types, {pes = pes})
+      local s = tide.schedule(design):search {pes = pes}
+      t.eq(graphs.cycles(s, types), best, ("%d steps of work on %d"):format(work, pes))
+    end
+  end
+end)
+
+t.done()
