@@ -1,5 +1,6 @@
 /* main.c - the command line: options -> Lua state -> script, verbs, prompt. Exit 0 ok, 1 failed, 2
  * usage, 130 interrupted. */
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -428,9 +429,19 @@ static int run(int argc, char **argv) {
   return o.status;
 }
 
+/* Mends what the process may have inherited: children of a parent that ignores them cannot be waited
+   for, and where 0, 1 or 2 is closed the next file that is opened would be that, and take what is
+   printed. What stands there then fails as a closed one does. */
+static void mend_inherited(void) {
+  signal(SIGCHLD, SIG_DFL);
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 /* A status of success holds only if all that was printed arrived. */
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
+  mend_inherited();
   int status = run(argc, argv);
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   fputs("tide: not all of the output could be written\n", stderr);

@@ -61,9 +61,27 @@ static void escape(void *ud, TdWhy why) {
   td_bind_raise(b->L, &d);
 }
 
+/* Has Lua make the class of its large buffers now. Lua keeps it before it has functions: made where
+   memory ends, it would stay without them, and no large text could be made any more. */
+static void ready_buffers(lua_State *L) {
+  static const char *const class = "_UBOX*";
+  luaL_Buffer large;
+  bool half =
+      luaL_getmetatable(L, class) == LUA_TTABLE && lua_getfield(L, -1, "__close") == LUA_TNIL;
+  if (half) {
+    lua_pushnil(L);
+    lua_setfield(L, LUA_REGISTRYINDEX, class);
+  }
+  luaL_buffinitsize(L, &large, LUAL_BUFFERSIZE + 1);
+  luaL_pushresultsize(&large, 0);
+}
+
 /* Makes the session of L; its userdata stays in the registry once it is whole. */
 static TdBind *open_bind(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", l_close_bind}, {NULL, NULL}};
+  int top = lua_gettop(L);
+  ready_buffers(L);
+  lua_settop(L, top);
   TdBind *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
   td_bind_class(L, CLASS_BIND, meta, NULL);

@@ -6,8 +6,9 @@
    The session runs once for a mode. Where an event of it is to fail, the process forks: in the
    child it fails, and the child comes to an end; in the parent it does not. So nothing runs twice,
    and a crash or a hang is that of one child. RUNS are spread over all events of a mode (default
-   60; 0: every event), beginning with number FROM; so many JOBS run beside the parent. -n has event
-   N of MODE fail in the process itself, for a debugger. */
+   60; 0: every event), beginning with number FROM; so many JOBS run beside the parent. Where the
+   session has called alone(true) until alone(false), because a child and its parent would share
+   files, the child runs a session of its own. -n runs such a one: event N of MODE fails in it. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <sanitizer/lsan_interface.h>
@@ -33,7 +34,7 @@ static const struct {
 
 /* What the command line asks for. */
 static struct {
-  const char *session, *probe, *mode;
+  const char *self, *session, *probe, *mode;
   uint64_t runs, from, only; /* only: 0: none */
   int jobs;
 } want = {.runs = 60, .from = 1, .jobs = 1};
@@ -45,7 +46,7 @@ static struct {
   uint64_t step, from; /* a child fails at `from`, and every `step` after; step 0: none does */
   uint64_t struck;     /* the event that failed in this process; 0: none did */
   uint64_t tried;
-  bool armed, is_child, good;
+  bool armed, is_child, is_alone, good;
   size_t lua_bytes, tide_bytes;
 } run;
 
@@ -71,6 +72,16 @@ static void reap(void) {
   run.good = false;
 }
 
+/* Becomes a session of its own in which the same event fails. */
+_Noreturn static void start_anew(void) {
+  char event[24];
+  snprintf(event, sizeof event, "%llu", (unsigned long long)run.at);
+  execl(want.self, want.self, "-m", modes[run.mode].name, "-n", event, want.session, want.probe,
+        (char *)NULL);
+  perror("hostile: exec");
+  _exit(1);
+}
+
 /* Forks; whether this is the child, in which the event fails. */
 static bool is_in_child(void) {
   if (children.n == want.jobs) reap();
@@ -84,6 +95,7 @@ static bool is_in_child(void) {
   }
   if (pid == 0) {
     alarm(SECONDS);
+    if (run.is_alone) start_anew();
     run.is_child = true;
     return true;
   }
@@ -148,8 +160,15 @@ void __wrap_td_ctx_tick(TdCtx *c, uint64_t n) {
   __real_td_ctx_tick(c, n);
 }
 
+/* alone(whether): children do, or do not, run sessions of their own. */
+static int l_alone(lua_State *L) {
+  run.is_alone = lua_toboolean(L, 1);
+  return 0;
+}
+
 /* Opens the libraries and Tide. */
 static void open_libraries(lua_State *L) {
+  lua_register(L, "alone", l_alone);
   luaL_openlibs(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_tide);
@@ -255,7 +274,8 @@ static bool sweep(Mode mode, int number) {
   bool good = try(mode, 0, 0);
   uint64_t events = run.at, step = want.runs && events > want.runs ? events / want.runs : 1;
   char what[80] = "one session";
-  if (mode != COLLECT && !want.only) {
+  if (want.only) return good;
+  if (mode != COLLECT) {
     good &= try(mode, step, want.from);
     snprintf(what, sizeof what, "%llu of %llu events failed in turn", (unsigned long long)run.tried,
              (unsigned long long)events);
@@ -283,6 +303,7 @@ static bool read_options(int argc, char **argv) {
     }
   }
   if (argc - optind != 2) return false;
+  want.self = argv[0];
   want.session = argv[optind];
   want.probe = argv[optind + 1];
   return true;
@@ -294,6 +315,6 @@ int main(int argc, char **argv) {
   int number = 0;
   for (int m = 0; m < MODES; m++)
     if (!want.mode || strcmp(want.mode, modes[m].name) == 0) good &= sweep((Mode)m, ++number);
-  printf("1..%d\n", number);
+  if (!want.only) printf("1..%d\n", number);
   return !good || number == 0;
 }

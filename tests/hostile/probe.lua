@@ -9,6 +9,7 @@ local function is_whole(p)
   assert(tostring(assert(load(text, "=printed"))(p:constants())) == text, text)
 end
 
+if made.file then os.remove(made.file) end
 if made.gemm then is_whole(made.gemm) end
 if made.schedule then
   is_whole(made.schedule)

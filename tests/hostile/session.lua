@@ -1,5 +1,6 @@
 -- session.lua - a session that uses all parts of Tide; what it makes is kept in the table it is
 -- given, so that the probe can look at it when something failed.
+-- luacheck: globals alone
 local made = ...
 local tide = require "tide"
 local i8, i32, f32, grid, task = tide.i8, tide.i32, tide.f32, tide.grid, tide.task
@@ -51,11 +52,12 @@ made.design(tide.random(f32[6], 3), made.sums)
 made.graph = tostring(made.design)
 assert(not pcall(tide.kernel, {A = i32[4], function(A) A[4] = 1 end}))
 
-local file = os.tmpname()
-made.file = file
-C:save(file)
-made.loaded = tide.load(file)
-os.remove(file)
+alone(true)
+made.file = os.tmpname()
+C:save(made.file)
+made.loaded = tide.load(made.file)
+os.remove(made.file)
+alone(false)
 made.sum = i32[M][N](C + 1)
 made.row = tostring(C[1])
 

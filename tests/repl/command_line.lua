@@ -70,6 +70,30 @@ t.test("output that is lost is a failure", function()
   end
 end)
 
+t.test("with descriptors closed, what is printed goes into no file, and what is read fails", function()
+  local file = t.tmp "given"
+  local script = ("f = io.open(%q, 'w') print('printed') io.stdout:flush() f:write('written') f:close()"):format(file)
+  for closed, want in pairs {[">&-"] = 1, ["2>&-"] = 0, ["<&-"] = 0, ["<&- >&- 2>&-"] = 1} do
+    local _, status = shell.output(("%s -e %s %s"):format(shell.quote(arg[-1]), shell.quote(script), closed))
+    t.eq({shell.read(file), status}, {"written", want}, closed)
+  end
+  local text, status = shell.output(("%s - 2>&1 <&-"):format(shell.quote(arg[-1])))
+  t.eq({text, status}, {"cannot read stdin\n", 1})
+end)
+
+t.test("a parent that ignores its children does not make Tide lose its own", function()
+  local source = t.tmp "wrong.c"
+  shell.write(source, "void f(int *x) { x[0] = ; }\n")
+  local script = ("print(os.execute 'exit 3') tide.extern {source = %q, symbol = 'f', x = i32[1]}(i32[1]())"):format(source)
+  for _, ignored in ipairs {"CHLD", "HUP"} do
+    local text, status = shell.output(("trap '' %s; exec %s -e %s 2>&1"):format(ignored, shell.quote(arg[-1]),
+      shell.quote(script)))
+    t.eq(status, 1)
+    t.has(text, "nil\texit\t3\n")
+    t.has(text, "wrong.c:1: ")
+  end
+end)
+
 t.test("a file that is not there is told by its name", function()
   for _, arguments in ipairs {"/no/such.lua", "check /no/such.lua", "doc /no/such.md"} do
     local text, errors, status = run(arguments)
