@@ -429,9 +429,9 @@ static int run(int argc, char **argv) {
   return o.status;
 }
 
-/* Mends what the process may have inherited: children of a parent that ignores them cannot be waited
-   for, and where 0, 1 or 2 is closed the next file that is opened would be that, and take what is
-   printed. What stands there then fails as a closed one does. */
+/* Mends what the process may have inherited: children of a parent that ignores them cannot be
+   waited for, and where 0, 1 or 2 is closed the next file that is opened would be that, and take
+   what is printed. What stands there then fails as a closed one does. */
 static void mend_inherited(void) {
   signal(SIGCHLD, SIG_DFL);
   for (int fd = 0; fd <= 2; fd++)

@@ -84,7 +84,8 @@ end)
 t.test("a parent that ignores its children does not make Tide lose its own", function()
   local source = t.tmp "wrong.c"
   shell.write(source, "void f(int *x) { x[0] = ; }\n")
-  local script = ("print(os.execute 'exit 3') tide.extern {source = %q, symbol = 'f', x = i32[1]}(i32[1]())"):format(source)
+  local script = ("print(os.execute 'exit 3') tide.extern {source = %q, symbol = 'f', x = i32[1]}(i32[1]())"):format(
+    source)
   for _, ignored in ipairs {"CHLD", "HUP"} do
     local text, status = shell.output(("trap '' %s; exec %s -e %s 2>&1"):format(ignored, shell.quote(arg[-1]),
       shell.quote(script)))
