@@ -107,8 +107,9 @@ $(UNIT): %: %.o $(B)/libtide.a
 
 # Pretends to run on another processor.
 $(B)/tests/unit/cpu_cache_test: LINK += -Wl,--wrap=fopen
-# Lets libtcc lack memory.
-$(B)/tests/unit/tcc_memory_test: LINK += -Wl,--wrap=malloc,--wrap=realloc
+# Let libtcc and GMP lack memory.
+$(B)/tests/unit/tcc_memory_test $(B)/tests/unit/gmp_memory_test: \
+  LINK += -Wl,--wrap=malloc,--wrap=realloc
 
 $(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
 	@echo 'ld $@'

@@ -1,5 +1,6 @@
 /* affine.c - systems to isl sets and back. */
 #include "affine/affine.h"
+#include "affine/gmp.h"
 
 #include <isl/ctx.h>
 #include <isl/version.h>
@@ -25,6 +26,7 @@ struct TdAffine {
 /* Deferred on the arena of a solver. */
 static void free_isl(void *p) {
   TdAffine *x = p;
+  td_gmp_watch(NULL, NULL);
   isl_ctx_free(x->isl);
 }
 
@@ -33,6 +35,7 @@ TdAffine *td_affine_new(TdArena *a) {
   x->ctx = td_arena_ctx(a);
   x->budget = DEFAULT_BUDGET;
   td_arena_defer(a, free_isl, x);
+  td_gmp_open();
   x->isl = isl_ctx_alloc();
   if (!x->isl) td_ctx_escape(x->ctx, TD_WHY_MEMORY);
   isl_options_set_on_error(x->isl, ISL_ON_ERROR_CONTINUE);
@@ -65,6 +68,10 @@ static void ask(TdAffine *x) {
   x->count.asked++;
 }
 
+static void stop(void *isl) {
+  isl_ctx_abort(isl);
+}
+
 /* Readies isl for one question; escapes when the user has interrupted. */
 static void begin(TdAffine *x) {
   isl_ctx_resume(x->isl);
@@ -73,7 +80,14 @@ static void begin(TdAffine *x) {
   isl_ctx_reset_error(x->isl);
   isl_ctx_reset_operations(x->isl);
   isl_ctx_set_max_operations(x->isl, x->budget);
+  td_gmp_watch(stop, x->isl);
   x->count.solved++;
+}
+
+/* After a question, whose objects are freed: escapes if there was too little memory for it. */
+static void end(TdAffine *x) {
+  if (td_gmp_lacked() || isl_ctx_last_error(x->isl) == isl_error_alloc)
+    td_ctx_escape(x->ctx, TD_WHY_MEMORY);
 }
 
 /* m with element (r, c) set to v. */
@@ -125,6 +139,7 @@ static TdTruth solve(TdAffine *x, const TdDense *d) {
   isl_basic_set *b = set_of(x, d, d->ncol);
   isl_bool empty = isl_basic_set_is_empty(b);
   isl_basic_set_free(b);
+  end(x);
   return truth_of(isl_bool_not(empty));
 }
 
@@ -170,6 +185,7 @@ TdTruth td_affine_point(TdAffine *x, const TdSys *s, const int32_t *col, size_t 
   if (!found) found = take_point(isl_basic_set_sample_point(isl_basic_set_copy(b)), n, val);
   isl_bool empty = found ? isl_bool_false : isl_basic_set_is_empty(b);
   isl_basic_set_free(b);
+  end(x);
   td_arena_free(a);
   return found ? TD_YES : empty == isl_bool_true ? TD_NO : TD_UNKNOWN;
 }
@@ -186,6 +202,7 @@ TdTruth td_affine_max(TdAffine *x, const TdSys *s, TdAff f, int64_t *v) {
   isl_val *most = isl_basic_set_dim_max_val(set_of(x, &d, d.ncol), 0);
   bool known = most && (isl_val_is_nan(most) || isl_val_is_infty(most));
   bool found = take_int(most, v);
+  end(x);
   td_arena_free(a);
   return found ? TD_YES : known ? TD_NO : TD_UNKNOWN;
 }
@@ -252,6 +269,7 @@ TdTruth td_affine_covers(TdAffine *x, const TdSys *region, const TdSys *part, si
     t = truth_of(isl_set_is_subset(whole, cover));
     isl_set_free(whole);
     isl_set_free(cover);
+    end(x);
   }
   td_arena_free(a);
   return t;
@@ -307,6 +325,7 @@ bool td_affine_hull(TdAffine *x, TdArena *a, const TdSys *part, size_t nparts, c
     isl_basic_set_free(b);
     ok = h->eq && h->ineq && add_rows(a, h->eq, true, m.shown, out) &&
          add_rows(a, h->ineq, false, m.shown, out);
+    end(x);
   }
   td_arena_free(scratch);
   return ok;

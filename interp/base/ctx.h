@@ -33,7 +33,7 @@ void *td_ctx_take(TdCtx *c, size_t size);
 bool td_ctx_has(TdCtx *c, size_t size);
 void td_ctx_give(TdCtx *c, void *p, size_t size);
 /* Escapes for want of memory unless the process may have 40 MiB more: asked before work of a
- * library that ends the process when it has none (GMP under isl, libtcc). */
+ * library that cannot go on when it has none (GMP under isl, libtcc). */
 void td_ctx_need_room(TdCtx *c);
 size_t td_ctx_bytes(const TdCtx *c);
 void td_ctx_set_memory_limit(TdCtx *c, size_t bytes);
