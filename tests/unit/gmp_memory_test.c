@@ -1,5 +1,6 @@
-/* gmp_memory_test.c - memory ends while isl computes: each block of GMP's numbers is refused in turn,
-   once and from then on. A question is answered as with memory, or escapes; the next is answered. */
+/* gmp_memory_test.c - memory ends while isl computes: each block of GMP's numbers is refused in
+   turn, once and from then on. A question is answered as with memory, or escapes; the next is
+   answered. */
 #include "tests/unit/tap.h"
 
 #include <setjmp.h>
@@ -7,7 +8,8 @@
 
 #include "affine/affine.h"
 
-/* What fails: allocation `strike` of those of Tide while isl may work; with `on`, all later, too. */
+/* What fails: allocation `strike` of those of Tide while isl may work; with `on`, all later, too.
+ */
 static struct {
   int at, strike;
   bool armed, on;
