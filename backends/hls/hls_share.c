@@ -106,6 +106,54 @@ static const TdExpr *fit(Share *s, const User *u, int d) {
   return e;
 }
 
+/* Looks for an index of the body that tells where blocks begin in a dimension. */
+typedef struct Telling {
+  Reach *r;
+  int d;
+  const TdExpr *begins; /* what is found, or NULL */
+} Telling;
+
+/* Whether e is no variable but an id, and reads nothing. */
+static bool is_of_ids(void *ud, const TdExpr *e) {
+  const Telling *t = ud;
+  uint64_t k;
+  if (e->kind == TD_EXPR_LOAD) return false;
+  return e->kind != TD_EXPR_VAR || td_map_get(&t->r->facts.coord, (uint64_t)(uintptr_t)e->sym, &k);
+}
+
+/* Whether the terms of an index that ids make are, but for a constant, where blocks begin. */
+static bool look_telling(void *ud, const TdExpr *e) {
+  Telling *t = ud;
+  Reach *r = t->r;
+  const User *u = r->u;
+  if ((e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != r->sym) return true;
+  TdSession *session = r->s->session;
+  TdArena *a = r->s->a;
+  TdLin x = td_lin_of(session, a, td_hls_facts_index(r->s->n->store, u->c->kernel, e->kid[t->d]));
+  const TdExpr *sum = td_expr_index(session, a, 0, e->loc);
+  for (size_t i = 0; i < x.n; i++)
+    if (td_walk_expr(x.term[i].atom, is_of_ids, t))
+      sum = td_lin_plus(session, a, sum, td_lin_times(session, a, x.term[i].atom, x.term[i].coef));
+  int64_t apart = 0;
+  for (uint32_t i = 0; i < u->c->n; i++) {
+    TdSpan v = td_hls_facts_span(&r->facts, u->c->coord + i * u->c->kernel->ncoord, sum);
+    int64_t more = u->lo[i * (uint32_t)r->s->type->rank + (uint32_t)t->d] - v.lo;
+    if (!i) apart = more;
+    if (!td_span_is_one(v) || more != apart) return true;
+  }
+  t->begins = td_lin_plus(session, a, sum, td_expr_index(session, a, apart, e->loc));
+  return false;
+}
+
+/* Where the blocks of u begin in dimension d, as its body can say it: `t // 5 * 8`; NULL: it
+   cannot. */
+static const TdExpr *begins(Reach *r, int d) {
+  const TdExpr *e = fit(r->s, r->u, d);
+  Telling t = {.r = r, .d = d};
+  if (!e) td_walk_exprs(r->s->session->ctx, r->u->c->kernel->body, look_telling, &t);
+  return e ? e : t.begins;
+}
+
 /* All of the argument as the block of each instance. */
 static void take_all(Share *s, User *u) {
   for (int d = 0; d < s->type->rank; d++) {
@@ -136,7 +184,7 @@ static bool find_boxes(Share *s, User *u) {
   for (int d = 0; d < rank; d++) {
     u->step[d] = r.step[d] ? r.step[d] : 1;
     u->extent[d] = (u->extent[d] - 1) / u->step[d] + 1;
-    if (!(u->shift[d] = fit(s, u, d))) return false;
+    if (!(u->shift[d] = begins(&r, d))) return false;
   }
   return true;
 }

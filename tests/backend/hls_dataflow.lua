@@ -162,6 +162,20 @@ twins("elements written in turn", "shared-write", function(turn)
   end
 end, 1, 0, "a[0] and a[1] both write in R")
 
+-- Where blocks begin may be any function of the ids that the indices say.
+t.test("blocks of tiles that one id counts", function()
+  local m = batch.add("one id for two dimensions", tide.design(function(d)
+    d.a = task {map = {6}, A = i32[4][9], B = i32[4][9], function(A, B, t)
+      for r, c in grid(2, 3) do
+        B[t // 3 * 2 + r][t % 3 * 3 + c] = A[t // 3 * 2 + 1 - r][t % 3 * 3 + c] + A[t // 3 * 2][t % 3 * 3]
+      end
+    end}
+    d.b = task {map = {6}, C = i32[2][3], function(C, t) C[t // 3][t % 3] = C[t // 3][t % 3] + t end}
+  end))
+  t.has(m.source, "ap_int<32> A[2][3];")
+  t.has(m.source, "ap_int<32> C[1][1];")
+end)
+
 -- Rule 5: a task that works on a block hands it back at its end: no loop is left by a return.
 twins("a task that returns", "early-return", function(loop)
   return function(d)
