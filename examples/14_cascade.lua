@@ -1,9 +1,11 @@
 -- 14_cascade: two matrix products of any size on arrays of a fixed one, from templates over types and shapes, scheduled
 -- apart and joined by a FIFO (Allo, PLDI 2024, Fig. 7 and 8).
--- Run: tide examples/14_cascade.lua
+-- Run: tide examples/14_cascade.lua [M K L N T]     (default 16 8 8 8 8: rows, features, hidden units, results; the side
+-- of the arrays, which divides M, L and N)
 local tide = require "tide"
 local i8, i16, i32, f32, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.grid
-local T = 8 -- side of the array
+local M, K, L = tonumber(arg[1] or 16), tonumber(arg[2] or 8), tonumber(arg[3] or 8)
+local N, T = tonumber(arg[4] or 8), tonumber(arg[5] or 8)
 
 -- C = C + A B on one array.
 local function systolic(TA, TB, TC, M, N, K)
@@ -36,19 +38,18 @@ local function tiled_systolic(TA, TB, TC, M, N, K)
   }
 end
 
-for _, case in ipairs { { i8, i8, i16, 16, 24, 8 }, { f32, f32, f32, 8, 8, 5 } } do
-  local TA, TB, TC, M, N, K = table.unpack(case)
-  local A, B = tide.random(TA[M][K], 1), tide.random(TB[K][N], 2)
-  local C, want = TC[M][N](0), TC[M][N](0)
+for _, case in ipairs { { i8, i8, i16, 2 * T, 3 * T, K }, { f32, f32, f32, T, T, K } } do
+  local TA, TB, TC, m, n, k = table.unpack(case)
+  local A, B = tide.random(TA[m][k], 1), tide.random(TB[k][n], 2)
+  local C, want = TC[m][n](0), TC[m][n](0)
   tiled_systolic(table.unpack(case))(A, B, C)
   systolic(table.unpack(case)):native(A, B, want)
   assert(C:allclose(want))
-  print(("%s %d x %d x %d in tiles of %d: right"):format(TA, M, N, K, T))
+  print(("%s %d x %d x %d in tiles of %d: right"):format(TA, m, n, k, T))
 end
-print(select(2, pcall(tiled_systolic, i8, i8, i16, 12, 8, 8)))
+print(select(2, pcall(tiled_systolic, i8, i8, i16, 2 * T - 1, T, K)))
 
 -- Two layers of one template: calls that are instances of their own, so that each has its own schedule.
-local M, K, L, N = 16, 8, 8, 8
 local W1, W2 = tide.random(i8[K][L], 11), tide.random(i8[L][N], 12)
 local layer1, layer2 = tiled_systolic(i8, i8, i16, M, L, K), tiled_systolic(i8, i8, i16, M, N, L)
 local ffn1, ffn2 = layer1:as "FFN1", layer2:as "FFN2"
@@ -75,7 +76,7 @@ assert(Y:equal(want))
 print("the cascade and plain Lua agree")
 
 --> i8 16 x 24 x 8 in tiles of 8: right
---> f32 8 x 8 x 5 in tiles of 8: right
+--> f32 8 x 8 x 8 in tiles of 8: right
 --> ...whole tiles only
 --> proved: strict...
 --> the cascade and plain Lua agree
