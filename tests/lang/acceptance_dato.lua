@@ -150,6 +150,14 @@ t.test("A28: a tiled output-stationary array, on 4 x 4 PEs and on one, of which 
   -- Each is passed the matrix that it uses and its own ends of streams.
   t.eq(calls(small), {{"pe[0][1]", "pe", 2}, {"pe[1][0]", "pe_1", 2}, {"pe[1][1]", "pe_2", 5}, {"pe[1][2]", "pe_3", 1},
     {"pe[2][1]", "pe_4", 1}})
+  -- Allo's functions take all three matrices, and their ends of streams: 4, 4, 7, 4 and 4 arguments.
+  local ends = {}
+  for args in small:build {target = "hls"}.source:gmatch 'TIDE_TASK%("pe[^"]+", [%w_]+%)%(([^\n]*)%);' do
+    local own = 0
+    for arg in args:gmatch "[^, ]+" do own = own + (arg:find "^[ABC]$" and 0 or 1) end
+    ends[#ends + 1] = 3 + own
+  end
+  t.eq(ends, {4, 4, 7, 4, 4})
 end)
 
 t.test("A29: a weight-stationary array: sums move down, the first row gets none, the last one writes", function()
