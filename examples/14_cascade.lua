@@ -1,7 +1,7 @@
 -- 14_cascade: two matrix products of any size on arrays of a fixed one, from templates over types and shapes, scheduled
 -- apart and joined by a FIFO (Allo, PLDI 2024, Fig. 7 and 8).
--- Run: tide examples/14_cascade.lua [M K L N T]     (default 16 8 8 8 8: rows, features, hidden units, results; the side
--- of the arrays, which divides M, L and N)
+-- Run: tide examples/14_cascade.lua [M K L N T]     (default 16 8 8 8 8: rows, features, hidden units, results, side of
+-- the arrays, which divides M, L and N)
 local tide = require "tide"
 local i8, i16, i32, f32, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.grid
 local M, K, L = tonumber(arg[1] or 16), tonumber(arg[2] or 8), tonumber(arg[3] or 8)
