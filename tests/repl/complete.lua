@@ -158,7 +158,8 @@ t.test("words and names of options", function()
   offer { ['s:split("k", 4, {'] = "names tail", ['s:split("k", 4, {tail = "'] = "cut guard perfect",
     ['s:split("k", 4, {names = {"'] = "", ['s:split("k", 4, {tail = "cut", n'] = "names",
     ['s:partition("A", 0, {kind = "c'] = "complete cyclic", ['random(i8[4], 1, {'] = "hi lo",
-    ['gemm:build {target = "'] = "cpu hls", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol" }
+    ['gemm:build {target = "'] = "cpu hls", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol",
+    ["s:verify {"] = "concrete seconds", ["tide.verify(s, s, {s"] = "seconds" }
   t.has(offers 'gemm:build {target = "cpu", ', "threads")
 end)
 
