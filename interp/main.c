@@ -438,12 +438,19 @@ static void mend_inherited(void) {
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* A status of success holds only if all that was printed arrived. */
+static int status = OK; /* that main comes to */
+
+/* At the end, also by os.exit: a status of success holds only if all that was printed arrived. */
+static void check_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return;
+  fputs("tide: not all of the output could be written\n", stderr);
+  _exit(status ? status : FAILED);
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of the write */
   mend_inherited();
-  int status = run(argc, argv);
-  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-  fputs("tide: not all of the output could be written\n", stderr);
-  return status ? status : FAILED;
+  atexit(check_output);
+  status = run(argc, argv);
+  return status;
 }

@@ -64,7 +64,8 @@ t.test("-v names the version, the commit, Lua and the libraries with their versi
 end)
 
 t.test("output that is lost is a failure", function()
-  for _, arguments in ipairs {"-v", "-h", "doc", "-e 'print(1)'"} do
+  for _, arguments in ipairs {"-v", "-h", "doc", "-e 'print(1)'", "-e 'print(1) os.exit()'",
+    "-e 'print(1) os.exit(true, true)'"} do
     local text, status = shell.output(("%s %s 2>&1 >/dev/full"):format(shell.quote(arg[-1]), arguments))
     t.eq({text, status}, {"tide: not all of the output could be written\n", 1}, arguments)
   end
