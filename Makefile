@@ -46,7 +46,8 @@ FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_car
   -Wl,--wrap=td_ctx_tick
 HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
-HOSTILE_WRAP = -Wl,--wrap=td_ctx_take,--wrap=td_ctx_give,--wrap=td_ctx_tick
+HOSTILE_WRAP = -Wl,--wrap=td_ctx_take,--wrap=td_ctx_give,--wrap=td_ctx_tick \
+  -Wl,--wrap=td_alarm_start,--wrap=td_alarm_stop
 # Programs that libFuzzer drives (CONFIG=input, clang).
 INPUT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/inputs/*_input.c)))
 GROUPS := loop buf type task stream kernel

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alarm.h"
 #include "base/ctx.h"
 #include "tide.h"
 
@@ -158,6 +159,19 @@ void __wrap_td_ctx_tick(TdCtx *c, uint64_t n) {
     n = UINT64_MAX;
   }
   __real_td_ctx_tick(c, n);
+}
+
+bool __wrap_td_alarm_start(TdAlarm *a, double seconds, void (*ring)(void *ud), void *ud);
+void __wrap_td_alarm_stop(TdAlarm *a);
+
+/* No alarm rings: its thread would be missing in children, and the parent waits for them. */
+bool __wrap_td_alarm_start(TdAlarm *a, double seconds, void (*ring)(void *ud), void *ud) {
+  (void)a, (void)seconds, (void)ring, (void)ud;
+  return true;
+}
+
+void __wrap_td_alarm_stop(TdAlarm *a) {
+  (void)a;
 }
 
 /* alone(whether): children do, or do not, run sessions of their own. */
