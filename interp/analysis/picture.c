@@ -83,18 +83,21 @@ static void put_arrow(TdText *t, const TdPicture *p, const TdPictureArrow *x) {
   int64_t x2 = box_x(p, to) + p->wide / 2, y2 = box_y(p, to);
   if (x->from == TD_PICTURE_OUTSIDE) y1 = y2 - GAP_Y / 2;
   if (x->to == TD_PICTURE_OUTSIDE) y2 = y1 + GAP_Y / 2;
-  td_text_putf(t,
-               "  <path d=\"M%lld %lldC%lld %lld %lld %lld %lld %lld\"><title>%s</title></path>\n",
-               (long long)x1, (long long)y1, (long long)x1, (long long)y1 + GAP_Y / 2,
-               (long long)x2, (long long)y2 - GAP_Y / 2, (long long)x2, (long long)y2, x->label);
+  td_text_putf(t, "  <path d=\"M%lld %lldC%lld %lld %lld %lld %lld %lld\"><title>", (long long)x1,
+               (long long)y1, (long long)x1, (long long)y1 + GAP_Y / 2, (long long)x2,
+               (long long)y2 - GAP_Y / 2, (long long)x2, (long long)y2);
+  td_text_put_xml(t, x->label);
+  td_text_puts(t, "</title></path>\n");
 }
 
 static void put_box(TdText *t, const TdPicture *p, uint32_t i) {
   td_text_putf(t,
                "  <rect x=\"%lld\" y=\"%lld\" width=\"%d\" height=\"%d\"/>"
-               "<text x=\"%lld\" y=\"%lld\">%s</text>\n",
+               "<text x=\"%lld\" y=\"%lld\">",
                (long long)box_x(p, i), (long long)box_y(p, i), (int)p->wide, BOX_H,
-               (long long)box_x(p, i) + p->wide / 2, (long long)box_y(p, i) + 17, p->box[i]);
+               (long long)box_x(p, i) + p->wide / 2, (long long)box_y(p, i) + 17);
+  td_text_put_xml(t, p->box[i]);
+  td_text_puts(t, "</text>\n");
 }
 
 /* Makes boxes wide enough for what they say. */
@@ -113,13 +116,16 @@ void td_picture_svg(TdText *out, TdPicture *p) {
   uint32_t high = set_columns(p, &wide);
   td_text_putf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
-               "font-family=\"sans-serif\" font-size=\"11\">\n  <title>%s</title>\n"
+               "font-family=\"sans-serif\" font-size=\"11\">\n  <title>",
+               2LL * MARGIN + (int64_t)wide * (p->wide + GAP_X) - GAP_X,
+               2LL * MARGIN + (int64_t)high * (BOX_H + GAP_Y) - GAP_Y);
+  td_text_put_xml(out, p->title);
+  td_text_puts(out,
+               "</title>\n"
                "  <style>path { fill: none; stroke: #777; marker-end: url(#to) } "
                "rect { fill: #eef3fa; stroke: #345 } text { text-anchor: middle }</style>\n"
                "  <marker id=\"to\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" orient=\"auto\">"
-               "<path d=\"M0 0L6 3L0 6z\" style=\"fill: #777; marker-end: none\"/></marker>\n",
-               2LL * MARGIN + (int64_t)wide * (p->wide + GAP_X) - GAP_X,
-               2LL * MARGIN + (int64_t)high * (BOX_H + GAP_Y) - GAP_Y, p->title);
+               "<path d=\"M0 0L6 3L0 6z\" style=\"fill: #777; marker-end: none\"/></marker>\n");
   for (size_t i = 0; i < p->arrow.n; i++) put_arrow(out, p, &p->arrow.at[i]);
   for (uint32_t i = 0; i < p->n; i++) put_box(out, p, i);
   td_text_puts(out, "</svg>\n");

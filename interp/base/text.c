@@ -36,6 +36,39 @@ void td_text_putc(TdText *t, char ch) {
   td_text_putn(t, &ch, 1);
 }
 
+/* Bytes of the letter beyond ASCII at s; 0: those are none. */
+static size_t letter_bytes(const unsigned char *s) {
+  size_t n = *s >= 0xf0 && *s < 0xf5   ? 4
+             : *s >= 0xe0 && *s < 0xf0 ? 3
+             : *s >= 0xc2 && *s < 0xe0 ? 2
+                                       : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  bool over = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
+  bool none = (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f) ||
+              (*s == 0xef && s[1] == 0xbf && s[2] > 0xbd);
+  return n && (over || none) ? 0 : n;
+}
+
+void td_text_put_xml(TdText *t, const char *s) {
+  for (; *s; s++) {
+    unsigned char ch = (unsigned char)*s;
+    size_t n = ch < 0x80 ? 1 : letter_bytes((const unsigned char *)s);
+    const char *mark = ch == '&'   ? "&amp;"
+                       : ch == '<' ? "&lt;"
+                       : ch == '>' ? "&gt;"
+                       : ch == '"' ? "&quot;"
+                                   : NULL;
+    if (mark)
+      td_text_puts(t, mark);
+    else if (!n || ch < ' ' || ch == 0x7f)
+      td_text_putc(t, '?');
+    else
+      td_text_putn(t, s, n);
+    if (n) s += n - 1;
+  }
+}
+
 void td_text_vputf(TdText *t, const char *fmt, va_list ap) {
   va_list again;
   va_copy(again, ap);

@@ -24,6 +24,8 @@ TdText td_text_new(TdArena *a);
 void td_text_putn(TdText *t, const char *s, size_t n);
 void td_text_puts(TdText *t, const char *s);
 void td_text_putc(TdText *t, char ch);
+/* Appends s as XML shows it: its marks as entities, and ? for what it knows no letter of. */
+void td_text_put_xml(TdText *t, const char *s);
 /* printf-style; no %f %g %e: use td_text_put_double, which no locale changes. */
 void td_text_putf(TdText *t, const char *fmt, ...) TD_PRINTF(2, 3);
 void td_text_vputf(TdText *t, const char *fmt, va_list ap) TD_PRINTF(2, 0);

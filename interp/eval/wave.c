@@ -2,6 +2,9 @@
 #include "eval/wave.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
 
 /* A signal has another value from a cycle on. */
 typedef struct Change {
@@ -13,6 +16,7 @@ typedef struct Change {
 typedef struct Wave {
   TdArena *arena;
   TD_VEC(Change) change;
+  TdMap named; /* hashes of names of signals */
 } Wave;
 
 static int earlier(const void *x, const void *y) {
@@ -58,10 +62,27 @@ static const char *code(TdArena *a, size_t signal) {
   return td_text_str(&t);
 }
 
-/* A name without brackets, which waves keep for bits. */
-static void put_name(TdText *out, const char *name) {
-  for (const char *s = name; *s; s++)
-    if (*s != ']') td_text_putc(out, *s == '[' || *s == ':' ? '_' : *s);
+static bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* A name of letters, digits and _ : waves keep brackets for bits, blanks and $ for themselves. */
+static const char *plain_name(TdArena *a, const char *name) {
+  TdText t = td_text_new(a);
+  for (const char *s = name; *s; s++) {
+    bool inside = ((unsigned char)*s & 0xc0) == 0x80; /* of a letter beyond ASCII */
+    if (*s != ']' && !inside) td_text_putc(&t, is_plain(*s) ? *s : '_');
+  }
+  return t.n ? td_text_str(&t) : "_";
+}
+
+/* The same, but other than those of the signals before. */
+static const char *own_name(Wave *w, const char *name) {
+  const char *plain = plain_name(w->arena, name), *own = plain;
+  for (int n = 2; td_map_get(&w->named, td_map_hash(own, strlen(own)), NULL); n++)
+    own = td_text_fmt(w->arena, "%s_%d", plain, n);
+  td_map_put(w->arena, &w->named, td_map_hash(own, strlen(own)), 1);
+  return own;
 }
 
 static int bits_of(int64_t most) {
@@ -70,10 +91,8 @@ static int bits_of(int64_t most) {
   return n;
 }
 
-static void put_variable(TdText *out, const char *name, int bits, size_t signal) {
-  td_text_putf(out, "$var wire %d %s ", bits, code(out->arena, signal));
-  put_name(out, name);
-  td_text_puts(out, " $end\n");
+static void put_variable(Wave *w, TdText *out, const char *name, int bits, size_t signal) {
+  td_text_putf(out, "$var wire %d %s %s $end\n", bits, code(w->arena, signal), own_name(w, name));
 }
 
 static void put_value(TdText *out, int64_t value, int bits, size_t signal) {
@@ -89,14 +108,14 @@ static int width_of(const TdTimed *t, size_t signal) {
 void td_wave_vcd(TdText *out, const TdTimed *t) {
   Wave w = {.arena = out->arena};
   td_text_putf(out, "$comment %s on %s: a unit of time is a cycle $end\n$timescale 1ns $end\n",
-               t->design, t->target);
-  td_text_putf(out, "$scope module %s $end\n", t->design);
+               plain_name(w.arena, t->design), t->target);
+  td_text_putf(out, "$scope module %s $end\n", plain_name(w.arena, t->design));
   for (size_t i = 0; i < t->nstream; i++) {
-    put_variable(out, t->stream[i].name, width_of(t, i), i);
+    put_variable(&w, out, t->stream[i].name, width_of(t, i), i);
     add_stream(&w, &t->stream[i], i);
   }
   for (size_t i = 0; i < t->ntask; i++) {
-    put_variable(out, t->task[i].name, width_of(t, t->nstream + i), t->nstream + i);
+    put_variable(&w, out, t->task[i].name, width_of(t, t->nstream + i), t->nstream + i);
     add_task(&w, &t->task[i], t->nstream + i);
   }
   td_text_puts(out, "$upscope $end\n$enddefinitions $end\n");

@@ -60,12 +60,19 @@ static char mark_of(const int64_t *spent) {
   return mark[most];
 }
 
-/* The length of the longest name that is shown. */
+/* The letters of a name. */
+static int letters(const char *name) {
+  int n = 0;
+  for (; *name; name++) n += ((unsigned char)*name & 0xc0) != 0x80;
+  return n;
+}
+
+/* Those of the longest name that is shown. */
 static int longest_name(const TdTimed *t) {
-  size_t n = 0;
+  int n = 0;
   for (size_t i = 0; i < t->ntask && i < TD_WAVE_ROWS; i++)
-    if (strlen(t->task[i].name) > n) n = strlen(t->task[i].name);
-  return (int)n;
+    if (letters(t->task[i].name) > n) n = letters(t->task[i].name);
+  return n;
 }
 
 void td_wave_timeline(TdText *out, const TdTimed *t, int width) {
@@ -76,7 +83,8 @@ void td_wave_timeline(TdText *out, const TdTimed *t, int width) {
   for (size_t i = 0; i < t->ntask && i < TD_WAVE_ROWS; i++) {
     memset(c.spent, 0, (size_t)c.width * sizeof *c.spent);
     visit_task(&t->task[i], t->cycles, spend, &c);
-    td_text_putf(out, "%-*s  ", name, t->task[i].name);
+    const char *own = t->task[i].name;
+    td_text_putf(out, "%s%*s  ", own, name - letters(own), "");
     for (int k = 0; k < c.width; k++) td_text_putc(out, mark_of(c.spent[k]));
     td_text_putc(out, '\n');
   }
@@ -118,7 +126,9 @@ static void draw(void *ud, int64_t from, int64_t to, int state) {
 }
 
 static void put_label(TdText *out, int x, int y, const char *text) {
-  td_text_putf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", x, y, text);
+  td_text_putf(out, "<text x=\"%d\" y=\"%d\">", x, y);
+  td_text_put_xml(out, text);
+  td_text_puts(out, "</text>\n");
 }
 
 /* The fill of a stream as steps, of which those too close to be seen are left out. */

@@ -1,0 +1,156 @@
+-- waves.lua - what is drawn and dumped of runs whose tasks have names that formats keep for themselves: waves are read
+-- back by a reader of their own, pictures are well-formed.
+local t = require "tap"
+local shell = require "shell"
+local tide = require "tide"
+local i32, f32, task, grid = tide.i32, tide.f32, tide.task, tide.grid
+
+-- A dump as IEEE 1364 has it (18.2): its signals {name, bits, changes = {{cycle, value}}} and its last cycle.
+local keyword = {}
+for w in ("$comment $timescale $scope $upscope $var $enddefinitions $dumpvars"):gmatch "%S+" do keyword[w] = true end
+local function read_vcd(text)
+  local word = text:gmatch "%S+"
+  local by_code, named, now, last = {}, {}, nil, nil
+  local function section()
+    local list = {}
+    for w in word do
+      if w == "$end" then return list end
+      assert(not keyword[w], "a keyword inside a section: " .. w)
+      list[#list + 1] = w
+    end
+    error "a section without $end"
+  end
+  local scopes, defined = 0, false
+  for w in word do
+    if w == "$scope" then
+      assert(#section() == 2)
+      scopes = scopes + 1
+    elseif w == "$upscope" then
+      assert(#section() == 0)
+      scopes = scopes - 1
+    elseif w == "$var" then
+      local v = section()
+      assert(#v == 4 and v[1] == "wire" and scopes == 1, table.concat(v, " "))
+      assert(v[4]:find "^[%a_][%w_]*$", "not a plain name: " .. v[4])
+      assert(not by_code[v[3]] and not named[v[4]], "twice: " .. v[4])
+      by_code[v[3]] = {name = v[4], bits = tonumber(v[2]), changes = {}}
+      named[v[4]] = by_code[v[3]]
+    elseif w == "$enddefinitions" then
+      assert(#section() == 0 and scopes == 0)
+      defined = true
+    elseif w == "$comment" or w == "$timescale" then
+      section()
+    elseif w:sub(1, 1) == "#" then
+      now = assert(math.tointeger(w:sub(2)))
+      assert(defined and (not last or now > last), "time goes on")
+      last = now
+    else
+      local bits, signal = assert(w:match "^b([01]+)$", w), by_code[word()]
+      assert(now and #bits <= signal.bits)
+      signal.changes[#signal.changes + 1] = {now, tonumber(bits, 2)}
+    end
+  end
+  return named, last
+end
+
+-- Fails unless the elements of a picture are closed in turn, and marks in text and attributes are entities.
+local function check_xml(text)
+  local open = {}
+  local rest = text:gsub("<(/?)([%a]+)([^<>]*)>", function(close, name, inner)
+    local attributes = inner:gsub('%s+[%w%-:]+="[^"<]*"', "")
+    assert(attributes:find "^%s*/?$", "attributes: " .. inner)
+    if close == "/" then
+      assert(table.remove(open) == name, "closed out of turn: " .. name)
+    elseif inner:sub(-1) ~= "/" then
+      open[#open + 1] = name
+    end
+    return ""
+  end)
+  assert(#open == 0, "left open: " .. tostring(open[1]))
+  rest = rest:gsub("&%a+;", "")
+  assert(not rest:find "[&<]" and not rest:find "[\0-\8\14-\31]" and utf8.len(text), rest)
+end
+
+-- Runs a design with a clock; its waves and pictures can be read. Returns the signals and the report.
+local function drawn(design, ...)
+  local m = tide.schedule(design):build {target = "cpu", timed = true, trace = true}
+  m(...)
+  local path = t.tmp "waves"
+  m.report:vcd(path)
+  local signals, last = read_vcd(shell.read(path))
+  t.eq(last, m.report.cycles)
+  m.report:svg(path)
+  check_xml(shell.read(path))
+  check_xml(tide.schedule(design):graph():svg())
+  t.has(m.report:timeline(30), "not running")
+  for _, s in ipairs(m.report.streams) do
+    local most = 0
+    for _, c in ipairs((signals[s.name:gsub("%]", ""):gsub("%[", "_")] or {changes = {}}).changes) do
+      most = math.max(most, c[2])
+    end
+    t.ok(most <= s.depth, "no more than the depth")
+  end
+  return signals, m.report
+end
+
+t.test("names with blanks, marks, $end, letters beyond ASCII and bytes that are none", function()
+  local signals, report = drawn(tide.design(function(d)
+    local z = d:stream(i32)
+    d['t <&> "x" $end'] = task {function() for i in grid(3) do z:put(i) end end}
+    d["ü[0] \\ \xff\n"] = task {B = i32[3], function(B) for i in grid(3) do B[i] = z:get() end end}
+  end), i32[3](0))
+  t.ok(signals.z and signals.t______x___end)
+  local rows = {}
+  for line in report:timeline(10):gmatch "[^\n]+" do rows[#rows + 1] = line end
+  t.ok(#rows >= 3)
+end)
+
+t.test("names that waves cannot tell apart get numbers", function()
+  local signals = drawn(tide.design(function(d)
+    local z_0, z = d:stream(i32), d:stream(i32, {2})
+    d.t_0 = task {function() for i in grid(3) do z_0:put(i) z[0]:put(i) z[1]:put(i) end end}
+    d.t = task {map = {2}, B = i32[2][3], function(B, p) for i in grid(3) do B[p][i] = z[p]:get() end end}
+    d.v = task {C = i32[3], function(C) for i in grid(3) do C[i] = z_0:get() end end}
+  end), i32[2][3](0), i32[3](0))
+  t.ok(signals.z_0 and signals.z_0_2 and signals.z_1 and signals.t_0 and signals.t_0_2 and signals.t_1)
+end)
+
+t.test("no cycle at all, one cycle, one task", function()
+  drawn(tide.design(function(d) d.t = task {function() end} end))
+  drawn(tide.design(function(d)
+    local z = d:stream(i32)
+    d.t = task {function() for i in grid(0) do z:put(i) end end}
+    d.u = task {B = i32[3], function(B) for i in grid(0) do B[i] = z:get() end end}
+  end), i32[3](0))
+  drawn(tide.design(function(d) d.t = task {B = i32[1], function(B) B[0] = 1 end} end), i32[1](0))
+end)
+
+t.test("tokens that are tensors, wide words, blocks; designs inside; thousands of instances", function()
+  local T = tide.uint(96)
+  drawn(tide.design(function(d)
+    local z, y = d:stream(T[2], {2, depth = 1}), d:stream(f32[4], {depth = 2, block = true})
+    d.t = task {A = T[2], F = f32[4], function(A, F) for _ in grid(3) do z[0]:put(A) z[1]:put(A) y:put(F) end end}
+    d.v = task {B = T[2], G = f32[4], function(B, G)
+      for _ in grid(3) do B:set(z[0]:get()) B:set(z[1]:get()) G:set(y:get()) end
+    end}
+  end), T[2](3), f32[4](1), T[2](3), f32[4](1))
+  local inner = tide.design(function(d)
+    local z = d:stream(i32)
+    d.a = task {A = i32[3], function(A) for i in grid(3) do z:put(A[i]) end end}
+    d.b = task {B = i32[3], function(B) for i in grid(3) do B[i] = z:get() end end}
+  end)
+  drawn(tide.design(function(d)
+    d.t = task {map = {2}, A = i32[3], B = i32[2][3], function(A, B, p) inner(A, B[p]) inner(A, B[p]) end}
+  end), i32[3](1), i32[2][3](1))
+  drawn(tide.design(function(d)
+    local z = d:stream(i32, {1001})
+    d.t = task {map = {1000}, function(p)
+      local v = i32(0)
+      if p > 0 then v = z[p]:get() end
+      z[p + 1]:put(v)
+    end}
+    d.f = task {B = i32[1], function(B) B[0] = z[1000]:get() end}
+  end, {check = false}), i32[1](0))
+end)
+
+t.done()
