@@ -69,7 +69,9 @@ static Loop loop_of(lua_State *L, int idx) {
 static int l_grid(lua_State *L) {
   int n = lua_gettop(L);
   if (n && lua_type(L, n) == LUA_TSTRING) n--;
-  if (!n) td_bind_fail(L, "arguments", "a grid has at least one extent");
+  if (!n)
+    td_bind_fail(L, "arguments", "a grid has at least one extent%s",
+                 lua_gettop(L) ? " before the name of its band" : "");
   Grid *g = lua_newuserdatauv(L, sizeof *g + (size_t)n * sizeof *g->loop, 0);
   g->n = n;
   g->over = false;

@@ -1,6 +1,7 @@
 /* bind_run.c - arguments from Lua to a run, and what comes back. */
 #include <string.h>
 
+#include "bind/tensor.h"
 #include "bind/unit.h"
 #include "backends/cpu/cpu.h"
 #include "eval/eval.h"
@@ -37,6 +38,13 @@ void td_bind_name_arguments(lua_State *L, const TdProg *p, int first) {
 }
 
 static int wrong_argument(lua_State *L, const TdUnit *u, size_t i, int idx) {
+  const TdType *t = u->param[i].type;
+  uint64_t bits;
+  if (td_type_is_scalar(t) && td_bind_to_bits(L, idx, t, &bits)) {
+    const char *where =
+        lua_pushfstring(L, "argument '%s' of '%s': ", u->param[i].sym->name, u->sym->name);
+    return td_bind_fail_stored(L, idx, t, where);
+  }
   TdArena *a = td_bind_arena(L);
   TdTensorBox *box = td_bind_test_tensor(L, idx);
   return td_bind_fail(L, "argument-type", "argument '%s' of '%s' is %s, not %s",
@@ -47,7 +55,7 @@ static int wrong_argument(lua_State *L, const TdUnit *u, size_t i, int idx) {
 /* Whether the value at idx fits parameter i, whose type at the unit's sizes is t. */
 static bool fits(lua_State *L, const TdType *t, int idx) {
   uint64_t bits;
-  if (td_type_is_scalar(t)) return td_bind_to_bits(L, idx, t, &bits);
+  if (td_type_is_scalar(t)) return td_bind_to_stored(L, idx, t, &bits);
   if (t->kind == TD_T_PORT) return lua_istable(L, idx);
   TdTensorBox *box = td_bind_test_tensor(L, idx);
   return box && box->tensor->type == t;
@@ -101,7 +109,7 @@ static TdTensor *tokens_of_list(lua_State *L, TdArena *a, const TdType *token, i
       memmove(row.extent, t->extent + 1, (size_t)rank * sizeof *row.extent);
       memmove(row.stride, t->stride + 1, (size_t)rank * sizeof *row.stride);
       td_tensor_copy(td_bind_enter(L)->ctx, &row, box->tensor);
-    } else if (!rank && td_bind_to_bits(L, -1, elem, &bits)) {
+    } else if (!rank && td_bind_to_stored(L, -1, elem, &bits)) {
       td_tensor_put(t, &i, bits);
     } else {
       td_bind_fail(L, "argument-type", "token %d of the list is not %s", (int)(i + 1),

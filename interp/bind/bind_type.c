@@ -176,10 +176,12 @@ static int convert_scalar(lua_State *L, const TdType *t) {
   const TdType *from = lua_isboolean(L, 2)   ? td_type_bool(td_bind_enter(L)->session)
                        : lua_isinteger(L, 2) ? td_type_int(td_bind_enter(L)->session, 64)
                                              : td_type_float(td_bind_enter(L)->session, 64);
+  const char *given = td_bind_words(L, 2);
+  bool known = lua_isboolean(L, 2) || lua_type(L, 2) == LUA_TNUMBER;
   TdDiag d = td_bind_diag(td_bind_arena(L));
-  if (!lua_isboolean(L, 2) && lua_type(L, 2) != LUA_TNUMBER)
+  if (!known)
     td_bind_fail(L, "arguments", "%s takes a number or a boolean, not %s", td_type_str(d.arena, t),
-                 td_bind_words(L, 2));
+                 given);
   if (t->w > 64)
     td_bind_fail(L, "too-wide", "%s has more bits than a Lua number", td_type_str(d.arena, t));
   if (!td_promote_cast(td_bind_enter(L)->session, t, from, (TdLoc){0}, &d)) td_bind_raise(L, &d);

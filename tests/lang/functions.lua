@@ -211,4 +211,20 @@ t.test("an array that is passed twice: the error stands at the call", function()
   end
 end)
 
+t.test("a scalar argument becomes its parameter's type as a store does: no float is cut in silence", function()
+  local k = tide.kernel {X = i32[1], n = i32, x = tide.f32, function(X, n, x) X[0] = n + i32(x) end}
+  local A = i32[1](0)
+  for _, run in ipairs {k, function(...) k:reference(...) end, function(...) k:native(...) end} do
+    t.fails(function() run(A, 1.5, 2) end, {code = "needs-cast"})
+    t.fails(function() run(A, true, 2) end, {code = "needs-cast"})
+    run(A, 1, 2)
+    t.eq(A[0], 3)
+    run(A, 1, 2.5)
+    t.eq(A[0], 3)
+  end
+  local copy = tide.kernel {Z = tide.stream(i32), A = i32[2], function(Z, A) for i = 0, 1 do A[i] = Z:get() end end}
+  t.fails(function() copy({1, 2.5}, i32[2](0)) end, {kind = "usage"})
+  copy({1, 2}, i32[2](0))
+end)
+
 p.done()
