@@ -72,6 +72,13 @@ static bool take_declared(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* Takes the names of a design's streams if u is a task of it: tasks use them by these names. */
+static void take_streams(TdRewrite *r, const TdUnit *u, const TdUnit *design) {
+  bool runs = false;
+  for (size_t k = 0; k < design->nrun; k++) runs |= design->run[k].unit == u->sym;
+  for (size_t i = 0; runs && i < design->nstream; i++) take(r, design->stream[i].sym->name);
+}
+
 /* Makes r->naming that of unit u. */
 static void name_in(TdRewrite *r, const TdUnit *u) {
   if (r->naming.unit == u->sym) return;
@@ -82,6 +89,7 @@ static void name_in(TdRewrite *r, const TdUnit *u) {
   for (size_t i = 0; i < u->nrun; i++) take(r, u->run[i].sym->name);
   for (size_t i = 0; i < u->nsize; i++) take(r, u->size[i].name);
   if (u->body) td_walk_stmt(r->session->ctx, u->body, take_declared, r);
+  for (size_t i = 0; i < r->prog->nunit; i++) take_streams(r, u, r->prog->unit[i]);
 }
 
 const char *td_util_name(TdRewrite *r, const TdUnit *u, const char *given, const char *want) {

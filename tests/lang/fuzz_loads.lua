@@ -240,4 +240,25 @@ t.test("bits past the end of their word become what they are when a place become
   end
 end)
 
+t.test("what a task makes has the name of none of its streams", function()
+  local function schedule()
+    return tide.schedule(tide.kernel {name = "top", A = tide.i32[4], B = tide.i32[4], function(A, B)
+      local p = tide.i32[4](0)
+      for s = 0, 3 do p[s] = A[s] * 3 end
+      for s = 0, 3 do B[s] = p[s] + 1 end
+    end}):dataflow()
+  end
+  local s = schedule()
+  t.has(tostring(s), "local p_s = d:stream(")
+  local _, name = s:buffer_at("p", "top_s_1:s")
+  t.eq(name, "p_s_1")
+  reloads(s)
+  t.eq(s:verify(), "strict")
+  local passed, e = pcall(s.buffer_at, s, "A", "top_s:s", {name = "p_s"})
+  t.ok(not passed and e.code == "name", tostring(e))
+  s:buffer_at("A", "top_s:s", {name = "A_s"})
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()
