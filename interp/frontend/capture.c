@@ -249,8 +249,7 @@ static TdUnit *attempt(TdIrgen *l, const TdCapture *c) {
   if (!td_irgen_marks(l, c->source->line_defined, 'K', &u->attrs)) return NULL;
   if (!lower_params(l, c, u) || !lower_assumes(l, &c->source->body, u, &skip)) return NULL;
   TdAstBlock rest = c->source->body;
-  rest.at += skip;
-  rest.n -= skip;
+  if (skip) rest = (TdAstBlock){.at = rest.at + skip, .n = rest.n - skip};
   if (!td_irgen_block(l, &rest) || !td_irgen_check_marks(l)) return NULL;
   u->body = make_body(l, &list, c->source->loc);
   number_loops(l, u->body);

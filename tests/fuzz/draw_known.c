@@ -65,14 +65,20 @@ static bool is_no_store(void *ud, const TdStmt *s) {
   return s->kind != TD_STMT_STORE || s->expr[0]->sym != ud;
 }
 
+/* Whether the loop writes the array of a window nowhere; now and then one that it writes is asked
+   for as well. */
+static bool is_worth_it(Windows *w, TdSym array) {
+  TdCtx *c = w->draw->prog->store->session->ctx;
+  return td_walk_stmt(c, w->site->loop, is_no_store, (void *)(uintptr_t)array) ||
+         rng_chance(w->draw->rng, 40);
+}
+
 /* Gives one of the windows of the loop that was looked at. */
 static void choose_window(Windows *w, TdArgValue *arg) {
   Draw *d = w->draw;
   for (int i = 0; i < w->n; i++) {
     const Reach *x = &w->reach[i];
-    bool window = x->fixed && x->window &&
-                  td_walk_stmt(d->prog->store->session->ctx, w->site->loop, is_no_store,
-                               (void *)(uintptr_t)x->array);
+    bool window = x->fixed && x->window && is_worth_it(w, x->array);
     if (!window || !choose(d, &w->met)) continue;
     give_text(d, &arg[0], x->array->name);
     give_text(d, &arg[1], td_cursor_spec(d->arena, d->prog, w->site->unit, w->site->loop));
