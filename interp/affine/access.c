@@ -286,7 +286,7 @@ static bool returns_early(const TdWalk *w, const TdStmt *body) {
 /* The leaves of the callee's body, under its parameters' bindings. */
 static void walk_callee(TdWalk *w, const TdUnit *u, const TdStmt *call) {
   TdEnv *env = TD_NEW(w->arena, TdEnv);
-  *env = (TdEnv){.up = w->env, .unit = u, .call = call};
+  *env = (TdEnv){.up = w->env, .unit = u, .root = td_prog_root(w->ask->prog), .call = call};
   const TdEnv *up = w->env;
   bool outermost = !w->top_uid;
   if (outermost) {

@@ -106,7 +106,27 @@ static bool solve_extent(TdLower *w, const char *name, const TdExpr *dim, const 
   return true;
 }
 
-/* A size of a callee: found from the shapes of the arguments, else its value. */
+/* Whether a unit has a size of that name and value: then it is the same one (ir/at.h). */
+static bool shares(const TdUnit *u, const TdSize *size) {
+  const TdSize *own = td_unit_size(u, size->name);
+  return own && own->known == size->known && own->value == size->value;
+}
+
+/* A size of a callee that no shape of its arguments tells: its caller's, or the root's, if they
+   have it; else its value. */
+static bool lower_shared_size(TdLower *w, const TdSize *size, TdAff *out) {
+  const TdEnv *up = w->env->up;
+  while (up->up && !td_unit_size(up->unit, size->name)) up = up->up;
+  if (shares(up->unit, size)) {
+    TdLoc none = {0};
+    return lower_in(w, up, td_expr_size(w->session, w->space->arena, size->name, none), out);
+  }
+  if (!size->known || shares(w->env->root, size)) return lower_unknown(w, out);
+  *out = td_sys_const(size->value);
+  return true;
+}
+
+/* A size of a callee. */
 static bool lower_callee_size(TdLower *w, const char *name, TdAff *out) {
   const TdUnit *u = w->env->unit;
   const TdStmt *call = w->env->call;
@@ -116,9 +136,7 @@ static bool lower_callee_size(TdLower *w, const char *name, TdAff *out) {
       if (solve_extent(w, name, t->dim[d], given->dim[d], out)) return true;
   }
   const TdSize *size = td_unit_size(u, name);
-  if (!size || !size->known) return lower_unknown(w, out);
-  *out = td_sys_const(size->value);
-  return true;
+  return size ? lower_shared_size(w, size, out) : lower_unknown(w, out);
 }
 
 /* The quotient of x by k > 0, rounded down. */

@@ -22,11 +22,11 @@ typedef struct TdSpace {
 /* The column of a size or symbol of identity `key`, made if need be; `name` shows it. */
 int32_t td_lower_param(TdSpace *s, const void *key, const char *name, bool is_size);
 
-/* A unit under virtual inlining: `call` (in the unit of `up`) binds its parameters; both are NULL
- * for the unit of the query. */
+/* A unit under virtual inlining: `call` (in the unit of `up`) binds its parameters; both, and the
+ * root of the program, are NULL for the unit of the query. */
 typedef struct TdEnv {
   const struct TdEnv *up;
-  const TdUnit *unit;
+  const TdUnit *unit, *root;
   const TdStmt *call;
 } TdEnv;
 

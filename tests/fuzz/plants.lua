@@ -8,7 +8,7 @@ local STEPS, SECONDS, SEED = 50000, 1500, 1
 
 -- Where a fault goes: file, the text that is there once, the text that takes its place.
 local split, fuse = "interp/rewrite/loop_split.c", "interp/rewrite/loop_fuse.c"
-local buffer, footprint = "interp/rewrite/buf_buffer_at.c", "interp/analysis/footprint.c"
+local buffer = "interp/rewrite/buf_buffer_at.c"
 local plants = {
   {"dropped tail guard", {split, "make_nest(&s, groups, !exact)", "make_nest(&s, groups, false)"}},
   {"zero-filled buffer",
@@ -25,7 +25,7 @@ local plants = {
       "                       c == TD_C_I32 ? TD_C_U32 : c,"}},
   {"missing WAR pair", {"interp/analysis/conflict.c", "!(a->write || b->write)", "!a->write"}},
   {"stale reuse window",
-    {footprint, "td_sys_lt(k->a, &sys, write, read);", "td_sys_lt(k->a, &sys, read, write);"}},
+    {"interp/rewrite/buf_reuse_at.c", "if (e && e->write) w->pre", "if (e && e->write && !e->read) w->pre"}},
   {"wrong promoted width",
     {"interp/ir/promote.c", "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w + 1, j.f})",
       "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w, j.f})"}},

@@ -100,4 +100,21 @@ t.test("bits that are taken as a narrower type than they were put in with are th
   t.eq((tide.verify(word, plain)), "strict")
 end)
 
+t.test("a size that only a callee's loops have is its caller's of that name and value", function()
+  local function make()
+    return load([[
+      local tide = require "tide"
+      local M = 6
+      local sub = tide.kernel {X = tide.u8[8], function(X) for i = 0, M - 1 do X[0], X[i] = X[i % 8], 0 end end}
+      return tide.kernel {name = "k", B = tide.u8[8], D = tide.u8[M], function(B, D)
+        for i = 0, 1 do sub(B) end
+      end}]])()
+  end
+  local s = tide.schedule(make()):buffer_at("B", "i")
+  local want, got = tide.random(tide.u8[8], 1), tide.random(tide.u8[8], 1)
+  make():at {M = 8}(want, tide.u8[8](0))
+  load(tostring(s))():at {M = 8}(got, tide.u8[8](0))
+  t.eq(tostring(got), tostring(want))
+end)
+
 t.done()

@@ -90,7 +90,7 @@ local place = tide.kernel {
   end,
 }
 
-local small = tide.tensor(i8[2][2], {{1, -2}, {3, 4}}) --@ storage(rom)
+local small = tide.tensor(i8[2][2], {{1, -2}, {3, 4}}) --@ storage(lutram)
 local large = large_1
 local count = tide.state(i32[2], tide.tensor(i32[2], {0, 5}))
 local jump = tide.kernel {
