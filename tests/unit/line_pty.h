@@ -255,10 +255,16 @@ static void set_size(int rows, int cols) {
   ioctl(t.fd, TIOCSWINSZ, &size);
 }
 
-/* The offset of the demo's process id among what the shell printed. */
+/* The demo's process id, which the shell prints, before or after the demo prompts. Ends the test
+ * without one: signals would go to whoever runs it. */
 static pid_t demo_pid(void) {
+  bool told = wait_for("pid ");
   int r = vt_find(&t.vt, 0, "pid ");
-  return r < 0 ? 0 : atoi(vt_row(&t.vt, r) + 4);
+  pid_t pid = r < 0 ? 0 : atoi(vt_row(&t.vt, r) + 4);
+  if (told && pid > 1) return pid;
+  fact(false, "the shell tells the demo's process");
+  kill(t.shell, SIGKILL);
+  exit(1);
 }
 
 /* Starts the shell and the demo on a new terminal. Returns the demo's process id. */
