@@ -40,8 +40,9 @@ local function level(program, options)
     unit:build {target = "cpu", tier = "cc" %s}(b)
     print(a:equal(b), tostring(a) ~= tostring(T(0)))
   ]]):format(program, options or "")
-  local said = shell.output(("TIDE_CC=%s TIDE_CACHE=%s %s -e %s 2>&1"):format(shell.quote(compiler),
-    shell.quote(t.tmp("cache" .. #program .. (options and "t" or ""))), shell.quote(shell.program), shell.quote(text)))
+  local said = shell.output(("PATH=%s:$PATH TIDE_CC=compiler TIDE_CACHE=%s %s -e %s 2>&1"):format(
+    shell.quote(compiler:match "^(.*)/compiler$"), shell.quote(t.tmp("cache" .. #program .. (options and "t" or ""))),
+    shell.quote(shell.program), shell.quote(text)))
   t.eq(said, "true\ttrue\n", program)
   return shell.read(log)
 end

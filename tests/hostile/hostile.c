@@ -11,7 +11,6 @@
    files, the child runs a session of its own. -n runs such a one: event N of MODE fails in it. */
 #include <lauxlib.h>
 #include <lualib.h>
-#include <sanitizer/lsan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,9 @@
 #include "base/alarm.h"
 #include "base/ctx.h"
 #include "tide.h"
+
+/* Of sanitizer/lsan_interface.h, which not every compiler comes with. */
+int __lsan_do_recoverable_leak_check(void);
 
 typedef enum { TIDE_ONCE, TIDE_ON, LUA_ONCE, LUA_ON, INTERRUPT, BUDGET, COLLECT, MODES } Mode;
 

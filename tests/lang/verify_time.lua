@@ -69,7 +69,7 @@ shell.output("chmod +x " .. shell.quote(tools .. "/hanging"))
 t.test("a compiler that is waited for is stopped when the time is up", function()
   local script = shell.write(t.tmp "waits.lua", ("local tide = require 'tide' local k = %s\n" ..
     "print(tide.verify(k, k, {seconds = 0.5})) print 'on'"):format(text_of(1, much)))
-  local text, status = shell.output(("TIDE_CC=%s/hanging %s %s 2>&1"):format(shell.quote(tools),
+  local text, status = shell.output(("PATH=%s:$PATH TIDE_CC=hanging %s %s 2>&1"):format(shell.quote(tools),
     shell.quote(shell.program), shell.quote(script)))
   t.has(text, "not decided: limit of time: 0.5 s")
   t.has(text, "\non\n")
