@@ -61,6 +61,11 @@ void td_guard_leave(int sig) {
   if (g && *g->foreign) go_back(g, sig, 0);
 }
 
+/* A way out as the C library has it. That it does not return is said, so that a sanitizer knows the
+   frames to be gone. */
+typedef void (*Leave)(int) __attribute__((noreturn));
+typedef void (*LeaveThread)(void *) __attribute__((noreturn));
+
 /* The C library's function of this name, in `to`. */
 static void find_real(const char *name, void *to) {
   void *real = dlsym(RTLD_NEXT, name);
@@ -71,11 +76,10 @@ static void find_real(const char *name, void *to) {
 /* Goes back to the guarded call of this thread; without one, leaves as the C library does. */
 _Noreturn static void leave(Way way, int code) {
   Guard *g = under_way;
-  void (*real)(int);
+  Leave real;
   if (g && g->process == getpid()) go_back(g, -1 - (int)way, code);
   find_real(ways[way], &real);
   real(code);
-  abort();
 }
 
 _Noreturn void exit(int code) {
@@ -96,11 +100,10 @@ _Noreturn void quick_exit(int code) {
 
 _Noreturn void pthread_exit(void *value) {
   Guard *g = under_way;
-  void (*real)(void *);
+  LeaveThread real;
   if (g && g->process == getpid()) go_back(g, -1 - THREAD_EXIT, 0);
   find_real(ways[THREAD_EXIT], &real);
   real(value);
-  abort();
 }
 
 _Noreturn void td_guard_quit(int code) {
