@@ -165,10 +165,13 @@ static void escaped(void *unused, TdWhy why) {
   exit(100 + (int)why);
 }
 
+/* What is made here is static, so that a child that exits has it still. */
 static void check_exits(void) {
-  TdCtx *c = td_ctx_new();
+  static TdCtx *c;
+  static TdArena *a;
+  c = td_ctx_new();
   td_ctx_set_escape(c, escaped, NULL);
-  TdArena *a = td_arena_new(c);
+  a = td_arena_new(c);
   int status = 0, seven = 7;
   is_text(told(a, 'e'), "called exit(3)", "exit");
   is_text(told(a, '_'), "called _exit(-4)", "_exit");
