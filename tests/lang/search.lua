@@ -1,75 +1,10 @@
 -- search.lua - automatic mapping: against all sequences of steps on small graphs, against mappings by hand on larger
 -- ones, within its budgets, the same each time, and the same program on random data.
 local t = require "tap"
+local mappings = require "mappings"
 local prim = require "prim"
 local tide = require "tide"
 local i8, i16, i32, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.task, tide.grid
-
--- The cycles of a run with a clock.
-local function cycles(s, types)
-  local m, args = s:build {target = "cpu", timed = true}, {}
-  for i, T in ipairs(types) do args[i] = tide.random(T, i) end
-  m(table.unpack(args))
-  return m.report.cycles
-end
-
--- The steps that may be legal on a small design: bundles by divisors of an axis; of two tasks or two instances a chain
--- the way that streams go, or else a chain or bundle in their order.
-local function moves_of(s)
-  local g, list = s:graph(), {}
-  local tasks, extent, feeds = {}, {}, {}
-  for _, n in ipairs(g.node) do
-    local ids, d = n.name:match "^[%w_]+(.*)$", 0
-    if not extent[n.task] then
-      tasks[#tasks + 1] = n.task
-      extent[n.task] = {}
-    end
-    for id in ids:gmatch "%[(%d+)%]" do
-      d = d + 1
-      extent[n.task][d] = math.max(extent[n.task][d] or 0, id + 1)
-    end
-  end
-  local function base(name) return name:match "^[%w_]+" end
-  for _, e in ipairs(g.edge) do
-    feeds[e.from .. " " .. e.to] = true
-    feeds[base(e.from) .. " " .. base(e.to)] = true
-  end
-  local function pair(a, b)
-    local there, back = feeds[a .. " " .. b], feeds[b .. " " .. a]
-    if back then a, b = b, a end
-    list[#list + 1] = {"chain", a, b}
-    if not there and not back then list[#list + 1] = {"bundle", {a, b}} end
-  end
-  for i, a in ipairs(tasks) do
-    for d, n in ipairs(extent[a]) do
-      for f = 2, n do list[#list + 1] = {"bundle", a, {axis = d - 1, factor = f}} end
-    end
-    for k = i + 1, #tasks do pair(a, tasks[k]) end
-  end
-  for i, a in ipairs(g.node) do
-    for k = i + 1, #g.node do
-      local b = g.node[k]
-      if #extent[a.task] + #extent[b.task] > 0 then pair(a.name, b.name) end
-    end
-  end
-  return list
-end
-
--- The least cycles of all mappings on at most `pes` nodes that any sequence of steps leads to.
-local function brute_force(s, types, pes, seen)
-  local text = tostring(s)
-  if seen[text] then return math.huge end
-  seen[text] = true
-  local best = s:graph().nodes <= pes and cycles(s, types) or math.huge
-  for _, m in ipairs(moves_of(s)) do
-    if s:can(table.unpack(m)) then
-      local next = s:fork()
-      next[m[1]](next, table.unpack(m, 2))
-      best = math.min(best, brute_force(next, types, pes, seen))
-    end
-  end
-  return best
-end
 
 -- States that a search keeps its promises: nodes, program, log. Returns the schedule.
 local function searched(design, types, options)
@@ -161,12 +96,12 @@ for _, name in ipairs {"line", "workers", "pairs", "apart", "meeting"} do
   for _, pes in ipairs {1, 2, 3, 6} do
     t.test(("brute force finds nothing better: %s on %d"):format(name, pes), function()
       local design, types = make()
-      local best = brute_force(tide.schedule(design), types, pes, {})
+      local best = mappings.least(tide.schedule(design), types, {pes = pes})
       if best == math.huge then
         t.fails(function() tide.schedule(design):search {pes = pes} end, {code = "infeasible"})
         return
       end
-      t.eq(cycles(searched(design, types, {pes = pes}), types), best)
+      t.eq(mappings.cycles(searched(design, types, {pes = pes}), types), best)
     end)
   end
 end
@@ -189,7 +124,7 @@ local function by_hand(name, pes, make, map)
     map(hand)
     t.ok(hand:graph().nodes <= pes, "the mapping by hand fits")
     local s = searched(design, types, {pes = pes})
-    local got, want = cycles(s, types), cycles(hand, types)
+    local got, want = mappings.cycles(s, types), mappings.cycles(hand, types)
     t.ok(got <= want, ("%d cycles, %d by hand"):format(got, want))
   end)
 end
@@ -338,7 +273,7 @@ end)
 t.test("a PE for each node", function()
   local design, types = vector(12)
   local s = searched(design, types, {pes = 24})
-  t.ok(cycles(s, types) <= cycles(tide.schedule(design), types), "cycles")
+  t.ok(mappings.cycles(s, types) <= mappings.cycles(tide.schedule(design), types), "cycles")
 end)
 
 t.test("ports of all nodes", function()

@@ -3,6 +3,7 @@
 local t = require "tap"
 local prim = require "prim"
 local graphs = require "random_graphs"
+local mappings = require "mappings"
 local tide = require "tide"
 
 -- Searches design `seed` within its own limits; whether brute force, of at most `most` programs, could tell the least.
@@ -16,7 +17,7 @@ local function compare(seed, most)
     limits.outputs = seed // 4 % 4 + 1
     ports = {outputs = limits.outputs}
   end
-  local told, best, steps = pcall(graphs.least, tide.schedule(design), types, limits)
+  local told, best, steps = pcall(mappings.least, tide.schedule(design), types, limits)
   if not told then
     t.has(tostring(best), "too many")
     return false
@@ -28,7 +29,7 @@ local function compare(seed, most)
     return true
   end
   search()
-  t.eq(graphs.cycles(s, types), best, ("seed %d:\n%s%s"):format(seed, text, steps))
+  t.eq(mappings.cycles(s, types), best, ("seed %d:\n%s%s"):format(seed, text, steps))
   t.ok(s:graph().nodes <= limits.pes, "nodes")
   prim.runs_alike(design, s, types)
   t.eq(tostring(load(s:log())(design)), tostring(s), "the log rebuilds it")
@@ -59,9 +60,9 @@ t.test("two tasks that nothing connects, one on a grid of one", function()
     end)
     local types = {i32[3], i32[1]}
     for pes = 1, 3 do
-      local best = graphs.least(tide.schedule(design), types, {pes = pes})
+      local best = mappings.least(tide.schedule(design), types, {pes = pes})
       local s = tide.schedule(design):search {pes = pes}
-      t.eq(graphs.cycles(s, types), best, ("%d steps of work on %d"):format(work, pes))
+      t.eq(mappings.cycles(s, types), best, ("%d steps of work on %d"):format(work, pes))
     end
   end
 end)
