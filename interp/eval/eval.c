@@ -310,25 +310,16 @@ static bool arguments_agree(const Setup *s, const Run *x, const Run *y, TdEvalAn
   return true;
 }
 
-/* One comparison, in one way of keeping sums. */
-/* Whether y relies on no symbolic index to be in range that x does not: else it might stop at an
-   index out of range where x does not. */
-static bool reaches_agree(const Run *x, const Run *y, TdDiag *d) {
-  const TdMachine *m = y->machine, *of = x->machine;
-  for (size_t i = 0; i < m->reach.n; i++) {
-    const TdReach *now = &m->reach.at[i];
-    uint64_t at;
-    bool known = td_map_get(&of->reached, td_map_mix(now->index.lo, now->index.hi), &at);
-    const TdReach *was = known ? &of->reach.at[at - 1] : NULL;
-    if (known && was->extent <= now->extent && was->certain >= now->certain) continue;
-    return td_diag_set(
-        d, TD_UNSUPPORTED, "not-decided", now->e->loc,
-        "index %s, which data decide, may be out of range: the first program has no such index",
-        td_print_expr_str(d->arena, now->e));
-  }
-  return true;
+/* Whether y relies on no symbolic index to be in range that x does not. */
+static bool reliances_agree(const Run *x, const Run *y, TdDiag *d) {
+  const TdReliance *r = td_reliance_beyond(&y->machine->reliances, &x->machine->reliances);
+  return !r || td_diag_set(d, TD_UNSUPPORTED, "not-decided", r->e->loc,
+                           "index %s, which data decide, may be out of range: the first program "
+                           "has no such index",
+                           td_print_expr_str(d->arena, r->e));
 }
 
+/* One comparison, in one way of keeping sums. */
 static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                             const TdEvalArg *concrete, const TdEvalOptions *o) {
   TdEvalAnswer answer = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = a}};
@@ -340,7 +331,7 @@ static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, TdLeve
   if (!run(&second, concrete, td_prog_root(x)->nparam, &r[1])) return answer;
   if (!same_parameters(&r[0], &r[1], &answer.diag)) return answer;
   bool same = arguments_agree(&s, &r[0], &r[1], &answer);
-  if (same && !reaches_agree(&r[0], &r[1], &answer.diag)) return answer;
+  if (same && !reliances_agree(&r[0], &r[1], &answer.diag)) return answer;
   answer.verdict = same ? TD_EVAL_EQUAL : TD_EVAL_DIFFERS;
   answer.has_state = r[0].machine->state.n || r[1].machine->state.n;
   return answer;

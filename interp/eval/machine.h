@@ -8,6 +8,7 @@
 
 #include "eval/clock.h"
 #include "eval/eval.h"
+#include "eval/reliance.h"
 #include "eval/slice.h"
 #include "eval/word.h"
 
@@ -177,14 +178,6 @@ typedef struct TdStateMemory {
   const TdType *type;
 } TdStateMemory;
 
-/* A symbolic index that a run relied on to be one of 0 .. extent - 1. */
-typedef struct TdReach {
-  TdValue index;
-  int64_t extent;
-  bool certain; /* no symbolic condition was around it */
-  const TdExpr *e;
-} TdReach;
-
 struct TdMachine {
   TdArena *arena, *scratch; /* scratch is marked and released around a statement */
   TdSession *session;
@@ -198,8 +191,7 @@ struct TdMachine {
   bool failed;
   uint64_t steps;
   uint64_t choices; /* elements among which symbolic indices chose */
-  TD_VEC(TdReach) reach;
-  TdMap reached; /* index -> its place in reach + 1 */
+  TdReliances reliances;
   size_t bytes_before;
   int speculative;         /* above 0: what runs may not be reached; its faults decide nothing */
   TdJournal *journal;      /* of the innermost arm that is run to be merged */

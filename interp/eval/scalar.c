@@ -203,18 +203,10 @@ typedef struct Choice {
 } Choice;
 
 /* Notes that the run relies on symbolic index d to be in range. */
-static void note_reach(const Choice *c, int d) {
+static void rely(const Choice *c, int d) {
   TdMachine *m = c->t->machine;
-  TdReach now = {c->index[d], c->view->extent[d], !m->speculative, c->load->kid[d]};
-  uint64_t key = td_map_mix(now.index.lo, now.index.hi), at;
-  if (!td_map_get(&m->reached, key, &at)) {
-    td_vec_push(m->arena, &m->reach, now);
-    td_map_put(m->arena, &m->reached, key, m->reach.n);
-    return;
-  }
-  TdReach *was = &m->reach.at[at - 1];
-  if (now.extent < was->extent) was->extent = now.extent;
-  was->certain |= now.certain;
+  TdReliance r = {c->index[d], c->view->extent[d], !m->speculative, c->load->kid[d]};
+  td_reliance_note(m->arena, &m->reliances, r);
 }
 
 static TdValue chosen(Choice *c, int d, int64_t at);
@@ -226,7 +218,7 @@ static TdValue chosen_along(Choice *c, int d, int64_t at) {
   const TdType *equal[] = {index->type, index->type};
   const TdType *select[] = {bool_type, c->load->type, c->load->type};
   TdValue rest = nothing;
-  note_reach(c, d);
+  rely(c, d);
   for (int64_t i = c->view->extent[d]; i-- > 0;) {
     TdValue x = chosen(c, d + 1, at + i * c->view->stride[d]);
     if (!td_value_is_defined(x)) return nothing;

@@ -1,45 +1,9 @@
 /* gmp_memory_test.c - memory ends while isl computes: each block of GMP's numbers is refused in
    turn, once and from then on. A question is answered as with memory, or escapes; the next is
    answered. */
-#include "tests/unit/tap.h"
-
-#include <setjmp.h>
-#include <stdlib.h>
-
 #include "affine/affine.h"
-
-/* What fails: allocation `strike` of those of Tide while isl may work; with `on`, all later, too.
- */
-static struct {
-  int at, strike;
-  bool armed, on;
-} run;
-
-void *__real_malloc(size_t n);
-void *__wrap_malloc(size_t n);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n);
-
-static bool strikes(void) {
-  if (!run.armed) return false;
-  run.at++;
-  return run.at == run.strike || (run.on && run.at > run.strike);
-}
-
-void *__wrap_malloc(size_t n) {
-  return strikes() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_realloc(void *p, size_t n) {
-  return strikes() ? NULL : __real_realloc(p, n);
-}
-
-static jmp_buf out;
-
-static void escape(void *unused, TdWhy why) {
-  (void)unused;
-  longjmp(out, 1 + (int)why);
-}
+#include "failing_malloc.h"
+#include "tap.h"
 
 enum { COLS = 4, ESCAPED = -1, WRONG = -2 };
 
@@ -67,7 +31,7 @@ static int64_t ask(const TdSys *s, const TdSys *part) {
   int64_t x[COLS], most = 0;
   TdSys hull = {0};
   if (setjmp(out)) {
-    run.armed = false;
+    failing.armed = false;
     td_arena_free_scratch(td_arena_ctx(arena));
     return ESCAPED;
   }
@@ -76,7 +40,7 @@ static int64_t ask(const TdSys *s, const TdSys *part) {
   all = all * 10 + td_affine_max(affine, s, td_sys_col(arena, COLS - 1), &most);
   all = all * 10 + td_affine_covers(affine, s, part, 1, col, COLS);
   all = all * 10 + td_affine_hull(affine, arena, part, 1, col, COLS, &hull);
-  run.armed = false;
+  failing.armed = false;
   return all * 10000 + most;
 }
 
@@ -84,12 +48,10 @@ static int64_t ask(const TdSys *s, const TdSys *part) {
 static int sweep(bool on, const TdSys *s, const TdSys *part, int64_t want, bool *good) {
   int escaped = 0;
   for (int n = 1;; n++) {
-    run.at = 0;
-    run.strike = n;
-    run.on = on;
-    run.armed = true;
+    failing.on = on;
+    let_fail(n);
     int64_t got = ask(s, part);
-    bool struck = run.at >= n;
+    bool struck = failing.at >= n;
     escaped += got == ESCAPED;
     *good &= got == want || (got == ESCAPED && struck);
     *good &= ask(s, part) == want;

@@ -1,48 +1,13 @@
 /* tcc_memory_test.c - memory ends while libtcc works: each of its allocations fails in turn, once
    and from then on, in a process of its own. libtcc ends the process where it cannot go on; Tide
    goes on, with the system's compiler if need be. */
-#include <errno.h>
-#include <setjmp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_code.h"
 #include "build_ir.h"
-
-/* What fails: allocation `strike` of those made while libtcc may work; with `on`, all later, too.
- */
-static struct {
-  int at, strike;
-  bool armed, on;
-} run;
-
-void *__real_malloc(size_t n);
-void *__wrap_malloc(size_t n);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_realloc(void *p, size_t n);
-
-static bool strikes(void) {
-  if (!run.armed) return false;
-  bool fails = ++run.at == run.strike || (run.on && run.at > run.strike);
-  if (fails) errno = ENOMEM;
-  return fails;
-}
-
-void *__wrap_malloc(size_t n) {
-  return strikes() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_realloc(void *p, size_t n) {
-  return strikes() ? NULL : __real_realloc(p, n);
-}
-
-static jmp_buf out;
-
-static void escape(void *unused, TdWhy why) {
-  (void)unused;
-  longjmp(out, 1 + (int)why);
-}
+#include "failing_malloc.h"
 
 enum { CELLS = 4 };
 
@@ -67,11 +32,11 @@ static const char *attempt(const TdProg *p, TdTier tier) {
   const char *said = "memory";
   if (!why) {
     TdCpu *c = td_cpu_new(a, p, &(TdCpuOptions){.tier = tier}, &d);
-    run.armed = false;
+    failing.armed = false;
     bool good = c && td_cpu_call(c, &(TdCallArg){.tensor = x}, 1, &d);
     said = good ? td_text_fmt(B.a, "%d", (int)td_tensor_get(x, &at)) : d.code;
   }
-  run.armed = false;
+  failing.armed = false;
   td_ctx_set_escape(B.ctx, bail, NULL);
   td_arena_free_scratch(B.ctx);
   td_arena_free(a);
@@ -112,20 +77,18 @@ static End apart(End (*fn)(const void *ud), const void *ud) {
 }
 
 /* The allocation of number *strike fails. */
-static End let_fail(const void *strike) {
-  run.strike = *(const int *)strike;
-  run.at = 0;
-  run.armed = true;
+static End go_on_without(const void *strike) {
+  let_fail(*(const int *)strike);
   return go_on(attempt(program(7, 40), TD_TIER_TCC));
 }
 
 /* Fails every allocation in turn, once or from then on. */
 static void sweep(bool on) {
   int count[ENDS] = {0}, n = 0;
-  run.on = on;
+  failing.on = on;
   for (End end = WRONG; end != DONE && n < 100000; count[end]++) {
     n++;
-    end = apart(let_fail, &n);
+    end = apart(go_on_without, &n);
     if (end == WRONG) printf("# allocation %d\n", n);
   }
   printf("# of %d allocations %d ended libtcc, %d an attempt\n", n - 1, count[LOST], count[FAILED]);
