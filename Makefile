@@ -153,7 +153,7 @@ lint: ## layers, names, budgets, comments, formatting
 	@$(LUA) tests/lint.lua
 
 san: ## all tests under ASan, UBSan and LSan, in build/san
-	@$(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
 
 hostile: ## in a session RUNS= (60; 0: all) events of each KIND=, from FROM= on, fail in turn
 	@$(MAKE) CONFIG=hostile build/hostile/hostile

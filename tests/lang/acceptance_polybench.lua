@@ -64,7 +64,7 @@ end)
 
 for _, how in ipairs {"small", "small clock", "medium"} do
   t.test("thirteen schedules beside Allo's at " .. how, function()
-    local out = shell.output("./tide examples/polybench/table.lua " .. how)
+    local out = shell.output(shell.quote(shell.program) .. " examples/polybench/table.lua " .. how)
     t.has(out, "13 of 13: no more cycles and no more DSP")
   end)
 end
