@@ -152,8 +152,9 @@ test-full: ## the same with tide.so and the Jupyter kernel, and a skipped test f
 lint: ## layers, names, budgets, comments, formatting
 	@$(LUA) tests/lint.lua
 
+san: export ASAN_OPTIONS = allocator_may_return_null=1
 san: ## all tests under ASan, UBSan and LSan, in build/san
-	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
+	@$(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
 
 hostile: ## in a session RUNS= (60; 0: all) events of each KIND=, from FROM= on, fail in turn
 	@$(MAKE) CONFIG=hostile build/hostile/hostile
