@@ -24,28 +24,53 @@ static TdLin combine(const Turn *t, TdLin x, int64_t k, TdLin y) {
   return td_lin_add(t->r->session, t->r->store->arena, x, k, y);
 }
 
-/* Adds v - lo >= 0 and hi - 1 - v >= 0 of a loop. */
-static void add_loop(const Turn *t, const TdStmt *loop, Ineqs *out) {
-  const TdExpr *part[TD_UTIL_PARTS];
-  TdArena *a = t->r->arena;
-  TdLin v = lin_of(t, td_util_var(t->r, loop->sym));
-  size_t n = td_util_parts(td_for_lo(loop), TD_OP_MAX, part, 0);
-  for (size_t i = 0; i < n; i++)
-    td_vec_push(a, out, ((Ineq){combine(t, v, -1, lin_of(t, part[i]))}));
-  n = td_util_parts(td_for_hi(loop), TD_OP_MIN, part, 0);
-  for (size_t i = 0; i < n; i++) {
-    TdLin f = combine(t, lin_of(t, part[i]), -1, v);
-    f.constant -= 1;
-    td_vec_push(a, out, ((Ineq){f}));
-  }
-}
-
 /* Whether a form mentions variable v, inside an atom of another kind: then it cannot be solved for
  * v. */
 static bool hides(const TdLin *f, TdSym v) {
   for (size_t i = 0; i < f->n; i++)
     if (f->term[i].atom->kind != TD_EXPR_VAR && td_walk_uses_expr(f->term[i].atom, v)) return true;
   return false;
+}
+
+/* The constant c of a term e // c, taken once, where e uses a variable of the nest; 0 of others. */
+static int64_t divisor(const Turn *t, const TdTerm *x) {
+  int64_t c = 0;
+  bool once = x->coef == 1 || x->coef == -1,
+       is = x->atom->kind == TD_EXPR_OP && x->atom->op == TD_OP_FLOORDIV;
+  if (!once || !is || !td_expr_is_const(x->atom->kid[1], &c)) return 0;
+  for (size_t k = 0; k < t->nest.n; k++)
+    if (td_walk_uses_expr(x->atom, t->nest.loop[k]->sym)) return c;
+  return 0;
+}
+
+/* Adds form >= 0, without quotients that hide variables of the nest: e // c + rest >= 0 where
+   e + c*rest >= 0, and rest - e // c >= 0 where c*rest + c - 1 - e >= 0. */
+static void add(const Turn *t, TdLin form, Ineqs *out) {
+  for (size_t i = 0; i < form.n; i++) {
+    TdTerm x = form.term[i];
+    int64_t c = divisor(t, &x);
+    if (!c) continue;
+    TdLin zero = {0}, rest = combine(t, form, -x.coef, lin_of(t, x.atom));
+    TdLin whole = combine(t, combine(t, zero, c, rest), x.coef, lin_of(t, x.atom->kid[0]));
+    if (x.coef < 0) whole.constant += c - 1;
+    add(t, whole, out);
+    return;
+  }
+  td_vec_push(t->r->arena, out, ((Ineq){form}));
+}
+
+/* Adds v - lo >= 0 and hi - 1 - v >= 0 of a loop. */
+static void add_loop(const Turn *t, const TdStmt *loop, Ineqs *out) {
+  const TdExpr *part[TD_UTIL_PARTS];
+  TdLin v = lin_of(t, td_util_var(t->r, loop->sym));
+  size_t n = td_util_parts(td_for_lo(loop), TD_OP_MAX, part, 0);
+  for (size_t i = 0; i < n; i++) add(t, combine(t, v, -1, lin_of(t, part[i])), out);
+  n = td_util_parts(td_for_hi(loop), TD_OP_MIN, part, 0);
+  for (size_t i = 0; i < n; i++) {
+    TdLin f = combine(t, lin_of(t, part[i]), -1, v);
+    f.constant -= 1;
+    add(t, f, out);
+  }
 }
 
 /* form >= 0 as an expression. */

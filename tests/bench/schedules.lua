@@ -6,15 +6,16 @@ local b = require "bench"
 local polybench = require "polybench"
 local f32, grid = tide.f32, tide.grid
 
--- The median times of some functions, run in turn n times; the first round does not count.
-local function in_turn(n, ...)
+-- The median times of some functions, run in turn n times on the arguments that the last one makes, in time that is
+-- not counted; nor is the first round.
+local function in_turn(n, functions, arguments)
   local times = {}
-  for i, f in ipairs {...} do
-    f()
-    times[i] = {}
-  end
-  for round = 1, n do
-    for i, f in ipairs {...} do times[i][round] = b.once(f) end
+  for round = 0, n do
+    for i, f in ipairs(functions) do
+      local own = arguments()
+      times[i] = times[i] or {}
+      times[i][round] = b.once(function() f(table.unpack(own)) end)
+    end
   end
   for i, list in ipairs(times) do times[i] = b.spread(list) end
   return table.unpack(times)
@@ -59,9 +60,16 @@ local large = {
       tile(s, nest, 4, 32)
     end
   end,
+  -- The triangle in whole tiles of 8 x 24, and what is left at its two sides; 200 products of each sum at a time.
   correlation = function(s)
-    s:reorder("i#1", "j#1"):reorder("i#2", "j#2"):reorder("k", "j#4"):reorder("k", "i#4")
-    s:split("i#4", 8, {tail = "cut"}):reorder("i_o", "k")
+    s:reorder("i#1", "j#1"):reorder("i#2", "j#2"):reorder("k", "j#4", "i#4")
+    local _, k_o, k_i = s:split("k", 200, {tail = "perfect"})
+    local _, i_o, i_i = s:split("i#4", 8, {tail = "cut"})
+    s:reorder(k_o, i_o, "j#4", k_i, i_i)
+    local _, j_o, j_i = s:split("j#4", 24, {tail = "cut"})
+    s:reorder(j_o, k_i, i_i, j_i):reorder(j_o, i_o):buffer_at("corr", i_o)
+    rows_apart(s, i_i)
+    s:split("i_3", 8):reorder("j_6", "i_3_i")
   end,
 }
 
@@ -70,15 +78,16 @@ for _, name in ipairs {"2mm", "3mm", "correlation"} do
   local s = tide.schedule(k)
   large[name](s)
   local plain, fast = k:build {target = "cpu", tier = "cc"}, s:build {target = "cpu", tier = "cc"}
-  local function call(m)
+  local function own_arguments()
     local own = {}
     for i, v in ipairs(args) do own[i] = type(v) == "userdata" and v:copy() or v end
-    m(table.unpack(own))
     return own
   end
-  local got = call(fast)
-  for i, v in ipairs(call(plain)) do assert(type(v) ~= "userdata" or got[i]:equal(v), name) end
-  local slow, quick = in_turn(3, function() call(plain) end, function() call(fast) end)
+  local want, got = own_arguments(), own_arguments()
+  plain(table.unpack(want))
+  fast(table.unpack(got))
+  for i, v in ipairs(want) do assert(type(v) ~= "userdata" or got[i]:equal(v), name) end
+  local slow, quick = in_turn(5, {plain, fast}, own_arguments)
   b.row(("%s LARGE over its source order, %.0f ms"):format(name, quick), slow / quick, "x", 5, nil, true)
 end
 
@@ -128,9 +137,8 @@ if peer then
   local A, B = tide.random(f32[N][N], 1), tide.random(f32[N][N], 2)
   local C = f32[N][N](0)
   local strict, fused = product(false), product(true)
-  local function call(f) return function() f(A, B, C) end end
-  local best, once, twice, two, one = in_turn(15, call(peer), call(fused), call(strict), peak(apart, "off"),
-    peak(at_once, "fast"))
+  local best, once, twice, two, one = in_turn(15, {peer, fused, strict, peak(apart, "off"), peak(at_once, "fast")},
+    function() return {A, B, C} end)
   local speed = 2 * N ^ 3 / 1e6
   b.row(("gemm 1024 f32, strict: %.0f GFlop/s"):format(speed / twice), 100 * best / twice, "%", 65,
     ("OpenBLAS %.0f GFlop/s"):format(speed / best), true)

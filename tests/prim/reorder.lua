@@ -26,6 +26,29 @@ prim.accepted("tiles", {
   of = shape.gemm, before = function(s) s:split("i", 3):split("j", 2) end,
   step = {"reorder", "i_o", "j_o", "i_i", "j_i"}, other = {{M = 7, N = 3, K = 2}},
 }, function(s) t.eq(loops(s), "i_o j_o i_i j_i k") end)
+prim.accepted("whole tiles of a triangle", {
+  of = function(z)
+    local N = z.N or 11
+    return tide.kernel {A = i32[N][N], x = i32[N], function(A, x)
+      for j = 0, N - 1 do
+        for i = 0, j - 1 do A[i][j] = A[i][j] + x[i] * x[j] end
+      end
+    end}, {i32[N][N], i32[N]}
+  end, before = function(s) s:split("i", 4, {tail = "cut"}) end, step = {"reorder", "i_o", "i_i", "j"},
+  other = {{N = 1}, {N = 4}, {N = 5}, {N = 19}}, has = {"for j = i_o * 4 + 4, N - 1 do"},
+})
+prim.accepted("bounds that are quotients, both ways", {
+  of = function(z)
+    local N = z.N or 9
+    return tide.kernel {A = i32[N][2 * N], function(A)
+      for i = 0, N - 1 do
+        for j = (i - 3) // 2 + 2, (4 * N - 3 * i) // 5 do
+          A[i][j] = A[i][j] + i - j
+        end
+      end
+    end}, {i32[N][2 * N]}
+  end, step = {"reorder", "j", "i"}, other = {{N = 1}, {N = 2}, {N = 14}},
+})
 prim.accepted("inside a callee", {
   of = shape.callee, step = {"reorder", "row:j", "row:i"}, other = {{M = 2, N = 8}},
 })
@@ -128,6 +151,20 @@ prim.twins("a triangle with steps", {
         for i = 0, 7, 2 do for j = 0, i do A[i][j] = A[i][j] + 1 end end
       else
         for i = 0, 7, 1 do for j = 0, i do A[i][j] = A[i][j] + 1 end end
+      end
+    end}, {i32[8][8]}
+  end, no = true, yes = false, step = {"reorder", "j", "i"}, code = "bounds",
+  kind = "unsupported",
+})
+prim.twins("a triangle whose bounds are remainders", {
+  of = function(rest)
+    return tide.kernel {A = i32[8][8], function(A)
+      for i = 0, 7 do
+        if rest then
+          for j = i % 3, 7 do A[i][j] = A[i][j] + 1 end
+        else
+          for j = i // 3, 7 do A[i][j] = A[i][j] + 1 end
+        end
       end
     end}, {i32[8][8]}
   end, no = true, yes = false, step = {"reorder", "j", "i"}, code = "bounds",
