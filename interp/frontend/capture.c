@@ -153,6 +153,8 @@ static bool lower_params(TdIrgen *l, const TdCapture *c, TdUnit *u) {
       return td_irgen_fail(l, "name", var->loc, "no parameter is called 'tide', like the module");
     TdSym sym = td_irgen_declare_param(l, var->name, kind);
     if (!p) {
+      td_irgen_note_range(l, sym, td_expr_index(l->session, l->arena, 0, var->loc),
+                          c->map[u->ncoord]);
       coord[u->ncoord++] = sym;
       td_irgen_bind(
           l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = sym, .type = td_type_index(l->session)});

@@ -58,6 +58,7 @@ typedef struct TdCapture {
   const TdUnit *design; /* around a task, its streams by the host's numbers; or NULL */
   uint32_t line;        /* on which the task begins: its marks are the design's; or 0 */
   size_t max_coords;    /* trailing parameters without a type that are task ids (0 for a kernel) */
+  const TdExpr *const *map; /* the extents of those */
 } TdCapture;
 
 /* Captures a kernel into units->store and appends it to units; NULL with d filled on failure. */

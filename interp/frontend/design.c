@@ -168,7 +168,8 @@ static const TdUnit *task_kernel(Builder *b, const TdDesignTask *t, const TdExpr
                  .nparam = t->nbind,
                  .design = b->unit,
                  .line = t->ast == b->spec->ast ? t->loc.line : 0,
-                 .max_coords = (size_t)t->rank};
+                 .max_coords = (size_t)t->rank,
+                 .map = map};
   const TdUnit *u = td_capture_attempt(&c, b->sizes, b->units, b->d);
   if (!u || u->ncoord == 0 || u->ncoord == (size_t)t->rank) return u;
   td_diag_set(b->d, TD_USAGE, "task-ids", t->loc,

@@ -81,6 +81,7 @@ typedef struct TdIrgen {
   TdMap ever;       /* name -> 1: something in the unit was declared under it */
   TdMap outer;      /* name -> 1: means something outside the unit, which a local must not hide */
   TdMap called;     /* name -> 1: of a unit that it calls */
+  TdMap range;      /* loop variable or task id -> what it goes through */
   TdMap data;       /* host handle -> TdSym of a constant, state or unit */
   TdStmts preamble; /* constants and states */
   TdStmts *out;     /* where statements go */
@@ -265,6 +266,15 @@ const TdExpr *td_irgen_to_tensor(TdIrgen *l, TdVal v, const TdType *like, TdLoc 
 TdVal td_irgen_type_index(TdIrgen *l, const TdType *t, TdVal key, TdLoc loc);
 /* Whether an extent mentions only sizes and constants. */
 bool td_irgen_is_extent(const TdExpr *e);
+
+/* irgen_length.c */
+/* Notes that loop variable or task id v is at least lo and less than hi. */
+void td_irgen_note_range(TdIrgen *l, TdSym v, const TdExpr *lo, const TdExpr *hi);
+/* The number of elements of {lo, hi, step}: over sizes, or a number where what its variables go
+   through at the known sizes, which lose their names, leaves but one. NULL, refused at loc, where
+   it may be several or is not known. */
+const TdExpr *td_irgen_length(TdIrgen *l, const TdExpr *lo, const TdExpr *hi, int64_t step,
+                              TdLoc loc);
 
 /* irgen_call.c, irgen_method.c, irgen_inline.c */
 TdVal td_irgen_call(TdIrgen *l, const TdAstExpr *e);

@@ -11,9 +11,10 @@ static const TdStmt *body_with(TdIrgen *l, const TdAstBlock *b, TdJumpPlace jump
   return body;
 }
 
-/* A loop variable, bound and visible; read-only. */
-static TdSym loop_variable(TdIrgen *l, const TdAstLocal *var) {
+/* The variable of a loop from lo to before hi, bound and visible; read-only. */
+static TdSym loop_variable(TdIrgen *l, const TdAstLocal *var, const TdExpr *lo, const TdExpr *hi) {
   TdSym v = td_irgen_declare(l, var->name, TD_SYM_LOOP);
+  td_irgen_note_range(l, v, lo, hi);
   const TdType *index = td_type_index(l->session);
   td_irgen_bind(l, var, (TdBinding){.kind = TD_B_SCALAR, .sym = v, .type = index});
   return v;
@@ -83,7 +84,7 @@ static bool lower_for(TdIrgen *l, const TdAstStmt *s) {
   if (!refuse_assigned(l, var) || !loop_step(l, s, &step)) return false;
   if (!numeric_bounds(l, s, step, &first, &lo, &hi) || !td_irgen_marks(l, s->loc.line, 'L', &attrs))
     return false;
-  TdSym v = loop_variable(l, var);
+  TdSym v = loop_variable(l, var, lo, hi);
   if (step < 0) bind_downward(l, var, v, first, step);
   const TdStmt *body = body_with(l, &s->each.body, TD_AT_LOOP, s->loc);
   td_irgen_hide(l, v);
@@ -163,7 +164,7 @@ static bool lower_grid(TdIrgen *l, const TdAstStmt *s, const TdAstExpr *call, bo
     if (!grid_range(l, call->call.args.at[i], &g[i].lo, &g[i].hi, &g[i].step)) return false;
   for (size_t i = 0; i < n; i++) {
     if (i < s->each.vars.n && !refuse_assigned(l, s->each.vars.at[i])) return false;
-    g[i].v = i < s->each.vars.n ? loop_variable(l, s->each.vars.at[i])
+    g[i].v = i < s->each.vars.n ? loop_variable(l, s->each.vars.at[i], g[i].lo, g[i].hi)
                                 : td_irgen_declare(l, "_", TD_SYM_LOOP);
   }
   const TdStmt *body = body_with(l, &s->each.body, n > 1 ? TD_AT_GRID : TD_AT_LOOP, s->loc);

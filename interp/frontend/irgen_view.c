@@ -80,9 +80,10 @@ TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc) {
   return (TdVal){.kind = of.kind, .e = e, .loc = of.loc};
 }
 
-/* {lo, hi}, {lo, hi, step} or {}: fills lo, step and extent of base dimension of extent n. */
-static bool range(TdIrgen *l, const TdAstExpr *t, const TdExpr *n, const TdExpr **lo, int64_t *step,
-                  const TdExpr **extent) {
+/* {lo, hi}, {lo, hi, step} or {}: fills lo, step and extent of base dimension of extent n; what is
+ * wrong with the length is told of the slice at `at`. */
+static bool range(TdIrgen *l, const TdAstExpr *t, const TdExpr *n, TdLoc at, const TdExpr **lo,
+                  int64_t *step, const TdExpr **extent) {
   *step = 1;
   if (t->table.n == 0) {
     *lo = td_expr_index(l->session, l->arena, 0, t->loc);
@@ -99,8 +100,8 @@ static bool range(TdIrgen *l, const TdAstExpr *t, const TdExpr *n, const TdExpr 
       !td_irgen_constant(l, t->table.at[2].value, "slice",
                          "the step of a range is a constant of at least 1", 1, step))
     return false;
-  *extent =
-      td_lin_ceildiv(l->session, l->arena, td_lin_minus(l->session, l->arena, hi, *lo), *step);
+  *extent = td_irgen_length(l, *lo, hi, *step, at);
+  if (!*extent) return false;
   int64_t length;
   if (td_sizes_value(l->sizes, *extent, &length) && length < 0)
     return td_irgen_fail(l, "slice", t->loc, "this range ends before it begins");
@@ -123,14 +124,13 @@ static bool slice_dim(TdIrgen *l, const TdExpr *v, int d, const TdAstExpr *a, Td
   int64_t step = 1, by = v->u.dim[base].step;
   bool fixed = a && a->kind != TD_AST_TABLE;
   if (fixed && !(from = td_irgen_to_index(l, td_irgen_expr(l, a)))) return false;
-  if (a && !fixed && !range(l, a, extent, &from, &step, &extent)) return false;
+  if (a && !fixed && !range(l, a, extent, loc, &from, &step, &extent)) return false;
   s->lo[base] = element(l, v->kid[base], by, from);
   s->dim[base] =
       fixed ? (TdViewDim){.step = 0, .out = -1} : (TdViewDim){.step = step * by, .out = s->rank};
   if (fixed) return true;
   s->extent[s->rank++] = extent;
-  return td_irgen_is_extent(extent) ||
-         td_irgen_fail(l, "extent", loc, "the length of a slice must not depend on variables");
+  return true;
 }
 
 TdVal td_irgen_slice(TdIrgen *l, TdVal of, const TdAstExpr *call) {

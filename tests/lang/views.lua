@@ -47,6 +47,53 @@ t.test("slices: ranges, steps, numbers, all", function()
   end)
 end)
 
+t.test("a slice up to the end, whose length every value of its variables leaves the same", function()
+  check(function(A, B)
+    for p = 0, 1 do B[p]:slice({p, N, 2}):set(A[p]:slice({1 - p, N, 2})) end
+    for q = 2, 0, -1 do B[2]:slice({q, N, 3}):set(A[2]:slice({2 - q, N, 3}) + q) end
+    for i, j in tide.grid({0, 2}, {1, 3}) do B[3]:slice({i + j, N, 5}):set(A[1]:slice({3 - i - j, N, 6})) end
+    for i = 0, 2 do
+      for j = 0, i do B:slice({j, M, 4}, j):set(j) end
+    end
+  end)
+end)
+
+t.test("a slice of every P-th element, from each task's own on", function()
+  local function interleaved(N, P)
+    return tide.design(function(d)
+      d.w = tide.task {map = {P}, X = i32[N], Y = i32[N], function(X, Y, p)
+        Y:slice({p, N, P}):set(X:slice({p, N, P}) + p)
+      end}
+    end)
+  end
+  local function helped(N, P)
+    return tide.design(function(d)
+      d.w = tide.task {map = {P}, X = i32[N], Y = i32[N], function(X, Y, p)
+        Y:slice({p, p + N - 3, 4}):set(X:slice({p, p + N - 3, 4}) + p)
+      end}
+    end)
+  end
+  local function want(N, P, X, most)
+    local Y = i32[N](0)
+    for p = 0, P - 1 do
+      for i = p, math.min(N, p + most * P) - 1, P do Y[i] = X[i] + p end
+    end
+    return Y
+  end
+  for _, at in ipairs {{12, 4}, {12, 1}, {7, 7}, {64, 16}} do
+    local n, P = at[1], at[2]
+    local X, Y = tide.random(i32[n], 5, {lo = -50, hi = 50}), i32[n](0)
+    interleaved(n, P)(X, Y)
+    t.ok(Y:equal(want(n, P, X, n // P)), tostring(Y))
+  end
+  local e = t.fails(function() interleaved(13, 4) end,
+    {kind = "usage", code = "extent", match = "from 3 to 4 elements"})
+  t.has(e.help, "{p, p + N - 3, 4} has one length wherever it begins: N // 4")
+  local X, Y = tide.random(i32[13], 5, {lo = -50, hi = 50}), i32[13](0)
+  helped(13, 4)(X, Y)
+  t.ok(Y:equal(want(13, 4, X, 13 // 4)), tostring(Y))
+end)
+
 t.test("transposes, also of slices and rows", function()
   local k = tide.kernel {A = i8[M][N], B = i32[N][M], C = i32[2][3][4], D = i32[4][2],
     function(A, B, C, D)
