@@ -50,10 +50,10 @@ static void add(const Turn *t, TdLin form, Ineqs *out) {
     TdTerm x = form.term[i];
     int64_t c = divisor(t, &x);
     if (!c) continue;
-    TdLin zero = {0}, rest = combine(t, form, -x.coef, lin_of(t, x.atom));
+    const TdLin zero = {0}, one = {.constant = 1};
+    TdLin rest = combine(t, form, -x.coef, lin_of(t, x.atom));
     TdLin whole = combine(t, combine(t, zero, c, rest), x.coef, lin_of(t, x.atom->kid[0]));
-    if (x.coef < 0) whole.constant += c - 1;
-    add(t, whole, out);
+    add(t, x.coef < 0 ? combine(t, whole, c - 1, one) : whole, out);
     return;
   }
   td_vec_push(t->r->arena, out, ((Ineq){form}));
