@@ -32,14 +32,14 @@ static bool hides(const TdLin *f, TdSym v) {
   return false;
 }
 
-/* The constant c of a term e // c, taken once, where e uses a variable of the nest; 0 of others. */
+/* The constant c > 0 of a term e // c, taken once, where e uses a variable of the nest; 0 of others. */
 static int64_t divisor(const Turn *t, const TdTerm *x) {
   int64_t c = 0;
   bool once = x->coef == 1 || x->coef == -1,
        is = x->atom->kind == TD_EXPR_OP && x->atom->op == TD_OP_FLOORDIV;
   if (!once || !is || !td_expr_is_const(x->atom->kid[1], &c)) return 0;
   for (size_t k = 0; k < t->nest.n; k++)
-    if (td_walk_uses_expr(x->atom, t->nest.loop[k]->sym)) return c;
+    if (c > 0 && td_walk_uses_expr(x->atom, t->nest.loop[k]->sym)) return c;
   return 0;
 }
 

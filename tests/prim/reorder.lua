@@ -170,6 +170,16 @@ prim.twins("a triangle whose bounds are remainders", {
   end, no = true, yes = false, step = {"reorder", "j", "i"}, code = "bounds",
   kind = "unsupported",
 })
+prim.twins("a triangle whose bounds are quotients by a negative number", {
+  of = function(by)
+    return tide.kernel {A = i32[8][8], function(A)
+      for i = 0, 7 do
+        for j = (by < 0 and i // -2 or -i // 2) + 4, 7 do A[i][j] = A[i][j] + 1 end
+      end
+    end}, {i32[8][8]}
+  end, no = -2, yes = 2, step = {"reorder", "j", "i"}, code = "bounds",
+  kind = "unsupported",
+})
 prim.twins("a condition between the loops", {
   of = function(inside)
     return tide.kernel {A = i32[4][4], x = i32[4], function(A, x)
