@@ -14,7 +14,7 @@ void td_wave_vcd(TdText *out, const TdTimed *t);
 /* wave_rows.c: rows of `width` columns, one for each task: what it did most of the cycles of each.
  */
 void td_wave_timeline(TdText *out, const TdTimed *t, int width);
-/* The same, cycle by cycle, as a picture with the fill of streams below. */
+/* The same, cycle by cycle as far as points go, as a picture with the fill of streams below. */
 void td_wave_svg(TdText *out, const TdTimed *t);
 
 #endif

@@ -53,11 +53,24 @@ static void spend(void *ud, int64_t from, int64_t to, int state) {
   }
 }
 
-static char mark_of(const int64_t *spent) {
+/* What most of the cycles of a column were spent with. */
+static int state_of(const int64_t *spent) {
   int most = IDLE;
   for (int s = 0; s < STATES; s++)
     if (spent[s] > spent[most]) most = s;
-  return mark[most];
+  return most;
+}
+
+/* A row of at most `width` columns for the tasks of t, to be filled; storage from a. */
+static Columns columns_of(TdArena *a, const TdTimed *t, int width) {
+  Columns c = {.cycles = t->cycles, .width = width < t->cycles ? width : (int)t->cycles};
+  c.spent = td_arena_alloc(a, ((size_t)c.width + 1) * sizeof *c.spent);
+  return c;
+}
+
+static void fill_columns(Columns *c, const TdTimedTask *x) {
+  memset(c->spent, 0, (size_t)c->width * sizeof *c->spent);
+  visit_task(x, c->cycles, spend, c);
 }
 
 /* The letters of a name. */
@@ -76,16 +89,14 @@ static int longest_name(const TdTimed *t) {
 }
 
 void td_wave_timeline(TdText *out, const TdTimed *t, int width) {
-  Columns c = {.cycles = t->cycles, .width = width < t->cycles ? width : (int)t->cycles};
+  Columns c = columns_of(out->arena, t, width);
   int name = longest_name(t);
   td_text_putf(out, "%-*s  0%*lld\n", name, "", c.width - 1, (long long)t->cycles);
-  c.spent = td_arena_alloc(out->arena, ((size_t)c.width + 1) * sizeof *c.spent);
   for (size_t i = 0; i < t->ntask && i < TD_WAVE_ROWS; i++) {
-    memset(c.spent, 0, (size_t)c.width * sizeof *c.spent);
-    visit_task(&t->task[i], t->cycles, spend, &c);
+    fill_columns(&c, &t->task[i]);
     const char *own = t->task[i].name;
     td_text_putf(out, "%s%*s  ", own, name - letters(own), "");
-    for (int k = 0; k < c.width; k++) td_text_putc(out, mark_of(c.spent[k]));
+    for (int k = 0; k < c.width; k++) td_text_putc(out, mark[state_of(c.spent[k])]);
     td_text_putc(out, '\n');
   }
   if (t->ntask > TD_WAVE_ROWS) td_text_putf(out, "and %zu more tasks\n", t->ntask - TD_WAVE_ROWS);
@@ -95,7 +106,7 @@ void td_wave_timeline(TdText *out, const TdTimed *t, int width) {
 
 /* ---- pictures ---- */
 
-enum { LEFT = 120, RIGHT = 880, ROW = 14, MOST_STEPS = 4000 };
+enum { LEFT = 120, RIGHT = 880, ROW = 14 };
 
 typedef struct Picture {
   TdText *out;
@@ -125,31 +136,67 @@ static void draw(void *ud, int64_t from, int64_t to, int state) {
   td_text_putf(p->out, "\" height=\"%d\" fill=\"%s\"/>\n", ROW - 3, colour[state]);
 }
 
+/* A task as boxes: each stretch, or where there are more than points what it did most in each. */
+static void draw_task(Picture *p, const TdTimed *t, const TdTimedTask *x) {
+  if (x->nwait <= (RIGHT - LEFT) / 2) {
+    visit_task(x, t->cycles, draw, p);
+    return;
+  }
+  Columns c = columns_of(p->out->arena, t, RIGHT - LEFT);
+  fill_columns(&c, x);
+  for (int from = 0, to; from < c.width; from = to) {
+    int state = state_of(c.spent[from]);
+    for (to = from + 1; to < c.width && state_of(c.spent[to]) == state;) to++;
+    draw(p, begin_of(&c, from), to < c.width ? begin_of(&c, to) : c.cycles, state);
+  }
+}
+
 static void put_label(TdText *out, int x, int y, const char *text) {
   td_text_putf(out, "<text x=\"%d\" y=\"%d\">", x, y);
   td_text_put_xml(out, text);
   td_text_puts(out, "</text>\n");
 }
 
-/* The fill of a stream as steps, of which those too close to be seen are left out. */
+/* The changes of a stream's fill within one point of the picture. */
+typedef struct Point {
+  int64_t first, last; /* tenths of a point at which it changes */
+  int64_t most, end;   /* tokens: the most, and after the last change */
+} Point;
+
+static void put_step(Picture *p, int64_t at, int64_t fill, int64_t depth) {
+  td_text_puts(p->out, "H");
+  put_tenths(p->out, at);
+  td_text_putf(p->out, "V%d", p->y + ROW - 4 - (int)(fill * (ROW - 4) / depth));
+}
+
+/* A point as a step up to its most and one to its end; none was there if `first` is 0. */
+static void put_point(Picture *p, const Point *x, int64_t depth) {
+  if (!x->first) return;
+  put_step(p, x->first, x->most, depth);
+  if (x->end != x->most) put_step(p, x->last, x->end, depth);
+}
+
+/* The fill of a stream as steps, at most two in each point. */
 static void draw_stream(Picture *p, const TdTimedStream *s) {
   size_t put = 0, got = 0;
-  int64_t x = at_cycle(p, 0), depth = s->depth ? s->depth : 1;
-  int steps = 0;
+  int64_t depth = s->depth ? s->depth : 1;
+  Point now = {0};
   td_text_putf(p->out, "<path fill=\"none\" stroke=\"#555\" d=\"M%d %d", LEFT, p->y + ROW - 4);
-  while ((put < s->nput || got < s->ngot) && steps < MOST_STEPS) {
+  while (put < s->nput || got < s->ngot) {
     bool next_put = put < s->nput && (got == s->ngot || s->put[put] <= s->got[got]);
     int64_t cycle = next_put ? s->put[put] : s->got[got];
     while (put < s->nput && s->put[put] == cycle) put++;
     while (got < s->ngot && s->got[got] == cycle) got++;
     int64_t to = at_cycle(p, cycle + 1), fill = (int64_t)(put - got);
-    if (to <= x && (put < s->nput || got < s->ngot)) continue;
-    td_text_puts(p->out, "H");
-    put_tenths(p->out, to);
-    td_text_putf(p->out, "V%d", p->y + ROW - 4 - (int)(fill * (ROW - 4) / depth));
-    x = to;
-    steps++;
+    if (to / 10 != now.first / 10) {
+      put_point(p, &now, depth);
+      now = (Point){.first = to, .most = fill};
+    }
+    now.last = to;
+    now.end = fill;
+    if (fill > now.most) now.most = fill;
   }
+  put_point(p, &now, depth);
   td_text_putf(p->out, "H%d\"/>\n", RIGHT);
 }
 
@@ -176,7 +223,7 @@ void td_wave_svg(TdText *out, const TdTimed *t) {
       td_text_fmt(out->arena, "%s on %s: %lld cycles", t->design, t->target, (long long)t->cycles));
   for (size_t i = 0; i < tasks; i++, p.y += ROW) {
     put_label(out, 4, p.y + 9, t->task[i].name);
-    visit_task(&t->task[i], t->cycles, draw, &p);
+    draw_task(&p, t, &t->task[i]);
   }
   for (size_t i = 0; i < streams; i++, p.y += ROW) {
     put_label(out, 4, p.y + 9, t->stream[i].name);

@@ -153,4 +153,127 @@ t.test("tokens that are tensors, wide words, blocks; designs inside; thousands o
   end, {check = false}), i32[1](0))
 end)
 
+-- The cycles for which a signal has each value, up to the last one.
+local function spent(signal, last)
+  local cycles = {}
+  for i, c in ipairs(signal.changes) do
+    local to = signal.changes[i + 1] and signal.changes[i + 1][1] or last
+    cycles[c[2]] = (cycles[c[2]] or 0) + to - c[1]
+  end
+  return cycles
+end
+
+-- The steps of each stream of a picture: {x, y} from where its line begins to its end.
+local function lines_of(svg)
+  local all = {}
+  for x, y, rest, stop in svg:gmatch '<path [^>]- d="M(%d+) (%d+)([^"]-)H(%d+)"/>' do
+    local line = {{tonumber(x), tonumber(y)}}
+    for at, to in rest:gmatch "H([%d.]+)V(%d+)" do line[#line + 1] = {tonumber(at), tonumber(to)} end
+    line.stop = tonumber(stop)
+    all[#all + 1] = line
+  end
+  return all
+end
+
+t.test("a run of 120,000 cycles: waves tell what the report does, pictures are whole and stay small", function()
+  local n = 40000
+  local design = tide.design(function(d)
+    local go, back = d:stream(i32, {depth = 4}), d:stream(i32)
+    d.ask = task {Y = i32[n], function(Y)
+      for i = 0, n - 1 do
+        go:put(i)
+        Y[i] = back:get()
+      end
+    end}
+    d.answer = task {function() for _ in grid(n) do back:put(go:get()) end end}
+  end)
+  local signals, report = drawn(design, i32[n](0))
+  t.ok(report.cycles >= 100000)
+  for _, x in ipairs(report.streams) do
+    local most, rises = 0, 0
+    for _, c in ipairs(signals[x.name].changes) do
+      most, rises = math.max(most, c[2]), rises + (c[2] > 0 and 1 or 0)
+    end
+    t.eq({most, rises}, {x.most, x.tokens})
+    t.eq(signals[x.name].changes[2 * n + 1][2], 0)
+  end
+  for _, x in ipairs(report.tasks) do
+    local cycles = spent(signals[x.name], report.cycles)
+    t.eq({cycles[1], cycles[2]}, {x.busy, x.stalled})
+  end
+  local svg = report:svg()
+  t.ok(#svg < 100000, #svg)
+  local lines = lines_of(svg)
+  t.eq(#lines, 2)
+  for _, line in ipairs(lines) do
+    t.ok(line[#line][1] >= 879 and line.stop == 880, "the line goes on to the end")
+    t.eq(line[#line][2], line[1][2])
+  end
+  t.ok(#report:timeline(1000) < 10000)
+end)
+
+t.test("tokens that come and go within a point of the picture are seen, and gone", function()
+  local n = 50000
+  local function busy(v) return v * 3 + 1 end
+  local _, report = drawn(tide.design(function(d)
+    local z = d:stream(i32, {depth = 4})
+    local function work(X) for i in grid(n) do X[0] = busy(X[0]) + i end end
+    d.t = task {X = i32[1], function(X)
+      work(X)
+      for k in grid(4) do z:put(k) end
+      work(X)
+      z:put(X[0])
+    end}
+    d.u = task {Y = i32[1], function(Y) for _ in grid(5) do Y[0] = Y[0] + z:get() end end}
+  end), i32[1](0), i32[1](0))
+  local line, x = lines_of(report:svg())[1], report.streams.z
+  t.ok(x.puts[2] - x.puts[1] > n)
+  local middle
+  for _, step in ipairs(line) do
+    if step[1] < 870 then middle = step end
+  end
+  t.ok(#line >= 4)
+  t.eq(middle[2], line[1][2])
+end)
+
+t.test("a deadlock in the middle of a long run with a clock leaves report, file and session as they were", function()
+  local n, at = 10000, 7000
+  local m = tide.schedule(tide.design(function(d)
+    local a, b = d:stream(i32), d:stream(i32)
+    d.src = task {function()
+      for i in grid(n) do
+        for k in grid(4) do a:put(4 * i + k) end
+        b:put(i)
+      end
+    end}
+    d.dst = task {first = i32[n], Y = i32[n], function(first, Y)
+      for i in grid(n) do
+        if first[i] > 0 then Y[i] = b:get() end
+        for _ in grid(4) do Y[i] = Y[i] + a:get() end
+        if first[i] == 0 then Y[i] = Y[i] + b:get() end
+      end
+    end}
+  end)):build {target = "cpu", timed = true, trace = true}
+  local first, Y, path = i32[n](0), i32[n](0), t.tmp "waves"
+  m(first, Y)
+  local before, waves = m.report, m.report:vcd()
+  before:vcd(path)
+  first[at] = 1
+  for _ = 1, 2 do
+    local why = t.fails(function() m(first, Y):vcd(path) end, {kind = "illegal", code = "deadlock"})
+    local text = tostring(why)
+    t.has(text, "wait cycle: src -> a -> dst -> b -> src")
+    t.has(text, ("src at i = %d, k = 2 waits to put to a, which holds 2 of 2 tokens"):format(at))
+    t.has(text, ("dst at i = %d waits to get from b, which holds 0 of 2 tokens"):format(at))
+    t.has(text, ("a holds %d, %d"):format(4 * at, 4 * at + 1))
+  end
+  t.eq(m.report, nil)
+  t.fails(function() before:vcd(path) end, {kind = "usage", code = "old-report"})
+  t.ok(shell.read(path) == waves)
+  first[at] = 0
+  m(first, Y)
+  t.eq(tostring(m.report), tostring(before))
+  t.ok(m.report:vcd() == waves)
+end)
+
 t.done()
