@@ -32,7 +32,7 @@ static bool hides(const TdLin *f, TdSym v) {
   return false;
 }
 
-/* The constant c > 0 of a term e // c, taken once, where e uses a variable of the nest; 0 of others. */
+/* The constant c > 0 of a term e // c, taken once, where e uses a variable of the nest; else 0. */
 static int64_t divisor(const Turn *t, const TdTerm *x) {
   int64_t c = 0;
   bool once = x->coef == 1 || x->coef == -1,
