@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -15,6 +16,10 @@
 #include "base/alarm.h"
 
 extern char **environ;
+
+/* The process groups that run, of process `owner`; a copy of it has none. 0: a free place. */
+static struct { volatile sig_atomic_t group[64], owner; } running;
+enum { PLACES = sizeof running.group / sizeof *running.group };
 
 const char *td_child_find(TdArena *a, const char *name) {
   const char *path = getenv("PATH");
@@ -80,29 +85,83 @@ static int start(TdArena *a, const char *const *command, const char *log, pid_t 
   return error;
 }
 
+/* Asks a group to end, waits a fifth of a second, in which compilers remove their files, and kills
+   what is left of it. Async-signal-safe. */
+static void end_group(pid_t pid) {
+  kill(-pid, SIGTERM);
+  for (int i = 0; i < 40 && waitpid(pid, NULL, WNOHANG) == 0; i++) poll(NULL, 0, 5);
+  kill(-pid, SIGKILL);
+  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+void td_child_stop_all(void) {
+  if (running.owner != getpid()) return;
+  for (int i = 0; i < PLACES; i++) {
+    if (running.group[i]) end_group(running.group[i]);
+    running.group[i] = 0;
+  }
+}
+
+/* Ends all that runs and lets the signal do what it does by itself. */
+static void on_end(int sig) {
+  td_child_stop_all();
+  signal(sig, SIG_DFL);
+  raise(sig);
+}
+
+/* Has the signals that end this process end what it started too, where nobody else takes them. */
+static void watch_ends(void) {
+  static const int ends[] = {SIGTERM, SIGHUP, SIGQUIT};
+  static bool at_exit;
+  if (!at_exit) at_exit = atexit(td_child_stop_all) == 0;
+  struct sigaction mine = {.sa_handler = on_end}, old;
+  sigfillset(&mine.sa_mask);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+      sigaction(ends[i], &mine, NULL);
+}
+
+/* The place that holds a group, 0: a free one; or NULL. */
+static volatile sig_atomic_t *place_of(long group) {
+  for (int i = 0; i < PLACES; i++)
+    if (running.group[i] == group) return &running.group[i];
+  return NULL;
+}
+
+/* A free place of this process, whose end is watched; or NULL. */
+static volatile sig_atomic_t *own_place(void) {
+  if (running.owner != getpid())
+    for (int i = 0; i < PLACES; i++) running.group[i] = 0;
+  running.owner = getpid();
+  watch_ends();
+  return place_of(0);
+}
+
+/* Notes that it does not run any more. */
+static void forget(TdChild *k) {
+  volatile sig_atomic_t *place = place_of(k->pid);
+  if (place) *place = 0;
+  k->pid = 0;
+}
+
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds) {
   pid_t pid = 0;
   *k = (TdChild){.name = command[0], .owner = getpid(), .end = td_alarm_now() + seconds};
-  k->status = start(a, command, log, &pid);
-  k->pid = k->status ? 0 : pid;
+  volatile sig_atomic_t *place = own_place();
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  k->status = place ? start(a, command, log, &pid) : EAGAIN;
+  if (!k->status) k->pid = *place = pid;
+  sigprocmask(SIG_SETMASK, &before, NULL);
   return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
-}
-
-/* Asks a program to end, and waits a fifth of a second: compilers remove their files then. */
-static void ask_to_end(pid_t pid) {
-  const struct timespec nap = {.tv_nsec = 5000000};
-  kill(-pid, SIGTERM);
-  for (int i = 0; i < 40 && waitpid(pid, NULL, WNOHANG) == 0; i++) nanosleep(&nap, NULL);
 }
 
 void td_child_stop(TdChild *k) {
   if (!k->pid || k->owner != getpid()) return;
-  pid_t pid = (pid_t)k->pid;
-  ask_to_end(pid);
-  kill(-pid, SIGKILL);
-  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
-  k->pid = 0;
+  end_group((pid_t)k->pid);
+  forget(k);
 }
 
 TdChildEnd td_child_look(TdChild *k) {
@@ -114,7 +173,7 @@ TdChildEnd td_child_look(TdChild *k) {
     td_child_stop(k);
     return TD_CHILD_LATE;
   }
-  k->pid = 0;
+  forget(k);
   k->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return k->status ? TD_CHILD_FAILED : TD_CHILD_DONE;
 }

@@ -31,6 +31,9 @@ TdChildEnd td_child_look(TdChild *k);
 TdChildEnd td_child_wait(TdCtx *c, TdChild *k);
 /* Kills it with all it started, if it runs. */
 void td_child_stop(TdChild *k);
+/* Kills all that run with what they started. The end of this process by exit, SIGTERM, SIGHUP or
+   SIGQUIT does so; who ends it otherwise calls this. Async-signal-safe. */
+void td_child_stop_all(void);
 
 /* Starts a command and waits for it. */
 TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, int seconds,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/child.h"
 #include "backends/guard.h"
 #include "bind/prompt.h"
 
@@ -41,7 +42,9 @@ static void on_interrupt(int sig) {
   if (++watch.presses == 2) td_guard_leave(sig);
   static const char again[] = "\n(not stopped yet: press Ctrl-C once more to leave)\n";
   if (watch.presses == 2 && write(STDERR_FILENO, again, sizeof again - 1) < 0) return;
-  if (watch.presses >= 3) td_guard_quit(130);
+  if (watch.presses < 3) return;
+  td_child_stop_all();
+  td_guard_quit(130);
 }
 
 void td_prompt_watch(lua_State *L, bool on) {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/child.h"
 #include "bind/prompt.h"
 
 #define MOST 64        /* jobs that are known */
@@ -76,6 +77,7 @@ static int open_output(void) {
 _Noreturn static void work(lua_State *L, const char *code, int out) {
   int nothing = open("/dev/null", O_RDONLY);
   signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
   dup2(nothing, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(out, STDERR_FILENO);
@@ -84,15 +86,27 @@ _Noreturn static void work(lua_State *L, const char *code, int out) {
   bool ok = td_prompt_run(L, code, strlen(code));
   fflush(stdout);
   fflush(stderr);
+  td_child_stop_all();
   _exit(ok ? 0 : 1);
 }
 
-/* Waits until a process has ended, and ends the group when the session is gone before. */
+/* Whether the process between was asked to end its group. */
+static volatile sig_atomic_t is_ending;
+
+static void on_end(int sig) {
+  (void)sig;
+  is_ending = 1;
+}
+
+/* Waits until a process has ended; has the group end when it is asked to, or the session is gone
+   before. Who works ends its compilers then, which are groups of their own, or is killed after half
+   a second. */
 static int wait_for(pid_t worker, pid_t session) {
-  int status = 1;
+  int status = 1, naps = 25;
   const struct timespec nap = {0, 20 * 1000 * 1000};
   while (worker > 0 && waitpid(worker, &status, WNOHANG) == 0) {
-    if (getppid() != session) kill(0, SIGKILL);
+    if (getppid() != session && !is_ending) kill(0, SIGTERM);
+    if (is_ending && naps-- == 0) kill(0, SIGKILL);
     nanosleep(&nap, NULL);
   }
   return status;
@@ -102,9 +116,11 @@ static int wait_for(pid_t worker, pid_t session) {
 _Noreturn static void attend(lua_State *L, int number, const char *code, int out, pid_t session) {
   setpgid(0, 0);
   signal(SIGHUP, SIG_DFL);
+  signal(SIGTERM, on_end);
   pid_t worker = fork();
   if (worker == 0) work(L, code, out);
   Word word = {number, wait_for(worker, session)};
+  if (is_ending) _exit(1);
   ssize_t done = write(jobs.bell[1], &word, sizeof word);
   _exit(done != (ssize_t)sizeof word);
 }
@@ -195,7 +211,7 @@ void td_job_hear(TdText *text) {
 
 /* Ends a job that runs, with all that it started. */
 static void stop(Job *k) {
-  kill(-k->pid, SIGKILL);
+  kill(-k->pid, SIGTERM);
   end_job(k, STOPPED);
   close(k->out);
   k->is_told = true;
