@@ -506,7 +506,9 @@ const TdPrim td_prim_task_bundle = {
               "task|instance"},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of its map that leaves the ids", NULL},
              {"factor", TD_ARG_INT, TD_ARG_OPTION,
-              "only so many neighbours along the axis become one, which stays; all by default",
+              "only so many neighbours along the axis become one, which stays; all by default; 1 "
+              "changes "
+              "no instance, as a split by 1 no iteration",
               NULL}},
     .rewrite =
         "task mm, map {P, Q}: S(i, j)  =>  task mm, map {P}: for j = 0, Q - 1 do S(i, j) end",

@@ -52,6 +52,12 @@ prim.accepted("all of an axis", {
 prim.accepted("some neighbours", {
   of = vector, step = {"bundle", "add", {factor = 2}}, has = {"map = {2}", 'A:layout "S0"'},
 }, function(s) t.eq(s:tasks(), {"add[0]", "add[1]"}) end)
+prim.accepted("each by itself: a loop of one, as after a split by 1", {
+  of = blocks, step = {"bundle", "feed", {factor = 1}}, has = {"map = {2}", "for i_i = 0, 0 do"},
+}, function(s) t.eq({s:graph().nodes, s:tasks()}, {2 + 6, tide.schedule((blocks {})):tasks()}) end)
+prim.accepted("the only one of an axis, which leaves", {
+  of = function() return vector {P = 1} end, step = {"bundle", "add", {factor = 1}}, lacks = {"map = "},
+}, function(s) t.eq(s:tasks(), {"add"}) end)
 prim.accepted("what is bundled already", {
   of = vector, before = function(s) s:bundle("add", {factor = 2}) end, step = {"bundle", "add"},
 }, function(s) t.eq(s:tasks(), {"add"}) end)
@@ -335,6 +341,9 @@ prim.refused("no such axis", {of = vector, step = {"bundle", "add", {axis = 1}},
 prim.refused("which axis?", {of = blocks, step = {"bundle", "mm"}, kind = "usage", code = "axis"})
 prim.refused("a factor that does not divide", {
   of = vector, step = {"bundle", "add", {factor = 3}}, kind = "usage", code = "factor",
+})
+prim.refused("a factor of nothing", {
+  of = vector, step = {"bundle", "add", {factor = 0}}, kind = "usage", code = "factor",
 })
 prim.refused("no such task", {of = vector, step = {"bundle", "ad"}, kind = "usage", code = "no-task"})
 prim.refused("a kernel", {

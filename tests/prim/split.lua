@@ -9,6 +9,10 @@ prim.accepted("a perfect nest, factor divides", {
   of = shape.gemm, step = {"split", "k", 3}, has = {"for k_o = 0, ", "k_o * 3 + k_i < K"},
   other = {{M = 2, N = 3, K = 7}, {M = 1, N = 1, K = 1}, {M = 3, N = 2, K = 9}},
 }, function(_, outer, inner) t.eq({outer, inner}, {"k_o", "k_i"}) end)
+prim.accepted("a factor of 1: a loop of one", {
+  of = shape.gemm, step = {"split", "k", 1}, has = {"for k_o = 0, K - 1", "for k_i = 0, 0"},
+  other = {{M = 2, N = 3, K = 1}, {M = 1, N = 1, K = 4}},
+})
 prim.accepted("a perfect nest, outermost, with a tail that is cut", {
   of = shape.gemm, step = {"split", "i", 3, {tail = "cut"}}, has = {"for i_t = "},
   other = {{M = 7, N = 2, K = 2}, {M = 3, N = 2, K = 2}, {M = 2, N = 2, K = 2}},
