@@ -163,7 +163,10 @@ struct TdAstExpr {
   union {
     bool boolean;
     int64_t integer;
-    double number;
+    struct {
+      double number;
+      bool is_long; /* the text is an integer, of more than 64 bits */
+    };
     struct {
       const char *at; /* NUL-terminated, may hold NULs */
       size_t n;

@@ -77,15 +77,16 @@ typedef struct TdIrgen {
   const TdStream *stream; /* of the design around, by the host's numbers */
   TdUnits *units;         /* imported so far */
   TdFrame *frame;
-  TdMap visible;    /* name -> how many declarations in scope carry it */
-  TdMap ever;       /* name -> 1: something in the unit was declared under it */
-  TdMap outer;      /* name -> 1: means something outside the unit, which a local must not hide */
-  TdMap called;     /* name -> 1: of a unit that it calls */
-  TdMap range;      /* loop variable or task id -> what it goes through */
-  TdMap data;       /* host handle -> TdSym of a constant, state or unit */
-  TdStmts preamble; /* constants and states */
-  TdStmts *out;     /* where statements go */
-  int inlined;      /* calls of Lua functions so far */
+  TdMap visible;     /* name -> how many declarations in scope carry it */
+  TdMap ever;        /* name -> 1: something in the unit was declared under it */
+  TdMap outer;       /* name -> 1: means something outside the unit, which a local must not hide */
+  TdMap called;      /* name -> 1: of a unit that it calls */
+  TdMap range;       /* loop variable or task id -> what it goes through */
+  TdMap data;        /* host handle -> TdSym of a constant, state or unit */
+  TdStmts preamble;  /* constants and states */
+  TdStmts *out;      /* where statements go */
+  int inlined;       /* calls of Lua functions so far */
+  TdLoc long_number; /* in the statement under way: an integer beyond 64 bits, which is a float */
 } TdIrgen;
 
 /* irgen.c: failures, statements, blocks. */

@@ -246,7 +246,9 @@ static TdVal lower_any(TdIrgen *l, const TdAstExpr *e) {
   switch (e->kind) {
   case TD_AST_BOOL: return td_irgen_const(td_value_bool(e->boolean), e->loc);
   case TD_AST_INT: return td_irgen_const(td_value_int(e->integer), e->loc);
-  case TD_AST_FLOAT: return td_irgen_const(td_value_float(e->number), e->loc);
+  case TD_AST_FLOAT:
+    if (e->is_long) l->long_number = e->loc;
+    return td_irgen_const(td_value_float(e->number), e->loc);
   case TD_AST_STRING: return string_value(e);
   case TD_AST_NAME: return lower_name(l, e);
   case TD_AST_FIELD: return lower_field(l, e);

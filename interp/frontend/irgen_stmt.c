@@ -1,4 +1,6 @@
 /* irgen_stmt.c - conditions, jumps, blocks; what a kernel may not contain. */
+#include <string.h>
+
 #include "frontend/irgen.h"
 
 static bool lower_arms(TdIrgen *l, const TdAstStmt *s, size_t i);
@@ -150,8 +152,23 @@ static bool mark_last(TdIrgen *l, const TdAstStmt *s, size_t from) {
   return true;
 }
 
+/* Says why a number of the statement is a float, where floats are refused. */
+static void explain_long_number(TdIrgen *l) {
+  static const char *const codes[] = {"needs-cast", "index-type", "float-bits"};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+    if (strcmp(l->diag->code, codes[i]) != 0) continue;
+    l->diag->help = "the greatest integer is 9223372036854775807; 0x8000000000000000 is the least";
+    td_diag_note(l->diag, l->long_number,
+                 "this integer does not fit 64 bits, so Lua reads it as a float");
+  }
+  l->long_number = (TdLoc){0};
+}
+
 bool td_irgen_stmt(TdIrgen *l, const TdAstStmt *s) {
   td_ctx_tick(l->session->ctx, 1);
   size_t from = l->out->n;
-  return lower_any(l, s) && mark_last(l, s, from);
+  l->long_number = (TdLoc){0};
+  if (lower_any(l, s)) return mark_last(l, s, from);
+  if (l->long_number.line) explain_long_number(l);
+  return false;
 }

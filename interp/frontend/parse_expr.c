@@ -195,6 +195,13 @@ static const TdAstExpr *parse_vararg(TdParser *p) {
   return finish(p, e);
 }
 
+/* Whether the text of a number is digits and nothing else. */
+static bool has_digits_alone(const TdToken *t) {
+  const char *s = t->at;
+  while (s < t->end && td_lex_is_digit(*s)) s++;
+  return s == t->end;
+}
+
 /* An operand without operators. */
 static const TdAstExpr *parse_simple(TdParser *p) {
   TdAstExpr *e;
@@ -212,6 +219,7 @@ static const TdAstExpr *parse_simple(TdParser *p) {
   case TD_TOK_FLOAT:
     e = new_here(p, TD_AST_FLOAT);
     e->number = p->tok.number;
+    e->is_long = has_digits_alone(&p->tok);
     return finish_literal(p, e);
   case TD_TOK_STRING: return parse_string(p);
   case TD_TOK_DOTS: return parse_vararg(p);

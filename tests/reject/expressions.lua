@@ -131,6 +131,25 @@ r.bodies {
   {"assign-tensor", "(F + F):§set(1)", "F:set(1)"},
   {"needs-cast", "B:§set(F)", "B:set(i32[8](F))"},
   {"needs-cast", "B:set(§x)", "B:set(i32(x))"},
+
+  -- integers beyond 64 bits
+  {"needs-cast", "B[0] = n §+ 9223372036854775808", "F[0] = x + 9223372036854775808", help = "9223372036854775807"},
+  {"needs-cast", "B[0] = §-9223372036854775808", "B[0] = -9223372036854775807", help = "0x8000000000000000"},
+  {"float-bits", "B[0] = n §& 18446744073709551615", "B[0] = n & 0xffffffffffffffff", help = "9223372036854775807"},
+  {"index-type", "for i = 0, §9223372036854775808 do B[0] = 1 end", "for i = 0, 922337203685477580 do B[0] = 1 end",
+    help = "9223372036854775807"},
 }
+
+t.test("an integer beyond 64 bits is told where it stands; a float that is written as one is not", function()
+  local function refused(number)
+    return t.fails(load("local tide = require 'tide'\nreturn tide.kernel {B = tide.i64[1], function(B)\n  B[0] = B[0] + " ..
+      number .. "\nend}", "=long"), {code = "needs-cast", line = 3, col = 15})
+  end
+  local e = refused "9223372036854775808"
+  t.eq({e.notes[1].file, e.notes[1].line, e.notes[1].col}, {"long", 3, 17})
+  t.has(tostring(e), "this integer does not fit 64 bits, so Lua reads it as a float")
+  t.has(tostring(e), "|                 ^~~~~~~~~~~~~~~~~~~")
+  for _, number in ipairs {"9223372036854775808.0", "1e19", "1.5"} do t.eq(#refused(number).notes, 0) end
+end)
 
 t.done()
