@@ -47,11 +47,12 @@ static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
   return times ? td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){.times = times}, d) : NULL;
 }
 
-/* Whether there is a text; a run with a clock can do without. */
+/* Whether there is a text; a run with a clock can do without, but not without the sizes. */
 static bool validate(const TdBuild *b) {
   TdDiag why = {.arena = b->arena};
   if (text_of(b, &why)) return true;
-  if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED) return true;
+  bool sized = !why.code || strcmp(why.code, "unbound-size") != 0;
+  if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED && sized) return true;
   *b->diag = why;
   return false;
 }

@@ -255,8 +255,9 @@ static void put_outer(TdCpuProg *p, TdCpuUnit *u) {
     const TdUnit *d = design_of(p, u->outer.at[i], &s);
     const TdType *t = d ? td_unit_type(w->session, d, s->type) : NULL;
     if (!t) {
-      td_cfamily_refuse(w, "unbound-size", u->unit->loc, "give every size a value",
-                        "stream %s has no extents", u->outer.at[i]->name);
+      td_cfamily_refuse(w, "unbound-size", u->unit->loc,
+                        td_unit_help_sizes(w->arena, d ? d : u->unit), "stream %s has no extents",
+                        u->outer.at[i]->name);
       return;
     }
     const char *name = td_cname_fresh(w, u->outer.at[i]->name);

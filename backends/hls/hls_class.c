@@ -395,7 +395,8 @@ static bool make_all(TdHlsNet *n, Split *s, uint32_t c) {
 bool td_hls_class_add(TdHlsNet *n, const TdRun *r) {
   Split s = {.run = r};
   if (!td_classes_of(n->arena, n->prog, n->design, r, &s.x))
-    return td_hls_net_refuse(n, "unbound-size", r->loc, "give every size a value",
+    return td_hls_net_refuse(n, "unbound-size", r->loc,
+                             td_unit_help_sizes(n->store->arena, n->design),
                              "the map of %s has no extents", r->sym->name);
   if (n->call.n + s.x.instances > MOST_CALLS)
     return td_hls_net_refuse(n, "instances", r->loc, "fold the map: bundle, or a smaller grid",

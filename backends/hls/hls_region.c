@@ -180,8 +180,9 @@ static bool check_streams(TdHlsNet *n) {
     int64_t depth;
     if (!td_unit_type(n->store->session, u, u->stream[i].type) ||
         !td_unit_value(u, u->stream[i].depth, &depth))
-      return td_hls_net_refuse(n, "unbound-size", u->stream[i].loc, "give every size a value",
-                               "stream %s has no extents", u->stream[i].sym->name);
+      return td_hls_net_refuse(n, "unbound-size", u->stream[i].loc,
+                               td_unit_help_sizes(n->store->arena, u), "stream %s has no extents",
+                               u->stream[i].sym->name);
   }
   return true;
 }

@@ -191,5 +191,6 @@ const char *td_unit_help_sizes(TdArena *a, const TdUnit *u) {
   for (size_t i = 0; i < u->nsize; i++)
     if (!u->size[i].known) td_text_putf(&t, "%s%s = 64", t.n ? ", " : "", u->size[i].name);
   if (!t.n) return "give every size a value";
-  return td_text_fmt(a, "give every size a value: %s:at {%s}", u->sym->name, td_text_str(&t));
+  return td_text_fmt(a, "give every size a value, %s:at {%s}; a call takes them from its tensors",
+                     u->sym->name, td_text_str(&t));
 }

@@ -166,4 +166,23 @@ t.test("Lua cannot compute with a size without a value, which is said by its nam
   tide.kernel {A = tide.i32[m], function(A) for i = 0, m - 1 do A[i] = i end end}:native(tide.i32[4](0))
 end)
 
+t.test("a build at sizes without a value says which, and what to write", function()
+  local n, m, w = tide.size "n", tide.size "m", 4
+  local k = tide.kernel {A = i32[n][m][w], B = i32[n], function(A, B)
+    for i, j, l in grid(n, m, w) do B[i] = B[i] + A[i][j][l] end
+  end}
+  local A, B = tide.random(i32[3][5][4], 1), i32[3](0)
+  k(A, B)
+  for _, how in ipairs {{target = "cpu"}, {target = "cpu", timed = true}, {target = "hls"}} do
+    for _, x in ipairs {k, tide.schedule(k)} do
+      local e = t.fails(function() x:build(how) end, {kind = "unsupported", code = "unbound-size"})
+      t.has(e.help, "k:at {n = 64, m = 64}; a call takes them from its tensors")
+    end
+    t.has(t.fails(function() k:at {n = 3}:build(how) end, {code = "unbound-size"}).help, "k:at {m = 64};")
+    local C = i32[3](0)
+    k:at {n = 3, m = 5}:build(how)(A, C)
+    t.ok(C:equal(B))
+  end
+end)
+
 p.done()
