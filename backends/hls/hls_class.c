@@ -325,6 +325,7 @@ typedef struct Split {
   TdClasses x;
   uint64_t written; /* one bit for each bind whose parameter is written */
   uint64_t *mask;   /* of each instance: the binds whose blocks another instance stores */
+  uint64_t *shape;  /* of each instance: a hash of the extents of what it writes in, or 0 */
   uint32_t *cls, *place;
 } Split;
 
@@ -356,7 +357,52 @@ static uint64_t replicas(const Split *s, const int64_t *id) {
   return mask;
 }
 
-/* Makes a class of the instances of class c, from `first` on, that have the mask of `first`. */
+/* Whether two instances of a class are served by one function. */
+static bool is_alike(const Split *s, uint32_t i, uint32_t k) {
+  return s->mask[i] == s->mask[k] && s->shape[i] == s->shape[k];
+}
+
+/* Whether the instances of class c have few shapes. */
+static bool has_few_shapes(const Split *s, uint32_t c) {
+  enum { MOST_SHAPES = 16 };
+  uint64_t seen[MOST_SHAPES];
+  size_t n = 0, k;
+  for (uint32_t i = s->x.first[c]; i != UINT32_MAX; i = td_classes_next(&s->x, c, i)) {
+    for (k = 0; k < n && seen[k] != s->shape[i];) k++;
+    if (k == MOST_SHAPES) return false;
+    if (k == n) seen[n++] = s->shape[i];
+  }
+  return true;
+}
+
+/* Tells apart instances of class c that write in boxes of other extents, as at the ragged end of an
+   argument that boxes of one size do not tell apart. */
+static void find_shapes(TdHlsNet *n, Split *s, uint32_t c) {
+  const TdRun *r = s->run;
+  TdUnit *u = td_unit_copy(n->store, td_prog_unit(n->prog, r->unit));
+  u->body = td_classes_body(n->arena, n->prog, n->design, r, s->x.first[c]);
+  TdHlsFacts f = td_hls_facts_of(n->arena, n->store->session, u);
+  size_t skip = (size_t)r->rank > u->ncoord ? (size_t)r->rank - u->ncoord : 0;
+  for (size_t b = 0; b < r->nbind && b < 64; b++) {
+    bool asked = s->written >> b & 1 && !r->bind[b].layout;
+    if (!asked || !td_hls_net_is_closer(n, r->bind[b].arg)) continue;
+    const TdType *t = td_unit_type(n->store->session, u, td_unit_param(u, r->bind[b].param)->type);
+    if (!t || t->kind != TD_T_TENSOR) continue;
+    for (uint32_t i = s->x.first[c]; i != UINT32_MAX; i = td_classes_next(&s->x, c, i)) {
+      int64_t id[TD_MAX_RANK];
+      TdHlsBox box = {.step = {0}};
+      td_classes_ids(n->design, r, i, id);
+      bool any = td_hls_box_of(n, &f, r->bind[b].param, t, id + skip, &box);
+      for (int d = 0; d < t->rank; d++)
+        s->shape[i] = td_map_mix(s->shape[i], any ? (uint64_t)(box.hi[d] - box.lo[d]) + 1 : 0);
+    }
+  }
+  if (has_few_shapes(s, c)) return;
+  for (uint32_t i = s->x.first[c]; i != UINT32_MAX; i = td_classes_next(&s->x, c, i))
+    s->shape[i] = 0;
+}
+
+/* Makes a class of the instances of class c, from `first` on, that are like `first`. */
 static bool make(TdHlsNet *n, Split *s, uint32_t c, uint32_t first) {
   const TdRun *r = s->run;
   Making m = {.n = n, .run = r, .c = TD_NEW(n->arena, TdHlsClass)};
@@ -365,7 +411,7 @@ static bool make(TdHlsNet *n, Split *s, uint32_t c, uint32_t first) {
   int64_t *id = TD_NEWN(n->arena, int64_t, s->x.count[c] * (size_t)r->rank + 1);
   *k = (TdHlsClass){.task = r->sym->name, .rank = r->rank, .id = id};
   for (uint32_t i = first; i != UINT32_MAX; i = td_classes_next(&s->x, c, i)) {
-    if (s->mask[i] != s->mask[first]) continue;
+    if (!is_alike(s, i, first)) continue;
     td_classes_ids(n->design, r, i, id + k->n * (uint32_t)r->rank);
     s->cls[i] = (uint32_t)n->cls.n;
     s->place[i] = k->n++;
@@ -405,14 +451,17 @@ bool td_hls_class_add(TdHlsNet *n, const TdRun *r) {
   s.cls = TD_NEWN(n->arena, uint32_t, s.x.instances);
   s.place = TD_NEWN(n->arena, uint32_t, s.x.instances);
   s.mask = TD_NEWN(n->arena, uint64_t, s.x.instances);
+  s.shape = TD_NEWN(n->arena, uint64_t, s.x.instances);
   for (uint32_t i = 0; i < s.x.instances; i++) {
     int64_t id[TD_MAX_RANK];
     td_classes_ids(n->design, r, i, id);
     s.mask[i] = replicas(&s, id);
     s.cls[i] = UINT32_MAX;
   }
-  for (uint32_t c = 0; c < s.x.n; c++)
+  for (uint32_t c = 0; c < s.x.n; c++) {
+    find_shapes(n, &s, c);
     if (!make_all(n, &s, c)) return false;
+  }
   for (uint32_t i = 0; i < s.x.instances; i++)
     if (s.x.of[i] != TD_CLASSES_EMPTY)
       td_vec_push(n->arena, &n->call, ((TdHlsCall){s.cls[i], s.place[i]}));

@@ -137,4 +137,14 @@ const TdExpr *td_hls_facts_index(TdStore *st, const TdUnit *u, const TdExpr *e);
 int64_t td_hls_facts_stride(TdHlsFacts *f, const int64_t *at, const TdExpr *e);
 int64_t td_hls_facts_gcd(int64_t x, int64_t y);
 
+/* hls_box.c: the elements of an array that a body touches. */
+typedef struct TdHlsBox {
+  int64_t lo[TD_MAX_RANK], hi[TD_MAX_RANK]; /* the first and the last index in each dimension */
+  int64_t step[TD_MAX_RANK]; /* apart, in this box and those put here before; 0: one element */
+} TdHlsBox;
+/* Puts the box around what the body of f's unit touches of an array with constant extents where its
+   coordinates are `at`; false: it touches nothing. */
+bool td_hls_box_of(TdHlsNet *n, TdHlsFacts *f, TdSym array, const TdType *t, const int64_t *at,
+                   TdHlsBox *box);
+
 #endif

@@ -13,6 +13,8 @@ typedef struct User {
   int64_t *lo;                      /* where the block of each instance in turn begins */
   const TdExpr *shift[TD_MAX_RANK]; /* the same for the body; NULL: it indexes the block */
   const TdType *block;
+  bool idle;       /* no instance comes to an element: the block is one that stays as it is */
+  const char *why; /* the block of each instance is all: what tells no box; or NULL */
 } User;
 
 /* An argument under way. */
@@ -37,46 +39,7 @@ typedef struct Reach {
   User *u;
   TdSym sym;
   TdHlsFacts facts;
-  const int64_t *at;
-  int64_t lo[TD_MAX_RANK], hi[TD_MAX_RANK];
-  int64_t step[TD_MAX_RANK]; /* of all instances so far: 0 before a second element */
 } Reach;
-
-/* Where dimension d of e, an element or a view, reaches, in which steps: in all of it, where
-   nothing tells. */
-static TdSpan reach_in(Reach *r, const TdExpr *e, int d, int64_t *step) {
-  const TdUnit *k = r->u->c->kernel;
-  const TdExpr *at = td_hls_facts_index(r->s->n->store, k, e->kid[d]);
-  int64_t size = extent_of(r->s->type, d), more = 0;
-  TdSpan x = td_hls_facts_span(&r->facts, r->at, at), all = {.hi = size - 1};
-  bool known = x.lo >= 0 && x.hi < size;
-  *step = td_hls_facts_stride(&r->facts, r->at, at);
-  if (known && e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0) {
-    known = td_unit_value(k, e->type->dim[e->u.dim[d].out], &more);
-    more = (more - 1) * e->u.dim[d].step;
-    if (more) *step = td_hls_facts_gcd(*step, e->u.dim[d].step);
-  }
-  x.lo += more < 0 ? more : 0;
-  x.hi += more > 0 ? more : 0;
-  if (known && x.lo >= 0 && x.hi < size) return x;
-  *step = 1;
-  return all;
-}
-
-/* Widens the box by what e addresses. */
-static bool reach(void *ud, const TdExpr *e) {
-  Reach *r = ud;
-  if ((e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW) || e->sym != r->sym) return true;
-  for (int d = 0; d < (int)e->nkid; d++) {
-    int64_t step;
-    TdSpan x = reach_in(r, e, d, &step);
-    if (r->hi[d] >= 0) step = td_hls_facts_gcd(step, x.lo - r->lo[d]);
-    r->step[d] = td_hls_facts_gcd(r->step[d], step);
-    if (x.lo < r->lo[d]) r->lo[d] = x.lo;
-    if (x.hi > r->hi[d]) r->hi[d] = x.hi;
-  }
-  return true;
-}
 
 /* lo as an affine form of the coordinates of the class, dimension d; NULL: it is none. */
 static const TdExpr *fit(Share *s, const User *u, int d) {
@@ -156,6 +119,7 @@ static const TdExpr *begins(Reach *r, int d) {
 
 /* All of the argument as the block of each instance. */
 static void take_all(Share *s, User *u) {
+  u->idle = false;
   for (int d = 0; d < s->type->rank; d++) {
     u->extent[d] = extent_of(s->type, d);
     u->step[d] = 1;
@@ -165,28 +129,30 @@ static void take_all(Share *s, User *u) {
 }
 
 /* The box of each instance of a class that is given the argument itself, without the elements that
-   lie between those of its step; whether they are of one size and lie regularly. */
-static bool find_boxes(Share *s, User *u) {
+   lie between those of its step; NULL, or what keeps them from being of one size and regular. */
+static const char *find_boxes(Share *s, User *u) {
   const TdUnit *k = u->c->kernel;
   int rank = s->type->rank;
   Reach r = {.s = s, .u = u, .sym = k->param[u->arg].sym};
+  TdHlsBox box = {.step = {0}};
   r.facts = td_hls_facts_of(s->n->arena, s->session, k);
   for (uint32_t i = 0; i < u->c->n; i++) {
-    for (int d = 0; d < rank; d++) r.lo[d] = INT64_MAX, r.hi[d] = -1;
-    r.at = u->c->coord + i * k->ncoord;
-    td_walk_exprs(s->session->ctx, k->body, reach, &r);
+    bool none = !td_hls_box_of(s->n, &r.facts, r.sym, s->type, u->c->coord + i * k->ncoord, &box);
+    if (i && none != u->idle) return "an instance touches nothing";
+    u->idle = none;
+    for (int d = 0; d < rank && none; d++) box.lo[d] = box.hi[d] = 0;
     for (int d = 0; d < rank; d++) {
-      u->lo[i * (uint32_t)rank + (uint32_t)d] = r.lo[d];
-      if (i && u->extent[d] != r.hi[d] - r.lo[d] + 1) return false;
-      u->extent[d] = r.hi[d] - r.lo[d] + 1;
+      u->lo[i * (uint32_t)rank + (uint32_t)d] = box.lo[d];
+      if (i && u->extent[d] != box.hi[d] - box.lo[d] + 1) return "their boxes are of several sizes";
+      u->extent[d] = box.hi[d] - box.lo[d] + 1;
     }
   }
   for (int d = 0; d < rank; d++) {
-    u->step[d] = r.step[d] ? r.step[d] : 1;
+    u->step[d] = box.step[d] ? box.step[d] : 1;
     u->extent[d] = (u->extent[d] - 1) / u->step[d] + 1;
-    if (!(u->shift[d] = begins(&r, d))) return false;
+    if (!(u->shift[d] = begins(&r, d))) return "no index says by the ids where their boxes begin";
   }
-  return true;
+  return NULL;
 }
 
 /* The blocks that a layout cuts. */
@@ -218,7 +184,7 @@ static uint32_t find_users(Share *s) {
       u.lo = TD_NEWN(n->arena, int64_t, c->n * (uint32_t)s->type->rank);
       if (c->arg.at[k].layout)
         cut(s, &u, c->arg.at[k].layout);
-      else if (!find_boxes(s, &u))
+      else if ((u.why = find_boxes(s, &u)))
         take_all(s, &u);
       u.block = td_type_tensor_of(s->session, s->type->elem, s->type->rank, u.extent);
       td_vec_push(n->arena, &s->user, u);
@@ -229,7 +195,7 @@ static uint32_t find_users(Share *s) {
 }
 
 static bool is_stored(const User *u) {
-  return u->c->arg.at[u->arg].stored;
+  return u->c->arg.at[u->arg].stored && !u->idle;
 }
 
 /* Whether the blocks of two instances meet. */
@@ -244,6 +210,19 @@ static bool meet(const Share *s, const User *x, uint32_t i, const User *y, uint3
   return true;
 }
 
+/* Says that two instances store in blocks that meet, unless a closer look may tell them apart. */
+static bool refuse_stores(Share *s, const User *x, uint32_t i, const User *y, uint32_t k) {
+  TdArena *a = s->n->arena;
+  const char *why = x->why ? x->why : y->why;
+  if (td_hls_net_look(s->n, s->x->sym)) return false;
+  return td_hls_net_refuse(
+      s->n, "shared-write", s->x->loc,
+      "cut it by a layout, or index it by the ids so that each task writes a block",
+      "%s and %s both write in %s, in parts that no box around each tells apart%s%s",
+      td_hls_net_label(a, x->c, i), td_hls_net_label(a, y->c, k), s->x->sym->name, why ? ": " : "",
+      why ? why : "");
+}
+
 /* Whether no two stored blocks meet: what is stored in the block of one is not lost by the other.
  */
 static bool check_stores(Share *s) {
@@ -253,15 +232,7 @@ static bool check_stores(Share *s) {
       if (!is_stored(x) || !is_stored(y)) continue;
       for (uint32_t i = 0; i < x->c->n; i++)
         for (uint32_t k = a == b ? i + 1 : 0; k < y->c->n; k++)
-          if (meet(s, x, i, y, k))
-            return !td_hls_net_look(s->n, s->x->sym) &&
-                   td_hls_net_refuse(
-                       s->n, "shared-write", s->x->loc,
-                       "cut it by a layout, or index it by the ids so that each task writes a "
-                       "block",
-                       "%s and %s both write in %s, in parts that no box around each tells apart",
-                       td_hls_net_label(s->n->arena, x->c, i),
-                       td_hls_net_label(s->n->arena, y->c, k), s->x->sym->name);
+          if (meet(s, x, i, y, k)) return refuse_stores(s, x, i, y, k);
     }
   return true;
 }
@@ -539,8 +510,9 @@ static bool share(Share *s) {
     if (!straighten(s, u)) return false;
     bool covered = td_hls_cover(s->n, u->c->kernel, u->c->kernel->param[u->arg].sym, u->extent,
                                 u->step, s->type->rank);
-    TdSym in = !covered && (x->get || x->stored) ? streams(s, u, "in") : NULL;
-    TdSym out = x->stored ? streams(s, u, "out") : NULL;
+    bool loaded = !covered && !u->idle && (x->get || x->stored);
+    TdSym in = loaded ? streams(s, u, "in") : NULL;
+    TdSym out = is_stored(u) ? streams(s, u, "out") : NULL;
     localise(s, u, in, out);
     if (in) move_blocks(&load, u, in);
     if (out) move_blocks(&store, u, out);

@@ -162,6 +162,28 @@ twins("elements written in turn", "shared-write", function(turn)
   end
 end, 1, 0, "a[0] and a[1] both write in R")
 
+t.test("a short block at the end has one function more, however many instances there are", function()
+  for _, n in ipairs {4, 32} do
+    local m = batch.add("a short block of " .. n, tide.design(function(d)
+      d.a = task {map = {n}, R = i32[8 * n - 3], function(R, p)
+        for i = 8 * p, tide.min(8 * p + 8, 8 * n - 3) - 1 do R[i] = R[i] + p end
+      end}
+    end))
+    local _, bodies = m.source:gsub("static void a[_%d]*%(", "")
+    t.eq(bodies, 2)
+  end
+end)
+
+-- Blocks of up to 16 sizes: a function for the instances of each.
+twins("a triangle written row by row", "shared-write", function(rows)
+  return function(d)
+    d.a = task {map = {rows}, R = i32[153], function(R, p)
+      for k in grid(p + 1) do R[p * (p + 1) // 2 + k] = i32(k) end
+    end}
+  end
+end, 17, 16,
+  "a[0] and a[1] both write in R, in parts that no box around each tells apart: their boxes are of several sizes")
+
 -- Where blocks begin may be any function of the ids that the indices say.
 t.test("blocks of tiles that one id counts", function()
   local m = batch.add("one id for two dimensions", tide.design(function(d)

@@ -89,6 +89,59 @@ twins("a read of another's element", i32[N], function(by)
   return tasks(i32[N], function(A, p) for i in grid(N // P) do A[i * P + p] = A[i * P + (p + by) % P] + 1 end end)
 end, 1, {"A[1]", "pe[0]", "pe[1]"}, P, true)
 
+-- The last instances write fewer: those of one size are served by one function.
+twins("a short block at the end", i32[30], function(more)
+  return tasks(i32[30], function(A, p)
+    for i = 8 * p, tide.min(8 * p + 8 + more, 30) - 1 do A[i] = A[i] * 2 + p end
+  end)
+end, 1, {"A[8]", "pe[0]", "pe[1]"}, 0, true)
+
+twins("a short block at the end, under a guard, of which some is written", i32[30], function(by)
+  return tasks(i32[30], function(A, p)
+    for k = 0, 7 do
+      if by * p + k < 30 and k ~= 2 then A[by * p + k] = p + k end
+    end
+  end)
+end, 7, {"A[7]", "pe[0]", "pe[1]"}, 8, true)
+
+twins("an instance for which nothing is left", i32[22], function(by)
+  return tasks(i32[22], function(A, p)
+    for k = 0, 7 do
+      if by * p + k < 22 then A[by * p + k] = A[by * p + k] + p end
+    end
+  end)
+end, 7, {"A[7]", "pe[0]", "pe[1]"}, 8, true)
+
+twins("in turn, some once less", i32[30], function(by)
+  return tasks(i32[30], function(A, p) for i = p, 29, by do A[i] = A[i] * 2 + p end end)
+end, P - 1, {"A[3]", "pe[0]", "pe[3]"}, P, true)
+
+twins("tiles that a matrix cuts on both sides", i32[7][10], function(by)
+  return function(d)
+    d.pe = task {map = {2, 3}, A = i32[7][10], function(A, p, q)
+      for r, c in grid(4, 4) do
+        if 4 * p + r < 7 and by * q + c < 10 then A[4 * p + r][by * q + c] = A[4 * p + r][by * q + c] + p - q end
+      end
+    end}
+  end
+end, 3, {"A[0][3]", "pe[0][0]", "pe[0][1]"}, 4, true)
+
+twins("a short block that a neighbour's result goes on from", i32[30], function(more)
+  return function(d)
+    local z = d:stream(i32, {P + 1})
+    d.first = task {function() z[0]:put(1) end}
+    d.pe = task {map = {P}, A = i32[30], function(A, p)
+      local sum = z[p]:get()
+      for i = 8 * p, tide.min(8 * p + 8 + more, 30) - 1 do
+        A[i] = A[i] + sum
+        sum = A[i]
+      end
+      z[p + 1]:put(sum)
+    end}
+    d.last = task {function() local _ = z[P]:get() end}
+  end
+end, 1, {"A[8]", "pe[0]", "pe[1]"}, 0, true)
+
 -- Disjoint, but not by boxes.
 twins("diagonals", i32[8][8], function(by)
   return tasks(i32[8][8], function(A, p)
@@ -117,7 +170,7 @@ twins("blocks of other lengths, from a table", i32[N], function(more)
   return tasks(i32[N], function(A, p)
     for i = starts[p], tide.min(starts[p + 1] + more, N) - 1 do A[i] = A[i] + p end
   end)
-end, 1, {"A[3]", "pe[0]", "pe[1]"}, 0, false)
+end, 1, {"A[3]", "pe[0]", "pe[1]"}, 0, true)
 
 twins("a counter", i32[N], function(by)
   return tasks(i32[N], function(A, p)
