@@ -198,13 +198,19 @@ static bool is_stored(const User *u) {
   return u->c->arg.at[u->arg].stored && !u->idle;
 }
 
+/* Elements of a block lie so far apart in dimension d; 0: there is one. */
+static int64_t apart(const User *u, size_t d) {
+  return u->extent[d] > 1 ? u->step[d] : 0;
+}
+
 /* Whether the blocks of two instances meet. */
 static bool meet(const Share *s, const User *x, uint32_t i, const User *y, uint32_t k) {
   size_t rank = (size_t)s->type->rank;
   for (size_t d = 0; d < rank; d++) {
     int64_t a = x->lo[i * rank + d], b = y->lo[k * rank + d];
+    int64_t common = td_hls_facts_gcd(apart(x, d), apart(y, d));
     if (a > b + (y->extent[d] - 1) * y->step[d] || b > a + (x->extent[d] - 1) * x->step[d] ||
-        (a - b) % td_hls_facts_gcd(x->step[d], y->step[d]) != 0)
+        (common && (a - b) % common != 0))
       return false;
   }
   return true;

@@ -142,6 +142,10 @@ twins("a short block that a neighbour's result goes on from", i32[30], function(
   end
 end, 1, {"A[8]", "pe[0]", "pe[1]"}, 0, true)
 
+twins("in turn, some only once", i32[6], function(by)
+  return tasks(i32[6], function(A, p) for i = p, 5, by do A[i] = A[i] * 2 + p end end)
+end, P - 1, {"A[3]", "pe[0]", "pe[3]"}, P, true)
+
 -- Disjoint, but not by boxes.
 twins("diagonals", i32[8][8], function(by)
   return tasks(i32[8][8], function(A, p)
