@@ -54,13 +54,12 @@ static const TdStmt *move_element(const Copy *c) {
   return td_stmt_store(c->b->r->store, c->back ? out : in, c->back ? in : out, c->b->loop->loc);
 }
 
-/* The greatest (op MAX), or least, of n bounds, counted from the first element of the box. */
-static const TdExpr *inside_box(const Copy *c, TdOp op, const TdExpr *const *bound, size_t n,
-                                const TdExpr *first) {
+/* The greatest (op MAX), or least, of bounds, counted from the first element of the box. */
+static const TdExpr *inside_box(const Copy *c, TdOp op, TdParts bound, const TdExpr *first) {
   TdRewrite *r = c->b->r;
   const TdExpr *e = NULL;
-  for (size_t i = 0; i < n; i++) {
-    const TdExpr *x = td_lin_minus(r->session, r->store->arena, bound[i], first);
+  for (size_t i = 0; i < bound.n; i++) {
+    const TdExpr *x = td_lin_minus(r->session, r->store->arena, bound.at[i], first);
     e = e ? td_expr_op2(r->store->arena, op, x->type, e, x) : x;
   }
   return e;
@@ -84,25 +83,25 @@ typedef struct Range {
 static Range range_of(const Copy *c, int d, const TdExpr *at) {
   const TdBuffer *b = c->b;
   TdRewrite *r = b->r;
-  const TdExpr *part[TD_UTIL_PARTS], *first = b->box.lo[d], *extent = b->box.extent[d];
+  const TdExpr *first = b->box.lo[d], *extent = b->box.extent[d];
   const TdExpr *end = td_lin_plus(r->session, r->store->arena, first, extent);
   int64_t fixed;
   bool steady = td_expr_is_const(extent, &fixed);
   Range g = {td_util_const(r, 0), extent, NULL};
-  size_t n = td_util_parts(c->m->from[d], TD_OP_MAX, part, 0);
-  if (b->kept[d] && (n == 1 || (!steady && td_util_varies(c->m->from[d]))))
-    g.lo = inside_box(c, TD_OP_MAX, part, n, first);
+  TdParts from = td_util_parts(r, c->m->from[d], TD_OP_MAX);
+  TdParts to = td_util_parts(r, c->m->to[d], TD_OP_MIN);
+  if (b->kept[d] && (from.n == 1 || (!steady && td_util_varies(c->m->from[d]))))
+    g.lo = inside_box(c, TD_OP_MAX, from, first);
   else
-    for (size_t i = 0; i < n; i++)
-      if (!td_buffer_is_below(b, b->body, part[i], first))
-        require(c->b, td_buffer_compare(b, TD_OP_LE, part[i], at), &g.cond);
-  n = td_util_parts(c->m->to[d], TD_OP_MIN, part, 0);
-  if (b->kept[d] && (n == 1 || (!steady && td_util_varies(c->m->to[d]))))
-    g.hi = inside_box(c, TD_OP_MIN, part, n, first);
+    for (size_t i = 0; i < from.n; i++)
+      if (!td_buffer_is_below(b, b->body, from.at[i], first))
+        require(c->b, td_buffer_compare(b, TD_OP_LE, from.at[i], at), &g.cond);
+  if (b->kept[d] && (to.n == 1 || (!steady && td_util_varies(c->m->to[d]))))
+    g.hi = inside_box(c, TD_OP_MIN, to, first);
   else
-    for (size_t i = 0; i < n; i++)
-      if (!td_buffer_is_below(b, b->body, end, part[i]))
-        require(c->b, td_buffer_compare(b, TD_OP_LT, at, part[i]), &g.cond);
+    for (size_t i = 0; i < to.n; i++)
+      if (!td_buffer_is_below(b, b->body, end, to.at[i]))
+        require(c->b, td_buffer_compare(b, TD_OP_LT, at, to.at[i]), &g.cond);
   return g;
 }
 

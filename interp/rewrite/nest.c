@@ -61,16 +61,13 @@ static void add(const Turn *t, TdLin form, Ineqs *out) {
 
 /* Adds v - lo >= 0 and hi - 1 - v >= 0 of a loop. */
 static void add_loop(const Turn *t, const TdStmt *loop, Ineqs *out) {
-  const TdExpr *part[TD_UTIL_PARTS];
+  const TdLin one = {.constant = 1};
   TdLin v = lin_of(t, td_util_var(t->r, loop->sym));
-  size_t n = td_util_parts(td_for_lo(loop), TD_OP_MAX, part, 0);
-  for (size_t i = 0; i < n; i++) add(t, combine(t, v, -1, lin_of(t, part[i])), out);
-  n = td_util_parts(td_for_hi(loop), TD_OP_MIN, part, 0);
-  for (size_t i = 0; i < n; i++) {
-    TdLin f = combine(t, lin_of(t, part[i]), -1, v);
-    f.constant -= 1;
-    add(t, f, out);
-  }
+  TdParts lo = td_util_parts(t->r, td_for_lo(loop), TD_OP_MAX);
+  TdParts hi = td_util_parts(t->r, td_for_hi(loop), TD_OP_MIN);
+  for (size_t i = 0; i < lo.n; i++) add(t, combine(t, v, -1, lin_of(t, lo.at[i])), out);
+  for (size_t i = 0; i < hi.n; i++)
+    add(t, combine(t, combine(t, lin_of(t, hi.at[i]), -1, v), -1, one), out);
 }
 
 /* form >= 0 as an expression. */

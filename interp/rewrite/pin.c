@@ -14,11 +14,21 @@ static const TdExpr *at_most(TdRewrite *r, const TdExpr *x, const TdExpr *y) {
   return td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), x, y);
 }
 
+static bool is_extreme(const TdExpr *e) {
+  return e->kind == TD_EXPR_OP && (e->op == TD_OP_MIN || e->op == TD_OP_MAX);
+}
+
+static bool is_plain(void *ud, const TdExpr *e) {
+  (void)ud;
+  return !is_extreme(e);
+}
+
+/* Finds an extreme of operands without one. */
 static bool look_extreme(void *ud, const TdExpr *e) {
   Choice *k = ud;
   int64_t x, y;
-  bool extreme = e->kind == TD_EXPR_OP && (e->op == TD_OP_MIN || e->op == TD_OP_MAX);
-  if (!extreme || td_util_varies(e) || !td_unit_value(k->unit, e->kid[0], &x) ||
+  if (!is_extreme(e) || td_util_varies(e) || !td_walk_expr(e->kid[0], is_plain, NULL) ||
+      !td_walk_expr(e->kid[1], is_plain, NULL) || !td_unit_value(k->unit, e->kid[0], &x) ||
       !td_unit_value(k->unit, e->kid[1], &y))
     return true;
   k->extreme = e;

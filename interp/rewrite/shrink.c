@@ -220,10 +220,9 @@ static const TdExpr *tighter(const Producer *p, TdOp op, const TdExpr *x, const 
 static const TdExpr *cut_bound(const Producer *p, TdOp op, const TdExpr *e, int64_t by,
                                const TdExpr *own) {
   TdRewrite *r = p->m->r;
-  const TdExpr *part[TD_UTIL_PARTS];
-  size_t n = td_util_parts(e, op, part, 0);
-  for (size_t i = 0; i < n; i++) {
-    const TdExpr *x = td_lin_plus(r->session, r->store->arena, part[i], td_util_const(r, by));
+  TdParts part = td_util_parts(r, e, op);
+  for (size_t i = 0; i < part.n; i++) {
+    const TdExpr *x = td_lin_plus(r->session, r->store->arena, part.at[i], td_util_const(r, by));
     own = tighter(p, op, x, own);
   }
   return own;

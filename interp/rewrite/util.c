@@ -159,13 +159,44 @@ bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const T
   return true;
 }
 
-size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n) {
-  if (e->kind == TD_EXPR_OP && e->op == op && n + 1 < TD_UTIL_PARTS) {
-    n = td_util_parts(e->kid[0], op, list, n);
-    return td_util_parts(e->kid[1], op, list, n);
+/* The parts of one term of a sum, without its coefficient. */
+static TdParts parts_of_atom(const TdRewrite *r, const TdExpr *e, TdOp op) {
+  TdParts out = {0};
+  int64_t c;
+  bool quotient =
+      e->kind == TD_EXPR_OP && e->op == TD_OP_FLOORDIV && td_expr_is_const(e->kid[1], &c) && c > 0;
+  for (uint32_t k = 0; e->kind == TD_EXPR_OP && e->op == (int)op && k < e->nkid; k++) {
+    TdParts kid = td_util_parts(r, e->kid[k], op);
+    for (size_t i = 0; i < kid.n; i++) td_vec_push(r->arena, &out, kid.at[i]);
   }
-  if (n < TD_UTIL_PARTS) list[n++] = e;
-  return n;
+  if (!quotient) return out;
+  out = td_util_parts(r, e->kid[0], op);
+  for (size_t i = 0; i < out.n; i++)
+    out.at[i] = td_lin_floordiv(r->session, r->store->arena, out.at[i], c);
+  return out;
+}
+
+TdParts td_util_parts(const TdRewrite *r, const TdExpr *e, TdOp op) {
+  TdArena *a = r->store->arena;
+  TdOp other = op == TD_OP_MAX ? TD_OP_MIN : TD_OP_MAX;
+  TdLin sum = td_lin_of(r->session, a, e);
+  TdParts part = {0}, out = {0};
+  size_t at = 0, choices = 0;
+  for (size_t i = 0; i < sum.n; i++) {
+    TdParts p = parts_of_atom(r, sum.term[i].atom, sum.term[i].coef > 0 ? op : other);
+    if (p.n > 1) choices++, part = p, at = i;
+  }
+  if (choices != 1) {
+    td_vec_push(r->arena, &out, e);
+    return out;
+  }
+  int64_t times = sum.term[at].coef;
+  TdLin rest = td_lin_add(r->session, a, sum, -times, td_lin_of(r->session, a, sum.term[at].atom));
+  for (size_t i = 0; i < part.n; i++) {
+    TdLin x = td_lin_add(r->session, a, rest, times, td_lin_of(r->session, a, part.at[i]));
+    td_vec_push(r->arena, &out, td_lin_expr(r->session, a, &x, e->loc));
+  }
+  return out;
 }
 
 static bool is_of_sizes(void *ud, const TdExpr *e) {

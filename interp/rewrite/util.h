@@ -45,10 +45,11 @@ const TdExpr *td_util_trip(TdRewrite *r, const TdStmt *loop);
  * that makes them so is in *fact (else NULL). */
 bool td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
                         const TdExpr *y, const TdExpr **fact);
-/* Takes max(a, b) (for lower bounds) or min(a, b) (for upper ones) apart: puts the arguments behind
- * the n that list has, at most TD_UTIL_PARTS in all; returns how many there are then. */
-#define TD_UTIL_PARTS 16
-size_t td_util_parts(const TdExpr *e, TdOp op, const TdExpr **list, size_t n);
+/* Expressions that a bound is the greatest, or the least, of. */
+typedef TD_VEC(const TdExpr *) TdParts;
+/* What e is the greatest (op MAX) or the least (MIN) of: of max(a, b) // 2 + c it is a // 2 + c and
+ * b // 2 + c; e alone of what is neither, and of a sum of several. */
+TdParts td_util_parts(const TdRewrite *r, const TdExpr *e, TdOp op);
 
 /* Whether e depends on more than sizes. Bounds that do not must be affine: a min or max of sizes
  * would load as its value. */

@@ -49,6 +49,29 @@ prim.accepted("bounds that are quotients, both ways", {
     end}, {i32[N][2 * N]}
   end, step = {"reorder", "j", "i"}, other = {{N = 1}, {N = 2}, {N = 14}},
 })
+prim.accepted("a bound that is the least of many", {
+  of = function()
+    return tide.kernel {A = i32[8][8], function(A)
+      for i = 0, 7 do
+        for j = 0, tide.min(8, i + 20, 2 * i + 19, 3 * i + 18, 4 * i + 17, 5 * i + 16, 6 * i + 15, 7 * i + 14,
+                            8 * i + 13, 9 * i + 12, 10 * i + 11, 11 * i + 10, 12 * i + 9, 13 * i + 8, 14 * i + 9,
+                            15 * i + 8, 16 * i + 9, 17 * i + 8, i) - 1 do
+          A[i][j] = A[i][j] + 1
+        end
+      end
+    end}, {i32[8][8]}
+  end, step = {"reorder", "j", "i"}, has = {"for i = j + 1, 7 do"},
+})
+prim.accepted("bounds within sums and quotients", {
+  of = function(z)
+    local N = z.N or 7
+    return tide.kernel {A = i32[N][N], function(A)
+      for i = 0, N - 1 do
+        for j = N - tide.min(N, (tide.min(i, 2) + 9) // 2), tide.min(N - 1, i + 1) do A[i][j] = A[i][j] - i end
+      end
+    end}, {i32[N][N]}
+  end, step = {"reorder", "j", "i"}, other = {{N = 8}, {N = 16}},
+})
 prim.accepted("inside a callee", {
   of = shape.callee, step = {"reorder", "row:j", "row:i"}, other = {{M = 2, N = 8}},
 })
