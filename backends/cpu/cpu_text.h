@@ -58,15 +58,16 @@ typedef struct TdCpuMade {
 /* The program being written: what the hooks reach by the writer's ud. */
 typedef struct TdCpuProg {
   TdCWriter *w;
-  TdCpuUnit *unit;                /* parallel to prog->unit */
-  TdMap size;                     /* name -> value, declared at the top of the text */
-  TdText states;                  /* fields of the state of the current unit */
-  TdText resets;                  /* statements that give it its first values */
-  TD_VEC(const void *) stateful;  /* units whose state is a field of it */
-  TD_VEC(TdCpuRoom) room;         /* innermost last */
-  int rooms;                      /* made in the current unit */
-  int parallel;                   /* parallel loops around */
-  const char *first;              /* line that begins every function, or NULL */
+  TdCpuUnit *unit;               /* parallel to prog->unit */
+  TdMap size;                    /* name -> value, declared at the top of the text */
+  TdText states;                 /* fields of the state of the current unit */
+  TdText resets;                 /* statements that give it its first values */
+  TD_VEC(const void *) stateful; /* units whose state is a field of it */
+  TD_VEC(TdCpuRoom) room;        /* innermost last */
+  int rooms;                     /* made in the current unit */
+  const TdStmt *cut[2]; /* the loop over chunks that was made last, and that over a chunk */
+  int parallel;         /* parallel loops around */
+  const char *first;    /* line that begins every function, or NULL */
   const struct TdCpuTaint *taint; /* of a twin; NULL: numbers */
   int symbols;                    /* made so far */
   double bytes;                   /* of large arrays and streams so far */

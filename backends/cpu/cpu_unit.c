@@ -74,12 +74,36 @@ static double body_work(TdCWriter *w, const TdStmt *loop) {
   return sum;
 }
 
-/* Looks whether to stop, where that costs nothing beside the body. Loops that come here move no
-   tokens: those that do are a task's. */
+/* Iterations between looks of a loop with such a body. */
+static int64_t chunk_of(double body) {
+  return body * CHUNK > POLL_WITHIN ? (int64_t)(POLL_WITHIN / body) : CHUNK;
+}
+
+/* Whether a loop of little bodies would run too long without a look: also one whose iterations
+   nothing bounds, or a number that is too great to reckon with. */
+static bool is_long(TdCWriter *w, const TdStmt *s) {
+  double body = body_work(w, s), trips = td_crange_trips(w, s, 1e18);
+  return body < POLL_EVERY && body * trips > POLL_WITHIN && trips > 2 * (double)chunk_of(body);
+}
+
+/* Whether a loop that is long is cut into chunks. */
+static bool is_cut(const TdStmt *s) {
+  return s->step < CHUNK && !td_walk_leaves(td_for_body(s));
+}
+
+/* Whether each iteration of a loop looks. */
+static bool must_look(TdCWriter *w, const TdStmt *s) {
+  const TdCpuProg *p = prog_of(w);
+  if (s == p->cut[0] || body_work(w, s) >= POLL_EVERY) return true;
+  return s != p->cut[1] && !is_cut(s) && is_long(w, s);
+}
+
+/* Looks whether to stop, where that costs nothing beside the body, or the loop cannot be cut into
+   chunks. Loops that come here move no tokens: those that do are a task's. */
 static void inside(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = prog_of(w);
   p->computes = true;
-  if (s->kind == TD_STMT_FOR && body_work(w, s) < POLL_EVERY) return;
+  if (s->kind == TD_STMT_FOR && !must_look(w, s)) return;
   bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(w, s);
   td_text_line(&w->out, "if (td_stopped(run)) %s;",
                side_by_side  ? "continue"
@@ -87,31 +111,21 @@ static void inside(TdCWriter *w, const TdStmt *s) {
                              : "return");
 }
 
-/* Iterations between looks of a loop with such a body. */
-static int64_t chunk_of(double body) {
-  return body * CHUNK > POLL_WITHIN ? (int64_t)(POLL_WITHIN / body) : CHUNK;
-}
-
-/* Whether a loop would run too long without a look. */
-static bool needs_chunks(TdCWriter *w, const TdStmt *s) {
-  double body = body_work(w, s), trips = td_crange_trips(w, s, 1);
-  return s->step == 1 && body < POLL_EVERY && body * trips > POLL_WITHIN &&
-         trips > 2 * (double)chunk_of(body) && !td_walk_leaves(td_for_body(s));
-}
-
-/* A loop over chunks of iterations around the loop s. */
+/* A loop over chunks of iterations around the loop s, which are put as they stand. */
 static const TdStmt *chunked(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = prog_of(w);
   TdArena *a = w->arena;
   int64_t chunk = chunk_of(body_work(w, s));
   TdSession *se = w->session;
   TdSym v = td_store_sym(w->store, td_text_fmt(a, "%s_from", s->sym->name), TD_SYM_LOOP);
   const TdExpr *from = td_expr_var(a, v, td_type_index(se), s->loc);
-  const TdExpr *to = td_lin_plus(se, a, from, td_expr_index(se, a, chunk, s->loc));
+  const TdExpr *to = td_lin_plus(se, a, from, td_expr_index(se, a, chunk * s->step, s->loc));
   to = td_expr_op2(a, TD_OP_MIN, td_type_index(se), to, td_for_hi(s));
-  const TdStmt *inner = td_stmt_for(w->store, s->sym, from, to, 1, td_for_body(s), s->loc);
-  const TdStmt *outer = td_stmt_for(w->store, v, td_for_lo(s), td_for_hi(s), chunk,
+  const TdStmt *inner = td_stmt_for(w->store, s->sym, from, to, s->step, td_for_body(s), s->loc);
+  const TdStmt *outer = td_stmt_for(w->store, v, td_for_lo(s), td_for_hi(s), chunk * s->step,
                                     td_stmt_block(w->store, &inner, 1, s->loc), s->loc);
-  return td_stmt_with_attrs(w->store, outer, s->attrs);
+  p->cut[1] = inner;
+  return p->cut[0] = td_stmt_with_attrs(w->store, outer, s->attrs);
 }
 
 static TdCpuRoom *room(TdCpuProg *p) {
@@ -211,8 +225,9 @@ static const TdStmt *narrowed(TdCWriter *w, const TdStmt *s) {
 static bool put_for(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   const TdStmt *given = s;
+  if (s == p->cut[1]) return false;
   s = narrowed(w, s);
-  bool parallel = is_parallel(w, s) && !p->parallel, chunks = needs_chunks(w, s);
+  bool parallel = is_parallel(w, s) && !p->parallel, chunks = is_cut(s) && is_long(w, s);
   if (!parallel && !chunks && s == given) return false;
   if (chunks) s = chunked(w, s);
   if (parallel)

@@ -44,6 +44,15 @@ stops("a resumed coroutine", "coroutine.resume(coroutine.create(function() while
 term:type("big = tide.kernel { x = i32[1], function(x) for i, j, k in grid(100000, 100000, 1000) do " ..
   "x[0] = x[0] * 3 + 1 end end }", "Enter")
 stops("an emitted kernel", "big(i32[1](0))")
+for name, loop in pairs {
+  ["a loop of 2^62 iterations"] = "for i = 0, 1 << 62 do x[i & 3] = x[i & 3] + 1 end",
+  ["one of 2^61, by steps of 2"] = "for i = 0, 1 << 62, 2 do x[i & 3] = x[i & 3] + 1 end",
+  ["one that may end before"] = "for i = 0, 1 << 62 do x[i & 3] = 1 if x[0] == 2 then break end end",
+  ["one as long as an argument says"] = "for i = 0, n do x[i & 3] = x[i & 3] + 1 end",
+} do
+  term:type("long = tide.kernel {x = i32[4], n = index, function(x, n) " .. loop .. " end}", "Enter")
+  stops(name, "long(i32[4](0), 1 << 62)")
+end
 stops("a reference run", "big:reference(i32[1](0))")
 stops("verify", "tide.verify(big, big:as 'other')")
 shell.write(hang, "")
