@@ -82,6 +82,16 @@ static int64_t trips(Clock *k, const TdSchedStep *x) {
   return hi <= lo ? 0 : (hi - lo + s->step - 1) / s->step;
 }
 
+/* a * b, neither negative; 0 with the estimate failed where that is beyond all clocks. */
+static int64_t times(Clock *k, int64_t a, int64_t b) {
+  const int64_t most = (int64_t)1 << 56;
+  if (!a || b <= most / a) return a * b;
+  k->failed = true;
+  td_diag_set(k->d, TD_LIMIT, "limit", k->unit->loc, "'%s' takes more than 2^56 cycles",
+              k->unit->sym->name);
+  return 0;
+}
+
 static int64_t groups(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes;
 }
@@ -95,17 +105,18 @@ static int64_t note(Clock *k, const TdSchedStep *x, int64_t n, int64_t cycles) {
   if (n > r->most) r->most = n;
   if (cycles > r->cycles) r->cycles = cycles;
   int64_t rounds = groups(n, x->lanes);
-  r->rounds += k->weight * rounds;
-  r->busy += k->weight * (x->kind == TD_SCHED_PIPE ? rounds * x->ii : cycles);
+  r->rounds += times(k, k->weight, rounds);
+  r->busy += times(k, k->weight, x->kind == TD_SCHED_PIPE ? times(k, rounds, x->ii) : cycles);
   return cycles;
 }
 
 /* Pipelined iterations one behind the other, and the way in and out. */
-static int64_t drain(const Clock *k, const TdSchedStep *pipe, int64_t n) {
+static int64_t drain(Clock *k, const TdSchedStep *pipe, int64_t n) {
   const TdTarget *t = k->s->target;
   bool rewinds = td_sched_is_written(pipe) && td_attrs_get(pipe->stmt->attrs, TD_ATTR_REWIND);
   if (n == 0) return t->enter;
-  return rewinds ? n * pipe->ii : (n - 1) * pipe->ii + pipe->length + pipe->around + t->enter;
+  return rewinds ? times(k, n, pipe->ii)
+                 : times(k, n - 1, pipe->ii) + pipe->length + pipe->around + t->enter;
 }
 
 static int64_t pipe_cycles(Clock *k, const TdSchedStep *x) {
@@ -117,9 +128,9 @@ static int64_t pipe_cycles(Clock *k, const TdSchedStep *x) {
 static int64_t flat_cycles(Clock *k, const TdSchedStep *x) {
   const TdSchedStep *kid = x->kid[0];
   int64_t n = trips(k, x), total = n, weight = k->weight;
-  k->weight *= n;
-  for (; kid->kind == TD_SCHED_LOOP; kid = kid->kid[0]) total *= trips(k, kid);
-  total *= groups(trips(k, kid), kid->lanes);
+  k->weight = times(k, weight, n);
+  for (; kid->kind == TD_SCHED_LOOP; kid = kid->kid[0]) total = times(k, total, trips(k, kid));
+  total = times(k, total, groups(trips(k, kid), kid->lanes));
   cycles_of(k, x->kid[0]);
   k->weight = weight;
   return note(k, x, n, drain(k, kid, total));
@@ -128,8 +139,8 @@ static int64_t flat_cycles(Clock *k, const TdSchedStep *x) {
 /* The cycles of n executions of x, all alike. */
 static int64_t repeated(Clock *k, const TdSchedStep *x, int64_t n) {
   int64_t weight = k->weight;
-  k->weight *= n;
-  int64_t sum = n * cycles_of(k, x);
+  k->weight = times(k, weight, n);
+  int64_t sum = times(k, n, cycles_of(k, x));
   k->weight = weight;
   return sum;
 }
@@ -151,7 +162,7 @@ static int64_t loop_cycles(Clock *k, const TdSchedStep *x) {
     td_map_drop(&k->value, (uint64_t)(uintptr_t)s->sym);
   else if (n)
     sum = repeated(k, x->kid[0], groups(n, x->lanes));
-  return note(k, x, n, sum + groups(n, x->lanes) * t->again + t->enter);
+  return note(k, x, n, sum + times(k, groups(n, x->lanes), t->again) + t->enter);
 }
 
 /* The condition, and the arm that it chooses, or the longest. */

@@ -472,4 +472,19 @@ t.test("the table draws itself", function()
   t.ok(text:find "k +64 +7 +13 +%d+  recurrence: C of the iteration 1 before: 7 cycles ")
 end)
 
+t.test("more cycles than there are numbers is refused, not a small number", function()
+  local function estimate(n, pipelined)
+    local k = tide.kernel {x = tide.i32[4], function(x) for i = 0, n do x[i & 3] = x[i & 3] + 1 end end}
+    local s = tide.schedule(k)
+    if pipelined then s:pipeline "i" end
+    return s:estimate()
+  end
+  for _, pipelined in ipairs {false, true} do
+    for _, n in ipairs {1 << 58, 1 << 60, 1 << 61, 1 << 62} do
+      t.fails(function() estimate(n, pipelined) end, {kind = "limit", code = "limit"})
+    end
+    t.ok(estimate(1 << 50, pipelined).cycles > 1 << 50)
+  end
+end)
+
 t.done()
