@@ -36,7 +36,7 @@ typedef struct TdCallArg {
 } TdCallArg;
 
 /* A backend. validate says in d what it refuses and, as help, which primitive would change that;
-   emit returns the files of a build, the main one first. Both fill b->diag on failure. */
+ * emit returns the files of a build, the main one first. Both fill b->diag on failure. */
 typedef struct TdBackend {
   const char *name, *summary;
   const TdOption *option;

@@ -1,5 +1,5 @@
 /* cache.c - the folder of built things: files appear whole (made aside, then renamed) and are
-   removed by age when it is full. */
+ * removed by age when it is full. */
 #include "backends/cache.h"
 
 #include <dirent.h>
@@ -113,7 +113,7 @@ static int by_age(const void *x, const void *y) {
 }
 
 /* Removes what was left by processes that died, and the longest unused until the rest fits; never
-   `keep`. */
+ * `keep`. */
 static void evict(TdCache *c, const char *keep) {
   int64_t sum = 0;
   TD_VEC(Found) found = {0};

@@ -48,7 +48,7 @@ TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c) {
 }
 
 /* Has C compute in type c when it joins the n operands: the greater ones are cast, and if all are
-   lesser, the first. */
+ * lesser, the first. */
 static void meet(TdCWriter *w, int c, TdPiece *p, int n) {
   bool there = false;
   for (int i = 0; i < n; i++) {

@@ -1,13 +1,13 @@
 /* cfamily.h - programs as text of C-like languages. What differs between the targets is a struct of
-   hooks; what they share is here: names, numbers, expressions, ranges, statements, tensor
-   expressions as loops. A writer writes one unit after the other. */
+ * hooks; what they share is here: names, numbers, expressions, ranges, statements, tensor
+ * expressions as loops. A writer writes one unit after the other. */
 #ifndef TD_CFAMILY_H
 #define TD_CFAMILY_H
 
 #include "ir/ir.h"
 
 /* Types that C computes in, in the order of its usual conversions: in an infix operator the lesser
-   operand becomes the greater by itself. OTHER: a type of the target. */
+ * operand becomes the greater by itself. OTHER: a type of the target. */
 typedef enum { TD_C_I32, TD_C_U32, TD_C_I64, TD_C_U64, TD_C_F32, TD_C_F64, TD_C_OTHER } TdCType;
 
 /* How tightly C binds, loosest first. */
@@ -36,7 +36,7 @@ typedef struct TdPiece {
 } TdPiece;
 
 /* A declared thing in the text. An array with strides has elements name[i * stride[0] + ..]; the
-   others name[i][j]. */
+ * others name[i][j]. */
 typedef struct TdCName {
   TdSym sym;
   const char *text;
@@ -79,11 +79,11 @@ typedef struct TdCTarget {
   TdPiece (*index)(TdCWriter *w, const TdExpr *e);
   TdPiece (*truth)(TdCWriter *w, const TdExpr *e);
   /* Index i, not proved to be in 0 .. extent - 1, made safe; and divisor b, not proved to be other
-     than 0. NULL: left as it is. */
+   * than 0. NULL: left as it is. */
   TdPiece (*guard)(TdCWriter *w, TdPiece i, int64_t extent, TdLoc loc);
   TdPiece (*divisor)(TdCWriter *w, TdPiece b, TdLoc loc);
   /* The text of an element that a LOAD names, with what is done where it is read or written. NULL:
-     nothing. */
+   * nothing. */
   const char *(*touch)(TdCWriter *w, const TdExpr *load, const char *place, bool write);
   /* Lines before a statement, as the program has it. NULL: none. */
   void (*begin)(TdCWriter *w, const TdStmt *s);
@@ -102,10 +102,10 @@ typedef struct TdCTarget {
 TdCWriter *td_cfamily_new(TdArena *a, const TdProg *prog, const TdCTarget *target, void *ud,
                           TdDiag *d);
 /* Starts unit u: forgets the names and facts of the last one, knows its coordinates' ranges (`map`
-   extents, NULL for none) and asserts. */
+ * extents, NULL for none) and asserts. */
 void td_cfamily_enter(TdCWriter *w, const TdUnit *u, const int64_t *map);
 /* The value of an extent or size of the unit, and a type with constant extents. A size without
-   value fills the diagnostic. */
+ * value fills the diagnostic. */
 int64_t td_cfamily_size(TdCWriter *w, const TdExpr *e);
 const TdType *td_cfamily_type(TdCWriter *w, const TdType *t);
 /* Fills the diagnostic with what this target cannot do; returns false. */
@@ -134,7 +134,7 @@ const char *td_cexpr_operand(TdCWriter *w, TdPiece p, int bind);
 /* p as C type c, by a cast unless it is. */
 TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c);
 /* The template of an operator (ops.def) filled in, in C type c. Infix operands are cast where C
-   would not compute in c by itself; %t becomes the suffix of c. */
+ * would not compute in c by itself; %t becomes the suffix of c. */
 TdPiece td_cexpr_fill(TdCWriter *w, int op, const char *form, int c, TdPiece *p, int n);
 /* "_i32" of a C type. */
 const char *td_cexpr_suffix(int c);
@@ -144,14 +144,14 @@ TdPiece td_cexpr_literal(TdCWriter *w, const TdType *t, uint64_t bits);
 /* A size of the unit: its name where it is declared, else its value. */
 TdPiece td_cexpr_size(TdCWriter *w, const TdExpr *e);
 /* The element that a LOAD names, and the same where the program reads or writes it; an index
-   expression of it, guarded where it must be; and the element of an array at an index for each
-   dimension. */
+ * expression of it, guarded where it must be; and the element of an array at an index for each
+ * dimension. */
 TdPiece td_cexpr_place(TdCWriter *w, const TdExpr *load);
 TdPiece td_cexpr_touch(TdCWriter *w, const TdExpr *load, bool write);
 TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc);
 TdPiece td_cexpr_at(TdCWriter *w, const TdCName *name, const TdPiece *index);
 /* Whether two loads read elements of one row-major array, inside of it, that are always the same
-   distance apart: *n elements from the first to the second. */
+ * distance apart: *n elements from the first to the second. */
 bool td_cexpr_distance(TdCWriter *w, const TdExpr *from, const TdExpr *to, int64_t *n);
 
 /* cnum.c: numbers exactly as ir/num.h defines them, in the least of C's types that will do. */
@@ -162,7 +162,7 @@ const char *td_cnum_cell(TdCWriter *w, TdSym sym, const TdType *t);
 /* The greatest raw word of an integer or fixed type of at most 64 bits. */
 uint64_t td_cnum_most(const TdType *t);
 /* cwide.c: the same of words of more than 64 bits, for targets that have the run time of them;
-   whether e is one, or cut out of one, of which td_cnum_exact asks for the low 64 bits, and those.
+ * whether e is one, or cut out of one, of which td_cnum_exact asks for the low 64 bits, and those.
  */
 const char *td_cwide_cell(TdCWriter *w, TdSym sym, const TdType *t);
 TdPiece td_cwide_value(TdCWriter *w, const TdExpr *e);
@@ -211,8 +211,8 @@ const char *td_cstmt_pointer(TdCWriter *w, TdSym sym, const TdType *t, const cha
                              bool constant);
 
 /* ctensor.c: a statement that means tensor expressions as loops over scalars: SET, LOCAL with a
-   tensor value, and statements with a reduction inside a scalar. Returns s itself when there is
-   nothing to do, NULL with the diagnostic filled when it cannot be told. */
+ * tensor value, and statements with a reduction inside a scalar. Returns s itself when there is
+ * nothing to do, NULL with the diagnostic filled when it cannot be told. */
 const TdStmt *td_ctensor_expand(TdCWriter *w, const TdStmt *s);
 /* s with all statements below it expanded. */
 const TdStmt *td_ctensor_lower(TdCWriter *w, const TdStmt *s);

@@ -1,7 +1,7 @@
 /* cfloat.c - floats as C, exactly as ir/num_float.h defines them.
-
-   f32 and f64 are float and double. f16 and bf16 are words in memory and doubles in expressions;
-   every operator on them is computed as num_float.c does, and rounded once. */
+ *
+ * f32 and f64 are float and double. f16 and bf16 are words in memory and doubles in expressions;
+ * every operator on them is computed as num_float.c does, and rounded once. */
 #include "backends/cfamily.h"
 
 #include "ir/num_float.h"

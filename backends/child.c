@@ -1,5 +1,5 @@
 /* child.c - a program as a child process: found, started in a process group of its own, waited for
-   in short naps that look at the clock and at Ctrl-C. */
+ * in short naps that look at the clock and at Ctrl-C. */
 #include "backends/child.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static int start(TdArena *a, const char *const *command, const char *log, pid_t 
 }
 
 /* Asks a group to end, waits a fifth of a second, in which compilers remove their files, and kills
-   what is left of it. Async-signal-safe. */
+ * what is left of it. Async-signal-safe. */
 static void end_group(pid_t pid) {
   kill(-pid, SIGTERM);
   for (int i = 0; i < 40 && waitpid(pid, NULL, WNOHANG) == 0; i++) poll(NULL, 0, 5);

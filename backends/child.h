@@ -22,8 +22,8 @@ typedef struct TdChild {
 } TdChild;
 
 /* Starts a command (words, NULL-ended; the first is looked up on PATH) as a process group of its
-   own, its output to file `log`, its messages in English (LC_ALL=C): RUNS or ABSENT. Allocates in
-   a. */
+ * own, its output to file `log`, its messages in English (LC_ALL=C): RUNS or ABSENT. Allocates in
+ * a. */
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds);
 /* How one that was started stands now, and when it does not run any more. */
@@ -32,7 +32,7 @@ TdChildEnd td_child_wait(TdCtx *c, TdChild *k);
 /* Kills it with all it started, if it runs. */
 void td_child_stop(TdChild *k);
 /* Kills all that run with what they started. The end of this process by exit, SIGTERM, SIGHUP or
-   SIGQUIT does so; who ends it otherwise calls this. Async-signal-safe. */
+ * SIGQUIT does so; who ends it otherwise calls this. Async-signal-safe. */
 void td_child_stop_all(void);
 
 /* Starts a command and waits for it. */
@@ -43,7 +43,7 @@ TdChildEnd td_child_run(TdCtx *c, const char *const *command, const char *log, i
 const char *td_child_find(TdArena *a, const char *name);
 
 /* The words of a text, or of `otherwise` where it is NULL or empty, and room for `more` after them.
-   Owned by a. */
+ * Owned by a. */
 const char **td_child_words(TdArena *a, const char *text, const char *otherwise, size_t more,
                             size_t *n);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Words that mean something to every C or C++ compiler, and functions that a C compiler calls by
-   itself. */
+ * itself. */
 static const char *const words[] = {
     "_Alignas", "_Alignof",   "_Atomic",   "_Bool",          "_Complex",
     "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local",
@@ -38,7 +38,7 @@ static bool is_taken(const TdCWriter *w, const char *name) {
 }
 
 /* name in the letters of C; what begins as the names of implementations and targets do gets a
-   letter in front. */
+ * letter in front. */
 static char *spell(TdArena *a, const char *name) {
   bool digit = *name >= '0' && *name <= '9';
   bool theirs = (name[0] == '_' && name[1]) || strncmp(name, "td_", 3) == 0;

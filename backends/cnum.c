@@ -1,10 +1,10 @@
 /* cnum.c - integers, fixed point and booleans as C, exactly as ir/num.h defines them.
-
-   A piece made here holds the raw word of an expression's exact value, in any C type that can; or,
-   where only the low 32 bits are asked for (`low`), possibly in uint32_t a value that agrees in
-   those; or, of a type beyond 64 bits, in uint64_t its low 64. Operators that commute with
-   truncation are computed so, and signed C types only where the exact result fits them: nothing
-   overflows. */
+ *
+ * A piece made here holds the raw word of an expression's exact value, in any C type that can; or,
+ * where only the low 32 bits are asked for (`low`), possibly in uint32_t a value that agrees in
+ * those; or, of a type beyond 64 bits, in uint64_t its low 64. Operators that commute with
+ * truncation are computed so, and signed C types only where the exact result fits them: nothing
+ * overflows. */
 #include "backends/cfamily.h"
 
 #include <inttypes.h>
@@ -148,7 +148,7 @@ static int log2_of(int64_t v) {
 }
 
 /* // and % by a constant where C's own operators do: by a power of two, or of what is not
-   negative. Returns whether p was set. */
+ * negative. Returns whether p was set. */
 static bool divide_by_constant(TdCWriter *w, const TdExpr *e, TdPiece *p) {
   int64_t v;
   if (!constant(e->kid[1], &v) || v <= 0) return false;

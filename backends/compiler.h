@@ -1,5 +1,5 @@
 /* compiler.h - the system's compilers as child processes: run for a limited time, their first
-   complaint told with the line of the text that it is about. */
+ * complaint told with the line of the text that it is about. */
 #ifndef TD_COMPILER_H
 #define TD_COMPILER_H
 
@@ -13,7 +13,7 @@ typedef struct TdCompiler {
 } TdCompiler;
 
 /* Starts a command of the compiler, its output to file `log`; how it stands, and, with `wait`, when
-   it does not run any more. Unless it runs or ended, well or with an error, d is filled. */
+ * it does not run any more. Unless it runs or ended, well or with an error, d is filled. */
 TdChildEnd td_compiler_start(TdChild *x, const TdCompiler *k, const char *const *command,
                              const char *log, TdDiag *d);
 TdChildEnd td_compiler_look(TdChild *x, const TdCompiler *k, TdCtx *wait, TdDiag *d);
@@ -23,7 +23,7 @@ TdChildEnd td_compiler_run(TdCtx *c, const TdCompiler *k, const char *const *com
                            const char *log, TdDiag *d);
 
 /* Fills d with the first error in what the compiler `said` and the line of `text`, compiled from
-   file `from`, that it is about, or with a full disk; returns false. */
+ * file `from`, that it is about, or with a full disk; returns false. */
 bool td_compiler_complain(const TdCompiler *k, const char *said, const char *from, const char *text,
                           TdDiag *d);
 /* Adds a note with a line of a text, by its number from 1; nothing where n is not positive. */

@@ -1,5 +1,5 @@
 /* crange.c - what loops and conditions say about index expressions: a lower bound is found by
-   putting, innermost variable first, the loop's bound in the variable's place. */
+ * putting, innermost variable first, the loop's bound in the variable's place. */
 #include "backends/cfamily.h"
 
 /* Bounds beyond this are not relied on, so that nothing here overflows. */
@@ -78,7 +78,7 @@ static size_t innermost(TdCWriter *w, const TdLin *x, size_t scope) {
 }
 
 /* The greatest lower bound of x found by replacing variable i (with coefficient k) by `bound`, its
-   low end (k > 0) or one past its high end, trying both sides of a min or max that both hold. */
+ * low end (k > 0) or one past its high end, trying both sides of a min or max that both hold. */
 static bool replaced(TdCWriter *w, TdLin x, size_t i, int64_t k, const TdExpr *bound, int *tries,
                      int64_t *v) {
   TdOp both = k > 0 ? TD_OP_MAX : TD_OP_MIN;

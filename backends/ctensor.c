@@ -1,6 +1,6 @@
 /* ctensor.c - tensor expressions as loops over scalars (docs/ir.md, Expressions): a matmul or
-   reduction becomes loops that fill a fresh local, k ascending; what is left is computed element by
-   element. */
+ * reduction becomes loops that fill a fresh local, k ascending; what is left is computed element by
+ * element. */
 #include "backends/cfamily.h"
 
 /* Statements that a statement turns into. */

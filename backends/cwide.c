@@ -1,6 +1,6 @@
 /* cwide.c - words of more than 64 bits as C: their cells are structs of 64-bit pieces, the lowest
-   first, whose upper bits repeat the sign (td_word4: 256 bits); in an expression they are td_word,
-   as wide as any. They are moved, cut, put together, & | ~ (ir/wide.h). */
+ * first, whose upper bits repeat the sign (td_word4: 256 bits); in an expression they are td_word,
+ * as wide as any. They are moved, cut, put together, & | ~ (ir/wide.h). */
 #include "backends/cfamily.h"
 
 static int pieces(const TdType *t) {
@@ -58,7 +58,7 @@ static const char *position(TdCWriter *w, const TdExpr *e) {
 }
 
 /* Whether tide.bits e may take bits past the end of its word, which are 0, where a td_word repeats
-   the sign. */
+ * the sign. */
 static bool may_take_signs(const TdExpr *e) {
   const TdType *t = e->kid[0]->type;
   int64_t hi;

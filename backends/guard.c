@@ -1,6 +1,6 @@
 /* guard.c - signals of faults, caught on an alternate stack while a call runs, and the C library's
-   ways out of the process, which stand here under their own names: a program finds these first, and
-   so does all that it loads. */
+ * ways out of the process, which stand here under their own names: a program finds these first, and
+ * so does all that it loads. */
 #define _GNU_SOURCE /* alternate stacks, RTLD_NEXT */
 #include "backends/guard.h"
 
@@ -62,7 +62,7 @@ void td_guard_leave(int sig) {
 }
 
 /* A way out as the C library has it. That it does not return is said, so that a sanitizer knows the
-   frames to be gone. */
+ * frames to be gone. */
 typedef void (*Leave)(int) __attribute__((noreturn));
 typedef void (*LeaveThread)(void *) __attribute__((noreturn));
 

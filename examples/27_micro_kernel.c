@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 /* C[8][8] += A * B, with A in strips of four rows that lie column by column, as vector units like
-   it. */
+ * it. */
 void mm_8x8x16(const int8_t *A, const int8_t *B, int32_t *C) {
   for (int strip = 0; strip < 2; strip++)
     for (int k = 0; k < 16; k++)

@@ -170,7 +170,7 @@ static bool holds_copies(TdArena *a, const TdProg *p, const TdUnit *d, const TdR
 }
 
 /* Whether a run on symbols, which may end undecided, finds no copies that differ. Runs on numbers
-   look themselves; hardware stores the first. */
+ * look themselves; hardware stores the first. */
 static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
   bool copies = false;
   for (size_t i = 0; i < p->nunit; i++)
@@ -332,7 +332,7 @@ static const TdExpr *known(void *ud, const TdExpr *e) {
 }
 
 /* Whether what the program assumes holds for these arguments, and what is written is shared with
-   nothing. */
+ * nothing. */
 static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
   const TdUnit *u = td_prog_root(m->prog);
   Known k = {m, arg};

@@ -13,7 +13,7 @@ const TdBackend *const *td_build_targets(void);
 const TdBackend *td_build_find(const char *name);
 
 /* p built for x with the values of x's options (td_backend_option), owned by a, which p must
-   outlive; NULL with d filled. */
+ * outlive; NULL with d filled. */
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
                        TdDiag *d);
 const TdBackend *td_build_target(const TdModule *m);
@@ -21,14 +21,14 @@ const TdBackend *td_build_target(const TdModule *m);
 const TdFile *td_build_files(const TdModule *m, size_t *n);
 
 /* Whether a test bench still lacks arguments; gives it these, and what a run here makes of them:
-   false with d filled when that fails. Or has the files do without. */
+ * false with d filled when that fails. Or has the files do without. */
 bool td_build_wants_data(const TdModule *m);
 bool td_build_set_data(TdModule *m, const TdCallArg *arg, TdDiag *d);
 bool td_build_drop_data(TdModule *m, TdDiag *d);
 
 /* Writes the files below a folder, which is made, each whole or not at all, and runs the target's
-   tool if it is there. *said tells what was done and what is left to do, owned by the module. False
-   with d filled. */
+ * tool if it is there. *said tells what was done and what is left to do, owned by the module. False
+ * with d filled. */
 bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d);
 /* What the tool, or the last run here, reported, as lines of "path value"; NULL: nothing. */
 const char *td_build_report(const TdModule *m);

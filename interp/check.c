@@ -16,7 +16,7 @@
 #define CALLS 3
 
 /* Sizes under trial: values for the names that both roots have; and those that had their turn, the
-   programs' own first. */
+ * programs' own first. */
 typedef struct Trial {
   TdArena *arena;
   const TdProg *x, *y;
@@ -83,7 +83,7 @@ static void start_values(Trial *t, int run) {
 }
 
 /* Small sizes that satisfy all assumptions and had no turn yet, searched from the starting values
-   of this run. */
+ * of this run. */
 static bool find_small(Trial *t, int run, const TdProg **x, const TdProg **y) {
   start_values(t, run);
   for (int tries = 0; tries < 20000; tries++) {
@@ -107,7 +107,7 @@ static const char *sizes_text(TdArena *a, const TdUnit *u) {
 }
 
 /* Statements that the evaluator runs before a program is compiled in memory; and those within which
-   it shows why programs differ. */
+ * it shows why programs differ. */
 #define SHORT_RUN 4000
 #define FEW_STEPS 1000000
 
@@ -219,7 +219,7 @@ static bool same_arguments(const Pair *p) {
 }
 
 /* The comparison on compiled fingerprints, of associative in whatever way sums are kept; not
-   decided (with any code) where that cannot be. */
+ * decided (with any code) where that cannot be. */
 static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
   TdTwinHow how = {(TdTwinLevel)level, .wide = p->o->wide, .seed = p->o->seed}, whole = how;
   bool terms = true;
@@ -259,7 +259,7 @@ static bool is_too_long(const Pair *p) {
 }
 
 /* One level: compiled when the programs are long and can be, else by the evaluator, which may do
-   fewer of the steps. */
+ * fewer of the steps. */
 static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
   bool sliced = has_slices(p->x) || has_slices(p->y);
   TdEvalOptions slow = *p->o;
@@ -275,7 +275,7 @@ static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
 }
 
 /* One of two programs cut down to what the differing element needs, in store `into`; the program
-   itself when it is short or cannot be compiled. */
+ * itself when it is short or cannot be compiled. */
 static const TdProg *cut_down(const Pair *p, const TdProg *prog, TdStore *into,
                               const TdEvalAnswer *r) {
   size_t n = td_prog_root(prog)->nparam;
@@ -332,7 +332,7 @@ static Pair cut_pair(const Pair *p, const TdEvalAnswer *r) {
 }
 
 /* What numbers say of a difference in expressions, first of the element of r alone. If another
-   element is the first whose values differ, r tells of that one. */
+ * element is the first whose values differ, r tells of that one. */
 static TdValues ask_numbers(const Pair *p, const Pair *small, TdEvalAnswer *r) {
   TdEvalOptions o = *p->o;
   TdElement at = {r->param, r->index};
@@ -359,8 +359,8 @@ static void not_decided(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
 }
 
 /* Decides on the element on which p's programs differ at c's level: false where they may be equal
-   at a later one. They differ if they do so in a ring, and so at every level between, and on
-   numbers; else they are not decided. c gets the explanation, of programs cut down to the element.
+ * at a later one. They differ if they do so in a ring, and so at every level between, and on
+ * numbers; else they are not decided. c gets the explanation, of programs cut down to the element.
  */
 static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
   Pair small = cut_pair(p, r);
@@ -379,7 +379,7 @@ static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
 }
 
 /* Compares at c's level and those below it; c's level becomes the strictest that holds, or c tells
-   of the difference. */
+ * of the difference. */
 static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
   for (;; c->level++) {
     TdEvalAnswer r = compare_at(p, c->level);
@@ -388,7 +388,7 @@ static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
 }
 
 /* Folds one comparison, of several calls if there are states, into the verdict; false when it
-   decides. */
+ * decides. */
 static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
   TdEvalOptions o = *p->o;
   Pair one = *p;
@@ -404,7 +404,7 @@ static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
 }
 
 /* A program that faults where the one before it does not is another program: turns "not decided"
-   for that reason into a difference. */
+ * for that reason into a difference. */
 static void take_fault(const Pair *p, TdCheck *c) {
   if (c->verdict != TD_EVAL_NOT_DECIDED || c->diag.kind != TD_ILLEGAL) return;
   TdDiag d = {.arena = p->arena};
@@ -433,7 +433,7 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
 }
 
 /* Small sizes first, where a difference is soon found and easily shown; one at which the programs
-   fault or cannot be decided says nothing. False: a difference was found. */
+ * fault or cannot be decided says nothing. False: a difference was found. */
 static bool take_small(Trial *t, TdCheck *c, TdText *sizes, const TdEvalOptions *o) {
   for (int run = 0; run < SMALL_RUNS; run++) {
     Pair p = {.arena = t->arena, .o = o};

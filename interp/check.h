@@ -17,8 +17,8 @@ typedef struct TdCheck {
 } TdCheck;
 
 /* Compares the roots of x and y, whose parameters must agree. concrete: inputs that stay concrete,
-   one entry a parameter, or NULL. With a limit of steps, which counts those of a compiled run, no
-   other compiler than the one in memory is called. Strings are owned by a. */
+ * one entry a parameter, or NULL. With a limit of steps, which counts those of a compiled run, no
+ * other compiler than the one in memory is called. Strings are owned by a. */
 TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                       const TdEvalOptions *o);
 

@@ -15,8 +15,8 @@ typedef struct TdCutGoal {
 } TdCutGoal;
 
 /* p, in store `into` (new, the caller's), with each loop of constant bounds halved as long as one
-   half alone leaves `want` in the element: equal fingerprints are equal expressions, so the element
-   is computed as in p, by fewer iterations. Other elements are not what they were. */
+ * half alone leaves `want` in the element: equal fingerprints are equal expressions, so the element
+ * is computed as in p, by fewer iterations. Other elements are not what they were. */
 const TdProg *td_cut(TdArena *a, TdStore *into, const TdProg *p, const TdCutGoal *goal);
 
 #endif

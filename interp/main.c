@@ -90,7 +90,7 @@ static const char *folder_of(lua_State *L, const char *path) {
 }
 
 /* Pushes the folder that holds stdlib and backends ("." when there is none); it is also kept as
-   registry field "tide.home". */
+ * registry field "tide.home". */
 static const char *push_home(lua_State *L) {
   char path[4096];
   lua_pushstring(L, td_home_find("stdlib", path, sizeof path) ? path : ".");
@@ -227,7 +227,7 @@ static bool is_named(const Word *w, const char *a) {
 }
 
 /* The option that an argument spells: -x, -xvalue where it takes a value, --name, --name=value; or
-   NULL. */
+ * NULL. */
 static const Word *find_option(const char *a) {
   for (size_t i = 0; i < WORDS; i++) {
     const Word *w = &words[i];
@@ -430,8 +430,8 @@ static int run(int argc, char **argv) {
 }
 
 /* Mends what the process may have inherited: children of a parent that ignores them cannot be
-   waited for, and where 0, 1 or 2 is closed the next file that is opened would be that, and take
-   what is printed. What stands there then fails as a closed one does. */
+ * waited for, and where 0, 1 or 2 is closed the next file that is opened would be that, and take
+ * what is printed. What stands there then fails as a closed one does. */
 static void mend_inherited(void) {
   signal(SIGCHLD, SIG_DFL);
   for (int fd = 0; fd <= 2; fd++)

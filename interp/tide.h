@@ -15,19 +15,19 @@ int luaopen_tide(struct lua_State *L);
 /* ---- what the command line asks for ---- */
 
 /* bind/bind_report.c: pops the error on top of the stack. Its text is the error as drawn, or as one
-   line of JSON once that was asked for, without a newline at its end; td_report_error writes it to
-   standard error. */
+ * line of JSON once that was asked for, without a newline at its end; td_report_error writes it to
+ * standard error. */
 const char *td_report_text(struct lua_State *L, TdArena *a);
 void td_report_error(struct lua_State *L);
 void td_report_as_json(struct lua_State *L);
 
 /* bind/bind_fault.c: a message handler for lua_pcall: an error of plain Lua becomes a table as
-   those of Tide are, with its place, the calls that led to it and the name that was meant; what is
-   no such text stays as it is. */
+ * those of Tide are, with its place, the calls that led to it and the name that was meant; what is
+ * no such text stays as it is. */
 int td_fault_handle(struct lua_State *L);
 
 /* bind/bind_dump.c: has every schedule write its program after each step to a numbered file in dir,
-   which is made if need be. */
+ * which is made if need be. */
 void td_dump_to(struct lua_State *L, const char *dir);
 
 /* bind/bind_progress.c: has long work tell of itself on standard error, if that is a terminal. */
@@ -60,15 +60,15 @@ typedef struct TdPromptResult {
 } TdPromptResult;
 
 /* Runs an input: Lua, `?name`, `name?`, `:command` or `!shell`. What it prints goes to standard
-   output; its values and its error are in out. Returns whether it succeeded; an error never ends
-   the session. */
+ * output; its values and its error are in out. Returns whether it succeeded; an error never ends
+ * the session. */
 bool td_prompt_eval(struct lua_State *L, const char *text, size_t n, TdPromptResult *out);
 
 /* The same for a terminal: values go to standard output, an error to standard error. */
 bool td_prompt_run(struct lua_State *L, const char *text, size_t n);
 
 /* Calls run(L, a, ud), in which the core may escape, with an arena for as long as it runs; false
-   after reporting why it did not return. */
+ * after reporting why it did not return. */
 typedef void TdPromptCall(struct lua_State *L, TdArena *a, void *ud);
 bool td_prompt_guard(struct lua_State *L, TdPromptCall *run, void *ud);
 
@@ -98,7 +98,7 @@ typedef struct TdPromptItems {
 void td_prompt_complete(struct lua_State *L, const char *text, size_t cursor, TdPromptItems *out);
 
 /* bind/bind_inspect.c: appends what help knows of the name at byte `cursor` of an input, or of the
-   call around it; false when there is none. */
+ * call around it; false when there is none. */
 bool td_prompt_inspect(struct lua_State *L, const char *text, size_t n, size_t cursor, TdText *out);
 
 /* Has SIGINT stop what runs in L (on), or end the process as usual (off). */

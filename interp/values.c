@@ -4,9 +4,9 @@
 #include <math.h>
 
 /* The most inputs - random ones, and then those that count: element n of input k is k + n modulo
-   COUNTS, so that each takes all values of a byte - and what they may cost in all: elements drawn,
-   and statements and elements run. Every so many random inputs one of numbers at edges, for what
-   differs on pairs of them alone. */
+ * COUNTS, so that each takes all values of a byte - and what they may cost in all: elements drawn,
+ * and statements and elements run. Every so many random inputs one of numbers at edges, for what
+ * differs on pairs of them alone. */
 enum { RANDOM = 120, COUNTS = 256, EDGES = 3, MOST_WORK = 3000000 };
 
 /* Two programs, and what they are run on. */
@@ -25,8 +25,8 @@ static uint64_t next(Runs *r) {
 }
 
 /* Random numbers: `count` integers from `first` on, in floats with a fraction of this size; no
-   integers: all of the type's, floats from -1 to 1. Now and then, `zeros` times in eight, 0; and as
-   often, where `edges` is set, a number at an edge of its type. */
+ * integers: all of the type's, floats from -1 to 1. Now and then, `zeros` times in eight, 0; and as
+ * often, where `edges` is set, a number at an edge of its type. */
 typedef struct Range {
   int64_t first;
   uint64_t count;
@@ -79,7 +79,7 @@ static TdTensor *tensor_of(Runs *r, const TdType *t, const Range *range) {
 }
 
 /* Arguments of input k, those that are concrete as they are; NULL for programs with ports.
-   Of the first inputs all arguments have the same range. */
+ * Of the first inputs all arguments have the same range. */
 static TdEvalArg *arguments_of(Runs *r, size_t k) {
   const TdUnit *u = r->root;
   TdEvalArg *arg = TD_NEWN(r->arena, TdEvalArg, u->nparam + 1);
@@ -101,7 +101,7 @@ static TdEvalArg *arguments_of(Runs *r, size_t k) {
 }
 
 /* Runs program k, whose states are kept in `state`, on copies of the arguments, which are returned;
-   NULL: it does not end well, and d says why. */
+ * NULL: it does not end well, and d says why. */
 static TdEvalArg *run(Runs *r, int k, TdEvalState *state, const TdEvalArg *given, TdDiag *d) {
   size_t n = r->root->nparam;
   TdEvalArg *arg = td_arena_copy(r->arena, given, (n + 1) * sizeof *given);

@@ -17,8 +17,8 @@ typedef struct TdElement {
 } TdElement;
 
 /* Runs the roots of x and y, which take the same arguments, on random inputs of several ranges
-   and on all bytes in turn, on fewer inputs if they are large; `concrete` as in td_eval_compare.
-   Element *at is looked at or, if so told, all of them: then *at becomes one that differs. */
+ * and on all bytes in turn, on fewer inputs if they are large; `concrete` as in td_eval_compare.
+ * Element *at is looked at or, if so told, all of them: then *at becomes one that differs. */
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at);
 

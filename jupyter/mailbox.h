@@ -22,7 +22,7 @@ void td_mailbox_send(TdMailbox *m, const char *type, json_t *content);
 /* Waits for what was sent, a new reference; or says that a signal came, or that nothing will. */
 TdMail td_mailbox_receive(TdMailbox *m, json_t **out);
 /* The same, for one that SIGINT may have interrupted before: `is_interrupted` is asked when no
-   signal can come between its answer and the wait. */
+ * signal can come between its answer and the wait. */
 TdMail td_mailbox_receive_unless(TdMailbox *m, bool (*is_interrupted)(void), json_t **out);
 
 /* The type and content of what was received. */

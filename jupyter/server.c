@@ -1,5 +1,5 @@
 /* server.c - one turn after another: what front ends send, what the cell prints, what the worker
-   tells. */
+ * tells. */
 #include "jupyter/server.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "jupyter/own.h"
 
 /* Milliseconds: between two looks at output that comes, from its first byte to its message, between
-   two looks at the parent process, and for a cell that runs at the end. */
+ * two looks at the parent process, and for a cell that runs at the end. */
 enum { GLANCE = 1, GATHER = 8, WATCH = 1000, FAREWELL = 1000 };
 
 /* The time by a clock that nobody sets. */

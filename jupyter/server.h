@@ -52,7 +52,7 @@ void *td_server_run(void *server);
 /* Publishes a message about a request with that header; content's reference is taken over. */
 void td_server_publish(TdServer *s, TdArena *a, TdBytes parent, const char *type, json_t *content);
 /* Interrupts the cell that runs, if one does, and what it started: the group of processes, where
-   that is the kernel's own. */
+ * that is the kernel's own. */
 void td_server_interrupt(TdServer *s);
 /* Ends soon, a cell that runs or not. */
 void td_server_stop(TdServer *s);

@@ -21,7 +21,7 @@ bool td_sockets_receive(TdSockets *s, TdChannel channel, TdArena *a, TdFrames *o
 /* Whether a message waits. */
 bool td_sockets_has(TdSockets *s, TdChannel channel);
 /* Sends a message; one that may be dropped is where a front end does not keep up, others wait a
-   second for it. Returns whether it went. */
+ * second for it. Returns whether it went. */
 bool td_sockets_send(TdSockets *s, TdChannel channel, const TdFrames *m, bool may_drop);
 
 #endif

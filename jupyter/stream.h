@@ -26,7 +26,7 @@ void td_stream_close(TdStream *s);
 bool td_stream_read(TdStream *s, int64_t now);
 
 /* {"name":, "text":} of what was read, up to the last whole code point, or of all; a new reference,
-   NULL when there is nothing. */
+ * NULL when there is nothing. */
 json_t *td_stream_take(TdStream *s, TdArena *a, bool all);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 
 /* The bytes of the code point at s, of which n are there: 0 when it is none, more than n when it
-   is cut off. */
+ * is cut off. */
 size_t td_utf8_length(const char *s, size_t n);
 
 /* The byte at which code point number `points` of s begins, at most n; and the other way round. */

@@ -21,7 +21,7 @@ static void *open_library(void) {
 }
 
 /* Sets the pointer to a function at `function`, of n bytes, to a symbol of the library (ISO C has
-   no cast for it); false if there is none. */
+ * no cast for it); false if there is none. */
 static bool find(void *library, const char *name, void *function, size_t n) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, n);

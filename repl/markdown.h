@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 /* Appends the HTML of n bytes of CommonMark, raw HTML included; false where libcmark is not
-   installed. */
+ * installed. */
 bool td_markdown_html(TdText *out, const char *text, size_t n);
 
 /* Whether libcmark is installed. */

@@ -2,7 +2,7 @@
 -- Prints one TAP line for each rule, below it the findings as file:line: message.
 package.path = "tests/?.lua;" .. package.path
 
-local modules = {"layers", "names", "budgets", "memory", "coverage", "tools"}
+local modules = {"layers", "names", "budgets", "comments", "memory", "coverage", "tools"}
 local passed, failed = 0, 0
 
 -- Runs one rule: check(report) calls report(file, line, message) for each finding and may return

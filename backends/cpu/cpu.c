@@ -1,5 +1,5 @@
 /* cpu.c - a program made ready on this machine, and its calls: arguments checked and laid out,
-   faults told with the user's line. */
+ * faults told with the user's line. */
 #include "backends/cpu/cpu.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* cpu.h - programs on this machine: written as C, compiled in memory or by the system's compiler,
-   cached, run. */
+ * cached, run. */
 #ifndef TD_CPU_H
 #define TD_CPU_H
 
@@ -66,13 +66,13 @@ typedef struct TdCpu TdCpu;
 /* cpu.c: p compiled, owned by a; NULL with d filled. What it holds of the system goes with a. */
 TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d);
 /* Calls the root. Arguments are checked; tensors that it writes are marked as written. False with d
-   filled: wrong arguments (nothing ran), or a fault, after which written tensors hold anything.
-   Escapes when interrupted. */
+ * filled: wrong arguments (nothing ran), or a fault, after which written tensors hold anything.
+ * Escapes when interrupted. */
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* Has the states of c go on from those of another, which is the same program at other sizes. */
 void td_cpu_take_state(TdCpu *c, const TdCpu *from);
 /* cpu_timed.c: the same of a program with a clock, whose root is a design; *report tells what the
-   tasks and streams did, owned by a. */
+ * tasks and streams did, owned by a. */
 bool td_cpu_timed_call(TdCpu *c, TdArena *a, const TdCallArg *arg, size_t narg,
                        const TdTimed **report, TdDiag *d);
 /* Has states start from their declared values again. */
@@ -81,7 +81,7 @@ const TdCpuText *td_cpu_source(const TdCpu *c);
 /* TCC or CC, of its last run. */
 TdTier td_cpu_tier(const TdCpu *c);
 /* cpu_tcc.c: "0.9.27", the libtcc that compiles in memory; NULL: Tide was built without. Owned by
-   a. */
+ * a. */
 const char *td_cpu_tcc_version(TdArena *a);
 
 #endif

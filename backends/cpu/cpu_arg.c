@@ -1,5 +1,5 @@
 /* cpu_arg.c - parameters and arguments: scalars by value, tensors by pointer, and strides where a
-   unit is given views that do not lie row-major. */
+ * unit is given views that do not lie row-major. */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_text.h"

@@ -1,6 +1,6 @@
 /* cpu_block.c - the blocks of arguments that layouts give to instances: where one lies; and those
-   that several instances hold and write, of which each has a copy, loaded at the start. In the end
-   all are equal, and that of the first is stored. */
+ * that several instances hold and write, of which each has a copy, loaded at the start. In the end
+ * all are equal, and that of the first is stored. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* cpu_burst.c - loops that move tokens, many iterations at a visit: as many as the streams have
-   tokens and places for, without looking at them again. What is left is done operation by
-   operation, once no task can go on in this way. */
+ * tokens and places for, without looking at them again. What is left is done operation by
+ * operation, once no task can go on in this way. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +271,7 @@ static int64_t whole_of(const TdCpuProg *p, const TdCpuBurst *b) {
 }
 
 /* Iterations that find all rings full, or empty, and begin at their first place: most of a design
-   whose depths are equal, and all that they do is known. What follows is for others. */
+ * whose depths are equal, and all that they do is known. What follows is for others. */
 static void put_whole(TdCpuProg *p, TdCpuBurst *b, const char *v) {
   TdText *out = &p->w->out, at = td_text_new(p->w->arena);
   for (int i = 0; i < b->n; i++) {

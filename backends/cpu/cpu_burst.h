@@ -35,7 +35,7 @@ typedef struct TdCpuBurst {
   const TdTime *time;     /* of the loop */
   const TdTime *leaf;     /* of an iteration */
   /* Iterations that find all rings full, or empty, and begin at their first place; 0: no number is
-     known beforehand. And whether those are being written, so that places are numbers. */
+   * known beforehand. And whether those are being written, so that places are numbers. */
   int64_t whole;
   bool is_whole;
 } TdCpuBurst;
@@ -56,12 +56,12 @@ bool td_cpu_burst_clock_takes(const TdCpuProg *p, TdCpuBurst *b);
  */
 void td_cpu_burst_clock_put(TdCpuProg *p, const TdCpuBurst *b);
 /* The clock of b->whole iterations in a block that stays open, which goes on unless one waits; then
-   td_whole is 0. */
+ * td_whole is 0. */
 void td_cpu_burst_clock_whole(TdCpuProg *p, const TdCpuBurst *b);
 /* The cycle of the last put, or get, of the stream of an end, as text. */
 const char *td_cpu_burst_clock_last(TdCpuProg *p, const TdCpuEnd *e, bool put);
 /* cpu_burst_line.c: the same where no iteration waits: all events are on a straight line. Whether
-   the loop is of that kind; lines that set td_waits if an iteration waits; the clock if none does.
+ * the loop is of that kind; lines that set td_waits if an iteration waits; the clock if none does.
  */
 bool td_cpu_burst_line_is(const TdCpuBurst *b);
 void td_cpu_burst_line_look(TdCpuProg *p, const TdCpuBurst *b);

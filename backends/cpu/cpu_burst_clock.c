@@ -54,7 +54,7 @@ const char *td_cpu_burst_clock_last(TdCpuProg *p, const TdCpuEnd *e, bool put) {
 }
 
 /* The clock of one end, in variables that begin with its name: the cycles of puts, then those of
-   gets, of the places; and its last one. */
+ * gets, of the places; and its last one. */
 static void open_end(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name, *time = td_text_fmt(p->w->arena, "%s->time", n);
@@ -188,7 +188,7 @@ static void put_event(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
 }
 
 /* The most tokens of a stream, now that one is got. As long as gets follow each other by a cycle,
-   and puts by at least one, nothing is new. */
+ * and puts by at least one, nothing is new. */
 static void put_most(TdCpuProg *p, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name, *left = td_text_fmt(p->w->arena, "%s->fill - td_i", n);

@@ -1,5 +1,5 @@
 /* cpu_burst_line.c - the clock of iterations that do not wait: iteration k of a pipeline has its
-   gets at t + k and its puts at u + k, which one comparison for each stream tells. */
+ * gets at t + k and its puts at u + k, which one comparison for each stream tells. */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_burst.h"
@@ -46,7 +46,7 @@ static const char *half(TdCpuProg *p, const TdCpuEnd *e, bool put) {
 }
 
 /* Whether the tokens (or places) of an end are there in time. Those of a stream come a cycle apart
-   at least, so the last of them tells. */
+ * at least, so the last of them tells. */
 static void put_check(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name, *last = "td_last";
@@ -91,8 +91,8 @@ static void put_cycles(TdCpuProg *p, const TdCpuBurst *b) {
 }
 
 /* The most tokens of a stream, which only the first get, or a put before what was got, can raise.
-   The last put of a whole ring comes after the last get, until which a put a cycle adds as much as
-   gets take away: the next get finds no fewer tokens. */
+ * The last put of a whole ring comes after the last get, until which a put a cycle adds as much as
+ * gets take away: the next get finds no fewer tokens. */
 static void put_most(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdText *out = &p->w->out;
   const char *n = e->name, *at = td_text_fmt(p->w->arena, "%s->most", n);

@@ -1,5 +1,5 @@
 /* cpu_cache.c - shared objects of compiled programs in the folder of built things, named by what
-   they were made from. */
+ * they were made from. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static const char *memory_of(Job *j, const char *const *command) {
 }
 
 /* The first line that the compiler says of itself; NULL with the diagnostic filled: it cannot be
-   run. */
+ * run. */
 static const char *identity(Job *j) {
   const char *const *command = td_cpu_cc_command(j->arena);
   const char *memory = memory_of(j, command), *known = td_cache_read_file(j->arena, memory);
@@ -86,7 +86,7 @@ static const char *processor(Job *j) {
 }
 
 /* Threads of parallel loops. Foreign functions, which may not stand several and are guarded on one,
-   run on one. */
+ * run on one. */
 static int threads_of(const Job *j) {
   if (!strstr(j->in->text, "#pragma omp") || j->in->nforeign) return 1;
   long n = j->options->threads ? j->options->threads : sysconf(_SC_NPROCESSORS_ONLN);

@@ -27,16 +27,16 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
 #endif
   };
   /* Loops that move tokens go on by tests and jumps, which neither vectors nor ranges make faster:
-     without them a compiler ends sooner. */
+   * without them a compiler ends sooner. */
   static const char *const best[] = {"-O3"}, *const moving[] = {"-O2", "-fno-tree-vectorize",
                                                                 "-fno-tree-vrp"};
   /* GCC 12 takes a vector of doubles that becomes one of as many floats, and doubles again, for the
-     first: what each iteration rounds is not rounded. Only straight code has such pairs. */
+   * first: what each iteration rounds is not rounded. Only straight code has such pairs. */
   static const char *const narrowing = "-fno-tree-slp-vectorize";
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
-     library, which is in this process: most of the linker's time. */
+   * library, which is in this process: most of the linker's time. */
   static const char *const alone[] = {"-nostdlib", "-lgcc"};
   TD_VEC(const char *) word = {0};
   for (const char *const *s = td_cpu_cc_command(a); *s; s++) td_vec_push(a, &word, *s);

@@ -1,5 +1,5 @@
 /* cpu_clock.c - tasks of runs with a clock: at each statement that has a time, and each token that
-   moves, the clock of the task is told, as the evaluator tells it. */
+ * moves, the clock of the task is told, as the evaluator tells it. */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_text.h"

@@ -1,5 +1,5 @@
 /* cpu_code.h - emitted text turned into functions: in memory, or by the system's compiler through a
-   folder of compiled programs. */
+ * folder of compiled programs. */
 #ifndef TD_CPU_CODE_H
 #define TD_CPU_CODE_H
 
@@ -37,7 +37,7 @@ typedef struct TdCpuWait {
   bool gets;
 } TdCpuWait;
 /* cpu_cycle.c: "a -> x -> b -> y -> a" where the first of these tasks that do so wait for each
-   other in a circle, by the tasks of p's root; NULL: none are seen to. */
+ * other in a circle, by the tasks of p's root; NULL: none are seen to. */
 const char *td_cpu_cycle(TdArena *a, const TdProg *p, const TdCpuWait *w, int count);
 
 /* cpu_watch.c: fills d with the race that a run's watch found; returns false. */
@@ -85,7 +85,7 @@ TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path);
 bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d);
 
 /* cpu_tcc.c: compiles in memory; the code goes with a. False with d filled. Once libtcc has ended
-   in the midst of its work, it is there no more. */
+ * in the midst of its work, it is there no more. */
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d);
 bool td_cpu_tcc_is_there(void);
 
@@ -96,12 +96,12 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
                                    const TdCpuInput *in);
 
 /* cpu_cache.c: the shared object of a text, compiled unless it is in the folder, opened; it is
-   closed with a. False with d filled. */
+ * closed with a. False with d filled. */
 bool td_cpu_cache_load(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdCpuCode *code,
                        TdDiag *d);
 
 /* The same beside the caller: a job that ends with `a` at the latest, which `in` and `o` must
-   outlive. NULL with d filled: there is no compiler, or no folder. */
+ * outlive. NULL with d filled: there is no compiler, or no folder. */
 typedef struct TdCpuJob TdCpuJob;
 TdCpuJob *td_cpu_cache_begin(TdArena *a, const TdCpuInput *in, const TdCpuOptions *o, TdDiag *d);
 /* How the job stands; DONE: *code is filled and goes with `a`; unless it RUNS d is filled else. */
@@ -123,7 +123,7 @@ typedef struct TdCpuProgram {
   TdCpuJob *job;
 } TdCpuProgram;
 /* The text of p compiled by the tier that o asks for, or that suits its work; what x holds is owned
-   by a. Its state is to be reset. False with d filled. */
+ * by a. Its state is to be reset. False with d filled. */
 bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,
                        const TdCpuOptions *o, TdDiag *d);
 /* One run on laid out arguments. */

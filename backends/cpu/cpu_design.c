@@ -1,6 +1,6 @@
 /* cpu_design.c - a design as a function: tables of its streams and instances, which the run time
-   (cpu_net.c) opens and gives their turns, and frames made ready. A design that takes streams stops
-   itself where none can go on, and goes on later. */
+ * (cpu_net.c) opens and gives their turns, and frames made ready. A design that takes streams stops
+ * itself where none can go on, and goes on later. */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_text.h"
@@ -196,7 +196,7 @@ static size_t put_spans(Net *n, TdText *out) {
 }
 
 /* The design as the run time sees it, which opens its streams, with the place of what its instances
-   are numbered from. */
+ * are numbered from. */
 static void put_net(Net *n, TdText *out, int64_t all, const char *first) {
   TdText spans = td_text_new(n->p->w->arena);
   size_t nspan = n->p->watch ? put_spans(n, &spans) : 0;

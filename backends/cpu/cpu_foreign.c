@@ -1,5 +1,5 @@
 /* cpu_foreign.c - foreign functions: the user's files are there, and what compilers say of them is
-   told as theirs, not as Tide's. */
+ * told as theirs, not as Tide's. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ bool td_cpu_foreign_check(const TdCpuInput *in, TdDiag *d) {
 }
 
 /* The first error that a compiler names a line of `path` for, and the number of that line; NULL:
-   none. */
+ * none. */
 static const char *error_in(const char *said, const char *path, long *line) {
   size_t n = strlen(path);
   for (const char *s = said; (s = strstr(s, path)); s += n) {

@@ -1,5 +1,5 @@
 /* cpu_library.c - shared objects are opened and closed on guard: their constructors and destructors
-   are foreign code, and their files may have been cut short. */
+ * are foreign code, and their files may have been cut short. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void close_on_guard(void *library) {
 }
 
 /* Whether a file is no ELF object that ends before its section headers do, which are its end: the
-   dynamic linker would read past it, and keep what it had of it for ever. */
+ * dynamic linker would read past it, and keep what it had of it for ever. */
 static bool is_whole(const char *path) {
   Elf64_Ehdr h;
   FILE *f = fopen(path, "rb");

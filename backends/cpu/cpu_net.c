@@ -1,6 +1,6 @@
 /* cpu_net.c - networks that run: streams are opened, instances take turns in the order of runs and
-   coordinates, each until it stops; a turn in which nothing moves is a deadlock. Emitted programs
-   call this, so that their text holds nothing that is the same in all of them. */
+ * coordinates, each until it stops; a turn in which nothing moves is a deadlock. Emitted programs
+ * call this, so that their text holds nothing that is the same in all of them. */
 #include "backends/cpu/runtime.h"
 #include "eval/clock.h"
 

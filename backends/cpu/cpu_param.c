@@ -1,5 +1,5 @@
 /* cpu_param.c - what units do with their parameters: which they write, and, callers first, how far
-   apart the elements of the views lie that they are given. */
+ * apart the elements of the views lie that they are given. */
 #include "backends/cpu/cpu_text.h"
 
 TdCpuUnit *td_cpu_param_unit(const TdCpuProg *p, TdSym unit) {
@@ -81,7 +81,7 @@ static void take(TdCpuParam *x, int d, bool known, int64_t s, bool first) {
 }
 
 /* Whether it is known how far apart the elements of an array lie in dimension d, which is told: an
-   array of its own has `rows`, a parameter what it is given. */
+ * array of its own has `rows`, a parameter what it is given. */
 static bool lies(const TdCpuParam *from, const int64_t *rows, int d, int64_t *s) {
   *s = from && !from->dense ? from->stride[d] : rows[d];
   return !from || from->dense || from->known[d];

@@ -1,5 +1,5 @@
 /* cpu_stream.c - get, put, slot, and calls of units that do these: each is a place where the task
-   goes on. Tokens are copied whole; a block stream's are buffers that change hands. */
+ * goes on. Tokens are copied whole; a block stream's are buffers that change hands. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void wait(TdCpuProg *p, int point, TdLoc loc, const char *ready, const ch
 }
 
 /* "int8_t (*td_token)[4] = td_r->token;": the tokens of r, or the buffers of a pool, as an array
-   named `name`. */
+ * named `name`. */
 static void put_tokens(TdCpuProg *p, TdSym sym, const TdType *t, const char *name,
                        const char *where) {
   TdCWriter *w = p->w;

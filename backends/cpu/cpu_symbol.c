@@ -1,5 +1,5 @@
 /* cpu_symbol.c - the target of fingerprints: what is computed from symbolic values is written as
-   one statement for each operator, on values of type td_sym; all else as numbers. */
+ * one statement for each operator, on values of type td_sym; all else as numbers. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ unsigned td_cpu_symbol_width(const TdType *t) {
 }
 
 /* How a cast changes a number, for the algebras: see td_cast in the run time. A float in a wider
-   one is another number: what was computed of it was rounded. */
+ * one is another number: what was computed of it was rounded. */
 static int way_of_cast(const TdType *to, const TdType *from) {
   bool exact = td_promote_holds(to, from) && from->kind != TD_T_FLOAT;
   bool wraps = from->kind != TD_T_FLOAT && to->f >= from->f && td_cpu_symbol_width(to);
@@ -169,7 +169,7 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
 }
 
 /* The cell that e names, which is written `place`, by an address that this statement has; no text:
-   it has none from which the distance is known. */
+ * it has none from which the distance is known. */
 static TdPiece addressed(TdCWriter *w, const TdExpr *e, const char *place) {
   const TdCpuProg *p = w->ud;
   int64_t n;

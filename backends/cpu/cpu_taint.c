@@ -1,5 +1,5 @@
 /* cpu_taint.c - which variables hold symbolic values: those that are computed from such, in any
-   unit, and those stored to where a symbolic condition decides. */
+ * unit, and those stored to where a symbolic condition decides. */
 #include "backends/cpu/cpu_text.h"
 
 bool td_cpu_taint_has(const TdCpuTaint *t, TdSym sym) {

@@ -1,6 +1,6 @@
 /* cpu_task.c - a unit that puts or gets, as a function that can stop at any of them: its variables
-   are kept in a frame while it waits, and a switch leads back to where it was. It returns whether
-   it moved anything (1) and whether it ended (2). */
+ * are kept in a frame while it waits, and a switch leads back to where it was. It returns whether
+ * it moved anything (1) and whether it ended (2). */
 #include <inttypes.h>
 
 #include "backends/cpu/cpu_text.h"
@@ -44,7 +44,7 @@ static void body(TdCWriter *w, const TdStmt *s) {
 }
 
 /* What loop v ends before: the bound itself where that is the same in all iterations, else a
-   variable that it is put into here. */
+ * variable that it is put into here. */
 static const char *put_bound(TdCpuProg *p, const TdExpr *hi, const char *v) {
   TdCWriter *w = p->w;
   TdPiece bound = w->target->index(w, hi);

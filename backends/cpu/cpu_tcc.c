@@ -1,6 +1,6 @@
 /* cpu_tcc.c - compiling in memory with libtcc, under guard: where memory ends, it exits. It keeps
-   its state in globals, so one program is compiled at a time, and none any more once it was left in
-   the midst of one. -DTIDE_NO_TCC leaves it out. */
+ * its state in globals, so one program is compiled at a time, and none any more once it was left in
+ * the midst of one. -DTIDE_NO_TCC leaves it out. */
 #include "backends/cpu/cpu_code.h"
 
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
 #  include <locale.h>
 
 /* A program in libtcc's hands; what is in it is there before libtcc begins, because nothing may
-   escape through libtcc. */
+ * escape through libtcc. */
 typedef struct Work {
   const TdCpuInput *in;
   void **symbol; /* of the foreign functions of libraries */
@@ -57,7 +57,7 @@ bool td_cpu_tcc_is_there(void) {
 }
 
 /* Has libtcc work, where Ctrl-C cannot leave it: it may be in malloc. How it ended; errno tells
-   why, for it has no words where it exits. */
+ * why, for it has no words where it exits. */
 static TdGuardEnd guard(void (*fn)(void *work), Work *w) {
   static const volatile int never = 0;
   errno = 0;
@@ -130,7 +130,7 @@ static void leave_locale(void *before) {
 }
 
 /* Until `scratch` is freed, numbers are written as C writes them: libtcc reads them as the locale
-   does. */
+ * does. */
 static void enter_locale(TdArena *scratch) {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!c) td_ctx_escape(td_arena_ctx(scratch), TD_WHY_MEMORY);

@@ -1,6 +1,6 @@
 /* cpu_term.c - all that a statement computes as one operator, a term, on what it reads. Programs
-   that are equal when nothing is known of their terms are equal whatever these compute; those that
-   are not may be equal, and are compared operator by operator. */
+ * that are equal when nothing is known of their terms are equal whatever these compute; those that
+ * are not may be equal, and are compared operator by operator. */
 #include <inttypes.h>
 #include <string.h>
 

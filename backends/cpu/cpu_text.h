@@ -23,7 +23,7 @@ typedef struct TdCpuUnit {
   bool called, has_room, has_state;
   int64_t map[TD_MAX_RANK]; /* most instances along each axis, where it is a task */
   bool streams;     /* it puts or gets, or is a design that takes streams: a function that stops and
-                       goes on, and only that */
+                     * goes on, and only that */
   const char *task; /* the name of that function; NULL: it is none */
   const char **field;  /* such a one's parameters in its frame */
   const char **stride; /* and those strides of each that differ between calls, or NULL */
@@ -119,7 +119,7 @@ bool td_cpu_unit_stmt(TdCWriter *w, const TdStmt *s); /* its hook */
 int td_cpu_unit_place(TdCpuProg *p, TdLoc loc);
 void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 /* Its parts: a unit begun, with memory reached by a prefix; a struct "f_what", unless it has no
-   fields; the state of u, with its reset. */
+ * fields; the state of u, with its reset. */
 void td_cpu_unit_enter(TdCpuProg *p, TdCpuUnit *u, const char *prefix, TdText *out);
 bool td_cpu_unit_put_struct(TdText *out, const char *unit, const char *what, const TdText *fields);
 void td_cpu_unit_put_state(TdCpuProg *p, TdCpuUnit *u, TdText *out);
@@ -132,7 +132,7 @@ const char *td_cpu_unit_state_of(TdCpuProg *p, const TdCpuUnit *f);
 void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s);
 
 /* cpu_task.c: a unit that puts or gets, as a function that stops and goes on; whether a statement
-   of such a unit may stop; a variable of it, kept while it waits (`fixed`: it never changes). */
+ * of such a unit may stop; a variable of it, kept while it waits (`fixed`: it never changes). */
 typedef struct TdCpuTask {
   TdText declare, save; /* variables */
   int points;           /* where it goes on */
@@ -147,7 +147,7 @@ typedef struct TdCpuHeld {
 } TdCpuHeld;
 void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 /* Begins u as such a function, with its parameters and coordinates; ends one that holds `text`,
-   which goes to `done` or `wait`. */
+ * which goes to `done` or `wait`. */
 void td_cpu_task_enter(TdCpuProg *p, TdCpuUnit *u, TdCpuTask *task, TdText *out);
 void td_cpu_task_leave(TdCpuProg *p, TdCpuUnit *u, const char *text, TdText *out);
 bool td_cpu_task_may_stop(const TdCpuProg *p, const TdStmt *s);
@@ -162,18 +162,18 @@ void td_cpu_stream_release(TdCpuProg *p, size_t mark);
 const char *td_cpu_stream_ring(TdCpuProg *p, const TdExpr *e);
 const char *td_cpu_stream_depth(TdCpuProg *p, const TdExpr *e, const char *ring);
 /* Declares `name`, the tokens of type t that lie at `where`, by number; moves the token `token` as
-   the get or put s does. */
+ * the get or put s does. */
 void td_cpu_stream_tokens(TdCpuProg *p, const TdType *t, const char *name, const char *where);
 void td_cpu_stream_move(TdCpuProg *p, const TdStmt *s, const char *token);
 
 /* cpu_burst.c: inside of a loop, with variable v that runs to `end`, and its time: iterations for
-   which all tokens and places are there, if it can be told beforehand. */
+ * which all tokens and places are there, if it can be told beforehand. */
 void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const char *end,
                       const char *time);
 
 /* cpu_clock.c: lines for the clock of a task, none where there is none (eval/clock.h). Before a
-   statement; around a loop, whose time is then in the variable returned (NULL: it has none); in an
-   iteration; at a return; around a loop that has no other times inside. */
+ * statement; around a loop, whose time is then in the variable returned (NULL: it has none); in an
+ * iteration; at a return; around a loop that has no other times inside. */
 void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_clock_enter(TdCpuProg *p, const TdStmt *loop, const char *v);
 void td_cpu_clock_iterate(TdCpuProg *p, const TdStmt *loop, const char *time);
@@ -188,7 +188,7 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
 
 /* cpu_block.c: the block of an argument that an instance is given; id k of instance td_i as text;
-   whether other instances of the run hold the same block. */
+ * whether other instances of the run hold the same block. */
 typedef struct TdCpuBlock {
   int rank;
   int64_t extent[TD_MAX_RANK], count;
@@ -201,24 +201,24 @@ const char *td_cpu_block_id(TdCpuProg *p, const TdRun *r, int k);
 bool td_cpu_block_is_shared(TdCpuProg *p, const TdRun *r, const TdRunArg *b);
 TdCpuBlock td_cpu_block_of(TdCpuProg *p, const TdRun *r, const TdRunArg *b);
 /* Lines that fill instance td_i's own of `copies`; and that compare it with the first like it,
-   which is stored. `number` is of the run, among those of all designs. */
+ * which is stored. `number` is of the run, among those of all designs. */
 void td_cpu_block_load(TdCpuProg *p, const TdCpuBlock *b, const char *copies, TdText *out);
 void td_cpu_block_store(TdCpuProg *p, const TdRun *r, const TdCpuBlock *b, const char *copies,
                         int64_t number, TdText *out);
 
 /* cpu_design.c: a design as a function that runs its tasks in turn, until they end or, if it takes
-   streams, until nothing moves. */
+ * streams, until nothing moves. */
 void td_cpu_design_put(TdCpuProg *p, TdCpuUnit *u, TdText *out);
 
 /* cpu_arg.c: a call of a unit, as a statement; the parameters of a unit as C declares them, and
-   their names put in scope. */
+ * their names put in scope. */
 void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_arg_params(TdCpuProg *p, TdCpuUnit *u);
 /* Lines that give parameter i of f, a function that stops, its argument in a frame. */
 void td_cpu_arg_fill(TdCpuProg *p, const TdCpuUnit *f, const char *frame, size_t i,
                      const TdExpr *e);
 /* The strides of a parameter as texts: numbers, or fresh names, which are listed in `fresh` (others
-   are NULL there). The stride of dimension d of an array, times step. */
+ * are NULL there). The stride of dimension d of an array, times step. */
 const char *const *td_cpu_arg_strides(TdCpuProg *p, const TdCpuParam *x, int rank, const char *name,
                                       const char **fresh);
 const char *td_cpu_arg_stride(TdCWriter *w, const TdCName *base, uint32_t d, int64_t step);

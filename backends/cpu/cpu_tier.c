@@ -1,12 +1,12 @@
 /* cpu_tier.c - the tier of a program: compiled in memory where little is done, by the system's
-   compiler where much is; beside its runs, once much was done in memory. */
+ * compiler where much is; beside its runs, once much was done in memory. */
 #include "backends/cpu/cpu_code.h"
 #include "base/alarm.h"
 
 enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
 
 /* Below this many statements, compiling well takes longer than running badly; code in memory
-   executes about so many in a second. */
+ * executes about so many in a second. */
 #define LITTLE_WORK 4e6
 #define PACE 1e8
 
@@ -42,7 +42,7 @@ static bool compile_in(TdCpuProgram *x, TdTier tier, TdDiag *d) {
 }
 
 /* Compiles x in the tier of the options or, where they leave it open, in the one that serves it
-   best and can: a system may lack a compiler, and the one in memory knows no arrays of 2 GiB. */
+ * best and can: a system may lack a compiler, and the one in memory knows no arrays of 2 GiB. */
 static bool compile(TdCpuProgram *x, TdDiag *d) {
   TdTier tier = x->options.tier;
   bool tcc = td_cpu_tcc_is_there(), little = tcc && x->work < LITTLE_WORK;

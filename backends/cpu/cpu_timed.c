@@ -1,5 +1,5 @@
 /* cpu_timed.c - compiled runs with a clock: the clocks of the tasks and streams of a design, handed
-   to the program, and what they tell in the end. */
+ * to the program, and what they tell in the end. */
 #include "backends/cpu/cpu_code.h"
 #include "eval/clock.h"
 

@@ -1,7 +1,7 @@
 /* cpu_twin.h - programs run on fingerprints of what they compute instead of numbers: two programs
-   that leave equal fingerprints compute the same expressions (docs/ir.md, Domains). Control runs on
-   numbers; where it depends on symbolic values the answer is "not here", and the evaluator's
-   business. */
+ * that leave equal fingerprints compute the same expressions (docs/ir.md, Domains). Control runs on
+ * numbers; where it depends on symbolic values the answer is "not here", and the evaluator's
+ * business. */
 #ifndef TD_CPU_TWIN_H
 #define TD_CPU_TWIN_H
 
@@ -36,14 +36,14 @@ typedef struct TdTwinArg {
 } TdTwinArg;
 
 /* A run's result: for each written tensor parameter one fingerprint for each element, row-major;
-   NULL for the others. */
+ * NULL for the others. */
 typedef struct TdTwinResult {
   TdFingerprint **of;
   size_t terms; /* expressions that counted as wholes; 0: the result is that of strict */
 } TdTwinResult;
 
 /* cpu_twin.c: runs p on fingerprints. False with d filled: code "not-here" with the
-   place where control is symbolic, or a fault of the program. The result is owned by a. */
+ * place where control is symbolic, or a fault of the program. The result is owned by a. */
 bool td_cpu_twin_run(TdArena *a, const TdProg *p, TdTwinHow how, const TdTwinArg *arg, size_t narg,
                      TdTwinResult *result, TdDiag *d);
 

@@ -7,8 +7,8 @@
 #include "eval/domain.h"
 
 /* prelude_twin.c: the run time of hashes, or of algebras. These are told two keys, whether they are
-   rings, whether the wider of two widths is kept, what 1 is, and, from TD_PRELUDE_FIRST on, the
-   words of a bijection for each operator: what it adds, two factors, and their inverses. */
+ * rings, whether the wider of two widths is kept, what 1 is, and, from TD_PRELUDE_FIRST on, the
+ * words of a bijection for each operator: what it adds, two factors, and their inverses. */
 enum { TD_PRELUDE_FIRST = 5, TD_PRELUDE_WORDS = 5 };
 const char *td_prelude_twin_text(TdArena *a, bool algebra);
 /* The first word that operands of terms are told, of this many pairs. */
@@ -28,7 +28,7 @@ int td_cpu_symbol_kind(const TdType *t);
 unsigned td_cpu_symbol_width(const TdType *t);
 
 /* cpu_term.c: the value of e as one operator on all that it reads, where the program asks for that
-   and it saves work; no text: not so. */
+ * and it saves work; no text: not so. */
 TdPiece td_cpu_term_value(TdCWriter *w, const TdExpr *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* cpu_unit.c - a kernel as a C function of numbers: where its memory is, when it looks whether to
-   stop, which loops run side by side. */
+ * stop, which loops run side by side. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static int64_t chunk_of(double body) {
 }
 
 /* Whether a loop of little bodies would run too long without a look: also one whose iterations
-   nothing bounds, or a number that is too great to reckon with. */
+ * nothing bounds, or a number that is too great to reckon with. */
 static bool is_long(TdCWriter *w, const TdStmt *s) {
   double body = body_work(w, s), trips = td_crange_trips(w, s, 1e18);
   return body < POLL_EVERY && body * trips > POLL_WITHIN && trips > 2 * (double)chunk_of(body);
@@ -99,7 +99,7 @@ static bool must_look(TdCWriter *w, const TdStmt *s) {
 }
 
 /* Looks whether to stop, where that costs nothing beside the body, or the loop cannot be cut into
-   chunks. Loops that come here move no tokens: those that do are a task's. */
+ * chunks. Loops that come here move no tokens: those that do are a task's. */
 static void inside(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = prog_of(w);
   p->computes = true;
@@ -203,7 +203,7 @@ static bool is_fixed(void *ud, const TdExpr *e) {
 }
 
 /* The loop s whose body only is an `if x < y` that holds up to some iteration, as a loop up to
-   there, which compilers take for vectors; s itself where it is another. */
+ * there, which compilers take for vectors; s itself where it is another. */
 static const TdStmt *narrowed(TdCWriter *w, const TdStmt *s) {
   TdArena *a = w->arena;
   TdSession *se = w->session;

@@ -1,6 +1,6 @@
 /* cpu_watch.c - who touches the elements of arguments of designs: of two instances that run side by
-   side none may touch what the other writes. Instances are numbered as their designs start; those
-   of a design that a task runs know that task. */
+ * side none may touch what the other writes. Instances are numbered as their designs start; those
+ * of a design that a task runs know that task. */
 #include <string.h>
 
 #include "backends/cpu/cpu_code.h"
@@ -20,7 +20,7 @@ typedef struct Range {
 } Range;
 
 /* A design that was started: its number, that of its first instance, and the instance that it runs
-   in (0: none). */
+ * in (0: none). */
 typedef struct Start {
   int64_t design, first, within, depth;
 } Start;

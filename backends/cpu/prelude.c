@@ -1,6 +1,6 @@
 /* prelude.c - the run time of emitted programs, as C text without headers. Of a template `$s` is
-   the suffix of each type it is made for, `$T` the type, `$U` the unsigned type of its width, `$B`
-   its bits. Meanings are those of ir/num.h. */
+ * the suffix of each type it is made for, `$T` the type, `$U` the unsigned type of its width, `$B`
+ * its bits. Meanings are those of ir/num.h. */
 #include "backends/cpu/runtime.h"
 #include "eval/clock.h"
 

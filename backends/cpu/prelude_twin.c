@@ -1,15 +1,15 @@
 /* prelude_twin.c - the run time of twins: what every operator does to fingerprints. Of strict and
-   fused the values are pairs of keyed hashes: inputs and literals are mixed well, with keys of the
-   run, and an operator multiplies its operands, folds the product and adds its own constant, in
-   each half alone (two that differ meet in one operator with odds of 2^-58 a half). A term, which
-   is an operator on any number of operands, adds to each operand a key of its place, multiplies
-   them in pairs and adds the products up before it does the rest (2^-57). Of associative and ring
-   they are numbers m and e with a width c, as interp/eval's algebra has them: e is the number, and
-   m one that it is congruent to modulo 2^c. A macro declares its first operand. */
+ * fused the values are pairs of keyed hashes: inputs and literals are mixed well, with keys of the
+ * run, and an operator multiplies its operands, folds the product and adds its own constant, in
+ * each half alone (two that differ meet in one operator with odds of 2^-58 a half). A term, which
+ * is an operator on any number of operands, adds to each operand a key of its place, multiplies
+ * them in pairs and adds the products up before it does the rest (2^-57). Of associative and ring
+ * they are numbers m and e with a width c, as interp/eval's algebra has them: e is the number, and
+ * m one that it is congruent to modulo 2^c. A macro declares its first operand. */
 #include "backends/cpu/cpu_twin_text.h"
 
 /* The type, and assignment, of which tcc makes a call if it is one of structs; two halves do not
-   make a vector, whose multiplications take too long. */
+ * make a vector, whose multiplications take too long. */
 #define SYMBOL                                                                                     \
   "#pragma GCC optimize(\"no-tree-slp-vectorize\")\n"                                              \
   "typedef struct { uint64_t lo, hi; } td_sym;\n"                                                  \
@@ -17,7 +17,7 @@
   "  do { td_sym *const td_to = &(to); td_to->lo = (x).lo, td_to->hi = (x).hi; } while (0)\n"
 
 /* What the caller fills arrays with: constants, and unknowns; and the form that values which are
-   equal as numbers of `width` bits (0: as such) have in common. */
+ * equal as numbers of `width` bits (0: as such) have in common. */
 #define FILL                                                                                       \
   "void td_lift_all(struct td_run *run, td_sym *to, const uint64_t *bits, uint64_t n,\n"           \
   "                 uint64_t key, int kind, int f) {\n"                                            \

@@ -1,5 +1,5 @@
 /* runtime.h - what emitted programs and their caller share: one struct, and the text that programs
-   may use. */
+ * may use. */
 #ifndef TD_CPU_RUNTIME_H
 #define TD_CPU_RUNTIME_H
 
@@ -33,7 +33,7 @@ struct td_run {
 };
 
 /* A stream of tokens, oldest at out; its number tells which it is. Programs with a clock append the
-   cycles of the last puts and then gets, by the places of tokens, and what has moved. */
+ * cycles of the last puts and then gets, by the places of tokens, and what has moved. */
 #define TD_CPU_RING_FIELDS(X)                                                                      \
   X(void *token)                                                                                   \
   X(int64_t in)                                                                                    \
@@ -49,7 +49,7 @@ struct td_run {
   X(const struct td_ring *ring)
 
 /* The instances of a run of a design; `turn` has all of them go on, and returns whether one moved a
-   token (1) and how many ended (times 2). */
+ * token (1) and how many ended (times 2). */
 #define TD_CPU_PART_FIELDS(X)                                                                      \
   X(int64_t n)                                                                                     \
   X(int64_t number) /* of the run */                                                               \
@@ -59,7 +59,7 @@ struct td_run {
   X(int64_t (*turn)(struct td_run *, const struct td_part *))
 
 /* An array of streams: rings, or pools, and their tokens. A pool is a ring of full buffers, one of
-   free ones, whose number is ~number, and a pointer to the buffers; `list` has both rings' tokens.
+ * free ones, whose number is ~number, and a pointer to the buffers; `list` has both rings' tokens.
  */
 #define TD_CPU_RINGS_FIELDS(X)                                                                     \
   X(int64_t n)                                                                                     \
@@ -96,9 +96,9 @@ struct td_run {
   X(int64_t *first)
 
 /* cpu_net.c: opens the streams of a design; runs its tasks, and returns whether all ended;
-   or has each go on once (of *more that have not ended), and returns whether any moved a token.
-   cpu_watch.c: notes that the element there is touched, by a write or not, at a place of the
-   program; returns where it is. */
+ * or has each go on once (of *more that have not ended), and returns whether any moved a token.
+ * cpu_watch.c: notes that the element there is touched, by a write or not, at a place of the
+ * program; returns where it is. */
 #define TD_CPU_HOST_FIELDS(X)                                                                      \
   X(void (*open)(struct td_run *, const struct td_net *))                                          \
   X(int (*run)(struct td_run *, const struct td_net *))                                            \
@@ -138,7 +138,7 @@ void td_cpu_watch_open(struct td_run *run, const struct td_net *n);
 void *td_cpu_watch_touch(struct td_run *run, const void *at, int write, int place);
 
 /* The clocks of a run: of tasks, run by run, of streams, the times of statements by number, and
-   what eval/clock.h does with them. A cause is TD_CAUSE. */
+ * what eval/clock.h does with them. A cause is TD_CAUSE. */
 struct td_clock;
 struct td_wire;
 #define TD_CPU_TIMED_FIELDS(X)                                                                     \
@@ -178,7 +178,7 @@ typedef enum {
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that
-   uses), in a fixed order. Owned by a. */
+ * uses), in a fixed order. Owned by a. */
 const char *td_prelude_add(TdArena *a, const char *body);
 /* prelude_word.c: the run time of words of more than 64 bits, if `body` has them. */
 const char *td_prelude_word_text(const char *body);

@@ -1,5 +1,5 @@
 /* hls_banks.c - banks of the buffers of block streams: a buffer is a block of its stream, which all
-   tasks see alike, so that the stream has the banks in which those of all its buffers meet. */
+ * tasks see alike, so that the stream has the banks in which those of all its buffers meet. */
 #include "analysis/banks.h"
 #include "backends/hls/hls_net.h"
 

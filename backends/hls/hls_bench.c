@@ -1,5 +1,5 @@
 /* hls_bench.c - the test bench: a main that reads arguments from files, calls the top function, and
-   compares or keeps what it wrote. */
+ * compares or keeps what it wrote. */
 #include <string.h>
 
 #include "backends/hls/hls_option.h"

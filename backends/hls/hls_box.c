@@ -11,7 +11,7 @@ typedef struct Reach {
 } Reach;
 
 /* The part of x, whose values lie `step` apart (0: one value), that is from 0 to before size: what
-   lies outside is under a condition and never touched. */
+ * lies outside is under a condition and never touched. */
 static TdSpan clip(TdSpan x, int64_t step, int64_t size) {
   int64_t by = step ? step : size;
   if (step && x.lo < 0) x.lo += (by - 1 - x.lo) / by * by;
@@ -21,7 +21,7 @@ static TdSpan clip(TdSpan x, int64_t step, int64_t size) {
 }
 
 /* Where dimension d of e, an element or a view, reaches, in which steps: in all of it, where
-   nothing tells. */
+ * nothing tells. */
 static TdSpan reach_in(Reach *r, const TdExpr *e, int d, int64_t *step) {
   const TdUnit *k = r->f->unit;
   const TdExpr *at = td_hls_facts_index(r->n->store, k, e->kid[d]);

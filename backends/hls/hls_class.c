@@ -1,5 +1,5 @@
 /* hls_class.c - the classes of a run as kernels: what is left of the body, with a port for each
-   stream that it touches and parameters for what it reads and writes. */
+ * stream that it touches and parameters for what it reads and writes. */
 #include "analysis/classes.h"
 #include "analysis/effects.h"
 #include "backends/hls/hls_net.h"
@@ -62,7 +62,7 @@ static bool is_row(Making *m, const TdExpr *e, const TdType *t) {
 }
 
 /* Whether the streams of use u, which are no row, can be listed: there are few, and the body itself
-   moves their tokens. */
+ * moves their tokens. */
 static bool is_list(Making *m, const Use *u, const TdStream *s) {
   int64_t count = 1, extent;
   for (uint32_t d = 0; d < u->view->nkid; d++)
@@ -376,7 +376,7 @@ static bool has_few_shapes(const Split *s, uint32_t c) {
 }
 
 /* Tells apart instances of class c that write in boxes of other extents, as at the ragged end of an
-   argument that boxes of one size do not tell apart. */
+ * argument that boxes of one size do not tell apart. */
 static void find_shapes(TdHlsNet *n, Split *s, uint32_t c) {
   const TdRun *r = s->run;
   TdUnit *u = td_unit_copy(n->store, td_prog_unit(n->prog, r->unit));

@@ -1,6 +1,6 @@
 /* hls_cover.c - whether a task writes all of a block before it reads any of it, so that the block
-   need not be loaded: a store to all of it, or a nest of loops around one store, each dimension
-   indexed by a loop of its own that runs over all of it. */
+ * need not be loaded: a store to all of it, or a nest of loops around one store, each dimension
+ * indexed by a loop of its own that runs over all of it. */
 #include "backends/hls/hls_net.h"
 
 typedef struct Cover {

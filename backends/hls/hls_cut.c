@@ -1,12 +1,12 @@
 /* hls_cut.c - arrays of streams in a shape that calls can pass. C++ passes elements and rows: where
-   a task holds the streams Z[k][j] of one j, or Z[4 * j + k], the array is declared with its
-   dimensions in another order, or one of them in two digits, so that what belongs to a task is a
-   row. */
+ * a task holds the streams Z[k][j] of one j, or Z[4 * j + k], the array is declared with its
+ * dimensions in another order, or one of them in two digits, so that what belongs to a task is a
+ * row. */
 #include "analysis/classes.h"
 #include "backends/hls/hls_net.h"
 
 /* What the classes so far want of a dimension: the least length of equal parts, shorter than all of
-   it, such that each instance of some class has one of them, but no single stream. */
+ * it, such that each instance of some class has one of them, but no single stream. */
 typedef struct Wish {
   int64_t extent, part; /* part: extent if there is none */
   bool *crossed;        /* by length: the class under way crosses from one such part to the next */

@@ -1,5 +1,5 @@
 /* hls_facts.c - where the index expressions of a body lie at one instance: coordinates have values,
-   loops their ranges, scalars that are never stored to what they began with. */
+ * loops their ranges, scalars that are never stored to what they began with. */
 #include "backends/hls/hls_net.h"
 
 static bool note_declaration(void *ud, const TdStmt *s) {

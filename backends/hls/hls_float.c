@@ -1,6 +1,6 @@
 /* hls_float.c - floats as HLS C++: half, float and double have C++'s operators; bf16 is a float in
-   expressions, rounded after each operator, and ap_uint<16> in memory. Functions are those of
-   hls_math.h and tide_ops.h. */
+ * expressions, rounded after each operator, and ap_uint<16> in memory. Functions are those of
+ * hls_math.h and tide_ops.h. */
 #include "backends/hls/hls_text.h"
 
 /* Powers of two that a double holds with room for any mantissa. */

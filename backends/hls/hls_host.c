@@ -1,5 +1,5 @@
 /* hls_host.c - the host program: a main that runs the kernel of an .xclbin on a card by XRT, on the
-   files of the test bench. */
+ * files of the test bench. */
 #include <string.h>
 
 #include "backends/hls/hls_option.h"

@@ -1,5 +1,5 @@
 /* hls_ip.c - calls of external IP: a function that takes what the program has and gives the IP what
-   it declares. */
+ * it declares. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* hls_list.c - the streams of an array that the instances of a class use, one by one, where boxes
-   hold streams of other tasks too: `Z[s][p ~ (1 << s)]` of a butterfly. The loops around each use
-   are run through at each instance; an instance is given a list, and the body says which of it a
-   use names, as a sum of multiples of its loop variables and ids. */
+ * hold streams of other tasks too: `Z[s][p ~ (1 << s)]` of a butterfly. The loops around each use
+ * are run through at each instance; an instance is given a list, and the body says which of it a
+ * use names, as a sum of multiples of its loop variables and ids. */
 #include "backends/hls/hls_net.h"
 
 enum { MOST_POINTS = 1 << 14, MOST_DEPTH = 16 };
@@ -153,7 +153,7 @@ static void visit(Find *f, const TdStmt *s) {
 }
 
 /* Puts uses that share a stream at some instance into one list: its number is that of its first
-   use. */
+ * use. */
 static void group(Find *f) {
   TdMap user = {0};
   int64_t count = 1;
@@ -174,7 +174,7 @@ static void group(Find *f) {
 }
 
 /* The streams of list `first`, in the order in which each instance comes to them, of which the
-   points learn their places. False: instances have different numbers of them, or too many. */
+ * points learn their places. False: instances have different numbers of them, or too many. */
 static bool fill(Find *f, size_t first, TdHlsArg *out) {
   uint32_t n = f->c->n, *have = TD_NEWN(f->n->arena, uint32_t, n);
   int64_t *list = TD_NEWN(f->n->arena, int64_t, n * TD_HLS_MOST_LISTED);

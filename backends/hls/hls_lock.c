@@ -1,7 +1,7 @@
 /* hls_lock.c - buffers of block streams. hls::stream_of_blocks lends one block at a time to either
-   end, by a lock that lasts as long as its scope: a buffer of the program is such a lock where its
-   life fits, else an array that is copied. Giving a buffer back sooner or asking for it later never
-   blocks anyone. */
+ * end, by a lock that lasts as long as its scope: a buffer of the program is such a lock where its
+ * life fits, else an array that is copied. Giving a buffer back sooner or asking for it later never
+ * blocks anyone. */
 #include "analysis/effects.h"
 #include "backends/hls/hls_text.h"
 
@@ -53,7 +53,7 @@ static bool is_put_of(const TdStmt *s, TdSym buffer) {
 }
 
 /* A slot: from here to its put in the same block nothing else touches the stream, and what is
-   declared on the way ends there too. */
+ * declared on the way ends there too. */
 static void find_slot(Find *f, const TdStmt *b, uint32_t at) {
   const TdStmt *s = b->kid[at];
   f->stream = s->expr[0];

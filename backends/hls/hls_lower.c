@@ -1,7 +1,7 @@
 /* hls_lower.c - calls as C++ can pass arrays. A unit that is given another view than leading rows
-   becomes an instance of its own, which takes the whole array and, as indices, where the view
-   begins. State belongs to a path of calls, so that each path's is declared in the root and handed
-   down. */
+ * becomes an instance of its own, which takes the whole array and, as indices, where the view
+ * begins. State belongs to a path of calls, so that each path's is declared in the root and handed
+ * down. */
 #include "backends/hls/hls_lower.h"
 
 #include "analysis/collective.h"
@@ -159,7 +159,7 @@ typedef struct Params {
 } Params;
 
 /* The whole array of type `base` in place of parameter x, which is the part of it that `view` says;
-   where it begins are parameters too. */
+ * where it begins are parameters too. */
 static void add_base(Params *p, const TdParam *x, const TdType *base, const TdExpr *view) {
   TdStore *st = p->l->st;
   TdSym array = td_store_sym(st, x->sym->name, TD_SYM_TENSOR);
@@ -235,7 +235,7 @@ static const TdStmt *lower_task(Body *b, const TdStmt *s) {
 }
 
 /* The call with the arguments that the instance takes: for a view the array and where it begins,
-   and the states at the end. */
+ * and the states at the end. */
 static const TdStmt *lower_call(Body *b, const TdStmt *s) {
   Lower *l = b->l;
   TdStore *st = l->st;

@@ -5,10 +5,10 @@
 #include "backends/hls/hls_region.h"
 
 /* p with its designs as regions, every call passing whole arrays or leading rows of them, all state
-   declared in the root or the tasks of regions, and foreign units in C replaced by their models.
-   The result is in a store of its own that a releases; `regions` says what was a design. NULL with
-   d filled: the root takes streams, or there are foreign units without a model, or what
-   hls_region.c refuses. */
+ * declared in the root or the tasks of regions, and foreign units in C replaced by their models.
+ * The result is in a store of its own that a releases; `regions` says what was a design. NULL with
+ * d filled: the root takes streams, or there are foreign units without a model, or what
+ * hls_region.c refuses. */
 const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* hls_name.c - names that emitted C++ may not use, beside those of C: words of the language, of the
-   headers of Vitis, and macros of the C library; and, of what all files see, its functions. */
+ * headers of Vitis, and macros of the C library; and, of what all files see, its functions. */
 #include "backends/hls/hls_text.h"
 
 const char *const td_hls_name_words[] = {"AP_RND",

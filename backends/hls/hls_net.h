@@ -1,5 +1,5 @@
 /* hls_net.h - a design as a network of calls: one kernel for each class of instances, closed over
-   the streams and arguments that it touches, and who is given which of them. */
+ * the streams and arguments that it touches, and who is given which of them. */
 #ifndef TD_HLS_NET_H
 #define TD_HLS_NET_H
 
@@ -15,7 +15,7 @@ typedef struct TdHlsArg {
   uint32_t fixed;     /* of a stream: dimensions whose index is known, one bit each */
   uint32_t listed;    /* streams that are no row of an array: how many each instance is given */
   int64_t *at;        /* as many indices of each instance in turn as there are dimensions; of each
-                         listed stream of it */
+                       * listed stream of it */
 } TdHlsArg;
 
 /* Instances of a task that one function serves. */
@@ -55,13 +55,13 @@ enum { TD_HLS_MOST_LISTED = 64 };
 bool td_hls_net_refuse(TdHlsNet *n, const char *code, TdLoc loc, const char *help, const char *fmt,
                        ...) TD_PRINTF(5, 6);
 /* Whether a stream or an argument of the design is looked at more closely, as td_hls_net_look asks
-   for: true if that may help, the network being made anew. */
+ * for: true if that may help, the network being made anew. */
 bool td_hls_net_is_closer(const TdHlsNet *n, TdSym sym);
 bool td_hls_net_look(TdHlsNet *n, TdSym sym);
 /* "pe[0][1]". */
 const char *td_hls_net_label(TdArena *a, const TdHlsClass *c, uint32_t instance);
 /* A new stream of the design: tokens of a type with constant extents, an array of `count` (0: no
-   array) of some depth. */
+ * array) of some depth. */
 TdSym td_hls_net_stream(TdHlsNet *n, const char *name, const TdType *token, int64_t count,
                         int64_t depth, TdLoc loc);
 /* Extents and depth of a stream, at the design's sizes. */
@@ -71,7 +71,7 @@ TdSym td_hls_net_port(TdHlsNet *n, TdHlsClass *c, const TdType *type, TdHlsArg a
 /* Takes parameter k from a class. */
 void td_hls_net_drop(TdHlsNet *n, TdHlsClass *c, size_t k);
 /* Takes the coordinates from a class that its body does not read; those that are the same number in
-   all instances become it. State needs all of them. */
+ * all instances become it. State needs all of them. */
 void td_hls_net_settle(TdHlsNet *n, TdHlsClass *c);
 /* The dimension from which the rest of t fits a word of a stream; its rank: an element does. */
 int td_hls_net_word(const TdType *t);
@@ -83,7 +83,7 @@ void td_hls_open(TdHlsNet *n);
 void td_hls_banks(TdHlsNet *n);
 
 /* hls_list.c: what a use of a stream array, a view, is given: a list of streams, and which of them
-   it names. */
+ * it names. */
 typedef struct TdHlsListed {
   const TdExpr *view, *place; /* place: NULL if the list has one stream */
   size_t list;
@@ -93,8 +93,8 @@ typedef struct TdHlsLists {
   TD_VEC(TdHlsArg) list; /* without direction */
 } TdHlsLists;
 /* The streams of s that the body of a class names, one by one; uses that share a stream share a
-   list. False where the loops around them do not tell which they are. The kernel takes the ids from
-   number `skip` on. */
+ * list. False where the loops around them do not tell which they are. The kernel takes the ids from
+ * number `skip` on. */
 bool td_hls_list_find(TdHlsNet *n, const TdHlsClass *c, size_t skip, const TdStream *s,
                       TdHlsLists *out);
 
@@ -108,13 +108,13 @@ bool td_hls_class_add(TdHlsNet *n, const TdRun *r);
 bool td_hls_share(TdHlsNet *n);
 
 /* hls_cover.c: whether the body of u writes each element of a block of `array` before it reads any;
-   all that it touches of the array is in a block of these extents, whose elements lie these steps
-   apart. */
+ * all that it touches of the array is in a block of these extents, whose elements lie these steps
+ * apart. */
 bool td_hls_cover(TdHlsNet *n, const TdUnit *u, TdSym array, const int64_t *extent,
                   const int64_t *step, int rank);
 
 /* hls_return.c: a body without returns, where what follows one moves into the other arm of its
-   `if`; NULL: one is in a loop, or both arms go on. */
+ * `if`; NULL: one is in a loop, or both arms go on. */
 const TdStmt *td_hls_return_straight(TdStore *st, const TdStmt *body);
 
 /* hls_order.c: the calls, producers first where that can be; each stream has one of either. */
@@ -143,7 +143,7 @@ typedef struct TdHlsBox {
   int64_t step[TD_MAX_RANK]; /* apart, in this box and those put here before; 0: one element */
 } TdHlsBox;
 /* Puts the box around what the body of f's unit touches of an array with constant extents where its
-   coordinates are `at`; false: it touches nothing. */
+ * coordinates are `at`; false: it touches nothing. */
 bool td_hls_box_of(TdHlsNet *n, TdHlsFacts *f, TdSym array, const TdType *t, const int64_t *at,
                    TdHlsBox *box);
 

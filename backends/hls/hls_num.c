@@ -1,6 +1,6 @@
 /* hls_num.c - integers, fixed point and booleans as C++ of ap_int and ap_fixed. Every operator is
-   written with the type of its result (docs/numbers.md), cut to what its store keeps, and at least
-   one operand as wide: no value rests on how ap_int promotes. Indices are C integers. */
+ * written with the type of its result (docs/numbers.md), cut to what its store keeps, and at least
+ * one operand as wide: no value rests on how ap_int promotes. Indices are C integers. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ static int log2_of(int64_t v) {
 }
 
 /* a // v or a % v for a constant v > 0, by operators of C: of an a that is never negative, or by a
-   power of two. Returns whether it could. */
+ * power of two. Returns whether it could. */
 static bool divide_by_constant(TdCWriter *w, const TdExpr *e, TdPiece a, int64_t v, TdPiece *p) {
   bool div = e->op == TD_OP_FLOORDIV, plain = !td_type_is_signed(e->kid[0]->type);
   int n = log2_of(v);
@@ -231,7 +231,7 @@ static TdHlsVal divide_fixed(TdCWriter *w, const TdExpr *e) {
 }
 
 /* Converts, of n operands, those that the operator must have in another type than theirs so that it
-   computes all bits of t: of fixed-point operators integers; and one, if none is as wide. */
+ * computes all bits of t: of fixed-point operators integers; and one, if none is as wide. */
 static void widen(TdCWriter *w, TdHlsVal *v, int n, const TdType *t, bool product) {
   int pick = 0;
   for (int i = 0; i < n; i++) {

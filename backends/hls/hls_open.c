@@ -1,6 +1,6 @@
 /* hls_open.c - calls by which tasks hand on more of an argument or of an array of streams than the
-   callee touches, such as an outlined loop leaves: the callee's body takes the place of the call,
-   where the ids of the task tell what each instance touches. */
+ * callee touches, such as an outlined loop leaves: the callee's body takes the place of the call,
+ * where the ids of the task tell what each instance touches. */
 #include "backends/hls/hls_net.h"
 
 /* A kernel of a task whose calls are opened. */

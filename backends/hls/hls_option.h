@@ -26,11 +26,11 @@ const TdFile *td_hls_files_of(const TdBuild *b, size_t *nfile);
 /* The folder of Tide's own headers, or NULL with d filled. Owned by a. */
 const char *td_hls_files_headers(TdArena *a, TdDiag *d);
 /* kernel.h, kernel.cpp and a main as one text; it reads arguments and states from the folder that
-   it is given, calls the top function, and writes there what they are then. */
+ * it is given, calls the top function, and writes there what they are then. */
 const char *td_hls_files_program(TdArena *a, const TdHlsText *t);
 
 /* hls_bench.c: main: calls the top function on what is read from a folder, and compares what it
-   wrote with what is there; or, `again`, keeps it and the states there. */
+ * wrote with what is there; or, `again`, keeps it and the states there. */
 void td_hls_bench_put(TdText *out, const TdHlsText *t, bool again);
 
 /* `name`, with a letter more where a parameter is called so; whether one has elements. */
@@ -38,7 +38,7 @@ const char *td_hls_bench_apart(TdArena *a, const TdHlsText *t, const char *name)
 bool td_hls_bench_is_there(const TdHlsParam *p);
 
 /* hls_host.c: a main that does the same on a card by XRT. Whether it can: array arguments are all
-   buses, scalars have at most 64 bits. */
+ * buses, scalars have at most 64 bits. */
 const char *td_hls_host_of(TdArena *a, const TdHlsText *t);
 bool td_hls_host_can(const TdHlsText *t);
 

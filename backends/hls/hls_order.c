@@ -1,5 +1,5 @@
 /* hls_order.c - the order of the calls of a region: what a task gets, earlier calls put, unless
-   streams lead round in a circle; and that each stream has one task at either end. */
+ * streams lead round in a circle; and that each stream has one task at either end. */
 #include <string.h>
 
 #include "backends/hls/hls_net.h"
@@ -118,7 +118,7 @@ static void number(Ends *e) {
 }
 
 /* Whether the streams that instance i of a class is given for argument k are touched by no other
-   call; touched[] counts the calls of each stream. */
+ * call; touched[] counts the calls of each stream. */
 static bool is_own(const Ends *e, const TdHlsClass *c, size_t k, uint32_t i,
                    const uint32_t *touched) {
   Part p = part_of(e, &c->arg.at[k], i);
@@ -174,7 +174,7 @@ static bool find_own(Ends *e, uint64_t all) {
 }
 
 /* Adds `by` to what each consumer of a call's streams still waits for; returns the first that waits
-   for nothing then, or NONE. */
+ * for nothing then, or NONE. */
 static uint32_t release(const Ends *e, uint32_t call, int32_t by, int32_t *waits) {
   const TdHlsClass *c = class_of(e->n, call);
   uint32_t first = NONE;

@@ -30,7 +30,7 @@ static bool has(const TdSym *list, size_t n, TdSym x) {
 }
 
 /* Whether the innermost loop, and each around it that Vitis may flatten it into, carries no
-   dependence on array x. */
+ * dependence on array x. */
 static bool carries_nothing(TdHlsProg *p, TdSym x) {
   for (size_t i = p->nest.n; i-- > 0;) {
     const TdSym *list;
@@ -42,7 +42,7 @@ static bool carries_nothing(TdHlsProg *p, TdSym x) {
 }
 
 /* "dependence" for arrays that the pipelined loop s both reads and writes, where it is proved that
-   iterations do not meet. */
+ * iterations do not meet. */
 static void put_dependences(TdHlsProg *p, const TdStmt *s) {
   const TdEffect *e;
   size_t n = td_effects_of(&p->ask, s, &e);
@@ -154,7 +154,7 @@ static int64_t count_of(const TdType *t) {
 }
 
 /* Arrays are buses, except those in banks, each of which is a memory port of its own; scalars and
-   the start are registers. The memory behind a port has its latency, and its ports. */
+ * the start are registers. The memory behind a port has its latency, and its ports. */
 void td_hls_pragma_ports(TdHlsProg *p) {
   const TdUnit *u = p->w->unit;
   bool bus = !p->style->ap_memory;

@@ -82,7 +82,7 @@ static bool is_other(void *ud, const TdStmt *s) {
 }
 
 /* Whether a task calls no region with state, itself or through kernels: each of its instances would
-   need its own. */
+ * need its own. */
 static bool check_state(TdHlsNet *n, const TdHlsRegions *known, const TdHlsClass *c,
                         const TdStmt *s) {
   const TdHlsRegion *r = s->kind == TD_STMT_CALL ? td_map_getp(&known->region, s->sym) : NULL;
@@ -109,7 +109,7 @@ static int callers(TdHlsNet *n, const TdProg *p, TdSym sym, const TdUnit **one) 
 }
 
 /* Whether the region that `design` is, which has state, is called by one path of kernels alone: its
-   states are those of one function. */
+ * states are those of one function. */
 static bool check_paths(TdHlsNet *n) {
   const TdUnit *u = n->design;
   for (int count; (count = callers(n, n->prog, u->sym, &u)) > 0;)
@@ -205,7 +205,7 @@ static bool make_network(Regions *r, TdHlsNet *n) {
 }
 
 /* Makes a region of design u; the designs that it calls are regions in `prog`. What a network does
-   not tell apart is looked at more closely in the next. */
+ * not tell apart is looked at more closely in the next. */
 static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {
   TdMap closer = {0};
   for (bool again = true; again;) {

@@ -27,7 +27,7 @@ typedef struct TdHlsRegions {
 } TdHlsRegions;
 
 /* p with its designs as regions, owned by p's store; what `out` says is owned by a. NULL with d
-   filled. */
+ * filled. */
 const TdProg *td_hls_region_prog(TdArena *a, const TdProg *p, TdHlsRegions *out, TdDiag *d);
 
 #endif

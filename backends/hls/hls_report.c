@@ -95,7 +95,7 @@ static const char *loop_on(const Report *r, long line) {
 }
 
 /* A loop's name as the program has it: Vitis calls one without a label VITIS_LOOP_<line>_<n>, and
-   joins the names of those that it made one loop of. */
+ * joins the names of those that it made one loop of. */
 static const char *loop_name(const Report *r, const char *vitis) {
   static const char mark[] = "VITIS_LOOP_";
   TdText t = td_text_new(r->arena);

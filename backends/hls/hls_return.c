@@ -1,5 +1,5 @@
 /* hls_return.c - early returns of a task, taken away: what follows an `if` that returns goes into
-   its other arm, so that the task reaches its end and can hand back what it holds. */
+ * its other arm, so that the task reaches its end and can hand back what it holds. */
 #include "backends/hls/hls_net.h"
 
 static bool is_no_return(void *ud, const TdStmt *s) {

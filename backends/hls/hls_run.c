@@ -1,5 +1,5 @@
 /* hls_run.c - the simulation of a kernel: its C++ compiled with Tide's headers into a program, kept
-   in the folder of built things, and run on files of arguments. States are files between calls. */
+ * in the folder of built things, and run on files of arguments. States are files between calls. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static const char *line_with(const char *s, const char *code) {
 }
 
 /* What the simulation's streams came to: tasks that wait for ever, or tokens that nobody got. Each
-   line that it said of them becomes a note. */
+ * line that it said of them becomes a note. */
 static bool tell_streams(Job *j, const char *code, const char *message, const char *said) {
   size_t n = strlen(code) + 2;
   td_diag_set(j->diag, TD_ILLEGAL, code, (TdLoc){0}, "%s", message);

@@ -1,7 +1,7 @@
 /* hls_share.c - arguments that several instances touch. A process of a region has its memory to
-   itself, so that one task loads such an argument and one stores it: each instance gets its block
-   as a stream of words, keeps it in an array of its own, and hands it back. All these tasks serve
-   the instances in the same order, so that none waits for another in a circle. */
+ * itself, so that one task loads such an argument and one stores it: each instance gets its block
+ * as a stream of words, keeps it in an array of its own, and hands it back. All these tasks serve
+ * the instances in the same order, so that none waits for another in a circle. */
 #include "backends/hls/hls_net.h"
 
 /* A class that touches the argument. */
@@ -109,7 +109,7 @@ static bool look_telling(void *ud, const TdExpr *e) {
 }
 
 /* Where the blocks of u begin in dimension d, as its body can say it: `t // 5 * 8`; NULL: it
-   cannot. */
+ * cannot. */
 static const TdExpr *begins(Reach *r, int d) {
   const TdExpr *e = fit(r->s, r->u, d);
   Telling t = {.r = r, .d = d};
@@ -129,7 +129,7 @@ static void take_all(Share *s, User *u) {
 }
 
 /* The box of each instance of a class that is given the argument itself, without the elements that
-   lie between those of its step; NULL, or what keeps them from being of one size and regular. */
+ * lie between those of its step; NULL, or what keeps them from being of one size and regular. */
 static const char *find_boxes(Share *s, User *u) {
   const TdUnit *k = u->c->kernel;
   int rank = s->type->rank;
@@ -248,7 +248,7 @@ static const TdExpr *number(Share *s, int64_t v) {
 }
 
 /* The words of u's block, one after the other, between a stream and array `sym`: the argument, in
-   which it lies from `base` on, or (NULL) the array of the instance. */
+ * which it lies from `base` on, or (NULL) the array of the instance. */
 static const TdStmt *transfer(Share *s, const User *u, const TdExpr *stream, TdSym sym,
                               const TdExpr *const *base, bool get) {
   TdStore *st = s->n->store;
@@ -352,7 +352,7 @@ static TdSym port_of(Share *s, TdHlsClass *c, TdSym stream, const TdType *token,
 }
 
 /* Rewrites the kernel of a class to work on an array of its own, which is read from stream `in` and
-   written to stream `out` (or NULL). */
+ * written to stream `out` (or NULL). */
 static void localise(Share *s, User *u, TdSym in, TdSym out) {
   TdStore *st = s->n->store;
   TdUnit *k = u->c->kernel;
@@ -427,7 +427,7 @@ static const TdExpr *from_table(Mover *m, const User *u, int d, const TdExpr *v)
 }
 
 /* Where blocks begin in dimension d, by the number v of the instance: first + step * (v // run %
-   period) if it is that, as on grids; else a table. */
+ * period) if it is that, as on grids; else a table. */
 static const TdExpr *beginning(Mover *m, const User *u, int d, const TdExpr *v) {
   Share *s = m->s;
   TdSession *se = s->session;

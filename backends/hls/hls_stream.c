@@ -1,6 +1,6 @@
 /* hls_stream.c - get, put and slot. A token that is a tensor moves in words, each an hls::vector of
-   as many trailing dimensions as fit one; a stream that holds n tokens holds their words. Blocks
-   are locked, or copied (hls_lock.c). */
+ * as many trailing dimensions as fit one; a stream that holds n tokens holds their words. Blocks
+ * are locked, or copied (hls_lock.c). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void open_loop(Loops *l, int d) {
 }
 
 /* Loops over dimensions lo to hi - 1, the innermost, or `each`, with a pragma; none over a
-   dimension of one element. */
+ * dimension of one element. */
 static void open(Loops *l, int lo, int hi, bool each, const char *pragma) {
   TdCWriter *w = l->w;
   while (hi > lo && extent_of(l->t, hi - 1) == 1) {

@@ -8,8 +8,8 @@
 #include "backends/hls/hls_region.h"
 
 /* An expression in C++. A piece whose TdCType is I32 or I64 is an int or int64_t (indices, small
-   constants); the others have the C++ type of `t`, or, if loose, become the value when converted
-   to it. */
+ * constants); the others have the C++ type of `t`, or, if loose, become the value when converted
+ * to it. */
 typedef struct TdHlsVal {
   TdPiece p;
   const TdType *t; /* without mode */
@@ -23,7 +23,7 @@ enum { TD_HLS_ALL = 4096 };
 const char *td_hls_num_cell(TdCWriter *w, TdSym sym, const TdType *t);
 const char *td_hls_num_type(TdCWriter *w, const TdType *t);
 /* "(text)". Of two conversions at its start the first is written "(T)": g++ may take "(T(T(x[i])"
-   for a type, and err. */
+ * for a type, and err. */
 const char *td_hls_num_group(TdCWriter *w, const char *text);
 /* e as an assignment to an element of its type takes it; as an index; as a condition. */
 TdPiece td_hls_num_store(TdCWriter *w, const TdExpr *e);
@@ -117,7 +117,7 @@ void td_hls_design_put(TdHlsProg *p, const TdHlsRegion *r);
 void td_hls_design_streams(TdHlsProg *p);
 
 /* hls_stream.c: GET, PUT and SLOT. The type of a stream with tokens of type t; of a parameter that
-   is an array of streams the depth belongs to it (0: any, said by a template parameter). */
+ * is an array of streams the depth belongs to it (0: any, said by a template parameter). */
 void td_hls_stream_put(TdHlsProg *p, const TdStmt *s);
 const char *td_hls_stream_type(TdCWriter *w, const TdType *port, const char *depth);
 /* Words of a stream that has room for `depth` tokens. */
@@ -129,7 +129,7 @@ void td_hls_ip_put(TdHlsProg *p, const TdUnit *u, const char *name);
 void td_hls_ip_names(TdHlsProg *p, const TdUnit *u);
 
 /* hls_lock.c: which buffers of block streams in body s can be used where they lie: those that
-   stream_of_blocks hands out one at a time, for as long as they are named. The rest are copied. */
+ * stream_of_blocks hands out one at a time, for as long as they are named. The rest are copied. */
 TdMap td_hls_lock_find(const TdAsk *q, TdCtx *c, const TdStmt *s);
 /* "void f(const ap_int<8> A[4])"; arrays that are not written are constant. */
 const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam *param, size_t n);
@@ -138,7 +138,7 @@ const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam
 const char *td_hls_table_of(TdCWriter *w, const TdBlob *b);
 
 /* hls_pragma.c: the lines for a loop inside it, for an array after it is declared (of a parameter
-   its banks: its memory is another's), and for the top function's ports. */
+ * its banks: its memory is another's), and for the top function's ports. */
 void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s);
 void td_hls_pragma_banks(TdHlsProg *p, const char *name, TdAttrs attrs);
 void td_hls_pragma_array(TdHlsProg *p, const char *name, TdAttrs attrs);

@@ -1,5 +1,5 @@
 /* hls_tool.c - the vendor's tool, where it is on PATH: run in the folder of a build, for a limited
-   time; its errors and its report. */
+ * time; its errors and its report. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* hls_unit.c - a kernel as a C++ function: parameters, locals, calls, and where its pragmas stand.
-   Arrays are C arrays and are passed whole or as leading rows. Locals begin undefined, as the
-   program's do; state is static. */
+ * Arrays are C arrays and are passed whole or as leading rows. Locals begin undefined, as the
+ * program's do; state is static. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -397,7 +397,7 @@ static bool has_word(const char *text, const char *name) {
 }
 
 /* "(void)name;" for each parameter that the text of the body does not have: nothing uses it, or
-   what did was folded. */
+ * what did was folded. */
 static void put_uses(TdHlsProg *p, const char *body) {
   const TdUnit *u = p->w->unit;
   for (size_t i = 0; i < u->nparam; i++) {

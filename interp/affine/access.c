@@ -106,7 +106,7 @@ typedef struct Chain {
 } Chain;
 
 /* Whether casting into t on the way to a place of type `place` loses nothing that the place keeps:
-   the value is kept, or wraps at least as wide. */
+ * the value is kept, or wraps at least as wide. */
 static bool keeps_chain(const TdType *t, const TdType *from, const TdType *place, int op) {
   if (td_promote_holds(t, from)) return true;
   if (op == TD_OP_MIN || op == TD_OP_MAX || t->saturate) return false;
@@ -116,7 +116,7 @@ static bool keeps_chain(const TdType *t, const TdType *from, const TdType *place
 }
 
 /* Follows the operators of one kind in `value` to the only use of the array that `place` is in;
-   false when there are others on the way, or casts that lose what the place keeps. */
+ * false when there are others on the way, or casts that lose what the place keeps. */
 static bool find_chain(const TdExpr *value, const TdExpr *place, Chain *c) {
   const TdType *to = td_type_scalar(place->type);
   *c = (Chain){.op = -1, .ring = to->kind != TD_T_FLOAT};
@@ -218,7 +218,7 @@ static void walk_arguments(TdWalk *w, const TdStmt *s) {
 }
 
 /* What is passed to unit u (NULL: unknown), whose inside is not looked at: perhaps all of it is
-   used. That a design only reads, or only gets from, what it is passed is known. */
+ * used. That a design only reads, or only gets from, what it is passed is known. */
 static void touch_passed(TdWalk *w, const TdUnit *u, uint32_t i, const TdExpr *e) {
   bool design = u && u->kind == TD_UNIT_DESIGN;
   unsigned use = design ? td_uses_param(w->ask->prog, u, u->param[i].sym) : (unsigned)TD_USES_ALL;

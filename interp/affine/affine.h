@@ -1,5 +1,5 @@
 /* affine.h - the only door to isl: questions about integer points of systems. An answer that is not
-   certain (budget spent, interrupt, overflow) is TD_UNKNOWN. No isl object outlives a call. */
+ * certain (budget spent, interrupt, overflow) is TD_UNKNOWN. No isl object outlives a call. */
 #ifndef TD_AFFINE_H
 #define TD_AFFINE_H
 

@@ -24,9 +24,9 @@ TdDense td_dense_copy(TdArena *a, const TdDense *d);
 int64_t *td_dense_row(const TdDense *d, size_t r);
 
 /* Simplifies d to rows that have an integer solution exactly when d has: unit equalities are
-   substituted, columns whose Fourier-Motzkin elimination is exact over the integers leave. YES or
-   NO when that settles whether a solution exists; UNKNOWN otherwise, and then *usable says whether
-   d is still equivalent (false: a coefficient overflowed, ask about the original). */
+ * substituted, columns whose Fourier-Motzkin elimination is exact over the integers leave. YES or
+ * NO when that settles whether a solution exists; UNKNOWN otherwise, and then *usable says whether
+ * d is still equivalent (false: a coefficient overflowed, ask about the original). */
 TdTruth td_dense_reduce(TdArena *a, TdDense *d, bool *usable);
 
 /* Whether s is seen to have no point, without solving. */

@@ -1,5 +1,5 @@
 /* gmp.c - memory for GMP, isl's numbers, which aborts the process where it is given none: so it is
-   given some of a reserve then, and isl is told to stop. */
+ * given some of a reserve then, and isl is told to stop. */
 #include "affine/gmp.h"
 
 #include <dlfcn.h>

@@ -5,11 +5,11 @@
 #include "base/base.h"
 
 /* Has GMP, if isl computes with it, take memory here, in all of the process; blocks that it had
-   before and blocks that others free stay those of malloc. */
+ * before and blocks that others free stay those of malloc. */
 void td_gmp_open(void);
 /* From now on calls stop(ud) each time there is no memory for a number, which gets some of a
-   reserve of 4 MiB. The reserve is whole again when none of its blocks is in use; only when it is
-   spent the process aborts. */
+ * reserve of 4 MiB. The reserve is whole again when none of its blocks is in use; only when it is
+ * spent the process aborts. */
 void td_gmp_watch(void (*stop)(void *ud), void *ud);
 /* Whether memory was lacking since. */
 bool td_gmp_lacked(void);

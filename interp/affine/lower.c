@@ -113,7 +113,7 @@ static bool shares(const TdUnit *u, const TdSize *size) {
 }
 
 /* A size of a callee that no shape of its arguments tells: its caller's, or the root's, if they
-   have it; else its value. */
+ * have it; else its value. */
 static bool lower_shared_size(TdLower *w, const TdSize *size, TdAff *out) {
   const TdEnv *up = w->env->up;
   while (up->up && !td_unit_size(up->unit, size->name)) up = up->up;

@@ -37,7 +37,7 @@ typedef struct TdNestLoop {
 } TdNestLoop;
 
 /* One lowering. What is not convex (max where min would be, `or`, `~=`) is lowered once for each of
-   its cases: run the same calls again while td_lower_next says so, with a fresh system. */
+ * its cases: run the same calls again while td_lower_next says so, with a fresh system. */
 #define TD_LOWER_CHOICES 6
 typedef struct TdLower {
   TdSession *session;

@@ -31,8 +31,8 @@ const TdNest *td_nest_branch(const TdNestMaker *m, const TdNest *up, const TdExp
 const TdNest *td_nest_maybe(TdSpace *s, const TdNest *up);
 
 /* The facts about parameters that hold at `root`, a statement of m->env->unit or a new block around
-   some of its statements: asserts, extents >= 0, and the loops and conditions around it. One
-   system, no loops. */
+ * some of its statements: asserts, extents >= 0, and the loops and conditions around it. One
+ * system, no loops. */
 const TdNest *td_nest_context(const TdNestMaker *m, const TdStmt *root);
 
 /* Adds "size == value" for the sizes in s that have a value in u. */

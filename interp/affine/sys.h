@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 /* Columns. A parameter (size, scalar parameter, loop around the query) is negative. Loops come in
-   blocks, one block for each set of loops that a system speaks about; from TD_COL_EXTRA on are
-   existential columns, numbered within their system. */
+ * blocks, one block for each set of loops that a system speaks about; from TD_COL_EXTRA on are
+ * existential columns, numbered within their system. */
 #define TD_COL_BLOCK 64
 #define TD_COL_EXTRA 256
 

@@ -52,7 +52,7 @@ static void note_types(Check *k) {
 }
 
 /* The extent of dimension d of a cell as a form, bad if it is not known; *s gets what a division in
-   it needs. */
+ * it needs. */
 static TdAff extent_of(Check *k, const TdCell *c, int d, TdSys *s) {
   const TdType *t = td_map_getp(&k->types, c->sym);
   TdEnv env = {.unit = k->q->unit};
@@ -161,7 +161,7 @@ static bool set_access(Check *k, Index *ix, const TdAccess *x) {
 }
 
 /* Lists the executions that are out of range, for all accesses that an index like min(i, n) makes,
-   each for a part of them. Returns how many sets; *found are the first that there are, if any. */
+ * each for a part of them. Returns how many sets; *found are the first that there are, if any. */
 static size_t list_outside(Check *k, const Index *ix, TdSys *out, const Outside **found) {
   const TdLeaf *l = ix->leaf;
   size_t n = 0;
@@ -197,8 +197,8 @@ static bool has_values(const TdUnit *u) {
 }
 
 /* Whether each call runs something of a nest, whatever it passes for scalars. The ids of a task
-   that is known are not passed: all of its instances are there. Without values for the sizes, which
-   may let nothing run, it is taken to. */
+ * that is known are not passed: all of its instances are there. Without values for the sizes, which
+ * may let nothing run, it is taken to. */
 static bool is_certain(Check *k, const TdSys *running, size_t n) {
   const TdUnit *u = k->q->unit;
   int32_t *keep = TD_NEWN(k->a, int32_t, u->nparam + u->ncoord);
@@ -215,7 +215,7 @@ static bool is_certain(Check *k, const TdSys *running, size_t n) {
 }
 
 /* Executions, an index of which is out of range, if each call has such and there are some wherever
-   the statement runs at all; else NULL. */
+ * the statement runs at all; else NULL. */
 static const Outside *find_outside(Check *k, const Index *ix) {
   const TdNest *nest = ix->leaf->nest;
   TdSys *out = TD_NEWN(k->a, TdSys, 2 * nest->ndom * ix->leaf->naccess);

@@ -48,7 +48,7 @@ static bool is_open(const TdStmt *s) {
 }
 
 /* s with what is left of those below it: nothing of those that are gone; of an IF the statements of
-   its arm, where they need no block of their own. */
+ * its arm, where they need no block of their own. */
 static const TdStmt *reduce_kids(Residue *r, const TdStmt *s) {
   TD_VEC(const TdStmt *) kid = {0};
   for (uint32_t i = 0; i < s->nkid; i++) {

@@ -56,7 +56,7 @@ static bool is_known(void *ud, const TdExpr *e) {
 }
 
 /* Whether all that stands around the statement are blocks and loops that the collector can run, and
-   that nothing leaves. */
+ * that nothing leaves. */
 static bool is_countable(Collective *c) {
   if (td_walk_leaves(c->task->body)) return false;
   for (size_t i = 0; i + 1 < c->path.n; i++) {
@@ -174,7 +174,7 @@ static bool is_only(void *param, const TdExpr *e) {
 }
 
 /* The argument that the task ends by storing the sum to, if the collector can do that: it lies
-   whole along the axes combined over, and nothing else of the task uses it. */
+ * whole along the axes combined over, and nothing else of the task uses it. */
 static const TdRunArg *find_sink(Collective *c) {
   const TdStmt *s = c->stmt, *body = c->task->body;
   if (s->kind != TD_STMT_SET || c->path.n != 2 || body->kid[body->nkid - 1] != s) return NULL;
@@ -259,7 +259,7 @@ static const TdExpr *as(const Collective *c, const TdExpr *x, const TdType *t) {
 }
 
 /* Takes a part and combines it with the local `acc`: as interp/eval does, + from 0, another
-   operator from the first part. */
+ * operator from the first part. */
 static const TdStmt *combine(const Collective *c, const TdExpr *acc) {
   TdDiag none = {.arena = c->arena};
   TdSym got = td_store_sym(c->store, "got", TD_SYM_LOCAL);

@@ -6,8 +6,8 @@
 #include "affine/access.h"
 
 /* An execution of a statement: `was` says what it touches, over its loops; `now` when it runs,
-   after a rewrite. `image` gives the former loops (block 1) over the present ones (block 0). With
-   no rewrite the two are the same leaf and image is NULL. */
+ * after a rewrite. `image` gives the former loops (block 1) over the present ones (block 0). With
+ * no rewrite the two are the same leaf and image is NULL. */
 typedef struct TdInstance {
   const TdLeaf *was, *now;
   const TdSys *image;
@@ -37,7 +37,7 @@ TdAff td_conflict_loop_now(const TdConflict *c, bool second, size_t depth);
 size_t td_conflict_common(const TdLeaf *s, const TdLeaf *t);
 
 /* Whether some point of c->sys exists; if so and w is not NULL, *w tells one: at the unit's values
-   of the sizes, or else *sizes (NULL) says at which: "M = 3". Strings are owned by c->ask->arena.
+ * of the sizes, or else *sizes (NULL) says at which: "M = 3". Strings are owned by c->ask->arena.
  */
 TdTruth td_conflict_witness(TdConflict *c, TdWitness *w, const char **sizes);
 

@@ -17,7 +17,7 @@ typedef struct TdCostLoop {
   int64_t estimated;        /* the interval before a report replaced it, 0: none did */
   int64_t cycles;
   int64_t rounds, busy; /* in all executions: groups of iterations that start together, and the
-                           cycles from each to the next */
+                         * cycles from each to the next */
   TdSchedBy by;
   const char *why; /* what bounds ii, or why the loop is not pipelined; or NULL */
   TdLoc at;        /* where that is */

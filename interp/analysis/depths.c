@@ -1,7 +1,7 @@
 /* depths.c - least sufficient depths: deepened until the design ends, then lowered one by one.
-
-   What ends with some depths ends with greater ones. So a component that cannot be lowered stays so
-   when others are lowered later, and one pass gives a vector that is minimal in every component. */
+ *
+ * What ends with some depths ends with greater ones. So a component that cannot be lowered stays so
+ * when others are lowered later, and one pass gives a vector that is minimal in every component. */
 #include "analysis/depths.h"
 
 #include "analysis/span.h"

@@ -11,7 +11,7 @@ typedef enum {
 } TdDepthsAnswer;
 
 /* Sets depth[line] to a vector that is enough and of which no component, the others kept, can be
-   lowered without going below `floor` (NULL: 1). Wide streams are kept low first. */
+ * lowered without going below `floor` (NULL: 1). Wide streams are kept low first. */
 TdDepthsAnswer td_depths_least(TdOrder *o, const int64_t *floor, int64_t *depth, uint64_t budget);
 /* Whether the design ends at these depths, one for each line. */
 typedef bool (*TdDepthsEnds)(void *ud, const int64_t *depth);

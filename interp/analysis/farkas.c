@@ -28,7 +28,7 @@ static uint32_t next_column(const Search *p, TdAff f) {
 }
 
 /* Goes on with row r, taking away a column, which has coefficient k in f and `by` in r. Where `by`
-   does not divide k, s * f is looked at; s * f + s - 1 >= 0 is as good a proof over the integers.
+ * does not divide k, s * f is looked at; s * f + s - 1 >= 0 is as good a proof over the integers.
  */
 static bool use_row(Search *p, TdAff f, int64_t times, int64_t k, TdRow r, int64_t by) {
   if ((k > 0) != (by > 0)) {

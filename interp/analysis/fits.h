@@ -5,8 +5,8 @@
 #include "affine/access.h"
 
 /* Checks that each index or size beside data in q->unit's body, which is an int(32) there, fits one
-   at the unit's sizes. What depends on data or on a size without value is left to the run. False: d
-   says which does not, code index-wide. */
+ * at the unit's sizes. What depends on data or on a size without value is left to the run. False: d
+ * says which does not, code index-wide. */
 bool td_fits_check(const TdAsk *q, TdDiag *d);
 
 /* Whether every index of q->unit's body is seen to be in range. False says nothing: ask

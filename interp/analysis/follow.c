@@ -1,6 +1,6 @@
 /* follow.c - abstract interpretation of a body: spans for scalars, moves for what happens to
-   streams. A loop is followed once for all values of its variable; if that decides too little, for
-   those of its halves, and so on. What the data decides stays a choice. */
+ * streams. A loop is followed once for all values of its variable; if that decides too little, for
+ * those of its halves, and so on. What the data decides stays a choice. */
 #include "analysis/follow.h"
 
 #include <string.h>

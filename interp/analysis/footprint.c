@@ -422,7 +422,7 @@ static TdMoved moved(const Query *k, const Moves *m) {
 }
 
 /* Whether a part reads whatever it writes before it does; a call whose inside is not known may
-   write first. */
+ * write first. */
 static bool reads_first(const Part *p) {
   return p->x->read && !(p->x->write && p->leaf->stmt->kind == TD_STMT_CALL);
 }

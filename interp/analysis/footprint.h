@@ -20,8 +20,8 @@ typedef struct TdFootprint {
 } TdFootprint;
 
 /* What one execution of s (everything below it, calls included) does to `array`, which is declared
-   outside s and has type t. False: s does not touch it, or may touch it anywhere in a way that no
-   box tells (an unknown extent). Expressions are owned by q->arena. */
+ * outside s and has type t. False: s does not touch it, or may touch it anywhere in a way that no
+ * box tells (an unknown extent). Expressions are owned by q->arena. */
 bool td_footprint_of(const TdAsk *q, const TdStmt *s, TdSym array, const TdType *t,
                      TdFootprint *out);
 

@@ -6,12 +6,12 @@
 #include "ir/ir.h"
 
 /* Whether the tensor expressions of all tasks of the design (p's root) fit their layouts; else d:
-   "pending-sum" (a part is stored as if it were the sum, or goes where only the sum may go) or
-   "layout-mismatch". What comes out of streams and loops has no known layout, and fits. */
+ * "pending-sum" (a part is stored as if it were the sum, or goes where only the sum may go) or
+ * "layout-mismatch". What comes out of streams and loops has no known layout, and fits. */
 bool td_layouts_check(const TdProg *p, TdDiag *d);
 
 /* p with each allreduce told the axes of the map that it combines over: those over which its
-   operand is pending. One of which that is not known keeps all axes. */
+ * operand is pending. One of which that is not known keeps all axes. */
 const TdProg *td_layouts_settle(const TdProg *p);
 
 #endif

@@ -1,10 +1,10 @@
 /* leap.c - periods of an order, repeated at one stroke.
-
-   Two states with the same pcs and fills, in which each instance differs in the counter of one
-   loop at most, lie a period apart: the moves between them can be made again, with the same effect
-   on each counter, for as long as no counter runs out. `turn` watches every round and finds the
-   periods of inner loops; `lap` watches the states after such leaps, and finds those of the loops
-   around them. */
+ *
+ * Two states with the same pcs and fills, in which each instance differs in the counter of one
+ * loop at most, lie a period apart: the moves between them can be made again, with the same effect
+ * on each counter, for as long as no counter runs out. `turn` watches every round and finds the
+ * periods of inner loops; `lap` watches the states after such leaps, and finds those of the loops
+ * around them. */
 #include "analysis/order.h"
 
 #include <string.h>

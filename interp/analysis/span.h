@@ -6,7 +6,7 @@
 #include "ir/ir.h"
 
 /* Every value from lo to hi is possible for all that is known. INT64_MIN and INT64_MAX stand for
-   "no bound". A bool is 0 or 1. */
+ * "no bound". A bool is 0 or 1. */
 typedef struct TdSpan {
   int64_t lo, hi;
   uint64_t loops; /* loops whose variable would have to be known to know more, one bit each */

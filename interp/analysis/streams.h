@@ -12,8 +12,8 @@ typedef struct TdStreamsOpen {
 } TdStreamsOpen;
 
 /* Whether nothing is wrong with the design that is q's root unit, as far as can be told; else d
-   tells what: "producers", "consumers", "no-producer", "no-consumer", "stream-range", "imbalance",
-   "deadlock", "race", "pending-sum", "layout-mismatch". Fills *open (may be NULL). */
+ * tells what: "producers", "consumers", "no-producer", "no-consumer", "stream-range", "imbalance",
+ * "deadlock", "race", "pending-sum", "layout-mismatch". Fills *open (may be NULL). */
 bool td_streams_check(const TdAsk *q, TdStreamsOpen *open, TdDiag *d);
 
 #endif

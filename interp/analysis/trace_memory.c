@@ -89,7 +89,7 @@ static int64_t users_of(const TdUnit *d, TdSym arg) {
 }
 
 /* A parameter of a task is as fast as the argument of a design that it is bound to, which it
-   shares. */
+ * shares. */
 static void take_argument(const TdTrace *t, TdPlaced *p) {
   for (size_t i = 0; i < t->ask->prog->nunit; i++) {
     const TdUnit *d = t->ask->prog->unit[i];

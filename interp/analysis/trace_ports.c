@@ -77,7 +77,7 @@ static int64_t busiest(TdTrace *t, const TdPlaced *p, const TdReach **one) {
 }
 
 /* The cycles in which the port of an argument moves what is accessed, n elements: one turn in so
-   many as it has users. */
+ * many as it has users. */
 static int64_t port_cycles(const TdTrace *t, const TdPlaced *p, const TdReach **one, int64_t *n) {
   *n = 0;
   for (size_t i = 0; i < t->reach.n; i++) {

@@ -26,13 +26,13 @@ typedef struct TdVerdict {
 } TdVerdict;
 
 /* Notes that the instances of c, at any point of c->sys, must not be where they are: `order` says
-   that they only change places, which accumulations may. False when nothing worse can come. */
+ * that they only change places, which accumulations may. False when nothing worse can come. */
 bool td_verdict_broken(TdVerdict *v, TdConflict *c, bool order);
 /* Notes that something could not be decided. */
 void td_verdict_unknown(TdVerdict *v, const char *why);
 
 /* Whether v allows a rewrite (`reassociate`: the user accepts REASSOC); else fills d at place loc.
-   `what` begins the message: "reorder of i and j". */
+ * `what` begins the message: "reorder of i and j". */
 bool td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,
                        const char *what);
 

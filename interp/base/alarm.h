@@ -21,7 +21,7 @@ typedef struct TdAlarm {
 double td_alarm_now(void);
 
 /* Has ring(ud) called in so many seconds, unless the alarm is stopped before, on a thread of its
-   own that no signal reaches. False: no thread is to be had, and nothing is to be stopped. */
+ * own that no signal reaches. False: no thread is to be had, and nothing is to be stopped. */
 bool td_alarm_start(TdAlarm *a, double seconds, void (*ring)(void *ud), void *ud);
 /* Ends it: `ring` does not run any more afterwards. */
 void td_alarm_stop(TdAlarm *a);

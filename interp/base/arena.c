@@ -98,7 +98,7 @@ void td_arena_free(TdArena *a) {
 }
 
 /* Puts a chunk with room for n bytes on top; false when there is no memory. Chunks grow with the
-   arena, so that big ones stay few. */
+ * arena, so that big ones stay few. */
 static bool add_chunk(TdArena *a, size_t n) {
   size_t size = a->bytes / TD_ARENA_PART;
   if (size < TD_ARENA_CHUNK) size = TD_ARENA_CHUNK;

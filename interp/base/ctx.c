@@ -146,7 +146,7 @@ void td_ctx_call_time(TdCtx *c) {
 }
 
 /* Takes one reason to stop back; the other is looked at last, so that none is lost that comes
-   meanwhile. */
+ * meanwhile. */
 static void take_back(TdCtx *c, atomic_int *reason, const atomic_int *other) {
   *reason = 0;
   c->stop = 0;

@@ -63,7 +63,7 @@ typedef void (*TdWorkHook)(void *ud, const TdWork *w, bool begins);
 void td_ctx_watch_work(TdCtx *c, TdWorkHook hook, void *ud);
 
 /* Begins an operation; `detail` names it, or else its kind does, and lives as long. What is
-   returned is given to its end. */
+ * returned is given to its end. */
 TdWork td_ctx_begin_work(TdCtx *c, TdWorkKind kind, const char *detail);
 void td_ctx_end_work(TdCtx *c, TdWork outer);
 /* Says that `done` of `total` parts are done. */
@@ -73,7 +73,7 @@ void td_ctx_note_work(TdCtx *c, uint64_t done, uint64_t total);
 void td_ctx_set_budget(TdCtx *c, uint64_t units);
 
 /* Asks the work under way to stop at its next tick, because of Ctrl-C or because its time is up.
-   Async-signal-safe, and from any thread. */
+ * Async-signal-safe, and from any thread. */
 void td_ctx_interrupt(TdCtx *c);
 void td_ctx_call_time(TdCtx *c);
 /* Takes that back. */

@@ -27,19 +27,19 @@ const char *td_sources_chunk(const TdSources *s, uint32_t id);
 const char *td_sources_text(const TdSources *s, uint32_t id, size_t *n);
 const char *td_sources_line(const TdSources *s, uint32_t id, uint32_t line, size_t *n);
 /* The bytes of the line end that the n bytes at s begin with, as Lua counts lines: \n, \r, \r\n and
-   \n\r are one each; 0: none. */
+ * \n\r are one each; 0: none. */
 size_t td_sources_line_end(const char *s, size_t n);
 /* The newest source loaded under a chunk name, or 0. */
 uint32_t td_sources_find(const TdSources *s, const char *chunkname);
 /* The newest source that Lua's messages name by these n bytes, fewer than `most`: the end of a
-   longer file name behind "...", the beginning of another name; or 0. */
+ * longer file name behind "...", the beginning of another name; or 0. */
 uint32_t td_sources_find_short(const TdSources *s, const char *name, size_t n, size_t most);
 
 /* illegal: not provably the same program; unsupported: Tide cannot yet; usage: names, types,
-   arguments; limit: memory, budget, interrupt, depth; bug: Tide's own check failed; lua: an error
-   of plain Lua that nobody caught (bind_fault.c makes them, no other code meets one). A program
-   that breaks a rule of the language when it is captured or run (index out of range, division by
-   zero, deadlock) is illegal too. */
+ * arguments; limit: memory, budget, interrupt, depth; bug: Tide's own check failed; lua: an error
+ * of plain Lua that nobody caught (bind_fault.c makes them, no other code meets one). A program
+ * that breaks a rule of the language when it is captured or run (index out of range, division by
+ * zero, deadlock) is illegal too. */
 typedef enum { TD_OK, TD_ILLEGAL, TD_UNSUPPORTED, TD_USAGE, TD_LIMIT, TD_BUG, TD_LUA } TdDiagKind;
 
 typedef struct TdNote {

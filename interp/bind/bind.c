@@ -62,7 +62,7 @@ static void escape(void *ud, TdWhy why) {
 }
 
 /* Has Lua make the class of its large buffers now. Lua keeps it before it has functions: made where
-   memory ends, it would stay without them, and no large text could be made any more. */
+ * memory ends, it would stay without them, and no large text could be made any more. */
 static void ready_buffers(lua_State *L) {
   static const char *const class = "_UBOX*";
   luaL_Buffer large;

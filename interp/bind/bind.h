@@ -1,7 +1,7 @@
 /* bind.h - Lua on one side, the core on the other. Only here, in the other files of bind and in
-   main.c is lua.h seen. Rules: core code never calls Lua and never raises; a C function of bind
-   checks its arguments, makes the owner of what it will make (a userdata, a to-be-closed arena),
-   calls the core, then pushes results or raises. */
+ * main.c is lua.h seen. Rules: core code never calls Lua and never raises; a C function of bind
+ * checks its arguments, makes the owner of what it will make (a userdata, a to-be-closed arena),
+ * calls the core, then pushes results or raises. */
 #ifndef TD_BIND_H
 #define TD_BIND_H
 
@@ -51,7 +51,7 @@ TdArena *td_bind_arena(lua_State *L);
 /* The same, and an operation of work.def that lasts as long. */
 TdArena *td_bind_work(lua_State *L, TdWorkKind kind);
 /* Does fn(ud), work of the core that cannot fail, within so many seconds (INFINITY: any). False:
-   the time was not enough, and fn was left in the middle. Other escapes go on. */
+ * the time was not enough, and fn was left in the middle. Other escapes go on. */
 bool td_bind_within(lua_State *L, double seconds, void (*fn)(void *ud), void *ud);
 /* lua_settop to a lower top, where arenas may lie above it: lua_settop of Lua 5.4.4 closes them
  * with a pointer into a stack that may have moved. */
@@ -59,7 +59,7 @@ void td_bind_settop(lua_State *L, int top);
 /* A diagnostic to fill, whose strings live in arena a. */
 TdDiag td_bind_diag(TdArena *a);
 /* Raises d as a Lua error table: kind, code, message, file, line, col, prim, notes, help, witness;
-   never returns. The place of the Lua call is added when d has none. */
+ * never returns. The place of the Lua call is added when d has none. */
 int td_bind_raise(lua_State *L, const TdDiag *d);
 /* Raises a usage error at the Lua call: code, message. */
 int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) TD_PRINTF(3, 4);
@@ -77,7 +77,7 @@ void td_bind_set_module(lua_State *L, const char *name, lua_CFunction loader);
 /* Registers methods of a class under a metatable name; leaves the metatable on the stack. */
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods);
 /* Has completion and errors know the fields, divided by blanks, of the class whose metatable is on
-   top. */
+ * top. */
 void td_bind_class_fields(lua_State *L, const char *fields);
 /* The string field `key` of the table at idx, or NULL; a boolean with a default; an integer, if
  * there is one: false where there is something else. */
@@ -192,7 +192,7 @@ TdLoc td_bind_caller_argument(lua_State *L, const char *text);
 
 /* bind_host.c: values of the Lua program as the frontend asks for them. */
 /* A host whose function handles are made by td_bind_handle; valid during one C call. The stack slot
-   `anchor` must hold a table, in which the functions and tables that the frontend meets are kept.
+ * `anchor` must hold a table, in which the functions and tables that the frontend meets are kept.
  */
 TdHost td_bind_host(lua_State *L, int anchor);
 uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
@@ -232,7 +232,7 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 
 /* bind_version.c */
 /* Notes from which file another Lua loaded the module, so that Tide's own files are found, and has
-   require look for stdlib there. */
+ * require look for stdlib there. */
 void td_version_note_module(lua_State *L, const char *file);
 /* Whether another Lua loaded the module. */
 bool td_version_is_module(lua_State *L);

@@ -1,5 +1,5 @@
 /* bind_build.c - s:build {target = "hls", ..} in Lua: options checked against the backend's table,
-   and the module that comes of it: its text, files, report; written, called. */
+ * and the module that comes of it: its text, files, report; written, called. */
 #include <string.h>
 
 #include "bind/unit.h"
@@ -217,7 +217,7 @@ static bool push_given(lua_State *L, const TdProg *p, int idx) {
 }
 
 /* Gives the test bench of the module at slot 1 its data: the user's arguments, or random ones on
-   which the program runs; if there are none it goes. */
+ * which the program runs; if there are none it goes. */
 static void find_data(lua_State *L, ModuleBox *box) {
   if (!td_build_wants_data(box->module)) return;
   TdArena *a = td_bind_work(L, TD_WORK_BUILD);

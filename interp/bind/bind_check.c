@@ -40,7 +40,7 @@ int td_bind_check_again(lua_State *L) {
 }
 
 /* The least depths of n's streams, by the order of gets and puts or, where data decides that, by
-   runs on arguments; *input tells which. False with d filled: there are none. */
+ * runs on arguments; *input tells which. False with d filled: there are none. */
 static bool find_depths(TdNet *n, const TdEvalArg *arg, int64_t *depth, bool *input, TdDiag *d) {
   TdOrder *o = n->open ? NULL : td_order_new(n->arena, n);
   *input = false;

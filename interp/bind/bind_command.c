@@ -35,7 +35,7 @@ static void push_value(lua_State *L, const char *code) {
 }
 
 /* Pushes a schedule and what the arguments say behind it, nil for nothing: by default the schedule
-   that was shown last. */
+ * that was shown last. */
 static void push_schedule(lua_State *L, const char *name, const char *args) {
   int top = lua_gettop(L);
   if (*args) push_values(L, args);

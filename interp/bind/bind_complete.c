@@ -1,5 +1,5 @@
 /* bind_complete.c - completions at the prompt: names, fields, methods, commands. Values are
-   read raw: no user code runs. */
+ * read raw: no user code runs. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void add_keys(lua_State *L, int idx, bool callable, TdPromptItems *out) {
 }
 
 /* Replaces the table on top by what field `name` of its metatable holds, read raw; false, and
-   nothing on top, if that is no table. */
+ * nothing on top, if that is no table. */
 static bool to_metafield(lua_State *L, const char *name) {
   bool has = lua_getmetatable(L, -1) != 0;
   if (has) {

@@ -1,5 +1,5 @@
 /* bind_complete_call.c - what an argument can be: names of the very schedule that a call is made
-   on, of the kind that the primitive's struct says; words, options, targets, files. */
+ * on, of the kind that the primitive's struct says; words, options, targets, files. */
 #include <string.h>
 
 #include "bind/complete.h"
@@ -11,7 +11,7 @@
 #define MOST_INSTANCES 256
 
 /* A bracket that is open at the cursor: its token, the place of what follows among its items, and
-   the key of that + 1. */
+ * the key of that + 1. */
 typedef struct Frame {
   size_t open, key;
   int item;
@@ -107,7 +107,7 @@ static size_t opener_of(const TdBefore *b, size_t i) {
 }
 
 /* The program of the expression that ends at token i: a schedule or kernel by its path, what a
-   method of a schedule returned, tide.schedule(x); NULL when nothing is known of it. */
+ * method of a schedule returned, tide.schedule(x); NULL when nothing is known of it. */
 static const TdProg *program_at(lua_State *L, const TdBefore *b, size_t i) {
   for (;;) {
     if (i >= b->token.n) return NULL;

@@ -29,7 +29,7 @@ void td_complete_add_files(TdPromptItems *out, const char *path, size_t n) {
 }
 
 /* Where the last word of a line of the shell begins, behind the quote that it may open with, which
-   goes to *quote, else 0. */
+ * goes to *quote, else 0. */
 static size_t last_word(const char *line, size_t n, char *quote) {
   size_t from = 0;
   *quote = 0;

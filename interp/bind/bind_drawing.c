@@ -1,5 +1,5 @@
 /* bind_drawing.c - a design as data, its tasks and what passes between them as they are declared,
-   which stdlib's tide.drawing draws. */
+ * which stdlib's tide.drawing draws. */
 #include "analysis/effects.h"
 #include "bind/view.h"
 
@@ -71,7 +71,7 @@ static void push_stream(lua_State *L, TdArena *a, const TdStream *s) {
 }
 
 /* Pushes {name, tasks, streams, arguments, ntask, nstream} of a design; of tasks and streams the
-   first `most`. */
+ * first `most`. */
 static void push_design(lua_State *L, const TdAsk *q, size_t most) {
   const TdUnit *u = q->unit;
   lua_createtable(L, 0, 6);

@@ -1,5 +1,5 @@
 /* bind_fault.c - an error of plain Lua that nobody caught becomes a diagnostic: its line, a caret
-   where Lua's message names something, who called, and the name that was meant. */
+ * where Lua's message names something, who called, and the name that was meant. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

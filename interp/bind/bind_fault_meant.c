@@ -1,5 +1,5 @@
 /* bind_fault_meant.c - the name that was meant where Lua found nil: among the variables of the
-   function, the globals, what tide has, or the members of the very value. */
+ * function, the globals, what tide has, or the members of the very value. */
 #include <string.h>
 
 #include "bind/complete.h"
@@ -146,7 +146,7 @@ static void add_tide(const TdLuaFault *f, Names *names) {
 }
 
 /* The variable that was meant by a global name; or what the module tide has, by its path; or the
-   module. */
+ * module. */
 static const char *meant_variable(const TdLuaFault *f, const TdAstExpr *e) {
   Names names = {0}, of_tide = {0};
   if (e->name.binding != TD_AST_IS_GLOBAL) return NULL;

@@ -1,5 +1,5 @@
 /* bind_fault_place.c - where the thing stands that a message of Lua names: the operand of the right
-   operator, call or index on the line. */
+ * operator, call or index on the line. */
 #include <string.h>
 
 #include "bind/fault.h"

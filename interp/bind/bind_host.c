@@ -240,7 +240,7 @@ TdHost td_bind_host(lua_State *L, int anchor) {
 }
 
 /* words[value of "a.b"] = word for each of the space-separated paths; the module is at `module`,
-   words above it. */
+ * words above it. */
 static void note_word(lua_State *L, int module, const char *paths, int word) {
   char path[32];
   while (sscanf(paths, "%31s", path) == 1) {

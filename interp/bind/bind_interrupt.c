@@ -26,7 +26,7 @@ static void stop_hook(lua_State *L, lua_Debug *ar) {
 }
 
 /* Has Lua code stop at its next instruction. Calls of C are left alone: those that close what is to
-   be closed must run. */
+ * be closed must run. */
 static void arm(lua_State *L) {
   lua_sethook(L, stop_hook, LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }

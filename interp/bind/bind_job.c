@@ -1,5 +1,5 @@
 /* bind_job.c - jobs: code that runs in a copy of the session, beside the prompt. What it prints and
-   how it ended is told above the prompt when it ends; what it compiled stays in the cache. */
+ * how it ended is told above the prompt when it ends; what it compiled stays in the cache. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -99,8 +99,8 @@ static void on_end(int sig) {
 }
 
 /* Waits until a process has ended; has the group end when it is asked to, or the session is gone
-   before. Who works ends its compilers then, which are groups of their own, or is killed after half
-   a second. */
+ * before. Who works ends its compilers then, which are groups of their own, or is killed after half
+ * a second. */
 static int wait_for(pid_t worker, pid_t session) {
   int status = 1, naps = 25;
   const struct timespec nap = {0, 20 * 1000 * 1000};

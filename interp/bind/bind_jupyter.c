@@ -1,5 +1,5 @@
 /* bind_jupyter.c - the module tide.jupyter: loads the Jupyter kernel, a shared object, when it is
-   asked for, so that nothing else needs its libraries. */
+ * asked for, so that nothing else needs its libraries. */
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* bind_math.c - operators with names on Lua numbers, outside kernels: what Lua's math library does,
-   and 64-bit words for the ones on bits. */
+ * and 64-bit words for the ones on bits. */
 #include <math.h>
 
 #include "bind/tensor.h"

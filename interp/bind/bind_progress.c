@@ -1,5 +1,5 @@
 /* bind_progress.c - long work says at a terminal what it does, how far it is and for how long it
-   has run: a line that a timer renews and that the end of the work takes away. */
+ * has run: a line that a timer renews and that the end of the work takes away. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static struct {
 } progress;
 
 /* Puts a number at the end of the n characters in line; returns how many there are then. Like all
-   below, async-signal-safe. */
+ * below, async-signal-safe. */
 static size_t put_number(char line[LINE], size_t n, uint64_t v) {
   char digits[20];
   size_t k = 0;

@@ -89,7 +89,7 @@ TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
 }
 
 /* Parses and rewrites the input, keeps it under its own chunk name, which has at least that number,
-   and loads it; whether its values are to be shown. Raises on an error. */
+ * and loads it; whether its values are to be shown. Raises on an error. */
 static bool load_input(lua_State *L, const char *text, size_t n, int least) {
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_arena(L);

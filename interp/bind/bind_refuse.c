@@ -1,5 +1,5 @@
 /* bind_refuse.c - refusals of what a caller gave: errors with help, option tables; the module
-   tide.refusal, with which stdlib does the same. */
+ * tide.refusal, with which stdlib does the same. */
 #include <stdarg.h>
 #include <string.h>
 

@@ -126,7 +126,7 @@ static void push_work(lua_State *L) {
 }
 
 /* tide.registry(): {primitives =, functions =, commands =, keys =, options =, verbs =,
-   environment =, work =}. */
+ * environment =, work =}. */
 static int l_registry(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);

@@ -226,7 +226,7 @@ static TdCpu *compiled(lua_State *L, Runner *r, const TdProg *at) {
 }
 
 /* Has r hold `at` compiled, which is p at the sizes of arguments. States go on from the run before,
-   unless that was of another program. */
+ * unless that was of another program. */
 static void prepare(lua_State *L, Runner *r, const TdProg *p, const TdProg *at) {
   if (r->of != p) r->made.n = 0, r->cpu = NULL;
   r->of = p;
@@ -308,7 +308,7 @@ TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first, cons
 }
 
 /* k:reference(..): one run by the evaluator with every check on; a last table {overflow = true}
-   also reports stores that change an integer. */
+ * also reports stores that change an integer. */
 int td_bind_reference(lua_State *L, const TdProg *p) {
   bool overflow = false;
   int top = lua_gettop(L);

@@ -102,7 +102,7 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
 }
 
 /* Work that a quick check may do: well under 100 ms. Its time is that of the slowest machine; it
-   ends what counts no steps. */
+ * ends what counts no steps. */
 #define QUICK_STEPS 8000000
 #define QUICK_SECONDS 2
 
@@ -358,7 +358,7 @@ static int l_schedule_reference(lua_State *L) {
 }
 
 /* tide.check(on): whether each step is followed by an equivalence check; returns how many were
-   proved since the last call. */
+ * proved since the last call. */
 static int l_check(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   b->setting[TD_SET_CHECK] = lua_toboolean(L, 1) ? TD_CHECK_ON : TD_CHECK_OFF;

@@ -1,5 +1,5 @@
 /* bind_session.c - the module tide.session: inputs run as at the prompt with what they print
-   caught, for documents and notebooks. */
+ * caught, for documents and notebooks. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static void close_file(void *file) {
 }
 
 /* Leads standard output and error, also of child processes, to a temporary file, which a closes;
-   false if there is none. */
+ * false if there is none. */
 static bool capture_start(Capture *c, TdArena *a) {
   fflush(stdout);
   fflush(stderr);
@@ -68,7 +68,7 @@ static void set_shown(lua_State *L, const char *key, const char *text, bool show
 }
 
 /* session.run(input), which Ctrl-C ends with what called it: {ok =, printed =, page =, shown =,
-   error =, code =, value =, class =}; the value is the first that it showed, if it showed one. */
+ * error =, code =, value =, class =}; the value is the first that it showed, if it showed one. */
 static int l_run(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);
@@ -105,7 +105,7 @@ static int l_diff(lua_State *L) {
 }
 
 /* session.complete(text, [cursor]): what could stand at byte `cursor`, by default the end, as a
-   list, and how many bytes before it that replaces. */
+ * list, and how many bytes before it that replaces. */
 static int l_complete(lua_State *L) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);

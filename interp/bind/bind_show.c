@@ -209,7 +209,7 @@ static void show_program(lua_State *L, TdText *out, const TdProg *p, int idx, bo
 }
 
 /* Shortens what was put from byte `from` on to what an echo may take, at the end of a line if one
-   is near. */
+ * is near. */
 static void cap(TdText *out, size_t from) {
   size_t n = out->n - from, keep = MAX_TEXT;
   if (n <= MAX_TEXT) return;

@@ -1,5 +1,5 @@
 /* bind_tensor_compare.c - t:equal(u) and t:allclose(u, {rtol =, atol =}). Both return true, or
-   false and a text that names the first element that differs, so that assert shows it. */
+ * false and a text that names the first element that differs, so that assert shows it. */
 #include <math.h>
 
 #include "bind/tensor.h"

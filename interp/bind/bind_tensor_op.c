@@ -1,5 +1,5 @@
 /* bind_tensor_op.c - operators on tensors, element by element, in the types of docs/numbers.md: the
-   metamethods of tensors and tide.min, tide.select and their kin. */
+ * metamethods of tensors and tide.min, tide.select and their kin. */
 #include <string.h>
 
 #include "bind/tensor.h"

@@ -1,9 +1,9 @@
 /* bind_tensor_random.c - tide.random: numbers that depend on the seed alone, on every machine.
-   The draws of a tensor are the outputs of SplitMix64 (Steele, Lea, Flood 2014) from the state
-   `seed`, in row-major order. An integer, fixed-point or bool element is the low bits of one; in a
-   range it is lo + draw mod (hi - lo), where draws above the last whole multiple of hi - lo are
-   skipped. A float is lo + u * (hi - lo), u being the top bits of a draw, as many as the type has,
-   as a fraction; what rounds up to hi is drawn again. */
+ * The draws of a tensor are the outputs of SplitMix64 (Steele, Lea, Flood 2014) from the state
+ * `seed`, in row-major order. An integer, fixed-point or bool element is the low bits of one; in a
+ * range it is lo + draw mod (hi - lo), where draws above the last whole multiple of hi - lo are
+ * skipped. A float is lo + u * (hi - lo), u being the top bits of a draw, as many as the type has,
+ * as a fraction; what rounds up to hi is drawn again. */
 #include <math.h>
 
 #include "bind/tensor.h"

@@ -1,5 +1,5 @@
 /* bind_tensor_reduce.c - tide.matmul and tide.reduce outside kernels: elements in order, in the
-   accumulator that kernels use (eval.h says how). */
+ * accumulator that kernels use (eval.h says how). */
 #include <string.h>
 
 #include "bind/tensor.h"

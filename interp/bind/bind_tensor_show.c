@@ -1,5 +1,5 @@
 /* bind_tensor_show.c - tensors as text: one line for tostring, aligned rows for show. Only what is
-   shown is read, so size does not matter. */
+ * shown is read, so size does not matter. */
 #include <inttypes.h>
 #include <string.h>
 

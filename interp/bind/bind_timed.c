@@ -1,5 +1,5 @@
 /* bind_timed.c - what a run with a clock told, in Lua: m.report of a build {timed = true}, a table
-   that draws itself. */
+ * that draws itself. */
 #include <string.h>
 
 #include "bind/unit.h"

@@ -1,9 +1,9 @@
 /* bind_verify.c - tide.verify and s:verify in Lua: are two programs the same?
-
-   Options: concrete = {"len"} keeps arguments at numbers instead of symbols, for programs whose
-   control depends on them; concrete = {len = v} says which numbers. What is not said is drawn a few
-   times: integers from 0 up to the least extent of the program's arrays, so that they may be
-   indices. seconds = n is how long it may take in all. */
+ *
+ * Options: concrete = {"len"} keeps arguments at numbers instead of symbols, for programs whose
+ * control depends on them; concrete = {len = v} says which numbers. What is not said is drawn a few
+ * times: integers from 0 up to the least extent of the program's arrays, so that they may be
+ * indices. seconds = n is how long it may take in all. */
 #include <math.h>
 #include <string.h>
 
@@ -244,7 +244,7 @@ static double read_seconds(lua_State *L, int idx) {
 }
 
 /* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
-   led from one to the other. */
+ * led from one to the other. */
 static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   Answer answer = {.stepwise = stepwise, .drawn = ""};
@@ -264,7 +264,7 @@ static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool
 }
 
 /* s:verify(options): is the schedule still the kernel it began as, or that a step made another
-   on purpose? */
+ * on purpose? */
 int td_bind_verify_schedule(lua_State *L) {
   lua_settop(L, 2);
   const TdSchedule *s = td_bind_check_schedule(L, 1);

@@ -59,7 +59,7 @@ bool td_version_is_module(lua_State *L) {
 }
 
 /* tide.features(): {version, libraries, program, memory_compiler, pages, notebooks, home,
-   missing}. */
+ * missing}. */
 static int l_features(lua_State *L) {
   TdArena *a = td_bind_arena(L);
   char home[4096];

@@ -4,7 +4,7 @@
 #include "rewrite/schedule.h"
 
 /* The program of the kernel, design, schedule or graph at slot 1, or raises; of a schedule as it
-   was after the step at slot 2, if that is given. */
+ * was after the step at slot 2, if that is given. */
 static const TdProg *check_program(lua_State *L) {
   if (td_bind_test_schedule(L, 1) && !lua_isnoneornil(L, 2)) {
     const TdVersion *v = td_schedule_at(td_bind_check_schedule(L, 1), (int)luaL_checkinteger(L, 2));
@@ -17,7 +17,7 @@ static const TdProg *check_program(lua_State *L) {
 }
 
 /* view.design(x, [step], [most]): {name, tasks, streams, arguments, ntask, nstream} of a design, of
-   tasks and streams at most that many; nil of a kernel. */
+ * tasks and streams at most that many; nil of a kernel. */
 static int l_design(lua_State *L) {
   lua_Integer most = luaL_optinteger(L, 3, LUA_MAXINTEGER);
   luaL_argcheck(L, most >= 0, 3, "not negative");
@@ -26,7 +26,7 @@ static int l_design(lua_State *L) {
 }
 
 /* Pushes {piece =, from =, to =, name =, type =, source =, line =}; places count bytes from 1, both
-   included. */
+ * included. */
 static void push_mark(lua_State *L, TdArena *a, const TdPrintMark *m) {
   static const char *const pieces[] = {"expr", "symbol", "stmt"};
   lua_createtable(L, 0, 7);
@@ -79,7 +79,7 @@ static int l_name(lua_State *L) {
 }
 
 /* view.file(x): the path of the file in which the function of a kernel, design or schedule is
-   written, or nil. */
+ * written, or nil. */
 static int l_file(lua_State *L) {
   lua_Debug ar;
   check_program(L);

@@ -6,7 +6,7 @@
 #include "repl/colour.h"
 
 /* The tokens of an input before the cursor, blanks and comments aside; the string or the word that
-   the cursor is in is not among them. */
+ * the cursor is in is not among them. */
 typedef struct TdBefore {
   const char *s;
   TdArena *arena;
@@ -17,7 +17,7 @@ typedef struct TdBefore {
 } TdBefore;
 
 /* bind_complete.c: cuts n bytes of text into the tokens before what is to be completed at their
-   end, which begins at or after `from`. */
+ * end, which begins at or after `from`. */
 TdBefore td_complete_read(TdArena *a, const char *text, size_t n, size_t from);
 
 /* bind_complete_call.c */
@@ -34,7 +34,7 @@ typedef struct TdCallAround {
 /* Finds it; false when there is none. */
 bool td_complete_find_call(const TdBefore *b, TdCallAround *c);
 /* Adds what can stand there: names of the schedule that the call is made on, words, names of
-   options, files; false when nothing is known of it. */
+ * options, files; false when nothing is known of it. */
 bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c,
                           TdPromptItems *out);
 
@@ -57,7 +57,7 @@ void td_complete_push_path(lua_State *L, const TdBefore *b, size_t first, size_t
 /* Adds the files that a path, which begins at byte `from` of what is typed, can be. */
 void td_complete_add_files(TdPromptItems *out, const char *path, size_t n);
 /* Adds the files that the last word of a line of the shell can be, escaped or quoted as it is, and
-   says in `from` where it begins. */
+ * says in `from` where it begins. */
 void td_complete_add_shell_words(TdPromptItems *out, const char *line, size_t n);
 
 #endif

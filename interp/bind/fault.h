@@ -1,5 +1,5 @@
 /* fault.h - errors of plain Lua that nobody caught: what Lua's message names, where that stands,
-   and what was meant. */
+ * and what was meant. */
 #ifndef TD_BIND_FAULT_H
 #define TD_BIND_FAULT_H
 
@@ -34,7 +34,7 @@ typedef struct TdLuaFault {
 } TdLuaFault;
 
 /* bind_fault_place.c: what a message names in the source; NULL when that is not clear. In *user the
-   operator, call or index around it. */
+ * operator, call or index around it. */
 const TdAstExpr *td_fault_operand(const TdLuaFault *f, const TdAstExpr **user);
 /* The place to point at: that of the operand, else of the call that raised the error. */
 TdLoc td_fault_place(const TdLuaFault *f, const TdAstExpr *operand, const TdAstExpr *user);
@@ -42,7 +42,7 @@ TdLoc td_fault_place(const TdLuaFault *f, const TdAstExpr *operand, const TdAstE
 /* bind_fault_meant.c: the name that was meant instead of the operand's, or NULL. */
 const char *td_fault_meant(const TdLuaFault *f, const TdAstExpr *operand);
 /* Pushes the value of an expression of the function at f's level, read raw; false, and nothing on
-   the stack, where running code would tell. */
+ * the stack, where running code would tell. */
 bool td_fault_push_value(const TdLuaFault *f, const TdAstExpr *e);
 
 #endif

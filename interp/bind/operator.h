@@ -5,7 +5,7 @@
 #include "bind/bind.h"
 
 /* The operator or index on a line of ast whose metamethod is running, called by the Lua function at
-   `level`; `event` is its name as lua_getinfo has it. NULL where several might be. */
+ * `level`; `event` is its name as lua_getinfo has it. NULL where several might be. */
 const TdAstExpr *td_bind_find_operator(lua_State *L, const TdAst *ast, uint32_t line, int level,
                                        const char *event);
 

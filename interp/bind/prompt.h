@@ -47,7 +47,7 @@ void td_show_diff(TdText *out, const char *diff);
 /* bind_help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
 /* The source of the function, kernel, design or schedule that a global holds; false when there is
-   none. */
+ * none. */
 bool td_help_source(lua_State *L, TdText *out, const char *name);
 /* Names that help knows: primitives, functions, methods, commands; i from 0, NULL after the last.
  */

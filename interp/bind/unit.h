@@ -9,8 +9,8 @@
 enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
 
 /* bind_program.c: whether the root of p, or the tasks of a design, keep to what can be decided now:
-   structure, bounds, indices as data, aliasing, directions of streams. What a root calls was
-   checked when it was made. */
+ * structure, bounds, indices as data, aliasing, directions of streams. What a root calls was
+ * checked when it was made. */
 bool td_bind_check_program(TdBind *b, const TdProg *p, TdDiag *d);
 
 /* bind_extern.c: p itself, or a kernel that calls the foreign function at p's root. */
@@ -18,21 +18,21 @@ const TdProg *td_bind_callable(const TdProg *p);
 
 /* bind_check.c */
 /* Raises when the design on top of the stack, whose program is p, is refused; the error's field
-   `design` is the design. */
+ * `design` is the design. */
 void td_bind_check_design(lua_State *L, const TdProg *p);
 /* d:check(): true, and what is left to the run (or nil); else nil and the error. */
 int td_bind_check_again(lua_State *L);
 /* d:depths(): least depths by stream, and the bits that they take; nil and the error if there are
-   none, or data decides. */
+ * none, or data decides. */
 int td_bind_check_depths(lua_State *L);
 
 /* bind_dump.c: writes p to the next file, where --dump-ir asks for it: after the step `call` of the
-   primitive `prim`. */
+ * primitive `prim`. */
 void td_bind_dump(lua_State *L, const TdProg *p, const char *prim, const char *call);
 
 struct TdPrim;
 /* bind_step.c: the Lua arguments from slot `first` to `top` as values for prim's specs, in arena a,
-   or raises a usage error. */
+ * or raises a usage error. */
 struct TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const struct TdPrim *prim, int first,
                                      int top);
 /* bind_schedule.c: the schedule at idx, or raises. */
@@ -85,7 +85,7 @@ void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
 /* Raises unless the arguments from slot `first` on fit the parameters of p. */
 void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
 /* The arguments from slot `first` on for the evaluator, and p at the sizes that they give; raises
-   where they do not fit. */
+ * where they do not fit. */
 struct TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first,
                                          const TdProg **at);
 /* Runs p on the arguments from slot `first` on; state lasts with the userdata at slot `owner`. */

@@ -6,7 +6,7 @@
 #include "bind/bind.h"
 
 /* bind_drawing.c: pushes the design that is p's root as {name, tasks, streams, arguments}; nil for
-   a kernel. */
+ * a kernel. */
 void td_view_push_design(lua_State *L, const TdProg *p, size_t most);
 
 #endif

@@ -1,12 +1,12 @@
 /* algebra.c - the associative and ring levels: values that add and multiply as the numbers would.
-
-   A value is e, which is its number, and m, a number that it is congruent to modulo 2^c. What is
-   not cut has m = e and c = 0; a cast that wraps to c bits keeps m and makes e anew, from m. So the
-   next cast to at most c bits needs only m: sums that wrap at every store can be regrouped; and one
-   to more bits needs only e: sums of what was cut before can be, too. Ring: m and e are elements of
-   a prime field, inputs random points. Associative: of its additive group. Every other associative
-   operator is the sum carried over by a random bijection of its own, so it is commutative and
-   associative and nothing else. */
+ *
+ * A value is e, which is its number, and m, a number that it is congruent to modulo 2^c. What is
+ * not cut has m = e and c = 0; a cast that wraps to c bits keeps m and makes e anew, from m. So the
+ * next cast to at most c bits needs only m: sums that wrap at every store can be regrouped; and one
+ * to more bits needs only e: sums of what was cut before can be, too. Ring: m and e are elements of
+ * a prime field, inputs random points. Associative: of its additive group. Every other associative
+ * operator is the sum carried over by a random bijection of its own, so it is commutative and
+ * associative and nothing else. */
 #include <math.h>
 
 #include "eval/word.h"
@@ -16,7 +16,7 @@ enum { BITS = 58, GAP = 27, TAG_BITS = 64 - BITS };
 static const uint64_t mask = ((uint64_t)1 << BITS) - 1, prime = ((uint64_t)1 << BITS) - GAP;
 
 /* A bijection of 0 .. 2^BITS - 1: shift (so that 0, the neutral element of sums, is not that of
-   anything else), multiply, fold, multiply, fold. */
+ * anything else), multiply, fold, multiply, fold. */
 typedef struct Bijection {
   uint64_t shift, key[2], inverse[2];
 } Bijection;
@@ -145,7 +145,7 @@ static Number negate(Number x) {
 }
 
 /* Has x and y be known modulo one power of two, which is returned (0: they are exact): the smaller
-   one or, where that is asked for, the larger. */
+ * one or, where that is asked for, the larger. */
 static unsigned meet(const Algebra *g, Number *x, Number *y) {
   if (!x->c || !y->c || x->c == y->c) return x->c | y->c;
   Number *narrow = x->c < y->c ? x : y, *other = x->c < y->c ? y : x;
@@ -226,7 +226,7 @@ static Number wrap(const Algebra *g, const TdType *to, Number x, unsigned width)
 }
 
 /* v of type `from` in type `to`; of one type: equal values become equal words. A float keeps that
-   it was rounded to its own type: a sum of f16 is not the sum in f32. */
+ * it was rounded to its own type: a sum of f16 is not the sum in f32. */
 static Number cast(Algebra *g, const TdType *to, const TdType *from, TdValue v, TdLoc loc) {
   TdValue lifted = lift(g, from, v);
   Number x = decode(lifted);
@@ -255,7 +255,7 @@ static Number operand(Algebra *g, const TdApply *x, int i) {
 }
 
 /* In a ring select(c, x, y) is y + [c] * (x - y), where [c] is a number that c alone decides: so
-   sums and products of what conditions select can be regrouped. */
+ * sums and products of what conditions select can be regrouped. */
 static Number choose(Algebra *g, const TdApply *x) {
   TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_OP_SELECT);
   Number c = decode(lift(g, x->of[0], x->v[0]));

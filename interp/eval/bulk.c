@@ -64,7 +64,7 @@ static bool prepare_kids(const Bulk *b, Operand *o, bool inner) {
 }
 
 /* Makes e ready; inner: below an operator that reads other elements than the one it makes. NULL: it
-   failed. */
+ * failed. */
 static Operand *prepare(const Bulk *b, const TdExpr *e, bool inner) {
   TdTask *t = b->t;
   Operand *o = TD_NEW(t->machine->scratch, Operand);

@@ -1,31 +1,31 @@
 /* clock.h - the timing model of designs, and the clock that each task of a run carries. Values and
-   times are independent: a run follows its own order, and its clocks tell when each thing happens
-   (docs/timing.md). Kahn networks are determinate, so these times are the least solution of
-
-     base     when cycle 0 of the schedule is: of straight code, or of an iteration. A task is a
-              rigid pipe: what delays one operation shifts all that come after it. Iterations of a
-              pipelined loop begin II apart from base to base.
-     get      >= base + from of its firing, the get before it in the firing, the get before it on
-              its stream + B, and the put of its token + B - 1 + latency of the stream
-     start    >= base + at of the firing, the end (B - 1 later) of its gets, and done of the same
-              firing F + 1 iterations back + 1; F = ceil(L / II). base follows it.
-     put      >= start + L, the put before it in the firing, done of the firing before, the put
-              before it on its stream + B, and the get of the token `depth` places earlier + B
-     done     the end of its last put, at least start + L and done of the firing before
-
-   A firing is gets that follow each other, what is computed of them, and the puts that follow;
-   from, at and L are those of ir/times.h. B are the beats of a token: one, or elements / lanes. A
-   token is visible the cycle after its last beat (latency 1), its place is free again the cycle
-   after its last beat was got.
-
-   Straight code ends `length` cycles after its base, a pipelined loop as long after the base of its
-   last iteration, and both not before their last put is done. What comes next begins then, so
-   without waiting a task takes just the cycles of the estimate. A wait is charged to the operation
-   whose term decided; cycles = busy + stalled for each task.
-
-   A block stream is two streams: full buffers, and free ones; slot gets from, and the end of the
-   scope of what was got puts to the latter. An allreduce ends the cycle after its last part came. A
-   design that is called starts with the call, which lasts until its last task has ended. */
+ * times are independent: a run follows its own order, and its clocks tell when each thing happens
+ * (docs/timing.md). Kahn networks are determinate, so these times are the least solution of
+ *
+ *   base     when cycle 0 of the schedule is: of straight code, or of an iteration. A task is a
+ *            rigid pipe: what delays one operation shifts all that come after it. Iterations of a
+ *            pipelined loop begin II apart from base to base.
+ *   get      >= base + from of its firing, the get before it in the firing, the get before it on
+ *            its stream + B, and the put of its token + B - 1 + latency of the stream
+ *   start    >= base + at of the firing, the end (B - 1 later) of its gets, and done of the same
+ *            firing F + 1 iterations back + 1; F = ceil(L / II). base follows it.
+ *   put      >= start + L, the put before it in the firing, done of the firing before, the put
+ *            before it on its stream + B, and the get of the token `depth` places earlier + B
+ *   done     the end of its last put, at least start + L and done of the firing before
+ *
+ * A firing is gets that follow each other, what is computed of them, and the puts that follow;
+ * from, at and L are those of ir/times.h. B are the beats of a token: one, or elements / lanes. A
+ * token is visible the cycle after its last beat (latency 1), its place is free again the cycle
+ * after its last beat was got.
+ *
+ * Straight code ends `length` cycles after its base, a pipelined loop as long after the base of its
+ * last iteration, and both not before their last put is done. What comes next begins then, so
+ * without waiting a task takes just the cycles of the estimate. A wait is charged to the operation
+ * whose term decided; cycles = busy + stalled for each task.
+ *
+ * A block stream is two streams: full buffers, and free ones; slot gets from, and the end of the
+ * scope of what was got puts to the latter. An allreduce ends the cycle after its last part came. A
+ * design that is called starts with the call, which lasts until its last task has ended. */
 #ifndef TD_CLOCK_H
 #define TD_CLOCK_H
 
@@ -43,7 +43,7 @@ typedef struct TdKeep {
 } TdKeep;
 
 /* What compiled runs see of the clock of a stream, in their own memory: how often it moved a token,
-   and most tokens in it at the end of a cycle. */
+ * and most tokens in it at the end of a cycle. */
 #define TD_MOVED_FIELDS(X)                                                                         \
   X(int64_t puts)                                                                                  \
   X(int64_t gots)                                                                                  \
@@ -55,7 +55,7 @@ typedef struct TdMoved {
 } TdMoved;
 
 /* The clock of one stream: cycles of the last `depth` puts, and gets, by the places of the tokens;
-   TD_LONG_AGO before the first. */
+ * TD_LONG_AGO before the first. */
 typedef struct TdWire {
   int64_t *put_at, *got_at;
   TdMoved *moved, own; /* own: what `moved` is unless a compiled run keeps it */
@@ -112,10 +112,10 @@ void td_clock_stop(TdClock *c);
 /* Before a statement that t begins with: what runs ends unless the statement is part of it. */
 void td_clock_before(TdClock *c, const TdTime *t);
 /* Enters a loop of time t (or NULL) with so many around it, itself included; returns what its
-   iterations are given to, or NULL. */
+ * iterations are given to, or NULL. */
 const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth);
 /* Begins iteration n (from 0) of what td_clock_enter returned; or does n of them in which no token
-   moves and nothing else has a time of its own. */
+ * moves and nothing else has a time of its own. */
 void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n);
 void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n);
 /* Leaves all loops down to a depth of nesting, that one included. */
@@ -129,8 +129,8 @@ void td_clock_settle(TdClock *c);
 void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);
 
 /* A token moves; each end in the order in which its task does it. get: the buffer of a block stream
-   is held, or free again; slot: takes a place for a token to come; put: into a place that was
-   taken, or one that it takes; free: the scope of a buffer ends. */
+ * is held, or free again; slot: takes a place for a token to come; put: into a place that was
+ * taken, or one that it takes; free: the scope of a buffer ends. */
 void td_clock_get(TdClock *c, TdWire *w, bool held);
 void td_clock_slot(TdClock *c, TdWire *w);
 void td_clock_put(TdClock *c, TdWire *w, bool taken);
@@ -143,7 +143,7 @@ TdTimedTask td_clock_task(const TdClock *c);
 TdTimedStream td_clock_stream(const TdWire *w);
 
 /* The clocks of n streams of so many tokens, their beats, latency and kind filled in; before
-   anything happened. */
+ * anything happened. */
 void td_clock_open(TdArena *a, TdWire *w, int64_t n, int64_t depth);
 void td_clock_empty(TdWire *w);
 

@@ -1,5 +1,5 @@
 /* domain.h - values of a run, and what a domain of symbolic values must answer. docs/ir.md,
-   Domains. */
+ * Domains. */
 #ifndef TD_DOMAIN_H
 #define TD_DOMAIN_H
 
@@ -53,8 +53,8 @@ typedef struct TdApply {
 } TdApply;
 
 /* A domain of symbolic values. Concrete operators never come here; `self` is the state of one
-   comparison, so that two runs meet. Equal values are equal words. The exact domain is the absence
-   of this one (NULL). */
+ * comparison, so that two runs meet. Equal values are equal words. The exact domain is the absence
+ * of this one (NULL). */
 typedef struct TdDomain {
   const char *name;
   /* Element `element` (row-major; tokens of a port in order) of argument `param`. */
@@ -74,15 +74,15 @@ typedef enum {
 const char *td_domain_level_name(TdLevel level);
 
 /* finger.c: fingerprints of 126 bits, strict and, without fma (ir/unfuse.h), fused; algebra.c:
-   associative and ring, without fma too. Constants are drawn from seed; the state is owned by a.
-   wide: of two numbers cut to different widths it is their sum modulo the larger that is kept, not
-   modulo the smaller; what is equal in either way is equal. */
+ * associative and ring, without fma too. Constants are drawn from seed; the state is owned by a.
+ * wide: of two numbers cut to different widths it is their sum modulo the larger that is kept, not
+ * modulo the smaller; what is equal in either way is equal. */
 extern const TdDomain td_finger_domain, td_algebra_domain;
 void *td_finger_new(TdArena *a, uint64_t seed);
 void *td_algebra_new(TdArena *a, TdLevel level, bool wide, uint64_t seed);
 
 /* What tells two types of values apart in a fingerprint (the mode of casting into one: only when
-   asked). */
+ * asked). */
 uint64_t td_domain_type_key(const TdType *t, bool with_mode);
 /* The bits of a concrete value of type t, all NaNs being one. */
 uint64_t td_domain_bits(const TdType *t, uint64_t bits);
@@ -110,7 +110,7 @@ TdHash td_domain_hash_input(TdHash key, unsigned param, int64_t element);
 TdHash td_domain_hash_constant(TdHash key, const TdType *t, TdValue v);
 
 /* intern.c: a symbolic value is a node of a hash-consed graph, which remembers where it was first
-   made in each of two programs. */
+ * made in each of two programs. */
 extern const TdDomain td_intern_domain;
 void *td_intern_new(TdArena *a);
 /* What runs from now on is the first (0) or the second (1) program. */

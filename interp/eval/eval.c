@@ -132,7 +132,7 @@ static bool start_root(TdMachine *m, TdFrame *f) {
 }
 
 /* Runs a call of the program of s to its end, after the call `before` and `back` calls before the
-   last. */
+ * last. */
 static bool run_call(const Setup *s, const TdEvalArg *arg, size_t narg, unsigned back,
                      const TdMachine *before, Run *out) {
   TdMachine *m = new_machine(s);
@@ -273,7 +273,7 @@ static bool tensors_agree(const Setup *s, const Run *x, const Run *y, unsigned i
 }
 
 /* The same for what was put to, and how much was got from, stream a; answer->index is where its
-   elements begin. */
+ * elements begin. */
 static bool streams_agree(const Setup *s, const TdChannel *a, const TdChannel *b,
                           TdEvalAnswer *answer) {
   int64_t n, k;
@@ -348,7 +348,7 @@ TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLev
 }
 
 /* The value at `index` of argument `param` after a run, and its type; false if there is none. A
-   port is indexed through all its streams. */
+ * port is indexed through all its streams. */
 static bool value_at(const Run *r, unsigned param, int64_t index, TdValue *v, const TdType **t) {
   const TdSlot *slot = &r->root->slot[param];
   if (slot->own) {

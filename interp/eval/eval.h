@@ -1,10 +1,10 @@
 /* eval.h - running the IR: with numbers and every check on, or on symbolic values to compare two
-   programs. docs/ir.md, Meaning and Domains.
-
-   This is the reference that compiled runs are held against. Tensor statements mean these loops:
-   matmul starts at 0 of its result type T and does acc = T(acc + a * b) with k ascending; reduce
-   and allreduce with + start at 0 likewise, with any other operator at the first element; floats
-   that are not of the accumulator's type are cast to it first. */
+ * programs. docs/ir.md, Meaning and Domains.
+ *
+ * This is the reference that compiled runs are held against. Tensor statements mean these loops:
+ * matmul starts at 0 of its result type T and does acc = T(acc + a * b) with k ascending; reduce
+ * and allreduce with + start at 0 likewise, with any other operator at the first element; floats
+ * that are not of the accumulator's type are cast to it first. */
 #ifndef TD_EVAL_H
 #define TD_EVAL_H
 
@@ -13,7 +13,7 @@
 #include "ir/tensor.h"
 
 /* One stream of a port argument: the tokens of each side in order, one more dimension in front
-   (T[n] or T[n][..]). */
+ * (T[n] or T[n][..]). */
 typedef struct TdEvalPort {
   const TdTensor *in; /* what the program may get; NULL: nothing */
   TdTensor *out;      /* set by a run: what it put, NULL if nothing */
@@ -21,7 +21,7 @@ typedef struct TdEvalPort {
 } TdEvalPort;
 
 /* An argument of the root unit, by the type of its parameter. In symbolic runs an argument that is
-   all zeros is symbolic. */
+ * all zeros is symbolic. */
 typedef struct TdEvalArg {
   TdTensor *tensor;
   uint64_t scalar;  /* num.h */
@@ -58,7 +58,7 @@ typedef struct TdEvalOverflow {
 } TdEvalOverflow;
 
 /* What passed through a stream: td_map_mix over the bits (num.h) of every element of every token,
-   in order, from 0. */
+ * in order, from 0. */
 typedef struct TdEvalStream {
   const char *name; /* "Z[0]" */
   uint64_t tokens, hash;
@@ -78,13 +78,13 @@ typedef struct TdEvalResult {
   "d:depths(..), with these arguments, tells the depths that are enough, if any are"
 
 /* Runs the root of p on numbers, all faults on. On success the tensors and ports hold the results;
-   on failure they are untouched and d says what happened where (kind limit, code "limit", when a
-   budget of o was spent). Everything is allocated in a, which the caller owns. */
+ * on failure they are untouched and d says what happened where (kind limit, code "limit", when a
+ * budget of o was spent). Everything is allocated in a, which the caller owns. */
 bool td_eval_run(TdArena *a, const TdProg *p, TdEvalArg *arg, size_t narg, const TdEvalOptions *o,
                  TdDiag *d, TdEvalResult *result);
 
 /* Runs p on symbolic values; cell[i] becomes the values that tensor parameter i holds at the end,
-   row-major (NULL for other parameters). Runs of one level and seed give comparable words. */
+ * row-major (NULL for other parameters). Runs of one level and seed give comparable words. */
 bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalArg *concrete,
                       const TdEvalOptions *o, const TdValue **cell, TdDiag *d);
 
@@ -101,8 +101,8 @@ typedef struct TdEvalAnswer {
 } TdEvalAnswer;
 
 /* Runs x and y at their own sizes on symbolic values and compares all that they leave. concrete has
-   an entry for each parameter, or is NULL; control must not depend on what is symbolic. From
-   associative on they are equal if they are with or without `wide`. */
+ * an entry for each parameter, or is NULL; control must not depend on what is symbolic. From
+ * associative on they are equal if they are with or without `wide`. */
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                              const TdEvalArg *concrete, const TdEvalOptions *o);
 
@@ -116,7 +116,7 @@ typedef struct TdEvalElement {
 } TdEvalElement;
 
 /* Writes at most 40 lines that show the element as both programs compute it. Returns false, with d
-   filled, when they cannot be run this way. */
+ * filled, when they cannot be run this way. */
 bool td_eval_explain(TdArena *a, TdText *out, const TdEvalElement *e, TdDiag *d);
 
 #endif

@@ -44,7 +44,7 @@ bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) {
 }
 
 /* Parameters under way: those of a root that an expression names, in a task of a design by the name
-   that they share, or all that are integers. */
+ * that they share, or all that are integers. */
 typedef struct Names {
   TdText text;
   const TdUnit *root;

@@ -201,8 +201,8 @@ static int differing(const Graph *g, uint32_t a, uint32_t b, uint32_t pair[4][2]
 }
 
 /* Follows two different nodes down to where they differ: into the only pair of operands that does,
-   or the first of several that is of one form; where there is none such, an operator more or less
-   makes the difference, and it is here. */
+ * or the first of several that is of one form; where there is none such, an operator more or less
+ * makes the difference, and it is here. */
 static void descend(const Graph *g, Spot *a, Spot *b) {
   uint32_t pair[4][2];
   for (int n; (n = differing(g, a->id, b->id, pair));) {

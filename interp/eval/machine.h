@@ -1,8 +1,8 @@
 /* machine.h - the state of a run: memory, frames, tasks, streams. Only files of eval/ see it.
-
-   A frame is one unit at one place in the tree of runs and calls; there is no recursion, so it is
-   made once, and keeps its locals' memory and its states from call to call. A task is an instance
-   of a run: a stack of cursors into statements, so that it can stop at any get, put or slot. */
+ *
+ * A frame is one unit at one place in the tree of runs and calls; there is no recursion, so it is
+ * made once, and keeps its locals' memory and its states from call to call. A task is an instance
+ * of a run: a stack of cursors into statements, so that it can stop at any get, put or slot. */
 #ifndef TD_MACHINE_H
 #define TD_MACHINE_H
 
@@ -216,11 +216,11 @@ TdPlan *td_plan_new(TdArena *a, const TdProg *p);
 const TdUnitPlan *td_plan_unit(const TdPlan *plan, TdSym unit);
 
 /* fault.c: how a run fails; all return false (TD_FAILED is theirs to return). A fault is an illegal
-   program; in a place that a symbolic condition may not reach it is only not decided. */
+ * program; in a place that a symbolic condition may not reach it is only not decided. */
 bool td_fault_set(TdTask *t, const char *code, TdLoc loc, const char *fmt, ...) TD_PRINTF(4, 5);
 bool td_fault_undecided(TdTask *t, TdLoc loc, const char *fmt, ...) TD_PRINTF(3, 4);
 /* Fails because `what` depends on the symbolic value of e, and says which arguments to keep at
-   numbers. */
+ * numbers. */
 bool td_fault_symbolic(TdTask *t, TdLoc loc, const TdExpr *e, const char *what);
 /* Counts n steps; false when a budget is spent. */
 bool td_fault_tick(TdMachine *m, uint64_t n);
@@ -284,7 +284,7 @@ TdValue td_bulk_accumulate(TdTask *t, int op, const TdType *type, TdValue acc, T
 TdValue td_bulk_start(int op);
 
 /* meeting.c: allreduce. Blocks until every instance of the run brought its part to each allreduce
-   in statement s; from then until td_meeting_leave, td_meeting_result has what they make. */
+ * in statement s; from then until td_meeting_leave, td_meeting_result has what they make. */
 TdRan td_meeting_join(TdTask *t, const TdStmt *s);
 TdMemory *td_meeting_result(const TdTask *t, const TdExpr *allreduce);
 void td_meeting_leave(TdTask *t, const TdStmt *s);
@@ -303,7 +303,7 @@ const TdType *td_frame_type(TdMachine *m, const TdUnit *u, const TdType *t, TdLo
 bool td_frame_value(const TdUnit *u, const TdExpr *e, int64_t *v);
 
 /* state.c: a state's memory at a frame, as the last run left it or as declared; kept when a run
-   ends well. */
+ * ends well. */
 TdMemory *td_state_open(TdMachine *m, const TdFrame *f, const TdStmt *local);
 void td_state_keep(TdMachine *m);
 
@@ -350,14 +350,14 @@ bool td_network_start(TdMachine *m, TdFrame *f);
 bool td_network_run(TdMachine *m);
 
 /* copies.c: parameters with a layout. The block of t's instance, guarded; where other instances
-   hold the same block and write it, a copy. */
+ * hold the same block and write it, a copy. */
 bool td_copies_bind(TdTask *t, const TdRunArg *b, const TdView *arg, bool written, TdGuard *guard,
                     TdView *out);
 /* Stores what the copies hold at the end, which must be the same in all. */
 bool td_copies_store(TdMachine *m, TdNetwork *n);
 
 /* timed.c: gives a task, and the streams of an array that s declares (NULL: ports of the root),
-   their clocks, if the run has any; what they say at the end. */
+ * their clocks, if the run has any; what they say at the end. */
 void td_timed_task(TdMachine *m, TdTask *t);
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);

@@ -3,7 +3,7 @@
 #include "eval/machine.h"
 
 /* One allreduce of such instances. In a round each brings its part once, in any order; when all
-   are there the result is made, and each takes it before the next round begins. */
+ * are there the result is made, and each takes it before the next round begins. */
 typedef struct TdMeeting {
   const TdExpr *e;
   const TdNetwork *network;

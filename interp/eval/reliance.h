@@ -1,5 +1,5 @@
 /* reliance.h - the symbolic indices that a run relies on to be in range: what data decide there no
-   run can check. */
+ * run can check. */
 #ifndef TD_EVAL_RELIANCE_H
 #define TD_EVAL_RELIANCE_H
 
@@ -23,7 +23,7 @@ typedef struct TdReliances {
 void td_reliance_note(TdArena *a, TdReliances *s, TdReliance r);
 
 /* One of `second` that asks for more than `first` does, so that a run that relies on it may stop at
-   an index out of range where the other does not; NULL if there is none. */
+ * an index out of range where the other does not; NULL if there is none. */
 const TdReliance *td_reliance_beyond(const TdReliances *second, const TdReliances *first);
 
 #endif

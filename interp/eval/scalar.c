@@ -17,7 +17,7 @@ static bool survives(TdTask *t, TdFault fault, TdLoc loc) {
 }
 
 /* What a comparison of a value with itself gives; undefined for other operators, and where the
-   value may be no number. */
+ * value may be no number. */
 static TdValue compared_with_itself(const TdApply *x) {
   if (x->n != 2 || x->of[0] != x->of[1] || !td_value_same(x->v[0], x->v[1])) return nothing;
   bool exact = x->of[0]->kind != TD_T_FLOAT;

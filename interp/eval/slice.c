@@ -109,7 +109,7 @@ static TdValue bits_of(TdSlices *s, const TdApply *x) {
 }
 
 /* x, whose place is not within its word, as what it takes or puts there: bits past the end are 0,
-   or lost. */
+ * or lost. */
 static TdValue past_end(TdSlices *s, const TdApply *x) {
   bool gets = x->op == TD_OP_GETBITS;
   int64_t lo = (int64_t)x->v[1].lo;

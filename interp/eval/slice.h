@@ -6,7 +6,7 @@
 #include "eval/domain.h"
 
 /* How symbolic values of a domain were made, as far as that matters. The user sets the first four
-   members. */
+ * members. */
 typedef struct TdSlices {
   TdArena *arena;
   TdSession *session;
@@ -16,7 +16,7 @@ typedef struct TdSlices {
 } TdSlices;
 
 /* The value of x, an operator with a symbolic operand: what follows from how its operands were
-   made, or else the domain's. */
+ * made, or else the domain's. */
 TdValue td_slice_apply(TdSlices *s, const TdApply *x);
 
 #endif

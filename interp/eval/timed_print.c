@@ -1,5 +1,5 @@
 /* timed_print.c - what a run with a clock told, as a table: a row for each task and stream, or for
-   each run and array of streams where there are many. */
+ * each run and array of streams where there are many. */
 #include <string.h>
 
 #include "eval/timed.h"

@@ -8,8 +8,8 @@
 enum { TD_WAVE_WIDTH = 72, TD_WAVE_ROWS = 48 };
 
 /* A value change dump: a unit of time is a cycle; the tokens in each stream at the beginning of a
-   cycle, the state of each task in it (0 not running, 1 busy, 2 waits for a token, 3 for room, 4
-   in an allreduce). Names as "Z_0_1" for Z[0][1]. t->kept is assumed, here and below. */
+ * cycle, the state of each task in it (0 not running, 1 busy, 2 waits for a token, 3 for room, 4
+ * in an allreduce). Names as "Z_0_1" for Z[0][1]. t->kept is assumed, here and below. */
 void td_wave_vcd(TdText *out, const TdTimed *t);
 /* wave_rows.c: rows of `width` columns, one for each task: what it did most of the cycles of each.
  */

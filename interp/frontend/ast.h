@@ -154,7 +154,7 @@ typedef struct TdAstName {
 } TdAstName;
 
 /* loc is the operator, `[`, the key of a field, the name of a method, the callee of a call, else
-   the first token. */
+ * the first token. */
 struct TdAstExpr {
   TdAstExprKind kind;
   TdLoc loc;
@@ -270,7 +270,7 @@ typedef struct TdAst {
 } TdAst;
 
 /* The functions that Lua says are defined from line `first` to `last`, in source order; the list
-   is owned by a. */
+ * is owned by a. */
 TdAstFns td_ast_functions(const TdAst *ast, TdArena *a, uint32_t first, uint32_t last);
 
 /* How a message names an expression or statement: "a call", "while"; and an operator as written. */

@@ -25,7 +25,7 @@ typedef struct TdUnits {
   TD_VEC(const TdUnit *) list;
 } TdUnits;
 /* Copies p's units into u, sharing those that are equal to one already there, renaming those whose
-   name another has; returns the symbol of p's root. */
+ * name another has; returns the symbol of p's root. */
 TdSym td_units_import(TdUnits *u, const TdProg *p);
 /* The same, where the root's name is none that is taken. */
 typedef bool (*TdUnitsTaken)(void *ud, const char *name);
@@ -79,7 +79,7 @@ typedef struct TdFnContext {
   const TdAstExpr
       *call; /* the call that constructor (or the function itself) is the argument of, or NULL */
   const char *name; /* what the call's value is bound to: local, field, item, or the function around
-                       a return */
+                     * a return */
 } TdFnContext;
 TdFnContext td_context_of(const TdAst *ast, const TdAstFn *fn);
 /* The name that the text binds a value to, or NULL. */

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 
 /* What to write for the sign of another language at `at`, or that one character before it begins,
-   in the text from `begin` to `end`; NULL where there is none. Owned by a. */
+ * in the text from `begin` to `end`; NULL where there is none. Owned by a. */
 const char *td_habit_help(TdArena *a, const char *begin, const char *at, const char *end);
 
 #endif

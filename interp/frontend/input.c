@@ -6,7 +6,7 @@
 #include "frontend/walk_ast.h"
 
 /* An input being rewritten: a copy in which what goes is overwritten by `blank`; NULs are left out
-   when it is put. */
+ * when it is put. */
 typedef struct Rewriter {
   char *text;
   size_t n;
@@ -60,7 +60,7 @@ static bool refuse_far(TdLoc loc, TdDiag *d) {
 }
 
 /* Moves the names of `local x`, which end at byte `end`, to the left over the blanked word, so that
-   "=nil" has room behind them and what follows keeps its columns. */
+ * "=nil" has room behind them and what follows keeps its columns. */
 static void set_nil(const Rewriter *r, size_t begin, size_t end) {
   static const char nil[] = {'=', 'n', 'i', 'l'};
   memmove(r->text + begin, r->text + begin + sizeof nil, end - begin - sizeof nil);
@@ -68,7 +68,7 @@ static void set_nil(const Rewriter *r, size_t begin, size_t end) {
 }
 
 /* Blanks what makes a top-level statement local; *nil_at is where " = nil" must be put for
-   `local x` (or SIZE_MAX). */
+ * `local x` (or SIZE_MAX). */
 static bool make_global(const Rewriter *r, const TdAstStmt *st, size_t *nil_at, TdDiag *d) {
   *nil_at = SIZE_MAX;
   if (st->kind != TD_AST_LOCAL && st->kind != TD_AST_LOCAL_FUNCTION) return true;
@@ -103,7 +103,7 @@ static void put(const Rewriter *r, size_t from, size_t to, TdText *out) {
 }
 
 /* Puts the input with its top-level statements made global. *at is where statement `last`, if it is
-   not NULL, begins in it. */
+ * not NULL, begins in it. */
 static bool put_global(Rewriter *r, const TdAstBlock *b, const TdAstStmt *last, size_t *at,
                        TdText *out, TdDiag *d) {
   size_t done = 0, nil_at;

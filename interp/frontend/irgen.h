@@ -139,7 +139,7 @@ bool td_irgen_check_banks(TdIrgen *l, TdLoc loc, TdAttrs attrs, const TdType *t)
 /* Whether every mark of the frame found its statement. */
 bool td_irgen_check_marks(TdIrgen *l);
 /* Attributes marked on a line of ast that stands in no function, for what the first letter of `on`
-   says; false with d filled when one of them can mark nothing of `on`. */
+ * says; false with d filled when one of them can mark nothing of `on`. */
 bool td_irgen_marks_at(TdStore *st, const TdAst *ast, uint32_t line, const char *on, TdAttrs *out,
                        TdDiag *d);
 
@@ -171,7 +171,7 @@ const TdExpr *td_irgen_size_from_source(TdIrgen *l, const TdAstExpr *e);
 /* Of `tide.stream(T)[n]..`, with so many extents, the text of T; NULL if e is something else. */
 const TdAstExpr *td_irgen_token_source(const TdAstExpr *e, int rank);
 /* The argument of tide.assume: a condition on sizes and index parameters. A fact that names no size
-   is checked now and gives the literal true. */
+ * is checked now and gives the literal true. */
 const TdExpr *td_irgen_assume(TdIrgen *l, const TdAstExpr *e);
 /* Gives integer constant c, called `name`, that name if it can be a size of the unit. */
 void td_irgen_try_size(TdIrgen *l, TdConst *c, const char *name, const TdAstLocal *var);
@@ -250,7 +250,7 @@ TdVal td_irgen_lazy(TdIrgen *l, const TdAstExpr *e);
 /* irgen_tensor.c, irgen_view.c */
 TdVal td_irgen_index(TdIrgen *l, TdVal of, TdVal key, TdLoc loc);
 /* The data c of a program, which what first uses it declares: under `name`, with the marks of the
-   line where the chunk declares it (NULL: none). */
+ * line where the chunk declares it (NULL: none). */
 TdVal td_irgen_data(TdIrgen *l, TdConst c, const char *name, bool own, const TdAstLocal *declared,
                     TdLoc loc);
 TdVal td_irgen_convert(TdIrgen *l, const TdType *t, TdVal *arg, size_t n, TdLoc loc);
@@ -272,8 +272,8 @@ bool td_irgen_is_extent(const TdExpr *e);
 /* Notes that loop variable or task id v is at least lo and less than hi. */
 void td_irgen_note_range(TdIrgen *l, TdSym v, const TdExpr *lo, const TdExpr *hi);
 /* The number of elements of {lo, hi, step}: over sizes, or a number where what its variables go
-   through at the known sizes, which lose their names, leaves but one. NULL, refused at loc, where
-   it may be several or is not known. */
+ * through at the known sizes, which lose their names, leaves but one. NULL, refused at loc, where
+ * it may be several or is not known. */
 const TdExpr *td_irgen_length(TdIrgen *l, const TdExpr *lo, const TdExpr *hi, int64_t step,
                               TdLoc loc);
 

@@ -156,7 +156,7 @@ static bool slice_width(TdIrgen *l, const TdExpr *lo, const TdExpr *hi, int64_t 
 }
 
 /* Whether a shift by e is one by a constant, *count bits; a literal whose type is spelled, or that
-   a local is bound to, is a value of that type like others. */
+ * a local is bound to, is a value of that type like others. */
 static bool is_count(const TdExpr *e, int64_t *count) {
   bool typed = e->kind == TD_EXPR_LIT && e->type->kind != TD_T_INDEX &&
                !td_promote_is_least(e->type, e->u.bits);

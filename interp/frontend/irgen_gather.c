@@ -1,5 +1,5 @@
 /* irgen_gather.c - an array of streams as a whole: Z:gather() takes a token from each stream,
-   Z:scatter(x) gives each its part, in the order of their indices; both become loops. */
+ * Z:scatter(x) gives each its part, in the order of their indices; both become loops. */
 #include "frontend/irgen.h"
 
 /* The loops over the indices of an array of streams, and their variables as indices. */

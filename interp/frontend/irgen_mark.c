@@ -47,7 +47,7 @@ static bool read_integer(const char **at, char letter, int64_t *out) {
 }
 
 /* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`, or
-   is none of the words. */
+ * is none of the words. */
 static bool read_argument(TdIrgen *l, const char **at, char kind, const char *words,
                           TdAttrArg *out) {
   const char *s = skip_blanks(*at);

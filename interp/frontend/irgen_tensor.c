@@ -103,7 +103,7 @@ static TdVal convert_scalar(TdIrgen *l, const TdType *t, TdVal x, TdLoc loc) {
 }
 
 /* Extents that are equal by value only lose the names in them, so that they are equal at all sizes
-   (unless the attempt will be made again anyway). */
+ * (unless the attempt will be made again anyway). */
 static bool same_extent(TdIrgen *l, const TdExpr *x, const TdExpr *y) {
   int64_t vx, vy;
   if (x == y) return true;

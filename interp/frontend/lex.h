@@ -111,8 +111,8 @@ TdLexer td_lex_open(TdArena *a, TdNames *names, TdDiag *diag, uint32_t source, c
 void td_lex_skip_file_head(TdLexer *lx);
 
 /* Returns the next token. After an error (here or of the parser) in the diag every token is
-   TD_TOK_EOF. Codes: bad-character, bad-number, bad-string, bad-escape; incomplete when more lines
-   could complete the token. */
+ * TD_TOK_EOF. Codes: bad-character, bad-number, bad-string, bad-escape; incomplete when more lines
+ * could complete the token. */
 TdToken td_lex_next(TdLexer *lx);
 
 /* The token as a message shows it: quoted, cut short, nothing unprintable. Owned by a. */
@@ -139,7 +139,7 @@ TdLoc td_lex_place(const TdLexer *lx, const char *from);
 void td_lex_newline(TdLexer *lx);
 
 /* Each reads a literal from where the lexer is (a quote, a long bracket, a digit or '.') into tok,
-   past it; false after an error. read_long takes a comment too, whose text it does not keep. */
+ * past it; false after an error. read_long takes a comment too, whose text it does not keep. */
 bool td_lex_literal_string(TdLexer *lx, TdToken *tok);
 bool td_lex_literal_long(TdLexer *lx, TdToken *tok, int level, bool comment);
 bool td_lex_literal_number(TdLexer *lx, TdToken *tok);

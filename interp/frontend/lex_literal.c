@@ -84,7 +84,7 @@ static void skip_white(TdLexer *lx) {
 }
 
 /* Reads the escape whose backslash is here into the scratch text; false after an error. *spans is
-   whether the string may go on in a next line where the escape ends. */
+ * whether the string may go on in a next line where the escape ends. */
 static bool read_escape(TdLexer *lx, bool *spans) {
   static const char from[] = "abfnrtv\\\"'", to[] = "\a\b\f\n\r\t\v\\\"'";
   const char *start = lx->at++;
@@ -183,7 +183,7 @@ bool td_lex_literal_long(TdLexer *lx, TdToken *tok, int level, bool comment) {
 }
 
 /* Whether the numeral s is an integer; if so *out is its value. Hexadecimal wraps around, a decimal
-   beyond 64 bits is a float. */
+ * beyond 64 bits is a float. */
 static bool to_integer(const char *s, int64_t *out) {
   uint64_t x = 0;
   if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {

@@ -182,7 +182,7 @@ static void parse_assign(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
 }
 
 /* What follows the first expression of an input and a comma: more targets of an assignment, or more
-   values to show. */
+ * values to show. */
 static void parse_input_list(TdParser *p, TdAstStmt *s, const TdAstExpr *first) {
   size_t base = p->exprs.n;
   TdAstExprs rest;

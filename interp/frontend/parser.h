@@ -1,6 +1,6 @@
 /* parser.h - what parse.c, parse_expr.c and parse_stmt.c share.
-   Errors need no unwinding: after the first one every token is the end of the input, so the descent
-   comes to its end by itself, and the tree is dropped. */
+ * Errors need no unwinding: after the first one every token is the end of the input, so the descent
+ * comes to its end by itself, and the tree is dropped. */
 #ifndef TD_PARSER_H
 #define TD_PARSER_H
 
@@ -57,7 +57,7 @@ void td_parse_close(TdParser *p, TdTokKind kind, TdTokKind opener, TdLoc loc);
 /* Steps over a name and returns it; "?" after an error. */
 const char *td_parse_name(TdParser *p);
 /* Reports that this token cannot stand here: "<message> near <token>". Code "syntax", at the end
-   of the input "incomplete". */
+ * of the input "incomplete". */
 void td_parse_unexpected(TdParser *p, const char *fmt, ...) TD_PRINTF(2, 3);
 /* Reports an error at a place. */
 void td_parse_error(TdParser *p, const char *code, TdLoc loc, const char *fmt, ...) TD_PRINTF(4, 5);

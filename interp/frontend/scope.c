@@ -95,7 +95,7 @@ static TdAstLocal *find(const TdScope *s, const char *name) {
 }
 
 /* The place of v among the upvalues of f, made there and in the functions between where it is
-   missing; -1 when f needs none. */
+ * missing; -1 when f needs none. */
 static int upvalue(TdScope *s, TdScopeFn *f, const TdAstLocal *v, TdLoc loc) {
   if (v->level == f->fn->level || v->constant) return -1;
   for (size_t i = 0; i < f->upvals.n; i++)

@@ -52,7 +52,7 @@ typedef struct TdScope {
 void td_scope_open(TdScope *s, TdArena *a, TdNames *names, TdDiag *diag);
 
 /* Enters and leaves a function, whose body is a block. Leaving settles fn->upvals and reports a
-   goto whose label does not exist ("goto-undefined"). */
+ * goto whose label does not exist ("goto-undefined"). */
 void td_scope_open_fn(TdScope *s, TdScopeFn *f, TdAstFn *fn);
 void td_scope_close_fn(TdScope *s);
 
@@ -61,7 +61,7 @@ void td_scope_open_block(TdScope *s, TdScopeBlock *b, bool is_loop);
 void td_scope_close_block(TdScope *s);
 
 /* Declares a variable that is not yet in scope ("too-many-locals" at `loc`); n that Lua keeps for a
-   loop, which no name finds; and brings the next n declared into scope. */
+ * loop, which no name finds; and brings the next n declared into scope. */
 TdAstLocal *td_scope_declare(TdScope *s, const char *name, TdLoc loc);
 void td_scope_declare_hidden(TdScope *s, size_t n, TdLoc loc);
 void td_scope_activate(TdScope *s, size_t n);
@@ -77,8 +77,8 @@ void td_scope_reserve(TdScope *s, size_t n, TdLoc loc);
 void td_scope_release(TdScope *s, size_t n);
 
 /* A label, in two steps: it is declared ("label-repeated"), and, when what follows is known,
-   reached by the gotos before it ("goto-scope"). `last`: nothing but labels and ';' follows in the
-   block. */
+ * reached by the gotos before it ("goto-scope"). `last`: nothing but labels and ';' follows in the
+ * block. */
 size_t td_scope_label_declare(TdScope *s, const TdAstStmt *label);
 void td_scope_label_place(TdScope *s, size_t label, bool last);
 /* A goto, which is given its label now or when that comes. */

@@ -69,7 +69,7 @@ static bool fail_two_sizes(Resize *r, const TdUnit *u, TdLoc loc) {
 }
 
 /* Whether `now` is what became of a size that u shares: by name and value, as the printed chunk
-   shares them. */
+ * shares them. */
 static bool is_shared(const TdSize *u, const TdSize *was, const TdSize *now) {
   return now && was->known == u->known && was->value == u->value;
 }

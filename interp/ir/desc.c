@@ -119,7 +119,7 @@ static int digit_of(const Compose *c, int64_t s) {
 }
 
 /* Adds digit i of y to the digit of x that it moves; a part that goes beyond that digit is split
-   off first, and stands at i then. */
+ * off first, and stands at i then. */
 static bool enter_digit(Compose *c, int i) {
   TdDigit y = c->y.at[i];
   if (y.n == 1 || y.s == 0) return push(&c->out, y);

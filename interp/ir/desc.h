@@ -1,10 +1,10 @@
 /* desc.h - the descriptor: an offset and digits (size, stride), outermost first. It maps the digit
-   vectors of its box, in lexicographic order, to places, and so is a function of the ordinal and a
-   sequence of places at once: a layout, the copies of a DMA, the addresses of a stream.
-   docs/layouts.md.
-
-   Places are one number. Banks, lanes or PEs are digits of the place itself: a place p of four
-   banks of 64 words is in bank p // 64. */
+ * vectors of its box, in lexicographic order, to places, and so is a function of the ordinal and a
+ * sequence of places at once: a layout, the copies of a DMA, the addresses of a stream.
+ * docs/layouts.md.
+ *
+ * Places are one number. Banks, lanes or PEs are digits of the place itself: a place p of four
+ * banks of 64 words is in bank p // 64. */
 #ifndef TD_DESC_H
 #define TD_DESC_H
 
@@ -30,7 +30,7 @@ bool td_desc_count(const TdDesc *d, int64_t *n);
 int64_t td_desc_place(const TdDesc *d, int64_t ordinal);
 
 /* The one form that equal sequences share: no digit of size 1, no two neighbours that are one
-   digit. */
+ * digit. */
 TdDesc td_desc_normal(const TdDesc *d);
 /* Whether it is the identity from `offset` on. */
 bool td_desc_is_identity(const TdDesc *d);
@@ -41,12 +41,12 @@ bool td_desc_split(TdDesc *d, int k, int64_t inner);
 bool td_desc_of_places(const int64_t *place, int64_t n, TdDesc *out);
 
 /* Why two descriptors have no composition: digit `inner` of the second, and the digit of the first
-   whose range it leaves or does not meet (-1: an ordinal out of range). */
+ * whose range it leaves or does not meet (-1: an ordinal out of range). */
 typedef struct TdDescCarry {
   int outer, inner;
 } TdDescCarry;
 /* x after y: ordinal k of y is place x(y(k)). y's digits are split where they cross a digit of x;
-   where sums carry, places are enumerated up to 2^12. False with *why: it is no descriptor. */
+ * where sums carry, places are enumerated up to 2^12. False with *why: it is no descriptor. */
 bool td_desc_compose(const TdDesc *x, const TdDesc *y, TdDesc *out, TdDescCarry *why);
 
 /* The descriptor from places to ordinals; false unless d is one-to-one onto [0, count). */

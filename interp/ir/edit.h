@@ -28,7 +28,7 @@ const TdStmt *td_edit_insert(TdStore *st, const TdStmt *root, uint32_t uid, bool
 const TdStmt *td_edit_slice(TdStore *st, const TdStmt *b, size_t lo, size_t hi);
 
 /* Print names: whether one is taken in u, or in a design that runs u as a task (there u could not
-   call a unit of that name); and one like `want` that is free ("i_o", "i_o_1"..). */
+ * call a unit of that name); and one like `want` that is free ("i_o", "i_o_1"..). */
 bool td_edit_name_hidden(const TdProg *p, const TdUnit *u, const char *name);
 const char *td_edit_fresh_name(TdStore *st, const TdUnit *u, const char *want);
 /* Whether a name that a user gives can be printed: a Lua name that no printed chunk of p uses for a
@@ -49,7 +49,7 @@ bool td_cursor_loop(TdArena *a, const TdProg *p, const char *spec, TdPlace *out,
 bool td_cursor_band(TdArena *a, const TdProg *p, const char *spec, TdPlace **out, size_t *n,
                     TdDiag *d);
 /* The array (parameter, local) that `spec` names: looked up in `beside` first (may be NULL), then
-   in the root, then wherever it is unique. */
+ * in the root, then wherever it is unique. */
 bool td_cursor_array(TdArena *a, const TdProg *p, const char *spec, const TdUnit *beside,
                      TdPlace *out, TdDiag *d);
 /* The unit or task that `spec` names. */

@@ -1,6 +1,6 @@
 /* equal.c - structural equality: of expressions over the same symbols, and of programs up to
-   renaming of identities (print names, structure and attributes must agree; uids, places and symbol
-   objects need not). */
+ * renaming of identities (print names, structure and attributes must agree; uids, places and symbol
+ * objects need not). */
 #include <string.h>
 
 #include "ir/print.h"

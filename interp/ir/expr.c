@@ -141,7 +141,7 @@ static bool is_wide_zero(const TdExpr *e) {
 }
 
 /* tide.bits or tide.with_bits e at constant places past an end of its word, where bits are 0 and
-   what is put is lost, as one within the word: the loader takes no other. e itself if it is one. */
+ * what is put is lost, as one within the word: the loader takes no other. e itself if it is one. */
 static const TdExpr *within_word(TdSession *s, TdArena *a, const TdExpr *e) {
   bool gets = e->op == TD_OP_GETBITS;
   int64_t lo, hi;

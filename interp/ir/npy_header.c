@@ -1,5 +1,5 @@
 /* npy_header.c - the header of a .npy file, read strictly: what NumPy writes, in any order of keys
-   and with any spaces between tokens. */
+ * and with any spaces between tokens. */
 #include "ir/npy_header.h"
 
 #include <inttypes.h>

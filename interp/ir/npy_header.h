@@ -12,7 +12,7 @@ typedef struct TdNpyHeader {
 } TdNpyHeader;
 
 /* Reads the n bytes of a dictionary; false with d filled when it is malformed or asks for what is
-   not supported. */
+ * not supported. */
 bool td_npy_header_parse(const char *text, size_t n, TdNpyHeader *h, TdDiag *d);
 /* The dictionary of a tensor type of constant extents whose dtype is known. */
 void td_npy_header_print(TdText *out, const TdType *t);

@@ -1,8 +1,8 @@
 /* num.c - operators, casts and memory cells of typed scalars. Everything is computed in unsigned 64
-   bits; no input traps. Where the result is not a number of the type: x // 0, x % 0 and x / 0 of
-   fixed point are 0, a negative shift counts as one beyond the width, NaN is 0 as an integer. Types
-   wider than 64 bits have only their low word here: what promote.c lets through needs no more, save
-   slices above bit 64 of words in memory, which read as 0. */
+ * bits; no input traps. Where the result is not a number of the type: x // 0, x % 0 and x / 0 of
+ * fixed point are 0, a negative shift counts as one beyond the width, NaN is 0 as an integer. Types
+ * wider than 64 bits have only their low word here: what promote.c lets through needs no more, save
+ * slices above bit 64 of words in memory, which read as 0. */
 #include "ir/num.h"
 
 #include <assert.h>

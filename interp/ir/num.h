@@ -1,8 +1,8 @@
 /* num.h - arithmetic on typed scalars of up to 64 bits: one definition for folding, the evaluator
-   and the tests. A value is 64 bits: integers and raw words of fixed point sign- or zero-extended;
-   floats of every width as the bits of the double that holds them exactly; bool 0 or 1; index
-   int64. Values of exact types wider than 64 bits are kept modulo 2^64, which commuting operators
-   cannot tell. */
+ * and the tests. A value is 64 bits: integers and raw words of fixed point sign- or zero-extended;
+ * floats of every width as the bits of the double that holds them exactly; bool 0 or 1; index
+ * int64. Values of exact types wider than 64 bits are kept modulo 2^64, which commuting operators
+ * cannot tell. */
 #ifndef TD_NUM_H
 #define TD_NUM_H
 

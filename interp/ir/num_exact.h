@@ -1,5 +1,5 @@
 /* num_exact.h - any finite scalar as sign, magnitude and binary point: what casts, comparisons and
-   divisions work on. */
+ * divisions work on. */
 #ifndef TD_NUM_EXACT_H
 #define TD_NUM_EXACT_H
 

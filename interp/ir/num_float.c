@@ -1,9 +1,9 @@
 /* num_float.c - float formats, and the operators on them. Every operator rounds once, to its type,
-   and no product meets a sum in one C expression, so that nothing is contracted. + - * / sqrt are
-   computed as doubles, which is as if they were exact (53 >= 2 * 24 + 2); fma and the functions of
-   libm for f64 as double, for the others as float. x // y is floor of the rounded quotient. x % y
-   is the exact remainder with the sign of y, rounded once, as Lua's. min and max give NaN if either
-   is NaN, and -0.0 is less than +0.0. */
+ * and no product meets a sum in one C expression, so that nothing is contracted. + - * / sqrt are
+ * computed as doubles, which is as if they were exact (53 >= 2 * 24 + 2); fma and the functions of
+ * libm for f64 as double, for the others as float. x // y is floor of the rounded quotient. x % y
+ * is the exact remainder with the sign of y, rounded once, as Lua's. min and max give NaN if either
+ * is NaN, and -0.0 is less than +0.0. */
 #include "ir/num_float.h"
 
 #include <assert.h>

@@ -1,12 +1,12 @@
 /* num_float.h - f16, bf16, f32 and f64, each value as the double that equals it: what num.c and
-   promote.c need to know of them. */
+ * promote.c need to know of them. */
 #ifndef TD_NUM_FLOAT_H
 #define TD_NUM_FLOAT_H
 
 #include "ir/num.h"
 
 /* Significant bits, and the exponent of the largest power of two. The last place of the smallest
-   numbers is 2^-(top + precision - 2). */
+ * numbers is 2^-(top + precision - 2). */
 typedef struct TdFloatFormat {
   int precision, top;
 } TdFloatFormat;

@@ -1,5 +1,5 @@
 /* order.h - the order of a tensor in memory, as text: "m k -> m/8 k/8 m%8 k%8" names the dimensions
-   that it has to those who use it, and says of which parts of them its own dimensions are. */
+ * that it has to those who use it, and says of which parts of them its own dimensions are. */
 #ifndef TD_ORDER_H
 #define TD_ORDER_H
 

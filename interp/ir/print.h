@@ -6,7 +6,7 @@
 #include "ir/edit.h"
 
 /* The whole program as a Lua chunk that returns the root. Constant tables of more than 64 elements
-   print as the chunk's arguments, in the order of td_print_constants. */
+ * print as the chunk's arguments, in the order of td_print_constants. */
 void td_print_prog(TdText *out, const TdProg *p);
 /* The blobs that td_print_prog left to the chunk's arguments. Owned by a. */
 size_t td_print_constants(TdArena *a, const TdProg *p, const TdBlob *const **blobs);

@@ -1,5 +1,5 @@
 /* promote.c - the type that an operator gives, and what casts and stores may do: the table of
-   docs/numbers.md. Integers are fixed point without a fraction, so one rule serves both. */
+ * docs/numbers.md. Integers are fixed point without a fraction, so one rule serves both. */
 #include "ir/type.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "ir/num_float.h"
 
 /* Bits that any operator computes with; wider words are only moved, cut, and combined by operators
-   that need no more than the low bits. */
+ * that need no more than the low bits. */
 #define WORD 64
 #define FRACTION_MAX 1024
 
@@ -184,7 +184,7 @@ static bool check_class(const Ask *q, Class c) {
 }
 
 /* Whether the condition of select, the count of a shift and the bounds of a slice are what they
-   must be. */
+ * must be. */
 static bool check_controls(const Ask *q) {
   uint32_t rule = 1u << td_ops[q->op].rule;
   if (rule & RULE(SELECT) && q->t[0]->kind != TD_T_BOOL)
@@ -357,7 +357,7 @@ bool td_promote_can_store(const TdType *to, const TdType *from) {
 }
 
 /* Whether every value of format x is one of float type t: its bits are significant ones, and
-   neither end of the exponents is passed. */
+ * neither end of the exponents is passed. */
 static bool float_holds(const TdType *t, Format x) {
   TdFloatFormat f = td_num_float_format(t);
   int bits = x.w - x.is_signed;

@@ -5,7 +5,7 @@
 #include "ir/walk.h"
 
 /* What is not as loading gives it: locals that start with an operator, whose type only holds what
-   fits it, but are stored something else; and choices with nothing in the second arm. */
+ * fits it, but are stored something else; and choices with nothing in the second arm. */
 typedef struct Search {
   TdArena *arena;
   TdMap exact; /* symbol of a local that starts with an operator -> its declaration */

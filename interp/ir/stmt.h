@@ -81,22 +81,22 @@ typedef struct TdBlob {
 } TdBlob;
 
 /* One statement. Its slots by kind:
-            expr                    kid
-   FOR      lo, hi                  body block   half open, step > 0, bounds are read once; sym is
-                                                 the variable
-   WHILE    condition               body block   post: the test comes after the body (repeat)
-   IF       condition               then block, else block or nothing (nkid 1 or 2)
-   LOCAL    fill, value or nothing               sym, type, cls, init; blob for CONST and STATE
-   STORE    place (LOAD), value                  the value has the type of the place
-   SET      view, tensor expression              equal scalar types; equal shapes, or a scalar: fill
-   GET      stream, [place or view]              without a place it declares sym of type
-   SLOT     stream                               declares sym: an empty buffer of a block stream
-   PUT      stream, value                        of the token type: a scalar, a tensor expression,
-                                                 or the VIEW of a slot
-   CALL     arguments in order                   sym is the unit; tensors and streams are VIEWs
-   BREAK                                         leaves the innermost loop
-   RETURN                                        leaves the unit
-   BLOCK                            statements */
+ *          expr                    kid
+ * FOR      lo, hi                  body block   half open, step > 0, bounds are read once; sym is
+ *                                               the variable
+ * WHILE    condition               body block   post: the test comes after the body (repeat)
+ * IF       condition               then block, else block or nothing (nkid 1 or 2)
+ * LOCAL    fill, value or nothing               sym, type, cls, init; blob for CONST and STATE
+ * STORE    place (LOAD), value                  the value has the type of the place
+ * SET      view, tensor expression              equal scalar types; equal shapes, or a scalar: fill
+ * GET      stream, [place or view]              without a place it declares sym of type
+ * SLOT     stream                               declares sym: an empty buffer of a block stream
+ * PUT      stream, value                        of the token type: a scalar, a tensor expression,
+ *                                               or the VIEW of a slot
+ * CALL     arguments in order                   sym is the unit; tensors and streams are VIEWs
+ * BREAK                                         leaves the innermost loop
+ * RETURN                                        leaves the unit
+ * BLOCK                            statements */
 typedef struct TdStmt TdStmt;
 struct TdStmt {
   uint8_t kind;         /* TdStmtKind */

@@ -1,5 +1,5 @@
 /* tensor.h - tensor values: typed memory with strides, shared by the evaluator, compiled runs and
-   Lua. Elements are in memory format (num.h). */
+ * Lua. Elements are in memory format (num.h). */
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 
@@ -30,7 +30,7 @@ void td_tensor_put(TdTensor *t, const int64_t *index, uint64_t v);
 bool td_tensor_is_written(const TdTensor *t, const int64_t *index);
 
 /* Element by element, in row-major order; shapes must be equal, other element types are cast. What
-   `from` never wrote is not written in `to`. The two may not overlap. All three tick. */
+ * `from` never wrote is not written in `to`. The two may not overlap. All three tick. */
 void td_tensor_copy(TdCtx *c, TdTensor *to, const TdTensor *from);
 void td_tensor_fill(TdCtx *c, TdTensor *t, uint64_t v);
 /* Advances an index vector in row-major order; false at the end, when it is all zeros again. */

@@ -1,5 +1,5 @@
 /* type.h - interned types: equal types are equal pointers. Shapes are canonical index expressions
-   over sizes. Source of the arithmetic: docs/numbers.md. */
+ * over sizes. Source of the arithmetic: docs/numbers.md. */
 #ifndef TD_TYPE_H
 #define TD_TYPE_H
 

@@ -1,5 +1,5 @@
 /* unit.h - kernels, designs, externs, and the program that holds them. docs/ir.md, Units.
-   Immutable. */
+ * Immutable. */
 #ifndef TD_UNIT_H
 #define TD_UNIT_H
 
@@ -150,7 +150,7 @@ TdSymKind td_unit_param_kind(const TdType *t);
 /* The stream of a symbol, or NULL. */
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
 /* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how
-   many elements move side by side. */
+ * many elements move side by side. */
 int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token);
 /* The size of a name, or NULL. */
 const TdSize *td_unit_size(const TdUnit *u, const char *name);
@@ -162,8 +162,8 @@ bool td_unit_value(const TdUnit *u, const TdExpr *e, int64_t *v);
 const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
 
 /* clone.c: a deep copy of all units into another store: fresh symbols and uids in a fixed order.
-   `keep` copies uids and symbol ids as they are (the destination store must be new). Names of units
-   are made unique in `into`. */
+ * `keep` copies uids and symbol ids as they are (the destination store must be new). Names of units
+ * are made unique in `into`. */
 const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
 
 /* What to write for those sizes of u to have a value that have none. Owned by a. */

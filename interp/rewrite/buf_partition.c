@@ -66,7 +66,7 @@ static TdBanksNode *node_of(Banks *b, int64_t d) {
 }
 
 /* Marks dimension d, which must exist, have as many elements as banks, and gain by it; a replay
-   leaves out what does not. */
+ * leaves out what does not. */
 static bool take_dim(Banks *b, int64_t d) {
   const TdType *t = b->graph.array.at[b->array].type;
   if (d < 0 || d >= t->rank)

@@ -29,7 +29,7 @@ typedef struct Window {
   Motion along;
   Sweep sweep;
   size_t pre; /* statements of the loop's body up to the last that writes the array; b.body is the
-                 rest */
+               * rest */
 } Window;
 
 /* How statement s uses the array, or NULL. */

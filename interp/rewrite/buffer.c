@@ -46,7 +46,7 @@ static bool is_same_extent(TdRewrite *r, const TdUnit *u, const TdExpr *x, const
 }
 
 /* Whether all of a local array is written before the first statement of its block that reads it or
-   runs unit u. */
+ * runs unit u. */
 static bool is_filled_first(TdRewrite *r, const TdPlace *array, const TdUnit *u) {
   TdAsk q = td_util_ask(r, array->unit);
   TdPath p = td_edit_path(r->arena, array->unit->body, array->stmt->uid);

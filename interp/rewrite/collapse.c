@@ -94,7 +94,7 @@ static bool is_moved_to(const Collapse *k, const TdStmt *s, const TdExpr *e, con
 }
 
 /* The nest of the first use, if that fetches, before all others, just what the copy takes back: one
-   copy after the other is none. */
+ * copy after the other is none. */
 static const TdStmt *find_load(const Collapse *k) {
   const TdStmt *first = k->use.at[0].stmt;
   TdCopy load;
@@ -170,7 +170,7 @@ static size_t declared(const Collapse *k) {
 }
 
 /* The declaration of what the array is copied to, if it stands between that of the array and the
-   copy; or NULL. */
+ * copy; or NULL. */
 static const TdStmt *later_declaration(const Collapse *k) {
   const TdCopy *c = &k->copy;
   for (size_t i = declared(k) + 1; i < c->place; i++)
@@ -257,7 +257,7 @@ static const TdStmt *turn_uses(const Collapse *k) {
 }
 
 /* What stands in the place of the declaration of an array that goes in favour of what it is copied
-   to: the declaration of that, if it came later, and the fill of what the array was filled with. */
+ * to: the declaration of that, if it came later, and the fill of what the array was filled with. */
 static const TdStmt *replace_declaration(const Collapse *k, const TdStmt *body) {
   TdRewrite *r = k->l.r;
   const TdStmt *later = k->out ? later_declaration(k) : NULL, *now[2];
@@ -335,7 +335,7 @@ static const TdExpr *widen(void *ud, const TdExpr *e) {
 }
 
 /* The place of a local; of a scalar, such as a buffer of one element is, as an array of one, in a
-   unit where it is declared so. */
+ * unit where it is declared so. */
 static TdPlace as_array(TdRewrite *r, const TdPlace *at) {
   const TdStmt *decl = at->stmt;
   if (!decl || decl->kind != TD_STMT_LOCAL || decl->cls != TD_LOCAL_AUTO ||

@@ -7,11 +7,11 @@
 #include "rewrite/stream.h"
 
 /* r->prog without the local array, or scalar, which is one of one element; NULL with r->diag
-   filled. */
+ * filled. */
 const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *at);
 
 /* token.c: r->prog where the tokens of a stream, which a copy arranges before they are put, travel
-   in the arrangement that they are copied from, and that copy is gone; NULL with r->diag filled. */
+ * in the arrangement that they are copied from, and that copy is gone; NULL with r->diag filled. */
 const TdProg *td_token_collapse(TdRewrite *r, const TdStreamAt *stream);
 
 #endif

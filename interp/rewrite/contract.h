@@ -24,7 +24,7 @@ typedef struct TdContract {
 } TdContract;
 
 /* The contract of library p, which is copied into r's store. False with r->diag filled: it makes no
-   sense, or nothing says what the kernel does. */
+ * sense, or nothing says what the kernel does. */
 bool td_contract_read(TdContract *c, TdRewrite *r, const TdProg *p);
 /* "A: i8[2][16][4] as m x k = 8 x 16" for messages. */
 const char *td_contract_text(TdArena *a, const TdOperand *o);

@@ -24,14 +24,14 @@ void td_copy_find(TdCopy *c, TdRewrite *r, const TdUnit *u, const TdStmt *store,
 /* Element e of the side's array as an element of the other, at statement `at`. */
 const TdExpr *td_copy_other(const TdCopy *c, const TdStmt *at, const TdExpr *e);
 /* Whether the side's element e is, at statement `at`, one that this execution of the nest moves, as
-   far as dimensions that none of its loops moves can tell. */
+ * far as dimensions that none of its loops moves can tell. */
 bool td_copy_meets(const TdCopy *c, const TdStmt *at, const TdExpr *e);
 /* What the nest does to the other array alone: reads it, or writes it with `value`. */
 const TdStmt *td_copy_reads(const TdCopy *c);
 const TdStmt *td_copy_writes(const TdCopy *c, const TdExpr *value);
 /* Where the elements of the side, in order, lie in the other array, which has type `other`; they
-   are counted from where the loops around begin, which moves if *shifts. False where sizes are open
-   or a place is no sum of digits. */
+ * are counted from where the loops around begin, which moves if *shifts. False where sizes are open
+ * or a place is no sum of digits. */
 bool td_copy_places(const TdCopy *c, const TdType *other, TdDesc *out, bool *shifts);
 
 /* An array whose elements, in order, are those of another. */
@@ -42,7 +42,7 @@ typedef struct TdCopyOf {
   TdDesc at;          /* where they lie in the other */
 } TdCopyOf;
 /* Notes it, and of each array that is a copy of it, or that is copied to it, the composition: where
-   the elements of that lie in the other. */
+ * the elements of that lie in the other. */
 void td_copy_note(TdRewrite *r, const TdCopyOf *of);
 
 #endif

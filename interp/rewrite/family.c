@@ -366,7 +366,7 @@ static void set_runs(Peel *p) {
 }
 
 /* Whether each instance of the family does something: one that is a task of its own already does
-   not. */
+ * not. */
 static bool check_nodes(const Peel *p) {
   int64_t id[TD_MAX_RANK];
   for (int d = 0; d < p->run->rank; d++) id[d] = p->f->base[d];

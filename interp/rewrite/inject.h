@@ -37,20 +37,20 @@ typedef struct TdInject {
 bool td_inject_find(TdInject *j, TdRewrite *r, const TdContract *lib, const TdUnit *u,
                     const TdStmt *nest);
 /* The nest as a kernel of its tiles alone: they are its first parameters, the scalars that it uses
-   the others. Parameter i was number (*from)[i] of the lifted nest. */
+ * the others. Parameter i was number (*from)[i] of the lifted nest. */
 const TdProg *td_inject_nest(const TdInject *j, size_t **from);
 /* Finds which operand is given what, so that the kernel computes what the nest does, by proof.
-   False with r->diag filled: shapes that do not fit, or the first difference. */
+ * False with r->diag filled: shapes that do not fit, or the first difference. */
 bool td_inject_match(TdInject *j);
 
 /* inject_tile.c: r->prog with the nest split into tiles that the library kernel takes, and it in
-   their place, as steps of a composite one whose arguments (loop, kernel) are r's. NULL: its loops
-   are not so, and nothing is noted, or a step was refused, as r->diag says. */
+ * their place, as steps of a composite one whose arguments (loop, kernel) are r's. NULL: its loops
+ * are not so, and nothing is noted, or a step was refused, as r->diag says. */
 const TdProg *td_inject_tiled(TdRewrite *r, const TdContract *lib, const TdUnit *u,
                               const TdStmt *nest);
 
 /* inject_call.c: the call with what brings its operands in order; the arrays are `sym` from `lo`,
-   which are parallel to the tiles. */
+ * which are parallel to the tiles. */
 typedef struct TdInjectPlace {
   const TdUnit *unit; /* in which names are chosen */
   const TdSym *sym;

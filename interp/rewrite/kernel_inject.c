@@ -9,7 +9,7 @@
 enum { LOOP, KERNEL };
 
 /* p with the units of the library, so far as it has not got them, before unit u, which may not be
-   one of them; `sub` is told what became of those that it has. */
+ * one of them; `sub` is told what became of those that it has. */
 static const TdProg *add_library(TdRewrite *r, const TdProg *p, const TdContract *lib, TdSym u,
                                  TdSubst *sub) {
   for (size_t i = 0; i < lib->prog->nunit; i++) {
@@ -65,7 +65,7 @@ static void note(const TdInject *j) {
 }
 
 /* Whether the tiles that the call and its copies touch lie in their arrays, which boxes around what
-   a nest touches need not. Where they do at the values of the sizes alone, *p assumes those. */
+ * a nest touches need not. Where they do at the values of the sizes alone, *p assumes those. */
 static bool check_tiles(const TdInject *j, const TdProg **p, const TdStmt *call) {
   TdRewrite *r = j->r;
   const TdUnit *u = td_prog_unit(*p, j->unit->sym);
@@ -108,7 +108,7 @@ static bool is_read_first(const TdInject *j, const TdTile *t) {
 }
 
 /* Whether what is copied for the call has been written: it is an argument of the program, or read
-   by the nest too. */
+ * by the nest too. */
 static bool check_copies(const TdInject *j, const TdStmt *call) {
   TdRewrite *r = j->r;
   bool root = j->unit->sym == td_prog_root(r->prog)->sym;

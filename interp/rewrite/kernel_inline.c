@@ -215,7 +215,7 @@ static bool is_shared(const Inline *in, const TdSize *z) {
 }
 
 /* Makes size z of the callee the caller's too; false if the caller is the root, whose sizes are for
-   its user, or has something else of that name. */
+ * its user, or has something else of that name. */
 static bool take_size(Inline *in, const TdSize *z) {
   const TdUnit *u = in->caller;
   if (u->sym == td_prog_root(in->r->prog)->sym || td_unit_size(u, z->name)) return false;

@@ -215,7 +215,7 @@ static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
 }
 
 /* A size that u uses: its own or, with what a stream or the map of its design brings, another
-   unit's. */
+ * unit's. */
 static const TdSize *size_for(const TdRewrite *r, const TdUnit *u, const char *name) {
   const TdSize *z = td_unit_size(u, name);
   for (size_t i = r->prog->nunit; !z && i-- > 0;) z = td_unit_size(r->prog->unit[i], name);

@@ -13,9 +13,9 @@ typedef struct TdLifted {
 } TdLifted;
 
 /* Makes n consecutive statements of u a kernel called `name` (a name that no unit has). Arrays and
-   streams come whole, scalars by value; constants and states are its own copies; statements keep
-   their uids. False with r->diag filled: a scalar from outside is written, a state is used outside
-   too, both ends of a stream are used, control leaves the statements. */
+ * streams come whole, scalars by value; constants and states are its own copies; statements keep
+ * their uids. False with r->diag filled: a scalar from outside is written, a state is used outside
+ * too, both ends of a stream are used, control leaves the statements. */
 bool td_lift(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t n, const char *name,
              TdLifted *out);
 

@@ -6,7 +6,7 @@
 #include "rewrite/prim.h"
 
 /* Whether every design of p, made by a step from r->prog, runs to its end as far as can be told
-   without data; else r->diag says why not. */
+ * without data; else r->diag says why not. */
 bool td_live_check(TdRewrite *r, const TdProg *p);
 
 #endif

@@ -19,7 +19,7 @@ bool td_local_find(TdLocalArray *l, TdRewrite *r, int i);
 /* The same, but views of it that are passed, put or got stay: the caller sees to them. */
 bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at);
 /* Writes out the tensor statements that use the array, in l->unit; nothing else may use it whole,
-   unless only they (`sets`) are looked at. */
+ * unless only they (`sets`) are looked at. */
 bool td_local_write_out(TdLocalArray *l, bool sets);
 /* The program with each expression of l->unit mapped by fn, and the array declared with this type,
  * first value (may be NULL) and attributes. */

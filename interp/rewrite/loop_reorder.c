@@ -123,7 +123,7 @@ static const TdStmt *copy_guards(const Reorder *o, TdSubst *u, const TdStmt *b, 
 }
 
 /* A copy of the loops [0, k] of the chain, and the guards between them, around statements [lo, hi)
-   of loop k's body. */
+ * of loop k's body. */
 static const TdStmt *copy_around(const Reorder *o, size_t k, size_t lo, size_t hi) {
   TdRewrite *r = o->r;
   TdSubst u = td_subst_new(r->store);
@@ -181,7 +181,7 @@ static bool uses_place(const Reorder *o, const TdStmt *guard, size_t place) {
 }
 
 /* s inside the guards that belong right below the loop in place k: the innermost one whose variable
-   they use (the first place for those that use none). */
+ * they use (the first place for those that use none). */
 static const TdStmt *add_guards(const Reorder *o, size_t k, const TdStmt *s) {
   for (size_t i = o->guards.n; i-- > 0;) {
     const TdStmt *g = o->guards.at[i];

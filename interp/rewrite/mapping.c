@@ -16,7 +16,7 @@ static const TdRun *run_named(const TdUnit *u, const char *name) {
 }
 
 /* Refuses for want of a task `name` in u: NULL. Tells the task that u may have meant, or how to get
-   tasks. */
+ * tasks. */
 static const TdRun *refuse_name(TdRewrite *r, const TdUnit *u, const char *name) {
   const char **names = TD_NEWN(r->arena, const char *, u->nrun);
   for (size_t i = 0; i < u->nrun; i++) names[i] = u->run[i].sym->name;

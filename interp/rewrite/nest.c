@@ -1,7 +1,7 @@
 /* nest.c - bounds of a reordered nest. Each loop gives inequalities sum >= 0; a loop's new bounds
-   are those that speak of it and of nothing placed further in, after the variables further in were
-   eliminated. The last place gets exact bounds, so iterations are neither lost nor added; outer
-   places may at worst run empty. */
+ * are those that speak of it and of nothing placed further in, after the variables further in were
+ * eliminated. The last place gets exact bounds, so iterations are neither lost nor added; outer
+ * places may at worst run empty. */
 #include "rewrite/nest.h"
 
 /* One inequality form >= 0. */
@@ -44,7 +44,7 @@ static int64_t divisor(const Turn *t, const TdTerm *x) {
 }
 
 /* Adds form >= 0, without quotients that hide variables of the nest: e // c + rest >= 0 where
-   e + c*rest >= 0, and rest - e // c >= 0 where c*rest + c - 1 - e >= 0. */
+ * e + c*rest >= 0, and rest - e // c >= 0 where c*rest + c - 1 - e >= 0. */
 static void add(const Turn *t, TdLin form, Ineqs *out) {
   for (size_t i = 0; i < form.n; i++) {
     TdTerm x = form.term[i];

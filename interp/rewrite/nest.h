@@ -13,8 +13,8 @@ typedef struct TdNestLoops {
 } TdNestLoops;
 
 /* New bounds of loop order[k] in place k, over what surrounds the nest and the loops in earlier
-   places. lo and hi get n entries each. False with d filled when the ranges cannot be turned
-   (bounds that are not affine, steps). */
+ * places. lo and hi get n entries each. False with d filled when the ranges cannot be turned
+ * (bounds that are not affine, steps). */
 bool td_nest_bounds(TdRewrite *r, const TdUnit *u, TdNestLoops nest, const size_t *order,
                     const TdExpr **lo, const TdExpr **hi);
 

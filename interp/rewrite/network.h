@@ -25,7 +25,7 @@ typedef struct TdNetworkPlan {
 } TdNetworkPlan;
 
 /* r->prog with the design in place. When nothing else is left of the unit, and it is no task
-   itself, it becomes the design under its own name and parameters; else it calls the design. */
+ * itself, it becomes the design under its own name and parameters; else it calls the design. */
 const TdProg *td_network_put(TdRewrite *r, const TdNetworkPlan *plan);
 
 /* An unused name for a task and its kernel in a design of unit u: like `want`. */

@@ -81,7 +81,7 @@ static void meet_runs(TdPassed *b, const TdUnit *design, TdSym at) {
 }
 
 /* Adds all arrays that are the first one under other names; of a scalar, which calls pass by value,
-   the names that tasks have for an argument of their design. */
+ * the names that tasks have for an argument of their design. */
 static void spread(TdPassed *b) {
   const TdProg *p = b->r->prog;
   bool by_value = td_passed_type(&b->array.at[0])->kind != TD_T_TENSOR;

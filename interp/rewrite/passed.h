@@ -15,7 +15,7 @@ typedef struct TdPassed {
  * scalars ("not-an-array"). */
 bool td_passed_find(TdPassed *p, TdRewrite *r, int i);
 /* The same wherever a part of it is passed; of a scalar, which is passed by value, the argument of
-   a design that it is. */
+ * a design that it is. */
 bool td_passed_find_parts(TdPassed *p, TdRewrite *r, int i);
 const TdType *td_passed_type(const TdPlace *p);
 TdAttrs td_passed_attrs(const TdPlace *p);

@@ -152,7 +152,7 @@ static bool is_named(TdRewrite *r, const TdUnit *u, const char *name) {
 }
 
 /* Whether a size shapes unit u of p: what the printed form has elsewhere only would load as a
-   number. A task has its parameters' types from the arguments of its design. */
+ * number. A task has its parameters' types from the arguments of its design. */
 static bool is_shaping(TdRewrite *r, const TdProg *p, const TdUnit *u, const char *name) {
   SizeUse k = {name, false};
   for (size_t i = 0; i < u->nparam; i++)
@@ -221,7 +221,7 @@ static const TdUnit *assume_asserts(TdRewrite *r, const TdUnit *root, const TdUn
 }
 
 /* The root, which assumes of size z, if it shares it, what u assumes of it and, if u has it in its
-   body or parameters, or in an assumption that the root cannot say, that it keeps its value. */
+ * body or parameters, or in an assumption that the root cannot say, that it keeps its value. */
 static const TdUnit *assume_shared(TdRewrite *r, const TdUnit *root, const TdUnit *u,
                                    const TdSize *z) {
   if (root->sym == u->sym || !is_shared(root, z)) return root;

@@ -1,6 +1,6 @@
 /* prim.h - a primitive is one const struct: what it is called, takes, means and does. Everything
-   else (Lua methods, argument checks, completion, help, the log) reads that struct. One file per
-   primitive; build/gen/prims.gen.h lists them. */
+ * else (Lua methods, argument checks, completion, help, the log) reads that struct. One file per
+ * primitive; build/gen/prims.gen.h lists them. */
 #ifndef TD_PRIM_H
 #define TD_PRIM_H
 
@@ -35,8 +35,8 @@ typedef struct TdArgSpec {
   TdArgPlace place; /* OPTION: a field of the last table, by name; REST: one or more of them */
   const char *help;
   /* WORD: "guard|cut|perfect", the first is the default; COUNTS: the names; UNIT, NAMES: which of
-     "kernel|task|instance|loop" it can name (NULL: a kernel or task, new names), where an instance
-     is a task of one too; ARRAY: which of "local|stream" (NULL: any array). */
+   * "kernel|task|instance|loop" it can name (NULL: a kernel or task, new names), where an instance
+   * is a task of one too; ARRAY: which of "local|stream" (NULL: any array). */
   const char *words;
 } TdArgSpec;
 
@@ -99,7 +99,7 @@ typedef struct TdPrim {
   const char *legal;   /* when it is legal */
   const char *errors;  /* codes, separated by blanks */
   const char *example; /* Lua that runs: s is a schedule of gemm, blur of sums of neighbours
-                          (tests/prim/examples.lua) */
+                        * (tests/prim/examples.lua) */
   TdPrimApply apply;
   bool new_reference; /* the result is another program, with which later steps are compared */
 } TdPrim;

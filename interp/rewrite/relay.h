@@ -15,14 +15,14 @@ typedef struct TdRelay {
 } TdRelay;
 
 /* relay_axis.c: the buffer array.sym of each instance of the task `to` is filled from (or emptied
-   to) its neighbour along an axis; a task feeds (or drains) the first (last) of each row. */
+ * to) its neighbour along an axis; a task feeds (or drains) the first (last) of each row. */
 const TdProg *td_relay_axis(const TdRelay *q);
 
 /* relay_stage.c: a local array between two stages of a kernel becomes a stream of scalars. */
 const TdProg *td_relay_stage(const TdRelay *q);
 
 /* relay_stage.c: the array that the task `from` of a design hands to `to` over a block stream
-   becomes a stream of scalars. */
+ * becomes a stream of scalars. */
 const TdProg *td_relay_token(const TdRelay *q, const TdUnit *design, TdSym stream,
                              const TdUnit *from, const TdUnit *to);
 

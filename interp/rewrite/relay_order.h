@@ -17,7 +17,7 @@ typedef struct TdRelayOrder {
 } TdRelayOrder;
 
 /* Whether each element is written once and read once, in the same order; else r->diag says which
-   element breaks it. *at_values: that holds at the unit's sizes, not at all. */
+ * element breaks it. *at_values: that holds at the unit's sizes, not at all. */
 bool td_relay_order_holds(const TdRelayOrder *q, bool *at_values);
 
 #endif

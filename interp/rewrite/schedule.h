@@ -30,7 +30,7 @@ typedef struct TdSchedule {
 /* A schedule of a copy of p in the (new) store st. */
 TdSchedule td_schedule_new(TdStore *st, const TdProg *p);
 /* Applies prim; returns whether it was accepted, and the names it made (owned by the store). On
-   refusal nothing changed but d. */
+ * refusal nothing changed but d. */
 bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
                        const char *const **made, size_t *nmade, TdDiag *d);
 /* Runs prim, tidies up after it and checks what it made. NULL: refused, r->diag says why. */

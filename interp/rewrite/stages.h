@@ -6,7 +6,7 @@
 #include "rewrite/network.h"
 
 /* Statements [lo, hi) of a block of `unit`: the unit's body, or the body of `loop`, which each task
-   then runs for itself. */
+ * then runs for itself. */
 typedef struct TdStages {
   TdRewrite *r;
   const TdUnit *unit;
@@ -17,8 +17,8 @@ typedef struct TdStages {
 } TdStages;
 
 /* r->prog with a design in their place. A local tensor that one stage writes and later ones read
-   becomes a stream of blocks for each of these; a tensor of one stage goes there; anything else
-   that one stage writes and another touches is refused ("shared"), so is a scalar ("scalar"). */
+ * becomes a stream of blocks for each of these; a tensor of one stage goes there; anything else
+ * that one stage writes and another touches is refused ("shared"), so is a scalar ("scalar"). */
 const TdProg *td_stages_put(const TdStages *s);
 
 #endif

@@ -69,7 +69,7 @@ static const TdExpr *reduce_node(void *ud, const TdExpr *e) {
 }
 
 /* Whether hi and lo are the two halves of one index: k * c * (x // c) and k * (x % c), or, where
-   the first is k * c * (x // c % m), of x % (c * m). Then *whole is it. */
+ * the first is k * c * (x // c % m), of x % (c * m). Then *whole is it. */
 static bool are_halves(const Reduce *q, const TdTerm *hi, const TdTerm *lo, const TdExpr **whole) {
   TdArena *a = q->r->store->arena;
   const TdExpr *up = hi->atom;
@@ -198,7 +198,7 @@ typedef struct Move {
 } Move;
 
 /* Whether the moves of dimension d, n of them by |coef| ascending, are digits of its index: each
-   moves by as much as those before it fill. */
+ * moves by as much as those before it fill. */
 static bool are_digits(int d, Move *m, size_t n) {
   TdDesc digits = {.n = (int)n}, turned;
   for (size_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ static bool is_same_here(TdTurn *t, const TdExpr *x, const TdExpr *y) {
 }
 
 /* How many values part p has; where its weight must divide what the loop gives, that is assumed.
-   NULL: it does not. */
+ * NULL: it does not. */
 static const TdExpr *part_trip(TdTurn *t, const TdTurnPart *p) {
   TdSession *s = t->r->session;
   TdArena *a = t->r->store->arena;
@@ -360,8 +360,8 @@ bool td_turn_extent(const TdTurn *t, int d, int64_t *n) {
 }
 
 /* Adds to `stride`, for each part, what a step of it adds to the place of an element of which l is
-   an index that weighs so much, and to d->offset what no part adds. Sets *shifts if that is no
-   number. False where l is no sum of parts. */
+ * an index that weighs so much, and to d->offset what no part adds. Sets *shifts if that is no
+ * number. False where l is no sum of parts. */
 static bool add_index(const TdTurn *t, const TdLin *l, int64_t weight, int64_t *stride, TdDesc *d,
                       bool *shifts) {
   d->offset += weight * l->constant;
@@ -434,7 +434,7 @@ static size_t count_parts(const TdTurn *t, int d) {
 }
 
 /* The dimension of the turned array of which l, an index of the other, is a multiple, but for what
-   no loop moves; that is left in *rest. -1: no loop moves it; -2: it is none. */
+ * no loop moves; that is left in *rest. -1: no loop moves it; -2: it is none. */
 static int multiple_of(const TdTurn *t, const TdLin *l, TdLin *rest, int64_t *by) {
   int found = -1;
   size_t n = 0;
@@ -456,7 +456,7 @@ static int multiple_of(const TdTurn *t, const TdLin *l, TdLin *rest, int64_t *by
 }
 
 /* Index `e` of the other array, as it is seen through `view`: its lowest value, and its step.
-   False: it is no multiple of a dimension of the turned one. */
+ * False: it is no multiple of a dimension of the turned one. */
 static bool see_dimension(const TdTurn *t, const TdExpr *e, const TdExpr *view, bool *seen,
                           const TdExpr **lo, TdViewDim *dim) {
   TdSession *s = t->r->session;

@@ -31,7 +31,7 @@ typedef struct TdTurn {
 } TdTurn;
 
 /* Turns the index of `element`, a LOAD under these loops (outermost first; the innermost are those
-   that move it), round. False with t->why: it is not affine, or two iterations touch one element.
+ * that move it), round. False with t->why: it is not affine, or two iterations touch one element.
  */
 bool td_turn_of(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *const *loop, size_t nloop,
                 const TdExpr *element);
@@ -41,24 +41,24 @@ bool td_turn_of_both(TdTurn *t, TdRewrite *r, const TdUnit *u, const TdStmt *con
 /* The values of the loop variables at which element at[] is touched, if it is; not simplified. */
 void td_turn_at(const TdTurn *t, const TdExpr *const *at, const TdExpr **value);
 /* Whether each element of an array of type `type` is touched, where dimensions that no loop moves
-   do not count; what that takes of sizes is assumed in t->unit. */
+ * do not count; what that takes of sizes is assumed in t->unit. */
 bool td_turn_covers(TdTurn *t, const TdType *type);
 
 /* How many indices of dimension d are touched, from its base up; false where sizes are open, or
  * down. */
 bool td_turn_extent(const TdTurn *t, int d, int64_t *n);
 /* The places, in an array of type `type`, of its elements e in the order of the turned array's:
-   "<0; (2, 64)(8, 8)(8, 1)>" for tiles. *shifts: they are counted from a place that moves with
-   what is around the loops. False where sizes are open or e is no sum of parts. */
+ * "<0; (2, 64)(8, 8)(8, 1)>" for tiles. *shifts: they are counted from a place that moves with
+ * what is around the loops. False where sizes are open or e is no sum of parts. */
 bool td_turn_places(const TdTurn *t, const TdExpr *e, const TdType *type, TdDesc *out,
                     bool *shifts);
 
 /* A view of the turned array as a view of the array of which `other`, over the same loops, is the
-   element; NULL where it is none, since a dimension of one is made of several of the other. */
+ * element; NULL where it is none, since a dimension of one is made of several of the other. */
 const TdExpr *td_turn_view(const TdTurn *t, const TdExpr *other, const TdExpr *view);
 
 /* e, an index at statement `at` of u, without the divisions and remainders that what is known
-   there decides, and those that only took something apart and put it together again. */
+ * there decides, and those that only took something apart and put it together again. */
 const TdExpr *td_turn_reduce(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *e);
 
 #endif

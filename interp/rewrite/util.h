@@ -28,7 +28,7 @@ const TdProg *td_util_with_stmts(TdRewrite *r, const TdUnit *u, uint32_t uid,
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact);
 
 /* u with the values of all sizes that `part`, of whose fields it may have a few, names assumed: the
-   step relies on them. */
+ * step relies on them. */
 const TdUnit *td_util_assume_sizes(TdRewrite *r, const TdUnit *u, const TdUnit *part);
 
 /* A name for what is made in unit u, which nothing in it has and no other thing made in this step
@@ -63,7 +63,7 @@ const TdExpr *td_util_const(TdRewrite *r, int64_t v);
 /* e as it must be written where its type counts, in a local: with a cast that a store implies. */
 const TdExpr *td_util_written(TdArena *a, const TdExpr *e);
 /* e with all casts that an index implies written, as it must stand outside of bounds and indices:
-   there data would be computed as data. */
+ * there data would be computed as data. */
 const TdExpr *td_util_written_out(TdArena *a, const TdExpr *e);
 /* s under a condition on indices; s itself without one (NULL). */
 const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s);

@@ -1,9 +1,9 @@
 /* peak.c - multiplications and additions of f32 in registers alone, which no product can beat: the
-   bench compiles it twice, with each pair as two instructions (-ffp-contract=off), as strict code
-   has them, and as one (fast). */
+ * bench compiles it twice, with each pair as two instructions (-ffp-contract=off), as strict code
+ * has them, and as one (fast). */
 
 /* Chains enough to hide what a pair takes, of vectors that registers hold; FLOP is what a call
-   does. */
+ * does. */
 enum { CHAINS = 16, LANES = 16, ROUNDS = 1 << 20 };
 
 void peak(float *out) {

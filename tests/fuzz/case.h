@@ -15,7 +15,7 @@ typedef struct Script {
 /* Runs case `number` of a campaign; counts are added to *counts. */
 Outcome case_run(uint64_t seed, uint64_t number, Counts *counts, TdArena *a);
 /* The same step by step, each one first in a process of its own, so that this one survives: the
-   script up to the failure. The arena owns it. */
+ * script up to the failure. The arena owns it. */
 Outcome case_trace(uint64_t seed, uint64_t number, TdArena *a, Script *script);
 /* Runs a script in a process of its own. */
 Outcome case_probe(const Script *script, TdArena *a);

@@ -81,7 +81,7 @@ static bool reassociates(const TdPrimStep *s) {
 }
 
 /* What an accepted step promises of the program after it: its notes say when accumulations change
-   their order, and only `reassociate` and `fma` may change values. */
+ * their order, and only `reassociate` and `fma` may change values. */
 static void note_promise(Chain *c) {
   const TdVersion *v = c->schedule.now;
   for (size_t i = 0; i < v->nnote; i++)
@@ -124,7 +124,7 @@ static Outcome check_refusal(Chain *c, const Step *s, Snapshot before, const TdD
 }
 
 /* An accepted step: the new program against the kernel. What the checks put into the store goes
-   again. */
+ * again. */
 static Outcome check_program(Chain *c) {
   const TdProg *p = c->schedule.now->prog;
   Snapshot after = snapshot(c);
@@ -155,7 +155,7 @@ static Outcome check_can(Chain *c, const Step *s, bool *can) {
 }
 
 /* Compares with the program from here on, if the last step was to change what it computes; false
-   when it faults then. */
+ * when it faults then. */
 static bool keeps_reference(Chain *c) {
   const TdVersion *now = c->schedule.now;
   if (td_schedule_reference(&c->schedule) != now) return true;

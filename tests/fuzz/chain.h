@@ -20,7 +20,7 @@ typedef struct Chain {
 } Chain;
 
 /* Starts a chain on a kernel (loaded in side); false with *why set when it faults at its own
-   sizes. The caller frees with chain_close. */
+ * sizes. The caller frees with chain_close. */
 bool chain_open(Chain *c, Side *side, Counts *counts, const TdProg *kernel, uint64_t seed,
                 const char **why);
 void chain_close(Chain *c);
@@ -33,8 +33,8 @@ Outcome chain_step(Chain *c, const Step *s);
 Outcome chain_end(Chain *c);
 
 /* force.c: tries a refused step again with legality assumed; true when the rewrite could be made,
-   with whether it is right all the same in *same, and whether that is only because what comes in
-   another order is overwritten, in *chance. */
+ * with whether it is right all the same in *same, and whether that is only because what comes in
+ * another order is overwritten, in *chance. */
 bool force_step(Chain *c, const Step *s, bool *same, bool *chance);
 
 /* One chain in so many ends with a run of the system's compiler; 0: none. */

@@ -39,10 +39,10 @@ const char *draw_loop(Draw *d);
 /* The names of a band, or of a loop; *rank loops. */
 const char *draw_band(Draw *d, int *rank);
 /* Two loops or more, as a list that takes the rest of the arguments; `reorders`: mostly one inside
-   the other, in another order. */
+ * the other, in another order. */
 void draw_loops(Draw *d, bool reorders, TdArgValue *v);
 /* Moves the focus to a nest that computes what a later one, the second loop, uses; d->array is
-   that. */
+ * that. */
 void draw_producer(Draw *d);
 bool draw_has_producer(const Draw *d);
 
@@ -56,7 +56,7 @@ int64_t draw_divisor(Draw *d, int64_t n);
 
 /* draw_library.c */
 /* A kernel of a library for the nest of a loop, as the Lua text that returns it; false when the
-   nest cannot be one. */
+ * nest cannot be one. */
 bool draw_library(Draw *d, int site, TdArgValue *v);
 /* One for no nest in particular. */
 extern const char *const draw_foreign_library;
@@ -65,7 +65,7 @@ extern const char *const draw_foreign_library;
 /* An array, mostly one that the focus uses. */
 const char *draw_array(Draw *d);
 /* A local array that one statement of its unit's body hands to another, or one of a task; d->array
-   and d->unit are that. */
+ * and d->unit are that. */
 const char *draw_passed(Draw *d);
 bool draw_has_passed(const Draw *d);
 /* The stage or task that reads d->array. */

@@ -1,5 +1,5 @@
 /* draw_known.c - calls of primitives that need more than things that exist: all arguments are drawn
-   together, around what a primitive is for. */
+ * together, around what a primitive is for. */
 #include <string.h>
 
 #include "tests/fuzz/draw.h"
@@ -23,7 +23,7 @@ static void give_ints(Draw *d, TdArgValue *v, const int64_t *list, size_t n) {
 }
 
 /* How a loop reads one dimension of an array: the first index, and whether all others are at fixed
-   distances from it, some of them not 0. */
+ * distances from it, some of them not 0. */
 typedef struct Reach {
   TdSym array;
   int dim;
@@ -66,7 +66,7 @@ static bool is_no_store(void *ud, const TdStmt *s) {
 }
 
 /* Whether the loop writes the array of a window nowhere; now and then one that it writes is asked
-   for as well. */
+ * for as well. */
 static bool is_worth_it(Windows *w, TdSym array) {
   TdCtx *c = w->draw->prog->store->session->ctx;
   return td_walk_stmt(c, w->site->loop, is_no_store, (void *)(uintptr_t)array) ||

@@ -1,5 +1,5 @@
 /* draw_library.c - kernels of a library for inject: a nest of the program as a kernel of its own,
-   over fewer iterations, with operands in an order of their own, and sometimes spoilt. */
+ * over fewer iterations, with operands in an order of their own, and sometimes spoilt. */
 #include <string.h>
 
 #include "rewrite/inject.h"
@@ -23,7 +23,7 @@ typedef struct Library {
 } Library;
 
 /* A loop over a part of its iterations that divides them, and so the loop that is all of its body;
-   as it is where its range is no number. */
+ * as it is where its range is no number. */
 static const TdStmt *cut_loop(Library *l, const TdStmt *loop) {
   const TdStmt *body = td_for_body(loop), *in = body->nkid == 1 ? body->kid[0] : NULL;
   int64_t lo, hi;

@@ -43,7 +43,7 @@ static int next_sibling(const Draw *d, int site, bool right) {
 }
 
 /* The focus; as a second loop, one that is near it: after it, inside what comes after it, or
-   around it. */
+ * around it. */
 static int some_loop(Draw *d) {
   int near = d->focus;
   if (d->loops++ == 0 || d->focus < 0) return near;

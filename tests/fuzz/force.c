@@ -1,5 +1,5 @@
 /* force.c - the rewrite that a refusal kept from happening, made in private to measure refusals of
-   what is right. */
+ * what is right. */
 #include <string.h>
 
 #include "tests/fuzz/chain.h"
@@ -54,7 +54,7 @@ static const TdProg *remembering(const TdProg *p) {
 }
 
 /* Whether q, made of p by a forced step, is equal to it because values that come in another order
-   are overwritten before anybody reads them: a refusal that is right, by chance without effect. */
+ * are overwritten before anybody reads them: a refusal that is right, by chance without effect. */
 static bool is_by_chance(Chain *c, const TdProg *p, const TdProg *q) {
   TdEvalOptions options = point_options(&c->points);
   const Point *x = &c->points.at[0];

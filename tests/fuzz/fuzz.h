@@ -1,7 +1,7 @@
 /* fuzz.h - what the parts of the fuzzer share: random numbers, cases, outcomes, counts.
-
-   A case is a random kernel and a chain of random steps; it follows from the campaign's seed and
-   its own number alone. Everything of a case lives in the Lua state that it opens. */
+ *
+ * A case is a random kernel and a chain of random steps; it follows from the campaign's seed and
+ * its own number alone. Everything of a case lives in the Lua state that it opens. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -44,7 +44,7 @@ extern const char *const feature_text[FEATURES];
 #define STEPS 12
 
 /* A drawn call: a primitive and its arguments, which live as long as the case. A schedule that it
-   takes is one of a callee. */
+ * takes is one of a callee. */
 typedef struct Step {
   const TdPrim *prim;
   TdArgValue arg[TD_PRIM_ARGS];

@@ -1,5 +1,5 @@
 /* gen.h - random kernels as Lua text: well typed, free of faults in all likelihood (the oracle runs
-   them before use). */
+ * them before use). */
 #ifndef FUZZ_GEN_H
 #define FUZZ_GEN_H
 
@@ -8,7 +8,7 @@
 /* Sizes of a kernel are called M, N, K and are at least LEAST_SIZE at all points of the oracle. */
 enum { SIZE_NAMES = 3, LEAST_SIZE = 5, MOST_SIZE = 8 };
 /* Parameters that control loops, jumps and places have names that begin so: the oracle keeps them
-   concrete. */
+ * concrete. */
 #define CONTROL_PREFIX 'c'
 
 /* The values of an index: from lo to hi, plus the value of a size when size >= 0. */
@@ -75,7 +75,7 @@ typedef struct Gen {
 const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has);
 
 /* Whether kernels are affine, and every store depends on its iteration: what is equal then was in
-   the right order. For measures of refusals. */
+ * the right order. For measures of refusals. */
 extern bool gen_distinct;
 
 /* gen_type.c */

@@ -103,7 +103,7 @@ void gen_twin_calls(Gen *g) {
 }
 
 /* An array, or a row of one, that may be passed for p and shares nothing with `not`; *of is the
-   array. */
+ * array. */
 static const char *argument(Gen *g, const Thing *p, const Thing * not, const Thing **of) {
   for (int tries = 0; tries < 8; tries++) {
     const Thing *t = gen_find(g, p->writable ? gen_is_target : gen_is_array);

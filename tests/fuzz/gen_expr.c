@@ -14,7 +14,7 @@ static Val cast(Gen *g, NamedType t, Val x) {
 }
 
 /* The type of an operator on values of types x and y (NULL: one operand); NULL when it is refused
-   or too wide. */
+ * or too wide. */
 static const TdType *type_of(Gen *g, TdOp op, const TdType *x, const TdType *y) {
   TdDiag quiet = {.arena = g->arena};
   const TdType *of[] = {x, y};

@@ -1,5 +1,5 @@
 /* gen_nest.c - statements that hold others: nests, while loops, and arrays that are filled and then
-   read. */
+ * read. */
 #include "tests/fuzz/gen.h"
 
 #include <string.h>

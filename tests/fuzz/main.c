@@ -1,22 +1,22 @@
 /* main.c - campaigns: a worker runs cases; when one goes wrong, or the worker dies of it, this
-   process looks into the case, makes it small, and starts another worker behind it.
-
-   fuzz [--tap] [--first] [--out FOLDER] [--seconds S] N [SEED [FROM]]
-     N            accepted steps to make
-     FROM         the case to start with: how a campaign goes on
-     --tap        results as tests
-     --first      stop at the first failure
-     --out        where scripts of failures go
-     --seconds    stop after that time
-     --cc         one chain in so many ends with cc (1; 0: none)
-     --distinct   affine kernels whose stores tell their iteration: for the rate of refusals
-     --refusals   prints the refusals of what is right
-     --only, --without   primitives that are drawn, or not, as "split,fuse"
-     --blind      with a planted fault: orders of accesses count as kept
-     --most K     stop after so many failures (50)
-     --smallest   says of each failure made small whether anything more can go
-     --state      a file with what was counted so far: read if it is there, and written
-   Exit 0: nothing went wrong; 1: something did; 2: usage. */
+ * process looks into the case, makes it small, and starts another worker behind it.
+ *
+ * fuzz [--tap] [--first] [--out FOLDER] [--seconds S] N [SEED [FROM]]
+ *   N            accepted steps to make
+ *   FROM         the case to start with: how a campaign goes on
+ *   --tap        results as tests
+ *   --first      stop at the first failure
+ *   --out        where scripts of failures go
+ *   --seconds    stop after that time
+ *   --cc         one chain in so many ends with cc (1; 0: none)
+ *   --distinct   affine kernels whose stores tell their iteration: for the rate of refusals
+ *   --refusals   prints the refusals of what is right
+ *   --only, --without   primitives that are drawn, or not, as "split,fuse"
+ *   --blind      with a planted fault: orders of accesses count as kept
+ *   --most K     stop after so many failures (50)
+ *   --smallest   says of each failure made small whether anything more can go
+ *   --state      a file with what was counted so far: read if it is there, and written
+ * Exit 0: nothing went wrong; 1: something did; 2: usage. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -47,8 +47,8 @@ static bool same_data(Oracle *o, const Point *x, const TdProg *p, int k) {
 }
 
 /* The expressions of a program at a point against the kernel's. Sums of exact numbers in another
-   order may be beyond the algebra (those of values that were cut to fewer bits before are): there
-   the values decide. */
+ * order may be beyond the algebra (those of values that were cut to fewer bits before are): there
+ * the values decide. */
 static Outcome same_expressions(Oracle *o, const Point *x, const TdProg *p, int k,
                                 Promise promise) {
   if (!x->decided[k]) {
@@ -138,7 +138,7 @@ static const char *differing_lines(TdArena *a, const char *x, const char *y) {
 }
 
 /* Whether a size of p is none in q, which was loaded from p's text: a condition on sizes alone
-   pins them, as it does in hand-written source. */
+ * pins them, as it does in hand-written source. */
 static bool pins_size(const TdProg *p, const TdProg *q) {
   for (size_t k = 0; k < p->nunit; k++) {
     const TdUnit *u = p->unit[k], *v = td_prog_find(q, u->sym->name);

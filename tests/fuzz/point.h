@@ -32,12 +32,12 @@ typedef struct Points {
 } Points;
 
 /* Points of a kernel; the first, at its own sizes, is made. False with d filled when the kernel
-   faults there. */
+ * faults there. */
 bool point_start(Points *ps, TdArena *a, const TdProg *kernel, uint64_t seed, TdDiag *d);
 /* Adds one at other sizes; false when there are none, or the kernel faults everywhere tried. */
 bool point_add(Points *ps);
 /* p at the sizes of a point, or NULL with d filled: its assumptions do not hold there, or a size
-   that steps have pinned has another value. */
+ * that steps have pinned has another value. */
 const TdProg *point_program(const Points *ps, const Point *x, const TdProg *p, TdDiag *d);
 
 /* A copy of arguments, to run with. */

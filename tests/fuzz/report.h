@@ -14,8 +14,8 @@ void report_script(const char *path, const Script *script, Outcome out, uint64_t
 /* The counts, for people. */
 void report_counts(FILE *f, const Counts *n);
 /* The counts as tests: every feature is hit, no primitive of the registry is tried seldom or
-   accepted in less than `share` percent of its tries, and the steps cost no more than they may.
-   Returns how many fail. */
+ * accepted in less than `share` percent of its tries, and the steps cost no more than they may.
+ * Returns how many fail. */
 int report_tests(const Counts *n, uint64_t failures, int share);
 
 #endif

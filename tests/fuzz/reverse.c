@@ -20,7 +20,7 @@ static bool is_pure(void *ud, const TdExpr *e) {
 }
 
 /* The loop with its variable replaced by its mirror image, 2 * lo + step * (trips - 1) - v; the
-   loop itself when its bounds read memory. */
+ * loop itself when its bounds read memory. */
 static const TdStmt *mirror(TdStore *st, const TdStmt *loop) {
   TdSession *s = st->session;
   TdArena *a = st->arena;

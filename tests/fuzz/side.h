@@ -1,5 +1,5 @@
 /* side.h - the Lua state of a case: programs from their text, replays of logs, and a net under the
-   core's escapes. */
+ * core's escapes. */
 #ifndef FUZZ_SIDE_H
 #define FUZZ_SIDE_H
 
@@ -24,7 +24,7 @@ bool side_protect(Side *s, void (*fn)(void *ud), void *ud, const char **why);
 /* The program that the chunk returns, alive as long as the state; NULL with *why set. */
 const TdProg *side_load(Side *s, const char *text, const char **why);
 /* The printed form after the log was replayed on the unit that side_load gave as `kernel`; NULL
-   with *why set. */
+ * with *why set. */
 const char *side_replay(Side *s, TdArena *a, const TdProg *kernel, const char *log,
                         const char **why);
 

@@ -1,5 +1,5 @@
 /* state.c - a line for each count: KEY N, primitive NAME TRIED ACCEPTED, feature N TEXT,
-   reason PRIMITIVE KIND CODE N FORCED SAME CHANCE. */
+ * reason PRIMITIVE KIND CODE N FORCED SAME CHANCE. */
 #include "tests/fuzz/state.h"
 
 #include <inttypes.h>

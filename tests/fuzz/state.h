@@ -11,7 +11,7 @@ typedef struct State {
 } State;
 
 /* Reads a file that state_save wrote; false when there is none. Primitives and features that are
-   gone since are left out. */
+ * gone since are left out. */
 bool state_load(State *s, const char *path);
 /* Writes it; false when it cannot be written. */
 bool state_save(const State *s, const char *path);

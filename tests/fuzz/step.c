@@ -1,5 +1,5 @@
 /* step.c - random calls of primitives, drawn from their argument specs: mostly names that exist and
-   belong together, sometimes nonsense. */
+ * belong together, sometimes nonsense. */
 #include "tests/fuzz/step.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@ enum { STEP_TYPES = 8 };
 
 /* step.c */
 /* A random step after `now`, on a schedule of `kernel`, its arguments owned by a; without a
-   primitive when there is none to draw. */
+ * primitive when there is none to draw. */
 Step step_draw(Rng *r, TdArena *a, TdAffine *affine, const TdVersion *now, const TdProg *kernel);
 /* Names of primitives, separated by commas: those in use (empty: all), and those not. */
 extern const char *step_only, *step_without;
@@ -18,7 +18,7 @@ bool step_is_listed(const char *list, const char *name);
 
 /* step_bind.c */
 /* The arguments of a step in a chain: types, schedules of callees and kernels are made. False: one
-   of those kernels does not load. */
+ * of those kernels does not load. */
 bool step_bind(Chain *c, const Step *s, TdArgValue *arg);
 /* The Lua text of a step; a schedule or kernel that it takes is called by the name of the kernel.
  */

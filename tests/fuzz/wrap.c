@@ -1,5 +1,5 @@
 /* wrap.c - legality answers that can be overruled, and work that is counted. The linker turns the
-   calls to the functions below (--wrap), so the product holds no such door. */
+ * calls to the functions below (--wrap), so the product holds no such door. */
 #include "tests/fuzz/wrap.h"
 
 #include "analysis/verdict.h"

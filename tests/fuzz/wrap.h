@@ -1,5 +1,5 @@
 /* wrap.h - legality answers overruled, to measure refusals of what is right and to plant a fault;
-   work counted. */
+ * work counted. */
 #ifndef FUZZ_WRAP_H
 #define FUZZ_WRAP_H
 

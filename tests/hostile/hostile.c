@@ -1,14 +1,14 @@
 /* hostile.c - one session in which something fails: the n-th allocation of Tide or of Lua (once, or
-   from then on), Ctrl-C or a spent budget at the n-th poll, the collector at every point. Whatever
-   happens, an error is one that says so, what the session had made is whole, new work is possible,
-   and no memory is left.
-     hostile [-r RUNS] [-j JOBS] [-m MODE] [-f FROM] [-n N] SESSION PROBE
-   The session runs once for a mode. Where an event of it is to fail, the process forks: in the
-   child it fails, and the child comes to an end; in the parent it does not. So nothing runs twice,
-   and a crash or a hang is that of one child. RUNS are spread over all events of a mode (default
-   60; 0: every event), beginning with number FROM; so many JOBS run beside the parent. Where the
-   session has called alone(true) until alone(false), because a child and its parent would share
-   files, the child runs a session of its own. -n runs such a one: event N of MODE fails in it. */
+ * from then on), Ctrl-C or a spent budget at the n-th poll, the collector at every point. Whatever
+ * happens, an error is one that says so, what the session had made is whole, new work is possible,
+ * and no memory is left.
+ *   hostile [-r RUNS] [-j JOBS] [-m MODE] [-f FROM] [-n N] SESSION PROBE
+ * The session runs once for a mode. Where an event of it is to fail, the process forks: in the
+ * child it fails, and the child comes to an end; in the parent it does not. So nothing runs twice,
+ * and a crash or a hang is that of one child. RUNS are spread over all events of a mode (default
+ * 60; 0: every event), beginning with number FROM; so many JOBS run beside the parent. Where the
+ * session has called alone(true) until alone(false), because a child and its parent would share
+ * files, the child runs a session of its own. -n runs such a one: event N of MODE fails in it. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdio.h>
@@ -262,7 +262,7 @@ static bool play(void) {
 }
 
 /* Plays the session in a mode, with a child for every `step`-th event from `from` on (0: none).
-   Returns whether it went well here and in all children. In a child it does not return. */
+ * Returns whether it went well here and in all children. In a child it does not return. */
 static bool try(Mode mode, uint64_t step, uint64_t from) {
   memset(&run, 0, sizeof run);
   run.mode = mode;

@@ -1,6 +1,6 @@
 /* load_input.c - any bytes as a Lua chunk that makes kernels and designs, as printed programs do:
-   an error, or a value whose text loads back to the same text (libFuzzer). Only Tide and harmless
-   libraries are there; endless loops are stopped by count. */
+ * an error, or a value whose text loads back to the same text (libFuzzer). Only Tide and harmless
+ * libraries are there; endless loops are stopped by count. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static lua_State *open_state(void) {
 }
 
 /* Loads a chunk, with the `load` that remembers sources, and turns what it returns into text;
-   argument: its text. */
+ * argument: its text. */
 static int l_text_of(lua_State *L) {
   td_ctx_set_budget(td_prompt_ctx(L), MOST_WORK);
   lua_getglobal(L, "load");
@@ -68,7 +68,7 @@ static bool again(lua_State *L) {
 }
 
 /* Whether a chunk makes a program; aborts if the program's text does not load back to the same
-   text. */
+ * text. */
 static bool makes_program(const char *data, size_t n) {
   lua_State *L = open_state();
   lua_pushlstring(L, data, n);

@@ -1,5 +1,5 @@
 /* npy_input.c - any bytes as a .npy file: refused with a reason, or a tensor that is written and
-   read again as it was (libFuzzer). */
+ * read again as it was (libFuzzer). */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdio.h>

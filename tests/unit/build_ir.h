@@ -1,5 +1,5 @@
 /* build_ir.h - programs by constructors, for tests of what runs or rewrites the IR. One program
-   lives at a time, in the global `B`; every place is line B.line of a source "=test". */
+ * lives at a time, in the global `B`; every place is line B.line of a source "=test". */
 #ifndef BUILD_IR_H
 #define BUILD_IR_H
 

@@ -1,5 +1,5 @@
 /* cpu_cache_test.c - the folder of compiled programs: found again, shared, kept small; compilers
-   that are missing, fail, or hang. */
+ * that are missing, fail, or hang. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* cpu_num_test.c - random expressions over all widths and classes of types: the emitted C, compiled
-   in memory and by the system's compiler, against ir/num.h, bit for bit. The system's compiler also
-   checks that nothing is undefined. Usage: cpu_num_test [seed] */
+ * in memory and by the system's compiler, against ir/num.h, bit for bit. The system's compiler also
+ * checks that nothing is undefined. Usage: cpu_num_test [seed] */
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,7 +119,7 @@ static const TdExpr *with_constants(Trial *x, int op, const TdExpr *e) {
 }
 
 /* A random operator on random operands, or NULL when it does not take them. An index stays small:
-   beside other data it counts as 32 bits, which programs prove. */
+ * beside other data it counts as 32 bits, which programs prove. */
 static const TdExpr *random_op(Trial *x, int depth) {
   int op = random_in(0, TD_OP_CEIL);
   const TdExpr *kid[4];

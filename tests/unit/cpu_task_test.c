@@ -1,5 +1,5 @@
 /* cpu_task_test.c - designs on the CPU against the evaluator: pipes, grids, blocks, tensor tokens,
-   calls of units with ports; deadlock and leftovers; speed. */
+ * calls of units with ports; deadlock and leftovers; speed. */
 #include <time.h>
 
 #include "backends/cpu/cpu.h"
@@ -95,7 +95,7 @@ static const TdProg *pipe_of(int64_t stages, int64_t n, int64_t depth) {
 }
 
 /* Tokens are rows; the middle task is one of a grid and works on its block, by a callee with
-   ports. */
+ * ports. */
 static const TdProg *rows(bool blocks) {
   Net x = net(T(B.i32, 4, 3));
   TdSym Z = stream("Z"), A = arg("A"), R = arg("R"), p = coord("p"), v = local("v"), t = local("t");

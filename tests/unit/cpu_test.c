@@ -1,5 +1,5 @@
 /* cpu_test.c - kernels on the CPU, by both compilers, against the evaluator; memory, state, calls,
-   faults. */
+ * faults. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ static TdCpu *compiled(TdArena *a, const TdProg *p, TdTier tier, TdDiag *d) {
 }
 
 /* Runs p by one compiler `calls` times on copies of the arguments; whether it leaves what the
-   evaluator left. */
+ * evaluator left. */
 static bool agrees(const TdProg *p, TdTier tier, const TdCallArg *arg, TdTensor *const *want,
                    size_t n, int calls) {
   TdArena *a = td_arena_new(B.ctx);

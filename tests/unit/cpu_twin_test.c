@@ -62,7 +62,7 @@ static int same_runs(const TdProg *x, const TdProg *y, TdTwinLevel level) {
 enum { NEVER = TD_TWIN_RING + 1, UNDECIDED };
 
 /* The strictest level at which x and y are equal must be `want`, by both compilers, and the
-   evaluator must agree. */
+ * evaluator must agree. */
 static void equal_at(const char *name, const TdProg *x, const TdProg *y, int want) {
   bool right = true;
   for (int level = TD_TWIN_STRICT; level <= TD_TWIN_RING; level++) {
@@ -139,7 +139,7 @@ static void test_levels(void) {
 }
 
 /* r[0] = sum of 4 values of type `cell`, filled from x, in a sum that wraps at type t; they are
-   added from either end. */
+ * added from either end. */
 static const TdProg *cut_sum(const TdType *t, const TdType *cell, bool down) {
   TdSym x = arg("x"), r = arg("r"), b = local("b"), i = loop("i"), j = loop("j");
   const TdExpr *at = LD(r, t, num(0)), *from = down ? OP(SUB, num(3), var(j)) : var(j);

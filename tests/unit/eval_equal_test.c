@@ -1,5 +1,5 @@
 /* eval_equal_test.c - programs compared on symbolic values: what is equal at which level, what is
-   not decided, and that no level calls equal what differs on numbers. */
+ * not decided, and that no level calls equal what differs on numbers. */
 #include "build_ir.h"
 #include "eval/eval.h"
 
@@ -184,7 +184,7 @@ static uint64_t number(const One *o, const TdProg *p, const int64_t *v) {
 }
 
 /* For programs over the inputs of o: what is equal at a level is equal on numbers, and at the next
-   level. */
+ * level. */
 static void sound_for(One o) {
   enum { PROGRAMS = 140, POINTS = 12 };
   const TdProg *p[PROGRAMS];

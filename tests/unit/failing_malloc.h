@@ -1,6 +1,6 @@
 /* failing_malloc.h - malloc and realloc that fail when they are told to, for a test that is linked
-   with --wrap=malloc,--wrap=realloc; and the way out of Tide where its memory ends. Included by the
-   test's one file. */
+ * with --wrap=malloc,--wrap=realloc; and the way out of Tide where its memory ends. Included by the
+ * test's one file. */
 #ifndef TIDE_TESTS_FAILING_MALLOC_H
 #define TIDE_TESTS_FAILING_MALLOC_H
 

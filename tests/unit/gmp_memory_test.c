@@ -1,6 +1,6 @@
 /* gmp_memory_test.c - memory ends while isl computes: each block of GMP's numbers is refused in
-   turn, once and from then on. A question is answered as with memory, or escapes; the next is
-   answered. */
+ * turn, once and from then on. A question is answered as with memory, or escapes; the next is
+ * answered. */
 #include "affine/affine.h"
 #include "failing_malloc.h"
 #include "tap.h"

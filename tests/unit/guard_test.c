@@ -120,7 +120,7 @@ static void do_thread(void *value) {
 }
 
 /* A process that ends, by the first letter, in a guarded call, then, by the second, outside of one;
-   its status. */
+ * its status. */
 static int ended_by(const char *way) {
   int status = 0;
   pid_t pid = part();

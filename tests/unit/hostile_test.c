@@ -1,11 +1,11 @@
 /* hostile_test.c - runs hostile.lua in a session whose memory, files and time can be cut short.
-   Beside what session.h does it gives the script:
-     limit(what, n)    cuts "memory" (of the core, n bytes from now on), "lua" (of Lua, the same),
-                       "files" (bytes that a file may have), "space" (of addresses, n bytes more) or
-                       "work" (units of the core); without n as before
-     setenv(name, value)
-     thorough          whether memory is to fail wherever it can (make hostile)
-     sanitized         whether addresses are checked, which needs all of them */
+ * Beside what session.h does it gives the script:
+ *   limit(what, n)    cuts "memory" (of the core, n bytes from now on), "lua" (of Lua, the same),
+ *                     "files" (bytes that a file may have), "space" (of addresses, n bytes more) or
+ *                     "work" (units of the core); without n as before
+ *   setenv(name, value)
+ *   thorough          whether memory is to fail wherever it can (make hostile)
+ *   sanitized         whether addresses are checked, which needs all of them */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 /* lua_memory_test.c - memory that ends while Lua makes its first large text leaves it able to make
-   the next. */
+ * the next. */
 #include <stdlib.h>
 
 #include "session.h"
@@ -16,7 +16,7 @@ static void *allocate(void *ud, void *old, size_t old_size, size_t new_size) {
 }
 
 /* A new session makes a large text, after n allocations without memory, then with it again. Whether
-   it could at first; *again: whether it could then. */
+ * it could at first; *again: whether it could then. */
 static bool attempt(int n, bool *again) {
   static const char large[] = "assert(#('x'):rep(9999) == 9999)";
   lua_State *L = lua_newstate(allocate, NULL);

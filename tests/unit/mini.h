@@ -1,10 +1,10 @@
 /* mini.h - small programs as text, for tests of the IR without the frontend:
-     for i = 0, N { .. }   half open; `, 2` is a step      if i < j and x .. { .. } else { .. }
-     S: A[i][j] = A[i - 1][j] + 1;   local t = A[i];   local b[8];   while x > 0 { .. }   break;
-     get v <- Z[i];   put Z[i] <- v;   call f(A, B);   return;
-   A name means the same symbol, and the same uid, in every text parsed with one Mini: the text
-   after a rewrite speaks of the statements before it. Stores without a label are numbered, as are
-   `if` and `while`; get, put and call go by their line. */
+ *   for i = 0, N { .. }   half open; `, 2` is a step      if i < j and x .. { .. } else { .. }
+ *   S: A[i][j] = A[i - 1][j] + 1;   local t = A[i];   local b[8];   while x > 0 { .. }   break;
+ *   get v <- Z[i];   put Z[i] <- v;   call f(A, B);   return;
+ * A name means the same symbol, and the same uid, in every text parsed with one Mini: the text
+ * after a rewrite speaks of the statements before it. Stores without a label are numbered, as are
+ * `if` and `while`; get, put and call go by their line. */
 #ifndef MINI_H
 #define MINI_H
 

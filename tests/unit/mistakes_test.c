@@ -1,5 +1,5 @@
 /* mistakes_test.c - what Tide says when a part of it gets what no other part should make: each is a
-   diagnostic of kind bug (or unsupported), beside a twin that is well formed. */
+ * diagnostic of kind bug (or unsupported), beside a twin that is well formed. */
 #include "backends/cpu/cpu_code.h"
 #include "build_ir.h"
 #include "eval/eval.h"

@@ -1,5 +1,5 @@
 /* num_float_test.c - floats: every f16 and bf16 value, rounding against a search among them,
-   operators against C's float and double, casts from and to integers and fixed point. */
+ * operators against C's float and double, casts from and to integers and fixed point. */
 #include <math.h>
 #include <stdlib.h>
 

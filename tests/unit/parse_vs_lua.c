@@ -1,6 +1,6 @@
 /* parse_vs_lua.c - Lua itself as the oracle of the parser: same verdict, functions and values. */
 /* Arguments: folders whose .lua files are the corpus (default /usr/share/lua and those of the
-   tree); -s SEED, -n MUTATIONS of tokens, and as many of bytes. */
+ * tree); -s SEED, -n MUTATIONS of tokens, and as many of bytes. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -243,7 +243,7 @@ static Piece draw_piece(const Pieces *p, const Corpus *c, bool bytes) {
 }
 
 /* Deletes, duplicates, swaps or replaces one piece, or ends the text at it; p has room for one
-   more. */
+ * more. */
 static void mutate(Pieces *p, const Corpus *c, bool bytes) {
   size_t i = draw(p->n), k = draw(p->n);
   Piece old = p->at[i];
@@ -290,7 +290,7 @@ static void shrink(lua_State *L, TdArena *a, Pieces *p) {
 #define MOST_EDITS 3
 
 /* Both agree on `count` files mutated in their tokens or bytes; else the seed and a shrunken text
-   are printed. */
+ * are printed. */
 static void test_mutations(lua_State *L, const Corpus *c, uint64_t seed, size_t count, bool bytes) {
   bool same = true;
   size_t i = 0;
@@ -318,7 +318,7 @@ static void test_mutations(lua_State *L, const Corpus *c, uint64_t seed, size_t 
 }
 
 /* Texts made by repetition. In a template `*:text` stands for n copies of text, `9:text` for 9; '#'
-   in the text is the number of the copy. */
+ * in the text is the number of the copy. */
 
 /* The text of a template for n. */
 static TdText expand(TdArena *a, const char *template, size_t n) {
@@ -499,7 +499,7 @@ static void too_long(lua_State *L, lua_Debug *ar) {
 }
 
 /* Whether the first value that the chunk returns, if its source is a constant to us, is that
-   constant in Lua. A run that fails before it returns decides nothing. */
+ * constant in Lua. A run that fails before it returns decides nothing. */
 static bool value_agrees(const Case *c, const char *text, size_t n) {
   const TdAstBlock *body = &c->ast->main->body;
   const TdAstStmt *last = body->n ? body->at[body->n - 1] : NULL;

@@ -1,7 +1,7 @@
 /* session.h - a Lua session with Tide for tests in Lua that see what C holds:
-     program(s)     the address of the program of a schedule, for comparing
-     counters(s)    how many uids and symbols its store has given out
-     alike(x, y)    whether two kernels or schedules have the same structure and names */
+ *   program(s)     the address of the program of a schedule, for comparing
+ *   counters(s)    how many uids and symbols its store has given out
+ *   alike(x, y)    whether two kernels or schedules have the same structure and names */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -53,7 +53,7 @@ static inline void session_open(lua_State *L) {
 }
 
 /* Runs a test in Lua, which prints TAP and ends the process when it comes to its end; returns
-   main's result otherwise. */
+ * main's result otherwise. */
 static inline int session_run(lua_State *L, const char *path) {
   lua_pushstring(L, path);
   lua_setglobal(L, "path");
@@ -68,7 +68,7 @@ static inline int session_run(lua_State *L, const char *path) {
 }
 
 /* The main of a test in Lua, whose global `arg` holds the words of the command; the same program
-   runs another script when it is named, as `tide` does. */
+ * runs another script when it is named, as `tide` does. */
 static inline int session_main(int argc, char **argv, const char *path) {
   lua_State *L = luaL_newstate();
   session_open(L);

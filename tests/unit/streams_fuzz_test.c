@@ -1,5 +1,5 @@
 /* streams_fuzz_test.c - random networks: what the static checks say of a design is what happens
-   when the evaluator runs it, and least depths are least. */
+ * when the evaluator runs it, and least depths are least. */
 #include "analysis/counts.h"
 #include "analysis/depths.h"
 #include "analysis/streams.h"

@@ -1,6 +1,6 @@
 /* tcc_memory_test.c - memory ends while libtcc works: each of its allocations fails in turn, once
-   and from then on, in a process of its own. libtcc ends the process where it cannot go on; Tide
-   goes on, with the system's compiler if need be. */
+ * and from then on, in a process of its own. libtcc ends the process where it cannot go on; Tide
+ * goes on, with the system's compiler if need be. */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* trace.h - runs the loops of a small tree at the unit's sizes and lists which elements each store
-   touches, in order: what analyses are held against. Knows nothing of them. */
+ * touches, in order: what analyses are held against. Knows nothing of them. */
 #ifndef TRACE_H
 #define TRACE_H
 

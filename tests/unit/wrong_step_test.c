@@ -1,5 +1,5 @@
 /* wrong_step_test.c - primitives that are wrong, in the place of `pipeline`: whatever they do, the
-   step is refused as Tide's own bug and the schedule's program stays the very same. */
+ * step is refused as Tide's own bug and the schedule's program stays the very same. */
 #include <string.h>
 
 #include <lauxlib.h>

@@ -5,7 +5,7 @@
 #include "ap_int.h"
 
 /* What happens to bits below the last one: toward plus infinity or even at a tie; down (default),
-   toward zero. */
+ * toward zero. */
 enum ap_q_mode { AP_RND, AP_RND_CONV, AP_TRN, AP_TRN_ZERO };
 /* What happens to values beyond the range: clamped, or taken modulo 2^W (default). */
 enum ap_o_mode { AP_SAT, AP_WRAP };
@@ -108,7 +108,7 @@ public:
 
 private:
   /* Becomes x: what lies below the last bit is quantised, what lies W bits above it only counts as
-     overflow. */
+   * overflow. */
   void take(const tide_wide::scaled &x) {
     const integer<54, true> sig =
         x.negative ? -integer<53, false>(x.sig) : integer<54, true>(x.sig);
@@ -133,7 +133,7 @@ template <class T> struct fixed_operand<T, std::enable_if_t<(operand_t<T>::width
 };
 
 /* How A and B meet: raw words with the longer fraction, and the format of an integer result; empty
-   unless both are operands and one is fixed. */
+ * unless both are operands and one is fixed. */
 template <class A, class B, class = void> struct meeting {};
 template <class A, class B>
 struct meeting<A, B, std::enable_if_t<(fixed_operand<A>::is_fixed || fixed_operand<B>::is_fixed)>> {

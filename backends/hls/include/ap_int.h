@@ -7,7 +7,7 @@
 namespace tide_hls {
 
 /* The integer that an operand counts as, and the conversion to it; undefined for what is no integer
-   operand. */
+ * operand. */
 template <class T, class = void> struct operand;
 
 template <int W, bool S> struct operand<integer<W, S>> {
@@ -34,7 +34,7 @@ constexpr int wider(int a, int b) {
 }
 
 /* The result types of an operator between A and B; empty unless both are operands and one is of
-   ours. */
+ * ours. */
 template <class A, class B, class = void> struct results {};
 template <class A, class B>
 struct results<A, B, std::enable_if_t<(operand<A>::arbitrary || operand<B>::arbitrary)>> {

@@ -38,7 +38,7 @@ inline double fmod(double x, double y) {
 }
 
 /* p + z with an odd last bit where it is inexact, so that rounding it to fewer bits rounds the
-   exact sum. */
+ * exact sum. */
 inline double sum_to_odd(double p, double z) {
   const double sum = p + z, back = sum - p, lost = (p - (sum - back)) + (z - back);
   uint64_t bits;

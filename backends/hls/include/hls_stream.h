@@ -9,7 +9,7 @@ namespace hls {
 template <class T, int DEPTH = 0> class stream;
 
 /* A stream whose depth is said at run time (2 unless given); what functions take by reference to
-   accept any. */
+ * accept any. */
 template <class T> class stream<T, 0> : public tide_csim::channel {
 public:
   stream() : stream(nullptr) {}

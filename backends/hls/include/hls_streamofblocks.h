@@ -10,7 +10,7 @@ template <class T> class write_lock;
 template <class T> class read_lock;
 
 /* The blocks of type T, an array, in a ring. `fill` counts blocks handed over and not yet freed by
-   the reader. */
+ * the reader. */
 template <class T> class block_ring : public tide_csim::channel {
 public:
   block_ring(const char *name, int places)
@@ -68,7 +68,7 @@ private:
 };
 
 /* Takes the oldest block handed over, waiting for one, to be read only; frees it at the end of its
-   scope. */
+ * scope. */
 template <class T> class read_lock {
 public:
   explicit read_lock(block_ring<T> &r) : ring(r) {

@@ -36,7 +36,7 @@ private:
 };
 
 /* What all streams have: a name, and how many of `depth` places are taken. Not copied: tasks share
-   it. */
+ * it. */
 struct channel {
   channel(const char *name, int places) : called(name), depth(places) {}
   channel(const channel &) = delete;
@@ -72,7 +72,7 @@ private:
 };
 
 /* The task that runs now (null: plain sequential code), and how often anything moved or was polled
-   in vain. */
+ * in vain. */
 struct progress {
   process *running = nullptr;
   uint64_t moves = 0, polls = 0;
@@ -128,7 +128,7 @@ inline void poll(const channel &c, wish want) {
 }
 
 /* Tasks that start together; run() returns when all have ended. Regions nest: a task may run one of
-   its own. */
+ * its own. */
 class region {
 public:
   explicit region(size_t stack_bytes = TIDE_CSIM_STACK) : stack(stack_bytes) {}
@@ -151,8 +151,8 @@ public:
   }
 
   /* Runs the tasks in the order they were added, in rounds, each until it ends or blocks. A round
-     in which nothing moves is a deadlock, or for a region inside a task the time to let that task's
-     siblings run. */
+   * in which nothing moves is a deadlock, or for a region inside a task the time to let that task's
+   * siblings run. */
   void run() {
     int idle = 0;
     for (progress before = now; round(); before = now) {

@@ -1,6 +1,6 @@
 /* tide_data.h - elements in files, for test benches: one on each line, row-major. Integers, the
-   words of fixed point and of bf16 are decimal; floats are the words of their format in
-   hexadecimal; a boolean is 0 or 1. */
+ * words of fixed point and of bf16 are decimal; floats are the words of their format in
+ * hexadecimal; a boolean is 0 or 1. */
 #ifndef TIDE_DATA_H
 #define TIDE_DATA_H
 

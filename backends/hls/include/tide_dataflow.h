@@ -1,6 +1,6 @@
 /* tide_dataflow.h - the calls of a dataflow region. With Tide's own headers they are tasks that run
-   side by side, on streams that hold no more than they say; with the vendor's they are plain calls,
-   as synthesis wants them. */
+ * side by side, on streams that hold no more than they say; with the vendor's they are plain calls,
+ * as synthesis wants them. */
 #ifndef TIDE_DATAFLOW_H
 #define TIDE_DATAFLOW_H
 

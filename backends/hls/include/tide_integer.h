@@ -47,7 +47,7 @@ private:
 };
 
 /* Bits hi..lo of an integer that the caller keeps alive: reads as an unsigned number, can be
-   assigned. */
+ * assigned. */
 template <int W, bool S> class slice {
 public:
   slice(integer<W, S> &owner, int high, int low) : of(&owner), hi(high), lo(low) {}
@@ -86,8 +86,8 @@ private:
 };
 
 /* W bits, signed if S, in the fewest 64-bit words; the top word is kept extended by sign or zeros,
-   so that an integer of at most 64 bits is one machine word that holds its value. Programs keep to
-   W <= 1024; results of operators may be wider. */
+ * so that an integer of at most 64 bits is one machine word that holds its value. Programs keep to
+ * W <= 1024; results of operators may be wider. */
 template <int W, bool S> class integer {
   static_assert(W >= 1, "an integer has at least one bit");
 
@@ -100,7 +100,7 @@ public:
   constexpr integer() : w{} {}
 
   /* From any built-in number: integers modulo 2^W, floats toward zero first (NaN and infinities are
-     0). */
+   * 0). */
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   constexpr integer(T v) : w{} {
     if constexpr (std::is_floating_point_v<T>) {
@@ -178,7 +178,7 @@ public:
   }
 
   /* Bits, readable and assignable; bits beyond the word read as its extension in test and
-     any_below. */
+   * any_below. */
   bool test(int i) const { return at(i / 64) >> (i % 64) & 1; }
   bool any_below(int n) const { return n >= W ? nonzero() : tide_wide::any_below(w, n); }
   bit<W, S> operator[](int i) { return check_range(i, i, W), bit<W, S>(*this, i); }

@@ -22,7 +22,7 @@ public:
   constexpr minifloat() = default;
 
   /* From any built-in number: the nearest, ties to even; beyond the range an infinity; NaN stays a
-     quiet NaN. */
+   * quiet NaN. */
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   minifloat(T x) : word(round(static_cast<double>(x))) {}
 
@@ -84,7 +84,7 @@ private:
 };
 
 /* Operators between two of one type round their float result; mixed with float they are float's
-   own. */
+ * own. */
 template <int E, int M> inline minifloat<E, M> operator+(minifloat<E, M> x, minifloat<E, M> y) {
   return static_cast<float>(x) + static_cast<float>(y);
 }

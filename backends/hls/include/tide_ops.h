@@ -1,5 +1,5 @@
 /* tide_ops.h - arithmetic of Tide for which C++ has no operator: written beside a kernel that uses
-   it, for synthesis as for simulation. */
+ * it, for synthesis as for simulation. */
 #ifndef TIDE_OPS_H
 #define TIDE_OPS_H
 
@@ -12,7 +12,7 @@
 namespace tide {
 
 /* Quotient and remainder by floor, in a type that holds the operands and the result; 0 where b is
-   0. */
+ * 0. */
 template <class T> T floor_div(T a, T b) {
   if (b == 0) return 0;
   const T q = a / b, r = a % b;
@@ -117,7 +117,7 @@ template <class F> F float_mod(F a, F b) {
 }
 
 /* x in fewer bits, with an odd last one where it is inexact, so that rounding to still fewer bits
-   rounds x. */
+ * rounds x. */
 inline double sticky(uint64_t x) {
   const uint64_t low = x & 0x7ff, high = x - low;
   if (x >> 53 == 0 || low == 0) return double(x);
@@ -135,7 +135,7 @@ inline float sticky(double x) {
 }
 
 /* bf16: the upper half of a float. The value of a word, the word nearest to a value, and a value
-   rounded to one. */
+ * rounded to one. */
 inline float bf16_value(ap_uint<16> word) {
   return float_of(uint32_t(word) << 16);
 }

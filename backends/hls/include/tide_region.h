@@ -15,7 +15,7 @@ using kept = std::conditional_t<std::is_array<A>::value || std::is_base_of<chann
                                 std::remove_const_t<A>>;
 
 /* A region that names its streams, and runs when its scope ends; tokens that are left then end the
-   program. */
+ * program. */
 class dataflow : public region {
 public:
   ~dataflow() {

@@ -22,7 +22,7 @@ constexpr word ones(int count) {
 }
 
 /* Each operator: `one` on a single word, `many` on n words modulo 2^(64 n). r may be a or b, save
-   in mul. */
+ * in mul. */
 struct add {
   static word one(word a, word b) { return a + b; }
   static void many(word *r, const word *a, const word *b, int n) {
@@ -149,7 +149,7 @@ struct scaled {
 };
 
 /* The 64 leading bits of the unsigned a; the last one also stands for every bit that is cut off, so
-   that rounding the result to fewer than 63 bits rounds a. */
+ * that rounding the result to fewer than 63 bits rounds a. */
 inline scaled leading(const word *a, int n) {
   const int cut = length(a, n) - 64;
   if (cut <= 0) return {a[0], 0, false};
@@ -169,7 +169,7 @@ inline scaled decode(double d) {
 }
 
 /* Writes the unsigned a in `base` (2..36) so that it ends before `end`; returns its first digit.
-   Clears a. */
+ * Clears a. */
 inline char *digits(char *end, word *a, int n, int base) {
   do {
     dword rest = 0;

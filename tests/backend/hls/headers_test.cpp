@@ -1,5 +1,5 @@
 /* headers_test.cpp - the number types of the HLS headers against the test's own arithmetic; prints
-   TAP. g++ -std=c++17 -O1 -Ibackends/hls/include tests/backend/hls/headers_test.cpp && ./a.out */
+ * TAP. g++ -std=c++17 -O1 -Ibackends/hls/include tests/backend/hls/headers_test.cpp && ./a.out */
 #include "big.h"
 #include "ap_fixed.h"
 #include "hls_half.h"
@@ -19,7 +19,7 @@ static constexpr int widths[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 6
 static constexpr int n_widths = 17;
 
 /* The documented widths: `more` extra bits beside the wider operand, one again if the wider is
-   unsigned and the other signed. */
+ * unsigned and the other signed. */
 static int joined(int w1, bool s1, int w2, bool s2, int more) {
   if (s1 == s2) return std::max(w1, w2) + more;
   const int u = s1 ? w2 : w1, s = s1 ? w1 : w2;
@@ -316,7 +316,7 @@ template <class A, class B> static void fixed_modes() {
 }
 
 /* The result has the format of i integer bits and f fraction bits, signed if s, and the raw word
-   want. */
+ * want. */
 template <class R>
 static void expect_fixed(const char *op, const R &got, const Big &want, int i, int f, bool s) {
   check(R::iwidth == i && R::fraction == f && R::is_signed == s, "%s: format <%d,%d>", op, R::width,
@@ -355,7 +355,7 @@ template <class A, class B> static void fixed_operators(const Big &a, const Big 
 }
 
 /* Format number K of a fixed random list: mostly narrow words, the point anywhere from far left to
-   far right. */
+ * far right. */
 static constexpr unsigned mix(unsigned k) {
   return (k * 2654435761u ^ k * 40503u << 7) >> 8;
 }
@@ -382,7 +382,7 @@ static void test_fixed() {
 /* ---- 16-bit floats ---- */
 
 /* The value of the bits without sign, by the definition of the layout; infinity counts as the next
-   power of 2. */
+ * power of 2. */
 template <int E, int M> static double value_of(unsigned bits) {
   const int exponent = static_cast<int>(bits >> M), bias = (1 << (E - 1)) - 1;
   const unsigned fraction = bits & ((1u << M) - 1);
@@ -478,7 +478,7 @@ static void test_half() {
 static void test_bf16() {
   all_values<8, 7>(), random_values<8, 7>(), small_arithmetic<8, 7>();
   /* Products in the middle of two values, odd below and even below: a term decides that no double
-     sum holds. */
+   * sum holds. */
   const tide_bf16 x = 1.5, y = 1 + std::ldexp(1, -7), tiny = std::ldexp(1, -100);
   check(hls::fma(x, y, -tiny).bits() == x.bits() + 1 && hls::fma(x, y, tiny).bits() == x.bits() + 2,
         "fma");

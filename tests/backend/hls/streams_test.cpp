@@ -1,6 +1,6 @@
 /* streams_test.cpp - streams, blocks and the scheduler of the HLS headers, deadlocks included;
-   prints TAP. g++ -std=c++17 -O1 -Ibackends/hls/include tests/backend/hls/streams_test.cpp &&
-   ./a.out */
+ * prints TAP. g++ -std=c++17 -O1 -Ibackends/hls/include tests/backend/hls/streams_test.cpp &&
+ * ./a.out */
 #include "ap_int.h"
 #include "hls_stream.h"
 #include "hls_streamofblocks.h"
@@ -275,7 +275,7 @@ static void test_blocks() {
 }
 
 /* With one block reader and writer alternate; the reader holds it while it waits for something
-   else. */
+ * else. */
 static void test_block_depth() {
   hls::stream_of_blocks<int[2], 1> one("one");
   hls::stream<int, 1> held;

@@ -1,6 +1,6 @@
 /* xrt_device.h - a card for host programs in tests: what they use of XRT, in one process. A kernel
-   is the C++ function of its name; buffers have a memory of their own on the card, which holds
-   rubbish until it is synchronised. What a card could not do ends the program and is told. */
+ * is the C++ function of its name; buffers have a memory of their own on the card, which holds
+ * rubbish until it is synchronised. What a card could not do ends the program and is told. */
 #ifndef TIDE_FAKE_XRT_DEVICE_H
 #define TIDE_FAKE_XRT_DEVICE_H
 

@@ -1,5 +1,5 @@
 /* xrt_kernel.h - kernels: C++ functions, which a file compiled with the host program names by
-   XRT_KERNEL(top). Registers have as many bits as the next of 8, 16, 32 and 64. */
+ * XRT_KERNEL(top). Registers have as many bits as the next of 8, 16, 32 and 64. */
 #ifndef TIDE_FAKE_XRT_KERNEL_H
 #define TIDE_FAKE_XRT_KERNEL_H
 
