@@ -1,6 +1,10 @@
 /* bind_drawing.c - a design as data, its tasks and what passes between them as they are declared,
  * which stdlib's tide.drawing draws. */
+#include <string.h>
+
+#include "analysis/collective.h"
 #include "analysis/effects.h"
+#include "analysis/graph.h"
 #include "bind/view.h"
 
 /* An index expression as it is written: a bare number, or over sizes. */
@@ -60,20 +64,69 @@ static void push_task(lua_State *L, TdAsk q, const TdRun *r) {
   lua_setfield(L, -2, "gets");
 }
 
-/* Pushes {name, type, extents, depth} of a stream. */
-static void push_stream(lua_State *L, TdArena *a, const TdStream *s) {
-  lua_createtable(L, 0, 4);
+/* Sets the name of the task that a node is an instance of, unless it is outside. */
+static void set_task(lua_State *L, const TdGraph *g, const char *key, uint32_t node) {
+  if (node != TD_NET_NONE)
+    td_bind_set_string(L, key, g->design->run[g->node.at[node].run].sym->name);
+}
+
+/* Whether edge i of g has the stream and the tasks of an edge before it. */
+static bool is_repeated(const TdGraph *g, size_t i) {
+  const TdGraphEdge *e = &g->edge.at[i];
+  for (size_t k = i; k-- > 0;) {
+    const TdGraphEdge *x = &g->edge.at[k];
+    if (g->net->chan.at[x->chan].line != g->net->chan.at[e->chan].line) return false;
+    bool from = x->from == e->from || (x->from != TD_NET_NONE && e->from != TD_NET_NONE &&
+                                       g->node.at[x->from].run == g->node.at[e->from].run);
+    bool to = x->to == e->to || (x->to != TD_NET_NONE && e->to != TD_NET_NONE &&
+                                 g->node.at[x->to].run == g->node.at[e->to].run);
+    if (from && to) return true;
+  }
+  return false;
+}
+
+/* Pushes {from, to} for each two tasks of which instances are joined by a stream of this name. */
+static void push_ways(lua_State *L, const TdGraph *g, const char *name) {
+  lua_newtable(L);
+  for (size_t i = 0, n = 0; i < g->edge.n; i++) {
+    const TdGraphEdge *e = &g->edge.at[i];
+    bool here = strcmp(g->net->line.at[g->net->chan.at[e->chan].line].sym->name, name) == 0;
+    if (!here || is_repeated(g, i)) continue;
+    lua_createtable(L, 0, 2);
+    set_task(L, g, "from", e->from);
+    set_task(L, g, "to", e->to);
+    lua_rawseti(L, -2, (lua_Integer)++n);
+  }
+}
+
+/* Pushes {name, type, extents, depth, ways} of a stream; ways where the graph (NULL: none) tells
+ * them. */
+static void push_stream(lua_State *L, TdArena *a, const TdStream *s, const TdGraph *g) {
+  lua_createtable(L, 0, 5);
   td_bind_set_string(L, "name", s->sym->name);
   td_bind_set_string(L, "type", td_type_str(a, s->type->elem));
   push_extents(L, a, s->type->dim, s->type->rank);
   lua_setfield(L, -2, "extents");
   td_bind_set_string(L, "depth", index_text(a, s->depth));
+  if (!g) return;
+  push_ways(L, g, s->sym->name);
+  lua_setfield(L, -2, "ways");
+}
+
+/* The graph of the design that is q's root, its collectives explicit; NULL where it has none. */
+static const TdGraph *graph_of(TdAsk q) {
+  TdGraph *g = TD_NEW(q.arena, TdGraph);
+  TdDiag quiet = {.arena = q.arena};
+  q.prog = td_collective_copy(q.arena, q.prog);
+  q.unit = td_prog_root(q.prog);
+  return td_graph_of(&q, g, &quiet) ? g : NULL;
 }
 
 /* Pushes {name, tasks, streams, arguments, ntask, nstream} of a design; of tasks and streams the
  * first `most`. */
 static void push_design(lua_State *L, const TdAsk *q, size_t most) {
   const TdUnit *u = q->unit;
+  const TdGraph *g = u->nstream ? graph_of(*q) : NULL;
   lua_createtable(L, 0, 6);
   td_bind_set_integer(L, "ntask", (int64_t)u->nrun);
   td_bind_set_integer(L, "nstream", (int64_t)u->nstream);
@@ -86,7 +139,7 @@ static void push_design(lua_State *L, const TdAsk *q, size_t most) {
   lua_setfield(L, -2, "tasks");
   lua_createtable(L, (int)u->nstream, 0);
   for (size_t i = 0; i < u->nstream && i < most; i++) {
-    push_stream(L, q->arena, &u->stream[i]);
+    push_stream(L, q->arena, &u->stream[i], g);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_setfield(L, -2, "streams");

@@ -106,11 +106,12 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
 #define QUICK_STEPS 8000000
 #define QUICK_SECONDS 2
 
-/* Compares the last step with the version before it. A difference is Tide's own bug: the step is
- * taken back and told. */
+/* Compares the last step, unless it was to change what is computed, with the version before it. A
+ * difference is Tide's own bug: the step is taken back and told. */
 static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
   if (b->setting[TD_SET_CHECK] == TD_CHECK_OFF) return;
+  if (td_schedule_reference(&box->s) == box->s.now) return;
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdVersion *before = box->s.now->parent;
   bool quick = b->setting[TD_SET_CHECK] == TD_CHECK_QUICK;

@@ -55,7 +55,10 @@ local function holders(g, by_name, ends, stream)
   return found
 end
 
--- The edges between nodes; a stream without an end gets a node that says so.
+local function detail_of(stream) return ("%s, depth %s"):format(stream.type, stream.depth) end
+
+-- The edges between nodes: of a stream between the tasks of which it joins instances or, in a design where that cannot
+-- be told, between all that name it; without an end, it gets a node that says so.
 local function collect_edges(g, nodes, by_name)
   local edges = {}
   local function add(from, to, label, detail)
@@ -73,12 +76,14 @@ local function collect_edges(g, nodes, by_name)
       if b.write then add(node, by_name["write " .. b.argument], b.layout or "") end
     end
   end
+  local function join(stream, a, b) add(a, b, stream.name .. stream.extents, detail_of(stream)) end
   for _, stream in ipairs(g.streams) do
+    for _, way in ipairs(stream.ways or {}) do
+      join(stream, by_name["task " .. (way.from or "")] or nobody(), by_name["task " .. (way.to or "")] or nobody())
+    end
     local from, to = holders(g, by_name, "puts", stream), holders(g, by_name, "gets", stream)
-    for _, a in ipairs(from[1] and from or { nobody() }) do
-      for _, b in ipairs(to[1] and to or { nobody() }) do
-        add(a, b, stream.name .. stream.extents, ("%s, depth %s"):format(stream.type, stream.depth))
-      end
+    for _, a in ipairs(stream.ways and {} or from[1] and from or { nobody() }) do
+      for _, b in ipairs(to[1] and to or { nobody() }) do join(stream, a, b) end
     end
   end
   return edges

@@ -6,12 +6,14 @@ local view = require "tide.view"
 
 local reload = {}
 
--- The kernels and designs by name among the values of a file: those that it returned, and its globals.
+-- The kernels and designs by name among the values of a file, those that it returned and its globals; a schedule where
+-- there is nothing else of the name.
 local function units_of(values)
   local units, any = {}, false
   for _, v in pairs(values) do
     local name = view.name(v)
-    if name then units[name], any = v, true end
+    if name and not (units[name] and view.steps(v)) then units[name] = v end
+    any = any or name ~= nil
   end
   return units, any
 end
@@ -71,23 +73,25 @@ local function names()
   return list
 end
 
--- Puts what a file made in the place of what the session held; the lines to say of it.
-local function replace(path, units)
-  local out = {}
+-- Puts what a file made, its globals first, in the place of what the session held of it; the lines to say of it, and
+-- the names that were so replaced.
+local function replace(path, globals, units)
+  local out, done = {}, {}
   for _, name in ipairs(names()) do
     local old = _G[name]
-    local new = view.file(old) == path and units[view.name(old)]
+    local new = view.file(old) == path and (view.name(globals[name]) and globals[name] or units[view.name(old)])
     if new and view.steps(old) then
       local lost, n
       _G[name], lost, n = again(old, new)
       out[#out + 1] = ("%s: %d of %d step%s apply again"):format(name, n - #lost, n, n == 1 and "" or "s")
       table.move(lost, 1, #lost, #out + 1, out)
-    elseif new and not view.steps(new) then
+    elseif new then
       _G[name] = new
       out[#out + 1] = name .. ": new"
     end
+    done[name] = new and true
   end
-  return out
+  return out, done
 end
 
 --- Runs a file anew. Its globals become those of the session; kernels, designs and schedules that the session has of
@@ -97,15 +101,18 @@ function reload.reload(path)
   if not globals then return nil, returned end
   local values = {}
   for _, list in ipairs { globals, returned } do
-    for _, v in pairs(list) do values[#values + 1] = v end
+    local keys = {}
+    for key in pairs(list) do keys[#keys + 1] = key end
+    table.sort(keys, function(a, b) return order.bytes(tostring(a), tostring(b)) end)
+    for _, key in ipairs(keys) do values[#values + 1] = list[key] end
   end
   local units, any = units_of(values)
   if not any and next(globals) == nil then
     return nil, path .. " made nothing that stays: it sets no global and returns no kernel, design or schedule"
   end
-  local out = replace(path, units)
+  local out, done = replace(path, globals, units)
   for name, v in pairs(globals) do
-    if not (view.name(_G[name]) and view.name(v)) or _G[name] == nil then _G[name] = v end
+    if not done[name] then _G[name] = v end
   end
   return table.concat(out, "\n") .. (#out > 0 and "\n" or "") .. "reloaded " .. path .. "\n"
 end

@@ -95,6 +95,27 @@ t.test("each stream is an arrow, each argument too", function()
   t.eq(heads, 3 + 2)
 end)
 
+t.test("an arrow joins tasks of which instances are joined, not all that name the stream", function()
+  local function drawn(last)
+    return drawing.tasks(tide.design(function(d)
+      local Z = d:stream(i8, { 2 })
+      d.pe = task { map = { 2 }, A = i8[2], function(A, P)
+        if P == 0 then Z[1]:put(A[0]) end
+        if P == last then Z[0]:put(A[1]) end
+      end }
+      d.one = task { B = i8[1], function(B) B[0] = Z[1]:get() end }
+      d.two = task { C = i8[1], function(C) if C[0] == 0 then C[0] = 1 end C[0] = Z[0]:get() end }
+      d.none = task { map = { 2 }, A = i8[2], function(A, P)
+        if P > 1 then Z[0]:put(A[0]) end
+        if P > 1 then A[P] = Z[1]:get() end
+      end }
+    end))
+  end
+  local arrows = 0
+  for _ in drawn(1):gmatch ">Z%[2%]" do arrows = arrows + 1 end
+  t.eq(arrows, 2)
+end)
+
 t.test("a stream that nobody gets from, in a design that is refused", function()
   local d = tide.design(function(d)
     local s = d:stream(i8)

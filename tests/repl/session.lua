@@ -105,6 +105,23 @@ t.test(":reload applies the steps again", function()
   t.has(out, "A[i][j_o * 4 + j_i] = i + 1")
 end)
 
+t.test(":reload of a second file takes its kernel in the place of another's of that name", function()
+  local one = 'local tide = require "tide"\nk = tide.kernel { A = tide.i32[4], function(A) A[0] = %d end }\n'
+  shell.plant(home, { ["one.lua"] = one:format(11), ["two.lua"] = one:format(22) })
+  local out = session((":reload %s/one.lua\nk\n:reload %s/two.lua\nk\n"):format(home, home))
+  t.has(out:match "^.-two.lua", "A[0] = 11")
+  t.has(out:match "two.lua(.*)", "A[0] = 22")
+  t.eq(out:match "two.lua.*A%[0%] = 11", nil)
+end)
+
+t.test(":reload leaves a schedule whose kernel has its name a schedule", function()
+  shell.plant(home, { ["k.lua"] = (file:gsub("local k", "k")) })
+  local out = session(("dofile %q;\nk = tide.schedule(k)\nk:split(\"j\", 4);\n:reload %s\n:log k\n"):format(
+    home .. "/k.lua", home .. "/k.lua"))
+  t.has(out, "k: 1 of 1 step apply again\n")
+  t.has(out, '  1  s:split("j", 4)')
+end)
+
 t.test(":reload says which steps do not apply any more", function()
   local out = reloads(file:gsub("i, j", "i, c"):gsub("%[j%]", "[c]"))
   t.has(out, "s: 0 of 2 steps apply again\n  1  s:split(\"j\", 4) does not apply: no loop named 'j'")
@@ -117,6 +134,20 @@ t.test(":reload of a file that fails, or makes nothing, changes nothing", functi
   t.has(reloads("k =\nlocal x"),
     "k.lua:2:1: error: an expression expected near 'local'\n     2 | local x\n       | ^~~~~\n")
   t.has(session ":reload /no/such.lua\n1\n", "cannot open /no/such.lua")
+end)
+
+t.test("a step that is to change what is computed is not compared with what was before it, later ones are", function()
+  local out = session [[
+k = tide.kernel { A = tide.f32[8], B = tide.f32[8], function(A, B) local acc = tide.f32(0) for i = 0, 7 do
+acc = acc + A[i] * A[i] B[i] = acc end end }
+s = tide.schedule(k)
+s:retype("acc", tide.f16)
+s:split("i", 4)
+:log s
+]]
+  t.eq(out:find("gives another program", 1, true), nil)
+  t.has(out, '  1  s:retype("acc", tide.f16)\n  2  s:split("i", 4)')
+  t.has(out, "proved: strict")
 end)
 
 t.test("each command has help, and an error for arguments that it does not take", function()
