@@ -115,12 +115,48 @@ static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
   return td_util_with_stmt(r, u, at[0].stmt->uid, loop);
 }
 
-/* Whether the loops stand one after the other in one block; *first is the place of the first. */
-static bool are_adjacent(const TdStmt *parent, const TdPlace *at, size_t n, size_t *first) {
-  for (*first = 0; *first < parent->nkid && parent->kid[*first] != at[0].stmt;) ++*first;
-  for (size_t i = 0; i < n; i++)
-    if (*first + i >= parent->nkid || parent->kid[*first + i] != at[i].stmt) return false;
-  return true;
+/* The loops that are to become one, and what stands in their block. */
+typedef struct Row {
+  TdRewrite *r;
+  const TdPlace *at;
+  size_t n, first, last;          /* places of the first and the last loop in the block */
+  const TdStmt *parent, *merged;  /* the block; the loop that they become */
+  TD_VEC(const TdStmt *) between; /* what stands between them, in order */
+} Row;
+
+/* Fills the places of the loops, in one block and in order; false where they are not. */
+static bool find_row(Row *w) {
+  size_t k = 0;
+  for (size_t i = 0; i < w->parent->nkid; i++) {
+    const TdStmt *s = w->parent->kid[i];
+    bool is = k < w->n && s == w->at[k].stmt;
+    if (is && k == 0) w->first = i;
+    if (is) w->last = i;
+    if (!is && k > 0 && k < w->n) td_vec_push(w->r->arena, &w->between, s);
+    k += is;
+  }
+  return k == w->n;
+}
+
+/* Tells, of loops `one` and `two` as the user called them, which of them to shift or peel, and how
+ * far; nothing where their ranges do not differ by numbers. */
+static void tell_step(TdRewrite *r, const char *one, const char *two, const TdStmt *x,
+                      const TdStmt *y) {
+  int64_t lo, hi;
+  if (x->step != 1 || y->step != 1 || !td_lin_diff(r->session, td_for_lo(x), td_for_lo(y), &lo) ||
+      !td_lin_diff(r->session, td_for_hi(x), td_for_hi(y), &hi))
+    return;
+  if (lo == hi) {
+    td_diag_help(r->diag, "s:shift(\"%s\", %lld) makes them equal", two, (long long)lo);
+  } else if (lo) {
+    td_diag_help(r->diag, "s:peel(\"%s\", %lld) gives the first iterations a loop of their own",
+                 lo < 0 ? one : two, (long long)(lo < 0 ? -lo : lo));
+  } else {
+    td_diag_help(r->diag,
+                 "s:peel(\"%s\", %lld, {at = \"end\"}) gives the last iterations a loop of their "
+                 "own",
+                 hi > 0 ? one : two, (long long)(hi > 0 ? hi : -hi));
+  }
 }
 
 /* Equal ranges, or a refusal that names both. */
@@ -139,6 +175,7 @@ static bool equal_ranges(TdRewrite *r, const TdPlace *at, size_t n, const TdUnit
                      td_print_expr_str(r->arena, td_for_hi(x)), y->sym->name,
                      td_print_expr_str(r->arena, td_for_lo(y)),
                      td_print_expr_str(r->arena, td_for_hi(y)));
+      tell_step(r, r->arg[LOOPS].names[0], r->arg[LOOPS].names[i], x, y);
       return false;
     }
     for (int k = 0; k < 2; k++)
@@ -165,19 +202,74 @@ static const TdStmt *merged_body(TdRewrite *r, const TdPlace *at, size_t n) {
   return td_stmt_block(r->store, list.at, list.n, at[0].stmt->loc);
 }
 
-/* Whether the merged loop may take the place of the loops in a row. */
-static bool order_kept(TdRewrite *r, const TdPlace *at, size_t n, const TdStmt *parent,
-                       size_t first, const TdStmt *merged, const TdProg *now) {
-  TdDepsMap *map = TD_NEWN(r->arena, TdDepsMap, n);
-  for (size_t i = 1; i < n; i++)
+/* The block, or (`part`) its statements from the first loop to the last, with the merged loop for
+ * them all; what stands between comes after it, or else before. */
+static const TdStmt *rebuild(const Row *w, bool part, bool after) {
+  TdRewrite *r = w->r;
+  TdArena *a = r->store->arena;
+  TD_VEC(const TdStmt *) list = {0};
+  for (size_t i = 0; !part && i < w->first; i++) td_vec_push(a, &list, w->parent->kid[i]);
+  if (after) td_vec_push(a, &list, w->merged);
+  for (size_t i = 0; i < w->between.n; i++) td_vec_push(a, &list, w->between.at[i]);
+  if (!after) td_vec_push(a, &list, w->merged);
+  for (size_t i = w->last + 1; !part && i < w->parent->nkid; i++)
+    td_vec_push(a, &list, w->parent->kid[i]);
+  return part ? td_stmt_block(r->store, list.at, list.n, w->merged->loc)
+              : td_stmt_with_kids(r->store, w->parent, list.at, list.n);
+}
+
+/* Whether `after` may take the place of `before`, a block, where it gives `now`. */
+static bool is_kept(const Row *w, const TdStmt *before, const TdStmt *after, const TdProg *now) {
+  TdRewrite *r = w->r;
+  const TdPlace *at = w->at;
+  TdDepsMap *map = TD_NEWN(r->arena, TdDepsMap, w->n);
+  for (size_t i = 1; i < w->n; i++)
     map[i - 1] = (TdDepsMap){.old = at[i].stmt->sym, .expr = td_util_var(r, at[0].stmt->sym)};
-  const TdStmt *before = td_edit_slice(r->store, parent, first, first + n);
-  const TdStmt *after = td_stmt_block(r->store, &merged, 1, merged->loc);
   TdAsk q = td_util_ask(r, at[0].unit);
-  TdVerdict v = td_deps_order(&q, before, after, map, n - 1);
+  TdVerdict v = td_deps_order(&q, before, after, map, w->n - 1);
   const char *what = td_text_fmt(r->arena, "fusing '%s' and '%s'", at[0].stmt->sym->name,
-                                 at[n - 1].stmt->sym->name);
+                                 at[w->n - 1].stmt->sym->name);
   return td_accept_rewrite(r, &v, false, at[0].stmt->loc, what, now);
+}
+
+/* The program of unit u with the merged loop, or NULL with r->diag filled. */
+static const TdProg *accept(const Row *w, const TdUnit *u, bool after) {
+  TdRewrite *r = w->r;
+  const TdStmt *before = td_edit_slice(r->store, w->parent, w->first, w->last + 1);
+  const TdProg *now = td_util_with_stmt(r, u, w->parent->uid, rebuild(w, false, after));
+  return is_kept(w, before, rebuild(w, true, after), now) ? now : NULL;
+}
+
+/* Whether the loops could be one if nothing stood between them; else r->diag tells why not. */
+static bool is_kept_alone(const Row *w) {
+  TdRewrite *r = w->r;
+  const TdStmt **loop = TD_NEWN(r->arena, const TdStmt *, w->n);
+  for (size_t i = 0; i < w->n; i++) loop[i] = w->at[i].stmt;
+  const TdStmt *before = td_stmt_block(r->store, loop, w->n, w->merged->loc);
+  const TdStmt *after = td_stmt_block(r->store, &w->merged, 1, w->merged->loc);
+  return is_kept(w, before, after, r->prog);
+}
+
+/* As accept, where something stands between the loops: it goes after, or before them. */
+static const TdProg *accept_apart(const Row *w, const TdUnit *u) {
+  TdRewrite *r = w->r;
+  if (!is_kept_alone(w)) return NULL;
+  TdDiag *diag = r->diag, tried = {.arena = r->arena};
+  const TdStmt *between = td_stmt_block(r->store, w->between.at, w->between.n, w->merged->loc);
+  const TdProg *now = NULL;
+  r->diag = &tried;
+  if (!td_walk_leaves(between)) {
+    if (!td_util_declares(between)) now = accept(w, u, true);
+    if (!now) now = accept(w, u, false);
+  }
+  r->diag = diag;
+  if (now) return now;
+  td_util_refuse(
+      r, TD_ILLEGAL, "not-adjacent", w->at[0].stmt->loc,
+      "the loops are not next to each other, and what stands between them may go neither "
+      "before '%s' nor after '%s'",
+      w->at[0].stmt->sym->name, w->at[w->n - 1].stmt->sym->name);
+  return NULL;
 }
 
 /* Whether the loops, the last one first, are a perfect nest. */
@@ -189,10 +281,9 @@ static bool is_nest_inside_out(TdRewrite *r, const TdPlace *at, size_t n) {
 
 static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
   TdPath path = td_edit_path(r->arena, at[0].unit->body, at[0].stmt->uid);
-  const TdStmt *parent = path.at[path.n - 2];
-  size_t first;
+  Row w = {.r = r, .at = at, .n = n, .parent = path.at[path.n - 2]};
   const TdUnit *u;
-  if (!are_adjacent(parent, at, n, &first)) {
+  if (w.parent->kind != TD_STMT_BLOCK || !find_row(&w)) {
     td_util_refuse(r, TD_ILLEGAL, "not-adjacent", at[0].stmt->loc,
                    "the loops are neither one perfect nest nor next to each other");
     if (is_nest_inside_out(r, at, n))
@@ -205,18 +296,11 @@ static const TdProg *merge(TdRewrite *r, const TdPlace *at, size_t n) {
                             at[i].stmt->sym->name);
   if (!equal_ranges(r, at, n, &u)) return NULL;
   const TdStmt *x = at[0].stmt;
-  const TdStmt *merged =
+  w.merged =
       td_util_reloop(r, x, x->sym, td_for_lo(x), td_for_hi(x), x->step, merged_body(r, at, n));
-  merged = td_stmt_with_attrs(r->store, merged, common_attrs(r, at, n));
-  TD_VEC(const TdStmt *) list = {0};
-  for (uint32_t i = 0; i < parent->nkid; i++) {
-    if (i == first) td_vec_push(r->store->arena, &list, merged);
-    if (i < first || i >= first + n) td_vec_push(r->store->arena, &list, parent->kid[i]);
-  }
-  const TdStmt *block = td_stmt_with_kids(r->store, parent, list.at, list.n);
-  const TdProg *now = td_util_with_stmt(r, u, parent->uid, block);
-  if (!order_kept(r, at, n, parent, first, merged, now)) return NULL;
-  td_util_made(r, x->sym->name);
+  w.merged = td_stmt_with_attrs(r->store, w.merged, common_attrs(r, at, n));
+  const TdProg *now = w.between.n ? accept_apart(&w, u) : accept(&w, u, true);
+  if (now) td_util_made(r, x->sym->name);
   return now;
 }
 
@@ -237,7 +321,7 @@ const TdPrim td_prim_loop_fuse = {
     .rewrite = "for i in 0..m: for j in 0..n: S  =>  for i_j in 0..m*n: S[i := i_j//n, j := i_j%n];"
                "  for i: S; for j: T  =>  for i: S; T[j := i]",
     .legal = "a nest: always when its ranges do not depend on each other; a row: ranges provably "
-             "equal and no dependence turned round",
+             "equal and no dependence turned round, by what stands between them and moves either",
     .errors = "arguments units not-rectangular trip-unknown not-adjacent ranges break dependence "
               "reassociation not-decided",
     .example = "s:fuse(\"i\", \"j\")",

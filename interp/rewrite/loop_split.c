@@ -1,7 +1,7 @@
 /* loop_split.c - split: one loop into two nested loops. */
 #include <string.h>
 
-#include "rewrite/util.h"
+#include "rewrite/steady.h"
 
 enum { LOOP, FACTOR, NAMES, TAIL };
 typedef enum { GUARD, CUT, PERFECT } Tail;
@@ -36,35 +36,6 @@ static bool divides(const Split *s) {
   return td_range_holds(&q, s->loop, zero, false) == TD_YES;
 }
 
-typedef struct BoundReads {
-  const TdEffect *effect;
-  size_t n;
-  const TdExpr *written;
-} BoundReads;
-
-static bool look_written(void *ud, const TdExpr *e) {
-  BoundReads *b = ud;
-  const TdEffect *f = e->kind == TD_EXPR_LOAD ? td_effects_find(b->effect, b->n, e->sym) : NULL;
-  if (f && f->write) b->written = e;
-  return !b->written;
-}
-
-/* Bounds are read once; where they would be read again, the body must not change what they read. */
-static bool bounds_are_steady(Split *s) {
-  TdRewrite *r = s->r;
-  TdAsk q = td_util_ask(r, s->unit);
-  BoundReads b = {0};
-  b.n = td_effects_of(&q, td_for_body(s->loop), &b.effect);
-  td_walk_expr(td_for_lo(s->loop), look_written, &b);
-  td_walk_expr(td_for_hi(s->loop), look_written, &b);
-  if (!b.written) return true;
-  td_util_refuse(r, TD_UNSUPPORTED, "bound-written", s->loop->loc,
-                 "the body writes '%s', which the bounds of '%s' read", b.written->sym->name,
-                 s->loop->sym->name);
-  td_diag_help(r->diag, "hold the bound in a local before the loop");
-  return false;
-}
-
 static bool check(Split *s) {
   TdRewrite *r = s->r;
   TdLoc at = s->loop->loc;
@@ -80,7 +51,7 @@ static bool check(Split *s) {
     return td_util_refuse(r, TD_ILLEGAL, "break", at,
                           "'%s' is left by break, which would leave only the inner loop",
                           s->loop->sym->name);
-  return bounds_are_steady(s);
+  return td_steady_bounds(r, s->unit, s->loop);
 }
 
 /* The variables, named as given or i_o and i_i. */

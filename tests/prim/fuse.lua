@@ -187,4 +187,30 @@ t.test("a proof that holds no more goes", function()
   t.has(tostring(same), "--@ parallel")
 end)
 
+prim.accepted("what stands between two loops goes after them", {
+  of = function(z)
+    local N = z.N or 6
+    return tide.kernel {A = i32[N], B = i32[N], C = i32[N], function(A, B, C)
+      for i = 0, N - 1 do A[i] = A[i] * 2 end
+      for k = 0, N - 1 do C[k] = B[k] + A[k] end
+      for j = 0, N - 1 do A[j] = A[j] + 1 end
+      for v = 0, N - 1 do B[v] = A[v] end
+    end}, {i32[N], i32[N], i32[N]}
+  end, step = {"fuse", "j", "v"}, other = {{N = 1}},
+})
+local function apart(used, z)
+  local N = z and z.N or 6
+  return tide.kernel {A = i32[N], B = i32[N], C = i32[N], function(A, B, C)
+    for i = 0, N - 1 do A[i] = A[i] * 2 end
+    local x = i32(7)
+    for k = 0, N - 1 do
+      if used then C[k] = A[N - 1 - k] + x else C[k] = B[k] + x end
+    end
+    for j = 0, N - 1 do B[j] = A[j] + C[0] + x end
+  end}, {i32[N], i32[N], i32[N]}
+end
+prim.twins("what stands between two loops goes before them, with what it declares", {
+  of = apart, no = true, yes = false, step = {"fuse", "i", "j"}, code = "not-adjacent",
+})
+
 t.done()
