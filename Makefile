@@ -13,9 +13,10 @@ JUPYTER := $(TOP)jupyter.so
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O0
 SANITIZE = -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-MODE_san = -O1 -Werror $(SANITIZE)
+MODE_san = -O1 -Werror $(SANITIZE) -DTD_DEBUG
 MODE_hostile = -O1 $(SANITIZE) -DTD_ARENA_CHUNK=1u -DTD_ARENA_PART=SIZE_MAX
 MODE_input = -O1 $(SANITIZE) -fsanitize=fuzzer-no-link
+MODE_debug = -DTD_DEBUG
 MODE_so = -fPIC
 MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion

@@ -1,5 +1,6 @@
 /* buf_pack.c - pack: n elements of a local array in a row become one word, or (n = 1) a word's
  * parts become elements again. */
+#include "rewrite/copied.h"
 #include "rewrite/local.h"
 
 enum { ARRAY, DIM, COUNT };
@@ -58,6 +59,7 @@ static const TdExpr *pack_load(void *ud, const TdExpr *e) {
   const TdExpr *kid[3];
   if (e->kind != TD_EXPR_LOAD || e->sym != p->l.sym) return e;
   kid[0] = word_of(p, e, &kid[1], &kid[2]);
+  td_copied_note(p->l.r, kid[0]);
   TdArena *a = p->l.r->store->arena;
   return as_type(p, p->elem, td_expr_op(a, TD_OP_GETBITS, bits_type(p), kid, 3, e->loc));
 }

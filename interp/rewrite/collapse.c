@@ -3,6 +3,7 @@
 #include "rewrite/collapse.h"
 
 #include "affine/uses.h"
+#include "rewrite/copied.h"
 #include "rewrite/copy.h"
 #include "rewrite/local.h"
 
@@ -223,6 +224,7 @@ static const TdExpr *turn_use(void *ud, const TdExpr *e) {
   const TdCopy *c = &t->k->copy;
   if (is_not_of((void *)(uintptr_t)t->k->l.sym, e)) return e;
   if (!td_copy_meets(c, t->at, e)) t->missed = t->at;
+  td_copied_note(t->k->l.r, c->side == c->to ? c->from : c->to);
   if (e->kind == TD_EXPR_LOAD) return td_copy_other(c, t->at, e);
   const TdExpr *view = td_turn_view(&c->turn, c->side == c->to ? c->from : c->to, e);
   if (!view) t->whole = t->at;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rewrite/accept.h"
+#include "rewrite/copied.h"
 
 enum { LOOPS };
 
@@ -97,6 +98,8 @@ static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
     return td_util_refuse(r, TD_ILLEGAL, "break", at[n - 1].stmt->loc, "'%s' is left by break",
                           at[n - 1].stmt->sym->name);
   if (!known_extents(r, at, n, extent, &u)) return NULL;
+  for (size_t i = 0; i < n; i++)
+    if (!td_copied_bounds(r, at[0].unit, at[i].stmt, false)) return NULL;
   for (size_t i = 1; i < n; i++)
     if (extent[i] <= 0)
       return td_util_refuse(r, TD_ILLEGAL, "trip-unknown", at[i].stmt->loc, "'%s' never runs",
@@ -320,10 +323,11 @@ const TdPrim td_prim_loop_fuse = {
     .args = {{"loops", TD_ARG_LOOP, TD_ARG_REST, "the loops, outermost or first one first", NULL}},
     .rewrite = "for i in 0..m: for j in 0..n: S  =>  for i_j in 0..m*n: S[i := i_j//n, j := i_j%n];"
                "  for i: S; for j: T  =>  for i: S; T[j := i]",
-    .legal = "a nest: always when its ranges do not depend on each other; a row: ranges provably "
-             "equal and no dependence turned round, by what stands between them and moves either",
-    .errors = "arguments units not-rectangular trip-unknown not-adjacent ranges break dependence "
-              "reassociation not-decided",
+    .legal = "a nest: always when its ranges do not depend on each other nor on what the body "
+             "writes; a row: ranges provably equal and no dependence turned round, by what stands "
+             "between them and moves either",
+    .errors = "arguments units not-rectangular trip-unknown bound-written not-adjacent ranges break "
+              "dependence reassociation not-decided",
     .example = "s:fuse(\"i\", \"j\")",
     .apply = apply,
 };

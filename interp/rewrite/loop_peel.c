@@ -1,7 +1,8 @@
 /* loop_peel.c - peel: the first or the last iterations of a loop become a loop of their own. */
 #include <string.h>
 
-#include "rewrite/steady.h"
+#include "rewrite/copied.h"
+#include "rewrite/util.h"
 
 enum { LOOP, COUNT, AT };
 enum { MOST_PEELED = 1 << 20 };
@@ -77,7 +78,7 @@ static bool check(Peel *p) {
   if (td_util_leaves_by_break(td_for_body(p->loop)))
     return td_util_refuse(r, TD_ILLEGAL, "break", at,
                           "'%s' is left by break, which would leave only one of two loops", name);
-  return td_steady_bounds(r, p->unit, p->loop);
+  return td_copied_bounds(r, p->unit, p->loop, true);
 }
 
 static const TdProg *apply(TdRewrite *r) {

@@ -1,7 +1,8 @@
 /* loop_split.c - split: one loop into two nested loops. */
 #include <string.h>
 
-#include "rewrite/steady.h"
+#include "rewrite/copied.h"
+#include "rewrite/util.h"
 
 enum { LOOP, FACTOR, NAMES, TAIL };
 typedef enum { GUARD, CUT, PERFECT } Tail;
@@ -51,7 +52,7 @@ static bool check(Split *s) {
     return td_util_refuse(r, TD_ILLEGAL, "break", at,
                           "'%s' is left by break, which would leave only the inner loop",
                           s->loop->sym->name);
-  return td_steady_bounds(r, s->unit, s->loop);
+  return true;
 }
 
 /* The variables, named as given or i_o and i_i. */
@@ -187,8 +188,10 @@ static const TdProg *apply(TdRewrite *r) {
   Tail tail = GUARD;
   for (int i = 0; r->arg[TAIL].given && i < 3; i++)
     if (strcmp(r->arg[TAIL].text, tails[i]) == 0) tail = (Tail)i;
+  if (tail == PERFECT && !td_copied_bounds(r, s.unit, s.loop, false)) return NULL;
   if (tail == PERFECT) return apply_perfect(&s);
   bool exact = divides(&s);
+  if (!td_copied_bounds(r, s.unit, s.loop, !exact)) return NULL;
   if (tail == CUT && !exact) return apply_cut(&s);
   const TdExpr *groups = td_lin_ceildiv(r->session, r->store->arena, s.trip, s.factor);
   return td_util_with_stmt(r, s.unit, s.loop->uid, make_nest(&s, groups, !exact));

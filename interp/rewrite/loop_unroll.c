@@ -1,4 +1,5 @@
 /* loop_unroll.c - unroll: copies of the body side by side, as an attribute or spelt out. */
+#include "rewrite/copied.h"
 #include "rewrite/util.h"
 
 enum { LOOP, FACTOR, REPLACE };
@@ -43,6 +44,8 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
     return td_util_refuse(r, TD_LIMIT, "too-many-copies", at->stmt->loc,
                           "'%s' runs %lld times: at most %d copies are written out",
                           at->stmt->sym->name, (long long)n, MOST_COPIES);
+  const TdExpr *lo = td_for_lo(at->stmt);
+  if (n > 0 && !td_copied_bounds(r, at->unit, at->stmt, false)) return NULL;
   const TdUnit *u = at->unit;
   int64_t fixed;
   if (!td_expr_is_const(trip, &fixed)) {
@@ -57,7 +60,7 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
   TdArena *a = r->store->arena;
   for (int64_t i = 0; i < n; i++) {
     const TdExpr *v =
-        td_lin_plus(r->session, a, td_for_lo(at->stmt), td_util_const(r, i * at->stmt->step));
+        td_lin_plus(r->session, a, lo, td_util_const(r, i * at->stmt->step));
     add_instance(r, instance(r, at, v, i == 0), &list, &count);
   }
   return td_util_with_stmts(r, u, at->stmt->uid, list, count);
@@ -112,8 +115,8 @@ const TdPrim td_prim_loop_unroll = {
              {"replace", TD_ARG_FLAG, TD_ARG_OPTION, "write the copies out in the program", NULL}},
     .rewrite = "for i: S  =>  for i: S  --@ unroll(f);  with replace: S[i := 0]; S[i := 1]; ..",
     .legal = "always as an attribute; with replace the number of iterations must be known (or a "
-             "multiple of the factor), and no break leave the loop",
-    .errors = "factor trip-unknown too-many-copies not-divisible break",
+             "multiple of the factor), no break leave the loop, nor its body write what a bound reads",
+    .errors = "factor trip-unknown too-many-copies not-divisible break bound-written",
     .example = "s:unroll(\"k\", 8)",
     .apply = apply,
 };

@@ -81,6 +81,7 @@ typedef struct TdRewrite {
   TdDiag *diag;
   TD_VEC(const char *) made; /* names for the caller, in the documented order */
   TD_VEC(TdPrimStep) did;    /* of a composite step: those that it was made of, for the log */
+  TD_VEC(const TdExpr *) copied; /* what it evaluates again (copied.h) */
   TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
   bool replays;              /* a step of another schedule: what holds already is no mistake */
   bool used_value;           /* the step holds at these sizes only (parametric answers say so) */

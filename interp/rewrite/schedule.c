@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analysis/bounds.h"
+#include "rewrite/copied.h"
 #include "rewrite/keep.h"
 #include "rewrite/live.h"
 
@@ -32,6 +33,13 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* Whether what primitives declare is derived again. */
+#ifdef TD_DEBUG
+enum { debugs = 1 };
+#else
+enum { debugs = 0 };
+#endif
+
 /* Refuses a new unit that would not load: what ran nowhere in its place may be out of range. */
 static bool check_bounds(TdRewrite *r, const TdProg *p) {
   bool ok = true;
@@ -51,6 +59,7 @@ const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   if (p && !r->did.n) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
   if (p && !(td_live_check(r, p) && check_bounds(r, p))) p = NULL;
+  if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {
     TdLoc none = {0};
     td_diag_set(r->diag, TD_BUG, "silent", none, "%s failed without saying why", prim->name);
@@ -67,6 +76,7 @@ const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
   one.naming = (TdNaming){0};
   memset(&one.made, 0, sizeof one.made);
   memset(&one.did, 0, sizeof one.did);
+  memset(&one.copied, 0, sizeof one.copied);
   p = td_schedule_attempt(&one, step.prim);
   r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
   r->used_value |= one.used_value;
