@@ -213,3 +213,5 @@ prim.accepted("inline: an argument that the callee changes is read once", {
     end
   end), step = {"inline", "f"},
 })
+
+t.done()
