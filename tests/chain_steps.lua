@@ -109,6 +109,7 @@ function M.random_step(s, arrays)
     {"bind", pick(arrays), {memory = pick {"bram", "register"}}},
     {"compute_at", pick(arrays), here},
     {"compute_at", pick(loops), here},
+    {"fold_storage", pick(arrays)},
     {"inline", "row"},
     {"partition", pick(arrays), 0, {factor = 2}},
     {"pipeline", here},

@@ -275,6 +275,32 @@ TdTruth td_affine_covers(TdAffine *x, const TdSys *region, const TdSys *part, si
   return t;
 }
 
+TdTruth td_affine_outside(TdAffine *x, const TdSys *region, const TdSys *part, size_t nparts,
+                          const int32_t *keep, size_t n, int64_t *val) {
+  ask(x);
+  TdArena *a = td_arena_scratch(x->ctx);
+  TdSys *all = TD_NEWN(a, TdSys, nparts + 1);
+  all[0] = *region;
+  for (size_t i = 0; i < nparts; i++) all[i + 1] = part[i];
+  Matrices m;
+  bool found = false;
+  isl_bool empty = isl_bool_error;
+  if (dense_list(a, all, nparts + 1, keep, n, &m)) {
+    begin(x);
+    isl_set *left =
+        isl_set_subtract(union_of(x, m.at, 1, m.nset), union_of(x, m.at + 1, nparts, m.nset));
+    empty = isl_set_is_empty(left);
+    if (!empty) {
+      found = take_point(isl_set_sample_point(isl_set_lexmin(isl_set_copy(left))), n, val);
+      if (!found) found = take_point(isl_set_sample_point(isl_set_copy(left)), n, val);
+    }
+    isl_set_free(left);
+    end(x);
+  }
+  td_arena_free(a);
+  return found ? TD_YES : empty == isl_bool_true ? TD_NO : TD_UNKNOWN;
+}
+
 /* What a hull is read from; freed with the arena it hangs on. */
 typedef struct Hull {
   isl_mat *eq, *ineq;

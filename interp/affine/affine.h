@@ -40,6 +40,11 @@ TdTruth td_affine_max(TdAffine *x, const TdSys *s, TdAff f, int64_t *v);
 TdTruth td_affine_covers(TdAffine *x, const TdSys *region, const TdSys *part, size_t nparts,
                          const int32_t *keep, size_t n);
 
+/* A point of `region` that, seen in the n columns `keep`, is a point of no part, as the values of
+ * these columns; the least one if it is found. NO: there is none. */
+TdTruth td_affine_outside(TdAffine *x, const TdSys *region, const TdSys *part, size_t nparts,
+                          const int32_t *keep, size_t n, int64_t *val);
+
 /* Adds to out rows over the n columns `keep` that hold on all points of all parts: their convex
  * hull, or a little more. False: unknown. */
 bool td_affine_hull(TdAffine *x, TdArena *a, const TdSys *part, size_t nparts, const int32_t *keep,

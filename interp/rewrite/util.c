@@ -262,8 +262,8 @@ const TdStmt *td_util_reloop(TdRewrite *r, const TdStmt *s, TdSym v, const TdExp
 
 bool td_util_declares(const TdStmt *block) {
   for (uint32_t i = 0; i < block->nkid; i++)
-    if (block->kid[i]->kind == TD_STMT_LOCAL || block->kid[i]->kind == TD_STMT_GET ||
-        block->kid[i]->kind == TD_STMT_SLOT)
+    if (block->kid[i]->kind == TD_STMT_LOCAL || block->kid[i]->kind == TD_STMT_SLOT ||
+        (block->kid[i]->kind == TD_STMT_GET && block->kid[i]->sym))
       return true;
   return false;
 }

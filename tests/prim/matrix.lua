@@ -34,7 +34,7 @@ local letters = {{"i", "j", "k"}, {"p", "q", "r"}}
 local function program(dims)
   local first, second = table.move(letters[1], 1, dims, 1, {}), table.move(letters[2], 1, dims, 1, {})
   local case = {dims = dims, first = first[1], last = first[dims], first2 = second[1], last2 = second[dims]}
-  case.fused = dims == 3 and {"j", "k"}
+  case.fused, case.nests = dims == 3 and {"j", "k"}, {first, second}
   function case.of()
     local T, W = f32, f32
     for d = 1, dims do T, W = T[6], W[d == dims and 7 or 6] end
@@ -60,6 +60,7 @@ local function after_split()
   local case = program(2)
   function case.before(s) s:split("j", 3):split("q", 3) end
   case.last, case.last2, case.fused = "j_i", "q_i", {"j_o", "j_i"}
+  case.nests = {{"i", "j_o", "j_i"}, {"p", "q_o", "q_i"}}
   return case
 end
 
@@ -67,6 +68,7 @@ local function after_reorder()
   local case = program(2)
   function case.before(s) s:reorder("j", "i"):reorder("q", "p") end
   case.first, case.last, case.first2, case.last2 = "j", "i", "q", "p"
+  case.nests = {{"j", "i"}, {"q", "p"}}
   return case
 end
 
@@ -88,6 +90,9 @@ local rows = {
   bind = {function() return "T", {memory = "uram"} end},
   buffer_at = {function(c) return "A", c.first end},
   collapse = {function(c) return "A_" .. c.first end, function(s, c) s:buffer_at("A", c.first) end},
+  fold_storage = {function() return "T" end, function(s, c)
+    for d, loop in ipairs(c.nests[1]) do s:fuse(loop, c.nests[2][d]) end
+  end},
   pack = {function(c) return "T", c.dims - 1, 2 end},
   partition = {function(c) return "T", c.dims - 1, {factor = 2} end},
   reshape = {function(c) return "T", ({{2, 3}, {36}, {6, 36}})[c.dims] end},
