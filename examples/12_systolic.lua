@@ -1,6 +1,6 @@
 -- 12_systolic: an output-stationary systolic array from a plain matrix product in seven steps (Allo, PLDI 2024,
--- Fig. 5). The schedule of a kernel becomes a design: processing elements, feeders and drains. A second stage gives each
--- element one loop and registers in place of rows: the array ends within K + M + N cycles.
+-- Fig. 5). The schedule of a kernel becomes a design: processing elements, feeders and drains. A second stage gives
+-- each element one loop and registers in place of rows: the array ends within K + M + N cycles.
 -- Run: tide examples/12_systolic.lua [M N K]     (default 4 4 4)
 local tide = require "tide"
 local i8, i16, grid = tide.i8, tide.i16, tide.grid

@@ -15,7 +15,8 @@ typedef struct TdFold {
  * after it and that `fold` puts together in those before it, never hold values at the same time: no
  * read finds what was written to another one. `scope` is a block (or a new one around consecutive
  * statements of q->unit) that begins with the declaration of the array and holds all that touches
- * it, element by element; it has type `type`, and what is out of its range stops a run. The verdict's first instance writes too early, its second one reads. */
+ * it, element by element; it has type `type`, and what is out of its range stops a run. The
+ * verdict's first instance writes too early, its second one reads. */
 TdVerdict td_lifetime_apart(const TdAsk *q, const TdStmt *scope, TdSym array, const TdType *type,
                             const TdFold *fold, int d, int64_t window);
 

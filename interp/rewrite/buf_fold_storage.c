@@ -123,7 +123,7 @@ static const TdType *folded_type(const Folding *f) {
   return n ? td_type_tensor(r->session, scalar, n, dim) : scalar;
 }
 
-/* The array's attributes: a partition stays with a dimension that stays whole; a scalar has none. */
+/* The array's attributes: a partition stays with a dimension that stays whole. */
 static TdAttrs folded_attrs(const Folding *f) {
   TdAttrs now = {0}, was = f->l.decl->attrs;
   bool any = false;

@@ -1,4 +1,4 @@
-/* loop_skew.c - skew: the range of an inner loop moves with the outer one (Wolfe's loop skewing). */
+/* loop_skew.c - skew: the range of an inner loop moves with the outer one (loop skewing, Wolfe). */
 #include "rewrite/moved.h"
 
 enum { OUTER, INNER, AMOUNT };

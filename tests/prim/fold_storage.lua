@@ -145,7 +145,8 @@ prim.accepted("values of the round before in time", {
       end
       for i = 0, N - 1 do A[i] = T[R][i] end
     end}, {f32[N]}
-  end, step = step, has = {"local T = f32[2][N]()", "T[(r + 1) % 2][i]"}, other = {{N = 1, R = 1}, {N = 3, R = 0}, {N = 5, R = 7}},
+  end, step = step, has = {"local T = f32[2][N]()", "T[(r + 1) % 2][i]"},
+  other = {{N = 1, R = 1}, {N = 3, R = 0}, {N = 5, R = 7}},
 })
 prim.accepted("two arrays, one of which stays", {
   of = function()

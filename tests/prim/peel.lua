@@ -14,8 +14,12 @@ prim.accepted("a perfect nest, at the end", {
   of = shape.gemm, step = {"peel", "k", 2, at_end}, has = {"for k = 0, K - 3 do", "for k_p = K - 2, K - 1 do"},
   other = {{M = 2, N = 3, K = 1}, {M = 2, N = 2, K = 0}, {M = 1, N = 2, K = 9}},
 })
-prim.accepted("the outer loop of a triangle", {of = shape.triangle, step = {"peel", "i", 2}, other = {{N = 1}, {N = 9}}})
-prim.accepted("the inner loop of a triangle", {of = shape.triangle, step = {"peel", "j", 3}, other = {{N = 1}, {N = 9}}})
+prim.accepted("the outer loop of a triangle", {
+  of = shape.triangle, step = {"peel", "i", 2}, other = {{N = 1}, {N = 9}},
+})
+prim.accepted("the inner loop of a triangle", {
+  of = shape.triangle, step = {"peel", "j", 3}, other = {{N = 1}, {N = 9}},
+})
 prim.accepted("the inner loop of a triangle, at the end", {
   of = shape.triangle, step = {"peel", "j", 3, at_end}, other = {{N = 1}, {N = 2}, {N = 9}},
 })
@@ -23,7 +27,9 @@ prim.accepted("a loop that was split with a tail", {
   of = shape.scale, before = function(s) s:split("i", 3) end, step = {"peel", "i_o", 1, at_end},
   other = {{N = 1}, {N = 8}},
 })
-prim.accepted("inside a callee", {of = shape.callee, step = {"peel", "row:i", 2}, other = {{M = 1, N = 7}, {M = 2, N = 1}}})
+prim.accepted("inside a callee", {
+  of = shape.callee, step = {"peel", "row:i", 2}, other = {{M = 1, N = 7}, {M = 2, N = 1}},
+})
 prim.accepted("two arrays", {of = shape.scale, step = {"peel", "i", 7}, other = {{N = 2}}})
 local function stepped(z)
   local N = z.N or 20

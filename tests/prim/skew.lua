@@ -9,7 +9,7 @@ local shape = prim.shape
 local function seidel(z)
   local N, T = z.N or 9, z.T or 4
   return tide.kernel {A = f32[N], function(A)
-    for s = 0, T - 1 do
+    for t = 0, T - 1 do -- luacheck: ignore 213
       for i = 1, N - 2 do A[i] = (A[i - 1] + A[i] + A[i + 1]) * 0.5 end
     end
   end}, {f32[N]}
@@ -42,15 +42,15 @@ prim.accepted("an imperfect nest, an outer loop with a step", {
   end, step = {"skew", "i", "j", -1},
 })
 prim.accepted("a wavefront: Seidel, skewed, is turned", {
-  of = seidel, before = function(s) s:skew("s", "i", 2) end, step = {"reorder", "i", "s"},
+  of = seidel, before = function(s) s:skew("t", "i", 2) end, step = {"reorder", "i", "t"},
   other = {{N = 3, T = 1}, {N = 12, T = 7}, {N = 5, T = 2}},
 }, function(s)
-  s:parallel("s")
+  s:parallel("t")
   t.ok(s:verify())
 end)
 prim.accepted("time tiles of Seidel", {
-  of = seidel, before = function(s) s:split("s", 2):skew("s_i", "i", 2):reorder("i", "s_i"):split("i", 3) end,
-  step = {"reorder", "s_i", "i_i"}, other = {{N = 11, T = 5}},
+  of = seidel, before = function(s) s:split("t", 2):skew("t_i", "i", 2):reorder("i", "t_i"):split("i", 3) end,
+  step = {"reorder", "t_i", "i_i"}, other = {{N = 11, T = 5}},
 })
 prim.accepted("a wavefront in two dimensions", {
   of = function(z)
@@ -63,8 +63,8 @@ prim.accepted("a wavefront in two dimensions", {
 })
 
 prim.twins("a skew that is not enough for the order", {
-  of = function(_, z) return seidel(z or {}) end, no = 1, yes = 1, step = {"reorder", "i", "s"},
-  yes_step = {"skew", "s", "i", 2}, code = "dependence", witness = "A",
+  of = function(_, z) return seidel(z or {}) end, no = 1, yes = 1, step = {"reorder", "i", "t"},
+  yes_step = {"skew", "t", "i", 2}, code = "dependence", witness = "A",
 })
 prim.twins("a wavefront that carries", {
   of = function(by)
