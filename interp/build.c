@@ -339,8 +339,8 @@ static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
   for (size_t i = 0; i < u->nassert; i++) {
     const TdExpr *e = td_walk_map_expr(m->arena, u->assert_[i], known, &k);
     if (e->kind == TD_EXPR_LIT && !e->u.bits)
-      return td_diag_set(d, TD_ILLEGAL, "assume", e->loc, "what %s assumes does not hold",
-                         u->sym->name);
+      return td_diag_set(d, TD_ILLEGAL, "assume", u->assert_[i]->loc, "%s",
+                         td_unit_assumes(d->arena, u, i));
   }
   for (size_t i = 0; i < u->nparam; i++)
     for (size_t o = 0; o < u->nparam && m->written[i] && arg[i].tensor; o++)

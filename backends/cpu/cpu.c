@@ -128,8 +128,8 @@ static bool check(Call *k, size_t narg) {
       return false;
   for (size_t i = 0; i < u->nassert; i++)
     if (!value_of(k, u->assert_[i]))
-      return td_diag_set(k->d, TD_ILLEGAL, "assume", u->assert_[i]->loc,
-                         "what %s assumes does not hold", u->sym->name);
+      return td_diag_set(k->d, TD_ILLEGAL, "assume", u->assert_[i]->loc, "%s",
+                         td_unit_assumes(k->d->arena, u, i));
   return true;
 }
 

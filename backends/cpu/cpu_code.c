@@ -206,6 +206,10 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
     return false;
   case TD_CPU_COPIES: return tell_copies(text, run, loc, d);
   case TD_CPU_RACE: return td_cpu_watch_tell(text, s, run, d);
+  case TD_CPU_ASSUME:
+    return td_diag_set(
+        d, TD_ILLEGAL, "assume", loc, "%s",
+        td_unit_assumes(d->arena, text->prog->unit[run->value[0]], (size_t)run->value[1]));
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }

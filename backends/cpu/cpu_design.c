@@ -242,17 +242,30 @@ static int64_t put_ready(Net *n, TdCpuUnit *u) {
   return all;
 }
 
+/* Lines that check what u assumes of what it is given. */
+static const char *put_assumed(TdCpuProg *p, const TdCpuUnit *u) {
+  TdText before = p->w->out;
+  p->w->out = td_text_new(p->w->arena);
+  p->w->out.indent = 1;
+  td_cpu_check_assumed(p, u);
+  const char *text = td_text_str(&p->w->out);
+  p->w->out = before;
+  return text;
+}
+
 /* A design that takes streams: as a task, it stops and goes on. */
 static void put_stopping(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   TdCpuTask task;
   TdText text = td_text_new(p->w->arena);
   td_cpu_task_enter(p, u, &task, out);
+  const char *assumed = put_assumed(p, u);
   int64_t all = put_ready(n, u);
   td_text_puts(&p->room.at[0].fields, td_text_str(&n->fields));
   td_text_line(&p->room.at[0].fields, "int64_t more;");
   if (p->watch) td_text_line(&p->room.at[0].fields, "int64_t first;");
   put_net(n, &text, all, "&me->first");
   td_text_line(&text, "  if (!me->task.at) {");
+  td_text_puts(&text, assumed);
   td_text_line(&text, "  run->host->open(run, &td_self);");
   td_text_puts(&text, td_text_str(n->out));
   td_text_line(&text, "  me->task.at = 1, me->more = %" PRId64 ", me->task.ring = 0;", all);
@@ -266,7 +279,7 @@ static void put_stopping(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
 /* A design that is called and has ended when it returns. */
 static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   td_cpu_unit_enter(p, u, "room->", out);
-  const char *params = td_cpu_arg_params(p, u);
+  const char *params = td_cpu_arg_params(p, u), *assumed = put_assumed(p, u);
   int64_t all = put_ready(n, u);
   u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &n->fields);
   td_cpu_unit_put_state(p, u, out);
@@ -274,6 +287,7 @@ static void put_called(TdCpuProg *p, TdCpuUnit *u, Net *n, TdText *out) {
   if (u->has_room) td_text_putf(out, ", struct %s_room *me", u->name);
   if (u->has_state) td_text_putf(out, ", struct %s_state *state", u->name);
   td_text_putf(out, "%s%s) {\n", *params ? ", " : "", params);
+  td_text_puts(out, assumed);
   if (p->watch) td_text_line(out, "  int64_t td_first;");
   put_net(n, out, all, "&td_first");
   td_text_line(out, "  run->host->open(run, &td_self);");

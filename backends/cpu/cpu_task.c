@@ -342,6 +342,7 @@ void td_cpu_task_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   uint32_t first = put_constants(p, u->unit->body);
   td_text_line(&w->out, "switch (me->task.at) {");
   td_text_line(&w->out, "case 0:;");
+  td_cpu_check_assumed(p, u);
   for (uint32_t i = 0; i < first; i++) td_cpu_clock_begin(p, u->unit->body->kid[i]);
   const TdStmt *rest = td_stmt_block(w->store, u->unit->body->kid + first,
                                      u->unit->body->nkid - first, u->unit->loc);

@@ -2,6 +2,7 @@
 #ifndef TD_CPU_TEXT_H
 #define TD_CPU_TEXT_H
 
+#include "affine/affine.h"
 #include "backends/cfamily.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/runtime.h"
@@ -83,6 +84,7 @@ typedef struct TdCpuProg {
   const char *stop;       /* how the function being written ends early */
   struct TdCpuTask *task; /* the one being written, or NULL */
   const TdTimes *times;   /* of runs with a clock; or NULL */
+  TdAffine *affine;       /* for proofs; NULL: not asked yet */
   bool watch;             /* as TdCpuExtra */
   TD_VEC(TdLoc) place;
   TD_VEC(const void *) table;
@@ -205,6 +207,10 @@ TdCpuBlock td_cpu_block_of(TdCpuProg *p, const TdRun *r, const TdRunArg *b);
 void td_cpu_block_load(TdCpuProg *p, const TdCpuBlock *b, const char *copies, TdText *out);
 void td_cpu_block_store(TdCpuProg *p, const TdRun *r, const TdCpuBlock *b, const char *copies,
                         int64_t number, TdText *out);
+
+/* cpu_check.c: lines that end the run where u, which is entered, assumes what does not hold; none
+ * for what its calls prove. */
+void td_cpu_check_assumed(TdCpuProg *p, const TdCpuUnit *u);
 
 /* cpu_design.c: a design as a function that runs its tasks in turn, until they end or, if it takes
  * streams, until nothing moves. */

@@ -387,6 +387,7 @@ void td_cpu_unit_put(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_cpu_unit_enter(p, u, "room->", out);
   u->work = td_crange_work(w, u->unit->body);
   const char *params = td_cpu_arg_params(p, u);
+  td_cpu_check_assumed(p, u);
   td_cstmt_put(w, u->unit->body);
   u->has_room = td_cpu_unit_put_struct(out, u->name, "room", &room(p)->fields);
   td_cpu_unit_put_state(p, u, out);

@@ -64,6 +64,7 @@ static void put_includes(TdText *out, const TdHlsText *t) {
   if (has_math(t->body)) td_text_puts(out, "#include \"hls_math.h\"\n");
   if (has_regions(t))
     td_text_puts(out, "#include \"hls_stream.h\"\n#include \"tide_dataflow.h\"\n");
+  if (strstr(t->body, "assert(")) td_text_puts(out, "#include <assert.h>\n");
   td_text_puts(out, "#include <stdint.h>\n");
 }
 

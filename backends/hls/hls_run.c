@@ -167,6 +167,10 @@ static bool simulate(Job *j) {
     return tell_streams(j, "deadlock", "in the simulation every task waits for another", said);
   if (status == LEFTOVER && line_with(said, "leftover"))
     return tell_streams(j, "leftover", "the simulation left tokens in streams", said);
+  const char *assumed = said ? strstr(said, "&& \"") : NULL;
+  if (assumed && strstr(said, "ssertion"))
+    return td_diag_set(j->diag, TD_ILLEGAL, "assume", (TdLoc){0}, "%.*s",
+                       (int)strcspn(assumed + 4, "\""), assumed + 4);
   if (status > 128)
     td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
                 "the simulation ended by signal %d", status - 128);

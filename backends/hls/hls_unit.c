@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/assume.h"
 #include "analysis/effects.h"
 #include "backends/hls/hls_text.h"
 
@@ -407,12 +408,33 @@ static void put_uses(TdHlsProg *p, const char *body) {
   }
 }
 
+/* Asserts what the unit assumes and not all of its calls prove: in simulations, and of kernels, to
+ * whose bounds it is of use, in synthesis too. */
+static void put_assumed(TdHlsProg *p, bool region) {
+  TdCWriter *w = p->w;
+  const TdUnit *u = w->unit;
+  if (!u->nassert || u == td_prog_root(w->prog)) return;
+  const bool *open = td_assume_open(&p->ask);
+  size_t known = w->known.n;
+  w->known.n = 0;
+  for (size_t i = 0; i < u->nassert; i++) {
+    if (!open[i]) continue;
+    TdPiece cond = w->target->truth(w, u->assert_[i]);
+    if (region) td_text_puts(&w->out, "#ifndef __SYNTHESIS__\n");
+    td_text_line(&w->out, "assert(%s && \"%s\");", td_cexpr_operand(w, cond, TD_BIND_ANDAND),
+                 td_unit_assumes(w->arena, u, i));
+    if (region) td_text_puts(&w->out, "#endif\n");
+  }
+  w->known.n = known;
+}
+
 /* Writes the body of the unit: what a region or a kernel does. */
 static const char *body_of(TdHlsProg *p, const TdHlsRegion *region) {
   TdCWriter *w = p->w;
   TdText head = w->out;
   w->out = td_text_new(w->arena);
   w->out.indent = 1;
+  put_assumed(p, region != NULL);
   if (region) {
     td_hls_design_put(p, region);
   } else {

@@ -24,8 +24,7 @@ bool td_frame_check(TdTask *t, TdFrame *f) {
   for (size_t i = 0; i < u->nassert && !t->machine->failed; i++) {
     TdValue v = td_scalar_eval(t, u->assert_[i]);
     if (!td_value_is_concrete(v) || v.lo) continue;
-    const char *text = td_print_expr_str(t->machine->arena, u->assert_[i]);
-    td_fault_set(t, "assume", u->assert_[i]->loc, "%s assumes %s", u->sym->name, text);
+    td_fault_set(t, "assume", u->assert_[i]->loc, "%s", td_unit_assumes(t->machine->arena, u, i));
   }
   t->frame = before;
   return !t->machine->failed;

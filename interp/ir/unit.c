@@ -6,6 +6,7 @@
 
 #include "ir/lin.h"
 #include "ir/num.h"
+#include "ir/print.h"
 #include "ir/walk.h"
 
 const TdUnit *td_prog_root(const TdProg *p) {
@@ -193,4 +194,8 @@ const char *td_unit_help_sizes(TdArena *a, const TdUnit *u) {
   if (!t.n) return "give every size a value";
   return td_text_fmt(a, "give every size a value, %s:at {%s}; a call takes them from its tensors",
                      u->sym->name, td_text_str(&t));
+}
+
+const char *td_unit_assumes(TdArena *a, const TdUnit *u, size_t i) {
+  return td_text_fmt(a, "%s assumes %s", u->sym->name, td_print_expr_str(a, u->assert_[i]));
 }

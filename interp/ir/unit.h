@@ -166,6 +166,9 @@ const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
  * are made unique in `into`. */
 const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
 
+/* "f assumes n < 8": what is said where assumption i of u does not hold. Owned by a. */
+const char *td_unit_assumes(TdArena *a, const TdUnit *u, size_t i);
+
 /* What to write for those sizes of u to have a value that have none. Owned by a. */
 const char *td_unit_help_sizes(TdArena *a, const TdUnit *u);
 

@@ -2,6 +2,7 @@
  * same. */
 #include <string.h>
 
+#include "analysis/assume.h"
 #include "analysis/bounds.h"
 #include "rewrite/inject.h"
 #include "rewrite/schedule.h"
@@ -90,6 +91,44 @@ static bool check_tiles(const TdInject *j, const TdProg **p, const TdStmt *call)
   return inside;
 }
 
+/* A statement among which a kernel is called. */
+typedef struct Called {
+  TdSym sym;
+  const TdStmt *call;
+} Called;
+
+static bool look_call(void *ud, const TdStmt *s) {
+  Called *c = ud;
+  if (s->kind == TD_STMT_CALL && s->sym == c->sym) c->call = s;
+  return !c->call;
+}
+
+/* Whether what the kernel assumes of its scalars is known where it is called: the nest assumed
+ * nothing. Where it is at the values of the sizes alone, *p assumes those. */
+static bool check_assumed(const TdInject *j, const TdProg **p, const TdStmt *call, TdSym lib) {
+  TdRewrite *r = j->r;
+  const TdUnit *u = td_prog_unit(*p, lib), *caller = td_prog_unit(*p, j->unit->sym);
+  Called c = {lib, NULL};
+  TdAsk q = td_util_ask(r, caller);
+  bool at_values = false;
+  td_walk_stmt(r->session->ctx, call, look_call, &c);
+  q.prog = *p;
+  if (u->foreign && u->foreign->model) u = td_prog_unit(*p, u->foreign->model);
+  for (size_t i = 0; c.call && i < u->nassert; i++) {
+    bool always = td_assume_holds(&q, u, i, c.call, false);
+    at_values |= !always;
+    if (always || td_assume_holds(&q, u, i, c.call, true)) continue;
+    td_util_refuse(r, TD_ILLEGAL, "assume", j->nest->loc, "%s, which is not known here",
+                   td_unit_assumes(r->arena, u, i));
+    td_diag_note(r->diag, u->assert_[i]->loc, "assumed here");
+    td_diag_help(r->diag, "assume it of '%s', or put the nest under a condition",
+                 j->unit->sym->name);
+    return false;
+  }
+  if (at_values) *p = td_prog_with(*p, td_util_assume_sizes(r, caller, caller));
+  return true;
+}
+
 static bool is_no_copy(void *ud, const TdStmt *s) {
   return s->kind != TD_STMT_STORE || s->expr[1]->kind != TD_EXPR_LOAD || s->expr[1]->sym != ud;
 }
@@ -136,6 +175,8 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
       td_edit_replace(r->store, j.unit->body, at->stmt->uid, call->kid, call->nkid);
   p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, j.unit, body)));
   if (!check_tiles(&j, &p, call) || !check_copies(&j, call)) return NULL;
+  TdSym called = td_map_getp(&sub.sym, lib->unit->sym);
+  if (!check_assumed(&j, &p, call, called ? called : lib->unit->sym)) return NULL;
   note(&j);
   td_util_made(r, lib->unit->sym->name);
   return td_lift_in_order(r, p);
@@ -169,7 +210,7 @@ const TdPrim td_prim_kernel_inject = {
              "proved to compute what the nest does. A perfect nest over more is first split into "
              "tiles, whose sizes divide it",
     .errors = "shape type layout width operands differs not-decided no-model name scalar return "
-              "break state recursion",
+              "break state recursion assume",
     .example = "s:inject(\"i\", gemm:as(\"tile\"):at({M = 4, N = 4, K = 8}))",
     .apply = apply,
 };

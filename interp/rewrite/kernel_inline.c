@@ -1,7 +1,7 @@
 /* kernel_inline.c - inline: the calls of a kernel become its body. */
 #include <string.h>
 
-#include "rewrite/util.h"
+#include "rewrite/premise.h"
 
 enum { NAME };
 
@@ -14,6 +14,7 @@ typedef struct Inline {
   size_t preamble;               /* constants and states at the start of the callee's body */
   TdSubst moved;                 /* what they are in the caller */
   Stmts data;                    /* those that are new there */
+  TdPremise premise;             /* what calls keep of the callee's assumptions; unit NULL: none */
 } Inline;
 
 /* One call and what takes its place. */
@@ -252,18 +253,55 @@ static bool bind_all_sizes(Expansion *x) {
   return true;
 }
 
-/* Makes the callee's assumptions those of the caller, as far as they speak of sizes. */
-static void move_assumptions(Expansion *x) {
+/* Whether assumption i of the callee, which speaks of scalars, holds for all sizes where the call
+ * stands. */
+static bool is_proved(const Expansion *x, size_t i) {
+  const TdUnit *u = x->in->callee;
+  TdSubst to = td_subst_new(x->in->r->store);
+  to.size = x->sub.size;
+  for (size_t p = 0; p < u->nparam; p++)
+    if (td_type_is_scalar(u->param[p].type)) td_subst_expr(&to, u->param[p].sym, x->call->expr[p]);
+  TdAsk q = td_util_ask(x->in->r, x->in->caller);
+  return td_range_holds(&q, x->call, td_subst_in_expr(&to, u->assert_[i]), false) == TD_YES;
+}
+
+/* Keeps assumption i of the callee as that of a kernel of its own; false if the callee is one. */
+static bool keep_assumption(Expansion *x, size_t i) {
   Inline *in = x->in;
+  const char *text = td_print_expr_str(in->r->arena, in->callee->assert_[i]);
+  if (!in->callee->body->nkid) {
+    refuse(in, TD_ILLEGAL, "assume", x->call->loc,
+           td_text_fmt(in->r->arena, "only assumes %s, which is not known here", text));
+    td_diag_help(in->r->diag, "call it under a condition, or leave it: each run checks it");
+    return false;
+  }
+  if (!in->premise.unit) in->premise = td_premise_of(in->r, in->callee);
+  td_util_note(in->r, "'%s' of '%s' is checked by '%s'", text, in->callee->sym->name,
+               in->premise.unit->sym->name);
+  return true;
+}
+
+/* Makes the callee's assumptions of sizes those of the caller; of the others, those that are not
+ * proved here stay checked. */
+static bool move_assumptions(Expansion *x) {
+  Inline *in = x->in;
+  bool keep = false;
   for (size_t i = 0; i < in->callee->nassert; i++) {
     const TdExpr *fact = td_subst_in_expr(&x->sub, in->callee->assert_[i]);
     if (fact->kind == TD_EXPR_LIT && fact->u.bits) continue;
-    if (!td_util_varies(fact))
+    if (!td_util_varies(in->callee->assert_[i]))
       in->caller = td_util_assume(in->r, in->caller, fact);
+    else if (is_proved(x, i))
+      continue;
+    else if (!keep_assumption(x, i))
+      return false;
     else
-      td_util_note(in->r, "'%s' of '%s' is no longer checked",
-                   td_print_expr_str(in->r->arena, in->callee->assert_[i]), in->callee->sym->name);
+      keep = true;
   }
+  if (keep)
+    td_vec_push(in->r->store->arena, &x->out,
+                td_premise_call(in->r, &in->premise, &x->sub, x->call->loc));
+  return true;
 }
 
 /* Whether what the callee's body got from a stream is given back where the body ends. */
@@ -281,7 +319,7 @@ static bool expand(Expansion *x, bool first) {
   x->sub = td_subst_new(st);
   if (!bind_all_sizes(x)) return false;
   for (size_t i = 0; i < u->nparam; i++) bind_param(x, &u->param[i], x->call->expr[i]);
-  move_assumptions(x);
+  if (!move_assumptions(x)) return false;
   size_t n = u->body->nkid;
   if (n > in->preamble && u->body->kid[n - 1]->kind == TD_STMT_RETURN) n--;
   const TdStmt *body = td_edit_slice(st, u->body, in->preamble, n);
@@ -311,7 +349,8 @@ static const TdProg *apply(TdRewrite *r) {
   const TdStmt *body = in.caller->body;
   for (uint32_t i = 0; i < body->nkid; i++) td_vec_push(r->store->arena, &in.data, body->kid[i]);
   body = td_stmt_with_kids(r->store, body, in.data.at, in.data.n);
-  return td_util_with_body(r, in.caller, body);
+  const TdProg *p = td_util_with_body(r, in.caller, body);
+  return in.premise.unit ? td_prog_insert(p, in.premise.unit, in.caller->sym) : p;
 }
 
 const TdPrim td_prim_kernel_inline = {
@@ -320,10 +359,11 @@ const TdPrim td_prim_kernel_inline = {
     .summary = "Put the body of a kernel in the place of its calls.",
     .args = {{"name", TD_ARG_UNIT, TD_ARG_NEEDED,
               "the kernel called, by the root or (\"unit:name\") by that unit", "kernel"}},
-    .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x]",
+    .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x], after f_assumes(x) where f assumes of n what "
+               "is not proved here",
     .legal = "the kernel returns at its end only; its sizes follow from what it is passed; what it "
              "calls has no name that is a parameter's where it is called",
-    .errors = "not-a-kernel not-called return shape size name",
+    .errors = "not-a-kernel not-called return shape size name assume",
     .example = "s:outline(\"k\", \"dot\"):inline(\"dot\")",
     .apply = apply,
 };

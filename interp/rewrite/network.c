@@ -19,6 +19,35 @@ static bool is_replaced(const TdNetworkPlan *plan, const TdStmt *s) {
   return false;
 }
 
+/* Whether an assumption speaks of parameters of u, which those of a design do not. */
+static bool is_of_params(const TdUnit *u, const TdExpr *e) {
+  for (size_t k = 0; k < u->nparam; k++)
+    if (td_walk_uses_expr(e, u->param[k].sym)) return true;
+  return false;
+}
+
+/* Whether the kernel of a task assumes e, of the unit's parameters, by its own. */
+static bool is_carried(TdRewrite *r, const TdLifted *l, const TdExpr *e) {
+  TdSubst back = td_subst_new(r->store);
+  for (size_t k = 0; k < l->unit->nparam; k++)
+    td_subst_sym(&back, l->unit->param[k].sym, l->was[k]);
+  for (size_t i = 0; i < l->unit->nassert; i++)
+    if (td_equal_expr(td_subst_in_expr(&back, l->unit->assert_[i]), e)) return true;
+  return false;
+}
+
+/* Whether tasks check all that u assumes of its parameters. */
+static bool tasks_check(TdRewrite *r, const TdNetworkPlan *plan) {
+  const TdUnit *u = plan->unit;
+  for (size_t i = 0; i < u->nassert; i++) {
+    bool carried = !is_of_params(u, u->assert_[i]);
+    for (size_t k = 0; !carried && k < plan->nparts; k++)
+      carried = is_carried(r, &plan->part[k].lifted, u->assert_[i]);
+    if (!carried) return false;
+  }
+  return true;
+}
+
 /* Whether the unit would hold nothing but a call with its own parameters. */
 static bool becomes_design(TdRewrite *r, const TdNetworkPlan *plan) {
   const TdUnit *u = plan->unit;
@@ -31,7 +60,7 @@ static bool becomes_design(TdRewrite *r, const TdNetworkPlan *plan) {
   for (size_t i = 0; i < plan->nparts; i++)
     for (size_t k = 0; k < plan->part[i].lifted.unit->nparam; k++)
       if (!td_unit_param(u, plan->part[i].lifted.was[k])) return false;
-  return true;
+  return tasks_check(r, plan);
 }
 
 /* A design under construction: its arguments stand for symbols of the unit. */
@@ -83,6 +112,15 @@ static void connect(Design *d, const TdNetworkPlan *plan) {
   d->unit->nstream = plan->nstream;
 }
 
+/* The assumptions of u that speak of sizes alone. */
+static void keep_asserts(TdRewrite *r, TdUnit *to, const TdUnit *u) {
+  const TdExpr **list = TD_NEWN(r->store->arena, const TdExpr *, u->nassert);
+  to->nassert = 0;
+  for (size_t i = 0; i < u->nassert; i++)
+    if (!is_of_params(u, u->assert_[i])) list[to->nassert++] = u->assert_[i];
+  to->assert_ = list;
+}
+
 /* The design that the unit becomes. */
 static const TdUnit *as_unit(TdRewrite *r, const TdNetworkPlan *plan) {
   const TdUnit *u = plan->unit;
@@ -93,20 +131,9 @@ static const TdUnit *as_unit(TdRewrite *r, const TdNetworkPlan *plan) {
   }
   d.unit->kind = TD_UNIT_DESIGN;
   d.unit->body = NULL;
+  keep_asserts(r, d.unit, u);
   connect(&d, plan);
   return td_lift_tidy(r, d.unit);
-}
-
-/* The assumptions of u that speak of sizes alone. */
-static void keep_asserts(TdRewrite *r, TdUnit *to, const TdUnit *u) {
-  const TdExpr **list = TD_NEWN(r->store->arena, const TdExpr *, u->nassert);
-  for (size_t i = 0; i < u->nassert; i++) {
-    bool plain = true;
-    for (size_t k = 0; k < u->nparam; k++)
-      plain &= !td_walk_uses_expr(u->assert_[i], u->param[k].sym);
-    if (plain) list[to->nassert++] = u->assert_[i];
-  }
-  to->assert_ = list;
 }
 
 /* Whether the kernel of a task to be has this name. */
