@@ -4,107 +4,14 @@
 #include <string.h>
 
 #include "cut.h"
-#include "ir/at.h"
+#include "trial.h"
 #include "values.h"
 
 #define SMALL_RUNS 2
-#define SMALLEST 2
-#define LARGEST_SMALL 13
 
 /* The calls that programs with states are compared in: each finds them as those before left them.
  */
 #define CALLS 3
-
-/* Sizes under trial: values for the names that both roots have; and those that had their turn, the
- * programs' own first. */
-typedef struct Trial {
-  TdArena *arena;
-  const TdProg *x, *y;
-  TdSize *size;
-  size_t n;
-  const TdSize *done[SMALL_RUNS + 1];
-  size_t ndone;
-} Trial;
-
-/* Notes that these sizes have their turn now. */
-static void take_turn(Trial *t) {
-  t->done[t->ndone++] = td_arena_copy(t->arena, t->size, t->n * sizeof *t->size);
-}
-
-/* Whether these sizes had their turn. */
-static bool had_turn(const Trial *t) {
-  bool had = false;
-  for (size_t k = 0; k < t->ndone && !had; k++) {
-    had = true;
-    for (size_t i = 0; i < t->n; i++) had &= t->done[k][i].value == t->size[i].value;
-  }
-  return had;
-}
-
-/* The sizes that x and y have in common with equal values; *all says whether there are no others.
- */
-static TdSize *common_sizes(TdArena *a, const TdUnit *x, const TdUnit *y, size_t *n, bool *all) {
-  TdSize *list = TD_NEWN(a, TdSize, x->nsize);
-  *n = 0;
-  for (size_t i = 0; i < x->nsize; i++) {
-    const TdSize *other = td_unit_size(y, x->size[i].name);
-    if (other && other->known == x->size[i].known && other->value == x->size[i].value)
-      list[(*n)++] = x->size[i];
-  }
-  *all = *n == x->nsize && *n == y->nsize;
-  return list;
-}
-
-/* Both programs at the trial's sizes; false when an assumption of one does not hold there. */
-static bool resize(const Trial *t, const TdProg **x, const TdProg **y) {
-  TdDiag quiet = {.arena = t->arena};
-  *x = td_at_sizes(t->x, t->size, t->n, &quiet);
-  *y = *x ? td_at_sizes(t->y, t->size, t->n, &quiet) : NULL;
-  return *y != NULL;
-}
-
-/* Advances the values of all sizes like an odometer over [SMALLEST, LARGEST_SMALL]; false at the
- * end. */
-static bool next_values(Trial *t) {
-  for (size_t i = 0; i < t->n; i++) {
-    if (++t->size[i].value <= LARGEST_SMALL) return true;
-    t->size[i].value = SMALLEST;
-  }
-  return false;
-}
-
-/* Different values where the assumptions allow it, so that swapped extents show. */
-static void start_values(Trial *t, int run) {
-  static const int64_t first[SMALL_RUNS][4] = {{3, 5, 2, 7}, {4, 3, 6, 5}};
-  for (size_t i = 0; i < t->n; i++) {
-    t->size[i].known = true;
-    t->size[i].value = first[run][i % 4];
-  }
-}
-
-/* Small sizes that satisfy all assumptions and had no turn yet, searched from the starting values
- * of this run. */
-static bool find_small(Trial *t, int run, const TdProg **x, const TdProg **y) {
-  start_values(t, run);
-  for (int tries = 0; tries < 20000; tries++) {
-    td_ctx_tick(td_arena_ctx(t->arena), 1);
-    if (!had_turn(t) && resize(t, x, y)) {
-      take_turn(t);
-      return true;
-    }
-    if (!next_values(t)) return false;
-  }
-  return false;
-}
-
-static const char *sizes_text(TdArena *a, const TdUnit *u) {
-  TdText t = td_text_new(a);
-  for (size_t i = 0; i < u->nsize; i++)
-    if (u->size[i].known)
-      td_text_putf(&t, "%s%s = %lld", t.n ? ", " : "", u->size[i].name,
-                   (long long)u->size[i].value);
-  return td_text_str(&t);
-}
 
 /* Statements that the evaluator runs before a program is compiled in memory; and those within which
  * it shows why programs differ. */
@@ -124,7 +31,7 @@ typedef struct Pair {
 
 /* The sizes of p's programs, and the call if it is not the first. */
 static const char *place_text(const Pair *p) {
-  const char *sizes = sizes_text(p->arena, td_prog_root(p->x));
+  const char *sizes = td_trial_text(p->arena, td_prog_root(p->x), true);
   if (!p->o->call) return sizes;
   return td_text_fmt(p->arena, "%s%scall %u", sizes, *sizes ? ", " : "", p->o->call + 1);
 }
@@ -258,9 +165,25 @@ static bool is_too_long(const Pair *p) {
   return most > 0 && (is_longer(p->arena, p->x, most) || is_longer(p->arena, p->y, most));
 }
 
+/* Whether programs that are equal at a level below strict are so on numbers too; r tells where not.
+ */
+static bool is_confirmed(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
+  TdEvalOptions o = *p->o;
+  TdElement at = {0, -1};
+  o.steps = FEW_STEPS / 20;
+  if (td_values_confirm(p->arena, p->x, p->y, p->concrete, &o, &at) != TD_VALUES_DIFFER)
+    return true;
+  r->verdict = TD_EVAL_DIFFERS;
+  r->param = at.param;
+  r->index = at.index;
+  r->element = c->element = element_text(p, at.param, at.index);
+  c->at = place_text(p);
+  return false;
+}
+
 /* One level: compiled when the programs are long and can be, else by the evaluator, which may do
  * fewer of the steps. */
-static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
+static TdEvalAnswer compare_once(const Pair *p, TdLevel level) {
   bool sliced = has_slices(p->x) || has_slices(p->y);
   TdEvalOptions slow = *p->o;
   slow.steps /= SLOWER;
@@ -272,6 +195,17 @@ static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
     if (r.verdict != TD_EVAL_NOT_DECIDED) return r;
   }
   return td_eval_compare(p->arena, p->x, p->y, level, p->concrete, &slow);
+}
+
+/* The same; at associative, where half a fingerprint tells a cancelled term, twice. */
+static TdEvalAnswer compare_at(const Pair *p, TdLevel level) {
+  TdEvalAnswer r = compare_once(p, level);
+  if (level != TD_LEVEL_ASSOCIATIVE || r.verdict != TD_EVAL_EQUAL) return r;
+  TdEvalOptions o = *p->o;
+  Pair again = *p;
+  again.o = &o;
+  o.seed = td_map_mix(o.seed, 1);
+  return compare_once(&again, level);
 }
 
 /* One of two programs cut down to what the differing element needs, in store `into`; the program
@@ -358,6 +292,14 @@ static void not_decided(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
   td_diag_help(&r->diag, "compare the two expressions:\n%s", c->shown);
 }
 
+/* Has c show the difference r of p's programs. */
+static void explain_difference(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
+  TdText t = td_text_new(p->arena);
+  Pair small = cut_pair(p, r);
+  explain(&small, r, &t);
+  c->shown = td_text_str(&t);
+}
+
 /* Decides on the element on which p's programs differ at c's level: false where they may be equal
  * at a later one. They differ if they do so in a ring, and so at every level between, and on
  * numbers; else they are not decided. c gets the explanation, of programs cut down to the element.
@@ -383,13 +325,32 @@ static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
 static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
   for (;; c->level++) {
     TdEvalAnswer r = compare_at(p, c->level);
-    if (r.verdict != TD_EVAL_DIFFERS || is_settled(p, c, &r)) return r;
+    if (r.verdict == TD_EVAL_EQUAL && c->level != TD_LEVEL_STRICT && !is_confirmed(p, c, &r))
+      explain_difference(p, c, &r);
+    if (r.verdict != TD_EVAL_DIFFERS || c->shown || is_settled(p, c, &r)) return r;
   }
+}
+
+/* The sizes tried, in order, with names and without. */
+typedef struct Tried {
+  const char *named[SMALL_RUNS + 1], *plain[SMALL_RUNS + 1];
+  size_t n;
+} Tried;
+
+/* "M = 64 (and 7, 9)": the choice `head` in full, then the others. */
+static const char *tried_text(TdArena *a, const Tried *t, size_t head) {
+  TdText text = td_text_new(a);
+  bool many = strchr(t->plain[head], ',');
+  td_text_puts(&text, *t->named[head] ? t->named[head] : "its own sizes");
+  for (size_t i = 0, k = 0; i < t->n; i++)
+    if (i != head) td_text_putf(&text, "%s%s", k++ ? many ? "; " : ", " : " (and ", t->plain[i]);
+  if (t->n > 1) td_text_putc(&text, ')');
+  return td_text_str(&text);
 }
 
 /* Folds one comparison, of several calls if there are states, into the verdict; false when it
  * decides. */
-static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
+static bool take(const Pair *p, TdCheck *c, Tried *tried) {
   TdEvalOptions o = *p->o;
   Pair one = *p;
   TdEvalAnswer r = compare(p, c);
@@ -398,8 +359,8 @@ static bool take(const Pair *p, TdCheck *c, TdText *sizes) {
   c->verdict = r.verdict;
   if (r.verdict == TD_EVAL_NOT_DECIDED) c->diag = r.diag;
   if (r.verdict != TD_EVAL_EQUAL) return false;
-  const char *at = sizes_text(p->arena, td_prog_root(p->x));
-  td_text_putf(sizes, "%s%s", sizes->n ? "; " : "", *at ? at : "these sizes only");
+  tried->named[tried->n] = td_trial_text(p->arena, td_prog_root(p->x), true);
+  tried->plain[tried->n++] = td_trial_text(p->arena, td_prog_root(p->x), false);
   return true;
 }
 
@@ -414,7 +375,7 @@ static void take_fault(const Pair *p, TdCheck *c) {
   td_diag_print(&t, &c->diag, p->x->store->session->sources);
   c->verdict = TD_EVAL_DIFFERS;
   c->element = "the second faults";
-  c->at = sizes_text(p->arena, td_prog_root(p->x));
+  c->at = td_trial_text(p->arena, td_prog_root(p->x), true);
   c->shown = td_text_str(&t);
 }
 
@@ -434,36 +395,44 @@ static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUni
 
 /* Small sizes first, where a difference is soon found and easily shown; one at which the programs
  * fault or cannot be decided says nothing. False: a difference was found. */
-static bool take_small(Trial *t, TdCheck *c, TdText *sizes, const TdEvalOptions *o) {
+static bool take_small(TdTrial *t, TdCheck *c, Tried *tried, const TdEvalOptions *o) {
   for (int run = 0; run < SMALL_RUNS; run++) {
     Pair p = {.arena = t->arena, .o = o};
-    if (!find_small(t, run, &p.x, &p.y)) break;
+    if (!td_trial_next(t, run, &p.x, &p.y)) break;
     TdCheck before = *c;
-    if (take(&p, c, sizes)) continue;
+    if (take(&p, c, tried)) continue;
     if (c->verdict == TD_EVAL_DIFFERS) return false;
-    *c = before;
+    if (t->known) *c = before;
   }
   return true;
+}
+
+/* Without any sizes to run at there is no answer. */
+static void no_sizes(TdArena *a, const TdTrial *t, TdCheck *c) {
+  c->verdict = TD_EVAL_NOT_DECIDED;
+  c->diag = (TdDiag){.arena = a};
+  td_diag_set(&c->diag, TD_UNSUPPORTED, "not-decided", (TdLoc){0},
+              "no values were found for the sizes of '%s' and '%s' at which both run, with every "
+              "loop at least twice",
+              td_prog_root(t->x)->sym->name, td_prog_root(t->y)->sym->name);
+  td_diag_help(&c->diag, "give them values: k:at {..}");
 }
 
 TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                       const TdEvalOptions *o) {
   TdCheck c = {.level = TD_LEVEL_STRICT};
+  Tried tried = {.n = 0};
   if (!same_parameters(&c, a, td_prog_root(x), td_prog_root(y))) return c;
-  TdText sizes = td_text_new(a), own = td_text_new(a);
-  Trial t = {.arena = a, .x = x, .y = y};
-  bool all, known = true;
-  t.size = common_sizes(a, td_prog_root(x), td_prog_root(y), &t.n, &all);
-  for (size_t i = 0; i < t.n; i++) known &= t.size[i].known;
-  take_turn(&t);
-  if (all && t.n && !concrete && !take_small(&t, &c, &sizes, o)) return c;
+  TdTrial t = td_trial_new(a, x, y);
+  if (t.all && t.n && !concrete && !take_small(&t, &c, &tried, o)) return c;
   Pair p = {a, x, y, concrete, o};
-  if (known && !take(&p, &c, &own)) {
+  if (t.known && !take(&p, &c, &tried)) {
     take_fault(&p, &c);
     return c;
   }
-  c.sizes = td_text_fmt(a, "%s%s%s", td_text_str(&own), own.n && sizes.n ? "; " : "",
-                        td_text_str(&sizes));
+  if (!tried.n && !c.diag.message) no_sizes(a, &t, &c);
+  if (tried.n) c.sizes = tried_text(a, &tried, t.known ? tried.n - 1 : 0);
+  if (tried.n) c.verdict = TD_EVAL_EQUAL;
   return c;
 }
 

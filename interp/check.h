@@ -8,7 +8,7 @@
 typedef struct TdCheck {
   TdEvalVerdict verdict;
   TdLevel level;       /* EQUAL: the strictest level that holds at all sizes tried */
-  const char *sizes;   /* the sizes tried: "M = 8, N = 8; M = 2, N = 3", or "these sizes only" */
+  const char *sizes;   /* EQUAL: those tried: "M = 64 (and 7, 9)", or "its own sizes" */
   unsigned calls;      /* EQUAL: in so many calls, as there are states; 0: in any */
   const char *element; /* DIFFERS: "C[0][1]" */
   const char *shown;   /* DIFFERS: both expressions, cut to where they differ */

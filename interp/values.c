@@ -18,6 +18,7 @@ typedef struct Runs {
   const TdEvalOptions *o;
   uint64_t random, work;
   int64_t count; /* the next integer of an input that counts */
+  bool loose;    /* numbers that are near to each other are the same */
 } Runs;
 
 static uint64_t next(Runs *r) {
@@ -118,14 +119,21 @@ static TdEvalArg *run(Runs *r, int k, TdEvalState *state, const TdEvalArg *given
   return ok ? arg : NULL;
 }
 
+/* Whether two values of type t are near to each other; what is not finite is near to all. */
+static bool is_near(const TdType *t, uint64_t v, uint64_t w) {
+  double x = td_num_to_double(t, v), y = td_num_to_double(t, w);
+  if (!isfinite(x) || !isfinite(y)) return true;
+  return fabs(x - y) <= 0.05 * (1 + fabs(x) + fabs(y));
+}
+
 /* The first element in which two tensors differ, `first` before all others; -1: none. */
-static int64_t difference(const TdTensor *x, const TdTensor *y, int64_t first) {
+static int64_t difference(const Runs *r, const TdTensor *x, const TdTensor *y, int64_t first) {
   const TdType *t = td_type_scalar(x->type);
   int64_t at[TD_MAX_RANK] = {0}, k = 0, found = -1;
   if (td_tensor_count(x) == 0) return -1;
   do {
     uint64_t v = td_tensor_get(x, at), w = td_tensor_get(y, at);
-    bool same = td_domain_bits(t, v) == td_domain_bits(t, w);
+    bool same = td_domain_bits(t, v) == td_domain_bits(t, w) || (r->loose && is_near(t, v, w));
     if (!same && (found < 0 || k == first)) found = k;
   } while (k++, td_tensor_next(x, at));
   return found;
@@ -135,10 +143,10 @@ static int64_t difference(const TdTensor *x, const TdTensor *y, int64_t first) {
 static bool arguments_differ(const Runs *r, const TdEvalArg *x, const TdEvalArg *y, bool all,
                              TdElement *at) {
   const TdTensor *t = x[at->param].tensor;
-  int64_t k = t ? difference(t, y[at->param].tensor, at->index) : -1;
-  if (k == at->index) return true;
+  int64_t k = t ? difference(r, t, y[at->param].tensor, at->index) : -1;
+  if (t && k == at->index) return true;
   for (unsigned i = 0; all && i < r->root->nparam; i++) {
-    if (x[i].tensor) k = difference(x[i].tensor, y[i].tensor, 0);
+    if (x[i].tensor) k = difference(r, x[i].tensor, y[i].tensor, 0);
     if (!x[i].tensor || k < 0) continue;
     *at = (TdElement){i, k};
     return true;
@@ -164,7 +172,7 @@ static TdValues compare(Runs *r, size_t k, bool all, TdElement *at) {
 
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at) {
-  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0, 0};
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0, 0, false};
   TdValues found = TD_VALUES_UNKNOWN;
   TdMark mark = td_arena_mark(r.arena);
   for (size_t k = 0; k < RANDOM + COUNTS && r.work < MOST_WORK && found != TD_VALUES_DIFFER; k++) {
@@ -173,4 +181,37 @@ TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const T
     td_arena_release(r.arena, mark);
   }
   return found;
+}
+
+static bool is_no_float(void *ud, const TdExpr *e) {
+  (void)ud;
+  return td_type_scalar(e->type)->kind != TD_T_FLOAT;
+}
+
+/* Whether p computes in floats anywhere. */
+static bool has_floats(const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->body &&
+        !td_walk_exprs(p->store->session->ctx, p->unit[i]->body, is_no_float, NULL))
+      return true;
+  return false;
+}
+
+TdValues td_values_confirm(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                           const TdEvalOptions *o, TdElement *at) {
+  enum { INPUTS = 24, WORK = 200000 };
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 2, 0, 0, false};
+  size_t differ = 0, same = 0;
+  TdMark mark = td_arena_mark(r.arena);
+  r.loose = has_floats(x) || has_floats(y);
+  for (size_t k = 0; k < INPUTS && r.work < WORK && (r.loose || !differ); k++) {
+    TdElement here = {0, 0};
+    TdValues one = compare(&r, k, true, &here);
+    if (one == TD_VALUES_DIFFER && !differ) *at = here;
+    differ += one == TD_VALUES_DIFFER;
+    same += one == TD_VALUES_SAME;
+    td_arena_release(r.arena, mark);
+  }
+  if (r.loose ? differ > 2 * same : differ > 0) return TD_VALUES_DIFFER;
+  return differ || same ? TD_VALUES_SAME : TD_VALUES_UNKNOWN;
 }

@@ -22,4 +22,10 @@ typedef struct TdElement {
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at);
 
+/* The same for programs that are equal at a level below strict, on fewer inputs: what has no floats
+ * must be the same on each; floats, which round in another order, near to the same on most of the
+ * inputs on which all are finite. */
+TdValues td_values_confirm(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                           const TdEvalOptions *o, TdElement *at);
+
 #endif

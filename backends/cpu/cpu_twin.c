@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu_code.h"
 #include "backends/cpu/cpu_twin_text.h"
+#include "eval/prime.h"
 #include "ir/unfuse.h"
 
 enum { KEYS = TD_PRELUDE_FIRST + TD_PRELUDE_WORDS * TD_OPS };
@@ -24,24 +25,20 @@ typedef struct Twin {
   TdDiag *d;
 } Twin;
 
-/* The x with odd * x = 1 modulo 2^64. */
-static uint64_t inverse_of(uint64_t odd) {
-  uint64_t x = odd;
-  for (int i = 0; i < 6; i++) x *= 2 - odd * x;
-  return x;
-}
-
 /* Draws all keys from the seed; multipliers are odd. */
 static void draw(Twin *t, TdTwinHow how) {
-  bool ring = how.level == TD_TWIN_RING;
   for (unsigned i = 0; i < KEYS; i++) t->key[i] = td_map_mix(td_map_mix(how.seed, i), how.seed) | 1;
   if (how.level <= TD_TWIN_FUSED) return;
-  t->key[2] = ring;
+  TdPrime prime = {0};
+  if (how.level == TD_TWIN_RING) prime = td_prime_draw(how.seed, 58);
   t->key[3] = how.wide;
-  t->key[4] = ring ? 1 : t->key[4] >> 8;
+  t->key[4] = (t->key[4] >> 8 & ((1u << 28) - 1)) | (t->key[4] >> 40 | 1) << 29;
+  t->key[5] = prime.p;
+  t->key[6] = prime.minus;
+  t->key[7] = prime.square;
   for (int op = 0; op < TD_OPS; op++) {
     uint64_t *by = t->key + TD_PRELUDE_FIRST + TD_PRELUDE_WORDS * op;
-    for (int k = 1; k <= 2; k++) by[k + 2] = inverse_of(by[k]);
+    for (int k = 1; k <= 2; k++) by[k + 2] = td_prime_inverse(by[k]);
   }
 }
 
@@ -89,7 +86,7 @@ static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
   t->text.opaque = level == TD_TWIN_WHOLE;
   t->text.first = "TD_KEYS";
   t->text.argument = td_cpu_symbol_argument;
-  return td_cpu_text_end(&t->text, td_prelude_twin_text(t->arena, level > TD_TWIN_FUSED));
+  return td_cpu_text_end(&t->text, td_prelude_twin_text(t->arena, level));
 }
 
 /* The elements of a tensor as words, row-major. */

@@ -6,11 +6,12 @@
 #include "backends/cpu/cpu_twin.h"
 #include "eval/domain.h"
 
-/* prelude_twin.c: the run time of hashes, or of algebras. These are told two keys, whether they are
- * rings, whether the wider of two widths is kept, what 1 is, and, from TD_PRELUDE_FIRST on, the
- * words of a bijection for each operator: what it adds, two factors, and their inverses. */
-enum { TD_PRELUDE_FIRST = 5, TD_PRELUDE_WORDS = 5 };
-const char *td_prelude_twin_text(TdArena *a, bool algebra);
+/* prelude_twin.c: the run time of a level. Those of algebras are told two keys, at 3 whether the
+ * wider of two widths is kept, what 1 is, the words of the ring's prime (eval/prime.h) and, from
+ * TD_PRELUDE_FIRST on, the words of a bijection for each operator: what it adds, two factors, and
+ * their inverses. */
+enum { TD_PRELUDE_FIRST = 8, TD_PRELUDE_WORDS = 5 };
+const char *td_prelude_twin_text(TdArena *a, TdTwinLevel level);
 /* The first word that operands of terms are told, of this many pairs. */
 enum { TD_PRELUDE_TERM_KEY = 6, TD_PRELUDE_TERM_KEYS = 32 };
 

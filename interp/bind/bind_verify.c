@@ -145,10 +145,11 @@ static Concrete read_concrete(lua_State *L, int idx, TdArena *a, const TdProg *p
 /* A comparison: of one check, or of several that differ in what was drawn. */
 typedef struct Answer {
   TdCheck check;
-  bool stepwise;     /* steps that are legal at all sizes led from one program to the other */
-  bool concrete;     /* arguments were kept at numbers, */
-  unsigned draws;    /* which were drawn so often for those of these names */
-  const char *drawn; /* "": for none */
+  bool stepwise;        /* steps that are legal at all sizes led from one program to the other */
+  bool concrete;        /* arguments were kept at numbers, */
+  unsigned draws;       /* which were drawn so often for those of these names */
+  const char *drawn;    /* "": for none */
+  const char *relative; /* steps that made another program on purpose; "": none */
 } Answer;
 
 /* Whether an equality holds for all sizes, too. */
@@ -158,13 +159,14 @@ static bool is_for_all_sizes(const Answer *x) {
 
 /* Writes of what an equality was proved. */
 static void put_scope(TdText *t, const Answer *x) {
-  td_text_putf(t, "at %s", x->check.sizes);
-  if (is_for_all_sizes(x)) td_text_puts(t, "; every step legal at all sizes");
+  bool all = is_for_all_sizes(x);
+  td_text_putf(t, all ? ", all sizes; run at %s" : ", at %s", x->check.sizes);
   if (x->check.calls) td_text_putf(t, "; in the first %u calls, as states last", x->check.calls);
   if (x->concrete && *x->drawn)
     td_text_putf(t, "; for %u random values of %s", x->draws, x->drawn);
   else if (x->concrete)
     td_text_puts(t, "; for the given numbers");
+  if (*x->relative) td_text_putf(t, "; relative to %s", x->relative);
 }
 
 /* The text of a verdict: "proved: strict ...", "differs: ...", "not decided: ...". */
@@ -172,9 +174,8 @@ static const char *verdict_text(TdArena *a, const Answer *x, TdBind *b) {
   const TdCheck *c = &x->check;
   TdText t = td_text_new(a);
   if (c->verdict == TD_EVAL_EQUAL) {
-    td_text_putf(&t, "proved: %s (", td_domain_level_name(c->level));
+    td_text_putf(&t, "proved: %s", td_domain_level_name(c->level));
     put_scope(&t, x);
-    td_text_putc(&t, ')');
   } else if (c->verdict == TD_EVAL_DIFFERS) {
     td_text_putf(&t, "differs: %s%s%s\n%s", c->element, *c->at ? " at " : "", c->at, c->shown);
   } else {
@@ -244,10 +245,11 @@ static double read_seconds(lua_State *L, int idx) {
 }
 
 /* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
- * led from one to the other. */
-static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise) {
+ * led from one to the other; relative: what made one of them another program on purpose. */
+static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise,
+                   const char *relative) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
-  Answer answer = {.stepwise = stepwise, .drawn = ""};
+  Answer answer = {.stepwise = stepwise, .drawn = "", .relative = relative};
   TdBindTime time = {read_seconds(L, idx), td_alarm_now()};
   int top = lua_gettop(L);
   for (unsigned round = 0; round < (*answer.drawn ? DRAWS : 1); round++) {
@@ -269,13 +271,14 @@ int td_bind_verify_schedule(lua_State *L) {
   lua_settop(L, 2);
   const TdSchedule *s = td_bind_check_schedule(L, 1);
   bool stepwise = !s->now->used_value && td_prog_root(s->now->prog)->nsize > 0;
-  return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2, stepwise);
+  const char *relative = td_schedule_relative(td_bind_work(L, TD_WORK_VERIFY), s);
+  return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2, stepwise, relative);
 }
 
 /* tide.verify(a, b, options). */
 static int l_verify(lua_State *L) {
   lua_settop(L, 3);
-  return compare(L, check_program(L, 1), check_program(L, 2), 3, false);
+  return compare(L, check_program(L, 1), check_program(L, 2), 3, false, "");
 }
 
 static int l_tostring(lua_State *L) {

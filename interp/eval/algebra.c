@@ -1,19 +1,27 @@
 /* algebra.c - the associative and ring levels: values that add and multiply as the numbers would.
+ * Its compiled twin is backends/cpu/prelude_twin.c.
  *
  * A value is e, which is its number, and m, a number that it is congruent to modulo 2^c. What is
  * not cut has m = e and c = 0; a cast that wraps to c bits keeps m and makes e anew, from m. So the
  * next cast to at most c bits needs only m: sums that wrap at every store can be regrouped; and one
- * to more bits needs only e: sums of what was cut before can be, too. Ring: m and e are elements of
- * a prime field, inputs random points. Associative: of its additive group. Every other associative
- * operator is the sum carried over by a random bijection of its own, so it is commutative and
- * associative and nothing else. */
+ * to more bits needs only e: sums of what was cut before can be, too.
+ *
+ * Ring: m and e are elements of a prime field, whose prime is drawn (so no two constants are one by
+ * design) and whose elements are in Montgomery's form; inputs are random points. Associative: m and
+ * e are pairs of numbers modulo LANE, of which a minus negates the second only, so that nothing
+ * cancels; small integers are multiples of one random pair, other constants and inputs random
+ * pairs. Every other associative operator is the sum carried over by a random bijection of its own,
+ * so it is commutative and associative and nothing else. The float 0.0 is no neutral element, as
+ * -0.0 + 0.0 is 0.0, which a sum remembers that it added; -0.0 is one. */
 #include <math.h>
 
+#include "eval/prime.h"
 #include "eval/word.h"
 
-/* The field: numbers below 2^BITS - GAP, a prime. */
-enum { BITS = 58, GAP = 27, TAG_BITS = 64 - BITS };
-static const uint64_t mask = ((uint64_t)1 << BITS) - 1, prime = ((uint64_t)1 << BITS) - GAP;
+/* Numbers have BITS bits: below the ring's prime, which is above 2^(BITS-1), or two of LANE_BITS,
+ * each below LANE, a prime. */
+enum { BITS = 58, TAG_BITS = 64 - BITS, LANE_BITS = BITS / 2, LANE = (1 << LANE_BITS) - 3 };
+static const uint64_t mask = ((uint64_t)1 << BITS) - 1, lane_mask = (1u << LANE_BITS) - 1;
 
 /* A bijection of 0 .. 2^BITS - 1: shift (so that 0, the neutral element of sums, is not that of
  * anything else), multiply, fold, multiply, fold. */
@@ -24,7 +32,8 @@ typedef struct Bijection {
 typedef struct Algebra {
   TdHash key;
   bool ring, wide;
-  uint64_t unit; /* what the integer 1 is */
+  uint64_t unit; /* associative: what the integer 1 is */
+  TdPrime prime; /* of the ring */
   Bijection by[TD_OPS];
 } Algebra;
 
@@ -32,29 +41,23 @@ typedef struct Algebra {
 typedef struct Number {
   uint64_t m, e;
   unsigned c; /* 0 .. 64 */
+  bool zero;  /* associative: a float sum to which 0.0 was added */
 } Number;
-
-/* The x with odd * x = 1 modulo 2^64. */
-static uint64_t inverse_of(uint64_t odd) {
-  uint64_t x = odd;
-  for (int i = 0; i < 6; i++) x *= 2 - odd * x;
-  return x;
-}
 
 /* A bijection from the next random words. */
 static Bijection random_bijection(uint64_t seed, unsigned *r) {
   Bijection b = {.shift = td_domain_random(seed, (*r)++)};
   for (int k = 0; k < 2; k++) {
     b.key[k] = td_domain_random(seed, (*r)++) | 1;
-    b.inverse[k] = inverse_of(b.key[k]);
+    b.inverse[k] = td_prime_inverse(b.key[k]);
   }
   return b;
 }
 
-/* x modulo the prime, for any 64-bit x. */
-static uint64_t reduce(uint64_t x) {
-  x = (x & mask) + GAP * (x >> BITS);
-  return x >= prime ? x - prime : x;
+/* The number of the associative level that random bits x give. */
+static uint64_t lanes(uint64_t x) {
+  uint64_t high = (x >> 32) & lane_mask, low = x & lane_mask;
+  return (high < LANE ? high : high - LANE) << LANE_BITS | (low < LANE ? low : low - LANE);
 }
 
 void *td_algebra_new(TdArena *a, TdLevel level, bool wide, uint64_t seed) {
@@ -63,7 +66,8 @@ void *td_algebra_new(TdArena *a, TdLevel level, bool wide, uint64_t seed) {
   g->ring = level == TD_LEVEL_RING;
   g->wide = wide;
   g->key = (TdHash){td_domain_random(seed, 0), td_domain_random(seed, 1)};
-  g->unit = g->ring ? 1 : reduce(td_domain_random(seed, 2));
+  g->unit = lanes(td_domain_random(seed, 2));
+  if (g->ring) g->prime = td_prime_draw(seed, BITS);
   for (int op = 0; op < TD_OPS; op++) g->by[op] = random_bijection(seed, &r);
   return g;
 }
@@ -73,75 +77,76 @@ static uint64_t fold(uint64_t x) {
   return x ^ x >> BITS / 2;
 }
 
-/* What the bijection gives, again while that lies beyond the last number. */
-static uint64_t carry(const Bijection *b, uint64_t x) {
+/* Whether x is a number of the level. */
+static bool is_number(const Algebra *g, uint64_t x) {
+  if (g->ring) return x < g->prime.p;
+  return x >> LANE_BITS < LANE && (x & lane_mask) < LANE;
+}
+
+/* What the bijection gives, again while that is no number. */
+static uint64_t carry(const Algebra *g, const Bijection *b, uint64_t x) {
   do {
     x = fold(((x + b->shift) * b->key[0]) & mask);
     x = fold((x * b->key[1]) & mask);
-  } while (x >= prime);
+  } while (!is_number(g, x));
   return x;
 }
 
-static uint64_t carry_back(const Bijection *b, uint64_t x) {
+static uint64_t carry_back(const Algebra *g, const Bijection *b, uint64_t x) {
   do {
     x = (fold(x) * b->inverse[1]) & mask;
     x = (fold(x) * b->inverse[0] - b->shift) & mask;
-  } while (x >= prime);
+  } while (!is_number(g, x));
   return x;
-}
-
-/* x * y modulo the prime; both are below it. */
-static uint64_t times(uint64_t x, uint64_t y) {
-  uint64_t a = x >> 32, b = x & UINT32_MAX, c = y >> 32, d = y & UINT32_MAX;
-  uint64_t low = b * d, mid = a * d + (low >> 32), mid2 = b * c + (mid & UINT32_MAX);
-  uint64_t hi = a * c + (mid >> 32) + (mid2 >> 32), lo = (mid2 << 32) | (low & UINT32_MAX);
-  uint64_t over = hi << (64 - BITS) | lo >> BITS;
-  return reduce((lo & mask) + GAP * over);
-}
-
-/* 2^n modulo the prime; n may be negative. */
-static uint64_t power_of_two(int n) {
-  uint64_t base = n < 0 ? (prime + 1) / 2 : 2, p = 1;
-  for (unsigned k = (unsigned)(n < 0 ? -n : n); k; k >>= 1, base = times(base, base))
-    if (k & 1) p = times(p, base);
-  return p;
 }
 
 static Number decode(TdValue v) {
   unsigned c = (unsigned)(v.lo & 63) | ((unsigned)(v.hi >> 2) & 1) << 6;
-  return (Number){v.lo >> TAG_BITS, v.hi >> TAG_BITS, c};
+  return (Number){v.lo >> TAG_BITS, v.hi >> TAG_BITS, c, v.hi >> 3 & 1};
 }
 
 static TdValue encode(Number x) {
-  return (TdValue){x.m << TAG_BITS | (x.c & 63),
-                   x.e << TAG_BITS | (uint64_t)(x.c >> 6) << 2 | TD_VALUE_SYMBOLIC};
+  uint64_t flags = (uint64_t)(x.c >> 6) << 2 | (uint64_t)x.zero << 3 | TD_VALUE_SYMBOLIC;
+  return (TdValue){x.m << TAG_BITS | (x.c & 63), x.e << TAG_BITS | flags};
 }
 
 /* The number n, all of which is known. */
 static Number exactly(uint64_t n) {
-  return (Number){n, n, 0};
+  return (Number){n, n, 0, false};
 }
 
 /* x without its congruence: for operators that look at all of it. */
 static Number whole(Number x) {
-  return exactly(x.e);
+  return (Number){x.e, x.e, 0, x.zero};
 }
 
 /* A number about which nothing is known but its hash. */
-static Number atom(TdHash h) {
-  return exactly(reduce(h.lo ^ h.hi));
+static Number atom(const Algebra *g, TdHash h) {
+  uint64_t x = h.lo ^ h.hi;
+  return exactly(g->ring ? x % g->prime.p : lanes(x));
 }
 
-static uint64_t sum(uint64_t x, uint64_t y) {
-  return reduce(x + y);
+static uint64_t sum(const Algebra *g, uint64_t x, uint64_t y) {
+  if (g->ring) return x + y < g->prime.p ? x + y : x + y - g->prime.p;
+  uint64_t high = (x >> LANE_BITS) + (y >> LANE_BITS), low = (x & lane_mask) + (y & lane_mask);
+  return (high < LANE ? high : high - LANE) << LANE_BITS | (low < LANE ? low : low - LANE);
 }
 
-static uint64_t minus(uint64_t x) {
-  return x ? prime - x : 0;
+static uint64_t minus(const Algebra *g, uint64_t x) {
+  if (g->ring) return x ? g->prime.p - x : 0;
+  uint64_t low = x & lane_mask;
+  return (x & ~lane_mask) | (low ? LANE - low : 0);
 }
 
-static Number negate(Number x) {
-  return (Number){minus(x.m), minus(x.e), x.c};
+/* An atom for a number that is more than its words: a sum with 0.0. */
+static Number plain(const Algebra *g, Number x) {
+  if (!x.zero) return x;
+  return atom(g, td_hash_feed(td_hash_feed(g->key, TD_HASH_UNDEFINED), x.e));
+}
+
+static Number negate(const Algebra *g, Number x) {
+  x = plain(g, x);
+  return (Number){minus(g, x.m), minus(g, x.e), x.c, false};
 }
 
 /* Has x and y be known modulo one power of two, which is returned (0: they are exact): the smaller
@@ -156,65 +161,72 @@ static unsigned meet(const Algebra *g, Number *x, Number *y) {
 
 static Number add(const Algebra *g, Number x, Number y) {
   unsigned c = meet(g, &x, &y);
-  return (Number){sum(x.m, y.m), sum(x.e, y.e), c};
+  return (Number){sum(g, x.m, y.m), sum(g, x.e, y.e), c, x.zero || y.zero};
 }
 
 /* An associative operator by its bijection. */
 static Number regroup(const Algebra *g, int op, Number x, Number y) {
   const Bijection *b = &g->by[op];
+  x = plain(g, x), y = plain(g, y);
   unsigned c = meet(g, &x, &y);
-  return (Number){carry(b, sum(carry_back(b, x.m), carry_back(b, y.m))),
-                  carry(b, sum(carry_back(b, x.e), carry_back(b, y.e))), c};
+  return (Number){carry(g, b, sum(g, carry_back(g, b, x.m), carry_back(g, b, y.m))),
+                  carry(g, b, sum(g, carry_back(g, b, x.e), carry_back(g, b, y.e))), c, false};
 }
 
 static Number multiply(const Algebra *g, Number x, Number y) {
   if (!g->ring) return regroup(g, TD_OP_MUL, x, y);
   unsigned c = meet(g, &x, &y);
-  return (Number){times(x.m, y.m), times(x.e, y.e), c};
+  const TdPrime *p = &g->prime;
+  return (Number){td_prime_times(p, x.m, y.m), td_prime_times(p, x.e, y.e), c, false};
 }
 
-/* magnitude * 2^scale; beyond the field's size an atom. */
+/* magnitude * 2^scale. */
 static Number constant(const Algebra *g, uint64_t magnitude, int scale) {
   if (!magnitude) return exactly(0);
   for (; !(magnitude & 1); magnitude >>= 1) scale++;
-  if (magnitude < prime) return exactly(times(times(magnitude, power_of_two(scale)), g->unit));
+  if (g->ring) return exactly(td_prime_number(&g->prime, magnitude, scale));
+  if (scale >= 0 && scale < LANE_BITS && magnitude < (uint64_t)LANE >> scale) {
+    uint64_t n = magnitude << scale, u = g->unit;
+    return exactly((u >> LANE_BITS) * n % LANE << LANE_BITS | (u & lane_mask) * n % LANE);
+  }
   TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_CONSTANT), magnitude);
-  return atom(td_hash_feed(h, (uint64_t)(int64_t)scale));
+  return atom(g, td_hash_feed(h, (uint64_t)(int64_t)scale));
 }
 
 /* The number x, of type t, whose value is v. */
 static Number number_of_double(const Algebra *g, double x, TdValue v, const TdType *t) {
-  if (isnan(x) || isinf(x)) return atom(td_domain_hash_constant(g->key, t, v));
+  if (isnan(x) || isinf(x)) return atom(g, td_domain_hash_constant(g->key, t, v));
   int scale;
   double mantissa = frexp(fabs(x), &scale);
   Number n = constant(g, (uint64_t)ldexp(mantissa, 53), scale - 53);
-  return x < 0 ? negate(n) : n;
+  n.zero = !g->ring && x == 0 && !signbit(x);
+  return x < 0 ? negate(g, n) : n;
 }
 
 static TdValue input(void *self, unsigned param, int64_t element, const TdType *t) {
   const Algebra *g = self;
   (void)t;
-  return encode(atom(td_domain_hash_input(g->key, param, element)));
+  return encode(atom(g, td_domain_hash_input(g->key, param, element)));
 }
 
 static TdValue lift(void *self, const TdType *t, TdValue v) {
   const Algebra *g = self;
   uint64_t bits = v.lo;
   if (td_value_is_symbolic(v)) return v;
-  if (!td_value_is_defined(v)) return encode(atom(td_hash_feed(g->key, TD_HASH_UNDEFINED)));
+  if (!td_value_is_defined(v)) return encode(atom(g, td_hash_feed(g->key, TD_HASH_UNDEFINED)));
   if (t->kind == TD_T_FLOAT) return encode(number_of_double(g, td_num_double(bits), v, t));
   if (td_value_is_wide(v) && !td_word_fits(t, v, &bits))
-    return encode(atom(td_domain_hash_constant(g->key, t, v)));
+    return encode(atom(g, td_domain_hash_constant(g->key, t, v)));
   bool negative = (td_type_is_signed(t) || t->kind == TD_T_INDEX) && bits >> 63;
   Number x = constant(g, negative ? 0 - bits : bits, td_type_is_fixed(t) ? -t->f : 0);
-  return encode(negative ? negate(x) : x);
+  return encode(negative ? negate(g, x) : x);
 }
 
 /* An operator that has no algebra. */
 static Number opaque(const Algebra *g, const TdApply *x, const TdValue *v) {
   TdValue all[4];
   for (int i = 0; i < x->n; i++) all[i] = encode(whole(decode(v[i])));
-  return atom(td_domain_hash_op(g->key, x, all));
+  return atom(g, td_domain_hash_op(g->key, x, all));
 }
 
 /* x, which is of type `to` or to be wrapped into it, by what it is modulo 2^width alone. */
@@ -222,7 +234,7 @@ static Number wrap(const Algebra *g, const TdType *to, Number x, unsigned width)
   uint64_t m = x.c && x.c < width ? x.e : x.m;
   TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_APPLY_CAST);
   h = td_hash_feed(td_hash_feed(h, td_domain_type_key(to, false)), m);
-  return (Number){m, atom(h).e, width};
+  return (Number){m, atom(g, h).e, width, false};
 }
 
 /* v of type `from` in type `to`; of one type: equal values become equal words. A float keeps that
@@ -260,7 +272,7 @@ static Number choose(Algebra *g, const TdApply *x) {
   TdHash h = td_hash_feed(td_hash_feed(g->key, TD_HASH_OP), TD_OP_SELECT);
   Number c = decode(lift(g, x->of[0], x->v[0]));
   Number yes = operand(g, x, 1), no = operand(g, x, 2);
-  return add(g, no, multiply(g, atom(td_hash_feed(h, c.e)), add(g, yes, negate(no))));
+  return add(g, no, multiply(g, atom(g, td_hash_feed(h, c.e)), add(g, yes, negate(g, no))));
 }
 
 static TdValue apply(void *self, const TdApply *x) {
@@ -269,8 +281,8 @@ static TdValue apply(void *self, const TdApply *x) {
   switch (x->op) {
   case TD_APPLY_CAST: return encode(cast(g, x->type, x->of[0], x->v[0], x->loc));
   case TD_OP_ADD: return encode(add(g, operand(g, x, 0), operand(g, x, 1)));
-  case TD_OP_SUB: return encode(add(g, operand(g, x, 0), negate(operand(g, x, 1))));
-  case TD_OP_NEG: return encode(negate(operand(g, x, 0)));
+  case TD_OP_SUB: return encode(add(g, operand(g, x, 0), negate(g, operand(g, x, 1))));
+  case TD_OP_NEG: return encode(negate(g, operand(g, x, 0)));
   case TD_OP_MUL: return encode(multiply(g, operand(g, x, 0), operand(g, x, 1)));
   case TD_OP_SELECT:
     if (g->ring) return encode(choose(g, x));

@@ -54,6 +54,8 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
                     td_util_const(r, n > 0 ? n : 0));
     u = td_util_assume(r, u, fact);
     r->used_value = true;
+    td_vec_push(r->arena, &r->relative,
+                td_text_fmt(r->arena, "unroll %s {replace}", at->stmt->sym->name));
   }
   const TdStmt **list = NULL;
   size_t count = 0;

@@ -79,13 +79,14 @@ typedef struct TdRewrite {
   TdAffine *affine;
   const TdArgValue *arg; /* parallel to the specs */
   TdDiag *diag;
-  TD_VEC(const char *) made; /* names for the caller, in the documented order */
-  TD_VEC(TdPrimStep) did;    /* of a composite step: those that it was made of, for the log */
+  TD_VEC(const char *) made;     /* names for the caller, in the documented order */
+  TD_VEC(TdPrimStep) did;        /* of a composite step: those that it was made of, for the log */
   TD_VEC(const TdExpr *) copied; /* what it evaluates again (copied.h) */
-  TD_VEC(const char *) note; /* what the user should know: "adds tide.assume(K % 8 == 0)" */
-  bool replays;              /* a step of another schedule: what holds already is no mistake */
-  bool used_value;           /* the step holds at these sizes only (parametric answers say so) */
-  TdNaming naming;           /* of td_util_name */
+  TD_VEC(const char *) relative; /* what made it another program: "retype C i32 -> i16" */
+  TD_VEC(const char *) note;     /* what the user should know: "adds tide.assume(K % 8 == 0)" */
+  bool replays;                  /* a step of another schedule: what holds already is no mistake */
+  bool used_value; /* the step holds at these sizes only (parametric answers say so) */
+  TdNaming naming; /* of td_util_name */
 } TdRewrite;
 
 /* Returns the new program, or NULL with r->diag filled; never changes the old one. */

@@ -79,6 +79,8 @@ const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
   memset(&one.copied, 0, sizeof one.copied);
   p = td_schedule_attempt(&one, step.prim);
   r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
+  r->relative.at = one.relative.at, r->relative.n = one.relative.n;
+  r->relative.cap = one.relative.cap;
   r->used_value |= one.used_value;
   *made = (const char *const *)one.made.at;
   step.before = one.prog;
@@ -168,6 +170,8 @@ bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, cons
   v->call = td_text_str(&call);
   v->note = keep_strings(s->store, (const char *const *)r.note.at, r.note.n);
   v->nnote = r.note.n;
+  v->relative = keep_strings(s->store, (const char *const *)r.relative.at, r.relative.n);
+  v->nrelative = r.relative.n;
   v->used_value = r.used_value || s->now->used_value;
   v->legality_ms = now_ms() - before;
   v->made = keep_strings(s->store, (const char *const *)r.made.at, r.made.n);
@@ -205,6 +209,32 @@ const TdVersion *td_schedule_reference(const TdSchedule *s) {
   const TdVersion *v = s->now;
   while (v->parent && !makes_reference(v)) v = v->parent;
   return v;
+}
+
+/* Writes what steps up to v made another program of. */
+static void put_relative(TdText *out, const TdVersion *v) {
+  if (v->parent) put_relative(out, v->parent);
+  for (size_t i = 0; i < v->nrelative; i++)
+    td_text_putf(out, "%s%s", out->n ? ", " : "", v->relative[i]);
+}
+
+/* Whether u assumes the fact e. */
+static bool assumes(const TdUnit *u, const TdExpr *e) {
+  bool found = false;
+  for (size_t i = 0; i < u->nassert && !found; i++) found = td_equal_expr(u->assert_[i], e);
+  return found;
+}
+
+const char *td_schedule_relative(TdArena *a, const TdSchedule *s) {
+  TdText t = td_text_new(a);
+  const TdVersion *first = s->now;
+  while (first->parent) first = first->parent;
+  const TdUnit *was = td_prog_root(first->prog), *now = td_prog_root(s->now->prog);
+  put_relative(&t, s->now);
+  for (size_t i = 0; i < now->nassert; i++)
+    if (!assumes(was, now->assert_[i]))
+      td_text_putf(&t, "%sassume %s", t.n ? ", " : "", td_print_expr_str(a, now->assert_[i]));
+  return td_text_str(&t);
 }
 
 static void put_list(TdText *out, const TdArgValue *v) {

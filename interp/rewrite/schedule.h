@@ -16,6 +16,8 @@ typedef struct TdVersion {
   size_t nmade;
   const char *const *note;
   size_t nnote;
+  const char *const *relative; /* what made it another program than its parent */
+  size_t nrelative;
   int step; /* 0: as captured */
   bool used_value;
   uint32_t next_uid, next_sym; /* of the store when this version was made */
@@ -47,6 +49,9 @@ const TdVersion *td_schedule_at(const TdSchedule *s, int n);
 /* The version that what is there now must be equal to: the last that a step made another program on
  * purpose, or as captured. */
 const TdVersion *td_schedule_reference(const TdSchedule *s);
+/* "retype C i32 -> i16, assume K % 8 == 0": what makes what is there now another program than was
+ * captured; "" if nothing does. Owned by a. */
+const char *td_schedule_relative(TdArena *a, const TdSchedule *s);
 /* Lua text that rebuilds the schedule from the kernel: load(text)(kernel). */
 void td_schedule_log(TdText *out, const TdSchedule *s);
 /* Lines of the printed form that differ from one program to another. */

@@ -292,6 +292,10 @@ static const TdProg *apply(TdRewrite *r) {
     if (body != k.unit->body)
       k.prog = td_prog_with(k.prog, td_unit_with_body(r->store, k.unit, body));
   }
+  const char *what = td_text_fmt(r->arena, "retype %s %s -> %s", first->sym->name,
+                                 td_type_str(r->arena, td_type_scalar(td_passed_type(first))),
+                                 td_type_str(r->arena, k.elem));
+  td_vec_push(r->arena, &r->relative, what);
   for (size_t i = 1; i < k.of.array.n; i++)
     td_util_note(r, "'%s' of '%s' too", k.of.array.at[i].sym->name,
                  k.of.array.at[i].unit->sym->name);

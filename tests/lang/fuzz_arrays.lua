@@ -75,7 +75,7 @@ t.test("inject: a box that sticks out at other sizes assumes the sizes", functio
   end
   local s = injected(6)
   t.has(tostring(s), "tide.assume(N == 6)")
-  t.eq(tostring(select(2, s:verify())), "proved: strict (at N = 6)")
+  t.eq(tostring(select(2, s:verify())), "proved: strict, at N = 6; relative to assume N == 6")
   t.fails(function() injected(5) end, {kind = "illegal", code = "operands"})
 end)
 

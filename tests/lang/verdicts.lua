@@ -119,10 +119,10 @@ t.test("arguments kept at numbers are drawn several times, and the verdict says 
   t.has(tostring(verdict), "differs: B[0]")
   level, verdict = tide.verify(passes(1), passes(1), {concrete = {"n"}})
   t.eq(level, "strict")
-  t.has(tostring(verdict), "; for 4 random values of n)")
+  t.has(tostring(verdict), "; for 4 random values of n")
   level, verdict = tide.verify(passes(0), passes(1), {concrete = {n = tide.i32[1](0)}})
   t.eq(level, "strict")
-  t.has(tostring(verdict), "; for the given numbers)")
+  t.has(tostring(verdict), "; for the given numbers")
   level, verdict = tide.verify(passes(0), passes(1))
   t.eq(level, nil)
   t.has(tostring(verdict), "not decided: a put depends on a condition on symbolic values")
@@ -179,6 +179,93 @@ t.test("bits that are put past the end of a word do not come out again", functio
     local within = puts(T, w - 4)
     level(parameters, within, "B[0] = tide.bits(V[0], 0, 4)", "strict")
   end
+end)
+
+t.test("no two constants are one at a lower level, whatever they are", function()
+  t.has(level("A = f32[2]", "A[0] = A[0] * 288230376151711744.0", "A[0] = A[0] * 27.0", nil), "differs: A[0]")
+  t.has(level("A = i64[2]", "A[0] = A[0] * 288230376151711744", "A[0] = A[0] * 27", nil), "differs: A[0]")
+  level("A = i64[2]", "A[0] = A[0] * 27 + A[0]", "A[0] = 28 * A[0]", "ring")
+  level("A = f32[2]", "A[0] = A[0] * 0.25 + A[0] * 0.75", "A[0] = A[0]", "ring")
+end)
+
+t.test("associative regroups: it does not cancel, and 0.0 changes -0.0", function()
+  level("A = f32[3]", "A[0] = (A[0] + A[1]) - A[0]", "A[0] = A[1]", "ring")
+  level("A = i32[3]", "A[0] = (A[0] + A[1]) - A[0]", "A[0] = A[1]", "ring")
+  level("A = f32[3]", "A[0] = A[0] + 0.0", "A[0] = A[0]", "ring")
+  level("A = f32[3]", "A[0] = A[0] + -0.0", "A[0] = A[0]", "associative")
+  level("A = f32[3]", "A[0] = A[0] + 0.0 + A[1]", "A[0] = (A[1] + 0.0) + (0.0 + A[0])", "associative")
+  level("A = f32[3]", "A[0] = A[0] + (A[1] - A[2])", "A[0] = (A[0] + A[1]) - A[2]", "associative")
+  level("A = f32[3]", "A[0] = A[0] - (A[1] - A[2])", "A[0] = (A[0] - A[1]) + A[2]", "associative")
+  level("A = i32[3]", "A[0] = A[0] + 0 + A[1]", "A[0] = A[1] + A[0]", "associative")
+end)
+
+-- A sum over windows of K elements, whose terms are scaled.
+local function windows(M, K, by)
+  return tide.kernel {X = tide.i32[M], W = tide.i32[K], Y = tide.i32[M - K + 1], function(X, W, Y)
+    for i = 0, M - K do
+      for k = 0, K - 1 do Y[i] = Y[i] + X[i + k] * W[k] * by end
+    end
+  end}
+end
+
+t.test("each size that is tried has every loop run twice", function()
+  local M, K = tide.size "M", tide.size "K"
+  local level, verdict = tide.verify(windows(M, K, 1), windows(M, K, 2))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: Y[0]")
+  level, verdict = tide.verify(windows(M, K, 3), windows(M, K, 3))
+  t.eq(level, "strict")
+  for m, k in verdict.sizes:gmatch "(%d+), [K= ]*(%d+)" do t.ok(tonumber(m) > tonumber(k) and tonumber(k) > 1) end
+end)
+
+-- Adds `by` to blocks of eight of an array whose size has no value.
+local function blocks(n, by, times)
+  return tide.kernel {A = tide.i32[n], function(A)
+    for i = 0, n // 8 - 1 do
+      for j = 0, 7 do A[i * 8 + j] = A[i * 8 + j] + by end
+    end
+    for i = 0, times do A[0] = A[0] + 1 end
+  end}
+end
+
+t.test("a size without a value gets some that have every loop run twice", function()
+  local n = tide.size "n"
+  local level, verdict = tide.verify(blocks(n, 1, 3), blocks(n, 2, 3))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "differs: A[0]")
+  level, verdict = tide.verify(blocks(n, 1, 3), blocks(n, 1, 3))
+  t.eq(level, "strict")
+  t.has(tostring(verdict), "proved: strict, at n = 16")
+  level, verdict = tide.verify(blocks(n, 1, n // 100000 - 1), blocks(n, 1, n // 100000 - 1))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "not decided: no values were found for the sizes")
+end)
+
+t.test("the verdict says at which sizes, and of what else than was captured", function()
+  local N = 8
+  local function sums()
+    return tide.kernel {A = tide.i32[N], B = tide.i32[N], function(A, B)
+      local s = tide.i32(0)
+      for i = 0, N - 1 do
+        s = s + A[i]
+        B[i] = s
+      end
+    end}
+  end
+  local function text(s) return tostring(select(2, s:verify())) end
+  local s = tide.schedule(sums())
+  s:split("i", 2)
+  t.eq(text(s), "proved: strict, all sizes; run at N = 8 (and 3, 4)")
+  s:retype("s", tide.i16)
+  t.has(text(s), "; relative to retype s i32 -> i16")
+  s = tide.schedule(sums())
+  s:split("i", 2, {tail = "perfect"})
+  t.has(text(s), "proved: strict, at N = 8 (and")
+  t.has(text(s), "; relative to assume N % 2 == 0")
+  s = tide.schedule(sums())
+  s:unroll("i", {replace = true})
+  t.has(text(s), "; relative to unroll i {replace}, assume ")
+  t.eq(text(tide.schedule(kernel("A = i32[3]", "A[0] = 1"))), "proved: strict, at its own sizes")
 end)
 
 t.done()
