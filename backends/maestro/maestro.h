@@ -1,0 +1,188 @@
+/* maestro.h - DataMaestro (arXiv 2504.14091): streamers between a banked memory and an array. What
+ * a system is, what its registers say, and what a run of them takes. All bounds are in iterations,
+ * all strides and addresses in bytes. */
+#ifndef TD_MAESTRO_H
+#define TD_MAESTRO_H
+
+#include "ir/desc.h"
+#include "ir/type.h"
+
+enum {
+  TD_MAESTRO_DIMS = 3,      /* spatial bounds of a streamer */
+  TD_MAESTRO_LOOPS = 8,     /* its temporal dimensions */
+  TD_MAESTRO_CHANNELS = 64, /* a channel is a bit of a word */
+  TD_MAESTRO_STREAMERS = 16,
+  TD_MAESTRO_BANKS = 128,
+  TD_MAESTRO_LATENCY = 4,
+  TD_MAESTRO_MODES = 8,
+  TD_MAESTRO_EXTS = 6,
+  TD_MAESTRO_ARGS = 4 /* of an extension, and its registers */
+};
+
+/* ---- the system, fixed when it is designed ---- */
+
+/* An addressing mode: banks that addresses are interleaved over, before they go to the next group.
+ */
+typedef struct TdMaestroMode {
+  const char *name;
+  int64_t banks;
+} TdMaestroMode;
+
+typedef struct TdMaestroMemory {
+  int64_t banks, word, rows, latency;
+  TdMaestroMode mode[TD_MAESTRO_MODES];
+  int nmode;
+} TdMaestroMemory;
+
+/* The kinds of extensions, maestro_ext.def. */
+typedef enum {
+#define TD_MAESTRO_EXT(id, name, args, regs, stem, summary) TD_MAESTRO_EXT_##id,
+#include "backends/maestro/maestro_ext.def"
+  TD_MAESTRO_EXT_KINDS
+} TdMaestroExtKind;
+
+struct TdMaestroExt;
+/* A line of maestro_ext.def. `fits` settles the widths of an extension behind a word of so many
+ * bits; NULL, or what is wrong. `beat` makes beats out of beats, of `in` and `out` bits. */
+typedef struct TdMaestroExtInfo {
+  const char *name, *args, *regs, *summary;
+  const char *(*fits)(struct TdMaestroExt *x, int64_t bits);
+  void (*beat)(const struct TdMaestroExt *x, const int64_t *reg, const uint8_t *in, uint8_t *out);
+} TdMaestroExtInfo;
+extern const TdMaestroExtInfo td_maestro_ext_info[TD_MAESTRO_EXT_KINDS];
+
+/* A datapath extension between FIFO and array. */
+typedef struct TdMaestroExt {
+  uint8_t kind; /* TdMaestroExtKind */
+  int64_t arg[TD_MAESTRO_ARGS];
+  const TdType *type;    /* of its elements, or NULL */
+  int64_t in, out;       /* bits of a beat */
+  int64_t take, give;    /* beats that it gathers, and that it makes of them */
+} TdMaestroExt;
+
+/* A streamer: a reader, or a writer. */
+typedef struct TdMaestroStreamer {
+  const char *name;
+  bool writer, mask, byte_mask;
+  bool addr_full, data_full; /* a full queue does not accept in the cycle in which it is popped */
+  int nlane;
+  int64_t lane[TD_MAESTRO_DIMS]; /* spatial bounds, the first varies fastest */
+  int64_t channels, loops, depth, addr_depth;
+  int shares; /* the streamer whose ports it uses, or -1 */
+  int first;  /* its first port */
+  TdMaestroExt ext[TD_MAESTRO_EXTS];
+  int next;
+  int64_t width; /* bits of a word at the array */
+} TdMaestroStreamer;
+
+/* The output-stationary array and its quantiser. */
+typedef struct TdMaestroArray {
+  bool here;
+  int64_t m, n, k, lanes;
+  const TdType *a, *b, *acc;
+} TdMaestroArray;
+
+typedef struct TdMaestroSystem {
+  TdMaestroMemory memory;
+  TdMaestroArray array;
+  TdMaestroStreamer at[TD_MAESTRO_STREAMERS]; /* by name */
+  int n, ports;
+  bool priority; /* readers A and B go first */
+} TdMaestroSystem;
+
+/* The streamer of a name, or -1. */
+int td_maestro_system_find(const TdMaestroSystem *s, const char *name);
+/* Completes ports and widths; false with d filled when the fields do not fit together. */
+bool td_maestro_system_check(TdMaestroSystem *s, TdDiag *d);
+/* Bytes of the memory. */
+int64_t td_maestro_system_bytes(const TdMaestroMemory *m);
+
+/* ---- what the registers of a streamer say ---- */
+
+typedef struct TdMaestroPattern {
+  bool used;
+  int64_t base;
+  int64_t lane_stride[TD_MAESTRO_DIMS];
+  int64_t bound[TD_MAESTRO_LOOPS], stride[TD_MAESTRO_LOOPS]; /* the innermost first */
+  int mode;
+  uint64_t mask; /* channels that access memory */
+  uint32_t ext;  /* extensions that are on, one bit each */
+  int64_t reg[TD_MAESTRO_EXTS][TD_MAESTRO_ARGS];
+} TdMaestroPattern;
+
+/* What the array does: `steps` products for each of `tiles` results. */
+typedef struct TdMaestroWork {
+  int64_t steps, tiles;
+  bool with_c, quantised;
+} TdMaestroWork;
+
+/* maestro_agu.c: address generation, by the two counters of each dimension. */
+typedef struct TdMaestroAgu {
+  const TdMaestroPattern *p;
+  int first, nloop; /* loops that it runs: not the first, where words are repeated */
+  int64_t index[TD_MAESTRO_LOOPS], offset[TD_MAESTRO_LOOPS];
+  int64_t address; /* of channel 0 without its own offset */
+  bool busy;
+} TdMaestroAgu;
+
+/* Starts; a bound of 0 means that the streamer is off. */
+TdMaestroAgu td_maestro_agu_start(const TdMaestroStreamer *s, const TdMaestroPattern *p);
+/* The next vector of addresses; not busy after the last. */
+void td_maestro_agu_tick(TdMaestroAgu *g);
+/* The offset of a channel. */
+int64_t td_maestro_agu_lane(const TdMaestroStreamer *s, const TdMaestroPattern *p, int channel);
+/* How often a reader hands a word over: the innermost bound, if its stride is 0; else 1. */
+int64_t td_maestro_agu_repeats(const TdMaestroStreamer *s, const TdMaestroPattern *p);
+/* How many wide words it hands over or takes. */
+int64_t td_maestro_agu_count(const TdMaestroStreamer *s, const TdMaestroPattern *p);
+/* Where a logical address lies in a mode; addresses are taken modulo the memory. */
+int64_t td_maestro_agu_physical(const TdMaestroMemory *m, int mode, int64_t address);
+/* The same map as a descriptor of (group, row in group, byte). */
+TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode);
+
+/* ---- a run ---- */
+
+/* Why the array waits. */
+typedef enum {
+#define TD_MAESTRO_STALL(id, name, summary) TD_MAESTRO_STALL_##id,
+#include "backends/maestro/maestro_stall.def"
+  TD_MAESTRO_STALLS
+} TdMaestroStall;
+
+typedef struct TdMaestroCount {
+  int64_t accesses, conflicts, shared; /* words; requests that another streamer, that their own
+                                        * streamer's writer had to wait for */
+  int64_t occupancy, most;             /* words in its FIFOs, summed over cycles; at most */
+} TdMaestroCount;
+
+typedef struct TdMaestroReport {
+  int64_t cycles, fires, first, last;
+  TdMaestroCount streamer[TD_MAESTRO_STREAMERS];
+  int64_t bank[TD_MAESTRO_BANKS], bank_conflicts[TD_MAESTRO_BANKS];
+  int64_t stall[TD_MAESTRO_STALLS];
+} TdMaestroReport;
+
+/* One cycle of a run, as it is seen before its end. */
+typedef struct TdMaestroCycle {
+  int64_t cycle;
+  uint64_t request[TD_MAESTRO_STREAMERS], grant[TD_MAESTRO_STREAMERS];
+  int64_t words[TD_MAESTRO_STREAMERS]; /* wide words that are ready (reader), that wait (writer) */
+  bool fire;
+} TdMaestroCycle;
+typedef void (*TdMaestroWatch)(void *ud, const TdMaestroCycle *c);
+
+typedef struct TdMaestroRun {
+  TdCtx *ctx;
+  TdArena *arena; /* scratch */
+  const TdMaestroSystem *system;
+  const TdMaestroPattern *pattern; /* of each streamer */
+  TdMaestroWork work;
+  TdMaestroWatch watch; /* or NULL */
+  void *ud;
+} TdMaestroRun;
+
+/* Runs the registers, without data, cycle by cycle; false with d filled when nothing moves any more.
+ */
+bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d);
+
+#endif

@@ -1,0 +1,24 @@
+/* maestro.h - what the files about DataMaestro share. */
+#ifndef TD_BIND_MAESTRO_H
+#define TD_BIND_MAESTRO_H
+
+#include "backends/maestro/maestro_job.h"
+#include "bind/unit.h"
+
+#define TD_CLASS_MAESTRO_SYSTEM "tide.maestro.system"
+#define TD_CLASS_MAESTRO_JOB "tide.maestro.job"
+
+/* The system at idx. */
+const TdMaestroSystem *td_bind_check_maestro(lua_State *L, int idx);
+
+/* A job; its user values are the system and the kernel. */
+typedef struct TdMaestroBox {
+  TdArena *arena;
+  TdMaestroJob *job; /* NULL until it is compiled */
+  const TdProg *prog;
+} TdMaestroBox;
+
+/* bind_maestro_job.c: functions of the module on top of the stack. */
+void td_bind_open_maestro_job(lua_State *L);
+
+#endif

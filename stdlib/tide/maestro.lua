@@ -1,0 +1,265 @@
+-- DataMaestro (arXiv 2504.14091): streamers between a banked memory and an array. A system is described, given a kernel
+-- and the order of its tensors in memory, and says what its registers hold and, cycle by cycle, how long it takes.
+--   local sys = maestro.reference { arbiter = "priority" }
+--   local job = sys:compile(gemm, { m = "m", n = "n", k = "k", order = { A = "m k -> m/8 k/8 m%8 k%8" } })
+--   print(job:stream "A", job:simulate().cycles)
+-- Bounds are in iterations, strides and addresses in bytes. How a tensor lies in memory is its order.
+local tide = require "tide"
+local core = require "tide.maestro.core"
+local bytes = require "tide.order"
+local refusal = require "tide.refusal"
+local search = require "tide.maestro_search"
+
+---@class tide.maestro
+local maestro = {}
+
+local streamer, system, job = { __name = "tide.maestro.streamer" }, { __name = "tide.maestro.System" },
+  { __name = "tide.maestro.Job" }
+system.__index, job.__index = system, job
+
+local function fail(code, text, help) refusal.raise(code, text, help) end
+
+-- The keys of a table in an order that is the same everywhere.
+local function keys(t)
+  local names = {}
+  for k in pairs(t) do names[#names + 1] = k end
+  table.sort(names, function(a, b) return bytes.bytes(tostring(a), tostring(b)) end)
+  return names
+end
+
+-- Refuses keys that are not among `known`.
+local function check_keys(what, t, known)
+  if type(t) ~= "table" then fail("maestro-field", what .. " takes a table of fields") end
+  for _, k in ipairs(keys(t)) do
+    local found = false
+    for _, name in ipairs(known) do found = found or name == k end
+    if not found then
+      local near = refusal.nearest(tostring(k), known)
+      fail("maestro-field", ("%s has no field '%s'"):format(what, tostring(k)),
+        near and "did you mean '" .. near .. "'?" or "it has " .. table.concat(known, ", "))
+    end
+  end
+end
+
+local function copy(t)
+  local r = {}
+  for k, v in pairs(t) do r[k] = v end
+  return r
+end
+
+--- Banked scratchpad: banks, word (bytes), rows, latency (1); modes = banks of a group by name.
+function maestro.memory(m)
+  check_keys("memory", m, { "banks", "word", "rows", "latency", "modes" })
+  local r, modes = copy(m), m.modes or { fima = m.banks }
+  if type(modes) ~= "table" then fail("maestro-field", "memory.modes: banks of a group by the name of a mode") end
+  r.modes = {}
+  for _, name in ipairs(keys(modes)) do r.modes[#r.modes + 1] = { name = name, banks = modes[name] } end
+  for _, mode in ipairs(r.modes) do
+    if type(mode.name) ~= "string" or math.type(mode.banks) ~= "integer" then
+      fail("maestro-field", "memory.modes: banks of a group by the name of a mode")
+    end
+  end
+  table.sort(r.modes, function(a, b)
+    return a.banks > b.banks or a.banks == b.banks and bytes.bytes(a.name, b.name)
+  end)
+  return r
+end
+
+-- Whether each queue is full for one that is popped, as `cut` says: one word, or one by queue.
+local function cuts(what, cut, writer)
+  local given = type(cut) == "table" and cut or { addr = cut, data = cut }
+  check_keys(what .. ".cut", given, { "addr", "data" })
+  local full = {}
+  for _, queue in ipairs { "addr", "data" } do
+    local word = given[queue] or (writer and queue == "data" and "full" or "pipe")
+    if word ~= "pipe" and word ~= "full" then fail("maestro-field", what .. '.cut: "pipe" or "full"') end
+    full[queue] = word == "full"
+  end
+  return full
+end
+
+local fields = { "lanes", "loops", "depth", "addr_depth", "cut", "mask", "byte_mask", "shares", "ext" }
+
+local function new_streamer(o, writer)
+  local what = writer and "writer" or "reader"
+  check_keys(what, o, fields)
+  if o.byte_mask and not writer then fail("maestro-field", "reader.byte_mask: a reader has no mask of bytes") end
+  local r, full = copy(o), cuts(what, o.cut, writer)
+  r.cut, r.writer, r.addr_full, r.data_full = nil, writer, full.addr, full.data
+  return setmetatable(r, streamer)
+end
+
+--- A read streamer: lanes = spatial bounds, loops = temporal dimensions, depth = FIFO words per channel, addr_depth =
+--- addresses per channel (depth), cut = "pipe" | "full" or by queue (addr, data), mask, shares, ext.
+function maestro.reader(o) return new_streamer(o, false) end
+--- A write streamer; the same fields, and byte_mask.
+function maestro.writer(o) return new_streamer(o, true) end
+
+--- Output-stationary array: m, n, k; types a, b, acc; lanes of the quantiser.
+function maestro.array(o)
+  check_keys("array", o, { "m", "n", "k", "a", "b", "acc", "lanes" })
+  return copy(o)
+end
+
+maestro.ext = {}
+for name in pairs(core.exts()) do
+  maestro.ext[name] = function(...) return { name = name, ... } end
+end
+
+--- Everything together: memory, array, streamers by name, arbiter = "round_robin" | "priority".
+function maestro.system(o)
+  local t = { memory = o.memory, array = o.array, streamers = {} }
+  for _, name in ipairs(keys(o)) do
+    local v = o[name]
+    if getmetatable(v) == streamer then
+      t.streamers[#t.streamers + 1] = setmetatable(copy(v), nil)
+      t.streamers[#t.streamers].name = name
+    elseif name ~= "memory" and name ~= "array" and name ~= "arbiter" then
+      fail("maestro-field", ("system.%s: neither a streamer nor memory, array, arbiter"):format(tostring(name)))
+    end
+  end
+  local arbiter = o.arbiter or "round_robin"
+  if arbiter ~= "round_robin" and arbiter ~= "priority" then
+    fail("maestro-field", 'system.arbiter: "round_robin" or "priority"')
+  end
+  t.priority = arbiter == "priority"
+  return setmetatable({ core = core.system(t), fields = o, modes = t.memory.modes, memory = t.memory }, system)
+end
+
+--- The evaluation system of the paper; o overrides single fields.
+function maestro.reference(o)
+  local ext, i8, i32 = maestro.ext, tide.i8, tide.i32
+  local r = {
+    memory = maestro.memory {
+      banks = 32, word = 8, rows = 512, modes = { fima = 32, gima16 = 16, gima8 = 8, nima = 1 },
+    },
+    array = maestro.array { m = 8, n = 8, k = 8, a = i8, b = i8, acc = i32 },
+    A = maestro.reader { lanes = { 8 }, loops = 6, depth = 8, ext = { ext.transpose(8, 8, i8) } },
+    B = maestro.reader { lanes = { 8 }, loops = 3, depth = 8, ext = { ext.transpose(8, 8, i8) } },
+    C = maestro.reader { lanes = { 8, 4 }, loops = 3, depth = 2, mask = true, ext = { ext.broadcast(256, 2048) } },
+    D = maestro.writer { lanes = { 8, 4 }, loops = 3, depth = 2, shares = "C" },
+    E = maestro.writer { lanes = { 8 }, loops = 3, depth = 2 },
+  }
+  for name, v in pairs(o or {}) do r[name] = v end
+  return maestro.system(r)
+end
+
+-- ---- jobs ----
+
+-- A table of counts that prints itself.
+local counts = {
+  __tostring = function(t)
+    local parts = {}
+    for _, name in ipairs(keys(t)) do parts[#parts + 1] = ("%s %d"):format(name, t[name]) end
+    return table.concat(parts, ", ")
+  end,
+}
+
+local names = {
+  __tostring = function(t)
+    local parts = {}
+    for _, name in ipairs(keys(t)) do parts[#parts + 1] = ("%s = %q"):format(name, t[name]) end
+    return "{ " .. table.concat(parts, ", ") .. " }"
+  end,
+}
+
+-- A report of the core with what follows from it.
+local function complete(r)
+  r.utilisation = r.window > 0 and r.fires / r.window or 0
+  r.active = r.cycles > 0 and r.fires / r.cycles or 0
+  r.accesses = 0
+  for _, n in pairs(r.access) do r.accesses = r.accesses + n end
+  for _, key in ipairs { "access", "conflicts", "shared", "stalls" } do setmetatable(r[key], counts) end
+  return r
+end
+
+-- The modes that a text or table names, by streamer.
+local function modes_of(sys, mode)
+  if mode == nil or type(mode) == "table" then return mode end
+  local r = {}
+  for name, v in pairs(sys.fields) do
+    if getmetatable(v) == streamer then r[name] = mode end
+  end
+  return r
+end
+
+local function new_job(sys, kernel, handle, o)
+  return setmetatable({ system = sys, kernel = kernel, core = handle, options = o }, job)
+end
+
+local options = { "m", "n", "k", "loops", "order", "mode", "base" }
+
+-- A job before modes are solved.
+local function compile(sys, kernel, o, mode)
+  local request = copy(o)
+  request.mode = modes_of(sys, mode)
+  return new_job(sys, kernel, core.compile(sys.core, kernel, request), o)
+end
+
+-- The job with its operands elsewhere, or nil and why.
+local function placed(from, where)
+  local handle, why = core.place(from.core, where)
+  if not handle then return nil, why end
+  return new_job(from.system, from.kernel, handle, from.options)
+end
+
+--- A kernel as a job of the system: registers, addresses, a run.
+function system:compile(kernel, o)
+  check_keys("compile", o, options)
+  if o.mode ~= "best" then return compile(self, kernel, o, o.mode) end
+  return search.best(compile(self, kernel, o, search.roomy(self)), placed)
+end
+
+local stream = {
+  __tostring = function(s)
+    local parts, last = {}, #s.bounds
+    while last > 1 and s.bounds[last] == 1 do last = last - 1 end
+    for i = 1, last do parts[i] = ("(%d, %d)"):format(s.bounds[i], s.strides[i]) end
+    return ("%s: lanes %s by %s; %s, innermost first; base %d, %s%s"):format(s.name, table.concat(s.lanes, " x "),
+      table.concat(s.lane_strides, ", "), table.concat(parts, " "), s.base, s.mode,
+      s.ext[1] and "; " .. table.concat(s.ext, ", ") or "")
+  end,
+}
+
+--- The registers of a streamer: base, lanes, lane_strides, bounds, strides, mode, mask, ext; nil: it is off.
+function job:stream(name)
+  local r = core.stream(self.core, name)
+  return r and setmetatable(r, stream)
+end
+
+--- An iterator over the physical addresses of a streamer, in order, channel by channel.
+function job:addresses(name) return core.addresses(self.core, name) end
+
+--- A run without data: cycles, utilisation (of the MAC window), active (of all cycles), accesses, conflicts by
+--- streamer, stalls by cause.
+function job:simulate()
+  self.report = complete(core.simulate(self.core))
+  return self.report
+end
+
+--- Runs the job on tensors, by name or in order; the results are in those that the kernel writes. Returns the report.
+function job:run(...)
+  core.run(self.core, ...)
+  return self:simulate()
+end
+
+function job:__tostring()
+  local lines = {}
+  for _, name in ipairs { "A", "B", "C", "D", "E" } do
+    local ok, s = pcall(self.stream, self, name)
+    if ok and s then lines[#lines + 1] = tostring(s) end
+  end
+  return table.concat(lines, "\n")
+end
+
+--- All combinations of the named modes per streamer, best first: list of { mode = {..}, report = .. }.
+function maestro.sweep(sys, kernel, o)
+  check_keys("sweep", o, { "m", "n", "k", "loops", "order", "mode", "base", "modes" })
+  local request = copy(o)
+  request.modes = nil
+  local list = search.sweep(compile(sys, kernel, request, search.roomy(sys)), placed, o.modes)
+  for _, x in ipairs(list) do setmetatable(x.mode, names) end
+  return list
+end
+
+return maestro
