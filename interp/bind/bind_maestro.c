@@ -2,6 +2,7 @@
  * the tables. */
 #include "bind/maestro.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -30,6 +31,20 @@ static const struct Field {
 #include "backends/maestro/maestro_field.def"
 };
 
+int td_bind_maestro_raise(lua_State *L, TdDiag *d) {
+  if (!d->loc.source) d->loc = td_bind_user(L);
+  return td_bind_raise(L, d);
+}
+
+int td_bind_maestro_fail(lua_State *L, const char *code, const char *fmt, ...) {
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  va_list ap;
+  va_start(ap, fmt);
+  td_diag_vset(&d, TD_USAGE, code, td_bind_user(L), fmt, ap);
+  va_end(ap);
+  return td_bind_raise(L, &d);
+}
+
 const TdMaestroSystem *td_bind_check_maestro(lua_State *L, int idx) {
   SystemBox *box = luaL_testudata(L, idx, TD_CLASS_MAESTRO_SYSTEM);
   if (!box || !box->system) td_bind_expect(L, idx, "a system of streamers");
@@ -52,9 +67,10 @@ static void read_field(lua_State *L, int idx, const struct Field *f, const char 
   bool wrong = given ? !lua_isinteger(L, -1) || v < f->lo || v > f->hi || (f->power && (v & (v - 1)))
                      : v == NONE;
   if (wrong)
-    td_bind_refuse(L, TD_USAGE, "maestro-field", f->help, "%s.%s: %s, a %s from %lld to %lld", what,
-                   f->name, given ? luaL_tolstring(L, -1, NULL) : "not given",
-                   f->power ? "power of two" : "whole number", (long long)f->lo, (long long)f->hi);
+    td_bind_maestro_fail(L, "maestro-field", "%s.%s: %s; %s: a %s from %lld to %lld", what, f->name,
+                         given ? luaL_tolstring(L, -1, NULL) : "not given", f->help,
+                         f->power ? "power of two" : "whole number", (long long)f->lo,
+                         (long long)f->hi);
   lua_pop(L, 1);
   memcpy((char *)into + f->offset, &v, sizeof v);
 }
@@ -66,7 +82,7 @@ static void read_fields(lua_State *L, int idx, Of of, const char *what, void *in
 
 /* Raises that a field of `what` is wrong. */
 static int wrong(lua_State *L, const char *what, const char *field, const char *wants) {
-  return td_bind_refuse(L, TD_USAGE, "maestro-field", NULL, "%s.%s: %s", what, field, wants);
+  return td_bind_maestro_fail(L, "maestro-field", "%s.%s: %s", what, field, wants);
 }
 
 /* Pushes field `key` of the table at idx, a table; raises unless it has 1 to `most` entries. */
@@ -219,7 +235,7 @@ static int l_system(lua_State *L) {
   read_array(L, &s->array);
   s->priority = td_bind_opt_boolean(L, 1, "priority", false);
   TdDiag d = td_bind_diag(box->arena);
-  if (!td_maestro_system_check(s, &d)) return td_bind_raise(L, &d);
+  if (!td_maestro_system_check(s, &d)) return td_bind_maestro_raise(L, &d);
   box->system = s;
   td_bind_account(L);
   lua_settop(L, 2);

@@ -47,7 +47,7 @@ static void read_loops(lua_State *L, TdArena *a, int idx, TdMaestroAsk *ask) {
     const char **name = TD_NEWN(a, const char *, ask->nloop);
     for (size_t i = 0; i < ask->nloop; i++) {
       if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TSTRING)
-        td_bind_fail(L, "maestro-loop", "loops: a list of names of loops");
+        td_bind_maestro_fail(L, "maestro-loop", "loops: a list of names of loops");
       name[i] = td_arena_strdup(a, lua_tostring(L, -1));
       lua_pop(L, 1);
     }
@@ -65,9 +65,9 @@ static void check_orders(lua_State *L, const TdUnit *u) {
     size_t i = 0;
     while (i < u->nparam && strcmp(u->param[i].sym->name, name) != 0) i++;
     if (i == u->nparam)
-      td_bind_fail(L, "maestro-order", "order: '%s' has no parameter '%s'", u->sym->name, name);
+      td_bind_maestro_fail(L, "maestro-order", "order: '%s' has no parameter '%s'", u->sym->name, name);
     if (lua_type(L, -1) != LUA_TSTRING)
-      td_bind_fail(L, "maestro-order", "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"",
+      td_bind_maestro_fail(L, "maestro-order", "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"",
                    name);
     lua_pop(L, 1);
   }
@@ -98,7 +98,7 @@ static const int *read_modes(lua_State *L, TdArena *a, int idx, const TdMaestroS
     for (int k = 0; name && k < s->memory.nmode; k++)
       if (strcmp(s->memory.mode[k].name, name) == 0) mode[i] = k;
     if (name && mode[i] < 0)
-      td_bind_fail(L, "maestro-mode", "streamer %s: the memory has no mode '%s'", s->at[i].name,
+      td_bind_maestro_fail(L, "maestro-mode", "streamer %s: the memory has no mode '%s'", s->at[i].name,
                    name);
   }
   lua_pop(L, 1);
@@ -118,7 +118,7 @@ static const int64_t *read_numbers(lua_State *L, TdArena *a, int idx, const char
     bool given = !lua_isnil(L, -1);
     lua_pop(L, 1);
     if (given && (!td_bind_opt_integer(L, t, s->at[i].name, &base[i]) || base[i] < 0))
-      td_bind_fail(L, "maestro-base", "streamer %s: '%s' is a number from 0", s->at[i].name, key);
+      td_bind_maestro_fail(L, "maestro-base", "streamer %s: '%s' is a number from 0", s->at[i].name, key);
   }
   lua_pop(L, 1);
   return base;
@@ -143,7 +143,7 @@ static int l_compile(lua_State *L) {
   ask.base = read_numbers(L, work, 3, "base", s);
   TdDiag d = td_bind_diag(work);
   TdMaestroJob *job = TD_NEW(box->arena, TdMaestroJob);
-  if (!td_maestro_job_compile(s, &q, &ask, job, &d)) return td_bind_raise(L, &d);
+  if (!td_maestro_job_compile(s, &q, &ask, job, &d)) return td_bind_maestro_raise(L, &d);
   box->job = job;
   td_bind_account(L);
   return 1;
@@ -185,7 +185,7 @@ static int check_streamer(lua_State *L, int idx, const TdMaestroSystem *s) {
   const char *name = luaL_checkstring(L, idx);
   int i = td_maestro_system_find(s, name);
   if (i < 0)
-    td_bind_fail(L, "maestro-streamer", "the system has no streamer '%s'", name);
+    td_bind_maestro_fail(L, "maestro-streamer", "the system has no streamer '%s'", name);
   return i;
 }
 
@@ -235,7 +235,7 @@ static int l_spread(lua_State *L) {
   const char *mode = luaL_checkstring(L, 3);
   while (k < j->system->memory.nmode && strcmp(j->system->memory.mode[k].name, mode) != 0) k++;
   if (k == j->system->memory.nmode)
-    td_bind_fail(L, "maestro-mode", "the memory has no mode '%s'", mode);
+    td_bind_maestro_fail(L, "maestro-mode", "the memory has no mode '%s'", mode);
   TdMaestroSpread s = td_maestro_job_spread(j, i, k);
   lua_pushinteger(L, (lua_Integer)s.lo);
   lua_pushinteger(L, (lua_Integer)s.hi);
@@ -325,7 +325,7 @@ static int l_simulate(lua_State *L) {
   TdMaestroReport *r = TD_NEW(a, TdMaestroReport);
   TdMaestroRun run = {.ctx = td_bind_enter(L)->ctx, .arena = a, .system = j->system,
                       .pattern = j->pattern, .work = j->work};
-  if (!td_maestro_model_run(&run, r, &d)) return td_bind_raise(L, &d);
+  if (!td_maestro_model_run(&run, r, &d)) return td_bind_maestro_raise(L, &d);
   push_report(L, j, r);
   return 1;
 }
@@ -343,7 +343,7 @@ static int l_run(lua_State *L) {
   for (int role = 0; role < TD_MAESTRO_D; role++)
     if (box->job->stream[role].used)
       td_bind_check_written(L, param[box->job->stream[role].x->param]);
-  if (!td_maestro_data_run(box->job, a, param, &d)) return td_bind_raise(L, &d);
+  if (!td_maestro_data_run(box->job, a, param, &d)) return td_bind_maestro_raise(L, &d);
   td_bind_account(L);
   return 0;
 }

@@ -11,6 +11,10 @@
 /* The system at idx. */
 const TdMaestroSystem *td_bind_check_maestro(lua_State *L, int idx);
 
+/* td_bind_raise and td_bind_refuse with the place of the user's call, not stdlib's. */
+int td_bind_maestro_raise(lua_State *L, TdDiag *d);
+int td_bind_maestro_fail(lua_State *L, const char *code, const char *fmt, ...) TD_PRINTF(3, 4);
+
 /* A job; its user values are the system and the kernel. */
 typedef struct TdMaestroBox {
   TdArena *arena;

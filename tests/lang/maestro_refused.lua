@@ -1,0 +1,189 @@
+-- DataMaestro: what a system cannot do, said with the streamer, the loop or digit, and what would fit; each beside a
+-- twin that is accepted and differs in one fact.
+local tide = require "tide"
+local maestro = require "tide.maestro"
+local t = require "tap"
+
+local i8, i16, i32, grid, reduction = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction
+
+-- A product of 16 x 16 x 16 whose kernel and options are changed by `change`.
+local function job(change)
+  local o = {
+    m = "m", n = "n", k = "k", order = {
+      A = "m k -> m/8 k/8 m%8 k%8", B = "k n -> n/8 k/8 n%8 k%8", C = "m n -> m/8 n/8 m%8 n%8",
+      D = "m n -> m/8 n/8 m%8 n%8",
+    },
+  }
+  local T, kernel = i8, nil
+  if change then kernel, T = change(o) end
+  T = T or i8
+  kernel = kernel or tide.kernel {
+    name = "gemm", A = T[16][16], B = T[16][16], C = i32[16][16], D = i32[16][16],
+    function(A, B, C, D)
+      for m, n in grid(16, 16) do
+        local acc = C[m][n]
+        for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+        D[m][n] = acc
+      end
+    end,
+  }
+  return maestro.reference():compile(kernel, o)
+end
+
+-- States that the change is refused with this code and these words.
+local function refused(code, change, ...)
+  local ok, e = pcall(job, change)
+  t.ok(not ok, "accepted")
+  t.eq(e.code, code, tostring(e))
+  for _, text in ipairs { ... } do t.has(tostring(e), text) end
+end
+
+t.test("the twin of all", function() t.ok(job()) end)
+
+t.test("words that are not contiguous", function()
+  refused("maestro-word", function(o) o.order.C = "m n -> n m" end, "streamer C", "order = {C = \"m n -> m/8 n/8 m%8 n%8\"}")
+  t.ok(job(function(o) o.order.A = "m k -> m k" end))
+end)
+
+t.test("channels that no one stride fills", function()
+  refused("maestro-lanes", function(o) o.order.D = "m n -> m/8 n/4 m%8 n%4" end, "streamer D", "digit (")
+  t.ok(job(function(o) o.order.A = "m k -> m:24 k" end))
+end)
+
+t.test("an order without room for what goes across the array", function()
+  local function size(M)
+    return function(o)
+      o.order.A = "m k -> k/8 m k%8"
+      return tide.kernel {
+        name = "gemm", A = i8[M][16], B = i8[16][16], C = i32[M][16], D = i32[M][16],
+        function(A, B, C, D)
+          for m, n in grid(M, 16) do
+            local acc = C[m][n]
+            for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+            D[m][n] = acc
+          end
+        end,
+      }
+    end
+  end
+  t.ok(job(size(24)))
+  refused("maestro-carry", size(20), "streamer A", "loop 'm' carries out of 'm'", "m/8")
+end)
+
+t.test("loops that keep no sum in the array", function()
+  refused("maestro-stationary", function(o) o.loops = { "k", "m", "n" } end, "loop 'm' is inside of 'k'",
+    'loops = {"m", "n", "k"}')
+  t.ok(job(function(o) o.loops = { "n", "m", "k" } end))
+  refused("maestro-loop", function(o) o.loops = { "m", "k" } end, "loops lacks 'n'")
+  refused("maestro-loop", function(o) o.m = "i" end, "no loop 'i'", "m, n, k")
+  refused("maestro-spatial", function(o) o.m = "k" end, "m = 'k' reduces")
+end)
+
+t.test("types, orders, modes and bases", function()
+  refused("maestro-type", function() return nil, i16 end, "'A' is i16, and the array takes i8")
+  refused("maestro-order", function(o) o.order.A = "m k -> m/8 k/8 m%8" end, "the parts of 'k' do not make it up")
+  refused("maestro-order", function(o) o.order.X = "m k -> m k" end, "no parameter 'X'")
+  refused("maestro-order", function(o) o.order.A = "m k -> m:8 k" end, "take 16 bytes each, and stand 8 apart")
+  refused("maestro-mode", function(o) o.mode = "gima4" end, "no mode 'gima4'")
+  refused("maestro-base", function(o) o.base = { A = 4 } end, "streamer A", "no multiple of a word of 8 bytes")
+  refused("maestro-overlap", function(o) o.base = { A = 4096, B = 4104 } end, "lies on 'A' of streamer A")
+  refused("maestro-memory", function(o) o.base = { A = 131072 } end, "a memory of 131072")
+  t.ok(job(function(o) o.base, o.mode = { A = 4096, B = 4096 + 256 }, "gima8" end))
+end)
+
+t.test("a base on another mode's rows", function()
+  refused("maestro-overlap", function(o) o.mode, o.base = { A = "fima", B = "gima8" }, { A = 0, B = 0 } end, "in mode gima8")
+  t.ok(job(function(o) o.mode, o.base = { A = "fima", B = "gima8", C = "gima8", D = "gima8" },
+    { A = 0, B = 32768 + 512, C = 65536 + 512, D = 98304 + 512 } end))
+end)
+
+-- A kernel of one statement in the middle, with an index or a value of its own.
+local function depthwise(shared)
+  return tide.kernel {
+    name = "depthwise", A = i8[16][16][16], B = i8[16][16], D = i32[16][16],
+    function(A, B, D)
+      for x, c in grid(16, 16) do
+        local acc = i32(0)
+        for k in reduction(16) do
+          if shared then acc = acc + A[x][c][k] * B[c][k] else acc = acc + A[x][0][k] * B[c][k] end
+        end
+        D[x][c] = acc
+      end
+    end,
+  }
+end
+
+t.test("a loop that moves both factors", function()
+  local function change(shared)
+    return function(o)
+      o.m, o.n, o.order = "x", "c", { A = "x c k -> c x/8 k/8 x%8 k%8", B = "c k -> c/8 k/8 c%8 k%8",
+        D = "x c -> x/8 c/8 x%8 c%8" }
+      return depthwise(shared)
+    end
+  end
+  t.ok(job(change(false)))
+  refused("maestro-role", change(true), "loop 'c' goes across n", "moves both 'A' and 'B'")
+end)
+
+t.test("kernels that are no sum of products", function()
+  local function table_index(use)
+    return function(o)
+      o.order = { A = "m k -> m/8 k/8 m%8 k%8", D = "m n -> m/8 n/8 m%8 n%8", B = "k n -> n/8 k/8 n%8 k%8" }
+      return tide.kernel {
+        name = "gather", A = i8[16][16], B = i8[16][16], T = i32[16], D = i32[16][16],
+        function(A, B, T, D)
+          for m, n in grid(16, 16) do
+            local acc = i32(0)
+            for k in reduction(16) do
+              if use then acc = acc + A[T[m]][k] * B[k][n] else acc = acc + A[m][k] * B[k][n] end
+            end
+            D[m][n] = acc
+          end
+        end,
+      }
+    end
+  end
+  t.ok(job(table_index(false)))
+  refused("maestro-access", table_index(true), "'A': index 0 is not affine")
+  refused("maestro-kernel", function(o)
+    o.order = nil
+    return tide.kernel { name = "copy", A = i8[16], D = i8[16], function(A, D)
+      for i in grid(16) do D[i] = A[i] end
+    end }
+  end, "no statement adds a product")
+  refused("maestro-init", function(o)
+    o.order = { A = o.order.A, B = o.order.B, D = o.order.D }
+    return tide.kernel { name = "one", A = i8[16][16], B = i8[16][16], D = i32[16][16], function(A, B, D)
+      for m, n in grid(16, 16) do
+        local acc = i32(1)
+        for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+        D[m][n] = acc
+      end
+    end }
+  end, "a number that is not 0")
+end)
+
+t.test("more temporal loops than a streamer has", function()
+  local function order(text)
+    return function(o) o.order.B = text end
+  end
+  t.ok(job(order "k n -> n/8 k/8 n%8 k%8"))
+  local sys = maestro.reference { B = maestro.reader { lanes = { 8 }, loops = 1, depth = 8 } }
+  local k = tide.kernel {
+    name = "gemm", A = i8[16][16], B = i8[16][16], D = i32[16][16],
+    function(A, B, D)
+      for m, n in grid(16, 16) do
+        local acc = i32(0)
+        for kk in reduction(16) do acc = acc + A[m][kk] * B[kk][n] end
+        D[m][n] = acc
+      end
+    end,
+  }
+  local ok, e = pcall(sys.compile, sys, k, { m = "m", n = "n", k = "kk", order = {
+    A = "m k -> m/8 k/8 m%8 k%8", B = "k n -> n/8 k/8 n%8 k%8", D = "m n -> m/8 n/8 m%8 n%8" } })
+  t.ok(not ok)
+  t.eq(e.code, "maestro-loops")
+  t.has(tostring(e), "streamer B: 'B' needs 2 temporal loops, and it has 1")
+end)
+
+t.done()
