@@ -213,8 +213,9 @@ static const char *name_of(const Clock *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   if (s->kind == TD_STMT_FOR) return td_cursor_spec(k->s->arena, k->s->prog, x->unit, s);
   if (s->kind == TD_STMT_WHILE) return "while";
-  TdSym sym = s->kind == TD_STMT_SET ? s->expr[0]->sym : s->sym;
-  return td_text_fmt(k->s->arena, "%s (%s)", sym->name, s->kind == TD_STMT_SET ? "set" : "fill");
+  TdSym sym = s->kind == TD_STMT_LOCAL ? s->sym : s->expr[0]->sym;
+  const char *does = s->kind == TD_STMT_SET ? "set" : s->kind == TD_STMT_PUT ? "put" : "fill";
+  return td_text_fmt(k->s->arena, "%s (%s)", sym->name, does);
 }
 
 /* Adds a row for each loop of x and of what it calls for the first time. */

@@ -114,6 +114,20 @@ static const TdSchedStep *flat_pipe(const TdSchedStep *x) {
   return x->kind == TD_SCHED_PIPE ? x : NULL;
 }
 
+/* A PUT that computes its token in a loop: one firing, whose put comes after the loop. */
+static TdTime *put_time(Maker *m, const TdSchedStep *x) {
+  const TdTrace *element = x->kid[0]->kid[0]->trace;
+  int64_t length = elements_length(m, x->kid[0]), each = x->kid[0]->kid[0]->length;
+  TdTime *t = block_time(m, x->kid[1]);
+  TdFiring *firing = td_arena_copy(m->arena, t->firing, t->nfiring * sizeof *firing);
+  for (size_t i = 0; i < t->nfiring; i++) firing[i].latency += length;
+  t->firing = firing;
+  t->length += length;
+  t->multiplies = element->multiplies * x->kid[0]->trip;
+  t->multipliers = each ? (element->multiplies + each - 1) / each : element->multiplies;
+  return t;
+}
+
 /* A loop whose iterations follow each other, or that keeps a pipelined one running. */
 static bool visit_loop(Maker *m, const TdSchedStep *x) {
   TdTime *t = new_time(m, x, TD_TIME_LOOP);
@@ -138,7 +152,12 @@ static bool visit_all(Maker *m, TdSchedStep *const *kid, size_t n) {
 static bool visit(Maker *m, const TdSchedStep *x) {
   bool written = td_sched_is_written(x);
   switch (x->kind) {
-  case TD_SCHED_SEQUENCE: return visit_all(m, x->kid, x->nkid);
+  case TD_SCHED_SEQUENCE:
+    if (x->stmt->kind == TD_STMT_PUT) {
+      keep(m, x->stmt, put_time(m, x));
+      return true;
+    }
+    return visit_all(m, x->kid, x->nkid);
   case TD_SCHED_BLOCK: keep(m, x->stmt, block_time(m, x)); return true;
   case TD_SCHED_LOOP:
     if (written) return visit_loop(m, x);

@@ -41,9 +41,28 @@ static int64_t lanes_of(const Maker *m, const TdStmt *s, bool *all) {
   return x && x->arg[0].i > 1 ? x->arg[0].i : 1;
 }
 
-/* Whether what a SET or LOCAL writes is a tensor in memory, and so a loop over its elements. */
-static bool is_loop_over_elements(const TdStmt *s) {
+static bool is_allreduce(void *ud, const TdExpr *e) {
+  bool *found = ud;
+  *found |= e->kind == TD_EXPR_TENSOR && e->op == TD_OP_ALLREDUCE;
+  return !*found;
+}
+
+/* Whether a PUT computes a tensor, element by element on hardware whose memories have ports. */
+static bool computes_token(const Maker *m, const TdStmt *s) {
+  const TdExpr *e = s->expr[1];
+  bool meets = false;
+  if (!m->s->target->ports || e->type->kind != TD_T_TENSOR || e->kind == TD_EXPR_VIEW ||
+      s->expr[0]->type->block)
+    return false;
+  td_walk_expr(e, is_allreduce, &meets);
+  return !meets;
+}
+
+/* Whether what a SET, LOCAL or PUT computes is a tensor in memory, and so a loop over its elements.
+ */
+static bool is_loop_over_elements(const Maker *m, const TdStmt *s) {
   if (s->kind == TD_STMT_SET) return true;
+  if (s->kind == TD_STMT_PUT) return computes_token(m, s);
   return s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && s->init != TD_INIT_NONE &&
          s->type->kind == TD_T_TENSOR;
 }
@@ -59,7 +78,7 @@ static bool is_straight(const Maker *m, const TdStmt *s) {
     u = td_prog_unit(m->s->prog, s->sym);
     return u && u->kind == TD_UNIT_EXTERN &&
            (td_attrs_get(u->attrs, TD_ATTR_COST) || !u->foreign->model);
-  default: all = !is_loop_over_elements(s); break;
+  default: all = !is_loop_over_elements(m, s); break;
   }
   td_ctx_enter(td_affine_ctx(m->s->affine));
   for (uint32_t i = 0; straight && i < s->nkid; i++) straight = is_straight(m, s->kid[i]);
@@ -102,16 +121,41 @@ static int64_t elements(const Maker *m, const TdType *type) {
   return n;
 }
 
+/* A loop over the elements of what s computes. */
+static TdSchedStep *make_element_loop(Maker *m, const TdStmt *s, const TdType *type) {
+  TdTrace *t = new_trace(m);
+  if (!td_trace_of_element(m->q, m->s->target, s, t, m->d)) return NULL;
+  TdSchedStep *body = new_step(m, TD_SCHED_BLOCK, s), *x = new_step(m, TD_SCHED_LOOP, s);
+  fill_block(body, t);
+  x->trip = elements(m, type);
+  x->kid = td_arena_copy(m->s->arena, &body, sizeof body);
+  x->nkid = 1;
+  return x;
+}
+
+/* A PUT of a tensor that it computes: all elements, then the token. */
+static TdSchedStep *make_put(Maker *m, const TdStmt *s) {
+  TdTrace *t = new_trace(m);
+  TdSchedStep **kid = TD_NEWN(m->s->arena, TdSchedStep *, 2);
+  kid[0] = make_element_loop(m, s, s->expr[1]->type);
+  if (!kid[0] || !td_trace_of_token(m->q, m->s->target, s, t, m->d)) return NULL;
+  kid[1] = new_step(m, TD_SCHED_BLOCK, s);
+  fill_block(kid[1], t);
+  TdSchedStep *x = new_step(m, TD_SCHED_SEQUENCE, s);
+  x->kid = kid;
+  x->nkid = 2;
+  return x;
+}
+
 /* A SET, or a local with a value: element by element; a fill writes a word of each bank a cycle. */
 static TdSchedStep *make_elements(Maker *m, const TdStmt *s) {
   const TdType *type = s->kind == TD_STMT_SET ? s->expr[0]->type : s->type;
   bool fill = s->kind == TD_STMT_LOCAL && s->expr[0]->type->kind != TD_T_TENSOR;
-  TdTrace *t = new_trace(m);
-  TdSchedStep *x;
   if (fill) {
+    TdTrace *t = new_trace(m);
     if (!td_trace_of(m->q, m->s->target, (TdTraced){NULL, 1, &s, 1}, t, m->d)) return NULL;
     const TdPlaced *p = t->placed.at[t->placed.n - 1];
-    x = new_step(m, TD_SCHED_PIPE, s);
+    TdSchedStep *x = new_step(m, TD_SCHED_PIPE, s);
     x->trip = p->registers ? 1 : t->reach.n ? t->reach.at[t->reach.n - 1].beats : 1;
     x->asked = x->ii = x->length = 1;
     x->why = "as asked";
@@ -119,14 +163,7 @@ static TdSchedStep *make_elements(Maker *m, const TdStmt *s) {
     x->trace = t;
     return x;
   }
-  if (!td_trace_of_element(m->q, m->s->target, s, t, m->d)) return NULL;
-  TdSchedStep *body = new_step(m, TD_SCHED_BLOCK, s);
-  fill_block(body, t);
-  x = new_step(m, TD_SCHED_LOOP, s);
-  x->trip = elements(m, type);
-  x->kid = td_arena_copy(m->s->arena, &body, sizeof body);
-  x->nkid = 1;
-  return x;
+  return make_element_loop(m, s, type);
 }
 
 /* Statements one after the other; straight ones next to each other are one step. */
@@ -288,6 +325,7 @@ static TdSchedStep *step_of(Maker *m, const TdStmt *s) {
   case TD_STMT_IF: x = make_branch(m, s); break;
   case TD_STMT_CALL: x = make_call(m, s); break;
   case TD_STMT_BLOCK: x = make_sequence(m, s); break;
+  case TD_STMT_PUT: x = make_put(m, s); break;
   default: x = make_elements(m, s); break;
   }
   td_ctx_leave(td_affine_ctx(m->s->affine));

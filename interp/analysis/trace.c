@@ -248,13 +248,27 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   }
 }
 
+/* The token of a PUT, after its value. */
+static void put_token(TdTrace *t, const TdStmt *s, TdTraceValue v) {
+  TdAff forms[TD_MAX_RANK];
+  int64_t beats = beats_of(t, s->expr[0], s->expr[1]->type);
+  TdPlaced *p = place_of(t, s->expr[0], TD_CELL_PUT, NULL, forms);
+  td_trace_token(t, p, forms, beats, v);
+}
+
+/* Reads all of a view at once outside of pipelined loops; false: that cannot be. */
+static bool drain(TdTrace *t, const TdExpr *view, TdTraceValue *v) {
+  TdAff forms[TD_MAX_RANK];
+  if (view->kind != TD_EXPR_VIEW || t->loop) return false;
+  return td_trace_drain(t, place_of(t, view, TD_CELL_MEMORY, NULL, forms), view, v);
+}
+
 /* PUT: the value, or all elements of a tensor, and a token. */
 static void lay_put(TdTrace *t, const TdStmt *s) {
-  TdAff forms[TD_MAX_RANK];
   const TdExpr *e = s->expr[1];
   TdTraceValue v = {0};
-  int64_t index[TD_MAX_RANK] = {0}, beats = beats_of(t, s->expr[0], e->type);
-  bool more = is_tensor(e) && !s->expr[0]->type->block;
+  int64_t index[TD_MAX_RANK] = {0};
+  bool more = is_tensor(e) && !s->expr[0]->type->block && !drain(t, e, &v);
   if (!is_tensor(e)) v = trace_value(t, e, ALL_BITS, NULL);
   while (more && t->flow.node.n < MOST_NODES) {
     TdTraceValue at[TD_MAX_RANK];
@@ -262,8 +276,7 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
     v = trace_value(t, e, ALL_BITS, at);
     more = next_element(t, e->type, index);
   }
-  TdPlaced *p = place_of(t, s->expr[0], TD_CELL_PUT, NULL, forms);
-  td_trace_token(t, p, forms, beats, v);
+  put_token(t, s, v);
 }
 
 /* The part of an array or stream that a view passes. */
@@ -441,15 +454,26 @@ bool td_trace_of_element(const TdAsk *q, const TdTarget *target, const TdStmt *s
                          TdDiag *d) {
   begin(t, q, target, d);
   t->stmt = s;
-  bool local = s->kind == TD_STMT_LOCAL;
+  bool local = s->kind == TD_STMT_LOCAL, put = s->kind == TD_STMT_PUT;
   const TdExpr *place =
-      local ? td_expr_whole(t->session, t->arena, s->sym, s->type, s->loc) : s->expr[0];
+      local ? td_expr_whole(t->session, t->arena, s->sym, s->type, s->loc) : s->expr[put];
   TdTraceValue at[TD_MAX_RANK];
   for (int k = 0; k < place->type->rank; k++)
     at[k] = td_trace_column(t, td_arena_alloc(t->arena, 1), (TdColumn){0});
-  write_element(t, place, s->expr[local ? 0 : 1], at);
+  if (put)
+    trace_value(t, place, ALL_BITS, at);
+  else
+    write_element(t, place, s->expr[local ? 0 : 1], at);
   return t->flow.node.n < MOST_NODES ||
          td_diag_set(d, TD_LIMIT, "too-many-copies", s->loc, "a sum of too many terms");
+}
+
+bool td_trace_of_token(const TdAsk *q, const TdTarget *target, const TdStmt *s, TdTrace *t,
+                       TdDiag *d) {
+  begin(t, q, target, d);
+  t->stmt = s;
+  put_token(t, s, (TdTraceValue){0});
+  return true;
 }
 
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *target, const TdStmt *decl) {

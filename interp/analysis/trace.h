@@ -118,9 +118,11 @@ typedef struct TdTraced {
 /* A trace of statements of q->unit. All of it is in q->arena. False: it cannot be laid out, and d
  * says why. */
 bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out, TdDiag *d);
-/* The same for one element of what a SET, or a local with a tensor as its value, writes. */
+/* The same for one element of what a SET, a local with a tensor as its value, or a PUT computes;
+ * for a PUT without what it computes. */
 bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
                          TdDiag *d);
+bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
 /* The memory of a constant table or a state of q->unit. */
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
 
@@ -171,6 +173,9 @@ TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t be
                             TdTraceValue after);
 /* Writes all of an array, as fast as its banks take it. */
 void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v);
+/* Reads all elements of a view of p, or false: where they have to be read one by one, since some
+ * have a value of their own or lie in banks of which the view has a part. */
+bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v);
 /* All of an array is what v is: foreign code perhaps wrote it. */
 void td_trace_forget(TdPlaced *p, TdTraceValue v);
 /* Whether two spots are different elements, in every iteration (`always`) or in each one. */

@@ -327,6 +327,34 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v) {
   add_reach(t, (TdReach){p, TD_TRACE_ALL, node, true, false, each, t->stmt});
 }
 
+bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v) {
+  int64_t beats = 1, banks = 1, n;
+  bool whole = view->type->rank == p->rank;
+  if (p->spot.n || p->registers || t->guard || p->rank == 0) return false;
+  for (int d = 0; d < view->type->rank; d++) {
+    if (!td_unit_value(t->unit, view->type->dim[d], &n)) return false;
+    whole = whole && n == p->extent[d];
+    beats *= n;
+  }
+  for (int d = 0; d < p->rank; d++) banks *= p->banks[d];
+  if (!whole && banks > 1) return false;
+  if (p->filled) {
+    *v = p->fill;
+    return true;
+  }
+  for (int d = 0; whole && d < p->rank; d++)
+    beats = (d ? beats : 1) * ((p->extent[d] + p->banks[d] - 1) / p->banks[d]);
+  TdFlowNode x = {.stages = p->read,
+                  .delay = t->target->read_delay,
+                  .edge = true,
+                  .width = (uint32_t)p->width};
+  uint32_t node = td_flow_add(&t->flow, x, NULL, 0);
+  add_reach(
+      t, (TdReach){.array = p, .spot = TD_TRACE_ALL, .node = node, .beats = beats, .stmt = t->stmt});
+  *v = td_trace_node(node);
+  return true;
+}
+
 void td_trace_forget(TdPlaced *p, TdTraceValue v) {
   for (size_t i = 0; i < p->spot.n; i++) {
     p->spot.at[i].known = false;

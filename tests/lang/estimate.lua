@@ -240,6 +240,44 @@ t.test("12: tokens of a stream come one a cycle", function()
   t.eq(e.cycles, math.max(e.tasks[1].cycles, e.tasks[2].cycles))
 end)
 
+-- A task that puts a product of m x n x k, and the same by way of a local.
+local function products(m, n, k)
+  return tide.design(function(d)
+    local z, y = d:stream(f32[m][n]), d:stream(f32[m][n])
+    d.put = tide.task {A = f32[m][k], B = f32[k][n], function(A, B) z:put(tide.matmul(A, B)) end}
+    d.set = tide.task {A = f32[m][k], B = f32[k][n], function(A, B)
+      local x = tide.matmul(A, B)
+      y:put(x)
+    end}
+    d.take = tide.task {C = f32[m][n], D = f32[m][n], function(C, D)
+      C:set(z:get())
+      D:set(y:get())
+    end}
+  end)
+end
+
+t.test("a token that is computed takes the time of its elements, as a local does", function()
+  local last = 0
+  for _, size in ipairs {{4, 4, 4}, {16, 16, 16}, {64, 64, 32}, {512, 512, 64}} do
+    local e = products(table.unpack(size)):estimate {target = "u280"}
+    local put, set = e.tasks[1].cycles, e.tasks[2].cycles
+    t.ok(put > last and put <= set and put >= set * 9 // 10, put .. " and " .. set)
+    t.ok(e.loops["z (put)"], "its loop has a row")
+    last = put
+  end
+end)
+
+t.test("and runs with a clock take as long", function()
+  local d = products(4, 4, 4)
+  local m = d:build {target = "cpu", timed = true, device = "u280"}
+  local x = {}
+  for i = 1, 4 do x[i] = tide.random(f32[4][4], i) end
+  m(table.unpack(x))
+  local e = d:estimate {target = "u280"}
+  t.eq(m.report.tasks.put.busy, e.tasks[1].cycles)
+  t.eq(m.report.tasks.put.multiplies, 64)
+end)
+
 t.test("an interval that is asked for is kept", function()
   bound(loop(scale():pipeline("i", 3)), 3, "asked", "as asked")
 end)
