@@ -8,6 +8,7 @@
 #include "rewrite/copied.h"
 #include "rewrite/keep.h"
 #include "rewrite/live.h"
+#include "rewrite/owner.h"
 
 /* A version in the store, counters included, so that a step after an undo draws the same uids. */
 static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg *p) {
@@ -59,6 +60,7 @@ const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   if (p && !r->did.n) p = td_keep_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
   if (p && !(td_live_check(r, p) && check_bounds(r, p))) p = NULL;
+  if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;
   if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {
     TdLoc none = {0};
