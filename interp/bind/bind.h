@@ -36,9 +36,10 @@ typedef struct TdBind {
   uint32_t designs; /* made so far */
   uint32_t design;  /* being captured, 0: none */
   int setting[TD_SETTINGS];
-  uint64_t checked; /* steps that were proved since checking began */
-  uint64_t changes; /* of schedules: steps taken and taken back */
-  bool native;      /* a native run is under way: kernels called run as Lua */
+  uint64_t checked;   /* steps that were proved since checking began */
+  uint64_t changes;   /* of schedules: steps taken and taken back */
+  const char *native; /* NULL, or a native run is under way: kernels called run as Lua, and this is
+                       * the path of calls that leads to the one that runs, interned */
 } TdBind;
 
 /* bind.c: the state, entries, errors, memory. */
@@ -138,6 +139,7 @@ typedef struct TdTensorMemory {
   TdArena *arena; /* NULL once it was closed */
   int64_t rows;   /* views of rows that may still be kept for as long as it lives */
 } TdTensorMemory;
+typedef struct TdTensorKept TdTensorKept;
 typedef struct TdTensorBox {
   TdTensorMemory *memory; /* of the owner */
   TdTensor *tensor;
@@ -145,6 +147,8 @@ typedef struct TdTensorBox {
   int above;                /* dimensions that t[i] took away */
   const TdType *row;        /* of t[i]; NULL until it is asked for */
   const TdTensor *restored; /* of a state: what :reset() brings back */
+  const char *path;   /* of a state: the path of a native run whose contents it holds, or NULL */
+  TdTensorKept *kept; /* of a state: what it holds for other paths (bind_state.c) */
 } TdTensorBox;
 /* A new tensor of constant type t on the stack. */
 TdTensor *td_bind_push_tensor(lua_State *L, const TdType *t, bool declared);

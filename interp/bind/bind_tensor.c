@@ -86,7 +86,9 @@ TdTensorBox *td_bind_push_view(lua_State *L, int idx, const TdTensor *v) {
 
 TdTensorBox *td_bind_test_tensor(lua_State *L, int idx) {
   TdTensorBox *b = luaL_testudata(L, idx, TD_CLASS_TENSOR);
-  return b && b->memory->arena ? b : NULL;
+  if (!b || !b->memory->arena) return NULL;
+  if (b->restored) td_bind_state_turn(L, b);
+  return b;
 }
 
 TdTensorBox *td_bind_check_box(lua_State *L, int idx) {
@@ -149,7 +151,9 @@ static TdTensorBox *self(lua_State *L) {
     is_tensor = lua_rawequal(L, -1, lua_upvalueindex(1)) && b->memory->arena;
     lua_pop(L, 1);
   }
-  return is_tensor ? b : td_bind_check_box(L, 1);
+  if (!is_tensor) return td_bind_check_box(L, 1);
+  if (b->restored) td_bind_state_turn(L, b);
+  return b;
 }
 
 /* The first index of b at stack slot 2, or raises. */

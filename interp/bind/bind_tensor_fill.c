@@ -166,7 +166,7 @@ int td_bind_tensor_reset(lua_State *L) {
   TdTensorBox *box = td_bind_check_box(L, 1);
   if (!box->restored) td_bind_fail(L, "not-a-state", "only what tide.state made can be reset");
   begin(L);
-  td_tensor_copy(td_bind_enter(L)->ctx, box->tensor, box->restored);
+  td_bind_state_reset(L, box);
   return 0;
 }
 

@@ -171,8 +171,11 @@ static int l_unit_call(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
   if (b->native && lua_isfunction(L, -1)) {
+    const char *outer = b->native;
     lua_replace(L, 1);
+    b->native = td_bind_state_path(b, outer, p);
     lua_call(L, lua_gettop(L) - 1, 0);
+    b->native = outer;
     return 0;
   }
   lua_pop(L, 1);
@@ -224,8 +227,8 @@ static int l_unit_native(lua_State *L) {
   lua_pushvalue(L, 1);
   for (int i = 0; i < n; i++) lua_pushvalue(L, 2 + i);
   TdBind *b = td_bind_enter(L);
-  bool outer = b->native;
-  b->native = true;
+  const char *outer = b->native;
+  b->native = td_bind_state_path(b, NULL, p);
   int status = lua_pcall(L, n, 0, 0);
   b->native = outer;
   if (status != LUA_OK) return lua_error(L);

@@ -31,6 +31,12 @@ bool td_bind_same_shape(const TdType *x, const TdType *y);
 /* "[2][3]" for a vector of n indices that count from `from`. */
 void td_bind_put_index(TdText *out, const int64_t *index, int n, int64_t from);
 
+/* bind_state.c */
+/* Has the state in box hold what belongs to the kernel that runs, in a native run. */
+void td_bind_state_turn(lua_State *L, TdTensorBox *box);
+/* What it started with: for the kernel that runs, or (no native run is under way) for all. */
+void td_bind_state_reset(lua_State *L, TdTensorBox *box);
+
 /* bind_tensor_fill.c: T[..](x) and T[..]() for the arguments from slot 2 on. */
 int td_bind_convert_tensor(lua_State *L, const TdType *t);
 

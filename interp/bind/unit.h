@@ -38,6 +38,10 @@ struct TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const struct TdPr
 /* bind_schedule.c: the schedule at idx, or raises. */
 const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
 
+/* bind_state.c: the path of a native call of a unit, known by an address, from `outer` (NULL: from
+ * Lua). */
+const char *td_bind_state_path(TdBind *b, const char *outer, const void *unit);
+
 /* bind_estimate.c: s:estimate {target =}, k:estimate {target =}. */
 int td_bind_estimate(lua_State *L);
 

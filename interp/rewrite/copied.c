@@ -8,32 +8,25 @@ void td_copied_note(TdRewrite *r, const TdExpr *e) {
   td_vec_push(r->arena, &r->copied, e);
 }
 
-/* Whether e is the same within `to`; else refuses under `code`, both places named. */
-static bool declare(TdRewrite *r, const TdUnit *u, const TdExpr *e, const TdStmt *from,
-                    const TdStmt *to, const char *code, const char *what) {
+/* Declares that the step evaluates e, a bound of the loop, again within its body: whether it is the
+ * same there; else refuses, both places named. */
+static bool declare(TdRewrite *r, const TdUnit *u, const TdExpr *e, const TdStmt *loop) {
   td_copied_note(r, e);
   TdAsk q = td_util_ask(r, u);
-  TdSteady s = td_steady_at(&q, e, from, to);
+  TdSteady s = td_steady_at(&q, e, loop, td_for_body(loop));
   if (s.same) return true;
   const char *text = td_print_expr_str(r->arena, e), *name = s.array->name;
-  td_util_refuse(r, TD_UNSUPPORTED, code, from->loc,
-                 "'%s', %s, would be evaluated again after line %u, which %s '%s'", text, what,
-                 s.between->loc.line, s.exact ? "writes" : "may write", name);
+  td_util_refuse(r, TD_UNSUPPORTED, "bound-written", loop->loc,
+                 "'%s', a bound of '%s', would be evaluated again after line %u, which %s '%s'",
+                 text, loop->sym->name, s.between->loc.line, s.exact ? "writes" : "may write",
+                 name);
   td_diag_note(r->diag, s.between->loc, "'%s' is written here", name);
   td_diag_help(r->diag, "hold the value in a local before: local n = %s", text);
   return false;
 }
 
-bool td_copied(TdRewrite *r, const TdUnit *u, const TdExpr *e, const TdStmt *from,
-               const TdStmt *to) {
-  return declare(r, u, e, from, to, "value-changes", "a value of this statement");
-}
-
 bool td_copied_bounds(TdRewrite *r, const TdUnit *u, const TdStmt *loop, bool both) {
-  const char *what = td_text_fmt(r->arena, "a bound of '%s'", loop->sym->name);
-  const TdStmt *body = td_for_body(loop);
-  return declare(r, u, td_for_lo(loop), loop, body, "bound-written", what) &&
-         (!both || declare(r, u, td_for_hi(loop), loop, body, "bound-written", what));
+  return declare(r, u, td_for_lo(loop), loop) && (!both || declare(r, u, td_for_hi(loop), loop));
 }
 
 /* The loads of a statement, and those of one that it was. */
@@ -125,7 +118,7 @@ bool td_copied_check(TdRewrite *r, const TdProg *now) {
     if (l.in->body) td_walk_stmt(c, l.in->body, look_new, &l);
   }
   if (!l.bad) return true;
-  td_util_refuse(r, TD_BUG, "undeclared-copy", l.bad->loc,
+  td_util_refuse(r, TD_BUG, "wrong-step", l.bad->loc,
                  "the step has line %u read '%s' more often than it did, and declared no copy",
                  l.bad->loc.line, l.sym->name);
   return false;

@@ -6,12 +6,8 @@
 
 #include "rewrite/prim.h"
 
-/* Declares that the step evaluates e, which statement `from` of u evaluates, again within `to`.
- * False with r->diag filled ("value-changes") where something in between may change it. */
-bool td_copied(TdRewrite *r, const TdUnit *u, const TdExpr *e, const TdStmt *from,
-               const TdStmt *to);
-/* The same of where a loop begins, or (`both`) of both of its bounds, within its body
- * ("bound-written"). */
+/* Declares that the step evaluates where a loop of u begins, or (`both`) both of its bounds, again
+ * within its body. False with r->diag filled ("bound-written") where the body may change them. */
 bool td_copied_bounds(TdRewrite *r, const TdUnit *u, const TdStmt *loop, bool both);
 
 /* Declares what stands for something else from now on, whose primitive asked itself. */

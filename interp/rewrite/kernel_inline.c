@@ -362,8 +362,9 @@ const TdPrim td_prim_kernel_inline = {
     .rewrite = "f(A[i], x)  =>  S[a := A[i], n := x], after f_assumes(x) where f assumes of n what "
                "is not proved here",
     .legal = "the kernel returns at its end only; its sizes follow from what it is passed; what it "
-             "calls has no name that is a parameter's where it is called",
-    .errors = "not-a-kernel not-called return shape size name assume",
+             "calls has no name that is a parameter's where it is called; no two states that were "
+             "apart become one",
+    .errors = "not-a-kernel not-called return shape size name assume state",
     .example = "s:outline(\"k\", \"dot\"):inline(\"dot\")",
     .apply = apply,
 };

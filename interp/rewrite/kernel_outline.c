@@ -27,8 +27,10 @@ const TdPrim td_prim_kernel_outline = {
     .args = {{"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the outermost loop of the nest", NULL},
              {"name", TD_ARG_NAME, TD_ARG_NEEDED, "name of the kernel", NULL}},
     .rewrite = "for i: S(A, x)  =>  f(A, x)  with  f = kernel(A, x): for i: S(A, x)",
-    .legal = "the nest assigns no scalar that is declared outside it (it may write tensors), does "
-             "not return, shares no state with other statements, and uses one end of a stream",
+    .legal =
+        "the nest assigns no scalar that is declared outside it (it may write tensors), does "
+        "not return, shares no state, also of what it calls, with other statements, and uses one "
+        "end of a stream",
     .errors = "name scalar return break state stream",
     .example = "s:outline(\"k\", \"dot\")",
     .apply = apply,

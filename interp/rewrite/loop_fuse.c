@@ -326,8 +326,9 @@ const TdPrim td_prim_loop_fuse = {
     .legal = "a nest: always when its ranges do not depend on each other nor on what the body "
              "writes; a row: ranges provably equal and no dependence turned round, by what stands "
              "between them and moves either",
-    .errors = "arguments units not-rectangular trip-unknown bound-written not-adjacent ranges break "
-              "dependence reassociation not-decided",
+    .errors =
+        "arguments units not-rectangular trip-unknown bound-written not-adjacent ranges break "
+        "dependence reassociation not-decided",
     .example = "s:fuse(\"i\", \"j\")",
     .apply = apply,
 };

@@ -61,8 +61,7 @@ static const TdProg *replace_all(TdRewrite *r, const TdPlace *at) {
   size_t count = 0;
   TdArena *a = r->store->arena;
   for (int64_t i = 0; i < n; i++) {
-    const TdExpr *v =
-        td_lin_plus(r->session, a, lo, td_util_const(r, i * at->stmt->step));
+    const TdExpr *v = td_lin_plus(r->session, a, lo, td_util_const(r, i * at->stmt->step));
     add_instance(r, instance(r, at, v, i == 0), &list, &count);
   }
   return td_util_with_stmts(r, u, at->stmt->uid, list, count);
@@ -116,8 +115,9 @@ const TdPrim td_prim_loop_unroll = {
              {"factor", TD_ARG_INT, TD_ARG_OPTIONAL, "copies; all iterations by default", NULL},
              {"replace", TD_ARG_FLAG, TD_ARG_OPTION, "write the copies out in the program", NULL}},
     .rewrite = "for i: S  =>  for i: S  --@ unroll(f);  with replace: S[i := 0]; S[i := 1]; ..",
-    .legal = "always as an attribute; with replace the number of iterations must be known (or a "
-             "multiple of the factor), no break leave the loop, nor its body write what a bound reads",
+    .legal =
+        "always as an attribute; with replace the number of iterations must be known (or a "
+        "multiple of the factor), no break leave the loop, nor its body write what a bound reads",
     .errors = "factor trip-unknown too-many-copies not-divisible break bound-written",
     .example = "s:unroll(\"k\", 8)",
     .apply = apply,

@@ -203,8 +203,7 @@ static TdMap ids_on(const Owners *o) {
   TdMap on = {0};
   for (size_t i = 0; i < o->use.n; i++)
     for (size_t k = 0; k < o->use.at[i].n; k++)
-      if (o->use.at[i].link[k].id)
-        td_map_put(o->r->arena, &on, o->use.at[i].link[k].id, 1);
+      if (o->use.at[i].link[k].id) td_map_put(o->r->arena, &on, o->use.at[i].link[k].id, 1);
   return on;
 }
 

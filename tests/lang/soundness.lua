@@ -214,4 +214,192 @@ prim.accepted("inline: an argument that the callee changes is read once", {
   end), step = {"inline", "f"},
 })
 
+
+-- 2. A state keeps its owner: an instance, which is a path of runs and calls from the root.
+
+-- A kernel that counts its calls in a state, which it adds to a row.
+local function counter()
+  local c = tide.state(i32[1], 0)
+  return tide.kernel {a = i32[4], function(a)
+    c[0] = c[0] + 1
+    a[0] = a[0] + c[0]
+  end}
+end
+
+-- States that a schedule does in three calls what its kernel does in as many.
+local function same_calls(k, s, T)
+  local x, y = T(0), T(0)
+  k:reset()
+  for _ = 1, 3 do
+    k(x)
+    s(y)
+    t.ok(x:equal(y), "the calls do not agree")
+  end
+end
+
+-- A test that a step is refused because of a state, for the kernel of make(true), in words that
+-- name two lines, and accepted for that of make(false), where three calls agree.
+local function owners(name, T, make, step)
+  t.test(name, function()
+    local e = t.fails(function()
+      local s = tide.schedule(make(true))
+      s[step[1]](s, table.unpack(step, 2))
+    end, {kind = "illegal", code = "state", prim = step[1]})
+    t.has(e.message, "state 'c'")
+    local one, two = e.message:match "lines (%d+) and (%d+)"
+    t.ok(one and two, e.message)
+    t.ok(e.help, "no help")
+    local k = make(false)
+    local s = tide.schedule(k)
+    s[step[1]](s, table.unpack(step, 2))
+    t.eq(s:verify(), "strict")
+    same_calls(k, s, T)
+  end)
+end
+
+owners("outline of one of two calls that share a state", i32[4][4], function(bad)
+  local count = counter()
+  return tide.kernel {A = i32[4][4], function(A)
+    for i = 0, 1 do count(A[i]) end
+    if bad then for j = 2, 3 do count(A[j]) end end
+  end}
+end, {"outline", "i", "part"})
+
+owners("outline of one of two, through another kernel", i32[4][4], function(bad)
+  local count = counter()
+  local both = tide.kernel {a = i32[4], function(a) count(a) a[1] = a[1] + 1 end}
+  return tide.kernel {A = i32[4][4], function(A)
+    for i = 0, 1 do both(A[i]) end
+    if bad then for j = 2, 3 do both(A[j]) end end
+  end}
+end, {"outline", "i", "part"})
+
+owners("inline puts together what a kernel kept apart", i32[4][4], function(bad)
+  local count = counter()
+  local more = tide.kernel {a = i32[4], function(a) count(a) a[1] = a[1] + 1 end}
+  return tide.kernel {A = i32[4][4], function(A)
+    if bad then count(A[0]) end
+    more(A[1])
+  end}
+end, {"inline", "more"})
+
+owners("inline of a kernel of two callers", i32[4][4], function(bad)
+  local count = counter()
+  local more = tide.kernel {a = i32[4], function(a) count(a) a[1] = a[1] + 1 end}
+  local most = tide.kernel {a = i32[4], function(a) more(a) a[2] = a[2] + 1 end}
+  return tide.kernel {A = i32[4][4], function(A)
+    if bad then count(A[0]) end
+    more(A[1])
+    most(A[2])
+  end}
+end, {"inline", "more"})
+
+owners("unify of kernels that call one with a state", i32[2][4], function(bad)
+  local count = counter()
+  local x = tide.kernel {a = i32[4], function(a)
+    count(a)
+    for i = 0, 3 do a[i] = a[i] + 1 end
+  end}
+  local y = tide.kernel {a = i32[4], function(a)
+    if bad then count(a) end
+    for i = 0, 3 do a[i] = a[i] * 2 end
+  end}
+  return tide.kernel {A = i32[2][4], function(A)
+    x(A[0])
+    y(A[1])
+  end}
+end, {"unify", "x", "y", 2})
+
+t.test("steps that leave all uses of a state together", function()
+  local count = counter()
+  local k = tide.kernel {A = i32[4][4], function(A)
+    for i = 0, 3 do
+      count(A[i])
+      for j = 0, 3 do A[i][j] = A[i][j] * 2 end
+      count(A[3 - i])
+    end
+  end}
+  for _, steps in ipairs {
+    {{"outline", "i", "all"}}, {{"split", "i", 2}, {"outline", "i_i", "part"}},
+    {{"unroll", "i", {replace = true}}}, {{"inline", "counter"}},
+    {{"outline", "i", "all"}, {"inline", "all:counter"}, {"inline", "all"}},
+  } do
+    local s = tide.schedule(k)
+    for _, step in ipairs(steps) do s[step[1]](s, table.unpack(step, 2)) end
+    t.eq(s:verify(), "strict")
+    same_calls(k, s, i32[4][4])
+  end
+end)
+
+t.test("an instance of its own is what the help says", function()
+  local count = counter()
+  local other = count:as "other"
+  local k = tide.kernel {A = i32[4][4], function(A)
+    for i = 0, 1 do count(A[i]) end
+    for j = 2, 3 do other(A[j]) end
+  end}
+  local s = tide.schedule(k)
+  s:outline("i", "part")
+  same_calls(k, s, i32[4][4])
+end)
+
+-- Native, reference and compiled runs, three calls each, share or separate a state alike.
+local function tiers_alike(name, T, make)
+  t.test(name, function()
+    local k = make()
+    local x, y, z = T(0), T(0), T(0)
+    for _ = 1, 3 do
+      k(x)
+      k:reference(y)
+      k:native(z)
+      t.ok(x:equal(y), "compiled and reference run differ")
+      t.ok(x:equal(z), "compiled and native run differ")
+    end
+  end)
+end
+
+local function step_by(c, n)
+  return tide.kernel {a = i32[4], function(a)
+    for i = 0, 3 do
+      c[0] = c[0] + n
+      a[i] = a[i] + c[0]
+    end
+  end}
+end
+
+tiers_alike("states: one kernel called twice", i32[4], function()
+  local f = step_by(tide.state(i32[1], 0), 1)
+  return tide.kernel {A = i32[4], function(A) f(A) f(A) end}
+end)
+tiers_alike("states: one kernel by two paths", i32[4], function()
+  local f = step_by(tide.state(i32[1], 3), 1)
+  local g = tide.kernel {A = i32[4], function(A) f(A) end}
+  return tide.kernel {A = i32[4], function(A) f(A) g(A) f(A) end}
+end)
+tiers_alike("states: one tide.state in two kernels", i32[4], function()
+  local c = tide.state(i32[1], 0)
+  local f, g = step_by(c, 1), step_by(c, 2)
+  return tide.kernel {A = i32[4], function(A) f(A) g(A) f(A) end}
+end)
+tiers_alike("states: one tide.state in caller and callee", i32[4], function()
+  local c = tide.state(i32[1], 0)
+  local f = step_by(c, 1)
+  return tide.kernel {A = i32[4], function(A)
+    f(A)
+    c[0] = c[0] + 10
+    f(A)
+    A[3] = A[3] + c[0]
+  end}
+end)
+tiers_alike("states: instances of one kernel", i32[4], function()
+  local f = step_by(tide.state(i32[1], 0), 1)
+  local one, two = f:as "one", f:as "two"
+  return tide.kernel {A = i32[4], function(A) one(A) two(A) one(A) end}
+end)
+tiers_alike("states: a Lua function inlined in two kernels, a state of rows", i32[4], function()
+  local c = tide.state(i32[2][2], 1)
+  local function f(A) for i = 0, 3 do c[1][0] = c[1][0] + 1 A[i] = A[i] + c[1][0] end end
+  local g = tide.kernel {A = i32[4], function(A) f(A) end}
+  return tide.kernel {A = i32[4], function(A) f(A) g(A) f(A) end}
+end)
 t.done()
