@@ -160,7 +160,8 @@ static void move_data(Inline *in) {
 static const TdExpr *hold(Expansion *x, const char *want, const TdExpr *value) {
   TdStore *st = x->in->r->store;
   TdSym v = td_store_sym(st, td_util_name(x->in->r, x->in->caller, NULL, want), TD_SYM_LOCAL);
-  value = td_util_written(st->arena, value);
+  bool index = value->type->kind == TD_T_INDEX;
+  value = index ? td_util_written_out(st->arena, value) : td_util_written(st->arena, value);
   td_vec_push(st->arena, &x->out,
               td_stmt_local(st, v, value->type, TD_INIT_VALUE, value, x->call->loc));
   return td_expr_load(st->arena, v, value->type, NULL, 0, value->loc);

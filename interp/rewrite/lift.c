@@ -204,13 +204,19 @@ static void take_asserts(const Lift *l, TdUnit *u) {
   u->assert_ = list;
 }
 
+/* Whether one of the statements behind a body's constants and states uses v. */
+static bool is_used_behind(TdRewrite *r, const TdStmt *body, size_t data, TdSym v) {
+  for (size_t i = data; i < body->nkid; i++)
+    if (td_walk_uses(r->session->ctx, body->kid[i], v)) return true;
+  return false;
+}
+
 /* The body without the constants and states that it does not use. */
 static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
   size_t data = td_printer_preamble(body), n = 0;
   const TdStmt **list = TD_NEWN(r->arena, const TdStmt *, body->nkid);
   for (size_t i = 0; i < body->nkid; i++)
-    if (i >= data || td_walk_uses(r->session->ctx, body, body->kid[i]->sym))
-      list[n++] = body->kid[i];
+    if (i >= data || is_used_behind(r, body, data, body->kid[i]->sym)) list[n++] = body->kid[i];
   return n == body->nkid ? body : td_stmt_with_kids(r->store, body, list, n);
 }
 

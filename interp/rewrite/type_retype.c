@@ -165,9 +165,13 @@ static const TdExpr *turn(const Retype *k, const TdExpr *e) {
   TdArena *a = k->r->store->arena;
   const TdExpr *kid[TD_MAX_RANK];
   td_ctx_enter(k->r->session->ctx);
-  for (uint32_t i = 0; i < e->nkid && i < TD_MAX_RANK; i++) kid[i] = turn(k, e->kid[i]);
+  bool same = true;
+  for (uint32_t i = 0; i < e->nkid && i < TD_MAX_RANK; i++) {
+    kid[i] = turn(k, e->kid[i]);
+    same &= kid[i] == e->kid[i];
+  }
   td_ctx_leave(k->r->session->ctx);
-  const TdExpr *now = e->nkid ? td_expr_with_kids(a, e, kid) : e;
+  const TdExpr *now = same ? e : td_expr_with_kids(a, e, kid);
   bool part = e->kind == TD_EXPR_LOAD || e->kind == TD_EXPR_VIEW || e->kind == TD_EXPR_VAR;
   if (part && !check_indices(k, now->kid, now->nkid)) return e;
   if (part && is_named(k, e->sym)) {
@@ -204,7 +208,7 @@ static const TdExpr *as_type(const Retype *k, const TdExpr *e, const TdType *t, 
   return td_expr_cast(k->r->store->arena, now, e, !spelt && td_promote_can_store(to, from));
 }
 
-/* The type that operand i of statement s must have; NULL: any. */
+/* The type that operand i of statement s must have; NULL: any. first: its operand 0 as it is now. */
 static const TdType *wanted(const Retype *k, const TdStmt *s, uint32_t i, const TdExpr *first) {
   const TdUnit *callee = s->kind == TD_STMT_CALL ? td_prog_unit(k->prog, s->sym) : NULL;
   bool stored = (s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET) && i == 1;
@@ -229,7 +233,8 @@ static const TdStmt *turn_stmt(Retype *k, const TdStmt *s) {
   k->at = s;
   for (uint32_t i = 0; i < s->nexpr && !td_diag_failed(k->r->diag); i++) {
     e[i] = turn(k, s->expr[i]);
-    const TdType *t = wanted(k, s, i, e[0]);
+    bool settled = e[i] == s->expr[i] && e[0] == s->expr[0] && !declares && s->kind != TD_STMT_CALL;
+    const TdType *t = settled ? NULL : wanted(k, s, i, e[0]);
     bool spelt = s->kind == TD_STMT_LOCAL && s->init == TD_INIT_VALUE;
     if (t && (e[i] != s->expr[i] || td_type_scalar(e[i]->type) != t))
       e[i] = as_type(k, e[i], t, spelt);

@@ -24,7 +24,7 @@ bool chain_open(Chain *c, Side *side, Counts *counts, const TdProg *kernel, uint
   }
   c->schedule = td_schedule_new(c->store, kernel);
   c->version[0] = c->schedule.now->prog;
-  c->promise = (Promise){TD_LEVEL_STRICT, true};
+  c->promise = promise_all;
   return true;
 }
 
@@ -81,11 +81,13 @@ static bool reassociates(const TdPrimStep *s) {
 }
 
 /* What an accepted step promises of the program after it: its notes say when accumulations change
- * their order, and only `reassociate` and `fma` may change values. */
+ * their order or a fault is no more, and only `reassociate` and `fma` may change values. */
 static void note_promise(Chain *c) {
   const TdVersion *v = c->schedule.now;
-  for (size_t i = 0; i < v->nnote; i++)
+  for (size_t i = 0; i < v->nnote; i++) {
     if (strstr(v->note[i], "is associative")) c->promise.level = TD_LEVEL_RING;
+    if (strstr(v->note[i], "fault")) c->promise.faults = false;
+  }
   for (size_t i = 0; i < v->ndid; i++) {
     if (strcmp(v->did[i].prim->name, "fma") == 0) {
       c->promise.values = false;
@@ -132,7 +134,7 @@ static Outcome check_program(Chain *c) {
   TdMark mark = td_arena_mark(c->store->arena);
   Oracle o = {c->side, c->scratch, &c->points, c->counts};
   Outcome out = oracle_program(&o, p, c->promise);
-  if (!out.wrong && c->promise.values) out = oracle_compiled(&o, p, false);
+  if (!out.wrong && c->promise.values) out = oracle_compiled(&o, p, c->promise, false);
   if (!out.wrong) out = oracle_round_trip(&o, p, c->promise);
   td_arena_release(c->store->arena, mark);
   c->store->next_uid = after.next_uid;
@@ -143,7 +145,7 @@ static Outcome check_program(Chain *c) {
 Outcome chain_start(Chain *c) {
   Oracle o = {c->side, c->scratch, &c->points, c->counts};
   Outcome out = oracle_round_trip(&o, c->kernel, c->promise);
-  return out.wrong ? out : oracle_compiled(&o, c->kernel, false);
+  return out.wrong ? out : oracle_compiled(&o, c->kernel, c->promise, false);
 }
 
 /* Whether can() left no trace and told what the step itself then did. */
@@ -165,7 +167,7 @@ static bool keeps_reference(Chain *c) {
   const TdProg *p = td_clone_prog(own, now->prog, true);
   if (!point_start(&points, c->arena, p, c->points.seed, &quiet)) return false;
   c->points = points;
-  c->promise = (Promise){TD_LEVEL_STRICT, true};
+  c->promise = promise_all;
   return true;
 }
 
@@ -249,6 +251,6 @@ Outcome chain_end(Chain *c) {
   if (!out.wrong) out = check_replay(c);
   Oracle o = {c->side, c->scratch, &c->points, c->counts};
   bool cc = chain_cc && c->promise.values && c->points.seed % chain_cc == 0;
-  if (!out.wrong && cc) out = oracle_compiled(&o, c->schedule.now->prog, true);
+  if (!out.wrong && cc) out = oracle_compiled(&o, c->schedule.now->prog, c->promise, true);
   return out;
 }

@@ -27,15 +27,28 @@ static void make_parameters(Gen *g) {
   }
   if (gen_distinct) return;
   NamedType byte = {"u8", td_type_uint(g->session, 8)};
-  if (rng_chance(&g->rng, 25))
+  bool needs = g->about[ABOUT_FAULT] || g->about[ABOUT_INDEX] || g->about[ABOUT_SHARED];
+  if (rng_chance(&g->rng, needs ? 80 : 25))
     add(g, (Thing){.name = "c0", .of = byte, .rank = 1, .extent = {gen_extent(g)}});
   if (rng_chance(&g->rng, 10)) add(g, (Thing){.name = "c1", .of = byte});
+  if (g->about[ABOUT_MEMORY])
+    add(g, (Thing){"c2", byte, .rank = 1, .extent = {gen_extent(g)}, .writable = true});
+}
+
+/* The kernels that it calls; each may call those before it. */
+static void make_callees(Gen *g) {
+  bool about = g->about[ABOUT_STATE] || g->about[ABOUT_INDEX] || g->about[ABOUT_SHARED];
+  int n = rng_chance(&g->rng, about ? 100 : 30);
+  while (n < GEN_CALLEES && n && rng_chance(&g->rng, about ? 50 : 20)) n++;
+  for (int k = 0; k < n && g->ncallee < GEN_CALLEES; k++) gen_callee(g);
+  if (rng_chance(&g->rng, 12)) gen_twins(g);
 }
 
 /* The kernel itself, around its body. */
 static void put_kernel(Gen *g) {
   TdText names = td_text_new(g->arena);
   int n = g->nthing;
+  if (g->about[ABOUT_STATE] && rng_chance(&g->rng, 50)) gen_state(g);
   td_text_line(&g->out, "local fuzzed = tide.kernel {");
   for (int i = 0; i < n; i++) {
     td_text_line(&g->out, "  %s = %s,", g->thing[i].name, gen_shape_text(g, &g->thing[i]));
@@ -56,6 +69,7 @@ static void put_kernel(Gen *g) {
 }
 
 bool gen_distinct;
+const char *gen_about = "", *gen_not_about = "";
 
 const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has) {
   Gen *g = TD_NEW(a, Gen);
@@ -72,10 +86,10 @@ const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has) {
                LEAST_SIZE + rng_below(&g->rng, 4), LEAST_SIZE + rng_below(&g->rng, 4));
   for (int k = 0; k < 2; k++) g->usual[k] = gen_extent(g);
   g->has_usual = true;
+  gen_draw_about(g);
   gen_types(g);
   make_parameters(g);
-  if (!gen_distinct && rng_chance(&g->rng, 30)) gen_callee(g);
-  if (!gen_distinct && rng_chance(&g->rng, 12)) gen_twins(g);
+  if (!gen_distinct) make_callees(g);
   put_kernel(g);
   for (int f = 0; f < FEATURES; f++) has[f] = g->has[f];
   return td_text_str(&g->out);

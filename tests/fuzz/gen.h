@@ -39,12 +39,27 @@ typedef struct LoopVar {
   Range range;
 } LoopVar;
 
-/* A kernel that may be called. */
+enum { GEN_PARAMS = 5, GEN_CALLEES = 4 };
+
+/* A kernel that may be called. Its last parameter may be an index, which it uses as a place. */
 typedef struct Callee {
   const char *name;
-  Thing param[3];
+  Thing param[GEN_PARAMS];
   int nparam;
+  bool indexed;
+  Range index; /* its values */
 } Callee;
+
+/* What a kernel is about besides the rest; one may be about several. */
+typedef enum {
+  ABOUT_MEMORY, /* control that the body moves */
+  ABOUT_STATE,
+  ABOUT_INDEX,  /* callees with an index parameter, and what they assume of it */
+  ABOUT_SHARED, /* calls with several parts of one array */
+  ABOUT_FAULT,
+  ABOUT_WIDE, /* words of more than 64 bits */
+  ABOUTS
+} About;
 
 /* A kernel under construction. */
 typedef struct Gen {
@@ -57,8 +72,9 @@ typedef struct Gen {
   LoopVar loop[GEN_LOOPS];
   int nloop;
   NamedType type[GEN_TYPES];
-  Callee callee[2];
+  Callee callee[GEN_CALLEES];
   int ncallee;
+  bool about[ABOUTS];
   Callee twin[2];      /* kernels for rows of two arrays, if has_twins */
   const char *rows[2]; /* those arrays */
   bool has_twins;
@@ -77,6 +93,10 @@ const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has);
 /* Whether kernels are affine, and every store depends on its iteration: what is equal then was in
  * the right order. For measures of refusals. */
 extern bool gen_distinct;
+/* Names of what all kernels are about, separated by commas; empty: drawn for each. */
+extern const char *gen_about;
+/* Names of what none is about. */
+extern const char *gen_not_about;
 
 /* gen_type.c */
 void gen_types(Gen *g);
@@ -91,8 +111,18 @@ const Thing *gen_find(Gen *g, bool (*fits)(const Thing *t));
 bool gen_is_array(const Thing *t);
 bool gen_is_target(const Thing *t);
 bool gen_is_control(const Thing *t);
+/* Control that the kernel may write. */
+bool gen_is_moved(const Thing *t);
+/* Whether things of these extents have one shape. */
+bool gen_same_extents(const Range *x, const Range *y, int rank);
 
 /* gen_index.c */
+/* Whether all values of r are indices of a dimension of this extent. */
+bool gen_is_inside(Range r, Range extent);
+/* "[i][j + 1]": indices of a dimension, within its extent. */
+const char *gen_index(Gen *g, Range extent);
+/* An index from control, within the extent, or NULL. */
+const char *gen_data_index(Gen *g, Range extent);
 /* "[i][j + 1]": a place of t within its extents, wherever it stands. */
 const char *gen_place(Gen *g, const Thing *t);
 /* The same by the innermost loops, in order; *own: each iteration has its own place. */
@@ -101,12 +131,14 @@ const char *gen_own_place(Gen *g, const Thing *t, bool *own);
 const char *gen_affine_condition(Gen *g);
 /* A condition on control parameters or loop variables. */
 const char *gen_control_condition(Gen *g);
-/* A small count from a control parameter, or NULL. */
+/* A number below `most` from a control parameter, or NULL. */
 const char *gen_control_count(Gen *g, int most);
 /* Opens a loop (two for a grid) that multiplies g->work; false when that is too much. */
 bool gen_open_loop(Gen *g);
 /* Opens a loop over all of an extent but `less` at either end. */
 void gen_open_over(Gen *g, Range extent, int less);
+/* Opens a loop up to an expression whose values are below `most`. */
+void gen_open_to(Gen *g, const char *last, int most);
 
 /* gen_expr.c */
 typedef struct Val {
@@ -127,6 +159,15 @@ void gen_statements(Gen *g, int n);
 /* A value that no other statement or iteration stores, from any, when kernels are distinct. */
 const char *gen_tagged(Gen *g, NamedType t, const char *value);
 /* gen_nest.c: nests of loops, and the statements that hold others. */
+/* What goes out of scope at the end of a block. */
+typedef struct Scope {
+  int nthing, nloop, indent;
+  int64_t work;
+} Scope;
+Scope gen_open_scope(const Gen *g);
+void gen_close_scope(Gen *g, Scope s);
+/* Ends the loops that were opened in a scope. */
+void gen_close_loops(Gen *g, Scope s);
 void gen_nest(Gen *g, int depth);
 void gen_pair(Gen *g);
 void gen_while(Gen *g);
@@ -142,5 +183,15 @@ bool gen_call(Gen *g);
 void gen_twins(Gen *g);
 void gen_twin_calls(Gen *g);
 bool gen_set(Gen *g);
+/* gen_about.c: what kernels are about. */
+void gen_draw_about(Gen *g);
+/* A state in scope from here on. */
+void gen_state(Gen *g);
+/* One more of what the kernel is about, as a part of its body; false when there is none. */
+bool gen_about_phase(Gen *g);
+/* Writes control, if the kernel moves any. */
+bool gen_move(Gen *g);
+/* gen_wide.c: words of more than 64 bits, in local arrays: hosts have none. */
+void gen_wide(Gen *g);
 
 #endif

@@ -88,6 +88,14 @@ static Val choice(Gen *g, NamedType want, int depth) {
                td_promote_join(g->session, x.type, y.type)};
 }
 
+/* x by a number that may be zero. */
+static Val divided(Gen *g, Val x, TdOp op, const char *count) {
+  const TdType *by = td_type_uint(g->session, 8);
+  g->has[FEATURE_FAULT_DIVISION] = true;
+  return (Val){td_text_fmt(g->arena, "(%s %s u8(%s))", x.text, td_ops[op].lua, count),
+               type_of(g, op, x.type, by)};
+}
+
 /* Operators that integers alone have. */
 static Val integral(Gen *g, NamedType want, int depth) {
   static const TdOp bits[] = {TD_OP_BAND, TD_OP_BOR, TD_OP_BXOR};
@@ -100,7 +108,9 @@ static Val integral(Gen *g, NamedType want, int depth) {
   case 0: g->has[FEATURE_BITS] = true; return infix(g, want, depth, RNG_PICK(&g->rng, bits));
   case 1: {
     TdOp op = RNG_PICK(&g->rng, by);
+    const char *count = g->about[ABOUT_FAULT] ? gen_control_count(g, 9) : NULL;
     g->has[FEATURE_DIVISION] = true;
+    if (count) return divided(g, x, op, count);
     return (Val){td_text_fmt(g->arena, "(%s %s %d)", x.text, td_ops[op].lua, c),
                  type_of(g, op, x.type, td_promote_literal(s, c))};
   }

@@ -11,8 +11,7 @@ static int64_t most(Range r) {
   return r.hi + (r.size >= 0 ? MOST_SIZE + 1 : 0);
 }
 
-/* Whether all values of r are indices of a dimension of this extent. */
-static bool is_inside(Range r, Range extent) {
+bool gen_is_inside(Range r, Range extent) {
   if (r.lo < 0) return false;
   if (r.size < 0) return r.hi < extent.hi + (extent.size >= 0 ? LEAST_SIZE : 0);
   return r.size == extent.size && r.hi < extent.hi;
@@ -89,22 +88,24 @@ static const char *clamp(Gen *g, Index x, Range extent) {
   return td_text_fmt(g->arena, "tide.min(%s, %s)", low, gen_extent_text(g, last));
 }
 
-/* An index from a control array, brought into the extent, or NULL. */
-static const char *data_index(Gen *g, Range extent) {
-  const char *count = gen_control_count(g, (int)(extent.size < 0 ? extent.hi : LEAST_SIZE));
-  if (count) g->has[FEATURE_DATA_INDEX] = true;
+const char *gen_data_index(Gen *g, Range extent) {
+  int most = (int)(extent.size < 0 ? extent.hi : LEAST_SIZE);
+  bool beyond = g->about[ABOUT_FAULT] && rng_chance(&g->rng, 15);
+  const char *count = gen_control_count(g, beyond ? most + 3 : most);
+  if (!count) return NULL;
+  g->has[beyond ? FEATURE_FAULT_INDEX : FEATURE_DATA_INDEX] = true;
   return count;
 }
 
-/* An index of a dimension. */
-static const char *index_of(Gen *g, Range extent) {
-  if (rng_chance(&g->rng, 2)) {
-    const char *text = data_index(g, extent);
+const char *gen_index(Gen *g, Range extent) {
+  bool often = g->about[ABOUT_MEMORY] || g->about[ABOUT_FAULT];
+  if (rng_chance(&g->rng, often ? 8 : 2)) {
+    const char *text = gen_data_index(g, extent);
     if (text) return text;
   }
   Index x = random_index(g);
-  for (int tries = 0; tries < 8 && !is_inside(x.range, extent); tries++) x = random_index(g);
-  if (!is_inside(x.range, extent)) return rng_chance(&g->rng, 60) ? clamp(g, x, extent) : "0";
+  for (int tries = 0; tries < 8 && !gen_is_inside(x.range, extent); tries++) x = random_index(g);
+  if (!gen_is_inside(x.range, extent)) return rng_chance(&g->rng, 60) ? clamp(g, x, extent) : "0";
   if (strpbrk(x.text, "+-*")) g->has[FEATURE_STENCIL] = true;
   return x.text;
 }
@@ -112,7 +113,7 @@ static const char *index_of(Gen *g, Range extent) {
 const char *gen_place(Gen *g, const Thing *t) {
   TdText text = td_text_new(g->arena);
   td_text_puts(&text, t->name);
-  for (int d = 0; d < t->rank; d++) td_text_putf(&text, "[%s]", index_of(g, t->extent[d]));
+  for (int d = 0; d < t->rank; d++) td_text_putf(&text, "[%s]", gen_index(g, t->extent[d]));
   return td_text_str(&text);
 }
 
@@ -123,21 +124,22 @@ const char *gen_own_place(Gen *g, const Thing *t, bool *own) {
   td_text_puts(&text, t->name);
   for (int d = 0; d < t->rank; d++) {
     const LoopVar *v = first + d >= 0 ? &g->loop[first + d] : NULL;
-    bool inside = v && is_inside(v->range, t->extent[d]);
+    bool inside = v && gen_is_inside(v->range, t->extent[d]);
     *own &= inside;
-    td_text_putf(&text, "[%s]", inside ? v->name : index_of(g, t->extent[d]));
+    td_text_putf(&text, "[%s]", inside ? v->name : gen_index(g, t->extent[d]));
   }
   return td_text_str(&text);
 }
 
 const char *gen_control_count(Gen *g, int most_count) {
-  const Thing *t = gen_find(g, gen_is_control);
+  const Thing *t = rng_chance(&g->rng, 70) ? gen_find(g, gen_is_moved) : NULL;
+  if (!t) t = gen_find(g, gen_is_control);
   if (!t) return NULL;
   TdText text = td_text_new(g->arena);
   td_text_puts(&text, t->name);
   for (int d = 0; d < t->rank; d++) {
     Index x = random_index(g);
-    bool inside = is_inside(x.range, t->extent[d]);
+    bool inside = gen_is_inside(x.range, t->extent[d]);
     td_text_putf(&text, "[%s]", inside ? x.text : clamp(g, x, t->extent[d]));
   }
   return td_text_fmt(g->arena, "%s %% %d", td_text_str(&text), most_count);
@@ -227,7 +229,7 @@ static Header random_header(Gen *g) {
   Range extent = gen_extent(g);
   int kind = rng_below(&g->rng, 100);
   if (kind < 14 && g->nloop) return leaning(g, pick_loop(g), extent);
-  if (kind < 16) return data_bound(g, extent);
+  if (kind < (g->about[ABOUT_MEMORY] ? 22 : 16)) return data_bound(g, extent);
   if (kind < 26) {
     g->has[FEATURE_SHIFTED] = true;
     return between(g, 1, extent, rng_chance(&g->rng, 40) ? -1 : 0);
@@ -289,4 +291,11 @@ void gen_open_over(Gen *g, Range extent, int less) {
   const char *name = loop_name(g);
   td_text_line(&g->out, "for %s = %s, %s do", name, h.lo, h.hi);
   enter(g, name, h.range);
+}
+
+void gen_open_to(Gen *g, const char *last, int most_last) {
+  const char *name = loop_name(g);
+  td_text_line(&g->out, "for %s = 0, %s do", name, last);
+  g->has[FEATURE_DATA_BOUND] = true;
+  enter(g, name, (Range){0, most_last - 1, -1});
 }

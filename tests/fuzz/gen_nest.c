@@ -4,17 +4,11 @@
 
 #include <string.h>
 
-/* What goes out of scope at the end of a block. */
-typedef struct Scope {
-  int nthing, nloop, indent;
-  int64_t work;
-} Scope;
-
-static Scope open_scope(const Gen *g) {
+Scope gen_open_scope(const Gen *g) {
   return (Scope){g->nthing, g->nloop, g->out.indent, g->work};
 }
 
-static void close_scope(Gen *g, Scope s) {
+void gen_close_scope(Gen *g, Scope s) {
   g->nthing = s.nthing;
   g->nloop = s.nloop;
   g->out.indent = s.indent;
@@ -35,8 +29,10 @@ static bool declare_array(Gen *g, Thing *t) {
   *t = (Thing){.name = gen_fresh_name(g, "b"), .of = gen_pick_type(g), .writable = true};
   t->rank = 1 + rng_below(&g->rng, 2);
   for (int d = 0; d < t->rank; d++) t->extent[d] = gen_extent(g);
-  td_text_line(&g->out, "local %s = %s(0)", t->name, gen_shape_text(g, t));
+  bool empty = g->about[ABOUT_FAULT] && rng_chance(&g->rng, 25);
+  td_text_line(&g->out, "local %s = %s(%s)", t->name, gen_shape_text(g, t), empty ? "" : "0");
   g->thing[g->nthing++] = *t;
+  g->has[FEATURE_FAULT_UNWRITTEN] |= empty;
   g->has[g->nloop ? FEATURE_ARRAY_LOCAL_IN_LOOP : FEATURE_ARRAY_LOCAL] = true;
   return true;
 }
@@ -49,10 +45,10 @@ static void put_sum(Gen *g) {
   td_text_line(&g->out, "local %s = %s(0)", x.name, x.of.name);
   g->thing[g->nthing++] = x;
   g->has[FEATURE_SCALAR_LOCAL_IN_LOOP] = true;
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   if (gen_open_loop(g)) {
     td_text_line(&g->out, "%s = %s", x.name, gen_accumulation(g, x.of, x.name));
-    close_scope(g, s);
+    gen_close_scope(g, s);
     td_text_line(&g->out, "end");
   }
   td_text_line(&g->out, "%s = %s", gen_place(g, t), x.name);
@@ -60,7 +56,7 @@ static void put_sum(Gen *g) {
 }
 
 void gen_nest(Gen *g, int depth) {
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   int was = g->nloop;
   if (!gen_open_loop(g)) {
     gen_statements(g, 1);
@@ -84,7 +80,7 @@ void gen_nest(Gen *g, int depth) {
     gen_statements(g, rng_chance(&g->rng, 75) ? 1 : 2);
     if (leaves && !first) put_break(g);
   }
-  close_scope(g, s);
+  gen_close_scope(g, s);
   td_text_line(&g->out, "end");
 }
 
@@ -99,13 +95,12 @@ static const char *open_over(Gen *g, const Thing *t) {
   return td_text_str(&place);
 }
 
-/* Ends the loops that were opened in a scope. */
-static void close_loops(Gen *g, Scope s) {
+void gen_close_loops(Gen *g, Scope s) {
   for (int d = g->nloop - s.nloop; d > 0; d--) {
     g->out.indent--;
     td_text_line(&g->out, "end");
   }
-  close_scope(g, s);
+  gen_close_scope(g, s);
 }
 
 void gen_pair(Gen *g) {
@@ -117,13 +112,13 @@ void gen_pair(Gen *g) {
     gen_nest(g, 2);
     return;
   }
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   const char *place = open_over(g, &t);
   td_text_line(&g->out, "%s = %s", place, gen_tagged(g, t.of, gen_value(g, t.of, 2)));
-  close_loops(g, s);
+  gen_close_loops(g, s);
   place = open_over(g, &t);
   td_text_line(&g->out, "%s = %s", gen_place(g, &u), gen_tagged(g, u.of, gen_use(g, u.of, place)));
-  close_loops(g, s);
+  gen_close_loops(g, s);
   g->statements -= 2;
 }
 
@@ -143,12 +138,12 @@ static NamedType similar_type(Gen *g, NamedType t) {
 
 /* One stage: loops over t that store to it what comes from the same place of `from`, if any. */
 static void put_stage(Gen *g, const Thing *t, const char *from) {
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   const char *place = open_over(g, t), *at = place + strlen(t->name);
   const char *value =
       from ? gen_use(g, t->of, td_text_fmt(g->arena, "%s%s", from, at)) : gen_value(g, t->of, 2);
   td_text_line(&g->out, "%s = %s", place, gen_tagged(g, t->of, value));
-  close_loops(g, s);
+  gen_close_loops(g, s);
 }
 
 void gen_stages(Gen *g) {
@@ -196,7 +191,7 @@ void gen_window(Gen *g) {
     gen_nest(g, 2);
     return;
   }
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   for (int d = 0; d < from.rank; d++) gen_open_over(g, from.extent[d], 1);
   int dim = rng_below(&g->rng, from.rank);
   TdText sum = td_text_new(g->arena);
@@ -208,13 +203,13 @@ void gen_window(Gen *g) {
                  neighbour(g, &from, rng_below(&g->rng, from.rank), 1));
   const char *place = in_place ? neighbour(g, to, dim, 0) : gen_place(g, to);
   td_text_line(&g->out, "%s = %s(%s)", place, to->of.name, td_text_str(&sum));
-  close_loops(g, s);
+  gen_close_loops(g, s);
   g->statements--;
   g->has[FEATURE_STENCIL] = g->has[FEATURE_WINDOW] = true;
 }
 
 void gen_while(Gen *g) {
-  Scope s = open_scope(g);
+  Scope s = gen_open_scope(g);
   if (g->nthing == GEN_THINGS || g->work * 4 > 400) return;
   const char *count = gen_control_count(g, 4), *name = gen_fresh_name(g, "w");
   bool post = rng_chance(&g->rng, 40);
@@ -227,7 +222,7 @@ void gen_while(Gen *g) {
   else
     gen_statements(g, 1);
   td_text_line(&g->out, "%s = tide.i8(%s - 1)", name, name);
-  close_scope(g, s);
+  gen_close_scope(g, s);
   td_text_line(&g->out, post ? "until %s <= 0" : "end", name);
   g->has[post ? FEATURE_REPEAT : FEATURE_WHILE] = true;
 }

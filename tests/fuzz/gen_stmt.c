@@ -59,6 +59,7 @@ static void put_if(Gen *g) {
 static void put_plain(Gen *g) {
   int kind = gen_distinct ? (rng_chance(&g->rng, 10) ? 20 : 99) : rng_below(&g->rng, 100);
   g->statements--;
+  if (rng_chance(&g->rng, 25) && gen_move(g)) return;
   if (kind < 9) {
     declare_scalar(g);
     put_store(g);
@@ -85,6 +86,7 @@ static void put_return(Gen *g) {
 void gen_body(Gen *g, int phases) {
   for (int k = 0; k < phases && g->statements > 0; k++) {
     int kind = rng_below(&g->rng, gen_distinct ? 62 : 100);
+    if (rng_chance(&g->rng, 45) && gen_about_phase(g)) continue;
     if (kind < 40)
       gen_nest(g, 1 + rng_below(&g->rng, 3));
     else if (kind < 62)

@@ -87,6 +87,16 @@ bool gen_is_target(const Thing *t) {
   return gen_is_array(t) && t->writable;
 }
 
+bool gen_is_moved(const Thing *t) {
+  return gen_is_control(t) && t->writable && t->rank;
+}
+
+bool gen_same_extents(const Range *x, const Range *y, int rank) {
+  for (int d = 0; d < rank; d++)
+    if (x[d].hi != y[d].hi || x[d].size != y[d].size) return false;
+  return true;
+}
+
 const Thing *gen_find(Gen *g, bool (*fits)(const Thing *t)) {
   int found = 0;
   const Thing *one = NULL;

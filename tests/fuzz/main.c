@@ -11,6 +11,8 @@
  *   --cc         one chain in so many ends with cc (1; 0: none)
  *   --distinct   affine kernels whose stores tell their iteration: for the rate of refusals
  *   --refusals   prints the refusals of what is right
+ *   --about      what all kernels are about: of "memory,state,index,shared,fault,wide"
+ *   --not-about  what none is about
  *   --only, --without   primitives that are drawn, or not, as "split,fuse"
  *   --blind      with a planted fault: orders of accesses count as kept
  *   --most K     stop after so many failures (50)
@@ -185,6 +187,10 @@ static bool read_arguments(Campaign *c, int argc, char **argv) {
       step_only = argv[++i];
     else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc)
       step_without = argv[++i];
+    else if (strcmp(argv[i], "--about") == 0 && i + 1 < argc)
+      gen_about = argv[++i];
+    else if (strcmp(argv[i], "--not-about") == 0 && i + 1 < argc)
+      gen_not_about = argv[++i];
     else if (strcmp(argv[i], "--cc") == 0 && i + 1 < argc)
       chain_cc = strtoull(argv[++i], NULL, 10);
     else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)

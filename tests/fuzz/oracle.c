@@ -20,12 +20,22 @@ static Outcome at_point(TdArena *a, Wrong wrong, const Point *x, const char *wor
 }
 
 /* The comparison of x and y at the strictest level that holds up to `level`. */
-static TdEvalAnswer compare(Oracle *o, const TdProg *x, const TdProg *y, TdLevel level,
-                            const TdEvalArg *concrete) {
+static TdEvalAnswer compare_call(Oracle *o, const TdProg *x, const TdProg *y, TdLevel level,
+                                 const TdEvalArg *concrete, unsigned call) {
   TdEvalOptions options = point_options(o->points);
+  options.call = call;
   TdEvalAnswer r = td_eval_compare(o->arena, x, y, TD_LEVEL_STRICT, concrete, &options);
   for (TdLevel l = TD_LEVEL_FUSED; r.verdict == TD_EVAL_DIFFERS && l <= level; l++)
     r = td_eval_compare(o->arena, x, y, l, concrete, &options);
+  return r;
+}
+
+/* The same of each call in turn. */
+static TdEvalAnswer compare(Oracle *o, const TdProg *x, const TdProg *y, TdLevel level,
+                            const TdEvalArg *concrete) {
+  TdEvalAnswer r = {.verdict = TD_EVAL_EQUAL};
+  for (unsigned k = 0; k < o->points->calls && r.verdict == TD_EVAL_EQUAL; k++)
+    r = compare_call(o, x, y, level, concrete, k);
   return r;
 }
 
@@ -38,11 +48,9 @@ static Outcome not_run(Oracle *o, const Point *x, const TdDiag *d) {
 
 /* Whether a program leaves the kernel's values at a point, bit for bit. */
 static bool same_data(Oracle *o, const Point *x, const TdProg *p, int k) {
-  TdEvalOptions options = point_options(o->points);
-  TdEvalResult result;
   TdDiag quiet = {.arena = o->arena};
   Inputs in = point_copy(o->arena, x->given[k]);
-  return td_eval_run(o->arena, p, in.arg, in.n, &options, &quiet, &result) &&
+  return point_run(o->points, o->arena, p, in, &quiet) &&
          !point_difference(o->arena, x->kernel, x->left[k], in);
 }
 
@@ -70,14 +78,16 @@ static Outcome same_expressions(Oracle *o, const Point *x, const TdProg *p, int 
   return not_run(o, x, &r.diag);
 }
 
-/* The values that a program leaves at a point against the kernel's. */
-static Outcome same_values(Oracle *o, const Point *x, const TdProg *p, int k, bool values) {
-  TdEvalOptions options = point_options(o->points);
-  TdEvalResult result;
+/* The values that a program leaves at a point against the kernel's, or that both fault. */
+static Outcome same_values(Oracle *o, const Point *x, const TdProg *p, int k, Promise promise) {
   TdDiag d = {.arena = o->arena};
   Inputs in = point_copy(o->arena, x->given[k]);
-  if (!td_eval_run(o->arena, p, in.arg, in.n, &options, &d, &result)) return not_run(o, x, &d);
-  const char *words = values ? point_difference(o->arena, x->kernel, x->left[k], in) : NULL;
+  bool ran = point_run(o->points, o->arena, p, in, &d);
+  if (x->fault[k] && ran && promise.faults)
+    return at_point(o->arena, WRONG_NO_FAULT, x, x->fault[k]);
+  if (x->fault[k]) return fine;
+  if (!ran) return not_run(o, x, &d);
+  const char *words = promise.values ? point_difference(o->arena, x->kernel, x->left[k], in) : NULL;
   return words ? at_point(o->arena, WRONG_VALUES, x, words) : fine;
 }
 
@@ -86,8 +96,8 @@ static Outcome same_at(Oracle *o, const Point *x, const TdProg *p, Promise promi
   Outcome out = fine;
   int n = x == &o->points->at[0] ? INPUTS : 1;
   for (int k = 0; k < n && !out.wrong; k++) {
-    if (k == 0 || !x->decided[0]) out = same_expressions(o, x, p, k, promise);
-    if (!out.wrong) out = same_values(o, x, p, k, promise.values);
+    if (!x->fault[k] && (k == 0 || !x->decided[0])) out = same_expressions(o, x, p, k, promise);
+    if (!out.wrong) out = same_values(o, x, p, k, promise);
   }
   o->counts->points++;
   return out;
@@ -127,7 +137,7 @@ Outcome oracle_program(Oracle *o, const TdProg *p, Promise promise) {
 }
 
 bool oracle_is_same(Oracle *o, const TdProg *p) {
-  return !oracle_program(o, p, (Promise){TD_LEVEL_STRICT, true}).wrong;
+  return !oracle_program(o, p, promise_all).wrong;
 }
 
 /* The lines in which two texts differ. */

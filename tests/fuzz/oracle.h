@@ -9,7 +9,9 @@
 typedef struct Promise {
   TdLevel level; /* the strictest level that must hold */
   bool values;   /* and the values are the same bit for bit */
+  bool faults;   /* and where the kernel faults, so does the program */
 } Promise;
+static const Promise promise_all = {TD_LEVEL_STRICT, true, true};
 
 typedef struct Oracle {
   Side *side;
@@ -28,7 +30,7 @@ Outcome oracle_round_trip(Oracle *o, const TdProg *p, Promise promise);
 bool oracle_is_same(Oracle *o, const TdProg *p);
 
 /* compiled.c: the same inputs through the compilers of the CPU backend: in memory, or cc too. */
-Outcome oracle_compiled(Oracle *o, const TdProg *p, bool cc);
+Outcome oracle_compiled(Oracle *o, const TdProg *p, Promise promise, bool cc);
 
 /* reverse.c: p with the iterations of each of its parallel loops from the last to the first, one
  * loop at a time; the n-th, or NULL. */

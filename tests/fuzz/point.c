@@ -5,7 +5,7 @@
 
 #include "ir/at.h"
 
-enum { MOST_STEPS = 400000 };
+enum { MOST_STEPS = 400000, DRAWS = 4 };
 
 TdEvalOptions point_options(const Points *ps) {
   return (TdEvalOptions){.steps = MOST_STEPS, .bytes = (size_t)256 << 20, .seed = ps->seed | 1};
@@ -109,23 +109,62 @@ const TdProg *point_program(const Points *ps, const Point *x, const TdProg *p, T
   return n ? td_at_sizes(p, size, n, d) : p;
 }
 
-/* Runs the kernel at a point on all inputs; false with d filled when it faults. */
-static bool run_kernel(const Points *ps, Point *x, TdDiag *d) {
+bool point_run(const Points *ps, TdArena *a, const TdProg *p, Inputs in, TdDiag *d) {
   TdEvalOptions o = point_options(ps);
+  TdEvalResult result;
+  o.state = td_state_new(a);
+  for (unsigned k = 0; k < ps->calls; k++)
+    if (!td_eval_run(a, p, in.arg, in.n, &o, d, &result)) return false;
+  return true;
+}
+
+/* Draws inputs k of a point and runs its kernel on them; false with d filled when no run is to be
+ * had, which a fault is not. */
+static bool run_input(const Points *ps, Point *x, int k, Rng *r, TdDiag *d) {
+  TdDiag own = {.arena = ps->arena};
+  x->given[k] = random_inputs(r, ps->arena, x->kernel);
+  x->left[k] = point_copy(ps->arena, x->given[k]);
+  x->fault[k] = NULL;
+  x->decided[k] = false;
+  if (!point_run(ps, ps->arena, x->kernel, x->left[k], &own)) {
+    *d = own;
+    x->fault[k] = own.code;
+    return own.kind == TD_ILLEGAL;
+  }
+  TdEvalOptions o = point_options(ps);
+  const TdEvalArg *concrete = point_concrete(ps->arena, x->kernel, x->given[k]);
+  TdEvalAnswer same =
+      td_eval_compare(ps->arena, x->kernel, x->kernel, TD_LEVEL_STRICT, concrete, &o);
+  x->decided[k] = same.verdict == TD_EVAL_EQUAL;
+  return true;
+}
+
+/* Runs the kernel at a point on all inputs, of which the first are drawn until it does not fault;
+ * false with d filled when it always does. */
+static bool run_kernel(const Points *ps, Point *x, TdDiag *d) {
   Rng r = rng_of(ps->seed, 1, 0);
   for (size_t i = 0; i < x->nsize; i++) r = rng_of(r.key, (uint64_t)x->size[i].value, i);
   for (int k = 0; k < INPUTS; k++) {
-    TdEvalResult result;
-    x->given[k] = random_inputs(&r, ps->arena, x->kernel);
-    x->left[k] = point_copy(ps->arena, x->given[k]);
-    if (!td_eval_run(ps->arena, x->kernel, x->left[k].arg, x->left[k].n, &o, d, &result))
-      return false;
-    const TdEvalArg *concrete = point_concrete(ps->arena, x->kernel, x->given[k]);
-    TdEvalAnswer same =
-        td_eval_compare(ps->arena, x->kernel, x->kernel, TD_LEVEL_STRICT, concrete, &o);
-    x->decided[k] = same.verdict == TD_EVAL_EQUAL;
+    bool ran = run_input(ps, x, k, &r, d);
+    for (int tries = 0; ran && k == 0 && x->fault[k] && tries < DRAWS; tries++)
+      ran = run_input(ps, x, k, &r, d);
+    if (!ran || (k == 0 && x->fault[k])) return false;
   }
   return true;
+}
+
+static bool is_no_state(void *ud, const TdStmt *s) {
+  (void)ud;
+  return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
+}
+
+/* Whether p keeps anything from call to call. */
+static bool has_state(const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->body &&
+        !td_walk_stmt(p->store->session->ctx, p->unit[i]->body, is_no_state, NULL))
+      return true;
+  return false;
 }
 
 bool point_start(Points *ps, TdArena *a, const TdProg *kernel, uint64_t seed, TdDiag *d) {
@@ -133,6 +172,7 @@ bool point_start(Points *ps, TdArena *a, const TdProg *kernel, uint64_t seed, Td
   const TdUnit *u = td_prog_root(kernel);
   Point *x = &ps->at[0];
   x->kernel = kernel;
+  ps->calls = has_state(kernel) ? CALLS : 1;
   ps->exhausted = u->nsize == 0 || u->nsize > SIZE_NAMES;
   for (size_t i = 0; i < u->nsize && i < SIZE_NAMES; i++) x->size[x->nsize++] = u->size[i];
   return run_kernel(ps, x, d);

@@ -207,7 +207,7 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 45},  {"chain", 30}, {"unify", 14},  {"compose", 4},   {"relay", 6},
+} odds[] = {{"bundle", 60},  {"chain", 40}, {"unify", 14},  {"compose", 4},   {"relay", 6},
             {"reuse_at", 6}, {"depth", 6},  {"place", 3},   {"collapse", 70}, {"fma", 2},
             {"dataflow", 2}, {"unfold", 2}, {"inject", 20}, {"search", 5}};
 
