@@ -156,12 +156,17 @@ static void move_data(Inline *in) {
   }
 }
 
+/* A value as it must stand where an index or anything else may be around it. */
+static const TdExpr *as_value(const Expansion *x, const TdExpr *e) {
+  TdArena *a = x->in->r->store->arena;
+  return e->type->kind == TD_T_INDEX ? td_util_written_out(a, e) : td_util_written(a, e);
+}
+
 /* A local of the caller that holds a value of the callee's caller, as an expression. */
 static const TdExpr *hold(Expansion *x, const char *want, const TdExpr *value) {
   TdStore *st = x->in->r->store;
   TdSym v = td_store_sym(st, td_util_name(x->in->r, x->in->caller, NULL, want), TD_SYM_LOCAL);
-  bool index = value->type->kind == TD_T_INDEX;
-  value = index ? td_util_written_out(st->arena, value) : td_util_written(st->arena, value);
+  value = as_value(x, value);
   td_vec_push(st->arena, &x->out,
               td_stmt_local(st, v, value->type, TD_INIT_VALUE, value, x->call->loc));
   return td_expr_load(st->arena, v, value->type, NULL, 0, value->loc);
@@ -185,7 +190,7 @@ static void bind_param(Expansion *x, const TdParam *p, const TdExpr *arg) {
     return;
   }
   if (!td_walk_expr(arg, is_no_load, NULL)) arg = hold(x, p->sym->name, arg);
-  td_subst_expr(&x->sub, p->sym, td_util_written(st->arena, arg));
+  td_subst_expr(&x->sub, p->sym, as_value(x, arg));
 }
 
 /* Gives sizes that are whole extents of t, a parameter's type, the extents of the argument's. */

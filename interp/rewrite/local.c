@@ -94,7 +94,9 @@ const TdProg *td_local_put(const TdLocalArray *l, const TdType *type, const TdEx
   TdStmt *now = td_arena_copy(st->arena, decl, sizeof *now);
   now->type = type;
   now->attrs = attrs;
-  now->init = fill ? TD_INIT_FILL : TD_INIT_NONE;
+  bool scalar = td_type_is_scalar(type);
+  now->init = !fill ? TD_INIT_NONE : scalar ? TD_INIT_VALUE : TD_INIT_FILL;
+  if (fill && scalar) fill = td_util_written(st->arena, fill);
   const TdStmt *same = fill ? td_stmt_with_exprs(st, now, &fill, 1) : now;
   return td_util_with_body(l->r, l->unit, td_edit_replace(st, body, decl->uid, &same, 1));
 }

@@ -380,13 +380,68 @@ static bool draw_search(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* A loop, one around it, and how far the first moves with the second. */
+static bool draw_skew(Draw *d, TdArgValue *arg) {
+  int met = 0, inner = -1;
+  for (int i = 0; i < d->nsite; i++)
+    if (d->site[i].parent >= 0 && choose(d, &met)) inner = i;
+  if (inner < 0) return false;
+  int outer = d->site[inner].parent;
+  if (d->site[outer].parent >= 0 && rng_chance(d->rng, 25)) outer = d->site[outer].parent;
+  give_text(d, &arg[0], draw_spec(d, outer));
+  give_text(d, &arg[1], draw_spec(d, inner));
+  give_int(&arg[2], rng_below(d->rng, 2) ? 1 + rng_below(d->rng, 3) : -1 - rng_below(d->rng, 2));
+  return true;
+}
+
+/* The statement of a block that alone uses a local, if it is a loop. */
+static const TdStmt *only_user(const Draw *d, const TdStmt *block, TdSym local) {
+  const TdStmt *one = NULL;
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const TdStmt *s = block->kid[i];
+    if (s->sym == local || !td_walk_uses(d->prog->store->session->ctx, s, local)) continue;
+    if (one || s->kind != TD_STMT_FOR) return NULL;
+    one = s;
+  }
+  return one;
+}
+
+static bool look_folding(void *ud, const TdStmt *s) {
+  Copies *c = ud;
+  for (uint32_t i = 0; s->kind == TD_STMT_BLOCK && i < s->nkid; i++) {
+    const TdStmt *decl = s->kid[i];
+    bool array = decl->kind == TD_STMT_LOCAL && decl->cls == TD_LOCAL_AUTO &&
+                 decl->type->kind == TD_T_TENSOR;
+    const TdStmt *user = array ? only_user(c->draw, s, decl->sym) : NULL;
+    if (!user || !td_walk_uses(c->draw->prog->store->session->ctx, td_for_body(user), decl->sym) ||
+        !choose(c->draw, &c->met))
+      continue;
+    bool root = c->unit == td_prog_root(c->draw->prog);
+    give_text(c->draw, c->arg,
+              td_text_fmt(c->draw->arena, "%s%s%s", root ? "" : c->unit->sym->name, root ? "" : ":",
+                          decl->sym->name));
+  }
+  return true;
+}
+
+/* A local array that one loop alone uses: what it holds may die in an iteration. */
+static bool draw_fold_storage(Draw *d, TdArgValue *arg) {
+  Copies c = {.draw = d, .arg = arg};
+  for (size_t i = 0; i < d->prog->nunit; i++) {
+    c.unit = d->prog->unit[i];
+    if (c.unit->body) td_walk_stmt(d->prog->store->session->ctx, c.unit->body, look_folding, &c);
+  }
+  return c.met > 0;
+}
+
 static const struct Known {
   const char *name;
   bool (*draw)(Draw *d, TdArgValue *arg);
-} known[] = {{"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},   {"pack", draw_pack},
-             {"unify", draw_unify},       {"bundle", draw_bundle},     {"chain", draw_chain},
-             {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
-             {"search", draw_search}};
+} known[] = {
+    {"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},   {"pack", draw_pack},
+    {"unify", draw_unify},       {"bundle", draw_bundle},     {"chain", draw_chain},
+    {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
+    {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -1,5 +1,5 @@
 -- slice_test.lua - a slice of the fuzzer's campaign, with a fixed seed: its own TAP is this test's.
-local STEPS, SEED = 5000, 20
+local STEPS, SEED = 7000, 20
 
 -- The fuzzer that belongs to a tide: ./tide to build/release, build/san/tide to build/san.
 local program = (arg[-1]:match "^(.*build/%w+)/tide$" or "build/release") .. "/tests/fuzz/fuzz"

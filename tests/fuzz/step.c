@@ -207,9 +207,9 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 60},  {"chain", 40}, {"unify", 14},  {"compose", 4},   {"relay", 6},
-            {"reuse_at", 6}, {"depth", 6},  {"place", 3},   {"collapse", 70}, {"fma", 2},
-            {"dataflow", 2}, {"unfold", 2}, {"inject", 20}, {"search", 5}};
+} odds[] = {{"bundle", 150}, {"chain", 60},   {"unify", 14}, {"compose", 4},      {"relay", 6},
+            {"reuse_at", 6}, {"depth", 6},    {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
+            {"fma", 2},      {"dataflow", 2}, {"unfold", 2}, {"inject", 20},      {"search", 5}};
 
 static int weight_of(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
