@@ -292,6 +292,16 @@ static void not_decided(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
   td_diag_help(&r->diag, "compare the two expressions:\n%s", c->shown);
 }
 
+/* Whether p's programs compute other expressions of the same value, which r then says. */
+static bool decide_bits(const Pair *p, TdEvalAnswer *r) {
+  TdEvalOptions o = *p->o;
+  if (!o.steps || o.steps > FEW_STEPS) o.steps = FEW_STEPS;
+  TdEvalAnswer all = td_eval_decide(p->arena, p->x, p->y, p->concrete, &o);
+  if (all.verdict != TD_EVAL_EQUAL) return false;
+  *r = all;
+  return true;
+}
+
 /* Has c show the difference r of p's programs. */
 static void explain_difference(const Pair *p, TdCheck *c, const TdEvalAnswer *r) {
   TdText t = td_text_new(p->arena);
@@ -302,14 +312,18 @@ static void explain_difference(const Pair *p, TdCheck *c, const TdEvalAnswer *r)
 
 /* Decides on the element on which p's programs differ at c's level: false where they may be equal
  * at a later one. They differ if they do so in a ring, and so at every level between, and on
- * numbers; else they are not decided. c gets the explanation, of programs cut down to the element.
- */
-static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
+ * numbers; else their bits decide, and then they are equal at level `from`, or nothing does. c gets
+ * the explanation, of programs cut down to the element. */
+static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r, TdLevel from) {
   Pair small = cut_pair(p, r);
   if (c->level != TD_LEVEL_RING && !differs_in_ring(&small, r)) return false;
   int64_t index = r->index;
   unsigned param = r->param;
   TdValues values = ask_numbers(p, &small, r);
+  if (values != TD_VALUES_DIFFER && decide_bits(p, r)) {
+    c->level = from;
+    return true;
+  }
   if (r->index != index || r->param != param) small = cut_pair(p, r);
   TdText t = td_text_new(p->arena);
   explain(&small, r, &t);
@@ -323,11 +337,11 @@ static bool is_settled(const Pair *p, TdCheck *c, TdEvalAnswer *r) {
 /* Compares at c's level and those below it; c's level becomes the strictest that holds, or c tells
  * of the difference. */
 static TdEvalAnswer compare(const Pair *p, TdCheck *c) {
-  for (;; c->level++) {
+  for (TdLevel from = c->level;; c->level++) {
     TdEvalAnswer r = compare_at(p, c->level);
     if (r.verdict == TD_EVAL_EQUAL && c->level != TD_LEVEL_STRICT && !is_confirmed(p, c, &r))
       explain_difference(p, c, &r);
-    if (r.verdict != TD_EVAL_DIFFERS || c->shown || is_settled(p, c, &r)) return r;
+    if (r.verdict != TD_EVAL_DIFFERS || c->shown || is_settled(p, c, &r, from)) return r;
   }
 }
 

@@ -1,4 +1,5 @@
 /* eval.c - runs: arguments in, tasks to their end, results out; two runs compared or explained. */
+#include "eval/bits.h"
 #include "eval/machine.h"
 #include "ir/unfuse.h"
 
@@ -13,6 +14,7 @@ typedef struct Setup {
   void *self;
   const TdEvalOptions *options;
   TdDiag *diag;
+  TdBits *bits; /* what decides whether values of the graph are equal; NULL: the domain */
 } Setup;
 
 /* A run that ended well: its machine, and the frame with its arguments. */
@@ -187,7 +189,7 @@ static void report_streams(TdMachine *m, TdEvalResult *result) {
 
 bool td_eval_run(TdArena *a, const TdProg *p, TdEvalArg *arg, size_t narg, const TdEvalOptions *o,
                  TdDiag *d, TdEvalResult *result) {
-  Setup s = {a, p, NULL, NULL, o ? o : &default_options, d};
+  Setup s = {a, p, NULL, NULL, o ? o : &default_options, d, NULL};
   Run r;
   *result = (TdEvalResult){0};
   if (!run(&s, arg, narg, &r)) return false;
@@ -206,7 +208,7 @@ static Setup symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalOp
                       TdDiag *d) {
   if (!o) o = &default_options;
   bool hashed = level <= TD_LEVEL_FUSED;
-  Setup s = {a, p, hashed ? &td_finger_domain : &td_algebra_domain, NULL, o, d};
+  Setup s = {a, p, hashed ? &td_finger_domain : &td_algebra_domain, NULL, o, d, NULL};
   s.self = hashed ? td_finger_new(a, o->seed) : td_algebra_new(a, level, o->wide, o->seed);
   if (level >= TD_LEVEL_FUSED) s.prog = td_unfuse_prog(a, p);
   return s;
@@ -238,6 +240,8 @@ static bool equal(const Setup *s, const TdType *t, TdValue x, TdValue y) {
   if (td_value_same(x, y)) return true;
   if (td_value_is_concrete(x) && td_value_is_concrete(y) && t->w <= 64)
     return td_domain_bits(t, x.lo) == td_domain_bits(t, y.lo);
+  if (s->bits)
+    return td_bits_same(s->bits, s->domain->lift(s->self, t, x), s->domain->lift(s->self, t, y));
   return td_value_same(settled(s, t, x), settled(s, t, y));
 }
 
@@ -319,22 +323,37 @@ static bool reliances_agree(const Run *x, const Run *y, TdDiag *d) {
                            td_print_expr_str(d->arena, r->e));
 }
 
-/* One comparison, in one way of keeping sums. */
-static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
-                            const TdEvalArg *concrete, const TdEvalOptions *o) {
-  TdEvalAnswer answer = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = a}};
-  Setup s = symbolic(a, x, level, o, &answer.diag);
-  Setup second = s;
-  second.prog = level >= TD_LEVEL_FUSED ? td_unfuse_prog(a, y) : y;
+/* Runs the program of s and y, and compares what they leave. */
+static TdEvalAnswer compare_runs(Setup *s, const TdProg *y, const TdEvalArg *concrete) {
+  TdEvalAnswer answer = {.verdict = TD_EVAL_NOT_DECIDED, .diag = {.arena = s->arena}};
+  size_t n = td_prog_root(s->prog)->nparam;
   Run r[2];
-  if (!run(&s, concrete, td_prog_root(x)->nparam, &r[0])) return answer;
-  if (!run(&second, concrete, td_prog_root(x)->nparam, &r[1])) return answer;
+  s->diag = &answer.diag;
+  Setup second = *s;
+  second.prog = y;
+  if (!run(s, concrete, n, &r[0])) return answer;
+  if (!run(&second, concrete, n, &r[1])) return answer;
   if (!same_parameters(&r[0], &r[1], &answer.diag)) return answer;
-  bool same = arguments_agree(&s, &r[0], &r[1], &answer);
+  bool same = arguments_agree(s, &r[0], &r[1], &answer);
   if (same && !reliances_agree(&r[0], &r[1], &answer.diag)) return answer;
   answer.verdict = same ? TD_EVAL_EQUAL : TD_EVAL_DIFFERS;
   answer.has_state = r[0].machine->state.n || r[1].machine->state.n;
   return answer;
+}
+
+/* One comparison, in one way of keeping sums. */
+static TdEvalAnswer compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
+                            const TdEvalArg *concrete, const TdEvalOptions *o) {
+  Setup s = symbolic(a, x, level, o, NULL);
+  return compare_runs(&s, level >= TD_LEVEL_FUSED ? td_unfuse_prog(a, y) : y, concrete);
+}
+
+TdEvalAnswer td_eval_decide(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                            const TdEvalOptions *o) {
+  void *graph = td_intern_new(a);
+  if (!o) o = &default_options;
+  Setup s = {a, x, &td_intern_domain, graph, o, NULL, td_bits_new(a, graph)};
+  return compare_runs(&s, y, concrete);
 }
 
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
@@ -388,7 +407,7 @@ static const TdInputName *input_names(TdArena *a, const Run *r, unsigned calls) 
 bool td_eval_explain(TdArena *a, TdText *out, const TdEvalElement *e, TdDiag *d) {
   void *graph = td_intern_new(a);
   const TdEvalOptions *o = e->options ? e->options : &default_options;
-  Setup first = {a, e->x, &td_intern_domain, graph, o, d}, second = first;
+  Setup first = {a, e->x, &td_intern_domain, graph, o, d, NULL}, second = first;
   second.prog = e->y;
   Run r[2];
   TdValue v[2];

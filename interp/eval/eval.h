@@ -106,6 +106,11 @@ typedef struct TdEvalAnswer {
 TdEvalAnswer td_eval_compare(TdArena *a, const TdProg *x, const TdProg *y, TdLevel level,
                              const TdEvalArg *concrete, const TdEvalOptions *o);
 
+/* The same on all bits of every value (bits.h), which decides strict equality where expressions
+ * differ; what differs then may be equal all the same. */
+TdEvalAnswer td_eval_decide(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                            const TdEvalOptions *o);
+
 /* An element that two programs leave: number `index` of parameter `param`. */
 typedef struct TdEvalElement {
   const TdProg *x, *y;

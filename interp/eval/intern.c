@@ -2,19 +2,10 @@
  */
 #include <string.h>
 
+#include "eval/intern.h"
 #include "eval/word.h"
 
-/* Kinds of node beside the operators. */
-enum { NODE_INPUT = TD_APPLY_CAST + 1, NODE_CONSTANT, NODE_WORD, NODE_UNDEFINED };
-
-typedef struct Node {
-  int op, n;
-  const TdType *type;
-  uint32_t kid[4];
-  uint64_t word[2]; /* constant: its bits; input: argument and element */
-  uint32_t next;    /* older node of the same hash, or 0 */
-  TdLoc loc[2];     /* the expression that first made it in either program */
-} Node;
+typedef TdInternNode Node;
 
 typedef struct Graph {
   TdArena *arena;
@@ -61,13 +52,18 @@ static TdValue intern(Graph *g, TdHash h, Node x) {
   return (TdValue){id, TD_VALUE_SYMBOLIC};
 }
 
+const TdInternNode *td_intern_node(const void *graph, TdValue v) {
+  const Graph *g = graph;
+  return &g->node.at[v.lo];
+}
+
 void td_intern_side(void *self, int side) {
   Graph *g = self;
   g->side = side;
 }
 
 static TdValue input(void *self, unsigned param, int64_t element, const TdType *t) {
-  Node x = {.op = NODE_INPUT, .type = t, .word = {param, (uint64_t)element}};
+  Node x = {.op = TD_INTERN_INPUT, .type = t, .word = {param, (uint64_t)element}};
   return intern(self, td_domain_hash_input(plain_key, param, element), x);
 }
 
@@ -75,12 +71,12 @@ static TdValue lift(void *self, const TdType *t, TdValue v) {
   if (td_value_is_symbolic(v)) return v;
   if (!td_value_is_defined(v))
     return intern(self, td_hash_feed(plain_key, TD_HASH_UNDEFINED),
-                  (Node){.op = NODE_UNDEFINED, .type = t});
+                  (Node){.op = TD_INTERN_UNDEFINED, .type = t});
   TdHash h = td_domain_hash_constant(plain_key, t, v);
   uint64_t bits = v.lo;
   if (td_value_is_wide(v) && !td_word_fits(t, v, &bits))
-    return intern(self, h, (Node){.op = NODE_WORD, .type = t, .word = {h.lo, h.hi}});
-  Node x = {.op = NODE_CONSTANT, .type = t, .word = {td_domain_bits(t, bits), 0}};
+    return intern(self, h, (Node){.op = TD_INTERN_WORD, .type = t, .word = {h.lo, h.hi}});
+  Node x = {.op = TD_INTERN_CONSTANT, .type = t, .word = {td_domain_bits(t, bits), 0}};
   return intern(self, h, x);
 }
 
@@ -139,12 +135,12 @@ static void put_operator(Writer *w, const Node *x, int depth) {
 static void put(Writer *w, uint32_t id, int depth) {
   const Node *x = &w->graph->node.at[id];
   switch (x->op) {
-  case NODE_INPUT:
+  case TD_INTERN_INPUT:
     td_domain_put_element(w->out, &w->names[x->word[0]], (int64_t)x->word[1]);
     return;
-  case NODE_CONSTANT: td_num_print(w->out, x->type, x->word[0]); return;
-  case NODE_WORD: td_text_puts(w->out, "a constant of more than 64 bits"); return;
-  case NODE_UNDEFINED: td_text_puts(w->out, "undefined"); return;
+  case TD_INTERN_CONSTANT: td_num_print(w->out, x->type, x->word[0]); return;
+  case TD_INTERN_WORD: td_text_puts(w->out, "a constant of more than 64 bits"); return;
+  case TD_INTERN_UNDEFINED: td_text_puts(w->out, "undefined"); return;
   default: break;
   }
   if (!depth || w->out->n > w->stop) {
