@@ -87,6 +87,8 @@ typedef struct TdCTarget {
   const char *(*touch)(TdCWriter *w, const TdExpr *load, const char *place, bool write);
   /* Lines before a statement, as the program has it. NULL: none. */
   void (*begin)(TdCWriter *w, const TdStmt *s);
+  /* Opens a block around s, in which it is known to be sound, and returns true. NULL: never. */
+  bool (*apart)(TdCWriter *w, const TdStmt *s);
   /* Writes s its own way, or returns false for the family's. Calls and streams are its own. */
   bool (*stmt)(TdCWriter *w, const TdStmt *s);
   /* Lines before a loop, and at the start of its body. NULL: none. */

@@ -193,11 +193,15 @@ void td_cstmt_put(TdCWriter *w, const TdStmt *s) {
   td_ctx_enter(w->session->ctx);
   for (uint32_t i = 0; i < s->nkid && !td_diag_failed(w->diag); i++) {
     if (w->target->begin) w->target->begin(w, s->kid[i]);
+    bool inside = w->target->apart && w->target->apart(w, s->kid[i]);
+    w->out.indent += inside;
     const TdStmt *x = td_ctensor_expand(w, s->kid[i]);
     if (x == s->kid[i])
       td_cstmt_put_one(w, x);
     else
       for (uint32_t k = 0; k < x->nkid; k++) td_cstmt_put_one(w, x->kid[k]);
+    w->out.indent -= inside;
+    if (inside) td_text_line(&w->out, "}");
   }
   td_ctx_leave(w->session->ctx);
 }

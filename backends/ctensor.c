@@ -234,8 +234,26 @@ static const TdExpr *settle(Made *m, const TdExpr *e) {
   return td_expr_with_kids(m->w->arena, e, kid);
 }
 
+/* e with the indices of its views that read array `of` read once, before it is written. */
+static const TdExpr *freeze(Made *m, const TdExpr *e, TdSym of) {
+  if (e->kind != TD_EXPR_VIEW && !is_tensor(e) && e->kind != TD_EXPR_TENSOR) return e;
+  const TdExpr **kid = TD_NEWN(m->w->arena, const TdExpr *, e->nkid);
+  bool same = true;
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    bool index = e->kind == TD_EXPR_VIEW && td_walk_uses_expr(e->kid[i], of);
+    kid[i] = index                     ? fresh(m, "at", e->kid[i]->type, e->kid[i])
+             : e->kind == TD_EXPR_VIEW ? e->kid[i]
+                                       : freeze(m, e->kid[i], of);
+    same &= kid[i] == e->kid[i];
+  }
+  return same ? e : td_expr_with_kids(m->w->arena, e, kid);
+}
+
 /* view becomes value; a matmul or reduction of the same element type is made in place. */
 static void set(Made *m, const TdExpr *view, const TdExpr *value) {
+  TdSym to = view->sym;
+  view = freeze(m, view, to);
+  value = freeze(m, value, to);
   if (value->kind == TD_EXPR_TENSOR && value->type->kind == TD_T_TENSOR &&
       td_type_scalar(value->type) == td_type_scalar(view->type))
     compute(m, view, value);

@@ -20,6 +20,7 @@ typedef struct TdCpuText {
   const char *text;
   const TdLoc *place; /* of faults, by number */
   size_t nplace;
+  const char *const *apart;  /* what is said of views that meet */
   const void *const *table;  /* constants that are not in the text */
   const void *const *time;   /* times of statements (TdTime), by number */
   const bool *written;       /* of each parameter of the root */

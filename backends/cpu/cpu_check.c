@@ -1,7 +1,8 @@
-/* cpu_check.c - what calls rest on and nothing proves, checked as the program runs: assumptions of
- * the unit that is entered. */
+/* cpu_check.c - what statements rest on and nothing proves, checked as the program runs:
+ * assumptions of a unit that is entered, and that views of one array lie apart. */
 #include <inttypes.h>
 
+#include "analysis/apart.h"
 #include "analysis/assume.h"
 #include "backends/cpu/cpu_text.h"
 
@@ -30,4 +31,22 @@ void td_cpu_check_assumed(TdCpuProg *p, const TdCpuUnit *u) {
     td_text_line(&w->out, "}");
   }
   w->known.n = known;
+}
+
+bool td_cpu_check_apart(TdCWriter *w, const TdStmt *s) {
+  TdCpuProg *p = w->ud;
+  if (s->kind != TD_STMT_CALL && s->kind != TD_STMT_SET) return false;
+  TdAsk q = ask_of(p, w->unit);
+  const TdApart *open;
+  size_t n = td_apart_open(&q, s, &open);
+  TdText all = td_text_new(w->arena);
+  for (size_t i = 0; i < n; i++) {
+    if (p->taint && td_cpu_taint_reaches(p->taint, open[i].meet)) continue;
+    td_vec_push(w->arena, &p->apart, open[i].what);
+    td_text_putf(&all, "%std_apart(run, %d, %zu, %s)", all.n ? " && " : "",
+                 td_cpu_unit_place(p, open[i].loc), p->apart.n - 1,
+                 w->target->truth(w, open[i].meet).text);
+  }
+  if (all.n) td_text_line(&w->out, "if (%s) {", td_text_str(&all));
+  return all.n;
 }

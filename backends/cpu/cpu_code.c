@@ -210,6 +210,8 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
     return td_diag_set(
         d, TD_ILLEGAL, "assume", loc, "%s",
         td_unit_assumes(d->arena, text->prog->unit[run->value[0]], (size_t)run->value[1]));
+  case TD_CPU_OVERLAP:
+    return td_diag_set(d, TD_ILLEGAL, "overlap", loc, "%s", text->apart[run->value[0]]);
   case TD_CPU_CRASH: return tell_crash(text, root, run, d);
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }

@@ -84,6 +84,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .text = td_prelude_add(a, text),
                    .place = p->place.at,
                    .nplace = p->place.n,
+                   .apart = p->apart.at,
                    .table = p->table.at,
                    .time = p->time.at,
                    .written = written,

@@ -87,6 +87,7 @@ typedef struct TdCpuProg {
   TdAffine *affine;       /* for proofs; NULL: not asked yet */
   bool watch;             /* as TdCpuExtra */
   TD_VEC(TdLoc) place;
+  TD_VEC(const char *) apart; /* what is said of views that meet */
   TD_VEC(const void *) table;
   TD_VEC(const void *) time; /* those of times that the text names */
   TD_VEC(TdCpuDesign) design;
@@ -211,6 +212,8 @@ void td_cpu_block_store(TdCpuProg *p, const TdRun *r, const TdCpuBlock *b, const
 /* cpu_check.c: lines that end the run where u, which is entered, assumes what does not hold; none
  * for what its calls prove. */
 void td_cpu_check_assumed(TdCpuProg *p, const TdCpuUnit *u);
+/* A hook: the head of a block around s that is entered if views that may not meet do not. */
+bool td_cpu_check_apart(TdCWriter *w, const TdStmt *s);
 
 /* cpu_design.c: a design as a function that runs its tasks in turn, until they end or, if it takes
  * streams, until nothing moves. */

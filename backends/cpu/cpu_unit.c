@@ -329,6 +329,7 @@ const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .guard = guard,
                                       .divisor = divisor,
                                       .touch = touch,
+                                      .apart = td_cpu_check_apart,
                                       .stmt = td_cpu_unit_stmt,
                                       .inside = inside,
                                       .work = work};

@@ -71,6 +71,12 @@ static const Entry entries[] = {
      "  td_fault(run, 2, place, i, n);\n"
      "  return 0;\n"
      "}\n"},
+    {"td_apart", NULL,
+     "/* Whether views lie apart; what they are is a number. */\n"
+     "static inline int td_apart(struct td_run *run, int place, int views, int meet) {\n"
+     "  if (meet) td_fault(run, 9, place, views, 0);\n"
+     "  return !meet;\n"
+     "}\n"},
     {"td_nonzero", "_i32 _u32 _i64 _u64",
      "static inline $T td_nonzero$s(struct td_run *run, int place, $T b) {\n"
      "  if (!b) td_fault(run, 1, place, 0, 0);\n"

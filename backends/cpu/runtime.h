@@ -175,7 +175,8 @@ typedef enum {
   TD_CPU_CRASH,  /* TdGuardEnd: value[0], value[1]; set by the caller */
   TD_CPU_COPIES, /* of a run, by number, and an instance, whose copy of a block is another */
   TD_CPU_RACE,   /* which the watch knows */
-  TD_CPU_ASSUME  /* of a unit, by number, its assumption */
+  TD_CPU_ASSUME, /* of a unit, by number, its assumption */
+  TD_CPU_OVERLAP /* of views, by number */
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that

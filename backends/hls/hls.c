@@ -70,7 +70,7 @@ static bool validate(const TdBuild *b) {
   if (!is_word(td_hls_option(b, TD_HLS_PART)) || !*td_hls_option(b, TD_HLS_PART))
     return refuse(b, TD_HLS_PART, "the name of a device");
   if (!is_word(td_hls_option(b, TD_HLS_TOP))) return refuse(b, TD_HLS_TOP, "a name");
-  TdHlsRegions regions = {{0}, {0}};
+  TdHlsRegions regions = {{0}, {0}, {0}};
   return check_banks(b) && td_hls_lower_prog(b->arena, b->prog, &regions, b->diag) != NULL;
 }
 

@@ -382,7 +382,7 @@ static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v) {
 const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d) {
   Lower l = {.a = a, .d = d, .regions = regions};
   l.st = td_store_inner(a, p->store->session);
-  p = td_collective_expand(td_clone_prog(l.st, p, true));
+  p = td_collective_expand(td_hls_apart_prog(td_clone_prog(l.st, p, true), &regions->apart));
   l.prog = td_hls_region_prog(a, p, regions, d);
   const TdUnit *u = l.prog ? callee_of(&l, td_prog_root(l.prog)->sym) : NULL;
   if (!u || !instance(&l, u, NULL)) return NULL;

@@ -24,6 +24,7 @@ typedef struct TdHlsRegion {
 typedef struct TdHlsRegions {
   TdMap region; /* symbol of a unit -> TdHlsRegion *, of those that were designs */
   TdMap task;   /* symbol of a unit -> TdHlsClass *, of those that regions call */
+  TdMap apart;  /* uid of a unit -> what it says, of those that hls_apart.c made */
 } TdHlsRegions;
 
 /* p with its designs as regions, owned by p's store; what `out` says is owned by a. NULL with d

@@ -147,6 +147,19 @@ static bool compile(Job *j) {
   return true;
 }
 
+/* Whether the simulation ended by an assertion that Tide wrote, which d then tells. */
+static bool tell_assertion(Job *j, const char *said) {
+  static const char overlap[] = "overlap: ";
+  const char *text = strstr(said, "&& \"");
+  if (!text || !strstr(said, "ssertion")) return false;
+  text += strlen("&& \"");
+  bool meets = strncmp(text, overlap, strlen(overlap)) == 0;
+  if (meets) text += strlen(overlap);
+  td_diag_set(j->diag, TD_ILLEGAL, meets ? "overlap" : "assume", (TdLoc){0}, "%.*s",
+              (int)strcspn(text, "\""), text);
+  return true;
+}
+
 /* Runs the compiled program on the files aside. */
 static bool simulate(Job *j) {
   const char *const word[] = {j->r->file, j->folder, NULL};
@@ -167,10 +180,7 @@ static bool simulate(Job *j) {
     return tell_streams(j, "deadlock", "in the simulation every task waits for another", said);
   if (status == LEFTOVER && line_with(said, "leftover"))
     return tell_streams(j, "leftover", "the simulation left tokens in streams", said);
-  const char *assumed = said ? strstr(said, "&& \"") : NULL;
-  if (assumed && strstr(said, "ssertion"))
-    return td_diag_set(j->diag, TD_ILLEGAL, "assume", (TdLoc){0}, "%.*s",
-                       (int)strcspn(assumed + 4, "\""), assumed + 4);
+  if (said && tell_assertion(j, said)) return false;
   if (status > 128)
     td_diag_set(j->diag, TD_ILLEGAL, "simulation-failed", (TdLoc){0},
                 "the simulation ended by signal %d", status - 128);

@@ -59,7 +59,7 @@ static const char *sizes_of(TdHlsProg *p) {
 
 const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *prog, const TdHlsStyle *style,
                                 TdDiag *d) {
-  TdHlsRegions regions = {{0}, {0}};
+  TdHlsRegions regions = {{0}, {0}, {0}};
   prog = td_hls_lower_prog(a, prog, &regions, d);
   if (!prog) return NULL;
   TdHlsProg p = {.style = style,

@@ -421,8 +421,9 @@ static void put_assumed(TdHlsProg *p, bool region) {
     if (!open[i]) continue;
     TdPiece cond = w->target->truth(w, u->assert_[i]);
     if (region) td_text_puts(&w->out, "#ifndef __SYNTHESIS__\n");
-    td_text_line(&w->out, "assert(%s && \"%s\");", td_cexpr_operand(w, cond, TD_BIND_ANDAND),
-                 td_unit_assumes(w->arena, u, i));
+    const char *said = td_map_getp(&p->regions.apart, (void *)(uintptr_t)u->uid);
+    td_text_line(&w->out, "assert(%s && \"%s%s\");", td_cexpr_operand(w, cond, TD_BIND_ANDAND),
+                 said ? "overlap: " : "", said ? said : td_unit_assumes(w->arena, u, i));
     if (region) td_text_puts(&w->out, "#endif\n");
   }
   w->known.n = known;

@@ -45,8 +45,8 @@ static bool is_known(const TdAccess *x, const TdAccess *y) {
   return known;
 }
 
-/* Whether x and y touch one element in case `dom` of an execution of the call. */
-static bool do_meet(Check *k, const TdSys *dom, const TdAccess *x, const TdAccess *y) {
+/* The executions of the call in case `dom` in which x and y touch one element. */
+static TdSys meeting(Check *k, const TdSys *dom, const TdAccess *x, const TdAccess *y) {
   TdSys s = td_sys_copy(k->a, dom);
   td_sys_join(k->a, &s, &k->context->dom[0], 0);
   TdShift at = td_sys_join(k->a, &s, &x->elem, 0), bt = td_sys_join(k->a, &s, &y->elem, 0);
@@ -55,7 +55,25 @@ static bool do_meet(Check *k, const TdSys *dom, const TdAccess *x, const TdAcces
     td_sys_zero(k->a, &s, td_sys_plus(k->a, f, -1, td_sys_shift(k->a, y->index[d], bt)));
   }
   td_nest_at_values(k->space, k->q->unit, &s);
-  return td_affine_has_point(k->q->affine, &s) == TD_YES;
+  return s;
+}
+
+/* Whether x and y touch one element in some execution, whatever scalars and ids are passed: where
+ * those decide, the run looks. */
+static bool do_meet(Check *k, const TdNest *nest, const TdAccess *x, const TdAccess *y) {
+  TdSys *all = TD_NEWN(k->a, TdSys, nest->ndom), any = td_sys_copy(k->a, &k->context->dom[0]);
+  bool meet = false;
+  for (size_t c = 0; c < nest->ndom; c++) {
+    all[c] = meeting(k, &nest->dom[c], x, y);
+    meet |= td_affine_has_point(k->q->affine, &all[c]) == TD_YES;
+  }
+  int32_t *keep = TD_NEWN(k->a, int32_t, k->space->at.n);
+  size_t kept = 0;
+  for (size_t i = 0; i < k->space->at.n; i++)
+    if (!k->space->at.at[i].is_size) keep[kept++] = -1 - (int32_t)i;
+  if (!meet || !kept) return meet;
+  td_nest_at_values(k->space, k->q->unit, &any);
+  return td_affine_covers(k->q->affine, &any, all, nest->ndom, keep, kept) == TD_YES;
 }
 
 static bool refuse_overlap(Check *k, const TdLeaf *l, const TdUnit *u, size_t i, size_t j) {
@@ -73,8 +91,7 @@ static bool check_pair(Check *k, const TdLeaf *l, const TdUnit *u, size_t i, siz
   const TdAccess *x = passed(l, i), *y = passed(l, j);
   if (!x || !y || x->cell != y->cell || !(written[i] || written[j]) || !is_known(x, y)) return true;
   TdMark m = td_arena_mark(k->a);
-  bool meet = false;
-  for (size_t c = 0; !meet && c < l->nest->ndom; c++) meet = do_meet(k, &l->nest->dom[c], x, y);
+  bool meet = do_meet(k, l->nest, x, y);
   td_arena_release(k->a, m);
   return !meet || refuse_overlap(k, l, u, i, j);
 }

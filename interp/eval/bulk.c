@@ -25,8 +25,7 @@ static bool set_all(TdTask *t, const TdView *target, const Operand *o, const TdL
 static bool check_overlap(const Bulk *b, const Operand *o, bool inner) {
   if (!b->target || !td_memory_overlap(b->target, &o->view)) return true;
   if (!inner && td_memory_same_box(b->target, &o->view)) return true;
-  return td_fault_set(b->t, "overlap", o->e->loc, "%s overlaps what the statement writes",
-                      o->view.memory->name.name);
+  return td_fault_set(b->t, "overlap", o->e->loc, TD_STMT_OVERLAP, o->view.memory->name.name);
 }
 
 /* Evaluates a tensor expression once, into memory that lives as long as the statement. */

@@ -141,9 +141,7 @@ static bool check_arguments(TdTask *t, const TdStmt *s, const TdFrame *f) {
       const TdView *x = f->slot[k].view, *y = f->slot[i].view;
       bool written = f->plan->written[i] || f->plan->written[k];
       if (!x || !y || !written || !x->memory || !td_memory_overlap(x, y)) continue;
-      return td_fault_set(t, "overlap", s->loc,
-                          "arguments %u and %u of %s share memory, and one of them is written",
-                          k + 1, i + 1, s->sym->name);
+      return td_fault_set(t, "overlap", s->loc, "%s", td_stmt_overlap(t->machine->arena, s, k, i));
     }
   return true;
 }

@@ -168,3 +168,8 @@ const TdStmt *td_stmt_with_attrs(TdStore *st, const TdStmt *s, TdAttrs attrs) {
   copy->attrs = attrs;
   return copy;
 }
+
+const char *td_stmt_overlap(TdArena *a, const TdStmt *call, uint32_t i, uint32_t k) {
+  return td_text_fmt(a, "arguments %u and %u of %s share memory, and one of them is written", i + 1,
+                     k + 1, call->sym->name);
+}

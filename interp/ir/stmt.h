@@ -159,6 +159,11 @@ const TdStmt *td_stmt_with_kids(TdStore *st, const TdStmt *s, const TdStmt *cons
 const TdStmt *td_stmt_with_exprs(TdStore *st, const TdStmt *s, const TdExpr *const *e, size_t n);
 const TdStmt *td_stmt_with_attrs(TdStore *st, const TdStmt *s, TdAttrs attrs);
 
+/* What is said of a CALL, arguments i and k of which share memory that is written, and of a SET, an
+ * operand of which overlaps the target. Owned by a. */
+const char *td_stmt_overlap(TdArena *a, const TdStmt *call, uint32_t i, uint32_t k);
+#define TD_STMT_OVERLAP "%s overlaps what the statement writes"
+
 /* Accessors that assert the kind. */
 static inline const TdExpr *td_for_lo(const TdStmt *s) {
   return s->expr[0];

@@ -2,6 +2,7 @@
  * same. */
 #include <string.h>
 
+#include "analysis/apart.h"
 #include "analysis/assume.h"
 #include "analysis/bounds.h"
 #include "rewrite/inject.h"
@@ -113,6 +114,12 @@ static bool check_assumed(const TdInject *j, const TdProg **p, const TdStmt *cal
   bool at_values = false;
   td_walk_stmt(r->session->ctx, call, look_call, &c);
   q.prog = *p;
+  const TdApart *open;
+  if (c.call && td_apart_open(&q, c.call, &open)) {
+    td_util_refuse(r, TD_ILLEGAL, "overlap", j->nest->loc, "what the nest touches may overlap: %s",
+                   open->what);
+    return false;
+  }
   if (u->foreign && u->foreign->model) u = td_prog_unit(*p, u->foreign->model);
   for (size_t i = 0; c.call && i < u->nassert; i++) {
     bool always = td_assume_holds(&q, u, i, c.call, false);

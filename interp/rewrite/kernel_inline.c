@@ -1,6 +1,7 @@
 /* kernel_inline.c - inline: the calls of a kernel become its body. */
 #include <string.h>
 
+#include "analysis/apart.h"
 #include "rewrite/premise.h"
 
 enum { NAME };
@@ -310,6 +311,15 @@ static bool move_assumptions(Expansion *x) {
   return true;
 }
 
+/* Says which views of the call were looked at in each run, which what takes its place does not. */
+static void note_views(const Expansion *x) {
+  TdAsk q = td_util_ask(x->in->r, x->in->caller);
+  const TdApart *open;
+  size_t n = td_apart_open(&q, x->call, &open);
+  for (size_t i = 0; i < n; i++)
+    td_util_note(x->in->r, "no longer checked: whether %s", open[i].what);
+}
+
 /* Whether what the callee's body got from a stream is given back where the body ends. */
 static bool needs_scope(const TdStmt *body) {
   for (uint32_t i = 0; i < body->nkid; i++)
@@ -325,6 +335,7 @@ static bool expand(Expansion *x, bool first) {
   x->sub = td_subst_new(st);
   if (!bind_all_sizes(x)) return false;
   for (size_t i = 0; i < u->nparam; i++) bind_param(x, &u->param[i], x->call->expr[i]);
+  note_views(x);
   if (!move_assumptions(x)) return false;
   size_t n = u->body->nkid;
   if (n > in->preamble && u->body->kid[n - 1]->kind == TD_STMT_RETURN) n--;
