@@ -11,8 +11,8 @@
  * hls_region.c refuses. */
 const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdHlsRegions *regions, TdDiag *d);
 
-/* hls_apart.c: p, which is in a store of its own, with kernels `apart` called in front of statements
- * whose views must lie apart and may not; `said` gets what each says, by its uid. */
+/* hls_apart.c: p, which is in a store of its own, with kernels `apart` called in front of
+ * statements whose views must lie apart and may not; `said` gets what each says, by its uid. */
 const TdProg *td_hls_apart_prog(const TdProg *p, TdMap *said);
 
 #endif
