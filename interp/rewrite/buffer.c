@@ -72,13 +72,14 @@ static bool is_filled_first(TdRewrite *r, const TdPlace *array, const TdUnit *u)
   return filled;
 }
 
-/* Whether the array that argument i names, a parameter, may be one that has such elements still. */
-static bool is_passed_undefined(TdRewrite *r, int i, const TdUnit *u) {
+/* Notes the arrays that are passed as the one that argument i names, a parameter, and may have such
+ * elements still. */
+static void find_open(TdBuffer *b, int i) {
   TdPassed p = {0};
-  bool found = td_passed_find_parts(&p, r, i), any = false;
+  bool found = td_passed_find_parts(&p, b->r, i);
   for (size_t k = 0; found && k < p.array.n; k++)
-    any |= is_undefined(&p.array.at[k]) && !is_filled_first(r, &p.array.at[k], u);
-  return any;
+    if (is_undefined(&p.array.at[k]) && !is_filled_first(b->r, &p.array.at[k], b->unit))
+      td_vec_push(b->r->arena, &b->open, p.array.at[k]);
 }
 
 bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
@@ -101,7 +102,7 @@ bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
   if (array.stmt && td_edit_find(r->session->ctx, b->body, array.stmt->uid))
     return td_buffer_refuse(b, TD_ILLEGAL, "scope",
                             "is declared inside the loop: it is new at each iteration");
-  b->passed = !array.stmt && is_passed_undefined(r, array_arg, loop.unit);
+  if (!array.stmt) find_open(b, array_arg);
   return true;
 }
 
@@ -261,17 +262,26 @@ static bool refuse_unwritten(const TdBuffer *b) {
                           "fill the buffer");
 }
 
-bool td_buffer_check_defined(const TdBuffer *b, const TdProg *now) {
+/* Whether what follows the array's declaration, in `now`, reads of it only what it has written. */
+static bool is_prepared(const TdBuffer *b, const TdProg *now, const TdPlace *array) {
   TdRewrite *r = b->r;
-  if (b->passed) return refuse_unwritten(b);
-  if (!b->undefined) return true;
-  TdAsk q = td_util_ask(r, td_prog_unit(now, b->unit->sym));
+  TdFootprint f;
+  TdAsk q = td_util_ask(r, td_prog_unit(now, array->unit->sym));
   q.prog = now;
-  TdPath p = td_edit_path(r->arena, q.unit->body, b->decl->uid);
+  if (!q.unit->body) return false;
+  TdPath p = td_edit_path(r->arena, q.unit->body, array->stmt->uid);
   const TdStmt *block = p.at[p.n - 2];
   size_t at = 0;
   while (block->kid[at] != p.at[p.n - 1]) at++;
-  TdFootprint f;
   const TdStmt *scope = td_edit_slice(r->store, block, at + 1, block->nkid);
-  return (td_footprint_of(&q, scope, b->array, b->type, &f) && f.prepared) || refuse_unwritten(b);
+  return td_footprint_of(&q, scope, array->sym, array->stmt->type, &f) && f.prepared;
+}
+
+bool td_buffer_check_defined(const TdBuffer *b, const TdProg *now) {
+  for (size_t i = 0; i < b->open.n; i++)
+    if (b->open.at[i].stmt->kind != TD_STMT_LOCAL || !is_prepared(b, now, &b->open.at[i]))
+      return refuse_unwritten(b);
+  if (!b->undefined) return true;
+  TdPlace own = {b->unit, b->decl, b->array};
+  return is_prepared(b, now, &own) || refuse_unwritten(b);
 }

@@ -13,7 +13,7 @@ typedef struct TdBuffer {
   TdBox box;              /* what an iteration touches; the caller's to fill in */
   const TdStmt *decl;     /* of an array that is a local, or NULL */
   bool undefined;         /* it starts with nothing written */
-  bool passed;            /* from a unit in which it does */
+  TD_VEC(TdPlace) open;   /* what is passed as it and does, and is not seen to be filled before */
   bool kept[TD_MAX_RANK]; /* dimensions of the array that the buffer has */
   const TdUnit *now;      /* the unit with what had to be assumed */
 } TdBuffer;

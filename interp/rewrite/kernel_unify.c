@@ -47,6 +47,31 @@ static bool is_no_state(void *ud, const TdStmt *s) {
   return s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_STATE;
 }
 
+/* Whether parameters in one place that are alike but for their extents have the same: else one
+ * kernel would have two interfaces. */
+static bool check_shapes(const Unify *u) {
+  const TdUnit *x = u->kernel[0], *y = u->kernel[1];
+  for (size_t i = 0; x->nparam == y->nparam && i < x->nparam; i++) {
+    const TdType *p = x->param[i].type, *q = y->param[i].type;
+    if (p->kind != TD_T_TENSOR || q->kind != TD_T_TENSOR || p->rank != q->rank ||
+        td_type_scalar(p) != td_type_scalar(q))
+      continue;
+    for (int d = 0; d < p->rank; d++) {
+      int64_t m, n;
+      if (!td_unit_value(x, p->dim[d], &m) || !td_unit_value(y, q->dim[d], &n) || m == n) continue;
+      td_util_refuse(u->r, TD_ILLEGAL, "shape", y->loc,
+                     "'%s' of '%s' has %lld elements in dimension %d, and '%s' of '%s' has %lld: "
+                     "they have no interface in common",
+                     x->param[i].sym->name, x->sym->name, (long long)m, d, y->param[i].sym->name,
+                     y->sym->name, (long long)n);
+      td_diag_help(u->r->diag, "give both %lld elements, and loops that use as many as they need",
+                   (long long)(m > n ? m : n));
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The kernels, and the calls that are meant. */
 static bool find(Unify *u) {
   TdRewrite *r = u->r;
@@ -231,7 +256,7 @@ static bool look_choice(void *ud, const TdStmt *s) {
 
 static const TdProg *apply(TdRewrite *r) {
   Unify u = {.r = r};
-  if (!find(&u)) return NULL;
+  if (!find(&u) || !check_shapes(&u)) return NULL;
   u.name = td_lift_unit_name(
       r, r->prog, td_text_fmt(r->arena, "%s_%s", u.kernel[0]->sym->name, u.kernel[1]->sym->name));
   u.call = td_store_sym(r->store, td_util_name(r, u.caller, NULL, "call"), TD_SYM_LOOP);
@@ -260,7 +285,9 @@ const TdPrim td_prim_kernel_unify = {
     .rewrite = "f(X[0]); g(X[1])  =>  f_g(which, X)  with  f_g = kernel(which, X): "
                "for call: for i: if which[call] == 0: F(X[call][i]) else G(X[call][i])",
     .legal = "n calls of the two stand in a row; what each kernel is passed moves on by as much "
-             "from call to call; both return at their ends only and keep no state",
+             "from call to call; both return at their ends only and keep no state; parameters in "
+             "one place that are "
+             "alike have the same extents",
     .errors = "same count not-a-kernel state not-called arguments return shape size",
     .example = "s:split(\"k\", 3, {tail = \"cut\"}); s:outline(\"k_o\", \"most\"); "
                "s:outline(\"k_t\", \"rest\"); s:unify(\"most\", \"rest\", 2)",

@@ -1,7 +1,8 @@
 /* nest.c - bounds of a reordered nest. Each loop gives inequalities sum >= 0; a loop's new bounds
  * are those that speak of it and of nothing placed further in, after the variables further in were
  * eliminated. The last place gets exact bounds, so iterations are neither lost nor added; outer
- * places may at worst run empty. */
+ * places may at worst run empty. A loop with a step is one over each value of its range there, and
+ * its lower bounds are moved up to where it stands. */
 #include "rewrite/nest.h"
 
 /* One inequality form >= 0. */
@@ -112,6 +113,17 @@ static const TdExpr *join(const Turn *t, const Ineqs *facts, TdSym v, TdOp op, c
   return r;
 }
 
+/* A lower bound of a loop with a step, moved up to a value that the loop takes. */
+static const TdExpr *align(const Turn *t, const TdStmt *loop, const TdExpr *bound) {
+  TdRewrite *r = t->r;
+  TdArena *a = r->store->arena;
+  if (loop->step == 1) return bound;
+  const TdExpr *from = td_for_lo(loop);
+  const TdExpr *n =
+      td_lin_ceildiv(r->session, a, td_lin_minus(r->session, a, bound, from), loop->step);
+  return td_lin_plus(r->session, a, from, td_lin_times(r->session, a, n, loop->step));
+}
+
 /* The bound that c*v + rest >= 0 gives v: ceil(-rest / c) for c > 0, floor(rest / -c) + 1 (half
  * open) for c < 0. */
 static const TdExpr *solve(const Turn *t, const Ineq *q, TdSym v, int64_t c) {
@@ -125,15 +137,16 @@ static const TdExpr *solve(const Turn *t, const Ineq *q, TdSym v, int64_t c) {
   return td_lin_plus(r->session, a, td_lin_floordiv(r->session, a, e, -c), td_util_const(r, 1));
 }
 
-/* Bounds of v from the inequalities that mention it. */
-static bool bounds_of(const Turn *t, const Ineqs *all, TdSym v, const TdExpr **lo,
+/* Bounds of a loop from the inequalities that mention its variable. */
+static bool bounds_of(const Turn *t, const Ineqs *all, const TdStmt *loop, const TdExpr **lo,
                       const TdExpr **hi) {
+  TdSym v = loop->sym;
   const TdExpr **low = TD_NEWN(t->r->arena, const TdExpr *, all->n);
   const TdExpr **high = TD_NEWN(t->r->arena, const TdExpr *, all->n);
   size_t nlow = 0, nhigh = 0;
   for (size_t i = 0; i < all->n; i++) {
     int64_t c = td_lin_coef(&all->at[i].form, v);
-    if (c > 0) low[nlow++] = solve(t, &all->at[i], v, c);
+    if (c > 0) low[nlow++] = align(t, loop, solve(t, &all->at[i], v, c));
     if (c < 0) high[nhigh++] = solve(t, &all->at[i], v, c);
   }
   if (!nlow || !nhigh) return false;
@@ -178,11 +191,20 @@ static bool refuse(const Turn *t, const TdStmt *loop, const char *why) {
 /* Whether every bound can be solved for the variables of the nest. */
 static bool is_solvable(const Turn *t, const Ineqs *all) {
   for (size_t k = 0; k < t->nest.n; k++) {
-    if (t->nest.loop[k]->step != 1)
-      return refuse(t, t->nest.loop[k], "has a step and others depend on it: it cannot be turned");
     for (size_t i = 0; i < all->n; i++)
       if (hides(&all->at[i].form, t->nest.loop[k]->sym))
         return refuse(t, t->nest.loop[k], "is used in a way that is not linear");
+  }
+  return true;
+}
+
+/* Whether loops with steps begin where only loops in earlier places have a say. */
+static bool are_steps_steady(const Turn *t, const size_t *order) {
+  for (size_t k = 0; k < t->nest.n; k++) {
+    const TdStmt *loop = t->nest.loop[order[k]];
+    for (size_t i = k; loop->step != 1 && i < t->nest.n; i++)
+      if (td_walk_uses_expr(td_for_lo(loop), t->nest.loop[order[i]]->sym))
+        return refuse(t, loop, "has a step, and begins where a loop that would be inside says");
   }
   return true;
 }
@@ -199,12 +221,11 @@ bool td_nest_bounds(TdRewrite *r, const TdUnit *u, TdNestLoops nest, const size_
   if (!dependent) return true;
   Ineqs all = {0};
   for (size_t k = 0; k < nest.n; k++) add_loop(&t, nest.loop[k], &all);
-  if (!is_solvable(&t, &all)) return false;
+  if (!is_solvable(&t, &all) || !are_steps_steady(&t, order)) return false;
   for (size_t k = nest.n; k-- > 0;) {
-    TdSym v = nest.loop[order[k]]->sym;
-    if (!bounds_of(&t, &all, v, &lo[k], &hi[k]))
-      return refuse(&t, nest.loop[order[k]], "cannot be turned");
-    all = eliminate(&t, &all, v);
+    const TdStmt *loop = nest.loop[order[k]];
+    if (!bounds_of(&t, &all, loop, &lo[k], &hi[k])) return refuse(&t, loop, "cannot be turned");
+    all = eliminate(&t, &all, loop->sym);
   }
   return true;
 }

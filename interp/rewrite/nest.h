@@ -5,8 +5,8 @@
 
 #include "rewrite/util.h"
 
-/* The loops of a nest, outermost first, all of step 1 unless their bounds use no loop of the nest.
- */
+/* The loops of a nest, outermost first. One with a step begins where no loop that is placed inside
+ * it has a say, unless no bound in the nest uses a loop of it. */
 typedef struct TdNestLoops {
   const TdStmt **loop;
   size_t n;

@@ -3,6 +3,7 @@
 #include "ir/printer.h"
 #include "rewrite/elements.h"
 #include "rewrite/relay.h"
+#include "rewrite/relay_first.h"
 #include "rewrite/relay_order.h"
 #include "rewrite/stages.h"
 
@@ -183,9 +184,72 @@ static bool spell_out(Relay *q, const End *e) {
   return true;
 }
 
+/* A first value in the place of what reads it. */
+typedef struct FirstValue {
+  const Relay *q;
+  const TdExpr *value;
+  TD_VEC(uint32_t) uid; /* statements that may read it */
+} FirstValue;
+
+static const TdExpr *to_value(void *ud, const TdExpr *e) {
+  const FirstValue *v = ud;
+  return e->kind == TD_EXPR_LOAD && e->sym == v->q->writer.sym ? v->value : e;
+}
+
+static bool note_use(void *ud, const TdStmt *s) {
+  FirstValue *v = ud;
+  bool uses = false;
+  for (uint32_t i = 0; i < s->nexpr; i++) uses |= td_walk_uses_expr(s->expr[i], v->q->writer.sym);
+  if (uses) td_vec_push(v->q->r->arena, &v->uid, s->uid);
+  return true;
+}
+
+/* Puts the value where statement `uid` reads the array; what it writes stays. */
+static void put_value(Relay *q, FirstValue *v, uint32_t uid) {
+  TdArena *a = q->r->store->arena;
+  const TdStmt *s = td_edit_find(q->r->session->ctx, root_of(q, &q->writer), uid);
+  const TdExpr **e = TD_NEWN(a, const TdExpr *, s->nexpr);
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    bool place = s->kind == TD_STMT_STORE && i == 0;
+    e[i] = place ? s->expr[i] : td_walk_map_expr(a, s->expr[i], to_value, v);
+  }
+  const TdStmt *now = td_stmt_with_exprs(q->r->store, s, e, s->nexpr);
+  edit(q, &q->writer, uid, &now, 1);
+}
+
+/* Drops statement `uid` at an end, and the loops that do nothing else. */
+static void drop_at(Relay *q, const End *e, uint32_t uid) {
+  TdPath p = td_edit_path(q->r->arena, td_prog_unit(q->prog, e->unit)->body, uid);
+  size_t i = p.n - 1;
+  while (i >= 2 && p.at[i - 1]->kind == TD_STMT_BLOCK && p.at[i - 1]->nkid == 1 &&
+         p.at[i - 2]->kind == TD_STMT_FOR)
+    i -= 2;
+  edit(q, e, p.at[i]->uid, NULL, 0);
+}
+
+/* Where the stage reads only the value that the array holds first, that value takes the place of
+ * the reads; stores of it that are overwritten go. */
+static void use_first_value(Relay *q) {
+  End *e = &q->writer;
+  const TdStmt *decl = q->ask->array.stmt;
+  bool filled = e->home == q->ask->array.unit->sym && decl->init == TD_INIT_FILL;
+  TdRelayFirst f = {.r = q->r,
+                    .prog = q->prog,
+                    .unit = home_of(q, e),
+                    .stage = stage_of(q, e),
+                    .array = e->held,
+                    .fill = filled ? decl->expr[0] : NULL};
+  if (!td_relay_first(&f)) return;
+  FirstValue v = {.q = q, .value = f.value};
+  td_walk_stmt(q->r->session->ctx, root_of(q, e), note_use, &v);
+  for (size_t i = 0; i < v.uid.n; i++) put_value(q, &v, v.uid.at[i]);
+  for (size_t i = 0; i < f.dead.n; i++) drop_at(q, e, f.dead.at[i]);
+}
+
 static bool find_write(Relay *q) {
   End *e = &q->writer;
   if (!spell_out(q, e)) return false;
+  use_first_value(q);
   Uses u = uses_at(q, e);
   TdLoc loc = u.store.n ? u.store.at[0]->loc : stage_of(q, e)->loc;
   if (!u.store.n || u.loads || u.views) {

@@ -55,10 +55,10 @@ prim.twins("a local of each iteration", {
           B[i] = s[0] + 1
         end
       else
-        local s = i32[1]()
+        local s = i32[1](0)
         for i = 0, 5 do
-          s[0] = A[i]
           B[i] = s[0] + 1
+          s[0] = A[i]
         end
       end
     end}, {i32[6], i32[6]}
@@ -115,5 +115,51 @@ t.test("an attribute that promises too much is refused with the instances that c
   t.eq(e.witness.second.at, "i = 4")
   load(0)
 end)
+
+-- Halide's blur: the horizontal sums are computed where a row, or a tile, uses them.
+local function blur(z)
+  local H, W = z.H or 6, z.W or 7
+  return tide.kernel {A = i32[H + 2][W + 2], O = i32[H][W], function(A, O)
+    local B = i32[H + 2][W]()
+    for y, x in grid(H + 2, W) do B[y][x] = A[y][x] + A[y][x + 1] + A[y][x + 2] end
+    for v, u in grid(H, W) do O[v][u] = B[v][u] + B[v + 1][u] + B[v + 2][u] end
+  end}, {i32[H + 2][W + 2], i32[H][W]}
+end
+prim.accepted("rows of a blur, computed at each row", {
+  of = blur, before = function(s) s:compute_at("B", "v") end, step = {"parallel", "v"}, has = mark "v",
+  other = {{H = 1, W = 1}, {H = 9, W = 2}},
+})
+prim.accepted("tiles of a blur, computed at each tile", {
+  of = blur, before = function(s)
+    s:split("v", 4, {names = {"vo", "vi"}}):split("u", 4, {names = {"uo", "ui"}})
+    s:reorder("vo", "uo", "vi", "ui"):compute_at("B", "uo")
+  end, step = {"parallel", "vo"}, other = {{H = 1, W = 1}, {H = 9, W = 5}},
+})
+prim.twins("a row of which an iteration finds what another has left", {
+  of = function(first)
+    return tide.kernel {A = i32[8], B = i32[8][4], function(A, B)
+      local x = i32(0)
+      local T = i32[4](0)
+      for i = 0, 7 do
+        x = A[i] * 2
+        if first == 0 then T[0] = x end
+        for j = 1, 3 do T[j] = x + j end
+        for j = 0, 3 do B[i][j] = T[j] + x end
+      end
+    end}, {i32[8], i32[8][4]}
+  end, no = 1, yes = 0, step = {"parallel", "i"}, code = "dependence", witness = "T",
+})
+prim.twins("a row of which the last iteration's is used later", {
+  of = function(later)
+    return tide.kernel {A = i32[8], B = i32[8], function(A, B)
+      local T = i32[4](0)
+      for i = 0, 7 do
+        for j = 0, 3 do T[j] = A[i] + j end
+        B[i] = T[i % 4]
+      end
+      if later then B[0] = T[3] end
+    end}, {i32[8], i32[8]}
+  end, no = true, yes = false, step = {"parallel", "i"}, code = "dependence", witness = "T",
+})
 
 t.done()

@@ -167,13 +167,37 @@ prim.twins("a loop that is left by break", {
     end}, {i32[4][4]}
   end, no = 3, yes = 4, step = {"reorder", "j", "i"}, code = "break",
 })
-prim.twins("a triangle with steps", {
+for step = 2, 3 do
+  for _, upper in ipairs {true, false} do
+    prim.accepted(("a triangle whose outer loop has steps of %d"):format(step), {
+      of = function(z)
+        local N = z.N or 8
+        return tide.kernel {A = i32[N][N], function(A)
+          if upper then
+            for i = 1, N - 1, step do for j = i, N - 1 do A[i][j] = A[i][j] + i end end
+          else
+            for i = 1, N - 1, step do for j = 0, i do A[i][j] = A[i][j] + i end end
+          end
+        end}, {i32[N][N]}
+      end, step = {"reorder", "j", "i"}, other = {{N = 1}, {N = 2}, {N = 9}, {N = 10}},
+    })
+  end
+end
+prim.accepted("a triangle whose loops both have steps", {
+  of = function(z)
+    local N = z.N or 11
+    return tide.kernel {A = i32[N][N], function(A)
+      for i = 0, N - 1, 2 do for j = 1, i, 3 do A[i][j] = A[i][j] + i end end
+    end}, {i32[N][N]}
+  end, step = {"reorder", "j", "i"}, other = {{N = 1}, {N = 2}, {N = 9}, {N = 20}},
+})
+prim.twins("a triangle whose inner loop has steps from where the outer one says", {
   of = function(wide)
     return tide.kernel {A = i32[8][8], function(A)
       if wide then
-        for i = 0, 7, 2 do for j = 0, i do A[i][j] = A[i][j] + 1 end end
+        for i = 0, 7 do for j = i, 7, 2 do A[i][j] = A[i][j] + 1 end end
       else
-        for i = 0, 7, 1 do for j = 0, i do A[i][j] = A[i][j] + 1 end end
+        for i = 0, 7 do for j = i, 7, 1 do A[i][j] = A[i][j] + 1 end end
       end
     end}, {i32[8][8]}
   end, no = true, yes = false, step = {"reorder", "j", "i"}, code = "bounds",

@@ -150,7 +150,7 @@ local function framed(n)
   end}, {i32[H][O]}
 end
 prim.twins("a caller's array, of which a kernel of fixed extents has written all", {
-  of = framed, no = 6, yes = 7, step = {"reuse_at", "sums:y", "sums:p"}, code = "unwritten",
+  of = framed, no = 3, yes = 7, step = {"reuse_at", "sums:y", "sums:p"}, code = "unwritten",
 })
 -- Sums over windows of an array whose extent is a size of its own.
 local function image(z)

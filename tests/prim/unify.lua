@@ -178,4 +178,24 @@ prim.refused("a single call", {
 prim.refused("no such kernel", {
   of = layers {1, 0}, step = {"unify", "mm", "sub", 2}, kind = "usage", code = "no-unit"})
 
+local function shapes(n)
+  local function up(m, name)
+    return tide.kernel {x = tide.i8[m], y = tide.i8[m], name = name, function(x, y)
+      for i = 0, m - 1 do y[i] = x[i] + 1 end
+    end}
+  end
+  local eight, other = up(8, "eight"), up(n, "other")
+  return tide.kernel {X = tide.i8[8], Y = tide.i8[8], U = tide.i8[n], V = tide.i8[n], function(X, Y, U, V)
+    eight(X, Y)
+    other(U, V)
+  end}, {tide.i8[8], tide.i8[8], tide.i8[n], tide.i8[n]}
+end
+prim.twins("parameters of other extents", {
+  of = shapes, no = 6, yes = 8, step = {"unify", "eight", "other", 2}, code = "shape",
+})
+t.test("the refusal names both extents", function()
+  local e = prim.refuse {of = function() return shapes(6) end, step = {"unify", "eight", "other", 2}, code = "shape"}
+  t.has(e.message, "'x' of 'eight' has 8 elements in dimension 0, and 'x' of 'other' has 6")
+end)
+
 t.done()
