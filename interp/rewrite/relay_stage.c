@@ -232,7 +232,7 @@ static void drop_at(Relay *q, const End *e, uint32_t uid) {
 static void use_first_value(Relay *q) {
   End *e = &q->writer;
   const TdStmt *decl = q->ask->array.stmt;
-  bool filled = e->home == q->ask->array.unit->sym && decl->init == TD_INIT_FILL;
+  bool filled = decl && decl->sym == q->array && decl->init == TD_INIT_FILL;
   TdRelayFirst f = {.r = q->r,
                     .prog = q->prog,
                     .unit = home_of(q, e),
