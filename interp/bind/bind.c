@@ -367,5 +367,6 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_maestro(L);
   td_bind_open_refuse(L);
   td_bind_open_version(L);
+  td_bind_open_stp(L);
   return 1;
 }

@@ -269,5 +269,6 @@ void td_bind_open_write(lua_State *L);
 void td_bind_open_maestro(lua_State *L);
 void td_bind_open_refuse(lua_State *L);
 void td_bind_open_version(lua_State *L);
+void td_bind_open_stp(lua_State *L);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Pushes where a task stalled, as a list of {stream =, why =, cycles =}. */
 static void push_stalls(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
-  static const char *const why[] = {"empty", "full", "allreduce"};
+  static const char *const why[] = {"empty", "full", "allreduce", "memory"};
   lua_createtable(L, (int)x->nstall, 0);
   for (size_t i = 0; i < x->nstall; i++) {
     const TdTimedStall *s = &x->stall[i];
@@ -109,7 +109,8 @@ static const TdTimed *check_events(lua_State *L) {
     td_bind_fail(L, "argument", "a report of a run with a clock is expected");
   lua_pushvalue(L, 1);
   lua_rawget(L, -2);
-  const TdTimed *t = td_bind_build_timed(L, -1);
+  const TdTimedOwner *owner = luaL_testudata(L, -1, TD_CLASS_TIMED_OWNER);
+  const TdTimed *t = owner ? owner->timed : td_bind_build_timed(L, -1);
   lua_getfield(L, 1, "run");
   if (!t || (int64_t)t->run != lua_tointeger(L, -1))
     td_bind_fail(L, "old-report", "this report is of an earlier run, whose events are gone");

@@ -68,6 +68,12 @@ int td_bind_tasks(lua_State *L);
 /* bind_timed.c: pushes what a run with a clock told, of the build at idx. */
 struct TdTimed;
 void td_bind_push_timed(lua_State *L, const struct TdTimed *t, int idx);
+/* What keeps the events of a run that no build made. */
+#define TD_CLASS_TIMED_OWNER "tide.timed.owner"
+typedef struct TdTimedOwner {
+  TdArena *arena;
+  const struct TdTimed *timed;
+} TdTimedOwner;
 /* bind_build.c: what the last run of the build at idx told, or NULL. */
 const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
 

@@ -6,7 +6,13 @@
 #include "ir/times.h"
 
 /* Why a task did not go on. */
-typedef enum { TD_STALL_EMPTY, TD_STALL_FULL, TD_STALL_MEETING, TD_STALLS } TdStall;
+typedef enum {
+  TD_STALL_EMPTY,
+  TD_STALL_FULL,
+  TD_STALL_MEETING,
+  TD_STALL_MEMORY, /* of a graph of STeP: off-chip */
+  TD_STALLS
+} TdStall;
 
 /* Cycles that a task lost at a stream (its number), or in an allreduce (stream UINT32_MAX). */
 typedef struct TdTimedStall {

@@ -1,0 +1,175 @@
+/* stp_graph.c - graphs of STeP: nodes added in order of calls, what ends the building of one. */
+#include <string.h>
+
+#include "step/stp_graph.h"
+
+const TdStpOpRow td_stp_ops[] = {
+#define TD_STP_OP(NAME, name, group, args, options, shape, meaning, cycles, bytes, help)           \
+  {#name, group, args, options, shape, meaning, cycles, bytes, help},
+#include "step/stp_ops.def"
+};
+
+const TdStpFnRow td_stp_fns[] = {
+#define TD_STP_FN(NAME, name, parts, place, flops, help) {#name, parts, place, flops, help},
+#include "step/stp_fns.def"
+    {"kernel", 0, "maf", "counted from its loops", "a kernel on tiles"},
+};
+
+static const char *const keys[] = {
+#define TD_STP_KEY(NAME, name) #name,
+    TD_STP_KEY_LIST(TD_STP_KEY)
+#undef TD_STP_KEY
+};
+
+TdStpKey td_stp_key_find(const char *name) {
+  int k = 0;
+  while (k < TD_STP_KEYS && strcmp(keys[k], name) != 0) k++;
+  return (TdStpKey)k;
+}
+
+const char *td_stp_key_name(TdStpKey k) {
+  return keys[k];
+}
+
+TdStpGraph *td_stp_graph_new(TdArena *a, TdSession *s, TdStpExprs *x) {
+  TdStpGraph *g = TD_NEW(a, TdStpGraph);
+  g->arena = a;
+  g->session = s;
+  g->exprs = x;
+  return g;
+}
+
+const TdStpNode *td_stp_graph_node(const TdStpGraph *g, uint32_t uid) {
+  return g->by_uid.at[uid];
+}
+
+const TdStpStream *td_stp_graph_stream(const TdStpGraph *g, TdStpRef r) {
+  return &td_stp_graph_node(g, r.uid)->out[r.out];
+}
+
+TdStpRef td_stp_graph_source(const TdStpGraph *g, TdStpRef r) {
+  for (;;) {
+    const TdStpNode *n = td_stp_graph_node(g, r.uid);
+    if ((n->op != TD_STP_ASSUME_SHAPE && n->op != TD_STP_FEEDBACK) || !n->nin) return r;
+    r = n->in[0];
+  }
+}
+
+const TdStpNode *td_stp_graph_add(TdStpGraph *g, const TdStpNode *n, TdDiag *d) {
+  td_ctx_tick(td_arena_ctx(g->arena), 1);
+  TdStpNode *own = td_arena_copy(g->arena, n, sizeof *n);
+  own->uid = (uint32_t)g->by_uid.n;
+  own->in = td_arena_copy(g->arena, n->in, n->nin * sizeof *n->in);
+  if (!td_stp_shape_of(g, own, d)) return NULL;
+  td_vec_push(g->arena, &g->node, own);
+  td_vec_push(g->arena, &g->by_uid, own);
+  return own;
+}
+
+bool td_stp_graph_close(TdStpGraph *g, uint32_t uid, TdStpRef y, TdLoc loc, TdDiag *d) {
+  const TdStpNode *n = td_stp_graph_node(g, uid);
+  const TdStpStream *is = td_stp_graph_stream(g, y);
+  if (n->op != TD_STP_FEEDBACK)
+    return td_diag_set(d, TD_USAGE, "step-close", loc, "only what step.feedback made is closed");
+  if (n->nin) return td_diag_set(d, TD_USAGE, "step-close", loc, "this loop was closed before");
+  const TdStpStream *want = &n->out[0];
+  if (is->ndim != want->ndim || is->type->kind != want->type->kind ||
+      (is->type->kind == TD_STP_SELECTOR && is->type->ways != want->type->ways))
+    return td_diag_set(d, TD_ILLEGAL, "step-shape", loc,
+                       "the loop was opened as %s, and closed with %s",
+                       td_stp_shape_str(d->arena, want), td_stp_shape_str(d->arena, is));
+  TdStpNode *own = td_arena_copy(g->arena, n, sizeof *n);
+  own->in = td_arena_copy(g->arena, &y, sizeof y);
+  own->nin = 1;
+  g->by_uid.at[uid] = own;
+  for (size_t i = 0; i < g->node.n; i++)
+    if (g->node.at[i]->uid == uid) g->node.at[i] = own;
+  return true;
+}
+
+const char *td_stp_graph_name(TdArena *a, const TdStpNode *n) {
+  return n->ordinal ? td_text_fmt(a, "%s#%u", n->name, n->ordinal) : n->name;
+}
+
+/* Numbers the nodes of each name: families of one site first, then names that stand twice. */
+static void settle_names(TdStpGraph *g) {
+  TdMap count = {0}, seen = {0};
+  for (size_t i = 0; i < g->node.n; i++) {
+    uint64_t n = 0;
+    td_map_get(&count, (uint64_t)(uintptr_t)g->node.at[i]->name, &n);
+    td_map_put(g->arena, &count, (uint64_t)(uintptr_t)g->node.at[i]->name, n + 1);
+  }
+  for (size_t i = 0; i < g->node.n; i++) {
+    TdStpNode *own = td_arena_copy(g->arena, g->node.at[i], sizeof *own);
+    uint64_t key = (uint64_t)(uintptr_t)own->name, n = 0, k = 0;
+    td_map_get(&count, key, &n);
+    td_map_get(&seen, key, &k);
+    own->ordinal = n > 1 ? (uint32_t)k + 1 : 0;
+    td_map_put(g->arena, &seen, key, k + 1);
+    g->node.at[i] = g->by_uid.at[own->uid] = own;
+  }
+}
+
+/* Whether outputs of every node are read: by a node, or as an output of the graph. */
+static bool check_read(TdStpGraph *g, TdDiag *d) {
+  TdArena *a = d->arena;
+  uint8_t **read = TD_NEWN(a, uint8_t *, g->by_uid.n);
+  for (size_t i = 0; i < g->node.n; i++)
+    read[g->node.at[i]->uid] = TD_NEWN(a, uint8_t, g->node.at[i]->nout + 1);
+  for (size_t i = 0; i < g->node.n; i++)
+    for (size_t k = 0; k < g->node.at[i]->nin; k++)
+      read[g->node.at[i]->in[k].uid][g->node.at[i]->in[k].out] = 1;
+  for (size_t i = 0; i < g->output.n; i++) read[g->output.at[i].uid][g->output.at[i].out] = 1;
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdStpNode *n = g->node.at[i];
+    for (size_t k = 0; k < n->nout; k++) {
+      if (read[n->uid][k]) continue;
+      if (n->op == TD_STP_RESHAPE && k == 1) continue;
+      const char *which = n->nout > 1 ? td_text_fmt(a, "output %zu of ", k + 1) : "";
+      td_diag_set(d, TD_ILLEGAL, "step-unread", n->loc, "nobody reads %s'%s', %s", which,
+                  td_stp_graph_name(a, n), td_stp_shape_str(a, &n->out[k]));
+      td_diag_help(d, "end it with :sink(), or return it from the function");
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Walks from a node down its inputs; state 1: under way, 2: done. */
+static bool visit(const TdStpGraph *g, uint32_t uid, uint8_t *state, TdDiag *d) {
+  const TdStpNode *n = td_stp_graph_node(g, uid);
+  if (state[uid] == 2 || n->op == TD_STP_EAGER_MERGE) return true;
+  if (state[uid] == 1) {
+    td_diag_set(d, TD_ILLEGAL, "step-cycle", n->loc,
+                "'%s' waits for what is made of its own output, and no eager_merge cuts the cycle",
+                td_stp_graph_name(d->arena, n));
+    td_diag_help(d, "a cycle is legal where an eager_merge takes what comes first");
+    return false;
+  }
+  state[uid] = 1;
+  td_ctx_enter(td_arena_ctx(g->arena));
+  for (size_t i = 0; i < n->nin; i++)
+    if (!visit(g, n->in[i].uid, state, d)) return false;
+  td_ctx_leave(td_arena_ctx(g->arena));
+  state[uid] = 2;
+  return true;
+}
+
+/* Whether every loop is closed, and cut by an eager_merge. */
+static bool check_cycles(const TdStpGraph *g, TdDiag *d) {
+  uint8_t *state = TD_NEWN(d->arena, uint8_t, g->by_uid.n + 1);
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdStpNode *n = g->node.at[i];
+    if (n->op == TD_STP_FEEDBACK && !n->nin)
+      return td_diag_set(d, TD_ILLEGAL, "step-open", n->loc,
+                         "the loop '%s' was opened and never closed: %s:close(y)",
+                         td_stp_graph_name(d->arena, n), n->name);
+    if (n->op == TD_STP_FEEDBACK && !visit(g, n->uid, state, d)) return false;
+  }
+  return true;
+}
+
+bool td_stp_graph_finish(TdStpGraph *g, TdDiag *d) {
+  settle_names(g);
+  return check_read(g, d) && check_cycles(g, d);
+}

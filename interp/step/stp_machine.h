@@ -1,0 +1,227 @@
+/* stp_machine.h - the state of a run: values, channels, nodes. Seen by the files stp_exec_* only. */
+#ifndef TD_STP_MACHINE_H
+#define TD_STP_MACHINE_H
+
+#include "step/stp_run.h"
+
+/* ---- values: a pool of counted records ---- */
+
+typedef uint32_t TdStpVal; /* 0: none */
+
+typedef struct TdStpItem {
+  int64_t time;
+  TdStpVal val;       /* 0 where from > 0 */
+  int16_t stop, from; /* from > 0: nothing, closes levels from .. stop */
+} TdStpItem;
+
+typedef struct TdStpRecord {
+  uint32_t refs, next; /* next free */
+  uint8_t kind;
+  bool mu;             /* lies in a memory unit: whoever reads it loads it */
+  uint8_t size_class;  /* of data */
+  const TdType *elem;  /* of a tile */
+  int64_t rows, cols, vrows, vcols;
+  int64_t number;      /* of an integer [1, 1] tile */
+  const int32_t *index; /* of a selector */
+  unsigned char *data; /* of a tile, dense */
+  TdStpItem *item;     /* of a buffer; of a tuple its parts */
+  uint32_t nitem, cap;
+} TdStpRecord;
+
+/* ---- channels ---- */
+
+typedef struct TdStpChan {
+  TdStpItem *item; /* a ring */
+  uint32_t cap, head, count;
+  int64_t *credit; /* a ring by number of element: when its place was free */
+  uint32_t ccap;
+  int64_t put, got, most, depth;
+  uint32_t from, to; /* machines */
+  bool closed;
+  int64_t closed_at;
+  TD_VEC(int64_t) put_at, got_at; /* kept events */
+} TdStpChan;
+
+/* Where a machine puts: a channel, or none; counts what passes. */
+typedef struct TdStpPort {
+  uint32_t chan; /* UINT32_MAX: none */
+  int64_t seen[TD_STP_RANK + 1]; /* elements; lists of level l closed */
+  int64_t most_rows, most_cols;
+  int64_t *open;       /* of an assumed shape: elements of each open list; NULL: none */
+  const TdStpNode *assumed;
+  TdStpOutput *tap;
+} TdStpPort;
+
+typedef enum { TD_STP_EMPTY, TD_STP_FULL, TD_STP_BY_MEMORY, TD_STP_BY_ARRIVAL } TdStpWhy;
+
+typedef struct TdStpRun TdStpRun;
+typedef struct TdStpMachine TdStpMachine;
+
+/* An operator at run, or the broadcast of a stream with several readers. */
+struct TdStpMachine {
+  const TdStpNode *n;
+  void (*step)(TdStpRun *r, TdStpMachine *m);
+  uint32_t id;
+  uint32_t nin, nout;
+  uint32_t *in;    /* channels */
+  TdStpPort *port; /* nout of them */
+  bool queued, over, is_merge, held;
+  int phase;
+  int64_t clock, busy, begin;
+  int64_t stall[4], cause[4]; /* by TdStpWhy; cause: last channel */
+  TdStpWhy why;               /* of its wait, and where: an input or a port */
+  uint32_t where;
+  /* what operators keep */
+  TdStpItem hold, sel;
+  TdStpVal acc, fixed;
+  int64_t i, k, n_left, at;
+  int64_t *order, *arrival;
+  TdStpItem *list;
+  uint32_t nlist, caplist;
+  int64_t flops;
+  uint8_t *written;
+  /* the memory's */
+  int64_t next, left, per_cycle, answered;
+};
+
+struct TdStpRun {
+  TdArena *arena, *kept;
+  TdCtx *ctx;
+  const TdStpGraph *g;
+  TdStpGraph *graph; /* the same, whose expressions grow */
+  const TdStpOptions *o;
+  const TdStpCalls *calls;
+  TdDiag *d;
+  bool failed;
+  TdStpMachine *machine;
+  uint32_t nmachine;
+  TdStpChan *chan;
+  uint32_t nchan;
+  uint32_t *queue; /* a ring of machines to be run */
+  uint32_t qhead, qcount;
+  TD_VEC(TdStpRecord) val;
+  TdStpVal free;
+  void *block[64]; /* free data by size class */
+  const int32_t *identity; /* 0, 1, 2, .. for one-hot selectors */
+  /* the memory */
+  uint32_t *active; /* machines with requests to be handed over, in order of ports */
+  uint32_t nactive;
+  int64_t *channel_free, offset, now, moved, last_answer;
+  int64_t traffic;
+  uint64_t ticks;
+  bool keep; /* events, while they are not too many */
+  int64_t events;
+};
+
+/* ---- stp_value.c ---- */
+
+TdStpVal td_stp_value_new(TdStpRun *r, TdStpKind kind);
+static inline TdStpRecord *td_stp_value(TdStpRun *r, TdStpVal v) {
+  return &r->val.at[v];
+}
+static inline TdStpVal td_stp_value_keep(TdStpRun *r, TdStpVal v) {
+  if (v) r->val.at[v].refs++;
+  return v;
+}
+void td_stp_value_drop(TdStpRun *r, TdStpVal v);
+/* A tile, all of it valid; with data (zeros) where the run has it. */
+TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
+TdStpVal td_stp_value_number(TdStpRun *r, const TdType *elem, int64_t n);
+TdStpVal td_stp_value_selector(TdStpRun *r, const int32_t *index, int64_t n);
+/* A copy of a tile's record and data, to be changed. */
+TdStpVal td_stp_value_copy(TdStpRun *r, TdStpVal v);
+/* n bytes of data, and back. */
+unsigned char *td_stp_value_data(TdStpRun *r, size_t n, uint8_t *size_class);
+/* Bytes that a value takes on the way; of an element of a type. */
+int64_t td_stp_value_bytes(TdStpRun *r, TdStpVal v);
+int64_t td_stp_element_bytes(const TdStpOptions *o, const TdType *elem);
+/* Cycles to read v from a memory unit: 0 where it is in none. */
+int64_t td_stp_value_load(TdStpRun *r, TdStpVal v);
+
+/* ---- stp_channel.c ---- */
+
+typedef enum { TD_STP_WAIT, TD_STP_OVER, TD_STP_HAVE } TdStpLook;
+
+/* Whether input i has an element; notes what the machine waits for. */
+TdStpLook td_stp_look(TdStpRun *r, TdStpMachine *m, uint32_t i);
+static inline TdStpItem *td_stp_head(TdStpRun *r, TdStpMachine *m, uint32_t i) {
+  TdStpChan *c = &r->chan[m->in[i]];
+  return &c->item[c->head];
+}
+/* Lets the clock go on to t. */
+static inline void td_stp_until(TdStpMachine *m, int64_t t, TdStpWhy why, uint32_t where) {
+  if (t <= m->clock) return;
+  m->stall[why] += t - m->clock;
+  m->cause[why] = where;
+  m->clock = t;
+}
+static inline void td_stp_work(TdStpMachine *m, int64_t cycles) {
+  m->clock += cycles;
+  m->busy += cycles;
+}
+/* Lets the clock go on to when input i's head is visible. */
+void td_stp_see(TdStpRun *r, TdStpMachine *m, uint32_t i);
+/* Takes the head of input i; its value is the caller's. */
+TdStpItem td_stp_take(TdStpRun *r, TdStpMachine *m, uint32_t i);
+/* Puts "nothing, from .. stop" before what input i holds. */
+void td_stp_unread(TdStpRun *r, TdStpMachine *m, uint32_t i, int from, int stop, int64_t time);
+/* Whether port p has a place; notes what the machine waits for. */
+bool td_stp_room(TdStpRun *r, TdStpMachine *m, uint32_t p);
+/* Puts it (its value is given away), requested for time t; false: no place yet. */
+bool td_stp_give(TdStpRun *r, TdStpMachine *m, uint32_t p, TdStpItem it, int64_t t);
+/* When a place of port p is free. */
+int64_t td_stp_free_at(TdStpRun *r, TdStpMachine *m, uint32_t p);
+/* The machine is done: its channels close. */
+void td_stp_finish(TdStpRun *r, TdStpMachine *m);
+void td_stp_wake(TdStpRun *r, uint32_t machine);
+/* The run fails at the machine's node. */
+void td_stp_fail(TdStpRun *r, TdStpMachine *m, TdDiagKind kind, const char *code, const char *fmt,
+                 ...) TD_PRINTF(5, 6);
+
+/* Inputs 0 .. n - 1 side by side. HAVE: it has data, or nothing, at all of them; `it` has the least
+ * stop, and from. Then td_stp_consume takes them; what closes more on one side stays. */
+TdStpLook td_stp_meet(TdStpRun *r, TdStpMachine *m, uint32_t n, TdStpItem *it);
+void td_stp_consume(TdStpRun *r, TdStpMachine *m, uint32_t n, TdStpItem it);
+
+static inline TdStpItem td_stp_nothing(int from, int stop) {
+  return (TdStpItem){.stop = (int16_t)stop, .from = (int16_t)from};
+}
+static inline TdStpItem td_stp_item(TdStpVal v, int stop) {
+  return (TdStpItem){.val = v, .stop = (int16_t)stop};
+}
+
+/* ---- stp_apply.c: functions on values ---- */
+
+/* The result of node n's function on the values of part (a fold: the state first, or 0 at the
+ * start), and its FLOPs; *cycles where its cost is constant, else -1. 0: it failed. */
+TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t n, int64_t *flops,
+                      int64_t *cycles);
+/* The start of a fold whose first element has this value. */
+TdStpVal td_stp_apply_sum(TdStpRun *r, TdStpMachine *m, TdStpVal state, TdStpVal x);
+/* Element i of what flat_map's function makes of part; their number. */
+int64_t td_stp_apply_count(TdStpRun *r, TdStpMachine *m, const TdStpVal *part);
+TdStpVal td_stp_apply_element(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, int64_t i);
+
+/* ---- stp_memory.c ---- */
+
+/* Asks for a tile: machine m goes on at m->answered. */
+void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t rows, int64_t cols, int64_t bytes);
+/* The first cycle with a request, or INT64_MAX. */
+int64_t td_stp_memory_next(const TdStpRun *r);
+/* Serves requests until a tile is complete, or cycle `until` comes. */
+void td_stp_memory_serve(TdStpRun *r, int64_t until);
+
+/* ---- the operators: stp_exec_*.c ---- */
+
+#define TD_STP_STEPS(X)                                                                            \
+  X(load) X(load_at) X(store) X(store_at) X(selectors) X(values) X(sink) X(bufferize)              \
+  X(streamify) X(partition) X(reassemble) X(eager_merge) X(parallelize) X(zip) X(map) X(accum)     \
+  X(scan) X(flat_map) X(flatten) X(reshape) X(promote) X(expand) X(rep) X(broadcast)
+#define TD_STP_STEP(name) void td_stp_exec_##name(TdStpRun *r, TdStpMachine *m);
+TD_STP_STEPS(TD_STP_STEP)
+#undef TD_STP_STEP
+
+/* stp_stuck.c: tells why the run cannot go on. */
+void td_stp_stuck(TdStpRun *r);
+
+#endif

@@ -1,0 +1,66 @@
+/* stp_run.h - running a graph: one executor, always with a clock, with data or on shapes alone.
+ *
+ * Every node has a clock of its own. An element put at clock t is visible from t + 1; a place is
+ * free one after its element was taken. A node that needs what is not there waits, and its clock
+ * goes on to the time at which it comes; so nodes may be run in any order, and the times are the
+ * same. Two things are decided in order of time, when nothing else can go on: what the memory
+ * serves, and which input an eager_merge takes. */
+#ifndef TD_STP_RUN_H
+#define TD_STP_RUN_H
+
+#include "eval/timed.h"
+#include "step/stp_graph.h"
+
+/* The off-chip memory: a queue for each channel. A request is served interval after the one before
+ * in its channel and answered startup + latency + 1 later. */
+typedef struct TdStpMemory {
+  int64_t channels, request, latency, interval, startup;
+} TdStpMemory;
+
+typedef struct TdStpOptions {
+  int64_t depth; /* of every FIFO that says none; 0: no limit */
+  int64_t pmu;   /* bytes per cycle of a memory unit */
+  int64_t bytes; /* of a float element in loads and transfers; 0: those of its type */
+  TdStpMemory memory;
+  bool data; /* with data */
+  bool keep; /* keeps the events of streams */
+} TdStpOptions;
+/* The artifact's settings. */
+TdStpOptions td_stp_run_defaults(void);
+
+/* How the executor calls kernels: a function (node n's, or + for its sums) on parts arg, into out; all are dense or
+ * strided tensors of constant extents. */
+typedef struct TdStpCalls {
+  void *ud;
+  bool (*call)(void *ud, const TdStpNode *n, TdStpFnKind fn, TdTensor *arg, size_t narg,
+               TdTensor *out, TdDiag *d);
+} TdStpCalls;
+
+/* A token of an output: a tile, a number or a selector; from > 0: nothing, closes levels from ..
+ * stop. */
+typedef struct TdStpToken {
+  int from, stop;
+  int64_t rows, cols, valid_rows, valid_cols;
+  int64_t number;         /* of an integer [1, 1] tile without data */
+  const int32_t *index;   /* of a selector */
+  int64_t nindex;         /* -1: no selector */
+  const TdType *elem;     /* of a tile */
+  const unsigned char *data; /* row-major; NULL: a run on shapes */
+} TdStpToken;
+
+typedef struct TdStpOutput {
+  TD_VEC(TdStpToken) token;
+} TdStpOutput;
+
+typedef struct TdStpReport {
+  TdTimed timed;
+  int64_t traffic, memory, memory_live, moved, flops, allocated;
+  const int64_t *symbol; /* values of the graph's symbols */
+  TdStpOutput *output;   /* of the graph's outputs */
+} TdStpReport;
+
+/* Runs g in a; outputs live there, what else the report has in `kept`. False with d filled. */
+bool td_stp_run(TdArena *a, TdArena *kept, TdStpGraph *g, const TdStpOptions *o,
+                const TdStpCalls *calls, TdStpReport *r, TdDiag *d);
+
+#endif
