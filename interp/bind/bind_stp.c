@@ -60,8 +60,7 @@ static int l_graph(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &building_key);
-  if (!lua_isnil(L, -1))
-    td_bind_fail(L, "step-nested", "a graph is not built inside of another");
+  if (!lua_isnil(L, -1)) td_bind_fail(L, "step-nested", "a graph is not built inside of another");
   lua_settop(L, 1);
   TdStpBox *b = push_graph(L);
   lua_pushvalue(L, 2);
@@ -166,8 +165,7 @@ static int l_stream_index(lua_State *L) {
 
 static int l_stream_tostring(lua_State *L) {
   TdStpStreamBox *s = luaL_checkudata(L, 1, TD_CLASS_STP_STREAM);
-  lua_pushstring(L, td_stp_shape_str(td_bind_arena(L),
-                                     td_stp_graph_stream(s->box->graph, s->ref)));
+  lua_pushstring(L, td_stp_shape_str(td_bind_arena(L), td_stp_graph_stream(s->box->graph, s->ref)));
   return 1;
 }
 

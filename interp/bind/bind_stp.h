@@ -14,9 +14,9 @@
 typedef struct TdStpBox {
   TdArena *arena;
   TdStpGraph *graph;
-  TdMap sites;    /* from line and operator to its calls */
+  TdMap sites; /* from line and operator to its calls */
   uint32_t nsite;
-  bool done;      /* built */
+  bool done; /* built */
 } TdStpBox;
 
 /* A stream; its user value 1 is the graph. */

@@ -45,8 +45,9 @@ const TdStpExpr *td_stp_test_expr(lua_State *L, int idx) {
 
 static const TdStpExpr *check_expr(lua_State *L, int idx) {
   const TdStpExpr *e = td_stp_test_expr(L, idx);
-  if (!e) td_bind_fail(L, "argument", "extents combine with integers and extents, not with %s",
-                       td_bind_words(L, idx));
+  if (!e)
+    td_bind_fail(L, "argument", "extents combine with integers and extents, not with %s",
+                 td_bind_words(L, idx));
   return e;
 }
 
@@ -109,11 +110,9 @@ static int l_index(lua_State *L) {
 }
 
 void td_stp_open_expr(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__index", l_index},
-                                  {"__add", l_add},   {"__sub", l_sub},
-                                  {"__mul", l_mul},   {"__idiv", l_idiv},
-                                  {"__eq", l_eq},     {"__tostring", l_tostring},
-                                  {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__index", l_index},       {"__add", l_add},   {"__sub", l_sub},
+                                  {"__mul", l_mul},           {"__idiv", l_idiv}, {"__eq", l_eq},
+                                  {"__tostring", l_tostring}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"at", l_at}, {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STP_EXPR, meta, methods);
   lua_pop(L, 1);

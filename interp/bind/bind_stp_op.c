@@ -25,8 +25,7 @@ static int bad(Call *c, int idx, const char *want) {
 static void take_stream(Call *c, int idx) {
   TdStpStreamBox *s = td_stp_test_stream(c->L, idx);
   if (!s) bad(c, idx, "a stream");
-  if (s->box != c->box)
-    td_bind_fail(c->L, "step-argument", "this stream is of another graph");
+  if (s->box != c->box) td_bind_fail(c->L, "step-argument", "this stream is of another graph");
   td_vec_push(c->box->arena, &c->in, s->ref);
 }
 
@@ -196,8 +195,7 @@ static void take_selectors(Call *c, int idx, int options) {
   TdArena *a = c->box->arena;
   int64_t n = 0;
   td_bind_opt_integer(L, options, "n", &n);
-  if (n < 1)
-    td_bind_fail(L, "step-selector", "step.selectors needs n = the number of ways");
+  if (n < 1) td_bind_fail(L, "step-selector", "step.selectors needs n = the number of ways");
   Lists l = {.c = c, .s = TD_NEW(a, TdStpSelectors), .text = td_text_new(a), .n = n};
   TdTensorBox *box = td_bind_test_tensor(L, idx);
   for (int k = 0; k < TD_STP_RANK; k++) l.s->extent[k] = -1;
@@ -335,7 +333,7 @@ static int take_arguments(Call *c) {
   int idx = 1, words = 0;
   for (const char *p = c->row->args; *p; p += strcspn(p, " "), p += *p == ' ') {
     size_t n = strcspn(p, " ");
-    if (strncmp(p, "stream?", n) == 0) {
+    if (n == 7 && strncmp(p, "stream?", n) == 0) {
       if (!td_stp_test_stream(L, idx)) continue;
       c->node.has_ref = true;
       take_stream(c, idx++);
@@ -376,12 +374,12 @@ static void check_options(Call *c) {
   TdStpNode *n = &c->node;
   if (n->op == TD_STP_STREAMIFY && n->has_ref == (n->nshape > 0))
     td_bind_fail(c->L, "step-argument", "streamify takes either ref = a stream or times = {n}");
-  if ((n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT) && n->has_shape &&
-      n->nshape < 1)
+  if ((n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT) && n->has_shape && n->nshape < 1)
     td_bind_fail(c->L, "step-argument", "stride goes with shape: a list of as many integers");
   for (int k = 0; k < TD_STP_KEYS; k++)
     if ((n->has >> k & 1) && n->opt[k] < 0)
-      td_bind_fail(c->L, "step-argument", "option '%s' is not negative", td_stp_key_name((TdStpKey)k));
+      td_bind_fail(c->L, "step-argument", "option '%s' is not negative",
+                   td_stp_key_name((TdStpKey)k));
   if (n->op == TD_STP_FEEDBACK && !n->tensor.type && td_stp_opt(n, TD_STP_KEY_N, 0) < 1)
     td_bind_fail(c->L, "step-argument", "a loop of selectors needs n = the number of ways");
   if (n->op == TD_STP_VALUES && (!n->tensor.data || !td_type_is_integer(n->tensor.type->elem)))
@@ -419,7 +417,12 @@ static int l_operator(lua_State *L) {
   TdStpOp op = (TdStpOp)lua_tointeger(L, lua_upvalueindex(1));
   int top = lua_gettop(L);
   TdStpBox *box = td_stp_push_building(L);
-  Call c = {.L = L, .box = box, .graph = top + 1, .scratch = td_bind_arena(L), .row = &td_stp_ops[op], .node = {.op = op}};
+  Call c = {.L = L,
+            .box = box,
+            .graph = top + 1,
+            .scratch = td_bind_arena(L),
+            .row = &td_stp_ops[op],
+            .node = {.op = op}};
   TdStpSite site = td_stp_site(L, box, c.row->name);
   luaL_checkstack(L, 80, "operator");
   int options = take_arguments(&c);
@@ -428,7 +431,8 @@ static int l_operator(lua_State *L) {
   settle_stride(&c, options);
   check_options(&c);
   if (!c.node.name)
-    c.node.name = td_names_str(td_bind_enter(L)->session->names, site.name ? site.name : c.row->name);
+    c.node.name =
+        td_names_str(td_bind_enter(L)->session->names, site.name ? site.name : c.row->name);
   c.node.loc = site.loc;
   c.node.site = site.id;
   c.node.in = c.in.at;

@@ -51,8 +51,8 @@ static bool has_kernel(TdStpFnKind fn) {
   return fn <= TD_STP_FN_ROW_SUM;
 }
 
-/* Has all kernels that a run of g with data calls be known. */
-static Kernels *need_kernels(lua_State *L, const TdStpGraph *g) {
+/* Has all kernels that a run of g calls be known: without data those on numbers. */
+static Kernels *need_kernels(lua_State *L, const TdStpGraph *g, bool data) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key);
   int units = lua_gettop(L);
   lua_rawgeti(L, units, 1);
@@ -61,6 +61,7 @@ static Kernels *need_kernels(lua_State *L, const TdStpGraph *g) {
     const TdStpNode *n = g->node.at[i];
     if (!n->nout || n->out[0].type->kind != TD_STP_TILE) continue;
     const TdType *elem = n->out[0].type->elem;
+    if (!data && !td_type_is_integer(elem)) continue;
     bool calls = n->op == TD_STP_MAP || n->op == TD_STP_ACCUM || n->op == TD_STP_MAP_ACCUM ||
                  n->op == TD_STP_SCAN;
     if (calls && has_kernel(n->fn.kind)) need_kernel(L, units, k, n->fn.kind, elem);
@@ -71,8 +72,7 @@ static Kernels *need_kernels(lua_State *L, const TdStpGraph *g) {
 }
 
 /* The kernel of fn at these types, compiled; NULL with d filled. */
-static TdCpu *compiled(Kernels *k, TdStpFnKind fn, const TdType *const *type, size_t n,
-                       TdDiag *d) {
+static TdCpu *compiled(Kernels *k, TdStpFnKind fn, const TdType *const *type, size_t n, TdDiag *d) {
   uint64_t h = fn, found;
   for (size_t i = 0; i < n; i++) h = td_map_mix(h, (uint64_t)(uintptr_t)type[i]);
   if (td_map_get(&k->cpu, h, &found)) return (TdCpu *)(uintptr_t)found;
@@ -291,7 +291,7 @@ static int run(lua_State *L, bool data) {
   o.data = data;
   lua_settop(L, 2);
   if (data) check_data(L, b->graph);
-  Kernels *k = data ? need_kernels(L, b->graph) : NULL;
+  Kernels *k = need_kernels(L, b->graph, data);
   TdTimedOwner *owner = push_owner(L);
   int at = lua_gettop(L);
   TdArena *a = td_bind_work(L, TD_WORK_SIMULATE);

@@ -1,6 +1,6 @@
-/* stp_apply.c - functions of step.fn on the values of a run: extents, valid rows and columns, FLOPs,
- * and with data the kernel that defines the function, called on what is valid. Beyond it tiles are
- * zeros. */
+/* stp_apply.c - functions of step.fn on the values of a run: extents, valid rows and columns,
+ * FLOPs, and with data the kernel that defines the function, called on what is valid. Beyond it
+ * tiles are zeros. */
 #include <string.h>
 
 #include "step/stp_machine.h"
@@ -24,10 +24,17 @@ static TdTensor view(TdStpRun *r, TdStpVal v, int64_t rows, int64_t cols) {
   return t;
 }
 
-static bool call(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdTensor *arg, size_t n,
-                 TdTensor out) {
+/* Calls the kernel of fn; a number that comes out is noted in its record. */
+static bool call(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdTensor *arg, size_t n, TdStpVal v,
+                 int64_t rows, int64_t cols) {
+  TdTensor out = view(r, v, rows, cols);
   if (!td_tensor_count(&out)) return true;
-  if (r->calls->call(r->calls->ud, m->n, fn, arg, n, &out, r->d)) return true;
+  if (r->calls->call(r->calls->ud, m->n, fn, arg, n, &out, r->d)) {
+    TdStpRecord *x = td_stp_value(r, v);
+    if (x->rows == 1 && x->cols == 1 && td_type_is_integer(x->elem))
+      x->number = (int64_t)td_num_load(x->elem, x->data);
+    return true;
+  }
   r->failed = true;
   return false;
 }
@@ -43,18 +50,18 @@ static TdStpVal matmul(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, boo
   int64_t yk = transposed ? y.cols : y.rows, yn = transposed ? y.rows : y.cols;
   int64_t vk = transposed ? y.vcols : y.vrows, vn = transposed ? y.vrows : y.vcols;
   if (x.cols != yk)
-    return refuse(r, m, td_text_fmt(r->d->arena, "the inner extents are %lld and %lld",
-                                    (long long)x.cols, (long long)yk));
+    return refuse(r, m,
+                  td_text_fmt(r->d->arena, "the inner extents are %lld and %lld", (long long)x.cols,
+                              (long long)yk));
   *flops = 2 * x.rows * x.cols * yn;
   TdStpVal out = td_stp_value_tile(r, x.elem, x.rows, yn);
   td_stp_value(r, out)->vrows = x.vrows;
   td_stp_value(r, out)->vcols = vn;
-  if (!r->o->data) return out;
+  if (!td_stp_value(r, out)->data) return out;
   int64_t k = least(x.vcols, vk);
   if (!k) return out;
-  TdTensor arg[2] = {view(r, a, x.vrows, k),
-                     transposed ? view(r, b, vn, k) : view(r, b, k, vn)};
-  call(r, m, transposed ? TD_STP_FN_MATMUL_T : TD_STP_FN_MATMUL, arg, 2, view(r, out, x.vrows, vn));
+  TdTensor arg[2] = {view(r, a, x.vrows, k), transposed ? view(r, b, vn, k) : view(r, b, k, vn)};
+  call(r, m, transposed ? TD_STP_FN_MATMUL_T : TD_STP_FN_MATMUL, arg, 2, out, x.vrows, vn);
   return out;
 }
 
@@ -86,9 +93,10 @@ static TdStpVal combine(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a
   TdStpRecord x = *td_stp_value(r, a), y = *td_stp_value(r, b);
   int64_t rows = joint(x.rows, y.rows), cols = joint(x.cols, y.cols);
   if (rows < 0 || cols < 0)
-    return refuse(r, m, td_text_fmt(r->d->arena, "tiles of [%lld, %lld] and [%lld, %lld]",
-                                    (long long)x.rows, (long long)x.cols, (long long)y.rows,
-                                    (long long)y.cols));
+    return refuse(r, m,
+                  td_text_fmt(r->d->arena, "tiles of [%lld, %lld] and [%lld, %lld]",
+                              (long long)x.rows, (long long)x.cols, (long long)y.rows,
+                              (long long)y.cols));
   *flops = rows * cols;
   bool sums = fn == TD_STP_FN_ADD;
   int64_t vrows = valid(x.rows, x.vrows, y.rows, y.vrows, sums);
@@ -96,10 +104,10 @@ static TdStpVal combine(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a
   TdStpVal out = td_stp_value_tile(r, x.elem, rows, cols);
   td_stp_value(r, out)->vrows = vrows;
   td_stp_value(r, out)->vcols = vcols;
-  if (!r->o->data) return out;
+  if (!td_stp_value(r, out)->data) return out;
   TdStpVal p = cleared(r, a), q = cleared(r, b);
   TdTensor arg[2] = {view(r, p, vrows, vcols), view(r, q, vrows, vcols)};
-  call(r, m, fn, arg, 2, view(r, out, vrows, vcols));
+  call(r, m, fn, arg, 2, out, vrows, vcols);
   td_stp_value_drop(r, p);
   td_stp_value_drop(r, q);
   return out;
@@ -112,9 +120,9 @@ static TdStpVal unary(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a, 
   TdStpVal out = td_stp_value_tile(r, x.elem, x.rows, sums ? 1 : x.cols);
   td_stp_value(r, out)->vrows = x.vrows;
   td_stp_value(r, out)->vcols = sums ? 1 : x.vcols;
-  if (!r->o->data || !x.vcols) return out;
+  if (!td_stp_value(r, out)->data || !x.vcols) return out;
   TdTensor arg = view(r, a, x.vrows, x.vcols);
-  call(r, m, fn, &arg, 1, view(r, out, x.vrows, sums ? 1 : x.vcols));
+  call(r, m, fn, &arg, 1, out, x.vrows, sums ? 1 : x.vcols);
   return out;
 }
 
@@ -190,8 +198,9 @@ static TdStpVal set_rows(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, b
   int64_t rows = appends ? o->vrows + y->rows : y->number;
   if (rows < 0 || rows > o->rows) {
     td_stp_value_drop(r, out);
-    return refuse(r, m, td_text_fmt(r->d->arena, "a tile of %lld rows has no %lld valid ones",
-                                    (long long)td_stp_value(r, a)->rows, (long long)rows));
+    return refuse(r, m,
+                  td_text_fmt(r->d->arena, "a tile of %lld rows has no %lld valid ones",
+                              (long long)td_stp_value(r, a)->rows, (long long)rows));
   }
   if (appends) copy_rows(r, out, o->vrows, b, 0, y->rows);
   td_stp_value(r, out)->vrows = rows;
@@ -205,43 +214,33 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
   *cycles = -1;
   (void)n;
   switch (fn) {
-    case TD_STP_FN_MATMUL:
-    case TD_STP_FN_MATMUL_T:
-      return matmul(r, m, part[0], part[1], fn == TD_STP_FN_MATMUL_T, flops);
-    case TD_STP_FN_ADD:
-      if (!part[0]) {
-        const TdStpRecord *x = td_stp_value(r, part[1]);
-        *flops = x->rows * x->cols;
-        return td_stp_value_keep(r, part[1]);
-      }
-      return combine(r, m, fn, part[0], part[1], flops);
-    case TD_STP_FN_MUL:
-    case TD_STP_FN_DIV:
-      return combine(r, m, fn, part[0], part[1], flops);
-    case TD_STP_FN_SILU:
-    case TD_STP_FN_EXP:
-    case TD_STP_FN_ROW_SUM:
-      return unary(r, m, fn, part[0], flops);
-    case TD_STP_FN_SET_OFFSET:
-    case TD_STP_FN_APPEND_ROW:
-      *cycles = 1;
-      return set_rows(r, m, part[0], part[1], fn == TD_STP_FN_APPEND_ROW);
-    case TD_STP_FN_RETILE_ROW:
-      *cycles = 0;
-      return stack_rows(r, m, part[0], part[1]);
-    case TD_STP_FN_RETILE_COL:
-      *cycles = 0;
-      return stack_columns(r, m, part[0], part[1]);
-    case TD_STP_FN_SIGNAL:
-      *cycles = 1;
-      return td_stp_value_number(r, m->n->out[0].type->elem, 1);
-    case TD_STP_FN_CACHE_SLOT:
-      *cycles = 1;
-      return td_stp_value_number(r, m->n->out[0].type->elem,
-                                 m->n->fn.n * td_stp_value(r, part[0])->number +
-                                     td_stp_value(r, part[1])->number);
-    default:
-      return refuse(r, m, "the function does not stand here");
+  case TD_STP_FN_MATMUL:
+  case TD_STP_FN_MATMUL_T: return matmul(r, m, part[0], part[1], fn == TD_STP_FN_MATMUL_T, flops);
+  case TD_STP_FN_ADD:
+    if (!part[0]) {
+      const TdStpRecord *x = td_stp_value(r, part[1]);
+      *flops = x->rows * x->cols;
+      return td_stp_value_keep(r, part[1]);
+    }
+    return combine(r, m, fn, part[0], part[1], flops);
+  case TD_STP_FN_MUL:
+  case TD_STP_FN_DIV: return combine(r, m, fn, part[0], part[1], flops);
+  case TD_STP_FN_SILU:
+  case TD_STP_FN_EXP:
+  case TD_STP_FN_ROW_SUM: return unary(r, m, fn, part[0], flops);
+  case TD_STP_FN_SET_OFFSET:
+  case TD_STP_FN_APPEND_ROW:
+    *cycles = 1;
+    return set_rows(r, m, part[0], part[1], fn == TD_STP_FN_APPEND_ROW);
+  case TD_STP_FN_RETILE_ROW: *cycles = 0; return stack_rows(r, m, part[0], part[1]);
+  case TD_STP_FN_RETILE_COL: *cycles = 0; return stack_columns(r, m, part[0], part[1]);
+  case TD_STP_FN_SIGNAL: *cycles = 1; return td_stp_value_number(r, m->n->out[0].type->elem, 1);
+  case TD_STP_FN_CACHE_SLOT:
+    *cycles = 1;
+    return td_stp_value_number(r, m->n->out[0].type->elem,
+                               m->n->fn.n * td_stp_value(r, part[0])->number +
+                                   td_stp_value(r, part[1])->number);
+  default: return refuse(r, m, "the function does not stand here");
   }
 }
 
@@ -253,14 +252,10 @@ TdStpVal td_stp_apply_sum(TdStpRun *r, TdStpMachine *m, TdStpVal state, TdStpVal
 
 int64_t td_stp_apply_count(TdStpRun *r, TdStpMachine *m, const TdStpVal *part) {
   switch (m->n->fn.kind) {
-    case TD_STP_FN_SPLIT_ROWS:
-      return td_stp_value(r, part[0])->vrows;
-    case TD_STP_FN_ADDRESSES:
-      return m->n->fn.n;
-    case TD_STP_FN_CACHE_ADDRESSES:
-      return td_stp_value(r, part[1])->number;
-    default:
-      return td_stp_value(r, part[0])->number;
+  case TD_STP_FN_SPLIT_ROWS: return td_stp_value(r, part[0])->vrows;
+  case TD_STP_FN_ADDRESSES: return m->n->fn.n;
+  case TD_STP_FN_CACHE_ADDRESSES: return td_stp_value(r, part[1])->number;
+  default: return td_stp_value(r, part[0])->number;
   }
 }
 
@@ -268,20 +263,18 @@ TdStpVal td_stp_apply_element(TdStpRun *r, TdStpMachine *m, const TdStpVal *part
   const TdStpRecord *x = td_stp_value(r, part[0]);
   const TdStpType *t = m->n->out[0].type;
   switch (m->n->fn.kind) {
-    case TD_STP_FN_SPLIT_ROWS: {
-      bool mu = x->mu;
-      int64_t vcols = x->vcols;
-      TdStpVal row = td_stp_value_tile(r, x->elem, 1, x->cols);
-      copy_rows(r, row, 0, part[0], i, 1);
-      td_stp_value(r, row)->mu = mu;
-      td_stp_value(r, row)->vcols = vcols;
-      return row;
-    }
-    case TD_STP_FN_ADDRESSES:
-      return td_stp_value_number(r, t->elem, m->n->fn.n * x->index[0] + i);
-    case TD_STP_FN_CACHE_ADDRESSES:
-      return td_stp_value_number(r, t->elem, m->n->fn.n * x->number + i);
-    default:
-      return td_stp_value_selector(r, r->identity + (i + 1 == x->number ? 0 : 1), 1);
+  case TD_STP_FN_SPLIT_ROWS: {
+    bool mu = x->mu;
+    int64_t vcols = x->vcols;
+    TdStpVal row = td_stp_value_tile(r, x->elem, 1, x->cols);
+    copy_rows(r, row, 0, part[0], i, 1);
+    td_stp_value(r, row)->mu = mu;
+    td_stp_value(r, row)->vcols = vcols;
+    return row;
+  }
+  case TD_STP_FN_ADDRESSES: return td_stp_value_number(r, t->elem, m->n->fn.n * x->index[0] + i);
+  case TD_STP_FN_CACHE_ADDRESSES:
+    return td_stp_value_number(r, t->elem, m->n->fn.n * x->number + i);
+  default: return td_stp_value_selector(r, r->identity + (i + 1 == x->number ? 0 : 1), 1);
   }
 }

@@ -22,8 +22,8 @@ static int64_t entries(const int64_t *extent, int n, int *cut) {
 /* The item of entry i: without value; from > 0 where a list is empty. */
 static TdStpItem entry(const int64_t *extent, int n, int cut, int64_t i, int outer) {
   int stop = n - cut, k = cut;
-  for (; k > 0 && i % extent[k - 1] == extent[k - 1] - 1; i /= extent[k - 1]) {
-    k--;
+  while (k > 0 && i % extent[k - 1] == extent[k - 1] - 1) {
+    i /= extent[--k];
     if (k || outer >= 0) stop++;
   }
   if (!k && outer >= 0) stop += outer;
@@ -67,7 +67,8 @@ static int64_t tiles_of(const TdStpMachine *m) {
 /* A tile as it comes from off-chip memory. */
 static TdStpVal loaded(TdStpRun *r, TdStpMachine *m, int64_t number) {
   const TdType *elem = m->n->tensor.type->elem;
-  if (!r->o->data) {
+  bool has = td_stp_value_has_data(r, elem, m->n->rows, m->n->cols) && m->n->tensor.data;
+  if (!has) {
     if (!m->fixed) {
       m->fixed = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
       td_stp_value(r, m->fixed)->mu = true;
@@ -77,6 +78,9 @@ static TdStpVal loaded(TdStpRun *r, TdStpMachine *m, int64_t number) {
   TdStpVal v = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
   td_stp_value(r, v)->mu = true;
   move_tile(r, m->n->tensor.data, number, v, false);
+  TdStpRecord *x = td_stp_value(r, v);
+  if (m->n->rows == 1 && m->n->cols == 1 && td_type_is_integer(elem))
+    x->number = (int64_t)td_num_load(elem, x->data);
   return v;
 }
 
@@ -228,7 +232,8 @@ void td_stp_exec_load_at(TdStpRun *r, TdStpMachine *m) {
 static bool check_store(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number) {
   const TdStpRecord *x = td_stp_value(r, v);
   if (x->rows != m->n->rows || x->cols != m->n->cols) {
-    td_stp_fail(r, m, TD_ILLEGAL, "step-shape", "'%s' stores tiles of [%lld, %lld], not [%lld, %lld]",
+    td_stp_fail(r, m, TD_ILLEGAL, "step-shape",
+                "'%s' stores tiles of [%lld, %lld], not [%lld, %lld]",
                 td_stp_graph_name(r->d->arena, m->n), (long long)m->n->rows, (long long)m->n->cols,
                 (long long)x->rows, (long long)x->cols);
     return false;
@@ -255,7 +260,7 @@ static bool write_tile(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number)
   }
   if (m->phase == 1) {
     if (!answered(m)) return false;
-    if (r->o->data) move_tile(r, m->n->tensor.data, number, v, true);
+    if (r->o->data && m->n->tensor.data) move_tile(r, m->n->tensor.data, number, v, true);
     m->phase = 2;
   }
   return true;
@@ -305,8 +310,8 @@ void td_stp_exec_store_at(TdStpRun *r, TdStpMachine *m) {
     }
     td_stp_see(r, m, 0);
     td_stp_see(r, m, 1);
-    int64_t number = td_stp_value(r, td_stp_head(r, m, 0)->val)->number +
-                     td_stp_opt(m->n, TD_STP_KEY_BASE, 0);
+    int64_t number =
+        td_stp_value(r, td_stp_head(r, m, 0)->val)->number + td_stp_opt(m->n, TD_STP_KEY_BASE, 0);
     if (!write_tile(r, m, td_stp_head(r, m, 1)->val, number)) return;
     if (!td_stp_room(r, m, 0)) return;
     TdStpVal ack = td_stp_value_number(r, m->n->out[0].type->elem, 1);

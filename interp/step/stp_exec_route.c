@@ -139,8 +139,9 @@ static bool gather(TdStpRun *r, TdStpMachine *m) {
     TdStpLook l = td_stp_look(r, m, (uint32_t)sel->index[i]);
     if (l == TD_STP_WAIT) return false;
     if (l == TD_STP_OVER) {
-      td_stp_fail(r, m, TD_ILLEGAL, "step-pairs", "input %d of '%s' has ended, and is selected again",
-                  sel->index[i] + 1, td_stp_graph_name(r->d->arena, m->n));
+      td_stp_fail(r, m, TD_ILLEGAL, "step-pairs",
+                  "input %d of '%s' has ended, and is selected again", sel->index[i] + 1,
+                  td_stp_graph_name(r->d->arena, m->n));
       return false;
     }
   }
@@ -279,8 +280,9 @@ void td_stp_exec_eager_merge(TdStpRun *r, TdStpMachine *m) {
       TdStpLook l = td_stp_look(r, m, (uint32_t)m->k);
       if (l == TD_STP_WAIT) return;
       if (l == TD_STP_OVER) {
-        td_stp_fail(r, m, TD_ILLEGAL, "step-pairs", "input %lld of '%s' ends in the middle of a chunk",
-                    (long long)m->k + 1, td_stp_graph_name(r->d->arena, m->n));
+        td_stp_fail(r, m, TD_ILLEGAL, "step-pairs",
+                    "input %lld of '%s' ends in the middle of a chunk", (long long)m->k + 1,
+                    td_stp_graph_name(r->d->arena, m->n));
         return;
       }
       td_stp_see(r, m, (uint32_t)m->k);

@@ -87,8 +87,7 @@ enum { RESHAPE_TAKE, RESHAPE_LOOK, RESHAPE_GIVE, RESHAPE_PAD };
 
 /* Puts an element, and beside it whether it is padding where somebody reads that. */
 static bool give_padded(TdStpRun *r, TdStpMachine *m, TdStpItem it, bool pads) {
-  if (m->port[1].chan == UINT32_MAX && !m->port[1].tap)
-    return td_stp_give(r, m, 0, it, m->clock);
+  if (m->port[1].chan == UINT32_MAX && !m->port[1].tap) return td_stp_give(r, m, 0, it, m->clock);
   if (!it.from && (!td_stp_room(r, m, 0) || !td_stp_room(r, m, 1))) return false;
   TdStpItem flag = it;
   if (!it.from) flag.val = td_stp_value_number(r, m->n->out[1].type->elem, pads);
@@ -140,39 +139,39 @@ static void reshape_inner(TdStpRun *r, TdStpMachine *m) {
   while (!r->failed) {
     TdStpLook l = TD_STP_HAVE;
     switch (m->phase) {
-      case RESHAPE_TAKE:
-        l = hold(r, m);
-        if (l == TD_STP_WAIT) return;
-        if (l == TD_STP_HAVE) {
-          group(r, m);
-        } else if (m->i) {
-          pad(r, m, outer ? 2 : 1);
-        } else {
-          td_stp_finish(r, m);
-          return;
-        }
-        break;
-      case RESHAPE_LOOK:
-        l = td_stp_look(r, m, 0);
-        if (l == TD_STP_WAIT) return;
-        if (l == TD_STP_HAVE) td_stp_see(r, m, 0);
-        if (l == TD_STP_OVER) m->hold.stop++;
-        m->phase = RESHAPE_GIVE;
-        break;
-      case RESHAPE_GIVE:
-        if (!give_padded(r, m, m->hold, false)) return;
-        m->phase = RESHAPE_TAKE;
-        if (m->k >= 0) pad(r, m, (int)m->k);
-        break;
-      default: {
-        TdStpItem it = td_stp_item(m->fixed, m->n_left == 1 ? (int)m->k : 0);
-        td_stp_value_keep(r, m->fixed);
-        if (!give_padded(r, m, it, true)) {
-          td_stp_value_drop(r, m->fixed);
-          return;
-        }
-        if (!--m->n_left) m->phase = RESHAPE_TAKE;
+    case RESHAPE_TAKE:
+      l = hold(r, m);
+      if (l == TD_STP_WAIT) return;
+      if (l == TD_STP_HAVE) {
+        group(r, m);
+      } else if (m->i) {
+        pad(r, m, outer ? 2 : 1);
+      } else {
+        td_stp_finish(r, m);
+        return;
       }
+      break;
+    case RESHAPE_LOOK:
+      l = td_stp_look(r, m, 0);
+      if (l == TD_STP_WAIT) return;
+      if (l == TD_STP_HAVE) td_stp_see(r, m, 0);
+      if (l == TD_STP_OVER) m->hold.stop++;
+      m->phase = RESHAPE_GIVE;
+      break;
+    case RESHAPE_GIVE:
+      if (!give_padded(r, m, m->hold, false)) return;
+      m->phase = RESHAPE_TAKE;
+      if (m->k >= 0) pad(r, m, (int)m->k);
+      break;
+    default: {
+      TdStpItem it = td_stp_item(m->fixed, m->n_left == 1 ? (int)m->k : 0);
+      td_stp_value_keep(r, m->fixed);
+      if (!give_padded(r, m, it, true)) {
+        td_stp_value_drop(r, m->fixed);
+        return;
+      }
+      if (!--m->n_left) m->phase = RESHAPE_TAKE;
+    }
     }
   }
 }
@@ -233,9 +232,10 @@ void td_stp_exec_rep(TdStpRun *r, TdStpMachine *m) {
 static bool pass_closing(TdStpRun *r, TdStpMachine *m, int b, int shift) {
   TdStpItem x = *td_stp_head(r, m, 0), ref = *td_stp_head(r, m, 1);
   if (x.from + b != ref.from) {
-    td_stp_fail(r, m, TD_ILLEGAL, "step-pairs",
-                "the stream and the ref of '%s' end apart: %s closes a list where the other goes on",
-                td_stp_graph_name(r->d->arena, m->n), x.from ? "the stream" : "ref");
+    td_stp_fail(
+        r, m, TD_ILLEGAL, "step-pairs",
+        "the stream and the ref of '%s' end apart: %s closes a list where the other goes on",
+        td_stp_graph_name(r->d->arena, m->n), x.from ? "the stream" : "ref");
     return false;
   }
   int stop = x.stop + b < ref.stop ? x.stop + b : ref.stop;
@@ -415,7 +415,8 @@ void td_stp_exec_streamify(TdStpRun *r, TdStpMachine *m) {
     return;
   }
   int b = buffer_rank(r, m);
-  int c = td_stp_graph_stream(r->g, m->n->in[1])->ndim - td_stp_graph_stream(r->g, m->n->in[0])->ndim;
+  int c =
+      td_stp_graph_stream(r->g, m->n->in[1])->ndim - td_stp_graph_stream(r->g, m->n->in[0])->ndim;
   while (!r->failed) {
     if (m->phase == 1) {
       int stop = m->hold.stop;

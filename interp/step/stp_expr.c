@@ -251,9 +251,8 @@ static const TdStpExpr *quotient(TdStpExprs *x, const TdStpExpr *a, int64_t by, 
     if (in->kind == (up ? TD_STP_CEIL : TD_STP_FLOOR) && in->by <= INT64_MAX / by)
       return quotient(x, in->of, in->by * by, up);
   }
-  return of_atom(x, intern_atom(x, (TdStpAtom){.kind = up ? TD_STP_CEIL : TD_STP_FLOOR,
-                                               .of = a,
-                                               .by = by}));
+  return of_atom(
+      x, intern_atom(x, (TdStpAtom){.kind = up ? TD_STP_CEIL : TD_STP_FLOOR, .of = a, .by = by}));
 }
 
 const TdStpExpr *td_stp_expr_floor(TdStpExprs *x, const TdStpExpr *a, int64_t by) {
@@ -278,8 +277,7 @@ const TdStpExpr *td_stp_expr_positive(TdStpExprs *x, const TdStpExpr *a) {
 
 static const TdStpExpr *atom_at(TdStpExprs *x, const TdStpAtom *a, TdStpLookup f, void *ud) {
   int64_t v;
-  if (a->kind == TD_STP_SYMBOL)
-    return f(ud, a->name, &v) ? td_stp_expr_const(x, v) : of_atom(x, a);
+  if (a->kind == TD_STP_SYMBOL) return f(ud, a->name, &v) ? td_stp_expr_const(x, v) : of_atom(x, a);
   const TdStpExpr *of = td_stp_expr_at(x, a->of, f, ud);
   if (a->kind == TD_STP_POSITIVE) return td_stp_expr_positive(x, of);
   return quotient(x, of, a->by, a->kind == TD_STP_CEIL);
@@ -302,26 +300,10 @@ const TdStpExpr *td_stp_expr_at(TdStpExprs *x, const TdStpExpr *e, TdStpLookup f
   return sum;
 }
 
-void td_stp_expr_symbols(const TdStpExpr *e, void (*f)(void *ud, const char *name), void *ud) {
-  for (size_t i = 0; i < e->n; i++)
-    for (uint32_t k = 0; k < e->term[i].n; k++) {
-      const TdStpAtom *a = e->term[i].atom[k];
-      if (a->kind == TD_STP_SYMBOL)
-        f(ud, a->name);
-      else
-        td_stp_expr_symbols(a->of, f, ud);
-    }
-}
-
-static void keep_first(void *ud, const char *name) {
-  const char **first = ud;
-  if (!*first) *first = name;
-}
-
-const char *td_stp_expr_first_symbol(const TdStpExpr *e) {
-  const char *first = NULL;
-  td_stp_expr_symbols(e, keep_first, &first);
-  return first;
+/* Whether e prints as one name. */
+static bool is_name(const TdStpExpr *e) {
+  return e->n == 1 && e->term[0].n == 1 && e->term[0].coef == 1 &&
+         e->term[0].atom[0]->kind == TD_STP_SYMBOL;
 }
 
 static void print_atom(TdText *out, const TdStpAtom *a) {
@@ -329,18 +311,17 @@ static void print_atom(TdText *out, const TdStpAtom *a) {
     td_text_puts(out, a->name);
     return;
   }
-  if (a->kind == TD_STP_FLOOR) {
-    bool bare = a->of->n == 1 && a->of->term[0].n == 1 && a->of->term[0].coef == 1 &&
-                a->of->term[0].atom[0]->kind == TD_STP_SYMBOL;
-    td_text_puts(out, bare ? "" : "(");
-    td_stp_expr_print(out, a->of);
-    td_text_putf(out, "%s // %lld", bare ? "" : ")", (long long)a->by);
-    return;
-  }
-  td_text_puts(out, a->kind == TD_STP_CEIL ? "ceil((" : "positive(");
+  if (a->kind == TD_STP_CEIL) td_text_puts(out, "ceil(");
+  if (a->kind == TD_STP_POSITIVE) td_text_puts(out, "positive(");
+  bool bare = a->kind == TD_STP_POSITIVE || is_name(a->of);
+  td_text_puts(out, bare ? "" : "(");
   td_stp_expr_print(out, a->of);
-  if (a->kind == TD_STP_CEIL) td_text_putf(out, ") / %lld", (long long)a->by);
-  td_text_putc(out, ')');
+  td_text_puts(out, bare ? "" : ")");
+  if (a->kind == TD_STP_CEIL) td_text_putf(out, " / %lld", (long long)a->by);
+  if (a->kind == TD_STP_FLOOR)
+    td_text_putf(out, " // %lld", (long long)a->by);
+  else
+    td_text_putc(out, ')');
 }
 
 void td_stp_expr_print(TdText *out, const TdStpExpr *e) {

@@ -36,6 +36,7 @@ typedef struct TdStpExprs TdStpExprs;
 /* An empty table in arena a. */
 TdStpExprs *td_stp_expr_table(TdArena *a);
 
+/* A number; a symbol. */
 const TdStpExpr *td_stp_expr_const(TdStpExprs *x, int64_t v);
 const TdStpExpr *td_stp_expr_symbol(TdStpExprs *x, const char *name);
 /* Coefficients beyond 64 bits saturate. */
@@ -57,10 +58,6 @@ bool td_stp_expr_divides(const TdStpExpr *e, int64_t c);
 typedef bool (*TdStpLookup)(void *ud, const char *name, int64_t *v);
 /* e with the symbols that have a value replaced by it. */
 const TdStpExpr *td_stp_expr_at(TdStpExprs *x, const TdStpExpr *e, TdStpLookup f, void *ud);
-/* The first symbol of e, or NULL. */
-const char *td_stp_expr_first_symbol(const TdStpExpr *e);
-/* Calls f with each symbol of e. */
-void td_stp_expr_symbols(const TdStpExpr *e, void (*f)(void *ud, const char *name), void *ud);
 
 /* As Lua: "64 * D0 + 2 * ceil(D1 / 4)"; [x > 0] is "positive(x)". */
 void td_stp_expr_print(TdText *out, const TdStpExpr *e);

@@ -25,8 +25,8 @@ static const TdStpExpr *number(const Call *c, int64_t v) {
 }
 
 static const TdStpType *refuse(const Call *c, const char *why) {
-  td_diag_set(c->d, TD_ILLEGAL, "step-function", c->n->loc, "%s does not take %s: %s", c->n->fn.name,
-              td_stp_shape_str(c->d->arena, c->in), why);
+  td_diag_set(c->d, TD_ILLEGAL, "step-function", c->n->loc, "%s does not take %s: %s",
+              c->n->fn.name, td_stp_shape_str(c->d->arena, c->in), why);
   td_diag_help(c->d, "%s: %s", c->n->fn.name, td_stp_fns[c->n->fn.kind].help);
   return NULL;
 }
@@ -43,7 +43,8 @@ static bool is_one(const TdStpExpr *e) {
 }
 
 static bool is_index(const TdStpType *t) {
-  return t->kind == TD_STP_TILE && td_type_is_integer(t->elem) && is_one(t->rows) && is_one(t->cols);
+  return t->kind == TD_STP_TILE && td_type_is_integer(t->elem) && is_one(t->rows) &&
+         is_one(t->cols);
 }
 
 static const TdStpType *matmul(const Call *c, bool transposed) {
@@ -64,8 +65,7 @@ static const TdStpType *combine(const Call *c) {
   bool rows = is_one(x->rows) || is_one(y->rows) || !differ(x->rows, y->rows);
   bool cols = is_one(x->cols) || is_one(y->cols) || !differ(x->cols, y->cols);
   if (!rows || !cols) return refuse(c, "extents are equal, or one is 1");
-  return tile(c, x->elem, is_one(x->rows) ? y->rows : x->rows,
-              is_one(x->cols) ? y->cols : x->cols);
+  return tile(c, x->elem, is_one(x->rows) ? y->rows : x->rows, is_one(x->cols) ? y->cols : x->cols);
 }
 
 /* The number of elements that a fold takes: the inner dimensions' product; where they are ragged,
@@ -104,21 +104,18 @@ static const TdStpType *of_numbers(const Call *c, bool *known) {
   const TdType *u64 = td_type_uint(c->g->session, 64);
   *known = true;
   switch (c->n->fn.kind) {
-    case TD_STP_FN_SIGNAL:
-      return tile(c, u64, number(c, 1), number(c, 1));
-    case TD_STP_FN_ADDRESSES:
-      if (c->part[0]->kind != TD_STP_SELECTOR) return refuse(c, "it takes selectors");
-      return tile(c, u64, number(c, 1), number(c, 1));
-    case TD_STP_FN_CACHE_ADDRESSES:
-    case TD_STP_FN_CACHE_SLOT:
-      if (!is_index(c->part[0]) || !is_index(c->part[1])) return refuse(c, "it takes two numbers");
-      return tile(c, u64, number(c, 1), number(c, 1));
-    case TD_STP_FN_LAST_TILE:
-      if (!is_index(c->part[0])) return refuse(c, "it takes numbers");
-      return selector(c, 2);
-    default:
-      *known = false;
-      return NULL;
+  case TD_STP_FN_SIGNAL: return tile(c, u64, number(c, 1), number(c, 1));
+  case TD_STP_FN_ADDRESSES:
+    if (c->part[0]->kind != TD_STP_SELECTOR) return refuse(c, "it takes selectors");
+    return tile(c, u64, number(c, 1), number(c, 1));
+  case TD_STP_FN_CACHE_ADDRESSES:
+  case TD_STP_FN_CACHE_SLOT:
+    if (!is_index(c->part[0]) || !is_index(c->part[1])) return refuse(c, "it takes two numbers");
+    return tile(c, u64, number(c, 1), number(c, 1));
+  case TD_STP_FN_LAST_TILE:
+    if (!is_index(c->part[0])) return refuse(c, "it takes numbers");
+    return selector(c, 2);
+  default: *known = false; return NULL;
   }
 }
 
@@ -127,34 +124,27 @@ static const TdStpType *of_tiles(const Call *c) {
   for (size_t i = 0; i < c->nparts; i++)
     if (c->part[i]->kind != TD_STP_TILE) return refuse(c, "it takes tiles");
   switch (c->n->fn.kind) {
-    case TD_STP_FN_MATMUL:
-    case TD_STP_FN_MATMUL_T:
-      return matmul(c, c->n->fn.kind == TD_STP_FN_MATMUL_T);
-    case TD_STP_FN_MUL:
-    case TD_STP_FN_DIV:
-      return combine(c);
-    case TD_STP_FN_ADD:
-      return c->nparts == 1 ? x : combine(c);
-    case TD_STP_FN_SILU:
-    case TD_STP_FN_EXP:
-      if (x->elem->kind != TD_T_FLOAT) return refuse(c, "it takes floats");
-      return x;
-    case TD_STP_FN_ROW_SUM:
-      return tile(c, x->elem, x->rows, number(c, 1));
-    case TD_STP_FN_SET_OFFSET:
-      if (!is_index(c->part[1])) return refuse(c, "it takes a tile and a number");
-      return x;
-    case TD_STP_FN_APPEND_ROW:
-      if (differ(x->cols, c->part[1]->cols) || c->part[1]->elem != x->elem)
-        return refuse(c, "the row is of other columns");
-      return x;
-    case TD_STP_FN_RETILE_ROW:
-    case TD_STP_FN_RETILE_COL:
-      return stack(c, c->n->fn.kind == TD_STP_FN_RETILE_ROW);
-    case TD_STP_FN_SPLIT_ROWS:
-      return tile(c, x->elem, number(c, 1), x->cols);
-    default:
-      return refuse(c, "it does not stand here");
+  case TD_STP_FN_MATMUL:
+  case TD_STP_FN_MATMUL_T: return matmul(c, c->n->fn.kind == TD_STP_FN_MATMUL_T);
+  case TD_STP_FN_MUL:
+  case TD_STP_FN_DIV: return combine(c);
+  case TD_STP_FN_ADD: return c->nparts == 1 ? x : combine(c);
+  case TD_STP_FN_SILU:
+  case TD_STP_FN_EXP:
+    if (x->elem->kind != TD_T_FLOAT) return refuse(c, "it takes floats");
+    return x;
+  case TD_STP_FN_ROW_SUM: return tile(c, x->elem, x->rows, number(c, 1));
+  case TD_STP_FN_SET_OFFSET:
+    if (!is_index(c->part[1])) return refuse(c, "it takes a tile and a number");
+    return x;
+  case TD_STP_FN_APPEND_ROW:
+    if (differ(x->cols, c->part[1]->cols) || c->part[1]->elem != x->elem)
+      return refuse(c, "the row is of other columns");
+    return x;
+  case TD_STP_FN_RETILE_ROW:
+  case TD_STP_FN_RETILE_COL: return stack(c, c->n->fn.kind == TD_STP_FN_RETILE_ROW);
+  case TD_STP_FN_SPLIT_ROWS: return tile(c, x->elem, number(c, 1), x->cols);
+  default: return refuse(c, "it does not stand here");
   }
 }
 
@@ -168,7 +158,8 @@ const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpSt
   if (!strchr(row->place, place)) return refuse(&c, "the function does not stand in this operator");
   size_t want = (size_t)row->parts - (folds ? 1 : 0);
   if (c.nparts != want)
-    return refuse(&c, td_text_fmt(d->arena, "it takes %zu part%s here", want, want == 1 ? "" : "s"));
+    return refuse(&c,
+                  td_text_fmt(d->arena, "it takes %zu part%s here", want, want == 1 ? "" : "s"));
   bool known;
   const TdStpType *t = of_numbers(&c, &known);
   return known ? t : of_tiles(&c);

@@ -56,7 +56,7 @@ typedef enum {
 #define TD_STP_KEY(NAME, name) TD_STP_KEY_##NAME,
   TD_STP_KEY_LIST(TD_STP_KEY)
 #undef TD_STP_KEY
-  TD_STP_KEYS
+      TD_STP_KEYS
 } TdStpKey;
 /* The key of a name, or TD_STP_KEYS; and the name. */
 TdStpKey td_stp_key_find(const char *name);
@@ -75,9 +75,9 @@ typedef struct TdStpDim {
 
 typedef struct TdStpType {
   TdStpKind kind;
-  const TdType *elem;            /* of a tile */
-  const TdStpExpr *rows, *cols;  /* of a tile */
-  int64_t ways;                  /* of a selector; 0: any */
+  const TdType *elem;                  /* of a tile */
+  const TdStpExpr *rows, *cols;        /* of a tile */
+  int64_t ways;                        /* of a selector; 0: any */
   const struct TdStpType *const *part; /* of a tuple; of a buffer its elements */
   size_t nparts;
   int ndim; /* of a buffer */
@@ -99,9 +99,9 @@ typedef struct TdStpRef {
 /* A function: of step.fn with its number, or a kernel. */
 typedef struct TdStpFn {
   TdStpFnKind kind;
-  int64_t n;            /* of addresses, cache_addresses, cache_slot */
-  const void *kernel;   /* what bind knows it by */
-  const char *name;     /* as Lua: "fn.matmul" */
+  int64_t n;          /* of addresses, cache_addresses, cache_slot */
+  const void *kernel; /* what bind knows it by */
+  const char *name;   /* as Lua: "fn.matmul" */
 } TdStpFn;
 
 /* A tensor argument: its type, and its data or NULL. */
@@ -124,24 +124,24 @@ typedef struct TdStpSelectors {
 typedef struct TdStpNode {
   uint32_t uid;
   TdStpOp op;
-  const char *name;   /* of the family */
-  uint32_t ordinal;   /* n of name#n, from 1; 0: it is alone */
-  uint32_t site;      /* of the call: nodes of one site are a family */
+  const char *name; /* of the family */
+  uint32_t ordinal; /* n of name#n, from 1; 0: it is alone */
+  uint32_t site;    /* of the call: nodes of one site are a family */
   TdLoc loc;
   const TdStpRef *in;
   size_t nin;
   TdStpStream *out;
   size_t nout;
-  bool drops_second;  /* nobody takes the second output */
+  bool drops_second; /* nobody takes the second output */
   int64_t opt[TD_STP_KEYS];
-  uint32_t has;       /* bit k: opt[k] was given */
+  uint32_t has; /* bit k: opt[k] was given */
   bool has_ref, has_valid, has_shape, is_empty_init;
-  int64_t lo, hi;               /* flatten */
-  int64_t rows, cols;           /* tile = of a load */
+  int64_t lo, hi;                                  /* flatten */
+  int64_t rows, cols;                              /* tile = of a load */
   int64_t shape[TD_STP_RANK], stride[TD_STP_RANK]; /* of a load; times of streamify */
   int nshape;
-  TdStpStream assumed;          /* assume_shape */
-  TdStpTensor tensor, extra;    /* extra: pad, init */
+  TdStpStream assumed;       /* assume_shape */
+  TdStpTensor tensor, extra; /* extra: pad, init */
   TdStpFn fn;
   const TdStpSelectors *sel;
 } TdStpNode;
@@ -167,6 +167,7 @@ typedef struct TdStpGraph {
   uint32_t nroute, nfresh;
 } TdStpGraph;
 
+/* An empty graph in arena a. */
 TdStpGraph *td_stp_graph_new(TdArena *a, TdSession *s, TdStpExprs *x);
 /* Adds a node, whose uid and outputs it sets; false with d filled where its shapes do not fit. The
  * node is copied. */
@@ -176,6 +177,7 @@ bool td_stp_graph_close(TdStpGraph *g, uint32_t uid, TdStpRef y, TdLoc loc, TdDi
 /* Ends building: names settled, every stream read, no cycle without an eager_merge. */
 bool td_stp_graph_finish(TdStpGraph *g, TdDiag *d);
 
+/* A node by its uid; the stream of an output. */
 const TdStpNode *td_stp_graph_node(const TdStpGraph *g, uint32_t uid);
 const TdStpStream *td_stp_graph_stream(const TdStpGraph *g, TdStpRef r);
 /* What a stream is read as: assume_shape and feedback stand for their inputs. */
@@ -200,6 +202,7 @@ void td_stp_shape_print_type(TdText *out, const TdStpType *t);
 const TdStpExpr *td_stp_shape_elements(TdStpGraph *g, const TdStpType *t);
 
 /* stp_fn.c: the type of what a function makes of parts (a fold: state NULL at first). */
-const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpStream *in, TdDiag *d);
+const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpStream *in,
+                                TdDiag *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* stp_machine.h - the state of a run: values, channels, nodes. Seen by the files stp_exec_* only. */
+/* stp_machine.h - the state of a run: values, channels, machines. Seen by the files of a run. */
 #ifndef TD_STP_MACHINE_H
 #define TD_STP_MACHINE_H
 
@@ -17,14 +17,14 @@ typedef struct TdStpItem {
 typedef struct TdStpRecord {
   uint32_t refs, next; /* next free */
   uint8_t kind;
-  bool mu;             /* lies in a memory unit: whoever reads it loads it */
-  uint8_t size_class;  /* of data */
-  const TdType *elem;  /* of a tile */
+  bool mu;            /* lies in a memory unit: whoever reads it loads it */
+  uint8_t size_class; /* of data */
+  const TdType *elem; /* of a tile */
   int64_t rows, cols, vrows, vcols;
-  int64_t number;      /* of an integer [1, 1] tile */
+  int64_t number;       /* of an integer [1, 1] tile */
   const int32_t *index; /* of a selector */
-  unsigned char *data; /* of a tile, dense */
-  TdStpItem *item;     /* of a buffer; of a tuple its parts */
+  unsigned char *data;  /* of a tile, dense */
+  TdStpItem *item;      /* of a buffer; of a tuple its parts */
   uint32_t nitem, cap;
 } TdStpRecord;
 
@@ -44,10 +44,10 @@ typedef struct TdStpChan {
 
 /* Where a machine puts: a channel, or none; counts what passes. */
 typedef struct TdStpPort {
-  uint32_t chan; /* UINT32_MAX: none */
+  uint32_t chan;                 /* UINT32_MAX: none */
   int64_t seen[TD_STP_RANK + 1]; /* elements; lists of level l closed */
   int64_t most_rows, most_cols;
-  int64_t *open;       /* of an assumed shape: elements of each open list; NULL: none */
+  int64_t *open; /* of an assumed shape: elements of each open list; NULL: none */
   const TdStpNode *assumed;
   TdStpOutput *tap;
 } TdStpPort;
@@ -101,7 +101,7 @@ struct TdStpRun {
   uint32_t qhead, qcount;
   TD_VEC(TdStpRecord) val;
   TdStpVal free;
-  void *block[64]; /* free data by size class */
+  void *block[64];         /* free data by size class */
   const int32_t *identity; /* 0, 1, 2, .. for one-hot selectors */
   /* the memory */
   uint32_t *active; /* machines with requests to be handed over, in order of ports */
@@ -115,6 +115,7 @@ struct TdStpRun {
 
 /* ---- stp_value.c ---- */
 
+/* An empty value, owned once; what keeps one more owner, and what drops one. */
 TdStpVal td_stp_value_new(TdStpRun *r, TdStpKind kind);
 static inline TdStpRecord *td_stp_value(TdStpRun *r, TdStpVal v) {
   return &r->val.at[v];
@@ -123,15 +124,16 @@ static inline TdStpVal td_stp_value_keep(TdStpRun *r, TdStpVal v) {
   if (v) r->val.at[v].refs++;
   return v;
 }
+/* Gives up one owner. */
 void td_stp_value_drop(TdStpRun *r, TdStpVal v);
-/* A tile, all of it valid; with data (zeros) where the run has it. */
+/* Whether such tiles have data: all in a run with data, numbers always, since they may control. */
+bool td_stp_value_has_data(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
+/* A tile, all of it valid; with data (zeros) where it has some. */
 TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
 TdStpVal td_stp_value_number(TdStpRun *r, const TdType *elem, int64_t n);
 TdStpVal td_stp_value_selector(TdStpRun *r, const int32_t *index, int64_t n);
 /* A copy of a tile's record and data, to be changed. */
 TdStpVal td_stp_value_copy(TdStpRun *r, TdStpVal v);
-/* n bytes of data, and back. */
-unsigned char *td_stp_value_data(TdStpRun *r, size_t n, uint8_t *size_class);
 /* Bytes that a value takes on the way; of an element of a type. */
 int64_t td_stp_value_bytes(TdStpRun *r, TdStpVal v);
 int64_t td_stp_element_bytes(const TdStpOptions *o, const TdType *elem);
@@ -213,13 +215,31 @@ void td_stp_memory_serve(TdStpRun *r, int64_t until);
 
 /* ---- the operators: stp_exec_*.c ---- */
 
-#define TD_STP_STEPS(X)                                                                            \
-  X(load) X(load_at) X(store) X(store_at) X(selectors) X(values) X(sink) X(bufferize)              \
-  X(streamify) X(partition) X(reassemble) X(eager_merge) X(parallelize) X(zip) X(map) X(accum)     \
-  X(scan) X(flat_map) X(flatten) X(reshape) X(promote) X(expand) X(rep) X(broadcast)
-#define TD_STP_STEP(name) void td_stp_exec_##name(TdStpRun *r, TdStpMachine *m);
-TD_STP_STEPS(TD_STP_STEP)
-#undef TD_STP_STEP
+/* Let a machine go on as far as it can. */
+void td_stp_exec_load(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_load_at(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_store(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_store_at(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_selectors(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_values(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_sink(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_bufferize(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_streamify(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_partition(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_reassemble(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_eager_merge(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_parallelize(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_zip(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_map(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_accum(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_scan(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_flat_map(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_flatten(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_reshape(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_promote(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_expand(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_rep(TdStpRun *r, TdStpMachine *m);
+void td_stp_exec_broadcast(TdStpRun *r, TdStpMachine *m);
 
 /* stp_stuck.c: tells why the run cannot go on. */
 void td_stp_stuck(TdStpRun *r);

@@ -9,7 +9,8 @@
 /* Readers first, then in order of machines. */
 static bool is_before(const TdStpRun *r, uint32_t a, uint32_t b) {
   TdStpOp x = r->machine[a].n->op, y = r->machine[b].n->op;
-  bool wx = x == TD_STP_STORE || x == TD_STP_STORE_AT, wy = y == TD_STP_STORE || y == TD_STP_STORE_AT;
+  bool wx = x == TD_STP_STORE || x == TD_STP_STORE_AT,
+       wy = y == TD_STP_STORE || y == TD_STP_STORE_AT;
   return wx != wy ? wy : a < b;
 }
 

@@ -23,19 +23,18 @@ static const TdStpExpr *bytes_of(const Metric *m, const TdStpType *t, bool moves
   TdStpExprs *x = m->g->exprs;
   const TdStpExpr *sum = zero(m);
   switch (t->kind) {
-    case TD_STP_TILE:
-      return td_stp_expr_scale(x, td_stp_shape_elements(m->g, t), element_bytes(m, t->elem, moves));
-    case TD_STP_BUFFER: {
-      TdStpStream s = {.type = t->part[0], .ndim = t->ndim};
-      for (int k = 0; k < t->ndim; k++) s.dim[k] = t->dim[k];
-      return td_stp_expr_mul(x, td_stp_shape_count(m->g, &s, 0), bytes_of(m, t->part[0], moves));
-    }
-    case TD_STP_SELECTOR:
-      return td_stp_expr_const(x, t->ways);
-    case TD_STP_TUPLE:
-      for (size_t i = 0; i < t->nparts; i++)
-        sum = td_stp_expr_add(x, sum, bytes_of(m, t->part[i], moves));
-      return sum;
+  case TD_STP_TILE:
+    return td_stp_expr_scale(x, td_stp_shape_elements(m->g, t), element_bytes(m, t->elem, moves));
+  case TD_STP_BUFFER: {
+    TdStpStream s = {.type = t->part[0], .ndim = t->ndim};
+    for (int k = 0; k < t->ndim; k++) s.dim[k] = t->dim[k];
+    return td_stp_expr_mul(x, td_stp_shape_count(m->g, &s, 0), bytes_of(m, t->part[0], moves));
+  }
+  case TD_STP_SELECTOR: return td_stp_expr_const(x, t->ways);
+  case TD_STP_TUPLE:
+    for (size_t i = 0; i < t->nparts; i++)
+      sum = td_stp_expr_add(x, sum, bytes_of(m, t->part[i], moves));
+    return sum;
   }
   return sum;
 }
@@ -51,12 +50,14 @@ static const TdStpType *moved(const Metric *m, const TdStpNode *n) {
   return n->out[0].type;
 }
 
-const TdStpExpr *td_stp_metric_traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
+/* Off-chip bytes of one node. */
+static const TdStpExpr *traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
   Metric m = {g, o};
   bool stores = n->op == TD_STP_STORE || n->op == TD_STP_STORE_AT;
   if (!stores && n->op != TD_STP_LOAD && n->op != TD_STP_LOAD_AT) return zero(&m);
   const TdStpStream *s = n->op == TD_STP_STORE ? input(&m, n, 0) : &n->out[0];
-  return td_stp_expr_mul(g->exprs, td_stp_shape_count(g, s, 0), bytes_of(&m, moved(&m, n), !stores));
+  return td_stp_expr_mul(g->exprs, td_stp_shape_count(g, s, 0),
+                         bytes_of(&m, moved(&m, n), !stores));
 }
 
 /* Tiles at the ends of a node's FIFOs. */
@@ -87,31 +88,26 @@ static const TdStpExpr *held(const Metric *m, const TdStpNode *n) {
   TdStpExprs *x = m->g->exprs;
   bool paper = m->o.as == TD_STP_AS_PAPER;
   switch (n->op) {
-    case TD_STP_LOAD:
-    case TD_STP_LOAD_AT:
-      return td_stp_expr_scale(x, bytes_of(m, moved(m, n), true), paper ? 2 : 1);
-    case TD_STP_STORE:
-    case TD_STP_STORE_AT:
-      return td_stp_expr_scale(x, bytes_of(m, moved(m, n), false), paper ? 2 : 1);
-    case TD_STP_BUFFERIZE:
-      return td_stp_expr_add(x, bytes_of(m, n->out[0].type->part[0], false),
-                             td_stp_expr_scale(x, bytes_of(m, n->out[0].type, false), 2));
-    case TD_STP_STREAMIFY:
-      if (paper) return zero(m);
-      return td_stp_expr_add(x, bytes_of(m, n->out[0].type, false),
-                             bytes_of(m, input(m, n, 0)->type, false));
-    case TD_STP_MAP_ACCUM:
-      if (paper && is_matmul(n)) return paper_matmul(m, n);
-      return bytes_of(m, n->out[0].type, false);
-    case TD_STP_EXPAND:
-    case TD_STP_REP:
-    case TD_STP_ACCUM:
-    case TD_STP_SCAN:
-      return bytes_of(m, n->out[0].type, false);
-    case TD_STP_MAP:
-      return paper && is_matmul(n) ? paper_matmul(m, n) : zero(m);
-    default:
-      return zero(m);
+  case TD_STP_LOAD:
+  case TD_STP_LOAD_AT: return td_stp_expr_scale(x, bytes_of(m, moved(m, n), true), paper ? 2 : 1);
+  case TD_STP_STORE:
+  case TD_STP_STORE_AT: return td_stp_expr_scale(x, bytes_of(m, moved(m, n), false), paper ? 2 : 1);
+  case TD_STP_BUFFERIZE:
+    return td_stp_expr_add(x, bytes_of(m, n->out[0].type->part[0], false),
+                           td_stp_expr_scale(x, bytes_of(m, n->out[0].type, false), 2));
+  case TD_STP_STREAMIFY:
+    if (paper) return zero(m);
+    return td_stp_expr_add(x, bytes_of(m, n->out[0].type, false),
+                           bytes_of(m, input(m, n, 0)->type, false));
+  case TD_STP_MAP_ACCUM:
+    if (paper && is_matmul(n)) return paper_matmul(m, n);
+    return bytes_of(m, n->out[0].type, false);
+  case TD_STP_EXPAND:
+  case TD_STP_REP:
+  case TD_STP_ACCUM:
+  case TD_STP_SCAN: return bytes_of(m, n->out[0].type, false);
+  case TD_STP_MAP: return paper && is_matmul(n) ? paper_matmul(m, n) : zero(m);
+  default: return zero(m);
   }
 }
 
@@ -142,7 +138,7 @@ static const TdStpExpr *sum_of(TdStpGraph *g, TdStpMetric o, Term f) {
 }
 
 const TdStpExpr *td_stp_metric_traffic(TdStpGraph *g, TdStpMetric o) {
-  return sum_of(g, o, td_stp_metric_traffic_of);
+  return sum_of(g, o, traffic_of);
 }
 
 const TdStpExpr *td_stp_metric_memory(TdStpGraph *g, TdStpMetric o) {

@@ -14,8 +14,7 @@ typedef struct TdStpMetric {
   bool live;     /* only where an element comes */
 } TdStpMetric;
 
-/* Off-chip bytes of one node; of all. */
-const TdStpExpr *td_stp_metric_traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o);
+/* Off-chip bytes. */
 const TdStpExpr *td_stp_metric_traffic(TdStpGraph *g, TdStpMetric o);
 /* On-chip bytes of one node; of all. */
 const TdStpExpr *td_stp_metric_memory_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o);

@@ -20,7 +20,8 @@ static void put_variable(Printer *p, const TdStpNode *n) {
   if (p->fields) td_text_puts(p->out, "n.");
   td_text_puts(p->out, n->name);
   if (n->ordinal) td_text_putf(p->out, "_%u", n->ordinal);
-  if (!p->fields && !n->ordinal && td_stp_key_find(n->name) != TD_STP_KEYS) td_text_putc(p->out, '_');
+  if (!p->fields && !n->ordinal && td_stp_key_find(n->name) != TD_STP_KEYS)
+    td_text_putc(p->out, '_');
 }
 
 static void put_ref(Printer *p, TdStpRef r) {
@@ -182,10 +183,11 @@ static void put_node(Printer *p, const TdStpNode *n) {
 
 void td_stp_print(TdText *out, const TdStpGraph *g) {
   Printer p = {out, g, g->node.n > MOST_LOCALS};
-  td_text_puts(out, "local tide, step = require \"tide\", require \"tide.step\"\n"
-                    "local fn <const> = step.fn\n"
-                    "local _ENV <const> = setmetatable({ step = step, fn = fn }, { __index = tide })\n"
-                    "return step.graph(function()\n");
+  td_text_puts(out,
+               "local tide, step = require \"tide\", require \"tide.step\"\n"
+               "local fn <const> = step.fn\n"
+               "local _ENV <const> = setmetatable({ step = step, fn = fn }, { __index = tide })\n"
+               "return step.graph(function()\n");
   if (p.fields) td_text_puts(out, "  local n = {}\n");
   for (size_t i = 0; i < g->node.n; i++) put_node(&p, g->node.at[i]);
   for (size_t i = 0; i < g->node.n; i++) {

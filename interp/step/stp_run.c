@@ -1,17 +1,14 @@
-/* stp_run.c - a run: machines made of a graph, driven until nothing can go on, and what they did. */
+/* stp_run.c - a run: machines made of a graph, driven until nothing goes on; what they did. */
 #include <string.h>
 
 #include "step/stp_machine.h"
 #include "step/stp_metric.h"
 
 TdStpOptions td_stp_run_defaults(void) {
-  return (TdStpOptions){.depth = 2,
-                        .pmu = 64,
-                        .memory = {.channels = 32,
-                                   .request = 64,
-                                   .latency = 2,
-                                   .interval = 2,
-                                   .startup = 14}};
+  return (TdStpOptions){
+      .depth = 2,
+      .pmu = 64,
+      .memory = {.channels = 32, .request = 64, .latency = 2, .interval = 2, .startup = 14}};
 }
 
 /* ---- making machines ---- */
@@ -142,6 +139,15 @@ static void make_node(Plan *p, const TdStpNode *n) {
   p->first[n->uid] = id;
 }
 
+/* A machine of its own for each reader of a list of selectors. */
+static uint32_t generator(Plan *p, const TdStpNode *n) {
+  TdStpRun *r = p->r;
+  if (r->machine[p->first[n->uid]].port[0].chan == UINT32_MAX) return p->first[n->uid];
+  uint32_t id = new_machine(r, n, 0, 1);
+  r->machine[id].step = td_stp_exec_selectors;
+  return id;
+}
+
 /* Joins the inputs of every machine, through a broadcast where a stream has several readers. */
 static void join_inputs(Plan *p, const TdStpNode *n) {
   TdStpRun *r = p->r;
@@ -155,6 +161,10 @@ static void join_inputs(Plan *p, const TdStpNode *n) {
     const TdStpNode *from = td_stp_graph_node(r->g, s.uid);
     int64_t depth = td_stp_opt(from, TD_STP_KEY_DEPTH, r->o->depth);
     uint32_t readers = p->reads[s.uid][s.out], *at = &p->machine[s.uid][s.out];
+    if (readers > 1 && from->op == TD_STP_SELECTORS) {
+      join(r, generator(p, from), s.out, m->id, i, depth);
+      continue;
+    }
     if (readers < 2) {
       join(r, p->first[s.uid], s.out, m->id, i, depth);
       continue;
@@ -188,6 +198,8 @@ static void make_fixed(TdStpRun *r, TdStpMachine *m) {
     for (index[1] = 0; index[1] < cols; index[1]++)
       memcpy(x->data + (size_t)(index[0] * cols + index[1]) * each,
              td_tensor_at(n->extra.data, index), each);
+  if (rows == 1 && cols == 1 && td_type_is_integer(x->elem))
+    x->number = (int64_t)td_num_load(x->elem, x->data);
 }
 
 /* What watches streams: outputs of the graph, assumed shapes. */
@@ -228,7 +240,7 @@ static Plan make(TdStpRun *r, TdStpReport *report) {
     if (x->nout > ways) ways = x->nout;
   }
   count_readers(&p);
-  r->machine = TD_NEWN(r->arena, TdStpMachine, g->node.n + outs + 1);
+  r->machine = TD_NEWN(r->arena, TdStpMachine, g->node.n + outs + ins + 1);
   r->chan = TD_NEWN(r->arena, TdStpChan, ins + outs + 1);
   r->active = TD_NEWN(r->arena, uint32_t, g->node.n + 1);
   r->channel_free = TD_NEWN(r->arena, int64_t, r->o->memory.channels);
@@ -406,8 +418,7 @@ static void describe_streams(TdStpRun *r, TdStpReport *report) {
   for (uint32_t i = 0; i < r->nchan; i++) {
     const TdStpChan *c = &r->chan[i];
     s[i] = (TdTimedStream){
-        .name = td_text_fmt(r->kept, "%s -> %s",
-                            td_stp_graph_name(r->kept, r->machine[c->from].n),
+        .name = td_text_fmt(r->kept, "%s -> %s", td_stp_graph_name(r->kept, r->machine[c->from].n),
                             td_stp_graph_name(r->kept, r->machine[c->to].n)),
         .depth = c->depth,
         .tokens = c->put,
@@ -445,7 +456,14 @@ static void describe(Plan *p, TdStpReport *report) {
 
 bool td_stp_run(TdArena *a, TdArena *kept, TdStpGraph *g, const TdStpOptions *o,
                 const TdStpCalls *calls, TdStpReport *report, TdDiag *d) {
-  TdStpRun r = {.arena = a, .kept = kept, .ctx = td_arena_ctx(a), .g = g, .graph = g, .o = o, .calls = calls, .d = d};
+  TdStpRun r = {.arena = a,
+                .kept = kept,
+                .ctx = td_arena_ctx(a),
+                .g = g,
+                .graph = g,
+                .o = o,
+                .calls = calls,
+                .d = d};
   *report = (TdStpReport){0};
   r.keep = o->keep;
   td_vec_push(a, &r.val, (TdStpRecord){0});

@@ -28,8 +28,8 @@ typedef struct TdStpOptions {
 /* The artifact's settings. */
 TdStpOptions td_stp_run_defaults(void);
 
-/* How the executor calls kernels: a function (node n's, or + for its sums) on parts arg, into out; all are dense or
- * strided tensors of constant extents. */
+/* How the executor calls kernels: a function (node n's, or + for its sums) on parts arg, into out;
+ * all are tensors of constant extents, with strides. */
 typedef struct TdStpCalls {
   void *ud;
   bool (*call)(void *ud, const TdStpNode *n, TdStpFnKind fn, TdTensor *arg, size_t narg,
@@ -41,10 +41,10 @@ typedef struct TdStpCalls {
 typedef struct TdStpToken {
   int from, stop;
   int64_t rows, cols, valid_rows, valid_cols;
-  int64_t number;         /* of an integer [1, 1] tile without data */
-  const int32_t *index;   /* of a selector */
-  int64_t nindex;         /* -1: no selector */
-  const TdType *elem;     /* of a tile */
+  int64_t number;            /* of an integer [1, 1] tile without data */
+  const int32_t *index;      /* of a selector */
+  int64_t nindex;            /* -1: no selector */
+  const TdType *elem;        /* of a tile */
   const unsigned char *data; /* row-major; NULL: a run on shapes */
 } TdStpToken;
 

@@ -19,7 +19,8 @@ static uint32_t channel_of(const TdStpMachine *m) {
 
 static const char *name_of(TdStpRun *r, const TdStpMachine *m) {
   const char *name = td_stp_graph_name(r->d->arena, m->n);
-  return m->step == td_stp_exec_broadcast ? td_text_fmt(r->d->arena, "broadcast of %s", name) : name;
+  return m->step == td_stp_exec_broadcast ? td_text_fmt(r->d->arena, "broadcast of %s", name)
+                                          : name;
 }
 
 /* A note for one machine: what it waits for, at which fill. */
@@ -27,9 +28,9 @@ static void tell(TdStpRun *r, const TdStpMachine *m) {
   const TdStpChan *c = &r->chan[channel_of(m)];
   const TdStpMachine *other = &r->machine[waits_for(r, m)];
   if (m->why == TD_STP_FULL)
-    td_diag_note(r->d, m->n->loc, "'%s' waits for a place in its stream to '%s', which holds %lld of %lld",
-                 name_of(r, m), name_of(r, other), (long long)(c->put - c->got),
-                 (long long)c->depth);
+    td_diag_note(
+        r->d, m->n->loc, "'%s' waits for a place in its stream to '%s', which holds %lld of %lld",
+        name_of(r, m), name_of(r, other), (long long)(c->put - c->got), (long long)c->depth);
   else
     td_diag_note(r->d, m->n->loc, "'%s' waits for an element from '%s'", name_of(r, m),
                  name_of(r, other));

@@ -19,7 +19,8 @@ TdStpVal td_stp_value_new(TdStpRun *r, TdStpKind kind) {
   return v;
 }
 
-unsigned char *td_stp_value_data(TdStpRun *r, size_t n, uint8_t *size_class) {
+/* n bytes of zeros. */
+static unsigned char *take_data(TdStpRun *r, size_t n, uint8_t *size_class) {
   uint8_t c = 4;
   while (((size_t)1 << c) < n) c++;
   *size_class = c;
@@ -45,16 +46,20 @@ void td_stp_value_drop(TdStpRun *r, TdStpVal v) {
   r->free = v;
 }
 
+bool td_stp_value_has_data(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols) {
+  return r->o->data || (rows == 1 && cols == 1 && td_type_is_integer(elem));
+}
+
 TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols) {
   TdStpVal v = td_stp_value_new(r, TD_STP_TILE);
   TdStpRecord *x = td_stp_value(r, v);
   x->elem = elem;
   x->rows = x->vrows = rows;
   x->cols = x->vcols = cols;
-  if (!r->o->data) return v;
+  if (!td_stp_value_has_data(r, elem, rows, cols)) return v;
   uint8_t size_class;
   unsigned char *data =
-      td_stp_value_data(r, (size_t)rows * (size_t)cols * td_type_bytes(elem) + 1, &size_class);
+      take_data(r, (size_t)rows * (size_t)cols * td_type_bytes(elem) + 1, &size_class);
   x = td_stp_value(r, v);
   x->data = data;
   x->size_class = size_class;
@@ -104,7 +109,8 @@ int64_t td_stp_value_load(TdStpRun *r, TdStpVal v) {
   TdStpRecord *x = td_stp_value(r, v);
   if (x->kind == TD_STP_TUPLE) {
     int64_t n = 0;
-    for (uint32_t i = 0; i < x->nitem; i++) n += td_stp_value_load(r, td_stp_value(r, v)->item[i].val);
+    for (uint32_t i = 0; i < x->nitem; i++)
+      n += td_stp_value_load(r, td_stp_value(r, v)->item[i].val);
     return n;
   }
   if (!x->mu) return 0;

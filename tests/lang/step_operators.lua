@@ -1,0 +1,323 @@
+-- Every operator of STeP on streams of rank up to 3 with extents 0 to 2, empty and ragged ones too, against nested Lua
+-- lists: what it means there is written here, a few lines each.
+local tide, step = require "tide", require "tide.step"
+local t = require "tap"
+local i32, u64, fn = tide.i32, tide.u64, step.fn
+
+-- ---- streams: numbers in nested lists, ragged where lengths say so ----
+
+local random = math.random
+math.randomseed(20)
+
+-- A tensor of the extents with elements 0 to `most`, and the same as nested lists.
+local function numbers(extents, most)
+  local T = u64
+  for _, n in ipairs(extents) do T = T[n] end
+  local function fill(level)
+    local list = {}
+    for i = 1, extents[level] do
+      if level == #extents then list[i] = random(0, most) else list[i] = fill(level + 1) end
+    end
+    return list
+  end
+  local lists = fill(1)
+  local function set(x, list)
+    for i, v in ipairs(list) do
+      if type(v) == "table" then set(x[i - 1], v) else x[i - 1] = v end
+    end
+  end
+  local x = T(0)
+  set(x, lists)
+  return x, lists
+end
+
+-- Applies f to every list of `depth` levels of lists within a list of `ndim` levels.
+local function each(list, ndim, depth, f)
+  if ndim == depth then return f(list) end
+  local out = {}
+  for i, v in ipairs(list) do out[i] = each(v, ndim - 1, depth, f) end
+  return out
+end
+
+-- A random stream inside a graph: the stream, its lists, its dimensions.
+local function stream()
+  local extents = {}
+  for i = 1, random(1, 3) do extents[i] = random(0, 2) end
+  local x, lists = numbers(extents, 2)
+  local ndim, s = #extents, step.values(x)
+  while ndim < 3 and random(2) == 1 do -- v becomes v, v + 1 .. 2 v - 1
+    s = s:zip(s):flat_map(fn.cache_addresses(1), { rank = 1 })
+    lists = each(lists, ndim, 1, function(list)
+      local out = {}
+      for i, v in ipairs(list) do
+        out[i] = {}
+        for k = 0, v - 1 do out[i][k + 1] = v + k end
+      end
+      return out
+    end)
+    ndim = ndim + 1
+  end
+  return s, lists, ndim
+end
+
+local function copy(v, n)
+  local list = {}
+  for i = 1, n do list[i] = v end
+  return list
+end
+
+-- All elements of nested lists, in order.
+local function leaves(list, out)
+  out = out or {}
+  if type(list) ~= "table" then out[#out + 1] = list return out end
+  for _, v in ipairs(list) do leaves(v, out) end
+  return out
+end
+
+local function sum(list)
+  local s = 0
+  for _, v in ipairs(leaves(list)) do s = s + v end
+  return s
+end
+
+-- Builds a graph of one operator on a random stream and compares what it gives with lists; f returns the stream and
+-- the lists, or nil where the operator does not fit.
+local function check(name, f, times, deep)
+  t.test(name, function()
+    local done = 0
+    for case = 1, times or 150 do
+      local want
+      local ok, g = pcall(step.graph, function()
+        local s, lists, ndim = stream()
+        local out
+        out, want = f(s, lists, ndim)
+        return out or s
+      end)
+      if not ok then error(g) end
+      if want then
+        done = done + 1
+        local got, r = g:run { lists = true, depth = not deep and random(1, 3) }
+        t.eq(got, want, ("case %d: %s"):format(case, tostring(g)))
+        local depth = not deep and 2
+        t.eq(g:simulate { depth = depth }.cycles, select(2, g:run { depth = depth }).cycles, "cycles of run and simulate")
+        t.ok(r.cycles > 0)
+      end
+    end
+    t.ok(done > 20, "too few cases fit")
+  end)
+end
+
+-- ---- the operators ----
+
+check("streams as they are", function(s, lists) return s, lists end)
+
+check("flatten joins dimensions", function(s, lists, ndim)
+  local lo = random(0, ndim - 1)
+  local hi = random(lo, ndim - 1)
+  local function join(list, levels)
+    if levels == 0 then return list end
+    local out = {}
+    for _, v in ipairs(list) do
+      for _, w in ipairs(join(v, levels - 1)) do out[#out + 1] = w end
+    end
+    return out
+  end
+  return s:flatten(lo, hi), each(lists, ndim, hi + 1, function(list) return join(list, hi - lo) end)
+end)
+
+check("promote inserts a dimension", function(s, lists, ndim)
+  local at = random(0, ndim)
+  if at == ndim then
+    if #lists == 0 then return s:promote(), {} end
+    return s:promote(), { lists }
+  end
+  if at == 0 then
+    return s:promote { at = 0 }, each(lists, ndim, 1, function(list)
+      local out = {}
+      for i, v in ipairs(list) do out[i] = { v } end
+      return out
+    end)
+  end
+  return s:promote { at = at }, each(lists, ndim, at, function(list) return { list } end)
+end)
+
+check("rep repeats elements", function(s, lists, ndim)
+  local n = random(1, 3)
+  return s:rep(n), each(lists, ndim, 1, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = copy(v, n) end
+    return out
+  end)
+end)
+
+check("reshape splits dimension 0 and pads", function(s, lists, ndim)
+  local n = random(1, 3)
+  return s:reshape { chunk = n, pad = u64[1][1](7) }, each(lists, ndim, 1, function(list)
+    local out = {}
+    for i = 1, #list, n do
+      local group = {}
+      for k = i, i + n - 1 do group[#group + 1] = list[k] or 7 end
+      out[#out + 1] = group
+    end
+    return out
+  end)
+end)
+
+check("reshape with an outermost dimension", function(s, lists, ndim)
+  if ndim ~= 1 then return end
+  local n, out = random(1, 3), {}
+  for i = 1, #lists, n do
+    local group = {}
+    for k = i, i + n - 1 do group[#group + 1] = lists[k] or 7 end
+    out[#out + 1] = group
+  end
+  return s:reshape { chunk = n, pad = u64[1][1](7), outer = true }, #out > 0 and { out } or {}
+end, 400)
+
+check("accum folds inner dimensions", function(s, lists, ndim)
+  if ndim < 2 then return end
+  local b = random(1, ndim - 1)
+  return s:accum(fn.add, { rank = b }), each(lists, ndim, b + 1, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = sum(v) end
+    return out
+  end)
+end, 300)
+
+check("accum from a start that is given", function(s, lists, ndim)
+  if ndim < 2 then return end
+  return s:accum(fn.add, { rank = 1, init = u64[1][1](100) }), each(lists, ndim, 2, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = 100 + sum(v) end
+    return out
+  end)
+end, 300)
+
+for _, emit in ipairs { "after", "before" } do
+  check("scan emits the state " .. emit, function(s, lists, ndim)
+    local b = random(1, ndim)
+    return s:scan(fn.add, { rank = b, emit = emit }), each(lists, ndim, b, function(list)
+      local state = 0
+      local function run(v)
+        if type(v) ~= "table" then
+          local was = state
+          state = state + v
+          return emit == "after" and state or was
+        end
+        local out = {}
+        for i, w in ipairs(v) do out[i] = run(w) end
+        return out
+      end
+      return run(list)
+    end)
+  end)
+end
+
+check("zip and map", function(s, lists, ndim)
+  return s:zip(s):map(fn.add):zip(s):map(fn.cache_slot(10)), each(lists, ndim, 1, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = 21 * v end
+    return out
+  end)
+end)
+
+check("map_accum sums products", function(s, lists, ndim)
+  if ndim < 2 then return end
+  return s:zip(s):map_accum(fn.mul, { rank = 1 }), each(lists, ndim, 2, function(list)
+    local out = {}
+    for i, v in ipairs(list) do
+      out[i] = 0
+      for _, x in ipairs(v) do out[i] = out[i] + x * x end
+    end
+    return out
+  end)
+end, 300)
+
+check("flat_map of rank 0 grows the inner dimension", function(s, lists, ndim)
+  return s:zip(s):flat_map(fn.cache_addresses(1)), each(lists, ndim, 1, function(list)
+    local out = {}
+    for _, v in ipairs(list) do
+      for k = 0, v - 1 do out[#out + 1] = v + k end
+    end
+    return out
+  end)
+end)
+
+check("bufferize and streamify, some times over", function(s, lists, ndim)
+  if ndim < 2 then return end
+  local n = random(1, 2)
+  return s:bufferize { rank = 1 }:streamify { times = { n } }, each(lists, ndim, 2, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = copy(v, n) end
+    return out
+  end)
+end, 300)
+
+check("streamify by a reference", function(s, lists, ndim)
+  if ndim < 2 then return end
+  local ref = s:accum(fn.add, { rank = 1 })
+  local many = ref:zip(ref):flat_map(fn.cache_addresses(1), { rank = 1 })
+  return s:bufferize { rank = 1 }:streamify { ref = many }, each(lists, ndim, 2, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = copy(v, sum(v)) end
+    return out
+  end)
+end, 300)
+
+check("expand repeats along a reference", function(s, lists, ndim)
+  local ref = s:zip(s):flat_map(fn.cache_addresses(1), { rank = 1 })
+  return s:promote { at = 0 }:expand(ref, { rank = 1 }), each(lists, ndim, 1, function(list)
+    local out = {}
+    for i, v in ipairs(list) do out[i] = copy(v, v) end
+    return out
+  end)
+end)
+
+-- Selectors for the elements of a list: lists of the same shape.
+local function selectors_for(list, ways, most)
+  local out = {}
+  for i = 1, #list do
+    local set = {}
+    for w = 0, ways - 1 do
+      if #set < most and random(2) == 1 then set[#set + 1] = w end
+    end
+    out[i] = set
+  end
+  return out
+end
+
+check("partition copies chunks to what is selected, reassemble brings them back", function(s, lists, ndim)
+  if #lists == 0 then return end
+  local ways = 3
+  local route = selectors_for(lists, ways, 3)
+  local sel = step.selectors(route, { n = ways })
+  local parts = s:partition(sel, { n = ways, rank = ndim - 1 })
+  local out = {}
+  for i, v in ipairs(lists) do out[i] = copy(v, #route[i]) end
+  return step.reassemble(parts, sel, { rank = ndim - 1, order = random(2) == 1 and "index" or "arrival" }), out
+end, 300, true)
+
+check("partition of a routed stream: one way of it", function(s, lists, ndim)
+  if #lists == 0 then return end
+  local route = selectors_for(lists, 2, 2)
+  local parts = s:partition(step.selectors(route, { n = 2 }), { rank = ndim - 1 })
+  parts[1]:sink()
+  local out = {}
+  for i, v in ipairs(lists) do
+    for _, w in ipairs(route[i]) do
+      if w == 1 then out[#out + 1] = v end
+    end
+  end
+  return parts[2], out
+end, 300)
+
+check("parallelize deals out in turn, eager_merge takes what comes", function(s, lists, ndim)
+  local parts = s:parallelize(2)
+  local data, who = step.eager_merge(parts, { rank = ndim - 1 })
+  local back = step.reassemble(data:partition(who, { rank = ndim - 1 }), who, { rank = ndim - 1 })
+  local out = {}
+  for i, v in ipairs(lists) do out[i] = { v } end
+  return back, out
+end)
+
+t.done()
