@@ -102,7 +102,16 @@ static bool refuse_carry(const Map *m, const Digits *g) {
   return false;
 }
 
-/* An order of this operand whose words and channels its tiles fill. */
+/* Whether more than one loop moves dimension k of an operand, which no block of it may then. */
+static bool is_mixed(const Map *m, int k) {
+  int loops = 0;
+  for (int l = 0; l < m->j->nest.nloop; l++)
+    loops += m->x->x->coef[k][l] && m->j->nest.loop[l].extent > 1;
+  return loops > 1;
+}
+
+/* An order of this operand whose words and channels its tiles fill: blocks of what goes across the
+ * array, innermost. */
 static const char *fitting_order(const Map *m) {
   const TdMaestroOperand *x = m->x->x;
   const TdOrder *o = &m->x->order.order;
@@ -115,12 +124,15 @@ static const char *fitting_order(const Map *m) {
   td_text_puts(&t, "->");
   for (int k = 0; k < x->rank; k++) {
     int i = k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
+    if (i >= 0 && is_mixed(m, k)) continue;
     td_text_putf(&t, " %s", o->name[k]);
     if (i >= 0) td_text_putf(&t, "/%lld", (long long)across(m->j, which[i]));
   }
-  for (int i = 0; i < 2; i++)
-    if (dim[i] >= 0)
-      td_text_putf(&t, " %s%%%lld", o->name[dim[i]], (long long)across(m->j, which[i]));
+  for (int i = 0; i < 2; i++) {
+    if (dim[i] < 0) continue;
+    td_text_putf(&t, " %s", o->name[dim[i]]);
+    if (!is_mixed(m, dim[i])) td_text_putf(&t, "%%%lld", (long long)across(m->j, which[i]));
+  }
   return td_text_str(&t);
 }
 
