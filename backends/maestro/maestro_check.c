@@ -43,21 +43,18 @@ static void add(Check *c, int loop, int64_t trips, int64_t step) {
 /* The loops in the order in which the array takes elements. */
 static void list_loops(Check *c) {
   const TdMaestroJob *j = c->j;
-  const TdMaestroArray *x = &j->system->array;
-  static const uint8_t row[] = {0, 1, 0, 0, 0}, column[] = {2, 2, 1, 1, 1};
-  const int64_t across[3] = {x->m, x->n, x->k};
   for (int i = 0; i < j->nest.nloop; i++) {
     int l = j->temporal[i];
     if (c->role < TD_MAESTRO_C || !j->nest.loop[l].reduces)
       add(c, l, td_maestro_job_trips(j, l), j->tile[l]);
   }
-  int r = row[c->role], k = column[c->role];
+  int r = td_maestro_tile[c->role].row, k = td_maestro_tile[c->role].column;
   if (c->x->swapped) {
     int was = r;
     r = k, k = was;
   }
-  if (!c->x->copied) add(c, j->spatial[r], across[r], 1);
-  add(c, j->spatial[k], across[k], 1);
+  if (!c->x->copied) add(c, j->spatial[r], td_maestro_order_across(j, r), 1);
+  add(c, j->spatial[k], td_maestro_order_across(j, k), 1);
 }
 
 /* The byte of element `ordinal` of the nest. */

@@ -136,27 +136,6 @@ static bool check_type(Compile *c, int role, const TdType *want) {
                      x->sym->name, td_type_str(c->a, x->elem), td_type_str(c->a, want));
 }
 
-/* The order of each operand, as the user says or row by row. */
-static bool read_order(Compile *c, int role) {
-  TdMaestroStream *x = &c->j->stream[role];
-  const TdMaestroOperand *o = x->x;
-  const char *text = c->ask->order ? c->ask->order[o->param] : NULL, *why;
-  if (!text) {
-    TdText t = td_text_new(c->a);
-    for (int k = 0; k < o->rank; k++) td_text_putf(&t, "d%d ", k);
-    td_text_puts(&t, "->");
-    for (int k = 0; k < o->rank; k++) td_text_putf(&t, " d%d", k);
-    text = td_text_str(&t);
-  }
-  x->text = text;
-  x->element = (int64_t)td_type_bytes(o->elem);
-  if (td_order_read_bytes(c->a, text, o->extent, o->rank, x->element, &x->order, &why)) return true;
-  td_diag_set(c->d, TD_USAGE, "maestro-order", (TdLoc){0}, "the order of '%s': %s", o->sym->name,
-              why);
-  td_diag_help(c->d, "dimensions -> digits, outermost first: \"m k -> m/8 k/8 m%%8 k%%8\"");
-  return false;
-}
-
 /* Zeros for C: a word without memory, repeated. */
 static void give_zeros(Compile *c, int streamer, int64_t tiles) {
   TdMaestroPattern *p = &c->j->pattern[streamer];
@@ -188,7 +167,9 @@ static bool map_role(Compile *c, int role) {
   }
   x->used = true;
   if (role == TD_MAESTRO_C) c->j->work.with_c = true;
-  return read_order(c, role) && td_maestro_map_stream(c->j, role, c->a, c->d);
+  const char *said = c->ask->order ? c->ask->order[x->x->param] : NULL;
+  return td_maestro_order_read(c->j, role, said, c->a, c->d) &&
+         td_maestro_map_stream(c->j, role, c->a, c->d);
 }
 
 /* Refuses what the array cannot start with or end in. */
@@ -217,7 +198,8 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
   if (!s->array.here)
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
   if (!td_maestro_nest_read(q, &out->nest, d) || !take_spatial(&c) || !take_temporal(&c) ||
-      !check_stationary(&c) || !assign_roles(&c) || !check_ends(&c) || !check_types(&c))
+      !check_stationary(&c) || !assign_roles(&c) || !check_ends(&c) || !check_types(&c) ||
+      !td_maestro_order_complete(out, d))
     return false;
   count_work(out);
   for (int role = 0; role < TD_MAESTRO_ROLES; role++)

@@ -46,6 +46,7 @@ typedef struct TdMaestroStream {
 typedef struct TdMaestroJob {
   const TdMaestroSystem *system;
   TdMaestroNest nest;
+  bool made[3];                        /* loops across m, n, k that the kernel does not have */
   int spatial[3];                      /* loops across the array, -1: none */
   int temporal[TD_MAESTRO_NEST_LOOPS]; /* all loops, outermost first */
   int64_t tile[TD_MAESTRO_NEST_LOOPS]; /* of each loop: 1, or as many as go across the array */
@@ -73,6 +74,24 @@ typedef struct TdMaestroSpread {
 TdMaestroSpread td_maestro_job_spread(const TdMaestroJob *j, int streamer, int mode);
 /* maestro_check.c: whether each streamer's addresses are those of the nest, in order. */
 bool td_maestro_job_check(const TdMaestroJob *j, TdCtx *ctx, TdDiag *d);
+
+/* maestro_order.c */
+/* Which loop of m, n, k goes across the rows and which across the columns of an operand's tile. */
+typedef struct TdMaestroTile {
+  uint8_t row, column;
+} TdMaestroTile;
+extern const TdMaestroTile td_maestro_tile[TD_MAESTRO_ROLES];
+/* How many of loops m, n or k (0, 1, 2) go across the array. */
+int64_t td_maestro_order_across(const TdMaestroJob *j, int which);
+/* Gives the nest a loop of one iteration for each of m, n, k that none goes across, and the
+ * operands of its tiles a dimension of one. */
+bool td_maestro_order_complete(TdMaestroJob *j, TdDiag *d);
+/* An order of the operand of a role whose tiles fill words and channels, with room for those that
+ * stick out. Its dimensions are called as in `names`, or d0, d1 .. */
+const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOrder *names,
+                                     TdArena *a);
+/* The order of each operand: what the user says (NULL: one that fits). */
+bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena *a, TdDiag *d);
 
 /* maestro_map.c: the registers of the streamer of a role, but for base and mode. */
 bool td_maestro_map_stream(TdMaestroJob *j, int role, TdArena *a, TdDiag *d);

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-/* Which part of a tile goes across the rows and the columns of an operand: places among m, n, k. */
-static const struct {
-  uint8_t row, column;
-} tile_of[TD_MAESTRO_ROLES] = {{0, 2}, {1, 2}, {0, 1}, {0, 1}, {0, 1}};
-
 typedef struct Map {
   TdMaestroJob *j;
   TdMaestroStream *x;
@@ -28,12 +23,6 @@ typedef struct Digits {
 int64_t td_maestro_job_trips(const TdMaestroJob *j, int loop) {
   int64_t t = j->tile[loop];
   return (j->nest.loop[loop].extent + t - 1) / t;
-}
-
-/* How many of loops m, n or k go across the array. */
-static int64_t across(const TdMaestroJob *j, int which) {
-  const TdMaestroArray *x = &j->system->array;
-  return which == 0 ? x->m : which == 1 ? x->n : x->k;
 }
 
 /* By how many ordinals of the order one iteration of a loop moves the operand. */
@@ -68,10 +57,10 @@ static Digits digits_of(const Map *m) {
     if (sums && j->nest.loop[l].reduces) continue;
     add_digit(&g, td_maestro_job_trips(j, l), moves(m, l) * j->tile[l], l);
   }
-  int row = tile_of[m->role].row, column = tile_of[m->role].column;
+  int row = td_maestro_tile[m->role].row, column = td_maestro_tile[m->role].column;
   int first = m->x->swapped ? column : row, last = m->x->swapped ? row : column;
-  if (!m->x->copied) add_digit(&g, across(j, first), moves(m, j->spatial[first]), j->spatial[first]);
-  add_digit(&g, across(j, last), moves(m, j->spatial[last]), j->spatial[last]);
+  if (!m->x->copied) add_digit(&g, td_maestro_order_across(j, first), moves(m, j->spatial[first]), j->spatial[first]);
+  add_digit(&g, td_maestro_order_across(j, last), moves(m, j->spatial[last]), j->spatial[last]);
   return g;
 }
 
@@ -102,46 +91,13 @@ static bool refuse_carry(const Map *m, const Digits *g) {
   return false;
 }
 
-/* Whether more than one loop moves dimension k of an operand, which no block of it may then. */
-static bool is_mixed(const Map *m, int k) {
-  int loops = 0;
-  for (int l = 0; l < m->j->nest.nloop; l++)
-    loops += m->x->x->coef[k][l] && m->j->nest.loop[l].extent > 1;
-  return loops > 1;
-}
-
-/* An order of this operand whose words and channels its tiles fill: blocks of what goes across the
- * array, innermost. */
-static const char *fitting_order(const Map *m) {
-  const TdMaestroOperand *x = m->x->x;
-  const TdOrder *o = &m->x->order.order;
-  TdText t = td_text_new(m->a);
-  int which[2] = {tile_of[m->role].row, tile_of[m->role].column}, dim[2] = {-1, -1};
-  for (int i = 0; i < 2; i++)
-    for (int k = 0; k < x->rank; k++)
-      if (m->j->spatial[which[i]] >= 0 && x->coef[k][m->j->spatial[which[i]]]) dim[i] = k;
-  for (int k = 0; k < x->rank; k++) td_text_putf(&t, "%s ", o->name[k]);
-  td_text_puts(&t, "->");
-  for (int k = 0; k < x->rank; k++) {
-    int i = k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
-    if (i >= 0 && is_mixed(m, k)) continue;
-    td_text_putf(&t, " %s", o->name[k]);
-    if (i >= 0) td_text_putf(&t, "/%lld", (long long)across(m->j, which[i]));
-  }
-  for (int i = 0; i < 2; i++) {
-    if (dim[i] < 0) continue;
-    td_text_putf(&t, " %s", o->name[dim[i]]);
-    if (!is_mixed(m, dim[i])) td_text_putf(&t, "%%%lld", (long long)across(m->j, which[i]));
-  }
-  return td_text_str(&t);
-}
-
 /* Refuses a digit, and says which order would fit. */
 static bool refuse_digit(const Map *m, const char *code, const char *what, TdDigit g) {
   td_diag_set(m->d, TD_UNSUPPORTED, code, m->x->x->loc,
               "streamer %s: %s: digit (%lld, %lld) of '%s' in order \"%s\"", m->s->name, what,
               (long long)g.n, (long long)g.s, m->x->x->sym->name, m->x->text);
-  td_diag_help(m->d, "order = {%s = \"%s\"}", m->x->x->sym->name, fitting_order(m));
+  td_diag_help(m->d, "order = {%s = \"%s\"}", m->x->x->sym->name,
+               td_maestro_order_fitting(m->j, m->role, &m->x->order.order, m->a));
   return false;
 }
 
@@ -220,7 +176,7 @@ static bool try_tile(Map *m) {
   if (e > word || word % e || !take_inner(&z, word / e, &step) || (step != e && word > e))
     return refuse_digit(m, "maestro-word", "a word is not contiguous", first);
   int64_t bits = m->s->channels * word * 8;
-  if (m->x->copied) bits = across(m->j, tile_of[m->role].column) * e * 8;
+  if (m->x->copied) bits = td_maestro_order_across(m->j, td_maestro_tile[m->role].column) * e * 8;
   return take_lanes(m, &z, bits / (8 * word)) && take_loops(m, &z);
 }
 
@@ -234,9 +190,9 @@ static int find_ext(const TdMaestroStreamer *s, int kind) {
 /* Whether the streamer can repeat one row of a tile for all rows, and that is wanted. */
 static int copies(const Map *m) {
   const TdMaestroJob *j = m->j;
-  int i = find_ext(m->s, TD_MAESTRO_EXT_BROADCAST), row = j->spatial[tile_of[m->role].row];
+  int i = find_ext(m->s, TD_MAESTRO_EXT_BROADCAST), row = j->spatial[td_maestro_tile[m->role].row];
   if (i < 0 || !m->s->mask || m->s->writer || moves(m, row)) return -1;
-  int64_t bits = across(j, tile_of[m->role].column) * m->x->element * 8;
+  int64_t bits = td_maestro_order_across(j, td_maestro_tile[m->role].column) * m->x->element * 8;
   return m->s->ext[i].arg[0] == bits && m->s->ext[i].arg[1] == m->s->width ? i : -1;
 }
 
@@ -245,7 +201,7 @@ static int swaps(const Map *m) {
   int i = find_ext(m->s, TD_MAESTRO_EXT_TRANSPOSE);
   if (i < 0) return -1;
   const TdMaestroExt *x = &m->s->ext[i];
-  int64_t row = across(m->j, tile_of[m->role].row), column = across(m->j, tile_of[m->role].column);
+  int64_t row = td_maestro_order_across(m->j, td_maestro_tile[m->role].row), column = td_maestro_order_across(m->j, td_maestro_tile[m->role].column);
   if (m->s->writer) return x->arg[0] == row && x->arg[1] == column ? i : -1;
   return x->arg[0] == column && x->arg[1] == row ? i : -1;
 }
