@@ -32,6 +32,25 @@ static bool find_loop(Compile *c, const char *option, const char *name, int *loo
   return false;
 }
 
+/* Cuts the nest down to the part that is asked for. */
+static bool take_part(Compile *c) {
+  TdMaestroNest *n = &c->j->nest;
+  TdMaestroPart part = {.sums = c->ask->sums};
+  for (int l = 0; l < n->nloop; l++) part.n[l] = n->loop[l].extent;
+  for (size_t i = 0; i < c->ask->nparts; i++) {
+    int l;
+    if (!find_loop(c, "part", c->ask->part[i], &l)) return false;
+    if (c->ask->lo[i] < 0 || c->ask->n[i] < 1 || c->ask->lo[i] + c->ask->n[i] > part.n[l])
+      return td_diag_set(c->d, TD_USAGE, "maestro-loop", n->loop[l].loc,
+                         "part: loop '%s' has %lld iterations", n->loop[l].name,
+                         (long long)part.n[l]);
+    part.lo[l] = c->ask->lo[i];
+    part.n[l] = c->ask->n[i];
+  }
+  if (c->ask->nparts) td_maestro_nest_cut(n, &part);
+  return true;
+}
+
 /* The loops across m, n and k. */
 static bool take_spatial(Compile *c) {
   static const char *const option[3] = {"m", "n", "k"};
@@ -197,7 +216,7 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
   *out = (TdMaestroJob){.system = s};
   if (!s->array.here)
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
-  if (!td_maestro_nest_read(q, &out->nest, d) || !take_spatial(&c) || !take_temporal(&c) ||
+  if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) || !take_temporal(&c) ||
       !check_stationary(&c) || !assign_roles(&c) || !check_ends(&c) || !check_types(&c) ||
       !td_maestro_order_complete(out, d))
     return false;

@@ -185,26 +185,38 @@ static int64_t element_place(const Data *m, const TdMaestroStream *x, const int6
                                  base + td_desc_place(&x->order.at, ordinal));
 }
 
+/* The elements of a tensor that an operand keeps in memory. */
+static TdTensor kept(const Data *m, const TdMaestroStream *x) {
+  const TdTensor *t = m->param[x->x->param];
+  TdTensor r = *t;
+  int64_t first = 0;
+  for (int k = 0; k < td_tensor_rank(t); k++) {
+    first += x->x->origin[k] * t->stride[k];
+    r.extent[k] = x->x->extent[k];
+  }
+  r.data += first * (int64_t)td_type_bytes(x->x->elem);
+  if (r.written) r.written += first;
+  return r;
+}
+
 static void load(Data *m, const TdMaestroStream *x) {
-  TdTensor *t = m->param[x->x->param];
+  TdTensor t = kept(m, x);
   int64_t index[TD_MAX_RANK] = {0};
-  if (!td_tensor_count(t)) return;
   do {
-    td_num_store(x->x->elem, m->memory + element_place(m, x, index), td_tensor_get(t, index));
+    td_num_store(x->x->elem, m->memory + element_place(m, x, index), td_tensor_get(&t, index));
     td_ctx_tick(m->ctx, 1);
-  } while (td_tensor_next(t, index));
+  } while (td_tensor_next(&t, index));
 }
 
 /* Takes back what was written. */
 static void store(Data *m, const TdMaestroStream *x) {
-  TdTensor *t = m->param[x->x->param];
+  TdTensor t = kept(m, x);
   int64_t index[TD_MAX_RANK] = {0};
-  if (!td_tensor_count(t)) return;
   do {
     int64_t at = element_place(m, x, index);
-    if (m->written[at]) td_tensor_put(t, index, td_num_load(x->x->elem, m->memory + at));
+    if (m->written[at]) td_tensor_put(&t, index, td_num_load(x->x->elem, m->memory + at));
     td_ctx_tick(m->ctx, 1);
-  } while (td_tensor_next(t, index));
+  } while (td_tensor_next(&t, index));
 }
 
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d) {

@@ -28,6 +28,10 @@ typedef struct TdMaestroAsk {
   const int *mode;          /* of each streamer */
   const int64_t *base;      /* of each streamer */
   const int64_t *group;     /* of banks, in its mode, of each streamer */
+  const char *const *part;  /* loops of which only some iterations run: their names .. */
+  const int64_t *lo, *n;    /* .. those iterations */
+  size_t nparts;
+  bool sums; /* sums go on from the result */
 } TdMaestroAsk;
 
 /* One operand under one streamer. */

@@ -267,3 +267,29 @@ bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d) {
   bool local = !td_unit_param(q->unit, place->sym);
   return (local ? read_local(&r, place->sym) : read_in_place(&r)) && check_result(&r);
 }
+
+/* The elements that operand x touches, as a tensor of their own. */
+static void cut_operand(TdMaestroOperand *x, const TdMaestroNest *n, const TdMaestroPart *part) {
+  for (int k = 0; x->used && k < x->rank; k++) {
+    int64_t least = x->start[k], most;
+    for (int l = 0; l < n->nloop; l++) {
+      x->start[k] += x->coef[k][l] * part->lo[l];
+      least += x->coef[k][l] * part->lo[l];
+    }
+    most = least;
+    for (int l = 0; l < n->nloop; l++) {
+      int64_t far = x->coef[k][l] * (part->n[l] - 1);
+      *(far < 0 ? &least : &most) += far;
+    }
+    x->origin[k] = least;
+    x->start[k] -= least;
+    x->extent[k] = most - least + 1;
+  }
+}
+
+void td_maestro_nest_cut(TdMaestroNest *n, const TdMaestroPart *part) {
+  if (part->sums) n->init = n->result;
+  TdMaestroOperand *all[] = {&n->factor[0], &n->factor[1], &n->init, &n->result};
+  for (int i = 0; i < 4; i++) cut_operand(all[i], n, part);
+  for (int l = 0; l < n->nloop; l++) n->loop[l].extent = part->n[l];
+}

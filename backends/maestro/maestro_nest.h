@@ -25,6 +25,7 @@ typedef struct TdMaestroOperand {
   const TdType *elem;
   int rank;
   int64_t extent[TD_MAX_RANK], start[TD_MAX_RANK];
+  int64_t origin[TD_MAX_RANK]; /* index of the first element that is kept in memory */
   int64_t coef[TD_MAX_RANK][TD_MAESTRO_NEST_LOOPS];
   TdLoc loc;
 } TdMaestroOperand;
@@ -46,6 +47,13 @@ typedef struct TdMaestroNest {
 bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d);
 /* The loop of a name, or -1. */
 int td_maestro_nest_find(const TdMaestroNest *n, const char *name);
+/* Part of a nest: iterations [lo, lo + n) of each loop. */
+typedef struct TdMaestroPart {
+  int64_t lo[TD_MAESTRO_NEST_LOOPS], n[TD_MAESTRO_NEST_LOOPS];
+  bool sums; /* sums go on from the result */
+} TdMaestroPart;
+/* Cuts a nest down to a part, and operands to the elements that it touches. */
+void td_maestro_nest_cut(TdMaestroNest *n, const TdMaestroPart *part);
 /* Whether an operand's element depends on a loop. */
 bool td_maestro_nest_uses(const TdMaestroOperand *x, int loop);
 

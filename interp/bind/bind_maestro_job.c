@@ -56,6 +56,30 @@ static void read_loops(lua_State *L, TdArena *a, int idx, TdMaestroAsk *ask) {
   lua_pop(L, 1);
 }
 
+/* The iterations that run: a list of {name =, lo =, n =}. */
+static void read_parts(lua_State *L, TdArena *a, int idx, TdMaestroAsk *ask) {
+  ask->sums = td_bind_opt_boolean(L, idx, "sums", false);
+  if (lua_getfield(L, idx, "parts") == LUA_TTABLE) {
+    size_t n = lua_rawlen(L, -1);
+    const char **name = TD_NEWN(a, const char *, n);
+    int64_t *lo = TD_NEWN(a, int64_t, n), *count = TD_NEWN(a, int64_t, n);
+    for (size_t i = 0; i < n; i++) {
+      lua_rawgeti(L, -1, (lua_Integer)i + 1);
+      luaL_checktype(L, -1, LUA_TTABLE);
+      name[i] = copy_string(L, a, lua_gettop(L), "name");
+      if (!name[i] || !td_bind_opt_integer(L, lua_gettop(L), "lo", &lo[i]) ||
+          !td_bind_opt_integer(L, lua_gettop(L), "n", &count[i]))
+        td_bind_maestro_fail(L, "maestro-loop", "parts: a list of {name =, lo =, n =}");
+      lua_pop(L, 1);
+    }
+    ask->part = name;
+    ask->lo = lo;
+    ask->n = count;
+    ask->nparts = n;
+  }
+  lua_pop(L, 1);
+}
+
 /* Raises for a key of the table of orders on top that is no parameter of u. */
 static void check_orders(lua_State *L, const TdUnit *u) {
   int t = lua_gettop(L);
@@ -138,6 +162,7 @@ static int l_compile(lua_State *L) {
                                   copy_string(L, box->arena, 3, "n"),
                                   copy_string(L, box->arena, 3, "k")}};
   read_loops(L, box->arena, 3, &ask);
+  read_parts(L, box->arena, 3, &ask);
   read_orders(L, box->arena, 3, q.unit, &ask);
   ask.mode = read_modes(L, work, 3, s);
   ask.base = read_numbers(L, work, 3, "base", s);
@@ -212,6 +237,45 @@ static int l_stream(lua_State *L) {
     lua_rawseti(L, -2, ++n);
   }
   lua_setfield(L, -2, "ext");
+  return 1;
+}
+
+/* core.nest(job): {name =, extent =, reduces =, tile =} of each loop, outermost first; work. */
+static int l_nest(lua_State *L) {
+  const TdMaestroJob *j = check_job(L, 1)->job;
+  lua_createtable(L, j->nest.nloop, 2);
+  for (int i = 0; i < j->nest.nloop; i++) {
+    const TdMaestroLoop *l = &j->nest.loop[j->temporal[i]];
+    lua_createtable(L, 0, 4);
+    td_bind_set_string(L, "name", l->name);
+    td_bind_set_integer(L, "extent", l->extent);
+    td_bind_set_integer(L, "tile", j->tile[j->temporal[i]]);
+    td_bind_set_boolean(L, "reduces", l->reduces);
+    lua_rawseti(L, -2, i + 1);
+  }
+  td_bind_set_integer(L, "steps", j->work.steps);
+  td_bind_set_integer(L, "tiles", j->work.tiles);
+  return 1;
+}
+
+/* core.loops(kernel): {name =, extent =, reduces =} of each loop of a sum of products. */
+static int l_loops(lua_State *L) {
+  lua_settop(L, 1);
+  const TdProg *p = td_bind_test_schedule(L, 1);
+  if (!p) p = td_bind_check_unit(L, 1);
+  TdArena *a = td_bind_arena(L);
+  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
+  TdDiag d = td_bind_diag(a);
+  TdMaestroNest *n = TD_NEW(a, TdMaestroNest);
+  if (!td_maestro_nest_read(&q, n, &d)) return td_bind_maestro_raise(L, &d);
+  lua_createtable(L, n->nloop, 0);
+  for (int i = 0; i < n->nloop; i++) {
+    lua_createtable(L, 0, 3);
+    td_bind_set_string(L, "name", n->loop[i].name);
+    td_bind_set_integer(L, "extent", n->loop[i].extent);
+    td_bind_set_boolean(L, "reduces", n->loop[i].reduces);
+    lua_rawseti(L, -2, i + 1);
+  }
   return 1;
 }
 
@@ -353,7 +417,8 @@ void td_bind_open_maestro_job(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"compile", l_compile},     {"place", l_place}, {"stream", l_stream},
       {"addresses", l_addresses}, {"run", l_run},     {"simulate", l_simulate},
-      {"operands", l_operands},   {"spread", l_spread}, {NULL, NULL}};
+      {"operands", l_operands},   {"spread", l_spread},
+      {"nest", l_nest},           {"loops", l_loops}, {NULL, NULL}};
   td_bind_class(L, TD_CLASS_MAESTRO_JOB, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

@@ -9,6 +9,7 @@ local core = require "tide.maestro.core"
 local bytes = require "tide.order"
 local refusal = require "tide.refusal"
 local search = require "tide.maestro_search"
+local split = require "tide.maestro_split"
 
 ---@class tide.maestro
 local maestro = {}
@@ -189,10 +190,11 @@ end
 
 local options = { "m", "n", "k", "loops", "order", "mode", "base" }
 
--- A job before modes are solved.
-local function compile(sys, kernel, o, mode)
+-- A job of a part of the nest, before modes are solved.
+local function compile(sys, kernel, o, mode, part)
   local request = copy(o)
   request.mode = modes_of(sys, mode)
+  if part then request.parts, request.sums = part, part.sums end
   return new_job(sys, kernel, core.compile(sys.core, kernel, request), o)
 end
 
@@ -203,11 +205,19 @@ local function placed(from, where)
   return new_job(from.system, from.kernel, handle, from.options)
 end
 
---- A kernel as a job of the system: registers, addresses, a run.
+-- A job of a part (nil: of all) with the modes that are asked for.
+local function compile_part(sys, kernel, o, part)
+  if o.mode ~= "best" then return compile(sys, kernel, o, o.mode, part) end
+  return search.best(compile(sys, kernel, o, search.roomy(sys), part), placed)
+end
+
+--- A kernel as a job of the system: registers, addresses, a run. What is too large is split: job.jobs.
 function system:compile(kernel, o)
   check_keys("compile", o, options)
-  if o.mode ~= "best" then return compile(self, kernel, o, o.mode) end
-  return search.best(compile(self, kernel, o, search.roomy(self)), placed)
+  local r = split.compile(kernel, o, function(part) return compile_part(self, kernel, o, part) end)
+  if not r.jobs then return r end
+  r.system, r.kernel, r.options = self, kernel, o
+  return setmetatable(r, job)
 end
 
 local stream = {
@@ -223,28 +233,32 @@ local stream = {
 
 --- The registers of a streamer: base, lanes, lane_strides, bounds, strides, mode, mask, ext; nil: it is off.
 function job:stream(name)
+  if self.jobs then return self.jobs[1]:stream(name) end
   local r = core.stream(self.core, name)
   return r and setmetatable(r, stream)
 end
 
 --- An iterator over the physical addresses of a streamer, in order, channel by channel.
-function job:addresses(name) return core.addresses(self.core, name) end
+function job:addresses(name)
+  if self.jobs then return split.addresses(self.jobs, name) end
+  return core.addresses(self.core, name)
+end
 
 --- A run without data: cycles, utilisation (of the MAC window), active (of all cycles), accesses, conflicts by
 --- streamer, stalls by cause.
 function job:simulate()
-  self.report = complete(core.simulate(self.core))
+  self.report = complete(self.jobs and split.simulate(self.jobs) or core.simulate(self.core))
   return self.report
 end
 
 --- Runs the job on tensors, by name or in order; the results are in those that the kernel writes. Returns the report.
 function job:run(...)
-  core.run(self.core, ...)
+  for _, one in ipairs(self.jobs or { self }) do core.run(one.core, ...) end
   return self:simulate()
 end
 
 function job:__tostring()
-  local lines = {}
+  local lines = self.jobs and { ("%d jobs: %s; the first:"):format(#self.jobs, self.note) } or {}
   for _, name in ipairs { "A", "B", "C", "D", "E" } do
     local ok, s = pcall(self.stream, self, name)
     if ok and s then lines[#lines + 1] = tostring(s) end

@@ -109,6 +109,45 @@ t.test("operands that arrive turned round take the transposer", function()
   agrees(job, k, product_arguments(16, 24, 32), "D")
 end)
 
+t.test("sums in the result itself; vectors; orders that nobody gave", function()
+  local k = tide.kernel {
+    name = "update", A = i8[16][32], B = i8[32][24], C = i32[16][24],
+    function(A, B, C)
+      for m, n, kk in grid(16, 24, 32) do C[m][n] = C[m][n] + A[m][kk] * B[kk][n] end
+    end,
+  }
+  local job = maestro.reference():compile(k, { m = "m", n = "n", k = "kk" })
+  t.eq(job:stream "C".base, job:stream "D".base)
+  agrees(job, k, { A = tide.random(i8[16][32], 1), B = tide.random(i8[32][24], 2), C = tide.random(i32[16][24], 3) }, "C")
+  local gemv = tide.kernel {
+    name = "gemv", W = i8[40][32], x = i8[32], y = i32[40],
+    function(W, x, y)
+      for n in grid(40) do
+        local acc = i32(0)
+        for kk in reduction(32) do acc = acc + W[n][kk] * x[kk] end
+        y[n] = acc
+      end
+    end,
+  }
+  local args = { W = tide.random(i8[40][32], 1), x = tide.random(i8[32], 2), y = i32[40](0) }
+  agrees(maestro.reference():compile(gemv, { m = "n", k = "kk" }), gemv, args, "y")
+  agrees(maestro.reference():compile(gemv, { n = "n", k = "kk", order = { y = "n -> n/8 n%8" } }), gemv, args, "y")
+end)
+
+t.test("what is too large is split: rows and columns, then sums that go on through C", function()
+  local small = maestro.memory { banks = 32, word = 8, rows = 64, modes = { fima = 32, gima8 = 8 } }
+  local sys = maestro.reference { memory = small }
+  for _, c in ipairs { { 64, 56, 64, 4 }, { 8, 8, 2048, 4 }, { 16, 16, 32, 1 } } do
+    local M, N, K, jobs = table.unpack(c)
+    local k = gemm(M, N, K)
+    local job = sys:compile(k, { m = "m", n = "n", k = "k" })
+    t.eq(job.jobs and #job.jobs or 1, jobs, tostring(job))
+    agrees(job, k, product_arguments(M, N, K), "D")
+    local r = job:simulate()
+    t.eq(r.fires, ((M + 7) // 8) * ((N + 7) // 8) * (K // 8))
+  end
+end)
+
 t.test("Figs. 3 and 4: a 4 x 4 x 4 product of blocks on 2 x 2 x 2", function()
   local sys = maestro.system {
     memory = maestro.memory { banks = 8, word = 4, rows = 64, modes = { fima = 8 } },
