@@ -110,10 +110,16 @@ typedef struct TdMaestroPattern {
   int64_t reg[TD_MAESTRO_EXTS][TD_MAESTRO_ARGS];
 } TdMaestroPattern;
 
+/* The quantiser: clamp(((sum - zp_in) * mult >> shift) + zp_out), from lo to hi. */
+typedef struct TdMaestroScale {
+  int64_t zp_in, mult, shift, zp_out, lo, hi;
+} TdMaestroScale;
+
 /* What the array does: `steps` products for each of `tiles` results. */
 typedef struct TdMaestroWork {
   int64_t steps, tiles;
   bool with_c, quantised;
+  TdMaestroScale scale; /* if quantised */
 } TdMaestroWork;
 
 /* maestro_agu.c: address generation, by the two counters of each dimension. */

@@ -142,7 +142,7 @@ static bool assign_roles(Compile *c) {
   j->stream[TD_MAESTRO_A].x = &f[a];
   j->stream[TD_MAESTRO_B].x = &f[!a];
   if (j->nest.init.used) j->stream[TD_MAESTRO_C].x = &j->nest.init;
-  j->stream[TD_MAESTRO_D].x = &j->nest.result;
+  j->stream[j->work.quantised ? TD_MAESTRO_E : TD_MAESTRO_D].x = &j->nest.result;
   return true;
 }
 
@@ -200,8 +200,10 @@ static bool check_ends(Compile *c) {
   const TdExpr *e = n->post;
   while (e != n->post_acc && e->kind == TD_EXPR_CAST && e->type == n->acc) e = e->kid[0];
   if (e == n->post_acc) return true;
-  return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-store", n->result.loc,
-                     "what is stored is not the sum itself");
+  const char *why = td_maestro_scale_read(n, &c->j->work.scale);
+  if (why) return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
+  c->j->work.quantised = true;
+  return true;
 }
 
 static bool check_types(Compile *c) {
@@ -217,7 +219,7 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
   if (!s->array.here)
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
   if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) || !take_temporal(&c) ||
-      !check_stationary(&c) || !assign_roles(&c) || !check_ends(&c) || !check_types(&c) ||
+      !check_stationary(&c) || !check_ends(&c) || !assign_roles(&c) || !check_types(&c) ||
       !td_maestro_order_complete(out, d))
     return false;
   count_work(out);

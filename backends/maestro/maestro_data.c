@@ -151,9 +151,15 @@ static void begin_tile(Data *m) {
 static void end_tile(Data *m) {
   const TdType *t = m->j->nest.acc;
   int64_t n = m->j->system->array.m * m->j->system->array.n;
-  Port *x = &m->port[TD_MAESTRO_D];
-  for (int64_t i = 0; i < n; i++)
-    td_num_store(t, x->word + (size_t)i * td_type_bytes(t), td_num_wrap(t, m->sum[i]));
+  bool small = m->j->work.quantised;
+  Port *x = &m->port[small ? TD_MAESTRO_E : TD_MAESTRO_D];
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t v = td_num_wrap(t, m->sum[i]);
+    if (small)
+      x->word[i] = (uint8_t)td_maestro_scale_of(&m->j->work.scale, (int64_t)v);
+    else
+      td_num_store(t, x->word + (size_t)i * td_type_bytes(t), v);
+  }
   write_word(m, x);
 }
 
@@ -233,6 +239,6 @@ bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *par
     if (j->stream[role].used && role < TD_MAESTRO_D) load(&m, &j->stream[role]);
   }
   run_array(&m);
-  store(&m, &j->stream[TD_MAESTRO_D]);
+  store(&m, &j->stream[j->work.quantised ? TD_MAESTRO_E : TD_MAESTRO_D]);
   return true;
 }

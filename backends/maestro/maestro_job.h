@@ -100,6 +100,11 @@ bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena 
 /* maestro_map.c: the registers of the streamer of a role, but for base and mode. */
 bool td_maestro_map_stream(TdMaestroJob *j, int role, TdArena *a, TdDiag *d);
 
+/* maestro_scale.c: the quantiser that what is stored asks for; NULL, or why it is none. */
+const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s);
+/* What it makes of a sum. */
+uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum);
+
 /* maestro_data.c: runs a job on the tensors of the kernel's parameters. */
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d);
 

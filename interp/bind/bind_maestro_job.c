@@ -1,6 +1,7 @@
 /* bind_maestro_job.c - jobs of a system of streamers: compiled, looked at, run. */
 #include <string.h>
 
+#include "backends/maestro/maestro_csr.h"
 #include "bind/maestro.h"
 #include "bind/tensor.h"
 
@@ -214,13 +215,8 @@ static int check_streamer(lua_State *L, int idx, const TdMaestroSystem *s) {
   return i;
 }
 
-/* core.stream(job, name): its registers; nil where it is off. */
-static int l_stream(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
-  const TdMaestroSystem *s = j->system;
-  int i = check_streamer(L, 2, s);
-  const TdMaestroPattern *p = &j->pattern[i];
-  if (!p->used) return 0;
+/* Pushes the registers of a streamer as a table. */
+static void push_pattern(lua_State *L, const TdMaestroSystem *s, int i, const TdMaestroPattern *p) {
   lua_createtable(L, 0, 10);
   td_bind_set_string(L, "name", s->at[i].name);
   td_bind_set_integer(L, "base", p->base);
@@ -237,6 +233,60 @@ static int l_stream(lua_State *L) {
     lua_rawseti(L, -2, ++n);
   }
   lua_setfield(L, -2, "ext");
+}
+
+/* core.stream(job, name): its registers; nil where it is off. */
+static int l_stream(lua_State *L) {
+  const TdMaestroJob *j = check_job(L, 1)->job;
+  int i = check_streamer(L, 2, j->system);
+  if (!j->pattern[i].used) return 0;
+  push_pattern(L, j->system, i, &j->pattern[i]);
+  return 1;
+}
+
+/* core.decode(system, values): the streamers that the values of all registers, in order, start. */
+static int l_decode(lua_State *L) {
+  const TdMaestroSystem *s = td_bind_check_maestro(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  TdArena *a = td_bind_arena(L);
+  const TdMaestroCsrs *map = td_maestro_csr_map(s, a);
+  TdDiag d = td_bind_diag(a);
+  uint32_t *value = TD_NEWN(a, uint32_t, map->n);
+  if (lua_rawlen(L, 2) != map->n)
+    td_bind_maestro_fail(L, "maestro-csr", "%llu values, and the system has %llu registers",
+                         (unsigned long long)lua_rawlen(L, 2), (unsigned long long)map->n);
+  for (size_t i = 0; i < map->n; i++) {
+    int whole;
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    lua_Integer v = lua_tointegerx(L, -1, &whole);
+    if (!whole || v < 0 || v > UINT32_MAX)
+      td_bind_maestro_fail(L, "maestro-csr", "%s: a register has 32 bits", map->at[i].name);
+    value[i] = (uint32_t)v;
+    lua_pop(L, 1);
+  }
+  TdMaestroPattern *p = TD_NEWN(a, TdMaestroPattern, s->n);
+  if (!td_maestro_csr_decode(s, map, value, p, &d)) return td_bind_maestro_raise(L, &d);
+  lua_newtable(L);
+  for (int i = 0; i < s->n; i++) {
+    if (!p[i].used) continue;
+    push_pattern(L, s, i, &p[i]);
+    lua_setfield(L, -2, s->at[i].name);
+  }
+  return 1;
+}
+
+/* core.csr(job): a list of {number =, name =, value =}, in the order in which they are written. */
+static int l_csr(lua_State *L) {
+  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroCsrs *map = td_maestro_csr_map(j->system, td_bind_arena(L));
+  lua_createtable(L, (int)map->n, 0);
+  for (size_t i = 0; i < map->n; i++) {
+    lua_createtable(L, 0, 3);
+    td_bind_set_integer(L, "number", map->at[i].number);
+    td_bind_set_string(L, "name", map->at[i].name);
+    td_bind_set_integer(L, "value", td_maestro_csr_value(j->system, j->pattern, &map->at[i]));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
   return 1;
 }
 
@@ -418,7 +468,8 @@ void td_bind_open_maestro_job(lua_State *L) {
       {"compile", l_compile},     {"place", l_place}, {"stream", l_stream},
       {"addresses", l_addresses}, {"run", l_run},     {"simulate", l_simulate},
       {"operands", l_operands},   {"spread", l_spread},
-      {"nest", l_nest},           {"loops", l_loops}, {NULL, NULL}};
+      {"nest", l_nest},           {"loops", l_loops},
+      {"csr", l_csr},             {"decode", l_decode}, {NULL, NULL}};
   td_bind_class(L, TD_CLASS_MAESTRO_JOB, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

@@ -16,7 +16,7 @@ local maestro = {}
 
 local streamer, system, job = { __name = "tide.maestro.streamer" }, { __name = "tide.maestro.System" },
   { __name = "tide.maestro.Job" }
-system.__index, job.__index = system, job
+system.__index = system
 
 local function fail(code, text, help) refusal.raise(code, text, help) end
 
@@ -198,6 +198,16 @@ local function compile(sys, kernel, o, mode, part)
   return new_job(sys, kernel, core.compile(sys.core, kernel, request), o)
 end
 
+-- Fields of a job that are made when they are asked for.
+local made = { csr = function(self) return core.csr((self.jobs or { self })[1].core) end }
+
+function job:__index(key)
+  if job[key] or not made[key] then return job[key] end
+  local v = made[key](self)
+  rawset(self, key, v)
+  return v
+end
+
 -- The job with its operands elsewhere, or nil and why.
 local function placed(from, where)
   local handle, why = core.place(from.core, where)
@@ -236,6 +246,15 @@ function job:stream(name)
   if self.jobs then return self.jobs[1]:stream(name) end
   local r = core.stream(self.core, name)
   return r and setmetatable(r, stream)
+end
+
+--- What a register image, as job.csr has it or as a list of values, would do: registers by streamer.
+function system:decode(csr)
+  local values = {}
+  for i, v in ipairs(csr) do values[i] = type(v) == "table" and v.value or v end
+  local r = core.decode(self.core, values)
+  for _, s in pairs(r) do setmetatable(s, stream) end
+  return r
 end
 
 --- An iterator over the physical addresses of a streamer, in order, channel by channel.

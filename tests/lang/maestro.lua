@@ -254,6 +254,58 @@ t.test("a mode for each streamer where one for all loses cycles", function()
   t.ok(#all > 8 and all[1].report.cycles <= all[#all].report.cycles)
 end)
 
+-- A product whose sums become 8 bits: (sum * mult >> shift) + 3, within limits.
+local function quantised(M, N, K, mult, shift)
+  return tide.kernel {
+    name = "quantised", A = i8[M][K], B = i8[K][N], C = i32[N], D = i8[M][N],
+    function(A, B, C, D)
+      for m, n in grid(M, N) do
+        local acc = C[n]
+        for k in reduction(K) do acc = acc + A[m][k] * B[k][n] end
+        D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * mult, shift) + 3)))
+      end
+    end,
+  }
+end
+
+t.test("results of 8 bits through the quantiser", function()
+  local order = { A = blocked.A, B = blocked.B, C = "n -> n", D = blocked.D }
+  local found = {}
+  for _, arbiter in ipairs { "round_robin", "priority" } do
+    for _, mode in ipairs { "gima8", "gima16" } do
+      found[#found + 1] = deep(arbiter, 8, 2):compile(quantised(64, 64, 64, 77, 9),
+        options { order = order, mode = mode }):simulate().cycles
+    end
+  end
+  t.eq({ found[1], found[3], found[4] }, { 520, 520, 520 })
+  for _, c in ipairs { { 24, 16, 40, 77, 12 }, { 9, 13, 16, 1, 1 }, { 8, 8, 8, 30000, 16 } } do
+    local M, N, K, mult, shift = table.unpack(c)
+    local k = quantised(M, N, K, mult, shift)
+    agrees(maestro.reference():compile(k, { m = "m", n = "n", k = "k" }), k, {
+      A = tide.random(i8[M][K], 1), B = tide.random(i8[K][N], 2), C = tide.random(i32[N], 3, { lo = -40000, hi = 40000 }),
+      D = i8[M][N](0) }, "D")
+  end
+end)
+
+t.test("registers: 63 to write, and what they would do", function()
+  local sys = maestro.reference()
+  local job = sys:compile(gemm(64, 64, 64), options { mode = "gima8" })
+  t.eq(#job.csr, 63)
+  t.eq({ job.csr[1].name, job.csr[1].number, job.csr[63].name }, { "A.base_lo", 960, "start" })
+  local r = sys:decode(job.csr)
+  for _, name in ipairs { "A", "B", "C", "D" } do t.eq(tostring(r[name]), tostring(job:stream(name))) end
+  t.eq(r.E, nil)
+  local values = {}
+  for i, x in ipairs(job.csr) do values[i] = x.value end
+  t.ok(sys:decode(values))
+  values[1] = values[1] + 4
+  local ok, e = pcall(sys.decode, sys, values)
+  t.ok(not ok and e.code == "maestro-csr")
+  t.has(e.message, "A.base is 4: no address of a word")
+  values[63] = nil
+  t.has(select(2, pcall(sys.decode, sys, values)).message, "62 values, and the system has 63 registers")
+end)
+
 -- The code and message of the error that f raises.
 local function refusal(f)
   local ok, e = pcall(f)

@@ -2,6 +2,7 @@
 -- twin that is accepted and differs in one fact.
 local tide = require "tide"
 local maestro = require "tide.maestro"
+local core = require "tide.maestro.core"
 local t = require "tap"
 
 local i8, i16, i32, grid, reduction = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction
@@ -163,6 +164,48 @@ t.test("kernels that are no sum of products", function()
   end, "a number that is not 0")
 end)
 
+t.test("what is stored is the sum, or the quantiser's 8 bits of it", function()
+  local function stores(f)
+    return function(o)
+      o.order = nil
+      return tide.kernel { name = "q", A = i8[16][16], B = i8[16][16], D = i8[16][16], function(A, B, D)
+        for m, n in grid(16, 16) do
+          local acc = i32(0)
+          for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+          D[m][n] = f(acc)
+        end
+      end }
+    end
+  end
+  t.ok(job(stores(function(x) return i8(tide.min(127, tide.max(-128, tide.asr(x * 3, 4)))) end)))
+  refused("maestro-store", stores(function(x) return i8(tide.asr(x * 3, 4)) end), "no limits of its type")
+  refused("maestro-store", stores(function(x) return i8(tide.min(127, tide.max(-128, x))) end), "shifts right")
+  refused("maestro-store", stores(function(x) return i8(tide.min(127, tide.max(-128, tide.asr(x * 9, 4)))) end),
+    "mult is at most")
+end)
+
+t.test("systems that lack what a kernel needs", function()
+  local k = tide.kernel { name = "g", A = i8[8][8], B = i8[8][8], D = i32[8][8], function(A, B, D)
+    for m, n in grid(8, 8) do
+      local acc = i32(0)
+      for k in reduction(8) do acc = acc + A[m][k] * B[k][n] end
+      D[m][n] = acc
+    end
+  end }
+  local o = { m = "m", n = "n", k = "k" }
+  local A = maestro.reader { lanes = { 8 }, loops = 3, depth = 2 }
+  local function system(more)
+    local s = { memory = maestro.memory { banks = 8, word = 8, rows = 64 }, A = A, B = A }
+    for key, v in pairs(more) do s[key] = v end
+    return maestro.system(s)
+  end
+  local array, D = maestro.array { m = 8, n = 8, k = 8, a = i8, b = i8, acc = i32 },
+    maestro.writer { lanes = { 32 }, loops = 2, depth = 2 }
+  t.eq(system { array = array, D = D }:compile(k, o):simulate().fires, 1)
+  t.eq(select(2, pcall(function() system { array = array }:compile(k, o) end)).code, "maestro-streamer")
+  t.eq(select(2, pcall(function() system { D = D }:compile(k, o) end)).code, "maestro-array")
+end)
+
 t.test("more temporal loops than a streamer has", function()
   local function order(text)
     return function(o) o.order.B = text end
@@ -179,11 +222,13 @@ t.test("more temporal loops than a streamer has", function()
       end
     end,
   }
-  local ok, e = pcall(sys.compile, sys, k, { m = "m", n = "n", k = "kk", order = {
-    A = "m k -> m/8 k/8 m%8 k%8", B = "k n -> n/8 k/8 n%8 k%8", D = "m n -> m/8 n/8 m%8 n%8" } })
+  local o = { m = "m", n = "n", k = "kk", order = {
+    A = "m k -> m/8 k/8 m%8 k%8", B = "k n -> n/8 k/8 n%8 k%8", D = "m n -> m/8 n/8 m%8 n%8" } }
+  local ok, e = pcall(core.compile, sys.core, k, o)
   t.ok(not ok)
   t.eq(e.code, "maestro-loops")
   t.has(tostring(e), "streamer B: 'B' needs 2 temporal loops, and it has 1")
+  t.eq(#sys:compile(k, o).jobs, 2) -- a part of m needs one less
 end)
 
 t.done()
