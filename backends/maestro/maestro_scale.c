@@ -8,9 +8,10 @@ static const TdExpr *bare(const TdExpr *e) {
   return e;
 }
 
-/* Whether e is an integer constant. */
-static bool constant(const TdExpr *e, int64_t *v) {
+/* Whether e is an integer constant, or a size that has a value. */
+static bool constant(const TdUnit *u, const TdExpr *e, int64_t *v) {
   while (e->kind == TD_EXPR_CAST) e = e->kid[0];
+  if (e->kind == TD_EXPR_SIZE) return td_unit_value(u, e, v);
   if (e->kind != TD_EXPR_LIT || !(td_type_is_integer(e->type) || e->type->kind == TD_T_INDEX))
     return false;
   *v = (int64_t)e->u.bits;
@@ -19,24 +20,25 @@ static bool constant(const TdExpr *e, int64_t *v) {
 
 /* The other operand of `op` with a constant on either side (only the right one unless it commutes);
  * e itself, and *v = none, where e is no such operator. */
-static const TdExpr *peel(const TdExpr *e, TdOp op, bool either, int64_t none, int64_t *v) {
+static const TdExpr *peel(const TdUnit *u, const TdExpr *e, TdOp op, bool either, int64_t none,
+                          int64_t *v) {
   *v = none;
   e = bare(e);
   if (e->kind != TD_EXPR_OP || e->op != op) return e;
-  if (constant(e->kid[1], v)) return bare(e->kid[0]);
-  if (either && constant(e->kid[0], v)) return bare(e->kid[1]);
+  if (constant(u, e->kid[1], v)) return bare(e->kid[0]);
+  if (either && constant(u, e->kid[0], v)) return bare(e->kid[1]);
   return e;
 }
 
 /* The limits of a clamp, in either nesting, inside those of the type. */
-static const TdExpr *peel_clamp(const TdExpr *e, const TdType *t, TdMaestroScale *s) {
+static const TdExpr *peel_clamp(const TdUnit *u, const TdExpr *e, const TdType *t, TdMaestroScale *s) {
   bool is_signed = td_type_is_signed(t);
   s->lo = is_signed ? -128 : 0;
   s->hi = is_signed ? 127 : 255;
   for (int i = 0; i < 2; i++) {
     int64_t lo, hi;
-    e = peel(e, TD_OP_MIN, true, INT64_MAX, &hi);
-    e = peel(e, TD_OP_MAX, true, INT64_MIN, &lo);
+    e = peel(u, e, TD_OP_MIN, true, INT64_MAX, &hi);
+    e = peel(u, e, TD_OP_MAX, true, INT64_MIN, &lo);
     if (hi < s->hi) s->hi = hi;
     if (lo > s->lo) s->lo = lo;
   }
@@ -44,17 +46,17 @@ static const TdExpr *peel_clamp(const TdExpr *e, const TdType *t, TdMaestroScale
 }
 
 /* Whether the clamp that was said keeps the type, so that the store cuts nothing. */
-static bool says_clamp(const TdExpr *e, const TdType *t) {
+static bool says_clamp(const TdUnit *u, const TdExpr *e, const TdType *t) {
   int64_t v;
   bool low = false, high = false;
   e = bare(e);
   if (t->saturate) return true;
   for (int i = 0; i < 2; i++) {
     const TdExpr *was = e;
-    e = peel(e, TD_OP_MIN, true, INT64_MAX, &v);
+    e = peel(u, e, TD_OP_MIN, true, INT64_MAX, &v);
     high |= e != was && v <= (td_type_is_signed(t) ? 127 : 255);
     was = e;
-    e = peel(e, TD_OP_MAX, true, INT64_MIN, &v);
+    e = peel(u, e, TD_OP_MAX, true, INT64_MIN, &v);
     low |= e != was && v >= (td_type_is_signed(t) ? -128 : 0);
   }
   return low && high;
@@ -66,16 +68,16 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
     return "what is stored is neither the sum nor 8 bits of the quantiser";
   const TdExpr *e = n->post;
   while (e->kind == TD_EXPR_CAST && e->type->w == 8) e = e->kid[0];
-  if (!says_clamp(e, t)) return "the quantiser clamps: what is stored has no limits of its type";
+  if (!says_clamp(n->unit, e, t)) return "the quantiser clamps: what is stored has no limits of its type";
   *s = (TdMaestroScale){0};
-  e = peel_clamp(e, t, s);
-  e = peel(e, TD_OP_ADD, true, 0, &s->zp_out);
+  e = peel_clamp(n->unit, e, t, s);
+  e = peel(n->unit, e, TD_OP_ADD, true, 0, &s->zp_out);
   const TdExpr *was = e;
-  e = peel(e, TD_OP_ASR, false, 0, &s->shift);
+  e = peel(n->unit, e, TD_OP_ASR, false, 0, &s->shift);
   if (e == was || s->shift < 1 || s->shift > 62)
     return "the quantiser shifts right: tide.asr(sum * mult, shift) with a shift from 1";
-  e = peel(e, TD_OP_MUL, true, 1, &s->mult);
-  e = peel(e, TD_OP_SUB, false, 0, &s->zp_in);
+  e = peel(n->unit, e, TD_OP_MUL, true, 1, &s->mult);
+  e = peel(n->unit, e, TD_OP_SUB, false, 0, &s->zp_in);
   if (e != bare(n->post_acc)) return "the quantiser computes ((sum - zp_in) * mult >> shift) + zp_out";
   if (s->mult < 0 || s->mult > INT64_C(1) << (s->shift - 1) || s->mult >= INT64_C(1) << 31)
     return "the quantiser keeps 32 bits: mult is at most 2 ^ (shift - 1)";

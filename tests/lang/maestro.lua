@@ -4,7 +4,7 @@ local tide = require "tide"
 local maestro = require "tide.maestro"
 local t = require "tap"
 
-local i8, i32, grid, reduction = tide.i8, tide.i32, tide.grid, tide.reduction
+local i8, i16, i32, grid, reduction = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction
 
 local function gemm(M, N, K, T, S)
   T, S = T or i8, S or i32
@@ -262,7 +262,7 @@ local function quantised(M, N, K, mult, shift)
       for m, n in grid(M, N) do
         local acc = C[n]
         for k in reduction(K) do acc = acc + A[m][k] * B[k][n] end
-        D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * mult, shift) + 3)))
+        D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * i16(mult), shift) + 3)))
       end
     end,
   }
