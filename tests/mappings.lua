@@ -4,9 +4,9 @@ local tide = require "tide"
 
 local M = {}
 
---- The cycles of a run of a schedule with a clock.
-function M.cycles(s, types)
-  local m, args = s:build {target = "cpu", timed = true}, {}
+--- The cycles of a run of a schedule with the clock of a device, ideal hardware by default.
+function M.cycles(s, types, device)
+  local m, args = s:build {target = "cpu", timed = true, device = device}, {}
   for i, T in ipairs(types) do args[i] = tide.random(T, i) end
   m(table.unpack(args))
   return m.report.cycles
@@ -56,7 +56,7 @@ local function ports(s)
   return read, written
 end
 
---- The least cycles of all mappings of s within the limits {pes =, inputs =, outputs =} that any sequence of steps
+--- The least cycles of all mappings of s within the limits {pes =, inputs =, outputs =, device =} that any sequence of steps
 --- leads to, each of which leaves fewer nodes; the steps of one, and how many programs there are. math.huge: none. With
 --- more than `most` programs an error.
 function M.least(s, types, limits)
@@ -69,7 +69,7 @@ function M.least(s, types, limits)
     if n > (limits.most or math.huge) then error "too many" end
     local read, written = ports(x)
     if nodes <= limits.pes and read <= (limits.inputs or 99) and written <= (limits.outputs or 99) then
-      local c = M.cycles(x, types)
+      local c = M.cycles(x, types, limits.device)
       if c < best then best, steps = c, x:log() end
     end
     for _, m in ipairs(moves_of(x)) do

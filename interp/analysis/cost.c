@@ -326,6 +326,17 @@ bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const T
   return !k.failed;
 }
 
+bool td_cost_stage(TdSched *s, const TdUnit *design, const TdRun *run, TdCostStage *out,
+                   TdCostArea *area, TdDiag *d) {
+  TdCost cost = {.target = s->target};
+  Clock k = {.s = s, .cost = &cost, .d = d, .unit = design, .weight = 1};
+  const TdUnit *u = td_prog_unit(s->prog, run->unit);
+  if (!list_unit(&k, u, 0)) return false;
+  *out = stage_of(&k, design, run);
+  *area = td_cost_area(s, u);
+  return !k.failed;
+}
+
 bool td_cost_instance(TdSched *s, const TdUnit *u, const int64_t *id, TdCost *out, TdDiag *d) {
   Clock k = {.s = s, .cost = out, .d = d, .weight = 1};
   *out = (TdCost){.target = s->target};

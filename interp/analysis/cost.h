@@ -51,6 +51,9 @@ bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const T
 /* The same for the instance of a kernel with these ids: its cycles and its loops, owned by
  * s->arena. */
 bool td_cost_instance(TdSched *s, const TdUnit *u, const int64_t *id, TdCost *out, TdDiag *d);
+/* One task of a design: its stage, and what one instance of it is made of. */
+bool td_cost_stage(TdSched *s, const TdUnit *design, const TdRun *run, TdCostStage *out,
+                   TdCostArea *area, TdDiag *d);
 /* cost_report.c: replaces figures of an estimate by those of a vendor's report, lines of "path
  * value". False: it tells no latency. */
 bool td_cost_adopt(TdCost *c, TdArena *a, const char *lines);
@@ -62,5 +65,8 @@ const char *td_cost_by(TdSchedBy by);
 /* cost_area.c: what a unit and all it calls is made of: operators, registers between them, memories
  * and FIFOs, loop counters; not its parameters' memory, nor addresses and control. */
 TdCostArea td_cost_area(TdSched *s, const TdUnit *u);
+/* The FIFOs between the tasks of a design; x, and n times y. */
+TdCostArea td_cost_fifos(const TdTarget *t, const TdUnit *design);
+void td_cost_add(TdCostArea *x, TdCostArea y, int64_t n);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void add(TdCostArea *to, TdCostArea x, int64_t times) {
+void td_cost_add(TdCostArea *to, TdCostArea x, int64_t times) {
   to->dsp += x.dsp * times;
   to->bram += x.bram * times;
   to->uram += x.uram * times;
@@ -59,7 +59,7 @@ static void add_memories(TdCostArea *sum, const TdTrace *t) {
   for (size_t i = 0; i < t->placed.n; i++) {
     const TdPlaced *p = t->placed.at[i];
     if (p->kind != TD_CELL_MEMORY || !p->fresh) continue;
-    if (!t->loop || (!p->registers && is_reached(t, p))) add(sum, array_area(p), 1);
+    if (!t->loop || (!p->registers && is_reached(t, p))) td_cost_add(sum, array_area(p), 1);
   }
 }
 
@@ -76,7 +76,7 @@ static TdCostArea operator_area(const TdOperator *op) {
 
 static void share(Shared *w, const TdNeed *x) {
   if (!x->op.stages && !x->op.dsp) {
-    add(w->sum, operator_area(&x->op), x->n);
+    td_cost_add(w->sum, operator_area(&x->op), x->n);
     return;
   }
   size_t i = 0;
@@ -93,7 +93,7 @@ static void add_step(Shared *w, const TdSchedStep *x) {
   for (size_t i = 0; i < x->nneed; i++) share(w, &x->need[i]);
   if (x->trace) {
     add_memories(w->sum, x->trace);
-    add(w->sum, (TdCostArea){.ff = x->registers, .lut = x->delays}, 1);
+    td_cost_add(w->sum, (TdCostArea){.ff = x->registers, .lut = x->delays}, 1);
   }
   for (size_t i = 0; i < x->nkid; i++) add_step(w, x->kid[i]);
 }
@@ -104,7 +104,7 @@ static bool add_counter(void *ud, const TdStmt *s) {
   int64_t n;
   if (s->kind != TD_STMT_FOR) return true;
   int64_t b = td_expr_is_const(td_for_hi(s), &n) ? bits(n) : 32;
-  add(w->sum, (TdCostArea){.ff = b, .lut = 2 * b}, 1);
+  td_cost_add(w->sum, (TdCostArea){.ff = b, .lut = 2 * b}, 1);
   return true;
 }
 
@@ -119,11 +119,11 @@ typedef struct Rest {
 static bool add_rest(void *ud, const TdStmt *s) {
   Rest *r = ud;
   if (s->kind == TD_STMT_LOCAL && s->cls != TD_LOCAL_AUTO)
-    add(r->sum, array_area(td_trace_storage(r->q, r->s->target, s)), 1);
+    td_cost_add(r->sum, array_area(td_trace_storage(r->q, r->s->target, s)), 1);
   const TdUnit *u = s->kind == TD_STMT_CALL ? td_prog_unit(r->s->prog, s->sym) : NULL;
   if (!u || td_map_getp(&r->seen, u) || !td_map_getp(&r->s->unit, u)) return true;
   td_map_putp(r->s->arena, &r->seen, u, r);
-  add(r->sum, td_cost_area(r->s, u), 1);
+  td_cost_add(r->sum, td_cost_area(r->s, u), 1);
   return true;
 }
 
@@ -134,7 +134,8 @@ static TdCostArea kernel_area(TdSched *s, const TdUnit *u) {
   const TdSchedStep *x = td_map_getp(&s->unit, u);
   if (!x) return sum;
   add_step(&w, x);
-  for (size_t i = 0; i < w.need.n; i++) add(&sum, operator_area(&w.need.at[i].op), w.need.at[i].n);
+  for (size_t i = 0; i < w.need.n; i++)
+    td_cost_add(&sum, operator_area(&w.need.at[i].op), w.need.at[i].n);
   TdAsk q = {s->affine, s->arena, s->prog, u};
   Rest r = {.s = s, .q = &q, .sum = &sum};
   td_walk_stmt(td_affine_ctx(s->affine), u->body, add_rest, &r);
@@ -162,7 +163,14 @@ static TdCostArea fifo_area(const TdUnit *u, const TdStream *st) {
   else
     x = memory(1, words, width, impl ? impl->arg[0].s : "bram");
   TdCostArea sum = {0};
-  add(&sum, x, count);
+  td_cost_add(&sum, x, count);
+  return sum;
+}
+
+TdCostArea td_cost_fifos(const TdTarget *t, const TdUnit *design) {
+  TdCostArea sum = {0};
+  for (size_t i = 0; t->dsp && i < design->nstream; i++)
+    td_cost_add(&sum, fifo_area(design, &design->stream[i]), 1);
   return sum;
 }
 
@@ -174,10 +182,9 @@ static TdCostArea design_area(TdSched *s, const TdUnit *u) {
     for (int d = 0; d < u->run[i].rank; d++)
       if (td_unit_value(u, u->run[i].map[d], &extent)) n *= extent;
     const TdUnit *task = td_prog_unit(s->prog, u->run[i].unit);
-    if (task) add(&sum, td_cost_area(s, task), n);
+    if (task) td_cost_add(&sum, td_cost_area(s, task), n);
   }
-  for (size_t i = 0; s->target->dsp && i < u->nstream; i++)
-    add(&sum, fifo_area(u, &u->stream[i]), 1);
+  td_cost_add(&sum, td_cost_fifos(s->target, u), 1);
   return sum;
 }
 

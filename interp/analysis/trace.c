@@ -248,6 +248,13 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   }
 }
 
+static int64_t count_elements(const TdTrace *t, const TdType *type) {
+  int64_t n = 1, extent;
+  for (int d = 0; d < type->rank; d++)
+    if (td_unit_value(t->unit, type->dim[d], &extent)) n *= extent;
+  return n;
+}
+
 /* The token of a PUT, after its value. */
 static void put_token(TdTrace *t, const TdStmt *s, TdTraceValue v) {
   TdAff forms[TD_MAX_RANK];
@@ -263,18 +270,21 @@ static bool drain(TdTrace *t, const TdExpr *view, TdTraceValue *v) {
   return td_trace_drain(t, place_of(t, view, TD_CELL_MEMORY, NULL, forms), view, v);
 }
 
-/* PUT: the value, or all elements of a tensor, and a token. */
+/* PUT: the value, or all elements of a tensor, and a token. On hardware without ports they take no
+ * time, so one stands for all. */
 static void lay_put(TdTrace *t, const TdStmt *s) {
   const TdExpr *e = s->expr[1];
   TdTraceValue v = {0};
-  int64_t index[TD_MAX_RANK] = {0};
+  int64_t index[TD_MAX_RANK] = {0}, multiplies = t->multiplies;
   bool more = is_tensor(e) && !s->expr[0]->type->block && !drain(t, e, &v);
   if (!is_tensor(e)) v = trace_value(t, e, ALL_BITS, NULL);
   while (more && t->flow.node.n < MOST_NODES) {
     TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < e->type->rank; d++) at[d] = td_trace_const(index[d]);
     v = trace_value(t, e, ALL_BITS, at);
-    more = next_element(t, e->type, index);
+    more = t->target->ports && next_element(t, e->type, index);
+    if (!t->target->ports)
+      t->multiplies = multiplies + (t->multiplies - multiplies) * count_elements(t, e->type);
   }
   put_token(t, s, v);
 }

@@ -344,13 +344,12 @@ bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v
   }
   for (int d = 0; whole && d < p->rank; d++)
     beats = (d ? beats : 1) * ((p->extent[d] + p->banks[d] - 1) / p->banks[d]);
-  TdFlowNode x = {.stages = p->read,
-                  .delay = t->target->read_delay,
-                  .edge = true,
-                  .width = (uint32_t)p->width};
+  TdFlowNode x = {
+      .stages = p->read, .delay = t->target->read_delay, .edge = true, .width = (uint32_t)p->width};
   uint32_t node = td_flow_add(&t->flow, x, NULL, 0);
   add_reach(
-      t, (TdReach){.array = p, .spot = TD_TRACE_ALL, .node = node, .beats = beats, .stmt = t->stmt});
+      t,
+      (TdReach){.array = p, .spot = TD_TRACE_ALL, .node = node, .beats = beats, .stmt = t->stmt});
   *v = td_trace_node(node);
   return true;
 }

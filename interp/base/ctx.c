@@ -185,3 +185,17 @@ void td_ctx_leave(TdCtx *c) {
 void td_ctx_set_depth(TdCtx *c, int depth) {
   c->depth = depth;
 }
+
+TdWhy td_ctx_why(const TdCtx *c) {
+  return c->pressed ? TD_WHY_INTERRUPT : TD_WHY_TIME;
+}
+
+TdCtxState td_ctx_state(const TdCtx *c) {
+  return (TdCtxState){c->escape, c->escape_ud, c->scratch, c->depth, c->work};
+}
+
+void td_ctx_reset(TdCtx *c, const TdCtxState *s) {
+  td_ctx_set_escape(c, s->escape, s->ud);
+  c->depth = s->depth;
+  set_work(c, s->work);
+}

@@ -84,11 +84,25 @@ void td_ctx_clear_time(TdCtx *c);
 bool td_ctx_must_stop(const TdCtx *c);
 const volatile int *td_ctx_stop_flag(const TdCtx *c);
 
+/* Which of the two it was; Ctrl-C goes before time. */
+TdWhy td_ctx_why(const TdCtx *c);
+
 /* Bounds recursion: enter escapes with TD_WHY_DEPTH past `TD_MAX_DEPTH` levels. */
 #define TD_MAX_DEPTH 1000
 void td_ctx_enter(TdCtx *c);
 void td_ctx_leave(TdCtx *c);
 /* The return to a depth by whoever catches an escape. */
 void td_ctx_set_depth(TdCtx *c, int depth);
+
+/* What base/attempt.c puts back: the way out, depth, work under way, and the newest scratch arena.
+ */
+typedef struct TdCtxState {
+  TdEscape escape;
+  void *ud, *scratch;
+  int depth;
+  TdWork work;
+} TdCtxState;
+TdCtxState td_ctx_state(const TdCtx *c);
+void td_ctx_reset(TdCtx *c, const TdCtxState *s);
 
 #endif

@@ -67,6 +67,12 @@ void td_prompt_clear(lua_State *L) {
   lua_sethook(L, NULL, 0, 0);
 }
 
+void td_prompt_answered(lua_State *L) {
+  if (!watch.armed || td_ctx_must_stop(td_bind_enter(L)->ctx)) return;
+  watch.armed = 0;
+  watch.presses = 0;
+}
+
 void td_prompt_interrupt(lua_State *L) {
   watch.armed = 1;
   arm(L);

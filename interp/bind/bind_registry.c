@@ -12,7 +12,8 @@ static void push_arguments(lua_State *L, const TdPrim *p) {
       [TD_ARG_UNIT] = "unit",         [TD_ARG_STREAM] = "stream", [TD_ARG_NAME] = "name",
       [TD_ARG_INT] = "int",           [TD_ARG_INTS] = "ints",     [TD_ARG_NAMES] = "names",
       [TD_ARG_WORD] = "word",         [TD_ARG_FLAG] = "flag",     [TD_ARG_TYPE] = "type",
-      [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts", [TD_ARG_KERNEL] = "kernel"};
+      [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts", [TD_ARG_KERNEL] = "kernel",
+      [TD_ARG_NUMBER] = "number",     [TD_ARG_DEVICE] = "device"};
   static const char *const places[] = {"needed", "optional", "rest", "option"};
   lua_newtable(L);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {

@@ -158,6 +158,7 @@ static int l_apply(lua_State *L) {
     explain_refusal(L, box, prim, arg, &d);
     return td_bind_raise(L, &d);
   }
+  td_prompt_answered(L);
   td_bind_account(L);
   if (box->s.now->prog != box->s.now->parent->prog)
     td_bind_dump(L, box->s.now->prog, prim->name, box->s.now->call);

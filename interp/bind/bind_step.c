@@ -1,6 +1,7 @@
 /* bind_step.c - the Lua arguments of a step as values for its primitive's specs. */
 #include <string.h>
 
+#include "analysis/target.h"
 #include "bind/unit.h"
 #include "rewrite/schedule.h"
 
@@ -85,6 +86,21 @@ static void take_counts(lua_State *L, TdArena *a, const TdPrim *prim, const TdAr
   v->n = n;
 }
 
+/* A device is one of those that estimates and runs with a clock know. */
+static void take_device(lua_State *L, const TdPrim *prim, const TdArgSpec *spec,
+                        const TdArgValue *v) {
+  size_t n = 0;
+  if (td_target_find(v->text)) return;
+  while (td_target_names[n]) n++;
+  const char *near = td_text_nearest(v->text, td_target_names, n);
+  td_bind_fail(L, "option", "%s: there is no %s '%s'%s%s%s", prim->name, spec->name, v->text,
+               near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+static const char *expected(TdArgKind kind) {
+  return kind == TD_ARG_INT ? "an integer" : kind == TD_ARG_NUMBER ? "a number" : "a boolean";
+}
+
 static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec, int idx,
                        TdArgValue *v) {
   int ok = 1;
@@ -92,6 +108,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   v->given = true;
   switch (spec->kind) {
   case TD_ARG_INT: v->integer = lua_tointegerx(L, idx, &ok); break;
+  case TD_ARG_NUMBER: v->number = lua_tonumberx(L, idx, &ok); break;
   case TD_ARG_FLAG:
     ok = lua_isboolean(L, idx);
     v->integer = lua_toboolean(L, idx);
@@ -102,6 +119,10 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
   case TD_ARG_KERNEL: v->prog = td_bind_check_unit(L, idx); break;
   case TD_ARG_SCHEDULE: v->schedule = td_bind_check_schedule(L, idx)->now; break;
+  case TD_ARG_DEVICE:
+    take_text(L, prim, spec, idx, v);
+    take_device(L, prim, spec, v);
+    break;
   case TD_ARG_WORD:
     take_text(L, prim, spec, idx, v);
     take_word(L, a, prim, spec, v);
@@ -110,8 +131,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   }
   if (!ok)
     td_bind_fail(L, "argument", "%s: '%s' (%s) must be %s, not %s", prim->name, spec->name,
-                 spec->help, spec->kind == TD_ARG_INT ? "an integer" : "a boolean",
-                 td_bind_words(L, idx));
+                 spec->help, expected(spec->kind), td_bind_words(L, idx));
 }
 
 /* Whether the value at idx is a table of options by name. */

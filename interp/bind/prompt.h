@@ -16,6 +16,8 @@ bool td_prompt_is_floor(lua_CFunction f);
 /* bind_interrupt.c */
 /* Forgets a Ctrl-C that was handled. */
 void td_prompt_clear(lua_State *L);
+/* Lets the session go on where work that Ctrl-C ended kept what it had: the context was told so. */
+void td_prompt_answered(lua_State *L);
 /* Stops what runs in L, as Ctrl-C does. */
 void td_prompt_interrupt(lua_State *L);
 /* Replaces coroutine.resume and wrap so that Ctrl-C reaches the thread that runs. */

@@ -17,10 +17,12 @@ typedef enum {
   TD_ARG_STREAM, /* a stream of the design */
   TD_ARG_NAME,   /* a new name */
   TD_ARG_INT,
-  TD_ARG_INTS,  /* an integer or a list of them */
-  TD_ARG_NAMES, /* a list of new names */
-  TD_ARG_WORD,  /* one of `words` */
-  TD_ARG_FLAG,  /* a boolean */
+  TD_ARG_NUMBER,
+  TD_ARG_INTS,   /* an integer or a list of them */
+  TD_ARG_NAMES,  /* a list of new names */
+  TD_ARG_WORD,   /* one of `words` */
+  TD_ARG_DEVICE, /* a row of targets.def */
+  TD_ARG_FLAG,   /* a boolean */
   TD_ARG_TYPE,
   TD_ARG_COUNTS,   /* integers by name, of `words` */
   TD_ARG_SCHEDULE, /* another schedule, as it is now */
@@ -43,8 +45,9 @@ typedef struct TdArgSpec {
 /* A value given for a spec. */
 typedef struct TdArgValue {
   bool given;
-  const char *text;         /* LOOP, BAND, ARRAY, UNIT, STREAM, NAME, WORD */
+  const char *text;         /* LOOP, BAND, ARRAY, UNIT, STREAM, NAME, WORD, DEVICE */
   int64_t integer;          /* INT, FLAG */
+  double number;            /* NUMBER */
   const int64_t *ints;      /* COUNTS: one for each of the words, -1 where none is given */
   const char *const *names; /* NAMES, and REST of names */
   size_t n;                 /* of ints or names */

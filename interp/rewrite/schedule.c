@@ -268,6 +268,7 @@ static void put_counts(TdText *out, const TdArgSpec *spec, const TdArgValue *v) 
 static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   switch (spec->kind) {
   case TD_ARG_INT: td_text_putf(out, "%lld", (long long)v->integer); break;
+  case TD_ARG_NUMBER: td_text_putf(out, "%g", v->number); break;
   case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: put_list(out, v); break;

@@ -106,6 +106,18 @@ for _, name in ipairs {"line", "workers", "pairs", "apart", "meeting"} do
   end
 end
 
+for _, name in ipairs {"line", "workers", "pairs", "apart", "meeting"} do
+  t.test("brute force finds nothing better by the clock of the u280: " .. name, function()
+    local design, types = small[name]()
+    local best = mappings.least(tide.schedule(design), types, {pes = 2, device = "u280"})
+    if best == math.huge then
+      t.fails(function() tide.schedule(design):search {pes = 2, device = "u280"} end, {code = "infeasible"})
+      return
+    end
+    t.eq(mappings.cycles(searched(design, types, {pes = 2, device = "u280"}), types, "u280"), best)
+  end)
+end
+
 -- Six nodes that nothing connects: the most ways there are.
 t.test("six nodes, to the end", function()
   local design = tide.design(function(d)
@@ -236,7 +248,213 @@ end, function(s)
   s:bundle {"work[5]", "work[6]"}
 end)
 
+-- ---- networks at their sizes, with a mapping by hand ----
+
+-- Attention over `length` rows, in chunks of `T`: 44 nodes at 2048 and 512.
+local function attention(length, D, T)
+  local P = length // T
+  return tide.design(function(d)
+    local q, score = d:stream(f32[T][D], {P, P}), d:stream(f32[T][T], {P, P})
+    local weight, part = d:stream(f32[T][T], {P, P}), d:stream(f32[T][D], {P, P})
+    local scale, total = d:stream(f32[T], {P}), d:stream(f32[T], {P})
+    d.rows = task {map = {P}, Q = f32[length][D]:layout "S0R", function(Q, i)
+      for j in grid(P) do q[i][j]:put(Q) end
+    end}
+    d.scores = task {map = {P, P}, K = f32[D][length]:layout "RS1", function(K, i, j)
+      score[i][j]:put(tide.matmul(q[i][j]:get(), K) * 0.125)
+    end}
+    d.softmax = task {map = {P}, function(i)
+      local m, l = f32[T](-3e38), f32[T](0)
+      for j in grid(P) do
+        local s, w, e = score[i][j]:get(), f32[T][T](0), f32[T]()
+        for r in grid(T, "rows") do
+          local peak, sum = m[r], f32(0)
+          for c in tide.reduction(T, "peak") do peak = tide.max(peak, s[r][c]) end
+          for c in tide.reduction(T, "sum") do
+            w[r][c] = tide.exp(s[r][c] - peak)
+            sum = sum + w[r][c]
+          end
+          e[r] = tide.exp(m[r] - peak)
+          l[r] = l[r] * e[r] + sum
+          m[r] = peak
+        end
+        scale[i]:put(e)
+        weight[i][j]:put(w)
+      end
+      total[i]:put(l)
+    end}
+    d.values = task {map = {P, P}, V = f32[length][D]:layout "S1R", function(V, i, j)
+      part[i][j]:put(tide.matmul(weight[i][j]:get(), V))
+    end}
+    d.sums = task {map = {P}, O = f32[length][D]:layout "S0R", function(O, i)
+      local out = f32[T][D](0)
+      for j in grid(P) do
+        local e, o = scale[i]:get(), part[i][j]:get()
+        for r, c in grid(T, D) do out[r][c] = out[r][c] * e[r] + o[r][c] end
+      end
+      local l = total[i]:get()
+      for r, c in grid(T, D) do O[r][c] = out[r][c] / l[r] end
+    end}
+  end)
+end
+
+-- y = (silu(x G) * (x U)) D over Q chunks of hidden units: 4 Q + 1 nodes.
+local function feed_forward(R, M, H, Q)
+  local h = H // Q
+  return tide.design(function(d)
+    local g, u = d:stream(f32[R][h], {Q}), d:stream(f32[R][h], {Q})
+    local a, part = d:stream(f32[R][h], {Q}), d:stream(f32[R][M], {Q})
+    d.gate = task {map = {Q}, X = f32[R][M], G = f32[M][H]:layout "RS0", function(X, G, j)
+      g[j]:put(tide.matmul(X, G))
+    end}
+    d.up = task {map = {Q}, X = f32[R][M], U = f32[M][H]:layout "RS0", function(X, U, j)
+      u[j]:put(tide.matmul(X, U))
+    end}
+    d.silu = task {map = {Q}, function(j)
+      local x, y, z = g[j]:get(), u[j]:get(), f32[R][h]()
+      for k, c in grid(R, h) do z[k][c] = x[k][c] / (1 + tide.exp(-x[k][c])) * y[k][c] end
+      a[j]:put(z)
+    end}
+    d.down = task {map = {Q}, D = f32[H][M]:layout "S0R", function(D, j)
+      part[j]:put(tide.matmul(a[j]:get(), D))
+    end}
+    d.sum = task {Y = f32[R][M], function(Y)
+      local s = f32[R][M](0)
+      for j in grid(Q) do s:set(s + part[j]:get()) end
+      Y:set(s)
+    end}
+  end)
+end
+
+-- Searches a network on so many PEs of a device within 60 s, and holds it against a mapping by hand.
+local function network(name, nodes, design, pes, device, map)
+  t.test(("%s, %d nodes on %d PEs of %s"):format(name, nodes, pes, device or "any device"), function()
+    local hand, start = tide.schedule(design), os.clock()
+    t.eq(design:graph().nodes, nodes)
+    map(hand)
+    t.ok(hand:graph().nodes <= pes, "the mapping by hand fits")
+    local s = tide.schedule(design):search {pes = pes, device = device}
+    t.ok(os.clock() - start < 60, "seconds")
+    t.ok(s:graph().nodes <= pes, "nodes")
+    local clock = {target = device or "u280"}
+    local got, want = s:estimate(clock).cycles, hand:estimate(clock).cycles
+    t.ok(got <= want, ("%d cycles, %d by hand"):format(got, want))
+    t.eq(tostring(load(s:log())(design)), tostring(s), "the log rebuilds it")
+    t.ok(collectgarbage "count" < 1 << 20, "memory")
+  end)
+end
+
+network("attention over 2048", 44, attention(2048, 64, 512), 16, "u280", function(s)
+  s:bundle("scores", {axis = 1}):bundle("values", {axis = 1}):chain("rows", "scores")
+end)
+network("attention over 2048", 44, attention(2048, 64, 512), 8, nil, function(s)
+  s:bundle("scores", {axis = 1}):bundle("values", {axis = 1}):chain("rows", "scores")
+  s:chain("rows", "softmax"):chain("values", "sums")
+end)
+network("a feed-forward network of LLaMA", 33, feed_forward(128, 4096, 11008, 8), 9, "u280", function(s)
+  s:chain("gate", "up"):chain("gate", "silu"):chain("gate", "down")
+end)
+network("a feed-forward network of LLaMA", 33, feed_forward(128, 4096, 11008, 8), 16, nil, function(s)
+  s:chain("gate", "up"):chain("gate", "silu"):bundle("down", {factor = 2})
+end)
+network("a feed-forward network of LLaMA", 33, feed_forward(128, 4096, 11008, 8), 5, "ideal", function(s)
+  s:chain("gate", "up"):chain("gate", "silu"):chain("gate", "down"):bundle("gate", {factor = 2})
+end)
+
+t.test("smaller ones are the same programs before and after", function()
+  local D, n = 4, 8
+  searched(attention(n, D, 4), {f32[n][D], f32[D][n], f32[n][D], f32[n][D]}, {pes = 5, device = "u280"})
+  local R, M, H = 3, 4, 8
+  searched(feed_forward(R, M, H, 4), {f32[R][M], f32[M][H], f32[M][H], f32[H][M], f32[R][M]},
+    {pes = 6, device = "u280"})
+end)
+
+-- ---- the clock of a device ----
+
+-- Products of 8 x 8 x 16 in tokens, a cycle each on ideal hardware, beside loops of 100.
+local function products()
+  local m, n, k = 8, 8, 16
+  return tide.design(function(d)
+    local a, b = d:stream(f32[m][n], {4}), d:stream(i32, {4})
+    d.mm = task {map = {4}, A = f32[4 * m][k]:layout "S0R", B = f32[k][n], function(A, B, i)
+      a[i]:put(tide.matmul(A, B))
+    end}
+    d.save = task {map = {4}, C = f32[4 * m][n]:layout "S0R", function(C, i) C:set(a[i]:get()) end}
+    d.count = task {map = {4}, function(i)
+      local s = i32(0)
+      for x in grid(100) do s = s + x * i end
+      b[i]:put(s)
+    end}
+    d.keep = task {map = {4}, D = i32[4]:layout "S0", function(D, i) D[0] = b[i]:get() end}
+  end), {f32[4 * m][k], f32[k][n], f32[4 * m][n], i32[4]}
+end
+
+t.test("each device has the mapping that suits it", function()
+  local design, types = products()
+  local ideal = tide.schedule(design):search {pes = 6, device = "ideal"}
+  local u280 = tide.schedule(design):search {pes = 6, device = "u280"}
+  local function cycles(s, device) return mappings.cycles(s, types, device) end
+  t.ok(cycles(u280, "u280") < cycles(ideal, "u280"), "u280")
+  t.ok(cycles(ideal, "ideal") < cycles(u280, "ideal"), "ideal")
+  local s = tide.schedule(design):search {pes = 6}
+  t.eq(cycles(s, "ideal"), cycles(ideal, "ideal"), "without a device small ones run on ideal hardware")
+end)
+
+-- Multipliers side by side: more than a device has until instances take turns.
+local function multipliers(P, lanes)
+  return tide.design(function(d)
+    local z = d:stream(f32, {P})
+    d.mul = task {map = {P}, A = f32[P * lanes]:layout "S0", function(A, p)
+      local s = f32(0)
+      for i = 0, lanes - 1 do --@ unroll(0)
+        s = s + A[i] * A[i]
+      end
+      z[p]:put(s)
+    end}
+    d.all = task {B = f32[P], function(B) for p in grid(P) do B[p] = z[p]:get() end end}
+  end)
+end
+
+t.test("the DSP of a device are kept, and named", function()
+  local design = multipliers(12, 128)
+  local plain = design:estimate {target = "u280"}
+  local s = tide.schedule(multipliers(4, 128)):search {device = "u280"}
+  t.ok(s:estimate {target = "u280"}.dsp <= 9024)
+  t.eq(s:log():match "bundle" or "none", "none", "what fits stays as it is")
+  if plain.dsp > 9024 then
+    s = tide.schedule(design):search {device = "u280"}
+    t.ok(s:estimate {target = "u280"}.dsp <= 9024, "DSP")
+    t.has(table.concat(s:steps()[1].notes, "\n"), "bound by DSP of u280")
+  end
+end)
+
 -- ---- budgets ----
+
+t.test("steps decide, everywhere alike; few steps find something", function()
+  local design = attention(64, 8, 16)
+  local logs = {}
+  for _, steps in ipairs {60, 60, 400} do
+    local s = tide.schedule(design):search {pes = 16, device = "u280", steps = steps}
+    logs[#logs + 1] = s:log()
+    t.has(s:steps()[1].notes[1], ("best of %d tries"):format(steps))
+    t.has(s:steps()[1].notes[1], "more steps may find better")
+  end
+  t.eq(logs[1], logs[2])
+end)
+
+t.test("seconds cut it short, and the result says so", function()
+  local s = tide.schedule(attention(2048, 64, 512)):search {pes = 30, device = "u280", steps = 1 << 40, seconds = 1.5}
+  t.has(s:steps()[1].notes[1], "cut short after 1.5 s")
+  t.ok(s:graph().nodes <= 30)
+end)
+
+t.test("what is left of a bound", function()
+  local s = tide.schedule(attention(2048, 64, 512)):search {pes = 16, device = "u280", steps = 50}
+  t.has(s:steps()[1].notes[1], "% above what is least at best")
+  s = tide.schedule((small.line())):search {pes = 3}
+  t.has(s:steps()[1].notes[1], "there are no others")
+end)
+
 
 local function vector(P)
   local N = 2 * P

@@ -47,6 +47,19 @@ prim.refused("a kernel", {
   of = function() return tide.kernel {A = i32[2], function(A) A[0] = 1 end}, {i32[2]} end,
   step = {"search", {pes = 1}}, kind = "usage", code = "not-a-design",
 })
+prim.accepted("a device in place of a number of PEs", {
+  of = pairs_of, step = {"search", {device = "u280"}},
+}, function(s) t.eq(s:steps()[1].call, 'search({device = "u280"})') end)
+for option, bad in pairs {steps = 0, seconds = -1} do
+  prim.refused(option .. " that are none", {of = pairs_of, step = {"search", {pes = 2, [option] = bad}},
+    kind = "usage", code = option})
+  prim.accepted(option .. " that are some", {of = pairs_of, step = {"search", {pes = 2, [option] = 50}}})
+end
+t.test("a device that there is not", function()
+  local s = tide.schedule((pairs_of()))
+  local e = t.fails(function() s:search {pes = 2, device = "u208"} end, {kind = "usage", code = "option"})
+  t.has(e.message, "did you mean 'u280'?")
+end)
 t.test("a port that there is not", function()
   local s = tide.schedule((pairs_of()))
   t.fails(function() s:search {pes = 2, ports = {input = 1}} end, {kind = "usage", code = "option"})

@@ -23,6 +23,8 @@ local works = {
   CAPTURE = { setup = "many = {} for i = 1, 3000000 do many[i] = i end;",
     "tide.kernel {x = i32[1], function(x) for _, v in ipairs(many) do x[0] = x[0] + v end end}" },
   LEGALITY = { "s:parallel 'i'", "s:can('parallel', 'i')" },
+  SEARCH = { says = "stopped by Ctrl-C, the best so far is kept",
+    "tide.schedule(grids):search {pes = 90, steps = 1000000}" },
   VERIFY = { "tide.verify(big, big:as 'other')" },
   RUN = { "big(i32[1](0))", "big:build {target = 'cpu', tier = 'tcc'}(i32[1](0))", "big:native(i32[1](0))" },
   REFERENCE = { "big:reference(i32[1](0))" },
@@ -55,18 +57,18 @@ local function run(input)
 end
 
 -- Starts an input, sees its line of progress, stops it, and sees the session go on.
-local function stops(input, name, far)
+local function stops(input, name, far, says)
   term:type("", "C-l")
   term:type(input, "Enter")
   local text, seen
   for _ = 1, PATIENCE * 10 do
     text = term:text()
-    seen = text:match(name:gsub("%p", "%%%0") .. "  %d+ s[^\n]*%(Ctrl%-C stops it%)")
+    seen = text:match(name:gsub("%p", "%%%0") .. "[^\n]-  %d+ s[^\n]*%(Ctrl%-C stops it%)")
     if seen and seen:find(far) then break end
     shell.output "sleep 0.1"
   end
   term:type("", "C-c")
-  local ok, after = term:wait("interrupted", PATIENCE)
+  local ok, after = term:wait(says or "interrupted", PATIENCE)
   t.ok(seen and seen:find(far), input .. "\n" .. text:gsub("\n+", "\n"))
   text = input .. "\n" .. after:gsub("\n+", "\n")
   t.ok(ok, text)
@@ -103,6 +105,16 @@ return tide.design(function(d)
 end, {check = false})
 ]]):format(loops, loops))
   run "d = dofile 'design.lua';"
+  shell.write(home .. "/grids.lua", [[
+local tide = require "tide"
+return tide.design(function(d)
+  local Y, Z = d:stream(tide.i32, {96}), d:stream(tide.i32, {96})
+  d.a = tide.task {map = {96}, A = tide.i32[96]:layout "S0", function(A, i) Y[i]:put(A[0]) end}
+  d.b = tide.task {map = {96}, function(i) Z[i]:put(Y[i]:get() * 2) end}
+  d.c = tide.task {map = {96}, B = tide.i32[96]:layout "S0", function(B, i) B[0] = Z[i]:get() end}
+end)
+]])
+  run "grids = dofile 'grids.lua';"
 end)
 
 for _, w in ipairs(tide.registry().work) do
@@ -110,7 +122,7 @@ for _, w in ipairs(tide.registry().work) do
   t.test(("%s: %s"):format(w.id, w.where), function()
     t.ok(work, "interp/base/work.def has an operation without a test")
     if work.setup then run(work.setup) end
-    for _, input in ipairs(work) do stops(input, work.shows or w.name, far[w.how]) end
+    for _, input in ipairs(work) do stops(input, work.shows or w.name, far[w.how], work.says) end
     os.remove(home .. "/hang")
     run "m, h, x, line = nil; collectgarbage();"
   end)
