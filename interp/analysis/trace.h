@@ -24,6 +24,10 @@ typedef struct TdColumn {
   uint32_t node;      /* what computes it, or 0 */
   TdSym sym;          /* what it stands for; or NULL */
   const TdStmt *loop; /* whose iterations it counts, or NULL: the variable is lo + step * it */
+  /* What it is the quotient of by a constant, or (`rest`) the remainder; by is 0: neither. */
+  TdAff of;
+  int64_t by;
+  bool rest;
 } TdColumn;
 
 /* An element of an array, as the trace names it. */

@@ -221,6 +221,17 @@ static TdTraceValue opaque(TdTrace *t, uint64_t what, const TdTraceValue *x, siz
   return v;
 }
 
+/* The column of a quotient or remainder x op y, which notes what it is of where y is a constant. */
+static TdTraceValue divided(TdTrace *t, TdOp op, TdTraceValue v, const TdTraceValue *x) {
+  TdColumn *c = &t->column.at[-1 - v.form.m[0].col];
+  int64_t by;
+  if (!x[0].affine || !x[1].affine || !td_sys_is_const(x[1].form, &by) || by <= 0) return v;
+  c->of = x[0].form;
+  c->by = by;
+  c->rest = op == TD_OP_MOD;
+  return v;
+}
+
 static uint64_t what_of(int family, uint64_t x, const TdType *type, int want) {
   return td_map_mix(td_map_mix(td_map_mix((uint64_t)family, x), type->id), (uint64_t)want);
 }
@@ -229,7 +240,10 @@ TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceVal
   TdTraceValue v;
   if (fold(t, e, x, &v)) return v;
   const TdType *type = deciding_type(e), *to = td_type_scalar(e->type);
-  if (to->kind == TD_T_INDEX) return opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid);
+  if (to->kind == TD_T_INDEX) {
+    v = opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid);
+    return e->op == TD_OP_FLOORDIV || e->op == TD_OP_MOD ? divided(t, (TdOp)e->op, v, x) : v;
+  }
   const char *key = key_of(e, type, x);
   int bits = bits_of(e, type, want);
   if (key && (e->op == TD_OP_MUL || e->op == TD_OP_FMA)) t->multiplies++;

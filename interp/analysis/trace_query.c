@@ -31,12 +31,30 @@ static void add_counters(Query *q) {
   }
 }
 
+/* Adds that v is the quotient, or the remainder, of x that column c is. */
+static void add_division(Query *q, const TdColumn *c, TdAff v, TdAff x) {
+  TdAff other = td_sys_fresh(q->a, &q->sys), quotient = c->rest ? other : v;
+  TdAff rest = c->rest ? v : other;
+  td_sys_nonneg(q->a, &q->sys, rest);
+  td_sys_lt(q->a, &q->sys, rest, td_sys_const(c->by));
+  td_sys_zero(q->a, &q->sys, td_sys_plus(q->a, td_sys_plus(q->a, x, -c->by, quotient), -1, rest));
+}
+
+/* Adds what columns that are quotients and remainders are. */
+static void add_divisions(Query *q) {
+  for (size_t i = 0; i < q->t->column.n; i++) {
+    const TdColumn *c = &q->t->column.at[i];
+    if (c->by) add_division(q, c, td_sys_col(q->a, -1 - (int32_t)i), c->of);
+  }
+}
+
 /* The facts where `at` stands, the loops around it as parameters. */
 static void stand_at(Query *q, TdTrace *t, const TdStmt *at) {
   *q = (Query){.t = t, .a = t->arena, .env = {.unit = t->ask->unit}};
   TdNestMaker m = {t->session, t->space, &q->env};
   q->sys = td_sys_copy(q->a, &td_nest_context(&m, at)->dom[0]);
   add_counters(q);
+  add_divisions(q);
   while (t->column.n < t->space->at.n) td_vec_push(q->a, &t->column, (TdColumn){0});
 }
 
@@ -57,6 +75,7 @@ static TdAff earlier(Query *q, TdAff f, const TdTraceNest *nest, const TdAff *le
     bool wild = c->kind == TD_COLUMN_WILD || (nest->n > 1 && !c->sym && !c->loop);
     if (wild) {
       TdAff was = td_sys_fresh(q->a, &q->sys);
+      if (c->by) add_division(q, c, was, earlier(q, c->of, nest, less));
       TdAff change = td_sys_plus(q->a, was, -1, td_sys_col(q->a, f.m[i].col));
       out = td_sys_plus(q->a, out, f.m[i].coef, change);
     }

@@ -140,3 +140,41 @@ bool td_relay_first(TdRelayFirst *f) {
   td_arena_free(k.a);
   return ok;
 }
+
+/* The value in the place of what reads the array. */
+typedef struct Putting {
+  const TdRelayFirst *f;
+  TdSym array;
+  TD_VEC(uint32_t) uid; /* statements that use it */
+} Putting;
+
+static const TdExpr *to_value(void *ud, const TdExpr *e) {
+  const Putting *v = ud;
+  return e->kind == TD_EXPR_LOAD && e->sym == v->array ? v->f->value : e;
+}
+
+static bool note_use(void *ud, const TdStmt *s) {
+  Putting *v = ud;
+  bool uses = false;
+  for (uint32_t i = 0; i < s->nexpr; i++) uses |= td_walk_uses_expr(s->expr[i], v->array);
+  if (uses) td_vec_push(v->f->r->arena, &v->uid, s->uid);
+  return true;
+}
+
+const TdStmt *td_relay_first_put(const TdRelayFirst *f, const TdStmt *root, TdSym array) {
+  Putting v = {.f = f, .array = array};
+  TdStore *st = f->r->store;
+  TdCtx *ctx = f->r->session->ctx;
+  td_walk_stmt(ctx, root, note_use, &v);
+  for (size_t k = 0; k < v.uid.n; k++) {
+    const TdStmt *s = td_edit_find(ctx, root, v.uid.at[k]);
+    const TdExpr **e = TD_NEWN(st->arena, const TdExpr *, s->nexpr);
+    for (uint32_t i = 0; i < s->nexpr; i++) {
+      bool place = s->kind == TD_STMT_STORE && i == 0;
+      e[i] = place ? s->expr[i] : td_walk_map_expr(st->arena, s->expr[i], to_value, &v);
+    }
+    const TdStmt *now = td_stmt_with_exprs(st, s, e, s->nexpr);
+    root = td_edit_replace(st, root, s->uid, &now, 1);
+  }
+  return root;
+}

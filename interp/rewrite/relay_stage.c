@@ -184,39 +184,6 @@ static bool spell_out(Relay *q, const End *e) {
   return true;
 }
 
-/* A first value in the place of what reads it. */
-typedef struct FirstValue {
-  const Relay *q;
-  const TdExpr *value;
-  TD_VEC(uint32_t) uid; /* statements that may read it */
-} FirstValue;
-
-static const TdExpr *to_value(void *ud, const TdExpr *e) {
-  const FirstValue *v = ud;
-  return e->kind == TD_EXPR_LOAD && e->sym == v->q->writer.sym ? v->value : e;
-}
-
-static bool note_use(void *ud, const TdStmt *s) {
-  FirstValue *v = ud;
-  bool uses = false;
-  for (uint32_t i = 0; i < s->nexpr; i++) uses |= td_walk_uses_expr(s->expr[i], v->q->writer.sym);
-  if (uses) td_vec_push(v->q->r->arena, &v->uid, s->uid);
-  return true;
-}
-
-/* Puts the value where statement `uid` reads the array; what it writes stays. */
-static void put_value(Relay *q, FirstValue *v, uint32_t uid) {
-  TdArena *a = q->r->store->arena;
-  const TdStmt *s = td_edit_find(q->r->session->ctx, root_of(q, &q->writer), uid);
-  const TdExpr **e = TD_NEWN(a, const TdExpr *, s->nexpr);
-  for (uint32_t i = 0; i < s->nexpr; i++) {
-    bool place = s->kind == TD_STMT_STORE && i == 0;
-    e[i] = place ? s->expr[i] : td_walk_map_expr(a, s->expr[i], to_value, v);
-  }
-  const TdStmt *now = td_stmt_with_exprs(q->r->store, s, e, s->nexpr);
-  edit(q, &q->writer, uid, &now, 1);
-}
-
 /* Drops statement `uid` at an end, and the loops that do nothing else. */
 static void drop_at(Relay *q, const End *e, uint32_t uid) {
   TdPath p = td_edit_path(q->r->arena, td_prog_unit(q->prog, e->unit)->body, uid);
@@ -240,9 +207,8 @@ static void use_first_value(Relay *q) {
                     .array = e->held,
                     .fill = filled ? decl->expr[0] : NULL};
   if (!td_relay_first(&f)) return;
-  FirstValue v = {.q = q, .value = f.value};
-  td_walk_stmt(q->r->session->ctx, root_of(q, e), note_use, &v);
-  for (size_t i = 0; i < v.uid.n; i++) put_value(q, &v, v.uid.at[i]);
+  const TdStmt *now = td_relay_first_put(&f, root_of(q, e), e->sym);
+  edit(q, e, now->uid, &now, 1);
   for (size_t i = 0; i < f.dead.n; i++) drop_at(q, e, f.dead.at[i]);
 }
 

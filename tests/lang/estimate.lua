@@ -525,4 +525,23 @@ t.test("more cycles than there are numbers is refused, not a small number", func
   end
 end)
 
+t.test("sums that rotate in a fused loop are as far apart as the loops inside are long", function()
+  local function ii(I, J, fused)
+    local K = 8
+    local k = tide.kernel {A = tide.f32[I][K], B = tide.f32[K][J], C = tide.f32[I][J], function(A, B, C)
+      local z = tide.f32[I][J](0)
+      for n = 0, K - 1 do
+        for i, j in tide.grid(I, J) do z[i][j] = z[i][j] + A[i][n] * B[n][j] end
+      end
+      for u, v in tide.grid(I, J) do C[u][v] = z[u][v] end
+    end}
+    local s = tide.schedule(k):partition("z")
+    if fused then s:fuse("n", "i", "j"):pipeline("n_i_j") else s:reorder("i", "j", "n"):pipeline("n") end
+    return (loop(s, fused and "n_i_j" or "n")).ii
+  end
+  local one = ii(4, 4, false)
+  t.ok(one > 4, one)
+  t.eq({ii(4, 4, true), ii(2, 2, true), ii(1, 1, true)}, {1, (one + 3) // 4, one})
+end)
+
 t.done()

@@ -138,10 +138,9 @@ prim.accepted("tiles of a blur, computed at each tile", {
 prim.twins("a row of which an iteration finds what another has left", {
   of = function(first)
     return tide.kernel {A = i32[8], B = i32[8][4], function(A, B)
-      local x = i32(0)
       local T = i32[4](0)
       for i = 0, 7 do
-        x = A[i] * 2
+        local x = A[i] * 2
         if first == 0 then T[0] = x end
         for j = 1, 3 do T[j] = x + j end
         for j = 0, 3 do B[i][j] = T[j] + x end
