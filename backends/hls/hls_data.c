@@ -17,11 +17,35 @@ void td_hls_data_put_scalar(TdText *out, const TdType *t, uint64_t v) {
     td_text_putf(out, "%" PRIu64 "\n", word);
 }
 
+/* The pieces of 64 bits of a word of type t. */
+static int pieces(const TdType *t) {
+  return (t->w + 63) / 64;
+}
+
+/* The bits of the last piece that are t's. */
+static uint64_t last_bits(const TdType *t) {
+  return t->w % 64 ? ((uint64_t)1 << t->w % 64) - 1 : UINT64_MAX;
+}
+
+/* A word of more than 64 bits at p: 16 digits for each piece. */
+static void put_word(TdText *out, const TdType *t, const unsigned char *p) {
+  td_text_puts(out, "0x");
+  for (int i = pieces(t); i-- > 0;) {
+    uint64_t piece;
+    memcpy(&piece, p + 8 * i, sizeof piece);
+    td_text_putf(out, "%016" PRIx64, i + 1 < pieces(t) ? piece : piece & last_bits(t));
+  }
+  td_text_putc(out, '\n');
+}
+
 void td_hls_data_put_tensor(TdText *out, const TdTensor *x) {
   const TdType *t = td_type_scalar(x->type);
   int64_t index[TD_MAX_RANK] = {0}, n = td_tensor_count(x);
   for (; n > 0; n--, td_tensor_next(x, index))
-    td_hls_data_put_scalar(out, t, td_tensor_get(x, index));
+    if (t->w > 64)
+      put_word(out, t, td_tensor_at(x, index));
+    else
+      td_hls_data_put_scalar(out, t, td_tensor_get(x, index));
 }
 
 /* The number at s, decimal or hexadecimal, modulo 2^64; *end is behind it. */
@@ -36,12 +60,35 @@ static uint64_t number(const char *s, const char **end) {
   return minus ? 0 - v : v;
 }
 
+/* Takes the word of more than 64 bits whose digits stand at s to p, whose sign goes on; returns the
+ * end of the digits, or NULL where they are not those of such a word. */
+static const char *take_word(const TdType *t, unsigned char *p, const char *s) {
+  size_t n = strcspn(s, " \n");
+  if (n != 2 + 16 * (size_t)pieces(t)) return NULL;
+  for (int i = 0; i < pieces(t); i++) {
+    const char *digits = s + n - 16 * (i + 1), *end;
+    char one[20] = "0x";
+    memcpy(one + 2, digits, 16);
+    uint64_t piece = number(one, &end);
+    bool negative = td_type_is_signed(t) && piece & (last_bits(t) ^ last_bits(t) >> 1);
+    if (i + 1 == pieces(t) && negative) piece |= ~last_bits(t);
+    memcpy(p + 8 * i, &piece, sizeof piece);
+  }
+  return s + n;
+}
+
 bool td_hls_data_take(TdTensor *x, const char *text) {
   const TdType *t = td_type_scalar(x->type);
   int64_t index[TD_MAX_RANK] = {0};
   for (int64_t n = td_tensor_count(x); n > 0; n--, td_tensor_next(x, index)) {
     text += strspn(text, " \n");
     if (!*text) return false;
+    if (t->w > 64) {
+      td_tensor_put(x, index, 0);
+      text = take_word(t, td_tensor_at(x, index), text);
+      if (!text) return false;
+      continue;
+    }
     uint64_t v = number(text, &text);
     if (t->kind == TD_T_FLOAT) v = td_num_of_double(td_num_float_of_word(t, v));
     td_tensor_put(x, index, v);

@@ -61,10 +61,17 @@ TdSpan td_span_join(TdSpan x, TdSpan y) {
   return because(because(r, x), y);
 }
 
+/* Whether x is of integers that 64 bits hold, whatever those of its type need. */
+static bool is_known(const TdType *t, TdSpan x) {
+  return is_whole(t) || (td_type_is_integer(t) && x.lo != NO_LOW && x.hi != NO_HIGH);
+}
+
 TdSpan td_span_cast(const TdType *t, const TdType *from, TdSpan x) {
+  bool widened = td_type_is_integer(t) && t->w > 64 && is_known(from, x);
+  if (widened && (td_type_is_signed(t) || x.lo >= 0)) return x;
   if (!is_whole(t)) return td_span_data(t);
   TdSpan all = range_of(t);
-  if (!is_whole(from)) return because(all, td_span_data(from));
+  if (!is_known(from, x)) return because(all, td_span_data(from));
   if (t->kind != TD_T_BOOL && x.lo >= all.lo && x.hi <= all.hi) return x;
   if (!td_span_is_one(x)) return because(all, x);
   TdFault fault;
@@ -153,7 +160,8 @@ static bool compute(const TdExpr *e, const TdSpan *v, TdSpan *out) {
   for (uint32_t i = 0; i < e->nkid; i++) {
     t[i] = e->kid[i]->type;
     bits[i] = (uint64_t)v[i].lo;
-    if (!is_whole(t[i]) || !td_span_is_one(v[i])) return false;
+    bool low = e->op == TD_OP_GETBITS && i == 0 && v[2].lo < 64;
+    if (!(low ? is_known(t[i], v[i]) : is_whole(t[i])) || !td_span_is_one(v[i])) return false;
   }
   TdFault fault = TD_FAULT_NONE;
   int64_t r = (int64_t)td_num_op(e->op, e->type, t, bits, (int)e->nkid, &fault);

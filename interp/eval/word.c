@@ -165,6 +165,10 @@ bool td_word_fold(TdArena *a, const TdApply *x, TdValue *out) {
   case TD_OP_BXOR: r = combined(&w[0], x->op, &w[1]); break;
   case TD_OP_BNOT: r = combined(&w[0], TD_OP_BXOR, &ones); break;
   case TD_OP_SELECT: r = x->v[0].lo ? w[1] : w[2]; break;
+  case TD_OP_SHL:
+    if (x->v[1].lo > INT64_MAX && td_type_is_signed(x->of[1])) return false;
+    r = moved(&w[0], x->v[1].lo < TD_MAX_BITS ? (int64_t)x->v[1].lo : TD_MAX_BITS);
+    break;
   default: return fold_low(x, out);
   }
   *out = value_of(a, x->type, &r);

@@ -106,6 +106,8 @@ void td_tensor_copy(TdCtx *c, TdTensor *to, const TdTensor *from) {
     if (!td_tensor_is_written(from, i)) continue;
     uint64_t v = td_tensor_get(from, i);
     td_tensor_put(to, i, te == fe ? v : td_num_cast(te, fe, v, &fault));
+    if (te == fe && te->w > 64)
+      memcpy(td_tensor_at(to, i), td_tensor_at(from, i), td_type_bytes(te));
   } while (td_tensor_next(to, i));
 }
 

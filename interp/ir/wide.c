@@ -47,9 +47,22 @@ static bool check(const Check *c, const TdExpr *e) {
   return false;
 }
 
+/* Whether what e combines of all instances is computed whole: a word of more than 64 bits is only by
+ * & | ~, and if it is known whole. */
+static bool check_collective(const Check *c, const TdExpr *e) {
+  const TdType *t = td_type_scalar(e->kid[0]->type);
+  if (t->w <= 64 || t->kind == TD_T_FLOAT) return true;
+  if (td_ops[e->reduce].rule == TD_RULE_BITS) return check(c, e->kid[0]);
+  td_diag_set(c->d, TD_USAGE, "too-wide", e->loc, "allreduce by %s of %s needs more than 64 bits",
+              td_ops[e->reduce].lua, td_type_str(c->d->arena, t));
+  td_diag_help(c->d, "cast what is passed to it to at most 64 bits");
+  return false;
+}
+
 /* Whether bits beyond the low 64 that e is to take out of a word are there. */
 static bool check_slice(void *ud, const TdExpr *e) {
   int64_t hi;
+  if (e->kind == TD_EXPR_TENSOR && e->op == TD_OP_ALLREDUCE) return check_collective(ud, e);
   if (e->kind != TD_EXPR_OP || e->op != TD_OP_GETBITS) return true;
   bool low = td_expr_is_const(e->kid[2], &hi) && hi <= 64;
   return low || check(ud, e->kid[0]);

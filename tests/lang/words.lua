@@ -189,4 +189,80 @@ t.test("what goes in comes out: verified", function()
   t.has(tostring(verdict), "differs:")
 end)
 
+-- A design whose instances store, each in its row, what all of them make of A by op.
+local function all_of(T, operand, op)
+  return load(([[
+    local tide = require "tide"
+    return tide.design(function(d)
+      d.each = tide.task {map = {3}, A = %s[3][2]:layout "S0R", B = tide.i64[3][2]:layout "S0R", function(A, B)
+        B:set(tide.allreduce(%s, "%s"))
+      end}
+    end)]]):format(T, operand, op), "=all")
+end
+
+t.test("an allreduce of more than 64 bits is refused but for & | ~ of words", function()
+  local given = {{21, 1}, {20, 2}, {1, 3}}
+  local function check(operand, op, want)
+    local d = all_of("tide.i64", operand, op)()
+    local runs = {call = d, reference = function(...) d:reference(...) end}
+    for _, tier in ipairs {"tcc", "cc"} do runs[tier] = d:build {target = "cpu", tier = tier} end
+    for name, run in pairs(runs) do
+      local B = tide.i64[3][2](0)
+      run(tide.tensor(tide.i64[3][2], given), B)
+      t.eq(B:table()[1], want, name)
+    end
+  end
+  check("A", "+", {42, 6})
+  check("tide.i64(A + A)", "+", {84, 12})
+  check("tide.i64(A * A)", "max", {441, 9})
+  for _, op in ipairs {"+", "*", "min", "max"} do
+    t.fails(all_of("tide.i64", "A + A", op), {kind = "usage", code = "too-wide"}, "needs more than 64 bits")
+    t.fails(all_of("tide.int(67)", "A", op), {kind = "usage", code = "too-wide"}, "needs more than 64 bits")
+  end
+  t.fails(all_of("tide.i64", "A + A", "|"), {kind = "usage", code = "too-wide"})
+  for _, op in ipairs {"&", "|", "~"} do t.ok(all_of("tide.int(67)", "A", op)()) end
+end)
+
+t.test("an index that a cast cuts to 64 bits is the number that it is", function()
+  local function passes(index)
+    return load(([[
+      local tide = require "tide"
+      local i32, i64 = tide.i32, tide.i64
+      return tide.design(function(d)
+        local Z = d:stream(i32, {4, depth = 2})
+        d.a = tide.task {map = {4}, function(p) Z[%s]:put(p * 3) end}
+        d.b = tide.task {map = {4}, B = i32[4], function(B, p) B[p] = Z[p]:get() end}
+      end)]]):format(index), "=passes")
+  end
+  for _, index in ipairs {"i32(p * i64(1) + 0)", "i32(i64(p) + 1) - 1", "i32(tide.bits(tide.int(80)(p), 0, 3))"} do
+    local d, B = passes(index)(), tide.i32[4](0)
+    d(B)
+    t.eq(B:table(), {0, 3, 6, 9}, index)
+  end
+  t.fails(passes "i32(p * i64(0) + 1)", {code = "producers"})
+  local k = load([[local tide = require "tide"
+    return tide.kernel {B = tide.i32[4], function(B)
+      for p = 0, 3 do B[tide.i32((tide.i64(p) << 60) << 10)] = p end
+    end}]])()
+  for _, run in ipairs {k, function(...) k:reference(...) end} do
+    local B = tide.i32[4](7)
+    run(B)
+    t.eq(B:table(), {3, 7, 7, 7})
+  end
+end)
+
+t.test("wide words of a view are copied whole", function()
+  local X = tide.uint(130)
+  local ones, top = tide.kernel {W = X[4], function(W)
+    for i = 0, 3 do W[i] = ~X(0) end
+  end}, tide.kernel {W = X[2], B = u64[2], function(W, B)
+    for i = 0, 1 do B[i] = tide.bits(W[i], 66, 130) end
+  end}
+  local W, part, B = X[4](0), X[2](0), u64[2](0)
+  ones(W)
+  part:set(W:slice({0, 4, 2}))
+  top(part, B)
+  t.eq(B:table(), {-1, -1})
+end)
+
 t.done()

@@ -1,6 +1,6 @@
 /* tide_data.h - elements in files, for test benches: one on each line, row-major. Integers, the
- * words of fixed point and of bf16 are decimal; floats are the words of their format in
- * hexadecimal; a boolean is 0 or 1. */
+ * words of fixed point and of bf16 are decimal; those of more than 64 bits and floats, as the words
+ * of their format, are hexadecimal; a boolean is 0 or 1. */
 #ifndef TIDE_DATA_H
 #define TIDE_DATA_H
 
@@ -14,17 +14,29 @@ namespace tide {
 
 /* A line of a file. */
 struct Line {
-  char text[32];
+  char text[300];
 };
+
+/* A word of more than 64 bits: 16 digits for each 64 of them. */
+template <int W> Line words_line(const ap_uint<W> &x) {
+  Line l;
+  int at = snprintf(l.text, sizeof l.text, "0x");
+  for (int i = (W + 63) / 64; i-- > 0;)
+    at += snprintf(l.text + at, sizeof l.text - size_t(at), "%016" PRIx64,
+                   uint64_t(ap_uint<64>(ap_uint<W>(x >> (64 * i))).to_uint64()));
+  return l;
+}
 
 /* An element as a line. */
 template <int W> Line line_of(const ap_int<W> &x) {
   Line l;
+  if (W > 64) return words_line<W>(ap_uint<W>(x));
   snprintf(l.text, sizeof l.text, "%" PRId64, int64_t(x.to_int64()));
   return l;
 }
 template <int W> Line line_of(const ap_uint<W> &x) {
   Line l;
+  if (W > 64) return words_line<W>(x);
   snprintf(l.text, sizeof l.text, "%" PRIu64, uint64_t(x.to_uint64()));
   return l;
 }
@@ -89,6 +101,31 @@ inline void take(bool &x, uint64_t v) {
   x = v != 0;
 }
 
+/* An element from its line. */
+template <class T> void take_line(T &x, const char *s) {
+  take(x, number_of(s));
+}
+template <int W> ap_uint<W> word_of_line(const char *s) {
+  ap_uint<W> x = 0;
+  for (s += 2; *s; s++) {
+    ap_uint<W> digit = *s <= '9' ? *s - '0' : *s - 'a' + 10;
+    x = (x << 4) | digit;
+  }
+  return x;
+}
+template <int W> void take_line(ap_int<W> &x, const char *s) {
+  if (W > 64)
+    x = word_of_line<W>(s);
+  else
+    take(x, number_of(s));
+}
+template <int W> void take_line(ap_uint<W> &x, const char *s) {
+  if (W > 64)
+    x = word_of_line<W>(s);
+  else
+    take(x, number_of(s));
+}
+
 /* Calls f(x) on each element of an array of any rank, in order. */
 template <class T, class F> void each(T &x, F f) {
   f(x);
@@ -107,8 +144,8 @@ public:
     if (f == NULL) fail(name, "cannot be read");
     each(x, [&](auto &e) {
       Line l;
-      if (fscanf(f, "%31s", l.text) != 1) fail(name, "is too short");
-      take(e, number_of(l.text));
+      if (fscanf(f, "%299s", l.text) != 1) fail(name, "is too short");
+      take_line(e, l.text);
     });
     fclose(f);
   }
@@ -134,7 +171,7 @@ public:
     long at = 0, wrong = 0;
     each(x, [&](auto &e) {
       Line want, got = line_of(e);
-      if (fscanf(f, "%31s", want.text) != 1) fail(name, "is too short");
+      if (fscanf(f, "%299s", want.text) != 1) fail(name, "is too short");
       if (strcmp(want.text, got.text) != 0 && wrong++ < 8)
         printf("%s: element %ld is %s, not %s\n", name, at, got.text, want.text);
       at++;
