@@ -6,7 +6,7 @@
 #include "ir/at.h"
 #include "ir/num.h"
 
-enum { SMALLEST = 2, LARGEST = 13, MOST_PLAIN = 20, MOST_VALUES = 24, MOST_DIVISOR = 4096 };
+enum { SMALLEST = 2, LARGEST = 13, MOST_PLAIN = 20, MOST_VALUES = 32, MOST_DIVISOR = 4096 };
 /* How many choices are tried, and of how many loops are counted. */
 enum { MOST_TRIES = 20000, MOST_COUNTS = 3000 };
 
@@ -207,15 +207,17 @@ static void add_value(Values *v, int64_t x) {
  * sizes and runs, so that swapped extents show. One that is divided by as much as it
  * is becomes no greater: tiles of all there is are another program where there is more. */
 static void list_values(TdTrial *t, size_t i, int run, int64_t by) {
-  static const int64_t first[2][4] = {{3, 5, 2, 7}, {4, 3, 6, 5}};
-  int64_t quotient[2][4] = {{by + 1, 2 * by, 2 * by + 1, 3 * by},
-                            {2 * by, by + 2, 3 * by, 2 * by + 1}};
+  static const int64_t first[2][4] = {{3, 5, 2, 7}, {4, 3, 6, 5}}, few[2][2] = {{3, 2}, {2, 3}};
+  int64_t more = 1 + ((int64_t)i + run) % 2;
   Values v = {TD_NEWN(t->arena, int64_t, MOST_VALUES), INT64_MAX, 0};
   if (by > 1 && t->known && by >= t->own[i]) v.most = t->own[i];
-  for (int k = 0; by > 1 && k < 4; k++) add_value(&v, quotient[((int)i + run) % 2][k]);
-  add_value(&v, first[run % 2][i % 4]);
+  for (int64_t k = more; by > 1 && k <= 4; k++) add_value(&v, by + k);
+  for (int64_t k = 2; by > 1 && k <= 5; k++) {
+    add_value(&v, k * by);
+    add_value(&v, k * by + 1);
+  }
+  add_value(&v, t->divided ? few[run % 2][i % 2] : first[run % 2][i % 4]);
   for (int64_t k = SMALLEST; k <= LARGEST; k++) add_value(&v, k);
-  for (int64_t k = 4; by > 1 && k <= 5; k++) add_value(&v, k * by);
   for (int64_t k = LARGEST + 1; by == 1 && k <= MOST_PLAIN; k++) add_value(&v, k);
   if (!v.n) v.at[v.n++] = t->own[i];
   t->value[i] = v.at;
@@ -306,6 +308,7 @@ bool td_trial_next(TdTrial *t, int run, const TdProg **x, const TdProg **y) {
   for (size_t i = 0; i < t->n; i++) d.by[i] = 1;
   find_divisors(&d, t->x);
   find_divisors(&d, t->y);
+  for (size_t i = 0; i < t->n; i++) t->divided |= d.by[i] > 1;
   for (size_t i = 0; i < t->n; i++) list_values(t, i, run, d.by[i]);
   if (!t->n) return false;
   if (search(t, NULL, x, y)) return true;

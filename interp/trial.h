@@ -12,6 +12,7 @@ typedef struct TdTrial {
   size_t n;
   bool all;              /* there are no other sizes */
   bool known;            /* they have values of their own */
+  bool divided;          /* some size is divided: the others stay small */
   int64_t *own;          /* of each size, if known */
   const int64_t **value; /* candidates of each size, best first */
   size_t *nvalue;

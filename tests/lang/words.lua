@@ -213,8 +213,8 @@ t.test("an allreduce of more than 64 bits is refused but for & | ~ of words", fu
     end
   end
   check("A", "+", {42, 6})
-  check("tide.i64(A + A)", "+", {84, 12})
-  check("tide.i64(A * A)", "max", {441, 9})
+  check("tide.i64[1][2](A + A)", "+", {84, 12})
+  check("tide.i64[1][2](A * A)", "max", {441, 9})
   for _, op in ipairs {"+", "*", "min", "max"} do
     t.fails(all_of("tide.i64", "A + A", op), {kind = "usage", code = "too-wide"}, "needs more than 64 bits")
     t.fails(all_of("tide.int(67)", "A", op), {kind = "usage", code = "too-wide"}, "needs more than 64 bits")
