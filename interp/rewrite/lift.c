@@ -204,20 +204,33 @@ static void take_asserts(const Lift *l, TdUnit *u) {
   u->assert_ = list;
 }
 
-/* Whether one of the statements behind a body's constants and states uses v. */
-static bool is_used_behind(TdRewrite *r, const TdStmt *body, size_t data, TdSym v) {
-  for (size_t i = data; i < body->nkid; i++)
-    if (td_walk_uses(r->session->ctx, body->kid[i], v)) return true;
-  return false;
+/* The constants and states of a body, as its statements come to use them. */
+typedef struct Data {
+  const TdStmt *body, **list;
+  size_t declared, n;
+} Data;
+
+static bool take_used(void *ud, const TdExpr *e) {
+  Data *d = ud;
+  for (size_t i = 0; e->sym && i < d->declared; i++) {
+    size_t k = 0;
+    if (d->body->kid[i]->sym != e->sym) continue;
+    while (k < d->n && d->list[k]->sym != e->sym) k++;
+    if (k == d->n) d->list[d->n++] = d->body->kid[i];
+  }
+  return true;
 }
 
-/* The body without the constants and states that it does not use. */
+/* The body without the constants and states that it does not use, the others in the order of their
+ * first uses, as a program that is loaded has them. */
 static const TdStmt *used_data(TdRewrite *r, const TdStmt *body) {
-  size_t data = td_printer_preamble(body), n = 0;
-  const TdStmt **list = TD_NEWN(r->arena, const TdStmt *, body->nkid);
-  for (size_t i = 0; i < body->nkid; i++)
-    if (i >= data || is_used_behind(r, body, data, body->kid[i]->sym)) list[n++] = body->kid[i];
-  return n == body->nkid ? body : td_stmt_with_kids(r->store, body, list, n);
+  Data d = {.body = body, .declared = td_printer_preamble(body)};
+  d.list = TD_NEWN(r->arena, const TdStmt *, body->nkid);
+  if (d.declared) td_walk_exprs(r->session->ctx, body, take_used, &d);
+  for (size_t i = d.declared; i < body->nkid; i++) d.list[d.n++] = body->kid[i];
+  bool same = d.n == body->nkid;
+  for (size_t i = 0; same && i < d.n; i++) same = d.list[i] == body->kid[i];
+  return same ? body : td_stmt_with_kids(r->store, body, d.list, d.n);
 }
 
 /* A size that u uses: its own or, with what a stream or the map of its design brings, another

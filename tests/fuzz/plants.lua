@@ -40,6 +40,15 @@ local plants = {
   {"tail of a triangular nest",
     {split, "if (!forward && varies) lo = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);",
       "(void)a;"}},
+  {"copied expression not asked about",
+    {"interp/analysis/steady.c", "if (td_walk_expr(e, is_no_load, NULL)) return s.out;",
+      "if (td_walk_expr(e, is_no_load, NULL) || e) return s.out;"}},
+  {"owner of a state ignored",
+    {"interp/rewrite/schedule.c", "if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;",
+      "(void)td_owner_check;"}},
+  {"assumption neither proved nor checked",
+    {"interp/analysis/assume.c", "k->open[i] = k->open[i] || !td_assume_holds(&k->caller, u, i, s, true);",
+      "k->open[i] = k->open[i] && !td_assume_holds(&k->caller, u, i, s, true);"}},
 }
 
 local function run(command, ...) return shell.output(command:format(...)) end
