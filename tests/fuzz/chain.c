@@ -86,7 +86,8 @@ static void note_promise(Chain *c) {
   const TdVersion *v = c->schedule.now;
   for (size_t i = 0; i < v->nnote; i++) {
     if (strstr(v->note[i], "is associative")) c->promise.level = TD_LEVEL_RING;
-    if (strstr(v->note[i], "fault")) c->promise.faults = false;
+    if (strstr(v->note[i], "no longer checked") || strstr(v->note[i], "fault"))
+      c->promise.faults = false;
   }
   for (size_t i = 0; i < v->ndid; i++) {
     if (strcmp(v->did[i].prim->name, "fma") == 0) {

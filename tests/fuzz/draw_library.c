@@ -12,7 +12,7 @@ const char *const draw_foreign_library =
     "end}\n"
     "return add4\n";
 
-enum { TILED = 35, ARRANGED = 35, IN_VECTORS = 20, SPOILT = 12 };
+enum { TILED = 35, ARRANGED = 35, IN_VECTORS = 20, SPOILT = 12, DIVIDES = 15 };
 
 /* A kernel under construction. */
 typedef struct Library {
@@ -119,6 +119,28 @@ static void arrange(Library *l, TdUnit *u) {
   u->body = td_walk_map(st, u->body, arrange_load, &x);
 }
 
+/* Has the kernel divide by an element of an operand first, for nothing: where that is 0, it faults.
+ */
+static void add_division(Library *l, TdUnit *u) {
+  TdStore *st = l->r.store;
+  const TdParam *p = &u->param[rng_below(l->draw->rng, (int)u->nparam)];
+  const TdExpr *zero[TD_MAX_RANK];
+  if (p->type->kind != TD_T_TENSOR || !td_type_is_integer(p->type->elem) || p->type->elem->w > 32)
+    return;
+  for (int d = 0; d < p->type->rank; d++) zero[d] = td_util_const(&l->r, 0);
+  const TdExpr *x = td_expr_load(st->arena, p->sym, td_type_plain(l->r.session, p->type->elem),
+                                 zero, p->type->rank, u->loc);
+  const TdType *of[] = {x->type, x->type};
+  const TdType *t = td_promote_op(l->r.session, TD_OP_FLOORDIV, of, 2, u->loc, &l->diag);
+  if (!t) return;
+  TdSym spare = td_store_sym(st, "spare", TD_SYM_LOCAL);
+  const TdExpr *value = td_expr_op2(st->arena, TD_OP_FLOORDIV, t, x, x);
+  const TdStmt **list = TD_NEWN(st->arena, const TdStmt *, u->body->nkid + 1);
+  list[0] = td_stmt_local(st, spare, t, TD_INIT_VALUE, value, u->loc);
+  for (uint32_t i = 0; i < u->body->nkid; i++) list[i + 1] = u->body->kid[i];
+  u->body = td_stmt_block(st, list, u->body->nkid + 1, u->loc);
+}
+
 /* Says that an operand comes in vectors. */
 static void ask_vectors(Library *l, TdUnit *u) {
   TdStore *st = l->r.store;
@@ -168,6 +190,7 @@ bool draw_library(Draw *d, int site, TdArgValue *v) {
   if (!td_inject_find(&j, &l.r, &none, l.unit, nest) || !j.ntile) return false;
   const TdProg *p = td_inject_nest(&j, &from);
   TdUnit *root = td_unit_copy(l.r.store, td_prog_root(p));
+  if (rng_chance(d->rng, DIVIDES)) add_division(&l, root);
   if (rng_chance(d->rng, ARRANGED)) arrange(&l, root);
   if (rng_chance(d->rng, IN_VECTORS)) ask_vectors(&l, root);
   TdText t = td_text_new(d->arena);
