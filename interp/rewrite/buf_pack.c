@@ -184,6 +184,7 @@ static const TdProg *pack(Pack *p) {
   p->word = td_type_uint(r->session, (int)(p->n * p->elem->w));
   const TdExpr *extent = td_lin_floordiv(r->session, r->store->arena, p->l.type->dim[p->dim], p->n);
   const TdType *words = shape_with(p, p->word, extent);
+  td_local_note_unwritten(&p->l);
   const TdProg *now = td_local_put(&p->l, words, fill_of(p), fewer_banks(p, words), pack_load, p);
   return put_stores(p, now, &k);
 }

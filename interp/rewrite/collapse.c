@@ -375,5 +375,6 @@ const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *given) {
   r->diag = diag;
   if (!p) *diag = fills || !takes ? first : second;
   if (p) note(&k);
+  if (p) td_local_note_unwritten(&k.l);
   return p;
 }

@@ -76,6 +76,56 @@ static bool find_declaration(TdLocalArray *l, TdRewrite *r, const TdPlace *at) {
          refuse(l, "whole", "is declared with a whole tensor as its value");
 }
 
+/* Whether loop `s` goes through all of extent `e` in steps of one. */
+static bool is_over(const TdLocalArray *l, const TdStmt *s, const TdExpr *e) {
+  int64_t lo, apart;
+  return s->step == 1 && td_expr_is_const(td_for_lo(s), &lo) && lo == 0 &&
+         td_lin_diff(l->r->session, td_for_hi(s), e, &apart) && apart == 0;
+}
+
+/* Whether nest s stores to each element of the array first: loops, each the first statement of that
+ * around it, and in them a store at their variables that reads nothing of it. */
+static bool fills(const TdLocalArray *l, const TdStmt *s) {
+  const TdStmt *loop[TD_MAX_RANK];
+  int n = 0;
+  for (; s->kind == TD_STMT_FOR && n < TD_MAX_RANK; s = td_for_body(s)->kid[0]) {
+    loop[n++] = s;
+    if (!td_for_body(s)->nkid) return false;
+  }
+  bool store = s->kind == TD_STMT_STORE && s->expr[0]->sym == l->sym && s->expr[0]->nkid &&
+               !td_walk_uses_expr(s->expr[1], l->sym);
+  for (uint32_t d = 0; store && d < s->expr[0]->nkid; d++) {
+    const TdExpr *x = s->expr[0]->kid[d];
+    int k = 0;
+    while (k < n && !(loop[k] && x->kind == TD_EXPR_VAR && x->sym == loop[k]->sym)) k++;
+    store = k < n && is_over(l, loop[k], l->type->dim[d]);
+    if (store) loop[k] = NULL;
+  }
+  return store;
+}
+
+/* The first statement behind the declaration that uses the array, in its block or the one below. */
+static const TdStmt *first_use(const TdLocalArray *l, const TdStmt *s) {
+  bool behind = false;
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    const TdStmt *k = s->kid[i];
+    if (behind && td_walk_uses(l->r->session->ctx, k, l->sym)) return k;
+    behind |= k->uid == l->decl->uid;
+    const TdStmt *below = behind ? NULL : first_use(l, k);
+    if (below) return below;
+  }
+  return NULL;
+}
+
+void td_local_note_unwritten(const TdLocalArray *l) {
+  if (l->decl->init != TD_INIT_NONE) return;
+  const TdStmt *first = first_use(l, l->unit->body);
+  if (!first || !fills(l, first))
+    td_util_note(l->r,
+                 "no longer checked: whether each element of '%s' is written before it is read",
+                 l->sym->name);
+}
+
 bool td_local_find(TdLocalArray *l, TdRewrite *r, int i) {
   TdPlace at;
   return td_cursor_array(r->arena, r->prog, r->arg[i].text, NULL, &at, r->diag) &&

@@ -18,6 +18,9 @@ typedef struct TdLocalArray {
 bool td_local_find(TdLocalArray *l, TdRewrite *r, int i);
 /* The same, but views of it that are passed, put or got stay: the caller sees to them. */
 bool td_local_find_views(TdLocalArray *l, TdRewrite *r, const TdPlace *at);
+/* Notes that a step drops the check whether elements are written before they are read, unless a
+ * nest of loops fills the array before anything else uses it. */
+void td_local_note_unwritten(const TdLocalArray *l);
 /* Writes out the tensor statements that use the array, in l->unit; nothing else may use it whole,
  * unless only they (`sets`) are looked at. */
 bool td_local_write_out(TdLocalArray *l, bool sets);

@@ -36,6 +36,9 @@ const TdProg *td_util_with_stmt(TdRewrite *r, const TdUnit *u, uint32_t uid, con
 }
 
 const TdUnit *td_util_assume(TdRewrite *r, const TdUnit *u, const TdExpr *fact) {
+  if (fact->kind == TD_EXPR_OP && fact->op == TD_OP_AND)
+    return td_util_assume(r, td_util_assume(r, u, fact->kid[0]), fact->kid[1]);
+  if (fact->kind == TD_EXPR_LIT && fact->u.bits) return u;
   TdUnit *copy = td_unit_copy(r->store, u);
   const TdExpr **list = TD_NEWN(r->store->arena, const TdExpr *, u->nassert + 1);
   for (size_t i = 0; i < u->nassert; i++) {
