@@ -1,6 +1,7 @@
 /* bind_help.c - help from the one registry: primitives, functions and methods, commands. */
 #include <string.h>
 
+#include "bind/bind_stp.h"
 #include "bind/prompt.h"
 #include "bind/unit.h"
 #include "rewrite/prim.h"
@@ -172,6 +173,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     if (c) td_text_putf(out, ":%s\n  %s\n", c->usage, c->summary);
     return c != NULL;
   }
+  if (td_stp_show_help(out, name)) return true;
   const char *stem = strrchr(name, ':');
   const TdPrim *p = td_prim_find(stem ? stem + 1 : name);
   if (p) show_prim(out, p);

@@ -3,6 +3,7 @@
 
 #include "bind/bind_stp.h"
 #include "bind/unit.h"
+#include "step/stp_arrival.h"
 #include "step/stp_print.h"
 
 static const char building_key, module_key;
@@ -115,6 +116,24 @@ static int l_graph_index(lua_State *L) {
   if (strcmp(key, "outputs") == 0) return push_outputs(L, b);
   if (strcmp(key, "nodes") == 0) return push_nodes(L, b);
   return td_bind_method(L, TD_CLASS_STP_GRAPH, key);
+}
+
+/* g:check(): true, then a list of what depends on arrival. What a graph is refused for was found
+ * when it was made. */
+static int l_check(lua_State *L) {
+  TdStpBox *b = td_stp_check_graph(L, 1);
+  TdArena *a = td_bind_arena(L);
+  TdStpArrivals found = td_stp_arrival_of(a, b->graph);
+  lua_pushboolean(L, 1);
+  lua_createtable(L, (int)found.at.n, 0);
+  for (size_t i = 0; i < found.at.n; i++) {
+    const TdStpArrival *x = &found.at.at[i];
+    lua_createtable(L, 0, 2);
+    td_bind_set_string(L, "node", td_stp_graph_name(a, x->source));
+    td_bind_set_string(L, "shows", td_stp_graph_name(a, x->shows));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 2;
 }
 
 /* ---- streams ---- */
@@ -256,6 +275,27 @@ static int l_functions(lua_State *L) {
   return 1;
 }
 
+bool td_stp_show_help(TdText *out, const char *name) {
+  if (strncmp(name, "step.", 5) != 0) return false;
+  const char *fn = strncmp(name, "step.fn.", 8) == 0 ? name + 8 : NULL;
+  for (int k = 0; fn && k < TD_STP_FN_KERNEL; k++) {
+    const TdStpFnRow *f = &td_stp_fns[k];
+    if (strcmp(f->name, fn) != 0) continue;
+    td_text_putf(out, "step.fn.%s\n  %s\n  FLOPs: %s\n", f->name, f->help, f->flops);
+    return true;
+  }
+  for (int k = 0; !fn && k < TD_STP_OPS; k++) {
+    const TdStpOpRow *o = &td_stp_ops[k];
+    if (strcmp(o->name, name + 5) != 0) continue;
+    td_text_putf(out, "step.%s(%s)\n  %s\n  %s\n", o->name, o->args, o->help, o->meaning);
+    if (*o->options) td_text_putf(out, "  options: %s depth:int name:word\n", o->options);
+    td_text_putf(out, "  shape:   %s\n  cycles:  %s\n  bytes:   %s\n",
+                 *o->shape ? o->shape : "as it is", o->cycles, o->bytes);
+    return true;
+  }
+  return false;
+}
+
 static void open_classes(lua_State *L) {
   static const luaL_Reg graph_meta[] = {{"__gc", l_graph_gc},
                                         {"__index", l_graph_index},
@@ -265,6 +305,8 @@ static void open_classes(lua_State *L) {
                                            {"simulate", td_stp_l_simulate},
                                            {"traffic", td_stp_l_traffic},
                                            {"memory", td_stp_l_memory},
+                                           {"flops", td_stp_l_flops},
+                                           {"check", l_check},
                                            {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};

@@ -33,6 +33,10 @@ TdStpStreamBox *td_stp_test_stream(lua_State *L, int idx);
 /* Pushes a stream of the graph at idx. */
 void td_stp_push_stream(lua_State *L, int graph, TdStpRef r);
 
+/* Writes the row of an operator or function, "step.flatten" or "step.fn.matmul"; false: it is none.
+ */
+bool td_stp_show_help(TdText *out, const char *name);
+
 /* bind_stp_site.c: the call of operator `name` that runs: its place, site and name. */
 typedef struct TdStpSite {
   TdLoc loc;
@@ -51,11 +55,12 @@ void td_stp_push_expr(lua_State *L, const TdStpExpr *e);
 const TdStpExpr *td_stp_test_expr(lua_State *L, int idx);
 void td_stp_open_expr(lua_State *L);
 
-/* bind_stp_run.c: g:run, g:simulate, g:traffic, g:memory. */
+/* bind_stp_run.c: g:run, g:simulate, g:traffic, g:memory, g:flops. */
 int td_stp_l_run(lua_State *L);
 int td_stp_l_simulate(lua_State *L);
 int td_stp_l_traffic(lua_State *L);
 int td_stp_l_memory(lua_State *L);
+int td_stp_l_flops(lua_State *L);
 /* define(f): f(name, T) is the kernel of step.fn[name] on elements of type T. */
 int td_stp_l_define(lua_State *L);
 

@@ -413,8 +413,19 @@ static int push_results(Call *c, const TdStpNode *n) {
   return list ? 1 : (int)n->nout;
 }
 
+/* Drops the second result of a call that stands last, x:zip(y:reshape {..}): it is no argument. */
+static void drop_second(lua_State *L) {
+  int top = lua_gettop(L);
+  TdStpStreamBox *x = top > 1 ? td_stp_test_stream(L, top) : NULL;
+  TdStpStreamBox *y = x ? td_stp_test_stream(L, top - 1) : NULL;
+  if (y && x->box == y->box && x->ref.uid == y->ref.uid && x->ref.out == 1 && !y->ref.out &&
+      td_stp_graph_node(x->box->graph, x->ref.uid)->op == TD_STP_RESHAPE)
+    lua_settop(L, top - 1);
+}
+
 static int l_operator(lua_State *L) {
   TdStpOp op = (TdStpOp)lua_tointeger(L, lua_upvalueindex(1));
+  drop_second(L);
   int top = lua_gettop(L);
   TdStpBox *box = td_stp_push_building(L);
   Call c = {.L = L,

@@ -342,3 +342,8 @@ int td_stp_l_memory(lua_State *L) {
   td_stp_push_expr(L, td_stp_metric_memory(b->graph, take_metric(L)));
   return 1;
 }
+
+int td_stp_l_flops(lua_State *L) {
+  td_stp_push_expr(L, td_stp_metric_flops(td_stp_check_graph(L, 1)->graph));
+  return 1;
+}

@@ -106,7 +106,7 @@ struct TdStpRun {
   /* the memory */
   uint32_t *active; /* machines with requests to be handed over, in order of ports */
   uint32_t nactive;
-  int64_t *channel_free, offset, now, moved, last_answer;
+  int64_t *channel_free, offset, now, moved;
   int64_t traffic;
   uint64_t ticks;
   bool keep; /* events, while they are not too many */

@@ -77,7 +77,6 @@ static void answer(TdStpRun *r) {
       continue;
     }
     m->answered = m->at + r->o->memory.startup + r->o->memory.latency + 1;
-    if (m->answered > r->last_answer) r->last_answer = m->answered;
     td_stp_wake(r, m->id);
   }
   r->nactive = kept;

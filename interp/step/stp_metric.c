@@ -144,3 +144,36 @@ const TdStpExpr *td_stp_metric_traffic(TdStpGraph *g, TdStpMetric o) {
 const TdStpExpr *td_stp_metric_memory(TdStpGraph *g, TdStpMetric o) {
   return sum_of(g, o, td_stp_metric_memory_of);
 }
+
+/* FLOPs of a node's function on one element. */
+static const TdStpExpr *flops_of_one(const Metric *m, const TdStpNode *n) {
+  TdStpExprs *x = m->g->exprs;
+  const TdStpType *in = input(m, n, 0)->type;
+  const TdStpType *a = in->kind == TD_STP_TUPLE ? in->part[0] : in, *out = n->out[0].type;
+  if (out->kind != TD_STP_TILE || a->kind != TD_STP_TILE) return zero(m);
+  const TdStpExpr *each = td_stp_shape_elements(m->g, out);
+  switch (n->fn.kind) {
+  case TD_STP_FN_MATMUL:
+  case TD_STP_FN_MATMUL_T: return td_stp_expr_scale(x, td_stp_expr_mul(x, each, a->cols), 2);
+  case TD_STP_FN_SILU: return td_stp_expr_scale(x, each, 8);
+  case TD_STP_FN_EXP: return td_stp_expr_scale(x, each, 4);
+  case TD_STP_FN_ROW_SUM: return td_stp_shape_elements(m->g, a);
+  case TD_STP_FN_MUL:
+  case TD_STP_FN_DIV:
+  case TD_STP_FN_ADD: return each;
+  default: return zero(m);
+  }
+}
+
+static const TdStpExpr *flops_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
+  Metric m = {g, o};
+  bool computes = n->op == TD_STP_MAP || n->op == TD_STP_ACCUM || n->op == TD_STP_MAP_ACCUM ||
+                  n->op == TD_STP_SCAN;
+  if (!computes) return zero(&m);
+  const TdStpExpr *count = td_stp_shape_count(g, input(&m, n, 0), 0);
+  return td_stp_expr_mul(g->exprs, count, flops_of_one(&m, n));
+}
+
+const TdStpExpr *td_stp_metric_flops(TdStpGraph *g) {
+  return sum_of(g, (TdStpMetric){.as = TD_STP_AS_TYPES}, flops_of);
+}

@@ -20,4 +20,7 @@ const TdStpExpr *td_stp_metric_traffic(TdStpGraph *g, TdStpMetric o);
 const TdStpExpr *td_stp_metric_memory_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o);
 const TdStpExpr *td_stp_metric_memory(TdStpGraph *g, TdStpMetric o);
 
+/* FLOPs of all functions, padding included. */
+const TdStpExpr *td_stp_metric_flops(TdStpGraph *g);
+
 #endif

@@ -52,12 +52,13 @@ bool td_stp_rule_load(TdStpRule *r) {
   out->type = td_stp_rule_tile(r, n->tensor.type->elem, n->rows, n->cols);
   int ref = n->has_ref ? td_stp_rule_input(r, 0)->ndim : 0;
   if (!td_stp_rule_check_room(r, ref + n->nshape)) return false;
-  int64_t last = 0;
+  int64_t last = 0, all = 1;
   for (int k = n->nshape; k-- > 0;) {
     out->dim[out->ndim++] = td_stp_rule_regular(td_stp_rule_number(r, n->shape[k]));
+    all *= n->shape[k];
     if (n->shape[k]) last += (n->shape[k] - 1) * n->stride[k];
   }
-  if (last >= down * across) {
+  if (all && last >= down * across) {
     td_diag_set(r->d, TD_ILLEGAL, "step-address", n->loc,
                 "the last tile read is number %lld, and the tensor has %lld", (long long)last,
                 (long long)(down * across));
