@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rewrite/buffer.h"
+#include "rewrite/slide.h"
 
 enum { ARRAY, LOOP, NAME };
 
@@ -425,11 +426,23 @@ static const TdStmt *make_body(Window *w) {
   return td_stmt_with_kids(st, whole, kid, n);
 }
 
+/* Has what the loop computes anew in each iteration computed once, where it can be. */
+static void slide(TdBuffer *b) {
+  TdRewrite *r = b->r;
+  const TdUnit *u = td_slide_window(r, b->unit, b->loop, b->array);
+  if (!u) return;
+  r->prog = td_prog_with(r->prog, u);
+  b->unit = b->now = u;
+  b->loop = td_edit_find(r->session->ctx, u->body, b->loop->uid);
+  b->body = td_for_body(b->loop);
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Window w = {.pre = 0};
   TdBuffer *b = &w.b;
-  if (!td_buffer_find(b, r, ARRAY, LOOP) || !part_body(&w) || !measure(&w) || !check_pre(&w) ||
-      !td_buffer_check_calls(b) ||
+  if (!td_buffer_find(b, r, ARRAY, LOOP)) return NULL;
+  slide(b);
+  if (!part_body(&w) || !measure(&w) || !check_pre(&w) || !td_buffer_check_calls(b) ||
       !td_buffer_shape(b, r->arg[NAME].given ? r->arg[NAME].text : NULL))
     return NULL;
   const TdStmt *list[3];
@@ -454,7 +467,9 @@ const TdPrim td_prim_buf_reuse_at = {
                "S(A_i[0], A_i[1], A_i[2])",
     .legal =
         "what an iteration reads of the array lies in a box that moves along one dimension by a "
-        "constant, less than its extent; the loop does not write what the box keeps",
+        "constant, less than its extent; the loop does not write what the box keeps, or computes "
+        "it again, each "
+        "element from its own indices and from data that it leaves alone",
     .errors = "units not-an-array slot scope untouched written footprint motion no-motion "
               "no-overlap unwritten call name",
     .example = "blur:reuse_at(\"A\", \"x\")",

@@ -1,5 +1,5 @@
-/* private.c - privatisation: a local that carries nothing from iteration to iteration becomes one of
- * the loop's body. */
+/* private.c - privatisation: a local that carries nothing between iterations becomes one of the
+ * loop's body. */
 #include "rewrite/private.h"
 
 typedef struct Private {

@@ -358,4 +358,68 @@ t.test("each element is loaded once", function()
   t.has(tostring(s), "A_y[2][x + 2] = A[y + 2][x + 2]")
 end)
 
+-- Halide's sliding window: what compute_at has each iteration compute anew is computed once.
+local function produced(what)
+  return function(z)
+    local N = z.N or 9
+    return tide.kernel {A = i32[N], B = i32[N - 2], function(A, B)
+      local T = i32[N]()
+      if what == "summed" then
+        for i = 0, N - 1 do
+          T[i] = 0
+          for k = 0, 2 do T[i] = T[i] + A[i] * k end
+        end
+      elseif what == "own" then
+        for i = 0, N - 1 do T[i] = A[i] * 3 + i end
+      else
+        for i = 0, N - 1 do T[i] = A[i] * 3 end
+      end
+      for j = 0, N - 3 do B[j] = T[j] + T[j + 1] * 2 + T[j + 2] end
+    end}, {i32[N], i32[N - 2]}
+  end
+end
+for _, what in ipairs {"plain", "summed", "own"} do
+  prim.accepted("a window that is computed in the loop: " .. what, {
+    of = produced(what), before = function(s) s:compute_at("T", "j") end, step = {"reuse_at", "T", "j"},
+    has = {"local T_j = i32[3]()", "for i = j + 2, j + 2 do"}, other = {{N = 3}, {N = 20}},
+  }, function(s)
+    s:fold_storage("T")
+    t.eq((s:verify()), "strict")
+  end)
+end
+prim.accepted("rows that are computed in the loop", {
+  of = function(z)
+    local H, W = z.H or 5, z.W or 6
+    return tide.kernel {A = i32[H + 2][W + 2], O = i32[H][W], function(A, O)
+      local B = i32[H + 2][W]()
+      for y, x in grid(H + 2, W) do B[y][x] = A[y][x] + A[y][x + 1] + A[y][x + 2] end
+      for v, u in grid(H, W) do O[v][u] = B[v][u] + B[v + 1][u] + B[v + 2][u] end
+    end}, {i32[H + 2][W + 2], i32[H][W]}
+  end, before = function(s) s:compute_at("B", "v") end, step = {"reuse_at", "B", "v"},
+  other = {{H = 1, W = 1}, {H = 7, W = 2}}, has = {"for y = v + 2, v + 2 do"},
+})
+-- The window is computed from `from`: A, which nothing changes, or B, which the loop writes; times what `by` says.
+local function computed(changes, by)
+  return function()
+    return tide.kernel {A = i32[9], B = i32[9], C = i32[7], function(A, B, C)
+      local T = i32[9]()
+      for j = 0, 6 do
+        for i = j, j + 2 do
+          if changes then T[i] = B[i] * 3 elseif by then T[i] = A[i] * j else T[i] = A[i] * 3 end
+        end
+        C[j] = T[j] + T[j + 1] - T[j + 2]
+        B[j] = C[j]
+      end
+    end}, {i32[9], i32[9], i32[7]}
+  end
+end
+prim.twins("a window of what the loop changes", {
+  of = function(changes) return computed(changes)() end, no = true, yes = false, step = {"reuse_at", "T", "j"},
+  code = "written",
+})
+prim.twins("a window that is another one in each iteration", {
+  of = function(by) return computed(false, by)() end, no = true, yes = false, step = {"reuse_at", "T", "j"},
+  code = "written",
+})
+
 t.done()
