@@ -208,7 +208,7 @@ static const TdExpr *as_type(const Retype *k, const TdExpr *e, const TdType *t, 
   return td_expr_cast(k->r->store->arena, now, e, !spelt && td_promote_can_store(to, from));
 }
 
-/* The type that operand i of statement s must have; NULL: any. first: its operand 0 as it is now. */
+/* The type that operand i of statement s must have; NULL: any. first: its operand 0 as it is. */
 static const TdType *wanted(const Retype *k, const TdStmt *s, uint32_t i, const TdExpr *first) {
   const TdUnit *callee = s->kind == TD_STMT_CALL ? td_prog_unit(k->prog, s->sym) : NULL;
   bool stored = (s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET) && i == 1;

@@ -1,5 +1,5 @@
-/* gen_about.c - what kernels are about besides the rest: control that the body moves, states, callees
- * with preconditions, parts of one array, faults, wide words. */
+/* gen_about.c - what kernels are about besides the rest: control that the body moves, states,
+ * callees with preconditions, parts of one array, faults, wide words. */
 #include "tests/fuzz/gen.h"
 
 #include "tests/fuzz/step.h"

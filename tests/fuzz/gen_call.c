@@ -166,7 +166,7 @@ void gen_twin_calls(Gen *g) {
   g->has[FEATURE_CALL] = g->has[FEATURE_CALL_VIEW] = g->has[FEATURE_TWINS] = true;
 }
 
-/* Elements of t, an array of one dimension, as many as p has, from one that data or a loop tells. */
+/* Elements of t, an array of one dimension, as many as p has, from one that data or loops tell. */
 static const char *slice(Gen *g, const Thing *t, const Thing *p) {
   Range room = t->extent[0], n = p->extent[0];
   bool fits = t->rank == 1 && p->rank == 1 && room.size < 0 && n.size < 0 && room.hi > n.hi;

@@ -1,5 +1,5 @@
-/* gen_wide.c - words of more than 64 bits, in local arrays: filled from narrow elements, moved, cut,
- * put together, & | ~ of them taken, and read a part at a time. */
+/* gen_wide.c - words of more than 64 bits, in local arrays: filled from narrow elements, moved,
+ * cut, put together, & | ~ of them taken, and read a part at a time. */
 #include "tests/fuzz/gen.h"
 
 /* The wide word of a kernel, and one of its narrow parts. */

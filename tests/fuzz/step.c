@@ -131,6 +131,7 @@ static void fill(Filling *f, const TdArgSpec *spec, TdArgValue *v) {
   case TD_ARG_NAMES: draw_names(d, v); break;
   case TD_ARG_WORD: v->text = draw_word(d, spec->words); break;
   case TD_ARG_TYPE: v->integer = rng_below(d->rng, STEP_TYPES); break;
+  case TD_ARG_DEVICE: v->text = draw_word(d, "ideal|u280"); break;
   case TD_ARG_COUNTS: draw_counts(d, spec->words, v); break;
   case TD_ARG_KERNEL: v->text = draw_foreign_library; break;
   default: break;
