@@ -47,8 +47,8 @@ static bool check(const Check *c, const TdExpr *e) {
   return false;
 }
 
-/* Whether what e combines of all instances is computed whole: a word of more than 64 bits is only by
- * & | ~, and if it is known whole. */
+/* Whether what e combines of all instances is computed whole: a word of more than 64 bits is only
+ * by & | ~, and if it is known whole. */
 static bool check_collective(const Check *c, const TdExpr *e) {
   const TdType *t = td_type_scalar(e->kid[0]->type);
   if (t->w <= 64 || t->kind == TD_T_FLOAT) return true;

@@ -9,7 +9,8 @@ local LEAVES = {"x", "y", "x", "y", "1", "2", "3", "7", "8", "-4"}
 local BINARY = {"%s + %s", "%s - %s", "%s * %s", "%s & %s", "%s | %s", "%s ~ %s", "tide.min(%s, %s)",
   "tide.max(%s, %s)"}
 local UNARY = {"-(%s)", "~(%s)", "tide.abs(%s)", "(%s) << 1", "tide.asr(%s, 1)", "tide.asr(%s, 3)", "(%s) // 4",
-  "(%s) % 8", "(%s) // -2", "(%s) % -4", "tide.i8(%s)", "tide.u8(%s)", "tide.bits(%s, 0, 3)", "tide.bits(%s, 1, 2)", "(%s) * 4",
+  "(%s) % 8", "(%s) // -2", "(%s) % -4", "tide.i8(%s)", "tide.u8(%s)", "tide.bits(%s, 0, 3)", "tide.bits(%s, 1, 2)",
+  "(%s) * 4",
   "tide.i8:with {overflow = 'saturate'}(%s)", "tide.i16(%s)"}
 local COMPARE = {"%s < %s", "%s <= %s", "%s == %s", "%s ~= %s", "not (%s < %s)", "not (%s == %s)"}
 local JOIN = {"%s and %s", "%s or %s", "not (%s and %s)", "not (%s or %s)"}
