@@ -1,6 +1,7 @@
 -- step_figures: the figures of STeP (ASPLOS 2026) as tables, CSV: parameters, then cycles, traffic, memory of all
 -- operators and of those that held an element, bytes moved, FLOPs per cycle allocated, utilisation.
--- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 21] [model=mixtral|qwen] [batch=n] [tile=n] [data=dir]
+-- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 21] [model=mixtral|qwen] [batch=n] [tile=n]
+--        [data=dir]
 -- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>.csv, kv_len_b<batch>.csv.
 local models = require "tide.step.models"
 

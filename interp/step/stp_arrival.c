@@ -1,9 +1,9 @@
 /* stp_arrival.c - values that depend on arrival.
  *
  * Two operators decide by time: an eager_merge, and a reassemble whose selectors name several
- * inputs, unless order = "index". What they decide is the order of elements. It is followed forward;
- * it ends in a partition by the merge's own selectors, which puts every chunk back to its origin,
- * and in a sink. A sum over the dimension that reassemble made shows it in floats only. */
+ * inputs, unless order = "index". What they decide is the order of elements, which is followed
+ * forward; it ends in a partition by the merge's own selectors, which puts every chunk back to its
+ * origin, and in a sink. A sum over the dimension that reassemble made shows it in floats only. */
 #include "step/stp_arrival.h"
 
 /* A walk from one node that decides. */

@@ -2,7 +2,7 @@
 -- times of isolated accesses; symbols and metrics; the printed form; deadlock.
 local tide, step = require "tide", require "tide.step"
 local t = require "tap"
-local f32, f16, i32, u64, fn = tide.f32, tide.f16, tide.i32, tide.u64, step.fn
+local f32, i32, fn = tide.f32, tide.i32, step.fn
 
 -- A stream of n tiles [1, width] of numbers.
 local function rows(n, width) return step.load(tide.random(f32[n][width], 1), { tile = { 1, width } }):flatten(0, 1) end
@@ -114,6 +114,28 @@ wrong("a loop that is never closed", "step-open",
   function() return step.feedback("selector", { n = 2 }) end,
   function() rows(1, 8):sink() end)
 
+-- A loop through a reassemble or through an eager_merge.
+local function looped(through)
+  local loop = step.feedback("selector", { n = 1 })
+  local start = step.selectors({ { 0 } }, { n = 1 })
+  local sel = through(loop, start)
+  loop:close(sel)
+end
+
+wrong("a cycle that no eager_merge cuts", "step-cycle",
+  function()
+    looped(function(loop, start) return step.reassemble({ loop }, start):flatten(0, 1) end)
+  end,
+  function()
+    looped(function(loop, start)
+      local data, who = step.eager_merge({ rows(1, 8) })
+      data:sink()
+      loop:sink()
+      start:sink()
+      return who
+    end)
+  end)
+
 wrong("numbers where tiles of floats are wanted", "step-function",
   function() return addressed({ 1 }):map(fn.silu) end,
   function() return rows(1, 8):map(fn.silu) end)
@@ -160,7 +182,9 @@ end)
 
 t.test("an access takes 19 cycles, n requests of p a cycle ceil(n / p) + 18", function()
   local function cycles(rows_in, cols, ports)
-    local g = step.graph(function() step.load(f32[rows_in][cols], { tile = { rows_in, cols }, ports = ports }):sink() end)
+    local g = step.graph(function()
+      step.load(f32[rows_in][cols], { tile = { rows_in, cols }, ports = ports }):sink()
+    end)
     return g:simulate { memory = { channels = 1 << 20 } }.tasks.load.last + 1
   end
   t.eq(cycles(1, 1), 19)
@@ -208,8 +232,8 @@ t.test("the printed form loads back", function()
       local tile = x:reshape { chunk = 2, pad = f32[1][8](0), outer = true }:accum(fn.retile_row, { rank = 1 })
       local w = tile:load(f32[8][8], { tile = { 8, 4 }, depth = 3 }):flatten(0, 1):flatten(1, 2)
       local two = tile:rep(2)
-      outs[e] = two:flatten(1, 2):zip(w:flatten(0, 1):reshape { chunk = 2 }):map(fn.matmul, { bw = 64, write_back = true })
-        :accum(fn.retile_col, { rank = 1 }):flat_map(fn.split_rows)
+      outs[e] = two:flatten(1, 2):zip(w:flatten(0, 1):reshape { chunk = 2 })
+        :map(fn.matmul, { bw = 64, write_back = true }):accum(fn.retile_col, { rank = 1 }):flat_map(fn.split_rows)
     end
     return step.reassemble(outs, sel, { order = "index" })
   end)

@@ -81,7 +81,7 @@ local function weights_of(refs, load)
 end
 
 --- The MoE layer (Figs. 9, 10); with P < E regions that E / P experts share each (Figs. 12, 13).
----@param c table B, D, F, E, k, tf, N (nil: dynamic), P, bw; x, up, gate, down, weights, y: tensors (up, gate, down: lists)
+---@param c table B, D, F, E, k, tf, N (nil: dynamic), P, bw; x, weights, y: tensors; up, gate, down: lists of tensors
 ---@param routing integer[][] per token the experts of its k slots
 function models.moe(c, routing)
   local B, D, F, E, k, tf, bw = c.B, c.D, c.F, c.E, c.k, c.tf, c.bw
