@@ -148,11 +148,11 @@ static bool visit(const TdStpGraph *g, uint32_t uid, uint8_t *state, TdDiag *d) 
   }
   state[uid] = 1;
   td_ctx_enter(td_arena_ctx(g->arena));
-  for (size_t i = 0; i < n->nin; i++)
-    if (!visit(g, n->in[i].uid, state, d)) return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < n->nin; i++) ok = visit(g, n->in[i].uid, state, d);
   td_ctx_leave(td_arena_ctx(g->arena));
   state[uid] = 2;
-  return true;
+  return ok;
 }
 
 /* Whether every loop is closed, and cut by an eager_merge. */
