@@ -208,7 +208,7 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 150}, {"chain", 60},   {"unify", 14}, {"compose", 4},      {"relay", 6},
+} odds[] = {{"bundle", 300}, {"chain", 60},   {"unify", 14}, {"compose", 4},      {"relay", 6},
             {"reuse_at", 6}, {"depth", 6},    {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
             {"fma", 2},      {"dataflow", 2}, {"unfold", 2}, {"inject", 20},      {"search", 5}};
 
