@@ -58,7 +58,7 @@ static void put_kernel(Gen *g) {
   g->out.indent = 2;
   if (g->ncallee && rng_chance(&g->rng, 60)) gen_call(g);
   if (g->has_twins) gen_twin_calls(g);
-  if (rng_chance(&g->rng, 28))
+  if (rng_chance(&g->rng, 36))
     gen_stages(g);
   else
     gen_body(g, 1 + rng_below(&g->rng, 4));
