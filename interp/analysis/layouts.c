@@ -1,6 +1,10 @@
 /* layouts.c - layouts and pending reductions of tensor expressions, task by task. */
 #include "analysis/layouts.h"
 
+#include <string.h>
+
+#include "analysis/travel.h"
+
 enum { WHOLE = -1, UNKNOWN = -2 }; /* instead of an axis: all of the dimension; nobody knows */
 
 /* What is known of a value in the hands of one instance. */
@@ -22,6 +26,8 @@ typedef struct Layouts {
   TdDiag *diag;
   const TdRun *run;
   uint32_t parallel; /* axes with more than one instance */
+  bool travels;      /* parts may be stored: their ways are looked at afterwards */
+  uint32_t stored;   /* axes of those that are */
   TdMap at;          /* TdSym -> Shard * */
   TdMap axes;        /* allreduce -> axes over which its operand is pending */
 } Layouts;
@@ -253,7 +259,9 @@ static bool write_place(Layouts *l, const TdStmt *s, const TdExpr *place, const 
     if (place->kind == TD_EXPR_VIEW || base) assign(l, place->sym, next);
     return true;
   }
-  if (v.pending)
+  if (v.pending && l->travels && v.op == TD_OP_ADD)
+    l->stored |= v.pending;
+  else if (v.pending)
     return refuse_pending(l, &v, s->loc, value,
                           td_text_fmt(l->diag->arena, "is stored in '%s'", place->sym->name));
   for (int d = 0; base->bound && d < to.rank && d < v.rank; d++)
@@ -388,13 +396,38 @@ const TdProg *td_layouts_settle(const TdProg *p) {
   return p;
 }
 
+/* Whether a tensor operation gives a part of a sum over the axis, its operands being whole. */
+static bool is_part(void *ud, const TdExpr *e, int axis) {
+  Layouts *l = ud;
+  Shard s;
+  return shard_of(l, e, &s) && s.op == TD_OP_ADD && (s.pending >> axis & 1);
+}
+
+/* After a refusal of r because a part is stored: whether all such sums are complete where they are
+ * stored, since their parts travel there by streams. Then there is no refusal. */
+static bool arrives_whole(Layouts *l, const TdUnit *design, const TdRun *r) {
+  if (!l->diag->code || strcmp(l->diag->code, "pending-sum") != 0) return false;
+  TdDiag *refusal = l->diag, tried = {.arena = l->arena};
+  l->diag = &tried;
+  l->travels = true;
+  l->stored = 0;
+  bool whole = check_run(l, design, r) && l->stored;
+  for (int d = 0; whole && d < r->rank; d++)
+    if (l->stored >> d & 1) whole = td_travel_complete(l->arena, l->prog, design, r, d, is_part, l);
+  l->travels = false;
+  l->diag = refusal;
+  if (whole) *refusal = (TdDiag){.arena = refusal->arena};
+  return whole;
+}
+
 bool td_layouts_check(const TdProg *p, TdDiag *d) {
   TdCtx *c = p->store->session->ctx;
   TdArena *a = td_arena_scratch(c);
   const TdUnit *u = td_prog_root(p);
   Layouts l = {.prog = p, .ctx = c, .arena = a, .diag = d};
   bool ok = true;
-  for (size_t r = 0; r < u->nrun && ok; r++) ok = check_run(&l, u, &u->run[r]);
+  for (size_t r = 0; r < u->nrun && ok; r++)
+    ok = check_run(&l, u, &u->run[r]) || arrives_whole(&l, u, &u->run[r]);
   td_arena_free(a);
   return ok;
 }

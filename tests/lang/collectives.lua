@@ -136,4 +136,44 @@ t.test("bundle and chain over a collective: Dato, Fig. 7, at other sizes and nam
   end
 end)
 
+-- SUMMA with a running block: the parts of a sum go from column to column, and column 0 alone stores. `how`: what is
+-- handed on, and who stores.
+local function summa(P, how)
+  local M, N, K = 6, 4, 12
+  local m = M // P
+  local top = tide.design(function(d)
+    local Z = d:stream(i32[M // P][N], {P, P, depth = 2})
+    d.gemm = task {
+      map = {P, P}, A = i32[M][K]:layout "S0S1", B = i32[K][N]:layout "S1R", C = i32[M][N],
+      function(A, B, C, i, j)
+        local run, part = i32[M // P][N](0), tide.matmul(A, B)
+        if j < P - 1 then run:set(Z[i][j]:get()) end
+        if how == "twice" then run:set(run + run + part) else run:set(run + part) end
+        if j > 0 then
+          if how == "own" then Z[i][j - 1]:put(part) else Z[i][j - 1]:put(run) end
+        end
+        if how == "middle" then
+          if j == 1 then C:slice({i * m, i * m + m}, {}):set(run) end
+        else
+          if j == 0 then C:slice({i * m, i * m + m}, {}):set(run) end
+        end
+      end,
+    }
+  end)
+  local A, B = tide.random(i32[M][K], 1, {lo = -9, hi = 9}), tide.random(i32[K][N], 2, {lo = -9, hi = 9})
+  local C = i32[M][N](0)
+  top(A, B, C)
+  return C:equal(tide.matmul(A, B))
+end
+
+t.test("a sum whose parts travel by streams is complete at the end", function()
+  for _, P in ipairs {2, 3, 6} do t.ok(summa(P, "run")) end
+  t.ok(summa(2, "own"), "of two, each hands on its own part")
+end)
+for _, how in ipairs {"own", "twice", "middle"} do
+  t.test("a sum that is not complete where it is stored: " .. how, function()
+    t.fails(function() summa(3, how) end, {kind = "illegal", code = "pending-sum"})
+  end)
+end
+
 p.done()
