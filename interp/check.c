@@ -144,13 +144,21 @@ static TdEvalAnswer compare_compiled(const Pair *p, TdLevel level) {
   return again.verdict == TD_EVAL_EQUAL ? again : r;
 }
 
-static bool is_no_slice(void *ud, const TdExpr *e) {
+static bool is_of_sizes(void *ud, const TdExpr *e) {
   (void)ud;
-  return e->kind != TD_EXPR_OP || (e->op != TD_OP_GETBITS && e->op != TD_OP_SETBITS);
+  return e->kind != TD_EXPR_VAR && e->kind != TD_EXPR_LOAD;
 }
 
-/* Whether p puts parts of words together or takes them apart: only the evaluator knows that what
- * goes in comes out. */
+static bool is_no_slice(void *ud, const TdExpr *e) {
+  (void)ud;
+  if (e->kind != TD_EXPR_OP) return true;
+  bool divides = e->op == TD_OP_FLOORDIV || e->op == TD_OP_MOD, data;
+  data = divides && td_type_is_integer(e->type) && !td_walk_expr(e->kid[1], is_of_sizes, NULL);
+  return e->op != TD_OP_GETBITS && e->op != TD_OP_SETBITS && !data;
+}
+
+/* Whether p puts parts of words together or takes them apart, or divides by what may be data: only
+ * the evaluator knows that what goes in comes out, and what a run relies on not to be 0. */
 static bool has_slices(const TdProg *p) {
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->body &&
@@ -362,6 +370,40 @@ static const char *tried_text(TdArena *a, const Tried *t, size_t head) {
   return td_text_str(&text);
 }
 
+/* Whether prog ends by no fault on symbolic values. */
+static bool runs(const Pair *p, const TdProg *prog) {
+  TdDiag d = {.arena = p->arena};
+  const TdValue **cell = TD_NEWN(p->arena, const TdValue *, td_prog_root(prog)->nparam + 1);
+  return td_eval_symbolic(p->arena, prog, TD_LEVEL_STRICT, p->concrete, p->o, cell, &d);
+}
+
+/* Has c tell that the second of p's programs, or the first, faults as d says where the other does
+ * not. */
+static void tell_fault(const Pair *p, TdCheck *c, bool second, const TdDiag *d) {
+  TdText t = td_text_new(p->arena);
+  td_diag_print(&t, d, p->x->store->session->sources);
+  c->verdict = TD_EVAL_DIFFERS;
+  c->element = second ? "the second faults" : "the first faults";
+  c->at = place_text(p);
+  c->shown = td_text_str(&t);
+}
+
+/* A program that faults where the other does not is another program: turns "not decided" for that
+ * reason into a difference. may_fault: which of the two perhaps does so as data decide, or 0. */
+static void take_fault(const Pair *p, TdCheck *c, unsigned may_fault) {
+  if (c->verdict != TD_EVAL_NOT_DECIDED) return;
+  TdDiag d = {.arena = p->arena};
+  TdEvalOptions o = *p->o;
+  if (!o.steps) o.steps = FEW_STEPS / 4;
+  bool second = may_fault == 2;
+  if (may_fault &&
+      td_values_fault(p->arena, second ? p->x : p->y, second ? p->y : p->x, p->concrete, &o, &d))
+    tell_fault(p, c, second, &d);
+  if (may_fault || c->diag.kind != TD_ILLEGAL) return;
+  bool first = runs(p, p->x);
+  if (first != runs(p, p->y) && (first || !p->o->drops_faults)) tell_fault(p, c, first, &c->diag);
+}
+
 /* Folds one comparison, of several calls if there are states, into the verdict; false when it
  * decides. */
 static bool take(const Pair *p, TdCheck *c, Tried *tried) {
@@ -372,25 +414,11 @@ static bool take(const Pair *p, TdCheck *c, Tried *tried) {
     r = compare(&one, c);
   c->verdict = r.verdict;
   if (r.verdict == TD_EVAL_NOT_DECIDED) c->diag = r.diag;
+  if (r.verdict == TD_EVAL_NOT_DECIDED && r.may_fault) take_fault(p, c, r.may_fault);
   if (r.verdict != TD_EVAL_EQUAL) return false;
   tried->named[tried->n] = td_trial_text(p->arena, td_prog_root(p->x), true);
   tried->plain[tried->n++] = td_trial_text(p->arena, td_prog_root(p->x), false);
   return true;
-}
-
-/* A program that faults where the one before it does not is another program: turns "not decided"
- * for that reason into a difference. */
-static void take_fault(const Pair *p, TdCheck *c) {
-  if (c->verdict != TD_EVAL_NOT_DECIDED || c->diag.kind != TD_ILLEGAL) return;
-  TdDiag d = {.arena = p->arena};
-  const TdValue **cell = TD_NEWN(p->arena, const TdValue *, td_prog_root(p->x)->nparam + 1);
-  if (!td_eval_symbolic(p->arena, p->x, TD_LEVEL_STRICT, p->concrete, p->o, cell, &d)) return;
-  TdText t = td_text_new(p->arena);
-  td_diag_print(&t, &c->diag, p->x->store->session->sources);
-  c->verdict = TD_EVAL_DIFFERS;
-  c->element = "the second faults";
-  c->at = td_trial_text(p->arena, td_prog_root(p->x), true);
-  c->shown = td_text_str(&t);
 }
 
 static bool same_parameters(TdCheck *c, TdArena *a, const TdUnit *x, const TdUnit *y) {
@@ -441,7 +469,7 @@ TdCheck td_check_same(TdArena *a, const TdProg *x, const TdProg *y, const TdEval
   if (t.all && t.n && !concrete && !take_small(&t, &c, &tried, o)) return c;
   Pair p = {a, x, y, concrete, o};
   if (t.known && !take(&p, &c, &tried)) {
-    take_fault(&p, &c);
+    take_fault(&p, &c, 0);
     return c;
   }
   if (!tried.n && !c.diag.message) no_sizes(a, &t, &c);

@@ -183,6 +183,23 @@ TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const T
   return found;
 }
 
+bool td_values_fault(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                     const TdEvalOptions *o, TdDiag *d) {
+  Runs r = {td_arena_inner(a), {x, y}, td_prog_root(x), concrete, o, 1, 0, 0, false};
+  TdMark mark = td_arena_mark(r.arena);
+  for (size_t k = 0; k < RANDOM && r.work < MOST_WORK; k++) {
+    TdDiag quiet = {.arena = r.arena}, fault = {.arena = r.arena};
+    const TdEvalArg *given = arguments_of(&r, k);
+    bool ran = given && run(&r, 0, td_state_new(r.arena), given, &quiet);
+    if (ran && !run(&r, 1, td_state_new(r.arena), given, &fault) && fault.kind == TD_ILLEGAL) {
+      *d = fault;
+      return true;
+    }
+    td_arena_release(r.arena, mark);
+  }
+  return false;
+}
+
 static bool is_no_float(void *ud, const TdExpr *e) {
   (void)ud;
   return td_type_scalar(e->type)->kind != TD_T_FLOAT;

@@ -22,6 +22,10 @@ typedef struct TdElement {
 TdValues td_values_compare(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
                            const TdEvalOptions *o, bool all, TdElement *at);
 
+/* Whether y faults on one of these inputs on which x does not; if so d says how. */
+bool td_values_fault(TdArena *a, const TdProg *x, const TdProg *y, const TdEvalArg *concrete,
+                     const TdEvalOptions *o, TdDiag *d);
+
 /* The same for programs that are equal at a level below strict, on fewer inputs: what has no floats
  * must be the same on each; floats, which round in another order, near to the same on most of the
  * inputs on which all are finite. */

@@ -244,12 +244,17 @@ static double read_seconds(lua_State *L, int idx) {
   return seconds;
 }
 
-/* Compares x and y under the options at idx; stepwise: whether steps that are legal at all sizes
- * led from one to the other; relative: what made one of them another program on purpose. */
-static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool stepwise,
-                   const char *relative) {
+/* Where a program comes from that is compared with another. */
+typedef struct Origin {
+  bool steps;           /* steps led from one to the other; they tell of faults that they drop */
+  bool stepwise;        /* and those are legal at all sizes */
+  const char *relative; /* what made one of them another program on purpose */
+} Origin;
+
+/* Compares x and y under the options at idx. */
+static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, Origin from) {
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
-  Answer answer = {.stepwise = stepwise, .drawn = "", .relative = relative};
+  Answer answer = {.stepwise = from.stepwise, .drawn = "", .relative = from.relative};
   TdBindTime time = {read_seconds(L, idx), td_alarm_now()};
   int top = lua_gettop(L);
   for (unsigned round = 0; round < (*answer.drawn ? DRAWS : 1); round++) {
@@ -257,7 +262,7 @@ static int compare(lua_State *L, const TdProg *x, const TdProg *y, int idx, bool
     lua_settop(L, top);
     answer.concrete = given.arg;
     answer.drawn = td_text_str(&given.drawn);
-    TdEvalOptions o = {.bytes = (size_t)4 << 30};
+    TdEvalOptions o = {.bytes = (size_t)4 << 30, .drops_faults = from.steps};
     TdCheck c = td_bind_check_same(L, a, x, y, given.arg, o, time);
     fold(&answer, &c);
     if (c.verdict == TD_EVAL_DIFFERS) break;
@@ -272,13 +277,14 @@ int td_bind_verify_schedule(lua_State *L) {
   const TdSchedule *s = td_bind_check_schedule(L, 1);
   bool stepwise = !s->now->used_value && td_prog_root(s->now->prog)->nsize > 0;
   const char *relative = td_schedule_relative(td_bind_work(L, TD_WORK_VERIFY), s);
-  return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2, stepwise, relative);
+  return compare(L, td_schedule_reference(s)->prog, s->now->prog, 2,
+                 (Origin){true, stepwise, relative});
 }
 
 /* tide.verify(a, b, options). */
 static int l_verify(lua_State *L) {
   lua_settop(L, 3);
-  return compare(L, check_program(L, 1), check_program(L, 2), 3, false, "");
+  return compare(L, check_program(L, 1), check_program(L, 2), 3, (Origin){.relative = ""});
 }
 
 static int l_tostring(lua_State *L) {

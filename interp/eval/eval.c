@@ -314,13 +314,25 @@ static bool arguments_agree(const Setup *s, const Run *x, const Run *y, TdEvalAn
   return true;
 }
 
-/* Whether y relies on no symbolic index to be in range that x does not. */
-static bool reliances_agree(const Run *x, const Run *y, TdDiag *d) {
+/* Whether y relies on nothing not to fault on which x does not. */
+static bool relies_on_no_more(const Run *x, const Run *y, bool second, TdEvalAnswer *answer) {
+  static const char *const what[] = {"an index, which data decide, may be out of range",
+                                     "a divisor, which data decide, may be 0",
+                                     "the count of a shift, which data decide, may be negative"};
   const TdReliance *r = td_reliance_beyond(&y->machine->reliances, &x->machine->reliances);
-  return !r || td_diag_set(d, TD_UNSUPPORTED, "not-decided", r->e->loc,
-                           "index %s, which data decide, may be out of range: the first program "
-                           "has no such index",
-                           td_print_expr_str(d->arena, r->e));
+  if (!r) return true;
+  answer->may_fault = second ? 2 : 1;
+  return td_diag_set(&answer->diag, TD_UNSUPPORTED, "not-decided", r->loc,
+                     "%s: the %s program has no such %s", what[r->kind],
+                     second ? "first" : "second", r->kind == TD_RELY_INDEX ? "index" : "operand");
+}
+
+/* Whether two runs fault alike, as far as data decide; the second may do without what the first
+ * relies on where o says so. */
+static bool reliances_agree(const Run *x, const Run *y, const TdEvalOptions *o,
+                            TdEvalAnswer *answer) {
+  return relies_on_no_more(x, y, true, answer) &&
+         (o->drops_faults || relies_on_no_more(y, x, false, answer));
 }
 
 /* Runs the program of s and y, and compares what they leave. */
@@ -335,7 +347,7 @@ static TdEvalAnswer compare_runs(Setup *s, const TdProg *y, const TdEvalArg *con
   if (!run(&second, concrete, n, &r[1])) return answer;
   if (!same_parameters(&r[0], &r[1], &answer.diag)) return answer;
   bool same = arguments_agree(s, &r[0], &r[1], &answer);
-  if (same && !reliances_agree(&r[0], &r[1], &answer.diag)) return answer;
+  if (same && !reliances_agree(&r[0], &r[1], s->options, &answer)) return answer;
   answer.verdict = same ? TD_EVAL_EQUAL : TD_EVAL_DIFFERS;
   answer.has_state = r[0].machine->state.n || r[1].machine->state.n;
   return answer;

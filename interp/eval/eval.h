@@ -42,6 +42,7 @@ typedef struct TdEvalOptions {
   uint64_t seed;        /* of the fingerprints; draw it anew for each comparison */
   bool overflow;        /* report casts that change an integer */
   bool log;             /* report streams */
+  bool drops_faults;    /* comparisons: the second program may do without a fault of the first */
   bool wide;            /* symbolic runs from associative on: see td_algebra_new */
   unsigned call;        /* symbolic runs: as many calls, on inputs of their own, come before */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
@@ -96,6 +97,8 @@ typedef struct TdEvalAnswer {
   const char *element; /* differs: "C[0][1]", "x: token 3, element 0", "x: tokens put" */
   unsigned param;      /* and where that is, for td_eval_explain: through all tokens of all */
   int64_t index;       /* streams of a port; -1: in a number of tokens */
+  unsigned may_fault;  /* not decided: 1 or 2, the program that perhaps faults where the other does
+                        * not, all else being equal; or 0 */
   bool has_state;      /* equal: for this call only, with states as the calls before left them */
   TdDiag diag;         /* not decided: the place and the reason; illegal: a program that faults */
 } TdEvalAnswer;

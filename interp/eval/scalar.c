@@ -30,8 +30,25 @@ static TdValue compared_with_itself(const TdApply *x) {
   }
 }
 
+/* Notes that the run relies on a symbolic divisor, or count of a shift, not to fault; so it does on
+ * a divisor that is 0 where it may not be reached. False: it is 0, and the run stops. */
+static bool rely_on_operand(TdTask *t, const TdApply *x) {
+  bool divides = x->op == TD_OP_FLOORDIV || x->op == TD_OP_MOD;
+  bool shifts = x->op == TD_OP_SHL || x->op == TD_OP_SHR || x->op == TD_OP_ASR;
+  if ((!divides && !shifts) || x->of[1]->kind == TD_T_FLOAT) return true;
+  bool zero = divides && td_value_is_concrete(x->v[1]) && !td_value_is_wide(x->v[1]) && !x->v[1].lo;
+  if (zero && !t->machine->speculative) return survives(t, TD_FAULT_ZERO_DIVISION, x->loc);
+  bool open = td_value_is_symbolic(x->v[1]) && (divides || td_type_is_signed(x->of[1]));
+  if (!zero && !open) return true;
+  TdReliance r = {divides ? TD_RELY_DIVISOR : TD_RELY_COUNT, x->v[1], 0, !t->machine->speculative,
+                  x->loc};
+  td_reliance_note(t->machine->arena, &t->machine->reliances, r);
+  return true;
+}
+
 /* An operator with a symbolic operand: what is known whatever it is, or else the domain's value. */
 static TdValue apply_symbolic(TdTask *t, const TdApply *x) {
+  if (!rely_on_operand(t, x)) return nothing;
   TdValue v = compared_with_itself(x);
   return td_value_is_defined(v) ? v : td_slice_apply(&t->machine->slices, x);
 }
@@ -205,7 +222,8 @@ typedef struct Choice {
 /* Notes that the run relies on symbolic index d to be in range. */
 static void rely(const Choice *c, int d) {
   TdMachine *m = c->t->machine;
-  TdReliance r = {c->index[d], c->view->extent[d], !m->speculative, c->load->kid[d]};
+  TdReliance r = {TD_RELY_INDEX, c->index[d], c->view->extent[d], !m->speculative,
+                  c->load->kid[d]->loc};
   td_reliance_note(m->arena, &m->reliances, r);
 }
 

@@ -8,7 +8,7 @@
 /* Comparisons that are tried, and what each may take. */
 enum { MOST_TRIED = 256 };
 static const TdEvalOptions most = {
-    .steps = 200000000, .bytes = (size_t)1 << 31, .seed = 0x9e3779b9};
+    .steps = 200000000, .bytes = (size_t)1 << 31, .seed = 0x9e3779b9, .drops_faults = true};
 
 static bool refuse(const TdInject *j, TdDiagKind kind, const char *code, const char *what) {
   td_util_refuse(j->r, kind, code, j->nest->loc, "%s", what);

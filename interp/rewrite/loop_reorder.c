@@ -2,6 +2,7 @@
  * first. */
 #include <string.h>
 
+#include "analysis/faults.h"
 #include "rewrite/accept.h"
 #include "rewrite/nest.h"
 
@@ -15,6 +16,7 @@ typedef struct Reorder {
   size_t n;
   size_t *order;                 /* chain index that each place gets */
   TD_VEC(const TdStmt *) guards; /* conditions between the loops, outermost first */
+  TD_VEC(size_t) inside;         /* how many loops are around each guard */
 } Reorder;
 
 /* The loops from `top` down to `bottom`, or false when bottom is not inside top. */
@@ -82,6 +84,7 @@ static const TdStmt *block_of_next(Reorder *o, size_t k, bool note) {
   const TdStmt *b = td_for_body(o->chain[k]);
   while (b->nkid == 1 && is_guard(b->kid[0])) {
     if (note) td_vec_push(o->r->arena, &o->guards, b->kid[0]);
+    if (note) td_vec_push(o->r->arena, &o->inside, k + 1);
     b = b->kid[0]->kid[0];
   }
   return b;
@@ -180,14 +183,60 @@ static bool uses_place(const Reorder *o, const TdStmt *guard, size_t place) {
   return td_walk_uses_expr(guard->expr[0], o->chain[o->order[place]]->sym);
 }
 
-/* s inside the guards that belong right below the loop in place k: the innermost one whose variable
- * they use (the first place for those that use none). */
+/* The place of the loop right below which guard i belongs: the innermost one whose variable it uses
+ * (the first place for one that uses none). */
+static size_t place_of_guard(const Reorder *o, size_t i) {
+  size_t place = o->n - 1;
+  while (place > 0 && !uses_place(o, o->guards.at[i], place)) place--;
+  return place;
+}
+
+/* Refuses if e, part of the statement s, may fault where it would be evaluated from now on, in
+ * place k, though one of the first `around` loops of the chain does not run, or a guard before
+ * number `guards` does not hold: they were around it, and are not any more. */
+static bool check_reached(const Reorder *o, const TdStmt *s, const TdExpr *e, size_t around,
+                          size_t guards, size_t k) {
+  TdRewrite *r = o->r;
+  TdAsk q = td_util_ask(r, o->unit);
+  const TdExpr *bad = td_faults_may(&q, o->chain[0], e);
+  const TdStmt *gone = NULL;
+  for (size_t p = k; bad && p < o->n; p++)
+    if (o->order[p] < around && !td_range_runs(&q, o->chain[o->order[p]], false))
+      gone = o->chain[o->order[p]];
+  for (size_t i = 0; bad && i < guards; i++)
+    if (o->inside.at[i] <= around && place_of_guard(o, i) >= k) gone = o->guards.at[i];
+  if (!gone) return true;
+  td_util_refuse(r, TD_ILLEGAL, "may-fault", s->loc,
+                 "'%s' may fault, and would be evaluated also where line %u does not reach it",
+                 td_print_expr_str(r->arena, bad), gone->loc.line);
+  td_diag_note(r->diag, gone->loc, "what was around it and would be inside");
+  td_diag_help(r->diag, "assume what keeps '%s' from it, or compute it before the loops",
+               td_print_expr_str(r->arena, bad));
+  return false;
+}
+
+/* Whether no bound and no guard that may fault is evaluated where it was not. */
+static bool check_faults(const Reorder *o, const TdExpr *const *lo, const TdExpr *const *hi) {
+  for (size_t k = 0; k < o->n; k++) {
+    size_t c = o->order[k], guards = 0;
+    while (guards < o->guards.n && o->inside.at[guards] <= c) guards++;
+    if (!check_reached(o, o->chain[c], lo[k], c, guards, k) ||
+        !check_reached(o, o->chain[c], hi[k], c, guards, k))
+      return false;
+  }
+  for (size_t i = 0; i < o->guards.n; i++)
+    if (!check_reached(o, o->guards.at[i], o->guards.at[i]->expr[0], o->inside.at[i], i,
+                       place_of_guard(o, i) + 1))
+      return false;
+  return true;
+}
+
+/* s inside the guards that belong right below the loop in place k. */
 static const TdStmt *add_guards(const Reorder *o, size_t k, const TdStmt *s) {
   for (size_t i = o->guards.n; i-- > 0;) {
     const TdStmt *g = o->guards.at[i];
-    size_t place = o->n - 1;
-    while (place > 0 && !uses_place(o, g, place)) place--;
-    if (place == k) s = td_util_block1(o->r, td_stmt_with_kids(o->r->store, g, &s, 1));
+    if (place_of_guard(o, i) == k)
+      s = td_util_block1(o->r, td_stmt_with_kids(o->r->store, g, &s, 1));
   }
   return s;
 }
@@ -201,6 +250,7 @@ static const TdStmt *rebuild(Reorder *o) {
   if (!td_nest_bounds(r, o->unit, nest, o->order, lo, hi)) return NULL;
   const TdStmt *s = td_for_body(o->chain[o->n - 1]);
   for (size_t k = 0; k + 1 < o->n; k++) block_of_next(o, k, true);
+  if (!check_faults(o, lo, hi)) return NULL;
   for (size_t k = o->n; k-- > 0;) {
     const TdStmt *loop = o->chain[o->order[k]];
     s = td_util_reloop(r, loop, loop->sym, lo[k], hi[k], loop->step, add_guards(o, k, s));
@@ -266,7 +316,8 @@ const TdPrim td_prim_loop_reorder = {
     .rewrite = "for i: for j: S  =>  for j: for i: S",
     .legal = "no dependence is turned round; statements beside an inner loop get loops of their "
              "own first, if no local ties them to it",
-    .errors = "arguments not-a-nest scope bounds break dependence reassociation not-decided",
+    .errors =
+        "arguments not-a-nest scope bounds break may-fault dependence reassociation not-decided",
     .example = "s:reorder(\"k\", \"j\")",
     .apply = apply,
 };

@@ -1,6 +1,8 @@
 /* shrink.c - the nest of an array, for the part of it that an iteration reads. */
 #include "rewrite/shrink.h"
 
+#include "analysis/faults.h"
+
 /* What is known of the producer. */
 typedef struct Producer {
   const TdMove *m;
@@ -290,6 +292,30 @@ static bool is_private(const Producer *p) {
          uses_in(p, m->block) == uses_in(p, p->nest) + uses_in(p, m->block->kid[m->to]);
 }
 
+/* A search for what may fault. */
+typedef struct Faulty {
+  TdAsk q;
+  const TdStmt *nest;
+  const TdExpr *found;
+} Faulty;
+
+static bool is_faultless(void *ud, const TdExpr *e) {
+  Faulty *f = ud;
+  const TdExpr *bad = e->kind == TD_EXPR_OP ? td_faults_may(&f->q, f->nest, e) : NULL;
+  if (bad && bad->kind == TD_EXPR_OP) f->found = bad;
+  return !f->found;
+}
+
+/* Tells of a fault that elements had which are not computed any more. */
+static void note_dropped(const Producer *p) {
+  TdRewrite *r = p->m->r;
+  Faulty f = {td_util_ask(r, p->m->unit), p->nest, NULL};
+  td_walk_exprs(r->session->ctx, p->nest, is_faultless, &f);
+  if (f.found)
+    td_util_note(r, "a fault of '%s' on line %u is dropped where nothing reads '%s'",
+                 td_print_expr_str(r->arena, f.found), f.found->loc.line, p->array->name);
+}
+
 const TdProg *td_shrink_into(const TdMove *m) {
   TdRewrite *r = m->r;
   Producer p = {.m = m, .nest = m->block->kid[m->from]};
@@ -309,5 +335,6 @@ const TdProg *td_shrink_into(const TdMove *m) {
   }
   td_util_note(r, "each iteration of '%s' computes the part of '%s' that it reads",
                m->target->sym->name, p.array->name);
+  note_dropped(&p);
   return now;
 }

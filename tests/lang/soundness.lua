@@ -402,4 +402,147 @@ tiers_alike("states: a Lua function inlined in two kernels, a state of rows", i3
   local g = tide.kernel {A = i32[4], function(A) f(A) end}
   return tide.kernel {A = i32[4], function(A) f(A) g(A) f(A) end}
 end)
+
+-- 4. Faults are part of meaning: a step adds none, verify says which program faults and where.
+
+-- Kernels of A, B, C of eight numbers each.
+local function of_three(body) return tide.kernel {A = i32[8], B = i32[8], C = i32[8], body} end
+local plain = of_three(function(A, B, C)
+  for i = 0, 7 do C[i] = A[i] + B[i] end
+end)
+
+-- States that tide.verify finds that `bad` faults where `good` does not, in both orders, says at
+-- which line, and that neither differs from itself.
+local function faults(name, good, bad, what)
+  t.test("verify: " .. name, function()
+    local level, verdict = tide.verify(good, bad)
+    t.eq(level, nil)
+    t.has(tostring(verdict), "differs: the second faults")
+    t.has(tostring(verdict), what)
+    level, verdict = tide.verify(bad, good)
+    t.eq(level, nil)
+    t.has(tostring(verdict), "differs: the first faults")
+    t.eq(tide.verify(good, good), "strict")
+    t.eq(tide.verify(bad, (bad:as "again")), "strict")
+  end)
+end
+
+faults("a division whose result nobody uses", plain, of_three(function(A, B, C)
+  for i = 0, 7 do
+    local d = A[i] // B[i]
+    C[i] = A[i] + B[i]
+  end
+end), "division by zero")
+faults("a remainder at one iteration", plain, of_three(function(A, B, C)
+  for i = 0, 7 do
+    if i == 3 then local d = A[i] % B[0] end
+    C[i] = A[i] + B[i]
+  end
+end), "division by zero")
+faults("an index that data decide", plain, of_three(function(A, B, C)
+  for i = 0, 7 do
+    local d = A[B[i]]
+    C[i] = A[i] + B[i]
+  end
+end), "out of range")
+faults("both arms of a select", of_three(function(A, B, C)
+  for i = 0, 7 do
+    if B[i] ~= 0 then C[i] = A[i] // B[i] else C[i] = 0 end
+  end
+end), of_three(function(A, B, C)
+  for i = 0, 7 do C[i] = tide.select(B[i] ~= 0, A[i] // B[i], i32(0)) end
+end), "division by zero")
+faults("another divisor", of_three(function(A, B, C)
+  for i = 0, 7 do
+    local d = A[i] // B[0]
+    C[i] = d - d
+  end
+end), of_three(function(A, B, C)
+  for i = 0, 7 do
+    local d = A[i] // B[i]
+    C[i] = d - d
+  end
+end), "division by zero")
+
+t.test("verify: a run that always faults is another program", function()
+  local level, verdict = tide.verify(plain, of_three(function(A, B, C)
+    local d = i32[8]()
+    for i = 0, 7 do
+      C[i] = A[i] + B[i]
+      local x = d[i]
+    end
+  end))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "the second faults")
+  t.has(tostring(verdict), "read before it is written")
+  level, verdict = tide.verify(plain, of_three(function(A, B, C)
+    for i = 0, 7 do
+      local x = A[i] // (i32(i) - 2)
+      C[i] = A[i] + B[i]
+    end
+  end))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "the second faults")
+end)
+
+t.test("verify: the order of faults is no part of the meaning", function()
+  t.eq(tide.verify(of_three(function(A, B, C)
+    for i = 0, 7 do C[i] = A[i] // B[i] end
+  end), of_three(function(A, B, C)
+    for i = 7, 0, -1 do C[i] = A[i] // B[i] end
+  end)), "strict")
+end)
+
+t.test("verify: a divisor that is never 0 is not said to fault", function()
+  local level, verdict = tide.verify(plain, of_three(function(A, B, C)
+    for i = 0, 7 do
+      local d = A[i] // (i32(B[i] & 7) + 1)
+      C[i] = A[i] + B[i]
+    end
+  end))
+  t.eq(level, nil)
+  t.has(tostring(verdict), "not decided")
+  t.has(tostring(verdict), "may be 0")
+end)
+
+t.test("inject: a library kernel that divides", function()
+  local function library(divides)
+    return tide.kernel {a = i32[8], b = i32[8], function(a, b)
+      local d = i32[8]()
+      for i = 0, 7 do
+        if divides then d[i] = 1 // a[i] else d[i] = a[i] * 3 end
+        b[i] = a[i] * 2
+      end
+    end}
+  end
+  local k = of_three(function(A, B, C)
+    for i = 0, 7 do C[i] = A[i] * 2 end
+  end)
+  local e = t.fails(function() tide.schedule(k):inject("i", library(true):as "lib") end,
+    {code = "not-decided"})
+  t.has(e.message, "may be 0")
+  local s = tide.schedule(k)
+  s:inject("i", library(false):as "lib")
+  t.eq(s:verify(), "strict")
+end)
+
+-- A bound or a guard that divides, around which a loop or a guard was.
+local function divided(name, make)
+  prim.twins("reorder: " .. name, {of = function(bad) return make(bad), {i32[8], i32[8], 5, 3} end,
+    no = true, yes = false, step = {"reorder", "j", "i"}, code = "may-fault", undecided = true})
+end
+
+divided("a bound that divides, under a loop that may not run", function(bad)
+  return tide.kernel {A = i32[8], B = i32[8], n = index, m = index, function(A, B, n, m)
+    tide.assume(n <= 8)
+    tide.assume(m <= 8)
+    tide.assume(m >= (bad and 0 or 1))
+    for i = 0, n - 1 do
+      for j = 0, 7 // m do
+        if j < 8 then A[i] = A[i] + B[j] end
+      end
+    end
+  end}
+end)
+
 t.done()
