@@ -132,9 +132,16 @@ TdDepthsAnswer td_depths_least_by(const TdNet *n, TdDepthsEnds run, void *ud, in
   return TD_DEPTHS_FOUND;
 }
 
-uint64_t td_depths_bits(const TdNet *n, const int64_t *depth) {
-  uint64_t *used = streams_in_use(n), bits = 0;
+const uint64_t *td_depths_line_bits(const TdNet *n, const int64_t *depth) {
+  uint64_t *bits = streams_in_use(n);
   for (size_t i = 0; i < n->line.n; i++)
-    bits += used[i] * (uint64_t)depth[i] * token_bits(&n->line.at[i]);
+    bits[i] *= (uint64_t)depth[i] * token_bits(&n->line.at[i]);
+  return bits;
+}
+
+uint64_t td_depths_bits(const TdNet *n, const int64_t *depth) {
+  const uint64_t *line = td_depths_line_bits(n, depth);
+  uint64_t bits = 0;
+  for (size_t i = 0; i < n->line.n; i++) bits += line[i];
   return bits;
 }

@@ -19,7 +19,8 @@ typedef bool (*TdDepthsEnds)(void *ud, const int64_t *depth);
  */
 TdDepthsAnswer td_depths_least_by(const TdNet *n, TdDepthsEnds ends, void *ud, int64_t most,
                                   int64_t *depth);
-/* The bits that the streams in use hold at these depths. */
+/* The bits that the streams in use hold at these depths; those of each line, owned by n. */
 uint64_t td_depths_bits(const TdNet *n, const int64_t *depth);
+const uint64_t *td_depths_line_bits(const TdNet *n, const int64_t *depth);
 
 #endif

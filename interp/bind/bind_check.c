@@ -59,8 +59,23 @@ static bool find_depths(TdNet *n, const TdEvalArg *arg, int64_t *depth, bool *in
   return false;
 }
 
+/* Takes a last argument {unit = "tokens" or "bits"} off the stack; whether bits are asked for. */
+static bool take_unit(lua_State *L) {
+  static const char *const options[] = {"unit", NULL}, *const units[] = {"tokens", "bits", NULL};
+  int top = lua_gettop(L);
+  if (top < 2 || !lua_istable(L, top)) return false;
+  bool given = lua_getfield(L, top, "unit") == LUA_TSTRING;
+  lua_settop(L, top);
+  if (!given) return false;
+  td_bind_check_options(L, top, options);
+  bool bits = td_bind_opt_word(L, top, "unit", units, 0) == 1;
+  lua_settop(L, top - 1);
+  return bits;
+}
+
 int td_bind_check_depths(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
+  bool in_bits = take_unit(L);
   if (td_prog_root(p)->kind != TD_UNIT_DESIGN)
     return td_bind_fail(L, "argument", "a kernel has no streams of its own");
   const TdEvalArg *arg = lua_gettop(L) > 1 ? td_bind_eval_arguments(L, p, 2, &p) : NULL;
@@ -71,9 +86,10 @@ int td_bind_check_depths(lua_State *L) {
   if (!n) return td_bind_raise(L, &d);
   int64_t *depth = TD_NEWN(a, int64_t, n->line.n);
   if (!find_depths(n, arg, depth, &input, &d)) return td_bind_push_failure(L, &d);
+  const uint64_t *bits = td_depths_line_bits(n, depth);
   lua_createtable(L, 0, (int)n->line.n);
   for (size_t i = 0; i < n->line.n; i++) {
-    lua_pushinteger(L, depth[i]);
+    lua_pushinteger(L, in_bits ? (lua_Integer)bits[i] : depth[i]);
     lua_setfield(L, -2, n->line.at[i].sym->name);
   }
   lua_pushinteger(L, (lua_Integer)td_depths_bits(n, depth));

@@ -54,6 +54,22 @@ t.test("brute force: enough, no component can be less, and jointly no other vect
   end
 end)
 
+t.test("in bits of storage when asked", function()
+  local d = crossing(3, 2, {x = 6, y = 6, z = 6})
+  local least, sum = d:depths()
+  local bits, total = d:depths {unit = "bits"}
+  t.eq(bits, {x = 32 * least.x, y = 24 * least.y, z = 32 * least.z})
+  t.eq(total, sum)
+  t.eq(d:depths {unit = "tokens"}, least)
+  t.fails(function() d:depths {unit = "bytes"} end, {kind = "usage", code = "option"})
+  local two = tide.design(function(e)
+    local x = e:stream(i8[4], {P, depth = 9})
+    e.a = task { map = {P}, function(p) x[p]:put(i8[4](0)) end }
+    e.b = task { map = {P}, function(p) local _ = x[p]:get() end }
+  end)
+  t.eq(two:depths {unit = "bits"}, {x = P * 32})
+end)
+
 t.test("least depths are a vector, and its bits", function()
   local d = tide.design(function(d)
     local x, y = d:stream(i8[4], {depth = 9}), d:stream(i32, {P, depth = 2})
