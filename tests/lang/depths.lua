@@ -61,7 +61,7 @@ t.test("in bits of storage when asked", function()
   t.eq(bits, {x = 32 * least.x, y = 24 * least.y, z = 32 * least.z})
   t.eq(total, sum)
   t.eq(d:depths {unit = "tokens"}, least)
-  t.fails(function() d:depths {unit = "bytes"} end, {kind = "usage", code = "option"})
+  t.fails(function() d:depths {unit = "bytes"} end, {kind = "usage", code = "option-value"})
   local two = tide.design(function(e)
     local x = e:stream(i8[4], {P, depth = 9})
     e.a = task { map = {P}, function(p) x[p]:put(i8[4](0)) end }
