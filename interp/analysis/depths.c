@@ -134,8 +134,7 @@ TdDepthsAnswer td_depths_least_by(const TdNet *n, TdDepthsEnds run, void *ud, in
 
 const uint64_t *td_depths_line_bits(const TdNet *n, const int64_t *depth) {
   uint64_t *bits = streams_in_use(n);
-  for (size_t i = 0; i < n->line.n; i++)
-    bits[i] *= (uint64_t)depth[i] * token_bits(&n->line.at[i]);
+  for (size_t i = 0; i < n->line.n; i++) bits[i] *= (uint64_t)depth[i] * token_bits(&n->line.at[i]);
   return bits;
 }
 

@@ -1,5 +1,4 @@
-/* attempt.h - work that may be given up in the middle, by whoever wants to go on with what there is.
- */
+/* attempt.h - work that may be given up in the middle; its caller goes on with what there is. */
 #ifndef TD_ATTEMPT_H
 #define TD_ATTEMPT_H
 

@@ -102,6 +102,7 @@ typedef struct TdCtxState {
   int depth;
   TdWork work;
 } TdCtxState;
+/* What is there now; and the return to it. */
 TdCtxState td_ctx_state(const TdCtx *c);
 void td_ctx_reset(TdCtx *c, const TdCtxState *s);
 

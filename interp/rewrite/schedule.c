@@ -70,6 +70,19 @@ const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   return p;
 }
 
+const TdProg *td_schedule_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPrimStep step) {
+  TdDiag quiet = {.arena = a};
+  TdRewrite one = {.prog = p,
+                   .since = r->since,
+                   .store = r->store,
+                   .session = r->session,
+                   .arena = a,
+                   .affine = r->affine,
+                   .arg = step.arg,
+                   .diag = &quiet};
+  return td_schedule_attempt(&one, step.prim);
+}
+
 const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
                                const char *const **made) {
   TdRewrite one = *r;

@@ -37,6 +37,8 @@ bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, cons
                        const char *const **made, size_t *nmade, TdDiag *d);
 /* Runs prim, tidies up after it and checks what it made. NULL: refused, r->diag says why. */
 const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim);
+/* The program that a step makes of p, as r would take it; NULL when it is refused. Scratch in a. */
+const TdProg *td_schedule_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPrimStep step);
 /* p after a step that is a part of r's: its notes, and that it was done, are r's. What it made is
  *in made. NULL: refused, r->diag says why. */
 const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,

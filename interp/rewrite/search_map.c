@@ -93,20 +93,6 @@ static int bits(unsigned over) {
 
 /* ---- points ---- */
 
-/* The program that a step makes of another; NULL when it is refused. Scratch in a. */
-static const TdProg *try_step(const Mapping *q, TdArena *a, const TdProg *p, TdPrimStep step) {
-  TdDiag quiet = {.arena = a};
-  TdRewrite one = {.prog = p,
-                   .since = q->r->since,
-                   .store = q->r->store,
-                   .session = q->r->session,
-                   .arena = a,
-                   .affine = q->r->affine,
-                   .arg = step.arg,
-                   .diag = &quiet};
-  return td_schedule_attempt(&one, step.prim);
-}
-
 /* A key that programs share which differ in nothing but names and order of tasks. */
 static uint64_t key_of(TdArena *a, const TdProg *p) {
   TdText text = td_text_new(a);
@@ -180,7 +166,7 @@ static bool make_step(Mapping *q, TdArena *a, const State *from, const TdSearchM
   }
   s->step = td_search_step(q->arena, m);
   go_on_from(q, from);
-  s->prog = try_step(q, a, from->prog, s->step);
+  s->prog = td_schedule_try(q->r, a, from->prog, s->step);
   return s->prog != NULL;
 }
 

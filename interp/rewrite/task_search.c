@@ -1,5 +1,6 @@
 /* task_search.c - search: bundles and chains that bring a design down to so many PEs. */
 #include "analysis/collective.h"
+#include "rewrite/search_budget.h"
 #include "rewrite/search_map.h"
 
 enum { PES, PORTS, DEVICE, STEPS, SECONDS };
@@ -18,22 +19,6 @@ static void set_limits(const TdRewrite *r, TdMapAsk *ask) {
   if (r->arg[PES].given) ask->most[TD_MAP_PES] = r->arg[PES].integer;
 }
 
-static bool refuse_usage(TdRewrite *r, const char *code, const char *why) {
-  return td_util_refuse(r, TD_USAGE, code, td_prog_root(r->prog)->loc, "%s", why);
-}
-
-/* Steps and seconds; false with the diag filled. */
-static bool set_budget(TdRewrite *r, const TdArgValue *steps, const TdArgValue *seconds,
-                       TdSearchLimits *out) {
-  if (steps->given && steps->integer < 1)
-    return refuse_usage(r, "steps", "a search takes at least 1 step");
-  if (seconds->given && !(seconds->number > 0 && seconds->number < 1e9))
-    return refuse_usage(r, "seconds", "a search may be given more than 0 seconds");
-  out->steps = steps->given ? (uint64_t)steps->integer : 0;
-  out->seconds = seconds->given ? seconds->number : 0;
-  return true;
-}
-
 static const TdProg *apply(TdRewrite *r) {
   TdMapAsk ask = {.device = r->arg[DEVICE].given ? td_target_find(r->arg[DEVICE].text) : NULL};
   r->prog = td_collective_expand(r->prog);
@@ -45,7 +30,7 @@ static const TdProg *apply(TdRewrite *r) {
     return td_util_refuse(r, TD_USAGE, "pes", u->loc,
                           "search needs pes, at least 1, or a device to keep to");
   set_limits(r, &ask);
-  if (!set_budget(r, &r->arg[STEPS], &r->arg[SECONDS], &ask.search)) return NULL;
+  if (!td_search_budget(r, &r->arg[STEPS], &r->arg[SECONDS], &ask.search)) return NULL;
   return td_search_map(r, &ask);
 }
 

@@ -377,6 +377,14 @@ static bool draw_search(Draw *d, TdArgValue *arg) {
   give_int(&arg[0], 1 + rng_below(d->rng, 2 * (int)u->nrun));
   int64_t port[] = {2 + rng_below(d->rng, 5), 1 + rng_below(d->rng, 4), -1, -1};
   if (rng_chance(d->rng, 25)) give_ints(d, &arg[1], port, sizeof port / sizeof *port);
+  give_int(&arg[3], 20 + rng_below(d->rng, 80));
+  return true;
+}
+
+/* Few steps, for hardware with few or many DSP. */
+static bool draw_auto(Draw *d, TdArgValue *arg) {
+  if (rng_chance(d->rng, 50)) give_int(&arg[2], rng_below(d->rng, 100));
+  give_int(&arg[5], 5 + rng_below(d->rng, 20));
   return true;
 }
 
@@ -441,7 +449,8 @@ static const struct Known {
     {"reuse_at", draw_reuse_at}, {"reshape", draw_reshape},   {"pack", draw_pack},
     {"unify", draw_unify},       {"bundle", draw_bundle},     {"chain", draw_chain},
     {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
-    {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage}};
+    {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage},
+    {"auto", draw_auto}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -97,6 +97,7 @@ local rows = {
   partition = {function(c) return "T", c.dims - 1, {factor = 2} end},
   reshape = {function(c) return "T", ({{2, 3}, {36}, {6, 36}})[c.dims] end},
   reuse_at = {function(c) return "A", c.last end, refused = {["after reorder"] = "illegal no-overlap"}},
+  auto = {function() return {dsp = 500, steps = 60} end},
   compose = {function(c) return tide.schedule((c.of())):pipeline(c.dims == 1 and "i" or "j") end,
     refused = {["after split"] = "usage no-loop"}},
   dataflow = {function(c) return c.unit end, stages},
