@@ -55,9 +55,9 @@ extern const TdMaestroExtInfo td_maestro_ext_info[TD_MAESTRO_EXT_KINDS];
 typedef struct TdMaestroExt {
   uint8_t kind; /* TdMaestroExtKind */
   int64_t arg[TD_MAESTRO_ARGS];
-  const TdType *type;    /* of its elements, or NULL */
-  int64_t in, out;       /* bits of a beat */
-  int64_t take, give;    /* beats that it gathers, and that it makes of them */
+  const TdType *type; /* of its elements, or NULL */
+  int64_t in, out;    /* bits of a beat */
+  int64_t take, give; /* beats that it gathers, and that it makes of them */
 } TdMaestroExt;
 
 /* A streamer: a reader, or a writer. */
@@ -187,8 +187,7 @@ typedef struct TdMaestroRun {
   void *ud;
 } TdMaestroRun;
 
-/* Runs the registers, without data, cycle by cycle; false with d filled when nothing moves any more.
- */
+/* Runs the registers, without data, cycle by cycle; false with d filled when nothing moves on. */
 bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d);
 
 #endif

@@ -83,7 +83,8 @@ static int list_channels(const Check *c, int64_t *offset) {
 static bool compare_words(const Check *c, int64_t base, TdCtx *ctx, TdDiag *d) {
   int64_t offset[TD_MAESTRO_CHANNELS], word = 0;
   int n = list_channels(c, offset);
-  int64_t each = c->j->system->memory.word / c->x->element, again = td_maestro_agu_repeats(c->s, c->p);
+  int64_t each = c->j->system->memory.word / c->x->element,
+          again = td_maestro_agu_repeats(c->s, c->p);
   for (TdMaestroAgu g = td_maestro_agu_start(c->s, c->p); g.busy; td_maestro_agu_tick(&g)) {
     td_ctx_tick(ctx, (uint64_t)n);
     for (int64_t t = 0; t < again; t++)
@@ -112,7 +113,8 @@ static int64_t stream_byte(const Check *c, int64_t base, int64_t ordinal) {
 static bool compare_steps(const Check *c, int64_t base, int64_t count, TdDiag *d) {
   int64_t weight = 1;
   for (int i = c->n; i-- > 0; weight *= c->trips[i])
-    for (int64_t t = 1, last = c->trips[i] - 1; t <= last; t = t < last && 2 * t > last ? last : 2 * t) {
+    for (int64_t t = 1, last = c->trips[i] - 1; t <= last;
+         t = t < last && 2 * t > last ? last : 2 * t) {
       int64_t got = stream_byte(c, base, t * weight), want = nest_byte(c, t * weight);
       if (got != want) return differ(c, t * weight, got, want, d);
     }

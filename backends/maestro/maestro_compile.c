@@ -136,7 +136,7 @@ static bool assign_roles(Compile *c) {
                 "the array takes one element of A, each column one of B",
                 j->nest.loop[j->spatial[k]].name, k ? "n" : "m", f[a].sym->name, f[!a].sym->name);
     td_diag_help(c->d, "a loop that moves only one of them; one that moves both (a group, a depth) "
-                 "runs in time");
+                       "runs in time");
     return false;
   }
   j->stream[TD_MAESTRO_A].x = &f[a];
@@ -195,8 +195,9 @@ static bool map_role(Compile *c, int role) {
 static bool check_ends(Compile *c) {
   const TdMaestroNest *n = &c->j->nest;
   if (!n->init.used && n->init_value)
-    return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-init", n->result.loc,
-                       "sums begin with a number that is not 0: C has elements of a tensor or zeros");
+    return td_diag_set(
+        c->d, TD_UNSUPPORTED, "maestro-init", n->result.loc,
+        "sums begin with a number that is not 0: C has elements of a tensor or zeros");
   const TdExpr *e = n->post;
   while (e != n->post_acc && e->kind == TD_EXPR_CAST && e->type == n->acc) e = e->kid[0];
   if (e == n->post_acc) return true;
@@ -218,9 +219,9 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
   *out = (TdMaestroJob){.system = s};
   if (!s->array.here)
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
-  if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) || !take_temporal(&c) ||
-      !check_stationary(&c) || !check_ends(&c) || !assign_roles(&c) || !check_types(&c) ||
-      !td_maestro_order_complete(out, d))
+  if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) ||
+      !take_temporal(&c) || !check_stationary(&c) || !check_ends(&c) || !assign_roles(&c) ||
+      !check_types(&c) || !td_maestro_order_complete(out, d))
     return false;
   count_work(out);
   for (int role = 0; role < TD_MAESTRO_ROLES; role++)

@@ -1,5 +1,5 @@
-/* maestro_csr.c - the register map of a system: readers, writers, then pairs, each by name; then the
- * enables and registers of extensions, the start. What registers say, and what values would do. */
+/* maestro_csr.c - the register map of a system: readers, writers, then pairs, each by name; then
+ * the enables and registers of extensions, the start. What registers say, and what values would do. */
 #include "backends/maestro/maestro_csr.h"
 
 #include <string.h>
@@ -26,9 +26,10 @@ static void put(Map *m, int streamer, int field, int64_t index, const char *name
 static void put_field(Map *m, int i, int field, int64_t count, const char *name) {
   const char *owner = m->system->at[i].name;
   for (int64_t k = 0; k < count; k++)
-    put(m, i, field, k, count > 1 || field == FIELD_LANE || field == FIELD_BOUND || field == FIELD_STRIDE
-                            ? td_text_fmt(m->arena, "%s.%s%lld", owner, name, (long long)k)
-                            : td_text_fmt(m->arena, "%s.%s", owner, name));
+    put(m, i, field, k,
+        count > 1 || field == FIELD_LANE || field == FIELD_BOUND || field == FIELD_STRIDE
+            ? td_text_fmt(m->arena, "%s.%s%lld", owner, name, (long long)k)
+            : td_text_fmt(m->arena, "%s.%s", owner, name));
 }
 
 static void put_streamer(Map *map, int i) {
@@ -107,7 +108,8 @@ uint32_t td_maestro_csr_value(const TdMaestroSystem *s, const TdMaestroPattern *
 }
 
 /* Sets what a register says in a pattern. */
-static void set(const TdMaestroStreamer *s, TdMaestroPattern *p, const TdMaestroCsr *r, uint32_t v) {
+static void set(const TdMaestroStreamer *s, TdMaestroPattern *p, const TdMaestroCsr *r,
+                uint32_t v) {
   switch (r->field) {
   case FIELD_BASE_LO: p->base |= v; break;
   case FIELD_BASE_HI: p->base |= (int64_t)((uint64_t)v << 32); break;
@@ -142,13 +144,15 @@ static bool check(const TdMaestroSystem *s, int i, const TdMaestroPattern *p, Td
                          (long long)v, (long long)bytes);
   }
   if (p->ext >> x->next)
-    return td_diag_set(d, TD_USAGE, "maestro-csr", (TdLoc){0}, "%s.ext is %u, and it has %d "
-                       "extensions", x->name, (unsigned)p->ext, x->next);
+    return td_diag_set(d, TD_USAGE, "maestro-csr", (TdLoc){0},
+                       "%s.ext is %u, and it has %d "
+                       "extensions",
+                       x->name, (unsigned)p->ext, x->next);
   return true;
 }
 
-bool td_maestro_csr_decode(const TdMaestroSystem *s, const TdMaestroCsrs *map, const uint32_t *value,
-                           TdMaestroPattern *pattern, TdDiag *d) {
+bool td_maestro_csr_decode(const TdMaestroSystem *s, const TdMaestroCsrs *map,
+                           const uint32_t *value, TdMaestroPattern *pattern, TdDiag *d) {
   for (int i = 0; i < s->n; i++)
     pattern[i] = (TdMaestroPattern){.used = true, .mask = s->at[i].mask ? 0 : UINT64_MAX};
   for (size_t i = 0; i < map->n; i++)

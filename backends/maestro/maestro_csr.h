@@ -5,7 +5,12 @@
 #include "backends/maestro/maestro.h"
 
 /* The number of the first register, and fields beyond those of maestro_csr.def. */
-enum { TD_MAESTRO_CSR_FIRST = 960, TD_MAESTRO_CSR_EXT = 64, TD_MAESTRO_CSR_REG, TD_MAESTRO_CSR_START };
+enum {
+  TD_MAESTRO_CSR_FIRST = 960,
+  TD_MAESTRO_CSR_EXT = 64,
+  TD_MAESTRO_CSR_REG,
+  TD_MAESTRO_CSR_START
+};
 
 typedef struct TdMaestroCsr {
   const char *name;
@@ -21,7 +26,7 @@ uint32_t td_maestro_csr_value(const TdMaestroSystem *s, const TdMaestroPattern *
                               const TdMaestroCsr *r);
 /* What values, one for each register of the map, would do; false with d filled where the hardware
  * has no such state. */
-bool td_maestro_csr_decode(const TdMaestroSystem *s, const TdMaestroCsrs *map, const uint32_t *value,
-                           TdMaestroPattern *pattern, TdDiag *d);
+bool td_maestro_csr_decode(const TdMaestroSystem *s, const TdMaestroCsrs *map,
+                           const uint32_t *value, TdMaestroPattern *pattern, TdDiag *d);
 
 #endif

@@ -21,7 +21,7 @@ extern const char *const td_maestro_role_name[TD_MAESTRO_ROLES];
 
 /* What the user says of a job; NULL and -1: not said. */
 typedef struct TdMaestroAsk {
-  const char *spatial[3]; /* loops across m, n and k of the array */
+  const char *spatial[3];  /* loops across m, n and k of the array */
   const char *const *loop; /* temporal loops, outermost first */
   size_t nloop;
   const char *const *order; /* of each parameter of the kernel */
@@ -75,6 +75,7 @@ typedef struct TdMaestroSpread {
   int64_t lo, hi, cycles;
   bool fits;
 } TdMaestroSpread;
+/* Measures that. */
 TdMaestroSpread td_maestro_job_spread(const TdMaestroJob *j, int streamer, int mode);
 /* maestro_check.c: whether each streamer's addresses are those of the nest, in order. */
 bool td_maestro_job_check(const TdMaestroJob *j, TdCtx *ctx, TdDiag *d);

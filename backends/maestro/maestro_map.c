@@ -59,7 +59,9 @@ static Digits digits_of(const Map *m) {
   }
   int row = td_maestro_tile[m->role].row, column = td_maestro_tile[m->role].column;
   int first = m->x->swapped ? column : row, last = m->x->swapped ? row : column;
-  if (!m->x->copied) add_digit(&g, td_maestro_order_across(j, first), moves(m, j->spatial[first]), j->spatial[first]);
+  if (!m->x->copied)
+    add_digit(&g, td_maestro_order_across(j, first), moves(m, j->spatial[first]),
+              j->spatial[first]);
   add_digit(&g, td_maestro_order_across(j, last), moves(m, j->spatial[last]), j->spatial[last]);
   return g;
 }
@@ -80,12 +82,15 @@ static bool refuse_carry(const Map *m, const Digits *g) {
     if (!td_desc_compose(&o->at, &part, &out, &why)) break;
   }
   const char *name = bad < 0 ? "-" : loop_name(m, g->loop[bad]);
-  const char *part = why.outer < 0 ? "the tensor" : td_order_part(m->a, &o->order, o->part[why.outer]);
+  const char *part =
+      why.outer < 0 ? "the tensor" : td_order_part(m->a, &o->order, o->part[why.outer]);
   td_diag_set(m->d, TD_UNSUPPORTED, "maestro-carry", m->x->x->loc,
               "streamer %s: loop '%s' carries out of '%s' of the order of '%s'", m->s->name, name,
               part, m->x->x->sym->name);
-  td_diag_help(m->d, "'%s': a part that the loop's steps divide, or with room for what is beyond "
-               "(\"%s/8 .. %s%%8\" pads to a multiple of 8)", m->x->text,
+  td_diag_help(m->d,
+               "'%s': a part that the loop's steps divide, or with room for what is beyond "
+               "(\"%s/8 .. %s%%8\" pads to a multiple of 8)",
+               m->x->text,
                why.outer < 0 ? "x" : o->order.name[o->order.place[o->part[why.outer]].name],
                why.outer < 0 ? "x" : o->order.name[o->order.place[o->part[why.outer]].name]);
   return false;
@@ -133,8 +138,7 @@ static bool take_lanes(Map *m, TdDesc *z, int64_t words) {
   for (int64_t c = 0; c < m->s->channels; c++) {
     bool on = true;
     int64_t rest = c;
-    for (int k = 0; k < m->s->nlane; rest /= m->s->lane[k++])
-      on &= rest % m->s->lane[k] < here[k];
+    for (int k = 0; k < m->s->nlane; rest /= m->s->lane[k++]) on &= rest % m->s->lane[k] < here[k];
     mask |= (uint64_t)on << c;
   }
   m->p->mask = mask;
@@ -149,13 +153,12 @@ static bool take_loops(Map *m, TdDesc *z) {
                 "streamer %s: '%s' needs %d temporal loops, and it has %lld", m->s->name,
                 m->x->x->sym->name, t.n, (long long)m->s->loops);
     td_diag_help(m->d, "an order in which neighbouring loops are one step apart merges them, as "
-                 "does another order of `loops`");
+                       "does another order of `loops`");
     return false;
   }
   for (int d = 0; d < m->s->loops; d++) {
     TdDigit g = d < t.n ? t.at[t.n - 1 - d] : (TdDigit){1, 0};
-    if (g.s < 0)
-      return refuse_digit(m, "maestro-negative", "counters cannot count down", g);
+    if (g.s < 0) return refuse_digit(m, "maestro-negative", "counters cannot count down", g);
     m->p->bound[d] = g.n;
     m->p->stride[d] = g.s;
   }
@@ -201,7 +204,8 @@ static int swaps(const Map *m) {
   int i = find_ext(m->s, TD_MAESTRO_EXT_TRANSPOSE);
   if (i < 0) return -1;
   const TdMaestroExt *x = &m->s->ext[i];
-  int64_t row = td_maestro_order_across(m->j, td_maestro_tile[m->role].row), column = td_maestro_order_across(m->j, td_maestro_tile[m->role].column);
+  int64_t row = td_maestro_order_across(m->j, td_maestro_tile[m->role].row),
+          column = td_maestro_order_across(m->j, td_maestro_tile[m->role].column);
   if (m->s->writer) return x->arg[0] == row && x->arg[1] == column ? i : -1;
   return x->arg[0] == column && x->arg[1] == row ? i : -1;
 }

@@ -11,9 +11,9 @@ typedef struct Mover {
   const TdMaestroStreamer *s;
   const TdMaestroPattern *p;
   TdMaestroAgu agu;
-  uint64_t all;                         /* its channels */
+  uint64_t all;                               /* its channels */
   uint64_t in_flight[TD_MAESTRO_LATENCY + 1]; /* grants of the last cycles */
-  int64_t pushed, popped;               /* vectors, wide words */
+  int64_t pushed, popped;                     /* vectors, wide words */
   int64_t repeats, handed;              /* times that a word is handed over, was handed over */
   int64_t taken[TD_MAESTRO_CHANNELS];   /* addresses that were granted */
   int64_t arrived[TD_MAESTRO_CHANNELS]; /* words in the FIFO, and those that left it */
@@ -31,8 +31,8 @@ typedef struct Bank {
 /* The array: two stages of registers, then the products, then the result that they end in. */
 typedef struct Array {
   bool stage[2], result, quantised;
-  int64_t step, tiles;  /* done */
-  int64_t quantise;     /* cycles that the quantiser still works, 0: idle or done */
+  int64_t step, tiles; /* done */
+  int64_t quantise;    /* cycles that the quantiser still works, 0: idle or done */
 } Array;
 
 typedef struct Model {
@@ -43,7 +43,7 @@ typedef struct Model {
   Bank bank[TD_MAESTRO_BANKS];
   int last[TD_MAESTRO_BANKS]; /* port that each bank granted last */
   Array array;
-  int a, b, c, d, e; /* streamers of the array, -1: not there, or off */
+  int a, b, c, d, e;  /* streamers of the array, -1: not there, or off */
   int64_t now, moved; /* the cycle, and the last one in which something moved */
   int64_t quantiser;  /* cycles that it needs for a result */
   bool fire;

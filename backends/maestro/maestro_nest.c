@@ -18,7 +18,8 @@ typedef struct Reader {
 /* What every refusal of a kernel says would fit. */
 static bool refuse(Reader *r, TdLoc loc, const char *code, const char *message) {
   td_diag_set(r->d, TD_UNSUPPORTED, code, loc, "%s", message);
-  td_diag_help(r->d, "a kernel for an array is loops around acc = acc + a * b, with acc stored once");
+  td_diag_help(r->d,
+               "a kernel for an array is loops around acc = acc + a * b, with acc stored once");
   return false;
 }
 
@@ -67,7 +68,8 @@ static bool find_sum(Reader *r) {
     r->sum = l;
   }
   if (r->sum) return true;
-  return refuse(r, r->q->unit->loc, "maestro-kernel", "no statement adds a product of two elements");
+  return refuse(r, r->q->unit->loc, "maestro-kernel",
+                "no statement adds a product of two elements");
 }
 
 /* The value of a bound. */
@@ -91,8 +93,11 @@ static bool read_loops(Reader *r) {
       return refuse(r, s->loc, "maestro-kernel", "more loops than a nest can have");
     int64_t lo, hi;
     if (!bound(r, s, td_for_lo(s), &lo) || !bound(r, s, td_for_hi(s), &hi)) return false;
-    n->loop[n->nloop++] = (TdMaestroLoop){.name = s->sym->name, .sym = s->sym, .loc = s->loc,
-        .extent = hi > lo ? (hi - lo + s->step - 1) / s->step : 0};
+    n->loop[n->nloop++] =
+        (TdMaestroLoop){.name = s->sym->name,
+                        .sym = s->sym,
+                        .loc = s->loc,
+                        .extent = hi > lo ? (hi - lo + s->step - 1) / s->step : 0};
   }
   return true;
 }
@@ -144,12 +149,14 @@ static bool read_operand(Reader *r, const TdLeaf *l, const TdExpr *e, TdMaestroO
     if (!a || a->may || a->index[k].bad || a->elem.nextra)
       return td_diag_set(r->d, TD_UNSUPPORTED, "maestro-access", e->kid[k]->loc,
                          "'%s': index %d is not affine in the loops: no streamer makes its "
-                         "addresses", x->sym->name, k);
+                         "addresses",
+                         x->sym->name, k);
     TdAff f = a->index[k];
     x->start[k] = f.c;
     for (uint32_t i = 0; i < f.n; i++)
       if (f.m[i].col >= TD_COL_EXTRA || !add_column(r, l, x, k, f.m[i]))
-        return td_diag_failed(r->d) ? false : refuse(r, e->loc, "maestro-access", "no affine index");
+        return td_diag_failed(r->d) ? false
+                                    : refuse(r, e->loc, "maestro-access", "no affine index");
   }
   return true;
 }
@@ -174,7 +181,8 @@ static bool read_init(Reader *r, const TdLeaf *l, const TdExpr *e) {
   if (x->kind == TD_EXPR_LOAD) return read_operand(r, l, x, &n->init);
   TdFault fault = TD_FAULT_NONE;
   if (x->kind != TD_EXPR_LIT)
-    return refuse(r, e->loc, "maestro-kernel", "a sum that begins with neither an element nor a number");
+    return refuse(r, e->loc, "maestro-kernel",
+                  "a sum that begins with neither an element nor a number");
   n->init_value = td_num_cast(n->acc, x->type, x->u.bits, &fault);
   return true;
 }
@@ -257,8 +265,8 @@ bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d) {
   Reader r = {.q = q, .out = out, .d = d};
   *out = (TdMaestroNest){.unit = q->unit};
   if (q->unit->kind != TD_UNIT_KERNEL)
-    return td_diag_set(d, TD_USAGE, "maestro-kernel", q->unit->loc,
-                       "'%s' is no kernel", q->unit->sym->name);
+    return td_diag_set(d, TD_USAGE, "maestro-kernel", q->unit->loc, "'%s' is no kernel",
+                       q->unit->sym->name);
   r.space = td_access_space(td_arena_inner(q->arena));
   const TdStmt *body = q->unit->body;
   r.leaves = td_access_list_flat(q, r.space, &body, 1);

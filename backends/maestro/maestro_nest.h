@@ -36,9 +36,9 @@ typedef struct TdMaestroNest {
   TdMaestroLoop loop[TD_MAESTRO_NEST_LOOPS];
   int nloop;
   TdMaestroOperand factor[2], init, result;
-  uint64_t init_value;          /* where init is not used: what sums begin with */
-  const TdType *product, *sum;  /* types in which products are made, and sums before they are kept */
-  const TdType *acc;            /* of the sum that is kept */
+  uint64_t init_value;         /* where init is not used: what sums begin with */
+  const TdType *product, *sum; /* types in which products are made, and sums before they are kept */
+  const TdType *acc;           /* of the sum that is kept */
   const TdExpr *post, *post_acc; /* what is stored, and the sum in it */
 } TdMaestroNest;
 

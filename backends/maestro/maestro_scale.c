@@ -31,7 +31,8 @@ static const TdExpr *peel(const TdUnit *u, const TdExpr *e, TdOp op, bool either
 }
 
 /* The limits of a clamp, in either nesting, inside those of the type. */
-static const TdExpr *peel_clamp(const TdUnit *u, const TdExpr *e, const TdType *t, TdMaestroScale *s) {
+static const TdExpr *peel_clamp(const TdUnit *u, const TdExpr *e, const TdType *t,
+                                TdMaestroScale *s) {
   bool is_signed = td_type_is_signed(t);
   s->lo = is_signed ? -128 : 0;
   s->hi = is_signed ? 127 : 255;
@@ -68,7 +69,8 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
     return "what is stored is neither the sum nor 8 bits of the quantiser";
   const TdExpr *e = n->post;
   while (e->kind == TD_EXPR_CAST && e->type->w == 8) e = e->kid[0];
-  if (!says_clamp(n->unit, e, t)) return "the quantiser clamps: what is stored has no limits of its type";
+  if (!says_clamp(n->unit, e, t))
+    return "the quantiser clamps: what is stored has no limits of its type";
   *s = (TdMaestroScale){0};
   e = peel_clamp(n->unit, e, t, s);
   e = peel(n->unit, e, TD_OP_ADD, true, 0, &s->zp_out);
@@ -78,7 +80,8 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
     return "the quantiser shifts right: tide.asr(sum * mult, shift) with a shift from 1";
   e = peel(n->unit, e, TD_OP_MUL, true, 1, &s->mult);
   e = peel(n->unit, e, TD_OP_SUB, false, 0, &s->zp_in);
-  if (e != bare(n->post_acc)) return "the quantiser computes ((sum - zp_in) * mult >> shift) + zp_out";
+  if (e != bare(n->post_acc))
+    return "the quantiser computes ((sum - zp_in) * mult >> shift) + zp_out";
   if (s->mult < 0 || s->mult > INT64_C(1) << (s->shift - 1) || s->mult >= INT64_C(1) << 31)
     return "the quantiser keeps 32 bits: mult is at most 2 ^ (shift - 1)";
   if (s->zp_in) return "the quantiser keeps 32 bits: zp_in is 0 there";

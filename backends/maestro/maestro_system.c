@@ -27,10 +27,11 @@ static bool check_memory(const TdMaestroMemory *m, TdDiag *d) {
   if (!m->nmode)
     return td_diag_set(d, TD_USAGE, "maestro-field", (TdLoc){0}, "memory.modes: there are none");
   if (td_maestro_system_bytes(m) <= INT64_C(1) << 32) return true;
-  return td_diag_set(d, TD_USAGE, "maestro-field", (TdLoc){0},
-                     "memory.rows: %lld rows of %lld banks of %lld bytes are more than addresses of "
-                     "32 bits tell apart",
-                     (long long)m->rows, (long long)m->banks, (long long)m->word);
+  return td_diag_set(
+      d, TD_USAGE, "maestro-field", (TdLoc){0},
+      "memory.rows: %lld rows of %lld banks of %lld bytes are more than addresses of "
+      "32 bits tell apart",
+      (long long)m->rows, (long long)m->banks, (long long)m->word);
 }
 
 /* Ports are shared by one reader and one writer with as many channels. */
@@ -41,19 +42,25 @@ static bool check_share(const TdMaestroSystem *s, int i, TdDiag *d) {
   TdArena *a = d->arena;
   if (y->shares >= 0)
     return refuse(d, x, "shares",
-                  td_text_fmt(a, "'%s' shares ports itself: ports are one streamer's, whom at most "
-                                 "one other joins", y->name));
+                  td_text_fmt(a,
+                              "'%s' shares ports itself: ports are one streamer's, whom at most "
+                              "one other joins",
+                              y->name));
   if (!x->writer || y->writer)
-    return refuse(d, x, "shares", td_text_fmt(a, "a writer shares the ports of a reader; '%s' is a "
-                                                 "%s", y->name, y->writer ? "writer" : "reader"));
+    return refuse(d, x, "shares",
+                  td_text_fmt(a,
+                              "a writer shares the ports of a reader; '%s' is a "
+                              "%s",
+                              y->name, y->writer ? "writer" : "reader"));
   if (x->channels != y->channels)
-    return refuse(d, x, "shares", td_text_fmt(a, "%lld channels, and '%s' has %lld",
-                                              (long long)x->channels, y->name,
-                                              (long long)y->channels));
+    return refuse(d, x, "shares",
+                  td_text_fmt(a, "%lld channels, and '%s' has %lld", (long long)x->channels,
+                              y->name, (long long)y->channels));
   for (int k = 0; k < i; k++)
     if (s->at[k].shares == x->shares)
-      return refuse(d, x, "shares", td_text_fmt(a, "'%s' shares the ports of '%s' already",
-                                                s->at[k].name, y->name));
+      return refuse(
+          d, x, "shares",
+          td_text_fmt(a, "'%s' shares the ports of '%s' already", s->at[k].name, y->name));
   return true;
 }
 
@@ -89,12 +96,14 @@ static bool check_array(const TdMaestroSystem *s, TdDiag *d) {
     const TdMaestroStreamer *x = &s->at[i];
     bool writes = role >= TD_MAESTRO_D;
     if (x->writer != writes)
-      return refuse(d, x, "reader", writes ? "the array's results are written" : "the array reads it");
+      return refuse(d, x, "reader",
+                    writes ? "the array's results are written" : "the array reads it");
     int64_t bits = array_bits(&s->array, role);
     if (x->width != bits)
       return refuse(d, x, "lanes",
-                    td_text_fmt(d->arena, "its channels and extensions make words of %lld bits, and "
-                                          "the array has %lld",
+                    td_text_fmt(d->arena,
+                                "its channels and extensions make words of %lld bits, and "
+                                "the array has %lld",
                                 (long long)x->width, (long long)bits));
   }
   return true;
@@ -109,13 +118,13 @@ static bool check_loops(const TdMaestroSystem *s, TdDiag *d) {
     for (int r = TD_MAESTRO_A; r < TD_MAESTRO_D; r++) {
       int i = td_maestro_system_find(s, td_maestro_role_name[r]);
       if (i < 0 || s->at[i].data_full) continue;
-      return refuse(d, &s->at[w], "cut",
-                    td_text_fmt(d->arena,
-                                "\"pipe\" closes a loop in one cycle: %s accepts, so the array moves, "
-                                "so %s is popped, so %s requests, so an arbiter grants, so %s is "
-                                "popped, so %s accepts; \"full\" in one of them cuts it",
-                                s->at[w].name, s->at[i].name, s->at[i].name, s->at[w].name,
-                                s->at[w].name));
+      return refuse(
+          d, &s->at[w], "cut",
+          td_text_fmt(d->arena,
+                      "\"pipe\" closes a loop in one cycle: %s accepts, so the array moves, "
+                      "so %s is popped, so %s requests, so an arbiter grants, so %s is "
+                      "popped, so %s accepts; \"full\" in one of them cuts it",
+                      s->at[w].name, s->at[i].name, s->at[i].name, s->at[w].name, s->at[w].name));
     }
   }
   return true;
@@ -144,8 +153,9 @@ bool td_maestro_system_check(TdMaestroSystem *s, TdDiag *d) {
     x->channels = 1;
     for (int k = 0; k < x->nlane; k++) x->channels *= x->lane[k];
     if (x->channels > TD_MAESTRO_CHANNELS)
-      return refuse(d, x, "lanes", td_text_fmt(d->arena, "%lld channels, at most %d",
-                                               (long long)x->channels, TD_MAESTRO_CHANNELS));
+      return refuse(d, x, "lanes",
+                    td_text_fmt(d->arena, "%lld channels, at most %d", (long long)x->channels,
+                                TD_MAESTRO_CHANNELS));
     if (!x->addr_depth) x->addr_depth = x->depth;
     if (!chain(x, s->memory.word, d)) return false;
   }

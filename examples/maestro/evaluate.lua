@@ -48,7 +48,8 @@ for _, step in ipairs(steps) do
       local u = g.window
       local strides = name == "V" and ("  stride 1: %.2f, stride 2: %.2f"):format(100 * mean(g.strides[1]),
         100 * mean(g.strides[2])) or ""
-      print(("%-20s %-2s %7.2f %7.2f %7.2f %7.2f %7.2f %7.2f %9.3f %6.2f%s"):format(name == "G" and step.name or "", name,
+      local label = name == "G" and step.name or ""
+      print(("%-20s %-2s %7.2f %7.2f %7.2f %7.2f %7.2f %7.2f %9.3f %6.2f%s"):format(label, name,
         100 * mean(u), 100 * u[1], 100 * quartile(u, 1), 100 * quartile(u, 2), 100 * quartile(u, 3),
         100 * mean(g.active), g.accesses / first[name].accesses, before and mean(u) / mean(before[name].window) or 1,
         strides))

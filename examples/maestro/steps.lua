@@ -3,7 +3,7 @@ local tide, maestro = require "tide", require "tide.maestro"
 local i8, i32, grid, reduction = tide.i8, tide.i32, tide.grid, tide.reduction
 
 local steps = {
-  -- depth of A and B, of the others; cycles of a tile that is transposed or unfolded before; what there is from then on.
+  -- Depth of A and B, of the others; cycles of a tile that is transposed or unfolded before; what there is then.
   { name = "1 baseline", depth = 1, others = 1, pass = 2, full = true },
   { name = "2 prefetch", depth = 8, others = 2, pass = 1, full = true },
   { name = "3 transposer", depth = 8, others = 2, pass = 1, full = true, transposer = true },

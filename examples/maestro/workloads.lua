@@ -29,7 +29,8 @@ local function convolutions(list)
           for _, co in ipairs { 16, 32, 64 } do
             local OH, OW = plane[1], plane[2]
             local H, W = s * OH + k - 1, s * OW + k - 1
-            if H * W * ci <= QUARTER and ci * co * k * k <= QUARTER and OH * OW * co * 4 <= QUARTER and ci * k * k >= 64 then
+            local most = math.max(H * W * ci, ci * co * k * k, OH * OW * co * 4)
+            if most <= QUARTER and ci * k * k >= 64 then
               list[#list + 1] = { group = "V", OH = OH, OW = OW, H = H, W = W, Cin = ci, Cout = co, R = k, s = s }
             end
           end

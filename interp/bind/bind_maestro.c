@@ -64,8 +64,9 @@ static void read_field(lua_State *L, int idx, const struct Field *f, const char 
   lua_getfield(L, idx, f->name);
   bool given = !lua_isnil(L, -1);
   if (given && lua_isinteger(L, -1)) v = lua_tointeger(L, -1);
-  bool wrong = given ? !lua_isinteger(L, -1) || v < f->lo || v > f->hi || (f->power && (v & (v - 1)))
-                     : v == NONE;
+  bool wrong = given
+                   ? !lua_isinteger(L, -1) || v < f->lo || v > f->hi || (f->power && (v & (v - 1)))
+                   : v == NONE;
   if (wrong)
     td_bind_maestro_fail(L, "maestro-field", "%s.%s: %s; %s: a %s from %lld to %lld", what, f->name,
                          given ? luaL_tolstring(L, -1, NULL) : "not given", f->help,
@@ -89,8 +90,7 @@ static int wrong(lua_State *L, const char *what, const char *field, const char *
 static int push_list(lua_State *L, int idx, const char *what, const char *key, int most) {
   if (lua_getfield(L, idx, key) != LUA_TTABLE) wrong(L, what, key, "a list");
   int n = (int)lua_rawlen(L, -1);
-  if (n < 1 || n > most)
-    wrong(L, what, key, lua_pushfstring(L, "a list of 1 to %d entries", most));
+  if (n < 1 || n > most) wrong(L, what, key, lua_pushfstring(L, "a list of 1 to %d entries", most));
   return n;
 }
 

@@ -90,10 +90,11 @@ static void check_orders(lua_State *L, const TdUnit *u) {
     size_t i = 0;
     while (i < u->nparam && strcmp(u->param[i].sym->name, name) != 0) i++;
     if (i == u->nparam)
-      td_bind_maestro_fail(L, "maestro-order", "order: '%s' has no parameter '%s'", u->sym->name, name);
+      td_bind_maestro_fail(L, "maestro-order", "order: '%s' has no parameter '%s'", u->sym->name,
+                           name);
     if (lua_type(L, -1) != LUA_TSTRING)
-      td_bind_maestro_fail(L, "maestro-order", "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"",
-                   name);
+      td_bind_maestro_fail(L, "maestro-order",
+                           "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"", name);
     lua_pop(L, 1);
   }
 }
@@ -123,8 +124,8 @@ static const int *read_modes(lua_State *L, TdArena *a, int idx, const TdMaestroS
     for (int k = 0; name && k < s->memory.nmode; k++)
       if (strcmp(s->memory.mode[k].name, name) == 0) mode[i] = k;
     if (name && mode[i] < 0)
-      td_bind_maestro_fail(L, "maestro-mode", "streamer %s: the memory has no mode '%s'", s->at[i].name,
-                   name);
+      td_bind_maestro_fail(L, "maestro-mode", "streamer %s: the memory has no mode '%s'",
+                           s->at[i].name, name);
   }
   lua_pop(L, 1);
   return mode;
@@ -143,7 +144,8 @@ static const int64_t *read_numbers(lua_State *L, TdArena *a, int idx, const char
     bool given = !lua_isnil(L, -1);
     lua_pop(L, 1);
     if (given && (!td_bind_opt_integer(L, t, s->at[i].name, &base[i]) || base[i] < 0))
-      td_bind_maestro_fail(L, "maestro-base", "streamer %s: '%s' is a number from 0", s->at[i].name, key);
+      td_bind_maestro_fail(L, "maestro-base", "streamer %s: '%s' is a number from 0", s->at[i].name,
+                           key);
   }
   lua_pop(L, 1);
   return base;
@@ -190,8 +192,7 @@ static int l_place(lua_State *L) {
                       .base = read_numbers(L, work, 2, "base", s),
                       .group = read_numbers(L, work, 2, "group", s)};
   TdDiag d = td_bind_diag(work);
-  if (!td_maestro_job_place(job, &ask, &d) ||
-      !td_maestro_job_check(job, td_bind_enter(L)->ctx, &d))
+  if (!td_maestro_job_place(job, &ask, &d) || !td_maestro_job_check(job, td_bind_enter(L)->ctx, &d))
     return td_bind_push_failure(L, &d);
   box->job = job;
   return 1;
@@ -210,8 +211,7 @@ static void set_integers(lua_State *L, const char *key, const int64_t *v, int n)
 static int check_streamer(lua_State *L, int idx, const TdMaestroSystem *s) {
   const char *name = luaL_checkstring(L, idx);
   int i = td_maestro_system_find(s, name);
-  if (i < 0)
-    td_bind_maestro_fail(L, "maestro-streamer", "the system has no streamer '%s'", name);
+  if (i < 0) td_bind_maestro_fail(L, "maestro-streamer", "the system has no streamer '%s'", name);
   return i;
 }
 
@@ -437,8 +437,11 @@ static int l_simulate(lua_State *L) {
   TdArena *a = td_bind_work(L, TD_WORK_RUN);
   TdDiag d = td_bind_diag(a);
   TdMaestroReport *r = TD_NEW(a, TdMaestroReport);
-  TdMaestroRun run = {.ctx = td_bind_enter(L)->ctx, .arena = a, .system = j->system,
-                      .pattern = j->pattern, .work = j->work};
+  TdMaestroRun run = {.ctx = td_bind_enter(L)->ctx,
+                      .arena = a,
+                      .system = j->system,
+                      .pattern = j->pattern,
+                      .work = j->work};
   if (!td_maestro_model_run(&run, r, &d)) return td_bind_maestro_raise(L, &d);
   push_report(L, j, r);
   return 1;
@@ -464,12 +467,19 @@ static int l_run(lua_State *L) {
 
 void td_bind_open_maestro_job(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", l_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"compile", l_compile},     {"place", l_place}, {"stream", l_stream},
-      {"addresses", l_addresses}, {"run", l_run},     {"simulate", l_simulate},
-      {"operands", l_operands},   {"spread", l_spread},
-      {"nest", l_nest},           {"loops", l_loops},
-      {"csr", l_csr},             {"decode", l_decode}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"compile", l_compile},
+                                       {"place", l_place},
+                                       {"stream", l_stream},
+                                       {"addresses", l_addresses},
+                                       {"run", l_run},
+                                       {"simulate", l_simulate},
+                                       {"operands", l_operands},
+                                       {"spread", l_spread},
+                                       {"nest", l_nest},
+                                       {"loops", l_loops},
+                                       {"csr", l_csr},
+                                       {"decode", l_decode},
+                                       {NULL, NULL}};
   td_bind_class(L, TD_CLASS_MAESTRO_JOB, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

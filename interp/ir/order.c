@@ -148,8 +148,9 @@ static bool place_parts(Reader *r, TdOrderBytes *b, int64_t element, const int64
   for (int k = b->order.nplace; k-- > 0;) {
     stride[k] = b->order.place[k].pitch ? b->order.place[k].pitch : span;
     if (stride[k] < span || n[k] > (INT64_C(1) << 40) / stride[k])
-      return fail(r, td_text_fmt(r->arena, "the values of '%s' take %lld bytes each, and stand %lld "
-                                           "apart",
+      return fail(r, td_text_fmt(r->arena,
+                                 "the values of '%s' take %lld bytes each, and stand %lld "
+                                 "apart",
                                  td_order_part(r->arena, &b->order, k), (long long)span,
                                  (long long)stride[k]));
     span = stride[k] * n[k];

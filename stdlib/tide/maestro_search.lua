@@ -97,10 +97,19 @@ local function try(job, place, names, list, tries)
   return best, report, mode, why
 end
 
---- The job with the modes and groups that take the fewest cycles.
+--- The job with the modes and groups that take the fewest cycles; one mode for all, in the groups that nobody chose,
+--- is among those that are tried.
 function search.best(job, place)
   local names = placed_streamers(job)
-  local best, _, _, why = try(job, place, names, choices(job, names, function() return nil end), TRIED)
+  local best, report, _, why = try(job, place, names, choices(job, names, function() return nil end), TRIED)
+  for _, mode in ipairs(job.system.modes) do
+    if report and report.utilisation == 1 then break end
+    local same = {}
+    for _, name in ipairs(names) do same[name] = mode.name end
+    local candidate = place(job, { mode = same })
+    local r = candidate and candidate:simulate()
+    if r and (not report or r.cycles < report.cycles) then best, report = candidate, r end
+  end
   if not best then error(why, 0) end
   return best
 end

@@ -5,6 +5,7 @@ local core = require "tide.maestro.core"
 local split = {}
 
 local MOST = 12 -- 2 to this are the most jobs
+local GOOD = 0.99 -- of the MAC window: a job that reaches it is not split
 
 -- Refusals that smaller operands or shorter loops may help against.
 local helped = { ["maestro-memory"] = true, ["maestro-overlap"] = true, ["maestro-loops"] = true }
@@ -100,10 +101,29 @@ local function note(loops, cuts, tile)
   return table.concat(parts, ", ")
 end
 
---- The job that compile(nil) is, or a list of jobs of parts.
+-- The split in at most four jobs whose MAC windows are the shortest; nil where none is shorter than that of the whole.
+local function shorter(kernel, o, compile, whole)
+  local loops, tile = cuttable(kernel, o)
+  local found, least = nil, whole.report.window
+  for total = 1, 2 do
+    each_cut(loops, total, 1, {}, function(cuts)
+      if least == whole.report.fires then return true end
+      local jobs = compile_all(compile, parts_of(loops, cuts, tile))
+      local r = jobs and split.simulate(jobs)
+      if r and r.window < least then found, least = { jobs = jobs, note = note(loops, cuts, tile) }, r.window end
+    end)
+    if found then return found end
+  end
+end
+
+--- The job that compile(nil) is, or a list of jobs of parts: where the whole is too large, or where its best modes
+--- reach less than GOOD of the MAC window and parts reach more.
 function split.compile(kernel, o, compile)
   local whole, why = attempt(compile, nil)
-  if whole then return whole end
+  if whole then
+    local poor = o.mode == "best" and whole.report.utilisation < GOOD
+    return poor and shorter(kernel, o, compile, whole) or whole
+  end
   local loops, tile = cuttable(kernel, o)
   for total = 1, MOST do
     local found = each_cut(loops, total, 1, {}, function(cuts)

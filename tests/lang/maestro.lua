@@ -118,7 +118,8 @@ t.test("sums in the result itself; vectors; orders that nobody gave", function()
   }
   local job = maestro.reference():compile(k, { m = "m", n = "n", k = "kk" })
   t.eq(job:stream "C".base, job:stream "D".base)
-  agrees(job, k, { A = tide.random(i8[16][32], 1), B = tide.random(i8[32][24], 2), C = tide.random(i32[16][24], 3) }, "C")
+  agrees(job, k, { A = tide.random(i8[16][32], 1), B = tide.random(i8[32][24], 2),
+    C = tide.random(i32[16][24], 3) }, "C")
   local gemv = tide.kernel {
     name = "gemv", W = i8[40][32], x = i8[32], y = i32[40],
     function(W, x, y)
@@ -199,6 +200,7 @@ local function conv(OH, OW, Cin, Cout, R, s, T, S)
   }
 end
 
+-- Options of a convolution on blocks of b elements, with other fields.
 local function conv_options(b, more)
   local o = {
     m = "ox", n = "co", k = "ci", loops = { "oy", "ox", "co", "ci", "ky", "kx" },
@@ -282,7 +284,8 @@ t.test("results of 8 bits through the quantiser", function()
     local M, N, K, mult, shift = table.unpack(c)
     local k = quantised(M, N, K, mult, shift)
     agrees(maestro.reference():compile(k, { m = "m", n = "n", k = "k" }), k, {
-      A = tide.random(i8[M][K], 1), B = tide.random(i8[K][N], 2), C = tide.random(i32[N], 3, { lo = -40000, hi = 40000 }),
+      A = tide.random(i8[M][K], 1), B = tide.random(i8[K][N], 2),
+      C = tide.random(i32[N], 3, { lo = -40000, hi = 40000 }),
       D = i8[M][N](0) }, "D")
   end
 end)
@@ -304,6 +307,14 @@ t.test("registers: 63 to write, and what they would do", function()
   t.has(e.message, "A.base is 4: no address of a word")
   values[63] = nil
   t.has(select(2, pcall(sys.decode, sys, values)).message, "62 values, and the system has 63 registers")
+end)
+
+t.test("a stride-2 layer whose result fills its banks is split where that loses fewer cycles", function()
+  local k, args = conv(16, 16, 16, 32, 3, 2)
+  local sys = maestro.reference()
+  local job = sys:compile(k, conv_options(8, { mode = "best" }))
+  t.ok(job:simulate().utilisation >= 0.99, tostring(job))
+  agrees(job, k, args, "O")
 end)
 
 -- The code and message of the error that f raises.
@@ -343,7 +354,8 @@ t.test("systems are refused by field", function()
       X = maestro.reader { lanes = { 2 }, loops = 1, depth = 2, shares = "Y" }, Y = pair "X".Y,
     })
   end).message, "shares: ")
-  t.has(refusal(function() build(nil, { X = maestro.reader { lanes = { 3, 5, 7 }, loops = 1, depth = 2 } }) end).message,
+  local many = maestro.reader { lanes = { 3, 5, 7 }, loops = 1, depth = 2 }
+  t.has(refusal(function() build(nil, { X = many }) end).message,
     "X.lanes: 105 channels")
   local function wide(n) return { X = maestro.reader { lanes = { 2 }, loops = 1, depth = 2,
     ext = { maestro.ext.broadcast(64, 64 * n), maestro.ext.transpose(4, 8, i8) } } } end

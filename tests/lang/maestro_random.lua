@@ -1,5 +1,5 @@
--- DataMaestro: random kernels, orders, systems and modes. Jobs compute what the kernels do in plain Lua; no word is lost
--- or read twice; a job never takes fewer cycles than its array or its banks need.
+-- DataMaestro: random kernels, orders, systems and modes. Jobs compute what the kernels do in plain Lua; no word is
+-- lost or read twice; a job never takes fewer cycles than its array or its banks need.
 local tide = require "tide"
 local maestro = require "tide.maestro"
 local t = require "tap"

@@ -42,7 +42,8 @@ end
 t.test("the twin of all", function() t.ok(job()) end)
 
 t.test("words that are not contiguous", function()
-  refused("maestro-word", function(o) o.order.C = "m n -> n m" end, "streamer C", "order = {C = \"m n -> m/8 n/8 m%8 n%8\"}")
+  refused("maestro-word", function(o) o.order.C = "m n -> n m" end, "streamer C",
+    "order = {C = \"m n -> m/8 n/8 m%8 n%8\"}")
   t.ok(job(function(o) o.order.A = "m k -> m k" end))
 end)
 
@@ -93,7 +94,8 @@ t.test("types, orders, modes and bases", function()
 end)
 
 t.test("a base on another mode's rows", function()
-  refused("maestro-overlap", function(o) o.mode, o.base = { A = "fima", B = "gima8" }, { A = 0, B = 0 } end, "in mode gima8")
+  refused("maestro-overlap", function(o) o.mode, o.base = { A = "fima", B = "gima8" }, { A = 0, B = 0 } end,
+    "in mode gima8")
   t.ok(job(function(o) o.mode, o.base = { A = "fima", B = "gima8", C = "gima8", D = "gima8" },
     { A = 0, B = 32768 + 512, C = 65536 + 512, D = 98304 + 512 } end))
 end)
@@ -204,6 +206,35 @@ t.test("systems that lack what a kernel needs", function()
   t.eq(system { array = array, D = D }:compile(k, o):simulate().fires, 1)
   t.eq(select(2, pcall(function() system { array = array }:compile(k, o) end)).code, "maestro-streamer")
   t.eq(select(2, pcall(function() system { D = D }:compile(k, o) end)).code, "maestro-array")
+end)
+
+t.test("counters count up, loops have bounds", function()
+  local function kernel(back, triangle)
+    return function(o)
+      o.order = nil
+      return tide.kernel { name = "g", A = i8[16][16], B = i8[16][16], D = i32[16][16], function(A, B, D)
+        for m, n in grid(16, 16) do
+          local acc = i32(0)
+          if triangle then
+            for k = 0, m do acc = acc + A[m][k] * B[k][n] end
+          elseif back then
+            for k = 0, 15 do acc = acc + A[15 - m][k] * B[k][n] end
+          else
+            for k = 0, 15 do acc = acc + A[m][k] * B[k][n] end
+          end
+          D[m][n] = acc
+        end
+      end }
+    end
+  end
+  t.ok(job(kernel(false, false)))
+  refused("maestro-bound", kernel(false, true), "loop 'k'")
+  local function backwards(o)
+    local k = kernel(true, false)(o)
+    o.m, o.n, o.order = nil, "n", { A = "m k -> m k" }
+    return k
+  end
+  refused("maestro-negative", backwards, "streamer A", "counters cannot count down")
 end)
 
 t.test("more temporal loops than a streamer has", function()

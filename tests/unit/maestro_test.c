@@ -1,6 +1,6 @@
-/* maestro_test.c - address generation of DataMaestro against enumeration: random patterns, channels,
- * modes. */
-#include "backends/maestro/maestro.h"
+/* maestro_test.c - address generation of DataMaestro against enumeration: random patterns,
+ * channels, modes; and faults. */
+#include "backends/maestro/maestro_job.h"
 #include "tap.h"
 #include "trace.h"
 
@@ -46,7 +46,8 @@ static bool same_addresses(const TdMaestroStreamer *s, const TdMaestroPattern *p
   TdMaestroAgu g = td_maestro_agu_start(s, p);
   for (; g.busy; td_maestro_agu_tick(&g), t += again)
     for (int c = 0; c < s->channels; c++)
-      if (t >= n || g.address + td_maestro_agu_lane(s, p, c) != address_at(s, p, t, c)) return false;
+      if (t >= n || g.address + td_maestro_agu_lane(s, p, c) != address_at(s, p, t, c))
+        return false;
   return t == n;
 }
 
@@ -92,8 +93,60 @@ static void test_modes(int cases) {
   ok(!wrong, "modes permute bits, as the descriptor says");
 }
 
+/* A product of 1 x 1 x 8 bytes, two words of them, on a system of one streamer A: as the compiler
+ * would leave it. */
+static TdMaestroJob small_job(const TdMaestroSystem *s, TdMaestroOperand *x) {
+  TdMaestroJob j = {.system = s, .spatial = {1, 2, 0}, .temporal = {0, 1, 2}, .tile = {8, 1, 1}};
+  *x = (TdMaestroOperand){.used = true, .rank = 1, .extent = {16}, .coef = {{1, 0, 0}}};
+  j.nest.nloop = 3;
+  j.nest.loop[0] = (TdMaestroLoop){.name = "k", .extent = 16, .reduces = true};
+  j.nest.loop[1] = (TdMaestroLoop){.name = "m", .extent = 1};
+  j.nest.loop[2] = (TdMaestroLoop){.name = "n", .extent = 1};
+  j.stream[TD_MAESTRO_A] = (TdMaestroStream){.used = true, .x = x, .element = 1};
+  j.stream[TD_MAESTRO_A].order.room[0] = 16;
+  j.stream[TD_MAESTRO_A].order.at = (TdDesc){.n = 1, .at = {{16, 1}}};
+  j.stream[TD_MAESTRO_A].order.order.place[0].div = 1;
+  j.pattern[0] = (TdMaestroPattern){.used = true, .bound = {2}, .stride = {8}, .mask = 1};
+  j.work = (TdMaestroWork){.steps = 2, .tiles = 1};
+  return j;
+}
+
+/* Registers that read another word than the nest are found; a run whose array waits for a word that
+ * nobody sends ends. */
+static void test_faults(TdCtx *c, TdArena *a) {
+  TdMaestroSystem s = {
+      .memory = {.banks = 4, .word = 8, .rows = 16, .latency = 1, .nmode = 1, .mode = {{"all", 4}}},
+      .array = {.here = true, .m = 1, .n = 1, .k = 8, .lanes = 1},
+      .n = 1};
+  s.at[0] = (TdMaestroStreamer){.name = "A",
+                                .nlane = 1,
+                                .lane = {1},
+                                .channels = 1,
+                                .loops = 1,
+                                .depth = 1,
+                                .addr_depth = 1,
+                                .shares = -1};
+  s.ports = 1;
+  TdMaestroOperand x;
+  TdMaestroJob j = small_job(&s, &x);
+  TdDiag d = {.arena = a}, other = {.arena = a};
+  ok(td_maestro_job_check(&j, c, &d), "registers that read the words of the nest");
+  j.pattern[0].stride[0] = 16;
+  ok(!td_maestro_job_check(&j, c, &d), "one word further");
+  is_text(d.code, "maestro-address", "is a fault of the compiler");
+  TdMaestroReport report;
+  TdMaestroRun run = {.ctx = c, .arena = a, .system = &s, .pattern = j.pattern, .work = j.work};
+  ok(!td_maestro_model_run(&run, &report, &other), "an array without a streamer B");
+  is_text(other.code, "maestro-stuck", "is stuck, and that is said");
+}
+
 int main(void) {
+  TdCtx *c = td_ctx_new();
+  TdArena *a = td_arena_new(c);
+  test_faults(c, a);
   test_addresses(100000);
   test_modes(100000);
+  td_arena_free(a);
+  td_ctx_free(c);
   return done_testing();
 }
