@@ -71,6 +71,7 @@ typedef struct TdCTarget {
   const char *const *reserved;  /* words that no name may be, beside C's own; NULL-ended */
   const char *const *functions; /* more of them, or NULL */
   const char *loop_type;        /* of loop variables */
+  bool wraps; /* indices may be any of 64 bits: what may overflow is computed without sign */
   /* The type of an element of sym, or of a scalar local, of scalar type t. */
   const char *(*cell)(TdCWriter *w, TdSym sym, const TdType *t);
   /* e as an assignment to a cell of its type takes it. */
@@ -190,6 +191,8 @@ void td_crange_release(TdCWriter *w, size_t mark);
 /* Whether 0 <= e, and whether e < extent, always. */
 bool td_crange_is_nonnegative(TdCWriter *w, const TdExpr *e);
 bool td_crange_is_below(TdCWriter *w, const TdExpr *e, int64_t extent);
+/* Whether the value of e is far from where its 64 bits end. */
+bool td_crange_is_near(TdCWriter *w, const TdExpr *e);
 /* Most trips of a loop, or `otherwise`; and the statements that s executes at most, as a float. */
 double td_crange_trips(TdCWriter *w, const TdStmt *loop, double otherwise);
 double td_crange_work(TdCWriter *w, const TdStmt *s);
@@ -201,6 +204,8 @@ const char *td_cstmt_initial(TdCWriter *w, const TdStmt *s);
 /* s whose tensor expressions were expanded, and a FOR, as the target or the family writes it. */
 void td_cstmt_put_one(TdCWriter *w, const TdStmt *s);
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s);
+/* How loop s, with variable v that runs to `end`, goes on: v never passes what 64 bits hold. */
+const char *td_cstmt_step(TdCWriter *w, const TdStmt *s, const char *v, const char *end);
 /* Whether a bound of a loop may change in it, or is a call to compilers in a hurry. */
 bool td_cstmt_is_once(const TdExpr *e);
 /* An IF, whose arms put_body writes, indented. */

@@ -114,10 +114,33 @@ static TdPiece as_u64(TdCWriter *w, const TdExpr *e) {
   return td_cexpr_cast(w, word(w, e, false), TD_C_U64);
 }
 
+/* Whether an operator of indices may leave what 64 bits with sign hold, and the target asks. */
+static bool may_overflow(TdCWriter *w, const TdExpr *e) {
+  bool adds = e->op == TD_OP_ADD || e->op == TD_OP_SUB || e->op == TD_OP_MUL || e->op == TD_OP_NEG;
+  if (!w->target->wraps || !adds) return false;
+  if (e->type->kind == TD_T_INDEX) return !td_crange_is_near(w, e);
+  for (uint32_t i = 0; i < e->nkid; i++)
+    if (e->kid[i]->type->kind == TD_T_INDEX && !td_crange_is_near(w, e->kid[i])) return true;
+  return false;
+}
+
+/* Such an operator, modulo 2^64. */
+static TdPiece wrapping(TdCWriter *w, const TdExpr *e) {
+  TdPiece kid[2];
+  for (uint32_t i = 0; i < e->nkid; i++) {
+    kid[i] =
+        e->op == TD_OP_MUL ? word(w, e->kid[i], false) : aligned(w, e->kid[i], e->type->f, false);
+    kid[i] = td_cexpr_cast(w, kid[i], TD_C_U64);
+  }
+  TdPiece p = td_cexpr_fill(w, e->op, td_ops[e->op].c_int, TD_C_U64, kid, (int)e->nkid);
+  return wrap(w, p, e->type);
+}
+
 /* + - * & | ~ and select: kids by number. */
 static TdPiece commuting(TdCWriter *w, const TdExpr *e, bool low) {
   int c = computed(e->type, low);
   bool only_low = c == TD_C_U32, align = e->op != TD_OP_MUL;
+  if (!only_low && may_overflow(w, e)) return wrapping(w, e);
   TdPiece kid[3];
   for (uint32_t i = 0; i < e->nkid; i++) {
     if (e->op == TD_OP_SELECT && i == 0)

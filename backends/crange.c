@@ -141,6 +141,15 @@ bool td_crange_is_below(TdCWriter *w, const TdExpr *e, int64_t extent) {
   return is_nonnegative(w, x);
 }
 
+bool td_crange_is_near(TdCWriter *w, const TdExpr *e) {
+  TdLin x = lin(w, e), y = plus(w, (TdLin){0}, -1, x);
+  int64_t v;
+  int tries = TRIES;
+  if (!lower(w, x, w->known.n, &tries, &v)) return false;
+  tries = TRIES;
+  return lower(w, y, w->known.n, &tries, &v);
+}
+
 /* Whether e never changes inside the scope that it is read in. */
 static bool is_constant(void *ud, const TdExpr *e) {
   (void)ud;

@@ -50,6 +50,13 @@ static void body(TdCWriter *w, const TdStmt *s) {
   td_cname_release(w, names);
 }
 
+const char *td_cstmt_step(TdCWriter *w, const TdStmt *s, const char *v, const char *end) {
+  if (s->step == 1) return td_text_fmt(w->arena, "%s++", v);
+  if (w->target->wraps && !td_crange_is_near(w, td_for_hi(s)))
+    return td_text_fmt(w->arena, "%s = td_step(%s, %s, %" PRId64 ")", v, v, end, s->step);
+  return td_text_fmt(w->arena, "%s += %" PRId64, v, s->step);
+}
+
 /* An upper bound that td_cstmt_is_once is computed before the loop runs. */
 void td_cstmt_put_for(TdCWriter *w, const TdStmt *s) {
   size_t names = td_cname_mark(w), known = td_crange_mark(w);
@@ -63,8 +70,7 @@ void td_cstmt_put_for(TdCWriter *w, const TdStmt *s) {
     td_cname_put(w, NULL, end, NULL, NULL);
     once = td_text_fmt(w->arena, ", %s = %s", end, hi.text);
   }
-  const char *step = s->step == 1 ? td_text_fmt(w->arena, "%s++", v)
-                                  : td_text_fmt(w->arena, "%s += %" PRId64, v, s->step);
+  const char *step = td_cstmt_step(w, s, v, end);
   td_text_line(&w->out, "for (%s %s = %s%s; %s < %s; %s) {", type, v, lo.text, once, v, end, step);
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   w->out.indent++;

@@ -62,8 +62,8 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   TdPiece lo = w->target->index(w, td_for_lo(s));
   const char *v = scalar(p, s->sym, "int64_t", false), *end = put_bound(p, td_for_hi(s), v);
   const char *time = td_cpu_clock_enter(p, s, v);
-  td_text_line(&w->out, "for (%s = %s; %s < %s; %s += %" PRId64 ") {", v, lo.text, v, end, v,
-               s->step);
+  td_text_line(&w->out, "for (%s = %s; %s < %s; %s) {", v, lo.text, v, end,
+               td_cstmt_step(w, s, v, end));
   td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
   p->task->loops++;
   p->moves = true;

@@ -128,6 +128,41 @@ static const TdStmt *chunked(TdCWriter *w, const TdStmt *s) {
   return p->cut[0] = td_stmt_with_attrs(w->store, outer, s->attrs);
 }
 
+/* A loop of little bodies that nothing bounds: in chunks too, the next of which begins where the
+ * last one ends. */
+static void put_far(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  TdSession *se = w->session;
+  size_t names = td_cname_mark(w), known = td_crange_mark(w);
+  const char *lo = w->target->index(w, td_for_lo(s)).text,
+             *hi = w->target->index(w, td_for_hi(s)).text;
+  TdSym at[2];
+  const TdExpr *v[2];
+  const char *name[2], *end = td_cname_fresh(w, td_text_fmt(w->arena, "%s_end", s->sym->name));
+  td_cname_put(w, NULL, end, NULL, NULL);
+  for (int i = 0; i < 2; i++) {
+    const char *want = td_text_fmt(w->arena, "%s_%s", s->sym->name, i ? "to" : "from");
+    at[i] = td_store_sym(w->store, want, TD_SYM_LOOP);
+    v[i] = td_expr_var(w->arena, at[i], td_type_index(se), s->loc);
+    name[i] = td_cname_declare(w, at[i]);
+  }
+  int64_t chunk = chunk_of(body_work(w, s)) * s->step;
+  td_text_line(&w->out, "for (int64_t %s = %s, %s = %s, %s; %s < %s; %s = %s) {", name[0], lo, end,
+               hi, name[1], name[0], end, name[0], name[1]);
+  td_crange_push_loop(w, at[0], td_for_lo(s), td_for_hi(s));
+  td_crange_push_cond(w, td_expr_op2(w->arena, TD_OP_LE, td_type_bool(se), v[1], td_for_hi(s)),
+                      true);
+  w->out.indent++;
+  td_text_line(&w->out, "if (td_stopped(run)) %s;", p->parallel ? "break" : "return");
+  td_text_line(&w->out, "%s = td_step(%s, %s, %" PRId64 ");", name[1], name[0], end, chunk);
+  p->cut[1] = td_stmt_for(w->store, s->sym, v[0], v[1], s->step, td_for_body(s), s->loc);
+  td_cstmt_put_for(w, p->cut[1]);
+  w->out.indent--;
+  td_text_line(&w->out, "}");
+  td_crange_release(w, known);
+  td_cname_release(w, names);
+}
+
 static TdCpuRoom *room(TdCpuProg *p) {
   return &p->room.at[p->room.n - 1];
 }
@@ -202,6 +237,15 @@ static bool is_fixed(void *ud, const TdExpr *e) {
   return name || e->kind == TD_EXPR_OP || e->kind == TD_EXPR_LIT || e->kind == TD_EXPR_SIZE;
 }
 
+/* Whether two indices are near in each iteration of s. */
+static bool are_near(TdCWriter *w, const TdStmt *s, const TdExpr *x, const TdExpr *y) {
+  size_t known = td_crange_mark(w);
+  td_crange_push_loop(w, s->sym, td_for_lo(s), td_for_hi(s));
+  bool near = td_crange_is_near(w, x) && td_crange_is_near(w, y);
+  td_crange_release(w, known);
+  return near;
+}
+
 /* The loop s whose body only is an `if x < y` that holds up to some iteration, as a loop up to
  * there, which compilers take for vectors; s itself where it is another. */
 static const TdStmt *narrowed(TdCWriter *w, const TdStmt *s) {
@@ -217,6 +261,7 @@ static const TdStmt *narrowed(TdCWriter *w, const TdStmt *s) {
   const TdExpr *var = td_expr_var(a, s->sym, td_type_index(se), s->loc);
   const TdExpr *end = td_lin_plus(se, a, td_lin_minus(se, a, c->kid[1], c->kid[0]), var);
   if (td_walk_uses_expr(end, s->sym)) return s;
+  if (end->kind == TD_EXPR_OP && !are_near(w, s, c->kid[0], end)) return s;
   const TdExpr *hi = td_expr_op2(a, TD_OP_MIN, td_type_index(se), td_for_hi(s), end);
   const TdStmt *loop = td_stmt_for(w->store, s->sym, td_for_lo(s), hi, 1, body->kid[0], s->loc);
   return narrowed(w, td_stmt_with_attrs(w->store, loop, s->attrs));
@@ -229,8 +274,13 @@ static bool put_for(TdCpuProg *p, const TdStmt *s) {
   s = narrowed(w, s);
   bool parallel = is_parallel(w, s) && !p->parallel, chunks = is_cut(s) && is_long(w, s);
   if (!parallel && !chunks && s == given) return false;
-  if (chunks) s = chunked(w, s);
-  if (parallel)
+  bool far = !td_crange_is_near(w, td_for_lo(s)) || !td_crange_is_near(w, td_for_hi(s));
+  if (parallel && far && s->step > 1) parallel = false;
+  if (chunks && !far) s = chunked(w, s);
+  if (chunks && far && parallel) p->cut[0] = s;
+  if (chunks && far && !parallel)
+    put_far(p, s);
+  else if (parallel)
     put_parallel(p, s);
   else
     td_cstmt_put_for(w, s);
@@ -322,6 +372,7 @@ static const char *const reserved[] = {"run", "room", "state", "me", NULL};
 
 const TdCTarget td_cpu_unit_target = {.reserved = reserved,
                                       .loop_type = "int64_t",
+                                      .wraps = true,
                                       .cell = td_cwide_cell,
                                       .value = td_cwide_value,
                                       .index = td_cnum_exact,

@@ -77,6 +77,12 @@ static const Entry entries[] = {
      "  if (meet) td_fault(run, 9, place, views, 0);\n"
      "  return !meet;\n"
      "}\n"},
+    {"td_step", NULL,
+     "/* i + n, or `end` where that comes first. */\n"
+     "static inline int64_t td_step(int64_t i, int64_t end, int64_t n) {\n"
+     "  if ((uint64_t)end - (uint64_t)i <= (uint64_t)n) return end;\n"
+     "  return (int64_t)((uint64_t)i + (uint64_t)n);\n"
+     "}\n"},
     {"td_nonzero", "_i32 _u32 _i64 _u64",
      "static inline $T td_nonzero$s(struct td_run *run, int place, $T b) {\n"
      "  if (!b) td_fault(run, 1, place, 0, 0);\n"

@@ -1,4 +1,6 @@
 /* scalar.c - scalar expressions: pure, evaluated by recursion; a failure is an undefined value. */
+#include <stdlib.h>
+
 #include "eval/machine.h"
 
 static const TdValue nothing = {0, 0};
@@ -72,12 +74,31 @@ static TdValue apply_wide(TdTask *t, const TdApply *x) {
   return apply_symbolic(t, &lifted);
 }
 
+/* Whether an operator of indices gives a number that 64 bits do not hold. */
+static bool leaves_index(const TdApply *x) {
+  int64_t a = (int64_t)x->v[0].lo, b = x->n > 1 ? (int64_t)x->v[1].lo : 0;
+  switch (x->op) {
+  case TD_OP_ADD: return b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b;
+  case TD_OP_SUB: return b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b;
+  case TD_OP_NEG: return a == INT64_MIN;
+  case TD_OP_MUL:
+    if (a == 0 || b == 0 || a == 1 || b == 1) return false;
+    if (a == INT64_MIN || b == INT64_MIN) return true;
+    return (uint64_t)llabs(a) > (uint64_t)INT64_MAX / (uint64_t)llabs(b);
+  default: return false;
+  }
+}
+
 TdValue td_scalar_apply(TdTask *t, const TdApply *x) {
   bool concrete = true;
   for (int i = 0; i < x->n; i++) concrete &= td_value_is_concrete(x->v[i]);
   if (concrete && td_word_is_needed(x)) return apply_wide(t, x);
   if (concrete) {
     TdFault fault = TD_FAULT_NONE;
+    if (x->type->kind == TD_T_INDEX && leaves_index(x)) {
+      td_fault_set(t, "index-overflow", x->loc, "an index of more than 64 bits");
+      return nothing;
+    }
     TdValue v = td_domain_fold(x, &fault);
     return fault == TD_FAULT_NONE || survives(t, fault, x->loc) ? v : nothing;
   }

@@ -14,6 +14,7 @@ typedef struct Split {
   const TdStmt *loop;
   int64_t factor;
   const TdExpr *trip; /* iterations of the loop */
+  bool far;           /* its bounds may be near where 64 bits end */
   TdSym outer, inner;
 } Split;
 
@@ -94,6 +95,7 @@ static const TdStmt *make_body(const Split *s, bool guarded) {
   const TdStmt *body = td_subst_in_stmt(&u, td_for_body(s->loop));
   if (!guarded) return body;
   const TdExpr *cond = td_expr_op2(a, TD_OP_LT, td_type_bool(r->session), v, td_for_hi(s->loop));
+  if (s->far) cond = td_expr_op2(a, TD_OP_LT, td_type_bool(r->session), iteration(s), s->trip);
   return td_util_block1(r, td_stmt_if(r->store, cond, body, NULL, s->loop->loc));
 }
 
@@ -117,6 +119,50 @@ static bool is_forward(const Split *s) {
   const TdExpr *forward = td_expr_op2(r->arena, TD_OP_LE, td_type_bool(r->session),
                                       td_for_lo(s->loop), td_for_hi(s->loop));
   return td_range_holds(&q, s->loop, forward, false) == TD_YES;
+}
+
+/* Whether e is a number, a size, or what a loop counts or data of at most 32 bits holds. */
+static bool is_near_atom(void *ud, const TdExpr *e) {
+  (void)ud;
+  if (e->kind == TD_EXPR_VAR) return e->sym->kind == TD_SYM_LOOP || e->type->w <= 32;
+  return e->kind != TD_EXPR_LOAD || (td_type_is_integer(e->type) && e->type->w <= 32);
+}
+
+/* Whether a bound of the loop is neither near by what it is made of nor known to be. */
+static bool is_far(const Split *s, const TdExpr *bound) {
+  const int64_t far = (int64_t)1 << 40;
+  TdAsk q = td_util_ask(s->r, s->unit);
+  int64_t lo, hi;
+  if (td_walk_expr(bound, is_near_atom, NULL)) return false;
+  return !td_range_of(&q, s->loop, bound, &lo, &hi) || lo < -far || hi > far;
+}
+
+/* The iterations of a loop that is far, without a difference that 64 bits do not hold: that of a
+ * bound from 0 on, or of one that is no less than where the loop begins. */
+static const TdExpr *trip_of_far(const Split *s) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdExpr *lo = td_for_lo(s->loop), *hi = td_for_hi(s->loop);
+  int64_t v;
+  bool plain = (td_expr_is_const(lo, &v) && v <= 0) || is_forward(s);
+  if (!plain) hi = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), lo, hi);
+  return td_lin_ceildiv(r->session, a, td_lin_minus(r->session, a, hi, lo), s->loop->step);
+}
+
+/* The iterations that whole groups leave of a loop that is far, by their numbers: only values of
+ * the variable that it has are computed. */
+static const TdStmt *make_far_tail(const Split *s, const TdExpr *whole) {
+  TdRewrite *r = s->r;
+  TdArena *a = r->store->arena;
+  const TdStmt *body = td_util_copy(r, s->unit, td_for_body(s->loop));
+  TdSym v = td_util_loop_var(r, s->unit, td_text_fmt(r->arena, "%s_t", s->loop->sym->name));
+  TdSubst u = td_subst_new(r->store);
+  td_subst_expr(&u, s->loop->sym, td_util_written_out(a, value_at(s, td_util_var(r, v))));
+  const TdExpr *lo = td_lin_times(r->session, a, whole, s->factor);
+  lo = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), lo, td_util_const(r, 0));
+  const TdStmt *tail =
+      td_stmt_for(r->store, v, lo, s->trip, 1, td_subst_in_stmt(&u, body), s->loop->loc);
+  return td_stmt_with_attrs(r->store, tail, s->loop->attrs);
 }
 
 /* The iterations that whole groups leave, as a loop of their own over a copy of the body. Where the
@@ -146,7 +192,8 @@ static const TdStmt *make_tail(const Split *s, const TdExpr *whole) {
 static const TdProg *apply_cut(Split *s) {
   TdRewrite *r = s->r;
   const TdExpr *whole = td_lin_floordiv(r->session, r->store->arena, s->trip, s->factor);
-  const TdStmt *parts[] = {make_nest(s, whole, false), make_tail(s, whole)};
+  const TdStmt *parts[] = {make_nest(s, whole, false),
+                           s->far ? make_far_tail(s, whole) : make_tail(s, whole)};
   return td_util_with_stmts(r, s->unit, s->loop->uid, parts, 2);
 }
 
@@ -183,7 +230,8 @@ static const TdProg *apply(TdRewrite *r) {
   TdPlace at;
   if (!td_util_loop(r, LOOP, &at)) return NULL;
   Split s = {.r = r, .unit = at.unit, .loop = at.stmt, .factor = r->arg[FACTOR].integer};
-  s.trip = td_util_trip(r, at.stmt);
+  s.far = is_far(&s, td_for_lo(at.stmt)) || is_far(&s, td_for_hi(at.stmt));
+  s.trip = s.far ? trip_of_far(&s) : td_util_trip(r, at.stmt);
   if (!check(&s) || !make_variables(&s)) return NULL;
   Tail tail = GUARD;
   for (int i = 0; r->arg[TAIL].given && i < 3; i++)
