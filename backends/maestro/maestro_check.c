@@ -6,7 +6,7 @@
 #include "backends/maestro/maestro_job.h"
 
 /* Words of a stream that are compared one by one. */
-enum { MOST_WORDS = 1 << 15 };
+enum { MOST_WORDS = 1 << 12 };
 
 typedef struct Check {
   const TdMaestroJob *j;

@@ -1,5 +1,6 @@
 /* maestro_csr.c - the register map of a system: readers, writers, then pairs, each by name; then
- * the enables and registers of extensions, the start. What registers say, and what values would do. */
+ * the enables and registers of extensions, the start. What registers say, and what values would do.
+ */
 #include "backends/maestro/maestro_csr.h"
 
 #include <string.h>

@@ -131,8 +131,10 @@ static void multiply(Data *m) {
     for (int64_t c = 0; c < x->n; c++) {
       uint64_t sum = m->sum[r * x->n + c];
       const uint64_t *a = &m->left[r * x->k], *b = &m->right[c * x->k];
-      for (int64_t k = 0; k < x->k; k++)
-        sum = fast ? sum + a[k] * b[k] : add_product(&m->j->nest, sum, a[k], b[k]);
+      if (fast)
+        for (int64_t k = 0; k < x->k; k++) sum += a[k] * b[k];
+      else
+        for (int64_t k = 0; k < x->k; k++) sum = add_product(&m->j->nest, sum, a[k], b[k]);
       m->sum[r * x->n + c] = sum;
     }
 }

@@ -112,7 +112,8 @@ end
 function steps.run(w, step, rows)
   local kernel, o, tiles = job_of(w, step)
   rows = rows or w.group == "V" and not step.implicit and 8192 or 512
-  local sys, r = system(step, rows), nil
+  local sys = system(step, rows)
+  local r
   if step.mode == "one" then
     r = best_of_one(sys, kernel, o)
   else

@@ -1,7 +1,7 @@
 /* order.h - the order of a tensor in memory, as text: "m k -> m/8 k/8 m%8 k%8" names the dimensions
  * that it has to those who use it, and says of which parts of them its own dimensions are,
- * outermost first. Where a tensor lies in bytes, "m k -> m:72 k" says also how far apart the values of a part
- * are. */
+ * outermost first. Where a tensor lies in bytes, "m k -> m:72 k" says also how far apart the values
+ * of a part are. */
 #ifndef TD_ORDER_H
 #define TD_ORDER_H
 
