@@ -200,24 +200,30 @@ static void ring(void *ctx) {
   td_ctx_call_time(ctx);
 }
 
-static void stop_alarm(void *alarm) {
-  td_alarm_stop(alarm);
+/* An alarm that is stopped once: by the driver, or with its arena. */
+typedef struct Timer {
+  TdAlarm alarm;
+  bool on;
+} Timer;
+
+static void stop_timer(void *timer) {
+  Timer *t = timer;
+  if (t->on) td_alarm_stop(&t->alarm);
+  t->on = false;
 }
 
 TdSearchResult td_search_run(TdArena *a, const TdSearchSpace *space, TdSearchLimits limits) {
   TdCtx *c = td_arena_ctx(a);
-  TdSearch q = {.arena = td_arena_inner(a), .ctx = c, .space = space, .limits = &limits};
+  TdSearch q = {.arena = a, .ctx = c, .space = space, .limits = &limits};
   q.bytes = td_ctx_bytes(c);
-  TdArena *timer = td_arena_scratch(c);
-  if (limits.seconds > 0) {
-    TdAlarm *alarm = TD_NEW(timer, TdAlarm);
-    if (!td_alarm_start(alarm, limits.seconds, ring, c)) td_ctx_escape(c, TD_WHY_MEMORY);
-    td_arena_defer(timer, stop_alarm, alarm);
-  }
+  Timer *timer = TD_NEW(a, Timer);
+  td_arena_defer(a, stop_timer, timer);
+  if (limits.seconds > 0) timer->on = td_alarm_start(&timer->alarm, limits.seconds, ring, c);
+  if (limits.seconds > 0 && !timer->on) td_ctx_escape(c, TD_WHY_MEMORY);
   TdWork outer = td_ctx_begin_work(c, TD_WORK_SEARCH, NULL);
   run(&q);
   td_ctx_end_work(c, outer);
-  td_arena_free(timer);
+  stop_timer(timer);
   if (limits.seconds > 0) td_ctx_clear_time(c);
   q.out.best = q.best;
   q.out.made = (const TdSearchPoint *const *)q.made.at;

@@ -143,6 +143,7 @@ static int l_load(lua_State *L) {
                                        {"run", l_run},
                                        {"complete", l_complete},
                                        {"progress", td_progress_note},
+                                       {"search", td_bind_search},
                                        {"diff", l_diff},
                                        {"markdown", l_markdown},
                                        {NULL, NULL}};

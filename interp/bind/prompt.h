@@ -107,5 +107,7 @@ void td_replay_mark(lua_State *L);
 void td_replay_note_answer(lua_State *L);
 /* Adds inputs and script to the table on top, the module tide.session. */
 void td_replay_functions(lua_State *L);
+/* bind_search.c: session.search {..}. */
+int td_bind_search(lua_State *L);
 
 #endif
