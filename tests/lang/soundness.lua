@@ -404,6 +404,7 @@ tiers_alike("states: a Lua function inlined in two kernels, a state of rows", i3
 end)
 
 -- 4. Faults are part of meaning: a step adds none, verify says which program faults and where.
+-- luacheck: ignore 211
 
 -- Kernels of A, B, C of eight numbers each.
 local function of_three(body) return tide.kernel {A = i32[8], B = i32[8], C = i32[8], body} end
