@@ -59,7 +59,7 @@ static const TdExpr *pack_load(void *ud, const TdExpr *e) {
   const TdExpr *kid[3];
   if (e->kind != TD_EXPR_LOAD || e->sym != p->l.sym) return e;
   kid[0] = word_of(p, e, &kid[1], &kid[2]);
-  td_copied_note(p->l.r, kid[0]);
+  for (int i = 0; i < 3; i++) td_copied_note(p->l.r, kid[i]);
   TdArena *a = p->l.r->store->arena;
   return as_type(p, p->elem, td_expr_op(a, TD_OP_GETBITS, bits_type(p), kid, 3, e->loc));
 }

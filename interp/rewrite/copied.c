@@ -34,9 +34,11 @@ typedef struct Loads {
   TdRewrite *r;
   TdMap old;    /* uid -> statement of r->prog */
   TdMap unit;   /* uid -> the unit that it was in */
+  TdMap family; /* origin, or uid -> how many statements of r->prog come of it */
   TdMap known;  /* symbols of r->prog's statements */
   TdMap copied; /* symbols of declared loads */
   TdMap count;  /* of the statement under way: symbol -> how many loads more than its former self */
+  TD_VEC(const TdExpr *) met; /* loads of the statement under way, each once */
   const TdUnit *in;
   const TdStmt *bad;
   TdSym sym;
@@ -60,6 +62,9 @@ static bool note_copied(void *ud, const TdExpr *e) {
 
 static bool note_old(void *ud, const TdStmt *s) {
   Loads *l = ud;
+  uint64_t root = s->origin ? s->origin : s->uid, n = 0;
+  td_map_get(&l->family, root, &n);
+  td_map_put(l->r->arena, &l->family, root, n + 1);
   td_map_put(l->r->arena, &l->old, s->uid, (uint64_t)(uintptr_t)s);
   td_map_put(l->r->arena, &l->unit, s->uid, (uint64_t)(uintptr_t)l->in);
   for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_known, l);
@@ -76,12 +81,21 @@ static bool count_old(void *ud, const TdExpr *e) {
   return true;
 }
 
+/* Whether the statement under way has had this load; a load twice in one statement has one value.
+ */
+static bool is_again(Loads *l, const TdExpr *e) {
+  for (size_t i = 0; i < l->met.n; i++)
+    if (td_equal_expr(l->met.at[i], e)) return true;
+  td_vec_push(l->r->arena, &l->met, e);
+  return false;
+}
+
 /* Takes a load of the statement from those of its former self; one too many is bad unless it is of
  * something that the step made, or was declared. */
 static bool take_new(void *ud, const TdExpr *e) {
   Loads *l = ud;
   uint64_t n = 0;
-  if (!is_load(e) || !td_map_getp(&l->known, e->sym)) return true;
+  if (!is_load(e) || !td_map_getp(&l->known, e->sym) || is_again(l, e)) return true;
   bool had = td_map_get(&l->count, (uint64_t)(uintptr_t)e->sym, &n) && n;
   if (had) td_map_put(l->r->arena, &l->count, (uint64_t)(uintptr_t)e->sym, n - 1);
   if (had || td_map_getp(&l->copied, e->sym)) return true;
@@ -89,16 +103,19 @@ static bool take_new(void *ud, const TdExpr *e) {
   return false;
 }
 
-/* Compares a statement with its former self. */
+/* Compares a statement with its former self, which of a copy is known where it is one alone. */
 static bool look_new(void *ud, const TdStmt *s) {
   Loads *l = ud;
-  uint64_t old = 0, unit = 0;
-  if (!td_map_get(&l->old, s->uid, &old) && !td_map_get(&l->old, s->origin, &old)) return true;
+  uint64_t old = 0, unit = 0, n = 0;
+  bool kept = td_map_get(&l->old, s->uid, &old);
+  if (!kept && !(td_map_get(&l->family, s->origin, &n) && n == 1)) return true;
+  if (!kept && !td_map_get(&l->old, s->origin, &old)) return true;
   const TdStmt *was = (const TdStmt *)(uintptr_t)old;
   if (was == s || was->kind != s->kind) return true;
   td_map_get(&l->unit, was->uid, &unit);
   bool moved = ((const TdUnit *)(uintptr_t)unit)->sym != l->in->sym;
   l->count = (TdMap){0};
+  l->met.n = 0;
   for (uint32_t i = 0; i < was->nexpr; i++) td_walk_expr(was->expr[i], count_old, l);
   for (uint32_t i = 0; i < s->nexpr && !moved && !l->bad; i++)
     if (!td_walk_expr(s->expr[i], take_new, l)) l->bad = s;
