@@ -6,8 +6,8 @@ local graphs = require "random_graphs"
 local mappings = require "mappings"
 local tide = require "tide"
 
--- Searches design `seed` within its own limits, by the clock of a device if one is named; whether brute force, of at most
--- `most` programs, could tell the least.
+-- Searches design `seed` within its own limits, by the clock of a device if one is named; whether brute force, of at
+-- most `most` programs, could tell the least.
 local function compare(seed, most, device)
   local design, types, text = graphs.design(seed)
   local limits, ports = {pes = seed % 3 + 1, most = most, device = device}, nil
@@ -72,7 +72,7 @@ t.test("two tasks that nothing connects, one on a grid of one", function()
     for pes = 1, 3 do
       local best = mappings.least(tide.schedule(design), types, {pes = pes})
       local s = tide.schedule(design):search {pes = pes}
-      t.eq(mappings.cycles(s, types, device), best, ("%d steps of work on %d"):format(work, pes))
+      t.eq(mappings.cycles(s, types), best, ("%d steps of work on %d"):format(work, pes))
     end
   end
 end)
