@@ -202,7 +202,9 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
   case TD_CPU_LEFTOVER:
     td_diag_set(d, TD_ILLEGAL, "leftover", loc, "%" PRId64 " tokens are left in %s", run->value[1],
                 name_of(text, s, run->value[0], d->arena));
-    if (run->held) tell_contents(text, s, run, 0, d);
+    for (int i = 0; i < run->held; i++) tell_contents(text, s, run, i, d);
+    if (run->blocked > run->held)
+      td_diag_note(d, (TdLoc){0}, "and %d more streams hold tokens", run->blocked - run->held);
     return false;
   case TD_CPU_COPIES: return tell_copies(text, run, loc, d);
   case TD_CPU_RACE: return td_cpu_watch_tell(text, s, run, d);

@@ -105,7 +105,9 @@ static void check_left(struct td_run *run, const struct td_net *n) {
   for (int64_t k = 0; k < n->streams; k++)
     for (int64_t i = 0; i < n->stream[k].n; i++) {
       const struct td_ring *r = ring_of(&n->stream[k], i);
-      if (r->fill) fail(run, TD_CPU_LEFTOVER, n->stream[k].place, r->number, r->fill);
+      if (!r->fill) continue;
+      fail(run, TD_CPU_LEFTOVER, n->stream[k].place, r->number, r->fill);
+      run->blocked++;
     }
 }
 

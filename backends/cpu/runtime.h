@@ -19,7 +19,7 @@
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
   X(const struct td_host *host)    /* what runs networks */                                        \
   X(const void *timed)             /* struct td_timed of a run with a clock */                     \
-  X(int blocked)                   /* tasks that wait, of which these are the first */             \
+  X(int blocked) /* tasks that wait, of which these are the first; or streams that hold tokens */  \
   X(int64_t wait[16][6])           /* run, instance, place, stream, fill, depth */                 \
   X(int held)                      /* streams that hold tokens when it fails, or the first */      \
   X(int64_t hold[8][4])            /* stream, fill, place of the oldest, depth */                  \

@@ -76,8 +76,10 @@ static bool refuse_pending(Layouts *l, const Shard *s, TdLoc loc, const TdExpr *
               axes_text(l, s->pending), what);
   td_diag_note(l->diag, s->loc, "each instance has a part of it from here");
   e = td_walk_map_expr(l->arena, e, by_name, l);
-  td_diag_help(l->diag, "write tide.allreduce(%s, \"%s\")", td_print_expr_str(a, e),
-               td_ops[s->op].lua);
+  const char *text = td_print_expr_str(a, e);
+  if (e->type->kind != TD_T_TENSOR)
+    text = td_text_fmt(a, "%s[1](%s)", td_type_str(a, e->type), text);
+  td_diag_help(l->diag, "write tide.allreduce(%s, \"%s\")", text, td_ops[s->op].lua);
   return false;
 }
 

@@ -14,12 +14,18 @@ const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text
   if (t->kind != TD_T_TENSOR)
     td_bind_refuse(L, TD_USAGE, "layout", help, "only a tensor has a layout, not %s",
                    td_type_str(a, t));
-  int rank = 0;
+  int rank = 0, by[10] = {0}; /* of each axis, 1 + the dimension that it cuts */
   for (const char *p = text; *p; rank++) {
     bool shard = *p == 'S' && isdigit((unsigned char)p[1]);
     if (!shard && *p != 'R')
       td_bind_refuse(L, TD_USAGE, "layout", help, "layout \"%s\" is not understood at \"%s\"", text,
                      p);
+    int *cut = shard ? &by[p[1] - '0'] : NULL;
+    if (cut && *cut)
+      td_bind_refuse(L, TD_USAGE, "layout", help,
+                     "layout \"%s\": dimensions %d and %d are both cut by axis %c", text, *cut - 1,
+                     rank, p[1]);
+    if (cut) *cut = rank + 1;
     p += shard ? 2 : 1;
   }
   if (rank != t->rank)

@@ -1,5 +1,6 @@
 /* bind_tensor_fill.c - whole tensors from numbers, lists and tensors, and back to lists. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "bind/tensor.h"
 
@@ -31,6 +32,40 @@ static void begin(lua_State *L) {
   td_bind_work(L, TD_WORK_TENSOR);
 }
 
+/* Whether a number (at idx), stored as `bits`, is within what type t of integers or fixed point
+ * holds; one that saturates holds all, and 64 bits without sign are Lua's words. */
+static bool is_held(lua_State *L, int idx, const TdType *t, uint64_t bits) {
+  bool counted = td_type_is_integer(t) || t->kind == TD_T_FIXED || t->kind == TD_T_UFIXED;
+  if (!counted || t->saturate || lua_type(L, idx) != LUA_TNUMBER) return true;
+  int64_t v = lua_isinteger(L, idx) ? lua_tointeger(L, idx) : 0;
+  if (td_type_is_integer(t) && t->w >= 64) return td_type_is_signed(t) || t->w == 64 || v >= 0;
+  if (td_type_is_integer(t)) return (int64_t)bits == v;
+  double is = (double)(td_type_is_signed(t) ? (double)(int64_t)bits : (double)bits),
+         step = ldexp(1, -t->f);
+  return fabs(is * step - lua_tonumber(L, idx)) <= step;
+}
+
+/* "entry [2][1]". */
+static const char *entry_text(lua_State *L, const int64_t *index, int n) {
+  TdText at = td_text_new(td_bind_arena(L));
+  td_text_puts(&at, "entry ");
+  td_bind_put_index(&at, index, n, 1);
+  return td_text_str(&at);
+}
+
+/* Raises because entry `index` of a list for t, at stack slot `value`, is more, or less, than its
+ * elements hold. */
+static void refuse_entry(lua_State *L, const TdTensor *t, const int64_t *index, int value) {
+  TdArena *a = td_bind_arena(L);
+  const char *type = td_type_str(a, t->type->elem), *number = luaL_tolstring(L, value, NULL);
+  const char *help = td_text_fmt(a,
+                                 "take a wider type, or cast it: %s(%s), or a type that saturates: "
+                                 "with {overflow = \"saturate\"}",
+                                 type, number);
+  td_bind_refuse(L, TD_USAGE, "out-of-range", help, "%s is %s, which %s does not hold",
+                 entry_text(L, index, t->type->rank), number, type);
+}
+
 /* Writes the nested list at stack slot `list` to t, whose first d indices are fixed. */
 static void set_list(lua_State *L, TdTensor *t, int list, int d, int64_t *index) {
   const TdType *e = t->type->elem;
@@ -53,14 +88,12 @@ static void set_list(lua_State *L, TdTensor *t, int list, int d, int64_t *index)
     if (d + 1 < t->type->rank) {
       set_list(L, t, lua_gettop(L), d + 1, index);
     } else if (td_bind_to_stored(L, -1, e, &bits)) {
+      if (!is_held(L, -1, e, bits)) refuse_entry(L, t, index, lua_gettop(L));
       td_tensor_put(t, index, bits);
     } else {
       int value = lua_gettop(L);
-      TdText at = td_text_new(td_bind_arena(L));
-      td_text_puts(&at, "entry ");
-      td_bind_put_index(&at, index, d + 1, 1);
-      td_text_puts(&at, ": ");
-      td_bind_fail_stored(L, value, e, td_text_str(&at));
+      const char *at = td_text_fmt(td_bind_arena(L), "%s: ", entry_text(L, index, d + 1));
+      td_bind_fail_stored(L, value, e, at);
     }
     lua_pop(L, 1);
   }

@@ -162,14 +162,26 @@ bool td_deadlock_report(TdMachine *m) {
   return false;
 }
 
-bool td_deadlock_leftover(TdMachine *m, const TdChannel *c, TdLoc loc) {
-  TdText text = td_text_new(m->arena);
-  put_contents(&text, c);
-  const char *name = td_fault_channel_name(m->arena, c);
-  td_diag_set(m->diag, TD_ILLEGAL, "leftover", loc,
-              "%s is not empty at the end: %llu tokens were put, %llu were got", name,
-              (unsigned long long)c->put, (unsigned long long)c->got);
-  td_diag_note(m->diag, (TdLoc){0}, "%s holds %s", name, td_text_str(&text));
-  m->failed = true;
-  return false;
+bool td_deadlock_leftovers(TdMachine *m, const TdNetwork *n) {
+  const TdUnit *u = n->frame->plan->unit;
+  size_t left = 0;
+  for (size_t i = 0; i < u->nstream; i++) {
+    const TdChannel *c = n->frame->slot[u->nparam + i].view->channel;
+    for (int64_t k = 0; k < td_channel_count(c); k++) {
+      if (!c[k].full.n) continue;
+      const char *name = td_fault_channel_name(m->arena, &c[k]);
+      if (!left++)
+        td_diag_set(m->diag, TD_ILLEGAL, "leftover", u->stream[i].loc,
+                    "%s is not empty at the end: %llu tokens were put, %llu were got", name,
+                    (unsigned long long)c[k].put, (unsigned long long)c[k].got);
+      if (left > SHOWN_STREAMS) continue;
+      TdText text = td_text_new(m->arena);
+      put_contents(&text, &c[k]);
+      td_diag_note(m->diag, (TdLoc){0}, "%s holds %s", name, td_text_str(&text));
+    }
+  }
+  if (left > SHOWN_STREAMS)
+    td_diag_note(m->diag, (TdLoc){0}, "and %zu more streams hold tokens", left - SHOWN_STREAMS);
+  m->failed |= left > 0;
+  return !left;
 }

@@ -362,8 +362,9 @@ void td_timed_task(TdMachine *m, TdTask *t);
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);
 
-/* deadlock.c: both fail: which tasks wait for what and the cycle; tokens that nobody got. */
+/* deadlock.c: fails: which tasks wait for what, and the cycle; whether nobody left tokens in the
+ * streams of a design, which else are told. */
 bool td_deadlock_report(TdMachine *m);
-bool td_deadlock_leftover(TdMachine *m, const TdChannel *c, TdLoc loc);
+bool td_deadlock_leftovers(TdMachine *m, const TdNetwork *n);
 
 #endif

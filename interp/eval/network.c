@@ -150,14 +150,7 @@ static bool start_instance(TdTask *t) {
 
 /* Ends a design: streams are empty, copies are stored. */
 static bool end_network(TdMachine *m, TdNetwork *n) {
-  const TdUnit *u = n->frame->plan->unit;
-  for (size_t i = 0; i < u->nstream; i++) {
-    const TdChannel *c = n->frame->slot[u->nparam + i].view->channel;
-    int64_t count = td_channel_count(c);
-    for (int64_t k = 0; k < count; k++)
-      if (c[k].full.n) return td_deadlock_leftover(m, &c[k], u->stream[i].loc);
-  }
-  return td_copies_store(m, n);
+  return td_deadlock_leftovers(m, n) && td_copies_store(m, n);
 }
 
 bool td_network_start(TdMachine *m, TdFrame *f) {

@@ -91,9 +91,10 @@ static bool make_streams(Builder *b) {
     const TdDesignStream *q = &s->stream[i];
     const TdExpr *dim[TD_MAX_RANK];
     for (int d = 0; d < q->type->rank; d++) {
-      int64_t v = 0;
-      td_expr_is_const(q->type->dim[d], &v);
-      dim[d] = named_value(b, table_entry(q->options, (size_t)d, NULL), v);
+      int64_t v;
+      dim[d] = td_expr_is_const(q->type->dim[d], &v)
+                   ? named_value(b, table_entry(q->options, (size_t)d, NULL), v)
+                   : q->type->dim[d];
     }
     const TdType *token = named_type(b, q->type->elem, q->token);
     st[i].type = td_type_port(s->session, token, q->type->rank, dim, q->type->block);

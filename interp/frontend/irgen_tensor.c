@@ -246,10 +246,8 @@ static TdVal lower_reduce(TdIrgen *l, int word, const TdAstExpr *call) {
   TdVal axis = call->call.args.n > 2 ? td_irgen_expr(l, call->call.args.at[2]) : td_irgen_failed();
   const TdType *t = x.e->type;
   if (axis.kind != TD_V_CONST || axis.c.kind != TD_C_INT || axis.c.u.integer < 0 ||
-      axis.c.u.integer >= t->rank || t->rank < 2) {
-    td_irgen_fail(l, "rank", call->loc,
-                  "reduce(x, op, dim) needs a dimension of x below %d, and "
-                  "one that remains",
+      axis.c.u.integer >= t->rank) {
+    td_irgen_fail(l, "rank", call->loc, "reduce(x, op, dim) needs a dimension of x below %d",
                   t->rank);
     return td_irgen_failed();
   }
@@ -259,10 +257,10 @@ static TdVal lower_reduce(TdIrgen *l, int word, const TdAstExpr *call) {
   int rank = 0;
   for (int d = 0; d < t->rank; d++)
     if (d != axis.c.u.integer) dim[rank++] = t->dim[d];
-  const TdType *r = td_type_tensor(l->session, acc, rank, dim);
-  return td_irgen_tensor(
-      td_expr_tensor(l->arena, TD_OP_REDUCE, r, kid, 1, (TdOp)op, (int)axis.c.u.integer, call->loc),
-      call->loc);
+  const TdType *r = rank ? td_type_tensor(l->session, acc, rank, dim) : acc;
+  const TdExpr *e =
+      td_expr_tensor(l->arena, TD_OP_REDUCE, r, kid, 1, (TdOp)op, (int)axis.c.u.integer, call->loc);
+  return rank ? td_irgen_tensor(e, call->loc) : td_irgen_scalar(e);
 }
 
 TdVal td_irgen_tensor_word(TdIrgen *l, int word, const TdAstExpr *call) {

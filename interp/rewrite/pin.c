@@ -130,6 +130,13 @@ static bool look_stmt(void *ud, const TdStmt *s) {
   return !k->found;
 }
 
+/* Looks at the tokens of streams of the design around, whose types are the design's. */
+static bool look_stream(void *ud, const TdExpr *e) {
+  SizeUse *k = ud;
+  if (e->kind == TD_EXPR_VIEW && e->sym->kind == TD_SYM_STREAM) look_type(k, e->type);
+  return !k->found;
+}
+
 static bool is_in_params(const TdUnit *u, const char *name) {
   SizeUse k = {name, false};
   for (size_t i = 0; i < u->nparam; i++) look_type(&k, u->param[i].type);
@@ -158,6 +165,7 @@ static bool is_shaping(TdRewrite *r, const TdProg *p, const TdUnit *u, const cha
   for (size_t i = 0; i < u->nparam; i++)
     if (is_extent(u->param[i].type, name)) return true;
   td_walk_stmt(r->session->ctx, u->body, look_stmt, &k);
+  td_walk_exprs(r->session->ctx, u->body, look_stream, &k);
   if (k.found || !is_in_params(u, name)) return k.found;
   return td_prog_is_task(p, u->sym) || is_named(r, u, name);
 }

@@ -211,4 +211,66 @@ t.test("tokens that are left over are shown, in every tier", function()
   stuck(tide.int(5), {depth = 2}, false, 0)(A, B)
 end)
 
+t.test("a layout names an axis once", function()
+  t.fails(function() return i32[4][4]:layout "S0S0" end, {code = "layout", match = "dimensions 0 and 1"})
+  t.fails(function() return i32[4][4][4]:layout "S1RS1" end, {code = "layout", match = "dimensions 0 and 2"})
+  t.ok(i32[4][4]:layout "S0S1")
+end)
+
+t.test("streams as many as a size that has no value yet", function()
+  local n = tide.size "n"
+  local top = tide.design(function(d)
+    local s = d:stream(i32, {n, depth = 3})
+    d.a = task {A = i32[n], function(A) for i = 0, n - 1 do s[i]:put(A[i]) end end}
+    d.b = task {B = i32[n], function(B) for i = 0, n - 1 do B[i] = s[i]:get() end end}
+  end)
+  t.has(tostring(top), "d:stream(i32, {n, depth = 3})")
+  local _, B = p.foreign(top:at {n = 3}, tide.tensor(i32[3], {4, 5, 6}), i32[3](0))
+  t.eq(B:table(), {4, 5, 6})
+end)
+
+t.test("a slice of a row is put, and the next step goes on", function()
+  local P = 2
+  local top = tide.design(function(d)
+    local s = d:stream(i32[P])
+    d.a = task {A = i32[4][8], function(A)
+      for i, k in grid(4, 4) do s:put(A:slice(i, {k * P, k * P + P})) end
+    end}
+    d.b = task {B = i32[4][8], function(B)
+      for i, k in grid(4, 4) do B:slice(i, {k * P, k * P + P}):set(s:get()) end
+    end}
+  end)
+  local s = tide.schedule(top)
+  s:split("a:i", 2)
+  s:pipeline "b:k"
+  t.eq(s:verify(), "strict")
+  local A = tide.random(i32[4][8], 3)
+  local _, B = p.foreign(s, A, i32[4][8](0))
+  t.ok(B:equal(A))
+end)
+
+t.test("tokens left in many streams are all told", function()
+  local function top(n)
+    return tide.design(function(d)
+      local s = d:stream(i32, {n})
+      d.a = task {map = {n}, A = i32[n]:layout "S0", function(A, i)
+        s[i]:put(A[0])
+        s[i]:put(A[0])
+      end}
+      d.b = task {map = {n}, B = i32[n]:layout "S0", function(B, i) B[0] = s[i]:get() end}
+    end, {check = false})
+  end
+  for _, n in ipairs {3, 18} do
+    local k = top(n)
+    for _, run in ipairs {function(...) k:reference(...) end, k:build {target = "cpu"}} do
+      local passed, e = pcall(run, i32[n](7), i32[n](0))
+      t.eq(passed, false)
+      t.eq(e.code, "leftover")
+      local text = tostring(e)
+      for i = 0, math.min(n, 8) - 1 do t.has(text, ("s[%d] holds 7"):format(i)) end
+      t.eq(text:find("and 10 more streams", 1, true) ~= nil, n == 18)
+    end
+  end
+end)
+
 t.done()

@@ -227,7 +227,7 @@ end, "max", "+")
 twins("operands that are cut otherwise", "layout-mismatch", function(axis)
   return function(d)
     d.add = task { map = {2, 2}, A = i32[8][8]:layout "S0S1",
-      B = i32[8][8]:layout("S" .. axis .. "S1"), C = i32[8][8]:layout "S0S1",
+      B = i32[8][8]:layout("S" .. axis .. "S" .. 1 - axis), C = i32[8][8]:layout "S0S1",
       function(A, B, C) C:set(i32[4][4](A + B)) end }
   end
 end, 1, 0)

@@ -2,6 +2,7 @@
 -- held against Lua's own 64-bit integers.
 local t = require "tap"
 local tide = require "tide"
+local p = require "programs"
 local i8, u8, i16, i32, i64 = tide.i8, tide.u8, tide.i16, tide.i32, tide.i64
 local f16, bf16, f32, f64, bool = tide.f16, tide.bf16, tide.f32, tide.f64, tide.bool
 
@@ -194,6 +195,39 @@ t.test("reduce", function()
   t.fails(function() return tide.reduce(a, "+", 2) end, {code = "rank"})
   t.fails(function() return tide.reduce(a, "+") end, {code = "rank"})
   t.fails(function() return tide.allreduce(a, "+") end, {code = "only-in-task"})
+end)
+
+t.test("a vector becomes a scalar", function()
+  local k = tide.kernel {A = i32[5], B = i32[4], function(A, B)
+    B[0] = tide.reduce(A, "+", 0)
+    if tide.reduce(A:slice({1, 4}), "max", 0) > 3 then B[1] = i32(tide.reduce(A, "min", 0) * 2) end
+    for i = 2, 3 do B[i] = i32(B[i] + tide.reduce(A * A, "+", 0, {acc = i64})) end
+  end}
+  local _, B = p.same(k, tide.tensor(i32[5], {3, -4, 9, 1, 2}), i32[4](1))
+  t.eq(list(B), {11, -8, 112, 112})
+  local by_hand = tide.kernel {A = f32[5], B = f32[1], function(A, B)
+    local sum = f32(0)
+    for i = 0, 4 do sum = sum + A[i] end
+    B[0] = sum
+  end}
+  t.eq(tide.verify(by_hand, tide.kernel {A = f32[5], B = f32[1], function(A, B)
+    B[0] = tide.reduce(A, "+", 0)
+  end}), "strict")
+end)
+
+t.test("of a part it is pending, and made whole by an allreduce", function()
+  local function top(whole)
+    return tide.design(function(d)
+      d.part = tide.task {map = {2}, A = i32[6]:layout "S0", B = i32[2]:layout "S0", whole and function(A, B)
+        B:set(tide.allreduce(i32[1](tide.reduce(A, "+", 0)), "+"))
+      end or function(A, B)
+        B[0] = tide.reduce(A, "+", 0)
+      end}
+    end)
+  end
+  local _, B = p.foreign(top(true), tide.tensor(i32[6], {1, 2, 3, 4, 5, 6}), i32[2](0))
+  t.eq(list(B), {21, 21})
+  t.fails(function() top(false) end, {code = "pending-sum"})
 end)
 
 t.done()

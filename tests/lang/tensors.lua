@@ -66,6 +66,20 @@ t.test("lists", function()
   t.fails(function() return tide.tensor(i8, {1}) end, {code = "arguments"})
 end)
 
+t.test("a list holds what its type does: no number is cut in silence", function()
+  for _, x in ipairs {{i8, 128}, {i8, -129}, {u8, -1}, {u8, 256}, {i32, 1 << 31}, {tide.int(5), 16},
+    {tide.fixed(8, 4), 8}, {tide.ufixed(8, 4), -1}, {tide.uint(70), -1}} do
+    t.fails(function() tide.tensor(x[1][2], {0, x[2]}) end, {code = "out-of-range", match = "entry %[2%] is"})
+  end
+  for _, x in ipairs {{i8, 127}, {i8, -128}, {u8, 255}, {i32, (1 << 31) - 1}, {tide.int(5), -16}, {u64, -1},
+    {i64, math.mininteger}} do
+    t.eq(tide.tensor(x[1][2], {0, x[2]})[1], x[2])
+  end
+  t.eq(tide.tensor(tide.fixed(8, 4)[2], {-8, 7.9375}):table(), {-8.0, 7.9375})
+  t.eq(tide.tensor((i8:with {overflow = "saturate"})[2], {0, 300})[1], 127)
+  t.eq(tide.tensor(i8[1], {i8(300)})[0], 44)
+end)
+
 t.test("elements are bounds checked", function()
   local a = tide.tensor(i8[2][3], {{1, 2, 3}, {4, 5, 6}})
   t.eq({a[1][2], a[1.0][0]}, {6, 4})

@@ -111,7 +111,7 @@ r.bodies {
   {"accumulator", "local v = matmul(M, M, §{sum = i64})", "local v = matmul(M, M, {acc = i64})"},
   {"reduction", "local v = tide.reduce(M, §\"-\", 0)", "local v = tide.reduce(M, \"+\", 0)"},
   {"rank", "local v = tide.§reduce(M, \"+\", 2)", "local v = tide.reduce(M, \"+\", 1)"},
-  {"rank", "local v = tide.§reduce(A, \"+\", 0)", "local v = tide.reduce(M, \"+\", 0)"},
+  {"rank", "local v = tide.§reduce(A, \"+\", 1)", "local v = tide.reduce(A, \"+\", 0)"},
   {"rank", "local v = A:§slice({0, 2}, {0, 2})", "local v = A:slice({0, 2})"},
   {"slice", "local v = A:slice(§{0})", "local v = A:slice({0, 1})"},
   {"slice", "local v = A:slice({0, 8, §0})", "local v = A:slice({0, 8, 1})"},
