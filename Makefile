@@ -34,16 +34,18 @@ COMPILE_HLS = $(CXX) -std=c++17 -Ibackends/hls/include $(CPPFLAGS) -Wall -Wextra
   $(if $(MODE),$(SANITIZE)) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 
-SRC := $(sort $(filter-out interp/main.c,$(wildcard interp/*.c interp/*/*.c backends/*.c \
-  backends/*/*.c repl/*.c)))
+# The files of a tree that is four folders deep.
+deep = $(wildcard $(1)/*$(2) $(1)/*/*$(2) $(1)/*/*/*$(2))
+SRC := $(sort $(filter-out interp/main.c,$(call deep,interp,.c) $(call deep,backends,.c) \
+  $(wildcard repl/*.c)))
 OBJ := $(SRC:%.c=$(B)/%.o)
-JUPYTER_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard jupyter/*.c)))
+JUPYTER_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard repl/jupyter/*.c)))
 UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
 FUZZ := $(B)/tests/fuzz/fuzz
 FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))
 # What tests/fuzz/wrap.c overrules, to measure refusals of what is right, and counts.
-FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_carry_loop \
+FUZZ_WRAP = -Wl,--wrap=td_verdict_accept,--wrap=td_util_same_value,--wrap=td_loop_carried_loop \
   -Wl,--wrap=td_ctx_tick
 HOSTILE := $(B)/hostile
 # What tests/hostile/hostile.c lets fail.
@@ -51,8 +53,9 @@ HOSTILE_WRAP = -Wl,--wrap=td_ctx_take,--wrap=td_ctx_give,--wrap=td_ctx_tick \
   -Wl,--wrap=td_alarm_start,--wrap=td_alarm_stop
 # Programs that libFuzzer drives (CONFIG=input, clang).
 INPUT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/inputs/*_input.c)))
-GROUPS := loop buf type task stream kernel
-PRIMS := $(sort $(basename $(notdir $(wildcard $(GROUPS:%=interp/rewrite/%_*.c)))))
+# A file of a primitive defines td_prim_<its name>.
+PRIMS := $(shell sed -n 's/^const TdPrim td_prim_\([a-z_]*\) = .*/\1/p' \
+  $(sort $(wildcard interp/rewrite/*/*.c)))
 
 all: $(TIDE) ## build ./tide; TCC=0: without libtcc; V=1 shows the commands
 
@@ -157,6 +160,9 @@ san: export ASAN_OPTIONS = allocator_may_return_null=1
 san: ## all tests under ASan, UBSan and LSan, in build/san
 	@$(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
 
+same: $(TIDE) ## REF=commit: examples and tests/prim print and emit what that commit's did
+	@LUA_PATH='tests/?.lua;;' $(LUA) tests/same.lua '$(REF)'
+
 hostile: ## in a session RUNS= (60; 0: all) events of each KIND=, from FROM= on, fail in turn
 	@$(MAKE) CONFIG=hostile build/hostile/hostile
 	build/hostile/hostile $(RUNS:%=-r %) $(KIND:%=-m %) $(FROM:%=-f %) -j $(or $(JOBS),1) \
@@ -217,4 +223,4 @@ help: ## this list
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all so kernel demo test test-full lint san hostile bench fuzz inputs inputs-build \
-  fuzz-plants docs fresh install uninstall clean help
+  fuzz-plants same docs fresh install uninstall clean help

@@ -78,7 +78,7 @@ local main = [[
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backends/cpu/runtime.h"
+#include "backends/cpu/runtime/runtime.h"
 typedef void Entry(struct td_run *, void *, void *, void *const *);
 typedef void Reset(struct td_run *, void *);
 
@@ -99,7 +99,7 @@ static void *load(int tensor, size_t *bytes) {
   return data;
 }
 
-/* What the run time would call of cpu_watch.c, which needs all of Tide: nobody watches here. */
+/* What the run time would call of watch.c, which needs all of Tide: nobody watches here. */
 void td_cpu_watch_open(struct td_run *run, const struct td_net *n) {
   (void)run, (void)n;
   exit(9);
@@ -186,7 +186,7 @@ local function run(flags)
   shell.plant(folder, {})
   write(folder, 50)
   local said = shell.output(([[cd '%s' && top='%s' && cc -std=gnu11 -w -ffp-contract=off %s -I"$top" ]]
-    .. [[-I"$top/interp" *.c "$top/backends/cpu/cpu_net.c" -o all -lm 2>&1]]):format(folder, here, flags))
+    .. [[-I"$top/interp" *.c "$top/backends/cpu/net.c" -o all -lm 2>&1]]):format(folder, here, flags))
   t.eq(said, "")
   said = shell.output(("cd '%s' && ./all 2>&1"):format(folder))
   shell.output("rm -r " .. shell.quote(folder))

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analysis/collective.h"
-#include "backends/cpu/cpu_code.h"
+#include "lower/collective.h"
+#include "backends/cpu/load/code.h"
 
 struct TdCpu {
   TdArena *arena;

@@ -4,7 +4,7 @@
 #define TD_CPU_H
 
 #include "backends/backend.h"
-#include "eval/timed.h"
+#include "eval/time/timed.h"
 
 extern const TdBackend td_cpu_backend;
 
@@ -39,7 +39,7 @@ typedef struct TdCpuExtra {
   bool watch;           /* they find out who touches the elements of designs' arguments */
 } TdCpuExtra;
 
-/* cpu_text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. */
+/* text.c: the text of p at its sizes, owned by a; NULL with d filled when it cannot be. */
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *p, TdCpuExtra extra, TdDiag *d);
 
 typedef enum { TD_TIER_AUTO, TD_TIER_TCC, TD_TIER_CC } TdTier;
@@ -54,7 +54,7 @@ typedef struct TdCpuOptions {
   TdCpuExtra extra;
 } TdCpuOptions;
 
-/* cpu_backend.c: those that a build says. */
+/* backend.c: those that a build says. */
 TdCpuOptions td_cpu_options_of(const TdBuild *b);
 /* The device whose operation times a build's runs count, owned by the build; NULL: no clock. */
 const char *td_cpu_device_of(const TdBuild *b);
@@ -72,7 +72,7 @@ TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d)
 bool td_cpu_call(TdCpu *c, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* Has the states of c go on from those of another, which is the same program at other sizes. */
 void td_cpu_take_state(TdCpu *c, const TdCpu *from);
-/* cpu_timed.c: the same of a program with a clock, whose root is a design; *report tells what the
+/* timed.c: the same of a program with a clock, whose root is a design; *report tells what the
  * tasks and streams did, owned by a. */
 bool td_cpu_timed_call(TdCpu *c, TdArena *a, const TdCallArg *arg, size_t narg,
                        const TdTimed **report, TdDiag *d);
@@ -81,7 +81,7 @@ void td_cpu_reset(TdCpu *c);
 const TdCpuText *td_cpu_source(const TdCpu *c);
 /* TCC or CC, of its last run. */
 TdTier td_cpu_tier(const TdCpu *c);
-/* cpu_tcc.c: "0.9.27", the libtcc that compiles in memory; NULL: Tide was built without. Owned by
+/* tcc.c: "0.9.27", the libtcc that compiles in memory; NULL: Tide was built without. Owned by
  * a. */
 const char *td_cpu_tcc_version(TdArena *a);
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "analysis/interface.h"
-#include "backends/hls/hls_lower.h"
-#include "backends/hls/hls_option.h"
+#include "analysis/net/interface.h"
+#include "backends/hls/lower.h"
+#include "backends/hls/option.h"
 
 static const TdOption options[TD_HLS_OPTIONS] = {
     [TD_HLS_TOP] = {"top", TD_OPTION_WORD, "", "name of the top function; else the kernel's"},
@@ -70,7 +70,7 @@ static bool validate(const TdBuild *b) {
   if (!is_word(td_hls_option(b, TD_HLS_PART)) || !*td_hls_option(b, TD_HLS_PART))
     return refuse(b, TD_HLS_PART, "the name of a device");
   if (!is_word(td_hls_option(b, TD_HLS_TOP))) return refuse(b, TD_HLS_TOP, "a name");
-  TdHlsRegions regions = {{0}, {0}, {0}};
+  TdNetRegions regions = {{0}, {0}, {0}};
   return check_banks(b) && td_hls_lower_prog(b->arena, b->prog, &regions, b->diag) != NULL;
 }
 

@@ -7,7 +7,7 @@
 
 extern const TdBackend td_backend_hls;
 
-/* hls_run.c: a program ready to be simulated, with its state; owned by b->arena. NULL with b->diag
+/* run.c: a program ready to be simulated, with its state; owned by b->arena. NULL with b->diag
  * filled. It is compiled at its first call. */
 typedef struct TdHlsRun TdHlsRun;
 TdHlsRun *td_hls_run_new(const TdBuild *b);
@@ -17,12 +17,12 @@ bool td_hls_run_call(TdHlsRun *r, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* Has states start from their declared values again. */
 void td_hls_run_reset(TdHlsRun *r);
 
-/* hls_files.c: the test bench's files: the arguments before a call and, of those written, after it.
+/* files.c: the test bench's files: the arguments before a call and, of those written, after it.
  * Owned by b->arena. */
 const TdFile *td_hls_files_data(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
                                 size_t *nfile);
 
-/* hls_tool.c: runs Vitis HLS in a folder that holds the files of a build, if it is on PATH and b
+/* tool.c: runs Vitis HLS in a folder that holds the files of a build, if it is on PATH and b
  * asks for it. *said is a sentence about what was done, or what to do. *report are lines of
  * "path value", NULL where there is none. False with b->diag filled: it failed. */
 bool td_hls_tool_run(const TdBuild *b, const char *folder, const char **said, const char **report);

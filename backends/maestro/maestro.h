@@ -34,15 +34,15 @@ typedef struct TdMaestroMemory {
   int nmode;
 } TdMaestroMemory;
 
-/* The kinds of extensions, maestro_ext.def. */
+/* The kinds of extensions, ext.def. */
 typedef enum {
 #define TD_MAESTRO_EXT(id, name, args, regs, stem, summary) TD_MAESTRO_EXT_##id,
-#include "backends/maestro/maestro_ext.def"
+#include "backends/maestro/ext.def"
   TD_MAESTRO_EXT_KINDS
 } TdMaestroExtKind;
 
 struct TdMaestroExt;
-/* A line of maestro_ext.def. `fits` settles the widths of an extension behind a word of so many
+/* A line of ext.def. `fits` settles the widths of an extension behind a word of so many
  * bits; NULL, or what is wrong. `beat` makes beats out of beats, of `in` and `out` bits. */
 typedef struct TdMaestroExtInfo {
   const char *name, *args, *regs, *summary;
@@ -122,7 +122,7 @@ typedef struct TdMaestroWork {
   TdMaestroScale scale; /* if quantised */
 } TdMaestroWork;
 
-/* maestro_agu.c: address generation, by the two counters of each dimension. */
+/* agu.c: address generation, by the two counters of each dimension. */
 typedef struct TdMaestroAgu {
   const TdMaestroPattern *p;
   int first, nloop; /* loops that it runs: not the first, where words are repeated */
@@ -151,7 +151,7 @@ TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode);
 /* Why the array waits. */
 typedef enum {
 #define TD_MAESTRO_STALL(id, name, summary) TD_MAESTRO_STALL_##id,
-#include "backends/maestro/maestro_stall.def"
+#include "backends/maestro/stall.def"
   TD_MAESTRO_STALLS
 } TdMaestroStall;
 

@@ -37,7 +37,7 @@ uint32_t td_sources_find_short(const TdSources *s, const char *name, size_t n, s
 
 /* illegal: not provably the same program; unsupported: Tide cannot yet; usage: names, types,
  * arguments; limit: memory, budget, interrupt, depth; bug: Tide's own check failed; lua: an error
- * of plain Lua that nobody caught (bind_fault.c makes them, no other code meets one). A program
+ * of plain Lua that nobody caught (fault.c makes them, no other code meets one). A program
  * that breaks a rule of the language when it is captured or run (index out of range, division by
  * zero, deadlock) is illegal too. */
 typedef enum { TD_OK, TD_ILLEGAL, TD_UNSUPPORTED, TD_USAGE, TD_LIMIT, TD_BUG, TD_LUA } TdDiagKind;

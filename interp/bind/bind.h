@@ -10,7 +10,7 @@
 
 #include "affine/affine.h"
 #include "frontend/capture.h"
-#include "frontend/walk_ast.h"
+#include "frontend/lua/walk_ast.h"
 #include "ir/ir.h"
 #include "ir/tensor.h"
 
@@ -21,7 +21,7 @@ typedef enum { TD_CHECK_OFF, TD_CHECK_QUICK, TD_CHECK_ON } TdBindCheck;
 /* What :set sets; values are places among the words of settings.def. */
 typedef enum {
 #define TD_SETTING(NAME, name, words, initial, summary) TD_SET_##NAME,
-#include "bind/settings.def"
+#include "bind/prompt/settings.def"
   TD_SETTINGS
 } TdSettingName;
 
@@ -68,7 +68,7 @@ int td_bind_fail(lua_State *L, const char *code, const char *fmt, ...) TD_PRINTF
 int td_bind_push_failure(lua_State *L, const TdDiag *d);
 /* Tells the collector how much C memory came since it was last told. */
 void td_bind_account(lua_State *L);
-/* bind_set.c: sets a field of the table on top; a NULL string is no field. */
+/* set.c: sets a field of the table on top; a NULL string is no field. */
 void td_bind_set_integer(lua_State *L, const char *key, int64_t v);
 void td_bind_set_number(lua_State *L, const char *key, double v);
 void td_bind_set_boolean(lua_State *L, const char *key, bool v);
@@ -86,7 +86,7 @@ const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v);
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise);
 
-/* bind_refuse.c: refusals of what a caller gave. */
+/* refuse.c: refusals of what a caller gave. */
 /* Raises an error of any kind at the Lua call; help may be NULL. */
 int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
                    const char *fmt, ...) TD_PRINTF(5, 6);
@@ -100,13 +100,13 @@ bool td_bind_check_options(lua_State *L, int idx, const char *const *names);
 int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
                      int otherwise);
 
-/* bind_write.c: writes a file whole (base/file.h) or raises; returns 0. */
+/* write.c: writes a file whole (base/file.h) or raises; returns 0. */
 int td_bind_write(lua_State *L, const char *path, const char *text, size_t n);
 
 /* How messages name the Lua value at idx: "an integer", "a tensor". */
 const char *td_bind_words(lua_State *L, int idx);
 
-/* bind_type.c: types are one userdata each, so == works. */
+/* type.c: types are one userdata each, so == works. */
 #define TD_CLASS_TYPE "tide.type"
 /* The type at idx: check raises where there is none, test returns NULL. */
 void td_bind_push_type(lua_State *L, const TdType *t);
@@ -115,14 +115,14 @@ const TdType *td_bind_test_type(lua_State *L, int idx);
 /* Pushes the one userdata of a class that stands for p, which lives as long as the session. */
 void td_bind_push_unique(lua_State *L, const char *class, const void *p);
 
-/* bind_size.c: tide.size, a name without value, and the index expressions made of it. */
+/* size.c: tide.size, a name without value, and the index expressions made of it. */
 #define TD_CLASS_SIZE "tide.size"
 /* An extent: a non-negative integer, or a tide.size; raises otherwise. Session-owned. */
 const TdExpr *td_bind_check_extent(lua_State *L, int idx);
 /* The index expression of the tide.size at idx, or NULL. */
 const TdExpr *td_bind_test_size(lua_State *L, int idx);
 
-/* bind_layout.c: T:layout "S0R", how a task's parameter lies over the task's map. */
+/* layout.c: T:layout "S0R", how a task's parameter lies over the task's map. */
 #define TD_CLASS_LAYOUT "tide.layout"
 typedef struct TdLayoutBox {
   const TdType *type;
@@ -132,7 +132,7 @@ const TdLayoutBox *td_bind_test_layout(lua_State *L, int idx);
 /* Raises unless text is a layout of type t; returns the session's copy. */
 const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text);
 
-/* bind_tensor.c: a tensor and its views have as their first user value what owns their memory, as
+/* tensor.c: a tensor and its views have as their first user value what owns their memory, as
  * their second the views of their rows that t[i] made. */
 #define TD_CLASS_TENSOR "tide.tensor"
 typedef struct TdTensorMemory {
@@ -148,14 +148,14 @@ typedef struct TdTensorBox {
   const TdType *row;        /* of t[i]; NULL until it is asked for */
   const TdTensor *restored; /* of a state: what :reset() brings back */
   const char *path;   /* of a state: the path of a native run whose contents it holds, or NULL */
-  TdTensorKept *kept; /* of a state: what it holds for other paths (bind_state.c) */
+  TdTensorKept *kept; /* of a state: what it holds for other paths (state.c) */
 } TdTensorBox;
 /* A new tensor of constant type t on the stack. */
 TdTensor *td_bind_push_tensor(lua_State *L, const TdType *t, bool declared);
 TdTensor *td_bind_check_tensor(lua_State *L, int idx);
 TdTensorBox *td_bind_test_tensor(lua_State *L, int idx);
 
-/* bind_scalar.c: elements as Lua values. Integers are Lua integers (u64 from 2^63 up is negative,
+/* scalar.c: elements as Lua values. Integers are Lua integers (u64 from 2^63 up is negative,
  * as Lua's own operators see it), fixed point and floats are Lua floats. */
 /* A Lua number or boolean as bits of scalar type t (converted as a cast does), or false if it is
  * neither, or a number for bool. */
@@ -163,7 +163,7 @@ bool td_bind_to_bits(lua_State *L, int idx, const TdType *t, uint64_t *bits);
 /* Bits of scalar type t as a Lua number or boolean. */
 void td_bind_push_bits(lua_State *L, const TdType *t, uint64_t bits);
 
-/* bind_source.c: every chunk that Lua loads is kept; asts are parsed once. */
+/* source.c: every chunk that Lua loads is kept; asts are parsed once. */
 /* Replaces load, loadfile, dofile and the searcher of require so that sources are kept. */
 void td_bind_open_source(lua_State *L);
 /* Keeps a chunk; returns its source id. */
@@ -194,7 +194,7 @@ const TdAstExpr *td_bind_call_expr(lua_State *L, const TdAst **ast);
  * one. */
 TdLoc td_bind_caller_argument(lua_State *L, const char *text);
 
-/* bind_host.c: values of the Lua program as the frontend asks for them. */
+/* host.c: values of the Lua program as the frontend asks for them. */
 /* A host whose function handles are made by td_bind_handle; valid during one C call. The stack slot
  * `anchor` must hold a table, in which the functions and tables that the frontend meets are kept.
  */
@@ -204,7 +204,7 @@ uintptr_t td_bind_handle(lua_State *L, int anchor, int idx);
  */
 void td_bind_note_words(lua_State *L);
 
-/* bind_unit.c: kernels, designs and externs are one class; the store is kept alive by a user value.
+/* unit.c: kernels, designs and externs are one class; the store is kept alive by a user value.
  */
 #define TD_CLASS_UNIT "tide.unit"
 #define TD_CLASS_STORE "tide.store"
@@ -218,30 +218,30 @@ void td_bind_push_unit(lua_State *L, int store, const TdProg *p);
 const TdProg *td_bind_check_unit(lua_State *L, int idx);
 const TdProg *td_bind_test_unit(lua_State *L, int idx);
 
-/* bind_design.c: the stream at idx as a compile-time value; false if it is none. */
+/* design.c: the stream at idx as a compile-time value; false if it is none. */
 bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
 
 /* Whether the builder of a design runs. */
 bool td_bind_is_building(lua_State *L);
 
-/* bind_setting.c: gives each setting its value at the start. */
+/* setting.c: gives each setting its value at the start. */
 void td_setting_reset(TdBind *b);
 
-/* bind_schedule.c */
+/* schedule.c */
 #define TD_CLASS_SCHEDULE "tide.schedule"
 /* The program of the schedule at idx as it is now, or NULL. */
 const TdProg *td_bind_test_schedule(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 
-/* bind_version.c */
+/* version.c */
 /* Notes from which file another Lua loaded the module, so that Tide's own files are found, and has
  * require look for stdlib there. */
 void td_version_note_module(lua_State *L, const char *file);
 /* Whether another Lua loaded the module. */
 bool td_version_is_module(lua_State *L);
 
-/* bind_graph.c: the program that the graph at idx is of, or NULL. */
+/* graph.c: the program that the graph at idx is of, or NULL. */
 const TdProg *td_bind_test_graph(lua_State *L, int idx);
 
 /* Openers; each leaves the stack as it was, with the module table at the top. */

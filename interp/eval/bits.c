@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "eval/bdd.h"
-#include "eval/intern.h"
+#include "eval/value/intern.h"
 
 /* Nodes that one operator may take: a few first, which is enough where most is the same on both
  * sides and unknown; then many. Those of all that are asked about one pair. */

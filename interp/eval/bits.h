@@ -5,7 +5,7 @@
 #ifndef TD_EVAL_BITS_H
 #define TD_EVAL_BITS_H
 
-#include "eval/domain.h"
+#include "eval/value/domain.h"
 
 typedef struct TdBits TdBits;
 

@@ -1,7 +1,7 @@
 /* eval.c - runs: arguments in, tasks to their end, results out; two runs compared or explained. */
 #include "eval/bits.h"
 #include "eval/machine.h"
-#include "ir/unfuse.h"
+#include "ir/text/unfuse.h"
 
 /* Tokens of a block stream of the outside that a kernel may hold at a time. */
 enum { PORT_DEPTH = 16 };

@@ -8,8 +8,8 @@
 #ifndef TD_EVAL_H
 #define TD_EVAL_H
 
-#include "eval/domain.h"
-#include "eval/timed.h"
+#include "eval/value/domain.h"
+#include "eval/time/timed.h"
 #include "ir/tensor.h"
 
 /* One stream of a port argument: the tokens of each side in order, one more dimension in front

@@ -6,11 +6,11 @@
 #ifndef TD_MACHINE_H
 #define TD_MACHINE_H
 
-#include "eval/clock.h"
+#include "eval/time/clock.h"
 #include "eval/eval.h"
 #include "eval/reliance.h"
-#include "eval/slice.h"
-#include "eval/word.h"
+#include "eval/value/slice.h"
+#include "eval/value/word.h"
 
 typedef struct TdMachine TdMachine;
 typedef struct TdTask TdTask;

@@ -3,7 +3,7 @@
 #ifndef TD_EVAL_RELIANCE_H
 #define TD_EVAL_RELIANCE_H
 
-#include "eval/domain.h"
+#include "eval/value/domain.h"
 
 /* What is relied on. */
 typedef enum { TD_RELY_INDEX, TD_RELY_DIVISOR, TD_RELY_COUNT } TdRely;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "frontend/irgen.h"
+#include "frontend/gen/irgen.h"
 #include "ir/size_use.h"
 
 #define MAX_ATTEMPTS 64

@@ -2,7 +2,7 @@
 #ifndef TD_CAPTURE_H
 #define TD_CAPTURE_H
 
-#include "frontend/value.h"
+#include "frontend/lua/value.h"
 
 /* Sizes of a unit under capture. A name may be tried as a size and then found to be none: capture
  * starts again. */

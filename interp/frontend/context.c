@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "frontend/capture.h"
-#include "frontend/walk_ast.h"
+#include "frontend/lua/walk_ast.h"
 
 typedef struct Search {
   const TdAstFn *fn;

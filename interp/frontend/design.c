@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "frontend/irgen.h"
+#include "frontend/gen/irgen.h"
 
 /* One attempt under way. */
 typedef struct Builder {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "ir/walk.h"
 
 typedef struct Sizes {

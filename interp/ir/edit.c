@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "ir/printer.h"
+#include "ir/text/printer.h"
 
 typedef struct Finder {
   uint32_t uid;

@@ -3,7 +3,7 @@
  * objects need not). */
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 /* How symbols of the left side map to the right; NULL: they must be the same objects. */
 typedef struct Match {

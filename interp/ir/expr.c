@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "ir/num.h"
+#include "ir/num/num.h"
 
 const TdOpInfo td_ops[TD_OPS] = {
 #define TD_OP(id, lua, arity, rule, form, prec, flags, ci, cf, cost)                               \

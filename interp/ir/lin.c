@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 /* Overflow-checked helpers: false leaves the caller to treat the term as opaque. */
 static bool add_ok(int64_t a, int64_t b, int64_t *r) {

@@ -3,7 +3,7 @@
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 
-#include "ir/num.h"
+#include "ir/num/num.h"
 
 typedef struct TdTensor {
   const TdType *type;  /* tensor of constant extents, or a scalar for rank 0 */

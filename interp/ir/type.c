@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 #define TD_COUNT_MAX ((int64_t)1 << 62)
 #define FRACTION_MAX 1024

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ir/lin.h"
-#include "ir/num.h"
-#include "ir/print.h"
+#include "ir/num/num.h"
+#include "ir/text/print.h"
 #include "ir/walk.h"
 
 const TdUnit *td_prog_root(const TdProg *p) {

@@ -2,7 +2,7 @@
  * failure is Tide's own bug. */
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 typedef struct Checker {
   const TdProg *prog;

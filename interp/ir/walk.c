@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 bool td_walk_expr(const TdExpr *e, TdExprVisit fn, void *ud) {
   if (!fn(ud, e)) return false;

@@ -1,7 +1,7 @@
 /* copied.c - copied expressions declared, asked about, and found. */
 #include "rewrite/copied.h"
 
-#include "analysis/steady.h"
+#include "analysis/order/steady.h"
 #include "rewrite/util.h"
 
 void td_copied_note(TdRewrite *r, const TdExpr *e) {

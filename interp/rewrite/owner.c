@@ -1,4 +1,5 @@
-/* owner.c - the owners of states before and after a step. Method: each execution path to a statement
+/* owner.c - the owners of states before and after a step. Method: each execution path to a
+ * statement
  * that uses a state is a use, written as the calls that both programs have on the way and the
  * statement; instances are sets of uses. Of each use, and of each two, as many instances hold it
  * (both) after the step as before. */
@@ -256,7 +257,8 @@ static int64_t shared(const Compare *c, int side, const Element *x, const Elemen
   return n;
 }
 
-/* Whether x and y are together as before. A map may make many of one instance: whoever makes maps of
+/* Whether x and y are together as before. A map may make many of one instance: whoever makes maps
+ * of
  * loops has asked that their iterations meet at no element. What makes one of many has as many
  * elements: each its own. */
 static bool is_kept(const Compare *c, const Element *x, const Element *y) {

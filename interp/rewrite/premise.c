@@ -2,7 +2,7 @@
  * and its body is empty. Each run checks them where it is called. */
 #include "rewrite/premise.h"
 
-#include "rewrite/lift.h"
+#include "rewrite/kernel/lift.h"
 
 /* The kernel being made. */
 typedef struct Making {

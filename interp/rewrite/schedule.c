@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/bounds.h"
+#include "analysis/range/bounds.h"
 #include "rewrite/copied.h"
-#include "rewrite/keep.h"
-#include "rewrite/live.h"
+#include "rewrite/normalise.h"
+#include "rewrite/stream/check_deadlock.h"
 #include "rewrite/owner.h"
 
 /* A version in the store, counters included, so that a step after an undo draws the same uids. */
@@ -57,9 +57,9 @@ static bool check_bounds(TdRewrite *r, const TdProg *p) {
 const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
   const TdProg *before = r->prog, *p = prim->apply(r);
   r->prog = before;
-  if (p && !r->did.n) p = td_keep_sound(r, p);
+  if (p && !r->did.n) p = td_normalise_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
-  if (p && !(td_live_check(r, p) && check_bounds(r, p))) p = NULL;
+  if (p && !(td_check_deadlock_check(r, p) && check_bounds(r, p))) p = NULL;
   if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;
   if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;
   if (!p && !td_diag_failed(r->diag)) {

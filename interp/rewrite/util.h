@@ -2,11 +2,11 @@
 #ifndef TD_UTIL_H
 #define TD_UTIL_H
 
-#include "analysis/carry.h"
-#include "analysis/deps.h"
-#include "analysis/effects.h"
-#include "analysis/footprint.h"
-#include "analysis/range.h"
+#include "analysis/order/loop_carried.h"
+#include "analysis/order/deps.h"
+#include "analysis/order/effects.h"
+#include "analysis/range/footprint.h"
+#include "analysis/range/range.h"
 #include "rewrite/prim.h"
 
 /* The query context of unit u. */

@@ -8,7 +8,7 @@
 #ifndef TD_STP_RUN_H
 #define TD_STP_RUN_H
 
-#include "eval/timed.h"
+#include "eval/time/timed.h"
 #include "step/stp_graph.h"
 
 /* The off-chip memory: a queue for each channel. A request is served interval after the one before

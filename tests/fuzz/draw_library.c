@@ -2,7 +2,7 @@
  * over fewer iterations, with operands in an order of their own, and sometimes spoilt. */
 #include <string.h>
 
-#include "rewrite/inject.h"
+#include "rewrite/kernel/inject.h"
 #include "tests/fuzz/draw.h"
 
 const char *const draw_foreign_library =

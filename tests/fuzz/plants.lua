@@ -7,8 +7,8 @@ local shell = require "shell"
 local STEPS, SECONDS, SEED = 50000, 1500, 1
 
 -- Where a fault goes: file, the text that is there once, the text that takes its place.
-local split, fuse = "interp/rewrite/loop_split.c", "interp/rewrite/loop_fuse.c"
-local buffer = "interp/rewrite/buf_buffer_at.c"
+local split, fuse = "interp/rewrite/loop/split.c", "interp/rewrite/loop/fuse.c"
+local buffer = "interp/rewrite/array/buffer_at.c"
 local plants = {
   {"dropped tail guard", {split, "make_nest(&s, groups, !exact)", "make_nest(&s, groups, false)"}},
   {"zero-filled buffer",
@@ -20,14 +20,14 @@ local plants = {
   {"wrong lower bound in a merge",
     {fuse, "td_util_same_value(r, at[0].unit, x, td_for_lo(x), td_for_lo(y), &fact[0]) &&", ""}},
   {"unsigned compare",
-    {"backends/cnum.c", "c = TD_C_I32;\n  }\n  return td_cexpr_fill(w, e->op, td_ops[e->op].c_int, c,",
+    {"backends/c/cnum.c", "c = TD_C_I32;\n  }\n  return td_cexpr_fill(w, e->op, td_ops[e->op].c_int, c,",
       "c = TD_C_I32;\n  }\n  return td_cexpr_fill(w, e->op, td_ops[e->op].c_int,\n" ..
       "                       c == TD_C_I32 ? TD_C_U32 : c,"}},
-  {"missing WAR pair", {"interp/analysis/conflict.c", "!(a->write || b->write)", "!a->write"}},
+  {"missing WAR pair", {"interp/analysis/order/conflict.c", "!(a->write || b->write)", "!a->write"}},
   {"stale reuse window",
-    {"interp/rewrite/buf_reuse_at.c", "if (e && e->write) w->pre", "if (e && e->write && !e->read) w->pre"}},
+    {"interp/rewrite/array/reuse_at.c", "if (e && e->write) w->pre", "if (e && e->write && !e->read) w->pre"}},
   {"wrong promoted width",
-    {"interp/ir/promote.c", "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w + 1, j.f})",
+    {"interp/ir/num/promote.c", "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w + 1, j.f})",
       "case TD_RULE_ADD: return sized(q, c, (Format){j.is_signed, j.w, j.f})"}},
   {"swapped loop order",
     {split, "td_stmt_for(r->store, s->inner, td_util_const(r, 0), td_util_const(r, s->factor), 1,",
@@ -41,16 +41,16 @@ local plants = {
     {split, "if (!forward && varies) lo = td_expr_op2(a, TD_OP_MAX, td_type_index(r->session), begin, lo);",
       "(void)a;"}},
   {"copied expression not asked about",
-    {"interp/analysis/steady.c", "if (td_walk_expr(e, is_no_load, NULL)) return s.out;",
+    {"interp/analysis/order/steady.c", "if (td_walk_expr(e, is_no_load, NULL)) return s.out;",
       "if (td_walk_expr(e, is_no_load, NULL) || e) return s.out;"}},
   {"owner of a state ignored",
     {"interp/rewrite/schedule.c", "if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;",
       "(void)td_owner_check;"}},
   {"assumption neither proved nor checked",
-    {"interp/analysis/assume.c", "k->open[i] = k->open[i] || !td_assume_holds(&k->caller, u, i, s, true);",
+    {"interp/analysis/range/assume.c", "k->open[i] = k->open[i] || !td_assume_holds(&k->caller, u, i, s, true);",
       "k->open[i] = k->open[i] && !td_assume_holds(&k->caller, u, i, s, true);"}},
   {"views that data places not looked at",
-    {"interp/analysis/apart.c", "return k.open.n;", "return 0;"}},
+    {"interp/analysis/order/apart.c", "return k.open.n;", "return 0;"}},
 }
 
 local function run(command, ...) return shell.output(command:format(...)) end

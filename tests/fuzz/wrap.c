@@ -2,7 +2,7 @@
  * calls to the functions below (--wrap), so the product holds no such door. */
 #include "tests/fuzz/wrap.h"
 
-#include "analysis/verdict.h"
+#include "analysis/order/verdict.h"
 #include "rewrite/util.h"
 
 bool wrap_forcing, wrap_forcing_parallel, wrap_blind;
@@ -12,8 +12,8 @@ bool __real_td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, T
                               const char *what);
 bool __wrap_td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, TdLoc loc,
                               const char *what);
-TdVerdict __real_td_carry_loop(const TdAsk *q, const TdStmt *loop);
-TdVerdict __wrap_td_carry_loop(const TdAsk *q, const TdStmt *loop);
+TdVerdict __real_td_loop_carried_loop(const TdAsk *q, const TdStmt *loop);
+TdVerdict __wrap_td_loop_carried_loop(const TdAsk *q, const TdStmt *loop);
 bool __real_td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
                                const TdExpr *y, const TdExpr **fact);
 bool __wrap_td_util_same_value(TdRewrite *r, const TdUnit *u, const TdStmt *at, const TdExpr *x,
@@ -34,8 +34,8 @@ bool __wrap_td_verdict_accept(const TdVerdict *v, bool reassociate, TdDiag *d, T
 }
 
 /* "Does this loop carry a dependence?": no while forcing. */
-TdVerdict __wrap_td_carry_loop(const TdAsk *q, const TdStmt *loop) {
-  return wrap_forcing_parallel ? (TdVerdict){0} : __real_td_carry_loop(q, loop);
+TdVerdict __wrap_td_loop_carried_loop(const TdAsk *q, const TdStmt *loop) {
+  return wrap_forcing_parallel ? (TdVerdict){0} : __real_td_loop_carried_loop(q, loop);
 }
 
 /* "Are these bounds equal?": yes while forcing. */

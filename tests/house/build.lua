@@ -7,7 +7,7 @@ local root = t.tmp "a tree"
 
 local primitive = [[
 #include "rewrite/prim.h"
-const TdPrim td_prim_loop_%s = {"%s"};
+const TdPrim td_prim_%s = {"%s"};
 ]]
 
 shell.plant(root, {
@@ -22,7 +22,7 @@ shell.plant(root, {
     .. "extern const TdPrim *const td_prims[];\n",
   ["interp/rewrite/prim.c"] = '#include "gen/prims.gen.h"\n'
     .. "const TdPrim *const td_prims[] = TD_PRIMS;\n",
-  ["interp/rewrite/loop_one.c"] = primitive:format("one", "one"),
+  ["interp/rewrite/loop/one.c"] = primitive:format("one", "one"),
   ["interp/main.c"] = [[
 #include <stdio.h>
 #include "base/a.h"
@@ -61,7 +61,7 @@ local function touch(path) shell.output("touch " .. quote(root .. "/" .. path)) 
 
 t.test("builds everything, from another folder, under a path with a space", function()
   local _, compiled = make()
-  t.eq(compiled, {"a.c", "a.c", "b.c", "loop_one.c", "main.c", "prim.c"})
+  t.eq(compiled, {"a.c", "a.c", "b.c", "main.c", "one.c", "prim.c"})
   t.eq(tide(), "1.2.3 79 one")
 end)
 
@@ -79,8 +79,8 @@ t.test("a touched source is compiled alone, a header's users with it", function(
 end)
 
 t.test("a new primitive enters the table and compiles nothing else", function()
-  shell.write(root .. "/interp/rewrite/loop_another.c", primitive:format("another", "another"))
-  t.eq(select(2, make()), {"loop_another.c", "prim.c"})
+  shell.write(root .. "/interp/rewrite/loop/another.c", primitive:format("another", "another"))
+  t.eq(select(2, make()), {"another.c", "prim.c"})
   t.eq(tide(), "1.2.3 79 another one")
 end)
 

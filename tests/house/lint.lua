@@ -8,7 +8,7 @@ local prim = [[
 /* loop_bare.c - a primitive without words. */
 #include "rewrite/prim.h"
 
-const TdPrim td_prim_loop_bare = {.name = "bare", .summary = ""};
+const TdPrim td_prim_bare = {.name = "bare", .summary = ""};
 ]]
 
 -- A function of n lines.
@@ -50,8 +50,8 @@ static struct {
   ["interp/ir/nowhere.c"] = "#include \"ir/nowhere.h\"\n#include <lua.h>\n",
   ["interp/frontend/eyes.c"] = "#include \"rewrite/prim.h\"\n",
   ["interp/rewrite/prim.h"] = "typedef struct TdPrim TdPrim;\n",
-  ["interp/rewrite/loop_bare.c"] = prim,
-  ["interp/rewrite/loop_empty.c"] = "/* loop_empty.c */\n",
+  ["interp/rewrite/loop/bare.c"] = prim,
+  ["interp/rewrite/loop/empty.c"] = prim,
   ["backends/cpu/cpu.c"] = "#include \"hls/hls.h\"\n#include \"backends/hls/hls.h\"\n"
     .. "#include \"ir/ir.h\"\n",
   ["backends/hls/hls.h"] = "/* hls.h */\n",
@@ -112,9 +112,9 @@ says("memory", {"interp/base/good.c:10: malloc outside base"})
 is_silent("memory in comments and strings", {"good.c:1: malloc", "free outside"})
 says("paths", {"NOTES.md:1: names a path of one machine: /" .. "tmp/",
   "NOTES.md:1: names a path of one machine: /" .. "work/"})
-says("primitives", {"loop_bare.c:1: the primitive lacks .summary",
-  "loop_bare.c:1: the primitive lacks .legal", "has no tests/prim/bare.lua",
-  "loop_empty.c:1: does not define const TdPrim td_prim_loop_empty"})
+says("primitives", {"loop/bare.c:1: the primitive lacks .summary",
+  "loop/bare.c:1: the primitive lacks .legal", "has no tests/prim/bare.lua",
+  "loop/empty.c:1: defines const TdPrim td_prim_bare, not td_prim_empty"})
 is_silent("a name", {"lacks .name"})
 says("codes", {"interp/base/diag.c:5: no test names the code not-tested"})
 is_silent("codes that are tested", {"code is-tested", "code by-line", "code limit"})

@@ -13,7 +13,7 @@ end
 
 local files = shell.output "ls interp/*.c interp/*/*.c backends/*.c backends/*/*.c repl/*.c tests/*/*.c"
 files = files:gsub("%s+$", "")
-local kernel = shell.output "ls jupyter/*.c":gsub("%s+$", "")
+local kernel = shell.output "ls repl/jupyter/*.c":gsub("%s+$", "")
 local has_headers = shell.output [[printf '#include <%s>\n' zmq.h jansson.h openssl/evp.h |
   gcc -fsyntax-only -xc - 2>&1]] == ""
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "ir/npy.h"
+#include "ir/text/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

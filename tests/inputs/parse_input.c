@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "frontend/parse.h"
+#include "frontend/lua/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,4 +1,4 @@
--- How verify decides where what statements compute counts as single operators first (cpu_term.c): on programs that
+-- How verify decides where what statements compute counts as single operators first (term.c): on programs that
 -- are long enough to be compiled, whose expressions are the same, or equal, or not.
 local tide = require "tide"
 local t = require "tap"

@@ -2,6 +2,7 @@
 local tree = require "lint.tree"
 
 local FILE, FUNCTION, SWITCH, LINE, LONG_LINE, LINES_PER_IF = 600, 60, 120, 100, 120, 200
+local FOLDER = 30
 
 -- Files.
 local function check_files(report)
@@ -9,6 +10,18 @@ local function check_files(report)
     "^setup$")) do
     local n = #tree.lines(path)
     if n > FILE then report(path, n, ("%d lines, at most %d"):format(n, FILE)) end
+  end
+end
+
+-- Sources of C in a folder, headers not counted.
+local function check_folders(report)
+  local count = {}
+  for _, path in ipairs(tree.matching("^interp/.*%.c$", "^backends/.*%.c$", "^repl/.*%.c$")) do
+    local folder = path:match "^(.*)/"
+    count[folder] = (count[folder] or 0) + 1
+    if count[folder] == FOLDER + 1 then
+      report(path, 1, ("%s has more than %d sources: make a room"):format(folder, FOLDER))
+    end
   end
 end
 
@@ -96,6 +109,7 @@ end
 
 return {
   {("files have at most %d lines"):format(FILE), check_files},
+  {("folders have at most %d sources"):format(FOLDER), check_folders},
   {("functions have at most %d lines, %d when one switch"):format(FUNCTION, SWITCH),
     function(report)
       check_functions(report)

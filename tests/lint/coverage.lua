@@ -8,18 +8,18 @@ local function literals(text)
   return found
 end
 
--- The first words of the files of primitives, as in the Makefile.
-local groups = {loop = 1, buf = 1, type = 1, task = 1, stream = 1, kernel = 1}
-
 -- Whether the tree has a file of that path.
 local function exists(path) return #tree.matching("^" .. path:gsub("%p", "%%%0") .. "$") > 0 end
 
 -- Primitives: the fields that people read, and a test of that name.
 local function check_primitives(report)
   local n = 0
-  for _, path in ipairs(tree.matching "^interp/rewrite/%a+_[%w_]+%.c$") do
+  for _, path in ipairs(tree.matching "^interp/rewrite/%a+/[%w_]+%.c$") do
     local stem = path:match "([^/]+)%.c$"
-    local struct = tree.text(path):match("const TdPrim td_prim_" .. stem .. " = (%b{})")
+    local defined, struct = tree.text(path):match "\nconst TdPrim td_prim_([%w_]+) = (%b{})"
+    if defined and defined ~= stem then
+      report(path, 1, ("defines const TdPrim td_prim_%s, not td_prim_%s"):format(defined, stem))
+    end
     if struct then
       n = n + 1
       for _, field in ipairs {"name", "on", "summary", "rewrite", "legal", "example"} do
@@ -29,8 +29,6 @@ local function check_primitives(report)
       end
       local test = ("tests/prim/%s.lua"):format(struct:match '%.name%s*=%s*"([^"]*)"')
       if not exists(test) then report(path, 1, "the primitive has no " .. test) end
-    elseif groups[stem:match "^%a+"] then
-      report(path, 1, "does not define const TdPrim td_prim_" .. stem)
     end
   end
   return n .. " primitives"

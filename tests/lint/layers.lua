@@ -38,15 +38,19 @@ end
 
 local rank = read_ranks()
 
+-- Rooms of backends that all of them share.
+local shared = {c = true, host = true, ip = true, rtl = true}
+
 -- The layer of a file by its path: a folder of interp, "backends" for what backends share,
--- "backends/NAME", "repl", "main", "tide" for the public header, "whole" for build and check.
+-- "backends/NAME", "repl", "jupyter", "main", "tide" for the public header.
 local function layer_of(path)
   if path:find "^gen/" then return "gen" end
   if path == "interp/main.c" then return "main" end
-  if path == "interp/tide.h" then return "tide" end
-  return path:match "^interp/(%w+)/" or path:match "^interp/" and "whole" or
-    path:match "^backends/%w+/include/" and "simulation" or path:match "^(backends/%w+)/" or
-    path:match "^(%w+)/"
+  if path == "interp/tide.h" or path == "interp/words.def" then return "tide" end
+  if path:find "^repl/jupyter/" then return "jupyter" end
+  local room = path:match "^backends/(%w+)/"
+  return path:match "^interp/(%w+)/" or path:match "^backends/%w+/include/" and "simulation" or
+    room and (shared[room] and "backends" or "backends/" .. room) or path:match "^(%w+)/"
 end
 
 local sees_only = {
@@ -59,12 +63,13 @@ local sees_only = {
 
 -- Whether a file of one layer may include a header of another.
 local function may_see(from, to)
-  if from == to or from == "main" or from == "whole" or to == "gen" then return true end
+  if from == to or from == "main" or to == "gen" then return true end
   if from == "bind" then return to ~= "main" end
+  if from == "drive" then return to ~= "main" and to ~= "bind" and to ~= "tide" end
   if sees_only[from] then return sees_only[from][to] end
   if from:find "^backends" then
     if to == "backends" then return true end
-    return to ~= "rewrite" and rank[to] ~= nil and rank[to] < rank.backends
+    return to ~= "rewrite" and to ~= "step" and rank[to] ~= nil and rank[to] < rank.backends
   end
   return rank[from] ~= nil and rank[to] ~= nil and rank[to] < rank[from]
 end
@@ -106,10 +111,10 @@ end
 -- Every include against the layers.
 local function check_layers(report)
   for _, path in ipairs(tree.matching("^interp/.*%.[chd]", "^backends/.*%.[ch]$",
-    "^repl/.*%.[ch]$", "^jupyter/.*%.[ch]$")) do
+    "^repl/.*%.[ch]$")) do
     local layer = layer_of(path)
     if layer ~= "simulation" and not rank[layer] and not sees_only[layer] and layer ~= "main" and
-      layer ~= "whole" and not layer:find "^backends/" then
+      not layer:find "^backends/" then
       report(path, 1, "no layer has the folder " .. layer)
     end
     each_include(path, function(line, quote, name)

@@ -33,15 +33,24 @@ local function read_headers()
   return declared, types
 end
 
--- The nouns that a file may export: leading words of its name (bind_show.c of bind is also about
--- `show`) and of the declaring header's name, and the types that this header defines.
+-- The nouns that a file may export: leading words of its name, alone or behind the names of folders
+-- that it lies in (show.c of bind/prompt is about `show`, `bind_show`, `prompt_show`), the same of the
+-- declaring header's name, and the types that this header defines.
 local function nouns_of(path, header, types)
   local nouns = {}
-  local folder, stem = path:match "([^/]+)/([^/]+)%.c$"
-  add_leading_words(nouns, stem)
-  add_leading_words(nouns, stem:gsub("^" .. folder .. "_", ""))
+  local function add(file)
+    local folders, stem = file:match "^(.*)/([^/]+)%.%a+$"
+    add_leading_words(nouns, stem)
+    for folder in folders:gmatch "[^/]+" do
+      add_leading_words(nouns, stem:gsub("^" .. folder .. "_", ""))
+      local behind = {}
+      add_leading_words(behind, stem)
+      for noun in pairs(behind) do nouns[folder .. "_" .. noun] = true end
+    end
+  end
+  add(path)
   if header then
-    add_leading_words(nouns, header:match "([^/]+)%.%a+$")
+    add(header)
     for noun in pairs(types[header] or {}) do nouns[noun] = true end
   end
   return nouns
@@ -65,14 +74,14 @@ local given = {main = true, luaopen_tide = true, exit = true, _exit = true, _Exi
 local function check_exports(report)
   local declared, types = read_headers()
   for _, tag in ipairs(tree.tags()) do
-    local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/" or
-      tag.path:find "^jupyter/"
+    local core = tag.path:find "^interp/" or tag.path:find "^backends/" or tag.path:find "^repl/"
     local exported = (tag.kind == "function" or tag.kind == "variable") and not tag.hidden
     if core and exported and tag.path:find "%.c$" and not given[tag.name] then
       local header = declared[tag.name]
       local nouns = nouns_of(tag.path, header and header.path, types)
       if tag.path:find "^interp/rewrite/" then nouns.prim = true end
       if tag.path:find "^backends/" then nouns.backend = true end
+      if tag.path:find "^interp/bind/" then nouns.bind = true end
       if not fits(tag.name, nouns) then
         report(tag.path, tag.line, ("exports %s, which is not its noun"):format(tag.name))
       elseif tag.kind == "function" and not header then

@@ -28,9 +28,14 @@ function M.matching(...)
   return found
 end
 
--- The C files of the program itself.
-function M.core() return M.matching("^interp/.*%.[ch]$", "^backends/[^/]*%.[ch]$",
-  "^backends/[^/]*/[^/]*%.[ch]$", "^repl/.*%.[ch]$", "^jupyter/.*%.[ch]$") end
+-- The C files of the program itself, without the headers of simulated C++.
+function M.core()
+  local found = {}
+  for _, path in ipairs(M.matching("^interp/.*%.[ch]$", "^backends/.*%.[ch]$", "^repl/.*%.[ch]$")) do
+    if not path:find "/include/" then found[#found + 1] = path end
+  end
+  return found
+end
 
 -- f, called once for each argument.
 local function once(f)

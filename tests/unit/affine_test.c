@@ -5,7 +5,7 @@
 #include <setjmp.h>
 
 #include "affine/affine.h"
-#include "analysis/farkas.h"
+#include "analysis/range/farkas.h"
 
 enum { COLS = 3, REACH = 5 };
 

@@ -1,5 +1,5 @@
 /* banks_test.c - the lattice of partition types, and the solver against all assignments. */
-#include "analysis/banks.h"
+#include "analysis/net/banks.h"
 #include "base/base.h"
 #include "tap.h"
 

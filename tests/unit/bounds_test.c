@@ -5,8 +5,8 @@
 
 #include <time.h>
 
-#include "analysis/bounds.h"
-#include "analysis/range.h"
+#include "analysis/range/bounds.h"
+#include "analysis/range/range.h"
 
 static TdSession *session;
 static TdAffine *affine;

@@ -4,7 +4,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace.h"
 
-#include "eval/clock.h"
+#include "eval/time/clock.h"
 
 enum { TASKS = 6, WIRES = 10, OPS = 24, FIRINGS = 3, TOKENS = 32, ITERATIONS = 12, LATE = 4000 };
 enum { CASES = 3000 };

@@ -1,7 +1,7 @@
 /* cpu_twin_test.c - programs compared by the fingerprints of their twins, and by the evaluator. */
 #include <time.h>
 
-#include "backends/cpu/cpu_twin.h"
+#include "backends/cpu/twin/twin.h"
 #include "build_ir.h"
 #include "eval/eval.h"
 

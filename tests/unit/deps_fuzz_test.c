@@ -3,8 +3,8 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace.h"
 
-#include "analysis/carry.h"
-#include "analysis/deps.h"
+#include "analysis/order/loop_carried.h"
+#include "analysis/order/deps.h"
 
 enum { LOOPS = 3, STMTS = 3 };
 
@@ -414,7 +414,7 @@ static void judge(Score *s, const Trial *t, uint64_t seed, const TdVerdict *v) {
 
 /* Counts a wrong answer on what the outermost loop of the tree before carries. */
 static void judge_carry(Score *s, const Trial *t, const TdAsk *q) {
-  TdVerdictKind want = TD_VERDICT_LEGAL, got = td_carry_loop(q, t->before).kind;
+  TdVerdictKind want = TD_VERDICT_LEGAL, got = td_loop_carried_loop(q, t->before).kind;
   for (size_t p = 0; p < t->old.at.n; p++)
     for (size_t n = p + 1; n < t->old.at.n; n++) {
       const TraceEvent *x = &t->old.at.at[p], *y = &t->old.at.at[n];

@@ -4,9 +4,9 @@
 
 #include <time.h>
 
-#include "analysis/carry.h"
-#include "analysis/deps.h"
-#include "analysis/effects.h"
+#include "analysis/order/loop_carried.h"
+#include "analysis/order/deps.h"
+#include "analysis/order/effects.h"
 
 static TdSession *session;
 static TdAffine *affine;
@@ -282,9 +282,9 @@ static void test_calls(void) {
   m = sweeps();
   const TdStmt *b = mini_parse(m, "call sweep(A, B);\n call sweep(C, D);\n call sweep(B, C);");
   TdAsk q = ask(m, b);
-  v = td_carry_exchange(&q, b->kid[0], b->kid[1]);
+  v = td_loop_carried_exchange(&q, b->kid[0], b->kid[1]);
   is_text(text_of(&v), "legal", "calls on different arrays may change places");
-  v = td_carry_exchange(&q, b->kid[1], b->kid[2]);
+  v = td_loop_carried_exchange(&q, b->kid[1], b->kid[2]);
   is_text(text_of(&v), "C[1]: i = 2 -> i = 1 when N = 4",
           "a call that writes what was read may not");
   const TdEffect *e;
@@ -332,14 +332,14 @@ static void test_opaque(void) {
         "unknown: it changes the inside of a loop that ends early");
 }
 
-/* td_carry_loop of the loop named v. */
+/* td_loop_carried_loop of the loop named v. */
 static void check_carry(const char *name, const char *sizes, const char *params, const char *text,
                         const char *v, const char *want) {
   Mini *m = mini_new(session, sizes, params);
   const TdStmt *b = mini_parse(m, text);
   TdAsk q = ask(m, b);
   const TdStmt *loop = td_edit_find(session->ctx, b, mini_find(m, v)->uid);
-  TdVerdict verdict = td_carry_loop(&q, loop);
+  TdVerdict verdict = td_loop_carried_loop(&q, loop);
   is_text(text_of(&verdict), want, name);
   mini_free(m);
 }
@@ -368,7 +368,7 @@ static void test_carry(void) {
                                   "U: B[i] = C[i - 1]; }");
   TdAsk q = ask(m, b);
   const TdSym *sym;
-  size_t n = td_carry_free(&q, b->kid[0], &sym);
+  size_t n = td_loop_carried_free(&q, b->kid[0], &sym);
   ok(n == 1 && sym[0] == mini_find(m, "B")->sym, "arrays on which a loop carries nothing");
   mini_free(m);
 }

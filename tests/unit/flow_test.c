@@ -2,7 +2,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace.h"
 
-#include "analysis/flow.h"
+#include "analysis/time/flow.h"
 
 enum { NODES = 9, BACKS = 4, PERIOD = 10, ITERATIONS = 160, LATE = 40, CASES = 20000 };
 

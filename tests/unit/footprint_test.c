@@ -2,7 +2,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace.h"
 
-#include "analysis/footprint.h"
+#include "analysis/range/footprint.h"
 
 static TdSession *session;
 static TdAffine *affine;

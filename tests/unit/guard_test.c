@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/guard.h"
+#include "backends/host/guard.h"
 #include "tap.h"
 
 #if defined(__SANITIZE_ADDRESS__)

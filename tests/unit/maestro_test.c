@@ -1,6 +1,6 @@
 /* maestro_test.c - address generation of DataMaestro against enumeration: random patterns,
  * channels, modes; and faults. */
-#include "backends/maestro/maestro_job.h"
+#include "backends/maestro/job.h"
 #include "tap.h"
 #include "trace.h"
 

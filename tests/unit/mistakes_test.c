@@ -1,6 +1,6 @@
 /* mistakes_test.c - what Tide says when a part of it gets what no other part should make: each is a
  * diagnostic of kind bug (or unsupported), beside a twin that is well formed. */
-#include "backends/cpu/cpu_code.h"
+#include "backends/cpu/load/code.h"
 #include "build_ir.h"
 #include "eval/eval.h"
 #include "frontend/capture.h"

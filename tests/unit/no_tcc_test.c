@@ -2,7 +2,7 @@
 #ifndef TIDE_NO_TCC
 #  define TIDE_NO_TCC
 #endif
-#include "backends/cpu/cpu_tcc.c"
+#include "backends/cpu/load/tcc.c"
 
 #include "build_ir.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "ir/num.h"
+#include "ir/num/num.h"
 #include "tap.h"
 
 static TdSession *S;

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "big.h"
-#include "ir/num.h"
+#include "ir/num/num.h"
 #include "tap.h"
 
 static TdSession *S;

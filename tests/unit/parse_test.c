@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "frontend/parse.h"
+#include "frontend/lua/parse.h"
 #include "tap.h"
 
 /* What a parse needs and leaves; one per text. */

@@ -12,8 +12,8 @@
 #include <lua.h>
 
 #include "base/base.h"
-#include "frontend/lex.h"
-#include "frontend/parse.h"
+#include "frontend/lua/lex.h"
+#include "frontend/lua/parse.h"
 #include "lua_dump.h"
 #include "tap.h"
 

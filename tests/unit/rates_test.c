@@ -1,6 +1,6 @@
 /* rates_test.c - depths by rates, against examples worked out by hand and eq. 2 to 4 step by step.
  */
-#include "analysis/rates.h"
+#include "analysis/time/rates.h"
 #include "tap.h"
 
 static TdCtx *C;

@@ -10,7 +10,7 @@
 #include <lualib.h>
 
 #include "bind/bind.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "tap.h"
 #include "tide.h"
 

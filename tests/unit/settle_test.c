@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "build_ir.h"
-#include "ir/print.h"
-#include "ir/settle.h"
+#include "ir/text/print.h"
+#include "ir/text/settle.h"
 #include "tap.h"
 
 /* The text of a kernel with this body after it was settled. */

@@ -1,8 +1,8 @@
 /* streams_fuzz_test.c - random networks: what the static checks say of a design is what happens
  * when the evaluator runs it, and least depths are least. */
-#include "analysis/counts.h"
-#include "analysis/depths.h"
-#include "analysis/streams.h"
+#include "analysis/net/counts.h"
+#include "analysis/net/depths.h"
+#include "analysis/net/streams.h"
 #include "build_ir.h"
 #include "eval/eval.h"
 
@@ -199,13 +199,13 @@ static const char *dynamic(const TdProg *p) {
 /* The same without running it. */
 static const char *still(const TdProg *p) {
   TdDiag d = {.arena = B.a};
-  TdNet *n = td_net_of(B.a, p, &d);
-  TdOrder *o = n && !n->open ? td_order_new(B.a, n) : NULL;
+  TdTraffic *n = td_traffic_of(B.a, p, &d);
+  TdOrder *o = n && !n->open ? td_token_run_new(B.a, n) : NULL;
   if (!o || o->partial || !td_ends_of(B.a, n, &d)) return "not decided";
-  td_order_reset(o, NULL);
-  TdOrderEnd end = td_order_go(o, BUDGET);
+  td_token_run_reset(o, NULL);
+  TdOrderEnd end = td_token_run_go(o, BUDGET);
   if (end != TD_ORDER_DONE) return end == TD_ORDER_STUCK ? "deadlock" : "not decided";
-  return td_order_leftover(o) == TD_NET_NONE ? "completes" : "leftover";
+  return td_token_run_leftover(o) == TD_TRAFFIC_NONE ? "completes" : "leftover";
 }
 
 static bool accepts(TdAffine *x, const TdProg *p) {
@@ -241,8 +241,8 @@ static void test_verdicts(void) {
 /* Runs o to its end without leaps, or with; then whether it ended as `like` did. */
 static bool ends_like(TdOrder *o, bool leaps, const TdOrder *like) {
   o->leaps &= leaps;
-  td_order_reset(o, NULL);
-  if (td_order_go(o, BUDGET) == TD_ORDER_LONG || !like) return !like;
+  td_token_run_reset(o, NULL);
+  if (td_token_run_go(o, BUDGET) == TD_ORDER_LONG || !like) return !like;
   size_t insts = o->net->inst.n, chans = o->net->chan.n;
   return !memcmp(o->now.pc, like->now.pc, insts * sizeof *o->now.pc) &&
          !memcmp(o->now.left, like->now.left, insts * sizeof *o->now.left) &&
@@ -261,8 +261,8 @@ static void test_leaps(void) {
     plan.rounds = pick(300) + 1;
     int64_t scale = pick(20) + 1;
     for (int s = 0; s < plan.streams; s++) plan.tokens[s] *= scale;
-    const TdNet *n = td_net_of(B.a, build(&plan), &d);
-    TdOrder *slow = td_order_new(B.a, n), *fast = td_order_new(B.a, n);
+    const TdTraffic *n = td_traffic_of(B.a, build(&plan), &d);
+    TdOrder *slow = td_token_run_new(B.a, n), *fast = td_token_run_new(B.a, n);
     wrong += !ends_like(slow, false, NULL) || !ends_like(fast, true, slow);
     taken += fast->steps;
     all += slow->steps;
@@ -307,7 +307,7 @@ static void test_depths(void) {
     seed = i;
     Plan plan = draw(0);
     TdDiag d = {.arena = B.a};
-    TdOrder *o = td_order_new(B.a, td_net_of(B.a, build(&plan), &d));
+    TdOrder *o = td_token_run_new(B.a, td_traffic_of(B.a, build(&plan), &d));
     TdDepthsAnswer answer = td_depths_least(o, NULL, depth, BUDGET);
     build_close();
     found += answer == TD_DEPTHS_FOUND;

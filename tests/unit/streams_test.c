@@ -1,9 +1,9 @@
 /* streams_test.c - what the checks of designs are made of: spans, moves, classes of instances, and
  * shared arguments against the evaluator. */
-#include "analysis/classes.h"
-#include "analysis/order.h"
-#include "analysis/share.h"
-#include "analysis/span.h"
+#include "analysis/net/classes.h"
+#include "analysis/net/token_run.h"
+#include "analysis/net/races.h"
+#include "analysis/range/span.h"
 #include "build_ir.h"
 #include "eval/eval.h"
 
@@ -98,9 +98,9 @@ static const char *sent(const Solo *x, const TdStmt *body) {
   TdUnit *k = with_body(unit(TD_UNIT_KERNEL, "t", 0, NULL), body);
   add_run(x->d, k, 0, NULL, 0, NULL);
   TdDiag d = {.arena = B.a};
-  const TdNet *n = td_net_of(B.a, PROG(k, x->d), &d);
+  const TdTraffic *n = td_traffic_of(B.a, PROG(k, x->d), &d);
   if (!n || n->open) return "not followed";
-  const TdCount *c = td_move_count(n->inst.at[0].move, 0);
+  const TdCount *c = td_token_trace_count(n->inst.at[0].move, 0);
   TdRange r = c ? c->put : (TdRange){0, 0};
   if (r.lo == r.hi) return td_text_fmt(B.a, "%lld", (long long)r.lo);
   if (r.hi == INT64_MAX) return td_text_fmt(B.a, "%lld..", (long long)r.lo);
@@ -166,16 +166,18 @@ static void test_data(void) {
 
 static void test_moves(void) {
   TdMoves m = {.arena = B.a};
-  const TdMove *p = td_move_event(&m, TD_MOVE_PUT, 0, NULL);
-  const TdMove *g = td_move_event(&m, TD_MOVE_GET, 1, NULL);
+  const TdMove *p = td_token_trace_event(&m, TD_MOVE_PUT, 0, NULL);
+  const TdMove *g = td_token_trace_event(&m, TD_MOVE_GET, 1, NULL);
   const TdMove *row[] = {p, g, p, g, p, g, p};
-  const TdMove *pair = td_move_seq(&m, row, 2), *six = td_move_seq(&m, row, 6);
-  ok(pair == td_move_seq(&m, row + 2, 2), "equal moves are one");
-  ok(six == td_move_repeat(&m, pair, 3, 3), "a period is a repetition");
-  const TdMove *seven = td_move_seq(&m, row, 7);
-  ok(td_move_count(seven, 0)->put.lo == 4 && td_move_count(seven, 1)->get.hi == 3, "and the rest");
-  ok(td_move_repeat(&m, six, 5, 5) == td_move_repeat(&m, pair, 15, 15), "repeated repetitions");
-  ok(td_move_choice(&m, p, p) == p && !td_move_choice(&m, p, g)->fixed, "choices");
+  const TdMove *pair = td_token_trace_seq(&m, row, 2), *six = td_token_trace_seq(&m, row, 6);
+  ok(pair == td_token_trace_seq(&m, row + 2, 2), "equal moves are one");
+  ok(six == td_token_trace_repeat(&m, pair, 3, 3), "a period is a repetition");
+  const TdMove *seven = td_token_trace_seq(&m, row, 7);
+  ok(td_token_trace_count(seven, 0)->put.lo == 4 && td_token_trace_count(seven, 1)->get.hi == 3,
+     "and the rest");
+  ok(td_token_trace_repeat(&m, six, 5, 5) == td_token_trace_repeat(&m, pair, 15, 15),
+     "repeated repetitions");
+  ok(td_token_trace_choice(&m, p, p) == p && !td_token_trace_choice(&m, p, g)->fixed, "choices");
 }
 
 /* ---- classes ---- */
@@ -223,11 +225,11 @@ static void test_budget(void) {
   TdUnit *k = with_body(unit(TD_UNIT_KERNEL, "t", 0, NULL), BLOCK(both));
   add_run(x.d, k, 0, NULL, 0, NULL);
   TdDiag d = {.arena = B.a};
-  TdOrder *o = td_order_new(B.a, td_net_of(B.a, PROG(k, x.d), &d));
-  td_order_reset(o, NULL);
-  ok(td_order_go(o, 100) == TD_ORDER_LONG, "a budget is kept");
-  td_order_reset(o, NULL);
-  ok(td_order_go(o, 1 << 20) == TD_ORDER_DONE && td_order_leftover(o) == TD_NET_NONE,
+  TdOrder *o = td_token_run_new(B.a, td_traffic_of(B.a, PROG(k, x.d), &d));
+  td_token_run_reset(o, NULL);
+  ok(td_token_run_go(o, 100) == TD_ORDER_LONG, "a budget is kept");
+  td_token_run_reset(o, NULL);
+  ok(td_token_run_go(o, 1 << 20) == TD_ORDER_DONE && td_token_run_leftover(o) == TD_TRAFFIC_NONE,
      "a task may hold both ends of a stream, and a long loop is leapt over");
 }
 
@@ -272,7 +274,7 @@ static void test_sharing(void) {
     bool good = td_eval_run(B.a, p, &a, 1, NULL, &ran, &r);
     TdAsk q = {td_affine_new(B.a), B.a, p, d};
     const char *open = NULL;
-    bool accepted = td_share_check(&q, &open, &told);
+    bool accepted = td_races_check(&q, &open, &told);
     races += !good;
     if ((good != accepted || open) && ++wrong < 4)
       printf("# seed %d: ran %s, told %s\n", n + 1, good ? "well" : ran.message,

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/cpu_code.h"
+#include "backends/cpu/load/code.h"
 #include "build_ir.h"
 #include "failing_malloc.h"
 

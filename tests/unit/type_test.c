@@ -2,7 +2,7 @@
  * they are in. */
 #include "base/base.h"
 #include "ir/lin.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 #include "tap.h"
 
 static TdSession *S;

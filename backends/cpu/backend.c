@@ -1,0 +1,75 @@
+/* backend.c - the CPU as a target of builds. */
+#include "backends/cpu/cpu.h"
+
+#include "analysis/time/firing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, OPTIONS };
+
+static const TdOption options[OPTIONS] = {
+    [TIER] =
+        {"tier", TD_OPTION_WORD, "auto|tcc|cc",
+         "compile in memory (tcc), by the system's compiler (cc), or in memory until much is done"},
+    [THREADS] = {"threads", TD_OPTION_INT, "0", "of parallel loops; 0: one for each processor"},
+    [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"},
+    [TIMED] = {"timed", TD_OPTION_BOOL, "false", "count cycles, which the report tells about"},
+    [DEVICE] = {"device", TD_OPTION_WORD, "ideal|u280", "whose operation times count"},
+    [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"}};
+
+TdCpuOptions td_cpu_options_of(const TdBuild *b) {
+  const char *tier = td_backend_option(&td_cpu_backend, b, TIER);
+  TdCpuOptions o = {.tier = strcmp(tier, "tcc") == 0  ? TD_TIER_TCC
+                            : strcmp(tier, "cc") == 0 ? TD_TIER_CC
+                                                      : TD_TIER_AUTO};
+  o.threads = atoi(td_backend_option(&td_cpu_backend, b, THREADS));
+  o.seconds = atoi(td_backend_option(&td_cpu_backend, b, SECONDS));
+  return o;
+}
+
+const char *td_cpu_device_of(const TdBuild *b) {
+  const char *device = td_backend_option(&td_cpu_backend, b, DEVICE);
+  bool timed = strcmp(td_backend_option(&td_cpu_backend, b, TIMED), "true") == 0;
+  return timed ? td_arena_strndup(b->arena, device, strcspn(device, "|")) : NULL;
+}
+
+bool td_cpu_keeps_trace(const TdBuild *b) {
+  return strcmp(td_backend_option(&td_cpu_backend, b, TRACE), "true") == 0;
+}
+
+/* The text of a build, with its clock; NULL with d filled. */
+static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
+  const char *device = td_cpu_device_of(b);
+  if (!device) return td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){0}, d);
+  const TdTimes *times =
+      td_firing_times(td_affine_new(b->arena), b->arena, b->prog, td_target_find(device), d);
+  return times ? td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){.times = times}, d) : NULL;
+}
+
+/* Whether there is a text; a run with a clock can do without, but not without the sizes. */
+static bool validate(const TdBuild *b) {
+  TdDiag why = {.arena = b->arena};
+  if (text_of(b, &why)) return true;
+  bool sized = !why.code || strcmp(why.code, "unbound-size") != 0;
+  if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED && sized) return true;
+  *b->diag = why;
+  return false;
+}
+
+static const TdFile *emit(const TdBuild *b, size_t *nfile) {
+  TdDiag why = {.arena = b->arena};
+  const TdCpuText *t = text_of(b, &why);
+  TdFile *f = TD_NEW(b->arena, TdFile);
+  *nfile = 1;
+  f->name = "kernel.c";
+  f->text = t ? t->text : td_text_fmt(b->arena, "/* %s: the evaluator runs it */\n", why.message);
+  return f;
+}
+
+const TdBackend td_cpu_backend = {.name = "cpu",
+                                  .summary = "C for this machine, compiled and run",
+                                  .option = options,
+                                  .noption = OPTIONS,
+                                  .validate = validate,
+                                  .emit = emit};

@@ -1,0 +1,179 @@
+/* text.c - a whole program as C: its units, callees first, and the entry that a caller knows.
+ */
+#include "backends/cpu/text.h"
+
+#include <inttypes.h>
+
+#include "lower/collective.h"
+
+/* One name for each unit. */
+static void name_units(TdCpuProg *p) {
+  TdCWriter *w = p->w;
+  for (size_t i = 0; i < w->prog->nunit; i++) {
+    TdCpuUnit *u = &p->unit[i];
+    const TdUnit *unit = w->prog->unit[i];
+    u->unit = unit;
+    u->param = TD_NEWN(w->arena, TdCpuParam, unit->nparam);
+    bool taken = td_prelude_has(unit->sym->name);
+    const char *own = taken ? td_text_fmt(w->arena, "%s_", unit->sym->name) : unit->sym->name;
+    if (unit->kind == TD_UNIT_EXTERN) own = unit->foreign->symbol;
+    u->name = td_cname_fresh(w, own);
+    td_cname_put(w, unit->sym, u->name, NULL, NULL);
+  }
+}
+
+/* Names the units of runs that never stop, and so are functions twice. */
+static void name_tasks(TdCpuProg *p) {
+  TdCWriter *w = p->w;
+  for (size_t i = 0; i < w->prog->nunit; i++)
+    for (size_t r = 0; r < w->prog->unit[i]->nrun; r++) {
+      TdCpuUnit *u = td_cpu_param_unit(p, w->prog->unit[i]->run[r].unit);
+      if (u->task || u->unit->kind != TD_UNIT_KERNEL) continue;
+      u->task = td_cname_fresh(w, td_text_fmt(w->arena, "%s_task", u->name));
+      td_cname_put(w, NULL, u->task, NULL, NULL);
+    }
+}
+
+/* The prototype of a foreign unit, whose symbol may be a word that the text has another use for. */
+static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  td_cfamily_enter(p->w, u->unit, NULL);
+  for (size_t i = 0; i < u->unit->nparam; i++)
+    if (u->unit->param[i].type->kind == TD_T_TENSOR && !u->param[i].dense)
+      td_cfamily_refuse(p->w, "strided-extern", u->unit->loc, "copy it into a local first",
+                        "foreign %s is given a view that does not lie row-major", u->name);
+  td_text_line(out, "void %s(%s) __asm__(\"%s\");", u->name, td_cpu_arg_params(p, u),
+               u->unit->foreign->symbol);
+}
+
+/* td_entry calls the root with arguments from an array of pointers; td_reset starts its state. */
+static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  td_text_line(out, "const uint64_t td_room_bytes = %s%s%s;", u->has_room ? "sizeof(struct " : "0",
+               u->has_room ? u->name : "", u->has_room ? "_room)" : "");
+  td_text_line(out, "const uint64_t td_state_bytes = %s%s%s;",
+               u->has_state ? "sizeof(struct " : "0", u->has_state ? u->name : "",
+               u->has_state ? "_state)" : "");
+  td_text_line(out, "void td_reset(struct td_run *run, void *state) {");
+  if (u->has_state)
+    td_text_line(out, "  %s_reset(run, state);", u->name);
+  else
+    td_text_line(out, "  (void)run, (void)state;");
+  td_text_line(out, "}");
+  td_text_line(out,
+               "void td_entry(struct td_run *run, void *room, void *state, void *const *arg) {");
+  td_text_line(out, "  (void)room, (void)state, (void)arg;");
+  td_text_putf(out, "  %s(run%s%s", u->name, u->has_room ? ", room" : "",
+               u->has_state ? ", state" : "");
+  for (size_t i = 0; i < u->unit->nparam; i++) {
+    const TdType *t = u->unit->param[i].type;
+    if (td_type_is_scalar(t))
+      td_text_putf(out, ", *(const %s *)arg[%zu]", w->target->cell(w, u->unit->param[i].sym, t), i);
+    else
+      td_text_putf(out, ", arg[%zu]", i);
+  }
+  td_text_puts(out, ");\n}\n");
+}
+
+/* The result, from what was written. */
+static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char *text) {
+  TdArena *a = p->w->arena;
+  TdCpuText *t = TD_NEW(a, TdCpuText);
+  bool *written = TD_NEWN(a, bool, root->unit->nparam);
+  for (size_t i = 0; i < root->unit->nparam; i++) written[i] = root->param[i].written;
+  *t = (TdCpuText){.prog = p->w->prog,
+                   .text = td_prelude_add(a, text),
+                   .place = p->place.at,
+                   .nplace = p->place.n,
+                   .apart = p->apart.at,
+                   .table = p->table.at,
+                   .time = p->time.at,
+                   .written = written,
+                   .work = root->work,
+                   .bytes = p->bytes,
+                   .moves = p->moves && !p->computes && !p->times && !*td_prelude_word_text(text),
+                   .narrows = p->w->narrows,
+                   .watch = p->watch,
+                   .design = p->design.at,
+                   .ndesign = p->design.n};
+  return t;
+}
+
+void td_cpu_text_begin(TdCpuProg *p, TdArena *a, const TdProg *prog, const TdCTarget *target,
+                       TdDiag *d) {
+  p->w = td_cfamily_new(a, prog, target, p, d);
+  p->unit = TD_NEWN(a, TdCpuUnit, prog->nunit);
+}
+
+/* Whether some design runs the unit as a task. */
+static bool is_run(const TdProg *p, TdSym unit) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == unit) return true;
+  return false;
+}
+
+/* Whether a unit is given streams, or moves tokens of some that it knows. */
+static bool takes_streams(const TdCpuProg *p, const TdUnit *u) {
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].type->kind == TD_T_PORT) return true;
+  return u->body && td_cpu_task_may_stop(p, u->body);
+}
+
+/* Finds the units that stop. False: a design in another, whose tasks have no clocks of their own.
+ */
+static bool find_stopping(TdCpuProg *p) {
+  const TdProg *prog = p->w->prog;
+  size_t designs = 0;
+  for (size_t i = 0; i < prog->nunit; i++) {
+    TdCpuUnit *u = &p->unit[i];
+    bool timed = u->unit->kind == TD_UNIT_KERNEL && p->times;
+    u->streams = takes_streams(p, u->unit) || is_run(prog, u->unit->sym) || timed;
+    if (u->streams) u->task = u->name;
+    designs += u->unit->kind == TD_UNIT_DESIGN;
+  }
+  return !p->times || designs < 2 ||
+         td_cfamily_refuse(p->w, "nested-design", td_prog_root(prog)->loc,
+                           "leave it to the evaluator",
+                           "a compiled run with a clock of a design in a task");
+}
+
+const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
+  TdCWriter *w = p->w;
+  name_units(p);
+  if (!find_stopping(p)) return NULL;
+  name_tasks(p);
+  if (!td_cpu_param_find(p)) return NULL;
+  TdText out = td_text_new(w->arena);
+  td_text_puts(&out, prelude);
+  for (size_t i = 0; i < w->prog->nunit && !td_diag_failed(w->diag); i++) {
+    TdCpuUnit *u = &p->unit[i];
+    if (u->unit->kind == TD_UNIT_EXTERN)
+      put_foreign(p, u, &out);
+    else if (u->unit->kind == TD_UNIT_DESIGN)
+      td_cpu_design_put(p, u, &out);
+    else if (!u->streams)
+      td_cpu_unit_put(p, u, &out);
+    if (u->task && u->unit->kind == TD_UNIT_KERNEL) td_cpu_task_put(p, u, &out);
+  }
+  if (td_diag_failed(w->diag)) return NULL;
+  const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];
+  if (root->streams) {
+    td_cfamily_refuse(w, "no-streams", root->unit->loc, "run it as a task of a design",
+                      "%s takes streams, which a plain call cannot give it", root->name);
+    return NULL;
+  }
+  put_entry(p, root, &out);
+  return finished(p, root, td_text_str(&out));
+}
+
+const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdCpuExtra extra, TdDiag *d) {
+  TdCpuProg p = {.times = extra.times, .watch = extra.watch};
+  const TdProg *plain = td_collective_copy(a, prog);
+  if (extra.times && plain != prog) {
+    td_diag_set(d, TD_UNSUPPORTED, "timed-allreduce", td_prog_root(prog)->loc,
+                "an allreduce with a clock is left to the evaluator");
+    return NULL;
+  }
+  td_cpu_text_begin(&p, a, plain, &td_cpu_unit_target, d);
+  return td_cpu_text_end(&p, "");
+}

@@ -1,0 +1,230 @@
+/* compile.c - a kernel for a system: roles from the nest, loops across the array and in
+ * time, registers, bases; checked against the nest before it is returned. */
+#include "backends/maestro/job.h"
+
+#include <string.h>
+
+const char *const td_maestro_role_name[TD_MAESTRO_ROLES] = {"A", "B", "C", "D", "E"};
+
+typedef struct Compile {
+  TdMaestroJob *j;
+  const TdMaestroSystem *s;
+  const TdMaestroAsk *ask;
+  TdArena *a;
+  TdDiag *d;
+} Compile;
+
+/* The names of the nest's loops, for help. */
+static const char *all_loops(const Compile *c) {
+  TdText t = td_text_new(c->a);
+  for (int i = 0; i < c->j->nest.nloop; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", c->j->nest.loop[i].name);
+  return td_text_str(&t);
+}
+
+/* The loop that an option names. */
+static bool find_loop(Compile *c, const char *option, const char *name, int *loop) {
+  *loop = td_maestro_nest_find(&c->j->nest, name);
+  if (*loop >= 0) return true;
+  td_diag_set(c->d, TD_USAGE, "maestro-loop", (TdLoc){0}, "%s: the nest has no loop '%s'", option,
+              name);
+  td_diag_help(c->d, "its loops are %s", all_loops(c));
+  return false;
+}
+
+/* Cuts the nest down to the part that is asked for. */
+static bool take_part(Compile *c) {
+  TdMaestroNest *n = &c->j->nest;
+  TdMaestroPart part = {.sums = c->ask->sums};
+  for (int l = 0; l < n->nloop; l++) part.n[l] = n->loop[l].extent;
+  for (size_t i = 0; i < c->ask->nparts; i++) {
+    int l;
+    if (!find_loop(c, "part", c->ask->part[i], &l)) return false;
+    if (c->ask->lo[i] < 0 || c->ask->n[i] < 1 || c->ask->lo[i] + c->ask->n[i] > part.n[l])
+      return td_diag_set(c->d, TD_USAGE, "maestro-loop", n->loop[l].loc,
+                         "part: loop '%s' has %lld iterations", n->loop[l].name,
+                         (long long)part.n[l]);
+    part.lo[l] = c->ask->lo[i];
+    part.n[l] = c->ask->n[i];
+  }
+  if (c->ask->nparts) td_maestro_nest_cut(n, &part);
+  return true;
+}
+
+/* The loops across m, n and k. */
+static bool take_spatial(Compile *c) {
+  static const char *const option[3] = {"m", "n", "k"};
+  TdMaestroJob *j = c->j;
+  const int64_t across[3] = {c->s->array.m, c->s->array.n, c->s->array.k};
+  for (int l = 0; l < j->nest.nloop; l++) j->tile[l] = 1;
+  for (int i = 0; i < 3; i++) {
+    int *l = &j->spatial[i];
+    *l = -1;
+    if (!c->ask->spatial[i]) continue;
+    if (!find_loop(c, option[i], c->ask->spatial[i], l)) return false;
+    if (j->nest.loop[*l].reduces != (i == 2) || j->tile[*l] != 1)
+      return td_diag_set(c->d, TD_USAGE, "maestro-spatial", j->nest.loop[*l].loc,
+                         i == 2 ? "%s = '%s' does not reduce" : "%s = '%s' reduces, or is taken",
+                         option[i], j->nest.loop[*l].name);
+    j->tile[*l] = across[i];
+  }
+  return true;
+}
+
+/* All loops in time, outermost first: as the user says, else as the kernel has them. */
+static bool take_temporal(Compile *c) {
+  TdMaestroJob *j = c->j;
+  bool seen[TD_MAESTRO_NEST_LOOPS] = {false};
+  int n = 0;
+  for (size_t i = 0; i < c->ask->nloop; i++) {
+    int l;
+    if (!find_loop(c, "loops", c->ask->loop[i], &l)) return false;
+    if (seen[l])
+      return td_diag_set(c->d, TD_USAGE, "maestro-loop", (TdLoc){0}, "loops names '%s' twice",
+                         c->ask->loop[i]);
+    seen[l] = true;
+    j->temporal[n++] = l;
+  }
+  for (int l = 0; l < j->nest.nloop; l++) {
+    if (seen[l]) continue;
+    if (c->ask->nloop && td_maestro_job_trips(j, l) > 1)
+      return td_diag_set(c->d, TD_USAGE, "maestro-loop", j->nest.loop[l].loc,
+                         "loops lacks '%s', which runs %lld times", j->nest.loop[l].name,
+                         (long long)td_maestro_job_trips(j, l));
+    j->temporal[n++] = l;
+  }
+  return true;
+}
+
+/* Sums stay in the array until they are done: what reduces is inside of what does not. */
+static bool check_stationary(Compile *c) {
+  const TdMaestroJob *j = c->j;
+  int sum = -1;
+  for (int i = 0; i < j->nest.nloop; i++) {
+    const TdMaestroLoop *l = &j->nest.loop[j->temporal[i]];
+    if (td_maestro_job_trips(j, j->temporal[i]) == 1) continue;
+    if (l->reduces) sum = j->temporal[i];
+    if (l->reduces || sum < 0) continue;
+    td_diag_set(c->d, TD_UNSUPPORTED, "maestro-stationary", l->loc,
+                "loop '%s' is inside of '%s', which reduces: the array keeps one tile of results",
+                l->name, j->nest.loop[sum].name);
+    TdText t = td_text_new(c->a);
+    for (int pass = 0; pass < 2; pass++)
+      for (int k = 0; k < j->nest.nloop; k++)
+        if (j->nest.loop[j->temporal[k]].reduces == (pass == 1))
+          td_text_putf(&t, "%s\"%s\"", t.n ? ", " : "", j->nest.loop[j->temporal[k]].name);
+    td_diag_help(c->d, "loops = {%s}", td_text_str(&t));
+    return false;
+  }
+  return true;
+}
+
+/* Which factor is A: the one that m, else not n, moves. */
+static bool assign_roles(Compile *c) {
+  TdMaestroJob *j = c->j;
+  TdMaestroOperand *f = j->nest.factor;
+  bool uses[2][3];
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++)
+      uses[i][k] = j->spatial[k] >= 0 && td_maestro_nest_uses(&f[i], j->spatial[k]);
+  int a = uses[0][0] || uses[1][1] ? 0 : uses[1][0] || uses[0][1] ? 1 : 0;
+  for (int k = 0; k < 2; k++) {
+    int wrong = k == 0 ? !a : a;
+    if (!uses[wrong][k]) continue;
+    td_diag_set(c->d, TD_UNSUPPORTED, "maestro-role", f[wrong].loc,
+                "loop '%s' goes across %s of the array and moves both '%s' and '%s': each row of "
+                "the array takes one element of A, each column one of B",
+                j->nest.loop[j->spatial[k]].name, k ? "n" : "m", f[a].sym->name, f[!a].sym->name);
+    td_diag_help(c->d, "a loop that moves only one of them; one that moves both (a group, a depth) "
+                       "runs in time");
+    return false;
+  }
+  j->stream[TD_MAESTRO_A].x = &f[a];
+  j->stream[TD_MAESTRO_B].x = &f[!a];
+  if (j->nest.init.used) j->stream[TD_MAESTRO_C].x = &j->nest.init;
+  j->stream[j->work.quantised ? TD_MAESTRO_E : TD_MAESTRO_D].x = &j->nest.result;
+  return true;
+}
+
+/* Whether the array computes with these types. */
+static bool check_type(Compile *c, int role, const TdType *want) {
+  const TdMaestroOperand *x = c->j->stream[role].x;
+  if (!x || td_type_scalar(x->elem) == want) return true;
+  return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-type", x->loc,
+                     "streamer %s: '%s' is %s, and the array takes %s", td_maestro_role_name[role],
+                     x->sym->name, td_type_str(c->a, x->elem), td_type_str(c->a, want));
+}
+
+/* Zeros for C: a word without memory, repeated. */
+static void give_zeros(Compile *c, int streamer, int64_t tiles) {
+  TdMaestroPattern *p = &c->j->pattern[streamer];
+  *p = (TdMaestroPattern){.used = true};
+  for (int d = 0; d < c->s->at[streamer].loops; d++) p->bound[d] = 1;
+  p->bound[0] = tiles;
+}
+
+/* What the array does. */
+static void count_work(TdMaestroJob *j) {
+  j->work.steps = j->work.tiles = 1;
+  for (int l = 0; l < j->nest.nloop; l++)
+    *(j->nest.loop[l].reduces ? &j->work.steps : &j->work.tiles) *= td_maestro_job_trips(j, l);
+}
+
+/* The streamer of a role and its registers. */
+static bool map_role(Compile *c, int role) {
+  TdMaestroStream *x = &c->j->stream[role];
+  x->streamer = td_maestro_system_find(c->s, td_maestro_role_name[role]);
+  if (!x->x && role != TD_MAESTRO_C) return true;
+  if (x->streamer < 0)
+    return !x->x || td_diag_set(c->d, TD_UNSUPPORTED, "maestro-streamer", x->x->loc,
+                                "'%s' needs a streamer %s, which the system does not have",
+                                x->x->sym->name, td_maestro_role_name[role]);
+  if (!x->x) {
+    c->j->work.with_c = c->s->at[x->streamer].mask;
+    if (c->j->work.with_c) give_zeros(c, x->streamer, c->j->work.tiles);
+    return true;
+  }
+  x->used = true;
+  if (role == TD_MAESTRO_C) c->j->work.with_c = true;
+  const char *said = c->ask->order ? c->ask->order[x->x->param] : NULL;
+  return td_maestro_order_read(c->j, role, said, c->a, c->d) &&
+         td_maestro_map_stream(c->j, role, c->a, c->d);
+}
+
+/* Refuses what the array cannot start with or end in. */
+static bool check_ends(Compile *c) {
+  const TdMaestroNest *n = &c->j->nest;
+  if (!n->init.used && n->init_value)
+    return td_diag_set(
+        c->d, TD_UNSUPPORTED, "maestro-init", n->result.loc,
+        "sums begin with a number that is not 0: C has elements of a tensor or zeros");
+  const TdExpr *e = n->post;
+  while (e != n->post_acc && e->kind == TD_EXPR_CAST && e->type == n->acc) e = e->kid[0];
+  if (e == n->post_acc) return true;
+  const char *why = td_maestro_scale_read(n, &c->j->work.scale);
+  if (why) return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
+  c->j->work.quantised = true;
+  return true;
+}
+
+static bool check_types(Compile *c) {
+  const TdMaestroArray *x = &c->s->array;
+  return check_type(c, TD_MAESTRO_A, x->a) && check_type(c, TD_MAESTRO_B, x->b) &&
+         check_type(c, TD_MAESTRO_C, x->acc) && check_type(c, TD_MAESTRO_D, x->acc);
+}
+
+bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMaestroAsk *ask,
+                            TdMaestroJob *out, TdDiag *d) {
+  Compile c = {.j = out, .s = s, .ask = ask, .a = q->arena, .d = d};
+  *out = (TdMaestroJob){.system = s};
+  if (!s->array.here)
+    return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
+  if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) ||
+      !take_temporal(&c) || !check_stationary(&c) || !check_ends(&c) || !assign_roles(&c) ||
+      !check_types(&c) || !td_maestro_order_complete(out, d))
+    return false;
+  count_work(out);
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++)
+    if (!map_role(&c, role)) return false;
+  return td_maestro_job_place(out, ask, d) && td_maestro_job_check(out, td_arena_ctx(c.a), d);
+}

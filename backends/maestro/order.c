@@ -1,0 +1,143 @@
+/* order.c - the orders of a job's operands: as the user says them, or such that tiles fill
+ * words and channels; with room for what the array takes beyond the tensor. */
+#include "backends/maestro/job.h"
+
+#include <string.h>
+
+const TdMaestroTile td_maestro_tile[TD_MAESTRO_ROLES] = {{0, 2}, {1, 2}, {0, 1}, {0, 1}, {0, 1}};
+static const char *const made_name[3] = {"_m", "_n", "_k"};
+
+int64_t td_maestro_order_across(const TdMaestroJob *j, int which) {
+  const TdMaestroArray *x = &j->system->array;
+  return which == 0 ? x->m : which == 1 ? x->n : x->k;
+}
+
+/* A dimension of one element that a loop moves. */
+static bool add_dimension(TdMaestroOperand *x, int loop, TdDiag *d) {
+  if (x->rank == TD_MAX_RANK)
+    return td_diag_set(d, TD_UNSUPPORTED, "maestro-order", x->loc,
+                       "'%s' has too many dimensions for one more", x->sym->name);
+  memset(x->coef[x->rank], 0, sizeof x->coef[x->rank]);
+  x->coef[x->rank][loop] = 1;
+  x->start[x->rank] = 0;
+  x->extent[x->rank++] = 1;
+  return true;
+}
+
+bool td_maestro_order_complete(TdMaestroJob *j, TdDiag *d) {
+  TdMaestroNest *n = &j->nest;
+  for (int which = 0; which < 3; which++) {
+    if (j->spatial[which] >= 0) continue;
+    if (n->nloop == TD_MAESTRO_NEST_LOOPS)
+      return td_diag_set(d, TD_UNSUPPORTED, "maestro-kernel", n->result.loc, "too many loops");
+    int l = n->nloop++;
+    n->loop[l] = (TdMaestroLoop){.name = made_name[which], .extent = 1, .reduces = which == 2};
+    for (int i = l; i > 0; i--) j->temporal[i] = j->temporal[i - 1];
+    j->temporal[0] = l;
+    j->tile[l] = td_maestro_order_across(j, which);
+    j->spatial[which] = l;
+    j->made[which] = true;
+    for (int role = 0; role < TD_MAESTRO_ROLES; role++) {
+      TdMaestroOperand *x = (TdMaestroOperand *)j->stream[role].x;
+      bool has = td_maestro_tile[role].row == which || td_maestro_tile[role].column == which;
+      if (x && has && !add_dimension(x, l, d)) return false;
+    }
+  }
+  return true;
+}
+
+/* Whether more than one loop moves dimension k of an operand, which no block of it may then. */
+static bool is_mixed(const TdMaestroJob *j, const TdMaestroOperand *x, int k) {
+  int loops = 0;
+  for (int l = 0; l < j->nest.nloop; l++) loops += x->coef[k][l] && j->nest.loop[l].extent > 1;
+  return loops > 1;
+}
+
+/* One more than the greatest index of dimension k, with whole tiles. */
+static int64_t needed(const TdMaestroJob *j, const TdMaestroOperand *x, int k) {
+  int64_t most = x->start[k] + 1;
+  for (int l = 0; l < j->nest.nloop; l++) {
+    int64_t last = td_maestro_job_trips(j, l) * j->tile[l] - 1;
+    if (x->coef[k][l] > 0) most += x->coef[k][l] * last;
+  }
+  return most;
+}
+
+static const char *name_of(const TdOrder *names, int k, TdArena *a) {
+  return names ? names->name[k] : td_text_fmt(a, "d%d", k);
+}
+
+/* A dimension that no block is made of, with room for what sticks out. */
+static void put_whole(TdText *t, const TdMaestroJob *j, const TdMaestroOperand *x, int k,
+                      const char *name) {
+  int64_t room = needed(j, x, k);
+  td_text_putf(t, " %s", name);
+  if (room > x->extent[k]) td_text_putf(t, "%%%lld", (long long)room);
+}
+
+const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOrder *names,
+                                     TdArena *a) {
+  const TdMaestroOperand *x = j->stream[role].x;
+  TdText t = td_text_new(a);
+  int which[2] = {td_maestro_tile[role].row, td_maestro_tile[role].column}, dim[2] = {-1, -1};
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < x->rank; k++)
+      if (x->coef[k][j->spatial[which[i]]]) dim[i] = k;
+  for (int k = 0; k < x->rank; k++) td_text_putf(&t, "%s ", name_of(names, k, a));
+  td_text_puts(&t, "->");
+  for (int k = 0; k < x->rank; k++) {
+    int i = k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
+    if (i < 0)
+      put_whole(&t, j, x, k, name_of(names, k, a));
+    else if (!is_mixed(j, x, k) && !j->made[which[i]])
+      td_text_putf(&t, " %s/%lld", name_of(names, k, a),
+                   (long long)td_maestro_order_across(j, which[i]));
+  }
+  for (int i = 0; i < 2; i++) {
+    if (dim[i] < 0) continue;
+    if (is_mixed(j, x, dim[i]))
+      put_whole(&t, j, x, dim[i], name_of(names, dim[i], a));
+    else
+      td_text_putf(&t, " %s%%%lld", name_of(names, dim[i], a),
+                   (long long)td_maestro_order_across(j, which[i]));
+  }
+  return td_text_str(&t);
+}
+
+/* What the user says, with the dimensions that were made: those of rows outside of the innermost
+ * part, those of columns inside of all. */
+static const char *with_made(const TdMaestroJob *j, int role, const char *said, TdArena *a) {
+  const char *arrow = strstr(said, "->");
+  if (!arrow) return said;
+  TdText left = td_text_new(a), right = td_text_new(a);
+  td_text_putn(&left, said, (size_t)(arrow - said));
+  const char *end = arrow + strlen(arrow);
+  while (end > arrow + 2 && end[-1] == ' ') end--;
+  const char *last = end;
+  while (last > arrow + 2 && last[-1] != ' ') last--;
+  int row = td_maestro_tile[role].row, column = td_maestro_tile[role].column;
+  bool both = j->made[row] && j->made[column];
+  td_text_putn(&right, arrow + 2, (size_t)((both ? end : last) - arrow - 2));
+  for (int w = 0; w < 3; w++)
+    if (j->made[w] && (w == row || w == column)) td_text_putf(&left, "%s ", made_name[w]);
+  if (j->made[row])
+    td_text_putf(&right, " %s%%%lld ", made_name[row], (long long)td_maestro_order_across(j, row));
+  if (!both) td_text_putn(&right, last, (size_t)(end - last));
+  if (j->made[column])
+    td_text_putf(&right, " %s%%%lld", made_name[column],
+                 (long long)td_maestro_order_across(j, column));
+  return td_text_fmt(a, "%s->%s", td_text_str(&left), td_text_str(&right));
+}
+
+bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena *a, TdDiag *d) {
+  TdMaestroStream *x = &j->stream[role];
+  const TdMaestroOperand *o = x->x;
+  const char *why;
+  x->text = said ? with_made(j, role, said, a) : td_maestro_order_fitting(j, role, NULL, a);
+  x->element = (int64_t)td_type_bytes(o->elem);
+  if (td_order_read_bytes(a, x->text, o->extent, o->rank, x->element, &x->order, &why)) return true;
+  td_diag_set(d, TD_USAGE, "maestro-order", (TdLoc){0}, "the order of '%s': %s", o->sym->name, why);
+  td_diag_help(d, "dimensions -> digits, outermost first: \"%s\"",
+               td_maestro_order_fitting(j, role, NULL, a));
+  return false;
+}

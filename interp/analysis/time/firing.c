@@ -1,0 +1,203 @@
+/* firing.c - the steps of a schedule as times of statements: firings of straight code and of
+ * iterations, lengths of everything else. */
+#include "analysis/time/firing.h"
+
+/* Times under way. */
+typedef struct Maker {
+  TdSched *s;
+  TdArena *arena;
+  TdTimes *out;
+  TdMap seen; /* units that are done */
+  TdDiag *d;
+} Maker;
+
+/* The firings of one trace, in program order. */
+typedef struct Firings {
+  TD_VEC(TdFiring) list;
+  int64_t beats;  /* of the longest get of the last one, after its first */
+  int64_t before; /* start of the one before it */
+  bool putting;   /* it has puts */
+} Firings;
+
+/* Adds a token to the last firing, or to a new one: a get that follows a put begins it. */
+static void add_token(TdArena *a, Firings *f, const TdTrace *t, const TdReach *r) {
+  const TdFlowNode *x = &t->flow.node.at[r->node];
+  int64_t begin = td_flow_cycle(&t->flow, x->start);
+  if (!f->list.n || (f->putting && !r->write)) {
+    f->before = f->list.n ? f->list.at[f->list.n - 1].at : 0;
+    int64_t at = r->write && begin > f->before ? begin : f->before;
+    td_vec_push(a, &f->list, ((TdFiring){.from = at, .at = at}));
+    f->beats = 0;
+    f->putting = false;
+  }
+  TdFiring *last = &f->list.at[f->list.n - 1];
+  if (r->write) {
+    if (begin - last->at > last->latency) last->latency = begin - last->at;
+    f->putting = true;
+    return;
+  }
+  if (x->stages > f->beats) f->beats = x->stages;
+  if (begin + x->stages > last->at) last->at = begin + x->stages;
+  last->from = last->at - f->beats > f->before ? last->at - f->beats : f->before;
+}
+
+/* Fills the firings of a leaf, whose iterations start every out->ii cycles (0: straight code), or
+ * as seldom as keeps all firings in order. */
+static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
+  Firings f = {0};
+  const TdTrace *t = x->trace;
+  for (size_t i = 0; t && i < t->reach.n; i++)
+    if (t->reach.at[i].array->kind != TD_CELL_MEMORY) add_token(m->arena, &f, t, &t->reach.at[i]);
+  int64_t span = f.list.n ? f.list.at[f.list.n - 1].at - f.list.at[0].from : 0;
+  if (out->ii && out->ii < span) out->ii = span;
+  int64_t ii = out->ii;
+  for (size_t i = 0; i < f.list.n; i++) {
+    TdFiring *one = &f.list.at[i];
+    one->first = out->waiting;
+    one->skid = ii ? (one->latency + ii - 1) / ii + 1 : 0;
+    out->waiting += one->skid;
+  }
+  out->firing = f.list.at;
+  out->nfiring = f.list.n;
+  out->multiplies = t ? t->multiplies : 0;
+  out->multipliers = ii ? (out->multiplies + ii - 1) / ii : out->multiplies;
+}
+
+static bool visit_unit(Maker *m, const TdUnit *u);
+static bool visit(Maker *m, const TdSchedStep *x);
+
+/* The time of a step, now that of its statement. */
+static TdTime *new_time(Maker *m, const TdSchedStep *x, TdTimeKind kind) {
+  TdTime *t = TD_NEW(m->arena, TdTime);
+  *t = (TdTime){.kind = kind, .lanes = x->lanes};
+  return t;
+}
+
+static void keep(Maker *m, const TdStmt *s, TdTime *t) {
+  td_map_putp(m->arena, &m->out->time, s, t);
+}
+
+static TdTime *block_time(Maker *m, const TdSchedStep *x) {
+  TdTime *t = new_time(m, x, TD_TIME_BLOCK);
+  t->length = x->length;
+  put_firings(m, t, x);
+  return t;
+}
+
+static TdTime *plain_time(Maker *m, const TdSchedStep *x, int64_t length) {
+  TdTime *t = new_time(m, x, TD_TIME_PLAIN);
+  t->length = length;
+  return t;
+}
+
+static TdTime *pipe_time(Maker *m, const TdSchedStep *x) {
+  TdTime *t = new_time(m, x, TD_TIME_PIPE);
+  t->length = x->length + x->around;
+  t->ii = x->ii;
+  t->enter = m->s->target->enter;
+  t->rewind = td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND) != NULL;
+  put_firings(m, t, x);
+  return t;
+}
+
+/* The loop over the elements of what a SET or a fill writes. */
+static int64_t elements_length(const Maker *m, const TdSchedStep *x) {
+  const TdTarget *t = m->s->target;
+  if (!x->trip) return t->enter;
+  if (x->kind == TD_SCHED_PIPE) return (x->trip - 1) * x->ii + x->length + x->around + t->enter;
+  return x->trip * (x->kid[0]->length + t->again) + t->enter;
+}
+
+/* The pipelined loop that loop x keeps running, or NULL. */
+static const TdSchedStep *flat_pipe(const TdSchedStep *x) {
+  while (x->kind == TD_SCHED_LOOP && x->flat) x = x->kid[0];
+  return x->kind == TD_SCHED_PIPE ? x : NULL;
+}
+
+/* A PUT that computes its token in a loop: one firing, whose put comes after the loop. */
+static TdTime *put_time(Maker *m, const TdSchedStep *x) {
+  const TdTrace *element = x->kid[0]->kid[0]->trace;
+  int64_t length = elements_length(m, x->kid[0]), each = x->kid[0]->kid[0]->length;
+  TdTime *t = block_time(m, x->kid[1]);
+  TdFiring *firing = td_arena_copy(m->arena, t->firing, t->nfiring * sizeof *firing);
+  for (size_t i = 0; i < t->nfiring; i++) firing[i].latency += length;
+  t->firing = firing;
+  t->length += length;
+  t->multiplies = element->multiplies * x->kid[0]->trip;
+  t->multipliers = each ? (element->multiplies + each - 1) / each : element->multiplies;
+  return t;
+}
+
+/* A loop whose iterations follow each other, or that keeps a pipelined one running. */
+static bool visit_loop(Maker *m, const TdSchedStep *x) {
+  TdTime *t = new_time(m, x, TD_TIME_LOOP);
+  const TdSchedStep *kid = x->kid[0], *pipe = flat_pipe(x);
+  t->enter = m->s->target->enter;
+  t->again = m->s->target->again;
+  keep(m, x->stmt, t);
+  if (kid->kind == TD_SCHED_BLOCK && kid->stmt == x->stmt->kid[0])
+    t->body = block_time(m, kid);
+  else if (!visit(m, kid))
+    return false;
+  if (pipe) t->pipe = td_times_of(m->out, pipe->stmt);
+  return true;
+}
+
+static bool visit_all(Maker *m, TdSchedStep *const *kid, size_t n) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < n; i++) ok = visit(m, kid[i]);
+  return ok;
+}
+
+static bool visit(Maker *m, const TdSchedStep *x) {
+  bool written = td_sched_is_written(x);
+  switch (x->kind) {
+  case TD_SCHED_SEQUENCE:
+    if (x->stmt->kind == TD_STMT_PUT) {
+      keep(m, x->stmt, put_time(m, x));
+      return true;
+    }
+    return visit_all(m, x->kid, x->nkid);
+  case TD_SCHED_BLOCK: keep(m, x->stmt, block_time(m, x)); return true;
+  case TD_SCHED_LOOP:
+    if (written) return visit_loop(m, x);
+    keep(m, x->stmt, plain_time(m, x, elements_length(m, x)));
+    return true;
+  case TD_SCHED_PIPE:
+    keep(m, x->stmt, written ? pipe_time(m, x) : plain_time(m, x, elements_length(m, x)));
+    return true;
+  case TD_SCHED_BRANCH:
+    keep(m, x->stmt, plain_time(m, x, x->kid[0]->length));
+    return visit_all(m, x->kid + 1, x->nkid - 1);
+  case TD_SCHED_CALL:
+    keep(m, x->stmt, plain_time(m, x, m->s->target->again));
+    return !x->unit || visit_unit(m, x->unit);
+  }
+  return false;
+}
+
+/* A kernel, or the tasks of a design, once. */
+static bool visit_unit(Maker *m, const TdUnit *u) {
+  if (td_map_getp(&m->seen, u)) return true;
+  td_map_putp(m->arena, &m->seen, u, m);
+  bool ok = true;
+  td_ctx_enter(td_affine_ctx(m->s->affine));
+  if (u->kind == TD_UNIT_DESIGN) {
+    for (size_t i = 0; ok && i < u->nrun; i++)
+      ok = visit_unit(m, td_prog_unit(m->s->prog, u->run[i].unit));
+  } else if (u->body) {
+    const TdSchedStep *x = td_sched_unit(m->s, u, m->d);
+    ok = x && visit(m, x);
+  }
+  td_ctx_leave(td_affine_ctx(m->s->affine));
+  return ok;
+}
+
+const TdTimes *td_firing_times(TdAffine *affine, TdArena *a, const TdProg *p, const TdTarget *t,
+                               TdDiag *d) {
+  TdTimes *out = TD_NEW(a, TdTimes);
+  TdSched s = {.affine = affine, .arena = a, .prog = p, .target = t};
+  Maker m = {.s = &s, .arena = a, .out = out, .d = d};
+  out->target = t->name;
+  return visit_unit(&m, td_prog_root(p)) ? out : NULL;
+}

@@ -1,0 +1,217 @@
+/* trace.h - statements with all loops inside them laid out side by side, as a graph of operations:
+ * what one iteration of a pipelined loop does, or a stretch of straight code. Values are computed
+ * once, elements are read once while nothing may have changed them, and a store that another one
+ * hides is none. */
+#ifndef TD_ANALYSIS_TIME_TRACE_H
+#define TD_ANALYSIS_TIME_TRACE_H
+
+#include "affine/access.h"
+#include "analysis/time/flow.h"
+#include "analysis/time/target.h"
+
+/* A value: affine over the columns of the trace, there from the start; or what a node gives. */
+typedef struct TdTraceValue {
+  uint32_t node; /* 0 if affine */
+  bool affine;
+  TdAff form;
+} TdTraceValue;
+
+/* How a column of an index changes from one iteration of the loop to the next. */
+typedef enum { TD_COLUMN_STILL, TD_COLUMN_STEPS, TD_COLUMN_WILD } TdColumnKind;
+
+typedef struct TdColumn {
+  TdColumnKind kind;
+  uint32_t node;      /* what computes it, or 0 */
+  TdSym sym;          /* what it stands for; or NULL */
+  const TdStmt *loop; /* whose iterations it counts, or NULL: the variable is lo + step * it */
+  /* What it is the quotient of by a constant, or (`rest`) the remainder; by is 0: neither. */
+  TdAff of;
+  int64_t by;
+  bool rest;
+} TdColumn;
+
+/* An element of an array, as the trace names it. */
+typedef struct TdSpot {
+  const TdAff *at;  /* one form for each dimension */
+  uint32_t line;    /* the spots whose forms differ in constants only */
+  bool known, kept; /* `now` is its value; its last store was read from memory */
+  bool hoisted;     /* the same in all iterations: a register while the loop runs */
+  TdTraceValue now;
+  uint32_t store; /* number of its last store in reach[], plus 1 */
+} TdSpot;
+
+typedef enum { TD_PART_NONE, TD_PART_CYCLIC, TD_PART_BLOCK, TD_PART_COMPLETE } TdPlacedPart;
+
+/* An array, a scalar, or one end of a stream. */
+typedef struct TdPlaced {
+  TdSym sym;
+  TdCellKind kind; /* MEMORY, GET, PUT */
+  const TdStmt *decl;
+  int rank;
+  int64_t extent[TD_MAX_RANK];
+  TdPlacedPart part[TD_MAX_RANK];
+  int64_t banks[TD_MAX_RANK];
+  int64_t ports;   /* of one bank; 0: any number */
+  int32_t read;    /* cycles of a read */
+  int64_t bytes;   /* that an argument's port moves in a cycle; 0: any number */
+  int64_t users;   /* instances that take turns at it */
+  int width;       /* bits of an element */
+  uint32_t number; /* in placed[] */
+  bool fresh;      /* made in the trace */
+  bool registers, written, filled;
+  TdTraceValue fill;
+  uint32_t last; /* of a stream: its last operation */
+  TD_VEC(TdSpot) spot;
+  TD_VEC(uint32_t) line; /* first spot of each */
+} TdPlaced;
+
+/* In place of a spot: all elements. */
+#define TD_TRACE_ALL UINT32_MAX
+
+/* An access that reaches a memory or a stream. */
+typedef struct TdReach {
+  TdPlaced *array;
+  uint32_t spot, node;
+  bool write, dead; /* dead: hidden by a later store, or in a register after all */
+  int64_t beats;    /* how often it takes a port of a bank */
+  const TdStmt *stmt;
+} TdReach;
+
+/* An operator at a node. */
+typedef struct TdTraceOp {
+  TdOperator op;
+  uint32_t node;
+  const TdStmt *stmt;
+} TdTraceOp;
+
+typedef struct TdTrace {
+  const TdAsk *ask;
+  const TdTarget *target;
+  const TdStmt *loop; /* the loop that it is an iteration of, or NULL */
+  int64_t stride;     /* by which its variable moves on */
+  TdArena *arena;
+  TdSession *session;
+  TdSpace *space; /* columns; column[] tells about them */
+  TdFlow flow;
+  TD_VEC(TdColumn) column;
+  TD_VEC(TdTraceOp) op;
+  TD_VEC(TdReach) reach;
+  TD_VEC(TdPlaced *) placed;
+  /* while it is made */
+  const TdUnit *unit; /* whose statements are laid out now */
+  const TdStmt *stmt;
+  uint32_t guard; /* the condition under which they run, or 0 */
+  TdMap bound;    /* TdSym -> TdTraceBound * */
+  TdMap same;     /* hash of an operation or a column -> its number */
+  TdMap spots;    /* hash of array and forms -> spot */
+  TdDiag *diag;
+  /* hoisted elements: what entering and leaving the loop moves */
+  int64_t loads, stores;
+  int64_t multiplies; /* products of two values that are not known */
+} TdTrace;
+
+/* What a trace is of: n statements; an iteration of `loop`, `lanes` of them side by side, or of
+ * nothing (NULL, and one lane). */
+typedef struct TdTraced {
+  const TdStmt *loop;
+  int64_t lanes;
+  const TdStmt *const *s;
+  size_t n;
+} TdTraced;
+
+/* A trace of statements of q->unit. All of it is in q->arena. False: it cannot be laid out, and d
+ * says why. */
+bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out, TdDiag *d);
+/* The same for one element of what a SET, a local with a tensor as its value, or a PUT computes;
+ * for a PUT without what it computes. */
+bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
+                         TdDiag *d);
+bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
+/* The memory of a constant table or a state of q->unit. */
+const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
+
+/* ---- while a trace is made ---- */
+
+/* What a symbol stands for: a value, or a part of an array. */
+typedef struct TdTraceBound {
+  TdTraceValue value;
+  TdPlaced *array; /* or NULL */
+  int rank;        /* of the array; how it is addressed is as in a VIEW, lo instead of kids */
+  const TdAff *lo;
+  const TdViewDim *dim;
+} TdTraceBound;
+
+/* trace.c */
+/* trace_op.c */
+/* A constant, and node n. */
+TdTraceValue td_trace_const(int64_t v);
+TdTraceValue td_trace_node(uint32_t n);
+/* The form of a value as an index: a column of its own if it is not affine. */
+TdAff td_trace_form(TdTrace *t, TdTraceValue v);
+/* What computes a value, or the index that it stands for: a node, or 0. */
+uint32_t td_trace_source(const TdTrace *t, TdTraceValue v);
+/* The column of a key, made as `what` if it is new. */
+TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
+/* A literal; an operator of kids x, on as many bits as matter. */
+TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
+TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);
+TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x);
+/* A choice between two values, b bits wide. */
+TdTraceValue td_trace_mux(TdTrace *t, uint32_t cond, TdTraceValue x, TdTraceValue y,
+                          const TdType *type);
+/* Equal values have equal hashes, and 64 bits keep others apart. */
+uint64_t td_trace_hash(TdTraceValue v);
+
+/* trace_memory.c */
+/* What `sym` is declared as, made if it is met for the first time: from outside the trace. */
+TdTraceBound *td_trace_array(TdTrace *t, TdSym sym, TdCellKind kind);
+void td_trace_bind(TdTrace *t, TdSym sym, TdCellKind kind, TdTraceBound *b);
+/* A new array for a local declared here. */
+TdTraceBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const TdStmt *decl);
+/* The forms of an element of what b stands for, index vector x; into at, one for each dimension. */
+void td_trace_address(TdTrace *t, const TdTraceBound *b, const TdTraceValue *x, TdAff *at);
+TdTraceValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at);
+void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type);
+/* One token, `beats` cycles long, at an end of a stream; it waits for `after`. */
+TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats,
+                            TdTraceValue after);
+/* Writes all of an array, as fast as its banks take it. */
+void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v);
+/* Reads all elements of a view of p, or false: where they have to be read one by one, since some
+ * have a value of their own or lie in banks of which the view has a part. */
+bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v);
+/* All of an array is what v is: foreign code perhaps wrote it. */
+void td_trace_forget(TdPlaced *p, TdTraceValue v);
+/* Whether two spots are different elements, in every iteration (`always`) or in each one. */
+bool td_trace_is_apart(const TdTrace *t, const TdPlaced *p, const TdSpot *x, const TdSpot *y,
+                       bool always);
+
+/* trace_carry.c */
+/* Arrays that are made in the trace and never read from memory are no memories. */
+void td_trace_trim(TdTrace *t);
+/* Does that, takes invariant elements out of the loop, and makes iterations wait for what earlier
+ * ones store; the loop runs at most `trip` times. */
+void td_trace_carry(TdTrace *t, int64_t trip);
+
+/* ---- questions about a trace ---- */
+
+/* trace_query.c */
+/* The loops that count iterations, outermost first, and what one step of each counts; the last is
+ * the trace's own. */
+typedef struct TdTraceNest {
+  const TdStmt *const *loop;
+  const int64_t *weight;
+  size_t n;
+} TdTraceNest;
+/* The least number of iterations from a store of line `from` of p to a read of line `to`, in a
+ * later iteration of the outermost of the loops; 0: never. */
+int64_t td_trace_distance(TdTrace *t, const TdPlaced *p, uint32_t from, uint32_t to,
+                          const TdTraceNest *nest);
+/* The least and greatest value of a form. */
+bool td_trace_range(TdTrace *t, TdAff f, int64_t *lo, int64_t *hi);
+
+/* trace_ports.c: the cycles that the ports of the busiest bank need; *busy is an access there and
+ * *count how many there are, *busy NULL if none is needed. */
+int64_t td_trace_ports(TdTrace *t, const TdReach **busy, int64_t *count);
+
+#endif

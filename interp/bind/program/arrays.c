@@ -1,0 +1,75 @@
+/* arrays.c - k:arrays(), s:arrays(): the arrays of a program, their banks, and where each is
+ * passed, as a value. */
+#include "analysis/net/interface.h"
+#include "bind/program/unit.h"
+
+#define CLASS_ARRAYS "tide.arrays"
+
+/* Sets the list of the banks of an array. */
+static void set_banks(lua_State *L, TdArena *a, const TdInterface *g, const TdInterfaceArray *x) {
+  lua_createtable(L, x->type->rank, 0);
+  for (int d = 0; d < x->type->rank; d++) {
+    lua_pushstring(L, td_banks_str(a, g->banks.node.at[x->first + (size_t)d].banks));
+    lua_rawseti(L, -2, d + 1);
+  }
+  lua_setfield(L, -2, "banks");
+}
+
+/* Pushes a list of {name =, type =, banks =}. */
+static void push_arrays(lua_State *L, TdArena *a, const TdInterface *g) {
+  lua_createtable(L, (int)g->array.n, 0);
+  for (uint32_t i = 0; i < g->array.n; i++) {
+    lua_createtable(L, 0, 3);
+    td_bind_set_string(L, "name", td_interface_name(a, g, i));
+    td_bind_set_string(L, "type", td_type_str(a, g->array.at[i].type));
+    set_banks(L, a, g, &g->array.at[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* Pushes a list of {array =, as =, line =}. */
+static void push_passes(lua_State *L, TdArena *a, const TdInterface *g) {
+  lua_createtable(L, (int)g->pass.n, 0);
+  for (size_t i = 0; i < g->pass.n; i++) {
+    const TdInterfacePass *p = &g->pass.at[i];
+    lua_createtable(L, 0, 3);
+    td_bind_set_string(L, "array", td_interface_name(a, g, p->of));
+    td_bind_set_string(L, "as", td_interface_name(a, g, p->as));
+    td_bind_set_integer(L, "line", p->loc.line);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+int td_bind_arrays(lua_State *L) {
+  const TdProg *p = td_bind_test_schedule(L, 1);
+  if (!p) p = td_bind_check_unit(L, 1);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
+  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
+  TdInterface g;
+  td_interface_of(&q, &g);
+  TdText table = td_text_new(a), dot = td_text_new(a), svg = td_text_new(a);
+  td_interface_print(&table, &g);
+  td_interface_dot(&dot, &q, &g);
+  td_interface_svg(&svg, &q, &g);
+  lua_createtable(L, 0, 5);
+  push_arrays(L, a, &g);
+  lua_setfield(L, -2, "array");
+  push_passes(L, a, &g);
+  lua_setfield(L, -2, "pass");
+  td_bind_set_string(L, "text", td_text_str(&table));
+  td_bind_set_string(L, "dot", td_text_str(&dot));
+  td_bind_set_string(L, "svg", td_text_str(&svg));
+  luaL_setmetatable(L, CLASS_ARRAYS);
+  return 1;
+}
+
+static int l_tostring(lua_State *L) {
+  lua_getfield(L, 1, "text");
+  return 1;
+}
+
+void td_bind_open_arrays(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {NULL, NULL}};
+  td_bind_class(L, CLASS_ARRAYS, meta, NULL);
+  lua_pop(L, 1);
+}

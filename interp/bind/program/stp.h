@@ -1,0 +1,67 @@
+/* stp.h - what the files about STeP share. */
+#ifndef TD_BIND_PROGRAM_STP_H
+#define TD_BIND_PROGRAM_STP_H
+
+#include "bind/bind.h"
+#include "step/stp_graph.h"
+
+#define TD_CLASS_STP_GRAPH "tide.step.graph"
+#define TD_CLASS_STP_STREAM "tide.step.stream"
+#define TD_CLASS_STP_FN "tide.step.fn"
+#define TD_CLASS_STP_EXPR "tide.step.expr"
+
+/* A graph; its user value 1 keeps the tensors and kernels that it has. */
+typedef struct TdStpBox {
+  TdArena *arena;
+  TdStpGraph *graph;
+  TdMap sites; /* from line and operator to its calls */
+  uint32_t nsite;
+  bool done; /* built */
+} TdStpBox;
+
+/* A stream; its user value 1 is the graph. */
+typedef struct TdStpStreamBox {
+  TdStpBox *box;
+  TdStpRef ref;
+} TdStpStreamBox;
+
+/* stp.c */
+TdStpBox *td_stp_check_graph(lua_State *L, int idx);
+/* The graph under way, pushed; raises where there is none. */
+TdStpBox *td_stp_push_building(lua_State *L);
+TdStpStreamBox *td_stp_test_stream(lua_State *L, int idx);
+/* Pushes a stream of the graph at idx. */
+void td_stp_push_stream(lua_State *L, int graph, TdStpRef r);
+
+/* Writes the row of an operator or function, "step.flatten" or "step.fn.matmul"; false: it is none.
+ */
+bool td_stp_show_help(TdText *out, const char *name);
+
+/* stp_site.c: the call of operator `name` that runs: its place, site and name. */
+typedef struct TdStpSite {
+  TdLoc loc;
+  uint32_t id;
+  const char *name; /* NULL: the text binds it to none */
+} TdStpSite;
+TdStpSite td_stp_site(lua_State *L, TdStpBox *b, const char *name);
+
+/* stp_op.c: a function for each operator, set in the table on top. */
+void td_stp_set_operators(lua_State *L);
+
+/* stp_expr.c */
+TdStpExprs *td_stp_exprs(lua_State *L);
+void td_stp_push_expr(lua_State *L, const TdStpExpr *e);
+/* The number or expression at idx, or NULL. */
+const TdStpExpr *td_stp_test_expr(lua_State *L, int idx);
+void td_stp_open_expr(lua_State *L);
+
+/* stp_run.c: g:run, g:simulate, g:traffic, g:memory, g:flops. */
+int td_stp_l_run(lua_State *L);
+int td_stp_l_simulate(lua_State *L);
+int td_stp_l_traffic(lua_State *L);
+int td_stp_l_memory(lua_State *L);
+int td_stp_l_flops(lua_State *L);
+/* define(f): f(name, T) is the kernel of step.fn[name] on elements of type T. */
+int td_stp_l_define(lua_State *L);
+
+#endif

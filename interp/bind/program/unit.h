@@ -1,0 +1,112 @@
+/* unit.h - what the files about kernels and schedules share: user values, arguments, runs. */
+#ifndef TD_BIND_PROGRAM_UNIT_H
+#define TD_BIND_PROGRAM_UNIT_H
+
+#include "bind/bind.h"
+#include "drive/check.h"
+
+/* User values of a unit. */
+enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES = TD_UNIT_STATE };
+
+/* program.c: whether the root of p, or the tasks of a design, keep to what can be decided now:
+ * structure, bounds, indices as data, aliasing, directions of streams. What a root calls was
+ * checked when it was made. */
+bool td_bind_check_program(TdBind *b, const TdProg *p, TdDiag *d);
+
+/* extern.c: p itself, or a kernel that calls the foreign function at p's root. */
+const TdProg *td_bind_callable(const TdProg *p);
+
+/* check.c */
+/* Raises when the design on top of the stack, whose program is p, is refused; the error's field
+ * `design` is the design. */
+void td_bind_check_design(lua_State *L, const TdProg *p);
+/* d:check(): true, and what is left to the run (or nil); else nil and the error. */
+int td_bind_check_again(lua_State *L);
+/* d:depths(): least depths by stream, and the bits that they take; nil and the error if there are
+ * none, or data decides. */
+int td_bind_check_depths(lua_State *L);
+
+/* dump.c: writes p to the next file, where --dump-ir asks for it: after the step `call` of the
+ * primitive `prim`. */
+void td_bind_dump(lua_State *L, const TdProg *p, const char *prim, const char *call);
+
+struct TdPrim;
+/* step.c: the Lua arguments from slot `first` to `top` as values for prim's specs, in arena a,
+ * or raises a usage error. */
+struct TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const struct TdPrim *prim, int first,
+                                     int top);
+/* schedule.c: the schedule at idx, or raises. */
+const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
+
+/* state.c: the path of a native call of a unit, known by an address, from `outer` (NULL: from
+ * Lua). */
+const char *td_bind_state_path(TdBind *b, const char *outer, const void *unit);
+
+/* estimate.c: s:estimate {target =}, k:estimate {target =}. */
+int td_bind_estimate(lua_State *L);
+
+/* arrays.c: k:arrays(), s:arrays(). */
+int td_bind_arrays(lua_State *L);
+
+/* ip.c: a C++ function as it is asked for, with the types that its table gives. */
+typedef struct TdBindIp {
+  const char *path, *symbol;
+  const TdParam *param; /* in no order */
+  size_t nparam;
+} TdBindIp;
+/* Its parameters, owned by st; compiles it and fills *out. Raises what is wrong with it. */
+const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t *n, TdForeign *out);
+
+/* rates.c: d:rates {device =}, d:fifos {device =, args =}, and of schedules. */
+int td_bind_rates(lua_State *L);
+int td_bind_fifos(lua_State *L);
+
+/* graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
+int td_bind_graph(lua_State *L);
+int td_bind_tasks(lua_State *L);
+
+/* timed.c: pushes what a run with a clock told, of the build at idx. */
+struct TdTimed;
+void td_bind_push_timed(lua_State *L, const struct TdTimed *t, int idx);
+/* What keeps the events of a run that no build made. */
+#define TD_CLASS_TIMED_OWNER "tide.timed.owner"
+typedef struct TdTimedOwner {
+  TdArena *arena;
+  const struct TdTimed *timed;
+} TdTimedOwner;
+/* build.c: what the last run of the build at idx told, or NULL. */
+const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
+
+/* verify.c */
+int td_bind_verify_schedule(lua_State *L);
+/* How long a comparison may take, and since when (td_alarm_now). */
+typedef struct TdBindTime {
+  double seconds, since;
+} TdBindTime;
+/* What it takes where nobody says: longer than one waits at the prompt. */
+#define TD_BIND_VERIFY_SECONDS 60
+/* td_check_same within that time, on fingerprints of a seed of their own. */
+TdCheck td_bind_check_same(lua_State *L, TdArena *a, const TdProg *x, const TdProg *y,
+                           const TdEvalArg *concrete, TdEvalOptions o, TdBindTime time);
+
+/* run.c */
+/* Spreads arguments given by name ({A = a}) from slot `first` on over the parameters' order. */
+void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
+/* Raises unless the arguments from slot `first` on fit the parameters of p. */
+void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
+/* The arguments from slot `first` on for the evaluator, and p at the sizes that they give; raises
+ * where they do not fit. */
+struct TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first,
+                                         const TdProg **at);
+/* Runs p on the arguments from slot `first` on; state lasts with the userdata at slot `owner`. */
+void td_bind_run(lua_State *L, const TdProg *p, int owner, int first);
+/* k:reference(..): runs p on the arguments from slot 2 on in the evaluator, all checks on. */
+int td_bind_reference(lua_State *L, const TdProg *p);
+/* k:reset(): state starts again. */
+int td_bind_reset(lua_State *L);
+/* Pushes method `key` of a class, or raises naming the nearest. */
+int td_bind_method(lua_State *L, const char *class, const char *key);
+/* Pushes the large constants of p as tensors; returns how many. */
+int td_bind_push_constants(lua_State *L, const TdProg *p);
+
+#endif

@@ -1,0 +1,189 @@
+/* help.c - help from the one registry: primitives, functions and methods, commands. */
+#include <string.h>
+
+#include "bind/program/stp.h"
+#include "bind/prompt/prompt.h"
+#include "bind/program/unit.h"
+#include "rewrite/prim.h"
+
+typedef struct Doc {
+  const char *name, *usage, *summary;
+} Doc;
+
+static const Doc docs[] = {
+#define TD_DOC(name, usage, summary) {name, usage, summary},
+#include "bind/prompt/docs.def"
+};
+enum { NDOCS = sizeof docs / sizeof *docs };
+
+const char *td_help_function(size_t i, const char **usage, const char **summary) {
+  if (i >= NDOCS) return NULL;
+  *usage = docs[i].usage;
+  *summary = docs[i].summary;
+  return docs[i].name;
+}
+
+const char *td_help_name(size_t i, const char **summary) {
+  for (size_t k = 0; td_prims[k]; k++)
+    if (i-- == 0) {
+      *summary = td_prims[k]->summary;
+      return td_prims[k]->name;
+    }
+  if (i < NDOCS) {
+    *summary = docs[i].summary;
+    return docs[i].name;
+  }
+  return NULL;
+}
+
+/* "split(loop, factor, {names =, tail =})". */
+static void put_signature(TdText *out, const TdPrim *p) {
+  td_text_putf(out, "s:%s(", p->name);
+  int n = 0, options = 0;
+  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
+    const TdArgSpec *a = &p->args[i];
+    if (a->place == TD_ARG_OPTION) continue;
+    bool optional = a->place == TD_ARG_OPTIONAL;
+    td_text_putf(out, "%s%s%s%s", n++ ? ", " : "", optional ? "[" : "", a->name,
+                 optional ? "]" : "");
+    if (a->place == TD_ARG_REST) td_text_puts(out, ", ..");
+  }
+  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
+    if (p->args[i].place != TD_ARG_OPTION) continue;
+    td_text_putf(out, "%s%s =", options++ ? ", " : n ? ", {" : "{", p->args[i].name);
+  }
+  td_text_puts(out, options ? "})\n" : ")\n");
+}
+
+static void show_prim(TdText *out, const TdPrim *p) {
+  put_signature(out, p);
+  td_text_putf(out, "  %s\n", p->summary);
+  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++)
+    td_text_putf(out, "  %-10s %s%s%s%s\n", p->args[i].name, p->args[i].help,
+                 p->args[i].words ? " (" : "", p->args[i].words ? p->args[i].words : "",
+                 p->args[i].words ? ")" : "");
+  td_text_putf(out, "  rewrite    %s\n  legal      %s\n  errors     %s\n  example    %s\n",
+               p->rewrite, p->legal, p->errors, p->example);
+}
+
+/* The part of a documented name that people type: after "tide." or "class:". */
+static const char *short_name(const char *name) {
+  const char *colon = strchr(name, ':');
+  return colon ? colon + 1 : strncmp(name, "tide.", 5) == 0 ? name + 5 : name;
+}
+
+static void show_overview(TdText *out) {
+  td_text_puts(out, "primitives of a schedule s (?name tells more):\n");
+  for (int i = 0; td_prims[i]; i++)
+    td_text_putf(out, "  %-12s %s\n", td_prims[i]->name, td_prims[i]->summary);
+  td_text_puts(out, "functions and methods:\n");
+  for (size_t i = 0; i < NDOCS; i++)
+    td_text_putf(out, "  %-20s %s\n", docs[i].name, docs[i].summary);
+  td_text_puts(out, "commands:\n");
+  for (int i = 0; td_commands[i].name; i++)
+    td_text_putf(out, "  :%-12s %s\n", td_commands[i].name, td_commands[i].summary);
+  td_text_puts(out, "  !line        runs a line in the shell\n");
+}
+
+/* Puts the lines of source id from `first` to `last`. */
+static void put_lines(TdText *out, const TdSources *s, uint32_t id, int first, int last) {
+  size_t n;
+  for (int i = first; i <= last; i++) {
+    const char *line = td_sources_line(s, id, (uint32_t)i, &n);
+    td_text_putn(out, line, n);
+    td_text_putc(out, '\n');
+  }
+}
+
+bool td_help_source(lua_State *L, TdText *out, const char *name) {
+  lua_Debug ar;
+  lua_pushglobaltable(L);
+  lua_pushstring(L, name);
+  lua_rawget(L, -2);
+  if (td_bind_test_unit(L, -1) || td_bind_test_schedule(L, -1))
+    lua_getiuservalue(L, -1, TD_UNIT_FUNCTION);
+  if (!lua_isfunction(L, -1)) return false;
+  lua_getinfo(L, ">S", &ar);
+  const TdSources *s = td_bind_enter(L)->session->sources;
+  uint32_t id = td_sources_find(s, ar.source);
+  if (!id || ar.linedefined < 1) return false;
+  td_text_putf(out, "%s:%d:\n", td_sources_name(s, id), ar.linedefined);
+  put_lines(out, s, id, ar.linedefined, ar.lastlinedefined);
+  return true;
+}
+
+/* Pushes the value of a dotted path of globals, read raw, or nil. */
+static void push_path(lua_State *L, const char *path) {
+  lua_pushglobaltable(L);
+  for (size_t n; *path && lua_istable(L, -1); path += n + (path[n] == '.')) {
+    n = strcspn(path, ".");
+    lua_pushlstring(L, path, n);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+  }
+  if (!*path) return;
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* What the value of a path of globals is, for names that are not documented. */
+static bool show_global(lua_State *L, TdText *out, const char *name) {
+  push_path(L, name);
+  bool known = !lua_isnil(L, -1);
+  if (known) {
+    td_text_putf(out, "%s: ", name);
+    td_show_value(L, out, -1, false);
+    if (out->at[out->n - 1] != '\n') td_text_putc(out, '\n');
+  }
+  lua_pop(L, 1);
+  return known;
+}
+
+void td_help_push_template(lua_State *L, const char *function, const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.template");
+  bool ok = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1);
+  if (ok) {
+    lua_getfield(L, -1, function);
+    lua_remove(L, -2);
+    lua_pushstring(L, name);
+    ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  }
+  if (ok) return;
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* What stdlib says of its template of this name: "nn.gemm" or "gemm". */
+static bool show_template(lua_State *L, TdText *out, const char *name) {
+  td_help_push_template(L, "help", name);
+  const char *text = lua_tostring(L, -1);
+  if (text) td_text_putf(out, "%s\n", text);
+  lua_pop(L, 1);
+  return text != NULL;
+}
+
+bool td_help_show(lua_State *L, TdText *out, const char *name) {
+  if (!*name) {
+    show_overview(out);
+    return true;
+  }
+  if (*name == ':') {
+    const TdCommand *c = td_command_find(name + 1);
+    if (c) td_text_putf(out, ":%s\n  %s\n", c->usage, c->summary);
+    return c != NULL;
+  }
+  if (td_stp_show_help(out, name)) return true;
+  const char *stem = strrchr(name, ':');
+  const TdPrim *p = td_prim_find(stem ? stem + 1 : name);
+  if (p) show_prim(out, p);
+  bool found = p != NULL;
+  for (size_t i = 0; i < NDOCS; i++) {
+    if (strcmp(docs[i].name, name) != 0 &&
+        strcmp(short_name(docs[i].name), stem ? stem + 1 : name) != 0)
+      continue;
+    td_text_putf(out, "%s\n  %s\n", docs[i].usage, docs[i].summary);
+    found = true;
+  }
+  return found || show_global(L, out, name) || show_template(L, out, name);
+}

@@ -1,0 +1,241 @@
+/* show.c - how values are echoed: short, typed, capped. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bind/prompt/prompt.h"
+#include "repl/style.h"
+#include "repl/tty.h"
+
+#define MAX_ITEMS 20
+#define MAX_DEPTH 4
+#define MAX_NESTED 64
+#define MAX_STRING 2000
+#define MAX_TEXT 20480
+
+/* A value being shown: the tables around the one under way, outermost first. */
+typedef struct Show {
+  lua_State *L;
+  TdText *out;
+  bool all;
+  int depth;
+  const void *around[MAX_NESTED];
+} Show;
+
+static void show_table(Show *w, int idx);
+
+/* Whether the n bytes at s are lines of text to be read as they are. */
+static bool is_lines(const char *s, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (((unsigned char)s[i] < ' ' && s[i] != '\n' && s[i] != '\t') || s[i] == 0x7F) return false;
+  return n && memchr(s, '\n', n);
+}
+
+static void show_string(Show *w, const char *s, size_t n) {
+  if (!w->depth && is_lines(s, n)) {
+    td_text_putn(w->out, s, w->all || n < MAX_TEXT ? n : MAX_TEXT + 1);
+    return;
+  }
+  size_t cap = !w->all && n > MAX_STRING ? MAX_STRING : n;
+  td_text_put_quoted(w->out, s, cap);
+  if (n > cap) td_text_putf(w->out, ".. (%zu bytes)", n);
+}
+
+/* Shows what a value says of itself. */
+static void show_said(Show *w, int idx) {
+  size_t n;
+  const char *s = luaL_tolstring(w->L, idx, &n);
+  td_text_putn(w->out, s, w->all || n < MAX_TEXT ? n : MAX_TEXT + 1);
+  lua_pop(w->L, 1);
+}
+
+/* Shows a Lua function by the place where it is written. */
+static void show_function(Show *w, int idx) {
+  lua_Debug ar;
+  lua_pushvalue(w->L, idx);
+  lua_getinfo(w->L, ">S", &ar);
+  if (*ar.what == 'C')
+    show_said(w, idx);
+  else
+    td_text_putf(w->out, "function: %s:%d", ar.short_src, ar.linedefined);
+}
+
+static void show_inner(Show *w, int idx) {
+  size_t n;
+  const char *s;
+  switch (lua_type(w->L, idx)) {
+  case LUA_TSTRING:
+    s = lua_tolstring(w->L, idx, &n);
+    show_string(w, s, n);
+    break;
+  case LUA_TFUNCTION: show_function(w, idx); break;
+  case LUA_TTABLE:
+    if (!luaL_getmetafield(w->L, idx, "__tostring")) {
+      show_table(w, idx);
+      break;
+    }
+    lua_pop(w->L, 1);
+    /* fall through */
+  default: show_said(w, idx);
+  }
+}
+
+static bool is_name(const char *s) {
+  if (!*s || strspn(s, "0123456789") == 1) return false;
+  return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s);
+}
+
+static void show_key(Show *w, int idx) {
+  if (lua_type(w->L, idx) == LUA_TSTRING && is_name(lua_tostring(w->L, idx))) {
+    td_text_putf(w->out, "%s = ", lua_tostring(w->L, idx));
+  } else {
+    td_text_putc(w->out, '[');
+    show_inner(w, idx);
+    td_text_puts(w->out, "] = ");
+  }
+}
+
+/* Whether so many entries of a table were shown that the rest is left out. */
+static bool is_enough(const Show *w, lua_Integer shown) {
+  return !w->all && shown >= MAX_ITEMS;
+}
+
+/* One entry, its key at the second place from the top and its value on top, unless enough was
+ * shown. */
+static void show_entry(Show *w, lua_Integer shown) {
+  if (is_enough(w, shown)) return;
+  if (shown) td_text_puts(w->out, ", ");
+  show_key(w, lua_gettop(w->L) - 1);
+  show_inner(w, lua_gettop(w->L));
+}
+
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* The fields with string keys in the order of their names; returns how many things were shown. */
+static lua_Integer show_fields(Show *w, int idx, lua_Integer shown) {
+  lua_State *L = w->L;
+  TD_VEC(const char *) names = {0};
+  lua_pushnil(L);
+  for (; lua_next(L, idx); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) td_vec_push(w->out->arena, &names, lua_tostring(L, -2));
+  if (names.n) qsort(names.at, names.n, sizeof *names.at, by_name);
+  for (size_t i = 0; i < names.n; i++, shown++) {
+    if (is_enough(w, shown)) return MAX_ITEMS + 1;
+    lua_pushstring(L, names.at[i]);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, idx);
+    show_entry(w, shown);
+    lua_pop(L, 2);
+  }
+  return shown;
+}
+
+/* Whether the table at idx must not be opened: it is too deep, or inside itself. */
+static bool is_closed(const Show *w, int idx) {
+  const void *p = lua_topointer(w->L, idx);
+  for (int i = 0; i < w->depth; i++)
+    if (w->around[i] == p) return true;
+  return w->depth >= (w->all ? MAX_NESTED : MAX_DEPTH) || !lua_checkstack(w->L, 16);
+}
+
+/* The list part in order, then the fields by name, then other keys; deep and long tables are cut.
+ */
+static void show_table(Show *w, int idx) {
+  lua_State *L = w->L;
+  idx = lua_absindex(L, idx);
+  if (is_closed(w, idx)) {
+    td_text_puts(w->out, "{..}");
+    return;
+  }
+  w->around[w->depth++] = lua_topointer(L, idx);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, idx), shown = 0;
+  td_text_putc(w->out, '{');
+  for (lua_Integer i = 1; i <= n && !is_enough(w, shown); i++, shown++) {
+    if (shown) td_text_puts(w->out, ", ");
+    lua_rawgeti(L, idx, i);
+    show_inner(w, lua_gettop(L));
+    lua_pop(L, 1);
+  }
+  shown = show_fields(w, idx, shown);
+  lua_pushnil(L);
+  for (; lua_next(L, idx); lua_pop(L, 1)) {
+    bool listed = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= n;
+    if (listed || lua_type(L, -2) == LUA_TSTRING) continue;
+    show_entry(w, shown++);
+  }
+  if (!w->all && (shown > MAX_ITEMS || n > MAX_ITEMS)) td_text_puts(w->out, ", ..");
+  td_text_putc(w->out, '}');
+  w->depth--;
+}
+
+void td_show_diff(TdText *out, const char *diff) {
+  static const char *const ends[] = {"", "\033[0m\n"};
+  const char *term = getenv("TERM");
+  bool colour = isatty(STDOUT_FILENO) && td_tty_has_colour() && term && strcmp(term, "dumb") != 0;
+  for (size_t n; colour && *diff; diff += n) {
+    n = strcspn(diff, "\n");
+    n += diff[n] == '\n';
+    TdStyle style = *diff == '+' ? TD_STYLE_ADDED : *diff == '-' ? TD_STYLE_GONE : TD_STYLE_PLAIN;
+    bool styled = style != TD_STYLE_PLAIN;
+    if (styled) td_text_putf(out, "\033[%sm", td_style_sgr(style, true));
+    td_text_putn(out, diff, styled ? strcspn(diff, "\n") : n);
+    td_text_puts(out, ends[styled]);
+  }
+  td_text_puts(out, diff);
+}
+
+/* The text graph of the design at idx, which stdlib makes; false for what is none. */
+static bool show_graph(lua_State *L, TdText *out, int idx) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.outline");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "text");
+  lua_pushvalue(L, idx);
+  lua_call(L, 1, 1);
+  bool drawn = lua_isstring(L, -1) != 0;
+  if (drawn) td_text_puts(out, lua_tostring(L, -1));
+  lua_pop(L, 2);
+  return drawn;
+}
+
+/* The loop nest of a program's root, or the graph of a design; the whole printed form when all. */
+static void show_program(lua_State *L, TdText *out, const TdProg *p, int idx, bool all) {
+  if (all)
+    td_print_prog(out, p);
+  else if (td_prog_root(p)->kind != TD_UNIT_DESIGN || !show_graph(L, out, idx))
+    td_print_unit(out, p, td_prog_root(p));
+}
+
+/* Shortens what was put from byte `from` on to what an echo may take, at the end of a line if one
+ * is near. */
+static void cap(TdText *out, size_t from) {
+  size_t n = out->n - from, keep = MAX_TEXT;
+  if (n <= MAX_TEXT) return;
+  while (keep > MAX_TEXT - 200 && out->at[from + keep - 1] != '\n') keep--;
+  if (out->at[from + keep - 1] != '\n') keep = MAX_TEXT;
+  while (keep && ((unsigned char)out->at[from + keep] & 0xC0) == 0x80) keep--;
+  out->n = from + keep;
+  out->at[out->n] = 0;
+  td_text_puts(out, out->at[out->n - 1] == '\n' ? "" : "\n");
+  td_text_puts(out, ".. and more; :show shows all\n");
+}
+
+void td_show_value(lua_State *L, TdText *out, int idx, bool all) {
+  Show w = {.L = L, .out = out, .all = all};
+  size_t from = out->n;
+  idx = lua_absindex(L, idx);
+  const TdProg *unit = td_bind_test_unit(L, idx), *now = td_bind_test_schedule(L, idx);
+  if (unit)
+    show_program(L, out, unit, idx, all);
+  else if (now && (all || !td_bind_show_step(L, idx, out)))
+    show_program(L, out, now, idx, all);
+  else if (!now)
+    show_inner(&w, idx);
+  if (now) {
+    lua_pushvalue(L, idx);
+    lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_SCHEDULE);
+  }
+  if (!all) cap(out, from);
+}

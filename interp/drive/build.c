@@ -1,0 +1,375 @@
+/* build.c - targets, and what is done for each: verify, validate, emit, data, files, runs. */
+#include "build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/order/effects.h"
+#include "backends/cpu/cpu.h"
+#include "backends/hls/hls.h"
+#include "base/file.h"
+#include "timed_run.h"
+#include "eval/eval.h"
+#include "admit.h"
+
+/* A backend, and what its programs can do here; NULL where they cannot. */
+typedef struct Target {
+  const TdBackend *backend;
+  /* The test bench's files for arguments before and after a run. */
+  const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
+                        size_t *nfile);
+  bool (*tool)(const TdBuild *b, const char *folder, const char **said, const char **report);
+  bool looks; /* its runs find copies that differ */
+  void *(*open)(const TdBuild *b);
+  bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
+  void (*reset)(void *run);
+  /* What is to be said of runs, as td_build_report. */
+  const char *(*report)(const void *run);
+  const TdTimed *(*timed)(const void *run);
+} Target;
+
+struct TdModule {
+  const Target *target;
+  TdArena *arena;
+  const TdProg *prog;
+  const char **value; /* of the options */
+  const bool *written;
+  TD_VEC(TdFile) file;
+  bool has_data;
+  const char *report;
+  void *run; /* NULL until the first call */
+};
+
+static void *open_hls(const TdBuild *b) {
+  return td_hls_run_new(b);
+}
+
+static bool call_hls(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  return td_hls_run_call(run, arg, narg, d);
+}
+
+static void reset_hls(void *run) {
+  td_hls_run_reset(run);
+}
+
+/* A program that runs here, without or with a clock. */
+typedef struct CpuRun {
+  TdCpu *cpu;
+  TdClocked *clocked;
+} CpuRun;
+
+static void *open_cpu(const TdBuild *b) {
+  CpuRun *r = TD_NEW(b->arena, CpuRun);
+  TdCpuOptions o = td_cpu_options_of(b);
+  const char *device = td_cpu_device_of(b);
+  o.extra.watch = td_admit_needs_watch(b->arena, b->prog);
+  if (device)
+    r->clocked = td_timed_run_new(b->arena, b->prog,
+                                  &(TdClockedOptions){device, td_cpu_keeps_trace(b), o}, b->diag);
+  else
+    r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
+  return r->cpu || r->clocked ? r : NULL;
+}
+
+static bool call_cpu(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  CpuRun *r = run;
+  return r->clocked ? td_timed_run_call(r->clocked, arg, narg, d)
+                    : td_cpu_call(r->cpu, arg, narg, d);
+}
+
+static void reset_cpu(void *run) {
+  CpuRun *r = run;
+  if (r->clocked)
+    td_timed_run_reset(r->clocked);
+  else
+    td_cpu_reset(r->cpu);
+}
+
+static const char *report_cpu(const void *run) {
+  const CpuRun *r = run;
+  return r->clocked ? NULL : td_cpu_tier(r->cpu) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
+}
+
+static const TdTimed *timed_cpu(const void *run) {
+  const CpuRun *r = run;
+  return r->clocked ? td_timed_run_report(r->clocked) : NULL;
+}
+
+static const Target targets[] = {{.backend = &td_cpu_backend,
+                                  .looks = true,
+                                  .open = open_cpu,
+                                  .call = call_cpu,
+                                  .reset = reset_cpu,
+                                  .report = report_cpu,
+                                  .timed = timed_cpu},
+                                 {.backend = &td_backend_hls,
+                                  .data = td_hls_files_data,
+                                  .tool = td_hls_tool_run,
+                                  .open = open_hls,
+                                  .call = call_hls,
+                                  .reset = reset_hls}};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+const TdBackend *const *td_build_targets(void) {
+  static const TdBackend *list[TARGETS + 1];
+  for (int i = 0; i < TARGETS; i++) list[i] = targets[i].backend;
+  return list;
+}
+
+const TdBackend *td_build_find(const char *name) {
+  for (int i = 0; i < TARGETS; i++)
+    if (strcmp(targets[i].backend->name, name) == 0) return targets[i].backend;
+  return NULL;
+}
+
+static TdBuild build_of(const TdModule *m, TdDiag *d) {
+  return (TdBuild){.prog = m->prog, .value = m->value, .arena = m->arena, .diag = d};
+}
+
+static void add(TdModule *m, const TdFile *file, size_t n) {
+  for (size_t i = 0; i < n; i++) td_vec_push(m->arena, &m->file, file[i]);
+}
+
+/* Has the backend make its files. */
+static bool emit(TdModule *m, TdDiag *d) {
+  TdBuild b = build_of(m, d);
+  const TdBackend *x = m->target->backend;
+  size_t n = 0;
+  if (x->validate && !x->validate(&b)) return false;
+  const TdFile *file = x->emit(&b, &n);
+  if (!file) return false;
+  m->file.n = 0;
+  add(m, file, n);
+  return true;
+}
+
+/* Which parameters of the root are written. */
+static const bool *written_of(TdArena *a, const TdProg *p) {
+  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = td_prog_root(p)};
+  return td_effects_written(&q);
+}
+
+/* Whether instances of run r of design d hold copies of a block that they write. */
+static bool holds_copies(TdArena *a, const TdProg *p, const TdUnit *d, const TdRun *r) {
+  TdAsk q = {.affine = td_affine_new(a), .arena = a, .prog = p, .unit = td_prog_unit(p, r->unit)};
+  const bool *written = td_effects_written(&q);
+  for (size_t i = 0; i < r->nbind; i++) {
+    const char *layout = r->bind[i].layout;
+    bool writes = false, shared = false;
+    for (size_t k = 0; k < q.unit->nparam; k++)
+      writes |= q.unit->param[k].sym == r->bind[i].param && written[k];
+    for (int axis = 0; layout && axis < r->rank; axis++) {
+      int64_t n = 1;
+      bool many = td_unit_value(d, r->map[axis], &n) && n > 1;
+      shared |= many && !strstr(layout, td_text_fmt(a, "S%d", axis));
+    }
+    if (writes && shared) return true;
+  }
+  return false;
+}
+
+/* Whether a run on symbols, which may end undecided, finds no copies that differ. Runs on numbers
+ * look themselves; hardware stores the first. */
+static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
+  bool copies = false;
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun && !copies; k++)
+      copies = holds_copies(a, p, p->unit[i], &p->unit[i]->run[k]);
+  if (!copies) return true;
+  const TdEvalOptions o = {.steps = 1 << 20, .bytes = 1 << 28};
+  const TdValue **cell = TD_NEWN(a, const TdValue *, td_prog_root(p)->nparam);
+  TdDiag why = {.arena = d->arena};
+  bool ran = td_eval_symbolic(a, p, TD_LEVEL_STRICT, NULL, &o, cell, &why);
+  if (ran || strcmp(why.code, "copies-differ") != 0) return true;
+  td_diag_help(&why,
+               "name every axis of the map in the layout, or have instances compute the same");
+  *d = why;
+  return false;
+}
+
+TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
+                       TdDiag *d) {
+  if (!td_verify_prog(p, d)) return NULL;
+  TdModule *m = TD_NEW(a, TdModule);
+  m->arena = a;
+  m->prog = p;
+  m->value = TD_NEWN(a, const char *, x->noption);
+  for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
+  for (int i = 0; i < TARGETS; i++)
+    if (targets[i].backend == x) m->target = &targets[i];
+  if ((!m->target->looks && !copies_agree(a, p, d)) || !emit(m, d)) return NULL;
+  m->written = written_of(a, p);
+  return m;
+}
+
+const TdBackend *td_build_target(const TdModule *m) {
+  return m->target->backend;
+}
+
+const TdFile *td_build_files(const TdModule *m, size_t *n) {
+  *n = m->file.n;
+  return m->file.at;
+}
+
+const char *td_build_report(const TdModule *m) {
+  bool ran = m->run && m->target->report;
+  return ran ? m->target->report(m->run) : m->report;
+}
+
+const char *td_build_read_report(TdArena *a, const char *folder) {
+  return td_hls_tool_report(a, folder);
+}
+
+const TdTimed *td_build_timed(const TdModule *m) {
+  return m->run && m->target->timed ? m->target->timed(m->run) : NULL;
+}
+
+/* The option that asks for a test bench; -1: there is none. */
+static int bench_option(const TdModule *m) {
+  const TdBackend *x = m->target->backend;
+  for (size_t i = 0; i < x->noption; i++)
+    if (strcmp(x->option[i].name, "testbench") == 0) return (int)i;
+  return -1;
+}
+
+bool td_build_wants_data(const TdModule *m) {
+  int i = bench_option(m);
+  TdBuild b = build_of(m, NULL);
+  return i >= 0 && m->target->data && !m->has_data &&
+         strcmp(td_backend_option(m->target->backend, &b, (size_t)i), "true") == 0;
+}
+
+bool td_build_drop_data(TdModule *m, TdDiag *d) {
+  m->value[bench_option(m)] = "false";
+  return emit(m, d);
+}
+
+/* A run here: compiled, or by the evaluator where the program does not run compiled. */
+static bool run_here(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(m->prog)->nparam;
+  TdDiag why = {.arena = d->arena};
+  TdCpu *c = td_cpu_new(m->arena, m->prog, NULL, &why);
+  if (c) return td_cpu_call(c, arg, n, d);
+  TdEvalArg *e = TD_NEWN(m->arena, TdEvalArg, n);
+  for (size_t i = 0; i < n; i++)
+    e[i] =
+        (TdEvalArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar, .has_scalar = !arg[i].tensor};
+  TdEvalOptions o = {.state = td_state_new(m->arena)};
+  TdEvalResult result;
+  return td_eval_run(m->arena, m->prog, e, n, &o, d, &result);
+}
+
+bool td_build_set_data(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(m->prog)->nparam, nfile = 0;
+  TdCallArg *after = TD_NEWN(m->arena, TdCallArg, n);
+  for (size_t i = 0; i < n; i++) {
+    after[i] = arg[i];
+    if (!arg[i].tensor) continue;
+    after[i].tensor = td_tensor_new(m->arena, arg[i].tensor->type, false);
+    td_tensor_copy(td_arena_ctx(m->arena), after[i].tensor, arg[i].tensor);
+  }
+  if (!run_here(m, after, d)) return false;
+  TdBuild b = build_of(m, d);
+  const TdFile *file = m->target->data(&b, arg, after, &nfile);
+  if (!file) return false;
+  add(m, file, nfile);
+  m->has_data = true;
+  return true;
+}
+
+static bool fail(TdDiag *d, const char *path) {
+  return td_diag_set(d, TD_USAGE, "write", (TdLoc){0}, "cannot write %s: %s", path,
+                     strerror(errno));
+}
+
+/* Makes the folders above a path. */
+static bool make_folders(char *path, TdDiag *d) {
+  for (char *s = path + 1; *s; s++) {
+    if (*s != '/') continue;
+    *s = 0;
+    bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+    if (!ok) fail(d, path);
+    *s = '/';
+    if (!ok) return false;
+  }
+  return true;
+}
+
+bool td_build_write(TdModule *m, const char *folder, const char **said, TdDiag *d) {
+  for (size_t i = 0; i < m->file.n; i++) {
+    char *path = td_text_fmt(m->arena, "%s/%s", folder, m->file.at[i].name);
+    const char *text = m->file.at[i].text;
+    if (!make_folders(path, d)) return false;
+    if (!td_file_write(m->arena, path, text, strlen(text))) return fail(d, path);
+  }
+  const char *wrote = td_text_fmt(m->arena, "wrote %zu files to %s", m->file.n, folder), *did;
+  *said = wrote;
+  if (!m->target->tool) return true;
+  TdBuild b = build_of(m, d);
+  if (!m->target->tool(&b, folder, &did, &m->report)) return false;
+  *said = td_text_fmt(m->arena, "%s; %s", wrote, did);
+  return true;
+}
+
+/* What is known when a call is checked: sizes, and scalar arguments. */
+typedef struct Known {
+  const TdModule *m;
+  const TdCallArg *arg;
+} Known;
+
+static const TdExpr *known(void *ud, const TdExpr *e) {
+  const Known *k = ud;
+  const TdUnit *u = td_prog_root(k->m->prog);
+  TdSession *s = k->m->prog->store->session;
+  int64_t v;
+  if (e->kind == TD_EXPR_SIZE && td_unit_value(u, e, &v))
+    return td_expr_index(s, k->m->arena, v, e->loc);
+  for (size_t i = 0; i < u->nparam && e->kind == TD_EXPR_VAR; i++)
+    if (u->param[i].sym == e->sym)
+      return td_expr_lit(k->m->arena, e->type, k->arg[i].scalar, e->loc);
+  return td_expr_fold(s, k->m->arena, e);
+}
+
+/* Whether what the program assumes holds for these arguments, and what is written is shared with
+ * nothing. */
+static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  const TdUnit *u = td_prog_root(m->prog);
+  Known k = {m, arg};
+  for (size_t i = 0; i < u->nassert; i++) {
+    const TdExpr *e = td_walk_map_expr(m->arena, u->assert_[i], known, &k);
+    if (e->kind == TD_EXPR_LIT && !e->u.bits)
+      return td_diag_set(d, TD_ILLEGAL, "assume", u->assert_[i]->loc, "%s",
+                         td_unit_assumes(d->arena, u, i));
+  }
+  for (size_t i = 0; i < u->nparam; i++)
+    for (size_t o = 0; o < u->nparam && m->written[i] && arg[i].tensor; o++)
+      if (o != i && arg[o].tensor && td_tensor_overlap(arg[i].tensor, arg[o].tensor)) {
+        TdLoc call = {0};
+        td_diag_set(d, TD_USAGE, "overlap", call, "%s of %s is written and shares elements with %s",
+                    u->param[i].sym->name, u->sym->name, u->param[o].sym->name);
+        td_diag_note(d, u->param[i].loc, "declared here");
+        return false;
+      }
+  return true;
+}
+
+bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  const TdUnit *u = td_prog_root(m->prog);
+  if (!m->target->open)
+    return td_diag_set(d, TD_UNSUPPORTED, "no-run", u->loc, "a build for %s does not run here",
+                       m->target->backend->name);
+  TdBuild b = build_of(m, d);
+  if (!check(m, arg, d)) return false;
+  if (!m->run) m->run = m->target->open(&b);
+  if (!m->run || !m->target->call(m->run, arg, u->nparam, d)) return false;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (m->written[i] && arg[i].tensor && arg[i].tensor->written)
+      memset(arg[i].tensor->written, 1, (size_t)td_tensor_count(arg[i].tensor));
+  return true;
+}
+
+void td_build_reset(TdModule *m) {
+  if (m->run) m->target->reset(m->run);
+}

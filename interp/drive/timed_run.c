@@ -1,0 +1,89 @@
+/* timed_run.c - the schedule of a device found once, then runs with it. */
+#include "timed_run.h"
+
+#include "analysis/time/firing.h"
+#include "backends/cpu/cpu.h"
+#include "eval/time/clock.h"
+#include "eval/eval.h"
+
+/* Events that a run keeps at most, for waves and timelines. */
+enum { MOST_KEPT = 1 << 22 };
+
+struct TdClocked {
+  TdArena *arena, *last; /* last: owns what the last run told */
+  const TdProg *prog;
+  const TdTimes *times;
+  bool keeps; /* events: then the evaluator runs it */
+  TdCpu *cpu; /* NULL: it does not run compiled */
+  TdEvalState *state;
+  TdTimed *report;
+  uint64_t runs;
+};
+
+static void free_last(void *clocked) {
+  TdClocked *c = clocked;
+  if (c->last) td_arena_free(c->last);
+  c->last = NULL;
+}
+
+/* Whether a program is run by the evaluator, which keeps events: if it is little work, or asked
+ * for. */
+enum { LITTLE_WORK = 1 << 18 };
+
+TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions *o, TdDiag *d) {
+  TdClocked *c = TD_NEW(a, TdClocked);
+  TdAffine *affine = td_affine_new(a);
+  TdDiag why = {.arena = a};
+  *c = (TdClocked){.arena = a, .prog = p, .state = td_state_new(a)};
+  c->times = td_firing_times(affine, a, p, td_target_find(o->device), d);
+  td_arena_defer(a, free_last, c);
+  if (!c->times) return NULL;
+  const TdCpuText *text = td_cpu_text_of(a, p, (TdCpuExtra){.times = c->times}, &why);
+  if (!text && o->cpu.tier != TD_TIER_AUTO) {
+    *d = why;
+    return NULL;
+  }
+  bool little = o->cpu.tier == TD_TIER_AUTO && text && text->work < LITTLE_WORK;
+  c->keeps = !text || o->trace || little;
+  TdCpuOptions options = o->cpu;
+  options.extra.times = c->times;
+  if (!c->keeps) c->cpu = td_cpu_new(a, p, &options, d);
+  return c->keeps || c->cpu ? c : NULL;
+}
+
+/* A run of the evaluator. */
+static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTimed **report,
+                     TdDiag *d) {
+  TdKeep keep = {MOST_KEPT};
+  TdEvalOptions o = {.state = c->state, .times = c->times, .keep = &keep};
+  TdEvalArg *e = TD_NEWN(c->last, TdEvalArg, narg);
+  TdEvalResult result;
+  for (size_t i = 0; i < narg; i++)
+    e[i] =
+        (TdEvalArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar, .has_scalar = !arg[i].tensor};
+  if (!td_eval_run(c->last, c->prog, e, narg, &o, d, &result)) return false;
+  *report = result.timed;
+  return true;
+}
+
+bool td_timed_run_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  const TdTimed *report;
+  c->report = NULL;
+  free_last(c);
+  c->last = td_arena_new(td_arena_ctx(c->arena));
+  if (!(c->cpu ? td_cpu_timed_call(c->cpu, c->last, arg, narg, &report, d)
+               : evaluate(c, arg, narg, &report, d)))
+    return false;
+  c->report = td_arena_copy(c->last, report, sizeof *report);
+  c->report->run = ++c->runs;
+  return true;
+}
+
+void td_timed_run_reset(TdClocked *c) {
+  td_state_reset(c->state);
+  if (c->cpu) td_cpu_reset(c->cpu);
+}
+
+const TdTimed *td_timed_run_report(const TdClocked *c) {
+  return c->report;
+}

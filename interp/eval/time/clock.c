@@ -1,0 +1,312 @@
+/* clock.c - the recurrence of clock.h, event by event. */
+#include "eval/time/clock.h"
+
+static int64_t later(int64_t x, int64_t y) {
+  return x > y ? x : y;
+}
+
+/* The firing at hand; of statements without a schedule of their own, one of no length. */
+static const TdFiring *firing_of(const TdClock *c) {
+  static const TdFiring none;
+  const TdTime *leaf = c->leaf;
+  size_t n = leaf->nfiring, at = (size_t)c->firing;
+  return n ? &leaf->firing[at < n ? at : n - 1] : &none;
+}
+
+static bool is_pipe(const TdClock *c) {
+  return ((const TdTime *)c->leaf)->kind == TD_TIME_PIPE;
+}
+
+/* Whether one event more is to be kept. */
+static bool keeps(TdKeep *k) {
+  return k && k->left >= 0 && k->left-- > 0;
+}
+
+void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause) {
+  TdTimedStall x = {.stream = (uint32_t)(cause / 4), .why = (TdStall)(cause % 4)};
+  size_t i = 0;
+  if (cycles <= 0) return;
+  while (i < c->stall.n && (c->stall.at[i].stream != x.stream || c->stall.at[i].why != x.why)) i++;
+  if (i == c->stall.n) td_vec_push(c->arena, &c->stall, x);
+  c->stall.at[i].cycles += cycles;
+  c->stalled += cycles;
+  if (c->starts == from) c->starts += cycles;
+  if (keeps(c->keep)) td_vec_push(c->arena, &c->wait, ((TdTimedWait){from, cycles, x.why}));
+}
+
+/* Whether results of the firing at hand may have to wait for those of an earlier iteration. */
+static bool has_skid(const TdClock *c, const TdFiring *f) {
+  return is_pipe(c) && f->skid && c->iteration >= f->skid;
+}
+
+static int64_t *skid_of(TdClock *c, const TdFiring *f) {
+  return &c->waiting[f->first + c->iteration % f->skid];
+}
+
+/* The firing starts: all that it gets is there. What delays it delays all that follows. */
+static void start(TdClock *c) {
+  const TdFiring *f = firing_of(c);
+  int64_t due = c->base + f->at, cycle = due, cause = 0;
+  if (c->phase == TD_FIRING_GETS && c->end > cycle) {
+    cycle = c->end;
+    cause = c->late;
+  }
+  if (has_skid(c, f) && *skid_of(c, f) + 1 > cycle) {
+    cycle = *skid_of(c, f) + 1;
+    cause = c->held;
+  }
+  td_clock_charge(c, due, cycle - due, cause);
+  c->base += cycle - due;
+  c->at = c->end = cycle + f->latency;
+}
+
+void td_clock_settle(TdClock *c) {
+  if (c->phase == TD_FIRING_IDLE) return;
+  const TdFiring *f = firing_of(c);
+  if (c->phase == TD_FIRING_GETS) start(c);
+  c->done = later(c->done, c->end);
+  if (is_pipe(c) && f->skid) *skid_of(c, f) = c->done;
+  c->phase = TD_FIRING_IDLE;
+  c->firing++;
+}
+
+/* Begins straight code, or a pipeline without an iteration. */
+static void begin(TdClock *c, const TdTime *leaf) {
+  c->leaf = leaf;
+  c->base = c->now;
+  c->done = later(c->done, c->now - 1);
+  c->firing = 0;
+  c->phase = TD_FIRING_IDLE;
+  c->iteration = -1;
+  if (leaf->waiting > c->room) {
+    c->room = leaf->waiting;
+    c->waiting = TD_NEWN(c->arena, int64_t, c->room);
+  }
+  c->multipliers = later(c->multipliers, leaf->multipliers);
+  if (leaf->multiplies && c->starts == TD_LONG_AGO)
+    c->starts = c->base + (leaf->nfiring ? leaf->firing[0].at : 0);
+  if (leaf->kind == TD_TIME_BLOCK) c->multiplies += leaf->multiplies;
+}
+
+/* Ends what runs. */
+static void end(TdClock *c) {
+  const TdTime *leaf = c->leaf;
+  bool pipe = leaf->kind == TD_TIME_PIPE;
+  if (!pipe || c->iteration >= 0) {
+    td_clock_settle(c);
+    c->now = c->base + (pipe && leaf->rewind ? leaf->ii : leaf->length);
+    if ((!pipe || !leaf->rewind) && c->done + 1 > c->now) {
+      td_clock_charge(c, c->now, c->done + 1 - c->now, c->held);
+      c->now = c->done + 1;
+    }
+  }
+  c->leaf = NULL;
+  c->region = 0;
+}
+
+void td_clock_start(TdClock *c, int64_t cycle) {
+  if (!c->called) c->begin = cycle, c->starts = TD_LONG_AGO;
+  c->called = true;
+  c->from = c->now = cycle;
+  c->done = TD_LONG_AGO;
+  c->late = c->held = TD_CAUSE(TD_CLOCK_NOWHERE, TD_STALL_MEETING);
+}
+
+void td_clock_stop(TdClock *c) {
+  if (c->leaf) end(c);
+  c->life += c->now - c->from;
+}
+
+int64_t td_clock_close(TdClock *c) {
+  if (c->leaf && !c->region) end(c);
+  return c->leaf ? c->base : c->now;
+}
+
+void td_clock_await(TdClock *c, int64_t cycle, bool stalls) {
+  int64_t now = td_clock_close(c);
+  if (cycle <= now) return;
+  if (stalls) td_clock_charge(c, now, cycle - now, TD_CAUSE(TD_CLOCK_NOWHERE, TD_STALL_MEETING));
+  *(c->leaf ? &c->base : &c->now) = cycle;
+}
+
+void td_clock_before(TdClock *c, const TdTime *t) {
+  if (!t || c->region) return;
+  td_clock_close(c);
+  if (t->kind == TD_TIME_BLOCK) begin(c, t);
+  if (t->kind == TD_TIME_PLAIN) c->now += t->length;
+}
+
+const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth) {
+  if (c->region) return t == c->leaf ? t : NULL;
+  if (!t) return NULL;
+  c->now += t->enter;
+  const TdTime *pipe = t->kind == TD_TIME_PIPE ? t : t->pipe;
+  if (pipe) {
+    begin(c, pipe);
+    c->region = depth;
+  }
+  return t;
+}
+
+void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
+  if (n % (uint64_t)loop->lanes || (c->region && loop != c->leaf)) return;
+  if (loop->kind != TD_TIME_PIPE) {
+    td_clock_close(c);
+    c->now += loop->again;
+    if (loop->body) begin(c, loop->body);
+    return;
+  }
+  if (c->iteration >= 0) {
+    td_clock_settle(c);
+    c->base += loop->ii;
+  }
+  c->iteration++;
+  c->firing = 0;
+  c->multiplies += loop->multiplies;
+}
+
+void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n) {
+  int64_t groups = (int64_t)((n + (uint64_t)loop->lanes - 1) / (uint64_t)loop->lanes);
+  if (!groups || (c->region && loop != c->leaf)) return;
+  td_clock_iterate(c, loop, 0);
+  if (loop->kind == TD_TIME_PIPE) {
+    c->base += (groups - 1) * loop->ii;
+    c->iteration += groups - 1;
+    c->multiplies += (groups - 1) * loop->multiplies;
+  } else if (loop->body) {
+    c->base += (groups - 1) * (loop->body->length + loop->again);
+    c->multiplies += (groups - 1) * loop->body->multiplies;
+  } else {
+    c->now += (groups - 1) * loop->again;
+  }
+}
+
+void td_clock_leave(TdClock *c, size_t depth) {
+  if (c->leaf && (!c->region || c->region >= depth)) end(c);
+}
+
+/* Has something to happen as the next of its firing; puts may not precede gets. */
+static void join(TdClock *c, int phase) {
+  static const TdTime nothing = {.kind = TD_TIME_BLOCK, .lanes = 1};
+  if (!c->leaf) begin(c, &nothing);
+  if (phase == TD_FIRING_GETS && c->phase == TD_FIRING_PUTS) td_clock_settle(c);
+  if (phase == c->phase) return;
+  if (phase == TD_FIRING_GETS) {
+    c->at = c->end = c->base + firing_of(c)->from;
+  } else {
+    start(c);
+  }
+  c->phase = phase;
+}
+
+/* The next event is at c->at, or when it is ready; says whether it waited for that. */
+static bool take(TdClock *c, int64_t ready, int64_t beats) {
+  bool waits = ready > c->at;
+  if (waits) c->at = ready;
+  c->end = later(c->end, c->at + beats - 1);
+  return waits;
+}
+
+/* With a get later than put k of each token from j on, there are k - j + 1 of them. */
+void td_clock_count(TdWire *w, int64_t k) {
+  int64_t put = w->put_at[k % w->depth], j = k - w->moved->most;
+  if (j >= w->moved->gots) j = w->moved->gots - 1;
+  for (; j >= 0 && j > k - w->depth && w->got_at[j % w->depth] > put; j--)
+    w->moved->most = k - j + 1;
+}
+
+/* The same once token j is got. */
+static void count_got(TdWire *w, int64_t j) {
+  int64_t got = w->got_at[j % w->depth], k = j + w->moved->most;
+  for (; k < w->moved->puts && w->put_at[k % w->depth] < got; k++) w->moved->most = k - j + 1;
+}
+
+/* When an end of a stream is ready again after its last of n events. */
+static int64_t again(const TdWire *w, const int64_t *at, int64_t n) {
+  return n ? at[(n - 1) % w->depth] + w->beats : TD_LONG_AGO;
+}
+
+void td_clock_get(TdClock *c, TdWire *w, bool held) {
+  join(c, TD_FIRING_GETS);
+  int64_t k = w->moved->gots, ready = again(w, w->got_at, k);
+  if (!w->outside) ready = later(ready, w->put_at[k % w->depth] + w->beats - 1 + w->latency);
+  if (take(c, ready, w->beats)) c->late = TD_CAUSE(w->number, TD_STALL_EMPTY);
+  w->got_at[w->moved->gots++ % w->depth] = c->at;
+  if (w->block && !held) w->freed_at[w->freed++ % w->depth] = c->at;
+  if (keeps(w->keep)) td_vec_push(c->arena, &w->every_got, c->at);
+  if (!w->outside) count_got(w, k);
+}
+
+/* When there is a place for one token more, which is taken. */
+static int64_t claim(TdWire *w) {
+  if (w->outside) return TD_LONG_AGO;
+  if (w->block) return w->freed_at[w->claims++ % w->depth] + 1;
+  return w->got_at[w->moved->puts % w->depth] + w->beats;
+}
+
+void td_clock_slot(TdClock *c, TdWire *w) {
+  join(c, TD_FIRING_GETS);
+  if (take(c, later(claim(w), w->last_claim + 1), 1)) c->late = TD_CAUSE(w->number, TD_STALL_FULL);
+  w->last_claim = c->at;
+}
+
+void td_clock_put(TdClock *c, TdWire *w, bool taken) {
+  join(c, TD_FIRING_PUTS);
+  c->at = later(c->at, c->done);
+  int64_t k = w->moved->puts, ready = again(w, w->put_at, k);
+  if (!taken) ready = later(ready, claim(w));
+  if (take(c, ready, w->beats)) c->held = TD_CAUSE(w->number, TD_STALL_FULL);
+  w->put_at[w->moved->puts++ % w->depth] = c->at;
+  if (keeps(w->keep)) td_vec_push(c->arena, &w->every_put, c->at);
+  if (!w->outside) td_clock_count(w, k);
+}
+
+void td_clock_free(TdClock *c, TdWire *w) {
+  int64_t cycle = td_clock_close(c);
+  const TdTime *leaf = c->leaf;
+  w->freed_at[w->freed++ % w->depth] = (leaf ? cycle + leaf->length : cycle) - 1;
+}
+
+void td_clock_open(TdArena *a, TdWire *w, int64_t n, int64_t depth) {
+  int64_t *at = TD_NEWN(a, int64_t, n * depth * 3);
+  for (int64_t i = 0; i < n; i++) {
+    w[i].depth = depth;
+    w[i].moved = &w[i].own;
+    w[i].put_at = at + i * depth * 2;
+    w[i].got_at = w[i].put_at + depth;
+    w[i].freed_at = at + n * depth * 2 + i * depth;
+    td_clock_empty(&w[i]);
+  }
+}
+
+void td_clock_empty(TdWire *w) {
+  w->moved->puts = w->moved->gots = w->freed = w->claims = 0;
+  w->last_claim = TD_LONG_AGO;
+  for (int64_t i = 0; i < w->depth; i++) w->put_at[i] = w->got_at[i] = w->freed_at[i] = TD_LONG_AGO;
+}
+
+TdTimedTask td_clock_task(const TdClock *c) {
+  return (TdTimedTask){.begin = c->begin,
+                       .end = c->now,
+                       .busy = c->life - c->stalled,
+                       .stalled = c->stalled,
+                       .stall = c->stall.at,
+                       .nstall = c->stall.n,
+                       .multiplies = c->multiplies,
+                       .multipliers = c->multipliers,
+                       .starts = c->starts,
+                       .wait = c->wait.at,
+                       .nwait = c->wait.n};
+}
+
+TdTimedStream td_clock_stream(const TdWire *w) {
+  return (TdTimedStream){.depth = w->depth,
+                         .tokens = w->moved->puts,
+                         .most = w->moved->most,
+                         .put = w->every_put.at,
+                         .got = w->every_got.at,
+                         .beats = w->beats,
+                         .block = w->block,
+                         .nput = w->every_put.n,
+                         .ngot = w->every_got.n};
+}

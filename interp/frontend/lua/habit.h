@@ -1,0 +1,11 @@
+/* habit.h - signs of other languages, and what Lua writes instead. */
+#ifndef TD_FRONTEND_LUA_HABIT_H
+#define TD_FRONTEND_LUA_HABIT_H
+
+#include "base/arena.h"
+
+/* What to write for the sign of another language at `at`, or that one character before it begins,
+ * in the text from `begin` to `end`; NULL where there is none. Owned by a. */
+const char *td_habit_help(TdArena *a, const char *begin, const char *at, const char *end);
+
+#endif

@@ -1,0 +1,17 @@
+/* collective.h - collectives as tasks and streams of their own. Dato, 3.3 and Fig. 7. */
+#ifndef TD_LOWER_COLLECTIVE_H
+#define TD_LOWER_COLLECTIVE_H
+
+#include "ir/ir.h"
+
+/* p with each allreduce of its tasks made explicit, as far as it can be: the instances that take
+ * part put their parts into streams to a task `<task>_allreduce`, which adds them up in the order
+ * of ids and sends each the sum; or, where the task ends by storing the sum, stores it itself. An
+ * allreduce under control that data decides stays as it is, and so does one of a kernel that
+ * several tasks run. p itself when nothing changes; new nodes are owned by p's store. */
+const TdProg *td_collective_expand(const TdProg *p);
+/* The same of a copy that is owned by a, so that p's store does not grow; p itself when it has no
+ * allreduce. */
+const TdProg *td_collective_copy(TdArena *a, const TdProg *p);
+
+#endif

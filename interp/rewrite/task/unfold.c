@@ -1,0 +1,194 @@
+/* unfold.c - unfold: loops of a band become the coordinates of a task. */
+#include "rewrite/task/network.h"
+
+enum { BAND, AXES };
+
+typedef struct Unfold {
+  TdRewrite *r;
+  const TdUnit *unit;
+  const char *name; /* of the task */
+  const TdPlace *band;
+  size_t nband;
+  bool axis[TD_MAX_DEPTH]; /* which loops of the band */
+  size_t last;             /* the innermost of them */
+  uint8_t rank;
+  TdSym coord[TD_MAX_RANK];
+  const TdExpr *map[TD_MAX_RANK];
+} Unfold;
+
+static bool refuse(Unfold *u, TdDiagKind kind, const char *code, const TdStmt *loop,
+                   const char *why) {
+  td_util_refuse(u->r, kind, code, loop->loc, "'%s' %s", loop->sym->name, why);
+  return false;
+}
+
+/* The axes that the user names; all by default. */
+static bool choose(Unfold *u) {
+  const TdArgValue *v = &u->r->arg[AXES];
+  for (size_t i = 0; i < u->nband; i++) u->axis[i] = !v->given;
+  for (size_t i = 0; v->given && i < v->n; i++) {
+    if (v->ints[i] < 0 || v->ints[i] >= (int64_t)u->nband) {
+      td_util_refuse(u->r, TD_USAGE, "axes", u->band[0].stmt->loc,
+                     "the band has no loop %lld: its axes are 0 to %zu", (long long)v->ints[i],
+                     u->nband - 1);
+      return false;
+    }
+    u->axis[v->ints[i]] = true;
+  }
+  for (size_t i = 0; i < u->nband; i++)
+    if (u->axis[i]) u->last = i, u->rank++;
+  return u->rank > 0 || refuse(u, TD_USAGE, "axes", u->band[0].stmt, "needs at least one axis");
+}
+
+static bool is_of_sizes(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind == TD_EXPR_SIZE || e->kind == TD_EXPR_LIT || e->kind == TD_EXPR_OP ||
+         e->kind == TD_EXPR_CAST;
+}
+
+/* Whether the bounds of loop n use a variable of the band. */
+static bool is_bounded_by_band(const Unfold *u, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    TdSym v = u->band[i].stmt->sym;
+    const TdStmt *loop = u->band[n].stmt;
+    if (td_walk_uses_expr(td_for_lo(loop), v) || td_walk_uses_expr(td_for_hi(loop), v)) return true;
+  }
+  return false;
+}
+
+/* The extent for a trip count: of max(e, 0) it is e, which the unit then assumes not to be
+ * negative. */
+static const TdExpr *without_max(Unfold *u, const TdExpr *trip) {
+  TdRewrite *r = u->r;
+  int64_t zero;
+  if (trip->kind != TD_EXPR_OP || trip->op != TD_OP_MAX) return trip;
+  int k = td_expr_is_const(trip->kid[0], &zero) && zero == 0 ? 1 : 0;
+  const TdExpr *e = trip->kid[k];
+  u->unit = td_util_assume(
+      r, u->unit,
+      td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), trip->kid[1 - k], e));
+  return e;
+}
+
+/* The loops down to the last axis are a perfect nest, and the axes have extents that only sizes
+ * decide; finds those and makes the coordinates. */
+static bool measure(Unfold *u) {
+  TdAsk q = td_util_ask(u->r, u->unit);
+  q.arena = u->r->store->arena;
+  int d = 0;
+  for (size_t i = 0; i <= u->last; i++) {
+    const TdStmt *loop = u->band[i].stmt;
+    const TdStmt *body = td_for_body(loop);
+    if (i < u->last && (body->nkid != 1 || body->kid[0] != u->band[i + 1].stmt))
+      return refuse(u, TD_ILLEGAL, "imperfect", loop, "holds more than the next loop of the band");
+    if (td_util_leaves_by_break(td_for_body(loop)))
+      return refuse(u, TD_ILLEGAL, "break", loop, "is left by break");
+    if (!u->axis[i]) continue;
+    const TdExpr *trip = td_range_trip_expr(&q, loop);
+    if (is_bounded_by_band(u, i) || !trip || !td_walk_expr(trip, is_of_sizes, NULL))
+      return refuse(u, TD_ILLEGAL, "extent", loop,
+                    "does not run a number of times that only sizes decide");
+    int64_t value;
+    if (td_unit_value(u->unit, trip, &value) && value < 1)
+      return refuse(u, TD_ILLEGAL, "extent", loop, "does not run, and a task needs an instance");
+    if (d == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
+    u->map[d] = without_max(u, trip);
+    u->coord[d++] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);
+  }
+  return true;
+}
+
+/* What is inside the axes: the other loops of the band around the body of the last axis. */
+static const TdStmt *inner(const Unfold *u) {
+  const TdStmt *body = td_for_body(u->band[u->last].stmt);
+  for (size_t i = u->last; i-- > 0;)
+    if (!u->axis[i]) {
+      const TdStmt *loop = td_stmt_with_kids(u->r->store, u->band[i].stmt, &body, 1);
+      body = td_util_block1(u->r, loop);
+    }
+  return body;
+}
+
+/* The nest with the axes outermost, in which no axis may carry a dependence: instances do not take
+ * turns, so not of an accumulation either. */
+static bool check_order(Unfold *u, const TdStmt *body) {
+  TdRewrite *r = u->r;
+  const TdStmt *nest = NULL;
+  for (size_t i = u->last + 1; i-- > 0;) {
+    if (!u->axis[i]) continue;
+    nest = td_stmt_with_kids(r->store, u->band[i].stmt,
+                             nest ? (body = td_util_block1(r, nest), &body) : &body, 1);
+  }
+  const TdStmt *root = td_edit_replace(r->store, u->unit->body, u->band[0].stmt->uid, &nest, 1);
+  const TdUnit *unit = td_unit_with_body(r->store, u->unit, root);
+  TdAsk q = td_util_ask(r, unit);
+  q.prog = td_prog_with(r->prog, unit);
+  for (size_t i = 0; i <= u->last; i++) {
+    if (!u->axis[i]) continue;
+    const TdStmt *loop = td_edit_find(r->session->ctx, root, u->band[i].stmt->uid);
+    TdVerdict v = td_loop_carried_loop(&q, loop);
+    if (v.kind == TD_VERDICT_REASSOC) v.kind = TD_VERDICT_ILLEGAL;
+    const char *what = td_text_fmt(r->arena, "unfold of %s", loop->sym->name);
+    if (!td_verdict_accept(&v, false, r->diag, loop->loc, what)) return false;
+  }
+  return true;
+}
+
+/* The lifted body with coordinates for the loops' variables. */
+static bool lift(Unfold *u, const TdStmt *body, TdPart *part) {
+  TdRewrite *r = u->r;
+  TdArena *a = r->store->arena;
+  TdSubst sub = td_subst_new(r->store);
+  for (size_t i = 0, d = 0; i <= u->last; i++) {
+    if (!u->axis[i]) continue;
+    const TdStmt *loop = u->band[i].stmt;
+    const TdExpr *at = td_lin_times(r->session, a, td_util_var(r, u->coord[d++]), loop->step);
+    td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, td_for_lo(loop), at));
+  }
+  body = td_subst_in_stmt(&sub, body);
+  const char *name = td_lift_unit_name(r, r->prog, u->name);
+  part->name = name;
+  part->rank = u->rank;
+  for (int d = 0; d < u->rank; d++) part->map[d] = u->map[d];
+  TdTaskIds ids = {u->coord, (size_t)u->rank};
+  return td_lift_task(r, u->unit, body->kid, body->nkid, name, ids, &part->lifted);
+}
+
+/* "PE" of "PE", of "gemm:PE" and of a loop of that band; or else "gemm_i". */
+static const char *task_name(const Unfold *u) {
+  const TdAttr *band = td_attrs_get(u->band[0].stmt->attrs, TD_ATTR_BAND);
+  return band ? band->arg[0].s
+              : td_text_fmt(u->r->arena, "%s_%s", u->unit->sym->name, u->band[0].sym->name);
+}
+
+static const TdProg *apply(TdRewrite *r) {
+  Unfold u = {.r = r};
+  TdPlace *band;
+  if (!td_cursor_band(r->arena, r->prog, r->arg[BAND].text, &band, &u.nband, r->diag)) return NULL;
+  u.band = band;
+  u.unit = band[0].unit;
+  u.name = task_name(&u);
+  if (!choose(&u) || !measure(&u)) return NULL;
+  const TdStmt *body = inner(&u);
+  TdPart part = {0};
+  if (!check_order(&u, body) || !lift(&u, body, &part)) return NULL;
+  td_util_made(r, part.name);
+  TdNetworkPlan plan = {
+      .unit = u.unit, .stmt = &u.band[0].stmt, .n = 1, .part = &part, .nparts = 1};
+  plan.name = td_text_fmt(r->arena, "%s_%s", u.unit->sym->name, part.name);
+  return td_network_put(r, &plan);
+}
+
+const TdPrim td_prim_unfold = {
+    .name = "unfold",
+    .on = "loop",
+    .summary = "Make the iterations of loops the instances of a task.",
+    .args = {{"band", TD_ARG_BAND, TD_ARG_NEEDED, "the band, or one loop", NULL},
+             {"axes", TD_ARG_INTS, TD_ARG_OPTIONAL, "which loops of it; all by default", NULL}},
+    .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
+    .legal = "instances with other coordinates touch no element that one of them writes; the "
+             "loops down to the last axis are a perfect nest, and only sizes decide their extents",
+    .errors = "axes imperfect extent break dependence not-decided scalar return state stream",
+    .example = "s:unfold(\"PE\")",
+    .apply = apply,
+};
