@@ -75,13 +75,21 @@ build/gen/prims.gen.h: FORCE
 	   for p in $(PRIMS); do echo "extern const TdPrim td_prim_$$p;"; done; \
 	   echo '#define TD_PRIMS {$(PRIMS:%=&td_prim_%,) NULL}'; } | { $(UPDATE); }
 
+# A target defines td_backend_<its name>; the CPU is the default, and first.
+BACKENDS := cpu $(filter-out cpu,$(shell sed -n 's/^const TdBackend td_backend_\([a-z_]*\) = .*/\1/p' \
+  $(sort $(wildcard backends/*/*.c))))
+build/gen/backends.gen.h: FORCE
+	@{ echo '#include "backends/backend.h"'; \
+	   for b in $(BACKENDS); do echo "extern const TdBackend td_backend_$$b;"; done; \
+	   echo '#define TD_BACKENDS {$(BACKENDS:%=&td_backend_%,) NULL}'; } | { $(UPDATE); }
+
 # How things are compiled, and what goes into the library: when that changes, they are built again.
 $(B)/compile: export RECORD = $(COMPILE) $(COMPILE_HLS) $(LIBS) $(LDFLAGS)
 $(B)/objects: export RECORD = $(OBJ)
 $(B)/compile $(B)/objects: FORCE
 	@printf '%s\n' "$$RECORD" | { $(UPDATE); }
 
-$(B)/%.o: %.c $(B)/compile | build/gen/version.h build/gen/prims.gen.h
+$(B)/%.o: %.c $(B)/compile | build/gen/version.h build/gen/prims.gen.h build/gen/backends.gen.h
 	@mkdir -p $(@D)
 	@echo 'cc $<'
 	$(Q)$(COMPILE) -c $< -o $@

@@ -1,9 +1,15 @@
-/* backend.h - what a target of a build is: facts about itself, and three functions. */
+/* backend.h - what a target of a build is: facts about itself, and functions. Everything that a user
+ * sees of a target (build options, completion, help, messages) reads this struct; a target is a
+ * folder that defines one `const TdBackend td_backend_<name>`, which the Makefile lists. */
 #ifndef TD_BACKEND_H
 #define TD_BACKEND_H
 
 #include "ir/ir.h"
 #include "ir/tensor.h"
+
+/* lower/lower.h, eval/time/timed.h */
+typedef struct TdLowered TdLowered;
+typedef struct TdTimed TdTimed;
 
 /* What a user may say to a build, by name. */
 typedef enum { TD_OPTION_BOOL, TD_OPTION_INT, TD_OPTION_NUMBER, TD_OPTION_WORD } TdOptionKind;
@@ -15,11 +21,13 @@ typedef struct TdOption {
   const char *help;
 } TdOption;
 
-/* The values of a backend's options, parallel to its table; NULL: not said. */
+/* A program that is built, and what is said of it. */
 typedef struct TdBuild {
-  const TdProg *prog;
-  const char *const *value;
-  TdArena *arena; /* owns what is made */
+  const TdProg *prog;       /* as the user sees it */
+  const TdLowered *lowered; /* by the backend's passes; NULL while it validates */
+  const char *const *value; /* of the options, parallel to their table; NULL: not said */
+  bool watch;               /* only runs tell who touches which element: they must look */
+  TdArena *arena;           /* owns what is made */
   TdDiag *diag;
 } TdBuild;
 
@@ -35,15 +43,43 @@ typedef struct TdCallArg {
   uint64_t scalar;
 } TdCallArg;
 
-/* A backend. validate says in d what it refuses and, as help, which primitive would change that;
- * emit returns the files of a build, the main one first. Both fill b->diag on failure. */
+/* A backend. Functions that fail return NULL or false and fill the diagnostic; all but `validate`
+ * and `emit` may be NULL. Results are owned by b->arena. */
 typedef struct TdBackend {
   const char *name, *summary;
   const TdOption *option;
   size_t noption;
+  unsigned passes; /* of lower/lower.h, that the text starts from */
+  bool looks;      /* its runs find copies that differ; else the build has to */
+
+  /* Says what it refuses and, as help, which primitive would change that. */
   bool (*validate)(const TdBuild *b);
+  /* The files of a build, the main one first. */
   const TdFile *(*emit)(const TdBuild *b, size_t *nfile);
+
+  /* The files of a test bench for arguments before and after a run, and the boolean option that asks
+   * for one. */
+  const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
+                        size_t *nfile);
+  const char *data_option;
+  /* Runs the vendor's tool in a folder that holds the files, if it is on PATH and b asks for it.
+   * *said is a sentence about what was done, or what to do; *report are lines of "path value", NULL
+   * where there is none. */
+  bool (*tool)(const TdBuild *b, const char *folder, const char **said, const char **report);
+  /* The lines of the report that the tool left in such a folder; NULL: none that can be read. */
+  const char *(*read_report)(TdArena *a, const char *folder);
+
+  /* A run here, with its state; the arguments of a call fit the parameters. */
+  void *(*open)(const TdBuild *b);
+  bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
+  void (*reset)(void *run);
+  /* What the last call told: lines of "path value", and its times; NULL: nothing. */
+  const char *(*report)(const void *run);
+  const TdTimed *(*timed)(const void *run);
 } TdBackend;
+
+/* All targets, NULL at the end, the default first. */
+extern const TdBackend *const td_backends[];
 
 /* The value of option i of backend x in build b: what was said, or the default. */
 static inline const char *td_backend_option(const TdBackend *x, const TdBuild *b, size_t i) {

@@ -2,6 +2,8 @@
 #include "backends/cpu/cpu.h"
 
 #include "analysis/time/firing.h"
+#include "backends/cpu/time/timed_run.h"
+#include "lower/lower.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,29 +20,26 @@ static const TdOption options[OPTIONS] = {
     [DEVICE] = {"device", TD_OPTION_WORD, "ideal|u280", "whose operation times count"},
     [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"}};
 
-TdCpuOptions td_cpu_options_of(const TdBuild *b) {
-  const char *tier = td_backend_option(&td_cpu_backend, b, TIER);
+static TdCpuOptions options_of(const TdBuild *b) {
+  const char *tier = td_backend_option(&td_backend_cpu, b, TIER);
   TdCpuOptions o = {.tier = strcmp(tier, "tcc") == 0  ? TD_TIER_TCC
                             : strcmp(tier, "cc") == 0 ? TD_TIER_CC
                                                       : TD_TIER_AUTO};
-  o.threads = atoi(td_backend_option(&td_cpu_backend, b, THREADS));
-  o.seconds = atoi(td_backend_option(&td_cpu_backend, b, SECONDS));
+  o.threads = atoi(td_backend_option(&td_backend_cpu, b, THREADS));
+  o.seconds = atoi(td_backend_option(&td_backend_cpu, b, SECONDS));
   return o;
 }
 
-const char *td_cpu_device_of(const TdBuild *b) {
-  const char *device = td_backend_option(&td_cpu_backend, b, DEVICE);
-  bool timed = strcmp(td_backend_option(&td_cpu_backend, b, TIMED), "true") == 0;
+/* The device whose clock counts; NULL: none does. */
+static const char *device_of(const TdBuild *b) {
+  const char *device = td_backend_option(&td_backend_cpu, b, DEVICE);
+  bool timed = strcmp(td_backend_option(&td_backend_cpu, b, TIMED), "true") == 0;
   return timed ? td_arena_strndup(b->arena, device, strcspn(device, "|")) : NULL;
-}
-
-bool td_cpu_keeps_trace(const TdBuild *b) {
-  return strcmp(td_backend_option(&td_cpu_backend, b, TRACE), "true") == 0;
 }
 
 /* The text of a build, with its clock; NULL with d filled. */
 static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
-  const char *device = td_cpu_device_of(b);
+  const char *device = device_of(b);
   if (!device) return td_cpu_text_of(b->arena, b->prog, (TdCpuExtra){0}, d);
   const TdTimes *times =
       td_firing_times(td_affine_new(b->arena), b->arena, b->prog, td_target_find(device), d);
@@ -52,7 +51,7 @@ static bool validate(const TdBuild *b) {
   TdDiag why = {.arena = b->arena};
   if (text_of(b, &why)) return true;
   bool sized = !why.code || strcmp(why.code, "unbound-size") != 0;
-  if (td_cpu_device_of(b) && why.kind == TD_UNSUPPORTED && sized) return true;
+  if (device_of(b) && why.kind == TD_UNSUPPORTED && sized) return true;
   *b->diag = why;
   return false;
 }
@@ -67,9 +66,61 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   return f;
 }
 
-const TdBackend td_cpu_backend = {.name = "cpu",
-                                  .summary = "C for this machine, compiled and run",
-                                  .option = options,
-                                  .noption = OPTIONS,
-                                  .validate = validate,
-                                  .emit = emit};
+/* A program that runs here, without or with a clock. */
+typedef struct CpuRun {
+  TdCpu *cpu;
+  TdClocked *clocked;
+} CpuRun;
+
+static void *open_run(const TdBuild *b) {
+  CpuRun *r = TD_NEW(b->arena, CpuRun);
+  TdCpuOptions o = options_of(b);
+  const char *device = device_of(b);
+  bool trace = strcmp(td_backend_option(&td_backend_cpu, b, TRACE), "true") == 0;
+  o.extra.watch = b->watch;
+  if (device)
+    r->clocked = td_timed_run_new(b->arena, b->prog, &(TdClockedOptions){device, trace, o}, b->diag);
+  else
+    r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
+  return r->cpu || r->clocked ? r : NULL;
+}
+
+static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  CpuRun *r = run;
+  return r->clocked ? td_timed_run_call(r->clocked, arg, narg, d)
+                    : td_cpu_call(r->cpu, arg, narg, d);
+}
+
+static void reset_run(void *run) {
+  CpuRun *r = run;
+  if (r->clocked)
+    td_timed_run_reset(r->clocked);
+  else
+    td_cpu_reset(r->cpu);
+}
+
+static const char *report_run(const void *run) {
+  const CpuRun *r = run;
+  return r->clocked ? NULL : td_cpu_tier(r->cpu) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
+}
+
+static const TdTimed *timed_run(const void *run) {
+  const CpuRun *r = run;
+  return r->clocked ? td_timed_run_report(r->clocked) : NULL;
+}
+
+const TdBackend td_backend_cpu = {
+    .name = "cpu",
+    .summary = "C for this machine, compiled and run",
+    .option = options,
+    .noption = OPTIONS,
+    .passes = TD_LOWER_COLLECTIVES,
+    .looks = true,
+    .validate = validate,
+    .emit = emit,
+    .open = open_run,
+    .call = call_run,
+    .reset = reset_run,
+    .report = report_run,
+    .timed = timed_run,
+};

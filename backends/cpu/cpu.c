@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lower/collective.h"
+#include "lower/lower.h"
 #include "backends/cpu/load/code.h"
 
 struct TdCpu {
@@ -19,7 +19,7 @@ struct TdCpu {
 TdCpu *td_cpu_new(TdArena *a, const TdProg *p, const TdCpuOptions *o, TdDiag *d) {
   static const TdCpuOptions none = {0};
   TdCpu *c = TD_NEW(a, TdCpu);
-  p = td_collective_copy(a, p);
+  p = td_lower_collectives(a, p);
   c->arena = a;
   c->session = p->store->session;
   c->root = td_prog_root(p);

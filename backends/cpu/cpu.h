@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "eval/time/timed.h"
 
-extern const TdBackend td_cpu_backend;
+extern const TdBackend td_backend_cpu;
 
 /* A design of a program, and the numbers of its first run and stream among those of all. */
 typedef struct TdCpuDesign {
@@ -53,13 +53,6 @@ typedef struct TdCpuOptions {
   size_t bytes;        /* most memory of the arguments of a run on fingerprints; 0: no limit */
   TdCpuExtra extra;
 } TdCpuOptions;
-
-/* backend.c: those that a build says. */
-TdCpuOptions td_cpu_options_of(const TdBuild *b);
-/* The device whose operation times a build's runs count, owned by the build; NULL: no clock. */
-const char *td_cpu_device_of(const TdBuild *b);
-/* Whether all events of such runs are to be kept. */
-bool td_cpu_keeps_trace(const TdBuild *b);
 
 /* A program ready to run, with its state. */
 typedef struct TdCpu TdCpu;

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "lower/collective.h"
+#include "lower/lower.h"
 
 /* One name for each unit. */
 static void name_units(TdCpuProg *p) {
@@ -168,7 +168,7 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
 
 const TdCpuText *td_cpu_text_of(TdArena *a, const TdProg *prog, TdCpuExtra extra, TdDiag *d) {
   TdCpuProg p = {.times = extra.times, .watch = extra.watch};
-  const TdProg *plain = td_collective_copy(a, prog);
+  const TdProg *plain = td_lower_collectives(a, prog);
   if (extra.times && plain != prog) {
     td_diag_set(d, TD_UNSUPPORTED, "timed-allreduce", td_prog_root(prog)->loc,
                 "an allreduce with a clock is left to the evaluator");

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/net/interface.h"
-#include "backends/hls/lower.h"
 #include "backends/hls/option.h"
+#include "lower/lower.h"
 
 static const TdOption options[TD_HLS_OPTIONS] = {
     [TD_HLS_TOP] = {"top", TD_OPTION_WORD, "", "name of the top function; else the kernel's"},
@@ -40,7 +40,7 @@ static bool check_banks(const TdBuild *b) {
 
 const TdHlsText *td_hls_text(const TdBuild *b) {
   TdHlsStyle style = style_of(b);
-  return td_hls_text_of(b->arena, b->prog, &style, b->diag);
+  return td_hls_text_of(b->arena, b->lowered, &style, b->diag);
 }
 
 /* Whether text is a number with, perhaps, ns or MHz behind it. */
@@ -70,13 +70,34 @@ static bool validate(const TdBuild *b) {
   if (!is_word(td_hls_option(b, TD_HLS_PART)) || !*td_hls_option(b, TD_HLS_PART))
     return refuse(b, TD_HLS_PART, "the name of a device");
   if (!is_word(td_hls_option(b, TD_HLS_TOP))) return refuse(b, TD_HLS_TOP, "a name");
-  TdNetRegions regions = {{0}, {0}, {0}};
-  return check_banks(b) && td_hls_lower_prog(b->arena, b->prog, &regions, b->diag) != NULL;
+  return check_banks(b);
 }
 
-const TdBackend td_backend_hls = {.name = "hls",
-                                  .summary = "HLS C++ for Vitis, with test bench and scripts",
-                                  .option = options,
-                                  .noption = TD_HLS_OPTIONS,
-                                  .validate = validate,
-                                  .emit = td_hls_files_of};
+static void *open_run(const TdBuild *b) {
+  return td_hls_run_new(b);
+}
+
+static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  return td_hls_run_call(run, arg, narg, d);
+}
+
+static void reset_run(void *run) {
+  td_hls_run_reset(run);
+}
+
+const TdBackend td_backend_hls = {
+    .name = "hls",
+    .summary = "HLS C++ for Vitis, with test bench and scripts",
+    .option = options,
+    .noption = TD_HLS_OPTIONS,
+    .passes = TD_LOWER_GUARDS | TD_LOWER_COLLECTIVES | TD_LOWER_NETWORKS | TD_LOWER_CALLS,
+    .validate = validate,
+    .emit = td_hls_files_of,
+    .data = td_hls_files_data,
+    .data_option = "testbench",
+    .tool = td_hls_tool_run,
+    .read_report = td_hls_tool_report,
+    .open = open_run,
+    .call = call_run,
+    .reset = reset_run,
+};

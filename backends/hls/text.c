@@ -1,10 +1,9 @@
 /* text.c - a whole program as HLS C++: functions, callees first; the last is the top. */
 #include "backends/hls/text.h"
+#include "lower/lower.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#include "backends/hls/lower.h"
 
 static bool is_task(const TdHlsProg *p, size_t i) {
   return td_map_getp(&p->regions.task, p->w->prog->unit[i]->sym) != NULL;
@@ -57,13 +56,11 @@ static const char *sizes_of(TdHlsProg *p) {
   return td_text_str(&t);
 }
 
-const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *prog, const TdHlsStyle *style,
+const TdHlsText *td_hls_text_of(TdArena *a, const TdLowered *lowered, const TdHlsStyle *style,
                                 TdDiag *d) {
-  TdNetRegions regions = {{0}, {0}, {0}};
-  prog = td_hls_lower_prog(a, prog, &regions, d);
-  if (!prog) return NULL;
+  const TdProg *prog = lowered->prog;
   TdHlsProg p = {.style = style,
-                 .regions = regions,
+                 .regions = lowered->regions,
                  .ask = {.affine = td_affine_new(a), .arena = a, .prog = prog},
                  .functions = td_text_new(a)};
   p.w = td_cfamily_new(a, prog, &td_hls_unit_target, &p, d);

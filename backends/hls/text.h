@@ -77,8 +77,8 @@ typedef struct TdHlsStyle {
   bool ap_memory;  /* memory ports for arrays rather than buses */
 } TdHlsStyle;
 
-/* text.c: p as C++, owned by a; NULL with d filled. */
-const TdHlsText *td_hls_text_of(TdArena *a, const TdProg *p, const TdHlsStyle *style, TdDiag *d);
+/* text.c: a lowered program as C++, owned by a; NULL with d filled. */
+const TdHlsText *td_hls_text_of(TdArena *a, const TdLowered *p, const TdHlsStyle *style, TdDiag *d);
 
 /* The program being written: what the hooks reach by the writer's ud. */
 typedef struct TdHlsProg {

@@ -8,136 +8,56 @@
 
 #include "analysis/order/effects.h"
 #include "backends/cpu/cpu.h"
-#include "backends/hls/hls.h"
 #include "base/file.h"
-#include "timed_run.h"
 #include "eval/eval.h"
+#include "lower/lower.h"
 #include "admit.h"
 
-/* A backend, and what its programs can do here; NULL where they cannot. */
-typedef struct Target {
-  const TdBackend *backend;
-  /* The test bench's files for arguments before and after a run. */
-  const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
-                        size_t *nfile);
-  bool (*tool)(const TdBuild *b, const char *folder, const char **said, const char **report);
-  bool looks; /* its runs find copies that differ */
-  void *(*open)(const TdBuild *b);
-  bool (*call)(void *run, const TdCallArg *arg, size_t narg, TdDiag *d);
-  void (*reset)(void *run);
-  /* What is to be said of runs, as td_build_report. */
-  const char *(*report)(const void *run);
-  const TdTimed *(*timed)(const void *run);
-} Target;
-
 struct TdModule {
-  const Target *target;
+  const TdBackend *target;
   TdArena *arena;
   const TdProg *prog;
+  TdLowered lowered;
   const char **value; /* of the options */
   const bool *written;
   TD_VEC(TdFile) file;
-  bool has_data;
+  bool has_data, watch;
   const char *report;
   void *run; /* NULL until the first call */
 };
 
-static void *open_hls(const TdBuild *b) {
-  return td_hls_run_new(b);
-}
-
-static bool call_hls(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
-  return td_hls_run_call(run, arg, narg, d);
-}
-
-static void reset_hls(void *run) {
-  td_hls_run_reset(run);
-}
-
-/* A program that runs here, without or with a clock. */
-typedef struct CpuRun {
-  TdCpu *cpu;
-  TdClocked *clocked;
-} CpuRun;
-
-static void *open_cpu(const TdBuild *b) {
-  CpuRun *r = TD_NEW(b->arena, CpuRun);
-  TdCpuOptions o = td_cpu_options_of(b);
-  const char *device = td_cpu_device_of(b);
-  o.extra.watch = td_admit_needs_watch(b->arena, b->prog);
-  if (device)
-    r->clocked = td_timed_run_new(b->arena, b->prog,
-                                  &(TdClockedOptions){device, td_cpu_keeps_trace(b), o}, b->diag);
-  else
-    r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
-  return r->cpu || r->clocked ? r : NULL;
-}
-
-static bool call_cpu(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
-  CpuRun *r = run;
-  return r->clocked ? td_timed_run_call(r->clocked, arg, narg, d)
-                    : td_cpu_call(r->cpu, arg, narg, d);
-}
-
-static void reset_cpu(void *run) {
-  CpuRun *r = run;
-  if (r->clocked)
-    td_timed_run_reset(r->clocked);
-  else
-    td_cpu_reset(r->cpu);
-}
-
-static const char *report_cpu(const void *run) {
-  const CpuRun *r = run;
-  return r->clocked ? NULL : td_cpu_tier(r->cpu) == TD_TIER_CC ? "tier cc\n" : "tier tcc\n";
-}
-
-static const TdTimed *timed_cpu(const void *run) {
-  const CpuRun *r = run;
-  return r->clocked ? td_timed_run_report(r->clocked) : NULL;
-}
-
-static const Target targets[] = {{.backend = &td_cpu_backend,
-                                  .looks = true,
-                                  .open = open_cpu,
-                                  .call = call_cpu,
-                                  .reset = reset_cpu,
-                                  .report = report_cpu,
-                                  .timed = timed_cpu},
-                                 {.backend = &td_backend_hls,
-                                  .data = td_hls_files_data,
-                                  .tool = td_hls_tool_run,
-                                  .open = open_hls,
-                                  .call = call_hls,
-                                  .reset = reset_hls}};
-enum { TARGETS = sizeof targets / sizeof *targets };
-
 const TdBackend *const *td_build_targets(void) {
-  static const TdBackend *list[TARGETS + 1];
-  for (int i = 0; i < TARGETS; i++) list[i] = targets[i].backend;
-  return list;
+  return td_backends;
 }
 
 const TdBackend *td_build_find(const char *name) {
-  for (int i = 0; i < TARGETS; i++)
-    if (strcmp(targets[i].backend->name, name) == 0) return targets[i].backend;
+  for (size_t i = 0; td_backends[i]; i++)
+    if (strcmp(td_backends[i]->name, name) == 0) return td_backends[i];
   return NULL;
 }
 
 static TdBuild build_of(const TdModule *m, TdDiag *d) {
-  return (TdBuild){.prog = m->prog, .value = m->value, .arena = m->arena, .diag = d};
+  return (TdBuild){.prog = m->prog,
+                   .lowered = m->lowered.prog ? &m->lowered : NULL,
+                   .value = m->value,
+                   .watch = m->watch,
+                   .arena = m->arena,
+                   .diag = d};
 }
 
 static void add(TdModule *m, const TdFile *file, size_t n) {
   for (size_t i = 0; i < n; i++) td_vec_push(m->arena, &m->file, file[i]);
 }
 
-/* Has the backend make its files. */
+/* The pipeline: the target validates, the program is lowered for it, the target writes its files. */
 static bool emit(TdModule *m, TdDiag *d) {
   TdBuild b = build_of(m, d);
-  const TdBackend *x = m->target->backend;
+  const TdBackend *x = m->target;
   size_t n = 0;
-  if (x->validate && !x->validate(&b)) return false;
+  if (!x->validate(&b)) return false;
+  if (!b.lowered && !td_lower_prog(m->arena, m->prog, x->passes, x->name, &m->lowered, d))
+    return false;
+  b.lowered = &m->lowered;
   const TdFile *file = x->emit(&b, &n);
   if (!file) return false;
   m->file.n = 0;
@@ -197,15 +117,14 @@ TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const ch
   m->prog = p;
   m->value = TD_NEWN(a, const char *, x->noption);
   for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
-  for (int i = 0; i < TARGETS; i++)
-    if (targets[i].backend == x) m->target = &targets[i];
+  m->target = x;
   if ((!m->target->looks && !copies_agree(a, p, d)) || !emit(m, d)) return NULL;
   m->written = written_of(a, p);
   return m;
 }
 
 const TdBackend *td_build_target(const TdModule *m) {
-  return m->target->backend;
+  return m->target;
 }
 
 const TdFile *td_build_files(const TdModule *m, size_t *n) {
@@ -219,7 +138,10 @@ const char *td_build_report(const TdModule *m) {
 }
 
 const char *td_build_read_report(TdArena *a, const char *folder) {
-  return td_hls_tool_report(a, folder);
+  const char *lines = NULL;
+  for (size_t i = 0; td_backends[i] && !lines; i++)
+    if (td_backends[i]->read_report) lines = td_backends[i]->read_report(a, folder);
+  return lines;
 }
 
 const TdTimed *td_build_timed(const TdModule *m) {
@@ -228,9 +150,9 @@ const TdTimed *td_build_timed(const TdModule *m) {
 
 /* The option that asks for a test bench; -1: there is none. */
 static int bench_option(const TdModule *m) {
-  const TdBackend *x = m->target->backend;
-  for (size_t i = 0; i < x->noption; i++)
-    if (strcmp(x->option[i].name, "testbench") == 0) return (int)i;
+  const TdBackend *x = m->target;
+  for (size_t i = 0; i < x->noption && x->data_option; i++)
+    if (strcmp(x->option[i].name, x->data_option) == 0) return (int)i;
   return -1;
 }
 
@@ -238,7 +160,7 @@ bool td_build_wants_data(const TdModule *m) {
   int i = bench_option(m);
   TdBuild b = build_of(m, NULL);
   return i >= 0 && m->target->data && !m->has_data &&
-         strcmp(td_backend_option(m->target->backend, &b, (size_t)i), "true") == 0;
+         strcmp(td_backend_option(m->target, &b, (size_t)i), "true") == 0;
 }
 
 bool td_build_drop_data(TdModule *m, TdDiag *d) {
@@ -359,10 +281,13 @@ bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
   const TdUnit *u = td_prog_root(m->prog);
   if (!m->target->open)
     return td_diag_set(d, TD_UNSUPPORTED, "no-run", u->loc, "a build for %s does not run here",
-                       m->target->backend->name);
-  TdBuild b = build_of(m, d);
+                       m->target->name);
   if (!check(m, arg, d)) return false;
-  if (!m->run) m->run = m->target->open(&b);
+  if (!m->run) {
+    m->watch = td_admit_needs_watch(m->arena, m->prog);
+    TdBuild b = build_of(m, d);
+    m->run = m->target->open(&b);
+  }
   if (!m->run || !m->target->call(m->run, arg, u->nparam, d)) return false;
   for (size_t i = 0; i < u->nparam; i++)
     if (m->written[i] && arg[i].tensor && arg[i].tensor->written)

@@ -39,12 +39,17 @@ struct TdType {
 typedef struct TdTypes TdTypes;
 
 /* What a whole session shares: one per Lua state, everything in one arena. */
+struct TdProg;
+
 typedef struct TdSession {
   TdCtx *ctx;
   TdArena *arena;
   TdNames *names;
   TdSources *sources;
   TdTypes *types;
+  /* Hears of each program that a pass of lower/ makes; NULL: nobody listens. */
+  void (*passed)(void *listener, const char *pass, const struct TdProg *made);
+  void *listener;
 } TdSession;
 
 /* Returns a session that draws on c; the caller frees it. */

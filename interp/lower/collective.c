@@ -435,10 +435,10 @@ static bool has_none(void *ud, const TdExpr *e) {
   return e->kind != TD_EXPR_TENSOR || e->op != TD_OP_ALLREDUCE;
 }
 
-const TdProg *td_collective_copy(TdArena *a, const TdProg *p) {
-  TdSession *s = p->store->session;
+bool td_collective_is_in(const TdProg *p) {
   bool none = true;
   for (size_t i = 0; i < p->nunit; i++)
-    none &= !p->unit[i]->body || td_walk_exprs(s->ctx, p->unit[i]->body, has_none, NULL);
-  return none ? p : td_collective_expand(td_clone_prog(td_store_inner(a, s), p, true));
+    none &= !p->unit[i]->body ||
+            td_walk_exprs(p->store->session->ctx, p->unit[i]->body, has_none, NULL);
+  return !none;
 }

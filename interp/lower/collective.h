@@ -10,8 +10,7 @@
  * allreduce under control that data decides stays as it is, and so does one of a kernel that
  * several tasks run. p itself when nothing changes; new nodes are owned by p's store. */
 const TdProg *td_collective_expand(const TdProg *p);
-/* The same of a copy that is owned by a, so that p's store does not grow; p itself when it has no
- * allreduce. */
-const TdProg *td_collective_copy(TdArena *a, const TdProg *p);
+/* Whether some task of p has an allreduce. */
+bool td_collective_is_in(const TdProg *p);
 
 #endif

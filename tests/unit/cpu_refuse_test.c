@@ -11,7 +11,7 @@ static void refused(const char *name, const TdProg *p, const char *code) {
   TdArena *a = td_arena_new(B.ctx);
   TdDiag d = {.arena = a};
   TdBuild b = {.prog = p, .arena = a, .diag = &d};
-  bool taken = td_cpu_backend.validate(&b);
+  bool taken = td_backend_cpu.validate(&b);
   bool right = code ? !taken && strcmp(d.code, code) == 0 && d.help : taken;
   ok(right, name);
   if (!right) printf("# %s: %s\n", d.code ? d.code : "taken", d.message ? d.message : "");

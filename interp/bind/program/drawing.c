@@ -2,7 +2,7 @@
  * which stdlib's tide.drawing draws. */
 #include <string.h>
 
-#include "lower/collective.h"
+#include "lower/lower.h"
 #include "analysis/order/effects.h"
 #include "analysis/net/graph.h"
 #include "bind/program/view.h"
@@ -117,7 +117,7 @@ static void push_stream(lua_State *L, TdArena *a, const TdStream *s, const TdGra
 static const TdGraph *graph_of(TdAsk q) {
   TdGraph *g = TD_NEW(q.arena, TdGraph);
   TdDiag quiet = {.arena = q.arena};
-  q.prog = td_collective_copy(q.arena, q.prog);
+  q.prog = td_lower_collectives(q.arena, q.prog);
   q.unit = td_prog_root(q.prog);
   return td_graph_of(&q, g, &quiet) ? g : NULL;
 }

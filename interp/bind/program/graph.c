@@ -1,7 +1,7 @@
 /* graph.c - d:graph(), s:graph(), s:tasks(): the task graph of a design as a value. */
 #include <string.h>
 
-#include "lower/collective.h"
+#include "lower/lower.h"
 #include "analysis/net/graph.h"
 #include "bind/program/unit.h"
 #include "rewrite/schedule.h"
@@ -18,7 +18,7 @@ enum { GRAPH_STORE = 1, GRAPH_FIELDS, GRAPH_USER_VALUES = GRAPH_FIELDS };
 /* The graph of design p, its collectives explicit, in arena a; or an error. */
 static void graph_of(lua_State *L, TdArena *a, const TdProg *p, TdGraph *g) {
   TdDiag d = td_bind_diag(a);
-  p = td_collective_copy(a, p);
+  p = td_lower_collectives(a, p);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   if (q.unit->kind != TD_UNIT_DESIGN)
     td_bind_fail(L, "argument", "a kernel has no tasks: only designs have a graph");

@@ -1,9 +1,9 @@
-/* apart.c - views that may meet, in simulations: in front of each statement whose views of one
+/* guard_views.c - views that may meet, in simulations: in front of each statement whose views of one
  * array are not proved to lie apart stands the call of an empty kernel that assumes that they do,
  * of the values that they are indexed by. */
 #include "analysis/order/apart.h"
-#include "backends/hls/lower.h"
 #include "ir/subst.h"
+#include "lower/guard_views.h"
 
 /* The program as it becomes. */
 typedef struct Guarding {
@@ -90,7 +90,7 @@ static void guard_unit(Guarding *all, TdAffine *affine, const TdUnit *u) {
   if (body != u->body) all->prog = td_prog_with(all->prog, td_unit_with_body(st, u, body));
 }
 
-const TdProg *td_hls_apart_prog(const TdProg *p, TdMap *said) {
+const TdProg *td_guard_views_prog(const TdProg *p, TdMap *said) {
   Guarding all = {.prog = p, .st = p->store, .said = said};
   TdAffine *affine = td_affine_new(p->store->arena);
   for (size_t i = 0; i < p->nunit; i++)

@@ -1,5 +1,5 @@
 /* timed_run.c - the schedule of a device found once, then runs with it. */
-#include "timed_run.h"
+#include "backends/cpu/time/timed_run.h"
 
 #include "analysis/time/firing.h"
 #include "backends/cpu/cpu.h"

@@ -1,7 +1,7 @@
 /* timed_run.h - programs that run with a clock: the schedule of a device, and runs that follow it.
  * */
-#ifndef TD_DRIVE_TIMED_RUN_H
-#define TD_DRIVE_TIMED_RUN_H
+#ifndef TD_CPU_TIME_TIMED_RUN_H
+#define TD_CPU_TIME_TIMED_RUN_H
 
 #include "backends/cpu/cpu.h"
 #include "eval/time/timed.h"

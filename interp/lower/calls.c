@@ -1,10 +1,8 @@
-/* lower.c - calls as C++ can pass arrays. A unit that is given another view than leading rows
+/* calls.c - calls as machines can make them. A unit that is given another view than leading rows
  * becomes an instance of its own, which takes the whole array and, as indices, where the view
  * begins. State belongs to a path of calls, so that each path's is declared in the root and handed
  * down. */
-#include "backends/hls/lower.h"
-
-#include "lower/collective.h"
+#include "lower/calls.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +26,8 @@ typedef struct Lower {
   TdArena *a;
   const TdProg *prog;
   TdDiag *d;
-  TdNetRegions *regions;
+  const TdNetRegions *regions;
+  const char *machine;
   TdMap states; /* const TdUnit * -> States * */
   TD_VEC(Instance *) instance;
   TD_VEC(const TdUnit *) unit; /* finished, callees first */
@@ -65,7 +64,8 @@ static const TdUnit *callee_of(Lower *l, TdSym sym) {
   const TdUnit *model = u->foreign->model ? td_prog_unit(l->prog, u->foreign->model) : NULL;
   if (!model)
     refuse(l, "no-model", u->loc, "give tide.extern a kernel that defines it: model =",
-           "is foreign, and HLS has no meaning for it", u->sym->name);
+           td_text_fmt(l->a, "is foreign, and %s has no meaning for it", l->machine),
+           u->sym->name);
   return model;
 }
 
@@ -379,12 +379,10 @@ static const TdUnit *instance(Lower *l, const TdUnit *u, const Views *v) {
   return x->made;
 }
 
-const TdProg *td_hls_lower_prog(TdArena *a, const TdProg *p, TdNetRegions *regions, TdDiag *d) {
-  Lower l = {.a = a, .d = d, .regions = regions};
-  l.st = td_store_inner(a, p->store->session);
-  p = td_collective_expand(td_hls_apart_prog(td_clone_prog(l.st, p, true), &regions->apart));
-  l.prog = td_net_region_prog(a, p, regions, d);
-  const TdUnit *u = l.prog ? callee_of(&l, td_prog_root(l.prog)->sym) : NULL;
+const TdProg *td_calls_prog(TdArena *a, const TdProg *p, const TdNetRegions *regions,
+                            const char *machine, TdDiag *d) {
+  Lower l = {.st = p->store, .a = a, .prog = p, .d = d, .regions = regions, .machine = machine};
+  const TdUnit *u = callee_of(&l, td_prog_root(p)->sym);
   if (!u || !instance(&l, u, NULL)) return NULL;
   return td_prog_new(l.st, l.unit.at, l.unit.n);
 }
