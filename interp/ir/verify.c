@@ -15,6 +15,7 @@ typedef struct Checker {
   TD_VEC(TdSym) scope; /* what is declared, in order */
   const TdStmt *at;
   bool in_loop;
+  bool lowered; /* networks are calls that pass coordinates, and streams of any shape */
 } Checker;
 
 /* Reports what is wrong at the statement under check. */
@@ -51,6 +52,7 @@ static bool check_load(Checker *c, const TdExpr *e) {
 static bool check_view(Checker *c, const TdExpr *e) {
   const TdType *t = type_of(c, e->sym);
   if (!t) return bad(c, "view of a name out of scope:", e->sym->name);
+  if (c->lowered && t->kind == TD_T_PORT) return true;
   if (e->nkid != t->rank) return bad(c, "wrong rank of a view of", e->sym->name);
   if (e->type->elem != t->elem) return bad(c, "wrong element type of a view of", e->sym->name);
   bool seen[TD_MAX_RANK] = {false};
@@ -104,8 +106,9 @@ static const TdUnit *earlier(const Checker *c, TdSym sym) {
 static bool check_call(Checker *c, const TdStmt *s) {
   const TdUnit *u = earlier(c, s->sym);
   if (!u) return bad(c, "call of a unit that does not come before:", s->sym->name);
-  if (u->nparam != s->nexpr) return bad(c, "wrong number of arguments for", s->sym->name);
-  for (uint32_t i = 0; i < s->nexpr; i++) {
+  size_t n = c->lowered && s->nexpr != u->nparam ? u->nparam + u->ncoord : u->nparam;
+  if (s->nexpr != n) return bad(c, "wrong number of arguments for", s->sym->name);
+  for (uint32_t i = 0; i < u->nparam; i++) {
     const TdType *p = u->param[i].type, *t = s->expr[i]->type;
     if (td_type_is_scalar(p) ? p != t : p->rank != t->rank || p->kind != t->kind)
       return bad(c, "argument of the wrong type for", u->param[i].sym->name);
@@ -218,9 +221,9 @@ static void declare_streams(Checker *c) {
       declare(c, c->prog->unit[i]->stream[k].sym, c->prog->unit[i]->stream[k].type);
 }
 
-bool td_verify_prog(const TdProg *p, TdDiag *d) {
+static bool verify(const TdProg *p, bool lowered, TdDiag *d) {
   TdArena *a = td_arena_scratch(p->store->session->ctx);
-  Checker c = {.prog = p, .arena = a, .d = d};
+  Checker c = {.prog = p, .arena = a, .d = d, .lowered = lowered};
   bool ok = true;
   for (size_t i = 0; ok && i < p->nunit; i++) {
     c.unit = p->unit[i];
@@ -232,4 +235,12 @@ bool td_verify_prog(const TdProg *p, TdDiag *d) {
   }
   td_arena_free(a);
   return ok;
+}
+
+bool td_verify_prog(const TdProg *p, TdDiag *d) {
+  return verify(p, false, d);
+}
+
+bool td_verify_lowered(const TdProg *p, TdDiag *d) {
+  return verify(p, true, d);
 }

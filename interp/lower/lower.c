@@ -1,6 +1,7 @@
 /* lower.c - the table of contents of this folder: a program for a machine, pass by pass. */
 #include "lower/lower.h"
 
+#include "ir/text/print.h"
 #include "lower/calls.h"
 #include "lower/collective.h"
 #include "lower/guard_views.h"
@@ -48,7 +49,7 @@ bool td_lower_prog(TdArena *a, const TdProg *p, unsigned passes, const char *mac
   for (size_t i = 0; i < sizeof pass / sizeof *pass; i++) {
     if (!(passes & pass[i].bit)) continue;
     const TdProg *made = pass[i].run(out);
-    if (!made) return false;
+    if (!made || !td_verify_lowered(made, d)) return false;
     if (made != out->prog && s->passed) s->passed(s->listener, pass[i].name, made);
     out->prog = made;
   }

@@ -51,5 +51,7 @@ bool td_equal_blob(const TdBlob *x, const TdBlob *y);
 /* verify.c: structure - types, scopes, ranks, uids unique, bounds well formed. Fills d (kind
  * TD_BUG) on failure. */
 bool td_verify_prog(const TdProg *p, TdDiag *d);
+/* The same of what the passes of lower/ make, where networks have become calls. */
+bool td_verify_lowered(const TdProg *p, TdDiag *d);
 
 #endif
