@@ -424,8 +424,42 @@ static const TdProg *expand_one(const TdProg *p) {
   return p;
 }
 
+/* The axes of allreduces, and who owns what is made. */
+typedef struct Told {
+  TdArena *arena;
+  TdMap axes;
+} Told;
+
+/* Tells an allreduce its axes. */
+static const TdExpr *tell_axes(void *ud, const TdExpr *e) {
+  const Told *t = ud;
+  uint64_t axes;
+  if (!td_map_get(&t->axes, (uint64_t)(uintptr_t)e, &axes) || axes == e->axis) return e;
+  return td_expr_tensor(t->arena, TD_OP_ALLREDUCE, e->type, e->kid, 1, (TdOp)e->reduce, (int)axes,
+                        e->loc);
+}
+
+/* Tells all allreduces of p their axes, but those around others that change. */
+static const TdProg *settle_once(const TdProg *p) {
+  TdArena *a = td_arena_scratch(p->store->session->ctx);
+  Told t = {p->store->arena, td_layouts_axes(a, p)};
+  for (size_t i = 0; i < p->nunit && t.axes.n; i++) {
+    const TdStmt *body = p->unit[i]->body;
+    if (body) body = td_walk_map(p->store, body, tell_axes, &t);
+    if (body != p->unit[i]->body)
+      p = td_prog_with(p, td_unit_with_body(p->store, p->unit[i], body));
+  }
+  td_arena_free(a);
+  return p;
+}
+
+const TdProg *td_collective_settle(const TdProg *p) {
+  for (const TdProg *next = settle_once(p); next != p; next = settle_once(p)) p = next;
+  return p;
+}
+
 const TdProg *td_collective_expand(const TdProg *p) {
-  const TdProg *from = td_layouts_settle(p), *first = from;
+  const TdProg *from = td_collective_settle(p), *first = from;
   for (const TdProg *next = expand_one(from); next != from; next = expand_one(from)) from = next;
   return from == first ? p : from;
 }

@@ -10,6 +10,9 @@
  * allreduce under control that data decides stays as it is, and so does one of a kernel that
  * several tasks run. p itself when nothing changes; new nodes are owned by p's store. */
 const TdProg *td_collective_expand(const TdProg *p);
+/* p with each allreduce told the axes of the map that it combines over: those over which its
+ * operand is pending. One of which that is not known keeps all axes. */
+const TdProg *td_collective_settle(const TdProg *p);
 /* Whether some task of p has an allreduce. */
 bool td_collective_is_in(const TdProg *p);
 

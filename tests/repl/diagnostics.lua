@@ -80,6 +80,22 @@ t.test("--dump-ir: the program as captured and after each step, as Lua that load
   t.eq(tostring(t.ok(load(text))()), (text:gsub("^[^\n]*\n", "")))
 end)
 
+t.test("--dump-ir: what each pass makes of a program that is built", function()
+  local folder = t.tmp "passes"
+  run("--dump-ir=" .. quote(folder), [[
+local tide = require "tide"
+local i32, grid = tide.i32, tide.grid
+local d = tide.design(function(d)
+  local z = d:stream(i32)
+  d.a = tide.task {A = i32[8], function(A) for i in grid(8) do z:put(A[i]) end end}
+  d.b = tide.task {B = i32[8], function(B) for i in grid(8) do B[i] = z:get() end end}
+end)
+tide.schedule(d):build {target = "hls", testbench = false}
+]])
+  t.eq(shell.output("ls " .. quote(folder)), "0001_d_captured.lua\n0002_d_networks.lua\n0003_d_calls.lua\n")
+  t.has(shell.read(folder .. "/0002_d_networks.lua"), "a(A, z)")
+end)
+
 t.test("--dump-ir: a folder that cannot be made", function()
   local _, errors, status = run("--dump-ir=/no/such/folder", "print 'not run'")
   t.eq(status, 1)

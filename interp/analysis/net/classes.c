@@ -17,7 +17,7 @@ typedef struct Residue {
   TdSpan *value;  /* by symbol id */
   bool *known;    /* whether value says anything */
   bool something; /* a statement is left */
-  TdStore *store; /* of what is left, if that is asked for; else NULL */
+  TdMap *fate;    /* what becomes of statements, if that is asked for; else NULL */
   TD_VEC(uint32_t) mark;
 } Residue;
 
@@ -37,49 +37,42 @@ static void mark(Residue *r, uint32_t x) {
   td_vec_push(r->arena, &r->mark, x);
 }
 
-static const TdStmt *reduce(Residue *r, const TdStmt *s);
+static void reduce(Residue *r, const TdStmt *s);
 
-/* Whether block s declares nothing that its end would end. */
-static bool is_open(const TdStmt *s) {
-  for (uint32_t i = 0; i < s->nkid; i++)
-    if (s->kid[i]->sym && s->kid[i]->kind != TD_STMT_FOR && s->kid[i]->kind != TD_STMT_CALL)
-      return false;
-  return true;
+static void reduce_kids(Residue *r, const TdStmt *s) {
+  for (uint32_t i = 0; i < s->nkid; i++) reduce(r, s->kid[i]);
 }
 
-/* s with what is left of those below it: nothing of those that are gone; of an IF the statements of
- * its arm, where they need no block of their own. */
-static const TdStmt *reduce_kids(Residue *r, const TdStmt *s) {
-  TD_VEC(const TdStmt *) kid = {0};
-  for (uint32_t i = 0; i < s->nkid; i++) {
-    const TdStmt *left = reduce(r, s->kid[i]);
-    if (!r->store || !left) continue;
-    bool arm = s->kind == TD_STMT_BLOCK && s->kid[i]->kind == TD_STMT_IF &&
-               left->kind == TD_STMT_BLOCK && is_open(left);
-    if (!arm) td_vec_push(r->arena, &kid, left);
-    for (uint32_t k = 0; arm && k < left->nkid; k++) td_vec_push(r->arena, &kid, left->kid[k]);
-  }
-  return r->store ? td_stmt_with_kids(r->store, s, kid.at, kid.n) : s;
+/* Notes what becomes of s, where it does not stay as it is. */
+static void decide(Residue *r, const TdStmt *s, TdFate fate) {
+  mark(r, fate);
+  if (r->fate) td_map_put(r->arena, r->fate, s->uid, fate);
 }
 
 /* The arm that is taken, or the IF where that is not known. */
-static const TdStmt *reduce_if(Residue *r, const TdStmt *s) {
+static void reduce_if(Residue *r, const TdStmt *s) {
   TdSpan c = span_of(r, s->expr[0]);
   if (!td_span_is_one(c)) {
     r->something = true;
-    return reduce_kids(r, s);
+    mark(r, TD_FATE_STAYS);
+    reduce_kids(r, s);
+    return;
   }
   uint32_t arm = c.lo ? 0 : 1;
-  mark(r, arm);
-  return arm < s->nkid ? reduce(r, s->kid[arm]) : NULL;
+  decide(r, s, arm < s->nkid ? (arm ? TD_FATE_ELSE : TD_FATE_THEN) : TD_FATE_GONE);
+  if (arm < s->nkid) reduce(r, s->kid[arm]);
 }
 
 /* A loop that is known not to run is gone. */
-static const TdStmt *reduce_for(Residue *r, const TdStmt *s) {
+static void reduce_for(Residue *r, const TdStmt *s) {
   TdSpan lo = span_of(r, td_for_lo(s)), hi = span_of(r, td_for_hi(s));
   bool gone = lo.lo >= hi.hi && hi.hi != INT64_MAX && lo.lo != INT64_MIN;
-  mark(r, gone);
-  return gone ? NULL : reduce_kids(r, s);
+  if (gone) {
+    decide(r, s, TD_FATE_GONE);
+  } else {
+    mark(r, TD_FATE_STAYS);
+    reduce_kids(r, s);
+  }
 }
 
 /* A scalar local that keeps its first value may be a function of coordinates. */
@@ -89,16 +82,14 @@ static void reduce_local(Residue *r, const TdStmt *s) {
   if (value) r->value[s->sym->id] = td_span_cast(s->type, s->expr[0]->type, span_of(r, s->expr[0]));
 }
 
-/* What is left of s, NULL for nothing; without a store s itself. */
-static const TdStmt *reduce(Residue *r, const TdStmt *s) {
+static void reduce(Residue *r, const TdStmt *s) {
   td_ctx_enter(r->session->ctx);
-  const TdStmt *left = s;
   switch (s->kind) {
-  case TD_STMT_IF: left = reduce_if(r, s); break;
-  case TD_STMT_FOR: left = reduce_for(r, s); break;
+  case TD_STMT_IF: reduce_if(r, s); break;
+  case TD_STMT_FOR: reduce_for(r, s); break;
   case TD_STMT_LOCAL: reduce_local(r, s); break;
   case TD_STMT_WHILE:
-  case TD_STMT_BLOCK: left = reduce_kids(r, s); break;
+  case TD_STMT_BLOCK: reduce_kids(r, s); break;
   case TD_STMT_BREAK:
   case TD_STMT_RETURN: break;
   case TD_STMT_GET:
@@ -111,7 +102,6 @@ static const TdStmt *reduce(Residue *r, const TdStmt *s) {
   default: r->something = true; break;
   }
   td_ctx_leave(r->session->ctx);
-  return left;
 }
 
 /* Notes scalars that are stored to. */
@@ -217,11 +207,12 @@ uint32_t td_classes_next(const TdClasses *x, uint32_t c, uint32_t after) {
   return UINT32_MAX;
 }
 
-const TdStmt *td_classes_body(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
-                              uint32_t i) {
+bool td_classes_fates(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r, uint32_t i,
+                      TdMap *fate) {
   Residue q;
-  if (!start(&q, a, p, r)) return NULL;
-  q.store = p->store;
+  if (!start(&q, a, p, r)) return false;
+  q.fate = fate;
   place(&q, design, r, i);
-  return reduce_kids(&q, q.kernel->body);
+  reduce_kids(&q, q.kernel->body);
+  return true;
 }

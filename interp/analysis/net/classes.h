@@ -20,11 +20,13 @@ typedef struct TdClasses {
  * large. Owned by a. */
 bool td_classes_of(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
                    TdClasses *out);
-/* What is left of the kernel's body in instance i: of conditions on coordinates the arm that is
- * taken, of loops those that may run. The same statements for all instances of a class. Owned by
- * p's store; a is scratch. */
-const TdStmt *td_classes_body(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r,
-                              uint32_t i);
+/* What becomes of a statement in an instance: of a condition on coordinates only the arm that is
+ * taken is left, a loop that never runs is gone. */
+typedef enum { TD_FATE_STAYS, TD_FATE_GONE, TD_FATE_THEN, TD_FATE_ELSE } TdFate;
+/* The fates of the statements of r's kernel in instance i, by uid, of those that do not stay: the
+ * same for all instances of a class. The map's memory is a's. False where r runs no kernel. */
+bool td_classes_fates(TdArena *a, const TdProg *p, const TdUnit *design, const TdRun *r, uint32_t i,
+                      TdMap *fate);
 /* The instance of class c that follows `after`; UINT32_MAX at the end. */
 uint32_t td_classes_next(const TdClasses *x, uint32_t c, uint32_t after);
 /* The ids of instance number i of a run. */

@@ -366,36 +366,12 @@ static bool check_run(Layouts *l, const TdUnit *design, const TdRun *r) {
   return !any || check(l, k->body);
 }
 
-/* Tells an allreduce its axes. */
-static const TdExpr *tell_axes(void *ud, const TdExpr *e) {
-  const Layouts *l = ud;
-  uint64_t axes;
-  if (!td_map_get(&l->axes, (uint64_t)(uintptr_t)e, &axes) || axes == e->axis) return e;
-  return td_expr_tensor(l->prog->store->arena, TD_OP_ALLREDUCE, e->type, e->kid, 1, (TdOp)e->reduce,
-                        (int)axes, e->loc);
-}
-
-/* Tells all allreduces of p their axes, but those around others that change. */
-static const TdProg *settle_once(const TdProg *p) {
-  TdCtx *c = p->store->session->ctx;
-  TdArena *a = td_arena_scratch(c);
+TdMap td_layouts_axes(TdArena *a, const TdProg *p) {
   TdDiag quiet = {.arena = a};
   const TdUnit *u = td_prog_root(p);
-  Layouts l = {.prog = p, .ctx = c, .arena = a, .diag = &quiet};
+  Layouts l = {.prog = p, .ctx = p->store->session->ctx, .arena = a, .diag = &quiet};
   for (size_t r = 0; r < u->nrun; r++) check_run(&l, u, &u->run[r]);
-  for (size_t i = 0; i < p->nunit && l.axes.n; i++) {
-    const TdStmt *body = p->unit[i]->body;
-    if (body) body = td_walk_map(p->store, body, tell_axes, &l);
-    if (body != p->unit[i]->body)
-      p = td_prog_with(p, td_unit_with_body(p->store, p->unit[i], body));
-  }
-  td_arena_free(a);
-  return p;
-}
-
-const TdProg *td_layouts_settle(const TdProg *p) {
-  for (const TdProg *next = settle_once(p); next != p; next = settle_once(p)) p = next;
-  return p;
+  return l.axes;
 }
 
 /* Whether a tensor operation gives a part of a sum over the axis, its operands being whole. */

@@ -10,8 +10,8 @@
  * "layout-mismatch". What comes out of streams and loops has no known layout, and fits. */
 bool td_layouts_check(const TdProg *p, TdDiag *d);
 
-/* p with each allreduce told the axes of the map that it combines over: those over which its
- * operand is pending. One of which that is not known keeps all axes. */
-const TdProg *td_layouts_settle(const TdProg *p);
+/* The axes of the map over which the operand of each allreduce is pending, one bit each, by
+ * expression; those of which that is not known are left out. The map is a's. */
+TdMap td_layouts_axes(TdArena *a, const TdProg *p);
 
 #endif

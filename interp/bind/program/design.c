@@ -5,6 +5,7 @@
 #include "analysis/net/layouts.h"
 #include "bind/program/unit.h"
 #include "frontend/design.h"
+#include "lower/collective.h"
 
 #define CLASS_BUILDER "tide.builder"
 #define CLASS_ARGUMENT "tide.argument"
@@ -539,7 +540,7 @@ static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
   m.b->design = outer;
   if (!u) return td_bind_raise(L, &m.diag);
   const TdProg *p = td_prog_prune(td_prog_new(st, units.list.at, units.list.n));
-  p = td_layouts_settle(p);
+  p = td_collective_settle(p);
   if (!td_bind_check_program(m.b, p, &m.diag)) return td_bind_raise(L, &m.diag);
   td_bind_push_unit(L, store, p);
   if (check) td_bind_check_design(L, p);

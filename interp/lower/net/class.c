@@ -3,6 +3,7 @@
 #include "analysis/net/classes.h"
 #include "analysis/order/effects.h"
 #include "lower/net/net.h"
+#include "lower/specialise.h"
 
 enum { MOST_CALLS = 1 << 14 };
 
@@ -378,7 +379,7 @@ static bool has_few_shapes(const Split *s, uint32_t c) {
 static void find_shapes(TdNet *n, Split *s, uint32_t c) {
   const TdRun *r = s->run;
   TdUnit *u = td_unit_copy(n->store, td_prog_unit(n->prog, r->unit));
-  u->body = td_classes_body(n->arena, n->prog, n->design, r, s->x.first[c]);
+  u->body = td_specialise_body(n->arena, n->prog, n->design, r, s->x.first[c]);
   TdNetFacts f = td_net_facts_of(n->arena, n->store->session, u);
   size_t skip = (size_t)r->rank > u->ncoord ? (size_t)r->rank - u->ncoord : 0;
   for (size_t b = 0; b < r->nbind && b < 64; b++) {
@@ -417,7 +418,7 @@ static bool make(TdNet *n, Split *s, uint32_t c, uint32_t first) {
   k->kernel = td_unit_copy(n->store, of);
   k->kernel->sym = td_store_sym(n->store, r->sym->name, TD_SYM_UNIT);
   k->kernel->body =
-      td_walk_copy(n->store, td_classes_body(n->arena, n->prog, n->design, r, first), NULL);
+      td_walk_copy(n->store, td_specialise_body(n->arena, n->prog, n->design, r, first), NULL);
   m.facts = td_net_facts_of(n->arena, n->store->session, k->kernel);
   m.skip = (size_t)r->rank > of->ncoord ? (size_t)r->rank - of->ncoord : 0;
   if (!keep_params(&m) || !close_streams(&m)) return false;

@@ -4,6 +4,7 @@
  * row. */
 #include "analysis/net/classes.h"
 #include "lower/net/net.h"
+#include "lower/specialise.h"
 
 /* What the classes so far want of a dimension: the least length of equal parts, shorter than all of
  * it, such that each instance of some class has one of them, but no single stream. */
@@ -121,7 +122,7 @@ static bool visit_classes(Cut *c, TdExprVisit fn, void (*end)(Cut *)) {
     if (!td_classes_of(n->arena, n->prog, n->design, run, &x)) return false;
     size_t skip = run->rank > of->ncoord ? run->rank - of->ncoord : 0;
     for (uint32_t k = 0; k < x.n; k++) {
-      const TdStmt *body = td_classes_body(n->arena, n->prog, n->design, run, x.first[k]);
+      const TdStmt *body = td_specialise_body(n->arena, n->prog, n->design, run, x.first[k]);
       TdUnit *u = td_unit_copy(n->store, of);
       u->body = body;
       c->facts = td_net_facts_of(n->arena, n->store->session, u);
