@@ -76,8 +76,8 @@ build/gen/prims.gen.h: FORCE
 	   echo '#define TD_PRIMS {$(PRIMS:%=&td_prim_%,) NULL}'; } | { $(UPDATE); }
 
 # A target defines td_backend_<its name>; the CPU is the default, and first.
-BACKENDS := cpu $(filter-out cpu,$(shell sed -n 's/^const TdBackend td_backend_\([a-z_]*\) = .*/\1/p' \
-  $(sort $(wildcard backends/*/*.c))))
+BACKENDS := cpu $(filter-out cpu,$(shell \
+  sed -n 's/^const TdBackend td_backend_\([a-z_]*\) = .*/\1/p' $(sort $(wildcard backends/*/*.c))))
 build/gen/backends.gen.h: FORCE
 	@{ echo '#include "backends/backend.h"'; \
 	   for b in $(BACKENDS); do echo "extern const TdBackend td_backend_$$b;"; done; \

@@ -1,6 +1,6 @@
-/* backend.h - what a target of a build is: facts about itself, and functions. Everything that a user
- * sees of a target (build options, completion, help, messages) reads this struct; a target is a
- * folder that defines one `const TdBackend td_backend_<name>`, which the Makefile lists. */
+/* backend.h - what a target of a build is: facts about itself, and functions. Everything that a
+ * user sees of a target (build options, completion, help, messages) reads this struct; a target is
+ * a folder that defines one `const TdBackend td_backend_<name>`, which the Makefile lists. */
 #ifndef TD_BACKEND_H
 #define TD_BACKEND_H
 
@@ -57,8 +57,8 @@ typedef struct TdBackend {
   /* The files of a build, the main one first. */
   const TdFile *(*emit)(const TdBuild *b, size_t *nfile);
 
-  /* The files of a test bench for arguments before and after a run, and the boolean option that asks
-   * for one. */
+  /* The files of a test bench for arguments before and after a run, and the boolean option that
+   * asks for one. */
   const TdFile *(*data)(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
                         size_t *nfile);
   const char *data_option;

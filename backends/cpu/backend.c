@@ -79,7 +79,8 @@ static void *open_run(const TdBuild *b) {
   bool trace = strcmp(td_backend_option(&td_backend_cpu, b, TRACE), "true") == 0;
   o.extra.watch = b->watch;
   if (device)
-    r->clocked = td_timed_run_new(b->arena, b->prog, &(TdClockedOptions){device, trace, o}, b->diag);
+    r->clocked =
+        td_timed_run_new(b->arena, b->prog, &(TdClockedOptions){device, trace, o}, b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
   return r->cpu || r->clocked ? r : NULL;

@@ -64,8 +64,7 @@ static const TdUnit *callee_of(Lower *l, TdSym sym) {
   const TdUnit *model = u->foreign->model ? td_prog_unit(l->prog, u->foreign->model) : NULL;
   if (!model)
     refuse(l, "no-model", u->loc, "give tide.extern a kernel that defines it: model =",
-           td_text_fmt(l->a, "is foreign, and %s has no meaning for it", l->machine),
-           u->sym->name);
+           td_text_fmt(l->a, "is foreign, and %s has no meaning for it", l->machine), u->sym->name);
   return model;
 }
 

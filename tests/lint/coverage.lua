@@ -126,7 +126,22 @@ local function check_codes(report)
   return all .. " codes"
 end
 
+-- What docs/house.md names in backquotes with a slash is a file or folder.
+local function check_house(report)
+  local n = 0
+  for number, line in ipairs(tree.lines "docs/house.md") do
+    for path in line:gmatch "`(%l[%w_]*/[%w_/.]+)`" do
+      n = n + 1
+      if #tree.matching("^" .. path:gsub("%p", "%%%0")) == 0 then
+        report("docs/house.md", number, path .. " is not in the tree")
+      end
+    end
+  end
+  return n .. " paths"
+end
+
 return {
   {"primitives are described and have tests/prim/<name>.lua", check_primitives},
   {"every diagnostic code has a test", check_codes},
+  {"docs/house.md names what exists", check_house},
 }
