@@ -49,7 +49,7 @@ static void add(TdModule *m, const TdFile *file, size_t n) {
   for (size_t i = 0; i < n; i++) td_vec_push(m->arena, &m->file, file[i]);
 }
 
-/* The pipeline: the target validates, the program is lowered for it, the target writes its files. */
+/* The pipeline: the target validates, the program is lowered, the target writes its files. */
 static bool emit(TdModule *m, TdDiag *d) {
   TdBuild b = build_of(m, d);
   const TdBackend *x = m->target;

@@ -1,4 +1,5 @@
-/* calls.h - calls as machines can make them: whole arrays or leading rows are passed, state is handed down. */
+/* calls.h - calls as machines can make them: whole arrays or leading rows are passed, state is
+ * handed down. */
 #ifndef TD_LOWER_CALLS_H
 #define TD_LOWER_CALLS_H
 

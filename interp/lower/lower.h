@@ -22,8 +22,8 @@ typedef struct TdLowered {
 } TdLowered;
 
 /* Runs the passes on a copy of p that a owns; the IR verifier looks at what each makes, and the
- * session's `passed` hears of it. False with d filled. Where no pass changes anything the program is
- * p itself. */
+ * session's `passed` hears of it. False with d filled. Where no pass changes anything the program
+ * is p itself. */
 bool td_lower_prog(TdArena *a, const TdProg *p, unsigned passes, const char *machine,
                    TdLowered *out, TdDiag *d);
 /* p with its collectives as tasks and streams, for those who draw it or run it here. */

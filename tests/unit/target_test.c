@@ -31,7 +31,7 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   int n = 0;
   td_walk_stmt(b->prog->store->session->ctx, td_prog_root(b->prog)->body, count, &n);
   const char *unit = td_backend_option(&(TdBackend){.option = options}, b, 0);
-  *f = (TdFile){"count.txt", td_text_fmt(b->arena, "%d %s\n", n, unit)};
+  *f = (TdFile){"count.txt", td_text_fmt(b->arena, "%d %.*s\n", n, (int)strcspn(unit, "|"), unit)};
   *nfile = 1;
   return f;
 }
