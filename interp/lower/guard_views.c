@@ -1,6 +1,6 @@
-/* guard_views.c - views that may meet, in simulations: in front of each statement whose views of one
- * array are not proved to lie apart stands the call of an empty kernel that assumes that they do,
- * of the values that they are indexed by. */
+/* guard_views.c - views that may meet, in simulations: in front of each statement whose views of
+ * one array are not proved to lie apart stands the call of an empty kernel that assumes that they
+ * do, of the values that they are indexed by. */
 #include "analysis/order/apart.h"
 #include "ir/subst.h"
 #include "lower/guard_views.h"

@@ -6,10 +6,10 @@
 
 /* The passes, in the order in which they run. A target says which it asks for. */
 typedef enum {
-  TD_LOWER_GUARDS = 1 << 3,      /* views that data places are looked at */
-  TD_LOWER_COLLECTIVES = 1 << 0, /* allreduces become tasks and streams */
-  TD_LOWER_NETWORKS = 1 << 1,    /* designs become units that call a kernel for each class */
-  TD_LOWER_CALLS = 1 << 2        /* calls pass whole arrays or rows; state is handed down */
+  TD_LOWER_GUARDS = 1 << 0,      /* views that data places are looked at */
+  TD_LOWER_COLLECTIVES = 1 << 1, /* allreduces become tasks and streams */
+  TD_LOWER_NETWORKS = 1 << 2,    /* designs become units that call a kernel for each class */
+  TD_LOWER_CALLS = 1 << 3        /* calls pass whole arrays or rows; state is handed down */
 } TdLowerPass;
 
 /* A program on its way to a machine. */

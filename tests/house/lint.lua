@@ -25,6 +25,7 @@ end
 
 shell.plant(root, {
   ["CONTRIBUTING.md"] = "`base < ir < affine < analysis, eval < rewrite, step < backends, bind`\n",
+  ["docs/house.md"] = "`interp/base` has a, `interp/gone.c` b\n",
   ["interp/base/up.c"] = "/* up.c */\n#include \"ir/ir.h\"\n",
   ["interp/base/good.h"] = "/* Good. */\nint td_good_get(int x);\nint td_other_get(int x);\n\n" ..
     "int td_good_bare(int x);\n",
@@ -116,6 +117,7 @@ says("primitives", {"loop/bare.c:1: the primitive lacks .summary",
   "loop/bare.c:1: the primitive lacks .legal", "has no tests/prim/bare.lua",
   "loop/empty.c:1: defines const TdPrim td_prim_bare, not td_prim_empty"})
 is_silent("a name", {"lacks .name"})
+says("the house", {"docs/house.md:1: interp/gone.c is not in the tree"})
 says("codes", {"interp/base/diag.c:5: no test names the code not-tested"})
 is_silent("codes that are tested", {"code is-tested", "code by-line", "code limit"})
 says("tools", {"interp/base/good.c:", "not as clang-format leaves it",
