@@ -75,6 +75,7 @@ t.test("5: a tensor declared in a loop is private to the iteration", function()
         for j = 0, 7 do s[j] = A[i][j] * 2 end
         for j = 0, 7 do B[i] = B[i] + s[7 - j] end
       end
+      B[0] = B[0] + s[0]
     end}
     return k
   end

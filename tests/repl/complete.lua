@@ -70,6 +70,7 @@ local facts = {
   ["unit instance"] = { s = "", sc = "", sg = instances },
   stream = { s = "", sc = "", sg = "W" },
   name = { s = "", sc = "", sg = "" },
+  device = { s = "ideal u280 u280-csynth", sc = "ideal u280 u280-csynth", sg = "ideal u280 u280-csynth" },
 }
 facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
 
@@ -134,7 +135,7 @@ t.test("what is offered by name is found by the step, and other names are not", 
         local _, e = _G[s]:can(p.name, name, table.unpack(({ split = { 2 }, unify = { "add2", 2 }, chain = { "to" },
           place = { { 0, 0 } }, depth = { 3 }, pack = { 0, 2 }, reshape = { { 2, 2 } }, retype = { tide.i16 },
           buffer_at = { "add1:a" }, reuse_at = { "add1:a" }, relay = { "add2" }, compute_at = { "add2:b" },
-          outline = { "fresh" }, inject = { _G.add1 } })[p.name] or {}))
+          outline = { "fresh" }, inject = { _G.add1 }, peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
         t.ok(not e or e.code ~= "argument", p.name .. ": " .. tostring(e))
         local is_unknown = e and unknown[e.code] and e.message:find("'" .. name .. "'", 1, true)
         t.ok(not is_unknown, p.name .. ": " .. tostring(e))

@@ -270,8 +270,16 @@ static bool drain(TdTrace *t, const TdExpr *view, TdTraceValue *v) {
   return td_trace_drain(t, place_of(t, view, TD_CELL_MEMORY, NULL, forms), view, v);
 }
 
-/* PUT: the value, or all elements of a tensor, and a token. On hardware without ports they take no
- * time, so one stands for all. */
+/* Whether elements take turns at a memory: the target has ports, or what is reached so far has a
+ * width of its own. */
+static bool takes_turns(const TdTrace *t) {
+  bool narrow = t->target->ports;
+  for (size_t i = 0; i < t->placed.n; i++) narrow |= t->placed.at[i]->bytes > 0;
+  return narrow;
+}
+
+/* PUT: the value, or all elements of a tensor, and a token. Where elements take no turns they take
+ * no time, so one stands for all. */
 static void lay_put(TdTrace *t, const TdStmt *s) {
   const TdExpr *e = s->expr[1];
   TdTraceValue v = {0};
@@ -282,8 +290,9 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
     TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < e->type->rank; d++) at[d] = td_trace_const(index[d]);
     v = trace_value(t, e, ALL_BITS, at);
-    more = t->target->ports && next_element(t, e->type, index);
-    if (!t->target->ports)
+    bool all = takes_turns(t);
+    more = all && next_element(t, e->type, index);
+    if (!all)
       t->multiplies = multiplies + (t->multiplies - multiplies) * count_elements(t, e->type);
   }
   put_token(t, s, v);

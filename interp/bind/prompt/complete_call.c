@@ -2,6 +2,7 @@
  * on, of the kind that the primitive's struct says; words, options, targets, files. */
 #include <string.h>
 
+#include "analysis/time/target.h"
 #include "bind/prompt/complete.h"
 #include "bind/value/tensor.h"
 #include "bind/program/unit.h"
@@ -219,6 +220,8 @@ static void add_names(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
 
 /* What an argument of a primitive can be. */
 static void add_values(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
+  for (size_t k = 0; a->kind == TD_ARG_DEVICE && td_target_names[k]; k++)
+    td_complete_add_words(out, td_target_names[k], " ", a->help);
   if (a->kind == TD_ARG_WORD)
     td_complete_add_words(out, a->words, "|", a->help);
   else if (p)
