@@ -110,7 +110,7 @@ t.test("every argument of every primitive: exactly what it can be, on each kind 
           t.eq(offers(text .. '"'), table.concat(words, " "), text)
         elseif a.kind == "counts" then
           for word in a.words:gmatch "[^|]+" do t.has(offers(text .. "{"), word) end
-        elseif a.kind == "int" or a.kind == "ints" then
+        elseif a.kind == "int" or a.kind == "ints" or a.kind == "number" then
           t.eq(offers(text), all, text)
         elseif values[a.kind] then
           t.eq(offers(text), values[a.kind], text)
@@ -135,7 +135,8 @@ t.test("what is offered by name is found by the step, and other names are not", 
         local _, e = _G[s]:can(p.name, name, table.unpack(({ split = { 2 }, unify = { "add2", 2 }, chain = { "to" },
           place = { { 0, 0 } }, depth = { 3 }, pack = { 0, 2 }, reshape = { { 2, 2 } }, retype = { tide.i16 },
           buffer_at = { "add1:a" }, reuse_at = { "add1:a" }, relay = { "add2" }, compute_at = { "add2:b" },
-          outline = { "fresh" }, inject = { _G.add1 }, peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
+          outline = { "fresh" }, inject = { _G.add1 },
+          peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
         t.ok(not e or e.code ~= "argument", p.name .. ": " .. tostring(e))
         local is_unknown = e and unknown[e.code] and e.message:find("'" .. name .. "'", 1, true)
         t.ok(not is_unknown, p.name .. ": " .. tostring(e))
