@@ -57,8 +57,8 @@ local function ports(s)
 end
 
 --- The least cycles of all mappings of s within the limits {pes =, inputs =, outputs =, device =} that any sequence of
---- steps leads to, each of which leaves fewer nodes; the steps of one, and how many programs there are. math.huge: none. With
---- more than `most` programs an error.
+--- steps leads to, each of which leaves fewer nodes; the steps of one, and how many programs there are. math.huge:
+--- none. With more than `most` programs an error.
 function M.least(s, types, limits)
   local seen, n, best, steps = {}, 0, math.huge, nil
   local function visit(x, nodes)
