@@ -40,7 +40,7 @@ SRC := $(sort $(filter-out interp/main.c,$(call deep,interp,.c) $(call deep,back
   $(wildcard repl/*.c)))
 OBJ := $(SRC:%.c=$(B)/%.o)
 JUPYTER_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard repl/jupyter/*.c)))
-UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c)))
+UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/*.c tests/slow/*.c)))
 HLS := $(patsubst %.cpp,$(B)/%,$(sort $(wildcard tests/backend/*/*_test.cpp)))
 FUZZ := $(B)/tests/fuzz/fuzz
 FUZZ_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/fuzz/*.c)))

@@ -59,8 +59,7 @@ end
 -- The test files below a folder that use a module.
 local function files(folder, module)
   local found = {}
-  local pipe = assert(io.popen(("grep -l 'require \"%s\"' %s/*.lua | LC_ALL=C sort"):format(module,
-    folder)))
+  local pipe = assert(io.popen(([[grep -rl 'require "%s"' %s | LC_ALL=C sort]]):format(module, folder)))
   for path in pipe:lines() do found[#found + 1] = path end
   pipe:close()
   return found

@@ -41,6 +41,8 @@ local function checker() return option.tide and quote(option.tide) .. " doc --ch
 -- Where tests lie: folder, name, how they are judged, and the program that runs them.
 local kinds = {
   {"tests/unit", "*.c", "tap", built},
+  {"tests/slow", "*.c", "tap", built},
+  {"tests/slow", "*.lua", "tap", tide, script = true},
   {"tests/house", "*.lua", "tap", this_lua, script = true},
   {"tests/lang", "*.lua", "tap", tide, script = true},
   {"tests/prim", "*.lua", "tap", tide, script = true},

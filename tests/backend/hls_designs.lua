@@ -35,7 +35,7 @@ local function visit(path)
   tide.design, t.test, t.done, t.least_time = make, real.test, real.done, real.least_time
 end
 
-visit "tests/lang/streams.lua"
+visit "tests/lang/design/streams.lua"
 
 -- Dato, Fig. 2(c), with tasks of other names.
 local function pipe(M, P, first, second)

@@ -10,7 +10,7 @@ seed() {
   case $1 in
   npy_input) ./tide tests/inputs/seeds.lua npy "$folder/corpus/$1" ;;
   load_input) ./tide tests/inputs/seeds.lua programs "$folder/corpus/$1" ;;
-  *) cp tests/lang/*.lua tests/prim/*.lua "$folder/corpus/$1" ;;
+  *) cp tests/lang/*/*.lua tests/prim/*.lua "$folder/corpus/$1" ;;
   esac
 }
 

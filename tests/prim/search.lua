@@ -1,5 +1,5 @@
 -- search: a design that fits is mapped by steps of its own log; what fits nowhere is refused. How
--- good the mappings are is tests/lang/search.lua.
+-- good the mappings are is tests/lang/design/search.lua.
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"

@@ -3,7 +3,7 @@
 #include "analysis/net/counts.h"
 #include "analysis/net/depths.h"
 #include "analysis/net/streams.h"
-#include "build_ir.h"
+#include "tests/unit/build_ir.h"
 #include "eval/eval.h"
 
 enum {

@@ -1,5 +1,5 @@
 -- Random kernels: the reference run, libtcc, the system's compiler (all at once, at the end), Lua
--- itself and the printed form agree bit for bit; tests/backend/hls_random.lua does the same with HLS
+-- itself and the printed form agree bit for bit; tests/slow/hls_random.lua does the same with HLS
 -- C++. TIDE_RANDOM=N makes N of them, TIDE_SEED=S starts at seed S. A failure shows its seed and the
 -- least part of its source that still fails.
 local t = require "tap"

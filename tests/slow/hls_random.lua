@@ -1,4 +1,4 @@
--- hls_random.lua - the random kernels of tests/lang/random.lua as HLS C++: what is written compiles
+-- hls_random.lua - the random kernels of tests/slow/random.lua as HLS C++: what is written compiles
 -- without a warning and leaves, on the test bench's data, the same bits.
 local t = require "tap"
 local batch = require "hls_batch"
