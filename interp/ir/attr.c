@@ -62,12 +62,24 @@ TdAttrs td_attrs_keep(TdArena *a, TdAttrs l, const char *splits) {
   return filter(a, l, splits_as, splits);
 }
 
+const TdAttrInts *td_attr_ints(TdArena *a, const int64_t *at, size_t n) {
+  TdAttrInts *x = TD_NEW(a, TdAttrInts);
+  *x = (TdAttrInts){n, td_arena_copy(a, at, n * sizeof *at)};
+  return n ? x : NULL;
+}
+
+static bool same_ints(const TdAttrInts *x, const TdAttrInts *y) {
+  if (!x || !y) return x == y;
+  return x->n == y->n && memcmp(x->at, y->at, x->n * sizeof *x->at) == 0;
+}
+
 /* Same kind and arguments; symbols compare by name, so that lists of two units can be compared. */
 static bool same_attr(const TdAttr *x, const TdAttr *y) {
   if (x->kind != y->kind) return false;
   const char *args = td_attrs[x->kind].args;
   for (int i = 0; args[i]; i++) {
     if (td_attr_is_integer(args[i]) ? x->arg[i].i != y->arg[i].i
+        : args[i] == 'd'            ? !same_ints(x->arg[i].ints, y->arg[i].ints)
         : args[i] == 'y'            ? x->arg[i].sym->name != y->arg[i].sym->name
                                     : x->arg[i].s != y->arg[i].s)
       return false;

@@ -48,8 +48,14 @@ static const TdExpr *const *clone_exprs(Cloner *c, const TdExpr *const *e, size_
 static TdAttrs clone_attrs(Cloner *c, TdAttrs l) {
   TdAttr *at = td_arena_copy(c->to->arena, l.at, l.n * sizeof *at);
   for (size_t i = 0; i < l.n; i++)
-    for (int k = 0; td_attrs[at[i].kind].args[k]; k++)
-      if (td_attrs[at[i].kind].args[k] == 'y') at[i].arg[k].sym = clone_sym(c, at[i].arg[k].sym);
+    for (int k = 0; td_attrs[at[i].kind].args[k]; k++) {
+      TdAttrArg *x = &at[i].arg[k];
+      char letter = td_attrs[at[i].kind].args[k];
+      if (letter == 'd' && x->ints)
+        x->ints = td_attr_ints(c->to->arena, x->ints->at, x->ints->n);
+      else if (letter == 'y')
+        x->sym = clone_sym(c, x->sym);
+    }
   return (TdAttrs){at, l.n};
 }
 

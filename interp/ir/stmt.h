@@ -33,8 +33,13 @@ int td_attr_find(const char *name);
 bool td_attr_is_integer(char letter);
 
 #define TD_ATTR_ARGS 3
+typedef struct TdAttrInts {
+  size_t n;
+  const int64_t *at;
+} TdAttrInts;
 typedef union TdAttrArg {
   int64_t i;
+  const TdAttrInts *ints; /* NULL: none */
   const char *s; /* words and strings, interned */
   TdSym sym;
 } TdAttrArg;
@@ -57,6 +62,8 @@ TdAttrs td_attrs_drop(TdArena *a, TdAttrs l, TdAttrKind k);
 /* Those whose split letter is in `splits`. */
 TdAttrs td_attrs_keep(TdArena *a, TdAttrs l, const char *splits);
 bool td_attrs_equal(TdAttrs x, TdAttrs y);
+/* A list of integers as an argument. */
+const TdAttrInts *td_attr_ints(TdArena *a, const int64_t *at, size_t n);
 
 /* What a symbol stands for; TdSymbol.kind. */
 typedef enum {

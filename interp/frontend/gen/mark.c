@@ -32,6 +32,7 @@ static const char *words_of(char letter) {
   case 'p': return "an integer from 1 on";
   case 's': return "a text";
   case 'y': return "an array";
+  case 'd': return "steps";
   default: return "a word";
   }
 }
@@ -46,11 +47,26 @@ static bool read_integer(const char **at, char letter, int64_t *out) {
   return fits;
 }
 
+/* The integers up to the parenthesis; false if something else stands there. */
+static bool read_integers(TdIrgen *l, const char **at, TdAttrArg *out) {
+  TD_VEC(int64_t) list = {0};
+  for (*at = skip_blanks(*at); **at && **at != ')'; *at = skip_blanks(*at)) {
+    char *end;
+    long long v = strtoll(*at, &end, 10);
+    if (end == *at || v < INT32_MIN || v > INT32_MAX) return false;
+    td_vec_push(l->arena, &list, (int64_t)v);
+    *at = end;
+  }
+  out->ints = td_attr_ints(l->arena, list.at, list.n);
+  return true;
+}
+
 /* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`, or
  * is none of the words. */
 static bool read_argument(TdIrgen *l, const char **at, char kind, const char *words,
                           TdAttrArg *out) {
   const char *s = skip_blanks(*at);
+  if (kind == 'd') return read_integers(l, at, out);
   if (td_attr_is_integer(kind)) {
     *at = s;
     return read_integer(at, kind, &out->i);

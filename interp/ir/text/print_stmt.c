@@ -3,12 +3,20 @@
 
 #include "ir/text/printer.h"
 
+static void put_integers(TdPrinter *p, const TdAttrInts *l) {
+  for (size_t i = 0; l && i < l->n; i++) td_text_putf(p->out, ", %lld", (long long)l->at[i]);
+}
+
 void td_printer_attrs(TdPrinter *p, TdAttrs attrs) {
   for (size_t i = 0; i < attrs.n; i++) {
     const TdAttr *x = &attrs.at[i];
     const char *args = td_attrs[x->kind].args;
     td_text_putf(p->out, "%s%s", i ? " " : " --@ ", td_attrs[x->kind].name);
     for (int k = 0; args[k]; k++) {
+      if (args[k] == 'd') {
+        put_integers(p, x->arg[k].ints);
+        continue;
+      }
       td_text_puts(p->out, k ? ", " : "(");
       if (td_attr_is_integer(args[k]))
         td_text_putf(p->out, "%lld", (long long)x->arg[k].i);
