@@ -78,6 +78,9 @@ local names = {"1-D", "2-D", "3-D", "in a callee", "after split", "after reorder
 local function stages(s, c) s:outline(c.first, "produce") s:outline(c.first2, "consume") end
 local function relayed(s, c) stages(s, c) s:relay("T", "consume") s:dataflow(c.unit) end
 local function unfolded(s, c) stages(s, c) s:unfold(c.first2, {0}) end
+local function buffered(s, c)
+  s:outline(c.first, "produce"):buffer_at("B", c.first2):unfold(c.first2, {0})
+end
 local function deep(s, c) relayed(s, c) s:depth("T", 216) end
 local function halves(s, c)
   s:split(c.first2, 4, {tail = "cut"}):outline(c.first2 .. "_o", "most")
@@ -119,6 +122,7 @@ local rows = {
   unroll = {function(c) return c.last, 3, {replace = true} end},
   depth = {function() return "T", 40 end, relayed},
   relay = {function() return "T", "consume" end, stages},
+  isolate = {function(c) return "B_" .. c.first2 end, buffered, refused = {["1-D"] = "usage not-an-array"}},
   chain = {function() return "produce", "consume" end, deep},
   place = {function() return "produce", {0, 1} end, relayed},
   search = {function() return {pes = 1} end, deep, refused = {["in a callee"] = "usage not-a-design"}},
