@@ -1,6 +1,7 @@
 /* bind.c - the session of a Lua state: entries, the way out of the core, errors, memory accounting.
  */
 #include "bind/bind.h"
+#include "bind/program/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +367,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_write(L);
   td_bind_open_maestro(L);
   td_bind_open_refuse(L);
+  td_bind_open_trace(L);
   td_bind_open_version(L);
   td_bind_open_stp(L);
   return 1;

@@ -18,6 +18,34 @@ static bool is_by_name(lua_State *L, const TdUnit *u, int idx) {
   return true;
 }
 
+bool td_bind_call_sized(lua_State *L, const TdProg *p) {
+  const TdUnit *u = td_prog_root(p);
+  if (lua_gettop(L) != 2 || !is_by_name(L, u, 2)) return false;
+  lua_newtable(L); /* 3: sizes, 4: arguments */
+  lua_newtable(L);
+  bool sized = false;
+  for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+    const TdSize *z = lua_type(L, -2) == LUA_TSTRING ? td_unit_size(u, lua_tostring(L, -2)) : NULL;
+    if (z && z->known && !(lua_isinteger(L, -1) && lua_tointeger(L, -1) == z->value))
+      td_bind_fail(L, "argument", "size '%s' of '%s' is %d, not %s", z->name, u->sym->name,
+                   (int)z->value, luaL_tolstring(L, -1, NULL));
+    sized |= z != NULL;
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, z ? 3 : 4);
+  }
+  if (sized) {
+    lua_getfield(L, 1, "at");
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 3);
+    lua_call(L, 2, 1);
+    lua_pushvalue(L, 4);
+    lua_call(L, 1, 0);
+  }
+  lua_settop(L, 2);
+  return sized;
+}
+
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first) {
   const TdUnit *u = td_prog_root(p);
   if (lua_gettop(L) != first || !is_by_name(L, u, first)) return;

@@ -1,6 +1,7 @@
 /* unit.c - kernels in Lua: tide.kernel, calls, native runs, other sizes and names. */
 #include <string.h>
 
+#include "bind/program/trace.h"
 #include "bind/program/unit.h"
 #include "frontend/lua/lex.h"
 #include "ir/at.h"
@@ -168,6 +169,8 @@ static int l_unit_tostring(lua_State *L) {
 
 static int l_unit_call(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
+  if (td_bind_has_traced(L)) return td_bind_trace(L, "call");
+  if (td_bind_call_sized(L, p)) return 0;
   TdBind *b = td_bind_enter(L);
   lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
   if (b->native && lua_isfunction(L, -1)) {

@@ -109,4 +109,7 @@ int td_bind_method(lua_State *L, const char *class, const char *key);
 /* Pushes the large constants of p as tensors; returns how many. */
 int td_bind_push_constants(lua_State *L, const TdProg *p);
 
+/* Calls the kernel at slot 1 with arguments by name at slot 2 if sizes are among them: at these. */
+bool td_bind_call_sized(lua_State *L, const TdProg *p);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bind/value/tensor.h"
+#include "bind/program/trace.h"
 
 /* Operator op on n operands: tensors of one shape, and scalars. */
 typedef struct Apply {
@@ -165,6 +166,7 @@ static int l_word(lua_State *L) {
   int op = (int)lua_tointeger(L, lua_upvalueindex(1)), n = lua_gettop(L);
   int arity = op == TD_OP_BITCAST ? 2 : td_ops[op].arity;
   if ((op == TD_OP_MIN || op == TD_OP_MAX) && n > 2) return push_chain(L, op, n);
+  if (td_bind_has_traced(L)) return td_bind_trace(L, td_ops[op].lua);
   if (n != arity)
     td_bind_fail(L, "arguments", "tide.%s takes %d argument%s, not %d", td_ops[op].lua, arity,
                  arity == 1 ? "" : "s", n);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bind/value/tensor.h"
+#include "bind/program/trace.h"
 #include "bind/program/unit.h"
 
 #define KEY_UNIQUE "tide.unique"
@@ -196,6 +197,7 @@ static int l_type_call(lua_State *L) {
   if (t->kind == TD_T_PORT)
     td_bind_fail(L, "arguments", "a stream type converts nothing; designs make streams");
   if (lua_gettop(L) > 2) td_bind_fail(L, "arguments", "a type takes at most one value");
+  if (td_bind_has_traced(L)) return td_bind_trace(L, "cast");
   if (t->kind == TD_T_TENSOR) return td_bind_convert_tensor(L, t);
   return convert_scalar(L, t);
 }

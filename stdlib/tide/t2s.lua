@@ -1,0 +1,159 @@
+-- T2S: a temporal definition, in stages that run in text order, and the directives of a spatial mapping.
+--   local t2s = require "tide.t2s"
+--   local A, B = t2s.Param("A B", f32, 2)
+--   local I, J, K = t2s.Param "I J K"
+--   local i, j, k = t2s.Var "i j k"
+--   local C = t2s.Func("C", f32)
+--   C[i][j] = 0
+--   C[i][j] = C[i][j] + A[i][k] * B[k][j]
+--   C:set_bounds(i, 0, I, j, 0, J, k, 0, K)
+--   t2s.kernel(C) {A = a, B = b, C = c}          -- the definition as a kernel
+local tide = require "tide"
+local expr = require "tide.t2s.expr"
+local func = require "tide.t2s.func"
+local trace = require "tide.trace"
+local write = require "tide.t2s.write"
+
+---@class tide.t2s
+local t2s = {}
+
+local fail = expr.fail
+
+--- Where a Func runs, and what a buffer is.
+t2s.HOST, t2s.DOUBLE, t2s.REGISTER = "HOST", "DOUBLE", "REGISTER"
+
+--- t2s.select(c, a, b); without b, an output keeps its value where c does not hold.
+t2s.select = function(c, a, b) return expr.apply("select", c, a, b) end
+
+local made = {} -- how often a name was declared: what tells apart definitions that use one name
+local declared = 0
+
+-- Whether a value is a type.
+local function is_type(v) return type(v) == "userdata" and pcall(tide.stream, v) or tostring(v):find "^tide%.stream" end
+
+-- Calls fn on each name of a list in a text; returns what it returns.
+local function each(names, what, fn)
+  if type(names) ~= "string" then
+    fail(nil, "t2s-name", ("t2s.%s takes names in a text"):format(what), ('t2s.%s "i j k"'):format(what))
+  end
+  local out = {}
+  for name in names:gmatch "%S+" do
+    if not name:match "^[%a_][%w_]*$" or not load("local " .. name .. " = 0") then
+      fail(nil, "t2s-name", ("'%s' is no name as in Lua"):format(name))
+    end
+    declared = declared + 1
+    made[name] = declared
+    out[#out + 1] = fn(name, declared)
+  end
+  if #out == 0 then fail(nil, "t2s-name", ("t2s.%s is given no name"):format(what)) end
+  return table.unpack(out)
+end
+
+-- Checks an argument that is a type if it is given.
+local function check_type(v, what)
+  if v ~= nil and not is_type(v) then
+    fail(nil, "t2s-type", ("the second argument of t2s.%s is a type, not %s"):format(what, tostring(v)))
+  end
+end
+
+--- Param "I J" are sizes; Param("A", f32, 2) is a tensor of two dimensions; Param("alpha", f32) a scalar.
+function t2s.Param(names, type, rank)
+  check_type(type, "Param")
+  if rank ~= nil and (math.type(rank) ~= "integer" or rank < 0) then
+    fail(nil, "t2s-rank", "the rank of a Param is a whole number")
+  end
+  local stream = type and type.kind == "stream"
+  local size = not rank and (not type or type.kind == "int")
+  return each(names, "Param", function(name, seq)
+    if size then return tide.size(name) end
+    local base = { name = name, type = stream and type.elem or type, stream = stream, rank = rank or 0, kind = "param",
+      seq = seq }
+    return expr.new { op = "ref", base = base, idx = {} }
+  end)
+end
+
+--- Const "II JJ" are sizes that get their values from t2s.kernel and t2s.design.
+function t2s.Const(names) return each(names, "Const", function(name) return tide.size(name) end) end
+
+--- Var "i j k": loop indices, as values of the given type if there is one.
+function t2s.Var(names, type)
+  check_type(type, "Var")
+  return each(names, "Var", function(name) return expr.new { op = "var", name = name, type = type } end)
+end
+
+--- Func "f g", Func("C", f32), Func("A_ser", t2s.HOST): what is computed.
+function t2s.Func(names, type, place)
+  local host = type == t2s.HOST or place == t2s.HOST
+  if type == t2s.HOST then type = nil end
+  check_type(type, "Func")
+  local stream = type and type.kind == "stream"
+  local since = setmetatable({}, { __index = function() return 0 end })
+  for k, v in pairs(made) do since[k] = v end
+  return each(names, "Func", function(name, seq)
+    local f = func.new(name, stream and type.elem or type, host, seq, since)
+    f.def.stream = stream
+    return f
+  end)
+end
+
+local assumptions = {} -- all that were made, in order
+
+-- Keeps an assumption with the generation of the names that it mentions.
+local function keep(cond, place)
+  local names = {}
+  expr.walk(cond, function(x)
+    if x.op == "size" then
+      for name in tostring(x.size):gmatch "[%a_][%w_]*" do names[name] = made[name] or 0 end
+    end
+  end)
+  assumptions[#assumptions + 1] = { cond = cond, names = names, place = place }
+end
+
+local assume = {}
+
+--- assume.divisible(I, II, J, JJ): each size by the one behind it.
+function assume.divisible(...)
+  local args, place = table.pack(...), trace.place()
+  if args.n == 0 or args.n % 2 ~= 0 then
+    fail(place, "t2s-assume", "assume.divisible takes pairs: a size, and what it is divisible by")
+  end
+  for n = 1, args.n, 2 do
+    local rest = expr.new { op = "%", a = expr.lift(args[n], place), b = expr.lift(args[n + 1], place) }
+    keep(expr.new { op = "==", a = rest, b = expr.lift(0) }, place)
+  end
+end
+
+--- assume.no_alias(A, B): tensors of different names never overlap; a call that gives overlapping ones is refused.
+function assume.no_alias(...)
+  for n, x in ipairs { ... } do
+    if not (expr.is(x) and x.op == "ref" and x.base.kind == "param") and not func.record(x) then
+      fail(nil, "t2s-assume", ("argument %d of assume.no_alias is no Param and no Func"):format(n))
+    end
+  end
+end
+
+--- assume(cond): a fact of sizes, as J:le(16), checked before each run.
+t2s.assume = setmetatable(assume, { __call = function(_, ...)
+  local place = trace.place()
+  for _, cond in ipairs { ... } do
+    if not expr.is(cond) or not expr.is_test(cond) then
+      fail(place, "t2s-assume", "assume takes tests of sizes", "t2s.assume(J:le(16))")
+    end
+    keep(cond, place)
+  end
+end })
+
+--- The definition of F as a kernel; consts = {II = 4} gives sizes their values.
+function t2s.kernel(f, consts)
+  local def = func.record(f)
+  if not def then fail(nil, "t2s-func", "t2s.kernel takes a Func") end
+  for name, v in pairs(consts or {}) do
+    if type(name) ~= "string" or math.type(v) ~= "integer" then
+      fail(nil, "t2s-const", ("the value of %s is a whole number"):format(tostring(name)), "t2s.kernel(F, {II = 4})")
+    end
+    if not made[name] then fail(nil, "t2s-const", ("no Const or Param is named '%s'"):format(name)) end
+  end
+  return write.kernel(def, consts or {}, assumptions)
+end
+
+return t2s

@@ -1,0 +1,228 @@
+-- The arrays of a T2S definition: what their indices reach, their extents and types; the tensors that kernels with
+-- ports take.
+local affine = require "tide.t2s.affine"
+local expr = require "tide.t2s.expr"
+local tide = require "tide"
+
+local arrays = {}
+
+local fail = expr.fail
+
+-- Calls fn on each reference below a node.
+function arrays.references(x, fn)
+  expr.walk(x, function(y)
+    if y.op == "ref" then fn(y) end
+  end)
+end
+
+-- The greater of two scalar types: floats before integers, then the wider.
+local function join(a, b)
+  if not a or a == b then return b end
+  local fa, fb = a.kind == "float", b.kind == "float"
+  if fa ~= fb then return fa and a or b end
+  return a.bits >= b.bits and a or b
+end
+
+-- The type of a Func: as declared, else what its right sides read, at least i32.
+local function type_of(def, busy)
+  if def.type then return def.type end
+  busy = busy or {}
+  if busy[def] then return nil end
+  busy[def] = true
+  local t
+  for _, s in ipairs(def.stages) do
+    if s.call then t = join(t, s.call.type) end
+    expr.walk(s.rhs, function(y)
+      if y.op == "cast" then
+        t = join(t, y.type)
+        return false
+      end
+      if y.op == "num" and math.type(y.value) == "float" then t = join(t, tide.f32) end
+      if y.op == "call" then return false end
+      if y.op == "ref" then
+        local own = y.base.kind == "param" and y.base.type or y.base.kind == "func" and type_of(y.base, busy)
+        if own then t = join(t, own) end
+        return false
+      end
+    end)
+  end
+  busy[def] = nil
+  if t and t.kind == "int" and t.bits < 32 then t = tide.i32 end
+  return t or tide.i32
+end
+
+-- Whether a form is at least 0 where each size is at least 1.
+local function is_positive(f)
+  local least = f.c
+  for _, v in pairs(f.t) do
+    if v < 0 then return false end
+    least = least + v
+  end
+  return least >= 0
+end
+
+-- The greatest of forms, where each size is at least 1; nil if two cannot be compared.
+local function greatest(forms)
+  local best = forms[1]
+  for _, f in ipairs(forms) do
+    local d = affine.sub(f, best)
+    if is_positive(d) then best = f
+    elseif not is_positive(affine.sub(best, f)) then return nil end
+  end
+  return best
+end
+
+-- Notes the names of sizes in a form.
+local function use_sizes(p, f)
+  for k in pairs(f.t) do
+    for name in k:gmatch "[%a_][%w_]*" do p.sizes[name] = true end
+  end
+end
+
+-- Notes the names of sizes in a node.
+function arrays.use_names(p, x)
+  expr.walk(x, function(y)
+    if y.op == "size" then affine.names(y.size, function(name) p.sizes[name] = true end) end
+  end)
+end
+
+-- Adds to an array the reach of an index in a dimension: 1 more than its greatest value.
+local function reach(p, a, n, x, s)
+  a.reach[n] = a.reach[n] or {}
+  if expr.any(x, function(y) return y.op == "ref" end) then return end
+  local hi, lo = affine.extreme(x, s.domain, 1, p.values), affine.extreme(x, s.domain, -1, p.values)
+  if not hi then
+    fail(s.place, "t2s-size", ("how far index %s of %s reaches is not affine in the sizes"):format(expr.text(x),
+      a.base.name),
+      "give them values: t2s.kernel(F, {..})")
+  end
+  local list = a.reach[n]
+  list[#list + 1] = affine.add(hi, affine.form(1))
+  local least = lo and affine.constant(lo)
+  if least and least < (a.low[n] or 0) then
+    a.low[n] = least
+    a.low_place = s.place
+  end
+end
+
+-- Visits every read and write of a stage: fn(reference, whole, written).
+function arrays.accesses(s, fn)
+  if s.call then
+    for _, a in ipairs(s.call.args) do
+      if a.op == "ref" then
+        fn(a, s.call)
+        for _, x in ipairs(a.idx) do arrays.references(x, function(r) fn(r) end) end
+      else arrays.references(a, function(r) fn(r) end) end
+    end
+    if not s.call.whole then return end
+  else arrays.references(s.rhs, function(r) fn(r) end) end
+  fn(s.lhs, nil, true)
+  for _, x in ipairs(s.lhs.idx) do arrays.references(x, function(r) fn(r) end) end
+end
+
+-- The extents of the array of streams that a whole array is bound to in a call.
+local function dims_of(call, r)
+  for n, a in ipairs(call.args) do
+    if rawequal(a, r) then return call.port.params[n].dims or {} end
+  end
+  return {}
+end
+
+-- The arrays of the program, with what is known of their extents.
+function arrays.find(p)
+  for _, s in ipairs(p.stages) do
+    arrays.accesses(s, function(r, call, written)
+      local b = r.base
+      local a = p.arrays[b]
+      if not a then
+        a = { base = b, name = b.name, reach = {}, low = {}, shift = {}, place = s.place }
+        p.arrays[b] = a
+        p.list[#p.list + 1] = a
+      end
+      if b.kind == "func" and not written and not call then return end
+      for n, x in ipairs(r.idx) do reach(p, a, n, x, s) end
+      if call and #r.idx == 0 and b.kind == "param" then
+        for n, d in ipairs(dims_of(call, r)) do
+          a.reach[n + 1] = { affine.of(expr.lift(math.tointeger(tonumber(d)) or tide.size(d)), p.values) }
+        end
+      end
+      if call and r.base == s.func then
+        if not call.whole then
+          local hi = affine.extreme(call.tokens, s.domain, 1, p.values)
+          if not hi then
+            fail(s.place, "t2s-size", ("how many tokens %s has is not affine in the sizes"):format(b.name),
+              "give them values: t2s.kernel(F, {..})")
+          end
+          a.tokens = a.tokens or {}
+          a.tokens[#a.tokens + 1] = hi
+        end
+      end
+    end)
+  end
+end
+
+-- A size that only a tensor tells.
+local function free(p, name)
+  p.sizes[name] = true
+  return affine.form(0, { [name] = 1 })
+end
+
+-- Sets the extents of an array.
+function arrays.set_extents(p, a)
+  local b, rank = a.base, a.base.rank
+  a.extents = {}
+  for n = 1, rank do
+    local forms, low = a.reach[n] or {}, a.low[n] or 0
+    if low < 0 and b.kind == "param" then
+      fail(a.low_place, "t2s-index", ("an index of %s goes down to %d"):format(b.name, low), "tensors begin at 0")
+    end
+    a.shift[n] = -low
+    local f = #forms > 0 and greatest(forms) or nil
+    if not f then
+      if b.kind == "func" and #forms > 0 then
+        fail(a.place, "t2s-size", ("the lines of %s reach extents that cannot be compared: %s and %s"):format(b.name,
+          affine.text(forms[1]), affine.text(forms[#forms])), "give the sizes values")
+      end
+      f = free(p, ("%s_%d"):format(b.name, n - 1))
+      for _, other in ipairs(forms) do p.least[#p.least + 1] = { f, other, a.place } end
+    end
+    a.extents[n] = affine.add(f, affine.form(-low))
+  end
+  if b.stream then
+    local f = a.tokens and greatest(a.tokens) or not a.tokens and free(p, b.name .. "_tokens")
+    if not f then
+      fail(a.place, "t2s-size", ("the tokens of %s cannot be compared"):format(b.name), "give the sizes values")
+    end
+    a.extents[rank + 1] = f
+  end
+  for _, f in ipairs(a.extents) do use_sizes(p, f) end
+  a.type = b.kind == "func" and type_of(b) or b.type
+end
+
+function arrays.type_text(type, extents)
+  local out = {}
+  for n, f in ipairs(extents) do out[n] = "[" .. affine.text(f) .. "]" end
+  return tostring(type) .. table.concat(out)
+end
+
+-- The tensor types of the parameters of each kernel that is called.
+function arrays.port_types(p)
+  for _, s in ipairs(p.stages) do
+    if s.call then
+      local o, types = s.call.port, {}
+      for _, q in ipairs(o.params) do
+        if q.stream then
+          local dims = {}
+          for n, d in ipairs(q.dims) do dims[n] = "[" .. d .. "]" end
+          local tokens = q == s.call.written and s.call.whole and s.call.tokens
+          local f = tokens and affine.of(tokens, p.values)
+          local extent = f and affine.text(f) or ("tide.size %q"):format(o.name .. "_" .. q.name)
+          types[q.name] = q.elem .. "[" .. extent .. "]" .. table.concat(dims)
+        end
+      end
+      p.ports[#p.ports + 1] = { port = o, types = types }
+    end
+  end
+end
+
+return arrays

@@ -1,0 +1,470 @@
+-- What a definition comes to before it is written: the Funcs that F needs, their stages with the domains that case
+-- splits leave, types, arrays with extents, parameters, nests.
+local affine = require "tide.t2s.affine"
+local arrays = require "tide.t2s.arrays"
+local expr = require "tide.t2s.expr"
+local port = require "tide.t2s.port"
+local tide = require "tide"
+
+local program = {}
+
+local fail, references, use_names, accesses = expr.fail, arrays.references, arrays.use_names, arrays.accesses
+local type_text = arrays.type_text
+
+-- Collects the Funcs that def reads, itself too.
+local function collect(def, seen, list)
+  if seen[def] then return list end
+  seen[def] = true
+  for _, s in ipairs(def.stages) do
+    local function look(r)
+      if r.base.kind ~= "func" then return end
+      if #r.base.stages == 0 then
+        fail(s.place, "t2s-undefined", ("Func %s has no definition"):format(r.base.name),
+          ("write %s[..] = .."):format(r.base.name))
+      end
+      collect(r.base, seen, list)
+    end
+    references(s.lhs, look)
+    references(s.rhs, look)
+  end
+  for _, g in ipairs(def.group or {}) do collect(g, seen, list) end
+  list[#list + 1] = def
+  return list
+end
+
+-- The bounds of a Var in a stage, or raises.
+local function bounds_of(def, name, place)
+  local b = def.bounds[name]
+  for _, g in ipairs(def.group or {}) do b = b or g.bounds[name] end
+  if not b then
+    fail(place, "t2s-bounds", ("Var %s of %s has no bounds"):format(name, def.name),
+      ("%s:set_bounds(%s, 0, ..)"):format(def.name, name))
+  end
+  return b
+end
+
+-- The Var that a generic stage has in each dimension.
+local function generic(def)
+  for _, s in ipairs(def.stages) do
+    local all = true
+    for _, k in ipairs(s.kinds) do all = all and k == "var" end
+    if all then return s end
+  end
+end
+
+-- Substitutes nodes for Vars by name.
+local function substitute(x, by)
+  if not next(by) then return x end
+  return expr.map(x, function(y) return y.op == "var" and by[y.name] or nil end)
+end
+
+-- The domain of a stage: its left side's Vars, then those of the right side in the order of set_bounds.
+local function domain_of(s)
+  local def, names, has, by = s.func, {}, {}, {}
+  local function use(name)
+    if not has[name] then names[#names + 1] = name end
+    has[name] = true
+  end
+  local g = generic(def)
+  for n, x in ipairs(s.lhs.idx) do
+    if s.kinds[n] == "var" then use(x.name) end
+    if s.kinds[n] == "constant" and g then by[g.lhs.idx[n].name] = x end
+  end
+  local inside = {}
+  local function look(y) if y.op == "var" then inside[y.name] = true end end
+  expr.walk(s.rhs, look)
+  expr.walk(s.lhs, look)
+  for _, d in ipairs(def.group or { def }) do
+    for _, name in ipairs(d.order) do if inside[name] then use(name) end end
+  end
+  for name in pairs(inside) do bounds_of(def, name, s.place) end
+  local domain = {}
+  for _, name in ipairs(names) do
+    local b = bounds_of(def, name, s.place)
+    domain[#domain + 1] = { var = b.var, lo = substitute(b.lo, by), hi = substitute(b.hi, by) }
+    local order = {}
+    for m = 1, #domain - 1 do order[domain[m].var.name] = true end
+    for _, e in ipairs { domain[#domain].lo, domain[#domain].hi } do
+      expr.walk(e, function(y)
+        if y.op == "var" and not order[y.name] then
+          fail(b.place, "t2s-bounds", ("the bounds of %s use %s, which is not a loop around it"):format(name, y.name))
+        end
+        if y.op == "ref" then fail(b.place, "t2s-bounds", "bounds are made of sizes and Vars") end
+      end)
+    end
+  end
+  s.domain, s.bound = domain, by
+end
+
+--- Whether `a op b` holds of two forms; nil if their difference is no number.
+function program.decide(op, a, b)
+  local d = affine.constant(affine.sub(a, b))
+  if not d then return nil end
+  if op == "==" then return d == 0 elseif op == "~=" then return d ~= 0 elseif op == "<" then return d < 0
+  elseif op == "<=" then return d <= 0 elseif op == ">" then return d > 0 elseif op == ">=" then return d >= 0 end
+end
+
+-- Whether a stage reads the element that it writes.
+local function reads_own(s)
+  local own, left = false, expr.text(s.lhs)
+  references(s.rhs, function(r) own = own or r.base == s.func and expr.text(r) == left end)
+  return own
+end
+
+-- Takes the elements of case splits from the domain of a generic stage: an edge is cut off, the rest guarded.
+local function split_cases(p, def)
+  local g = generic(def)
+  if not g then return end
+  local points = {}
+  for _, s in ipairs(def.stages) do
+    local coords = {}
+    for n, k in ipairs(s.kinds) do
+      local x = s.lhs.idx[n]
+      if k == "constant" then coords[#coords + 1] = { dim = n, at = affine.of(x, p.values), node = x } end
+    end
+    if #coords > 0 and not reads_own(s) then points[#points + 1] = { coords = coords, place = s.place } end
+  end
+  for _, s in ipairs(def.stages) do
+    local all = true
+    for _, k in ipairs(s.kinds) do all = all and k == "var" end
+    if all then
+      local left = {}
+      for _, point in ipairs(points) do left[#left + 1] = point end
+      local changed = true
+      while changed do
+        changed = false
+        for n = #left, 1, -1 do
+          local outside, tests, edge = false, {}, nil
+          for _, c in ipairs(left[n].coords) do
+            local d
+            for _, e in ipairs(s.domain) do if e.var.name == s.lhs.idx[c.dim].name then d = e end end
+            local lo, hi = affine.of(d.lo, p.values), affine.of(d.hi, p.values)
+            if c.at and lo and program.decide("<", c.at, lo) or c.at and hi and program.decide(">=", c.at, hi) then
+              outside = true
+            end
+            tests[#tests + 1] = ("%s ~= %s"):format(d.var.name, expr.text(c.node))
+            if #left[n].coords == 1 and c.at then
+              if lo and program.decide("==", c.at, lo) then edge = { d, "lo", 1 }
+              elseif hi and program.decide("==", c.at, affine.sub(hi, affine.form(1))) then edge = { d, "hi", -1 } end
+            end
+          end
+          if outside then table.remove(left, n)
+          elseif edge then
+            local d, key, by = edge[1], edge[2], edge[3]
+            d[key] = expr.new { op = "+", a = d[key], b = expr.lift(by) }
+            table.remove(left, n)
+            changed = true
+          else left[n].guard = table.concat(tests, " or ") end
+        end
+      end
+      for _, point in ipairs(left) do s.guards[#s.guards + 1] = point.guard end
+    end
+  end
+end
+
+-- The constant distance of each index of a read of the Func's own from the left side; nil where it is none.
+local function distances(s, r)
+  local out = {}
+  for n, x in ipairs(r.idx) do
+    local f = affine.of(x, {})
+    local l = affine.of(s.lhs.idx[n], {})
+    out[n] = f and l and affine.constant(affine.sub(l, f))
+    if out[n] == nil then return nil end
+  end
+  return out
+end
+
+-- Refuses reads of the Func's own that come before what they read, or that nothing defines at the edge.
+local function check_recurrence(p, s)
+  if s.kinds and not generic(s.func) or s.call then return end
+  local guarded = {}
+  expr.walk(s.rhs, function(y)
+    if y.op == "fn" and y.name == "select" then
+      for n = 2, #y.args do references(y.args[n], function(r) guarded[r] = true end) end
+    end
+  end)
+  references(s.rhs, function(r)
+    local d = r.base == s.func and distances(s, r)
+    if not d or guarded[r] then return end
+    local first
+    for n, v in ipairs(d) do
+      if v ~= 0 and not first then first = v end
+      if v > 0 and s.kinds[n] == "var" then
+        local lo
+        for _, e in ipairs(s.domain) do if e.var.name == s.lhs.idx[n].name then lo = affine.of(e.lo, p.values) end end
+        for k = 1, v do
+          local at, covered = lo and affine.sub(lo, affine.form(k)), not lo
+          for _, o in ipairs(s.func.stages) do
+            local c = o.kinds[n] == "constant" and affine.of(o.lhs.idx[n], p.values)
+            covered = covered or c and at and program.decide("==", c, at) or false
+          end
+          if not covered then
+            fail(s.place, "t2s-base", ("%s reads %s, and nothing defines it where %s = %s"):format(s.func.name,
+              expr.text(r), s.lhs.idx[n].name, affine.text(lo)),
+              ("give a first value, as %s[..][%s].. = 0"):format(s.func.name, affine.text(at)))
+          end
+        end
+      end
+    end
+    if first and first < 0 then
+      fail(s.place, "t2s-order", ("%s reads %s, which is computed later"):format(s.func.name, expr.text(r)),
+        "a recurrence reads elements of earlier iterations", "illegal")
+    end
+    if not first and s.seq == s.func.stages[1].seq then
+      fail(s.place, "t2s-base", ("%s reads its own element before it has a value"):format(s.func.name),
+        "a line in front gives the first value: " .. expr.text(s.lhs) .. " = 0")
+    end
+  end)
+end
+
+-- Binds the arguments of a stage that calls a kernel to its parameters.
+local function bind_call(p, s)
+  local c = s.rhs
+  local o = port.open(c.unit, p.values, c.place)
+  p.calls[o.name] = (p.calls[o.name] or -1) + 1
+  if p.calls[o.name] > 0 then o.name = o.name .. "_" .. p.calls[o.name] end
+  local scalars, streams, args, written = {}, {}, {}, nil
+  for _, a in ipairs(c.args) do
+    local list = a.op == "ref" and (a.base.stream or a.base.kind == "func" or a.base.rank > 0) and streams or scalars
+    list[#list + 1] = a
+  end
+  local ns, nr, env = #scalars, #streams, {}
+  for _, q in ipairs(o.params) do
+    if q.stream and q.puts then
+      if written then
+        fail(s.place, "t2s-kernel", ("kernel '%s' writes two streams"):format(o.name), "one stream is the value")
+      end
+      written = q
+      args[#args + 1] = false
+    else
+      local list = q.stream and streams or scalars
+      local a = table.remove(list, 1)
+      if not a then
+        fail(s.place, "t2s-kernel", ("kernel '%s' takes %s '%s', which is not given"):format(o.name,
+          q.stream and "a stream" or "a scalar", q.name))
+      end
+      if not q.stream then env[q.name] = a end
+      args[#args + 1] = a
+    end
+  end
+  if not written then fail(s.place, "t2s-kernel", ("kernel '%s' writes no stream"):format(o.name)) end
+  if #scalars + #streams > 0 then
+    fail(s.place, "t2s-kernel", ("kernel '%s' takes %d scalars and %d streams, and is given %d and %d"):format(o.name,
+      ns - #scalars, nr - #streams, ns, nr))
+  end
+  local whole = not s.func.stream
+  for n, a in ipairs(args) do
+    if a == false then args[n] = whole and expr.new { op = "ref", base = s.func, idx = {} } or s.lhs end
+  end
+  if written.count == nil or written.count:find "data" then
+    fail(s.place, "t2s-kernel", ("how many tokens kernel '%s' puts on '%s' depends on data"):format(o.name,
+      written.name),
+      "both arms of an if put as many tokens")
+  end
+  setmetatable(env, { __index = function(_, name) return p.values[name] or tide.size(name) end })
+  local chunk = load("return " .. written.count, "=count", "t", env)
+  local tokens = chunk and expr.lift(chunk(), s.place)
+  if not tokens then fail(s.place, "t2s-kernel", ("the tokens of kernel '%s' are not counted"):format(o.name)) end
+  s.call = { port = o, args = args, written = written, whole = whole, tokens = tokens, type = tide[written.elem]
+    or load("return " .. written.elem, "=type", "t", { tide = tide })() }
+end
+
+-- The result: a parameter of the Func's name, and how it is copied out of a local array.
+local function set_result(p, def)
+  local a = p.arrays[def]
+  local stored, extents, halo = def.stored, {}, false
+  for n = 1, def.rank do halo = halo or a.shift[n] > 0 end
+  p.result = { name = def.name, loops = {}, copied = halo or stored or def.stream }
+  if stored and #stored.idx ~= def.rank then
+    fail(stored.place, "t2s-store", ("%s has %d dimensions, and store is given %d indices"):format(def.name, def.rank,
+      #stored.idx))
+  end
+  for n, f in ipairs(a.extents) do
+    if stored and n <= def.rank then
+      local at = affine.of(stored.idx[n], p.values)
+      if at then at = affine.add(at, affine.form(a.shift[n])) end
+      local past = at and program.decide(">=", at, f)
+      if past or at and program.decide("<", at, affine.form(a.shift[n])) then
+        fail(stored.place, "t2s-store", ("%s is no element of %s: its extent is %s"):format(expr.text(stored.idx[n]),
+          def.name, affine.text(affine.sub(f, affine.form(a.shift[n])))))
+      end
+      p.result.loops[n] = { fixed = at and affine.text(at) or expr.text(stored.idx[n]) }
+      use_names(p, stored.idx[n])
+    else
+      local extent = n <= def.rank and affine.sub(f, affine.form(a.shift[n])) or f
+      p.result.loops[n] = { extent = extent }
+      extents[#extents + 1] = extent
+    end
+  end
+  if #extents == 0 then extents[1] = affine.form(1) end
+  if p.result.copied then
+    a.name = def.name .. "_all"
+    p.locals[#p.locals + 1] = a
+  end
+  return { name = def.name, type = type_text(a.type, extents), place = def.stages[1].place }
+end
+
+-- The parameters of the kernel in the order of their declaration, the result last.
+local function set_params(p, def)
+  local list = {}
+  for _, a in ipairs(p.list) do
+    if a.base.kind == "param" then list[#list + 1] = a end
+  end
+  table.sort(list, function(a, b) return a.base.seq < b.base.seq end)
+  local seen = {}
+  for _, a in ipairs(p.list) do
+    if seen[a.name] then fail(a.place, "t2s-name", ("two Funcs or Params are named %s"):format(a.name)) end
+    seen[a.name] = true
+  end
+  for _, a in ipairs(list) do
+    p.params[#p.params + 1] = { name = a.name, type = type_text(a.type, a.extents), place = a.place }
+  end
+  for _, a in ipairs(p.list) do
+    if a.base.kind == "func" and a.base ~= def then p.locals[#p.locals + 1] = a end
+  end
+  p.params[#p.params + 1] = set_result(p, def)
+end
+
+-- Stages in nests: one each, equations that were merged together behind their first values.
+local function set_nests(p)
+  local open = {}
+  for _, s in ipairs(p.stages) do
+    local group = s.func.group
+    local all = group and s.domain[1] and not s.call
+    for _, k in ipairs(s.kinds) do all = all and k == "var" end
+    local nest = all and open[group]
+    if nest then
+      nest[#nest + 1] = s
+      if #s.domain > #nest[1].domain then
+        fail(s.place, "t2s-merge", ("%s has loops that %s has not"):format(s.func.name, nest[1].func.name))
+      end
+    else
+      nest = { s }
+      if all then open[group] = nest end
+      p.nests[#p.nests + 1] = nest
+    end
+  end
+  -- A merged nest runs where its last equation stands, behind all first values.
+  for _, nest in pairs(open) do
+    for n = #p.nests, 1, -1 do
+      if p.nests[n] == nest then table.remove(p.nests, n) end
+    end
+    local at = #p.nests + 1
+    local last = 0
+    for _, s in ipairs(nest) do last = math.max(last, s.seq) end
+    for n = #p.nests, 1, -1 do if p.nests[n][1].seq > last then at = n end end
+    table.insert(p.nests, at, nest)
+  end
+end
+
+-- Refuses a read of a Func whose lines all come later, unless both are merged.
+local function check_order(p)
+  local first = {}
+  for _, s in ipairs(p.stages) do first[s.func] = first[s.func] or s.seq end
+  for _, s in ipairs(p.stages) do
+    accesses(s, function(r, _, written)
+      local b = r.base
+      if written or b.kind ~= "func" or b == s.func or first[b] < s.seq then return end
+      if b.group and b.group == s.func.group then return end
+      fail(s.place, "t2s-order", ("%s reads %s, which is defined later"):format(s.func.name, b.name),
+        ("define it first; equations of one system are merged: %s:merge_ures(%s)"):format(s.func.name, b.name))
+    end)
+  end
+end
+
+--- Whether all sizes in a node are sizes of the program.
+function program.has_sizes(p, x)
+  local has = false
+  local foreign = expr.any(x, function(y)
+    if y.op ~= "size" then return y.op == "ref" or y.op == "var" end
+    affine.names(y.size, function(name)
+      has = has or p.sizes[name] and not p.values[name]
+    end)
+    local unknown = false
+    affine.names(y.size, function(name) unknown = unknown or not (p.sizes[name] or p.values[name]) end)
+    return unknown
+  end)
+  return has and not foreign
+end
+
+--- A node of sizes as Lua, those with values as numbers.
+function program.plain(x, values)
+  if x.op == "size" then
+    local f = affine.of(x, values)
+    return "(" .. affine.text(f) .. ")"
+  end
+  if x.op == "num" or x.op == "bool" then return expr.text(x) end
+  if x.op == "not" then return "(not " .. program.plain(x.a, values) .. ")" end
+  local op = x.op == "&" and "and" or x.op == "|" and "or" or x.op
+  return "(" .. program.plain(x.a, values) .. " " .. op .. " " .. program.plain(x.b, values) .. ")"
+end
+
+-- The assumptions that speak of this program's sizes, and of no later ones of the same names.
+local function own_assumptions(def, all)
+  local out = {}
+  for _, a in ipairs(all) do
+    local own = true
+    for name, at in pairs(a.names) do own = own and def.made[name] == at end
+    if own then out[#out + 1] = a end
+  end
+  return out
+end
+
+--- Reads the definition of def at the values of its sizes.
+function program.open(def, values, all)
+  if #def.stages == 0 then fail(nil, "t2s-undefined", ("Func %s has no definition"):format(def.name)) end
+  local p = { values = values, stages = {}, arrays = {}, list = {}, sizes = {}, least = {}, ports = {}, calls = {},
+    locals = {},
+    params = {}, nests = {}, assumptions = own_assumptions(def, all) }
+  for _, d in ipairs(collect(def, {}, {})) do
+    for _, s in ipairs(d.stages) do
+      local copy = {}
+      for k, v in pairs(s) do copy[k] = v end
+      p.stages[#p.stages + 1] = copy
+      copy.guards = {}
+    end
+  end
+  table.sort(p.stages, function(a, b) return a.seq < b.seq end)
+  local own = {}
+  for _, s in ipairs(p.stages) do
+    own[s.func] = own[s.func] or {}
+    table.insert(own[s.func], s)
+    domain_of(s)
+  end
+  for d, stages in pairs(own) do split_cases(p, setmetatable({ stages = stages }, { __index = d })) end
+  for _, s in ipairs(p.stages) do
+    if s.rhs.op == "call" then bind_call(p, s) end
+    for _, d in ipairs(s.domain) do
+      use_names(p, d.lo)
+      use_names(p, d.hi)
+    end
+    use_names(p, s.lhs)
+    use_names(p, s.rhs)
+  end
+  for _, s in ipairs(p.stages) do
+    if s ~= nil and not s.call then check_recurrence(p, s) end
+  end
+  check_order(p)
+  arrays.find(p)
+  for _, a in ipairs(p.list) do arrays.set_extents(p, a) end
+  arrays.port_types(p)
+  set_params(p, def)
+  set_nests(p)
+  for _, l in ipairs(p.least) do
+    local left = expr.lift(tide.size(affine.text(l[1])))
+    local cond = expr.new { op = ">=", a = left, b = program.node(l[2]) }
+    p.assumptions[#p.assumptions + 1] = { cond = cond, place = l[3], names = {} }
+  end
+  return p
+end
+
+--- A form as a node.
+function program.node(f)
+  local x = expr.lift(f.c)
+  for k, v in pairs(f.t) do
+    x = expr.new { op = "+", a = x, b = expr.new { op = "*", a = expr.lift(tide.size(k)), b = expr.lift(v) } }
+  end
+  return x
+end
+
+return program
