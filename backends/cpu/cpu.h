@@ -30,6 +30,7 @@ typedef struct TdCpuText {
   double bytes; /* of large arrays and of streams, each once */
   bool moves;   /* every loop of a run moves tokens, and no clock counts them */
   bool narrows; /* some double is made a float */
+  bool squares; /* some product of an integer with itself comes back to it */
   bool watch;   /* as TdCpuExtra */
 } TdCpuText;
 

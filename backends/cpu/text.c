@@ -92,6 +92,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .bytes = p->bytes,
                    .moves = p->moves && !p->computes && !p->times && !*td_prelude_word_text(text),
                    .narrows = p->w->narrows,
+                   .squares = td_cpu_square_is_in(a, p->w->prog),
                    .watch = p->watch,
                    .design = p->design.at,
                    .ndesign = p->design.n};

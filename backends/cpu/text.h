@@ -110,6 +110,9 @@ bool td_cpu_taint_reaches(const TdCpuTaint *t, const TdExpr *e);
 /* Adds all that is computed from what is there, in every unit of p. */
 void td_cpu_taint_spread(TdCpuTaint *t, const TdProg *p);
 
+/* square.c: whether some product of an integer with itself comes back to it, in loops or calls. */
+bool td_cpu_square_is_in(TdArena *a, const TdProg *p);
+
 /* param.c: what is written, and the strides of views, for all units. False: w->diag is filled.
  */
 bool td_cpu_param_find(TdCpuProg *p);

@@ -33,6 +33,10 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   /* GCC 12 takes a vector of doubles that becomes one of as many floats, and doubles again, for the
    * first: what each iteration rounds is not rounded. Only straight code has such pairs. */
   static const char *const narrowing = "-fno-tree-slp-vectorize";
+  /* GCC 12 takes `x = x * x` in a loop for a product of as many factors as there are iterations,
+   * each of which lanes may square for themselves, if the square comes after a conversion or
+   * another product. */
+  static const char *const squaring = "-fno-tree-loop-vectorize";
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
   /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
@@ -44,6 +48,7 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   for (int i = 0; i < (in->moves ? 3 : 1); i++)
     td_vec_push(a, &word, in->moves ? moving[i] : best[i]);
   if (in->narrows) td_vec_push(a, &word, narrowing);
+  if (in->squares) td_vec_push(a, &word, squaring);
   for (int i = 0; threads > 1 && i < 2; i++) td_vec_push(a, &word, parallel[i]);
   td_vec_push(a, &word, td_text_fmt(a, "-DTD_THREADS=%d", threads));
   if (from) {

@@ -65,8 +65,8 @@ typedef struct TdCpuInput {
   const char *text;
   const TdForeign *const *foreign;
   size_t nforeign;
-  double bytes;        /* of its large arrays and streams */
-  bool moves, narrows; /* as TdCpuText */
+  double bytes;                 /* of its large arrays and streams */
+  bool moves, narrows, squares; /* as TdCpuText */
 } TdCpuInput;
 
 /* foreign.c: whether the files of foreign functions can be read; false with d filled. */

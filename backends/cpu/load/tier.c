@@ -17,7 +17,8 @@ static TdCpuInput input_of(TdArena *a, const TdProg *p, const TdCpuText *text) {
                    .foreign = foreign,
                    .bytes = text->bytes,
                    .moves = text->moves,
-                   .narrows = text->narrows};
+                   .narrows = text->narrows,
+                   .squares = text->squares};
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
   return in;
