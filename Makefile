@@ -156,6 +156,14 @@ demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and H
 test: all $(UNIT) $(HLS) $(FUZZ) ## all tests; T=parse: those whose path holds `parse`
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
 
+quick: all $(filter $(B)/tests/unit/%,$(UNIT)) ## the tests that take no time, in less than a minute; T= as for test
+	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' --quick $(RUNFLAGS)
+
+slow: export TIDE_TIMES = $(TIMES)
+slow: export TIDE_SEED = $(SEED)
+slow: ## the random campaigns of tests/slow, TIMES= (1) as long, from SEED= (1) on; T= as for test
+	@$(MAKE) test T=tests/slow/$(T) RUNFLAGS='--limit 86400 $(RUNFLAGS)'
+
 test-full: ## the same with tide.so and the Jupyter kernel, and a skipped test fails
 	@$(MAKE) so
 	@$(MAKE) kernel
@@ -230,5 +238,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all so kernel demo test test-full lint san hostile bench fuzz inputs inputs-build \
+.PHONY: FORCE all so kernel demo test quick slow test-full lint san hostile bench fuzz inputs inputs-build \
   fuzz-plants same docs fresh install uninstall clean help

@@ -1,6 +1,7 @@
 -- 20_flash_attention: attention as five tasks on streams of chunks (Dato, Fig. 10), any length, causal or not, mapped
 -- by hand and by search; the online softmax never overflows.
 -- Run: tide examples/20_flash_attention.lua
+-- [slow]
 local tide = require "tide"
 local f32, task, grid, reduction = tide.f32, tide.task, tide.grid, tide.reduction
 local max, exp, matmul = tide.max, tide.exp, tide.matmul

@@ -3,6 +3,7 @@
 -- PLDI 2024, section 8.3). It agrees with plain Lua bit by bit; so does the same block that takes a token at a time and
 -- keeps the keys and values of those before, as a model does that writes text.
 -- Run: tide examples/43_gpt2_block.lua [L D HEADS]     (default 3 8 2: tokens, features, heads)
+-- [slow]
 local tide = require "tide"
 local quant = require "tide.quant"
 local i4, i8, i16, i32, u16 = tide.int(4), tide.i8, tide.i16, tide.i32, tide.u16

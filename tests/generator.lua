@@ -424,11 +424,6 @@ function M.copies(args)
   return list
 end
 
--- How many programs tests make, and their first seed: TIDE_RANDOM and TIDE_SEED say otherwise.
-function M.range()
-  return tonumber(os.getenv "TIDE_RANDOM") or 1000, tonumber(os.getenv "TIDE_SEED") or 1
-end
-
 function M.program(seed)
   math.randomseed(seed)
   local mode = pick {"int", "int", "int", "fixed", "float"}

@@ -1,7 +1,8 @@
 -- run.lua - runs every test in a process of its own, some at a time, and prints one TAP stream.
 --   lua5.4 tests/run.lua [--tide PROGRAM] [--build FOLDER] [--filter TEXT] [--no-skip]
---                        [--limit SECONDS] [--jobs N]
--- Tests are found by their folder. The last line is `N passed, N failed`.
+--                        [--limit SECONDS] [--jobs N] [--quick]
+-- Tests are found by their folder. The last line is `N passed, N failed`. A test that takes more than two seconds on an
+-- idle machine lies in tests/slow or says [slow] in its head; --quick leaves those out, and what needs a build.
 package.path = "tests/?.lua;" .. package.path
 local result = require "result"
 local shell = require "shell"
@@ -15,8 +16,8 @@ local function read_arguments()
   local i = 1
   while arg[i] do
     local name = arg[i]:match "^%-%-(%a+)$"
-    if arg[i] == "--no-skip" then
-      option.no_skip, i = true, i + 1
+    if arg[i] == "--no-skip" or arg[i] == "--quick" then
+      option[arg[i]:sub(3):gsub("-", "_")], i = true, i + 1
     elseif name and arg[i + 1] then
       option[name], i = arg[i + 1], i + 2
     else
@@ -58,6 +59,11 @@ local kinds = {
   {".", "README.md", "document", checker, script = true},
 }
 
+-- Whether a quick run leaves a test out.
+local function is_slow(path)
+  return path:find "^tests/slow/" or path:find "_test%.cpp$" or shell.read(path):sub(1, 600):find("[slow]", 1, true)
+end
+
 -- The tests that the filter lets pass: {path =, judge =, command =, number =, source =}.
 local function find_tests()
   local tests = {}
@@ -69,7 +75,7 @@ local function find_tests()
     for path in found:gmatch "[^\n]+" do
       path = path:gsub("^%./", "")
       local source = judge == "example" and shell.read(path)
-      if path:find(option.filter, 1, true) then
+      if path:find(option.filter, 1, true) and not (option.quick and is_slow(path)) then
         local test = {path = path, judge = judge, source = source, number = #tests + 1}
         local run = program(path)
         test.command = run and (kind.script and run .. " " .. quote(path) or run)

@@ -1,6 +1,7 @@
 -- DataMaestro, section IV: the ablation of Fig. 7 on 260 workloads: mean, quartiles and least utilisation of the MAC
 -- window of each group at each step, accesses, and each step's gain beside the paper's.
 -- Run: tide examples/maestro/evaluate.lua [EVERY] [ROWS]   (EVERY n-th workload, default 1; ROWS of the memory, 512)
+-- [slow]
 local here = (arg[0] or ""):match "^(.*/)" or "./"
 package.path = here .. "?.lua;" .. package.path
 local workloads, steps = require "workloads", require "steps"

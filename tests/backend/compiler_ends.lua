@@ -1,5 +1,6 @@
 -- compiler_ends.lua - a compiler under way ends, with all that it started, when Tide is ended by a signal, leaves, or
 -- has a job stopped.
+-- [slow]
 local t = require "tap"
 local shell = require "shell"
 local quote = shell.quote

@@ -1,4 +1,4 @@
--- cpu_sanitized.lua - the C that is emitted for every kernel and design of the tests of primitives
+-- [slow] cpu_sanitized.lua - the C that is emitted for every kernel and design of the tests of primitives
 -- and of PolyBench, with ASan and UBSan: nothing is found, and it computes what the reference run
 -- does.
 local t = require "tap"

@@ -1,6 +1,7 @@
 -- every_operator.lua - every operator on every pair of widths, both signs, and every cast, fixed point too: libtcc,
 -- the system's compiler and HLS C++ (these two on a part in which each operator meets each width on each side) against
 -- the reference run, whose numbers tests/unit/num_test.c checks against big integers.
+-- [slow]
 local t = require "tap"
 local c_batch = require "c_batch"
 local hls_batch = require "hls_batch"

@@ -1,4 +1,4 @@
--- Indices near where 64 bits end: loops, splits and arithmetic are defined in C, the same by libtcc
+-- [slow] Indices near where 64 bits end: loops, splits and arithmetic are defined in C, the same by libtcc
 -- and the system's compiler, and as the reference run has them wherever that has a result.
 local tide = require "tide"
 local t = require "tap"

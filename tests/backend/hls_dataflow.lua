@@ -1,4 +1,4 @@
--- hls_dataflow.lua - the rules of docs/hls-dataflow.md: a design that breaks one is refused and told
+-- [slow] hls_dataflow.lua - the rules of docs/hls-dataflow.md: a design that breaks one is refused and told
 -- why; its twin, one fact away, is written and computes what it should.
 local t = require "tap"
 local batch = require "hls_batch"

@@ -1,4 +1,4 @@
--- hls_designs.lua - designs as HLS C++: those of the tests of streams and of Dato's listings compile
+-- [slow] hls_designs.lua - designs as HLS C++: those of the tests of streams and of Dato's listings compile
 -- without a warning and compute, task beside task on streams of the declared depth, what they
 -- should; the text does not grow with the grid.
 local t = require "tap"

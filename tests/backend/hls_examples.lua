@@ -1,5 +1,6 @@
 -- hls_examples.lua - the systolic arrays and the multi-kernel designs of the examples as HLS C++: every compiler that
 -- there is takes them, and they compute what the CPU does, bit by bit.
+-- [slow]
 local t = require "tap"
 local batch = require "hls_batch"
 local tide = require "tide"

@@ -1,6 +1,7 @@
 -- hls_host.lua - the host program of an HLS build, run end to end: with a card in the process (tests/backend/hls/xrt,
 -- headers of XRT's names whose kernels are the C++ functions), on the data of the test bench. It has never met a real
 -- card.
+-- [slow]
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"

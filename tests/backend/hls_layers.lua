@@ -1,4 +1,4 @@
--- hls_layers.lua - each template of stdlib, with its schedule, as HLS C++ that computes the same.
+-- [slow] hls_layers.lua - each template of stdlib, with its schedule, as HLS C++ that computes the same.
 local batch = require "hls_batch"
 local cases = require "layer_cases"
 local template = require "tide.template"

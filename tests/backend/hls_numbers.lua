@@ -1,4 +1,4 @@
--- hls_numbers.lua - random expressions over all widths and kinds of types as HLS C++, against the
+-- [slow] hls_numbers.lua - random expressions over all widths and kinds of types as HLS C++, against the
 -- compiled run, bit for bit. Usage: hls_numbers.lua [seed [kernels]]
 local t = require "tap"
 local batch = require "hls_batch"

@@ -1,4 +1,4 @@
--- hls_programs.lua - every kernel of the tests of primitives and of the language as HLS C++: it
+-- [slow] hls_programs.lua - every kernel of the tests of primitives and of the language as HLS C++: it
 -- compiles without a warning and computes what the program does.
 local t = require "tap"
 local batch = require "hls_batch"

@@ -1,4 +1,4 @@
--- hls_tool.lua - around HLS C++: files written, Vitis HLS called where it is on PATH (a fake one
+-- [slow] hls_tool.lua - around HLS C++: files written, Vitis HLS called where it is on PATH (a fake one
 -- here), its report read; simulations that fail, compilers that are missing or wrong.
 local t = require "tap"
 local shell = require "shell"

@@ -1,4 +1,4 @@
--- Random programs on words of 65 to 1024 bits - moves, casts, slices with known and variable places,
+-- [slow] Random programs on words of 65 to 1024 bits - moves, casts, slices with known and variable places,
 -- words put together, & | ~, choices - whose results are the same in the checked
 -- run, in memory, by the system's compiler and as HLS C++. WIDE_ROUNDS and WIDE_SEED make it longer.
 local tide = require "tide"

@@ -1,5 +1,6 @@
 -- shrink_test.lua - a failure ends as a smallest script: under a planted fault (no order of accesses counts as broken),
 -- each failure is made small, and then goes wrong no more without any one of its steps, options and lines.
+-- [slow]
 local t = require "tap"
 
 local FAILURES, SEED = 8, 11

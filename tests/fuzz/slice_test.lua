@@ -1,4 +1,4 @@
--- slice_test.lua - a slice of the fuzzer's campaign, with a fixed seed: its own TAP is this test's.
+-- [slow] slice_test.lua - a slice of the fuzzer's campaign, with a fixed seed: its own TAP is this test's.
 local STEPS, SEED = 7000, 20
 
 -- The fuzzer that belongs to a tide: ./tide to build/release, build/san/tide to build/san.

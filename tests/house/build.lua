@@ -1,4 +1,4 @@
--- build.lua - what the Makefile builds and builds again, in a small tree with a space in its path.
+-- [slow] build.lua - what the Makefile builds and builds again, in a small tree with a space in its path.
 local t = require "tap"
 local shell = require "shell"
 local quote = shell.quote

@@ -28,7 +28,7 @@ local function check(text)
   return n
 end
 
-for path, least in pairs {["examples/README.md"] = 60, ["tests/README.md"] = 200, ["tests/fuzz/README.md"] = 8,
+for path, least in pairs {["examples/README.md"] = 60, ["tests/acceptance.md"] = 200, ["tests/fuzz/README.md"] = 8,
   ["tests/repl/README.md"] = 100} do
   t.test("what the tables of " .. path .. " name is there", function() t.ok(check(read(path)) > least) end)
 end

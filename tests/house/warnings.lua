@@ -1,4 +1,4 @@
--- warnings.lua - no warning of gcc or clang in any C file of the tree; what a file shall warn of is
+-- [slow] warnings.lua - no warning of gcc or clang in any C file of the tree; what a file shall warn of is
 -- shown to be warned of.
 local t = require "tap"
 local shell = require "shell"

@@ -1,5 +1,6 @@
 -- auto: the steps of a schedule that was searched for: never worse than none, within what is allowed, each by the
 -- primitives, the same each time.
+-- [slow]
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"

@@ -1,5 +1,6 @@
 -- can.lua - s:can of every primitive of the registry, with arguments that are missing, too many or of the wrong kind:
 -- nil and the very error that the method raises, and the schedule is what it was.
+-- [slow]
 local t = require "tap"
 local tide = require "tide"
 local i32, grid = tide.i32, tide.grid

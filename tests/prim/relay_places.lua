@@ -1,4 +1,4 @@
--- relay_places.lua - relay: an array that is written, or read, in several places which take their
+-- [slow] relay_places.lua - relay: an array that is written, or read, in several places which take their
 -- turns, as the line buffers of windows do.
 local t = require "tap"
 local prim = require "prim"

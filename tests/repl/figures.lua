@@ -1,5 +1,6 @@
 -- figures.lua - the figures of the prompt as counts and ratios, which do not depend on how busy the machine is:
 -- instructions to start and for a key, and echoes that cost the same whatever the size of the value. Times: make bench.
+-- [slow]
 local t = require "tap"
 local callgrind = require "callgrind"
 local screen = require "screen"

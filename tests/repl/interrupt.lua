@@ -1,4 +1,4 @@
--- Ctrl-C at the prompt stops whatever runs; the same session goes on.
+-- [slow] Ctrl-C at the prompt stops whatever runs; the same session goes on.
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"

@@ -1,5 +1,6 @@
 -- leaving.lua - every way out of the prompt, and every stop, leaves the terminal as it was found and the history kept:
 -- Ctrl-D, :quit, os.exit, signals while editing and while running, crashes, job control.
+-- [slow]
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"

@@ -1,5 +1,6 @@
 -- long_work.lua - every operation of interp/base/work.def, each made long: at a terminal it says what it does, how far
 -- it is and for how long it has run; Ctrl-C stops it; the session goes on.
+-- [slow]
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"

@@ -1,6 +1,7 @@
 -- terminal.lua - every row of "By row of the table of features" in README.md, typed and pasted into a terminal: at 20,
 -- 80 and 200 columns, in C.UTF-8, in C, and in a locale with a decimal comma, nine sessions side by side. README.md
 -- beside it says where each point of the prompt is shown.
+-- [slow]
 local t = require "tap"
 local screen = require "screen"
 local shell = require "shell"

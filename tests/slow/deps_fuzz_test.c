@@ -445,9 +445,9 @@ static Score run(TdSession *s, TdAffine *affine, int n, uint64_t seed, bool symb
   return score;
 }
 
-int main(int argc, char **argv) {
-  int n = argc > 1 ? atoi(argv[1]) : 4000;
-  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+int main(void) {
+  int n = 2000 * tap_times();
+  uint64_t seed = tap_seed();
   TdCtx *c = td_ctx_new();
   TdSession *s = td_session_new(c);
   TdArena *a = td_arena_new(c);

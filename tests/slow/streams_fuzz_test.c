@@ -218,13 +218,14 @@ static bool accepts(TdAffine *x, const TdProg *p) {
 static void test_verdicts(void) {
   static const char *const names[] = {"completes", "deadlock", "leftover"};
   int seen[3] = {0}, wrong = 0, refused = 0, missed = 0;
-  for (int i = 0; i < NETWORKS; i++) {
+  int n = tap_times() * NETWORKS;
+  for (int i = 0; i < n; i++) {
     build_open();
-    seed = (uint64_t)i + 1;
+    seed = tap_seed() + (uint64_t)i;
     Plan plan = draw(i % 2 ? 0 : 5);
     const TdProg *p = build(&plan);
     const char *run = dynamic(p), *told = still(p);
-    if (strcmp(run, told) && ++wrong <= 3) printf("# seed %d: ran %s, told %s\n", i + 1, run, told);
+    if (strcmp(run, told) && ++wrong <= 3) printf("# case %d: ran %s, told %s\n", i, run, told);
     for (int k = 0; k < 3; k++) seen[k] += !strcmp(run, names[k]);
     bool good = !strcmp(run, "completes"), accepted = accepts(td_affine_new(B.a), p);
     refused += good && !accepted;
@@ -253,9 +254,10 @@ static bool ends_like(TdOrder *o, bool leaps, const TdOrder *like) {
 static void test_leaps(void) {
   uint64_t taken = 0, all = 0;
   int wrong = 0;
-  for (int i = 0; i < LEAP_NETWORKS; i++) {
+  int n = tap_times() * LEAP_NETWORKS;
+  for (int i = 0; i < n; i++) {
     build_open();
-    seed = (uint64_t)i + 1;
+    seed = tap_seed() + (uint64_t)i;
     Plan plan = draw(i % 2 ? 0 : 5);
     TdDiag d = {.arena = B.a};
     plan.rounds = pick(300) + 1;

@@ -1,4 +1,5 @@
 /* chains_test.c - runs chains.lua. */
+/* [slow] */
 #include "session.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 /* cpu_cache_test.c - the folder of compiled programs: found again, shared, kept small; compilers
  * that are missing, fail, or hang. */
+/* [slow] */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

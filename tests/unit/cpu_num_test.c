@@ -1,6 +1,7 @@
 /* cpu_num_test.c - random expressions over all widths and classes of types: the emitted C, compiled
  * in memory and by the system's compiler, against ir/num.h, bit for bit. The system's compiler also
  * checks that nothing is undefined. Usage: cpu_num_test [seed] */
+/* [slow] */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* cpu_twin_test.c - programs compared by the fingerprints of their twins, and by the evaluator. */
+/* [slow] */
 #include <time.h>
 
 #include "backends/cpu/twin/twin.h"

@@ -1,5 +1,6 @@
 /* eval_equal_test.c - programs compared on symbolic values: what is equal at which level, what is
  * not decided, and that no level calls equal what differs on numbers. */
+/* [slow] */
 #include "build_ir.h"
 #include "eval/eval.h"
 

@@ -6,6 +6,7 @@
  *   setenv(name, value)
  *   thorough          whether memory is to fail wherever it can (make hostile)
  *   sanitized         whether addresses are checked, which needs all of them */
+/* [slow] */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

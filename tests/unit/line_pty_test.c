@@ -1,4 +1,5 @@
 /* line_pty_test.c - the editor as a user sees it, at several widths and in several locales. */
+/* [slow] */
 #define _XOPEN_SOURCE 700
 #include <locale.h>
 

@@ -1,6 +1,7 @@
 /* num_test.c - every operator and cast on integers and fixed point against big-integer arithmetic:
  * exhaustive for widths 1 to 4, boundary and random values for the others, and no result outside
  * its type. */
+/* [slow] */
 #include <stdlib.h>
 
 #include "base/base.h"

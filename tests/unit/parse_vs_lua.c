@@ -1,4 +1,5 @@
 /* parse_vs_lua.c - Lua itself as the oracle of the parser: same verdict, functions and values. */
+/* [slow] */
 /* Arguments: folders whose .lua files are the corpus (default /usr/share/lua and those of the
  * tree); -s SEED, -n MUTATIONS of tokens, and as many of bytes. */
 #include <dirent.h>

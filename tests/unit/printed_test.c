@@ -1,4 +1,5 @@
 /* printed_test.c - runs printed.lua. */
+/* [slow] */
 #include "session.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 -- arrays_from_nests.lua - arrays of processing elements from plain nests (Allo, Fig. 5): the same few steps on five
 -- nests whose names, loop orders and sizes are drawn, proved and run; and nests whose accesses do not allow them.
+-- [slow]
 local t = require "tap"
 local tide = require "tide"
 

@@ -1,4 +1,4 @@
--- Blocks that several instances hold and write, because their layout leaves out an axis of the map:
+-- [slow] Blocks that several instances hold and write, because their layout leaves out an axis of the map:
 -- each has a copy, loaded at the start; the first is stored, and the others must be equal to it.
 local tide = require "tide"
 local t = require "tap"

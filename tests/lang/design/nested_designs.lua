@@ -1,4 +1,4 @@
--- Designs that kernels and tasks call: the same bits by the evaluator, in memory, by the system's
+-- [slow] Designs that kernels and tasks call: the same bits by the evaluator, in memory, by the system's
 -- compiler and as HLS C++; faults and deadlocks of the inner design are told; states last.
 local tide = require "tide"
 local t = require "tap"

@@ -1,4 +1,4 @@
--- Views of one array whose places data decides: what is written shares no element with another
+-- [slow] Views of one array whose places data decides: what is written shares no element with another
 -- argument or operand, which every run looks at before C may rest on it.
 local tide = require "tide"
 local t = require "tap"

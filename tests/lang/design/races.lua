@@ -1,5 +1,6 @@
 -- races.lua - two instances that data alone leads to one element, which one of them writes: every run tells the element
 -- and both; on data that keeps them apart it ends like the reference, in every tier.
+-- [slow]
 local t = require "tap"
 local tide = require "tide"
 local i32, f16, task, grid = tide.i32, tide.f16, tide.task, tide.grid

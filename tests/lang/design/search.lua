@@ -1,5 +1,6 @@
 -- search.lua - automatic mapping: against all sequences of steps on small graphs, against mappings by hand on larger
 -- ones, within its budgets, the same each time, and the same program on random data.
+-- [slow]
 local t = require "tap"
 local mappings = require "mappings"
 local prim = require "prim"

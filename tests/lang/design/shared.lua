@@ -1,5 +1,6 @@
 -- shared.lua - one argument that several instances write: what lies interleaved is accepted where it is disjoint, in
 -- every tier; what is not is refused with the element and both instances. Each wrong design has a right twin.
+-- [slow]
 local t = require "tap"
 local batch = require "hls_batch"
 local tide = require "tide"

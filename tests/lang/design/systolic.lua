@@ -1,5 +1,6 @@
 -- Systolic arrays: the examples at other sizes, on other arrays, with other memories. Each compares its result with
 -- tide.matmul and fails if it differs; here it is what they print that is looked at.
+-- [slow]
 local tide = require "tide"
 local t = require "tap"
 local shell = require "shell"

@@ -1,5 +1,6 @@
 -- counts.lua - what the core costs in instructions, which no other work on the machine changes (callgrind): to start,
 -- to capture, to decide, to simulate. `make bench` has the seconds.
+-- [slow]
 local t = require "tap"
 local callgrind = require "callgrind"
 local shell = require "shell"

@@ -1,4 +1,5 @@
 -- extern_cpp.lua - tide.extern of C++: the signature is read from the source; calls, HLS builds, what is refused.
+-- [slow]
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"

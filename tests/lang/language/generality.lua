@@ -1,4 +1,4 @@
--- The tests of generality of the IR, by the numbers of tests/README.md. 2 is tests/unit/num_test.c, 13 and the
+-- The tests of generality of the IR, by the numbers of tests/acceptance.md. 2 is tests/unit/num_test.c, 13 and the
 -- network model of 14 are unit tests too.
 local tide = require "tide"
 local t = require "tap"

@@ -1,4 +1,4 @@
--- npy.lua - tensors as .npy files: what is written, what is read, what is refused and how; against
+-- [slow] npy.lua - tensors as .npy files: what is written, what is read, what is refused and how; against
 -- NumPy both ways where there is one.
 local t = require "tap"
 local shell = require "shell"

@@ -1,4 +1,4 @@
--- What callees assume of their index parameters: proved where they are called, or checked in every
+-- [slow] What callees assume of their index parameters: proved where they are called, or checked in every
 -- run, and kept by steps. Nothing rests on an assumption that is neither.
 local tide = require "tide"
 local t = require "tap"

@@ -1,4 +1,4 @@
--- words.lua - words of more than 64 bits: moved, cut, put together, & | ~; checked runs, calls, HLS and
+-- [slow] words.lua - words of more than 64 bits: moved, cut, put together, & | ~; checked runs, calls, HLS and
 -- verification agree with bytes.
 local t = require "tap"
 local tide = require "tide"

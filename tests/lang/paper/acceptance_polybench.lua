@@ -1,4 +1,4 @@
--- acceptance_polybench.lua - case A40 of what users of Allo would try: kernels of PolyBench at their MINI
+-- [slow] acceptance_polybench.lua - case A40 of what users of Allo would try: kernels of PolyBench at their MINI
 -- sizes with the schedules of Allo's artifact, proved, and run beside the plain kernel.
 local t = require "tap"
 local polybench = require "polybench"

@@ -1,4 +1,4 @@
--- dato_clauses.lua - sentences about designs that no other test states: what examples/README.md says of them.
+-- [slow] dato_clauses.lua - sentences about designs that no other test states: what examples/README.md says of them.
 local t = require "tap"
 local tide = require "tide"
 local batch = require "hls_batch"

@@ -1,5 +1,6 @@
 -- figures_allo.lua - the examples that show the figures of Allo's paper, at other sizes than their own. Each compares
 -- what it computes with plain Lua, and fails where they differ.
+-- [slow]
 local t = require "tap"
 local shell = require "shell"
 

@@ -1,4 +1,4 @@
--- The thirty kernels of PolyBench at its sizes: MINI and SMALL beside plain Lua, MEDIUM beside the same
+-- [slow] The thirty kernels of PolyBench at its sizes: MINI and SMALL beside plain Lua, MEDIUM beside the same
 -- kernels by hand in C, bit by bit; make bench goes on at LARGE.
 local t = require "tap"
 local polybench = require "polybench"

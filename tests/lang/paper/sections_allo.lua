@@ -1,4 +1,4 @@
--- sections_allo.lua - sentences of Allo's paper (PLDI 2024, sections 5 to 8) that no acceptance case covers.
+-- [slow] sections_allo.lua - sentences of Allo's paper (PLDI 2024, sections 5 to 8) that no acceptance case covers.
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"

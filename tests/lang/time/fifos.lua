@@ -1,4 +1,5 @@
 -- fifos.lua - depths by rates and by runs with a clock: worked examples, chains, joins, random designs, deadlock.
+-- [slow]
 local t = require "tap"
 local tide = require "tide"
 local i32, task = tide.i32, tide.task

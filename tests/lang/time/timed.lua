@@ -1,4 +1,4 @@
--- Runs with a clock: random networks against a machine stepped cycle by cycle, kernels against their
+-- [slow] Runs with a clock: random networks against a machine stepped cycle by cycle, kernels against their
 -- estimates, every attribute that is about time, reports, waves, timelines.
 local tide = require "tide"
 local t = require "tap"

@@ -1,4 +1,4 @@
--- Runs with a clock that move rings of tokens whole, and rings that begin elsewhere, against the evaluator.
+-- [slow] Runs with a clock that move rings of tokens whole, and rings that begin elsewhere, against the evaluator.
 local tide = require "tide"
 local t = require "tap"
 local i32 = tide.i32

@@ -1,5 +1,6 @@
 -- waves.lua - what is drawn and dumped of runs whose tasks have names that formats keep for themselves: waves are read
 -- back by a reader of their own, pictures are well-formed.
+-- [slow]
 local t = require "tap"
 local shell = require "shell"
 local tide = require "tide"

@@ -1,4 +1,4 @@
--- Pairs of programs that compute the same in other words, and pairs that nearly do: shifts, // and *,
+-- [slow] Pairs of programs that compute the same in other words, and pairs that nearly do: shifts, // and *,
 -- & and %, min, max, select and if, De Morgan, nested selects, comparisons turned. Each stands alone,
 -- and some behind a loop that has them compiled. Those that are equal are proved, strict unless another
 -- level is named; those that differ never are.

@@ -1,4 +1,4 @@
--- Single faults in designs: a token lost, doubled, changed, reordered, sent elsewhere. Each is
+-- [slow] Single faults in designs: a token lost, doubled, changed, reordered, sent elsewhere. Each is
 -- refused when the design is made, or verify says that it is another program. What is a fault is
 -- told by data: truth.lua.
 local tide = require "tide"

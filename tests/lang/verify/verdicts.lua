@@ -1,4 +1,4 @@
--- Pairs of programs on which a verdict is easily wrong, short ones, which the evaluator compares, and
+-- [slow] Pairs of programs on which a verdict is easily wrong, short ones, which the evaluator compares, and
 -- the same behind a loop that has them compiled.
 local tide = require "tide"
 local t = require "tap"

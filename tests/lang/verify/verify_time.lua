@@ -1,4 +1,5 @@
 -- The time that a comparison may take: wherever it is when that is up, it ends as not decided, and the session goes on.
+-- [slow]
 local tide = require "tide"
 local t = require "tap"
 local shell = require "shell"

@@ -1,12 +1,11 @@
 -- hls_schedules.lua - random schedules as HLS C++: kernels whose loops and arrays go through random steps, into tasks,
 -- streams, buffers and calls; what is written compiles without a warning and computes what the CPU does.
--- TIDE_RANDOM schedules (60) from TIDE_SEED (1) on.
 local t = require "tap"
 local batch = require "hls_batch"
 local tide = require "tide"
 local i8, i16, i32, f32, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.grid
 local random = math.random
-local count, first = tonumber(os.getenv "TIDE_RANDOM") or 60, tonumber(os.getenv "TIDE_SEED") or 1
+local count, first = require "campaign".range(60)
 
 local function pick(list) return list[random(#list)] end
 
