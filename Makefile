@@ -56,6 +56,9 @@ INPUT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/inputs/*_input.c)))
 # A file of a primitive defines td_prim_<its name>.
 PRIMS := $(shell sed -n 's/^const TdPrim td_prim_\([a-z_]*\) = .*/\1/p' \
   $(sort $(wildcard interp/rewrite/*/*.c)))
+# One on graphs of STeP defines td_stp_prim_<its name>.
+STP_PRIMS := $(shell cat $(sort $(wildcard interp/step/prim/*.c)) </dev/null | \
+  sed -n 's/^const TdPrim td_stp_prim_\([a-z_]*\) = .*/\1/p')
 
 all: $(TIDE) ## build ./tide; TCC=0: without libtcc; V=1 shows the commands
 
@@ -75,6 +78,11 @@ build/gen/prims.gen.h: FORCE
 	   for p in $(PRIMS); do echo "extern const TdPrim td_prim_$$p;"; done; \
 	   echo '#define TD_PRIMS {$(PRIMS:%=&td_prim_%,) NULL}'; } | { $(UPDATE); }
 
+build/gen/stp_prims.gen.h: FORCE
+	@{ echo '#include "history/prim.h"'; \
+	   for p in $(STP_PRIMS); do echo "extern const TdPrim td_stp_prim_$$p;"; done; \
+	   echo '#define TD_STP_PRIMS {$(STP_PRIMS:%=&td_stp_prim_%,) NULL}'; } | { $(UPDATE); }
+
 # A target defines td_backend_<its name>; the CPU is the default, and first.
 BACKENDS := cpu $(filter-out cpu,$(shell \
   sed -n 's/^const TdBackend td_backend_\([a-z_]*\) = .*/\1/p' $(sort $(wildcard backends/*/*.c))))
@@ -89,7 +97,8 @@ $(B)/objects: export RECORD = $(OBJ)
 $(B)/compile $(B)/objects: FORCE
 	@printf '%s\n' "$$RECORD" | { $(UPDATE); }
 
-$(B)/%.o: %.c $(B)/compile | build/gen/version.h build/gen/prims.gen.h build/gen/backends.gen.h
+$(B)/%.o: %.c $(B)/compile | build/gen/version.h build/gen/prims.gen.h build/gen/stp_prims.gen.h \
+  build/gen/backends.gen.h
 	@mkdir -p $(@D)
 	@echo 'cc $<'
 	$(Q)$(COMPILE) -c $< -o $@

@@ -229,7 +229,8 @@ void td_setting_reset(TdBind *b);
 
 /* schedule.c */
 #define TD_CLASS_SCHEDULE "tide.schedule"
-/* The program of the schedule at idx as it is now, or NULL. */
+#define TD_CLASS_STP_SCHEDULE "tide.step.schedule" /* of a graph of STeP */
+/* The program of the schedule, of a kernel or design, at idx as it is now, or NULL. */
 const TdProg *td_bind_test_schedule(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);

@@ -75,9 +75,8 @@ static const TdStpExpr *folded(const Call *c, bool down) {
   const TdStpExpr *n = number(c, 1);
   for (int k = 0; k < b && k < c->in->ndim; k++) {
     if (c->in->dim[k].ragged) {
-      const char *name = td_text_fmt(c->g->arena, "R%u", c->g->nfresh++);
-      TdStpSymbol s = {.name = name, .of = {c->n->uid, 0}, .dim = down ? -1 : -2};
-      td_vec_push(c->g->arena, &c->g->symbol, s);
+      TdStpSymbol of = {.dim = down ? -1 : -2};
+      const char *name = td_stp_graph_symbol(c->g, c->n, "R", &c->g->nfresh, of);
       return td_stp_expr_symbol(c->g->exprs, name);
     }
     n = td_stp_expr_mul(c->g->exprs, n, c->in->dim[k].extent);

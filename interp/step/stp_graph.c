@@ -55,6 +55,61 @@ TdStpRef td_stp_graph_source(const TdStpGraph *g, TdStpRef r) {
   }
 }
 
+static const TdStpType *copy_type(TdArena *a, const TdStpType *t) {
+  TdStpType *own = td_arena_copy(a, t, sizeof *t);
+  const TdStpType **part = TD_NEWN(a, const TdStpType *, t->nparts + 1);
+  for (size_t i = 0; i < t->nparts; i++) part[i] = copy_type(a, t->part[i]);
+  own->part = part;
+  return own;
+}
+
+static const TdStpSelectors *copy_selectors(TdArena *a, const TdStpSelectors *s) {
+  TdStpSelectors *own = td_arena_copy(a, s, sizeof *s);
+  own->first = td_arena_copy(a, s->first, (s->n + 1) * sizeof *s->first);
+  own->index = td_arena_copy(a, s->index, s->first[s->n] * sizeof *s->index);
+  own->text = td_arena_strdup(a, s->text ? s->text : "");
+  return own;
+}
+
+TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g) {
+  TdStpGraph *h = td_stp_graph_new(a, g->session, g->exprs);
+  for (size_t i = 0; i < g->by_uid.n; i++) {
+    TdStpNode *n = td_arena_copy(a, g->by_uid.at[i], sizeof *n);
+    n->in = td_arena_copy(a, n->in, n->nin * sizeof *n->in);
+    n->out = td_arena_copy(a, n->out, n->nout * sizeof *n->out);
+    for (size_t k = 0; k < n->nout; k++) n->out[k].type = copy_type(a, n->out[k].type);
+    if (n->sel) n->sel = copy_selectors(a, n->sel);
+    td_vec_push(a, &h->by_uid, n);
+  }
+  for (size_t i = 0; i < g->node.n; i++)
+    td_vec_push(a, &h->node, h->by_uid.at[g->node.at[i]->uid]);
+  for (size_t i = 0; i < g->output.n; i++) td_vec_push(a, &h->output, g->output.at[i]);
+  for (size_t i = 0; i < g->symbol.n; i++) {
+    TdStpSymbol s = g->symbol.at[i];
+    s.name = td_names_str(g->session->names, s.name);
+    td_vec_push(a, &h->symbol, s);
+  }
+  h->nroute = g->nroute;
+  h->nfresh = g->nfresh;
+  return h;
+}
+
+const char *td_stp_graph_symbol(TdStpGraph *g, const TdStpNode *n, const char *letter,
+                                uint32_t *count, TdStpSymbol of) {
+  const TdStpGraph *before = g->before;
+  of.of.uid = n->uid;
+  of.name = NULL;
+  for (size_t i = 0; before && n->was && i < before->symbol.n; i++) {
+    const TdStpSymbol *s = &before->symbol.at[i];
+    if (s->of.uid == n->was - 1 && s->of.out == of.of.out && s->dim == of.dim && *s->name == *letter)
+      of.name = s->name;
+  }
+  if (!of.name)
+    of.name = td_names_str(g->session->names, td_text_fmt(g->arena, "%s%u", letter, (*count)++));
+  td_vec_push(g->arena, &g->symbol, of);
+  return of.name;
+}
+
 const TdStpNode *td_stp_graph_add(TdStpGraph *g, const TdStpNode *n, TdDiag *d) {
   td_ctx_tick(td_arena_ctx(g->arena), 1);
   TdStpNode *own = td_arena_copy(g->arena, n, sizeof *n);

@@ -123,6 +123,7 @@ typedef struct TdStpSelectors {
 
 typedef struct TdStpNode {
   uint32_t uid;
+  uint32_t was; /* while a step makes a graph: 1 + its uid in the one before, 0 where it is new */
   TdStpOp op;
   const char *name; /* of the family */
   uint32_t ordinal; /* n of name#n, from 1; 0: it is alone */
@@ -165,10 +166,17 @@ typedef struct TdStpGraph {
   TD_VEC(TdStpSymbol) symbol;
   TdMap control; /* from a selector stream to its first symbol */
   uint32_t nroute, nfresh;
+  const struct TdStpGraph *before; /* while a step makes this one: symbols of nodes stay */
 } TdStpGraph;
 
 /* An empty graph in arena a. */
 TdStpGraph *td_stp_graph_new(TdArena *a, TdSession *s, TdStpExprs *x);
+/* A copy of a finished graph; tensors' data are shared. */
+TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g);
+/* A new symbol for dimension dim of output `out` of node n, named letter and *count, which goes up;
+ * of a node that was there before, the name that it had. */
+const char *td_stp_graph_symbol(TdStpGraph *g, const TdStpNode *n, const char *letter,
+                                uint32_t *count, TdStpSymbol of);
 /* Adds a node, whose uid and outputs it sets; false with d filled where its shapes do not fit. The
  * node is copied. */
 const TdStpNode *td_stp_graph_add(TdStpGraph *g, const TdStpNode *n, TdDiag *d);

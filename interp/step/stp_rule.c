@@ -23,10 +23,8 @@ const TdStpExpr *td_stp_rule_number(const TdStpRule *r, int64_t v) {
 
 const TdStpExpr *td_stp_rule_fresh(const TdStpRule *r, const char *letter, uint32_t *count,
                                    size_t out, int dim, bool ragged) {
-  const char *name =
-      td_names_str(r->g->session->names, td_text_fmt(r->g->arena, "%s%u", letter, (*count)++));
-  TdStpSymbol s = {name, {r->n->uid, (uint16_t)out}, dim, ragged};
-  td_vec_push(r->g->arena, &r->g->symbol, s);
+  TdStpSymbol s = {.of = {0, (uint16_t)out}, .dim = dim, .ragged = ragged};
+  const char *name = td_stp_graph_symbol(r->g, r->n, letter, count, s);
   return td_stp_expr_symbol(r->g->exprs, name);
 }
 

@@ -1,4 +1,6 @@
 /* stp_rule_route.c - shapes of routing and merging. */
+#include <stdlib.h>
+
 #include "step/stp_rule.h"
 
 static bool check_selector(const TdStpRule *r, size_t i, int64_t *ways) {
@@ -18,13 +20,13 @@ static const TdStpExpr *routed(const TdStpRule *r, TdStpRef control, int64_t way
   uint64_t key = (uint64_t)control.uid << 16 | control.out, first = 0;
   if (!td_map_get(&r->g->control, key, &first)) {
     if (i) return NULL;
-    first = r->g->nroute;
-    r->g->nroute += (uint32_t)ways;
-    td_map_put(r->g->arena, &r->g->control, key, first);
+    uint32_t next = r->g->nroute;
     for (int64_t k = 0; k < ways; k++) {
-      uint32_t count = (uint32_t)(first + (uint64_t)k);
-      td_stp_rule_fresh(r, "D", &count, (size_t)k, dim, false);
+      td_stp_rule_fresh(r, "D", &next, (size_t)k, dim, false);
+      if (!k) first = strtoul(r->g->symbol.at[r->g->symbol.n - 1].name + 1, NULL, 10);
     }
+    r->g->nroute = next;
+    td_map_put(r->g->arena, &r->g->control, key, first);
   }
   const char *name = td_text_fmt(r->d->arena, "D%lld", (long long)((int64_t)first + i));
   return td_stp_expr_symbol(r->g->exprs, name);

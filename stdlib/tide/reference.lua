@@ -51,6 +51,8 @@ end
 function reference.text()
   local r, out = tide.registry(), { "# Tide reference\n", "## Primitives\n" }
   for _, p in ipairs(r.primitives) do primitive(p, out) end
+  out[#out + 1] = "\n## Primitives on STeP graphs\n"
+  for _, p in ipairs(r.graph_primitives) do primitive(p, out) end
   section(out, "Functions and methods", r.functions, function(f) return f.usage end)
   templates(out)
   section(out, "Commands of the prompt", r.commands, function(c) return ":" .. c.usage end)

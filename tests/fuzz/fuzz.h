@@ -5,7 +5,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 
 /* ---- random numbers: a counter under a mixing function ---- */
 

@@ -44,7 +44,7 @@ local plants = {
     {"interp/analysis/order/steady.c", "if (td_walk_expr(e, is_no_load, NULL)) return s.out;",
       "if (td_walk_expr(e, is_no_load, NULL) || e) return s.out;"}},
   {"owner of a state ignored",
-    {"interp/rewrite/schedule.c", "if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;",
+    {"interp/rewrite/take.c", "if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;",
       "(void)td_owner_check;"}},
   {"assumption neither proved nor checked",
     {"interp/analysis/range/assume.c", "k->open[i] = k->open[i] || !td_assume_holds(&k->caller, u, i, s, true);",

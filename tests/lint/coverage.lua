@@ -14,11 +14,15 @@ local function exists(path) return #tree.matching("^" .. path:gsub("%p", "%%%0")
 -- Primitives: the fields that people read, and a test of that name.
 local function check_primitives(report)
   local n = 0
-  for _, path in ipairs(tree.matching "^interp/rewrite/%a+/[%w_]+%.c$") do
+  local paths = tree.matching "^interp/rewrite/%a+/[%w_]+%.c$"
+  for _, path in ipairs(tree.matching "^interp/step/prim/[%w_]+%.c$") do paths[#paths + 1] = path end
+  for _, path in ipairs(paths) do
     local stem = path:match "([^/]+)%.c$"
-    local defined, struct = tree.text(path):match "\nconst TdPrim td_prim_([%w_]+) = (%b{})"
+    local of = path:find "^interp/step/" and "stp_prim" or "prim"
+    local defined, struct = tree.text(path):match("\nconst TdPrim td_" .. of .. "_([%w_]+) = (%b{})")
+    if of == "stp_prim" then stem = stem:gsub("^stp_", "") end
     if defined and defined ~= stem then
-      report(path, 1, ("defines const TdPrim td_prim_%s, not td_prim_%s"):format(defined, stem))
+      report(path, 1, ("defines const TdPrim td_%s_%s, not td_%s_%s"):format(of, defined, of, stem))
     end
     if struct then
       n = n + 1
@@ -27,7 +31,7 @@ local function check_primitives(report)
           report(path, 1, "the primitive lacks ." .. field)
         end
       end
-      local test = ("tests/prim/%s.lua"):format(struct:match '%.name%s*=%s*"([^"]*)"')
+      local test = ("tests/prim/%s%s.lua"):format(of == "prim" and "" or "step_", struct:match '%.name%s*=%s*"([^"]*)"')
       if not exists(test) then report(path, 1, "the primitive has no " .. test) end
     end
   end

@@ -4,7 +4,7 @@
 #include "lower/lower.h"
 #include "analysis/net/graph.h"
 #include "bind/program/unit.h"
-#include "rewrite/schedule.h"
+#include "rewrite/prim.h"
 
 #define CLASS_GRAPH "tide.graph"
 

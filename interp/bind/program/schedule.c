@@ -5,8 +5,10 @@
 
 #include "base/alarm.h"
 #include "bind/prompt/prompt.h"
+#include "bind/program/stp.h"
 #include "bind/program/unit.h"
-#include "rewrite/schedule.h"
+#include "rewrite/prim.h"
+#include "step/stp_kind.h"
 
 typedef struct ScheduleBox {
   TdSchedule s;
@@ -16,19 +18,38 @@ typedef struct ScheduleBox {
   const TdVersion *proved; /* the version that it was about, or NULL */
 } ScheduleBox;
 
-static ScheduleBox *check_schedule(lua_State *L, int idx) {
+/* The class of schedules of a kind. */
+static const char *class_of(const TdKind *kind) {
+  return kind == &td_kind_program ? TD_CLASS_SCHEDULE : TD_CLASS_STP_SCHEDULE;
+}
+
+/* The schedule, of a program of any kind, at idx, or NULL. */
+static ScheduleBox *test_schedule(lua_State *L, int idx) {
   ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
+  return box ? box : luaL_testudata(L, idx, TD_CLASS_STP_SCHEDULE);
+}
+
+static ScheduleBox *check_schedule(lua_State *L, int idx) {
+  ScheduleBox *box = test_schedule(L, idx);
   if (!box) td_bind_expect(L, idx, "a schedule");
   return box;
 }
 
 const TdSchedule *td_bind_check_schedule(lua_State *L, int idx) {
-  return &check_schedule(L, idx)->s;
+  ScheduleBox *box = check_schedule(L, idx);
+  if (box->s.now->kind != &td_kind_program)
+    td_bind_expect(L, idx, "a schedule of a kernel or design");
+  return &box->s;
 }
 
 const TdProg *td_bind_test_schedule(lua_State *L, int idx) {
   ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_SCHEDULE);
   return box ? box->s.now->prog : NULL;
+}
+
+const TdSchedule *td_bind_test_graph_schedule(lua_State *L, int idx) {
+  ScheduleBox *box = luaL_testudata(L, idx, TD_CLASS_STP_SCHEDULE);
+  return box ? &box->s : NULL;
 }
 
 bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
@@ -39,7 +60,7 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
       td_schedule_at(&box->s, shown->step) != shown)
     return false;
   TdText diff = td_text_new(out->arena);
-  td_schedule_diff(&diff, shown->prog, box->s.now->prog);
+  td_schedule_diff(&diff, shown->kind, shown->prog, box->s.now->kind, box->s.now->prog);
   td_show_diff(out, td_text_str(&diff));
   for (int n = shown->step + 1; n <= box->s.now->step; n++)
     for (size_t i = 0; i < td_schedule_at(&box->s, n)->nnote; i++)
@@ -59,16 +80,28 @@ static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
   lua_setiuservalue(L, -2, TD_UNIT_STORE);
   lua_getiuservalue(L, of, TD_UNIT_FUNCTION);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
-  luaL_setmetatable(L, TD_CLASS_SCHEDULE);
+  luaL_setmetatable(L, class_of(s.now->kind));
   td_bind_account(L);
   return box;
 }
 
-/* tide.schedule(kernel or design): a schedule on a copy of it. */
+/* A schedule of the graph at slot 1, which it keeps for the sake of its tensors. */
+static int schedule_graph(lua_State *L, const TdStpGraph *g) {
+  TdStore *st = td_bind_push_store(L);
+  ScheduleBox *box = push_schedule(L, td_schedule_new(st, &td_kind_graph, g), 1);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
+  (void)box;
+  return 1;
+}
+
+/* tide.schedule(kernel, design or graph): a schedule on a copy of it. */
 static int l_schedule(lua_State *L) {
+  const TdStpGraph *g = td_stp_test_program(L, 1);
+  if (g) return schedule_graph(L, g);
   const TdProg *p = td_bind_check_unit(L, 1);
   TdStore *st = td_bind_push_store(L);
-  push_schedule(L, td_schedule_new(st, p), 1);
+  push_schedule(L, td_schedule_new(st, &td_kind_program, p), 1);
   td_bind_dump(L, p, "captured", "as captured");
   return 1;
 }
@@ -93,11 +126,12 @@ static void explain_refusal(lua_State *L, const ScheduleBox *box, const TdPrim *
                             const TdArgValue *arg, TdDiag *d) {
   TdLoc inside = d->loc;
   d->loc = place_of_argument(L, prim, arg, d);
+  const TdVersion *now = box->s.now;
   if (inside.source && (inside.line != d->loc.line || inside.source != d->loc.source))
-    td_diag_note(d, inside, "in '%s'", td_prog_root(box->s.now->prog)->sym->name);
-  if (d->kind == TD_USAGE) return;
+    td_diag_note(d, inside, "in '%s'", now->kind->title(now->prog));
+  if (d->kind == TD_USAGE || !now->kind->print_root) return;
   TdText t = td_text_new(d->arena);
-  td_print_unit(&t, box->s.now->prog, td_prog_root(box->s.now->prog));
+  now->kind->print_root(&t, now->prog);
   if (t.n < 4000) d->state = td_text_str(&t);
 }
 
@@ -112,6 +146,7 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
   if (b->setting[TD_SET_CHECK] == TD_CHECK_OFF) return;
   if (td_schedule_reference(&box->s) == box->s.now) return;
+  if (box->s.now->kind != &td_kind_program) return;
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdVersion *before = box->s.now->parent;
   bool quick = b->setting[TD_SET_CHECK] == TD_CHECK_QUICK;
@@ -137,11 +172,17 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
 static void trace_step(lua_State *L, ScheduleBox *box) {
   if (td_bind_enter(L)->setting[TD_SET_TRACE] == 0) return;
   TdText t = td_text_new(td_bind_arena(L));
-  td_text_putf(&t, "%s: step %d: %s\n", td_prog_root(box->s.now->prog)->sym->name, box->s.now->step,
+  td_text_putf(&t, "%s: step %d: %s\n", box->s.now->kind->title(box->s.now->prog), box->s.now->step,
                box->s.now->call);
   box->shown = box->s.now->parent;
   td_bind_show_step(L, 1, &t);
   fwrite(td_text_str(&t), 1, t.n, stdout);
+}
+
+/* What steps of the schedule ask. */
+static void *tools_of(lua_State *L, const ScheduleBox *box) {
+  TdBind *b = td_bind_enter(L);
+  return box->s.now->kind == &td_kind_program ? (void *)b->affine : td_stp_push_tools(L, box->s.now);
 }
 
 /* s:<primitive>(...): the primitive is upvalue 1. Returns the schedule, then the names made. */
@@ -155,13 +196,13 @@ static int l_apply(lua_State *L) {
   TdArgValue *arg = td_bind_take_step(L, a, prim, 2, top);
   const char *const *made;
   size_t n;
-  if (!td_schedule_apply(&box->s, b->affine, prim, arg, &made, &n, &d)) {
+  if (!td_schedule_apply(&box->s, tools_of(L, box), prim, arg, &made, &n, &d)) {
     explain_refusal(L, box, prim, arg, &d);
     return td_bind_raise(L, &d);
   }
   td_prompt_answered(L);
   td_bind_account(L);
-  if (box->s.now->prog != box->s.now->parent->prog)
+  if (box->s.now->kind == &td_kind_program && box->s.now->prog != box->s.now->parent->prog)
     td_bind_dump(L, box->s.now->prog, prim->name, box->s.now->call);
   check_last_step(L, box);
   b->changes++;
@@ -175,6 +216,7 @@ static int l_apply(lua_State *L) {
 /* A step that is asked for by name. */
 typedef struct AskedStep {
   TdArena *arena;
+  const TdKind *kind;
   const TdPrim *prim;
   TdArgValue *arg;
 } AskedStep;
@@ -185,7 +227,7 @@ static int l_read_step(lua_State *L) {
   int top = lua_gettop(L);
   if (lua_type(L, 2) != LUA_TSTRING)
     return td_bind_fail(L, "argument", "can needs the name of a primitive, and what that takes");
-  q->prim = td_prim_find(lua_tostring(L, 2));
+  q->prim = td_kind_find(q->kind, lua_tostring(L, 2));
   if (!q->prim)
     return td_bind_fail(L, "no-method", "there is no primitive '%s'", lua_tostring(L, 2));
   q->arg = td_bind_take_step(L, q->arena, q->prim, 3, top);
@@ -204,8 +246,8 @@ static bool is_usage_error(lua_State *L) {
 static int l_can(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
   int n = lua_gettop(L);
-  TdBind *b = td_bind_enter(L);
-  AskedStep q = {.arena = td_bind_work(L, TD_WORK_LEGALITY)};
+  td_bind_enter(L);
+  AskedStep q = {.arena = td_bind_work(L, TD_WORK_LEGALITY), .kind = box->s.now->kind};
   TdDiag d = td_bind_diag(q.arena);
   luaL_checkstack(L, n + 2, "arguments");
   lua_pushcfunction(L, l_read_step);
@@ -217,7 +259,7 @@ static int l_can(lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
-  if (td_schedule_can(&box->s, b->affine, q.prim, q.arg, &d)) {
+  if (td_schedule_can(&box->s, tools_of(L, box), q.prim, q.arg, &d)) {
     lua_pushboolean(L, 1);
     return 1;
   }
@@ -273,30 +315,40 @@ static int l_log(lua_State *L) {
   return 1;
 }
 
+/* A program and its kind. */
+typedef struct Program {
+  const TdKind *kind;
+  const void *prog;
+} Program;
+
 /* Pushes the lines that differ from one program to another. */
-static int push_diff(lua_State *L, const TdProg *from, const TdProg *to) {
+static int push_diff(lua_State *L, Program from, Program to) {
   TdText t = td_text_new(td_bind_arena(L));
-  td_schedule_diff(&t, from, to);
+  td_schedule_diff(&t, from.kind, from.prog, to.kind, to.prog);
   lua_pushlstring(L, td_text_str(&t), t.n);
   return 1;
 }
 
-/* The program of the schedule, kernel or design at idx, or raises. */
-static const TdProg *check_program(lua_State *L, int idx) {
-  const TdProg *p = td_bind_test_schedule(L, idx);
-  if (!p) p = td_bind_test_unit(L, idx);
+/* What the schedule, kernel, design or graph at idx is, or raises. */
+static Program check_program(lua_State *L, int idx) {
+  const ScheduleBox *box = test_schedule(L, idx);
+  if (box) return (Program){box->s.now->kind, box->s.now->prog};
+  const TdStpGraph *g = td_stp_test_program(L, idx);
+  if (g) return (Program){&td_kind_graph, g};
+  const TdProg *p = td_bind_test_unit(L, idx);
   if (!p)
     td_bind_fail(L, "argument", "a schedule, kernel or design is expected, not %s",
                  td_bind_words(L, idx));
-  return p;
+  return (Program){&td_kind_program, p};
 }
 
 /* s:diff(n): since step n; s:diff(x): from another schedule, a kernel or a design. */
 static int l_diff(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
+  Program now = {box->s.now->kind, box->s.now->prog};
   int last = box->s.now->step > 0 ? box->s.now->step - 1 : 0;
-  if (lua_isuserdata(L, 2)) return push_diff(L, check_program(L, 2), box->s.now->prog);
-  return push_diff(L, check_step(L, box, 2, last)->prog, box->s.now->prog);
+  if (lua_isuserdata(L, 2)) return push_diff(L, check_program(L, 2), now);
+  return push_diff(L, (Program){now.kind, check_step(L, box, 2, last)->prog}, now);
 }
 
 /* tide.diff(a, b): lines that differ from a to b. */
@@ -341,7 +393,7 @@ static int l_steps(lua_State *L) {
 static int l_schedule_tostring(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
   TdText t = td_text_new(td_bind_arena(L));
-  td_print_prog(&t, box->s.now->prog);
+  box->s.now->kind->print(&t, box->s.now->prog);
   lua_pushlstring(L, td_text_str(&t), t.n);
   return 1;
 }
@@ -371,32 +423,30 @@ static int l_check(lua_State *L) {
 }
 
 static int l_schedule_index(lua_State *L) {
-  check_schedule(L, 1);
-  return td_bind_method(L, TD_CLASS_SCHEDULE, luaL_checkstring(L, 2));
+  const char *class = class_of(check_schedule(L, 1)->s.now->kind);
+  return td_bind_method(L, class, luaL_checkstring(L, 2));
 }
 
-/* Adds one method for each primitive to the table on top. */
-static void add_primitives(lua_State *L) {
-  for (int i = 0; td_prims[i]; i++) {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)td_prims[i]);
+/* A class of schedules: what all have, one method for each primitive, and `methods`. */
+static void open_kind(lua_State *L, const TdKind *kind, const luaL_Reg *methods) {
+  static const luaL_Reg meta[] = {
+      {"__index", l_schedule_index}, {"__tostring", l_schedule_tostring}, {NULL, NULL}};
+  static const luaL_Reg all[] = {{"undo", l_undo}, {"at", l_at},       {"fork", l_fork},
+                                 {"log", l_log},   {"diff", l_diff},   {"steps", l_steps},
+                                 {"can", l_can},   {NULL, NULL}};
+  td_bind_class(L, class_of(kind), meta, all);
+  lua_getfield(L, -1, "methods");
+  luaL_setfuncs(L, methods, 0);
+  for (int i = 0; kind->prims[i]; i++) {
+    lua_pushlightuserdata(L, (void *)(uintptr_t)kind->prims[i]);
     lua_pushcclosure(L, l_apply, 1);
-    lua_setfield(L, -2, td_prims[i]->name);
+    lua_setfield(L, -2, kind->prims[i]->name);
   }
+  lua_pop(L, 1);
 }
 
 void td_bind_open_schedule(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__index", l_schedule_index},
-                                  {"__call", l_schedule_call},
-                                  {"__tostring", l_schedule_tostring},
-                                  {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"undo", l_undo},
-                                     {"at", l_at},
-                                     {"fork", l_fork},
-                                     {"log", l_log},
-                                     {"diff", l_diff},
-                                     {"loops", l_loops},
-                                     {"steps", l_steps},
-                                     {"can", l_can},
+  static const luaL_Reg methods[] = {{"loops", l_loops},
                                      {"reference", l_schedule_reference},
                                      {"reset", td_bind_reset},
                                      {"verify", td_bind_verify_schedule},
@@ -408,10 +458,12 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"rates", td_bind_rates},
                                      {"tasks", td_bind_tasks},
                                      {NULL, NULL}};
-  td_bind_class(L, TD_CLASS_SCHEDULE, meta, methods);
-  lua_getfield(L, -1, "methods");
-  add_primitives(L);
-  lua_pop(L, 2);
+  open_kind(L, &td_kind_program, methods);
+  lua_pushcfunction(L, l_schedule_call);
+  lua_setfield(L, -2, "__call");
+  lua_pop(L, 1);
+  open_kind(L, &td_kind_graph, td_stp_methods);
+  lua_pop(L, 1);
   lua_pushcfunction(L, l_schedule);
   lua_setfield(L, -2, "schedule");
   lua_pushcfunction(L, l_check);

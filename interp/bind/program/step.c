@@ -3,7 +3,7 @@
 
 #include "analysis/time/target.h"
 #include "bind/program/unit.h"
-#include "rewrite/schedule.h"
+#include "rewrite/prim.h"
 
 /* A string argument for spec, with the place of the literal noted for errors. */
 static void take_text(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, int idx,

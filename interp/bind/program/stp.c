@@ -3,6 +3,7 @@
 
 #include "bind/program/stp.h"
 #include "bind/program/unit.h"
+#include "history/schedule.h"
 #include "step/stp_arrival.h"
 #include "step/stp_print.h"
 
@@ -23,6 +24,20 @@ TdStpBox *td_stp_check_graph(lua_State *L, int idx) {
   return b;
 }
 
+TdStpGraph *td_stp_test_program(lua_State *L, int idx) {
+  const TdSchedule *s = td_bind_test_graph_schedule(L, idx);
+  if (s) return (TdStpGraph *)(uintptr_t)s->now->prog;
+  TdStpBox *b = luaL_testudata(L, idx, TD_CLASS_STP_GRAPH);
+  if (b && !b->done) td_bind_fail(L, "step-argument", "this graph is still being built");
+  return b ? b->graph : NULL;
+}
+
+TdStpGraph *td_stp_check_program(lua_State *L, int idx) {
+  TdStpGraph *g = td_stp_test_program(L, idx);
+  if (!g) td_bind_expect(L, idx, "a STeP graph, or a schedule of one");
+  return g;
+}
+
 /* Pushes an empty graph. */
 static TdStpBox *push_graph(lua_State *L) {
   TdBind *b = td_bind_enter(L);
@@ -34,6 +49,19 @@ static TdStpBox *push_graph(lua_State *L) {
   box->arena = td_arena_new(b->ctx);
   box->graph = td_stp_graph_new(box->arena, b->session, td_stp_exprs(L));
   return box;
+}
+
+int td_stp_push_copy(lua_State *L, const TdStpGraph *g, int keeper) {
+  keeper = lua_absindex(L, keeper);
+  TdStpBox *b = push_graph(L);
+  b->graph = td_stp_graph_copy(b->arena, g);
+  b->done = true;
+  lua_getiuservalue(L, -1, 1);
+  lua_pushvalue(L, keeper);
+  lua_rawseti(L, -2, 1);
+  lua_pop(L, 1);
+  td_bind_account(L);
+  return 1;
 }
 
 TdStpBox *td_stp_push_building(lua_State *L) {
@@ -120,10 +148,9 @@ static int l_graph_index(lua_State *L) {
 
 /* g:check(): true, then a list of what depends on arrival. What a graph is refused for was found
  * when it was made. */
-static int l_check(lua_State *L) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
+int td_stp_l_check(lua_State *L) {
   TdArena *a = td_bind_arena(L);
-  TdStpArrivals found = td_stp_arrival_of(a, b->graph);
+  TdStpArrivals found = td_stp_arrival_of(a, td_stp_check_program(L, 1));
   lua_pushboolean(L, 1);
   lua_createtable(L, (int)found.at.n, 0);
   for (size_t i = 0; i < found.at.n; i++) {
@@ -306,7 +333,7 @@ static void open_classes(lua_State *L) {
                                            {"traffic", td_stp_l_traffic},
                                            {"memory", td_stp_l_memory},
                                            {"flops", td_stp_l_flops},
-                                           {"check", l_check},
+                                           {"check", td_stp_l_check},
                                            {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};

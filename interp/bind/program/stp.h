@@ -3,7 +3,7 @@
 #define TD_BIND_PROGRAM_STP_H
 
 #include "bind/bind.h"
-#include "step/stp_graph.h"
+#include "step/stp_run.h"
 
 #define TD_CLASS_STP_GRAPH "tide.step.graph"
 #define TD_CLASS_STP_STREAM "tide.step.stream"
@@ -27,9 +27,15 @@ typedef struct TdStpStreamBox {
 
 /* stp.c */
 TdStpBox *td_stp_check_graph(lua_State *L, int idx);
+/* The finished graph at idx, itself or as a schedule has it now; NULL, or raises. */
+TdStpGraph *td_stp_test_program(lua_State *L, int idx);
+TdStpGraph *td_stp_check_program(lua_State *L, int idx);
+/* Pushes a graph that is a copy of g; the value at `keeper` holds its tensors. */
+int td_stp_push_copy(lua_State *L, const TdStpGraph *g, int keeper);
 /* The graph under way, pushed; raises where there is none. */
 TdStpBox *td_stp_push_building(lua_State *L);
 TdStpStreamBox *td_stp_test_stream(lua_State *L, int idx);
+int td_stp_l_check(lua_State *L);
 /* Pushes a stream of the graph at idx. */
 void td_stp_push_stream(lua_State *L, int graph, TdStpRef r);
 
@@ -55,12 +61,19 @@ void td_stp_push_expr(lua_State *L, const TdStpExpr *e);
 const TdStpExpr *td_stp_test_expr(lua_State *L, int idx);
 void td_stp_open_expr(lua_State *L);
 
+/* stp_schedule.c: methods of schedules of graphs; what steps from version v ask, pushed. */
+struct TdVersion;
+extern const luaL_Reg td_stp_methods[];
+void *td_stp_push_tools(lua_State *L, const struct TdVersion *v);
+
 /* stp_run.c: g:run, g:simulate, g:traffic, g:memory, g:flops. */
 int td_stp_l_run(lua_State *L);
 int td_stp_l_simulate(lua_State *L);
 int td_stp_l_traffic(lua_State *L);
 int td_stp_l_memory(lua_State *L);
 int td_stp_l_flops(lua_State *L);
+/* How runs of g call kernels: those it needs with or without data; lives as long as L. */
+TdStpCalls td_stp_calls(lua_State *L, const TdStpGraph *g, bool data);
 /* define(f): f(name, T) is the kernel of step.fn[name] on elements of type T. */
 int td_stp_l_define(lua_State *L);
 

@@ -282,29 +282,31 @@ static void check_data(lua_State *L, const TdStpGraph *g) {
   }
 }
 
+TdStpCalls td_stp_calls(lua_State *L, const TdStpGraph *g, bool data) {
+  return (TdStpCalls){need_kernels(L, g, data), call_kernel};
+}
+
 /* One run; with data it returns outputs before the report. */
 static int run(lua_State *L, bool data) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
-  if (!b->done) td_bind_fail(L, "step-argument", "this graph is still being built");
+  TdStpGraph *g = td_stp_check_program(L, 1);
   TdStpOptions o = take_run(L);
   bool lists = td_bind_opt_boolean(L, 2, "lists", false);
   o.data = data;
   lua_settop(L, 2);
-  if (data) check_data(L, b->graph);
-  Kernels *k = need_kernels(L, b->graph, data);
+  if (data) check_data(L, g);
+  TdStpCalls calls = td_stp_calls(L, g, data);
   TdTimedOwner *owner = push_owner(L);
   int at = lua_gettop(L);
   TdArena *a = td_bind_work(L, TD_WORK_SIMULATE);
   TdDiag d = td_bind_diag(a);
-  TdStpCalls calls = {k, call_kernel};
   TdStpReport *r = TD_NEW(owner->arena, TdStpReport);
-  if (!td_stp_run(a, owner->arena, b->graph, &o, &calls, r, &d)) td_bind_raise(L, &d);
+  if (!td_stp_run(a, owner->arena, g, &o, &calls, r, &d)) td_bind_raise(L, &d);
   owner->timed = &r->timed;
-  push_report(L, b->graph, r, at);
+  push_report(L, g, r, at);
   int report = lua_gettop(L), count = 1;
-  luaL_checkstack(L, (int)b->graph->output.n + 8, "outputs");
-  for (size_t i = 0; data && i < b->graph->output.n; i++, count++)
-    push_output(L, &r->output[i], td_stp_graph_stream(b->graph, b->graph->output.at[i])->ndim,
+  luaL_checkstack(L, (int)g->output.n + 8, "outputs");
+  for (size_t i = 0; data && i < g->output.n; i++, count++)
+    push_output(L, &r->output[i], td_stp_graph_stream(g, g->output.at[i])->ndim,
                 lists);
   lua_pushvalue(L, report);
   return count;
@@ -332,18 +334,18 @@ static TdStpMetric take_metric(lua_State *L) {
 }
 
 int td_stp_l_traffic(lua_State *L) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
-  td_stp_push_expr(L, td_stp_metric_traffic(b->graph, take_metric(L)));
+  TdStpGraph *g = td_stp_check_program(L, 1);
+  td_stp_push_expr(L, td_stp_metric_traffic(g, take_metric(L)));
   return 1;
 }
 
 int td_stp_l_memory(lua_State *L) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
-  td_stp_push_expr(L, td_stp_metric_memory(b->graph, take_metric(L)));
+  TdStpGraph *g = td_stp_check_program(L, 1);
+  td_stp_push_expr(L, td_stp_metric_memory(g, take_metric(L)));
   return 1;
 }
 
 int td_stp_l_flops(lua_State *L) {
-  td_stp_push_expr(L, td_stp_metric_flops(td_stp_check_graph(L, 1)->graph));
+  td_stp_push_expr(L, td_stp_metric_flops(td_stp_check_program(L, 1)));
   return 1;
 }

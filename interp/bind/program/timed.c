@@ -9,13 +9,12 @@
 
 /* Pushes where a task stalled, as a list of {stream =, why =, cycles =}. */
 static void push_stalls(lua_State *L, const TdTimed *t, const TdTimedTask *x) {
-  static const char *const why[] = {"empty", "full", "allreduce", "memory"};
   lua_createtable(L, (int)x->nstall, 0);
   for (size_t i = 0; i < x->nstall; i++) {
     const TdTimedStall *s = &x->stall[i];
     lua_createtable(L, 0, 3);
     if (s->stream < t->nstream) td_bind_set_string(L, "stream", t->stream[s->stream].name);
-    td_bind_set_string(L, "why", why[s->why]);
+    td_bind_set_string(L, "why", td_timed_stalls[s->why]);
     td_bind_set_integer(L, "cycles", s->cycles);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }

@@ -10,7 +10,7 @@
 #include "base/alarm.h"
 #include "bind/value/tensor.h"
 #include "bind/program/unit.h"
-#include "rewrite/schedule.h"
+#include "rewrite/prim.h"
 
 #define CLASS_VERDICT "tide.verdict"
 

@@ -1,7 +1,7 @@
 /* view.c - the module tide.view: programs as data for the drawings and pages of stdlib. */
 #include "bind/program/unit.h"
 #include "bind/program/view.h"
-#include "rewrite/schedule.h"
+#include "rewrite/prim.h"
 
 /* The program of the kernel, design, schedule or graph at slot 1, or raises; of a schedule as it
  * was after the step at slot 2, if that is given. */

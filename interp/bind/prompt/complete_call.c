@@ -4,10 +4,12 @@
 
 #include "analysis/time/target.h"
 #include "bind/prompt/complete.h"
-#include "bind/value/tensor.h"
+#include "bind/program/stp.h"
 #include "bind/program/unit.h"
+#include "bind/value/tensor.h"
 #include "drive/build.h"
 #include "rewrite/prim.h"
+#include "step/stp_kind.h"
 
 #define MOST_INSTANCES 256
 
@@ -107,30 +109,37 @@ static size_t opener_of(const TdBefore *b, size_t i) {
   return 0;
 }
 
+/* What a method is called on: at most one of them is known. */
+typedef struct Receiver {
+  const TdProg *prog;
+  const TdStpGraph *graph;
+} Receiver;
+
 /* The program of the expression that ends at token i: a schedule or kernel by its path, what a
- * method of a schedule returned, tide.schedule(x); NULL when nothing is known of it. */
-static const TdProg *program_at(lua_State *L, const TdBefore *b, size_t i) {
+ * method of a schedule returned, tide.schedule(x). */
+static Receiver program_at(lua_State *L, const TdBefore *b, size_t i) {
+  const Receiver unknown = {NULL, NULL};
   for (;;) {
-    if (i >= b->token.n) return NULL;
+    if (i >= b->token.n) return unknown;
     if (is_name(b, i)) break;
     size_t open = opener_of(b, i), callee = open - 1;
-    if (open == 0) return is_sign(b, 0, '(') && i > 1 ? program_at(L, b, i - 1) : NULL;
+    if (open == 0) return is_sign(b, 0, '(') && i > 1 ? program_at(L, b, i - 1) : unknown;
     if (!is_name(b, callee)) {
       i--;
     } else if (callee > 1 && is_sign(b, callee - 1, ':')) {
       i = callee - 2;
     } else {
-      if (strcmp(text_of(b, callee), "schedule") != 0 || i == open) return NULL;
+      if (strcmp(text_of(b, callee), "schedule") != 0 || i == open) return unknown;
       i--;
     }
   }
   size_t first = i;
   while (first > 1 && is_sign(b, first - 1, '.') && is_name(b, first - 2)) first -= 2;
   td_complete_push_path(L, b, first, i);
-  const TdProg *p = td_bind_test_schedule(L, -1);
-  if (!p) p = td_bind_test_unit(L, -1);
+  Receiver r = {td_bind_test_schedule(L, -1), td_stp_test_program(L, -1)};
+  if (!r.prog) r.prog = td_bind_test_unit(L, -1);
   lua_pop(L, 1);
-  return p;
+  return r;
 }
 
 /* The spec of a primitive's option, or of its positional argument number n. */
@@ -218,12 +227,25 @@ static void add_names(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
   for (size_t i = 0; i < p->nunit; i++) add_unit_names(out, p, p->unit[i], a);
 }
 
+/* Adds the nodes of a graph, and, where the argument takes them, families of several. */
+static void add_nodes(TdPromptItems *out, const TdStpGraph *g, const TdArgSpec *a) {
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdStpNode *n = g->node.at[i];
+    const char *op = td_stp_ops[n->op].name;
+    if (a->kind == TD_ARG_FAMILY && n->ordinal == 1) add(out, n->name, op);
+    add(out, td_stp_graph_name(out->arena, n), op);
+  }
+}
+
 /* What an argument of a primitive can be. */
-static void add_values(TdPromptItems *out, const TdProg *p, const TdArgSpec *a) {
+static void add_values(TdPromptItems *out, Receiver r, const TdArgSpec *a) {
+  const TdProg *p = r.prog;
   for (size_t k = 0; a->kind == TD_ARG_DEVICE && td_target_names[k]; k++)
     td_complete_add_words(out, td_target_names[k], " ", a->help);
   if (a->kind == TD_ARG_WORD)
     td_complete_add_words(out, a->words, "|", a->help);
+  else if (r.graph && (a->kind == TD_ARG_NODE || a->kind == TD_ARG_FAMILY))
+    add_nodes(out, r.graph, a);
   else if (p)
     add_names(out, p, a);
 }
@@ -259,23 +281,23 @@ static void add_options(TdPromptItems *out, const TdPrim *p) {
 }
 
 /* s:can("split", ..): names of primitives, then the arguments of that one. */
-static const TdPrim *asked_prim(const TdBefore *b, const TdCallAround *c, TdPromptItems *out) {
+static const TdPrim *asked_prim(const TdBefore *b, const TdCallAround *c, const TdKind *kind,
+                                TdPromptItems *out) {
   if (c->open == SIZE_MAX || c->argument == 0) {
-    for (int i = 0; td_prims[i] && b->in_string; i++)
-      add(out, td_prims[i]->name, td_prims[i]->summary);
+    for (int i = 0; kind->prims[i] && b->in_string; i++)
+      add(out, kind->prims[i]->name, kind->prims[i]->summary);
     return NULL;
   }
   TdColourToken t = b->token.at[c->open + 1];
   bool quoted = t.kind == TD_COLOUR_STRING && t.end - t.at > 2;
-  return quoted ? td_prim_find(td_arena_strndup(b->arena, b->s + t.at + 1, t.end - t.at - 2))
-                : NULL;
+  const char *name = quoted ? td_arena_strndup(b->arena, b->s + t.at + 1, t.end - t.at - 2) : NULL;
+  return name ? td_kind_find(kind, name) : NULL;
 }
 
-static bool complete_prim(lua_State *L, const TdBefore *b, const TdCallAround *c,
+static bool complete_prim(lua_State *L, const TdBefore *b, const TdCallAround *c, Receiver r,
                           const TdPrim *prim, int argument, TdPromptItems *out) {
   const TdArgSpec *a = spec_of(prim, argument, c->key ? text_of(b, c->key - 1) : NULL);
-  const TdProg *p = c->callee > 1 ? program_at(L, b, c->callee - 2) : NULL;
-  if (b->in_string && a) add_values(out, p, a);
+  if (b->in_string && a) add_values(out, r, a);
   if (!b->in_string && c->wants_key && c->in_table)
     add_options(out, prim);
   else if (a && a->kind == TD_ARG_COUNTS && c->wants_inner)
@@ -329,8 +351,12 @@ bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c
   const char *name = text_of(b, c->callee), *usage, *summary, *documented;
   bool is_method = c->callee > 0 && is_sign(b, c->callee - 1, ':');
   bool asks = is_method && strcmp(name, "can") == 0;
-  const TdPrim *prim = asks ? asked_prim(b, c, out) : is_method ? td_prim_find(name) : NULL;
-  if (prim) return complete_prim(L, b, c, prim, c->argument - asks, out);
+  Receiver r = {NULL, NULL};
+  if (is_method && c->callee > 1) r = program_at(L, b, c->callee - 2);
+  const TdKind *kind = r.graph ? &td_kind_graph : &td_kind_program;
+  const TdPrim *prim = asks ? asked_prim(b, c, kind, out) : is_method ? td_kind_find(kind, name)
+                                                                      : NULL;
+  if (prim) return complete_prim(L, b, c, r, prim, c->argument - asks, out);
   if (asks) return b->in_string;
   if (is_method && strcmp(name, "build") == 0) return complete_build(b, c, out);
   if (b->in_string && !c->in_table && takes_path(name)) {

@@ -5,6 +5,7 @@
 #include "bind/prompt/prompt.h"
 #include "bind/program/unit.h"
 #include "rewrite/prim.h"
+#include "step/stp_kind.h"
 
 typedef struct Doc {
   const char *name, *usage, *summary;
@@ -23,12 +24,17 @@ const char *td_help_function(size_t i, const char **usage, const char **summary)
   return docs[i].name;
 }
 
+/* What schedules are of. */
+static const TdKind *const kinds[] = {&td_kind_program, &td_kind_graph};
+enum { NKINDS = sizeof kinds / sizeof *kinds };
+
 const char *td_help_name(size_t i, const char **summary) {
-  for (size_t k = 0; td_prims[k]; k++)
-    if (i-- == 0) {
-      *summary = td_prims[k]->summary;
-      return td_prims[k]->name;
-    }
+  for (size_t q = 0; q < NKINDS; q++)
+    for (size_t k = 0; kinds[q]->prims[k]; k++)
+      if (i-- == 0) {
+        *summary = kinds[q]->prims[k]->summary;
+        return kinds[q]->prims[k]->name;
+      }
   if (i < NDOCS) {
     *summary = docs[i].summary;
     return docs[i].name;
@@ -73,9 +79,11 @@ static const char *short_name(const char *name) {
 }
 
 static void show_overview(TdText *out) {
-  td_text_puts(out, "primitives of a schedule s (?name tells more):\n");
-  for (int i = 0; td_prims[i]; i++)
-    td_text_putf(out, "  %-12s %s\n", td_prims[i]->name, td_prims[i]->summary);
+  for (size_t q = 0; q < NKINDS; q++) {
+    td_text_putf(out, "primitives of a schedule s of a %s (?name tells more):\n", kinds[q]->name);
+    for (int i = 0; kinds[q]->prims[i]; i++)
+      td_text_putf(out, "  %-12s %s\n", kinds[q]->prims[i]->name, kinds[q]->prims[i]->summary);
+  }
   td_text_puts(out, "functions and methods:\n");
   for (size_t i = 0; i < NDOCS; i++)
     td_text_putf(out, "  %-20s %s\n", docs[i].name, docs[i].summary);
@@ -175,9 +183,13 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
   }
   if (td_stp_show_help(out, name)) return true;
   const char *stem = strrchr(name, ':');
-  const TdPrim *p = td_prim_find(stem ? stem + 1 : name);
-  if (p) show_prim(out, p);
-  bool found = p != NULL;
+  bool found = false;
+  for (size_t q = 0; q < NKINDS; q++) {
+    const TdPrim *p = td_kind_find(kinds[q], stem ? stem + 1 : name);
+    if (p && found) td_text_putf(out, "of a %s:\n", kinds[q]->name);
+    if (p) show_prim(out, p);
+    found |= p != NULL;
+  }
   for (size_t i = 0; i < NDOCS; i++) {
     if (strcmp(docs[i].name, name) != 0 &&
         strcmp(short_name(docs[i].name), stem ? stem + 1 : name) != 0)

@@ -4,6 +4,7 @@
 #include "bind/prompt/prompt.h"
 #include "repl/line.h"
 #include "rewrite/prim.h"
+#include "step/stp_kind.h"
 
 /* {name, kind, place, help, words} for each argument of a primitive. */
 static void push_arguments(lua_State *L, const TdPrim *p) {
@@ -13,7 +14,8 @@ static void push_arguments(lua_State *L, const TdPrim *p) {
       [TD_ARG_INT] = "int",           [TD_ARG_INTS] = "ints",     [TD_ARG_NAMES] = "names",
       [TD_ARG_WORD] = "word",         [TD_ARG_FLAG] = "flag",     [TD_ARG_TYPE] = "type",
       [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts", [TD_ARG_KERNEL] = "kernel",
-      [TD_ARG_NUMBER] = "number",     [TD_ARG_DEVICE] = "device"};
+      [TD_ARG_NUMBER] = "number",     [TD_ARG_DEVICE] = "device", [TD_ARG_NODE] = "node",
+      [TD_ARG_FAMILY] = "family"};
   static const char *const places[] = {"needed", "optional", "rest", "option"};
   lua_newtable(L);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
@@ -126,16 +128,22 @@ static void push_work(lua_State *L) {
   }
 }
 
-/* tide.registry(): {primitives =, functions =, commands =, keys =, options =, verbs =,
+static void push_primitives(lua_State *L, const TdKind *kind) {
+  lua_newtable(L);
+  for (int i = 0; kind->prims[i]; i++) {
+    push_primitive(L, kind->prims[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* tide.registry(): {primitives =, graph_primitives =, functions =, commands =, keys =, options =, verbs =,
  * environment =, work =}. */
 static int l_registry(lua_State *L) {
   lua_newtable(L);
-  lua_newtable(L);
-  for (int i = 0; td_prims[i]; i++) {
-    push_primitive(L, td_prims[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
+  push_primitives(L, &td_kind_program);
   lua_setfield(L, -2, "primitives");
+  push_primitives(L, &td_kind_graph);
+  lua_setfield(L, -2, "graph_primitives");
   push_functions(L);
   lua_setfield(L, -2, "functions");
   push_commands(L);

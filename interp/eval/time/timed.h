@@ -13,6 +13,8 @@ typedef enum {
   TD_STALL_MEMORY, /* of a graph of STeP: off-chip */
   TD_STALLS
 } TdStall;
+/* Their names: "empty". */
+extern const char *const td_timed_stalls[TD_STALLS];
 
 /* Cycles that a task lost at a stream (its number), or in an allreduce (stream UINT32_MAX). */
 typedef struct TdTimedStall {

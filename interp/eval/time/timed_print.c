@@ -4,6 +4,8 @@
 
 #include "eval/time/timed.h"
 
+const char *const td_timed_stalls[TD_STALLS] = {"empty", "full", "allreduce", "memory"};
+
 /* Rows of single tasks, or streams, and of runs; causes of stalls in a row. */
 enum { MOST_SINGLE = 20, MOST_ROWS = 40, MOST_STALLS = 2, MOST_CAUSES = 64 };
 
@@ -51,7 +53,6 @@ static void add_task(const TdTimed *t, Row *r, const TdTimedTask *x) {
 
 /* The causes of most stalls: "A empty 12, B full 3". */
 static void put_causes(TdText *out, const TdTimed *t, Row *r) {
-  static const char *const what[] = {" empty", " full", "allreduce"};
   for (int shown = 0; shown < MOST_STALLS; shown++) {
     TdTimedStall *most = NULL;
     for (size_t i = 0; i < r->ncause; i++)
@@ -62,8 +63,9 @@ static void put_causes(TdText *out, const TdTimed *t, Row *r) {
       const char *name = t->stream[most->stream].name;
       size_t n = r->n > 1 ? strcspn(name, "[") : strlen(name);
       td_text_putn(out, name, n);
+      td_text_putc(out, ' ');
     }
-    td_text_putf(out, "%s %lld", what[most->why], (long long)most->cycles);
+    td_text_putf(out, "%s %lld", td_timed_stalls[most->why], (long long)most->cycles);
     most->cycles = 0;
   }
 }

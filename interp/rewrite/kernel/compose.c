@@ -2,7 +2,7 @@
  * called. */
 #include <string.h>
 
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 #include "rewrite/util.h"
 
 enum { SCHEDULE, ID };
@@ -258,7 +258,7 @@ static bool replay_step(Replay *p, const TdPrimStep *step) {
   memset(&inner.made, 0, sizeof inner.made);
   memset(&inner.did, 0, sizeof inner.did);
   memset(&inner.naming, 0, sizeof inner.naming);
-  const TdProg *now = td_schedule_attempt(&inner, step->prim);
+  const TdProg *now = td_take_run(&inner, step->prim);
   r->note.at = inner.note.at;
   r->note.n = inner.note.n;
   r->note.cap = inner.note.cap;
@@ -294,11 +294,12 @@ static const char *name_of_kernel(const TdRewrite *r, const TdUnit *kernel, cons
   const char *name = id ? id : kernel->stem ? kernel->stem : kernel->sym->name;
   const TdVersion *first = r->since;
   while (first->parent) first = first->parent;
+  const TdProg *was = first->prog;
   for (size_t k = 0; k < sizeof alike / sizeof *alike; k++) {
     const TdUnit *found = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < first->prog->nunit; i++) {
-      const TdUnit *u = first->prog->unit[i];
+    for (size_t i = 0; i < was->nunit; i++) {
+      const TdUnit *u = was->unit[i];
       if (u->instance != instance || (u->sym->name != name && u->stem != name)) continue;
       if (alike[k](r->session->ctx, u, kernel)) found = u, n++;
     }

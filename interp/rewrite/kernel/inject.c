@@ -6,7 +6,7 @@
 #include "analysis/range/assume.h"
 #include "analysis/range/bounds.h"
 #include "rewrite/kernel/inject.h"
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 
 enum { LOOP, KERNEL };
 

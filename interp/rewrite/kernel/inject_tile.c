@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rewrite/kernel/inject.h"
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 
 #define MOST_LOOPS 16
 #define MOST_ARRAYS 16
@@ -95,7 +95,7 @@ static const TdProg *take(Tiling *t, const TdProg *p, const char *prim, const Td
                           const char *const **made) {
   TdPrimStep step = {.prim = td_prim_find(prim),
                      .arg = td_arena_copy(t->r->arena, arg, TD_PRIM_ARGS * sizeof *arg)};
-  return td_schedule_part(t->r, p, step, made);
+  return td_take_part(t->r, p, step, made);
 }
 
 /* The nest split by the factors, its tile loops inside, and the kernel in their place. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/range/range.h"
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 #include "rewrite/task/search_auto_moves.h"
 
 enum {
@@ -111,7 +111,7 @@ static bool take_move(Auto *q, TdArena *a, const State *from, const TdAutoMove *
   q->r->store->next_sym = from->sym;
   s->prog = from->prog;
   for (size_t i = 0; i < m->n; i++) {
-    const TdProg *p = td_schedule_try(q->r, a, s->prog, m->step[i]);
+    const TdProg *p = td_take_try(q->r, a, s->prog, m->step[i]);
     if (!p && i == 0) return false;
     if (p) did[s->nstep++] = m->step[i];
     if (p) s->prog = p;
@@ -220,7 +220,7 @@ static bool is_idle(Auto *q, const State *root, Steps steps, size_t out, const S
   q->r->store->next_uid = root->uid;
   q->r->store->next_sym = root->sym;
   for (size_t i = 0; i < steps.n && s.prog; i++)
-    if (i != out) s.prog = td_schedule_try(q->r, a, s.prog, steps.at[i]);
+    if (i != out) s.prog = td_take_try(q->r, a, s.prog, steps.at[i]);
   bool idle = s.prog && measure(q, a, &s, &quiet) && s.cycles <= best->cycles &&
               s.dsp <= best->dsp && s.bram <= best->bram;
   td_arena_release(q->r->store->arena, mark);
@@ -256,6 +256,6 @@ const TdProg *td_search_auto(TdRewrite *r, const TdAutoAsk *ask) {
   td_arena_release(r->store->arena, mark);
   const TdProg *p = r->prog;
   const char *const *made;
-  for (size_t i = 0; i < steps.n && p; i++) p = td_schedule_part(r, p, steps.at[i], &made);
+  for (size_t i = 0; i < steps.n && p; i++) p = td_take_part(r, p, steps.at[i], &made);
   return p;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "rewrite/schedule.h"
+#include "rewrite/take.h"
 #include "rewrite/task/search_moves.h"
 
 enum { SMALL = TD_TURNS_MOST }; /* nodes of a design that is searched to the end */
@@ -166,7 +166,7 @@ static bool make_step(Mapping *q, TdArena *a, const State *from, const TdSearchM
   }
   s->step = td_search_step(q->arena, m);
   go_on_from(q, from);
-  s->prog = td_schedule_try(q->r, a, from->prog, s->step);
+  s->prog = td_take_try(q->r, a, from->prog, s->step);
   return s->prog != NULL;
 }
 
@@ -312,7 +312,7 @@ static const TdProg *replay(TdRewrite *r, const TdSearchPoint *x) {
   const char *const *made;
   for (size_t i = 0; i < n && p; i++) {
     const State *s = way[i]->is;
-    p = td_schedule_part(r, p, s->step, &made);
+    p = td_take_part(r, p, s->step, &made);
   }
   return p;
 }

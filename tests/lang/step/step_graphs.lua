@@ -290,4 +290,11 @@ t.test("a report draws itself and its waves", function()
   t.eq(r.tasks.map.busy, 4 * 64)
 end)
 
+t.test("a report names the memory where that is what stalls", function()
+  local r = step.graph(function() step.load(f32[64][1024], { tile = { 1, 1024 } }):sink() end):simulate()
+  local stalls = r.tasks.load.stalls
+  t.eq(stalls[1].why, "memory")
+  t.ok(tostring(r):find("memory " .. stalls[1].cycles, 1, true) and not tostring(r):find "null")
+end)
+
 t.done()

@@ -2,12 +2,13 @@
 #ifndef TD_SCHEDULE_H
 #define TD_SCHEDULE_H
 
-#include "rewrite/prim.h"
+#include "history/kind.h"
 
 /* One version: the program, and the step that made it from its parent. */
-typedef struct TdVersion {
-  const struct TdVersion *parent; /* NULL: as captured */
-  const TdProg *prog;
+struct TdVersion {
+  const TdKind *kind;
+  const TdVersion *parent; /* NULL: as captured */
+  const void *prog;        /* of that kind */
   const TdPrim *prim;
   const char *call;      /* Lua text of the step: split("i", 8) */
   const TdPrimStep *did; /* the step, or those that it was made of: what the log shows */
@@ -22,29 +23,21 @@ typedef struct TdVersion {
   bool used_value;
   uint32_t next_uid, next_sym; /* of the store when this version was made */
   double legality_ms;          /* wall time of the step, legality included */
-} TdVersion;
+};
 
 typedef struct TdSchedule {
   TdStore *store;
   const TdVersion *now;
 } TdSchedule;
 
-/* A schedule of a copy of p in the (new) store st. */
-TdSchedule td_schedule_new(TdStore *st, const TdProg *p);
+/* A schedule of a copy of p, of this kind, in the (new) store st. */
+TdSchedule td_schedule_new(TdStore *st, const TdKind *kind, const void *p);
 /* Applies prim; returns whether it was accepted, and the names it made (owned by the store). On
  * refusal nothing changed but d. */
-bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+bool td_schedule_apply(TdSchedule *s, void *tools, const TdPrim *prim, const TdArgValue *arg,
                        const char *const **made, size_t *nmade, TdDiag *d);
-/* Runs prim, tidies up after it and checks what it made. NULL: refused, r->diag says why. */
-const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim);
-/* The program that a step makes of p, as r would take it; NULL when it is refused. Scratch in a. */
-const TdProg *td_schedule_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPrimStep step);
-/* p after a step that is a part of r's: its notes, and that it was done, are r's. What it made is
- *in made. NULL: refused, r->diag says why. */
-const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
-                               const char *const **made);
 /* As td_schedule_apply without keeping the result. */
-bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+bool td_schedule_can(TdSchedule *s, void *tools, const TdPrim *prim, const TdArgValue *arg,
                      TdDiag *d);
 /* The version after step n, or NULL. */
 const TdVersion *td_schedule_at(const TdSchedule *s, int n);
@@ -54,10 +47,11 @@ const TdVersion *td_schedule_reference(const TdSchedule *s);
 /* "retype C i32 -> i16, assume K % 8 == 0": what makes what is there now another program than was
  * captured; "" if nothing does. Owned by a. */
 const char *td_schedule_relative(TdArena *a, const TdSchedule *s);
-/* Lua text that rebuilds the schedule from the kernel: load(text)(kernel). */
+/* Lua text that rebuilds the schedule from the program: load(text)(program). */
 void td_schedule_log(TdText *out, const TdSchedule *s);
-/* Lines of the printed form that differ from one program to another. */
-void td_schedule_diff(TdText *out, const TdProg *from, const TdProg *to);
+/* Lines of the printed form that differ from one program to another, each of its kind. */
+void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from,
+                      const TdKind *to_kind, const void *to);
 /* The Lua text of a call of prim with these arguments. */
 void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg);
 

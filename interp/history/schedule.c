@@ -1,18 +1,14 @@
-/* schedule.c - steps on immutable versions: apply, undo, log, diff. */
-#include "rewrite/schedule.h"
+/* schedule.c - steps on immutable versions of programs of any kind: apply, undo, log, diff. */
+#include "history/schedule.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "analysis/range/bounds.h"
-#include "rewrite/copied.h"
-#include "rewrite/normalise.h"
-#include "rewrite/stream/check_deadlock.h"
-#include "rewrite/owner.h"
-
 /* A version in the store, counters included, so that a step after an undo draws the same uids. */
-static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg *p) {
+static TdVersion *new_version(TdStore *st, const TdKind *kind, const TdVersion *parent,
+                              const void *p) {
   TdVersion *v = TD_NEW(st->arena, TdVersion);
+  v->kind = kind;
   v->parent = parent;
   v->prog = p;
   v->step = parent ? parent->step + 1 : 0;
@@ -21,10 +17,10 @@ static TdVersion *new_version(TdStore *st, const TdVersion *parent, const TdProg
   return v;
 }
 
-TdSchedule td_schedule_new(TdStore *st, const TdProg *p) {
+TdSchedule td_schedule_new(TdStore *st, const TdKind *kind, const void *p) {
   TdSchedule s = {.store = st};
-  const TdProg *copy = td_clone_prog(st, p, false);
-  s.now = new_version(st, NULL, copy);
+  const void *copy = kind->clone(st, p);
+  s.now = new_version(st, kind, NULL, copy);
   return s;
 }
 
@@ -34,88 +30,17 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Whether what primitives declare is derived again. */
-#ifdef TD_DEBUG
-enum { debugs = 1 };
-#else
-enum { debugs = 0 };
-#endif
-
-/* Refuses a new unit that would not load: what ran nowhere in its place may be out of range. */
-static bool check_bounds(TdRewrite *r, const TdProg *p) {
-  bool ok = true;
-  for (size_t i = 0; i < p->nunit && ok; i++) {
-    if (td_prog_unit(r->prog, p->unit[i]->sym)) continue;
-    TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = p, .unit = p->unit[i]};
-    const TdBoundsItem *item;
-    size_t n;
-    ok = td_bounds_check(&q, &item, &n, r->diag);
-  }
-  return ok;
-}
-
-const TdProg *td_schedule_attempt(TdRewrite *r, const TdPrim *prim) {
-  const TdProg *before = r->prog, *p = prim->apply(r);
-  r->prog = before;
-  if (p && !r->did.n) p = td_normalise_sound(r, p);
-  if (p && !td_verify_prog(p, r->diag)) p = NULL;
-  if (p && !(td_check_deadlock_check(r, p) && check_bounds(r, p))) p = NULL;
-  if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;
-  if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;
-  if (!p && !td_diag_failed(r->diag)) {
-    TdLoc none = {0};
-    td_diag_set(r->diag, TD_BUG, "silent", none, "%s failed without saying why", prim->name);
-  }
-  if (td_diag_failed(r->diag)) r->diag->prim = prim->name;
-  return p;
-}
-
-const TdProg *td_schedule_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPrimStep step) {
-  TdDiag quiet = {.arena = a};
-  TdRewrite one = {.prog = p,
-                   .since = r->since,
-                   .store = r->store,
-                   .session = r->session,
-                   .arena = a,
-                   .affine = r->affine,
-                   .arg = step.arg,
-                   .diag = &quiet};
-  return td_schedule_attempt(&one, step.prim);
-}
-
-const TdProg *td_schedule_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
-                               const char *const **made) {
-  TdRewrite one = *r;
-  one.prog = p;
-  one.arg = step.arg;
-  one.naming = (TdNaming){0};
-  memset(&one.made, 0, sizeof one.made);
-  memset(&one.did, 0, sizeof one.did);
-  memset(&one.copied, 0, sizeof one.copied);
-  p = td_schedule_attempt(&one, step.prim);
-  r->note.at = one.note.at, r->note.n = one.note.n, r->note.cap = one.note.cap;
-  r->relative.at = one.relative.at, r->relative.n = one.relative.n;
-  r->relative.cap = one.relative.cap;
-  r->used_value |= one.used_value;
-  *made = (const char *const *)one.made.at;
-  step.before = one.prog;
-  step.made = *made;
-  step.nmade = one.made.n;
-  td_vec_push(r->arena, &r->did, step);
-  return p;
-}
-
-static TdRewrite start(TdSchedule *s, TdAffine *affine, const TdArgValue *arg, TdDiag *d) {
+/* The program that the step makes of what is there now; NULL: refused, t->diag says why. */
+static const void *attempt(TdSchedule *s, TdTaking *t) {
   s->store->next_uid = s->now->next_uid;
   s->store->next_sym = s->now->next_sym;
-  return (TdRewrite){.prog = s->now->prog,
-                     .since = s->now,
-                     .store = s->store,
-                     .session = s->store->session,
-                     .arena = d->arena,
-                     .affine = affine,
-                     .arg = arg,
-                     .diag = d};
+  const void *p = s->now->kind->attempt(t);
+  if (!p && !td_diag_failed(t->diag)) {
+    TdLoc none = {0};
+    td_diag_set(t->diag, TD_BUG, "silent", none, "%s failed without saying why", t->prim->name);
+  }
+  if (td_diag_failed(t->diag)) t->diag->prim = t->prim->name;
+  return p;
 }
 
 /* n strings, copied into the store. */
@@ -147,11 +72,11 @@ static bool is_composite(const TdArgValue *arg) {
 }
 
 /* The steps of a version: the one that was asked for, or those that it was made of. */
-static void keep_steps(TdStore *st, TdVersion *v, const TdRewrite *r, const TdPrim *prim) {
-  TdPrimStep one = {.prim = prim, .arg = r->arg};
-  bool composite = r->did.n > 0 || is_composite(r->arg);
-  const TdPrimStep *from = composite ? r->did.at : &one;
-  v->ndid = composite ? r->did.n : 1;
+static void keep_steps(TdStore *st, TdVersion *v, const TdTaking *t) {
+  TdPrimStep one = {.prim = t->prim, .arg = t->arg};
+  bool composite = t->ndid > 0 || is_composite(t->arg);
+  const TdPrimStep *from = composite ? t->did : &one;
+  v->ndid = composite ? t->ndid : 1;
   TdPrimStep *did = TD_NEWN(st->arena, TdPrimStep, v->ndid);
   for (size_t i = 0; i < v->ndid; i++) {
     did[i] = from[i];
@@ -168,41 +93,41 @@ static void roll_back(TdSchedule *s, TdMark mark) {
   s->store->next_sym = s->now->next_sym;
 }
 
-bool td_schedule_apply(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+bool td_schedule_apply(TdSchedule *s, void *tools, const TdPrim *prim, const TdArgValue *arg,
                        const char *const **made, size_t *nmade, TdDiag *d) {
   TdMark mark = td_arena_mark(s->store->arena);
   double before = now_ms();
-  TdRewrite r = start(s, affine, arg, d);
-  const TdProg *p = td_schedule_attempt(&r, prim);
+  TdTaking t = {s->now, s->store, tools, prim, arg, .diag = d};
+  const void *p = attempt(s, &t);
   if (!p) {
     roll_back(s, mark);
     return false;
   }
-  TdVersion *v = new_version(s->store, s->now, p);
+  TdVersion *v = new_version(s->store, s->now->kind, s->now, p);
   v->prim = prim;
   TdText call = td_text_new(s->store->arena);
   td_schedule_call(&call, prim, arg);
   v->call = td_text_str(&call);
-  v->note = keep_strings(s->store, (const char *const *)r.note.at, r.note.n);
-  v->nnote = r.note.n;
-  v->relative = keep_strings(s->store, (const char *const *)r.relative.at, r.relative.n);
-  v->nrelative = r.relative.n;
-  v->used_value = r.used_value || s->now->used_value;
+  v->note = keep_strings(s->store, t.note, t.nnote);
+  v->nnote = t.nnote;
+  v->relative = keep_strings(s->store, t.relative, t.nrelative);
+  v->nrelative = t.nrelative;
+  v->used_value = t.used_value || s->now->used_value;
   v->legality_ms = now_ms() - before;
-  v->made = keep_strings(s->store, (const char *const *)r.made.at, r.made.n);
-  v->nmade = r.made.n;
-  keep_steps(s->store, v, &r, prim);
+  v->made = keep_strings(s->store, t.made, t.nmade);
+  v->nmade = t.nmade;
+  keep_steps(s->store, v, &t);
   *made = v->made;
   *nmade = v->nmade;
   s->now = v;
   return true;
 }
 
-bool td_schedule_can(TdSchedule *s, TdAffine *affine, const TdPrim *prim, const TdArgValue *arg,
+bool td_schedule_can(TdSchedule *s, void *tools, const TdPrim *prim, const TdArgValue *arg,
                      TdDiag *d) {
   TdMark mark = td_arena_mark(s->store->arena);
-  TdRewrite r = start(s, affine, arg, d);
-  bool ok = td_schedule_attempt(&r, prim) != NULL;
+  TdTaking t = {s->now, s->store, tools, prim, arg, .diag = d};
+  bool ok = attempt(s, &t) != NULL;
   roll_back(s, mark);
   return ok;
 }
@@ -233,22 +158,12 @@ static void put_relative(TdText *out, const TdVersion *v) {
     td_text_putf(out, "%s%s", out->n ? ", " : "", v->relative[i]);
 }
 
-/* Whether u assumes the fact e. */
-static bool assumes(const TdUnit *u, const TdExpr *e) {
-  bool found = false;
-  for (size_t i = 0; i < u->nassert && !found; i++) found = td_equal_expr(u->assert_[i], e);
-  return found;
-}
-
 const char *td_schedule_relative(TdArena *a, const TdSchedule *s) {
   TdText t = td_text_new(a);
   const TdVersion *first = s->now;
   while (first->parent) first = first->parent;
-  const TdUnit *was = td_prog_root(first->prog), *now = td_prog_root(s->now->prog);
   put_relative(&t, s->now);
-  for (size_t i = 0; i < now->nassert; i++)
-    if (!assumes(was, now->assert_[i]))
-      td_text_putf(&t, "%sassume %s", t.n ? ", " : "", td_print_expr_str(a, now->assert_[i]));
+  if (s->now->kind->put_assumed) s->now->kind->put_assumed(&t, first->prog, s->now->prog);
   return td_text_str(&t);
 }
 
@@ -280,13 +195,18 @@ static void put_counts(TdText *out, const TdArgSpec *spec, const TdArgValue *v) 
 
 static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   switch (spec->kind) {
-  case TD_ARG_INT: td_text_putf(out, "%lld", (long long)v->integer); break;
+  case TD_ARG_INT:
+    if (v->text)
+      td_text_put_quoted(out, v->text, strlen(v->text));
+    else
+      td_text_putf(out, "%lld", (long long)v->integer);
+    break;
   case TD_ARG_NUMBER: td_text_putf(out, "%g", v->number); break;
   case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: put_list(out, v); break;
   case TD_ARG_COUNTS: put_counts(out, spec, v); break;
-  case TD_ARG_SCHEDULE: td_text_puts(out, td_prog_root(v->schedule->prog)->sym->name); break;
+  case TD_ARG_SCHEDULE: td_text_puts(out, v->schedule->kind->title(v->schedule->prog)); break;
   case TD_ARG_KERNEL: td_text_puts(out, td_prog_root(v->prog)->sym->name); break;
   case TD_ARG_TYPE: {
     const char *type = td_type_str(out->arena, v->type);
@@ -357,9 +277,10 @@ void td_schedule_log(TdText *out, const TdSchedule *s) {
   td_text_puts(out, "return s\n");
 }
 
-void td_schedule_diff(TdText *out, const TdProg *from, const TdProg *to) {
+void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from,
+                      const TdKind *to_kind, const void *to) {
   TdText before = td_text_new(out->arena), after = td_text_new(out->arena);
-  td_print_prog(&before, from);
-  td_print_prog(&after, to);
+  from_kind->print(&before, from);
+  to_kind->print(&after, to);
   td_text_diff(out, td_text_str(&before), td_text_str(&after), 2);
 }
