@@ -277,8 +277,8 @@ void td_schedule_log(TdText *out, const TdSchedule *s) {
   td_text_puts(out, "return s\n");
 }
 
-void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from,
-                      const TdKind *to_kind, const void *to) {
+void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from, const TdKind *to_kind,
+                      const void *to) {
   TdText before = td_text_new(out->arena), after = td_text_new(out->arena);
   from_kind->print(&before, from);
   to_kind->print(&after, to);

@@ -50,8 +50,8 @@ const char *td_schedule_relative(TdArena *a, const TdSchedule *s);
 /* Lua text that rebuilds the schedule from the program: load(text)(program). */
 void td_schedule_log(TdText *out, const TdSchedule *s);
 /* Lines of the printed form that differ from one program to another, each of its kind. */
-void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from,
-                      const TdKind *to_kind, const void *to);
+void td_schedule_diff(TdText *out, const TdKind *from_kind, const void *from, const TdKind *to_kind,
+                      const void *to);
 /* The Lua text of a call of prim with these arguments. */
 void td_schedule_call(TdText *out, const TdPrim *prim, const TdArgValue *arg);
 

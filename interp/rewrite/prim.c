@@ -6,5 +6,5 @@
 const TdPrim *const td_prims[] = TD_PRIMS;
 
 const TdPrim *td_prim_find(const char *name) {
-  return td_kind_find(&td_kind_program, name);
+  return td_kind_find(&td_prim_kind, name);
 }

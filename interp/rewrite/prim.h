@@ -33,7 +33,7 @@ typedef struct TdRewrite {
 } TdRewrite;
 
 /* Kernels and designs as schedules know them; its tools are a TdAffine. */
-extern const TdKind td_kind_program;
+extern const TdKind td_prim_kind;
 /* All its primitives, NULL at the end. */
 extern const TdPrim *const td_prims[];
 const TdPrim *td_prim_find(const char *name);

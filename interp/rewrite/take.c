@@ -55,7 +55,7 @@ const TdProg *td_take_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPri
 }
 
 const TdProg *td_take_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
-                               const char *const **made) {
+                           const char *const **made) {
   TdRewrite one = *r;
   one.prog = p;
   one.arg = step.arg;
@@ -127,11 +127,11 @@ static void put_assumed(TdText *out, const void *first, const void *last) {
                    td_print_expr_str(out->arena, now->assert_[i]));
 }
 
-const TdKind td_kind_program = {.name = "kernel or design",
-                                .prims = td_prims,
-                                .clone = clone,
-                                .attempt = attempt,
-                                .print = print,
-                                .print_root = print_root,
-                                .title = title,
-                                .put_assumed = put_assumed};
+const TdKind td_prim_kind = {.name = "kernel or design",
+                             .prims = td_prims,
+                             .clone = clone,
+                             .attempt = attempt,
+                             .print = print,
+                             .print_root = print_root,
+                             .title = title,
+                             .put_assumed = put_assumed};

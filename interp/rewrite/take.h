@@ -11,6 +11,6 @@ const TdProg *td_take_try(const TdRewrite *r, TdArena *a, const TdProg *p, TdPri
 /* p after a step that is a part of r's: its notes, and that it was done, are r's. What it made is
  *in made. NULL: refused, r->diag says why. */
 const TdProg *td_take_part(TdRewrite *r, const TdProg *p, TdPrimStep step,
-                              const char *const **made);
+                           const char *const **made);
 
 #endif

@@ -13,8 +13,7 @@ TdStpEdit td_stp_edit_new(TdStpRewrite *r) {
     td_vec_push(r->arena, &e.node, own);
     e.by_uid.at[own->uid] = own;
   }
-  for (size_t i = 0; i < r->g->output.n; i++)
-    td_vec_push(r->arena, &e.output, r->g->output.at[i]);
+  for (size_t i = 0; i < r->g->output.n; i++) td_vec_push(r->arena, &e.output, r->g->output.at[i]);
   return e;
 }
 
@@ -115,7 +114,7 @@ static void build(Builder *b, const TdStpNode *n) {
     if (from)
       build(b, from);
     else
-      b->failed |= !td_stp_rewrite_refuse(b->e->r, TD_BUG, "step-lost", n->loc,
+      b->failed |= !td_stp_rewrite_refuse(b->e->r, TD_BUG, "step-cycle", n->loc,
                                           "a step removed what '%s' reads", n->name);
   }
   td_ctx_leave(td_arena_ctx(b->h->arena));

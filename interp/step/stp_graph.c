@@ -81,8 +81,7 @@ TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g) {
     if (n->sel) n->sel = copy_selectors(a, n->sel);
     td_vec_push(a, &h->by_uid, n);
   }
-  for (size_t i = 0; i < g->node.n; i++)
-    td_vec_push(a, &h->node, h->by_uid.at[g->node.at[i]->uid]);
+  for (size_t i = 0; i < g->node.n; i++) td_vec_push(a, &h->node, h->by_uid.at[g->node.at[i]->uid]);
   for (size_t i = 0; i < g->output.n; i++) td_vec_push(a, &h->output, g->output.at[i]);
   for (size_t i = 0; i < g->symbol.n; i++) {
     TdStpSymbol s = g->symbol.at[i];
@@ -101,7 +100,8 @@ const char *td_stp_graph_symbol(TdStpGraph *g, const TdStpNode *n, const char *l
   of.name = NULL;
   for (size_t i = 0; before && n->was && i < before->symbol.n; i++) {
     const TdStpSymbol *s = &before->symbol.at[i];
-    if (s->of.uid == n->was - 1 && s->of.out == of.of.out && s->dim == of.dim && *s->name == *letter)
+    if (s->of.uid == n->was - 1 && s->of.out == of.of.out && s->dim == of.dim &&
+        *s->name == *letter)
       of.name = s->name;
   }
   if (!of.name)

@@ -11,6 +11,6 @@ typedef struct TdStpTools {
 } TdStpTools;
 
 /* STeP graphs; its tools are TdStpTools. */
-extern const TdKind td_kind_graph;
+extern const TdKind td_stp_kind;
 
 #endif

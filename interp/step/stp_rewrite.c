@@ -1,4 +1,4 @@
-/* stp_rewrite.c - what steps on graphs share: names, refusals, and the graph as a kind of programs. */
+/* stp_rewrite.c - what steps on graphs share: names, refusals; the graph as a kind of programs. */
 #include "step/stp_rewrite.h"
 
 #include <stdarg.h>
@@ -132,9 +132,9 @@ static const char *title(const void *p) {
   return "graph";
 }
 
-const TdKind td_kind_graph = {.name = "STeP graph",
-                              .prims = td_stp_prims,
-                              .clone = clone,
-                              .attempt = attempt,
-                              .print = print,
-                              .title = title};
+const TdKind td_stp_kind = {.name = "STeP graph",
+                            .prims = td_stp_prims,
+                            .clone = clone,
+                            .attempt = attempt,
+                            .print = print,
+                            .title = title};

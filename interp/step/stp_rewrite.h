@@ -8,9 +8,9 @@
 extern const TdPrim *const td_stp_prims[];
 
 typedef struct TdStpRewrite {
-  TdStpGraph *g;   /* before; only its table of expressions grows */
-  TdStore *store;  /* of versions */
-  TdArena *arena;  /* scratch, gone when the step is over */
+  TdStpGraph *g;  /* before; only its table of expressions grows */
+  TdStore *store; /* of versions */
+  TdArena *arena; /* scratch, gone when the step is over */
   const TdStpTools *tools;
   const TdArgValue *arg; /* parallel to the specs */
   TdDiag *diag;

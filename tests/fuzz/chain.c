@@ -22,7 +22,7 @@ bool chain_open(Chain *c, Side *side, Counts *counts, const TdProg *kernel, uint
     *why = d.message;
     return false;
   }
-  c->schedule = td_schedule_new(c->store, &td_kind_program, kernel);
+  c->schedule = td_schedule_new(c->store, &td_prim_kind, kernel);
   c->version[0] = c->schedule.now->prog;
   c->promise = promise_all;
   return true;

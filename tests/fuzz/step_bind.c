@@ -25,7 +25,7 @@ const TdProg *step_callee(const TdProg *p, const char *name) {
 static const TdVersion *schedule_of(Chain *c, const Step *s) {
   TdStore *st = td_store_new(c->side->session);
   td_vec_push(c->arena, &c->other, st);
-  TdSchedule sub = td_schedule_new(st, &td_kind_program, step_callee(c->kernel, s->of));
+  TdSchedule sub = td_schedule_new(st, &td_prim_kind, step_callee(c->kernel, s->of));
   for (int k = 0; k < s->nsub; k++) {
     TdArgValue arg[TD_PRIM_ARGS];
     TdDiag quiet = {.arena = c->scratch};

@@ -20,7 +20,7 @@ typedef struct ScheduleBox {
 
 /* The class of schedules of a kind. */
 static const char *class_of(const TdKind *kind) {
-  return kind == &td_kind_program ? TD_CLASS_SCHEDULE : TD_CLASS_STP_SCHEDULE;
+  return kind == &td_prim_kind ? TD_CLASS_SCHEDULE : TD_CLASS_STP_SCHEDULE;
 }
 
 /* The schedule, of a program of any kind, at idx, or NULL. */
@@ -37,8 +37,7 @@ static ScheduleBox *check_schedule(lua_State *L, int idx) {
 
 const TdSchedule *td_bind_check_schedule(lua_State *L, int idx) {
   ScheduleBox *box = check_schedule(L, idx);
-  if (box->s.now->kind != &td_kind_program)
-    td_bind_expect(L, idx, "a schedule of a kernel or design");
+  if (box->s.now->kind != &td_prim_kind) td_bind_expect(L, idx, "a schedule of a kernel or design");
   return &box->s;
 }
 
@@ -88,7 +87,7 @@ static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
 /* A schedule of the graph at slot 1, which it keeps for the sake of its tensors. */
 static int schedule_graph(lua_State *L, const TdStpGraph *g) {
   TdStore *st = td_bind_push_store(L);
-  ScheduleBox *box = push_schedule(L, td_schedule_new(st, &td_kind_graph, g), 1);
+  ScheduleBox *box = push_schedule(L, td_schedule_new(st, &td_stp_kind, g), 1);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
   (void)box;
@@ -101,7 +100,7 @@ static int l_schedule(lua_State *L) {
   if (g) return schedule_graph(L, g);
   const TdProg *p = td_bind_check_unit(L, 1);
   TdStore *st = td_bind_push_store(L);
-  push_schedule(L, td_schedule_new(st, &td_kind_program, p), 1);
+  push_schedule(L, td_schedule_new(st, &td_prim_kind, p), 1);
   td_bind_dump(L, p, "captured", "as captured");
   return 1;
 }
@@ -146,7 +145,7 @@ static void check_last_step(lua_State *L, ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
   if (b->setting[TD_SET_CHECK] == TD_CHECK_OFF) return;
   if (td_schedule_reference(&box->s) == box->s.now) return;
-  if (box->s.now->kind != &td_kind_program) return;
+  if (box->s.now->kind != &td_prim_kind) return;
   TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
   const TdVersion *before = box->s.now->parent;
   bool quick = b->setting[TD_SET_CHECK] == TD_CHECK_QUICK;
@@ -182,7 +181,7 @@ static void trace_step(lua_State *L, ScheduleBox *box) {
 /* What steps of the schedule ask. */
 static void *tools_of(lua_State *L, const ScheduleBox *box) {
   TdBind *b = td_bind_enter(L);
-  return box->s.now->kind == &td_kind_program ? (void *)b->affine : td_stp_push_tools(L, box->s.now);
+  return box->s.now->kind == &td_prim_kind ? (void *)b->affine : td_stp_push_tools(L, box->s.now);
 }
 
 /* s:<primitive>(...): the primitive is upvalue 1. Returns the schedule, then the names made. */
@@ -202,7 +201,7 @@ static int l_apply(lua_State *L) {
   }
   td_prompt_answered(L);
   td_bind_account(L);
-  if (box->s.now->kind == &td_kind_program && box->s.now->prog != box->s.now->parent->prog)
+  if (box->s.now->kind == &td_prim_kind && box->s.now->prog != box->s.now->parent->prog)
     td_bind_dump(L, box->s.now->prog, prim->name, box->s.now->call);
   check_last_step(L, box);
   b->changes++;
@@ -334,12 +333,12 @@ static Program check_program(lua_State *L, int idx) {
   const ScheduleBox *box = test_schedule(L, idx);
   if (box) return (Program){box->s.now->kind, box->s.now->prog};
   const TdStpGraph *g = td_stp_test_program(L, idx);
-  if (g) return (Program){&td_kind_graph, g};
+  if (g) return (Program){&td_stp_kind, g};
   const TdProg *p = td_bind_test_unit(L, idx);
   if (!p)
     td_bind_fail(L, "argument", "a schedule, kernel or design is expected, not %s",
                  td_bind_words(L, idx));
-  return (Program){&td_kind_program, p};
+  return (Program){&td_prim_kind, p};
 }
 
 /* s:diff(n): since step n; s:diff(x): from another schedule, a kernel or a design. */
@@ -431,8 +430,8 @@ static int l_schedule_index(lua_State *L) {
 static void open_kind(lua_State *L, const TdKind *kind, const luaL_Reg *methods) {
   static const luaL_Reg meta[] = {
       {"__index", l_schedule_index}, {"__tostring", l_schedule_tostring}, {NULL, NULL}};
-  static const luaL_Reg all[] = {{"undo", l_undo}, {"at", l_at},       {"fork", l_fork},
-                                 {"log", l_log},   {"diff", l_diff},   {"steps", l_steps},
+  static const luaL_Reg all[] = {{"undo", l_undo}, {"at", l_at},     {"fork", l_fork},
+                                 {"log", l_log},   {"diff", l_diff}, {"steps", l_steps},
                                  {"can", l_can},   {NULL, NULL}};
   td_bind_class(L, class_of(kind), meta, all);
   lua_getfield(L, -1, "methods");
@@ -458,11 +457,11 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"rates", td_bind_rates},
                                      {"tasks", td_bind_tasks},
                                      {NULL, NULL}};
-  open_kind(L, &td_kind_program, methods);
+  open_kind(L, &td_prim_kind, methods);
   lua_pushcfunction(L, l_schedule_call);
   lua_setfield(L, -2, "__call");
   lua_pop(L, 1);
-  open_kind(L, &td_kind_graph, td_stp_methods);
+  open_kind(L, &td_stp_kind, td_stp_methods);
   lua_pop(L, 1);
   lua_pushcfunction(L, l_schedule);
   lua_setfield(L, -2, "schedule");

@@ -18,7 +18,7 @@ static int l_graph_gc(lua_State *L) {
   return 0;
 }
 
-TdStpBox *td_stp_check_graph(lua_State *L, int idx) {
+static TdStpBox *check_graph(lua_State *L, int idx) {
   TdStpBox *b = luaL_testudata(L, idx, TD_CLASS_STP_GRAPH);
   if (!b) td_bind_expect(L, idx, "a STeP graph");
   return b;
@@ -110,7 +110,7 @@ static int l_graph(lua_State *L) {
 }
 
 static int l_graph_tostring(lua_State *L) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
+  TdStpBox *b = check_graph(L, 1);
   TdText t = td_text_new(td_bind_arena(L));
   td_stp_print(&t, b->graph);
   lua_pushstring(L, td_text_str(&t));
@@ -139,7 +139,7 @@ static int push_nodes(lua_State *L, const TdStpBox *b) {
 }
 
 static int l_graph_index(lua_State *L) {
-  TdStpBox *b = td_stp_check_graph(L, 1);
+  TdStpBox *b = check_graph(L, 1);
   const char *key = luaL_checkstring(L, 2);
   if (strcmp(key, "outputs") == 0) return push_outputs(L, b);
   if (strcmp(key, "nodes") == 0) return push_nodes(L, b);
@@ -172,7 +172,7 @@ TdStpStreamBox *td_stp_test_stream(lua_State *L, int idx) {
 void td_stp_push_stream(lua_State *L, int graph, TdStpRef r) {
   graph = lua_absindex(L, graph);
   TdStpStreamBox *s = lua_newuserdatauv(L, sizeof *s, 1);
-  *s = (TdStpStreamBox){td_stp_check_graph(L, graph), r};
+  *s = (TdStpStreamBox){check_graph(L, graph), r};
   lua_pushvalue(L, graph);
   lua_setiuservalue(L, -2, 1);
   luaL_setmetatable(L, TD_CLASS_STP_STREAM);

@@ -26,7 +26,6 @@ typedef struct TdStpStreamBox {
 } TdStpStreamBox;
 
 /* stp.c */
-TdStpBox *td_stp_check_graph(lua_State *L, int idx);
 /* The finished graph at idx, itself or as a schedule has it now; NULL, or raises. */
 TdStpGraph *td_stp_test_program(lua_State *L, int idx);
 TdStpGraph *td_stp_check_program(lua_State *L, int idx);

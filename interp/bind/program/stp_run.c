@@ -306,8 +306,7 @@ static int run(lua_State *L, bool data) {
   int report = lua_gettop(L), count = 1;
   luaL_checkstack(L, (int)g->output.n + 8, "outputs");
   for (size_t i = 0; data && i < g->output.n; i++, count++)
-    push_output(L, &r->output[i], td_stp_graph_stream(g, g->output.at[i])->ndim,
-                lists);
+    push_output(L, &r->output[i], td_stp_graph_stream(g, g->output.at[i])->ndim, lists);
   lua_pushvalue(L, report);
   return count;
 }

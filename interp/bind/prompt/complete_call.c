@@ -353,9 +353,10 @@ bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c
   bool asks = is_method && strcmp(name, "can") == 0;
   Receiver r = {NULL, NULL};
   if (is_method && c->callee > 1) r = program_at(L, b, c->callee - 2);
-  const TdKind *kind = r.graph ? &td_kind_graph : &td_kind_program;
-  const TdPrim *prim = asks ? asked_prim(b, c, kind, out) : is_method ? td_kind_find(kind, name)
-                                                                      : NULL;
+  const TdKind *kind = r.graph ? &td_stp_kind : &td_prim_kind;
+  const TdPrim *prim = asks        ? asked_prim(b, c, kind, out)
+                       : is_method ? td_kind_find(kind, name)
+                                   : NULL;
   if (prim) return complete_prim(L, b, c, r, prim, c->argument - asks, out);
   if (asks) return b->in_string;
   if (is_method && strcmp(name, "build") == 0) return complete_build(b, c, out);

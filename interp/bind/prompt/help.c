@@ -25,7 +25,7 @@ const char *td_help_function(size_t i, const char **usage, const char **summary)
 }
 
 /* What schedules are of. */
-static const TdKind *const kinds[] = {&td_kind_program, &td_kind_graph};
+static const TdKind *const kinds[] = {&td_prim_kind, &td_stp_kind};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 const char *td_help_name(size_t i, const char **summary) {

@@ -136,13 +136,13 @@ static void push_primitives(lua_State *L, const TdKind *kind) {
   }
 }
 
-/* tide.registry(): {primitives =, graph_primitives =, functions =, commands =, keys =, options =, verbs =,
- * environment =, work =}. */
+/* tide.registry(): {primitives =, graph_primitives =, functions =, commands =, keys =, options =,
+ * verbs =, environment =, work =}. */
 static int l_registry(lua_State *L) {
   lua_newtable(L);
-  push_primitives(L, &td_kind_program);
+  push_primitives(L, &td_prim_kind);
   lua_setfield(L, -2, "primitives");
-  push_primitives(L, &td_kind_graph);
+  push_primitives(L, &td_stp_kind);
   lua_setfield(L, -2, "graph_primitives");
   push_functions(L);
   lua_setfield(L, -2, "functions");
