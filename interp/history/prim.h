@@ -72,6 +72,10 @@ typedef struct TdPrimStep {
   size_t nmade;
 } TdPrimStep;
 
+/* Returns the new program, or NULL with the reason told; never changes the old one. */
+typedef const TdProg *(*TdPrimApply)(struct TdRewrite *r);
+typedef const struct TdStpGraph *(*TdPrimRewire)(struct TdStpRewrite *r);
+
 typedef struct TdPrim {
   const char *name;    /* as in s:name(...) */
   const char *on;      /* "loop", "array", "kernel", "task", "stream", "graph" */
@@ -82,11 +86,9 @@ typedef struct TdPrim {
   const char *errors;  /* codes, separated by blanks */
   const char *example; /* Lua that runs: s is a schedule of gemm, blur of sums of neighbours
                         * (tests/prim/examples.lua) */
-  /* By the kind of its programs: returns the new one, or NULL with the reason told; never changes
-   * the old one. */
-  union {
-    const TdProg *(*apply)(struct TdRewrite *r);
-    const struct TdStpGraph *(*rewire)(struct TdStpRewrite *r);
+  union {              /* by the kind of its programs */
+    TdPrimApply apply;
+    TdPrimRewire rewire;
   };
   bool new_reference; /* the result is another program, with which later steps are compared */
 } TdPrim;
