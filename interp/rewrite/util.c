@@ -5,8 +5,39 @@
 
 #include "ir/size_use.h"
 
+/* The only run of a unit that has ids, NULL if there is none or several. */
+static const TdRun *only_run(const TdProg *p, const TdUnit *u) {
+  const TdRun *found = NULL;
+  for (size_t i = 0; u->ncoord && i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++) {
+      if (p->unit[i]->run[k].unit != u->sym) continue;
+      if (found || p->unit[i]->run[k].rank != u->ncoord) return NULL;
+      found = &p->unit[i]->run[k];
+    }
+  return found;
+}
+
+/* A task's unit with what the design that runs it says of its ids: each is below its extent. */
+static const TdUnit *with_ids(const TdRewrite *r, const TdUnit *u) {
+  const TdRun *run = only_run(r->prog, u);
+  if (!run) return u;
+  TdUnit *k = TD_NEW(r->arena, TdUnit);
+  *k = *u;
+  const TdExpr **fact = TD_NEWN(r->arena, const TdExpr *, u->nassert + u->ncoord);
+  for (size_t i = 0; i < u->nassert; i++) fact[i] = u->assert_[i];
+  const TdType *index = td_type_index(r->session), *boolean = td_type_bool(r->session);
+  TdLoc none = {0};
+  for (size_t d = 0; d < u->ncoord; d++) {
+    const TdExpr *id = td_expr_var(r->arena, u->coord[d], index, none);
+    fact[k->nassert++] = td_expr_op2(r->arena, TD_OP_LT, boolean, id, run->map[d]);
+  }
+  k->assert_ = fact;
+  return k;
+}
+
 TdAsk td_util_ask(const TdRewrite *r, const TdUnit *u) {
-  return (TdAsk){.affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = u};
+  return (TdAsk){
+      .affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = with_ids(r, u)};
 }
 
 bool td_util_loop(TdRewrite *r, int i, TdPlace *out) {

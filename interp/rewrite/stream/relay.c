@@ -3,7 +3,7 @@
 
 #include "rewrite/stream/relay.h"
 
-enum { ARRAY, CONSUMER, DEPTH, AXIS };
+enum { ARRAY, CONSUMER, DEPTH, AXIS, BACK, NAME, KEEP };
 
 const TdExpr *td_relay_end(TdRewrite *r, TdSym stream, const TdType *token,
                            const TdExpr *const *index, int n, TdLoc loc) {
@@ -109,6 +109,11 @@ static const TdProg *apply(TdRewrite *r) {
   if (!find_consumer(&q)) return NULL;
   if (r->arg[DEPTH].given) q.depth = r->arg[DEPTH].integer;
   if (r->arg[AXIS].given) q.axis = r->arg[AXIS].integer;
+  q.back = r->arg[BACK].integer;
+  q.name = r->arg[NAME].text;
+  static const int64_t no_axis = -1;
+  q.keep = r->arg[KEEP].n || !r->arg[KEEP].given ? r->arg[KEEP].ints : &no_axis;
+  q.nkeep = r->arg[KEEP].n;
   if (q.depth < 1)
     return td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                           (long long)q.depth);
@@ -130,7 +135,12 @@ const TdPrim td_prim_relay = {
               "a local array between two stages, or a buffer of a task", "local"},
              {"consumer", TD_ARG_UNIT, TD_ARG_NEEDED, "the stage or task that reads it", NULL},
              {"depth", TD_ARG_INT, TD_ARG_OPTION, "tokens that the stream holds; 2", NULL},
-             {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the task's map to go along", NULL}},
+             {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the task's map to go along", NULL},
+             {"back", TD_ARG_FLAG, TD_ARG_OPTION, "from its last instance to its first", NULL},
+             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task that feeds or drains", NULL},
+             {"map", TD_ARG_INTS, TD_ARG_OPTION,
+              "the axes which that task has too; others are its innermost loops; all by default",
+              NULL}},
     .rewrite = "C[i][j] = x; .. ; y = C[i][j]  =>  C:put(x) in one task, y = C:get() in the next;  "
                "along an axis: A_j[k] = A[i][k]  =>  A_j[k] = A_j[i][j]:get(); "
                "A_j[i][j + 1]:put(A_j[k]), fed by a task of its own",

@@ -12,6 +12,10 @@ typedef struct TdRelay {
   TdPlace array;
   int64_t depth;
   int64_t axis; /* of the task's map, or -1 */
+  bool back;    /* along it from the last instance to the first */
+  const char *name;    /* of the task that feeds or drains, or NULL */
+  const int64_t *keep; /* the axes of the task that this one has too; NULL: all others */
+  size_t nkeep;
 } TdRelay;
 
 /* relay_axis.c: the buffer array.sym of each instance of the task `to` is filled from (or emptied

@@ -12,6 +12,7 @@ typedef struct Chain {
   TdSym coord;
   const TdExpr *extent;
   const TdStmt *move; /* buffer[..] = argument[..], or the reverse */
+  int by; /* the next instance along the axis: 1, or -1 */
   bool gather, varies;
   const TdExpr *outer, *inner; /* the element of the argument; of the buffer (NULL: all of it) */
   TdPath path;
@@ -177,22 +178,75 @@ static const TdStmt *for_others(const Chain *c, TdSym me, const TdStmt *const *s
   return td_stmt_for(r->store, p, lo, hi, 1, body, c->move->loc);
 }
 
-/* The loop that passes on the tokens of others, from the neighbour before to the one after. */
+/* The first or the last position along the axis. */
+static const TdExpr *edge(const Chain *c, bool last) {
+  TdRewrite *r = c->r;
+  const TdExpr *one = td_util_const(r, 1);
+  return last ? td_lin_minus(r->session, r->store->arena, c->extent, one) : td_util_const(r, 0);
+}
+
+/* Whether an instance deals with its own elements before those of others: always in the order of
+ * the axis, as the feeder puts and the drain gets them. */
+static bool own_first(const Chain *c) {
+  return c->gather == (c->by < 0);
+}
+
+static const TdExpr *own_range(const Chain *c, bool hi) {
+  const TdExpr *here = td_util_var(c->r, c->coord);
+  if (own_first(c)) return hi ? c->extent : here;
+  return hi ? beside(c, c->coord, 1) : td_util_const(c->r, 0);
+}
+
+/* The token that goes through an instance, got from the neighbour before. */
+static const TdStmt *get_token(const Chain *c, TdSym me, TdSym token) {
+  const TdExpr *from = beside(c, me, c->gather ? -c->by : 0);
+  return td_stmt_get(c->r->store, end_at(c, from), token, c->outer->type, NULL, c->move->loc);
+}
+
+static const TdStmt *put_token(const Chain *c, TdSym me, TdSym token) {
+  const TdExpr *to = beside(c, me, c->gather ? 0 : c->by);
+  const TdExpr *value =
+      td_expr_load(c->r->store->arena, token, c->outer->type, NULL, 0, c->move->loc);
+  return td_stmt_put(c->r->store, end_at(c, to), value, c->move->loc);
+}
+
+static TdSym token_sym(const Chain *c) {
+  const char *name = td_edit_fresh_name(c->r->store, c->task, "token");
+  return td_store_sym(c->r->store, name, TD_SYM_LOCAL);
+}
+
+/* The loop over an instance's own elements and those of others: keeps its own and passes on the
+ * rest, or puts its own among those that come. One loop, so that a token goes through each cycle. */
+static const TdStmt *link(const Chain *c) {
+  TdRewrite *r = c->r;
+  TdStore *st = r->store;
+  TdSym me = td_store_sym(st, c->coord->name, TD_SYM_COORD), token = token_sym(c);
+  const TdStmt *get = get_token(c, me, token), *put = put_token(c, me, token), *own;
+  if (c->gather) {
+    own = td_stmt_put(st, end_at(c, td_util_var(r, me)), c->inner, c->move->loc);
+    const TdStmt *s[] = {get, put};
+    put = td_stmt_block(st, s, 2, c->move->loc);
+  } else {
+    const TdExpr *value = td_expr_load(st->arena, token, c->outer->type, NULL, 0, c->move->loc);
+    own = td_stmt_store(st, c->inner, value, c->move->loc);
+    put = td_util_block1(r, put);
+  }
+  const TdExpr *mine = td_expr_op2(st->arena, TD_OP_EQ, td_type_bool(r->session),
+                                   td_util_var(r, c->coord), td_util_var(r, me));
+  const TdStmt *which = td_stmt_if(st, mine, td_util_block1(r, own), put, c->move->loc);
+  const TdStmt *s[] = {get, which};
+  return c->gather ? for_others(c, me, &which, 1, own_range(c, false), own_range(c, true))
+                   : for_others(c, me, s, 2, own_range(c, false), own_range(c, true));
+}
+
+/* The loop that passes on the tokens of others, where an instance's own is a local of its own. */
 static const TdStmt *pass_on(const Chain *c) {
   TdRewrite *r = c->r;
-  TdArena *a = r->store->arena;
-  const TdType *t = c->outer->type;
-  TdSym me = td_store_sym(r->store, c->coord->name, TD_SYM_COORD);
-  const char *name = td_edit_fresh_name(r->store, c->task, "token");
-  TdSym token = td_store_sym(r->store, name, TD_SYM_LOCAL);
-  int64_t from = c->gather ? -1 : 0;
-  const TdExpr *value = td_expr_load(a, token, t, NULL, 0, c->move->loc);
-  const TdStmt *s[] = {
-      td_stmt_get(r->store, end_at(c, beside(c, me, from)), token, t, NULL, c->move->loc),
-      td_stmt_put(r->store, end_at(c, beside(c, me, from + 1)), value, c->move->loc)};
+  TdSym me = td_store_sym(r->store, c->coord->name, TD_SYM_COORD), token = token_sym(c);
+  const TdStmt *s[] = {get_token(c, me, token), put_token(c, me, token)};
   const TdExpr *here = td_util_var(r, c->coord);
-  return c->gather ? for_others(c, me, s, 2, td_util_const(r, 0), here)
-                   : for_others(c, me, s, 2, beside(c, c->coord, 1), c->extent);
+  return own_first(c) ? for_others(c, me, s, 2, beside(c, c->coord, 1), c->extent)
+                      : for_others(c, me, s, 2, td_util_const(r, 0), here);
 }
 
 /* "if there is a neighbour after this one, it gets the element too". */
@@ -201,9 +255,12 @@ static const TdStmt *put_onward(const Chain *c) {
   TdArena *a = r->store->arena;
   const TdExpr *value =
       c->inner ? c->inner : td_expr_load(a, c->move->sym, c->outer->type, NULL, 0, c->move->loc);
-  const TdExpr *next = beside(c, c->coord, 1);
+  const TdExpr *next = beside(c, c->coord, c->by);
   const TdStmt *put = td_stmt_put(r->store, end_at(c, next), value, c->move->loc);
-  const TdExpr *cond = td_expr_op2(a, TD_OP_LT, td_type_bool(r->session), next, c->extent);
+  const TdType *bool_ = td_type_bool(r->session);
+  const TdExpr *cond = c->by < 0 ? td_expr_op2(a, TD_OP_LT, bool_, td_util_const(r, 0),
+                                               td_util_var(r, c->coord))
+                                 : td_expr_op2(a, TD_OP_LT, bool_, next, c->extent);
   return td_stmt_if(r->store, cond, td_util_block1(r, put), NULL, c->move->loc);
 }
 
@@ -211,16 +268,18 @@ static const TdStmt *put_onward(const Chain *c) {
 static const TdStmt *task_body(const Chain *c) {
   TdStore *st = c->r->store;
   const TdExpr *end = end_at(c, td_util_var(c->r, c->coord));
+  const TdStmt *nest = c->path.at[c->nest], *s[2];
+  if ((c->gather || c->varies) && c->inner) {
+    s[0] = link(c);
+    return td_edit_replace(st, c->task->body, nest->uid, s, 1);
+  }
   TdSym declares = c->inner ? NULL : c->move->sym;
-  const TdStmt *s[2];
-  s[0] = c->gather ? td_stmt_put(st, end, c->inner, c->move->loc)
-                   : td_stmt_get(st, end, declares, c->outer->type, c->inner, c->move->loc);
-  bool propagate = !c->gather && !c->varies;
-  if (propagate) s[1] = put_onward(c);
-  const TdStmt *body = td_edit_replace(st, c->task->body, c->move->uid, s, propagate ? 2 : 1);
-  if (propagate) return body;
-  const TdStmt *nest = c->path.at[c->nest], *pass = pass_on(c);
-  return td_edit_insert(st, body, nest == c->move ? s[0]->uid : nest->uid, !c->gather, &pass, 1);
+  s[0] = td_stmt_get(st, end, declares, c->outer->type, c->inner, c->move->loc);
+  if (!c->varies) s[1] = put_onward(c);
+  const TdStmt *body = td_edit_replace(st, c->task->body, c->move->uid, s, c->varies ? 1 : 2);
+  if (!c->varies) return body;
+  const TdStmt *pass = pass_on(c);
+  return td_edit_insert(st, body, nest == c->move ? s[0]->uid : nest->uid, own_first(c), &pass, 1);
 }
 
 /* s under the loops and conditions that surround the nest. */
@@ -237,28 +296,51 @@ static const TdStmt *surround(const Chain *c, const TdStmt *s) {
   return s;
 }
 
+/* Whether the feeder or drain has an axis of the task as its own. */
+static bool keeps_axis(const Chain *c, int d) {
+  const TdRelay *q = c->ask;
+  for (size_t i = 0; q->keep && i < q->nkeep; i++)
+    if (q->keep[i] == d) return d != c->axis;
+  return !q->keep && d != c->axis;
+}
+
+/* s, which moves one element, in its nest; for all positions along the axis if they differ; in
+ * loops over the axes that the new task has not. */
+static const TdStmt *end_nest(const Chain *c, const TdStmt *s, TdSubst *sub) {
+  TdRewrite *r = c->r;
+  TdSym me = td_store_sym(r->store, c->coord->name, TD_SYM_COORD);
+  const TdStmt *all =
+      c->varies ? for_others(c, me, &s, 1, edge(c, false), c->extent) : nest_with(c, &s, 1);
+  for (int d = c->run->rank - 1; d >= 0; d--) {
+    if (d == c->axis || keeps_axis(c, d)) continue;
+    const char *name = td_edit_fresh_name(r->store, c->task, c->task->coord[d]->name);
+    TdSym v = td_store_sym(r->store, name, TD_SYM_LOOP);
+    td_subst_expr(sub, c->task->coord[d], td_util_var(r, v));
+    if (all->kind != TD_STMT_BLOCK) all = td_util_block1(r, all);
+    all = td_stmt_for(r->store, v, edge(c, false), c->run->map[d], 1, all, c->move->loc);
+  }
+  return all;
+}
+
 /* The task that feeds the first instance of each row, or drains the last. */
 static bool make_end(const Chain *c, TdPart *part) {
   TdRewrite *r = c->r;
   TdStore *st = r->store;
   TdSubst sub = td_subst_new(st);
-  TdSym coord[TD_MAX_RANK], me = td_store_sym(st, c->coord->name, TD_SYM_COORD);
+  TdSym coord[TD_MAX_RANK];
   for (int d = 0; d < c->run->rank; d++) {
-    if (d == c->axis) continue;
+    if (!keeps_axis(c, d)) continue;
     coord[part->rank] = td_store_sym(st, c->task->coord[d]->name, TD_SYM_COORD);
     td_subst_expr(&sub, c->task->coord[d], td_util_var(r, coord[part->rank]));
     part->map[part->rank++] = c->run->map[d];
   }
-  const TdExpr *zero = td_util_const(r, 0), *one = td_util_const(r, 1);
-  const TdExpr *last = td_lin_minus(r->session, st->arena, c->extent, one);
-  const TdExpr *end = end_at(c, c->gather ? last : zero);
+  const TdExpr *end = end_at(c, edge(c, c->gather == (c->by > 0)));
   const TdStmt *s = c->gather ? td_stmt_get(st, end, NULL, c->outer->type, c->outer, c->move->loc)
                               : td_stmt_put(st, end, c->outer, c->move->loc);
-  const TdStmt *all = c->varies ? for_others(c, me, &s, 1, zero, c->extent) : nest_with(c, &s, 1);
-  all = td_walk_copy(st, surround(c, all), &sub);
+  const TdStmt *all = td_walk_copy(st, surround(c, end_nest(c, s, &sub)), &sub);
   const char *want =
       td_text_fmt(r->arena, "%s_%s", c->outer->sym->name, c->gather ? "drain" : "feed");
-  part->name = td_lift_unit_name(r, r->prog, want);
+  part->name = td_lift_unit_name(r, r->prog, c->ask->name ? c->ask->name : want);
   const TdStmt *const *body = all->kind == TD_STMT_BLOCK ? all->kid : &all;
   size_t n = all->kind == TD_STMT_BLOCK ? all->nkid : 1;
   TdTaskIds ids = {coord, (size_t)part->rank};
@@ -397,7 +479,7 @@ static const TdUnit *make_design(const Chain *c, const TdPart *part) {
 
 const TdProg *td_relay_axis(const TdRelay *ask) {
   TdRewrite *r = ask->r;
-  Chain c = {.r = r, .ask = ask, .task = ask->to, .axis = (int)ask->axis};
+  Chain c = {.r = r, .ask = ask, .task = ask->to, .axis = (int)ask->axis, .by = ask->back ? -1 : 1};
   TdPart part = {0};
   if (!find_run(&c) || !find_move(&c) || !measure(&c)) return NULL;
   if (bind_of(&c, c.outer->sym)->layout) {

@@ -1,7 +1,7 @@
 /* unfold.c - unfold: loops of a band become the coordinates of a task. */
 #include "rewrite/task/network.h"
 
-enum { BAND, AXES };
+enum { BAND, AXES, LOOPS, NAME };
 
 typedef struct Unfold {
   TdRewrite *r;
@@ -161,20 +161,61 @@ static const char *task_name(const Unfold *u) {
               : td_text_fmt(u->r->arena, "%s_%s", u->unit->sym->name, u->band[0].sym->name);
 }
 
+/* The loop alone inside a loop, or NULL. */
+static const TdStmt *only_loop(const TdStmt *loop) {
+  const TdStmt *body = td_for_body(loop);
+  return body->nkid == 1 && body->kid[0]->kind == TD_STMT_FOR ? body->kid[0] : NULL;
+}
+
+/* The perfect nest of the first loop, down to the last of the loops that are named as axes. */
+static bool choose_loops(Unfold *u) {
+  TdRewrite *r = u->r;
+  const TdArgValue *v = &r->arg[LOOPS];
+  TdPlace *nest = TD_NEWN(r->arena, TdPlace, TD_MAX_DEPTH);
+  if (!td_cursor_loop(r->arena, r->prog, r->arg[BAND].text, &nest[0], r->diag)) return false;
+  u->band = nest;
+  u->unit = nest[0].unit;
+  const TdStmt *s = nest[0].stmt;
+  for (u->nband = 1; u->nband < TD_MAX_DEPTH && (s = only_loop(s)); u->nband++)
+    nest[u->nband] = (TdPlace){u->unit, s, s->sym};
+  for (size_t i = 0; i < v->n; i++) {
+    TdPlace at;
+    size_t k = 0;
+    if (!td_cursor_loop(r->arena, r->prog, v->names[i], &at, r->diag)) return false;
+    while (k < u->nband && nest[k].stmt != at.stmt) k++;
+    if (k == u->nband)
+      return refuse(u, TD_ILLEGAL, "imperfect", at.stmt,
+                    "is not of the perfect nest of the first loop");
+    u->axis[k] = true;
+    if (k > u->last) u->last = k;
+    u->rank++;
+  }
+  return u->rank > 0 || refuse(u, TD_USAGE, "axes", nest[0].stmt, "needs at least one axis");
+}
+
+/* The band and its axes, as the user names them. */
+static bool find(Unfold *u) {
+  TdRewrite *r = u->r;
+  TdPlace *band;
+  if (r->arg[LOOPS].given) return choose_loops(u);
+  if (!td_cursor_band(r->arena, r->prog, r->arg[BAND].text, &band, &u->nband, r->diag))
+    return false;
+  u->band = band;
+  u->unit = band[0].unit;
+  return choose(u);
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
-  TdPlace *band;
-  if (!td_cursor_band(r->arena, r->prog, r->arg[BAND].text, &band, &u.nband, r->diag)) return NULL;
-  u.band = band;
-  u.unit = band[0].unit;
-  u.name = task_name(&u);
-  if (!choose(&u) || !measure(&u)) return NULL;
+  if (!find(&u) || !measure(&u)) return NULL;
+  u.name = r->arg[NAME].given ? r->arg[NAME].text : task_name(&u);
   const TdStmt *body = inner(&u);
   TdPart part = {0};
   if (!check_order(&u, body) || !lift(&u, body, &part)) return NULL;
   td_util_made(r, part.name);
+  const TdStmt *nest = u.band[0].stmt;
   TdNetworkPlan plan = {
-      .unit = u.unit, .stmt = &u.band[0].stmt, .n = 1, .part = &part, .nparts = 1};
+      .unit = u.unit, .stmt = &nest, .n = 1, .part = &part, .nparts = 1};
   plan.name = td_text_fmt(r->arena, "%s_%s", u.unit->sym->name, part.name);
   return td_network_put(r, &plan);
 }
@@ -184,7 +225,10 @@ const TdPrim td_prim_unfold = {
     .on = "loop",
     .summary = "Make the iterations of loops the instances of a task.",
     .args = {{"band", TD_ARG_BAND, TD_ARG_NEEDED, "the band, or one loop", NULL},
-             {"axes", TD_ARG_INTS, TD_ARG_OPTIONAL, "which loops of it; all by default", NULL}},
+             {"axes", TD_ARG_INTS, TD_ARG_OPTIONAL, "which loops of it; all by default", NULL},
+             {"loops", TD_ARG_NAMES, TD_ARG_OPTION,
+              "which loops of the perfect nest that begins with the loop", "loop"},
+             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task", NULL}},
     .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
     .legal = "instances with other coordinates touch no element that one of them writes; the "
              "loops down to the last axis are a perfect nest, and only sizes decide their extents",
