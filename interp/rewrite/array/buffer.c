@@ -4,7 +4,7 @@
 #include "rewrite/array/call_aliases.h"
 
 bool td_buffer_refuse(const TdBuffer *b, TdDiagKind kind, const char *code, const char *why) {
-  td_util_refuse(b->r, kind, code, b->loop->loc, "'%s' %s", b->array->name, why);
+  td_util_refuse(b->r, kind, code, b->loc, "'%s' %s", b->array->name, why);
   return false;
 }
 
@@ -82,13 +82,24 @@ static void find_open(TdBuffer *b, int i) {
       td_vec_push(b->r->arena, &b->open, p.array.at[k]);
 }
 
+/* The unit that an argument names, of which it is no loop, or NULL. */
+static const TdUnit *unit_of(TdRewrite *r, int arg) {
+  const TdUnit *u;
+  TdPlace loop;
+  TdDiag quiet = {.arena = r->arena};
+  if (td_cursor_loop(r->arena, r->prog, r->arg[arg].text, &loop, &quiet)) return NULL;
+  return td_cursor_unit(r->arena, r->prog, r->arg[arg].text, &u, &quiet) && u->body ? u : NULL;
+}
+
 bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array_arg, int loop_arg) {
-  TdPlace loop, array;
-  if (!td_util_loop(r, loop_arg, &loop)) return false;
+  TdPlace loop = {.unit = unit_of(r, loop_arg)}, array;
+  if (!loop.unit && !td_util_loop(r, loop_arg, &loop)) return false;
   if (!td_cursor_array(r->arena, r->prog, r->arg[array_arg].text, loop.unit, &array, r->diag))
     return false;
   *b = (TdBuffer){.r = r, .unit = loop.unit, .now = loop.unit, .loop = loop.stmt};
-  b->body = td_for_body(loop.stmt);
+  b->body = loop.stmt ? td_for_body(loop.stmt) : loop.unit->body;
+  b->loc = loop.stmt ? loop.stmt->loc : loop.unit->loc;
+  b->where = loop.stmt ? loop.stmt->sym->name : loop.unit->sym->name;
   b->array = array.sym;
   b->decl = array.stmt;
   b->type = array.stmt ? array.stmt->type : td_unit_param(array.unit, array.sym)->type;
@@ -181,7 +192,7 @@ bool td_buffer_shape(TdBuffer *b, const char *given) {
         !td_buffer_assume(b, td_buffer_compare(b, TD_OP_LE, zero, extent)))
       return false;
   }
-  const char *want = td_text_fmt(r->arena, "%s_%s", b->array->name, b->loop->sym->name);
+  const char *want = td_text_fmt(r->arena, "%s_%s", b->array->name, b->where);
   const char *name = td_util_name(r, b->unit, given, want);
   if (!name) return false;
   td_util_made(r, name);
@@ -200,7 +211,7 @@ const TdStmt *td_buffer_body(const TdBuffer *b) {
       lo[n] = td_lin_times(r->session, r->store->arena, b->box.lo[d], -1);
       dim[n++] = (TdViewDim){.step = 1, .out = d};
     }
-  const TdExpr *view = td_expr_view(r->store->arena, b->local, b->type, lo, dim, n, b->loop->loc);
+  const TdExpr *view = td_expr_view(r->store->arena, b->local, b->type, lo, dim, n, b->loc);
   td_subst_view(&sub, b->array, view);
   return td_subst_in_stmt(&sub, b->body);
 }
@@ -250,10 +261,10 @@ const TdExpr *td_buffer_element(const TdBuffer *b, bool of_array, const TdExpr *
   const TdType *t = td_type_scalar(b->type);
   const TdExpr *index[TD_MAX_RANK];
   int n = 0;
-  if (of_array) return td_expr_load(a, b->array, t, at, b->box.rank, b->loop->loc);
+  if (of_array) return td_expr_load(a, b->array, t, at, b->box.rank, b->loc);
   for (int d = 0; d < b->box.rank; d++)
     if (b->kept[d]) index[n++] = at[d];
-  return td_expr_load(a, b->local, t, index, n, b->loop->loc);
+  return td_expr_load(a, b->local, t, index, n, b->loc);
 }
 
 static bool refuse_unwritten(const TdBuffer *b) {

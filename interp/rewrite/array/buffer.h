@@ -7,7 +7,9 @@
 typedef struct TdBuffer {
   TdRewrite *r;
   const TdUnit *unit;
-  const TdStmt *loop, *body;
+  const TdStmt *loop, *body; /* loop: NULL if the body is that of the unit */
+  TdLoc loc;
+  const char *where; /* the name of the loop, or of the unit */
   TdSym array, local;
   const TdType *type;     /* of the array */
   TdBox box;              /* what an iteration touches; the caller's to fill in */
@@ -18,8 +20,8 @@ typedef struct TdBuffer {
   const TdUnit *now;      /* the unit with what had to be assumed */
 } TdBuffer;
 
-/* Finds the array and the loop that arguments `array` and `loop` name; the array is declared
- * outside the loop. */
+/* Finds the array and the loop, or else the unit, that arguments `array` and `loop` name; the array
+ * is declared outside the loop. */
 bool td_buffer_find(TdBuffer *b, TdRewrite *r, int array, int loop);
 /* Refuses with "'A' <why>"; false. */
 bool td_buffer_refuse(const TdBuffer *b, TdDiagKind kind, const char *code, const char *why);

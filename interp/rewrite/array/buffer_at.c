@@ -51,7 +51,7 @@ typedef struct Copy {
 static const TdStmt *move_element(const Copy *c) {
   const TdExpr *out = td_buffer_element(c->b, true, c->at);
   const TdExpr *in = td_buffer_element(c->b, false, c->inside);
-  return td_stmt_store(c->b->r->store, c->back ? out : in, c->back ? in : out, c->b->loop->loc);
+  return td_stmt_store(c->b->r->store, c->back ? out : in, c->back ? in : out, c->b->loc);
 }
 
 /* The greatest (op MAX), or least, of bounds, counted from the first element of the box. */
@@ -123,7 +123,7 @@ static const TdStmt *move_from(Copy *c, int d) {
   c->at[d] = td_lin_plus(r->session, r->store->arena, c->at[d], td_util_var(r, v));
   Range g = range_of(c, d, c->at[d]);
   const TdStmt *body = td_util_guard(c->b->r, g.cond, move_from(c, d + 1));
-  return td_stmt_for(r->store, v, g.lo, g.hi, 1, td_util_block1(r, body), b->loop->loc);
+  return td_stmt_for(r->store, v, g.lo, g.hi, 1, td_util_block1(r, body), b->loc);
 }
 
 /* The declaration of the buffer and what fills it; a single element is its first value. Returns how
@@ -135,7 +135,7 @@ static size_t declare(Moves *m, const TdStmt **list) {
   bool value = load && load->kind == TD_STMT_STORE;
   list[0] =
       td_stmt_local(b->r->store, b->local, td_buffer_type(b), value ? TD_INIT_VALUE : TD_INIT_NONE,
-                    value ? load->expr[1] : NULL, b->loop->loc);
+                    value ? load->expr[1] : NULL, b->loc);
   if (load && !value) list[1] = load;
   return load && !value ? 2 : 1;
 }
@@ -163,7 +163,8 @@ const TdPrim td_prim_buffer_at = {
     .on = "array",
     .summary = "Let a local buffer stand for what each iteration of a loop touches of an array.",
     .args = {{"array", TD_ARG_ARRAY, TD_ARG_NEEDED, "the array", NULL},
-             {"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the loop in whose body the buffer lives", NULL},
+             {"loop", TD_ARG_UNIT, TD_ARG_NEEDED,
+              "the loop in whose body the buffer lives, or a task or kernel", "task|kernel|loop"},
              {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the buffer", NULL}},
     .rewrite = "for i: for j: S(C[i][j])  =>  for i: local C_i = T[n](); "
                "for j_init: C_i[j_init] = C[i][j_init]; for j: S(C_i[j]); "

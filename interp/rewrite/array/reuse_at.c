@@ -440,7 +440,8 @@ static void slide(TdBuffer *b) {
 static const TdProg *apply(TdRewrite *r) {
   Window w = {.pre = 0};
   TdBuffer *b = &w.b;
-  if (!td_buffer_find(b, r, ARRAY, LOOP)) return NULL;
+  TdPlace loop;
+  if (!td_util_loop(r, LOOP, &loop) || !td_buffer_find(b, r, ARRAY, LOOP)) return NULL;
   slide(b);
   if (!part_body(&w) || !measure(&w) || !check_pre(&w) || !td_buffer_check_calls(b) ||
       !td_buffer_shape(b, r->arg[NAME].given ? r->arg[NAME].text : NULL))

@@ -109,6 +109,7 @@ static const TdProg *apply(TdRewrite *r) {
   if (!find_consumer(&q)) return NULL;
   if (r->arg[DEPTH].given) q.depth = r->arg[DEPTH].integer;
   if (r->arg[AXIS].given) q.axis = r->arg[AXIS].integer;
+  q.apart = r->arg[AXIS].given && q.axis == -1;
   q.back = r->arg[BACK].integer;
   q.name = r->arg[NAME].text;
   static const int64_t no_axis = -1;
@@ -117,13 +118,13 @@ static const TdProg *apply(TdRewrite *r) {
   if (q.depth < 1)
     return td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                           (long long)q.depth);
-  if (q.axis < 0 && find_handed(&q, &h))
+  if (q.axis < 0 && !q.apart && find_handed(&q, &h))
     return td_relay_token(&q, h.design, h.stream, h.from, h.to);
   const TdUnit *beside = q.to ? q.to : q.array.unit;
   if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, beside, &q.array, r->diag))
     return NULL;
   if (q.to && q.array.unit == q.to && !q.array.stmt && !find_passed(&q)) return NULL;
-  bool along = q.to && (q.axis >= 0 || td_prog_is_task(r->prog, q.to->sym));
+  bool along = q.to && (q.axis >= 0 || q.apart || td_prog_is_task(r->prog, q.to->sym));
   return along ? td_relay_axis(&q) : td_relay_stage(&q);
 }
 
@@ -135,7 +136,7 @@ const TdPrim td_prim_relay = {
               "a local array between two stages, or a buffer of a task", "local"},
              {"consumer", TD_ARG_UNIT, TD_ARG_NEEDED, "the stage or task that reads it", NULL},
              {"depth", TD_ARG_INT, TD_ARG_OPTION, "tokens that the stream holds; 2", NULL},
-             {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the task's map to go along", NULL},
+             {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the task's map to go along; -1: none, each instance has its own", NULL},
              {"back", TD_ARG_FLAG, TD_ARG_OPTION, "from its last instance to its first", NULL},
              {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task that feeds or drains", NULL},
              {"map", TD_ARG_INTS, TD_ARG_OPTION,

@@ -39,6 +39,8 @@ static bool find_run(Chain *c) {
   if (runs != 1 || c->ask->array.unit != c->task || !c->ask->array.stmt)
     return refuse(c, TD_USAGE, "not-a-task", c->task->loc,
                   "is not a local array of a task that runs once: unfold first");
+  if (c->task->ncoord != c->run->rank) c->axis = c->run->rank;
+  if (c->ask->apart && c->axis < c->run->rank) return true;
   if (c->ask->axis < 0 && c->run->rank == 1) c->axis = 0;
   if (c->axis < 0 || c->axis >= c->run->rank || c->task->ncoord != c->run->rank) {
     td_util_refuse(c->r, TD_USAGE, "axis", c->run->loc, "'%s' has the axes 0 to %d: say which",
@@ -111,7 +113,7 @@ static bool weigh(Chain *c, const TdExpr *e, bool inside) {
                    td_print_expr_str(c->r->arena, c->outer), td_print_expr_str(c->r->arena, e));
     return false;
   }
-  bool uses = td_walk_uses_expr(e, c->coord);
+  bool uses = c->coord && td_walk_uses_expr(e, c->coord);
   c->varies |= uses;
   if (!uses || inside) return true;
   td_util_refuse(c->r, TD_ILLEGAL, "access", c->move->loc,
@@ -267,16 +269,18 @@ static const TdStmt *put_onward(const Chain *c) {
 /* The body of the task after the relay. */
 static const TdStmt *task_body(const Chain *c) {
   TdStore *st = c->r->store;
-  const TdExpr *end = end_at(c, td_util_var(c->r, c->coord));
+  const TdExpr *end = end_at(c, c->coord ? td_util_var(c->r, c->coord) : NULL);
   const TdStmt *nest = c->path.at[c->nest], *s[2];
-  if ((c->gather || c->varies) && c->inner) {
+  if (c->coord && (c->gather || c->varies) && c->inner) {
     s[0] = link(c);
     return td_edit_replace(st, c->task->body, nest->uid, s, 1);
   }
   TdSym declares = c->inner ? NULL : c->move->sym;
-  s[0] = td_stmt_get(st, end, declares, c->outer->type, c->inner, c->move->loc);
-  if (!c->varies) s[1] = put_onward(c);
-  const TdStmt *body = td_edit_replace(st, c->task->body, c->move->uid, s, c->varies ? 1 : 2);
+  s[0] = c->gather ? td_stmt_put(st, end, c->inner, c->move->loc)
+                   : td_stmt_get(st, end, declares, c->outer->type, c->inner, c->move->loc);
+  bool propagates = !c->varies && c->coord;
+  if (propagates) s[1] = put_onward(c);
+  const TdStmt *body = td_edit_replace(st, c->task->body, c->move->uid, s, propagates ? 2 : 1);
   if (!c->varies) return body;
   const TdStmt *pass = pass_on(c);
   return td_edit_insert(st, body, nest == c->move ? s[0]->uid : nest->uid, own_first(c), &pass, 1);
@@ -308,7 +312,7 @@ static bool keeps_axis(const Chain *c, int d) {
  * loops over the axes that the new task has not. */
 static const TdStmt *end_nest(const Chain *c, const TdStmt *s, TdSubst *sub) {
   TdRewrite *r = c->r;
-  TdSym me = td_store_sym(r->store, c->coord->name, TD_SYM_COORD);
+  TdSym me = c->coord ? td_store_sym(r->store, c->coord->name, TD_SYM_COORD) : NULL;
   const TdStmt *all =
       c->varies ? for_others(c, me, &s, 1, edge(c, false), c->extent) : nest_with(c, &s, 1);
   for (int d = c->run->rank - 1; d >= 0; d--) {
@@ -317,7 +321,7 @@ static const TdStmt *end_nest(const Chain *c, const TdStmt *s, TdSubst *sub) {
     TdSym v = td_store_sym(r->store, name, TD_SYM_LOOP);
     td_subst_expr(sub, c->task->coord[d], td_util_var(r, v));
     if (all->kind != TD_STMT_BLOCK) all = td_util_block1(r, all);
-    all = td_stmt_for(r->store, v, edge(c, false), c->run->map[d], 1, all, c->move->loc);
+    all = td_stmt_for(r->store, v, td_util_const(r, 0), c->run->map[d], 1, all, c->move->loc);
   }
   return all;
 }
@@ -334,7 +338,7 @@ static bool make_end(const Chain *c, TdPart *part) {
     td_subst_expr(&sub, c->task->coord[d], td_util_var(r, coord[part->rank]));
     part->map[part->rank++] = c->run->map[d];
   }
-  const TdExpr *end = end_at(c, edge(c, c->gather == (c->by > 0)));
+  const TdExpr *end = end_at(c, c->coord ? edge(c, c->gather == (c->by > 0)) : NULL);
   const TdStmt *s = c->gather ? td_stmt_get(st, end, NULL, c->outer->type, c->outer, c->move->loc)
                               : td_stmt_put(st, end, c->outer, c->move->loc);
   const TdStmt *all = td_walk_copy(st, surround(c, end_nest(c, s, &sub)), &sub);
