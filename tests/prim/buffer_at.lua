@@ -12,6 +12,9 @@ local function lacks(s, ...)
   end
 end
 
+prim.accepted("in a kernel: what all of it touches", {
+  of = shape.gemm, step = {"buffer_at", "B", "gemm"}, has = {"local B_gemm = i8[K][N]()"},
+})
 prim.accepted("a row that is read", {
   of = shape.gemm, step = {"buffer_at", "A", "i"}, other = {{M = 1, N = 1, K = 1}, {K = 9}},
   has = {"local A_i = i8[K]()", "A_i[k_init] = A[i][k_init]", "A_i[k] * B[k][j]"},

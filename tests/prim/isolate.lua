@@ -56,6 +56,9 @@ prim.accepted("a local that a copy empties at last, filled with zeros before", {
   of = tiles(), step = {"isolate", "c", "store", {depth = 1, place = "mem"}},
   has = {"c:set(0)", "c_s[id_0][id_1]:put(c)", "place(0, 1, 1, 0, 0, 0)", "depth = 1"},
 }, function(_, name) t.eq(name, "store") end)
+prim.accepted("a copy that is a task as others are", {
+  of = tiles(), step = {"isolate", "a", {place = "device"}},
+}, function(s) t.ok(not tostring(s):find("--@ host", 1, true)) end)
 prim.accepted("whole tensors", {of = tiles "whole", step = {"isolate", "a"}})
 prim.accepted("a result whose inputs are isolated already", {
   of = tiles "whole", before = function(s) s:isolate "a" end, step = {"isolate", "c"},

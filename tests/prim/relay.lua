@@ -61,6 +61,22 @@ prim.accepted("rows that differ along the axis: scatter", {
   of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 0}},
   has = {"for i_of = i, M - 1 do", "if i_of == i then"}, other = {{M = 1}, {M = 5, N = 2}},
 })
+prim.accepted("scatter from the last instance to the first", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 0, back = true, name = "send"}},
+  has = {"for i_of = 0, i do", "A_j[i - 1][j]:put(token)", "d.send = tide.task {", "A_j[M - 1][j]:put("},
+  other = {{M = 1}, {M = 5, N = 2}},
+})
+prim.accepted("a row that all need, from the last instance to the first", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 1, back = true}},
+  has = {"if 0 < j then", "A_j[i][j - 1]:put"}, other = {{M = 1, K = 2}},
+})
+prim.accepted("one task feeds all rows", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 1, map = {}}},
+  has = {"for i = 0, M - 1 do"}, other = {{M = 1}},
+}, function(s) t.eq(#s:tasks(), 13) end)
+prim.accepted("each instance is fed by itself", {
+  of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = -1}}, other = {{M = 1}},
+}, function(s) t.eq(#s:tasks(), 24) end)
 prim.accepted("gemv: a vector that all need", {
   of = function(z)
     local M, K = z.M or 4, z.K or 3
@@ -82,6 +98,16 @@ prim.accepted("a result: gather", {
   end,
   before = array("y", "i", "lane"), step = {"relay", "y_i", "lane"},
   has = {"d.y_drain = tide.task {"}, other = {{N = 1}, {N = 3}},
+})
+prim.accepted("a result, toward the first instance", {
+  of = function(z)
+    local N = z.N or 5
+    return tide.kernel {a = f32[N], y = f32[N], function(a, y)
+      for i in grid(N, "lane") do y[i] = a[i] * 2 end
+    end}, {f32[N], f32[N]}
+  end,
+  before = array("y", "i", "lane"), step = {"relay", "y_i", "lane", {back = true}},
+  has = {"y_i[i + 1]:get()", "y_i[0]:get()"}, other = {{N = 1}, {N = 3}},
 })
 prim.accepted("a convolution: taps go to all, windows are scattered", {
   of = function(z)

@@ -72,6 +72,35 @@ prim.accepted("A^T B with a buffer in each instance", {
 })
 prim.accepted("inside a callee", {of = shape.callee, step = {"unfold", "row:i"}})
 
+-- A product in tiles, whose loops inside tiles become axes: those around and between them go into each instance.
+local function tiled(z)
+  local M, N, K = z.M or 4, z.N or 6, z.K or 5
+  return tide.kernel {A = i8[M][K], B = i8[K][N], C = i32[M][N], function(A, B, C)
+    for to in grid(M // 2) do
+      for y in grid(2) do
+        for uo in grid(N // 3) do
+          for x in grid(3) do
+            for q in grid(K) do
+              C[to * 2 + y][uo * 3 + x] = C[to * 2 + y][uo * 3 + x] + A[to * 2 + y][q] * B[q][uo * 3 + x]
+            end
+          end
+        end
+      end
+    end
+  end}, {i8[M][K], i8[K][N], i32[M][N]}
+end
+prim.accepted("loops at any depth of a nest", {
+  of = tiled, step = {"unfold", "to", {loops = {"y", "x"}, name = "cell"}},
+  has = {"d.cell = tide.task {", "map = {2, 3}", "function(C, A, B, y, x)", "for uo = 0, N // 3 - 1 do"},
+  other = {{M = 2, N = 3, K = 1}},
+}, function(_, task) t.eq(task, "cell") end)
+prim.refused("a loop at some depth that carries a dependence", {
+  of = tiled, step = {"unfold", "to", {loops = {"y", "q"}}}, code = "dependence", witness = "C",
+})
+prim.refused("a loop that is not of the nest", {
+  of = tiled, step = {"unfold", "uo", {loops = {"y", "x"}}}, code = "imperfect",
+})
+
 prim.twins("iterations that depend on each other", {
   no = -1, yes = 0, code = "dependence", witness = "a", step = {"unfold", "i"},
   of = function(by)

@@ -204,6 +204,7 @@ static TdCut cut_of(TdRewrite *r) {
   return (TdCut){.r = r,
                  .name = r->arg[NAME].given ? r->arg[NAME].text : NULL,
                  .mem = place->given && place->text[0] == 'm',
+                 .device = place->given && place->text[0] == 'd',
                  .depth = r->arg[DEPTH].given ? r->arg[DEPTH].integer : 2};
 }
 
@@ -373,7 +374,8 @@ const TdPrim td_prim_isolate = {
              {"name", TD_ARG_NAME, TD_ARG_OPTIONAL, "of the task; A_in or C_out after the argument",
               NULL},
              {"place", TD_ARG_WORD, TD_ARG_OPTION,
-              "where the task runs: on the host, or in the row of the memories", "host|mem"},
+              "where the task runs: on the host, in the row of the memories, or beside the others",
+              "host|mem|device"},
              {"depth", TD_ARG_INT, TD_ARG_OPTION, "blocks that the stream holds; 2", NULL}},
     .rewrite = "task f: local a = T(); for r: a[r] = A[i + r]; S(a)  =>  "
                "task A_in: local a = a_s:slot(); for r: a[r] = A[i + r]; a_s:put(a)  |  "

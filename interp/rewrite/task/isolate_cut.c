@@ -118,6 +118,7 @@ static TdAttrs marks(const TdCut *c) {
   TdArena *a = c->r->store->arena;
   TdAttrs none = {0};
   int64_t step[2 * TD_MAX_RANK] = {1};
+  if (c->device) return none;
   if (!c->mem) return td_attrs_add(a, none, (TdAttr){.kind = TD_ATTR_HOST});
   TdAttr x = {.kind = TD_ATTR_PLACE, .arg = {{.i = 0}, {.i = 1}}};
   x.arg[2].ints = td_attr_ints(a, step, 2 * c->run->rank);

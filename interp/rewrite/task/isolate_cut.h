@@ -20,7 +20,7 @@ typedef struct TdCut {
   /* As the step was asked: the name of the new task (NULL: after what it moves), whether it stands
    * in the row of the memories, and not on the host, and how many tokens the stream holds. */
   const char *name;
-  bool mem;
+  bool mem, device;
   int64_t depth;
 } TdCut;
 
