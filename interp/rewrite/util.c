@@ -36,8 +36,7 @@ static const TdUnit *with_ids(const TdRewrite *r, const TdUnit *u) {
 }
 
 TdAsk td_util_ask(const TdRewrite *r, const TdUnit *u) {
-  return (TdAsk){
-      .affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = with_ids(r, u)};
+  return (TdAsk){.affine = r->affine, .arena = r->arena, .prog = r->prog, .unit = with_ids(r, u)};
 }
 
 bool td_util_loop(TdRewrite *r, int i, TdPlace *out) {

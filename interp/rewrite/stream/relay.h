@@ -11,9 +11,9 @@ typedef struct TdRelay {
   const TdStmt *loop; /* the stage that does */
   TdPlace array;
   int64_t depth;
-  int64_t axis; /* of the task's map, or -1 */
-  bool apart;   /* along none: each instance is fed, or drained, by itself */
-  bool back;    /* along it from the last instance to the first */
+  int64_t axis;        /* of the task's map, or -1 */
+  bool apart;          /* along none: each instance is fed, or drained, by itself */
+  bool back;           /* along it from the last instance to the first */
   const char *name;    /* of the task that feeds or drains, or NULL */
   const int64_t *keep; /* the axes of the task that this one has too; NULL: all others */
   size_t nkeep;

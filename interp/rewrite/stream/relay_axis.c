@@ -12,7 +12,7 @@ typedef struct Chain {
   TdSym coord;
   const TdExpr *extent;
   const TdStmt *move; /* buffer[..] = argument[..], or the reverse */
-  int by; /* the next instance along the axis: 1, or -1 */
+  int by;             /* the next instance along the axis: 1, or -1 */
   bool gather, varies;
   const TdExpr *outer, *inner; /* the element of the argument; of the buffer (NULL: all of it) */
   TdPath path;
@@ -260,9 +260,9 @@ static const TdStmt *put_onward(const Chain *c) {
   const TdExpr *next = beside(c, c->coord, c->by);
   const TdStmt *put = td_stmt_put(r->store, end_at(c, next), value, c->move->loc);
   const TdType *bool_ = td_type_bool(r->session);
-  const TdExpr *cond = c->by < 0 ? td_expr_op2(a, TD_OP_LT, bool_, td_util_const(r, 0),
-                                               td_util_var(r, c->coord))
-                                 : td_expr_op2(a, TD_OP_LT, bool_, next, c->extent);
+  const TdExpr *cond =
+      c->by < 0 ? td_expr_op2(a, TD_OP_LT, bool_, td_util_const(r, 0), td_util_var(r, c->coord))
+                : td_expr_op2(a, TD_OP_LT, bool_, next, c->extent);
   return td_stmt_if(r->store, cond, td_util_block1(r, put), NULL, c->move->loc);
 }
 
@@ -310,7 +310,7 @@ static bool keeps_axis(const Chain *c, int d) {
 
 /* s, which moves one element, in its nest; for all positions along the axis if they differ; in
  * loops over the axes that the new task has not. */
-static const TdStmt *end_nest(const Chain *c, const TdStmt *s, TdSubst *sub) {
+static const TdStmt *end_nest(const Chain *c, const TdStmt *s) {
   TdRewrite *r = c->r;
   TdSym me = c->coord ? td_store_sym(r->store, c->coord->name, TD_SYM_COORD) : NULL;
   const TdStmt *all =
@@ -319,7 +319,9 @@ static const TdStmt *end_nest(const Chain *c, const TdStmt *s, TdSubst *sub) {
     if (d == c->axis || keeps_axis(c, d)) continue;
     const char *name = td_edit_fresh_name(r->store, c->task, c->task->coord[d]->name);
     TdSym v = td_store_sym(r->store, name, TD_SYM_LOOP);
-    td_subst_expr(sub, c->task->coord[d], td_util_var(r, v));
+    TdSubst sub = td_subst_new(r->store);
+    td_subst_expr(&sub, c->task->coord[d], td_util_var(r, v));
+    all = td_subst_in_stmt(&sub, all);
     if (all->kind != TD_STMT_BLOCK) all = td_util_block1(r, all);
     all = td_stmt_for(r->store, v, td_util_const(r, 0), c->run->map[d], 1, all, c->move->loc);
   }
@@ -341,7 +343,7 @@ static bool make_end(const Chain *c, TdPart *part) {
   const TdExpr *end = end_at(c, c->coord ? edge(c, c->gather == (c->by > 0)) : NULL);
   const TdStmt *s = c->gather ? td_stmt_get(st, end, NULL, c->outer->type, c->outer, c->move->loc)
                               : td_stmt_put(st, end, c->outer, c->move->loc);
-  const TdStmt *all = td_walk_copy(st, surround(c, end_nest(c, s, &sub)), &sub);
+  const TdStmt *all = td_walk_copy(st, surround(c, end_nest(c, s)), &sub);
   const char *want =
       td_text_fmt(r->arena, "%s_%s", c->outer->sym->name, c->gather ? "drain" : "feed");
   part->name = td_lift_unit_name(r, r->prog, c->ask->name ? c->ask->name : want);

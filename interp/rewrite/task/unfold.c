@@ -214,8 +214,7 @@ static const TdProg *apply(TdRewrite *r) {
   if (!check_order(&u, body) || !lift(&u, body, &part)) return NULL;
   td_util_made(r, part.name);
   const TdStmt *nest = u.band[0].stmt;
-  TdNetworkPlan plan = {
-      .unit = u.unit, .stmt = &nest, .n = 1, .part = &part, .nparts = 1};
+  TdNetworkPlan plan = {.unit = u.unit, .stmt = &nest, .n = 1, .part = &part, .nparts = 1};
   plan.name = td_text_fmt(r->arena, "%s_%s", u.unit->sym->name, part.name);
   return td_network_put(r, &plan);
 }
