@@ -72,7 +72,7 @@ prim.accepted("a row that all need, from the last instance to the first", {
 })
 prim.accepted("one task feeds all rows", {
   of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = 1, map = {}}},
-  has = {"for i = 0, M - 1 do"}, other = {{M = 1}},
+  has = {"for i_1 = 0, M - 1 do"}, other = {{M = 1}},
 }, function(s) t.eq(#s:tasks(), 13) end)
 prim.accepted("each instance is fed by itself", {
   of = product(), before = array("A", "j", "PE"), step = {"relay", "A_j", "PE", {axis = -1}}, other = {{M = 1}},

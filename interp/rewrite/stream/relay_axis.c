@@ -218,7 +218,7 @@ static TdSym token_sym(const Chain *c) {
 }
 
 /* The loop over an instance's own elements and those of others: keeps its own and passes on the
- * rest, or puts its own among those that come. One loop, so that a token goes through each cycle. */
+ * rest, or puts its own among those that come. One loop: a token a cycle. */
 static const TdStmt *link(const Chain *c) {
   TdRewrite *r = c->r;
   TdStore *st = r->store;
