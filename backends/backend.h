@@ -50,6 +50,7 @@ typedef struct TdBackend {
   const TdOption *option;
   size_t noption;
   unsigned passes; /* of lower/lower.h, that the text starts from */
+  const char *check_option; /* boolean: its runs are held against the timed run; NULL: none */
   bool looks;      /* its runs find copies that differ; else the build has to */
 
   /* Says what it refuses and, as help, which primitive would change that. */

@@ -99,6 +99,7 @@ static void fill_block(TdSchedStep *x, TdTrace *t) {
   td_flow_settle(&t->flow, 1, &(TdFlowCycle){0});
   x->length = td_flow_length(&t->flow) + ports - 1;
   if (!t->target->ports) x->length = ideal_length(t, x->length);
+  if (t->flow.node.n > 1 && x->length < t->target->straight) x->length = t->target->straight;
   x->trace = t;
   td_sched_need(x, t, ports > 0 ? ports : 1);
 }

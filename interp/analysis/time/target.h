@@ -13,6 +13,7 @@ typedef struct TdTarget {
   int32_t read, read_delay, write_delay, fifo_delay;
   int64_t ports;        /* of one bank; 0: any number */
   int64_t enter, again; /* cycles around a loop, and between iterations of an unpipelined one */
+  int64_t straight;     /* least cycles of straight code */
   int64_t dsp, bram, uram, ff, lut;
 } TdTarget;
 

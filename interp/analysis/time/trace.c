@@ -47,7 +47,7 @@ static TdTraceValue symbol(TdTrace *t, TdSym sym, const TdType *type) {
   if (sym->kind == TD_SYM_LOOP)
     td_walk_stmt(t->session->ctx, t->ask->unit->body, is_other_loop, &l);
   if (l.loop) return counted(t, l.loop, l.loop->step);
-  if (!is_whole(type)) return td_trace_literal(t, type, td_map_mix(sym->id, 1));
+  if (!is_whole(type)) return td_trace_parameter(t, sym, type);
   return td_trace_column(t, sym, (TdColumn){.sym = sym});
 }
 
@@ -397,11 +397,19 @@ static bool lay_if(TdTrace *t, const TdStmt *s) {
     uint32_t arm = c ? 0 : 1;
     return arm >= s->nkid || lay(t, s->kid[arm]);
   }
-  uint32_t outer = t->guard;
-  t->guard = v.affine ? td_flow_add(&t->flow, (TdFlowNode){0}, NULL, 0) : v.node;
-  if (outer) t->guard = td_flow_add(&t->flow, (TdFlowNode){0}, (uint32_t[]){outer, t->guard}, 2);
+  uint32_t outer = t->guard, is = v.node;
+  if (v.affine) {
+    TdTraceCell cell = {.what = TD_TRACE_CONVERT, .n = 1, .type = td_type_bool(t->session)};
+    cell.bits = 1;
+    cell.x[0] = v;
+    td_trace_note(t, is = td_flow_add(&t->flow, (TdFlowNode){0}, NULL, 0), cell);
+  }
   bool ok = true;
-  for (uint32_t arm = 0; ok && arm < s->nkid; arm++) ok = lay(t, s->kid[arm]);
+  for (uint32_t arm = 0; ok && arm < s->nkid; arm++) {
+    uint32_t own = arm ? td_trace_condition(t, TD_TRACE_NOT, is, 0) : is;
+    t->guard = outer ? td_trace_condition(t, TD_TRACE_BOTH, outer, own) : own;
+    ok = lay(t, s->kid[arm]);
+  }
   t->guard = outer;
   return ok;
 }

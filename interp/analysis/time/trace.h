@@ -56,6 +56,7 @@ typedef struct TdPlaced {
   int64_t bytes;   /* that an argument's port moves in a cycle; 0: any number */
   int64_t users;   /* instances that take turns at it */
   int width;       /* bits of an element */
+  const TdType *element; /* of a stream: of its tokens */
   uint32_t number; /* in placed[] */
   bool fresh;      /* made in the trace */
   bool registers, written, filled;
@@ -75,7 +76,37 @@ typedef struct TdReach {
   bool write, dead; /* dead: hidden by a later store, or in a register after all */
   int64_t beats;    /* how often it takes a port of a bank */
   const TdStmt *stmt;
+  bool hidden;        /* by a later store */
+  uint32_t guard;     /* the condition under which it happens: a node, or 0 */
+  TdTraceValue value; /* what is written */
 } TdReach;
+
+/* What a node computes, for those who build it. Operands are values of whatever type they have: a
+ * cast that changes a value is a node of its own. */
+typedef enum {
+  TD_TRACE_JOIN,     /* nothing: it waits */
+  TD_TRACE_LITERAL,  /* `literal` */
+  TD_TRACE_PARAMETER, /* `sym`, a scalar that is no whole number */
+  TD_TRACE_OPERATOR, /* op of x[0].. x[n - 1] */
+  TD_TRACE_CONVERT,  /* x[0] as `type` */
+  TD_TRACE_CHOOSE,   /* x[1] if x[0], else x[2] */
+  TD_TRACE_BOTH,     /* conditions: x[0] and x[1], x[0] or x[1], not x[0] */
+  TD_TRACE_EITHER,
+  TD_TRACE_NOT,
+  TD_TRACE_ACCESS, /* reach[reach]: what is read or got there */
+  TD_TRACE_FOREIGN
+} TdTraceWhat;
+typedef struct TdTraceCell {
+  TdTraceWhat what;
+  uint8_t op, n; /* op: TdOp */
+  const TdType *type;
+  int bits; /* of the value that are right: the low ones */
+  TdTraceValue x[4];
+  uint64_t literal;
+  uint32_t reach;
+  TdSym sym;
+  const TdStmt *stmt; /* that it is of */
+} TdTraceCell;
 
 /* An operator at a node. */
 typedef struct TdTraceOp {
@@ -94,6 +125,7 @@ typedef struct TdTrace {
   TdSpace *space; /* columns; column[] tells about them */
   TdFlow flow;
   TD_VEC(TdColumn) column;
+  TD_VEC(TdTraceCell) cell; /* parallel to flow.node */
   TD_VEC(TdTraceOp) op;
   TD_VEC(TdReach) reach;
   TD_VEC(TdPlaced *) placed;
@@ -148,11 +180,16 @@ TdTraceValue td_trace_const(int64_t v);
 TdTraceValue td_trace_node(uint32_t n);
 /* The form of a value as an index: a column of its own if it is not affine. */
 TdAff td_trace_form(TdTrace *t, TdTraceValue v);
+/* Notes what the node just made computes. */
+void td_trace_note(TdTrace *t, uint32_t node, TdTraceCell what);
+/* A condition of one or two others: nodes. */
+uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y);
 /* What computes a value, or the index that it stands for: a node, or 0. */
 uint32_t td_trace_source(const TdTrace *t, TdTraceValue v);
 /* The column of a key, made as `what` if it is new. */
 TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
-/* A literal; an operator of kids x, on as many bits as matter. */
+/* A scalar parameter that is no whole number; a literal; an operator of kids x, on as many bits as matter. */
+TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type);
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
 TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);
 TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x);

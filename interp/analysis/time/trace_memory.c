@@ -42,6 +42,7 @@ static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType
   p->number = (uint32_t)t->placed.n;
   p->rank = tensor || type->kind == TD_T_PORT ? type->rank : 0;
   p->ports = memory || !t->target->ports ? t->target->ports : 1;
+  p->element = td_type_scalar(type->kind == TD_T_PORT || tensor ? type->elem : type);
   p->width = td_type_scalar(tensor ? type->elem : type)->w;
   for (int d = 0; d < p->rank; d++) {
     if (!td_unit_value(t->unit, type->dim[d], &p->extent[d])) p->extent[d] = 1;
@@ -219,6 +220,11 @@ static size_t address_sources(const TdTrace *t, const TdPlaced *p, const TdAff *
 enum { SOURCES = TD_MAX_RANK + 4 };
 
 static void add_reach(TdTrace *t, TdReach r) {
+  TdTraceCell cell = {.what = TD_TRACE_ACCESS, .reach = (uint32_t)t->reach.n};
+  cell.type = r.array->element;
+  cell.bits = r.array->width;
+  r.guard = t->guard;
+  td_trace_note(t, r.node, cell);
   td_vec_push(t->arena, &t->reach, r);
 }
 
@@ -279,6 +285,19 @@ static void forget_others(TdTrace *t, TdPlaced *p, uint32_t n) {
       p->spot.at[i].known = false;
 }
 
+static void hide(TdReach *r) {
+  r->dead = r->hidden = true;
+}
+
+/* A store in place of store `of` happens where either would. */
+static void join_guards(TdTrace *t, uint32_t of) {
+  TdReach *last = &t->reach.at[t->reach.n - 1];
+  const TdReach *was = &t->reach.at[of];
+  if (!was->hidden || !last->guard) return;
+  uint32_t both = was->guard ? td_trace_condition(t, TD_TRACE_EITHER, was->guard, last->guard) : 0;
+  last->guard = both;
+}
+
 void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type) {
   uint32_t n = spot_at(t, p, at);
   if (t->guard && p->registers) td_trace_load(t, p, at);
@@ -286,13 +305,20 @@ void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, co
   bool whole = !t->guard || s->known;
   if (t->guard && s->known) v = td_trace_mux(t, t->guard, v, s->now, type);
   s = &p->spot.at[n];
-  if (whole && s->store && !s->kept) t->reach.at[s->store - 1].dead = true;
+  if (whole && s->store && !s->kept) hide(&t->reach.at[s->store - 1]);
   uint32_t after[SOURCES];
   size_t k = address_sources(t, p, at, after);
   after[k++] = td_trace_source(t, v);
   TdFlowNode x = {.delay = p->registers ? 0 : t->target->write_delay};
   uint32_t node = td_flow_add(&t->flow, x, after, k);
-  add_reach(t, (TdReach){p, n, node, true, false, 1, t->stmt});
+  add_reach(t, (TdReach){.array = p,
+                         .spot = n,
+                         .node = node,
+                         .write = true,
+                         .beats = 1,
+                         .stmt = t->stmt,
+                         .value = v});
+  if (whole && s->store) join_guards(t, s->store - 1);
   s->store = (uint32_t)t->reach.n;
   s->kept = !whole;
   s->known = whole;
@@ -311,7 +337,13 @@ TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t be
       .stages = (int32_t)(beats - 1), .delay = t->target->fifo_delay, .width = (uint32_t)p->width};
   if (beats > 1) p->ports = 1;
   p->last = td_flow_add(&t->flow, x, after, k);
-  add_reach(t, (TdReach){p, n, p->last, p->kind == TD_CELL_PUT, false, beats, t->stmt});
+  add_reach(t, (TdReach){.array = p,
+                         .spot = n,
+                         .node = p->last,
+                         .write = p->kind == TD_CELL_PUT,
+                         .beats = beats,
+                         .stmt = t->stmt,
+                         .value = value});
   return td_trace_node(p->last);
 }
 
@@ -324,7 +356,13 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v) {
   for (int d = 0; d < p->rank; d++) each *= (p->extent[d] + p->banks[d] - 1) / p->banks[d];
   uint32_t after[] = {t->guard, td_trace_source(t, v)};
   uint32_t node = td_flow_add(&t->flow, (TdFlowNode){.delay = t->target->write_delay}, after, 2);
-  add_reach(t, (TdReach){p, TD_TRACE_ALL, node, true, false, each, t->stmt});
+  add_reach(t, (TdReach){.array = p,
+                         .spot = TD_TRACE_ALL,
+                         .node = node,
+                         .write = true,
+                         .beats = each,
+                         .stmt = t->stmt,
+                         .value = v});
 }
 
 bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v) {

@@ -191,9 +191,25 @@ uint32_t td_trace_source(const TdTrace *t, TdTraceValue v) {
   return node;
 }
 
-/* The node of an operator on at most 4 values: an equal one, or a new one. */
+void td_trace_note(TdTrace *t, uint32_t node, TdTraceCell what) {
+  while (t->cell.n <= node) td_vec_push(t->arena, &t->cell, (TdTraceCell){0});
+  what.stmt = t->stmt;
+  t->cell.at[node] = what;
+}
+
+uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y) {
+  uint32_t node = td_flow_add(&t->flow, (TdFlowNode){0}, (uint32_t[]){x, y}, 2);
+  TdTraceCell c = {.what = what, .n = y ? 2 : 1, .type = td_type_bool(t->session), .bits = 1};
+  c.x[0] = td_trace_node(x);
+  c.x[1] = td_trace_node(y);
+  td_trace_note(t, node, c);
+  return node;
+}
+
+/* The node of an operator on at most 4 values: an equal one, or a new one, which computes `cell`. */
 static TdTraceValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdTraceValue *x, size_t n,
-                          int width) {
+                          TdTraceCell cell) {
+  int width = cell.bits;
   uint64_t hash = hash_of(what, x, n), node;
   if (td_map_get(&t->same, hash, &node)) return td_trace_node((uint32_t)node);
   uint32_t after[4] = {0};
@@ -201,12 +217,16 @@ static TdTraceValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdTrac
   TdFlowNode v = {.stages = op.stages, .delay = op.delay, .width = (uint32_t)width};
   node = td_flow_add(&t->flow, v, after, n);
   td_map_put(t->arena, &t->same, hash, node);
+  cell.n = (uint8_t)n;
+  for (size_t i = 0; i < n; i++) cell.x[i] = x[i];
+  td_trace_note(t, (uint32_t)node, cell);
   if (op.key) td_vec_push(t->arena, &t->op, ((TdTraceOp){op, (uint32_t)node, t->stmt}));
   return td_trace_node((uint32_t)node);
 }
 
 /* A column of its own for what an index operation gives: it moves as its operands do. */
-static TdTraceValue opaque(TdTrace *t, uint64_t what, const TdTraceValue *x, size_t n) {
+static TdTraceValue opaque(TdTrace *t, uint64_t what, const TdTraceValue *x, size_t n,
+                           TdTraceCell cell) {
   uint64_t hash = hash_of(what, x, n), col;
   if (td_map_get(&t->same, hash, &col))
     return (TdTraceValue){.affine = true, .form = td_sys_col(t->arena, (int32_t)(int64_t)col)};
@@ -216,7 +236,11 @@ static TdTraceValue opaque(TdTrace *t, uint64_t what, const TdTraceValue *x, siz
     if (motion(t, td_trace_form(t, x[i])) != TD_COLUMN_STILL) kind = TD_COLUMN_WILD;
     after[i] = td_trace_source(t, x[i]);
   }
-  TdTraceValue v = new_column(t, kind, td_flow_add(&t->flow, (TdFlowNode){0}, after, n));
+  uint32_t node = td_flow_add(&t->flow, (TdFlowNode){0}, after, n);
+  cell.n = (uint8_t)n;
+  for (size_t i = 0; i < n; i++) cell.x[i] = x[i];
+  td_trace_note(t, node, cell);
+  TdTraceValue v = new_column(t, kind, node);
   td_map_put(t->arena, &t->same, hash, (uint64_t)(int64_t)v.form.m[0].col);
   return v;
 }
@@ -241,19 +265,30 @@ TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceVal
   if (fold(t, e, x, &v)) return v;
   const TdType *type = deciding_type(e), *to = td_type_scalar(e->type);
   if (to->kind == TD_T_INDEX) {
-    v = opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid);
+    TdTraceCell cell = {.what = TD_TRACE_OPERATOR, .op = e->op, .type = to, .bits = to->w};
+    v = opaque(t, what_of(OPAQUE, e->op, to, 0), x, e->nkid, cell);
     return e->op == TD_OP_FLOORDIV || e->op == TD_OP_MOD ? divided(t, (TdOp)e->op, v, x) : v;
   }
   const char *key = key_of(e, type, x);
   int bits = bits_of(e, type, want);
   if (key && (e->op == TD_OP_MUL || e->op == TD_OP_FMA)) t->multiplies++;
   TdOperator op = key ? td_target_operator(t->target, key, type, bits) : (TdOperator){0};
-  return apply(t, op, what_of(OPERATOR, e->op, to, want), x, e->nkid, to->w < want ? to->w : want);
+  TdTraceCell cell = {.what = TD_TRACE_OPERATOR, .op = e->op, .type = to};
+  cell.bits = to->w < want ? to->w : want;
+  return apply(t, op, what_of(OPERATOR, e->op, to, want), x, e->nkid, cell);
+}
+
+TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type) {
+  TdTraceCell cell = {.what = TD_TRACE_PARAMETER, .type = type, .sym = sym};
+  return apply(t, (TdOperator){0}, what_of(CONSTANT, td_map_mix(sym->id, 1), type, 1), NULL, 0, cell);
 }
 
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {
-  if (type->kind != TD_T_FLOAT) return td_trace_const((int64_t)bits);
-  return apply(t, (TdOperator){0}, what_of(CONSTANT, bits, type, 0), NULL, 0, 0);
+  bool whole = td_type_is_integer(type) || type->kind == TD_T_INDEX || type->kind == TD_T_BOOL;
+  bool fits = type->kind != TD_T_UINT || type->w < 64 || (int64_t)bits >= 0;
+  if (whole && fits) return td_trace_const((int64_t)bits);
+  TdTraceCell cell = {.what = TD_TRACE_LITERAL, .type = type, .literal = bits};
+  return apply(t, (TdOperator){0}, what_of(CONSTANT, bits, type, 0), NULL, 0, cell);
 }
 
 /* The cost key of a conversion; NULL when wires do it. */
@@ -265,22 +300,32 @@ static const char *conversion(const TdType *to, const TdType *from) {
   return to->saturate && !td_promote_holds(to, from) ? "cmp" : NULL;
 }
 
+/* Whether an affine value is one of integer type t. */
+static bool is_held(TdTrace *t, const TdType *type, TdTraceValue x) {
+  int64_t lo, hi, most = type->w < 63 ? (INT64_C(1) << (type->w - td_type_is_signed(type))) : 0;
+  if (!x.affine || type->kind == TD_T_BOOL || !td_trace_range(t, x.form, &lo, &hi)) return false;
+  if (!most) return lo >= 0 || td_type_is_signed(type);
+  return lo >= (td_type_is_signed(type) ? -most : 0) && hi < most;
+}
+
 TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x) {
   const TdType *to = td_type_scalar(e->type), *from = td_type_scalar(e->kid[0]->type);
   bool index = to->kind == TD_T_INDEX || from->kind == TD_T_INDEX;
   bool whole = (td_type_is_integer(to) || index) && (td_type_is_integer(from) || index);
-  bool keeps = index || td_promote_holds(to, from);
+  bool keeps = to->kind == TD_T_INDEX || td_promote_holds(to, from);
   int64_t c;
-  if (whole && (keeps || (!x.affine && !to->saturate))) return x;
+  if (whole && (keeps || is_held(t, to, x))) return x;
   const char *key = is_const(x, &c) ? NULL : conversion(to, from);
   const TdType *type = from->kind != TD_T_FLOAT && to->kind == TD_T_FLOAT ? to : from;
   TdOperator op = key ? td_target_operator(t->target, key, type, type->w) : (TdOperator){0};
-  return apply(t, op, what_of(CONVERSION, 0, to, 0), &x, 1, to->w);
+  TdTraceCell cell = {.what = TD_TRACE_CONVERT, .type = to, .bits = to->w};
+  return apply(t, op, what_of(CONVERSION, 0, to, 0), &x, 1, cell);
 }
 
 TdTraceValue td_trace_mux(TdTrace *t, uint32_t cond, TdTraceValue x, TdTraceValue y,
                           const TdType *type) {
   TdOperator op = td_target_operator(t->target, "mux", type, type->w);
   TdTraceValue part[] = {td_trace_node(cond), x, y};
-  return apply(t, op, what_of(CHOICE, 0, type, 0), part, 3, type->w);
+  TdTraceCell cell = {.what = TD_TRACE_CHOOSE, .type = type, .bits = type->w};
+  return apply(t, op, what_of(CHOICE, 0, type, 0), part, 3, cell);
 }

@@ -1,0 +1,263 @@
+/* data.c - the datapath of a leaf: each node of its trace a wire in the cycle of the schedule, and
+ * registers that carry it to the cycles in which it is used: x, x_1 a cycle later, x_2. */
+#include "backends/verilog/unit.h"
+
+#include <inttypes.h>
+
+static TdVlNum none(TdVkUnit *k, TdLoc loc, const char *what) {
+  td_vlog_unit_refuse(k, "not-built", loc, "build it for the CPU or HLS",
+                 "Verilog of %s is not built yet", what);
+  return (TdVlNum){0};
+}
+
+/* The cycle in which a time falls, as an edge or as the end of a cycle. */
+static int64_t begins(const TdVkLeaf *l, uint32_t node) {
+  return td_flow_cycle(&l->t->flow, l->t->flow.node.at[node].start);
+}
+
+/* The last cycle in which a write may see its value and still be over at the node's end. */
+static int64_t write_cycle(const TdVkLeaf *l, uint32_t node) {
+  int64_t end = l->t->flow.node.at[node].end, p = l->t->flow.period, c = (end + p - 1) / p - 1;
+  return c < 0 ? 0 : c;
+}
+
+static void put_key(TdVkUnit *k, TdMap *map, uint64_t key, const void *v) {
+  td_map_put(k->arena, map, key, (uint64_t)(uintptr_t)v);
+}
+
+static const void *get_key(const TdMap *map, uint64_t key) {
+  uint64_t v;
+  return td_map_get(map, key, &v) ? (const void *)(uintptr_t)v : NULL;
+}
+
+const TdVl *td_vlog_data_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
+                          int64_t to, uint64_t key) {
+  if (x->kind == TD_VL_CONST) return x;
+  for (int64_t c = from + 1; c <= to; c++) {
+    uint64_t at = td_map_mix(td_map_mix(key, (uint64_t)c), 77);
+    TdVlSig *s = (TdVlSig *)(uintptr_t)get_key(&l->value, at);
+    if (!s) {
+      s = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_%" PRId64, name, c - from), x->width);
+      if (!l->wait) l->wait = td_vlog_tree_block(k->m);
+      td_vlog_tree_add(k->m, l->wait, td_vlog_tree_set(k->m, s, x));
+      put_key(k, &l->value, at, s);
+    }
+    x = td_vlog_tree_sig(k->m, s);
+  }
+  return x;
+}
+
+const TdVl *td_vlog_data_valid(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
+  const TdVkState *s = &k->state.at[l->state];
+  if (!l->pipe) {
+    const TdVl *in = td_vlog_tree_sig(k->m, k->at);
+    TdVlModule *m = k->m;
+    const TdVl *here = td_vlog_tree_label(m, k->at_width, l->state + 1, s->label);
+    const TdVl *on = td_vlog_tree_binary(m, "==", 1, in, here);
+    if (s->length <= 1) return on;
+    const TdVl *tick = td_vlog_tree_const(m, k->tick_width, (uint64_t)c);
+    return td_vlog_tree_and(m, on, td_vlog_tree_binary(m, "==", 1, td_vlog_tree_sig(m, k->tick), tick));
+  }
+  while ((int64_t)l->valid.n <= c) {
+    const TdVl *x = l->go;
+    if (l->valid.n) {
+      TdVlSig *v = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
+      TdVlDo *off = td_vlog_tree_set(k->m, v, td_vlog_tree_const(k->m, 1, 0));
+      const TdVl *rst = td_vlog_tree_sig(k->m, k->rst);
+      TdVlDo *on = td_vlog_tree_set(k->m, v, l->valid.at[l->valid.n - 1]);
+      if (!l->wait) l->wait = td_vlog_tree_block(k->m);
+      td_vlog_tree_add(k->m, l->wait, td_vlog_tree_if(k->m, rst, off, on));
+      x = td_vlog_tree_sig(k->m, v);
+    }
+    td_vec_push(k->arena, &l->valid, x);
+  }
+  return l->valid.at[c];
+}
+
+/* What a node is called: as the local that it is stored in, or after its operator and line. */
+static const char *name_of(TdVkUnit *k, const TdVkLeaf *l, uint32_t node) {
+  const TdTraceCell *c = &l->t->cell.at[node];
+  for (size_t i = 0; i < l->t->reach.n; i++) {
+    const TdReach *r = &l->t->reach.at[i];
+    if (r->write && r->value.node == node && r->array->rank == 0 &&
+        r->array->kind == TD_CELL_MEMORY)
+      return r->array->sym->name;
+  }
+  unsigned line = c->stmt ? c->stmt->loc.line : 0;
+  if (c->what == TD_TRACE_ACCESS)
+    return td_text_fmt(k->arena, "%s_l%u", l->t->reach.at[c->reach].array->sym->name, line);
+  const char *op = c->what == TD_TRACE_OPERATOR  ? td_ops[c->op].cost
+                   : c->what == TD_TRACE_CONVERT ? "as"
+                   : c->what == TD_TRACE_CHOOSE  ? "pick"
+                                                 : "when";
+  return td_text_fmt(k->arena, "%s_l%u", op, line);
+}
+
+/* The register that holds an element while the loop runs. */
+static TdVlSig *hoisted(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
+  uint64_t key = td_map_mix(r->array->number, r->spot + 1);
+  TdVlSig *s = (TdVlSig *)(uintptr_t)get_key(&l->hoisted, key);
+  if (s) return s;
+  s = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_kept", r->array->sym->name), r->array->width);
+  put_key(k, &l->hoisted, key, s);
+  return s;
+}
+
+static bool is_hoisted(const TdReach *r) {
+  return r->spot != TD_TRACE_ALL && r->array->spot.at[r->spot].hoisted;
+}
+
+/* What a read gives, in the cycle of its address plus the memory's latency. */
+static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
+  const TdPlaced *p = r->array;
+  int64_t c = begins(l, r->node);
+  if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams");
+  if (is_hoisted(r)) return td_vlog_op_num(td_vlog_tree_sig(k->m, hoisted(k, l, r)), p->element);
+  TdVkStore *s = td_vlog_store_of(k, p);
+  if (!s) return (TdVlNum){0};
+  if (s->scalar) return td_vlog_op_num(td_vlog_tree_sig(k->m, s->reg), p->element);
+  if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "tokens of a whole array");
+  int64_t slot = l->pipe ? c % l->ii : c;
+  return td_vlog_store_read(k, l, p, p->spot.at[r->spot].at, c, td_vlog_data_valid(k, l, c), slot);
+}
+
+/* Whether the node's value is there in the cycle in which it begins. */
+static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
+  const TdTraceCell *c = &l->t->cell.at[node];
+  TdVlNum x[4] = {{0}};
+  TdLoc loc = c->stmt ? c->stmt->loc : l->step->stmt->loc;
+  if (c->type && td_type_scalar(c->type)->kind == TD_T_FLOAT) return none(k, loc, "floats");
+  if (c->what == TD_TRACE_ACCESS) return read_value(k, l, &l->t->reach.at[c->reach]);
+  if (c->what == TD_TRACE_LITERAL)
+    return td_vlog_op_num(td_vlog_tree_const(k->m, c->type->w, c->literal), c->type);
+  if (c->what == TD_TRACE_PARAMETER)
+    return td_vlog_op_num(td_vlog_tree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
+  if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN)
+    return none(k, loc, "foreign code");
+  for (uint8_t i = 0; i < c->n; i++)
+    if (!(x[i] = td_vlog_data_value(k, l, c->x[i], cycle)).e) return x[i];
+  switch (c->what) {
+  case TD_TRACE_BOTH: return (TdVlNum){td_vlog_tree_and(k->m, x[0].e, x[1].e), false, 0};
+  case TD_TRACE_EITHER: return (TdVlNum){td_vlog_tree_or(k->m, x[0].e, x[1].e), false, 0};
+  case TD_TRACE_NOT: return (TdVlNum){td_vlog_tree_not(k->m, x[0].e), false, 0};
+  case TD_TRACE_CONVERT:
+    if (c->type->kind == TD_T_BOOL)
+      return (TdVlNum){td_vlog_tree_fit(k->m, x[0].e, 1, false), false, 0};
+    return td_vlog_op_cast(k->m, c->type, x[0]);
+  case TD_TRACE_CHOOSE: {
+    TdVlNum v = td_vlog_op_num(NULL, c->type);
+    v.e = td_vlog_tree_pick(k->m, x[0].e, td_vlog_op_fit(k->m, x[1], c->bits), td_vlog_op_fit(k->m, x[2], c->bits));
+    return v;
+  }
+  default: break;
+  }
+  TdVlNum out = td_vlog_op_apply(k->m, (TdOp)c->op, c->type, c->bits, x);
+  return out.e ? out : none(k, loc, td_text_fmt(k->arena, "'%s'", td_ops[c->op].lua));
+}
+
+/* The value of a node in a cycle: computed where it begins (or before, where only wires lead to
+ * it), then carried along. */
+static TdVlNum node_value(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
+  const TdFlowNode *x = &l->t->flow.node.at[node];
+  int64_t from = begins(l, node);
+  const TdTraceCell *c = node < l->t->cell.n ? &l->t->cell.at[node] : NULL;
+  bool access = c && c->what == TD_TRACE_ACCESS;
+  if (access) {
+    const TdReach *r = &l->t->reach.at[c->reach];
+    bool memory = r->array->kind == TD_CELL_MEMORY && !is_hoisted(r) && !r->array->registers;
+    from += memory ? x->stages : 0;
+  }
+  if (!c) return none(k, l->step->stmt->loc, "this");
+  if (cycle < from && !access) from = cycle;
+  uint64_t key = td_map_mix(td_map_mix(node, 3), (uint64_t)from);
+  const TdVlNum *known = get_key(&l->value, key);
+  if (!known) {
+    TdVlNum v = compute(k, l, node, from);
+    if (!v.e) return v;
+    if (v.e->kind != TD_VL_SIG && v.e->kind != TD_VL_CONST)
+      v.e = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, name_of(k, l, node), v.e));
+    known = td_arena_copy(k->arena, &v, sizeof v);
+    put_key(k, &l->value, key, known);
+  }
+  TdVlNum v = *known;
+  v.e = td_vlog_data_delay(k, l, v.e->kind == TD_VL_SIG ? v.e->sig->name : "c", v.e, from, cycle, key);
+  return v;
+}
+
+TdVlNum td_vlog_data_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle) {
+  TdVlNum out;
+  td_ctx_enter(td_arena_ctx(k->arena));
+  out = v.affine ? td_vlog_form_num(k, l, v.form, cycle) : node_value(k, l, v.node, cycle);
+  td_ctx_leave(td_arena_ctx(k->arena));
+  return out;
+}
+
+/* An element that stays in a register while the loop runs: fetched in the last cycles before it,
+ * stored in the last one. */
+static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
+  TdVlSig *s = hoisted(k, l, r);
+  const TdAff *at = r->array->spot.at[r->spot].at;
+  const TdVkState *run = &k->state.at[l->state];
+  TdVkLeaf edge = {.number = l->number, .step = l->step, .t = l->t, .name = l->name};
+  int64_t slot = load ? -1 : -2;
+  if (load) {
+    edge.state = l->state - 1;
+    int64_t c = k->state.at[edge.state].length - 2;
+    TdVlNum v = td_vlog_store_read(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot);
+    if (!v.e) return false;
+    TdVlDo *set = td_vlog_tree_set(k->m, s, v.e);
+    td_vlog_tree_always(k->m, td_vlog_unit_place(k, r->stmt->loc),
+                   td_vlog_tree_if(k->m, td_vlog_data_valid(k, &edge, c + 1), set, NULL));
+    return true;
+  }
+  edge.state = l->state + 1;
+  (void)run;
+  int64_t c = k->state.at[edge.state].length - 1;
+  TdVlNum v = td_vlog_op_num(td_vlog_tree_sig(k->m, s), r->array->element);
+  td_vlog_store_write(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot, v);
+  return !td_diag_failed(k->diag);
+}
+
+/* A write of leaf l. */
+static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
+  const TdPlaced *p = r->array;
+  int64_t c = write_cycle(l, r->node);
+  if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams").e != NULL;
+  TdVlNum v = td_vlog_data_value(k, l, r->value, c);
+  if (!v.e) return false;
+  const TdVl *on = td_vlog_data_valid(k, l, c);
+  if (r->guard) {
+    TdVlNum g = td_vlog_data_value(k, l, td_trace_node(r->guard), c);
+    if (!g.e) return false;
+    on = td_vlog_tree_and(k->m, on, g.e);
+  }
+  if (is_hoisted(r)) {
+    TdVlDo *set = td_vlog_tree_set(k->m, hoisted(k, l, r), td_vlog_op_fit(k->m, v, p->width));
+    td_vlog_tree_always(k->m, td_vlog_unit_place(k, r->stmt->loc), td_vlog_tree_if(k->m, on, set, NULL));
+    return true;
+  }
+  if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "filled arrays").e != NULL;
+  int64_t slot = l->pipe ? c % l->ii : c;
+  td_vlog_store_write(k, l, p, p->spot.at[r->spot].at, c, on, slot, v);
+  return !td_diag_failed(k->diag);
+}
+
+/* Whether an earlier access of this spot is hoisted, too. */
+static bool seen(const TdTrace *t, size_t i, bool write) {
+  for (size_t j = 0; j < i; j++) {
+    const TdReach *x = &t->reach.at[j], *r = &t->reach.at[i];
+    if (x->array == r->array && x->spot == r->spot && x->write == write) return true;
+  }
+  return false;
+}
+
+bool td_vlog_data_writes(TdVkUnit *k, TdVkLeaf *l) {
+  const TdTrace *t = l->t;
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (r->write && !r->hidden && !write(k, l, r)) return false;
+    if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
+    if (!keep(k, l, r, !r->write)) return false;
+  }
+  return true;
+}

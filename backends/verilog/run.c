@@ -1,0 +1,253 @@
+/* run.c - simulations: the text compiled by Icarus or Verilator and kept in the folder of built
+ * things, run on files of arguments. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/host/cache.h"
+#include "backends/host/child.h"
+#include "backends/verilog/verilog.h"
+#include "eval/time/timed.h"
+#include "gen/version.h"
+
+enum { COMPILE_SECONDS = 600 };
+
+struct TdVlogRun {
+  TdArena *arena;
+  const TdVlogText *text;
+  const char *sim, *device, *design;
+  const char *file; /* the compiled program; NULL: not yet */
+  int seconds;
+  TdTimed *report;
+};
+
+TdVlogRun *td_verilog_run_new(const TdBuild *b) {
+  TdVlogRun *r = TD_NEW(b->arena, TdVlogRun);
+  *r = (TdVlogRun){.arena = b->arena, .text = td_verilog_text(b, b->diag)};
+  r->sim = td_verilog_option(b, TD_VERILOG_SIM);
+  r->device = td_verilog_option(b, TD_VERILOG_DEVICE);
+  r->design = td_prog_root(b->prog)->sym->name;
+  r->seconds = (int)strtol(td_verilog_option(b, TD_VERILOG_SECONDS), NULL, 10);
+  return r->text ? r : NULL;
+}
+
+void td_verilog_run_reset(TdVlogRun *r) {
+  r->report = NULL;
+}
+
+const TdTimed *td_verilog_run_timed(const TdVlogRun *r) {
+  return r->report;
+}
+
+/* A call under way. */
+typedef struct Job {
+  TdVlogRun *r;
+  TdArena *arena;
+  TdCache cache;
+  const char *folder;
+  bool icarus;
+  TdDiag *diag;
+} Job;
+
+static const char *path(Job *j, const char *name) {
+  return td_text_fmt(j->arena, "%s/%s", j->folder, name);
+}
+
+static bool write_file(Job *j, const char *name, const char *text) {
+  const char *file = path(j, name);
+  return td_cache_write_file(file, text) || td_cache_fail(&j->cache, "cannot write", file);
+}
+
+/* What ended badly, with the first line that the tool said of it. */
+static bool complain(Job *j, const char *tool, TdChildEnd end, const char *log) {
+  const char *said = td_cache_read_file(j->arena, log);
+  if (end == TD_CHILD_ABSENT) {
+    td_diag_set(j->diag, TD_UNSUPPORTED, "no-tool", (TdLoc){0}, "%s is not on PATH", tool);
+    td_diag_help(j->diag, "m:write(dir) writes the files; Debian's packages are iverilog and "
+                          "verilator");
+    return false;
+  }
+  if (end == TD_CHILD_LATE)
+    return td_diag_set(j->diag, TD_LIMIT, "verilog-time", (TdLoc){0}, "%s did not end in time",
+                       tool);
+  if (end == TD_CHILD_STOPPED)
+    return td_diag_set(j->diag, TD_LIMIT, "interrupted", (TdLoc){0}, "interrupted");
+  return td_diag_set(j->diag, TD_BUG, "verilog-tool", (TdLoc){0}, "%s: %.300s", tool,
+                     said ? said : "");
+}
+
+static bool run_tool(Job *j, const char *const *word, int seconds) {
+  int status;
+  const char *log = path(j, "log");
+  TdChildEnd end = td_child_run(td_arena_ctx(j->arena), word, log, seconds, &status);
+  return end == TD_CHILD_DONE || complain(j, word[0], end, log);
+}
+
+/* Compiles the text aside; the file made. */
+static const char *compile_aside(Job *j) {
+  const TdVlogText *t = j->r->text;
+  if (!write_file(j, "design.sv", t->design) || !write_file(j, "bench.sv", t->bench) ||
+      !write_file(j, "bench.cpp", t->main))
+    return NULL;
+  const char *to = path(j, j->icarus ? "run.vvp" : "obj/Vbench");
+  const char *design = path(j, "design.sv"), *bench = path(j, "bench.sv");
+  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-s", "clocked", "-o", to, design,
+                          bench,      NULL};
+  const char *verilator[] = {"verilator", "--cc",         "--exe",     "--build", "-j",
+                             "2",         "--top-module", "bench",     "-Mdir",   path(j, "obj"),
+                             "-Wno-fatal", "-Wno-lint",   "-MAKEFLAGS", "OPT_FAST=-O1",
+                             design,      bench,          path(j, "bench.cpp"), NULL};
+  return run_tool(j, j->icarus ? icarus : verilator, COMPILE_SECONDS) ? to : NULL;
+}
+
+/* Finds the compiled program, or makes it. */
+static bool compile(Job *j) {
+  TdText key = td_text_new(j->arena);
+  td_text_putf(&key, "%s\n%s\n%s\n%s", TIDE_VERSION " " TIDE_COMMIT, j->r->text->design,
+               j->r->text->bench, j->r->text->main);
+  const char *kept = td_cache_path(&j->cache, key.at, key.n, j->icarus ? ".vvp" : ".vsim");
+  if (!td_cache_has(&j->cache, kept)) {
+    const char *made = compile_aside(j);
+    if (!made || !td_cache_keep(&j->cache, made, kept)) return false;
+  }
+  j->r->file = kept;
+  return true;
+}
+
+/* The words of a bank in order. */
+typedef struct Words {
+  uint64_t *at;
+} Words;
+
+static uint64_t mask(int width) {
+  return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+/* Goes over the elements of x's tensor: into the banks' words, or out of them. */
+static void move(TdVlogArray *x, TdTensor *t, Words *bank, bool out) {
+  int64_t index[TD_MAX_RANK] = {0}, b, at;
+  const TdType *e = td_type_scalar(t->type);
+  if (!td_tensor_count(t)) return;
+  do {
+    td_verilog_locate(x, index, &b, &at);
+    if (!out)
+      bank[b].at[at] = td_tensor_get(t, index) & mask(x->width);
+    else
+      td_tensor_put(t, index, td_num_wrap(e, bank[b].at[at]));
+  } while (td_tensor_next(t, index));
+}
+
+static const char *bank_file(Job *j, const TdVlogArray *x, int64_t b, const char *suffix) {
+  if (x->nbank == 1) return td_text_fmt(j->arena, "%s%s", x->name, suffix);
+  return td_text_fmt(j->arena, "%s_%" PRId64 "%s", x->name, b, suffix);
+}
+
+static Words *new_words(Job *j, const TdVlogArray *x) {
+  Words *w = TD_NEWN(j->arena, Words, x->nbank);
+  for (int64_t b = 0; b < x->nbank; b++) w[b].at = TD_NEWN(j->arena, uint64_t, x->depth);
+  return w;
+}
+
+/* The argument that is an array of the top. */
+static TdTensor *tensor_of(Job *j, const TdVlogArray *x, const TdCallArg *arg) {
+  const TdUnit *u = j->r->text->top->unit;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].sym == x->sym) return arg[i].tensor;
+  return NULL;
+}
+
+static bool write_arguments(Job *j, const TdCallArg *arg) {
+  const TdVlogModule *top = j->r->text->top;
+  for (size_t i = 0; i < top->unit->nparam; i++) {
+    const TdParam *p = &top->unit->param[i];
+    if (arg[i].tensor) continue;
+    const char *text = td_text_fmt(j->arena, "%" PRIx64 "\n", arg[i].scalar & mask(p->type->w));
+    if (!write_file(j, td_text_fmt(j->arena, "%s.hex", p->sym->name), text)) return false;
+  }
+  for (size_t i = 0; i < top->narray; i++) {
+    TdVlogArray x = top->array[i];
+    Words *w = new_words(j, &x);
+    move(&x, tensor_of(j, &x, arg), w, false);
+    for (int64_t b = 0; b < x.nbank; b++) {
+      TdText t = td_text_new(j->arena);
+      for (int64_t k = 0; k < x.depth; k++) td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
+      if (!write_file(j, bank_file(j, &x, b, ".hex"), td_text_str(&t))) return false;
+    }
+  }
+  return true;
+}
+
+/* The words of a file that $writememh wrote. */
+static bool take_words(const char *text, uint64_t *at, int64_t n) {
+  int64_t i = 0;
+  while (*text && i < n) {
+    while (*text == ' ' || *text == '\n') text++;
+    if (strncmp(text, "//", 2) == 0) {
+      text += strcspn(text, "\n");
+      continue;
+    }
+    char *end;
+    if (!*text) break;
+    at[i] = strtoull(text, &end, 16);
+    if (end == text) text += strcspn(text, " \n");
+    else text = end;
+    i++;
+  }
+  return i == n;
+}
+
+static bool lost(Job *j, const char *file) {
+  return td_diag_set(j->diag, TD_BUG, "verilog-tool", (TdLoc){0},
+                     "the simulation ended before it wrote %s", file);
+}
+
+static bool read_arguments(Job *j, const TdCallArg *arg) {
+  const TdVlogModule *top = j->r->text->top;
+  for (size_t i = 0; i < top->narray; i++) {
+    TdVlogArray x = top->array[i];
+    Words *w = new_words(j, &x);
+    TdTensor *t = tensor_of(j, &x, arg);
+    bool any = false;
+    move(&x, t, w, false);
+    for (int64_t b = 0; b < x.nbank; b++) {
+      if (!x.writes[b]) continue;
+      any = true;
+      const char *file = bank_file(j, &x, b, ".out");
+      const char *text = td_cache_read_file(j->arena, path(j, file));
+      if (!text || !take_words(text, w[b].at, x.depth)) return lost(j, file);
+    }
+    if (any) move(&x, t, w, true);
+  }
+  return true;
+}
+
+/* The cycles that the bench counted. */
+static bool read_cycles(Job *j) {
+  const char *text = td_cache_read_file(j->arena, path(j, "cycles"));
+  if (!text) return lost(j, "cycles");
+  TdVlogRun *r = j->r;
+  TdTimedTask *task = TD_NEW(r->arena, TdTimedTask);
+  r->report = TD_NEW(r->arena, TdTimed);
+  *task = (TdTimedTask){.name = r->design, .run = r->design};
+  task->end = task->busy = strtoll(text, NULL, 10);
+  *r->report = (TdTimed){.design = r->design, .target = r->device, .task = task, .ntask = 1};
+  td_timed_sum(r->report);
+  return true;
+}
+
+static bool simulate(Job *j) {
+  const char *dir = td_text_fmt(j->arena, "+dir=%s", j->folder);
+  const char *icarus[] = {"vvp", "-N", j->r->file, dir, NULL};
+  const char *verilator[] = {j->r->file, dir, NULL};
+  return run_tool(j, j->icarus ? icarus : verilator, j->r->seconds);
+}
+
+bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d) {
+  Job j = {.r = r, .arena = td_arena_scratch(td_arena_ctx(r->arena)), .diag = d};
+  j.icarus = strcmp(r->sim, "verilator") != 0;
+  bool ok = td_cache_open(&j.cache, j.arena, d) && (j.folder = td_cache_aside(&j.cache)) &&
+            compile(&j) && write_arguments(&j, arg) && simulate(&j) && read_cycles(&j) &&
+            read_arguments(&j, arg);
+  td_arena_free(j.arena);
+  return ok;
+}

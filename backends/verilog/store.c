@@ -1,0 +1,328 @@
+/* store.c - arrays as memories of banks with ports, scalars as registers. Each access is given a
+ * port of its bank that no other access has in its cycle. */
+#include "backends/verilog/unit.h"
+
+/* The store of a symbol, or NULL. */
+static TdVkStore *find(const TdVkUnit *k, TdSym sym) {
+  for (size_t i = 0; i < k->store.n; i++)
+    if (k->store.at[i]->sym == sym) return k->store.at[i];
+  return NULL;
+}
+
+/* Cuts each dimension into the banks that the schedule counted with. */
+static void take_shape(TdVkStore *s, const TdPlaced *p) {
+  s->rank = p->rank;
+  s->depth = s->nbank = 1;
+  for (int d = 0; d < p->rank; d++) {
+    bool whole = p->registers || p->part[d] == TD_PART_NONE;
+    s->extent[d] = p->extent[d];
+    s->part[d] = whole ? TD_PART_NONE : p->part[d];
+    s->banks[d] = whole ? 1 : p->banks[d];
+    s->each[d] = (s->extent[d] + s->banks[d] - 1) / s->banks[d];
+    s->depth *= s->each[d];
+    s->nbank *= s->banks[d];
+  }
+}
+
+TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p) {
+  TdVkStore *s = find(k, p->sym);
+  if (s) return s;
+  enum { MOST_READ = 1 };
+  if (p->read > MOST_READ) {
+    td_vlog_unit_refuse(k, "not-built", k->unit->loc, "leave latency out",
+                   "Verilog of memories with a latency is not built yet");
+    return NULL;
+  }
+  s = TD_NEW(k->arena, TdVkStore);
+  *s = (TdVkStore){.sym = p->sym, .name = p->sym->name, .element = p->element};
+  s->outside = td_unit_param(k->unit, p->sym) != NULL;
+  s->scalar = p->rank == 0 && !s->outside;
+  s->latency = p->registers ? 0 : (int)p->read;
+  take_shape(s, p);
+  s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
+  if (s->scalar) {
+    s->reg = td_vlog_tree_reg(k->m, s->name, p->width);
+    s->act = td_vlog_tree_block(k->m);
+  }
+  td_vec_push(k->arena, &k->store, s);
+  return s;
+}
+
+/* Bits of numbers from 0 to before n. */
+static int bits_below(int64_t n) {
+  bool is_signed;
+  return td_vlog_op_width(0, n > 1 ? n - 1 : 1, &is_signed);
+}
+
+/* Where an element lies: its bank (an expression, or known), and the place in it. */
+typedef struct Place {
+  int64_t bank;
+  const TdVl *which; /* NULL: `bank` */
+  const TdVl *at;
+} Place;
+
+/* Whether all coefficients of f are multiples of n. */
+static bool is_multiple(TdAff f, int64_t n) {
+  for (uint32_t i = 0; i < f.n; i++)
+    if (f.m[i].coef % n) return false;
+  return true;
+}
+
+static TdAff divided(TdVkUnit *k, TdAff f, int64_t n, int64_t rest) {
+  TdAff q = td_sys_const((f.c - rest) / n);
+  for (uint32_t i = 0; i < f.n; i++)
+    q = td_sys_plus(k->arena, q, f.m[i].coef / n, td_sys_col(k->arena, f.m[i].col));
+  return q;
+}
+
+/* x / n, or x % n, of unsigned numbers. */
+static const TdVl *split(TdVkUnit *k, const TdVl *x, int64_t n, bool rest, int width) {
+  const TdType *index = td_type_index(k->prog->store->session);
+  TdVlNum v[2] = {{x, false, 0}, td_vlog_op_const(k->m, n)};
+  return td_vlog_op_apply(k->m, rest ? TD_OP_MOD : TD_OP_FLOORDIV, index, width, v).e;
+}
+
+/* Bank and place of an index in dimension d that is known up to its columns, or false. */
+static bool split_form(TdVkUnit *k, const TdVkStore *s, int d, TdAff f, int64_t *bank, TdAff *off) {
+  int64_t n = s->banks[d], c;
+  bool block = s->part[d] == TD_PART_BLOCK;
+  if (n == 1) {
+    *bank = 0;
+    *off = f;
+    return true;
+  }
+  if (block ? !td_sys_is_const(f, &c) : !is_multiple(f, n)) return false;
+  if (block) {
+    *bank = c / s->each[d];
+    *off = td_sys_const(c % s->each[d]);
+    return true;
+  }
+  *bank = f.c - td_sys_floor64(f.c, n) * n;
+  *off = divided(k, f, n, *bank);
+  return true;
+}
+
+/* Adds x * weight to a number of so many bits; NULL is 0. */
+static const TdVl *plus(TdVkUnit *k, const TdVl *sum, const TdVl *x, int64_t weight, int width) {
+  TdVlNum v[2] = {{x, false, 0}, td_vlog_op_const(k->m, weight)};
+  const TdType *index = td_type_index(k->prog->store->session);
+  const TdVl *e = weight == 1 ? td_vlog_tree_fit(k->m, x, width, false)
+                              : td_vlog_op_apply(k->m, TD_OP_MUL, index, width, v).e;
+  return sum ? td_vlog_tree_binary(k->m, "+", width, sum, e) : e;
+}
+
+/* Where the element at these forms lies, in a cycle of leaf l. */
+static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdAff *at,
+                      int64_t cycle) {
+  Place p = {0};
+  TdAff known = td_sys_const(0);
+  int64_t weight = 1, stride = 1;
+  int width = bits_below(s->depth), wide = bits_below(s->nbank);
+  const TdVl *rest = NULL;
+  for (int d = s->rank; d-- > 0; weight *= s->each[d + 0], stride *= s->banks[d]) {
+    int64_t bank;
+    TdAff off;
+    if (split_form(k, s, d, at[d], &bank, &off)) {
+      p.bank += bank * stride;
+      known = td_sys_plus(k->arena, known, weight, off);
+      continue;
+    }
+    const TdVl *x = td_vlog_form_bits(k, l, at[d], cycle, bits_below(s->extent[d]));
+    bool cyclic = s->part[d] != TD_PART_BLOCK;
+    int64_t by = cyclic ? s->banks[d] : s->each[d];
+    x = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, "index", x));
+    const TdVl *q = split(k, x, by, false, bits_below(cyclic ? s->each[d] : s->banks[d]));
+    const TdVl *r = split(k, x, by, true, bits_below(by));
+    p.which = plus(k, p.which, cyclic ? r : q, stride, wide);
+    rest = plus(k, rest, cyclic ? q : r, weight, width);
+  }
+  p.at = td_vlog_form_bits(k, l, known, cycle, width);
+  if (rest) p.at = td_vlog_tree_binary(k->m, "+", width, p.at, rest);
+  if (p.which && p.bank)
+    p.which = td_vlog_tree_binary(k->m, "+", wide, p.which, td_vlog_tree_const(k->m, wide, (uint64_t)p.bank));
+  if (p.which) p.which = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, "bank", p.which));
+  return p;
+}
+
+/* A port of bank b that nothing else of leaf l takes in this slot. */
+static TdVkSite *add_site(TdVkUnit *k, TdVkBank *b, bool write, uint64_t leaf, int64_t slot) {
+  uint64_t key = td_map_mix(leaf, (uint64_t)slot);
+  size_t port = 0;
+  for (size_t i = 0; i < b->taken[write].n; i++) port += b->taken[write].at[i] == key;
+  td_vec_push(k->arena, &b->taken[write], key);
+  td_vec_push(k->arena, &b->site[write], ((TdVkSite){.port = port}));
+  if (port >= b->ports[write]) b->ports[write] = port + 1;
+  return &b->site[write].at[b->site[write].n - 1];
+}
+
+/* "A", or "A_3" where there are more banks. */
+static const char *bank_name(TdVkUnit *k, const TdVkStore *s, int64_t b) {
+  return s->nbank > 1 ? td_text_fmt(k->arena, "%s_%lld", s->name, (long long)b) : s->name;
+}
+
+static const char *port_name(TdVkUnit *k, const TdVkStore *s, int64_t b, const char *what,
+                             size_t port) {
+  const char *n = port ? td_text_fmt(k->arena, "%zu", port) : "";
+  return td_text_fmt(k->arena, "%s_%s%s", bank_name(k, s, b), what, n);
+}
+
+/* Reads bank b. */
+static const TdVl *read_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, const TdVl *at,
+                             const TdVl *on, int64_t slot) {
+  TdVkBank *bank = &s->bank[b];
+  TdVkSite *x = s->latency ? add_site(k, bank, false, l->number, slot) : NULL;
+  if (!x) x = add_site(k, bank, false, 0, 0);
+  x->at = at;
+  x->on = on;
+  while (bank->q.n <= x->port) {
+    const char *name = port_name(k, s, b, "q", bank->q.n);
+    TdVlSig *q = s->outside ? td_vlog_tree_input(k->m, name, s->element->w)
+                            : td_vlog_tree_wire(k->m, name, s->element->w);
+    td_vec_push(k->arena, &bank->q, q);
+  }
+  return td_vlog_tree_sig(k->m, bank->q.at[x->port]);
+}
+
+TdVlNum td_vlog_store_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                      const TdVl *on, int64_t slot) {
+  TdVkStore *s = td_vlog_store_of(k, p);
+  if (!s) return (TdVlNum){0};
+  Place x = place_of(k, l, s, at, cycle);
+  if (td_diag_failed(k->diag)) return (TdVlNum){0};
+  if (!x.which) return td_vlog_op_num(read_bank(k, l, s, x.bank, x.at, on, slot), p->element);
+  const TdVl *which = td_vlog_data_delay(k, l, "bank", x.which, 0, s->latency, (uint64_t)(uintptr_t)x.which);
+  const TdVl *out = NULL;
+  for (int64_t b = s->nbank; b-- > 0;) {
+    const TdVl *own = td_vlog_tree_const(k->m, x.which->width, (uint64_t)b);
+    const TdVl *here = td_vlog_tree_and(k->m, on, td_vlog_tree_binary(k->m, "==", 1, x.which, own));
+    const TdVl *q = read_bank(k, l, s, b, x.at, here, slot);
+    out = out ? td_vlog_tree_pick(k->m, td_vlog_tree_binary(k->m, "==", 1, which, own), q, out) : q;
+  }
+  return td_vlog_op_num(out, p->element);
+}
+
+/* Writes bank b. */
+static void write_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, const TdVl *at,
+                       const TdVl *on, int64_t slot, const TdVl *data) {
+  TdVkSite *x = add_site(k, &s->bank[b], true, l->number, slot);
+  x->at = at;
+  x->on = on;
+  x->data = data;
+}
+
+void td_vlog_store_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                    const TdVl *on, int64_t slot, TdVlNum v) {
+  TdVkStore *s = td_vlog_store_of(k, p);
+  if (!s) return;
+  const TdVl *data = td_vlog_op_fit(k->m, v, s->element->w);
+  if (s->scalar) {
+    td_vlog_tree_add(k->m, s->act, td_vlog_tree_if(k->m, on, td_vlog_tree_set(k->m, s->reg, data), NULL));
+    return;
+  }
+  Place x = place_of(k, l, s, at, cycle);
+  if (td_diag_failed(k->diag)) return;
+  if (!x.which) {
+    write_bank(k, l, s, x.bank, x.at, on, slot, data);
+    return;
+  }
+  for (int64_t b = 0; b < s->nbank; b++) {
+    const TdVl *own = td_vlog_tree_const(k->m, x.which->width, (uint64_t)b);
+    const TdVl *here = td_vlog_tree_and(k->m, on, td_vlog_tree_binary(k->m, "==", 1, x.which, own));
+    write_bank(k, l, s, b, x.at, here, slot, data);
+  }
+}
+
+/* What drives one port. */
+typedef struct Drive {
+  const TdVl *on, *at, *data;
+} Drive;
+
+static Drive drive_of(TdVkUnit *k, const TdVkBank *b, bool write, size_t port) {
+  Drive d = {0};
+  for (size_t i = b->site[write].n; i-- > 0;) {
+    const TdVkSite *x = &b->site[write].at[i];
+    if (x->port != port) continue;
+    d.at = d.at ? td_vlog_tree_pick(k->m, x->on, x->at, d.at) : x->at;
+    if (write) d.data = d.data ? td_vlog_tree_pick(k->m, x->on, x->data, d.data) : x->data;
+    d.on = td_vlog_tree_or(k->m, d.on, x->on);
+  }
+  return d;
+}
+
+static void put_output(TdVkUnit *k, const char *name, const TdVl *x) {
+  td_vlog_tree_assign(k->m, td_vlog_tree_output(k->m, name, x->width), x);
+}
+
+/* The ports of an argument's bank. */
+static void finish_outside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
+  const TdVkBank *bank = &s->bank[b];
+  for (size_t i = 0; i < bank->ports[0]; i++) {
+    Drive d = drive_of(k, bank, false, i);
+    if (s->latency) put_output(k, port_name(k, s, b, "re", i), d.on);
+    put_output(k, port_name(k, s, b, "raddr", i), d.at);
+  }
+  for (size_t i = 0; i < bank->ports[1]; i++) {
+    Drive d = drive_of(k, bank, true, i);
+    put_output(k, port_name(k, s, b, "we", i), d.on);
+    put_output(k, port_name(k, s, b, "waddr", i), d.at);
+    put_output(k, port_name(k, s, b, "d", i), d.data);
+  }
+}
+
+/* high ports first, next to each other. */
+static const TdVl *join(TdVkUnit *k, const TdVl *all, const TdVl *x) {
+  return all ? td_vlog_tree_cat(k->m, x, all) : x;
+}
+
+/* A bank of a local array. */
+static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
+  const TdVkBank *bank = &s->bank[b];
+  size_t nr = bank->ports[0], nw = bank->ports[1];
+  const TdVl *re = NULL, *ra = NULL, *we = NULL, *wa = NULL, *data = NULL;
+  if (!nr || !nw) return;
+  for (size_t i = 0; i < nr; i++) {
+    Drive d = drive_of(k, bank, false, i);
+    re = join(k, re, d.on);
+    ra = join(k, ra, d.at);
+  }
+  for (size_t i = 0; i < nw; i++) {
+    Drive d = drive_of(k, bank, true, i);
+    we = join(k, we, d.on);
+    wa = join(k, wa, d.at);
+    data = join(k, data, d.data);
+  }
+  int w = s->element->w;
+  const char *name = bank_name(k, s, b);
+  TdVlSig *q = td_vlog_tree_wire(k->m, td_text_fmt(k->arena, "%s_out", name), w * (int)nr);
+  TdVlItem *ram = td_vlog_tree_instance(k->m, s->latency ? "tide_ram" : "tide_regs",
+                                   td_text_fmt(k->arena, "%s_ram", name));
+  td_vlog_tree_param(k->m, ram, "W", w);
+  td_vlog_tree_param(k->m, ram, "D", s->depth);
+  td_vlog_tree_param(k->m, ram, "A", bits_below(s->depth));
+  td_vlog_tree_param(k->m, ram, "R", (int64_t)nr);
+  td_vlog_tree_param(k->m, ram, "N", (int64_t)nw);
+  td_vlog_tree_connect(k->m, ram, "clk", td_vlog_tree_sig(k->m, k->clk));
+  if (s->latency) td_vlog_tree_connect(k->m, ram, "re", re);
+  td_vlog_tree_connect(k->m, ram, "raddr", ra);
+  td_vlog_tree_connect(k->m, ram, "q", td_vlog_tree_sig(k->m, q));
+  td_vlog_tree_connect(k->m, ram, "we", we);
+  td_vlog_tree_connect(k->m, ram, "waddr", wa);
+  td_vlog_tree_connect(k->m, ram, "d", data);
+  for (size_t i = 0; i < nr; i++)
+    td_vlog_tree_assign(k->m, bank->q.at[i], td_vlog_tree_slice(k->m, td_vlog_tree_sig(k->m, q), (int)i * w, w));
+}
+
+void td_vlog_store_finish(TdVkUnit *k) {
+  for (size_t i = 0; i < k->store.n; i++) {
+    const TdVkStore *s = k->store.at[i];
+    if (s->scalar) {
+      td_vlog_tree_always(k->m, s->name, s->act);
+      continue;
+    }
+    for (int64_t b = 0; b < s->nbank; b++)
+      if (s->outside)
+        finish_outside(k, s, b);
+      else
+        finish_inside(k, s, b);
+  }
+}

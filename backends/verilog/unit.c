@@ -1,0 +1,102 @@
+/* unit.c - a kernel as a module. */
+#include "backends/verilog/verilog.h"
+
+#include "backends/verilog/unit.h"
+
+/* The wires of scalar parameters and coordinates. */
+static bool take_params(TdVkUnit *k) {
+  const TdUnit *u = k->unit;
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = u->param[i].type;
+    if (t->kind == TD_T_PORT)
+      return td_vlog_unit_refuse(k, "not-built", u->param[i].loc, "give it arrays",
+                            "Verilog of kernels with streams is not built yet");
+    if (t->kind == TD_T_TENSOR) continue;
+    td_map_putp(k->arena, &k->scalar, u->param[i].sym,
+                td_vlog_tree_input(k->m, u->param[i].sym->name, t->w));
+  }
+  return true;
+}
+
+static bool is_jump(void *ud, const TdStmt *s) {
+  const TdStmt **found = ud;
+  if (s->kind == TD_STMT_BREAK || s->kind == TD_STMT_RETURN) *found = s;
+  return !*found;
+}
+
+/* The registers that values wait in. */
+static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
+  if (l->wait)
+    td_vlog_tree_always(k->m,
+                   td_text_fmt(k->arena, "%s: from cycle to cycle",
+                               td_vlog_unit_place(k, l->step->stmt->loc)),
+                   l->wait);
+}
+
+/* The ports that drive and read memories, for who connects the module. */
+static void note_ports(TdVkUnit *k, TdVlogModule *out) {
+  TD_VEC(TdVlogArray) list = {0};
+  for (size_t i = 0; i < k->store.n; i++) {
+    const TdVkStore *s = k->store.at[i];
+    if (!s->outside) continue;
+    TdVlogArray a = {.name = s->name, .width = s->element->w, .latency = s->latency};
+    a.sym = s->sym;
+    a.rank = s->rank;
+    a.depth = s->depth;
+    a.nbank = s->nbank;
+    for (int d = 0; d < s->rank; d++) {
+      a.extent[d] = s->extent[d];
+      a.banks[d] = s->banks[d];
+      a.block[d] = s->part[d] == TD_PART_BLOCK;
+    }
+    a.reads = TD_NEWN(k->arena, size_t, s->nbank);
+    a.writes = TD_NEWN(k->arena, size_t, s->nbank);
+    for (int64_t b = 0; b < s->nbank; b++) {
+      a.reads[b] = s->bank[b].ports[0];
+      a.writes[b] = s->bank[b].ports[1];
+    }
+    td_vec_push(k->arena, &list, a);
+  }
+  out->array = list.at;
+  out->narray = list.n;
+}
+
+const TdVlogModule *td_verilog_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d) {
+  TdArena *a = p->arena;
+  TdVkUnit *k = TD_NEW(a, TdVkUnit);
+  TdVlogModule *out = TD_NEW(a, TdVlogModule);
+  const TdStmt *jump = NULL;
+  *k = (TdVkUnit){.arena = a, .prog = p->prog, .unit = u, .sched = p->sched, .diag = d};
+  k->ask = (TdAsk){p->sched->affine, a, p->prog, u};
+  k->times = p->times;
+  td_walk_stmt(td_arena_ctx(a), u->body, is_jump, &jump);
+  if (jump) {
+    td_vlog_unit_refuse(k, "not-built", jump->loc, "put the rest under an if",
+                   "Verilog of break and return is not built yet");
+    return NULL;
+  }
+  const TdSchedStep *x = td_sched_unit(p->sched, u, d);
+  if (!x) return NULL;
+  k->m = td_vlog_tree_module(a, p->top && *p->top ? p->top : u->sym->name);
+  k->clk = td_vlog_tree_input(k->m, "clk", 1);
+  k->rst = td_vlog_tree_input(k->m, "rst", 1);
+  k->start = td_vlog_tree_input(k->m, "start", 1);
+  k->busy = td_vlog_tree_output(k->m, "busy", 1);
+  k->clk->used[0] = k->rst->used[0] = true;
+  td_text_line(&k->m->head, "// %s: %s, for %s", td_vlog_unit_place(k, u->loc), u->sym->name,
+               p->sched->target->name);
+  if (!take_params(k) || !td_vlog_plan_unit(k, x)) return NULL;
+  for (size_t i = 0; i < k->leaf.n; i++)
+    if (!td_vlog_data_writes(k, k->leaf.at[i])) return NULL;
+  td_vlog_store_finish(k);
+  for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);
+  td_vlog_plan_finish(k);
+  if (td_diag_failed(d)) return NULL;
+  TdText text = td_text_new(a);
+  td_vlog_print_module(&text, k->m);
+  out->name = k->m->name;
+  out->text = td_text_str(&text);
+  out->unit = u;
+  note_ports(k, out);
+  return out;
+}

@@ -1,0 +1,147 @@
+/* unit.h - a kernel on its way to a module: the schedule's leaves as datapaths, its loops as
+ * counters and states, arrays as memories with ports. */
+#ifndef TD_VERILOG_UNIT_H
+#define TD_VERILOG_UNIT_H
+
+#include "analysis/time/firing.h"
+#include "analysis/time/sched.h"
+#include "backends/verilog/op.h"
+
+typedef struct TdVkLeaf TdVkLeaf;
+
+/* An access to a port of one bank: what drives the port while `on`. */
+typedef struct TdVkSite {
+  const TdVl *on, *at, *data; /* data: NULL of reads */
+  size_t port;
+} TdVkSite;
+
+/* One bank. */
+typedef struct TdVkBank {
+  TD_VEC(TdVkSite) site[2];  /* reads, writes */
+  size_t ports[2];
+  TD_VEC(TdVlSig *) q;       /* what each read port gives */
+  TD_VEC(uint64_t) taken[2]; /* leaf and slot of the sites, to give them ports */
+} TdVkBank;
+
+/* Storage of a symbol: a register, or banks of a memory. */
+typedef struct TdVkStore {
+  TdSym sym;
+  const char *name;
+  const TdType *element;
+  bool outside; /* an argument: the memory is whoever's that calls */
+  bool scalar;
+  TdVlSig *reg;         /* of a scalar */
+  TdVlDo *act;          /* what sets it */
+  int latency;          /* cycles of a read: 0, 1 */
+  int rank;
+  int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK], each[TD_MAX_RANK];
+  TdPlacedPart part[TD_MAX_RANK];
+  int64_t depth, nbank;
+  TdVkBank *bank;
+} TdVkStore;
+
+/* A loop that runs: n counts its iterations from 0. */
+typedef struct TdVkCounter {
+  const void *key; /* the loop; of elements the column's place */
+  const char *name;
+  TdVlSig *n;
+  int64_t trip; /* 0: it depends */
+  const TdStmt *loop;
+  int64_t stride; /* by which its variable moves on */
+} TdVkCounter;
+
+typedef struct TdVkState {
+  const char *name, *label;
+  const char *note;
+  int64_t length;
+  const TdVkLeaf *leaf;
+  const TdVl *wait; /* it goes on only while this holds; NULL: always */
+  TdVlDo *inside;   /* what happens in it; or NULL */
+  int kind;
+} TdVkState;
+
+/* A step of control: docs of plan.c. */
+typedef enum { TD_VK_CLEAR, TD_VK_STATE, TD_VK_BRANCH, TD_VK_NEXT, TD_VK_JUMP, TD_VK_END } TdVkOpKind;
+typedef struct TdVkOp {
+  TdVkOpKind kind;
+  size_t counter, state, target;
+  const TdVl *test;
+} TdVkOp;
+
+/* Straight code, or a pipelined loop. */
+struct TdVkLeaf {
+  size_t number;
+  const TdSchedStep *step;
+  const TdTrace *t;
+  const TdTime *time;
+  const char *name;
+  bool pipe;
+  int64_t ii;
+  size_t state;        /* in which it runs */
+  const TdVl *go;      /* of PIPE: an iteration begins in this cycle */
+  TD_VEC(const TdVl *) valid;
+  TD_VEC(size_t) nest; /* counters that move while it runs, innermost last */
+  size_t element;      /* first counter of its columns without a name, plus 1 */
+  TdMap value;         /* node and cycle -> TdVl * */
+  TdMap hoisted;       /* spot -> register */
+  TdVlDo *wait;        /* registers between cycles */
+};
+
+typedef struct TdVkUnit {
+  TdArena *arena;
+  TdVlModule *m;
+  const TdProg *prog;
+  const TdUnit *unit;
+  TdAsk ask;
+  TdSched *sched;
+  const TdTimes *times;
+  TdDiag *diag;
+  TD_VEC(TdVkStore *) store;
+  TD_VEC(TdVkCounter) counter;
+  TD_VEC(TdVkState) state;
+  TD_VEC(TdVkOp) op;
+  TD_VEC(TdVkLeaf *) leaf;
+  TdMap scalar; /* symbol -> TdVlSig * of parameters and coordinates */
+  TdVlSig *clk, *rst, *start, *busy, *at, *tick;
+  int tick_width, at_width;
+} TdVkUnit;
+
+/* Refuses, returning false. */
+bool td_vlog_unit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help, const char *fmt, ...)
+    TD_PRINTF(5, 6);
+/* "file.lua:12" */
+const char *td_vlog_unit_place(const TdVkUnit *k, TdLoc loc);
+
+/* form.c: numbers of indices. The counter of a loop, made if it is new. */
+size_t td_vlog_form_counter(TdVkUnit *k, const void *key, const char *name, const TdStmt *loop,
+                       int64_t trip, int64_t most, int64_t stride);
+/* A form of the trace of leaf l in a cycle, modulo 2^width; as an exact number. */
+const TdVl *td_vlog_form_bits(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle, int width);
+TdVlNum td_vlog_form_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle);
+/* An index expression over loops, coordinates, sizes; e NULL with the diagnostic filled. */
+TdVlNum td_vlog_form_index(TdVkUnit *k, const TdExpr *e);
+
+/* data.c: a value in a cycle of leaf l, counted from its start. e NULL with the diagnostic filled. */
+TdVlNum td_vlog_data_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle);
+/* Whether an iteration is in cycle c of the leaf now. */
+const TdVl *td_vlog_data_valid(TdVkUnit *k, TdVkLeaf *l, int64_t c);
+/* x of cycle `from` when it is needed in cycle `to`. */
+const TdVl *td_vlog_data_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
+                          int64_t to, uint64_t key);
+/* All that leaf l writes. */
+bool td_vlog_data_writes(TdVkUnit *k, TdVkLeaf *l);
+
+/* store.c: the storage of what a trace names; reads and writes of it. */
+TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p);
+TdVlNum td_vlog_store_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                      const TdVl *on, int64_t slot);
+void td_vlog_store_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                    const TdVl *on, int64_t slot, TdVlNum v);
+/* Ports, memories and registers, once all accesses are known. */
+void td_vlog_store_finish(TdVkUnit *k);
+
+/* plan.c: the unit's steps as states. */
+bool td_vlog_plan_unit(TdVkUnit *k, const TdSchedStep *x);
+void td_vlog_plan_finish(TdVkUnit *k);
+
+#endif

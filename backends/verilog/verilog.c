@@ -1,0 +1,98 @@
+/* verilog.c - Verilog as a target of builds: its options, its files. */
+#include "backends/verilog/verilog.h"
+
+#include <string.h>
+
+#include "backends/verilog/name.h"
+#include "lower/lower.h"
+
+static const TdOption options[TD_VERILOG_OPTIONS] = {
+    [TD_VERILOG_DEVICE] = {"device", TD_OPTION_WORD, "rtl|ideal|u280",
+                           "whose operation times the schedule has"},
+    [TD_VERILOG_TOP] = {"top", TD_OPTION_WORD, "", "name of the top module; else the kernel's"},
+    [TD_VERILOG_SIM] = {"sim", TD_OPTION_WORD, "auto|verilator|icarus",
+                        "what runs it; auto: Icarus where little is to do"},
+    [TD_VERILOG_CHECK] = {"check", TD_OPTION_BOOL, "true",
+                          "compare values and cycles with the timed run"},
+    [TD_VERILOG_SECONDS] = {"seconds", TD_OPTION_INT, "600", "most time of a simulation"},
+};
+
+const char *td_verilog_option(const TdBuild *b, int option) {
+  const char *said = td_backend_option(&td_backend_verilog, b, (size_t)option);
+  return td_arena_strndup(b->arena, said, strcspn(said, "|"));
+}
+
+const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
+  TdArena *a = b->arena;
+  TdAffine *affine = td_affine_new(a);
+  const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
+  const TdUnit *root = td_prog_root(b->prog);
+  TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
+  const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
+  if (!times) return NULL;
+  if (root->kind != TD_UNIT_KERNEL) {
+    td_diag_set(d, TD_UNSUPPORTED, "not-built", root->loc,
+                "Verilog of designs is not built yet: %s is one", root->sym->name);
+    return NULL;
+  }
+  TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
+  TdVlogText *out = TD_NEW(a, TdVlogText);
+  out->top = td_verilog_kernel(&p, root, d);
+  if (!out->top) return NULL;
+  out->design = td_text_fmt(a, "%s\n%s", td_verilog_library, out->top->text);
+  out->bench = td_verilog_bench(a, out->top);
+  out->main = td_verilog_main;
+  return out;
+}
+
+static bool validate(const TdBuild *b) {
+  const char *top = td_verilog_option(b, TD_VERILOG_TOP);
+  if (*top && (strcmp(td_vlog_name_plain(b->arena, top), top) != 0 || td_vlog_name_is_reserved(top)))
+    return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
+                       "'top' is the name of a Verilog module, not '%s'", top);
+  return td_verilog_text(b, b->diag) != NULL;
+}
+
+static const TdFile *emit(const TdBuild *b, size_t *nfile) {
+  const TdVlogText *t = td_verilog_text(b, b->diag);
+  TdFile *f = TD_NEWN(b->arena, TdFile, 4);
+  if (!t) return NULL;
+  f[0] = (TdFile){td_text_fmt(b->arena, "%s.sv", t->top->name), t->design};
+  f[1] = (TdFile){"bench.sv", t->bench};
+  f[2] = (TdFile){"bench.cpp", t->main};
+  f[3] = (TdFile){"files.f", td_text_fmt(b->arena, "%s.sv\nbench.sv\n", t->top->name)};
+  *nfile = 4;
+  return f;
+}
+
+static void *open_run(const TdBuild *b) {
+  return td_verilog_run_new(b);
+}
+
+static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  (void)narg;
+  return td_verilog_run_call(run, arg, d);
+}
+
+static void reset_run(void *run) {
+  td_verilog_run_reset(run);
+}
+
+static const TdTimed *timed_run(const void *run) {
+  return td_verilog_run_timed(run);
+}
+
+const TdBackend td_backend_verilog = {
+    .name = "verilog",
+    .summary = "Verilog in the cycles of the timed run, with a bench",
+    .option = options,
+    .noption = TD_VERILOG_OPTIONS,
+    .passes = 0,
+    .check_option = "check",
+    .validate = validate,
+    .emit = emit,
+    .open = open_run,
+    .call = call_run,
+    .reset = reset_run,
+    .timed = timed_run,
+};

@@ -1,0 +1,75 @@
+/* verilog.h - what the files of this target share. */
+#ifndef TD_VERILOG_VERILOG_H
+#define TD_VERILOG_VERILOG_H
+
+#include "analysis/time/firing.h"
+#include "analysis/time/sched.h"
+#include "backends/backend.h"
+
+enum {
+  TD_VERILOG_DEVICE,
+  TD_VERILOG_TOP,
+  TD_VERILOG_SIM,
+  TD_VERILOG_CHECK,
+  TD_VERILOG_SECONDS,
+  TD_VERILOG_OPTIONS
+};
+/* The value of an option. */
+const char *td_verilog_option(const TdBuild *b, int option);
+extern const TdBackend td_backend_verilog;
+
+/* A memory outside of a module, bank by bank: element i of dimension d is in bank i % banks, or
+ * (block) i / ceil(extent / banks) of it. */
+typedef struct TdVlogArray {
+  TdSym sym;
+  const char *name;
+  int width, latency, rank;
+  int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK];
+  bool block[TD_MAX_RANK];
+  int64_t depth, nbank;
+  size_t *reads, *writes; /* ports of each bank */
+} TdVlogArray;
+
+typedef struct TdVlogModule {
+  const char *name, *text;
+  const TdUnit *unit;
+  const TdVlogArray *array;
+  size_t narray;
+} TdVlogModule;
+
+/* A program on its way to text. */
+typedef struct TdVlogProg {
+  TdArena *arena;
+  const TdProg *prog;
+  TdSched *sched;
+  const TdTimes *times;
+  const char *top;
+} TdVlogProg;
+
+/* unit.c: a kernel as a module; NULL with d filled. */
+const TdVlogModule *td_verilog_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d);
+
+/* A build's text. */
+typedef struct TdVlogText {
+  const TdVlogModule *top;
+  const char *design; /* all modules */
+  const char *bench;  /* around the top: memories from files, cycles counted */
+  const char *main;   /* the C++ that runs the bench in Verilator */
+} TdVlogText;
+const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
+/* bench.c */
+const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
+/* library.c: the modules that all texts use. */
+extern const char *const td_verilog_library, *const td_verilog_main;
+/* Where element `index` of an array lies. */
+void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);
+
+/* run.c: the simulation. */
+typedef struct TdVlogRun TdVlogRun;
+TdVlogRun *td_verilog_run_new(const TdBuild *b);
+bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d);
+void td_verilog_run_reset(TdVlogRun *r);
+const TdTimed *td_verilog_run_timed(const TdVlogRun *r);
+const char *td_verilog_run_report(const TdVlogRun *r);
+
+#endif
