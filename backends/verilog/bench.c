@@ -109,7 +109,7 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top) {
                "    now <= now + 1;\n"
                "    rst <= now < 2;\n"
                "    start <= now == 3;\n"
-               "    if (busy) cycles <= cycles + 1;\n"
+               "    if (busy && now > 4) cycles <= cycles + 1;\n"
                "    if (now > 5 && !busy) begin\n"
                "      file = $fopen($sformatf(\"%%s/cycles\", dir), \"w\");\n"
                "      $fdisplay(file, \"%%0d\", cycles);\n"

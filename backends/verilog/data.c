@@ -94,13 +94,20 @@ static const char *name_of(TdVkUnit *k, const TdVkLeaf *l, uint32_t node) {
 }
 
 /* The register that holds an element while the loop runs. */
-static TdVlSig *hoisted(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
+static TdVkKept hoisted(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   uint64_t key = td_map_mix(r->array->number, r->spot + 1);
-  TdVlSig *s = (TdVlSig *)(uintptr_t)get_key(&l->hoisted, key);
-  if (s) return s;
-  s = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_kept", r->array->sym->name), r->array->width);
-  put_key(k, &l->hoisted, key, s);
-  return s;
+  for (size_t i = 0; i < l->kept.n; i++)
+    if (l->kept.at[i].key == key) return l->kept.at[i];
+  const char *name = td_text_fmt(k->arena, "%s_kept", r->array->sym->name);
+  TdVkKept x = {key, td_vlog_tree_reg(k->m, name, r->array->width), td_vlog_tree_block(k->m)};
+  td_vec_push(k->arena, &l->kept, x);
+  return x;
+}
+
+/* Sets it under a condition. */
+static void set_kept(TdVkUnit *k, TdVkKept x, const TdVl *on, const TdVl *v) {
+  td_vlog_tree_add(k->m, x.act,
+                   td_vlog_tree_if(k->m, on, td_vlog_tree_set(k->m, x.reg, v), NULL));
 }
 
 static bool is_hoisted(const TdReach *r) {
@@ -112,7 +119,7 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = begins(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams");
-  if (is_hoisted(r)) return td_vlog_op_num(td_vlog_tree_sig(k->m, hoisted(k, l, r)), p->element);
+  if (is_hoisted(r)) return td_vlog_op_num(td_vlog_tree_sig(k->m, hoisted(k, l, r).reg), p->element);
   TdVkStore *s = td_vlog_store_of(k, p);
   if (!s) return (TdVlNum){0};
   if (s->scalar) return td_vlog_op_num(td_vlog_tree_sig(k->m, s->reg), p->element);
@@ -195,9 +202,8 @@ TdVlNum td_vlog_data_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cyc
 /* An element that stays in a register while the loop runs: fetched in the last cycles before it,
  * stored in the last one. */
 static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
-  TdVlSig *s = hoisted(k, l, r);
+  TdVkKept x = hoisted(k, l, r);
   const TdAff *at = r->array->spot.at[r->spot].at;
-  const TdVkState *run = &k->state.at[l->state];
   TdVkLeaf edge = {.number = l->number, .step = l->step, .t = l->t, .name = l->name};
   int64_t slot = load ? -1 : -2;
   if (load) {
@@ -205,15 +211,12 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
     int64_t c = k->state.at[edge.state].length - 2;
     TdVlNum v = td_vlog_store_read(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot);
     if (!v.e) return false;
-    TdVlDo *set = td_vlog_tree_set(k->m, s, v.e);
-    td_vlog_tree_always(k->m, td_vlog_unit_place(k, r->stmt->loc),
-                   td_vlog_tree_if(k->m, td_vlog_data_valid(k, &edge, c + 1), set, NULL));
+    set_kept(k, x, td_vlog_data_valid(k, &edge, c + 1), v.e);
     return true;
   }
   edge.state = l->state + 1;
-  (void)run;
   int64_t c = k->state.at[edge.state].length - 1;
-  TdVlNum v = td_vlog_op_num(td_vlog_tree_sig(k->m, s), r->array->element);
+  TdVlNum v = td_vlog_op_num(td_vlog_tree_sig(k->m, x.reg), r->array->element);
   td_vlog_store_write(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot, v);
   return !td_diag_failed(k->diag);
 }
@@ -232,8 +235,7 @@ static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     on = td_vlog_tree_and(k->m, on, g.e);
   }
   if (is_hoisted(r)) {
-    TdVlDo *set = td_vlog_tree_set(k->m, hoisted(k, l, r), td_vlog_op_fit(k->m, v, p->width));
-    td_vlog_tree_always(k->m, td_vlog_unit_place(k, r->stmt->loc), td_vlog_tree_if(k->m, on, set, NULL));
+    set_kept(k, hoisted(k, l, r), on, td_vlog_op_fit(k->m, v, p->width));
     return true;
   }
   if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "filled arrays").e != NULL;

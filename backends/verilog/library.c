@@ -2,7 +2,7 @@
  * stand for it; and the main program of a simulation in Verilator. */
 #include "backends/verilog/verilog.h"
 
-const char *const td_verilog_library =
+static const char ram[] =
     "// A memory of D words with R read ports, which answer in the next cycle, and N write ports.\n"
     "// A read beside a write of the same word gives the old one.\n"
     "`ifndef TIDE_RAM\n"
@@ -26,8 +26,9 @@ const char *const td_verilog_library =
     "      if (we[k]) mem[waddr[k*A +: A]] <= d[k*W +: W];\n"
     "  end\n"
     "endmodule\n"
-    "`endif\n"
-    "\n"
+    "`endif\n";
+
+static const char regs[] =
     "// The same in registers: reads answer at once.\n"
     "`ifndef TIDE_REGS\n"
     "module tide_regs #(parameter W = 8, D = 16, A = 4, R = 1, N = 1) (\n"
@@ -50,6 +51,8 @@ const char *const td_verilog_library =
     "  end\n"
     "endmodule\n"
     "`endif\n";
+
+const TdFile td_verilog_library[] = {{"tide_ram", ram}, {"tide_regs", regs}, {NULL, NULL}};
 
 const char *const td_verilog_main =
     "// Runs the bench to its end.\n"

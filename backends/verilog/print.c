@@ -131,7 +131,7 @@ static void put_list(TdText *out, TdVlModule *m, const TdVlPort *p, size_t n) {
 
 static void put_instance(TdText *out, TdVlModule *m, const TdVlItem *i) {
   TdText t = td_text_new(m->arena);
-  td_text_puts(&t, i->module);
+  td_text_putf(&t, "%s", i->module);
   if (i->param.n) {
     td_text_puts(&t, " #(");
     put_list(&t, m, i->param.at, i->param.n);

@@ -83,10 +83,17 @@ static bool run_tool(Job *j, const char *const *word, int seconds) {
   return end == TD_CHILD_DONE || complain(j, word[0], end, log);
 }
 
+/* All modules as one text. */
+static const char *design_of(Job *j) {
+  TdText t = td_text_new(j->arena);
+  for (size_t i = 0; i < j->r->text->nfile; i++) td_text_puts(&t, j->r->text->file[i].text);
+  return td_text_str(&t);
+}
+
 /* Compiles the text aside; the file made. */
 static const char *compile_aside(Job *j) {
   const TdVlogText *t = j->r->text;
-  if (!write_file(j, "design.sv", t->design) || !write_file(j, "bench.sv", t->bench) ||
+  if (!write_file(j, "design.sv", design_of(j)) || !write_file(j, "bench.sv", t->bench) ||
       !write_file(j, "bench.cpp", t->main))
     return NULL;
   const char *to = path(j, j->icarus ? "run.vvp" : "obj/Vbench");
@@ -103,7 +110,7 @@ static const char *compile_aside(Job *j) {
 /* Finds the compiled program, or makes it. */
 static bool compile(Job *j) {
   TdText key = td_text_new(j->arena);
-  td_text_putf(&key, "%s\n%s\n%s\n%s", TIDE_VERSION " " TIDE_COMMIT, j->r->text->design,
+  td_text_putf(&key, "%s\n%s\n%s\n%s", TIDE_VERSION " " TIDE_COMMIT, design_of(j),
                j->r->text->bench, j->r->text->main);
   const char *kept = td_cache_path(&j->cache, key.at, key.n, j->icarus ? ".vvp" : ".vsim");
   if (!td_cache_has(&j->cache, kept)) {

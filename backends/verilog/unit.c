@@ -26,6 +26,11 @@ static bool is_jump(void *ud, const TdStmt *s) {
 
 /* The registers that values wait in. */
 static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
+  for (size_t i = 0; i < l->kept.n; i++)
+    td_vlog_tree_always(k->m,
+                        td_text_fmt(k->arena, "%s: stays while %s runs",
+                                    td_vlog_unit_place(k, l->step->stmt->loc), l->name),
+                        l->kept.at[i].act);
   if (l->wait)
     td_vlog_tree_always(k->m,
                    td_text_fmt(k->arena, "%s: from cycle to cycle",

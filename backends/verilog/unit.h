@@ -40,6 +40,13 @@ typedef struct TdVkStore {
   TdVkBank *bank;
 } TdVkStore;
 
+/* A register that holds an element while a loop runs, and what sets it. */
+typedef struct TdVkKept {
+  uint64_t key;
+  TdVlSig *reg;
+  TdVlDo *act;
+} TdVkKept;
+
 /* A loop that runs: n counts its iterations from 0. */
 typedef struct TdVkCounter {
   const void *key; /* the loop; of elements the column's place */
@@ -83,7 +90,7 @@ struct TdVkLeaf {
   TD_VEC(size_t) nest; /* counters that move while it runs, innermost last */
   size_t element;      /* first counter of its columns without a name, plus 1 */
   TdMap value;         /* node and cycle -> TdVl * */
-  TdMap hoisted;       /* spot -> register */
+  TD_VEC(TdVkKept) kept;
   TdVlDo *wait;        /* registers between cycles */
 };
 

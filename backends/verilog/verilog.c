@@ -22,6 +22,17 @@ const char *td_verilog_option(const TdBuild *b, int option) {
   return td_arena_strndup(b->arena, said, strcspn(said, "|"));
 }
 
+/* The top, and what it uses of the library. */
+static void put_files(TdArena *a, TdVlogText *t) {
+  TdFile *f = TD_NEWN(a, TdFile, 1 + 16);
+  const char *text = t->top->text;
+  f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->top->name), text};
+  for (const TdFile *x = td_verilog_library; x->name; x++)
+    if (strstr(text, td_text_fmt(a, "  %s ", x->name)))
+      f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
+  t->file = f;
+}
+
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdArena *a = b->arena;
   TdAffine *affine = td_affine_new(a);
@@ -39,7 +50,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdVlogText *out = TD_NEW(a, TdVlogText);
   out->top = td_verilog_kernel(&p, root, d);
   if (!out->top) return NULL;
-  out->design = td_text_fmt(a, "%s\n%s", td_verilog_library, out->top->text);
+  put_files(a, out);
   out->bench = td_verilog_bench(a, out->top);
   out->main = td_verilog_main;
   return out;
@@ -55,13 +66,17 @@ static bool validate(const TdBuild *b) {
 
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   const TdVlogText *t = td_verilog_text(b, b->diag);
-  TdFile *f = TD_NEWN(b->arena, TdFile, 4);
   if (!t) return NULL;
-  f[0] = (TdFile){td_text_fmt(b->arena, "%s.sv", t->top->name), t->design};
-  f[1] = (TdFile){"bench.sv", t->bench};
-  f[2] = (TdFile){"bench.cpp", t->main};
-  f[3] = (TdFile){"files.f", td_text_fmt(b->arena, "%s.sv\nbench.sv\n", t->top->name)};
-  *nfile = 4;
+  TdFile *f = TD_NEWN(b->arena, TdFile, t->nfile + 3);
+  TdText list = td_text_new(b->arena);
+  for (size_t i = 0; i < t->nfile; i++) {
+    f[i] = t->file[i];
+    td_text_putf(&list, "%s\n", t->file[i].name);
+  }
+  f[t->nfile] = (TdFile){"bench.sv", t->bench};
+  f[t->nfile + 1] = (TdFile){"bench.cpp", t->main};
+  f[t->nfile + 2] = (TdFile){"files.f", td_text_str(&list)};
+  *nfile = t->nfile + 3;
   return f;
 }
 

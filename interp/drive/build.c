@@ -12,6 +12,7 @@
 #include "eval/eval.h"
 #include "lower/lower.h"
 #include "admit.h"
+#include "check_times.h"
 
 struct TdModule {
   const TdBackend *target;
@@ -23,7 +24,8 @@ struct TdModule {
   TD_VEC(TdFile) file;
   bool has_data, watch;
   const char *report;
-  void *run; /* NULL until the first call */
+  void *run;          /* NULL until the first call */
+  TdCheckTimes *twin; /* the timed run that it is held against, or NULL */
 };
 
 const TdBackend *const *td_build_targets(void) {
@@ -148,12 +150,17 @@ const TdTimed *td_build_timed(const TdModule *m) {
   return m->run && m->target->timed ? m->target->timed(m->run) : NULL;
 }
 
+/* The number of an option; -1: there is none. */
+static int option_of(const TdModule *m, const char *name) {
+  const TdBackend *x = m->target;
+  for (size_t i = 0; i < x->noption && name; i++)
+    if (strcmp(x->option[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
 /* The option that asks for a test bench; -1: there is none. */
 static int bench_option(const TdModule *m) {
-  const TdBackend *x = m->target;
-  for (size_t i = 0; i < x->noption && x->data_option; i++)
-    if (strcmp(x->option[i].name, x->data_option) == 0) return (int)i;
-  return -1;
+  return option_of(m, m->target->data_option);
 }
 
 bool td_build_wants_data(const TdModule *m) {
@@ -277,6 +284,23 @@ static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
   return true;
 }
 
+/* Runs m; and, where its target says so, the timed run beside it, whose values and cycles are to be
+ * the same. */
+static bool call_checked(TdModule *m, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(m->prog)->nparam;
+  TdBuild b = build_of(m, d);
+  int i = option_of(m, m->target->check_option);
+  if (i < 0 || strcmp(td_backend_option(m->target, &b, (size_t)i), "true") != 0)
+    return m->target->call(m->run, arg, n, d);
+  int device = option_of(m, "device");
+  const char *name = td_backend_option(m->target, &b, (size_t)device);
+  name = td_arena_strndup(m->arena, name, strcspn(name, "|"));
+  if (!m->twin) m->twin = td_check_times_new(m->arena, m->prog, name, d);
+  if (!m->twin || !td_check_times_before(m->twin, arg, d)) return false;
+  return m->target->call(m->run, arg, n, d) &&
+         td_check_times_after(m->twin, arg, td_build_timed(m), d);
+}
+
 bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
   const TdUnit *u = td_prog_root(m->prog);
   if (!m->target->open)
@@ -288,7 +312,7 @@ bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
     TdBuild b = build_of(m, d);
     m->run = m->target->open(&b);
   }
-  if (!m->run || !m->target->call(m->run, arg, u->nparam, d)) return false;
+  if (!m->run || !call_checked(m, arg, d)) return false;
   for (size_t i = 0; i < u->nparam; i++)
     if (m->written[i] && arg[i].tensor && arg[i].tensor->written)
       memset(arg[i].tensor->written, 1, (size_t)td_tensor_count(arg[i].tensor));
@@ -296,5 +320,6 @@ bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
 }
 
 void td_build_reset(TdModule *m) {
+  if (m->twin) td_check_times_reset(m->twin);
   if (m->run) m->target->reset(m->run);
 }

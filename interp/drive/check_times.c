@@ -1,0 +1,76 @@
+/* check_times.c - the timed run beside another, and the first difference between them. */
+#include "drive/check_times.h"
+
+#include <inttypes.h>
+
+#include "backends/cpu/time/timed_run.h"
+
+struct TdCheckTimes {
+  TdArena *arena;
+  const TdProg *prog;
+  TdClocked *run;
+  TdCallArg *arg; /* what it left in copies of the arguments */
+};
+
+TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, TdDiag *d) {
+  TdCheckTimes *c = TD_NEW(a, TdCheckTimes);
+  TdClockedOptions o = {.device = device};
+  *c = (TdCheckTimes){.arena = a, .prog = p, .run = td_timed_run_new(a, p, &o, d)};
+  c->arg = TD_NEWN(a, TdCallArg, td_prog_root(p)->nparam);
+  return c->run ? c : NULL;
+}
+
+bool td_check_times_before(TdCheckTimes *c, const TdCallArg *arg, TdDiag *d) {
+  size_t n = td_prog_root(c->prog)->nparam;
+  for (size_t i = 0; i < n; i++) {
+    c->arg[i] = arg[i];
+    if (!arg[i].tensor) continue;
+    c->arg[i].tensor = td_tensor_new(c->arena, arg[i].tensor->type, true);
+    td_tensor_copy(td_arena_ctx(c->arena), c->arg[i].tensor, arg[i].tensor);
+  }
+  return td_timed_run_call(c->run, c->arg, n, d);
+}
+
+/* "A[1][2]" */
+static const char *element(TdArena *a, const char *name, const TdTensor *t, const int64_t *index) {
+  TdText out = td_text_new(a);
+  td_text_puts(&out, name);
+  for (int k = 0; k < td_tensor_rank(t); k++) td_text_putf(&out, "[%" PRId64 "]", index[k]);
+  return td_text_str(&out);
+}
+
+/* Whether two tensors hold the same; what was never written is not looked at. */
+static bool is_same(TdCheckTimes *c, const TdParam *p, const TdTensor *x, const TdTensor *y,
+                    TdDiag *d) {
+  int64_t index[TD_MAX_RANK] = {0};
+  const TdType *e = td_type_scalar(x->type);
+  if (!td_tensor_count(x)) return true;
+  do {
+    uint64_t v = td_tensor_get(x, index), w = td_tensor_get(y, index);
+    td_ctx_tick(td_arena_ctx(c->arena), 1);
+    if (v == w || !td_tensor_is_written(x, index)) continue;
+    TdText t = td_text_new(c->arena);
+    td_num_print(&t, e, v);
+    td_text_puts(&t, ", here ");
+    td_num_print(&t, e, w);
+    return td_diag_set(d, TD_BUG, "verilog-differs", p->loc, "%s is %s in the timed run",
+                       element(c->arena, p->sym->name, x, index), td_text_str(&t));
+  } while (td_tensor_next(x, index));
+  return true;
+}
+
+bool td_check_times_after(TdCheckTimes *c, const TdCallArg *arg, const TdTimed *other, TdDiag *d) {
+  const TdUnit *u = td_prog_root(c->prog);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (arg[i].tensor && !is_same(c, &u->param[i], c->arg[i].tensor, arg[i].tensor, d))
+      return false;
+  int64_t cycles = td_timed_run_report(c->run)->cycles;
+  return !other || other->cycles == cycles ||
+         td_diag_set(d, TD_BUG, "verilog-differs", u->loc,
+                     "%s takes %" PRId64 " cycles in the timed run, here %" PRId64, u->sym->name,
+                     cycles, other->cycles);
+}
+
+void td_check_times_reset(TdCheckTimes *c) {
+  td_timed_run_reset(c->run);
+}

@@ -1,0 +1,91 @@
+-- verilog.lua - kernels as Verilog: values and cycles of the timed run, in Icarus and Verilator; what
+-- is not built yet is refused by name, beside what is.
+local t = require "tap"
+local case = require "verilog_case"
+local tide = require "tide"
+local i8, i16, i32, grid = tide.i8, tide.i16, tide.i32, tide.grid
+
+if not case.has "iverilog" then t.skip_all "iverilog is not here" end
+
+local function saxpy(n)
+  return tide.kernel {
+    name = "saxpy", x = i16[n], y = i16[n], a = i16,
+    function(x, y, a)
+      for i in grid(n) do y[i] = y[i] + a * x[i] end
+    end,
+  }
+end
+
+local function gemm(m, n, k)
+  local f = tide.kernel {
+    name = "gemm", A = i8[m][k], B = i8[k][n], C = i32[m][n],
+    function(A, B, C)
+      for i, j in grid(m, n) do
+        for l = 0, k - 1 do C[i][j] = C[i][j] + A[i][l] * B[l][j] end
+      end
+    end,
+  }
+  return f, {tide.random(i8[m][k], 1), tide.random(i8[k][n], 2), i32[m][n](0)}
+end
+
+t.test("example 01 runs in Icarus", function()
+  local x, y = tide.tensor(i16[8], {1, 2, 3, 4, 5, 6, 7, 8}), i16[8](100)
+  t.eq(case.run(saxpy(8), {x, y, 3}), 25)
+  case.run(saxpy(13), {tide.random(i16[13], 1), tide.random(i16[13], 2), -7})
+end)
+
+t.test("example 02, each step of it, runs in Icarus", function()
+  local f, args = gemm(8, 8, 8)
+  local s = tide.schedule(f)
+  case.run(s, args)
+  local _, i_o, i_i = s:split("i", 4)
+  local _, j_o, j_i = s:split("j", 4)
+  s:reorder(i_o, j_o, i_i, j_i)
+  s:reorder("l", j_i)
+  case.run(s, args)
+  local _, C_i = s:buffer_at("C", i_i)
+  s:partition(C_i, 0)
+  s:partition("B", 1, {factor = 4})
+  case.run(s, args)
+  s:pipeline("l")
+  case.run(s, args)
+  s:unroll(j_i)
+  case.run(s, args)
+end)
+
+t.test("elements that stay are kept in registers", function()
+  local f, args = gemm(3, 4, 5)
+  case.run(tide.schedule(f):pipeline("l"), args)
+end)
+
+t.test("a program with floats is refused, the same with integers is not", function()
+  local function sum(T)
+    return tide.kernel {
+      name = "sum", x = T[4], y = T[4],
+      function(x, y)
+        for i in grid(4) do y[i] = y[i] + x[i] end
+      end,
+    }
+  end
+  t.fails(function() sum(tide.f32):build {target = "verilog"} end, {code = "not-built"})
+  case.run(sum(i32), {tide.random(i32[4], 1), tide.random(i32[4], 2)})
+end)
+
+t.test("on ideal a loop is entered in no time, which is refused", function()
+  local e = t.fails(function()
+    saxpy(4):build {target = "verilog", device = "ideal"}
+  end, {code = "zero-time"})
+  t.has(e.help, "rtl")
+end)
+
+if case.has "verilator" then
+  t.test("examples 01 and 02 run in Verilator", function()
+    case.run(saxpy(8), {tide.random(i16[8], 1), tide.random(i16[8], 2), 5}, {sim = "verilator"})
+    local f, args = gemm(5, 6, 7)
+    case.run(tide.schedule(f):pipeline("l"), args, {sim = "verilator"})
+  end)
+else
+  t.skip("examples 01 and 02 run in Verilator", "verilator is not here")
+end
+
+t.done()
