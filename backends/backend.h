@@ -49,9 +49,9 @@ typedef struct TdBackend {
   const char *name, *summary;
   const TdOption *option;
   size_t noption;
-  unsigned passes; /* of lower/lower.h, that the text starts from */
+  unsigned passes;          /* of lower/lower.h, that the text starts from */
   const char *check_option; /* boolean: its runs are held against the timed run; NULL: none */
-  bool looks;      /* its runs find copies that differ; else the build has to */
+  bool looks;               /* its runs find copies that differ; else the build has to */
 
   /* Says what it refuses and, as help, which primitive would change that. */
   bool (*validate)(const TdBuild *b);

@@ -98,12 +98,26 @@ static const char *compile_aside(Job *j) {
     return NULL;
   const char *to = path(j, j->icarus ? "run.vvp" : "obj/Vbench");
   const char *design = path(j, "design.sv"), *bench = path(j, "bench.sv");
-  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-s", "clocked", "-o", to, design,
-                          bench,      NULL};
-  const char *verilator[] = {"verilator", "--cc",         "--exe",     "--build", "-j",
-                             "2",         "--top-module", "bench",     "-Mdir",   path(j, "obj"),
-                             "-Wno-fatal", "-Wno-lint",   "-MAKEFLAGS", "OPT_FAST=-O1",
-                             design,      bench,          path(j, "bench.cpp"), NULL};
+  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-s",  "clocked",
+                          "-o",       to,       design,         bench, NULL};
+  const char *verilator[] = {"verilator",
+                             "--cc",
+                             "--exe",
+                             "--build",
+                             "-j",
+                             "2",
+                             "--top-module",
+                             "bench",
+                             "-Mdir",
+                             path(j, "obj"),
+                             "-Wno-fatal",
+                             "-Wno-lint",
+                             "-MAKEFLAGS",
+                             "OPT_FAST=-O1",
+                             design,
+                             bench,
+                             path(j, "bench.cpp"),
+                             NULL};
   return run_tool(j, j->icarus ? icarus : verilator, COMPILE_SECONDS) ? to : NULL;
 }
 
@@ -196,8 +210,10 @@ static bool take_words(const char *text, uint64_t *at, int64_t n) {
     char *end;
     if (!*text) break;
     at[i] = strtoull(text, &end, 16);
-    if (end == text) text += strcspn(text, " \n");
-    else text = end;
+    if (end == text)
+      text += strcspn(text, " \n");
+    else
+      text = end;
     i++;
   }
   return i == n;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "backends/verilog/name.h"
+#include "backends/verilog/vname.h"
 #include "lower/lower.h"
 
 static const TdOption options[TD_VERILOG_OPTIONS] = {
@@ -48,17 +48,17 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   }
   TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
   TdVlogText *out = TD_NEW(a, TdVlogText);
-  out->top = td_verilog_kernel(&p, root, d);
+  out->top = td_vunit_kernel(&p, root, d);
   if (!out->top) return NULL;
   put_files(a, out);
   out->bench = td_verilog_bench(a, out->top);
-  out->main = td_verilog_main;
+  out->main = td_verilog_library_main;
   return out;
 }
 
 static bool validate(const TdBuild *b) {
   const char *top = td_verilog_option(b, TD_VERILOG_TOP);
-  if (*top && (strcmp(td_vlog_name_plain(b->arena, top), top) != 0 || td_vlog_name_is_reserved(top)))
+  if (*top && (strcmp(td_vname_plain(b->arena, top), top) != 0 || td_vname_is_reserved(top)))
     return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
                        "'top' is the name of a Verilog module, not '%s'", top);
   return td_verilog_text(b, b->diag) != NULL;

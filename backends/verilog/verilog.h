@@ -46,23 +46,23 @@ typedef struct TdVlogProg {
   const char *top;
 } TdVlogProg;
 
-/* unit.c: a kernel as a module; NULL with d filled. */
-const TdVlogModule *td_verilog_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d);
+/* vunit.c: a kernel as a module; NULL with d filled. */
+const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d);
 
 /* A build's text. */
 typedef struct TdVlogText {
   const TdVlogModule *top;
-  const TdFile *file;  /* a module each, the top first */
+  const TdFile *file; /* a module each, the top first */
   size_t nfile;
-  const char *bench;  /* around the top: memories from files, cycles counted */
-  const char *main;   /* the C++ that runs the bench in Verilator */
+  const char *bench; /* around the top: memories from files, cycles counted */
+  const char *main;  /* the C++ that runs the bench in Verilator */
 } TdVlogText;
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
 /* bench.c */
 const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
 /* library.c: the modules that texts may use, by name, to a NULL; the bench's C++. */
 extern const TdFile td_verilog_library[];
-extern const char *const td_verilog_main;
+extern const char *const td_verilog_library_main;
 /* Where element `index` of an array lies. */
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);
 

@@ -51,14 +51,14 @@ typedef struct TdPlaced {
   int64_t extent[TD_MAX_RANK];
   TdPlacedPart part[TD_MAX_RANK];
   int64_t banks[TD_MAX_RANK];
-  int64_t ports;   /* of one bank; 0: any number */
-  int32_t read;    /* cycles of a read */
-  int64_t bytes;   /* that an argument's port moves in a cycle; 0: any number */
-  int64_t users;   /* instances that take turns at it */
-  int width;       /* bits of an element */
+  int64_t ports;         /* of one bank; 0: any number */
+  int32_t read;          /* cycles of a read */
+  int64_t bytes;         /* that an argument's port moves in a cycle; 0: any number */
+  int64_t users;         /* instances that take turns at it */
+  int width;             /* bits of an element */
   const TdType *element; /* of a stream: of its tokens */
-  uint32_t number; /* in placed[] */
-  bool fresh;      /* made in the trace */
+  uint32_t number;       /* in placed[] */
+  bool fresh;            /* made in the trace */
   bool registers, written, filled;
   TdTraceValue fill;
   uint32_t last; /* of a stream: its last operation */
@@ -84,13 +84,13 @@ typedef struct TdReach {
 /* What a node computes, for those who build it. Operands are values of whatever type they have: a
  * cast that changes a value is a node of its own. */
 typedef enum {
-  TD_TRACE_JOIN,     /* nothing: it waits */
-  TD_TRACE_LITERAL,  /* `literal` */
+  TD_TRACE_JOIN,      /* nothing: it waits */
+  TD_TRACE_LITERAL,   /* `literal` */
   TD_TRACE_PARAMETER, /* `sym`, a scalar that is no whole number */
-  TD_TRACE_OPERATOR, /* op of x[0].. x[n - 1] */
-  TD_TRACE_CONVERT,  /* x[0] as `type` */
-  TD_TRACE_CHOOSE,   /* x[1] if x[0], else x[2] */
-  TD_TRACE_BOTH,     /* conditions: x[0] and x[1], x[0] or x[1], not x[0] */
+  TD_TRACE_OPERATOR,  /* op of x[0].. x[n - 1] */
+  TD_TRACE_CONVERT,   /* x[0] as `type` */
+  TD_TRACE_CHOOSE,    /* x[1] if x[0], else x[2] */
+  TD_TRACE_BOTH,      /* conditions: x[0] and x[1], x[0] or x[1], not x[0] */
   TD_TRACE_EITHER,
   TD_TRACE_NOT,
   TD_TRACE_ACCESS, /* reach[reach]: what is read or got there */
@@ -188,7 +188,8 @@ uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y
 uint32_t td_trace_source(const TdTrace *t, TdTraceValue v);
 /* The column of a key, made as `what` if it is new. */
 TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what);
-/* A scalar parameter that is no whole number; a literal; an operator of kids x, on as many bits as matter. */
+/* A scalar parameter that is no whole number; a literal; an operator of kids x, on as many bits as
+ * matter. */
 TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type);
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits);
 TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *x);

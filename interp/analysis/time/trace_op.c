@@ -206,7 +206,7 @@ uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y
   return node;
 }
 
-/* The node of an operator on at most 4 values: an equal one, or a new one, which computes `cell`. */
+/* The node of an operator on at most 4 values: an equal one, or a new one that does `cell`. */
 static TdTraceValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdTraceValue *x, size_t n,
                           TdTraceCell cell) {
   int width = cell.bits;
@@ -280,7 +280,8 @@ TdTraceValue td_trace_op(TdTrace *t, const TdExpr *e, int want, const TdTraceVal
 
 TdTraceValue td_trace_parameter(TdTrace *t, TdSym sym, const TdType *type) {
   TdTraceCell cell = {.what = TD_TRACE_PARAMETER, .type = type, .sym = sym};
-  return apply(t, (TdOperator){0}, what_of(CONSTANT, td_map_mix(sym->id, 1), type, 1), NULL, 0, cell);
+  return apply(t, (TdOperator){0}, what_of(CONSTANT, td_map_mix(sym->id, 1), type, 1), NULL, 0,
+               cell);
 }
 
 TdTraceValue td_trace_literal(TdTrace *t, const TdType *type, uint64_t bits) {

@@ -1,11 +1,11 @@
-/* unit.h - a kernel on its way to a module: the schedule's leaves as datapaths, its loops as
+/* vunit.h - a kernel on its way to a module: the schedule's leaves as datapaths, its loops as
  * counters and states, arrays as memories with ports. */
-#ifndef TD_VERILOG_UNIT_H
-#define TD_VERILOG_UNIT_H
+#ifndef TD_VUNIT_H
+#define TD_VUNIT_H
 
 #include "analysis/time/firing.h"
 #include "analysis/time/sched.h"
-#include "backends/verilog/op.h"
+#include "backends/verilog/vop.h"
 
 typedef struct TdVkLeaf TdVkLeaf;
 
@@ -17,7 +17,7 @@ typedef struct TdVkSite {
 
 /* One bank. */
 typedef struct TdVkBank {
-  TD_VEC(TdVkSite) site[2];  /* reads, writes */
+  TD_VEC(TdVkSite) site[2]; /* reads, writes */
   size_t ports[2];
   TD_VEC(TdVlSig *) q;       /* what each read port gives */
   TD_VEC(uint64_t) taken[2]; /* leaf and slot of the sites, to give them ports */
@@ -30,9 +30,9 @@ typedef struct TdVkStore {
   const TdType *element;
   bool outside; /* an argument: the memory is whoever's that calls */
   bool scalar;
-  TdVlSig *reg;         /* of a scalar */
-  TdVlDo *act;          /* what sets it */
-  int latency;          /* cycles of a read: 0, 1 */
+  TdVlSig *reg; /* of a scalar */
+  TdVlDo *act;  /* what sets it */
+  int latency;  /* cycles of a read: 0, 1 */
   int rank;
   int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK], each[TD_MAX_RANK];
   TdPlacedPart part[TD_MAX_RANK];
@@ -67,8 +67,15 @@ typedef struct TdVkState {
   int kind;
 } TdVkState;
 
-/* A step of control: docs of plan.c. */
-typedef enum { TD_VK_CLEAR, TD_VK_STATE, TD_VK_BRANCH, TD_VK_NEXT, TD_VK_JUMP, TD_VK_END } TdVkOpKind;
+/* A step of control: docs of vplan.c. */
+typedef enum {
+  TD_VK_CLEAR,
+  TD_VK_STATE,
+  TD_VK_BRANCH,
+  TD_VK_NEXT,
+  TD_VK_JUMP,
+  TD_VK_END
+} TdVkOpKind;
 typedef struct TdVkOp {
   TdVkOpKind kind;
   size_t counter, state, target;
@@ -84,14 +91,14 @@ struct TdVkLeaf {
   const char *name;
   bool pipe;
   int64_t ii;
-  size_t state;        /* in which it runs */
-  const TdVl *go;      /* of PIPE: an iteration begins in this cycle */
+  size_t state;   /* in which it runs */
+  const TdVl *go; /* of PIPE: an iteration begins in this cycle */
   TD_VEC(const TdVl *) valid;
   TD_VEC(size_t) nest; /* counters that move while it runs, innermost last */
   size_t element;      /* first counter of its columns without a name, plus 1 */
   TdMap value;         /* node and cycle -> TdVl * */
   TD_VEC(TdVkKept) kept;
-  TdVlDo *wait;        /* registers between cycles */
+  TdVlDo *wait; /* registers between cycles */
 };
 
 typedef struct TdVkUnit {
@@ -114,41 +121,39 @@ typedef struct TdVkUnit {
 } TdVkUnit;
 
 /* Refuses, returning false. */
-bool td_vlog_unit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help, const char *fmt, ...)
-    TD_PRINTF(5, 6);
+bool td_vunit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help, const char *fmt,
+                     ...) TD_PRINTF(5, 6);
 /* "file.lua:12" */
-const char *td_vlog_unit_place(const TdVkUnit *k, TdLoc loc);
+const char *td_vunit_place(const TdVkUnit *k, TdLoc loc);
 
-/* form.c: numbers of indices. The counter of a loop, made if it is new. */
-size_t td_vlog_form_counter(TdVkUnit *k, const void *key, const char *name, const TdStmt *loop,
-                       int64_t trip, int64_t most, int64_t stride);
+/* vform.c: numbers of indices. The counter of a loop, made if it is new. */
+size_t td_vform_counter(TdVkUnit *k, const void *key, const char *name, const TdStmt *loop,
+                        int64_t trip, int64_t most, int64_t stride);
 /* A form of the trace of leaf l in a cycle, modulo 2^width; as an exact number. */
-const TdVl *td_vlog_form_bits(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle, int width);
-TdVlNum td_vlog_form_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle);
+const TdVl *td_vform_bits(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle, int width);
+TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle);
 /* An index expression over loops, coordinates, sizes; e NULL with the diagnostic filled. */
-TdVlNum td_vlog_form_index(TdVkUnit *k, const TdExpr *e);
+TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e);
 
-/* data.c: a value in a cycle of leaf l, counted from its start. e NULL with the diagnostic filled. */
-TdVlNum td_vlog_data_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle);
-/* Whether an iteration is in cycle c of the leaf now. */
-const TdVl *td_vlog_data_valid(TdVkUnit *k, TdVkLeaf *l, int64_t c);
+/* vdata.c: a value in a cycle of leaf l, from its start on. e NULL with the diagnostic filled. */
+TdVlNum td_vdata_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle);
 /* x of cycle `from` when it is needed in cycle `to`. */
-const TdVl *td_vlog_data_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
-                          int64_t to, uint64_t key);
+const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
+                           int64_t to, uint64_t key);
 /* All that leaf l writes. */
-bool td_vlog_data_writes(TdVkUnit *k, TdVkLeaf *l);
+bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l);
 
-/* store.c: the storage of what a trace names; reads and writes of it. */
-TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p);
-TdVlNum td_vlog_store_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
-                      const TdVl *on, int64_t slot);
-void td_vlog_store_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
-                    const TdVl *on, int64_t slot, TdVlNum v);
+/* vstore.c: the storage of what a trace names; reads and writes of it. */
+TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p);
+TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                       const TdVl *on, int64_t slot);
+void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                     const TdVl *on, int64_t slot, TdVlNum v);
 /* Ports, memories and registers, once all accesses are known. */
-void td_vlog_store_finish(TdVkUnit *k);
+void td_vstore_finish(TdVkUnit *k);
 
-/* plan.c: the unit's steps as states. */
-bool td_vlog_plan_unit(TdVkUnit *k, const TdSchedStep *x);
-void td_vlog_plan_finish(TdVkUnit *k);
+/* vplan.c: the unit's steps as states. */
+bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x);
+void td_vplan_finish(TdVkUnit *k);
 
 #endif

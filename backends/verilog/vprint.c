@@ -1,8 +1,8 @@
-/* print.c - a module's tree as text. */
+/* vprint.c - a module's tree as text. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "backends/verilog/tree.h"
+#include "backends/verilog/vtree.h"
 
 static void put_expr(TdText *out, const TdVl *e, bool inner);
 
@@ -209,12 +209,13 @@ static void put_scope(TdText *out, TdVlModule *m, const TdVlScope *s) {
   put_unused(out, m, s);
 }
 
-void td_vlog_print_module(TdText *out, TdVlModule *m) {
+void td_vprint_module(TdText *out, TdVlModule *m) {
   td_text_puts(out, td_text_str(&m->head));
   td_text_line(out, "module %s (", m->name);
   out->indent++;
   size_t n = 0, k = 0;
-  for (size_t i = 0; i < m->top.sig.n; i++) n += m->top.sig.at[i]->input || m->top.sig.at[i]->output;
+  for (size_t i = 0; i < m->top.sig.n; i++)
+    n += m->top.sig.at[i]->input || m->top.sig.at[i]->output;
   for (size_t i = 0; i < m->top.sig.n; i++) {
     const TdVlSig *x = m->top.sig.at[i];
     if (!x->input && !x->output) continue;

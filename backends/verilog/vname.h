@@ -1,12 +1,12 @@
-/* name.h - what may be a name in Verilog. */
-#ifndef TD_VERILOG_NAME_H
-#define TD_VERILOG_NAME_H
+/* vname.h - what may be a name in Verilog. */
+#ifndef TD_VNAME_H
+#define TD_VNAME_H
 
 #include "base/base.h"
 
 /* Whether a word belongs to Verilog, SystemVerilog or VHDL tools, in any case of its letters. */
-bool td_vlog_name_is_reserved(const char *s);
+bool td_vname_is_reserved(const char *s);
 /* s with letters, digits and underscores only, not beginning with a digit or underscore. */
-const char *td_vlog_name_plain(TdArena *a, const char *s);
+const char *td_vname_plain(TdArena *a, const char *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* op.h - operators of the language on numbers in Verilog. */
-#ifndef TD_VERILOG_OP_H
-#define TD_VERILOG_OP_H
+/* vop.h - operators of the language on numbers in Verilog. */
+#ifndef TD_VOP_H
+#define TD_VOP_H
 
-#include "backends/verilog/tree.h"
+#include "backends/verilog/vtree.h"
 #include "ir/ir.h"
 
 /* A number: bits, how they are read, and (fixed point) the weight of the lowest, 2^-f. */
@@ -13,17 +13,17 @@ typedef struct TdVlNum {
 } TdVlNum;
 
 /* What e says as a value of scalar type t. */
-TdVlNum td_vlog_op_num(const TdVl *e, const TdType *t);
+TdVlNum td_vop_num(const TdVl *e, const TdType *t);
 /* A constant, on as few bits as hold it. */
-TdVlNum td_vlog_op_const(TdVlModule *m, int64_t v);
+TdVlNum td_vop_const(TdVlModule *m, int64_t v);
 /* The low `width` bits of x. */
-const TdVl *td_vlog_op_fit(TdVlModule *m, TdVlNum x, int width);
+const TdVl *td_vop_fit(TdVlModule *m, TdVlNum x, int width);
 /* x as a value of scalar type t, by its mode. */
-TdVlNum td_vlog_op_cast(TdVlModule *m, const TdType *t, TdVlNum x);
+TdVlNum td_vop_cast(TdVlModule *m, const TdType *t, TdVlNum x);
 /* op of n operands, whose result is of type t and right in its low `bits` bits; e is NULL where
  * there is no text for it. */
-TdVlNum td_vlog_op_apply(TdVlModule *m, TdOp op, const TdType *t, int bits, const TdVlNum *x);
+TdVlNum td_vop_apply(TdVlModule *m, TdOp op, const TdType *t, int bits, const TdVlNum *x);
 /* The bits that numbers from lo to hi take; *is_signed: as signed ones. */
-int td_vlog_op_width(int64_t lo, int64_t hi, bool *is_signed);
+int td_vop_width(int64_t lo, int64_t hi, bool *is_signed);
 
 #endif

@@ -1,5 +1,5 @@
-/* name.c - words that are no names. */
-#include "backends/verilog/name.h"
+/* vname.c - words that are no names. */
+#include "backends/verilog/vname.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char words[] =
     "use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire "
     "with within wor xnor xor tide_ram tide_fifo ";
 
-bool td_vlog_name_is_reserved(const char *s) {
+bool td_vname_is_reserved(const char *s) {
   char word[64];
   size_t n = strlen(s);
   if (n + 3 > sizeof word) return false;
@@ -39,7 +39,7 @@ bool td_vlog_name_is_reserved(const char *s) {
   return strstr(words, word) != NULL;
 }
 
-const char *td_vlog_name_plain(TdArena *a, const char *s) {
+const char *td_vname_plain(TdArena *a, const char *s) {
   bool bad = !isalpha((unsigned char)*s);
   char *t = td_text_fmt(a, "%s%s", bad ? "n" : "", s);
   for (char *c = t; *c; c++)

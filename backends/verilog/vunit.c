@@ -1,7 +1,7 @@
-/* unit.c - a kernel as a module. */
+/* vunit.c - a kernel as a module. */
 #include "backends/verilog/verilog.h"
 
-#include "backends/verilog/unit.h"
+#include "backends/verilog/vunit.h"
 
 /* The wires of scalar parameters and coordinates. */
 static bool take_params(TdVkUnit *k) {
@@ -9,11 +9,11 @@ static bool take_params(TdVkUnit *k) {
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
     if (t->kind == TD_T_PORT)
-      return td_vlog_unit_refuse(k, "not-built", u->param[i].loc, "give it arrays",
-                            "Verilog of kernels with streams is not built yet");
+      return td_vunit_refuse(k, "not-built", u->param[i].loc, "give it arrays",
+                             "Verilog of kernels with streams is not built yet");
     if (t->kind == TD_T_TENSOR) continue;
     td_map_putp(k->arena, &k->scalar, u->param[i].sym,
-                td_vlog_tree_input(k->m, u->param[i].sym->name, t->w));
+                td_vtree_input(k->m, u->param[i].sym->name, t->w));
   }
   return true;
 }
@@ -27,15 +27,15 @@ static bool is_jump(void *ud, const TdStmt *s) {
 /* The registers that values wait in. */
 static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
   for (size_t i = 0; i < l->kept.n; i++)
-    td_vlog_tree_always(k->m,
-                        td_text_fmt(k->arena, "%s: stays while %s runs",
-                                    td_vlog_unit_place(k, l->step->stmt->loc), l->name),
-                        l->kept.at[i].act);
+    td_vtree_always(k->m,
+                    td_text_fmt(k->arena, "%s: stays while %s runs",
+                                td_vunit_place(k, l->step->stmt->loc), l->name),
+                    l->kept.at[i].act);
   if (l->wait)
-    td_vlog_tree_always(k->m,
-                   td_text_fmt(k->arena, "%s: from cycle to cycle",
-                               td_vlog_unit_place(k, l->step->stmt->loc)),
-                   l->wait);
+    td_vtree_always(
+        k->m,
+        td_text_fmt(k->arena, "%s: from cycle to cycle", td_vunit_place(k, l->step->stmt->loc)),
+        l->wait);
 }
 
 /* The ports that drive and read memories, for who connects the module. */
@@ -66,7 +66,7 @@ static void note_ports(TdVkUnit *k, TdVlogModule *out) {
   out->narray = list.n;
 }
 
-const TdVlogModule *td_verilog_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d) {
+const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d) {
   TdArena *a = p->arena;
   TdVkUnit *k = TD_NEW(a, TdVkUnit);
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
@@ -76,29 +76,29 @@ const TdVlogModule *td_verilog_kernel(const TdVlogProg *p, const TdUnit *u, TdDi
   k->times = p->times;
   td_walk_stmt(td_arena_ctx(a), u->body, is_jump, &jump);
   if (jump) {
-    td_vlog_unit_refuse(k, "not-built", jump->loc, "put the rest under an if",
-                   "Verilog of break and return is not built yet");
+    td_vunit_refuse(k, "not-built", jump->loc, "put the rest under an if",
+                    "Verilog of break and return is not built yet");
     return NULL;
   }
   const TdSchedStep *x = td_sched_unit(p->sched, u, d);
   if (!x) return NULL;
-  k->m = td_vlog_tree_module(a, p->top && *p->top ? p->top : u->sym->name);
-  k->clk = td_vlog_tree_input(k->m, "clk", 1);
-  k->rst = td_vlog_tree_input(k->m, "rst", 1);
-  k->start = td_vlog_tree_input(k->m, "start", 1);
-  k->busy = td_vlog_tree_output(k->m, "busy", 1);
+  k->m = td_vtree_module(a, p->top && *p->top ? p->top : u->sym->name);
+  k->clk = td_vtree_input(k->m, "clk", 1);
+  k->rst = td_vtree_input(k->m, "rst", 1);
+  k->start = td_vtree_input(k->m, "start", 1);
+  k->busy = td_vtree_output(k->m, "busy", 1);
   k->clk->used[0] = k->rst->used[0] = true;
-  td_text_line(&k->m->head, "// %s: %s, for %s", td_vlog_unit_place(k, u->loc), u->sym->name,
+  td_text_line(&k->m->head, "// %s: %s, for %s", td_vunit_place(k, u->loc), u->sym->name,
                p->sched->target->name);
-  if (!take_params(k) || !td_vlog_plan_unit(k, x)) return NULL;
+  if (!take_params(k) || !td_vplan_unit(k, x)) return NULL;
   for (size_t i = 0; i < k->leaf.n; i++)
-    if (!td_vlog_data_writes(k, k->leaf.at[i])) return NULL;
-  td_vlog_store_finish(k);
+    if (!td_vdata_writes(k, k->leaf.at[i])) return NULL;
+  td_vstore_finish(k);
   for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);
-  td_vlog_plan_finish(k);
+  td_vplan_finish(k);
   if (td_diag_failed(d)) return NULL;
   TdText text = td_text_new(a);
-  td_vlog_print_module(&text, k->m);
+  td_vprint_module(&text, k->m);
   out->name = k->m->name;
   out->text = td_text_str(&text);
   out->unit = u;

@@ -1,12 +1,12 @@
-/* data.c - the datapath of a leaf: each node of its trace a wire in the cycle of the schedule, and
+/* vdata.c - the datapath of a leaf: each node of its trace a wire in the cycle of the schedule, and
  * registers that carry it to the cycles in which it is used: x, x_1 a cycle later, x_2. */
-#include "backends/verilog/unit.h"
+#include "backends/verilog/vunit.h"
 
 #include <inttypes.h>
 
 static TdVlNum none(TdVkUnit *k, TdLoc loc, const char *what) {
-  td_vlog_unit_refuse(k, "not-built", loc, "build it for the CPU or HLS",
-                 "Verilog of %s is not built yet", what);
+  td_vunit_refuse(k, "not-built", loc, "build it for the CPU or HLS",
+                  "Verilog of %s is not built yet", what);
   return (TdVlNum){0};
 }
 
@@ -30,44 +30,45 @@ static const void *get_key(const TdMap *map, uint64_t key) {
   return td_map_get(map, key, &v) ? (const void *)(uintptr_t)v : NULL;
 }
 
-const TdVl *td_vlog_data_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
-                          int64_t to, uint64_t key) {
+const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
+                           int64_t to, uint64_t key) {
   if (x->kind == TD_VL_CONST) return x;
   for (int64_t c = from + 1; c <= to; c++) {
     uint64_t at = td_map_mix(td_map_mix(key, (uint64_t)c), 77);
     TdVlSig *s = (TdVlSig *)(uintptr_t)get_key(&l->value, at);
     if (!s) {
-      s = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_%" PRId64, name, c - from), x->width);
-      if (!l->wait) l->wait = td_vlog_tree_block(k->m);
-      td_vlog_tree_add(k->m, l->wait, td_vlog_tree_set(k->m, s, x));
+      s = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_%" PRId64, name, c - from), x->width);
+      if (!l->wait) l->wait = td_vtree_block(k->m);
+      td_vtree_add(k->m, l->wait, td_vtree_set(k->m, s, x));
       put_key(k, &l->value, at, s);
     }
-    x = td_vlog_tree_sig(k->m, s);
+    x = td_vtree_sig(k->m, s);
   }
   return x;
 }
 
-const TdVl *td_vlog_data_valid(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
+/* Whether an iteration is in cycle c of the leaf now. */
+static const TdVl *valid(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
   const TdVkState *s = &k->state.at[l->state];
   if (!l->pipe) {
-    const TdVl *in = td_vlog_tree_sig(k->m, k->at);
+    const TdVl *in = td_vtree_sig(k->m, k->at);
     TdVlModule *m = k->m;
-    const TdVl *here = td_vlog_tree_label(m, k->at_width, l->state + 1, s->label);
-    const TdVl *on = td_vlog_tree_binary(m, "==", 1, in, here);
+    const TdVl *here = td_vtree_label(m, k->at_width, l->state + 1, s->label);
+    const TdVl *on = td_vtree_binary(m, "==", 1, in, here);
     if (s->length <= 1) return on;
-    const TdVl *tick = td_vlog_tree_const(m, k->tick_width, (uint64_t)c);
-    return td_vlog_tree_and(m, on, td_vlog_tree_binary(m, "==", 1, td_vlog_tree_sig(m, k->tick), tick));
+    const TdVl *tick = td_vtree_const(m, k->tick_width, (uint64_t)c);
+    return td_vtree_and(m, on, td_vtree_binary(m, "==", 1, td_vtree_sig(m, k->tick), tick));
   }
   while ((int64_t)l->valid.n <= c) {
     const TdVl *x = l->go;
     if (l->valid.n) {
-      TdVlSig *v = td_vlog_tree_reg(k->m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
-      TdVlDo *off = td_vlog_tree_set(k->m, v, td_vlog_tree_const(k->m, 1, 0));
-      const TdVl *rst = td_vlog_tree_sig(k->m, k->rst);
-      TdVlDo *on = td_vlog_tree_set(k->m, v, l->valid.at[l->valid.n - 1]);
-      if (!l->wait) l->wait = td_vlog_tree_block(k->m);
-      td_vlog_tree_add(k->m, l->wait, td_vlog_tree_if(k->m, rst, off, on));
-      x = td_vlog_tree_sig(k->m, v);
+      TdVlSig *v = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
+      TdVlDo *off = td_vtree_set(k->m, v, td_vtree_const(k->m, 1, 0));
+      const TdVl *rst = td_vtree_sig(k->m, k->rst);
+      TdVlDo *on = td_vtree_set(k->m, v, l->valid.at[l->valid.n - 1]);
+      if (!l->wait) l->wait = td_vtree_block(k->m);
+      td_vtree_add(k->m, l->wait, td_vtree_if(k->m, rst, off, on));
+      x = td_vtree_sig(k->m, v);
     }
     td_vec_push(k->arena, &l->valid, x);
   }
@@ -99,15 +100,14 @@ static TdVkKept hoisted(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   for (size_t i = 0; i < l->kept.n; i++)
     if (l->kept.at[i].key == key) return l->kept.at[i];
   const char *name = td_text_fmt(k->arena, "%s_kept", r->array->sym->name);
-  TdVkKept x = {key, td_vlog_tree_reg(k->m, name, r->array->width), td_vlog_tree_block(k->m)};
+  TdVkKept x = {key, td_vtree_reg(k->m, name, r->array->width), td_vtree_block(k->m)};
   td_vec_push(k->arena, &l->kept, x);
   return x;
 }
 
 /* Sets it under a condition. */
 static void set_kept(TdVkUnit *k, TdVkKept x, const TdVl *on, const TdVl *v) {
-  td_vlog_tree_add(k->m, x.act,
-                   td_vlog_tree_if(k->m, on, td_vlog_tree_set(k->m, x.reg, v), NULL));
+  td_vtree_add(k->m, x.act, td_vtree_if(k->m, on, td_vtree_set(k->m, x.reg, v), NULL));
 }
 
 static bool is_hoisted(const TdReach *r) {
@@ -119,13 +119,13 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = begins(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams");
-  if (is_hoisted(r)) return td_vlog_op_num(td_vlog_tree_sig(k->m, hoisted(k, l, r).reg), p->element);
-  TdVkStore *s = td_vlog_store_of(k, p);
+  if (is_hoisted(r)) return td_vop_num(td_vtree_sig(k->m, hoisted(k, l, r).reg), p->element);
+  TdVkStore *s = td_vstore_of(k, p);
   if (!s) return (TdVlNum){0};
-  if (s->scalar) return td_vlog_op_num(td_vlog_tree_sig(k->m, s->reg), p->element);
+  if (s->scalar) return td_vop_num(td_vtree_sig(k->m, s->reg), p->element);
   if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "tokens of a whole array");
   int64_t slot = l->pipe ? c % l->ii : c;
-  return td_vlog_store_read(k, l, p, p->spot.at[r->spot].at, c, td_vlog_data_valid(k, l, c), slot);
+  return td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, valid(k, l, c), slot);
 }
 
 /* Whether the node's value is there in the cycle in which it begins. */
@@ -136,29 +136,29 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
   if (c->type && td_type_scalar(c->type)->kind == TD_T_FLOAT) return none(k, loc, "floats");
   if (c->what == TD_TRACE_ACCESS) return read_value(k, l, &l->t->reach.at[c->reach]);
   if (c->what == TD_TRACE_LITERAL)
-    return td_vlog_op_num(td_vlog_tree_const(k->m, c->type->w, c->literal), c->type);
+    return td_vop_num(td_vtree_const(k->m, c->type->w, c->literal), c->type);
   if (c->what == TD_TRACE_PARAMETER)
-    return td_vlog_op_num(td_vlog_tree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
-  if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN)
-    return none(k, loc, "foreign code");
+    return td_vop_num(td_vtree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
+  if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN) return none(k, loc, "foreign code");
   for (uint8_t i = 0; i < c->n; i++)
-    if (!(x[i] = td_vlog_data_value(k, l, c->x[i], cycle)).e) return x[i];
+    if (!(x[i] = td_vdata_value(k, l, c->x[i], cycle)).e) return x[i];
   switch (c->what) {
-  case TD_TRACE_BOTH: return (TdVlNum){td_vlog_tree_and(k->m, x[0].e, x[1].e), false, 0};
-  case TD_TRACE_EITHER: return (TdVlNum){td_vlog_tree_or(k->m, x[0].e, x[1].e), false, 0};
-  case TD_TRACE_NOT: return (TdVlNum){td_vlog_tree_not(k->m, x[0].e), false, 0};
+  case TD_TRACE_BOTH: return (TdVlNum){td_vtree_and(k->m, x[0].e, x[1].e), false, 0};
+  case TD_TRACE_EITHER: return (TdVlNum){td_vtree_or(k->m, x[0].e, x[1].e), false, 0};
+  case TD_TRACE_NOT: return (TdVlNum){td_vtree_not(k->m, x[0].e), false, 0};
   case TD_TRACE_CONVERT:
     if (c->type->kind == TD_T_BOOL)
-      return (TdVlNum){td_vlog_tree_fit(k->m, x[0].e, 1, false), false, 0};
-    return td_vlog_op_cast(k->m, c->type, x[0]);
+      return (TdVlNum){td_vtree_fit(k->m, x[0].e, 1, false), false, 0};
+    return td_vop_cast(k->m, c->type, x[0]);
   case TD_TRACE_CHOOSE: {
-    TdVlNum v = td_vlog_op_num(NULL, c->type);
-    v.e = td_vlog_tree_pick(k->m, x[0].e, td_vlog_op_fit(k->m, x[1], c->bits), td_vlog_op_fit(k->m, x[2], c->bits));
+    TdVlNum v = td_vop_num(NULL, c->type);
+    v.e = td_vtree_pick(k->m, x[0].e, td_vop_fit(k->m, x[1], c->bits),
+                        td_vop_fit(k->m, x[2], c->bits));
     return v;
   }
   default: break;
   }
-  TdVlNum out = td_vlog_op_apply(k->m, (TdOp)c->op, c->type, c->bits, x);
+  TdVlNum out = td_vop_apply(k->m, (TdOp)c->op, c->type, c->bits, x);
   return out.e ? out : none(k, loc, td_text_fmt(k->arena, "'%s'", td_ops[c->op].lua));
 }
 
@@ -182,19 +182,19 @@ static TdVlNum node_value(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle
     TdVlNum v = compute(k, l, node, from);
     if (!v.e) return v;
     if (v.e->kind != TD_VL_SIG && v.e->kind != TD_VL_CONST)
-      v.e = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, name_of(k, l, node), v.e));
+      v.e = td_vtree_sig(k->m, td_vtree_named(k->m, name_of(k, l, node), v.e));
     known = td_arena_copy(k->arena, &v, sizeof v);
     put_key(k, &l->value, key, known);
   }
   TdVlNum v = *known;
-  v.e = td_vlog_data_delay(k, l, v.e->kind == TD_VL_SIG ? v.e->sig->name : "c", v.e, from, cycle, key);
+  v.e = td_vdata_delay(k, l, v.e->kind == TD_VL_SIG ? v.e->sig->name : "c", v.e, from, cycle, key);
   return v;
 }
 
-TdVlNum td_vlog_data_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle) {
+TdVlNum td_vdata_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle) {
   TdVlNum out;
   td_ctx_enter(td_arena_ctx(k->arena));
-  out = v.affine ? td_vlog_form_num(k, l, v.form, cycle) : node_value(k, l, v.node, cycle);
+  out = v.affine ? td_vform_num(k, l, v.form, cycle) : node_value(k, l, v.node, cycle);
   td_ctx_leave(td_arena_ctx(k->arena));
   return out;
 }
@@ -209,15 +209,15 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   if (load) {
     edge.state = l->state - 1;
     int64_t c = k->state.at[edge.state].length - 2;
-    TdVlNum v = td_vlog_store_read(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot);
+    TdVlNum v = td_vstore_read(k, &edge, r->array, at, c, valid(k, &edge, c), slot);
     if (!v.e) return false;
-    set_kept(k, x, td_vlog_data_valid(k, &edge, c + 1), v.e);
+    set_kept(k, x, valid(k, &edge, c + 1), v.e);
     return true;
   }
   edge.state = l->state + 1;
   int64_t c = k->state.at[edge.state].length - 1;
-  TdVlNum v = td_vlog_op_num(td_vlog_tree_sig(k->m, x.reg), r->array->element);
-  td_vlog_store_write(k, &edge, r->array, at, c, td_vlog_data_valid(k, &edge, c), slot, v);
+  TdVlNum v = td_vop_num(td_vtree_sig(k->m, x.reg), r->array->element);
+  td_vstore_write(k, &edge, r->array, at, c, valid(k, &edge, c), slot, v);
   return !td_diag_failed(k->diag);
 }
 
@@ -226,21 +226,21 @@ static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = write_cycle(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams").e != NULL;
-  TdVlNum v = td_vlog_data_value(k, l, r->value, c);
+  TdVlNum v = td_vdata_value(k, l, r->value, c);
   if (!v.e) return false;
-  const TdVl *on = td_vlog_data_valid(k, l, c);
+  const TdVl *on = valid(k, l, c);
   if (r->guard) {
-    TdVlNum g = td_vlog_data_value(k, l, td_trace_node(r->guard), c);
+    TdVlNum g = td_vdata_value(k, l, td_trace_node(r->guard), c);
     if (!g.e) return false;
-    on = td_vlog_tree_and(k->m, on, g.e);
+    on = td_vtree_and(k->m, on, g.e);
   }
   if (is_hoisted(r)) {
-    set_kept(k, hoisted(k, l, r), on, td_vlog_op_fit(k->m, v, p->width));
+    set_kept(k, hoisted(k, l, r), on, td_vop_fit(k->m, v, p->width));
     return true;
   }
   if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "filled arrays").e != NULL;
   int64_t slot = l->pipe ? c % l->ii : c;
-  td_vlog_store_write(k, l, p, p->spot.at[r->spot].at, c, on, slot, v);
+  td_vstore_write(k, l, p, p->spot.at[r->spot].at, c, on, slot, v);
   return !td_diag_failed(k->diag);
 }
 
@@ -253,7 +253,7 @@ static bool seen(const TdTrace *t, size_t i, bool write) {
   return false;
 }
 
-bool td_vlog_data_writes(TdVkUnit *k, TdVkLeaf *l) {
+bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];

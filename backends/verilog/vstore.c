@@ -1,6 +1,6 @@
-/* store.c - arrays as memories of banks with ports, scalars as registers. Each access is given a
+/* vstore.c - arrays as memories of banks with ports, scalars as registers. Each access is given a
  * port of its bank that no other access has in its cycle. */
-#include "backends/verilog/unit.h"
+#include "backends/verilog/vunit.h"
 
 /* The store of a symbol, or NULL. */
 static TdVkStore *find(const TdVkUnit *k, TdSym sym) {
@@ -24,13 +24,13 @@ static void take_shape(TdVkStore *s, const TdPlaced *p) {
   }
 }
 
-TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p) {
+TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p) {
   TdVkStore *s = find(k, p->sym);
   if (s) return s;
   enum { MOST_READ = 1 };
   if (p->read > MOST_READ) {
-    td_vlog_unit_refuse(k, "not-built", k->unit->loc, "leave latency out",
-                   "Verilog of memories with a latency is not built yet");
+    td_vunit_refuse(k, "not-built", k->unit->loc, "leave latency out",
+                    "Verilog of memories with a latency is not built yet");
     return NULL;
   }
   s = TD_NEW(k->arena, TdVkStore);
@@ -41,8 +41,8 @@ TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p) {
   take_shape(s, p);
   s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
   if (s->scalar) {
-    s->reg = td_vlog_tree_reg(k->m, s->name, p->width);
-    s->act = td_vlog_tree_block(k->m);
+    s->reg = td_vtree_reg(k->m, s->name, p->width);
+    s->act = td_vtree_block(k->m);
   }
   td_vec_push(k->arena, &k->store, s);
   return s;
@@ -51,7 +51,7 @@ TdVkStore *td_vlog_store_of(TdVkUnit *k, const TdPlaced *p) {
 /* Bits of numbers from 0 to before n. */
 static int bits_below(int64_t n) {
   bool is_signed;
-  return td_vlog_op_width(0, n > 1 ? n - 1 : 1, &is_signed);
+  return td_vop_width(0, n > 1 ? n - 1 : 1, &is_signed);
 }
 
 /* Where an element lies: its bank (an expression, or known), and the place in it. */
@@ -78,8 +78,8 @@ static TdAff divided(TdVkUnit *k, TdAff f, int64_t n, int64_t rest) {
 /* x / n, or x % n, of unsigned numbers. */
 static const TdVl *split(TdVkUnit *k, const TdVl *x, int64_t n, bool rest, int width) {
   const TdType *index = td_type_index(k->prog->store->session);
-  TdVlNum v[2] = {{x, false, 0}, td_vlog_op_const(k->m, n)};
-  return td_vlog_op_apply(k->m, rest ? TD_OP_MOD : TD_OP_FLOORDIV, index, width, v).e;
+  TdVlNum v[2] = {{x, false, 0}, td_vop_const(k->m, n)};
+  return td_vop_apply(k->m, rest ? TD_OP_MOD : TD_OP_FLOORDIV, index, width, v).e;
 }
 
 /* Bank and place of an index in dimension d that is known up to its columns, or false. */
@@ -104,11 +104,11 @@ static bool split_form(TdVkUnit *k, const TdVkStore *s, int d, TdAff f, int64_t 
 
 /* Adds x * weight to a number of so many bits; NULL is 0. */
 static const TdVl *plus(TdVkUnit *k, const TdVl *sum, const TdVl *x, int64_t weight, int width) {
-  TdVlNum v[2] = {{x, false, 0}, td_vlog_op_const(k->m, weight)};
+  TdVlNum v[2] = {{x, false, 0}, td_vop_const(k->m, weight)};
   const TdType *index = td_type_index(k->prog->store->session);
-  const TdVl *e = weight == 1 ? td_vlog_tree_fit(k->m, x, width, false)
-                              : td_vlog_op_apply(k->m, TD_OP_MUL, index, width, v).e;
-  return sum ? td_vlog_tree_binary(k->m, "+", width, sum, e) : e;
+  const TdVl *e = weight == 1 ? td_vtree_fit(k->m, x, width, false)
+                              : td_vop_apply(k->m, TD_OP_MUL, index, width, v).e;
+  return sum ? td_vtree_binary(k->m, "+", width, sum, e) : e;
 }
 
 /* Where the element at these forms lies, in a cycle of leaf l. */
@@ -127,20 +127,21 @@ static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdAff 
       known = td_sys_plus(k->arena, known, weight, off);
       continue;
     }
-    const TdVl *x = td_vlog_form_bits(k, l, at[d], cycle, bits_below(s->extent[d]));
+    const TdVl *x = td_vform_bits(k, l, at[d], cycle, bits_below(s->extent[d]));
     bool cyclic = s->part[d] != TD_PART_BLOCK;
     int64_t by = cyclic ? s->banks[d] : s->each[d];
-    x = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, "index", x));
+    x = td_vtree_sig(k->m, td_vtree_named(k->m, "index", x));
     const TdVl *q = split(k, x, by, false, bits_below(cyclic ? s->each[d] : s->banks[d]));
     const TdVl *r = split(k, x, by, true, bits_below(by));
     p.which = plus(k, p.which, cyclic ? r : q, stride, wide);
     rest = plus(k, rest, cyclic ? q : r, weight, width);
   }
-  p.at = td_vlog_form_bits(k, l, known, cycle, width);
-  if (rest) p.at = td_vlog_tree_binary(k->m, "+", width, p.at, rest);
+  p.at = td_vform_bits(k, l, known, cycle, width);
+  if (rest) p.at = td_vtree_binary(k->m, "+", width, p.at, rest);
   if (p.which && p.bank)
-    p.which = td_vlog_tree_binary(k->m, "+", wide, p.which, td_vlog_tree_const(k->m, wide, (uint64_t)p.bank));
-  if (p.which) p.which = td_vlog_tree_sig(k->m, td_vlog_tree_named(k->m, "bank", p.which));
+    p.which =
+        td_vtree_binary(k->m, "+", wide, p.which, td_vtree_const(k->m, wide, (uint64_t)p.bank));
+  if (p.which) p.which = td_vtree_sig(k->m, td_vtree_named(k->m, "bank", p.which));
   return p;
 }
 
@@ -176,29 +177,30 @@ static const TdVl *read_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, 
   x->on = on;
   while (bank->q.n <= x->port) {
     const char *name = port_name(k, s, b, "q", bank->q.n);
-    TdVlSig *q = s->outside ? td_vlog_tree_input(k->m, name, s->element->w)
-                            : td_vlog_tree_wire(k->m, name, s->element->w);
+    TdVlSig *q = s->outside ? td_vtree_input(k->m, name, s->element->w)
+                            : td_vtree_wire(k->m, name, s->element->w);
     td_vec_push(k->arena, &bank->q, q);
   }
-  return td_vlog_tree_sig(k->m, bank->q.at[x->port]);
+  return td_vtree_sig(k->m, bank->q.at[x->port]);
 }
 
-TdVlNum td_vlog_store_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
-                      const TdVl *on, int64_t slot) {
-  TdVkStore *s = td_vlog_store_of(k, p);
+TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                       const TdVl *on, int64_t slot) {
+  TdVkStore *s = td_vstore_of(k, p);
   if (!s) return (TdVlNum){0};
   Place x = place_of(k, l, s, at, cycle);
   if (td_diag_failed(k->diag)) return (TdVlNum){0};
-  if (!x.which) return td_vlog_op_num(read_bank(k, l, s, x.bank, x.at, on, slot), p->element);
-  const TdVl *which = td_vlog_data_delay(k, l, "bank", x.which, 0, s->latency, (uint64_t)(uintptr_t)x.which);
+  if (!x.which) return td_vop_num(read_bank(k, l, s, x.bank, x.at, on, slot), p->element);
+  const TdVl *which =
+      td_vdata_delay(k, l, "bank", x.which, 0, s->latency, (uint64_t)(uintptr_t)x.which);
   const TdVl *out = NULL;
   for (int64_t b = s->nbank; b-- > 0;) {
-    const TdVl *own = td_vlog_tree_const(k->m, x.which->width, (uint64_t)b);
-    const TdVl *here = td_vlog_tree_and(k->m, on, td_vlog_tree_binary(k->m, "==", 1, x.which, own));
+    const TdVl *own = td_vtree_const(k->m, x.which->width, (uint64_t)b);
+    const TdVl *here = td_vtree_and(k->m, on, td_vtree_binary(k->m, "==", 1, x.which, own));
     const TdVl *q = read_bank(k, l, s, b, x.at, here, slot);
-    out = out ? td_vlog_tree_pick(k->m, td_vlog_tree_binary(k->m, "==", 1, which, own), q, out) : q;
+    out = out ? td_vtree_pick(k->m, td_vtree_binary(k->m, "==", 1, which, own), q, out) : q;
   }
-  return td_vlog_op_num(out, p->element);
+  return td_vop_num(out, p->element);
 }
 
 /* Writes bank b. */
@@ -210,13 +212,13 @@ static void write_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, const 
   x->data = data;
 }
 
-void td_vlog_store_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
-                    const TdVl *on, int64_t slot, TdVlNum v) {
-  TdVkStore *s = td_vlog_store_of(k, p);
+void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
+                     const TdVl *on, int64_t slot, TdVlNum v) {
+  TdVkStore *s = td_vstore_of(k, p);
   if (!s) return;
-  const TdVl *data = td_vlog_op_fit(k->m, v, s->element->w);
+  const TdVl *data = td_vop_fit(k->m, v, s->element->w);
   if (s->scalar) {
-    td_vlog_tree_add(k->m, s->act, td_vlog_tree_if(k->m, on, td_vlog_tree_set(k->m, s->reg, data), NULL));
+    td_vtree_add(k->m, s->act, td_vtree_if(k->m, on, td_vtree_set(k->m, s->reg, data), NULL));
     return;
   }
   Place x = place_of(k, l, s, at, cycle);
@@ -226,8 +228,8 @@ void td_vlog_store_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAf
     return;
   }
   for (int64_t b = 0; b < s->nbank; b++) {
-    const TdVl *own = td_vlog_tree_const(k->m, x.which->width, (uint64_t)b);
-    const TdVl *here = td_vlog_tree_and(k->m, on, td_vlog_tree_binary(k->m, "==", 1, x.which, own));
+    const TdVl *own = td_vtree_const(k->m, x.which->width, (uint64_t)b);
+    const TdVl *here = td_vtree_and(k->m, on, td_vtree_binary(k->m, "==", 1, x.which, own));
     write_bank(k, l, s, b, x.at, here, slot, data);
   }
 }
@@ -242,15 +244,15 @@ static Drive drive_of(TdVkUnit *k, const TdVkBank *b, bool write, size_t port) {
   for (size_t i = b->site[write].n; i-- > 0;) {
     const TdVkSite *x = &b->site[write].at[i];
     if (x->port != port) continue;
-    d.at = d.at ? td_vlog_tree_pick(k->m, x->on, x->at, d.at) : x->at;
-    if (write) d.data = d.data ? td_vlog_tree_pick(k->m, x->on, x->data, d.data) : x->data;
-    d.on = td_vlog_tree_or(k->m, d.on, x->on);
+    d.at = d.at ? td_vtree_pick(k->m, x->on, x->at, d.at) : x->at;
+    if (write) d.data = d.data ? td_vtree_pick(k->m, x->on, x->data, d.data) : x->data;
+    d.on = td_vtree_or(k->m, d.on, x->on);
   }
   return d;
 }
 
 static void put_output(TdVkUnit *k, const char *name, const TdVl *x) {
-  td_vlog_tree_assign(k->m, td_vlog_tree_output(k->m, name, x->width), x);
+  td_vtree_assign(k->m, td_vtree_output(k->m, name, x->width), x);
 }
 
 /* The ports of an argument's bank. */
@@ -271,7 +273,7 @@ static void finish_outside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
 
 /* high ports first, next to each other. */
 static const TdVl *join(TdVkUnit *k, const TdVl *all, const TdVl *x) {
-  return all ? td_vlog_tree_cat(k->m, x, all) : x;
+  return all ? td_vtree_cat(k->m, x, all) : x;
 }
 
 /* A bank of a local array. */
@@ -293,30 +295,31 @@ static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
   }
   int w = s->element->w;
   const char *name = bank_name(k, s, b);
-  TdVlSig *q = td_vlog_tree_wire(k->m, td_text_fmt(k->arena, "%s_out", name), w * (int)nr);
-  TdVlItem *ram = td_vlog_tree_instance(k->m, s->latency ? "tide_ram" : "tide_regs",
-                                   td_text_fmt(k->arena, "%s_ram", name));
-  td_vlog_tree_param(k->m, ram, "W", w);
-  td_vlog_tree_param(k->m, ram, "D", s->depth);
-  td_vlog_tree_param(k->m, ram, "A", bits_below(s->depth));
-  td_vlog_tree_param(k->m, ram, "R", (int64_t)nr);
-  td_vlog_tree_param(k->m, ram, "N", (int64_t)nw);
-  td_vlog_tree_connect(k->m, ram, "clk", td_vlog_tree_sig(k->m, k->clk));
-  if (s->latency) td_vlog_tree_connect(k->m, ram, "re", re);
-  td_vlog_tree_connect(k->m, ram, "raddr", ra);
-  td_vlog_tree_connect(k->m, ram, "q", td_vlog_tree_sig(k->m, q));
-  td_vlog_tree_connect(k->m, ram, "we", we);
-  td_vlog_tree_connect(k->m, ram, "waddr", wa);
-  td_vlog_tree_connect(k->m, ram, "d", data);
+  TdVlSig *q = td_vtree_wire(k->m, td_text_fmt(k->arena, "%s_out", name), w * (int)nr);
+  TdVlItem *ram = td_vtree_instance(k->m, s->latency ? "tide_ram" : "tide_regs",
+                                    td_text_fmt(k->arena, "%s_ram", name));
+  td_vtree_param(k->m, ram, "W", w);
+  td_vtree_param(k->m, ram, "D", s->depth);
+  td_vtree_param(k->m, ram, "A", bits_below(s->depth));
+  td_vtree_param(k->m, ram, "R", (int64_t)nr);
+  td_vtree_param(k->m, ram, "N", (int64_t)nw);
+  td_vtree_connect(k->m, ram, "clk", td_vtree_sig(k->m, k->clk));
+  if (s->latency) td_vtree_connect(k->m, ram, "re", re);
+  td_vtree_connect(k->m, ram, "raddr", ra);
+  td_vtree_connect(k->m, ram, "q", td_vtree_sig(k->m, q));
+  td_vtree_connect(k->m, ram, "we", we);
+  td_vtree_connect(k->m, ram, "waddr", wa);
+  td_vtree_connect(k->m, ram, "d", data);
   for (size_t i = 0; i < nr; i++)
-    td_vlog_tree_assign(k->m, bank->q.at[i], td_vlog_tree_slice(k->m, td_vlog_tree_sig(k->m, q), (int)i * w, w));
+    td_vtree_assign(k->m, bank->q.at[i],
+                    td_vtree_slice(k->m, td_vtree_sig(k->m, q), (int)i * w, w));
 }
 
-void td_vlog_store_finish(TdVkUnit *k) {
+void td_vstore_finish(TdVkUnit *k) {
   for (size_t i = 0; i < k->store.n; i++) {
     const TdVkStore *s = k->store.at[i];
     if (s->scalar) {
-      td_vlog_tree_always(k->m, s->name, s->act);
+      td_vtree_always(k->m, s->name, s->act);
       continue;
     }
     for (int64_t b = 0; b < s->nbank; b++)

@@ -1,7 +1,7 @@
-/* plan.c - control. The steps of a schedule become a list of operations: CLEAR a counter, stay in a
+/* vplan.c - control. The steps of a schedule become operations: CLEAR a counter, stay in a
  * STATE, BRANCH on a test, count on (NEXT), JUMP, END. All but STATE take no time: what follows a
  * state up to the next one is what its last cycle does. */
-#include "backends/verilog/unit.h"
+#include "backends/verilog/vunit.h"
 
 #include "analysis/range/range.h"
 
@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool td_vlog_unit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help, const char *fmt,
-                    ...) {
+bool td_vunit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help, const char *fmt,
+                     ...) {
   va_list ap;
   if (td_diag_failed(k->diag)) return false;
   va_start(ap, fmt);
@@ -20,7 +20,7 @@ bool td_vlog_unit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *h
   return false;
 }
 
-const char *td_vlog_unit_place(const TdVkUnit *k, TdLoc loc) {
+const char *td_vunit_place(const TdVkUnit *k, TdLoc loc) {
   const TdSources *s = k->prog->store->session->sources;
   const char *name = loc.source ? td_sources_name(s, loc.source) : k->unit->sym->name;
   const char *last = strrchr(name, '/');
@@ -36,11 +36,11 @@ static size_t add_op(TdVkUnit *k, TdVkOp op) {
 
 /* A state of so many cycles, named after a loop and what it does there. */
 static size_t add_state(TdVkUnit *k, const char *name, TdLoc loc, int64_t length) {
-  TdVkState s = {.name = td_vlog_tree_name(k->m, name), .length = length};
+  TdVkState s = {.name = td_vtree_name(k->m, name), .length = length};
   char *label = td_text_fmt(k->arena, "S_%s", s.name);
   for (char *c = label; *c; c++) *c = (char)toupper((unsigned char)*c);
-  s.label = td_vlog_tree_name(k->m, label);
-  s.note = td_vlog_unit_place(k, loc);
+  s.label = td_vtree_name(k->m, label);
+  s.note = td_vunit_place(k, loc);
   td_vec_push(k->arena, &k->state, s);
   add_op(k, (TdVkOp){.kind = TD_VK_STATE, .state = k->state.n - 1});
   return k->state.n - 1;
@@ -68,30 +68,30 @@ static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
   return true;
 }
 
-/* Whether a loop goes on after the iteration at hand; or (`first`) has one at all. NULL: refused. */
+/* Whether a loop goes on after this iteration; or (`first`) has one at all. NULL: refused. */
 static const TdVl *goes_on(TdVkUnit *k, const TdVkCounter *c, bool first) {
-  const TdVl *n = td_vlog_tree_sig(k->m, c->n);
+  const TdVl *n = td_vtree_sig(k->m, c->n);
   if (c->trip) {
-    if (first) return td_vlog_tree_const(k->m, 1, 1);
-    const TdVl *last = td_vlog_tree_const(k->m, c->n->width, (uint64_t)c->trip - 1);
-    return td_vlog_tree_binary(k->m, "!=", 1, n, last);
+    if (first) return td_vtree_const(k->m, 1, 1);
+    const TdVl *last = td_vtree_const(k->m, c->n->width, (uint64_t)c->trip - 1);
+    return td_vtree_binary(k->m, "!=", 1, n, last);
   }
   const TdType *index = td_type_index(k->prog->store->session);
-  TdVlNum lo = td_vlog_form_index(k, td_for_lo(c->loop)), hi = td_vlog_form_index(k, td_for_hi(c->loop));
+  TdVlNum lo = td_vform_index(k, td_for_lo(c->loop)), hi = td_vform_index(k, td_for_hi(c->loop));
   if (!lo.e || !hi.e) return NULL;
   if (!first) {
-    TdVlNum more = {td_vlog_tree_binary(k->m, "+", c->n->width + 1,
-                                   td_vlog_tree_fit(k->m, n, c->n->width + 1, false),
-                                   td_vlog_tree_const(k->m, c->n->width + 1, 1)),
+    TdVlNum more = {td_vtree_binary(k->m, "+", c->n->width + 1,
+                                    td_vtree_fit(k->m, n, c->n->width + 1, false),
+                                    td_vtree_const(k->m, c->n->width + 1, 1)),
                     false, 0};
-    TdVlNum by = td_vlog_op_const(k->m, c->stride);
+    TdVlNum by = td_vop_const(k->m, c->stride);
     int w = more.e->width + by.e->width + 1;
-    if (c->stride != 1) more = td_vlog_op_apply(k->m, TD_OP_MUL, index, w, (TdVlNum[]){more, by});
+    if (c->stride != 1) more = td_vop_apply(k->m, TD_OP_MUL, index, w, (TdVlNum[]){more, by});
     w = (w > lo.e->width ? w : lo.e->width) + 2;
-    lo = td_vlog_op_apply(k->m, TD_OP_ADD, index, w, (TdVlNum[]){lo, more});
+    lo = td_vop_apply(k->m, TD_OP_ADD, index, w, (TdVlNum[]){lo, more});
   }
-  return td_vlog_op_apply(k->m, TD_OP_LT, td_type_bool(k->prog->store->session), 1,
-                     (TdVlNum[]){lo, hi}).e;
+  return td_vop_apply(k->m, TD_OP_LT, td_type_bool(k->prog->store->session), 1, (TdVlNum[]){lo, hi})
+      .e;
 }
 
 /* The counter of a FOR, `lanes` of whose iterations lie side by side. False: refused. */
@@ -100,16 +100,16 @@ static bool counter_of(TdVkUnit *k, const TdStmt *s, int64_t lanes, size_t *at) 
   TdSession *ss = k->prog->store->session;
   const TdExpr *gap = td_lin_minus(ss, k->arena, td_for_hi(s), td_for_lo(s));
   if (!td_range_of(&k->ask, s, gap, &least, &most))
-    return td_vlog_unit_refuse(k, "not-built", s->loc, "give it bounds that sizes tell",
-                          "Verilog of a loop of any number of iterations is not built yet");
+    return td_vunit_refuse(k, "not-built", s->loc, "give it bounds that sizes tell",
+                           "Verilog of a loop of any number of iterations is not built yet");
   int64_t stride = s->step * lanes;
   if (least == most && least > 0) trip = (least + stride - 1) / stride;
   if (lanes > 1 && (least != most || (least / s->step) % lanes))
-    return td_vlog_unit_refuse(k, "not-built", s->loc, "split it with a factor that divides",
-                          "Verilog of copies of '%s' that do not divide it is not built yet",
-                          s->sym->name);
+    return td_vunit_refuse(k, "not-built", s->loc, "split it with a factor that divides",
+                           "Verilog of copies of '%s' that do not divide it is not built yet",
+                           s->sym->name);
   most = most > 0 ? (most + stride - 1) / stride : 1;
-  *at = td_vlog_form_counter(k, s, s->sym->name, s, trip, most, stride);
+  *at = td_vform_counter(k, s, s->sym->name, s, trip, most, stride);
   return true;
 }
 
@@ -117,7 +117,7 @@ static bool counter_of(TdVkUnit *k, const TdStmt *s, int64_t lanes, size_t *at) 
 static bool close_loop(TdVkUnit *k, size_t counter, size_t body) {
   const TdVl *more = goes_on(k, &k->counter.at[counter], false);
   if (!more) return false;
-  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vlog_tree_not(k->m, more)});
+  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, more)});
   add_op(k, (TdVkOp){.kind = TD_VK_NEXT, .counter = counter});
   add_op(k, (TdVkOp){.kind = TD_VK_JUMP, .target = body});
   k->op.at[branch].target = k->op.n;
@@ -130,15 +130,15 @@ static bool open_loop(TdVkUnit *k, size_t counter, size_t *skip) {
   uint64_t bits;
   *skip = 0;
   if (!any) return false;
-  if (td_vlog_tree_is_const(any, &bits) && bits) return true;
-  *skip = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vlog_tree_not(k->m, any)});
+  if (td_vtree_is_const(any, &bits) && bits) return true;
+  *skip = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, any)});
   return true;
 }
 
 static bool zero_time(TdVkUnit *k, const TdSchedStep *x) {
-  return td_vlog_unit_refuse(k, "zero-time", x->stmt->loc, "device = \"rtl\"",
-                        "a loop is entered in no time on %s, which hardware cannot",
-                        k->sched->target->name);
+  return td_vunit_refuse(k, "zero-time", x->stmt->loc, "device = \"rtl\"",
+                         "a loop is entered in no time on %s, which hardware cannot",
+                         k->sched->target->name);
 }
 
 /* A loop whose iterations follow each other. */
@@ -147,8 +147,8 @@ static bool plan_loop(TdVkUnit *k, const TdSchedStep *x) {
   const TdTarget *t = k->sched->target;
   size_t i, skip;
   if (s->kind != TD_STMT_FOR)
-    return td_vlog_unit_refuse(k, "not-built", s->loc, "use a for loop with a break",
-                          "Verilog of while loops is not built yet");
+    return td_vunit_refuse(k, "not-built", s->loc, "use a for loop with a break",
+                           "Verilog of while loops is not built yet");
   if (!t->enter || !t->again) return zero_time(k, x);
   if (!counter_of(k, s, x->lanes, &i)) return false;
   add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = i});
@@ -182,8 +182,9 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   (void)first_skip;
   int64_t loads = trace->loads ? t->read + 1 : 0, stores = trace->stores ? 1 : 0;
   if (n > 1 && trace->loads)
-    return td_vlog_unit_refuse(k, "not-built", x->stmt->loc, "pipeline the loop around it",
-                          "Verilog of elements that stay while '%s' runs on is not built yet", name);
+    return td_vunit_refuse(k, "not-built", x->stmt->loc, "pipeline the loop around it",
+                           "Verilog of elements that stay while '%s' runs on is not built yet",
+                           name);
   add_state(k, td_text_fmt(k->arena, "%s_enter", loop[0]->stmt->sym->name), x->stmt->loc,
             t->enter + loads);
   for (size_t i = 0; i < n; i++) {
@@ -211,16 +212,16 @@ static bool plan_flat(TdVkUnit *k, const TdSchedStep *x) {
 
 /* The loop over the elements that a SET or a tensor's value writes. */
 static bool plan_elements(TdVkUnit *k, const TdSchedStep *x) {
-  return td_vlog_unit_refuse(k, "not-built", x->stmt->loc, "write a loop over its elements",
-                        "Verilog of whole arrays that are computed or filled is not built yet");
+  return td_vunit_refuse(k, "not-built", x->stmt->loc, "write a loop over its elements",
+                         "Verilog of whole arrays that are computed or filled is not built yet");
 }
 
 /* IF around loops. */
 static bool plan_branch(TdVkUnit *k, const TdSchedStep *x) {
   add_state(k, at_line(k, "if", x->stmt->loc), x->stmt->loc, x->kid[0]->length);
-  TdVlNum test = td_vlog_form_index(k, x->stmt->expr[0]);
+  TdVlNum test = td_vform_index(k, x->stmt->expr[0]);
   if (!test.e) return false;
-  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vlog_tree_not(k->m, test.e)});
+  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, test.e)});
   if (!plan(k, x->kid[1])) return false;
   if (x->nkid > 2) {
     size_t jump = add_op(k, (TdVkOp){.kind = TD_VK_JUMP});
@@ -244,13 +245,11 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
   case TD_SCHED_LOOP:
     ok = !written ? plan_elements(k, x) : x->flat ? plan_flat(k, x) : plan_loop(k, x);
     break;
-  case TD_SCHED_PIPE:
-    ok = written ? plan_pipe(k, &x, 1) : plan_elements(k, x);
-    break;
+  case TD_SCHED_PIPE: ok = written ? plan_pipe(k, &x, 1) : plan_elements(k, x); break;
   case TD_SCHED_BRANCH: ok = plan_branch(k, x); break;
   case TD_SCHED_CALL:
-    ok = td_vlog_unit_refuse(k, "not-built", x->stmt->loc, "inline it",
-                        "Verilog of calls is not built yet");
+    ok = td_vunit_refuse(k, "not-built", x->stmt->loc, "inline it",
+                         "Verilog of calls is not built yet");
     break;
   }
   td_ctx_leave(td_arena_ctx(k->arena));
@@ -266,35 +265,35 @@ static int bits_of(uint64_t most) {
 /* When iterations of a pipelined loop begin: every ii cycles while its state lasts. */
 static void start_pipe(TdVkUnit *k, TdVkLeaf *l) {
   const TdVkState *s = &k->state.at[l->state];
-  const TdVl *here = td_vlog_tree_label(k->m, k->at_width, l->state + 1, s->label);
-  const TdVl *on = td_vlog_tree_binary(k->m, "==", 1, td_vlog_tree_sig(k->m, k->at), here);
+  const TdVl *here = td_vtree_label(k->m, k->at_width, l->state + 1, s->label);
+  const TdVl *on = td_vtree_binary(k->m, "==", 1, td_vtree_sig(k->m, k->at), here);
   TdVlModule *m = k->m;
   if (l->ii > 1) {
     int w = bits_of((uint64_t)l->ii - 1);
-    TdVlSig *gap = td_vlog_tree_reg(m, td_text_fmt(k->arena, "%s_gap", l->name), w);
-    const TdVl *left = td_vlog_tree_sig(m, gap), *zero = td_vlog_tree_const(m, w, 0);
-    const TdVl *none = td_vlog_tree_binary(m, "==", 1, left, zero);
-    TdVlDo *again = td_vlog_tree_set(m, gap, td_vlog_tree_const(m, w, (uint64_t)l->ii - 1));
-    const TdVl *less = td_vlog_tree_binary(m, "-", w, left, td_vlog_tree_const(m, w, 1));
-    TdVlDo *count = td_vlog_tree_if(m, none, again, td_vlog_tree_set(m, gap, less));
-    td_vlog_tree_always(m, s->note, td_vlog_tree_if(m, on, count, td_vlog_tree_set(m, gap, zero)));
-    on = td_vlog_tree_and(m, on, none);
+    TdVlSig *gap = td_vtree_reg(m, td_text_fmt(k->arena, "%s_gap", l->name), w);
+    const TdVl *left = td_vtree_sig(m, gap), *zero = td_vtree_const(m, w, 0);
+    const TdVl *none = td_vtree_binary(m, "==", 1, left, zero);
+    TdVlDo *again = td_vtree_set(m, gap, td_vtree_const(m, w, (uint64_t)l->ii - 1));
+    const TdVl *less = td_vtree_binary(m, "-", w, left, td_vtree_const(m, w, 1));
+    TdVlDo *count = td_vtree_if(m, none, again, td_vtree_set(m, gap, less));
+    td_vtree_always(m, s->note, td_vtree_if(m, on, count, td_vtree_set(m, gap, zero)));
+    on = td_vtree_and(m, on, none);
   }
-  TdVlSig *go = td_vlog_tree_wire(m, td_text_fmt(k->arena, "%s_go", l->name), 1);
-  td_vlog_tree_assign(m, go, on);
-  l->go = td_vlog_tree_sig(m, go);
+  TdVlSig *go = td_vtree_wire(m, td_text_fmt(k->arena, "%s_go", l->name), 1);
+  td_vtree_assign(m, go, on);
+  l->go = td_vtree_sig(m, go);
 }
 
 static TdVlDo *count_on(TdVkUnit *k, size_t counter) {
   TdVlSig *n = k->counter.at[counter].n;
-  const TdVl *one = td_vlog_tree_const(k->m, n->width, 1);
-  const TdVl *next = td_vlog_tree_binary(k->m, "+", n->width, td_vlog_tree_sig(k->m, n), one);
-  return td_vlog_tree_set(k->m, n, next);
+  const TdVl *one = td_vtree_const(k->m, n->width, 1);
+  const TdVl *next = td_vtree_binary(k->m, "+", n->width, td_vtree_sig(k->m, n), one);
+  return td_vtree_set(k->m, n, next);
 }
 
 static TdVlDo *clear(TdVkUnit *k, size_t counter) {
   TdVlSig *n = k->counter.at[counter].n;
-  return td_vlog_tree_set(k->m, n, td_vlog_tree_const(k->m, n->width, 0));
+  return td_vtree_set(k->m, n, td_vtree_const(k->m, n->width, 0));
 }
 
 /* What happens from operation `at` on until the next state. */
@@ -304,25 +303,25 @@ static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
   for (bool more = true; more;) {
     const TdVkOp *op = &k->op.at[at++];
     switch (op->kind) {
-    case TD_VK_CLEAR: td_vlog_tree_add(m, out, clear(k, op->counter)); break;
-    case TD_VK_NEXT: td_vlog_tree_add(m, out, count_on(k, op->counter)); break;
+    case TD_VK_CLEAR: td_vtree_add(m, out, clear(k, op->counter)); break;
+    case TD_VK_NEXT: td_vtree_add(m, out, count_on(k, op->counter)); break;
     case TD_VK_JUMP: at = op->target; break;
     case TD_VK_STATE: {
       const TdVkState *s = &k->state.at[op->state];
-      const TdVl *label = td_vlog_tree_label(m, k->at_width, op->state + 1, s->label);
-      td_vlog_tree_add(m, out, td_vlog_tree_set(m, k->at, label));
+      const TdVl *label = td_vtree_label(m, k->at_width, op->state + 1, s->label);
+      td_vtree_add(m, out, td_vtree_set(m, k->at, label));
       more = false;
       break;
     }
     case TD_VK_END:
-      td_vlog_tree_add(m, out, td_vlog_tree_set(m, k->at, td_vlog_tree_label(m, k->at_width, 0, "S_IDLE")));
+      td_vtree_add(m, out, td_vtree_set(m, k->at, td_vtree_label(m, k->at_width, 0, "S_IDLE")));
       more = false;
       break;
     case TD_VK_BRANCH: {
-      TdVlDo *then = td_vlog_tree_block(m), *otherwise = td_vlog_tree_block(m);
+      TdVlDo *then = td_vtree_block(m), *otherwise = td_vtree_block(m);
       walk(k, op->target, then);
       walk(k, at, otherwise);
-      td_vlog_tree_add(m, out, td_vlog_tree_if(m, op->test, then, otherwise));
+      td_vtree_add(m, out, td_vtree_if(m, op->test, then, otherwise));
       more = false;
       break;
     }
@@ -335,10 +334,10 @@ static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
 static TdVlDo *move_on(TdVkUnit *k, const TdVkLeaf *l, size_t depth) {
   size_t counter = l->nest.at[depth];
   const TdVl *more = goes_on(k, &k->counter.at[counter], false);
-  TdVlDo *up = td_vlog_tree_block(k->m);
-  td_vlog_tree_add(k->m, up, clear(k, counter));
-  if (depth) td_vlog_tree_add(k->m, up, move_on(k, l, depth - 1));
-  return td_vlog_tree_if(k->m, more, count_on(k, counter), up);
+  TdVlDo *up = td_vtree_block(k->m);
+  td_vtree_add(k->m, up, clear(k, counter));
+  if (depth) td_vtree_add(k->m, up, move_on(k, l, depth - 1));
+  return td_vtree_if(k->m, more, count_on(k, counter), up);
 }
 
 /* Whether an iteration of a pipe is its last. */
@@ -346,7 +345,7 @@ static const TdVl *is_last(TdVkUnit *k, const TdVkLeaf *l) {
   const TdVl *last = NULL;
   for (size_t i = 0; i < l->nest.n; i++) {
     const TdVl *more = goes_on(k, &k->counter.at[l->nest.at[i]], false);
-    last = td_vlog_tree_and(k->m, last, td_vlog_tree_not(k->m, more));
+    last = td_vtree_and(k->m, last, td_vtree_not(k->m, more));
   }
   return last;
 }
@@ -355,26 +354,26 @@ static const TdVl *is_last(TdVkUnit *k, const TdVkLeaf *l) {
 static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
   const TdVkState *s = &k->state.at[state];
   TdVlModule *m = k->m;
-  TdVlDo *go = td_vlog_tree_block(m);
+  TdVlDo *go = td_vtree_block(m);
   walk(k, next, go);
   if (s->kind == RUN) {
-    TdVlDo *run = td_vlog_tree_block(m);
-    td_vlog_tree_add(m, run, move_on(k, s->leaf, s->leaf->nest.n - 1));
-    td_vlog_tree_add(m, run, td_vlog_tree_if(m, is_last(k, s->leaf), go, NULL));
-    return td_vlog_tree_if(m, s->leaf->go, run, NULL);
+    TdVlDo *run = td_vtree_block(m);
+    td_vtree_add(m, run, move_on(k, s->leaf, s->leaf->nest.n - 1));
+    td_vtree_add(m, run, td_vtree_if(m, is_last(k, s->leaf), go, NULL));
+    return td_vtree_if(m, s->leaf->go, run, NULL);
   }
   if (s->length <= 1) return go;
-  const TdVl *tick = td_vlog_tree_sig(m, k->tick), *one = td_vlog_tree_const(m, k->tick_width, 1);
-  const TdVl *last = td_vlog_tree_const(m, k->tick_width, (uint64_t)s->length - 1);
-  TdVlDo *end = td_vlog_tree_block(m);
-  td_vlog_tree_add(m, end, td_vlog_tree_set(m, k->tick, td_vlog_tree_const(m, k->tick_width, 0)));
-  td_vlog_tree_add(m, end, go);
-  return td_vlog_tree_if(m, td_vlog_tree_binary(m, "==", 1, tick, last), end,
-                    td_vlog_tree_set(m, k->tick, td_vlog_tree_binary(m, "+", k->tick_width, tick, one)));
+  const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, k->tick_width, 1);
+  const TdVl *last = td_vtree_const(m, k->tick_width, (uint64_t)s->length - 1);
+  TdVlDo *end = td_vtree_block(m);
+  td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
+  td_vtree_add(m, end, go);
+  return td_vtree_if(m, td_vtree_binary(m, "==", 1, tick, last), end,
+                     td_vtree_set(m, k->tick, td_vtree_binary(m, "+", k->tick_width, tick, one)));
 }
 
 /* The registers of control; what refers to states may be made after this. */
-bool td_vlog_plan_unit(TdVkUnit *k, const TdSchedStep *x) {
+bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x) {
   if (!plan(k, x)) return false;
   add_op(k, (TdVkOp){.kind = TD_VK_END});
   int64_t longest = 1;
@@ -382,8 +381,8 @@ bool td_vlog_plan_unit(TdVkUnit *k, const TdSchedStep *x) {
     if (k->state.at[i].length > longest) longest = k->state.at[i].length;
   k->at_width = bits_of(k->state.n);
   k->tick_width = bits_of((uint64_t)longest - 1);
-  k->at = td_vlog_tree_reg(k->m, "state", k->at_width);
-  if (longest > 1) k->tick = td_vlog_tree_reg(k->m, "tick", k->tick_width);
+  k->at = td_vtree_reg(k->m, "state", k->at_width);
+  if (longest > 1) k->tick = td_vtree_reg(k->m, "tick", k->tick_width);
   for (size_t i = 0; i < k->leaf.n; i++)
     if (k->leaf.at[i]->pipe) start_pipe(k, k->leaf.at[i]);
   return true;
@@ -397,28 +396,29 @@ static void label(TdVkUnit *k, TdVlDo *c, const char *name, uint64_t value, cons
   td_vec_push(k->arena, &c->label, name);
 }
 
-void td_vlog_plan_finish(TdVkUnit *k) {
+void td_vplan_finish(TdVkUnit *k) {
   TdVlModule *m = k->m;
-  TdVlDo *c = td_vlog_tree_block(m), *begin = td_vlog_tree_block(m), *first = td_vlog_tree_block(m);
+  TdVlDo *c = td_vtree_block(m), *begin = td_vtree_block(m), *first = td_vtree_block(m);
   c->kind = TD_VL_CASE;
-  c->x = td_vlog_tree_sig(m, k->at);
+  c->x = td_vtree_sig(m, k->at);
   walk(k, 0, first);
   if (k->tick)
-    td_vlog_tree_add(m, begin, td_vlog_tree_set(m, k->tick, td_vlog_tree_const(m, k->tick_width, 0)));
-  td_vlog_tree_add(m, begin, td_vlog_tree_if(m, td_vlog_tree_sig(m, k->start), first, NULL));
+    td_vtree_add(m, begin, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
+  td_vtree_add(m, begin, td_vtree_if(m, td_vtree_sig(m, k->start), first, NULL));
   label(k, c, "S_IDLE", 0, begin);
   for (size_t i = 0; i < k->op.n; i++)
     if (k->op.at[i].kind == TD_VK_STATE) {
       size_t s = k->op.at[i].state;
       label(k, c, k->state.at[s].label, s + 1, act_of(k, s, i + 1));
     }
-  TdVlDo *idle = td_vlog_tree_set(m, k->at, td_vlog_tree_label(m, k->at_width, 0, "S_IDLE"));
+  TdVlDo *idle = td_vtree_set(m, k->at, td_vtree_label(m, k->at_width, 0, "S_IDLE"));
   TdVlDo *other = idle;
   td_vec_push(k->arena, &c->kid, other);
   td_vec_push(k->arena, &c->label, "default");
-  td_vlog_tree_always(m, td_text_fmt(k->arena, "%s: control of %s", td_vlog_unit_place(k, k->unit->loc),
-                                k->unit->sym->name),
-                 td_vlog_tree_if(m, td_vlog_tree_sig(m, k->rst), idle, c));
-  const TdVl *off = td_vlog_tree_label(m, k->at_width, 0, "S_IDLE");
-  td_vlog_tree_assign(m, k->busy, td_vlog_tree_binary(m, "!=", 1, td_vlog_tree_sig(m, k->at), off));
+  td_vtree_always(m,
+                  td_text_fmt(k->arena, "%s: control of %s", td_vunit_place(k, k->unit->loc),
+                              k->unit->sym->name),
+                  td_vtree_if(m, td_vtree_sig(m, k->rst), idle, c));
+  const TdVl *off = td_vtree_label(m, k->at_width, 0, "S_IDLE");
+  td_vtree_assign(m, k->busy, td_vtree_binary(m, "!=", 1, td_vtree_sig(m, k->at), off));
 }

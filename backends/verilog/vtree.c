@@ -1,0 +1,262 @@
+/* vtree.c - trees of Verilog made: widths kept equal, constants folded, names kept apart. */
+#include "backends/verilog/vtree.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "backends/verilog/vname.h"
+
+TdVlModule *td_vtree_module(TdArena *a, const char *name) {
+  TdVlModule *m = TD_NEW(a, TdVlModule);
+  *m = (TdVlModule){.arena = a, .name = name, .head = td_text_new(a)};
+  m->scope = &m->top;
+  return m;
+}
+
+static uint64_t hash_lower(const char *s) {
+  uint64_t h = 7;
+  for (; *s; s++) h = td_map_mix(h, (uint64_t)(unsigned char)tolower((unsigned char)*s));
+  return h;
+}
+
+const char *td_vtree_name(TdVlModule *m, const char *want) {
+  uint64_t seen;
+  const char *s = td_vname_plain(m->arena, want);
+  for (int i = 0; td_vname_is_reserved(s) || td_map_get(&m->names, hash_lower(s), &seen); i++)
+    s = td_text_fmt(m->arena, "%s_%c", td_vname_plain(m->arena, want), 'a' + i % 26),
+    s = i < 26 ? s : td_text_fmt(m->arena, "%s%d", s, i / 26);
+  td_map_put(m->arena, &m->names, hash_lower(s), 1);
+  return s;
+}
+
+static TdVlSig *new_sig(TdVlModule *m, const char *want, int width) {
+  TdVlSig *s = TD_NEW(m->arena, TdVlSig);
+  *s = (TdVlSig){.name = td_vtree_name(m, want), .width = width};
+  s->used = TD_NEWN(m->arena, bool, (size_t)width);
+  td_vec_push(m->arena, &m->scope->sig, s);
+  return s;
+}
+
+TdVlSig *td_vtree_wire(TdVlModule *m, const char *want, int width) {
+  return new_sig(m, want, width);
+}
+
+TdVlSig *td_vtree_reg(TdVlModule *m, const char *want, int width) {
+  TdVlSig *s = new_sig(m, want, width);
+  s->reg = true;
+  return s;
+}
+
+TdVlSig *td_vtree_input(TdVlModule *m, const char *want, int width) {
+  TdVlSig *s = new_sig(m, want, width);
+  s->input = true;
+  return s;
+}
+
+TdVlSig *td_vtree_output(TdVlModule *m, const char *want, int width) {
+  TdVlSig *s = new_sig(m, want, width);
+  s->output = true;
+  return s;
+}
+
+static TdVl *new_expr(TdVlModule *m, TdVlKind kind, int width) {
+  TdVl *e = TD_NEW(m->arena, TdVl);
+  *e = (TdVl){.kind = kind, .width = width};
+  td_ctx_tick(td_arena_ctx(m->arena), 1);
+  return e;
+}
+
+const TdVl *td_vtree_sig(TdVlModule *m, TdVlSig *s) {
+  TdVl *e = new_expr(m, TD_VL_SIG, s->width);
+  e->sig = s;
+  return e;
+}
+
+static uint64_t mask(int width) {
+  return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+const TdVl *td_vtree_const(TdVlModule *m, int width, uint64_t bits) {
+  TdVl *e = new_expr(m, TD_VL_CONST, width);
+  e->bits = bits & mask(width);
+  return e;
+}
+
+const TdVl *td_vtree_label(TdVlModule *m, int width, uint64_t bits, const char *label) {
+  TdVl *e = (TdVl *)td_vtree_const(m, width, bits);
+  e->op = label;
+  return e;
+}
+
+bool td_vtree_is_const(const TdVl *x, uint64_t *bits) {
+  if (x->kind == TD_VL_CONST) *bits = x->bits;
+  return x->kind == TD_VL_CONST;
+}
+
+const TdVl *td_vtree_unary(TdVlModule *m, const char *op, int width, const TdVl *x) {
+  TdVl *e = new_expr(m, TD_VL_UNARY, width);
+  e->op = op;
+  e->x = x;
+  return e;
+}
+
+const TdVl *td_vtree_binary(TdVlModule *m, const char *op, int width, const TdVl *x,
+                            const TdVl *y) {
+  TdVl *e = new_expr(m, TD_VL_BINARY, width);
+  e->op = op;
+  e->x = x;
+  e->y = y;
+  return e;
+}
+
+const TdVl *td_vtree_signed(TdVlModule *m, const char *op, int width, const TdVl *x,
+                            const TdVl *y) {
+  TdVl *e = (TdVl *)td_vtree_binary(m, op, width, x, y);
+  e->is_signed = true;
+  return e;
+}
+
+const TdVl *td_vtree_pick(TdVlModule *m, const TdVl *c, const TdVl *x, const TdVl *y) {
+  uint64_t bits;
+  if (td_vtree_is_const(c, &bits)) return bits ? x : y;
+  TdVl *e = new_expr(m, TD_VL_PICK, x->width);
+  e->x = c;
+  e->y = x;
+  e->z = y;
+  return e;
+}
+
+const TdVl *td_vtree_cat(TdVlModule *m, const TdVl *high, const TdVl *low) {
+  TdVl *e = new_expr(m, TD_VL_CAT, high->width + low->width);
+  e->x = high;
+  e->y = low;
+  return e;
+}
+
+TdVlSig *td_vtree_named(TdVlModule *m, const char *want, const TdVl *x) {
+  if (x->kind == TD_VL_SIG) return x->sig;
+  TdVlSig *s = td_vtree_wire(m, want, x->width);
+  td_vtree_assign(m, s, x);
+  return s;
+}
+
+const TdVl *td_vtree_slice(TdVlModule *m, const TdVl *x, int lo, int width) {
+  if (lo == 0 && width == x->width) return x;
+  if (x->kind == TD_VL_CONST && lo < 64) return td_vtree_const(m, width, x->bits >> lo);
+  if (x->kind == TD_VL_SLICE) return td_vtree_slice(m, x->x, x->lo + lo, width);
+  if (x->kind == TD_VL_CAT && lo + width <= x->y->width) return td_vtree_slice(m, x->y, lo, width);
+  TdVl *e = new_expr(m, TD_VL_SLICE, width);
+  e->x = td_vtree_sig(m, td_vtree_named(m, "part", x));
+  e->lo = lo;
+  return e;
+}
+
+static const TdVl *repeat(TdVlModule *m, const TdVl *bit, int n) {
+  if (n == 1) return bit;
+  TdVl *e = new_expr(m, TD_VL_REPEAT, n);
+  e->x = bit;
+  e->lo = n;
+  return e;
+}
+
+const TdVl *td_vtree_fit(TdVlModule *m, const TdVl *x, int width, bool is_signed) {
+  int more = width - x->width;
+  if (more == 0) return x;
+  if (more < 0) return td_vtree_slice(m, x, 0, width);
+  if (x->kind == TD_VL_CONST && x->width <= 64 && width <= 64) {
+    bool negative = is_signed && x->bits >> (x->width - 1) & 1;
+    return td_vtree_const(m, width, negative ? x->bits | ~mask(x->width) : x->bits);
+  }
+  if (!is_signed) {
+    const TdVl *zero = td_vtree_const(m, 1, 0);
+    return td_vtree_cat(m, repeat(m, zero, more), x);
+  }
+  const TdVl *s = td_vtree_sig(m, td_vtree_named(m, "wide", x));
+  const TdVl *top = x->width == 1 ? s : td_vtree_slice(m, s, x->width - 1, 1);
+  return td_vtree_cat(m, repeat(m, top, more), s);
+}
+
+const TdVl *td_vtree_and(TdVlModule *m, const TdVl *x, const TdVl *y) {
+  uint64_t bits;
+  if (!x || (y && td_vtree_is_const(x, &bits))) return !x || bits ? y : x;
+  if (!y || td_vtree_is_const(y, &bits)) return !y || bits ? x : y;
+  return td_vtree_binary(m, "&", 1, x, y);
+}
+
+const TdVl *td_vtree_or(TdVlModule *m, const TdVl *x, const TdVl *y) {
+  uint64_t bits;
+  if (!x || (y && td_vtree_is_const(x, &bits))) return !x || !bits ? y : x;
+  if (!y || td_vtree_is_const(y, &bits)) return !y || !bits ? x : y;
+  return td_vtree_binary(m, "|", 1, x, y);
+}
+
+const TdVl *td_vtree_not(TdVlModule *m, const TdVl *x) {
+  if (x->kind == TD_VL_CONST) return td_vtree_const(m, 1, !x->bits);
+  if (x->kind == TD_VL_UNARY && strcmp(x->op, "~") == 0) return x->x;
+  return td_vtree_unary(m, "~", 1, x);
+}
+
+static TdVlItem *new_item(TdVlModule *m, TdVlItemKind kind) {
+  TdVlItem *i = TD_NEW(m->arena, TdVlItem);
+  i->kind = kind;
+  td_vec_push(m->arena, &m->scope->item, i);
+  return i;
+}
+
+void td_vtree_assign(TdVlModule *m, TdVlSig *to, const TdVl *x) {
+  TdVlItem *i = new_item(m, TD_VL_ASSIGN);
+  i->to = to;
+  i->x = x;
+}
+
+TdVlItem *td_vtree_always(TdVlModule *m, const char *note, const TdVlDo *act) {
+  TdVlItem *i = new_item(m, TD_VL_ALWAYS);
+  i->note = note;
+  i->act = act;
+  return i;
+}
+
+TdVlItem *td_vtree_instance(TdVlModule *m, const char *module, const char *name) {
+  TdVlItem *i = new_item(m, TD_VL_INSTANCE);
+  i->module = module;
+  i->name = td_vtree_name(m, name);
+  return i;
+}
+
+void td_vtree_param(TdVlModule *m, TdVlItem *i, const char *name, int64_t value) {
+  TdVlPort p = {.name = name, .text = td_text_fmt(m->arena, "%lld", (long long)value)};
+  td_vec_push(m->arena, &i->param, p);
+}
+
+void td_vtree_connect(TdVlModule *m, TdVlItem *i, const char *port, const TdVl *x) {
+  td_vec_push(m->arena, &i->port, ((TdVlPort){.name = port, .x = x}));
+}
+
+static TdVlDo *new_do(TdVlModule *m, TdVlDoKind kind) {
+  TdVlDo *d = TD_NEW(m->arena, TdVlDo);
+  d->kind = kind;
+  return d;
+}
+
+TdVlDo *td_vtree_block(TdVlModule *m) {
+  return new_do(m, TD_VL_BLOCK);
+}
+
+void td_vtree_add(TdVlModule *m, TdVlDo *block, const TdVlDo *one) {
+  td_vec_push(m->arena, &block->kid, one);
+}
+
+TdVlDo *td_vtree_set(TdVlModule *m, TdVlSig *to, const TdVl *x) {
+  TdVlDo *d = new_do(m, TD_VL_SET);
+  d->to = to;
+  d->x = x;
+  return d;
+}
+
+TdVlDo *td_vtree_if(TdVlModule *m, const TdVl *c, const TdVlDo *then, const TdVlDo *otherwise) {
+  TdVlDo *d = new_do(m, TD_VL_IF);
+  d->x = c;
+  td_vec_push(m->arena, &d->kid, then);
+  if (otherwise) td_vec_push(m->arena, &d->kid, otherwise);
+  return d;
+}
