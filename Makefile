@@ -165,7 +165,7 @@ demo: $(TIDE) ## the GEMM from its source to verified schedules, a CPU run and H
 test: all $(UNIT) $(HLS) $(FUZZ) ## all tests; T=parse: those whose path holds `parse`
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' $(RUNFLAGS)
 
-quick: all $(filter $(B)/tests/unit/%,$(UNIT)) ## the tests that take no time, in less than a minute; T= as for test
+quick: all $(filter $(B)/tests/unit/%,$(UNIT)) ## the short tests, in less than a minute; T=
 	@./$(TIDE) tests/run.lua --tide ./$(TIDE) --build $(B) --filter '$(T)' --quick $(RUNFLAGS)
 
 slow: export TIDE_TIMES = $(TIMES)

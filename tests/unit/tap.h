@@ -23,7 +23,7 @@ static inline void is_text(const char *got, const char *want, const char *name) 
   if (!same) printf("#   got  %s\n#   want %s\n", got, want);
 }
 
-/* How many times its count a random campaign makes: TIDE_TIMES, at least 1; as tests/campaign.lua. */
+/* How many times its count a random campaign makes: TIDE_TIMES, at least 1 (campaign.lua). */
 static inline int tap_times(void) {
   const char *times = getenv("TIDE_TIMES");
   int n = times ? atoi(times) : 1;
