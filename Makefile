@@ -247,5 +247,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all so kernel demo test quick slow test-full lint san hostile bench fuzz inputs inputs-build \
-  fuzz-plants same docs fresh install uninstall clean help
+.PHONY: FORCE all so kernel demo test quick slow test-full lint san hostile bench fuzz inputs \
+  inputs-build fuzz-plants same docs fresh install uninstall clean help

@@ -320,7 +320,7 @@ static bool is_verb(const char *word) {
 
 static int run_verb(lua_State *L, const Options *o) {
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.cli");
+  lua_pushliteral(L, "tide.tool.cli");
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
     td_report_error(L);
     return FAILED;

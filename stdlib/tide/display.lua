@@ -4,9 +4,9 @@
 --   display.show(m.report)                     now, not only as the last value of a cell
 --   display.show(text, { id = "progress" })    again with the same id: in place of what it showed
 --   display.clear()                            takes away what the cell showed
-local drawing = require "tide.drawing"
+local drawing = require "tide.tool.drawing"
 local front = require "tide.front"
-local html = require "tide.html"
+local html = require "tide.tool.html"
 
 local display = {}
 

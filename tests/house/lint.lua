@@ -49,6 +49,7 @@ static struct {
   ["interp/ir/ir.h"] = "#include \"ir/loop.h\"\n",
   ["interp/ir/loop.h"] = "#include \"ir/ir.h\"\n",
   ["interp/ir/nowhere.c"] = "#include \"ir/nowhere.h\"\n#include <lua.h>\n",
+  ["interp/analysis/maker.c"] = "const TdProg *p = td_prog_new(s, u, 1);\nuse(td_prog_root(p));\n",
   ["interp/frontend/eyes.c"] = "#include \"rewrite/prim.h\"\n",
   ["interp/rewrite/prim.h"] = "typedef struct TdPrim TdPrim;\n",
   ["interp/rewrite/loop/bare.c"] = prim,
@@ -98,6 +99,8 @@ says("layers", {"interp/base/up.c:2: base does not see ir",
   "interp/ir/nowhere.c:2: ir does not include <lua.h>",
   "interp/frontend/eyes.c:1: frontend does not see rewrite",
   "backends/cpu/cpu.c:2: backends/cpu does not see backends/hls"})
+says("answers", {"interp/analysis/maker.c:1: analysis makes no program"})
+is_silent("a question", {"maker.c:2: analysis"})
 says("cycles", {"include cycle: interp/ir/ir.h -> interp/ir/loop.h -> interp/ir/ir.h"})
 says("names", {"exports td_other_get, which is not its noun",
   "interp/base/good.c:8: td_good_hidden is in no header"})

@@ -32,7 +32,7 @@ end)
 t.test("stdlib is found from the checkout and from an installation", function()
   local text = [[
 local tide = require "tide"
-print(tide.features().home, type(require "tide.viewer".page))]]
+print(tide.features().home, type(require "tide.tool.viewer".page))]]
   t.eq(run(text), root .. "\tfunction\n")
   t.eq(run(text, installed .. "/lib/lua/5.4"), installed .. "/share/tide\tfunction\n")
 end)

@@ -129,6 +129,23 @@ local function check_layers(report)
   end
 end
 
+-- What makes a program, and the files of analysis that work on a copy which no answer of theirs holds.
+local makers = {"td_prog_new", "td_prog_with", "td_prog_insert", "td_prog_prune", "td_clone_prog"}
+local works_on_a_copy = {["interp/analysis/net/flat.c"] = true}
+
+-- analysis answers questions: no file of it makes a program.
+local function check_answers(report)
+  for _, path in ipairs(tree.matching "^interp/analysis/.*%.c$") do
+    for n, line in ipairs(works_on_a_copy[path] and {} or tree.lines(path)) do
+      for _, maker in ipairs(makers) do
+        if line:find(maker .. "%f[^%w_]%(") or line:find(maker .. "_[%w_]*%(") then
+          report(path, n, "analysis makes no program (" .. maker .. "): that is interp/lower's")
+        end
+      end
+    end
+  end
+end
+
 -- The files that a file includes by quotes.
 local function included(path)
   local found = {}
@@ -164,4 +181,5 @@ end
 return {
   {"layers: every #include is one that CONTRIBUTING.md allows", check_layers},
   {"no header includes itself by a detour", check_cycles},
+  {"analysis makes no program", check_answers},
 }

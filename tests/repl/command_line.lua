@@ -47,7 +47,7 @@ end)
 
 t.test("every verb that is listed is there", function()
   for verb in run "-h":gmatch "\n  (%l+) " do
-    t.eq(type(require "tide.cli"[verb]), "function", verb)
+    t.eq(type(require "tide.tool.cli"[verb]), "function", verb)
   end
 end)
 

@@ -34,7 +34,7 @@ t.test("annotations: one function for each name of the registry, parameters as t
 end)
 
 t.test("annotations: a function for each template, with its parameters", function()
-  local text = require "tide.annotations".text()
+  local text = require "tide.tool.annotations".text()
   for _, x in ipairs(require "tide.template".list()) do
     t.has(text, ("function %s(parameters, instance) end"):format(x.name))
     t.has(text, x.template.summary)

@@ -103,7 +103,7 @@ t.test("a page that cannot be written is an error of the call", function()
 end)
 
 t.test("without a path the page is returned", function()
-  t.eq(gemm:html(), require "tide.viewer".page(gemm))
+  t.eq(gemm:html(), require "tide.tool.viewer".page(gemm))
 end)
 
 local browser = shell.output "command -v chromium chromium-browser google-chrome":match "[^\n]+"

@@ -1,5 +1,5 @@
 /* drawing.c - a design as data, its tasks and what passes between them as they are declared,
- * which stdlib's tide.drawing draws. */
+ * which stdlib's tide.tool.drawing draws. */
 #include <string.h>
 
 #include "lower/lower.h"

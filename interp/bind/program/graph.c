@@ -129,7 +129,7 @@ const TdProg *td_bind_test_graph(lua_State *L, int idx) {
 /* The drawing of the graph at slot 1 by tasks, which stdlib makes. */
 static int push_tasks(lua_State *L) {
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.drawing");
+  lua_pushliteral(L, "tide.tool.drawing");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "tasks");
   lua_pushvalue(L, 1);

@@ -108,7 +108,7 @@ static int l_html(lua_State *L) {
     return td_bind_fail(L, "argument", "html: the path of a page is a string");
   lua_settop(L, 2);
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.viewer");
+  lua_pushliteral(L, "tide.tool.viewer");
   lua_call(L, 1, 1);
   if (lua_isnil(L, 2)) {
     lua_getfield(L, -1, "page");

@@ -170,11 +170,11 @@ static void call_module(lua_State *L, const char *module, const char *name, cons
 }
 
 static void run_save(lua_State *L, const char *args, TdText *out) {
-  call_module(L, "tide.replay", "save", args, out);
+  call_module(L, "tide.tool.replay", "save", args, out);
 }
 
 static void run_reload(lua_State *L, const char *args, TdText *out) {
-  call_module(L, "tide.reload", "reload", args, out);
+  call_module(L, "tide.tool.reload", "reload", args, out);
 }
 
 static void run_job(lua_State *L, const char *args, TdText *out) {

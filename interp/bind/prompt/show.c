@@ -189,7 +189,7 @@ void td_show_diff(TdText *out, const char *diff) {
 /* The text graph of the design at idx, which stdlib makes; false for what is none. */
 static bool show_graph(lua_State *L, TdText *out, int idx) {
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.outline");
+  lua_pushliteral(L, "tide.tool.outline");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "text");
   lua_pushvalue(L, idx);

@@ -17,7 +17,7 @@ static void to_json(lua_State *L) {
   lua_pop(L, 1);
   if (!json) return;
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.diagnostics");
+  lua_pushliteral(L, "tide.tool.diagnostics");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "text");
   lua_pushvalue(L, -3);

@@ -1,7 +1,7 @@
 -- drawing.lua - designs drawn by tasks: everything is there, nothing lies on anything else, or outside.
 local t = require "tap"
 local tide = require "tide"
-local drawing = require "tide.drawing"
+local drawing = require "tide.tool.drawing"
 local i8, task, grid = tide.i8, tide.task, tide.grid
 
 -- Designs by what is hard about them.

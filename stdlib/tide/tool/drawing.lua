@@ -1,6 +1,6 @@
 -- A design as a drawing: tasks in layers from left to right (Sugiyama's method: cycles opened, longest paths, long
 -- edges through points of their own, barycentres), streams that lead back below, streams of a task to itself above it.
-local html = require "tide.html"
+local html = require "tide.tool.html"
 local view = require "tide.view"
 
 local drawing = {}

@@ -1,5 +1,5 @@
 -- A Markdown file run in one session: what each block printed, and where that differs from what the file records.
-local fences = require "tide.fences"
+local fences = require "tide.tool.fences"
 local session = require "tide.session"
 
 local lesson = {}

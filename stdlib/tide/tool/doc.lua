@@ -1,8 +1,8 @@
 -- tide doc: a Markdown file run, checked against what it records, and rendered as one page or one notebook.
 local display = require "tide.display"
 local file = require "tide.file"
-local html = require "tide.html"
-local lesson = require "tide.lesson"
+local html = require "tide.tool.html"
+local lesson = require "tide.tool.lesson"
 local session = require "tide.session"
 
 local doc = {}
@@ -125,7 +125,8 @@ local function update(work)
 end
 
 -- What is written from the registry, by option.
-local references = { ["--meta"] = "tide.annotations", ["--man"] = "tide.manual", ["--completion"] = "tide.completion" }
+local references = { ["--meta"] = "tide.tool.annotations", ["--man"] = "tide.tool.manual",
+  ["--completion"] = "tide.tool.completion" }
 
 -- The words of the command line: {file =, out =, check =, update =, ipynb =}, or nil.
 local function read_words(...)
@@ -150,7 +151,7 @@ end
 local function render(work, o)
   local text, why
   if o.ipynb then
-    text = require "tide.notebook".text(work)
+    text = require "tide.tool.notebook".text(work)
   elseif o.out or not (o.check or o.update) then
     text, why = page(work)
   else
@@ -164,7 +165,7 @@ end
 --- tide doc file.md ..: returns the exit status, or nil when it is used wrongly. Without a file, the reference page on
 --- standard output.
 function doc.command(...)
-  local writer = select("#", ...) == 0 and "tide.reference" or select("#", ...) == 1 and references[...]
+  local writer = select("#", ...) == 0 and "tide.tool.reference" or select("#", ...) == 1 and references[...]
   if writer then
     io.write(require(writer).text())
     return 0

@@ -2,8 +2,8 @@
 -- program, the graph of a design, and the script that compares any two steps. It needs nothing else, nor a network. A
 -- page that would have more than 200 KB tells the types of names only, not of every expression, and has nothing to show
 -- where scripts do not run.
-local drawing = require "tide.drawing"
-local html = require "tide.html"
+local drawing = require "tide.tool.drawing"
+local html = require "tide.tool.html"
 local json = require "tide.json"
 local view = require "tide.view"
 

@@ -12,7 +12,7 @@ local function usage(name)
 end
 
 --- tide doc [file.md ..]: the reference page; or a Markdown file run, checked, rendered.
-function cli.doc(...) return require "tide.doc".command(...) or usage "doc" end
+function cli.doc(...) return require "tide.tool.doc".command(...) or usage "doc" end
 
 --- tide check script.lua: runs the script with every schedule step followed by an equivalence check.
 function cli.check(script, ...)
@@ -28,7 +28,7 @@ function cli.check(script, ...)
 end
 
 --- tide kernel connection.json, tide kernel --install: the Jupyter kernel.
-function cli.kernel(...) return require "tide.kernel".command(...) or usage "kernel" end
+function cli.kernel(...) return require "tide.tool.kernel".command(...) or usage "kernel" end
 
 -- Writes a file and says so; one that is there already is left as it is, unless it is `ours` to renew.
 local function write(path, text, ours)
@@ -48,7 +48,7 @@ function cli.init(...)
   write(".luacheckrc", 'std = "lua54"\nmax_line_length = 120\nignore = { "431" } -- kernel parameters\n')
   write(".luarc.json", '{ "runtime.version": "Lua 5.4", "workspace.library": [".tide"] }\n')
   assert(os.execute "mkdir -p .tide")
-  write(".tide/tide.meta.lua", require "tide.annotations".text(), true)
+  write(".tide/tide.meta.lua", require "tide.tool.annotations".text(), true)
   return 0
 end
 

@@ -1,9 +1,9 @@
 -- A document as a Jupyter notebook (nbformat 4.5): prose as Markdown cells, blocks of Lua as code cells with the
 -- outputs of this run. The kernel is called `tide`.
 local display = require "tide.display"
-local fences = require "tide.fences"
+local fences = require "tide.tool.fences"
 local json = require "tide.json"
-local kernel = require "tide.kernel"
+local kernel = require "tide.tool.kernel"
 
 local notebook = {}
 
