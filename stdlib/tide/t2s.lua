@@ -11,6 +11,8 @@
 local tide = require "tide"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
+local report = require "tide.t2s.report"
+local schedule = require "tide.t2s.schedule"
 local trace = require "tide.trace"
 local write = require "tide.t2s.write"
 
@@ -143,17 +145,46 @@ t2s.assume = setmetatable(assume, { __call = function(_, ...)
   end
 end })
 
---- The definition of F as a kernel; consts = {II = 4} gives sizes their values.
-function t2s.kernel(f, consts)
+-- Checks what t2s.kernel and its like are given; returns the record of the Func.
+local function check_call(f, consts, what)
   local def = func.record(f)
-  if not def then fail(nil, "t2s-func", "t2s.kernel takes a Func") end
+  if not def then fail(nil, "t2s-func", ("t2s.%s takes a Func"):format(what)) end
   for name, v in pairs(consts or {}) do
     if type(name) ~= "string" or math.type(v) ~= "integer" then
       fail(nil, "t2s-const", ("the value of %s is a whole number"):format(tostring(name)), "t2s.kernel(F, {II = 4})")
     end
     if not made[name] then fail(nil, "t2s-const", ("no Const or Param is named '%s'"):format(name)) end
   end
-  return write.kernel(def, consts or {}, assumptions)
+  return def
 end
+
+--- The definition of F as a kernel; consts = {II = 4} gives sizes their values.
+function t2s.kernel(f, consts)
+  return (write.kernel(check_call(f, consts, "kernel"), consts or {}, assumptions))
+end
+
+--- The schedule that F's directives are steps of.
+function t2s.schedule(f, consts)
+  local def = check_call(f, consts, "schedule")
+  local kernel, p = write.kernel(def, consts or {}, assumptions, true)
+  return schedule.of(kernel, p, consts or {})
+end
+
+--- The design that F's directives make, proved equal to the definition, and the verdict.
+function t2s.design(f, consts, options)
+  local def = check_call(f, consts, "design")
+  options = options or {}
+  local s = t2s.schedule(f, consts)
+  local verdict
+  if options.check ~= false then
+    local level
+    level, verdict = s:verify()
+    if not level then fail(def.stages[#def.stages].place, "t2s-design", tostring(verdict), nil, "illegal") end
+  end
+  return report.keep(load(tostring(s), "=t2s." .. def.name)(), s), verdict
+end
+
+--- What a design is made of: PEs, channels, buffers.
+t2s.report = report.of
 
 return t2s

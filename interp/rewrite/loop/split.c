@@ -66,8 +66,9 @@ static bool make_variables(Split *s) {
     return td_util_refuse(r, TD_USAGE, "names", s->loop->loc, "names takes two different names");
   for (int i = 0; i < 2; i++) {
     const char *given = names->given ? names->names[i] : NULL;
-    const char *name =
-        td_util_name(r, s->unit, given, td_text_fmt(r->arena, "%s_%c", stem, "oi"[i]));
+    bool own = given && i == 0 && strcmp(given, stem) == 0;
+    const char *want = td_text_fmt(r->arena, "%s_%c", stem, "oi"[i]);
+    const char *name = own ? stem : td_util_name(r, s->unit, given, want);
     if (!name) return false;
     td_util_made(r, name);
     made[i] = td_store_sym(r->store, name, TD_SYM_LOOP);

@@ -372,6 +372,44 @@ local function check_order(p)
   end
 end
 
+--- Gives the loops of all nests names of their own: those of each Func's last nest keep theirs if they can. Stages
+--- keep the names of their Vars in `vars`.
+function program.rename(p)
+  local used, last, order = {}, {}, {}
+  for _, a in ipairs(p.list) do used[a.name] = true end
+  for n, nest in ipairs(p.nests) do last[nest[1].func] = n end
+  for n = #p.nests, 1, -1 do
+    if last[p.nests[n][1].func] == n then order[#order + 1] = p.nests[n] end
+  end
+  for n, nest in ipairs(p.nests) do
+    if last[nest[1].func] ~= n then order[#order + 1] = nest end
+  end
+  for _, nest in ipairs(order) do
+    local by, text = {}, {}
+    for _, d in ipairs(nest[1].domain) do
+      local name, k = d.var.name, 0
+      while used[name] do
+        k = k + 1
+        name = d.var.name .. "_" .. k
+      end
+      used[name] = true
+      if name ~= d.var.name then
+        by[d.var.name] = expr.new { op = "var", name = name, type = d.var.type }
+        text[d.var.name] = name
+      end
+    end
+    for _, s in ipairs(nest) do
+      s.vars = {}
+      for k, d in ipairs(s.domain) do
+        s.vars[k] = d.var.name
+        d.lo, d.hi, d.var = substitute(d.lo, by), substitute(d.hi, by), by[d.var.name] or d.var
+      end
+      s.lhs, s.rhs = substitute(s.lhs, by), substitute(s.rhs, by)
+      for k, g in ipairs(s.guards) do s.guards[k] = g:gsub("%f[%w_][%a_][%w_]*", text) end
+    end
+  end
+end
+
 --- Whether all sizes in a node are sizes of the program.
 function program.has_sizes(p, x)
   local has = false

@@ -190,9 +190,11 @@ local function open(text, places, name)
   fail(place, k.code or "t2s", k.message, k.help, ({ illegal = 1, usage = 1, unsupported = 1 })[k.kind] and k.kind)
 end
 
---- The kernel of a Func's definition.
-function write.kernel(def, consts, all)
+--- The kernel of a Func's definition, and the program that it was written from; `apart` gives its loops names of their
+--- own.
+function write.kernel(def, consts, all, apart)
   local p = program.open(def, consts, all)
+  if apart then program.rename(p) end
   local lines, places = {}, {}
   local function out(line, place)
     lines[#lines + 1] = line
@@ -226,7 +228,7 @@ function write.kernel(def, consts, all)
     end
   end
   local text = table.concat(first, "\n") .. "\n" .. table.concat(lines, "\n") .. "\n"
-  return open(text, moved, def.name)
+  return open(text, moved, def.name), p
 end
 
 return write
