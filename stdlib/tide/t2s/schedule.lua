@@ -107,7 +107,7 @@ function mapping:tile(def, d)
           end
           local inner = self:fresh(v)
           self:step(place, "split", loop, sizes[(l - 1) * n + c], { names = { loop, inner } })
-          block[l][#block[l] + 1] = { var = v, loop = inner }
+          block[l][#block[l] + 1] = { var = v, loop = inner, root = nest[k].root }
           loop = inner
         end
       end
@@ -256,7 +256,7 @@ local function buffer_of(def, base, name)
         local v = d.args[n]
         if v == "DOUBLE" then b.double = true
         elseif v == "REGISTER" then b.register = true
-        else b.var = var_name(v, d.place, "buffer") end
+        elseif v ~= nil then b.var = var_name(v, d.place, "buffer") end
       end
       return b
     end
@@ -293,6 +293,15 @@ function mapping:has_loop(task, x)
   for _, l in ipairs(self.s:loops()) do
     if l == name then return name end
   end
+end
+
+-- The innermost loop of a task, or the task itself.
+function mapping:innermost(task)
+  local last = task
+  for _, l in ipairs(self.s:loops()) do
+    if l:match "^[^:]+" == task then last = l end
+  end
+  return last
 end
 
 -- The Vars among the removed ones that the operand's index uses.
@@ -351,13 +360,9 @@ function mapping:hold(c, stage, task, next_stage)
     end
     where = self:period(main, outer, task)
   else
-    local loops = {}
-    for _, l in ipairs(self.s:loops()) do
-      if l:match "^[^:]+" == task then loops[#loops + 1] = l end
-    end
-    where = loops[#loops] or task
+    where = self:innermost(task)
   end
-  local _, buffer = at(b and b.place or c.place, pcall(self.s.buffer_at, self.s, name, where))
+  local buffer = self:step(b and b.place or c.place, "buffer_at", name, where)
   if b and b.double then
     self:step(b.place, "isolate", task .. ":" .. buffer, stage.name .. "_fill", { place = "device" })
     return buffer, stage.name .. "_fill"
@@ -367,16 +372,17 @@ end
 
 -- The Vars that an operand's index depends on, tiled ones with all their levels.
 local function uses_of(main, base)
-  local set = {}
+  local roots, set = {}, {}
   for _, s in ipairs(main.stages) do
     expr.walk(s.rhs, function(y)
       if y.op == "ref" and y.base == base then
         for _, i in ipairs(y.idx) do
-          expr.walk(i, function(v) if v.op == "var" then set[v.name] = true end end)
+          expr.walk(i, function(v) if v.op == "var" then roots[v.name] = true end end)
         end
       end
     end)
   end
+  for _, x in ipairs(main.tile_order) do set[x.var] = roots[x.root] end
   return set
 end
 
@@ -402,16 +408,9 @@ function mapping:consume(c, task, buffer)
     cur, space = self:feed(c, stage, near, cur, buffer, space)
     near = stage
     if n > 1 then
-      local loops, next_stage, where = {}, c.stages[n - 1], nil
-      for _, l in ipairs(self.s:loops()) do
-        if l:match "^[^:]+" == cur then loops[#loops + 1] = l end
-      end
-      where = loops[#loops] or cur
-      if next_stage.host then
-        local m = c.main
-        where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur)
-      end
-      _, buffer = at(c.place, pcall(self.s.buffer_at, self.s, c.of.base.result or c.of.base.name, where))
+      local m, where = c.main, self:innermost(cur)
+      if c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
+      buffer = self:step(c.place, "buffer_at", c.of.base.name, where)
     end
   end
 end
@@ -438,10 +437,10 @@ function mapping:spread(def)
   local producers, consumers = chains(def, "isolate_producer_chain"), chains(def, "isolate_consumer_chain")
   local result
   if #consumers > 0 then
-    _, result = at(consumers[1].place, pcall(self.s.buffer_at, self.s, def.name, main[main.depth].loop))
+    result = self:step(consumers[1].place, "buffer_at", def.name, main[main.depth].loop)
   end
   for _, c in ipairs(producers) do
-    _, c.buffer = at(c.place, pcall(self.s.buffer_at, self.s, c.of.base.name, main[#main].loop))
+    c.buffer = self:step(c.place, "buffer_at", c.of.base.name, main[#main].loop)
   end
   local task = def.name .. "_pe"
   if #space > 0 then
@@ -461,7 +460,7 @@ function schedule.of(kernel, p, values)
     local first = group[1]
     local nest = { stages = group, place = first.place }
     for n, d in ipairs(first.domain) do
-      nest[n] = { var = first.vars[n], loop = d.var.name }
+      nest[n] = { var = first.vars[n], loop = d.var.name, root = d.var.name }
       m.used[d.var.name] = true
     end
     local def = first.func

@@ -1,0 +1,123 @@
+-- mappings.lua - T2S directives as steps: SGEMM's array with feeders, collectors, double buffers and host stages, at
+-- drawn names and sizes, proved and run; and directives that are refused, each beside an accepted twin.
+local t = require "tap"
+local tide = require "tide"
+local t2s = require "tide.t2s"
+local f32, i32 = tide.f32, tide.i32
+local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
+local HOST, DOUBLE = t2s.HOST, t2s.DOUBLE
+
+local small = {lo = -8, hi = 8}
+
+-- SGEMM with names of a prefix; `o` leaves out or changes parts of its mapping.
+local function sgemm(o)
+  local q = o.prefix or ""
+  local A, B = Param(("%sA %sB"):format(q, q), f32, 2)
+  local I, J, K = Param "I J K"
+  local II, JJ, KK, III, JJJ, KKK = Const "II JJ KK III JJJ KKK"
+  local i, j, k, ii, jj, kk, iii, jjj, kkk = Var((("i j k ii jj kk iii jjj kkk"):gsub("%a+", q .. "%0")))
+  local C = Func(q .. "C", f32)
+  C[i][j] = 0
+  C[i][j] = C[i][j] + A[i][k] * B[k][j]
+  C:set_bounds(i, 0, I, j, 0, J, k, 0, K)
+  assume.divisible(I, II, II, III, J, JJ, JJ, JJJ, K, KK, KK, KKK)
+  if not o.plain then C:tile(i, j, k, ii, jj, kk, iii, jjj, kkk, II, JJ, KK, III, JJJ, KKK) end
+  local A_load, A_feed, B_load, B_feed, C_coll, C_unld = Func "A_load A_feed B_load B_feed C_coll C_unld"
+  local A_ser, B_ser, C_des = Func("A_ser B_ser C_des", HOST)
+  C:isolate_producer_chain(A, A_ser, A_load, A_feed)
+   :isolate_producer_chain(B, B_ser, B_load, B_feed)
+   :isolate_consumer_chain(C, C_des, C_unld, C_coll)
+  local names = {i = i, j = j, k = k, ii = ii, jj = jj, kk = kk, iii = iii, jjj = jjj, kkk = kkk}
+  C:unroll(table.unpack(o.space and o.space(names) or {ii, jj}))
+   :relay(A, o.right or {0, 1}):relay(B, {1, 0}):relay(C, {o.drain or -1, 0})
+  A_ser:remove(jjj, jj, j)
+  A_load:remove(jjj, o.removed and o.removed(names) or jj)
+  A_feed:unroll(ii):relay(A, {1}):buffer(A, ii, not o.single and DOUBLE or nil)
+  B_ser:remove(iii, ii, i)
+  B_load:remove(iii, ii)
+  B_feed:unroll(jj):relay(B, {1}):buffer(B, jj, DOUBLE)
+  C_coll:remove(k, kk, kkk):reorder(jj, jjj, iii):unroll(jj):relay(C, {-1})
+  C_unld:remove(k, kk, kkk):reorder(jj, jjj, iii)
+  C_des:remove(k, kk, kkk):reorder(jj, jjj, iii)
+  return C, q
+end
+
+-- Runs a design of SGEMM at sizes and states what it computes.
+local function check_product(net, q, I, J, K)
+  local a, b, c = tide.random(f32[I][K], 1, small), tide.random(f32[K][J], 2, small), f32[I][J](0)
+  net {[q .. "A"] = a, [q .. "B"] = b, [q .. "C"] = c, I = I, J = J, K = K}
+  t.ok(c:equal(tide.matmul(a, b)))
+end
+
+t.test("SGEMM: proved for all sizes, run at several", function()
+  local C, q = sgemm {}
+  local net, verdict = t2s.design(C, {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2})
+  t.has(tostring(verdict), "proved: strict, all sizes")
+  for _, z in ipairs {{8, 8, 8}, {4, 12, 8}, {8, 4, 16}} do check_product(net, q, z[1], z[2], z[3]) end
+  t.fails(function() check_product(net, q, 6, 8, 8) end, {kind = "illegal"})
+end)
+
+t.test("SGEMM renamed, tiles of other shapes, drawn", function()
+  local state = 7
+  local function draw(n)
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state // 65536 % n + 1
+  end
+  for seed = 1, 4 do
+    local z = {III = draw(2), JJJ = draw(3), KKK = draw(2)}
+    z.II, z.JJ, z.KK = z.III * (1 + draw(2)), z.JJJ * (1 + draw(2)), z.KKK * (1 + draw(2))
+    local C, q = sgemm {prefix = ("ab"):rep(seed), single = seed % 2 == 0, drain = seed > 2 and 1 or -1}
+    check_product(t2s.design(C, z), q, z.II * draw(3), z.JJ * draw(2), z.KK * draw(3))
+  end
+end)
+
+t.test("one Func, two sets of constants", function()
+  local C, q = sgemm {}
+  local one = t2s.design(C, {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2})
+  local two = t2s.design(C, {II = 6, JJ = 2, KK = 2, III = 3, JJJ = 1, KKK = 1})
+  check_product(one, q, 8, 8, 8)
+  check_product(two, q, 12, 4, 6)
+end)
+
+local function refused(name, code, o)
+  t.test(name, function()
+    local z = {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2}
+    z.II = o.II or 4
+    local C = sgemm(o)
+    local e = t.fails(function() t2s.schedule(C, z) end, {code = code})
+    t.ok(e.line and e.line > 0, "the line of the directive")
+  end)
+end
+
+refused("remove of a loop that the operand depends on", "t2s-remove", {removed = function(v) return v.ii end})
+refused("a relay with too few numbers", "t2s-relay", {right = {1}})
+refused("a relay by two PEs", "t2s-relay", {right = {0, 2}})
+refused("a relay that goes nowhere", "t2s-relay", {right = {0, 0}})
+refused("a reduction in space", "reassociation", {space = function(v) return {v.ii, v.kk} end})
+refused("a loop that is not there", "t2s-unroll", {plain = true})
+
+t.test("a Const without a value", function()
+  local C = sgemm {}
+  t.fails(function() t2s.schedule(C, {II = 4}) end, {code = "t2s-const"})
+end)
+
+t.test("a pipeline of one axis, without host stages or buffers", function()
+  for _, by in ipairs {1, -1} do
+    local x, w, N, M, i, j = Param("x", i32, 2), Param("w", i32, 1), Param "N", Const "M", Var "i j"
+    local y, feed = Func("y feed", i32)
+    y[i] = 0
+    y[i] = y[i] + x[i][j] * w[j]
+    y:set_bounds(i, 0, M, j, 0, N)
+    y:isolate_producer_chain(w, feed):unroll(i):relay(w, {by})
+    local net = t2s.design(y, {M = 3})
+    local X, W, Y = tide.random(i32[3][5], 1, small), tide.random(i32[5], 2, small), i32[3](0)
+    net {x = X, w = W, y = Y}
+    for r = 0, 2 do
+      local sum = 0
+      for c = 0, 4 do sum = sum + X[r][c] * W[c] end
+      t.eq(Y[r], sum)
+    end
+  end
+end)
+
+t.done()
