@@ -22,7 +22,7 @@ typedef struct TdCpuText {
   size_t nplace;
   const char *const *apart;  /* what is said of views that meet */
   const void *const *table;  /* constants that are not in the text */
-  const void *const *time;   /* times of statements (TdTime), by number */
+  const void *const *known;  /* times (TdTime) and statements, by number */
   const bool *written;       /* of each parameter of the root */
   const TdCpuDesign *design; /* in the order of the numbers */
   size_t ndesign;

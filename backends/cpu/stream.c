@@ -155,7 +155,7 @@ static void put_get(TdCpuProg *p, const TdStmt *s) {
   wait(p, point, s->loc, "td_r->fill", "td_r");
   td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
   get_token(p, s, "td_token[td_r->out]");
-  td_cpu_clock_move(p, "get", "td_r", "0");
+  td_cpu_clock_move(p, s, "get", "td_r", "0");
   td_text_line(&p->w->out, "td_got(td_r, %s);", td_cpu_stream_depth(p, s->expr[0], "td_r"));
   end(p);
 }
@@ -167,7 +167,7 @@ static void put_put(TdCpuProg *p, const TdStmt *s) {
   wait(p, point, s->loc, td_text_fmt(w->arena, "td_r->fill < %s", depth), "td_r");
   td_cpu_stream_tokens(p, token_type(s->expr[0]), "td_token", "td_r->token");
   put_token(p, s, "td_token[td_r->in]");
-  td_cpu_clock_move(p, "put", "td_r", "0");
+  td_cpu_clock_move(p, s, "put", "td_r", "0");
   td_text_line(&w->out, "td_put(td_r, %s);", depth);
   end(p);
 }
@@ -191,7 +191,7 @@ static void hold(TdCpuProg *p, const TdStmt *s, const char *which) {
   put_tokens(p, s->sym, t, "td_buffer", "td_r->data");
   td_text_line(&w->out, "%s = (void *)td_buffer[%s];", name, number);
   bool slot = s->kind == TD_STMT_SLOT;
-  td_cpu_clock_move(p, slot ? "slot" : "get", "(&td_r->full)", slot ? NULL : "1");
+  td_cpu_clock_move(p, s, slot ? "slot" : "get", "(&td_r->full)", slot ? NULL : "1");
   end(p);
   td_vec_push(w->arena, &p->task->held, ((TdCpuHeld){s->sym, number, pool, p->task->loops}));
 }
@@ -212,7 +212,7 @@ static void put_block(TdCpuProg *p, const TdStmt *s) {
   int point = begin(p, s, true);
   if (h) {
     td_text_line(&w->out, "if (%s >= 0) td_give(&td_r->full, %s);", h->buffer, h->buffer);
-    td_cpu_clock_move(p, "put", "(&td_r->full)", "1");
+    td_cpu_clock_move(p, s, "put", "(&td_r->full)", "1");
     td_text_line(&w->out, "%s = -1;", h->buffer);
   } else {
     wait(p, point, s->loc, "td_r->spare.fill", "&td_r->spare");
@@ -222,7 +222,7 @@ static void put_block(TdCpuProg *p, const TdStmt *s) {
     set(p, token(p, t, "td_buffer[td_number]"), s->expr[1]);
     td_cname_release(w, names);
     td_text_line(&w->out, "td_give(&td_r->full, td_number);");
-    td_cpu_clock_move(p, "put", "(&td_r->full)", "0");
+    td_cpu_clock_move(p, s, "put", "(&td_r->full)", "0");
   }
   end(p);
 }
@@ -233,7 +233,7 @@ void td_cpu_stream_release(TdCpuProg *p, size_t mark) {
     td_text_line(&p->w->out, "if (%s >= 0) {", h->buffer);
     p->w->out.indent++;
     td_text_line(&p->w->out, "td_give(&%s->spare, %s);", h->pool, h->buffer);
-    td_cpu_clock_move(p, "free", td_text_fmt(p->w->arena, "(&%s->full)", h->pool), NULL);
+    td_cpu_clock_free(p, td_text_fmt(p->w->arena, "(&%s->full)", h->pool));
     p->w->out.indent--;
     td_text_line(&p->w->out, "}");
   }

@@ -74,7 +74,7 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   body(w, td_for_body(s));
   p->task->loops--;
   td_text_line(&w->out, "}");
-  td_cpu_clock_leave(p, time);
+  td_cpu_clock_leave(p, s, time);
   td_crange_release(w, known);
 }
 
@@ -100,7 +100,7 @@ static void put_while(TdCpuProg *p, const TdStmt *s) {
   w->out.indent--;
   p->task->loops--;
   td_text_line(&w->out, "}");
-  td_cpu_clock_leave(p, time);
+  td_cpu_clock_leave(p, s, time);
 }
 
 /* A statement that cannot stop: as in any kernel. */

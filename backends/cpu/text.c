@@ -86,7 +86,7 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .nplace = p->place.n,
                    .apart = p->apart.at,
                    .table = p->table.at,
-                   .time = p->time.at,
+                   .known = p->known.at,
                    .written = written,
                    .work = root->work,
                    .bytes = p->bytes,

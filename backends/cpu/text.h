@@ -89,7 +89,7 @@ typedef struct TdCpuProg {
   TD_VEC(TdLoc) place;
   TD_VEC(const char *) apart; /* what is said of views that meet */
   TD_VEC(const void *) table;
-  TD_VEC(const void *) time; /* those of times that the text names */
+  TD_VEC(const void *) known; /* times and statements that the text names */
   TD_VEC(TdCpuDesign) design;
   int64_t runs, streams; /* of the designs so far */
 } TdCpuProg;
@@ -183,15 +183,17 @@ void td_cpu_burst_put(TdCpuProg *p, const TdStmt *loop, const char *v, const cha
 void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s);
 const char *td_cpu_clock_enter(TdCpuProg *p, const TdStmt *loop, const char *v);
 void td_cpu_clock_iterate(TdCpuProg *p, const TdStmt *loop, const char *time);
-void td_cpu_clock_leave(TdCpuProg *p, const char *time);
+void td_cpu_clock_leave(TdCpuProg *p, const TdStmt *loop, const char *time);
 void td_cpu_clock_return(TdCpuProg *p);
 void td_cpu_clock_pass(TdCpuProg *p, const TdStmt *loop);
 /* A token of td_r moves: `what` is get, slot or put, `how` its last argument or NULL. */
-void td_cpu_clock_move(TdCpuProg *p, const char *what, const char *ring, const char *how);
+void td_cpu_clock_move(TdCpuProg *p, const TdStmt *s, const char *what, const char *ring,
+                       const char *how);
+void td_cpu_clock_free(TdCpuProg *p, const char *ring);
 /* Whether statements inside s have times. */
 bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s);
-/* The number of a time in the table, as text. */
-const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t);
+/* A time, or a statement, in the table of those, as text. */
+const char *td_cpu_clock_known(TdCpuProg *p, const void *t);
 
 /* block.c: the block of an argument that an instance is given; id k of instance td_i as text;
  * whether other instances of the run hold the same block. */

@@ -156,7 +156,7 @@ TdRan td_channel_get(TdTask *t, const TdStmt *s) {
   uint32_t buffer = td_channel_take(&c->full);
   c->got++;
   bool held = c->block && s->sym && c->buffer[buffer].name.rank;
-  if (t->clock) td_clock_get(t->clock, c->wire, held);
+  if (t->clock) td_clock_get(t->clock, c->wire, held, s);
   if (held) {
     hold_buffer(t, c, buffer, s, false);
     return TD_RAN;
@@ -171,7 +171,7 @@ TdRan td_channel_slot(TdTask *t, const TdStmt *s) {
   if (!c) return TD_FAILED;
   if (!c->free.n) return wait(t, c, TD_WAITS_SLOT);
   uint32_t buffer = td_channel_take(&c->free);
-  if (t->clock) td_clock_slot(t->clock, c->wire);
+  if (t->clock) td_clock_slot(t->clock, c->wire, s);
   td_memory_clear(&c->buffer[buffer]);
   hold_buffer(t, c, buffer, s, true);
   return TD_RAN;
@@ -227,7 +227,7 @@ TdRan td_channel_put(TdTask *t, const TdStmt *s) {
   }
   td_channel_give(&c->full, buffer);
   c->put++;
-  if (t->clock) td_clock_put(t->clock, c->wire, slot);
+  if (t->clock) td_clock_put(t->clock, c->wire, slot, s);
   if (m->options->log) c->hash = log_token(c->hash, &c->buffer[buffer]);
   if (c->outside) td_outside_drain(m, c);
   return TD_RAN;

@@ -16,9 +16,8 @@ static void push(TdTask *t, TdCursor c) {
 
 /* Leaves the innermost cursor and what its scope held. */
 static void pop(TdTask *t) {
-  const TdStmt *s = top(t)->stmt;
-  if (t->clock && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE))
-    td_clock_leave(t->clock, t->stack.n);
+  const TdTime *loop = top(t)->time;
+  if (loop && loop->kind != TD_TIME_COPIES) td_clock_leave(t->clock, t->stack.n);
   t->stack.n--;
   if (t->held.n) td_channel_release(t, t->stack.n);
   if (t->stack.n) t->frame = top(t)->frame;

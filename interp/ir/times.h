@@ -6,24 +6,40 @@
 
 #include "ir/unit.h"
 
-/* Gets that follow each other, what is computed of them, and the puts that follow: one of those
- * that a piece of straight code or an iteration of a pipelined loop does, in program order. */
+/* Gets that follow each other and none of which needs another to know whether or where, what is
+ * computed of them, and the puts that follow: one of those of a piece of straight code or an
+ * iteration of a pipelined loop, in program order. All of it is a cycle of the schedule, counted
+ * from the start of the iteration. */
 typedef struct TdFiring {
-  int64_t from, at; /* cycles of the schedule in which its gets may begin, and in which it starts */
-  int64_t latency;  /* from its start to its puts */
-  int64_t first, skid; /* pipelined: results that wait in front of the put unit, and their place */
+  int64_t from, at;    /* in which its gets may begin, and in which it starts */
+  int64_t latency;     /* from its start to its first put; all values are there then */
+  int64_t first, skid; /* pipelined, with puts: results on their way or in front of the put unit at
+                          most (credits; 0: no bound), and their place in TdClock.waiting */
 } TdFiring;
+
+/* What a run meets of firings, in program order: a get, slot or put; or (firing -1) the start of
+ * copy number `copy` of an unrolled body, or of a call. The same statement may come again, as a
+ * copy of itself. */
+typedef struct TdEvent {
+  const TdStmt *stmt;
+  int64_t copy;
+  int32_t firing;
+  int64_t cycle; /* of a token, by the schedule */
+} TdEvent;
 
 typedef enum {
   TD_TIME_BLOCK, /* straight code, from its first statement on */
   TD_TIME_PIPE,  /* a pipelined loop */
   TD_TIME_LOOP,  /* a loop whose iterations follow each other */
+  TD_TIME_COPIES, /* a loop that is unrolled, or a call that is laid out, in one of the others */
   TD_TIME_PLAIN  /* anything else that takes `length` cycles before what is inside it begins */
 } TdTimeKind;
 
 typedef struct TdTime TdTime;
 struct TdTime {
   TdTimeKind kind;
+  const TdStmt *stmt; /* what begins */
+  bool copied;        /* some leaf has events of its copies, or of its call */
   int64_t length;     /* BLOCK, PIPE: of an iteration; PLAIN */
   int64_t ii;         /* PIPE */
   int64_t lanes;      /* of loops: iterations side by side */
@@ -34,7 +50,10 @@ struct TdTime {
   const TdTime *pipe; /* LOOP: the pipelined loop at the bottom that it keeps running, or NULL */
   const TdFiring *firing;
   size_t nfiring;
-  int64_t waiting;                 /* PIPE: results of all its firings that may wait */
+  const TdEvent *event;
+  size_t nevent;
+  bool shares;     /* PIPE: stages share ports or operators, so iterations slip by whole intervals */
+  int64_t waiting; /* PIPE: room for what waits of all firings */
   int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */
 };
 

@@ -13,6 +13,7 @@ enum { CASES = 3000 };
 typedef struct Op {
   int wire, firing;
   bool put;
+  TdStmt stmt; /* which stands for it */
 } Op;
 
 typedef struct Task {
@@ -20,6 +21,8 @@ typedef struct Task {
   int nop, firings;
   bool pipelined;
   TdFiring firing[FIRINGS];
+  TdEvent event[OPS];
+  bool skips[ITERATIONS][FIRINGS]; /* firings that a condition leaves out */
   TdTime time, loop;
 } Task;
 
@@ -61,7 +64,8 @@ static void draw_ops(Net *n, int k, uint64_t *seed) {
       if (part < 2 && trace_random(seed, 2)) continue;
       used[i][put] = true;
       if (!put && t->nop && t->op[t->nop - 1].put) t->firings++;
-      for (int e = 0; e < l->each; e++) t->op[t->nop++] = (Op){i, t->firings, put};
+      for (int e = 0; e < l->each; e++)
+        t->op[t->nop++] = (Op){.wire = i, .firing = t->firings, .put = put};
     }
   }
   t->firings += t->nop > 0;
@@ -82,10 +86,38 @@ static void draw_times(Task *t, uint64_t *seed) {
     TdFiring *f = &t->firing[i];
     f->first = t->time.waiting;
     f->skid = (f->latency + t->time.ii - 1) / t->time.ii + 1;
-    t->time.waiting += f->skid;
+    t->time.waiting += 1 + f->skid;
   }
+  t->time.shares = t->pipelined && trace_random(seed, 3) == 0;
   t->time.length = at + 1 + trace_random(seed, 8);
   t->time.nfiring = (size_t)t->firings;
+}
+
+/* Conditions: a stream that two tasks leave out is left out in the same iterations, so firings are
+ * skipped in all tasks alike. */
+static void draw_skips(Net *n, uint64_t *seed) {
+  bool skip[ITERATIONS];
+  for (int i = 0; i < ITERATIONS; i++) skip[i] = trace_random(seed, 3) == 0;
+  bool some = trace_random(seed, 2), out[TASKS][FIRINGS] = {{false}};
+  for (int k = 0; some && k < n->ntask; k++)
+    for (int f = 0; f < n->task[k].firings; f++) out[k][f] = trace_random(seed, 2);
+  for (bool moved = true; moved;) {
+    bool kept[WIRES] = {false};
+    moved = false;
+    for (int k = 0; k < n->ntask; k++)
+      for (int o = 0; o < n->task[k].nop; o++)
+        kept[n->task[k].op[o].wire] |= !out[k][n->task[k].op[o].firing];
+    for (int k = 0; k < n->ntask; k++)
+      for (int o = 0; o < n->task[k].nop; o++) {
+        const Op *x = &n->task[k].op[o];
+        if (!kept[x->wire] || !out[k][x->firing]) continue;
+        out[k][x->firing] = false;
+        moved = true;
+      }
+  }
+  for (int k = 0; k < n->ntask; k++)
+    for (int i = 0; i < ITERATIONS; i++)
+      for (int f = 0; f < FIRINGS; f++) n->task[k].skips[i][f] = out[k][f] && skip[i];
 }
 
 /* Streams go from a task to a later one. */
@@ -105,6 +137,7 @@ static Net draw(uint64_t *seed) {
     draw_ops(&n, k, seed);
     draw_times(&n.task[k], seed);
   }
+  draw_skips(&n, seed);
   return n;
 }
 
@@ -119,13 +152,13 @@ typedef struct Runner {
 } Runner;
 
 /* Does an operation if its stream lets it. */
-static bool run_op(TdClock *c, TdWire *w, bool put) {
+static bool run_op(TdClock *c, TdWire *w, const Op *op) {
   int64_t fill = w->moved->puts - w->moved->gots;
-  if (put ? fill == w->depth : !fill) return false;
-  if (put)
-    td_clock_put(c, w, false);
+  if (op->put ? fill == w->depth : !fill) return false;
+  if (op->put)
+    td_clock_put(c, w, false, &op->stmt);
   else
-    td_clock_get(c, w, false);
+    td_clock_get(c, w, false, &op->stmt);
   return true;
 }
 
@@ -135,8 +168,11 @@ static bool run_task(const Net *n, const Task *t, Runner *r, TdWire *wire) {
   while (r->iteration < n->iterations) {
     if (!r->begun) td_clock_iterate(&r->clock, r->loop, (uint64_t)r->iteration);
     r->begun = true;
-    for (; r->op < t->nop; r->op++, moved = true)
-      if (!run_op(&r->clock, &wire[t->op[r->op].wire], t->op[r->op].put)) return moved;
+    for (; r->op < t->nop; r->op++, moved = true) {
+      const Op *op = &t->op[r->op];
+      if (t->skips[r->iteration][op->firing]) continue;
+      if (!run_op(&r->clock, &wire[op->wire], op)) return moved;
+    }
     r->op = 0;
     r->iteration++;
     r->begun = false;
@@ -163,6 +199,10 @@ static void open_clocks(TdArena *a, Net *n, Runner *r, TdWire *wire, TdKeep *kee
   for (int k = 0; k < n->ntask; k++) {
     Task *t = &n->task[k];
     t->time.firing = t->firing;
+    t->time.event = t->event;
+    t->time.nevent = (size_t)t->nop;
+    for (int i = 0; i < t->nop; i++)
+      t->event[i] = (TdEvent){.stmt = &t->op[i].stmt, .firing = t->op[i].firing};
     t->loop = t->pipelined ? t->time : (TdTime){.kind = TD_TIME_LOOP, .lanes = 1, .body = &t->time};
     r[k].clock = (TdClock){.arena = a};
     td_clock_start(&r[k].clock, 0);
@@ -197,6 +237,7 @@ static Story run(TdArena *a, Net *n) {
 typedef struct Started {
   int64_t start, done; /* done: -1 until all its puts were made */
 } Started;
+enum { NOT_YET = -1, SKIPPED = -2 };
 
 typedef struct Stepper {
   int iteration, firing, op;             /* what is got next */
@@ -204,6 +245,8 @@ typedef struct Stepper {
   int64_t base, last, over;              /* last get, and the end of all, of this firing */
   int64_t put_last, put_over;            /* the same of puts */
   int64_t done;                          /* of the firing before that at the put unit */
+  int64_t began[FIRINGS], ended_at[FIRINGS][ITERATIONS]; /* took place; ends of those over */
+  int over_count[FIRINGS];
   Started all[ITERATIONS][FIRINGS];
   bool closing, ended;
 } Stepper;
@@ -223,41 +266,70 @@ static bool may_put(const Net *n, const Story *s, int i, int64_t t) {
   return k - freed < l->depth && (!k || s->put[i][k - 1] + l->beats <= t);
 }
 
+/* On to the gets of the firing after this one. */
+static void next_firing(const Net *n, const Task *t, Stepper *x) {
+  while (x->op < t->nop && t->op[x->op].firing == x->firing) x->op++;
+  x->last = x->over = -1;
+  if (++x->firing < t->firings) return;
+  x->firing = x->op = 0;
+  x->iteration++;
+  x->closing = !t->pipelined || x->iteration == n->iterations;
+  if (t->pipelined && !x->closing) x->base += t->time.ii;
+}
+
+/* Whether fewer results of this firing are on their way than it has credits. */
+static bool has_credit(const Task *t, const Stepper *x, const TdFiring *f, int64_t now) {
+  int64_t over = 0;
+  for (int i = 0; i < x->over_count[x->firing]; i++) over += x->ended_at[x->firing][i] < now;
+  return !t->pipelined || x->began[x->firing] - over < f->skid;
+}
+
 /* Gets and starts of task k at cycle t. */
 static void step_front(const Net *n, const Task *t, Stepper *x, Story *s, int k, int64_t now) {
   while (x->iteration < n->iterations && !x->closing) {
     const TdFiring *f = &t->firing[x->firing];
     const Op *op = &t->op[x->op];
-    if (x->op < t->nop && op->firing == x->firing && !op->put) {
+    bool skips = t->skips[x->iteration][x->firing];
+    if (!skips && x->op < t->nop && op->firing == x->firing && !op->put) {
       if (now < x->base + f->from || now < x->last || !may_get(n, s, op->wire, now)) return;
       s->got[op->wire][s->ngot[op->wire]++] = x->last = now;
       x->over = most_of(x->over, now + n->line[op->wire].beats - 1);
       x->op++;
       continue;
     }
-    if (now < x->base + f->at || now < x->over) return;
-    if (t->pipelined && x->iteration >= f->skid) {
-      int64_t before = x->all[x->iteration - f->skid][x->firing].done;
-      if (before < 0 || before >= now) return;
+    if (t->skips[x->iteration][x->firing]) {
+      x->all[x->iteration][x->firing].start = SKIPPED;
+      next_firing(n, t, x);
+      continue;
     }
+    if (now < x->base + f->at || now < x->over || !has_credit(t, x, f, now)) return;
+    if (t->pipelined && t->time.shares && (now - x->base - f->at) % t->time.ii) return;
+    x->began[x->firing]++;
     s->stalled[k] += now - (x->base + f->at);
     x->base = now - f->at;
     x->all[x->iteration][x->firing].start = now;
-    while (x->op < t->nop && t->op[x->op].firing == x->firing) x->op++;
-    x->last = x->over = -1;
-    if (++x->firing < t->firings) continue;
-    x->firing = x->op = 0;
-    x->iteration++;
-    x->closing = !t->pipelined || x->iteration == n->iterations;
-    if (t->pipelined && !x->closing) x->base += t->time.ii;
+    next_firing(n, t, x);
   }
+}
+
+/* On to the puts of the firing after this one. */
+static void next_put(const Task *t, Stepper *x) {
+  x->put_last = x->put_over = -1;
+  if (++x->put_firing < t->firings) return;
+  x->put_firing = x->put_op = 0;
+  x->put_iteration++;
 }
 
 /* Puts of started firings at cycle t, in order. */
 static void step_back(const Net *n, const Task *t, Stepper *x, Story *s, int64_t now) {
   while (x->put_iteration < n->iterations) {
     Started *f = &x->all[x->put_iteration][x->put_firing];
-    if (f->start < 0) return;
+    if (f->start == NOT_YET) return;
+    if (f->start == SKIPPED) {
+      while (x->put_op < t->nop && t->op[x->put_op].firing == x->put_firing) x->put_op++;
+      next_put(t, x);
+      continue;
+    }
     int64_t ready = f->start + t->firing[x->put_firing].latency;
     while (x->put_op < t->nop && t->op[x->put_op].firing == x->put_firing) {
       const Op *op = &t->op[x->put_op];
@@ -270,10 +342,8 @@ static void step_back(const Net *n, const Task *t, Stepper *x, Story *s, int64_t
       x->put_op++;
     }
     x->done = f->done = most_of(x->done, most_of(ready, x->put_over));
-    x->put_last = x->put_over = -1;
-    if (++x->put_firing < t->firings) continue;
-    x->put_firing = x->put_op = 0;
-    x->put_iteration++;
+    x->ended_at[x->put_firing][x->over_count[x->put_firing]++] = x->done;
+    next_put(t, x);
   }
 }
 
@@ -297,7 +367,7 @@ static Story step(const Net *n) {
   for (int k = 0; k < n->ntask; k++) {
     x[k].last = x[k].over = x[k].put_last = x[k].put_over = x[k].done = -1;
     for (int i = 0; i < ITERATIONS; i++)
-      for (int f = 0; f < FIRINGS; f++) x[k].all[i][f] = (Started){-1, -1};
+      for (int f = 0; f < FIRINGS; f++) x[k].all[i][f] = (Started){NOT_YET, -1};
   }
   for (int64_t now = 0; now < LATE; now++) {
     for (int k = 0; k < n->ntask; k++) {

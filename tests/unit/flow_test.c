@@ -26,7 +26,7 @@ static void run_node(const TdFlow *f, Run *r, int64_t ii, int n, uint32_t v) {
   }
   bool registered = x->stages > 0 || x->edge;
   for (size_t i = 0; i < f->back.n; i++) {
-    const TdFlowBack *b = &f->back.at[i];
+    const TdFlowWait *b = &f->back.at[i];
     if (b->to != v || n < b->distance) continue;
     int64_t e = next_edge(r->end[n - b->distance][b->from]);
     if (e > t) t = e;

@@ -137,14 +137,14 @@ struct td_watch *td_cpu_watch_new(TdArena *a);
 void td_cpu_watch_open(struct td_run *run, const struct td_net *n);
 void *td_cpu_watch_touch(struct td_run *run, const void *at, int write, int place);
 
-/* The clocks of a run: of tasks, run by run, of streams, the times of statements by number, and
+/* The clocks of a run: of tasks, run by run, of streams, times and statements by number, and
  * what eval/clock.h does with them. A cause is TD_CAUSE. */
 struct td_clock;
 struct td_wire;
 #define TD_CPU_TIMED_FIELDS(X)                                                                     \
   X(struct td_clock *const *clock)                                                                 \
   X(struct td_wire *const *wire)                                                                   \
-  X(const void *const *time)                                                                       \
+  X(const void *const *known)                                                                      \
   X(void (*before)(struct td_clock *, const void *))                                               \
   X(const void *(*enter)(struct td_clock *, const void *, int64_t))                                \
   X(void (*iterate)(struct td_clock *, const void *, int64_t))                                     \
@@ -152,9 +152,9 @@ struct td_wire;
   X(void (*leave)(struct td_clock *, int64_t))                                                     \
   X(void (*settle)(struct td_clock *))                                                             \
   X(void (*charge)(struct td_clock *, int64_t, int64_t, int64_t))                                  \
-  X(void (*get)(struct td_clock *, struct td_wire *, int))                                         \
-  X(void (*slot)(struct td_clock *, struct td_wire *))                                             \
-  X(void (*put)(struct td_clock *, struct td_wire *, int))                                         \
+  X(void (*get)(struct td_clock *, struct td_wire *, int, const void *))                           \
+  X(void (*slot)(struct td_clock *, struct td_wire *, const void *))                               \
+  X(void (*put)(struct td_clock *, struct td_wire *, int, const void *))                           \
   X(void (*free)(struct td_clock *, struct td_wire *))                                             \
   X(void (*count)(struct td_wire *, int64_t))                                                      \
   X(int64_t *(*open)(struct td_wire *, void *))

@@ -85,10 +85,12 @@ static void put_open(TdCpuProg *p, const TdCpuBurst *b) {
   if (!is_pipe(b)) {
     td_text_line(out, "int td_open = td_c->leaf != 0;");
     td_text_line(out, "if (!td_open) TD_TIMED->iterate(td_c, %s, 0);",
-                 td_cpu_clock_time(p, b->time));
+                 td_cpu_clock_known(p, b->time));
   }
   td_text_line(out, "int64_t td_base = td_c->base, td_done = td_c->done, td_it = td_c->iteration;");
   if (is_pipe(b)) td_text_line(out, "if (td_it < 0) td_base -= %" PRId64 ";", b->time->ii);
+  if (is_pipe(b) && firing_of(b)->skid)
+    td_text_line(out, "int64_t *td_skid = td_c->waiting + %" PRId64 ";", firing_of(b)->first);
   for (int i = 0; i < b->n; i++) open_end(p, b, &b->end[i]);
 }
 
@@ -107,7 +109,8 @@ static void put_close(TdCpuProg *p, const TdCpuBurst *b) {
                  count, b->leaf->multiplies);
   else
     td_text_line(out, "td_c->multiplies += (td_n - !td_open) * %" PRId64 ";", b->leaf->multiplies);
-  td_text_line(out, "td_c->firing = 1;");
+  if (is_pipe(b) && firing_of(b)->skid) td_text_line(out, "*td_skid += %s;", count);
+  if (is_pipe(b) && firing_of(b)->skid == 1) td_text_line(out, "td_skid[1] = td_done;");
   for (int i = 0; i < b->n; i++) {
     const TdCpuEnd *e = &b->end[i];
     td_text_line(out, "%s%s->%s += %s * %" PRId64 ";", guard(p, e), e->name,
@@ -130,13 +133,15 @@ static void put_start(TdCpuProg *p, const TdCpuBurst *b) {
   if (b->last_get) put_raise(p, "td_start", "td_over", "td_cause", "td_late");
   if (is_pipe(b) && f->skid == 1) {
     put_raise(p, "td_start", "td_done + 1", "td_cause", "td_held");
-  } else if (is_pipe(b)) {
-    td_text_line(out, "int64_t td_turn = td_it + 1 + td_i;");
-    td_text_line(out, "int64_t *td_skid = &td_c->waiting[%" PRId64 " + td_turn %% %" PRId64 "];",
-                 f->first, f->skid);
-    td_text_line(out, "if (td_turn >= %" PRId64 " && *td_skid + 1 > td_start)", f->skid);
-    td_text_line(out, "  td_start = *td_skid + 1, td_cause = td_held;");
+  } else if (is_pipe(b) && f->skid) {
+    td_text_line(out, "int64_t *td_turn = td_skid + 1 + (*td_skid + td_i) %% %" PRId64 ";",
+                 f->skid);
+    put_raise(p, "td_start", "*td_turn + 1", "td_cause", "td_held");
   }
+  if (b->leaf->shares)
+    td_text_line(out, "td_start = td_due + (td_start - td_due + %" PRId64 ") / %" PRId64
+                      " * %" PRId64 ";",
+                 b->leaf->ii - 1, b->leaf->ii, b->leaf->ii);
   td_text_line(out, "if (td_start > td_due) {");
   td_text_line(out, "  TD_TIMED->charge(td_c, td_due, td_start - td_due, td_cause);");
   td_text_line(out, "  td_base += td_start - td_due;");
@@ -169,7 +174,7 @@ static void put_end(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
   td_text_line(out, "if (td_over > td_done) td_done = td_over;");
   if (is_steady(b)) td_text_line(out, "td_looks = td_start > td_due;");
-  if (is_pipe(b) && firing_of(b)->skid > 1) td_text_line(out, "*td_skid = td_done;");
+  if (is_pipe(b) && firing_of(b)->skid > 1) td_text_line(out, "*td_turn = td_done;");
 }
 
 /* The event of a token at td_at, kept at its place. */
@@ -201,15 +206,22 @@ static void put_most(TdCpuProg *p, const TdCpuEnd *e) {
   td_text_line(out, "}");
 }
 
+/* After the token before it on its stream. */
+static void put_turn(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
+  const char *n = e->name;
+  if (!td_cpu_burst_line_crowds(b, e)) return;
+  td_text_line(&p->w->out, "if (%s_last + %" PRId64 " > td_at) td_at = %s_last + %" PRId64 "%s;", n,
+               e->beats, n, e->beats, e->put ? "" : ", td_looks = 1");
+}
+
 static void put_get(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   TdArena *a = p->w->arena;
   const char *n = e->name;
-  const char *why = td_text_fmt(a, "%s->number * 4 + %d, td_looks = 1", n, TD_STALL_EMPTY);
+  const char *why = td_text_fmt(a, "%s->number * 4 + %d", n, TD_STALL_EMPTY);
+  put_turn(p, b, e);
   put_raise(p, "td_at",
-            td_text_fmt(a, "%s_time[%s_at] + %" PRId64, n, n, e->beats - 1 + e->latency), "td_late",
-            why);
-  if (td_cpu_burst_line_crowds(b, e))
-    put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_late", why);
+            td_text_fmt(a, "%s_time[%s_at] + %" PRId64, n, n, e->beats - 1 + e->latency),
+            "td_looks = 1, td_late", why);
   put_event(p, b, e);
   put_most(p, e);
 }
@@ -221,10 +233,9 @@ static void put_put(TdCpuProg *p, const TdCpuBurst *b, const TdCpuEnd *e) {
   const char *why = td_text_fmt(a, "%s->number * 4 + %d", n, TD_STALL_FULL);
   if (is_pipe(b) && firing_of(b)->skid > 1)
     td_text_line(out, "if (td_done > td_at) td_at = td_done;");
+  put_turn(p, b, e);
   put_raise(p, "td_at", td_text_fmt(a, "%s_time[%s + %s_at] + %" PRId64, n, e->depth, n, e->beats),
             "td_held", why);
-  if (td_cpu_burst_line_crowds(b, e))
-    put_raise(p, "td_at", td_text_fmt(a, "%s_last + %" PRId64, n, e->beats), "td_held", why);
   put_event(p, b, e);
   const char *number = e->each > 1 ? td_text_fmt(a, "%s_moved", n) : "td_i";
   td_text_line(out, "if (%s_seen > td_at)", n);

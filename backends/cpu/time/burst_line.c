@@ -23,21 +23,17 @@ static void put_before(TdCpuProg *p, const TdCpuBurst *b) {
   const TdFiring *f = &b->leaf->firing[0];
   td_text_line(out, "int64_t td_t = td_base + %" PRId64 ", td_u = td_t + %" PRId64 ";", 1 + f->at,
                f->latency);
-  td_text_line(out,
-               f->skid == 1 ? "int td_waits = td_done >= td_t;" : "int td_waits = td_done > td_u;");
+  const char *waits = f->skid == 1 ? "td_done >= td_t" : f->skid ? "td_done > td_u" : "0";
+  td_text_line(out, "int td_waits = %s;", waits);
   for (int i = 0; i < b->n; i++)
     if (td_cpu_burst_line_crowds(b, &b->end[i]))
       td_text_line(out, "td_waits |= %s_last >= %s;", b->end[i].name,
                    b->end[i].put ? "td_u" : "td_t");
   if (f->skid < 2) return;
-  td_text_line(out, "for (int64_t td_i = 0; td_i < td_n; td_i++) {");
-  td_text_line(out, "  int64_t td_turn = td_it + 1 + td_i;");
-  td_text_line(out, "  if (td_turn < %" PRId64 " || td_i >= %" PRId64 ") continue;", f->skid,
-               f->skid);
+  td_text_line(out, "for (int64_t td_i = 0; td_i < td_n && td_i < %" PRId64 "; td_i++)", f->skid);
   td_text_line(out,
-               "  td_waits |= td_c->waiting[%" PRId64 " + td_turn %% %" PRId64 "] >= td_t + td_i;",
-               f->first, f->skid);
-  td_text_line(out, "}");
+               "  td_waits |= td_skid[1 + (*td_skid + td_i) %% %" PRId64 "] >= td_t + td_i;",
+               f->skid);
 }
 
 /* Where the cycles of puts, or of gets, of an end begin: "4 + ". */
@@ -127,8 +123,8 @@ void td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b) {
   for (int i = 0; i < b->n; i++) put_most(p, b, &b->end[i]);
   if (f->skid > 1)
     td_text_line(out,
-                 "for (int64_t td_i = 0; td_i < td_n; td_i++) td_c->waiting[%" PRId64
-                 " + (td_it + 1 + td_i) %% %" PRId64 "] = td_u + td_i;",
-                 f->first, f->skid);
+                 "for (int64_t td_i = 0; td_i < td_n; td_i++) td_skid[1 + (*td_skid + td_i) %% %" PRId64
+                 "] = td_u + td_i;",
+                 f->skid);
   td_text_line(out, "td_base += %s, td_done = td_u + %s - 1;", n, n);
 }

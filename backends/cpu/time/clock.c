@@ -8,11 +8,11 @@ static const TdTime *time_of(const TdCpuProg *p, const TdStmt *s) {
   return p->times ? td_times_of(p->times, s) : NULL;
 }
 
-const char *td_cpu_clock_time(TdCpuProg *p, const TdTime *t) {
+const char *td_cpu_clock_known(TdCpuProg *p, const void *t) {
   size_t i = 0;
-  while (i < p->time.n && p->time.at[i] != t) i++;
-  if (i == p->time.n) td_vec_push(p->w->arena, &p->time, t);
-  return td_text_fmt(p->w->arena, "TD_TIMED->time[%zu]", i);
+  while (i < p->known.n && p->known.at[i] != t) i++;
+  if (i == p->known.n) td_vec_push(p->w->arena, &p->known, t);
+  return td_text_fmt(p->w->arena, "TD_TIMED->known[%zu]", i);
 }
 
 bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s) {
@@ -23,12 +23,12 @@ bool td_cpu_clock_is_inside(const TdCpuProg *p, const TdStmt *s) {
 
 void td_cpu_clock_begin(TdCpuProg *p, const TdStmt *s) {
   const TdTime *t = time_of(p, s);
-  if (t) td_text_line(&p->w->out, "TD_TIMED->before(me->clock, %s);", td_cpu_clock_time(p, t));
+  if (t) td_text_line(&p->w->out, "TD_TIMED->before(me->clock, %s);", td_cpu_clock_known(p, t));
 }
 
 static const char *enter_text(TdCpuProg *p, const TdTime *t) {
   return td_text_fmt(p->w->arena, "TD_TIMED->enter(me->clock, %s, me->level + %d)",
-                     td_cpu_clock_time(p, t), p->task->loops + 1);
+                     td_cpu_clock_known(p, t), p->task->loops + 1);
 }
 
 const char *td_cpu_clock_enter(TdCpuProg *p, const TdStmt *loop, const char *v) {
@@ -52,8 +52,8 @@ void td_cpu_clock_iterate(TdCpuProg *p, const TdStmt *loop, const char *time) {
   td_text_line(&p->w->out, "if (%s) TD_TIMED->iterate(me->clock, %s, %s);", time, time, n);
 }
 
-void td_cpu_clock_leave(TdCpuProg *p, const char *time) {
-  if (time)
+void td_cpu_clock_leave(TdCpuProg *p, const TdStmt *loop, const char *time) {
+  if (time && time_of(p, loop)->kind != TD_TIME_COPIES)
     td_text_line(&p->w->out, "TD_TIMED->leave(me->clock, me->level + %d);", p->task->loops + 1);
 }
 
@@ -77,8 +77,14 @@ void td_cpu_clock_pass(TdCpuProg *p, const TdStmt *loop) {
   td_text_line(&w->out, "}");
 }
 
-void td_cpu_clock_move(TdCpuProg *p, const char *what, const char *ring, const char *how) {
+void td_cpu_clock_move(TdCpuProg *p, const TdStmt *s, const char *what, const char *ring,
+                       const char *how) {
   if (p->times)
-    td_text_line(&p->w->out, "TD_TIMED->%s(me->clock, TD_TIMED->wire[%s->number]%s%s);", what, ring,
-                 how ? ", " : "", how ? how : "");
+    td_text_line(&p->w->out, "TD_TIMED->%s(me->clock, TD_TIMED->wire[%s->number]%s%s, %s);", what,
+                 ring, how ? ", " : "", how ? how : "", td_cpu_clock_known(p, s));
+}
+
+void td_cpu_clock_free(TdCpuProg *p, const char *ring) {
+  if (p->times)
+    td_text_line(&p->w->out, "TD_TIMED->free(me->clock, TD_TIMED->wire[%s->number]);", ring);
 }

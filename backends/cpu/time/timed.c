@@ -33,16 +33,16 @@ static void charge(struct td_clock *c, int64_t from, int64_t cycles, int64_t cau
   td_clock_charge((TdClock *)(void *)c, from, cycles, cause);
 }
 
-static void get(struct td_clock *c, struct td_wire *w, int held) {
-  td_clock_get((TdClock *)(void *)c, (TdWire *)(void *)w, held);
+static void get(struct td_clock *c, struct td_wire *w, int held, const void *s) {
+  td_clock_get((TdClock *)(void *)c, (TdWire *)(void *)w, held, s);
 }
 
-static void slot(struct td_clock *c, struct td_wire *w) {
-  td_clock_slot((TdClock *)(void *)c, (TdWire *)(void *)w);
+static void slot(struct td_clock *c, struct td_wire *w, const void *s) {
+  td_clock_slot((TdClock *)(void *)c, (TdWire *)(void *)w, s);
 }
 
-static void put(struct td_clock *c, struct td_wire *w, int taken) {
-  td_clock_put((TdClock *)(void *)c, (TdWire *)(void *)w, taken);
+static void put(struct td_clock *c, struct td_wire *w, int taken, const void *s) {
+  td_clock_put((TdClock *)(void *)c, (TdWire *)(void *)w, taken, s);
 }
 
 static void give(struct td_clock *c, struct td_wire *w) {
@@ -137,7 +137,7 @@ bool td_cpu_timed_call(TdCpu *c, TdArena *a, const TdCallArg *arg, size_t narg,
   for (size_t i = 0; i < x.of.root->nstream; i++) add_streams(&x, &x.of.root->stream[i]);
   const struct td_timed timed = {.clock = (struct td_clock *const *)(void *)x.clock.at,
                                  .wire = (struct td_wire *const *)(void *)x.wire.at,
-                                 .time = x.of.text->time,
+                                 .known = x.of.text->known,
                                  .before = before,
                                  .enter = enter,
                                  .iterate = iterate,

@@ -11,55 +11,54 @@ typedef struct Maker {
   TdDiag *d;
 } Maker;
 
-/* The firings of one trace, in program order. */
-typedef struct Firings {
-  TD_VEC(TdFiring) list;
-  int64_t beats;  /* of the longest get of the last one, after its first */
-  int64_t before; /* start of the one before it */
-  bool putting;   /* it has puts */
-} Firings;
-
-/* Adds a token to the last firing, or to a new one: a get that follows a put begins it. */
-static void add_token(TdArena *a, Firings *f, const TdTrace *t, const TdReach *r) {
-  const TdFlowNode *x = &t->flow.node.at[r->node];
-  int64_t begin = td_flow_cycle(&t->flow, x->start);
-  if (!f->list.n || (f->putting && !r->write)) {
-    f->before = f->list.n ? f->list.at[f->list.n - 1].at : 0;
-    int64_t at = r->write && begin > f->before ? begin : f->before;
-    td_vec_push(a, &f->list, ((TdFiring){.from = at, .at = at}));
-    f->beats = 0;
-    f->putting = false;
+/* Notes that a leaf has events of copies of s. */
+static void note_copies(Maker *m, const TdStmt *s) {
+  TdTime *t = (TdTime *)(uintptr_t)td_times_of(m->out, s);
+  if (!t) {
+    t = TD_NEW(m->arena, TdTime);
+    *t = (TdTime){.kind = TD_TIME_COPIES, .stmt = s, .lanes = INT64_MAX};
+    td_map_putp(m->arena, &m->out->time, s, t);
   }
-  TdFiring *last = &f->list.at[f->list.n - 1];
-  if (r->write) {
-    if (begin - last->at > last->latency) last->latency = begin - last->at;
-    f->putting = true;
-    return;
-  }
-  if (x->stages > f->beats) f->beats = x->stages;
-  if (begin + x->stages > last->at) last->at = begin + x->stages;
-  last->from = last->at - f->beats > f->before ? last->at - f->beats : f->before;
+  t->copied = true;
 }
 
-/* Fills the firings of a leaf, whose iterations start every out->ii cycles (0: straight code), or
- * as seldom as keeps all firings in order. */
-static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
-  Firings f = {0};
-  const TdTrace *t = x->trace;
-  for (size_t i = 0; t && i < t->reach.n; i++)
-    if (t->reach.at[i].array->kind != TD_CELL_MEMORY) add_token(m->arena, &f, t, &t->reach.at[i]);
-  int64_t span = f.list.n ? f.list.at[f.list.n - 1].at - f.list.at[0].from : 0;
-  if (out->ii && out->ii < span) out->ii = span;
-  int64_t ii = out->ii;
-  for (size_t i = 0; i < f.list.n; i++) {
-    TdFiring *one = &f.list.at[i];
-    one->first = out->waiting;
-    one->skid = ii ? (one->latency + ii - 1) / ii + 1 : 0;
-    out->waiting += one->skid;
+/* The tokens, copies and calls of a trace. */
+static void put_events(Maker *m, TdTime *out, const TdTrace *t) {
+  TdEvent *e = TD_NEWN(m->arena, TdEvent, t->event.n);
+  for (size_t i = 0; i < t->event.n; i++) {
+    const TdTraceEvent *x = &t->event.at[i];
+    e[i] = (TdEvent){.stmt = x->stmt, .copy = x->copy, .firing = -1};
+    if (x->reach) {
+      const TdFlowNode *node = &t->flow.node.at[t->reach.at[x->reach - 1].node];
+      e[i].firing = (int32_t)x->firing;
+      e[i].cycle = td_flow_cycle(&t->flow, node->start);
+    } else {
+      note_copies(m, x->stmt);
+    }
   }
-  out->firing = f.list.at;
-  out->nfiring = f.list.n;
-  out->multiplies = t ? t->multiplies : 0;
+  out->event = e;
+  out->nevent = t->event.n;
+}
+
+/* Fills the firings of a leaf, whose iterations start every out->ii cycles (0: straight code). */
+static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
+  const TdTrace *t = x->trace;
+  if (!t) return;
+  int64_t ii = out->ii;
+  TdFiring *firing = TD_NEWN(m->arena, TdFiring, t->firing.n);
+  for (size_t i = 0; i < t->firing.n; i++) {
+    TdFiringTimes f = td_trace_times(t, i);
+    firing[i] = (TdFiring){.from = f.from, .at = f.at, .latency = f.latency, .first = out->waiting};
+    if (!ii || !t->firing.at[i].put.n) continue;
+    int64_t way = (f.latency + ii - 1) / ii, whole = (f.latency + f.span) / ii;
+    firing[i].skid = (way > whole ? way : whole) + 1;
+    out->waiting += 1 + firing[i].skid;
+  }
+  out->firing = firing;
+  out->nfiring = t->firing.n;
+  put_events(m, out, t);
+  out->shares = ii && td_flow_is_shared(&t->flow);
+  out->multiplies = t->multiplies;
   out->multipliers = ii ? (out->multiplies + ii - 1) / ii : out->multiplies;
 }
 
@@ -74,6 +73,9 @@ static TdTime *new_time(Maker *m, const TdSchedStep *x, TdTimeKind kind) {
 }
 
 static void keep(Maker *m, const TdStmt *s, TdTime *t) {
+  const TdTime *copies = td_times_of(m->out, s);
+  t->stmt = s;
+  t->copied |= copies && copies->copied;
   td_map_putp(m->arena, &m->out->time, s, t);
 }
 

@@ -1,6 +1,7 @@
-/* flow.c - least times by relaxation. What crosses iterations does so on clock edges: a cycle of
- * waiting that delays its first node at all delays it by whole cycles each time around, and never
- * settles; one is looked for whenever a back edge delays a node. */
+/* flow.c - modulo scheduling: least times by relaxation, units taken in the order of the nodes. What
+ * crosses iterations does so on clock edges: a cycle of waiting that delays its first node at all
+ * delays it by whole cycles each time around, and never settles; one is looked for whenever a back
+ * edge delays a node. Where units are waited for on the way around, rounds are counted instead. */
 #include "analysis/time/flow.h"
 
 #include <assert.h>
@@ -13,8 +14,11 @@ TdFlow td_flow_new(TdArena *a, int64_t period) {
 
 uint32_t td_flow_add(TdFlow *f, TdFlowNode x, const uint32_t *operand, size_t n) {
   x.first = (uint32_t)f->operand.n;
-  for (size_t i = 0; i < n; i++)
-    if (operand[i]) td_vec_push(f->arena, &f->operand, operand[i]);
+  for (size_t i = 0; i < n; i++) {
+    if (!operand[i]) continue;
+    td_vec_push(f->arena, &f->operand, operand[i]);
+    if (f->node.at[operand[i]].firing > x.firing) x.firing = f->node.at[operand[i]].firing;
+  }
   x.n = (uint32_t)f->operand.n - x.first;
   td_vec_push(f->arena, &f->node, x);
   td_ctx_tick(td_arena_ctx(f->arena), 1);
@@ -23,13 +27,24 @@ uint32_t td_flow_add(TdFlow *f, TdFlowNode x, const uint32_t *operand, size_t n)
 
 void td_flow_after(TdFlow *f, uint32_t to, uint32_t from) {
   assert(to + 1 == f->node.n);
+  TdFlowNode *x = &f->node.at[to];
   td_vec_push(f->arena, &f->operand, from);
-  f->node.at[to].n++;
+  x->n++;
+  if (f->node.at[from].firing > x->firing) x->firing = f->node.at[from].firing;
 }
 
 void td_flow_wait(TdFlow *f, uint32_t to, uint32_t from, int64_t distance) {
   f->node.at[to].edge = true;
-  td_vec_push(f->arena, &f->back, ((TdFlowBack){from, to, distance}));
+  td_flow_wait_for(f, (TdFlowWait){.from = from, .to = to, .distance = distance});
+}
+
+void td_flow_wait_for(TdFlow *f, TdFlowWait w) {
+  bool order = w.starts && !w.distance;
+  assert(!order || w.to + 1 == f->node.n);
+  if (order)
+    td_vec_push(f->arena, &f->order, w);
+  else
+    td_vec_push(f->arena, &f->back, w);
 }
 
 /* The first clock edge not before t. */
@@ -51,101 +66,166 @@ static int64_t end_of(const TdFlow *f, const TdFlowNode *x) {
   return x->start + x->stages * f->period + x->delay;
 }
 
-/* Places all nodes by their operands, back edges as they are. */
-static void sweep(TdFlow *f, const int64_t *held) {
+/* When wait w lets its node start, `from` as it is, at interval ii. */
+static int64_t waited(const TdFlow *f, const TdFlowWait *w, const TdFlowNode *from, int64_t ii) {
+  int64_t t = from->end;
+  if (w->starts)
+    t = (td_flow_cycle(f, from->start) + w->gap) * f->period;
+  else if (w->distance)
+    t = next_edge(f, t);
+  return t - ii * w->distance * f->period;
+}
+
+/* Notes that x waits for node u until t, if nothing has it wait longer. */
+static void await(TdFlowNode *x, int64_t *t, int64_t until, uint32_t u, TdFlowVia via,
+                  size_t wait) {
+  if (until <= *t) return;
+  *t = until;
+  x->last = u;
+  x->via = via;
+  x->wait = (uint32_t)wait;
+}
+
+/* Places all nodes by their operands and units, back edges as they are. Returns the node that finds
+ * no unit, or 0. */
+static uint32_t sweep(TdFlow *f, const int64_t *held) {
+  size_t order = 0;
   for (size_t v = 1; v < f->node.n; v++) {
     TdFlowNode *x = &f->node.at[v];
     int64_t t = held[v];
     for (uint32_t i = 0; i < x->n; i++) {
       uint32_t u = f->operand.at[x->first + i];
-      if (f->node.at[u].end <= t) continue;
-      t = f->node.at[u].end;
-      x->last = u;
-      x->back = false;
+      await(x, &t, f->node.at[u].end, u, TD_VIA_OPERAND, 0);
+    }
+    for (; order < f->order.n && f->order.at[order].to == v; order++) {
+      const TdFlowWait *w = &f->order.at[order];
+      await(x, &t, waited(f, w, &f->node.at[w->from], 0), w->from, TD_VIA_ORDER, order);
     }
     x->start = start_at(f, x, t);
+    x->crowded = false;
+    if (x->nuse) {
+      int64_t cycle = td_flow_cycle(f, x->start), at = td_flow_pool_take(f, (uint32_t)v, cycle);
+      if (at < 0) return (uint32_t)v;
+      x->crowded = at > cycle;
+      if (x->crowded) x->start = at * f->period;
+    }
     x->end = end_of(f, x);
   }
+  return 0;
 }
 
-/* Whether waiting for `from` is waiting for `to`, by the latest operands. */
-static bool leads_back(const TdFlow *f, uint32_t from, uint32_t to) {
+/* Whether waiting for `from` is waiting for `to`, by what each node waited for last; *crowded: and
+ * for units on the way. */
+static bool leads_back(const TdFlow *f, uint32_t from, uint32_t to, bool *crowded) {
   size_t steps = 0;
   uint32_t v = from;
-  while (v && v != to && steps++ <= f->node.n) v = f->node.at[v].last;
+  *crowded = f->node.at[to].crowded;
+  while (v && v != to && steps++ <= f->node.n) {
+    *crowded |= f->node.at[v].crowded;
+    v = f->node.at[v].last;
+  }
   return v == to;
 }
 
-/* The least distance of back edges between two nodes. */
-static int64_t distance_of(const TdFlow *f, uint32_t from, uint32_t to) {
-  int64_t least = INT64_MAX;
-  for (size_t i = 0; i < f->back.n; i++) {
-    const TdFlowBack *b = &f->back.at[i];
-    if (b->from == from && b->to == to && b->distance < least) least = b->distance;
-  }
-  return least;
+/* The wait through which x waits, or NULL: an operand. */
+static const TdFlowWait *wait_of(const TdFlow *f, const TdFlowNode *x) {
+  if (x->via == TD_VIA_OPERAND) return NULL;
+  return x->via == TD_VIA_ORDER ? &f->order.at[x->wait] : &f->back.at[x->wait];
 }
 
-/* The cycle that back edge b closes: its nodes from b->to on, and how long once around takes. */
-static TdFlowCycle close_cycle(const TdFlow *f, const TdFlowBack *b) {
+/* The cycle that wait b closes: its nodes from b->to on, and how long once around takes. */
+static TdFlowCycle close_cycle(const TdFlow *f, const TdFlowWait *b) {
   size_t n = 1;
   for (uint32_t v = b->from; v != b->to; v = f->node.at[v].last) n++;
   uint32_t *node = TD_NEWN(f->arena, uint32_t, n);
-  TdFlowCycle c = {.node = node, .n = n, .distance = distance_of(f, b->from, b->to)};
+  TdFlowCycle c = {.node = node, .n = n, .distance = b->distance};
   for (uint32_t v = b->from; n-- > 0; v = f->node.at[v].last) node[n] = v;
-  int64_t t = 0;
+  TdFlowNode x = {0};
   for (size_t i = 0; i < c.n; i++) {
-    TdFlowNode x = f->node.at[node[i]];
-    if (i && x.back) {
-      t = next_edge(f, t);
-      c.distance += distance_of(f, node[i - 1], node[i]);
-    }
+    TdFlowNode next = f->node.at[node[i]];
+    const TdFlowWait *w = i ? wait_of(f, &next) : NULL;
+    int64_t t = w ? waited(f, w, &x, 0) : x.end;
+    if (w) c.distance += w->distance;
+    x = next;
     x.start = start_at(f, &x, t);
-    t = end_of(f, &x);
+    x.end = end_of(f, &x);
   }
-  c.cycles = next_edge(f, t) / f->period;
+  c.cycles = td_flow_cycle(f, next_edge(f, waited(f, b, &x, 0)));
   return c;
 }
 
-/* Delays what back edges make wait at interval ii. *moved: something did. False: *why never ends.
- */
+/* Delays what waits for other iterations, or for later nodes, at interval ii. *moved: something
+ * did. False: *why never ends. */
 static bool hold(TdFlow *f, int64_t ii, int64_t *held, bool *moved, TdFlowCycle *why) {
   for (size_t i = 0; i < f->back.n; i++) {
-    const TdFlowBack *b = &f->back.at[i];
+    const TdFlowWait *b = &f->back.at[i];
     TdFlowNode *to = &f->node.at[b->to];
-    int64_t t = next_edge(f, f->node.at[b->from].end) - ii * b->distance * f->period;
+    int64_t t = waited(f, b, &f->node.at[b->from], ii);
+    bool crowded = false;
     if (t <= to->start || t <= held[b->to]) continue;
-    if (b->from == b->to || leads_back(f, b->from, b->to)) {
+    if (b->distance && (b->from == b->to || leads_back(f, b->from, b->to, &crowded)) && !crowded) {
       *why = close_cycle(f, b);
       return false;
     }
     held[b->to] = t;
     to->last = b->from;
-    to->back = true;
+    to->via = TD_VIA_BACK;
+    to->wait = (uint32_t)i;
     *moved = true;
   }
   return true;
 }
 
+/* Rounds of waiting after which a schedule that units keep moving is given up. */
+enum { MOST_ROUNDS = 64 };
+
 /* Least times at interval ii. False: there are none, and *why says so. */
-static bool place(TdFlow *f, int64_t ii, TdFlowCycle *why) {
-  TdMark m = td_arena_mark(f->arena);
-  int64_t *held = TD_NEWN(f->arena, int64_t, f->node.n);
-  for (size_t v = 0; v < f->node.n; v++) f->node.at[v].last = 0;
+static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *why) {
+  size_t rounds = 0;
+  f->ii = ii;
+  for (size_t v = 0; v < f->node.n; v++) held[v] = f->node.at[v].last = 0;
   for (bool moved = true; moved;) {
     td_ctx_tick(td_arena_ctx(f->arena), f->node.n);
-    sweep(f, held);
+    td_flow_pool_clear(f, few);
+    uint32_t crowded = sweep(f, held);
     moved = false;
+    if (crowded || rounds++ > MOST_ROUNDS + f->back.n) {
+      *why = (TdFlowCycle){.cycles = ii + 1, .distance = 1, .crowded = crowded};
+      return false;
+    }
     if (!hold(f, ii, held, &moved, why)) return false;
   }
-  td_arena_release(f->arena, m);
   return true;
 }
 
+/* Whether some pool may have more units than it has at first. */
+static bool has_few(const TdFlow *f, int64_t ii) {
+  bool found = false;
+  for (size_t i = 0; i < f->pool.n && ii; i++) found |= f->pool.at[i].few && !f->pool.at[i].n;
+  return found;
+}
+
+/* The least interval at which the units suffice; *crowded is a node that needs it. What is under a
+ * condition may share them. */
+static int64_t least_for_units(const TdFlow *f, int64_t ii, uint32_t *crowded) {
+  for (size_t i = 0; i < f->use.n; i++) {
+    const TdFlowPool *p = &f->pool.at[f->use.at[i].pool];
+    if (!p->n || p->shared || (p->total + p->n - 1) / p->n <= ii) continue;
+    ii = (p->total + p->n - 1) / p->n;
+    *crowded = f->use.at[i].node;
+  }
+  return ii;
+}
+
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
-  int64_t ii = least;
-  while (!place(f, ii, why)) {
-    int64_t needs = (why->cycles + why->distance - 1) / why->distance;
+  int64_t ii = least, *held = TD_NEWN(f->arena, int64_t, f->node.n);
+  TdFlowCycle other;
+  *why = (TdFlowCycle){0};
+  if (ii) ii = least_for_units(f, ii, &why->crowded);
+  while (!(has_few(f, ii) && place(f, ii, true, held, &other)) &&
+         !place(f, ii, false, held, why)) {
+    int64_t around = why->distance > 0 ? why->distance : 1;
+    int64_t needs = (why->cycles + around - 1) / around;
     ii = needs > ii ? needs : ii + 1;
   }
   return ii;
@@ -161,14 +241,34 @@ static int64_t latest_start(const TdFlow *f, const TdFlowNode *x, int64_t due) {
   return t > x->start ? t : x->start;
 }
 
+/* Moves x, which takes units, to the last cycle up to `start` at which it finds them. */
+static void postpone_use(TdFlow *f, uint32_t v, int64_t start) {
+  TdFlowNode *x = &f->node.at[v];
+  int64_t now = td_flow_cycle(f, x->start), at = td_flow_cycle(f, start);
+  td_flow_pool_give(f, v, now);
+  while (at > now && !td_flow_pool_fits(f, v, at)) {
+    at--;
+    start = at * f->period;
+    td_ctx_tick(td_arena_ctx(f->arena), 1);
+  }
+  if (at > now)
+    x->start = start;
+  else
+    td_flow_pool_fits(f, v, now);
+}
+
 void td_flow_postpone(TdFlow *f) {
   int64_t *due = TD_NEWN(f->arena, int64_t, f->node.n);
-  for (size_t v = 0; v < f->node.n; v++) due[v] = INT64_MAX;
+  for (size_t v = 0; v < f->node.n; v++) due[v] = f->node.at[v].fixed ? 0 : INT64_MAX;
   for (size_t i = 0; i < f->back.n; i++)
     due[f->back.at[i].from] = f->node.at[f->back.at[i].from].end;
   for (size_t v = f->node.n; v-- > 1;) {
     TdFlowNode *x = &f->node.at[v];
-    if (due[v] < INT64_MAX) x->start = latest_start(f, x, due[v]);
+    int64_t start = due[v] < INT64_MAX ? latest_start(f, x, due[v]) : x->start;
+    if (x->nuse && start > x->start)
+      postpone_use(f, (uint32_t)v, start);
+    else
+      x->start = start;
     x->end = end_of(f, x);
     for (uint32_t i = 0; i < x->n; i++) {
       int64_t *d = &due[f->operand.at[x->first + i]];

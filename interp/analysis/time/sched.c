@@ -94,14 +94,15 @@ static int64_t ideal_length(const TdTrace *t, int64_t length) {
 
 /* Fills a leaf that is straight code. */
 static void fill_block(TdSchedStep *x, TdTrace *t) {
-  const TdReach *busy;
-  int64_t n, ports = td_trace_ports(t, &busy, &n);
-  td_flow_settle(&t->flow, 1, &(TdFlowCycle){0});
-  x->length = td_flow_length(&t->flow) + ports - 1;
+  td_trace_fire(t);
+  td_trace_place(t);
+  td_sched_place_operators(t);
+  td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
+  x->length = td_flow_length(&t->flow);
   if (!t->target->ports) x->length = ideal_length(t, x->length);
   if (t->flow.node.n > 1 && x->length < t->target->straight) x->length = t->target->straight;
   x->trace = t;
-  td_sched_need(x, t, ports > 0 ? ports : 1);
+  td_sched_need(x, t);
 }
 
 /* Statements as straight code. */

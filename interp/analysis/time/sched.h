@@ -64,9 +64,10 @@ bool td_sched_shapes(const TdSchedStep *x, TdSym v);
 /* sched_pipe.c: fills ii, length, by, why and what is needed from the trace of an iteration, of
  * which there are at most `trip`. */
 void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip);
-/* sched_need.c: fills what a leaf needs: pipelined iterations that start every `every` cycles, or
- * straight code whose ports take as many to be read. */
-void td_sched_need(TdSchedStep *step, TdTrace *t, int64_t every);
+/* sched_need.c: has large operators take instances; then, once all is placed, fills what a leaf
+ * needs. */
+void td_sched_place_operators(TdTrace *t);
+void td_sched_need(TdSchedStep *step, TdTrace *t);
 /* sched_pipe.c: whether pipelined iterations of `inner`, `trips` of them, may go on without
  * draining from one iteration of the loops around it to the next, outermost first. */
 bool td_sched_flattens(const TdSchedStep *inner, const TdTraceNest *nest);

@@ -11,27 +11,31 @@ static int64_t groups(int64_t n, int64_t size) {
   return (n + size - 1) / size;
 }
 
-/* The most operations of a kind that straight code keeps busy in one cycle; accesses that wait for
- * a port put them off, over `ports` cycles. */
-static int64_t at_once(const TdTrace *t, const TdOperator *op, int64_t ports) {
-  TD_VEC(int64_t) busy = {0};
-  int64_t most = 0;
-  for (size_t i = 0; i < t->op.n; i++) {
-    if (!is_same(op, &t->op.at[i].op)) continue;
-    int64_t from = td_flow_cycle(&t->flow, t->flow.node.at[t->op.at[i].node].start);
-    while ((int64_t)busy.n < from + op->interval) td_vec_push(t->arena, &busy, 0);
-    for (int64_t c = from; c < from + op->interval; c++)
-      if (++busy.at[c] > most) most = busy.at[c];
-  }
-  return groups(most, ports);
+/* Whether operations of this kind take turns at an instance: large operators do, logic does not. */
+static bool takes_turns(const TdOperator *op) {
+  return op->stages || op->dsp;
 }
 
-/* Instances for n operations of a kind: large operators serve several in turn, logic does not. */
-static int64_t instances(const TdSchedStep *step, const TdTrace *t, const TdNeed *x,
-                         int64_t every) {
-  if (!x->op.stages && !x->op.dsp) return x->n;
-  if (step->kind == TD_SCHED_PIPE) return groups(x->n * x->op.interval, every);
-  return at_once(t, &x->op, every);
+void td_sched_place_operators(TdTrace *t) {
+  TD_VEC(TdOperator) kind = {0};
+  TD_VEC(uint32_t) pool = {0};
+  for (size_t i = 0; i < t->op.n; i++) {
+    const TdTraceOp *op = &t->op.at[i];
+    size_t k = 0;
+    if (!takes_turns(&op->op)) continue;
+    while (k < kind.n && !is_same(&kind.at[k], &op->op)) k++;
+    if (k == kind.n) {
+      td_vec_push(t->arena, &kind, op->op);
+      td_vec_push(t->arena, &pool, td_flow_pool(&t->flow, (TdFlowPool){.few = true}));
+    }
+    td_flow_use(&t->flow, op->node, pool.at[k], op->op.interval, NULL);
+  }
+}
+
+/* Instances for the n operations of a kind, of which op is one. */
+static int64_t instances(const TdTrace *t, const TdTraceOp *op, int64_t n) {
+  const TdFlowNode *x = &t->flow.node.at[op->node];
+  return x->nuse ? t->flow.pool.at[t->flow.use.at[x->use].pool].units : n;
 }
 
 /* The last start of anything that uses each node. */
@@ -61,17 +65,23 @@ static void count_registers(TdSchedStep *step, const TdTrace *t, int64_t every) 
   }
 }
 
-void td_sched_need(TdSchedStep *step, TdTrace *t, int64_t every) {
+void td_sched_need(TdSchedStep *step, TdTrace *t) {
   TD_VEC(TdNeed) need = {0};
+  TD_VEC(const TdTraceOp *) one = {0};
   for (size_t i = 0; i < t->op.n; i++) {
     size_t k = 0;
     while (k < need.n && !is_same(&need.at[k].op, &t->op.at[i].op)) k++;
-    if (k == need.n) td_vec_push(t->arena, &need, ((TdNeed){t->op.at[i].op, 0}));
+    if (k == need.n) {
+      td_vec_push(t->arena, &need, ((TdNeed){t->op.at[i].op, 0}));
+      td_vec_push(t->arena, &one, &t->op.at[i]);
+    }
     need.at[k].n++;
   }
   td_flow_postpone(&t->flow);
-  for (size_t k = 0; k < need.n; k++) need.at[k].n = instances(step, t, &need.at[k], every);
+  td_flow_pool_number(&t->flow);
+  for (size_t k = 0; k < need.n; k++) need.at[k].n = instances(t, one.at[k], need.at[k].n);
   step->need = need.at;
   step->nneed = need.n;
-  count_registers(step, t, step->kind == TD_SCHED_PIPE || step->length < 1 ? every : step->length);
+  int64_t every = step->kind == TD_SCHED_PIPE ? step->ii : step->length;
+  count_registers(step, t, every > 0 ? every : 1);
 }

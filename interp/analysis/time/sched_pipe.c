@@ -127,11 +127,38 @@ static bool shorten(TdTrace *t) {
   return any;
 }
 
+/* Notes that a unit which node v takes has no cycle left at less. */
+static void blame_pool(TdSchedStep *step, const TdTrace *t, uint32_t v) {
+  const TdReach *r = reach_at(t, v);
+  const TdTraceOp *op = op_at(t, v);
+  const TdFlowUse *u = &t->flow.use.at[t->flow.node.at[v].use];
+  int64_t n = 0;
+  for (size_t i = 0; i < t->flow.use.n; i++) n += t->flow.use.at[i].pool == u->pool;
+  if (r) {
+    blame_ports(step, t, r, n);
+  } else if (op) {
+    step->by = TD_BY_OPERATOR;
+    step->at = op->stmt->loc;
+    step->why = td_text_fmt(t->arena, "%lld of %s take turns", (long long)n, name_of(t, &op->op));
+  }
+}
+
+/* Notes what keeps the interval from being less. */
+static void blame(TdSchedStep *step, const TdTrace *t, const TdFlowCycle *c) {
+  if (c->n)
+    blame_cycle(step, t, c);
+  else if (c->crowded)
+    blame_pool(step, t, c->crowded);
+}
+
 void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   const TdReach *busy;
   int64_t accesses, ports, ii = step->asked;
   td_trace_carry(t, trip);
   ports = td_trace_ports(t, &busy, &accesses);
+  td_trace_fire(t);
+  td_trace_place(t);
+  td_sched_place_operators(t);
   const TdTraceOp *slow = slowest(t);
   step->by = TD_BY_ASKED;
   step->why = "as asked";
@@ -147,15 +174,15 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
     ii = ports;
     blame_ports(step, t, busy, accesses);
   }
-  TdFlowCycle cycle;
+  TdFlowCycle cycle = {0};
   step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii && shorten(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
-  if (step->ii > ii) blame_cycle(step, t, &cycle);
-  step->length = td_flow_length(&t->flow) + ports - 1;
+  if (step->ii > ii) blame(step, t, &cycle);
+  step->length = td_flow_length(&t->flow);
   if (step->length < 1) step->length = 1;
   if (t->target->ports) step->around = (t->loads ? t->target->read + 1 : 0) + (t->stores ? 1 : 0);
   step->trace = t;
-  td_sched_need(step, t, step->ii);
+  td_sched_need(step, t);
 }
 
 bool td_sched_flattens(const TdSchedStep *inner, const TdTraceNest *nest) {

@@ -232,7 +232,9 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   TdPlaced *p = place_of(t, s->expr[0], slot ? TD_CELL_PUT : TD_CELL_GET, NULL, forms);
   const TdType *token = s->expr[0]->type->kind == TD_T_PORT ? s->expr[0]->type->elem : s->type;
   int64_t beats = token && !slot ? beats_of(t, s->expr[0], token) : 1;
-  TdTraceValue v = slot ? (TdTraceValue){0} : td_trace_token(t, p, forms, beats, (TdTraceValue){0});
+  TdTokenKind kind = slot ? TD_TOKEN_SLOT : TD_TOKEN_GET;
+  TdTraceValue v = td_trace_token(t, p, kind, forms, beats, (TdTraceValue){0});
+  if (slot) v = (TdTraceValue){0};
   if (s->nexpr > 1) {
     TdPlaced *to = place_of(t, s->expr[1], TD_CELL_MEMORY, NULL, forms);
     if (to->rank == 0 || s->expr[1]->kind == TD_EXPR_LOAD)
@@ -260,7 +262,7 @@ static void put_token(TdTrace *t, const TdStmt *s, TdTraceValue v) {
   TdAff forms[TD_MAX_RANK];
   int64_t beats = beats_of(t, s->expr[0], s->expr[1]->type);
   TdPlaced *p = place_of(t, s->expr[0], TD_CELL_PUT, NULL, forms);
-  td_trace_token(t, p, forms, beats, v);
+  td_trace_token(t, p, TD_TOKEN_PUT, forms, beats, v);
 }
 
 /* Reads all of a view at once outside of pipelined loops; false: that cannot be. */
@@ -366,7 +368,9 @@ static bool lay_call(TdTrace *t, const TdStmt *s) {
   }
   bind_arguments(t, u, s);
   t->unit = u;
+  size_t mark = td_trace_mark(t, s, 0);
   bool ok = lay(t, u->body);
+  td_trace_unmark(t, mark);
   t->unit = caller;
   return ok;
 }
@@ -384,7 +388,9 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
   for (int64_t i = 0; i < n; i += s->step) {
     TdAff v = td_sys_plus(t->arena, lo, 1, td_sys_const(i));
     bind_value(t, s->sym, (TdTraceValue){.affine = true, .form = v});
+    size_t mark = td_trace_mark(t, s, i / s->step);
     if (!lay(t, td_for_body(s))) return false;
+    td_trace_unmark(t, mark);
   }
   return true;
 }
@@ -397,7 +403,9 @@ static bool lay_if(TdTrace *t, const TdStmt *s) {
     uint32_t arm = c ? 0 : 1;
     return arm >= s->nkid || lay(t, s->kid[arm]);
   }
-  uint32_t outer = t->guard, is = v.node;
+  uint32_t outer = t->guard, is = v.node, number = ++t->conditions;
+  TdFlowArm *arms = TD_NEWN(t->arena, TdFlowArm, s->nkid);
+  const TdFlowArm *within = t->arm;
   if (v.affine) {
     TdTraceCell cell = {.what = TD_TRACE_CONVERT, .n = 1, .type = td_type_bool(t->session)};
     cell.bits = 1;
@@ -408,9 +416,12 @@ static bool lay_if(TdTrace *t, const TdStmt *s) {
   for (uint32_t arm = 0; ok && arm < s->nkid; arm++) {
     uint32_t own = arm ? td_trace_condition(t, TD_TRACE_NOT, is, 0) : is;
     t->guard = outer ? td_trace_condition(t, TD_TRACE_BOTH, outer, own) : own;
+    arms[arm] = (TdFlowArm){within, number, arm};
+    t->arm = &arms[arm];
     ok = lay(t, s->kid[arm]);
   }
   t->guard = outer;
+  t->arm = within;
   return ok;
 }
 
@@ -472,7 +483,9 @@ bool td_trace_of(const TdAsk *q, const TdTarget *target, TdTraced what, TdTrace 
       TdAff at = td_sys_plus(t->arena, v.form, 1, td_sys_const(i * loop->step));
       bind_value(t, loop->sym, (TdTraceValue){.affine = true, .form = at});
     }
+    size_t mark = i ? td_trace_mark(t, loop, i) : 0;
     for (size_t k = 0; ok && k < what.n; k++) ok = lay(t, what.s[k]);
+    if (i) td_trace_unmark(t, mark);
   }
   return ok;
 }

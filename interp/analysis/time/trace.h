@@ -37,7 +37,7 @@ typedef struct TdSpot {
   bool known, kept; /* `now` is its value; its last store was read from memory */
   bool hoisted;     /* the same in all iterations: a register while the loop runs */
   TdTraceValue now;
-  uint32_t store; /* number of its last store in reach[], plus 1 */
+  uint32_t store; /* number of its last store, or (a stream) token in reach[], plus 1 */
 } TdSpot;
 
 typedef enum { TD_PART_NONE, TD_PART_CYCLIC, TD_PART_BLOCK, TD_PART_COMPLETE } TdPlacedPart;
@@ -61,7 +61,6 @@ typedef struct TdPlaced {
   bool fresh;            /* made in the trace */
   bool registers, written, filled;
   TdTraceValue fill;
-  uint32_t last; /* of a stream: its last operation */
   TD_VEC(TdSpot) spot;
   TD_VEC(uint32_t) line; /* first spot of each */
 } TdPlaced;
@@ -69,16 +68,20 @@ typedef struct TdPlaced {
 /* In place of a spot: all elements. */
 #define TD_TRACE_ALL UINT32_MAX
 
-/* An access that reaches a memory or a stream. */
+/* An access that reaches a memory or a stream. Which port of which bank it takes is in the uses of
+ * its node. */
 typedef struct TdReach {
   TdPlaced *array;
   uint32_t spot, node;
   bool write, dead; /* dead: hidden by a later store, or in a register after all */
+  bool slot;        /* takes a buffer of a block stream */
   int64_t beats;    /* how often it takes a port of a bank */
   const TdStmt *stmt;
   bool hidden;        /* by a later store */
   uint32_t guard;     /* the condition under which it happens: a node, or 0 */
   TdTraceValue value; /* what is written */
+  uint32_t before; /* a token: number of the one before it in its spot, plus 1 */
+  const TdFlowArm *arm;
 } TdReach;
 
 /* What a node computes, for those who build it. Operands are values of whatever type they have: a
@@ -108,6 +111,22 @@ typedef struct TdTraceCell {
   const TdStmt *stmt; /* that it is of */
 } TdTraceCell;
 
+/* What a run meets, in the order of the program: a token, or (reach 0) copy number `copy` of an
+ * unrolled body, or a call, that tokens lie in. */
+typedef struct TdTraceEvent {
+  const TdStmt *stmt;
+  int64_t copy;
+  uint32_t reach, firing; /* reach: number, plus 1 */
+} TdTraceEvent;
+
+/* A firing: gets that follow each other and none of which needs another, what is computed of them,
+ * and the puts that follow. */
+typedef struct TdTraceFiring {
+  uint32_t start; /* node: without gets */
+  TD_VEC(uint32_t) get; /* numbers in reach[] */
+  TD_VEC(uint32_t) put;
+} TdTraceFiring;
+
 /* An operator at a node. */
 typedef struct TdTraceOp {
   TdOperator op;
@@ -129,10 +148,14 @@ typedef struct TdTrace {
   TD_VEC(TdTraceOp) op;
   TD_VEC(TdReach) reach;
   TD_VEC(TdPlaced *) placed;
+  TD_VEC(TdTraceEvent) event;
+  TD_VEC(TdTraceFiring) firing;
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
   const TdStmt *stmt;
   uint32_t guard; /* the condition under which they run, or 0 */
+  const TdFlowArm *arm;
+  uint32_t conditions; /* how many were laid out */
   TdMap bound;    /* TdSym -> TdTraceBound * */
   TdMap same;     /* hash of an operation or a column -> its number */
   TdMap spots;    /* hash of array and forms -> spot */
@@ -210,9 +233,10 @@ TdTraceBound *td_trace_declare(TdTrace *t, TdSym sym, const TdType *type, const 
 void td_trace_address(TdTrace *t, const TdTraceBound *b, const TdTraceValue *x, TdAff *at);
 TdTraceValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at);
 void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type);
-/* One token, `beats` cycles long, at an end of a stream; it waits for `after`. */
-TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats,
-                            TdTraceValue after);
+/* One token, `beats` cycles long, at an end of a stream, of a value; or a slot for one. */
+typedef enum { TD_TOKEN_GET, TD_TOKEN_SLOT, TD_TOKEN_PUT } TdTokenKind;
+TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, TdTokenKind kind, const TdAff *at,
+                            int64_t beats, TdTraceValue value);
 /* Writes all of an array, as fast as its banks take it. */
 void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v);
 /* Reads all elements of a view of p, or false: where they have to be read one by one, since some
@@ -223,6 +247,24 @@ void td_trace_forget(TdPlaced *p, TdTraceValue v);
 /* Whether two spots are different elements, in every iteration (`always`) or in each one. */
 bool td_trace_is_apart(const TdTrace *t, const TdPlaced *p, const TdSpot *x, const TdSpot *y,
                        bool always);
+
+/* trace_firing.c */
+/* The firing of the next get (or put), which waits for n nodes: the last one, or a new one. */
+uint32_t td_trace_firing(TdTrace *t, bool get, const uint32_t *after, size_t n);
+/* Adds the token that reach[] ends with to it, in order after those before it. */
+void td_trace_join(TdTrace *t, uint32_t firing);
+/* A copy, or a call, begins, where events are n; then forgets it again if no token came. */
+size_t td_trace_mark(TdTrace *t, const TdStmt *s, int64_t copy);
+void td_trace_unmark(TdTrace *t, size_t n);
+/* Has what is computed wait for all gets of its firing, puts for all their values, and iterations
+ * for each other. */
+void td_trace_fire(TdTrace *t);
+/* Firing k as settled: the cycle of its first get, its start, and its first put and the end of its
+ * last one after that. */
+typedef struct TdFiringTimes {
+  int64_t from, at, latency, span;
+} TdFiringTimes;
+TdFiringTimes td_trace_times(const TdTrace *t, size_t k);
 
 /* trace_carry.c */
 /* Arrays that are made in the trace and never read from memory are no memories. */
@@ -251,5 +293,7 @@ bool td_trace_range(TdTrace *t, TdAff f, int64_t *lo, int64_t *hi);
 /* trace_ports.c: the cycles that the ports of the busiest bank need; *busy is an access there and
  * *count how many there are, *busy NULL if none is needed. */
 int64_t td_trace_ports(TdTrace *t, const TdReach **busy, int64_t *count);
+/* Has accesses take ports of the banks that they may reach. */
+void td_trace_place(TdTrace *t);
 
 #endif

@@ -41,7 +41,7 @@ static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType
   *p = (TdPlaced){.sym = sym, .kind = kind, .read = t->target->read, .users = 1};
   p->number = (uint32_t)t->placed.n;
   p->rank = tensor || type->kind == TD_T_PORT ? type->rank : 0;
-  p->ports = memory || !t->target->ports ? t->target->ports : 1;
+  p->ports = memory ? t->target->ports : 1;
   p->element = td_type_scalar(type->kind == TD_T_PORT || tensor ? type->elem : type);
   p->width = td_type_scalar(tensor ? type->elem : type)->w;
   for (int d = 0; d < p->rank; d++) {
@@ -327,24 +327,30 @@ void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, co
   forget_others(t, p, n);
 }
 
-TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, const TdAff *at, int64_t beats,
-                            TdTraceValue value) {
+TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, TdTokenKind kind, const TdAff *at,
+                            int64_t beats, TdTraceValue value) {
   uint32_t after[SOURCES], n = spot_at(t, p, at);
   size_t k = address_sources(t, p, at, after);
-  after[k++] = p->last;
+  bool put = kind == TD_TOKEN_PUT;
   after[k++] = td_trace_source(t, value);
-  TdFlowNode x = {
-      .stages = (int32_t)(beats - 1), .delay = t->target->fifo_delay, .width = (uint32_t)p->width};
-  if (beats > 1) p->ports = 1;
-  p->last = td_flow_add(&t->flow, x, after, k);
-  add_reach(t, (TdReach){.array = p,
-                         .spot = n,
-                         .node = p->last,
-                         .write = p->kind == TD_CELL_PUT,
-                         .beats = beats,
-                         .stmt = t->stmt,
-                         .value = value});
-  return td_trace_node(p->last);
+  uint32_t firing = td_trace_firing(t, !put, after, k);
+  TdFlowNode x = {.stages = (int32_t)(beats - 1),
+                  .delay = t->target->fifo_delay,
+                  .fixed = true,
+                  .firing = put ? 0 : firing + 1,
+                  .width = (uint32_t)p->width};
+  TdReach r = {.array = p,
+               .spot = n,
+               .node = td_flow_add(&t->flow, x, after, k),
+               .write = put,
+               .slot = kind == TD_TOKEN_SLOT,
+               .beats = beats,
+               .stmt = t->stmt,
+               .value = value,
+               .arm = t->arm};
+  add_reach(t, r);
+  td_trace_join(t, firing);
+  return td_trace_node(r.node);
 }
 
 void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v) {

@@ -9,8 +9,7 @@ static int64_t later(int64_t x, int64_t y) {
 static const TdFiring *firing_of(const TdClock *c) {
   static const TdFiring none;
   const TdTime *leaf = c->leaf;
-  size_t n = leaf->nfiring, at = (size_t)c->firing;
-  return n ? &leaf->firing[at < n ? at : n - 1] : &none;
+  return (size_t)c->firing < leaf->nfiring ? &leaf->firing[c->firing] : &none;
 }
 
 static bool is_pipe(const TdClock *c) {
@@ -34,27 +33,32 @@ void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause) {
   if (keeps(c->keep)) td_vec_push(c->arena, &c->wait, ((TdTimedWait){from, cycles, x.why}));
 }
 
-/* Whether results of the firing at hand may have to wait for those of an earlier iteration. */
-static bool has_skid(const TdClock *c, const TdFiring *f) {
-  return is_pipe(c) && f->skid && c->iteration >= f->skid;
+/* Where the end of this firing, as often as it took place before, is kept until its place is needed
+ * again; NULL: no number of results is too much. */
+static int64_t *skid_of(TdClock *c, const TdFiring *f) {
+  if (!is_pipe(c) || !f->skid) return NULL;
+  return &c->waiting[f->first + 1 + c->waiting[f->first] % f->skid];
 }
 
-static int64_t *skid_of(TdClock *c, const TdFiring *f) {
-  return &c->waiting[f->first + c->iteration % f->skid];
+/* A wait in a pipe: stages that share something slip by whole intervals. */
+static int64_t slip_of(const TdClock *c, int64_t wait) {
+  const TdTime *leaf = c->leaf;
+  return leaf->shares ? (wait + leaf->ii - 1) / leaf->ii * leaf->ii : wait;
 }
 
 /* The firing starts: all that it gets is there. What delays it delays all that follows. */
 static void start(TdClock *c) {
   const TdFiring *f = firing_of(c);
-  int64_t due = c->base + f->at, cycle = due, cause = 0;
+  int64_t due = c->base + f->at, cycle = due, cause = 0, *skid = skid_of(c, f);
   if (c->phase == TD_FIRING_GETS && c->end > cycle) {
     cycle = c->end;
     cause = c->late;
   }
-  if (has_skid(c, f) && *skid_of(c, f) + 1 > cycle) {
-    cycle = *skid_of(c, f) + 1;
+  if (skid && *skid + 1 > cycle) {
+    cycle = *skid + 1;
     cause = c->held;
   }
+  cycle = due + slip_of(c, cycle - due);
   td_clock_charge(c, due, cycle - due, cause);
   c->base += cycle - due;
   c->at = c->end = cycle + f->latency;
@@ -65,9 +69,12 @@ void td_clock_settle(TdClock *c) {
   const TdFiring *f = firing_of(c);
   if (c->phase == TD_FIRING_GETS) start(c);
   c->done = later(c->done, c->end);
-  if (is_pipe(c) && f->skid) *skid_of(c, f) = c->done;
+  int64_t *skid = skid_of(c, f);
+  if (skid) {
+    *skid = c->done;
+    c->waiting[f->first]++;
+  }
   c->phase = TD_FIRING_IDLE;
-  c->firing++;
 }
 
 /* Begins straight code, or a pipeline without an iteration. */
@@ -75,12 +82,17 @@ static void begin(TdClock *c, const TdTime *leaf) {
   c->leaf = leaf;
   c->base = c->now;
   c->done = later(c->done, c->now - 1);
-  c->firing = 0;
+  c->firing = c->event = 0;
   c->phase = TD_FIRING_IDLE;
   c->iteration = -1;
   if (leaf->waiting > c->room) {
     c->room = leaf->waiting;
     c->waiting = TD_NEWN(c->arena, int64_t, c->room);
+  }
+  for (size_t i = 0; leaf->waiting && i < leaf->nfiring; i++) {
+    const TdFiring *f = &leaf->firing[i];
+    for (int64_t k = 0; f->skid && k <= f->skid; k++)
+      c->waiting[f->first + k] = k ? TD_LONG_AGO : 0;
   }
   c->multipliers = later(c->multipliers, leaf->multipliers);
   if (leaf->multiplies && c->starts == TD_LONG_AGO)
@@ -129,16 +141,35 @@ void td_clock_await(TdClock *c, int64_t cycle, bool stalls) {
   *(c->leaf ? &c->base : &c->now) = cycle;
 }
 
+/* The number of the next event of s as copy `copy`, or the number of events. */
+static int next_event(const TdClock *c, const void *s, int64_t copy, bool token) {
+  const TdTime *leaf = c->leaf;
+  int n = (int)leaf->nevent, i = c->event;
+  while (i < n && (leaf->event[i].stmt != s || leaf->event[i].copy != copy ||
+                   (leaf->event[i].firing >= 0) != token))
+    i++;
+  return i;
+}
+
+/* Copy number `copy` of the body of loop s begins, or call s. */
+static void begin_copy(TdClock *c, const void *s, int64_t copy) {
+  if (!c->leaf) return;
+  int i = next_event(c, s, copy, false);
+  if (i < (int)((const TdTime *)c->leaf)->nevent) c->event = i + 1;
+}
+
 void td_clock_before(TdClock *c, const TdTime *t) {
-  if (!t || c->region) return;
+  if (!t) return;
+  if (t->copied && t->stmt->kind == TD_STMT_CALL) begin_copy(c, t->stmt, 0);
+  if (c->region || t->kind == TD_TIME_COPIES) return;
   td_clock_close(c);
   if (t->kind == TD_TIME_BLOCK) begin(c, t);
   if (t->kind == TD_TIME_PLAIN) c->now += t->length;
 }
 
 const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth) {
-  if (c->region) return t == c->leaf ? t : NULL;
-  if (!t) return NULL;
+  if (c->region) return t && (t == c->leaf || t->copied) ? t : NULL;
+  if (!t || t->kind == TD_TIME_COPIES) return t;
   c->now += t->enter;
   const TdTime *pipe = t->kind == TD_TIME_PIPE ? t : t->pipe;
   if (pipe) {
@@ -149,7 +180,10 @@ const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth) {
 }
 
 void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
-  if (n % (uint64_t)loop->lanes || (c->region && loop != c->leaf)) return;
+  bool inner = loop->kind == TD_TIME_COPIES || (c->region && loop != c->leaf);
+  uint64_t copy = inner ? n : n % (uint64_t)loop->lanes;
+  if (loop->copied && (inner || copy)) begin_copy(c, loop->stmt, (int64_t)copy);
+  if (inner || copy) return;
   if (loop->kind != TD_TIME_PIPE) {
     td_clock_close(c);
     c->now += loop->again;
@@ -161,13 +195,13 @@ void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
     c->base += loop->ii;
   }
   c->iteration++;
-  c->firing = 0;
+  c->firing = c->event = 0;
   c->multiplies += loop->multiplies;
 }
 
 void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n) {
   int64_t groups = (int64_t)((n + (uint64_t)loop->lanes - 1) / (uint64_t)loop->lanes);
-  if (!groups || (c->region && loop != c->leaf)) return;
+  if (!groups || loop->kind == TD_TIME_COPIES || (c->region && loop != c->leaf)) return;
   td_clock_iterate(c, loop, 0);
   if (loop->kind == TD_TIME_PIPE) {
     c->base += (groups - 1) * loop->ii;
@@ -185,11 +219,19 @@ void td_clock_leave(TdClock *c, size_t depth) {
   if (c->leaf && (!c->region || c->region >= depth)) end(c);
 }
 
-/* Has something to happen as the next of its firing; puts may not precede gets. */
-static void join(TdClock *c, int phase) {
+/* Has the token of statement s happen as the next of its firing. */
+static void join(TdClock *c, int phase, const void *s) {
   static const TdTime nothing = {.kind = TD_TIME_BLOCK, .lanes = 1};
   if (!c->leaf) begin(c, &nothing);
-  if (phase == TD_FIRING_GETS && c->phase == TD_FIRING_PUTS) td_clock_settle(c);
+  const TdTime *leaf = c->leaf;
+  int i = next_event(c, s, 0, true), firing = c->firing;
+  if (i < (int)leaf->nevent) {
+    firing = leaf->event[i].firing;
+    c->event = i + 1;
+  }
+  if (firing != c->firing || (phase == TD_FIRING_GETS && c->phase == TD_FIRING_PUTS))
+    td_clock_settle(c);
+  c->firing = firing;
   if (phase == c->phase) return;
   if (phase == TD_FIRING_GETS) {
     c->at = c->end = c->base + firing_of(c)->from;
@@ -199,8 +241,10 @@ static void join(TdClock *c, int phase) {
   c->phase = phase;
 }
 
-/* The next event is at c->at, or when it is ready; says whether it waited for that. */
-static bool take(TdClock *c, int64_t ready, int64_t beats) {
+/* The next event is at c->at, after the one before on its stream, or when it is ready; says whether
+ * it waited for that. */
+static bool take(TdClock *c, int64_t turn, int64_t ready, int64_t beats) {
+  c->at = later(c->at, turn);
   bool waits = ready > c->at;
   if (waits) c->at = ready;
   c->end = later(c->end, c->at + beats - 1);
@@ -226,11 +270,12 @@ static int64_t again(const TdWire *w, const int64_t *at, int64_t n) {
   return n ? at[(n - 1) % w->depth] + w->beats : TD_LONG_AGO;
 }
 
-void td_clock_get(TdClock *c, TdWire *w, bool held) {
-  join(c, TD_FIRING_GETS);
-  int64_t k = w->moved->gots, ready = again(w, w->got_at, k);
-  if (!w->outside) ready = later(ready, w->put_at[k % w->depth] + w->beats - 1 + w->latency);
-  if (take(c, ready, w->beats)) c->late = TD_CAUSE(w->number, TD_STALL_EMPTY);
+void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s) {
+  join(c, TD_FIRING_GETS, s);
+  int64_t k = w->moved->gots, ready = TD_LONG_AGO;
+  if (!w->outside) ready = w->put_at[k % w->depth] + w->beats - 1 + w->latency;
+  if (take(c, again(w, w->got_at, k), ready, w->beats))
+    c->late = TD_CAUSE(w->number, TD_STALL_EMPTY);
   w->got_at[w->moved->gots++ % w->depth] = c->at;
   if (w->block && !held) w->freed_at[w->freed++ % w->depth] = c->at;
   if (keeps(w->keep)) td_vec_push(c->arena, &w->every_got, c->at);
@@ -244,18 +289,17 @@ static int64_t claim(TdWire *w) {
   return w->got_at[w->moved->puts % w->depth] + w->beats;
 }
 
-void td_clock_slot(TdClock *c, TdWire *w) {
-  join(c, TD_FIRING_GETS);
-  if (take(c, later(claim(w), w->last_claim + 1), 1)) c->late = TD_CAUSE(w->number, TD_STALL_FULL);
+void td_clock_slot(TdClock *c, TdWire *w, const void *s) {
+  join(c, TD_FIRING_GETS, s);
+  if (take(c, w->last_claim + 1, claim(w), 1)) c->late = TD_CAUSE(w->number, TD_STALL_FULL);
   w->last_claim = c->at;
 }
 
-void td_clock_put(TdClock *c, TdWire *w, bool taken) {
-  join(c, TD_FIRING_PUTS);
+void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s) {
+  join(c, TD_FIRING_PUTS, s);
   c->at = later(c->at, c->done);
-  int64_t k = w->moved->puts, ready = again(w, w->put_at, k);
-  if (!taken) ready = later(ready, claim(w));
-  if (take(c, ready, w->beats)) c->held = TD_CAUSE(w->number, TD_STALL_FULL);
+  int64_t k = w->moved->puts, ready = taken ? TD_LONG_AGO : claim(w);
+  if (take(c, again(w, w->put_at, k), ready, w->beats)) c->held = TD_CAUSE(w->number, TD_STALL_FULL);
   w->put_at[w->moved->puts++ % w->depth] = c->at;
   if (keeps(w->keep)) td_vec_push(c->arena, &w->every_put, c->at);
   if (!w->outside) td_clock_count(w, k);

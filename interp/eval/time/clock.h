@@ -83,8 +83,9 @@ typedef enum { TD_FIRING_IDLE, TD_FIRING_GETS, TD_FIRING_PUTS } TdFiringPhase;
   X(int64_t multiplies)                                                                            \
   X(int phase)        /* TdFiringPhase */                                                          \
   X(int firing)       /* number in the iteration */                                                \
+  X(int event)        /* of the leaf: what was met last, plus 1 */                                 \
   X(const void *leaf) /* TdTime of straight code or pipelined loop that runs, or NULL */           \
-  X(int64_t *waiting) /* done of earlier iterations' firings */
+  X(int64_t *waiting) /* how often each firing took place, and the ends of the last ones */
 
 /* The clock of a task. */
 typedef struct TdClock {
@@ -118,7 +119,7 @@ const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth);
  * moves and nothing else has a time of its own. */
 void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n);
 void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n);
-/* Leaves all loops down to a depth of nesting, that one included. */
+/* Leaves all loops down to a depth of nesting, that one included; not those that are copies. */
 void td_clock_leave(TdClock *c, size_t depth);
 /* Ends what runs, unless it is a pipelined loop; the cycle then. */
 int64_t td_clock_close(TdClock *c);
@@ -128,12 +129,12 @@ void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
 void td_clock_settle(TdClock *c);
 void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);
 
-/* A token moves; each end in the order in which its task does it. get: the buffer of a block stream
- * is held, or free again; slot: takes a place for a token to come; put: into a place that was
- * taken, or one that it takes; free: the scope of a buffer ends. */
-void td_clock_get(TdClock *c, TdWire *w, bool held);
-void td_clock_slot(TdClock *c, TdWire *w);
-void td_clock_put(TdClock *c, TdWire *w, bool taken);
+/* A token moves, by statement s; each end in the order in which its task does it. get: the buffer of
+ * a block stream is held, or free again; slot: takes a place for a token to come; put: into a place
+ * that was taken, or one that it takes; free: the scope of a buffer ends. */
+void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s);
+void td_clock_slot(TdClock *c, TdWire *w, const void *s);
+void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s);
 void td_clock_free(TdClock *c, TdWire *w);
 /* Raises w->most by what is known once token k is put. */
 void td_clock_count(TdWire *w, int64_t k);

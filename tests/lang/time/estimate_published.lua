@@ -60,7 +60,8 @@ t.test("only what a recurrence leads through is shorter", function()
   local function loop(target) return tide.schedule(k):pipeline("i"):estimate({target = target}).loops[1] end
   local plain, short = loop "u280", loop "u280-csynth"
   t.eq({plain.ii, short.ii}, {7, 4})
-  t.eq(plain.depth - short.depth, 3, "the other addition still takes 7 cycles")
+  -- at 7 cycles one adder serves both, and the second waits a cycle for its turn
+  t.eq(plain.depth - short.depth, 4, "the other addition still takes 7 cycles")
   t.has(short.why, "4 cycles (add f32)")
 end)
 
