@@ -2,6 +2,7 @@
 #include "backends/cpu/cpu.h"
 
 #include "analysis/time/firing.h"
+#include "analysis/time/target.h"
 #include "backends/cpu/time/timed_run.h"
 #include "lower/lower.h"
 
@@ -17,7 +18,7 @@ static const TdOption options[OPTIONS] = {
     [THREADS] = {"threads", TD_OPTION_INT, "0", "of parallel loops; 0: one for each processor"},
     [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"},
     [TIMED] = {"timed", TD_OPTION_BOOL, "false", "count cycles, which the report tells about"},
-    [DEVICE] = {"device", TD_OPTION_WORD, "ideal|rtl|u280", "whose operation times count"},
+    [DEVICE] = {"device", TD_OPTION_WORD, td_target_words + 1, "whose operation times count"},
     [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"}};
 
 static TdCpuOptions options_of(const TdBuild *b) {

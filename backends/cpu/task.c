@@ -81,9 +81,12 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
 /* As the family's, but what the body holds is given back. */
 static void put_while(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
-  const char *cond = s->post ? "1" : w->target->truth(w, s->expr[0]).text;
+  TdPiece cond = s->post ? (TdPiece){0} : w->target->truth(w, s->expr[0]);
   const char *time = td_cpu_clock_enter(p, s, "while");
-  td_text_line(&w->out, "while (%s) {", cond);
+  td_text_line(&w->out, "while (%s) {", s->post || time ? "1" : cond.text);
+  if (!s->post && time)
+    td_text_line(&w->out, "if (!%s) {\n  if (%s) TD_TIMED->test(me->clock, %s);\n  break;\n}",
+                 td_cexpr_operand(w, cond, TD_BIND_UNARY), time, time);
   p->task->loops++;
   p->moves = true;
   size_t held = p->task->held.n;

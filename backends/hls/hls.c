@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "analysis/net/interface.h"
+#include "analysis/time/target.h"
 #include "backends/hls/option.h"
 #include "lower/lower.h"
 
 static const TdOption options[TD_HLS_OPTIONS] = {
     [TD_HLS_TOP] = {"top", TD_OPTION_WORD, "", "name of the top function; else the kernel's"},
-    [TD_HLS_PART] = {"part", TD_OPTION_WORD, "xcu280-fsvh2892-2L-e", "device"},
+    [TD_HLS_DEVICE] = {"device", TD_OPTION_WORD, td_target_parts,
+                       "as in estimates: the part and the clock"},
+    [TD_HLS_PART] = {"part", TD_OPTION_WORD, "xcu280-fsvh2892-2L-e", "device, by its name in Vitis"},
     [TD_HLS_CLOCK] = {"clock", TD_OPTION_WORD, "10ns", "period or frequency: 3.3, 3.3ns, 300MHz"},
     [TD_HLS_INTERFACE] = {"interface", TD_OPTION_WORD, "m_axi|ap_memory",
                           "array arguments are buses, or memory ports"},
@@ -21,7 +24,19 @@ static const TdOption options[TD_HLS_OPTIONS] = {
                         "most time of Vitis HLS, and of a simulation"},
 };
 
+/* What the device that is named says of an option; or NULL. */
+static const char *by_device(const TdBuild *b, int option) {
+  const char *name = b->value ? b->value[TD_HLS_DEVICE] : NULL;
+  const TdTarget *t = name ? td_target_find(name) : NULL;
+  if (!t || b->value[option]) return NULL;
+  if (option == TD_HLS_PART) return t->part;
+  if (option != TD_HLS_CLOCK) return NULL;
+  return td_text_fmt(b->arena, "%d.%03dns", (int)(t->clock / 1000), (int)(t->clock % 1000));
+}
+
 const char *td_hls_option(const TdBuild *b, int option) {
+  const char *own = by_device(b, option);
+  if (own) return own;
   const char *said = td_backend_option(&td_backend_hls, b, (size_t)option);
   return td_arena_strndup(b->arena, said, strcspn(said, "|"));
 }

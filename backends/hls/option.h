@@ -7,6 +7,7 @@
 
 enum {
   TD_HLS_TOP,
+  TD_HLS_DEVICE,
   TD_HLS_PART,
   TD_HLS_CLOCK,
   TD_HLS_INTERFACE,

@@ -22,7 +22,7 @@ end
 -- The cycles of the longest top loop of s, by the model of csynth reports.
 local function longest(s)
   local most = 0
-  for _, loop in ipairs(s:estimate {target = "u280-csynth"}.loops) do
+  for _, loop in ipairs(s:estimate {device = "u280-csynth"}.loops) do
     if loop.level == 0 then most = math.max(most, loop.cycles) end
   end
   return most

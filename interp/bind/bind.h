@@ -100,6 +100,9 @@ bool td_bind_check_options(lua_State *L, int idx, const char *const *names);
 int td_bind_opt_word(lua_State *L, int idx, const char *key, const char *const *words,
                      int otherwise);
 
+/* Tells of something that still works, at the line of the user, on stderr. */
+void td_bind_warn(lua_State *L, const char *message);
+
 /* write.c: writes a file whole (base/file.h) or raises; returns 0. */
 int td_bind_write(lua_State *L, const char *path, const char *text, size_t n);
 

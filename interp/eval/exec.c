@@ -80,6 +80,7 @@ static TdRan step_while(TdTask *t, TdCursor *c) {
     int64_t go;
     if (!td_scalar_index(t, s->expr[0], "the condition of a loop", &go)) return TD_FAILED;
     if (!go) {
+      if (c->time) td_clock_test(t->clock, c->time);
       pop(t);
       return TD_RAN;
     }

@@ -122,7 +122,8 @@ static TdRan visit(TdTask *t, const TdExpr *e, bool leaving) {
   uint32_t n, seat = x ? seat_of(x, t, &n) : 0;
   if (x && x->here[seat] && x->leaving) {
     x->here[seat] = false;
-    if (t->clock) td_clock_await(t->clock, x->cycle + 1, true);
+    if (t->clock)
+      td_clock_await(t->clock, x->cycle + td_times_fold(t->machine->options->times, e, n), true);
     if (!--x->leaving) x->cycle = 0;
   }
   return TD_RAN;

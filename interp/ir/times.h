@@ -45,6 +45,7 @@ struct TdTime {
   int64_t lanes;      /* of loops: iterations side by side */
   int64_t enter;      /* of loops: cycles around all iterations */
   int64_t again;      /* LOOP: cycles of each iteration before its body */
+  int64_t test;       /* LOOP: of the test that ends it */
   bool rewind;        /* PIPE: what comes after does not wait for the last iteration to drain */
   const TdTime *body; /* LOOP: the straight code that its body is, or NULL */
   const TdTime *pipe; /* LOOP: the pipelined loop at the bottom that it keeps running, or NULL */
@@ -57,15 +58,34 @@ struct TdTime {
   int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */
 };
 
+/* How an allreduce combines two parts: in so many cycles, or (0) `side` times in one; of all its
+ * parts as a tree, or one after the other, ids ascending. */
+typedef struct TdFoldTime {
+  int64_t stages, side;
+  bool tree;
+} TdFoldTime;
+
 /* The times of a program: of every statement that begins something. */
 typedef struct TdTimes {
   const char *target;
   TdMap time; /* const TdStmt * -> const TdTime * */
+  TdMap fold; /* const TdExpr * of an allreduce -> const TdFoldTime * */
 } TdTimes;
 
 /* What begins with s, or NULL. */
 static inline const TdTime *td_times_of(const TdTimes *t, const TdStmt *s) {
   return td_map_getp(&t->time, s);
+}
+
+/* The cycles of the allreduce e of n parts: one at least. */
+static inline int64_t td_times_fold(const TdTimes *t, const TdExpr *e, int64_t n) {
+  const TdFoldTime *f = td_map_getp(&t->fold, e);
+  int64_t steps = n - 1, cycles;
+  if (!f) return 1;
+  if (f->tree)
+    for (steps = 0; (int64_t)1 << steps < n; steps++) {}
+  cycles = f->stages ? steps * f->stages : (steps + f->side - 1) / f->side;
+  return cycles > 1 ? cycles : 1;
 }
 
 #endif

@@ -31,7 +31,7 @@ made.text = tostring(s)
 made.again = load(made.text)()
 made.log = tostring(s:log())
 made.hls = s:build {target = "hls"}
-made.estimate = s:estimate {target = "u280"}
+made.estimate = s:estimate {device = "u280"}
 
 made.design = tide.design(function(d)
   local Z = d:stream(f32, {2, depth = 2})

@@ -62,11 +62,11 @@ end
 -- Searches a schedule with so many DSP; holds it against none, and against one by hand.
 local function fast(name, dsp, hand, of)
   prim.accepted(name, {of = of, step = {"auto", {device = "u280", dsp = dsp, steps = 500}}}, function(s)
-    local e = s:estimate {target = "u280"}
-    local plain, by_hand = (of()):estimate {target = "u280"}, tide.schedule((of()))
+    local e = s:estimate {device = "u280"}
+    local plain, by_hand = (of()):estimate {device = "u280"}, tide.schedule((of()))
     hand(by_hand)
     t.ok(e.cycles <= plain.cycles, "never worse than no schedule")
-    t.ok(e.cycles <= by_hand:estimate({target = "u280"}).cycles, "nor than by hand")
+    t.ok(e.cycles <= by_hand:estimate({device = "u280"}).cycles, "nor than by hand")
     t.ok(e.dsp <= dsp, "DSP")
     local again = tide.schedule((of())):auto {device = "u280", dsp = dsp, steps = 500}
     t.eq(again:log(), s:log(), "the same each time")
@@ -101,7 +101,7 @@ prim.accepted("one thread is no reason for a parallel loop", {of = function() re
 local function square()
   return tide.kernel {name = "square", A = i32[8], function(A) for i in grid(8) do A[i] = A[i] * A[i] end end}, {i32[8]}
 end
-local needs = (square()):estimate({target = "u280"}).dsp
+local needs = (square()):estimate({device = "u280"}).dsp
 prim.refused("DSP of which there are too few", {of = square, step = {"auto", {dsp = needs - 1}}, code = "infeasible",
   match = "no schedule of 'square' with"})
 prim.accepted("as many DSP as it takes", {of = square, step = {"auto", {dsp = needs}}})

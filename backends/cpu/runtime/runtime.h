@@ -149,6 +149,7 @@ struct td_wire;
   X(const void *(*enter)(struct td_clock *, const void *, int64_t))                                \
   X(void (*iterate)(struct td_clock *, const void *, int64_t))                                     \
   X(void (*pass)(struct td_clock *, const void *, int64_t))                                        \
+  X(void (*test)(struct td_clock *, const void *))                                                 \
   X(void (*leave)(struct td_clock *, int64_t))                                                     \
   X(void (*settle)(struct td_clock *))                                                             \
   X(void (*charge)(struct td_clock *, int64_t, int64_t, int64_t))                                  \

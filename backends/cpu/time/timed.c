@@ -21,6 +21,10 @@ static void pass(struct td_clock *c, const void *t, int64_t n) {
   td_clock_pass((TdClock *)(void *)c, t, (uint64_t)n);
 }
 
+static void test(struct td_clock *c, const void *t) {
+  td_clock_test((TdClock *)(void *)c, t);
+}
+
 static void leave(struct td_clock *c, int64_t depth) {
   td_clock_leave((TdClock *)(void *)c, (size_t)depth);
 }
@@ -142,6 +146,7 @@ bool td_cpu_timed_call(TdCpu *c, TdArena *a, const TdCallArg *arg, size_t narg,
                                  .enter = enter,
                                  .iterate = iterate,
                                  .pass = pass,
+                                 .test = test,
                                  .leave = leave,
                                  .settle = settle,
                                  .charge = charge,

@@ -114,9 +114,9 @@ static int64_t note(Clock *k, const TdSchedStep *x, int64_t n, int64_t cycles) {
 static int64_t drain(Clock *k, const TdSchedStep *pipe, int64_t n) {
   const TdTarget *t = k->s->target;
   bool rewinds = td_sched_is_written(pipe) && td_attrs_get(pipe->stmt->attrs, TD_ATTR_REWIND);
-  if (n == 0) return t->enter;
+  if (n == 0) return t->enter + pipe->head;
   return rewinds ? times(k, n, pipe->ii)
-                 : times(k, n - 1, pipe->ii) + pipe->length + pipe->around + t->enter;
+                 : times(k, n - 1, pipe->ii) + pipe->length + pipe->around + t->enter + pipe->head;
 }
 
 static int64_t pipe_cycles(Clock *k, const TdSchedStep *x) {
@@ -162,7 +162,7 @@ static int64_t loop_cycles(Clock *k, const TdSchedStep *x) {
     td_map_drop(&k->value, (uint64_t)(uintptr_t)s->sym);
   else if (n)
     sum = repeated(k, x->kid[0], groups(n, x->lanes));
-  return note(k, x, n, sum + times(k, groups(n, x->lanes), t->again) + t->enter);
+  return note(k, x, n, sum + td_sched_tests(x, t, groups(n, x->lanes)) + t->enter);
 }
 
 /* The condition, and the arm that it chooses, or the longest. */

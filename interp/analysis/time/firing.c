@@ -96,7 +96,7 @@ static TdTime *pipe_time(Maker *m, const TdSchedStep *x) {
   TdTime *t = new_time(m, x, TD_TIME_PIPE);
   t->length = x->length + x->around;
   t->ii = x->ii;
-  t->enter = m->s->target->enter;
+  t->enter = m->s->target->enter + x->head;
   t->rewind = td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND) != NULL;
   put_firings(m, t, x);
   return t;
@@ -134,8 +134,10 @@ static TdTime *put_time(Maker *m, const TdSchedStep *x) {
 static bool visit_loop(Maker *m, const TdSchedStep *x) {
   TdTime *t = new_time(m, x, TD_TIME_LOOP);
   const TdSchedStep *kid = x->kid[0], *pipe = flat_pipe(x);
-  t->enter = m->s->target->enter;
-  t->again = m->s->target->again;
+  bool repeats = x->stmt->kind == TD_STMT_WHILE;
+  t->enter = m->s->target->enter + (repeats ? 0 : x->head);
+  t->again = m->s->target->again + (repeats ? x->head : 0);
+  t->test = repeats && !x->stmt->post ? t->again : 0;
   keep(m, x->stmt, t);
   if (kid->kind == TD_SCHED_BLOCK && kid->stmt == x->stmt->kid[0])
     t->body = block_time(m, kid);
@@ -178,6 +180,25 @@ static bool visit(Maker *m, const TdSchedStep *x) {
   return false;
 }
 
+/* Notes how long the adders of an allreduce take. */
+static bool note_fold(void *ud, const TdExpr *e) {
+  Maker *m = ud;
+  const TdTarget *t = m->s->target;
+  if (e->kind != TD_EXPR_TENSOR || e->op != TD_OP_ALLREDUCE) return true;
+  const TdType *type = td_type_scalar(e->type);
+  TdOperator op = td_target_operator(t, td_ops[e->reduce].cost, type, type->w);
+  TdFoldTime *f = TD_NEW(m->arena, TdFoldTime);
+  *f = (TdFoldTime){.stages = op.stages, .side = 1, .tree = type->kind != TD_T_FLOAT};
+  if (!op.stages && op.delay) f->side = t->usable / op.delay > 1 ? t->usable / op.delay : 1;
+  if (op.key || td_target_is_hardware(t)) td_map_putp(m->arena, &m->out->fold, e, f);
+  return true;
+}
+
+static bool note_folds(void *ud, const TdStmt *s) {
+  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], note_fold, ud);
+  return true;
+}
+
 /* A kernel, or the tasks of a design, once. */
 static bool visit_unit(Maker *m, const TdUnit *u) {
   if (td_map_getp(&m->seen, u)) return true;
@@ -189,6 +210,7 @@ static bool visit_unit(Maker *m, const TdUnit *u) {
       ok = visit_unit(m, td_prog_unit(m->s->prog, u->run[i].unit));
   } else if (u->body) {
     const TdSchedStep *x = td_sched_unit(m->s, u, m->d);
+    td_walk_stmt(td_affine_ctx(m->s->affine), u->body, note_folds, m);
     ok = x && visit(m, x);
   }
   td_ctx_leave(td_affine_ctx(m->s->affine));

@@ -186,6 +186,17 @@ static TdSchedStep *make_sequence(Maker *m, const TdStmt *block) {
   return x;
 }
 
+/* The cycles of what s tests, or of its bounds, where memories or operators give them on hardware;
+ * -1: they cannot be known. */
+static int64_t head_of(Maker *m, const TdStmt *s) {
+  if (!td_target_is_hardware(m->s->target)) return 0;
+  TdTrace *t = new_trace(m);
+  if (!td_trace_of_tests(m->q, m->s->target, s, t, m->d)) return -1;
+  td_trace_place(t);
+  td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
+  return td_flow_length(&t->flow);
+}
+
 /* A pipelined loop; NULL if its body cannot be laid out, which m->d says. */
 static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
   TdTrace *t = new_trace(m);
@@ -197,7 +208,13 @@ static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
   x->asked = td_attrs_get(s->attrs, TD_ATTR_PIPELINE)->arg[0].i;
   x->lanes = lanes;
   td_sched_pipe(x, t, trip == INT64_MAX ? trip : (trip + lanes - 1) / lanes);
-  return x;
+  x->head = head_of(m, s);
+  return x->head < 0 ? NULL : x;
+}
+
+int64_t td_sched_tests(const TdSchedStep *x, const TdTarget *t, int64_t n) {
+  if (x->stmt->kind != TD_STMT_WHILE) return n * t->again + x->head;
+  return (n + !x->stmt->post) * (t->again + x->head);
 }
 
 bool td_sched_is_written(const TdSchedStep *x) {
@@ -271,6 +288,7 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   if (!kid) return NULL;
   kid = only_kid(kid);
   x->lanes = straight ? lanes : 1;
+  if ((x->head = head_of(m, s)) < 0) return NULL;
   x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid);
   x->kid = td_arena_copy(m->s->arena, &kid, sizeof kid);
   x->nkid = 1;
@@ -298,7 +316,8 @@ static TdSchedStep *make_branch(Maker *m, const TdStmt *s) {
   TdSchedStep *x = new_step(m, TD_SCHED_BRANCH, s);
   TdSchedStep **kid = TD_NEWN(m->s->arena, TdSchedStep *, s->nkid + 1);
   TdSchedStep *test = new_step(m, TD_SCHED_BLOCK, s);
-  test->length = 1;
+  if ((test->length = head_of(m, s)) < 0) return NULL;
+  if (test->length < 1) test->length = 1;
   kid[0] = test;
   for (uint32_t i = 0; i < s->nkid; i++)
     if (!(kid[i + 1] = make_sequence(m, s->kid[i]))) return NULL;

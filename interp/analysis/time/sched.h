@@ -31,6 +31,7 @@ struct TdSchedStep {
   const TdUnit *unit; /* of CALL: what is called; else where stmt is */
   int64_t length;
   int64_t trip;  /* of a loop that a SET or a fill is: its iterations */
+  int64_t head;  /* of a loop: cycles of bounds, or of the test of a WHILE, that data decides */
   int64_t lanes; /* iterations side by side */
   int64_t asked, ii,
       around; /* of PIPE; around: cycles before and after, for what stays in registers */
@@ -60,6 +61,10 @@ const TdSchedStep *td_sched_unit(TdSched *s, const TdUnit *u, TdDiag *d);
 bool td_sched_is_written(const TdSchedStep *x);
 /* Whether the bounds of loops below a step, or the conditions around them, speak of v. */
 bool td_sched_shapes(const TdSchedStep *x, TdSym v);
+
+/* The cycles of the tests of a loop of n iterations that follow each other: a WHILE has one more,
+ * which fails, and what they compute. */
+int64_t td_sched_tests(const TdSchedStep *x, const TdTarget *t, int64_t n);
 
 /* sched_pipe.c: fills ii, length, by, why and what is needed from the trace of an iteration, of
  * which there are at most `trip`. */

@@ -10,7 +10,7 @@ enum {
 };
 
 static const TdTarget targets[TARGETS] = {
-#define TD_TARGET(id, name, rows, ...) {name, ID_##id, ID_##rows, __VA_ARGS__},
+#define TD_TARGET(id, name, rows, part, ...) {name, ID_##id, ID_##rows, part, __VA_ARGS__},
 #include "analysis/time/targets.def"
 };
 
@@ -18,6 +18,21 @@ const char *const td_target_names[] = {
 #define TD_TARGET(id, name, ...) name,
 #include "analysis/time/targets.def"
     NULL};
+
+const char td_target_words[] = ""
+#define TD_TARGET(id, name, ...) "|" name
+#include "analysis/time/targets.def"
+    ;
+
+const char td_target_parts[] = ""
+#define TD_TARGET(id, name, ...)
+#define TD_PART(id, name, ...) "|" name
+#include "analysis/time/targets.def"
+    ;
+
+bool td_target_is_hardware(const TdTarget *t) {
+  return t->again > 0;
+}
 
 typedef struct Row {
   int target;

@@ -1,4 +1,4 @@
-/* target.h - what hardware costs: the rows of targets.def, asked by operator, and block RAM by
+/* target.h - what hardware costs, by device: the rows of targets.def, asked by operator, and block RAM by
  * size. */
 #ifndef TD_ANALYSIS_TIME_TARGET_H
 #define TD_ANALYSIS_TIME_TARGET_H
@@ -8,7 +8,8 @@
 /* What one target has beside operators. Times are picoseconds where not cycles. */
 typedef struct TdTarget {
   const char *name;
-  int id, rows; /* rows: the target whose operators it has */
+  int id, rows;     /* rows: the target whose operators it has */
+  const char *part; /* of Xilinx, or NULL */
   int64_t clock, usable;
   int32_t read, read_delay, write_delay, fifo_delay;
   int64_t ports;        /* of one bank; 0: any number */
@@ -20,6 +21,10 @@ typedef struct TdTarget {
 /* A target by name, or NULL; the names, NULL at the end. */
 const TdTarget *td_target_find(const char *name);
 extern const char *const td_target_names[];
+/* The names, each after a '|', as an option has its words: of all, of those that Vitis knows. */
+extern const char td_target_words[], td_target_parts[];
+/* Whether control takes time: that is hardware, and no ideal of it. */
+bool td_target_is_hardware(const TdTarget *t);
 
 /* An operator of some width. Zeroed is a wire. */
 typedef struct TdOperator {

@@ -516,6 +516,15 @@ bool td_trace_of_token(const TdAsk *q, const TdTarget *target, const TdStmt *s, 
   return true;
 }
 
+bool td_trace_of_tests(const TdAsk *q, const TdTarget *target, const TdStmt *s, TdTrace *t,
+                       TdDiag *d) {
+  begin(t, q, target, d);
+  t->stmt = s;
+  for (uint32_t i = 0; i < s->nexpr; i++) trace_value(t, s->expr[i], ALL_BITS, NULL);
+  return t->flow.node.n < MOST_NODES ||
+         td_diag_set(d, TD_LIMIT, "too-many-copies", s->loc, "a sum of too many terms");
+}
+
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *target, const TdStmt *decl) {
   TdTrace *t = TD_NEW(q->arena, TdTrace);
   TdDiag none = {.arena = q->arena};

@@ -182,6 +182,8 @@ bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out,
 bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
                          TdDiag *d);
 bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
+/* The same for the expressions of s alone: the test of an IF or WHILE, the bounds of a FOR. */
+bool td_trace_of_tests(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
 /* The memory of a constant table or a state of q->unit. */
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
 

@@ -85,20 +85,30 @@ static void adopt_report(lua_State *L, TdArena *a, TdCost *c, const char *folder
     td_bind_fail(L, "no-report", "'%s' holds no report of Vitis HLS (csynth.xml)", folder);
 }
 
+/* The device that option table idx names, as `device` or, which is the older word, `target`. */
+static const TdTarget *check_device(lua_State *L, int idx) {
+  int u280 = td_target_find("u280")->id;
+  if (lua_isnoneornil(L, idx)) return td_target_find(td_target_names[u280]);
+  bool old = lua_getfield(L, idx, "target") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (old)
+    td_bind_warn(L, "estimate {target =} is now {device =}, as in runs with a clock and in searches");
+  return td_target_find(
+      td_target_names[td_bind_opt_word(L, idx, old ? "target" : "device", td_target_names, u280)]);
+}
+
 int td_bind_estimate(lua_State *L) {
-  static const char *const options[] = {"target", "report", NULL};
+  static const char *const options[] = {"device", "target", "report", NULL};
   lua_settop(L, 2);
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
   TdBind *b = td_bind_enter(L);
   bool given = td_bind_check_options(L, 2, options);
-  const TdTarget *u280 = td_target_find("u280");
-  int at = given ? td_bind_opt_word(L, 2, "target", td_target_names, u280->id) : u280->id;
+  const TdTarget *device = check_device(L, 2);
   TdArena *a = td_bind_work(L, TD_WORK_ESTIMATE);
   TdDiag d = td_bind_diag(a);
   TdCost c;
-  if (!td_cost_estimate(b->affine, a, p, td_target_find(td_target_names[at]), &c, &d))
-    return td_bind_raise(L, &d);
+  if (!td_cost_estimate(b->affine, a, p, device, &c, &d)) return td_bind_raise(L, &d);
   const char *folder = given ? td_bind_opt_string(L, 2, "report") : NULL;
   if (folder) adopt_report(L, a, &c, folder);
   push_estimate(L, a, &c);

@@ -1,6 +1,7 @@
 /* refuse.c - refusals of what a caller gave: errors with help, option tables; the module
  * tide.refusal, with which stdlib does the same. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bind/bind.h"
@@ -40,6 +41,13 @@ static int find(lua_State *L, const char *code, const char *what, const char *wo
   const char *help = near ? td_text_fmt(all.arena, "did you mean '%s'?", near)
                           : td_text_fmt(all.arena, "there is %s", td_text_str(&all));
   return td_bind_refuse(L, TD_USAGE, code, help, "unknown %s '%s'", what, word);
+}
+
+void td_bind_warn(lua_State *L, const char *message) {
+  TdText out = td_text_new(td_bind_arena(L));
+  td_text_putf(&out, "warning: %s\n", message);
+  td_diag_print_place(&out, td_bind_user(L), td_bind_enter(L)->session->sources);
+  fputs(td_text_str(&out), stderr);
 }
 
 bool td_bind_check_options(lua_State *L, int idx, const char *const *names) {

@@ -215,6 +215,12 @@ void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n) {
   }
 }
 
+void td_clock_test(TdClock *c, const TdTime *loop) {
+  if (c->region || loop->kind != TD_TIME_LOOP) return;
+  td_clock_close(c);
+  c->now += loop->test;
+}
+
 void td_clock_leave(TdClock *c, size_t depth) {
   if (c->leaf && (!c->region || c->region >= depth)) end(c);
 }

@@ -119,6 +119,8 @@ const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth);
  * moves and nothing else has a time of its own. */
 void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n);
 void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n);
+/* The test of a loop that td_clock_enter returned fails. */
+void td_clock_test(TdClock *c, const TdTime *loop);
 /* Leaves all loops down to a depth of nesting, that one included; not those that are copies. */
 void td_clock_leave(TdClock *c, size_t depth);
 /* Ends what runs, unless it is a pipelined loop; the cycle then. */

@@ -421,13 +421,13 @@ end
 
 t.test("the DSP of a device are kept, and named", function()
   local design = multipliers(12, 128)
-  local plain = design:estimate {target = "u280"}
+  local plain = design:estimate {device = "u280"}
   local s = tide.schedule(multipliers(4, 128)):search {device = "u280"}
-  t.ok(s:estimate {target = "u280"}.dsp <= 9024)
+  t.ok(s:estimate {device = "u280"}.dsp <= 9024)
   t.eq(s:log():match "bundle" or "none", "none", "what fits stays as it is")
   if plain.dsp > 9024 then
     s = tide.schedule(design):search {device = "u280"}
-    t.ok(s:estimate {target = "u280"}.dsp <= 9024, "DSP")
+    t.ok(s:estimate {device = "u280"}.dsp <= 9024, "DSP")
     t.has(table.concat(s:steps()[1].notes, "\n"), "bound by DSP of u280")
   end
 end)

@@ -8,7 +8,7 @@ local N = 64
 
 -- The estimate of loop `name` of a schedule, or its only one.
 local function loop(s, name, target)
-  local e = s:estimate {target = target or "u280"}
+  local e = s:estimate {device = target or "u280"}
   return name and e.loops[name] or e.loops[1], e
 end
 
@@ -259,7 +259,7 @@ end
 t.test("a token that is computed takes the time of its elements, as a local does", function()
   local last = 0
   for _, size in ipairs {{4, 4, 4}, {16, 16, 16}, {64, 64, 32}, {512, 512, 64}} do
-    local e = products(table.unpack(size)):estimate {target = "u280"}
+    local e = products(table.unpack(size)):estimate {device = "u280"}
     local put, set = e.tasks[1].cycles, e.tasks[2].cycles
     t.ok(put > last and put <= set and put >= set * 9 // 10, put .. " and " .. set)
     t.ok(e.loops["z (put)"], "its loop has a row")
@@ -273,7 +273,7 @@ t.test("and runs with a clock take as long", function()
   local x = {}
   for i = 1, 4 do x[i] = tide.random(f32[4][4], i) end
   m(table.unpack(x))
-  local e = d:estimate {target = "u280"}
+  local e = d:estimate {device = "u280"}
   t.eq(m.report.tasks.put.busy, e.tasks[1].cycles)
   t.eq(m.report.tasks.put.multiplies, 64)
 end)
@@ -483,7 +483,7 @@ t.test("refused: what cannot be known", function()
     end,
   }
   t.fails(function() w:estimate() end, {kind = "unsupported", code = "trip-unknown"})
-  t.fails(function() k:estimate {target = "u281"} end, {kind = "usage"})
+  t.fails(function() k:estimate {device = "u281"} end, {kind = "usage"})
 end)
 
 t.test("a pipelined loop around a while is not pipelined, and says so", function()

@@ -8,7 +8,7 @@ local suite, allo = require "suite", require "allo"
 -- The cycles of the longest top loop of Allo's schedule: its stages overlap.
 local function longest(name, target)
   local most = 0
-  for _, loop in ipairs(allo[name](tide.f32, suite.extents(name, "medium")):estimate({target = target}).loops) do
+  for _, loop in ipairs(allo[name](tide.f32, suite.extents(name, "medium")):estimate({device = target}).loops) do
     if loop.level == 0 then most = math.max(most, loop.cycles) end
   end
   return most
@@ -57,7 +57,7 @@ t.test("only what a recurrence leads through is shorter", function()
     for i = 0, 63 do sum = sum + (a[i] + tide.f32(1)) end
     o[0] = sum
   end}
-  local function loop(target) return tide.schedule(k):pipeline("i"):estimate({target = target}).loops[1] end
+  local function loop(target) return tide.schedule(k):pipeline("i"):estimate({device = target}).loops[1] end
   local plain, short = loop "u280", loop "u280-csynth"
   t.eq({plain.ii, short.ii}, {7, 4})
   -- at 7 cycles one adder serves both, and the second waits a cycle for its turn

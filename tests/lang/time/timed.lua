@@ -165,7 +165,7 @@ t.test("200 random networks: cycles, stalls and fills as a machine stepped cycle
     local net = draw(random)
     local text = source(net)
     local s = tide.schedule(assert(load(text))())
-    local e = s:estimate {target = "ideal"}
+    local e = s:estimate {device = "ideal"}
     for i, x in ipairs(net.task) do
       local l = e.loops["t" .. i .. ":k"]
       x.ii, x.length = l.ii, l.depth
@@ -219,7 +219,7 @@ t.test("kernels take just the cycles of their estimates", function()
   local function same(s, ...)
     for _, device in ipairs {"ideal", "u280"} do
       t.eq({device, report(s, {device = device}, ...).cycles},
-        {device, s:estimate {target = device}.cycles}, tostring(s))
+        {device, s:estimate {device = device}.cycles}, tostring(s))
     end
   end
   local A, B, C = tide.random(f32[M][K], 1), tide.random(f32[K][N], 2), f32[M][N](0)
