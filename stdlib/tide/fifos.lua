@@ -201,6 +201,9 @@ function fifos.report(program, options, is_schedule)
   return r
 end
 
+--- What a run of a schedule is given: `given`, or something of each parameter's type.
+fifos.arguments = arguments
+
 --- The least depths at which the design runs to its end, or nil and an error.
 function fifos.least(program, is_schedule)
   if is_schedule then program = load(tostring(program))(program:constants()) end

@@ -1,5 +1,6 @@
 /* check.c - designs checked when they are made, and on demand: d:check(), d:depths(). */
 #include "analysis/net/depths.h"
+#include "analysis/time/target.h"
 #include "bind/program/unit.h"
 #include "drive/admit.h"
 
@@ -22,8 +23,27 @@ void td_bind_check_design(lua_State *L, const TdProg *p) {
   td_bind_settop(L, unit);
 }
 
+/* d:check {contract =}: what a run of the design does by it. */
+static int check_contract(lua_State *L) {
+  static const char *const options[] = {"contract", "device", "args", NULL};
+  static const char *const contracts[] = {"latch", "fire", NULL};
+  td_bind_check_options(L, 2, options);
+  if (td_bind_opt_word(L, 2, "contract", contracts, -1) < 0)
+    td_bind_fail(L, "option", "say which contract: {contract = \"latch\"} or \"fire\"");
+  td_bind_opt_word(L, 2, "device", td_target_names, 0);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.contract");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "check");
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
 int td_bind_check_again(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
+  if (lua_istable(L, 2)) return check_contract(L);
   TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};

@@ -73,6 +73,22 @@ static void keep_owner(lua_State *L, int idx) {
   lua_pop(L, 2);
 }
 
+/* Adds what the run would do where pipelines stall as a whole. */
+static void push_fire(lua_State *L, const TdTimed *t) {
+  if (!t->fire.known) return;
+  lua_createtable(L, 0, 4);
+  if (t->fire.hangs) {
+    td_bind_set_boolean(L, "hangs", true);
+    td_bind_set_string(L, "task", t->task[t->fire.task].name);
+    td_bind_set_string(L, "stream", t->stream[t->fire.stream].name);
+    td_bind_set_string(L, "why", t->fire.why == TD_STALL_EMPTY ? "empty" : "full");
+  } else {
+    td_bind_set_boolean(L, "hangs", false);
+    td_bind_set_integer(L, "cycles", t->fire.cycles);
+  }
+  lua_setfield(L, -2, "fire");
+}
+
 void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   TdText text = td_text_new(td_bind_arena(L));
   lua_createtable(L, 0, 9);
@@ -82,6 +98,7 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   td_bind_set_integer(L, "fill", t->fill);
   td_bind_set_integer(L, "drain", t->drain);
   td_bind_set_string(L, "device", t->target);
+  push_fire(L, t);
   lua_createtable(L, (int)t->ntask, (int)t->ntask);
   for (size_t i = 0; i < t->ntask; i++) {
     push_task(L, t, &t->task[i]);

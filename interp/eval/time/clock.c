@@ -225,6 +225,18 @@ void td_clock_leave(TdClock *c, size_t depth) {
   if (c->leaf && (!c->region || c->region >= depth)) end(c);
 }
 
+/* Notes what the task does `cycle` cycles after its base. */
+static void note(TdClock *c, const TdWire *w, int64_t cycle, TdDoes does) {
+  if (keeps(c->keep))
+    td_vec_push(c->arena, &c->deed, ((TdDeed){c->base - c->stalled + cycle, w->number, does}));
+}
+
+/* The cycle of the schedule of the event at hand. */
+static int64_t scheduled(const TdClock *c) {
+  const TdTime *leaf = c->leaf;
+  return c->event > 0 && c->event <= (int)leaf->nevent ? leaf->event[c->event - 1].cycle : 0;
+}
+
 /* Has the token of statement s happen as the next of its firing. */
 static void join(TdClock *c, int phase, const void *s) {
   static const TdTime nothing = {.kind = TD_TIME_BLOCK, .lanes = 1};
@@ -278,6 +290,7 @@ static int64_t again(const TdWire *w, const int64_t *at, int64_t n) {
 
 void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s) {
   join(c, TD_FIRING_GETS, s);
+  note(c, w, scheduled(c), held ? TD_DOES_HOLD : TD_DOES_GET);
   int64_t k = w->moved->gots, ready = TD_LONG_AGO;
   if (!w->outside) ready = w->put_at[k % w->depth] + w->beats - 1 + w->latency;
   if (take(c, again(w, w->got_at, k), ready, w->beats))
@@ -297,12 +310,14 @@ static int64_t claim(TdWire *w) {
 
 void td_clock_slot(TdClock *c, TdWire *w, const void *s) {
   join(c, TD_FIRING_GETS, s);
+  note(c, w, scheduled(c), TD_DOES_SLOT);
   if (take(c, w->last_claim + 1, claim(w), 1)) c->late = TD_CAUSE(w->number, TD_STALL_FULL);
   w->last_claim = c->at;
 }
 
 void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s) {
   join(c, TD_FIRING_PUTS, s);
+  note(c, w, scheduled(c), taken ? TD_DOES_PASS : TD_DOES_PUT);
   c->at = later(c->at, c->done);
   int64_t k = w->moved->puts, ready = taken ? TD_LONG_AGO : claim(w);
   if (take(c, again(w, w->put_at, k), ready, w->beats)) c->held = TD_CAUSE(w->number, TD_STALL_FULL);
@@ -314,7 +329,10 @@ void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s) {
 void td_clock_free(TdClock *c, TdWire *w) {
   int64_t cycle = td_clock_close(c);
   const TdTime *leaf = c->leaf;
-  w->freed_at[w->freed++ % w->depth] = (leaf ? cycle + leaf->length : cycle) - 1;
+  int64_t end = (leaf ? cycle + leaf->length : cycle) - 1;
+  if (keeps(c->keep))
+    td_vec_push(c->arena, &c->deed, ((TdDeed){end - c->stalled, w->number, TD_DOES_FREE}));
+  w->freed_at[w->freed++ % w->depth] = end;
 }
 
 void td_clock_open(TdArena *a, TdWire *w, int64_t n, int64_t depth) {

@@ -37,6 +37,14 @@
 /* Before everything: any sum with what programs hold stays below 0. */
 #define TD_LONG_AGO (INT64_MIN / 4)
 
+/* Something that a task does with stream `wire`, in the cycle of its own that it would have if it
+ * never waited: what the second contract (fire.h) follows. */
+typedef enum { TD_DOES_GET, TD_DOES_HOLD, TD_DOES_SLOT, TD_DOES_PUT, TD_DOES_PASS, TD_DOES_FREE } TdDoes;
+typedef struct TdDeed {
+  int64_t local, wire;
+  TdDoes does; /* HOLD: a get that keeps the buffer; PASS: a put of a slot */
+} TdDeed;
+
 /* Events that a run may still keep: the waits of tasks, the cycles of tokens. */
 typedef struct TdKeep {
   int64_t left; /* below 0: some were not kept */
@@ -101,6 +109,7 @@ typedef struct TdClock {
   int64_t room;
   TD_VEC(TdTimedStall) stall;
   TD_VEC(TdTimedWait) wait;
+  TD_VEC(TdDeed) deed;
   bool called;
   TdKeep *keep; /* NULL: nothing */
   int64_t stalled, multipliers;

@@ -2,6 +2,7 @@
 #include "eval/time/timed.h"
 
 #include "eval/machine.h"
+#include "eval/time/fire.h"
 
 void td_timed_task(TdMachine *m, TdTask *t) {
   if (!m->options->times) return;
@@ -43,6 +44,15 @@ static TdTimedStream stream_of(const TdMachine *m, const TdChannel *c) {
   return out;
 }
 
+/* The other contract, where everything that happened is known. */
+static TdTimedFire fire_of(const TdMachine *m) {
+  const TdClock **task = TD_NEWN(m->arena, const TdClock *, m->clocked.n);
+  const TdWire **wire = TD_NEWN(m->arena, const TdWire *, m->channel.n);
+  for (size_t i = 0; i < m->clocked.n; i++) task[i] = m->clocked.at[i]->clock;
+  for (size_t i = 0; i < m->channel.n; i++) wire[i] = m->channel.at[i]->wire;
+  return td_fire(m->arena, task, m->clocked.n, wire, m->channel.n);
+}
+
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
   TdTimed *out = TD_NEW(m->arena, TdTimed);
   TdTimedTask *task = TD_NEWN(m->arena, TdTimedTask, m->clocked.n);
@@ -56,6 +66,7 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
                    .stream = stream,
                    .nstream = m->channel.n,
                    .kept = m->options->keep && m->options->keep->left >= 0};
+  if (out->kept) out->fire = fire_of(m);
   td_timed_sum(out);
   return out;
 }

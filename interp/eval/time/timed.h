@@ -51,6 +51,15 @@ typedef struct TdTimedStream {
   bool block;
 } TdTimedStream;
 
+/* The same run where pipelines stall as a whole (fire.h), if events were kept: its cycles, or the
+ * task that waits for ever at a stream. */
+typedef struct TdTimedFire {
+  bool known, hangs;
+  int64_t cycles;
+  size_t task, stream;
+  TdStall why;
+} TdTimedFire;
+
 typedef struct TdTimed {
   const char *design, *target;
   int64_t cycles;
@@ -61,6 +70,7 @@ typedef struct TdTimed {
   size_t ntask;
   const TdTimedStream *stream;
   size_t nstream;
+  TdTimedFire fire;
   bool kept;    /* waits and the cycles of tokens */
   uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;

@@ -1,0 +1,148 @@
+-- contracts.lua - the second contract of hardware, pipelines that stall as a whole: random networks
+-- against a machine that is stepped cycle by cycle, and what hangs there only.
+local tide = require "tide"
+local t = require "tap"
+
+-- Streams go from a task to a later one; an iteration of a task moves a token of each of its streams, II cycles after
+-- the one before.
+local function draw(random)
+  local net = {n = random(1, 12), task = {}, stream = {}}
+  for i = 1, random(2, 5) do net.task[i] = {ii = random(1, 7), ops = {}} end
+  for i = 1, random(1, 7) do
+    local from = random(1, #net.task - 1)
+    local s = {name = "s" .. i, depth = random(1, 5), latency = random(1, 3), put = {}, got = {}}
+    net.stream[i] = s
+    table.insert(net.task[from].ops, {s, true})
+    table.insert(net.task[random(from + 1, #net.task)].ops, {s, false})
+  end
+  for i = #net.task, 1, -1 do
+    if #net.task[i].ops == 0 then table.remove(net.task, i) end
+  end
+  for _, x in ipairs(net.task) do
+    table.sort(x.ops, function(a, b)
+      if a[2] ~= b[2] then return not a[2] end
+      return a[1].name < b[1].name
+    end)
+  end
+  return net
+end
+
+local function source(net)
+  local out = {'local tide = require "tide"', "local i32 = tide.i32", "return tide.design(function(d)"}
+  local function line(...) out[#out + 1] = string.format(...) end
+  for _, s in ipairs(net.stream) do
+    line("  local %s = d:stream(i32, {depth = %d}) --@ latency(%d)", s.name, s.depth, s.latency)
+  end
+  for i, x in ipairs(net.task) do
+    line("  d.t%d = tide.task {function()", i)
+    line("    for k = 0, %d do --@ pipeline(%d)", net.n - 1, x.ii)
+    for _, o in ipairs(x.ops) do
+      line(o[2] and "      %s:put(i32(k))" or "      local _ = %s:get()", o[1].name)
+    end
+    line("    end\n  end}")
+  end
+  line "end)"
+  return table.concat(out, "\n")
+end
+
+-- Whether everything of an iteration may happen in this cycle.
+local function may(x, now)
+  for _, o in ipairs(x.ops) do
+    local s, freed = o[1], 0
+    for _, g in ipairs(s.got) do freed = freed + (g < now and 1 or 0) end
+    if o[2] and #s.put - freed >= s.depth then return false end
+    local k = #s.got + 1
+    if not o[2] and not (s.put[k] and s.put[k] + s.latency <= now) then return false end
+  end
+  return true
+end
+
+-- A counter for each task that stands still while it may not go on.
+local function step(net)
+  for _, x in ipairs(net.task) do x.counter, x.done = 0, 0 end
+  for now = 0, 3000 do
+    local left, moved = false, {}
+    for _, x in ipairs(net.task) do
+      if x.done < net.n then
+        left = true
+        local due = x.counter == x.done * x.ii
+        if not due or may(x, now) then
+          if due then
+            moved[#moved + 1] = x
+            x.done = x.done + 1
+          end
+          x.counter = x.counter + 1
+          if x.done == net.n then x.ended = now + 1 end
+        end
+      end
+    end
+    for _, x in ipairs(moved) do
+      for _, o in ipairs(x.ops) do table.insert(o[2] and o[1].put or o[1].got, now) end
+    end
+    if not left then
+      local last = 0
+      for _, x in ipairs(net.task) do last = math.max(last, x.ended) end
+      return last
+    end
+  end
+end
+
+t.test("random networks: cycles as a machine of counters that stand still", function()
+  local seed, compared = 11, 0
+  local function random(lo, hi)
+    seed = (seed * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
+    return lo + (seed >> 33) % (hi - lo + 1)
+  end
+  for _ = 1, 150 do
+    local net = draw(random)
+    local ok, d = pcall(assert(load(source(net))))
+    if ok then
+      local m = d:build {target = "cpu", timed = true}
+      m()
+      local want = step(net)
+      t.eq({m.report.fire.hangs, m.report.fire.cycles}, {want == nil, want}, source(net))
+      compared = compared + 1
+    end
+  end
+  t.ok(compared > 100, compared)
+end)
+
+local pair = [[
+local tide = require "tide"
+local i32 = tide.i32
+return tide.design(function(d)
+  local a = d:stream(i32, {depth = $D})
+  local b = d:stream(i32, {depth = $D})
+  d.source = tide.task {function()
+    for i = 0, 7 do --@ pipeline(1)
+      a:put(i32(i))
+      b:put(i32(i))
+    end
+  end}
+  d.sink = tide.task {function()
+    for i = 0, 3 do
+      local _ = a:get()
+      local _ = a:get()
+      local _ = b:get()
+      local _ = b:get()
+    end
+  end}
+end)]]
+
+t.test("two puts of a stage against a, a, b, b: latches run at depth 1, a pipeline that stalls hangs", function()
+  local one, two = load((pair:gsub("$D", "1")))(), load((pair:gsub("$D", "2")))()
+  t.ok(not one:check({contract = "latch"}).hangs)
+  local hang = one:check {contract = "fire"}
+  t.eq({hang.hangs, hang.task, hang.stream, hang.why}, {true, "source", "b", "full"})
+  t.has(tostring(hang), "source waits for ever, b is full")
+  t.eq(two:check({contract = "fire"}).hangs, false, "two places are enough")
+  t.ok(one:check(), "and without a contract it is the check of before")
+end)
+
+t.test("a contract that there is none of", function()
+  local d = load((pair:gsub("$D", "1")))()
+  t.fails(function() d:check {contract = "wait"} end, {match = "unknown contract 'wait'"})
+  t.fails(function() d:check {contract = "fire", device = "u2800"} end, {match = "did you mean 'u280'"})
+end)
+
+t.done()
