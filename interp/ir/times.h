@@ -11,10 +11,11 @@
  * iteration of a pipelined loop, in program order. All of it is a cycle of the schedule, counted
  * from the start of the iteration. */
 typedef struct TdFiring {
-  int64_t from, at;    /* in which its gets may begin, and in which it starts */
-  int64_t latency;     /* from its start to its first put; all values are there then */
-  int64_t first, skid; /* pipelined, with puts: results on their way or in front of the put unit at
-                          most (credits; 0: no bound), and their place in TdClock.waiting */
+  int64_t from, at; /* in which its gets may begin, and in which it starts */
+  int64_t latency;  /* from its start to its first put; all values are there then */
+  /* Pipelined, with puts: results on their way or in front of the put unit at most (credits; 0: no
+   * bound), and their place in TdClock.waiting. */
+  int64_t first, skid;
 } TdFiring;
 
 /* What a run meets of firings, in program order: a get, slot or put; or (firing -1) the start of
@@ -28,11 +29,11 @@ typedef struct TdEvent {
 } TdEvent;
 
 typedef enum {
-  TD_TIME_BLOCK, /* straight code, from its first statement on */
-  TD_TIME_PIPE,  /* a pipelined loop */
-  TD_TIME_LOOP,  /* a loop whose iterations follow each other */
+  TD_TIME_BLOCK,  /* straight code, from its first statement on */
+  TD_TIME_PIPE,   /* a pipelined loop */
+  TD_TIME_LOOP,   /* a loop whose iterations follow each other */
   TD_TIME_COPIES, /* a loop that is unrolled, or a call that is laid out, in one of the others */
-  TD_TIME_PLAIN  /* anything else that takes `length` cycles before what is inside it begins */
+  TD_TIME_PLAIN   /* anything else that takes `length` cycles before what is inside it begins */
 } TdTimeKind;
 
 typedef struct TdTime TdTime;
@@ -53,8 +54,8 @@ struct TdTime {
   size_t nfiring;
   const TdEvent *event;
   size_t nevent;
-  bool shares;     /* PIPE: stages share ports or operators, so iterations slip by whole intervals */
-  int64_t waiting; /* PIPE: room for what waits of all firings */
+  bool shares; /* PIPE: stages share ports or operators, so iterations slip by whole intervals */
+  int64_t waiting;                 /* PIPE: room for what waits of all firings */
   int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */
 };
 
@@ -83,7 +84,8 @@ static inline int64_t td_times_fold(const TdTimes *t, const TdExpr *e, int64_t n
   int64_t steps = n - 1, cycles;
   if (!f) return 1;
   if (f->tree)
-    for (steps = 0; (int64_t)1 << steps < n; steps++) {}
+    for (steps = 0; (int64_t)1 << steps < n; steps++) {
+    }
   cycles = f->stages ? steps * f->stages : (steps + f->side - 1) / f->side;
   return cycles > 1 ? cycles : 1;
 }

@@ -139,9 +139,9 @@ static void put_start(TdCpuProg *p, const TdCpuBurst *b) {
     put_raise(p, "td_start", "*td_turn + 1", "td_cause", "td_held");
   }
   if (b->leaf->shares)
-    td_text_line(out, "td_start = td_due + (td_start - td_due + %" PRId64 ") / %" PRId64
-                      " * %" PRId64 ";",
-                 b->leaf->ii - 1, b->leaf->ii, b->leaf->ii);
+    td_text_line(
+        out, "td_start = td_due + (td_start - td_due + %" PRId64 ") / %" PRId64 " * %" PRId64 ";",
+        b->leaf->ii - 1, b->leaf->ii, b->leaf->ii);
   td_text_line(out, "if (td_start > td_due) {");
   td_text_line(out, "  TD_TIMED->charge(td_c, td_due, td_start - td_due, td_cause);");
   td_text_line(out, "  td_base += td_start - td_due;");

@@ -31,8 +31,7 @@ static void put_before(TdCpuProg *p, const TdCpuBurst *b) {
                    b->end[i].put ? "td_u" : "td_t");
   if (f->skid < 2) return;
   td_text_line(out, "for (int64_t td_i = 0; td_i < td_n && td_i < %" PRId64 "; td_i++)", f->skid);
-  td_text_line(out,
-               "  td_waits |= td_skid[1 + (*td_skid + td_i) %% %" PRId64 "] >= td_t + td_i;",
+  td_text_line(out, "  td_waits |= td_skid[1 + (*td_skid + td_i) %% %" PRId64 "] >= td_t + td_i;",
                f->skid);
 }
 
@@ -122,9 +121,10 @@ void td_cpu_burst_line_put(TdCpuProg *p, const TdCpuBurst *b) {
   put_cycles(p, b);
   for (int i = 0; i < b->n; i++) put_most(p, b, &b->end[i]);
   if (f->skid > 1)
-    td_text_line(out,
-                 "for (int64_t td_i = 0; td_i < td_n; td_i++) td_skid[1 + (*td_skid + td_i) %% %" PRId64
-                 "] = td_u + td_i;",
-                 f->skid);
+    td_text_line(
+        out,
+        "for (int64_t td_i = 0; td_i < td_n; td_i++) td_skid[1 + (*td_skid + td_i) %% %" PRId64
+        "] = td_u + td_i;",
+        f->skid);
   td_text_line(out, "td_base += %s, td_done = td_u + %s - 1;", n, n);
 }

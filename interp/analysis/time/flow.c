@@ -1,7 +1,8 @@
-/* flow.c - modulo scheduling: least times by relaxation, units taken in the order of the nodes. What
- * crosses iterations does so on clock edges: a cycle of waiting that delays its first node at all
- * delays it by whole cycles each time around, and never settles; one is looked for whenever a back
- * edge delays a node. Where units are waited for on the way around, rounds are counted instead. */
+/* flow.c - modulo scheduling: least times by relaxation, units taken in the order of the nodes.
+ *
+ * What crosses iterations does so on clock edges: a cycle of waiting that delays its first node at
+ * all delays it by whole cycles each time around, and never settles; one is looked for whenever a
+ * back edge delays a node. Where units are waited for on the way around, rounds are counted. */
 #include "analysis/time/flow.h"
 
 #include <assert.h>
@@ -222,8 +223,7 @@ int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
   TdFlowCycle other;
   *why = (TdFlowCycle){0};
   if (ii) ii = least_for_units(f, ii, &why->crowded);
-  while (!(has_few(f, ii) && place(f, ii, true, held, &other)) &&
-         !place(f, ii, false, held, why)) {
+  while (!(has_few(f, ii) && place(f, ii, true, held, &other)) && !place(f, ii, false, held, why)) {
     int64_t around = why->distance > 0 ? why->distance : 1;
     int64_t needs = (why->cycles + around - 1) / around;
     ii = needs > ii ? needs : ii + 1;

@@ -14,13 +14,13 @@ typedef enum { TD_VIA_OPERAND, TD_VIA_ORDER, TD_VIA_BACK } TdFlowVia;
  * is there from the start. */
 typedef struct TdFlowNode {
   int32_t stages, delay;
-  bool edge;            /* starts on a clock edge, as registers and memories do */
-  bool fixed;           /* td_flow_postpone leaves it */
-  uint32_t width;       /* bits of the value, 0 for none */
-  uint32_t firing;      /* of a token, or the last firing whose gets feed it, plus 1; 0: none */
-  uint32_t first, n;    /* operands, in operand[] */
-  uint32_t use, nuse;   /* units that it takes, in use[] */
-  int64_t start, end;   /* ps, as td_flow_settle left them */
+  bool edge;          /* starts on a clock edge, as registers and memories do */
+  bool fixed;         /* td_flow_postpone leaves it */
+  uint32_t width;     /* bits of the value, 0 for none */
+  uint32_t firing;    /* of a token, or the last firing whose gets feed it, plus 1; 0: none */
+  uint32_t first, n;  /* operands, in operand[] */
+  uint32_t use, nuse; /* units that it takes, in use[] */
+  int64_t start, end; /* ps, as td_flow_settle left them */
   /* as it left them, too: the node that it waited for last, how, and through which wait */
   uint32_t last, wait;
   TdFlowVia via;
@@ -52,13 +52,13 @@ typedef TD_VEC(TdFlowBusy) TdFlowUnit;
 
 /* Units of one kind: the ports of a bank, instances of an operator. */
 typedef struct TdFlowPool {
-  int64_t n;       /* 0: as many as are needed */
-  bool few;        /* with n = 0: as few as the interval allows where that costs no time */
-  bool loose;      /* what takes a unit waits for it by itself when iterations slip */
-  bool uneven;     /* some use takes several cycles, or is under a condition */
-  bool shared;     /* some use is under a condition */
-  int64_t total;   /* cycles of all its uses */
-  int64_t units;   /* as td_flow_pool_number left it: those that are used */
+  int64_t n;     /* 0: as many as are needed */
+  bool few;      /* with n = 0: as few as the interval allows where that costs no time */
+  bool loose;    /* what takes a unit waits for it by itself when iterations slip */
+  bool uneven;   /* some use takes several cycles, or is under a condition */
+  bool shared;   /* some use is under a condition */
+  int64_t total; /* cycles of all its uses */
+  int64_t units; /* as td_flow_pool_number left it: those that are used */
   /* of an attempt: units, 0 any number; those taken of each row, or unit by unit */
   int64_t limit;
   bool counted;

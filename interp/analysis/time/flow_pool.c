@@ -202,7 +202,8 @@ static void number_units(TdFlow *f, TdFlowPool *p, Order *o, size_t n) {
     if (i && o[i].cycle != o[i - 1].cycle) row = i;
     if (f->ii && !p->uneven) {
       u->unit = (int64_t)(i - row);
-    } else if (!f->ii && head < i && earlier->cycle + f->use.at[earlier->use].cycles <= o[i].cycle) {
+    } else if (!f->ii && head < i &&
+               earlier->cycle + f->use.at[earlier->use].cycles <= o[i].cycle) {
       u->unit = f->use.at[earlier->use].unit;
       head++;
     } else {

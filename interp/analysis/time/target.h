@@ -1,5 +1,5 @@
-/* target.h - what hardware costs, by device: the rows of targets.def, asked by operator, and block RAM by
- * size. */
+/* target.h - what hardware costs, by device: the rows of targets.def, asked by operator, and block
+ * RAM by size. */
 #ifndef TD_ANALYSIS_TIME_TARGET_H
 #define TD_ANALYSIS_TIME_TARGET_H
 

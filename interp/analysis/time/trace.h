@@ -80,7 +80,7 @@ typedef struct TdReach {
   bool hidden;        /* by a later store */
   uint32_t guard;     /* the condition under which it happens: a node, or 0 */
   TdTraceValue value; /* what is written */
-  uint32_t before; /* a token: number of the one before it in its spot, plus 1 */
+  uint32_t before;    /* a token: number of the one before it in its spot, plus 1 */
   const TdFlowArm *arm;
 } TdReach;
 
@@ -122,7 +122,7 @@ typedef struct TdTraceEvent {
 /* A firing: gets that follow each other and none of which needs another, what is computed of them,
  * and the puts that follow. */
 typedef struct TdTraceFiring {
-  uint32_t start; /* node: without gets */
+  uint32_t start;       /* node: without gets */
   TD_VEC(uint32_t) get; /* numbers in reach[] */
   TD_VEC(uint32_t) put;
 } TdTraceFiring;
@@ -156,9 +156,9 @@ typedef struct TdTrace {
   uint32_t guard; /* the condition under which they run, or 0 */
   const TdFlowArm *arm;
   uint32_t conditions; /* how many were laid out */
-  TdMap bound;    /* TdSym -> TdTraceBound * */
-  TdMap same;     /* hash of an operation or a column -> its number */
-  TdMap spots;    /* hash of array and forms -> spot */
+  TdMap bound;         /* TdSym -> TdTraceBound * */
+  TdMap same;          /* hash of an operation or a column -> its number */
+  TdMap spots;         /* hash of array and forms -> spot */
   TdDiag *diag;
   /* hoisted elements: what entering and leaving the loop moves */
   int64_t loads, stores;
@@ -261,11 +261,12 @@ void td_trace_unmark(TdTrace *t, size_t n);
 /* Has what is computed wait for all gets of its firing, puts for all their values, and iterations
  * for each other. */
 void td_trace_fire(TdTrace *t);
-/* Firing k as settled: the cycle of its first get, its start, and its first put and the end of its
+/* A firing as settled: the cycle of its first get, its start, and its first put and the end of its
  * last one after that. */
 typedef struct TdFiringTimes {
   int64_t from, at, latency, span;
 } TdFiringTimes;
+/* The times of firing k. */
 TdFiringTimes td_trace_times(const TdTrace *t, size_t k);
 
 /* trace_carry.c */

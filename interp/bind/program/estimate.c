@@ -92,7 +92,8 @@ static const TdTarget *check_device(lua_State *L, int idx) {
   bool old = lua_getfield(L, idx, "target") != LUA_TNIL;
   lua_pop(L, 1);
   if (old)
-    td_bind_warn(L, "estimate {target =} is now {device =}, as in runs with a clock and in searches");
+    td_bind_warn(L,
+                 "estimate {target =} is now {device =}, as in runs with a clock and in searches");
   return td_target_find(
       td_target_names[td_bind_opt_word(L, idx, old ? "target" : "device", td_target_names, u280)]);
 }

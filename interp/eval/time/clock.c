@@ -320,7 +320,8 @@ void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s) {
   note(c, w, scheduled(c), taken ? TD_DOES_PASS : TD_DOES_PUT);
   c->at = later(c->at, c->done);
   int64_t k = w->moved->puts, ready = taken ? TD_LONG_AGO : claim(w);
-  if (take(c, again(w, w->put_at, k), ready, w->beats)) c->held = TD_CAUSE(w->number, TD_STALL_FULL);
+  if (take(c, again(w, w->put_at, k), ready, w->beats))
+    c->held = TD_CAUSE(w->number, TD_STALL_FULL);
   w->put_at[w->moved->puts++ % w->depth] = c->at;
   if (keeps(w->keep)) td_vec_push(c->arena, &w->every_put, c->at);
   if (!w->outside) td_clock_count(w, k);

@@ -39,7 +39,14 @@
 
 /* Something that a task does with stream `wire`, in the cycle of its own that it would have if it
  * never waited: what the second contract (fire.h) follows. */
-typedef enum { TD_DOES_GET, TD_DOES_HOLD, TD_DOES_SLOT, TD_DOES_PUT, TD_DOES_PASS, TD_DOES_FREE } TdDoes;
+typedef enum {
+  TD_DOES_GET,
+  TD_DOES_HOLD,
+  TD_DOES_SLOT,
+  TD_DOES_PUT,
+  TD_DOES_PASS,
+  TD_DOES_FREE
+} TdDoes;
 typedef struct TdDeed {
   int64_t local, wire;
   TdDoes does; /* HOLD: a get that keeps the buffer; PASS: a put of a slot */
@@ -140,9 +147,9 @@ void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
 void td_clock_settle(TdClock *c);
 void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);
 
-/* A token moves, by statement s; each end in the order in which its task does it. get: the buffer of
- * a block stream is held, or free again; slot: takes a place for a token to come; put: into a place
- * that was taken, or one that it takes; free: the scope of a buffer ends. */
+/* A token moves, by statement s; each end in the order in which its task does it. get: the buffer
+ * of a block stream is held, or free again; slot: takes a place for a token to come; put: into a
+ * place that was taken, or one that it takes; free: the scope of a buffer ends. */
 void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s);
 void td_clock_slot(TdClock *c, TdWire *w, const void *s);
 void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s);

@@ -82,8 +82,7 @@ static bool ready(const Fire *f, const Runner *r, size_t i, int64_t *t) {
     bool claims = d->does != TD_DOES_PASS && !w->outside;
     if (claims && k >= (int64_t)l->freed.n) return false;
     if (claims && k >= 0) at = l->freed.at[k] + 1;
-    if (d->does != TD_DOES_SLOT && l->put.n && !g.claims &&
-        l->put.at[l->put.n - 1] + w->beats > at)
+    if (d->does != TD_DOES_SLOT && l->put.n && !g.claims && l->put.at[l->put.n - 1] + w->beats > at)
       at = l->put.at[l->put.n - 1] + w->beats;
   }
   if (at > *t) *t = at;

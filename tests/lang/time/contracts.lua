@@ -1,6 +1,5 @@
 -- contracts.lua - the second contract of hardware, pipelines that stall as a whole: random networks
 -- against a machine that is stepped cycle by cycle, and what hangs there only.
-local tide = require "tide"
 local t = require "tap"
 
 -- Streams go from a task to a later one; an iteration of a task moves a token of each of its streams, II cycles after
