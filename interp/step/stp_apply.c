@@ -3,7 +3,7 @@
  * tiles are zeros. */
 #include <string.h>
 
-#include "step/stp_machine.h"
+#include "step/stp_finger.h"
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -60,6 +60,10 @@ static TdStpVal matmul(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, boo
   if (!td_stp_value(r, out)->data) return out;
   int64_t k = least(x.vcols, vk);
   if (!k) return out;
+  if (td_stp_finger_is(r, x.elem, x.rows, yn)) {
+    td_stp_finger_matmul(r, a, b, out, k, transposed);
+    return out;
+  }
   TdTensor arg[2] = {view(r, a, x.vrows, k), transposed ? view(r, b, vn, k) : view(r, b, k, vn)};
   call(r, m, transposed ? TD_STP_FN_MATMUL_T : TD_STP_FN_MATMUL, arg, 2, out, x.vrows, vn);
   return out;
@@ -105,6 +109,10 @@ static TdStpVal combine(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a
   td_stp_value(r, out)->vrows = vrows;
   td_stp_value(r, out)->vcols = vcols;
   if (!td_stp_value(r, out)->data) return out;
+  if (td_stp_finger_is(r, x.elem, rows, cols)) {
+    td_stp_finger_combine(r, fn, a, b, out);
+    return out;
+  }
   TdStpVal p = cleared(r, a), q = cleared(r, b);
   TdTensor arg[2] = {view(r, p, vrows, vcols), view(r, q, vrows, vcols)};
   call(r, m, fn, arg, 2, out, vrows, vcols);
@@ -121,6 +129,10 @@ static TdStpVal unary(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a, 
   td_stp_value(r, out)->vrows = x.vrows;
   td_stp_value(r, out)->vcols = sums ? 1 : x.vcols;
   if (!td_stp_value(r, out)->data || !x.vcols) return out;
+  if (td_stp_finger_is(r, x.elem, x.rows, sums ? 1 : x.cols)) {
+    td_stp_finger_unary(r, fn, a, out);
+    return out;
+  }
   TdTensor arg = view(r, a, x.vrows, x.vcols);
   call(r, m, fn, &arg, 1, out, x.vrows, sums ? 1 : x.vcols);
   return out;
@@ -130,7 +142,11 @@ static TdStpVal unary(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a, 
 static void copy_rows(TdStpRun *r, TdStpVal w, int64_t to, TdStpVal v, int64_t from, int64_t n) {
   const TdStpRecord *x = td_stp_value(r, v), *o = td_stp_value(r, w);
   if (!x->data || n <= 0) return;
-  size_t row = (size_t)x->cols * td_type_bytes(x->elem);
+  size_t row = td_stp_value_row(r, x->elem, x->rows, x->cols);
+  if (row != td_stp_value_row(r, o->elem, o->rows, o->cols)) {
+    td_stp_finger_number(r, w, to, x->number);
+    return;
+  }
   memcpy(o->data + (size_t)to * row, x->data + (size_t)from * row, (size_t)n * row);
 }
 
@@ -138,7 +154,10 @@ static void copy_rows(TdStpRun *r, TdStpVal w, int64_t to, TdStpVal v, int64_t f
 static bool append_rows(TdStpRun *r, TdStpVal state, TdStpVal x) {
   TdStpRecord *s = td_stp_value(r, state), *y = td_stp_value(r, x);
   if (s->refs != 1 || s->vrows != s->rows || s->cols != y->cols) return false;
-  size_t need = (size_t)((s->rows + y->rows) * s->cols) * td_type_bytes(s->elem);
+  if (td_stp_finger_is(r, s->elem, s->rows + 1, s->cols) !=
+      td_stp_finger_is(r, s->elem, s->rows, s->cols))
+    return false;
+  size_t need = (size_t)(s->rows + y->rows) * td_stp_value_row(r, s->elem, s->rows, s->cols);
   if (s->data && need > (size_t)1 << s->size_class) return false;
   int64_t at = s->rows;
   s->rows += y->rows;
@@ -181,6 +200,10 @@ static TdStpVal stack_columns(TdStpRun *r, TdStpMachine *m, TdStpVal state, TdSt
   o->vcols = s.vcols + y.vcols;
   o->mu = y.mu;
   size_t each = td_type_bytes(y.elem);
+  if (td_stp_finger_is(r, y.elem, o->rows, o->cols)) {
+    td_stp_finger_beside(r, state, x, out);
+    return out;
+  }
   for (int64_t i = 0; o->data && i < y.rows; i++) {
     unsigned char *row = o->data + (size_t)(i * o->cols) * each;
     memcpy(row, s.data + (size_t)(i * s.cols) * each, (size_t)s.vcols * each);

@@ -130,8 +130,8 @@ static void tap(TdStpRun *r, TdStpOutput *out, TdStpItem it) {
     t.index = x->index;
     t.nindex = x->kind == TD_STP_SELECTOR ? x->number : -1;
     if (x->data)
-      t.data =
-          td_arena_copy(r->arena, x->data, (size_t)(x->rows * x->cols) * td_type_bytes(x->elem));
+      t.data = td_arena_copy(r->arena, x->data,
+                             (size_t)x->rows * td_stp_value_row(r, x->elem, x->rows, x->cols));
   }
   td_vec_push(r->arena, &out->token, t);
 }

@@ -135,6 +135,7 @@ const TdStpGraph *td_stp_edit_end(TdStpEdit *e) {
   h->before = r->g;
   h->nroute = r->g->nroute;
   h->nfresh = r->g->nfresh;
+  h->ntensor = r->g->ntensor;
   for (size_t i = 0; i < e->node.n; i++)
     if (e->node.at[i]) build(&b, e->node.at[i]);
   for (size_t i = 0; i < e->node.n && !b.failed; i++) {

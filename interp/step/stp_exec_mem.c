@@ -1,7 +1,7 @@
 /* stp_exec_mem.c - what sources, sinks and off-chip accesses do to elements. */
 #include <string.h>
 
-#include "step/stp_machine.h"
+#include "step/stp_finger.h"
 
 /* Entry i of a nested list of these extents (outermost first), whose outermost list is closed with
  * `outer` more levels by its last entry (-1: it is not closed). Returns how many entries there are;
@@ -35,24 +35,18 @@ static TdStpItem entry(const int64_t *extent, int n, int cut, int64_t i, int out
 /* Copies tile `number` of a tensor into tile v, or back. */
 static void move_tile(TdStpRun *r, TdTensor *t, int64_t number, TdStpVal v, bool store) {
   TdStpRecord x = *td_stp_value(r, v);
-  int rank = t->type->rank;
-  int64_t across = t->extent[rank - 1] / x.cols, index[TD_MAX_RANK];
+  int64_t index[TD_MAX_RANK];
   size_t each = td_type_bytes(x.elem);
-  for (int64_t i = 0; i < x.rows; i++) {
-    int64_t row = number / across * x.rows + i;
-    for (int d = rank - 1; d-- > 0; row /= t->extent[d]) index[d] = row % t->extent[d];
+  for (int64_t i = 0; i < x.rows; i++)
     for (int64_t j = 0; j < x.cols; j++) {
-      index[rank - 1] = number % across * x.cols + j;
-      unsigned char *at = td_tensor_at(t, index);
+      unsigned char *at = td_stp_tensor_at(t, x.rows, x.cols, number, i, j, index);
       unsigned char *mine = x.data + (size_t)(i * x.cols + j) * each;
       memcpy(store ? at : mine, store ? mine : at, each);
-      if (store && t->written) {
-        int64_t place = 0;
-        for (int d = 0; d < rank; d++) place += index[d] * t->stride[d];
-        t->written[place] = 1;
-      }
+      if (!store || !t->written) continue;
+      int64_t place = 0;
+      for (int d = 0; d < t->type->rank; d++) place += index[d] * t->stride[d];
+      t->written[place] = 1;
     }
-  }
 }
 
 /* The number of tiles of the node's tensor. */
@@ -67,6 +61,12 @@ static int64_t tiles_of(const TdStpMachine *m) {
 /* A tile as it comes from off-chip memory. */
 static TdStpVal loaded(TdStpRun *r, TdStpMachine *m, int64_t number) {
   const TdType *elem = m->n->tensor.type->elem;
+  if (td_stp_finger_is(r, elem, m->n->rows, m->n->cols)) {
+    TdStpVal own = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
+    td_stp_value(r, own)->mu = true;
+    td_stp_finger_load(r, m->n, number, own);
+    return own;
+  }
   bool has = td_stp_value_has_data(r, elem, m->n->rows, m->n->cols) && m->n->tensor.data;
   if (!has) {
     if (!m->fixed) {
@@ -125,13 +125,6 @@ static bool set_valid(TdStpRun *r, TdStpMachine *m, TdStpVal *v, uint32_t input)
 /* ---- loads ---- */
 
 enum { LOAD_BEGIN, LOAD_ASK, LOAD_WAIT, LOAD_VALID, LOAD_GIVE };
-
-/* Where tile entry i of a load lies. */
-static int64_t tile_number(const TdStpNode *n, int64_t i) {
-  int64_t number = 0;
-  for (int k = n->nshape; k-- > 0; i /= n->shape[k]) number += i % n->shape[k] * n->stride[k];
-  return number;
-}
 
 /* Whether the memory has answered: then the machine's clock is there. */
 static bool answered(TdStpMachine *m) {
@@ -197,7 +190,7 @@ void td_stp_exec_load(TdStpRun *r, TdStpMachine *m) {
         m->hold = entry(n->shape, n->nshape, cut, m->i, n->has_ref ? m->sel.stop : -1);
       if (m->hold.from)
         td_stp_give(r, m, 0, m->hold, m->clock);
-      else if (!bring(r, m, tile_number(n, m->i)))
+      else if (!bring(r, m, td_stp_tensor_number(n, m->i)))
         return;
       m->phase = LOAD_ASK;
     }
@@ -260,6 +253,8 @@ static bool write_tile(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number)
   }
   if (m->phase == 1) {
     if (!answered(m)) return false;
+    if (td_stp_finger_is(r, m->n->tensor.type->elem, m->n->rows, m->n->cols))
+      td_stp_finger_store(r, m->n, number, v);
     if (r->o->data && m->n->tensor.data) move_tile(r, m->n->tensor.data, number, v, true);
     m->phase = 2;
   }
@@ -324,6 +319,39 @@ void td_stp_exec_store_at(TdStpRun *r, TdStpMachine *m) {
 
 /* ---- others ---- */
 
+/* The place of way i of n in the permutation that a routing draws. */
+static int64_t permuted(uint64_t routing, int64_t n, int64_t i) {
+  int64_t place = 0;
+  uint64_t own = td_map_mix(td_map_mix(routing, (uint64_t)n), (uint64_t)i);
+  for (int64_t k = 0; k < n; k++) {
+    uint64_t other = td_map_mix(td_map_mix(routing, (uint64_t)n), (uint64_t)k);
+    place += other < own || (other == own && k < i);
+  }
+  return place;
+}
+
+/* Selector i of a list. A routing other than the list's takes, for each place of the outermost
+ * dimension, the selectors of a place that is drawn by the extent, their ways permuted by how many
+ * there are: lists that go together still do. */
+static TdStpVal select_at(TdStpRun *r, const TdStpSelectors *s, int64_t ways, int64_t i) {
+  uint64_t routing = r->o->routing;
+  if (routing) {
+    uint64_t outer = (uint64_t)s->extent[0], inner = (uint64_t)s->n / outer;
+    uint64_t from = td_map_mix(td_map_mix(routing, outer), (uint64_t)i / inner + 1) % outer;
+    i = (int64_t)(from * inner + (uint64_t)i % inner);
+  }
+  uint32_t first = s->first[i], n = s->first[i + 1] - first;
+  if (!routing) return td_stp_value_selector(r, s->index + first, n);
+  int32_t *index = TD_NEWN(r->arena, int32_t, n + 1);
+  for (uint32_t k = 0; k < n; k++) {
+    int32_t way = (int32_t)permuted(routing, ways, s->index[first + k]);
+    uint32_t at = k;
+    for (; at && index[at - 1] > way; at--) index[at] = index[at - 1];
+    index[at] = way;
+  }
+  return td_stp_value_selector(r, index, n);
+}
+
 void td_stp_exec_selectors(TdStpRun *r, TdStpMachine *m) {
   const TdStpSelectors *s = m->n->sel;
   int cut;
@@ -333,8 +361,7 @@ void td_stp_exec_selectors(TdStpRun *r, TdStpMachine *m) {
     TdStpItem it = entry(s->extent, s->ndim, cut, m->i, -1);
     if (!it.from) {
       if (!td_stp_room(r, m, 0)) return;
-      uint32_t first = s->first[m->i];
-      it.val = td_stp_value_selector(r, s->index + first, s->first[m->i + 1] - first);
+      it.val = select_at(r, s, m->n->opt[TD_STP_KEY_N], m->i);
     }
     td_stp_give(r, m, 0, it, m->clock + 1);
     if (!it.from) td_stp_work(m, 1);

@@ -145,7 +145,7 @@ static bool gather(TdStpRun *r, TdStpMachine *m) {
       return false;
     }
   }
-  bool by_index = td_stp_opt(m->n, TD_STP_KEY_ORDER, 0) != 0;
+  bool by_index = r->o->by_index || td_stp_opt(m->n, TD_STP_KEY_ORDER, 0) != 0;
   for (int64_t i = 0; i < sel->number; i++) {
     int64_t t = td_stp_head(r, m, (uint32_t)sel->index[i])->time, k = i;
     while (!by_index && k && m->arrival[k - 1] > t) {

@@ -71,6 +71,20 @@ static const TdStpSelectors *copy_selectors(TdArena *a, const TdStpSelectors *s)
   return own;
 }
 
+/* The tiles of a tensor that a step made; what they are of is copied, too. */
+static const TdStpTile *copy_tiles(TdArena *a, const TdStpTensor *t, int64_t rows) {
+  int64_t all = 0;
+  td_type_extent(t->type, 0, &all);
+  size_t n = (size_t)(all / rows);
+  TdStpTile *own = td_arena_copy(a, t->tile, n * sizeof *own);
+  for (size_t i = 0; i < n; i++) {
+    own[i].of = i && t->tile[i].of == t->tile[i - 1].of
+                    ? own[i - 1].of
+                    : td_arena_copy(a, t->tile[i].of, sizeof(TdStpTensor));
+  }
+  return own;
+}
+
 TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g) {
   TdStpGraph *h = td_stp_graph_new(a, g->session, g->exprs);
   for (size_t i = 0; i < g->by_uid.n; i++) {
@@ -79,6 +93,7 @@ TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g) {
     n->out = td_arena_copy(a, n->out, n->nout * sizeof *n->out);
     for (size_t k = 0; k < n->nout; k++) n->out[k].type = copy_type(a, n->out[k].type);
     if (n->sel) n->sel = copy_selectors(a, n->sel);
+    if (n->tensor.tile) n->tensor.tile = copy_tiles(a, &n->tensor, n->rows);
     td_vec_push(a, &h->by_uid, n);
   }
   for (size_t i = 0; i < g->node.n; i++) td_vec_push(a, &h->node, h->by_uid.at[g->node.at[i]->uid]);
@@ -90,6 +105,7 @@ TdStpGraph *td_stp_graph_copy(TdArena *a, const TdStpGraph *g) {
   }
   h->nroute = g->nroute;
   h->nfresh = g->nfresh;
+  h->ntensor = g->ntensor;
   return h;
 }
 
@@ -115,6 +131,8 @@ const TdStpNode *td_stp_graph_add(TdStpGraph *g, const TdStpNode *n, TdDiag *d) 
   TdStpNode *own = td_arena_copy(g->arena, n, sizeof *n);
   own->uid = (uint32_t)g->by_uid.n;
   own->in = td_arena_copy(g->arena, n->in, n->nin * sizeof *n->in);
+  if (own->tensor.type && !own->tensor.data && !own->tensor.tile && !own->tensor.id)
+    own->tensor.id = ++g->ntensor;
   if (!td_stp_shape_of(g, own, d)) return NULL;
   td_vec_push(g->arena, &g->node, own);
   td_vec_push(g->arena, &g->by_uid, own);

@@ -108,7 +108,15 @@ typedef struct TdStpFn {
 typedef struct TdStpTensor {
   const TdType *type;
   TdTensor *data;
+  uint32_t id;                  /* of one without data: its number in the graph, from 1 */
+  const struct TdStpTile *tile; /* of one that a step made: the tiles that it holds */
 } TdStpTensor;
+
+/* Tile `number` of a tensor. */
+typedef struct TdStpTile {
+  const TdStpTensor *of;
+  int64_t number;
+} TdStpTile;
 
 /* Selectors of a list: row-major, entry i selects index[first[i]] .. index[first[i + 1] - 1],
  * ascending. */
@@ -165,7 +173,7 @@ typedef struct TdStpGraph {
   TD_VEC(TdStpRef) output;
   TD_VEC(TdStpSymbol) symbol;
   TdMap control; /* from a selector stream to its first symbol */
-  uint32_t nroute, nfresh;
+  uint32_t nroute, nfresh, ntensor;
   const struct TdStpGraph *before; /* while a step makes this one: symbols of nodes stay */
 } TdStpGraph;
 
@@ -208,6 +216,15 @@ const char *td_stp_shape_str(TdArena *a, const TdStpStream *s);
 void td_stp_shape_print_type(TdText *out, const TdStpType *t);
 /* Elements of a tile. */
 const TdStpExpr *td_stp_shape_elements(TdStpGraph *g, const TdStpType *t);
+
+/* stp_tensor.c: the number of the tile that a load reads as its i-th; where element i, j of a tile of
+ * rows x cols lies, whose place in the tensor is in index; a tensor of n such tiles, one below the
+ * other, with data where all have some. */
+int64_t td_stp_tensor_number(const TdStpNode *load, int64_t i);
+unsigned char *td_stp_tensor_at(const TdTensor *t, int64_t rows, int64_t cols, int64_t number,
+                                int64_t i, int64_t j, int64_t *index);
+TdStpTensor td_stp_tensor_gather(TdArena *a, TdSession *s, const TdStpTile *tile, int64_t n,
+                                 int64_t rows, int64_t cols);
 
 /* stp_fn.c: the type of what a function makes of parts (a fold: state NULL at first). */
 const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpStream *in,

@@ -109,7 +109,9 @@ struct TdStpRun {
   int64_t *channel_free, offset, now, moved;
   int64_t traffic;
   uint64_t ticks;
-  bool keep; /* events, while they are not too many */
+  TdMap cells;
+  TD_VEC(TdStpCell) cell; /* of a run on fingerprints: what was stored */
+  bool keep;              /* events, while they are not too many */
   int64_t events;
 };
 
@@ -128,6 +130,8 @@ static inline TdStpVal td_stp_value_keep(TdStpRun *r, TdStpVal v) {
 void td_stp_value_drop(TdStpRun *r, TdStpVal v);
 /* Whether such tiles have data: all in a run with data, numbers always, since they may control. */
 bool td_stp_value_has_data(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
+/* Bytes of a row of such a tile's data. */
+size_t td_stp_value_row(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
 /* A tile, all of it valid; with data (zeros) where it has some. */
 TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols);
 TdStpVal td_stp_value_number(TdStpRun *r, const TdType *elem, int64_t n);

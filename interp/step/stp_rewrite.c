@@ -8,6 +8,7 @@
 
 #include "gen/stp_prims.gen.h"
 #include "history/schedule.h"
+#include "step/stp_arrival.h"
 #include "step/stp_print.h"
 
 const TdPrim *const td_stp_prims[] = TD_STP_PRIMS;
@@ -70,6 +71,39 @@ const TdStpNode *td_stp_rewrite_node(TdStpRewrite *r, const char *text) {
     td_diag_help(r->diag, "'%s#1' is the first of them", text);
   }
   return n == 1 ? node[0] : NULL;
+}
+
+bool td_stp_rewrite_check_order(TdStpRewrite *r, bool allowed) {
+  TdStpArrivals found = td_stp_arrival_of(r->arena, r->g);
+  if (!found.at.n) return true;
+  const TdStpArrival *x = &found.at.at[0];
+  const char *source = td_stp_rewrite_name(r, x->source), *shows = td_stp_rewrite_name(r, x->shows);
+  if (allowed) {
+    td_stp_rewrite_note(r, "'%s' takes what '%s' gathers in another order of arrival", shows,
+                        source);
+    return true;
+  }
+  td_stp_rewrite_refuse(
+      r, TD_ILLEGAL, "step-order", x->shows->loc,
+      "'%s' depends on the order in which elements arrive at '%s', which the step "
+      "changes",
+      shows, source);
+  td_diag_help(r->diag, "{reassociate = true} allows it; order = \"index\" of a reassemble makes "
+                        "it one order");
+  return false;
+}
+
+const TdStpNode *td_stp_rewrite_reader(const TdStpRewrite *r, const TdStpNode *n) {
+  const TdStpNode *found = NULL;
+  for (size_t i = 0; i < r->g->output.n; i++)
+    if (r->g->output.at[i].uid == n->uid) return NULL;
+  for (size_t i = 0; i < r->g->node.n; i++)
+    for (size_t k = 0; k < r->g->node.at[i]->nin; k++) {
+      if (r->g->node.at[i]->in[k].uid != n->uid) continue;
+      if (found) return NULL;
+      found = r->g->node.at[i];
+    }
+  return found;
 }
 
 /* Whether an operator has an integer option of that name. */

@@ -25,9 +25,14 @@ void td_stp_rewrite_note(TdStpRewrite *r, const char *fmt, ...) TD_PRINTF(2, 3);
 const TdStpNode *td_stp_rewrite_node(TdStpRewrite *r, const char *text);
 /* A node by name, or all nodes of a name, in order; 0 with the reason told. */
 size_t td_stp_rewrite_family(TdStpRewrite *r, const char *text, const TdStpNode *const **node);
+/* The only reader of a node, or NULL: it has several, or is an output. */
+const TdStpNode *td_stp_rewrite_reader(const TdStpRewrite *r, const TdStpNode *n);
 /* A node's name in words. */
 const char *td_stp_rewrite_name(const TdStpRewrite *r, const TdStpNode *n);
 
+/* Refuses a step that changes when elements arrive, where a sum of floats shows that and the user
+ * did not allow it. */
+bool td_stp_rewrite_check_order(TdStpRewrite *r, bool allowed);
 /* The graph with an integer option (its name in the table of operators, or NULL for one that all
  * have), at least 1, of a node or family set. */
 const TdStpGraph *td_stp_rewrite_set_option(TdStpRewrite *r, const char *family, TdStpKey key,

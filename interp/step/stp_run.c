@@ -1,7 +1,7 @@
 /* stp_run.c - a run: machines made of a graph, driven until nothing goes on; what they did. */
 #include <string.h>
 
-#include "step/stp_machine.h"
+#include "step/stp_finger.h"
 #include "step/stp_metric.h"
 
 /* From the last thing that an operator does to the end: its channels and the memory close. */
@@ -195,6 +195,10 @@ static void make_fixed(TdStpRun *r, TdStpMachine *m) {
   TdStpRecord *x = td_stp_value(r, m->fixed);
   if (n->op == TD_STP_RESHAPE) x->vrows = 0;
   if (!x->data || !n->extra.data) return;
+  if (td_stp_finger_is(r, x->elem, rows, cols)) {
+    td_stp_finger_constant(r, m->fixed, n->extra.data);
+    return;
+  }
   size_t each = td_type_bytes(x->elem);
   int64_t index[2];
   for (index[0] = 0; index[0] < rows; index[0]++)
@@ -474,5 +478,7 @@ bool td_stp_run(TdArena *a, TdArena *kept, TdStpGraph *g, const TdStpOptions *o,
   drive(&r);
   if (r.failed || !check_done(&r)) return false;
   describe(&p, report);
+  report->cell = r.cell.at;
+  report->ncell = r.cell.n;
   return true;
 }

@@ -9,6 +9,7 @@
 #define TD_STP_RUN_H
 
 #include "eval/time/timed.h"
+#include "eval/value/domain.h"
 #include "step/stp_graph.h"
 
 /* The off-chip memory: a queue for each channel. A request is served interval after the one before
@@ -17,6 +18,9 @@ typedef struct TdStpMemory {
   int64_t channels, request, latency, interval, startup;
 } TdStpMemory;
 
+/* What tiles hold in place of data: fingerprints of rows or elements (stp_finger.h). */
+typedef enum { TD_STP_NO_FINGER, TD_STP_BY_ROWS, TD_STP_BY_ELEMENTS } TdStpFinger;
+
 typedef struct TdStpOptions {
   int64_t depth; /* of every FIFO that says none; 0: no limit */
   int64_t pmu;   /* bytes per cycle of a memory unit */
@@ -24,6 +28,10 @@ typedef struct TdStpOptions {
   TdStpMemory memory;
   bool data; /* with data */
   bool keep; /* keeps the events of streams */
+  TdStpFinger finger;
+  bool sums;        /* fingerprints of sums do not tell their order */
+  bool by_index;    /* all reassembles go by index */
+  uint64_t routing; /* 0: selectors as they are; else lists of selectors drawn from them */
 } TdStpOptions;
 /* The artifact's settings. */
 TdStpOptions td_stp_run_defaults(void);
@@ -52,11 +60,21 @@ typedef struct TdStpOutput {
   TD_VEC(TdStpToken) token;
 } TdStpOutput;
 
+/* What a run on fingerprints left in a place of an off-chip tensor, and which store did. */
+typedef struct TdStpCell {
+  uint64_t key;
+  TdHash hash;
+  const TdStpNode *by;
+  int64_t tile, row;
+} TdStpCell;
+
 typedef struct TdStpReport {
   TdTimed timed;
   int64_t traffic, memory, memory_live, moved, flops, allocated;
   const int64_t *symbol; /* values of the graph's symbols */
   TdStpOutput *output;   /* of the graph's outputs */
+  const TdStpCell *cell; /* of a run on fingerprints, in order of first writes */
+  size_t ncell;
 } TdStpReport;
 
 /* Runs g in a; outputs live there, what else the report has in `kept`. False with d filled. */

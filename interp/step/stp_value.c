@@ -1,7 +1,7 @@
 /* stp_value.c - the values of a run: counted records in one array, data in blocks by size. */
 #include <string.h>
 
-#include "step/stp_machine.h"
+#include "step/stp_finger.h"
 
 TdStpVal td_stp_value_new(TdStpRun *r, TdStpKind kind) {
   if (!r->val.n) td_vec_push(r->arena, &r->val, (TdStpRecord){0});
@@ -47,7 +47,13 @@ void td_stp_value_drop(TdStpRun *r, TdStpVal v) {
 }
 
 bool td_stp_value_has_data(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols) {
-  return r->o->data || (rows == 1 && cols == 1 && td_type_is_integer(elem));
+  return r->o->data || r->o->finger || (rows == 1 && cols == 1 && td_type_is_integer(elem));
+}
+
+size_t td_stp_value_row(const TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols) {
+  if (td_stp_finger_is(r, elem, rows, cols))
+    return (r->o->finger == TD_STP_BY_ROWS ? 1 : (size_t)cols) * sizeof(TdHash);
+  return (size_t)cols * td_type_bytes(elem);
 }
 
 TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_t cols) {
@@ -59,7 +65,7 @@ TdStpVal td_stp_value_tile(TdStpRun *r, const TdType *elem, int64_t rows, int64_
   if (!td_stp_value_has_data(r, elem, rows, cols)) return v;
   uint8_t size_class;
   unsigned char *data =
-      take_data(r, (size_t)rows * (size_t)cols * td_type_bytes(elem) + 1, &size_class);
+      take_data(r, (size_t)rows * td_stp_value_row(r, elem, rows, cols) + 1, &size_class);
   x = td_stp_value(r, v);
   x->data = data;
   x->size_class = size_class;
@@ -87,7 +93,7 @@ TdStpVal td_stp_value_copy(TdStpRun *r, TdStpVal v) {
   TdStpRecord *x = td_stp_value(r, w);
   x->vrows = was.vrows, x->vcols = was.vcols, x->mu = was.mu, x->number = was.number;
   if (x->data && was.data)
-    memcpy(x->data, was.data, (size_t)(was.rows * was.cols) * td_type_bytes(was.elem));
+    memcpy(x->data, was.data, (size_t)was.rows * td_stp_value_row(r, was.elem, was.rows, was.cols));
   return w;
 }
 

@@ -107,7 +107,14 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   idx = lua_absindex(L, idx);
   v->given = true;
   switch (spec->kind) {
-  case TD_ARG_INT: v->integer = lua_tointegerx(L, idx, &ok); break;
+  case TD_ARG_INT:
+    if (spec->words && lua_type(L, idx) == LUA_TSTRING) {
+      take_text(L, prim, spec, idx, v);
+      take_word(L, a, prim, spec, v);
+    } else {
+      v->integer = lua_tointegerx(L, idx, &ok);
+    }
+    break;
   case TD_ARG_NUMBER: v->number = lua_tonumberx(L, idx, &ok); break;
   case TD_ARG_FLAG:
     ok = lua_isboolean(L, idx);

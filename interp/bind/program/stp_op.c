@@ -55,7 +55,7 @@ static TdStpTensor take_tensor(Call *c, int idx) {
   const TdType *t = box ? box->tensor->type : td_bind_test_type(c->L, idx);
   if (!t || t->kind != TD_T_TENSOR) bad(c, idx, "a tensor, or the type of one");
   if (box) keep(c, idx);
-  return (TdStpTensor){t, box ? box->tensor : NULL};
+  return (TdStpTensor){.type = t, .data = box ? box->tensor : NULL};
 }
 
 static int64_t take_integer(Call *c, int idx) {

@@ -22,4 +22,5 @@ const luaL_Reg td_stp_methods[] = {{"graph", l_graph},
                                    {"memory", td_stp_l_memory},
                                    {"flops", td_stp_l_flops},
                                    {"check", td_stp_l_check},
+                                   {"verify", td_bind_verify_graph_schedule},
                                    {NULL, NULL}};

@@ -80,6 +80,8 @@ const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
 
 /* verify.c */
 int td_bind_verify_schedule(lua_State *L);
+/* s:verify() of a schedule of a graph: does it store and return what it began with? */
+int td_bind_verify_graph_schedule(lua_State *L);
 /* How long a comparison may take, and since when (td_alarm_now). */
 typedef struct TdBindTime {
   double seconds, since;

@@ -10,7 +10,9 @@
 #include "base/alarm.h"
 #include "bind/value/tensor.h"
 #include "bind/program/unit.h"
+#include "bind/program/stp.h"
 #include "rewrite/prim.h"
+#include "step/stp_same.h"
 
 #define CLASS_VERDICT "tide.verdict"
 
@@ -281,9 +283,41 @@ int td_bind_verify_schedule(lua_State *L) {
                  (Origin){true, stepwise, relative});
 }
 
+/* Pushes what is known of two graphs. */
+static int compare_graphs(lua_State *L, TdStpGraph *g, TdStpGraph *h, const char *relative) {
+  TdArena *a = td_bind_work(L, TD_WORK_VERIFY);
+  td_stp_calls(L, g, false);
+  TdStpCalls calls = td_stp_calls(L, h, false);
+  TdStpSame same = td_stp_same_compare(a, g, h, &calls);
+  Answer answer = {.drawn = "", .relative = relative};
+  TdCheck *c = &answer.check;
+  c->verdict = same.verdict == TD_STP_EQUAL     ? TD_EVAL_EQUAL
+               : same.verdict == TD_STP_DIFFERS ? TD_EVAL_DIFFERS
+                                                : TD_EVAL_NOT_DECIDED;
+  c->level = same.level;
+  c->sizes = td_text_fmt(a, "this control and %u drawn, any order of arrival, by %s", same.routings,
+                         same.by_rows ? "rows" : "elements");
+  c->element = same.element ? same.element : "";
+  c->shown = same.shown ? same.shown : "";
+  c->at = "";
+  c->diag = same.diag;
+  return push_verdict(L, a, &answer);
+}
+
+int td_bind_verify_graph_schedule(lua_State *L) {
+  const TdSchedule *s = td_bind_test_graph_schedule(L, 1);
+  if (!s) td_bind_expect(L, 1, "a schedule of a STeP graph");
+  lua_settop(L, 1);
+  const char *relative = td_schedule_relative(td_bind_work(L, TD_WORK_VERIFY), s);
+  return compare_graphs(L, (TdStpGraph *)(uintptr_t)td_schedule_reference(s)->prog,
+                        (TdStpGraph *)(uintptr_t)s->now->prog, relative);
+}
+
 /* tide.verify(a, b, options). */
 static int l_verify(lua_State *L) {
   lua_settop(L, 3);
+  TdStpGraph *g = td_stp_test_program(L, 1), *h = td_stp_test_program(L, 2);
+  if (g || h) return compare_graphs(L, td_stp_check_program(L, 1), td_stp_check_program(L, 2), "");
   return compare(L, check_program(L, 1), check_program(L, 2), 3, (Origin){.relative = ""});
 }
 

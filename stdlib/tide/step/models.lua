@@ -68,7 +68,8 @@ local function pack(tokens, D, N)
     local pad = f32[1][D](0)
     local groups = N and t:reshape { chunk = N, pad = pad, outer = true }:flatten(1, 2)
       or t:reshape { chunk = 1, pad = pad, outer = true }:flatten(0, 1)
-    tiles[e] = groups:accum(fn.retile_row, { rank = 1 })
+    local tile = groups:accum(fn.retile_row, { rank = 1 })
+    tiles[e] = tile
   end
   return tiles
 end
