@@ -334,7 +334,8 @@ static int64_t permuted(uint64_t routing, int64_t n, int64_t i) {
  * dimension, the selectors of a place that is drawn by the extent, their ways permuted by how many
  * there are: lists that go together still do. */
 static TdStpVal select_at(TdStpRun *r, const TdStpSelectors *s, int64_t ways, int64_t i) {
-  uint64_t routing = r->o->routing;
+  bool draws = r->o->routing && td_map_getp(r->o->drawn, s);
+  uint64_t routing = draws ? r->o->routing : 0;
   if (routing) {
     uint64_t outer = (uint64_t)s->extent[0], inner = (uint64_t)s->n / outer;
     uint64_t from = td_map_mix(td_map_mix(routing, outer), (uint64_t)i / inner + 1) % outer;

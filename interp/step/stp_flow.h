@@ -11,26 +11,37 @@ typedef enum {
   TD_STP_OF_TILE /* comes for each tile; in a walk by rows, row i is made of row i */
 } TdStpFlowKind;
 
+/* What a walk asks of the nodes: that they take each tile, or request, by itself; and each row of a
+ * tile by itself, up to split_rows. */
+typedef enum { TD_STP_EACH_ROW, TD_STP_EACH_TILE, TD_STP_EACH_REQUEST } TdStpFlowMode;
+
 #define TD_STP_PARTS 8
-/* Of a stream: the kinds of its parts, and which dimension counts the tiles. */
+/* Of a stream: the kinds of its parts, and which dimension counts the tiles; or (`routed`) it is
+ * what selectors of node `by` send to one of their ways. */
 typedef struct TdStpFlow {
   uint8_t kind[TD_STP_PARTS];
   int n, at;
+  bool routed;
+  uint32_t by, way;
 } TdStpFlow;
 
 /* What a walk from a stream of tiles finds. */
 typedef struct TdStpFlows {
   const TdStpGraph *g;
-  TdStpFlow **of;       /* by uid and output */
-  bool by_rows;         /* only what treats each row of a tile by itself; split_rows ends it */
+  TdStpFlow **of; /* by uid and output */
+  TdStpFlowMode mode;
   uint32_t end;         /* the node at whose outputs the walk ends; UINT32_MAX: none */
   const TdStpNode *bad; /* the first node that takes tiles together, or mixes their rows */
   const char *why;
 } TdStpFlows;
 
-/* Follows output `from` of the graph, whose outermost dimension counts the tiles. */
-TdStpFlows td_stp_flow_follow(TdArena *a, const TdStpGraph *g, TdStpRef from, bool by_rows,
-                              uint32_t end);
+/* Follows streams of the graph, whose outermost dimension counts the tiles. */
+TdStpFlows td_stp_flow_follow(TdArena *a, const TdStpGraph *g, const TdStpRef *from, size_t nfrom,
+                              TdStpFlowMode mode, uint32_t end);
+/* What is known of a stream. */
+TdStpFlow td_stp_flow_of(const TdStpFlows *f, TdStpRef r);
+/* Whether the node reads what depends on the tiles. */
+bool td_stp_flow_reads(const TdStpFlows *f, const TdStpNode *n);
 /* Whether the node depends on the tiles. */
 bool td_stp_flow_reaches(const TdStpFlows *f, const TdStpNode *n);
 

@@ -108,7 +108,7 @@ struct TdStpRun {
   uint32_t nactive;
   int64_t *channel_free, offset, now, moved;
   int64_t traffic;
-  uint64_t ticks;
+  uint64_t ticks, turns;
   TdMap cells;
   TD_VEC(TdStpCell) cell; /* of a run on fingerprints: what was stored */
   bool keep;              /* events, while they are not too many */

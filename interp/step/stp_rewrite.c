@@ -13,6 +13,9 @@
 
 const TdPrim *const td_stp_prims[] = TD_STP_PRIMS;
 
+/* Turns of operators in the run that follows a step. */
+enum { MOST_TURNS = 300000 };
+
 bool td_stp_rewrite_refuse(TdStpRewrite *r, TdDiagKind kind, const char *code, TdLoc at,
                            const char *fmt, ...) {
   char text[1024];
@@ -143,6 +146,24 @@ static const void *clone(TdStore *st, const void *p) {
   return td_stp_graph_copy(st->arena, p);
 }
 
+/* Whether a graph runs to its end at its control; false with d filled. */
+static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
+  TdStpOptions o = td_stp_run_defaults();
+  TdStpReport report;
+  o.most = MOST_TURNS;
+  *d = (TdDiag){.arena = r->arena};
+  return td_stp_run(r->arena, r->arena, g, &o, &r->tools->calls, &report, d);
+}
+
+/* Refuses a step after which a graph that ran to its end stops; not where that takes long. */
+static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
+  TdDiag before, now;
+  if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
+  if (!strcmp(now.code, "step-long")) return true;
+  *r->diag = now;
+  return false;
+}
+
 static const void *attempt(TdTaking *t) {
   TdStpRewrite r = {.g = (TdStpGraph *)(uintptr_t)t->since->prog,
                     .store = t->store,
@@ -151,6 +172,7 @@ static const void *attempt(TdTaking *t) {
                     .arg = t->arg,
                     .diag = t->diag};
   const TdStpGraph *p = t->prim->rewire(&r);
+  if (p && !check_ends(&r, p)) p = NULL;
   t->made = (const char *const *)r.made.at, t->nmade = r.made.n;
   t->note = (const char *const *)r.note.at, t->nnote = r.note.n;
   t->relative = (const char *const *)r.relative.at, t->nrelative = r.relative.n;

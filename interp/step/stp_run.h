@@ -26,12 +26,14 @@ typedef struct TdStpOptions {
   int64_t pmu;   /* bytes per cycle of a memory unit */
   int64_t bytes; /* of a float element in loads and transfers; 0: those of its type */
   TdStpMemory memory;
-  bool data; /* with data */
-  bool keep; /* keeps the events of streams */
+  bool data;     /* with data */
+  bool keep;     /* keeps the events of streams */
+  uint64_t most; /* turns of operators after which the run is given up; 0: none */
   TdStpFinger finger;
-  bool sums;        /* fingerprints of sums do not tell their order */
-  bool by_index;    /* all reassembles go by index */
-  uint64_t routing; /* 0: selectors as they are; else lists of selectors drawn from them */
+  bool sums;          /* fingerprints of sums do not tell their order */
+  bool by_index;      /* all reassembles go by index */
+  uint64_t routing;   /* 0: selectors as they are; else those lists drawn from them */
+  const TdMap *drawn; /* that are keys here */
 } TdStpOptions;
 /* The artifact's settings. */
 TdStpOptions td_stp_run_defaults(void);

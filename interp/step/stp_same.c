@@ -1,5 +1,7 @@
 /* stp_same.c - two graphs on fingerprints: by rows, then, where that tells them apart and it is not
  * too much work, by elements; each time with sums in order, then in any. */
+#include <string.h>
+
 #include "step/stp_same.h"
 
 /* Drawn controls besides the graphs' own; work by elements: FLOPs of both graphs at most. */
@@ -12,6 +14,7 @@ typedef struct Same {
   TdStpReport report[2];
   bool ran[2];
   TdDiag diag[2];
+  TdMap drawn; /* lists of selectors that both graphs have */
   const char *element, *shown;
 } Same;
 
@@ -24,6 +27,7 @@ static void run(Same *s, TdStpFinger finger, bool sums, uint64_t routing) {
     o.sums = sums;
     o.by_index = true;
     o.routing = routing;
+    o.drawn = &s->drawn;
     s->diag[i] = (TdDiag){.arena = s->arena};
     s->ran[i] =
         td_stp_run(s->arena, s->arena, s->side[i], &o, s->calls, &s->report[i], &s->diag[i]);
@@ -158,10 +162,36 @@ static TdStpSame at_control(Same *s, uint64_t routing) {
   return out;
 }
 
+static bool same_selectors(const TdStpSelectors *a, const TdStpSelectors *b) {
+  return a->ndim == b->ndim && a->n == b->n &&
+         !memcmp(a->extent, b->extent, (size_t)a->ndim * sizeof *a->extent) &&
+         !memcmp(a->first, b->first, (a->n + 1) * sizeof *a->first) &&
+         !memcmp(a->index, b->index, a->first[a->n] * sizeof *a->index);
+}
+
+/* Finds the lists of selectors that both graphs have; those that one has alone are how it works, and
+ * stay. */
+static bool find_drawn(Same *s) {
+  bool some = false;
+  for (int side = 0; side < 2; side++)
+    for (size_t i = 0; i < s->side[side]->node.n; i++) {
+      const TdStpSelectors *mine = s->side[side]->node.at[i]->sel;
+      bool shared = false;
+      for (size_t k = 0; mine && k < s->side[!side]->node.n && !shared; k++) {
+        const TdStpSelectors *other = s->side[!side]->node.at[k]->sel;
+        shared = other && same_selectors(mine, other);
+      }
+      if (shared) td_map_putp(s->arena, &s->drawn, mine, (void *)(uintptr_t)mine);
+      some |= shared;
+    }
+  return some;
+}
+
 TdStpSame td_stp_same_compare(TdArena *a, TdStpGraph *g, TdStpGraph *h, const TdStpCalls *calls) {
   Same s = {.arena = a, .side = {g, h}, .calls = calls};
   TdStpSame all = at_control(&s, 0);
-  for (uint64_t i = 1; i <= ROUTINGS && all.verdict == TD_STP_EQUAL; i++) {
+  bool draws = find_drawn(&s);
+  for (uint64_t i = 1; draws && i <= ROUTINGS && all.verdict == TD_STP_EQUAL; i++) {
     TdStpSame one = at_control(&s, td_domain_random(20, i));
     if (one.verdict == TD_STP_UNDECIDED) continue;
     all.routings++;

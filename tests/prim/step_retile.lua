@@ -136,4 +136,24 @@ t.test("refused: what packs no rows, no rows at all, an order of arrival that sh
   t.eq(#s:steps()[1].notes, 1)
 end)
 
+t.test("refused: tiles that make the graph stop at its depths, twinned by deeper streams", function()
+  local routing = { { 0, 1 } }
+  for b = 2, 64 do routing[b] = { 0 } end
+  local g = step.graph(function()
+    local sel = step.selectors(routing, { n = 2 })
+    local outs = {}
+    for e, rows in ipairs(step.load(f32[64][8], { tile = { 1, 8 } }):flatten(0, 1):partition(sel)) do
+      local tile = static(1)(rows):accum(fn.retile_row, { rank = 1 })
+      outs[e] = tile:flat_map(fn.split_rows)
+    end
+    local y = step.reassemble(outs, sel, { order = "index" }):accum(fn.add, { rank = 1 })
+    y:store(f32[64][8])
+  end)
+  local s = tide.schedule(g)
+  local ok, err = pcall(s.retile, s, "tile", 4)
+  t.ok(not ok and err.code == "step-deadlock" and #err.notes >= 4, tostring(err))
+  s:depth("partition", 64):retile("tile", 4)
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()

@@ -295,7 +295,8 @@ static int compare_graphs(lua_State *L, TdStpGraph *g, TdStpGraph *h, const char
                : same.verdict == TD_STP_DIFFERS ? TD_EVAL_DIFFERS
                                                 : TD_EVAL_NOT_DECIDED;
   c->level = same.level;
-  c->sizes = td_text_fmt(a, "this control and %u drawn, any order of arrival, by %s", same.routings,
+  const char *drawn = same.routings ? td_text_fmt(a, " and %u drawn", same.routings) : "";
+  c->sizes = td_text_fmt(a, "this control%s, any order of arrival, by %s", drawn,
                          same.by_rows ? "rows" : "elements");
   c->element = same.element ? same.element : "";
   c->shown = same.shown ? same.shown : "";

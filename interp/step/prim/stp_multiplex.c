@@ -37,7 +37,7 @@ static bool follow(Multiplex *x, Branch *b) {
   TdStpRef from = {b->from->uid, 0};
   if (b->from->nout != 1 || td_stp_graph_stream(r->g, from)->ndim != 1)
     return refuse(x, b->from, "step-branch", "gives no stream of one dimension");
-  b->flows = td_stp_flow_follow(r->arena, r->g, from, false, b->to->uid);
+  b->flows = td_stp_flow_follow(r->arena, r->g, &from, 1, TD_STP_EACH_TILE, b->to->uid);
   if (b->flows.bad)
     return td_stp_rewrite_refuse(
         r, TD_ILLEGAL, "step-branch", b->flows.bad->loc, "'%s', between '%s' and '%s', %s",

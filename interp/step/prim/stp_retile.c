@@ -86,7 +86,7 @@ static void regroup(TdStpRewrite *r, TdStpEdit *e, const Pack *p, int64_t n) {
 /* Whether the fold's tiles keep their rows apart up to split_rows. */
 static bool check_flow(TdStpRewrite *r, const TdStpNode *fold) {
   TdStpRef from = {fold->uid, 0};
-  TdStpFlows f = td_stp_flow_follow(r->arena, r->g, from, true, UINT32_MAX);
+  TdStpFlows f = td_stp_flow_follow(r->arena, r->g, &from, 1, TD_STP_EACH_ROW, UINT32_MAX);
   if (!f.bad) return true;
   td_stp_rewrite_refuse(r, TD_ILLEGAL, "step-rows", f.bad->loc,
                         "'%s', between '%s' and split_rows, %s", td_stp_rewrite_name(r, f.bad),

@@ -148,7 +148,7 @@ end
 local function values_of(list, key)
   local t = i32[#list](0)
   for i, request in ipairs(list) do t[i - 1] = request[key] end
-  return step.values(t)
+  return step.values(t, { name = key })
 end
 
 -- The streams that a request comes with: rank 1 the tiles, rank 0 the numbers.
