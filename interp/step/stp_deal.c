@@ -21,7 +21,8 @@ static TdStpRef add(TdStpEdit *e, TdStpNode n, const TdStpRef *in, size_t nin) {
   return (TdStpRef){td_stp_edit_add(e, UINT32_MAX, &n), 0};
 }
 
-const TdStpSelectors *td_stp_deal_selectors(TdArena *a, const int32_t *index, size_t n) {
+/* A list of selectors of one index each. */
+static const TdStpSelectors *list_selectors(TdArena *a, const int32_t *index, size_t n) {
   TdStpSelectors *s = TD_NEW(a, TdStpSelectors);
   uint32_t *first = TD_NEWN(a, uint32_t, n + 1);
   TdText text = td_text_new(a);
@@ -47,7 +48,7 @@ static TdStpRef add_list(TdStpEdit *e, const TdStpNode *like, const char *name, 
   int32_t *index = TD_NEWN(e->r->arena, int32_t, n + 1);
   for (int64_t i = 0; i < n; i++) index[i] = i < turns ? (int32_t)(i % cycle) : 1;
   TdStpNode s = make(e, like, TD_STP_SELECTORS, name);
-  s.sel = td_stp_deal_selectors(e->r->store->arena, index, (size_t)n);
+  s.sel = list_selectors(e->r->store->arena, index, (size_t)n);
   set(&s, TD_STP_KEY_N, ways);
   return add(e, s, NULL, 0);
 }

@@ -4,8 +4,6 @@
 
 #include "step/stp_rewrite.h"
 
-/* A list of selectors of one index each. */
-const TdStpSelectors *td_stp_deal_selectors(TdArena *a, const int32_t *index, size_t n);
 /* Adds what deals `requests` requests to the region that is free first: idle[p] tells that region p
  * is. Returns the stream of selectors: regions in turn at first. */
 TdStpRef td_stp_deal_free(TdStpEdit *e, const TdStpNode *like, const TdStpRef *idle, int64_t n,

@@ -217,9 +217,9 @@ void td_stp_shape_print_type(TdText *out, const TdStpType *t);
 /* Elements of a tile. */
 const TdStpExpr *td_stp_shape_elements(TdStpGraph *g, const TdStpType *t);
 
-/* stp_tensor.c: the number of the tile that a load reads as its i-th; where element i, j of a tile of
- * rows x cols lies, whose place in the tensor is in index; a tensor of n such tiles, one below the
- * other, with data where all have some. */
+/* stp_tensor.c: the number of the tile that a load reads as its i-th; where element i, j of a tile
+ * of rows x cols lies, whose place in the tensor is in index; a tensor of n such tiles, one below
+ * the other, with data where all have some. */
 int64_t td_stp_tensor_number(const TdStpNode *load, int64_t i);
 unsigned char *td_stp_tensor_at(const TdTensor *t, int64_t rows, int64_t cols, int64_t number,
                                 int64_t i, int64_t j, int64_t *index);

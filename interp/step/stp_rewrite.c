@@ -26,15 +26,6 @@ bool td_stp_rewrite_refuse(TdStpRewrite *r, TdDiagKind kind, const char *code, T
   return td_diag_set(r->diag, kind, code, at, "%s", text);
 }
 
-void td_stp_rewrite_note(TdStpRewrite *r, const char *fmt, ...) {
-  char text[1024];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  td_vec_push(r->arena, &r->note, td_arena_strdup(r->arena, text));
-}
-
 const char *td_stp_rewrite_name(const TdStpRewrite *r, const TdStpNode *n) {
   return td_stp_graph_name(r->arena, n);
 }
@@ -82,8 +73,9 @@ bool td_stp_rewrite_check_order(TdStpRewrite *r, bool allowed) {
   const TdStpArrival *x = &found.at.at[0];
   const char *source = td_stp_rewrite_name(r, x->source), *shows = td_stp_rewrite_name(r, x->shows);
   if (allowed) {
-    td_stp_rewrite_note(r, "'%s' takes what '%s' gathers in another order of arrival", shows,
-                        source);
+    td_vec_push(r->arena, &r->note,
+                td_text_fmt(r->arena, "'%s' takes what '%s' gathers in another order of arrival",
+                            shows, source));
     return true;
   }
   td_stp_rewrite_refuse(
@@ -159,7 +151,7 @@ static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
 static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
   TdDiag before, now;
   if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
-  if (!strcmp(now.code, "step-long")) return true;
+  if (!strcmp(now.code, "limit")) return true;
   *r->diag = now;
   return false;
 }

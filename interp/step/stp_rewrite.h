@@ -20,7 +20,6 @@ typedef struct TdStpRewrite {
 /* Refuses; false. */
 bool td_stp_rewrite_refuse(TdStpRewrite *r, TdDiagKind kind, const char *code, TdLoc at,
                            const char *fmt, ...) TD_PRINTF(5, 6);
-void td_stp_rewrite_note(TdStpRewrite *r, const char *fmt, ...) TD_PRINTF(2, 3);
 /* The node that text names, or NULL with the reason told. */
 const TdStpNode *td_stp_rewrite_node(TdStpRewrite *r, const char *text);
 /* A node by name, or all nodes of a name, in order; 0 with the reason told. */

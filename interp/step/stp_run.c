@@ -275,7 +275,7 @@ static void run_queue(TdStpRun *r) {
     if (m->over) continue;
     m->step(r, m);
     if (r->o->most && ++r->turns > r->o->most)
-      td_stp_fail(r, m, TD_LIMIT, "step-long", "the run takes more than %llu turns of operators",
+      td_stp_fail(r, m, TD_LIMIT, "limit", "the run takes more than %llu turns of operators",
                   (unsigned long long)r->o->most);
     if (++r->ticks > 4096) {
       td_ctx_tick(r->ctx, r->ticks);

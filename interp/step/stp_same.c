@@ -152,7 +152,7 @@ static TdStpSame at_control(Same *s, uint64_t routing) {
       TdLoc none = {0};
       out.verdict = TD_STP_UNDECIDED;
       out.diag = (TdDiag){.arena = s->arena};
-      td_diag_set(&out.diag, TD_LIMIT, "step-verify", none,
+      td_diag_set(&out.diag, TD_LIMIT, "limit", none,
                   "rows do not tell, and elements are too many: %s", s->element);
       break;
     }
@@ -169,8 +169,8 @@ static bool same_selectors(const TdStpSelectors *a, const TdStpSelectors *b) {
          !memcmp(a->index, b->index, a->first[a->n] * sizeof *a->index);
 }
 
-/* Finds the lists of selectors that both graphs have; those that one has alone are how it works, and
- * stay. */
+/* Finds the lists of selectors that both graphs have; those that one has alone are how it works,
+ * and stay. */
 static bool find_drawn(Same *s) {
   bool some = false;
   for (int side = 0; side < 2; side++)

@@ -16,8 +16,8 @@ local function graph(shape, stride, ref)
 end
 
 t.test("the outermost, an inner, the innermost dimension; with a reference", function()
-  for _, case in ipairs { { { 3, 2 }, { 0, 1 } }, { { 2, 3, 2 }, { 3, 0, 1 } }, { { 2, 3 }, { 3, 0 } }, { { 5 }, { 0 } },
-    { { 3, 2 }, { 0, 1 }, 4 }, { { 2, 3 }, { 1, 0 }, 2 } } do
+  for _, case in ipairs { { { 3, 2 }, { 0, 1 } }, { { 2, 3, 2 }, { 3, 0, 1 } }, { { 2, 3 }, { 3, 0 } },
+    { { 5 }, { 0 } }, { { 3, 2 }, { 0, 1 }, 4 }, { { 2, 3 }, { 1, 0 }, 2 } } do
     local g = graph(case[1], case[2], case[3])
     local s = tide.schedule(g):buffer("x")
     t.eq(s:verify(), "strict")
