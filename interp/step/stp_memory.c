@@ -28,6 +28,12 @@ void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t rows, int64_t cols,
     td_stp_wake(r, m->id);
     return;
   }
+  if (!r->o->memory.channels) {
+    const TdStpMemory *o = &r->o->memory;
+    m->answered =
+        m->clock + (m->left + m->per_cycle - 1) / m->per_cycle + o->latency + o->startup + 2;
+    return;
+  }
   uint32_t i = r->nactive++;
   while (i && is_before(r, m->id, r->active[i - 1])) {
     r->active[i] = r->active[i - 1];

@@ -143,6 +143,7 @@ static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
   TdStpOptions o = td_stp_run_defaults();
   TdStpReport report;
   o.most = MOST_TURNS;
+  o.memory.channels = 0;
   *d = (TdDiag){.arena = r->arena};
   return td_stp_run(r->arena, r->arena, g, &o, &r->tools->calls, &report, d);
 }

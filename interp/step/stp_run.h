@@ -13,7 +13,7 @@
 #include "step/stp_graph.h"
 
 /* The off-chip memory: a queue for each channel. A request is served interval after the one before
- * in its channel and answered startup + latency + 1 later. */
+ * in its channel and answered startup + latency + 1 later. No channels: as many as it takes. */
 typedef struct TdStpMemory {
   int64_t channels, request, latency, interval, startup;
 } TdStpMemory;
