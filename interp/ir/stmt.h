@@ -40,7 +40,7 @@ typedef struct TdAttrInts {
 typedef union TdAttrArg {
   int64_t i;
   const TdAttrInts *ints; /* NULL: none */
-  const char *s; /* words and strings, interned */
+  const char *s;          /* words and strings, interned */
   TdSym sym;
 } TdAttrArg;
 typedef struct TdAttr {

@@ -333,7 +333,8 @@ static void push_sizes(lua_State *L, const TdUnit *u) {
   }
 }
 
-/* k.params: a list of {name =, type =}, types at the sizes' values. */
+/* k.params: a list of {name =, type =}, types at the sizes' values, or as declared where one has
+ * none. */
 static void push_params(lua_State *L, const TdProg *p) {
   const TdUnit *u = td_prog_root(p);
   lua_createtable(L, (int)u->nparam, 0);
@@ -341,7 +342,8 @@ static void push_params(lua_State *L, const TdProg *p) {
     lua_createtable(L, 0, 2);
     lua_pushstring(L, u->param[i].sym->name);
     lua_setfield(L, -2, "name");
-    td_bind_push_type(L, td_unit_type(p->store->session, u, u->param[i].type));
+    const TdType *known = td_unit_type(p->store->session, u, u->param[i].type);
+    td_bind_push_type(L, known ? known : u->param[i].type);
     lua_setfield(L, -2, "type");
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }

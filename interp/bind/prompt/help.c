@@ -1,9 +1,11 @@
 /* help.c - help from the one registry: primitives, functions and methods, commands. */
 #include <string.h>
+#include <strings.h>
 
 #include "bind/program/stp.h"
 #include "bind/prompt/prompt.h"
 #include "bind/program/unit.h"
+#include "drive/build.h"
 #include "rewrite/prim.h"
 #include "step/stp_kind.h"
 
@@ -16,6 +18,12 @@ static const Doc docs[] = {
 #include "bind/prompt/docs.def"
 };
 enum { NDOCS = sizeof docs / sizeof *docs };
+
+static const Doc fields[] = {
+#define TD_FIELD(name, summary) {name, name, summary},
+#include "bind/prompt/docs.def"
+};
+enum { NFIELDS = sizeof fields / sizeof *fields };
 
 const char *td_help_function(size_t i, const char **usage, const char **summary) {
   if (i >= NDOCS) return NULL;
@@ -74,8 +82,8 @@ static void show_prim(TdText *out, const TdPrim *p) {
 
 /* The part of a documented name that people type: after "tide." or "class:". */
 static const char *short_name(const char *name) {
-  const char *colon = strchr(name, ':');
-  return colon ? colon + 1 : strncmp(name, "tide.", 5) == 0 ? name + 5 : name;
+  const char *sign = strpbrk(name, ":.");
+  return sign ? sign + 1 : name;
 }
 
 static void show_overview(TdText *out) {
@@ -91,6 +99,20 @@ static void show_overview(TdText *out) {
   for (int i = 0; td_commands[i].name; i++)
     td_text_putf(out, "  :%-12s %s\n", td_commands[i].name, td_commands[i].summary);
   td_text_puts(out, "  !line        runs a line in the shell\n");
+}
+
+/* What a build can be asked, by target. */
+static void show_targets(TdText *out) {
+  td_text_puts(out, "  options by target:\n");
+  for (const TdBackend *const *t = td_build_targets(); *t; t++) {
+    td_text_putf(out, "  %-10s %s\n", (*t)->name, (*t)->summary);
+    for (size_t i = 0; i < (*t)->noption; i++) {
+      const TdOption *o = &(*t)->option[i];
+      const char *words = o->kind == TD_OPTION_WORD ? o->initial : NULL;
+      td_text_putf(out, "    %-12s %s%s%s%s\n", o->name, o->help, words ? " (" : "",
+                   words ? words : "", words ? ")" : "");
+    }
+  }
 }
 
 /* Puts the lines of source id from `first` to `last`. */
@@ -134,7 +156,34 @@ static void push_path(lua_State *L, const char *path) {
   lua_pushnil(L);
 }
 
-/* What the value of a path of globals is, for names that are not documented. */
+/* Puts the names in `list` that are of a class of documented names, after a title. */
+static void put_members(TdText *out, const char *title, const Doc *list, size_t n,
+                        const char *owner) {
+  size_t length = strlen(owner), shown = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (strncmp(list[i].name, owner, length) != 0 || !strchr(":.", list[i].name[length])) continue;
+    td_text_putf(out, "%s%s", shown++ ? ", " : title, list[i].name + length + 1);
+  }
+  if (shown) td_text_putc(out, '\n');
+}
+
+/* The class of the userdata at idx, as names of its methods begin, and what it can do. */
+static void show_class(lua_State *L, TdText *out, int idx) {
+  if (lua_type(L, idx) != LUA_TUSERDATA || !lua_getmetatable(L, idx)) return;
+  lua_pushliteral(L, "__name");
+  lua_rawget(L, -2);
+  const char *owner = lua_tostring(L, -1);
+  if (owner && strncmp(owner, "tide.", 5) == 0) {
+    td_text_putf(out, "  is a %s (?%s:name tells of a method)\n", owner, owner + 5);
+    put_members(out, "  methods: ", docs, NDOCS, owner + 5);
+    put_members(out, "  fields: ", fields, NFIELDS, owner + 5);
+    if (strcmp(owner, "tide.schedule") == 0)
+      td_text_puts(out, "  primitives: those that ? lists\n");
+  }
+  lua_pop(L, 2);
+}
+
+/* What the value of a path of globals is, and can do, for names that are not documented. */
 static bool show_global(lua_State *L, TdText *out, const char *name) {
   push_path(L, name);
   bool known = !lua_isnil(L, -1);
@@ -142,9 +191,51 @@ static bool show_global(lua_State *L, TdText *out, const char *name) {
     td_text_putf(out, "%s: ", name);
     td_show_value(L, out, -1, false);
     if (out->at[out->n - 1] != '\n') td_text_putc(out, '\n');
+    show_class(L, out, lua_gettop(L));
   }
   lua_pop(L, 1);
   return known;
+}
+
+/* ---- search ---- */
+
+/* Whether a word stands in a text, in either case. */
+static bool holds(const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (; text && *text; text++)
+    if (strncasecmp(text, word, n) == 0) return true;
+  return false;
+}
+
+static bool prim_holds(const TdPrim *p, const char *word) {
+  bool found = holds(p->summary, word) || holds(p->rewrite, word) || holds(p->legal, word) ||
+               holds(p->errors, word);
+  for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END && !found; i++)
+    found = holds(p->args[i].name, word) || holds(p->args[i].help, word);
+  return found || holds(p->name, word);
+}
+
+/* Puts a line for each documented thing whose name or text holds a word. */
+static bool show_matches(TdText *out, const char *word) {
+  size_t start = out->n;
+  td_text_putf(out, "nothing is called '%s'; it is said of:\n", word);
+  size_t none = out->n;
+  for (size_t q = 0; q < NKINDS; q++)
+    for (const TdPrim *const *p = kinds[q]->prims; *p; p++)
+      if (prim_holds(*p, word)) td_text_putf(out, "  %-20s %s\n", (*p)->name, (*p)->summary);
+  for (size_t i = 0; i < NDOCS; i++)
+    if (holds(docs[i].name, word) || holds(docs[i].usage, word) || holds(docs[i].summary, word))
+      td_text_putf(out, "  %-20s %s\n", docs[i].name, docs[i].summary);
+  for (size_t i = 0; i < NFIELDS; i++)
+    if (holds(fields[i].name, word) || holds(fields[i].summary, word))
+      td_text_putf(out, "  %-20s %s\n", fields[i].name, fields[i].summary);
+  for (int i = 0; td_commands[i].name; i++)
+    if (holds(td_commands[i].usage, word) || holds(td_commands[i].summary, word))
+      td_text_putf(out, "  :%-19s %s\n", td_commands[i].name, td_commands[i].summary);
+  if (out->n > none) return true;
+  out->n = start;
+  out->at[start] = 0;
+  return false;
 }
 
 void td_help_push_template(lua_State *L, const char *function, const char *name) {
@@ -183,19 +274,22 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
   }
   if (td_stp_show_help(out, name)) return true;
   const char *stem = strrchr(name, ':');
-  bool found = false;
+  bool found = false, builds = false;
   for (size_t q = 0; q < NKINDS; q++) {
     const TdPrim *p = td_kind_find(kinds[q], stem ? stem + 1 : name);
     if (p && found) td_text_putf(out, "of a %s:\n", kinds[q]->name);
     if (p) show_prim(out, p);
     found |= p != NULL;
   }
-  for (size_t i = 0; i < NDOCS; i++) {
-    if (strcmp(docs[i].name, name) != 0 &&
-        strcmp(short_name(docs[i].name), stem ? stem + 1 : name) != 0)
+  for (size_t i = 0; i < NDOCS + NFIELDS; i++) {
+    const Doc *d = i < NDOCS ? &docs[i] : &fields[i - NDOCS];
+    if (strcmp(d->name, name) != 0 && strcmp(short_name(d->name), stem ? stem + 1 : name) != 0)
       continue;
-    td_text_putf(out, "%s\n  %s\n", docs[i].usage, docs[i].summary);
+    td_text_putf(out, "%s\n  %s\n", d->usage, d->summary);
     found = true;
+    builds = builds || strcmp(short_name(d->name), "build") == 0;
   }
-  return found || show_global(L, out, name) || show_template(L, out, name);
+  if (builds) show_targets(out);
+  return found || show_global(L, out, name) || show_template(L, out, name) ||
+         (strlen(name) > 2 && show_matches(out, name));
 }

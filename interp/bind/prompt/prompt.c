@@ -73,10 +73,49 @@ static bool is_special(const char *text, size_t n) {
   return n > 1 && text[n - 1] == '?';
 }
 
+/* What people type for a command of the prompt where other shells have a word. */
+static const struct {
+  const char *word, *input;
+} spoken[] = {{"help", "?"}, {"exit", ":quit"}, {"quit", ":quit"}};
+
+/* The name that stands in `rest`, as in ` split`, ` "split"`, `("split")` or `()`; NULL: it is
+ * something else. */
+static const char *named(TdArena *a, const char *rest) {
+  const char *sign = " (\"')", *from = rest + strspn(rest, sign);
+  size_t n = strspn(from, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.");
+  if (from[n + strspn(from + n, sign)] || (n && from == rest)) return NULL;
+  return td_arena_strndup(a, from, n);
+}
+
+/* The input that a word of other shells stands for, in arena a, unless a global has that name;
+ * NULL: the text is no such word. */
+static const char *spoken_input(lua_State *L, TdArena *a, const char *text, size_t n) {
+  for (size_t i = 0; i < sizeof spoken / sizeof *spoken; i++) {
+    size_t length = strlen(spoken[i].word);
+    const char *line = td_arena_strndup(a, text, n);
+    line += strspn(line, " \t\n");
+    if (strncmp(line, spoken[i].word, length) != 0) continue;
+    const char *name = named(a, line + length);
+    bool asks = *spoken[i].input == '?';
+    if (!name || (*name && !asks)) return NULL;
+    lua_pushglobaltable(L);
+    lua_pushstring(L, spoken[i].word);
+    lua_rawget(L, -2);
+    bool free = lua_isnil(L, -1);
+    lua_pop(L, 2);
+    return !free ? NULL : asks ? td_text_fmt(a, "?%s", name) : spoken[i].input;
+  }
+  return NULL;
+}
+
 TdPromptState td_prompt_state(lua_State *L, const char *text, size_t n) {
   if (is_special(text, n)) return TD_PROMPT_WHOLE;
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_arena_scratch(b->ctx);
+  if (spoken_input(L, a, text, n)) {
+    td_arena_free(a);
+    return TD_PROMPT_WHOLE;
+  }
   TdSources *s = td_sources_new(a);
   TdDiag d = {.arena = a};
   uint32_t id = td_sources_add(s, "=input", text, n);
@@ -249,6 +288,8 @@ static void take_error(lua_State *L, TdPromptResult *out) {
 
 bool td_prompt_eval(lua_State *L, const char *text, size_t n, TdPromptResult *out) {
   int top = lua_gettop(L);
+  const char *meant = spoken_input(L, out->arena, text, n);
+  if (meant) text = meant, n = strlen(meant);
   bool special = is_special(text, n);
   out->values = 0;
   out->shown = "";

@@ -1,0 +1,73 @@
+-- Help at the prompt: words of other shells, what values can do, search, and that nothing is left out.
+local shell = require "shell"
+local t = require "tap"
+local tide = require "tide"
+
+-- What the prompt answers to inputs, one a line.
+local function session(...) return shell.session(table.concat({ ... }, "\n")) end
+
+t.test("help, exit and quit are what they are in other shells", function()
+  t.eq(session "help", session "?")
+  for _, form in ipairs { "help split", "help 'split'", 'help("split")', "help(split)" } do
+    t.eq(session(form), session "?split", form)
+  end
+  for _, form in ipairs { "exit", "quit", "exit()", "  quit () " } do
+    t.eq(session(form, "print 'still here'"), "", form)
+  end
+end)
+
+t.test("a global of such a name, or any other text, is Lua", function()
+  t.has(session("help = 3", "help"), "3")
+  t.has(session("exit = 4", "exit", "print 'still here'"), "still here")
+  t.has(session("function quit() return 5 end", "quit()", "6 + 1"), "7")
+  t.has(session("exit + 1", "print 'still here'"), "still here")
+  t.has(session("helpful", "1 + 1"), "2")
+end)
+
+t.test("?build lists targets and their options", function()
+  local text = session "?build"
+  for _, word in ipairs { "k:build", "s:build", "hls", "tier", "interface", "m_axi|ap_memory" } do t.has(text, word) end
+end)
+
+t.test("?x tells what a value is and can do", function()
+  local text = session("x = i32[2](1)", "?x")
+  t.has(text, "is a tide.tensor")
+  t.has(text, "transpose")
+  t.has(text, "shape")
+  t.ok(not session("x = 3", "?x"):find("methods", 1, true))
+end)
+
+t.test("a word that names nothing is searched for", function()
+  local text = session "?deadlock"
+  t.has(text, "nothing is called 'deadlock'")
+  t.has(session "?TOKENS", "design:stream")
+  t.has(session "?waves", "timed:vcd")
+  t.has(session "?zqzq", "there is no help on 'zqzq'")
+end)
+
+-- Names by which classes of the registry are documented.
+local documented = { builder = "design", argument = "design" }
+
+t.test("each method and field of a class has help", function()
+  require "tide.step"
+  local known = {}
+  for _, f in ipairs(tide.registry().functions) do known[f.name] = true end
+  local missing = {}
+  for name, class in pairs(debug.getregistry()) do
+    local owner = type(name) == "string" and name:match "^tide%.(%a+)$"
+    for method in pairs(owner and type(class) == "table" and class.methods or {}) do
+      local full = (documented[owner] or owner) .. ":" .. method
+      if not known[full] and not session("?" .. full):find(full:match ":.*", 1, true) then missing[#missing + 1] = full end
+    end
+  end
+  t.eq(table.concat(missing, " "), "")
+end)
+
+t.test("types of parameters of kernels whose sizes are open are shown", function()
+  local text = session("M = tide.size 'M'",
+    "k = kernel {A = i8[M][4], function(A) for i = 0, M - 1 do A[i][0] = 1 end end};", "k.params[1].type", "k:at({M = 3}).params[1].type")
+  t.has(text, "i8[M][4]")
+  t.has(text, "i8[3][4]")
+end)
+
+t.done()
