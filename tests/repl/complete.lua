@@ -64,6 +64,7 @@ local facts = {
   ["array local|stream"] = { s = "", sc = "T", sg = "W" },
   ["unit kernel"] = { s = "", sc = "add1 add2", sg = "" },
   ["unit kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "one:c" },
+  ["unit task|kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "from one one:c to" },
   unit = { s = "", sc = "add1 add2", sg = "from one to" },
   ["unit task|instance"] = { s = "", sc = "", sg = "from " .. instances:gsub("to.*$", "") .. "to to[0][0] to[0][1] " ..
     "to[1][0] to[1][1]" },
@@ -160,7 +161,7 @@ t.test("words and names of options", function()
   offer { ['s:split("k", 4, {'] = "names tail", ['s:split("k", 4, {tail = "'] = "cut guard perfect",
     ['s:split("k", 4, {names = {"'] = "", ['s:split("k", 4, {tail = "cut", n'] = "names",
     ['s:partition("A", 0, {kind = "c'] = "complete cyclic", ['random(i8[4], 1, {'] = "hi lo",
-    ['gemm:build {target = "'] = "cpu hls", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol",
+    ['gemm:build {target = "'] = "cpu hls verilog", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol",
     ["s:verify {"] = "concrete seconds", ["tide.verify(s, s, {s"] = "seconds" }
   t.has(offers 'gemm:build {target = "cpu", ', "threads")
 end)
