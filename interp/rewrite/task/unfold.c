@@ -10,6 +10,7 @@ typedef struct Unfold {
   const TdPlace *band;
   size_t nband;
   bool axis[TD_MAX_DEPTH]; /* which loops of the band */
+  int place[TD_MAX_DEPTH]; /* of the axis, among the axes */
   size_t last;             /* the innermost of them */
   uint8_t rank;
   TdSym coord[TD_MAX_RANK];
@@ -36,7 +37,7 @@ static bool choose(Unfold *u) {
     u->axis[v->ints[i]] = true;
   }
   for (size_t i = 0; i < u->nband; i++)
-    if (u->axis[i]) u->last = i, u->rank++;
+    if (u->axis[i]) u->last = i, u->place[i] = u->rank++;
   return u->rank > 0 || refuse(u, TD_USAGE, "axes", u->band[0].stmt, "needs at least one axis");
 }
 
@@ -91,9 +92,9 @@ static bool measure(Unfold *u) {
     int64_t value;
     if (td_unit_value(u->unit, trip, &value) && value < 1)
       return refuse(u, TD_ILLEGAL, "extent", loop, "does not run, and a task needs an instance");
-    if (d == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
-    u->map[d] = without_max(u, trip);
-    u->coord[d++] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);
+    if (d++ == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
+    u->map[u->place[i]] = without_max(u, trip);
+    u->coord[u->place[i]] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);
   }
   return true;
 }
@@ -139,10 +140,11 @@ static bool lift(Unfold *u, const TdStmt *body, TdPart *part) {
   TdRewrite *r = u->r;
   TdArena *a = r->store->arena;
   TdSubst sub = td_subst_new(r->store);
-  for (size_t i = 0, d = 0; i <= u->last; i++) {
+  for (size_t i = 0; i <= u->last; i++) {
     if (!u->axis[i]) continue;
     const TdStmt *loop = u->band[i].stmt;
-    const TdExpr *at = td_lin_times(r->session, a, td_util_var(r, u->coord[d++]), loop->step);
+    const TdExpr *id = td_util_var(r, u->coord[u->place[i]]);
+    const TdExpr *at = td_lin_times(r->session, a, id, loop->step);
     td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, td_for_lo(loop), at));
   }
   body = td_subst_in_stmt(&sub, body);
@@ -186,9 +188,10 @@ static bool choose_loops(Unfold *u) {
     if (k == u->nband)
       return refuse(u, TD_ILLEGAL, "imperfect", at.stmt,
                     "is not of the perfect nest of the first loop");
+    if (u->axis[k]) return refuse(u, TD_USAGE, "axes", at.stmt, "is named twice");
     u->axis[k] = true;
     if (k > u->last) u->last = k;
-    u->rank++;
+    u->place[k] = u->rank++;
   }
   return u->rank > 0 || refuse(u, TD_USAGE, "axes", nest[0].stmt, "needs at least one axis");
 }
@@ -205,13 +208,68 @@ static bool find(Unfold *u) {
   return choose(u);
 }
 
+/* The one run of a unit that holds nothing but the band, and the design that has it; NULL: none. */
+static const TdRun *run_of_task(const Unfold *u, const TdUnit **design) {
+  const TdProg *p = u->r->prog;
+  const TdRun *found = NULL;
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++) {
+      if (p->unit[i]->run[k].unit != u->unit->sym) continue;
+      if (found) return NULL;
+      found = &p->unit[i]->run[k];
+      *design = p->unit[i];
+    }
+  for (uint32_t i = 0; found && i < u->unit->body->nkid; i++) {
+    const TdStmt *s = u->unit->body->kid[i];
+    bool data = s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_CONST;
+    if (!data && s != u->band[0].stmt) return NULL;
+  }
+  bool fits = found && found->rank == u->unit->ncoord && found->rank + u->rank <= TD_MAX_RANK;
+  return fits ? found : NULL;
+}
+
+/* The task with the axes behind those that it has, in the place of the old one. */
+static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *design,
+                              const TdRun *run) {
+  TdRewrite *r = u->r;
+  TdArena *a = r->store->arena;
+  TdSubst sub = td_subst_new(r->store);
+  TdUnit *k = td_unit_copy(r->store, u->unit), *d = td_unit_copy(r->store, design);
+  TdSym *coord = TD_NEWN(a, TdSym, k->ncoord + u->rank);
+  TdRun *list = td_arena_copy(a, d->run, d->nrun * sizeof *list);
+  TdRun *now = &list[run - design->run];
+  for (size_t i = 0; i < k->ncoord; i++) coord[i] = k->coord[i];
+  for (size_t i = 0; i <= u->last; i++) {
+    if (!u->axis[i]) continue;
+    const TdStmt *loop = u->band[i].stmt;
+    const TdExpr *id = td_util_var(r, u->coord[u->place[i]]);
+    const TdExpr *at = td_lin_times(r->session, a, id, loop->step);
+    td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, td_for_lo(loop), at));
+  }
+  for (int n = 0; n < u->rank; n++) {
+    coord[k->ncoord + (size_t)n] = u->coord[n];
+    now->map[now->rank++] = u->map[n];
+  }
+  body = td_subst_in_stmt(&sub, body);
+  k->body = td_edit_replace(r->store, k->body, u->band[0].stmt->uid, body->kid, body->nkid);
+  k->coord = coord;
+  k->ncoord += u->rank;
+  d->run = list;
+  td_util_made(r, run->sym->name);
+  return td_prog_with(td_prog_with(r->prog, k), d);
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
   if (!find(&u) || !measure(&u)) return NULL;
   u.name = r->arg[NAME].given ? r->arg[NAME].text : task_name(&u);
   const TdStmt *body = inner(&u);
   TdPart part = {0};
-  if (!check_order(&u, body) || !lift(&u, body, &part)) return NULL;
+  if (!check_order(&u, body)) return NULL;
+  const TdUnit *design;
+  const TdRun *run = run_of_task(&u, &design);
+  if (run) return in_place(&u, body, design, run);
+  if (!lift(&u, body, &part)) return NULL;
   td_util_made(r, part.name);
   const TdStmt *nest = u.band[0].stmt;
   TdNetworkPlan plan = {.unit = u.unit, .stmt = &nest, .n = 1, .part = &part, .nparts = 1};
@@ -226,7 +284,8 @@ const TdPrim td_prim_unfold = {
     .args = {{"band", TD_ARG_BAND, TD_ARG_NEEDED, "the band, or one loop", NULL},
              {"axes", TD_ARG_INTS, TD_ARG_OPTIONAL, "which loops of it; all by default", NULL},
              {"loops", TD_ARG_NAMES, TD_ARG_OPTION,
-              "which loops of the perfect nest that begins with the loop", "loop"},
+              "which loops of the perfect nest that begins with the loop, in the order of the axes",
+              "loop"},
              {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task", NULL}},
     .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
     .legal = "instances with other coordinates touch no element that one of them writes; the "

@@ -3,15 +3,18 @@
 -- what is isolated is buffered where it is used and leaves the task by relay or isolate, stage by stage. Directives are
 -- sorted: their text order is that of the user, the order of the steps is one that is legal.
 local affine = require "tide.t2s.affine"
+local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
-local func = require "tide.t2s.func"
 local tide = require "tide"
 
 local schedule = {}
 
 local fail = expr.fail
+local position, var_name, unrolled = directives.position, directives.var_name, directives.unrolled
+local chains, relay_of, buffer_of, removed = directives.chains, directives.relay_of, directives.buffer_of,
+  directives.removed
 
--- A mapping under way: s the schedule, values of Consts, nests by Func, names of loops in use, stage of a chain -> task.
+-- A mapping under way: s the schedule, values of Consts, nests by Func, names of loops in use.
 local mapping = {}
 mapping.__index = mapping
 
@@ -50,28 +53,10 @@ function mapping:constant(x, place, what)
   return v
 end
 
-local function position(list, v, key)
-  for n, x in ipairs(list) do
-    if (key and x[key] or x) == v then return n end
-  end
-end
-
--- The directives of a Func of that name, in order.
-local function directives(def, name)
-  local n = 0
-  return function()
-    while n < #def.directives do
-      n = n + 1
-      local d = def.directives[n]
-      if d.name == name then return d end
-    end
-  end
-end
-schedule.directives = directives
-
-local function var_name(x, place, what)
-  if expr.is(x) and x.op == "var" then return x.name end
-  fail(place, "t2s-directive", ("%s takes Vars"):format(what))
+-- Keeps the tile of a loop that a size bounds: what verify tries are multiples of it.
+function mapping:note_tile(x, size)
+  local name = x.hi and x.hi.op == "size" and tostring(x.hi.size)
+  if name then self.tiles[name] = math.max(self.tiles[name] or 1, size) end
 end
 
 -- tile(v.., levels.., sizes..): splits each loop level by level; the new loops stand level by level.
@@ -105,8 +90,13 @@ function mapping:tile(def, d)
           if position(nest, v, "var") then
             fail(place, "t2s-tile", ("%s has a loop %s already"):format(def.name, v))
           end
-          local inner = self:fresh(v)
-          self:step(place, "split", loop, sizes[(l - 1) * n + c], { names = { loop, inner } })
+          local inner, outer = self:fresh(v), block[l - 1][#block[l - 1]]
+          self:note_tile(nest[k], sizes[c])
+          if l > 1 and sizes[(l - 2) * n + c] == sizes[(l - 1) * n + c] then
+            inner, outer.loop = loop, nil -- it would run once
+          else
+            self:step(place, "split", loop, sizes[(l - 1) * n + c], { names = { loop, inner } })
+          end
           block[l][#block[l] + 1] = { var = v, loop = inner, root = nest[k].root }
           loop = inner
         end
@@ -146,17 +136,6 @@ function mapping:reorder(def, d)
   end
 end
 
--- The Vars of a Func's unroll directives, and their place.
-local function unrolled(def)
-  local list, where = {}, nil
-  for d in directives(def, "unroll") do
-    where = where or d.place
-    for n = 1, d.args.n do list[#list + 1] = var_name(d.args[n], d.place, "unroll") end
-  end
-  return list, where
-end
-schedule.unrolled = unrolled
-
 -- Puts the loops of a nest in order, space loops outermost.
 function mapping:arrange(def, nest)
   local space, place = unrolled(def)
@@ -174,10 +153,27 @@ function mapping:arrange(def, nest)
     fail(place, "t2s-unroll", ("all loops of %s are in space"):format(def.name), "at least one loop gives the time")
   end
   for n, x in ipairs(order) do nest[n] = x end
-  if #nest < 2 or not (nest.tiled or nest.space > 0) then return end
+  if nest.tiled or nest.space > 0 then self:order(nest, #nest, place) end
+end
+
+-- Puts the first n loops of a nest in the order that they have in its list.
+function mapping:order(nest, n, place)
   local loops = {}
-  for n, x in ipairs(nest) do loops[n] = x.loop end
-  self:step(place or nest.place, "reorder", table.unpack(loops))
+  for k = 1, n do loops[#loops + 1] = nest[k].loop end
+  if #loops > 1 then self:step(place or nest.place, "reorder", table.unpack(loops)) end
+end
+
+-- The innermost of the first n loops of a nest that runs more than once.
+local function loop_at(nest, n)
+  while n > 0 and not nest[n].loop do n = n - 1 end
+  return n > 0 and nest[n].loop or nil
+end
+
+-- The outermost loop of a nest.
+local function first_loop(nest)
+  for _, x in ipairs(nest) do
+    if x.loop then return x.loop end
+  end
 end
 
 -- Moves the nests of first values into the main nest: behind the last loop that both have.
@@ -188,89 +184,11 @@ function mapping:join(def)
       local n = 0
       while n < #nest and main[n + 1] and nest[n + 1].var == main[n + 1].var do n = n + 1 end
       main.depth = math.min(main.depth or n, n)
-      if n > 0 then self:step(main.place, "compute_at", nest[1].loop, main[n].loop) end
+      local loop = loop_at(main, n)
+      if loop then self:step(main.place, "compute_at", first_loop(nest), loop) end
     end
   end
   main.depth = main.depth or #main
-end
-
--- The chains that directives of a kind isolate: a list {of = reference, stages = {def..}, place =}.
-local function chains(def, kind)
-  local list = {}
-  for d in directives(def, kind) do
-    local x = d.args[1]
-    local traced = getmetatable(x) and getmetatable(x).__traced
-    local c = { of = traced and traced(x) or x, stages = {}, place = d.place, def = def }
-    if not expr.is(c.of) then fail(d.place, "t2s-isolate", "what is isolated is a Param or a Func") end
-    for n = 2, d.args.n do
-      local g = func.record(d.args[n])
-      if not g then fail(d.place, "t2s-isolate", ("argument %d is no Func"):format(n)) end
-      c.stages[#c.stages + 1] = g
-    end
-    if #c.stages == 0 then fail(d.place, "t2s-isolate", "an isolated chain has at least one Func") end
-    list[#list + 1] = c
-  end
-  return list
-end
-schedule.chains = chains
-
--- The relay of an operand in a Func: axis (number of the unrolled Var) and direction, or nil.
-local function relay_of(def, base)
-  local found
-  for d in directives(def, "relay") do
-    local x = d.args[1]
-    local traced = getmetatable(x) and getmetatable(x).__traced
-    x = traced and traced(x) or x
-    if expr.is(x) and x.op == "ref" and x.base == base then
-      local space, v = unrolled(def), d.args[2]
-      if type(v) ~= "table" or #v ~= #space then
-        fail(d.place, "t2s-relay", ("%s is unrolled along %d Var%s, and the relay of %s has %s numbers"):format(
-          def.name, #space, #space == 1 and "" or "s", base.name, type(v) == "table" and #v or "no"),
-          "one number for each unrolled Var")
-      end
-      local axis, by
-      for n, step in ipairs(v) do
-        if step ~= 0 then
-          if axis or math.type(step) ~= "integer" or math.abs(step) ~= 1 then
-            fail(d.place, "t2s-relay", ("%s goes along one axis, by one PE"):format(base.name), nil, "unsupported")
-          end
-          axis, by = n, step
-        end
-      end
-      if not axis then fail(d.place, "t2s-relay", ("the relay of %s goes nowhere"):format(base.name)) end
-      found = { axis = axis - 1, back = by < 0 or nil, place = d.place }
-    end
-  end
-  return found
-end
-
--- The directive buffer or linebuffer of an operand in a Func: {var =, double =, place =}, or nil.
-local function buffer_of(def, base, name)
-  for d in directives(def, name or "buffer") do
-    local x = d.args[1]
-    local traced = getmetatable(x) and getmetatable(x).__traced
-    x = traced and traced(x) or x
-    if expr.is(x) and x.op == "ref" and x.base == base then
-      local b = { place = d.place }
-      for n = 2, d.args.n do
-        local v = d.args[n]
-        if v == "DOUBLE" then b.double = true
-        elseif v == "REGISTER" then b.register = true
-        elseif v ~= nil then b.var = var_name(v, d.place, "buffer") end
-      end
-      return b
-    end
-  end
-end
-
--- The Vars that a stage removes.
-local function removed(def)
-  local set, place = {}, nil
-  for d in directives(def, "remove") do
-    place = place or d.place
-    for n = 1, d.args.n do set[var_name(d.args[n], d.place, "remove")] = true end
-  end
-  return set, place
 end
 
 -- The innermost time loop at or around a Var, in the order of the main nest of a chain's Func: a loop of the task, or
@@ -289,6 +207,7 @@ end
 
 -- "task:loop" if the task has a loop of that name.
 function mapping:has_loop(task, x)
+  if not x.loop then return nil end
   local name = task .. ":" .. x.loop
   for _, l in ipairs(self.s:loops()) do
     if l == name then return name end
@@ -363,6 +282,12 @@ function mapping:hold(c, stage, task, next_stage)
     where = self:innermost(task)
   end
   local buffer = self:step(b and b.place or c.place, "buffer_at", name, where)
+  local line = buffer_of(stage, c.of.base, "linebuffer")
+  if line then
+    local window = self:period(main, line.var, task)
+    if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
+    self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
+  end
   if b and b.double then
     self:step(b.place, "isolate", task .. ":" .. buffer, stage.name .. "_fill", { place = "device" })
     return buffer, stage.name .. "_fill"
@@ -415,19 +340,82 @@ function mapping:consume(c, task, buffer)
   end
 end
 
--- The mapping of a Func that is one nest.
-function mapping:place(def)
+-- Tiles the nests of a Func.
+function mapping:tiles_of(def)
   local main = self.main[def]
   for _, d in ipairs(def.directives) do
     if d.name == "tile" then self:tile(def, d) elseif d.name == "reorder" then self:reorder(def, d) end
   end
   main.tile_order = table.move(main, 1, #main, 1, {})
+end
+
+-- The mapping of a Func alone: space loops outermost, first values beside the sums.
+function mapping:place(def)
+  local main = self.main[def]
   for _, nest in ipairs(self.nests[def]) do self:arrange(def, nest) end
   self:join(def)
   local last = main[main.depth]
-  main.tile_depth = 0
-  for n, x in ipairs(main.tile_order) do
-    if last and x.loop == last.loop then main.tile_depth = n end
+  main.tile_depth = last and position(main.tile_order, last) or 0
+end
+
+-- The mapping of a Func among others: its elements are made in the order of its loops, which reductions are inside.
+function mapping:place_stage(def)
+  local main = self.main[def]
+  for _, nest in ipairs(self.nests[def]) do
+    if nest.tiled then self:order(nest, #nest) end
+  end
+  self:join(def)
+  main.tile_depth = main.depth
+end
+
+-- The task that has a loop.
+function mapping:task_of(x)
+  for _, l in ipairs(self.s:loops()) do
+    local task, loop = l:match "^(.-):([^:]+)$"
+    if loop == x then return task end
+  end
+end
+
+-- Whether a Func's stages read another.
+local function reads(nest, def)
+  for _, s in ipairs(nest.stages) do
+    if expr.any(s.rhs, function(y) return y.op == "ref" and y.base == def end) then return true end
+  end
+end
+
+-- The elements of a Func go to the one that reads it by streams: as many as both have PEs.
+function mapping:connect(def, reader)
+  local from, to, place = self.main[def], self.main[reader], self.main[reader].place
+  if from.depth < #from then self:step(from.place, "buffer_at", def.name, loop_at(from, from.depth)) end
+  local stream = self:step(place, "relay", def.name, first_loop(to))
+  local own, loops = unrolled(def), {}
+  local others = unrolled(reader)
+  for n, x in ipairs(from.tile_order) do
+    local y = to.tile_order[n]
+    if position(own, x.var) or y and position(others, y.var) then loops[#loops + 1] = x.loop end
+  end
+  table.sort(loops, function(x, y)
+    local function rank(l)
+      return position(own, from.tile_order[position(from.tile_order, l, "loop")].var) or #own + 1
+    end
+    return rank(x) < rank(y)
+  end)
+  if #loops > 0 then self:step(place, "deal", stream, loops) end
+end
+
+-- Checks that the space loops of a Func are around its sums: unfold takes them out of the nest.
+function mapping:check_space(def)
+  local main, space = self.main[def], unrolled(def)
+  local _, place = unrolled(def)
+  for _, v in ipairs(space) do
+    local k = position(main, v, "var")
+    if not k then fail(place, "t2s-unroll", ("%s has no loop %s"):format(def.name, v)) end
+    if k > main.depth then
+      fail(place, "t2s-unroll", ("%s sums along %s, which is in space"):format(def.name, v), nil, "unsupported")
+    end
+  end
+  if #space == #main and #space > 0 then
+    fail(place, "t2s-unroll", ("all loops of %s are in space"):format(def.name), "at least one loop gives the time")
   end
 end
 
@@ -437,30 +425,56 @@ function mapping:spread(def)
   local producers, consumers = chains(def, "isolate_producer_chain"), chains(def, "isolate_consumer_chain")
   local result
   if #consumers > 0 then
-    result = self:step(consumers[1].place, "buffer_at", def.name, main[main.depth].loop)
+    result = self:step(consumers[1].place, "buffer_at", def.name, loop_at(main, main.depth))
   end
   for _, c in ipairs(producers) do
-    c.buffer = self:step(c.place, "buffer_at", c.of.base.name, main[#main].loop)
+    c.buffer = self:step(c.place, "buffer_at", c.of.base.name, loop_at(main, #main))
   end
-  local task = def.name .. "_pe"
+  local b = buffer_of(def, def)
+  if b then self.left[#self.left + 1] = { what = ("%s:buffer(%s)"):format(def.name, def.name), place = b.place } end
+  local task = self:task_of(first_loop(main))
   if #space > 0 then
     local loops = {}
-    for n = 1, #space do loops[n] = main[n].loop end
-    self:step(select(2, unrolled(def)), "unfold", loops[1], { loops = loops, name = task })
+    for n, v in ipairs(space) do
+      loops[n] = main[position(main, v, "var")].loop
+      if not loops[n] then
+        fail(select(2, unrolled(def)), "t2s-unroll", ("%s of %s runs once: its tile has the size of the one around it")
+          :format(v, def.name), "leave it out of tile and unroll", "unsupported")
+      end
+    end
+    task = self:step(select(2, unrolled(def)), "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" })
   end
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
 end
 
+-- Refuses what no step does yet.
+local function check_supported(p)
+  for _, group in ipairs(p.nests) do
+    local s = group[1]
+    if s.call then
+      fail(s.place, "t2s-kernel", ("%s calls kernel '%s': calls become tasks with streams in no step yet"):format(
+        s.func.name, s.call.port.name), "t2s.kernel runs the definition", "unsupported")
+    end
+    for _, d in ipairs(s.func.directives) do
+      if d.name == "define_extern" then
+        fail(d.place, "t2s-extern", "define_extern is no step yet", nil, "unsupported")
+      end
+    end
+  end
+end
+
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
-  local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {} }, mapping)
+  local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
+    tiles = {}, left = {} }, mapping)
+  check_supported(p)
   local order = {}
   for _, group in ipairs(p.nests) do
     local first = group[1]
     local nest = { stages = group, place = first.place }
     for n, d in ipairs(first.domain) do
-      nest[n] = { var = first.vars[n], loop = d.var.name, root = d.var.name }
+      nest[n] = { var = first.vars[n], loop = d.var.name, root = d.var.name, hi = d.hi }
       m.used[d.var.name] = true
     end
     local def = first.func
@@ -471,9 +485,22 @@ function schedule.of(kernel, p, values)
     table.insert(m.nests[def], nest)
     m.main[def] = nest
   end
-  for _, def in ipairs(order) do m:place(def) end
-  for _, def in ipairs(order) do m:spread(def) end
-  return m.s
+  for _, def in ipairs(order) do
+    m:tiles_of(def)
+    if #order == 1 then m:place(def) else m:place_stage(def) end
+    if #order > 1 then m:check_space(def) end
+  end
+  for n = 1, #order - 1 do
+    local reader
+    for k = n + 1, #order do
+      if reads(m.main[order[k]], order[n]) then reader = reader or order[k] end
+    end
+    if reader then m:connect(order[n], reader) end
+  end
+  for _, def in ipairs(order) do
+    m:spread(def)
+  end
+  return m.s, m
 end
 
 return schedule

@@ -79,6 +79,94 @@ t.test("one Func, two sets of constants", function()
   check_product(two, q, 12, 4, 6)
 end)
 
+-- Convolution and ReLU with names of a prefix, by the mapping of the paper; `o` changes parts of it.
+local function convolution(o)
+  local q = o.prefix or ""
+  local input, weight, bias = Param(q .. "input", i32, 3), Param(q .. "weight", i32, 4), Param(q .. "bias", i32, 1)
+  local Nof, Noy, Nox, Nif, Nky, Nkx = Param "Nof Noy Nox Nif Nky Nkx"
+  local S, Tof, Toy, Pof, Poy, Pox = Const "S Tof Toy Pof Poy Pox"
+  local no, y, x, ni, ky, kx = Var((("no y x ni ky kx"):gsub("%a+", q .. "%0")))
+  local noo, yy, xx, nooo, yyy = Var((("noo yy xx nooo yyy"):gsub("%a+", q .. "%0")))
+  local conv, relu = Func((("conv relu"):gsub("%a+", q .. "%0")))
+  conv[no][y][x] = 0
+  conv[no][y][x] = conv[no][y][x] + input[ni][y * S + ky][x * S + kx] * weight[no][ni][ky][kx]
+  relu[no][y][x] = tide.max(conv[no][y][x] + bias[no], 0)
+  conv:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox, ni, 0, Nif, ky, 0, Nky, kx, 0, Nkx)
+  relu:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox)
+  assume.divisible(Nof, Tof, Tof, Pof, Noy, Toy, Toy, Poy, Nox, Pox)
+  for _, f in ipairs {conv, relu} do
+    f:tile(no, y, noo, yy, nooo, yyy, Tof, Toy, Pof, Poy):tile(x, xx, Pox)
+    f:reorder(xx, nooo, yyy, yy, x, noo, y, no)
+  end
+  if o.turned then relu:reorder(nooo, xx) end
+  local i_load, i_feed, w_load, w_feed, b_feed = Func "i_load i_feed w_load w_feed b_feed"
+  relu:isolate_producer_chain(bias, b_feed)
+  conv:isolate_producer_chain(input, i_load, i_feed):isolate_producer_chain(weight, w_load, w_feed)
+  relu:unroll(xx, nooo):relay(bias, {1, 0})
+  conv:unroll(xx, nooo, o.summed and ky or yyy):relay(input, {0, 1, 0}):relay(weight, {1, 0, 0})
+  i_load:remove(noo, o.used and y or nooo)
+  i_feed:buffer(input, y):linebuffer(input, yy)
+  w_load:remove(y, x, yy, xx, yyy)
+  w_feed:buffer(weight, no)
+  return relu, q
+end
+
+-- Runs a design of a convolution and states what it computes.
+local function check_convolution(relu, q, c, z)
+  local net, verdict = t2s.design(relu, c)
+  t.has(tostring(verdict), "proved: strict")
+  local S = c.S
+  local inp = tide.random(i32[z.Nif][(z.Noy - 1) * S + z.Nky][(z.Nox - 1) * S + z.Nkx], 1, small)
+  local w, b = tide.random(i32[z.Nof][z.Nif][z.Nky][z.Nkx], 2, small), tide.random(i32[z.Nof], 3, small)
+  local got, want = i32[z.Nof][z.Noy][z.Nox](0), i32[z.Nof][z.Noy][z.Nox](0)
+  local function args(out)
+    local list = {[q .. "input"] = inp, [q .. "weight"] = w, [q .. "bias"] = b, [q .. "relu"] = out}
+    for k, v in pairs(z) do list[k] = v end
+    return list
+  end
+  net(args(got))
+  t2s.kernel(relu, c)(args(want))
+  t.ok(got:equal(want))
+  return net
+end
+
+t.test("convolution and ReLU: proved, run, counted", function()
+  local relu, q = convolution {}
+  local net = check_convolution(relu, q, {S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2},
+    {Nof = 4, Noy = 4, Nox = 4, Nif = 2, Nky = 3, Nkx = 3})
+  local r = t2s.report(net)
+  t.eq(r.pes.i_feed, 1)
+  t.eq(r.channels, 3 * 8 + 4 + 2, "inputs, weights and sums of 8 PEs, biases of 4, two loaders")
+end)
+
+t.test("convolution and ReLU renamed, at another shape and stride", function()
+  local relu, q = convolution {prefix = "q"}
+  check_convolution(relu, q, {S = 2, Tof = 6, Toy = 2, Pof = 3, Poy = 2, Pox = 1},
+    {Nof = 6, Noy = 4, Nox = 3, Nif = 3, Nky = 2, Nkx = 3})
+end)
+
+t.test("SGEMM's channels", function()
+  for _, z in ipairs {{4, 4, 18}, {6, 4, 25}, {4, 8, 34}} do
+    local C = sgemm {}
+    local r = t2s.report(t2s.design(C, {II = z[1], JJ = z[2], KK = 4, III = 2, JJJ = 2, KKK = 2}))
+    t.eq(r.channels, z[3])
+    t.eq(r.memory, 3)
+  end
+end)
+
+local function refused_convolution(name, code, o)
+  t.test(name, function()
+    local relu = convolution(o)
+    local e = t.fails(function() t2s.schedule(relu, {S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2}) end,
+      {code = code})
+    t.ok(e.line and e.line > 0)
+  end)
+end
+
+refused_convolution("a Func that sums along a space loop, which another reads", "t2s-unroll", {summed = true})
+refused_convolution("a loop removed that the input depends on", "t2s-remove", {used = true})
+refused_convolution("Funcs that meet in other orders", "order", {turned = true})
+
 local function refused(name, code, o)
   t.test(name, function()
     local z = {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2}

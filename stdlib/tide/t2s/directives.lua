@@ -1,0 +1,122 @@
+-- What the directives of a Func say: chains that are isolated, relays, buffers, loops that are removed or in space.
+local expr = require "tide.t2s.expr"
+local func = require "tide.t2s.func"
+
+local directives = {}
+
+local fail = expr.fail
+
+--- The place of a value, or of the entry of which `key` has it, in a list.
+function directives.position(list, v, key)
+  for n, x in ipairs(list) do
+    if (key and x[key] or x) == v then return n end
+  end
+end
+
+--- The directives of a Func of that name, in order.
+function directives.each(def, name)
+  local n = 0
+  return function()
+    while n < #def.directives do
+      n = n + 1
+      local d = def.directives[n]
+      if d.name == name then return d end
+    end
+  end
+end
+
+--- The name of an argument that is a Var.
+function directives.var_name(x, place, what)
+  if expr.is(x) and x.op == "var" then return x.name end
+  fail(place, "t2s-directive", ("%s takes Vars"):format(what))
+end
+
+--- The Vars of a Func's unroll directives, and their place.
+function directives.unrolled(def)
+  local list, where = {}, nil
+  for d in directives.each(def, "unroll") do
+    where = where or d.place
+    for n = 1, d.args.n do list[#list + 1] = directives.var_name(d.args[n], d.place, "unroll") end
+  end
+  return list, where
+end
+
+--- The chains that directives of a kind isolate: a list {of = reference, stages = {def..}, place =}.
+function directives.chains(def, kind)
+  local list = {}
+  for d in directives.each(def, kind) do
+    local x = d.args[1]
+    local traced = getmetatable(x) and getmetatable(x).__traced
+    local c = { of = traced and traced(x) or x, stages = {}, place = d.place, def = def }
+    if not expr.is(c.of) then fail(d.place, "t2s-isolate", "what is isolated is a Param or a Func") end
+    for n = 2, d.args.n do
+      local g = func.record(d.args[n])
+      if not g then fail(d.place, "t2s-isolate", ("argument %d is no Func"):format(n)) end
+      c.stages[#c.stages + 1] = g
+    end
+    if #c.stages == 0 then fail(d.place, "t2s-isolate", "an isolated chain has at least one Func") end
+    list[#list + 1] = c
+  end
+  return list
+end
+
+--- The relay of an operand in a Func: axis (number of the unrolled Var) and direction, or nil.
+function directives.relay_of(def, base)
+  local found
+  for d in directives.each(def, "relay") do
+    local x = d.args[1]
+    local traced = getmetatable(x) and getmetatable(x).__traced
+    x = traced and traced(x) or x
+    if expr.is(x) and x.op == "ref" and x.base == base then
+      local space, v = directives.unrolled(def), d.args[2]
+      if type(v) ~= "table" or #v ~= #space then
+        fail(d.place, "t2s-relay", ("%s is unrolled along %d Var%s, and the relay of %s has %s numbers"):format(
+          def.name, #space, #space == 1 and "" or "s", base.name, type(v) == "table" and #v or "no"),
+          "one number for each unrolled Var")
+      end
+      local axis, by
+      for n, step in ipairs(v) do
+        if step ~= 0 then
+          if axis or math.type(step) ~= "integer" or math.abs(step) ~= 1 then
+            fail(d.place, "t2s-relay", ("%s goes along one axis, by one PE"):format(base.name), nil, "unsupported")
+          end
+          axis, by = n, step
+        end
+      end
+      if not axis then fail(d.place, "t2s-relay", ("the relay of %s goes nowhere"):format(base.name)) end
+      found = { axis = axis - 1, back = by < 0 or nil, place = d.place }
+    end
+  end
+  return found
+end
+
+--- The directive buffer or linebuffer of an operand in a Func: {var =, double =, place =}, or nil.
+function directives.buffer_of(def, base, name)
+  for d in directives.each(def, name or "buffer") do
+    local x = d.args[1]
+    local traced = getmetatable(x) and getmetatable(x).__traced
+    x = traced and traced(x) or x
+    if expr.is(x) and x.op == "ref" and x.base == base then
+      local b = { place = d.place }
+      for n = 2, d.args.n do
+        local v = d.args[n]
+        if v == "DOUBLE" then b.double = true
+        elseif v == "REGISTER" then b.register = true
+        elseif v ~= nil then b.var = directives.var_name(v, d.place, "buffer") end
+      end
+      return b
+    end
+  end
+end
+
+--- The Vars that a stage removes.
+function directives.removed(def)
+  local set, place = {}, nil
+  for d in directives.each(def, "remove") do
+    place = place or d.place
+    for n = 1, d.args.n do set[directives.var_name(d.args[n], d.place, "remove")] = true end
+  end
+  return set, place
+end
+
+return directives
