@@ -163,6 +163,7 @@ const TdPrim td_prim_deal = {
                "for i: for p: Z[p]:put(x)  |  for i: for q: y = Z[q]:get()",
     .legal = "one statement puts and one gets, in nests of equal ranges that loops alone decide",
     .errors = "no-stream ambiguous-stream ends access extent ranges loops deadlock",
-    .example = "s:buffer_at(\"C\", \"j\"); s:unfold(\"i\"); s:relay(\"C_j\", s:tasks()[1])",
+    .example = "blur:buffer_at(\"B\", \"x\"):unfold(\"y\", {loops = {\"y\"}, name = \"row\"}); "
+               "blur:relay(\"B_x\", \"row\", {axis = -1}):deal(\"B_x\", {\"row:x\"})",
     .apply = apply,
 };
