@@ -405,6 +405,7 @@ function program.rename(p)
         d.lo, d.hi, d.var = substitute(d.lo, by), substitute(d.hi, by), by[d.var.name] or d.var
       end
       s.lhs, s.rhs = substitute(s.lhs, by), substitute(s.rhs, by)
+      for k, a in ipairs(s.call and s.call.args or {}) do s.call.args[k] = substitute(a, by) end
       for k, g in ipairs(s.guards) do s.guards[k] = g:gsub("%f[%w_][%a_][%w_]*", text) end
     end
   end

@@ -5,6 +5,7 @@
 local affine = require "tide.t2s.affine"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
+local func = require "tide.t2s.func"
 local tide = require "tide"
 
 local schedule = {}
@@ -252,14 +253,28 @@ function mapping:feed(c, stage, near, cur, buffer, space)
         nil, "unsupported")
     end
   end
-  local place = r and r.place or c.place
+  local place, stream = r and r.place or c.place, nil
   if stage.host then
-    self:step(place, "isolate", cur .. ":" .. buffer, stage.name)
+    self:pass(place, cur, buffer, stage.name, "host")
   else
-    self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
+    stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
       map = keep })
   end
+  self:note_stream(c.of.base, stage, near, stream)
   return stage.name, axes
+end
+
+-- Keeps the name of the stream that carries an operand between two Funcs, whichever way.
+function mapping:note_stream(base, one, other, stream)
+  self.streams[#self.streams + 1] = { base = base, one, other, name = stream }
+end
+
+-- Makes the copy of a task's buffer a task: a block of elements is handed over (true), a single one goes by a stream.
+function mapping:pass(place, task, buffer, name, where)
+  local ok, e = pcall(self.s.isolate, self.s, task .. ":" .. buffer, name, { place = where })
+  if ok then return true end
+  if type(e) == "string" or e.code ~= "not-an-array" then at(place, ok, e) end
+  self:step(place, "relay", buffer, task, { axis = -1, name = name })
 end
 
 -- Buffers an operand in a stage's task for its next neighbour; returns the name of the local.
@@ -289,8 +304,11 @@ function mapping:hold(c, stage, task, next_stage)
     self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
   end
   if b and b.double then
-    self:step(b.place, "isolate", task .. ":" .. buffer, stage.name .. "_fill", { place = "device" })
-    return buffer, stage.name .. "_fill"
+    local fill = stage.name .. "_fill"
+    if not self:pass(b.place, task, buffer, fill, "device") then
+      buffer = self:step(b.place, "buffer_at", name, self:innermost(fill))
+    end
+    return buffer, fill
   end
   return buffer, task
 end
@@ -401,6 +419,36 @@ function mapping:connect(def, reader)
     return rank(x) < rank(y)
   end)
   if #loops > 0 then self:step(place, "deal", stream, loops) end
+  self:note_stream(def, def, reader, stream)
+end
+
+-- Gives streams the depths that a Func's directives ask for at least.
+function mapping:set_depths(def)
+  for d in directives.each(def, "set_min_depth") do
+    local x, to = d.args[1], func.record(d.args[2])
+    local traced = getmetatable(x) and getmetatable(x).__traced
+    x = traced and traced(x) or x
+    local n, found = self:constant(d.args[3], d.place, "set_min_depth"), nil
+    for _, c in ipairs(self.streams) do
+      if c.base == x.base and (c[1] == def and c[2] == to or c[1] == to and c[2] == def) then found = c end
+    end
+    if not found then
+      fail(d.place, "t2s-depth", ("no channel carries %s from %s to %s"):format(x.base and x.base.name or "it",
+        def.name, to and to.name or "what is no Func"))
+    end
+    if found.name and n > 2 then self:step(d.place, "depth", found.name, n) end
+  end
+end
+
+-- Notes what changes time alone and no step does yet.
+function mapping:note_left(def)
+  local function note(d, text) self.left[#self.left + 1] = { what = text, place = d.place } end
+  for d in directives.each(def, "vectorize") do
+    note(d, ("%s:vectorize(%s)"):format(def.name, expr.text(d.args[1])))
+  end
+  if not self.main[def] then
+    for d in directives.each(def, "reorder") do note(d, def.name .. ":reorder(..)") end
+  end
 end
 
 -- Checks that the space loops of a Func are around its sums: unfold takes them out of the nest.
@@ -456,6 +504,14 @@ local function check_supported(p)
       fail(s.place, "t2s-kernel", ("%s calls kernel '%s': calls become tasks with streams in no step yet"):format(
         s.func.name, s.call.port.name), "t2s.kernel runs the definition", "unsupported")
     end
+    local space, place = unrolled(s.func)
+    for _, c in ipairs(chains(s.func, "isolate_producer_chain")) do
+      if c.of.base == s.func and #space > 0 then
+        fail(place, "t2s-carried", ("%s carries values along %s: space loops whose dependences become streams are no "
+          .. "step yet"):format(s.func.name, table.concat(space, ", ")), "t2s.kernel runs the definition",
+          "unsupported")
+      end
+    end
     for _, d in ipairs(s.func.directives) do
       if d.name == "define_extern" then
         fail(d.place, "t2s-extern", "define_extern is no step yet", nil, "unsupported")
@@ -467,7 +523,7 @@ end
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
-    tiles = {}, left = {} }, mapping)
+    tiles = {}, left = {}, streams = {} }, mapping)
   check_supported(p)
   local order = {}
   for _, group in ipairs(p.nests) do
@@ -499,6 +555,16 @@ function schedule.of(kernel, p, values)
   end
   for _, def in ipairs(order) do
     m:spread(def)
+  end
+  local seen = {}
+  for _, c in ipairs(m.streams) do
+    for n = 1, 2 do
+      if not seen[c[n]] then
+        seen[c[n]] = true
+        m:set_depths(c[n])
+        m:note_left(c[n])
+      end
+    end
   end
   return m.s, m
 end

@@ -167,6 +167,33 @@ refused_convolution("a Func that sums along a space loop, which another reads", 
 refused_convolution("a loop removed that the input depends on", "t2s-remove", {used = true})
 refused_convolution("Funcs that meet in other orders", "order", {turned = true})
 
+t.test("a buffer of one element is handed over by a stream", function()
+  local C, q = sgemm {}
+  check_product(t2s.design(C, {II = 4, JJ = 2, KK = 1, III = 2, JJJ = 1, KKK = 1}), q, 8, 4, 3)
+end)
+
+-- A pipeline of M PEs, w fed to the first; the channel between them and its feeder holds at least n tokens.
+local function pipeline(n, from, to)
+  local x, w, N, M, i, j = Param("x", i32, 2), Param("w", i32, 1), Param "N", Const "M", Var "i j"
+  local y, feed = Func("y feed", i32)
+  local funcs = {y = y, feed = feed}
+  y[i] = 0
+  y[i] = y[i] + x[i][j] * w[j]
+  y:set_bounds(i, 0, M, j, 0, N):isolate_producer_chain(w, feed):unroll(i):relay(w, {1}):vectorize(j)
+  funcs[from]:set_min_depth(w, funcs[to], n)
+  return y
+end
+
+t.test("set_min_depth is a floor; what no step does is told", function()
+  local s = t2s.schedule(pipeline(7, "feed", "y"), {M = 3})
+  t.has(tostring(s), "depth = 7")
+  t.has(tostring(t2s.schedule(pipeline(1, "feed", "y"), {M = 3})), "depth = 2")
+  local left = t2s.report(t2s.design(pipeline(1, "feed", "y"), {M = 3})).left
+  t.eq(#left, 1)
+  t.eq(left[1].what, "y:vectorize(j)")
+  t.fails(function() t2s.schedule(pipeline(7, "y", "y"), {M = 3}) end, {code = "t2s-depth"})
+end)
+
 local function refused(name, code, o)
   t.test(name, function()
     local z = {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2}
@@ -206,6 +233,33 @@ t.test("a pipeline of one axis, without host stages or buffers", function()
       t.eq(Y[r], sum)
     end
   end
+end)
+
+-- A recurrence; `alone` leaves its boundary to the PEs.
+local function recurrence(alone)
+  local N, M, i, j, A, driver = Param "N", Const "M", Var "i", Var "j", Func("A driver", i32)
+  A[-1][j] = 0
+  A[i][j] = A[i - 1][j] + 1
+  A:set_bounds(i, 0, N, j, 0, M)
+  if not alone then A:isolate_producer_chain(A, driver) end
+  return A:unroll(alone and j or i)
+end
+
+t.test("values that space loops carry", function()
+  t.fails(function() t2s.schedule(recurrence(false), {M = 3}) end, {code = "t2s-carried", kind = "unsupported"})
+end)
+
+t.test("kernels that a Func calls, externs", function()
+  local n, merge = Param "N", tide.kernel {p = tide.stream(i32), o = tide.stream(i32), function(p, o)
+    for _ = 0, 3 do o:put(p:get()) end
+  end}
+  local input, out, m = Param("input", tide.stream(i32), 1), Func("out", tide.stream(i32)), Var "m"
+  out[m] = merge(input[m])
+  out:set_bounds(m, 0, n)
+  t.fails(function() t2s.schedule(out) end, {code = "t2s-kernel", kind = "unsupported"})
+  local y = pipeline(1, "feed", "y")
+  y:define_extern(merge)
+  t.fails(function() t2s.schedule(y, {M = 3}) end, {code = "t2s-extern", kind = "unsupported"})
 end)
 
 t.done()
