@@ -235,6 +235,10 @@ static const TdStmt *link(const Chain *c) {
   }
   const TdExpr *mine = td_expr_op2(st->arena, TD_OP_EQ, td_type_bool(r->session),
                                    td_util_var(r, c->coord), td_util_var(r, me));
+  const TdExpr *others = td_expr_op2(st->arena, TD_OP_LT, td_type_bool(r->session),
+                                     own_first(c) ? beside(c, me, 1) : td_util_const(r, 0),
+                                     own_first(c) ? c->extent : td_util_var(r, me));
+  put = td_util_block1(r, td_stmt_if(st, others, put, NULL, c->move->loc));
   const TdStmt *which = td_stmt_if(st, mine, td_util_block1(r, own), put, c->move->loc);
   const TdStmt *s[] = {get, which};
   return c->gather ? for_others(c, me, &which, 1, own_range(c, false), own_range(c, true))

@@ -57,6 +57,18 @@ t.test("SGEMM: proved for all sizes, run at several", function()
   t.fails(function() check_product(net, q, 6, 8, 8) end, {kind = "illegal"})
 end)
 
+t.test("SGEMM as HLS C++, and with a clock; depths of 1 suffice", function()
+  local net = t2s.design((sgemm {}), {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2}):at {I = 8, J = 8, K = 8}
+  local a, b, want = tide.random(f32[8][8], 3, small), tide.random(f32[8][8], 4, small), f32[8][8](0)
+  want:set(tide.matmul(a, b))
+  for _, target in ipairs {{target = "hls"}, {target = "cpu", timed = true}} do
+    local c = f32[8][8](0)
+    net:build(target)(a, b, c)
+    t.ok(c:equal(want), target.target)
+  end
+  for stream, depth in pairs(net:depths()) do t.eq(depth, 1, stream) end
+end)
+
 t.test("SGEMM renamed, tiles of other shapes, drawn", function()
   local state = 7
   local function draw(n)
