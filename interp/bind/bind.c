@@ -1,6 +1,7 @@
 /* bind.c - the session of a Lua state: entries, the way out of the core, errors, memory accounting.
  */
 #include "bind/bind.h"
+#include "bind/history/primitive.h"
 #include "bind/program/trace.h"
 
 #include <stdlib.h>
@@ -359,6 +360,8 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_schedule(L);
   td_bind_open_build(L);
   td_bind_open_registry(L);
+  td_bind_open_primitive(L);
+  td_bind_open_taken(L);
   td_bind_open_session(L);
   td_bind_open_front(L);
   td_bind_open_jupyter(L);

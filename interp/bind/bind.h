@@ -125,13 +125,14 @@ const TdExpr *td_bind_check_extent(lua_State *L, int idx);
 /* The index expression of the tide.size at idx, or NULL. */
 const TdExpr *td_bind_test_size(lua_State *L, int idx);
 
-/* layout.c: T:layout "S0R", how a task's parameter lies over the task's map. */
+/* layout.c: layouts as values (value/layout.h); T:layout "S0R" among them, how a task's parameter
+ * lies over the task's map. */
 #define TD_CLASS_LAYOUT "tide.layout"
-typedef struct TdLayoutBox {
-  const TdType *type;
-  const char *text; /* "S0R": session-owned, one S<axis> or R for each dimension */
-} TdLayoutBox;
+typedef struct TdLayoutBox TdLayoutBox;
+/* The layout at idx, or NULL. */
 const TdLayoutBox *td_bind_test_layout(lua_State *L, int idx);
+/* The text of the string or the layout at idx; NULL: it is neither. Raises for a layout without. */
+const char *td_bind_layout_text(lua_State *L, int idx);
 /* Raises unless text is a layout of type t; returns the session's copy. */
 const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text);
 

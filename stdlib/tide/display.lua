@@ -35,6 +35,10 @@ local pictures = {}
 
 pictures["tide.graph"] = function(graph) return "image/svg+xml", drawing.tasks(graph) end
 
+pictures["tide.layout"] = function(layout)
+  if layout.known and #layout <= 4096 then return "image/svg+xml", layout:svg() end
+end
+
 pictures["tide.schedule"] = function(_, text) return "text/html", marked(text) end
 
 pictures["tide.timed"] = function(report, text)

@@ -80,6 +80,10 @@ TdAttrs td_banks_join(TdArena *a, TdNames *names, TdAttrs x, TdAttrs y, const Td
   return x;
 }
 
+const char *td_banks_word(TdBanks x) {
+  return kinds[x.kind];
+}
+
 const char *td_banks_str(TdArena *a, TdBanks x) {
   if (x.kind == TD_BANKS_NONE) return "in one bank";
   if (x.kind == TD_BANKS_COMPLETE) return kinds[x.kind];

@@ -31,6 +31,8 @@ TdBanks td_banks_of(TdAttrs l, int d, int64_t extent);
 TdAttrs td_banks_set(TdArena *a, TdNames *names, TdAttrs l, int d, TdBanks x);
 /* The attributes x of an array of type t, with banks that serve where it has attributes y too. */
 TdAttrs td_banks_join(TdArena *a, TdNames *names, TdAttrs x, TdAttrs y, const TdType *t);
+/* "complete", "cyclic", "block". */
+const char *td_banks_word(TdBanks x);
 /* "complete", "cyclic 4", "block 2", "in one bank". */
 const char *td_banks_str(TdArena *a, TdBanks x);
 

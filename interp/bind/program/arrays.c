@@ -2,6 +2,7 @@
  * passed, as a value. */
 #include "analysis/net/interface.h"
 #include "bind/program/unit.h"
+#include "bind/value/layout.h"
 
 #define CLASS_ARRAYS "tide.arrays"
 
@@ -15,7 +16,30 @@ static void set_banks(lua_State *L, TdArena *a, const TdInterface *g, const TdIn
   lua_setfield(L, -2, "banks");
 }
 
-/* Pushes a list of {name =, type =, banks =}. */
+/* Sets the layout of an array that is spread alike in all dimensions that are, with sizes that have
+ * values; else there is no such field. */
+static void set_layout(lua_State *L, TdArena *a, const TdInterface *g, const TdInterfaceArray *x) {
+  int64_t dims[TD_MAX_RANK], extent;
+  size_t n = 0;
+  TdBanks like = {0};
+  const char *kind = NULL;
+  for (int d = 0; d < x->type->rank; d++) {
+    TdBanks b = g->banks.node.at[x->first + (size_t)d].banks;
+    if (!td_type_extent(x->type, d, &extent)) return;
+    if (b.kind == TD_BANKS_NONE) continue;
+    if (kind && (b.kind != like.kind || b.n != like.n)) return;
+    like = b;
+    kind = td_banks_word(b);
+    if (b.kind != TD_BANKS_COMPLETE && extent % b.n) return;
+    dims[n++] = d;
+  }
+  if (!n) return;
+  TdLayoutBox *box = td_bind_push_layout(L, NULL);
+  td_bind_layout_banks(L, a, box, x->type, dims, n, kind, like.n);
+  lua_setfield(L, -2, "layout");
+}
+
+/* Pushes a list of {name =, type =, banks =, layout =}. */
 static void push_arrays(lua_State *L, TdArena *a, const TdInterface *g) {
   lua_createtable(L, (int)g->array.n, 0);
   for (uint32_t i = 0; i < g->array.n; i++) {
@@ -23,6 +47,7 @@ static void push_arrays(lua_State *L, TdArena *a, const TdInterface *g) {
     td_bind_set_string(L, "name", td_interface_name(a, g, i));
     td_bind_set_string(L, "type", td_type_str(a, g->array.at[i].type));
     set_banks(L, a, g, &g->array.at[i]);
+    if (g->array.at[i].type->kind == TD_T_TENSOR) set_layout(L, a, g, &g->array.at[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/net/layouts.h"
 #include "bind/program/unit.h"
+#include "bind/value/layout.h"
 #include "frontend/design.h"
 #include "lower/collective.h"
 
@@ -245,10 +246,17 @@ static int l_builder_index(lua_State *L) {
   return td_bind_method(L, CLASS_BUILDER, key);
 }
 
+/* The text of the layout, or string, at idx, or raises. */
+static const char *layout_text(lua_State *L, int idx) {
+  const char *text = td_bind_layout_text(L, idx);
+  if (!text) td_bind_fail(L, "layout", "a layout is a string, not %s", td_bind_words(L, idx));
+  return text;
+}
+
 /* A:layout "S0": the argument with a layout. */
 static int l_argument_layout(lua_State *L) {
   PartBox *p = luaL_checkudata(L, 1, CLASS_ARGUMENT);
-  const char *text = td_bind_check_layout(L, p->type, luaL_checkstring(L, 2));
+  const char *text = td_bind_check_layout(L, p->type, layout_text(L, 2));
   PartBox *copy = lua_newuserdatauv(L, sizeof *copy, 1);
   *copy = *p;
   copy->layout = text;
@@ -354,8 +362,10 @@ static bool bind_entry(Assembly *m, const TdAstExpr *table, const char *name, Td
   if (t) {
     out->arg = argument_named(m, name, t, text, loc);
   } else if (layout) {
-    out->arg = argument_named(m, name, layout->type, text, loc);
+    if (!layout->text || strchr(layout->text, ' '))
+      td_bind_fail(L, "layout", "'%s' has a layout that is none over a map, as \"S0R\" is", name);
     out->layout = layout->text;
+    out->arg = argument_named(m, name, layout->type, text, loc);
   } else if (part) {
     if (part->design != m->d->id)
       td_bind_fail(L, "argument", "'%s' is an argument of another design", name);

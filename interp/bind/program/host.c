@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind/bind.h"
+#include "bind/value/layout.h"
 
 #define KEY_WORDS "tide.words"
 
@@ -62,6 +63,7 @@ static TdConst userdata_const(lua_State *L, int anchor, int idx) {
   TdTensorBox *box = t ? NULL : td_bind_test_tensor(L, idx);
   const TdProg *prog = t || box ? NULL : td_bind_test_unit(L, idx);
   const TdExpr *size = t || box || prog ? NULL : td_bind_test_size(L, idx);
+  const TdLayoutBox *layout = td_bind_test_layout(L, idx);
   if (t) {
     c.kind = TD_C_TYPE;
     c.u.type = t;
@@ -76,6 +78,10 @@ static TdConst userdata_const(lua_State *L, int anchor, int idx) {
   } else if (size) {
     c.kind = TD_C_SIZE;
     c.size = size;
+  } else if (layout && layout->text) {
+    c.kind = TD_C_LAYOUT;
+    c.u.string.at = layout->text;
+    c.u.string.n = strlen(layout->text);
   }
   return c;
 }

@@ -3,6 +3,7 @@
 
 #include "backends/maestro/csr.h"
 #include "bind/program/maestro.h"
+#include "bind/value/layout.h"
 #include "bind/value/tensor.h"
 
 /* User values of a job. */
@@ -92,7 +93,13 @@ static void check_orders(lua_State *L, const TdUnit *u) {
     if (i == u->nparam)
       td_bind_maestro_fail(L, "maestro-order", "order: '%s' has no parameter '%s'", u->sym->name,
                            name);
-    if (lua_type(L, -1) != LUA_TSTRING)
+    const TdLayoutBox *box = td_bind_test_layout(L, -1);
+    if (box && box->text && strchr(box->text, ':'))
+      td_bind_maestro_fail(L, "maestro-order",
+                           "the pads of a layout count elements, those of the order of '%s' bytes: "
+                           "give a text",
+                           name);
+    if (!td_bind_layout_text(L, lua_gettop(L)))
       td_bind_maestro_fail(L, "maestro-order",
                            "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"", name);
     lua_pop(L, 1);
@@ -105,7 +112,12 @@ static void read_orders(lua_State *L, TdArena *a, int idx, const TdUnit *u, TdMa
   if (lua_getfield(L, idx, "order") == LUA_TTABLE) {
     int t = lua_gettop(L);
     check_orders(L, u);
-    for (size_t i = 0; i < u->nparam; i++) order[i] = copy_string(L, a, t, u->param[i].sym->name);
+    for (size_t i = 0; i < u->nparam; i++) {
+      lua_getfield(L, t, u->param[i].sym->name);
+      const char *text = lua_isnil(L, -1) ? NULL : td_bind_layout_text(L, lua_gettop(L));
+      order[i] = text ? td_arena_strdup(a, text) : NULL;
+      lua_pop(L, 1);
+    }
   }
   lua_pop(L, 1);
   ask->order = order;

@@ -6,6 +6,7 @@
 #include "base/alarm.h"
 #include "bind/prompt/prompt.h"
 #include "bind/program/stp.h"
+#include "bind/history/primitive.h"
 #include "bind/program/unit.h"
 #include "rewrite/prim.h"
 #include "step/stp_kind.h"
@@ -367,23 +368,12 @@ static int l_loops(lua_State *L) {
   return 1;
 }
 
-/* s:steps(): a list of {call =, ms =, notes =}. */
+/* s:steps(): a list of the steps as values (taken.c). */
 static int l_steps(lua_State *L) {
   ScheduleBox *box = check_schedule(L, 1);
   lua_createtable(L, box->s.now->step, 0);
   for (int n = 1; n <= box->s.now->step; n++) {
-    const TdVersion *v = td_schedule_at(&box->s, n);
-    lua_createtable(L, 0, 3);
-    lua_pushstring(L, v->call);
-    lua_setfield(L, -2, "call");
-    lua_pushnumber(L, v->legality_ms);
-    lua_setfield(L, -2, "ms");
-    lua_createtable(L, (int)v->nnote, 0);
-    for (size_t i = 0; i < v->nnote; i++) {
-      lua_pushstring(L, v->note[i]);
-      lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    lua_setfield(L, -2, "notes");
+    td_bind_push_taken(L, 1, td_schedule_at(&box->s, n));
     lua_rawseti(L, -2, n);
   }
   return 1;

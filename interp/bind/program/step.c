@@ -3,6 +3,7 @@
 
 #include "analysis/time/target.h"
 #include "bind/program/unit.h"
+#include "bind/value/layout.h"
 #include "rewrite/prim.h"
 
 /* A string argument for spec, with the place of the literal noted for errors. */
@@ -182,6 +183,27 @@ static bool has_options(const TdPrim *prim) {
   return false;
 }
 
+/* Takes the layout at idx, of banks, in the place of the dimensions that spec i asks for, and of
+ * the options that say how they are spread. */
+static void take_banks(lua_State *L, TdArena *a, const TdPrim *prim, int i, int idx,
+                       TdArgValue *arg) {
+  const TdLayoutBox *box = td_bind_test_layout(L, idx);
+  if (!box->kind)
+    td_bind_fail(L, "argument", "%s: '%s' (%s) takes a layout of banks, tide.layout.partition(..)",
+                 prim->name, prim->args[i].name, prim->args[i].help);
+  int64_t *dims = TD_NEWN(a, int64_t, TD_MAX_RANK);
+  arg[i] = (TdArgValue){.given = true, .ints = dims};
+  for (int d = 0; d < TD_MAX_RANK; d++)
+    if (box->banked[d]) dims[arg[i].n++] = d;
+  for (int k = 0; k < TD_PRIM_ARGS && prim->args[k].kind != TD_ARG_END; k++) {
+    const TdArgSpec *spec = &prim->args[k];
+    if (spec->kind == TD_ARG_WORD && *box->kind == 'b')
+      arg[k] = (TdArgValue){.given = true, .text = box->kind};
+    if (spec->kind == TD_ARG_INT && box->factor)
+      arg[k] = (TdArgValue){.given = true, .integer = box->factor};
+  }
+}
+
 TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const TdPrim *prim, int first, int top) {
   TdArgValue *arg = TD_NEWN(a, TdArgValue, TD_PRIM_ARGS);
   int last = top;
@@ -203,7 +225,9 @@ TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const TdPrim *prim, int 
       continue;
     }
     bool present = at <= last && !lua_isnil(L, at);
-    if (present)
+    if (present && spec->kind == TD_ARG_INTS && td_bind_test_layout(L, at))
+      take_banks(L, a, prim, i, at, arg);
+    else if (present)
       take_value(L, a, prim, spec, at, &arg[i]);
     else if (spec->place == TD_ARG_NEEDED)
       td_bind_fail(L, "argument", "%s needs '%s' (%s)", prim->name, spec->name, spec->help);

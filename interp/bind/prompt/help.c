@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bind/history/primitive.h"
 #include "bind/program/stp.h"
 #include "bind/prompt/prompt.h"
 #include "bind/program/unit.h"
@@ -69,7 +70,7 @@ static void put_signature(TdText *out, const TdPrim *p) {
   td_text_puts(out, options ? "})\n" : ")\n");
 }
 
-static void show_prim(TdText *out, const TdPrim *p) {
+void td_help_put_primitive(TdText *out, const TdPrim *p) {
   put_signature(out, p);
   td_text_putf(out, "  %s\n", p->summary);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++)
@@ -278,7 +279,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
   for (size_t q = 0; q < NKINDS; q++) {
     const TdPrim *p = td_kind_find(kinds[q], stem ? stem + 1 : name);
     if (p && found) td_text_putf(out, "of a %s:\n", kinds[q]->name);
-    if (p) show_prim(out, p);
+    if (p) td_help_put_primitive(out, p);
     found |= p != NULL;
   }
   for (size_t i = 0; i < NDOCS + NFIELDS; i++) {
@@ -290,6 +291,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     builds = builds || strcmp(short_name(d->name), "build") == 0;
   }
   if (builds) show_targets(out);
-  return found || show_global(L, out, name) || show_template(L, out, name) ||
+  return found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
+         show_global(L, out, name) || show_template(L, out, name) ||
          (strlen(name) > 2 && show_matches(out, name));
 }

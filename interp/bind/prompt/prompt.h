@@ -3,6 +3,7 @@
 #define TD_BIND_PROMPT_H
 
 #include "bind/bind.h"
+#include "history/prim.h"
 #include "tide.h"
 
 /* prompt.c: the registry field of the first value that an input showed. */
@@ -48,6 +49,10 @@ void td_show_diff(TdText *out, const char *diff);
 
 /* help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
+/* What help says of a primitive. */
+void td_help_put_primitive(TdText *out, const TdPrim *p);
+/* Pushes {name, kind, place, help, words} for each argument of a primitive. */
+void td_registry_push_arguments(lua_State *L, const TdPrim *p);
 /* The source of the function, kernel, design or schedule that a global holds; false when there is
  * none. */
 bool td_help_source(lua_State *L, TdText *out, const char *name);

@@ -6,8 +6,7 @@
 #include "rewrite/prim.h"
 #include "step/stp_kind.h"
 
-/* {name, kind, place, help, words} for each argument of a primitive. */
-static void push_arguments(lua_State *L, const TdPrim *p) {
+void td_registry_push_arguments(lua_State *L, const TdPrim *p) {
   static const char *const kinds[] = {
       [TD_ARG_LOOP] = "loop",         [TD_ARG_BAND] = "band",     [TD_ARG_ARRAY] = "array",
       [TD_ARG_UNIT] = "unit",         [TD_ARG_STREAM] = "stream", [TD_ARG_NAME] = "name",
@@ -38,7 +37,7 @@ static void push_primitive(lua_State *L, const TdPrim *p) {
   td_bind_set_string(L, "legal", p->legal);
   td_bind_set_string(L, "errors", p->errors);
   td_bind_set_string(L, "example", p->example);
-  push_arguments(L, p);
+  td_registry_push_arguments(L, p);
   lua_setfield(L, -2, "args");
 }
 

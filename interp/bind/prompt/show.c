@@ -170,10 +170,15 @@ static void show_table(Show *w, int idx) {
   w->depth--;
 }
 
+/* Whether standard output shows colours. */
+static bool has_colour(void) {
+  const char *term = getenv("TERM");
+  return isatty(STDOUT_FILENO) && td_tty_has_colour() && term && strcmp(term, "dumb") != 0;
+}
+
 void td_show_diff(TdText *out, const char *diff) {
   static const char *const ends[] = {"", "\033[0m\n"};
-  const char *term = getenv("TERM");
-  bool colour = isatty(STDOUT_FILENO) && td_tty_has_colour() && term && strcmp(term, "dumb") != 0;
+  bool colour = has_colour();
   for (size_t n; colour && *diff; diff += n) {
     n = strcspn(diff, "\n");
     n += diff[n] == '\n';
@@ -186,14 +191,16 @@ void td_show_diff(TdText *out, const char *diff) {
   td_text_puts(out, diff);
 }
 
-/* The text graph of the design at idx, which stdlib makes; false for what is none. */
-static bool show_graph(lua_State *L, TdText *out, int idx) {
+/* What `function` of a module of stdlib says of the value at idx; false: nothing. */
+static bool show_drawn(lua_State *L, TdText *out, int idx, const char *module,
+                       const char *function) {
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.outline");
+  lua_pushstring(L, module);
   lua_call(L, 1, 1);
-  lua_getfield(L, -1, "text");
+  lua_getfield(L, -1, function);
   lua_pushvalue(L, idx);
-  lua_call(L, 1, 1);
+  lua_pushboolean(L, has_colour());
+  lua_call(L, 2, 1);
   bool drawn = lua_isstring(L, -1) != 0;
   if (drawn) td_text_puts(out, lua_tostring(L, -1));
   lua_pop(L, 2);
@@ -204,7 +211,8 @@ static bool show_graph(lua_State *L, TdText *out, int idx) {
 static void show_program(lua_State *L, TdText *out, const TdProg *p, int idx, bool all) {
   if (all)
     td_print_prog(out, p);
-  else if (td_prog_root(p)->kind != TD_UNIT_DESIGN || !show_graph(L, out, idx))
+  else if (td_prog_root(p)->kind != TD_UNIT_DESIGN ||
+           !show_drawn(L, out, idx, "tide.tool.outline", "text"))
     td_print_unit(out, p, td_prog_root(p));
 }
 
@@ -231,6 +239,8 @@ void td_show_value(lua_State *L, TdText *out, int idx, bool all) {
     show_program(L, out, unit, idx, all);
   else if (now && (all || !td_bind_show_step(L, idx, out)))
     show_program(L, out, now, idx, all);
+  else if (td_bind_test_layout(L, idx))
+    show_drawn(L, out, idx, "tide.tool.places", "echo");
   else if (!now)
     show_inner(&w, idx);
   if (now) {

@@ -30,7 +30,7 @@ static const char *words_of(char letter) {
   switch (letter) {
   case 'n': return "an integer from 0 on";
   case 'p': return "an integer from 1 on";
-  case 's': return "a text";
+  case 's': return "a text, or a layout or text that the function uses";
   case 'y': return "an array";
   case 'd': return "steps";
   default: return "a word";
@@ -61,6 +61,21 @@ static bool read_integers(TdIrgen *l, const char **at, TdAttrArg *out) {
   return true;
 }
 
+/* The text of the string or layout that the function sees under the n bytes at s, as an upvalue or
+ * a global; NULL: none. */
+static const char *text_named(TdIrgen *l, const char *s, size_t n) {
+  const TdAstFn *fn = l->frame->source;
+  const char *name = td_names_of(l->session->names, s, n);
+  TdConst c = {0};
+  bool found = false;
+  for (size_t i = 0; fn && !found && i < fn->upvals.n; i++)
+    if (strcmp(fn->upvals.at[i]->name, name) == 0)
+      found = l->host->upvalue(l->host->ud, l->frame->fn, (int)i, &c);
+  if (!found) l->host->global(l->host->ud, l->frame->fn, name, &c);
+  if (c.kind != TD_C_STRING && c.kind != TD_C_LAYOUT) return NULL;
+  return td_names_of(l->session->names, c.u.string.at, c.u.string.n);
+}
+
 /* One argument of an attribute: integer, word or string; false if it does not fit letter `kind`, or
  * is none of the words. */
 static bool read_argument(TdIrgen *l, const char **at, char kind, const char *words,
@@ -72,6 +87,12 @@ static bool read_argument(TdIrgen *l, const char **at, char kind, const char *wo
     return read_integer(at, kind, &out->i);
   }
   size_t n = kind == 's' ? 0 : strcspn(s, " ,()");
+  if (kind == 's' && *s != '"') {
+    n = strcspn(s, " ,()");
+    *at = s + n;
+    out->s = n ? text_named(l, s, n) : NULL;
+    return out->s != NULL;
+  }
   if (kind == 's') {
     if (*s++ != '"') return false;
     n = strcspn(s, "\"");

@@ -30,7 +30,8 @@ const char *td_value_words(const TdConst *c) {
                                       "a table",
                                       "a function",
                                       "a function of Tide",
-                                      "a size"};
+                                      "a size",
+                                      "a layout"};
   return c->kind == TD_C_OTHER ? c->u.what : words[c->kind];
 }
 

@@ -28,6 +28,7 @@ typedef enum {
   TD_C_FUNCTION, /* Lua function */
   TD_C_WORD,     /* a function of words.def */
   TD_C_SIZE,     /* a tide.size: a name without a value */
+  TD_C_LAYOUT,   /* a layout that has a text, in u.string */
   TD_C_OTHER
 } TdConstKind;
 

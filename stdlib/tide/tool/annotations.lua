@@ -9,7 +9,8 @@ local annotations = {}
 local kinds = { int = "integer", ints = "integer|integer[]", names = "string|string[]", flag = "boolean",
   type = "tide.Type", schedule = "tide.Schedule", counts = "table<string, integer>" }
 
-local classes = { unit = "tide.Unit", schedule = "tide.Schedule", tensor = "tide.Tensor", type = "tide.Type",
+local classes = { unit = "tide.Unit", schedule = "tide.Schedule", step = "tide.Step",
+  layout = "tide.Layout", tensor = "tide.Tensor", type = "tide.Type",
   graph = "tide.Graph" }
 
 -- The type of an argument of a primitive.
@@ -61,12 +62,14 @@ local results = { ["tide.kernel"] = "tide.Unit", ["tide.design"] = "tide.Unit", 
   ["schedule:graph"] = "tide.Graph", ["schedule:log"] = "string", ["schedule:diff"] = "string",
   ["schedule:loops"] = "string[]", ["tensor:slice"] = "tide.Tensor", ["tensor:copy"] = "tide.Tensor",
   ["tensor:transpose"] = "tide.Tensor", ["tensor:equal"] = "boolean", ["tensor:allclose"] = "boolean",
-  ["type:with"] = "tide.Type", ["graph:dot"] = "string", ["graph:svg"] = "string" }
+  ["type:with"] = "tide.Type", ["graph:dot"] = "string", ["graph:svg"] = "string",
+  ["tide.layout"] = "tide.Layout", ["layout:compose"] = "tide.Layout", ["layout:inverse"] = "tide.Layout",
+  ["layout:permute"] = "tide.Layout", ["layout:tile"] = "tide.Layout", ["layout:slice"] = "tide.Layout" }
 
 -- A function or method, whose usage stands in its comment.
 local function documented(f, out)
   local class, name = f.name:match "^([%w_.]+)[:.]([%w_]+)$"
-  local owner = class == "tide" and "tide." or classes[class] and classes[class]:match "%.(%w+)$" .. ":"
+  local owner = class:find "^tide" and class .. "." or classes[class] and classes[class]:match "%.(%w+)$" .. ":"
   if not owner then return end
   out[#out + 1] = ("\n---%s\n---\n---`%s`\n---@return %s\nfunction %s%s(...) end"):format(f.summary, f.usage,
     results[f.name] or "any", owner, name)
