@@ -78,7 +78,7 @@ local main = [[
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 typedef void Entry(struct td_run *, void *, void *, void *const *);
 typedef void Reset(struct td_run *, void *);
 

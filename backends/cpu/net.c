@@ -1,7 +1,7 @@
 /* net.c - networks that run: streams are opened, instances take turns in the order of runs and
  * coordinates, each until it stops; a turn in which nothing moves is a deadlock. Emitted programs
  * call this, so that their text holds nothing that is the same in all of them. */
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 #include "eval/time/clock.h"
 
 /* A ring of a program with a clock. */

@@ -5,7 +5,7 @@
 #include "affine/affine.h"
 #include "backends/c/cfamily.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 #include "eval/time/clock.h"
 
 /* A parameter of a unit, over all its calls. Strides in elements; the dense ones are row-major. */

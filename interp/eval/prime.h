@@ -1,5 +1,5 @@
 /* prime.h - numbers modulo a prime that is drawn for a run, in Montgomery's form (x * 2^64): so
- * products take no division. backends/cpu/runtime/prelude_twin.c computes with the same words. */
+ * products take no division. backends/c/runtime/prelude_twin.c computes with the same words. */
 #ifndef TD_EVAL_PRIME_H
 #define TD_EVAL_PRIME_H
 

@@ -5,7 +5,7 @@
 
 #include "backends/host/child.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 #include "backends/host/guard.h"
 
 typedef struct TdCpuCode {

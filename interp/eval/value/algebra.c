@@ -1,5 +1,5 @@
 /* algebra.c - the associative and ring levels: values that add and multiply as the numbers would.
- * Its compiled twin is backends/cpu/runtime/prelude_twin.c.
+ * Its compiled twin is backends/c/runtime/prelude_twin.c.
  *
  * A value is e, which is its number, and m, a number that it is congruent to modulo 2^c. What is
  * not cut has m = e and c = 0; a cast that wraps to c bits keeps m and makes e anew, from m. So the

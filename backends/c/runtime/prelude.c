@@ -1,7 +1,7 @@
 /* prelude.c - the run time of emitted programs, as C text without headers. Of a template `$s` is
  * the suffix of each type it is made for, `$T` the type, `$U` the unsigned type of its width, `$B`
  * its bits. Meanings are those of ir/num.h. */
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 #include "eval/time/clock.h"
 
 #include <string.h>

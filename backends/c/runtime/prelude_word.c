@@ -1,5 +1,5 @@
 /* prelude_word.c - the run time of words of more than 64 bits: what eval/word.c does, as C text. */
-#include "backends/cpu/runtime/runtime.h"
+#include "backends/c/runtime/runtime.h"
 
 #include <string.h>
 

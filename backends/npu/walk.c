@@ -1,0 +1,522 @@
+/* walk.c - does what the instances of a design do to blocks: control and places with numbers, data
+ * not at all.
+ *
+ * A copy, loops over stores of elements as they are, is done element by element once; where loops
+ * outside of it only shift what it moves, once for all their turns. */
+#include "analysis/range/span.h"
+#include "backends/npu/form.h"
+
+/* What a copy moves: pairs of places in two arrays. */
+typedef struct Pairs {
+  TdSym to, from;
+  bool shifts; /* loops outside only shift it */
+  size_t n;
+  int64_t *dst, *src;
+} Pairs;
+
+/* A part of a block that was filled. */
+typedef struct Piece {
+  const Pairs *pairs;
+  int64_t dst, src; /* shifts */
+  uint32_t from;    /* token (number in `token`), or */
+  uint32_t param;   /* argument of the design */
+} Piece;
+
+/* A block that the instance holds. */
+typedef struct Token {
+  TdSym sym;
+  uint32_t chan;
+  bool slot, open;
+  int64_t number; /* of its stream, from 0 */
+  TD_VEC(Piece) piece;
+} Token;
+
+/* The last blocks of a stream, and what they came to. */
+typedef struct Last {
+  uint32_t chan;
+  TD_VEC(Piece) piece;
+  const int64_t *map;
+  const TdDesc *at;
+} Last;
+
+typedef struct Walk {
+  TdNpuForm *f;
+  uint32_t inst;
+  TdMap at;    /* loop -> value */
+  TdMap pairs; /* statement -> Pairs */
+  TdMap held;  /* symbol -> number of its token + 1 */
+  TD_VEC(Token) token;
+  TD_VEC(Last) last;
+} Walk;
+
+static TdNpuInst *me(const Walk *w) {
+  return &w->f->inst.at[w->inst];
+}
+
+static bool refuse(const Walk *w, const char *code, TdLoc loc, const char *what) {
+  return td_diag_set(w->f->diag, TD_UNSUPPORTED, code, loc, "%s: %s", me(w)->name, what);
+}
+
+/* ---- values ---- */
+
+static TdSpan look(void *ud, const TdExpr *e, const TdSpan *index) {
+  const TdMap *at = ud;
+  uint64_t v;
+  (void)index;
+  if (e->kind == TD_EXPR_VAR && td_map_get(at, (uint64_t)(uintptr_t)e->sym, &v))
+    return td_span_const((int64_t)v);
+  return td_span_data(e->type);
+}
+
+bool td_npu_value(const TdNpuForm *f, const TdMap *at, const TdExpr *e, int64_t *v) {
+  TdSpanEnv env = {.unit = f->design, .look = look, .ud = (void *)(uintptr_t)at};
+  TdSpan x = td_span_of(&env, e);
+  *v = x.lo;
+  return td_span_is_one(x);
+}
+
+uint32_t td_npu_chan(const TdNpuForm *f, const TdMap *at, const TdExpr *e, TdLoc loc) {
+  const TdStream *s = td_unit_stream(f->design, e->sym);
+  int64_t place = 0, extent, v;
+  for (uint32_t d = 0; s && d < e->nkid; d++) {
+    if (!td_unit_value(f->design, s->type->dim[d], &extent) || !td_npu_value(f, at, e->kid[d], &v)) {
+      td_diag_set(f->diag, TD_UNSUPPORTED, "npu-data", loc, "data decides which of '%s' is meant",
+                  e->sym->name);
+      return TD_NPU_NONE;
+    }
+    place = place * extent + v;
+  }
+  for (uint32_t i = 0; s && i < f->chan.n; i++)
+    if (f->chan.at[i].sym == e->sym && f->chan.at[i].ordinal == place) return i;
+  td_diag_set(f->diag, TD_UNSUPPORTED, "npu-stream", loc, "'%s' is no stream of the design",
+              e->sym->name);
+  return TD_NPU_NONE;
+}
+
+static bool moves_none(void *ud, const TdStmt *s) {
+  (void)ud;
+  return s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT && s->kind != TD_STMT_SLOT;
+}
+
+bool td_npu_moves(const TdNpuForm *f, const TdStmt *s) {
+  return !td_walk_stmt(f->prog->store->session->ctx, s, moves_none, NULL);
+}
+
+/* ---- copies ---- */
+
+/* The place of an element: of a token in its block, of a parameter in the design's argument. */
+static bool place_of(const Walk *w, TdSym sym, const int64_t *index, int rank, int64_t *place) {
+  const TdNpuForm *f = w->f;
+  const TdNpuInst *x = me(w);
+  uint64_t token;
+  *place = 0;
+  if (td_map_get(&w->held, (uint64_t)(uintptr_t)sym, &token)) {
+    const TdType *t = f->chan.at[w->token.at[token - 1].chan].type;
+    for (int d = 0; d < rank; d++) {
+      int64_t extent = 0;
+      td_type_extent(t, d, &extent);
+      if (index[d] < 0 || index[d] >= extent) return false;
+      *place = *place * extent + index[d];
+    }
+    return true;
+  }
+  const TdParam *p = td_unit_param(x->kernel, sym);
+  const TdRunArg *b = x->run->bind;
+  if (!p) return false;
+  while (b->param != sym) b++;
+  TdSession *ss = f->prog->store->session;
+  const TdType *block = td_unit_type(ss, x->kernel, p->type);
+  const TdType *all = td_unit_type(ss, f->design, td_unit_param(f->design, b->arg)->type);
+  const char *layout = b->layout;
+  for (int d = 0; d < rank; d++) {
+    int64_t extent = 0, part = 0, at = index[d];
+    td_type_extent(all, d, &extent);
+    td_type_extent(block, d, &part);
+    if (at < 0 || at >= part) return false;
+    if (layout && *layout == 'S') at += part * x->id[layout[1] - '0'];
+    if (layout) layout += *layout == 'S' ? 2 : 1;
+    *place = *place * extent + at;
+  }
+  return true;
+}
+
+/* A copy being done. */
+typedef struct Doing {
+  Walk *w;
+  TdSym to, from;
+  bool first; /* only the first element is asked for */
+  TD_VEC(int64_t) dst;
+  TD_VEC(int64_t) src;
+} Doing;
+
+static bool bad_copy(const Doing *g, TdLoc loc) {
+  refuse(g->w, "npu-copy", loc, "does more than copy elements between an argument and a block");
+  td_diag_help(g->w->f->diag, "what computes belongs on a core: isolate takes the copy alone");
+  return false;
+}
+
+static const TdExpr *bare(const TdExpr *e) {
+  while (e->kind == TD_EXPR_CAST && e->implicit && e->type == e->kid[0]->type) e = e->kid[0];
+  return e;
+}
+
+/* The place of a view's element `at`, or of a load. */
+static bool element(const Doing *g, const TdExpr *e, const int64_t *at, int64_t *place) {
+  int64_t index[TD_MAX_RANK];
+  for (uint32_t d = 0; d < e->nkid; d++) {
+    if (!td_npu_value(g->w->f, &g->w->at, e->kid[d], &index[d])) return false;
+    if (e->kind == TD_EXPR_VIEW && e->u.dim[d].out >= 0)
+      index[d] += e->u.dim[d].step * at[e->u.dim[d].out];
+  }
+  return place_of(g->w, e->sym, index, (int)e->nkid, place);
+}
+
+/* Moves one element. */
+static bool move(Doing *g, const TdExpr *to, const TdExpr *from, const int64_t *at, TdLoc loc) {
+  int64_t dst, src;
+  if (!element(g, to, at, &dst) || !element(g, from, at, &src)) return bad_copy(g, loc);
+  if (g->to && (g->to != to->sym || g->from != from->sym))
+    return refuse(g->w, "npu-copy", loc, "copies between several arrays in one nest of loops");
+  g->to = to->sym;
+  g->from = from->sym;
+  td_vec_push(g->w->f->arena, &g->dst, dst);
+  td_vec_push(g->w->f->arena, &g->src, src);
+  return true;
+}
+
+/* Moves all elements of a view. */
+static bool set_view(Doing *g, const TdStmt *s, const TdExpr *from) {
+  int64_t at[TD_MAX_RANK] = {0}, extent[TD_MAX_RANK];
+  const TdExpr *to = s->expr[0];
+  int rank = to->type->rank;
+  for (int d = 0; d < rank; d++)
+    if (!td_npu_value(g->w->f, &g->w->at, to->type->dim[d], &extent[d]) || extent[d] <= 0)
+      return bad_copy(g, s->loc);
+  for (;;) {
+    if (!move(g, to, from, at, s->loc)) return false;
+    int d = rank - 1;
+    while (d >= 0 && ++at[d] == extent[d]) at[d--] = 0;
+    if (d < 0 || g->first) return true;
+  }
+}
+
+static bool do_copy(Doing *g, const TdStmt *s) {
+  Walk *w = g->w;
+  int64_t lo, hi, cond;
+  td_ctx_tick(td_arena_ctx(w->f->arena), 1);
+  switch ((TdStmtKind)s->kind) {
+  case TD_STMT_BLOCK:
+    for (uint32_t i = 0; i < s->nkid && !(g->first && g->dst.n); i++)
+      if (!do_copy(g, s->kid[i])) return false;
+    return true;
+  case TD_STMT_FOR:
+    if (!td_npu_value(w->f, &w->at, td_for_lo(s), &lo) ||
+        !td_npu_value(w->f, &w->at, td_for_hi(s), &hi))
+      return bad_copy(g, s->loc);
+    for (int64_t i = lo; i < hi && !(g->first && g->dst.n); i += s->step) {
+      td_map_put(w->f->arena, &w->at, (uint64_t)(uintptr_t)s->sym, (uint64_t)i);
+      if (!do_copy(g, td_for_body(s))) return false;
+    }
+    return true;
+  case TD_STMT_IF:
+    if (!td_npu_value(w->f, &w->at, s->expr[0], &cond)) return bad_copy(g, s->loc);
+    return cond ? do_copy(g, s->kid[0]) : s->nkid < 2 || do_copy(g, s->kid[1]);
+  case TD_STMT_STORE:
+    if (bare(s->expr[1])->kind != TD_EXPR_LOAD) return bad_copy(g, s->loc);
+    return move(g, s->expr[0], bare(s->expr[1]), NULL, s->loc);
+  case TD_STMT_SET:
+    if (bare(s->expr[1])->kind != TD_EXPR_VIEW || s->expr[1]->type != s->expr[0]->type)
+      return bad_copy(g, s->loc);
+    return set_view(g, s, bare(s->expr[1]));
+  default: return bad_copy(g, s->loc);
+  }
+}
+
+/* A look at a copy: whether the loops outside only shift it. */
+typedef struct Shift {
+  const Walk *w;
+  TdMap inside; /* its own loops */
+  bool shifts;
+} Shift;
+
+static bool is_inside(void *ud, const TdExpr *e) {
+  const Shift *k = ud;
+  return e->kind != TD_EXPR_VAR || td_map_getp(&k->inside, e->sym);
+}
+
+/* Whether the variables of outer loops are terms of an index, and nothing else. */
+static bool is_linear(Shift *k, const TdExpr *e) {
+  TdNpuForm *f = k->w->f;
+  TdLin l = td_lin_of(f->prog->store->session, f->arena, e);
+  for (size_t i = 0; i < l.n; i++)
+    if (l.term[i].atom->kind != TD_EXPR_VAR && !td_walk_expr(l.term[i].atom, is_inside, k))
+      return false;
+  return true;
+}
+
+static bool look_shift(void *ud, const TdStmt *s) {
+  Shift *k = ud;
+  if (s->kind == TD_STMT_FOR) td_map_putp(k->w->f->arena, &k->inside, s->sym, k);
+  bool moves = s->kind == TD_STMT_STORE || s->kind == TD_STMT_SET;
+  for (uint32_t i = 0; i < s->nexpr && k->shifts; i++) {
+    const TdExpr *e = moves ? bare(s->expr[i]) : s->expr[i];
+    if (!moves) k->shifts &= td_walk_expr(e, is_inside, k);
+    for (uint32_t d = 0; moves && d < e->nkid; d++) k->shifts &= is_linear(k, e->kid[d]);
+  }
+  return k->shifts;
+}
+
+/* What copy s moves here: pairs, and how far from where they were noted. */
+static const Pairs *pairs_of(Walk *w, const TdStmt *s, int64_t *dst, int64_t *src) {
+  Pairs *p = td_map_getp(&w->pairs, s);
+  Doing g = {.w = w, .first = p && p->shifts};
+  if (!do_copy(&g, s)) return NULL;
+  *dst = *src = 0;
+  if (g.first && g.dst.n) {
+    *dst = g.dst.at[0] - p->dst[0];
+    *src = g.src.at[0] - p->src[0];
+    return p;
+  }
+  Shift k = {.w = w, .shifts = true};
+  td_walk_stmt(w->f->prog->store->session->ctx, s, look_shift, &k);
+  p = TD_NEW(w->f->arena, Pairs);
+  *p = (Pairs){g.to, g.from, k.shifts, g.dst.n, g.dst.at, g.src.at};
+  td_map_putp(w->f->arena, &w->pairs, s, p);
+  return p;
+}
+
+static Token *token_of(const Walk *w, TdSym sym) {
+  uint64_t k;
+  return td_map_get(&w->held, (uint64_t)(uintptr_t)sym, &k) ? &w->token.at[k - 1] : NULL;
+}
+
+/* The number of the design's argument that a parameter of the instance is. */
+static uint32_t param_of(const Walk *w, TdSym sym) {
+  const TdRunArg *b = me(w)->run->bind;
+  while (b->param != sym) b++;
+  return (uint32_t)(td_unit_param(w->f->design, b->arg) - w->f->design->param);
+}
+
+static bool same_pieces(const Piece *x, const Piece *y, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (x[i].pairs != y[i].pairs || x[i].dst != y[i].dst) return false;
+  return true;
+}
+
+/* The map of a block's elements that its pieces make: each once; NULL: refused. `whose` numbers the
+ * pieces' sources. */
+static const int64_t *map_of(const Walk *w, const Token *t, const int64_t *whose, TdLoc loc) {
+  int64_t n = w->f->chan.at[t->chan].count;
+  int64_t *map = TD_NEWN(w->f->arena, int64_t, n);
+  for (int64_t i = 0; i < n; i++) map[i] = -1;
+  for (size_t i = 0; i < t->piece.n; i++) {
+    const Piece *p = &t->piece.at[i];
+    for (size_t k = 0; k < p->pairs->n; k++) {
+      int64_t at = (t->slot ? p->pairs->dst[k] : p->pairs->src[k]) + p->dst;
+      int64_t *cell = at >= 0 && at < n ? &map[at] : NULL;
+      if (!cell || *cell >= 0) {
+        refuse(w, "npu-copy", loc, "an element of a block is moved twice");
+        return NULL;
+      }
+      *cell = whose[i] * TD_NPU_PART + (t->slot ? p->pairs->src[k] : p->pairs->dst[k]);
+    }
+  }
+  for (int64_t i = 0; i < n; i++)
+    if (map[i] < 0) {
+      refuse(w, "npu-copy", loc, "an element of a block is not moved: a DMA moves all");
+      return NULL;
+    }
+  return map;
+}
+
+static Last *last_of(Walk *w, uint32_t chan) {
+  for (size_t i = 0; i < w->last.n; i++)
+    if (w->last.at[i].chan == chan) return &w->last.at[i];
+  Last l = {.chan = chan};
+  td_vec_push(w->f->arena, &w->last, l);
+  return &w->last.at[w->last.n - 1];
+}
+
+/* Notes what a block came to: a move of a host task. */
+static bool note_move(Walk *w, Token *t, TdLoc loc) {
+  TdArena *a = w->f->arena;
+  Last *l = last_of(w, t->chan);
+  const Piece *p = t->piece.at;
+  if (!t->piece.n)
+    return refuse(w, "npu-copy", loc, "a block is neither filled from nor written to an argument");
+  bool known = l->at && l->piece.n == t->piece.n && same_pieces(l->piece.at, p, t->piece.n);
+  for (size_t i = 1; known && i < t->piece.n; i++)
+    known = p[i].src - p[0].src == l->piece.at[i].src - l->piece.at[0].src;
+  if (!known) {
+    int64_t *whose = TD_NEWN(a, int64_t, t->piece.n);
+    for (size_t i = 0; i < t->piece.n; i++) {
+      if (p[i].param != p[0].param || p[i].src != p[0].src)
+        return refuse(w, "npu-copy", loc, "a block has parts of several arguments or copies");
+      whose[i] = 0;
+    }
+    const int64_t *map = map_of(w, t, whose, loc);
+    TdDesc *at = TD_NEW(a, TdDesc);
+    if (!map) return false;
+    if (!td_desc_of_places(map, w->f->chan.at[t->chan].count, at))
+      return refuse(w, "npu-copy", loc, "places that no descriptor of 24 digits tells");
+    l = last_of(w, t->chan);
+    l->at = at;
+    l->piece.n = 0;
+    for (size_t i = 0; i < t->piece.n; i++) td_vec_push(a, &l->piece, p[i]);
+  }
+  TdNpuMove m = {t->chan, p[0].param, l->at, p[0].src};
+  td_vec_push(a, &me(w)->move, m);
+  return true;
+}
+
+/* Notes what a block came to that a task in row 1 puts. */
+static bool note_fill(Walk *w, Token *t, TdLoc loc) {
+  TdArena *a = w->f->arena;
+  Last *l = last_of(w, t->chan);
+  const Piece *p = t->piece.at;
+  uint32_t *from = TD_NEWN(a, uint32_t, t->piece.n + 1);
+  int64_t *token = TD_NEWN(a, int64_t, t->piece.n + 1), *whose = TD_NEWN(a, int64_t, t->piece.n + 1);
+  size_t n = 0;
+  bool known = l->map && l->piece.n == t->piece.n && same_pieces(l->piece.at, p, t->piece.n);
+  for (size_t i = 0; i < t->piece.n; i++) {
+    const Token *s = &w->token.at[p[i].from];
+    size_t k = 0;
+    while (k < n && !(from[k] == s->chan && token[k] == s->number)) k++;
+    if (k == n) from[k] = s->chan, token[n++] = s->number;
+    whose[i] = (int64_t)k;
+    known = known && l->piece.at[i].src == p[i].src;
+  }
+  if (!known) {
+    const int64_t *map = map_of(w, t, whose, loc);
+    if (!map) return false;
+    l = last_of(w, t->chan);
+    l->map = map;
+    l->piece.n = 0;
+    for (size_t i = 0; i < t->piece.n; i++) td_vec_push(a, &l->piece, p[i]);
+  }
+  TdNpuFill x = {t->chan, n, from, token, l->map};
+  td_vec_push(a, &me(w)->fill, x);
+  return true;
+}
+
+/* A copy: a piece of the block that it fills, or of the one that it takes to an argument. */
+static bool copy(Walk *w, const TdStmt *s) {
+  int64_t dst, src;
+  const Pairs *p = pairs_of(w, s, &dst, &src);
+  if (!p) return false;
+  if (!p->n) return true;
+  Token *to = token_of(w, p->to), *from = token_of(w, p->from);
+  bool host = me(w)->role == TD_NPU_HOST;
+  if (to && from && !host && to->slot && !from->slot) {
+    Piece x = {p, dst, src, (uint32_t)(from - w->token.at), 0};
+    td_vec_push(w->f->arena, &to->piece, x);
+  } else if (to && !from && host && to->slot) {
+    Piece x = {p, dst, src, 0, param_of(w, p->from)};
+    td_vec_push(w->f->arena, &to->piece, x);
+  } else if (from && !to && host && !from->slot) {
+    Piece x = {p, src, dst, 0, param_of(w, p->to)};
+    td_vec_push(w->f->arena, &from->piece, x);
+  } else {
+    return refuse(w, "npu-copy", s->loc,
+                  host ? "copies other than between an argument and a block"
+                       : "copies other than from a block that it got to one that it puts");
+  }
+  return true;
+}
+
+/* ---- streams ---- */
+
+static void event(const Walk *w, TdNpuAct act, uint32_t chan) {
+  TdNpuEvent e = {(uint8_t)act, chan};
+  td_vec_push(w->f->arena, &me(w)->event, e);
+}
+
+static bool take(Walk *w, const TdStmt *s, bool slot) {
+  TdNpuForm *f = w->f;
+  uint32_t chan = td_npu_chan(f, &w->at, s->expr[0], s->loc);
+  if (chan == TD_NPU_NONE) return false;
+  if (!s->sym) return refuse(w, "npu-form", s->loc, "a block is got into a place: name it");
+  TdNpuChan *c = &f->chan.at[chan];
+  uint32_t *end = slot ? &c->from : &c->to;
+  if (*end != TD_NPU_NONE && *end != w->inst)
+    return refuse(w, "npu-form", s->loc, "a stream has two tasks at one end");
+  *end = w->inst;
+  Token t = {.sym = s->sym, .chan = chan, .slot = slot, .open = true,
+             .number = slot ? c->puts++ : c->gets++};
+  td_vec_push(f->arena, &w->token, t);
+  td_map_put(f->arena, &w->held, (uint64_t)(uintptr_t)s->sym, w->token.n);
+  event(w, slot ? TD_NPU_SLOT : TD_NPU_GET, chan);
+  return true;
+}
+
+static bool put(Walk *w, const TdStmt *s) {
+  Token *t = s->expr[1]->kind == TD_EXPR_VIEW ? token_of(w, s->expr[1]->sym) : NULL;
+  uint32_t chan = td_npu_chan(w->f, &w->at, s->expr[0], s->loc);
+  if (chan == TD_NPU_NONE) return false;
+  if (!t || !t->slot || !t->open || t->chan != chan)
+    return refuse(w, "npu-form", s->loc, "puts what is no slot of the stream");
+  t->open = false;
+  event(w, TD_NPU_PUT, chan);
+  if (me(w)->role == TD_NPU_HOST) return note_move(w, t, s->loc);
+  return me(w)->role == TD_NPU_CORE || note_fill(w, t, s->loc);
+}
+
+/* The blocks got since `mark` go back. */
+static bool release(Walk *w, size_t mark, TdLoc loc) {
+  for (size_t i = mark; i < w->token.n; i++) {
+    Token *t = &w->token.at[i];
+    if (!t->open) continue;
+    t->open = false;
+    if (t->slot) return refuse(w, "npu-form", loc, "a slot is taken and not put");
+    event(w, TD_NPU_FREE, t->chan);
+    if (me(w)->role == TD_NPU_HOST && !note_move(w, t, loc)) return false;
+  }
+  return true;
+}
+
+static bool walk(Walk *w, const TdStmt *s);
+
+static bool walk_block(Walk *w, const TdStmt *s) {
+  size_t mark = w->token.n;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (!walk(w, s->kid[i])) return false;
+  return release(w, mark, s->loc);
+}
+
+static bool walk_for(Walk *w, const TdStmt *s) {
+  int64_t lo, hi;
+  if (!td_npu_value(w->f, &w->at, td_for_lo(s), &lo) ||
+      !td_npu_value(w->f, &w->at, td_for_hi(s), &hi))
+    return refuse(w, "npu-data", s->loc, "data decides how often blocks move");
+  for (int64_t i = lo; i < hi; i += s->step) {
+    td_map_put(w->f->arena, &w->at, (uint64_t)(uintptr_t)s->sym, (uint64_t)i);
+    if (!walk(w, td_for_body(s))) return false;
+  }
+  return true;
+}
+
+static bool walk(Walk *w, const TdStmt *s) {
+  int64_t cond;
+  td_ctx_tick(td_arena_ctx(w->f->arena), 1);
+  if (!td_npu_moves(w->f, s)) {
+    if (me(w)->role == TD_NPU_CORE || (s->kind == TD_STMT_BLOCK && !s->nkid)) return true;
+    return copy(w, s);
+  }
+  switch ((TdStmtKind)s->kind) {
+  case TD_STMT_BLOCK: return walk_block(w, s);
+  case TD_STMT_FOR: return walk_for(w, s);
+  case TD_STMT_IF:
+    if (!td_npu_value(w->f, &w->at, s->expr[0], &cond))
+      return refuse(w, "npu-data", s->loc, "data decides whether blocks move");
+    return cond ? walk(w, s->kid[0]) : s->nkid < 2 || walk(w, s->kid[1]);
+  case TD_STMT_GET: return take(w, s, false);
+  case TD_STMT_SLOT: return take(w, s, true);
+  case TD_STMT_PUT: return put(w, s);
+  default: return refuse(w, "npu-data", s->loc, "data decides how often blocks move");
+  }
+}
+
+bool td_npu_walk(TdNpuForm *f, uint32_t inst) {
+  Walk w = {.f = f, .inst = inst};
+  return walk(&w, f->inst.at[inst].body);
+}

@@ -1,0 +1,32 @@
+/* devices.h - arrays of tiles that designs are placed on: devices.def as structs. */
+#ifndef TD_ANALYSIS_NET_DEVICES_H
+#define TD_ANALYSIS_NET_DEVICES_H
+
+#include "base/base.h"
+
+typedef enum {
+#define TD_TILE(id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue) TD_TILE_##id,
+#include "analysis/net/devices.def"
+  TD_TILES
+} TdTileKind;
+
+typedef struct TdTileInfo {
+  const char *name;
+  int64_t bytes;
+  int s2mm, mm2s, bds, locks, dims;
+  int64_t wrap, stride, length;
+  int queue;
+} TdTileInfo;
+extern const TdTileInfo td_tiles[TD_TILES];
+
+typedef struct TdDevice {
+  const char *name;
+  int number, cols, rows, generation;
+} TdDevice;
+/* The device of a name, or NULL; all names as one text, '|' between them. */
+const TdDevice *td_device_find(const char *name);
+#define TD_DEVICE_NAMES "npu1|npu1_1col|npu1_2col|npu1_3col|npu2"
+/* What the tiles of a row are. */
+TdTileKind td_device_row(int64_t row);
+
+#endif
