@@ -57,7 +57,8 @@ static int64_t distance(const TdNpuPlan *p, uint32_t inst, int64_t col, int64_t 
     if (other == TD_NPU_NONE) continue;
     const TdNpuInst *o = &p->form->inst.at[other];
     if (!o->placed) continue;
-    sum += (o->col > col ? o->col - col : col - o->col) + (o->row > row ? o->row - row : row - o->row);
+    sum +=
+        (o->col > col ? o->col - col : col - o->col) + (o->row > row ? o->row - row : row - o->row);
   }
   return sum;
 }
@@ -89,19 +90,26 @@ static bool place_rest(TdNpuPlan *p) {
 
 /* ---- objectFIFOs ---- */
 
-/* The name of several streams: what theirs begin with. */
+/* The name of several streams: that of the first, with x for an index that differs. */
 static const char *name_of(const TdNpuPlan *p, const uint32_t *chan, size_t n) {
-  const char *first = p->form->chan.at[chan[0]].name;
-  size_t same = strlen(first);
-  if (n == 1) return first;
-  for (size_t i = 1; i < n; i++) {
-    const char *s = p->form->chan.at[chan[i]].name;
-    size_t k = 0;
-    while (k < same && s[k] == first[k]) k++;
-    same = k;
+  const TdNpuChan *first = &p->form->chan.at[chan[0]];
+  TdText t = td_text_new(p->form->arena);
+  size_t stem = strlen(first->sym->name);
+  const char *at = first->name + stem;
+  td_text_putn(&t, first->name, stem);
+  for (int part = 0; *at; part++) {
+    size_t len = 1 + strcspn(at + 1, "_");
+    bool same = true;
+    for (size_t i = 1; i < n; i++) {
+      const TdNpuChan *c = &p->form->chan.at[chan[i]];
+      const char *other = c->name + strlen(c->sym->name);
+      for (int k = 0; k < part && *other; k++) other += 1 + strcspn(other + 1, "_");
+      same = same && strncmp(at, other, len) == 0 && (!other[len] || other[len] == '_');
+    }
+    td_text_putn(&t, same ? at : "_x", same ? len : 2);
+    at += len;
   }
-  while (same && first[same - 1] != '_') same--;
-  return td_text_fmt(p->form->arena, "%.*sall", (int)same, first);
+  return td_text_str(&t);
 }
 
 /* An objectFIFO of these streams, which have one producer. */
@@ -132,10 +140,10 @@ static const TdNpuFill *fill_of(const TdNpuPlan *p, const TdNpuInst *x, uint32_t
     const TdNpuFill *e = &x->fill.at[i];
     if (e->chan != chan) continue;
     first = first ? first : e;
-    bool same = e->n == first->n &&
-                (e->map == first->map ||
-                 memcmp(e->map, first->map,
-                        (size_t)p->form->chan.at[chan].count * sizeof *e->map) == 0);
+    bool same =
+        e->n == first->n &&
+        (e->map == first->map ||
+         memcmp(e->map, first->map, (size_t)p->form->chan.at[chan].count * sizeof *e->map) == 0);
     for (size_t k = 0; same && k < e->n; k++)
       same = e->from[k] == first->from[k] && e->token[k] == number;
     if (!same) {
@@ -230,7 +238,8 @@ static bool join(TdNpuPlan *p, uint32_t inst, uint32_t out, const TdNpuFill *e) 
     td_vec_push(f->arena, &l.in, in);
   }
   if (at != n) return refuse(p, "npu-link", x->run->loc, x->name, "joins more than it puts");
-  for (int64_t i = 0; i < n; i++) place[i] = base[e->map[i] / TD_NPU_PART] + e->map[i] % TD_NPU_PART;
+  for (int64_t i = 0; i < n; i++)
+    place[i] = base[e->map[i] / TD_NPU_PART] + e->map[i] % TD_NPU_PART;
   size_t to = add_fifo(p, &out, 1);
   const TdDesc *order = order_of(p, x, place, n, &least, &none);
   if (!order) return false;

@@ -79,7 +79,8 @@ uint32_t td_npu_chan(const TdNpuForm *f, const TdMap *at, const TdExpr *e, TdLoc
   const TdStream *s = td_unit_stream(f->design, e->sym);
   int64_t place = 0, extent, v;
   for (uint32_t d = 0; s && d < e->nkid; d++) {
-    if (!td_unit_value(f->design, s->type->dim[d], &extent) || !td_npu_value(f, at, e->kid[d], &v)) {
+    if (!td_unit_value(f->design, s->type->dim[d], &extent) ||
+        !td_npu_value(f, at, e->kid[d], &v)) {
       td_diag_set(f->diag, TD_UNSUPPORTED, "npu-data", loc, "data decides which of '%s' is meant",
                   e->sym->name);
       return TD_NPU_NONE;
@@ -375,7 +376,8 @@ static bool note_fill(Walk *w, Token *t, TdLoc loc) {
   Last *l = last_of(w, t->chan);
   const Piece *p = t->piece.at;
   uint32_t *from = TD_NEWN(a, uint32_t, t->piece.n + 1);
-  int64_t *token = TD_NEWN(a, int64_t, t->piece.n + 1), *whose = TD_NEWN(a, int64_t, t->piece.n + 1);
+  int64_t *token = TD_NEWN(a, int64_t, t->piece.n + 1),
+          *whose = TD_NEWN(a, int64_t, t->piece.n + 1);
   size_t n = 0;
   bool known = l->map && l->piece.n == t->piece.n && same_pieces(l->piece.at, p, t->piece.n);
   for (size_t i = 0; i < t->piece.n; i++) {
@@ -441,7 +443,10 @@ static bool take(Walk *w, const TdStmt *s, bool slot) {
   if (*end != TD_NPU_NONE && *end != w->inst)
     return refuse(w, "npu-form", s->loc, "a stream has two tasks at one end");
   *end = w->inst;
-  Token t = {.sym = s->sym, .chan = chan, .slot = slot, .open = true,
+  Token t = {.sym = s->sym,
+             .chan = chan,
+             .slot = slot,
+             .open = true,
              .number = slot ? c->puts++ : c->gets++};
   td_vec_push(f->arena, &w->token, t);
   td_map_put(f->arena, &w->held, (uint64_t)(uintptr_t)s->sym, w->token.n);

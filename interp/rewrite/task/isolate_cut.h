@@ -1,5 +1,5 @@
-/* isolate_cut.h - a task cut in two at a stream: what some statements of one of its blocks do goes to
- * a task of their own. */
+/* isolate_cut.h - a task cut in two at a stream: what some statements of one of its blocks do goes
+ * to a task of their own. */
 #ifndef TD_REWRITE_TASK_ISOLATE_CUT_H
 #define TD_REWRITE_TASK_ISOLATE_CUT_H
 
@@ -33,7 +33,7 @@ const TdStmt *td_cut_old_block(const TdCut *c);
 /* The block as the new task has it: the token, and what moves. */
 const TdStmt *td_cut_new_block(const TdCut *c);
 /* A body of the new task: the block under the loops and conditions around c->block, which hold
- * nothing else then. The task is called `name`, or `<after>_<suffix>`; false with the diag filled. */
+ * nothing else then. The task is called `name`, or `<after>_<suffix>`; false with d filled. */
 bool td_cut_lift(const TdCut *c, const TdStmt *block, TdSym after, const char *suffix,
                  TdLifted *out);
 /* The program with this body for the old task and with the new one before it, or (`behind`) behind.

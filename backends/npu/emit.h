@@ -1,0 +1,32 @@
+/* emit.h - a design in NPU form as MLIR-AIE. */
+#ifndef TD_NPU_EMIT_H
+#define TD_NPU_EMIT_H
+
+#include "backends/npu/kernel.h"
+#include "backends/npu/mlir.h"
+#include "backends/npu/sequence.h"
+
+typedef struct TdNpuEmit {
+  TdNpuPlan *plan;
+  TdMlir *m;
+  TdNpuKernels *kernels;
+  TdMlirBlock *device;
+  TdMlirValue **tile; /* of each tile of the plan */
+  int64_t stack;
+} TdNpuEmit;
+
+/* The tree, with the kernels that it calls; NULL with the form's diagnostic filled. */
+TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k);
+
+/* Attributes by name, and types. */
+void td_npu_set_int(TdMlir *m, TdMlirOp *op, const char *name, int64_t v, const char *type);
+void td_npu_set_string(TdMlir *m, TdMlirOp *op, const char *name, const char *s);
+void td_npu_set_symbol(TdMlir *m, TdMlirOp *op, const char *name, const char *s);
+/* The type of memory that holds a tensor of constant extents; its element's. */
+const TdMlirType *td_npu_memref(TdMlir *m, const TdType *t);
+const TdMlirType *td_npu_cell(TdMlir *m, const TdType *scalar);
+
+/* core.c: aie.core for an instance; false with the diagnostic filled. */
+bool td_npu_emit_core(TdNpuEmit *e, uint32_t inst);
+
+#endif

@@ -1,0 +1,201 @@
+/* kernel.c - stretches of tasks as C++ functions, printed by the family of C-like targets. */
+#include "backends/npu/kernel.h"
+
+#include <string.h>
+
+#include "backends/c/runtime/runtime.h"
+
+/* What a call passes: an array, or its leading rows. */
+static const char *argument(TdCWriter *w, const TdExpr *e) {
+  if (e->kind != TD_EXPR_VIEW) return w->target->value(w, e).text;
+  TdText t = td_text_new(w->arena);
+  td_text_puts(&t, td_cname_of(w, e->sym)->text);
+  for (uint32_t d = 0; d < e->nkid && e->u.dim[d].out < 0; d++)
+    td_text_putf(&t, "[%s]", w->target->index(w, e->kid[d]).text);
+  return td_text_str(&t);
+}
+
+static void put_call(TdCWriter *w, const TdStmt *s) {
+  TdText t = td_text_new(w->arena);
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", argument(w, s->expr[i]));
+  td_text_line(&w->out, "%s(%s);", s->sym->name, td_text_str(&t));
+}
+
+/* A local array: the stack of a core is small. */
+static void put_local(TdCWriter *w, const TdStmt *s) {
+  const char *name = td_cname_fresh(w, s->sym->name);
+  td_text_line(&w->out, "static %s;", td_cstmt_array(w, s->sym, s->type, name));
+  td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
+  if (s->init == TD_INIT_NONE) return;
+  const TdExpr *all = td_expr_whole(w->session, w->arena, s->sym, s->type, s->loc);
+  td_cstmt_put(w, td_stmt_set(w->store, all, s->expr[0], s->loc));
+}
+
+static bool put_stmt(TdCWriter *w, const TdStmt *s) {
+  if (s->kind == TD_STMT_CALL) {
+    put_call(w, s);
+    return true;
+  }
+  if (s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_AUTO || s->type->kind != TD_T_TENSOR)
+    return false;
+  put_local(w, s);
+  return true;
+}
+
+static const char *const reserved[] = {
+    "restrict",  "class",  "new",   "template", "this",  "operator", "private", "public",
+    "namespace", "delete", "try",   "catch",    "throw", "using",    "virtual", "friend",
+    "bool",      "true",   "false", "and",      "or",    "not",      "xor",     NULL};
+
+static const TdCTarget target = {.reserved = reserved,
+                                 .loop_type = "int64_t",
+                                 .wraps = true,
+                                 .cell = td_cnum_cell,
+                                 .value = td_cnum_value,
+                                 .index = td_cnum_exact,
+                                 .truth = td_cnum_exact,
+                                 .stmt = put_stmt};
+
+TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, TdDiag *d) {
+  TdNpuKernels *k = TD_NEW(a, TdNpuKernels);
+  *k = (TdNpuKernels){.arena = a, .prog = p, .diag = d};
+  k->w = td_cfamily_new(a, p, &target, k, d);
+  return k;
+}
+
+/* A search for what statements use from outside. */
+typedef struct Free {
+  TdNpuKernels *k;
+  const TdMap *type;
+  TdMap inside, seen;
+  TD_VEC(TdSym) array;
+  TD_VEC(TdSym) index;
+  const TdExpr *bad;
+} Free;
+
+static bool look_inside(void *ud, const TdStmt *s) {
+  Free *f = ud;
+  if (s->sym && s->kind != TD_STMT_CALL) td_map_putp(f->k->arena, &f->inside, s->sym, f);
+  return true;
+}
+
+static bool look_free(void *ud, const TdExpr *e) {
+  Free *f = ud;
+  if (!e->sym || td_map_getp(&f->inside, e->sym) || td_map_getp(&f->seen, e->sym)) return true;
+  td_map_putp(f->k->arena, &f->seen, e->sym, f);
+  if (td_map_getp(f->type, e->sym))
+    td_vec_push(f->k->arena, &f->array, e->sym);
+  else if (e->kind == TD_EXPR_VAR)
+    td_vec_push(f->k->arena, &f->index, e->sym);
+  else if (!f->bad)
+    f->bad = e;
+  return true;
+}
+
+/* The parameters as C++ declares them, their names put in scope. */
+static const char *params(Free *f, TdText *first) {
+  TdCWriter *w = f->k->w;
+  TdText t = td_text_new(w->arena);
+  for (size_t i = 0; i < f->array.n; i++) {
+    const TdType *type = td_map_getp(f->type, f->array.at[i]);
+    const char *name = td_cname_fresh(w, f->array.at[i]->name);
+    td_text_putf(&t, "%s%s", t.n ? ", " : "",
+                 td_cstmt_pointer(w, f->array.at[i], type, name, false));
+    td_cname_put(w, f->array.at[i], name, type, NULL);
+  }
+  for (size_t i = 0; i < f->index.n; i++) {
+    const char *name = td_cname_declare(w, f->index.at[i]);
+    td_text_putf(&t, "%sint32_t %s_in", t.n ? ", " : "", name);
+    td_text_putf(first, "  const int64_t %s = %s_in;\n", name, name);
+  }
+  return td_text_str(&t);
+}
+
+static bool add_callee(void *ud, const TdStmt *s) {
+  TdNpuKernels *k = ud;
+  if (s->kind != TD_STMT_CALL) return true;
+  const TdUnit *u = td_prog_unit(k->prog, s->sym);
+  for (size_t i = 0; i < k->callee.n; i++)
+    if (k->callee.at[i] == u) return true;
+  if (!u->body)
+    return td_diag_set(k->diag, TD_UNSUPPORTED, "npu-extern", s->loc, "'%s' has no model to run",
+                       u->sym->name);
+  if (!td_walk_stmt(td_arena_ctx(k->arena), u->body, add_callee, k)) return false;
+  td_vec_push(k->arena, &k->callee, u);
+  return true;
+}
+
+const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, size_t n,
+                                    const char *like, const TdMap *type) {
+  TdCWriter *w = k->w;
+  TdCtx *ctx = td_arena_ctx(k->arena);
+  Free f = {.k = k, .type = type};
+  for (size_t i = 0; i < n; i++) td_walk_stmt(ctx, s[i], look_inside, &f);
+  for (size_t i = 0; i < n; i++) {
+    td_walk_exprs(ctx, s[i], look_free, &f);
+    if (!td_walk_stmt(ctx, s[i], add_callee, k)) return NULL;
+  }
+  if (f.bad) {
+    td_diag_set(k->diag, TD_UNSUPPORTED, "npu-scalar", f.bad->loc,
+                "'%s' is a scalar that outlives moves of blocks", f.bad->sym->name);
+    td_diag_help(k->diag, "make it a tensor of one element");
+    return NULL;
+  }
+  TdUnit *u = TD_NEW(k->arena, TdUnit);
+  *u = (TdUnit){.kind = TD_UNIT_KERNEL, .sym = td_store_sym(w->store, like, TD_SYM_UNIT)};
+  u->loc = s[0]->loc;
+  td_cfamily_enter(w, u, NULL);
+  TdText first = td_text_new(k->arena);
+  const char *declared = params(&f, &first);
+  w->out = td_text_new(k->arena);
+  w->out.indent = 1;
+  td_cstmt_put(w, td_stmt_block(w->store, s, n, s[0]->loc));
+  if (td_diag_failed(k->diag)) return NULL;
+  const char *text =
+      td_text_fmt(k->arena, "(%s) {\n%s%s}\n", declared, td_text_str(&first), td_text_str(&w->out));
+  TdNpuKernel x = {NULL, f.array.n, f.index.n, f.array.at, f.index.at, text};
+  for (size_t i = 0; i < k->kernel.n; i++)
+    if (strcmp(k->kernel.at[i].text, text) == 0) {
+      x.name = k->kernel.at[i].name;
+      return td_arena_copy(k->arena, &x, sizeof x);
+    }
+  x.name = td_text_fmt(k->arena, "%s_%zu", like, k->kernel.n);
+  td_vec_push(k->arena, &k->kernel, x);
+  return td_arena_copy(k->arena, &x, sizeof x);
+}
+
+/* A unit that kernels call. */
+static void put_callee(TdNpuKernels *k, const TdUnit *u, TdText *out) {
+  TdCWriter *w = k->w;
+  TdText t = td_text_new(k->arena);
+  td_cfamily_enter(w, u, NULL);
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdParam *p = &u->param[i];
+    const char *name = td_cname_fresh(w, p->sym->name);
+    if (td_type_is_scalar(p->type)) {
+      td_cname_put(w, p->sym, name, NULL, NULL);
+      td_text_putf(&t, "%s%s %s", t.n ? ", " : "", w->target->cell(w, p->sym, p->type), name);
+      continue;
+    }
+    td_text_putf(&t, "%s%s", t.n ? ", " : "", td_cstmt_pointer(w, p->sym, p->type, name, false));
+    td_cname_put(w, p->sym, name, td_cfamily_type(w, p->type), NULL);
+  }
+  w->out = td_text_new(k->arena);
+  w->out.indent = 1;
+  td_cstmt_put(w, u->body);
+  td_text_putf(out, "static void %s(%s) {\n%s}\n\n", u->sym->name, td_text_str(&t),
+               td_text_str(&w->out));
+}
+
+const char *td_npu_kernels_text(TdNpuKernels *k) {
+  TdText t = td_text_new(k->arena);
+  for (size_t i = 0; i < k->callee.n; i++) put_callee(k, k->callee.at[i], &t);
+  for (size_t i = 0; i < k->kernel.n; i++)
+    td_text_putf(&t, "void %s%s\n", k->kernel.at[i].name, k->kernel.at[i].text);
+  if (td_diag_failed(k->diag)) return NULL;
+  return td_text_fmt(k->arena,
+                     "// What the cores compute.\n#define restrict __restrict\n"
+                     "extern \"C\" {\n\n%s}\n",
+                     td_prelude_add(k->arena, td_text_str(&t)));
+}

@@ -1,0 +1,81 @@
+/* npu.c - the backend: its options, what it takes, the files that it writes. */
+#include "backends/npu/npu.h"
+
+#include <string.h>
+
+#include "backends/npu/emit.h"
+#include "lower/lower.h"
+
+enum { DEVICE, MATH, OPTIONS };
+
+static const TdOption options[OPTIONS] = {
+    [DEVICE] = {"device", TD_OPTION_WORD, TD_DEVICE_NAMES, "the array of tiles"},
+    [MATH] = {"math", TD_OPTION_WORD, "vector|host",
+              "exp and its kin: of the core, or of this host"},
+};
+
+static const TdDevice *device_of(const TdBuild *b) {
+  const char *said = td_backend_option(&td_backend_npu, b, DEVICE);
+  return td_device_find(td_arena_strndup(b->arena, said, strcspn(said, "|")));
+}
+
+/* The texts of a build. */
+typedef struct Texts {
+  const char *generic, *kernels;
+} Texts;
+
+static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
+  TdArena *a = b->arena;
+  TdNpuForm *f = td_npu_form_of(a, p, b->diag);
+  TdNpuPlan *plan = f ? td_npu_plan_of(f, device_of(b)) : NULL;
+  TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
+  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, b->diag) : NULL;
+  TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
+  if (!m) return false;
+  TdText t = td_text_new(a);
+  td_mlir_print(&t, m, TD_MLIR_GENERIC);
+  out->generic = td_text_str(&t);
+  out->kernels = td_npu_kernels_text(k);
+  return out->kernels != NULL;
+}
+
+/* A program that is lowered is looked at when it is emitted. */
+static bool validate(const TdBuild *b) {
+  if (device_of(b)) return true;
+  return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
+                     "'device' is one of " TD_DEVICE_NAMES);
+}
+
+static const TdFile *emit(const TdBuild *b, size_t *nfile) {
+  Texts t;
+  TdFile *f = TD_NEWN(b->arena, TdFile, 3);
+  if (!texts_of(b, b->lowered->prog, &t)) return NULL;
+  f[0] = (TdFile){TD_NPU_TEXT, t.generic};
+  f[1] = (TdFile){TD_NPU_GENERIC, t.generic};
+  f[2] = (TdFile){TD_NPU_KERNELS, t.kernels};
+  *nfile = 3;
+  return f;
+}
+
+static void *open_run(const TdBuild *b) {
+  Texts t;
+  if (!texts_of(b, b->lowered->prog, &t)) return NULL;
+  return td_npu_run_new(b->arena, t.generic, t.kernels, b->diag);
+}
+
+static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  return td_npu_run_call(run, arg, narg, d);
+}
+
+const TdBackend td_backend_npu = {
+    .name = "npu",
+    .summary = "MLIR-AIE and C++ kernels for AMD's NPUs, run from their text",
+    .option = options,
+    .noption = OPTIONS,
+    .passes = TD_LOWER_COLLECTIVES,
+    .looks = true,
+    .validate = validate,
+    .emit = emit,
+    .open = open_run,
+    .call = call_run,
+};

@@ -1,0 +1,21 @@
+/* npu.h - the NPU as a target of builds: MLIR-AIE and C++ kernels, which run here as they are
+ * written. */
+#ifndef TD_NPU_H
+#define TD_NPU_H
+
+#include "backends/backend.h"
+
+extern const TdBackend td_backend_npu;
+
+/* What a build writes, and what a run reads. */
+#define TD_NPU_TEXT "design.mlir"
+#define TD_NPU_GENERIC "design.generic.mlir"
+#define TD_NPU_KERNELS "kernels.cc"
+
+/* A design that runs from its texts, with an argument a run is given for each of the sequence's. */
+typedef struct TdNpuRun TdNpuRun;
+/* run.c: NULL with d filled: the text is none, or the kernels do not compile. */
+TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, TdDiag *d);
+bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d);
+
+#endif

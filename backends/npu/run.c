@@ -1,0 +1,165 @@
+/* run.c - a design run from its texts: the MLIR read back, the kernels compiled and loaded. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/host/cache.h"
+#include "backends/host/compiler.h"
+#include "backends/npu/machine.h"
+#include "backends/npu/npu.h"
+
+enum { COMPILE_SECONDS = 120 };
+
+struct TdNpuRun {
+  TdArena *arena;
+  const TdMlir *m;
+  void *library;
+};
+
+static const TdCompiler cxx = {"C++", "g++", "TIDE_CXX", COMPILE_SECONDS};
+
+/* A wrapper of a kernel for calls by a list of pointers. */
+static void put_wrapper(TdText *out, const TdMlirOp *op) {
+  const TdMlirAttr *name = td_mlir_get(op, "sym_name"), *type = td_mlir_get(op, "function_type");
+  const TdMlirType *t = type && type->kind == TD_MLIR_A_TYPE ? type->type : NULL;
+  if (!name || !t || t->kind != TD_MLIR_FUNCTION) return;
+  td_text_putf(out, "void %s(", name->s);
+  for (size_t i = 0; i < t->nin; i++)
+    td_text_putf(out, "%s%s", i ? ", " : "", t->in[i]->kind == TD_MLIR_MEMREF ? "void *" : "int");
+  td_text_putf(out, ");\nvoid tide_call_%s(void *const *a) {\n  (void)a;\n  %s(", name->s, name->s);
+  for (size_t i = 0; i < t->nin; i++)
+    td_text_putf(out, "%s%sa[%zu]", i ? ", " : "",
+                 t->in[i]->kind == TD_MLIR_MEMREF ? "" : "*(const int *)", i);
+  td_text_puts(out, ");\n}\n");
+}
+
+static const char *wrappers_of(TdArena *a, const TdMlir *m) {
+  TdText t = td_text_new(a);
+  td_text_puts(&t, "extern \"C\" {\n");
+  const TdMlirBlock *top = td_mlir_body(m->module);
+  const TdMlirBlock *b = top && top->op.n ? td_mlir_body(top->op.at[0]) : NULL;
+  for (size_t i = 0; b && i < b->op.n; i++)
+    if (strcmp(b->op.at[i]->name, "func.func") == 0) put_wrapper(&t, b->op.at[i]);
+  td_text_puts(&t, "}\n");
+  return td_text_str(&t);
+}
+
+static void close_library(void *library) {
+  dlclose(library);
+}
+
+/* The command that compiles two files to a library. */
+static const char *const *command(TdArena *a, const char *one, const char *two, const char *to) {
+  static const char *const flags[] = {"-std=c++17", "-O2",     "-ffp-contract=off",
+                                      "-w",         "-shared", "-fPIC"};
+  size_t n, nflag = sizeof flags / sizeof *flags;
+  const char **word = td_child_words(a, getenv("TIDE_CXX"), "g++", nflag + 5, &n);
+  for (size_t i = 0; i < nflag; i++) word[n++] = flags[i];
+  word[n++] = "-o";
+  word[n++] = to;
+  word[n++] = one;
+  word[n++] = two;
+  word[n] = NULL;
+  return word;
+}
+
+/* Compiles the kernels with their wrappers, unless that was done before; NULL with d filled. */
+static void *library_of(TdArena *a, const char *kernels, const char *wrappers, TdDiag *d) {
+  TdCache cache;
+  if (!td_cache_open(&cache, a, d)) return NULL;
+  const char *key = td_text_fmt(a, "npu 1\n%s%s", kernels, wrappers);
+  const char *path = td_cache_path(&cache, key, strlen(key), ".so");
+  if (!td_cache_has(&cache, path)) {
+    const char *folder = td_cache_aside(&cache);
+    if (!folder) return NULL;
+    const char *one = td_text_fmt(a, "%s/kernels.cc", folder),
+               *two = td_text_fmt(a, "%s/calls.cc", folder),
+               *log = td_text_fmt(a, "%s/log", folder),
+               *made = td_text_fmt(a, "%s/made.so", folder);
+    if (!td_cache_write_file(one, kernels) || !td_cache_write_file(two, wrappers)) {
+      td_cache_fail(&cache, "cannot write", one);
+      return NULL;
+    }
+    TdChildEnd end = td_compiler_run(td_arena_ctx(a), &cxx, command(a, one, two, made), log, d);
+    if (end == TD_CHILD_FAILED) {
+      const char *said = td_cache_read_file(a, log);
+      td_compiler_complain(&cxx, said ? said : "", one, kernels, d);
+    }
+    if (end != TD_CHILD_DONE || !td_cache_keep(&cache, made, path)) return NULL;
+  }
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library)
+    td_arena_defer(a, close_library, library);
+  else
+    td_diag_set(d, TD_LIMIT, "npu-load", (TdLoc){0}, "cannot load the kernels: %s", dlerror());
+  return library;
+}
+
+TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, TdDiag *d) {
+  TdNpuRun *r = TD_NEW(a, TdNpuRun);
+  r->arena = a;
+  r->m = td_mlir_read(a, 0, design, strlen(design), d);
+  if (!r->m || !td_npu_machine_new(a, r->m, d)) return NULL;
+  r->library = library_of(a, kernels, wrappers_of(a, r->m), d);
+  return r->library ? r : NULL;
+}
+
+/* The wrapper of a kernel, or NULL. */
+static void *kernel(void *ud, const char *name) {
+  const TdNpuRun *r = ud;
+  char symbol[512];
+  int n = snprintf(symbol, sizeof symbol, "tide_call_%s", name);
+  return n > 0 && (size_t)n < sizeof symbol ? dlsym(r->library, symbol) : NULL;
+}
+
+/* The memory of a tensor, row-major: its own where it lies so. */
+static unsigned char *memory_of(TdArena *a, const TdTensor *t) {
+  size_t cell = td_type_bytes(td_type_scalar(t->type));
+  if (td_tensor_is_dense(t)) return t->data;
+  unsigned char *p = TD_NEWN(a, unsigned char, (size_t)td_tensor_count(t) * cell), *to = p;
+  int64_t index[TD_MAX_RANK] = {0};
+  do {
+    memcpy(to, td_tensor_at(t, index), cell);
+    to += cell;
+  } while (td_tensor_next(t, index));
+  return p;
+}
+
+/* Brings back what lies row-major elsewhere; all of a tensor counts as written. */
+static void bring_back(TdTensor *t, const unsigned char *from) {
+  size_t cell = td_type_bytes(td_type_scalar(t->type));
+  int64_t index[TD_MAX_RANK] = {0};
+  if (from == t->data) return;
+  do {
+    memcpy(td_tensor_at(t, index), from, cell);
+    from += cell;
+  } while (td_tensor_next(t, index));
+}
+
+bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  TdArena *a = td_arena_scratch(td_arena_ctx(r->arena));
+  unsigned char **memory = TD_NEWN(a, unsigned char *, narg + 1);
+  int64_t *bytes = TD_NEWN(a, int64_t, narg + 1);
+  TdNpuMachine *x = td_npu_machine_new(a, r->m, d);
+  for (size_t i = 0; i < narg; i++) {
+    if (!arg[i].tensor) continue;
+    memory[i] = memory_of(a, arg[i].tensor);
+    bytes[i] = td_tensor_count(arg[i].tensor) *
+               (int64_t)td_type_bytes(td_type_scalar(arg[i].tensor->type));
+  }
+  if (x) {
+    x->kernel = kernel;
+    x->ud = r;
+  }
+  bool ok = x && td_npu_machine_run(x, memory, bytes, narg);
+  for (size_t i = 0; ok && i < narg; i++)
+    if (arg[i].tensor) bring_back(arg[i].tensor, memory[i]);
+  if (!ok) {
+    d->message = td_arena_strdup(d->arena, d->message ? d->message : "");
+    for (size_t i = 0; i < d->notes.n; i++)
+      d->notes.at[i].text = td_arena_strdup(d->arena, d->notes.at[i].text);
+  }
+  td_arena_free(a);
+  return ok;
+}

@@ -1,0 +1,242 @@
+-- npu_form.lua - designs in NPU form: their text passes mlir-opt where it is installed, and runs to the bits of the
+-- CPU; what no NPU can do is refused.
+local t = require "tap"
+local shell = require "shell"
+local tide = require "tide"
+local i8, i16, i32, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.task, tide.grid
+
+local opt = os.execute("command -v mlir-opt-19 >/dev/null 2>&1")
+
+-- States that a design or schedule, given tensors of `types`, does the same on the CPU and from the text of an NPU
+-- build with `options`. Returns the text.
+local function same(d, types, options)
+  local a, b = {}, {}
+  for i, T in ipairs(types) do a[i], b[i] = tide.random(T, i), tide.random(T, i) end
+  local o = {target = "npu"}
+  for k, v in pairs(options or {}) do o[k] = v end
+  local m = d:build(o)
+  d(table.unpack(a))
+  m(table.unpack(b))
+  for i = 1, #types do t.ok(a[i]:equal(b[i]), "argument " .. i .. " differs") end
+  m(table.unpack(b))
+  local folder = t.tmp "npu"
+  m:write(folder)
+  local text = shell.read(folder .. "/design.generic.mlir")
+  if opt then
+    local plain = text:gsub('"func%.call"', '"chk.call"')
+    shell.write(folder .. "/plain.mlir", plain)
+    t.ok(os.execute("mlir-opt-19 --allow-unregistered-dialect " .. shell.quote(folder .. "/plain.mlir") ..
+      " -o /dev/null"), "mlir-opt")
+  end
+  return text
+end
+
+-- A product of blocks on P x Q cores, I x J turns of each, L steps: rows of X go to rows of cores, columns of Y to
+-- columns, in tiles of r x r that the DMA arranges on the way; a column's results leave together.
+local source = [[
+local tide, z = ...
+local i16, i32, task, grid = tide.i16, tide.i32, tide.task, tide.grid
+local T, R = z.T or i16, z.R or i32
+local m, n, k, P, Q = z.m or 8, z.n or 8, z.k or 8, z.P or 2, z.Q or 2
+local I, J, L, r = z.I or 2, z.J or 1, z.L or 2, z.r or 4
+local M, N, K = m * P * I, n * Q * J, k * L
+return tide.design(function(d)
+  local x2, x1 = d:stream(T[m][k], {P, block = true}), d:stream(T[m // r][k // r][r][r], {P, Q, block = true})
+  local y2, y1 = d:stream(T[k][n], {Q, block = true}), d:stream(T[k // r][n // r][r][r], {P, Q, block = true})
+  local s1, s2 = d:stream(R[m][n], {P, Q, block = true}), d:stream(R[P * m][n], {Q, block = true})
+  d.left = task { --@ host
+    map = {P}, X = T[M][K]:layout "S0R",
+    function(X, p)
+      for i, _, l in grid(I, J, L) do
+        local b = x2[p]:slot()
+        for u, v in grid(m, k) do b[u][v] = X[i * m + u][l * k + v] end
+        x2[p]:put(b)
+      end
+    end,
+  }
+  d.hand_left = task { --@ place(0, 1, 1, 0)
+    map = {P},
+    function(p)
+      for _ in grid(I * J * L) do
+        local b = x2[p]:get()
+        for q in grid(Q) do
+          local o = x1[p][q]:slot()
+          for u, v in grid(m, k) do o[u // r][v // r][u % r][v % r] = b[u][v] end
+          x1[p][q]:put(o)
+        end
+      end
+    end,
+  }
+  d.right = task { --@ host
+    map = {Q}, Y = T[K][N]:layout "RS0",
+    function(Y, q)
+      for _, j, l in grid(I, J, L) do
+        local b = y2[q]:slot()
+        b:set(Y:slice({l * k, l * k + k}, {j * n, j * n + n}))
+        y2[q]:put(b)
+      end
+    end,
+  }
+  d.hand_right = task { --@ place(0, 1, 1, 0)
+    map = {Q},
+    function(q)
+      for _ in grid(I * J * L) do
+        local b = y2[q]:get()
+        for p in grid(P) do
+          local o = y1[p][q]:slot()
+          for u, v in grid(k, n) do o[u // r][v // r][u % r][v % r] = b[u][v] end
+          y1[p][q]:put(o)
+        end
+      end
+    end,
+  }
+  d.mul = task { --@ place(0, 2, 0, 1, 1, 0)
+    map = {P, Q},
+    function(p, q)
+      for _ in grid(I * J) do
+        local o = s1[p][q]:slot()
+        o:set(0)
+        for _ in grid(L) do
+          local a, b = x1[p][q]:get(), y1[p][q]:get()
+          for u, v, w in grid(m, n, k) do
+            o[u][v] = R(o[u][v] + a[u // r][w // r][u % r][w % r] * b[w // r][v // r][w % r][v % r])
+          end
+        end
+        s1[p][q]:put(o)
+      end
+    end,
+  }
+  d.join = task { --@ place(0, 1, 1, 0)
+    map = {Q},
+    function(q)
+      for _ in grid(I * J) do
+        local o = s2[q]:slot()
+        for p in grid(P) do
+          local b = s1[p][q]:get()
+          for u, v in grid(m, n) do o[p * m + u][v] = b[u][v] end
+        end
+        s2[q]:put(o)
+      end
+    end,
+  }
+  d.out = task { --@ host
+    map = {Q}, S = R[M][N]:layout "RS0",
+    function(S, q)
+      for i, j in grid(I, J) do
+        local b = s2[q]:get()
+        for p, u, v in grid(P, m, n) do S[(p * I + i) * m + u][j * n + v] = b[p * m + u][v] end
+      end
+    end,
+  }
+end), {T[m * P * I][k * L], T[k * L][n * Q * J], R[m * P * I][n * Q * J]}
+]]
+local function product(z) return assert(load(source, "=product"))(tide, z) end
+
+t.test("a product of 2 x 2 cores: 14 objectFIFOs", function()
+  local d, types = product {}
+  local text = same(d, types)
+  local n = 0
+  for _ in text:gmatch '"aie%.objectfifo"' do n = n + 1 end
+  t.eq(n, 14)
+end)
+for name, z in pairs {
+  ["one core"] = {P = 1, Q = 1}, ["more turns"] = {I = 3, J = 2, L = 5},
+  ["oblong"] = {P = 1, Q = 3, m = 4, n = 12, k = 8},
+  ["8 bits"] = {T = i8, m = 8, n = 16, k = 12}, ["floats"] = {T = f32, R = f32, r = 2, m = 6, n = 4, k = 2},
+  ["no turns"] = {I = 1, J = 1, L = 1},
+} do
+  t.test("a product: " .. name, function() same(product(z)) end)
+end
+t.test("columns of other devices", function()
+  same((product {Q = 2}), select(2, product {Q = 2}), {device = "npu1_2col"})
+  same((product {P = 1, Q = 8}), select(2, product {P = 1, Q = 8}), {device = "npu2"})
+end)
+
+-- Sums of rows and their shifts, made by steps from an ordinary design.
+local function rows(z)
+  local P, m, n = z.P or 2, z.m or 4, z.n or 8
+  local T = z.T or i32
+  return tide.design(function(d)
+    d.pe = task {
+      map = {P}, A = T[P * m][n]:layout "S0R", B = T[P * m][n]:layout "S0R",
+      function(A, B)
+        for i in grid(m) do
+          local a, b = T[n](), T[n]()
+          for j in grid(n) do a[j] = A[i][j] end
+          for j in grid(n) do b[j] = T(a[j] + a[n - 1 - j] * i) end
+          for j in grid(n) do B[i][j] = b[j] end
+        end
+      end,
+    }
+  end), {T[P * m][n], T[P * m][n]}
+end
+
+t.test("made by isolate, with no task in the row of the memories", function()
+  for _, z in ipairs {{}, {P = 4, m = 3, n = 2}, {T = i16, n = 6}, {T = i8, n = 12, P = 3}} do
+    local d, types = rows(z)
+    same(tide.schedule(d):isolate("a"):isolate("b"), types)
+  end
+end)
+t.test("made by isolate, by way of the memories", function()
+  local d, types = rows {}
+  local s = tide.schedule(d):isolate("a"):isolate("b")
+  s:isolate("a_s", {place = "mem"})
+  same(s, types)
+end)
+
+-- Refusals, each beside what is built.
+local function refused(d, code, match, options)
+  local o = {target = "npu"}
+  for k, v in pairs(options or {}) do o[k] = v end
+  local e = t.fails(function() d:build(o) end, {code = code})
+  t.has(tostring(e), match)
+end
+
+t.test("an argument that a core touches", function()
+  refused(rows {}, "npu-form", "touches the argument")
+end)
+t.test("rows of no whole words", function()
+  local d = rows {T = i8, m = 1, n = 6}
+  refused(tide.schedule(d):isolate("a"):isolate("b"), "npu-dma", "whole words")
+  local wider, types = rows {T = i8, m = 1, n = 8}
+  same(tide.schedule(wider):isolate("a"):isolate("b"), types)
+end)
+t.test("a column that a device does not have", function()
+  refused((product {Q = 3}), "npu-place", "columns 0 to 1", {device = "npu1_2col"})
+end)
+t.test("more streams than the shims have channels", function()
+  local d = rows {P = 9}
+  local s = tide.schedule(d):isolate("a"):isolate("b")
+  refused(s, "npu-channels", "no channel left")
+  d = rows {P = 8}
+  tide.schedule(d):isolate("a"):isolate("b"):build {target = "npu"}
+end)
+t.test("values that are computed on the host", function()
+  local function host(value)
+    return load(([[local tide = ...
+      local i32, task, grid = tide.i32, tide.task, tide.grid
+      return tide.design(function(d)
+        local Z, Y = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
+        d.go = task { --@ host
+          A = i32[4], function(A)
+            local o = Z:slot()
+            for i in grid(4) do o[i] = VALUE end
+            Z:put(o)
+          end}
+        d.core = task {function()
+          local x, o = Z:get(), Y:slot()
+          for i in grid(4) do o[i] = x[3 - i] * 2 end
+          Y:put(o)
+        end}
+        d.back = task { --@ host
+          B = i32[4], function(B)
+            local x = Y:get()
+            B:set(x)
+          end}
+      end)]]):gsub("VALUE", value), "=host")(tide)
+  end
+  refused(host "A[i] + 1", "npu-copy", "does more than copy")
+  same(host "A[i]", {i32[4], i32[4]})
+end)
+
+t.done()
