@@ -86,6 +86,11 @@ local function halves(s, c)
   s:split(c.first2, 4, {tail = "cut"}):outline(c.first2 .. "_o", "most")
   s:outline(c.first2 .. "_t", "rest")
 end
+local function everywhere(code)
+  local refused = {}
+  for _, shape in ipairs(names) do refused[shape] = code end
+  return refused
+end
 local function loosely(a, b) return a:allclose(b, {rtol = 1e-2, atol = 1e-2}) end
 
 -- name -> the arguments of the step, what comes before it, and how it is refused where it is.
@@ -104,6 +109,7 @@ local rows = {
   compose = {function(c) return tide.schedule((c.of())):pipeline(c.dims == 1 and "i" or "j") end,
     refused = {["after split"] = "usage no-loop"}},
   dataflow = {function(c) return c.unit end, stages},
+  expand = {function() return "T" end, refused = everywhere "usage no-tensor"},
   fma = {function(c) return c.last2 end, level = "fused", equal = loosely},
   inline = {function(c) return (c.unit and c.unit .. ":" or "") .. "produce" end, stages},
   outline = {function(c) return c.first, "produce" end},
