@@ -17,7 +17,8 @@ local function block(z)
 end
 
 prim.accepted("a product of one array", {
-  of = block, step = {"expand", "D"}, other = {{M = 1, N = 2, K = 7}}, has = {"C:set(D + C * 2)", "for k = 0, K - 1 do"},
+  of = block, step = {"expand", "D"}, other = {{M = 1, N = 2, K = 7}},
+  has = {"C:set(D + C * 2)", "for k = 0, K - 1 do"},
 }, function(_, mul, zeros) t.eq({mul, zeros}, {"i", "i0"}) end)
 prim.accepted("all of a kernel", {of = block, step = {"expand", "block"}, other = {{M = 2, N = 2, K = 1}}},
   function(s) t.ok(not tostring(s):find "set") end)
@@ -29,7 +30,7 @@ prim.accepted("floats, k ascending", {
       y:set(part + tide.matmul(A, x))
     end}, {f32[3][4], f32[4][2], f32[3][2]}
   end,
-  step = {"expand", "kernel"},
+  step = {"expand", "y"},
 })
 prim.accepted("a task whose parts are summed", {
   of = function()
