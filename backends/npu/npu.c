@@ -74,6 +74,7 @@ const TdBackend td_backend_npu = {
     .noption = OPTIONS,
     .passes = TD_LOWER_COLLECTIVES,
     .looks = true,
+    .isolates = true,
     .validate = validate,
     .emit = emit,
     .open = open_run,

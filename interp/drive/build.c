@@ -12,12 +12,15 @@
 #include "eval/eval.h"
 #include "lower/lower.h"
 #include "admit.h"
+#include "drive/complete.h"
 #include "check_times.h"
 
 struct TdModule {
   const TdBackend *target;
   TdArena *arena;
   const TdProg *prog;
+  const TdProg *whole; /* prog with the tasks that the target needs besides */
+  const char *steps;   /* that lead there */
   TdLowered lowered;
   const char **value; /* of the options */
   const bool *written;
@@ -57,7 +60,7 @@ static bool emit(TdModule *m, TdDiag *d) {
   const TdBackend *x = m->target;
   size_t n = 0;
   if (!x->validate(&b)) return false;
-  if (!b.lowered && !td_lower_prog(m->arena, m->prog, x->passes, x->name, &m->lowered, d))
+  if (!b.lowered && !td_lower_prog(m->arena, m->whole, x->passes, x->name, &m->lowered, d))
     return false;
   b.lowered = &m->lowered;
   const TdFile *file = x->emit(&b, &n);
@@ -120,9 +123,16 @@ TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const ch
   m->value = TD_NEWN(a, const char *, x->noption);
   for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
   m->target = x;
+  m->whole = p;
+  m->steps = "";
+  if (x->isolates) m->whole = td_complete_prog(a, p, &m->steps);
   if ((!m->target->looks && !copies_agree(a, p, d)) || !emit(m, d)) return NULL;
   m->written = written_of(a, p);
   return m;
+}
+
+const char *td_build_steps(const TdModule *m) {
+  return m->steps;
 }
 
 const TdBackend *td_build_target(const TdModule *m) {

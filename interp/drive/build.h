@@ -17,6 +17,8 @@ const TdBackend *td_build_find(const char *name);
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
                        TdDiag *d);
 const TdBackend *td_build_target(const TdModule *m);
+/* The steps that the build added to the program, as Lua that a schedule logs; "" for none. */
+const char *td_build_steps(const TdModule *m);
 /* The files, the main one first. */
 const TdFile *td_build_files(const TdModule *m, size_t *n);
 

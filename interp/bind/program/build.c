@@ -346,6 +346,8 @@ static int l_index(lua_State *L) {
     push_files(L, box);
   else if (strcmp(key, "target") == 0)
     lua_pushstring(L, td_build_target(box->module)->name);
+  else if (strcmp(key, "steps") == 0)
+    lua_pushstring(L, td_build_steps(box->module));
   else if (strcmp(key, "report") == 0)
     push_report(L, box->module);
   else
@@ -369,7 +371,7 @@ void td_bind_open_build(lua_State *L) {
   static const luaL_Reg methods[] = {{"write", l_write}, {"reset", l_reset}, {NULL, NULL}};
   static const char *const classes[] = {TD_CLASS_UNIT, TD_CLASS_SCHEDULE};
   td_bind_class(L, CLASS_BUILD, meta, methods);
-  td_bind_class_fields(L, "source files target report");
+  td_bind_class_fields(L, "source files target report steps");
   lua_pop(L, 1);
   for (int i = 0; i < 2; i++) {
     luaL_getmetatable(L, classes[i]);

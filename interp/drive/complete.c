@@ -1,0 +1,211 @@
+/* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
+ * (expand), an argument is reached through a local in the outermost loop that leaves it small enough
+ * (buffer_at), and the local's copies become a task (isolate). Steps that do not lead to a task are
+ * taken back. */
+#include "drive/complete.h"
+
+#include <string.h>
+
+#include "analysis/order/effects.h"
+#include "rewrite/prim.h"
+
+enum { MOST_BYTES = 1 << 13, MOST_STEPS = 256 };
+
+typedef struct Complete {
+  TdArena *arena;
+  TdSchedule s;
+  TdAffine *affine;
+} Complete;
+
+/* ---- sizes ---- */
+
+static const TdExpr *value_of(TdStore *st, const TdUnit *u, const TdExpr *e) {
+  int64_t v;
+  return td_unit_value(u, e, &v) ? td_expr_index(st->session, st->arena, v, e->loc) : e;
+}
+
+/* A unit whose sizes are numbers. */
+static const TdUnit *sized_unit(TdStore *st, const TdUnit *u) {
+  TdUnit *c = td_unit_copy(st, u);
+  TdSubst sub = td_subst_new(st);
+  for (size_t i = 0; i < u->nsize; i++)
+    if (u->size[i].known)
+      td_subst_size(&sub, u->size[i].name,
+                    td_expr_index(st->session, st->arena, u->size[i].value, u->loc));
+  TdParam *param = td_arena_copy(st->arena, u->param, u->nparam * sizeof *param);
+  TdStream *stream = td_arena_copy(st->arena, u->stream, u->nstream * sizeof *stream);
+  TdRun *run = td_arena_copy(st->arena, u->run, u->nrun * sizeof *run);
+  for (size_t i = 0; i < u->nparam; i++) param[i].type = td_subst_in_type(&sub, param[i].type);
+  for (size_t i = 0; i < u->nstream; i++) {
+    stream[i].type = td_subst_in_type(&sub, stream[i].type);
+    stream[i].depth = value_of(st, u, stream[i].depth);
+  }
+  for (size_t i = 0; i < u->nrun; i++)
+    for (int d = 0; d < run[i].rank; d++) run[i].map[d] = value_of(st, u, run[i].map[d]);
+  c->param = param;
+  c->stream = stream;
+  c->run = run;
+  c->nsize = c->nassert = 0;
+  if (u->body) c->body = td_subst_in_stmt(&sub, u->body);
+  return c;
+}
+
+static const TdProg *sized(TdStore *st, const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    if (p->unit[i]->nsize) p = td_prog_with(p, sized_unit(st, p->unit[i]));
+  return p;
+}
+
+/* ---- steps ---- */
+
+/* Takes a step of up to two arguments, texts or (second) a number; false: refused. */
+static bool step(Complete *c, const char *prim, const char *one, const char *two, int64_t number,
+                 const char *const **made) {
+  const TdPrim *x = td_prim_find(prim);
+  TdArgValue arg[TD_PRIM_ARGS] = {{0}};
+  TdDiag quiet = {.arena = c->arena};
+  size_t n;
+  arg[0] = (TdArgValue){.given = true, .text = one};
+  if (two || number) arg[1] = (TdArgValue){.given = true, .text = two, .integer = number};
+  return td_schedule_apply(&c->s, c->affine, x, arg, made, &n, &quiet);
+}
+
+static const TdUnit *unit_of(const Complete *c, TdSym sym) {
+  return td_prog_unit(c->s.now->prog, sym);
+}
+
+static const char *in_unit(const Complete *c, const TdUnit *u, const char *name) {
+  return td_text_fmt(c->arena, "%s:%s", u->sym->name, name);
+}
+
+/* The locals of a unit. */
+typedef struct Locals {
+  TdArena *arena;
+  TD_VEC(const TdStmt *) at;
+} Locals;
+
+static bool look_local(void *ud, const TdStmt *s) {
+  Locals *l = ud;
+  if (s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && s->type->kind == TD_T_TENSOR)
+    td_vec_push(l->arena, &l->at, s);
+  return true;
+}
+
+/* Isolates what is a local with a copy already; whether there was one. */
+static bool isolate_locals(Complete *c, TdSym unit) {
+  Locals l = {.arena = c->arena};
+  const char *const *made;
+  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_local, &l);
+  for (size_t i = 0; i < l.at.n; i++) {
+    const char *name = in_unit(c, unit_of(c, unit), l.at.at[i]->sym->name);
+    if (step(c, "isolate", name, NULL, 0, &made)) return true;
+  }
+  return false;
+}
+
+/* Whether the local of a unit is of a size that a core holds twice beside others. */
+static bool is_small(const Complete *c, TdSym unit, const char *name) {
+  Locals l = {.arena = c->arena};
+  int64_t n;
+  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_local, &l);
+  for (size_t i = 0; i < l.at.n; i++)
+    if (strcmp(l.at.at[i]->sym->name, name) == 0)
+      return td_type_count(l.at.at[i]->type, &n) &&
+             n * (int64_t)td_type_bytes(td_type_scalar(l.at.at[i]->type)) <= MOST_BYTES;
+  return false;
+}
+
+/* Puts a parameter through a local in a loop, and isolates that; false: nothing changed. */
+static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop) {
+  TdSchedule before = c->s;
+  const char *const *made, *name;
+  if (step(c, "buffer_at", in_unit(c, unit_of(c, unit), param), loop, 0, &made)) {
+    name = made[0];
+    if (is_small(c, unit, name) &&
+        step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made))
+      return true;
+  }
+  c->s = before;
+  return false;
+}
+
+/* The loops of a unit, outermost first. */
+static size_t loops_of(const Complete *c, TdSym unit, const char ***specs) {
+  const TdProg *p = c->s.now->prog;
+  const char *const *all;
+  size_t n = td_cursor_list_loops(c->arena, p, &all), k = 0;
+  *specs = TD_NEWN(c->arena, const char *, n + 1);
+  for (size_t i = 0; i < n; i++) {
+    TdPlace at;
+    TdDiag quiet = {.arena = c->arena};
+    if (td_cursor_loop(c->arena, p, all[i], &at, &quiet) && at.unit->sym == unit)
+      (*specs)[k++] = all[i];
+  }
+  return k;
+}
+
+/* Puts one parameter through a local, in some loop or in one of a single turn around a loop. */
+static bool buffer_param(Complete *c, TdSym unit, const char *param) {
+  const char **loop, *const *made;
+  size_t n = loops_of(c, unit, &loop);
+  for (size_t i = 0; i < n; i++)
+    if (buffer(c, unit, param, loop[i])) return true;
+  for (size_t i = 0; i < n; i++) {
+    TdSchedule before = c->s;
+    TdPlace at;
+    TdDiag quiet = {.arena = c->arena};
+    int64_t lo, hi;
+    if (!td_cursor_loop(c->arena, c->s.now->prog, loop[i], &at, &quiet) ||
+        !td_expr_is_const(td_for_lo(at.stmt), &lo) || !td_expr_is_const(td_for_hi(at.stmt), &hi) ||
+        hi - lo < 2)
+      continue;
+    for (int64_t f = hi - lo; f > 1; f--) {
+      if ((hi - lo) % f || !step(c, "split", loop[i], NULL, f, &made)) continue;
+      if (buffer(c, unit, param, in_unit(c, unit_of(c, unit), made[0]))) return true;
+      c->s = before;
+    }
+  }
+  return false;
+}
+
+/* Takes one step more for a task on a core; false: none is left, or helps. */
+static bool improve(Complete *c, const TdRun *run) {
+  const TdUnit *u = unit_of(c, run->unit);
+  const char *const *made;
+  if (td_attrs_get(run->attrs, TD_ATTR_HOST) || u->kind != TD_UNIT_KERNEL || !u->nparam)
+    return false;
+  if (isolate_locals(c, u->sym)) return true;
+  TdSchedule before = c->s;
+  bool expands = step(c, "expand", u->sym->name, NULL, 0, &made);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (buffer_param(c, u->sym, u->param[i].sym->name)) return true;
+  if (expands && isolate_locals(c, u->sym)) return true;
+  c->s = before;
+  return false;
+}
+
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps) {
+  *steps = "";
+  const TdUnit *root = td_prog_root(p);
+  bool lacks = false;
+  for (size_t i = 0; i < root->nrun; i++)
+    lacks |= root->run[i].nbind && !td_attrs_get(root->run[i].attrs, TD_ATTR_HOST);
+  if (root->kind != TD_UNIT_DESIGN || !lacks) return p;
+  TdStore *st = td_store_inner(a, p->store->session);
+  Complete c = {.arena = a, .s = td_schedule_new(st, &td_prim_kind, p), .affine = td_affine_new(a)};
+  TdVersion *first = td_arena_copy(st->arena, c.s.now, sizeof *first);
+  first->prog = sized(st, first->prog);
+  first->next_uid = st->next_uid;
+  first->next_sym = st->next_sym;
+  c.s.now = first;
+  for (int n = 0; n < MOST_STEPS; n++) {
+    const TdUnit *d = td_prog_root(c.s.now->prog);
+    bool better = false;
+    for (size_t i = 0; i < d->nrun && !better; i++) better = improve(&c, &d->run[i]);
+    if (!better) break;
+  }
+  TdText t = td_text_new(a);
+  td_schedule_log(&t, &c.s);
+  *steps = td_text_str(&t);
+  return c.s.now->prog;
+}

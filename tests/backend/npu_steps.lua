@@ -1,0 +1,115 @@
+-- npu_steps.lua - ordinary designs on an NPU: the build adds the tasks that move data, and tells by which steps.
+local t = require "tap"
+local tide = require "tide"
+local i8, i16, i32, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.task, tide.grid
+
+-- States that the NPU build of d, or of schedule s of it, gives the bits of the CPU. Returns the build.
+local function same(d, types, s)
+  local a, b = {}, {}
+  for i, T in ipairs(types) do a[i], b[i] = tide.random(T, i), tide.random(T, i) end
+  local m = (s or d):build {target = "npu"}
+  d(table.unpack(a))
+  m(table.unpack(b))
+  for i = 1, #types do t.ok(a[i]:equal(b[i]), "argument " .. i .. " differs") end
+  return m
+end
+
+-- Dato's Fig. 7 on cores p x q, k in turns.
+local function product(z)
+  local M, N, K, T, R = z.M or 8, z.N or 8, z.K or 8, z.T or i8, z.R or i32
+  local P, Q, L = z.P or 2, z.Q or 2, z.L or 2
+  return tide.design(function(d)
+    d.mul = task {
+      map = {L, P, Q}, X = T[M][K]:layout "S1S0", Y = T[K][N]:layout "S0S2", Z = R[M][N]:layout "S1S2",
+      function(X, Y, Z) Z:set(tide.allreduce(tide.matmul(X, Y), "+")) end,
+    }
+  end), {T[M][K], T[K][N], R[M][N]}
+end
+
+for name, z in pairs {
+  ["Fig. 7"] = {}, ["oblong"] = {M = 4, N = 24, K = 12, P = 1, Q = 3, L = 3},
+  ["16 bits"] = {T = i16, M = 12, P = 3, Q = 1},
+  ["one row"] = {P = 1, Q = 2}, ["four turns"] = {K = 64, L = 4, M = 16, N = 16},
+} do
+  t.test("a product: " .. name, function()
+    local d, types = product(z)
+    local s = tide.schedule(d):bundle("mul", {axis = 0}):chain("mul", "mul_allreduce")
+    local m = same(d, types, s)
+    t.has(m.steps, 's:isolate(')
+    t.eq(tide.schedule(d):bundle("mul", {axis = 0}):build {target = "cpu"}.steps, "")
+  end)
+end
+
+t.test("the steps that are told lead to the same text", function()
+  local fixed = tide.design(function(d)
+    d.mul = task {
+      map = {2, 2}, X = i8[8][8]:layout "S0R", Y = i8[8][8]:layout "RS1", Z = i32[8][8]:layout "S0S1",
+      function(X, Y, Z)
+        local sum = i32[4][4](0)
+        for l in grid(2) do
+          sum:set(sum + tide.matmul(X:slice({}, {l * 4, l * 4 + 4}), Y:slice({l * 4, l * 4 + 4}, {})))
+        end
+        Z:set(sum)
+      end,
+    }
+  end)
+  local m = same(fixed, {i8[8][8], i8[8][8], i32[8][8]})
+  local again = load(m.steps)(fixed)
+  t.eq(again:build {target = "npu"}.source, m.source)
+  t.eq(again:build {target = "npu"}.steps, "")
+end)
+
+t.test("one loop over vectors", function()
+  for _, T in ipairs {i32, i16, i8, f32} do
+    local d = tide.design(function(e)
+      e.axpy = task {
+        map = {2}, x = T[64]:layout "S0", y = T[64]:layout "S0", z = T[64]:layout "S0",
+        function(x, y, z) for i in grid(32) do z[i] = T(x[i] * 3 + y[i]) end end,
+      }
+    end)
+    same(d, {T[64], T[64], T[64]})
+  end
+end)
+
+t.test("a pipeline of two cores", function()
+  local d = tide.design(function(e)
+    local S = e:stream(i32[8], {block = true})
+    e.first = task {A = i32[4][8], function(A)
+      for i in grid(4) do
+        local o = S:slot()
+        for j in grid(8) do o[j] = A[i][j] * 2 end
+        S:put(o)
+      end
+    end}
+    e.second = task {B = i32[4][8], function(B)
+      for i in grid(4) do
+        local x = S:get()
+        for j in grid(8) do B[i][j] = x[7 - j] + i end
+      end
+    end}
+  end)
+  same(d, {i32[4][8], i32[4][8]})
+end)
+
+t.test("a core goes where data says in what it holds", function()
+  local d = tide.design(function(e)
+    e.go = task {A = i32[8], x = i32[8], B = i32[8], function(A, x, B)
+      for i in grid(8) do B[i] = A[x[i] % 8] end
+    end}
+  end)
+  same(d, {i32[8], i32[8], i32[8]})
+end)
+t.test("what is larger than a core stays where it is, and is refused", function()
+  local function gather(n)
+    return tide.design(function(e)
+      e.go = task {A = i32[n], x = i32[8], B = i32[8], function(A, x, B)
+        for i in grid(8) do B[i] = A[x[i] % n] end
+      end}
+    end)
+  end
+  local e = t.fails(function() gather(1 << 16):build {target = "npu"} end, {code = "npu-form"})
+  t.has(tostring(e), "touches the argument 'A'")
+  same(gather(1 << 8), {i32[1 << 8], i32[8], i32[8]})
+end)
+
+t.done()
