@@ -22,6 +22,7 @@ typedef enum {
   TD_ARG_INT,
   TD_ARG_NUMBER,
   TD_ARG_INTS,   /* an integer or a list of them */
+  TD_ARG_PAIRS,  /* a list of pairs of integers: ints[2 * i], ints[2 * i + 1] */
   TD_ARG_NAMES,  /* a list of new names */
   TD_ARG_WORD,   /* one of `words` */
   TD_ARG_DEVICE, /* a row of targets.def */

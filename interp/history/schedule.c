@@ -179,6 +179,13 @@ static void put_list(TdText *out, const TdArgValue *v) {
   td_text_putc(out, '}');
 }
 
+static void put_pairs(TdText *out, const TdArgValue *v) {
+  for (size_t i = 0; i + 1 < v->n; i += 2)
+    td_text_putf(out, "%s{%lld, %lld}", i ? ", " : "{", (long long)v->ints[i],
+                 (long long)v->ints[i + 1]);
+  td_text_puts(out, v->n ? "}" : "{}");
+}
+
 /* {inputs = 2, outputs = 1}. */
 static void put_counts(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   const char *w = spec->words;
@@ -205,6 +212,7 @@ static void put_value(TdText *out, const TdArgSpec *spec, const TdArgValue *v) {
   case TD_ARG_FLAG: td_text_puts(out, v->integer ? "true" : "false"); break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: put_list(out, v); break;
+  case TD_ARG_PAIRS: put_pairs(out, v); break;
   case TD_ARG_COUNTS: put_counts(out, spec, v); break;
   case TD_ARG_SCHEDULE: td_text_puts(out, v->schedule->kind->title(v->schedule->prog)); break;
   case TD_ARG_KERNEL: td_text_puts(out, td_prog_root(v->prog)->sym->name); break;

@@ -25,13 +25,33 @@ prim.accepted("another place for the same task", {
   has = {"--@ place(1, 1)"},
 })
 prim.twins("a place that is taken", {
-  no = 1, yes = 2, code = "taken", match = "'send' is at column 0, row 1",
+  no = 1, yes = 2, code = "taken", match = "'send' is at column 0, row 2",
   of = function(column)
     local design, types = fan_out()
-    local s = tide.schedule(design):place("send", {column - 1, 1})
+    local s = tide.schedule(design):place("send", {column - 1, 2})
     return load(tostring(s))(), types
   end,
-  step = {"place", "take[0]", {0, 1}},
+  step = {"place", "take[0]", {0, 2}},
+})
+prim.accepted("all instances of a task, at steps", {
+  of = fan_out, step = {"place", "take", {1, 2}, {by = {{0, 1}}}}, has = {"--@ place(1, 2, 0, 1)"},
+}, function(s, name)
+  t.eq({name, s:tasks()}, {"take", {"send", "take[0]", "take[1]"}})
+  t.has(s:log(), 's:place("take", {1, 2}, {by = {{0, 1}}})')
+end)
+prim.twins("instances on each other", {
+  no = {{0, 0}}, yes = {{1, 0}}, code = "taken", match = "'take' is at column 0, row 2",
+  of = function() return fan_out() end,
+  step = {"place", "take", {0, 2}, {by = {{0, 0}}}}, yes_step = {"place", "take", {0, 2}, {by = {{1, 0}}}},
+})
+prim.accepted("several in the row of the memories", {
+  of = fan_out, step = {"place", "take", {0, 1}, {by = {{0, 0}}}},
+})
+prim.refused("steps of other than the map's axes", {
+  of = fan_out, step = {"place", "take", {0, 2}, {by = {{1, 0}, {0, 1}}}}, kind = "usage", code = "place",
+})
+prim.refused("an instance beyond the array", {
+  of = fan_out, step = {"place", "take", {0, 2}, {by = {{-1, 0}}}}, kind = "usage", code = "place",
 })
 prim.refused("several instances", {
   of = fan_out, step = {"place", "take", {0, 0}}, kind = "usage", code = "instance",

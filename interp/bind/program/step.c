@@ -59,6 +59,28 @@ static void take_list(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgS
   v->names = spec->kind == TD_ARG_INTS ? NULL : names;
 }
 
+/* A list of pairs of integers: {{0, 1}, {1, 0}}. */
+static void take_pairs(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec, int idx,
+                       TdArgValue *v) {
+  bool good = lua_istable(L, idx);
+  size_t n = good ? (size_t)lua_rawlen(L, idx) : 0;
+  int64_t *ints = TD_NEWN(a, int64_t, 2 * n + 1);
+  for (size_t i = 0; i < 2 * n && good; i++) {
+    int ok = 0;
+    lua_rawgeti(L, idx, (lua_Integer)(i / 2 + 1));
+    good = lua_istable(L, -1) && lua_rawlen(L, -1) == 2;
+    if (good) lua_rawgeti(L, -1, (lua_Integer)(i % 2 + 1));
+    if (good) ints[i] = lua_tointegerx(L, -1, &ok);
+    lua_pop(L, good ? 2 : 1);
+    good = good && ok;
+  }
+  if (!good)
+    td_bind_fail(L, "argument", "%s: '%s' (%s) takes pairs of integers: {{0, 1}, {1, 0}}",
+                 prim->name, spec->name, spec->help);
+  v->ints = ints;
+  v->n = 2 * n;
+}
+
 /* A table of integers by the names of spec->words. */
 static void take_counts(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgSpec *spec,
                         int idx, TdArgValue *v) {
@@ -123,6 +145,7 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
     break;
   case TD_ARG_INTS:
   case TD_ARG_NAMES: take_list(L, a, prim, spec, idx, v); break;
+  case TD_ARG_PAIRS: take_pairs(L, a, prim, spec, idx, v); break;
   case TD_ARG_COUNTS: take_counts(L, a, prim, spec, idx, v); break;
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
   case TD_ARG_KERNEL: v->prog = td_bind_check_unit(L, idx); break;

@@ -8,13 +8,13 @@
 
 void td_registry_push_arguments(lua_State *L, const TdPrim *p) {
   static const char *const kinds[] = {
-      [TD_ARG_LOOP] = "loop",         [TD_ARG_BAND] = "band",     [TD_ARG_ARRAY] = "array",
-      [TD_ARG_UNIT] = "unit",         [TD_ARG_STREAM] = "stream", [TD_ARG_NAME] = "name",
-      [TD_ARG_INT] = "int",           [TD_ARG_INTS] = "ints",     [TD_ARG_NAMES] = "names",
-      [TD_ARG_WORD] = "word",         [TD_ARG_FLAG] = "flag",     [TD_ARG_TYPE] = "type",
-      [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts", [TD_ARG_KERNEL] = "kernel",
-      [TD_ARG_NUMBER] = "number",     [TD_ARG_DEVICE] = "device", [TD_ARG_NODE] = "node",
-      [TD_ARG_FAMILY] = "family"};
+      [TD_ARG_LOOP] = "loop",     [TD_ARG_BAND] = "band",         [TD_ARG_ARRAY] = "array",
+      [TD_ARG_UNIT] = "unit",     [TD_ARG_STREAM] = "stream",     [TD_ARG_NAME] = "name",
+      [TD_ARG_INT] = "int",       [TD_ARG_INTS] = "ints",         [TD_ARG_PAIRS] = "pairs",
+      [TD_ARG_NAMES] = "names",   [TD_ARG_WORD] = "word",         [TD_ARG_FLAG] = "flag",
+      [TD_ARG_TYPE] = "type",     [TD_ARG_SCHEDULE] = "schedule", [TD_ARG_COUNTS] = "counts",
+      [TD_ARG_KERNEL] = "kernel", [TD_ARG_NUMBER] = "number",     [TD_ARG_DEVICE] = "device",
+      [TD_ARG_NODE] = "node",     [TD_ARG_FAMILY] = "family"};
   static const char *const places[] = {"needed", "optional", "rest", "option"};
   lua_newtable(L);
   for (int i = 0; i < TD_PRIM_ARGS && p->args[i].kind != TD_ARG_END; i++) {
