@@ -87,6 +87,9 @@ static inline int64_t td_npu_int(const TdMlirOp *op, const char *name, int64_t o
   return x && x->kind == TD_MLIR_A_INT ? x->i : other;
 }
 
+/* verify.c: whether a device has what the machine asks of it; false with d filled. */
+bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d);
+
 /* How much a writer may fill, and a reader take. */
 int64_t td_npu_pool_room(const TdNpuPool *p, size_t writer);
 int64_t td_npu_pool_full(const TdNpuPool *p, size_t reader);

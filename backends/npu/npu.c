@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/npu/emit.h"
+#include "backends/npu/machine.h"
 #include "lower/lower.h"
 
 enum { DEVICE, MATH, OPTIONS };
@@ -31,7 +32,8 @@ static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
   TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
   TdNpuKernels *k = s ? td_npu_kernels_new(a, p, b->diag) : NULL;
   TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
-  if (!m) return false;
+  TdNpuMachine *x = m ? td_npu_machine_new(a, m, b->diag) : NULL;
+  if (!x || !td_npu_verify(x, device_of(b), b->diag)) return false;
   TdText t = td_text_new(a);
   td_mlir_print(&t, m, TD_MLIR_GENERIC);
   out->generic = td_text_str(&t);

@@ -112,11 +112,23 @@ static const char *name_of(const TdNpuPlan *p, const uint32_t *chan, size_t n) {
   return td_text_str(&t);
 }
 
+/* A name like this one that no objectFIFO has. */
+static const char *free_name(const TdNpuPlan *p, const char *name) {
+  const char *free = name;
+  bool taken = true;
+  for (int n = 2; taken; n++) {
+    taken = false;
+    for (size_t i = 0; i < p->fifo.n; i++) taken |= strcmp(p->fifo.at[i].name, free) == 0;
+    if (taken) free = td_text_fmt(p->form->arena, "%s_n%d", name, n);
+  }
+  return free;
+}
+
 /* An objectFIFO of these streams, which have one producer. */
 static size_t add_fifo(TdNpuPlan *p, const uint32_t *chan, size_t n) {
   const TdNpuForm *f = p->form;
   const TdNpuChan *c = &f->chan.at[chan[0]];
-  TdNpuFifo x = {.name = name_of(p, chan, n),
+  TdNpuFifo x = {.name = free_name(p, name_of(p, chan, n)),
                  .loc = c->loc,
                  .type = c->type,
                  .count = c->count,

@@ -192,9 +192,6 @@ local function refused(d, code, match, options)
   t.has(tostring(e), match)
 end
 
-t.test("an argument that a core touches", function()
-  refused(rows {}, "npu-form", "touches the argument")
-end)
 t.test("rows of no whole words", function()
   local d = rows {T = i8, m = 1, n = 6}
   refused(tide.schedule(d):isolate("a"):isolate("b"), "npu-dma", "whole words")
@@ -210,6 +207,43 @@ t.test("more streams than the shims have channels", function()
   refused(s, "npu-channels", "no channel left")
   d = rows {P = 8}
   tide.schedule(d):isolate("a"):isolate("b"):build {target = "npu"}
+end)
+t.test("more memory than a core has, more channels, more arguments", function()
+  local function big(n)
+    local d = tide.design(function(e)
+      e.go = task {A = i32[n], B = i32[n], function(A, B)
+        local a, b = i32[n](), i32[n]()
+        a:set(A)
+        for i in grid(n) do b[i] = a[n - 1 - i] end
+        B:set(b)
+      end}
+    end)
+    return tide.schedule(d):isolate("a"):isolate("b"), {i32[n], i32[n]}
+  end
+  refused(big(4096), "npu-limit", "has 65536 bytes of memory, and is asked for 66560")
+  same(big(4032))
+  local function sums(n)
+    local text = {}
+    for i = 1, n do text[i] = ("local a%d = i32[8]() a%d:set(A%d)"):format(i, i, i) end
+    local args, types, add, list = {}, {}, {}, {}
+    for i = 1, n do args[i], types[i], add[i], list[i] = "A" .. i, "A" .. i .. " = i32[8]", "a" .. i .. "[i]", i32[8] end
+    list[n + 1] = i32[8]
+    local s = tide.schedule(load(([[local tide = ...
+      local i32, task, grid = tide.i32, tide.task, tide.grid
+      return tide.design(function(d)
+        d.go = task {%s, B = i32[8], function(%s, B)
+          %s
+          local b = i32[8]()
+          for i in grid(8) do b[i] = %s end
+          B:set(b)
+        end}
+      end)]]):format(table.concat(types, ", "), table.concat(args, ", "), table.concat(text, "\n"),
+      table.concat(add, " + ")), "=sums")(tide))
+    for i = 1, n do s:isolate("a" .. i) end
+    return s:isolate "b", list
+  end
+  refused(sums(3), "npu-limit", "DMA channels to write to it, and is asked for 3")
+  same(sums(2))
 end)
 t.test("values that are computed on the host", function()
   local function host(value)

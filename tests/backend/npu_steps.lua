@@ -59,6 +59,39 @@ t.test("the steps that are told lead to the same text", function()
   t.eq(again:build {target = "npu"}.steps, "")
 end)
 
+-- A product on a mesh of P x Q cores, by steps: blocks of m x k and k x n, in turns.
+local function mesh(z)
+  local m, n, k, P, Q, I, J, L = z.m or 4, z.n or 8, z.k or 4, z.P or 4, z.Q or 4, z.I or 2, z.J or 1, z.L or 2
+  local M, N, K, T, R = m * P * I, n * Q * J, k * L, z.T or i16, z.R or i32
+  local d = tide.design(function(e)
+    e.mul = task {
+      map = {K // k, M // m, N // n}, X = T[M][K]:layout "S1S0", Y = T[K][N]:layout "S0S2",
+      Z = R[M][N]:layout "S1S2",
+      function(X, Y, Z) Z:set(tide.allreduce(tide.matmul(X, Y), "+")) end,
+    }
+  end)
+  local s = tide.schedule(d):bundle("mul", {axis = 0}):chain("mul", "mul_allreduce")
+  s:bundle("mul", {axis = 0, factor = I}):bundle("mul", {axis = 1, factor = J}):expand "mul_part"
+  s:buffer_at("mul:X", "x"):buffer_at("mul:Y", "x")
+  local _, x_in = s:isolate "mul:X_x"
+  local _, y_in = s:isolate "mul:Y_x"
+  local _, z_out = s:isolate("acc", {depth = 1})
+  s:coalesce(x_in, {axis = 1}):coalesce(y_in, {axis = 0}):coalesce(z_out, {axis = 0})
+  s:place("mul", {0, 2}, {by = {{0, 1}, {1, 0}}})
+  return d, {T[M][K], T[K][N], R[M][N]}, s
+end
+
+t.test("a product on a mesh, by hand: each operand is sent once, each column's results leave together", function()
+  local d, types, s = mesh {}
+  local m = same(d, types, s)
+  t.eq(m.steps, "")
+  local n = 0
+  for _ in m.source:gmatch '"aie%.objectfifo"' do n = n + 1 end
+  t.eq(n, 4 + 4 + 4 + 4 + 16 + 4)
+  same(mesh {P = 2, Q = 3, I = 1, J = 2, L = 3})
+  same(mesh {T = i8, k = 8, P = 3, Q = 2, I = 2, J = 2})
+end)
+
 t.test("one loop over vectors", function()
   for _, T in ipairs {i32, i16, i8, f32} do
     local d = tide.design(function(e)

@@ -1,0 +1,91 @@
+-- coalesce.lua - coalesce: tasks on the host that move blocks become fewer, which a memory hands out or joins.
+local t = require "tap"
+local prim = require "prim"
+local tide = require "tide"
+local i8, i32, task, grid = tide.i8, tide.i32, tide.task, tide.grid
+
+-- A product on P x Q tasks whose blocks are isolated.
+local function tiles(steps)
+  return function(z)
+    local P, Q, m, n, k = z.P or 2, z.Q or 3, z.m or 2, z.n or 3, z.k or 4
+    local top = tide.design(function(d)
+      d.pe = task {
+        map = {P, Q},
+        A = i8[P * m][2 * k]:layout "S0R", B = i8[2 * k][Q * n]:layout "RS1",
+        C = i32[P * m][Q * n]:layout "S0S1",
+        function(A, B, C, y, z)
+          local c = i32[m][n](0)
+          for x in grid(2) do
+            local a, b = i8[m][k](), i8[k][n]()
+            for i, j in grid(m, k) do a[i][j] = A[i][x * k + j] end
+            for i, j in grid(k, n) do b[i][j] = B[x * k + i][j] end
+            for i, j, l in grid(m, n, k) do c[i][j] = c[i][j] + a[i][l] * b[l][j] end
+          end
+          for i, j in grid(m, n) do C[i][j] = c[i][j] + y - z end
+        end,
+      }
+    end)
+    local s = tide.schedule(top)
+    for _, step in ipairs(steps or {"a", "b"}) do s:isolate(step) end
+    return load(tostring(s))(s:constants()), {i8[P * m][2 * k], i8[2 * k][Q * n], i32[P * m][Q * n]}
+  end
+end
+
+prim.accepted("equal blocks along an axis: one of each", {
+  of = tiles(), step = {"coalesce", "A_in", {axis = 1}},
+  has = {"d.A_in_mem = tide.task { --@ place(0, 1, 1, 0)", "a:set(all)"},
+}, function(s, name, stream)
+  t.eq({name, stream}, {"A_in_mem", "a_s_1"})
+  t.eq(s:graph().nodes, 2 + 2 + 6 + 6)
+end)
+prim.accepted("equal blocks along the other axis", {of = tiles(), step = {"coalesce", "B_in", {axis = 0}}})
+prim.accepted("blocks of neighbours, side by side", {
+  of = tiles(), step = {"coalesce", "A_in", {axis = 0}}, has = {"a:set(all[", "A = A:layout \"RR\""},
+})
+prim.accepted("blocks that are equal already by one axis, by the other", {
+  of = tiles(), before = function(s) s:coalesce("A_in", {axis = 1}) end, step = {"coalesce", "A_in", {axis = 0}},
+})
+
+-- A task of rows whose results leave; `fact` changes one thing.
+local function rows(fact)
+  return function(z)
+    local P, n = z.P or 4, z.n or 5
+    local top = tide.design(function(d)
+      d.pe = task {map = {P}, A = i32[P][n]:layout "S0R", B = i32[P][n]:layout(fact == "copies" and "RR" or "S0R"),
+        fact == "copies" and function(A, B)
+          local b = i32[P][n](7)
+          for j in grid(n) do b[0][j] = b[0][j] + A[0][0] * 0 end
+          B:set(b)
+        end or fact == "often" and function(A, B, p)
+          for i in grid(p + 1) do
+            local b = i32[1][n](0)
+            for j in grid(n) do b[0][j] = A[0][j] + i + b[0][j] end
+            B:set(b)
+          end
+        end or function(A, B)
+          local b = i32[1][n](0)
+          for j in grid(n) do b[0][j] = A[0][j] * 2 + b[0][j] end
+          B:set(b)
+        end}
+    end)
+    local s = tide.schedule(top):isolate("b")
+    return load(tostring(s))(s:constants()), {i32[P][n], i32[P][n]}
+  end
+end
+
+prim.accepted("results of neighbours leave together", {
+  of = rows(), step = {"coalesce", "B_out"}, has = {"all[", "]:set(b)"},
+}, function(_, name) t.eq(name, "B_out_mem") end)
+prim.refused("a number of blocks that differs along the axis", {
+  of = rows "often", step = {"coalesce", "B_out"}, code = "access",
+})
+prim.refused("an axis that there is not", {
+  of = rows(), step = {"coalesce", "B_out", {axis = 1}}, kind = "usage", code = "axis",
+})
+prim.refused("a task that computes", {of = rows(), step = {"coalesce", "pe"}, code = "not-a-copy"})
+prim.refused("no task", {of = rows(), step = {"coalesce", "nobody"}, kind = "usage", code = "no-task"})
+prim.refused("a task that is coalesced along all its axes", {
+  of = rows(), before = function(s) s:coalesce "B_out" end, step = {"coalesce", "B_out"}, kind = "usage", code = "axis",
+})
+
+t.done()
