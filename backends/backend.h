@@ -52,7 +52,7 @@ typedef struct TdBackend {
   unsigned passes;          /* of lower/lower.h, that the text starts from */
   const char *check_option; /* boolean: its runs are held against the timed run; NULL: none */
   bool looks;               /* its runs find copies that differ; else the build has to */
-  bool isolates;   /* its tasks touch no argument: the build adds tasks that copy */
+  bool isolates;            /* its tasks touch no argument: the build adds tasks that copy */
 
   /* Says what it refuses and, as help, which primitive would change that. */
   bool (*validate)(const TdBuild *b);

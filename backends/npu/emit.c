@@ -15,7 +15,8 @@ void td_npu_set_symbol(TdMlir *m, TdMlirOp *op, const char *name, const char *s)
   td_mlir_set(m, op, name, td_mlir_symbol(m, s));
 }
 
-const TdMlirType *td_npu_cell(TdMlir *m, const TdType *t) {
+/* The type of an element in memory. */
+static const TdMlirType *cell_of(TdMlir *m, const TdType *t) {
   if (t->kind == TD_T_FLOAT && t->w == 16) return td_mlir_scalar(m, t->brain ? "bf16" : "f16");
   if (t->kind == TD_T_FLOAT) return td_mlir_scalar(m, t->w == 32 ? "f32" : "f64");
   return td_mlir_scalar(m, td_text_fmt(m->arena, "i%zu", 8 * td_type_bytes(t)));
@@ -24,7 +25,7 @@ const TdMlirType *td_npu_cell(TdMlir *m, const TdType *t) {
 const TdMlirType *td_npu_memref(TdMlir *m, const TdType *t) {
   int64_t shape[TD_MAX_RANK];
   for (int d = 0; d < t->rank; d++) td_type_extent(t, d, &shape[d]);
-  return td_mlir_shaped(m, TD_MLIR_MEMREF, shape, t->rank, td_npu_cell(m, td_type_scalar(t)));
+  return td_mlir_shaped(m, TD_MLIR_MEMREF, shape, t->rank, cell_of(m, td_type_scalar(t)));
 }
 
 /* ---- objectFIFOs ---- */
@@ -158,7 +159,7 @@ static void put_sequence(TdNpuEmit *e, const TdNpuSequence *s) {
     int64_t n = 1;
     td_type_count(t, &n);
     const TdMlirType *flat =
-        td_mlir_shaped(m, TD_MLIR_MEMREF, &n, 1, td_npu_cell(m, td_type_scalar(t)));
+        td_mlir_shaped(m, TD_MLIR_MEMREF, &n, 1, cell_of(m, td_type_scalar(t)));
     arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, flat);
   }
   for (size_t i = 0; i < s->transfer.n; i++) {

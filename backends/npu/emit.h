@@ -22,9 +22,8 @@ TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k);
 void td_npu_set_int(TdMlir *m, TdMlirOp *op, const char *name, int64_t v, const char *type);
 void td_npu_set_string(TdMlir *m, TdMlirOp *op, const char *name, const char *s);
 void td_npu_set_symbol(TdMlir *m, TdMlirOp *op, const char *name, const char *s);
-/* The type of memory that holds a tensor of constant extents; its element's. */
+/* The type of memory that holds a tensor of constant extents. */
 const TdMlirType *td_npu_memref(TdMlir *m, const TdType *t);
-const TdMlirType *td_npu_cell(TdMlir *m, const TdType *scalar);
 
 /* core.c: aie.core for an instance; false with the diagnostic filled. */
 bool td_npu_emit_core(TdNpuEmit *e, uint32_t inst);

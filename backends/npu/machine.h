@@ -1,6 +1,6 @@
 /* machine.h - an NPU that runs a design from its text alone: tiles, pools of buffers, DMA, cores,
- * the host's sequence. It has what bites on the device: a push on a full queue is lost, a BD that is
- * rewritten changes what runs, buffers hold what was in them. */
+ * the host's sequence. It has what bites on the device: a push on a full queue is lost, a BD that
+ * is rewritten changes what runs, buffers hold what was in them. */
 #ifndef TD_NPU_MACHINE_H
 #define TD_NPU_MACHINE_H
 

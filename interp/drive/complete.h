@@ -5,8 +5,8 @@
 #include "ir/ir.h"
 
 /* p, a design, in which tasks on cores touch no argument: each goes through a local, whose copies
- * are tasks on the host (isolate). Owned by a, like *steps, the lines that a user would write for it
- * ("" for a design that lacks nothing). What stands in the way is left to those who validate. */
+ * are tasks on the host (isolate). Owned by a, like *steps, the lines that a user would write for
+ * it ("" for a design that lacks nothing). What stands in the way is left to those who validate. */
 const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps);
 
 #endif

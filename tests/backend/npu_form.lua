@@ -226,7 +226,9 @@ t.test("more memory than a core has, more channels, more arguments", function()
     local text = {}
     for i = 1, n do text[i] = ("local a%d = i32[8]() a%d:set(A%d)"):format(i, i, i) end
     local args, types, add, list = {}, {}, {}, {}
-    for i = 1, n do args[i], types[i], add[i], list[i] = "A" .. i, "A" .. i .. " = i32[8]", "a" .. i .. "[i]", i32[8] end
+    for i = 1, n do
+      args[i], types[i], add[i], list[i] = "A" .. i, "A" .. i .. " = i32[8]", "a" .. i .. "[i]", i32[8]
+    end
     list[n + 1] = i32[8]
     local s = tide.schedule(load(([[local tide = ...
       local i32, task, grid = tide.i32, tide.task, tide.grid

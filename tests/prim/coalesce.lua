@@ -13,7 +13,7 @@ local function tiles(steps)
         map = {P, Q},
         A = i8[P * m][2 * k]:layout "S0R", B = i8[2 * k][Q * n]:layout "RS1",
         C = i32[P * m][Q * n]:layout "S0S1",
-        function(A, B, C, y, z)
+        function(A, B, C, y, w)
           local c = i32[m][n](0)
           for x in grid(2) do
             local a, b = i8[m][k](), i8[k][n]()
@@ -21,7 +21,7 @@ local function tiles(steps)
             for i, j in grid(k, n) do b[i][j] = B[x * k + i][j] end
             for i, j, l in grid(m, n, k) do c[i][j] = c[i][j] + a[i][l] * b[l][j] end
           end
-          for i, j in grid(m, n) do C[i][j] = c[i][j] + y - z end
+          for i, j in grid(m, n) do C[i][j] = c[i][j] + y - w end
         end,
       }
     end)

@@ -167,7 +167,7 @@ static const TdStmt *each(const Coalesce *c, TdSym place, const TdStmt *const *s
                      td_stmt_block(st, s, n, c->move->loc), c->move->loc);
 }
 
-/* The block of the host's task: what was done for one block is done for each part of the new one. */
+/* The block of the host's task: what was done for one block is done for each part of the new. */
 static const TdStmt *host_block(const Coalesce *c) {
   TdRewrite *r = c->r;
   TdStore *st = r->store;
