@@ -50,6 +50,14 @@ static const TdUnit *sized_unit(TdStore *st, const TdUnit *u) {
   return c;
 }
 
+/* Whether each size has a value. */
+static bool has_sizes(const TdProg *p) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nsize; k++)
+      if (!p->unit[i]->size[k].known) return false;
+  return true;
+}
+
 static const TdProg *sized(TdStore *st, const TdProg *p) {
   for (size_t i = 0; i < p->nunit; i++)
     if (p->unit[i]->nsize) p = td_prog_with(p, sized_unit(st, p->unit[i]));
@@ -190,7 +198,7 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps) 
   bool lacks = false;
   for (size_t i = 0; i < root->nrun; i++)
     lacks |= root->run[i].nbind && !td_attrs_get(root->run[i].attrs, TD_ATTR_HOST);
-  if (root->kind != TD_UNIT_DESIGN || !lacks) return p;
+  if (root->kind != TD_UNIT_DESIGN || !lacks || !has_sizes(p)) return p;
   TdStore *st = td_store_inner(a, p->store->session);
   Complete c = {.arena = a, .s = td_schedule_new(st, &td_prim_kind, p), .affine = td_affine_new(a)};
   TdVersion *first = td_arena_copy(st->arena, c.s.now, sizeof *first);

@@ -247,6 +247,89 @@ t.test("more memory than a core has, more channels, more arguments", function()
   refused(sums(3), "npu-limit", "DMA channels to write to it, and is asked for 3")
   same(sums(2))
 end)
+-- A design of this text; what is in angle brackets is one of two texts.
+local function design(text, second)
+  local chosen = text:gsub("<(.-)|(.-)>", second and "%2" or "%1")
+  return load("local tide = ... local i32, task, grid = tide.i32, tide.task, tide.grid " .. chosen, "=design")(tide)
+end
+local blocks = [[
+  return tide.design(function(d)
+    local S, T = d:stream(i32[8], {block = true, depth = 4}), d:stream(i32[8], {block = true, depth = 4})
+    d.first = task { --@ host
+      A = i32[4][8], function(A)
+        for x in grid(4) do
+          local a = S:slot()
+          for i in grid(8) do a[i] = A[x][i] end
+          S:put(a)
+        end
+      end}
+    %s
+    d.last = task { --@ host
+      B = i32[%d][8], function(B)
+        for x in grid(%d) do
+          local a = T:get()
+          for i in grid(8) do B[x][i] = a[i] end
+        end
+      end}
+  end)]]
+local function twins(code, match, body, n)
+  local text = blocks:format(body, n, n)
+  refused(design(text), code, match)
+  same(design(text, true), {i32[4][8], i32[n][8]})
+end
+t.test("a scalar that outlives moves of blocks", function()
+  twins("npu-scalar", "'s' is a scalar", [[d.core = task {function()
+    local o = T:slot()
+    <local s = i32(0)|local s = i32[1](0)>
+    for x in grid(4) do
+      local a = S:get()
+      <s = i32(s + a[x])|s[0] = i32(s[0] + a[x])>
+    end
+    for i in grid(8) do o[i] = <s|s[0]> end
+    T:put(o)
+  end}]], 1)
+end)
+t.test("blocks that go back in another order", function()
+  twins("npu-window", "before an older one", [[d.core = task {function()
+    for x in grid(2) do
+      local o = T:slot()
+      local p = S:get()
+      <for _ in grid(1) do|local q = S:get()>
+        <local q = S:get()|>
+        for i in grid(8) do o[i] = p[i] + q[i] * x end
+      <end|>
+      T:put(o)
+    end
+  end}]], 2)
+end)
+t.test("a memory that arranges its blocks in other ways", function()
+  twins("npu-link", "the same way each time", [[d.middle = task { --@ place(0, 1)
+    function()
+      for x in grid(4) do
+        local a, o = S:get(), T:slot()
+        for i in grid(8) do o[i] = a[<(i + 4 * (x % 2)) % 8|i % 2 * 4 + i // 2>] end
+        T:put(o)
+      end
+    end}]], 4)
+end)
+t.test("sizes without values", function()
+  local function lines(n)
+    return tide.design(function(d)
+      local S = d:stream(i32[n], {block = true})
+      d.first = task {A = i32[n], function(A)
+        local a = S:slot()
+        for i in grid(n) do a[i] = A[i] end
+        S:put(a)
+      end}
+      d.second = task {B = i32[n], function(B)
+        local p = S:get()
+        for i in grid(n) do B[i] = p[i] end
+      end}
+    end)
+  end
+  refused(lines(tide.size "n"), "npu-size", "sizes without values")
+  same(lines(8), {i32[8], i32[8]})
+end)
 t.test("values that are computed on the host", function()
   local function host(value)
     return load(([[local tide = ...
