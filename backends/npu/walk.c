@@ -305,7 +305,7 @@ static bool same_pieces(const Piece *x, const Piece *y, size_t n) {
 }
 
 /* The map of a block's elements that its pieces make: each once; NULL: refused. `whose` numbers the
- * pieces' sources. */
+ * pieces' sources. What a host moves is told apart from how far it is shifted. */
 static const int64_t *map_of(const Walk *w, const Token *t, const int64_t *whose, TdLoc loc) {
   int64_t n = w->f->chan.at[t->chan].count;
   int64_t *map = TD_NEWN(w->f->arena, int64_t, n);
@@ -320,6 +320,7 @@ static const int64_t *map_of(const Walk *w, const Token *t, const int64_t *whose
         return NULL;
       }
       *cell = whose[i] * TD_NPU_PART + (t->slot ? p->pairs->src[k] : p->pairs->dst[k]);
+      if (me(w)->role == TD_NPU_MEM) *cell += p->src;
     }
   }
   for (int64_t i = 0; i < n; i++)

@@ -59,7 +59,8 @@ t.test("the steps that are told lead to the same text", function()
   t.eq(again:build {target = "npu"}.steps, "")
 end)
 
--- A product on a mesh of P x Q cores, by steps: blocks of m x k and k x n, in turns.
+-- A product on a mesh of P x Q cores, by steps: blocks of m x k and k x n, in turns; z.axes: along which blocks of X, Y
+-- and Z are put together.
 local function mesh(z)
   local m, n, k, P, Q, I, J, L = z.m or 4, z.n or 8, z.k or 4, z.P or 4, z.Q or 4, z.I or 2, z.J or 1, z.L or 2
   local M, N, K, T, R = m * P * I, n * Q * J, k * L, z.T or i16, z.R or i32
@@ -76,7 +77,8 @@ local function mesh(z)
   local _, x_in = s:isolate "mul:X_x"
   local _, y_in = s:isolate "mul:Y_x"
   local _, z_out = s:isolate("acc", {depth = 1})
-  s:coalesce(x_in, {axis = 1}):coalesce(y_in, {axis = 0}):coalesce(z_out, {axis = 0})
+  local axes = z.axes or {1, 0, 0}
+  for i, name in ipairs {x_in, y_in, z_out} do s:coalesce(name, {axis = axes[i]}) end
   s:place("mul", {0, 2}, {by = {{0, 1}, {1, 0}}})
   return d, {T[M][K], T[K][N], R[M][N]}, s
 end
@@ -89,6 +91,7 @@ t.test("a product on a mesh, by hand: each operand is sent once, each column's r
   for _ in m.source:gmatch '"aie%.objectfifo"' do n = n + 1 end
   t.eq(n, 4 + 4 + 4 + 4 + 16 + 4)
   same(mesh {P = 2, Q = 3, I = 1, J = 2, L = 3})
+  for n = 0, 7 do same(mesh {P = 2, Q = 2, axes = {n // 4, n // 2 % 2, n % 2}}) end
   same(mesh {T = i8, k = 8, P = 3, Q = 2, I = 2, J = 2})
 end)
 
