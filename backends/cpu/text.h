@@ -113,6 +113,10 @@ void td_cpu_taint_spread(TdCpuTaint *t, const TdProg *p);
 /* square.c: whether some product of an integer with itself comes back to it, in loops or calls. */
 bool td_cpu_square_is_in(TdArena *a, const TdProg *p);
 
+/* carry.c: whether a loop must be kept from becoming vectors: elements go from one iteration to
+ * another that stands behind it in the text. */
+bool td_cpu_carry_is_in(TdCpuProg *p, const TdStmt *loop);
+
 /* param.c: what is written, and the strides of views, for all units. False: w->diag is filled.
  */
 bool td_cpu_param_find(TdCpuProg *p);

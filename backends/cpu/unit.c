@@ -99,11 +99,15 @@ static bool must_look(TdCWriter *w, const TdStmt *s) {
 }
 
 /* Looks whether to stop, where that costs nothing beside the body, or the loop cannot be cut into
- * chunks. Loops that come here move no tokens: those that do are a task's. */
+ * chunks; a loop without that look may need a word that keeps its iterations in turn. Loops that
+ * come here move no tokens: those that do are a task's. */
 static void inside(TdCWriter *w, const TdStmt *s) {
   TdCpuProg *p = prog_of(w);
   p->computes = true;
-  if (s->kind == TD_STMT_FOR && !must_look(w, s)) return;
+  if (s->kind == TD_STMT_FOR && !must_look(w, s)) {
+    if (td_cpu_carry_is_in(p, s)) td_text_line(&w->out, "td_in_turn();");
+    return;
+  }
   bool side_by_side = s->kind == TD_STMT_FOR && is_parallel(w, s);
   td_text_line(&w->out, "if (td_stopped(run)) %s;",
                side_by_side  ? "continue"

@@ -66,7 +66,7 @@ t.test("tokens that are copied by loops: tensors, wide words", function()
   t.eq(level 'return pipe(tide.uint(96), "tide.uint(96)(i)", "z[1]:put(x)", "i32(tide.bits(x, 0, 30))")', "-O3\n")
 end)
 
-t.test("products that come back to what they are products of: no vectors of loops; others: as well as it can", function()
+t.test("products that come back to what they are products of: no vectors of loops; others as ever", function()
   local head = 'local N = 40 return tide.kernel {A = i32[N], function(A) for i = 1, N - 1 do '
   t.eq(level(head .. "A[i] = i32(A[0] * A[0] + 1) A[0] = i32(A[i] + 2) end end}, i32[N]"),
     "-O3\n-fno-tree-loop-vectorize\n")
