@@ -152,6 +152,17 @@ prim.twins("more than the next loop", {
     end}, {i32[3][4], i32[3]}
   end,
 })
+prim.twins("a first iteration in memory that an instance writes", {
+  no = true, yes = false, code = "bound-written", kind = "unsupported", step = {"unfold", "i"},
+  of = function(writes)
+    return tide.kernel {a = i32[6], b = i32[2], function(a, b)
+      for i = b[0] % 3, b[0] % 3 + 3 do
+        a[i] = i
+        if writes then b[0] = 1 end
+      end
+    end}, {i32[6], i32[2]}
+  end, undecided = true,
+})
 prim.refused("the reduction of a gemm", {
   of = shape.gemm, before = function(s) s:reorder("k", "i", "j") end, step = {"unfold", "k"},
   code = "dependence", witness = "C",

@@ -153,14 +153,26 @@ static bool is_free(const TdTrace *t, const TdPlaced *p) {
   return false;
 }
 
+/* Which lines of an array are read. */
+static const bool *reads_of(const TdTrace *t, const TdPlaced *p) {
+  bool *read = TD_NEWN(t->arena, bool, p->line.n + 1);
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (r->array == p && !r->write && r->spot != TD_TRACE_ALL) read[p->spot.at[r->spot].line] = true;
+  }
+  return read;
+}
+
 /* Reads of an array wait for stores in earlier iterations. */
 static void wait_for_array(TdTrace *t, TdPlaced *p, int64_t trip) {
   TdTraceNest nest = {&t->loop, (int64_t[]){1}, 1};
+  const bool *read = reads_of(t, p);
   for (uint32_t from = 0; from < p->line.n; from++) {
     uint32_t hub = hub_of(t, p, from);
     for (uint32_t to = 0; hub && to < p->line.n; to++) {
       int64_t by[TD_MAX_RANK];
       bool wild, near = p->line.n > MOST_PAIRS / p->line.n;
+      if (!read[to]) continue;
       motion(t, p, to, by, &wild);
       if (from == to && !wild) {
         wait_in_line(t, p, from, trip);

@@ -182,14 +182,14 @@ static bool is_value(const TdLocalStream *z, bool direct) {
   return direct && z->rank == 0 && z->stream->type->elem->kind != TD_T_TENSOR;
 }
 
-const TdStmt *td_local_stream_declare(TdLocalStream *z, bool put_is_direct) {
+const TdStmt *td_local_stream_declare(TdLocalStream *z, const char *name, bool put_is_direct) {
   TdStore *st = z->r->store;
   const TdType *t = buffer_type(z);
   if (is_slot(z, put_is_direct)) {
     z->buffer = z->put.slot->sym;
     return NULL;
   }
-  z->buffer = td_store_sym(st, z->stream->sym->name, TD_SYM_LOCAL);
+  z->buffer = td_store_sym(st, name, TD_SYM_LOCAL);
   if (is_value(z, put_is_direct)) return NULL;
   TdLoc loc = z->put.stmt->loc;
   if (t->kind == TD_T_TENSOR) return td_stmt_local(st, z->buffer, t, TD_INIT_NONE, NULL, loc);

@@ -36,7 +36,7 @@ bool td_local_stream_find(TdLocalStream *z, const TdStmt *puts, uint32_t put, co
 bool td_local_stream_match(TdLocalStream *z, size_t n);
 
 /* What comes first in the block that holds both ends; NULL: nothing. */
-const TdStmt *td_local_stream_declare(TdLocalStream *z, bool put_is_direct);
+const TdStmt *td_local_stream_declare(TdLocalStream *z, const char *name, bool put_is_direct);
 /* The blocks with the buffer in the place of the stream. */
 const TdStmt *td_local_stream_puts(const TdLocalStream *z, const TdStmt *block, bool direct);
 const TdStmt *td_local_stream_gets(const TdLocalStream *z, const TdStmt *block);

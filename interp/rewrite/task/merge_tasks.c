@@ -294,6 +294,30 @@ static const TdStmt *weave(Sequence *s, size_t n, const TdStmt *x, const TdStmt 
   return td_stmt_with_kids(r->store, x, out.at, out.n);
 }
 
+typedef struct Moves {
+  TdSym stream;
+  int kind; /* GET or PUT */
+  size_t n;
+} Moves;
+
+static bool count_move(void *ud, const TdStmt *s) {
+  Moves *m = ud;
+  m->n += s->kind == m->kind && s->expr[0]->sym == m->stream;
+  return true;
+}
+
+/* The name of a link's buffer: the stream's, unless that stays for other statements. */
+static const char *buffer_name(const Sequence *s, const TdLocalStream *z) {
+  TdCtx *ctx = s->r->session->ctx;
+  Moves put = {z->stream->sym, TD_STMT_PUT, 0}, get = {z->stream->sym, TD_STMT_GET, 0};
+  td_walk_stmt(ctx, s->x, count_move, &put);
+  td_walk_stmt(ctx, s->y, count_move, &get);
+  const char *name = z->stream->sym->name;
+  if (put.n <= 1 && get.n <= 1) return name;
+  name = td_text_fmt(s->r->arena, "%s_1", name);
+  return td_edit_fresh_name(s->r->store, s->ask->kernel[1], name);
+}
+
 /* Constants and states of both, then what they do. */
 static void join_bodies(Sequence *s) {
   TdRewrite *r = s->r;
@@ -308,7 +332,7 @@ static void join_bodies(Sequence *s) {
   for (size_t i = 0; i < s->link.n; i++) {
     TdLocalStream *z = &s->link.at[i];
     bool direct = z->put.nloop == s->woven;
-    const TdStmt *local = td_local_stream_declare(z, direct);
+    const TdStmt *local = td_local_stream_declare(z, buffer_name(s, z), direct);
     if (local) td_vec_push(r->arena, &first, local);
     s->x = td_local_stream_puts(z, s->x, direct);
     s->y = td_local_stream_gets(z, s->y);

@@ -1,4 +1,5 @@
 /* unfold.c - unfold: loops of a band become the coordinates of a task. */
+#include "rewrite/copied.h"
 #include "rewrite/task/network.h"
 
 enum { BAND, AXES, LOOPS, NAME };
@@ -65,6 +66,7 @@ static const TdExpr *without_max(Unfold *u, const TdExpr *trip) {
   if (trip->kind != TD_EXPR_OP || trip->op != TD_OP_MAX) return trip;
   int k = td_expr_is_const(trip->kid[0], &zero) && zero == 0 ? 1 : 0;
   const TdExpr *e = trip->kid[k];
+  if (td_expr_is_const(e, &zero)) return e;
   u->unit = td_util_assume(
       r, u->unit,
       td_expr_op2(r->store->arena, TD_OP_LE, td_type_bool(r->session), trip->kid[1 - k], e));
@@ -92,6 +94,7 @@ static bool measure(Unfold *u) {
     int64_t value;
     if (td_unit_value(u->unit, trip, &value) && value < 1)
       return refuse(u, TD_ILLEGAL, "extent", loop, "does not run, and a task needs an instance");
+    if (!td_copied_bounds(u->r, u->unit, loop, false)) return false;
     if (d++ == TD_MAX_RANK) return refuse(u, TD_LIMIT, "axes", loop, "is one axis too many");
     u->map[u->place[i]] = without_max(u, trip);
     u->coord[u->place[i]] = td_store_sym(u->r->store, loop->sym->name, TD_SYM_COORD);
@@ -290,7 +293,7 @@ const TdPrim td_prim_unfold = {
     .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
     .legal = "instances with other coordinates touch no element that one of them writes; the "
              "loops down to the last axis are a perfect nest, and only sizes decide their extents",
-    .errors = "axes imperfect extent break dependence not-decided scalar return state stream",
+    .errors = "axes imperfect extent break bound-written dependence not-decided scalar return state stream",
     .example = "s:unfold(\"PE\")",
     .apply = apply,
 };
