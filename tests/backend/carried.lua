@@ -5,7 +5,7 @@
 local t = require "tap"
 local batch = require "c_batch"
 local tide = require "tide"
-local generator = require "generator"
+local campaign = require "campaign"
 
 local PLAIN = "-O3 -march=native -mprefer-vector-width=512 -fno-math-errno"
 local MARK = "td_in_turn();"
@@ -155,8 +155,7 @@ local function program(seed)
     table.concat(body, "\n        "), flat and ("[%d]"):format(R * W + 20) or ("[%d][%d]"):format(R, columns), R)
 end
 
-local count, first = generator.range()
-count = os.getenv "TIDE_RANDOM" and count or 300
+local count, first = campaign.range(300)
 for seed = first, first + count - 1 do
   local text = program(seed)
   local k, X, Y = assert(load(text))(tide)

@@ -5,7 +5,7 @@
 local t = require "tap"
 local batch = require "c_batch"
 local tide = require "tide"
-local generator = require "generator"
+local campaign = require "campaign"
 
 local PLAIN = "-O3 -march=native -mprefer-vector-width=512 -fno-math-errno"
 
@@ -104,7 +104,7 @@ local function program(seed)
   return table.concat(lines, "\n"), T
 end
 
-local count, first = generator.range()
+local count, first = campaign.range(300)
 local kernels = {}
 for seed = first, first + count - 1 do
   local text, T = program(seed)

@@ -158,7 +158,8 @@ static const bool *reads_of(const TdTrace *t, const TdPlaced *p) {
   bool *read = TD_NEWN(t->arena, bool, p->line.n + 1);
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
-    if (r->array == p && !r->write && r->spot != TD_TRACE_ALL) read[p->spot.at[r->spot].line] = true;
+    if (r->array == p && !r->write && r->spot != TD_TRACE_ALL)
+      read[p->spot.at[r->spot].line] = true;
   }
   return read;
 }

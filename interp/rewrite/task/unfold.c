@@ -293,7 +293,8 @@ const TdPrim td_prim_unfold = {
     .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
     .legal = "instances with other coordinates touch no element that one of them writes; the "
              "loops down to the last axis are a perfect nest, and only sizes decide their extents",
-    .errors = "axes imperfect extent break bound-written dependence not-decided scalar return state stream",
+    .errors = "axes imperfect extent break bound-written dependence not-decided scalar return "
+              "state stream",
     .example = "s:unfold(\"PE\")",
     .apply = apply,
 };
