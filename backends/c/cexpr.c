@@ -63,6 +63,11 @@ static int first_joined(int op) {
   return op == TD_OP_SELECT;
 }
 
+const char *td_cexpr_select(const TdCWriter *w, const TdExpr *e, size_t checks, const char *form) {
+  bool both = e->op == TD_OP_SELECT && w->checks > checks && w->target->wraps;
+  return both ? "td_both%t(%a, %b, %c)" : form;
+}
+
 TdPiece td_cexpr_fill(TdCWriter *w, int op, const char *form, int c, TdPiece *p, int n) {
   bool infix = !strchr(form, '(');
   int bind = infix ? bind_of[op] : TD_BIND_ATOM, first = first_joined(op);
@@ -128,7 +133,9 @@ static bool is_safe(TdCWriter *w, const TdExpr *e, int64_t extent) {
 
 TdPiece td_cexpr_index(TdCWriter *w, const TdExpr *e, int64_t extent, TdLoc loc) {
   TdPiece p = w->target->index(w, e);
-  return is_safe(w, e, extent) ? p : w->target->guard(w, p, extent, loc);
+  if (is_safe(w, e, extent)) return p;
+  w->checks++;
+  return w->target->guard(w, p, extent, loc);
 }
 
 bool td_cexpr_distance(TdCWriter *w, const TdExpr *from, const TdExpr *to, int64_t *n) {

@@ -63,7 +63,8 @@ typedef struct TdCWriter {
   TdDiag *diag;
   TD_VEC(TdCName) name;
   TD_VEC(TdCKnown) known;
-  bool narrows; /* some double is made a float */
+  bool narrows;  /* some double is made a float */
+  size_t checks; /* indices made safe, and divisors, so far */
 } TdCWriter;
 
 /* A target. value, index and truth may write statements before the one that they are for. */
@@ -139,6 +140,9 @@ TdPiece td_cexpr_cast(TdCWriter *w, TdPiece p, int c);
 /* The template of an operator (ops.def) filled in, in C type c. Infix operands are cast where C
  * would not compute in c by itself; %t becomes the suffix of c. */
 TdPiece td_cexpr_fill(TdCWriter *w, int op, const char *form, int c, TdPiece *p, int n);
+/* The template of e: `form`, or of a select one of whose values was checked since `checks` one that
+ * evaluates both, as the evaluator does. */
+const char *td_cexpr_select(const TdCWriter *w, const TdExpr *e, size_t checks, const char *form);
 /* "_i32" of a C type. */
 const char *td_cexpr_suffix(int c);
 /* An integer, and a constant of scalar type t (raw word of fixed point). */

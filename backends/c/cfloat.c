@@ -83,15 +83,17 @@ static TdPiece floor_divide(TdCWriter *w, const TdType *t, TdPiece *p) {
 TdPiece td_cfloat_op(TdCWriter *w, const TdExpr *e) {
   const TdType *t = e->type;
   TdPiece p[3];
+  size_t checks = 0;
   for (uint32_t i = 0; i < e->nkid; i++) {
     bool condition = e->op == TD_OP_SELECT && i == 0;
     p[i] = condition ? w->target->truth(w, e->kid[i]) : operand(w, t, e->kid[i]);
+    if (i == 0) checks = w->checks;
   }
   if (e->op == TD_OP_FLOORDIV) return rounded(w, t, floor_divide(w, t, p));
   bool single = td_ops[e->op].rule == TD_RULE_FLOAT || td_ops[e->op].rule == TD_RULE_FMA;
   int c = single && t->w < 64 ? TD_C_F32 : held(t);
   bool of_fma = e->op == TD_OP_NEG && e->kid[0]->kind == TD_EXPR_OP && e->kid[0]->op == TD_OP_FMA;
-  const char *form = of_fma ? NEGATED_FMA : td_ops[e->op].c_float;
+  const char *form = of_fma ? NEGATED_FMA : td_cexpr_select(w, e, checks, td_ops[e->op].c_float);
   TdPiece r = td_cexpr_fill(w, e->op, form, c, p, (int)e->nkid);
   return rounded(w, t, r);
 }

@@ -142,13 +142,16 @@ static TdPiece commuting(TdCWriter *w, const TdExpr *e, bool low) {
   bool only_low = c == TD_C_U32, align = e->op != TD_OP_MUL;
   if (!only_low && may_overflow(w, e)) return wrapping(w, e);
   TdPiece kid[3];
+  size_t checks = 0;
   for (uint32_t i = 0; i < e->nkid; i++) {
     if (e->op == TD_OP_SELECT && i == 0)
       kid[i] = w->target->truth(w, e->kid[i]);
     else
       kid[i] = align ? aligned(w, e->kid[i], e->type->f, only_low) : word(w, e->kid[i], only_low);
+    if (i == 0) checks = w->checks;
   }
-  TdPiece p = td_cexpr_fill(w, e->op, td_ops[e->op].c_int, c, kid, (int)e->nkid);
+  const char *form = td_cexpr_select(w, e, checks, td_ops[e->op].c_int);
+  TdPiece p = td_cexpr_fill(w, e->op, form, c, kid, (int)e->nkid);
   bool spills = e->op == TD_OP_BNOT && !is_signed(e->type) && !(only_low && e->type->w >= 32);
   return spills ? wrap(w, p, e->type) : p;
 }
@@ -214,7 +217,9 @@ static TdPiece divisor(TdCWriter *w, const TdExpr *e) {
   int64_t v;
   TdPiece p = word(w, e->kid[1], false);
   bool safe = !w->target->divisor || (constant(e->kid[1], &v) && v != 0);
-  return safe ? p : w->target->divisor(w, p, e->loc);
+  if (safe) return p;
+  w->checks++;
+  return w->target->divisor(w, p, e->loc);
 }
 
 static TdPiece flag(bool b) {

@@ -71,6 +71,15 @@ static TdPiece bits_of(TdCWriter *w, const TdExpr *e) {
   return may_take_signs(e) ? wrap(w, td_type_uint(w->session, e->kid[0]->type->w), p) : p;
 }
 
+/* Both values are evaluated where one may end the run. */
+static TdPiece select(TdCWriter *w, const TdExpr *e) {
+  TdPiece c = w->target->truth(w, e->kid[0]);
+  size_t checks = w->checks;
+  TdPiece x = word(w, e->kid[1]), y = word(w, e->kid[2]);
+  if (w->checks > checks) return call(w, "td_word_both(%s, %s, %s)", c.text, x.text, y.text);
+  return call(w, "(%s ? %s : %s)", td_cexpr_operand(w, c, TD_BIND_OROR), x.text, y.text);
+}
+
 static TdPiece operator(TdCWriter *w, const TdExpr *e) {
   const TdExpr *const *kid = e->kid;
   switch (e->op) {
@@ -81,9 +90,7 @@ static TdPiece operator(TdCWriter *w, const TdExpr *e) {
     return call(w, "td_word_%s(%s, %s)", how, word(w, kid[0]).text, word(w, kid[1]).text);
   }
   case TD_OP_BNOT: return wrap(w, e->type, call(w, "td_word_not(%s)", word(w, kid[0]).text));
-  case TD_OP_SELECT:
-    return call(w, "(%s ? %s : %s)", td_cexpr_operand(w, w->target->truth(w, kid[0]), TD_BIND_OROR),
-                word(w, kid[1]).text, word(w, kid[2]).text);
+  case TD_OP_SELECT: return select(w, e);
   case TD_OP_GETBITS:
     return wrap(w, e->type,
                 call(w, "td_word_up(%s, -(%s))", bits_of(w, e).text, position(w, kid[1])));

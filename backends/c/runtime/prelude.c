@@ -180,6 +180,9 @@ static const Entry entries[] = {
     {"td_mod", "_u32 _u64", "static inline $T td_mod$s($T a, $T b) { return b ? a % b : 0; }\n"},
     {"td_abs", "_i32 _i64",
      "static inline $U td_abs$s($T x) { return x < 0 ? 0 - ($U)x : ($U)x; }\n"},
+    {"td_both", "_i32 _u32 _i64 _u64 _f32 _f64",
+     "/* A choice of values that may end the run: both are evaluated. */\n"
+     "static inline $T td_both$s(int first, $T a, $T b) { return first ? a : b; }\n"},
     {"td_min", "_i32 _u32 _i64 _u64",
      "static inline $T td_min$s($T a, $T b) { return a < b ? a : b; }\n"},
     {"td_max", "_i32 _u32 _i64 _u64",

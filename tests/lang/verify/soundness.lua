@@ -4,7 +4,7 @@
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"
-local i32, index = tide.i32, tide.index
+local i8, i32, f32, index = tide.i8, tide.i32, tide.f32, tide.index
 
 -- 1. A copied expression keeps its value. Bodies write what a bound reads (`bad`), or something
 -- beside it; memory that steers is set first, since arguments are random.
@@ -544,6 +544,38 @@ divided("a bound that divides, under a loop that may not run", function(bad)
       end
     end
   end}
+end)
+
+-- The code of the fault of a run by each tier, or what it leaves in its first argument.
+local function by_tiers(k, A, c)
+  local got = {}
+  for i, tier in ipairs {"reference", "tcc", "cc"} do
+    local B = A:copy()
+    local ran, e = pcall(function()
+      if tier == "reference" then k:reference(B, c) else k:build {target = "cpu", tier = tier}(B, c) end
+    end)
+    got[i] = ran and tostring(B) or e.code
+  end
+  return got
+end
+
+t.test("a choice evaluates both values, in every tier: a fault of one that is not taken ends the run", function()
+  local function both(code, body, T, bad, good)
+    local k = tide.kernel {A = T[4], c = i32[2], body}
+    local A = tide.random(T[4], 5)
+    t.eq(by_tiers(k, A, tide.tensor(i32[2], bad)), {code, code, code})
+    local got = by_tiers(k, A, tide.tensor(i32[2], good))
+    t.ok(got[1]:find("{", 1, true), got[1])
+    t.eq({got[2], got[3]}, {got[1], got[1]})
+  end
+  both("zero-division", function(A, c) A[0] = tide.select(false, A[1] // c[0], 7) end, i32, {0, 0}, {3, 0})
+  both("zero-division", function(A, c) A[0] = i8(tide.select(c[1] == 1, 3, A[1] % c[0])) end, i8, {0, 1}, {3, 0})
+  both("index-out-of-range", function(A, c) A[0] = tide.select(c[1] == 1, A[c[0]], 7.0) end, f32, {5, 0}, {3, 0})
+  both("zero-division", function(A, c) A[tide.select(c[1] == 1, 4 // c[0], 1)] = 9 end, i32, {0, 0}, {2, 1})
+  both("index-out-of-range", function(A, c)
+    local b = tide.uint(96)[2](7)
+    A[0] = i32(tide.bits(tide.select(c[1] == 1, b[c[0]], b[1]), 0, 30))
+  end, i32, {5, 0}, {1, 0})
 end)
 
 t.done()
