@@ -163,6 +163,11 @@ prim.twins("a first iteration in memory that an instance writes", {
     end}, {i32[6], i32[2]}
   end, undecided = true,
 })
+for _, name in ipairs {"i/j", "end", "1st"} do
+  prim.refused("a task that is called " .. name, {
+    of = shape.gemm, step = {"unfold", "i", {0}, {name = name}}, kind = "usage", code = "name",
+  })
+end
 prim.refused("the reduction of a gemm", {
   of = shape.gemm, before = function(s) s:reorder("k", "i", "j") end, step = {"unfold", "k"},
   code = "dependence", witness = "C",

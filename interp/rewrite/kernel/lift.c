@@ -311,6 +311,13 @@ const TdProg *td_lift_in_order(TdRewrite *r, const TdProg *p) {
   return td_prog_new(r->store, o.unit.at, o.unit.n);
 }
 
+bool td_lift_check_name(TdRewrite *r, const TdArgValue *name) {
+  TdLoc none = {0};
+  if (!name->given || td_edit_name_fits(r->prog, name->text)) return true;
+  td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be the name of a task", name->text);
+  return false;
+}
+
 const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want) {
   const char *name = want;
   for (int i = 1; !td_edit_name_fits(p, name); i++)

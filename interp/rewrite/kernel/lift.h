@@ -32,7 +32,9 @@ bool td_lift_task(TdRewrite *r, const TdUnit *u, const TdStmt *const *s, size_t 
 /* u without the constants, states and sizes that nothing in it uses any more. */
 const TdUnit *td_lift_tidy(TdRewrite *r, const TdUnit *u);
 
-/* A name like `want` that no unit of p has and that can be printed. */
+/* Whether a name that was given, if any, can be a unit's. False: r->diag says so ("name"). */
+bool td_lift_check_name(TdRewrite *r, const TdArgValue *name);
+/* A name like `want`, a name, that no unit of p has and that can be printed. */
 const char *td_lift_unit_name(TdRewrite *r, const TdProg *p, const char *want);
 
 /* How often s calls a unit; one of those calls, or NULL. */

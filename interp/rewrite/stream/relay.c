@@ -106,7 +106,7 @@ static const TdProg *apply(TdRewrite *r) {
   TdRelay q = {.r = r, .depth = 2, .axis = -1};
   TdLoc none = {0};
   Handed h;
-  if (!find_consumer(&q)) return NULL;
+  if (!td_lift_check_name(r, &r->arg[NAME]) || !find_consumer(&q)) return NULL;
   if (r->arg[DEPTH].given) q.depth = r->arg[DEPTH].integer;
   if (r->arg[AXIS].given) q.axis = r->arg[AXIS].integer;
   q.apart = r->arg[AXIS].given && q.axis == -1;
@@ -151,8 +151,8 @@ const TdPrim td_prim_relay = {
              "that take their turns. Along an axis: the buffer is copied "
              "from (or to) an argument in places and under conditions that no data decides, and "
              "nothing else touches that argument",
-    .errors =
-        "depth axis not-a-task not-a-buffer access layout shared order stage elements deadlock",
+    .errors = "depth axis not-a-task not-a-buffer access layout shared order stage elements "
+              "deadlock name",
     .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1})",
     .apply = apply,
 };

@@ -209,15 +209,12 @@ static TdCut cut_of(TdRewrite *r) {
 }
 
 static bool check_options(TdRewrite *r) {
-  const char *name = r->arg[NAME].given ? r->arg[NAME].text : NULL;
   TdLoc none = {0};
   if (r->arg[DEPTH].given && r->arg[DEPTH].integer < 1)
     td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                    (long long)r->arg[DEPTH].integer);
-  else if (name && !td_edit_name_fits(r->prog, name))
-    td_util_refuse(r, TD_USAGE, "name", none, "'%s' cannot be the name of a task", name);
   else
-    return true;
+    return td_lift_check_name(r, &r->arg[NAME]);
   return false;
 }
 

@@ -264,7 +264,7 @@ static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *desig
 
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
-  if (!find(&u) || !measure(&u)) return NULL;
+  if (!td_lift_check_name(r, &r->arg[NAME]) || !find(&u) || !measure(&u)) return NULL;
   u.name = r->arg[NAME].given ? r->arg[NAME].text : task_name(&u);
   const TdStmt *body = inner(&u);
   TdPart part = {0};
@@ -294,7 +294,7 @@ const TdPrim td_prim_unfold = {
     .legal = "instances with other coordinates touch no element that one of them writes; the "
              "loops down to the last axis are a perfect nest, and only sizes decide their extents",
     .errors = "axes imperfect extent break bound-written dependence not-decided scalar return "
-              "state stream",
+              "state stream name",
     .example = "s:unfold(\"PE\")",
     .apply = apply,
 };
