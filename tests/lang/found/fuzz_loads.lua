@@ -261,4 +261,36 @@ t.test("what a task makes has the name of none of its streams", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("a token that becomes a local beside gets of its stream that stay", function()
+  local i32, N = tide.i32, 6
+  local s = tide.schedule(tide.kernel {name = "top", C = i32[4][N], function(C)
+    local b = i32[4][N]()
+    for i = 0, 3 do
+      for j = 0, N - 1 do b[i][j] = 0 end
+    end
+    for i = 0, 3 do
+      for j = 0, N - 1 do C[0][0] = i32(b[i][j]) end
+    end
+  end})
+  s:relay("b", "i#2")
+  s:peel("top_i_1:i", 4)
+  s:chain("top_i", "top_i_1")
+  reloads(s)
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("a search looks at waits of reads alone: an unrolled loop that only stores ends at once", function()
+  local k = tide.kernel {A = tide.i32[8][5], function(A)
+    for i = 0, 7 do
+      for j = 0, 4 do A[0][j] = 37 end
+    end
+  end}
+  local s = tide.schedule(k)
+  s:fuse("i", "j")
+  local began = os.clock()
+  s:auto()
+  t.ok(os.clock() - began < 3, os.clock() - began)
+  t.eq(s:verify(), "strict")
+end)
+
 t.done()
