@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "rewrite/prim.h"
+
 /* The type that a number stands for. */
 static const TdType *type_of(TdSession *s, int64_t n) {
   static const int width[] = {8, 16, 32, 64, 5};
@@ -71,6 +73,7 @@ static const TdVersion *named_version(TdArena *a, const char *name) {
   list[0] = u;
   *p = (TdProg){.unit = list, .nunit = 1};
   v->prog = p;
+  v->kind = &td_prim_kind;
   return v;
 }
 
