@@ -56,6 +56,7 @@ sg = tide.schedule(grid2)
 
 local schedules = "box.s s sc sd sg"
 local instances = "from[0][0] from[0][1] from[1][0] from[1][1] one to[0][0] to[0][1] to[1][0] to[1][1]"
+local devices = "ideal kv260 pynq-z2 rtl u250 u280 u280-100 u280-csynth zcu104"
 local facts = {
   loop = { s = "i j k", sc = "add1:a add2:b", sg = "one:c" },
   band = { s = "PE i j k", sc = "add1:a add2:b", sg = "one:c" },
@@ -71,7 +72,7 @@ local facts = {
   ["unit instance"] = { s = "", sc = "", sg = instances },
   stream = { s = "", sc = "", sg = "W" },
   name = { s = "", sc = "", sg = "" },
-  device = { s = "ideal u280 u280-csynth", sc = "ideal u280 u280-csynth", sg = "ideal u280 u280-csynth" },
+  device = { s = devices, sc = devices, sg = devices },
 }
 facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
 
