@@ -75,6 +75,7 @@ local facts = {
   device = { s = devices, sc = devices, sg = devices },
 }
 facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
+facts["names loop"] = facts.loop
 
 -- What is typed at an argument that is no string.
 local values = {
