@@ -24,55 +24,64 @@ static int bits_below(int64_t n) {
   return w;
 }
 
-/* "A", or "A_3" where there are more banks. */
-static const char *bank_name(TdArena *a, const TdVlogArray *x, int64_t b) {
-  return x->nbank > 1 ? td_text_fmt(a, "%s_%" PRId64, x->name, b) : x->name;
-}
-
-static const char *port(TdArena *a, const char *bank, const char *what, size_t i) {
-  return i ? td_text_fmt(a, "%s_%s%zu", bank, what, i) : td_text_fmt(a, "%s_%s", bank, what);
-}
-
 typedef struct Bench {
   TdArena *arena;
   TdText decl, body, read, write, connect;
 } Bench;
 
-/* A bank, its ports, and how they act. */
+/* A wire of so many bits for each copy, connected by its name. */
+static const char *put_wire(Bench *t, const char *name, int64_t bits, const char *kind) {
+  td_text_putf(&t->decl, "  %s [%" PRId64 ":0] %s;\n", kind, bits - 1, name);
+  td_text_putf(&t->connect, ",\n    .%s(%s)", name, name);
+  return name;
+}
+
+/* A bank of all copies, its ports, and how they act. */
 static void put_bank(Bench *t, const TdVlogArray *x, int64_t b) {
-  const char *n = bank_name(t->arena, x, b);
+  TdArena *a = t->arena;
+  const char *n = td_vunit_bank(a, x, b);
   int w = bits_below(x->depth);
-  td_text_putf(&t->decl, "  reg [%d:0] %s_mem [0:%" PRId64 "];\n", x->width - 1, n, x->depth - 1);
+  int64_t c = x->copies;
+  td_text_putf(&t->decl, "  reg [%d:0] %s_mem [0:%" PRId64 "];\n", x->width - 1, n,
+               c * x->depth - 1);
   td_text_putf(&t->read, "    $readmemh($sformatf(\"%%s/%s.hex\", dir), %s_mem);\n", n, n);
+  td_text_putf(&t->body,
+               "  genvar %s_i;\n"
+               "  generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s_at\n",
+               n, n, n, c, n, n, n);
   for (size_t i = 0; i < x->reads[b]; i++) {
-    const char *q = port(t->arena, n, "q", i), *addr = port(t->arena, n, "raddr", i);
-    const char *re = port(t->arena, n, "re", i);
-    td_text_putf(&t->decl, "  wire [%d:0] %s;\n", w - 1, addr);
-    td_text_putf(&t->connect, ",\n    .%s(%s), .%s(%s)", addr, addr, q, q);
+    const char *addr = put_wire(t, td_vunit_pin(a, n, "raddr", i), c * w, "wire");
+    const char *place = td_text_fmt(a, "%s_mem[%s_i*%" PRId64 " + 32'(%s[%s_i*%d +: %d])]", n, n,
+                                    x->depth, addr, n, w, w);
+    const char *q =
+        put_wire(t, td_vunit_pin(a, n, "q", i), c * x->width, x->latency ? "reg" : "wire");
+    const char *part = td_text_fmt(a, "%s[%s_i*%d +: %d]", q, n, x->width, x->width);
     if (x->latency) {
-      td_text_putf(&t->decl, "  wire %s;\n  reg [%d:0] %s;\n", re, x->width - 1, q);
-      td_text_putf(&t->connect, ", .%s(%s)", re, re);
-      td_text_putf(&t->body, "  always @(posedge clk) if (%s) %s <= %s_mem[%s];\n", re, q, n, addr);
+      const char *re = put_wire(t, td_vunit_pin(a, n, "re", i), c, "wire");
+      td_text_putf(&t->body, "    always @(posedge clk) if (%s[%s_i]) %s <= %s;\n", re, n, part,
+                   place);
     } else {
-      td_text_putf(&t->decl, "  wire [%d:0] %s = %s_mem[%s];\n", x->width - 1, q, n, addr);
+      td_text_putf(&t->body, "    assign %s = %s;\n", part, place);
     }
   }
   for (size_t i = 0; i < x->writes[b]; i++) {
-    const char *d = port(t->arena, n, "d", i), *addr = port(t->arena, n, "waddr", i);
-    const char *we = port(t->arena, n, "we", i);
-    td_text_putf(&t->decl, "  wire %s;\n  wire [%d:0] %s;\n  wire [%d:0] %s;\n", we, w - 1, addr,
-                 x->width - 1, d);
-    td_text_putf(&t->connect, ",\n    .%s(%s), .%s(%s), .%s(%s)", we, we, addr, addr, d, d);
-    td_text_putf(&t->body, "  always @(posedge clk) if (%s) %s_mem[%s] <= %s;\n", we, n, addr, d);
+    const char *we = put_wire(t, td_vunit_pin(a, n, "we", i), c, "wire");
+    const char *addr = put_wire(t, td_vunit_pin(a, n, "waddr", i), c * w, "wire");
+    const char *d = put_wire(t, td_vunit_pin(a, n, "d", i), c * x->width, "wire");
+    td_text_putf(&t->body,
+                 "    always @(posedge clk) if (%s[%s_i])\n"
+                 "      %s_mem[%s_i*%" PRId64 " + 32'(%s[%s_i*%d +: %d])] <= %s[%s_i*%d +: %d];\n",
+                 we, n, n, n, x->depth, addr, n, w, w, d, n, x->width, x->width);
   }
+  td_text_puts(&t->body, "  end endgenerate\n");
   if (x->writes[b])
     td_text_putf(&t->write, "      $writememh($sformatf(\"%%s/%s.out\", dir), %s_mem);\n", n, n);
 }
 
 /* A scalar argument. */
-static void put_scalar(Bench *t, const TdParam *p) {
-  const char *n = p->sym->name;
-  td_text_putf(&t->decl, "  reg [%d:0] %s_arg [0:0];\n", (int)p->type->w - 1, n);
+static void put_scalar(Bench *t, const TdVlogInput *p) {
+  const char *n = p->name;
+  td_text_putf(&t->decl, "  reg [%d:0] %s_arg [0:0];\n", p->width - 1, n);
   td_text_putf(&t->read, "    $readmemh($sformatf(\"%%s/%s.hex\", dir), %s_arg);\n", n, n);
   td_text_putf(&t->connect, ",\n    .%s(%s_arg[0])", n, n);
 }
@@ -85,8 +94,7 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top) {
   t.read = td_text_new(a);
   t.write = td_text_new(a);
   t.connect = td_text_new(a);
-  for (size_t i = 0; i < top->unit->nparam; i++)
-    if (top->unit->param[i].type->kind != TD_T_TENSOR) put_scalar(&t, &top->unit->param[i]);
+  for (size_t i = 0; i < top->ninput; i++) put_scalar(&t, &top->input[i]);
   for (size_t i = 0; i < top->narray; i++)
     for (int64_t b = 0; b < top->array[i].nbank; b++) put_bank(&t, &top->array[i], b);
   td_text_putf(&out,

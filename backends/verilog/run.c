@@ -144,28 +144,36 @@ static uint64_t mask(int width) {
   return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
-/* Goes over the elements of x's tensor: into the banks' words, or out of them. */
-static void move(TdVlogArray *x, TdTensor *t, Words *bank, bool out) {
-  int64_t index[TD_MAX_RANK] = {0}, b, at;
+/* Goes over the elements of x's copies that lie in tensor t: into the banks' words, or out of them
+ * where they changed. */
+static void move(const TdVlogArray *x, TdTensor *t, Words *bank, const Words *was) {
   const TdType *e = td_type_scalar(t->type);
-  if (!td_tensor_count(t)) return;
-  do {
-    td_verilog_locate(x, index, &b, &at);
-    if (!out)
-      bank[b].at[at] = td_tensor_get(t, index) & mask(x->width);
-    else
-      td_tensor_put(t, index, td_num_wrap(e, bank[b].at[at]));
-  } while (td_tensor_next(t, index));
-}
-
-static const char *bank_file(Job *j, const TdVlogArray *x, int64_t b, const char *suffix) {
-  if (x->nbank == 1) return td_text_fmt(j->arena, "%s%s", x->name, suffix);
-  return td_text_fmt(j->arena, "%s_%" PRId64 "%s", x->name, b, suffix);
+  for (int64_t copy = 0; copy < x->copies; copy++) {
+    int64_t index[TD_MAX_RANK] = {0}, at[TD_MAX_RANK], b, place;
+    for (bool more = true; more;) {
+      bool inside = true;
+      for (int d = 0; d < x->rank; d++) {
+        at[d] = index[d] + x->lo[copy * x->rank + d];
+        inside = inside && at[d] >= 0 && at[d] < t->extent[d];
+      }
+      td_verilog_locate(x, index, &b, &place);
+      uint64_t *word = &bank[b].at[copy * x->depth + place];
+      if (inside && !was) *word = td_tensor_get(t, at) & mask(x->width);
+      if (inside && was && *word != was[b].at[copy * x->depth + place])
+        td_tensor_put(t, at, td_num_wrap(e, *word));
+      more = false;
+      for (int d = x->rank; d-- > 0 && !more;) {
+        more = ++index[d] < x->extent[d];
+        if (!more) index[d] = 0;
+      }
+    }
+  }
 }
 
 static Words *new_words(Job *j, const TdVlogArray *x) {
   Words *w = TD_NEWN(j->arena, Words, x->nbank);
-  for (int64_t b = 0; b < x->nbank; b++) w[b].at = TD_NEWN(j->arena, uint64_t, x->depth);
+  for (int64_t b = 0; b < x->nbank; b++)
+    w[b].at = TD_NEWN(j->arena, uint64_t, x->depth * x->copies);
   return w;
 }
 
@@ -177,22 +185,36 @@ static TdTensor *tensor_of(Job *j, const TdVlogArray *x, const TdCallArg *arg) {
   return NULL;
 }
 
+static const char *bank_file(Job *j, const TdVlogArray *x, int64_t b, const char *suffix) {
+  return td_text_fmt(j->arena, "%s%s", td_vunit_bank(j->arena, x, b), suffix);
+}
+
+/* A scalar argument by its symbol. */
+static uint64_t scalar_of(Job *j, TdSym sym, const TdCallArg *arg) {
+  const TdUnit *u = j->r->text->top->unit;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (u->param[i].sym == sym) return arg[i].scalar;
+  return 0;
+}
+
 static bool write_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
-  for (size_t i = 0; i < top->unit->nparam; i++) {
-    const TdParam *p = &top->unit->param[i];
-    if (arg[i].tensor) continue;
-    const char *text = td_text_fmt(j->arena, "%" PRIx64 "\n", arg[i].scalar & mask(p->type->w));
-    if (!write_file(j, td_text_fmt(j->arena, "%s.hex", p->sym->name), text)) return false;
+  for (size_t i = 0; i < top->ninput; i++) {
+    const TdVlogInput *p = &top->input[i];
+    uint64_t v = scalar_of(j, p->sym, arg) & mask(p->width);
+    if (!write_file(j, td_text_fmt(j->arena, "%s.hex", p->name),
+                    td_text_fmt(j->arena, "%" PRIx64 "\n", v)))
+      return false;
   }
   for (size_t i = 0; i < top->narray; i++) {
-    TdVlogArray x = top->array[i];
-    Words *w = new_words(j, &x);
-    move(&x, tensor_of(j, &x, arg), w, false);
-    for (int64_t b = 0; b < x.nbank; b++) {
+    const TdVlogArray *x = &top->array[i];
+    Words *w = new_words(j, x);
+    move(x, tensor_of(j, x, arg), w, NULL);
+    for (int64_t b = 0; b < x->nbank; b++) {
       TdText t = td_text_new(j->arena);
-      for (int64_t k = 0; k < x.depth; k++) td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
-      if (!write_file(j, bank_file(j, &x, b, ".hex"), td_text_str(&t))) return false;
+      for (int64_t k = 0; k < x->depth * x->copies; k++)
+        td_text_putf(&t, "%" PRIx64 "\n", w[b].at[k]);
+      if (!write_file(j, bank_file(j, x, b, ".hex"), td_text_str(&t))) return false;
     }
   }
   return true;
@@ -224,23 +246,32 @@ static bool lost(Job *j, const char *file) {
                      "the simulation ended before it wrote %s", file);
 }
 
+/* What an array held before, and holds now; NULL: nothing was written. */
+typedef struct Result {
+  Words *was, *now;
+} Result;
+
+static bool read_array(Job *j, const TdVlogArray *x, TdTensor *t, Result *r) {
+  Words *now = new_words(j, x), *was = new_words(j, x);
+  move(x, t, now, NULL);
+  move(x, t, was, NULL);
+  for (int64_t b = 0; b < x->nbank; b++) {
+    if (!x->writes[b]) continue;
+    *r = (Result){was, now};
+    const char *file = bank_file(j, x, b, ".out");
+    const char *text = td_cache_read_file(j->arena, path(j, file));
+    if (!text || !take_words(text, now[b].at, x->depth * x->copies)) return lost(j, file);
+  }
+  return true;
+}
+
 static bool read_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
-  for (size_t i = 0; i < top->narray; i++) {
-    TdVlogArray x = top->array[i];
-    Words *w = new_words(j, &x);
-    TdTensor *t = tensor_of(j, &x, arg);
-    bool any = false;
-    move(&x, t, w, false);
-    for (int64_t b = 0; b < x.nbank; b++) {
-      if (!x.writes[b]) continue;
-      any = true;
-      const char *file = bank_file(j, &x, b, ".out");
-      const char *text = td_cache_read_file(j->arena, path(j, file));
-      if (!text || !take_words(text, w[b].at, x.depth)) return lost(j, file);
-    }
-    if (any) move(&x, t, w, true);
-  }
+  Result *r = TD_NEWN(j->arena, Result, top->narray + 1);
+  for (size_t i = 0; i < top->narray; i++)
+    if (!read_array(j, &top->array[i], tensor_of(j, &top->array[i], arg), &r[i])) return false;
+  for (size_t i = 0; i < top->narray; i++)
+    if (r[i].now) move(&top->array[i], tensor_of(j, &top->array[i], arg), r[i].now, r[i].was);
   return true;
 }
 

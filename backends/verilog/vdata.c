@@ -30,6 +30,11 @@ static const void *get_key(const TdMap *map, uint64_t key) {
   return td_map_get(map, key, &v) ? (const void *)(uintptr_t)v : NULL;
 }
 
+/* The front of leaf l is not held up. */
+static const TdVl *goes(TdVkUnit *k, const TdVkLeaf *l) {
+  return td_vtree_not(k->m, td_vtree_sig(k->m, l->stall));
+}
+
 const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
                            int64_t to, uint64_t key) {
   if (x->kind == TD_VL_CONST) return x;
@@ -39,7 +44,9 @@ const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdV
     if (!s) {
       s = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_%" PRId64, name, c - from), x->width);
       if (!l->wait) l->wait = td_vtree_block(k->m);
-      td_vtree_add(k->m, l->wait, td_vtree_set(k->m, s, x));
+      TdVlDo *set = td_vtree_set(k->m, s, x);
+      bool held = l->stall && c <= l->front;
+      td_vtree_add(k->m, l->wait, held ? td_vtree_if(k->m, goes(k, l), set, NULL) : set);
       put_key(k, &l->value, at, s);
     }
     x = td_vtree_sig(k->m, s);
@@ -47,32 +54,40 @@ const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdV
   return x;
 }
 
-/* Whether an iteration is in cycle c of the leaf now. */
-static const TdVl *valid(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
-  const TdVkState *s = &k->state.at[l->state];
+const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l) {
+  const TdVl *here = td_vtree_label(k->m, k->at_width, l->state + 1, k->state.at[l->state].label);
+  return td_vtree_binary(k->m, "==", 1, td_vtree_sig(k->m, k->at), here);
+}
+
+const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
+  TdVlModule *m = k->m;
   if (!l->pipe) {
-    const TdVl *in = td_vtree_sig(k->m, k->at);
-    TdVlModule *m = k->m;
-    const TdVl *here = td_vtree_label(m, k->at_width, l->state + 1, s->label);
-    const TdVl *on = td_vtree_binary(m, "==", 1, in, here);
-    if (s->length <= 1) return on;
+    const TdVl *on = td_vdata_state(k, l);
+    if (k->state.at[l->state].length <= 1) return on;
     const TdVl *tick = td_vtree_const(m, k->tick_width, (uint64_t)c);
     return td_vtree_and(m, on, td_vtree_binary(m, "==", 1, td_vtree_sig(m, k->tick), tick));
   }
   while ((int64_t)l->valid.n <= c) {
     const TdVl *x = l->go;
     if (l->valid.n) {
-      TdVlSig *v = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
-      TdVlDo *off = td_vtree_set(k->m, v, td_vtree_const(k->m, 1, 0));
-      const TdVl *rst = td_vtree_sig(k->m, k->rst);
-      TdVlDo *on = td_vtree_set(k->m, v, l->valid.at[l->valid.n - 1]);
-      if (!l->wait) l->wait = td_vtree_block(k->m);
-      td_vtree_add(k->m, l->wait, td_vtree_if(k->m, rst, off, on));
-      x = td_vtree_sig(k->m, v);
+      int64_t from = (int64_t)l->valid.n - 1;
+      TdVlSig *v = td_vtree_reg(m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
+      TdVlDo *off = td_vtree_set(m, v, td_vtree_const(m, 1, 0));
+      bool held = l->stall && from < l->front;
+      TdVlDo *on = td_vtree_set(m, v, held ? l->valid.at[from] : td_vdata_moves(k, l, from));
+      if (held) on = td_vtree_if(m, goes(k, l), on, NULL);
+      if (!l->wait) l->wait = td_vtree_block(m);
+      td_vtree_add(m, l->wait, td_vtree_if(m, td_vtree_sig(m, k->rst), off, on));
+      x = td_vtree_sig(m, v);
     }
     td_vec_push(k->arena, &l->valid, x);
   }
   return l->valid.at[c];
+}
+
+const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
+  const TdVl *x = td_vdata_there(k, l, c);
+  return l->stall && c <= l->front ? td_vtree_and(k->m, x, goes(k, l)) : x;
 }
 
 /* What a node is called: as the local that it is stored in, or after its operator and line. */
@@ -118,14 +133,15 @@ static bool is_hoisted(const TdReach *r) {
 static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = begins(l, r->node);
-  if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams");
+  if (p->kind != TD_CELL_MEMORY) return td_vtask_got(k, l, r);
   if (is_hoisted(r)) return td_vop_num(td_vtree_sig(k->m, hoisted(k, l, r).reg), p->element);
   TdVkStore *s = td_vstore_of(k, p);
   if (!s) return (TdVlNum){0};
+  s->read = true;
   if (s->scalar) return td_vop_num(td_vtree_sig(k->m, s->reg), p->element);
   if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "tokens of a whole array");
   int64_t slot = l->pipe ? c % l->ii : c;
-  return td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, valid(k, l, c), slot);
+  return td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
 }
 
 /* Whether the node's value is there in the cycle in which it begins. */
@@ -209,15 +225,15 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   if (load) {
     edge.state = l->state - 1;
     int64_t c = k->state.at[edge.state].length - 2;
-    TdVlNum v = td_vstore_read(k, &edge, r->array, at, c, valid(k, &edge, c), slot);
+    TdVlNum v = td_vstore_read(k, &edge, r->array, at, c, td_vdata_moves(k, &edge, c), slot);
     if (!v.e) return false;
-    set_kept(k, x, valid(k, &edge, c + 1), v.e);
+    set_kept(k, x, td_vdata_moves(k, &edge, c + 1), v.e);
     return true;
   }
   edge.state = l->state + 1;
   int64_t c = k->state.at[edge.state].length - 1;
   TdVlNum v = td_vop_num(td_vtree_sig(k->m, x.reg), r->array->element);
-  td_vstore_write(k, &edge, r->array, at, c, valid(k, &edge, c), slot, v);
+  td_vstore_write(k, &edge, r->array, at, c, td_vdata_moves(k, &edge, c), slot, v);
   return !td_diag_failed(k->diag);
 }
 
@@ -225,10 +241,9 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
 static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = write_cycle(l, r->node);
-  if (p->kind != TD_CELL_MEMORY) return none(k, r->stmt->loc, "streams").e != NULL;
   TdVlNum v = td_vdata_value(k, l, r->value, c);
   if (!v.e) return false;
-  const TdVl *on = valid(k, l, c);
+  const TdVl *on = td_vdata_moves(k, l, c);
   if (r->guard) {
     TdVlNum g = td_vdata_value(k, l, td_trace_node(r->guard), c);
     if (!g.e) return false;
@@ -257,6 +272,7 @@ bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
+    if (r->array->kind != TD_CELL_MEMORY) continue;
     if (r->write && !r->hidden && !write(k, l, r)) return false;
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;

@@ -22,13 +22,21 @@ const char *td_verilog_option(const TdBuild *b, int option) {
   return td_arena_strndup(b->arena, said, strcspn(said, "|"));
 }
 
-/* The top, and what it uses of the library. */
-static void put_files(TdArena *a, TdVlogText *t) {
-  TdFile *f = TD_NEWN(a, TdFile, 1 + 16);
-  const char *text = t->top->text;
-  f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->top->name), text};
+/* Whether some file has an instance of a module. */
+static bool uses(TdArena *a, const TdFile *f, size_t n, const char *module) {
+  for (size_t i = 0; i < n; i++)
+    if (strstr(f[i].text, td_text_fmt(a, "  %s ", module))) return true;
+  return false;
+}
+
+/* The top, the tasks, and what they use of the library. */
+static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
+  enum { LIBRARY = 16 };
+  TdFile *f = TD_NEWN(a, TdFile, 1 + task->at.n + LIBRARY);
+  f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->top->name), t->top->text};
+  for (size_t i = 0; i < task->at.n; i++) f[t->nfile++] = task->at.at[i];
   for (const TdFile *x = td_verilog_library; x->name; x++)
-    if (strstr(text, td_text_fmt(a, "  %s ", x->name)))
+    if (uses(a, f, t->nfile, x->name))
       f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
   t->file = f;
 }
@@ -41,16 +49,13 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
   const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
   if (!times) return NULL;
-  if (root->kind != TD_UNIT_KERNEL) {
-    td_diag_set(d, TD_UNSUPPORTED, "not-built", root->loc,
-                "Verilog of designs is not built yet: %s is one", root->sym->name);
-    return NULL;
-  }
   TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
   TdVlogText *out = TD_NEW(a, TdVlogText);
-  out->top = td_vunit_kernel(&p, root, d);
+  TdVlogFiles files = {{0}};
+  bool design = root->kind == TD_UNIT_DESIGN;
+  out->top = design ? td_vdesign_module(&p, root, &files, d) : td_vunit_kernel(&p, root, d);
   if (!out->top) return NULL;
-  put_files(a, out);
+  put_files(a, out, &files);
   out->bench = td_verilog_bench(a, out->top);
   out->main = td_verilog_library_main;
   return out;

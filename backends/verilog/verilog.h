@@ -28,13 +28,32 @@ typedef struct TdVlogArray {
   bool block[TD_MAX_RANK];
   int64_t depth, nbank;
   size_t *reads, *writes; /* ports of each bank */
+  int64_t copies;         /* instances, each with its own; ports lie side by side */
+  const int64_t *lo;      /* where each one's begins in the argument, rank numbers each */
 } TdVlogArray;
+
+/* A stream's end in a task's module. */
+typedef struct TdVlogPort {
+  TdSym sym;
+  const char *name;
+  bool put;
+} TdVlogPort;
+/* A scalar that a module is given. */
+typedef struct TdVlogInput {
+  TdSym sym;
+  const char *name;
+  int width;
+} TdVlogInput;
 
 typedef struct TdVlogModule {
   const char *name, *text;
   const TdUnit *unit;
   const TdVlogArray *array;
   size_t narray;
+  const TdVlogPort *port;
+  size_t nport;
+  const TdVlogInput *input;
+  size_t ninput;
 } TdVlogModule;
 
 /* A program on its way to text. */
@@ -48,6 +67,17 @@ typedef struct TdVlogProg {
 
 /* vunit.c: a kernel as a module; NULL with d filled. */
 const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d);
+
+/* Ports of a bank: "A", or "A_3" where there are more; "A_q", "A_q1". */
+const char *td_vunit_bank(TdArena *a, const TdVlogArray *x, int64_t b);
+const char *td_vunit_pin(TdArena *a, const char *bank, const char *what, size_t i);
+
+/* vdesign.c: a design as a module, and those of its tasks, appended to a list of files. */
+typedef struct TdVlogFiles {
+  TD_VEC(TdFile) at;
+} TdVlogFiles;
+const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
+                                      TdDiag *d);
 
 /* A build's text. */
 typedef struct TdVlogText {

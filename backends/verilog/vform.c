@@ -29,7 +29,7 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
   if (c->node) return td_vdata_value(k, l, td_trace_node(c->node), cycle);
   if (c->sym) {
     TdVlSig *s = td_map_getp(&k->scalar, c->sym);
-    bool is_signed = c->sym->kind == TD_SYM_COORD;
+    bool is_signed = false;
     const TdParam *p = td_unit_param(k->unit, c->sym);
     if (p) is_signed = td_type_is_signed(p->type) || p->type->kind == TD_T_INDEX;
     if (s) return (TdVlNum){td_vtree_sig(k->m, s), is_signed, 0};

@@ -65,6 +65,7 @@ static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
   TdVkLeaf *l = add_leaf(k, x, at_line(k, "do", x->stmt->loc));
   l->element = element;
   l->state = add_state(k, l->name, x->stmt->loc, x->length);
+  k->state.at[l->state].leaf = l;
   return true;
 }
 
@@ -195,8 +196,17 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   l->state = add_state(k, td_text_fmt(k->arena, "%s_run", name), x->stmt->loc, 1);
   k->state.at[l->state].kind = RUN;
   k->state.at[l->state].leaf = l;
-  if (x->length - 1 + stores > 0)
-    add_state(k, td_text_fmt(k->arena, "%s_drain", name), x->stmt->loc, x->length - 1 + stores);
+  int64_t rest = x->length - 1 + stores;
+  bool tokens = td_vtask_has_tokens(trace);
+  size_t none = k->op.n;
+  if (tokens && !rest) add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .leaf = l});
+  if (tokens || rest > 0) {
+    size_t s =
+        add_state(k, td_text_fmt(k->arena, "%s_drain", name), x->stmt->loc, rest > 0 ? rest : 1);
+    k->state.at[s].kind = DRAIN;
+    k->state.at[s].leaf = l;
+  }
+  if (tokens && !rest) k->op.at[none].target = k->op.n;
   for (size_t i = 0; i < skip.n; i++) k->op.at[skip.at[i]].target = k->op.n;
   return true;
 }
@@ -268,6 +278,7 @@ static void start_pipe(TdVkUnit *k, TdVkLeaf *l) {
   const TdVl *here = td_vtree_label(k->m, k->at_width, l->state + 1, s->label);
   const TdVl *on = td_vtree_binary(k->m, "==", 1, td_vtree_sig(k->m, k->at), here);
   TdVlModule *m = k->m;
+  const TdVl *held = l->stall ? td_vtree_sig(m, l->stall) : NULL;
   if (l->ii > 1) {
     int w = bits_of((uint64_t)l->ii - 1);
     TdVlSig *gap = td_vtree_reg(m, td_text_fmt(k->arena, "%s_gap", l->name), w);
@@ -276,6 +287,7 @@ static void start_pipe(TdVkUnit *k, TdVkLeaf *l) {
     TdVlDo *again = td_vtree_set(m, gap, td_vtree_const(m, w, (uint64_t)l->ii - 1));
     const TdVl *less = td_vtree_binary(m, "-", w, left, td_vtree_const(m, w, 1));
     TdVlDo *count = td_vtree_if(m, none, again, td_vtree_set(m, gap, less));
+    if (held) count = td_vtree_if(m, held, td_vtree_set(m, gap, left), count);
     td_vtree_always(m, s->note, td_vtree_if(m, on, count, td_vtree_set(m, gap, zero)));
     on = td_vtree_and(m, on, none);
   }
@@ -321,7 +333,8 @@ static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
       TdVlDo *then = td_vtree_block(m), *otherwise = td_vtree_block(m);
       walk(k, op->target, then);
       walk(k, at, otherwise);
-      td_vtree_add(m, out, td_vtree_if(m, op->test, then, otherwise));
+      const TdVl *test = op->leaf ? td_vtree_not(m, td_vtree_sig(m, op->leaf->pending)) : op->test;
+      td_vtree_add(m, out, td_vtree_if(m, test, then, otherwise));
       more = false;
       break;
     }
@@ -360,9 +373,13 @@ static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
     TdVlDo *run = td_vtree_block(m);
     td_vtree_add(m, run, move_on(k, s->leaf, s->leaf->nest.n - 1));
     td_vtree_add(m, run, td_vtree_if(m, is_last(k, s->leaf), go, NULL));
-    return td_vtree_if(m, s->leaf->go, run, NULL);
+    return td_vtree_if(m, td_vdata_moves(k, (TdVkLeaf *)s->leaf, 0), run, NULL);
   }
-  if (s->length <= 1) return go;
+  const TdVlSig *stall = s->leaf && s->kind == STAY ? s->leaf->stall : NULL;
+  const TdVl *free = stall ? td_vtree_not(m, td_vtree_sig(m, s->leaf->stall)) : NULL, *leave = free;
+  if (s->leaf && s->leaf->pending)
+    leave = td_vtree_and(m, leave, td_vtree_not(m, td_vtree_sig(m, s->leaf->pending)));
+  if (s->length <= 1) return leave ? td_vtree_if(m, leave, go, NULL) : go;
   const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, k->tick_width, 1);
   const TdVl *last = td_vtree_const(m, k->tick_width, (uint64_t)s->length - 1);
   TdVlDo *end = td_vtree_block(m);
@@ -383,8 +400,14 @@ bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x) {
   k->tick_width = bits_of((uint64_t)longest - 1);
   k->at = td_vtree_reg(k->m, "state", k->at_width);
   if (longest > 1) k->tick = td_vtree_reg(k->m, "tick", k->tick_width);
-  for (size_t i = 0; i < k->leaf.n; i++)
-    if (k->leaf.at[i]->pipe) start_pipe(k, k->leaf.at[i]);
+  for (size_t i = 0; i < k->leaf.n; i++) {
+    TdVkLeaf *l = k->leaf.at[i];
+    bool body = !l->pipe && l->t->loop;
+    l->time = td_times_of(k->times, body ? l->t->loop : l->step->stmt);
+    if (body && l->time) l->time = l->time->body;
+    if (!td_vtask_open(k, l)) return false;
+    if (l->pipe) start_pipe(k, l);
+  }
   return true;
 }
 

@@ -184,7 +184,7 @@ static void put_unused(TdText *out, TdVlModule *m, const TdVlScope *s) {
   TdText t = td_text_new(m->arena);
   for (size_t i = 0; i < s->sig.n; i++) {
     const TdVlSig *x = s->sig.at[i];
-    for (int lo = 0; lo < x->width && !x->output; lo++) {
+    for (int lo = 0; lo < x->width && !x->output && !x->gone; lo++) {
       if (x->used[lo]) continue;
       int hi = lo;
       while (hi + 1 < x->width && !x->used[hi + 1]) hi++;
@@ -201,7 +201,7 @@ static void put_unused(TdText *out, TdVlModule *m, const TdVlScope *s) {
 static void put_scope(TdText *out, TdVlModule *m, const TdVlScope *s) {
   for (size_t i = 0; i < s->sig.n; i++) {
     const TdVlSig *x = s->sig.at[i];
-    if (x->input || x->output) continue;
+    if (x->input || x->output || x->gone) continue;
     td_text_line(out, "%s %s%s;", x->reg ? "reg" : "wire", range(m, x->width), x->name);
   }
   td_text_putc(out, '\n');

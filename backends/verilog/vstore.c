@@ -319,7 +319,8 @@ void td_vstore_finish(TdVkUnit *k) {
   for (size_t i = 0; i < k->store.n; i++) {
     const TdVkStore *s = k->store.at[i];
     if (s->scalar) {
-      td_vtree_always(k->m, s->name, s->act);
+      s->reg->gone = !s->read;
+      if (s->read) td_vtree_always(k->m, s->name, s->act);
       continue;
     }
     for (int64_t b = 0; b < s->nbank; b++)

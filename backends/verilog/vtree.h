@@ -10,6 +10,7 @@ typedef struct TdVlSig {
   const char *name;
   int width;
   bool reg, input, output;
+  bool gone;  /* after all it is not declared */
   bool *used; /* of each bit: something reads it */
 } TdVlSig;
 

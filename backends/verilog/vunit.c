@@ -8,13 +8,17 @@ static bool take_params(TdVkUnit *k) {
   const TdUnit *u = k->unit;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
-    if (t->kind == TD_T_PORT)
-      return td_vunit_refuse(k, "not-built", u->param[i].loc, "give it arrays",
-                             "Verilog of kernels with streams is not built yet");
-    if (t->kind == TD_T_TENSOR) continue;
+    if (t->kind == TD_T_PORT && (t->rank || t->block || t->elem->kind == TD_T_TENSOR))
+      return td_vunit_refuse(k, "not-built", u->param[i].loc, "one stream of scalars",
+                             "Verilog of rows, blocks and tensors of streams is not built yet");
+    if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
     td_map_putp(k->arena, &k->scalar, u->param[i].sym,
                 td_vtree_input(k->m, u->param[i].sym->name, t->w));
   }
+  enum { COORD_BITS = 16 };
+  for (size_t i = 0; i < u->ncoord; i++)
+    td_map_putp(k->arena, &k->scalar, u->coord[i],
+                td_vtree_input(k->m, u->coord[i]->name, COORD_BITS));
   return true;
 }
 
@@ -49,6 +53,8 @@ static void note_ports(TdVkUnit *k, TdVlogModule *out) {
     a.rank = s->rank;
     a.depth = s->depth;
     a.nbank = s->nbank;
+    a.copies = 1;
+    a.lo = TD_NEWN(k->arena, int64_t, TD_MAX_RANK);
     for (int d = 0; d < s->rank; d++) {
       a.extent[d] = s->extent[d];
       a.banks[d] = s->banks[d];
@@ -64,6 +70,34 @@ static void note_ports(TdVkUnit *k, TdVlogModule *out) {
   }
   out->array = list.at;
   out->narray = list.n;
+}
+
+/* The ends of streams, and scalars. */
+static void note_ends(TdVkUnit *k, TdVlogModule *out) {
+  TD_VEC(TdVlogPort) port = {0};
+  TD_VEC(TdVlogInput) input = {0};
+  for (size_t i = 0; i < k->port.n; i++) {
+    const TdVkPort *p = k->port.at[i];
+    td_vec_push(k->arena, &port, ((TdVlogPort){p->sym, p->name, p->put}));
+  }
+  for (size_t i = 0; i < k->unit->nparam + k->unit->ncoord; i++) {
+    bool param = i < k->unit->nparam;
+    TdSym sym = param ? k->unit->param[i].sym : k->unit->coord[i - k->unit->nparam];
+    const TdVlSig *s = td_map_getp(&k->scalar, sym);
+    if (s) td_vec_push(k->arena, &input, ((TdVlogInput){sym, s->name, s->width}));
+  }
+  out->port = port.at;
+  out->nport = port.n;
+  out->input = input.at;
+  out->ninput = input.n;
+}
+
+const char *td_vunit_bank(TdArena *a, const TdVlogArray *x, int64_t b) {
+  return x->nbank > 1 ? td_text_fmt(a, "%s_%lld", x->name, (long long)b) : x->name;
+}
+
+const char *td_vunit_pin(TdArena *a, const char *bank, const char *what, size_t i) {
+  return i ? td_text_fmt(a, "%s_%s%zu", bank, what, i) : td_text_fmt(a, "%s_%s", bank, what);
 }
 
 const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag *d) {
@@ -92,7 +126,8 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
                p->sched->target->name);
   if (!take_params(k) || !td_vplan_unit(k, x)) return NULL;
   for (size_t i = 0; i < k->leaf.n; i++)
-    if (!td_vdata_writes(k, k->leaf.at[i])) return NULL;
+    if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i])) return NULL;
+  td_vtask_finish(k);
   td_vstore_finish(k);
   for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);
   td_vplan_finish(k);
@@ -103,5 +138,6 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   out->text = td_text_str(&text);
   out->unit = u;
   note_ports(k, out);
+  note_ends(k, out);
   return out;
 }

@@ -30,6 +30,7 @@ typedef struct TdVkStore {
   const TdType *element;
   bool outside; /* an argument: the memory is whoever's that calls */
   bool scalar;
+  bool read;    /* of a scalar: something needs it to be kept */
   TdVlSig *reg; /* of a scalar */
   TdVlDo *act;  /* what sets it */
   int latency;  /* cycles of a read: 0, 1 */
@@ -62,8 +63,6 @@ typedef struct TdVkState {
   const char *note;
   int64_t length;
   const TdVkLeaf *leaf;
-  const TdVl *wait; /* it goes on only while this holds; NULL: always */
-  TdVlDo *inside;   /* what happens in it; or NULL */
   int kind;
 } TdVkState;
 
@@ -80,7 +79,35 @@ typedef struct TdVkOp {
   TdVkOpKind kind;
   size_t counter, state, target;
   const TdVl *test;
+  const TdVkLeaf *leaf; /* BRANCH: it has no puts left, in place of a test */
 } TdVkOp;
+
+/* An end of a stream: what asks for it in which cycle. */
+typedef struct TdVkDrive {
+  const TdVl *on, *data;
+} TdVkDrive;
+typedef struct TdVkPort {
+  TdSym sym;
+  const char *name;
+  bool put;
+  const TdType *element;
+  TdVlSig *ready, *data;
+  TD_VEC(TdVkDrive) drive;
+} TdVkPort;
+
+/* A get of a firing: whether it happened while others still wait, and its token then. */
+typedef struct TdVkGot {
+  const TdReach *reach;
+  TdVlSig *flag, *latch;
+  const TdVl *take;
+} TdVkGot;
+typedef struct TdVkFiring {
+  const TdFiring *time;
+  TD_VEC(TdVkGot) got;
+  TD_VEC(const TdReach *) put;
+  TdVlSig *credit;
+  const TdVl *start, *done;
+} TdVkFiring;
 
 /* Straight code, or a pipelined loop. */
 struct TdVkLeaf {
@@ -99,6 +126,10 @@ struct TdVkLeaf {
   TdMap value;         /* node and cycle -> TdVl * */
   TD_VEC(TdVkKept) kept;
   TdVlDo *wait; /* registers between cycles */
+  TD_VEC(TdVkFiring *) firing;
+  int64_t front;    /* the last cycle in which a firing may be held up */
+  TdVlSig *stall;   /* it is; NULL: it never is */
+  TdVlSig *pending; /* puts are left after this cycle */
 };
 
 typedef struct TdVkUnit {
@@ -115,6 +146,7 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkState) state;
   TD_VEC(TdVkOp) op;
   TD_VEC(TdVkLeaf *) leaf;
+  TD_VEC(TdVkPort *) port;
   TdMap scalar; /* symbol -> TdVlSig * of parameters and coordinates */
   TdVlSig *clk, *rst, *start, *busy, *at, *tick;
   int tick_width, at_width;
@@ -142,6 +174,20 @@ const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdV
                            int64_t to, uint64_t key);
 /* All that leaf l writes. */
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l);
+
+/* Whether an iteration stands in cycle c; whether it goes on from there; the leaf's state is on. */
+const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c);
+const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c);
+const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l);
+
+/* vtask.c: what moves tokens. An end of a stream; whether a trace has any; the firings of a leaf,
+ * before and after its datapath is asked for; what a get gives; the ports in the end. */
+TdVkPort *td_vtask_port(TdVkUnit *k, const TdPlaced *p, bool put);
+bool td_vtask_has_tokens(const TdTrace *t);
+bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l);
+bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);
+TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r);
+void td_vtask_finish(TdVkUnit *k);
 
 /* vstore.c: the storage of what a trace names; reads and writes of it. */
 TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p);

@@ -202,6 +202,15 @@ static bool make_network(Regions *r, TdNet *n) {
   return (!stateful || check_paths(n)) && td_net_share(n) && td_net_order(n);
 }
 
+bool td_net_classes(TdNet *n) {
+  if (!check_streams(n)) return false;
+  for (size_t i = 0; i < n->design->nstream; i++)
+    td_vec_push(n->arena, &n->stream, n->design->stream[i]);
+  for (size_t i = 0; i < n->design->nrun; i++)
+    if (!td_net_class_add(n, &n->design->run[i])) return false;
+  return true;
+}
+
 /* Makes a region of design u; the designs that it calls are regions in `prog`. What a network does
  * not tell apart is looked at more closely in the next. */
 static bool lower(Regions *r, const TdProg *prog, const TdUnit *u) {

@@ -1,0 +1,418 @@
+/* vdesign.c - a design: a module for each class of instances, generate loops over boxes of them, and
+ * a scope with its wires and its FIFO for each stream. The text does not grow with the grid. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/verilog/verilog.h"
+#include "backends/verilog/vname.h"
+#include "lower/net/net.h"
+
+/* Streams of one array between two tasks: the box of those that are used. */
+typedef struct Wires {
+  const TdStream *stream;
+  const char *name;
+  int rank, width;
+  int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
+  bool *used;
+} Wires;
+
+typedef struct Design {
+  const TdVlogProg *p;
+  TdArena *arena;
+  TdNet *net;
+  TdText out, head;
+  TD_VEC(Wires) wires;
+  TD_VEC(TdVlogArray) array;
+  const char *busy; /* all that are */
+  TdDiag *diag;
+} Design;
+
+static bool refuse(Design *d, const char *code, TdLoc loc, const char *what) {
+  td_diag_set(d->diag, TD_UNSUPPORTED, code, loc, "Verilog of %s is not built yet", what);
+  td_diag_help(d->diag, "build it for the CPU, timed");
+  return false;
+}
+
+/* The indices that instance i of a class is given for parameter k. */
+static const int64_t *given(const TdNetClass *c, size_t k, uint32_t i, int rank) {
+  return c->arg.at[k].at + (size_t)i * (size_t)rank;
+}
+
+/* The number of a stream in its box. */
+static int64_t number_of(const Wires *w, const int64_t *at) {
+  int64_t n = 0;
+  for (int d = 0; d < w->rank; d++) n = n * w->n[d] + at[d] - w->lo[d];
+  return n;
+}
+
+/* Puts the box around the streams of an array that some class holds. */
+static void bound(Design *d, Wires *w) {
+  int64_t hi[TD_MAX_RANK];
+  bool any = false;
+  for (int pass = 0; pass < 2; pass++) {
+    for (size_t c = 0; c < d->net->cls.n; c++)
+      for (size_t k = 0; k < d->net->cls.at[c]->arg.n; k++) {
+        const TdNetClass *x = d->net->cls.at[c];
+        if (x->arg.at[k].sym != w->stream->sym) continue;
+        for (uint32_t i = 0; i < x->n; i++) {
+          const int64_t *at = given(x, k, i, w->rank);
+          for (int r = 0; r < w->rank && !pass; r++) {
+            if (!any || at[r] < w->lo[r]) w->lo[r] = at[r];
+            if (!any || at[r] > hi[r]) hi[r] = at[r];
+          }
+          any = true;
+          if (pass) w->used[number_of(w, at)] = true;
+        }
+      }
+    w->count = any;
+    for (int r = 0; r < w->rank && any && !pass; r++) w->n[r] = hi[r] - w->lo[r] + 1;
+    for (int r = 0; r < w->rank; r++) w->count *= w->n[r];
+    if (!pass) w->used = TD_NEWN(d->arena, bool, w->count + 1);
+  }
+}
+
+/* The scopes of a stream array. */
+static bool put_streams(Design *d, const TdStream *s) {
+  Wires w = {.stream = s, .rank = s->type->rank, .width = td_type_scalar(s->type)->w};
+  if (s->type->block || s->type->elem->kind == TD_T_TENSOR)
+    return refuse(d, "not-built", s->loc, "streams of blocks and tensors");
+  if (td_attrs_get(s->attrs, TD_ATTR_LATENCY))
+    return refuse(d, "not-built", s->loc, "streams with a latency");
+  td_unit_value(d->net->design, s->depth, &w.depth);
+  bound(d, &w);
+  if (!w.count) return true;
+  w.name = td_text_fmt(d->arena, "%s_%s", td_vname_plain(d->arena, s->sym->name), "streams");
+  for (int64_t i = 0; i < w.count; i++)
+    if (!w.used[i])
+      return refuse(d, "not-built", s->loc, "an array of streams of which some lead nowhere");
+  td_vec_push(d->arena, &d->wires, w);
+  TdText *o = &d->out;
+  const char *n = w.name;
+  td_text_line(o, "// streams %s", s->sym->name);
+  td_text_line(o, "genvar %s_i;", n);
+  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
+               w.count, n, n, n);
+  td_text_line(o, "  wire put, room, valid, take;");
+  td_text_line(o, "  wire [%d:0] in, out;", w.width - 1);
+  td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
+  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
+  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
+  td_text_line(o, "end endgenerate");
+  return true;
+}
+
+/* A box of instances: `count` of them from number `first` on, their ids lo + step * digit. */
+typedef struct Box {
+  uint32_t first, count;
+  int64_t lo[TD_MAX_RANK], step[TD_MAX_RANK], n[TD_MAX_RANK];
+} Box;
+
+static const int64_t *ids(const TdNetClass *c, uint32_t i) {
+  return c->id + (size_t)i * (size_t)c->rank;
+}
+
+/* Digit of dimension r of instance number k of a box. */
+static int64_t digit(const Box *b, int rank, int r, int64_t k) {
+  for (int d = rank; --d > r;) k /= b->n[d];
+  return k % b->n[r];
+}
+
+/* Whether instances from b->first on are the box that b says. */
+static bool is_box(const TdNetClass *c, const Box *b) {
+  for (uint32_t k = 0; k < b->count; k++)
+    for (int r = 0; r < c->rank; r++)
+      if (ids(c, b->first + k)[r] != b->lo[r] + b->step[r] * digit(b, c->rank, r, k)) return false;
+  return true;
+}
+
+/* The box around instances [first, first + count), if they fill one. */
+static bool box_of(const TdNetClass *c, uint32_t first, uint32_t count, Box *b) {
+  int64_t all = 1;
+  *b = (Box){.first = first, .count = count};
+  for (int r = 0; r < c->rank; r++) {
+    int64_t lo = ids(c, first)[r], hi = ids(c, first + count - 1)[r], step = 0;
+    for (uint32_t k = 1; k < count; k++) {
+      int64_t gap = ids(c, first + k)[r] - lo;
+      if (gap > 0 && (!step || gap < step)) step = gap;
+    }
+    b->lo[r] = lo;
+    b->step[r] = step ? step : 1;
+    b->n[r] = (hi - lo) / b->step[r] + 1;
+    if (hi < lo || b->n[r] > count) return false;
+    all *= b->n[r];
+  }
+  return all == count && is_box(c, b);
+}
+
+/* A number that each instance of a box has, as an expression of its digits; false: it is no affine
+ * function of them. */
+static bool fit(Design *d, const TdNetClass *c, const Box *b, const int64_t *of, const char **out) {
+  TdText t = td_text_new(d->arena);
+  int64_t by[TD_MAX_RANK], stride = b->count;
+  td_text_putf(&t, "%" PRId64, of[0]);
+  for (int r = 0; r < c->rank; r++) {
+    stride /= b->n[r];
+    by[r] = b->n[r] > 1 ? of[stride] - of[0] : 0;
+    if (by[r]) td_text_putf(&t, " + %" PRId64 "*D%d", by[r], r);
+  }
+  for (uint32_t k = 0; k < b->count; k++) {
+    int64_t v = of[0];
+    for (int r = 0; r < c->rank; r++) v += by[r] * digit(b, c->rank, r, k);
+    if (v != of[k]) return false;
+  }
+  *out = td_text_str(&t);
+  return true;
+}
+
+/* What is connected to the instances of a box: lines of ports. */
+typedef struct Pins {
+  TdText text;
+} Pins;
+
+static const Wires *wires_of(const Design *d, TdSym sym) {
+  for (size_t i = 0; i < d->wires.n; i++)
+    if (d->wires.at[i].stream->sym == sym) return &d->wires.at[i];
+  return NULL;
+}
+
+/* The number of parameter `sym` of a class. */
+static size_t param_of(const TdNetClass *c, TdSym sym) {
+  size_t k = 0;
+  while (k < c->kernel->nparam && c->kernel->param[k].sym != sym) k++;
+  return k;
+}
+
+/* Connects an end of a stream. */
+static bool connect_port(Design *d, const TdNetClass *c, const Box *b, const TdVlogPort *p,
+                         TdText *t) {
+  size_t k = param_of(c, p->sym);
+  const Wires *w = wires_of(d, c->arg.at[k].sym);
+  int64_t *number = TD_NEWN(d->arena, int64_t, b->count);
+  const char *at;
+  if (c->arg.at[k].listed)
+    return refuse(d, "not-built", w->stream->loc, "lists of streams that data chooses from");
+  for (uint32_t i = 0; i < b->count; i++)
+    number[i] = number_of(w, given(c, k, b->first + i, w->rank));
+  if (!fit(d, c, b, number, &at)) return false;
+  if (p->put)
+    td_text_putf(t, ",\n      .%s_put(%s[%s].put), .%s_room(%s[%s].room), .%s_data(%s[%s].in)",
+                 p->name, w->name, at, p->name, w->name, at, p->name, w->name, at);
+  else
+    td_text_putf(t, ",\n      .%s_take(%s[%s].take), .%s_valid(%s[%s].valid), .%s_data(%s[%s].out)",
+                 p->name, w->name, at, p->name, w->name, at, p->name, w->name, at);
+  return true;
+}
+
+/* A pin of `bits` bits of each instance, out of a vector of the design's. */
+static void connect_pin(Design *d, TdText *t, const char *own, const char *pin, int64_t bits,
+                        const Box *b, const char *all) {
+  (void)d;
+  td_text_putf(t, ",\n      .%s(%s_%s[(%u + G)*%" PRId64 " +: %" PRId64 "])", pin, all, own,
+               b->first, bits, bits);
+}
+
+static int bits_below(int64_t n) {
+  int w = 1;
+  while (w < 62 && (n - 1) >> w) w++;
+  return w;
+}
+
+/* A pin of an array: an output of the design unless it is read data. */
+typedef struct Pin {
+  const char *what;
+  int64_t bits;
+  bool in;
+} Pin;
+
+/* Calls for each pin of each bank of an array; `head`: the design's, as ports. */
+static void array_pins(Design *d, const TdVlogArray *x, const char *all, const Box *b, TdText *t) {
+  int w = bits_below(x->depth);
+  const Pin reads[] = {{"re", 1, false}, {"raddr", w, false}, {"q", x->width, true}};
+  const Pin writes[] = {{"we", 1, false}, {"waddr", w, false}, {"d", x->width, false}};
+  for (int64_t bank = 0; bank < x->nbank; bank++)
+    for (int write = 0; write < 2; write++) {
+      size_t n = write ? x->writes[bank] : x->reads[bank];
+      for (size_t i = 0; i < n; i++)
+        for (int k = write || x->latency ? 0 : 1; k < 3; k++) {
+          const Pin *p = write ? &writes[k] : &reads[k];
+          const char *pin = td_vunit_pin(d->arena, td_vunit_bank(d->arena, x, bank), p->what, i);
+          if (b)
+            connect_pin(d, t, pin, pin, p->bits, b, all);
+          else
+            td_text_putf(t, ",\n  %s wire [%" PRId64 ":0] %s_%s", p->in ? "input " : "output",
+                         p->bits * x->copies - 1, all, pin);
+        }
+    }
+}
+
+/* The instances of a box. False where a port is no affine function of the ids. */
+static bool put_box(Design *d, const TdNetClass *c, const TdVlogModule *m, const Box *b) {
+  TdText t = td_text_new(d->arena);
+  const char *label = td_text_fmt(d->arena, "%s_at_%u", m->name, b->first);
+  for (size_t i = 0; i < m->nport; i++)
+    if (!connect_port(d, c, b, &m->port[i], &t)) return false;
+  for (size_t i = 0; i < m->ninput; i++) {
+    const char *at = NULL;
+    for (size_t k = 0; k < c->kernel->ncoord; k++) {
+      int64_t *v = TD_NEWN(d->arena, int64_t, b->count);
+      if (c->kernel->coord[k] != m->input[i].sym) continue;
+      for (uint32_t j = 0; j < b->count; j++)
+        v[j] = c->coord[(b->first + j) * c->kernel->ncoord + k];
+      if (!fit(d, c, b, v, &at)) return false;
+      at = td_text_fmt(d->arena, "%d'(%s)", m->input[i].width, at);
+    }
+    size_t k = param_of(c, m->input[i].sym);
+    if (!at) at = c->arg.at[k].sym->name;
+    td_text_putf(&t, ",\n      .%s(%s)", m->input[i].name, at);
+  }
+  for (size_t i = 0; i < m->narray; i++) array_pins(d, &m->array[i], m->name, b, &t);
+  TdText *o = &d->out;
+  td_text_line(o, "genvar %s_i;", label);
+  td_text_line(o, "generate for (%s_i = 0; %s_i < %u; %s_i = %s_i + 1) begin : %s", label, label,
+               b->count, label, label, label);
+  td_text_line(o, "  localparam G = %s_i;", label);
+  int64_t below = b->count;
+  const char *text = td_text_str(&t);
+  for (int r = 0; r < c->rank; r++) {
+    below /= b->n[r];
+    if (strstr(text, td_text_fmt(d->arena, "*D%d", r)))
+      td_text_line(o, "  localparam D%d = G / %" PRId64 " %% %" PRId64 ";", r, below, b->n[r]);
+  }
+  td_text_line(o, "  %s task_ (.clk(clk), .rst(rst), .start(start), .busy(%s_busy[%u + G])%s);",
+               m->name, m->name, b->first, text);
+  td_text_line(o, "end endgenerate");
+  return true;
+}
+
+/* All instances of a class, in as few boxes as are found. */
+static bool put_instances(Design *d, const TdNetClass *c, const TdVlogModule *m) {
+  Box b;
+  if (box_of(c, 0, c->n, &b)) {
+    size_t n = d->out.n;
+    if (put_box(d, c, m, &b)) return true;
+    d->out.n = n;
+  }
+  for (uint32_t i = 0; i < c->n && !td_diag_failed(d->diag); i++)
+    if (!box_of(c, i, 1, &b) || !put_box(d, c, m, &b)) return false;
+  return !td_diag_failed(d->diag);
+}
+
+/* Where the block that instance i is given of an argument begins. */
+static void block_begin(const Design *d, const TdNetClass *c, size_t k, uint32_t i, int64_t *lo) {
+  const TdType *t = c->kernel->param[k].type;
+  const char *word = c->arg.at[k].layout;
+  for (int r = 0; r < t->rank; r++) {
+    int64_t extent = 0;
+    lo[r] = 0;
+    if (!word) continue;
+    if (*word == 'S' && td_unit_value(d->net->design, t->dim[r], &extent))
+      lo[r] = ids(c, i)[word[1] - '0'] * extent;
+    word += *word == 'S' ? 2 : 1;
+  }
+}
+
+/* The memories that the instances of a class have of their own. */
+static void note_arrays(Design *d, const TdNetClass *c, TdVlogModule *m) {
+  for (size_t i = 0; i < m->narray; i++) {
+    TdVlogArray x = m->array[i];
+    size_t k = param_of(c, x.sym);
+    int64_t *lo = TD_NEWN(d->arena, int64_t, c->n * (size_t)x.rank + 1);
+    for (uint32_t j = 0; j < c->n; j++) block_begin(d, c, k, j, lo + j * (size_t)x.rank);
+    x.copies = c->n;
+    x.lo = lo;
+    x.sym = c->arg.at[k].sym;
+    ((TdVlogArray *)m->array)[i].copies = c->n;
+    array_pins(d, &m->array[i], m->name, NULL, &d->head);
+    x.name = td_text_fmt(d->arena, "%s_%s", m->name, x.name);
+    td_vec_push(d->arena, &d->array, x);
+  }
+}
+
+/* The module of a class. */
+static TdVlogModule *module_of(Design *d, const TdNetClass *c, size_t number) {
+  const TdProg *p = d->net->prog;
+  bool other = false;
+  for (size_t i = 0; i < d->net->cls.n; i++)
+    other |= i != number && strcmp(d->net->cls.at[i]->task, c->task) == 0;
+  const TdUnit **unit = TD_NEWN(d->arena, const TdUnit *, p->nunit + 1);
+  for (size_t i = 0; i < p->nunit; i++) unit[i] = p->unit[i];
+  unit[p->nunit] = c->kernel;
+  const TdProg *own = td_prog_new(d->net->store, unit, p->nunit + 1);
+  TdSched *s = TD_NEW(d->arena, TdSched);
+  *s = (TdSched){d->p->sched->affine, d->arena, own, d->p->sched->target, {0}};
+  TdVlogProg q = *d->p;
+  q.prog = own;
+  q.sched = s;
+  q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
+  const char *task = td_vname_plain(d->arena, c->task);
+  if (td_vname_is_reserved(task)) task = td_text_fmt(d->arena, "%s_task", task);
+  q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
+  if (strcmp(q.top, d->net->design->sym->name) == 0)
+    q.top = td_text_fmt(d->arena, "%s_task", q.top);
+  return q.times ? (TdVlogModule *)td_vunit_kernel(&q, c->kernel, d->diag) : NULL;
+}
+
+/* "input wire [15:0] a" of the design's scalars. */
+static void put_scalars(Design *d, TdVlogModule *out) {
+  const TdUnit *u = d->net->design;
+  TD_VEC(TdVlogInput) list = {0};
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = u->param[i].type;
+    if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
+    TdVlogInput x = {u->param[i].sym, u->param[i].sym->name, t->w};
+    td_text_putf(&d->head, ",\n  input  wire [%d:0] %s", x.width - 1, x.name);
+    td_vec_push(d->arena, &list, x);
+  }
+  out->input = list.at;
+  out->ninput = list.n;
+}
+
+const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
+                                      TdDiag *diag) {
+  TdArena *a = p->arena;
+  TdStore *store = td_store_inner(a, p->prog->store->session);
+  const TdProg *prog = td_clone_prog(store, p->prog, true);
+  TdMap closer = {0};
+  TdNet net = {.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
+  net.design = td_prog_root(prog);
+  Design d = {.p = p, .arena = a, .net = &net, .diag = diag};
+  d.out = d.head = td_text_new(a);
+  d.out.indent = 1;
+  (void)design;
+  if (!td_net_classes(&net)) return NULL;
+  for (size_t i = 0; i < net.design->nstream; i++)
+    if (!put_streams(&d, &net.design->stream[i])) return NULL;
+  TdVlogModule *out = TD_NEW(a, TdVlogModule);
+  TdText busy = td_text_new(a), decl = td_text_new(a);
+  put_scalars(&d, out);
+  for (size_t i = 0; i < net.cls.n; i++) {
+    TdVlogModule *m = module_of(&d, net.cls.at[i], i);
+    if (!m) return NULL;
+    td_vec_push(a, &files->at, ((TdFile){td_text_fmt(a, "%s.sv", m->name), m->text}));
+    td_text_putf(&decl, "  wire [%u:0] %s_busy;\n", net.cls.at[i]->n - 1, m->name);
+    td_text_putf(&busy, "%s|%s_busy", i ? " || " : "", m->name);
+    note_arrays(&d, net.cls.at[i], m);
+    if (!put_instances(&d, net.cls.at[i], m)) return NULL;
+  }
+  out->name = p->top && *p->top ? p->top : td_vname_plain(a, net.design->sym->name);
+  out->unit = td_prog_root(p->prog);
+  for (size_t i = 0; i < d.array.n; i++)
+    for (size_t k = 0; k < net.design->nparam; k++)
+      if (net.design->param[k].sym == d.array.at[i].sym)
+        d.array.at[i].sym = out->unit->param[k].sym;
+  for (size_t i = 0; i < out->ninput; i++)
+    for (size_t k = 0; k < net.design->nparam; k++)
+      if (net.design->param[k].sym == out->input[i].sym)
+        ((TdVlogInput *)out->input)[i].sym = out->unit->param[k].sym;
+  out->array = d.array.at;
+  out->narray = d.array.n;
+  out->text = td_text_fmt(a,
+                          "// %s: a design of %zu classes of tasks, for %s\n"
+                          "module %s (\n"
+                          "  input  wire clk,\n  input  wire rst,\n  input  wire start,\n"
+                          "  output wire busy%s\n);\n%s  assign busy = %s;\n%sendmodule\n",
+                          net.design->sym->name, net.cls.n, p->sched->target->name, out->name,
+                          td_text_str(&d.head), td_text_str(&decl), td_text_str(&busy),
+                          td_text_str(&d.out));
+  return out;
+}
