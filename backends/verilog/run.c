@@ -18,6 +18,7 @@ struct TdVlogRun {
   const char *sim, *device, *design;
   const char *file; /* the compiled program; NULL: not yet */
   int seconds;
+  const char *most; /* cycles */
   TdTimed *report;
 };
 
@@ -28,6 +29,7 @@ TdVlogRun *td_verilog_run_new(const TdBuild *b) {
   r->device = td_verilog_option(b, TD_VERILOG_DEVICE);
   r->design = td_prog_root(b->prog)->sym->name;
   r->seconds = (int)strtol(td_verilog_option(b, TD_VERILOG_SECONDS), NULL, 10);
+  r->most = td_text_fmt(b->arena, "+most=%s", td_verilog_option(b, TD_VERILOG_MOST));
   return r->text ? r : NULL;
 }
 
@@ -278,7 +280,9 @@ static bool read_arguments(Job *j, const TdCallArg *arg) {
 /* The cycles that the bench counted. */
 static bool read_cycles(Job *j) {
   const char *text = td_cache_read_file(j->arena, path(j, "cycles"));
-  if (!text) return lost(j, "cycles");
+  if (!text)
+    return td_diag_set(j->diag, TD_LIMIT, "verilog-hangs", (TdLoc){0},
+                       "%s did not end in the cycles that '%s' says", j->r->design, "most");
   TdVlogRun *r = j->r;
   TdTimedTask *task = TD_NEW(r->arena, TdTimedTask);
   r->report = TD_NEW(r->arena, TdTimed);
@@ -291,8 +295,8 @@ static bool read_cycles(Job *j) {
 
 static bool simulate(Job *j) {
   const char *dir = td_text_fmt(j->arena, "+dir=%s", j->folder);
-  const char *icarus[] = {"vvp", "-N", j->r->file, dir, NULL};
-  const char *verilator[] = {j->r->file, dir, NULL};
+  const char *icarus[] = {"vvp", "-N", j->r->file, dir, j->r->most, NULL};
+  const char *verilator[] = {j->r->file, dir, j->r->most, NULL};
   return run_tool(j, j->icarus ? icarus : verilator, j->r->seconds);
 }
 

@@ -14,7 +14,9 @@ static const TdOption options[TD_VERILOG_OPTIONS] = {
                         "what runs it; auto: Icarus where little is to do"},
     [TD_VERILOG_CHECK] = {"check", TD_OPTION_BOOL, "true",
                           "compare values and cycles with the timed run"},
-    [TD_VERILOG_SECONDS] = {"seconds", TD_OPTION_INT, "600", "most time of a simulation"},
+    [TD_VERILOG_MOST] = {"most", TD_OPTION_INT, "100000000",
+                         "cycles after which a run is taken to hang"},
+    [TD_VERILOG_SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of a simulation"},
 };
 
 const char *td_verilog_option(const TdBuild *b, int option) {

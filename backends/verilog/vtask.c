@@ -66,6 +66,10 @@ static bool admit(TdVkUnit *k, const TdVkLeaf *l) {
     const TdVkFiring *f = l->firing.at[i];
     if (!f->time) return not_built(k, l->step->stmt->loc, "this order of gets and puts");
     putting += f->put.n > 0;
+    const TdVkFiring *next = i + 1 < l->firing.n ? l->firing.at[i + 1] : NULL;
+    if (next && next->time && f->time->at + f->time->latency >= next->time->at)
+      return not_built(k, next->got.at[0].reach->stmt->loc,
+                       "a get after a put that may still be under way");
     for (size_t j = 0; j < f->got.n; j++) {
       const TdReach *r = f->got.at[j].reach;
       int64_t begin = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
