@@ -268,12 +268,44 @@ static bool seen(const TdTrace *t, size_t i, bool write) {
   return false;
 }
 
+/* When an access happens to its memory. */
+static int64_t happens(const TdVkLeaf *l, const TdReach *r) {
+  return r->write ? write_cycle(l, r->node) : begins(l, r->node);
+}
+
+/* Whether an element that r touches may be one that a write of the same array does, which then has
+ * to stay behind it. */
+static bool may_meet(const TdVkLeaf *l, const TdReach *r, const TdReach *w) {
+  const TdPlaced *p = w->array;
+  if (r->array != p || r->hidden || r->spot == TD_TRACE_ALL || w->spot == TD_TRACE_ALL)
+    return false;
+  return !td_trace_is_apart(l->t, p, &p->spot.at[r->spot], &p->spot.at[w->spot], false);
+}
+
+/* Whether the schedule keeps write number i behind what comes before it in the text: it counts
+ * with reads after writes only. */
+static bool is_behind(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
+  const TdReach *w = &l->t->reach.at[i];
+  int64_t c = happens(l, w);
+  for (size_t j = 0; j < l->t->reach.n; j++) {
+    const TdReach *r = &l->t->reach.at[j];
+    bool before = j < i && happens(l, r) > c;
+    bool lapped = l->pipe && !r->write && r->spot != w->spot && happens(l, r) > c + l->ii;
+    if ((before || lapped) && may_meet(l, r, w))
+      return td_vunit_refuse(k, "not-built", w->stmt->loc, "read it in a statement before",
+                             "Verilog of a write of %s that the schedule puts before an earlier "
+                             "access of it is not built yet",
+                             w->array->sym->name);
+  }
+  return true;
+}
+
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
     if (r->array->kind != TD_CELL_MEMORY) continue;
-    if (r->write && !r->hidden && !write(k, l, r)) return false;
+    if (r->write && !r->hidden && (!is_behind(k, l, i) || !write(k, l, r))) return false;
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;
   }
