@@ -64,15 +64,18 @@ static void put_bank(Bench *t, const TdVlogArray *x, int64_t b) {
       td_text_putf(&t->body, "    assign %s = %s;\n", part, place);
     }
   }
+  if (x->writes[b]) td_text_puts(&t->body, "    always @(posedge clk) begin\n");
   for (size_t i = 0; i < x->writes[b]; i++) {
     const char *we = put_wire(t, td_vunit_pin(a, n, "we", i), c, "wire");
     const char *addr = put_wire(t, td_vunit_pin(a, n, "waddr", i), c * w, "wire");
     const char *d = put_wire(t, td_vunit_pin(a, n, "d", i), c * x->width, "wire");
     td_text_putf(&t->body,
-                 "    always @(posedge clk) if (%s[%s_i])\n"
-                 "      %s_mem[%s_i*%" PRId64 " + 32'(%s[%s_i*%d +: %d])] <= %s[%s_i*%d +: %d];\n",
+                 "      if (%s[%s_i])\n"
+                 "        %s_mem[%s_i*%" PRId64
+                 " + 32'(%s[%s_i*%d +: %d])] <= %s[%s_i*%d +: %d];\n",
                  we, n, n, n, x->depth, addr, n, w, w, d, n, x->width, x->width);
   }
+  if (x->writes[b]) td_text_puts(&t->body, "    end\n");
   td_text_puts(&t->body, "  end endgenerate\n");
   if (x->writes[b])
     td_text_putf(&t->write, "      $writememh($sformatf(\"%%s/%s.out\", dir), %s_mem);\n", n, n);
