@@ -344,8 +344,7 @@ static TdVlogModule *module_of(Design *d, const TdNetClass *c, size_t number) {
   q.prog = own;
   q.sched = s;
   q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
-  const char *task = td_vname_plain(d->arena, c->task);
-  if (td_vname_is_reserved(task)) task = td_text_fmt(d->arena, "%s_task", task);
+  const char *task = td_vname_module(d->arena, c->task);
   q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
   if (strcmp(q.top, d->net->design->sym->name) == 0)
     q.top = td_text_fmt(d->arena, "%s_task", q.top);
@@ -394,7 +393,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
     note_arrays(&d, net.cls.at[i], m);
     if (!put_instances(&d, net.cls.at[i], m)) return NULL;
   }
-  out->name = p->top && *p->top ? p->top : td_vname_plain(a, net.design->sym->name);
+  out->name = p->top && *p->top ? p->top : td_vname_module(a, net.design->sym->name);
   out->unit = td_prog_root(p->prog);
   for (size_t i = 0; i < d.array.n; i++)
     for (size_t k = 0; k < net.design->nparam; k++)

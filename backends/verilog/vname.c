@@ -46,3 +46,8 @@ const char *td_vname_plain(TdArena *a, const char *s) {
     if (!isalnum((unsigned char)*c) && *c != '_') *c = '_';
   return t;
 }
+
+const char *td_vname_module(TdArena *a, const char *s) {
+  s = td_vname_plain(a, s);
+  return td_vname_is_reserved(s) ? td_text_fmt(a, "%s_top", s) : s;
+}

@@ -9,4 +9,7 @@ bool td_vname_is_reserved(const char *s);
 /* s with letters, digits and underscores only, not beginning with a digit or underscore. */
 const char *td_vname_plain(TdArena *a, const char *s);
 
+/* A module's name for a unit: s, plain, with `_top` behind it where that is a word. */
+const char *td_vname_module(TdArena *a, const char *s);
+
 #endif

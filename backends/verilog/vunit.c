@@ -1,6 +1,7 @@
 /* vunit.c - a kernel as a module. */
 #include "backends/verilog/verilog.h"
 
+#include "backends/verilog/vname.h"
 #include "backends/verilog/vunit.h"
 
 /* The wires of scalar parameters and coordinates. */
@@ -116,7 +117,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   }
   const TdSchedStep *x = td_sched_unit(p->sched, u, d);
   if (!x) return NULL;
-  k->m = td_vtree_module(a, p->top && *p->top ? p->top : u->sym->name);
+  k->m = td_vtree_module(a, p->top && *p->top ? p->top : td_vname_module(a, u->sym->name));
   k->clk = td_vtree_input(k->m, "clk", 1);
   k->rst = td_vtree_input(k->m, "rst", 1);
   k->start = td_vtree_input(k->m, "start", 1);

@@ -78,6 +78,17 @@ t.test("on ideal a loop is entered in no time, which is refused", function()
   t.has(e.help, "rtl")
 end)
 
+t.test("words of Verilog are no names", function()
+  local k = tide.kernel {
+    name = "design", reg = i16[6], wire = i16[6],
+    function(reg, wire)
+      for always in grid(6) do wire[always] = reg[always] + always end
+    end,
+  }
+  local _, m = case.run(k, {tide.random(i16[6], 1), i16[6](0)})
+  t.has(m.source, "module design_top")
+end)
+
 if case.has "verilator" then
   t.test("examples 01 and 02 run in Verilator", function()
     case.run(saxpy(8), {tide.random(i16[8], 1), tide.random(i16[8], 2), 5}, {sim = "verilator"})
