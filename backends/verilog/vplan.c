@@ -64,8 +64,10 @@ static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
   if (x->length < 1) return true;
   TdVkLeaf *l = add_leaf(k, x, at_line(k, "do", x->stmt->loc));
   l->element = element;
-  l->state = add_state(k, l->name, x->stmt->loc, x->length);
+  bool waits = td_vtask_has_tokens(x->trace);
+  l->state = add_state(k, l->name, x->stmt->loc, x->length + waits);
   k->state.at[l->state].leaf = l;
+  k->state.at[l->state].waits = waits;
   return true;
 }
 
@@ -363,6 +365,27 @@ static const TdVl *is_last(TdVkUnit *k, const TdVkLeaf *l) {
   return last;
 }
 
+/* What straight code with tokens does: after its last cycle it stands in one more until its puts are
+ * over. */
+static TdVlDo *act_of_waiting(TdVkUnit *k, const TdVkState *s, const TdVlDo *go) {
+  TdVlModule *m = k->m;
+  int w = k->tick_width;
+  const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, w, 1);
+  const TdVl *free = td_vtree_not(m, td_vtree_sig(m, s->leaf->stall));
+  const TdVl *over = td_vtree_not(m, td_vtree_sig(m, s->leaf->pending));
+  const TdVl *rest = td_vtree_const(m, w, (uint64_t)s->length - 1);
+  const TdVl *last = td_vtree_const(m, w, (uint64_t)s->length - 2);
+  TdVlDo *end = td_vtree_block(m);
+  td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, w, 0)));
+  td_vtree_add(m, end, go);
+  TdVlDo *on = td_vtree_set(m, k->tick, td_vtree_binary(m, "+", w, tick, one));
+  const TdVl *ends = td_vtree_and(m, td_vtree_binary(m, "==", 1, tick, last), free);
+  ends = td_vtree_or(m, ends, td_vtree_binary(m, "==", 1, tick, rest));
+  const TdVl *stays = td_vtree_binary(m, "!=", 1, tick, rest);
+  return td_vtree_if(m, td_vtree_and(m, ends, over), end,
+                     td_vtree_if(m, td_vtree_and(m, free, stays), on, NULL));
+}
+
 /* What a state does in its cycles. */
 static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
   const TdVkState *s = &k->state.at[state];
@@ -381,6 +404,7 @@ static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
     leave = td_vtree_and(m, leave, td_vtree_not(m, td_vtree_sig(m, s->leaf->pending)));
   if (s->length <= 1) return leave ? td_vtree_if(m, leave, go, NULL) : go;
   const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, k->tick_width, 1);
+  if (s->waits) return act_of_waiting(k, s, go);
   const TdVl *last = td_vtree_const(m, k->tick_width, (uint64_t)s->length - 1);
   TdVlDo *end = td_vtree_block(m);
   td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));

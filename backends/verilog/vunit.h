@@ -63,6 +63,7 @@ typedef struct TdVkState {
   const char *note;
   int64_t length;
   const TdVkLeaf *leaf;
+  bool waits; /* its last cycle is one more, for puts that are left */
   int kind;
 } TdVkState;
 
