@@ -98,7 +98,7 @@ static void fill_block(TdSchedStep *x, TdTrace *t) {
   td_trace_place(t);
   td_sched_place_operators(t);
   td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
-  x->length = td_flow_length(&t->flow);
+  x->length = td_trace_length(t);
   if (!t->target->ports) x->length = ideal_length(t, x->length);
   if (t->flow.node.n > 1 && x->length < t->target->straight) x->length = t->target->straight;
   x->trace = t;

@@ -178,7 +178,7 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii && shorten(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii) blame(step, t, &cycle);
-  step->length = td_flow_length(&t->flow);
+  step->length = td_trace_length(t);
   if (step->length < 1) step->length = 1;
   if (t->target->ports) step->around = (t->loads ? t->target->read + 1 : 0) + (t->stores ? 1 : 0);
   step->trace = t;

@@ -266,8 +266,9 @@ void td_trace_fire(TdTrace *t);
 typedef struct TdFiringTimes {
   int64_t from, at, latency, span;
 } TdFiringTimes;
-/* The times of firing k. */
+/* The times of firing k; the cycles of the leaf, in the last of which something ends. */
 TdFiringTimes td_trace_times(const TdTrace *t, size_t k);
+int64_t td_trace_length(const TdTrace *t);
 
 /* trace_carry.c */
 /* Arrays that are made in the trace and never read from memory are no memories. */

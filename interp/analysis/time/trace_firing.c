@@ -189,3 +189,13 @@ TdFiringTimes td_trace_times(const TdTrace *t, size_t k) {
   }
   return x;
 }
+
+int64_t td_trace_length(const TdTrace *t) {
+  int64_t length = td_flow_length(&t->flow);
+  for (size_t k = 0; k < t->firing.n; k++) {
+    TdFiringTimes x = td_trace_times(t, k);
+    int64_t end = x.at + x.latency + x.span + 1;
+    if (end > length) length = end;
+  }
+  return length;
+}
