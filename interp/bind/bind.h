@@ -236,6 +236,8 @@ void td_setting_reset(TdBind *b);
 #define TD_CLASS_STP_SCHEDULE "tide.step.schedule" /* of a graph of STeP */
 /* The program of the schedule, of a kernel or design, at idx as it is now, or NULL. */
 const TdProg *td_bind_test_schedule(lua_State *L, int idx);
+/* The schedule of a STeP graph at idx, or NULL. */
+const struct TdSchedule *td_bind_test_graph_schedule(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 

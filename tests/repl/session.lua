@@ -203,6 +203,19 @@ t.test(":log numbers the steps, :diff and :undo take a schedule and a step", fun
   t.has(session ":log\n", "takes a schedule, not nil: none was shown yet")
 end)
 
+t.test("schedules of STeP graphs are shown by what changed, undone and logged like others", function()
+  local graph = [[
+step = require "tide.step"
+g = step.graph(function() local act = step.load(tide.f32[4][8], { tile = { 1, 8 } }):map(step.fn.silu) act:sink() end)
+s = tide.schedule(g);
+]]
+  local shown = session(graph .. 's\ns:depth("act", 3)\n')
+  t.has(shown, "+   local act = step.map(load, fn.silu, { depth = 3 })")
+  t.eq(session(graph .. 's:depth("act", 3);\n:log s\n'), '  1  s:depth("act", 3)\n')
+  t.eq(session(graph .. 's:depth("act", 3);\n:undo s\n:log s\n'):match "no steps yet\n$", "no steps yet\n")
+  t.has(session "?retile\n", "s:retile(pack, rows, {reassociate =})")
+end)
+
 t.test("any two schedules, kernels and designs are compared", function()
   local two = schedule .. "r = s:fork(); r:split('i', 2); s:split('i', 4);\n"
   t.has(session(two .. "tide.diff(r, s)\n"), "-     for i_o = 0, 3 do")

@@ -35,9 +35,8 @@ struct TdPrim;
  * or raises a usage error. */
 struct TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const struct TdPrim *prim, int first,
                                      int top);
-/* schedule.c: the schedule of a kernel or design at idx, or raises; that of a graph, or NULL. */
+/* schedule.c: the schedule of a kernel or design at idx, or raises. */
 const struct TdSchedule *td_bind_check_schedule(lua_State *L, int idx);
-const struct TdSchedule *td_bind_test_graph_schedule(lua_State *L, int idx);
 
 /* state.c: the path of a native call of a unit, known by an address, from `outer` (NULL: from
  * Lua). */

@@ -44,7 +44,7 @@ static void push_schedule(lua_State *L, const char *name, const char *args) {
     lua_getfield(L, LUA_REGISTRYINDEX, TD_PROMPT_SCHEDULE);
     lua_replace(L, top + 1);
   }
-  if (td_bind_test_schedule(L, top + 1)) return;
+  if (td_bind_test_schedule(L, top + 1) || td_bind_test_graph_schedule(L, top + 1)) return;
   td_bind_fail(L, "argument", ":%s takes a schedule, not %s%s", name, td_bind_words(L, top + 1),
                *args ? "" : ": none was shown yet");
 }

@@ -235,15 +235,16 @@ void td_show_value(lua_State *L, TdText *out, int idx, bool all) {
   size_t from = out->n;
   idx = lua_absindex(L, idx);
   const TdProg *unit = td_bind_test_unit(L, idx), *now = td_bind_test_schedule(L, idx);
+  bool graph = td_bind_test_graph_schedule(L, idx) != NULL;
   if (unit)
     show_program(L, out, unit, idx, all);
   else if (now && (all || !td_bind_show_step(L, idx, out)))
     show_program(L, out, now, idx, all);
   else if (td_bind_test_layout(L, idx))
     show_drawn(L, out, idx, "tide.tool.places", "echo");
-  else if (!now)
+  else if (!now && (!graph || all || !td_bind_show_step(L, idx, out)))
     show_inner(&w, idx);
-  if (now) {
+  if (now || graph) {
     lua_pushvalue(L, idx);
     lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_SCHEDULE);
   }
