@@ -195,7 +195,7 @@ end
 -- A request to the region that is free first: P selectors in turn, then those of the regions that fall idle.
 local function by_free(list, c)
   local first, turn, again = {}, {}, {}
-  for p = 1, c.P do first[p] = { p - 1 } end
+  for p = 1, math.min(c.P, #list) do first[p] = { p - 1 } end
   for b = 1, #list do
     turn[b] = { b <= c.P and 0 or 1 }
     again[b] = { b <= #list - c.P and 0 or 1 }

@@ -167,4 +167,17 @@ t.test("figures: the settings are those of options", function()
   end
 end)
 
+t.test("attention over more regions than requests: each has one, or none", function()
+  local lens = { 3, 20, 100, 4, 5 }
+  for B = 1, #lens do
+    local own = table.move(lens, 1, B, 1, {})
+    local cycles = {}
+    for _, by in ipairs { "turn", "free" } do
+      local c = { H = 4, D = 16, R = 16, P = 4, by = by, bw = 512 }
+      cycles[by] = models.attention(c, own):simulate(models.settings.fig14).cycles
+    end
+    t.ok(math.abs(cycles.turn - cycles.free) <= cycles.turn // 5, ("%d requests: %d, %d"):format(B, cycles.turn, cycles.free))
+  end
+end)
+
 t.done()
