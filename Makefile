@@ -22,7 +22,7 @@ MODE := $(MODE_$(CONFIG))
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 LUA_CFLAGS ?= -I/usr/include/lua5.4
 LUA_LIBS ?= -llua5.4
-LIBS := -lisl -lm -ldl
+LIBS := -lisl -lffi -lm -ldl
 ifeq ($(TCC),0)
 NO_TCC := -DTIDE_NO_TCC
 else
@@ -71,7 +71,10 @@ UPDATE = mkdir -p $(@D) && cat >$@.new && if cmp -s $@.new $@; then rm $@.new; e
 build/gen/version.h: FORCE
 	@{ echo "#define TIDE_VERSION \"$$(cat VERSION)\""; \
 	   commit=$$(test -e .git && git rev-parse --short HEAD 2>/dev/null); \
-	   echo "#define TIDE_COMMIT \"$$commit\""; } | { $(UPDATE); }
+	   echo "#define TIDE_COMMIT \"$$commit\""; \
+	   ffi=$$(echo '#include <ffi.h>' | $(CC) -E -C - 2>/dev/null | \
+	     sed -n 's/.*libffi \([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1); \
+	   echo "#define TIDE_FFI \"$${ffi:-3}\""; } | { $(UPDATE); }
 
 build/gen/prims.gen.h: FORCE
 	@{ echo '#include "rewrite/prim.h"'; \
@@ -129,9 +132,6 @@ $(UNIT): %: %.o $(B)/libtide.a
 
 # Pretends to run on another processor.
 $(B)/tests/unit/cpu_cache_test: LINK += -Wl,--wrap=fopen
-# Let libtcc and GMP lack memory.
-$(B)/tests/unit/tcc_memory_test $(B)/tests/unit/gmp_memory_test: \
-  LINK += -Wl,--wrap=malloc,--wrap=realloc
 
 $(FUZZ): $(FUZZ_OBJ) $(B)/libtide.a
 	@echo 'ld $@'

@@ -22,7 +22,7 @@ typedef struct Options {
   int argc;
   char **argv;
   int script; /* index of the script, or argc */
-  bool interactive, version, help, ignore_env, ran;
+  bool interactive, version, help, ignore_env, ran, resumes;
   const char *dump, *diagnostics; /* NULL: not asked for */
   int status;
 } Options;
@@ -254,7 +254,9 @@ static void note_option(Options *o, const Word *w, const char *value) {
   o->ignore_env |= w->letter == 'E';
   o->ran |= w->letter == 'e';
   if (w->letter) return;
-  if (strcmp(w->name, "dump-ir") == 0)
+  if (strcmp(w->name, "resume") == 0)
+    o->resumes = o->interactive = true;
+  else if (strcmp(w->name, "dump-ir") == 0)
     o->dump = value;
   else
     o->diagnostics = value;
@@ -375,7 +377,7 @@ static int run_prompt(lua_State *L, const Options *o) {
   if (isatty(STDIN_FILENO)) print_version(L);
   td_prompt_open(L);
   if (!o->ignore_env) run_start(L);
-  return td_repl_run(L);
+  return td_repl_run(L, o->resumes);
 }
 
 /* Everything, protected; arguments: the options. Sets o->status. */

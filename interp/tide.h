@@ -81,6 +81,12 @@ void td_prompt_close(void);
 /* Whether ghost text is wanted. */
 bool td_prompt_has_ghost(struct lua_State *L);
 
+/* Whether a journal is wanted; how many of the session's inputs a script of it would have. */
+bool td_prompt_has_journal(struct lua_State *L);
+size_t td_prompt_kept(struct lua_State *L);
+/* Has os.exit call fn(ud) first. */
+void td_prompt_at_exit(void (*fn)(void *ud), void *ud);
+
 /* Whether an input asked to leave. */
 bool td_prompt_quits(struct lua_State *L);
 

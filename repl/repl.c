@@ -2,9 +2,11 @@
 #include "repl/repl.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "repl/colour.h"
+#include "repl/journal.h"
 #include "repl/line.h"
 #include "tide.h"
 
@@ -75,7 +77,54 @@ static TdLineResult next_input(struct lua_State *L, Reader *r) {
   return TD_LINE_EOF;
 }
 
-int td_repl_run(struct lua_State *L) {
+/* Whether a command is to be run again, though it is no input of a script. */
+static bool is_setting(const char *text, size_t n) {
+  return n > 5 && strncmp(text, ":set ", 5) == 0;
+}
+
+/* Runs an input, which the journal has before. */
+static void run_noted(struct lua_State *L, TdJournal *j, const char *text, size_t n) {
+  size_t before = td_prompt_kept(L);
+  if (!td_prompt_has_journal(L)) td_journal_close(j);
+  if (!td_journal_begin(j, text, n))
+    fputs("(the journal is full: tide --resume will replay the inputs before this one)\n", stderr);
+  bool ok = td_prompt_run(L, text, n);
+  td_journal_end(j, td_prompt_kept(L) > before || (ok && is_setting(text, n)));
+}
+
+/* An input after the prompt that it was given at. */
+static void print_input(const char *text, size_t n) {
+  for (const char *at = text; at < text + n;) {
+    size_t line = 0;
+    while (at + line < text + n && at[line] != '\n') line++;
+    printf("%s%.*s\n", at == text ? "tide> " : "  ..> ", (int)line, at);
+    at += line + 1;
+  }
+  fflush(stdout);
+}
+
+/* Runs the inputs of a session that was killed, and says how it ended. */
+static void replay(struct lua_State *L, const TdJournalLeft *left) {
+  if (chdir(left->folder) != 0) fprintf(stderr, "(its folder %s is gone)\n", left->folder);
+  for (size_t i = 0; i < left->input.n; i++) {
+    print_input(left->input.at[i].text, left->input.at[i].n);
+    td_prompt_run(L, left->input.at[i].text, left->input.at[i].n);
+  }
+  printf("(%zu input%s of the session in %s)\n", left->input.n, left->input.n == 1 ? "" : "s",
+         left->folder);
+  if (left->full) puts("(its journal was full then: what came later is not known)");
+  if (left->last.n) {
+    puts("(it was killed while it ran this, which is not run again:)");
+    print_input(left->last.text, left->last.n);
+  }
+  fflush(stdout);
+}
+
+static void close_journal(void *journal) {
+  td_journal_close(journal);
+}
+
+int td_repl_run(struct lua_State *L, bool resumes) {
   TdLineHooks hooks = {.ud = L,
                        .state = input_state,
                        .indent = indent,
@@ -84,17 +133,31 @@ int td_repl_run(struct lua_State *L) {
                        .complete = complete};
   TdCtx *ctx = td_prompt_ctx(L);
   Reader r = {.ctx = ctx, .line = td_line_new(ctx, &hooks, STDIN_FILENO, STDOUT_FILENO)};
+  TdArena *life = td_arena_new(ctx);
+  TdJournalLeft left = {.last = {0}};
+  TdJournal *j = td_journal_open(life, td_journal_folder(life), resumes ? &left : NULL);
+  if (!j) {
+    fputs("tide: no session was killed that could be resumed\n", stderr);
+    td_line_free(r.line);
+    td_arena_free(life);
+    return 1;
+  }
+  td_prompt_at_exit(close_journal, j);
   td_prompt_watch(L, true);
+  if (resumes) replay(L, &left);
   while (!td_prompt_quits(L)) {
     td_line_set_ghost(r.line, td_prompt_has_ghost(L));
     td_line_watch(r.line, td_prompt_bell(), hear, &r);
     hear(&r);
     TdLineResult result = next_input(L, &r);
     if (result == TD_LINE_EOF) break;
-    if (result == TD_LINE_TEXT && r.n) td_prompt_run(L, r.text, r.n);
+    if (result == TD_LINE_TEXT && r.n) run_noted(L, j, r.text, r.n);
   }
+  td_prompt_at_exit(NULL, NULL);
+  td_journal_close(j);
   td_prompt_watch(L, false);
   td_prompt_close();
   td_line_free(r.line);
+  td_arena_free(life);
   return 0;
 }

@@ -15,10 +15,39 @@ local batch = {}
 local list = {} -- {name =, source =, {before = {..}, after = {..}}, ..}
 local scalars = {} -- tensors of one element, by type and value
 
--- Argument i as a tensor: a scalar has one element, of the type that the entry takes.
+-- The root of an emitted text: its name, whether it takes a room and a state, and the types of its numbers by place.
+local function root_of(source)
+  local name = source:match "td_root = %(void %*%)([%w_]+);"
+  local params = source:match("void " .. name .. "(%b()) {\n")
+  local root, numbers, n = {name = name, room = params:find("_room *restrict room", 1, true),
+    state = params:find("_state *restrict state", 1, true)}, {}, 0
+  for param in params:sub(2, -2):gmatch "[^,]+" do
+    if not param:find "^ ?struct td_run " and not param:find "_room %*restrict room$" and
+      not param:find "_state %*restrict state$" then
+      n = n + 1
+      numbers[n] = not param:find("*", 1, true) and param:match "^ ?(.-) ?[%w_]+$" or false
+    end
+  end
+  root.numbers = numbers
+  return root
+end
+
+-- A function that calls the root with arguments from an array of places.
+local function entry_of(source)
+  local root = root_of(source)
+  local args = {"run", root.room and "room" or nil}
+  if root.state then args[#args + 1] = "state" end
+  for i, number in ipairs(root.numbers) do
+    args[#args + 1] = number and ("*(const %s *)arg[%d]"):format(number, i - 1) or ("arg[%d]"):format(i - 1)
+  end
+  return ("void td_entry(struct td_run *run, void *room, void *state, void *const *arg) {\n  %s(%s);\n}\n"):format(
+    root.name, table.concat(args, ", "))
+end
+
+-- Argument i as a tensor: a scalar has one element, of the type that the root takes.
 local function boxed(v, i, source)
   if type(v) == "userdata" then return v end
-  local name = source:match(("%%*%%(const ([%%w_]+) %%*%%)arg%%[%d%%]"):format(i - 1))
+  local name = root_of(source).numbers[i]
   local types = {float = "f32", double = "f64", bool = "bool", _Bool = "bool"}
   local T = tide[types[name] or name:gsub("int(%d+)_t", "i%1"):gsub("ui", "u")]
   local key = ("%s %s"):format(T, v)
@@ -35,7 +64,8 @@ end
 -- Adds a kernel, schedule or design, unless it has constants or foreign functions that its text does
 -- not hold; raises where the CPU does not take it.
 function batch.add(name, program, ...)
-  local x, args = {name = name, source = program:build {target = "cpu"}.source}, {...}
+  local source = program:build {target = "cpu"}.source
+  local x, args = {name = name, source = source .. entry_of(source)}, {...}
   if x.source:find("run->table", 1, true) or tostring(program):find("tide.extern", 1, true) then return end
   for i = 1, #args, 2 do
     x[#x + 1] = {before = all_boxed(args[i], x.source), after = all_boxed(args[i + 1], x.source)}
@@ -57,7 +87,7 @@ local function names_of(text)
   for line in text:gmatch "[^\n]+" do
     local head = line:match "^static ([^=(]*)%(" or line:match "^void ([^=(]*)%("
       or line:match "^struct ([%w_]+) {" or line:match "^static ([^=(%[]*)[=%[]"
-      or line:match "^const uint64_t ([%w_]+)"
+      or line:match "^const uint64_t ([%w_]+)" or line:match "^void %*const ([%w_]+)"
     add(head and head:match "([%w_]+)%s*$")
     add(line:match "^enum { ([%w_]+)")
   end

@@ -135,11 +135,9 @@ void td_cpu_arg_call(TdCpuProg *p, const TdStmt *s) {
   const TdCpuUnit *f = td_cpu_param_unit(p, s->sym);
   TdText out = td_text_new(w->arena);
   bool foreign = f->unit->kind == TD_UNIT_EXTERN;
-  if (!foreign) {
-    put(&out, "run");
-    put(&out, td_cpu_unit_room_of(p, f));
-    put(&out, td_cpu_unit_state_of(p, f));
-  }
+  put(&out, "run");
+  put(&out, td_cpu_unit_room_of(p, f));
+  put(&out, td_cpu_unit_state_of(p, f));
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
     if (e->kind == TD_EXPR_VIEW && e->type->kind == TD_T_TENSOR)

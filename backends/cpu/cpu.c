@@ -54,7 +54,7 @@ typedef struct Call {
   TdCpu *c;
   TdArena *arena; /* scratch */
   const TdCallArg *arg;
-  void **at;        /* what td_entry gets */
+  void **at;        /* where arguments lie */
   TdTensor **dense; /* copies of arguments that do not lie row-major, or NULL */
   const struct td_timed *timed;
   TdDiag *d;
@@ -186,6 +186,10 @@ TdCpuFacts td_cpu_facts(const TdCpu *c) {
 bool td_cpu_call_with(TdCpu *c, const struct td_timed *timed, const TdCallArg *arg, size_t narg,
                       TdDiag *d) {
   Call k = {.c = c, .arg = arg, .timed = timed, .d = d};
+  if (c->program.runs)
+    return td_diag_set(d, TD_USAGE, "running", (TdLoc){0},
+                       "%s is running: what it calls back cannot call it again",
+                       c->root->sym->name);
   if (!check(&k, narg)) return false;
   k.arena = td_arena_scratch(c->session->ctx);
   k.at = TD_NEWN(k.arena, void *, narg);

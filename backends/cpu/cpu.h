@@ -4,6 +4,7 @@
 #define TD_CPU_H
 
 #include "backends/backend.h"
+#include "backends/host/ffi.h"
 #include "eval/time/timed.h"
 
 extern const TdBackend td_backend_cpu;
@@ -14,16 +15,18 @@ typedef struct TdCpuDesign {
   int64_t run, stream;
 } TdCpuDesign;
 
-/* A program as C: one function for each unit, and td_entry. */
+/* A program as C: one function for each unit. */
 typedef struct TdCpuText {
   const TdProg *prog;
   const char *text;
   const TdLoc *place; /* of faults, by number */
   size_t nplace;
-  const char *const *apart;  /* what is said of views that meet */
-  const void *const *table;  /* constants that are not in the text */
-  const void *const *known;  /* times (TdTime) and statements, by number */
-  const bool *written;       /* of each parameter of the root */
+  const char *const *apart;   /* what is said of views that meet */
+  const void *const *table;   /* constants that are not in the text */
+  const void *const *known;   /* times (TdTime) and statements, by number */
+  const bool *written;        /* of each parameter of the root */
+  const TdFfiType *signature; /* of the root as a function of C */
+  size_t narg;
   const TdCpuDesign *design; /* in the order of the numbers */
   size_t ndesign;
   double work;  /* statements of a run, estimated */

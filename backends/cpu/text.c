@@ -16,7 +16,6 @@ static void name_units(TdCpuProg *p) {
     u->param = TD_NEWN(w->arena, TdCpuParam, unit->nparam);
     bool taken = td_prelude_has(unit->sym->name);
     const char *own = taken ? td_text_fmt(w->arena, "%s_", unit->sym->name) : unit->sym->name;
-    if (unit->kind == TD_UNIT_EXTERN) own = unit->foreign->symbol;
     u->name = td_cname_fresh(w, own);
     td_cname_put(w, unit->sym, u->name, NULL, NULL);
   }
@@ -34,20 +33,61 @@ static void name_tasks(TdCpuProg *p) {
     }
 }
 
-/* The prototype of a foreign unit, whose symbol may be a word that the text has another use for. */
-static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
-  td_cfamily_enter(p->w, u->unit, NULL);
-  for (size_t i = 0; i < u->unit->nparam; i++)
-    if (u->unit->param[i].type->kind == TD_T_TENSOR && !u->param[i].dense)
-      td_cfamily_refuse(p->w, "strided-extern", u->unit->loc, "copy it into a local first",
-                        "foreign %s is given a view that does not lie row-major", u->name);
-  td_text_line(out, "void %s(%s) __asm__(\"%s\");", u->name, td_cpu_arg_params(p, u),
-               u->unit->foreign->symbol);
+/* The number of a foreign unit among those of the program. */
+static int number_of(const TdCpuProg *p, const TdCpuUnit *u) {
+  int n = 0;
+  for (const TdCpuUnit *v = p->unit; v < u; v++) n += v->unit->kind == TD_UNIT_EXTERN;
+  return n;
 }
 
-/* td_entry calls the root with arguments from an array of pointers; td_reset starts its state. */
-static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
+/* "((double (*)(double, void *))run->fn[0])", the types of C behind a result of its own. */
+static const char *callee_of(const TdCpuProg *p, const TdUnit *u, int number) {
   TdCWriter *w = p->w;
+  TdText types = td_text_new(w->arena);
+  size_t given = u->foreign->returns;
+  const TdParam *to = given ? &u->param[0] : NULL;
+  for (size_t i = given; i < u->nparam; i++) {
+    const TdType *t = u->param[i].type;
+    bool number_ = td_type_is_scalar(t);
+    td_text_putf(&types, "%s%s", i > given ? ", " : "",
+                 number_ ? w->target->cell(w, u->param[i].sym, t) : "void *");
+  }
+  return td_text_fmt(w->arena, "((%s (*)(%s))run->fn[%d])",
+                     to ? w->target->cell(w, to->sym, td_type_scalar(to->type)) : "void",
+                     types.n ? td_text_str(&types) : "void", number);
+}
+
+/* A foreign unit as a function that calls it: at its address, or by the host. */
+static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
+  TdCWriter *w = p->w;
+  const TdUnit *f = u->unit;
+  int number = number_of(p, u);
+  bool host = f->foreign->process || f->foreign->ncallback;
+  td_cfamily_enter(w, f, NULL);
+  for (size_t i = 0; i < f->nparam; i++)
+    if (f->param[i].type->kind == TD_T_TENSOR && !u->param[i].dense)
+      td_cfamily_refuse(w, "strided-extern", f->loc, "copy it into a local first",
+                        "foreign %s is given a view that does not lie row-major", u->name);
+  const char *params = td_cpu_arg_params(p, u);
+  TdText args = td_text_new(w->arena);
+  for (size_t i = host ? 0 : f->foreign->returns; i < f->nparam; i++)
+    td_text_putf(&args, "%s%s%s", args.n ? ", " : "",
+                 host && td_type_is_scalar(f->param[i].type) ? "&" : "",
+                 td_cname_of(w, f->param[i].sym)->text);
+  td_text_line(out, "static void %s(struct td_run *run%s%s) {", u->name, *params ? ", " : "",
+               params);
+  td_text_line(out, "  run->callee = %d;", number);
+  if (host)
+    td_text_line(out, "  run->call(run, (void *[]){%s});", f->nparam ? td_text_str(&args) : "0");
+  else
+    td_text_line(out, "  %s%s%s%s(%s);", f->foreign->returns ? "*" : "",
+                 f->foreign->returns ? td_cname_of(w, f->param[0].sym)->text : "",
+                 f->foreign->returns ? " = " : "", callee_of(p, f, number), td_text_str(&args));
+  td_text_line(out, "}");
+}
+
+/* What a caller finds: the root, its memory, and how its state starts. */
+static void put_entry(const TdCpuUnit *u, TdText *out) {
   td_text_line(out, "const uint64_t td_room_bytes = %s%s%s;", u->has_room ? "sizeof(struct " : "0",
                u->has_room ? u->name : "", u->has_room ? "_room)" : "");
   td_text_line(out, "const uint64_t td_state_bytes = %s%s%s;",
@@ -59,19 +99,23 @@ static void put_entry(const TdCpuProg *p, const TdCpuUnit *u, TdText *out) {
   else
     td_text_line(out, "  (void)run, (void)state;");
   td_text_line(out, "}");
-  td_text_line(out,
-               "void td_entry(struct td_run *run, void *room, void *state, void *const *arg) {");
-  td_text_line(out, "  (void)room, (void)state, (void)arg;");
-  td_text_putf(out, "  %s(run%s%s", u->name, u->has_room ? ", room" : "",
-               u->has_state ? ", state" : "");
+  td_text_line(out, "void *const td_root = (void *)%s;", u->name);
+}
+
+/* How the root is called: the run, its memory and state where it has them, then its parameters. */
+static const TdFfiType *signature_of(const TdCpuProg *p, const TdCpuUnit *u) {
+  TdArena *a = p->w->arena;
+  size_t n = 1u + u->has_room + u->has_state;
+  TdFfiType *type = TD_NEWN(a, TdFfiType, n + u->unit->nparam);
   for (size_t i = 0; i < u->unit->nparam; i++) {
-    const TdType *t = u->unit->param[i].type;
-    if (td_type_is_scalar(t))
-      td_text_putf(out, ", *(const %s *)arg[%zu]", w->target->cell(w, u->unit->param[i].sym, t), i);
+    const TdParam *x = &u->unit->param[i];
+    if (!td_type_is_scalar(x->type)) continue;
+    if (p->taint && td_cpu_taint_has(p->taint, x->sym))
+      type[n + i].words = 2;
     else
-      td_text_putf(out, ", arg[%zu]", i);
+      type[n + i].number = x->type;
   }
-  td_text_puts(out, ");\n}\n");
+  return type;
 }
 
 /* The result, from what was written. */
@@ -88,6 +132,8 @@ static const TdCpuText *finished(TdCpuProg *p, const TdCpuUnit *root, const char
                    .table = p->table.at,
                    .known = p->known.at,
                    .written = written,
+                   .signature = signature_of(p, root),
+                   .narg = 1u + root->has_room + root->has_state + root->unit->nparam,
                    .work = root->work,
                    .bytes = p->bytes,
                    .moves = p->moves && !p->computes && !p->times && !*td_prelude_word_text(text),
@@ -163,7 +209,7 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
                       "%s takes streams, which a plain call cannot give it", root->name);
     return NULL;
   }
-  put_entry(p, root, &out);
+  put_entry(root, &out);
   return finished(p, root, td_text_str(&out));
 }
 

@@ -1,6 +1,5 @@
 /* affine.c - systems to isl sets and back. */
 #include "affine/affine.h"
-#include "affine/gmp.h"
 
 #include <isl/ctx.h>
 #include <isl/version.h>
@@ -26,7 +25,6 @@ struct TdAffine {
 /* Deferred on the arena of a solver. */
 static void free_isl(void *p) {
   TdAffine *x = p;
-  td_gmp_watch(NULL, NULL);
   isl_ctx_free(x->isl);
 }
 
@@ -35,7 +33,6 @@ TdAffine *td_affine_new(TdArena *a) {
   x->ctx = td_arena_ctx(a);
   x->budget = DEFAULT_BUDGET;
   td_arena_defer(a, free_isl, x);
-  td_gmp_open();
   x->isl = isl_ctx_alloc();
   if (!x->isl) td_ctx_escape(x->ctx, TD_WHY_MEMORY);
   isl_options_set_on_error(x->isl, ISL_ON_ERROR_CONTINUE);
@@ -68,10 +65,6 @@ static void ask(TdAffine *x) {
   x->count.asked++;
 }
 
-static void stop(void *isl) {
-  isl_ctx_abort(isl);
-}
-
 /* Readies isl for one question; escapes when the user has interrupted. */
 static void begin(TdAffine *x) {
   isl_ctx_resume(x->isl);
@@ -80,14 +73,12 @@ static void begin(TdAffine *x) {
   isl_ctx_reset_error(x->isl);
   isl_ctx_reset_operations(x->isl);
   isl_ctx_set_max_operations(x->isl, x->budget);
-  td_gmp_watch(stop, x->isl);
   x->count.solved++;
 }
 
 /* After a question, whose objects are freed: escapes if there was too little memory for it. */
 static void end(TdAffine *x) {
-  if (td_gmp_lacked() || isl_ctx_last_error(x->isl) == isl_error_alloc)
-    td_ctx_escape(x->ctx, TD_WHY_MEMORY);
+  if (isl_ctx_last_error(x->isl) == isl_error_alloc) td_ctx_escape(x->ctx, TD_WHY_MEMORY);
 }
 
 /* m with element (r, c) set to v. */

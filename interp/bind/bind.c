@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/alarm.h"
+#include "backends/host/foreign.h"
+#include "bind/foreign/callback.h"
 
 #define KEY_BIND "tide.bind"
 #define CLASS_BIND "tide.session"
@@ -103,6 +105,8 @@ static TdBind *open_bind(lua_State *L) {
   luaL_setmetatable(L, CLASS_ERROR);
   lua_setfield(L, LUA_REGISTRYINDEX, "tide.no_memory");
   b->session = td_session_new(b->ctx);
+  b->session->foreign = &td_foreign_host;
+  td_callback_open(b);
   b->affine = td_affine_new(b->session->arena);
   lua_setfield(L, LUA_REGISTRYINDEX, KEY_BIND);
   return b;
@@ -258,6 +262,7 @@ int td_bind_push_failure(lua_State *L, const TdDiag *d) {
 int td_bind_raise(lua_State *L, const TdDiag *d) {
   TdBind *b = td_bind_enter(L);
   TdDiag copy = *d;
+  if (strcmp(d->code, TD_FOREIGN_HELD) == 0) return td_callback_raise(L);
   if (!copy.loc.source) copy.loc = td_bind_caller(L);
   push_error(L, b, &copy);
   return lua_error(L);
@@ -352,6 +357,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_unit(L);
   td_bind_open_design(L);
   td_bind_open_extern(L);
+  td_bind_open_signature(L);
   td_bind_open_verify(L);
   td_bind_open_estimate(L);
   td_bind_open_graph(L);

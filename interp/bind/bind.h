@@ -259,6 +259,7 @@ void td_bind_open_tensor(lua_State *L);
 void td_bind_open_unit(lua_State *L);
 void td_bind_open_design(lua_State *L);
 void td_bind_open_extern(lua_State *L);
+void td_bind_open_signature(lua_State *L);
 void td_bind_open_schedule(lua_State *L);
 void td_bind_open_build(lua_State *L);
 void td_bind_open_verify(lua_State *L);

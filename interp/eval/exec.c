@@ -155,8 +155,7 @@ static TdRan call(TdTask *t, const TdStmt *s) {
     return TD_RAN;
   }
   const TdUnitPlan *u = td_plan_unit(m->plan, s->sym);
-  if (!u)
-    return ran_if(td_fault_undecided(t, s->loc, "%s is foreign and has no model", s->sym->name));
+  if (!u) return ran_if(td_call_out_run(t, s));
   TdFrame *f = td_frame_callee(m, t->frame, u);
   if (!bind_arguments(t, s, f) || !check_arguments(t, s, f) || !td_frame_check(t, f))
     return TD_FAILED;

@@ -307,6 +307,9 @@ bool td_frame_value(const TdUnit *u, const TdExpr *e, int64_t *v);
 TdMemory *td_state_open(TdMachine *m, const TdFrame *f, const TdStmt *local);
 void td_state_keep(TdMachine *m);
 
+/* call_out.c: a call of a foreign function without a model. */
+bool td_call_out_run(TdTask *t, const TdStmt *s);
+
 /* exec.c: statements. Enters the body of a kernel's frame. */
 void td_exec_enter(TdTask *t, TdFrame *f);
 /* Runs t until it blocks, ends (its stack is empty) or fails; *progress is set if anything ran. */

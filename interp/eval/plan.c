@@ -26,11 +26,12 @@ static void mark_written(Builder *b, TdSym sym) {
   if (slot && slot <= b->unit->unit->nparam) b->unit->written[slot - 1] = true;
 }
 
-/* What a call writes through its parameters. */
+/* What a call writes through its parameters: of a foreign function without a model, all. */
 static void visit_call(Builder *b, const TdStmt *s) {
   const TdUnitPlan *callee = td_plan_unit(b->plan, s->sym);
-  for (uint32_t i = 0; callee && i < s->nexpr; i++)
-    if (callee->written[i] && s->expr[i]->kind == TD_EXPR_VIEW) mark_written(b, s->expr[i]->sym);
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if ((!callee || callee->written[i]) && s->expr[i]->kind == TD_EXPR_VIEW)
+      mark_written(b, s->expr[i]->sym);
 }
 
 static bool visit(void *ud, const TdStmt *s) {

@@ -151,6 +151,11 @@ static const TdForeign *clone_foreign(Cloner *c, const TdForeign *f, size_t n) {
   copy->source = clone_text(c, f->source);
   copy->symbol = clone_text(c, f->symbol);
   copy->model = clone_sym(c, f->model);
+  TdCallback *back = td_arena_copy(c->to->arena, f->callback, f->ncallback * sizeof *back);
+  for (size_t i = 0; i < f->ncallback; i++)
+    back[i].param =
+        td_arena_copy(c->to->arena, f->callback[i].param, back[i].nparam * sizeof *back[i].param);
+  copy->callback = back;
   if (f->ip) copy->ip = clone_ip(c, f->ip, n);
   return copy;
 }

@@ -155,10 +155,24 @@ static bool same_text(const char *x, const char *y) {
   return x == y || (x && y && strcmp(x, y) == 0);
 }
 
+/* Whether two lists of callbacks are of the same types and functions. */
+static bool same_callbacks(const TdForeign *x, const TdForeign *y) {
+  if (x->ncallback != y->ncallback) return false;
+  for (size_t i = 0; i < x->ncallback; i++) {
+    const TdCallback *a = &x->callback[i], *b = &y->callback[i];
+    if (a->at != b->at || a->result != b->result || a->nparam != b->nparam || a->fn != b->fn)
+      return false;
+    for (size_t k = 0; k < a->nparam; k++)
+      if (a->param[k] != b->param[k]) return false;
+  }
+  return true;
+}
+
 static bool same_foreign(const TdForeign *x, const TdForeign *y) {
   if (!x || !y) return x == y;
   return same_text(x->library, y->library) && same_text(x->source, y->source) &&
-         same_text(x->symbol, y->symbol) && x->pure == y->pure;
+         same_text(x->symbol, y->symbol) && x->pure == y->pure && x->process == y->process &&
+         x->returns == y->returns && same_callbacks(x, y);
 }
 
 static bool same_unit(const Match *m, const TdUnit *x, const TdUnit *y) {

@@ -50,6 +50,10 @@ typedef struct TdSession {
   /* Hears of each program that a pass of lower/ makes; NULL: nobody listens. */
   void (*passed)(void *listener, const char *pass, const struct TdProg *made);
   void *listener;
+  const struct TdForeignHost *foreign; /* who calls foreign functions; NULL: nobody */
+  const struct TdForeignBack *back;    /* who runs what they call back; NULL: nobody */
+  struct TdLibraries *libraries;       /* that are open (backends/host/foreign.c) */
+  bool is_broken;                      /* foreign code faulted: memory may hold anything */
 } TdSession;
 
 /* Returns a session that draws on c; the caller frees it. */

@@ -81,10 +81,24 @@ typedef struct TdIp {
   size_t nfile;
 } TdIp;
 
+/* A function that foreign code calls back: numbers and arrays in, a number or nothing out. */
+typedef struct TdCallback {
+  size_t at;            /* its place among the arguments of C */
+  const TdType *result; /* NULL: nothing */
+  const TdType *const *param;
+  size_t nparam;
+  int fn; /* the Lua function, by the number that it is kept under; 0: each call gives one */
+} TdCallback;
+
 /* Where the code of an extern comes from and what it may be assumed to do. */
 typedef struct TdForeign {
   const char *library, *source, *symbol; /* library or source is NULL */
   bool pure;
+  bool process;   /* it runs in a process of its own */
+  bool signature; /* it was given as one: its parameters have no names */
+  bool returns;   /* its first parameter is one element, which C has as its value */
+  const TdCallback *callback;
+  size_t ncallback;
   TdSym model;    /* the kernel that defines its meaning, or NULL */
   const TdIp *ip; /* of C++, or NULL */
 } TdForeign;

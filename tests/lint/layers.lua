@@ -7,7 +7,7 @@ local foreign = {
   {"^lauxlib%.h$", {bind = true, main = true}},
   {"^isl/", {affine = true}},
   {"^libtcc%.h$", {["backends/cpu"] = true}},
-  {"^ffi%.h$", {["backends/cpu"] = true}},
+  {"^ffi%.h$", {backends = true}},
   {"^zmq%.h$", {jupyter = true}},
   {"^jansson%.h$", {jupyter = true}},
   {"^openssl/", {jupyter = true}},
@@ -18,7 +18,7 @@ local libc = {}
 for name in ([[
     assert ctype dirent dlfcn elf errno fcntl fenv float fnmatch ftw glob inttypes langinfo limits locale math
     poll pthread pwd sched setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio
-    stdlib stdnoreturn string strings sys/file sys/ioctl sys/mman sys/resource sys/select sys/socket
+    stdlib stdnoreturn string strings sys/file sys/ioctl sys/mman sys/prctl sys/resource sys/select sys/socket
     sys/stat sys/statvfs sys/time sys/types sys/uio sys/un sys/utsname sys/wait termios tgmath
     threads time ucontext uchar unistd wchar wctype]]):gmatch "%S+" do
   libc[name .. ".h"] = true

@@ -4,7 +4,6 @@ local tree = require "lint.tree"
 -- Who may call the C library's allocator, and why.
 local allowed = {
   ["interp/base/ctx.c"] = "the one default allocator, which arenas draw from",
-  ["interp/affine/gmp.c"] = "GMP's numbers, which others in the process may free",
 }
 
 local allocators = {malloc = true, calloc = true, realloc = true, free = true, strdup = true,

@@ -67,8 +67,7 @@ local function fits(name, nouns)
 end
 
 -- Names that C, Lua and the C library give.
-local given = {main = true, luaopen_tide = true, exit = true, _exit = true, _Exit = true, quick_exit = true,
-  pthread_exit = true}
+local given = {main = true, luaopen_tide = true}
 
 -- Exported functions and variables of the program.
 local function check_exports(report)

@@ -79,8 +79,9 @@ void leave(int *x) { exit(x[0] + 3); }
 ]])
 
 -- Types what makes `name` a foreign function.
-local function declare(name)
-  term:type(("%s = tide.extern {source = '%s', symbol = '%s', x = i32[1]}"):format(name, source, name), "Enter")
+local function declare(name, process)
+  term:type(("%s = tide.extern {source = '%s', symbol = '%s', process = %s, x = i32[1]}"):format(name, source, name,
+    process or "false"), "Enter")
 end
 
 t.test("foreign code that hangs is left by the second Ctrl-C", function()
@@ -100,16 +101,16 @@ end)
 t.test("foreign code that crashes is an error at the prompt", function()
   declare "crash"
   term:type("crash(i32[1](0))", "Enter")
-  t.ok(term:wait("the foreign function crashed", 5), term:text())
+  t.ok(term:wait("the foreign function 'crash' crashed", 5), term:text())
   term:type("print('and' .. ' alive')", "Enter")
   t.ok(term:wait("and alive", 5), term:text())
   term:type("", "C-l")
 end)
 
-t.test("foreign code that exits is an error at the prompt", function()
-  declare "leave"
+t.test("foreign code that exits is an error at the prompt, in a process of its own", function()
+  declare("leave", "true")
   term:type("leave(i32[1](0))", "Enter")
-  t.ok(term:wait("the foreign function called exit(3)", 5), term:text())
+  t.ok(term:wait("ended its process with status 3", 5), term:text())
   term:type("print('alive' .. ' as well')", "Enter")
   t.ok(term:wait("alive as well", 5), term:text())
   term:type("", "C-l")

@@ -210,7 +210,7 @@ both("no compiler", {kind = "usage", code = "no-compiler"}, function()
 end)
 both("a compiler that refuses", {kind = "bug", code = "compiler-failed", match = "note: line %d+ of it: "},
   function()
-    setenv("TIDE_CC", "cc -Dtd_entry=int")
+    setenv("TIDE_CC", "cc -Dtd_reset=int")
     setenv("TIDE_CXX", "g++ -Dmain=int")
   end)
 
@@ -316,9 +316,6 @@ void crash(int *x, int how) {
   case 4: raise(SIGBUS); break;
   case 5: raise(SIGILL); break;
   case 6: x[1] = deep(x, 0); break;
-  case 7: exit(3);
-  case 8: _exit(-4);
-  case 9: quick_exit(0);
   }
 }
 ]])
@@ -362,8 +359,6 @@ for _, options in ipairs {{"library", "tcc"}, {"library", "cc"}, {"source", "cc"
   local kind, tier = options[1], options[2]
   check_loading(kind, tier, "abort",
     {kind = "illegal", code = "crash", match = "crashed %(SIGABRT.* when it was loaded"})
-  check_loading(kind, tier, "exit",
-    {kind = "illegal", code = "foreign-exit", match = "called exit%(8%) when it was loaded"})
 end
 
 t.test("compiled programs that were cut short in the cache are compiled again", function()
@@ -394,8 +389,7 @@ local ways = {
   ["compiled"] = {{source = crashing}, 1 << 12},
   ["of a library"] = {{library = object}, 1},
 }
-local ends = {"SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV", "called exit%(3%)", "called _exit%(%-4%)",
-  "called quick_exit%(0%)"}
+local ends = {"SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL", "SIGSEGV"}
 for way, road in pairs(ways) do
   local options, N = road[1], road[2]
   local crash = options.source and tide.extern {source = crashing, symbol = "crash", x = i32[4], how = i32}
@@ -411,7 +405,7 @@ for way, road in pairs(ways) do
   for number, told in ipairs(ends) do
     if not (sanitized and number == 6) then
       unharmed(("an end %s: %s, %d"):format(way, told, number),
-        {kind = "illegal", code = told:find "^SIG" and "crash" or "foreign-exit", match = told},
+        {kind = "illegal", code = "crash", match = told},
         function() k(i32[4](0), number) end)
     end
   end
@@ -424,27 +418,6 @@ for way, road in pairs(ways) do
     t.has(tostring(e), "    crash(x, how)\n")
     local here = t.fails(function() crash(x, 2) end, {code = "crash"})
     t.has(tostring(here), " crash(x, 2) end, {code")
-  end)
-end
-
--- The last test of this process, because libtcc does not work any more after it: memory ends where
--- libtcc has no other way than exit.
-if not sanitized and pcall(compile, "cpu", "tcc") then
-  local big = given("big.c", "char big[200 << 20];\nvoid f(int *x) { big[x[0]] = 1; x[0] = 5; }\n")
-  local f = tide.extern {source = big, symbol = "f", x = i32[4]}
-  local k = tide.kernel {x = i32[4], name = "uses", function(x) f(x) end}
-  local x = i32[4](0)
-  k:build {target = "cpu", tier = "tcc"}(x)
-  t.eq(x[0], 5)
-  collectgarbage() -- the program, whose memory would serve the next one
-  unharmed("libtcc exits for want of memory", {kind = "limit", code = "memory"}, function()
-    limit("space", 100 << 20)
-    k:build {target = "cpu", tier = "tcc"}(i32[4](0))
-  end)
-  unharmed("and is not used any more", {kind = "unsupported", code = "no-tcc"}, function() compile("cpu", "tcc") end)
-  t.test("the system's compiler is", function()
-    compile("cpu")
-    check_alive()
   end)
 end
 

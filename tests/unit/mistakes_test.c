@@ -118,10 +118,9 @@ static void test_runs(void) {
   td_arena_free(a);
 }
 
-static void fail_badly(struct td_run *run, void *room, void *state, void *const *arg) {
-  (void)room, (void)state;
+static void fail_badly(struct td_run *run, volatile int *at) {
   run->place = 0;
-  *(volatile int *)arg[0] = 1;
+  *at = 1;
 }
 
 /* Code that Tide made, and that crashes without the help of a foreign function. */
@@ -131,12 +130,16 @@ static void test_crash(void) {
       PROG(KERNEL("k", BLOCK(store(LD(A, B.i32, num(0)), lit(B.i32, 1))), P(A, T(B.i32, 4))));
   int good;
   void *at[] = {&good, (void *)(uintptr_t)64};
-  TdCpuCode code = {.entry = fail_badly};
+  void (*const fn)(struct td_run *, volatile int *) = fail_badly;
+  TdCpuCode code = {0};
+  memcpy(&code.root, &fn, sizeof fn);
+  TdFfi *two_pointers = td_ffi_new(B.a, NULL, (TdFfiType[2]){{0}, {0}}, 2);
   TdCpuText said = {.place = &(TdLoc){0}, .nplace = 1};
   for (int i = 0; i < 2; i++) {
     struct td_run run = {0};
     TdDiag d = {.arena = B.a};
-    td_cpu_code_run(&code, &run, NULL, NULL, at + i);
+    struct td_run *first = &run;
+    td_cpu_code_run(&code, two_pointers, &run, (void *[]){&first, at + i});
     if (!run.fault)
       ok(i == 0 && good == 1, "code that runs");
     else if (!td_cpu_code_tell(&said, B.s, td_prog_root(p), &run, &d))

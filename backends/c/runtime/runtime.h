@@ -11,14 +11,18 @@
   X(volatile int fault)            /* TdCpuFault of the first that happened */                     \
   X(int place)                     /* where: number in the table of places */                      \
   X(volatile int foreign)          /* 1 + place of the foreign call under way; 0: none */          \
+  X(volatile int callee)           /* and the number of its function among */                      \
+  X(const void *const *fn)         /* the addresses of foreign functions */                        \
   X(int64_t value[2])              /* what: the index and the extent */                            \
   X(const void *const *table)      /* constants that are too large for the text */                 \
   X(const uint64_t *key)           /* random words of fingerprints */                              \
   X(void *watch)                   /* struct td_watch of a run that watches who touches what */    \
   X(int64_t who)                   /* the instance that goes on, in such a run */                  \
   X(int slow)                      /* tasks move single tokens, not bursts */                      \
-  X(const struct td_host *host)    /* what runs networks */                                        \
-  X(const void *timed)             /* struct td_timed of a run with a clock */                     \
+  X(void *const *callees)          /* and the TdForeignFn of those that are called by */           \
+  X(void (*call)(struct td_run *, void *const *))                                                  \
+  X(const struct td_host *host) /* what runs networks */                                           \
+  X(const void *timed)          /* struct td_timed of a run with a clock */                        \
   X(int blocked) /* tasks that wait, of which these are the first; or streams that hold tokens */  \
   X(int64_t wait[16][6])      /* run, instance, place, stream, fill, depth */                      \
   X(int held)                 /* streams that hold tokens when it fails, or the first */           \
@@ -173,11 +177,12 @@ typedef enum {
   TD_CPU_INDEX,
   TD_CPU_DEADLOCK,
   TD_CPU_LEFTOVER,
-  TD_CPU_CRASH,  /* TdGuardEnd: value[0], value[1]; set by the caller */
-  TD_CPU_COPIES, /* of a run, by number, and an instance, whose copy of a block is another */
-  TD_CPU_RACE,   /* which the watch knows */
-  TD_CPU_ASSUME, /* of a unit, by number, its assumption */
-  TD_CPU_OVERLAP /* of views, by number */
+  TD_CPU_CRASH,   /* by signal value[0]; set by the caller */
+  TD_CPU_COPIES,  /* of a run, by number, and an instance, whose copy of a block is another */
+  TD_CPU_RACE,    /* which the watch knows */
+  TD_CPU_ASSUME,  /* of a unit, by number, its assumption */
+  TD_CPU_OVERLAP, /* of views, by number */
+  TD_CPU_FOREIGN  /* TdForeignEnd of the function `callee`: value[0], value[1] */
 } TdCpuFault;
 
 /* prelude.c: puts in front of `body` the types, and what it uses of the run time (with what that

@@ -93,19 +93,12 @@ static int threads_of(const Job *j) {
   return n > 1 ? (int)n : 1;
 }
 
-/* Adds what a file holds; nothing where there is none. */
-static void put_file(TdText *key, const char *file) {
-  const char *text = file ? td_cache_read_file(key->arena, file) : NULL;
-  if (text) td_text_puts(key, text);
-}
-
 /* The path of the shared object, named by a hash of all that it depends on. */
 static const char *path_of(Job *j, const char *compiler) {
   TdText key = td_text_new(j->arena);
   td_text_putf(&key, "%s %s\n%s\n%s\n", TIDE_VERSION, TIDE_COMMIT, compiler, processor(j));
   for (const char *const *s = td_cpu_cc_words(j->arena, NULL, NULL, threads_of(j), j->in); *s; s++)
     td_text_putf(&key, "%s\n", *s);
-  for (size_t i = 0; i < j->in->nforeign; i++) put_file(&key, j->in->foreign[i]->source);
   td_text_puts(&key, j->in->text);
   return td_cache_path(&j->cache, key.at, key.n, ".so");
 }
@@ -146,34 +139,31 @@ static void *find(void *object, const char *name) {
 }
 
 /* Opens the shared object for as long as a lives. */
-static bool open_object(TdArena *a, const char *path, TdCpuCode *code, TdCpuLibrary *x) {
-  *x = td_cpu_library_open(a, path);
+static bool open_object(TdArena *a, const char *path, TdCpuCode *code, TdLibrary *x) {
+  *x = td_library_open(a, path);
   return x->handle && td_cpu_code_link(code, find, x->handle);
 }
 
 /* Moves what was compiled to its place and opens it. */
 static bool take(Job *j, TdArena *a, TdCpuCode *code) {
-  TdCpuLibrary x;
+  TdLibrary x;
   if (!td_cache_keep(&j->cache, aside(j, "program.so"), j->path)) return false;
   if (open_object(a, j->path, code, &x)) return true;
-  if (x.end.how) return td_cpu_library_tell(&x, j->diag);
-  return !td_cpu_foreign_complain(j->in, x.why, j->diag) &&
-         td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
+  if (x.end.how) return td_library_tell(&x, j->diag);
+  return td_diag_set(j->diag, TD_BUG, "compiler-failed", (TdLoc){0}, "cannot load the program: %s",
                      x.why);
 }
 
 /* Tells what the compiler wrote to its log. */
 static void complain(Job *j) {
   const char *said = td_cache_read_file(j->arena, aside(j, "log"));
-  if (!said) said = "";
-  if (!td_cpu_foreign_complain(j->in, said, j->diag))
-    td_compiler_complain(&j->compiler, said, aside(j, "program.c"), j->in->text, j->diag);
+  td_compiler_complain(&j->compiler, said ? said : "", aside(j, "program.c"), j->in->text, j->diag);
 }
 
 /* Opens the object if it is in the folder, else has it compiled; how that stands. */
 static TdChildEnd load(Job *j, TdArena *a, TdCpuCode *code, bool wait) {
   TdChildEnd how = TD_CHILD_RUNS;
-  TdCpuLibrary x;
+  TdLibrary x;
   if (!j->threads) {
     if (td_cache_has(&j->cache, j->path) && open_object(a, j->path, code, &x)) return TD_CHILD_DONE;
     how = compile(j);
@@ -187,7 +177,7 @@ TdCpuJob *td_cpu_cache_begin(TdArena *a, const TdCpuInput *in, const TdCpuOption
   Job *j = TD_NEW(a, Job);
   *j = (Job){.arena = a, .ctx = td_arena_ctx(a), .in = in, .options = o, .diag = d};
   j->compiler = (TdCompiler){"C", "a C compiler", "TIDE_CC", o->seconds ? o->seconds : SECONDS};
-  if (!td_cpu_foreign_check(in, d) || !td_cache_open(&j->cache, a, d)) return NULL;
+  if (!td_cache_open(&j->cache, a, d)) return NULL;
   if (o->cache_bytes) j->cache.cap = o->cache_bytes;
   const char *compiler = identity(j);
   if (!compiler) return NULL;

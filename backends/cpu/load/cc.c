@@ -39,7 +39,7 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
   static const char *const squaring = "-fno-tree-loop-vectorize";
   /* The threads that OpenMP keeps must find its code, so such a program stays loaded. */
   static const char *const parallel[] = {"-fopenmp", "-Wl,-z,nodelete"};
-  /* The libraries of C++ and of threads bring start files. A program alone needs none, nor the C
+  /* The library of threads brings start files. A program alone needs none, nor the C
    * library, which is in this process: most of the linker's time. */
   static const char *const alone[] = {"-nostdlib", "-lgcc"};
   TD_VEC(const char *) word = {0};
@@ -55,11 +55,8 @@ const char *const *td_cpu_cc_words(TdArena *a, const char *from, const char *to,
     const char *const files[] = {"-o", to, from};
     for (int i = 0; i < 3; i++) td_vec_push(a, &word, files[i]);
   }
-  for (size_t i = 0; i < in->nforeign; i++)
-    td_vec_push(a, &word,
-                in->foreign[i]->source ? in->foreign[i]->source : in->foreign[i]->library);
   td_vec_push(a, &word, "-lm");
-  for (int i = 0; threads == 1 && !in->nforeign && i < 2; i++) td_vec_push(a, &word, alone[i]);
+  for (int i = 0; threads == 1 && i < 2; i++) td_vec_push(a, &word, alone[i]);
   td_vec_push(a, &word, NULL);
   return word.at;
 }

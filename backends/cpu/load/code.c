@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "backends/host/foreign.h"
 #include "eval/eval.h"
 
 /* Copies the address of a symbol into a function pointer; whether it is there. */
@@ -21,31 +22,52 @@ bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle) {
   function(find, handle, "td_lift_all", &code->lift);
   function(find, handle, "td_input_all", &code->input);
   function(find, handle, "td_settle_all", &code->settle);
-  return function(find, handle, "td_entry", &code->entry) &&
-         function(find, handle, "td_reset", &code->reset);
+  const void *const *root = find(handle, "td_root");
+  if (!root) return false;
+  code->root = *root;
+  return function(find, handle, "td_reset", &code->reset);
 }
 
-/* A call of the entry. */
+/* A call of the root. */
 typedef struct Call {
-  const TdCpuCode *code;
-  struct td_run *run;
-  void *room, *state;
+  const void *root;
+  TdFfi *signature;
   void *const *arg;
 } Call;
 
-static void enter(void *ud) {
-  const Call *k = ud;
-  k->code->entry(k->run, k->room, k->state, k->arg);
+static void enter(void *call) {
+  const Call *k = call;
+  td_ffi_call(k->signature, k->root, NULL, k->arg);
 }
 
-void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
-                     void *const *arg) {
-  run->host = &td_cpu_net_host;
-  TdGuardEnd end = td_guard_call(enter, &(Call){code, run, room, state, arg}, &run->foreign);
-  if (!end.how) return;
-  run->fault = TD_CPU_CRASH;
+/* Notes how a foreign call ended, at the place of that call. */
+static void note_foreign(struct td_run *run, TdForeignEnd end) {
+  if (run->fault) return;
+  run->fault = TD_CPU_FOREIGN;
+  run->place = run->foreign - 1;
   run->value[0] = end.how;
   run->value[1] = end.code;
+}
+
+/* Calls the foreign function `callee` on what lies there. */
+static void call_foreign(struct td_run *run, void *const *at) {
+  if (run->fault) return;
+  TdForeignEnd end = td_foreign_host.call(run->callees[run->callee], at, NULL);
+  if (end.how) note_foreign(run, end);
+}
+
+void td_cpu_code_run(const TdCpuCode *code, TdFfi *signature, struct td_run *run,
+                     void *const *arg) {
+  run->host = &td_cpu_net_host;
+  run->call = call_foreign;
+  TdGuardEnd end = td_guard_call(enter, &(Call){code->root, signature, arg}, &run->foreign);
+  if (!end.how) return;
+  if (run->foreign) {
+    note_foreign(run, (TdForeignEnd){TD_FOREIGN_CRASHED, end.how});
+    return;
+  }
+  run->fault = TD_CPU_CRASH;
+  run->value[0] = end.how;
 }
 
 const char *td_cpu_code_instance(TdArena *a, const TdUnit *d, const TdRun *r, int64_t i) {
@@ -170,18 +192,11 @@ static bool tell_copies(const TdCpuText *text, const struct td_run *run, TdLoc l
                      who);
 }
 
-/* Fills out with how the foreign function ended that was running, or what Tide made. */
-static bool tell_crash(const TdCpuText *text, const TdUnit *root, const struct td_run *run,
-                       TdDiag *out) {
-  TdGuardEnd end = {(int)run->value[0], (int)run->value[1]};
-  const char *how = td_guard_text(out->arena, end);
-  if (!run->foreign)
-    return td_diag_set(out, TD_BUG, "crash", root->loc, "the compiled %s %s", root->sym->name, how);
-  td_diag_set(out, TD_ILLEGAL, td_guard_exited(end) ? "foreign-exit" : "crash",
-              text->place[run->foreign - 1], "the foreign function %s", how);
-  td_diag_help(out, "what it was given to write holds anything now; if it wrote elsewhere, only a "
-                    "new session is sound");
-  return false;
+/* The foreign unit of a number. */
+static const TdUnit *foreign_of(const TdProg *p, int number) {
+  size_t i = 0;
+  while (p->unit[i]->kind != TD_UNIT_EXTERN || number-- > 0) i++;
+  return p->unit[i];
 }
 
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
@@ -214,7 +229,13 @@ bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
         td_unit_assumes(d->arena, text->prog->unit[run->value[0]], (size_t)run->value[1]));
   case TD_CPU_OVERLAP:
     return td_diag_set(d, TD_ILLEGAL, "overlap", loc, "%s", text->apart[run->value[0]]);
-  case TD_CPU_CRASH: return tell_crash(text, root, run, d);
+  case TD_CPU_FOREIGN:
+    return td_foreign_host.tell(s, foreign_of(text->prog, run->callee),
+                                (TdForeignEnd){(TdForeignHow)run->value[0], (int)run->value[1]},
+                                loc, d);
+  case TD_CPU_CRASH:
+    return td_diag_set(d, TD_BUG, "crash", root->loc, "the compiled %s %s", root->sym->name,
+                       td_guard_text(d->arena, (TdGuardEnd){(int)run->value[0]}));
   default: return td_diag_set(d, TD_BUG, "fault", loc, "the run failed in an unknown way");
   }
 }

@@ -7,9 +7,10 @@
 #include "backends/cpu/cpu.h"
 #include "backends/c/runtime/runtime.h"
 #include "backends/host/guard.h"
+#include "backends/host/library.h"
 
 typedef struct TdCpuCode {
-  void (*entry)(struct td_run *run, void *room, void *state, void *const *arg);
+  const void *root; /* the address of the root */
   void (*reset)(struct td_run *run, void *state);
   uint64_t room_bytes, state_bytes;
   /* Of twins: fill arrays with the symbolic values of constants, and of inputs. */
@@ -24,9 +25,8 @@ typedef struct TdCpuCode {
 typedef void *(*TdCpuFind)(void *handle, const char *name);
 bool td_cpu_code_link(TdCpuCode *code, TdCpuFind find, void *handle);
 
-/* Runs the entry; a crash becomes the fault of the run. */
-void td_cpu_code_run(const TdCpuCode *code, struct td_run *run, void *room, void *state,
-                     void *const *arg);
+/* Calls the root by its signature; a crash becomes the fault of the run. */
+void td_cpu_code_run(const TdCpuCode *code, TdFfi *signature, struct td_run *run, void *const *arg);
 /* Fills d with the fault of a run of `root` and the user's lines; returns false. */
 bool td_cpu_code_tell(const TdCpuText *text, TdSession *s, const TdUnit *root,
                       const struct td_run *run, TdDiag *d);
@@ -60,29 +60,15 @@ TdCpuFacts td_cpu_facts(const TdCpu *c);
 bool td_cpu_call_with(TdCpu *c, const struct td_timed *timed, const TdCallArg *arg, size_t narg,
                       TdDiag *d);
 
-/* What is compiled: the text, and the foreign functions it calls. */
+/* What is compiled, and the foreign functions that it calls. */
 typedef struct TdCpuInput {
   const char *text;
-  const TdForeign *const *foreign;
+  const void **fn; /* their addresses; NULL: the host calls it */
+  void **callee;   /* their TdForeignFn */
   size_t nforeign;
   double bytes;                 /* of its large arrays and streams */
   bool moves, narrows, squares; /* as TdCpuText */
 } TdCpuInput;
-
-/* foreign.c: whether the files of foreign functions can be read; false with d filled. */
-bool td_cpu_foreign_check(const TdCpuInput *in, TdDiag *d);
-/* Whether what a compiler or linker said is about the foreign code; then d is filled with it. */
-bool td_cpu_foreign_complain(const TdCpuInput *in, const char *said, TdDiag *d);
-
-/* library.c: opens a shared object until a is freed. */
-typedef struct TdCpuLibrary {
-  void *handle;    /* NULL: it could not be opened */
-  const char *why; /* not, or not found in it; owned by a */
-  TdGuardEnd end;  /* of opening it */
-} TdCpuLibrary;
-TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path);
-/* Fills d with how foreign code ended that was being opened; returns false. */
-bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d);
 
 /* tcc.c: compiles in memory; the code goes with a. False with d filled. Once libtcc has ended
  * in the midst of its work, it is there no more. */
@@ -115,9 +101,14 @@ typedef struct TdCpuProgram {
   TdTier tier;
   TdCpuCode code;
   void *room, *state;
-  double work;  /* statements of a run, estimated */
-  double done;  /* statements that ran in memory */
-  bool settled; /* no better code will come */
+  TdFfi *signature;
+  const TdType *const *type; /* of each parameter: arrays are passed by where they lie */
+  size_t nparam;
+  void **arg, **pointer; /* of a call */
+  bool runs;             /* a call is under way */
+  double work;           /* statements of a run, estimated */
+  double done;           /* statements that ran in memory */
+  bool settled;          /* no better code will come */
   /* What makes better code, in an arena of its own; NULL: nothing does. */
   TdArena *beside;
   TdCpuJob *job;
@@ -126,7 +117,7 @@ typedef struct TdCpuProgram {
  * by a. Its state is to be reset. False with d filled. */
 bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,
                        const TdCpuOptions *o, TdDiag *d);
-/* One run on laid out arguments. */
+/* One run on laid out arguments: at[i] is where argument i lies. */
 void td_cpu_tier_run(TdCpuProgram *x, struct td_run *run, void *const *at);
 
 #endif

@@ -1,9 +1,8 @@
-/* tcc.c - compiling in memory with libtcc, under guard: where memory ends, it exits. It keeps
+/* tcc.c - compiling in memory with libtcc, under guard; where memory ends, it exits. It keeps
  * its state in globals, so one program is compiled at a time, and none any more once it was left in
  * the midst of one. -DTIDE_NO_TCC leaves it out. */
 #include "backends/cpu/load/code.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "backends/host/compiler.h"
@@ -33,7 +32,6 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
 
 #else
 
-#  include <errno.h>
 #  include <libtcc.h>
 #  include <locale.h>
 
@@ -41,7 +39,6 @@ bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDia
  * escape through libtcc. */
 typedef struct Work {
   const TdCpuInput *in;
-  void **symbol; /* of the foreign functions of libraries */
   TCCState *state;
   char said[8192]; /* the first complaints */
   size_t n;        /* bytes of them */
@@ -56,11 +53,9 @@ bool td_cpu_tcc_is_there(void) {
   return !is_lost;
 }
 
-/* Has libtcc work, where Ctrl-C cannot leave it: it may be in malloc. How it ended; errno tells
- * why, for it has no words where it exits. */
+/* Has libtcc work, where Ctrl-C cannot leave it: it may be in malloc. How it ended. */
 static TdGuardEnd guard(void (*fn)(void *work), Work *w) {
   static const volatile int never = 0;
-  errno = 0;
   TdGuardEnd end = td_guard_call(fn, w, &never);
   is_lost |= end.how != 0;
   return end;
@@ -82,27 +77,6 @@ static void note(void *work, const char *message) {
 
 static void *find(void *state, const char *name) {
   return tcc_get_symbol(state, name);
-}
-
-/* Finds the foreign functions of libraries. What has only a source is compiled with the program. */
-static bool find_foreign(TdArena *a, Work *w, TdDiag *d) {
-  for (size_t i = 0; i < w->in->nforeign; i++) {
-    const TdForeign *f = w->in->foreign[i];
-    if (f->source) continue;
-    TdCpuLibrary x = td_cpu_library_open(a, f->library);
-    w->symbol[i] = x.handle ? dlsym(x.handle, f->symbol) : NULL;
-    if (w->symbol[i]) continue;
-    return x.end.how ? td_cpu_library_tell(&x, d)
-                     : td_diag_set(d, TD_USAGE, "no-symbol", (TdLoc){0}, "'%s' is not found: %s",
-                                   f->symbol, x.why);
-  }
-  return true;
-}
-
-static bool add_foreign(const Work *w, size_t i) {
-  const TdForeign *f = w->in->foreign[i];
-  return f->source ? tcc_add_file(w->state, f->source) == 0
-                   : tcc_add_symbol(w->state, f->symbol, w->symbol[i]) == 0;
 }
 
 /* Compiles a line that tells the version: libtcc has no function for it. */
@@ -147,7 +121,6 @@ static void compile_all(void *work) {
   tcc_define_symbol(w->state, "TD_THREADS", "1");
   tcc_set_output_type(w->state, TCC_OUTPUT_MEMORY);
   w->done = tcc_compile_string(w->state, w->in->text) == 0;
-  for (size_t i = 0; w->done && i < w->in->nforeign; i++) w->done = add_foreign(w, i);
   w->done = w->done && tcc_relocate(w->state, TCC_RELOCATE_AUTO) == 0 &&
             td_cpu_code_link(w->code, find, w->state);
 }
@@ -155,30 +128,25 @@ static void compile_all(void *work) {
 /* Tells why there is no program; returns false. Escapes where that is want of memory. */
 static bool complain(TdArena *a, const Work *w, TdGuardEnd end, TdDiag *d) {
   static const TdCompiler libtcc = {.language = "in-memory C"};
-  bool full = end.how ? td_guard_exited(end) && errno == ENOMEM : !w->state;
+  bool full = !end.how && !w->state;
   if (full || strstr(w->said, "memory full")) td_ctx_escape(td_arena_ctx(a), TD_WHY_MEMORY);
   if (end.how) return refuse(d, td_text_fmt(a, "the compiler in memory %s", td_guard_text(a, end)));
-  return !td_cpu_foreign_complain(w->in, w->said, d) &&
-         td_compiler_complain(&libtcc, w->said, "<string>", w->in->text, d);
+  return td_compiler_complain(&libtcc, w->said, "<string>", w->in->text, d);
 }
 
 bool td_cpu_tcc_compile(TdArena *a, const TdCpuInput *in, TdCpuCode *code, TdDiag *d) {
   if (is_lost) return refuse(d, "the compiler in memory ended in the midst of its work before");
-  if (!td_cpu_foreign_check(in, d)) return false;
   if (in->bytes > INT32_MAX)
     return td_diag_set(d, TD_USAGE, "compiler-failed", (TdLoc){0},
                        "the compiler in memory knows no programs that hold 2 GiB or more");
   TdArena *scratch = td_arena_scratch(td_arena_ctx(a));
   Work *w = TD_NEW(scratch, Work);
-  *w = (Work){.in = in, .symbol = TD_NEWN(scratch, void *, in->nforeign + 1), .code = code};
-  bool ok = find_foreign(a, w, d);
-  if (ok) {
-    enter_locale(scratch);
-    td_ctx_need_room(td_arena_ctx(a));
-    TdGuardEnd end = guard(compile_all, w);
-    if (!end.how && w->state) td_arena_defer(a, delete_state, w->state);
-    ok = (!end.how && w->done) || complain(a, w, end, d);
-  }
+  *w = (Work){.in = in, .code = code};
+  enter_locale(scratch);
+  td_ctx_need_room(td_arena_ctx(a));
+  TdGuardEnd end = guard(compile_all, w);
+  if (!end.how && w->state) td_arena_defer(a, delete_state, w->state);
+  bool ok = (!end.how && w->done) || complain(a, w, end, d);
   td_arena_free(scratch);
   return ok;
 }

@@ -1,6 +1,7 @@
 /* tier.c - the tier of a program: compiled in memory where little is done, by the system's
  * compiler where much is; beside its runs, once much was done in memory. */
 #include "backends/cpu/load/code.h"
+#include "backends/host/foreign.h"
 #include "base/alarm.h"
 
 enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
@@ -10,18 +11,31 @@ enum { VECTOR = 64 /* bytes that vectors are best aligned to */ };
 #define LITTLE_WORK 4e6
 #define PACE 1e8
 
-/* What p is compiled from, its foreign functions included. */
-static TdCpuInput input_of(TdArena *a, const TdProg *p, const TdCpuText *text) {
-  const TdForeign **foreign = TD_NEWN(a, const TdForeign *, p->nunit);
-  TdCpuInput in = {.text = text->text,
-                   .foreign = foreign,
-                   .bytes = text->bytes,
-                   .moves = text->moves,
-                   .narrows = text->narrows,
-                   .squares = text->squares};
-  for (size_t i = 0; i < p->nunit; i++)
-    if (p->unit[i]->kind == TD_UNIT_EXTERN) foreign[in.nforeign++] = p->unit[i]->foreign;
-  return in;
+/* Finds the foreign functions of p; false with d filled. */
+static bool find_foreign(TdArena *a, const TdProg *p, TdCpuInput *in, TdDiag *d) {
+  in->fn = TD_NEWN(a, const void *, p->nunit);
+  in->callee = TD_NEWN(a, void *, p->nunit);
+  for (size_t i = 0; i < p->nunit; i++) {
+    if (p->unit[i]->kind != TD_UNIT_EXTERN) continue;
+    TdForeignFn *f = td_foreign_host.open(a, p->store->session, p->unit[i], d);
+    if (!f) return false;
+    in->fn[in->nforeign] = td_foreign_address(f);
+    in->callee[in->nforeign++] = f;
+  }
+  return true;
+}
+
+/* How the root of p is called. */
+static void prepare(TdCpuProgram *x, const TdProg *p, const TdCpuText *text) {
+  const TdUnit *root = td_prog_root(p);
+  TdArena *a = x->arena;
+  const TdType **type = TD_NEWN(a, const TdType *, root->nparam);
+  for (size_t i = 0; i < root->nparam; i++) type[i] = root->param[i].type;
+  x->signature = td_ffi_new(a, NULL, text->signature, text->narg);
+  x->type = type;
+  x->nparam = root->nparam;
+  x->arg = TD_NEWN(a, void *, text->narg);
+  x->pointer = TD_NEWN(a, void *, text->narg);
 }
 
 /* Has x run this code from now on, with memory for what it keeps during a run. */
@@ -62,8 +76,14 @@ static bool compile(TdCpuProgram *x, TdDiag *d) {
 
 bool td_cpu_tier_begin(TdCpuProgram *x, TdArena *a, const TdProg *p, const TdCpuText *text,
                        const TdCpuOptions *o, TdDiag *d) {
-  *x = (TdCpuProgram){.arena = a, .in = input_of(a, p, text), .options = *o, .work = text->work};
-  if (!compile(x, d)) return false;
+  TdCpuInput in = {.text = text->text,
+                   .bytes = text->bytes,
+                   .moves = text->moves,
+                   .narrows = text->narrows,
+                   .squares = text->squares};
+  *x = (TdCpuProgram){.arena = a, .in = in, .options = *o, .work = text->work};
+  if (!find_foreign(a, p, &x->in, d) || !compile(x, d)) return false;
+  prepare(x, p, text);
   x->state = td_arena_alloc(a, x->code.state_bytes);
   return true;
 }
@@ -95,10 +115,28 @@ static void move_up(TdCpuProgram *x) {
   if (how == TD_CHILD_DONE && code.state_bytes == x->code.state_bytes) adopt(x, TD_TIER_CC, &code);
 }
 
+/* Calls the code: the run, its memory where it has some, then the arguments. */
+static void call(TdCpuProgram *x, struct td_run *run, void *const *at) {
+  size_t n = 0;
+  x->pointer[n] = run;
+  x->arg[n] = &x->pointer[n], n++;
+  if (x->code.room_bytes) x->arg[n++] = &x->room;
+  if (x->code.state_bytes) x->arg[n++] = &x->state;
+  for (size_t i = 0; i < x->nparam; i++, n++) {
+    x->pointer[n] = at[i];
+    x->arg[n] = td_type_is_scalar(x->type[i]) ? at[i] : &x->pointer[n];
+  }
+  run->fn = x->in.fn;
+  run->callees = x->in.callee;
+  x->runs = true;
+  td_cpu_code_run(&x->code, x->signature, run, x->arg);
+  x->runs = false;
+}
+
 void td_cpu_tier_run(TdCpuProgram *x, struct td_run *run, void *const *at) {
   if (!x->settled && x->done >= LITTLE_WORK) move_up(x);
   double from = x->settled ? 0 : td_alarm_now();
-  td_cpu_code_run(&x->code, run, x->room, x->state, at);
+  call(x, run, at);
   if (x->settled) return;
   double by_time = (td_alarm_now() - from) * PACE;
   x->done += by_time > x->work ? by_time : x->work;

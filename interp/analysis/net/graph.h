@@ -71,6 +71,5 @@ typedef enum { TD_GRAPH_INSTANCES, TD_GRAPH_TASKS } TdGraphBy;
 void td_graph_print(TdText *out, const TdGraph *g);
 /* Graphviz text; an SVG drawing of the instances in layers from the producers down. */
 void td_graph_dot(TdText *out, const TdGraph *g, TdGraphBy by);
-void td_graph_svg(TdText *out, const TdGraph *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* graph_draw.c - a task graph as a table, as Graphviz text and as an SVG drawing. */
+/* graph_draw.c - a task graph as a table and as Graphviz text. */
 #include "analysis/net/graph.h"
 #include "analysis/net/picture.h"
 
@@ -138,9 +138,4 @@ void td_graph_print(TdText *out, const TdGraph *g) {
 void td_graph_dot(TdText *out, const TdGraph *g, TdGraphBy by) {
   TdPicture p = picture_of(out->arena, g, by);
   td_picture_dot(out, &p);
-}
-
-void td_graph_svg(TdText *out, const TdGraph *g) {
-  TdPicture p = picture_of(out->arena, g, TD_GRAPH_INSTANCES);
-  td_picture_svg(out, &p);
 }

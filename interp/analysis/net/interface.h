@@ -41,6 +41,5 @@ bool td_interface_check(const TdAsk *q, TdDiag *d);
 /* interface_draw.c: a table of the arrays and where they go; Graphviz text; a drawing. */
 void td_interface_print(TdText *out, const TdInterface *g);
 void td_interface_dot(TdText *out, const TdAsk *q, const TdInterface *g);
-void td_interface_svg(TdText *out, const TdAsk *q, const TdInterface *g);
 
 #endif

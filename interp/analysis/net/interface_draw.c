@@ -72,8 +72,3 @@ void td_interface_dot(TdText *out, const TdAsk *q, const TdInterface *g) {
   TdPicture p = picture_of(q, g);
   td_picture_dot(out, &p);
 }
-
-void td_interface_svg(TdText *out, const TdAsk *q, const TdInterface *g) {
-  TdPicture p = picture_of(q, g);
-  td_picture_svg(out, &p);
-}

@@ -12,20 +12,16 @@ typedef struct TdPictureArrow {
   const char *label;
 } TdPictureArrow;
 
-/* All of it is owned by the arena; layer, column and wide are set when it is
- * drawn. */
+/* All of it is owned by the arena. */
 typedef struct TdPicture {
   TdArena *arena;
   const char *title;
   const char **box;
-  uint32_t *layer, *column;
-  int64_t wide; /* a box */
   size_t n;
   TD_VEC(TdPictureArrow) arrow;
 } TdPicture;
 
-/* Graphviz text; an SVG drawing in layers, each box below those whose arrows lead to it. */
+/* Graphviz text. */
 void td_picture_dot(TdText *out, const TdPicture *p);
-void td_picture_svg(TdText *out, TdPicture *p);
 
 #endif

@@ -1,5 +1,7 @@
 /* arrays.c - k:arrays(), s:arrays(): the arrays of a program, their banks, and where each is
  * passed, as a value. */
+#include <string.h>
+
 #include "analysis/net/interface.h"
 #include "bind/program/unit.h"
 #include "bind/value/layout.h"
@@ -72,18 +74,16 @@ int td_bind_arrays(lua_State *L) {
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   TdInterface g;
   td_interface_of(&q, &g);
-  TdText table = td_text_new(a), dot = td_text_new(a), svg = td_text_new(a);
+  TdText table = td_text_new(a), dot = td_text_new(a);
   td_interface_print(&table, &g);
   td_interface_dot(&dot, &q, &g);
-  td_interface_svg(&svg, &q, &g);
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 4);
   push_arrays(L, a, &g);
   lua_setfield(L, -2, "array");
   push_passes(L, a, &g);
   lua_setfield(L, -2, "pass");
   td_bind_set_string(L, "text", td_text_str(&table));
   td_bind_set_string(L, "dot", td_text_str(&dot));
-  td_bind_set_string(L, "svg", td_text_str(&svg));
   luaL_setmetatable(L, CLASS_ARRAYS);
   return 1;
 }
@@ -93,8 +93,16 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
+/* g.svg, drawn when it is asked for. */
+static int l_index(lua_State *L) {
+  bool svg = lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "svg") == 0;
+  if (!svg) return 0;
+  lua_getfield(L, 1, "dot");
+  return td_bind_draw(L, "dot");
+}
+
 void td_bind_open_arrays(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__tostring", l_tostring}, {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__index", l_index}, {"__tostring", l_tostring}, {NULL, NULL}};
   td_bind_class(L, CLASS_ARRAYS, meta, NULL);
   lua_pop(L, 1);
 }

@@ -126,13 +126,12 @@ const TdProg *td_bind_test_graph(lua_State *L, int idx) {
   return box ? box->prog : NULL;
 }
 
-/* The drawing of the graph at slot 1 by tasks, which stdlib makes. */
-static int push_tasks(lua_State *L) {
+int td_bind_draw(lua_State *L, const char *how) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide.tool.drawing");
   lua_call(L, 1, 1);
-  lua_getfield(L, -1, "tasks");
-  lua_pushvalue(L, 1);
+  lua_getfield(L, -1, how);
+  lua_pushvalue(L, -3);
   lua_call(L, 1, 1);
   return 1;
 }
@@ -147,17 +146,17 @@ static int l_draw(lua_State *L) {
   bool given = td_bind_check_options(L, 2, options);
   TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;
   bool svg = lua_toboolean(L, lua_upvalueindex(1)) != 0;
-  if (svg && of == TD_GRAPH_TASKS) return push_tasks(L);
+  if (svg && of == TD_GRAPH_TASKS) {
+    lua_settop(L, 1);
+    return td_bind_draw(L, "tasks");
+  }
   TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdText t = td_text_new(a);
   TdGraph g;
   graph_of(L, a, box->prog, &g);
-  if (svg)
-    td_graph_svg(&t, &g);
-  else
-    td_graph_dot(&t, &g, of);
+  td_graph_dot(&t, &g, of);
   lua_pushlstring(L, td_text_str(&t), t.n);
-  return 1;
+  return svg ? td_bind_draw(L, "dot") : 1;
 }
 
 static int l_tostring(lua_State *L) {

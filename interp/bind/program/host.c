@@ -5,6 +5,7 @@
 
 #include "bind/bind.h"
 #include "bind/value/layout.h"
+#include "bind/foreign/callback.h"
 
 #define KEY_WORDS "tide.words"
 
@@ -231,6 +232,14 @@ static bool host_source(void *ud, uintptr_t fn, const TdAst **ast, const TdAstFn
   return ok;
 }
 
+static int host_keep(void *ud, uintptr_t fn) {
+  const Host *h = ud;
+  push_handle(h, fn);
+  int n = td_callback_keep(h->L, -1);
+  lua_pop(h->L, 1);
+  return n;
+}
+
 TdHost td_bind_host(lua_State *L, int anchor) {
   TdBind *b = td_bind_enter(L);
   Host *h = TD_NEW(b->session->arena, Host);
@@ -242,7 +251,8 @@ TdHost td_bind_host(lua_State *L, int anchor) {
                   .field = host_field,
                   .keys = host_keys,
                   .length = host_length,
-                  .source = host_source};
+                  .source = host_source,
+                  .keep = host_keep};
 }
 
 /* words[value of "a.b"] = word for each of the space-separated paths; the module is at `module`,

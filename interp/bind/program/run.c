@@ -247,7 +247,7 @@ static TdCpu *compiled(lua_State *L, Runner *r, const TdProg *at) {
   TdArena *a = td_bind_arena(L);
   TdCpuOptions o = {.tier = TD_TIER_AUTO, .extra.watch = td_admit_needs_watch(a, at)};
   TdDiag d = td_bind_diag(a);
-  TdCpu *cpu = td_cpu_new(r->arena, td_bind_callable(at), &o, &d);
+  TdCpu *cpu = td_cpu_new(r->arena, at, &o, &d);
   if (!cpu && d.kind != TD_UNSUPPORTED) td_bind_raise(L, &d);
   td_vec_push(r->arena, &r->made, ((Made){at, cpu}));
   return cpu;

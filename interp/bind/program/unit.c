@@ -182,6 +182,7 @@ static int l_unit_call(lua_State *L) {
     return 0;
   }
   lua_pop(L, 1);
+  if (td_prog_root(p)->kind == TD_UNIT_EXTERN) return td_bind_call_extern(L, p);
   td_bind_run(L, p, 1, 2);
   return 0;
 }

@@ -13,8 +13,9 @@ enum { TD_UNIT_STORE = 1, TD_UNIT_FUNCTION, TD_UNIT_STATE, TD_UNIT_USER_VALUES =
  * checked when it was made. */
 bool td_bind_check_program(TdBind *b, const TdProg *p, TdDiag *d);
 
-/* extern.c: p itself, or a kernel that calls the foreign function at p's root. */
-const TdProg *td_bind_callable(const TdProg *p);
+/* foreign/extern.c: calls the foreign function at p's root, which is the extern at slot 1, on the
+ * arguments from slot 2 on; pushes what it gives and returns how many that are. */
+int td_bind_call_extern(lua_State *L, const TdProg *p);
 
 /* check.c */
 /* Raises when the design on top of the stack, whose program is p, is refused; the error's field
@@ -48,7 +49,7 @@ int td_bind_estimate(lua_State *L);
 /* arrays.c: k:arrays(), s:arrays(). */
 int td_bind_arrays(lua_State *L);
 
-/* ip.c: a C++ function as it is asked for, with the types that its table gives. */
+/* foreign/ip.c: a C++ function as it is asked for, with the types that its table gives. */
 typedef struct TdBindIp {
   const char *path, *symbol;
   const TdParam *param; /* in no order */
@@ -64,6 +65,8 @@ int td_bind_fifos(lua_State *L);
 /* graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);
+/* Pushes the drawing that stdlib makes, by its function `how`, of what is on top of the stack. */
+int td_bind_draw(lua_State *L, const char *how);
 
 /* timed.c: pushes what a run with a clock told, of the build at idx. */
 struct TdTimed;

@@ -1,4 +1,5 @@
 /* view.c - the module tide.view: programs as data for the drawings and pages of stdlib. */
+#include "backends/host/graphviz.h"
 #include "bind/program/unit.h"
 #include "bind/program/view.h"
 #include "rewrite/prim.h"
@@ -124,11 +125,21 @@ static int l_html(lua_State *L) {
   return 0;
 }
 
+/* view.lay_out(dot): a graph laid out by Graphviz, in its format "plain". */
+static int l_lay_out(lua_State *L) {
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  const char *plain = td_graphviz_render(a, luaL_checkstring(L, 1), "plain", &d);
+  if (!plain) td_bind_raise(L, &d);
+  lua_pushstring(L, plain);
+  return 1;
+}
+
 /* The loader of the module. */
 static int l_load(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"design", l_design}, {"program", l_program}, {"steps", l_steps}, {"name", l_name},
-      {"file", l_file},     {"source", l_source},   {NULL, NULL}};
+      {"design", l_design}, {"program", l_program}, {"steps", l_steps},     {"name", l_name},
+      {"file", l_file},     {"source", l_source},   {"lay_out", l_lay_out}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -17,6 +17,35 @@ TdCtx *td_prompt_ctx(lua_State *L) {
   return td_bind_enter(L)->ctx;
 }
 
+/* What os.exit does first. */
+static struct {
+  void (*fn)(void *ud);
+  void *ud;
+} leaving;
+
+void td_prompt_at_exit(void (*fn)(void *ud), void *ud) {
+  leaving.fn = fn;
+  leaving.ud = ud;
+}
+
+/* os.exit, which is upvalue 1. */
+static int l_exit(lua_State *L) {
+  if (leaving.fn) leaving.fn(leaving.ud);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
+/* Has os.exit tell that the session ends by itself. */
+static void open_exit(lua_State *L) {
+  lua_getglobal(L, "os");
+  lua_getfield(L, -1, "exit");
+  lua_pushcclosure(L, l_exit, 1);
+  lua_setfield(L, -2, "exit");
+  lua_pop(L, 1);
+}
+
 void td_prompt_open(lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tide");
@@ -37,6 +66,7 @@ void td_prompt_open(lua_State *L) {
   lua_pop(L, 1);
   td_bind_enter(L)->setting[TD_SET_CHECK] = TD_CHECK_QUICK;
   td_prompt_open_coroutines(L);
+  open_exit(L);
 }
 
 int td_prompt_bell(void) {
@@ -56,6 +86,17 @@ void td_prompt_close(void) {
 
 bool td_prompt_has_ghost(lua_State *L) {
   return td_bind_enter(L)->setting[TD_SET_GHOST] != 0;
+}
+
+bool td_prompt_has_journal(lua_State *L) {
+  return td_bind_enter(L)->setting[TD_SET_JOURNAL] != 0;
+}
+
+size_t td_prompt_kept(lua_State *L) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, TD_PROMPT_KEPT);
+  size_t n = lua_rawlen(L, -1);
+  lua_pop(L, 1);
+  return n;
 }
 
 bool td_prompt_quits(lua_State *L) {

@@ -7,6 +7,7 @@
 #include "tide.h"
 
 /* prompt.c: the registry field of the first value that an input showed. */
+#define TD_PROMPT_KEPT "tide.replay" /* the list of inputs that were kept */
 #define TD_PROMPT_ANSWER "tide.answer"
 /* show.c: that of the schedule that was shown last. */
 #define TD_PROMPT_SCHEDULE "tide.last_schedule"

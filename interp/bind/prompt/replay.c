@@ -3,7 +3,7 @@
 #include "frontend/lua/input.h"
 #include "frontend/lua/parse.h"
 
-#define KEY_INPUTS "tide.replay"
+#define KEY_INPUTS TD_PROMPT_KEPT
 #define KEY_SHOWN "tide.replay.shown"
 
 void td_replay_note_answer(lua_State *L) {

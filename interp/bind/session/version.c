@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/host/ffi.h"
 #include "base/home.h"
 #include "bind/prompt/prompt.h"
 #include "gen/version.h"
@@ -30,6 +31,7 @@ const char *td_prompt_libraries(lua_State *L) {
   const char *gmp = gmp_version(), *tcc = td_cpu_tcc_version(a);
   td_text_putf(&t, "isl %s", isl_number(a));
   if (gmp) td_text_putf(&t, "  GMP %s", gmp);
+  td_text_putf(&t, "  libffi %s", td_ffi_version());
   if (tcc) td_text_putf(&t, "  libtcc %s", tcc);
   lua_pushstring(L, td_text_str(&t));
   td_arena_free(a);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bind/value/tensor.h"
+#include "bind/foreign/signature.h"
 #include "bind/program/trace.h"
 #include "bind/program/unit.h"
 
@@ -196,6 +197,9 @@ static int l_type_call(lua_State *L) {
   const TdType *t = td_bind_check_type(L, 1);
   if (t->kind == TD_T_PORT)
     td_bind_fail(L, "arguments", "a stream type converts nothing; designs make streams");
+  if (t->kind != TD_T_TENSOR && td_signature_is_meant(L, 2)) return td_signature_push(L, t, 2);
+  if (t->kind == TD_T_TENSOR && lua_gettop(L) > 1 && td_signature_is_meant(L, 2))
+    return td_signature_push(L, t, 2);
   if (lua_gettop(L) > 2) td_bind_fail(L, "arguments", "a type takes at most one value");
   if (td_bind_has_traced(L)) return td_bind_trace(L, "cast");
   if (t->kind == TD_T_TENSOR) return td_bind_convert_tensor(L, t);

@@ -185,15 +185,73 @@ static TdSym unit_of(TdIrgen *l, const TdConst *c) {
   return sym;
 }
 
+/* Takes the Lua functions that foreign code is to call back out of the n arguments at v; what is
+ * called then is p with them, or NULL. */
+static const TdProg *take_functions(TdIrgen *l, const TdProg *p, TdVal *v, size_t *n) {
+  const TdUnit *u = td_prog_root(p);
+  TdArena *a = p->store->arena;
+  TdForeign *f = td_arena_copy(a, u->foreign, sizeof *f);
+  TdCallback *back = td_arena_copy(a, f->callback, f->ncallback * sizeof *back);
+  size_t shift = *n == u->nparam + f->ncallback && f->returns;
+  for (size_t i = f->ncallback; i-- > 0;) {
+    size_t at = back[i].at + shift;
+    if (at >= *n || v[at].kind != TD_V_CONST || v[at].c.kind != TD_C_FUNCTION) {
+      td_irgen_fail(l, "argument-type", at < *n ? v[at].loc : u->loc,
+                    "argument %zu of '%s' is a Lua function that it calls back", at + 1,
+                    u->sym->name);
+      return NULL;
+    }
+    back[i].fn = l->host->keep(l->host->ud, v[at].c.handle);
+    for (size_t k = at; k + 1 < *n; k++) v[k] = v[k + 1];
+    --*n;
+  }
+  f->callback = back;
+  TdUnit *copy = td_unit_copy(p->store, u);
+  copy->foreign = f;
+  const TdUnit **unit = td_arena_copy(a, p->unit, p->nunit * sizeof *unit);
+  unit[p->nunit - 1] = copy;
+  return td_prog_new(p->store, unit, p->nunit);
+}
+
+/* A local of one element, which a foreign function gives its value. */
+static TdVal result_local(TdIrgen *l, const TdUnit *callee, TdLoc loc, TdSym *sym) {
+  TdVal v = {.kind = TD_V_FRESH, .type = callee->param[0].type, .loc = loc};
+  const TdType *t;
+  TdOrigin origin;
+  *sym = td_irgen_local(l, "given", v, &t, &origin);
+  if (!*sym) return td_irgen_failed();
+  return td_irgen_tensor(td_expr_whole(l->session, l->arena, *sym, t, loc), loc);
+}
+
 static TdVal lower_unit_call(TdIrgen *l, const TdConst *c, const TdAstExpr *e) {
-  TdSym sym = unit_of(l, c);
-  const TdUnit *callee = td_units_find(l->units, sym);
+  const TdForeign *foreign = td_prog_root(c->u.prog)->foreign;
   size_t n;
   TdVal *v = td_irgen_values(l, e->call.args, &n);
   if (!v) return td_irgen_failed();
+  TdSym sym;
+  if (foreign && foreign->ncallback) {
+    const TdProg *p = take_functions(l, c->u.prog, v, &n);
+    if (!p) return td_irgen_failed();
+    sym = td_units_import_beside(l->units, p, td_irgen_is_called, l);
+    td_irgen_note_outer_name(l, sym->name);
+    td_irgen_note_called(l, sym->name);
+  } else {
+    sym = unit_of(l, c);
+  }
+  const TdUnit *callee = td_units_find(l->units, sym);
+  TdSym given = NULL;
+  if (foreign && foreign->returns && n + 1 == callee->nparam) {
+    TdVal *all = TD_NEWN(l->arena, TdVal, n + 1);
+    all[0] = result_local(l, callee, e->loc, &given);
+    if (!td_irgen_ok(&all[0])) return all[0];
+    for (size_t i = 0; i < n; i++) all[i + 1] = v[i];
+    v = all;
+    n++;
+  }
   if (n != callee->nparam) {
-    td_irgen_fail(l, "arguments", e->loc, "%s takes %zu argument%s, not %zu", sym->name,
-                  callee->nparam, callee->nparam == 1 ? "" : "s", n);
+    size_t takes = callee->nparam - (foreign && foreign->returns);
+    td_irgen_fail(l, "arguments", e->loc, "%s takes %zu argument%s, not %zu", sym->name, takes,
+                  takes == 1 ? "" : "s", n);
     return td_irgen_failed();
   }
   const TdExpr **arg = TD_NEWN(l->arena, const TdExpr *, n);
@@ -202,7 +260,10 @@ static TdVal lower_unit_call(TdIrgen *l, const TdConst *c, const TdAstExpr *e) {
     if (!arg[i]) return td_irgen_failed();
   }
   td_irgen_emit(l, td_stmt_call(l->store, sym, arg, callee->nparam, e->loc));
-  return none(e->loc);
+  if (!given) return none(e->loc);
+  const TdExpr *zero = td_expr_index(l->session, l->arena, 0, e->loc);
+  const TdType *elem = td_type_scalar(callee->param[0].type);
+  return td_irgen_scalar(td_expr_load(l->arena, given, elem, &zero, 1, e->loc));
 }
 
 TdVal td_irgen_call(TdIrgen *l, const TdAstExpr *e) {

@@ -81,6 +81,8 @@ typedef struct TdHost {
   int64_t (*length)(void *ud, uintptr_t table);
   /* Lua function fn in its chunk; false, with d filled, when its source is not known. */
   bool (*source)(void *ud, uintptr_t fn, const TdAst **ast, const TdAstFn **source, TdDiag *d);
+  /* Keeps Lua function fn for the session; the number that it goes by from now on. */
+  int (*keep)(void *ud, uintptr_t fn);
 } TdHost;
 
 /* A Lua integer, boolean or float. */

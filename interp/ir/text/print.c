@@ -248,6 +248,39 @@ static void put_field(Chunk *c, const char *key, const char *value) {
   td_text_puts(c->p.out, ",\n");
 }
 
+/* "f64(f64, i32[8])" of types, NULL: nothing is given. */
+static void put_types(Chunk *c, const TdType *result, const TdType *const *type, size_t n) {
+  if (result)
+    td_printer_type(&c->p, result);
+  else
+    td_text_puts(c->p.out, "tide.void");
+  td_text_putc(c->p.out, '(');
+  for (size_t i = 0; i < n; i++) {
+    if (i) td_text_puts(c->p.out, ", ");
+    td_printer_type(&c->p, type[i]);
+  }
+  td_text_putc(c->p.out, ')');
+}
+
+/* The signature of a foreign unit. */
+static void put_signature(Chunk *c, const TdUnit *u) {
+  const TdForeign *f = u->foreign;
+  size_t given = f->returns, back = 0, n = u->nparam - given + f->ncallback;
+  start_line(c);
+  put_types(c, f->returns ? td_type_scalar(u->param[0].type) : NULL, NULL, 0);
+  c->p.out->n--;
+  for (size_t i = 0; i < n; i++) {
+    const TdCallback *b =
+        back < f->ncallback && f->callback[back].at == i ? &f->callback[back++] : NULL;
+    if (i) td_text_puts(c->p.out, ", ");
+    if (b)
+      put_types(c, b->result, b->param, b->nparam);
+    else
+      td_printer_type(&c->p, u->param[given++].type);
+  }
+  td_text_puts(c->p.out, "),\n");
+}
+
 static void put_extern(Chunk *c, const TdUnit *u, const char *before) {
   td_text_line(c->p.out, "%s%s = tide.extern {", before, u->sym->name);
   c->p.out->indent++;
@@ -256,8 +289,12 @@ static void put_extern(Chunk *c, const TdUnit *u, const char *before) {
   put_field(c, "source", ip ? ip->source : u->foreign->source);
   put_field(c, "symbol", ip ? ip->symbol : u->foreign->symbol);
   if (u->foreign->pure) put_line(c, "pure = true,");
+  if (u->foreign->process) put_line(c, "process = true,");
   if (u->foreign->model) td_text_line(c->p.out, "model = %s,", u->foreign->model->name);
-  for (size_t i = 0; i < u->nparam; i++) put_param(c, &u->param[i]);
+  if (u->foreign->signature)
+    put_signature(c, u);
+  else
+    for (size_t i = 0; i < u->nparam; i++) put_param(c, &u->param[i]);
   c->p.out->indent--;
   start_line(c);
   td_text_putc(c->p.out, '}');

@@ -1,5 +1,4 @@
--- A design as a drawing: tasks in layers from left to right (Sugiyama's method: cycles opened, longest paths, long
--- edges through points of their own, barycentres), streams that lead back below, streams of a task to itself above it.
+-- Graphs as drawings: boxes and arrows in layers from left to right, laid out by Graphviz and drawn here.
 local html = require "tide.tool.html"
 local view = require "tide.view"
 
@@ -17,7 +16,7 @@ local arrow_head = [[<defs><marker id="head" viewBox="0 0 8 8" refX="1" refY="4"
 orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>
 ]]
 
-local LETTER, LINE, GAP, PAD = 7.9, 17, 26, 24 -- pixels: of a letter, a line of text, between nodes, around all
+local LETTER, LINE, PAD, INCH = 7.9, 17, 12, 72 -- pixels: of a letter, a line of text, around all, an inch
 
 -- A node for each task, and one for each argument that is read or written.
 local function collect_nodes(g)
@@ -25,7 +24,6 @@ local function collect_nodes(g)
   local function add(key, node)
     if by_name[key] then return end
     by_name[key], nodes[#nodes + 1] = node, node
-    node.out, node.into, node.loops = {}, {}, 0
   end
   local types = {}
   for _, a in ipairs(g.arguments) do types[a.name] = a.type end
@@ -65,7 +63,7 @@ local function collect_edges(g, nodes, by_name)
     edges[#edges + 1] = { from = from, to = to, label = label, detail = detail }
   end
   local function nobody()
-    local node = { lines = { "nobody" }, class = "arg", out = {}, into = {}, loops = 0 }
+    local node = { lines = { "nobody" }, class = "arg" }
     nodes[#nodes + 1] = node
     return node
   end
@@ -89,183 +87,66 @@ local function collect_edges(g, nodes, by_name)
   return edges
 end
 
--- What stands beside an edge that runs on one line: its type, too, unless another edge of the stream has it.
-local function one_line(e, edges)
-  for _, other in ipairs(edges) do
-    if other ~= e and other.label == e.label and other.path then return e.label end
-  end
-  return e.label .. "  " .. e.detail
-end
-
--- Marks the edges that close a cycle, found depth first.
-local function open_cycles(nodes, edges)
-  local state = {}
-  for _, e in ipairs(edges) do
-    if e.from ~= e.to then table.insert(e.from.out, e) end
-  end
-  local function visit(node)
-    state[node] = "open"
-    for _, e in ipairs(node.out) do
-      if state[e.to] == "open" then
-        e.back = true
-      elseif not state[e.to] then
-        visit(e.to)
-      end
-    end
-    state[node] = "done"
-  end
-  for _, node in ipairs(nodes) do
-    if not state[node] then visit(node) end
-  end
-end
-
--- The layer of each node: the longest path to it; what nothing leads to stands just before what it leads to.
-local function assign_layers(nodes, edges)
-  for _, node in ipairs(nodes) do node.layer = 0 end
-  local changed = true
-  while changed do
-    changed = false
-    for _, e in ipairs(edges) do
-      if not e.back and e.from ~= e.to and e.to.layer <= e.from.layer then
-        e.to.layer, changed = e.from.layer + 1, true
-      end
-    end
-  end
-  for _, node in ipairs(nodes) do
-    local least = math.huge
-    for _, e in ipairs(node.out) do least = math.min(least, e.back and math.huge or e.to.layer - 1) end
-    if node.class == "arg" and least < math.huge then node.layer = least end
-  end
-end
-
--- The layers as lists of nodes; an edge over several layers gets a point in each between, e.path from node to node.
-local function make_layers(nodes, edges)
-  local layers = {}
-  local function put(node)
-    layers[node.layer] = layers[node.layer] or {}
-    table.insert(layers[node.layer], node)
-  end
-  for _, node in ipairs(nodes) do put(node) end
-  for _, e in ipairs(edges) do
-    if not e.back and e.from ~= e.to then
-      e.path = { e.from }
-      for layer = e.from.layer + 1, e.to.layer - 1 do
-        local point = { layer = layer, lines = {}, into = {}, out = {}, loops = 0 }
-        put(point)
-        table.insert(e.path, point)
-      end
-      table.insert(e.path, e.to)
-    end
-  end
-  return layers
-end
-
--- Orders each layer by the mean place of the neighbours on one side, there and back again.
-local function order(layers, edges)
-  local near = {}
-  for _, e in ipairs(edges) do
-    for i = 2, e.path and #e.path or 0 do
-      local a, b = e.path[i - 1], e.path[i]
-      near[a], near[b] = near[a] or { [1] = {}, [-1] = {} }, near[b] or { [1] = {}, [-1] = {} }
-      table.insert(near[a][1], b)
-      table.insert(near[b][-1], a)
-    end
-  end
-  local function number(layer)
-    for i, node in ipairs(layer) do node.place = i - #layer / 2 end
-  end
-  for n = 0, #layers do number(layers[n]) end
-  for sweep = 1, 8 do
-    local side = sweep % 2 == 1 and -1 or 1
-    for n = side < 0 and 0 or #layers, side < 0 and #layers or 0, -side do
-      local key = {}
-      for _, node in ipairs(layers[n]) do
-        local list, sum = near[node] and near[node][side] or {}, 0
-        for _, other in ipairs(list) do sum = sum + other.place end
-        key[node] = { #list > 0 and sum / #list or node.place, node.place }
-      end
-      table.sort(layers[n], function(a, b)
-        if key[a][1] ~= key[b][1] then return key[a][1] < key[b][1] end
-        return key[a][2] < key[b][2]
-      end)
-      number(layers[n])
-    end
-  end
-end
-
 -- How wide a text is.
 local function width(text) return (utf8.len(text) or #text) * LETTER end
 
--- The size of each node: its text, and room for the edges at its sides.
-local function measure(layers, edges)
-  local ports = {}
+-- The size of each node and each label, by their texts.
+local function measure(nodes, edges)
+  for _, node in ipairs(nodes) do
+    node.w, node.h = 0, #node.lines * LINE + 14
+    for _, line in ipairs(node.lines) do node.w = math.max(node.w, width(line) + 24) end
+  end
   for _, e in ipairs(edges) do
-    if e.path then
-      for i = 2, #e.path do
-        local a, b = e.path[i - 1], e.path[i]
-        ports[a], ports[b] = ports[a] or { 0, 0 }, ports[b] or { 0, 0 }
-        ports[a][2], ports[b][1] = ports[a][2] + 1, ports[b][1] + 1
-      end
-    elseif e.from == e.to then
-      e.from.loops = e.from.loops + 1
-    end
-  end
-  for n = 0, #layers do
-    for _, node in ipairs(layers[n]) do
-      local most = ports[node] and math.max(ports[node][1], ports[node][2]) or 0
-      node.w = 0
-      for _, line in ipairs(node.lines) do node.w = math.max(node.w, width(line) + 24) end
-      node.h = #node.lines == 0 and 2 * LINE or math.max(#node.lines * LINE + 14, most * 2 * LINE + 6)
-    end
+    e.w, e.h = math.max(width(e.label), e.detail and width(e.detail) * .88 or 0) + 8, (e.detail and 2 or 1) * LINE
   end
 end
 
--- Where each node stands; returns the width and height of all.
-local function place(layers, edges)
-  local x, tallest, heights = PAD, 0, {}
-  for n = 0, #layers do
-    local layer, h = layers[n], 0
-    for _, node in ipairs(layer) do h = h + node.h + GAP + node.loops * 2 * LINE end
-    heights[n], tallest = h - GAP, math.max(tallest, h - GAP)
+-- The graph for Graphviz: boxes and labels of our sizes, which no font changes; edges known by their colours.
+local function to_dot(nodes, edges)
+  local out = { "digraph { rankdir=LR; ranksep=0.4; nodesep=0.35; node [shape=box, fixedsize=true, label=\"\"];" }
+  for i, node in ipairs(nodes) do
+    node.id = "n" .. i
+    out[#out + 1] = ("%s [width=%.3f, height=%.3f];"):format(node.id, node.w / INCH, node.h / INCH)
   end
-  for n = 0, #layers do
-    local w, gap, y = 0, 56, PAD + (tallest - heights[n]) / 2
-    for _, node in ipairs(layers[n]) do w = math.max(w, node.w) end
-    for _, node in ipairs(layers[n]) do
-      y = y + node.loops * 2 * LINE
-      node.x, node.y = x + (w - node.w) / 2, y
-      y = y + node.h + GAP
-    end
-    for _, e in ipairs(edges) do
-      if e.path and e.from.layer == n then
-        gap = math.max(gap, width(e.label) + 36, e.detail and width(e.detail) * .88 + 36 or 0)
-      elseif e.from == e.to and e.from.layer == n then
-        gap = math.max(gap, width(one_line(e, edges)) + 20)
-      end
-    end
-    x = x + w + (n < #layers and gap or 0)
+  local label = 'label=<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" ' ..
+    'WIDTH="%d" HEIGHT="%d"><TR><TD></TD></TR></TABLE>>, '
+  for i, e in ipairs(edges) do
+    local text = e.label ~= "" and label:format(math.ceil(e.w), e.h) or ""
+    out[#out + 1] = ('%s -> %s [%scolor="#%06x"];'):format(e.from.id, e.to.id, text, i)
   end
-  return x + PAD, tallest + 2 * PAD
+  out[#out + 1] = "}"
+  return table.concat(out, "\n")
 end
 
--- Spreads the segments over the sides of their nodes in the order of their other ends: seg.y1, seg.y2.
-local function attach(segments)
-  for _, side in ipairs { { "a", "b", "y1" }, { "b", "a", "y2" } } do
-    local groups = {}
-    for _, s in ipairs(segments) do
-      groups[s[side[1]]] = groups[s[side[1]]] or {}
-      table.insert(groups[s[side[1]]], s)
-    end
-    for node, list in pairs(groups) do
-      for i, s in ipairs(list) do s.nth = i end
-      table.sort(list, function(s, r)
-        local u, v = s[side[2]].y + s[side[2]].h / 2, r[side[2]].y + r[side[2]].h / 2
-        if u ~= v then return u < v end
-        return s.nth < r.nth
-      end)
-      for i, s in ipairs(list) do s[side[3]] = node.y + node.h * (i - .5) / #list end
+-- Lays nodes and edges out: node.x, node.y, e.points, e.x, e.y in pixels from the top left; returns the width and
+-- height of all.
+local function lay_out(nodes, edges)
+  measure(nodes, edges)
+  local by_id, high, wide = {}, 0, 0
+  local plain = view.lay_out(to_dot(nodes, edges))
+  for _, node in ipairs(nodes) do by_id[node.id] = node end
+  local function point(x, y) return PAD + x * INCH, PAD + high - y * INCH end
+  for line in plain:gmatch "[^\n]+" do
+    local kind, rest = line:match "^(%S+) (.*)"
+    local words = {}
+    for word in (rest or ""):gmatch "%S+" do words[#words + 1] = word end
+    if kind == "graph" then
+      wide, high = words[2] * INCH, words[3] * INCH
+    elseif kind == "node" then
+      local node = by_id[words[1]]
+      local x, y = point(tonumber(words[2]), tonumber(words[3]))
+      node.x, node.y = x - node.w / 2, y - node.h / 2
+    elseif kind == "edge" then
+      local e = edges[tonumber(line:match "#(%x+)$", 16)]
+      e.points = {}
+      for i = 4, 2 * words[3] + 2, 2 do
+        e.points[#e.points + 1] = { point(tonumber(words[i]), tonumber(words[i + 1])) }
+      end
+      local x, y = line:match "([%d.e+-]+) ([%d.e+-]+) %S+ #%x+$"
+      if e.label ~= "" then e.x, e.y = point(tonumber(x), tonumber(y)) end
     end
   end
+  return math.ceil(wide + 2 * PAD), math.ceil(high + 2 * PAD)
 end
 
 -- Adds an element: `$1`, `$2`, .. of the format are what follows, numbers with one decimal and text escaped.
@@ -277,51 +158,20 @@ local function put(out, format, ...)
   end)
 end
 
--- The name of a stream with its type below, left-aligned from (x, y) where the line runs.
-local function put_label(out, e, x, y)
-  put(out, '<text x="$1" y="$2">$3</text>', x, y - 5, e.label)
-  if e.detail then put(out, '<text class="small" x="$1" y="$2">$3</text>', x, y + 13, e.detail) end
-end
-
--- The edges that go forward.
-local function put_forward(out, edges)
-  local segments = {}
+-- The curves of the edges, each with its name and, below, its type.
+local function put_edges(out, edges)
   for _, e in ipairs(edges) do
-    for i = 2, e.path and #e.path or 0 do
-      segments[#segments + 1] = { a = e.path[i - 1], b = e.path[i], e = e, first = i == 2, last = i == #e.path }
+    local path = {}
+    for i, at in ipairs(e.points) do
+      path[i] = ("%s%.1f %.1f"):format(i == 1 and "M" or i == 2 and "C" or "", at[1], at[2])
+    end
+    put(out, '<path class="edge" marker-end="url(#head)" d="$1"/>', table.concat(path, " "))
+    local high = e.detail and -4 or 4
+    if e.x then put(out, '<text text-anchor="middle" x="$1" y="$2">$3</text>', e.x, e.y + high, e.label) end
+    if e.x and e.detail then
+      put(out, '<text class="small" text-anchor="middle" x="$1" y="$2">$3</text>', e.x, e.y + 13, e.detail)
     end
   end
-  attach(segments)
-  for _, s in ipairs(segments) do
-    local x1, x2 = s.a.x + s.a.w, s.b.x - (s.last and 7 or 0)
-    local text = s.first and math.max(width(s.e.label), width(s.e.detail or "") * .88) or 0
-    local bend = math.min(x2 - 24, x1 + 12 + text)
-    local path = s.last and '<path class="edge" marker-end="url(#head)" ' or '<path class="edge" '
-    put(out, path .. 'd="M$1 $2H$3C$4 $2 $4 $5 $6 $5"/>', x1, s.y1, bend, (bend + x2) / 2, s.y2, x2)
-    if s.first then put_label(out, s.e, x1 + 8, s.y1) end
-  end
-end
-
--- The edges that lead back, below all nodes, and those of a node to itself, above it. Returns the height of all.
-local function put_back(out, edges, height)
-  local loops = {}
-  for _, e in ipairs(edges) do
-    if e.from == e.to then
-      local n = loops[e.from] or 0
-      loops[e.from] = n + 1
-      local y, up, in_ = e.from.y, (n + 1) * 1.3 * LINE - 4, 8 * (e.from.loops - n)
-      local left, right = e.from.x + in_ + 2, e.from.x + e.from.w - in_
-      put(out, '<path class="edge" marker-end="url(#head)" d="M$1 $2V$3H$4V$5"/>', right, y, y - up, left, y - 7)
-      put_label(out, { label = one_line(e, edges) }, e.from.x + e.from.w + 2, y - up + 10)
-    elseif e.back then
-      local x1, x2 = e.from.x + e.from.w, e.to.x
-      local y1, y2 = e.from.y + e.from.h - 8, e.to.y + e.to.h - 8
-      put(out, '<path class="edge" marker-end="url(#head)" d="M$1 $2h14V$3H$4V$5h9"/>', x1, y1, height, x2 - 16, y2)
-      put_label(out, { label = one_line(e, edges) }, math.min(x1, x2) + 20, height)
-      height = height + 2 * LINE
-    end
-  end
-  return height
 end
 
 -- The boxes with their lines of text; a second box behind those that stand for many.
@@ -338,12 +188,15 @@ local function put_nodes(out, nodes)
   end
 end
 
--- How wide all is with the labels of edges that no column has room for.
-local function widest(edges, w)
-  for _, e in ipairs(edges) do
-    if not e.path then w = math.max(w, math.min(e.from.x, e.to.x) + e.from.w + width(e.label .. e.detail) + 30) end
-  end
-  return w
+-- Nodes and edges as the text of one `svg` element.
+local function draw(nodes, edges, name)
+  local w, h = lay_out(nodes, edges)
+  local out = {}
+  put_edges(out, edges)
+  put_nodes(out, nodes)
+  local head = ('<svg class="graph" xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" ' ..
+    'role="img" aria-label="%s">'):format(w, h, w, h, html.escape("the graph of " .. name))
+  return head .. style .. arrow_head .. table.concat(out, "\n") .. "\n</svg>"
 end
 
 --- The tasks of a design (or of a schedule or graph of one) as an SVG drawing: the text of one `svg` element, which a
@@ -352,22 +205,26 @@ function drawing.tasks(x, step)
   local g = view.design(x, step)
   if not g then return nil end
   local nodes, by_name = collect_nodes(g)
-  local edges = collect_edges(g, nodes, by_name)
-  open_cycles(nodes, edges)
-  assign_layers(nodes, edges)
-  local layers = make_layers(nodes, edges)
-  if not layers[0] then layers[0] = {} end
-  order(layers, edges)
-  measure(layers, edges)
-  local w, h = place(layers, edges)
-  local out = {}
-  put_forward(out, edges)
-  h = put_back(out, edges, h)
-  put_nodes(out, nodes)
-  w, h = math.ceil(widest(edges, w)), math.ceil(h)
-  local head = ('<svg class="graph" xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" ' ..
-    'role="img" aria-label="%s">'):format(w, h, w, h, html.escape("the graph of " .. g.name))
-  return head .. style .. arrow_head .. table.concat(out, "\n") .. "\n</svg>"
+  return draw(nodes, collect_edges(g, nodes, by_name), g.name)
+end
+
+--- The graph that Tide's own Graphviz text holds, drawn likewise.
+function drawing.dot(text)
+  local nodes, edges, by_name = {}, {}, {}
+  local function node(name, class)
+    if not by_name[name] then
+      by_name[name] = { lines = { name }, class = class }
+      nodes[#nodes + 1] = by_name[name]
+    end
+    return by_name[name]
+  end
+  for line in text:gmatch "[^\n]+" do
+    local from, to, label = line:match '^  "([^"]+)" %-> "([^"]+)" %[label="(.*)"%];$'
+    local alone = line:match '^  "([^"]+)";$'
+    if alone then node(alone, "node") end
+    if from then edges[#edges + 1] = { from = node(from, "arg"), to = node(to, "arg"), label = label } end
+  end
+  return draw(nodes, edges, text:match '^digraph "([^"]*)"' or "")
 end
 
 return drawing

@@ -116,7 +116,9 @@ local function make_stage(page, x, step)
     local line = { row.text, #row.types > 0 and row.types or json.list, row.source or -1, row.line or 0 }
     stage.lines[n] = page.line(json.text(line), line)
   end
-  local graph = drawing.tasks(x, step)
+  local drawn, graph = pcall(drawing.tasks, x, step)
+  if not drawn and graph.code ~= "no-graphviz" then error(graph, 0) end
+  graph = drawn and graph
   stage.graph = graph and page.graph(graph, graph) or nil
   return stage
 end

@@ -1,5 +1,6 @@
 -- drawing.lua - designs drawn by tasks: everything is there, nothing lies on anything else, or outside.
 local t = require "tap"
+local shell = require "shell"
 local tide = require "tide"
 local drawing = require "tide.tool.drawing"
 local i8, task, grid = tide.i8, tide.task, tide.grid
@@ -128,6 +129,22 @@ t.test("a schedule is drawn as it is now, a kernel is not", function()
   local k = tide.kernel { A = i8[4], B = i8[4], function(A, B) for i in grid(4) do B[i] = A[i] end end }
   t.eq(drawing.tasks(k), nil)
   t.has(drawing.tasks(tide.schedule(tide.design(designs["a ring"]))), ">one<")
+end)
+
+t.test("without Graphviz there are text and DOT, and a message", function()
+  local script = shell.write(t.tmp "plain.lua", [[
+    local tide = require "tide"
+    local g = tide.design(function(d) d.a = tide.task {function() end} end):graph()
+    print(#g:dot() > 20, tostring(g):match "^[^\n]+")
+    for _, by in ipairs {"task", "instance"} do
+      local ok, e = pcall(g.svg, g, {by = by})
+      print(ok, e.kind, e.code, e.help)
+    end
+  ]])
+  local refused = "false\tunsupported\tno-graphviz\tapt-get install graphviz; text and :dot() need nothing\n"
+  local text = shell.output(("GVBINDIR=/nowhere %s %s 2>&1"):format(shell.quote(shell.program), shell.quote(script)))
+  t.has(text, "true\t")
+  t.has(text, refused .. refused)
 end)
 
 t.done()

@@ -109,7 +109,7 @@ t.test("half, and words of more than 64 bits: arrays, references, values; here a
   t.eq(run(s:build {target = "hls"}), want, "HLS C++")
 end)
 
-t.test("a function that ends the process ends its call; one that does not goes on", function()
+t.test("in a process of its own, a function that ends it ends its call; one that does not goes on", function()
   local text = [[
     #include <cstdlib>
     #include <stdexcept>
@@ -129,16 +129,17 @@ t.test("a function that ends the process ends its call; one that does not goes o
       }
     }
   ]]
-  local f = extern(text)
+  local f = extern(text, {process = true})
+  t.has(tostring(f), "process = true")
   local k = tide.kernel {how = i32, X = i32[1], name = "caller", function(how, X) f(how, X) end}
-  local called = {"exit(3)", "exit(-7)", "quick_exit(5)", "_Exit(6)", "_exit(7)"}
+  local status = {99, 99, 5, 6, 7}
   for _, tier in ipairs {"tcc", "cc"} do
     local m = tide.schedule(k):build {target = "cpu", tier = tier}
     for how = 1, 7 do
       local e = t.fails(function() m(how, i32[1](0)) end, {kind = "illegal",
-        code = called[how] and "foreign-exit" or "crash"})
+        code = status[how] and "foreign-exit" or "crash"})
       t.eq(e.file:match "[^/]+$", "extern_cpp.lua")
-      t.has(e.message, called[how] and "the foreign function called " .. called[how] or "SIGABRT")
+      t.has(e.message, status[how] and "'f' ended its process with status " .. status[how] or "SIGABRT")
       t.has(tostring(e), "function(how, X) f(how, X) end")
     end
     local x = i32[1](9)

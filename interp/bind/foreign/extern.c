@@ -1,6 +1,9 @@
 /* extern.c - tide.extern: a C function of a library or a source file as a unit. */
 #include <string.h>
 
+#include "backends/host/foreign.h"
+#include "bind/foreign/callback.h"
+#include "bind/foreign/signature.h"
 #include "bind/program/unit.h"
 #include "frontend/gen/irgen.h"
 
@@ -73,9 +76,47 @@ static void add_param(lua_State *L, TdStore *st, ExternTable *x, const char *nam
   }
 }
 
+/* The parameters that a signature gives: the result as one element first, and what is called back
+ * beside them. */
+static void add_signature(lua_State *L, TdStore *st, ExternTable *x, const TdSignature *s) {
+  TdBind *b = td_bind_enter(L);
+  TdForeign *f = &x->foreign;
+  TdLoc loc = x->text ? x->text->loc : (TdLoc){0};
+  TdCallback *back = TD_NEWN(st->arena, TdCallback, s->nparam + 1);
+  const int64_t one = 1;
+  f->signature = true;
+  f->callback = back;
+  f->returns = s->result;
+  if (s->result) {
+    const TdType *t = td_type_tensor_of(b->session, s->result, 1, &one);
+    TdParam p = {.sym = td_store_sym(st, "result", TD_SYM_TENSOR), .type = t, .loc = loc};
+    td_vec_push(st->arena, &x->params, p);
+  }
+  for (size_t i = 0; i < s->nparam; i++) {
+    const TdSignature *c = s->param[i].back;
+    const TdType *t = s->param[i].type;
+    if (c) {
+      const TdType **param = TD_NEWN(st->arena, const TdType *, c->nparam + 1);
+      for (size_t k = 0; k < c->nparam; k++) param[k] = c->param[k].type;
+      back[f->ncallback++] = (TdCallback){i, c->result, param, c->nparam, 0};
+      continue;
+    }
+    TdSymKind kind = t->kind == TD_T_TENSOR ? TD_SYM_TENSOR : TD_SYM_SCALAR;
+    const char *name = td_text_fmt(st->arena, "x%zu", i + 1);
+    TdParam p = {.sym = td_store_sym(st, name, kind), .type = t, .loc = loc};
+    td_vec_push(st->arena, &x->params, p);
+  }
+}
+
 static void read_entry(lua_State *L, TdStore *st, ExternTable *x, const char *key) {
-  static const char *const options[] = {"library", "source", "symbol", "pure", "model", "name"};
+  static const char *const options[] = {"library", "source", "symbol", "pure",
+                                        "model",   "name",   "process"};
   const TdType *t = td_bind_test_type(L, -1);
+  if (t && x->foreign.signature)
+    td_bind_fail(L, "signature", "'%s' is a type beside a signature, which has all of them", key);
+  if (td_signature_test(L, -1))
+    td_bind_refuse(L, TD_USAGE, "signature", "write it as a parameter of a signature",
+                   "'%s' is a signature, which has no name in tide.extern", key);
   if (t) {
     add_param(L, st, x, key, t);
     return;
@@ -84,7 +125,7 @@ static void read_entry(lua_State *L, TdStore *st, ExternTable *x, const char *ke
     if (strcmp(options[i], key) == 0) return;
   td_bind_fail(L, "option",
                "'%s' is neither a type nor an option of tide.extern (library, source, symbol, "
-               "pure, model, name)",
+               "pure, model, process, name)",
                key);
 }
 
@@ -93,15 +134,28 @@ static void read_table(lua_State *L, TdStore *st, ExternTable *x) {
   x->foreign.source = string_field(L, st, "source");
   x->foreign.symbol = string_field(L, st, "symbol");
   x->foreign.pure = td_bind_opt_boolean(L, 1, "pure", false);
+  x->foreign.process = td_bind_opt_boolean(L, 1, "process", false);
   if (!x->foreign.library == !x->foreign.source)
     td_bind_fail(L, "option", "tide.extern needs a library or a source, and not both");
   lua_getfield(L, 1, "model");
   if (!lua_isnil(L, -1)) x->model = td_bind_check_unit(L, -1);
   lua_pop(L, 1);
+  lua_rawgeti(L, 1, 1);
+  const TdSignature *s = td_signature_test(L, -1);
+  if (s && is_cxx(x->foreign.source))
+    td_bind_fail(L, "signature", "a C++ source says itself what its functions take");
+  if (s) add_signature(L, st, x, s);
+  lua_pop(L, 1);
   lua_pushnil(L);
   while (lua_next(L, 1)) {
+    bool first = s && lua_isinteger(L, -2) && lua_tointeger(L, -2) == 1;
+    if (first) {
+      lua_pop(L, 1);
+      continue;
+    }
     if (lua_type(L, -2) != LUA_TSTRING)
-      td_bind_fail(L, "argument", "tide.extern takes fields by name only");
+      td_bind_refuse(L, TD_USAGE, "argument", "f64(f64, i32[8]) is a signature",
+                     "tide.extern takes a signature, and fields by name");
     read_entry(L, st, x, lua_tostring(L, -2));
     lua_pop(L, 1);
   }
@@ -119,7 +173,8 @@ static void check_model(lua_State *L, const ExternTable *x) {
                  m->sym->name);
 }
 
-/* tide.extern { library = or source =, symbol =, x = T[N], .., model = kernel, pure = }. */
+/* tide.extern { library = or source =, symbol =, a signature or x = T[N], .., model = kernel, pure
+ * =, process = }. */
 static int l_extern(lua_State *L) {
   if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.extern takes a table");
   lua_settop(L, 1);
@@ -160,30 +215,95 @@ static int l_extern(lua_State *L) {
   return 1;
 }
 
-const TdProg *td_bind_callable(const TdProg *p) {
-  const TdUnit *f = td_prog_root(p);
-  if (f->kind != TD_UNIT_EXTERN) return p;
-  TdStore *st = p->store;
-  TdParam *param = TD_NEWN(st->arena, TdParam, f->nparam);
-  const TdExpr **arg = TD_NEWN(st->arena, const TdExpr *, f->nparam);
-  for (size_t i = 0; i < f->nparam; i++) {
-    param[i] = f->param[i];
-    param[i].sym = td_store_sym(st, f->param[i].sym->name, (TdSymKind)f->param[i].sym->kind);
-    arg[i] = td_type_is_scalar(param[i].type)
-                 ? td_expr_var(st->arena, param[i].sym, param[i].type, f->loc)
-                 : td_expr_whole(st->session, st->arena, param[i].sym, param[i].type, f->loc);
+/* What calls the function of an extern from Lua; kept with its userdata. */
+typedef struct Caller {
+  TdArena *arena;
+  TdForeignFn *fn;
+} Caller;
+
+static int l_caller_gc(lua_State *L) {
+  Caller *c = lua_touserdata(L, 1);
+  td_arena_free(c->arena);
+  c->arena = NULL;
+  return 0;
+}
+
+/* The function of the extern at slot 1, found at its first call. */
+static TdForeignFn *function_of(lua_State *L, const TdProg *p) {
+  static const luaL_Reg meta[] = {{"__gc", l_caller_gc}, {NULL, NULL}};
+  TdBind *b = td_bind_enter(L);
+  lua_getiuservalue(L, 1, TD_UNIT_FUNCTION);
+  Caller *c = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  if (c && c->fn) return c->fn;
+  c = lua_newuserdatauv(L, sizeof *c, 0);
+  *c = (Caller){0};
+  td_bind_class(L, "tide.caller", meta, NULL);
+  lua_setmetatable(L, -2);
+  c->arena = td_arena_new(b->ctx);
+  lua_setiuservalue(L, 1, TD_UNIT_FUNCTION);
+  TdDiag d = td_bind_diag(td_bind_arena(L));
+  c->fn = td_foreign_host.open(c->arena, b->session, td_prog_root(p), &d);
+  if (!c->fn) td_bind_raise(L, &d);
+  return c->fn;
+}
+
+/* Takes the functions that are to be called back out of the arguments from slot 2 on. */
+static void take_functions(lua_State *L, const TdForeign *f, int *fn) {
+  for (size_t i = f->ncallback; i-- > 0;) {
+    int idx = 2 + (int)f->callback[i].at;
+    if (!lua_isfunction(L, idx))
+      td_bind_fail(L, "argument-type", "argument %d of '%s' is a function, not %s", idx - 1,
+                   f->symbol, td_bind_words(L, idx));
+    fn[i] = td_callback_keep(L, idx);
+    lua_remove(L, idx);
   }
-  TdLoc caller = {0}; /* of this call, which is in Lua */
-  const TdStmt *call = td_stmt_call(st, f->sym, arg, f->nparam, caller);
-  TdUnit *u = TD_NEW(st->arena, TdUnit);
-  *u = (TdUnit){.kind = TD_UNIT_KERNEL, .param = param, .nparam = f->nparam, .loc = f->loc};
-  u->sym = td_store_sym(st, td_text_fmt(st->arena, "call_%s", f->sym->name), TD_SYM_UNIT);
-  u->uid = td_store_uid(st);
-  u->body = td_stmt_block(st, &call, 1, f->loc);
-  const TdUnit **list = TD_NEWN(st->arena, const TdUnit *, p->nunit + 1);
-  memcpy(list, p->unit, p->nunit * sizeof *list);
-  list[p->nunit] = u;
-  return td_prog_new(st, list, p->nunit + 1);
+}
+
+int td_bind_call_extern(lua_State *L, const TdProg *p) {
+  const TdForeign *f = td_prog_root(p)->foreign;
+  const TdType *result = f->returns ? td_type_scalar(td_prog_root(p)->param[0].type) : NULL;
+  int fn[TD_FOREIGN_MOST];
+  if (f->ncallback) take_functions(L, f, fn);
+  td_bind_name_arguments(L, p, 2);
+  if (result) {
+    td_bind_push_tensor(L, td_prog_root(p)->param[0].type, false);
+    lua_insert(L, 2);
+  }
+  td_bind_check_arguments(L, p, 2);
+  const TdUnit *u = td_prog_root(p);
+  TdForeignFn *found = function_of(L, p);
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
+  TdDiag d = td_bind_diag(a);
+  void *at[TD_FOREIGN_MOST];
+  TdTensor *from[TD_FOREIGN_MOST], *dense[TD_FOREIGN_MOST];
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = u->param[i].type;
+    uint64_t bits = 0;
+    from[i] = dense[i] = NULL;
+    if (td_type_is_scalar(t)) {
+      td_bind_to_bits(L, 2 + (int)i, t, &bits);
+      at[i] = td_arena_alloc(a, sizeof bits);
+      td_num_store(t, at[i], bits);
+      continue;
+    }
+    from[i] = dense[i] = td_bind_check_tensor(L, 2 + (int)i);
+    if (!td_tensor_is_dense(from[i])) {
+      dense[i] = td_tensor_new(a, from[i]->type, false);
+      td_tensor_copy(td_arena_ctx(a), dense[i], from[i]);
+    }
+    at[i] = dense[i]->data;
+  }
+  TdForeignEnd end = td_foreign_host.call(found, at, f->ncallback ? fn : NULL);
+  for (size_t i = 0; i < u->nparam; i++) {
+    if (from[i] != dense[i]) td_tensor_copy(td_arena_ctx(a), from[i], dense[i]);
+    if (from[i] && from[i]->written) memset(from[i]->written, 1, (size_t)td_tensor_count(from[i]));
+  }
+  if (end.how && !td_foreign_host.tell(td_bind_enter(L)->session, u, end, (TdLoc){0}, &d))
+    td_bind_raise(L, &d);
+  if (!result) return 0;
+  td_bind_push_bits(L, result, td_num_load(result, at[0]));
+  return 1;
 }
 
 void td_bind_open_extern(lua_State *L) {

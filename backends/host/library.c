@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/load/code.h"
-#include "backends/host/guard.h"
+#include "backends/host/library.h"
 
 /* An object being opened. */
 typedef struct Opening {
@@ -44,18 +43,18 @@ static bool is_whole(const char *path) {
   return !is_elf || !known || (uint64_t)size >= h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
 }
 
-TdCpuLibrary td_cpu_library_open(TdArena *a, const char *path) {
-  if (!is_whole(path)) return (TdCpuLibrary){.why = "its file was cut short"};
+TdLibrary td_library_open(TdArena *a, const char *path) {
+  if (!is_whole(path)) return (TdLibrary){.why = "its file was cut short"};
   Opening o = {.path = path, .foreign = 1};
   TdGuardEnd end = td_guard_call(open_it, &o, &o.foreign);
   if (o.library) td_arena_defer(a, close_on_guard, o.library);
   const char *said = end.how     ? td_guard_text(a, end)
                      : o.library ? "it has no such symbol"
                                  : td_arena_strdup(a, dlerror());
-  return (TdCpuLibrary){o.library, said, end};
+  return (TdLibrary){o.library, said, end};
 }
 
-bool td_cpu_library_tell(const TdCpuLibrary *x, TdDiag *d) {
-  return td_diag_set(d, TD_ILLEGAL, td_guard_exited(x->end) ? "foreign-exit" : "crash", (TdLoc){0},
-                     "the foreign code %s when it was loaded", x->why);
+bool td_library_tell(const TdLibrary *x, TdDiag *d) {
+  return td_diag_set(d, TD_ILLEGAL, "crash", (TdLoc){0}, "the foreign code %s when it was loaded",
+                     x->why);
 }
