@@ -1,6 +1,6 @@
 /* verify.c - what a tile holds and what a design asks of it, on the machine that its text
- * describes: memory, channels, buffer descriptors, locks, cores, arguments of the host. docs/npu.md has the
- * rules. */
+ * describes: memory, channels, buffer descriptors, locks, cores, arguments of the host.
+ * docs/npu.md has the rules. */
 #include <string.h>
 
 #include "backends/npu/machine.h"

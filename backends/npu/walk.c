@@ -89,7 +89,7 @@ uint32_t td_npu_chan(const TdNpuForm *f, const TdMap *at, const TdExpr *e, TdLoc
   }
   for (uint32_t i = 0; s && i < f->chan.n; i++)
     if (f->chan.at[i].sym == e->sym && f->chan.at[i].ordinal == place) return i;
-  td_diag_set(f->diag, TD_UNSUPPORTED, "npu-stream", loc, "'%s' is no stream of the design",
+  td_diag_set(f->diag, TD_UNSUPPORTED, "npu-data", loc, "'%s' is no stream of the design",
               e->sym->name);
   return TD_NPU_NONE;
 }

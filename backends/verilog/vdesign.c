@@ -1,5 +1,5 @@
-/* vdesign.c - a design: a module for each class of instances, generate loops over boxes of them, and
- * a scope with its wires and its FIFO for each stream. The text does not grow with the grid. */
+/* vdesign.c - a design: a module for each class of instances, generate loops over boxes of them,
+ * and a scope with its wires and its FIFO for each stream. The text does not grow with the grid. */
 #include <inttypes.h>
 #include <string.h>
 

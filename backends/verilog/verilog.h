@@ -77,6 +77,7 @@ const char *td_vunit_pin(TdArena *a, const char *bank, const char *what, size_t 
 typedef struct TdVlogFiles {
   TD_VEC(TdFile) at;
 } TdVlogFiles;
+/* The design's module; NULL with the diagnostic filled where it is refused. */
 const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
                                       TdDiag *d);
 

@@ -42,7 +42,7 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
     if (moves(l, i)) e = td_vdata_delay(k, l, x->name, e, 0, cycle, UINT64_C(1) << 62 | i);
     return (TdVlNum){e, false, 0};
   }
-  td_vunit_refuse(k, "verilog-index", l->step->stmt->loc, "", "an index that nothing here counts");
+  td_vunit_refuse(k, "not-built", l->step->stmt->loc, "", "an index that nothing here counts");
   return td_vop_const(k->m, 0);
 }
 

@@ -365,8 +365,8 @@ static const TdVl *is_last(TdVkUnit *k, const TdVkLeaf *l) {
   return last;
 }
 
-/* What straight code with tokens does: after its last cycle it stands in one more until its puts are
- * over. */
+/* What straight code with tokens does: after its last cycle it stands in one more until its puts
+ * are over. */
 static TdVlDo *act_of_waiting(TdVkUnit *k, const TdVkState *s, const TdVlDo *go) {
   TdVlModule *m = k->m;
   int w = k->tick_width;

@@ -1,7 +1,7 @@
 /* vtask.c - tokens. The gets of a firing latch one by one, in order; it starts when the last one is
- * there and a credit is left; its results, latency cycles later, queue in front of a put unit, which
- * puts them one by one and gives the credit back. A firing that cannot start holds what stands in the
- * cycles up to its own (the front); what has started goes on. */
+ * there and a credit is left; its results, latency cycles later, queue in front of a put unit,
+ * which puts them one by one and gives the credit back. A firing that cannot start holds what
+ * stands in the cycles up to its own (the front); what has started goes on. */
 #include "backends/verilog/vunit.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static const TdVl *wire(TdVkUnit *k, const char *name, const char *what, const T
   return td_vtree_sig(k->m, s);
 }
 
-TdVkPort *td_vtask_port(TdVkUnit *k, const TdPlaced *p, bool put) {
+static TdVkPort *port_of(TdVkUnit *k, const TdPlaced *p, bool put) {
   for (size_t i = 0; i < k->port.n; i++)
     if (k->port.at[i]->sym == p->sym && k->port.at[i]->put == put) return k->port.at[i];
   const char *n = p->sym->name;
@@ -116,7 +116,7 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t j, const TdVl 
   TdVlModule *m = k->m;
   TdVkGot *x = &f->got.at[j];
   const TdReach *r = x->reach;
-  TdVkPort *p = td_vtask_port(k, r->array, false);
+  TdVkPort *p = port_of(k, r->array, false);
   const TdVl *on;
   if (!guard(k, l, r, f->time->at, &on)) return false;
   const char *name = td_text_fmt(k->arena, "%s_l%u", p->name, r->stmt->loc.line);
@@ -143,7 +143,7 @@ static void keep_latches(TdVkUnit *k, const TdVkFiring *f, const TdVl *start) {
   const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), start), *one = td_vtree_const(m, 1, 1);
   for (size_t j = 0; j < f->got.n; j++) {
     const TdVkGot *x = &f->got.at[j];
-    TdVkPort *p = td_vtask_port(k, x->reach->array, false);
+    TdVkPort *p = port_of(k, x->reach->array, false);
     TdVlDo *take = td_vtree_block(m);
     td_vtree_add(m, take, td_vtree_set(m, x->flag, one));
     td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vtree_sig(m, p->data)));
@@ -184,7 +184,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     for (size_t j = 0; j < l->firing.at[i]->got.n; j++) {
       const TdVkGot *x = &l->firing.at[i]->got.at[j];
       if (x->reach != r) continue;
-      TdVkPort *p = td_vtask_port(k, r->array, false);
+      TdVkPort *p = port_of(k, r->array, false);
       const TdVl *v = td_vtree_pick(k->m, td_vtree_sig(k->m, x->flag), td_vtree_sig(k->m, x->latch),
                                     td_vtree_sig(k->m, p->data));
       return td_vop_num(v, p->element);
@@ -247,7 +247,7 @@ static const TdVl *put_entry(Unit *u, const TdVl *entry, const TdVl *may, bool b
   TdVlModule *m = u->k->m;
   const TdVl *all = may;
   for (size_t j = 0; j < u->f->put.n; j++) {
-    TdVkPort *p = td_vtask_port(u->k, u->f->put.at[j]->array, true);
+    TdVkPort *p = port_of(u->k, u->f->put.at[j]->array, true);
     const TdVl *on = wanted_in(u, entry, j), *flag = behind ? NULL : td_vtree_sig(m, u->flag[j]);
     const TdVl *go = td_vtree_and(m, td_vtree_and(m, all, on), td_vtree_sig(m, p->ready));
     if (flag) go = td_vtree_and(m, go, td_vtree_not(m, flag));

@@ -181,9 +181,8 @@ const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c);
 const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c);
 const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l);
 
-/* vtask.c: what moves tokens. An end of a stream; whether a trace has any; the firings of a leaf,
- * before and after its datapath is asked for; what a get gives; the ports in the end. */
-TdVkPort *td_vtask_port(TdVkUnit *k, const TdPlaced *p, bool put);
+/* vtask.c: what moves tokens. Whether a trace has any; the firings of a leaf, before and after its
+ * datapath is asked for; what a get gives; the ports in the end. */
 bool td_vtask_has_tokens(const TdTrace *t);
 bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l);
 bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);

@@ -1,7 +1,7 @@
 /* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
  * (expand), an argument is reached through a local in the outermost loop that leaves it small
- * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not lead to a task are
- * taken back. */
+ * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
+ * lead to a task are taken back. */
 #include "drive/complete.h"
 
 #include <string.h>

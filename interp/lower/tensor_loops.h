@@ -13,8 +13,8 @@ typedef struct TdTensorLoops {
 } TdTensorLoops;
 
 /* A block of the loops that s means: SET, LOCAL with a tensor value, and statements with a
- * reduction inside a scalar. Returns s itself when there is nothing to do; the diagnostic is filled when it
- * cannot be told. */
+ * reduction inside a scalar. Returns s itself when there is nothing to do; the diagnostic is filled
+ * when it cannot be told. */
 const TdStmt *td_tensor_loops_of(const TdTensorLoops *w, const TdStmt *s);
 /* Element `index` of a tensor expression without TENSOR nodes. */
 const TdExpr *td_tensor_loops_element(const TdTensorLoops *w, const TdExpr *e,

@@ -91,7 +91,7 @@ t.test("a product on a mesh, by hand: each operand is sent once, each column's r
   for _ in m.source:gmatch '"aie%.objectfifo"' do n = n + 1 end
   t.eq(n, 4 + 4 + 4 + 4 + 16 + 4)
   same(mesh {P = 2, Q = 3, I = 1, J = 2, L = 3})
-  for n = 0, 7 do same(mesh {P = 2, Q = 2, axes = {n // 4, n // 2 % 2, n % 2}}) end
+  for i = 0, 7 do same(mesh {P = 2, Q = 2, axes = {i // 4, i // 2 % 2, i % 2}}) end
   same(mesh {T = i8, k = 8, P = 3, Q = 2, I = 2, J = 2})
 end)
 

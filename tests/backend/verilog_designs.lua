@@ -45,7 +45,7 @@ local function pipe(n, depth)
     local z, y = d:stream(i32, {depth = depth}), d:stream(i32, {depth = depth})
     d.src = task {X = i32[n], function(X) for k in grid(n) do z:put(X[k]) end end}
     d.mid = task {function()
-      for k in grid(n) do
+      for _ in grid(n, "k") do
         local v = z:get()
         y:put(i32(i32(v * v) * i32(v * 3)))
       end
@@ -69,7 +69,7 @@ t.test("two puts of a firing wait for readers of their own speed", function()
       local z, y = d:stream(i32, {depth = q[1]}), d:stream(i32, {depth = q[1]})
       d.src = task {X = i32[n], function(X) for k in grid(n) do a:put(X[k]) end end}
       d.mid = task {function()
-        for k in grid(n) do
+        for _ in grid(n, "k") do
           local u = a:get()
           local v = i32(u * u)
           z:put(v)
@@ -96,7 +96,7 @@ local function filter(n, late)
         for _ in grid(n // 2, "k") do
           local u = a:get()
           z:put(i32(u * u))
-          u = a:get()
+          u = a:get() -- luacheck: ignore 311
         end
       end}
     else

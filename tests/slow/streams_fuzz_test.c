@@ -263,8 +263,8 @@ static void test_leaps(void) {
     plan.rounds = pick(300) + 1;
     int64_t scale = pick(20) + 1;
     for (int s = 0; s < plan.streams; s++) plan.tokens[s] *= scale;
-    const TdTraffic *n = td_traffic_of(B.a, build(&plan), &d);
-    TdOrder *slow = td_token_run_new(B.a, n), *fast = td_token_run_new(B.a, n);
+    const TdTraffic *net = td_traffic_of(B.a, build(&plan), &d);
+    TdOrder *slow = td_token_run_new(B.a, net), *fast = td_token_run_new(B.a, net);
     wrong += !ends_like(slow, false, NULL) || !ends_like(fast, true, slow);
     taken += fast->steps;
     all += slow->steps;

@@ -176,7 +176,8 @@ t.test("attention over more regions than requests: each has one, or none", funct
       local c = { H = 4, D = 16, R = 16, P = 4, by = by, bw = 512 }
       cycles[by] = models.attention(c, own):simulate(models.settings.fig14).cycles
     end
-    t.ok(math.abs(cycles.turn - cycles.free) <= cycles.turn // 5, ("%d requests: %d, %d"):format(B, cycles.turn, cycles.free))
+    t.ok(math.abs(cycles.turn - cycles.free) <= cycles.turn // 5,
+      ("%d requests: %d, %d"):format(B, cycles.turn, cycles.free))
   end
 end)
 
