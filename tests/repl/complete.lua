@@ -63,6 +63,7 @@ local facts = {
   array = { s = "A B C", sc = "T X Y", sg = "A B C" },
   ["array local"] = { s = "", sc = "T", sg = "" },
   ["array local|stream"] = { s = "", sc = "T", sg = "W" },
+  ["unit task"] = { s = "", sc = "", sg = "from to" },
   ["unit kernel"] = { s = "", sc = "add1 add2", sg = "" },
   ["unit kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "one:c" },
   ["unit task|kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "from one one:c to" },
@@ -139,7 +140,7 @@ t.test("what is offered by name is found by the step, and other names are not", 
           place = { { 0, 0 } }, depth = { 3 }, pack = { 0, 2 }, reshape = { { 2, 2 } }, retype = { tide.i16 },
           buffer_at = { "add1:a" }, reuse_at = { "add1:a" }, relay = { "add2" }, compute_at = { "add2:b" },
           outline = { "fresh" }, inject = { _G.add1 },
-          peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
+          deal = { "one:c" }, peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
         t.ok(not e or e.code ~= "argument", p.name .. ": " .. tostring(e))
         local is_unknown = e and unknown[e.code] and e.message:find("'" .. name .. "'", 1, true)
         t.ok(not is_unknown, p.name .. ": " .. tostring(e))
@@ -163,7 +164,7 @@ t.test("words and names of options", function()
   offer { ['s:split("k", 4, {'] = "names tail", ['s:split("k", 4, {tail = "'] = "cut guard perfect",
     ['s:split("k", 4, {names = {"'] = "", ['s:split("k", 4, {tail = "cut", n'] = "names",
     ['s:partition("A", 0, {kind = "c'] = "complete cyclic", ['random(i8[4], 1, {'] = "hi lo",
-    ['gemm:build {target = "'] = "cpu hls verilog", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol",
+    ['gemm:build {target = "'] = "cpu hls npu verilog", ['gemm:build {tar'] = "target", ['x:allclose(x, {a'] = "atol",
     ["s:verify {"] = "concrete seconds", ["tide.verify(s, s, {s"] = "seconds" }
   t.has(offers 'gemm:build {target = "cpu", ', "threads")
 end)
@@ -191,7 +192,7 @@ t.test("names, fields and methods", function()
 end)
 
 t.test("commands, their arguments, help", function()
-  offer { [":re"] = "reload", [":set "] = "check ghost progress trace", [":set ghost "] = "off on",
+  offer { [":re"] = "reload", [":set "] = "check ghost journal progress trace", [":set ghost "] = "off on",
     [":check q"] = "quick", [":quit "] = "", [":log gem"] = "gemm", ["?reord"] = "reorder",
     ["?:ti"] = "time", [":diff s, s"] = offers "s",
     [':time s:split("'] = "i j k", [":nosuch x"] = "" }

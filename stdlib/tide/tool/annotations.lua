@@ -11,7 +11,8 @@ local kinds = { int = "integer", ints = "integer|integer[]", names = "string|str
 
 local classes = { unit = "tide.Unit", schedule = "tide.Schedule", step = "tide.Step",
   layout = "tide.Layout", tensor = "tide.Tensor", type = "tide.Type",
-  graph = "tide.Graph" }
+  graph = "tide.Graph", build = "tide.Build", timed = "tide.Timed", design = "tide.Builder",
+  stream = "tide.Stream", size = "tide.Size" }
 
 -- The type of an argument of a primitive.
 local function type_of(a)
@@ -57,6 +58,7 @@ local results = { ["tide.kernel"] = "tide.Unit", ["tide.design"] = "tide.Unit", 
   ["tide.schedule"] = "tide.Schedule", ["tide.tensor"] = "tide.Tensor", ["tide.random"] = "tide.Tensor",
   ["tide.load"] = "tide.Tensor", ["tide.state"] = "tide.Tensor", ["tide.matmul"] = "tide.Tensor",
   ["tide.int"] = "tide.Type", ["tide.uint"] = "tide.Type", ["tide.fixed"] = "tide.Type", ["tide.ufixed"] = "tide.Type",
+  ["unit:build"] = "tide.Build", ["schedule:build"] = "tide.Build", ["design:stream"] = "tide.Stream",
   ["unit:at"] = "tide.Unit", ["unit:as"] = "tide.Unit", ["unit:graph"] = "tide.Graph",
   ["schedule:undo"] = "tide.Schedule", ["schedule:at"] = "tide.Schedule", ["schedule:fork"] = "tide.Schedule",
   ["schedule:graph"] = "tide.Graph", ["schedule:log"] = "string", ["schedule:diff"] = "string",
@@ -121,6 +123,33 @@ local Type = {}
 ---@operator div(any): tide.Tensor
 ---@operator unm: tide.Tensor
 local Tensor = {}
+
+---A built program, called like the kernel.
+---@class tide.Build
+---@field source string
+---@field files string[]
+---@field target string
+---@field report any
+---@overload fun(...: any)
+local Build = {}
+
+---What a timed run tells.
+---@class tide.Timed
+---@field cycles integer
+local Timed = {}
+
+---What the function of a design gets.
+---@class tide.Builder
+local Builder = {}
+
+---A stream of a design, or an array of streams.
+---@class tide.Stream
+---@field [integer] tide.Stream
+local Stream = {}
+
+---A size without a value.
+---@class tide.Size
+local Size = {}
 
 ---A kernel, a design or a foreign function.
 ---@class tide.Unit

@@ -146,7 +146,7 @@ end)
 
 t.test("layouts", function()
   local A = i8[4][6]:layout "S0R"
-  t.eq({A.type, A.text, tostring(A)}, {i8[4][6], "S0R", 'i8[4][6]:layout "S0R"'})
+  t.eq({A.type, A.text, tostring(A)}, {i8[4][6], "S0R", 'tide.i8[4][6]:layout "S0R"'})
   t.eq(i8[tide.size "n"]:layout("R").text, "R")
   t.fails(function() return i8[4]:layout "S0R" end,
     {kind = "usage", code = "layout", match = "has 1"})
