@@ -63,7 +63,7 @@ local facts = {
   array = { s = "A B C", sc = "T X Y", sg = "A B C" },
   ["array local"] = { s = "", sc = "T", sg = "" },
   ["array local|stream"] = { s = "", sc = "T", sg = "W" },
-  ["unit task"] = { s = "", sc = "", sg = "from to" },
+  ["unit task"] = { s = "", sc = "", sg = "from one to" },
   ["unit kernel"] = { s = "", sc = "add1 add2", sg = "" },
   ["unit kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "one:c" },
   ["unit task|kernel|loop"] = { s = "i j k", sc = "add1 add1:a add2 add2:b", sg = "from one one:c to" },
