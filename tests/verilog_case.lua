@@ -36,8 +36,8 @@ function case.lint(m)
     t.ok(good, text)
   end
   if case.has "yosys" then
-    local good, text = said(("cd %s && yosys -q -p 'read_verilog -sv %s; hierarchy -check -top %s; proc; check -assert'"):format(
-      dir, files, top))
+    local script = ("read_verilog -sv %s; hierarchy -check -top %s; proc; check -assert"):format(files, top)
+    local good, text = said(("cd %s && yosys -q -p '%s'"):format(dir, script))
     t.ok(good, text)
   end
 end

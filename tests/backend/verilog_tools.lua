@@ -2,12 +2,10 @@
 local shell = require "shell"
 local t = require "tap"
 local case = require "verilog_case"
-local tide = require "tide"
 
 if not case.has "iverilog" then t.skip_all "iverilog is not here" end
 
 local script = [[
-local tide = require "tide"
 local k = tide.kernel {x = tide.i32[1], function(x) x[0] = x[0] + 12345 end}
 local x = tide.i32[1](1)
 local m = k:build {target = "verilog", sim = "icarus", seconds = 1}
