@@ -6,6 +6,7 @@ local case = require "verilog_case"
 if not case.has "iverilog" then t.skip_all "iverilog is not here" end
 
 local script = [[
+local tide = require "tide"
 local k = tide.kernel {x = tide.i32[1], function(x) x[0] = x[0] + 12345 end}
 local x = tide.i32[1](1)
 local m = k:build {target = "verilog", sim = "icarus", seconds = 1}
