@@ -19,11 +19,12 @@ local scalars = {} -- tensors of one element, by type and value
 local function root_of(source)
   local name = source:match "td_root = %(void %*%)([%w_]+);"
   local params = source:match("void " .. name .. "(%b()) {\n")
-  local root, numbers, n = {name = name, room = params:find("_room *restrict room", 1, true),
-    state = params:find("_state *restrict state", 1, true)}, {}, 0
+  local function memory(kind) return "struct " .. name .. "_" .. kind .. " *" end
+  local root, numbers, n = {name = name, room = params:find(memory "room", 1, true),
+    state = params:find(memory "state", 1, true)}, {}, 0
   for param in params:sub(2, -2):gmatch "[^,]+" do
-    if not param:find "^ ?struct td_run " and not param:find "_room %*restrict room$" and
-      not param:find "_state %*restrict state$" then
+    if not param:find "^ ?struct td_run " and not param:find(memory "room", 1, true) and
+      not param:find(memory "state", 1, true) then
       n = n + 1
       numbers[n] = not param:find("*", 1, true) and param:match "^ ?(.-) ?[%w_]+$" or false
     end
