@@ -10,13 +10,20 @@ local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f"
 --- An empty list, which an empty table is not.
 json.list = setmetatable({}, { __len = function() return 0 end })
 
--- A string in quotes; bytes that are not UTF-8 become U+FFFD.
-local function quote(s)
-  while not utf8.len(s) do
-    local _, at = utf8.len(s)
-    s = s:sub(1, at - 1) .. "\u{FFFD}" .. s:sub(at + 1)
+--- A string with U+FFFD for each byte that is not UTF-8.
+function json.utf8(s)
+  local good, from = {}, 1
+  while true do
+    local n, bad = utf8.len(s, from)
+    good[#good + 1] = s:sub(from, n and #s or bad - 1)
+    if n then return table.concat(good, "\u{FFFD}") end
+    from = bad + 1
   end
-  return '"' .. s:gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+end
+
+-- A string in quotes.
+local function quote(s)
+  return '"' .. json.utf8(s):gsub('[%c"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
 end
 
 -- A number so that it reads back the same; JSON has none that is infinite or not a number.

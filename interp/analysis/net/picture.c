@@ -3,13 +3,18 @@
 
 #include <string.h>
 
+static void put_quoted(TdText *t, const char *s) {
+  td_text_put_quoted(t, s, strlen(s));
+}
+
 static void put_dot_end(TdText *t, const TdPicture *p, uint32_t box) {
-  const char *name = box == TD_PICTURE_OUTSIDE ? "outside" : p->box[box];
-  td_text_put_quoted(t, name, strlen(name));
+  put_quoted(t, box == TD_PICTURE_OUTSIDE ? "outside" : p->box[box]);
 }
 
 void td_picture_dot(TdText *out, const TdPicture *p) {
-  td_text_putf(out, "digraph \"%s\" {\n  node [shape=box];\n", p->title);
+  td_text_puts(out, "digraph ");
+  put_quoted(out, p->title);
+  td_text_puts(out, " {\n  node [shape=box];\n");
   for (uint32_t i = 0; i < p->n; i++) {
     td_text_puts(out, "  ");
     put_dot_end(out, p, i);
@@ -20,7 +25,9 @@ void td_picture_dot(TdText *out, const TdPicture *p) {
     put_dot_end(out, p, p->arrow.at[i].from);
     td_text_puts(out, " -> ");
     put_dot_end(out, p, p->arrow.at[i].to);
-    td_text_putf(out, " [label=\"%s\"];\n", p->arrow.at[i].label);
+    td_text_puts(out, " [label=");
+    put_quoted(out, p->arrow.at[i].label);
+    td_text_puts(out, "];\n");
   }
   td_text_puts(out, "}\n");
 }

@@ -208,9 +208,25 @@ function drawing.tasks(x, step)
   return draw(nodes, collect_edges(g, nodes, by_name), g.name)
 end
 
+-- The strings in quotes on a line, in which `\` marks what they could not hold.
+local function strings(line)
+  local found, from, at = {}, nil, 1
+  while at <= #line do
+    local c = line:sub(at, at)
+    if c == '"' and from then
+      found[#found + 1] = load("return " .. line:sub(from, at), "=string", "t", {})()
+      from = nil
+    elseif c == '"' then
+      from = at
+    end
+    at = at + (c == "\\" and 2 or 1)
+  end
+  return found
+end
+
 --- The graph that Tide's own Graphviz text holds, drawn likewise.
 function drawing.dot(text)
-  local nodes, edges, by_name = {}, {}, {}
+  local nodes, edges, by_name, title = {}, {}, {}, ""
   local function node(name, class)
     if not by_name[name] then
       by_name[name] = { lines = { name }, class = class }
@@ -219,12 +235,16 @@ function drawing.dot(text)
     return by_name[name]
   end
   for line in text:gmatch "[^\n]+" do
-    local from, to, label = line:match '^  "([^"]+)" %-> "([^"]+)" %[label="(.*)"%];$'
-    local alone = line:match '^  "([^"]+)";$'
-    if alone then node(alone, "node") end
-    if from then edges[#edges + 1] = { from = node(from, "arg"), to = node(to, "arg"), label = label } end
+    local from, to, label = table.unpack(strings(line))
+    if label then
+      edges[#edges + 1] = { from = node(from, "arg"), to = node(to, "arg"), label = label }
+    elseif line:find "^digraph" then
+      title = from
+    elseif from then
+      node(from, "node")
+    end
   end
-  return draw(nodes, edges, text:match '^digraph "([^"]*)"' or "")
+  return draw(nodes, edges, title)
 end
 
 return drawing

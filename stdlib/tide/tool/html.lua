@@ -1,10 +1,15 @@
 -- Pieces of HTML that documents and the viewer share: escaping, Lua with its words marked, diffs, the look of a page.
+local json = require "tide.json"
+
 local html = {}
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
---- Text as HTML shows it.
-function html.escape(text) return (text:gsub('[&<>"]', entities)) end
+--- Text as HTML and XML show it: U+FFFD stands for what they know no letter of.
+function html.escape(text)
+  local known = json.utf8(text):gsub("[\0-\8\11\12\14-\31]", "\u{FFFD}"):gsub("\xEF\xBF[\xBE\xBF]", "\u{FFFD}")
+  return (known:gsub('[&<>"]', entities))
+end
 
 local keywords, types = {}, {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true

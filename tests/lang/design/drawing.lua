@@ -125,6 +125,24 @@ t.test("a stream that nobody gets from, in a design that is refused", function()
   t.has(drawing.tasks(d), ">nobody<")
 end)
 
+t.test("names with quotes, marks and bytes that are no letters are drawn, by task and by instance", function()
+  local function drawn(one, two)
+    local g = tide.design(function(d)
+      local z = d:stream(i8)
+      d[one] = task { function() for i in grid(3) do z:put(i8(i)) end end }
+      d[two] = task { B = i8[3], function(B) for i in grid(3) do B[i] = z:get() end end }
+    end):graph()
+    return g:svg { by = "task" }, g:svg { by = "instance" }
+  end
+  for _, svg in ipairs { drawn('<a> "b" \\', "\xC3\xBC\xFF\1.") } do
+    t.ok(utf8.len(svg), "letters")
+    t.has(svg, ">&lt;a&gt; &quot;b&quot; \\</text>")
+    t.has(svg, ">\u{FC}\u{FFFD}\u{FFFD}.</text>")
+    t.eq(select(2, svg:gsub('class="edge"', "")) >= 1, true, "arrows")
+  end
+  for _, svg in ipairs { drawn("a", "\u{FC}.") } do t.has(svg, ">\u{FC}.</text>") end
+end)
+
 t.test("a schedule is drawn as it is now, a kernel is not", function()
   local k = tide.kernel { A = i8[4], B = i8[4], function(A, B) for i in grid(4) do B[i] = A[i] end end }
   t.eq(drawing.tasks(k), nil)

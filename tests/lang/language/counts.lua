@@ -3,7 +3,6 @@
 -- [slow]
 local t = require "tap"
 local callgrind = require "callgrind"
-local polybench = require "polybench"
 local shell = require "shell"
 
 if callgrind.missing() then return t.skip_all(callgrind.missing()) end
