@@ -193,36 +193,62 @@ static void hold(TdCpuProg *p, const TdStmt *s, const char *which) {
   bool slot = s->kind == TD_STMT_SLOT;
   td_cpu_clock_move(p, s, slot ? "slot" : "get", "(&td_r->full)", slot ? NULL : "1");
   end(p);
-  td_vec_push(w->arena, &p->task->held, ((TdCpuHeld){s->sym, number, pool, p->task->loops}));
+  td_vec_push(w->arena, &p->task->held,
+              ((TdCpuHeld){s->sym, slot ? s->expr[0] : NULL, number, pool, p->task->loops}));
 }
 
-/* The buffer that a value is, or NULL. */
-static TdCpuHeld *held(TdCpuProg *p, const TdExpr *value) {
-  for (size_t i = p->task->held.n; i-- > 0;)
-    if (value->kind == TD_EXPR_VIEW && value->sym == p->task->held.at[i].sym)
-      return &p->task->held.at[i];
+/* The slot that a value is all of, or NULL. */
+static const TdCpuHeld *slot_of(TdCpuProg *p, const TdExpr *value) {
+  for (size_t i = p->task->held.n; i-- > 0;) {
+    const TdCpuHeld *h = &p->task->held.at[i];
+    if (h->slot && td_expr_keeps_dims(value, h->sym)) return h;
+  }
   return NULL;
 }
 
-/* Puts a value on a block stream: a slot as it is, anything else in a buffer taken for it. */
-static void put_block(TdCpuProg *p, const TdStmt *s) {
+/* Hands over slot h, whose stream is td_r. */
+static void hand_over(TdCpuProg *p, const TdStmt *s, const TdCpuHeld *h) {
+  td_text_line(&p->w->out, "if (%s >= 0) td_give(&td_r->full, %s);", h->buffer, h->buffer);
+  td_cpu_clock_move(p, s, "put", "(&td_r->full)", "1");
+  td_text_line(&p->w->out, "%s = -1;", h->buffer);
+}
+
+/* Puts a copy of the value in a buffer taken for it. */
+static void put_copy(TdCpuProg *p, const TdStmt *s, int point) {
   TdCWriter *w = p->w;
   const TdType *t = token_type(s->expr[0]);
-  const TdCpuHeld *h = held(p, s->expr[1]);
+  wait(p, point, s->loc, "td_r->spare.fill", "&td_r->spare");
+  size_t names = td_cname_mark(w);
+  td_text_line(&w->out, "int64_t td_number = td_take(&td_r->spare);");
+  put_tokens(p, NULL, t, "td_buffer", "td_r->data");
+  set(p, token(p, t, "td_buffer[td_number]"), s->expr[1]);
+  td_cname_release(w, names);
+  td_text_line(&w->out, "td_give(&td_r->full, td_number);");
+  td_cpu_clock_move(p, s, "put", "(&td_r->full)", "0");
+}
+
+/* Puts a value on a block stream: a slot of it as it is, anything else as a copy. Which stream a
+ * slot is of is asked at run time, unless both are one name without indices. */
+static void put_block(TdCpuProg *p, const TdStmt *s) {
+  TdCWriter *w = p->w;
+  const TdExpr *to = s->expr[0];
+  const TdCpuHeld *h = slot_of(p, s->expr[1]);
+  bool known = h && h->slot->sym == to->sym && to->nkid == 0;
   int point = begin(p, s, true);
-  if (h) {
-    td_text_line(&w->out, "if (%s >= 0) td_give(&td_r->full, %s);", h->buffer, h->buffer);
-    td_cpu_clock_move(p, s, "put", "(&td_r->full)", "1");
-    td_text_line(&w->out, "%s = -1;", h->buffer);
-  } else {
-    wait(p, point, s->loc, "td_r->spare.fill", "&td_r->spare");
-    size_t names = td_cname_mark(w);
-    td_text_line(&w->out, "int64_t td_number = td_take(&td_r->spare);");
-    put_tokens(p, NULL, t, "td_buffer", "td_r->data");
-    set(p, token(p, t, "td_buffer[td_number]"), s->expr[1]);
-    td_cname_release(w, names);
-    td_text_line(&w->out, "td_give(&td_r->full, td_number);");
-    td_cpu_clock_move(p, s, "put", "(&td_r->full)", "0");
+  if (h && !known) {
+    td_text_line(&w->out, "if (%s == td_r) {", h->pool);
+    w->out.indent++;
+  }
+  if (h) hand_over(p, s, h);
+  if (h && !known) {
+    w->out.indent--;
+    td_text_line(&w->out, "} else {");
+    w->out.indent++;
+  }
+  if (!known) put_copy(p, s, point);
+  if (h && !known) {
+    w->out.indent--;
+    td_text_line(&w->out, "}");
   }
   end(p);
 }

@@ -152,6 +152,7 @@ typedef struct TdCpuTask {
 } TdCpuTask;
 typedef struct TdCpuHeld {
   TdSym sym;
+  const TdExpr *slot;        /* the stream of a slot; NULL: the buffer was got */
   const char *buffer, *pool; /* its number, and the stream it goes back to, as text */
   int loops;                 /* around its declaration */
 } TdCpuHeld;

@@ -48,8 +48,9 @@ static bool outlives(Find *f, const TdStmt *b, uint32_t lo, uint32_t hi) {
   return false;
 }
 
-static bool is_put_of(const TdStmt *s, TdSym buffer) {
-  return s->kind == TD_STMT_PUT && s->expr[1]->kind == TD_EXPR_VIEW && s->expr[1]->sym == buffer;
+bool td_hls_lock_ends(const TdStmt *s, TdSym slot, const TdExpr *stream) {
+  return s->kind == TD_STMT_PUT && td_equal_expr(s->expr[0], stream) &&
+         td_expr_keeps_dims(s->expr[1], slot);
 }
 
 /* A slot: from here to its put in the same block nothing else touches the stream, and what is
@@ -58,7 +59,7 @@ static void find_slot(Find *f, const TdStmt *b, uint32_t at) {
   const TdStmt *s = b->kid[at];
   f->stream = s->expr[0];
   for (uint32_t k = at + 1; k < b->nkid; k++) {
-    if (!is_put_of(b->kid[k], s->sym)) continue;
+    if (!td_hls_lock_ends(b->kid[k], s->sym, f->stream)) continue;
     if (all_leave_alone(f, b, at + 1, k) && !outlives(f, b, at, k + 1))
       td_map_putp(f->arena, &f->lock, s->sym, f);
     return;

@@ -285,12 +285,12 @@ static void put_get(TdHlsProg *p, const TdStmt *s, const TdType *t) {
 static void put_put(TdHlsProg *p, const TdStmt *s, const TdType *t) {
   TdCWriter *w = p->w;
   const TdExpr *e = s->expr[1];
-  bool locked = s->expr[0]->type->block && e->kind == TD_EXPR_VIEW && td_map_getp(&p->lock, e->sym);
+  const TdExpr *slot = e->kind == TD_EXPR_VIEW ? td_map_getp(&p->slot, e->sym) : NULL;
   if (t->kind != TD_T_TENSOR) {
     put_write(w, s, w->target->value(w, e).text);
     return;
   }
-  if (locked && td_map_getp(&p->slot, e->sym)) {
+  if (slot && td_hls_lock_ends(s, e->sym, slot)) {
     w->out.indent--;
     td_text_line(&w->out, "}");
     return;
@@ -313,7 +313,7 @@ void td_hls_stream_put(TdHlsProg *p, const TdStmt *s) {
   case TD_STMT_PUT: put_put(p, s, t); break;
   default:
     if (td_map_getp(&p->lock, s->sym)) {
-      td_map_putp(w->arena, &p->slot, s->sym, p);
+      td_map_putp(w->arena, &p->slot, s->sym, (void *)(uintptr_t)s->expr[0]);
       put_lock(p, s, t);
     } else {
       declare(p, s, t);

@@ -93,7 +93,7 @@ typedef struct TdHlsProg {
   TD_VEC(const TdSize *) sizes; /* the same, in order */
   TdMap unused;                 /* locals of the unit that nothing reads */
   TdMap lock;                   /* buffers of block streams that need no copy (lock.c) */
-  TdMap slot;                   /* those of them that are filled here */
+  TdMap slot;                   /* the streams of those that are slots being filled */
   double locals;                /* bytes, at most, of all arrays that functions so far declare */
   TdText statics, functions;
   TD_VEC(const TdStmt *) nest; /* loops around what is being written, outermost first */
@@ -131,6 +131,8 @@ void td_hls_ip_names(TdHlsProg *p, const TdUnit *u);
 /* lock.c: which buffers of block streams in body s can be used where they lie: those that
  * stream_of_blocks hands out one at a time, for as long as they are named. The rest are copied. */
 TdMap td_hls_lock_find(const TdAsk *q, TdCtx *c, const TdStmt *s);
+/* Whether s hands over all of a slot of the stream. */
+bool td_hls_lock_ends(const TdStmt *s, TdSym slot, const TdExpr *stream);
 /* "void f(const ap_int<8> A[4])"; arrays that are not written are constant. */
 const char *td_hls_unit_signature(TdArena *a, const char *name, const TdHlsParam *param, size_t n);
 

@@ -459,7 +459,7 @@ static bool put(Walk *w, const TdStmt *s) {
   Token *t = s->expr[1]->kind == TD_EXPR_VIEW ? token_of(w, s->expr[1]->sym) : NULL;
   uint32_t chan = td_npu_chan(w->f, &w->at, s->expr[0], s->loc);
   if (chan == TD_NPU_NONE) return false;
-  if (!t || !t->slot || !t->open || t->chan != chan)
+  if (!t || !t->slot || !t->open || t->chan != chan || !td_expr_keeps_dims(s->expr[1], t->sym))
     return refuse(w, "npu-form", s->loc, "puts what is no slot of the stream");
   t->open = false;
   event(w, TD_NPU_PUT, chan);

@@ -103,6 +103,13 @@ const TdExpr *td_expr_whole(TdSession *s, TdArena *a, TdSym sym, const TdType *t
   return td_expr_view(a, sym, t, lo, dim, t->rank, loc);
 }
 
+bool td_expr_keeps_dims(const TdExpr *e, TdSym sym) {
+  if (e->kind != TD_EXPR_VIEW || e->sym != sym) return false;
+  for (uint32_t d = 0; d < e->nkid; d++)
+    if (e->u.dim[d].out != (int)d || e->u.dim[d].step != 1) return false;
+  return true;
+}
+
 const TdExpr *td_expr_tensor(TdArena *a, TdOp op, const TdType *t, const TdExpr *const *kid, int n,
                              TdOp reduce, int axis, TdLoc loc) {
   TdExpr *e = node(a, TD_EXPR_TENSOR, t, kid, (size_t)n, loc);

@@ -100,6 +100,9 @@ const TdExpr *td_expr_view(TdArena *a, TdSym sym, const TdType *t, const TdExpr 
                            const TdViewDim *dim, int rank, TdLoc loc);
 /* All of a tensor (or port) of type t. */
 const TdExpr *td_expr_whole(TdSession *s, TdArena *a, TdSym sym, const TdType *t, TdLoc loc);
+/* Whether e is a view that keeps all dimensions of sym, in their order, by steps of 1: where its
+ * shape is sym's, it is all of sym. */
+bool td_expr_keeps_dims(const TdExpr *e, TdSym sym);
 const TdExpr *td_expr_tensor(TdArena *a, TdOp op, const TdType *t, const TdExpr *const *kid, int n,
                              TdOp reduce, int axis, TdLoc loc);
 /* The same node with other kids (same count). */

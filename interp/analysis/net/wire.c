@@ -84,12 +84,9 @@ static const TdMove *event(TdFollow *f, const TdWire *w, TdMoveKind kind, const 
 /* Whether `value` is all of a buffer that came from a slot of w and is in hand; then it is in hand
  * no more. */
 static bool hand_over(TdFollow *f, const TdWire *w, const TdExpr *value) {
-  if (value->kind != TD_EXPR_VIEW) return false;
-  for (uint32_t d = 0; d < value->nkid; d++)
-    if (value->u.dim[d].out != (int)d || value->u.dim[d].step != 1) return false;
   for (size_t i = 0; i < f->held.n; i++) {
     const TdHeldWire *h = &f->held.at[i];
-    if (h->sym != value->sym || !h->empty || h->wire.chan != w->chan) continue;
+    if (!td_expr_keeps_dims(value, h->sym) || !h->empty || h->wire.chan != w->chan) continue;
     if (value->type != h->stmt->type) continue;
     for (f->held.n--; i < f->held.n; i++) f->held.at[i] = f->held.at[i + 1];
     return true;

@@ -174,7 +174,7 @@ static const TdExpr *place(const TdLocalStream *z, const TdExpr *const *at) {
 static bool is_slot(const TdLocalStream *z, bool direct) {
   const TdStmt *s = z->put.slot;
   const TdExpr *v = z->put.stmt->expr[1];
-  return s && direct && z->rank == 0 && v->kind == TD_EXPR_VIEW && v->sym == s->sym;
+  return s && direct && z->rank == 0 && td_expr_keeps_dims(v, s->sym);
 }
 
 /* Whether the buffer is a scalar that the put itself can declare. */

@@ -548,7 +548,8 @@ const TdProg *td_relay_token(const TdRelay *ask, const TdUnit *design, TdSym str
   TdRewrite *r = ask->r;
   const TdStmt *slot = handing(from, TD_STMT_SLOT, stream), *got = handing(to, TD_STMT_GET, stream);
   const TdStmt *put = handing(from, TD_STMT_PUT, stream);
-  if (!slot || !put || !got || !got->sym || slot->type->kind != TD_T_TENSOR)
+  bool whole = slot && put && td_expr_keeps_dims(put->expr[1], slot->sym);
+  if (!whole || !got || !got->sym || slot->type->kind != TD_T_TENSOR)
     return td_util_refuse(r, TD_UNSUPPORTED, "stage", to->loc,
                           "'%s' is not simply handed over, once, from '%s' to '%s'", stream->name,
                           from->sym->name, to->sym->name);
