@@ -92,6 +92,93 @@ t.test("block streams: slot, put, get", function()
   for i = 0, 2 do t.eq(B[i], 2 * (A[i][0] + A[i][3])) end
 end)
 
+-- Two block streams, Z and Y (two each): a fills Z, b does `body` with buffers of both, c takes Y.
+local function passing(body, depth)
+  local text = ([[
+local tide = ...
+local i32, task, grid = tide.i32, tide.task, tide.grid
+return tide.design(function(d)
+  local Z = d:stream(i32[3][3], {2, depth = DEPTH, block = true})
+  local Y = d:stream(i32[3][3], {2, depth = DEPTH, block = true})
+  d.a = task {A = i32[2][7][3][3], function(A)
+    for n, p in grid(7, 2) do
+      local b = Z[p]:slot()
+      for i, j in grid(3, 3) do b[i][j] = A[p][n][i][j] * 2 end
+      Z[p]:put(b)
+    end
+  end}
+  d.b = task {map = {2}, function(p)
+    for n in grid(7) do
+      BODY
+    end
+  end}
+  d.c = task {map = {2}, B = i32[2][7][3][3]:layout "S0RRR", function(B, p)
+    for n in grid(7) do
+      local b = Y[p]:get()
+      for i, j in grid(3, 3) do B[0][n][i][j] = b[i][j] + n * b[j][i] end
+    end
+  end}
+end, {check = false})]]):gsub("BODY", body):gsub("DEPTH", depth)
+  return assert(load(text, "=passing"))(tide)
+end
+
+local function run_passing(body, depth)
+  local A = tide.random(i32[2][7][3][3], 4, {lo = 0, hi = 50})
+  local top, _, B = passing(body, depth)
+  _, B = p.foreign(top, A, i32[2][7][3][3](0))
+  local C = i32[2][7][3][3](0)
+  top:build {target = "cpu", timed = true}(A, C)
+  t.ok(C:equal(B))
+  return A, B
+end
+
+t.test("a buffer goes as it is to its own stream alone; elsewhere a copy goes", function()
+  for _, body in ipairs {
+    "local x = Z[p]:get(); Y[p]:put(x)",
+    "local x = Z[p]:get(); local o = Y[p]:slot(); o:set(x); Y[p]:put(o)",
+    "local x = Z[p]:get(); local o = Y[1 * p]:slot(); o:set(x); Y[p]:put(o:slice({0, 3}, {0, 3}))",
+  } do
+    local A, B = run_passing(body, 2)
+    for q, n, i, j in tide.grid(2, 7, 3, 3) do t.eq(B[q][n][i][j], 2 * (A[q][n][i][j] + n * A[q][n][j][i])) end
+  end
+end)
+
+t.test("a slot that another stream got a copy of is still in hand", function()
+  local top = tide.design(function(d)
+    local Z, Y = d:stream(i32[2], {depth = 1, block = true}), d:stream(i32[2], {2, depth = 1, block = true})
+    d.a = task {function()
+      for n in grid(5) do
+        local x = Y[0]:slot()
+        x[0] = n
+        x[1] = 1
+        Z:put(x)
+        Y[n % 2 * (1 - n % 2)]:put(x)
+        Y[1]:put(i32[2](n))
+      end
+    end}
+    d.b = task {B = i32[5][2], function(B)
+      for n in grid(5) do
+        local z, u, v = Z:get(), Y[0]:get(), Y[1]:get()
+        B[n][0] = z[0] * 100 + u[0] * 10 + v[0]
+        B[n][1] = z[1] + u[1] + v[1]
+      end
+    end}
+  end, {check = false})
+  local B = p.foreign(top, i32[5][2](0))
+  for n = 0, 4 do t.eq({B[n][0], B[n][1]}, {111 * n, 2 + n}) end
+end)
+
+t.test("a copy waits for a free buffer, and not for the slot that is in hand", function()
+  local body = "local x, o = Z[p]:get(), Y[p]:slot(); o:set(x); Y[p]:put(x); Y[p]:put(o)"
+  local function build(depth) return passing("if n < 3 then " .. body .. " elseif n == 3 then " ..
+    "Y[p]:put(Z[p]:get()) else local _ = Z[p]:get() end", depth) end
+  local A = tide.random(i32[2][7][3][3], 5, {lo = 0, hi = 50})
+  p.foreign(build(2), A, i32[2][7][3][3](0))
+  for _, run in ipairs {function(...) build(1):reference(...) end, build(1):build {target = "cpu"}} do
+    t.fails(function() run(A, i32[2][7][3][3](0)) end, {code = "deadlock"})
+  end
+end)
+
 local merge = tide.kernel {X = tide.stream(i32), Y = tide.stream(i32), Z = tide.stream(i32),
   function(X, Y, Z)
     local x, y = X:get(), Y:get()
