@@ -427,22 +427,21 @@ t.test("an instance becomes a task of its own once", function()
 end)
 
 t.test("a nest that uses both ends of a stream is not outlined", function()
-  local K = 8
-  local s = tide.schedule(tide.kernel {
-    name = "top", A = tide.i16[K],
-    function(A)
-      local b = tide.i16[K][8]()
-      for i = 0, K - 1 do b[i][0] = i end
-      A[0] = b[2][0]
-    end,
-  })
-  s:buffer_at("b", "i")
-  s:unfold("i", {0})
-  s:relay("top_i:b_i", "top_i")
-  t.fails(function() s:outline("top_i:i_of", "both") end, {kind = "illegal", code = "stream"})
-  s:outline("b_drain:i_of", "one")
-  t.eq((s:verify()), "strict")
-  reloads(s)
+  for code, row in pairs {stream = "for j = 0, 7 do b[i][j] = i + j end", scalar = "b[i][0] = i"} do
+    local s = tide.schedule(load(([[local tide, K = ..., 8; return tide.kernel {name = "top", A = tide.i16[K],
+      function(A)
+        local b = tide.i16[K][8]()
+        for i = 0, K - 1 do %s end
+        A[0] = b[2][0]
+      end}]]):format(row))(tide))
+    s:buffer_at("b", "i")
+    s:unfold("i", {0})
+    s:relay("top_i:b_i", "top_i")
+    t.fails(function() s:outline("top_i:i_of", "both") end, {kind = "illegal", code = code})
+    s:outline("b_drain:i_of", "one")
+    t.eq((s:verify()), "strict")
+    reloads(s)
+  end
 end)
 
 t.test("a buffer of what a design writes first is not filled before", function()
