@@ -37,6 +37,22 @@ twins("a column of streams for a kernel", "stream-slice", function(direct)
   end
 end, false, true, "b is given a part of the streams Z")
 
+twins("a stream that is none where nothing gets it", "stream-slice", function(loose)
+  return function(d)
+    local Z = d:stream(i32, {P - 1, depth = P})
+    d.a = task {map = {P}, B = i32[P]:layout "S0", function(B, p)
+      local x = i32(p)
+      if loose then
+        for k in grid(P) do if k < p then x = x + Z[p - 1]:get() end end
+      else
+        if p > 0 then for k in grid(P) do if k < p then x = x + Z[p - 1]:get() end end end
+      end
+      if p < P - 1 then for k in grid(P) do if k <= p then Z[p]:put(x) end end end
+      B[0] = x
+    end}
+  end
+end, true, false, "a[0] never comes here, where its index of Z would be -1")
+
 -- Rule 2: a stream has one task at either end, as far as the calls tell. Streams in turn are listed one by one.
 twins("streams in turn", "shared-end", function(block)
   return function(d)

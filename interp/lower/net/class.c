@@ -168,6 +168,24 @@ static bool close_listed(Making *m, const TdStream *s) {
   return true;
 }
 
+/* Refuses a use that names no stream of s for some instance, where it never runs: no stream can be
+ * given for it. */
+static bool check_inside(Making *m, const Use *u, const TdStream *s) {
+  TdNet *n = m->n;
+  uint32_t rank = u->view->nkid;
+  for (uint32_t i = 0; i < m->c->n; i++)
+    for (uint32_t d = 0; d < rank; d++) {
+      int64_t at = u->at[i * rank + d], extent;
+      if (!(m->fixed >> d & 1) || !td_unit_value(n->design, s->type->dim[d], &extent)) continue;
+      if (at >= 0 && at < extent) continue;
+      return td_net_refuse(n, "stream-slice", u->view->loc,
+                           "guard it by an if on the ids alone, so that the task does without it",
+                           "%s never comes here, where its index of %s would be %lld",
+                           td_net_label(n->arena, m->c, i), s->sym->name, (long long)at);
+    }
+  return true;
+}
+
 /* Ports for the uses of stream s. */
 static bool close_stream(Making *m, const TdStream *s) {
   m->fixed = (1u << s->type->rank) - 1;
@@ -186,6 +204,7 @@ static bool close_stream(Making *m, const TdStream *s) {
     for (size_t k = 0; k < i && !port; k++)
       if (m->use.at[k].view->sym == s->sym && is_same_part(m, u, &m->use.at[k]))
         port = td_map_getp(&m->port, m->use.at[k].view);
+    if (!port && !check_inside(m, u, s)) return false;
     if (!port) port = add_port(m, u, s, list);
     td_map_putp(m->n->arena, &m->port, u->view, (void *)(uintptr_t)port);
   }
