@@ -199,6 +199,7 @@ static void test_stop(pid_t pid) {
   type("fg\r");
   fact(wait_for("tide> half"), "fg paints again");
   expect("way\r", "got <halfway>", "and goes on");
+  fresh();
   kill(pid, SIGTSTP);
   fact(wait_for("[stopped 0 cooked]"), "SIGTSTP from elsewhere");
   expect("fg\rx\r", "got <x>", "and fg");
