@@ -224,26 +224,32 @@ end
 record("columns of an argument", columns(0))
 record("columns of an argument, rows under a condition", columns(1))
 
-record("a slot that another stream gets a copy of", tide.design(function(d)
-  local Z, Y = d:stream(i32[2], {block = true}), d:stream(i32[2], {2, block = true})
-  d.a = task {A = i32[5], function(A)
-    for n in grid(5) do
-      local x = Y[0]:slot()
-      x[0] = A[n]
-      x[1] = 1
-      Z:put(x)
-      Y[0]:put(x)
-      Y[1]:put(i32[2](A[n]))
-    end
-  end}
-  d.b = task {B = i32[5][2], function(B)
-    for n in grid(5) do
-      local z, u, v = Z:get(), Y[0]:get(), Y[1]:get()
-      B[n][0] = z[0] * 100 + u[0] * 10 + v[0]
-      B[n][1] = z[1] + u[1] + v[1]
-    end
-  end}
-end))
+-- A slot that another stream gets a copy of, and then (`own`) its own, or nobody.
+local function copied(own)
+  return tide.design(function(d)
+    local Z, Y = d:stream(i32[2], {block = true}), d:stream(i32[2], {2, block = true})
+    d.a = task {A = i32[5], function(A)
+      for n in grid(5) do
+        local x = Y[0]:slot()
+        x[0] = A[n]
+        x[1] = 1
+        Z:put(x)
+        if own then Y[0]:put(x) else Y[0]:put(i32[2](7)) end
+        Y[1]:put(i32[2](A[n]))
+      end
+    end}
+    d.b = task {B = i32[5][2], function(B)
+      for n in grid(5) do
+        local z, u, v = Z:get(), Y[0]:get(), Y[1]:get()
+        B[n][0] = z[0] * 100 + u[0] * 10 + v[0]
+        B[n][1] = z[1] + u[1] + v[1]
+      end
+    end}
+  end)
+end
+for _, own in ipairs {true, false} do
+  batch.add("a slot that another stream gets", copied(own), {tide.random(i32[5], 3), i32[5][2](0)})
+end
 
 t.test("HLS takes all that it should", function()
   t.eq(table.concat(refused, "\n"), "")
