@@ -114,7 +114,7 @@ t.test("every argument of every primitive: exactly what it can be, on each kind 
           t.eq(offers(text .. '"'), table.concat(words, " "), text)
         elseif a.kind == "counts" then
           for word in a.words:gmatch "[^|]+" do t.has(offers(text .. "{"), word) end
-        elseif a.kind == "int" or a.kind == "ints" or a.kind == "number" then
+        elseif a.kind == "int" or a.kind == "ints" or a.kind == "number" or a.kind == "pairs" then
           t.eq(offers(text), all, text)
         elseif values[a.kind] then
           t.eq(offers(text), values[a.kind], text)
