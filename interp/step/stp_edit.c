@@ -148,3 +148,13 @@ const TdStpGraph *td_stp_edit_end(TdStpEdit *e) {
   h->before = NULL;
   return !b.failed && td_stp_graph_finish(h, r->diag) ? h : NULL;
 }
+
+const TdStpGraph *td_stp_edit_each(TdStpRewrite *r, const char *text, TdStpChange *change) {
+  const TdStpNode *const *node;
+  size_t n = td_stp_rewrite_family(r, text, &node);
+  if (!n) return NULL;
+  TdStpEdit e = td_stp_edit_new(r);
+  for (size_t i = 0; i < n; i++)
+    if (!change(r, &e, node[i])) return NULL;
+  return td_stp_edit_end(&e);
+}

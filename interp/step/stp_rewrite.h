@@ -61,5 +61,9 @@ void td_stp_edit_prune(TdStpEdit *e, uint32_t uid);
 /* The graph, whose shapes are inferred again; inputs come before their readers. NULL: shapes do not
  * fit, which is told. */
 const TdStpGraph *td_stp_edit_end(TdStpEdit *e);
+/* Applies a change to a node by name, or to each of a family. NULL where the name or the change is
+ * refused. */
+typedef bool TdStpChange(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *n);
+const TdStpGraph *td_stp_edit_each(TdStpRewrite *r, const char *text, TdStpChange *change);
 
 #endif

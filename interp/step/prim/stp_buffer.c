@@ -78,13 +78,7 @@ static bool buffer(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *load) {
 }
 
 static const TdStpGraph *rewire(TdStpRewrite *r) {
-  const TdStpNode *const *node;
-  size_t n = td_stp_rewrite_family(r, r->arg[LOAD].text, &node);
-  if (!n) return NULL;
-  TdStpEdit e = td_stp_edit_new(r);
-  for (size_t i = 0; i < n; i++)
-    if (!buffer(r, &e, node[i])) return NULL;
-  return td_stp_edit_end(&e);
+  return td_stp_edit_each(r, r->arg[LOAD].text, buffer);
 }
 
 const TdPrim td_stp_prim_buffer = {

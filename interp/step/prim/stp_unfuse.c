@@ -22,13 +22,7 @@ static bool unfuse(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *n) {
 }
 
 static const TdStpGraph *rewire(TdStpRewrite *r) {
-  const TdStpNode *const *node;
-  size_t n = td_stp_rewrite_family(r, r->arg[NODE].text, &node);
-  if (!n) return NULL;
-  TdStpEdit e = td_stp_edit_new(r);
-  for (size_t i = 0; i < n; i++)
-    if (!unfuse(r, &e, node[i])) return NULL;
-  return td_stp_edit_end(&e);
+  return td_stp_edit_each(r, r->arg[NODE].text, unfuse);
 }
 
 const TdPrim td_stp_prim_unfuse = {
