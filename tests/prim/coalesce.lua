@@ -1,4 +1,4 @@
--- coalesce.lua - coalesce: tasks on the host that move blocks become fewer, which a memory hands out or joins.
+-- coalesce.lua - coalesce: host tasks that move blocks are merged; a memory tile splits or joins the blocks.
 local t = require "tap"
 local prim = require "prim"
 local tide = require "tide"

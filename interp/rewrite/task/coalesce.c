@@ -407,8 +407,8 @@ static const TdProg *apply(TdRewrite *r) {
 const TdPrim td_prim_coalesce = {
     .name = "coalesce",
     .on = "task",
-    .summary =
-        "Make one of a task's instances that move blocks, which a memory hands out or joins.",
+    .summary = "Merge the instances of a task that moves blocks; a memory tile splits or joins the "
+               "blocks.",
     .args = {{"task", TD_ARG_UNIT, TD_ARG_NEEDED,
               "a task that moves a block at a time between arguments and a stream", "task"},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "of its map: instances along it become one; 0",
