@@ -149,6 +149,13 @@ static bool find_chain(const TdExpr *value, const TdExpr *place, Chain *c) {
   return c->op >= 0;
 }
 
+int td_access_accumulates(const TdExpr *value, const TdExpr *place, bool *ring) {
+  Chain c;
+  bool found = find_chain(value, place, &c);
+  *ring = found && c.ring;
+  return found ? c.op : -1;
+}
+
 /* Marks the accesses of `place = place op e`. */
 static void mark_reduction(TdWalk *w, const TdExpr *place, const Chain *c) {
   for (size_t i = 0; i < w->access.n; i++) {

@@ -40,8 +40,8 @@ local packed = tide.kernel {
 prim.accepted("a product in tiles", {
   of = gemm, step = {"inject", "i", mm},
   has = {"mm(A:slice({i_o * 4, i_o * 4 + 4}, {k_o * 3, k_o * 3 + 3})", "tide.assume(K % 3 == 0)"},
-}, function(s, name)
-  t.eq(name, "mm")
+}, function(s, name, copy)
+  t.eq({name, copy}, {"mm"})
   t.has(s:log(), 's:split("k", 3, {tail = "perfect"})')
   local again = load(s:log())(gemm {})
   t.eq(tostring(again), tostring(s))
@@ -50,7 +50,7 @@ prim.accepted("orders: the operands are arranged before and after", {
   of = gemm, step = {"inject", "i", packed},
   has = {"local A_1 = i8[2][3][2]()", "A_1[m // 2][k][m % 2] = A[i_o * 4 + m][k_o * 3 + k]",
     "local B_1 = i8[3][4]()", "= C_1["},
-})
+}, function(_, ...) t.eq({...}, {"packed", "A_1", "B_1", "C_1"}) end)
 prim.accepted("a transposed operand: a view of it", {
   of = gemm_bt, step = {"inject", "i", mm}, has = {"B:slice({j_o * 4, j_o * 4 + 4}, "
     .. "{k_o * 3, k_o * 3 + 3}):transpose()"},
@@ -138,6 +138,16 @@ prim.twins("another meaning: the element and both expressions are shown", {
     if fact == "no" then C[i][j] = A[i][0] * B[0][j] - A[i][2] * B[2][j] else first(A, B, C, i, j) end
   end), no = "no", yes = "yes", step = {"inject", "i", library(first)}, code = "differs",
   match = "C[0][0] differs",
+})
+prim.accepted("floats in another order, if they may be", {
+  of = function()
+    return tide.kernel {name = "sum", A = f32[6], y = f32[1], function(A, y)
+      for i = 0, 5 do y[0] = y[0] + A[5 - i] end
+    end}, {f32[6], f32[1]}
+  end, step = {"inject", "i", tide.kernel {name = "total", A = f32[6], y = f32[1], function(A, y)
+    for i = 0, 5 do y[0] = y[0] + A[i] end
+  end}, {reassociate = true}}, level = "associative",
+  equal = function(a, b) return a:allclose(b, {rtol = 1e-4, atol = 1e-4}) end,
 })
 prim.twins("floats in another order", {
   of = function(fact)

@@ -339,9 +339,7 @@ static const TdExpr *widen(void *ud, const TdExpr *e) {
   return td_expr_load(w->r->store->arena, w->to, e->type, &zero, 1, e->loc);
 }
 
-/* The place of a local; of a scalar, such as a buffer of one element is, as an array of one, in a
- * unit where it is declared so. */
-static TdPlace as_array(TdRewrite *r, const TdPlace *at) {
+TdPlace td_collapse_place(TdRewrite *r, const TdPlace *at) {
   const TdStmt *decl = at->stmt;
   if (!decl || decl->kind != TD_STMT_LOCAL || decl->cls != TD_LOCAL_AUTO ||
       !td_type_is_scalar(decl->type))
@@ -366,7 +364,7 @@ static TdPlace as_array(TdRewrite *r, const TdPlace *at) {
 
 const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *given) {
   Collapse k = {0};
-  TdPlace at = as_array(r, given);
+  TdPlace at = td_collapse_place(r, given);
   if (!td_local_find_views(&k.l, r, &at)) return NULL;
   td_walk_stmt(r->session->ctx, k.l.unit->body, look_use, &k);
   bool fills = find_copy(&k, false) != NULL, takes = find_copy(&k, true) != NULL;

@@ -33,6 +33,12 @@ static const TdExpr *element(const Elements *m, const TdExpr *e) {
   return td_expr_op(a, (TdOp)e->op, e->type->elem, kid, (int)e->nkid, e->loc);
 }
 
+/* A look for uses of what a statement writes that are of other elements than those it writes. */
+static bool is_in_place(void *ud, const TdExpr *e) {
+  const TdExpr *view = ud;
+  return e->sym != view->sym || (e->kind == TD_EXPR_VIEW && td_equal_expr(e, view));
+}
+
 const TdStmt *td_elements_of(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
   TdStore *st = r->store;
   const TdExpr *view = s->expr[0];
@@ -44,7 +50,7 @@ const TdStmt *td_elements_of(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
     m.at[d] = td_util_var(r, var[d]);
   }
   const TdExpr *value = element(&m, s->expr[1]);
-  if (!value || td_walk_uses_expr(s->expr[1], view->sym)) {
+  if (!value || !td_walk_expr(s->expr[1], is_in_place, (void *)(uintptr_t)view)) {
     td_util_refuse(r, TD_UNSUPPORTED, "elements", s->loc,
                    "this statement on '%s' is not one element at a time", view->sym->name);
     return NULL;

@@ -8,7 +8,7 @@
 #include "rewrite/kernel/inject.h"
 #include "rewrite/take.h"
 
-enum { LOOP, KERNEL };
+enum { LOOP, KERNEL, REASSOCIATE };
 
 /* p with the units of the library, so far as it has not got them, before unit u, which may not be
  * one of them; `sub` is told what became of those that it has. */
@@ -173,7 +173,9 @@ static bool check_copies(const TdInject *j, const TdStmt *call) {
 /* The call in the place of the nest as it is. */
 static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace *at) {
   TdInject j;
-  if (!td_inject_find(&j, r, lib, at->unit, at->stmt) || !td_inject_match(&j)) return NULL;
+  if (!td_inject_find(&j, r, lib, at->unit, at->stmt)) return NULL;
+  j.reassociate = r->arg[REASSOCIATE].given && r->arg[REASSOCIATE].integer;
+  if (!td_inject_match(&j)) return NULL;
   TdSubst sub = td_subst_new(r->store);
   const TdProg *p = add_library(r, r->prog, lib, at->unit->sym, &sub);
   if (!p) return NULL;
@@ -186,6 +188,8 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
   if (!check_assumed(&j, &p, call, called ? called : lib->unit->sym)) return NULL;
   note(&j);
   td_util_made(r, lib->unit->sym->name);
+  for (uint32_t i = 0; i < call->nkid; i++)
+    if (call->kid[i]->kind == TD_STMT_LOCAL) td_util_made(r, call->kid[i]->sym->name);
   return td_lift_in_order(r, p);
 }
 
@@ -209,7 +213,9 @@ const TdPrim td_prim_inject = {
     .summary = "Let a kernel of a library take the place of a loop nest that computes the same.",
     .args = {{"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the outermost loop of the nest", NULL},
              {"kernel", TD_ARG_KERNEL, TD_ARG_NEEDED,
-              "a kernel, or a foreign function with a model", NULL}},
+              "a kernel, or a foreign function with a model", NULL},
+             {"reassociate", TD_ARG_FLAG, TD_ARG_OPTION,
+              "accept a kernel that makes sums and products in another order", NULL}},
     .rewrite = "for i, j, k: C[x + i][y + j] += A[x + i][k] * B[k][y + j]  =>  "
                "mm(A:slice({x, x + 8}, {}), B:slice({}, {y, y + 8}), C:slice(..))",
     .legal = "each array of the nest is an operand of the kernel, tile by tile of equal shape; the "

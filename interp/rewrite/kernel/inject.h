@@ -31,6 +31,7 @@ typedef struct TdInject {
   size_t ntile;
   TdGiven *given; /* parallel to the operands */
   size_t *scalar; /* of each operand: the lifted parameter that it is given, if it is no tensor */
+  bool reassociate;
 } TdInject;
 
 /* inject_match.c: lifts the nest and finds its tiles. False with r->diag filled. */

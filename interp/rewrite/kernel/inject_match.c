@@ -168,7 +168,8 @@ static const TdProg *make_call(const Match *m) {
 /* Whether what is given now makes the kernel compute what the nest does. */
 static bool is_same(Match *m) {
   const TdProg *p = make_call(m);
-  TdEvalAnswer a = td_eval_compare(m->j->r->arena, m->prog, p, TD_LEVEL_STRICT, NULL, &most);
+  TdLevel level = m->j->reassociate ? TD_LEVEL_ASSOCIATIVE : TD_LEVEL_STRICT;
+  TdEvalAnswer a = td_eval_compare(m->j->r->arena, m->prog, p, level, NULL, &most);
   m->tried++;
   if (a.verdict == TD_EVAL_EQUAL) return true;
   if (!m->differs || (m->answer.verdict != TD_EVAL_DIFFERS && a.verdict == TD_EVAL_DIFFERS)) {

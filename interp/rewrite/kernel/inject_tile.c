@@ -122,9 +122,9 @@ static const TdProg *make(Tiling *t, const TdProg *library) {
   for (size_t k = 0; k < t->nloop; k++) order[outer + k] = inner[k];
   TdArgValue loops[TD_PRIM_ARGS] = {{.given = true, .names = order, .n = all}};
   if (p && outer) p = take(t, p, "reorder", loops, &made);
-  TdArgValue call[TD_PRIM_ARGS] = {text_of(inner[0]), {.given = true, .prog = library}};
+  TdArgValue call[TD_PRIM_ARGS] = {text_of(inner[0]), {.given = true, .prog = library}, r->arg[2]};
   p = p ? take(t, p, "inject", call, &made) : NULL;
-  if (p) td_util_made(r, made[0]);
+  for (size_t i = 0; p && i < r->did.at[r->did.n - 1].nmade; i++) td_util_made(r, made[i]);
   return p;
 }
 
