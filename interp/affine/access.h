@@ -81,8 +81,8 @@ TdSpace *td_access_space(TdArena *a);
 /* Whether two forms are the same. */
 bool td_access_same_form(TdAff x, TdAff y);
 
-/* The TdOp of `place = place op e`, where that is what storing `value` does, or -1; *ring: any order
- * of such steps gives the same value. */
+/* The TdOp of `place = place op e`, where that is what storing `value` does, or -1; *ring: any
+ * order of such steps gives the same value. */
 int td_access_accumulates(const TdExpr *value, const TdExpr *place, bool *ring);
 
 #endif

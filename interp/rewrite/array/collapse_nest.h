@@ -15,12 +15,12 @@ const TdProg *td_collapse_array(TdRewrite *r, const TdPlace *at);
  * unit where it is declared so. */
 TdPlace td_collapse_place(TdRewrite *r, const TdPlace *at);
 
-/* split_lives.c: the same for one that a copy overwrites whole: what it holds before and behind that
- * goes apart. NULL: it is none, or one of the two does not go; r->diag may tell. */
+/* split_lives.c: the same for one that a copy overwrites whole: what it holds before and behind
+ * that goes apart. NULL: it is none, or one of the two does not go; r->diag may tell. */
 const TdProg *td_collapse_lives(TdRewrite *r, const TdPlace *at);
 
-/* partial_sum.c: r->prog without the local array, a sum that is added to another array at last, which
- * is added to at once. NULL with r->diag filled; or (*is false) it is none. */
+/* partial_sum.c: r->prog without the local array, a sum that is added to another array at last,
+ * which is added to at once. NULL with r->diag filled; or (*is false) it is none. */
 const TdProg *td_collapse_partial(TdRewrite *r, const TdPlace *at, bool reassociate, bool *is);
 
 /* token_layout.c: r->prog where the tokens of a stream, which a copy arranges before they are put,

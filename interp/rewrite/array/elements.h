@@ -5,7 +5,8 @@
 #include "rewrite/util.h"
 
 /* The SET s of unit u element by element, in row-major order, under the uid of s. NULL with r->diag
- * filled: its value is no element-by-element expression, or reads other elements of what it writes. */
+ * filled: its value is no element-by-element expression, or reads other elements of what it
+ * writes. */
 const TdStmt *td_elements_of(TdRewrite *r, const TdUnit *u, const TdStmt *s);
 
 #endif
