@@ -211,7 +211,6 @@ bool td_stp_shape_of(TdStpGraph *g, TdStpNode *n, TdDiag *d);
 /* How many elements a stream has in all, as an expression; dim: lists of that dimension. */
 const TdStpExpr *td_stp_shape_count(TdStpGraph *g, const TdStpStream *s, int dim);
 /* "[D0, 4] of [1, 64] f32". */
-void td_stp_shape_print(TdText *out, const TdStpStream *s);
 const char *td_stp_shape_str(TdArena *a, const TdStpStream *s);
 void td_stp_shape_print_type(TdText *out, const TdStpType *t);
 /* Elements of a tile. */

@@ -9,7 +9,7 @@
 #include "gen/stp_prims.gen.h"
 #include "history/schedule.h"
 #include "step/stp_arrival.h"
-#include "step/stp_print.h"
+#include "step/text/stp_print.h"
 
 const TdPrim *const td_stp_prims[] = TD_STP_PRIMS;
 

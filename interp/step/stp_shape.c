@@ -52,7 +52,7 @@ void td_stp_shape_print_type(TdText *out, const TdStpType *t) {
   }
 }
 
-void td_stp_shape_print(TdText *out, const TdStpStream *s) {
+static void put_shape(TdText *out, const TdStpStream *s) {
   print_dims(out, s->dim, s->ndim);
   td_text_puts(out, " of ");
   td_stp_shape_print_type(out, s->type);
@@ -60,7 +60,7 @@ void td_stp_shape_print(TdText *out, const TdStpStream *s) {
 
 const char *td_stp_shape_str(TdArena *a, const TdStpStream *s) {
   TdText t = td_text_new(a);
-  td_stp_shape_print(&t, s);
+  put_shape(&t, s);
   return td_text_str(&t);
 }
 

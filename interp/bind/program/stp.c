@@ -5,7 +5,7 @@
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "step/stp_arrival.h"
-#include "step/stp_print.h"
+#include "step/text/stp_print.h"
 
 static const char building_key, module_key;
 
@@ -334,6 +334,10 @@ static void open_classes(lua_State *L) {
                                            {"memory", td_stp_l_memory},
                                            {"flops", td_stp_l_flops},
                                            {"check", td_stp_l_check},
+                                           {"dot", td_stp_l_dot},
+                                           {"svg", td_stp_l_svg},
+                                           {"html", td_stp_l_html},
+                                           {"constants", td_stp_l_constants},
                                            {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};

@@ -71,6 +71,11 @@ int td_stp_l_simulate(lua_State *L);
 int td_stp_l_traffic(lua_State *L);
 int td_stp_l_memory(lua_State *L);
 int td_stp_l_flops(lua_State *L);
+/* stp_draw.c: g:dot, g:svg, g:html, g:constants. */
+int td_stp_l_dot(lua_State *L);
+int td_stp_l_svg(lua_State *L);
+int td_stp_l_html(lua_State *L);
+int td_stp_l_constants(lua_State *L);
 /* How runs of g call kernels: those it needs with or without data; lives as long as L. */
 TdStpCalls td_stp_calls(lua_State *L, const TdStpGraph *g, bool data);
 /* define(f): f(name, T) is the kernel of step.fn[name] on elements of type T. */

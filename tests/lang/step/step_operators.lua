@@ -102,6 +102,8 @@ local function check(name, f, times, deep)
         local _, same = g:run { depth = depth }
         t.eq(g:simulate { depth = depth }.cycles, same.cycles, "cycles of run and simulate")
         t.ok(r.cycles > 0)
+        local again = assert(load(tostring(g)))(g:constants())
+        t.eq(again:run { lists = true, depth = false }, want, "its text loads back")
       end
     end
     t.ok(done > 20, "too few cases fit")

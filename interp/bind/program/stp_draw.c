@@ -1,0 +1,82 @@
+/* stp_draw.c - a graph of STeP as a drawing, a page, and the arguments of its printed form. */
+#include <string.h>
+
+#include "bind/program/stp.h"
+#include "bind/program/unit.h"
+#include "step/text/stp_picture.h"
+#include "step/text/stp_print.h"
+
+/* g:dot(): Graphviz text, a box for each family. */
+int td_stp_l_dot(lua_State *L) {
+  TdArena *a = td_bind_arena(L);
+  TdPicture p = td_stp_picture_of(a, td_stp_check_program(L, 1));
+  TdText t = td_text_new(a);
+  td_picture_dot(&t, &p);
+  lua_pushlstring(L, td_text_str(&t), t.n);
+  return 1;
+}
+
+/* g:svg(): the same, drawn. */
+int td_stp_l_svg(lua_State *L) {
+  td_stp_l_dot(L);
+  return td_bind_draw(L, "dot");
+}
+
+/* g:html(path): a page with the drawing and the text; without a path, returns it. */
+int td_stp_l_html(lua_State *L) {
+  td_stp_check_program(L, 1);
+  if (!lua_isnoneornil(L, 2) && !lua_isstring(L, 2))
+    return td_bind_fail(L, "argument", "html: the path of a page is a string");
+  lua_settop(L, 2);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.tool.graph_page");
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 2);
+  if (lua_isstring(L, -1)) td_bind_fail(L, "write", "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return lua_isnil(L, -1) ? 0 : 1;
+}
+
+/* Pushes the Lua value of a tensor that the table on top keeps, or those that its graphs keep;
+ * false and nothing where there is none. */
+static bool push_kept(lua_State *L, const TdTensor *t) {
+  int table = lua_gettop(L);
+  luaL_checkstack(L, 8, "constants");
+  for (lua_Integer i = 1; lua_rawgeti(L, table, i) != LUA_TNIL; i++, lua_settop(L, table)) {
+    TdTensorBox *box = td_bind_test_tensor(L, -1);
+    bool found = box && box->tensor == t;
+    if (!found && lua_type(L, -1) == LUA_TUSERDATA && !box && lua_getiuservalue(L, -1, 1))
+      found = lua_istable(L, -1) ? push_kept(L, t) : false;
+    if (!found) continue;
+    lua_copy(L, -1, table + 1);
+    lua_settop(L, table + 1);
+    return true;
+  }
+  lua_settop(L, table);
+  return false;
+}
+
+/* g:constants(): the tensors that the printed chunk wants. */
+int td_stp_l_constants(lua_State *L) {
+  const TdStpGraph *g = td_stp_check_program(L, 1);
+  TdArena *a = td_bind_arena(L);
+  const TdTensor *const *data;
+  size_t n = td_stp_print_data(a, g, &data);
+  luaL_checkstack(L, (int)n + 8, "constants");
+  int first = lua_gettop(L) + 1;
+  for (size_t i = 0; i < n; i++) {
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1);
+    if (push_kept(L, data[i])) {
+      lua_remove(L, -2);
+      continue;
+    }
+    lua_pop(L, 1);
+    TdTensor *t = td_bind_push_tensor(L, data[i]->type, false);
+    td_tensor_copy(td_arena_ctx(a), t, data[i]);
+  }
+  return lua_gettop(L) - first + 1;
+}
