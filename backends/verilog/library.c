@@ -28,28 +28,62 @@ static const char ram[] =
     "endmodule\n"
     "`endif\n";
 
-static const char regs[] = "// The same in registers: reads answer at once.\n"
-                           "`ifndef TIDE_REGS\n"
-                           "module tide_regs #(parameter W = 8, D = 16, A = 4, R = 1, N = 1) (\n"
-                           "  input  wire           clk,\n"
-                           "  input  wire [R*A-1:0] raddr,\n"
-                           "  output wire [R*W-1:0] q,\n"
-                           "  input  wire [N-1:0]   we,\n"
-                           "  input  wire [N*A-1:0] waddr,\n"
-                           "  input  wire [N*W-1:0] d\n"
-                           ");\n"
-                           "  reg [W-1:0] mem [0:D-1];\n"
-                           "  genvar i;\n"
-                           "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
-                           "    assign q[i*W +: W] = mem[raddr[i*A +: A]];\n"
-                           "  end endgenerate\n"
-                           "  integer k;\n"
-                           "  always @(posedge clk) begin\n"
-                           "    for (k = 0; k < N; k = k + 1)\n"
-                           "      if (we[k]) mem[waddr[k*A +: A]] <= d[k*W +: W];\n"
-                           "  end\n"
-                           "endmodule\n"
-                           "`endif\n";
+static const char regs[] =
+    "// The same in registers: reads answer at once; all of it is written at once while `fill`.\n"
+    "`ifndef TIDE_REGS\n"
+    "module tide_regs #(parameter W = 8, D = 16, A = 4, R = 1, N = 1) (\n"
+    "  input  wire           clk,\n"
+    "  input  wire [R*A-1:0] raddr,\n"
+    "  output wire [R*W-1:0] q,\n"
+    "  input  wire [N-1:0]   we,\n"
+    "  input  wire [N*A-1:0] waddr,\n"
+    "  input  wire [N*W-1:0] d,\n"
+    "  input  wire           fill,\n"
+    "  input  wire [W-1:0]   filler\n"
+    ");\n"
+    "  reg [W-1:0] mem [0:D-1];\n"
+    "  genvar i;\n"
+    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
+    "    assign q[i*W +: W] = mem[raddr[i*A +: A]];\n"
+    "  end endgenerate\n"
+    "  integer k;\n"
+    "  always @(posedge clk) begin\n"
+    "    if (fill) for (k = 0; k < D; k = k + 1) mem[k] <= filler;\n"
+    "    else for (k = 0; k < N; k = k + 1)\n"
+    "      if (we[k]) mem[waddr[k*A +: A]] <= d[k*W +: W];\n"
+    "  end\n"
+    "endmodule\n"
+    "`endif\n";
+
+static const char rom[] =
+    "// D constant words, word 0 lowest, with R ports, which answer in the next cycle.\n"
+    "`ifndef TIDE_ROM\n"
+    "module tide_rom #(parameter W = 8, D = 16, A = 4, R = 1, parameter [D*W-1:0] WORDS = 0) (\n"
+    "  input  wire           clk,\n"
+    "  input  wire [R-1:0]   re,\n"
+    "  input  wire [R*A-1:0] raddr,\n"
+    "  output reg  [R*W-1:0] q\n"
+    ");\n"
+    "  genvar i;\n"
+    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
+    "    always @(posedge clk) if (re[i]) q[i*W +: W] <= WORDS[32'(raddr[i*A +: A])*W +: W];\n"
+    "  end endgenerate\n"
+    "endmodule\n"
+    "`endif\n";
+
+static const char table[] =
+    "// The same, which answers at once.\n"
+    "`ifndef TIDE_TABLE\n"
+    "module tide_table #(parameter W = 8, D = 16, A = 4, R = 1, parameter [D*W-1:0] WORDS = 0) (\n"
+    "  input  wire [R*A-1:0] raddr,\n"
+    "  output wire [R*W-1:0] q\n"
+    ");\n"
+    "  genvar i;\n"
+    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
+    "    assign q[i*W +: W] = WORDS[32'(raddr[i*A +: A])*W +: W];\n"
+    "  end endgenerate\n"
+    "endmodule\n"
+    "`endif\n";
 
 static const char fifo[] = "// A stream of at most D tokens; what is put is there in the next "
                            "cycle, and so is the room of\n"
@@ -88,7 +122,8 @@ static const char fifo[] = "// A stream of at most D tokens; what is put is ther
                            "`endif\n";
 
 const TdFile td_verilog_library[] = {
-    {"tide_fifo", fifo}, {"tide_ram", ram}, {"tide_regs", regs}, {NULL, NULL}};
+    {"tide_fifo", fifo}, {"tide_ram", ram},     {"tide_regs", regs},
+    {"tide_rom", rom},   {"tide_table", table}, {NULL, NULL}};
 
 const char *const td_verilog_library_main = "// Runs the bench to its end.\n"
                                             "#include \"Vbench.h\"\n"

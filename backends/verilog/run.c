@@ -12,6 +12,7 @@
 
 enum { COMPILE_SECONDS = 600 };
 
+typedef struct Words Words;
 struct TdVlogRun {
   TdArena *arena;
   const TdVlogText *text;
@@ -19,6 +20,7 @@ struct TdVlogRun {
   const char *file; /* the compiled program; NULL: not yet */
   int seconds;
   const char *most; /* cycles */
+  Words **state; /* of each array of the top that is one, bank by bank; NULL: not yet */
   TdTimed *report;
 };
 
@@ -35,6 +37,7 @@ TdVlogRun *td_verilog_run_new(const TdBuild *b) {
 
 void td_verilog_run_reset(TdVlogRun *r) {
   r->report = NULL;
+  r->state = NULL;
 }
 
 const TdTimed *td_verilog_run_timed(const TdVlogRun *r) {
@@ -138,12 +141,19 @@ static bool compile(Job *j) {
 }
 
 /* The words of a bank in order. */
-typedef struct Words {
+struct Words {
   uint64_t *at;
-} Words;
+};
 
 static uint64_t mask(int width) {
   return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+/* Moves an index on in an array; false at the end. */
+static bool next_index(const TdVlogArray *x, int64_t *index) {
+  for (int d = x->rank; d-- > 0; index[d] = 0)
+    if (++index[d] < x->extent[d]) return true;
+  return false;
 }
 
 /* Goes over the elements of x's copies that lie in tensor t: into the banks' words, or out of them
@@ -163,20 +173,39 @@ static void move(const TdVlogArray *x, TdTensor *t, Words *bank, const Words *wa
       if (inside && !was) *word = td_tensor_get(t, at) & mask(x->width);
       if (inside && was && *word != was[b].at[copy * x->depth + place])
         td_tensor_put(t, at, td_num_wrap(e, *word));
-      more = false;
-      for (int d = x->rank; d-- > 0 && !more;) {
-        more = ++index[d] < x->extent[d];
-        if (!more) index[d] = 0;
-      }
+      more = next_index(x, index);
     }
   }
 }
 
-static Words *new_words(Job *j, const TdVlogArray *x) {
-  Words *w = TD_NEWN(j->arena, Words, x->nbank);
-  for (int64_t b = 0; b < x->nbank; b++)
-    w[b].at = TD_NEWN(j->arena, uint64_t, x->depth * x->copies);
+static Words *new_words(TdArena *a, const TdVlogArray *x) {
+  Words *w = TD_NEWN(a, Words, x->nbank);
+  for (int64_t b = 0; b < x->nbank; b++) w[b].at = TD_NEWN(a, uint64_t, x->depth * x->copies);
   return w;
+}
+
+/* What a state holds before the first call, in each copy. */
+static Words *first_words(TdArena *a, const TdVlogArray *x) {
+  Words *w = new_words(a, x);
+  const TdType *e = td_type_scalar(x->state->type);
+  for (int64_t copy = 0; copy < x->copies; copy++) {
+    int64_t index[TD_MAX_RANK] = {0}, b, place;
+    const char *from = x->state->data;
+    do {
+      td_verilog_locate(x, index, &b, &place);
+      w[b].at[copy * x->depth + place] = td_num_load(e, from) & mask(x->width);
+      from += td_type_bytes(e);
+    } while (next_index(x, index));
+  }
+  return w;
+}
+
+/* The words of array i, which is a state. */
+static Words *state_of(TdVlogRun *r, size_t i) {
+  const TdVlogModule *top = r->text->top;
+  if (!r->state) r->state = TD_NEWN(r->arena, Words *, top->narray + 1);
+  if (!r->state[i]) r->state[i] = first_words(r->arena, &top->array[i]);
+  return r->state[i];
 }
 
 /* The argument that is an array of the top. */
@@ -210,8 +239,8 @@ static bool write_arguments(Job *j, const TdCallArg *arg) {
   }
   for (size_t i = 0; i < top->narray; i++) {
     const TdVlogArray *x = &top->array[i];
-    Words *w = new_words(j, x);
-    move(x, tensor_of(j, x, arg), w, NULL);
+    Words *w = x->state ? state_of(j->r, i) : new_words(j->arena, x);
+    if (!x->state) move(x, tensor_of(j, x, arg), w, NULL);
     for (int64_t b = 0; b < x->nbank; b++) {
       TdText t = td_text_new(j->arena);
       for (int64_t k = 0; k < x->depth * x->copies; k++)
@@ -253,13 +282,13 @@ typedef struct Result {
   Words *was, *now;
 } Result;
 
-static bool read_array(Job *j, const TdVlogArray *x, TdTensor *t, Result *r) {
-  Words *now = new_words(j, x), *was = new_words(j, x);
-  move(x, t, now, NULL);
-  move(x, t, was, NULL);
+static bool read_array(Job *j, const TdVlogArray *x, TdTensor *t, Words *state, Result *r) {
+  Words *now = state ? state : new_words(j->arena, x), *was = new_words(j->arena, x);
+  if (!state) move(x, t, now, NULL);
+  if (!state) move(x, t, was, NULL);
   for (int64_t b = 0; b < x->nbank; b++) {
     if (!x->writes[b]) continue;
-    *r = (Result){was, now};
+    if (!state) *r = (Result){was, now};
     const char *file = bank_file(j, x, b, ".out");
     const char *text = td_cache_read_file(j->arena, path(j, file));
     if (!text || !take_words(text, now[b].at, x->depth * x->copies)) return lost(j, file);
@@ -271,7 +300,9 @@ static bool read_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
   Result *r = TD_NEWN(j->arena, Result, top->narray + 1);
   for (size_t i = 0; i < top->narray; i++)
-    if (!read_array(j, &top->array[i], tensor_of(j, &top->array[i], arg), &r[i])) return false;
+    if (!read_array(j, &top->array[i], tensor_of(j, &top->array[i], arg),
+                    top->array[i].state ? state_of(j->r, i) : NULL, &r[i]))
+      return false;
   for (size_t i = 0; i < top->narray; i++)
     if (r[i].now) move(&top->array[i], tensor_of(j, &top->array[i], arg), r[i].now, r[i].was);
   return true;

@@ -300,8 +300,46 @@ static bool is_behind(TdVkUnit *k, const TdVkLeaf *l, size_t i) {
   return true;
 }
 
+/* A fill: the value as it is when it is there, in all elements of the next cycles. */
+static bool fill(TdVkUnit *k, TdVkLeaf *l) {
+  TdVlModule *m = k->m;
+  const TdPlaced *p = l->t->placed.at[l->t->placed.n - 1];
+  int64_t c = l->step->length - 1;
+  TdVlNum v = td_vdata_value(k, l, p->fill, c);
+  if (!v.e) return false;
+  const TdVl *on = td_vdata_there(k, l, c), *at = NULL, *data = td_vop_fit(m, v, p->width);
+  if (l->step->trip > 1) {
+    int w = k->tick_width;
+    const TdVl *tick = td_vtree_sig(m, k->tick), *first = td_vtree_const(m, w, (uint64_t)c);
+    on = td_vdata_state(k, l);
+    if (c) on = td_vtree_and(m, on, td_vtree_binary(m, ">=", 1, tick, first));
+    at = c ? td_vtree_binary(m, "-", w, tick, first) : tick;
+    if (data->kind != TD_VL_CONST) {
+      const TdVl *now = td_vdata_there(k, l, c);
+      TdVlSig *s = td_vtree_reg(m, td_text_fmt(k->arena, "%s_value", l->name), data->width);
+      td_vtree_always(m, NULL, td_vtree_if(m, now, td_vtree_set(m, s, data), NULL));
+      data = td_vtree_pick(m, now, data, td_vtree_sig(m, s));
+    }
+  }
+  td_vstore_fill(k, l, p, on, at, data);
+  return !td_diag_failed(k->diag);
+}
+
+/* Whether an array in registers is filled in a leaf that also reads it at places it computes. */
+static bool is_filled_aside(const TdTrace *t) {
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (!r->write && r->array->filled && r->array->registers && r->array->kind == TD_CELL_MEMORY)
+      return true;
+  }
+  return false;
+}
+
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
+  if (l->fills) return fill(k, l);
+  if (is_filled_aside(t))
+    return none(k, l->step->stmt->loc, "registers that are filled beside their use").e != NULL;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
     if (r->array->kind != TD_CELL_MEMORY) continue;

@@ -317,10 +317,11 @@ static void note_arrays(Design *d, const TdNetClass *c, TdVlogModule *m) {
     TdVlogArray x = m->array[i];
     size_t k = param_of(c, x.sym);
     int64_t *lo = TD_NEWN(d->arena, int64_t, c->n * (size_t)x.rank + 1);
-    for (uint32_t j = 0; j < c->n; j++) block_begin(d, c, k, j, lo + j * (size_t)x.rank);
+    for (uint32_t j = 0; j < c->n && !x.state; j++)
+      block_begin(d, c, k, j, lo + j * (size_t)x.rank);
     x.copies = c->n;
     x.lo = lo;
-    x.sym = c->arg.at[k].sym;
+    if (!x.state) x.sym = c->arg.at[k].sym;
     ((TdVlogArray *)m->array)[i].copies = c->n;
     array_pins(d, &m->array[i], m->name, NULL, &d->head);
     x.name = td_text_fmt(d->arena, "%s_%s", m->name, x.name);

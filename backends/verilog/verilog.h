@@ -31,6 +31,7 @@ typedef struct TdVlogArray {
   size_t *reads, *writes; /* ports of each bank */
   int64_t copies;         /* instances, each with its own; ports lie side by side */
   const int64_t *lo;      /* where each one's begins in the argument, rank numbers each */
+  const TdBlob *state;    /* of a state: what it holds before the first call */
 } TdVlogArray;
 
 /* A stream's end in a task's module. */

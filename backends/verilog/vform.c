@@ -34,6 +34,8 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
     if (p) is_signed = td_type_is_signed(p->type) || p->type->kind == TD_T_INDEX;
     if (s) return (TdVlNum){td_vtree_sig(k->m, s), is_signed, 0};
   }
+  for (size_t i = 0; i < k->counter.n && c->low; i++)
+    if (k->counter.at[i].loop == c->low) return k->counter.at[i].kept[0];
   for (size_t i = 0; i < k->counter.n; i++) {
     const TdVkCounter *x = &k->counter.at[i];
     bool own = c->loop ? x->key == c->loop : l->element && i == l->element - 1 + at;
@@ -81,6 +83,12 @@ TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle) {
   return (TdVlNum){td_vform_bits(k, l, f, cycle, w), is_signed, 0};
 }
 
+bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi) {
+  *lo = c->bounds ? (first ? c->now[0] : c->kept[0]) : td_vform_index(k, td_for_lo(c->loop));
+  *hi = c->bounds ? (first ? c->now[1] : c->kept[1]) : td_vform_index(k, td_for_hi(c->loop));
+  return lo->e && hi->e;
+}
+
 /* The variable of a loop around. */
 static TdVlNum variable(TdVkUnit *k, const TdExpr *e) {
   TdVlSig *s = td_map_getp(&k->scalar, e->sym);
@@ -88,8 +96,8 @@ static TdVlNum variable(TdVkUnit *k, const TdExpr *e) {
   for (size_t i = 0; i < k->counter.n; i++) {
     const TdVkCounter *c = &k->counter.at[i];
     if (!c->loop || c->loop->sym != e->sym) continue;
-    TdVlNum lo = td_vform_index(k, td_for_lo(c->loop)), n = {td_vtree_sig(k->m, c->n), false, 0};
-    if (!lo.e) return lo;
+    TdVlNum lo, hi, n = {td_vtree_sig(k->m, c->n), false, 0};
+    if (!td_vform_bounds(k, c, false, &lo, &hi)) return (TdVlNum){0};
     TdVlNum by[2] = {n, td_vop_const(k->m, c->stride)};
     const TdType *index = td_type_index(k->prog->store->session);
     int w = n.e->width + by[1].e->width + 1;

@@ -27,8 +27,6 @@ const char *td_vunit_place(const TdVkUnit *k, TdLoc loc) {
   return td_text_fmt(k->arena, "%s:%u", last ? last + 1 : name, loc.line);
 }
 
-enum { STAY, RUN, DRAIN };
-
 static size_t add_op(TdVkUnit *k, TdVkOp op) {
   td_vec_push(k->arena, &k->op, op);
   return k->op.n - 1;
@@ -46,9 +44,9 @@ static size_t add_state(TdVkUnit *k, const char *name, TdLoc loc, int64_t length
   return k->state.n - 1;
 }
 
-static TdVkLeaf *add_leaf(TdVkUnit *k, const TdSchedStep *x, const char *name) {
+static TdVkLeaf *add_leaf(TdVkUnit *k, const TdSchedStep *x, const TdTrace *t, const char *name) {
   TdVkLeaf *l = TD_NEW(k->arena, TdVkLeaf);
-  *l = (TdVkLeaf){.number = k->leaf.n + 1, .step = x, .t = x->trace, .name = name};
+  *l = (TdVkLeaf){.number = k->leaf.n + 1, .step = x, .t = t, .name = name};
   td_vec_push(k->arena, &k->leaf, l);
   return l;
 }
@@ -59,83 +57,98 @@ static const char *at_line(TdVkUnit *k, const char *what, TdLoc loc) {
   return td_text_fmt(k->arena, "%s_l%u", what, loc.line);
 }
 
+/* Goes on to after the loop that is left, or the unit. */
+static void put_exit(TdVkUnit *k, TdVkExits *to, TdVkOp op) {
+  td_vec_push(k->arena, to, add_op(k, op));
+}
+
+/* After straight code: breaks and returns in it. */
+static void put_jumps(TdVkUnit *k, TdVkLeaf *l, const TdTrace *t) {
+  const TdTraceLeft *left[] = {&t->broken, &t->returned};
+  TdVkExits *to[] = {k->breaks, k->returns};
+  for (int i = 0; i < 2; i++) {
+    TdVkOp op = {.kind = TD_VK_BRANCH, .when = i ? TD_VK_RETURNED : TD_VK_BROKEN, .leaf = l};
+    if (left[i]->always) op.kind = TD_VK_JUMP;
+    if (left[i]->any || left[i]->always) put_exit(k, to[i], op);
+  }
+}
+
+/* Has jumps lead to what comes next. */
+static void end_exits(TdVkUnit *k, const TdVkExits *x) {
+  for (size_t i = 0; i < x->n; i++) k->op.at[x->at[i]].target = k->op.n;
+}
+
 /* Straight code: a state. */
 static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
-  if (x->length < 1) return true;
-  TdVkLeaf *l = add_leaf(k, x, at_line(k, "do", x->stmt->loc));
+  if (x->length < 1) {
+    put_jumps(k, NULL, x->trace);
+    return true;
+  }
+  TdVkLeaf *l = add_leaf(k, x, x->trace, at_line(k, "do", x->stmt->loc));
   l->element = element;
   bool waits = td_vtask_has_tokens(x->trace);
   l->state = add_state(k, l->name, x->stmt->loc, x->length + waits);
   k->state.at[l->state].leaf = l;
   k->state.at[l->state].waits = waits;
+  put_jumps(k, l, x->trace);
   return true;
 }
 
-/* Whether a loop goes on after this iteration; or (`first`) has one at all. NULL: refused. */
-static const TdVl *goes_on(TdVkUnit *k, const TdVkCounter *c, bool first) {
-  const TdVl *n = td_vtree_sig(k->m, c->n);
-  if (c->trip) {
-    if (first) return td_vtree_const(k->m, 1, 1);
-    const TdVl *last = td_vtree_const(k->m, c->n->width, (uint64_t)c->trip - 1);
-    return td_vtree_binary(k->m, "!=", 1, n, last);
-  }
-  const TdType *index = td_type_index(k->prog->store->session);
-  TdVlNum lo = td_vform_index(k, td_for_lo(c->loop)), hi = td_vform_index(k, td_for_hi(c->loop));
-  if (!lo.e || !hi.e) return NULL;
-  if (!first) {
-    TdVlNum more = {td_vtree_binary(k->m, "+", c->n->width + 1,
-                                    td_vtree_fit(k->m, n, c->n->width + 1, false),
-                                    td_vtree_const(k->m, c->n->width + 1, 1)),
-                    false, 0};
-    TdVlNum by = td_vop_const(k->m, c->stride);
-    int w = more.e->width + by.e->width + 1;
-    if (c->stride != 1) more = td_vop_apply(k->m, TD_OP_MUL, index, w, (TdVlNum[]){more, by});
-    w = (w > lo.e->width ? w : lo.e->width) + 2;
-    lo = td_vop_apply(k->m, TD_OP_ADD, index, w, (TdVlNum[]){lo, more});
-  }
-  return td_vop_apply(k->m, TD_OP_LT, td_type_bool(k->prog->store->session), 1, (TdVlNum[]){lo, hi})
-      .e;
+static bool reads_memory(void *ud, const TdExpr *e) {
+  bool *found = ud;
+  *found |= e->kind == TD_EXPR_LOAD;
+  return !*found;
 }
 
-/* The counter of a FOR, `lanes` of whose iterations lie side by side. False: refused. */
-static bool counter_of(TdVkUnit *k, const TdStmt *s, int64_t lanes, size_t *at) {
-  int64_t least, most, trip = 0;
+/* Whether what a step tests, its bounds or its arguments, needs a datapath of its own. */
+static bool is_from_data(TdVkUnit *k, const TdSchedStep *x) {
+  bool found = x->head > 0;
+  for (uint32_t i = 0; i < x->stmt->nexpr && x->tests; i++)
+    td_walk_expr(x->stmt->expr[i], reads_memory, &found);
+  (void)k;
+  return found;
+}
+
+/* The datapath of tests that are there in the last cycle of a state. */
+static TdVkLeaf *add_tests(TdVkUnit *k, const TdSchedStep *x, size_t state) {
+  TdVkLeaf *l = add_leaf(k, x, x->tests, k->state.at[state].name);
+  l->state = state;
+  return l;
+}
+
+/* The counter of a FOR, `lanes` of whose iterations lie side by side; its bounds are there at the
+ * end of state `enter`. False: refused. */
+static bool counter_of(TdVkUnit *k, const TdSchedStep *x, size_t enter, size_t *at) {
+  const TdStmt *s = x->stmt;
+  int64_t least = 0, most = 0, trip = 0, lanes = x->lanes;
   TdSession *ss = k->prog->store->session;
   const TdExpr *gap = td_lin_minus(ss, k->arena, td_for_hi(s), td_for_lo(s));
-  if (!td_range_of(&k->ask, s, gap, &least, &most))
-    return td_vunit_refuse(k, "not-built", s->loc, "give it bounds that sizes tell",
-                           "Verilog of a loop of any number of iterations is not built yet");
+  bool bounded = td_range_of(&k->ask, s, gap, &least, &most);
   int64_t stride = s->step * lanes;
-  if (least == most && least > 0) trip = (least + stride - 1) / stride;
-  if (lanes > 1 && (least != most || (least / s->step) % lanes))
+  if (bounded && least == most && least > 0) trip = (least + stride - 1) / stride;
+  if (lanes > 1 && (!bounded || least != most || (least / s->step) % lanes))
     return td_vunit_refuse(k, "not-built", s->loc, "split it with a factor that divides",
                            "Verilog of copies of '%s' that do not divide it is not built yet",
                            s->sym->name);
-  most = most > 0 ? (most + stride - 1) / stride : 1;
+  most = !bounded ? INT32_MAX : most > 0 ? (most + stride - 1) / stride : 1;
   *at = td_vform_counter(k, s, s->sym->name, s, trip, most, stride);
+  if (!trip && is_from_data(k, x)) k->counter.at[*at].bounds = add_tests(k, x, enter);
   return true;
 }
 
 /* After the last state of a body: counts on and goes back to `body`, or on. */
-static bool close_loop(TdVkUnit *k, size_t counter, size_t body) {
-  const TdVl *more = goes_on(k, &k->counter.at[counter], false);
-  if (!more) return false;
-  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, more)});
+static void close_loop(TdVkUnit *k, size_t counter, size_t body) {
+  size_t branch =
+      add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_OVER, .counter = counter});
   add_op(k, (TdVkOp){.kind = TD_VK_NEXT, .counter = counter});
   add_op(k, (TdVkOp){.kind = TD_VK_JUMP, .target = body});
   k->op.at[branch].target = k->op.n;
-  return true;
 }
 
-/* Before a loop: skips it, to what td_plan fills in, where it has no iteration. */
-static bool open_loop(TdVkUnit *k, size_t counter, size_t *skip) {
-  const TdVl *any = goes_on(k, &k->counter.at[counter], true);
-  uint64_t bits;
-  *skip = 0;
-  if (!any) return false;
-  if (td_vtree_is_const(any, &bits) && bits) return true;
-  *skip = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, any)});
-  return true;
+/* Before a loop: skips it, to what is filled in then, where it has no iteration. */
+static void open_loop(TdVkUnit *k, size_t counter, TdVkExits *skip) {
+  if (k->counter.at[counter].trip) return;
+  put_exit(k, skip, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_EMPTY, .counter = counter});
 }
 
 static bool zero_time(TdVkUnit *k, const TdSchedStep *x) {
@@ -145,71 +158,120 @@ static bool zero_time(TdVkUnit *k, const TdSchedStep *x) {
 }
 
 /* A loop whose iterations follow each other. */
-static bool plan_loop(TdVkUnit *k, const TdSchedStep *x) {
+static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   const TdTarget *t = k->sched->target;
-  size_t i, skip;
-  if (s->kind != TD_STMT_FOR)
-    return td_vunit_refuse(k, "not-built", s->loc, "use a for loop with a break",
-                           "Verilog of while loops is not built yet");
-  if (!t->enter || !t->again) return zero_time(k, x);
-  if (!counter_of(k, s, x->lanes, &i)) return false;
-  add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = i});
-  add_state(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc, t->enter);
-  if (!open_loop(k, i, &skip)) return false;
+  size_t i;
+  TdVkExits skip = {0}, breaks = {0}, *outer = k->breaks;
+  size_t clear = add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
+  size_t enter = add_state(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc,
+                           t->enter + x->head);
+  if (!counter_of(k, x, enter, &i)) return false;
+  k->op.at[clear].counter = i;
+  open_loop(k, i, &skip);
   size_t body = k->op.n;
   add_state(k, td_text_fmt(k->arena, "%s_again", s->sym->name), s->loc, t->again);
-  if (!plan(k, x->kid[0]) || !close_loop(k, i, body)) return false;
-  if (skip) k->op.at[skip].target = k->op.n;
+  k->breaks = &breaks;
+  if (!plan(k, x->kid[0])) return false;
+  k->breaks = outer;
+  close_loop(k, i, body);
+  end_exits(k, &skip);
+  end_exits(k, &breaks);
+  return true;
+}
+
+/* WHILE, and REPEAT, whose test comes after the body. */
+static bool plan_while(TdVkUnit *k, const TdSchedStep *x) {
+  const TdStmt *s = x->stmt;
+  const TdTarget *t = k->sched->target;
+  TdVkExits leave = {0}, *outer = k->breaks;
+  add_state(k, at_line(k, "while_enter", s->loc), s->loc, t->enter);
+  size_t body = k->op.n;
+  TdVkOp test = {.kind = TD_VK_BRANCH, .when = TD_VK_FALSE};
+  size_t again =
+      add_state(k, at_line(k, "while", s->loc), s->loc, t->again + (s->post ? 0 : x->head));
+  if (!s->post) {
+    test.leaf = add_tests(k, x, again);
+    put_exit(k, &leave, test);
+  }
+  k->breaks = &leave;
+  if (!plan(k, x->kid[0])) return false;
+  k->breaks = outer;
+  if (s->post) {
+    int64_t head = x->head > 0 ? x->head : 1;
+    test.leaf = add_tests(k, x, add_state(k, at_line(k, "until", s->loc), s->loc, head));
+    put_exit(k, &leave, test);
+  }
+  add_op(k, (TdVkOp){.kind = TD_VK_JUMP, .target = body});
+  end_exits(k, &leave);
+  return true;
+}
+
+static bool plan_loop(TdVkUnit *k, const TdSchedStep *x) {
+  const TdTarget *t = k->sched->target;
+  if (!t->enter || !t->again) return zero_time(k, x);
+  return x->stmt->kind == TD_STMT_FOR ? plan_for(k, x) : plan_while(k, x);
+}
+
+static bool jumps(const TdTrace *t) {
+  return t->broken.any || t->broken.always || t->returned.any || t->returned.always;
+}
+
+/* The states before a pipelined loop at the bottom of n loops that keep it running: its bounds, and
+ * what is loaded to stay. */
+static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop, size_t n,
+                       TdVkExits *skip) {
+  const TdSchedStep *x = loop[n - 1];
+  const TdTarget *t = k->sched->target;
+  size_t clear = k->op.n;
+  for (size_t i = 0; i < n; i++) add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
+  size_t enter = add_state(k, td_text_fmt(k->arena, "%s_enter", loop[0]->stmt->sym->name),
+                           x->stmt->loc, t->enter + loop[0]->head);
+  for (size_t i = 0; i < n; i++) {
+    size_t c;
+    if (!counter_of(k, loop[i], enter, &c)) return false;
+    td_vec_push(k->arena, &l->nest, c);
+    k->op.at[clear + i].counter = c;
+  }
+  for (size_t i = 0; i < n; i++) open_loop(k, l->nest.at[i], skip);
+  if (!l->t->loads) return true;
+  if (n > 1)
+    return td_vunit_refuse(k, "not-built", x->stmt->loc, "pipeline the loop around it",
+                           "Verilog of elements that stay while '%s' runs on is not built yet",
+                           l->name);
+  add_state(k, td_text_fmt(k->arena, "%s_load", x->stmt->sym->name), x->stmt->loc, t->read + 1);
   return true;
 }
 
 /* A pipelined loop at the bottom of n loops that keep it running. */
 static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   const TdSchedStep *x = loop[n - 1];
-  const TdTarget *t = k->sched->target;
   const TdTrace *trace = x->trace;
   const char *name = x->stmt->sym->name;
-  size_t first_skip = k->op.n;
-  TD_VEC(size_t) skip = {0};
-  if (!t->enter) return zero_time(k, x);
-  TdVkLeaf *l = add_leaf(k, x, name);
+  TdVkExits skip = {0};
+  if (!k->sched->target->enter) return zero_time(k, x);
+  if (jumps(trace))
+    return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'pipeline'",
+                           "Verilog of a pipelined loop that is left is not built yet");
+  TdVkLeaf *l = add_leaf(k, x, trace, name);
   l->pipe = true;
   l->ii = x->ii;
-  for (size_t i = 0; i < n; i++) {
-    size_t c;
-    if (!counter_of(k, loop[i]->stmt, loop[i]->lanes, &c)) return false;
-    td_vec_push(k->arena, &l->nest, c);
-    add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = c});
-  }
-  (void)first_skip;
-  int64_t loads = trace->loads ? t->read + 1 : 0, stores = trace->stores ? 1 : 0;
-  if (n > 1 && trace->loads)
-    return td_vunit_refuse(k, "not-built", x->stmt->loc, "pipeline the loop around it",
-                           "Verilog of elements that stay while '%s' runs on is not built yet",
-                           name);
-  add_state(k, td_text_fmt(k->arena, "%s_enter", loop[0]->stmt->sym->name), x->stmt->loc,
-            t->enter + loads);
-  for (size_t i = 0; i < n; i++) {
-    size_t at;
-    if (!open_loop(k, l->nest.at[i], &at)) return false;
-    if (at) td_vec_push(k->arena, &skip, at);
-  }
+  if (!enter_pipe(k, l, loop, n, &skip)) return false;
   l->state = add_state(k, td_text_fmt(k->arena, "%s_run", name), x->stmt->loc, 1);
-  k->state.at[l->state].kind = RUN;
+  k->state.at[l->state].kind = TD_VK_RUN;
   k->state.at[l->state].leaf = l;
-  int64_t rest = x->length - 1 + stores;
+  int64_t rest = x->length - 1 + (trace->stores ? 1 : 0);
   bool tokens = td_vtask_has_tokens(trace);
   size_t none = k->op.n;
   if (tokens && !rest) add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .leaf = l});
   if (tokens || rest > 0) {
     size_t s =
         add_state(k, td_text_fmt(k->arena, "%s_drain", name), x->stmt->loc, rest > 0 ? rest : 1);
-    k->state.at[s].kind = DRAIN;
+    k->state.at[s].kind = TD_VK_DRAIN;
     k->state.at[s].leaf = l;
   }
   if (tokens && !rest) k->op.at[none].target = k->op.n;
-  for (size_t i = 0; i < skip.n; i++) k->op.at[skip.at[i]].target = k->op.n;
+  end_exits(k, &skip);
   return true;
 }
 
@@ -222,18 +284,58 @@ static bool plan_flat(TdVkUnit *k, const TdSchedStep *x) {
   return plan_pipe(k, list, n);
 }
 
-/* The loop over the elements that a SET or a tensor's value writes. */
-static bool plan_elements(TdVkUnit *k, const TdSchedStep *x) {
-  return td_vunit_refuse(k, "not-built", x->stmt->loc, "write a loop over its elements",
-                         "Verilog of whole arrays that are computed or filled is not built yet");
+/* A fill: a word of each bank a cycle, or all registers. */
+static bool plan_fill(TdVkUnit *k, const TdSchedStep *x) {
+  const TdTarget *t = k->sched->target;
+  if (!t->enter) return zero_time(k, x);
+  const char *name = at_line(k, "fill", x->stmt->loc);
+  add_state(k, td_text_fmt(k->arena, "%s_enter", name), x->stmt->loc, t->enter);
+  TdVkLeaf *l = add_leaf(k, x, x->trace, name);
+  l->fills = true;
+  l->state = add_state(k, name, x->stmt->loc, x->length + x->trip - 1);
+  return true;
+}
+
+/* The loop over the elements that a SET or a tensor's value writes: a counter a dimension. */
+static bool plan_elements(TdVkUnit *k, const TdSchedStep *x, const TdType *type) {
+  const TdTarget *t = k->sched->target;
+  const TdStmt *s = x->stmt;
+  size_t first = k->counter.n;
+  const char *name = at_line(k, "all", s->loc);
+  if (!t->enter || !t->again) return zero_time(k, x);
+  for (int d = 0; d < type->rank; d++) {
+    int64_t n = 1;
+    td_unit_value(k->unit, type->dim[d], &n);
+    td_vform_counter(k, td_arena_alloc(k->arena, 1), td_text_fmt(k->arena, "%s_%d", name, d), NULL,
+                     n, n, 1);
+    add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = first + (size_t)d});
+  }
+  add_state(k, td_text_fmt(k->arena, "%s_enter", name), s->loc, t->enter);
+  if (!x->trip) return true;
+  size_t body = k->op.n;
+  add_state(k, td_text_fmt(k->arena, "%s_again", name), s->loc, t->again);
+  if (!plan_block(k, x->kid[0], first + 1)) return false;
+  for (int d = type->rank; d-- > 0;) {
+    close_loop(k, first + (size_t)d, body);
+    add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = first + (size_t)d});
+  }
+  return true;
+}
+
+/* A loop that no one wrote: of a SET, of a local with a value, of a fill. */
+static bool plan_unwritten(TdVkUnit *k, const TdSchedStep *x) {
+  const TdStmt *s = x->stmt;
+  if (x->kind == TD_SCHED_PIPE) return plan_fill(k, x);
+  return plan_elements(k, x, s->kind == TD_STMT_SET ? s->expr[0]->type : s->type);
 }
 
 /* IF around loops. */
 static bool plan_branch(TdVkUnit *k, const TdSchedStep *x) {
-  add_state(k, at_line(k, "if", x->stmt->loc), x->stmt->loc, x->kid[0]->length);
-  TdVlNum test = td_vform_index(k, x->stmt->expr[0]);
-  if (!test.e) return false;
-  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .test = td_vtree_not(k->m, test.e)});
+  const TdSchedStep *test = x->kid[0];
+  size_t s = add_state(k, at_line(k, "if", x->stmt->loc), x->stmt->loc, test->length);
+  TdVkOp op = {.kind = TD_VK_BRANCH, .when = TD_VK_FALSE};
+  op.leaf = add_tests(k, test, s);
+  size_t branch = add_op(k, op);
   if (!plan(k, x->kid[1])) return false;
   if (x->nkid > 2) {
     size_t jump = add_op(k, (TdVkOp){.kind = TD_VK_JUMP});
@@ -255,9 +357,9 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
     break;
   case TD_SCHED_BLOCK: ok = plan_block(k, x, 0); break;
   case TD_SCHED_LOOP:
-    ok = !written ? plan_elements(k, x) : x->flat ? plan_flat(k, x) : plan_loop(k, x);
+    ok = !written ? plan_unwritten(k, x) : x->flat ? plan_flat(k, x) : plan_loop(k, x);
     break;
-  case TD_SCHED_PIPE: ok = written ? plan_pipe(k, &x, 1) : plan_elements(k, x); break;
+  case TD_SCHED_PIPE: ok = written ? plan_pipe(k, &x, 1) : plan_unwritten(k, x); break;
   case TD_SCHED_BRANCH: ok = plan_branch(k, x); break;
   case TD_SCHED_CALL:
     ok = td_vunit_refuse(k, "not-built", x->stmt->loc, "inline it",
@@ -268,204 +370,11 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
   return ok;
 }
 
-static int bits_of(uint64_t most) {
-  int w = 1;
-  while (w < 63 && most >> w) w++;
-  return w;
-}
-
-/* When iterations of a pipelined loop begin: every ii cycles while its state lasts. */
-static void start_pipe(TdVkUnit *k, TdVkLeaf *l) {
-  const TdVkState *s = &k->state.at[l->state];
-  const TdVl *here = td_vtree_label(k->m, k->at_width, l->state + 1, s->label);
-  const TdVl *on = td_vtree_binary(k->m, "==", 1, td_vtree_sig(k->m, k->at), here);
-  TdVlModule *m = k->m;
-  const TdVl *held = l->stall ? td_vtree_sig(m, l->stall) : NULL;
-  if (l->ii > 1) {
-    int w = bits_of((uint64_t)l->ii - 1);
-    TdVlSig *gap = td_vtree_reg(m, td_text_fmt(k->arena, "%s_gap", l->name), w);
-    const TdVl *left = td_vtree_sig(m, gap), *zero = td_vtree_const(m, w, 0);
-    const TdVl *none = td_vtree_binary(m, "==", 1, left, zero);
-    TdVlDo *again = td_vtree_set(m, gap, td_vtree_const(m, w, (uint64_t)l->ii - 1));
-    const TdVl *less = td_vtree_binary(m, "-", w, left, td_vtree_const(m, w, 1));
-    TdVlDo *count = td_vtree_if(m, none, again, td_vtree_set(m, gap, less));
-    if (held) count = td_vtree_if(m, held, td_vtree_set(m, gap, left), count);
-    td_vtree_always(m, s->note, td_vtree_if(m, on, count, td_vtree_set(m, gap, zero)));
-    on = td_vtree_and(m, on, none);
-  }
-  TdVlSig *go = td_vtree_wire(m, td_text_fmt(k->arena, "%s_go", l->name), 1);
-  td_vtree_assign(m, go, on);
-  l->go = td_vtree_sig(m, go);
-}
-
-static TdVlDo *count_on(TdVkUnit *k, size_t counter) {
-  TdVlSig *n = k->counter.at[counter].n;
-  const TdVl *one = td_vtree_const(k->m, n->width, 1);
-  const TdVl *next = td_vtree_binary(k->m, "+", n->width, td_vtree_sig(k->m, n), one);
-  return td_vtree_set(k->m, n, next);
-}
-
-static TdVlDo *clear(TdVkUnit *k, size_t counter) {
-  TdVlSig *n = k->counter.at[counter].n;
-  return td_vtree_set(k->m, n, td_vtree_const(k->m, n->width, 0));
-}
-
-/* What happens from operation `at` on until the next state. */
-static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
-  TdVlModule *m = k->m;
-  td_ctx_enter(td_arena_ctx(k->arena));
-  for (bool more = true; more;) {
-    const TdVkOp *op = &k->op.at[at++];
-    switch (op->kind) {
-    case TD_VK_CLEAR: td_vtree_add(m, out, clear(k, op->counter)); break;
-    case TD_VK_NEXT: td_vtree_add(m, out, count_on(k, op->counter)); break;
-    case TD_VK_JUMP: at = op->target; break;
-    case TD_VK_STATE: {
-      const TdVkState *s = &k->state.at[op->state];
-      const TdVl *label = td_vtree_label(m, k->at_width, op->state + 1, s->label);
-      td_vtree_add(m, out, td_vtree_set(m, k->at, label));
-      more = false;
-      break;
-    }
-    case TD_VK_END:
-      td_vtree_add(m, out, td_vtree_set(m, k->at, td_vtree_label(m, k->at_width, 0, "S_IDLE")));
-      more = false;
-      break;
-    case TD_VK_BRANCH: {
-      TdVlDo *then = td_vtree_block(m), *otherwise = td_vtree_block(m);
-      walk(k, op->target, then);
-      walk(k, at, otherwise);
-      const TdVl *test = op->leaf ? td_vtree_not(m, td_vtree_sig(m, op->leaf->pending)) : op->test;
-      td_vtree_add(m, out, td_vtree_if(m, test, then, otherwise));
-      more = false;
-      break;
-    }
-    }
-  }
-  td_ctx_leave(td_arena_ctx(k->arena));
-}
-
-/* The counters of a pipe move on: the innermost, and those around where it begins anew. */
-static TdVlDo *move_on(TdVkUnit *k, const TdVkLeaf *l, size_t depth) {
-  size_t counter = l->nest.at[depth];
-  const TdVl *more = goes_on(k, &k->counter.at[counter], false);
-  TdVlDo *up = td_vtree_block(k->m);
-  td_vtree_add(k->m, up, clear(k, counter));
-  if (depth) td_vtree_add(k->m, up, move_on(k, l, depth - 1));
-  return td_vtree_if(k->m, more, count_on(k, counter), up);
-}
-
-/* Whether an iteration of a pipe is its last. */
-static const TdVl *is_last(TdVkUnit *k, const TdVkLeaf *l) {
-  const TdVl *last = NULL;
-  for (size_t i = 0; i < l->nest.n; i++) {
-    const TdVl *more = goes_on(k, &k->counter.at[l->nest.at[i]], false);
-    last = td_vtree_and(k->m, last, td_vtree_not(k->m, more));
-  }
-  return last;
-}
-
-/* What straight code with tokens does: after its last cycle it stands in one more until its puts
- * are over. */
-static TdVlDo *act_of_waiting(TdVkUnit *k, const TdVkState *s, const TdVlDo *go) {
-  TdVlModule *m = k->m;
-  int w = k->tick_width;
-  const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, w, 1);
-  const TdVl *free = td_vtree_not(m, td_vtree_sig(m, s->leaf->stall));
-  const TdVl *over = td_vtree_not(m, td_vtree_sig(m, s->leaf->pending));
-  const TdVl *rest = td_vtree_const(m, w, (uint64_t)s->length - 1);
-  const TdVl *last = td_vtree_const(m, w, (uint64_t)s->length - 2);
-  TdVlDo *end = td_vtree_block(m);
-  td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, w, 0)));
-  td_vtree_add(m, end, go);
-  TdVlDo *on = td_vtree_set(m, k->tick, td_vtree_binary(m, "+", w, tick, one));
-  const TdVl *ends = td_vtree_and(m, td_vtree_binary(m, "==", 1, tick, last), free);
-  ends = td_vtree_or(m, ends, td_vtree_binary(m, "==", 1, tick, rest));
-  const TdVl *stays = td_vtree_binary(m, "!=", 1, tick, rest);
-  return td_vtree_if(m, td_vtree_and(m, ends, over), end,
-                     td_vtree_if(m, td_vtree_and(m, free, stays), on, NULL));
-}
-
-/* What a state does in its cycles. */
-static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
-  const TdVkState *s = &k->state.at[state];
-  TdVlModule *m = k->m;
-  TdVlDo *go = td_vtree_block(m);
-  walk(k, next, go);
-  if (s->kind == RUN) {
-    TdVlDo *run = td_vtree_block(m);
-    td_vtree_add(m, run, move_on(k, s->leaf, s->leaf->nest.n - 1));
-    td_vtree_add(m, run, td_vtree_if(m, is_last(k, s->leaf), go, NULL));
-    return td_vtree_if(m, td_vdata_moves(k, (TdVkLeaf *)s->leaf, 0), run, NULL);
-  }
-  const TdVlSig *stall = s->leaf && s->kind == STAY ? s->leaf->stall : NULL;
-  const TdVl *free = stall ? td_vtree_not(m, td_vtree_sig(m, s->leaf->stall)) : NULL, *leave = free;
-  if (s->leaf && s->leaf->pending)
-    leave = td_vtree_and(m, leave, td_vtree_not(m, td_vtree_sig(m, s->leaf->pending)));
-  if (s->length <= 1) return leave ? td_vtree_if(m, leave, go, NULL) : go;
-  const TdVl *tick = td_vtree_sig(m, k->tick), *one = td_vtree_const(m, k->tick_width, 1);
-  if (s->waits) return act_of_waiting(k, s, go);
-  const TdVl *last = td_vtree_const(m, k->tick_width, (uint64_t)s->length - 1);
-  TdVlDo *end = td_vtree_block(m);
-  td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
-  td_vtree_add(m, end, go);
-  return td_vtree_if(m, td_vtree_binary(m, "==", 1, tick, last), end,
-                     td_vtree_set(m, k->tick, td_vtree_binary(m, "+", k->tick_width, tick, one)));
-}
-
-/* The registers of control; what refers to states may be made after this. */
 bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x) {
+  TdVkExits returns = {0};
+  k->returns = &returns;
   if (!plan(k, x)) return false;
+  end_exits(k, &returns);
   add_op(k, (TdVkOp){.kind = TD_VK_END});
-  int64_t longest = 1;
-  for (size_t i = 0; i < k->state.n; i++)
-    if (k->state.at[i].length > longest) longest = k->state.at[i].length;
-  k->at_width = bits_of(k->state.n);
-  k->tick_width = bits_of((uint64_t)longest - 1);
-  k->at = td_vtree_reg(k->m, "state", k->at_width);
-  if (longest > 1) k->tick = td_vtree_reg(k->m, "tick", k->tick_width);
-  for (size_t i = 0; i < k->leaf.n; i++) {
-    TdVkLeaf *l = k->leaf.at[i];
-    bool body = !l->pipe && l->t->loop;
-    l->time = td_times_of(k->times, body ? l->t->loop : l->step->stmt);
-    if (body && l->time) l->time = l->time->body;
-    if (!td_vtask_open(k, l)) return false;
-    if (l->pipe) start_pipe(k, l);
-  }
   return true;
-}
-
-static void label(TdVkUnit *k, TdVlDo *c, const char *name, uint64_t value, const TdVlDo *act) {
-  TdVlPort p = {.name = td_text_fmt(k->arena, "[%d:0] %s", k->at_width - 1, name),
-                .text = td_text_fmt(k->arena, "%d'd%" PRIu64, k->at_width, value)};
-  td_vec_push(k->arena, &k->m->constant, p);
-  td_vec_push(k->arena, &c->kid, act);
-  td_vec_push(k->arena, &c->label, name);
-}
-
-void td_vplan_finish(TdVkUnit *k) {
-  TdVlModule *m = k->m;
-  TdVlDo *c = td_vtree_block(m), *begin = td_vtree_block(m), *first = td_vtree_block(m);
-  c->kind = TD_VL_CASE;
-  c->x = td_vtree_sig(m, k->at);
-  walk(k, 0, first);
-  if (k->tick)
-    td_vtree_add(m, begin, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
-  td_vtree_add(m, begin, td_vtree_if(m, td_vtree_sig(m, k->start), first, NULL));
-  label(k, c, "S_IDLE", 0, begin);
-  for (size_t i = 0; i < k->op.n; i++)
-    if (k->op.at[i].kind == TD_VK_STATE) {
-      size_t s = k->op.at[i].state;
-      label(k, c, k->state.at[s].label, s + 1, act_of(k, s, i + 1));
-    }
-  TdVlDo *idle = td_vtree_set(m, k->at, td_vtree_label(m, k->at_width, 0, "S_IDLE"));
-  TdVlDo *other = idle;
-  td_vec_push(k->arena, &c->kid, other);
-  td_vec_push(k->arena, &c->label, "default");
-  td_vtree_always(m,
-                  td_text_fmt(k->arena, "%s: control of %s", td_vunit_place(k, k->unit->loc),
-                              k->unit->sym->name),
-                  td_vtree_if(m, td_vtree_sig(m, k->rst), idle, c));
-  const TdVl *off = td_vtree_label(m, k->at_width, 0, "S_IDLE");
-  td_vtree_assign(m, k->busy, td_vtree_binary(m, "!=", 1, td_vtree_sig(m, k->at), off));
 }

@@ -1,5 +1,7 @@
 /* vstore.c - arrays as memories of banks with ports, scalars as registers. Each access is given a
  * port of its bank that no other access has in its cycle. */
+#include <inttypes.h>
+
 #include "backends/verilog/vunit.h"
 
 /* The store of a symbol, or NULL. */
@@ -36,6 +38,9 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p) {
   s = TD_NEW(k->arena, TdVkStore);
   *s = (TdVkStore){.sym = p->sym, .name = p->sym->name, .element = p->element};
   s->outside = td_unit_param(k->unit, p->sym) != NULL;
+  if (p->decl && p->decl->cls == TD_LOCAL_CONST) s->table = p->decl->blob;
+  if (p->decl && p->decl->cls == TD_LOCAL_STATE) s->outside = true;
+  s->decl = p->decl;
   s->scalar = p->rank == 0 && !s->outside;
   s->latency = p->registers ? 0 : (int)p->read;
   take_shape(s, p);
@@ -234,6 +239,20 @@ void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *a
   }
 }
 
+void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *at,
+                    const TdVl *data) {
+  TdVkStore *s = td_vstore_of(k, p);
+  if (!s) return;
+  if (p->registers) {
+    s->filler = s->fill ? td_vtree_pick(k->m, on, data, s->filler) : data;
+    s->fill = td_vtree_or(k->m, s->fill, on);
+    return;
+  }
+  int w = bits_below(s->depth);
+  const TdVl *word = at ? td_vtree_fit(k->m, at, w, false) : td_vtree_const(k->m, w, 0);
+  for (int64_t b = 0; b < s->nbank; b++) write_bank(k, l, s, b, word, on, 0, data);
+}
+
 /* What drives one port. */
 typedef struct Drive {
   const TdVl *on, *at, *data;
@@ -276,40 +295,89 @@ static const TdVl *join(TdVkUnit *k, const TdVl *all, const TdVl *x) {
   return all ? td_vtree_cat(k->m, x, all) : x;
 }
 
-/* A bank of a local array. */
-static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
-  const TdVkBank *bank = &s->bank[b];
-  size_t nr = bank->ports[0], nw = bank->ports[1];
-  const TdVl *re = NULL, *ra = NULL, *we = NULL, *wa = NULL, *data = NULL;
-  if (!nr || !nw) return;
-  for (size_t i = 0; i < nr; i++) {
-    Drive d = drive_of(k, bank, false, i);
-    re = join(k, re, d.on);
-    ra = join(k, ra, d.at);
+/* The word of bank b of a table at a place, as text; places that no element has are 0. */
+static const char *table_word(TdVkUnit *k, const TdVkStore *s, int64_t b, int64_t at) {
+  int64_t index = 0, stride = 1, bank = 0;
+  TdText t = td_text_new(k->arena);
+  int64_t digit[TD_MAX_RANK], part[TD_MAX_RANK], rest = at;
+  for (int d = s->rank; d-- > 0; rest /= s->each[d]) digit[d] = rest % s->each[d];
+  for (int d = s->rank; d-- > 0; b /= s->banks[d]) part[d] = b % s->banks[d];
+  for (int d = s->rank; d-- > 0; stride *= s->extent[d]) {
+    bool block = s->part[d] == TD_PART_BLOCK;
+    int64_t i = block ? part[d] * s->each[d] + digit[d] : digit[d] * s->banks[d] + part[d];
+    if (i >= s->extent[d]) bank = -1;
+    index += i * stride;
   }
-  for (size_t i = 0; i < nw; i++) {
+  int w = s->element->w;
+  size_t bytes = td_type_bytes(s->element);
+  uint64_t v = 0;
+  if (!bank) v = td_num_load(s->element, (const char *)s->table->data + (size_t)index * bytes);
+  td_text_putf(&t, "%d'h%" PRIx64, w, w < 64 ? v & ((UINT64_C(1) << w) - 1) : v);
+  return td_text_str(&t);
+}
+
+/* A bank of a constant table. */
+static void finish_table(TdVkUnit *k, const TdVkStore *s, int64_t b, TdVlItem *rom) {
+  TdText t = td_text_new(k->arena);
+  for (int64_t i = s->depth; i-- > 0;)
+    td_text_putf(&t, "%s%s", i + 1 < s->depth ? ", " : "{", table_word(k, s, b, i));
+  td_text_putc(&t, '}');
+  td_vec_push(k->arena, &rom->param, ((TdVlPort){.name = "WORDS", .text = td_text_str(&t)}));
+}
+
+/* The module that holds a bank. */
+static const char *module_of(const TdVkStore *s) {
+  if (s->table) return s->latency ? "tide_rom" : "tide_table";
+  return s->latency ? "tide_ram" : "tide_regs";
+}
+
+/* Connects what writes a bank of a local array, if anything does. */
+static void connect_writes(TdVkUnit *k, const TdVkStore *s, const TdVkBank *bank, TdVlItem *ram) {
+  const TdVl *we = NULL, *wa = NULL, *data = NULL, *none = td_vtree_const(k->m, 1, 0);
+  int w = s->element->w;
+  for (size_t i = 0; i < bank->ports[1]; i++) {
     Drive d = drive_of(k, bank, true, i);
     we = join(k, we, d.on);
     wa = join(k, wa, d.at);
     data = join(k, data, d.data);
   }
+  td_vtree_connect(k->m, ram, "we", we ? we : none);
+  td_vtree_connect(k->m, ram, "waddr", wa ? wa : td_vtree_const(k->m, bits_below(s->depth), 0));
+  td_vtree_connect(k->m, ram, "d", data ? data : td_vtree_fit(k->m, none, w, false));
+  if (s->latency) return;
+  td_vtree_connect(k->m, ram, "fill", s->fill ? s->fill : none);
+  td_vtree_connect(k->m, ram, "filler", s->fill ? s->filler : td_vtree_fit(k->m, none, w, false));
+}
+
+/* A bank of a local array. */
+static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
+  const TdVkBank *bank = &s->bank[b];
+  size_t nr = bank->ports[0];
+  const TdVl *re = NULL, *ra = NULL;
+  if (!nr) return;
+  for (size_t i = 0; i < nr; i++) {
+    Drive d = drive_of(k, bank, false, i);
+    re = join(k, re, d.on);
+    ra = join(k, ra, d.at);
+  }
   int w = s->element->w;
   const char *name = bank_name(k, s, b);
   TdVlSig *q = td_vtree_wire(k->m, td_text_fmt(k->arena, "%s_out", name), w * (int)nr);
-  TdVlItem *ram = td_vtree_instance(k->m, s->latency ? "tide_ram" : "tide_regs",
-                                    td_text_fmt(k->arena, "%s_ram", name));
+  TdVlItem *ram =
+      td_vtree_instance(k->m, module_of(s), td_text_fmt(k->arena, "%s_%s", name, "store"));
   td_vtree_param(k->m, ram, "W", w);
   td_vtree_param(k->m, ram, "D", s->depth);
   td_vtree_param(k->m, ram, "A", bits_below(s->depth));
   td_vtree_param(k->m, ram, "R", (int64_t)nr);
-  td_vtree_param(k->m, ram, "N", (int64_t)nw);
-  td_vtree_connect(k->m, ram, "clk", td_vtree_sig(k->m, k->clk));
+  if (s->table)
+    finish_table(k, s, b, ram);
+  else
+    td_vtree_param(k->m, ram, "N", bank->ports[1] ? (int64_t)bank->ports[1] : 1);
+  if (!s->table || s->latency) td_vtree_connect(k->m, ram, "clk", td_vtree_sig(k->m, k->clk));
   if (s->latency) td_vtree_connect(k->m, ram, "re", re);
   td_vtree_connect(k->m, ram, "raddr", ra);
   td_vtree_connect(k->m, ram, "q", td_vtree_sig(k->m, q));
-  td_vtree_connect(k->m, ram, "we", we);
-  td_vtree_connect(k->m, ram, "waddr", wa);
-  td_vtree_connect(k->m, ram, "d", data);
+  if (!s->table) connect_writes(k, s, bank, ram);
   for (size_t i = 0; i < nr; i++)
     td_vtree_assign(k->m, bank->q.at[i],
                     td_vtree_slice(k->m, td_vtree_sig(k->m, q), (int)i * w, w));

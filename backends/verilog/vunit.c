@@ -23,12 +23,6 @@ static bool take_params(TdVkUnit *k) {
   return true;
 }
 
-static bool is_jump(void *ud, const TdStmt *s) {
-  const TdStmt **found = ud;
-  if (s->kind == TD_STMT_BREAK || s->kind == TD_STMT_RETURN) *found = s;
-  return !*found;
-}
-
 /* The registers that values wait in. */
 static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
   for (size_t i = 0; i < l->kept.n; i++)
@@ -51,6 +45,7 @@ static void note_ports(TdVkUnit *k, TdVlogModule *out) {
     if (!s->outside) continue;
     TdVlogArray a = {.name = s->name, .width = s->element->w, .latency = s->latency};
     a.sym = s->sym;
+    if (s->decl && s->decl->cls == TD_LOCAL_STATE) a.state = s->decl->blob;
     a.rank = s->rank;
     a.depth = s->depth;
     a.nbank = s->nbank;
@@ -105,16 +100,9 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   TdArena *a = p->arena;
   TdVkUnit *k = TD_NEW(a, TdVkUnit);
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
-  const TdStmt *jump = NULL;
   *k = (TdVkUnit){.arena = a, .prog = p->prog, .unit = u, .sched = p->sched, .diag = d};
   k->ask = (TdAsk){p->sched->affine, a, p->prog, u};
   k->times = p->times;
-  td_walk_stmt(td_arena_ctx(a), u->body, is_jump, &jump);
-  if (jump) {
-    td_vunit_refuse(k, "not-built", jump->loc, "put the rest under an if",
-                    "Verilog of break and return is not built yet");
-    return NULL;
-  }
   const TdSchedStep *x = td_sched_unit(p->sched, u, d);
   if (!x) return NULL;
   k->m = td_vtree_module(a, p->top && *p->top ? p->top : td_vname_module(a, u->sym->name));
@@ -125,13 +113,14 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   k->clk->used[0] = k->rst->used[0] = true;
   td_text_line(&k->m->head, "// %s: %s, for %s", td_vunit_place(k, u->loc), u->sym->name,
                p->sched->target->name);
-  if (!take_params(k) || !td_vplan_unit(k, x)) return NULL;
+  if (!take_params(k) || !td_vplan_unit(k, x) || !td_vcontrol_open(k)) return NULL;
   for (size_t i = 0; i < k->leaf.n; i++)
     if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i])) return NULL;
+  if (!td_vcontrol_tests(k)) return NULL;
   td_vtask_finish(k);
   td_vstore_finish(k);
   for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);
-  td_vplan_finish(k);
+  td_vcontrol_finish(k);
   if (td_diag_failed(d)) return NULL;
   TdText text = td_text_new(a);
   td_vprint_module(&text, k->m);

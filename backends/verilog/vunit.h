@@ -30,9 +30,12 @@ typedef struct TdVkStore {
   const TdType *element;
   bool outside; /* an argument: the memory is whoever's that calls */
   bool scalar;
+  const TdStmt *decl; /* of a local, a table, a state */
   bool read;    /* of a scalar: something needs it to be kept */
   TdVlSig *reg; /* of a scalar */
   TdVlDo *act;  /* what sets it */
+  const TdBlob *table; /* of a constant: what it holds */
+  const TdVl *fill, *filler; /* of registers: all become `filler` while `fill` */
   int latency;  /* cycles of a read: 0, 1 */
   int rank;
   int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK], each[TD_MAX_RANK];
@@ -54,17 +57,21 @@ typedef struct TdVkCounter {
   const char *name;
   TdVlSig *n;
   int64_t trip; /* 0: it depends */
+  const TdVkLeaf *bounds; /* what computes them, as the loop is entered; or NULL */
+  TdVlNum now[2], kept[2]; /* then: first index and end, and as they stay */
   const TdStmt *loop;
   int64_t stride; /* by which its variable moves on */
 } TdVkCounter;
 
+/* A pipelined loop begins iterations, or ends those under way. */
+typedef enum { TD_VK_STAY, TD_VK_RUN, TD_VK_DRAIN } TdVkStateKind;
 typedef struct TdVkState {
   const char *name, *label;
   const char *note;
   int64_t length;
   const TdVkLeaf *leaf;
   bool waits; /* its last cycle is one more, for puts that are left */
-  int kind;
+  TdVkStateKind kind;
 } TdVkState;
 
 /* A step of control: docs of vplan.c. */
@@ -76,12 +83,25 @@ typedef enum {
   TD_VK_JUMP,
   TD_VK_END
 } TdVkOpKind;
+/* What a branch tests: what is given; a loop has no iteration, or none more; a test is false; a BREAK
+ * or RETURN was met. */
+typedef enum {
+  TD_VK_GIVEN,
+  TD_VK_EMPTY,
+  TD_VK_OVER,
+  TD_VK_FALSE,
+  TD_VK_BROKEN,
+  TD_VK_RETURNED
+} TdVkWhen;
 typedef struct TdVkOp {
   TdVkOpKind kind;
+  TdVkWhen when;
   size_t counter, state, target;
   const TdVl *test;
-  const TdVkLeaf *leaf; /* BRANCH: it has no puts left, in place of a test */
+  const TdVkLeaf *leaf; /* BRANCH: it has no puts left, if nothing else is said */
 } TdVkOp;
+/* Operations that lead to one place. */
+typedef TD_VEC(size_t) TdVkExits;
 
 /* An end of a stream: what asks for it in which cycle. */
 typedef struct TdVkDrive {
@@ -117,7 +137,7 @@ struct TdVkLeaf {
   const TdTrace *t;
   const TdTime *time;
   const char *name;
-  bool pipe;
+  bool pipe, fills;
   int64_t ii;
   size_t state;   /* in which it runs */
   const TdVl *go; /* of PIPE: an iteration begins in this cycle */
@@ -148,6 +168,7 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkOp) op;
   TD_VEC(TdVkLeaf *) leaf;
   TD_VEC(TdVkPort *) port;
+  TdVkExits *breaks, *returns; /* of the loop and the unit at hand */
   TdMap scalar; /* symbol -> TdVlSig * of parameters and coordinates */
   TdVlSig *clk, *rst, *start, *busy, *at, *tick;
   int tick_width, at_width;
@@ -165,6 +186,8 @@ size_t td_vform_counter(TdVkUnit *k, const void *key, const char *name, const Td
 /* A form of the trace of leaf l in a cycle, modulo 2^width; as an exact number. */
 const TdVl *td_vform_bits(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle, int width);
 TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle);
+/* First index and end of a loop, as it is entered or while it runs. False: refused. */
+bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi);
 /* An index expression over loops, coordinates, sizes; e NULL with the diagnostic filled. */
 TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e);
 
@@ -195,11 +218,19 @@ TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff 
                        const TdVl *on, int64_t slot);
 void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
                      const TdVl *on, int64_t slot, TdVlNum v);
+/* Writes data to word `at` of all banks (NULL: to all elements, or the only word) while `on`. */
+void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *at,
+                    const TdVl *data);
 /* Ports, memories and registers, once all accesses are known. */
 void td_vstore_finish(TdVkUnit *k);
 
-/* vplan.c: the unit's steps as states. */
+/* vplan.c: the unit's steps as operations. */
 bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x);
-void td_vplan_finish(TdVkUnit *k);
+
+/* vcontrol.c: the registers of control, after which states may be referred to; then what branches
+ * test; and what each state does, in the end. */
+bool td_vcontrol_open(TdVkUnit *k);
+bool td_vcontrol_tests(TdVkUnit *k);
+void td_vcontrol_finish(TdVkUnit *k);
 
 #endif

@@ -187,7 +187,7 @@ static int64_t call_cycles(Clock *k, const TdSchedStep *x) {
     if (x->stmt->expr[i]->kind != TD_EXPR_VIEW && number(k, x->stmt->expr[i], &v))
       set_value(k, u->param[i].sym, v);
   }
-  return k->s->target->again + unit_cycles(k, u);
+  return k->s->target->again + x->head + unit_cycles(k, u);
 }
 
 static int64_t cycles_of(Clock *k, const TdSchedStep *x) {

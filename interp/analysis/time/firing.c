@@ -174,7 +174,7 @@ static bool visit(Maker *m, const TdSchedStep *x) {
     keep(m, x->stmt, plain_time(m, x, x->kid[0]->length));
     return visit_all(m, x->kid + 1, x->nkid - 1);
   case TD_SCHED_CALL:
-    keep(m, x->stmt, plain_time(m, x, m->s->target->again));
+    keep(m, x->stmt, plain_time(m, x, m->s->target->again + x->head));
     return !x->unit || visit_unit(m, x->unit);
   }
   return false;

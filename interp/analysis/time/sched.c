@@ -149,6 +149,14 @@ static TdSchedStep *make_put(Maker *m, const TdStmt *s) {
   return x;
 }
 
+/* The cycles from the start of a fill to its first write. */
+static int64_t fill_length(TdTrace *t) {
+  td_sched_place_operators(t);
+  td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
+  int64_t length = td_flow_length(&t->flow);
+  return length > 1 ? length : 1;
+}
+
 /* A SET, or a local with a value: element by element; a fill writes a word of each bank a cycle. */
 static TdSchedStep *make_elements(Maker *m, const TdStmt *s) {
   const TdType *type = s->kind == TD_STMT_SET ? s->expr[0]->type : s->type;
@@ -160,6 +168,7 @@ static TdSchedStep *make_elements(Maker *m, const TdStmt *s) {
     TdSchedStep *x = new_step(m, TD_SCHED_PIPE, s);
     x->trip = p->registers ? 1 : t->reach.n ? t->reach.at[t->reach.n - 1].beats : 1;
     x->asked = x->ii = x->length = 1;
+    if (td_target_is_hardware(m->s->target)) x->length = fill_length(t);
     x->why = "as asked";
     x->at = s->loc;
     x->trace = t;
@@ -186,15 +195,17 @@ static TdSchedStep *make_sequence(Maker *m, const TdStmt *block) {
   return x;
 }
 
-/* The cycles of what s tests, or of its bounds, where memories or operators give them on hardware;
- * -1: they cannot be known. */
-static int64_t head_of(Maker *m, const TdStmt *s) {
-  if (!td_target_is_hardware(m->s->target)) return 0;
+/* Lays out what s tests, its bounds or its arguments, which memories or operators give on hardware.
+ * False: that cannot be. */
+static bool lay_tests(Maker *m, TdSchedStep *x, const TdStmt *s) {
+  if (!td_target_is_hardware(m->s->target)) return true;
   TdTrace *t = new_trace(m);
-  if (!td_trace_of_tests(m->q, m->s->target, s, t, m->d)) return -1;
+  if (!td_trace_of_tests(m->q, m->s->target, s, t, m->d)) return false;
   td_trace_place(t);
   td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
-  return td_flow_length(&t->flow);
+  x->head = td_flow_length(&t->flow);
+  x->tests = t;
+  return true;
 }
 
 /* A pipelined loop; NULL if its body cannot be laid out, which m->d says. */
@@ -208,8 +219,7 @@ static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
   x->asked = td_attrs_get(s->attrs, TD_ATTR_PIPELINE)->arg[0].i;
   x->lanes = lanes;
   td_sched_pipe(x, t, trip == INT64_MAX ? trip : (trip + lanes - 1) / lanes);
-  x->head = head_of(m, s);
-  return x->head < 0 ? NULL : x;
+  return lay_tests(m, x, s) ? x : NULL;
 }
 
 int64_t td_sched_tests(const TdSchedStep *x, const TdTarget *t, int64_t n) {
@@ -288,7 +298,7 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   if (!kid) return NULL;
   kid = only_kid(kid);
   x->lanes = straight ? lanes : 1;
-  if ((x->head = head_of(m, s)) < 0) return NULL;
+  if (!lay_tests(m, x, s)) return NULL;
   x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid);
   x->kid = td_arena_copy(m->s->arena, &kid, sizeof kid);
   x->nkid = 1;
@@ -316,8 +326,8 @@ static TdSchedStep *make_branch(Maker *m, const TdStmt *s) {
   TdSchedStep *x = new_step(m, TD_SCHED_BRANCH, s);
   TdSchedStep **kid = TD_NEWN(m->s->arena, TdSchedStep *, s->nkid + 1);
   TdSchedStep *test = new_step(m, TD_SCHED_BLOCK, s);
-  if ((test->length = head_of(m, s)) < 0) return NULL;
-  if (test->length < 1) test->length = 1;
+  if (!lay_tests(m, test, s)) return NULL;
+  test->length = test->head > 1 ? test->head : 1;
   kid[0] = test;
   for (uint32_t i = 0; i < s->nkid; i++)
     if (!(kid[i + 1] = make_sequence(m, s->kid[i]))) return NULL;
@@ -332,6 +342,7 @@ static TdSchedStep *make_call(Maker *m, const TdStmt *s) {
   if (u && u->kind == TD_UNIT_EXTERN) u = td_prog_unit(m->s->prog, u->foreign->model);
   TdSchedStep *x = new_step(m, TD_SCHED_CALL, s);
   x->unit = u;
+  if (!lay_tests(m, x, s)) return NULL;
   if (u && u->body && !td_sched_unit(m->s, u, m->d)) return NULL;
   return x;
 }

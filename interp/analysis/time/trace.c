@@ -31,10 +31,21 @@ static bool is_other_loop(void *ud, const TdStmt *s) {
 /* What the scalar e, or element `at` of the tensor e, is worth; of which `want` bits matter. */
 static TdTraceValue trace_value(TdTrace *t, const TdExpr *e, int want, const TdTraceValue *at);
 
-/* The variable of a loop around the trace, whose iterations `stride` apart count. */
+/* Notes whether an expression reads memory. */
+static bool is_load(void *ud, const TdExpr *e) {
+  bool *found = ud;
+  *found |= e->kind == TD_EXPR_LOAD;
+  return !*found;
+}
+
+/* The variable of a loop around the trace, whose iterations `stride` apart count. Its bounds are
+ * read once, so a first index that data decides is a number of its own. */
 static TdTraceValue counted(TdTrace *t, const TdStmt *loop, int64_t stride) {
   TdColumn c = {.kind = loop == t->loop ? TD_COLUMN_STEPS : TD_COLUMN_STILL, .loop = loop};
-  TdAff lo = td_trace_form(t, trace_value(t, td_for_lo(loop), ALL_BITS, NULL));
+  bool data = false;
+  td_walk_expr(td_for_lo(loop), is_load, &data);
+  TdAff lo = data ? td_trace_column(t, td_for_lo(loop), (TdColumn){.low = loop}).form
+                  : td_trace_form(t, trace_value(t, td_for_lo(loop), ALL_BITS, NULL));
   TdAff n = td_trace_column(t, loop, c).form;
   return (TdTraceValue){.affine = true, .form = td_sys_plus(t->arena, lo, stride, n)};
 }
@@ -367,11 +378,33 @@ static bool lay_call(TdTrace *t, const TdStmt *s) {
     return true;
   }
   bind_arguments(t, u, s);
+  TdTraceLeft broken = t->broken, returned = t->returned;
+  uint32_t guard = t->guard;
   t->unit = u;
+  t->broken = t->returned = (TdTraceLeft){0};
   size_t mark = td_trace_mark(t, s, 0);
   bool ok = lay(t, u->body);
   td_trace_unmark(t, mark);
   t->unit = caller;
+  t->guard = guard;
+  t->broken = broken;
+  t->returned = returned;
+  return ok;
+}
+
+/* Statements one after the other. */
+static bool lay_block(TdTrace *t, const TdStmt *s) {
+  uint32_t outer = t->guard, broken = t->broken.when, returned = t->returned.when;
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < s->nkid && td_trace_goes_on(t); i++) {
+    if (t->broken.when != broken || t->returned.when != returned) {
+      t->guard = td_trace_rest(t, outer);
+      broken = t->broken.when;
+      returned = t->returned.when;
+    }
+    ok = lay(t, s->kid[i]);
+  }
+  t->guard = outer;
   return ok;
 }
 
@@ -385,13 +418,19 @@ static bool lay_for(TdTrace *t, const TdStmt *s) {
     return td_diag_set(t->diag, TD_UNSUPPORTED, "trip-unknown", s->loc,
                        "'%s' has to be laid out, but may run any number of times", s->sym->name);
   TdAff lo = td_trace_form(t, trace_value(t, td_for_lo(s), ALL_BITS, NULL));
-  for (int64_t i = 0; i < n; i += s->step) {
+  TdTraceLeft broken = t->broken;
+  uint32_t outer = t->guard;
+  t->broken = (TdTraceLeft){0};
+  for (int64_t i = 0; i < n && td_trace_goes_on(t); i += s->step) {
+    t->guard = td_trace_rest(t, outer);
     TdAff v = td_sys_plus(t->arena, lo, 1, td_sys_const(i));
     bind_value(t, s->sym, (TdTraceValue){.affine = true, .form = v});
     size_t mark = td_trace_mark(t, s, i / s->step);
     if (!lay(t, td_for_body(s))) return false;
     td_trace_unmark(t, mark);
   }
+  t->guard = outer;
+  t->broken = broken;
   return true;
 }
 
@@ -427,7 +466,6 @@ static bool lay_if(TdTrace *t, const TdStmt *s) {
 
 /* lay without the bound on recursion. */
 static bool lay_node(TdTrace *t, const TdStmt *s) {
-  bool ok = true;
   switch (s->kind) {
   case TD_STMT_FOR: return lay_for(t, s);
   case TD_STMT_IF: return lay_if(t, s);
@@ -441,12 +479,12 @@ static bool lay_node(TdTrace *t, const TdStmt *s) {
   case TD_STMT_WHILE:
     return td_diag_set(t->diag, TD_UNSUPPORTED, "trip-unknown", s->loc,
                        "a while loop cannot be laid out side by side");
-  case TD_STMT_BLOCK:
-    for (uint32_t i = 0; ok && i < s->nkid; i++) ok = lay(t, s->kid[i]);
-    break;
+  case TD_STMT_BLOCK: return lay_block(t, s);
+  case TD_STMT_BREAK: td_trace_leave(t, &t->broken); break;
+  case TD_STMT_RETURN: td_trace_leave(t, &t->returned); break;
   default: break;
   }
-  return ok;
+  return true;
 }
 
 /* Lays out s and all below it, after what was laid out before. */
@@ -484,7 +522,11 @@ bool td_trace_of(const TdAsk *q, const TdTarget *target, TdTraced what, TdTrace 
       bind_value(t, loop->sym, (TdTraceValue){.affine = true, .form = at});
     }
     size_t mark = i ? td_trace_mark(t, loop, i) : 0;
-    for (size_t k = 0; ok && k < what.n; k++) ok = lay(t, what.s[k]);
+    for (size_t k = 0; ok && k < what.n && td_trace_goes_on(t); k++) {
+      t->guard = td_trace_rest(t, 0);
+      ok = lay(t, what.s[k]);
+    }
+    t->guard = 0;
     if (i) td_trace_unmark(t, mark);
   }
   return ok;
@@ -520,7 +562,13 @@ bool td_trace_of_tests(const TdAsk *q, const TdTarget *target, const TdStmt *s, 
                        TdDiag *d) {
   begin(t, q, target, d);
   t->stmt = s;
-  for (uint32_t i = 0; i < s->nexpr; i++) trace_value(t, s->expr[i], ALL_BITS, NULL);
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    const TdExpr *e = s->expr[i];
+    bool view = s->kind == TD_STMT_CALL && e->kind == TD_EXPR_VIEW;
+    for (uint32_t k = 0; view && k < e->nkid; k++)
+      td_vec_push(t->arena, &t->result, trace_value(t, e->kid[k], ALL_BITS, NULL));
+    if (!view) td_vec_push(t->arena, &t->result, trace_value(t, e, ALL_BITS, NULL));
+  }
   return t->flow.node.n < MOST_NODES ||
          td_diag_set(d, TD_LIMIT, "too-many-copies", s->loc, "a sum of too many terms");
 }

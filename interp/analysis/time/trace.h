@@ -24,6 +24,7 @@ typedef struct TdColumn {
   uint32_t node;      /* what computes it, or 0 */
   TdSym sym;          /* what it stands for; or NULL */
   const TdStmt *loop; /* whose iterations it counts, or NULL: the variable is lo + step * it */
+  const TdStmt *low;  /* whose first index it is, which data decides, or NULL */
   /* What it is the quotient of by a constant, or (`rest`) the remainder; by is 0: neither. */
   TdAff of;
   int64_t by;
@@ -127,6 +128,12 @@ typedef struct TdTraceFiring {
   TD_VEC(uint32_t) put;
 } TdTraceFiring;
 
+/* The condition under which a BREAK or RETURN has been met: a node, or (`always`) any. */
+typedef struct TdTraceLeft {
+  bool any, always;
+  uint32_t when;
+} TdTraceLeft;
+
 /* An operator at a node. */
 typedef struct TdTraceOp {
   TdOperator op;
@@ -150,6 +157,8 @@ typedef struct TdTrace {
   TD_VEC(TdPlaced *) placed;
   TD_VEC(TdTraceEvent) event;
   TD_VEC(TdTraceFiring) firing;
+  TD_VEC(TdTraceValue) result; /* of tests: what each expression is worth */
+  TdTraceLeft broken, returned; /* BREAK of a loop around, and RETURN of the unit */
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
   const TdStmt *stmt;
@@ -182,7 +191,8 @@ bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out,
 bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
                          TdDiag *d);
 bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
-/* The same for the expressions of s alone: the test of an IF or WHILE, the bounds of a FOR. */
+/* The same for the expressions of s alone, whose values are in result[]: the test of an IF or
+ * WHILE, the bounds of a FOR, of a CALL its scalar arguments and the indices of its views. */
 bool td_trace_of_tests(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
 /* The memory of a constant table or a state of q->unit. */
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
@@ -209,6 +219,11 @@ TdAff td_trace_form(TdTrace *t, TdTraceValue v);
 void td_trace_note(TdTrace *t, uint32_t node, TdTraceCell what);
 /* A condition of one or two others: nodes. */
 uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y);
+/* BREAK or RETURN: what follows does not happen where they do. Whether it may happen at all, and the
+ * condition under which it does: `outer`, and nothing was left. */
+void td_trace_leave(TdTrace *t, TdTraceLeft *left);
+bool td_trace_goes_on(const TdTrace *t);
+uint32_t td_trace_rest(TdTrace *t, uint32_t outer);
 /* What computes a value, or the index that it stands for: a node, or 0. */
 uint32_t td_trace_source(const TdTrace *t, TdTraceValue v);
 /* The column of a key, made as `what` if it is new. */

@@ -206,6 +206,30 @@ uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y
   return node;
 }
 
+bool td_trace_goes_on(const TdTrace *t) {
+  return !t->broken.always && !t->returned.always;
+}
+
+uint32_t td_trace_rest(TdTrace *t, uint32_t outer) {
+  const TdTraceLeft *left[] = {&t->broken, &t->returned};
+  for (int i = 0; i < 2; i++) {
+    if (!left[i]->any) continue;
+    uint32_t stays = td_trace_condition(t, TD_TRACE_NOT, left[i]->when, 0);
+    outer = outer ? td_trace_condition(t, TD_TRACE_BOTH, outer, stays) : stays;
+  }
+  return outer;
+}
+
+void td_trace_leave(TdTrace *t, TdTraceLeft *left) {
+  if (!t->guard) {
+    left->always = true;
+    return;
+  }
+  left->when =
+      left->any ? td_trace_condition(t, TD_TRACE_EITHER, left->when, t->guard) : t->guard;
+  left->any = true;
+}
+
 /* The node of an operator on at most 4 values: an equal one, or a new one that does `cell`. */
 static TdTraceValue apply(TdTrace *t, TdOperator op, uint64_t what, const TdTraceValue *x, size_t n,
                           TdTraceCell cell) {
