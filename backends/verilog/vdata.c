@@ -135,13 +135,18 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   int64_t c = begins(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return td_vtask_got(k, l, r);
   if (is_hoisted(r)) return td_vop_num(td_vtree_sig(k->m, hoisted(k, l, r).reg), p->element);
-  TdVkStore *s = td_vstore_of(k, p);
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return (TdVlNum){0};
   s->read = true;
   if (s->scalar) return td_vop_num(td_vtree_sig(k->m, s->reg), p->element);
   if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "tokens of a whole array");
   int64_t slot = l->pipe ? c % l->ii : c;
-  return td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
+  TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
+  int late = p->registers ? 0 : (int)p->read - s->latency;
+  if (v.e && late < 0) return none(k, r->stmt->loc, "an array that a call takes for registers");
+  if (v.e && late)
+    v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));
+  return v;
 }
 
 /* Whether the node's value is there in the cycle in which it begins. */
@@ -221,6 +226,7 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   TdVkKept x = hoisted(k, l, r);
   const TdAff *at = r->array->spot.at[r->spot].at;
   TdVkLeaf edge = {.number = l->number, .step = l->step, .t = l->t, .name = l->name};
+  edge.frame = l->frame;
   int64_t slot = load ? -1 : -2;
   if (load) {
     edge.state = l->state - 1;
@@ -325,6 +331,15 @@ static bool fill(TdVkUnit *k, TdVkLeaf *l) {
   return !td_diag_failed(k->diag);
 }
 
+/* A call of foreign code that is laid out in a leaf, or NULL. */
+static const TdStmt *foreign_in(const TdTrace *t) {
+  for (size_t i = 0; i < t->op.n; i++) {
+    const TdStmt *s = t->op.at[i].stmt;
+    if (s && s->kind == TD_STMT_CALL && t->op.at[i].op.key == s->sym->name) return s;
+  }
+  return NULL;
+}
+
 /* Whether an array in registers is filled in a leaf that also reads it at places it computes. */
 static bool is_filled_aside(const TdTrace *t) {
   for (size_t i = 0; i < t->reach.n; i++) {
@@ -337,7 +352,12 @@ static bool is_filled_aside(const TdTrace *t) {
 
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
+  const TdStmt *foreign = foreign_in(t);
   if (l->fills) return fill(k, l);
+  if (foreign)
+    return td_vunit_refuse(k, "not-built", foreign->loc, "give it a model",
+                           "Verilog of %s, which is no kernel, is not built yet",
+                           foreign->sym->name);
   if (is_filled_aside(t))
     return none(k, l->step->stmt->loc, "registers that are filled beside their use").e != NULL;
   for (size_t i = 0; i < t->reach.n; i++) {

@@ -6,10 +6,11 @@
 size_t td_vform_counter(TdVkUnit *k, const void *key, const char *name, const TdStmt *loop,
                         int64_t trip, int64_t most, int64_t stride) {
   for (size_t i = 0; i < k->counter.n; i++)
-    if (k->counter.at[i].key == key) return i;
+    if (k->counter.at[i].key == key && k->counter.at[i].frame == k->frame) return i;
   bool is_signed;
   int w = td_vop_width(0, most > 1 ? most - 1 : 1, &is_signed);
   TdVkCounter c = {.key = key, .name = name, .loop = loop, .trip = trip, .stride = stride};
+  c.frame = k->frame;
   c.n = td_vtree_reg(k->m, name, w);
   td_vec_push(k->arena, &k->counter, c);
   return k->counter.n - 1;
@@ -30,15 +31,17 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
   if (c->sym) {
     TdVlSig *s = td_map_getp(&k->scalar, c->sym);
     bool is_signed = false;
-    const TdParam *p = td_unit_param(k->unit, c->sym);
+    const TdParam *p = td_unit_param(l->frame->unit, c->sym);
     if (p) is_signed = td_type_is_signed(p->type) || p->type->kind == TD_T_INDEX;
     if (s) return (TdVlNum){td_vtree_sig(k->m, s), is_signed, 0};
   }
   for (size_t i = 0; i < k->counter.n && c->low; i++)
-    if (k->counter.at[i].loop == c->low) return k->counter.at[i].kept[0];
+    if (k->counter.at[i].loop == c->low && k->counter.at[i].frame == l->frame)
+      return k->counter.at[i].kept[0];
   for (size_t i = 0; i < k->counter.n; i++) {
     const TdVkCounter *x = &k->counter.at[i];
-    bool own = c->loop ? x->key == c->loop : l->element && i == l->element - 1 + at;
+    bool own = c->loop ? x->key == c->loop && x->frame == l->frame
+                       : l->element && i == l->element - 1 + at;
     if (!own) continue;
     const TdVl *e = td_vtree_sig(k->m, x->n);
     if (moves(l, i)) e = td_vdata_delay(k, l, x->name, e, 0, cycle, UINT64_C(1) << 62 | i);
@@ -84,6 +87,7 @@ TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle) {
 }
 
 bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi) {
+  k->frame = (TdVkFrame *)c->frame;
   *lo = c->bounds ? (first ? c->now[0] : c->kept[0]) : td_vform_index(k, td_for_lo(c->loop));
   *hi = c->bounds ? (first ? c->now[1] : c->kept[1]) : td_vform_index(k, td_for_hi(c->loop));
   return lo->e && hi->e;
@@ -95,7 +99,7 @@ static TdVlNum variable(TdVkUnit *k, const TdExpr *e) {
   if (s) return td_vop_num(td_vtree_sig(k->m, s), e->type);
   for (size_t i = 0; i < k->counter.n; i++) {
     const TdVkCounter *c = &k->counter.at[i];
-    if (!c->loop || c->loop->sym != e->sym) continue;
+    if (!c->loop || c->loop->sym != e->sym || c->frame != k->frame) continue;
     TdVlNum lo, hi, n = {td_vtree_sig(k->m, c->n), false, 0};
     if (!td_vform_bounds(k, c, false, &lo, &hi)) return (TdVlNum){0};
     TdVlNum by[2] = {n, td_vop_const(k->m, c->stride)};
@@ -122,7 +126,7 @@ static int result_width(TdOp op, const TdVlNum *x, uint32_t n) {
 TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e) {
   TdVlNum x[4] = {{0}};
   int64_t v;
-  if (td_unit_value(k->unit, e, &v)) return td_vop_const(k->m, v);
+  if (td_unit_value(k->frame->unit, e, &v)) return td_vop_const(k->m, v);
   if (e->kind == TD_EXPR_LIT) return td_vop_const(k->m, (int64_t)e->u.bits);
   if (e->kind == TD_EXPR_VAR) return variable(k, e);
   bool cast = e->kind == TD_EXPR_CAST;

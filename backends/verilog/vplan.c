@@ -47,6 +47,7 @@ static size_t add_state(TdVkUnit *k, const char *name, TdLoc loc, int64_t length
 static TdVkLeaf *add_leaf(TdVkUnit *k, const TdSchedStep *x, const TdTrace *t, const char *name) {
   TdVkLeaf *l = TD_NEW(k->arena, TdVkLeaf);
   *l = (TdVkLeaf){.number = k->leaf.n + 1, .step = x, .t = t, .name = name};
+  l->frame = k->frame;
   td_vec_push(k->arena, &k->leaf, l);
   return l;
 }
@@ -123,7 +124,7 @@ static bool counter_of(TdVkUnit *k, const TdSchedStep *x, size_t enter, size_t *
   int64_t least = 0, most = 0, trip = 0, lanes = x->lanes;
   TdSession *ss = k->prog->store->session;
   const TdExpr *gap = td_lin_minus(ss, k->arena, td_for_hi(s), td_for_lo(s));
-  bool bounded = td_range_of(&k->ask, s, gap, &least, &most);
+  bool bounded = td_range_of(&k->frame->ask, s, gap, &least, &most);
   int64_t stride = s->step * lanes;
   if (bounded && least == most && least > 0) trip = (least + stride - 1) / stride;
   if (lanes > 1 && (!bounded || least != most || (least / s->step) % lanes))
@@ -132,7 +133,9 @@ static bool counter_of(TdVkUnit *k, const TdSchedStep *x, size_t enter, size_t *
                            s->sym->name);
   most = !bounded ? INT32_MAX : most > 0 ? (most + stride - 1) / stride : 1;
   *at = td_vform_counter(k, s, s->sym->name, s, trip, most, stride);
-  if (!trip && is_from_data(k, x)) k->counter.at[*at].bounds = add_tests(k, x, enter);
+  if (trip || !is_from_data(k, x)) return true;
+  k->counter.at[*at].bounds = add_tests(k, x, enter);
+  td_vec_push(k->arena, &k->early, -1 - (int64_t)*at);
   return true;
 }
 
@@ -305,7 +308,7 @@ static bool plan_elements(TdVkUnit *k, const TdSchedStep *x, const TdType *type)
   if (!t->enter || !t->again) return zero_time(k, x);
   for (int d = 0; d < type->rank; d++) {
     int64_t n = 1;
-    td_unit_value(k->unit, type->dim[d], &n);
+    td_unit_value(k->frame->unit, type->dim[d], &n);
     td_vform_counter(k, td_arena_alloc(k->arena, 1), td_text_fmt(k->arena, "%s_%d", name, d), NULL,
                      n, n, 1);
     add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = first + (size_t)d});
@@ -348,6 +351,33 @@ static bool plan_branch(TdVkUnit *k, const TdSchedStep *x) {
   return true;
 }
 
+/* A call: a state in which arguments are handed over, and the steps of what is called, each time
+ * it is called anew. */
+static bool plan_call(TdVkUnit *k, const TdSchedStep *x) {
+  const TdStmt *s = x->stmt;
+  TdVkFrame *outer = k->frame, *f = TD_NEW(k->arena, TdVkFrame);
+  TdVkExits returns = {0}, *breaks = k->breaks, *before = k->returns;
+  if (!x->unit || !x->unit->body)
+    return td_vunit_refuse(k, "not-built", s->loc, "give it a model",
+                           "Verilog of %s, which is no kernel, is not built yet", s->sym->name);
+  if (!k->sched->target->again) return zero_time(k, x);
+  *f = (TdVkFrame){.unit = x->unit, .ask = outer->ask};
+  f->ask.unit = x->unit;
+  size_t state = add_state(k, at_line(k, "call", s->loc), s->loc,
+                           k->sched->target->again + x->head);
+  td_vec_push(k->arena, &k->early, (int64_t)k->call.n);
+  td_vec_push(k->arena, &k->call, ((TdVkCall){add_tests(k, x, state), s, f}));
+  k->frame = f;
+  k->returns = &returns;
+  k->breaks = NULL;
+  bool ok = plan(k, td_sched_unit(k->sched, x->unit, k->diag));
+  k->frame = outer;
+  k->returns = before;
+  k->breaks = breaks;
+  end_exits(k, &returns);
+  return ok;
+}
+
 static bool plan(TdVkUnit *k, const TdSchedStep *x) {
   bool ok = true, written = td_sched_is_written(x);
   td_ctx_enter(td_arena_ctx(k->arena));
@@ -361,10 +391,7 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
     break;
   case TD_SCHED_PIPE: ok = written ? plan_pipe(k, &x, 1) : plan_unwritten(k, x); break;
   case TD_SCHED_BRANCH: ok = plan_branch(k, x); break;
-  case TD_SCHED_CALL:
-    ok = td_vunit_refuse(k, "not-built", x->stmt->loc, "inline it",
-                         "Verilog of calls is not built yet");
-    break;
+  case TD_SCHED_CALL: ok = plan_call(k, x); break;
   }
   td_ctx_leave(td_arena_ctx(k->arena));
   return ok;

@@ -26,8 +26,15 @@ static void take_shape(TdVkStore *s, const TdPlaced *p) {
   }
 }
 
-TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p) {
-  TdVkStore *s = find(k, p->sym);
+const TdVkView *td_vstore_view(const TdVkFrame *f, TdSym sym) {
+  for (size_t i = 0; i < f->view.n; i++)
+    if (f->view.at[i].sym == sym) return &f->view.at[i];
+  return NULL;
+}
+
+TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
+  const TdVkView *v = td_vstore_view(f, p->sym);
+  TdVkStore *s = v ? v->store : find(k, p->sym);
   if (s) return s;
   enum { MOST_READ = 1 };
   if (p->read > MOST_READ) {
@@ -116,9 +123,28 @@ static const TdVl *plus(TdVkUnit *k, const TdVl *sum, const TdVl *x, int64_t wei
   return sum ? td_vtree_binary(k->m, "+", width, sum, e) : e;
 }
 
-/* Where the element at these forms lies, in a cycle of leaf l. */
-static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdAff *at,
-                      int64_t cycle) {
+/* An index: a form, and what is added to it; base.e NULL: nothing. */
+typedef struct Where {
+  TdAff f;
+  TdVlNum base;
+} Where;
+
+/* The index in dimension d of the store that a view shows as `at`. */
+static Where where_of(TdVkUnit *k, const TdVkView *v, const TdAff *at, int d) {
+  uint64_t bits;
+  if (!v) return (Where){.f = at[d]};
+  Where w = {.f = td_sys_const(0), .base = v->base[d]};
+  if (v->out[d] >= 0) w.f = td_sys_plus(k->arena, w.f, v->step[d], at[v->out[d]]);
+  if (w.base.e && td_vtree_is_const(w.base.e, &bits) && !w.base.is_signed) {
+    w.f.c += (int64_t)bits;
+    w.base.e = NULL;
+  }
+  return w;
+}
+
+/* Where the element at these forms of a view (or NULL) lies, in a cycle of leaf l. */
+static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdVkView *v,
+                      const TdAff *at, int64_t cycle) {
   Place p = {0};
   TdAff known = td_sys_const(0);
   int64_t weight = 1, stride = 1;
@@ -127,12 +153,16 @@ static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdAff 
   for (int d = s->rank; d-- > 0; weight *= s->each[d + 0], stride *= s->banks[d]) {
     int64_t bank;
     TdAff off;
-    if (split_form(k, s, d, at[d], &bank, &off)) {
+    Where w = where_of(k, v, at, d);
+    int bits = bits_below(s->extent[d]);
+    if ((!w.base.e || s->banks[d] == 1) && split_form(k, s, d, w.f, &bank, &off)) {
       p.bank += bank * stride;
       known = td_sys_plus(k->arena, known, weight, off);
+      if (w.base.e) rest = plus(k, rest, td_vop_fit(k->m, w.base, bits), weight, width);
       continue;
     }
-    const TdVl *x = td_vform_bits(k, l, at[d], cycle, bits_below(s->extent[d]));
+    const TdVl *x = td_vform_bits(k, l, w.f, cycle, bits);
+    if (w.base.e) x = td_vtree_binary(k->m, "+", bits, x, td_vop_fit(k->m, w.base, bits));
     bool cyclic = s->part[d] != TD_PART_BLOCK;
     int64_t by = cyclic ? s->banks[d] : s->each[d];
     x = td_vtree_sig(k->m, td_vtree_named(k->m, "index", x));
@@ -191,9 +221,9 @@ static const TdVl *read_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, 
 
 TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
                        const TdVl *on, int64_t slot) {
-  TdVkStore *s = td_vstore_of(k, p);
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return (TdVlNum){0};
-  Place x = place_of(k, l, s, at, cycle);
+  Place x = place_of(k, l, s, td_vstore_view(l->frame, p->sym), at, cycle);
   if (td_diag_failed(k->diag)) return (TdVlNum){0};
   if (!x.which) return td_vop_num(read_bank(k, l, s, x.bank, x.at, on, slot), p->element);
   const TdVl *which =
@@ -219,14 +249,14 @@ static void write_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, const 
 
 void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
                      const TdVl *on, int64_t slot, TdVlNum v) {
-  TdVkStore *s = td_vstore_of(k, p);
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return;
   const TdVl *data = td_vop_fit(k->m, v, s->element->w);
   if (s->scalar) {
     td_vtree_add(k->m, s->act, td_vtree_if(k->m, on, td_vtree_set(k->m, s->reg, data), NULL));
     return;
   }
-  Place x = place_of(k, l, s, at, cycle);
+  Place x = place_of(k, l, s, td_vstore_view(l->frame, p->sym), at, cycle);
   if (td_diag_failed(k->diag)) return;
   if (!x.which) {
     write_bank(k, l, s, x.bank, x.at, on, slot, data);
@@ -241,7 +271,7 @@ void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *a
 
 void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *at,
                     const TdVl *data) {
-  TdVkStore *s = td_vstore_of(k, p);
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return;
   if (p->registers) {
     s->filler = s->fill ? td_vtree_pick(k->m, on, data, s->filler) : data;

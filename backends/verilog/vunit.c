@@ -101,7 +101,8 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   TdVkUnit *k = TD_NEW(a, TdVkUnit);
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   *k = (TdVkUnit){.arena = a, .prog = p->prog, .unit = u, .sched = p->sched, .diag = d};
-  k->ask = (TdAsk){p->sched->affine, a, p->prog, u};
+  k->frame = TD_NEW(a, TdVkFrame);
+  *k->frame = (TdVkFrame){.unit = u, .ask = {p->sched->affine, a, p->prog, u}};
   k->times = p->times;
   const TdSchedStep *x = td_sched_unit(p->sched, u, d);
   if (!x) return NULL;

@@ -51,9 +51,34 @@ typedef struct TdVkKept {
   TdVlDo *act;
 } TdVkKept;
 
+/* What a parameter of a kernel that is called stands for: a stream, or in dimension d of a store
+ * base[d] + step[d] * index[out[d]]; out -1: the base alone, whose e may be NULL: 0. */
+typedef struct TdVkView {
+  TdSym sym, stream;
+  TdVkStore *store;
+  TdVlNum base[TD_MAX_RANK];
+  int64_t step[TD_MAX_RANK];
+  int out[TD_MAX_RANK];
+} TdVkView;
+
+/* A kernel that runs: the top, or one that is called in a place of another. */
+typedef struct TdVkFrame {
+  const TdUnit *unit;
+  TdAsk ask;
+  TD_VEC(TdVkView) view;
+} TdVkFrame;
+
+/* A call: what its last cycle hands over. */
+typedef struct TdVkCall {
+  const TdVkLeaf *leaf;
+  const TdStmt *stmt;
+  TdVkFrame *callee;
+} TdVkCall;
+
 /* A loop that runs: n counts its iterations from 0. */
 typedef struct TdVkCounter {
   const void *key; /* the loop; of elements the column's place */
+  const TdVkFrame *frame;
   const char *name;
   TdVlSig *n;
   int64_t trip; /* 0: it depends */
@@ -134,6 +159,7 @@ typedef struct TdVkFiring {
 struct TdVkLeaf {
   size_t number;
   const TdSchedStep *step;
+  TdVkFrame *frame;
   const TdTrace *t;
   const TdTime *time;
   const char *name;
@@ -157,19 +183,22 @@ typedef struct TdVkUnit {
   TdArena *arena;
   TdVlModule *m;
   const TdProg *prog;
-  const TdUnit *unit;
-  TdAsk ask;
+  const TdUnit *unit; /* the module's */
+  TdVkFrame *frame;   /* at hand */
   TdSched *sched;
   const TdTimes *times;
   TdDiag *diag;
   TD_VEC(TdVkStore *) store;
   TD_VEC(TdVkCounter) counter;
+  TD_VEC(TdVkCall) call;
+  TD_VEC(int64_t) early; /* calls, and (below 0) counters with bounds, in the order of the plan */
   TD_VEC(TdVkState) state;
   TD_VEC(TdVkOp) op;
   TD_VEC(TdVkLeaf *) leaf;
   TD_VEC(TdVkPort *) port;
   TdVkExits *breaks, *returns; /* of the loop and the unit at hand */
   TdMap scalar; /* symbol -> TdVlSig * of parameters and coordinates */
+  TdMap handed; /* symbol -> TdVlDo * that sets the register of a called kernel's parameter */
   TdVlSig *clk, *rst, *start, *busy, *at, *tick;
   int tick_width, at_width;
 } TdVkUnit;
@@ -213,7 +242,9 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r);
 void td_vtask_finish(TdVkUnit *k);
 
 /* vstore.c: the storage of what a trace names; reads and writes of it. */
-TdVkStore *td_vstore_of(TdVkUnit *k, const TdPlaced *p);
+TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p);
+/* What a parameter of a called kernel stands for; NULL: itself. */
+const TdVkView *td_vstore_view(const TdVkFrame *f, TdSym sym);
 TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
                        const TdVl *on, int64_t slot);
 void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
@@ -223,6 +254,9 @@ void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on,
                     const TdVl *data);
 /* Ports, memories and registers, once all accesses are known. */
 void td_vstore_finish(TdVkUnit *k);
+
+/* vcall.c: what a call hands over. */
+bool td_vcall_open(TdVkUnit *k, const TdVkCall *c);
 
 /* vplan.c: the unit's steps as operations. */
 bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x);

@@ -565,6 +565,7 @@ bool td_trace_of_tests(const TdAsk *q, const TdTarget *target, const TdStmt *s, 
   for (uint32_t i = 0; i < s->nexpr; i++) {
     const TdExpr *e = s->expr[i];
     bool view = s->kind == TD_STMT_CALL && e->kind == TD_EXPR_VIEW;
+    if (view && e->type->kind == TD_T_TENSOR) td_trace_array(t, e->sym, TD_CELL_MEMORY);
     for (uint32_t k = 0; view && k < e->nkid; k++)
       td_vec_push(t->arena, &t->result, trace_value(t, e->kid[k], ALL_BITS, NULL));
     if (!view) td_vec_push(t->arena, &t->result, trace_value(t, e, ALL_BITS, NULL));

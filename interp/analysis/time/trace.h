@@ -192,7 +192,8 @@ bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdT
                          TdDiag *d);
 bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
 /* The same for the expressions of s alone, whose values are in result[]: the test of an IF or
- * WHILE, the bounds of a FOR, of a CALL its scalar arguments and the indices of its views. */
+ * WHILE, the bounds of a FOR, of a CALL its scalar arguments and the indices of its views, whose
+ * arrays are in placed[]. */
 bool td_trace_of_tests(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
 /* The memory of a constant table or a state of q->unit. */
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
