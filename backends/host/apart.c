@@ -1,6 +1,6 @@
 /* apart.c - a copy of this process serves the calls of a library: it opens it, is told of each call
  * by a socket, and finds the arguments in memory that both share. */
-#define _GNU_SOURCE /* memfd_create, prctl */
+#define _GNU_SOURCE /* memfd_create */
 #include "backends/host/apart.h"
 
 #include <dlfcn.h>
@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/host/child.h"
 #include "backends/host/ffi.h"
 #include "backends/host/foreign.h"
 
@@ -156,21 +156,10 @@ static What serve(TdApart *x, void *library) {
   return RETURNED;
 }
 
-/* Lets signals do what they do by themselves; Ctrl-C is for the other side. */
-static void plain_signals(void) {
-  static const int sig[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTERM,
-                            SIGHUP,  SIGQUIT, SIGALRM, SIGTSTP, SIGWINCH};
-  for (size_t i = 0; i < sizeof sig / sizeof *sig; i++) signal(sig[i], SIG_DFL);
-  signal(SIGINT, SIG_IGN);
-}
-
 /* Serves calls until the other side is gone. */
 _Noreturn static void live(TdApart *x, pid_t parent) {
   Message m;
-  plain_signals();
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);
+  td_child_become_copy(parent);
   void *library = dlopen(x->path, RTLD_NOW | RTLD_LOCAL);
   while (recv(x->socket, &m, sizeof m, 0) == (ssize_t)sizeof m) {
     if ((!x->wire || m.size != x->size) && !map(x, m.size)) break;

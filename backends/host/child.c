@@ -7,8 +7,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,18 +146,67 @@ static void forget(TdChild *k) {
   k->pid = 0;
 }
 
-TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
-                          int seconds) {
+/* What is to be started: a command, or a function in a copy of this process. */
+typedef struct Start {
+  TdArena *arena;
+  const char *const *command;
+  void (*fn)(void *ud);
+  void *ud;
+  const char *log;
+} Start;
+
+void td_child_become_copy(long parent) {
+  static const int sig[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTERM,
+                            SIGHUP,  SIGQUIT, SIGALRM, SIGTSTP, SIGWINCH};
+  for (size_t i = 0; i < sizeof sig / sizeof *sig; i++) signal(sig[i], SIG_DFL);
+  signal(SIGINT, SIG_IGN);
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+}
+
+/* Copies this process, whose copy calls the function; 0, or an errno. */
+static int copy(const Start *s, pid_t *pid) {
+  pid_t parent = getpid();
+  sigset_t none;
+  fflush(NULL);
+  *pid = fork();
+  if (*pid > 0) setpgid(*pid, *pid);
+  if (*pid) return *pid < 0 ? errno : 0;
+  td_child_become_copy(parent);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  int to = open(s->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (to < 0 || dup2(to, 1) < 0 || dup2(to, 2) < 0) _exit(1);
+  s->fn(s->ud);
+  _exit(0);
+}
+
+/* Starts it, with a place that watches its end. */
+static TdChildEnd begin(TdChild *k, const char *name, int seconds, const Start *s) {
   pid_t pid = 0;
-  *k = (TdChild){.name = command[0], .owner = getpid(), .end = td_alarm_now() + seconds};
+  *k = (TdChild){.name = name, .owner = getpid(), .end = td_alarm_now() + seconds};
   volatile sig_atomic_t *place = own_place();
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
-  k->status = place ? start(a, command, log, &pid) : EAGAIN;
+  if (place)
+    k->status = s->fn ? copy(s, &pid) : start(s->arena, s->command, s->log, &pid);
+  else
+    k->status = EAGAIN;
   if (!k->status) k->pid = *place = pid;
   sigprocmask(SIG_SETMASK, &before, NULL);
   return k->status ? TD_CHILD_ABSENT : TD_CHILD_RUNS;
+}
+
+TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
+                          int seconds) {
+  return begin(k, command[0], seconds, &(Start){.arena = a, .command = command, .log = log});
+}
+
+TdChildEnd td_child_start_copy(TdChild *k, void (*fn)(void *ud), void *ud, const char *name,
+                               const char *log, int seconds) {
+  return begin(k, name, seconds, &(Start){.fn = fn, .ud = ud, .log = log});
 }
 
 void td_child_stop(TdChild *k) {

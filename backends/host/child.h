@@ -26,6 +26,14 @@ typedef struct TdChild {
  * a. */
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds);
+/* Starts a copy of this process that calls fn(ud), its output to file `log`, and ends with status 0,
+ * or as fn ends it; fn uses no arenas, as those of a copy cannot fail. `name` is what it is called.
+ */
+TdChildEnd td_child_start_copy(TdChild *k, void (*fn)(void *ud), void *ud, const char *name,
+                               const char *log, int seconds);
+/* In a copy of this process: signals do what they do by themselves, Ctrl-C is for the process that
+ * made it, with whose end it ends. */
+void td_child_become_copy(long parent);
 /* How one that was started stands now, and when it does not run any more. */
 TdChildEnd td_child_look(TdChild *k);
 TdChildEnd td_child_wait(TdCtx *c, TdChild *k);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backends/host/compiler.h"
+#include "backends/ip/declare.h"
 #include "base/home.h"
 
 /* ---- files ---- */
@@ -320,21 +321,50 @@ static const char *path_of(TdArena *a, const TdIp *ip, size_t i) {
   return td_text_fmt(a, "%.*s/%s", (int)(slash - ip->path), ip->path, ip->file[i].name);
 }
 
-bool td_ip_expand(TdIpShop *s, const TdIp *ip, TdIpsigText *in) {
-  static const char *const flags[] = {"-E", NULL};
+/* Fills d where libclang wrote nothing. */
+static bool fail_declare(TdIpShop *s, const TdChild *x, TdChildEnd how) {
+  TdDiag *d = s->cache.diag;
+  if (how != TD_CHILD_FAILED) return false;
+  if (x->status == TD_DECLARE_DISK) return td_cache_fail(&s->cache, "cannot write in", "the cache");
+  if (x->status != TD_DECLARE_ABSENT)
+    return td_diag_set(d, TD_UNSUPPORTED, "clang-failed", (TdLoc){0},
+                       x->status > 128 ? "libclang was ended by signal %d on this source"
+                                       : "libclang gave up on this source with status %d",
+                       x->status > 128 ? x->status - 128 : x->status);
+  td_diag_set(d, TD_UNSUPPORTED, "no-clang", (TdLoc){0},
+              "declarations are read by libclang, which is not here");
+  td_diag_help(d, "apt-get install libclang1-14 libclang-common-14-dev");
+  return false;
+}
+
+/* Has libclang write what it says into file `to`, in a copy of this process. */
+static bool declare(TdIpShop *s, TdDeclare *job) {
+  static const TdCompiler clang = {.language = "C++", .seconds = 120};
+  TdChild x;
+  TdDiag *d = s->cache.diag;
+  const char *log = td_text_fmt(s->cache.arena, "%s.log", job->to);
+  TdChildEnd how = td_child_start_copy(&x, td_declare_run, job, "libclang", log, clang.seconds);
+  if (how == TD_CHILD_RUNS) how = td_compiler_look(&x, &clang, td_arena_ctx(s->cache.arena), d);
+  return how == TD_CHILD_DONE || fail_declare(s, &x, how);
+}
+
+bool td_ip_declare(TdIpShop *s, const TdIp *ip, const char *symbol, TdIpsigText *in) {
   TdArena *a = s->cache.arena;
-  TdText key = key_of(s, "signature\n", ip);
+  TdText key = key_of(s, in->cxx ? "declarations of C++\n" : "declarations of C\n", ip);
   const char *folder = td_cache_aside(&s->cache), **path = TD_NEWN(a, const char *, ip->nfile);
   if (!folder) return false;
   for (size_t i = 0; i < ip->nfile; i++) path[i] = path_of(a, ip, i);
   in->path = path;
   in->nfile = ip->nfile;
-  td_text_puts(&key, ip->path);
-  const char *kept = td_cache_path(&s->cache, key.at, key.n, ".ii");
-  Job j = {in, flags, ip->path, td_text_fmt(a, "%s/ip.ii", folder), kept};
-  if (!td_cache_has(&s->cache, kept) && !compile(s, &j)) return false;
-  in->text = td_cache_read_file(a, kept);
-  return in->text || td_cache_fail(&s->cache, "cannot read", kept);
+  td_text_putf(&key, "%s\n%s", ip->path, symbol);
+  const char *kept = td_cache_path(&s->cache, key.at, key.n, ".decl");
+  TdDeclare job = {symbol, path, s->headers, ip->nfile, in->cxx, td_text_fmt(a, "%s/ip", folder)};
+  bool before = td_cache_has(&s->cache, kept);
+  if (!before && !declare(s, &job)) return false;
+  in->text = td_cache_read_file(a, before ? kept : job.to);
+  if (!in->text) return td_cache_fail(&s->cache, "cannot read", job.to);
+  if (!td_ipsig_check(in, s->cache.diag)) return false;
+  return before || !*in->text || td_cache_keep(&s->cache, job.to, kept);
 }
 
 bool td_ip_build(TdIpShop *s, const TdIpsigText *in, const TdIp *ip, const TdParam *param, size_t n,

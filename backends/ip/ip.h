@@ -13,9 +13,9 @@ typedef struct TdIpShop {
 } TdIpShop;
 /* Finds both; false with d filled. */
 bool td_ip_open(TdIpShop *s, TdArena *a, TdDiag *d);
-/* Fills in->text, owned by a, with the source behind its preprocessor, and in->path with the files
- * of ip; the sources of diagnostics are there. False with d filled. */
-bool td_ip_expand(TdIpShop *s, const TdIp *ip, TdIpsigText *in);
+/* Fills in->path with the files of ip, and in->text, owned by a, with what libclang says of its
+ * functions `symbol`, unless that was done before. False with d filled. */
+bool td_ip_declare(TdIpShop *s, const TdIp *ip, const char *symbol, TdIpsigText *in);
 /* Compiles the IP of the parameters' types with Tide's HLS headers, unless that was done before.
  * Fills out->library and out->symbol, which C programs call; strings are owned by the shop's arena.
  * False with the diagnostic filled: what the compiler said of the source, at its line. */

@@ -1,5 +1,5 @@
-/* ipsig.h - the signature of a C++ function, read from its source: enough of C++ to know names,
- * types and extents, and to refuse by name what a call from outside cannot mean. */
+/* ipsig.h - the signatures of a C++ function, by what libclang says of its source (declare.h): what
+ * a call from outside cannot mean is refused by name. */
 #ifndef TD_IP_IPSIG_H
 #define TD_IP_IPSIG_H
 
@@ -16,25 +16,31 @@ typedef struct TdIpsigParam {
   TdLoc loc;
 } TdIpsigParam;
 
+/* One of the functions of that name, which differ in what they take. */
 typedef struct TdIpsig {
   const char *symbol; /* with its namespaces: "dsp::mac" */
   TdLoc loc;
   TD_VEC(TdIpsigParam) param;
+  const TdDiag *wrong; /* it cannot be called, as this says; or NULL */
 } TdIpsig;
+typedef TD_VEC(TdIpsig) TdIpsigs;
 
-/* A C++ source as its preprocessor leaves it; `given`: its path in tide.extern. Its files, the
- * source first, are numbers source[0 .. nfile) of the session's, and were read from path[0 ..
- * nfile). */
+/* What libclang says of a source; `given`: its path in tide.extern. Its files, the source first,
+ * are numbers source[0 .. nfile) of the session's, and were read from path[0 .. nfile). */
 typedef struct TdIpsigText {
   TdSession *session;
   const char *given, *text, *const *path;
   const uint32_t *source;
   size_t nfile;
+  bool cxx; /* else C */
 } TdIpsigText;
 
-/* The function `symbol` (with namespaces, or its last name alone) of a source, owned by a. False
- * with d filled: it is not there, or twice; a template, overloaded, not void; or a parameter that
- * Tide has no type for. */
-bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsig *out, TdDiag *d);
+/* Whether the source has no error; else d is filled with the first, at its place. */
+bool td_ipsig_check(const TdIpsigText *in, TdDiag *d);
+/* The functions `symbol` (with namespaces, or its last name alone) of a source without errors,
+ * owned by a; one at least. False with d filled: there are none, or of several namespaces. */
+bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsigs *out, TdDiag *d);
+/* Fills d: several of the functions can be meant. */
+bool td_ipsig_refuse(const TdIpsigs *all, TdDiag *d);
 
 #endif

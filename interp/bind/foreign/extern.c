@@ -192,8 +192,9 @@ static int l_extern(lua_State *L) {
   if (!name && call) name = td_context_name(x.ast, call);
   if (!name) name = x.foreign.symbol ? x.foreign.symbol : "foreign";
   if (!x.foreign.symbol) x.foreign.symbol = td_arena_strdup(st->arena, name);
-  if (is_cxx(x.foreign.source)) {
-    TdBindIp in = {x.foreign.source, x.foreign.symbol, x.params.at, x.params.n};
+  bool cxx = is_cxx(x.foreign.source);
+  if (cxx || (x.foreign.source && !x.params.n && !x.foreign.signature)) {
+    TdBindIp in = {x.foreign.source, x.foreign.symbol, cxx, x.params.at, x.params.n};
     x.params.at = (TdParam *)(uintptr_t)td_bind_ip(L, st, &in, &x.params.n, &x.foreign);
   }
   TdUnits units = {.store = st};

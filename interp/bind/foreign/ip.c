@@ -1,5 +1,5 @@
-/* ip.c - tide.extern of a C++ source: its signature is the parameters, against which the
- * types that the table gives are checked. */
+/* ip.c - tide.extern of a C++ source, or one in C without types: what it declares is the
+ * parameters, against which the types that the table gives are checked. */
 #include <string.h>
 
 #include "backends/host/cache.h"
@@ -10,7 +10,8 @@
 typedef struct Ip {
   TdStore *st;
   const TdBindIp *in;
-  TdIpsig sig;
+  TdIpsigs all; /* of its name */
+  TdIpsig sig;  /* the one that is meant */
   TdDiag *d;
 } Ip;
 
@@ -22,6 +23,20 @@ static const char *lua_name(const Ip *x, const char *name) {
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
     if (strcmp(name, taken[i]) == 0) return td_text_fmt(x->st->arena, "%s_", name);
   return name;
+}
+
+/* Whether a parameter but the i-th has this name. */
+static bool is_taken(const TdIpsig *f, size_t i, const char *name) {
+  for (size_t k = 0; k < f->param.n; k++)
+    if (k != i && strcmp(name, f->param.at[k].name) == 0) return true;
+  return false;
+}
+
+/* Gives parameter i a name that Lua can use and no other parameter has. */
+static void name_param(const Ip *x, const TdIpsig *f, size_t i) {
+  TdIpsigParam *p = &f->param.at[i];
+  p->name = lua_name(x, p->name);
+  while (is_taken(f, i, p->name)) p->name = td_text_fmt(x->st->arena, "%s_", p->name);
 }
 
 /* The type that the table gives a parameter, or NULL. */
@@ -79,6 +94,36 @@ static bool check_names(const Ip *x) {
   return true;
 }
 
+/* Whether a function has parameters of all the types that the table gives. */
+static bool takes_given(const Ip *x, const TdIpsig *f) {
+  bool all = !f->wrong;
+  for (size_t i = 0; all && i < x->in->nparam; i++) {
+    const TdParam *g = &x->in->param[i];
+    const TdIpsigParam *p = NULL;
+    for (size_t k = 0; k < f->param.n; k++)
+      if (strcmp(f->param.at[k].name, g->sym->name) == 0) p = &f->param.at[k];
+    const TdType *own = p ? declared(x, p) : NULL;
+    all = p && (own ? own == g->type : fits(p, g->type));
+  }
+  return all;
+}
+
+/* Finds the function that is meant: the only one, or the only one with the types that the table
+ * gives. */
+static bool choose(Ip *x) {
+  size_t n = 0;
+  for (size_t i = 0; i < x->all.n; i++) {
+    TdIpsig *f = &x->all.at[i];
+    for (size_t k = 0; k < f->param.n; k++) name_param(x, f, k);
+    bool fit = x->all.n == 1 || (x->in->nparam && takes_given(x, f));
+    if (fit) x->sig = *f;
+    n += fit;
+  }
+  if (n != 1) return td_ipsig_refuse(&x->all, x->d);
+  if (x->sig.wrong) *x->d = *x->sig.wrong;
+  return !x->sig.wrong;
+}
+
 /* The parameters in the order of the function; NULL with d filled. */
 static const TdParam *make_params(Ip *x, TdIp *ip) {
   size_t n = x->sig.param.n;
@@ -97,20 +142,6 @@ static const TdParam *make_params(Ip *x, TdIp *ip) {
   }
   ip->param = pass;
   return param;
-}
-
-/* Whether a parameter but the i-th has this name. */
-static bool is_taken(const Ip *x, size_t i, const char *name) {
-  for (size_t k = 0; k < x->sig.param.n; k++)
-    if (k != i && strcmp(name, x->sig.param.at[k].name) == 0) return true;
-  return false;
-}
-
-/* Gives parameter i a name that Lua can use and no other parameter has. */
-static void name_param(const Ip *x, size_t i) {
-  TdIpsigParam *p = &x->sig.param.at[i];
-  p->name = lua_name(x, p->name);
-  while (is_taken(x, i, p->name)) p->name = td_text_fmt(x->st->arena, "%s_", p->name);
 }
 
 /* The files of the IP as sources of diagnostics. */
@@ -132,20 +163,20 @@ const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t 
   TdDiag d = td_bind_diag(td_bind_arena(L));
   Ip x = {.st = st, .in = in, .d = &d};
   TdIp *ip = TD_NEW(st->arena, TdIp);
-  TdIpsigText text = {.session = b->session, .given = in->path};
+  TdIpsigText text = {.session = b->session, .given = in->path, .cxx = in->cxx};
   TdIpShop shop;
   if (!td_cache_read_file(st->arena, in->path))
     td_bind_fail(L, "foreign-file", "cannot read %s, which '%s' is in", in->path, in->symbol);
   ip->source = in->path;
   bool ok = td_ip_files(st->arena, in->path, ip, &d) && td_ip_open(&shop, st->arena, &d);
   if (ok) text.source = add_sources(&x, b->session, ip);
-  ok = ok && td_ip_expand(&shop, ip, &text) &&
-       td_ipsig_read(st->arena, &text, in->symbol, &x.sig, &d);
-  for (size_t i = 0; i < x.sig.param.n; i++) name_param(&x, i);
+  ok = ok && td_ip_declare(&shop, ip, in->symbol, &text) &&
+       td_ipsig_read(st->arena, &text, in->symbol, &x.all, &d) && choose(&x);
   ip->symbol = x.sig.symbol;
   *n = x.sig.param.n;
   const TdParam *param = ok ? make_params(&x, ip) : NULL;
-  if (!param || !td_ip_build(&shop, &text, ip, param, *n, out)) td_bind_raise(L, &d);
+  if (!param || (in->cxx && !td_ip_build(&shop, &text, ip, param, *n, out))) td_bind_raise(L, &d);
+  if (!in->cxx) return param;
   out->source = NULL;
   out->ip = ip;
   return param;

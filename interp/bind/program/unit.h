@@ -49,13 +49,14 @@ int td_bind_estimate(lua_State *L);
 /* arrays.c: k:arrays(), s:arrays(). */
 int td_bind_arrays(lua_State *L);
 
-/* foreign/ip.c: a C++ function as it is asked for, with the types that its table gives. */
+/* foreign/ip.c: a C or C++ function as it is asked for, with the types that its table gives. */
 typedef struct TdBindIp {
   const char *path, *symbol;
+  bool cxx;
   const TdParam *param; /* in no order */
   size_t nparam;
 } TdBindIp;
-/* Its parameters, owned by st; compiles it and fills *out. Raises what is wrong with it. */
+/* Its parameters, owned by st; compiles C++ and fills *out. Raises what is wrong with it. */
 const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t *n, TdForeign *out);
 
 /* rates.c: d:rates {device =}, d:fifos {device =, args =}, and of schedules. */

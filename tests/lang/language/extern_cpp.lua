@@ -257,13 +257,17 @@ twins("an alias of an array, of another shape than the table's",
   "typedef int row_t[4];\nvoid f(row_t a[3]) { a[0][0] = 1; }",
   "typedef int row_t[5];\nvoid f(row_t a[3]) { a[0][0] = 1; }", "ip-type", "'a' is i32[3][4] here", {a = i32[3][5]})
 twins("an alias of an array without extent", "typedef int row_t[];\nvoid f(row_t a[3]) { a[0][0] = 1; }",
-  "typedef int row_t[2];\nvoid f(row_t a[3]) { a[0][0] = 1; }", "ip-type", "extent '' of 'a'")
+  "typedef int row_t[2];\nvoid f(row_t a[3]) { a[0][0] = 1; }", "foreign-source", "incomplete element type 'row_t'")
 twins("a template", "template <class T> void f(T a[4]) { a[0] = 1; }", "void f(int a[4]) { a[0] = 1; }",
   "ip-template", "'f' is a template")
-twins("an overload", "void f(int a[4]) { a[0] = 1; }\nvoid f(float a[4]) { a[0] = 1; }",
-  "void f(int a[4]) { a[0] = 1; }\nvoid g(float a[4]) { a[0] = 1; }", "ip-overload", "'f' is overloaded")
+local loaded = "void f(int a[4]) { a[0] = 1; }\nvoid f(float a[4]) { a[0] = 1; }\nvoid f(struct S &s);"
+twins("an overload", loaded, "void f(int a[4]) { a[0] = 1; }\nvoid g(float a[4]) { a[0] = 1; }", "ip-overload",
+  "'f' is overloaded: a call from Tide could mean any of 3")
+twins("an overload that the types say", loaded, loaded, "ip-overload", "x = f32[4]", {}, {a = f32[4]})
+twins("overloads that the types do not tell apart", "void f(int *a, int b) {}\nvoid f(int *a, float b) {}",
+  "void f(int *a, int b) {}\nvoid f(float *a, float b) {}", "ip-overload", "another one", {a = i32[4]})
 twins("a declaration and its definition", "void f(int a[4]);\nvoid f(short a[4]) { a[0] = 1; }",
-  "void f(int a[4]);\nvoid f(int a[4]) { a[0] = 1; }", "ip-overload", "the other one")
+  "void f(int a[4]);\nvoid f(int a[4]) { a[0] = 1; }", "ip-overload", "another one")
 twins("a result", "int f(int a[4]) { return a[0]; }", "static void f(int a[4]) { a[0] = 1; }", "ip-function",
   "returns a value (int)")
 twins("a type that Tide has not", "struct S { int x; };\nvoid f(S a[4]) { a[0].x = 1; }",
@@ -271,7 +275,7 @@ twins("a type that Tide has not", "struct S { int x; };\nvoid f(S a[4]) { a[0].x
 twins("wider integers than words", "void f(ap_int<1025> a[4]) { a[0] = 1; }",
   "void f(ap_int<1024> a[4]) { a[0] = 1; }", "ip-type", "no type for 'ap_int<1025>'")
 twins("wide fixed-point numbers", "void f(ap_fixed<65, 8> a[4]) { a[0] = 1; }",
-  "void f(ap_fixed<64, 8> a[4]) { a[0] = 1; }", "ip-type", "no type for 'ap_fixed<65,8>'")
+  "void f(ap_fixed<64, 8> a[4]) { a[0] = 1; }", "ip-type", "no type for 'ap_fixed<65, 8>'")
 local streams = "#include \"hls_stream.h\"\nvoid one(hls::stream<int> &s, int &b) { b = s.read(); }\n"
 twins("a stream", streams .. "void f(hls::stream<int> &s, int &b) { one(s, b); }",
   streams .. "void f(int s[1], int &b) { hls::stream<int> x; x.write(s[0]); one(x, b); }", "ip-type",
@@ -283,8 +287,8 @@ twins("pointers to pointers", "void f(int **a) { **a = 1; }", "void f(int a[1][1
 twins("an array of pointers", "void f(int *a[2]) { *a[0] = 1; }", "void f(int a[2][1]) { *a[0] = 1; }", "ip-type",
   "array of pointers")
 twins("a parameter without a name", "void f(int [4]) {}", "void f(int a[4]) { a[0] = 1; }", "ip-type", "no name")
-twins("an extent that is not known", "int n();\nvoid f(int a[sizeof(int)]) { a[0] = 1; }",
-  "enum { K = 4 };\n#define E 4\nvoid f(int a[E * 1]) { a[0] = K; }", "ip-type", "extent 'sizeof(int)' of 'a'")
+twins("an extent that is none", "void f(int a[0]) { a[0] = 1; }", "void f(int a[sizeof(int) / 4]) { a[0] = 1; }",
+  "ip-type", "'a' is declared in a way")
 local both = "namespace x { void f(int a[1]) { a[0] = 1; } }\nnamespace y { void f(int a[1]) { a[0] = 2; } }"
 twins("two namespaces", both, both, "ip-function",
   "x::f or y::f", {}, {symbol = "y::f"})
@@ -371,7 +375,7 @@ end)
 t.test("errors point into the C++ source", function()
   local path = source("\nvoid f(int a[4],\n       float **q) {}\n")
   local e = t.fails(function() tide.extern {source = path, symbol = "f"} end, {code = "ip-type"})
-  t.eq({e.file, e.line, e.col}, {path, 6, 15})
+  t.eq({e.file, e.line, e.col}, {path, 6, 8})
   local wrong = source("void f(int a[4]) {\n  a[0] = missing;\n}")
   e = t.fails(function() tide.extern {source = wrong, symbol = "f"} end, {code = "foreign-source"})
   t.eq({e.file, e.line, e.col}, {wrong, 5, 10})
@@ -382,6 +386,89 @@ t.test("errors point into the C++ source", function()
   t.fails(function() ok(f32[4](0)) end, {code = "argument-type"})
   t.fails(function() ok() end, {code = "arguments"})
   t.fails(function() tide.kernel {A = f32[4], function(A) ok(A) end} end, {kind = "usage"})
+end)
+
+t.test("an overload is called by the types that the table gives", function()
+  local text = "void f(int a[2]) { a[1] = a[0] + 1; }\nvoid f(float a[2]) { a[1] = a[0] / 2; }\n" ..
+    "void f(int a[2], int b) { a[1] = b; }"
+  local x, y = i32[2](5), f32[2](5)
+  extern(text, {a = f32[2]})(y)
+  extern(text, {a = i32[2], b = i32})(x, 7)
+  t.eq({x:table(), y:table()}, {{5, 7}, {5.0, 2.5}})
+  t.fails(function() extern(text, {a = i32[2]}) end, {code = "ip-overload"})
+  local f = extern(text, {a = f32[2]})
+  t.eq(tostring(load(tostring(f))()), tostring(f), "the printed form says which")
+end)
+
+t.test("what clang says of the source: its place, and notes", function()
+  local path = source("namespace a { int x; }\nnamespace b { int x; }\nusing namespace a;\nusing namespace b;\n" ..
+    "void f(int a[4]) {\n  a[0] = x;\n}")
+  local e = t.fails(function() tide.extern {source = path, symbol = "f"} end, {code = "foreign-source"})
+  t.eq({e.file, e.line, e.col, e.message}, {path, 9, 10, "reference to 'x' is ambiguous"})
+  for _, line in ipairs {"4 | namespace a { int x; }", "5 | namespace b { int x; }"} do t.has(tostring(e), line) end
+  e = t.fails(function() extern("#include \"none.h\"\nvoid f(int a[4]) {}") end, {code = "foreign-source"})
+  t.eq({e.line, e.message}, {4, "'none.h' file not found"})
+end)
+
+t.test("a C source says itself what a function takes, where the table does not", function()
+  local function c(text, options)
+    options.source = shell.write(t.tmp("plain" .. tostring(text):len() .. ".c"), text)
+    options.symbol = "f"
+    return tide.extern(options)
+  end
+  local text = "#include <stdint.h>\n#define N 4\nenum { M = N / 2 };\ntypedef int8_t row[M];\n" ..
+    "void f(const row a[N], uint16_t k, double *restrict s) {\n" ..
+    "  for (int i = 0; i < N; i++) *s += a[i][1] * k;\n}"
+  t.fails(function() c(text, {}) end, {code = "ip-shape"})
+  local f = c(text:gsub("%*restrict s", "s[1]"):gsub("%*s", "s[0]"), {})
+  for _, part in ipairs {"a = i8[4][2]", "k = u16", "s = f64[1]"} do t.has(tostring(f), part) end
+  t.eq(tostring(load(tostring(f))()), tostring(f))
+  local s = f64[1](0.5)
+  f(i8[4][2](3), 10, s)
+  t.eq(s[0], 120.5)
+  t.fails(function() c("double f(double x) { return x; }", {}) end, {code = "ip-function", match = "give its signature"})
+  t.eq(c("double f(double x) { return -x; }", {f64(f64)})(2), -2.0)
+  t.fails(function() c("struct S { int x; };\nvoid f(struct S s) {}", {}) end, {code = "ip-type", match = "'struct S'"})
+end)
+
+-- Runs tide.extern of a source in a new process, in which a library stands in the place of libclang.
+local function with_library(text, lua)
+  local folder = t.tmp "library"
+  shell.output("mkdir -p " .. shell.quote(folder))
+  shell.write(folder .. "/lib.c", text)
+  for _, name in ipairs {"", "-11", "-12", "-13", "-14", "-15", "-16", "-17", "-18", "-19", "-20", "-21", "-22"} do
+    shell.output(("cc -shared -fPIC -o %s/libclang%s.so.1 %s/lib.c"):format(shell.quote(folder), name,
+      shell.quote(folder)))
+  end
+  local path = source("void f(int a[4]) { a[0] = " .. count .. "; }")
+  local script = shell.write(t.tmp "script.lua", ("local tide, path = require \"tide\", %q\n"):format(path) .. lua)
+  return shell.output(("LD_LIBRARY_PATH=%s timeout 60 %s %s 2>&1"):format(shell.quote(folder),
+    shell.quote(shell.program), shell.quote(script)))
+end
+local refused = [[
+  local ok, e = pcall(tide.extern, {source = path, symbol = "f"})
+  print(ok, e.kind, e.code, e.message, e.help)
+]]
+
+t.test("without libclang, and with one that crashes, the extern is refused and the session goes on", function()
+  t.has(with_library("int nothing;", refused), "false\tunsupported\tno-clang\tdeclarations are read by libclang, " ..
+    "which is not here\tapt-get install libclang1-14 libclang-common-14-dev")
+  local text = "#include <stdlib.h>\n__attribute__((constructor)) static void now(void) { %s; }"
+  t.has(with_library(text:format "abort()", refused), "clang-failed\tlibclang was ended by signal 6 on this source")
+  t.has(with_library(text:format "*(volatile int *)8 = 1", refused), "ended by signal 11")
+  t.has(with_library(text:format "exit(9)", refused), "gave up on this source with status 9")
+end)
+
+t.test("Ctrl-C ends what libclang works at", function()
+  local text = "#include <unistd.h>\n__attribute__((constructor)) static void now(void) { for (;;) pause(); }"
+  local out = with_library(text, [[
+    os.execute("(sleep 1; kill -INT " .. io.open("/proc/self/stat"):read "a":match "^%d+" .. ") &")
+    local began = os.time()
+    tide.extern {source = path, symbol = "f"}
+    print "went on"
+  ]])
+  t.has(out, "interrupted")
+  t.eq(out:find("went on", 1, true), nil)
 end)
 
 t.test("names that Lua has another use for", function()
