@@ -20,7 +20,7 @@ typedef enum {
 } TdDeclareWay;
 
 typedef struct TdDeclare {
-  const char *symbol;               /* functions with the last name of it are told */
+  const char *symbol;                /* functions with the last name of it are told */
   const char *const *path, *headers; /* of its files, the source first; where Tide's headers are */
   size_t nfile;
   bool cxx; /* else C */

@@ -79,11 +79,20 @@ static const TdType *type_of(Lines *l, const char **text) {
     const char *name;
     char kind; /* i, u, f(loat), b */
     int bits;
-  } known[] = {{"char", 'i', 8},           {"signed char", 'i', 8},     {"short", 'i', 16},
-               {"int", 'i', 32},           {"long", 'i', 64},           {"long long", 'i', 64},
-               {"unsigned char", 'u', 8},  {"unsigned short", 'u', 16}, {"unsigned int", 'u', 32},
-               {"unsigned long", 'u', 64}, {"unsigned long long", 'u', 64},
-               {"float", 'f', 32},         {"double", 'f', 64},         {"bool", 'b', 1},
+  } known[] = {{"char", 'i', 8},
+               {"signed char", 'i', 8},
+               {"short", 'i', 16},
+               {"int", 'i', 32},
+               {"long", 'i', 64},
+               {"long long", 'i', 64},
+               {"unsigned char", 'u', 8},
+               {"unsigned short", 'u', 16},
+               {"unsigned int", 'u', 32},
+               {"unsigned long", 'u', 64},
+               {"unsigned long long", 'u', 64},
+               {"float", 'f', 32},
+               {"double", 'f', 64},
+               {"bool", 'b', 1},
                {"_Bool", 'b', 1}};
   TdSession *s = l->in->session;
   const char *name = *text;
@@ -197,7 +206,8 @@ static TdIpsig *read_function(Lines *l, const char *want, Founds *found, TdIpsig
   TdIpsig *f = &out->at[out->n - 1];
   if (template_)
     wrong(l, f, TD_UNSUPPORTED, "ip-template", at,
-          td_text_fmt(l->arena, "'%s' is a template: write a function that calls one instance of it",
+          td_text_fmt(l->arena,
+                      "'%s' is a template: write a function that calls one instance of it",
                       symbol));
   else if (strcmp(result, "void") != 0)
     wrong(l, f, TD_USAGE, "ip-function", at,
@@ -226,9 +236,9 @@ bool td_ipsig_read(TdArena *a, const TdIpsigText *in, const char *symbol, TdIpsi
                          "'%s' may be %s or %s: name it with its namespace", symbol,
                          out->at[0].symbol, f->symbol);
     if (f->wrong || found.at[i].defined) continue;
-    TdDiag *w = wrong(&l, f, TD_USAGE, "ip-function", f->loc,
-                      td_text_fmt(a, "'%s' is declared here, and not defined in this source",
-                                  f->symbol));
+    TdDiag *w =
+        wrong(&l, f, TD_USAGE, "ip-function", f->loc,
+              td_text_fmt(a, "'%s' is declared here, and not defined in this source", f->symbol));
     td_diag_help(w, "name the source that defines it, or include that in quotes");
   }
   return true;

@@ -426,7 +426,7 @@ t.test("a C source says itself what a function takes, where the table does not",
   local s = f64[1](0.5)
   f(i8[4][2](3), 10, s)
   t.eq(s[0], 120.5)
-  t.fails(function() c("double f(double x) { return x; }", {}) end, {code = "ip-function", match = "give its signature"})
+  t.fails(function() c("float f(float x) { return x; }", {}) end, {code = "ip-function", match = "give its signature"})
   t.eq(c("double f(double x) { return -x; }", {f64(f64)})(2), -2.0)
   t.fails(function() c("struct S { int x; };\nvoid f(struct S s) {}", {}) end, {code = "ip-type", match = "'struct S'"})
 end)
