@@ -14,8 +14,8 @@ typedef struct Check {
   const TdMaestroStreamer *s;
   const TdMaestroPattern *p;
   int role;
-  int loop[TD_MAESTRO_NEST_LOOPS + 3]; /* of the operand's tiles and elements, outermost first */
-  int64_t trips[TD_MAESTRO_NEST_LOOPS + 3], step[TD_MAESTRO_NEST_LOOPS + 3];
+  int loop[TD_DESC_DIGITS]; /* of the operand's tiles and elements, outermost first */
+  int64_t trips[TD_DESC_DIGITS], step[TD_DESC_DIGITS];
   int n;
 } Check;
 
@@ -43,6 +43,9 @@ static void add(Check *c, int loop, int64_t trips, int64_t step) {
 /* The loops in the order in which the array takes elements. */
 static void list_loops(Check *c) {
   const TdMaestroJob *j = c->j;
+  for (int i = 0; i < c->x->nwalk; i++)
+    add(c, c->x->walk[i].loop, c->x->walk[i].n, c->x->walk[i].step);
+  if (c->role >= TD_MAESTRO_FROM) return;
   for (int i = 0; i < j->nest.nloop; i++) {
     int l = j->temporal[i];
     if (c->role < TD_MAESTRO_C || !j->nest.loop[l].reduces)
@@ -122,11 +125,25 @@ static bool compare_steps(const Check *c, int64_t base, int64_t count, TdDiag *d
   return got == want || differ(c, count - 1, got, want, d);
 }
 
+/* The registers of a streamer without the step from one operand to the other. */
+static TdMaestroPattern of_one(const Check *c) {
+  TdMaestroPattern p = *c->p;
+  bool two = c->j->stream[TD_MAESTRO_OTHER].used &&
+             (c->role == TD_MAESTRO_FROM || c->role == TD_MAESTRO_OTHER);
+  if (!two) return p;
+  if (c->role == TD_MAESTRO_OTHER) p.base += p.stride[0];
+  p.bound[0] = 1;
+  p.stride[0] = 0;
+  return p;
+}
+
 /* One streamer. */
 static bool check_stream(const TdMaestroJob *j, int role, TdCtx *ctx, TdDiag *d) {
   Check c = {.j = j, .x = &j->stream[role], .role = role};
   c.s = &j->system->at[c.x->streamer];
   c.p = &j->pattern[c.x->streamer];
+  TdMaestroPattern one = of_one(&c);
+  c.p = &one;
   list_loops(&c);
   int64_t count = 1, offset[TD_MAESTRO_CHANNELS], base = c.p->base - c.x->nest.offset;
   for (int i = 0; i < c.n; i++) count *= c.trips[i];

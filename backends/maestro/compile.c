@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *const td_maestro_role_name[TD_MAESTRO_ROLES] = {"A", "B", "C", "D", "E"};
+const char *const td_maestro_role_name[TD_MAESTRO_ROLES] = {"A", "B", "C", "D", "E", "", "", ""};
 
 typedef struct Compile {
   TdMaestroJob *j;
@@ -12,6 +12,7 @@ typedef struct Compile {
   const TdMaestroAsk *ask;
   TdArena *a;
   TdDiag *d;
+  bool cut[TD_MAESTRO_NEST_LOOPS]; /* loops of which other jobs run iterations */
 } Compile;
 
 /* The names of the nest's loops, for help. */
@@ -44,6 +45,7 @@ static bool take_part(Compile *c) {
       return td_diag_set(c->d, TD_USAGE, "maestro-loop", n->loop[l].loc,
                          "part: loop '%s' has %lld iterations", n->loop[l].name,
                          (long long)part.n[l]);
+    c->cut[l] = c->ask->n[i] < part.n[l];
     part.lo[l] = c->ask->lo[i];
     part.n[l] = c->ask->n[i];
   }
@@ -119,6 +121,42 @@ static bool check_stationary(Compile *c) {
   return true;
 }
 
+/* Whether sums of a type are the same in every order, with products of zeros among them. */
+static bool associates(const TdType *t) {
+  return td_type_is_integer(t) && !t->saturate;
+}
+
+/* Sums that round or saturate are made in the kernel's order. */
+static bool check_sums(Compile *c) {
+  const TdMaestroJob *j = c->j;
+  const TdMaestroNest *n = &j->nest;
+  if (associates(n->acc)) return true;
+  int before = -1, k = j->spatial[2];
+  for (int i = 0; i < n->nloop; i++) {
+    int l = j->temporal[i];
+    if (!n->loop[l].reduces || n->loop[l].extent == 1) continue;
+    bool late = (before >= 0 && l < before) || (k >= 0 && l > k) || (c->cut[l] && before >= 0);
+    if (late) {
+      td_diag_set(c->d, TD_UNSUPPORTED, "maestro-sums", n->loop[l].loc,
+                  "sums of %s are not the same in another order: loop '%s' comes %s '%s'",
+                  td_type_str(c->a, n->acc), n->loop[l].name,
+                  c->cut[l]         ? "in parts inside of"
+                  : l > k && k >= 0 ? "inside of"
+                                    : "behind",
+                  n->loop[l > k && k >= 0 && l != before ? k : before].name);
+      td_diag_help(c->d, "loops in the kernel's order, and k = the innermost that reduces");
+      return false;
+    }
+    before = l;
+  }
+  if (k < 0 || n->loop[k].extent % j->tile[k] == 0) return true;
+  return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-sums", n->loop[k].loc,
+                     "sums of %s are not the same with products of zeros among them: loop '%s' "
+                     "runs %lld times, and the array takes %lld products",
+                     td_type_str(c->a, n->acc), n->loop[k].name, (long long)n->loop[k].extent,
+                     (long long)j->tile[k]);
+}
+
 /* Which factor is A: the one that m, else not n, moves. */
 static bool assign_roles(Compile *c) {
   TdMaestroJob *j = c->j;
@@ -158,7 +196,7 @@ static bool check_type(Compile *c, int role, const TdType *want) {
 /* Zeros for C: a word without memory, repeated. */
 static void give_zeros(Compile *c, int streamer, int64_t tiles) {
   TdMaestroPattern *p = &c->j->pattern[streamer];
-  *p = (TdMaestroPattern){.used = true};
+  *p = (TdMaestroPattern){.used = true, .bytes = UINT32_MAX};
   for (int d = 0; d < c->s->at[streamer].loops; d++) p->bound[d] = 1;
   p->bound[0] = tiles;
 }
@@ -188,7 +226,7 @@ static bool map_role(Compile *c, int role) {
   if (role == TD_MAESTRO_C) c->j->work.with_c = true;
   const char *said = c->ask->order ? c->ask->order[x->x->param] : NULL;
   return td_maestro_order_read(c->j, role, said, c->a, c->d) &&
-         td_maestro_map_stream(c->j, role, c->a, c->d);
+         td_maestro_map_stream(c->j, role, NULL, c->a, c->d);
 }
 
 /* Refuses what the array cannot start with or end in. */
@@ -213,18 +251,33 @@ static bool check_types(Compile *c) {
          check_type(c, TD_MAESTRO_C, x->acc) && check_type(c, TD_MAESTRO_D, x->acc);
 }
 
+/* A nest that moves words from a reader to a writer. */
+static bool compile_path(Compile *c) {
+  TdMaestroJob *j = c->j;
+  if (!take_part(c)) return false;
+  for (int l = 0; l < j->nest.nloop; l++) {
+    j->tile[l] = 1;
+    j->temporal[l] = l;
+  }
+  return td_maestro_path_compile(j, c->ask, c->a, c->d) && td_maestro_job_place(j, c->ask, c->d) &&
+         td_maestro_job_check(j, td_arena_ctx(c->a), c->d);
+}
+
 bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMaestroAsk *ask,
                             TdMaestroJob *out, TdDiag *d) {
   Compile c = {.j = out, .s = s, .ask = ask, .a = q->arena, .d = d};
   *out = (TdMaestroJob){.system = s};
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++) out->stream[role].streamer = -1;
+  if (td_maestro_nest_moves(q))
+    return td_maestro_nest_read_path(q, &out->nest, d) && compile_path(&c);
   if (!s->array.here)
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
   if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) ||
-      !take_temporal(&c) || !check_stationary(&c) || !check_ends(&c) || !assign_roles(&c) ||
-      !check_types(&c) || !td_maestro_order_complete(out, d))
+      !take_temporal(&c) || !check_stationary(&c) || !check_sums(&c) || !check_ends(&c) ||
+      !assign_roles(&c) || !check_types(&c) || !td_maestro_order_complete(out, d))
     return false;
   count_work(out);
-  for (int role = 0; role < TD_MAESTRO_ROLES; role++)
+  for (int role = 0; role < TD_MAESTRO_FROM; role++)
     if (!map_role(&c, role)) return false;
   return td_maestro_job_place(out, ask, d) && td_maestro_job_check(out, td_arena_ctx(c.a), d);
 }

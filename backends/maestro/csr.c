@@ -102,7 +102,7 @@ uint32_t td_maestro_csr_value(const TdMaestroSystem *s, const TdMaestroPattern *
   case FIELD_STRIDE: return (uint32_t)p->stride[r->index];
   case FIELD_MODE: return (uint32_t)p->mode;
   case FIELD_MASK: return (uint32_t)(p->mask >> mask_shift(&s->at[r->streamer], r->index));
-  case FIELD_BYTES: return UINT32_MAX;
+  case FIELD_BYTES: return p->bytes;
   case TD_MAESTRO_CSR_EXT: return p->ext;
   default: return (uint32_t)p->reg[r->index / TD_MAESTRO_ARGS][r->index % TD_MAESTRO_ARGS];
   }
@@ -119,7 +119,7 @@ static void set(const TdMaestroStreamer *s, TdMaestroPattern *p, const TdMaestro
   case FIELD_STRIDE: p->stride[r->index] = v; break;
   case FIELD_MODE: p->mode = (int)v; break;
   case FIELD_MASK: p->mask |= (uint64_t)v << mask_shift(s, r->index); break;
-  case FIELD_BYTES: break;
+  case FIELD_BYTES: p->bytes = v; break;
   case TD_MAESTRO_CSR_EXT: p->ext = v; break;
   default: p->reg[r->index / TD_MAESTRO_ARGS][r->index % TD_MAESTRO_ARGS] = v;
   }
@@ -155,7 +155,8 @@ static bool check(const TdMaestroSystem *s, int i, const TdMaestroPattern *p, Td
 bool td_maestro_csr_decode(const TdMaestroSystem *s, const TdMaestroCsrs *map,
                            const uint32_t *value, TdMaestroPattern *pattern, TdDiag *d) {
   for (int i = 0; i < s->n; i++)
-    pattern[i] = (TdMaestroPattern){.used = true, .mask = s->at[i].mask ? 0 : UINT64_MAX};
+    pattern[i] = (TdMaestroPattern){
+        .used = true, .mask = s->at[i].mask ? 0 : UINT64_MAX, .bytes = UINT32_MAX};
   for (size_t i = 0; i < map->n; i++)
     if (map->at[i].streamer >= 0)
       set(&s->at[map->at[i].streamer], &pattern[map->at[i].streamer], &map->at[i], value[i]);

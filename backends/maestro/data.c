@@ -12,7 +12,10 @@ typedef struct Port {
   TdMaestroAgu agu;
   int64_t offset[TD_MAESTRO_CHANNELS];
   int64_t repeats, handed;
-  uint8_t *word, *other; /* at the array; room for extensions */
+  uint8_t *word;                                       /* at the array */
+  uint8_t *raw;                                        /* at the FIFO */
+  uint8_t *in[TD_MAESTRO_EXTS], *out[TD_MAESTRO_EXTS]; /* beats that come, that were made */
+  int64_t count[TD_MAESTRO_EXTS], left[TD_MAESTRO_EXTS];
 } Port;
 
 typedef struct Data {
@@ -26,29 +29,26 @@ typedef struct Data {
   TdDiag *d;
 } Data;
 
-/* Bytes of the longest word on the way through the extensions. */
-static size_t widest(const TdMaestroStreamer *s, int64_t word) {
-  int64_t most = s->channels * word;
-  for (int i = 0; i < s->next; i++) {
-    const TdMaestroExt *x = &s->ext[i];
-    if (x->in * x->take / 8 > most) most = x->in * x->take / 8;
-    if (x->out * x->give / 8 > most) most = x->out * x->give / 8;
+/* Room for the beats of the extensions. */
+static void open_exts(const Data *m, Port *x) {
+  for (int k = 0; k < x->s->next; k++) {
+    const TdMaestroExt *e = &x->s->ext[k];
+    x->in[k] = TD_NEWN(m->a, uint8_t, e->in / 8 * td_maestro_ext_takes(e, x->p->reg[k]));
+    x->out[k] = TD_NEWN(m->a, uint8_t, e->out / 8 * e->give);
   }
-  return (size_t)most;
 }
 
-static void open_port(Data *m, int role) {
-  Port *x = &m->port[role];
-  int i = td_maestro_system_find(m->j->system, td_maestro_role_name[role]);
+static void open_port(Data *m, Port *x, int i) {
   if (i < 0 || !m->j->pattern[i].used) return;
   x->s = &m->j->system->at[i];
   x->p = &m->j->pattern[i];
   x->agu = td_maestro_agu_start(x->s, x->p);
   x->repeats = td_maestro_agu_repeats(x->s, x->p);
   for (int c = 0; c < x->s->channels; c++) x->offset[c] = td_maestro_agu_lane(x->s, x->p, c);
-  size_t n = widest(x->s, m->j->system->memory.word);
-  x->word = TD_NEWN(m->a, uint8_t, n);
-  x->other = TD_NEWN(m->a, uint8_t, n);
+  int64_t raw = x->s->channels * m->j->system->memory.word, most = x->s->width / 8;
+  x->raw = TD_NEWN(m->a, uint8_t, raw);
+  x->word = TD_NEWN(m->a, uint8_t, most > raw ? most : raw);
+  open_exts(m, x);
 }
 
 /* The physical place of a channel's word. */
@@ -60,44 +60,71 @@ static int64_t place(const Data *m, const Port *x, int channel) {
 /* The words of all channels as they lie in memory; those without access are 0. */
 static void fetch(const Data *m, Port *x) {
   size_t w = (size_t)m->j->system->memory.word;
+  if (x->handed++ % x->repeats) return;
   for (int c = 0; c < x->s->channels; c++)
     if (x->p->mask >> c & 1)
-      memcpy(x->word + (size_t)c * w, m->memory + place(m, x, c), w);
+      memcpy(x->raw + (size_t)c * w, m->memory + place(m, x, c), w);
     else
-      memset(x->word + (size_t)c * w, 0, w);
+      memset(x->raw + (size_t)c * w, 0, w);
   td_maestro_agu_tick(&x->agu);
 }
 
-/* Runs the word through the extensions that are on. */
-static void extend(Port *x) {
-  for (int i = 0; i < x->s->next; i++) {
-    if (!(x->p->ext >> i & 1)) continue;
-    const TdMaestroExt *e = &x->s->ext[i];
-    td_maestro_ext_info[e->kind].beat(e, x->p->reg[i], x->word, x->other);
-    uint8_t *was = x->word;
-    x->word = x->other;
-    x->other = was;
+/* The next beat behind extension k: of the FIFO, if k is -1. */
+static void pull(const Data *m, Port *x, int k, uint8_t *to) {
+  while (k >= 0 && !(x->p->ext >> k & 1)) k--;
+  if (k < 0) {
+    fetch(m, x);
+    memcpy(to, x->raw, (size_t)(x->s->channels * m->j->system->memory.word));
+    return;
   }
+  const TdMaestroExt *e = &x->s->ext[k];
+  if (!x->left[k]) {
+    int64_t n = td_maestro_ext_takes(e, x->p->reg[k]);
+    for (int64_t i = 0; i < n; i++) pull(m, x, k - 1, x->in[k] + i * (e->in / 8));
+    td_maestro_ext_info[e->kind].beat(e, x->p->reg[k], x->in[k], x->out[k]);
+    x->left[k] = e->give;
+  }
+  memcpy(to, x->out[k] + (e->give - x->left[k]--) * (e->out / 8), (size_t)(e->out / 8));
 }
 
 /* The next word of a reader, at the array. */
 static void read_word(const Data *m, Port *x) {
-  if (x->handed++ % x->repeats) return;
-  fetch(m, x);
-  extend(x);
+  pull(m, x, x->s->next - 1, x->word);
+}
+
+/* Stores a word of the FIFO: the bytes that the mask has. */
+static void flush(const Data *m, Port *x, const uint8_t *word) {
+  int64_t w = m->j->system->memory.word;
+  for (int c = 0; c < x->s->channels; c++) {
+    if (!(x->p->mask >> c & 1)) continue;
+    int64_t at = place(m, x, c);
+    for (int64_t b = 0; b < w; b++) {
+      if (!(x->p->bytes >> b & 1)) continue;
+      m->memory[at + b] = word[c * w + b];
+      m->written[at + b] = 1;
+    }
+  }
+  td_maestro_agu_tick(&x->agu);
+}
+
+/* Gives a beat to extension k of a writer: to the FIFO, if k is -1. */
+static void push(const Data *m, Port *x, int k, const uint8_t *beat) {
+  while (k >= 0 && !(x->p->ext >> k & 1)) k--;
+  if (k < 0) {
+    flush(m, x, beat);
+    return;
+  }
+  const TdMaestroExt *e = &x->s->ext[k];
+  memcpy(x->in[k] + x->count[k]++ * (e->in / 8), beat, (size_t)(e->in / 8));
+  if (x->count[k] < td_maestro_ext_takes(e, x->p->reg[k])) return;
+  x->count[k] = 0;
+  td_maestro_ext_info[e->kind].beat(e, x->p->reg[k], x->in[k], x->out[k]);
+  for (int64_t i = 0; i < e->give; i++) push(m, x, k - 1, x->out[k] + i * (e->out / 8));
 }
 
 /* Stores the word of a writer. */
 static void write_word(const Data *m, Port *x) {
-  size_t w = (size_t)m->j->system->memory.word;
-  extend(x);
-  for (int c = 0; c < x->s->channels; c++) {
-    if (!(x->p->mask >> c & 1)) continue;
-    int64_t at = place(m, x, c);
-    memcpy(m->memory + at, x->word + (size_t)c * w, w);
-    memset(m->written + at, 1, w);
-  }
-  td_maestro_agu_tick(&x->agu);
+  push(m, x, x->s->next - 1, x->word);
 }
 
 /* ---- the array ---- */
@@ -181,16 +208,25 @@ static void run_array(Data *m) {
   }
 }
 
+/* Beats from a reader to a writer until its addresses end. */
+static void run_path(Data *m) {
+  Port *from = &m->port[TD_MAESTRO_FROM], *to = &m->port[TD_MAESTRO_TO];
+  while (to->agu.busy) {
+    td_ctx_tick(m->ctx, 1);
+    read_word(m, from);
+    memcpy(to->word, from->word, (size_t)(to->s->width / 8));
+    write_word(m, to);
+  }
+}
+
 /* ---- the memory before and after ---- */
 
 /* The physical place of an element of an operand. */
 static int64_t element_place(const Data *m, const TdMaestroStream *x, const int64_t *index) {
   int64_t ordinal = 0;
   for (int k = 0; k < x->x->rank; k++) ordinal = ordinal * x->order.room[k] + index[k];
-  const TdMaestroPattern *p = &m->j->pattern[x->streamer];
-  int64_t base = p->base - x->nest.offset;
-  return td_maestro_agu_physical(&m->j->system->memory, p->mode,
-                                 base + td_desc_place(&x->order.at, ordinal));
+  return td_maestro_agu_physical(&m->j->system->memory, m->j->pattern[x->streamer].mode,
+                                 x->base + td_desc_place(&x->order.at, ordinal));
 }
 
 /* The elements of a tensor that an operand keeps in memory. */
@@ -227,6 +263,10 @@ static void store(Data *m, const TdMaestroStream *x) {
   } while (td_tensor_next(&t, index));
 }
 
+bool td_maestro_job_reads(int role) {
+  return role < TD_MAESTRO_D || role == TD_MAESTRO_FROM || role == TD_MAESTRO_OTHER;
+}
+
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d) {
   Data m = {.j = j, .a = a, .ctx = td_arena_ctx(a), .param = param, .d = d};
   const TdMaestroArray *x = &j->system->array;
@@ -237,10 +277,14 @@ bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *par
   m.right = TD_NEWN(a, uint64_t, x->n * x->k);
   m.sum = TD_NEWN(a, uint64_t, x->m * x->n);
   for (int role = 0; role < TD_MAESTRO_ROLES; role++) {
-    open_port(&m, role);
-    if (j->stream[role].used && role < TD_MAESTRO_D) load(&m, &j->stream[role]);
+    open_port(&m, &m.port[role], j->stream[role].streamer);
+    if (j->stream[role].used && td_maestro_job_reads(role)) load(&m, &j->stream[role]);
   }
-  run_array(&m);
-  store(&m, &j->stream[j->work.quantised ? TD_MAESTRO_E : TD_MAESTRO_D]);
+  if (j->work.path)
+    run_path(&m);
+  else
+    run_array(&m);
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++)
+    if (j->stream[role].used && !td_maestro_job_reads(role)) store(&m, &j->stream[role]);
   return true;
 }

@@ -8,13 +8,16 @@
 #include "backends/maestro/maestro.h"
 #include "backends/maestro/nest.h"
 
-/* What streamers are to the array; their names. */
+/* What streamers are to the array; the names of those that it has. */
 typedef enum {
   TD_MAESTRO_A,
   TD_MAESTRO_B,
   TD_MAESTRO_C,
   TD_MAESTRO_D,
   TD_MAESTRO_E,
+  TD_MAESTRO_FROM,  /* past the array: what is read, */
+  TD_MAESTRO_OTHER, /* what is added to it, word by word, by the same streamer, */
+  TD_MAESTRO_TO,    /* and what is written */
   TD_MAESTRO_ROLES
 } TdMaestroRole;
 extern const char *const td_maestro_role_name[TD_MAESTRO_ROLES];
@@ -34,6 +37,12 @@ typedef struct TdMaestroAsk {
   bool sums; /* sums go on from the result */
 } TdMaestroAsk;
 
+/* A digit of a path: n values of a loop, `step` apart. */
+typedef struct TdMaestroWalk {
+  int loop;
+  int64_t n, step;
+} TdMaestroWalk;
+
 /* One operand under one streamer. */
 typedef struct TdMaestroStream {
   bool used;
@@ -43,7 +52,10 @@ typedef struct TdMaestroStream {
   TdOrderBytes order;
   TdDesc nest;     /* bytes from the operand's first, of each element that the nest touches, in the
                     * order in which the array takes them */
+  int64_t base;    /* logical address of the operand's first byte */
   int64_t element; /* bytes */
+  TdMaestroWalk walk[TD_DESC_DIGITS]; /* of a path, outermost first */
+  int nwalk;
   bool swapped, copied; /* tiles arrive transposed; one row of a tile arrives, for all rows */
 } TdMaestroStream;
 
@@ -62,6 +74,8 @@ typedef struct TdMaestroJob {
 /* Compiles the nest that q's program is; false with d filled. */
 bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMaestroAsk *ask,
                             TdMaestroJob *out, TdDiag *d);
+/* Whether the operand of a role is read from memory, not written. */
+bool td_maestro_job_reads(int role);
 /* Times that a loop is run one after the other. */
 int64_t td_maestro_job_trips(const TdMaestroJob *j, int loop);
 /* Modes and bases again; what `ask` says of them. */
@@ -98,11 +112,18 @@ const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOr
 /* The order of each operand: what the user says (NULL: one that fits). */
 bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena *a, TdDiag *d);
 
-/* map.c: the registers of the streamer of a role, but for base and mode. */
-bool td_maestro_map_stream(TdMaestroJob *j, int role, TdArena *a, TdDiag *d);
+/* map.c: the registers of the streamer of a role, but for base and mode; into *p, if it is given.
+ */
+bool td_maestro_map_stream(TdMaestroJob *j, int role, TdMaestroPattern *p, TdArena *a, TdDiag *d);
+
+/* path.c: a nest that moves words: its reader, writer, extensions, registers. */
+bool td_maestro_path_compile(TdMaestroJob *j, const TdMaestroAsk *ask, TdArena *a, TdDiag *d);
 
 /* scale.c: the quantiser that what is stored asks for; NULL, or why it is none. */
 const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s);
+/* The registers of rescale_down for which it makes e of `value`; false: none are. */
+bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *value,
+                                int64_t *reg);
 /* What it makes of a sum. */
 uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum);
 

@@ -58,7 +58,12 @@ typedef struct TdMaestroExt {
   const TdType *type; /* of its elements, or NULL */
   int64_t in, out;    /* bits of a beat */
   int64_t take, give; /* beats that it gathers, and that it makes of them */
+  bool counts;        /* its first register says how many it gathers */
 } TdMaestroExt;
+/* Beats that it gathers when its registers are these. */
+int64_t td_maestro_ext_takes(const TdMaestroExt *x, const int64_t *reg);
+/* Whether every beat becomes one beat at once. */
+bool td_maestro_ext_is_wire(const TdMaestroExt *x);
 
 /* A streamer: a reader, or a writer. */
 typedef struct TdMaestroStreamer {
@@ -69,6 +74,7 @@ typedef struct TdMaestroStreamer {
   int64_t lane[TD_MAESTRO_DIMS]; /* spatial bounds, the first varies fastest */
   int64_t channels, loops, depth, addr_depth;
   int shares; /* the streamer whose ports it uses, or -1 */
+  int from;   /* a writer: the reader whose words it takes past the array, or -1 */
   int first;  /* its first port */
   TdMaestroExt ext[TD_MAESTRO_EXTS];
   int next;
@@ -105,8 +111,9 @@ typedef struct TdMaestroPattern {
   int64_t lane_stride[TD_MAESTRO_DIMS];
   int64_t bound[TD_MAESTRO_LOOPS], stride[TD_MAESTRO_LOOPS]; /* the innermost first */
   int mode;
-  uint64_t mask; /* channels that access memory */
-  uint32_t ext;  /* extensions that are on, one bit each */
+  uint64_t mask;  /* channels that access memory */
+  uint32_t bytes; /* of a word that are written */
+  uint32_t ext;   /* extensions that are on, one bit each */
   int64_t reg[TD_MAESTRO_EXTS][TD_MAESTRO_ARGS];
 } TdMaestroPattern;
 
@@ -120,6 +127,8 @@ typedef struct TdMaestroWork {
   int64_t steps, tiles;
   bool with_c, quantised;
   TdMaestroScale scale; /* if quantised */
+  bool path;            /* words go from a reader to a writer, past the array */
+  int from, to;         /* those two */
 } TdMaestroWork;
 
 /* agu.c: address generation, by the two counters of each dimension. */
@@ -147,6 +156,26 @@ int64_t td_maestro_agu_physical(const TdMaestroMemory *m, int mode, int64_t addr
 TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode);
 
 /* ---- a run ---- */
+
+/* chain.c: the extensions of a streamer under way. One that gathers beats holds those that it made
+ * until they are taken; between neighbours there is a queue of two. */
+typedef struct TdMaestroChain {
+  const TdMaestroStreamer *s;
+  const TdMaestroPattern *p;
+  int64_t in[TD_MAESTRO_EXTS], left[TD_MAESTRO_EXTS]; /* beats gathered, beats to give */
+  int link[TD_MAESTRO_EXTS], start[TD_MAESTRO_EXTS]; /* between k and k + 1; at the cycle's start */
+} TdMaestroChain;
+/* A reader: whether a beat is there for the array, when `word` says that one is at the FIFO. */
+bool td_maestro_chain_valid(const TdMaestroChain *c, bool word);
+/* Takes it; whether a word leaves the FIFO. */
+bool td_maestro_chain_take(TdMaestroChain *c);
+/* Moves beats on inside of the chain, once the array has taken; whether a word leaves the FIFO. */
+bool td_maestro_chain_pull(TdMaestroChain *c, bool word);
+/* A writer: beats move on to a FIFO with room; whether one comes there. Before the array gives. */
+bool td_maestro_chain_drain(TdMaestroChain *c, bool room);
+/* Whether a beat may come, and that it comes; whether it is at the FIFO at once. */
+bool td_maestro_chain_ready(const TdMaestroChain *c, bool room);
+bool td_maestro_chain_give(TdMaestroChain *c);
 
 /* Why the array waits. */
 typedef enum {

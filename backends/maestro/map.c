@@ -51,6 +51,13 @@ static void add_digit(Digits *g, int64_t n, int64_t s, int loop) {
 static Digits digits_of(const Map *m) {
   Digits g = {.y = {.offset = first_ordinal(m)}};
   const TdMaestroJob *j = m->j;
+  if (m->role >= TD_MAESTRO_FROM) {
+    for (int i = 0; i < m->x->nwalk; i++) {
+      const TdMaestroWalk *w = &m->x->walk[i];
+      add_digit(&g, w->n, moves(m, w->loop) * w->step, w->loop);
+    }
+    return g;
+  }
   bool sums = m->role >= TD_MAESTRO_C;
   for (int i = 0; i < j->nest.nloop; i++) {
     int l = j->temporal[i];
@@ -171,7 +178,7 @@ static bool try_tile(Map *m) {
   TdDescCarry why;
   TdDesc z;
   int64_t step, word = m->j->system->memory.word, e = m->x->element;
-  *m->p = (TdMaestroPattern){.used = true, .ext = m->p->ext};
+  *m->p = (TdMaestroPattern){.used = true, .ext = m->p->ext, .bytes = UINT32_MAX};
   if (!td_desc_compose(&m->x->order.at, &g.y, &z, &why)) return refuse_carry(m, &g);
   m->x->nest = z;
   m->p->base = z.offset;
@@ -210,10 +217,11 @@ static int swaps(const Map *m) {
   return x->arg[0] == column && x->arg[1] == row ? i : -1;
 }
 
-bool td_maestro_map_stream(TdMaestroJob *j, int role, TdArena *a, TdDiag *d) {
+bool td_maestro_map_stream(TdMaestroJob *j, int role, TdMaestroPattern *p, TdArena *a, TdDiag *d) {
   TdMaestroStream *x = &j->stream[role];
-  Map m = {.j = j, .x = x, .s = &j->system->at[x->streamer], .role = role, .a = a};
-  m.p = &j->pattern[x->streamer];
+  Map m = {.j = j, .x = x, .s = &j->system->at[x->streamer], .role = role, .a = a, .d = d};
+  m.p = p ? p : &j->pattern[x->streamer];
+  if (role >= TD_MAESTRO_FROM) return try_tile(&m);
   TdDiag plain = {.arena = d->arena}, other = {.arena = d->arena};
   int copy = copies(&m), swap = swaps(&m);
   m.d = &other;

@@ -11,7 +11,7 @@ typedef struct Mover {
   const TdMaestroStreamer *s;
   const TdMaestroPattern *p;
   TdMaestroAgu agu;
-  uint64_t all;                               /* its channels */
+  TdMaestroChain chain;
   uint64_t in_flight[TD_MAESTRO_LATENCY + 1]; /* grants of the last cycles */
   int64_t pushed, popped;                     /* vectors, wide words */
   int64_t repeats, handed;              /* times that a word is handed over, was handed over */
@@ -44,6 +44,7 @@ typedef struct Model {
   int last[TD_MAESTRO_BANKS]; /* port that each bank granted last */
   Array array;
   int a, b, c, d, e;  /* streamers of the array, -1: not there, or off */
+  bool late;          /* a writer's full queue accepts what is granted in the cycle: grants first */
   int64_t now, moved; /* the cycle, and the last one in which something moved */
   int64_t quantiser;  /* cycles that it needs for a result */
   bool fire;
@@ -59,7 +60,7 @@ static void start_mover(Model *m, int i) {
   v->s = &m->sys->at[i];
   v->p = &m->r->pattern[i];
   v->agu = td_maestro_agu_start(v->s, v->p);
-  v->all = v->s->channels == 64 ? UINT64_MAX : (UINT64_C(1) << v->s->channels) - 1;
+  v->chain = (TdMaestroChain){.s = v->s, .p = v->p};
   v->repeats = td_maestro_agu_repeats(v->s, v->p);
   v->bank = TD_NEWN(m->r->arena, uint8_t, (size_t)(v->s->addr_depth * v->s->channels));
 }
@@ -74,45 +75,70 @@ static void start(Model *m) {
   m->e = m->r->work.quantised ? used_streamer(m, "E") : -1;
   const TdMaestroArray *x = &m->sys->array;
   if (x->here) m->quantiser = (x->m * x->n + x->lanes - 1) / x->lanes;
+  int w = m->r->work.path ? m->r->work.to : m->d >= 0 ? m->d : m->e;
+  m->late = w >= 0 && !m->sys->at[w].data_full;
 }
 
 /* ---- words between FIFOs and array ---- */
 
-/* Whether a wide word is ready. */
-static bool has_word(const Model *m, int i) {
-  const Mover *v = &m->mover[i];
+/* Whether a wide word is in the FIFO. */
+static bool has_fetched(const Mover *v) {
   for (int c = 0; c < v->s->channels; c++)
     if (v->arrived[c] == v->popped) return false;
   return true;
 }
 
-/* Hands a word over; it leaves the FIFO with the last time. */
-static void take_word(Model *m, int i) {
-  Mover *v = &m->mover[i];
+/* Whether a beat is ready behind the extensions. */
+static bool has_word(const Model *m, int i) {
+  const Mover *v = &m->mover[i];
+  return td_maestro_chain_valid(&v->chain, has_fetched(v));
+}
+
+/* Hands the word of the FIFO on; it leaves with the last time. */
+static void hand_over(Mover *v) {
   if (++v->handed < v->repeats) return;
   v->handed = 0;
   v->pops = true;
 }
 
-/* Whether a writer has room for a wide word. */
+/* Takes a beat. */
+static void take_word(Model *m, int i) {
+  Mover *v = &m->mover[i];
+  if (td_maestro_chain_take(&v->chain)) hand_over(v);
+}
+
+/* Whether a writer's FIFO has room for a wide word. */
+static bool has_space(const Mover *v) {
+  for (int c = 0; c < v->s->channels; c++) {
+    int64_t taken = v->taken[c] + (int64_t)(!v->s->data_full && v->grant >> c & 1);
+    if (v->popped - taken >= v->s->depth) return false;
+  }
+  return true;
+}
+
+/* Whether a writer takes a beat. */
 static bool has_room(const Model *m, int i) {
   const Mover *v = &m->mover[i];
-  for (int c = 0; c < v->s->channels; c++)
-    if (v->popped - v->taken[c] >= v->s->depth) return false;
-  return true;
+  return td_maestro_chain_ready(&v->chain, has_space(v));
+}
+
+/* Gives a writer a beat. */
+static void give_word(Model *m, int i) {
+  Mover *v = &m->mover[i];
+  v->pops |= td_maestro_chain_give(&v->chain);
 }
 
 /* Moves a result that waits on to its writer or the quantiser; whether it went. */
 static bool move_result(Model *m) {
   Array *x = &m->array;
   if (x->quantised && has_room(m, m->e)) {
-    m->mover[m->e].pops = true;
+    give_word(m, m->e);
     x->quantised = false;
   }
   if (!x->result) return true;
   if (m->d >= 0) {
     if (!has_room(m, m->d)) return false;
-    m->mover[m->d].pops = true;
+    give_word(m, m->d);
   } else if (m->e >= 0) {
     if (x->quantise || x->quantised) return false;
     x->quantise = m->quantiser;
@@ -165,6 +191,40 @@ static void step_array(Model *m) {
     take_word(m, m->a);
     take_word(m, m->b);
     x->stage[0] = true;
+  }
+}
+
+/* A beat from a reader to a writer, past the array. */
+static void step_path(Model *m) {
+  int from = m->r->work.from, to = m->r->work.to;
+  m->fire = has_word(m, from) && has_room(m, to);
+  if (!m->fire) {
+    m->out->stall[!m->out->fires      ? TD_MAESTRO_STALL_START
+                  : has_word(m, from) ? TD_MAESTRO_STALL_FULL
+                                      : TD_MAESTRO_STALL_EMPTY_A]++;
+    return;
+  }
+  take_word(m, from);
+  give_word(m, to);
+  if (!m->out->fires++) m->out->first = m->now;
+  m->out->last = m->now;
+}
+
+/* Words and beats of one cycle, from the writers' FIFOs to those of the readers. */
+static void step_words(Model *m) {
+  for (int i = 0; i < m->sys->n; i++) {
+    Mover *v = &m->mover[i];
+    if (v->s->writer && v->s->next) v->pops |= td_maestro_chain_drain(&v->chain, has_space(v));
+  }
+  m->fire = false;
+  if (m->r->work.path)
+    step_path(m);
+  else if (m->sys->array.here)
+    step_array(m);
+  for (int i = 0; i < m->sys->n; i++) {
+    Mover *v = &m->mover[i];
+    if (!v->s->writer && v->s->next && td_maestro_chain_pull(&v->chain, has_fetched(v)))
+      hand_over(v);
   }
 }
 
@@ -282,6 +342,16 @@ static void push(Model *m, Mover *v) {
   td_maestro_agu_tick(&v->agu);
 }
 
+/* Wide words in the FIFOs of a streamer at the end of a cycle: of the channel that has most. */
+static int64_t words_of(const Mover *v) {
+  int64_t most = 0;
+  for (int c = 0; c < v->s->channels; c++) {
+    int64_t n = v->s->writer ? v->popped - v->taken[c] : v->arrived[c] - v->popped;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
 /* Grants, responses, addresses; whether anything moved. */
 static bool end_mover(Model *m, Mover *v) {
   bool moved = v->grant || v->pops;
@@ -289,6 +359,10 @@ static bool end_mover(Model *m, Mover *v) {
   if (!v->s->writer) respond(m, v);
   v->popped += v->pops;
   v->pops = false;
+  TdMaestroCount *n = &m->out->streamer[v - m->mover];
+  int64_t words = words_of(v);
+  n->occupancy += words;
+  if (words > n->most) n->most = words;
   if (!v->agu.busy || !can_push(v, v->grant)) return moved;
   push(m, v);
   return true;
@@ -310,7 +384,7 @@ static void tell(const Model *m) {
   for (int i = 0; i < m->sys->n; i++) {
     c.request[i] = m->mover[i].request;
     c.grant[i] = m->mover[i].grant;
-    c.words[i] = m->mover[i].pushed;
+    c.words[i] = words_of(&m->mover[i]);
   }
   m->r->watch(m->r->ud, &c);
 }
@@ -323,9 +397,10 @@ bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d
   enum { PATIENCE = 1000 };
   for (; is_busy(m); m->now++) {
     td_ctx_tick(r->ctx, 1);
-    if (m->sys->array.here) step_array(m);
+    if (!m->late) step_words(m);
     find_requests(m);
     arbitrate(m);
+    if (m->late) step_words(m);
     if (r->watch) tell(m);
     bool moved = m->fire;
     for (int i = 0; i < m->sys->n; i++) moved |= end_mover(m, &m->mover[i]);

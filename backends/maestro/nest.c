@@ -263,7 +263,7 @@ static bool check_result(Reader *r) {
 
 bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d) {
   Reader r = {.q = q, .out = out, .d = d};
-  *out = (TdMaestroNest){.unit = q->unit};
+  *out = (TdMaestroNest){.unit = q->unit, .gather = -1};
   if (q->unit->kind != TD_UNIT_KERNEL)
     return td_diag_set(d, TD_USAGE, "maestro-kernel", q->unit->loc, "'%s' is no kernel",
                        q->unit->sym->name);
@@ -274,6 +274,107 @@ bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d) {
   const TdExpr *place = r.sum->stmt->expr[0];
   bool local = !td_unit_param(q->unit, place->sym);
   return (local ? read_local(&r, place->sym) : read_in_place(&r)) && check_result(&r);
+}
+
+/* ---- nests that move words ---- */
+
+/* The two elements of a sum of two; false: e is none. */
+static bool is_pair(const TdExpr *e, const TdExpr **a, const TdExpr **b) {
+  if (!is_op(e, TD_OP_ADD)) return false;
+  *a = bare(e->kid[0]);
+  *b = bare(e->kid[1]);
+  return (*a)->kind == TD_EXPR_LOAD && (*b)->kind == TD_EXPR_LOAD;
+}
+
+/* Goes down to what one or two elements make. */
+static bool find_value(void *ud, const TdExpr *e) {
+  Find *f = ud;
+  const TdExpr *a, *b;
+  if (is_pair(e, &a, &b) || e->kind == TD_EXPR_LOAD) {
+    if (!f->found) f->found = e;
+    f->times += e->kind == TD_EXPR_LOAD;
+  }
+  return true;
+}
+
+/* result = post(element), or of a sum of two. */
+static bool read_store(Reader *r) {
+  TdMaestroNest *n = r->out;
+  const TdStmt *s = r->sum->stmt;
+  const TdExpr *a, *b;
+  Find f = {0};
+  td_walk_expr(s->expr[1], find_value, &f);
+  if (!f.found || f.times != (f.found->kind == TD_EXPR_LOAD ? 1 : 2))
+    return refuse(r, s->loc, "maestro-kernel", "it stores neither an element nor a sum of two");
+  n->post = s->expr[1];
+  n->post_acc = f.found;
+  n->acc = f.found->type;
+  if (!is_pair(f.found, &a, &b)) return read_operand(r, r->sum, f.found, &n->factor[0]);
+  n->gather = TD_OP_ADD;
+  return read_operand(r, r->sum, a, &n->factor[0]) && read_operand(r, r->sum, b, &n->factor[1]);
+}
+
+/* The element that a statement of a sum or maximum takes. */
+static const TdExpr *gathered(const TdLeaf *l, TdSym acc) {
+  const TdExpr *e = bare(l->stmt->expr[1]);
+  if (e->kind != TD_EXPR_OP || e->nkid != 2) return NULL;
+  const TdExpr *a = bare(e->kid[0]), *b = bare(e->kid[1]);
+  const TdExpr *x = loads(a, acc) ? b : loads(b, acc) ? a : NULL;
+  return x && x->kind == TD_EXPR_LOAD ? x : NULL;
+}
+
+/* Whether sums or maxima that begin with v are those of what comes. */
+static bool is_neutral(int op, const TdType *t, uint64_t v) {
+  int64_t least = td_type_is_signed(t) ? -(INT64_C(1) << (t->w - 1)) : 0;
+  return op == TD_OP_ADD ? v == 0 : (int64_t)v <= least;
+}
+
+/* A sum or maximum in a local. */
+static bool read_gather(Reader *r) {
+  TdMaestroNest *n = r->out;
+  TdSym acc = r->sum->stmt->expr[0]->sym;
+  const TdExpr *x = gathered(r->sum, acc);
+  if (!x || td_unit_param(r->q->unit, acc))
+    return refuse(r, r->sum->stmt->loc, "maestro-kernel",
+                  "it gathers something else than elements, or not in a local");
+  n->gather = r->sum->reduce;
+  n->acc = td_type_scalar(r->sum->stmt->expr[0]->type);
+  if (!read_operand(r, r->sum, x, &n->factor[0]) || !read_local(r, acc)) return false;
+  if (n->init.used || !is_neutral(n->gather, n->acc, n->init_value))
+    return td_diag_set(r->d, TD_UNSUPPORTED, "maestro-init", r->sum->stmt->loc,
+                       "it begins with a value that counts: 0 for a sum, the least one for a "
+                       "maximum");
+  return true;
+}
+
+bool td_maestro_nest_moves(const TdAsk *q) {
+  const TdStmt *body = q->unit->body;
+  if (q->unit->kind != TD_UNIT_KERNEL) return false;
+  const TdLeaves *all = td_access_list_flat(q, td_access_space(td_arena_inner(q->arena)), &body, 1);
+  for (size_t i = 0; i < all->at.n; i++)
+    if (sum_of(&all->at.at[i])) return false;
+  return all->at.n > 0;
+}
+
+bool td_maestro_nest_read_path(const TdAsk *q, TdMaestroNest *out, TdDiag *d) {
+  Reader r = {.q = q, .out = out, .d = d};
+  *out = (TdMaestroNest){.unit = q->unit, .gather = -1};
+  r.space = td_access_space(td_arena_inner(q->arena));
+  const TdStmt *body = q->unit->body;
+  r.leaves = td_access_list_flat(q, r.space, &body, 1);
+  for (size_t i = 0; i < r.leaves->at.n; i++) {
+    const TdLeaf *l = &r.leaves->at.at[i];
+    if (l->stmt->kind == TD_STMT_STORE && (l->reduce == TD_OP_ADD || l->reduce == TD_OP_MAX))
+      r.sum = l;
+  }
+  bool gathers = r.sum != NULL;
+  if (!gathers) r.sum = &r.leaves->at.at[0];
+  if (!gathers && (r.leaves->at.n > 1 || r.sum->stmt->kind != TD_STMT_STORE))
+    return refuse(&r, r.sum->stmt->loc, "maestro-kernel",
+                  "no statement adds a product of two elements");
+  if (!read_loops(&r) || !(gathers ? read_gather(&r) : read_store(&r))) return false;
+  return (gathers || read_operand(&r, r.sum, r.sum->stmt->expr[0], &out->result)) &&
+         check_result(&r);
 }
 
 /* The elements that operand x touches, as a tensor of their own. */

@@ -30,7 +30,8 @@ typedef struct TdMaestroOperand {
   TdLoc loc;
 } TdMaestroOperand;
 
-/* D = post(C + sum of factor[0] * factor[1]). */
+/* D = post(C + sum of factor[0] * factor[1]); or, past the array, post(factor[0]), post(factor[0] +
+ * factor[1]), post of the sum or maximum of factor[0]. */
 typedef struct TdMaestroNest {
   const TdUnit *unit;
   TdMaestroLoop loop[TD_MAESTRO_NEST_LOOPS];
@@ -40,11 +41,16 @@ typedef struct TdMaestroNest {
   const TdType *product, *sum; /* types in which products are made, and sums before they are kept */
   const TdType *acc;           /* of the sum that is kept */
   const TdExpr *post, *post_acc; /* what is stored, and the sum in it */
+  int gather;                    /* past the array: TD_OP_ADD, TD_OP_MAX, or -1 */
 } TdMaestroNest;
 
 /* Reads the root of q's program; false with d filled, at the statement or access that does not
  * fit. */
 bool td_maestro_nest_read(const TdAsk *q, TdMaestroNest *out, TdDiag *d);
+/* Whether q's root adds no product: it moves words past the array. */
+bool td_maestro_nest_moves(const TdAsk *q);
+/* Reads it as such. */
+bool td_maestro_nest_read_path(const TdAsk *q, TdMaestroNest *out, TdDiag *d);
 /* The loop of a name, or -1. */
 int td_maestro_nest_find(const TdMaestroNest *n, const char *name);
 /* Part of a nest: iterations [lo, lo + n) of each loop. */

@@ -75,10 +75,21 @@ static void put_whole(TdText *t, const TdMaestroJob *j, const TdMaestroOperand *
   if (room > x->extent[k]) td_text_putf(t, "%%%lld", (long long)room);
 }
 
+/* Row by row, with room for what sticks out. */
+static const char *row_major(const TdMaestroJob *j, const TdMaestroOperand *x, const TdOrder *names,
+                             TdArena *a) {
+  TdText t = td_text_new(a);
+  for (int k = 0; k < x->rank; k++) td_text_putf(&t, "%s ", name_of(names, k, a));
+  td_text_puts(&t, "->");
+  for (int k = 0; k < x->rank; k++) put_whole(&t, j, x, k, name_of(names, k, a));
+  return td_text_str(&t);
+}
+
 const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOrder *names,
                                      TdArena *a) {
   const TdMaestroOperand *x = j->stream[role].x;
   TdText t = td_text_new(a);
+  if (role >= TD_MAESTRO_FROM) return row_major(j, x, names, a);
   int which[2] = {td_maestro_tile[role].row, td_maestro_tile[role].column}, dim[2] = {-1, -1};
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < x->rank; k++)
@@ -133,7 +144,9 @@ bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena 
   TdMaestroStream *x = &j->stream[role];
   const TdMaestroOperand *o = x->x;
   const char *why;
-  x->text = said ? with_made(j, role, said, a) : td_maestro_order_fitting(j, role, NULL, a);
+  x->text = said && role >= TD_MAESTRO_FROM ? said
+            : said                          ? with_made(j, role, said, a)
+                                            : td_maestro_order_fitting(j, role, NULL, a);
   x->element = (int64_t)td_type_bytes(o->elem);
   if (td_order_read_bytes(a, x->text, o->extent, o->rank, x->element, &x->order, &why)) return true;
   td_diag_set(d, TD_USAGE, "maestro-order", (TdLoc){0}, "the order of '%s': %s", o->sym->name, why);

@@ -81,11 +81,11 @@ static bool check_region(const Place *p, const Region *r) {
   if (r->base < 0 || r->base % m->word)
     return td_diag_set(p->d, TD_USAGE, "maestro-base", (TdLoc){0},
                        "streamer %s: base %lld is no multiple of a word of %lld bytes",
-                       td_maestro_role_name[r->role], (long long)r->base, (long long)m->word);
+                       j->system->at[x->streamer].name, (long long)r->base, (long long)m->word);
   if (r->base + r->bytes > td_maestro_system_bytes(m)) {
     td_diag_set(p->d, TD_UNSUPPORTED, "maestro-memory", (TdLoc){0},
                 "streamer %s: '%s' takes bytes %lld to %lld of a memory of %lld",
-                td_maestro_role_name[r->role], name, (long long)r->base,
+                j->system->at[x->streamer].name, name, (long long)r->base,
                 (long long)(r->base + r->bytes), (long long)td_maestro_system_bytes(m));
     td_diag_help(p->d, "another `base` or `mode`, a smaller kernel, or a larger memory");
     return false;
@@ -96,10 +96,10 @@ static bool check_region(const Place *p, const Region *r) {
     td_diag_set(p->d, TD_UNSUPPORTED, "maestro-overlap", (TdLoc){0},
                 "'%s' of streamer %s (%lld bytes from %lld in mode %s) lies on '%s' of streamer %s "
                 "(%lld bytes from %lld in mode %s)",
-                name, td_maestro_role_name[r->role], (long long)r->bytes, (long long)r->base,
+                name, j->system->at[x->streamer].name, (long long)r->bytes, (long long)r->base,
                 m->mode[r->mode].name, j->stream[o->role].x->sym->name,
-                td_maestro_role_name[o->role], (long long)o->bytes, (long long)o->base,
-                m->mode[o->mode].name);
+                j->system->at[j->stream[o->role].streamer].name, (long long)o->bytes,
+                (long long)o->base, m->mode[o->mode].name);
     td_diag_help(p->d, "another `base` or `mode` for one of them");
     return false;
   }
@@ -122,20 +122,29 @@ static bool place(Place *p, int role) {
   const TdMaestroMemory *m = &j->system->memory;
   int mode = p->ask->mode && p->ask->mode[x->streamer] >= 0 ? p->ask->mode[x->streamer] : 0;
   int twin = shared_with(j, role);
+  if (role == TD_MAESTRO_OTHER) mode = q->mode;
   Region r = {.bytes = x->order.bytes, .mode = mode, .role = role};
   if (twin >= 0) {
     const TdMaestroPattern *t = &j->pattern[j->stream[twin].streamer];
     r.mode = q->mode = t->mode;
-    r.base = t->base - j->stream[twin].nest.offset;
+    r.base = x->base = t->base - j->stream[twin].nest.offset;
     q->base = r.base + x->nest.offset;
     return true;
   }
   int64_t groups = m->banks / m->mode[mode].banks;
   bool grouped = p->ask->group && p->ask->group[x->streamer] >= 0;
   r.base = behind(p, mode, grouped ? p->ask->group[x->streamer] % groups : p->n % groups);
-  if (p->ask->base && p->ask->base[x->streamer] >= 0) r.base = p->ask->base[x->streamer];
+  if (role == TD_MAESTRO_OTHER)
+    r.base = behind(p, mode, p->at[0].base / group_bytes(m, mode));
+  else if (p->ask->base && p->ask->base[x->streamer] >= 0)
+    r.base = p->ask->base[x->streamer];
   if (!check_region(p, &r)) return false;
   p->at[p->n++] = r;
+  x->base = r.base;
+  if (role == TD_MAESTRO_OTHER) {
+    q->stride[0] = r.base + x->nest.offset - q->base;
+    return true;
+  }
   q->mode = mode;
   q->base = r.base + x->nest.offset;
   return true;

@@ -88,6 +88,23 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
   return NULL;
 }
 
+bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *value,
+                                int64_t *reg) {
+  int64_t half;
+  TdMaestroScale s;
+  while (e->kind == TD_EXPR_CAST && e->type->w == 8) e = e->kid[0];
+  e = peel_clamp(u, e, e->type, &s);
+  e = peel(u, e, TD_OP_ADD, true, 0, &reg[2]);
+  const TdExpr *was = e;
+  e = peel(u, e, TD_OP_ASR, false, 0, &reg[3]);
+  if (e == was || reg[3] < 1 || reg[3] > 31) return false;
+  e = peel(u, e, TD_OP_ADD, true, 0, &half);
+  e = peel(u, e, TD_OP_MUL, true, 1, &reg[1]);
+  e = peel(u, e, TD_OP_SUB, false, 0, &reg[0]);
+  return e == bare(value) && half == INT64_C(1) << (reg[3] - 1) && reg[1] >= 0 &&
+         reg[1] < INT64_C(1) << 32;
+}
+
 uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum) {
   int64_t v = (sum - s->zp_in) * s->mult;
   v >>= s->shift - 1;

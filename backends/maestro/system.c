@@ -68,6 +68,8 @@ static bool check_share(const TdMaestroSystem *s, int i, TdDiag *d) {
 static bool chain(TdMaestroStreamer *x, int64_t word, TdDiag *d) {
   x->width = x->channels * word * 8;
   for (int i = 0; i < x->next; i++) {
+    if (x->writer && x->ext[i].kind == TD_MAESTRO_EXT_BROADCAST)
+      return refuse(d, x, td_text_fmt(d->arena, "ext[%d]", i + 1), "a writer has no broadcast");
     const char *why = td_maestro_ext_info[x->ext[i].kind].fits(&x->ext[i], x->width);
     if (why)
       return refuse(d, x, td_text_fmt(d->arena, "ext[%d]", i + 1),
@@ -146,6 +148,25 @@ static void number_ports(TdMaestroSystem *s) {
     if (s->at[i].shares >= 0) s->at[i].first = s->at[s->at[i].shares].first;
 }
 
+/* Words go past the array from a reader to a writer of the same width. */
+static bool check_path(const TdMaestroSystem *s, int i, TdDiag *d) {
+  const TdMaestroStreamer *x = &s->at[i];
+  if (x->from < 0) return true;
+  const TdMaestroStreamer *y = &s->at[x->from];
+  if (!x->writer || y->writer) return refuse(d, x, "from", "a writer takes the words of a reader");
+  if (x->width != y->width)
+    return refuse(d, x, "from",
+                  td_text_fmt(d->arena, "words of %lld bits, and those of '%s' have %lld",
+                              (long long)x->width, y->name, (long long)y->width));
+  if (x->data_full || y->data_full) return true;
+  return refuse(d, x, "cut",
+                td_text_fmt(d->arena,
+                            "\"pipe\" closes a loop in one cycle: %s accepts, so %s is popped, so "
+                            "it requests, so an arbiter grants, so %s accepts; \"full\" in one of "
+                            "them cuts it",
+                            x->name, y->name, x->name));
+}
+
 bool td_maestro_system_check(TdMaestroSystem *s, TdDiag *d) {
   if (!check_memory(&s->memory, d)) return false;
   for (int i = 0; i < s->n; i++) {
@@ -160,7 +181,7 @@ bool td_maestro_system_check(TdMaestroSystem *s, TdDiag *d) {
     if (!chain(x, s->memory.word, d)) return false;
   }
   for (int i = 0; i < s->n; i++)
-    if (!check_share(s, i, d)) return false;
+    if (!check_share(s, i, d) || !check_path(s, i, d)) return false;
   number_ports(s);
   return check_array(s, d) && check_loops(s, d);
 }

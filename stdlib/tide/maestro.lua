@@ -79,7 +79,7 @@ local function cuts(what, cut, writer)
   return full
 end
 
-local fields = { "lanes", "loops", "depth", "addr_depth", "cut", "mask", "byte_mask", "shares", "ext" }
+local fields = { "lanes", "loops", "depth", "addr_depth", "cut", "mask", "byte_mask", "shares", "from", "ext" }
 
 local function new_streamer(o, writer)
   local what = writer and "writer" or "reader"
@@ -105,6 +105,15 @@ end
 maestro.ext = {}
 for name in pairs(core.exts()) do
   maestro.ext[name] = function(...) return { name = name, ... } end
+end
+
+--- The rescaling extension between two types: { from =, to =, efficient = } ; int32 to int8, if nothing is said.
+function maestro.ext.rescale(o)
+  o = o or {}
+  check_keys("rescale", o, { "from", "to", "efficient" })
+  local up = o.to == tide.i32 or o.from == tide.i8
+  if up and o.efficient then fail("maestro-field", "rescale.efficient: from 32 bits to 8") end
+  return { name = up and "rescale_up" or o.efficient and "rescale_efficient" or "rescale_down" }
 end
 
 --- Everything together: memory, array, streamers by name, arbiter = "round_robin" | "priority".
@@ -278,7 +287,7 @@ end
 
 function job:__tostring()
   local lines = self.jobs and { ("%d jobs: %s; the first:"):format(#self.jobs, self.note) } or {}
-  for _, name in ipairs { "A", "B", "C", "D", "E" } do
+  for _, name in ipairs(keys(self.system.fields)) do
     local ok, s = pcall(self.stream, self, name)
     if ok and s then lines[#lines + 1] = tostring(s) end
   end

@@ -140,10 +140,108 @@ static void test_faults(TdCtx *c, TdArena *a) {
   is_text(other.code, "maestro-stuck", "is stuck, and that is said");
 }
 
+/* ---- extensions ---- */
+
+enum { WORD = 8 }; /* bytes */
+
+static TdMaestroExt new_ext(int kind, const TdType *t) {
+  TdMaestroExt x = {.kind = (uint8_t)kind, .type = t};
+  td_maestro_ext_info[kind].fits(&x, 8 * WORD);
+  return x;
+}
+
+static int64_t clamp8(int64_t v) {
+  return v < -128 ? -128 : v > 127 ? 127 : v;
+}
+
+/* What rescale_down makes of x, in the steps of its description. */
+static int64_t rescale_of(int64_t x, const int64_t *reg) {
+  int64_t v = (x - reg[0]) * reg[1], was = v;
+  if (reg[3] > 0) v += INT64_C(1) << (reg[3] - 1);
+  if (reg[3] > 31) v += was < 0 ? -(INT64_C(1) << 30) : INT64_C(1) << 30;
+  return (v >> reg[3]) + reg[2];
+}
+
+/* Random words through one extension against what it is said to make. */
+static bool same_beats(TdSession *s) {
+  static const int kinds[] = {TD_MAESTRO_EXT_MEMSET,       TD_MAESTRO_EXT_MAXPOOL,
+                              TD_MAESTRO_EXT_ADD,          TD_MAESTRO_EXT_ADD_WIDE,
+                              TD_MAESTRO_EXT_RESCALE_DOWN, TD_MAESTRO_EXT_RESCALE_UP,
+                              TD_MAESTRO_EXT_INT4};
+  int kind = kinds[roll(7)];
+  TdMaestroExt x = new_ext(kind, td_type_int(s, 8));
+  int64_t reg[TD_MAESTRO_ARGS] = {1 + roll(5), roll(1 << 20), roll(21) - 10, roll(40)};
+  int64_t n = td_maestro_ext_takes(&x, reg);
+  uint8_t in[5 * WORD], out[4 * WORD];
+  for (int i = 0; i < 5 * WORD; i++) in[i] = (uint8_t)roll(256);
+  td_maestro_ext_info[kind].beat(&x, reg, in, out);
+  for (int i = 0; i < WORD; i++) {
+    int64_t most = -128, sum = 0,
+            in32 = (int32_t)((uint32_t)in[4 * i % (4 * WORD)] |
+                             (uint32_t)in[4 * i % (4 * WORD) + 1] << 8 |
+                             (uint32_t)in[4 * i % (4 * WORD) + 2] << 16 |
+                             (uint32_t)in[4 * i % (4 * WORD) + 3] << 24);
+    for (int b = 0; b < n && kind >= TD_MAESTRO_EXT_MAXPOOL && kind <= TD_MAESTRO_EXT_ADD_WIDE;
+         b++) {
+      int8_t v = (int8_t)in[b * WORD + i];
+      if (v > most) most = v;
+      sum += v;
+    }
+    int32_t wide = (int32_t)((uint32_t)out[4 * i] | (uint32_t)out[4 * i + 1] << 8 |
+                             (uint32_t)out[4 * i + 2] << 16 | (uint32_t)out[4 * i + 3] << 24);
+    int half = in[i / 2] >> (4 * (i % 2)) & 15;
+    int64_t want = kind == TD_MAESTRO_EXT_MEMSET         ? (uint8_t)reg[0]
+                   : kind == TD_MAESTRO_EXT_MAXPOOL      ? (uint8_t)most
+                   : kind == TD_MAESTRO_EXT_ADD          ? (uint8_t)sum
+                   : kind == TD_MAESTRO_EXT_ADD_WIDE     ? sum
+                   : kind == TD_MAESTRO_EXT_RESCALE_DOWN ? (uint8_t)clamp8(rescale_of(in32, reg))
+                   : kind == TD_MAESTRO_EXT_INT4         ? (uint8_t)(half < 8 ? half : half - 16)
+                                                         : 0;
+    if (kind == TD_MAESTRO_EXT_RESCALE_UP) {
+      int64_t once[TD_MAESTRO_ARGS] = {reg[0], reg[1], reg[2], reg[3] % 32};
+      td_maestro_ext_info[kind].beat(&x, once, in, out);
+      wide = (int32_t)((uint32_t)out[4 * i] | (uint32_t)out[4 * i + 1] << 8 |
+                       (uint32_t)out[4 * i + 2] << 16 | (uint32_t)out[4 * i + 3] << 24);
+      want = (int32_t)(uint32_t)(uint64_t)rescale_of((int8_t)in[i], once);
+    }
+    bool is_wide = kind == TD_MAESTRO_EXT_ADD_WIDE || kind == TD_MAESTRO_EXT_RESCALE_UP;
+    if (want != (is_wide ? wide : out[i])) return false;
+  }
+  return true;
+}
+
+/* rescale_efficient is rescale_down up to the bits that it shifts out before the product. */
+static bool is_near(TdSession *s) {
+  TdMaestroExt x = new_ext(TD_MAESTRO_EXT_RESCALE_EFFICIENT, td_type_int(s, 8));
+  int64_t shift = 24 + roll(16), reg[TD_MAESTRO_ARGS] = {0, roll(1 << 30) + (1 << 30), 0, shift};
+  uint8_t in[4 * WORD], fast[WORD], exact[WORD];
+  for (int i = 0; i < 4 * WORD; i++) in[i] = (uint8_t)(i % 4 == 3 ? -roll(2) : roll(256));
+  td_maestro_ext_info[x.kind].beat(&x, reg, in, fast);
+  td_maestro_ext_info[TD_MAESTRO_EXT_RESCALE_DOWN].beat(&x, reg, in, exact);
+  for (int i = 0; i < WORD; i++) {
+    int off = (int8_t)fast[i] - (int8_t)exact[i];
+    int most = shift < 39 ? 2 + (1 << (39 - shift)) : 2;
+    if (off < -most || off > most) return false;
+  }
+  return true;
+}
+
+static void test_exts(TdCtx *c, int cases) {
+  TdSession *s = td_session_new(c);
+  int wrong = 0, far = 0;
+  for (int i = 0; i < cases; i++) {
+    wrong += !same_beats(s);
+    far += !is_near(s);
+  }
+  ok(!wrong, "extensions make what they are said to make");
+  ok(!far, "rescale_efficient is near rescale_down");
+}
+
 int main(void) {
   TdCtx *c = td_ctx_new();
   TdArena *a = td_arena_new(c);
   test_faults(c, a);
+  test_exts(c, 20000);
   test_addresses(100000);
   test_modes(100000);
   td_arena_free(a);

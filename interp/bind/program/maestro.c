@@ -124,7 +124,9 @@ static void read_ext(lua_State *L, const char *what, TdMaestroExt *x) {
   const char *args = td_maestro_ext_info[x->kind].args;
   for (int i = 0, n = 0; args[i]; i++) {
     lua_rawgeti(L, idx, i + 1);
-    if (args[i] == 't') {
+    if (args[i] == 'o' && lua_isnil(L, -1)) {
+      x->type = td_type_int(td_bind_enter(L)->session, 8);
+    } else if (args[i] == 't' || args[i] == 'o') {
       x->type = td_bind_test_type(L, -1);
       if (!x->type || !td_type_is_scalar(x->type)) wrong(L, what, name, "it takes a scalar type");
     } else {
@@ -159,7 +161,7 @@ static void read_streamer(lua_State *L, TdArena *a, TdMaestroStreamer *s) {
   s->byte_mask = td_bind_opt_boolean(L, idx, "byte_mask", false);
   s->addr_full = td_bind_opt_boolean(L, idx, "addr_full", false);
   s->data_full = td_bind_opt_boolean(L, idx, "data_full", s->writer);
-  s->shares = NONE;
+  s->shares = s->from = NONE;
   read_fields(L, idx, STREAMER, s->name, s);
   read_lanes(L, idx, s);
   lua_getfield(L, idx, "ext");
@@ -173,6 +175,21 @@ static void read_streamer(lua_State *L, TdArena *a, TdMaestroStreamer *s) {
   lua_pop(L, 1);
 }
 
+/* The other streamer that field `key` of streamer i, the table on top, names; NONE: no name. */
+static int read_other(lua_State *L, const TdMaestroSystem *s, int i, const char *key) {
+  const char *name = td_bind_opt_string(L, lua_gettop(L), key);
+  int k = name ? td_maestro_system_find(s, name) : NONE;
+  if (name && (k < 0 || k == i))
+    wrong(L, s->at[i].name, key, lua_pushfstring(L, "there is no other streamer '%s'", name));
+  return k;
+}
+
+/* A system of a reader and a writer is a path between them, where nobody says so. */
+static void join_both(TdMaestroSystem *s) {
+  TdMaestroStreamer *w = &s->at[s->at[0].writer ? 0 : 1];
+  if (w->from < 0 && !s->array.here) w->from = w == s->at ? 1 : 0;
+}
+
 /* All streamers, then whose ports they use. */
 static void read_streamers(lua_State *L, TdArena *a, TdMaestroSystem *s) {
   s->n = push_list(L, 1, "system", "streamers", TD_MAESTRO_STREAMERS);
@@ -183,15 +200,11 @@ static void read_streamers(lua_State *L, TdArena *a, TdMaestroSystem *s) {
   }
   for (int i = 0; i < s->n; i++) {
     lua_rawgeti(L, -1, i + 1);
-    const char *name = td_bind_opt_string(L, lua_gettop(L), "shares");
-    if (name) {
-      s->at[i].shares = td_maestro_system_find(s, name);
-      if (s->at[i].shares < 0 || s->at[i].shares == i)
-        wrong(L, s->at[i].name, "shares",
-              lua_pushfstring(L, "there is no other streamer '%s'", name));
-    }
+    s->at[i].shares = read_other(L, s, i, "shares");
+    s->at[i].from = read_other(L, s, i, "from");
     lua_pop(L, 1);
   }
+  if (s->n == 2 && s->at[0].writer != s->at[1].writer) join_both(s);
   lua_pop(L, 1);
 }
 
@@ -231,8 +244,8 @@ static int l_system(lua_State *L) {
   read_fields(L, lua_gettop(L), MEMORY, "memory", &s->memory);
   read_modes(L, box->arena, lua_gettop(L), &s->memory);
   lua_pop(L, 1);
-  read_streamers(L, box->arena, s);
   read_array(L, &s->array);
+  read_streamers(L, box->arena, s);
   s->priority = td_bind_opt_boolean(L, 1, "priority", false);
   TdDiag d = td_bind_diag(box->arena);
   if (!td_maestro_system_check(s, &d)) return td_bind_maestro_raise(L, &d);

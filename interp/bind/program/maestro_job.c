@@ -329,7 +329,9 @@ static int l_loops(lua_State *L) {
   TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   TdDiag d = td_bind_diag(a);
   TdMaestroNest *n = TD_NEW(a, TdMaestroNest);
-  if (!td_maestro_nest_read(&q, n, &d)) return td_bind_maestro_raise(L, &d);
+  if (!(td_maestro_nest_moves(&q) ? td_maestro_nest_read_path(&q, n, &d)
+                                  : td_maestro_nest_read(&q, n, &d)))
+    return td_bind_maestro_raise(L, &d);
   lua_createtable(L, n->nloop, 0);
   for (int i = 0; i < n->nloop; i++) {
     lua_createtable(L, 0, 3);
@@ -346,8 +348,9 @@ static int l_operands(lua_State *L) {
   const TdMaestroJob *j = check_job(L, 1)->job;
   lua_newtable(L);
   for (int role = 0, n = 0; role < TD_MAESTRO_ROLES; role++) {
-    if (!j->stream[role].used || td_maestro_job_shares(j, role)) continue;
-    lua_pushstring(L, td_maestro_role_name[role]);
+    if (!j->stream[role].used || td_maestro_job_shares(j, role) || role == TD_MAESTRO_OTHER)
+      continue;
+    lua_pushstring(L, j->system->at[j->stream[role].streamer].name);
     lua_rawseti(L, -2, ++n);
   }
   return 1;
@@ -469,8 +472,8 @@ static int l_run(lua_State *L) {
   TdDiag d = td_bind_diag(a);
   TdTensor **param = TD_NEWN(a, TdTensor *, u->nparam);
   for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, 2 + (int)i);
-  for (int role = 0; role < TD_MAESTRO_D; role++)
-    if (box->job->stream[role].used)
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++)
+    if (box->job->stream[role].used && td_maestro_job_reads(role))
       td_bind_check_written(L, param[box->job->stream[role].x->param]);
   if (!td_maestro_data_run(box->job, a, param, &d)) return td_bind_maestro_raise(L, &d);
   td_bind_account(L);

@@ -148,7 +148,7 @@ t.test("kernels that are no sum of products", function()
   end
   t.ok(job(table_index(false)))
   refused("maestro-access", table_index(true), "'A': index 0 is not affine")
-  refused("maestro-kernel", function(o)
+  refused("maestro-path", function(o)
     o.order = nil
     return tide.kernel { name = "copy", A = i8[16], D = i8[16], function(A, D)
       for i in grid(16) do D[i] = A[i] end
