@@ -26,9 +26,8 @@ typedef struct TdChild {
  * a. */
 TdChildEnd td_child_start(TdChild *k, TdArena *a, const char *const *command, const char *log,
                           int seconds);
-/* Starts a copy of this process that calls fn(ud), its output to file `log`, and ends with status 0,
- * or as fn ends it; fn uses no arenas, as those of a copy cannot fail. `name` is what it is called.
- */
+/* Starts a copy of this process, called `name`, that calls fn(ud), its output to file `log`, and
+ * ends with status 0, or as fn ends it; fn uses no arenas, as those of a copy cannot fail. */
 TdChildEnd td_child_start_copy(TdChild *k, void (*fn)(void *ud), void *ud, const char *name,
                                const char *log, int seconds);
 /* In a copy of this process: signals do what they do by themselves, Ctrl-C is for the process that

@@ -1,4 +1,4 @@
-/* declare.c - libclang parses the source, and a visitor of its declarations writes what they are. */
+/* declare.c - libclang parses the source; a visitor of its declarations writes what they are. */
 #include "backends/ip/declare.h"
 
 #include <stdio.h>

@@ -189,7 +189,7 @@ static bool is_wanted(const char *full, const char *want) {
   return tail && (n == m || full[n - m - 1] == ':');
 }
 
-/* Reads a declaration; what it is of, a new one of `out`, or NULL: its parameters are not wanted. */
+/* Reads a declaration: the new one of `out` that it is, or NULL, with parameters to be skipped. */
 static TdIpsig *read_function(Lines *l, const char *want, Founds *found, TdIpsigs *out) {
   const char *usr = field(l);
   TdLoc at = place(l);

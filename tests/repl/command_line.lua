@@ -63,6 +63,18 @@ t.test("-v names the version, the commit, Lua and the libraries with their versi
   if tcc and text:find "libtcc" then t.has(text, "  libtcc " .. tcc) end
 end)
 
+t.test("calls of C go through libffi; none of the C library's ways out is Tide's own, nor GMP's memory", function()
+  local file = shell.quote(arg[-1])
+  t.has(shell.output("ldd " .. file), "libffi.so")
+  local text = shell.output("nm " .. file)
+  local defined, wanted = {}, {}
+  for kind, name in text:gmatch " (%a) ([%w_]+)" do (kind == "U" and wanted or defined)[name] = true end
+  t.eq({defined.main, defined.td_ctx_new}, {true, true}, "its own functions are in the table")
+  for _, name in ipairs {"exit", "_exit", "_Exit", "quick_exit", "abort", "pthread_exit", "thrd_exit", "pthread_create",
+    "execve", "malloc", "free", "realloc", "dlopen"} do t.eq(defined[name], nil, name) end
+  t.eq(text:find("__gmp_set_memory_functions", 1, true), nil)
+end)
+
 t.test("output that is lost is a failure", function()
   for _, arguments in ipairs {"-v", "-h", "doc", "-e 'print(1)'", "-e 'print(1) os.exit()'",
     "-e 'print(1) os.exit(true, true)'"} do

@@ -84,6 +84,22 @@ local function declare(name, process)
     process or "false"), "Enter")
 end
 
+t.test("in a function that C calls back: raised when C has returned, and the next call sorts", function()
+  for _, process in ipairs {"false", "true"} do
+    term:type("sort = tide.extern {library = 'libc.so.6', symbol = 'qsort', process = " .. process ..
+      ", tide.void(i32[3], u64, u64, i32(i32[1], i32[1]))}", "Enter")
+    term:type("calls = 0; v = tide.tensor(i32[3], {3, 1, 2})", "Enter")
+    term:type("sort(v, 3, 4, function(a, b) calls = calls + 1; while true do end end)", "Enter")
+    os.execute "sleep 0.4"
+    term:type("", "C-c")
+    t.ok(term:wait("interrupted", 5), term:text())
+    term:type("sort(v, 3, 4, function(a, b) return a[0] - b[0] end)", "Enter")
+    term:type("print('calls' .. calls, v)", "Enter")
+    t.ok(term:wait("calls1", 5) and term:wait("i32[3] {1, 2, 3}", 5), term:text())
+    term:type("", "C-l")
+  end
+end)
+
 t.test("foreign code that hangs is left by the second Ctrl-C", function()
   declare "hang"
   term:type("hang(i32[1](0))", "Enter")
