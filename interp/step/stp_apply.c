@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "step/stp_finger.h"
+#include "step/stp_kernel.h"
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -230,6 +231,81 @@ static TdStpVal set_rows(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, b
   return out;
 }
 
+/* ---- kernels ---- */
+
+#define PARTS 16
+
+/* The sizes of a call on these tiles: of whole ones, and of what is valid of all that have them. */
+static bool bind_sizes(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, TdStpSizes *s) {
+  const TdStpFn *f = &m->n->fn;
+  for (size_t i = 0; i < td_stp_kernel_reads(f); i++) {
+    const TdParam *p = td_stp_kernel_read(f, i);
+    if (!part[i]) continue;
+    TdStpRecord x = *td_stp_value(r, part[i]);
+    int64_t full[2] = {x.rows, x.cols}, valid[2] = {x.vrows, x.vcols};
+    for (int k = 0; k < 2; k++) {
+      int at = td_stp_kernel_size(f, p, k, s);
+      if (at >= 0 && s->full[at] < 0) s->full[at] = full[k], s->valid[at] = valid[k];
+      if (at >= 0) s->valid[at] = least(s->valid[at], valid[k]);
+      if (td_stp_kernel_extent(f, p, k, s, false) != full[k])
+        return refuse(r, m,
+                      td_text_fmt(r->d->arena, "'%s' is [%lld, %lld]", p->sym->name,
+                                  (long long)full[0], (long long)full[1])) != 0;
+      if (at < 0 && valid[k] != full[k])
+        return refuse(r, m,
+                      td_text_fmt(r->d->arena,
+                                  "'%s' has a fixed extent, and %lld of %lld %s are valid: give "
+                                  "it a size without a value",
+                                  p->sym->name, (long long)valid[k], (long long)full[k],
+                                  k ? "columns" : "rows")) != 0;
+    }
+  }
+  return true;
+}
+
+/* Calls a kernel on tiles: on what is valid of them. A fold begins with a state of zeros. */
+static TdStpVal apply_kernel(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, int64_t *flops,
+                             int64_t *cycles) {
+  const TdStpFn *f = &m->n->fn;
+  const TdParam *res = td_stp_kernel_result(f);
+  TdStpSizes s = {0};
+  if (!bind_sizes(r, m, part, &s)) return 0;
+  int64_t full[2], valid[2];
+  for (int k = 0; k < 2; k++) {
+    full[k] = td_stp_kernel_extent(f, res, k, &s, false);
+    valid[k] = td_stp_kernel_extent(f, res, k, &s, true);
+  }
+  *flops = td_stp_kernel_work(r->graph, f, &s, r->d);
+  bool timed = *flops >= 0 && td_stp_opt(m->n, TD_STP_KEY_TIME, 0) != 0;
+  if (timed) *cycles = r->calls->cycles(r->calls->ud, m->n, &s, r->d);
+  if (*flops < 0 || (timed && *cycles < 0)) {
+    r->failed = true;
+    return 0;
+  }
+  TdStpVal out = td_stp_value_tile(r, res->type->elem, full[0], full[1]);
+  td_stp_value(r, out)->vrows = valid[0];
+  td_stp_value(r, out)->vcols = valid[1];
+  if (!td_stp_value(r, out)->data || !valid[0] || !valid[1]) return out;
+  TdStpVal own[PARTS];
+  size_t n = td_stp_kernel_reads(f);
+  for (size_t i = 0; i < n; i++)
+    own[i] = part[i] ? td_stp_value_keep(r, part[i])
+                     : td_stp_value_tile(r, res->type->elem, full[0], full[1]);
+  if (td_stp_finger_is(r, res->type->elem, full[0], full[1])) {
+    td_stp_finger_kernel(r, f, own, n, out);
+  } else {
+    TdTensor arg[PARTS];
+    for (size_t i = 0; i < n; i++) {
+      const TdParam *p = td_stp_kernel_read(f, i);
+      arg[i] = view(r, own[i], td_stp_kernel_extent(f, p, 0, &s, true),
+                    td_stp_kernel_extent(f, p, 1, &s, true));
+    }
+    call(r, m, TD_STP_FN_KERNEL, arg, n, out, valid[0], valid[1]);
+  }
+  for (size_t i = 0; i < n; i++) td_stp_value_drop(r, own[i]);
+  return out;
+}
+
 TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t n, int64_t *flops,
                       int64_t *cycles) {
   TdStpFnKind fn = m->n->fn.kind;
@@ -237,6 +313,7 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
   *cycles = -1;
   (void)n;
   switch (fn) {
+  case TD_STP_FN_KERNEL: return apply_kernel(r, m, part, flops, cycles);
   case TD_STP_FN_MATMUL:
   case TD_STP_FN_MATMUL_T: return matmul(r, m, part[0], part[1], fn == TD_STP_FN_MATMUL_T, flops);
   case TD_STP_FN_ADD:

@@ -4,6 +4,7 @@
  * other summand. By rows a function is a hash of all that it may read for the row; a tile that it
  * reads whole counts by the hash of its rows. */
 #include "step/stp_finger.h"
+#include "step/stp_kernel.h"
 
 static TdHash *cells(TdStpRun *r, TdStpVal v) {
   return (void *)td_stp_value(r, v)->data;
@@ -108,6 +109,45 @@ void td_stp_finger_unary(TdStpRun *r, TdStpFnKind fn, TdStpVal a, TdStpVal out) 
       }
       cells(r, out)[i * width(r, o.cols) + j] = h;
     }
+}
+
+/* All valid rows of a tile. */
+static TdHash whole(TdStpRun *r, TdHash h, TdStpVal v) {
+  const TdStpRecord *x = td_stp_value(r, v);
+  h = td_hash_feed(td_hash_feed(h, (uint64_t)x->vrows), (uint64_t)x->vcols);
+  if (!td_stp_finger_is(r, x->elem, x->rows, x->cols)) return td_hash_feed(h, (uint64_t)x->number);
+  for (int64_t i = 0; i < x->vrows * width(r, x->cols); i++)
+    if (width(r, x->cols) == 1 || i % x->cols < x->vcols) h = feed(h, cells(r, v)[i]);
+  return h;
+}
+
+/* Row i of a tile, all its elements. */
+static TdHash whole_row(TdStpRun *r, TdHash h, TdStpVal v, int64_t i) {
+  const TdStpRecord *x = td_stp_value(r, v);
+  h = td_hash_feed(h, (uint64_t)x->vcols);
+  int64_t w = width(r, x->cols);
+  for (int64_t j = 0; j < (w == 1 ? 1 : x->vcols); j++) h = feed(h, cells(r, v)[i * w + j]);
+  return h;
+}
+
+void td_stp_finger_kernel(TdStpRun *r, const TdStpFn *f, const TdStpVal *part, size_t n,
+                          TdStpVal out) {
+  TdStpRecord o = *td_stp_value(r, out);
+  TdHash all = start((uint64_t)(uintptr_t)f->prog);
+  bool rows = td_stp_kernel_is_by_rows(f);
+  bool apart[TD_STP_KERNEL_SIZES + 4] = {false};
+  for (size_t k = 0; k < n; k++) {
+    apart[k] = rows && td_stp_kernel_has_rows(f, td_stp_kernel_read(f, k));
+    if (!apart[k]) all = whole(r, all, part[k]);
+  }
+  int64_t w = width(r, o.cols);
+  for (int64_t i = 0; i < o.vrows; i++) {
+    TdHash h = rows ? all : td_hash_feed(all, (uint64_t)i);
+    for (size_t k = 0; k < n; k++)
+      if (apart[k]) h = whole_row(r, h, part[k], i);
+    for (int64_t j = 0; j < (w == 1 ? 1 : o.vcols); j++)
+      cells(r, out)[i * w + j] = w == 1 ? h : td_hash_feed(h, (uint64_t)j);
+  }
 }
 
 void td_stp_finger_beside(TdStpRun *r, TdStpVal s, TdStpVal y, TdStpVal out) {

@@ -19,6 +19,10 @@ void td_stp_finger_matmul(TdStpRun *r, TdStpVal a, TdStpVal b, TdStpVal out, int
 void td_stp_finger_combine(TdStpRun *r, TdStpFnKind fn, TdStpVal a, TdStpVal b, TdStpVal out);
 /* silu, exp or row_sum. */
 void td_stp_finger_unary(TdStpRun *r, TdStpFnKind fn, TdStpVal a, TdStpVal out);
+/* A kernel on n tiles, a hash of all that it may read: for each row, where it treats rows by
+ * themselves; else of all. */
+void td_stp_finger_kernel(TdStpRun *r, const TdStpFn *f, const TdStpVal *part, size_t n,
+                          TdStpVal out);
 /* The valid rows of y behind those of s. */
 void td_stp_finger_beside(TdStpRun *r, TdStpVal s, TdStpVal y, TdStpVal out);
 /* Row `to` of w, of which each element is a number. */

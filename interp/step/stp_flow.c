@@ -1,5 +1,6 @@
 /* stp_flow.c - following the tiles of a stream through a graph, in order of nodes. */
 #include "step/stp_flow.h"
+#include "step/stp_kernel.h"
 
 /* A node that reads what depends on the tiles. */
 typedef struct Visit {
@@ -50,9 +51,23 @@ static bool is_one_row(const TdStpGraph *g, TdStpRef r, int part) {
   return t->kind == TD_STP_TILE && td_stp_expr_is_const(t->rows, &rows) && rows == 1;
 }
 
+/* The same of a kernel: what has the rows of the tile is read by them, what has not is read whole.
+ */
+static bool kernel_is_by_rows(Visit *v, TdStpFlow x) {
+  const TdStpFn *f = &v->n->fn;
+  size_t first = v->n->op == TD_STP_ACCUM || v->n->op == TD_STP_SCAN;
+  bool fits = td_stp_kernel_is_by_rows(f);
+  for (int i = 0; fits && i < x.n; i++) {
+    bool rows = td_stp_kernel_has_rows(f, td_stp_kernel_read(f, (size_t)i + first));
+    fits = x.kind[i] == TD_STP_APART || rows == (x.kind[i] == TD_STP_OF_TILE);
+  }
+  return fits || refuse(v, "is a kernel that does not treat each row of a tile by itself");
+}
+
 /* Whether row i of the result is made of row i of every part of the tile, and of nothing else of
  * it. */
 static bool is_by_rows(Visit *v, TdStpFlow x) {
+  if (v->n->fn.kind == TD_STP_FN_KERNEL) return kernel_is_by_rows(v, x);
   switch (v->n->fn.kind) {
   case TD_STP_FN_MATMUL:
   case TD_STP_FN_MATMUL_T:

@@ -1,7 +1,7 @@
 /* stp_fn.c - the types of what functions on tiles make. */
 #include <string.h>
 
-#include "step/stp_graph.h"
+#include "step/stp_kernel.h"
 
 /* A function on the parts of an element. */
 typedef struct Call {
@@ -151,6 +151,7 @@ const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpSt
                                 TdDiag *d) {
   bool is_tuple = in->type->kind == TD_STP_TUPLE;
   Call c = {g, n, in, is_tuple ? in->type->part : &in->type, is_tuple ? in->type->nparts : 1, d};
+  if (n->fn.kind == TD_STP_FN_KERNEL) return td_stp_kernel_type(g, n, c.part, c.nparts, d);
   const TdStpFnRow *row = &td_stp_fns[n->fn.kind];
   bool folds = n->op == TD_STP_ACCUM || n->op == TD_STP_SCAN;
   char place = folds ? 'a' : n->op == TD_STP_FLAT_MAP ? 'f' : 'm';

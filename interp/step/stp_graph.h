@@ -9,6 +9,7 @@
 #ifndef TD_STP_GRAPH_H
 #define TD_STP_GRAPH_H
 
+#include "ir/at.h"
 #include "ir/tensor.h"
 #include "step/stp_expr.h"
 
@@ -51,7 +52,9 @@ extern const TdStpFnRow td_stp_fns[TD_STP_FNS];
   X(OUTER, outer)                                                                                  \
   X(ORDER, order)                                                                                  \
   X(ACK, ack)                                                                                      \
-  X(EMIT, emit)
+  X(EMIT, emit)                                                                                    \
+  X(TIME, time)                                                                                    \
+  X(DEVICE, device)
 typedef enum {
 #define TD_STP_KEY(NAME, name) TD_STP_KEY_##NAME,
   TD_STP_KEY_LIST(TD_STP_KEY)
@@ -100,8 +103,9 @@ typedef struct TdStpRef {
 typedef struct TdStpFn {
   TdStpFnKind kind;
   int64_t n;          /* of addresses, cache_addresses, cache_slot */
-  const void *kernel; /* what bind knows it by */
-  const char *name;   /* as Lua: "fn.matmul" */
+  const TdProg *prog; /* of a kernel: its program, and the parameter that is the result */
+  int result;
+  const char *name; /* as Lua: "fn.matmul" */
 } TdStpFn;
 
 /* A tensor argument: its type, and its data or NULL. */
@@ -174,6 +178,7 @@ typedef struct TdStpGraph {
   TD_VEC(TdStpSymbol) symbol;
   TdMap control; /* from a selector stream to its first symbol */
   uint32_t nroute, nfresh, ntensor;
+  TdMap work;                      /* operations of kernels at sizes */
   const struct TdStpGraph *before; /* while a step makes this one: symbols of nodes stay */
 } TdStpGraph;
 

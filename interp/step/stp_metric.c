@@ -1,4 +1,5 @@
 /* stp_metric.c - off-chip traffic and on-chip memory, a term for each node. */
+#include "step/stp_kernel.h"
 #include "step/stp_metric.h"
 
 /* What the terms of one graph are made with. */
@@ -150,6 +151,11 @@ static const TdStpExpr *flops_of_one(const Metric *m, const TdStpNode *n) {
   TdStpExprs *x = m->g->exprs;
   const TdStpType *in = input(m, n, 0)->type;
   const TdStpType *a = in->kind == TD_STP_TUPLE ? in->part[0] : in, *out = n->out[0].type;
+  if (n->fn.kind == TD_STP_FN_KERNEL) {
+    bool tuple = in->kind == TD_STP_TUPLE;
+    TdDiag known = {.arena = m->g->arena};
+    return td_stp_kernel_flops(m->g, n, tuple ? in->part : &in, tuple ? in->nparts : 1, &known);
+  }
   if (out->kind != TD_STP_TILE || a->kind != TD_STP_TILE) return zero(m);
   const TdStpExpr *each = td_stp_shape_elements(m->g, out);
   switch (n->fn.kind) {

@@ -10,7 +10,7 @@
 
 #include "eval/time/timed.h"
 #include "eval/value/domain.h"
-#include "step/stp_graph.h"
+#include "step/stp_kernel.h"
 
 /* The off-chip memory: a queue for each channel. A request is served interval after the one before
  * in its channel and answered startup + latency + 1 later. No channels: as many as it takes. */
@@ -44,6 +44,8 @@ typedef struct TdStpCalls {
   void *ud;
   bool (*call)(void *ud, const TdStpNode *n, TdStpFnKind fn, TdTensor *arg, size_t narg,
                TdTensor *out, TdDiag *d);
+  /* The cycles of a kernel at sizes, as the node's option `time` says; -1 with d filled. */
+  int64_t (*cycles)(void *ud, const TdStpNode *n, const TdStpSizes *s, TdDiag *d);
 } TdStpCalls;
 
 /* A token of an output: a tile, a number or a selector; from > 0: nothing, closes levels from ..

@@ -78,4 +78,13 @@ end
 
 step.define(function(name, T) return meaning[name](T) end)
 
+-- The cycles of a run with a clock of a kernel, schedule or design on tensors of these types.
+step.timing(function(unit, device, ...)
+  local arguments = { ... }
+  for i, T in ipairs(arguments) do arguments[i] = T(0) end
+  local run = tide.schedule(unit):build { target = "cpu", timed = true, device = device }
+  run(table.unpack(arguments))
+  return run.report.cycles
+end)
+
 return step

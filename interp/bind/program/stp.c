@@ -353,11 +353,9 @@ static void open_classes(lua_State *L) {
 }
 
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {{"graph", l_graph},
-                                       {"operators", l_operators},
-                                       {"functions", l_functions},
-                                       {"define", td_stp_l_define},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"graph", l_graph},          {"operators", l_operators},
+                                       {"functions", l_functions},  {"define", td_stp_l_define},
+                                       {"timing", td_stp_l_timing}, {NULL, NULL}};
   open_classes(L);
   luaL_newlib(L, functions);
   td_stp_set_operators(L);

@@ -71,6 +71,19 @@ int td_stp_l_simulate(lua_State *L);
 int td_stp_l_traffic(lua_State *L);
 int td_stp_l_memory(lua_State *L);
 int td_stp_l_flops(lua_State *L);
+/* stp_kernel.c: the kernel, schedule or design at idx as a function; pushes the unit that it is. */
+TdStpFn td_stp_take_kernel(lua_State *L, int idx);
+/* The kernels that runs call, kept as long as L lives. */
+typedef struct TdStpKernels {
+  lua_State *L;
+  TdArena *arena;
+  TdMap prog, cpu, cycles;
+} TdStpKernels;
+/* The cycles of node n's kernel at sizes, for TdStpCalls. */
+int64_t td_stp_kernel_cycles(void *kernels, const TdStpNode *n, const TdStpSizes *s, TdDiag *d);
+/* timing(f): f(unit, device, types) is the cycles of a run with a clock. */
+int td_stp_l_timing(lua_State *L);
+
 /* stp_draw.c: g:dot, g:svg, g:html, g:constants. */
 int td_stp_l_dot(lua_State *L);
 int td_stp_l_svg(lua_State *L);

@@ -39,16 +39,17 @@ int td_stp_l_html(lua_State *L) {
   return lua_isnil(L, -1) ? 0 : 1;
 }
 
-/* Pushes the Lua value of a tensor that the table on top keeps, or those that its graphs keep;
- * false and nothing where there is none. */
-static bool push_kept(lua_State *L, const TdTensor *t) {
+/* Pushes the Lua value of a tensor or kernel that the table on top keeps, or those that its graphs
+ * keep; false and nothing where there is none. */
+static bool push_kept(lua_State *L, TdStpDatum x) {
   int table = lua_gettop(L);
   luaL_checkstack(L, 8, "constants");
   for (lua_Integer i = 1; lua_rawgeti(L, table, i) != LUA_TNIL; i++, lua_settop(L, table)) {
     TdTensorBox *box = td_bind_test_tensor(L, -1);
-    bool found = box && box->tensor == t;
-    if (!found && lua_type(L, -1) == LUA_TUSERDATA && !box && lua_getiuservalue(L, -1, 1))
-      found = lua_istable(L, -1) ? push_kept(L, t) : false;
+    const TdProg *p = td_bind_test_unit(L, -1);
+    bool found = (box && box->tensor == x.tensor) || (p && p == x.prog);
+    bool inner = !found && lua_type(L, -1) == LUA_TUSERDATA && !box && !p;
+    if (inner && lua_getiuservalue(L, -1, 1)) found = lua_istable(L, -1) && push_kept(L, x);
     if (!found) continue;
     lua_copy(L, -1, table + 1);
     lua_settop(L, table + 1);
@@ -62,7 +63,7 @@ static bool push_kept(lua_State *L, const TdTensor *t) {
 int td_stp_l_constants(lua_State *L) {
   const TdStpGraph *g = td_stp_check_program(L, 1);
   TdArena *a = td_bind_arena(L);
-  const TdTensor *const *data;
+  const TdStpDatum *data;
   size_t n = td_stp_print_data(a, g, &data);
   luaL_checkstack(L, (int)n + 8, "constants");
   int first = lua_gettop(L) + 1;
@@ -75,8 +76,9 @@ int td_stp_l_constants(lua_State *L) {
       continue;
     }
     lua_pop(L, 1);
-    TdTensor *t = td_bind_push_tensor(L, data[i]->type, false);
-    td_tensor_copy(td_arena_ctx(a), t, data[i]);
+    if (data[i].prog) td_bind_fail(L, "argument", "the graph has lost one of its kernels");
+    TdTensor *t = td_bind_push_tensor(L, data[i].tensor->type, false);
+    td_tensor_copy(td_arena_ctx(a), t, data[i].tensor);
   }
   return lua_gettop(L) - first + 1;
 }

@@ -1,6 +1,7 @@
 /* stp_op.c - a Lua function for each operator of STeP, its arguments as its row says. */
 #include <string.h>
 
+#include "analysis/time/target.h"
 #include "bind/program/stp.h"
 #include "bind/program/unit.h"
 
@@ -96,7 +97,14 @@ static void take_shape(Call *c, int idx) {
 
 static void take_function(Call *c, int idx) {
   const TdStpFn *f = luaL_testudata(c->L, idx, TD_CLASS_STP_FN);
-  if (!f || f->kind == TD_STP_FNS) bad(c, idx, "a function of step.fn");
+  if (!f && (td_bind_test_unit(c->L, idx) || td_bind_test_schedule(c->L, idx))) {
+    c->node.fn = td_stp_take_kernel(c->L, idx);
+    keep(c, -1);
+    lua_pop(c->L, 1);
+    return;
+  }
+  if (!f || f->kind == TD_STP_FNS)
+    bad(c, idx, "a function of step.fn, or a kernel, schedule or design on tiles");
   c->node.fn = *f;
 }
 
@@ -271,6 +279,8 @@ static void take_option(Call *c, const char *name, const char *kind, size_t n, i
     int count = take_integers(c, idx, stride ? c->node.stride : c->node.shape);
     if (!stride) c->node.nshape = count;
     c->node.has_shape = true;
+  } else if (strncmp(kind, "device", n) == 0) {
+    set_option(c, name, take_word(c, idx, td_target_words + 1, strlen(td_target_words) - 1));
   } else if (strncmp(kind, "tensor", n) == 0) {
     take_extra(c, idx);
   } else if (strncmp(kind, "stream", n) == 0) {
@@ -382,6 +392,10 @@ static void check_options(Call *c) {
                    td_stp_key_name((TdStpKey)k));
   if (n->op == TD_STP_FEEDBACK && !n->tensor.type && td_stp_opt(n, TD_STP_KEY_N, 0) < 1)
     td_bind_fail(c->L, "step-argument", "a loop of selectors needs n = the number of ways");
+  if ((n->has >> TD_STP_KEY_TIME & 1) && n->opt[TD_STP_KEY_TIME] && n->fn.kind != TD_STP_FN_KERNEL)
+    td_bind_refuse(c->L, TD_USAGE, "step-argument",
+                   "give the function as a kernel, a schedule or a design",
+                   "time is of kernels: the cycles of %s are its FLOPs over bw", n->fn.name);
   if (n->op == TD_STP_VALUES && (!n->tensor.data || !td_type_is_integer(n->tensor.type->elem)))
     td_bind_fail(c->L, "step-argument", "step.values takes a tensor of integers, with its data");
 }

@@ -8,15 +8,14 @@
 #include "step/stp_metric.h"
 #include "step/stp_run.h"
 
+enum { MOST_ARGUMENTS = 18 };
+
 static const char define_key, kernels_key;
 
 /* ---- kernels ---- */
 
 /* The kernels of a run: by function and type of element, then compiled by types of arguments. */
-typedef struct Kernels {
-  TdArena *arena; /* lives as long as the session */
-  TdMap prog, cpu;
-} Kernels;
+typedef TdStpKernels Kernels;
 
 int td_stp_l_define(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -24,7 +23,7 @@ int td_stp_l_define(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &define_key);
   lua_newtable(L);
   Kernels *k = lua_newuserdatauv(L, sizeof *k, 0);
-  *k = (Kernels){.arena = td_bind_enter(L)->session->arena};
+  *k = (Kernels){.L = L, .arena = td_bind_enter(L)->session->arena};
   lua_rawseti(L, -2, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key);
   return 0;
@@ -85,17 +84,32 @@ static TdCpu *compiled(Kernels *k, TdStpFnKind fn, const TdType *const *type, si
   return cpu;
 }
 
+/* The same of a kernel that a user gave. */
+static TdCpu *compiled_kernel(Kernels *k, const TdStpFn *f, const TdType *const *type, size_t n,
+                              TdDiag *d) {
+  uint64_t h = (uint64_t)(uintptr_t)f->prog, found;
+  for (size_t i = 0; i < n; i++) h = td_map_mix(h, (uint64_t)(uintptr_t)type[i]);
+  if (td_map_get(&k->cpu, h, &found)) return (TdCpu *)(uintptr_t)found;
+  const TdProg *at = td_at_arguments(f->prog, type, n, d);
+  TdCpuOptions o = {.tier = TD_TIER_AUTO};
+  TdCpu *cpu = at ? td_cpu_new(k->arena, at, &o, d) : NULL;
+  if (cpu) td_map_put(k->arena, &k->cpu, h, (uint64_t)(uintptr_t)cpu);
+  return cpu;
+}
+
 static bool call_kernel(void *ud, const TdStpNode *node, TdStpFnKind fn, TdTensor *arg, size_t narg,
                         TdTensor *out, TdDiag *d) {
-  const TdType *type[8];
-  TdCallArg call[8] = {{0}};
-  (void)node;
+  const TdType *type[MOST_ARGUMENTS];
+  TdCallArg call[MOST_ARGUMENTS] = {{0}};
+  bool own = fn == TD_STP_FN_KERNEL;
+  size_t result = own ? (size_t)node->fn.result : narg;
   for (size_t i = 0; i <= narg; i++) {
-    TdTensor *t = i < narg ? &arg[i] : out;
+    TdTensor *t = i == result ? out : &arg[i < result ? i : i - 1];
     type[i] = t->type;
     call[i].tensor = t;
   }
-  TdCpu *cpu = compiled(ud, fn, type, narg + 1, d);
+  TdCpu *cpu =
+      own ? compiled_kernel(ud, &node->fn, type, narg + 1, d) : compiled(ud, fn, type, narg + 1, d);
   return cpu && td_cpu_call(cpu, call, narg + 1, d);
 }
 
@@ -283,7 +297,9 @@ static void check_data(lua_State *L, const TdStpGraph *g) {
 }
 
 TdStpCalls td_stp_calls(lua_State *L, const TdStpGraph *g, bool data) {
-  return (TdStpCalls){need_kernels(L, g, data), call_kernel};
+  Kernels *k = need_kernels(L, g, data);
+  k->L = L;
+  return (TdStpCalls){k, call_kernel, td_stp_kernel_cycles};
 }
 
 /* One run; with data it returns outputs before the report. */

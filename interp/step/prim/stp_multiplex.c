@@ -70,7 +70,7 @@ static bool same_tensor(TdStpTensor a, TdStpTensor b) {
 /* What differs between two nodes besides the data that they load; NULL: nothing. */
 static const char *difference(const TdStpNode *a, const TdStpNode *b) {
   if (a->op != b->op) return "is another operator than";
-  if (a->fn.kind != b->fn.kind || a->fn.n != b->fn.n || a->fn.kernel != b->fn.kernel)
+  if (a->fn.kind != b->fn.kind || a->fn.n != b->fn.n || a->fn.prog != b->fn.prog)
     return "has another function than";
   if (a->has != b->has || a->has_ref != b->has_ref || a->is_empty_init != b->is_empty_init)
     return "has other options than";

@@ -42,7 +42,7 @@ static uint64_t shape_of(const TdStpNode *n) {
     h = td_map_mix(h, (uint64_t)(uintptr_t)n->assumed.dim[k].extent);
   h = td_map_mix(h, (uint64_t)(uintptr_t)n->tensor.type);
   h = td_map_mix(h, (uint64_t)(uintptr_t)n->extra.type);
-  h = td_map_mix(h, (uint64_t)(uintptr_t)n->fn.kernel);
+  h = td_map_mix(h, (uint64_t)(uintptr_t)n->fn.prog);
   return td_map_mix(h, (uint64_t)(uintptr_t)n->sel);
 }
 

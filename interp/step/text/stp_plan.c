@@ -163,10 +163,11 @@ bool td_stp_plan_is_literal(const TdStpLine *l, const TdTensor *t) {
   return !l->nloop && l->item->node->op == TD_STP_VALUES && td_tensor_count(t) <= MOST_LITERAL;
 }
 
-static void add_data(TdStpPlan *p, TdMap *seen, const TdTensor *t) {
-  if (!t || td_map_getp(seen, t)) return;
-  td_vec_push(p->arena, &p->data, t);
-  td_map_putp(p->arena, seen, t, (void *)(uintptr_t)t);
+static void add_data(TdStpPlan *p, TdMap *seen, TdStpDatum x) {
+  const void *of = x.tensor ? (const void *)x.tensor : x.prog;
+  if (!of || td_map_getp(seen, of)) return;
+  td_vec_push(p->arena, &p->data, x);
+  td_map_putp(p->arena, seen, of, (void *)(uintptr_t)of);
 }
 
 static void collect_data(TdStpPlan *p) {
@@ -175,14 +176,15 @@ static void collect_data(TdStpPlan *p) {
     const TdStpNode *n = p->g->node.at[i];
     const TdStpLine *l = &p->line.at[p->line_of[i]];
     const TdTensor *t = n->tensor.data, *x = n->extra.data;
-    if (t && !td_stp_plan_is_literal(l, t)) add_data(p, &seen, t);
-    if (x && !td_stp_plan_is_zero(x)) add_data(p, &seen, x);
+    if (t && !td_stp_plan_is_literal(l, t)) add_data(p, &seen, (TdStpDatum){t, NULL});
+    if (x && !td_stp_plan_is_zero(x)) add_data(p, &seen, (TdStpDatum){x, NULL});
+    add_data(p, &seen, (TdStpDatum){NULL, n->fn.prog});
   }
 }
 
-size_t td_stp_plan_data(const TdStpPlan *p, const TdTensor *t) {
+size_t td_stp_plan_data(const TdStpPlan *p, const void *of) {
   for (size_t i = 0; i < p->data.n; i++)
-    if (p->data.at[i] == t) return i;
+    if (p->data.at[i].tensor == of || p->data.at[i].prog == of) return i;
   return 0;
 }
 

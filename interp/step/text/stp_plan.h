@@ -14,16 +14,22 @@ typedef struct TdStpLine {
   bool table; /* var is a list of streams: they are read outside of their iteration */
 } TdStpLine;
 
+/* An argument of the printed chunk: a tensor, or a kernel. */
+typedef struct TdStpDatum {
+  const TdTensor *tensor;
+  const TdProg *prog;
+} TdStpDatum;
+
 typedef struct TdStpPlan {
   TdArena *arena;
   const TdStpGraph *g;
   TdStpItem *item;
   size_t nitem;
   TD_VEC(TdStpLine) line;
-  size_t *place;                 /* by uid: in the order */
-  uint32_t *line_of, *which;     /* by place: the line, and which of its nodes */
-  TD_VEC(const TdTensor *) data; /* the chunk's arguments */
-  bool fields;                   /* variables are fields of a table: more than Lua has locals */
+  size_t *place;             /* by uid: in the order */
+  uint32_t *line_of, *which; /* by place: the line, and which of its nodes */
+  TD_VEC(TdStpDatum) data;   /* the chunk's arguments */
+  bool fields;               /* variables are fields of a table: more than Lua has locals */
 } TdStpPlan;
 
 /* The plan of a finished graph, owned by a. */
@@ -50,8 +56,8 @@ void td_stp_plan_put_list(TdText *out, const TdStpPlan *p, const TdStpRef *r, si
 void td_stp_plan_put_own(TdText *out, const TdStpPlan *p, const TdStpLine *l);
 void td_stp_plan_put_index(TdText *out, const TdStpPlan *p, const TdStpLine *l,
                            const int64_t *value);
-/* The number of a tensor among the chunk's arguments. */
-size_t td_stp_plan_data(const TdStpPlan *p, const TdTensor *t);
+/* The number of a tensor, or a program, among the chunk's arguments. */
+size_t td_stp_plan_data(const TdStpPlan *p, const void *of);
 /* Whether tensors print as they are: zeros, and small ones of integers outside of loops. */
 bool td_stp_plan_is_zero(const TdTensor *t);
 bool td_stp_plan_is_literal(const TdStpLine *l, const TdTensor *t);

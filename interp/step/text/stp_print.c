@@ -1,6 +1,7 @@
 /* stp_print.c - a graph as Lua that loads back: a line for each node, its shapes as a comment. */
 #include <string.h>
 
+#include "analysis/time/target.h"
 #include "ir/num/num.h"
 #include "step/text/stp_plan.h"
 #include "step/text/stp_print.h"
@@ -42,7 +43,7 @@ static bool is_switch(TdStpKey k) {
 static void put_key(Printer *p, const TdStpNode *n, TdStpKey k, const char **sep) {
   bool positional = k == TD_STP_KEY_N && (n->op == TD_STP_REP || n->op == TD_STP_PARALLELIZE);
   if (!(n->has >> k & 1) || positional) return;
-  const char *word = word_of(p, n, k);
+  const char *word = k == TD_STP_KEY_DEVICE ? td_target_names[n->opt[k]] : word_of(p, n, k);
   td_text_putf(p->out, "%s%s = ", *sep, td_stp_key_name(k));
   if (word)
     td_text_putf(p->out, "\"%s\"", word);
@@ -194,7 +195,10 @@ static void put_argument(Printer *p, const char *a, size_t length, size_t *at, i
   } else if (strncmp(a, "tensor", length) == 0) {
     put_tensor(p, false);
   } else if (strncmp(a, "fn", length) == 0) {
-    td_text_puts(p->out, n->fn.name);
+    if (n->fn.prog)
+      td_text_putf(p->out, "data[%zu]", td_stp_plan_data(p->plan, n->fn.prog) + 1);
+    else
+      td_text_puts(p->out, n->fn.name);
   } else if (strncmp(a, "list", length) == 0) {
     size_t entry = 0;
     put_selectors(p, n->sel, 0, &entry);
@@ -318,7 +322,7 @@ void td_stp_print(TdText *out, const TdStpGraph *g) {
   td_text_puts(out, g->output.n ? "\nend)\n" : "end)\n");
 }
 
-size_t td_stp_print_data(TdArena *a, const TdStpGraph *g, const TdTensor *const **data) {
+size_t td_stp_print_data(TdArena *a, const TdStpGraph *g, const TdStpDatum **data) {
   TdStpPlan plan = td_stp_plan_make(a, g);
   *data = plan.data.at;
   return plan.data.n;
