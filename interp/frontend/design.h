@@ -20,6 +20,7 @@ typedef struct TdDesignStream {
   const TdAstExpr *token;   /* text of the token type, or NULL */
   const TdAstExpr *options; /* the table constructor, or NULL */
   int64_t depth;
+  const TdExpr *of_sizes; /* the depth, where sizes decide it; or NULL */
   TdLoc loc;
 } TdDesignStream;
 

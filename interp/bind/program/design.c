@@ -133,9 +133,11 @@ static int l_arg(lua_State *L) {
 }
 
 /* Extents, depth and block of the options at slot 3. */
-static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *depth) {
+static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *depth,
+                                 const TdExpr **of_sizes) {
   const TdExpr *dim[TD_MAX_RANK];
   *depth = 2;
+  *of_sizes = NULL;
   if (lua_isnoneornil(L, 3)) return td_type_port(td_bind_enter(L)->session, token, 0, dim, false);
   luaL_checktype(L, 3, LUA_TTABLE);
   size_t rank = lua_rawlen(L, 3);
@@ -146,10 +148,14 @@ static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *dep
     dim[i] = td_bind_check_extent(L, -1);
     lua_pop(L, 1);
   }
-  if (!td_bind_opt_integer(L, 3, "depth", depth))
+  lua_getfield(L, 3, "depth");
+  if (td_bind_test_size(L, -1))
+    *of_sizes = td_bind_check_extent(L, -1);
+  else if (!td_bind_opt_integer(L, 3, "depth", depth))
     td_bind_fail(L, "depth", "the depth of a stream is an integer");
   if (*depth < 1)
     td_bind_fail(L, "depth", "a stream holds at least one token (depth = %d)", (int)*depth);
+  lua_pop(L, 1);
   bool block = td_bind_opt_boolean(L, 3, "block", false);
   lua_pushnil(L);
   while (lua_next(L, 3)) {
@@ -168,13 +174,15 @@ static int l_stream(lua_State *L) {
   if (token->kind == TD_T_PORT)
     return td_bind_fail(L, "argument", "a stream carries scalars or tensors");
   int64_t depth;
-  const TdType *t = stream_type(L, token, &depth);
+  const TdExpr *of_sizes;
+  const TdType *t = stream_type(L, token, &depth, &of_sizes);
   TdBind *b = td_bind_enter(L);
   const TdAst *ast;
   uint32_t source;
   const TdAstExpr *call = this_call(L, d, "stream", &ast, &source);
   const char *name = call ? td_context_name(ast, call) : NULL;
   TdDesignStream s = {.name = unique_name(b, d, name ? name : "s"), .type = t, .depth = depth};
+  s.of_sizes = of_sizes;
   if (call) {
     s.loc = call->loc;
     s.token = call->call.args.n > 0 ? call->call.args.at[0] : NULL;

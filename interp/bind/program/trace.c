@@ -1,5 +1,7 @@
 /* trace.c - values that stdlib traces (tide.t2s): Tide's operators, casts and calls on them go
  * to tide.t2s.expr, and refusals are drawn at a place that was kept; the module tide.trace. */
+#include <string.h>
+
 #include "bind/bind.h"
 #include "bind/program/trace.h"
 
@@ -125,6 +127,31 @@ static int l_load(lua_State *L) {
   return 1;
 }
 
+/* Whether a text is in the n bytes at s. */
+static bool has_text(const char *s, size_t n, const char *text) {
+  size_t len = strlen(text);
+  for (size_t i = 0; i + len <= n; i++)
+    if (memcmp(s + i, text, len) == 0) return true;
+  return false;
+}
+
+/* Compares a size without a value. In tide.assume(..) of a design the text is read, so any answer
+ * will do; elsewhere there is none. */
+static int l_size_compare(lua_State *L) {
+  size_t n;
+  const TdSources *s = td_bind_enter(L)->session->sources;
+  TdLoc at = td_bind_user(L);
+  const char *line = at.source ? td_sources_line(s, at.source, at.line, &n) : NULL;
+  if (line && td_bind_is_building(L) && has_text(line, n, "assume(")) {
+    lua_pushboolean(L, true);
+    return 1;
+  }
+  const char *name[2];
+  for (int i = 0; i < 2; i++)
+    name[i] = td_bind_test_size(L, i + 1) ? TD_CLASS_SIZE : luaL_typename(L, i + 1);
+  return luaL_error(L, "attempt to compare %s with %s", name[0], name[1]);
+}
+
 void td_bind_open_trace(lua_State *L) {
   static const char *const operators[][2] = {{"__add", "+"},  {"__sub", "-"},   {"__mul", "*"},
                                              {"__mod", "%"},  {"__idiv", "//"}, {"__shl", "<<"},
@@ -136,6 +163,10 @@ void td_bind_open_trace(lua_State *L) {
   lua_createtable(L, 0, 6);
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) set_operator(L, tests[i], tests[i]);
   lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, l_size_compare);
+  lua_setfield(L, -2, "__lt");
+  lua_pushcfunction(L, l_size_compare);
+  lua_setfield(L, -2, "__le");
   lua_pop(L, 1);
   td_bind_set_module(L, "tide.trace", l_load);
 }

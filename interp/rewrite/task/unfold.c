@@ -1,8 +1,8 @@
 /* unfold.c - unfold: loops of a band become the coordinates of a task. */
 #include "rewrite/copied.h"
-#include "rewrite/task/network.h"
+#include "rewrite/task/carried.h"
 
-enum { BAND, AXES, LOOPS, NAME };
+enum { BAND, AXES, LOOPS, NAME, LINKS, BY, DRIVER };
 
 typedef struct Unfold {
   TdRewrite *r;
@@ -262,21 +262,99 @@ static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *desig
   return td_prog_with(td_prog_with(r->prog, k), d);
 }
 
+/* The nest as that of values that travel: all loops down to the innermost. */
+static bool find_carried(Unfold *u, TdCarried *c) {
+  TdRewrite *r = u->r;
+  *c = (TdCarried){.r = r, .unit = u->unit, .rank = u->rank, .driver = r->arg[DRIVER].text};
+  for (const TdStmt *s = u->band[0].stmt; s; s = only_loop(s)) {
+    if (c->nloop == TD_CARRIED_LOOPS)
+      return refuse(u, TD_LIMIT, "axes", s, "is one loop too many of a nest with links");
+    c->loop[c->nloop] = s;
+    c->axis[c->nloop++] = -1;
+  }
+  for (size_t i = 0; i <= u->last; i++) {
+    if (!u->axis[i]) continue;
+    c->axis[i] = u->place[i];
+    c->of_axis[u->place[i]] = i;
+  }
+  for (int a = 0; a < u->rank; a++) c->extent[a] = u->map[a];
+  const TdArgValue *by = &r->arg[BY];
+  const TdArgValue *links = &r->arg[LINKS];
+  return td_carried_find(c, links->names, links->n, by->given ? by->ints : NULL, by->n) &&
+         td_carried_streams(c, u->band[0].stmt);
+}
+
+/* The body of the axes with the innermost one of the nest replaced by what streams make of it. */
+static const TdStmt *carried_body(const Unfold *u, const TdCarried *c, const TdStmt *body) {
+  TdStore *st = u->r->store;
+  const TdStmt *declare = td_carried_declare(c), *now = td_carried_body(c);
+  body = td_edit_replace(st, body, td_for_body(c->loop[c->nloop - 1])->uid, &now, 1);
+  if (!declare) return body;
+  const TdStmt **list = TD_NEWN(u->r->arena, const TdStmt *, declare->nkid + body->nkid);
+  size_t n = 0;
+  for (uint32_t i = 0; i < declare->nkid; i++) list[n++] = declare->kid[i];
+  for (uint32_t i = 0; i < body->nkid; i++) list[n++] = body->kid[i];
+  return td_stmt_block(st, list, n, body->loc);
+}
+
+/* Adds the task that has what is left of the kernel; *gone are the statements that the design
+ * takes the place of. */
+static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPlan *plan) {
+  TdRewrite *r = u->r;
+  const TdStmt *root = u->unit->body, *nest = u->band[0].stmt;
+  const TdStmt **gone = TD_NEWN(r->arena, const TdStmt *, root->nkid);
+  size_t n = 0, ours = 0;
+  for (uint32_t i = 0; i < root->nkid; i++) {
+    ours += root->kid[i] == nest;
+    if (root->kid[i]->kind != TD_STMT_LOCAL || root->kid[i]->cls == TD_LOCAL_AUTO)
+      gone[n++] = root->kid[i];
+  }
+  if (!ours || u->unit->ncoord || td_prog_is_task(r->prog, u->unit->sym))
+    return refuse(u, TD_ILLEGAL, "driver", nest,
+                  "is not a statement of a kernel by itself, whose rest a driver takes");
+  const TdStmt *all = td_carried_driver(c, nest);
+  size_t first = 0;
+  while (first < all->nkid && all->kid[first]->kind == TD_STMT_LOCAL &&
+         all->kid[first]->cls != TD_LOCAL_AUTO)
+    first++;
+  part[1] = part[0];
+  part[0] = (TdPart){.name = td_lift_unit_name(r, r->prog, c->driver)};
+  if (!td_lift(r, u->unit, all->kid + first, all->nkid - first, part[0].name, &part[0].lifted))
+    return false;
+  td_util_made(r, part[0].name);
+  plan->stmt = gone;
+  plan->n = n;
+  plan->nparts = 2;
+  return true;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
-  if (!td_lift_check_name(r, &r->arg[NAME]) || !find(&u) || !measure(&u)) return NULL;
+  TdCarried c = {0};
+  if (!td_lift_check_name(r, &r->arg[NAME]) || !td_lift_check_name(r, &r->arg[DRIVER]) ||
+      !find(&u) || !measure(&u))
+    return NULL;
+  if ((r->arg[BY].given || r->arg[DRIVER].given) && !r->arg[LINKS].given)
+    return td_util_refuse(r, TD_USAGE, "way", u.band[0].stmt->loc,
+                          "`by` and `driver` are said of `links`, the arrays that travel");
+  if (r->arg[LINKS].given && !find_carried(&u, &c)) return NULL;
   u.name = r->arg[NAME].given ? r->arg[NAME].text : task_name(&u);
   const TdStmt *body = inner(&u);
-  TdPart part = {0};
+  if (c.nloop) body = carried_body(&u, &c, body);
+  TdPart part[2] = {0};
   if (!check_order(&u, body)) return NULL;
   const TdUnit *design;
-  const TdRun *run = run_of_task(&u, &design);
+  const TdRun *run = c.nloop ? NULL : run_of_task(&u, &design);
   if (run) return in_place(&u, body, design, run);
-  if (!lift(&u, body, &part)) return NULL;
-  td_util_made(r, part.name);
+  if (!lift(&u, body, &part[0])) return NULL;
+  td_util_made(r, part[0].name);
   const TdStmt *nest = u.band[0].stmt;
-  TdNetworkPlan plan = {.unit = u.unit, .stmt = &nest, .n = 1, .part = &part, .nparts = 1};
-  plan.name = td_text_fmt(r->arena, "%s_%s", u.unit->sym->name, part.name);
+  TdNetworkPlan plan = {.unit = u.unit, .stmt = &nest, .n = 1, .part = part, .nparts = 1};
+  plan.stream = c.stream.at;
+  plan.nstream = c.stream.n;
+  if (c.driver && !add_driver(&u, &c, part, &plan)) return NULL;
+  for (size_t i = 0; i < c.stream.n; i++) td_util_made(r, c.stream.at[i].sym->name);
+  plan.name = td_text_fmt(r->arena, "%s_%s", u.unit->sym->name, part[0].name);
   return td_network_put(r, &plan);
 }
 
@@ -289,12 +367,26 @@ const TdPrim td_prim_unfold = {
              {"loops", TD_ARG_NAMES, TD_ARG_OPTION,
               "which loops of the perfect nest that begins with the loop, in the order of the axes",
               "loop"},
-             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task", NULL}},
-    .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j)",
-    .legal = "instances with other coordinates touch no element that one of them writes; the "
-             "loops down to the last axis are a perfect nest, and only sizes decide their extents",
+             {"name", TD_ARG_NAME, TD_ARG_OPTION, "name of the task", NULL},
+             {"links", TD_ARG_NAMES, TD_ARG_OPTION,
+              "arrays whose values go by streams from instance to instance", "array"},
+             {"by", TD_ARG_INTS, TD_ARG_OPTION,
+              "which way each of them goes: for each of `links` a step along each axis; puts are in "
+              "this order; all that there are by default",
+              NULL},
+             {"driver", TD_ARG_NAME, TD_ARG_OPTION,
+              "a task that has the rest of the kernel, and sends what comes from outside the grid",
+              NULL}},
+    .rewrite = "for i, j in grid(M, N, \"PE\"): S(i, j)  =>  task PE, map {M, N}: S(i, j);  "
+               "with links: A[i][j] = f(A[i - 1][j])  =>  a = A_pass[i - 1][j]:get(); "
+               "A[i][j] = f(a); A_pass[i][j]:put(A[i][j])",
+    .legal = "instances with other coordinates touch no element that one of them writes, but for "
+             "links; the loops down to the last axis are a perfect nest, and only sizes decide "
+             "their extents. A link is written at one place in an iteration and read at constant "
+             "distances from it, which the loops left run after; or it is only read, and does not "
+             "differ along its way",
     .errors = "axes imperfect extent break bound-written dependence not-decided scalar return "
-              "state stream name",
+              "state stream name carried way depth driver",
     .example = "s:unfold(\"PE\")",
     .apply = apply,
 };

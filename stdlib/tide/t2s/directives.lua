@@ -60,20 +60,32 @@ function directives.chains(def, kind)
   return list
 end
 
+--- What a relay directive of a Func is about, a Param or Func, and its direction: a number for each unrolled Var.
+function directives.relayed(def, d)
+  local x, v = d.args[1], d.args[2]
+  local traced = getmetatable(x) and getmetatable(x).__traced
+  x = traced and traced(x) or x
+  if not (expr.is(x) and x.op == "ref") then fail(d.place, "t2s-relay", "what is relayed is a Param or a Func") end
+  local space = directives.unrolled(def)
+  if type(v) ~= "table" or #v ~= #space then
+    fail(d.place, "t2s-relay", ("%s is unrolled along %d Var%s, and the relay of %s has %s numbers"):format(
+      def.name, #space, #space == 1 and "" or "s", x.base.name, type(v) == "table" and #v or "no"),
+      "one number for each unrolled Var")
+  end
+  for n, step in ipairs(v) do
+    if not expr.is(step) and math.type(step) ~= "integer" then
+      fail(d.place, "t2s-relay", ("number %d of the relay of %s is no whole one"):format(n, x.base.name))
+    end
+  end
+  return x.base, v
+end
+
 --- The relay of an operand in a Func: axis (number of the unrolled Var) and direction, or nil.
 function directives.relay_of(def, base)
   local found
   for d in directives.each(def, "relay") do
-    local x = d.args[1]
-    local traced = getmetatable(x) and getmetatable(x).__traced
-    x = traced and traced(x) or x
-    if expr.is(x) and x.op == "ref" and x.base == base then
-      local space, v = directives.unrolled(def), d.args[2]
-      if type(v) ~= "table" or #v ~= #space then
-        fail(d.place, "t2s-relay", ("%s is unrolled along %d Var%s, and the relay of %s has %s numbers"):format(
-          def.name, #space, #space == 1 and "" or "s", base.name, type(v) == "table" and #v or "no"),
-          "one number for each unrolled Var")
-      end
+    local of, v = directives.relayed(def, d)
+    if of == base then
       local axis, by
       for n, step in ipairs(v) do
         if step ~= 0 then

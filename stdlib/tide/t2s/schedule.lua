@@ -3,6 +3,7 @@
 -- what is isolated is buffered where it is used and leaves the task by relay or isolate, stage by stage. Directives are
 -- sorted: their text order is that of the user, the order of the steps is one that is legal.
 local affine = require "tide.t2s.affine"
+local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
@@ -370,6 +371,7 @@ end
 -- The mapping of a Func alone: space loops outermost, first values beside the sums.
 function mapping:place(def)
   local main = self.main[def]
+  if main.carried then return self:place_stage(def) end
   for _, nest in ipairs(self.nests[def]) do self:arrange(def, nest) end
   self:join(def)
   local last = main[main.depth]
@@ -428,15 +430,17 @@ function mapping:set_depths(def)
     local x, to = d.args[1], func.record(d.args[2])
     local traced = getmetatable(x) and getmetatable(x).__traced
     x = traced and traced(x) or x
-    local n, found = self:constant(d.args[3], d.place, "set_min_depth"), nil
+    local n, found = self:constant(d.args[3], d.place, "set_min_depth"), {}
     for _, c in ipairs(self.streams) do
-      if c.base == x.base and (c[1] == def and c[2] == to or c[1] == to and c[2] == def) then found = c end
+      if c.base == x.base and (c[1] == def and c[2] == to or c[1] == to and c[2] == def) then found[#found + 1] = c end
     end
-    if not found then
+    if #found == 0 then
       fail(d.place, "t2s-depth", ("no channel carries %s from %s to %s"):format(x.base and x.base.name or "it",
         def.name, to and to.name or "what is no Func"))
     end
-    if found.name and n > 2 then self:step(d.place, "depth", found.name, n) end
+    for _, c in ipairs(found) do
+      if c.name and n > 2 then self:step(d.place, "depth", c.name, n) end
+    end
   end
 end
 
@@ -472,9 +476,11 @@ function mapping:spread(def)
   local main, space = self.main[def], (unrolled(def))
   local producers, consumers = chains(def, "isolate_producer_chain"), chains(def, "isolate_consumer_chain")
   local result
+  if main.carried then consumers = {} end
   if #consumers > 0 then
     result = self:step(consumers[1].place, "buffer_at", def.name, loop_at(main, main.depth))
   end
+  if main.carried then producers = select(2, carried.driver_of(def)) end
   for _, c in ipairs(producers) do
     c.buffer = self:step(c.place, "buffer_at", c.of.base.name, loop_at(main, #main))
   end
@@ -490,7 +496,9 @@ function mapping:spread(def)
           :format(v, def.name), "leave it out of tile and unroll", "unsupported")
       end
     end
-    task = self:step(select(2, unrolled(def)), "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" })
+    local place = select(2, unrolled(def))
+    if main.carried then task = carried.unfold(self, def, loops, place)
+    else task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" }) end
   end
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
@@ -504,14 +512,6 @@ local function check_supported(p)
       fail(s.place, "t2s-kernel", ("%s calls kernel '%s': calls become tasks with streams in no step yet"):format(
         s.func.name, s.call.port.name), "t2s.kernel runs the definition", "unsupported")
     end
-    local space, place = unrolled(s.func)
-    for _, c in ipairs(chains(s.func, "isolate_producer_chain")) do
-      if c.of.base == s.func and #space > 0 then
-        fail(place, "t2s-carried", ("%s carries values along %s: space loops whose dependences become streams are no "
-          .. "step yet"):format(s.func.name, table.concat(space, ", ")), "t2s.kernel runs the definition",
-          "unsupported")
-      end
-    end
     for _, d in ipairs(s.func.directives) do
       if d.name == "define_extern" then
         fail(d.place, "t2s-extern", "define_extern is no step yet", nil, "unsupported")
@@ -523,7 +523,7 @@ end
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
-    tiles = {}, left = {}, streams = {} }, mapping)
+    tiles = {}, left = {}, streams = {}, program = p }, mapping)
   check_supported(p)
   local order = {}
   for _, group in ipairs(p.nests) do
@@ -542,9 +542,12 @@ function schedule.of(kernel, p, values)
     m.main[def] = nest
   end
   for _, def in ipairs(order) do
+    if #(unrolled(def)) > 0 and carried.carries(m.main[def]) then carried.keep_edges(m, def) end
+  end
+  for _, def in ipairs(order) do
     m:tiles_of(def)
     if #order == 1 then m:place(def) else m:place_stage(def) end
-    if #order > 1 then m:check_space(def) end
+    if #order > 1 or m.main[def].carried then m:check_space(def) end
   end
   for n = 1, #order - 1 do
     local reader

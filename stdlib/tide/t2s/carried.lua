@@ -1,0 +1,107 @@
+-- Funcs whose space loops carry values: their relays say which way these go from PE to PE, and the Func that they are
+-- isolated into, the driver, sends what comes from outside the array and takes what leaves it.
+local directives = require "tide.t2s.directives"
+local expr = require "tide.t2s.expr"
+
+local carried = {}
+
+local fail = expr.fail
+local chains, unrolled = directives.chains, directives.unrolled
+
+--- The driver of a Func that carries values, if it has one, and its other producer chains.
+function carried.driver_of(def)
+  local found, others = nil, {}
+  local function stage(c)
+    if #c.stages > 1 then
+      fail(c.place, "t2s-carried", ("%s, which %s carries, goes through one Func: the driver"):format(def.name, def.name),
+        nil, "unsupported")
+    end
+    found = found or c.stages[1]
+    if c.stages[1] ~= found then
+      fail(c.place, "t2s-carried", ("the boundary of %s is %s's, and its results go to %s"):format(def.name, found.name,
+        c.stages[1].name), "one Func is the driver", "unsupported")
+    end
+  end
+  for _, kind in ipairs { "isolate_producer_chain", "isolate_consumer_chain" } do
+    for _, c in ipairs(chains(def, kind)) do
+      if c.of.base == def then stage(c) end
+    end
+  end
+  for _, c in ipairs(chains(def, "isolate_producer_chain")) do
+    if c.of.base ~= def and not (found and #c.stages == 1 and c.stages[1] == found) then others[#others + 1] = c end
+  end
+  return found, others
+end
+
+-- The arrays that travel with a Func that carries values, and the way of each, in the order of the relays: its own, and
+-- what the driver sends.
+local function ways(self, def, driver, space)
+  local arrays, by, given = {}, {}, {}
+  local function way(base, vector)
+    local a = self.program.arrays[base]
+    arrays[#arrays + 1] = a.name
+    table.move(vector, 1, #vector, #by + 1, by)
+    given[base] = true
+  end
+  local driven = { [def] = true }
+  for _, c in ipairs(chains(def, "isolate_producer_chain")) do
+    if driver and c.stages[1] == driver and #c.stages == 1 then driven[c.of.base] = true end
+  end
+  for d in directives.each(def, "relay") do
+    local base, vector = directives.relayed(def, d)
+    if driven[base] then way(base, vector) end
+  end
+  local none = {}
+  for n = 1, #space do none[n] = 0 end
+  for _, c in ipairs(chains(def, "isolate_producer_chain")) do
+    if driven[c.of.base] and not given[c.of.base] and c.of.base ~= def then way(c.of.base, none) end
+  end
+  if not given[def] then
+    fail(select(2, unrolled(def)), "t2s-carried", ("%s carries values along %s, and no relay of %s says which way"):format(
+      def.name, table.concat(space, ", "), def.name), ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")
+  end
+  return arrays, by
+end
+
+--- Makes the task of a Func whose space loops carry values: these go from neighbour to neighbour.
+function carried.unfold(self, def, loops, place)
+  local driver, space = carried.driver_of(def), (unrolled(def))
+  local links, by = ways(self, def, driver, space)
+  local made = table.pack(self:step(place, "unfold", self.main[def][1].loop, { loops = loops,
+    name = def.name .. "_pe", links = links, by = by, driver = driver and driver.name }))
+  for n = driver and 3 or 2, made.n do
+    for base, a in pairs(self.program.arrays) do
+      local way = made[n]:match("^" .. a.name .. "_(%a+)")
+      if way then self:note_stream(base, def, way == "pass" and def or driver or def, made[n]) end
+    end
+  end
+  return made[1]
+end
+
+--- Whether a Func's main nest reads it at another element than it writes.
+function carried.carries(nest)
+  for _, s in ipairs(nest.stages) do
+    local left = expr.text(s.lhs)
+    for _, other in ipairs(nest.stages) do
+      if expr.any(s.rhs, function(y)
+        return y.op == "ref" and y.base == other.func and y.base.kind == "func"
+          and (y.base ~= s.func or expr.text(y) ~= left)
+      end) then return true end
+    end
+  end
+  return false
+end
+
+--- Leaves the edges of a Func that carries values as they are: its first values are no part of its nest.
+function carried.keep_edges(self, def)
+  local main, list = self.main[def], {}
+  main.carried = true
+  for _, nest in ipairs(self.nests[def]) do
+    local edge = false
+    for _, k in ipairs(nest.stages[1].kinds) do edge = edge or k == "constant" end
+    if not edge then list[#list + 1] = nest end
+  end
+  self.nests[def] = list
+end
+
+return carried
