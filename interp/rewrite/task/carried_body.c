@@ -199,18 +199,22 @@ static void put_back(const TdCarried *c, const TdCarriedArray *a, const TdWay *w
   }
 }
 
-/* Puts what other instances get, of an array, a way (NULL: all). */
-static void put_links(const TdCarried *c, const TdCarriedArray *a, const TdWay *w, List *out) {
-  for (size_t i = 0; i < a->value.n; i++)
-    for (size_t k = 0; k < a->value.at[i].source.n; k++) {
-      const TdCarriedValue *v = &a->value.at[i];
-      const TdSource *s = &v->source.at[k];
-      if (!s->stream || !goes(c, s, w)) continue;
-      const TdExpr *value = a->place ? written(c, a) : local(c, v->local, a->elem);
-      const TdExpr *to = td_carried_end(c, s->stream, &s->shift, a->elem);
-      const TdExpr *cond = td_carried_inside(c, &s->shift, 1);
-      add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, value, to->loc)));
-    }
+/* Puts what other instances get of a value, a way (NULL: all). */
+static void put_links(const TdCarried *c, const TdCarriedArray *a, const TdCarriedValue *v,
+                      const TdWay *w, List *out) {
+  for (size_t k = 0; k < v->source.n; k++) {
+    const TdSource *s = &v->source.at[k];
+    if (!s->stream || !goes(c, s, w)) continue;
+    const TdExpr *value = a->place ? written(c, a) : local(c, v->local, a->elem);
+    const TdExpr *to = td_carried_end(c, s->stream, &s->shift, a->elem);
+    const TdExpr *cond = td_carried_inside(c, &s->shift, 1);
+    add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, value, to->loc)));
+  }
+}
+
+/* Puts what the iteration wrote to those that get it, a way (NULL: all). */
+static void put_written(const TdCarried *c, const TdCarriedArray *a, const TdWay *w, List *out) {
+  for (size_t i = 0; a->place && i < a->value.n; i++) put_links(c, a, &a->value.at[i], w, out);
 }
 
 static void put_out(const TdCarried *c, const TdCarriedArray *a, List *out) {
@@ -220,7 +224,8 @@ static void put_out(const TdCarried *c, const TdCarriedArray *a, List *out) {
   add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, written(c, a), to->loc)));
 }
 
-/* All that an iteration puts, in the order of the ways. */
+/* All that an iteration puts of what it wrote, in the order of the ways; what it passes on goes as
+ * soon as it has come. */
 static void put_all(const TdCarried *c, List *out) {
   bool **done = TD_NEWN(c->r->arena, bool *, c->array.n);
   for (size_t i = 0; i < c->array.n; i++)
@@ -228,12 +233,12 @@ static void put_all(const TdCarried *c, List *out) {
   for (size_t n = 0; n < c->way.n; n++)
     for (size_t i = 0; i < c->array.n; i++) {
       if (c->array.at[i] != c->way.at[n].array) continue;
-      put_links(c, c->array.at[i], &c->way.at[n], out);
+      put_written(c, c->array.at[i], &c->way.at[n], out);
       put_back(c, c->array.at[i], &c->way.at[n], done[i], out);
     }
   for (size_t i = 0; i < c->array.n; i++) {
     const TdCarriedArray *a = c->array.at[i];
-    if (!c->way.n) put_links(c, a, NULL, out);
+    if (!c->way.n) put_written(c, a, NULL, out);
     put_back(c, a, NULL, done[i], out);
     put_out(c, a, out);
   }
@@ -266,6 +271,7 @@ const TdStmt *td_carried_body(const TdCarried *c) {
       add(c, &list, declare(c, v->local, a->elem));
       const TdStmt *s = fetch(c, a, v);
       if (s) add(c, &list, s);
+      if (!a->place) put_links(c, a, v, NULL, &list);
     }
   }
   const TdStmt *own = in_instance(c, body);

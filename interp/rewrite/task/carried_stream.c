@@ -216,6 +216,15 @@ static bool add_back(TdCarried *c, TdCarriedArray *a, TdSource s) {
   set_now(c, &s);
   for (size_t i = 0; i < a->back.n; i++)
     if (memcmp(&a->back.at[i].shift, &s.shift, sizeof s.shift) == 0) return true;
+  TdSource order = s;
+  if (!s.now && td_carried_settle(c, &order) != TD_EARLIER) {
+    td_util_refuse(c->r, TD_ILLEGAL, "carried", c->loop[0]->loc,
+                   "values of '%s' cross an edge of the grid backwards: a driver would wait for "
+                   "iterations that it has not begun",
+                   a->sym->name);
+    td_diag_help(c->r->diag, "without a driver they go by streams past the edge");
+    return false;
+  }
   if (!make_link(c, a, "back", &s)) return false;
   if (s.stream) td_vec_push(c->r->arena, &a->back, s);
   return true;

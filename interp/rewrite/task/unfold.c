@@ -334,10 +334,10 @@ static const TdProg *apply(TdRewrite *r) {
   if (!td_lift_check_name(r, &r->arg[NAME]) || !td_lift_check_name(r, &r->arg[DRIVER]) ||
       !find(&u) || !measure(&u))
     return NULL;
-  if ((r->arg[BY].given || r->arg[DRIVER].given) && !r->arg[LINKS].given)
+  if ((r->arg[BY].given || r->arg[DRIVER].given) && !r->arg[LINKS].n)
     return td_util_refuse(r, TD_USAGE, "way", u.band[0].stmt->loc,
                           "`by` and `driver` are said of `links`, the arrays that travel");
-  if (r->arg[LINKS].given && !find_carried(&u, &c)) return NULL;
+  if (r->arg[LINKS].n && !find_carried(&u, &c)) return NULL;
   u.name = r->arg[NAME].given ? r->arg[NAME].text : task_name(&u);
   const TdStmt *body = inner(&u);
   if (c.nloop) body = carried_body(&u, &c, body);

@@ -485,7 +485,10 @@ function mapping:spread(def)
     c.buffer = self:step(c.place, "buffer_at", c.of.base.name, loop_at(main, #main))
   end
   local b = buffer_of(def, def)
-  if b then self.left[#self.left + 1] = { what = ("%s:buffer(%s)"):format(def.name, def.name), place = b.place } end
+  if b then
+    local rest = (b.var and ", " .. b.var or "") .. (b.register and ", REGISTER" or "")
+    self.left[#self.left + 1] = { what = ("%s:buffer(%s%s)"):format(def.name, def.name, rest), place = b.place }
+  end
   local task = self:task_of(first_loop(main))
   if #space > 0 then
     local loops = {}

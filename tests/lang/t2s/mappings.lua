@@ -247,20 +247,6 @@ t.test("a pipeline of one axis, without host stages or buffers", function()
   end
 end)
 
--- A recurrence; `alone` leaves its boundary to the PEs.
-local function recurrence(alone)
-  local N, M, i, j, A, driver = Param "N", Const "M", Var "i", Var "j", Func("A driver", i32)
-  A[-1][j] = 0
-  A[i][j] = A[i - 1][j] + 1
-  A:set_bounds(i, 0, N, j, 0, M)
-  if not alone then A:isolate_producer_chain(A, driver) end
-  return A:unroll(alone and j or i)
-end
-
-t.test("values that space loops carry", function()
-  t.fails(function() t2s.schedule(recurrence(false), {M = 3}) end, {code = "t2s-carried", kind = "unsupported"})
-end)
-
 t.test("kernels that a Func calls, externs", function()
   local n, merge = Param "N", tide.kernel {p = tide.stream(i32), o = tide.stream(i32), function(p, o)
     for _ = 0, 3 do o:put(p:get()) end

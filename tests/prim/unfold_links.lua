@@ -1,0 +1,180 @@
+-- unfold with links: values that axes carry go by streams between instances, with and without a driver; what has no
+-- constant distance, no way or no order is refused, each beside an accepted twin. [slow]
+local t = require "tap"
+local campaign = require "campaign"
+local tide = require "tide"
+local i32, size = tide.i32, tide.size
+
+-- A recurrence over N x M with a table W of its own; `o` has its right side, its result, its reads of X and Y.
+local function recurrence(o)
+  local text = ([[
+    local tide = require "tide"
+    local i32 = tide.i32
+    %s
+    return tide.kernel {name = "cells", X = i32[N], Y = i32[M], Z = i32[%s], function(X, Y, Z)
+      %s
+      local W = i32[N + 4][M + 4](1)
+      for i = 0, N - 1 do
+        for j = 0, M - 1 do W[i + 2][j + 2] = %s + X[i] * Y[j] end
+      end
+      %s
+    end}]]):format(o.N and "" or 'local N, M = tide.size "N", tide.size "M"', o.whole and "N][M" or "1",
+    o.assume or "", o.right,
+    o.whole and "for a = 0, N - 1 do for b = 0, M - 1 do Z[a][b] = W[a + 2][b + 2] end end"
+    or "Z[0] = W[N + 1][M + 1]")
+  if o.N then text = text:gsub("%f[%w_][NM]%f[^%w_]", {N = o.N, M = o.M}) end
+  return tide.schedule(load(text)())
+end
+
+-- Splits i by 3 and j by 4, tiles outside.
+local function tile(s)
+  s:split("i", 3, {names = {"i", "ii"}})
+  s:split("j", 4, {names = {"j", "jj"}})
+  return s:reorder("i", "j", "ii", "jj")
+end
+
+local diagonal = "W[i + 1][j + 1] * 2 - W[i + 1][j + 2] * 3 - W[i + 2][j + 1]"
+
+-- Takes the unfold, states that it is proved, and returns the program's text.
+local function proved(s, o, name)
+  o.name = "pe"
+  s:unfold("i", o)
+  local level, verdict = s:verify()
+  t.eq(level, "strict", name)
+  return tostring(s), tostring(verdict)
+end
+
+t.test("all values between neighbours, and past the edge", function()
+  for _, loops in ipairs {{"ii", "jj"}, {"ii"}, {"jj"}, {"jj", "ii"}} do
+    local text = proved(tile(recurrence {right = diagonal, N = 6, M = 8}), {loops = loops, links = "W"}, loops[1])
+    t.has(text, "W_back")
+    t.has(text, "W_pass")
+  end
+end)
+
+t.test("proved for all sizes that the tiles divide", function()
+  local s = recurrence {right = diagonal, assume = "tide.assume(N % 3 == 0) tide.assume(M % 4 == 0)"}
+  local text, verdict = proved(tile(s), {loops = {"ii", "jj"}, links = {"W", "W", "W", "X", "Y"},
+    by = {1, 0, 0, 1, 1, 1, 0, 1, 1, 0}, driver = "edge"})
+  t.has(verdict, "all sizes")
+  t.has(text, "d.edge = tide.task {")
+  t.has(text, "depth = (M + 3) // 4 + 2", "as many as there are tiles in a row")
+end)
+
+t.test("a driver gets one result, all of them, or what goes back", function()
+  for _, whole in ipairs {false, true} do
+    for _, loops in ipairs {{"ii", "jj"}, {"jj"}} do
+      proved(tile(recurrence {right = diagonal, N = 6, M = 8, whole = whole}),
+        {loops = loops, links = "W", driver = "edge"}, tostring(whole))
+    end
+  end
+end)
+
+t.test("untiled axes, distances of two, a stencil's neighbours on both sides", function()
+  for _, right in ipairs {"W[i][j + 2] + W[i + 2][j]", "W[i + 1][j + 1] + W[i + 1][j + 2] * 2 + W[i + 1][j + 3] * 3",
+    "W[i + 1][j]"} do
+    proved(recurrence {right = right, N = 5, M = 6}, {loops = {"j"}, links = "W"}, right)
+    proved(recurrence {right = right, N = 5, M = 6}, {loops = {"j"}, links = "W", driver = "edge"}, right)
+  end
+end)
+
+t.test("a triangle: instances that have less to do", function()
+  local k = tide.kernel {Z = i32[6][6], function(Z)
+    for i = 1, 5 do
+      for j = i, 5 do Z[i][j] = Z[i - 1][j] * 2 + Z[i][j - 1] + i end
+    end
+  end}
+  local s = tide.schedule(k)
+  s:unfold("i", {loops = {"i"}, links = "Z", name = "row"})
+  t.eq(s:verify(), "strict")
+end)
+
+t.test("least depths: the feedback holds a row of tiles, where the row's end waits for it", function()
+  local way = {1, 0, 0, 1, 1, 1}
+  for _, by in ipairs {way, {0, 1, 1, 0, 1, 1}} do
+    for _, M in ipairs {8, 12, 16} do
+      local s = tile(recurrence {right = diagonal, N = 6, M = M})
+      s:unfold("i", {loops = {"ii", "jj"}, links = {"W", "W", "W"}, by = by, driver = "edge", name = "pe"})
+      local most = 0
+      for _, depth in pairs(load(tostring(s))():depths()) do most = math.max(most, depth) end
+      t.eq(most, by == way and M // 4 or math.max(M // 4 - 1, 1), "M = " .. M)
+    end
+  end
+end)
+
+local function refused(name, code, o, twin)
+  t.test(name, function()
+    local function take(p)
+      local s = recurrence {right = p.right or diagonal, N = 6, M = 8, whole = p.whole}
+      if p.tile ~= false then tile(s) end
+      if p.split then s:split("j", 4, {names = {"j", "jj"}}) end
+      s:unfold("i", {loops = p.loops or {"ii", "jj"}, links = p.links or "W", by = p.by, driver = p.driver})
+      return s
+    end
+    local e = t.fails(function() take(o) end, {code = code})
+    t.ok(e.line and e.line > 0)
+    for k, v in pairs(o) do if twin[k] == nil then twin[k] = v end end
+    t.eq(take(twin):verify(), "strict")
+  end)
+end
+
+refused("a value without its way", "way", {links = {"W", "W"}, by = {1, 0, 0, 1}},
+  {links = {"W", "W", "W"}, by = {1, 0, 0, 1, 1, 1}})
+refused("a way that no value goes", "way", {links = {"W", "W", "W", "W"}, by = {1, 0, 0, 1, 1, 1, 2, 0}},
+  {links = {"W", "W", "W"}, by = {1, 0, 0, 1, 1, 1}})
+refused("too few numbers", "way", {links = {"W"}, by = {1}, right = "W[i + 1][j + 2]"}, {by = {1, 0}})
+refused("an operand along an axis that it differs by", "way", {links = {"W", "W", "W", "X"}, driver = "edge",
+  by = {1, 0, 0, 1, 1, 1, 1, 0}}, {by = {1, 0, 0, 1, 1, 1, 0, 1}})
+refused("no constant distance", "carried", {right = "W[i + 1][j // 2]"}, {right = "W[i + 1][j + 1]"})
+refused("read before it is written, in the order left", "carried", {right = "W[i + 1][j + 3]", tile = false,
+  loops = {"i"}}, {loops = {"j"}})
+refused("values that cross the edge backwards, and a driver", "carried", {right = "W[i][j + 3]", driver = "edge",
+  tile = false, split = true, loops = {"jj"}}, {right = "W[i][j + 1]"})
+refused("an array that is not there", "no-array", {links = "V"}, {links = "W"})
+refused("a driver without links", "way", {loops = {"ii"}, links = {}, driver = "edge"}, {links = "W"})
+refused("a driver's name", "name", {driver = "i32"}, {driver = "i_32"})
+
+t.test("a kernel's other statements stay around a design without a driver", function()
+  local text = proved(tile(recurrence {right = diagonal, N = 6, M = 8}), {loops = {"ii"}, links = "W"})
+  t.has(text, "local W = i32[10][12](1)")
+end)
+
+-- Random recurrences: one to three distances, tiles or none, one axis or two, a loop of pairs around.
+local function random(seed)
+  math.randomseed(seed)
+  local R = math.random
+  local step, terms = {R(3) > 1 and R(2, 3) or false, R(3) > 1 and R(2, 4) or false}, {}
+  for k = 1, R(1, 3) do
+    local a, b
+    repeat a, b = R(0, 2), R(-1, 2) until a > 0 or b > 0
+    terms[k] = ("W[i + %d][j + %d] * %d"):format(2 - a, 2 - b, k + 1)
+  end
+  local s = recurrence {right = table.concat(terms, " - "), N = (R(2) + 1) * (step[1] or 2),
+    M = (R(2) + 1) * (step[2] or 3), whole = R(2) == 1}
+  local loops, order, space = {"i", "j"}, {"i", "j"}, {}
+  for n, v in ipairs(loops) do
+    if step[n] then
+      s:split(v, step[n], {names = {v, v .. v}})
+      table.insert(order, #order + 1, v .. v)
+    end
+  end
+  if R(2) == 1 then pcall(function() s:reorder(table.unpack(order)) end) end
+  for n, v in ipairs(loops) do if R(3) > 1 then space[#space + 1] = step[n] and v .. v or v end end
+  if #space == 0 then space[1] = step[1] and "ii" or "i" end
+  local ok, e = pcall(s.unfold, s, "i", {loops = space, links = "W", driver = R(2) == 1 and "edge" or nil})
+  if not ok then
+    t.ok(e.kind ~= "bug", ("%d: %s"):format(seed, e))
+    return false
+  end
+  t.eq(s:verify(), "strict", "seed " .. seed)
+  return true
+end
+
+t.test("random recurrences", function()
+  local taken = 0
+  local n, first = campaign.range(40)
+  for seed = first, first + n - 1 do taken = taken + (random(seed) and 1 or 0) end
+  t.ok(taken > 0)
+end)
+
+t.done()
