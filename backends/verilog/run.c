@@ -170,9 +170,9 @@ static void move(const TdVlogArray *x, TdTensor *t, Words *bank, const Words *wa
       }
       td_verilog_locate(x, index, &b, &place);
       uint64_t *word = &bank[b].at[copy * x->depth + place];
-      if (inside && !was) *word = td_tensor_get(t, at) & mask(x->width);
+      if (inside && !was) *word = td_num_word(e, td_tensor_get(t, at)) & mask(x->width);
       if (inside && was && *word != was[b].at[copy * x->depth + place])
-        td_tensor_put(t, at, td_num_wrap(e, *word));
+        td_tensor_put(t, at, td_num_of_word(e, *word));
       more = next_index(x, index);
     }
   }
@@ -193,7 +193,7 @@ static Words *first_words(TdArena *a, const TdVlogArray *x) {
     const char *from = x->state->data;
     do {
       td_verilog_locate(x, index, &b, &place);
-      w[b].at[copy * x->depth + place] = td_num_load(e, from) & mask(x->width);
+      w[b].at[copy * x->depth + place] = td_num_word(e, td_num_load(e, from)) & mask(x->width);
       from += td_type_bytes(e);
     } while (next_index(x, index));
   }
@@ -220,11 +220,11 @@ static const char *bank_file(Job *j, const TdVlogArray *x, int64_t b, const char
   return td_text_fmt(j->arena, "%s%s", td_vunit_bank(j->arena, x, b), suffix);
 }
 
-/* A scalar argument by its symbol. */
+/* The bits of a scalar argument by its symbol. */
 static uint64_t scalar_of(Job *j, TdSym sym, const TdCallArg *arg) {
   const TdUnit *u = j->r->text->top->unit;
   for (size_t i = 0; i < u->nparam; i++)
-    if (u->param[i].sym == sym) return arg[i].scalar;
+    if (u->param[i].sym == sym) return td_num_word(u->param[i].type, arg[i].scalar);
   return 0;
 }
 

@@ -48,7 +48,7 @@ static const TdVl *goes_on(TdVkUnit *k, const TdVkCounter *c, bool first) {
     TdVlNum more = {td_vtree_binary(k->m, "+", c->n->width + 1,
                                     td_vtree_fit(k->m, n, c->n->width + 1, false),
                                     td_vtree_const(k->m, c->n->width + 1, 1)),
-                    false, 0};
+                    false, 0, NULL};
     TdVlNum by = td_vop_const(k->m, c->stride);
     int w = more.e->width + by.e->width + 1;
     if (c->stride != 1) more = td_vop_apply(k->m, TD_OP_MUL, index, w, (TdVlNum[]){more, by});
@@ -217,7 +217,7 @@ static bool keep_bounds(TdVkUnit *k, TdVkCounter *c) {
     TdVlSig *s = td_vtree_reg(k->m, name, v.e->width);
     td_vtree_add(k->m, both, td_vtree_set(k->m, s, v.e));
     c->now[i] = v;
-    c->kept[i] = (TdVlNum){td_vtree_sig(k->m, s), v.is_signed, 0};
+    c->kept[i] = (TdVlNum){td_vtree_sig(k->m, s), v.is_signed, 0, NULL};
   }
   td_vtree_always(k->m, td_vunit_place(k, c->loop->loc),
                   td_vtree_if(k->m, td_vdata_moves(k, l, cycle), both, NULL));

@@ -154,22 +154,21 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
   const TdTraceCell *c = &l->t->cell.at[node];
   TdVlNum x[4] = {{0}};
   TdLoc loc = c->stmt ? c->stmt->loc : l->step->stmt->loc;
-  if (c->type && td_type_scalar(c->type)->kind == TD_T_FLOAT) return none(k, loc, "floats");
   if (c->what == TD_TRACE_ACCESS) return read_value(k, l, &l->t->reach.at[c->reach]);
   if (c->what == TD_TRACE_LITERAL)
-    return td_vop_num(td_vtree_const(k->m, c->type->w, c->literal), c->type);
+    return td_vop_num(td_vtree_const(k->m, c->type->w, td_num_word(c->type, c->literal)), c->type);
   if (c->what == TD_TRACE_PARAMETER)
     return td_vop_num(td_vtree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
   if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN) return none(k, loc, "foreign code");
   for (uint8_t i = 0; i < c->n; i++)
     if (!(x[i] = td_vdata_value(k, l, c->x[i], cycle)).e) return x[i];
   switch (c->what) {
-  case TD_TRACE_BOTH: return (TdVlNum){td_vtree_and(k->m, x[0].e, x[1].e), false, 0};
-  case TD_TRACE_EITHER: return (TdVlNum){td_vtree_or(k->m, x[0].e, x[1].e), false, 0};
-  case TD_TRACE_NOT: return (TdVlNum){td_vtree_not(k->m, x[0].e), false, 0};
+  case TD_TRACE_BOTH: return (TdVlNum){td_vtree_and(k->m, x[0].e, x[1].e), false, 0, NULL};
+  case TD_TRACE_EITHER: return (TdVlNum){td_vtree_or(k->m, x[0].e, x[1].e), false, 0, NULL};
+  case TD_TRACE_NOT: return (TdVlNum){td_vtree_not(k->m, x[0].e), false, 0, NULL};
   case TD_TRACE_CONVERT:
-    if (c->type->kind == TD_T_BOOL)
-      return (TdVlNum){td_vtree_fit(k->m, x[0].e, 1, false), false, 0};
+    if (c->type->kind == TD_T_BOOL && !x[0].real)
+      return (TdVlNum){td_vtree_fit(k->m, x[0].e, 1, false), false, 0, NULL};
     return td_vop_cast(k->m, c->type, x[0]);
   case TD_TRACE_CHOOSE: {
     TdVlNum v = td_vop_num(NULL, c->type);

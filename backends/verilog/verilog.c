@@ -31,15 +31,21 @@ static bool uses(TdArena *a, const TdFile *f, size_t n, const char *module) {
   return false;
 }
 
-/* The top, the tasks, and what they use of the library. */
+/* Adds what files use of a library. */
+static void put_library(TdArena *a, const TdFile *x, TdFile *f, size_t *n) {
+  for (; x->name; x++)
+    if (uses(a, f, *n, x->name))
+      f[(*n)++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
+}
+
+/* The top, the tasks, and what they use of the libraries. */
 static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
-  enum { LIBRARY = 16 };
+  enum { LIBRARY = 32 };
   TdFile *f = TD_NEWN(a, TdFile, 1 + task->at.n + LIBRARY);
   f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->top->name), t->top->text};
   for (size_t i = 0; i < task->at.n; i++) f[t->nfile++] = task->at.at[i];
-  for (const TdFile *x = td_verilog_library; x->name; x++)
-    if (uses(a, f, t->nfile, x->name))
-      f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
+  put_library(a, td_verilog_library, f, &t->nfile);
+  put_library(a, td_verilog_floats, f, &t->nfile);
   t->file = f;
 }
 

@@ -95,6 +95,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
 const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
 /* library.c: the modules that texts may use, by name, to a NULL; the bench's C++. */
 extern const TdFile td_verilog_library[];
+extern const TdFile td_verilog_floats[]; /* float.c: the same, those that use others first */
 extern const char *const td_verilog_library_main;
 /* Where element `index` of an array lies. */
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);

@@ -33,7 +33,7 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
     bool is_signed = false;
     const TdParam *p = td_unit_param(l->frame->unit, c->sym);
     if (p) is_signed = td_type_is_signed(p->type) || p->type->kind == TD_T_INDEX;
-    if (s) return (TdVlNum){td_vtree_sig(k->m, s), is_signed, 0};
+    if (s) return (TdVlNum){td_vtree_sig(k->m, s), is_signed, 0, NULL};
   }
   for (size_t i = 0; i < k->counter.n && c->low; i++)
     if (k->counter.at[i].loop == c->low && k->counter.at[i].frame == l->frame)
@@ -45,7 +45,7 @@ static TdVlNum column(TdVkUnit *k, TdVkLeaf *l, int32_t col, int64_t cycle) {
     if (!own) continue;
     const TdVl *e = td_vtree_sig(k->m, x->n);
     if (moves(l, i)) e = td_vdata_delay(k, l, x->name, e, 0, cycle, UINT64_C(1) << 62 | i);
-    return (TdVlNum){e, false, 0};
+    return (TdVlNum){e, false, 0, NULL};
   }
   td_vunit_refuse(k, "not-built", l->step->stmt->loc, "", "an index that nothing here counts");
   return td_vop_const(k->m, 0);
@@ -83,7 +83,7 @@ TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle) {
   if (f.n == 1 && f.m[0].coef == 1 && f.c == 0) return column(k, l, f.m[0].col, cycle);
   int w = 64;
   if (td_trace_range((TdTrace *)l->t, f, &lo, &hi)) w = td_vop_width(lo, hi, &is_signed);
-  return (TdVlNum){td_vform_bits(k, l, f, cycle, w), is_signed, 0};
+  return (TdVlNum){td_vform_bits(k, l, f, cycle, w), is_signed, 0, NULL};
 }
 
 bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi) {
@@ -100,14 +100,14 @@ static TdVlNum variable(TdVkUnit *k, const TdExpr *e) {
   for (size_t i = 0; i < k->counter.n; i++) {
     const TdVkCounter *c = &k->counter.at[i];
     if (!c->loop || c->loop->sym != e->sym || c->frame != k->frame) continue;
-    TdVlNum lo, hi, n = {td_vtree_sig(k->m, c->n), false, 0};
+    TdVlNum lo, hi, n = {td_vtree_sig(k->m, c->n), false, 0, NULL};
     if (!td_vform_bounds(k, c, false, &lo, &hi)) return (TdVlNum){0};
     TdVlNum by[2] = {n, td_vop_const(k->m, c->stride)};
     const TdType *index = td_type_index(k->prog->store->session);
     int w = n.e->width + by[1].e->width + 1;
     if (c->stride != 1) n = td_vop_apply(k->m, TD_OP_MUL, index, w, by);
     uint64_t zero;
-    if (td_vtree_is_const(lo.e, &zero) && !zero) return (TdVlNum){n.e, false, 0};
+    if (td_vtree_is_const(lo.e, &zero) && !zero) return (TdVlNum){n.e, false, 0, NULL};
     w = (w > lo.e->width ? w : lo.e->width) + 2;
     return td_vop_apply(k->m, TD_OP_ADD, index, w, (TdVlNum[]){lo, n});
   }

@@ -3,7 +3,8 @@
 
 TdVlNum td_vop_num(const TdVl *e, const TdType *t) {
   bool fixed = td_type_is_fixed(t);
-  return (TdVlNum){e, td_type_is_signed(t) || t->kind == TD_T_INDEX, fixed ? t->f : 0};
+  return (TdVlNum){e, td_type_is_signed(t) || t->kind == TD_T_INDEX, fixed ? t->f : 0,
+                   td_vfloat_is(t) ? t : NULL};
 }
 
 int td_vop_width(int64_t lo, int64_t hi, bool *is_signed) {
@@ -20,7 +21,7 @@ int td_vop_width(int64_t lo, int64_t hi, bool *is_signed) {
 TdVlNum td_vop_const(TdVlModule *m, int64_t v) {
   bool is_signed;
   int w = td_vop_width(v, v, &is_signed);
-  return (TdVlNum){td_vtree_const(m, w, (uint64_t)v), is_signed, 0};
+  return (TdVlNum){td_vtree_const(m, w, (uint64_t)v), is_signed, 0, NULL};
 }
 
 const TdVl *td_vop_fit(TdVlModule *m, TdVlNum x, int width) {
@@ -50,8 +51,8 @@ static bool meet(TdVlModule *m, TdVlNum *x, TdVlNum *y) {
   *y = align(m, *y, f);
   bool is_signed = x->is_signed || y->is_signed;
   int w = is_signed ? max(signed_width(*x), signed_width(*y)) : max(x->e->width, y->e->width);
-  *x = (TdVlNum){td_vop_fit(m, *x, w), is_signed, f};
-  *y = (TdVlNum){td_vop_fit(m, *y, w), is_signed, f};
+  *x = (TdVlNum){td_vop_fit(m, *x, w), is_signed, f, NULL};
+  *y = (TdVlNum){td_vop_fit(m, *y, w), is_signed, f, NULL};
   return is_signed;
 }
 
@@ -227,6 +228,9 @@ static const TdVl *apply(TdVlModule *m, TdOp op, const TdType *t, int bits, cons
 
 TdVlNum td_vop_apply(TdVlModule *m, TdOp op, const TdType *t, int bits, const TdVlNum *x) {
   TdVlNum out = td_vop_num(NULL, t);
+  bool real = td_vfloat_is(t);
+  for (int i = 0; i < td_ops[op].arity; i++) real |= x[i].real != NULL;
+  if (real && op != TD_OP_BITCAST) return td_vfloat_apply(m, op, t, x);
   out.e = apply(m, op, t, bits, x);
   return out;
 }
@@ -245,7 +249,7 @@ static TdVlNum round_off(TdVlModule *m, TdVlNum x, int f, bool nearest) {
     down = td_vtree_fit(m, down, down->width + 1, x.is_signed);
     down = td_vtree_binary(m, "+", down->width, down, td_vtree_fit(m, up, down->width, false));
   }
-  return (TdVlNum){down, x.is_signed, f};
+  return (TdVlNum){down, x.is_signed, f, NULL};
 }
 
 /* x, or the bound of t that it is beyond. */
@@ -267,6 +271,7 @@ static const TdVl *saturate(TdVlModule *m, const TdType *t, TdVlNum x) {
 
 TdVlNum td_vop_cast(TdVlModule *m, const TdType *t, TdVlNum x) {
   TdVlNum out = td_vop_num(NULL, t);
+  if (x.real || td_vfloat_is(t)) return td_vfloat_cast(m, t, x);
   x = x.f > out.f ? round_off(m, x, out.f, t->nearest) : align(m, x, out.f);
   out.e = t->saturate ? saturate(m, t, x) : td_vop_fit(m, x, t->w);
   return out;

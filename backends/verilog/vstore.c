@@ -90,7 +90,7 @@ static TdAff divided(TdVkUnit *k, TdAff f, int64_t n, int64_t rest) {
 /* x / n, or x % n, of unsigned numbers. */
 static const TdVl *split(TdVkUnit *k, const TdVl *x, int64_t n, bool rest, int width) {
   const TdType *index = td_type_index(k->prog->store->session);
-  TdVlNum v[2] = {{x, false, 0}, td_vop_const(k->m, n)};
+  TdVlNum v[2] = {{x, false, 0, NULL}, td_vop_const(k->m, n)};
   return td_vop_apply(k->m, rest ? TD_OP_MOD : TD_OP_FLOORDIV, index, width, v).e;
 }
 
@@ -116,7 +116,7 @@ static bool split_form(TdVkUnit *k, const TdVkStore *s, int d, TdAff f, int64_t 
 
 /* Adds x * weight to a number of so many bits; NULL is 0. */
 static const TdVl *plus(TdVkUnit *k, const TdVl *sum, const TdVl *x, int64_t weight, int width) {
-  TdVlNum v[2] = {{x, false, 0}, td_vop_const(k->m, weight)};
+  TdVlNum v[2] = {{x, false, 0, NULL}, td_vop_const(k->m, weight)};
   const TdType *index = td_type_index(k->prog->store->session);
   const TdVl *e = weight == 1 ? td_vtree_fit(k->m, x, width, false)
                               : td_vop_apply(k->m, TD_OP_MUL, index, width, v).e;
@@ -341,7 +341,8 @@ static const char *table_word(TdVkUnit *k, const TdVkStore *s, int64_t b, int64_
   int w = s->element->w;
   size_t bytes = td_type_bytes(s->element);
   uint64_t v = 0;
-  if (!bank) v = td_num_load(s->element, (const char *)s->table->data + (size_t)index * bytes);
+  const char *from = (const char *)s->table->data + (size_t)index * bytes;
+  if (!bank) v = td_num_word(s->element, td_num_load(s->element, from));
   td_text_putf(&t, "%d'h%" PRIx64, w, w < 64 ? v & ((UINT64_C(1) << w) - 1) : v);
   return td_text_str(&t);
 }

@@ -24,12 +24,11 @@ uint64_t td_num_wrap(const TdType *t, uint64_t v) {
   return ((v & mask_of(t->w)) ^ sign) - sign;
 }
 
-/* The bits of v as t's own format has them, and back. */
-static uint64_t word_of(const TdType *t, uint64_t v) {
+uint64_t td_num_word(const TdType *t, uint64_t v) {
   return t->kind == TD_T_FLOAT ? td_num_float_word(t, td_num_double(v)) : v & mask_of(t->w);
 }
 
-static uint64_t value_of(const TdType *t, uint64_t word) {
+uint64_t td_num_of_word(const TdType *t, uint64_t word) {
   if (t->kind != TD_T_FLOAT) return td_num_wrap(t, word);
   return td_num_of_double(td_num_float_of_word(t, word));
 }
@@ -103,7 +102,7 @@ static uint64_t shift(int op, const TdType *to, const TdType *const *t, const ui
   if (td_exact_is_signed(t[1]) && v[1] >> 63) *fault = TD_FAULT_NEGATIVE_SHIFT;
   int n = v[1] < 64 ? (int)v[1] : 64;
   if (op == TD_OP_SHL) return td_num_wrap(to, td_exact_shl(v[0], n));
-  if (op == TD_OP_SHR) return td_num_wrap(to, td_exact_shr(word_of(t[0], v[0]), n));
+  if (op == TD_OP_SHR) return td_num_wrap(to, td_exact_shr(td_num_word(t[0], v[0]), n));
   bool ones = td_exact_is_signed(t[0]) && v[0] >> 63;
   return td_num_wrap(to, ones ? ~td_exact_shr(~v[0], n) : td_exact_shr(v[0], n));
 }
@@ -111,7 +110,7 @@ static uint64_t shift(int op, const TdType *to, const TdType *const *t, const ui
 /* bits lo to hi of v[0], or v[0] with v[3] in their place; bounds are v[1] and v[2]. */
 static uint64_t slice(int op, const TdType *to, const TdType *const *t, const uint64_t *v) {
   int lo = v[1] < 64 ? (int)v[1] : 64, hi = v[2] < 64 ? (int)v[2] : 64;
-  uint64_t word = word_of(t[0], v[0]), mask = mask_of(hi - lo);
+  uint64_t word = td_num_word(t[0], v[0]), mask = mask_of(hi - lo);
   if (op == TD_OP_GETBITS) return td_num_wrap(to, td_exact_shr(word, lo) & mask);
   return td_num_wrap(to, (word & ~td_exact_shl(mask, lo)) | td_exact_shl(v[3] & mask, lo));
 }
@@ -182,7 +181,7 @@ uint64_t td_num_op(int op, const TdType *to, const TdType *const *t, const uint6
   case TD_OP_ASR: return shift(op, to, t, v, fault);
   case TD_OP_GETBITS:
   case TD_OP_SETBITS: return slice(op, to, t, v);
-  case TD_OP_BITCAST: return value_of(to, word_of(t[0], v[0]));
+  case TD_OP_BITCAST: return td_num_of_word(to, td_num_word(t[0], v[0]));
   default: break;
   }
   assert(td_ops[op].rule != TD_RULE_TENSOR);
@@ -198,16 +197,16 @@ uint64_t td_num_load(const TdType *t, const void *p) {
   uint32_t w;
   uint64_t d;
   switch (td_type_bytes(t)) {
-  case 1: return memcpy(&b, p, sizeof b), value_of(t, b);
-  case 2: return memcpy(&h, p, sizeof h), value_of(t, h);
-  case 4: return memcpy(&w, p, sizeof w), value_of(t, w);
-  default: return memcpy(&d, p, sizeof d), value_of(t, d);
+  case 1: return memcpy(&b, p, sizeof b), td_num_of_word(t, b);
+  case 2: return memcpy(&h, p, sizeof h), td_num_of_word(t, h);
+  case 4: return memcpy(&w, p, sizeof w), td_num_of_word(t, w);
+  default: return memcpy(&d, p, sizeof d), td_num_of_word(t, d);
   }
 }
 
 /* The words of a wider element lie lowest first; the upper ones get the sign. */
 void td_num_store(const TdType *t, void *p, uint64_t v) {
-  uint64_t d = t->kind == TD_T_FLOAT ? word_of(t, v) : td_num_wrap(t, v);
+  uint64_t d = t->kind == TD_T_FLOAT ? td_num_word(t, v) : td_num_wrap(t, v);
   uint8_t b = (uint8_t)d;
   uint16_t h = (uint16_t)d;
   uint32_t w = (uint32_t)d;

@@ -32,6 +32,9 @@ double td_num_round(const TdType *t, double x);
 /* Value of any scalar as a double (for printing and tolerance). */
 double td_num_to_double(const TdType *t, uint64_t v);
 
+/* The bits of v as t's own format has them, and back. */
+uint64_t td_num_word(const TdType *t, uint64_t v);
+uint64_t td_num_of_word(const TdType *t, uint64_t word);
 /* Memory cells: an element of type t at p (td_type_bytes(t) bytes, host order). */
 uint64_t td_num_load(const TdType *t, const void *p);
 void td_num_store(const TdType *t, void *p, uint64_t v);
