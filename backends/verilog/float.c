@@ -118,7 +118,8 @@ static const char core_fdiv[] =
     "  wire [N-1:0] q = a / b, r = a % b;\n"
     "  wire signed [X-1:0] e = fx - fy - X'(M + 4);\n"
     "  wire [E+M:0] near;\n"
-    "  tide_fround #(.E(E), .M(M), .N(N+1), .X(X)) round (.s(s), .e(e), .m({q, r != 0}), .z(near));\n"
+    "  tide_fround #(.E(E), .M(M), .N(N+1), .X(X)) round (.s(s), .e(e), .m({q, r != 0}), "
+    ".z(near));\n"
     "  wire [E+M:0] most = {s, {E{1'b1}}, {M{1'b0}}};\n"
     "  assign z = nan ? NAN : ix | zy ? most : iy ? {s, {(E+M){1'b0}}} : near;\n"
     "endmodule\n"
@@ -167,18 +168,19 @@ static const char core_fsqrt[] =
     "`endif\n";
 
 static const char core_fcmp[] =
-    "// Whether x is y, or less; neither where one is no number.\n"
+    "// Whether x is y (K = 1), less (2), or either (3); not where one is no number.\n"
     "`ifndef TIDE_FCMP\n"
-    "module tide_fcmp #(parameter E = 8, M = 23) (\n"
+    "module tide_fcmp #(parameter E = 8, M = 23, parameter [1:0] K = 1) (\n"
     "  input  wire [E+M:0] x, y,\n"
-    "  output wire         eq, lt\n"
+    "  output wire         z\n"
     ");\n"
     "  localparam [E+M-1:0] INF = {{E{1'b1}}, {M{1'b0}}};\n"
     "  wire [E+M-1:0] mx = x[E+M-1:0], my = y[E+M-1:0];\n"
     "  wire sx = x[E+M], sy = y[E+M];\n"
     "  wire nan = mx > INF | my > INF, zero = mx == 0 & my == 0;\n"
-    "  assign eq = ~nan & (zero | x == y);\n"
-    "  assign lt = ~nan & ~zero & (sx ? ~sy | my < mx : ~sy & mx < my);\n"
+    "  wire same = zero | x == y;\n"
+    "  wire less = ~zero & (sx ? ~sy | my < mx : ~sy & mx < my);\n"
+    "  assign z = ~nan & ((K[0] & same) | (K[1] & less));\n"
     "endmodule\n"
     "`endif\n";
 
@@ -219,7 +221,8 @@ static const char core_ffloor[] =
     "  wire [M+1:0] n = {1'b0, whole} + {{(M+1){1'b0}}, lost & (s ^ (UP != 0))};\n"
     "  wire signed [X-1:0] low = -X'(2);\n"
     "  wire [E+M:0] near;\n"
-    "  tide_fround #(.E(E), .M(M), .N(M+4), .X(X)) round (.s(s), .e(low), .m({n, 2'b0}), .z(near));\n"
+    "  tide_fround #(.E(E), .M(M), .N(M+4), .X(X)) round (.s(s), .e(low), .m({n, 2'b0}), "
+    ".z(near));\n"
     "  assign z = nan ? NAN : inf | ~e[X-1] ? x : near;\n"
     "endmodule\n"
     "`endif\n";
@@ -352,27 +355,26 @@ static const char core_fround[] =
     "endmodule\n"
     "`endif\n";
 
-static const char core_fnorm[] =
-    "// The same number, its highest bit set unless it is 0.\n"
-    "`ifndef TIDE_FNORM\n"
-    "module tide_fnorm #(parameter N = 24, X = 12) (\n"
-    "  input  wire signed [X-1:0] e,\n"
-    "  input  wire [N-1:0]        m,\n"
-    "  output reg  signed [X-1:0] f,\n"
-    "  output reg  [N-1:0]        n\n"
-    ");\n"
-    "  integer i;\n"
-    "  always @* begin\n"
-    "    n = m;\n"
-    "    f = e;\n"
-    "    for (i = $clog2(N) - 1; i >= 0; i = i - 1)\n"
-    "      if (n >> (N - (1 << i)) == 0) begin\n"
-    "        n = n << (1 << i);\n"
-    "        f = f - X'(1 << i);\n"
-    "      end\n"
-    "  end\n"
-    "endmodule\n"
-    "`endif\n";
+static const char core_fnorm[] = "// The same number, its highest bit set unless it is 0.\n"
+                                 "`ifndef TIDE_FNORM\n"
+                                 "module tide_fnorm #(parameter N = 24, X = 12) (\n"
+                                 "  input  wire signed [X-1:0] e,\n"
+                                 "  input  wire [N-1:0]        m,\n"
+                                 "  output reg  signed [X-1:0] f,\n"
+                                 "  output reg  [N-1:0]        n\n"
+                                 ");\n"
+                                 "  integer i;\n"
+                                 "  always @* begin\n"
+                                 "    n = m;\n"
+                                 "    f = e;\n"
+                                 "    for (i = $clog2(N) - 1; i >= 0; i = i - 1)\n"
+                                 "      if (n >> (N - (1 << i)) == 0) begin\n"
+                                 "        n = n << (1 << i);\n"
+                                 "        f = f - X'(1 << i);\n"
+                                 "      end\n"
+                                 "  end\n"
+                                 "endmodule\n"
+                                 "`endif\n";
 
 static const char core_fopen[] =
     "// The parts of x: (-1)^s m 2^e, or none, or infinity.\n"
@@ -394,4 +396,11 @@ static const char core_fopen[] =
     "endmodule\n"
     "`endif\n";
 
-const TdFile td_verilog_floats[] = {{"tide_fadd", core_fadd}, {"tide_ffma", core_ffma}, {"tide_fmul", core_fmul}, {"tide_fdiv", core_fdiv}, {"tide_fsqrt", core_fsqrt}, {"tide_fcmp", core_fcmp}, {"tide_fmin", core_fmin}, {"tide_ffloor", core_ffloor}, {"tide_ftof", core_ftof}, {"tide_itof", core_itof}, {"tide_ftoi", core_ftoi}, {"tide_fsum", core_fsum}, {"tide_fround", core_fround}, {"tide_fnorm", core_fnorm}, {"tide_fopen", core_fopen}, {NULL, NULL}};
+const TdFile td_verilog_floats[] = {{"tide_fadd", core_fadd},     {"tide_ffma", core_ffma},
+                                    {"tide_fmul", core_fmul},     {"tide_fdiv", core_fdiv},
+                                    {"tide_fsqrt", core_fsqrt},   {"tide_fcmp", core_fcmp},
+                                    {"tide_fmin", core_fmin},     {"tide_ffloor", core_ffloor},
+                                    {"tide_ftof", core_ftof},     {"tide_itof", core_itof},
+                                    {"tide_ftoi", core_ftoi},     {"tide_fsum", core_fsum},
+                                    {"tide_fround", core_fround}, {"tide_fnorm", core_fnorm},
+                                    {"tide_fopen", core_fopen},   {NULL, NULL}};

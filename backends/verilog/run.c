@@ -20,7 +20,7 @@ struct TdVlogRun {
   const char *file; /* the compiled program; NULL: not yet */
   int seconds;
   const char *most; /* cycles */
-  Words **state; /* of each array of the top that is one, bank by bank; NULL: not yet */
+  Words **state;    /* of each array of the top that is one, bank by bank; NULL: not yet */
   TdTimed *report;
 };
 

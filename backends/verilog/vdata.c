@@ -144,8 +144,7 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
   int late = p->registers ? 0 : (int)p->read - s->latency;
   if (v.e && late < 0) return none(k, r->stmt->loc, "an array that a call takes for registers");
-  if (v.e && late)
-    v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));
+  if (v.e && late) v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));
   return v;
 }
 

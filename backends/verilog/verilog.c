@@ -34,8 +34,7 @@ static bool uses(TdArena *a, const TdFile *f, size_t n, const char *module) {
 /* Adds what files use of a library. */
 static void put_library(TdArena *a, const TdFile *x, TdFile *f, size_t *n) {
   for (; x->name; x++)
-    if (uses(a, f, *n, x->name))
-      f[(*n)++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
+    if (uses(a, f, *n, x->name)) f[(*n)++] = (TdFile){td_text_fmt(a, "%s.sv", x->name), x->text};
 }
 
 /* The top, the tasks, and what they use of the libraries. */

@@ -106,16 +106,12 @@ static const TdVl *compare(TdVlModule *m, TdOp op, const TdVlNum *x) {
   const TdType *t = meeting(x);
   const TdVl *part[] = {as_float(m, t, x[0]), as_float(m, t, x[1])};
   TdVlItem *i = core(m, "tide_fcmp", t, part, 2);
-  const TdVl *eq = output(m, i, "eq", 1), *lt = output(m, i, "lt", 1);
-  switch (op) {
-  case TD_OP_EQ: return eq;
-  case TD_OP_NE: return td_vtree_not(m, eq);
-  case TD_OP_LT: return lt;
-  default: return td_vtree_or(m, lt, eq);
-  }
+  td_vtree_param(m, i, "K", op == TD_OP_LT ? 2 : op == TD_OP_LE ? 3 : 1);
+  const TdVl *z = output(m, i, "z", 1);
+  return op == TD_OP_NE ? td_vtree_not(m, z) : z;
 }
 
-/* x % 2 of the cores: the one that rounds its result up or takes the greater. */
+/* One of the cores that have two sides: up, or the greater. */
 static const TdVl *sided(TdVlModule *m, const char *module, const TdType *t, const TdVl *const *x,
                          size_t n, bool up) {
   TdVlItem *i = core(m, module, t, x, n);
@@ -126,7 +122,7 @@ static const TdVl *sided(TdVlModule *m, const char *module, const TdType *t, con
 /* An operator whose result is a float of type t; NULL: there is no core for it. */
 static const TdVl *compute(TdVlModule *m, TdOp op, const TdType *t, const TdVl **x, size_t n) {
   static const char *const module[TD_OPS] = {
-      [TD_OP_ADD] = "tide_fadd", [TD_OP_SUB] = "tide_fadd",  [TD_OP_MUL] = "tide_fmul",
+      [TD_OP_ADD] = "tide_fadd", [TD_OP_SUB] = "tide_fadd", [TD_OP_MUL] = "tide_fmul",
       [TD_OP_DIV] = "tide_fdiv", [TD_OP_FMA] = "tide_ffma", [TD_OP_SQRT] = "tide_fsqrt"};
   switch (op) {
   case TD_OP_NEG: return change_sign(m, t, x[0], false);

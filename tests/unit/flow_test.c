@@ -116,7 +116,9 @@ static bool postpones(TdArena *a, uint64_t *seed) {
   int64_t length = td_flow_length(&f);
   int64_t start[NODES + 1];
   for (uint32_t v = 1; v < f.node.n; v++) start[v] = f.node.at[v].start;
-  td_flow_postpone(&f);
+  int64_t latest[64];
+  for (size_t i = 0; i < 64; i++) latest[i] = INT64_MAX;
+  td_flow_postpone(&f, latest);
   for (uint32_t v = 1; v < f.node.n; v++) {
     const TdFlowNode *x = &f.node.at[v];
     bool edge = x->start % PERIOD == 0, inside = x->start % PERIOD + x->delay <= PERIOD;

@@ -257,7 +257,7 @@ static void postpone_use(TdFlow *f, uint32_t v, int64_t start) {
     td_flow_pool_fits(f, v, now);
 }
 
-void td_flow_postpone(TdFlow *f) {
+void td_flow_postpone(TdFlow *f, const int64_t *latest) {
   int64_t *due = TD_NEWN(f->arena, int64_t, f->node.n);
   for (size_t v = 0; v < f->node.n; v++) due[v] = f->node.at[v].fixed ? 0 : INT64_MAX;
   for (size_t i = 0; i < f->back.n; i++)
@@ -265,6 +265,8 @@ void td_flow_postpone(TdFlow *f) {
   for (size_t v = f->node.n; v-- > 1;) {
     TdFlowNode *x = &f->node.at[v];
     int64_t start = due[v] < INT64_MAX ? latest_start(f, x, due[v]) : x->start;
+    if (latest[v] < start / f->period) start = latest[v] * f->period;
+    if (start < x->start) start = x->start;
     if (x->nuse && start > x->start)
       postpone_use(f, (uint32_t)v, start);
     else

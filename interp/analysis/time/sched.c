@@ -97,7 +97,8 @@ static void fill_block(TdSchedStep *x, TdTrace *t) {
   td_trace_fire(t);
   td_trace_place(t);
   td_sched_place_operators(t);
-  td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
+  do td_flow_settle(&t->flow, 0, &(TdFlowCycle){0});
+  while (td_trace_hazards(t));
   x->length = td_trace_length(t);
   if (!t->target->ports) x->length = ideal_length(t, x->length);
   if (t->flow.node.n > 1 && x->length < t->target->straight) x->length = t->target->straight;

@@ -77,7 +77,7 @@ void td_sched_need(TdSchedStep *step, TdTrace *t) {
     }
     need.at[k].n++;
   }
-  td_flow_postpone(&t->flow);
+  td_flow_postpone(&t->flow, td_trace_latest(t));
   td_flow_pool_number(&t->flow);
   for (size_t k = 0; k < need.n; k++) need.at[k].n = instances(t, one.at[k], need.at[k].n);
   step->need = need.at;

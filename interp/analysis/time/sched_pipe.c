@@ -177,6 +177,7 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   TdFlowCycle cycle = {0};
   step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii && shorten(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
+  while (td_trace_hazards(t)) step->ii = td_flow_settle(&t->flow, ii, &cycle);
   if (step->ii > ii) blame(step, t, &cycle);
   step->length = td_trace_length(t);
   if (step->length < 1) step->length = 1;

@@ -157,7 +157,7 @@ typedef struct TdTrace {
   TD_VEC(TdPlaced *) placed;
   TD_VEC(TdTraceEvent) event;
   TD_VEC(TdTraceFiring) firing;
-  TD_VEC(TdTraceValue) result; /* of tests: what each expression is worth */
+  TD_VEC(TdTraceValue) result;  /* of tests: what each expression is worth */
   TdTraceLeft broken, returned; /* BREAK of a loop around, and RETURN of the unit */
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
@@ -292,6 +292,12 @@ void td_trace_trim(TdTrace *t);
 /* Does that, takes invariant elements out of the loop, and makes iterations wait for what earlier
  * ones store; the loop runs at most `trip` times. */
 void td_trace_carry(TdTrace *t, int64_t trip);
+
+/* trace_hazard.c: as settled, adds waits of writes for accesses before them that they would overtake;
+ * whether there were any. The last cycle in which each node may begin for what is written after
+ * it. */
+bool td_trace_hazards(TdTrace *t);
+int64_t *td_trace_latest(const TdTrace *t);
 
 /* ---- questions about a trace ---- */
 
