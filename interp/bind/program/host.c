@@ -110,7 +110,7 @@ static TdConst const_of(lua_State *L, int anchor, int idx) {
   case LUA_TUSERDATA: return userdata_const(L, anchor, idx);
   default:
     c.kind = TD_C_OTHER;
-    c.u.what = luaL_typename(L, idx);
+    c.u.what = td_bind_words(L, idx);
     return c;
   }
 }

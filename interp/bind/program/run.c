@@ -1,6 +1,7 @@
 /* run.c - arguments from Lua to a run, and what comes back. */
 #include <string.h>
 
+#include "bind/prompt/prompt.h"
 #include "bind/value/tensor.h"
 #include "bind/program/unit.h"
 #include "backends/cpu/cpu.h"
@@ -65,21 +66,6 @@ void td_bind_name_arguments(lua_State *L, const TdProg *p, int first) {
   lua_remove(L, first);
 }
 
-static int wrong_argument(lua_State *L, const TdUnit *u, size_t i, int idx) {
-  const TdType *t = u->param[i].type;
-  uint64_t bits;
-  if (td_type_is_scalar(t) && td_bind_to_bits(L, idx, t, &bits)) {
-    const char *where =
-        lua_pushfstring(L, "argument '%s' of '%s': ", u->param[i].sym->name, u->sym->name);
-    return td_bind_fail_stored(L, idx, t, where);
-  }
-  TdArena *a = td_bind_arena(L);
-  TdTensorBox *box = td_bind_test_tensor(L, idx);
-  return td_bind_fail(L, "argument-type", "argument '%s' of '%s' is %s, not %s",
-                      u->param[i].sym->name, u->sym->name, td_type_str(a, u->param[i].type),
-                      box ? td_type_str(a, box->tensor->type) : luaL_typename(L, idx));
-}
-
 /* Whether the value at idx fits parameter i, whose type at the unit's sizes is t. */
 static bool fits(lua_State *L, const TdType *t, int idx) {
   uint64_t bits;
@@ -104,17 +90,80 @@ static const TdProg *resolve_sizes(lua_State *L, const TdProg *p, int first) {
   return at;
 }
 
+/* "gemm(A, B, C)". */
+static const char *call_of(TdArena *a, const TdUnit *u) {
+  TdText t = td_text_new(a);
+  td_text_putf(&t, "%s(", u->sym->name);
+  for (size_t i = 0; i < u->nparam; i++)
+    td_text_putf(&t, "%s%s", i ? ", " : "", u->param[i].sym->name);
+  td_text_putc(&t, ')');
+  return td_text_str(&t);
+}
+
+/* What would help where argument i of u, of which `at` has the sizes, does not fit: its own place,
+ * or a tensor made of a list. */
+static const char *argument_help(lua_State *L, const TdUnit *u, const TdUnit *at, size_t i,
+                                 int first) {
+  TdArena *a = td_bind_arena(L);
+  TdSession *s = td_bind_enter(L)->session;
+  const TdType *t = td_unit_type(s, at, u->param[i].type);
+  for (size_t k = 0; t && k < u->nparam; k++) {
+    const TdType *other = td_unit_type(s, at, u->param[k].type);
+    if (k != i && other && other != t && fits(L, other, first + (int)i) &&
+        fits(L, t, first + (int)k))
+      return td_text_fmt(a, "'%s' and '%s' seem to have changed places: %s", u->param[i].sym->name,
+                         u->param[k].sym->name, call_of(a, u));
+  }
+  if (u->param[i].type->kind == TD_T_TENSOR && lua_istable(L, first + (int)i))
+    return td_text_fmt(a, "tide.tensor(%s, list) makes a tensor of a list",
+                       td_type_str(a, t ? t : u->param[i].type));
+  return NULL;
+}
+
+static int wrong_argument(lua_State *L, const TdUnit *u, const TdUnit *at, size_t i, int first) {
+  const TdType *t = u->param[i].type;
+  int idx = first + (int)i;
+  const char *name = u->param[i].sym->name;
+  TdArena *a = td_bind_arena(L);
+  uint64_t bits;
+  if (lua_isnil(L, idx))
+    return td_bind_refuse(L, TD_USAGE, "argument-type", call_of(a, u),
+                          "argument '%s' of '%s' is missing: %s is expected", name, u->sym->name,
+                          td_type_str(a, t));
+  if (td_type_is_scalar(t) && td_bind_to_bits(L, idx, t, &bits)) {
+    const char *where = lua_pushfstring(L, "argument '%s' of '%s': ", name, u->sym->name);
+    return td_bind_fail_stored(L, idx, t, where);
+  }
+  TdTensorBox *box = td_bind_test_tensor(L, idx);
+  return td_bind_refuse(L, TD_USAGE, "argument-type", argument_help(L, u, at, i, first),
+                        "argument '%s' of '%s' is %s, not %s", name, u->sym->name,
+                        td_type_str(a, t),
+                        box ? td_type_str(a, box->tensor->type) : td_bind_words(L, idx));
+}
+
+/* Raises that n arguments were given: which lack, by name. */
+static int wrong_count(lua_State *L, const TdUnit *u, size_t n) {
+  TdArena *a = td_bind_arena(L);
+  TdText help = td_text_new(a);
+  td_text_puts(&help, call_of(a, u));
+  if (n < u->nparam) td_text_puts(&help, "; there is no ");
+  for (size_t i = n; i < u->nparam; i++)
+    td_text_putf(&help, "%s%s (%s)", i > n ? ", " : "", u->param[i].sym->name,
+                 td_type_str(a, u->param[i].type));
+  return td_bind_refuse(L, TD_USAGE, "arguments", td_text_str(&help),
+                        "'%s' takes %d argument%s, not %d", u->sym->name, (int)u->nparam,
+                        u->nparam == 1 ? "" : "s", (int)n);
+}
+
 void td_bind_check_arguments(lua_State *L, const TdProg *p, int first) {
   TdBind *b = td_bind_enter(L);
   const TdUnit *u = td_prog_root(p);
   size_t n = (size_t)(lua_gettop(L) - first + 1);
-  if (n != u->nparam)
-    td_bind_fail(L, "arguments", "'%s' takes %d arguments, not %d", u->sym->name, (int)u->nparam,
-                 (int)n);
+  if (n != u->nparam) wrong_count(L, u, n);
   const TdUnit *at = td_prog_root(resolve_sizes(L, p, first));
   for (size_t i = 0; i < n; i++) {
     const TdType *t = td_unit_type(b->session, at, u->param[i].type);
-    if (!t || !fits(L, t, first + (int)i)) wrong_argument(L, u, i, first + (int)i);
+    if (!t || !fits(L, t, first + (int)i)) wrong_argument(L, u, at, i, first);
   }
 }
 
@@ -383,9 +432,13 @@ int td_bind_method(lua_State *L, const char *class, const char *key) {
       names.at[m - 1] = t;
     }
   TdDiag d = td_bind_diag(a);
-  td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key), "no method or field '%s'",
-              key);
-  const char *near = td_text_nearest(key, names.at, names.n);
-  if (near) td_diag_help(&d, "did you mean '%s'?", near);
+  const char *near = td_text_nearest(key, names.at, names.n), *origin, *owner;
+  const char *words = td_help_class(class, &origin);
+  td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key),
+              "%s has no method or field '%s'", words ? words : "this value", key);
+  if (near)
+    td_diag_help(&d, "did you mean '%s'?", near);
+  else if ((owner = td_help_owner(key, &origin)))
+    td_diag_help(&d, "%s has it: %s", owner, origin);
   return td_bind_raise(L, &d);
 }

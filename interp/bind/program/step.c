@@ -1,4 +1,5 @@
 /* step.c - the Lua arguments of a step as values for its primitive's specs. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "analysis/time/target.h"
@@ -6,12 +7,59 @@
 #include "bind/value/layout.h"
 #include "rewrite/prim.h"
 
-/* A string argument for spec, with the place of the literal noted for errors. */
+/* Raises a usage error that shows how the primitive is called. */
+static int wrong(lua_State *L, const TdPrim *prim, const char *fmt, ...) {
+  TdArena *a = td_bind_arena(L);
+  va_list ap;
+  va_start(ap, fmt);
+  const char *message = td_text_vfmt(a, fmt, ap);
+  va_end(ap);
+  return td_bind_refuse(L, TD_USAGE, "argument", td_text_fmt(a, "for example %s", prim->example),
+                        "%s: %s", prim->name, message);
+}
+
+/* What an argument of this kind names: "loop", or NULL. */
+static const char *named_by(TdArgKind kind) {
+  switch (kind) {
+  case TD_ARG_LOOP:
+  case TD_ARG_BAND: return "loop";
+  case TD_ARG_ARRAY: return "array";
+  case TD_ARG_UNIT: return "task or kernel";
+  case TD_ARG_STREAM: return "stream";
+  case TD_ARG_NODE:
+  case TD_ARG_FAMILY: return "node";
+  default: return NULL;
+  }
+}
+
+/* The variable that the caller wrote as argument n (from 0) of a step, or NULL. */
+static const char *written_name(lua_State *L, const TdPrim *prim, size_t n) {
+  TdLoc at = td_bind_caller(L);
+  const TdAst *ast = at.source ? td_bind_ast(L, at.source) : NULL;
+  const TdAstExpr *call = ast ? td_bind_find_call(ast, at.line, prim->name) : NULL;
+  if (!call || call->kind != TD_AST_METHOD || n >= call->call.args.n) return NULL;
+  const TdAstExpr *e = call->call.args.at[n];
+  return e->kind == TD_AST_NAME ? e->name.id : NULL;
+}
+
+/* Raises that argument n of a step, which is nil, is needed: names stand in quotes. */
+static int missing(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, size_t n) {
+  TdArena *a = td_bind_arena(L);
+  const char *what = named_by(spec->kind), *name = what ? written_name(L, prim, n) : NULL;
+  if (name)
+    return td_bind_refuse(
+        L, TD_USAGE, "argument", td_text_fmt(a, "a %s is named by a string: \"%s\"", what, name),
+        "%s needs '%s' (%s), and %s is nil", prim->name, spec->name, spec->help, name);
+  return td_bind_refuse(L, TD_USAGE, "argument", td_text_fmt(a, "for example %s", prim->example),
+                        "%s needs '%s' (%s)", prim->name, spec->name, spec->help);
+}
+
+/* A string argument for spec. */
 static void take_text(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, int idx,
                       TdArgValue *v) {
   if (lua_type(L, idx) != LUA_TSTRING)
-    td_bind_fail(L, "argument", "%s: '%s' (%s) must be a string, not %s", prim->name, spec->name,
-                 spec->help, td_bind_words(L, idx));
+    wrong(L, prim, "'%s' (%s) must be a string, not %s", spec->name, spec->help,
+          td_bind_words(L, idx));
   v->text = lua_tostring(L, idx);
 }
 
@@ -50,8 +98,8 @@ static void take_list(lua_State *L, TdArena *a, const TdPrim *prim, const TdArgS
       ok = 1;
     }
     if (!ok)
-      td_bind_fail(L, "argument", "%s: '%s' (%s) takes %s", prim->name, spec->name, spec->help,
-                   spec->kind == TD_ARG_INTS ? "integers" : "names");
+      wrong(L, prim, "'%s' (%s) takes %s", spec->name, spec->help,
+            spec->kind == TD_ARG_INTS ? "integers" : "names");
     lua_pop(L, 1);
   }
   v->n = n;
@@ -75,8 +123,7 @@ static void take_pairs(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
     good = good && ok;
   }
   if (!good)
-    td_bind_fail(L, "argument", "%s: '%s' (%s) takes pairs of integers: {{0, 1}, {1, 0}}",
-                 prim->name, spec->name, spec->help);
+    wrong(L, prim, "'%s' (%s) takes pairs of integers: {{0, 1}, {1, 0}}", spec->name, spec->help);
   v->ints = ints;
   v->n = 2 * n;
 }
@@ -91,8 +138,8 @@ static void take_counts(lua_State *L, TdArena *a, const TdPrim *prim, const TdAr
   int64_t *ints = TD_NEWN(a, int64_t, n);
   for (size_t i = 0; i < n; i++) ints[i] = -1;
   if (!lua_istable(L, idx))
-    td_bind_fail(L, "argument", "%s: '%s' (%s) is a table of numbers by name, not %s", prim->name,
-                 spec->name, spec->help, td_bind_words(L, idx));
+    wrong(L, prim, "'%s' (%s) is a table of numbers by name, not %s", spec->name, spec->help,
+          td_bind_words(L, idx));
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
@@ -161,8 +208,8 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   default: take_text(L, prim, spec, idx, v);
   }
   if (!ok)
-    td_bind_fail(L, "argument", "%s: '%s' (%s) must be %s, not %s", prim->name, spec->name,
-                 spec->help, expected(spec->kind), td_bind_words(L, idx));
+    wrong(L, prim, "'%s' (%s) must be %s, not %s", spec->name, spec->help, expected(spec->kind),
+          td_bind_words(L, idx));
 }
 
 /* Whether the value at idx is a table of options by name. */
@@ -212,8 +259,8 @@ static void take_banks(lua_State *L, TdArena *a, const TdPrim *prim, int i, int 
                        TdArgValue *arg) {
   const TdLayoutBox *box = td_bind_test_layout(L, idx);
   if (!box->kind)
-    td_bind_fail(L, "argument", "%s: '%s' (%s) takes a layout of banks, tide.layout.partition(..)",
-                 prim->name, prim->args[i].name, prim->args[i].help);
+    wrong(L, prim, "'%s' (%s) takes a layout of banks, tide.layout.partition(..)",
+          prim->args[i].name, prim->args[i].help);
   int64_t *dims = TD_NEWN(a, int64_t, TD_MAX_RANK);
   arg[i] = (TdArgValue){.given = true, .ints = dims};
   for (int d = 0; d < TD_MAX_RANK; d++)
@@ -253,7 +300,7 @@ TdArgValue *td_bind_take_step(lua_State *L, TdArena *a, const TdPrim *prim, int 
     else if (present)
       take_value(L, a, prim, spec, at, &arg[i]);
     else if (spec->place == TD_ARG_NEEDED)
-      td_bind_fail(L, "argument", "%s needs '%s' (%s)", prim->name, spec->name, spec->help);
+      missing(L, prim, spec, (size_t)(at - first));
     at++;
   }
   if (at <= last)

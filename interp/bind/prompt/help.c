@@ -26,6 +26,26 @@ static const Doc fields[] = {
 };
 enum { NFIELDS = sizeof fields / sizeof *fields };
 
+static const Doc classes[] = {
+#define TD_CLASS(class, words, origin) {class, words, origin},
+#include "bind/prompt/docs.def"
+};
+enum { NCLASSES = sizeof classes / sizeof *classes };
+
+/* The words of the class of n characters. */
+static const char *class_of(const char *name, size_t n, const char **origin) {
+  for (size_t i = 0; i < NCLASSES; i++)
+    if (strlen(classes[i].name) == n && strncmp(classes[i].name, name, n) == 0) {
+      *origin = classes[i].summary;
+      return classes[i].usage;
+    }
+  return NULL;
+}
+
+const char *td_help_class(const char *class, const char **origin) {
+  return strncmp(class, "tide.", 5) == 0 ? class_of(class + 5, strlen(class + 5), origin) : NULL;
+}
+
 const char *td_help_function(size_t i, const char **usage, const char **summary) {
   if (i >= NDOCS) return NULL;
   *usage = docs[i].usage;
@@ -47,6 +67,17 @@ const char *td_help_name(size_t i, const char **summary) {
   if (i < NDOCS) {
     *summary = docs[i].summary;
     return docs[i].name;
+  }
+  return NULL;
+}
+
+const char *td_help_owner(const char *method, const char **origin) {
+  for (size_t q = 0; q < NKINDS; q++)
+    if (td_kind_find(kinds[q], method)) return class_of("schedule", 8, origin);
+  for (size_t i = 0; i < NDOCS; i++) {
+    const char *colon = strchr(docs[i].name, ':');
+    if (colon && strcmp(colon + 1, method) == 0)
+      return class_of(docs[i].name, (size_t)(colon - docs[i].name), origin);
   }
   return NULL;
 }
@@ -175,7 +206,9 @@ static void show_class(lua_State *L, TdText *out, int idx) {
   lua_rawget(L, -2);
   const char *owner = lua_tostring(L, -1);
   if (owner && strncmp(owner, "tide.", 5) == 0) {
-    td_text_putf(out, "  is a %s (?%s:name tells of a method)\n", owner, owner + 5);
+    const char *origin, *words = td_help_class(owner, &origin);
+    if (words)
+      td_text_putf(out, "  is %s: %s (?%s:name tells of a method)\n", words, origin, owner + 5);
     put_members(out, "  methods: ", docs, NDOCS, owner + 5);
     put_members(out, "  fields: ", fields, NFIELDS, owner + 5);
     if (strcmp(owner, "tide.schedule") == 0)

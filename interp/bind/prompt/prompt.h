@@ -68,6 +68,13 @@ void td_help_push_template(lua_State *L, const char *function, const char *name)
 /* Function or method i with its usage and summary; NULL after the last. */
 const char *td_help_function(size_t i, const char **usage, const char **summary);
 
+/* What values of a class, "tide.tensor", are called, and in *origin where they come from; NULL:
+ * it is none of users. */
+const char *td_help_class(const char *class, const char **origin);
+/* The class that has a method or primitive of this name: what it is called, and in *origin where
+ * its values come from; NULL: none. */
+const char *td_help_owner(const char *method, const char **origin);
+
 /* setting.c */
 typedef struct TdSetting {
   const char *name, *words, *summary;

@@ -6,6 +6,7 @@
 
 #include "bind/session/fault.h"
 #include "bind/prompt/prompt.h"
+#include "frontend/lua/habit.h"
 #include "tide.h"
 
 #define MOST_CALLERS 4
@@ -138,9 +139,13 @@ static int l_describe(lua_State *L) {
   read_message(&f);
   if (!find_syntax(&f, &d)) {
     const TdAstExpr *user, *operand = td_fault_operand(&f, &user);
-    td_diag_set(&d, TD_LUA, "error", td_fault_place(&f, operand, user), "%s", f.message);
+    td_diag_set(&d, TD_LUA, "error", td_fault_place(&f, operand, user), "%s", td_fault_words(&f));
     const char *meant = operand && f.name && f.is_nil ? td_fault_meant(&f, operand) : NULL;
-    if (meant) td_diag_help(&d, "did you mean '%s'?", meant);
+    const char *habit = f.is_nil && f.name ? td_habit_word(f.name) : NULL;
+    if (habit)
+      td_diag_help(&d, "%s", habit);
+    else if (meant)
+      td_diag_help(&d, "did you mean '%s'?", meant);
     add_callers(&f, &d);
   }
   td_bind_push_failure(L, &d);

@@ -39,6 +39,9 @@ const TdAstExpr *td_fault_operand(const TdLuaFault *f, const TdAstExpr **user);
 /* The place to point at: that of the operand, else of the call that raised the error. */
 TdLoc td_fault_place(const TdLuaFault *f, const TdAstExpr *operand, const TdAstExpr *user);
 
+/* fault_words.c: what the message says, in the words of Tide. */
+const char *td_fault_words(const TdLuaFault *f);
+
 /* fault_meant.c: the name that was meant instead of the operand's, or NULL. */
 const char *td_fault_meant(const TdLuaFault *f, const TdAstExpr *operand);
 /* Pushes the value of an expression of the function at f's level, read raw; false, and nothing on

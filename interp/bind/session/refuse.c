@@ -20,7 +20,7 @@ int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *
 int td_bind_expect(lua_State *L, int idx, const char *what) {
   bool colon = idx == 1 && !lua_isnoneornil(L, 1) && !lua_isuserdata(L, 1);
   return td_bind_refuse(L, TD_USAGE, "argument", colon ? "methods are called as x:name(...)" : NULL,
-                        "%s is expected, not %s", what, luaL_typename(L, idx));
+                        "%s is expected, not %s", what, td_bind_words(L, idx));
 }
 
 static size_t count_of(const char *const *names) {

@@ -1,4 +1,5 @@
 /* scalar.c - elements of tensors as Lua numbers and booleans, and back. */
+#include "bind/prompt/prompt.h"
 #include "bind/value/tensor.h"
 
 /* What Lua's own values are. */
@@ -38,9 +39,12 @@ const char *td_bind_words(lua_State *L, int idx) {
   case LUA_TNONE: return "nothing";
   default: break;
   }
-  if (td_bind_test_type(L, idx)) return "a type";
-  if (td_bind_test_size(L, idx)) return "a size";
-  return td_bind_test_tensor(L, idx) ? "a tensor" : luaL_typename(L, idx);
+  const char *origin, *words = NULL;
+  if (luaL_getmetafield(L, idx, "__name") == LUA_TSTRING) {
+    words = td_help_class(lua_tostring(L, -1), &origin);
+    lua_pop(L, 1);
+  }
+  return words ? words : luaL_typename(L, idx);
 }
 
 int td_bind_fail_stored(lua_State *L, int idx, const TdType *t, const char *where) {

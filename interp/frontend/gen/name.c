@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/gen/irgen.h"
+#include "frontend/lua/habit.h"
 #include "frontend/lua/walk_ast.h"
 
 /* Expression e as if it stood at loc. */
@@ -96,8 +97,11 @@ static const char *meant(TdIrgen *l, const TdAstExpr *e) {
 static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
   td_irgen_fail(l, "undefined", e->loc,
                 "undefined name '%s' (not a parameter, local, upvalue or global)", e->name.id);
-  const char *near = meant(l, e);
-  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
+  const char *habit = td_habit_word(e->name.id), *near = habit ? NULL : meant(l, e);
+  if (habit)
+    td_diag_help(l->diag, "%s", habit);
+  else if (near)
+    td_diag_help(l->diag, "did you mean '%s'?", near);
   return td_irgen_failed();
 }
 

@@ -1,4 +1,4 @@
-/* habit.c - signs of other languages, and what Lua writes instead. */
+/* habit.c - signs and words of other languages and of Lua 5.1, and what Lua 5.4 writes instead. */
 #include "frontend/lua/habit.h"
 
 #include <string.h>
@@ -14,6 +14,37 @@ static const struct {
               {"++", "Lua has no ++: write x = x + 1"},
               {"?", "Lua has no ?: - tide.select(c, x, y) chooses, and so does an if"}};
 
+static const struct {
+  const char *word, *help;
+} words[] = {{"unpack", "Lua 5.4 has table.unpack"},
+             {"loadstring", "Lua 5.4 has load"},
+             {"setfenv", "Lua 5.4 has load(text, name, \"t\", environment)"},
+             {"getfenv", "Lua 5.4 has _ENV"},
+             {"getn", "#t is the length of a table"},
+             {"maxn", "#t is the length of a table"},
+             {"foreach", "for key, value in pairs(t) do"},
+             {"foreachi", "for i, value in ipairs(t) do"},
+             {"gfind", "Lua 5.4 has string.gmatch"},
+             {"pow", "x ^ y is a power"},
+             {"len", "#x is the length of a text or a table"},
+             {"range", "for i = 0, n - 1 do counts; in a kernel also for i in grid(n) do"},
+             {"append", "t[#t + 1] = x appends to a table"},
+             {"printf", "print(string.format(..))"},
+             {"None", "nil is Lua's word"},
+             {"null", "nil is Lua's word"},
+             {"True", "true is Lua's word"},
+             {"False", "false is Lua's word"},
+             {"int32", "Tide's types are i8 to i64, u8 to u64, f16 to f64, and int(n)"},
+             {"uint32", "Tide's types are i8 to i64, u8 to u64, f16 to f64, and int(n)"},
+             {"float32", "Tide's types are f16, bf16, f32, f64"},
+             {"double", "Tide's types are f16, bf16, f32, f64"}};
+
+const char *td_habit_word(const char *name) {
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i].word, name) == 0) return words[i].help;
+  return NULL;
+}
+
 static bool begins(const char *at, const char *end, const char *sign) {
   size_t n = strlen(sign);
   return (size_t)(end - at) >= n && memcmp(at, sign, n) == 0;
@@ -25,6 +56,7 @@ const char *td_habit_help(TdArena *a, const char *begin, const char *at, const c
     bool before = habits[i].sign[1] && at > begin && begins(at - 1, end, habits[i].sign);
     if (here || before) return habits[i].help;
   }
+  if (at > begin && at < end && *at == '=') at--; /* the parser stops at the '=' of += */
   bool assigns = end - at >= 2 && strchr("+-*/%&|^", *at) && at[1] == '=';
   return assigns ? td_text_fmt(a, "Lua has no %c=: write x = x %c y", *at, *at) : NULL;
 }

@@ -1,4 +1,4 @@
-/* habit.h - signs of other languages, and what Lua writes instead. */
+/* habit.h - signs and words of other languages and of Lua 5.1, and what Lua 5.4 writes instead. */
 #ifndef TD_FRONTEND_LUA_HABIT_H
 #define TD_FRONTEND_LUA_HABIT_H
 
@@ -7,5 +7,7 @@
 /* What to write for the sign of another language at `at`, or that one character before it begins,
  * in the text from `begin` to `end`; NULL where there is none. Owned by a. */
 const char *td_habit_help(TdArena *a, const char *begin, const char *at, const char *end);
+/* What to write for a name that is nil here and something elsewhere: "unpack"; or NULL. */
+const char *td_habit_word(const char *name);
 
 #endif

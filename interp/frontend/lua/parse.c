@@ -50,6 +50,8 @@ void td_parse_close(TdParser *p, TdTokKind kind, TdTokKind opener, TdLoc loc) {
     td_parse_unexpected(p, "'%s' expected to close '%s' at line %u,", td_lex_text(kind),
                         td_lex_text(opener), loc.line);
   td_diag_note(p->diag, loc, "'%s' is here", td_lex_text(opener));
+  if (kind == TD_TOK_RBRACKET && p->tok.kind == TD_TOK_COMMA)
+    td_diag_help(p->diag, "each dimension has brackets of its own: [M][N]");
 }
 
 const char *td_parse_name(TdParser *p) {
