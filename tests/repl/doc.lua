@@ -86,7 +86,7 @@ end)
 
 t.test("transcripts: each input, its output, errors, commands, the shell", function()
   local text = fence("tide", "tide> x = 1\ntide> x +\n  ..> 1\n2\ntide> !echo from outside\nfrom outside\n" ..
-    "tide> nil + 1\ntide:3:1:5: error: attempt to perform arithmetic on a nil value\n" ..
+    "tide> nil + 1\ntide:3:1:5: error: this value is nil: arithmetic takes numbers and tensors\n" ..
     "     1 | nil + 1\n       |     ^")
   t.eq(doc("--check", text), path .. ": 4 blocks, as recorded\n")
   local out = doc("--check", (text:gsub("\nfrom outside", "\nfrom inside")))

@@ -9,31 +9,31 @@ local program = quote(arg[-1])
 
 -- What is typed, § before what the caret points at (none: at nothing); a part of the message; the name that was meant.
 local cases = {
-  {"tide.§kernal {}", "attempt to call a nil value (field 'kernal')", "kernel"},
-  {"for i in §grids(2) do print(i) end", "attempt to call a nil value (global 'grids')", "grid"},
+  {"tide.§kernal {}", "'kernal' is nil, not a function", "kernel"},
+  {"for i in §grids(2) do print(i) end", "'grids' is nil, not a function", "grid"},
   {'s:§splt("i", 2)', "no method or field 'splt'", "split"},
   {'tide.schedule(k):§splt("i", 2)', "no method or field 'splt'", "split"},
   {"return x.§shap", "no method or field 'shap'", "shape"},
   {"C = i32[6][8]; C[1]§[1] = 2", "i32[6][8][1] is a type, which has no elements to assign to", "T(0) is a tensor"},
-  {"local t = {alpha = 1}; t.§alpa.b = 2", "attempt to index a nil value (field 'alpa')", "alpha"},
-  {"local t = {alpha = 1}; return t['alpha'] + t§['alpa']", "arithmetic on a nil value (field 'alpa')", "alpha"},
-  {"return math.abs(1) + math.§flor(1.5)", "attempt to call a nil value (field 'flor')", "floor"},
-  {"return ('x'):§reep(3)", "attempt to call a nil value (method 'reep')", "rep"},
-  {"local word = 'x' return word:§uper()", "attempt to call a nil value (method 'uper')", "upper"},
-  {"local length = 1 return §lenght + 1", "arithmetic on a nil value (global 'lenght')", "length"},
-  {"return 'a' .. §tostrin .. 'b'", "attempt to concatenate a nil value (global 'tostrin')", "tostring"},
-  {"return #§no_such_thing", "attempt to get length of a nil value (global 'no_such_thing')"},
-  {"return nil §+ 1", "attempt to perform arithmetic on a nil value"},
-  {"return 1 + 2, {} §< 3", "attempt to compare table with number"},
-  {"return nil + 1 + nil", "attempt to perform arithmetic on a nil value"},
-  {"return string.rep('x', §{})", "bad argument #2 to 'rep'"},
-  {"return ('x'):rep(§{})", "bad argument #1 to 'rep'"},
-  {"return string.§rep()", "bad argument #1 to 'rep'"},
+  {"local t = {alpha = 1}; t.§alpa.b = 2", "'alpa' is nil, which has no fields", "alpha"},
+  {"local t = {alpha = 1}; return t['alpha'] + t§['alpa']", "'alpa' is nil: arithmetic takes", "alpha"},
+  {"return math.abs(1) + math.§flor(1.5)", "'flor' is nil, not a function", "floor"},
+  {"return ('x'):§reep(3)", "'reep' is nil, not a function", "rep"},
+  {"local word = 'x' return word:§uper()", "'uper' is nil, not a function", "upper"},
+  {"local length = 1 return §lenght + 1", "'lenght' is nil: arithmetic takes", "length"},
+  {"return 'a' .. §tostrin .. 'b'", "'tostrin' is nil: .. joins texts and numbers", "tostring"},
+  {"return #§no_such_thing", "'no_such_thing' is nil, which has no length"},
+  {"return nil §+ 1", "this value is nil: arithmetic takes numbers and tensors"},
+  {"return 1 + 2, {} §< 3", "a table and a number have no order"},
+  {"return nil + 1 + nil", "this value is nil: arithmetic takes numbers and tensors"},
+  {"return string.rep('x', §{})", "argument 2 of 'rep' is a table, not a number"},
+  {"return ('x'):rep(§{})", "argument 1 of 'rep' is"},
+  {"return string.§rep()", "argument 1 of 'rep' is"},
   {"for i = 1, §{} do print(i) end", "'for' limit"},
-  {"for k in §pairs(nil) do print(k) end", "bad argument #1 to 'for iterator'"},
-  {"for k in §nil do print(k) end", "attempt to call a nil value"},
-  {"return ('x'):rep(2) §.. nil", "attempt to concatenate a nil value"},
-  {"local function f(a, b) return a + §b end return (f(1))", "arithmetic on a nil value (local 'b')"},
+  {"for k in §pairs(nil) do print(k) end", "argument 1 of 'for iterator' is nil, not a table"},
+  {"for k in §nil do print(k) end", "this value is nil, not a function"},
+  {"return ('x'):rep(2) §.. nil", "this value is nil: .. joins texts and numbers"},
+  {"local function f(a, b) return a + §b end return (f(1))", "'b' is nil: arithmetic takes"},
   {"§error 'my own words'", "my own words"},
   {"return x[0], x§[4]", "index 4 is out of range"},
   {"return i32[3](0)§[3]", "index 3 is out of range"},
@@ -99,7 +99,7 @@ local names = "local tide = require 'tide'; local i32, grid = tide.i32, tide.gri
 
 t.test("in what a command is given", function()
   local function shown(text) return session.run(text).error end
-  local drawn = "tide:command:1:%d: error: attempt to index a nil value (global 'nosuch')\n     1 | %s\n"
+  local drawn = "tide:command:1:%d: error: 'nosuch' is nil, which has no fields\n     1 | %s\n"
   t.has(shown ":log nosuch.field", drawn:format(1, "nosuch.field"))
   t.has(shown ":time local a = nosuch.field", drawn:format(11, "local a = nosuch.field"))
 end)
@@ -128,12 +128,12 @@ end)
 
 t.test("the one of several that is nil is pointed at", function()
   local said = run("", "local a, b = {x = {y = 1}}, {}\nreturn a.x.y + b.x.y")
-  shows(said, "return a.x.y + b.x.y", (" "):rep(17) .. "^", {nil, "attempt to index a nil value (field 'x')"})
+  shows(said, "return a.x.y + b.x.y", (" "):rep(17) .. "^", {nil, "'x' is nil, which has no fields"})
 end)
 
 t.test("a call over several lines is pointed at where its name stands", function()
   local said = run("", "local t = {}\nreturn ('x')\n  :rep(2)\n  :uper()")
-  t.has(said, ":4:4: error: attempt to call a nil value (method 'uper')\n     4 |   :uper()\n       |    ^~~~\n")
+  t.has(said, ":4:4: error: 'uper' is nil, not a function\n     4 |   :uper()\n       |    ^~~~\n")
 end)
 
 t.test("the calls that led there are noted, those of a recursion once", function()
@@ -179,14 +179,14 @@ end)
 
 t.test("in a coroutine, and passed on by error(e, 0)", function()
   local said = run("", "coroutine.wrap(function()\n  local t = {} t.x.y = 1\nend)()")
-  t.has(said, ":2:18: error: attempt to index a nil value (field 'x')")
+  t.has(said, ":2:18: error: 'x' is nil, which has no fields")
   said = run("", "local ok, e = pcall(function() undefined.x = 1 end)\nerror(e, 0)")
-  t.has(said, ":1:32: error: attempt to index a nil value (global 'undefined')")
+  t.has(said, ":1:32: error: 'undefined' is nil, which has no fields")
 end)
 
 t.test("chunks of any name: Lua shortens those of 60 bytes and more", function()
   local lines = "coroutine.wrap(function()\n  local t = {} t.x.y = 1\nend)()"
-  local drawn = ":2:18: error: attempt to index a nil value (field 'x')\n     2 |   local t = {} t.x.y = 1\n"
+  local drawn = ":2:18: error: 'x' is nil, which has no fields\n     2 |   local t = {} t.x.y = 1\n"
   for length = 57, 62 do
     for _, mark in ipairs {"@", "="} do
       local name = ("n"):rep(length)
@@ -218,7 +218,7 @@ local ran = setmetatable({}, {__index = function() print "RAN" return nil end, _
   __name = "mine"})
 ran.x.y = 1]])
   t.eq(select(2, said:gsub("RAN", "")), 0)
-  t.has(said, "attempt to index a nil value (field 'x')")
+  t.has(said, "'x' is nil, which has no fields")
 end)
 
 t.test("an error without a place, and one that is no text, stay as they are", function()
@@ -231,12 +231,12 @@ end)
 t.test("tide doc records the same, and JSON has its fields", function()
   local path = t.tmp "l.md"
   shell.write(path, "```lua error\nlocal t = {}\nt.x.y = 1\n```\n\n```out\n" ..
-    "tide:1:2:3: error: attempt to index a nil value (field 'x')\n     2 | t.x.y = 1\n       |   ^\n```\n")
+    "tide:1:2:3: error: 'x' is nil, which has no fields\n     2 | t.x.y = 1\n       |   ^\n```\n")
   t.eq(shell.output(program .. " doc --check " .. quote(path) .. " 2>&1"), path .. ": 1 blocks, as recorded\n")
   local line = run("--diagnostics=json", "local tide = require 'tide'\ntide.kernal {}")
   t.has(line, '"code": "error", "column": 6, "file": "')
   t.has(line, '"help": "did you mean \'kernel\'?", "kind": "lua", "line": 2, ')
-  t.has(line, '"message": "attempt to call a nil value (field \'kernal\')"')
+  t.has(line, '"message": "\'kernal\' is nil, not a function"')
   t.eq(select(2, line:gsub("\n", "")), 1)
 end)
 

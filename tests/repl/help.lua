@@ -31,7 +31,7 @@ end)
 
 t.test("?x tells what a value is and can do", function()
   local text = session("x = i32[2](1)", "?x")
-  t.has(text, "is a tide.tensor")
+  t.has(text, "is a tensor")
   t.has(text, "transpose")
   t.has(text, "shape")
   t.ok(not session("x = 3", "?x"):find("methods", 1, true))

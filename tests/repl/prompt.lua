@@ -54,7 +54,7 @@ end)
 t.test("an error never ends the session", function()
   local out = session "error 'no'\nnil + 1\nx x\n1 +\n2"
   t.ok(out:find "no", out)
-  t.ok(out:find "attempt to perform arithmetic on a nil value", out)
+  t.ok(out:find "this value is nil: arithmetic takes numbers and tensors", out)
   t.ok(out:find("a name alone is not a statement", 1, true), out)
   t.ok(out:find "3\n$", out)
 end)

@@ -240,7 +240,7 @@ local rows = {
   { "Errors", function(s)
     s:input('s:reorder("i", "nope")', "no loop named 'nope'")
     s:sees "^~~~"
-    s:input("nil + 1", "attempt to perform arithmetic")
+    s:input("nil + 1", "is nil: arithmetic takes")
     s:input("error {why = 'table'}", 'error: {why = "table"}')
     s:input("'still ' .. 'here'", "still here")
   end },

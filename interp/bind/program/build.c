@@ -44,6 +44,18 @@ static int wrong_option(lua_State *L, const TdOption *o, const char *wants) {
                       td_bind_words(L, -1));
 }
 
+/* Raises that the word on top of the stack is none of those that option o takes. */
+static int wrong_word(lua_State *L, TdArena *a, const TdOption *o) {
+  TD_VEC(const char *) words = {0};
+  const char *said = lua_tostring(L, -1);
+  for (const char *w = o->initial; *w; w += strcspn(w, "|"), w += *w == '|')
+    td_vec_push(a, &words, td_arena_strndup(a, w, strcspn(w, "|")));
+  const char *near = td_text_nearest(said, words.at, words.n);
+  return td_bind_refuse(L, TD_USAGE, "option-value",
+                        near ? td_text_fmt(a, "did you mean '%s'?", near) : NULL,
+                        "option '%s' (%s) is %s, not '%s'", o->name, o->help, o->initial, said);
+}
+
 /* The number on top of the stack as text, the same in every locale. */
 static const char *number_text(lua_State *L, TdArena *a) {
   if (lua_isinteger(L, -1)) return td_text_fmt(a, "%lld", (long long)lua_tointeger(L, -1));
@@ -68,8 +80,8 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   default: break;
   }
   if (type == LUA_TNUMBER) return number_text(L, a);
-  if (type != LUA_TSTRING || !td_text_is_listed(o->initial, lua_tostring(L, -1)))
-    wrong_option(L, o, strchr(o->initial, '|') ? o->initial : "a word");
+  if (type != LUA_TSTRING) wrong_option(L, o, strchr(o->initial, '|') ? o->initial : "a word");
+  if (!td_text_is_listed(o->initial, lua_tostring(L, -1))) wrong_word(L, a, o);
   return td_arena_strdup(a, lua_tostring(L, -1));
 }
 
@@ -83,7 +95,9 @@ static const TdBackend *check_target(lua_State *L, TdArena *a, int idx) {
     td_text_putf(&names, "%s%s", names.n ? ", " : "", (*all)->name);
   }
   const char *said = td_bind_opt_string(L, idx, "target");
-  if (!said) td_bind_fail(L, "target", "a build needs a target (%s)", td_text_str(&names));
+  if (!said)
+    td_bind_refuse(L, TD_USAGE, "target", "for example build {target = \"cpu\"}",
+                   "a build needs a target (%s)", td_text_str(&names));
   const TdBackend *x = td_build_find(said);
   const char *near = td_text_nearest(said, name.at, name.n);
   if (!x)
@@ -107,7 +121,9 @@ static int l_build(lua_State *L) {
   lua_settop(L, 2);
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
-  if (!lua_istable(L, 2)) td_bind_fail(L, "arguments", "build takes {target = .., ..}");
+  if (!lua_istable(L, 2))
+    td_bind_refuse(L, TD_USAGE, "arguments", "for example build {target = \"cpu\"}",
+                   "build takes a table of options, not %s", td_bind_words(L, 2));
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_work(L, TD_WORK_BUILD);
   TdDiag d = td_bind_diag(a);

@@ -18,16 +18,16 @@ static int wrong(lua_State *L, const TdPrim *prim, const char *fmt, ...) {
                         "%s: %s", prim->name, message);
 }
 
-/* What an argument of this kind names: "loop", or NULL. */
+/* What an argument of this kind names: "a loop", or NULL. */
 static const char *named_by(TdArgKind kind) {
   switch (kind) {
   case TD_ARG_LOOP:
-  case TD_ARG_BAND: return "loop";
-  case TD_ARG_ARRAY: return "array";
-  case TD_ARG_UNIT: return "task or kernel";
-  case TD_ARG_STREAM: return "stream";
+  case TD_ARG_BAND: return "a loop";
+  case TD_ARG_ARRAY: return "an array";
+  case TD_ARG_UNIT: return "a task or kernel";
+  case TD_ARG_STREAM: return "a stream";
   case TD_ARG_NODE:
-  case TD_ARG_FAMILY: return "node";
+  case TD_ARG_FAMILY: return "a node";
   default: return NULL;
   }
 }
@@ -48,7 +48,7 @@ static int missing(lua_State *L, const TdPrim *prim, const TdArgSpec *spec, size
   const char *what = named_by(spec->kind), *name = what ? written_name(L, prim, n) : NULL;
   if (name)
     return td_bind_refuse(
-        L, TD_USAGE, "argument", td_text_fmt(a, "a %s is named by a string: \"%s\"", what, name),
+        L, TD_USAGE, "argument", td_text_fmt(a, "%s is named by a string: \"%s\"", what, name),
         "%s needs '%s' (%s), and %s is nil", prim->name, spec->name, spec->help, name);
   return td_bind_refuse(L, TD_USAGE, "argument", td_text_fmt(a, "for example %s", prim->example),
                         "%s needs '%s' (%s)", prim->name, spec->name, spec->help);
@@ -228,8 +228,10 @@ static void unknown_option(lua_State *L, const TdPrim *prim, const char *key) {
   for (int i = 0; i < TD_PRIM_ARGS && prim->args[i].kind != TD_ARG_END; i++)
     if (prim->args[i].place == TD_ARG_OPTION) names[n++] = prim->args[i].name;
   const char *near = td_text_nearest(key, names, n);
-  td_bind_fail(L, "option", "%s has no option '%s'%s%s%s", prim->name, key,
-               near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+  td_bind_refuse(L, TD_USAGE, "option",
+                 near ? td_text_fmt(td_bind_arena(L), "did you mean '%s'?", near)
+                      : td_text_fmt(td_bind_arena(L), "for example %s", prim->example),
+                 "%s has no option '%s'", prim->name, key);
 }
 
 static void take_options(lua_State *L, TdArena *a, const TdPrim *prim, int idx, TdArgValue *arg) {

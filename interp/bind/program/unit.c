@@ -69,7 +69,12 @@ static void refuse_entry(lua_State *L, const char *key) {
   const char *near = td_text_nearest(key, options, 1);
   if (strcmp(key, "name") == 0)
     td_bind_fail(L, "option", "the name of a kernel is a string, not %s", td_bind_words(L, -1));
-  const char *help = near ? td_text_fmt(td_bind_arena(L), "did you mean '%s'?", near) : NULL;
+  bool quoted = lua_type(L, -1) == LUA_TSTRING;
+  const char *help = near ? td_text_fmt(td_bind_arena(L), "did you mean '%s'?", near)
+                     : quoted
+                         ? td_text_fmt(td_bind_arena(L), "a type stands without quotes: %s = %s",
+                                       key, lua_tostring(L, -1))
+                         : "types are i32, f32[8][8], tide.int(5) and the like";
   td_bind_refuse(L, TD_USAGE, "option", help,
                  "'%s' is neither a type nor an option of tide.kernel (name)", key);
 }
@@ -100,7 +105,9 @@ static void read_entries(lua_State *L, TdBind *b, TdArena *a, KernelTable *k) {
     }
     lua_pop(L, 1);
   }
-  if (!k->function) td_bind_fail(L, "argument", "tide.kernel needs a function");
+  if (!k->function)
+    td_bind_refuse(L, TD_USAGE, "argument", "tide.kernel {A = i32[8], function(A) .. end}",
+                   "tide.kernel needs a function");
   for (size_t i = 1; i < k->params.n; i++)
     for (size_t m = i; m && compare_params(&k->params.at[m - 1], &k->params.at[m]) > 0; m--) {
       TdCaptureParam t = k->params.at[m];
@@ -121,7 +128,9 @@ static void locate_params(KernelTable *k, const TdFnContext *ctx) {
 
 /* tide.kernel { types by parameter name, function }. */
 static int l_kernel(lua_State *L) {
-  if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.kernel takes a table");
+  if (!lua_istable(L, 1))
+    return td_bind_refuse(L, TD_USAGE, "argument", "tide.kernel {A = i32[8], function(A) .. end}",
+                          "tide.kernel takes a table, not %s", td_bind_words(L, 1));
   lua_settop(L, 1);
   lua_pushnil(L); /* 2: the function */
   TdBind *b = td_bind_enter(L);

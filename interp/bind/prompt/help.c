@@ -71,6 +71,18 @@ const char *td_help_name(size_t i, const char **summary) {
   return NULL;
 }
 
+/* The part of a documented name that people type: after "tide." or "class:". */
+static const char *short_name(const char *name) {
+  const char *sign = strpbrk(name, ":.");
+  return sign ? sign + 1 : name;
+}
+
+const char *td_help_field(const char *name) {
+  for (size_t i = 0; i < NFIELDS; i++)
+    if (strcmp(short_name(fields[i].name), name) == 0) return fields[i].summary;
+  return NULL;
+}
+
 const char *td_help_owner(const char *method, const char **origin) {
   for (size_t q = 0; q < NKINDS; q++)
     if (td_kind_find(kinds[q], method)) return class_of("schedule", 8, origin);
@@ -110,12 +122,6 @@ void td_help_put_primitive(TdText *out, const TdPrim *p) {
                  p->args[i].words ? ")" : "");
   td_text_putf(out, "  rewrite    %s\n  legal      %s\n  errors     %s\n  example    %s\n",
                p->rewrite, p->legal, p->errors, p->example);
-}
-
-/* The part of a documented name that people type: after "tide." or "class:". */
-static const char *short_name(const char *name) {
-  const char *sign = strpbrk(name, ":.");
-  return sign ? sign + 1 : name;
 }
 
 static void show_overview(TdText *out) {

@@ -146,6 +146,8 @@ static int l_describe(lua_State *L) {
       td_diag_help(&d, "%s", habit);
     else if (meant)
       td_diag_help(&d, "did you mean '%s'?", meant);
+    else if (f.is_nil && f.name && td_help_field(f.name))
+      td_diag_help(&d, "%s: %s", f.name, td_help_field(f.name));
     add_callers(&f, &d);
   }
   td_bind_push_failure(L, &d);

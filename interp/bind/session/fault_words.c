@@ -66,10 +66,19 @@ static const char *argument_words(const TdLuaFault *f) {
                      type_words(f->arena, why, (size_t)(expected - why)));
 }
 
+/* "module 'x' not found:", and all the places where it was looked for. */
+static const char *module_words(const TdLuaFault *f) {
+  const char *end = strstr(f->message, " not found:");
+  bool is = end && strncmp(f->message, "module '", 8) == 0;
+  return is ? td_text_fmt(f->arena, "there is no %.*s in package.path", (int)(end - f->message),
+                          f->message)
+            : NULL;
+}
+
 const char *td_fault_words(const TdLuaFault *f) {
   const char *said = f->use == TD_FAULT_COMPARE    ? order_words(f)
                      : f->use == TD_FAULT_ARGUMENT ? argument_words(f)
-                     : f->use == TD_FAULT_OTHER    ? NULL
+                     : f->use == TD_FAULT_OTHER    ? module_words(f)
                                                    : use_words(f);
   return said ? said : f->message;
 }

@@ -25,8 +25,11 @@ const TdExpr *td_bind_check_extent(lua_State *L, int idx) {
   int whole = 0;
   lua_Integer v = lua_type(L, idx) == LUA_TNUMBER ? lua_tointegerx(L, idx, &whole) : 0;
   if (!whole)
-    td_bind_fail(L, "extent", "an extent is an integer or a tide.size, not %s",
-                 td_bind_words(L, idx));
+    td_bind_refuse(L, TD_USAGE, "extent",
+                   lua_isnil(L, idx) ? "has the name of the size a value? tide.size \"n\" is one "
+                                       "that arguments tell"
+                                     : NULL,
+                   "an extent is an integer or a tide.size, not %s", td_bind_words(L, idx));
   if (v < 0) td_bind_fail(L, "extent", "an extent cannot be negative (%lld)", (long long)v);
   return constant(td_bind_enter(L)->session, v);
 }

@@ -215,6 +215,7 @@ static bool lower_for_in(TdIrgen *l, const TdAstStmt *s) {
   td_irgen_fail(l, "for-in", s->loc,
                 "a kernel loops over grid(...), reduction(...) or "
                 "ipairs(constant list)");
+  td_diag_help(l->diag, "for i = 0, n - 1 do counts");
   return false;
 }
 

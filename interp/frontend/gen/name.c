@@ -102,6 +102,8 @@ static TdVal undefined_name(TdIrgen *l, const TdAstExpr *e) {
     td_diag_help(l->diag, "%s", habit);
   else if (near)
     td_diag_help(l->diag, "did you mean '%s'?", near);
+  else
+    td_diag_help(l->diag, "a kernel uses what has a value before it is made; none calls itself");
   return td_irgen_failed();
 }
 
@@ -161,6 +163,7 @@ static TdVal lower_field(TdIrgen *l, const TdAstExpr *e) {
   TdConst c = {0};
   if (of.kind != TD_V_CONST || of.c.kind != TD_C_TABLE) {
     td_irgen_fail(l, "field", e->loc, "'%s' has no fields here", dotted(l, e->field.of));
+    td_diag_help(l->diag, "methods are called with a colon: x:%s(..)", e->field.key);
     return td_irgen_failed();
   }
   if (!l->host->field(l->host->ud, of.c.handle, e->field.key, 0, &c) || c.kind == TD_C_NIL) {
