@@ -52,7 +52,8 @@ end)
 
 t.test("errors of plain Lua, and text that is not UTF-8", function()
   local _, errors = run("--diagnostics=json", "\nlocal x = nil + 1")
-  t.eq(read_json(errors, 'd["line"], d["kind"], d["message"]'), "2 lua this value is nil: arithmetic takes numbers and tensors\n")
+  t.eq(read_json(errors, 'd["line"], d["kind"], d["message"]'),
+    "2 lua this value is nil: arithmetic takes numbers and tensors\n")
   _, errors = run("--diagnostics=json", "x x")
   t.eq(read_json(errors, 'd["line"], d["kind"]'), "1 lua\n")
   _, errors = run("--diagnostics=json", "error 'a\\xff\"\\n\\1b'")

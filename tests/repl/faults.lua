@@ -31,7 +31,7 @@ local cases = {
   {"return string.§rep()", "argument 1 of 'rep' is"},
   {"for i = 1, §{} do print(i) end", "'for' limit"},
   {"for k in §pairs(nil) do print(k) end", "argument 1 of 'for iterator' is nil, not a table"},
-  {"for k in §nil do print(k) end", "this value is nil, not a function"},
+  {"for k in §nil do print(k) end", "a loop runs over nil"},
   {"return ('x'):rep(2) §.. nil", "this value is nil: .. joins texts and numbers"},
   {"local function f(a, b) return a + §b end return (f(1))", "'b' is nil: arithmetic takes"},
   {"§error 'my own words'", "my own words"},

@@ -258,6 +258,8 @@ static void refuse(Check *k, const Index *ix, const Outside *o) {
               ix->x->cell->sym->name,
               known ? td_text_fmt(k->a, "%lld", (long long)val[n->nloop + 1]) : "unknown");
   if (known) note_loops(k, n, val);
+  if (known && val[n->nloop + 1] > 0)
+    td_diag_help(k->d, "indices go from 0 to %lld", (long long)val[n->nloop + 1] - 1);
 }
 
 /* Classifies one index; false when it is out of range, which d then says. */

@@ -39,8 +39,7 @@ const TdProg *td_bind_test_unit(lua_State *L, int idx) {
 
 const TdProg *td_bind_check_unit(lua_State *L, int idx) {
   const TdProg *p = td_bind_test_unit(L, idx);
-  if (!p)
-    td_bind_fail(L, "argument", "a kernel or design is expected, not %s", td_bind_words(L, idx));
+  if (!p) td_bind_expect(L, idx, "a kernel or design");
   return p;
 }
 

@@ -42,6 +42,12 @@ static const char *class_of(const char *name, size_t n, const char **origin) {
   return NULL;
 }
 
+const char *td_help_origin(const char *words) {
+  for (size_t i = 0; i < NCLASSES; i++)
+    if (strcmp(classes[i].usage, words) == 0) return classes[i].summary;
+  return NULL;
+}
+
 const char *td_help_class(const char *class, const char **origin) {
   return strncmp(class, "tide.", 5) == 0 ? class_of(class + 5, strlen(class + 5), origin) : NULL;
 }

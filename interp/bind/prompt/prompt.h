@@ -75,6 +75,8 @@ const char *td_help_class(const char *class, const char **origin);
  * its values come from; NULL: none. */
 const char *td_help_owner(const char *method, const char **origin);
 
+/* Where values come from that are called so: "a schedule"; or NULL. */
+const char *td_help_origin(const char *words);
 /* What a field of this name holds, by the first class that has one; or NULL. */
 const char *td_help_field(const char *name);
 

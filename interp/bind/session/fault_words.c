@@ -30,6 +30,9 @@ static const char *use_words(const TdLuaFault *f) {
   if (!end || !needs[f->use]) return NULL;
   const char *words = type_words(f->arena, from + 3, (size_t)(end - from - 3));
   bool set = f->use == TD_FAULT_INDEX && strncmp(from + 3, "tide.", 5) == 0;
+  if (f->name && strcmp(f->name, "for iterator") == 0)
+    return td_text_fmt(f->arena, "a loop runs over %s: for .. in takes an iterator, as pairs(t)",
+                       words);
   const char *who = f->name && strcmp(f->name, "?") != 0 && f->name[0] != ' '
                         ? td_text_fmt(f->arena, "'%s'", f->name)
                         : "this value";

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/bind.h"
+#include "bind/prompt/prompt.h"
 
 int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *help,
                    const char *fmt, ...) {
@@ -19,8 +20,11 @@ int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *
 
 int td_bind_expect(lua_State *L, int idx, const char *what) {
   bool colon = idx == 1 && !lua_isnoneornil(L, 1) && !lua_isuserdata(L, 1);
-  return td_bind_refuse(L, TD_USAGE, "argument", colon ? "methods are called as x:name(...)" : NULL,
-                        "%s is expected, not %s", what, td_bind_words(L, idx));
+  static const char dot[] = "methods are called as x:name(...)";
+  const char *origin = td_help_origin(what);
+  const char *both = colon && origin ? td_text_fmt(td_bind_arena(L), "%s; %s", origin, dot) : dot;
+  return td_bind_refuse(L, TD_USAGE, "argument", colon ? both : origin, "%s is expected, not %s",
+                        what, td_bind_words(L, idx));
 }
 
 static size_t count_of(const char *const *names) {

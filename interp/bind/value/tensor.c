@@ -164,7 +164,7 @@ static int64_t check_index(lua_State *L, const TdTensorBox *b) {
   if (!whole)
     td_bind_fail(L, "index-type", "an index must be an integer, not %s", td_bind_words(L, 2));
   if (i < 0 || i >= extent)
-    td_bind_refuse(L, TD_ILLEGAL, "index-range", NULL,
+    td_bind_refuse(L, TD_ILLEGAL, "index-range", extent ? "indices count from 0" : NULL,
                    "index %lld is out of range: dimension %d has extent %" PRId64, (long long)i,
                    b->above, extent);
   return i;

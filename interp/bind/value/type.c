@@ -33,7 +33,12 @@ const TdType *td_bind_test_type(lua_State *L, int idx) {
 
 const TdType *td_bind_check_type(lua_State *L, int idx) {
   const TdType *t = td_bind_test_type(L, idx);
-  if (!t) td_bind_fail(L, "arguments", "a type is expected here, not %s", td_bind_words(L, idx));
+  if (!t)
+    td_bind_refuse(L, TD_USAGE, "arguments",
+                   lua_type(L, idx) == LUA_TSTRING
+                       ? "types stand without quotes"
+                       : "types are i32, f32[8][8], tide.int(5) and the like",
+                   "a type is expected here, not %s", td_bind_words(L, idx));
   return t;
 }
 

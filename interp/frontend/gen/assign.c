@@ -61,9 +61,11 @@ static bool check_origin(TdIrgen *l, const TdBinding *b, const TdVal *v) {
 static bool refuse_name(TdIrgen *l, const TdAstExpr *target) {
   const TdBinding *b = td_map_getp(&l->frame->bound, target->name.var);
   const char *name = target->name.id;
-  if (target->name.binding == TD_AST_IS_GLOBAL)
-    return td_irgen_fail(l, "assign-global", target->loc, "a kernel cannot assign the global '%s'",
-                         name);
+  if (target->name.binding == TD_AST_IS_GLOBAL) {
+    td_irgen_fail(l, "assign-global", target->loc, "a kernel cannot assign the global '%s'", name);
+    td_diag_help(l->diag, "local %s = .. declares a variable of the kernel", name);
+    return false;
+  }
   if (!b) {
     td_irgen_fail(l, "assign-upvalue", target->loc, "a kernel cannot assign the upvalue '%s'",
                   name);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/gen/irgen.h"
+#include "frontend/lua/habit.h"
 
 static TdVal none(TdLoc loc) {
   return (TdVal){.kind = TD_V_NONE, .loc = loc};
@@ -87,8 +88,7 @@ static TdVal stream_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
   }
   static const char *const names[] = {"put", "get", "slot", "gather", "scatter"};
   td_irgen_fail(l, "method", e->loc, "a stream has no method '%s' in a kernel", m);
-  const char *near = td_text_nearest(m, names, 5);
-  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
+  td_habit_suggest(l->diag, m, names, 5);
   return td_irgen_failed();
 }
 
@@ -101,8 +101,7 @@ static TdVal tensor_method(TdIrgen *l, TdVal of, const TdAstExpr *e) {
     return (TdVal){.kind = TD_V_FRESH, .type = of.e->type, .e = of.e, .loc = e->loc};
   static const char *const names[] = {"set", "slice", "transpose", "copy"};
   td_irgen_fail(l, "method", e->loc, "a tensor has no method '%s' in a kernel", m);
-  const char *near = td_text_nearest(m, names, 4);
-  if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
+  td_habit_suggest(l->diag, m, names, 4);
   return td_irgen_failed();
 }
 

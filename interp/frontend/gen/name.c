@@ -152,7 +152,10 @@ static TdVal tensor_field(TdIrgen *l, const TdAstExpr *e, TdVal of) {
     return td_irgen_const(c, e->loc);
   }
   td_irgen_fail(l, "field", e->loc, "a tensor has no field '%s' in a kernel", e->field.key);
-  td_diag_help(l->diag, "fields: type, shape; things done are methods, as in t:set(x)");
+  if (strcmp(e->field.key, "shape") == 0)
+    td_diag_help(l->diag, "shape[1] is its first extent");
+  else
+    td_diag_help(l->diag, "fields: type, shape; things done are methods, as in t:set(x)");
   return td_irgen_failed();
 }
 
@@ -170,8 +173,7 @@ static TdVal lower_field(TdIrgen *l, const TdAstExpr *e) {
     td_irgen_fail(l, "no-field", e->loc, "no field '%s' in '%s'", e->field.key,
                   dotted(l, e->field.of));
     TdNameList keys = l->host->keys(l->host->ud, of.c.handle, false, l->arena);
-    const char *near = td_text_nearest(e->field.key, keys.at, keys.n);
-    if (near) td_diag_help(l->diag, "did you mean '%s'?", near);
+    td_habit_suggest(l->diag, e->field.key, keys.at, keys.n);
     return td_irgen_failed();
   }
   return td_irgen_outside(l, c, e->field.key, false, e->loc);

@@ -30,6 +30,11 @@ static const struct {
              {"range", "for i = 0, n - 1 do counts; in a kernel also for i in grid(n) do"},
              {"append", "t[#t + 1] = x appends to a table"},
              {"printf", "print(string.format(..))"},
+             {"sum", "x = x + A[i] in a loop adds up, or tide.reduce(A, \"+\", 0)"},
+             {"fill", "t:set(0) writes every element"},
+             {"zeros", "f32[4](0) is a tensor of zeros"},
+             {"ones", "f32[4](1) is a tensor of ones"},
+             {"dot", "tide.matmul(A, B) is the product of matrices"},
              {"None", "nil is Lua's word"},
              {"null", "nil is Lua's word"},
              {"True", "true is Lua's word"},
@@ -43,6 +48,14 @@ const char *td_habit_word(const char *name) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i].word, name) == 0) return words[i].help;
   return NULL;
+}
+
+void td_habit_suggest(TdDiag *d, const char *name, const char *const *names, size_t n) {
+  const char *habit = td_habit_word(name), *near = habit ? NULL : td_text_nearest(name, names, n);
+  if (habit)
+    td_diag_help(d, "%s", habit);
+  else if (near)
+    td_diag_help(d, "did you mean '%s'?", near);
 }
 
 static bool begins(const char *at, const char *end, const char *sign) {

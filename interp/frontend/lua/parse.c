@@ -37,21 +37,29 @@ bool td_parse_accept(TdParser *p, TdTokKind kind) {
 
 void td_parse_expect(TdParser *p, TdTokKind kind) {
   bool condition = kind == TD_TOK_THEN || kind == TD_TOK_DO;
+  bool braces = p->tok.kind == TD_TOK_LBRACE && !td_diag_failed(p->diag);
   bool compares = condition && p->tok.kind == TD_TOK_ASSIGN && !td_diag_failed(p->diag);
   if (!td_parse_accept(p, kind)) td_parse_unexpected(p, "'%s' expected", td_lex_text(kind));
-  if (compares) td_diag_help(p->diag, "== compares, = assigns");
+  if (compares)
+    td_diag_help(p->diag, "== compares, = assigns");
+  else if (condition && braces)
+    td_diag_help(p->diag, "Lua writes do .. end and then .. end, not { .. }");
 }
 
 void td_parse_close(TdParser *p, TdTokKind kind, TdTokKind opener, TdLoc loc) {
   if (td_parse_accept(p, kind) || td_diag_failed(p->diag)) return;
+  TdTokKind found = p->tok.kind;
+  bool lists = kind == TD_TOK_RPAREN || kind == TD_TOK_RBRACE;
   if (loc.line == p->tok.loc.line)
     td_parse_unexpected(p, "'%s' expected to close '%s'", td_lex_text(kind), td_lex_text(opener));
   else
     td_parse_unexpected(p, "'%s' expected to close '%s' at line %u,", td_lex_text(kind),
                         td_lex_text(opener), loc.line);
   td_diag_note(p->diag, loc, "'%s' is here", td_lex_text(opener));
-  if (kind == TD_TOK_RBRACKET && p->tok.kind == TD_TOK_COMMA)
+  if (kind == TD_TOK_RBRACKET && found == TD_TOK_COMMA)
     td_diag_help(p->diag, "each dimension has brackets of its own: [M][N]");
+  else if (lists && (found == TD_TOK_NAME || found == TD_TOK_INT || found == TD_TOK_STRING))
+    td_diag_help(p->diag, "is a comma missing?");
 }
 
 const char *td_parse_name(TdParser *p) {
