@@ -184,7 +184,8 @@ const char *td_text_nearest(const char *want, const char *const *names, size_t n
   size_t best_d = strlen(want) / 3 + 2;
   for (size_t i = 0; i < n; i++) {
     size_t d = edit_distance(want, names[i]);
-    if (d < best_d && d < strlen(want)) best_d = d, best = names[i];
+    bool tie = best && d == best_d && strcmp(names[i], best) < 0; /* names come in any order */
+    if ((d < best_d || tie) && d < strlen(want)) best_d = d, best = names[i];
   }
   return best;
 }

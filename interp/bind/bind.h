@@ -92,6 +92,8 @@ int td_bind_refuse(lua_State *L, TdDiagKind kind, const char *code, const char *
                    const char *fmt, ...) TD_PRINTF(5, 6);
 /* Raises that `what` ("a schedule") is expected at idx; tells of the colon that a call may lack. */
 int td_bind_expect(lua_State *L, int idx, const char *what);
+/* Raises that a documented function takes `what`, not the value at idx; the help is its usage. */
+int td_bind_misuse(lua_State *L, int idx, const char *function, const char *what);
 /* Raises unless the value at idx is absent or an option table all of whose keys are among the
  * NULL-terminated names; returns whether it is there. */
 bool td_bind_check_options(lua_State *L, int idx, const char *const *names);

@@ -176,7 +176,7 @@ static void check_model(lua_State *L, const ExternTable *x) {
 /* tide.extern { library = or source =, symbol =, a signature or x = T[N], .., model = kernel, pure
  * =, process = }. */
 static int l_extern(lua_State *L) {
-  if (!lua_istable(L, 1)) return td_bind_fail(L, "argument", "tide.extern takes a table");
+  if (!lua_istable(L, 1)) return td_bind_misuse(L, 1, "tide.extern", "a table");
   lua_settop(L, 1);
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_arena(L);

@@ -121,9 +121,7 @@ static int l_build(lua_State *L) {
   lua_settop(L, 2);
   const TdProg *p = td_bind_test_schedule(L, 1);
   if (!p) p = td_bind_check_unit(L, 1);
-  if (!lua_istable(L, 2))
-    td_bind_refuse(L, TD_USAGE, "arguments", "for example build {target = \"cpu\"}",
-                   "build takes a table of options, not %s", td_bind_words(L, 2));
+  if (!lua_istable(L, 2)) td_bind_misuse(L, 2, "unit:build", "a table of options");
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_work(L, TD_WORK_BUILD);
   TdDiag d = td_bind_diag(a);

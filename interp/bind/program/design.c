@@ -139,11 +139,7 @@ static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *dep
   *depth = 2;
   *of_sizes = NULL;
   if (lua_isnoneornil(L, 3)) return td_type_port(td_bind_enter(L)->session, token, 0, dim, false);
-  if (!lua_istable(L, 3))
-    td_bind_refuse(L, TD_USAGE, "argument",
-                   "d:stream(i32, {4}, ..) is an array of four, d:stream(i32, {depth = 8}) one",
-                   "the extents and the depth of a stream are a table, not %s",
-                   td_bind_words(L, 3));
+  if (!lua_istable(L, 3)) td_bind_misuse(L, 3, "design:stream", "extents and depth in a table");
   size_t rank = lua_rawlen(L, 3);
   if (rank > TD_MAX_RANK)
     td_bind_fail(L, "rank", "a stream array has at most %d dimensions", TD_MAX_RANK);
@@ -305,9 +301,7 @@ static void note_made(lua_State *L) {
 
 /* tide.task { map =, parameters, function }. */
 static int l_task(lua_State *L) {
-  if (!lua_istable(L, 1))
-    return td_bind_refuse(L, TD_USAGE, "argument", "tide.task {A = i32[8], function(A) .. end}",
-                          "tide.task takes a table, not %s", td_bind_words(L, 1));
+  if (!lua_istable(L, 1)) return td_bind_misuse(L, 1, "tide.task", "a table");
   lua_newuserdatauv(L, 1, 2);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, 1);
@@ -574,9 +568,7 @@ static int assemble(lua_State *L, DesignBox *d, int builder, bool check) {
 /* tide.design(builder, {check = true}). */
 static int l_design(lua_State *L) {
   static const char *const options[] = {"check", NULL};
-  if (!lua_isfunction(L, 1))
-    return td_bind_refuse(L, TD_USAGE, "argument", "tide.design(function(d) .. end)",
-                          "tide.design takes a function of d, not %s", td_bind_words(L, 1));
+  if (!lua_isfunction(L, 1)) return td_bind_misuse(L, 1, "tide.design", "a function of d");
   lua_settop(L, 2);
   bool given = td_bind_check_options(L, 2, options);
   bool check = !given || td_bind_opt_boolean(L, 2, "check", true);

@@ -127,9 +127,7 @@ static void locate_params(KernelTable *k, const TdFnContext *ctx) {
 
 /* tide.kernel { types by parameter name, function }. */
 static int l_kernel(lua_State *L) {
-  if (!lua_istable(L, 1))
-    return td_bind_refuse(L, TD_USAGE, "argument", "tide.kernel {A = i32[8], function(A) .. end}",
-                          "tide.kernel takes a table, not %s", td_bind_words(L, 1));
+  if (!lua_istable(L, 1)) return td_bind_misuse(L, 1, "tide.kernel", "a table");
   lua_settop(L, 1);
   lua_pushnil(L); /* 2: the function */
   TdBind *b = td_bind_enter(L);

@@ -27,6 +27,15 @@ int td_bind_expect(lua_State *L, int idx, const char *what) {
                         what, td_bind_words(L, idx));
 }
 
+int td_bind_misuse(lua_State *L, int idx, const char *function, const char *what) {
+  const char *name, *usage = NULL, *summary;
+  size_t i = 0;
+  while ((name = td_help_function(i, &usage, &summary)) && strcmp(name, function) != 0) i++;
+  const char *colon = strchr(function, ':');
+  return td_bind_refuse(L, TD_USAGE, "argument", usage, "%s takes %s, not %s",
+                        colon ? colon + 1 : function, what, td_bind_words(L, idx));
+}
+
 static size_t count_of(const char *const *names) {
   size_t n = 0;
   while (names[n]) n++;
