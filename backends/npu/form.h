@@ -80,6 +80,11 @@ TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d);
  * the diagnostic filled. */
 bool td_npu_walk(TdNpuForm *f, uint32_t inst);
 
+/* factor.c: lets links arrange the elements of blocks, where they can, in the place of transfers. */
+void td_npu_factor(TdNpuForm *f);
+/* Where element i of a fill lies in the blocks that it is made of, one behind the other. */
+int64_t td_npu_fill_place(const TdNpuForm *f, const TdNpuFill *x, int64_t i);
+
 /* The value of an index expression or condition where loops have the values of `at` (symbol ->
  * value); false: data decides. */
 bool td_npu_value(const TdNpuForm *f, const TdMap *at, const TdExpr *e, int64_t *v);

@@ -237,7 +237,7 @@ static bool distribute(TdNpuPlan *p, uint32_t inst, uint32_t in) {
 static bool join(TdNpuPlan *p, uint32_t inst, uint32_t out, const TdNpuFill *e) {
   const TdNpuForm *f = p->form;
   const TdNpuInst *x = &f->inst.at[inst];
-  int64_t n = f->chan.at[out].count, at = 0, *base = TD_NEWN(f->arena, int64_t, e->n);
+  int64_t n = f->chan.at[out].count, at = 0;
   int64_t *place = TD_NEWN(f->arena, int64_t, n), least;
   bool none;
   TdNpuLink l = {.inst = inst};
@@ -245,13 +245,12 @@ static bool join(TdNpuPlan *p, uint32_t inst, uint32_t out, const TdNpuFill *e) 
     if (p->fifo_of[e->from[k]] != SIZE_MAX)
       return refuse(p, "npu-link", x->run->loc, x->name, "joins a stream that it also hands out");
     size_t in = in_fifo(p, e->from[k]);
-    p->fifo.at[in].offset = base[k] = at;
+    p->fifo.at[in].offset = at;
     at += f->chan.at[e->from[k]].count;
     td_vec_push(f->arena, &l.in, in);
   }
   if (at != n) return refuse(p, "npu-link", x->run->loc, x->name, "joins more than it puts");
-  for (int64_t i = 0; i < n; i++)
-    place[i] = base[e->map[i] / TD_NPU_PART] + e->map[i] % TD_NPU_PART;
+  for (int64_t i = 0; i < n; i++) place[i] = td_npu_fill_place(f, e, i);
   size_t to = add_fifo(p, &out, 1);
   const TdDesc *order = order_of(p, x, place, n, &least, &none);
   if (!order) return false;
@@ -325,6 +324,7 @@ static bool put_tiles(TdNpuPlan *p) {
 TdNpuPlan *td_npu_plan_of(TdNpuForm *f, const TdDevice *device) {
   TdNpuPlan *p = TD_NEW(f->arena, TdNpuPlan);
   *p = (TdNpuPlan){.form = f, .device = device};
+  td_npu_factor(f);
   p->fifo_of = TD_NEWN(f->arena, size_t, f->chan.n + 1);
   for (size_t i = 0; i < f->chan.n; i++) p->fifo_of[i] = SIZE_MAX;
   for (size_t i = 0; i < f->inst.n; i++)
