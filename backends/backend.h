@@ -78,6 +78,8 @@ typedef struct TdBackend {
   /* What the last call told: lines of "path value", and its times; NULL: nothing. */
   const char *(*report)(const void *run);
   const TdTimed *(*timed)(const void *run);
+  /* The times of a run without data. */
+  const TdTimed *(*simulate)(void *run, TdDiag *d);
 } TdBackend;
 
 /* All targets, NULL at the end, the default first. */

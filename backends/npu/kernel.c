@@ -32,7 +32,51 @@ static void put_local(TdCWriter *w, const TdStmt *s) {
   td_cstmt_put(w, td_stmt_set(w->store, all, s->expr[0], s->loc));
 }
 
+/* What is asked of statements of unit u. */
+static TdNpuAsk ask_of(TdNpuKernels *k, const TdUnit *u, const TdMap *types) {
+  return (TdNpuAsk){.arena = k->arena,
+                    .prog = k->prog,
+                    .unit = u,
+                    .generation = k->generation,
+                    .types = types,
+                    .fill = types ? &k->fill : NULL};
+}
+
+/* The C++ type of elements, as aie_api has it. */
+static const char *element_type(TdCWriter *w, const TdType *t) {
+  return t->kind == TD_T_FLOAT && t->w == 16 && t->brain ? "bfloat16" : w->target->cell(w, NULL, t);
+}
+
+/* A nest that vector instructions compute, as a call of the function that has them. */
+static bool put_vectors(TdCWriter *w, const TdStmt *s) {
+  TdNpuKernels *k = w->ud;
+  TdNpuAsk q = ask_of(k, w->unit, k->types);
+  const TdStmt *store;
+  TdNpuMmul m;
+  int64_t n;
+  if (td_npu_vector_fill(&q, s, &store, &n)) {
+    const char *type = w->target->cell(w, store->expr[0]->sym, store->expr[0]->type);
+    td_text_line(&w->out, "tide_fill((%s *)%s, (%s)(%s), %lld);", type,
+                 td_cname_of(w, store->expr[0]->sym)->text, type,
+                 w->target->value(w, store->expr[1]).text, (long long)n);
+  } else if (td_npu_vector_mmul(&q, s, &m)) {
+    const char *a = element_type(w, m.elem[0]), *b = element_type(w, m.elem[1]),
+               *c = element_type(w, m.elem[2]);
+    td_text_line(&w->out,
+                 "tide_mmul<%d, %d, %d>((const %s *)%s, (const %s *)%s, (%s *)%s, %lld, "
+                 "%lld, %lld);",
+                 m.mac->r, m.mac->s, m.mac->t, a, td_cname_of(w, m.a)->text, b,
+                 td_cname_of(w, m.b)->text, c, td_cname_of(w, m.c)->text, (long long)m.m,
+                 (long long)m.n, (long long)m.k);
+  } else {
+    return false;
+  }
+  k->vectors = true;
+  return true;
+}
+
 static bool put_stmt(TdCWriter *w, const TdStmt *s) {
+  if (s->kind == TD_STMT_FOR) return put_vectors(w, s);
   if (s->kind == TD_STMT_CALL) {
     put_call(w, s);
     return true;
@@ -57,9 +101,9 @@ static const TdCTarget target = {.reserved = reserved,
                                  .truth = td_cnum_exact,
                                  .stmt = put_stmt};
 
-TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, TdDiag *d) {
+TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, int generation, TdDiag *d) {
   TdNpuKernels *k = TD_NEW(a, TdNpuKernels);
-  *k = (TdNpuKernels){.arena = a, .prog = p, .diag = d};
+  *k = (TdNpuKernels){.arena = a, .prog = p, .generation = generation, .diag = d};
   k->w = td_cfamily_new(a, p, &target, k, d);
   return k;
 }
@@ -126,6 +170,15 @@ static bool add_callee(void *ud, const TdStmt *s) {
   return true;
 }
 
+/* What a kernel of n statements takes. */
+static const TdNpuCost *cost_of(TdNpuKernels *k, const TdUnit *u, const TdStmt *const *s,
+                                size_t n) {
+  TdNpuCost *c = TD_NEW(k->arena, TdNpuCost);
+  TdNpuAsk q = ask_of(k, u, k->types);
+  for (size_t i = 0; i < n; i++) td_npu_cost_add(&q, s[i], 1, c);
+  return c;
+}
+
 const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, size_t n,
                                     const char *like, const TdMap *type) {
   TdCWriter *w = k->w;
@@ -146,6 +199,7 @@ const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, siz
   *u = (TdUnit){.kind = TD_UNIT_KERNEL, .sym = td_store_sym(w->store, like, TD_SYM_UNIT)};
   u->loc = s[0]->loc;
   td_cfamily_enter(w, u, NULL);
+  k->types = type;
   TdText first = td_text_new(k->arena);
   const char *declared = params(&f, &first);
   w->out = td_text_new(k->arena);
@@ -154,13 +208,14 @@ const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, siz
   if (td_diag_failed(k->diag)) return NULL;
   const char *text =
       td_text_fmt(k->arena, "(%s) {\n%s%s}\n", declared, td_text_str(&first), td_text_str(&w->out));
-  TdNpuKernel x = {NULL, f.array.n, f.index.n, f.array.at, f.index.at, text};
+  TdNpuKernel x = {NULL, f.array.n, f.index.n, f.array.at, f.index.at, text, NULL};
   for (size_t i = 0; i < k->kernel.n; i++)
     if (strcmp(k->kernel.at[i].text, text) == 0) {
       x.name = k->kernel.at[i].name;
       return td_arena_copy(k->arena, &x, sizeof x);
     }
   x.name = td_text_fmt(k->arena, "%s_%zu", like, k->kernel.n);
+  x.cost = cost_of(k, u, s, n);
   td_vec_push(k->arena, &k->kernel, x);
   return td_arena_copy(k->arena, &x, sizeof x);
 }
@@ -170,6 +225,7 @@ static void put_callee(TdNpuKernels *k, const TdUnit *u, TdText *out) {
   TdCWriter *w = k->w;
   TdText t = td_text_new(k->arena);
   td_cfamily_enter(w, u, NULL);
+  k->types = NULL;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdParam *p = &u->param[i];
     const char *name = td_cname_fresh(w, p->sym->name);
@@ -188,14 +244,44 @@ static void put_callee(TdNpuKernels *k, const TdUnit *u, TdText *out) {
                td_text_str(&w->out));
 }
 
+/* What statements of vectors call. */
+static const char vectors[] =
+    "#include <aie_api/aie.hpp>\n"
+    "\n"
+    "template <typename T> static void tide_fill(T *to, T value, unsigned n) {\n"
+    "  constexpr unsigned lanes = 32 / sizeof(T);\n"
+    "  const aie::vector<T, lanes> v = aie::broadcast<T, lanes>(value);\n"
+    "  unsigned i = 0;\n"
+    "  for (; i + lanes <= n; i += lanes) aie::store_v(to + i, v);\n"
+    "  for (; i < n; i++) to[i] = value;\n"
+    "}\n"
+    "\n"
+    "// C += A * B in blocks of r x s and s x t.\n"
+    "template <unsigned r, unsigned s, unsigned t, typename A, typename B, typename C>\n"
+    "static void tide_mmul(const A *a, const B *b, C *c, unsigned m, unsigned n, unsigned k) {\n"
+    "  for (unsigned i = 0; i < m; i++)\n"
+    "    for (unsigned j = 0; j < n; j++) {\n"
+    "      C *at = c + (i * n + j) * (r * t);\n"
+    "      aie::mmul<r, s, t, A, B> sum(aie::load_v<r * t>(at));\n"
+    "      for (unsigned l = 0; l < k; l++)\n"
+    "        sum.mac(aie::load_v<r * s>(a + (i * k + l) * (r * s)),\n"
+    "                aie::load_v<s * t>(b + (l * n + j) * (s * t)));\n"
+    "      aie::store_v(at, sum.template to_vector<C>());\n"
+    "    }\n"
+    "}\n\n";
+
 const char *td_npu_kernels_text(TdNpuKernels *k) {
   TdText t = td_text_new(k->arena);
   for (size_t i = 0; i < k->callee.n; i++) put_callee(k, k->callee.at[i], &t);
-  for (size_t i = 0; i < k->kernel.n; i++)
-    td_text_putf(&t, "void %s%s\n", k->kernel.at[i].name, k->kernel.at[i].text);
+  for (size_t i = 0; i < k->kernel.n; i++) {
+    const TdNpuKernel *x = &k->kernel.at[i];
+    td_text_putf(&t, TD_NPU_COST "%s:", x->name);
+    td_npu_cost_print(&t, x->cost);
+    td_text_putf(&t, "\nvoid %s%s\n", x->name, x->text);
+  }
   if (td_diag_failed(k->diag)) return NULL;
   return td_text_fmt(k->arena,
-                     "// What the cores compute.\n#define restrict __restrict\n"
+                     "// What the cores compute.\n%s#define restrict __restrict\n"
                      "extern \"C\" {\n\n%s}\n",
-                     td_prelude_add(k->arena, td_text_str(&t)));
+                     k->vectors ? vectors : "", td_prelude_add(k->arena, td_text_str(&t)));
 }

@@ -4,6 +4,10 @@
 #define TD_NPU_KERNEL_H
 
 #include "backends/c/cfamily.h"
+#include "backends/npu/vector.h"
+
+/* How the line begins that says what a kernel takes (td_npu_cost_read). */
+#define TD_NPU_COST "// takes "
 
 /* A function: the arrays and loop variables that it is given, in order. */
 typedef struct TdNpuKernel {
@@ -11,6 +15,7 @@ typedef struct TdNpuKernel {
   size_t narray, nindex;
   const TdSym *array, *index;
   const char *text; /* from its parameters on */
+  const TdNpuCost *cost;
 } TdNpuKernel;
 
 typedef struct TdNpuKernels {
@@ -20,10 +25,14 @@ typedef struct TdNpuKernels {
   TdDiag *diag;
   TD_VEC(TdNpuKernel) kernel;
   TD_VEC(const TdUnit *) callee; /* that they call, callees of those first */
+  int generation;                /* of the cores */
+  const TdMap *types;            /* of the arrays of the kernel that is written */
+  TdMap fill;                    /* of td_npu_vector_fill */
+  bool vectors;                  /* some statement is one of vectors */
 } TdNpuKernels;
 
 /* Functions of the design that is p's root; none yet. */
-TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, TdDiag *d);
+TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, int generation, TdDiag *d);
 /* The function of n statements of a task, named after `like`; arrays from outside have the types of
  * `type` (symbol -> TdType). The same function serves all statements that come to the same text.
  * NULL with the diagnostic filled. */

@@ -90,6 +90,10 @@ static bool add_line(TdNpuMachine *x, const TdMlirOp *op) {
   return true;
 }
 
+int64_t td_npu_machine_bytes(const TdMlirType *memref) {
+  return cell_count(memref) * cell_bytes(memref);
+}
+
 static TdNpuPool *new_pool(TdNpuMachine *x, int64_t depth, int64_t bytes, size_t nin, size_t nout) {
   TdNpuPool *p = TD_NEW(x->arena, TdNpuPool);
   *p = (TdNpuPool){.depth = depth, .bytes = bytes, .nin = nin, .nout = nout};
@@ -172,7 +176,7 @@ static bool add_buffer(TdNpuMachine *x, const TdMlirOp *op) {
   if (op->result.n != 1 || op->result.at[0]->type->kind != TD_MLIR_MEMREF)
     return td_npu_machine_bad(x, op, "is no memory");
   const TdMlirType *t = op->result.at[0]->type;
-  int64_t bytes = cell_bytes(t) * cell_count(t);
+  int64_t bytes = td_npu_machine_bytes(t);
   unsigned char *p = TD_NEWN(x->arena, unsigned char, bytes + 1);
   memset(p, JUNK, (size_t)bytes);
   td_map_putp(x->arena, &x->buffer, op->result.at[0], p);
@@ -206,8 +210,13 @@ TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d) {
   const TdMlirBlock *top = td_mlir_body(m->module);
   const TdMlirOp *device = top && top->op.n ? top->op.at[0] : m->module;
   const TdMlirBlock *b = td_mlir_body(device);
+  x->device = td_device_number((int)td_npu_int(device, "device", 0));
   if (strcmp(device->name, "aie.device") != 0 || !b) {
     td_npu_machine_bad(x, device, "is no device");
+    return NULL;
+  }
+  if (!x->device) {
+    td_npu_machine_bad(x, device, "has a number that no device has");
     return NULL;
   }
   for (int pass = 0; pass < 2; pass++)
@@ -230,8 +239,8 @@ TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d) {
 
 /* ---- the run ---- */
 
-/* The host goes on as far as it can. */
-static bool host(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes, bool *moved) {
+bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes,
+                         bool *moved) {
   const TdMlirBlock *b = td_mlir_body(x->sequence);
   for (; x->at < b->op.n; x->at++) {
     const TdMlirOp *op = b->op.at[x->at];
@@ -256,7 +265,7 @@ static bool host(TdNpuMachine *x, unsigned char *const *arg, const int64_t *byte
   return true;
 }
 
-static bool stuck(TdNpuMachine *x) {
+bool td_npu_machine_stuck(TdNpuMachine *x) {
   td_diag_set(x->diag, TD_ILLEGAL, "deadlock", x->sequence->loc,
               "the host waits for a transfer of '%s' that does not end", x->waits);
   for (size_t i = 0; i < x->core.n; i++) {
@@ -275,17 +284,17 @@ bool td_npu_machine_run(TdNpuMachine *x, unsigned char *const *arg, const int64_
   const TdMlirBlock *b = td_mlir_body(x->sequence);
   if (n != b->arg.n) return td_npu_machine_bad(x, x->sequence, "takes other arguments");
   for (size_t i = 0; i < n; i++)
-    if (cell_count(b->arg.at[i]->type) * cell_bytes(b->arg.at[i]->type) != bytes[i])
+    if (td_npu_machine_bytes(b->arg.at[i]->type) != bytes[i])
       return td_npu_machine_bad(x, x->sequence, "takes arguments of other sizes");
   for (bool moved = true; x->at < b->op.n && moved;) {
     moved = false;
     td_ctx_tick(td_arena_ctx(x->arena), 1);
-    if (!host(x, arg, bytes, &moved)) return false;
+    if (!td_npu_machine_host(x, arg, bytes, &moved)) return false;
     for (size_t i = 0; i < x->line.n && !td_diag_failed(x->diag); i++)
       while (td_npu_dma_go(x, &x->line.at[i])) moved = true;
     for (size_t i = 0; i < x->core.n && !td_diag_failed(x->diag); i++)
       if (!td_npu_core_go(x, x->core.at[i], &moved)) return false;
     if (td_diag_failed(x->diag)) return false;
   }
-  return x->at >= b->op.n || stuck(x);
+  return x->at >= b->op.n || td_npu_machine_stuck(x);
 }

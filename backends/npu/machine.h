@@ -6,6 +6,7 @@
 
 #include "analysis/net/devices.h"
 #include "backends/npu/mlir.h"
+#include "backends/npu/vector.h"
 
 enum { TD_NPU_ENDS = 16 };
 
@@ -70,6 +71,9 @@ typedef struct TdNpuMachine {
   size_t at;         /* in it */
   const char *waits; /* what the host waits for, or NULL */
   void *(*kernel)(void *ud, const char *name);
+  /* A run without data: what a kernel takes; the core stops behind the call, which took this. */
+  const TdNpuCost *(*cost)(void *ud, const char *name);
+  const TdNpuCost *took;
   void *ud;
 } TdNpuMachine;
 
@@ -77,6 +81,13 @@ typedef struct TdNpuMachine {
 TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d);
 /* Runs it on the memory of each argument of the sequence, of so many bytes. */
 bool td_npu_machine_run(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes, size_t n);
+/* The host goes on as far as it can. */
+bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes,
+                         bool *moved);
+/* Fills the diagnostic with what waits for what; returns false. */
+bool td_npu_machine_stuck(TdNpuMachine *x);
+/* The bytes of a memref. */
+int64_t td_npu_machine_bytes(const TdMlirType *memref);
 /* The line of a name, or NULL with the diagnostic filled. */
 TdNpuLine *td_npu_machine_line(TdNpuMachine *x, const TdMlirOp *op, const char *attr);
 bool td_npu_machine_bad(TdNpuMachine *x, const TdMlirOp *op, const char *what);
@@ -97,11 +108,19 @@ int64_t td_npu_pool_full(const TdNpuPool *p, size_t reader);
 /* machine_core.c: a core's program; goes on until it waits, *moved tells whether it did a thing. */
 TdNpuCoreRun *td_npu_core_new(TdNpuMachine *x, const TdMlirOp *op);
 bool td_npu_core_go(TdNpuMachine *x, TdNpuCoreRun *c, bool *moved);
+/* Its tile and name; the line that it waits for, *slot for a free object, or SIZE_MAX. */
+size_t td_npu_core_tile(const TdNpuCoreRun *c);
+const char *td_npu_core_name(const TdNpuCoreRun *c);
+size_t td_npu_core_line(const TdNpuMachine *x, const TdNpuCoreRun *c, bool *slot);
 /* What it waits for. */
 const char *td_npu_core_waits(TdArena *a, const TdNpuCoreRun *c);
 
 /* machine_dma.c: moves objects along a line; starts a transfer as the host says. */
 bool td_npu_dma_go(TdNpuMachine *x, TdNpuLine *l);
+/* Without data: the elements that are left of a shim line's first task; that so many of them were
+ * moved, and whether that ended the task. */
+int64_t td_npu_dma_left(TdNpuMachine *x, const TdNpuLine *l);
+bool td_npu_dma_moved(TdNpuMachine *x, TdNpuLine *l, int64_t n);
 bool td_npu_dma_start(TdNpuMachine *x, const TdMlirOp *op, unsigned char *base, int64_t bytes);
 
 #endif

@@ -59,6 +59,21 @@ TdNpuCoreRun *td_npu_core_new(TdNpuMachine *x, const TdMlirOp *op) {
   return c;
 }
 
+size_t td_npu_core_tile(const TdNpuCoreRun *c) {
+  return c->tile;
+}
+
+const char *td_npu_core_name(const TdNpuCoreRun *c) {
+  return c->op->result.n && c->op->result.at[0]->name ? c->op->result.at[0]->name : "core";
+}
+
+size_t td_npu_core_line(const TdNpuMachine *x, const TdNpuCoreRun *c, bool *slot) {
+  *slot = c->slot;
+  for (size_t i = 0; c->waits && i < x->line.n; i++)
+    if (strcmp(x->line.at[i].name, c->waits) == 0) return i;
+  return SIZE_MAX;
+}
+
 const char *td_npu_core_waits(TdArena *a, const TdNpuCoreRun *c) {
   if (!c->waits) return NULL;
   return td_text_fmt(a, "%s waits for %s of '%s'",
@@ -141,6 +156,7 @@ enum { MOST_ARGUMENTS = 64 };
 
 static Step call(TdNpuMachine *x, TdNpuCoreRun *c, const TdMlirOp *op) {
   const TdMlirAttr *callee = td_mlir_get(op, "callee");
+  if (x->cost && callee && (x->took = x->cost(x->ud, callee->s))) return DONE;
   void *arg[MOST_ARGUMENTS];
   int32_t number[MOST_ARGUMENTS];
   union {
@@ -243,6 +259,7 @@ bool td_npu_core_go(TdNpuMachine *x, TdNpuCoreRun *c, bool *moved) {
     for (size_t i = 0; i < c->frame.n; i++)
       if (c->frame.at[i].block == op->block) c->frame.at[i].at++;
     *moved = true;
+    if (x->took) return true;
   }
   c->waits = NULL;
   return true;

@@ -60,6 +60,18 @@ static TdNpuBd *bd_of(TdNpuMachine *x, const TdNpuLine *l, const TdNpuTask *t) {
   return &x->bd.at[l->from.pool ? l->to_tile[0] : l->from_tile][t->id];
 }
 
+int64_t td_npu_dma_left(TdNpuMachine *x, const TdNpuLine *l) {
+  return size_of(bd_of(x, l, &l->task[0])) - l->task[0].done;
+}
+
+bool td_npu_dma_moved(TdNpuMachine *x, TdNpuLine *l, int64_t n) {
+  l->task[0].done += n;
+  if (td_npu_dma_left(x, l)) return false;
+  if (bd_of(x, l, &l->task[0])->token || l->from.pool) l->tokens++;
+  memmove(l->task, l->task + 1, sizeof *l->task * (size_t)(--l->ntask));
+  return true;
+}
+
 /* Moves elements between the first task of a line and its object under way. */
 static bool transfer(TdNpuMachine *x, TdNpuLine *l) {
   TdNpuTask *t = &l->task[0];
@@ -79,9 +91,7 @@ static bool transfer(TdNpuMachine *x, TdNpuLine *l) {
     t->done += run;
     l->npart += run;
   }
-  if (t->done < all) return true;
-  if (b->token || l->from.pool) l->tokens++;
-  memmove(l->task, l->task + 1, sizeof *l->task * (size_t)(--l->ntask));
+  td_npu_dma_moved(x, l, 0);
   return true;
 }
 

@@ -30,7 +30,7 @@ static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
   TdNpuForm *f = td_npu_form_of(a, p, b->diag);
   TdNpuPlan *plan = f ? td_npu_plan_of(f, device_of(b)) : NULL;
   TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
-  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, b->diag) : NULL;
+  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, device_of(b)->generation, b->diag) : NULL;
   TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
   TdNpuMachine *x = m ? td_npu_machine_new(a, m, b->diag) : NULL;
   if (!x || !td_npu_verify(x, device_of(b), b->diag)) return false;
@@ -69,6 +69,14 @@ static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
   return td_npu_run_call(run, arg, narg, d);
 }
 
+static const TdTimed *timed(const void *run) {
+  return td_npu_run_timed(run);
+}
+
+static const TdTimed *simulate(void *run, TdDiag *d) {
+  return td_npu_run_times(run, d);
+}
+
 const TdBackend td_backend_npu = {
     .name = "npu",
     .summary = "MLIR-AIE and C++ kernels for AMD's NPUs, run from their text",
@@ -81,4 +89,6 @@ const TdBackend td_backend_npu = {
     .emit = emit,
     .open = open_run,
     .call = call_run,
+    .timed = timed,
+    .simulate = simulate,
 };

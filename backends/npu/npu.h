@@ -14,8 +14,12 @@ extern const TdBackend td_backend_npu;
 
 /* A design that runs from its texts, with an argument a run is given for each of the sequence's. */
 typedef struct TdNpuRun TdNpuRun;
-/* run.c: NULL with d filled: the text is none, or the kernels do not compile. */
+/* run.c: NULL with d filled: the text is none. */
 TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, TdDiag *d);
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d);
+/* How long it takes, without data; and what was told last. NULL: it does not end; it was not asked,
+ * nor called. */
+const TdTimed *td_npu_run_times(TdNpuRun *r, TdDiag *d);
+const TdTimed *td_npu_run_timed(const TdNpuRun *r);
 
 #endif

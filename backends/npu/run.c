@@ -6,15 +6,21 @@
 
 #include "backends/host/cache.h"
 #include "backends/host/compiler.h"
-#include "backends/npu/machine.h"
+#include "backends/npu/clock.h"
+#include "backends/npu/kernel.h"
 #include "backends/npu/npu.h"
+#include "base/home.h"
 
 enum { COMPILE_SECONDS = 120 };
+#define HEADERS "backends/npu/include"
 
 struct TdNpuRun {
   TdArena *arena;
   const TdMlir *m;
-  void *library;
+  const char *kernels;
+  void *library; /* NULL: not compiled yet */
+  const TdTimed *timed;
+  bool ran;
 };
 
 static const TdCompiler cxx = {"C++", "g++", "TIDE_CXX", COMPILE_SECONDS};
@@ -53,9 +59,14 @@ static void close_library(void *library) {
 static const char *const *command(TdArena *a, const char *one, const char *two, const char *to) {
   static const char *const flags[] = {"-std=c++17", "-O2",     "-ffp-contract=off",
                                       "-w",         "-shared", "-fPIC"};
+  char home[4096];
   size_t n, nflag = sizeof flags / sizeof *flags;
-  const char **word = td_child_words(a, getenv("TIDE_CXX"), "g++", nflag + 5, &n);
+  const char **word = td_child_words(a, getenv("TIDE_CXX"), "g++", nflag + 7, &n);
   for (size_t i = 0; i < nflag; i++) word[n++] = flags[i];
+  if (td_home_find(HEADERS, home, sizeof home)) {
+    word[n++] = "-I";
+    word[n++] = td_text_fmt(a, "%s/" HEADERS, home);
+  }
   word[n++] = "-o";
   word[n++] = to;
   word[n++] = one;
@@ -100,9 +111,8 @@ TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, Td
   TdNpuRun *r = TD_NEW(a, TdNpuRun);
   r->arena = a;
   r->m = td_mlir_read(a, 0, design, strlen(design), d);
-  if (!r->m || !td_npu_machine_new(a, r->m, d)) return NULL;
-  r->library = library_of(a, kernels, wrappers_of(a, r->m), d);
-  return r->library ? r : NULL;
+  r->kernels = td_arena_strdup(a, kernels);
+  return r->m && td_npu_machine_new(a, r->m, d) ? r : NULL;
 }
 
 /* The wrapper of a kernel, or NULL. */
@@ -137,7 +147,53 @@ static void bring_back(TdTensor *t, const unsigned char *from) {
   } while (td_tensor_next(t, index));
 }
 
+/* The kernels of a machine by what they take. */
+typedef struct Costs {
+  TdArena *arena;
+  TdMap known; /* interned by text: hash -> TdNpuCost */
+} Costs;
+
+static const TdNpuCost *cost_of(void *ud, const char *name) {
+  Costs *c = ud;
+  return td_map_getp(&c->known, (const void *)(uintptr_t)td_map_hash(name, strlen(name)));
+}
+
+/* Reads what each kernel's line says. */
+static void read_costs(Costs *c, const char *text, int generation) {
+  for (const char *s = text; (s = strstr(s, TD_NPU_COST)); s++) {
+    s += strlen(TD_NPU_COST);
+    size_t n = strcspn(s, ":\n");
+    TdNpuCost *x = TD_NEW(c->arena, TdNpuCost);
+    if (s[n] != ':') continue;
+    td_npu_cost_read(s + n + 1, generation, x);
+    td_map_putp(c->arena, &c->known, (const void *)(uintptr_t)td_map_hash(s, n), x);
+  }
+}
+
+const TdTimed *td_npu_run_times(TdNpuRun *r, TdDiag *d) {
+  if (r->timed) return r->timed;
+  TdArena *a = td_arena_scratch(td_arena_ctx(r->arena));
+  TdNpuMachine *x = td_npu_machine_new(a, r->m, d);
+  Costs costs = {.arena = a};
+  if (x) {
+    read_costs(&costs, r->kernels, x->device->generation);
+    x->cost = cost_of;
+    x->ud = &costs;
+    r->timed = td_npu_clock(r->arena, x);
+  }
+  td_arena_free(a);
+  return r->timed;
+}
+
+const TdTimed *td_npu_run_timed(const TdNpuRun *r) {
+  TdDiag quiet = {.arena = r->arena};
+  return r->ran ? td_npu_run_times((TdNpuRun *)(uintptr_t)r, &quiet) : r->timed;
+}
+
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
+  if (!r->library) r->library = library_of(r->arena, r->kernels, wrappers_of(r->arena, r->m), d);
+  if (!r->library) return false;
+  r->ran = true;
   TdArena *a = td_arena_scratch(td_arena_ctx(r->arena));
   unsigned char **memory = TD_NEWN(a, unsigned char *, narg + 1);
   int64_t *bytes = TD_NEWN(a, int64_t, narg + 1);

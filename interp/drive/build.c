@@ -329,7 +329,19 @@ bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d) {
   return true;
 }
 
+const TdTimed *td_build_simulate(TdModule *m, TdDiag *d) {
+  TdLoc none = {0};
+  if (!m->target->simulate) {
+    td_diag_set(d, TD_UNSUPPORTED, "no-run", none, "a build for %s has no times without data",
+                m->target->name);
+    return NULL;
+  }
+  TdBuild b = build_of(m, d);
+  if (!m->run) m->run = m->target->open(&b);
+  return m->run ? m->target->simulate(m->run, d) : NULL;
+}
+
 void td_build_reset(TdModule *m) {
   if (m->twin) td_check_times_reset(m->twin);
-  if (m->run) m->target->reset(m->run);
+  if (m->run && m->target->reset) m->target->reset(m->run);
 }

@@ -38,6 +38,8 @@ const char *td_build_report(const TdModule *m);
 const char *td_build_read_report(TdArena *a, const char *folder);
 /* What the last run told about time; NULL: none had a clock. It stays until the next run. */
 const TdTimed *td_build_timed(const TdModule *m);
+/* The same without a call, of targets that have times without data; NULL with d filled. */
+const TdTimed *td_build_simulate(TdModule *m, TdDiag *d);
 
 /* Runs it on arguments that fit the parameters; states last from call to call until reset. */
 bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d);

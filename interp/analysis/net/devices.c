@@ -14,9 +14,35 @@ static const TdDevice devices[] = {
 #include "analysis/net/devices.def"
 };
 
+const TdMac td_macs[TD_MACS] = {
+#define TD_MAC(id, generation, a, b, c, macs, r, s, t) {generation, a, b, c, macs, r, s, t},
+#include "analysis/net/devices.def"
+};
+
+const TdModelInfo td_model[TD_MODELS] = {
+#define TD_MODEL(id, value, unit, what) {#id, value, unit, what},
+#include "analysis/net/devices.def"
+};
+
+const TdMac *td_device_mac(int generation, const char *a, const char *b) {
+  for (size_t i = 0; i < TD_MACS; i++) {
+    const TdMac *x = &td_macs[i];
+    bool same = strcmp(x->a, a) == 0 && strcmp(x->b, b) == 0;
+    bool turned = strcmp(x->a, b) == 0 && strcmp(x->b, a) == 0;
+    if (x->generation == generation && (same || turned)) return x;
+  }
+  return NULL;
+}
+
 const TdDevice *td_device_find(const char *name) {
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
     if (strcmp(devices[i].name, name) == 0) return &devices[i];
+  return NULL;
+}
+
+const TdDevice *td_device_number(int number) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    if (devices[i].number == number) return &devices[i];
   return NULL;
 }
 

@@ -25,7 +25,37 @@ typedef struct TdDevice {
 } TdDevice;
 /* The device of a name, or NULL; all names as one text, '|' between them. */
 const TdDevice *td_device_find(const char *name);
+/* The device of a number in the text, or NULL. */
+const TdDevice *td_device_number(int number);
 #define TD_DEVICE_NAMES "npu1|npu1_1col|npu1_2col|npu1_3col|npu2"
+/* A kind of multiplication that cores of a generation have, by the names of its types. */
+typedef struct TdMac {
+  int generation;
+  const char *a, *b, *c;
+  int macs, r, s, t;
+} TdMac;
+enum {
+#define TD_MAC(id, generation, a, b, c, macs, r, s, t) TD_MAC_##id,
+#include "analysis/net/devices.def"
+  TD_MACS
+};
+extern const TdMac td_macs[TD_MACS];
+/* The row of factors a and b, in either order; or NULL. */
+const TdMac *td_device_mac(int generation, const char *a, const char *b);
+
+/* The model of time. */
+typedef enum {
+#define TD_MODEL(id, value, unit, what) TD_MODEL_##id,
+#include "analysis/net/devices.def"
+  TD_MODELS
+} TdModelFigure;
+typedef struct TdModelInfo {
+  const char *name;
+  double value;
+  const char *unit, *what;
+} TdModelInfo;
+extern const TdModelInfo td_model[TD_MODELS];
+
 /* What the tiles of a row are. */
 TdTileKind td_device_row(int64_t row);
 

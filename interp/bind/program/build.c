@@ -277,6 +277,17 @@ static int l_call(lua_State *L) {
   return 0;
 }
 
+/* m:simulate(): the report of a run without data. */
+static int l_simulate(lua_State *L) {
+  ModuleBox *box = check_module(L, 1);
+  TdDiag d = td_bind_diag(td_bind_work(L, TD_WORK_RUN));
+  const TdTimed *t = td_build_simulate(box->module, &d);
+  if (!t) return td_bind_raise(L, &d);
+  td_bind_account(L);
+  td_bind_push_timed(L, t, 1);
+  return 1;
+}
+
 static int l_reset(lua_State *L) {
   td_build_reset(check_module(L, 1)->module);
   lua_settop(L, 1);
@@ -382,7 +393,8 @@ void td_bind_open_build(lua_State *L) {
                                   {"__call", l_call},
                                   {"__tostring", l_tostring},
                                   {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"write", l_write}, {"reset", l_reset}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"write", l_write}, {"reset", l_reset}, {"simulate", l_simulate}, {NULL, NULL}};
   static const char *const classes[] = {TD_CLASS_UNIT, TD_CLASS_SCHEDULE};
   td_bind_class(L, CLASS_BUILD, meta, methods);
   td_bind_class_fields(L, "source files target report steps");
