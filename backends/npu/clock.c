@@ -1,5 +1,5 @@
-/* clock.c - when things happen in a design, from its text, by events: cores, lines and the host each
- * go on when what they wait for is there. A call takes what its kernel says, an object the words of
+/* clock.c - when things happen in a design, from its text, by events: cores, lines and the host
+ * each go on when what they wait for is there. A call takes what its kernel says, an object the words of
  * its stream; what comes from or goes to the host shares the memory's bandwidth, in a server of
  * exponential service times for each direction. devices.def has the figures. No data moves. */
 #include <math.h>

@@ -80,7 +80,7 @@ TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d);
  * the diagnostic filled. */
 bool td_npu_walk(TdNpuForm *f, uint32_t inst);
 
-/* factor.c: lets links arrange the elements of blocks, where they can, in the place of transfers. */
+/* factor.c: lets links arrange the elements of blocks, where they can, for the transfers. */
 void td_npu_factor(TdNpuForm *f);
 /* Where element i of a fill lies in the blocks that it is made of, one behind the other. */
 int64_t td_npu_fill_place(const TdNpuForm *f, const TdNpuFill *x, int64_t i);

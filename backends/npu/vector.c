@@ -81,7 +81,7 @@ static bool uses_loop(const Nest *t, const TdExpr *e) {
   return uses;
 }
 
-/* The extents of an array of which `e` is an element, as far as a declaration or parameter tells. */
+/* The type of the array of which `e` is an element, as far as a declaration or parameter tells. */
 static const TdType *array_type(const TdNpuAsk *q, const TdExpr *e) {
   const TdParam *p = td_unit_param(q->unit, e->sym);
   const TdType *t = q->types ? td_map_getp(q->types, e->sym) : NULL;

@@ -375,6 +375,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_job(L);
   td_bind_open_write(L);
   td_bind_open_maestro(L);
+  td_bind_open_npu(L);
   td_bind_open_refuse(L);
   td_bind_open_trace(L);
   td_bind_open_version(L);

@@ -277,6 +277,7 @@ void td_bind_open_view(lua_State *L);
 void td_bind_open_job(lua_State *L);
 void td_bind_open_write(lua_State *L);
 void td_bind_open_maestro(lua_State *L);
+void td_bind_open_npu(lua_State *L);
 void td_bind_open_refuse(lua_State *L);
 void td_bind_open_version(lua_State *L);
 void td_bind_open_stp(lua_State *L);

@@ -102,7 +102,7 @@ prim.accepted("columns in vectors are brought together", {
     x = i32[4], --@ lanes(4)
     y = i32[4],
     function(x, y) for i = 0, 3 do y[i] = x[i] * 3 end end,
-  }}, has = {"x[x_0] = X[x_0][c]", "triple(x, Y:slice({}, c))"},
+  }}, has = {"x_1[x_0] = X[x_0][c]", "triple(x_1, Y:slice({}, c))"},
 })
 
 local function of_product(facts) return function(fact) return gemm(facts[fact]) end end

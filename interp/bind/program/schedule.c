@@ -189,6 +189,7 @@ static void *tools_of(lua_State *L, const ScheduleBox *box) {
 static int l_apply(lua_State *L) {
   const TdPrim *prim = lua_touserdata(L, lua_upvalueindex(1));
   ScheduleBox *box = check_schedule(L, 1);
+  if (td_bind_npu_search(L, prim)) return 1;
   int top = lua_gettop(L);
   TdBind *b = td_bind_enter(L);
   TdArena *a = td_bind_work(L, TD_WORK_LEGALITY);

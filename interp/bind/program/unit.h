@@ -118,4 +118,8 @@ int td_bind_push_constants(lua_State *L, const TdProg *p);
 /* Calls the kernel at slot 1 with arguments by name at slot 2 if sizes are among them: at these. */
 bool td_bind_call_sized(lua_State *L, const TdProg *p);
 
+/* npu.c: s:search {device =} at slots 1 and 2, where the device is an NPU: done by tide.npu, the
+ * schedule alone on the stack. False: it is another step or device. */
+bool td_bind_npu_search(lua_State *L, const struct TdPrim *prim);
+
 #endif

@@ -220,12 +220,21 @@ static const TdUnit *once(TdRewrite *r, const TdPlace *at, const TdStmt *last, b
   return td_unit_with_body(r->store, u, moved(&h));
 }
 
+/* Finds the array, and the loop, which is looked up in the array's unit first. */
+static bool find(TdRewrite *r, TdPlace *at, TdPlace *loop) {
+  const char *array = r->arg[ARRAY].text, *name = r->arg[LOOP].text;
+  TdDiag quiet = {.arena = r->arena};
+  if (!td_cursor_array(r->arena, r->prog, array, NULL, at, &quiet))
+    return td_util_loop(r, LOOP, loop) &&
+           td_cursor_array(r->arena, r->prog, array, loop->unit, at, r->diag);
+  const char *own = td_text_fmt(r->arena, "%s:%s", at->unit->sym->name, name);
+  return td_cursor_loop(r->arena, r->prog, own, loop, &quiet) || td_util_loop(r, LOOP, loop);
+}
+
 static const TdProg *apply(TdRewrite *r) {
   TdPlace at, loop;
   bool done = false;
-  if (!td_util_loop(r, LOOP, &loop) ||
-      !td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, loop.unit, &at, r->diag))
-    return NULL;
+  if (!find(r, &at, &loop)) return NULL;
   at = td_collapse_place(r, &at);
   TdLoc loc = at.stmt ? at.stmt->loc : loop.stmt->loc;
   TdPath p = {0};

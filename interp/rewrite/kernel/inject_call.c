@@ -1,4 +1,6 @@
 /* inject_call.c - the call of a library kernel and the copies that arrange its operands. */
+#include <string.h>
+
 #include "rewrite/kernel/inject.h"
 
 typedef struct Call {
@@ -62,6 +64,8 @@ static const TdExpr *arranged(Call *c, size_t operand) {
   TdRewrite *r = c->j->r;
   TdLoc loc = c->j->nest->loc;
   const char *name = td_util_name(r, c->at->unit, NULL, o->param->sym->name);
+  if (strcmp(name, o->param->sym->name) == 0)
+    name = td_util_name(r, c->at->unit, NULL, o->param->sym->name);
   TdSym buffer = td_store_sym(r->store, name, TD_SYM_LOCAL);
   td_vec_push(r->arena, &c->before,
               td_stmt_local(r->store, buffer, o->type, TD_INIT_NONE, NULL, loc));

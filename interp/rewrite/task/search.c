@@ -3,7 +3,7 @@
 #include "rewrite/task/search_budget.h"
 #include "rewrite/task/search_map.h"
 
-enum { PES, PORTS, DEVICE, STEPS, SECONDS };
+enum { PES, PORTS, DEVICE, STEPS, SECONDS, REASSOCIATE };
 enum { INPUTS, OUTPUTS, NODE_INPUTS, NODE_OUTPUTS, PORT_KINDS };
 
 /* What a device has, then what is asked for. */
@@ -29,6 +29,9 @@ static const TdProg *apply(TdRewrite *r) {
   if (r->arg[PES].given ? r->arg[PES].integer < 1 : !ask.device)
     return td_util_refuse(r, TD_USAGE, "pes", u->loc,
                           "search needs pes, at least 1, or a device to keep to");
+  if (r->arg[REASSOCIATE].given)
+    return td_util_refuse(r, TD_USAGE, "device", u->loc,
+                          "sums in another order are made on NPUs alone: device = \"npu1\"");
   set_limits(r, &ask);
   if (!td_search_budget(r, &r->arg[STEPS], &r->arg[SECONDS], &ask.search)) return NULL;
   return td_search_map(r, &ask);
@@ -52,11 +55,14 @@ const TdPrim td_prim_search = {
               "nodes)",
               NULL},
              {"seconds", TD_ARG_NUMBER, TD_ARG_OPTION,
-              "cut it short after so many; the best so far is taken", NULL}},
+              "cut it short after so many; the best so far is taken", NULL},
+             {"reassociate", TD_ARG_FLAG, TD_ARG_OPTION,
+              "of an NPU, whose whole schedule is found: sums of floats in another order, too",
+              NULL}},
     .rewrite = "the design  =>  the design after the bundles and chains of the best mapping found",
     .legal = "some sequence of legal bundles and chains leaves at most that many nodes, and keeps "
              "to the ports and to the parts of the device",
-    .errors = "not-a-design pes steps seconds infeasible size-unknown open",
+    .errors = "not-a-design pes steps seconds device infeasible size-unknown open",
     .example = "s:unfold(\"PE\"); s:search({pes = 16})",
     .apply = apply,
 };

@@ -1,0 +1,171 @@
+-- npu_gemm.lua - tide.npu: contracts of kernels, the steps that lead a product to an NPU, times by events, the search
+-- for a schedule and for tile sizes.
+local t = require "tap"
+local tide = require "tide"
+local npu = require "tide.npu"
+local i8, i16, i32, bf16, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.bf16, tide.f32, tide.task, tide.grid
+
+-- M x N x K in tiles of m x n x k; z.T factors, z.R sums.
+local function product(z)
+  local T, R = z.T or i16, z.R or i32
+  return function(M, N, K, m, n, k)
+    return tide.design(function(d)
+      d.mul = task {
+        map = {K // k, M // m, N // n}, X = T[M][K]:layout "S1S0", Y = T[K][N]:layout "S0S2",
+        Z = R[M][N]:layout "S1S2",
+        function(X, Y, Z) Z:set(tide.allreduce(tide.matmul(X, Y), "+")) end,
+      }
+    end)
+  end
+end
+
+-- The steps of a product on a mesh of P x Q cores, by hand.
+local function by_hand(d, z)
+  local s = tide.schedule(d):bundle("mul", {axis = 0}):chain("mul", "mul_allreduce")
+  if z.I and z.I > 1 then s:bundle("mul", {axis = 0, factor = z.I}) end
+  if z.J and z.J > 1 then s:bundle("mul", {axis = 1, factor = z.J}) end
+  local _, nest = s:expand "mul_part"
+  s:collapse("mul_part", {reassociate = true})
+  local mm = npu.matmul {m = z.m, n = z.n, k = z.k, A = z.T or i16, B = z.T or i16, C = z.R or i32, device = z.device}
+  local _, name, a, b, c = s:inject(nest, mm)
+  t.ok(name:find "^matmul_", name)
+  s:hoist(c, "x"):collapse "acc"
+  local _, x_in = s:isolate(a)
+  local _, y_in = s:isolate(b)
+  local _, z_out = s:isolate(c, {depth = 1})
+  s:coalesce(x_in, {axis = 1}):coalesce(y_in, {axis = 0}):coalesce(z_out, {axis = 0})
+  return s:place("mul", {0, 2}, {by = {{0, 1}, {1, 0}}})
+end
+
+-- States that the build gives the bits of tide.matmul. Returns it.
+local function same(s, z)
+  local M, N, K, T, R = z.M, z.N, z.K, z.T or i16, z.R or i32
+  local m = s:build {target = "npu", device = z.device}
+  local X, Y, Z = tide.random(T[M][K], 1), tide.random(T[K][N], 2), R[M][N](0)
+  m(X, Y, Z)
+  t.ok(Z:equal(tide.matmul(X, Y, {acc = R})), "other bits")
+  return m
+end
+
+for name, z in pairs {
+  ["i16, 2 x 2 cores"] = {M = 32, N = 32, K = 24, m = 8, n = 16, k = 8, I = 2, J = 1},
+  ["i8, 4 x 2 cores"] = {M = 64, N = 64, K = 32, m = 16, n = 32, k = 16, T = i8},
+  ["i16 on npu2, 1 x 4"] = {M = 8, N = 64, K = 16, m = 8, n = 16, k = 4, device = "npu2"},
+} do
+  t.test("a product by hand: " .. name, function()
+    local s = by_hand(product(z)(z.M, z.N, z.K, z.m, z.n, z.k), z)
+    local m = same(s, z)
+    t.eq(m.steps, "")
+    t.has(m.files["kernels.cc"], "tide_mmul<")
+    local _, moves = m.source:gsub("dma_memcpy_nd", "")
+    t.ok(moves <= 3 * z.M // z.m * (z.N // z.n), moves .. " transfers")
+    t.has(tostring(m.report), "calibrated model, 1.0 GHz")
+    t.eq(m.report.cycles, m:simulate().cycles)
+    t.ok(m.report.utilisation > 0 and m.report.utilisation < 1, "utilisation")
+  end)
+end
+
+t.test("blocks in the order of a library go through memory in rows", function()
+  local z = {M = 64, N = 64, K = 64, m = 16, n = 16, k = 16, I = 2, J = 2}
+  local m = same(by_hand(product(z)(64, 64, 64, 16, 16, 16), z), z)
+  local _, moves = m.source:gsub("dma_memcpy_nd", "")
+  t.eq(moves, 3 * 2 * 2, "transfers")
+  for line in m.source:gmatch "[^\n]*dma_memcpy_nd[^\n]*" do t.has(line, "16>") end
+  t.has(m.source, "<size = 4, stride = 64>")
+end)
+
+t.test("a wider sum takes longer, less work less", function()
+  local function cycles(K)
+    local z = {M = 32, N = 32, K = K, m = 16, n = 16, k = 16}
+    return by_hand(product(z)(z.M, z.N, z.K, z.m, z.n, z.k), z):build {target = "npu"}:simulate().cycles
+  end
+  local one, four = cycles(64), cycles(256)
+  t.ok(four > 2 * one and four < 5 * one, one .. " and " .. four)
+end)
+
+t.test("contracts: what a core multiplies", function()
+  t.fails(function() npu.matmul {m = 8, n = 8, k = 8, A = i32, B = i32, C = i32} end, {code = "npu-type"})
+  t.fails(function() npu.matmul {m = 6, n = 8, k = 8, A = i16, B = i16, C = i32} end, {code = "npu-shape"})
+  local none = {code = "device"}
+  t.fails(function() npu.matmul {m = 8, n = 8, k = 8, A = i16, B = i16, C = i32, device = "npu3"} end, none)
+  npu.matmul {m = 8, n = 8, k = 8, A = i16, B = i16, C = i32}
+  local mm = npu.matmul {m = 4, n = 4, k = 8, A = bf16, B = bf16, C = f32}
+  local A, B, C = tide.random(bf16[1][1][4][8], 1), tide.random(bf16[1][1][8][4], 2), f32[1][1][4][4](0)
+  mm(A, B, C)
+  local sum = f32(0)
+  for k in grid(8) do sum = sum + f32(A[0][0][1][k]) * f32(B[0][0][k][2]) end
+  t.eq(C[0][0][1][2], sum)
+end)
+
+t.test("contracts that are kernels: they run", function()
+  local x = tide.random(f32[4][8], 1)
+  local most, sum, by, w = f32[4](), f32[4](), f32[4](), f32[4][8]()
+  npu.init_softmax {r = 4}(most, sum)
+  npu.online_softmax {r = 4, c = 8, T = f32}(x, w, most, sum, by)
+  local all = 0
+  for c in grid(8) do all = all + w[2][c] end
+  t.ok(math.abs(all - sum[2]) < 1e-5, "the sum")
+  npu.rescale {r = 4, c = 8}(by, w)
+  npu.scale {n = 4, T = f32}(2.0, sum)
+  local y = f32[4][8]()
+  npu.layernorm {r = 4, c = 8, T = f32}(x, f32[8](1), f32[8](0), y)
+  local mean = 0
+  for c in grid(8) do mean = mean + y[1][c] end
+  t.ok(math.abs(mean) < 1e-5, "the mean")
+  local g = f32[8]()
+  npu.gelu {n = 8, T = f32}(x[0], g)
+  local v = i32[4](0)
+  npu.gemv {m = 4, n = 8, T = i8, acc = i32}(tide.random(i8[4][8], 3), tide.random(i8[8], 4), v)
+  local p = i32[3][3][2](0)
+  npu.conv {h = 5, w = 5, c = 3, f = 2, k = 3, T = i8, acc = i32}(tide.random(i8[5][5][3], 5),
+    tide.random(i8[2][3][3][3], 6), p)
+end)
+
+t.test("the search finds what is no slower than by hand, by ordinary steps", function()
+  local z = {M = 64, N = 64, K = 32, m = 16, n = 16, k = 16}
+  local d = product(z)(z.M, z.N, z.K, z.m, z.n, z.k)
+  local hand = by_hand(d, z):build {target = "npu"}:simulate().cycles
+  local s = tide.schedule(d)
+  t.eq(s:search {device = "npu1", reassociate = true}, s)
+  local m = same(s, z)
+  t.ok(m:simulate().cycles <= hand, ("%d and %d"):format(m:simulate().cycles, hand))
+  t.has(s:log(), "s:place(")
+  t.eq(tostring(load(s:log())(d)), tostring(s))
+end)
+t.test("the search on fewer columns, and of what is no product", function()
+  local z = {M = 32, N = 16, K = 16, m = 8, n = 16, k = 8}
+  local d = product(z)(z.M, z.N, z.K, z.m, z.n, z.k)
+  same(tide.schedule(d):search {device = "npu1_1col", reassociate = true}, {M = 32, N = 16, K = 16})
+  local axpy = tide.design(function(e)
+    e.go = task {map = {4}, x = i32[64]:layout "S0", y = i32[64]:layout "S0",
+      function(x, y) for i in grid(16) do y[i] = x[15 - i] + x[i] * 3 end end}
+  end)
+  local s = tide.schedule(axpy):search {device = "npu1"}
+  local a, b, x = tide.random(i32[64], 1), tide.random(i32[64], 1), tide.random(i32[64], 2)
+  axpy(x, a)
+  s:build {target = "npu"}(x, b)
+  t.ok(a:equal(b), "other bits")
+end)
+t.test("a search that finds nothing, or is asked for what is not there", function()
+  local d = tide.design(function(e)
+    e.go = task {x = i32[8], y = i32[1], function(x, y) y[0] = x[x[0] % 8] end}
+    e.more = task {w = i32[1 << 16], i = i32[1], z = i32[1], function(w, i, z) z[0] = w[i[0] % 65536] end}
+  end)
+  t.fails(function() tide.schedule(d):search {device = "npu1"} end, {code = "infeasible"})
+  local z = {M = 8, N = 8, K = 8, m = 4, n = 4, k = 4}
+  local p = product(z)(8, 8, 8, 4, 4, 4)
+  t.fails(function() tide.schedule(p):search {device = "npu1", pes = 3} end, {code = "option"})
+  t.fails(function() tide.schedule(p):search {device = "u280", reassociate = true} end, {code = "device"})
+  tide.schedule(p):search {device = "npu1", reassociate = true}
+end)
+
+t.test("tile sizes", function()
+  local best = npu.tune(product {}, {64, 64, 64}, {m = {16, 24}, n = {16}, k = {8, 32}}, {device = "npu1"})
+  t.eq({best.m, best.n, best.tried}, {16, 16, 4})
+  t.eq(best.k, 32)
+  t.ok(best.report.utilisation > 0, "no report")
+  t.has(best.schedule:log(), "s:inject(")
+  t.fails(function() npu.tune(product {}, {64, 64, 64}, {m = {60}, n = {16}, k = {8}}) end, {code = "infeasible"})
+end)
+
+t.done()
