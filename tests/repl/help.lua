@@ -29,6 +29,21 @@ t.test("?build lists targets and their options", function()
   for _, word in ipairs { "k:build", "s:build", "hls", "tier", "interface", "m_axi|ap_memory" } do t.has(text, word) end
 end)
 
+t.test("? is one page of names in groups, ?group says what each does", function()
+  local page, lines = session "?", 0
+  for line in page:gmatch "[^\n]*\n" do
+    lines = lines + 1
+    t.ok(#line <= 80 and not line:find " \n$", line)
+  end
+  t.ok(lines <= 50, lines)
+  for _, p in ipairs(tide.registry().primitives) do t.ok(page:find("[ \n]" .. p.name .. "[ \n]"), p.name) end
+  t.has(session "?loop", "Split one loop into two nested loops.")
+  t.ok(not session "?loop":find "relay")
+  t.has(session "?tensor", "The view with dimensions reversed.")
+  t.has(session "?tensor", ".shape")
+  t.has(session "?commands", "Takes the last step back")
+end)
+
 t.test("?x tells what a value is and can do", function()
   local text = session("x = i32[2](1)", "?x")
   t.has(text, "is a tensor")

@@ -59,9 +59,24 @@ const char *td_help_function(size_t i, const char **usage, const char **summary)
   return docs[i].name;
 }
 
-/* What schedules are of. */
+const char *td_help_member(size_t i, const char **summary) {
+  if (i >= NFIELDS) return NULL;
+  *summary = fields[i].summary;
+  return fields[i].name;
+}
+
+const char *td_help_class_row(size_t i, const char **words) {
+  if (i >= NCLASSES) return NULL;
+  *words = classes[i].usage;
+  return classes[i].name;
+}
+
 static const TdKind *const kinds[] = {&td_prim_kind, &td_stp_kind};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
+
+const TdKind *td_help_kind(size_t i) {
+  return i < NKINDS ? kinds[i] : NULL;
+}
 
 const char *td_help_name(size_t i, const char **summary) {
   for (size_t q = 0; q < NKINDS; q++)
@@ -128,21 +143,6 @@ void td_help_put_primitive(TdText *out, const TdPrim *p) {
                  p->args[i].words ? ")" : "");
   td_text_putf(out, "  rewrite    %s\n  legal      %s\n  errors     %s\n  example    %s\n",
                p->rewrite, p->legal, p->errors, p->example);
-}
-
-static void show_overview(TdText *out) {
-  for (size_t q = 0; q < NKINDS; q++) {
-    td_text_putf(out, "primitives of a schedule s of a %s (?name tells more):\n", kinds[q]->name);
-    for (int i = 0; kinds[q]->prims[i]; i++)
-      td_text_putf(out, "  %-12s %s\n", kinds[q]->prims[i]->name, kinds[q]->prims[i]->summary);
-  }
-  td_text_puts(out, "functions and methods:\n");
-  for (size_t i = 0; i < NDOCS; i++)
-    td_text_putf(out, "  %-20s %s\n", docs[i].name, docs[i].summary);
-  td_text_puts(out, "commands:\n");
-  for (int i = 0; td_commands[i].name; i++)
-    td_text_putf(out, "  :%-12s %s\n", td_commands[i].name, td_commands[i].summary);
-  td_text_puts(out, "  !line        runs a line in the shell\n");
 }
 
 /* What a build can be asked, by target. */
@@ -310,7 +310,7 @@ static bool show_template(lua_State *L, TdText *out, const char *name) {
 
 bool td_help_show(lua_State *L, TdText *out, const char *name) {
   if (!*name) {
-    show_overview(out);
+    td_help_put_overview(out);
     return true;
   }
   if (*name == ':') {
@@ -336,6 +336,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     builds = builds || strcmp(short_name(d->name), "build") == 0;
   }
   if (builds) show_targets(out);
+  found |= td_help_put_group(out, name);
   return found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
          show_global(L, out, name) || show_template(L, out, name) ||
          (strlen(name) > 2 && show_matches(out, name));

@@ -68,6 +68,18 @@ void td_help_push_template(lua_State *L, const char *function, const char *name)
 /* Function or method i with its usage and summary; NULL after the last. */
 const char *td_help_function(size_t i, const char **usage, const char **summary);
 
+/* Field i, "class.field", and class i, "tensor", with what its values are called; NULL after the
+ * last. */
+const char *td_help_member(size_t i, const char **summary);
+const char *td_help_class_row(size_t i, const char **words);
+/* Kind i of programs that have schedules; NULL after the last. */
+const struct TdKind *td_help_kind(size_t i);
+
+/* overview.c: the names of all there is, in groups; and the names of one group with their
+ * summaries: a class, "functions", "commands", what primitives are on. False: it is no group. */
+void td_help_put_overview(TdText *out);
+bool td_help_put_group(TdText *out, const char *name);
+
 /* What values of a class, "tide.tensor", are called, and in *origin where they come from; NULL:
  * it is none of users. */
 const char *td_help_class(const char *class, const char **origin);
