@@ -53,15 +53,26 @@ static const TdUnit *keep_proofs(TdRewrite *r, const TdProg *p, const TdUnit *u)
   return u;
 }
 
+/* The design that runs a unit as a task, or NULL. */
+static const TdUnit *design_of(const TdProg *p, const TdUnit *task) {
+  for (size_t i = 0; i < p->nunit; i++)
+    for (size_t k = 0; k < p->unit[i]->nrun; k++)
+      if (p->unit[i]->run[k].unit == task->sym) return p->unit[i];
+  return NULL;
+}
+
 const TdProg *td_normalise_sound(TdRewrite *r, const TdProg *p) {
   for (size_t i = 0; p != r->prog && i < p->nunit; i++) {
     const TdUnit *u = p->unit[i], *old = td_prog_unit(r->prog, u->sym);
     if (!u->body) continue;
     if (!old || old->body != u->body) u = td_decide_choices(r, p, u);
+    const TdUnit *design = design_of(p, u);
     if (!old || old->body != u->body || old->assert_ != u->assert_) {
       p = td_decide_sizes(r, p, u);
-      u = td_prog_unit(p, u->sym);
-      p = td_prog_with(p, td_lift_tidy(r, td_settle_form(r->store, td_settle_names(r->store, u))));
+      u = td_settle_names(r->store, td_prog_unit(p, u->sym), design);
+      p = td_prog_with(p, td_lift_tidy(r, td_settle_form(r->store, u)));
+    } else if (design && td_prog_unit(r->prog, design->sym) != design) {
+      p = td_prog_with(p, td_settle_names(r->store, u, design));
     }
     p = td_prog_with(p, keep_proofs(r, p, p->unit[i]));
   }

@@ -51,6 +51,12 @@ bool draw_is_known(const TdPrim *prim);
 /* Fills the arguments of one; false when the program has nothing that it is for. */
 bool draw_known(Draw *d, const TdPrim *prim, TdArgValue *arg);
 
+/* draw_stream.c: of these, those on what moves through designs. */
+bool draw_expand(Draw *d, TdArgValue *arg);
+bool draw_isolate(Draw *d, TdArgValue *arg);
+bool draw_coalesce(Draw *d, TdArgValue *arg);
+bool draw_deal(Draw *d, TdArgValue *arg);
+
 /* A divisor of n from 2 on, or 2. */
 int64_t draw_divisor(Draw *d, int64_t n);
 

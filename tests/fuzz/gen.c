@@ -88,9 +88,13 @@ const char *gen_kernel(TdSession *s, TdArena *a, Rng rng, bool *has) {
   g->has_usual = true;
   gen_draw_about(g);
   gen_types(g);
-  make_parameters(g);
-  if (!gen_distinct) make_callees(g);
-  put_kernel(g);
+  if (g->about[ABOUT_TILES]) {
+    gen_design(g);
+  } else {
+    make_parameters(g);
+    if (!gen_distinct) make_callees(g);
+    put_kernel(g);
+  }
   for (int f = 0; f < FEATURES; f++) has[f] = g->has[f];
   return td_text_str(&g->out);
 }

@@ -57,7 +57,8 @@ typedef enum {
   ABOUT_INDEX,  /* callees with an index parameter, and what they assume of it */
   ABOUT_SHARED, /* calls with several parts of one array */
   ABOUT_FAULT,
-  ABOUT_WIDE, /* words of more than 64 bits */
+  ABOUT_WIDE,  /* words of more than 64 bits */
+  ABOUT_TILES, /* tasks that move blocks, and streams between tasks */
   ABOUTS
 } About;
 
@@ -191,6 +192,8 @@ void gen_state(Gen *g);
 bool gen_about_phase(Gen *g);
 /* Writes control, if the kernel moves any. */
 bool gen_move(Gen *g);
+/* gen_design.c: the text of a design. */
+void gen_design(Gen *g);
 /* gen_wide.c: words of more than 64 bits, in local arrays: hosts have none. */
 void gen_wide(Gen *g);
 

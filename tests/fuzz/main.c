@@ -36,7 +36,7 @@
 #include "tests/fuzz/step.h"
 #include "tests/fuzz/wrap.h"
 
-enum { CASE_SECONDS = 120, PROBES = 700, BATCH = 400, SHARE = 20 };
+enum { CASE_SECONDS = 120, PROBES = 700, HUNG_PROBES = 6, BATCH = 400, SHARE = 20 };
 
 typedef struct Campaign {
   uint64_t steps;
@@ -116,7 +116,8 @@ static void look_into(Campaign *c, uint64_t number, Wrong was, const char *words
   fprintf(stderr, "case %" PRIu64 ", after %" PRIu64 " accepted steps: %s\n%s\n", number,
           c->state.counts.accepted, wrong_text[was], words);
   if (!out.wrong) fputs("which does not happen again\n", stderr);
-  if (out.wrong && !c->first) out = shrink_script(&script, out, PROBES, a);
+  int probes = out.wrong == WRONG_HUNG ? HUNG_PROBES : PROBES;
+  if (out.wrong && !c->first) out = shrink_script(&script, out, probes, a);
   mkdir(c->folder, 0777);
   snprintf(path, sizeof path, "%s/%" PRIu64 "-%" PRIu64 ".lua", c->folder, c->state.seed, number);
   if (out.wrong) {

@@ -176,7 +176,7 @@ static Holds look(const TdProg *p) {
 /* Whether a primitive finds something to work on in a program: what it names exists. */
 static bool is_at_home(Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
   if (takes(prim, TD_ARG_KERNEL) && !rng_chance(d->rng, LIBRARIES)) return false;
-  if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1;
+  if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1 && !td_prog_root(kernel)->nrun;
   if (takes(prim, TD_ARG_STREAM)) return h->stream;
   if (draw_is_known(prim)) return draw_known(d, prim, (TdArgValue[TD_PRIM_ARGS]){{0}});
   if (rng_chance(d->rng, NONSENSE)) return true;
@@ -195,7 +195,8 @@ static const struct Habit {
              {"buffer_at", "unfold"}, {"split", "reorder"},     {"unfold", "bundle"},
              {"relay", "chain"},      {"dataflow", "chain"},    {"unfold", "place"},
              {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"buffer_at", "collapse"},
-             {"pack", "pack"}};
+             {"pack", "pack"},        {"unfold", "isolate"},    {"isolate", "coalesce"},
+             {"relay", "deal"},       {"coalesce", "coalesce"}, {"isolate", "isolate"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -208,13 +209,17 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 300}, {"chain", 60},   {"unify", 14}, {"compose", 4},      {"relay", 6},
-            {"reuse_at", 6}, {"depth", 6},    {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
-            {"fma", 2},      {"dataflow", 2}, {"unfold", 2}, {"inject", 20},      {"search", 5}};
+} odds[] = {{"bundle", 300}, {"chain", 60},    {"unify", 14}, {"compose", 4},      {"relay", 6},
+            {"reuse_at", 6}, {"depth", 6},     {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
+            {"fma", 2},      {"dataflow", 2},  {"unfold", 2}, {"inject", 20},      {"search", 5},
+            {"isolate", 12}, {"coalesce", 80}, {"deal", 30},  {"expand", 10}};
+/* Where the kernel is a design, few others have nothing. */
+enum { MOST_OF_DESIGN = 16 };
 
-static int weight_of(const TdPrim *prim) {
+static int weight_of(const TdPrim *prim, bool design) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
-    if (strcmp(odds[i].name, prim->name) == 0) return odds[i].weight;
+    if (strcmp(odds[i].name, prim->name) == 0)
+      return design && odds[i].weight > MOST_OF_DESIGN ? MOST_OF_DESIGN : odds[i].weight;
   return 1;
 }
 
@@ -223,13 +228,13 @@ static const TdPrim *draw_prim(Draw *d, const TdPrim *last, const TdProg *kernel
   int found = 0;
   const TdPrim *one = NULL;
   Holds h = look(d->prog);
-  bool follows = rng_chance(d->rng, 40);
+  bool follows = rng_chance(d->rng, 40), design = td_prog_root(kernel)->nrun > 0;
   for (int i = 0; td_prims[i]; i++) {
     const char *name = td_prims[i]->name;
     bool off =
         (*step_only && !step_is_listed(step_only, name)) || step_is_listed(step_without, name);
     if (off || !is_at_home(d, &h, kernel, td_prims[i])) continue;
-    int weight = follows && is_habit(last, td_prims[i]) ? 20 : weight_of(td_prims[i]);
+    int weight = follows && is_habit(last, td_prims[i]) ? 20 : weight_of(td_prims[i], design);
     found += weight;
     if (rng_below(d->rng, found) < weight) one = td_prims[i];
   }

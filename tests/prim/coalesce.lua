@@ -88,4 +88,21 @@ prim.refused("a task that is coalesced along all its axes", {
   of = rows(), before = function(s) s:coalesce "B_out" end, step = {"coalesce", "B_out"}, kind = "usage", code = "axis",
 })
 
+-- Blocks whose extent is a size: their places in the argument are what they are at its value.
+prim.accepted("blocks of a size", {
+  of = function(z)
+    local K = z.K or 6
+    local top = tide.design(function(d)
+      d.pe = task {map = {2}, A = i8[2 * K]:layout "S0", C = i32[4]:layout "S0", function(A, C)
+        local a = i8[K]()
+        for k in grid(K) do a[k] = A[k] end
+        for i in grid(2) do C[i] = a[0] - a[K - 1] end
+      end}
+    end)
+    local s = tide.schedule(top):isolate "a"
+    return load(tostring(s))(s:constants()), {i8[2 * K], i32[4]}
+  end,
+  step = {"coalesce", "A_in"}, has = {"tide.assume(K == 6)", "A[k + id_0 * 6]"},
+})
+
 t.done()

@@ -159,4 +159,33 @@ prim.refused("a name that is none", {
   of = tiles(), step = {"isolate", "a", "end"}, kind = "usage", code = "name",
 })
 
+-- A local that is filled and never read is a token that is dropped.
+prim.accepted("a local that nothing reads", {
+  of = function()
+    return tide.design(function(d)
+      d.go = task {map = {2}, A = i8[4]:layout "S0", C = i8[4]:layout "S0", function(A, C)
+        local a = i8[2]()
+        for i in grid(2) do a[i] = A[i] end
+        for i in grid(2) do C[i] = 3 end
+      end}
+    end), {i8[4], i8[4]}
+  end,
+  step = {"isolate", "a"}, has = {"local _ = a_s[id_0]:get()"},
+})
+prim.accepted("a stream whose new name a local has", {
+  of = function()
+    return tide.design(function(d)
+      local Z = d:stream(i32)
+      d.from = task {a = i32[4], function(a) for q in grid(4) do Z:put(a[q]) end end}
+      d.to = task {b = i32[4], function(b)
+        for l in grid(4) do
+          local Z_1 = Z:get()
+          b[l] = Z_1 * Z_1
+        end
+      end}
+    end), {i32[4], i32[4]}
+  end,
+  step = {"isolate", "Z"}, has = {"local Z_1 = Z_2:get()"},
+})
+
 t.done()

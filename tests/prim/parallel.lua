@@ -161,4 +161,21 @@ prim.twins("a row of which the last iteration's is used later", {
   end, no = true, yes = false, step = {"parallel", "i"}, code = "dependence", witness = "T",
 })
 
+-- A task that puts, by a loop, to streams of their own; or (fact) writes elements of its own.
+prim.twins("iterations that put, each to a stream of its own", {
+  no = "put", yes = "write", code = "stream", step = {"parallel", "from:p"},
+  of = function(fact)
+    return tide.design(function(d)
+      local Z = d:stream(tide.i32, {3, depth = 1})
+      d.from = tide.task {a = tide.i32[3], c = tide.i32[3], fact == "put" and function(a, c)
+        for p = 0, 2 do Z[p]:put(a[p]) end
+      end or function(a, c)
+        for p = 0, 2 do c[p] = a[p] end
+        for q = 0, 2 do Z[q]:put(a[q]) end
+      end}
+      d.to = tide.task {b = tide.i32[3], function(b) for q = 0, 2 do b[q] = Z[q]:get() end end}
+    end), {tide.i32[3], tide.i32[3], tide.i32[3]}
+  end,
+})
+
 t.done()

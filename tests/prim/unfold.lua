@@ -176,4 +176,16 @@ prim.refused("an axis that is not there", {
   of = shape.gemm, step = {"unfold", "PE", {2}}, kind = "usage", code = "axes",
 })
 
+-- A layout gives each instance its block; along an axis that it does not name each would have a copy.
+prim.accepted("a task that writes the block of a layout", {
+  of = function()
+    return tide.design(function(d)
+      d.go = tide.task {map = {2}, A = tide.i32[8]:layout "S0", C = tide.i32[8]:layout "S0", function(A, C)
+        for k = 0, 3 do C[k] = A[k] * 2 end
+      end}
+    end), {tide.i32[8], tide.i32[8]}
+  end,
+  step = {"unfold", "k"},
+})
+
 t.done()

@@ -1,6 +1,7 @@
 /* proofs.c - attributes that state a proof are as good as the proof: asked again. */
 #include "analysis/order/proofs.h"
 
+#include "analysis/order/effects.h"
 #include "analysis/order/loop_carried.h"
 
 bool td_proofs_has(const TdAttr *x) {
@@ -16,9 +17,36 @@ static bool is_free(const TdAsk *q, const TdStmt *loop, TdSym array) {
   return false;
 }
 
+/* The first stream that a loop puts to or gets from, or NULL. */
+static TdSym stream_of(const TdAsk *q, const TdStmt *loop) {
+  const TdEffect *e;
+  size_t n = td_effects_of(q, loop, &e);
+  for (size_t i = 0; i < n; i++)
+    if (e[i].kind == TD_CELL_PUT || e[i].kind == TD_CELL_GET) return e[i].sym;
+  return NULL;
+}
+
+bool td_proofs_parallel(const TdAsk *q, const TdStmt *loop, TdDiag *d) {
+  TdVerdict v = td_loop_carried_loop(q, loop);
+  TdSym stream = stream_of(q, loop);
+  if (v.kind == TD_VERDICT_REASSOC) {
+    v.kind = TD_VERDICT_ILLEGAL;
+    v.exact = true;
+  }
+  const char *what = td_text_fmt(d->arena, "running '%s' in parallel", loop->sym->name);
+  if (!td_verdict_accept(&v, false, d, loop->loc, what)) return false;
+  if (!stream) return true;
+  td_diag_set(d, TD_ILLEGAL, "stream", loop->loc,
+              "iterations of '%s' use '%s': in another order tasks may wait for each other",
+              loop->sym->name, stream->name);
+  td_diag_help(d, "unfold makes them instances, each of which waits for itself");
+  return false;
+}
+
 bool td_proofs_holds(const TdAsk *q, const TdStmt *loop, const TdAttr *x) {
   if (x->kind == TD_ATTR_DEP) return is_free(q, loop, x->arg[0].sym);
-  return x->kind != TD_ATTR_PARALLEL || td_loop_carried_loop(q, loop).kind == TD_VERDICT_LEGAL;
+  return x->kind != TD_ATTR_PARALLEL ||
+         (td_loop_carried_loop(q, loop).kind == TD_VERDICT_LEGAL && !stream_of(q, loop));
 }
 
 /* A unit whose loops are looked at. */
@@ -27,24 +55,13 @@ typedef struct Proofs {
   TdDiag *d;
 } Proofs;
 
-/* Says why iterations of a loop cannot run side by side. */
-static void refuse_parallel(const Proofs *k, const TdStmt *loop) {
-  TdVerdict v = td_loop_carried_loop(k->q, loop);
-  if (v.kind == TD_VERDICT_REASSOC) {
-    v.kind = TD_VERDICT_ILLEGAL;
-    v.exact = true;
-  }
-  const char *what = td_text_fmt(k->d->arena, "running '%s' in parallel", loop->sym->name);
-  td_verdict_accept(&v, false, k->d, loop->loc, what);
-}
-
 static bool check_loop(void *ud, const TdStmt *s) {
   Proofs *k = ud;
   for (size_t i = 0; s->kind == TD_STMT_FOR && i < s->attrs.n; i++) {
     const TdAttr *x = &s->attrs.at[i];
     if (td_proofs_holds(k->q, s, x)) continue;
     if (x->kind == TD_ATTR_PARALLEL)
-      refuse_parallel(k, s);
+      td_proofs_parallel(k->q, s, k->d);
     else
       td_diag_set(k->d, TD_ILLEGAL, "dependence", s->loc,
                   "'%s' is not free of dependences on '%s', as its attribute states", s->sym->name,

@@ -116,13 +116,14 @@ static void search(Search *q, const TdStmt *s, const TdExpr *cond) {
   td_ctx_leave(q->ctx);
 }
 
-/* A symbol of u that must change its name, or NULL. */
-static TdSym find_hiding(TdStore *st, const TdUnit *u) {
+/* A symbol of u, a task of `design` (or NULL), that must change its name, or NULL. */
+static TdSym find_hiding(TdStore *st, const TdUnit *u, const TdUnit *design) {
   TdArena *a = td_arena_scratch(st->session->ctx);
   Search q = {.ctx = st->session->ctx, .arena = a};
   for (size_t i = 0; i < u->nsize; i++) know(&q, u->size[i].name, u->size[i].name);
   for (size_t i = 0; i < u->nparam; i++) show(&q, u->param[i].sym->name, 1);
   for (size_t i = 0; i < u->ncoord; i++) show(&q, u->coord[i]->name, 1);
+  for (size_t i = 0; design && i < design->nstream; i++) show(&q, design->stream[i].sym->name, 1);
   td_walk_stmt(q.ctx, u->body, know_stmt, &q);
   td_walk_exprs(q.ctx, u->body, know_expr, &q);
   search(&q, u->body, NULL);
@@ -130,10 +131,63 @@ static TdSym find_hiding(TdStore *st, const TdUnit *u) {
   return q.hiding;
 }
 
-const TdUnit *td_settle_names(TdStore *st, const TdUnit *u) {
+/* Tokens that a unit gets, and the symbols that it uses. */
+typedef struct Tokens {
+  TdArena *arena;
+  TdMap used;
+  TD_VEC(TdSym) got;
+} Tokens;
+
+static bool note_use(void *ud, const TdExpr *e) {
+  Tokens *t = ud;
+  if (e->sym) td_map_putp(t->arena, &t->used, e->sym, t);
+  return true;
+}
+
+static bool note_get(void *ud, const TdStmt *s) {
+  Tokens *t = ud;
+  bool named = s->kind == TD_STMT_GET && s->sym && strcmp(s->sym->name, "_") != 0;
+  if (named) td_vec_push(t->arena, &t->got, s->sym);
+  return true;
+}
+
+/* u with "_" for each token that is got and used nowhere: source that names it is refused. */
+static const TdUnit *drop_tokens(TdStore *st, const TdUnit *u) {
+  TdCtx *ctx = st->session->ctx;
+  Tokens t = {.arena = td_arena_scratch(ctx)};
+  TdSubst rename = td_subst_new(st);
+  bool any = false;
+  td_walk_stmt(ctx, u->body, note_get, &t);
+  if (t.got.n) td_walk_exprs(ctx, u->body, note_use, &t);
+  for (size_t i = 0; i < t.got.n; i++) {
+    TdSym old = t.got.at[i];
+    if (td_map_getp(&t.used, old)) continue;
+    td_subst_sym(&rename, old, td_store_sym(st, "_", (TdSymKind)old->kind));
+    any = true;
+  }
+  td_arena_free(t.arena);
+  return any ? td_unit_with_body(st, u, td_subst_in_stmt(&rename, u->body)) : u;
+}
+
+/* A name like `want` that is free in u and is none of a stream of `design` (or NULL). */
+static const char *fresh_name(TdStore *st, const TdUnit *u, const TdUnit *design,
+                              const char *want) {
+  const char *name = td_edit_fresh_name(st, u, want);
+  size_t i = 0;
+  for (int n = 1; design && i < design->nstream; i++) {
+    if (design->stream[i].sym->name != name) continue;
+    do name = td_names_str(st->session->names, td_text_fmt(st->arena, "%s_%d", want, n++));
+    while (td_edit_fresh_name(st, u, name) != name);
+    i = (size_t)-1;
+  }
+  return name;
+}
+
+const TdUnit *td_settle_names(TdStore *st, const TdUnit *u, const TdUnit *design) {
   TdSym old;
-  while (u->body && (old = find_hiding(st, u))) {
-    const char *name = td_edit_fresh_name(st, u, old->name);
+  if (u->body) u = drop_tokens(st, u);
+  while (u->body && (old = find_hiding(st, u, design))) {
+    const char *name = fresh_name(st, u, design, old->name);
     TdSubst rename = td_subst_new(st);
     td_subst_sym(&rename, old, td_store_sym(st, name, (TdSymKind)old->kind));
     u = td_unit_with_body(st, u, td_subst_in_stmt(&rename, u->body));

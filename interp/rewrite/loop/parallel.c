@@ -1,17 +1,13 @@
 /* parallel.c - parallel: iterations run side by side. */
+#include "analysis/order/proofs.h"
 #include "rewrite/loop/private.h"
 
 enum { LOOP };
 
-/* What the loop of unit u carries; an accumulation is carried. */
-static TdVerdict carried(const TdRewrite *r, const TdUnit *u, const TdStmt *loop) {
+/* Whether the loop of unit u may be parallel; else d says why not. */
+static bool is_parallel(const TdRewrite *r, const TdUnit *u, const TdStmt *loop, TdDiag *d) {
   TdAsk q = td_util_ask(r, u);
-  TdVerdict v = td_loop_carried_loop(&q, loop);
-  if (v.kind == TD_VERDICT_REASSOC) {
-    v.kind = TD_VERDICT_ILLEGAL;
-    v.exact = true;
-  }
-  return v;
+  return td_proofs_parallel(&q, loop, d);
 }
 
 static const TdProg *apply(TdRewrite *r) {
@@ -19,14 +15,12 @@ static const TdProg *apply(TdRewrite *r) {
   if (!td_util_loop(r, LOOP, &at)) return NULL;
   const TdStmt *loop = at.stmt;
   const TdUnit *u = at.unit;
-  TdVerdict v = carried(r, u, loop);
-  if (v.kind != TD_VERDICT_LEGAL) {
+  TdDiag quiet = {.arena = r->arena};
+  if (!is_parallel(r, u, loop, &quiet)) {
     u = td_private_locals(r, at.unit, loop->uid);
     loop = td_edit_find(r->session->ctx, u->body, loop->uid);
-    if (u != at.unit) v = carried(r, u, loop);
+    if (!is_parallel(r, u, loop, r->diag)) return NULL;
   }
-  const char *what = td_text_fmt(r->arena, "running '%s' in parallel", loop->sym->name);
-  if (!td_verdict_accept(&v, false, r->diag, loop->loc, what)) return NULL;
   loop = td_util_mark(r, loop, (TdAttr){.kind = TD_ATTR_PARALLEL});
   return td_util_with_stmt(r, u, loop->uid, loop);
 }
@@ -39,8 +33,8 @@ const TdPrim td_prim_parallel = {
     .rewrite = "for i: S  =>  for i: S  --@ parallel",
     .legal =
         "no iteration reads or writes what another one writes; a local of which each iteration "
-        "reads only what it has written becomes its own",
-    .errors = "dependence not-decided",
+        "reads only what it has written becomes its own; none puts to or gets from a stream",
+    .errors = "dependence not-decided stream",
     .example = "s:parallel(\"i\")",
     .apply = apply,
 };

@@ -12,6 +12,7 @@ typedef struct Coalesce {
   TdRewrite *r;
   TdMapping m;
   TdCut cut; /* the kernel on the host, where it moves a block; the new stream */
+  TdUnit *design; /* a copy, which gets what the step takes of the sizes */
   const TdRun *run;
   const TdUnit *kernel;
   int axis;
@@ -135,8 +136,8 @@ static const TdExpr *widen(void *ud, const TdExpr *e) {
     kid[0] = td_util_var(r, w->place);
     dim[0] = (TdViewDim){.step = 1, .out = -1};
   } else {
-    int64_t extent = 0;
-    td_unit_value(c->kernel, td_unit_param(c->kernel, e->sym)->type->dim[at], &extent);
+    const TdExpr *whole = td_unit_param(c->kernel, e->sym)->type->dim[at];
+    int64_t extent = td_mapping_block(&c->m, c->kernel, whole, c->design);
     kid[at] = td_lin_plus(r->session, a, kid[at],
                           td_lin_times(r->session, a, td_util_var(r, w->place), extent));
   }
@@ -334,7 +335,8 @@ static const TdProg *put(Coalesce *c) {
   TdRewrite *r = c->r;
   TdLifted l;
   if (!memory_task(c, &l)) return NULL;
-  TdUnit *d = td_unit_copy(r->store, c->m.design);
+  const TdUnit *host = host_kernel(c);
+  TdUnit *d = c->design;
   TdStream *stream = TD_NEWN(r->store->arena, TdStream, d->nstream + 1);
   TdRun *run = TD_NEWN(r->store->arena, TdRun, d->nrun + 1);
   size_t n = 0;
@@ -352,7 +354,7 @@ static const TdProg *put(Coalesce *c) {
   td_util_made(r, l.unit->sym->name);
   td_util_made(r, c->cut.stream.sym->name);
   const TdProg *p = td_prog_insert(r->prog, l.unit, c->kernel->sym);
-  p = td_prog_with(td_prog_with(p, host_kernel(c)), td_lift_tidy(r, d));
+  p = td_prog_with(td_prog_with(p, host), td_lift_tidy(r, d));
   return td_lift_in_order(r, p);
 }
 
@@ -392,7 +394,8 @@ static const TdProg *apply(TdRewrite *r) {
   td_cut_name_ids(&c.cut);
   c.kernel = c.cut.task;
   c.coord = c.kernel->coord[c.axis];
-  td_unit_value(c.m.design, c.run->map[c.axis], &c.n);
+  c.design = td_unit_copy(r->store, c.m.design);
+  c.n = td_mapping_block(&c.m, c.m.design, c.run->map[c.axis], c.design);
   if (!find_move(&c)) return NULL;
   c.same = is_same(&c);
   if (c.same && c.out)

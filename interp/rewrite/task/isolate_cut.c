@@ -6,12 +6,23 @@ static const TdStmt *kid(const TdCut *c, size_t i) {
   return c->block->kid[i];
 }
 
+/* Whether nothing in the design, or in a task of it, has that name. */
+static bool is_free(const TdCut *c, const char *name) {
+  TdRewrite *r = c->r;
+  bool taken = td_edit_fresh_name(r->store, c->task, name) != name ||
+               td_edit_fresh_name(r->store, c->design, name) != name;
+  for (size_t i = 0; i < c->design->nrun && !taken; i++) {
+    const TdUnit *u = td_prog_unit(r->prog, c->design->run[i].unit);
+    taken = u && td_edit_fresh_name(r->store, u, name) != name;
+  }
+  return !taken;
+}
+
 TdStream td_cut_stream(const TdCut *c, const char *like, const TdType *port, TdLoc loc) {
   TdRewrite *r = c->r;
-  const char *name = td_edit_fresh_name(r->store, c->design, like);
-  while (td_edit_fresh_name(r->store, c->task, name) != name ||
-         td_edit_fresh_name(r->store, c->design, name) != name)
-    name = td_edit_fresh_name(r->store, c->design, td_edit_fresh_name(r->store, c->task, name));
+  const char *stem = td_names_str(r->session->names, like), *name = stem;
+  for (int i = 1; !is_free(c, name); i++)
+    name = td_names_str(r->session->names, td_text_fmt(r->arena, "%s_%d", stem, i));
   return (TdStream){.sym = td_store_sym(r->store, name, TD_SYM_STREAM),
                     .uid = td_store_uid(r->store),
                     .loc = loc,

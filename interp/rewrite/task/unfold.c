@@ -211,7 +211,20 @@ static bool find(Unfold *u) {
   return choose(u);
 }
 
-/* The one run of a unit that holds nothing but the band, and the design that has it; NULL: none. */
+/* Whether a layout gives each instance a copy of an argument that the unit writes. */
+static bool writes_block(const Unfold *u, const TdRun *run) {
+  TdAsk q = td_util_ask(u->r, u->unit);
+  const TdEffect *e;
+  size_t n = td_effects_of(&q, u->unit->body, &e);
+  for (size_t i = 0; i < run->nbind; i++) {
+    const TdEffect *x = td_effects_find(e, n, run->bind[i].param);
+    if (run->bind[i].layout && x && x->write) return true;
+  }
+  return false;
+}
+
+/* The one run of a unit that holds nothing but the band and may have more axes, and the design that
+ * has it; NULL: none. */
 static const TdRun *run_of_task(const Unfold *u, const TdUnit **design) {
   const TdProg *p = u->r->prog;
   const TdRun *found = NULL;
@@ -227,7 +240,8 @@ static const TdRun *run_of_task(const Unfold *u, const TdUnit **design) {
     bool data = s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_CONST;
     if (!data && s != u->band[0].stmt) return NULL;
   }
-  bool fits = found && found->rank == u->unit->ncoord && found->rank + u->rank <= TD_MAX_RANK;
+  bool fits = found && found->rank == u->unit->ncoord && found->rank + u->rank <= TD_MAX_RANK &&
+              !writes_block(u, found);
   return fits ? found : NULL;
 }
 

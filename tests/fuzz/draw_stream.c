@@ -1,0 +1,205 @@
+/* draw_stream.c - calls of primitives on what moves through designs: copies between arguments and
+ * locals, blocks, the streams that carry them, statements on tensors. */
+#include "tests/fuzz/draw.h"
+
+/* A search over the units of a program, one of the things found being drawn. */
+typedef struct Search {
+  Draw *draw;
+  const TdUnit *unit;
+  TdSym local; /* that look_copies asks about */
+  TdSym one;   /* what was drawn */
+  const TdUnit *of;
+  int met, takes, puts;
+  bool copied;
+} Search;
+
+/* One of things that are met in turn, each as likely as any other. */
+static bool choose(Search *s) {
+  return rng_below(s->draw->rng, ++s->met) == 0;
+}
+
+static void give_text(Draw *d, TdArgValue *v, const char *text) {
+  *v = (TdArgValue){.given = true, .text = td_arena_strdup(d->arena, text)};
+}
+
+/* Gives the spec of a thing of a unit. */
+static void give_thing(const Search *s, TdArgValue *v) {
+  Draw *d = s->draw;
+  bool root = s->of == td_prog_root(d->prog);
+  give_text(
+      d, v,
+      td_text_fmt(d->arena, "%s%s%s", root ? "" : s->of->sym->name, root ? "" : ":", s->one->name));
+}
+
+/* Walks the bodies of all units. */
+static void walk_units(Search *s, bool (*look)(void *ud, const TdStmt *x)) {
+  const TdProg *p = s->draw->prog;
+  for (size_t i = 0; i < p->nunit; i++) {
+    s->unit = p->unit[i];
+    if (s->unit->body) td_walk_stmt(p->store->session->ctx, s->unit->body, look, s);
+  }
+}
+
+/* The run of a unit in the root, or NULL. */
+static const TdRun *run_of(const TdProg *p, TdSym unit) {
+  const TdUnit *u = td_prog_root(p);
+  for (size_t i = 0; i < u->nrun; i++)
+    if (u->run[i].unit == unit) return &u->run[i];
+  return NULL;
+}
+
+/* ---- expand ---- */
+
+static bool look_set(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  TdSym array = x->kind == TD_STMT_SET ? x->expr[0]->sym : NULL;
+  if (!array || !choose(s)) return true;
+  s->one = array;
+  s->of = s->unit;
+  return true;
+}
+
+bool draw_expand(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  walk_units(&s, look_set);
+  if (!s.met) return false;
+  if (rng_chance(d->rng, 25))
+    give_text(d, &arg[0], s.of->sym->name);
+  else
+    give_thing(&s, &arg[0]);
+  return true;
+}
+
+/* ---- isolate ---- */
+
+/* Whether an element goes as it is between the local and a parameter. */
+static bool look_copies(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  if (x->kind != TD_STMT_STORE && x->kind != TD_STMT_SET) return true;
+  const TdExpr *from = x->expr[1];
+  while (from->kind == TD_EXPR_CAST) from = from->kid[0];
+  TdSym to = x->expr[0]->sym, was = from->sym;
+  s->copied |= (to == s->local && was && td_unit_param(s->unit, was)) ||
+               (was == s->local && td_unit_param(s->unit, to));
+  return true;
+}
+
+static bool look_local(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  bool array = x->kind == TD_STMT_LOCAL && x->cls == TD_LOCAL_AUTO &&
+               x->type->kind == TD_T_TENSOR && run_of(s->draw->prog, s->unit->sym);
+  if (!array) return true;
+  s->local = x->sym;
+  s->copied = false;
+  td_walk_stmt(s->draw->prog->store->session->ctx, s->unit->body, look_copies, s);
+  if (!s->copied && !rng_chance(s->draw->rng, 10)) return true;
+  if (!choose(s)) return true;
+  s->one = x->sym;
+  s->of = s->unit;
+  return true;
+}
+
+bool draw_isolate(Draw *d, TdArgValue *arg) {
+  static const char *const place[] = {"host", "mem", "device"};
+  Search s = {.draw = d};
+  const TdUnit *u = td_prog_root(d->prog);
+  walk_units(&s, look_local);
+  bool stream = u->nstream && (!s.met || rng_chance(d->rng, 20));
+  if (!s.met && !stream) return false;
+  if (stream)
+    give_text(d, &arg[0], u->stream[rng_below(d->rng, (int)u->nstream)].sym->name);
+  else
+    give_thing(&s, &arg[0]);
+  if (rng_chance(d->rng, 30)) give_text(d, &arg[2], RNG_PICK(d->rng, place));
+  if (rng_chance(d->rng, 25))
+    arg[3] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 3)};
+  return true;
+}
+
+/* ---- coalesce ---- */
+
+static bool look_ends(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  bool take = x->kind == TD_STMT_SLOT || x->kind == TD_STMT_GET;
+  bool block = take && x->sym && x->type && x->type->kind == TD_T_TENSOR;
+  s->takes += take;
+  s->copied |= block && x->expr[0]->kind == TD_EXPR_VIEW;
+  s->puts += x->kind == TD_STMT_PUT ? 1 : x->kind == TD_STMT_SLOT ? -1 : 0;
+  return true;
+}
+
+/* Tasks that move a block at a time, by a slot and its put or by a get; now and then any other. */
+bool draw_coalesce(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  const TdUnit *root = td_prog_root(d->prog);
+  const TdRun *one = NULL;
+  for (size_t i = 0; i < root->nrun; i++) {
+    const TdUnit *u = td_prog_unit(d->prog, root->run[i].unit);
+    if (!root->run[i].rank || !u || !u->body) continue;
+    s.takes = s.puts = 0;
+    s.copied = false;
+    td_walk_stmt(d->prog->store->session->ctx, u->body, look_ends, &s);
+    bool moves = s.takes == 1 && s.puts == 0 && s.copied;
+    if ((moves || rng_chance(d->rng, 4)) && choose(&s)) one = &root->run[i];
+  }
+  if (!one) return false;
+  give_text(d, &arg[0], one->sym->name);
+  int axis = rng_below(d->rng, one->rank);
+  if (axis || rng_chance(d->rng, 50)) arg[1] = (TdArgValue){.given = true, .integer = axis};
+  return true;
+}
+
+/* ---- deal ---- */
+
+static bool look_put(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  bool slot = x->kind == TD_STMT_SLOT && x->expr[0]->sym == s->local;
+  s->copied |= slot;
+  s->takes += x->kind == TD_STMT_GET && x->expr[0]->sym == s->local;
+  if (x->kind != TD_STMT_PUT || x->expr[0]->sym != s->local) return true;
+  s->of = s->unit;
+  s->puts++;
+  return true;
+}
+
+/* The loops of a unit below which a stream is put, as specs; how many. */
+static int loops_around(Draw *d, const TdUnit *u, TdSym stream, const char **list) {
+  Search s = {.draw = d, .unit = u, .local = stream};
+  int n = 0;
+  for (int i = 0; i < d->nsite && n < MOST_ROW; i++) {
+    s.puts = 0;
+    if (d->site[i].unit != u) continue;
+    td_walk_stmt(d->prog->store->session->ctx, d->site[i].loop, look_put, &s);
+    if (s.puts) list[n++] = draw_spec(d, i);
+  }
+  return n;
+}
+
+/* A stream that one statement puts, and some loops around it. */
+bool draw_deal(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  const TdUnit *root = td_prog_root(d->prog), *of = NULL;
+  const char **list = TD_NEWN(d->arena, const char *, MOST_ROW);
+  for (size_t i = 0; i < root->nstream; i++) {
+    s.local = root->stream[i].sym;
+    s.puts = 0;
+    s.copied = false;
+    s.takes = 0;
+    walk_units(&s, look_put);
+    if ((s.copied || s.takes != 1) && !rng_chance(d->rng, 5)) continue;
+    if (s.puts != 1 || !loops_around(d, s.of, s.local, list) || !choose(&s)) continue;
+    s.one = s.local;
+    of = s.of;
+  }
+  if (!s.one) return false;
+  int n = loops_around(d, of, s.one, list), want = 1 + rng_chance(d->rng, 25);
+  int first = rng_below(d->rng, n);
+  const char *name = list[first];
+  if (want < n || n == 1) {
+    list[0] = name;
+    want = 1;
+  }
+  give_text(d, &arg[0], s.one->name);
+  arg[1] = (TdArgValue){.given = true, .names = list, .n = (size_t)(want < n ? want : n)};
+  return true;
+}
