@@ -128,7 +128,7 @@ static bool look_ends(void *ud, const TdStmt *x) {
   return true;
 }
 
-/* Tasks that move a block at a time, by a slot and its put or by a get; now and then any other. */
+/* A task on the host that moves a block at a time, by a slot and its put or by a get. */
 bool draw_coalesce(Draw *d, TdArgValue *arg) {
   Search s = {.draw = d};
   const TdUnit *root = td_prog_root(d->prog);
@@ -139,8 +139,9 @@ bool draw_coalesce(Draw *d, TdArgValue *arg) {
     s.takes = s.puts = 0;
     s.copied = false;
     td_walk_stmt(d->prog->store->session->ctx, u->body, look_ends, &s);
-    bool moves = s.takes == 1 && s.puts == 0 && s.copied;
-    if ((moves || rng_chance(d->rng, 4)) && choose(&s)) one = &root->run[i];
+    bool moves =
+        s.takes == 1 && s.puts == 0 && s.copied && td_attrs_get(root->run[i].attrs, TD_ATTR_HOST);
+    if (moves && choose(&s)) one = &root->run[i];
   }
   if (!one) return false;
   give_text(d, &arg[0], one->sym->name);
@@ -186,8 +187,9 @@ bool draw_deal(Draw *d, TdArgValue *arg) {
     s.copied = false;
     s.takes = 0;
     walk_units(&s, look_put);
-    if ((s.copied || s.takes != 1) && !rng_chance(d->rng, 5)) continue;
-    if (s.puts != 1 || !loops_around(d, s.of, s.local, list) || !choose(&s)) continue;
+    if (s.copied || s.takes != 1 || s.puts != 1 || !loops_around(d, s.of, s.local, list) ||
+        !choose(&s))
+      continue;
     s.one = s.local;
     of = s.of;
   }

@@ -29,6 +29,7 @@ typedef struct Task {
   int64_t turns;
   int turned;
   const char *turn; /* the loop over the parts, where it is open */
+  bool host;
 } Task;
 
 static Grid draw_grid(Gen *g, int least) {
@@ -68,7 +69,7 @@ static Arg draw_arg(Gen *g, const Grid *grid, const char *stem, bool written) {
 /* Writes "map = {..}," and the types of the arguments, and opens the function. */
 static void open_task(Gen *g, const char *name, const Task *t) {
   TdText head = td_text_new(g->arena);
-  td_text_line(&g->out, "d.%s = tide.task {", name);
+  td_text_line(&g->out, "d.%s = tide.task {%s", name, t->host ? " --@ host" : "");
   g->out.indent++;
   for (int i = 0; i < t->grid.rank; i++)
     td_text_putf(&head, "%s%lld", i ? ", " : "map = {", (long long)t->grid.n[i]);
@@ -402,6 +403,8 @@ static void put_pair(Gen *g) {
   if (rng_chance(&g->rng, 30))
     for (int d = 0; d < p.from.arg[0].part.rank; d++)
       if (p.from.arg[0].axis[d] == grid.rank - 1) p.from.arg[0].axis[d] = -1;
+  p.from.host = p.block && rng_chance(&g->rng, 60);
+  p.to.host = p.block && rng_chance(&g->rng, 60);
   const Thing *e = &p.from.arg[0].part;
   p.outer = e->rank - 1 - (e->rank > 1 && rng_chance(&g->rng, 30));
   p.odd = !p.block && e->rank == 2 && e->extent[0].size < 0 && e->extent[1].size < 0 &&

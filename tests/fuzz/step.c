@@ -177,8 +177,8 @@ static Holds look(const TdProg *p) {
 static bool is_at_home(Draw *d, const Holds *h, const TdProg *kernel, const TdPrim *prim) {
   if (takes(prim, TD_ARG_KERNEL) && !rng_chance(d->rng, LIBRARIES)) return false;
   if (takes(prim, TD_ARG_SCHEDULE)) return kernel->nunit > 1 && !td_prog_root(kernel)->nrun;
-  if (takes(prim, TD_ARG_STREAM)) return h->stream;
   if (draw_is_known(prim)) return draw_known(d, prim, (TdArgValue[TD_PRIM_ARGS]){{0}});
+  if (takes(prim, TD_ARG_STREAM)) return h->stream;
   if (rng_chance(d->rng, NONSENSE)) return true;
   if (takes_passed(prim)) return draw_has_passed(d);
   if (takes_producer(prim)) return draw_has_producer(d);
@@ -212,9 +212,9 @@ static const struct Odds {
 } odds[] = {{"bundle", 300}, {"chain", 60},    {"unify", 14}, {"compose", 4},      {"relay", 6},
             {"reuse_at", 6}, {"depth", 6},     {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
             {"fma", 2},      {"dataflow", 2},  {"unfold", 2}, {"inject", 20},      {"search", 5},
-            {"isolate", 12}, {"coalesce", 80}, {"deal", 30},  {"expand", 10}};
+            {"isolate", 12}, {"coalesce", 200}, {"deal", 30},  {"expand", 10}};
 /* Where the kernel is a design, few others have nothing. */
-enum { MOST_OF_DESIGN = 16 };
+enum { MOST_OF_DESIGN = 30 };
 
 static int weight_of(const TdPrim *prim, bool design) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)

@@ -169,6 +169,7 @@ prim.twins("iterations that put, each to a stream of its own", {
       local Z = d:stream(tide.i32, {3, depth = 1})
       d.from = tide.task {a = tide.i32[3], c = tide.i32[3], fact == "put" and function(a, c)
         for p = 0, 2 do Z[p]:put(a[p]) end
+        c[0] = 1
       end or function(a, c)
         for p = 0, 2 do c[p] = a[p] end
         for q = 0, 2 do Z[q]:put(a[q]) end

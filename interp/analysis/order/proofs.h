@@ -7,7 +7,8 @@
 /* Whether attribute x of a loop states a proof. */
 bool td_proofs_has(const TdAttr *x);
 /* Whether iterations of a loop may run side by side. One that puts to or gets from a stream may
- * not, though no two meet at one: in another order tasks may wait for each other. Else d says why. */
+ * not, though no two meet at one: in another order tasks may wait for each other. Else d says why.
+ */
 bool td_proofs_parallel(const TdAsk *q, const TdStmt *loop, TdDiag *d);
 /* Whether what attribute x of a loop of q->unit states is so; what states no proof is. */
 bool td_proofs_holds(const TdAsk *q, const TdStmt *loop, const TdAttr *x);

@@ -159,6 +159,7 @@ typedef struct TdTrace {
   TD_VEC(TdTraceFiring) firing;
   TD_VEC(TdTraceValue) result;  /* of tests: what each expression is worth */
   TdTraceLeft broken, returned; /* BREAK of a loop around, and RETURN of the unit */
+  uint64_t spent; /* on questions about distances */
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
   const TdStmt *stmt;

@@ -1,12 +1,15 @@
 /* trace_query.c - what the solver knows of the indices in a trace. */
 #include "analysis/time/trace.h"
 
+enum { MOST_WORK = 64000000 };
+
 /* A system over the columns of a trace. */
 typedef struct Query {
   TdTrace *t;
   TdArena *a;
   TdEnv env;
   TdSys sys;
+  bool *added; /* columns of which the system says what they are */
 } Query;
 
 static TdAff variable(const Query *q, const TdStmt *loop) {
@@ -40,11 +43,17 @@ static void add_division(Query *q, const TdColumn *c, TdAff v, TdAff x) {
   td_sys_zero(q->a, &q->sys, td_sys_plus(q->a, td_sys_plus(q->a, x, -c->by, quotient), -1, rest));
 }
 
-/* Adds what columns that are quotients and remainders are. */
-static void add_divisions(Query *q) {
-  for (size_t i = 0; i < q->t->column.n; i++) {
+/* Adds what the columns of f that are quotients and remainders are, and those that these are made
+ * of; all others may be anything, which says nothing of f. */
+static void add_divisions(Query *q, TdAff f) {
+  for (uint32_t k = 0; k < f.n; k++) {
+    if (f.m[k].col >= 0 || (size_t)(-1 - f.m[k].col) >= q->t->column.n) continue;
+    size_t i = (size_t)(-1 - f.m[k].col);
     const TdColumn *c = &q->t->column.at[i];
-    if (c->by) add_division(q, c, td_sys_col(q->a, -1 - (int32_t)i), c->of);
+    if (!c->by || q->added[i]) continue;
+    q->added[i] = true;
+    add_division(q, c, td_sys_col(q->a, f.m[k].col), c->of);
+    add_divisions(q, c->of);
   }
 }
 
@@ -53,8 +62,8 @@ static void stand_at(Query *q, TdTrace *t, const TdStmt *at) {
   *q = (Query){.t = t, .a = t->arena, .env = {.unit = t->ask->unit}};
   TdNestMaker m = {t->session, t->space, &q->env};
   q->sys = td_sys_copy(q->a, &td_nest_context(&m, at)->dom[0]);
+  q->added = TD_NEWN(q->a, bool, t->column.n + 1);
   add_counters(q);
-  add_divisions(q);
   while (t->column.n < t->space->at.n) td_vec_push(q->a, &t->column, (TdColumn){0});
 }
 
@@ -114,10 +123,20 @@ static void add_meeting(Query *q, const TdPlaced *p, uint32_t from, uint32_t to,
     hull(p, from, d, true, &x0, &x1);
     hull(p, to, d, false, &y0, &y1);
     was.c = now.c = 0;
+    add_divisions(q, was);
+    add_divisions(q, now);
     TdAff gap = td_sys_plus(q->a, earlier(q, was, nest, less), -1, now);
     td_sys_le(q->a, &q->sys, td_sys_const(y0 - x1), gap);
     td_sys_le(q->a, &q->sys, gap, td_sys_const(y1 - x0));
   }
+}
+
+/* Whether the questions of this trace were large enough, with this one, that the next ones are not
+ * worth an answer: what they cost grows faster than rows times columns. */
+static bool is_too_much(Query *q) {
+  uint64_t rows = q->sys.row.n, cols = (uint64_t)q->sys.nextra + q->t->column.n;
+  q->t->spent += rows * cols * cols;
+  return q->t->spent > MOST_WORK;
 }
 
 int64_t td_trace_distance(TdTrace *t, const TdPlaced *p, uint32_t from, uint32_t to,
@@ -140,6 +159,7 @@ int64_t td_trace_distance(TdTrace *t, const TdPlaced *p, uint32_t from, uint32_t
   add_meeting(&q, p, from, to, nest, less);
   td_nest_at_values(t->space, t->ask->unit, &q.sys);
   int64_t most;
+  if (is_too_much(&q)) return 1;
   TdTruth found = td_affine_max(t->ask->affine, &q.sys, td_sys_scale(q.a, -1, total, 0), &most);
   if (found == TD_YES) return -most;
   return found == TD_NO && td_affine_has_point(t->ask->affine, &q.sys) == TD_NO ? 0 : 1;
@@ -155,6 +175,7 @@ bool td_trace_range(TdTrace *t, TdAff f, int64_t *lo, int64_t *hi) {
   if (!t->loop) return false;
   stand_at(&q, t, t->loop);
   add_bounds(&q, t->loop, variable(&q, t->loop));
+  add_divisions(&q, f);
   td_nest_at_values(t->space, t->ask->unit, &q.sys);
   bool ok = td_affine_max(t->ask->affine, &q.sys, td_sys_scale(q.a, -1, f, 0), &least) == TD_YES &&
             td_affine_max(t->ask->affine, &q.sys, f, hi) == TD_YES;

@@ -11,7 +11,7 @@ enum { TASK, AXIS };
 typedef struct Coalesce {
   TdRewrite *r;
   TdMapping m;
-  TdCut cut; /* the kernel on the host, where it moves a block; the new stream */
+  TdCut cut;      /* the kernel on the host, where it moves a block; the new stream */
   TdUnit *design; /* a copy, which gets what the step takes of the sizes */
   const TdRun *run;
   const TdUnit *kernel;
