@@ -36,6 +36,12 @@ typedef enum {
   TD_TIME_PLAIN   /* anything else that takes `length` cycles before what is inside it begins */
 } TdTimeKind;
 
+/* What a piece of the schedule does each time that it runs: n of kind number `kind` (TdTimes). */
+typedef struct TdEffort {
+  uint32_t kind;
+  int64_t n;
+} TdEffort;
+
 typedef struct TdTime TdTime;
 struct TdTime {
   TdTimeKind kind;
@@ -57,6 +63,9 @@ struct TdTime {
   bool shares; /* PIPE: stages share ports or operators, so iterations slip by whole intervals */
   int64_t waiting;                 /* PIPE: room for what waits of all firings */
   int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */
+  const TdEffort *work;
+  size_t nwork;
+  uint32_t number; /* of those with work, plus 1 (TdTimes.worker) */
 };
 
 /* How an allreduce combines two parts: in so many cycles, or (0) `side` times in one; of all its
@@ -71,6 +80,10 @@ typedef struct TdTimes {
   const char *target;
   TdMap time; /* const TdStmt * -> const TdTime * */
   TdMap fold; /* const TdExpr * of an allreduce -> const TdFoldTime * */
+  TD_VEC(const TdTime *) worker;
+  /* Kinds of work: "mul f32", operators by class and bits of their operands; and bits that go
+   * through "register", "fifo", "ram 4096" (by the bytes of a bank), "dram". */
+  TD_VEC(const char *) kind;
 } TdTimes;
 
 /* What begins with s, or NULL. */

@@ -103,12 +103,10 @@ static const char *guard(TdCpuProg *p, const TdCpuEnd *e) {
 static void put_close(TdCpuProg *p, const TdCpuBurst *b) {
   TdText *out = &p->w->out;
   td_text_line(out, "td_c->base = td_base, td_c->done = td_done;");
-  const char *count = td_cpu_burst_count(p, b);
-  if (is_pipe(b))
-    td_text_line(out, "td_c->iteration = td_it + %s, td_c->multiplies += %s * %" PRId64 ";", count,
-                 count, b->leaf->multiplies);
-  else
-    td_text_line(out, "td_c->multiplies += (td_n - !td_open) * %" PRId64 ";", b->leaf->multiplies);
+  const char *count = td_cpu_burst_count(p, b), *more = "(td_n - !td_open)";
+  if (is_pipe(b)) td_text_line(out, "td_c->iteration = td_it + %s;", more = count);
+  td_text_line(out, "td_c->multiplies += %s * %" PRId64 ", td_c->ran[%" PRIu32 "] += %s;", more,
+               b->leaf->multiplies, b->leaf->number, more);
   if (is_pipe(b) && firing_of(b)->skid) td_text_line(out, "*td_skid += %s;", count);
   if (is_pipe(b) && firing_of(b)->skid == 1) td_text_line(out, "td_skid[1] = td_done;");
   for (int i = 0; i < b->n; i++) {

@@ -84,6 +84,7 @@ static void add_tasks(Clocks *x, const TdRun *r) {
   TdClock *c = TD_NEWN(x->arena, TdClock, n);
   for (int64_t i = 0; i < n; i++) {
     c[i].arena = x->arena;
+    td_clock_work(&c[i], x->of.times);
     td_clock_start(&c[i], 0);
     td_vec_push(x->arena, &x->clock, &c[i]);
   }
@@ -119,6 +120,7 @@ static const TdTimed *report_of(Clocks *x) {
       task[k] = td_clock_task(x->clock.at[k]);
       task[k].name = td_cpu_code_instance(x->arena, d, &d->run[r], i);
       task[k].run = d->run[r].sym->name;
+      task[k].work = td_clock_worked(x->arena, x->clock.at[k], x->of.times);
     }
   for (size_t i = 0; i < x->wire.n; i++) {
     stream[i] = td_clock_stream(x->wire.at[i]);
@@ -126,6 +128,8 @@ static const TdTimed *report_of(Clocks *x) {
   }
   *out = (TdTimed){.design = d->sym->name,
                    .target = x->of.times->target,
+                   .kind = x->of.times->kind.at,
+                   .nkind = x->of.times->kind.n,
                    .task = task,
                    .ntask = x->clock.n,
                    .stream = stream,

@@ -1,13 +1,15 @@
 /* firing.c - the steps of a schedule as times of statements: firings of straight code and of
  * iterations, lengths of everything else. */
 #include "analysis/time/firing.h"
+#include "analysis/time/effort.h"
 
 /* Times under way. */
 typedef struct Maker {
   TdSched *s;
   TdArena *arena;
   TdTimes *out;
-  TdMap seen; /* units that are done */
+  TdMap seen;  /* units that are done */
+  bool called; /* the one at hand is called */
   TdDiag *d;
 } Maker;
 
@@ -60,9 +62,11 @@ static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
   out->shares = ii && td_flow_is_shared(&t->flow);
   out->multiplies = t->multiplies;
   out->multipliers = ii ? (out->multiplies + ii - 1) / ii : out->multiplies;
+  td_effort_note(m->arena, m->out, out, t, x->registers, 1, m->called);
 }
 
 static bool visit_unit(Maker *m, const TdUnit *u);
+static bool visit_callee(Maker *m, const TdUnit *u);
 static bool visit(Maker *m, const TdSchedStep *x);
 
 /* The time of a step, now that of its statement. */
@@ -86,9 +90,15 @@ static TdTime *block_time(Maker *m, const TdSchedStep *x) {
   return t;
 }
 
+/* What a step of its own takes, whose leaf below runs `times` times. */
 static TdTime *plain_time(Maker *m, const TdSchedStep *x, int64_t length) {
   TdTime *t = new_time(m, x, TD_TIME_PLAIN);
+  const TdSchedStep *leaf = x->trace || !x->nkid ? x : x->kid[0];
+  bool many = x->kind == TD_SCHED_LOOP || x->kind == TD_SCHED_PIPE;
+  const TdTrace *trace = leaf->trace ? leaf->trace : leaf->tests;
   t->length = length;
+  if (trace)
+    td_effort_note(m->arena, m->out, t, trace, leaf->registers, many ? x->trip : 1, m->called);
   return t;
 }
 
@@ -126,6 +136,8 @@ static TdTime *put_time(Maker *m, const TdSchedStep *x) {
   t->firing = firing;
   t->length += length;
   t->multiplies = element->multiplies * x->kid[0]->trip;
+  td_effort_note(m->arena, m->out, t, element, x->kid[0]->kid[0]->registers, x->kid[0]->trip,
+               m->called);
   t->multipliers = each ? (element->multiplies + each - 1) / each : element->multiplies;
   return t;
 }
@@ -175,9 +187,18 @@ static bool visit(Maker *m, const TdSchedStep *x) {
     return visit_all(m, x->kid + 1, x->nkid - 1);
   case TD_SCHED_CALL:
     keep(m, x->stmt, plain_time(m, x, m->s->target->again + x->head));
-    return !x->unit || visit_unit(m, x->unit);
+    return !x->unit || visit_callee(m, x->unit);
   }
   return false;
+}
+
+/* A kernel, or the design, that is called. */
+static bool visit_callee(Maker *m, const TdUnit *u) {
+  bool outer = m->called;
+  m->called = u->kind != TD_UNIT_DESIGN;
+  bool ok = visit_unit(m, u);
+  m->called = outer;
+  return ok;
 }
 
 /* Notes how long the adders of an allreduce take. */

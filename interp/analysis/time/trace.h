@@ -58,6 +58,7 @@ typedef struct TdPlaced {
   int64_t users;         /* instances that take turns at it */
   int width;             /* bits of an element */
   const TdType *element; /* of a stream: of its tokens */
+  int64_t tokens;        /* elements of one of its tokens */
   uint32_t number;       /* in placed[] */
   bool fresh;            /* made in the trace */
   bool registers, written, filled;

@@ -33,6 +33,14 @@ static void take_attrs(TdPlaced *p, TdAttrs l) {
                  (whole || (storage && strcmp(storage->arg[0].s, "register") == 0));
 }
 
+/* The elements of a token of this type. */
+static int64_t token_elements(const TdTrace *t, const TdType *type) {
+  int64_t n = 1, extent = 0;
+  for (int d = 0; type->kind == TD_T_TENSOR && d < type->rank; d++)
+    if (td_unit_value(t->unit, type->dim[d], &extent)) n *= extent;
+  return n;
+}
+
 /* An array of type t in the unit at hand, or one end of a stream of that type. */
 static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType *type,
                             TdAttrs attrs) {
@@ -44,6 +52,7 @@ static TdPlaced *new_placed(TdTrace *t, TdSym sym, TdCellKind kind, const TdType
   p->ports = memory ? t->target->ports : 1;
   p->element = td_type_scalar(type->kind == TD_T_PORT || tensor ? type->elem : type);
   p->width = td_type_scalar(tensor ? type->elem : type)->w;
+  p->tokens = kind == TD_CELL_MEMORY ? 1 : token_elements(t, type->elem ? type->elem : type);
   for (int d = 0; d < p->rank; d++) {
     if (!td_unit_value(t->unit, type->dim[d], &p->extent[d])) p->extent[d] = 1;
     p->part[d] = memory ? TD_PART_NONE : TD_PART_COMPLETE;

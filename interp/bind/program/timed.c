@@ -117,8 +117,8 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   keep_owner(L, build);
 }
 
-/* What the report at slot 1 was made of; raises if its events are not there. */
-static const TdTimed *check_events(lua_State *L) {
+/* What the report at slot 1 was made of, which is of the last run of its build. */
+static const TdTimed *check_last(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
   if (!lua_getmetatable(L, 1) || lua_getfield(L, -1, "owner") != LUA_TTABLE)
@@ -130,10 +130,16 @@ static const TdTimed *check_events(lua_State *L) {
   lua_getfield(L, 1, "run");
   if (!t || (int64_t)t->run != lua_tointeger(L, -1))
     td_bind_fail(L, "old-report", "this report is of an earlier run, whose events are gone");
+  lua_settop(L, 2);
+  return t;
+}
+
+/* The same; raises if its events are not there. */
+static const TdTimed *check_events(lua_State *L) {
+  const TdTimed *t = check_last(L);
   if (!t->kept)
     td_bind_fail(L, "no-events",
                  "this run was too long to keep its events: run it at smaller sizes");
-  lua_settop(L, 2);
   return t;
 }
 
@@ -174,7 +180,33 @@ static int l_timeline(lua_State *L) {
   return 1;
 }
 
+/* Pushes report.energy, which the report keeps: by tide.energy, of what each task did. */
+static int push_energy(lua_State *L) {
+  const TdTimed *t = check_last(L);
+  if (!t->nkind) return 0;
+  lua_getglobal(L, "require");
+  lua_pushstring(L, "tide.energy");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "of");
+  lua_pushstring(L, t->target);
+  lua_createtable(L, (int)t->ntask, 0);
+  for (size_t i = 0; i < t->ntask; i++) {
+    lua_createtable(L, 0, 2);
+    td_bind_set_string(L, "name", t->task[i].name);
+    lua_createtable(L, 0, (int)t->nkind);
+    for (size_t k = 0; k < t->nkind; k++)
+      if (t->task[i].work[k]) td_bind_set_integer(L, t->kind[k], t->task[i].work[k]);
+    lua_setfield(L, -2, "counts");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_call(L, 2, 1);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, 1, "energy");
+  return 1;
+}
+
 static int l_index(lua_State *L) {
+  if (strcmp(luaL_checkstring(L, 2), "energy") == 0) return push_energy(L);
   return td_bind_method(L, CLASS_TIMED, luaL_checkstring(L, 2));
 }
 

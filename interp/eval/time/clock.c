@@ -77,6 +77,24 @@ void td_clock_settle(TdClock *c) {
   c->phase = TD_FIRING_IDLE;
 }
 
+void td_clock_work(TdClock *c, const TdTimes *t) {
+  c->ran = TD_NEWN(c->arena, int64_t, t->worker.n + 1);
+}
+
+int64_t *td_clock_worked(TdArena *a, const TdClock *c, const TdTimes *t) {
+  int64_t *n = TD_NEWN(a, int64_t, t->kind.n);
+  for (size_t i = 0; c->ran && i < t->worker.n; i++)
+    for (size_t k = 0; k < t->worker.at[i]->nwork; k++)
+      n[t->worker.at[i]->work[k].kind] += c->ran[i + 1] * t->worker.at[i]->work[k].n;
+  return n;
+}
+
+/* Notes that t runs n times. */
+static void ran(TdClock *c, const TdTime *t, int64_t n) {
+  c->multiplies += n * t->multiplies;
+  if (c->ran) c->ran[t->number] += n;
+}
+
 /* Begins straight code, or a pipeline without an iteration. */
 static void begin(TdClock *c, const TdTime *leaf) {
   c->leaf = leaf;
@@ -97,7 +115,7 @@ static void begin(TdClock *c, const TdTime *leaf) {
   c->multipliers = later(c->multipliers, leaf->multipliers);
   if (leaf->multiplies && c->starts == TD_LONG_AGO)
     c->starts = c->base + (leaf->nfiring ? leaf->firing[0].at : 0);
-  if (leaf->kind == TD_TIME_BLOCK) c->multiplies += leaf->multiplies;
+  if (leaf->kind == TD_TIME_BLOCK) ran(c, leaf, 1);
 }
 
 /* Ends what runs. */
@@ -164,7 +182,10 @@ void td_clock_before(TdClock *c, const TdTime *t) {
   if (c->region || t->kind == TD_TIME_COPIES) return;
   td_clock_close(c);
   if (t->kind == TD_TIME_BLOCK) begin(c, t);
-  if (t->kind == TD_TIME_PLAIN) c->now += t->length;
+  if (t->kind == TD_TIME_PLAIN) {
+    c->now += t->length;
+    ran(c, t, 1);
+  }
 }
 
 const TdTime *td_clock_enter(TdClock *c, const TdTime *t, size_t depth) {
@@ -196,7 +217,7 @@ void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
   }
   c->iteration++;
   c->firing = c->event = 0;
-  c->multiplies += loop->multiplies;
+  ran(c, loop, 1);
 }
 
 void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n) {
@@ -206,10 +227,10 @@ void td_clock_pass(TdClock *c, const TdTime *loop, uint64_t n) {
   if (loop->kind == TD_TIME_PIPE) {
     c->base += (groups - 1) * loop->ii;
     c->iteration += groups - 1;
-    c->multiplies += (groups - 1) * loop->multiplies;
+    ran(c, loop, groups - 1);
   } else if (loop->body) {
     c->base += (groups - 1) * (loop->body->length + loop->again);
-    c->multiplies += (groups - 1) * loop->body->multiplies;
+    ran(c, loop->body, groups - 1);
   } else {
     c->now += (groups - 1) * loop->again;
   }

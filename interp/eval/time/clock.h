@@ -100,7 +100,8 @@ typedef enum { TD_FIRING_IDLE, TD_FIRING_GETS, TD_FIRING_PUTS } TdFiringPhase;
   X(int firing)       /* number in the iteration */                                                \
   X(int event)        /* of the leaf: what was met last, plus 1 */                                 \
   X(const void *leaf) /* TdTime of straight code or pipelined loop that runs, or NULL */           \
-  X(int64_t *waiting) /* how often each firing took place, and the ends of the last ones */
+  X(int64_t *waiting) /* how often each firing took place, and the ends of the last ones */        \
+  X(int64_t *ran)     /* how often each TdTimes.worker took place, by its number; or NULL */
 
 /* The clock of a task. */
 typedef struct TdClock {
@@ -123,6 +124,9 @@ typedef struct TdClock {
   int64_t starts; /* when the first multiplication begins, for all that is known; or TD_LONG_AGO */
 } TdClock;
 
+/* Has it count how often each piece of the schedule runs; then what that is of each kind of work. */
+void td_clock_work(TdClock *c, const TdTimes *t);
+int64_t *td_clock_worked(TdArena *a, const TdClock *c, const TdTimes *t);
 /* Starts a call of the task at a cycle; then ends it. */
 void td_clock_start(TdClock *c, int64_t cycle);
 void td_clock_stop(TdClock *c);

@@ -9,6 +9,7 @@ void td_timed_task(TdMachine *m, TdTask *t) {
   t->clock = TD_NEW(m->arena, TdClock);
   t->clock->arena = m->arena;
   t->clock->keep = m->options->keep;
+  td_clock_work(t->clock, m->options->times);
   td_vec_push(m->arena, &m->clocked, t);
 }
 
@@ -57,10 +58,16 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
   TdTimed *out = TD_NEW(m->arena, TdTimed);
   TdTimedTask *task = TD_NEWN(m->arena, TdTimedTask, m->clocked.n);
   TdTimedStream *stream = TD_NEWN(m->arena, TdTimedStream, m->channel.n);
-  for (size_t i = 0; i < m->clocked.n; i++) task[i] = task_of(m->clocked.at[i]);
+  const TdTimes *times = m->options->times;
+  for (size_t i = 0; i < m->clocked.n; i++) {
+    task[i] = task_of(m->clocked.at[i]);
+    task[i].work = td_clock_worked(m->arena, m->clocked.at[i]->clock, times);
+  }
   for (size_t i = 0; i < m->channel.n; i++) stream[i] = stream_of(m, m->channel.at[i]);
   *out = (TdTimed){.design = root->sym->name,
-                   .target = m->options->times->target,
+                   .target = times->target,
+                   .kind = times->kind.at,
+                   .nkind = times->kind.n,
                    .task = task,
                    .ntask = m->clocked.n,
                    .stream = stream,

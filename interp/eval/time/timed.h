@@ -40,6 +40,7 @@ typedef struct TdTimedTask {
   int64_t starts;                  /* cycle in which the first begins, if there is one */
   const TdTimedWait *wait;
   size_t nwait;
+  const int64_t *work; /* how much of each kind of the run */
 } TdTimedTask;
 
 typedef struct TdTimedStream {
@@ -70,6 +71,8 @@ typedef struct TdTimed {
   size_t ntask;
   const TdTimedStream *stream;
   size_t nstream;
+  const char *const *kind; /* of work (TdTimes) */
+  size_t nkind;
   TdTimedFire fire;
   bool kept;    /* waits and the cycles of tokens */
   uint64_t run; /* number of the run, of the program's runs with a clock */
