@@ -10,9 +10,16 @@
 /* lower/lower.h, eval/time/timed.h */
 typedef struct TdLowered TdLowered;
 typedef struct TdTimed TdTimed;
+typedef struct TdEvalPort TdEvalPort; /* eval/eval.h */
 
 /* What a user may say to a build, by name. */
-typedef enum { TD_OPTION_BOOL, TD_OPTION_INT, TD_OPTION_NUMBER, TD_OPTION_WORD } TdOptionKind;
+typedef enum {
+  TD_OPTION_BOOL,
+  TD_OPTION_INT,
+  TD_OPTION_NUMBER,
+  TD_OPTION_WORD,
+  TD_OPTION_CYCLES /* lists of whole numbers by name, as eval/time/ready.h reads them */
+} TdOptionKind;
 typedef struct TdOption {
   const char *name;
   TdOptionKind kind;
@@ -37,10 +44,11 @@ typedef struct TdFile {
   const char *text;
 } TdFile;
 
-/* An argument of a run: a tensor, or a scalar as num.h keeps it. */
+/* An argument of a run: a tensor, a scalar as num.h keeps it, or the ends outside of streams. */
 typedef struct TdCallArg {
   TdTensor *tensor;
   uint64_t scalar;
+  TdEvalPort *port;
 } TdCallArg;
 
 /* A backend. Functions that fail return NULL or false and fill the diagnostic; all but `validate`

@@ -4,12 +4,13 @@
 #include "analysis/time/firing.h"
 #include "analysis/time/target.h"
 #include "backends/cpu/time/timed_run.h"
+#include "eval/time/ready.h"
 #include "lower/lower.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, OPTIONS };
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, READY, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [TIER] =
@@ -19,7 +20,10 @@ static const TdOption options[OPTIONS] = {
     [SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of the system's compiler"},
     [TIMED] = {"timed", TD_OPTION_BOOL, "false", "count cycles, which the report tells about"},
     [DEVICE] = {"device", TD_OPTION_WORD, td_target_words + 1, "whose operation times count"},
-    [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"}};
+    [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"},
+    [READY] = {"ready", TD_OPTION_CYCLES, NULL,
+               "of timed runs: from which cycle on each token of a stream of the top is there, or "
+               "has its place: {Z = {3, 4, 9}}"}};
 
 static TdCpuOptions options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_backend_cpu, b, TIER);
@@ -49,6 +53,11 @@ static const TdCpuText *text_of(const TdBuild *b, TdDiag *d) {
 
 /* Whether there is a text; a run with a clock can do without, but not without the sizes. */
 static bool validate(const TdBuild *b) {
+  const char *ready = td_backend_option(&td_backend_cpu, b, READY);
+  if (ready && !td_ready_read(b->arena, b->prog, ready, b->diag)) return false;
+  if (ready && !device_of(b))
+    return td_diag_set(b->diag, TD_USAGE, "ready", (TdLoc){0},
+                       "only runs with a clock have ends that are not ready: say timed = true");
   TdDiag why = {.arena = b->arena};
   if (text_of(b, &why)) return true;
   bool sized = !why.code || strcmp(why.code, "unbound-size") != 0;
@@ -80,8 +89,10 @@ static void *open_run(const TdBuild *b) {
   bool trace = strcmp(td_backend_option(&td_backend_cpu, b, TRACE), "true") == 0;
   o.extra.watch = b->watch;
   if (device)
-    r->clocked =
-        td_timed_run_new(b->arena, b->prog, &(TdClockedOptions){device, trace, o}, b->diag);
+    r->clocked = td_timed_run_new(
+        b->arena, b->prog,
+        &(TdClockedOptions){device, trace, td_backend_option(&td_backend_cpu, b, READY), o},
+        b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
   return r->cpu || r->clocked ? r : NULL;

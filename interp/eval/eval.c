@@ -91,6 +91,10 @@ static bool open_argument(TdMachine *m, TdFrame *f, unsigned n, const TdEvalArg 
     if (!td_channel_array(m, p->sym, type, PORT_DEPTH, p->loc, &v)) return false;
     td_outside_open(m, &v, i, arg ? arg->port : NULL);
     td_timed_streams(m, &v, NULL, NULL);
+    for (int64_t k = 0; arg && m->options->times && k < td_channel_count(v.channel); k++) {
+      v.channel[k].wire->ready = arg->port[k].ready;
+      v.channel[k].wire->nready = arg->port[k].nready;
+    }
     td_frame_show(m, slot, &v);
     return true;
   }

@@ -18,6 +18,9 @@ typedef struct TdEvalPort {
   const TdTensor *in; /* what the program may get; NULL: nothing */
   TdTensor *out;      /* set by a run: what it put, NULL if nothing */
   int64_t consumed;   /* set by a run: tokens it got */
+  /* With a clock: the cycle from which token k of the first ones may be got, or has its place. */
+  const int64_t *ready;
+  int64_t nready;
 } TdEvalPort;
 
 /* An argument of the root unit, by the type of its parameter. In symbolic runs an argument that is

@@ -4,6 +4,7 @@
 #include "analysis/time/firing.h"
 #include "backends/cpu/cpu.h"
 #include "eval/time/clock.h"
+#include "eval/time/ready.h"
 #include "eval/eval.h"
 
 /* Events that a run keeps at most, for waves and timelines. */
@@ -16,6 +17,7 @@ struct TdClocked {
   bool keeps; /* events: then the evaluator runs it */
   TdCpu *cpu; /* NULL: it does not run compiled */
   TdEvalState *state;
+  TdReady *const *ready; /* by parameters */
   TdTimed *report;
   uint64_t runs;
 };
@@ -37,7 +39,7 @@ TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions 
   *c = (TdClocked){.arena = a, .prog = p, .state = td_state_new(a)};
   c->times = td_firing_times(affine, a, p, td_target_find(o->device), d);
   td_arena_defer(a, free_last, c);
-  if (!c->times) return NULL;
+  if (!c->times || !(c->ready = td_ready_read(a, p, o->ready ? o->ready : "", d))) return NULL;
   const TdCpuText *text = td_cpu_text_of(a, p, (TdCpuExtra){.times = c->times}, &why);
   if (!text && o->cpu.tier != TD_TIER_AUTO) {
     *d = why;
@@ -59,8 +61,12 @@ static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTi
   TdEvalArg *e = TD_NEWN(c->last, TdEvalArg, narg);
   TdEvalResult result;
   for (size_t i = 0; i < narg; i++)
-    e[i] =
-        (TdEvalArg){.tensor = arg[i].tensor, .scalar = arg[i].scalar, .has_scalar = !arg[i].tensor};
+    e[i] = (TdEvalArg){.tensor = arg[i].tensor,
+                       .scalar = arg[i].scalar,
+                       .has_scalar = !arg[i].tensor && !arg[i].port,
+                       .port = arg[i].port};
+  for (size_t i = 0; i < narg; i++)
+    if (arg[i].port) td_ready_give(c->ready[i], arg[i].port);
   if (!td_eval_run(c->last, c->prog, e, narg, &o, d, &result)) return false;
   *report = result.timed;
   return true;

@@ -12,6 +12,7 @@ typedef struct TdClocked TdClocked;
 typedef struct TdClockedOptions {
   const char *device; /* whose operation times count: "ideal", "u280" */
   bool trace;         /* keep all events, however slow that is */
+  const char *ready;  /* when the ends outside are, by streams of the top (eval/time/ready.h) */
   TdCpuOptions cpu;
 } TdClockedOptions;
 

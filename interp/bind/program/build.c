@@ -64,6 +64,45 @@ static const char *number_text(lua_State *L, TdArena *a) {
   return td_text_str(&t);
 }
 
+/* Adds the list of cycles on top of the stack, "3,4,9". */
+static void add_cycles(lua_State *L, TdText *t, const TdOption *o, const char *name) {
+  lua_Integer last = 0, n = lua_istable(L, -1) ? (lua_Integer)lua_rawlen(L, -1) : -1;
+  if (n < 0)
+    td_bind_fail(L, "option-value", "option '%s': '%s' is no list of cycles", o->name, name);
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_rawgeti(L, -1, i);
+    if (!lua_isinteger(L, -1) || lua_tointeger(L, -1) < last)
+      td_bind_fail(L, "option-value",
+                   "option '%s': cycle %d of '%s' is no whole number from %d on, as the one before",
+                   o->name, (int)i, name, (int)last);
+    last = lua_tointeger(L, -1);
+    td_text_putf(t, "%s%lld", i > 1 ? "," : "", (long long)last);
+    lua_pop(L, 1);
+  }
+}
+
+/* The table {Z = {3, 4}, Y = {{1}, {}}} on top of the stack as lines "Z 3,4", "Y 1;". */
+static const char *cycles_text(lua_State *L, TdArena *a, const TdOption *o) {
+  TdText t = td_text_new(a);
+  if (!lua_istable(L, -1)) wrong_option(L, o, "a table of lists");
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    if (!name) td_bind_fail(L, "option-value", "option '%s' has its lists by name", o->name);
+    bool list = lua_istable(L, -1), many = list && lua_rawgeti(L, -1, 1) == LUA_TTABLE;
+    if (list) lua_pop(L, 1);
+    td_text_putf(&t, "%s ", name);
+    if (!many) add_cycles(L, &t, o, name);
+    for (lua_Integer i = 1; many && i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+      if (i > 1) td_text_putc(&t, ';');
+      lua_rawgeti(L, -1, i);
+      add_cycles(L, &t, o, name);
+      lua_pop(L, 1);
+    }
+    td_text_putc(&t, '\n');
+  }
+  return td_text_str(&t);
+}
+
 /* The value of option o on top of the stack, as text. */
 static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   int type = lua_type(L, -1);
@@ -74,6 +113,7 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   case TD_OPTION_INT:
     if (!lua_isinteger(L, -1) || lua_tointeger(L, -1) < 0) wrong_option(L, o, "a whole number");
     return number_text(L, a);
+  case TD_OPTION_CYCLES: return cycles_text(L, a, o);
   case TD_OPTION_NUMBER:
     if (type != LUA_TNUMBER) wrong_option(L, o, "a number");
     return number_text(L, a);
@@ -148,6 +188,11 @@ static int l_build(lua_State *L) {
   return 1;
 }
 
+/* The type of parameter i, a port, at the unit's sizes. */
+static const TdType *port_type(lua_State *L, const TdUnit *u, size_t i) {
+  return td_unit_type(td_bind_enter(L)->session, u, u->param[i].type);
+}
+
 /* The arguments from slot `first` on, for the root of p. */
 static TdCallArg *collect(lua_State *L, TdArena *a, const TdProg *p, int first) {
   const TdUnit *u = td_prog_root(p);
@@ -155,6 +200,8 @@ static TdCallArg *collect(lua_State *L, TdArena *a, const TdProg *p, int first) 
   for (size_t i = 0; i < u->nparam; i++) {
     if (u->param[i].type->kind == TD_T_TENSOR)
       arg[i].tensor = td_bind_check_tensor(L, first + (int)i);
+    else if (u->param[i].type->kind == TD_T_PORT)
+      arg[i].port = td_bind_ports_of(L, a, port_type(L, u, i), first + (int)i);
     else
       td_bind_to_bits(L, first + (int)i, u->param[i].type, &arg[i].scalar);
   }
@@ -272,7 +319,11 @@ static int l_call(lua_State *L) {
   td_bind_check_arguments(L, box->prog, 2);
   TdArena *a = td_bind_work(L, TD_WORK_RUN);
   TdDiag d = td_bind_diag(a);
-  if (!td_build_call(box->module, collect(L, a, box->prog, 2), &d)) return td_bind_raise(L, &d);
+  const TdUnit *u = td_prog_root(box->prog);
+  const TdCallArg *arg = collect(L, a, box->prog, 2);
+  if (!td_build_call(box->module, arg, &d)) return td_bind_raise(L, &d);
+  for (size_t i = 0; i < u->nparam; i++)
+    if (arg[i].port) td_bind_return_tokens(L, port_type(L, u, i), arg[i].port, 2 + (int)i);
   td_bind_account(L);
   return 0;
 }

@@ -215,9 +215,7 @@ static void append_tokens(lua_State *L, const TdType *token, const TdTensor *t, 
   }
 }
 
-/* The ports of a parameter: one list, or a list of lists for an array of streams. Pushes nothing.
- */
-static TdEvalPort *ports_of(lua_State *L, TdArena *a, const TdType *t, int idx) {
+TdEvalPort *td_bind_ports_of(lua_State *L, TdArena *a, const TdType *t, int idx) {
   int64_t n = 1, extent;
   for (int d = 0; d < t->rank; d++) n *= td_type_extent(t, d, &extent) ? extent : 1;
   TdEvalPort *port = TD_NEWN(a, TdEvalPort, n);
@@ -231,7 +229,7 @@ static TdEvalPort *ports_of(lua_State *L, TdArena *a, const TdType *t, int idx) 
   return port;
 }
 
-static void return_tokens(lua_State *L, const TdType *t, const TdEvalPort *port, int idx) {
+void td_bind_return_tokens(lua_State *L, const TdType *t, const TdEvalPort *port, int idx) {
   int64_t n = 1, extent;
   for (int d = 0; d < t->rank; d++) n *= td_type_extent(t, d, &extent) ? extent : 1;
   for (int64_t i = 0; i < n; i++) {
@@ -322,7 +320,7 @@ static TdEvalArg *collect(lua_State *L, TdArena *a, const TdProg *p, int first, 
     int idx = first + (int)i;
     const TdType *t = td_unit_type(b->session, u, u->param[i].type);
     if (t->kind == TD_T_PORT) {
-      arg[i].port = ports_of(L, a, t, idx);
+      arg[i].port = td_bind_ports_of(L, a, t, idx);
       *ports = true;
     } else if (t->kind == TD_T_TENSOR) {
       arg[i].tensor = td_bind_check_tensor(L, idx);
@@ -345,7 +343,8 @@ static void run_reference(lua_State *L, const TdProg *p, TdEvalArg *arg, TdEvalO
   if (!td_eval_run(a, p, arg, u->nparam, o, &d, &result)) td_bind_raise(L, &d);
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].port)
-      return_tokens(L, td_unit_type(b->session, u, u->param[i].type), arg[i].port, first + (int)i);
+      td_bind_return_tokens(L, td_unit_type(b->session, u, u->param[i].type), arg[i].port,
+                            first + (int)i);
   if (!result.noverflow) return;
   const TdEvalOverflow *x = &result.overflow[0];
   td_diag_set(&d, TD_ILLEGAL, "overflow", x->loc, "%s does not fit %s (%llu time%s in this run)",

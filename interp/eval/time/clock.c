@@ -312,7 +312,7 @@ static int64_t again(const TdWire *w, const int64_t *at, int64_t n) {
 void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s) {
   join(c, TD_FIRING_GETS, s);
   note(c, w, scheduled(c), held ? TD_DOES_HOLD : TD_DOES_GET);
-  int64_t k = w->moved->gots, ready = TD_LONG_AGO;
+  int64_t k = w->moved->gots, ready = td_wire_outside(w, k);
   if (!w->outside) ready = w->put_at[k % w->depth] + w->beats - 1 + w->latency;
   if (take(c, again(w, w->got_at, k), ready, w->beats))
     c->late = TD_CAUSE(w->number, TD_STALL_EMPTY);
@@ -324,7 +324,7 @@ void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s) {
 
 /* When there is a place for one token more, which is taken. */
 static int64_t claim(TdWire *w) {
-  if (w->outside) return TD_LONG_AGO;
+  if (w->outside) return td_wire_outside(w, w->block ? w->claims++ : w->moved->puts);
   if (w->block) return w->freed_at[w->claims++ % w->depth] + 1;
   return w->got_at[w->moved->puts % w->depth] + w->beats;
 }

@@ -77,11 +77,18 @@ typedef struct TdWire {
   int64_t number, depth, beats, latency;
   int64_t *freed_at;                 /* buffers of a block stream that were given back */
   int64_t freed, claims, last_claim; /* claims: places of a block stream taken for tokens to come */
-  bool block, outside;               /* outside: its other end is always ready */
-  TdKeep *keep;                      /* NULL: nothing */
+  bool block, outside;               /* outside: its other end is ready, but for what follows */
+  const int64_t *ready;              /* of the first nready tokens, from when on it is */
+  int64_t nready;
+  TdKeep *keep; /* NULL: nothing */
   TD_VEC(int64_t) every_put;
   TD_VEC(int64_t) every_got;
 } TdWire;
+
+/* The cycle from which the end outside is ready for token k. */
+static inline int64_t td_wire_outside(const TdWire *w, int64_t k) {
+  return k < w->nready ? w->ready[k] : TD_LONG_AGO;
+}
 
 typedef enum { TD_FIRING_IDLE, TD_FIRING_GETS, TD_FIRING_PUTS } TdFiringPhase;
 

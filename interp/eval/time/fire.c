@@ -74,7 +74,7 @@ static bool ready(const Fire *f, const Runner *r, size_t i, int64_t *t) {
   if (d->does <= TD_DOES_HOLD) {
     size_t k = l->got.n + g.gets;
     if (!w->outside && k >= l->put.n) return false;
-    if (!w->outside) at = l->put.at[k] + w->beats - 1 + w->latency;
+    at = w->outside ? td_wire_outside(w, (int64_t)k) : l->put.at[k] + w->beats - 1 + w->latency;
     if (l->got.n && !g.gets && l->got.at[l->got.n - 1] + w->beats > at)
       at = l->got.at[l->got.n - 1] + w->beats;
   } else if (d->does != TD_DOES_FREE) {
@@ -82,6 +82,7 @@ static bool ready(const Fire *f, const Runner *r, size_t i, int64_t *t) {
     bool claims = d->does != TD_DOES_PASS && !w->outside;
     if (claims && k >= (int64_t)l->freed.n) return false;
     if (claims && k >= 0) at = l->freed.at[k] + 1;
+    if (w->outside && d->does != TD_DOES_PASS) at = td_wire_outside(w, k + w->depth);
     if (d->does != TD_DOES_SLOT && l->put.n && !g.claims && l->put.at[l->put.n - 1] + w->beats > at)
       at = l->put.at[l->put.n - 1] + w->beats;
   }
