@@ -1,4 +1,4 @@
-/* effort.h - what an iteration of a leaf does: operators, and bits that go through registers, FIFOs,
+/* effort.h - what an iteration of a leaf does: operators, and bits through registers, FIFOs,
  * memories on the chip and off it. */
 #ifndef TD_ANALYSIS_TIME_EFFORT_H
 #define TD_ANALYSIS_TIME_EFFORT_H
