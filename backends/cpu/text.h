@@ -39,6 +39,7 @@ typedef struct TdCpuRoom {
   const char *prefix;
   TdText fields;
   TD_VEC(const void *) callee; /* units whose room is a field */
+  TdMap field;                 /* by symbol: what its field is called in the text */
 } TdCpuRoom;
 
 /* A literal as a symbolic value: what it is called in its unit. */

@@ -301,8 +301,17 @@ static void put_field(TdCpuProg *p, const TdStmt *s, TdText *fields, const char 
                NULL);
 }
 
+/* A loop that may also run as a burst stands in the text twice; its memory is one. */
 void td_cpu_unit_field(TdCpuProg *p, const TdStmt *s) {
-  put_field(p, s, &room(p)->fields, room(p)->prefix);
+  TdCpuRoom *r = room(p);
+  const char *name = td_map_getp(&r->field, s->sym);
+  if (name) {
+    td_cname_put(p->w, s->sym, name, td_cfamily_type(p->w, s->type), NULL);
+    return;
+  }
+  put_field(p, s, &r->fields, r->prefix);
+  name = td_cname_of(p->w, s->sym)->text;
+  td_map_putp(p->w->arena, &r->field, s->sym, (void *)(uintptr_t)name);
 }
 
 /* The number of a blob's data in the table. */

@@ -5,7 +5,7 @@
 
 #include "base/alarm.h"
 #include "bind/prompt/prompt.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/history/primitive.h"
 #include "bind/program/unit.h"
 #include "rewrite/prim.h"

@@ -10,7 +10,7 @@
 #include "base/alarm.h"
 #include "bind/value/tensor.h"
 #include "bind/program/unit.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "rewrite/prim.h"
 #include "step/stp_same.h"
 

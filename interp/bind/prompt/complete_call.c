@@ -4,7 +4,7 @@
 
 #include "analysis/time/target.h"
 #include "bind/prompt/complete.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "bind/value/tensor.h"
 #include "drive/build.h"

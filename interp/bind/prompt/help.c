@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "bind/history/primitive.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/prompt/prompt.h"
 #include "bind/program/unit.h"
 #include "drive/build.h"

@@ -1,7 +1,7 @@
 /* stp_draw.c - a graph of STeP as a drawing, a page, and the arguments of its printed form. */
 #include <string.h>
 
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "step/text/stp_picture.h"
 #include "step/text/stp_print.h"
@@ -59,26 +59,43 @@ static bool push_kept(lua_State *L, TdStpDatum x) {
   return false;
 }
 
-/* g:constants(): the tensors that the printed chunk wants. */
+void td_stp_push_datum(lua_State *L, int graph, TdStpDatum x) {
+  graph = lua_absindex(L, graph);
+  lua_createtable(L, 1, 0);
+  lua_pushvalue(L, graph);
+  lua_rawseti(L, -2, 1);
+  if (push_kept(L, x)) {
+    lua_remove(L, -2);
+    return;
+  }
+  lua_pop(L, 1);
+  if (x.prog) {
+    td_stp_push_kept(L, x.prog);
+    return;
+  }
+  TdTensor *t = td_bind_push_tensor(L, x.tensor->type, false);
+  td_tensor_copy(td_bind_enter(L)->ctx, t, x.tensor);
+}
+
+/* g:constants(): the tensors and kernels that the printed chunk wants. */
 int td_stp_l_constants(lua_State *L) {
   const TdStpGraph *g = td_stp_check_program(L, 1);
   TdArena *a = td_bind_arena(L);
   const TdStpDatum *data;
   size_t n = td_stp_print_data(a, g, &data);
   luaL_checkstack(L, (int)n + 8, "constants");
-  int first = lua_gettop(L) + 1;
-  for (size_t i = 0; i < n; i++) {
-    lua_createtable(L, 1, 0);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, -2, 1);
-    if (push_kept(L, data[i])) {
-      lua_remove(L, -2);
-      continue;
-    }
-    lua_pop(L, 1);
-    if (data[i].prog) td_bind_fail(L, "argument", "the graph has lost one of its kernels");
-    TdTensor *t = td_bind_push_tensor(L, data[i].tensor->type, false);
-    td_tensor_copy(td_arena_ctx(a), t, data[i].tensor);
-  }
-  return lua_gettop(L) - first + 1;
+  for (size_t i = 0; i < n; i++) td_stp_push_datum(L, 1, data[i]);
+  return (int)n;
+}
+
+/* g:design {depth =, bound =}: a design of Tide, and its arguments. */
+int td_stp_l_design(lua_State *L) {
+  td_stp_check_program(L, 1);
+  lua_settop(L, 2);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.step.design");
+  lua_call(L, 1, 1);
+  lua_insert(L, 1);
+  lua_call(L, 2, LUA_MULTRET);
+  return lua_gettop(L);
 }

@@ -1,7 +1,7 @@
 /* stp.c - graphs and streams of STeP in Lua: step.graph, fields of streams, methods. */
 #include <string.h>
 
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "step/stp_arrival.h"
@@ -328,17 +328,13 @@ static void open_classes(lua_State *L) {
                                         {"__index", l_graph_index},
                                         {"__tostring", l_graph_tostring},
                                         {NULL, NULL}};
-  static const luaL_Reg graph_methods[] = {{"run", td_stp_l_run},
-                                           {"simulate", td_stp_l_simulate},
-                                           {"traffic", td_stp_l_traffic},
-                                           {"memory", td_stp_l_memory},
-                                           {"flops", td_stp_l_flops},
-                                           {"check", td_stp_l_check},
-                                           {"dot", td_stp_l_dot},
-                                           {"svg", td_stp_l_svg},
-                                           {"html", td_stp_l_html},
-                                           {"constants", td_stp_l_constants},
-                                           {NULL, NULL}};
+  static const luaL_Reg graph_methods[] = {
+      {"run", td_stp_l_run},         {"simulate", td_stp_l_simulate},
+      {"traffic", td_stp_l_traffic}, {"memory", td_stp_l_memory},
+      {"flops", td_stp_l_flops},     {"check", td_stp_l_check},
+      {"dot", td_stp_l_dot},         {"svg", td_stp_l_svg},
+      {"html", td_stp_l_html},       {"constants", td_stp_l_constants},
+      {"design", td_stp_l_design},   {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};
   static const luaL_Reg fn_meta[] = {{"__tostring", l_fn_tostring}, {NULL, NULL}};
@@ -353,9 +349,14 @@ static void open_classes(lua_State *L) {
 }
 
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {{"graph", l_graph},          {"operators", l_operators},
-                                       {"functions", l_functions},  {"define", td_stp_l_define},
-                                       {"timing", td_stp_l_timing}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"graph", l_graph},
+                                       {"operators", l_operators},
+                                       {"functions", l_functions},
+                                       {"define", td_stp_l_define},
+                                       {"timing", td_stp_l_timing},
+                                       {"describe", td_stp_l_describe},
+                                       {"kernel_at", td_stp_l_kernel_at},
+                                       {NULL, NULL}};
   open_classes(L);
   luaL_newlib(L, functions);
   td_stp_set_operators(L);

@@ -1,7 +1,7 @@
 /* stp_expr.c - extents and metrics of STeP in Lua: + - * // ==, e:at {D0 = 4}. */
 #include <string.h>
 
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 
 static const char table_key;

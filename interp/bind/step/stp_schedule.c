@@ -1,5 +1,5 @@
 /* stp_schedule.c - schedules of STeP graphs: the methods that they have besides those of all. */
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "step/stp_kind.h"
@@ -26,5 +26,6 @@ const luaL_Reg td_stp_methods[] = {{"graph", l_graph},
                                    {"svg", td_stp_l_svg},
                                    {"html", td_stp_l_html},
                                    {"constants", td_stp_l_constants},
+                                   {"design", td_stp_l_design},
                                    {"verify", td_bind_verify_graph_schedule},
                                    {NULL, NULL}};

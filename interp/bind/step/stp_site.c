@@ -1,7 +1,7 @@
 /* stp_site.c - which call in the source makes a node: nodes of one call are a family. */
 #include <string.h>
 
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 
 /* The calls of one operator on one line, in order of evaluation. */
 typedef struct Line {

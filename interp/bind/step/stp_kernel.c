@@ -1,7 +1,7 @@
 /* stp_kernel.c - kernels, schedules and designs as functions of STeP, and their cycles. */
 #include "analysis/order/effects.h"
 #include "analysis/time/cost.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 
 static const char timing_key, kept_key;
@@ -17,6 +17,12 @@ static void keep_unit(lua_State *L) {
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, td_bind_check_unit(L, -1));
   lua_pop(L, 1);
+}
+
+void td_stp_push_kept(lua_State *L, const TdProg *p) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key);
+  lua_rawgetp(L, -1, p);
+  lua_remove(L, -2);
 }
 
 TdStpFn td_stp_take_kernel(lua_State *L, int idx) {
@@ -53,9 +59,7 @@ static int64_t timed(lua_State *L, const TdStpFn *f, const TdType *const *type, 
   if (!at) return -1;
   luaL_checkstack(L, (int)n + 8, "a run with a clock");
   lua_rawgetp(L, LUA_REGISTRYINDEX, &timing_key);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key);
-  lua_rawgetp(L, -1, f->prog);
-  lua_remove(L, -2);
+  td_stp_push_kept(L, f->prog);
   lua_getiuservalue(L, -1, TD_UNIT_STORE);
   td_bind_push_unit(L, lua_gettop(L), at);
   lua_replace(L, -3);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "ir/at.h"
 #include "step/stp_metric.h"

@@ -4,6 +4,7 @@
 
 #include "bind/bind.h"
 #include "step/stp_run.h"
+#include "step/text/stp_plan.h"
 
 #define TD_CLASS_STP_GRAPH "tide.step.graph"
 #define TD_CLASS_STP_STREAM "tide.step.stream"
@@ -81,10 +82,20 @@ typedef struct TdStpKernels {
 } TdStpKernels;
 /* The cycles of node n's kernel at sizes, for TdStpCalls. */
 int64_t td_stp_kernel_cycles(void *kernels, const TdStpNode *n, const TdStpSizes *s, TdDiag *d);
+/* Pushes the unit of a kernel that a graph has. */
+void td_stp_push_kept(lua_State *L, const TdProg *p);
 /* timing(f): f(unit, device, types) is the cycles of a run with a clock. */
 int td_stp_l_timing(lua_State *L);
 
-/* stp_draw.c: g:dot, g:svg, g:html, g:constants. */
+/* stp_describe.c: step.describe(g), a graph as data. */
+int td_stp_l_describe(lua_State *L);
+int td_stp_l_kernel_at(lua_State *L);
+/* g:design(): stdlib makes it. */
+int td_stp_l_design(lua_State *L);
+
+/* stp_draw.c: g:dot, g:svg, g:html, g:constants; pushes what a graph or schedule has: the tensor
+ * that it was given, or a copy of one that a step made. */
+void td_stp_push_datum(lua_State *L, int graph, TdStpDatum x);
 int td_stp_l_dot(lua_State *L);
 int td_stp_l_svg(lua_State *L);
 int td_stp_l_html(lua_State *L);

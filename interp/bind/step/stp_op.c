@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/time/target.h"
-#include "bind/program/stp.h"
+#include "bind/step/stp.h"
 #include "bind/program/unit.h"
 
 /* A call under way. */
