@@ -113,11 +113,19 @@ static void put_witness(TdText *out, const TdWitness *w, const TdSources *s) {
   }
 }
 
+/* The message, its first line ended by the code, which `?code` explains; plain Lua has none. */
+static void put_message(TdText *out, const TdDiag *d) {
+  size_t n = strcspn(d->message, "\n");
+  td_text_putn(out, d->message, n);
+  if (d->code && d->kind != TD_LUA) td_text_putf(out, " [%s]", d->code);
+  td_text_putf(out, "%s\n", d->message + n);
+}
+
 void td_diag_print(TdText *out, const TdDiag *d, const TdSources *s) {
   put_position(out, d->loc, s);
   td_text_puts(out, "error: ");
   if (d->prim) td_text_putf(out, "%s: ", d->prim);
-  td_text_putf(out, "%s\n", d->message);
+  put_message(out, d);
   td_diag_print_place(out, d->loc, s);
   if (d->witness) put_witness(out, d->witness, s);
   for (size_t i = 0; i < d->notes.n; i++) {

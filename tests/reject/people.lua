@@ -437,3 +437,5 @@ for i, row in ipairs(mistakes) do
     t.ok(not said:find("attempt to", 1, true) and not said:find("tide%.unit"), said)
   end)
 end
+
+t.done()
