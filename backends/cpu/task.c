@@ -78,15 +78,23 @@ static void put_for(TdCpuProg *p, const TdStmt *s) {
   td_crange_release(w, known);
 }
 
+/* Leaves a WHILE where its test is false, which takes its time. */
+static void put_test(TdCWriter *w, TdPiece go, const char *time) {
+  const char *text = td_cexpr_operand(w, go, TD_BIND_UNARY);
+  if (time)
+    td_text_line(&w->out, "if (!%s) {\n  if (%s) TD_TIMED->test(me->clock, %s);\n  break;\n}", text,
+                 time, time);
+  else
+    td_text_line(&w->out, "if (!%s) break;", text);
+}
+
 /* As the family's, but what the body holds is given back. */
 static void put_while(TdCpuProg *p, const TdStmt *s) {
   TdCWriter *w = p->w;
   TdPiece cond = s->post ? (TdPiece){0} : w->target->truth(w, s->expr[0]);
   const char *time = td_cpu_clock_enter(p, s, "while");
   td_text_line(&w->out, "while (%s) {", s->post || time ? "1" : cond.text);
-  if (!s->post && time)
-    td_text_line(&w->out, "if (!%s) {\n  if (%s) TD_TIMED->test(me->clock, %s);\n  break;\n}",
-                 td_cexpr_operand(w, cond, TD_BIND_UNARY), time, time);
+  if (!s->post && time) put_test(w, cond, time);
   p->task->loops++;
   p->moves = true;
   size_t held = p->task->held.n;
@@ -96,10 +104,7 @@ static void put_while(TdCpuProg *p, const TdStmt *s) {
   td_cstmt_put(w, s->kid[0]);
   td_cpu_stream_release(p, held);
   p->task->held.n = held;
-  if (s->post) {
-    TdPiece go = w->target->truth(w, s->expr[0]);
-    td_text_line(&w->out, "if (!%s) break;", td_cexpr_operand(w, go, TD_BIND_UNARY));
-  }
+  if (s->post) put_test(w, w->target->truth(w, s->expr[0]), time);
   w->out.indent--;
   p->task->loops--;
   td_text_line(&w->out, "}");

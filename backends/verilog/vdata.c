@@ -38,6 +38,11 @@ static const TdVl *goes(TdVkUnit *k, const TdVkLeaf *l) {
 const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
                            int64_t to, uint64_t key) {
   if (x->kind == TD_VL_CONST) return x;
+  if (l->main && from < l->root) {
+    int64_t last = to < l->root ? to : l->root;
+    x = td_vdata_delay(k, l->main, name, x, from, last, key);
+    from = last;
+  }
   for (int64_t c = from + 1; c <= to; c++) {
     uint64_t at = td_map_mix(td_map_mix(key, (uint64_t)c), 77);
     TdVlSig *s = (TdVlSig *)(uintptr_t)get_key(&l->value, at);
@@ -61,6 +66,8 @@ const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l) {
 
 const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
   TdVlModule *m = k->m;
+  if (l->main && c < l->root) return td_vdata_there(k, l->main, c);
+  if (l->main) c -= l->root;
   if (!l->pipe) {
     const TdVl *on = td_vdata_state(k, l);
     if (k->state.at[l->state].length <= 1) return on;
@@ -74,7 +81,8 @@ const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
       TdVlSig *v = td_vtree_reg(m, td_text_fmt(k->arena, "%s_in_%zu", l->name, l->valid.n), 1);
       TdVlDo *off = td_vtree_set(m, v, td_vtree_const(m, 1, 0));
       bool held = l->stall && from < l->front;
-      TdVlDo *on = td_vtree_set(m, v, held ? l->valid.at[from] : td_vdata_moves(k, l, from));
+      const TdVl *comes = held || l->main ? l->valid.at[from] : td_vdata_moves(k, l, from);
+      TdVlDo *on = td_vtree_set(m, v, comes);
       if (held) on = td_vtree_if(m, goes(k, l), on, NULL);
       if (!l->wait) l->wait = td_vtree_block(m);
       td_vtree_add(m, l->wait, td_vtree_if(m, td_vtree_sig(m, k->rst), off, on));
@@ -134,6 +142,7 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = begins(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return td_vtask_got(k, l, r);
+  if (l->main && p->written) return none(k, r->stmt->loc, "a put that waits for a write");
   if (is_hoisted(r)) return td_vop_num(td_vtree_sig(k->m, hoisted(k, l, r).reg), p->element);
   TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return (TdVlNum){0};
@@ -192,8 +201,16 @@ static TdVlNum node_value(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle
     const TdReach *r = &l->t->reach.at[c->reach];
     bool memory = r->array->kind == TD_CELL_MEMORY && !is_hoisted(r) && !r->array->registers;
     from += memory ? x->stages : 0;
+    if (r->array->kind != TD_CELL_MEMORY) from = td_vtask_start(l->main ? l->main : l, r);
   }
   if (!c) return none(k, l->step->stmt->loc, "this");
+  if (l->main && begins(l, node) <= l->root && from <= l->root + 1) {
+    int64_t last = from > l->root ? from : cycle < l->root ? cycle : l->root;
+    TdVlNum v = node_value(k, l->main, node, last);
+    uint64_t key = td_map_mix(node, 11);
+    if (v.e) v.e = td_vdata_delay(k, l, name_of(k, l, node), v.e, last, cycle, key);
+    return v;
+  }
   if (cycle < from && !access) from = cycle;
   uint64_t key = td_map_mix(td_map_mix(node, 3), (uint64_t)from);
   const TdVlNum *known = get_key(&l->value, key);

@@ -141,8 +141,7 @@ static bool counter_of(TdVkUnit *k, const TdSchedStep *x, size_t enter, size_t *
 
 /* After the last state of a body: counts on and goes back to `body`, or on. */
 static void close_loop(TdVkUnit *k, size_t counter, size_t body) {
-  size_t branch =
-      add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_OVER, .counter = counter});
+  size_t branch = add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_OVER, .counter = counter});
   add_op(k, (TdVkOp){.kind = TD_VK_NEXT, .counter = counter});
   add_op(k, (TdVkOp){.kind = TD_VK_JUMP, .target = body});
   k->op.at[branch].target = k->op.n;
@@ -167,8 +166,8 @@ static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   size_t i;
   TdVkExits skip = {0}, breaks = {0}, *outer = k->breaks;
   size_t clear = add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
-  size_t enter = add_state(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc,
-                           t->enter + x->head);
+  size_t enter =
+      add_state(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc, t->enter + x->head);
   if (!counter_of(k, x, enter, &i)) return false;
   k->op.at[clear].counter = i;
   open_loop(k, i, &skip);
@@ -201,8 +200,7 @@ static bool plan_while(TdVkUnit *k, const TdSchedStep *x) {
   if (!plan(k, x->kid[0])) return false;
   k->breaks = outer;
   if (s->post) {
-    int64_t head = x->head > 0 ? x->head : 1;
-    test.leaf = add_tests(k, x, add_state(k, at_line(k, "until", s->loc), s->loc, head));
+    test.leaf = add_tests(k, x, add_state(k, at_line(k, "until", s->loc), s->loc, x->head));
     put_exit(k, &leave, test);
   }
   add_op(k, (TdVkOp){.kind = TD_VK_JUMP, .target = body});
@@ -363,8 +361,8 @@ static bool plan_call(TdVkUnit *k, const TdSchedStep *x) {
   if (!k->sched->target->again) return zero_time(k, x);
   *f = (TdVkFrame){.unit = x->unit, .ask = outer->ask};
   f->ask.unit = x->unit;
-  size_t state = add_state(k, at_line(k, "call", s->loc), s->loc,
-                           k->sched->target->again + x->head);
+  size_t state =
+      add_state(k, at_line(k, "call", s->loc), s->loc, k->sched->target->again + x->head);
   td_vec_push(k->arena, &k->early, (int64_t)k->call.n);
   td_vec_push(k->arena, &k->call, ((TdVkCall){add_tests(k, x, state), s, f}));
   k->frame = f;

@@ -13,13 +13,15 @@ static const TdVl *wire(TdVkUnit *k, const char *name, const char *what, const T
   return td_vtree_sig(k->m, s);
 }
 
-static TdVkPort *port_of(TdVkUnit *k, const TdPlaced *p, bool put) {
+/* The end of a stream that leaf l moves tokens at. */
+static TdVkPort *port_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool put) {
+  const TdVkView *v = td_vstore_view(l->frame, p->sym);
+  TdSym sym = v ? v->stream : p->sym;
   for (size_t i = 0; i < k->port.n; i++)
-    if (k->port.at[i]->sym == p->sym && k->port.at[i]->put == put) return k->port.at[i];
-  const char *n = p->sym->name;
+    if (k->port.at[i]->sym == sym && k->port.at[i]->put == put) return k->port.at[i];
   TdVkPort *x = TD_NEW(k->arena, TdVkPort);
-  *x = (TdVkPort){.sym = p->sym, .put = put, .element = p->element};
-  x->name = td_vtree_name(k->m, n);
+  *x = (TdVkPort){.sym = sym, .put = put, .element = p->element};
+  x->name = td_vtree_name(k->m, sym->name);
   x->ready =
       td_vtree_input(k->m, td_text_fmt(k->arena, "%s_%s", x->name, put ? "room" : "valid"), 1);
   if (!put) x->data = td_vtree_input(k->m, td_text_fmt(k->arena, "%s_data", x->name), p->width);
@@ -66,17 +68,9 @@ static bool admit(TdVkUnit *k, const TdVkLeaf *l) {
     const TdVkFiring *f = l->firing.at[i];
     if (!f->time) return not_built(k, l->step->stmt->loc, "this order of gets and puts");
     putting += f->put.n > 0;
-    const TdVkFiring *next = i + 1 < l->firing.n ? l->firing.at[i + 1] : NULL;
-    if (next && next->time && f->time->at + f->time->latency >= next->time->at)
-      return not_built(k, next->got.at[0].reach->stmt->loc,
-                       "a get after a put that may still be under way");
-    for (size_t j = 0; j < f->got.n; j++) {
-      const TdReach *r = f->got.at[j].reach;
-      int64_t begin = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
-      if (r->beats > 1) return not_built(k, r->stmt->loc, "tokens of several beats");
-      if (begin < f->time->at)
-        return not_built(k, r->stmt->loc, "a get that is used before the firing starts");
-    }
+    for (size_t j = 0; j < f->got.n; j++)
+      if (f->got.at[j].reach->beats > 1)
+        return not_built(k, f->got.at[j].reach->stmt->loc, "tokens of several beats");
     for (size_t j = 0; j < f->put.n; j++)
       if (f->put.at[j]->beats > 1)
         return not_built(k, f->put.at[j]->stmt->loc, "tokens of several beats");
@@ -84,6 +78,19 @@ static bool admit(TdVkUnit *k, const TdVkLeaf *l) {
   if (l->pipe && putting > 1)
     return not_built(k, l->step->stmt->loc, "several firings of an iteration");
   return true;
+}
+
+/* The firing of a get, or NULL. */
+static TdVkFiring *firing_of(const TdVkLeaf *l, const TdReach *r) {
+  for (size_t i = 0; i < l->firing.n; i++)
+    for (size_t j = 0; j < l->firing.at[i]->got.n; j++)
+      if (l->firing.at[i]->got.at[j].reach == r) return l->firing.at[i];
+  return NULL;
+}
+
+int64_t td_vtask_start(const TdVkLeaf *l, const TdReach *r) {
+  const TdVkFiring *f = firing_of(l, r);
+  return f ? f->time->at : 0;
 }
 
 bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l) {
@@ -110,22 +117,34 @@ static bool is_same(const TdReach *x, const TdReach *y) {
   return x->array == y->array;
 }
 
+/* Whether get j of firing f may happen now: from its own cycle on to that of the start. */
+static bool may_take(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f, const TdReach *r,
+                     const TdVl **may, const TdVl **on) {
+  int64_t at = f->time->at, from = td_flow_cycle(&l->t->flow, l->t->flow.node.at[r->node].start);
+  *may = NULL;
+  for (int64_t c = from < at ? from : at; c <= at; c++) {
+    if (!guard(k, l, r, c, on)) return false;
+    const TdVl *now = td_vtree_and(k->m, td_vdata_there(k, l, c), *on);
+    *may = td_vtree_or(k->m, *may, now);
+  }
+  return true;
+}
+
 /* One get: taken as soon as all before it are there or taken now. */
-static bool latch(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t j, const TdVl *here,
-                  const TdVl **all) {
+static bool latch(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t j, const TdVl **all) {
   TdVlModule *m = k->m;
   TdVkGot *x = &f->got.at[j];
   const TdReach *r = x->reach;
-  TdVkPort *p = port_of(k, r->array, false);
-  const TdVl *on;
-  if (!guard(k, l, r, f->time->at, &on)) return false;
+  TdVkPort *p = port_of(k, l, r->array, false);
+  const TdVl *on, *may;
+  if (!may_take(k, l, f, r, &may, &on)) return false;
   const char *name = td_text_fmt(k->arena, "%s_l%u", p->name, r->stmt->loc.line);
   x->flag = td_vtree_reg(m, td_text_fmt(k->arena, "%s_got", name), 1);
   x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->element->w);
   const TdVl *flag = td_vtree_sig(m, x->flag);
-  const TdVl *take = td_vtree_and(m, here, td_vtree_not(m, flag));
+  const TdVl *take = td_vtree_and(m, may, td_vtree_not(m, flag));
   take = td_vtree_and(m, take, td_vtree_sig(m, p->ready));
-  take = td_vtree_and(m, td_vtree_and(m, take, on), *all);
+  take = td_vtree_and(m, take, *all);
   for (size_t i = 0; i < j; i++)
     if (is_same(f->got.at[i].reach, r))
       take = td_vtree_and(m, take, td_vtree_not(m, f->got.at[i].take));
@@ -137,13 +156,15 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t j, const TdVl 
   return true;
 }
 
-/* The latches change with the clock. */
-static void keep_latches(TdVkUnit *k, const TdVkFiring *f, const TdVl *start) {
+/* The latches change with the clock, and are free again where the start's stage moves on. */
+static void keep_latches(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f) {
   TdVlModule *m = k->m;
-  const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), start), *one = td_vtree_const(m, 1, 1);
+  const TdVl *one = td_vtree_const(m, 1, 1);
+  if (!f->got.n) return;
+  const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), td_vdata_moves(k, l, f->time->at));
   for (size_t j = 0; j < f->got.n; j++) {
     const TdVkGot *x = &f->got.at[j];
-    TdVkPort *p = port_of(k, x->reach->array, false);
+    TdVkPort *p = port_of(k, l, x->reach->array, false);
     TdVlDo *take = td_vtree_block(m);
     td_vtree_add(m, take, td_vtree_set(m, x->flag, one));
     td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vtree_sig(m, p->data)));
@@ -153,6 +174,28 @@ static void keep_latches(TdVkUnit *k, const TdVkFiring *f, const TdVl *start) {
   }
 }
 
+/* Whether another firing starts in the same cycle of the schedule, and where it is. */
+static bool has_twin(const TdVkLeaf *l, size_t n) {
+  for (size_t i = 0; i < l->firing.n; i++)
+    if (i != n && l->firing.at[i]->time->at == l->firing.at[n]->time->at) return true;
+  return false;
+}
+
+/* What computes the puts of firing f from its start on, where a later firing may wait. */
+static void add_path(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f) {
+  TdVkLeaf *p = TD_NEW(k->arena, TdVkLeaf);
+  *p = (TdVkLeaf){.number = l->number, .step = l->step, .t = l->t, .frame = l->frame};
+  p->name = l->name;
+  p->pipe = true;
+  p->ii = INT64_MAX;
+  p->state = l->state;
+  p->go = f->start;
+  for (size_t i = 0; i < l->nest.n; i++) td_vec_push(k->arena, &p->nest, l->nest.at[i]);
+  p->main = l;
+  p->root = f->time->at;
+  f->path = p;
+}
+
 /* Firing number n of the leaf: when it starts; adds what holds the front to *stall. */
 static bool start(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **stall) {
   TdVlModule *m = k->m;
@@ -160,7 +203,7 @@ static bool start(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **stall) {
   const TdVl *here = td_vdata_there(k, l, f->time->at), *all = NULL;
   const char *name = td_text_fmt(k->arena, "%s_f%zu", l->name, n);
   for (size_t j = 0; j < f->got.n; j++)
-    if (!latch(k, l, f, j, here, &all)) return false;
+    if (!latch(k, l, f, j, &all)) return false;
   if (l->pipe && f->put.n) {
     int64_t most = f->time->skid;
     int w = 1;
@@ -170,12 +213,31 @@ static bool start(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **stall) {
         td_vtree_binary(m, "!=", 1, td_vtree_sig(m, f->credit), td_vtree_const(m, w, 0));
     all = td_vtree_and(m, all, some);
   }
-  if (!all) return true;
-  const TdVl *ready = wire(k, name, "ready", all);
-  const TdVl *starts = wire(k, name, "start", td_vtree_and(m, here, ready));
-  f->start = starts;
-  *stall = td_vtree_or(m, *stall, td_vtree_and(m, here, td_vtree_not(m, ready)));
-  keep_latches(k, f, starts);
+  for (size_t i = 0; i < n; i++) {
+    const TdVkFiring *g = l->firing.at[i];
+    if (g->time->at != f->time->at) continue;
+    all = td_vtree_and(m, all, td_vtree_or(m, td_vtree_sig(m, g->fired), g->start));
+  }
+  const TdVl *ready = all ? wire(k, name, "ready", all) : NULL, *fired = NULL;
+  const TdVl *begins = td_vtree_and(m, here, ready);
+  if (has_twin(l, n)) {
+    f->fired = td_vtree_reg(m, td_text_fmt(k->arena, "%s_fired", name), 1);
+    fired = td_vtree_sig(m, f->fired);
+    begins = td_vtree_and(m, begins, td_vtree_not(m, fired));
+  }
+  f->start = wire(k, name, "start", begins);
+  const TdVl *over = td_vtree_or(m, f->start, fired);
+  *stall = td_vtree_or(m, *stall, td_vtree_and(m, here, td_vtree_not(m, over)));
+  if (f->fired) {
+    const TdVl *stays = td_vtree_and(m, here, td_vtree_sig(m, l->stall));
+    const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), td_vtree_not(m, stays));
+    TdVlDo *on = td_vtree_if(m, f->start, td_vtree_set(m, f->fired, td_vtree_const(m, 1, 1)), NULL);
+    td_vtree_always(m, NULL,
+                    td_vtree_if(m, off, td_vtree_set(m, f->fired, td_vtree_const(m, 1, 0)), on));
+  }
+  if (f->put.n && n + 1 < l->firing.n && f->time->at + f->time->latency > f->time->at)
+    add_path(k, l, f);
+  keep_latches(k, l, f);
   return true;
 }
 
@@ -184,7 +246,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     for (size_t j = 0; j < l->firing.at[i]->got.n; j++) {
       const TdVkGot *x = &l->firing.at[i]->got.at[j];
       if (x->reach != r) continue;
-      TdVkPort *p = port_of(k, r->array, false);
+      TdVkPort *p = port_of(k, l, r->array, false);
       const TdVl *v = td_vtree_pick(k->m, td_vtree_sig(k->m, x->flag), td_vtree_sig(k->m, x->latch),
                                     td_vtree_sig(k->m, p->data));
       return td_vop_num(v, p->element);
@@ -195,6 +257,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
 /* A put unit under way: entries that wait are (guards, values), the value of put 0 lowest. */
 typedef struct Unit {
   TdVkUnit *k;
+  const TdVkLeaf *l;
   const TdVkFiring *f;
   const char *name;
   int cap;                   /* entries */
@@ -225,19 +288,21 @@ static bool gather(Unit *u, TdVkLeaf *l) {
   TdVkUnit *k = u->k;
   const TdVkFiring *f = u->f;
   int64_t c = f->time->at + f->time->latency;
+  TdVkLeaf *path = f->path ? f->path : l;
   u->at = TD_NEWN(k->arena, int, f->put.n + 1);
   for (size_t j = 0; j < f->put.n; j++) {
     const TdReach *r = f->put.at[j];
     const TdVl *on;
-    TdVlNum v = td_vdata_value(k, l, r->value, c);
-    if (!v.e || !guard(k, l, r, c, &on)) return false;
+    TdVlNum v = td_vdata_value(k, path, r->value, c);
+    if (!v.e || !guard(k, path, r, c, &on)) return false;
     const TdVl *e = td_vop_fit(k->m, v, r->array->width);
     e = td_vtree_cat(k->m, on ? on : td_vtree_const(k->m, 1, 1), e);
     u->bus = u->bus ? td_vtree_cat(k->m, e, u->bus) : e;
     u->at[j + 1] = u->bus->width;
   }
   u->bus = wire(k, u->name, "result", u->bus);
-  u->arrives = wire(k, u->name, "arrives", td_vdata_moves(k, l, c));
+  bool at_once = l->firing.at[l->firing.n - 1] != f && !f->path;
+  u->arrives = wire(k, u->name, "arrives", at_once ? f->start : td_vdata_moves(k, path, c));
   return true;
 }
 
@@ -247,7 +312,7 @@ static const TdVl *put_entry(Unit *u, const TdVl *entry, const TdVl *may, bool b
   TdVlModule *m = u->k->m;
   const TdVl *all = may;
   for (size_t j = 0; j < u->f->put.n; j++) {
-    TdVkPort *p = port_of(u->k, u->f->put.at[j]->array, true);
+    TdVkPort *p = port_of(u->k, u->l, u->f->put.at[j]->array, true);
     const TdVl *on = wanted_in(u, entry, j), *flag = behind ? NULL : td_vtree_sig(m, u->flag[j]);
     const TdVl *go = td_vtree_and(m, td_vtree_and(m, all, on), td_vtree_sig(m, p->ready));
     if (flag) go = td_vtree_and(m, go, td_vtree_not(m, flag));
@@ -309,7 +374,7 @@ static bool put_unit(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t n, const Td
                      const TdVl **pending) {
   TdVlModule *m = k->m;
   size_t np = f->put.n;
-  Unit u = {.k = k, .f = f, .name = td_text_fmt(k->arena, "%s_f%zu", l->name, n)};
+  Unit u = {.k = k, .l = l, .f = f, .name = td_text_fmt(k->arena, "%s_f%zu", l->name, n)};
   u.cap = l->pipe ? (int)f->time->skid : 1;
   if (!gather(&u, l)) return false;
   int w = 1;

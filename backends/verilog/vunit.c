@@ -30,6 +30,8 @@ static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
                     td_text_fmt(k->arena, "%s: stays while %s runs",
                                 td_vunit_place(k, l->step->stmt->loc), l->name),
                     l->kept.at[i].act);
+  for (size_t i = 0; i < l->firing.n; i++)
+    if (l->firing.at[i]->path) finish_leaf(k, l->firing.at[i]->path);
   if (l->wait)
     td_vtree_always(
         k->m,

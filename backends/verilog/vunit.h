@@ -30,13 +30,13 @@ typedef struct TdVkStore {
   const TdType *element;
   bool outside; /* an argument: the memory is whoever's that calls */
   bool scalar;
-  const TdStmt *decl; /* of a local, a table, a state */
-  bool read;    /* of a scalar: something needs it to be kept */
-  TdVlSig *reg; /* of a scalar */
-  TdVlDo *act;  /* what sets it */
-  const TdBlob *table; /* of a constant: what it holds */
+  const TdStmt *decl;        /* of a local, a table, a state */
+  bool read;                 /* of a scalar: something needs it to be kept */
+  TdVlSig *reg;              /* of a scalar */
+  TdVlDo *act;               /* what sets it */
+  const TdBlob *table;       /* of a constant: what it holds */
   const TdVl *fill, *filler; /* of registers: all become `filler` while `fill` */
-  int latency;  /* cycles of a read: 0, 1 */
+  int latency;               /* cycles of a read: 0, 1 */
   int rank;
   int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK], each[TD_MAX_RANK];
   TdPlacedPart part[TD_MAX_RANK];
@@ -81,8 +81,8 @@ typedef struct TdVkCounter {
   const TdVkFrame *frame;
   const char *name;
   TdVlSig *n;
-  int64_t trip; /* 0: it depends */
-  const TdVkLeaf *bounds; /* what computes them, as the loop is entered; or NULL */
+  int64_t trip;            /* 0: it depends */
+  const TdVkLeaf *bounds;  /* what computes them, as the loop is entered; or NULL */
   TdVlNum now[2], kept[2]; /* then: first index and end, and as they stay */
   const TdStmt *loop;
   int64_t stride; /* by which its variable moves on */
@@ -151,8 +151,9 @@ typedef struct TdVkFiring {
   const TdFiring *time;
   TD_VEC(TdVkGot) got;
   TD_VEC(const TdReach *) put;
-  TdVlSig *credit;
+  TdVlSig *credit, *fired; /* fired: it started, and its stage still stands */
   const TdVl *start, *done;
+  TdVkLeaf *path; /* what it computes, which runs on where a later firing waits; or NULL */
 } TdVkFiring;
 
 /* Straight code, or a pipelined loop. */
@@ -177,6 +178,9 @@ struct TdVkLeaf {
   int64_t front;    /* the last cycle in which a firing may be held up */
   TdVlSig *stall;   /* it is; NULL: it never is */
   TdVlSig *pending; /* puts are left after this cycle */
+  /* Of a path: the leaf, of whose cycle `root` it goes on when `go` is. */
+  TdVkLeaf *main;
+  int64_t root;
 };
 
 typedef struct TdVkUnit {
@@ -197,7 +201,7 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkLeaf *) leaf;
   TD_VEC(TdVkPort *) port;
   TdVkExits *breaks, *returns; /* of the loop and the unit at hand */
-  TdMap scalar; /* symbol -> TdVlSig * of parameters and coordinates */
+  TdMap scalar;                /* symbol -> TdVlSig * of parameters and coordinates */
   TdMap handed; /* symbol -> TdVlDo * that sets the register of a called kernel's parameter */
   TdVlSig *clk, *rst, *start, *busy, *at, *tick;
   int tick_width, at_width;
@@ -234,7 +238,8 @@ const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c);
 const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l);
 
 /* vtask.c: what moves tokens. Whether a trace has any; the firings of a leaf, before and after its
- * datapath is asked for; what a get gives; the ports in the end. */
+ * datapath is asked for; what a get gives, from when on; the ports in the end. */
+int64_t td_vtask_start(const TdVkLeaf *l, const TdReach *r);
 bool td_vtask_has_tokens(const TdTrace *t);
 bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l);
 bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);

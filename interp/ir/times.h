@@ -52,6 +52,7 @@ struct TdTime {
   int64_t lanes;      /* of loops: iterations side by side */
   int64_t enter;      /* of loops: cycles around all iterations */
   int64_t again;      /* LOOP: cycles of each iteration before its body */
+  int64_t after;      /* LOOP: and after it, if another one follows: of a test that comes last */
   int64_t test;       /* LOOP: of the test that ends it */
   bool rewind;        /* PIPE: what comes after does not wait for the last iteration to drain */
   const TdTime *body; /* LOOP: the straight code that its body is, or NULL */

@@ -148,8 +148,9 @@ static bool visit_loop(Maker *m, const TdSchedStep *x) {
   const TdSchedStep *kid = x->kid[0], *pipe = flat_pipe(x);
   bool repeats = x->stmt->kind == TD_STMT_WHILE;
   t->enter = m->s->target->enter + (repeats ? 0 : x->head);
-  t->again = m->s->target->again + (repeats ? x->head : 0);
-  t->test = repeats && !x->stmt->post ? t->again : 0;
+  t->again = m->s->target->again + (repeats && !x->stmt->post ? x->head : 0);
+  t->after = x->stmt->post ? x->head : 0;
+  t->test = x->stmt->post ? t->after : repeats ? t->again : 0;
   keep(m, x->stmt, t);
   if (kid->kind == TD_SCHED_BLOCK && kid->stmt == x->stmt->kid[0])
     t->body = block_time(m, kid);

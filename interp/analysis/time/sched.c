@@ -300,6 +300,7 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   kid = only_kid(kid);
   x->lanes = straight ? lanes : 1;
   if (!lay_tests(m, x, s)) return NULL;
+  if (x->tests && s->post && x->head < 1) x->head = 1;
   x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid);
   x->kid = td_arena_copy(m->s->arena, &kid, sizeof kid);
   x->nkid = 1;

@@ -207,7 +207,7 @@ void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
   if (inner || copy) return;
   if (loop->kind != TD_TIME_PIPE) {
     td_clock_close(c);
-    c->now += loop->again;
+    c->now += loop->again + (n ? loop->after : 0);
     if (loop->body) begin(c, loop->body);
     return;
   }
