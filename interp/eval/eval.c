@@ -129,7 +129,7 @@ static bool start_root(TdMachine *m, TdFrame *f) {
   *t = (TdTask){.machine = m, .base = f, .frame = f};
   f->task = t;
   if (!td_frame_check(t, f)) return false;
-  if (f->plan->unit->kind == TD_UNIT_DESIGN) return td_network_start(m, f);
+  if (f->plan->unit->kind == TD_UNIT_DESIGN) return td_network_start(m, f, NULL);
   td_timed_task(m, t);
   if (t->clock) td_clock_start(t->clock, 0);
   td_exec_enter(t, f);

@@ -151,6 +151,7 @@ static TdRan call(TdTask *t, const TdStmt *s) {
   if (t->awaits) {
     if (t->awaits->left) return TD_BLOCKED;
     if (t->clock) td_clock_await(t->clock, t->awaits->ended, false);
+    if (t->clock) td_clock_wait(t->clock, t->awaits->over, (int64_t)t->awaits->ntask, 0);
     t->awaits = NULL;
     return TD_RAN;
   }
@@ -164,7 +165,7 @@ static TdRan call(TdTask *t, const TdStmt *s) {
     return TD_RAN;
   }
   if (t->clock) m->now = td_clock_close(t->clock);
-  if (!td_network_start(m, f)) return TD_FAILED;
+  if (!td_network_start(m, f, t)) return TD_FAILED;
   if (!f->network->left) return TD_RAN;
   t->awaits = f->network;
   return TD_BLOCKED;

@@ -157,6 +157,7 @@ struct TdNetwork {
   TdTask *task;
   size_t ntask, left; /* instances, and those that have not ended */
   int64_t ended;      /* the cycle after the last one ended */
+  int64_t began, over; /* of a call: numbers of its beginning and its end (td_clock_wait) */
   TD_VEC(TdShadow *) shadow;
   TD_VEC(struct TdCopy *) copy;
 };
@@ -348,7 +349,7 @@ int64_t td_outside_got(const TdChannel *c);
 void td_outside_save(TdMachine *m, const TdChannel *c, TdEvalPort *port);
 
 /* network.c: designs. Starts the design of frame f, whose slots hold its arguments. */
-bool td_network_start(TdMachine *m, TdFrame *f);
+bool td_network_start(TdMachine *m, TdFrame *f, TdTask *caller);
 /* Runs all tasks until none is left; deadlock and leftovers fail. */
 bool td_network_run(TdMachine *m);
 
@@ -362,6 +363,7 @@ bool td_copies_store(TdMachine *m, TdNetwork *n);
 /* timed.c: gives a task, and the streams of an array that s declares (NULL: ports of the root),
  * their clocks, if the run has any; what they say at the end. */
 void td_timed_task(TdMachine *m, TdTask *t);
+int64_t td_timed_sync(TdMachine *m);
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);
 

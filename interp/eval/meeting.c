@@ -14,6 +14,7 @@ typedef struct TdMeeting {
   bool *here; /* of each instance: it is in this round */
   uint32_t brought, leaving;
   int64_t cycle; /* when the last part was brought */
+  int64_t sync;  /* number of this round, of those that clocks wait for */
 } TdMeeting;
 
 /* The axes of t's map; a kernel that runs alone has none. */
@@ -98,6 +99,8 @@ static TdRan join(TdTask *t, const TdExpr *e) {
     TdView part = td_memory_view(x->part[seat]);
     if (!td_bulk_set(t, &part, e->kid[0], &e->loc)) return TD_FAILED;
     x->here[seat] = true;
+    if (!x->brought) x->sync = td_timed_sync(t->machine);
+    if (t->clock) td_clock_signal(t->clock, x->sync);
     if (t->clock && td_clock_close(t->clock) > x->cycle) x->cycle = td_clock_close(t->clock);
     if (++x->brought == n) {
       if (!combine(t, x)) return TD_FAILED;
@@ -122,8 +125,9 @@ static TdRan visit(TdTask *t, const TdExpr *e, bool leaving) {
   uint32_t n, seat = x ? seat_of(x, t, &n) : 0;
   if (x && x->here[seat] && x->leaving) {
     x->here[seat] = false;
-    if (t->clock)
-      td_clock_await(t->clock, x->cycle + td_times_fold(t->machine->options->times, e, n), true);
+    int64_t fold = t->clock ? td_times_fold(t->machine->options->times, e, n) : 0;
+    if (t->clock) td_clock_await(t->clock, x->cycle + fold, true);
+    if (t->clock) td_clock_wait(t->clock, x->sync, n, fold);
     if (!--x->leaving) x->cycle = 0;
   }
   return TD_RAN;

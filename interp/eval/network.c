@@ -143,6 +143,7 @@ static bool start_instance(TdTask *t) {
     t->base->slot[u->nparam + i].value = td_value_of((uint64_t)t->id[i + skip]);
   if (!td_frame_check(t, t->base)) return false;
   if (t->clock) td_clock_start(t->clock, m->now);
+  if (t->clock) td_clock_wait(t->clock, t->network->began, 1, 0);
   td_exec_enter(t, t->base);
   td_vec_push(m->arena, &m->task, t);
   return true;
@@ -153,7 +154,7 @@ static bool end_network(TdMachine *m, TdNetwork *n) {
   return td_deadlock_leftovers(m, n) && td_copies_store(m, n);
 }
 
-bool td_network_start(TdMachine *m, TdFrame *f) {
+bool td_network_start(TdMachine *m, TdFrame *f, TdTask *caller) {
   if (!f->network && !make_network(m, f)) return false;
   TdNetwork *n = f->network;
   const TdUnit *u = f->plan->unit;
@@ -167,6 +168,9 @@ bool td_network_start(TdMachine *m, TdFrame *f) {
   n->copy.n = 0;
   n->left = n->ntask;
   n->ended = m->now;
+  n->began = caller ? td_timed_sync(m) : 0;
+  n->over = caller ? td_timed_sync(m) : 0;
+  if (caller && caller->clock) td_clock_signal(caller->clock, n->began);
   for (size_t i = 0; i < n->ntask; i++)
     if (!start_instance(&n->task[i])) return false;
   return n->left || end_network(m, n);
@@ -182,6 +186,7 @@ static bool end_task(TdMachine *m, TdTask *t) {
   TdNetwork *n = t->network;
   if (t->clock) td_clock_stop(t->clock);
   if (!n) return true;
+  if (t->clock) td_clock_signal(t->clock, n->over);
   if (t->clock && t->clock->now > n->ended) n->ended = t->clock->now;
   return --n->left || end_network(m, n);
 }

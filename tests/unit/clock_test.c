@@ -214,7 +214,7 @@ static Story run(TdArena *a, Net *n) {
   Story s = {.ended = true};
   Runner r[TASKS] = {{.op = 0}};
   TdWire wire[WIRES] = {{.beats = 0}};
-  TdKeep keep = {INT64_MAX};
+  TdKeep keep = {.left = INT64_MAX};
   open_clocks(a, n, r, wire, &keep);
   for (bool moved = true; moved;) {
     moved = false;

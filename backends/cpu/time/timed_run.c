@@ -56,7 +56,7 @@ TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions 
 /* A run of the evaluator. */
 static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTimed **report,
                      TdDiag *d) {
-  TdKeep keep = {MOST_KEPT};
+  TdKeep keep = {.left = MOST_KEPT};
   TdEvalOptions o = {.state = c->state, .times = c->times, .keep = &keep};
   TdEvalArg *e = TD_NEWN(c->last, TdEvalArg, narg);
   TdEvalResult result;

@@ -155,7 +155,10 @@ int64_t td_clock_close(TdClock *c) {
 void td_clock_await(TdClock *c, int64_t cycle, bool stalls) {
   int64_t now = td_clock_close(c);
   if (cycle <= now) return;
-  if (stalls) td_clock_charge(c, now, cycle - now, TD_CAUSE(TD_CLOCK_NOWHERE, TD_STALL_MEETING));
+  if (stalls)
+    td_clock_charge(c, now, cycle - now, TD_CAUSE(TD_CLOCK_NOWHERE, TD_STALL_MEETING));
+  else
+    c->away += cycle - now;
   *(c->leaf ? &c->base : &c->now) = cycle;
 }
 
@@ -249,7 +252,23 @@ void td_clock_leave(TdClock *c, size_t depth) {
 /* Notes what the task does `cycle` cycles after its base. */
 static void note(TdClock *c, const TdWire *w, int64_t cycle, TdDoes does) {
   if (keeps(c->keep))
-    td_vec_push(c->arena, &c->deed, ((TdDeed){c->base - c->stalled + cycle, w->number, does}));
+    td_vec_push(c->arena, &c->deed,
+                ((TdDeed){c->base - c->stalled - c->away + cycle, w->number, does, 0, 0}));
+}
+
+/* Notes what has no stream. */
+static void note_sync(TdClock *c, TdDeed d) {
+  if (!d.wire || !keeps(c->keep)) return;
+  d.local = td_clock_close(c) - c->stalled - c->away;
+  td_vec_push(c->arena, &c->deed, d);
+}
+
+void td_clock_signal(TdClock *c, int64_t sync) {
+  note_sync(c, (TdDeed){.wire = sync, .does = TD_DOES_SIGNAL});
+}
+
+void td_clock_wait(TdClock *c, int64_t sync, int64_t n, int64_t plus) {
+  note_sync(c, (TdDeed){.wire = sync, .does = TD_DOES_WAIT, .n = n, .plus = plus});
 }
 
 /* The cycle of the schedule of the event at hand. */
@@ -353,7 +372,8 @@ void td_clock_free(TdClock *c, TdWire *w) {
   const TdTime *leaf = c->leaf;
   int64_t end = (leaf ? cycle + leaf->length : cycle) - 1;
   if (keeps(c->keep))
-    td_vec_push(c->arena, &c->deed, ((TdDeed){end - c->stalled, w->number, TD_DOES_FREE}));
+    td_vec_push(c->arena, &c->deed,
+                ((TdDeed){end - c->stalled - c->away, w->number, TD_DOES_FREE, 0, 0}));
   w->freed_at[w->freed++ % w->depth] = end;
 }
 

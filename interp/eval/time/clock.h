@@ -45,16 +45,20 @@ typedef enum {
   TD_DOES_SLOT,
   TD_DOES_PUT,
   TD_DOES_PASS,
-  TD_DOES_FREE
+  TD_DOES_FREE,
+  TD_DOES_SIGNAL, /* something is reached that tasks wait for: part of an allreduce, a call */
+  TD_DOES_WAIT    /* .. `n` times, and then `plus` cycles more */
 } TdDoes;
 typedef struct TdDeed {
-  int64_t local, wire;
-  TdDoes does; /* HOLD: a get that keeps the buffer; PASS: a put of a slot */
+  int64_t local, wire; /* wire: for SIGNAL and WAIT the number of what is reached */
+  TdDoes does;         /* HOLD: a get that keeps the buffer; PASS: a put of a slot */
+  int64_t n, plus;
 } TdDeed;
 
 /* Events that a run may still keep: the waits of tasks, the cycles of tokens. */
 typedef struct TdKeep {
-  int64_t left; /* below 0: some were not kept */
+  int64_t left;  /* below 0: some were not kept */
+  int64_t syncs; /* numbers given to what tasks wait for */
 } TdKeep;
 
 /* What compiled runs see of the clock of a stream, in their own memory: how often it moved a token,
@@ -119,6 +123,7 @@ typedef struct TdClock {
   int64_t now;         /* when what comes next may begin, while nothing runs */
   int64_t begin, from; /* of the first call, and of this one */
   int64_t life;        /* cycles of earlier calls */
+  int64_t away;        /* cycles in which designs ran that it called */
   size_t region;       /* depth of nesting of the loop that the pipeline runs for; or 0 */
   int64_t at, end;     /* last get or put of this firing, and when all of them are over */
   int64_t room;
@@ -154,6 +159,10 @@ void td_clock_leave(TdClock *c, size_t depth);
 int64_t td_clock_close(TdClock *c);
 /* Waits until a cycle, stalled or not. */
 void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
+/* Of the second contract: the task reaches what number `sync` stands for; goes on `plus` cycles after
+ * n have. 0: nothing. */
+void td_clock_signal(TdClock *c, int64_t sync);
+void td_clock_wait(TdClock *c, int64_t sync, int64_t n, int64_t plus);
 /* Ends the firing at hand; charges cycles to a cause. */
 void td_clock_settle(TdClock *c);
 void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);

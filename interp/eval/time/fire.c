@@ -22,8 +22,14 @@ typedef struct Runner {
   const TdDeed *waits; /* for what, or NULL */
 } Runner;
 
+/* What tasks wait for: how often it was reached, and last when. */
+typedef struct Sync {
+  int64_t n, at;
+} Sync;
+
 typedef struct Fire {
   TdArena *arena;
+  TD_VEC(Sync) sync; /* by number */
   Line *line;
   Runner *task;
   size_t n;
@@ -100,13 +106,45 @@ static void happen(Fire *f, const TdDeed *d, int64_t t) {
   l->claims += d->does == TD_DOES_PUT || d->does == TD_DOES_SLOT;
 }
 
+static bool is_sync(const TdDeed *d) {
+  return d->does == TD_DOES_SIGNAL || d->does == TD_DOES_WAIT;
+}
+
+/* A deed without a stream, which is a group of its own: reaches what others wait for, or goes on
+ * where enough did. A design that is called goes on from its call whatever its own cycle was. */
+static bool meet(Fire *f, Runner *r) {
+  const TdDeed *d = &r->deed[r->at];
+  while (f->sync.n <= (size_t)d->wire) td_vec_push(f->arena, &f->sync, ((Sync){0, TD_LONG_AGO}));
+  Sync *s = &f->sync.at[d->wire];
+  int64_t now = r->last + (d->does == TD_DOES_SIGNAL ? d->local - r->last_local : 0);
+  r->waits = d;
+  if (d->does == TD_DOES_WAIT && s->n < d->n) return false;
+  if (d->does == TD_DOES_SIGNAL) {
+    s->n++;
+    if (now > s->at) s->at = now;
+  } else if (s->at + d->plus > now) {
+    now = s->at + d->plus;
+  }
+  r->last = now;
+  r->last_local = d->local;
+  r->waits = NULL;
+  r->at++;
+  return true;
+}
+
 /* The groups of a task that can take place; whether there were any. */
 static bool advance(Fire *f, Runner *r) {
   bool moved = false;
   while (r->at < r->n) {
     size_t end = r->at;
     int64_t local = r->deed[r->at].local, t = r->last + local - r->last_local;
-    for (; end < r->n && r->deed[end].local == local; end++)
+    td_ctx_tick(td_arena_ctx(f->arena), 1);
+    if (is_sync(&r->deed[r->at])) {
+      if (!meet(f, r)) return moved;
+      moved = true;
+      continue;
+    }
+    for (; end < r->n && r->deed[end].local == local && !is_sync(&r->deed[end]); end++)
       if (!ready(f, r, end, &t)) {
         r->waits = &r->deed[end];
         return moved;
@@ -116,7 +154,6 @@ static bool advance(Fire *f, Runner *r) {
     r->last_local = local;
     r->waits = NULL;
     moved = true;
-    td_ctx_tick(td_arena_ctx(f->arena), 1);
   }
   return moved;
 }
@@ -124,11 +161,14 @@ static bool advance(Fire *f, Runner *r) {
 /* The first task that waits for ever, or the cycles until the last one ends. */
 static TdTimedFire tell(const Fire *f) {
   TdTimedFire out = {.known = true};
+  bool told = false;
   for (size_t i = 0; i < f->n; i++) {
     const Runner *r = &f->task[i];
-    int64_t end = r->last + (r->clock->now - r->clock->stalled) - r->last_local;
-    if (r->waits && !out.hangs) {
-      out.hangs = true;
+    int64_t over = r->clock->now - r->clock->stalled - r->clock->away;
+    int64_t end = r->last + over - r->last_local;
+    out.hangs |= r->waits != NULL;
+    if (r->waits && !is_sync(r->waits) && !told) {
+      told = true;
       out.task = i;
       out.stream = (size_t)r->waits->wire;
       out.why = r->waits->does <= TD_DOES_HOLD ? TD_STALL_EMPTY : TD_STALL_FULL;

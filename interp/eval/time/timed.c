@@ -13,6 +13,10 @@ void td_timed_task(TdMachine *m, TdTask *t) {
   td_vec_push(m->arena, &m->clocked, t);
 }
 
+int64_t td_timed_sync(TdMachine *m) {
+  return m->options->times && m->options->keep ? ++m->options->keep->syncs : 0;
+}
+
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s) {
   if (!m->options->times) return;
   int64_t n = td_channel_count(array->channel);

@@ -1,6 +1,8 @@
 -- contracts.lua - the second contract of hardware, pipelines that stall as a whole: random networks
 -- against a machine that is stepped cycle by cycle, and what hangs there only.
 local t = require "tap"
+local tide = require "tide"
+local i32 = tide.i32
 
 -- Streams go from a task to a later one; an iteration of a task moves a token of each of its streams, II cycles after
 -- the one before.
@@ -136,6 +138,68 @@ t.test("two puts of a stage against a, a, b, b: latches run at depth 1, a pipeli
   t.has(tostring(hang), "source waits for ever, b is full")
   t.eq(two:check({contract = "fire"}).hangs, false, "two places are enough")
   t.ok(one:check(), "and without a contract it is the check of before")
+end)
+
+local function report(d, ...)
+  local m = tide.schedule(d):build {target = "cpu", timed = true}
+  m(...)
+  return m.report
+end
+
+t.test("a design that a task calls begins with its call in both contracts, and the call ends with it", function()
+  for depth = 1, 3 do
+    local inner = load((pair:gsub("$D", tostring(depth))))()
+    local outer = tide.design(function(d)
+      d.t = tide.task {function()
+        inner()
+        inner()
+      end}
+    end)
+    local one, two = report(inner), report(outer)
+    t.eq({two.cycles, two.fire.hangs}, {2 * one.cycles, depth == 1})
+    if depth == 1 then
+      t.eq({two.fire.task, two.fire.stream, two.fire.why}, {"t:source", "b", "full"})
+    else
+      t.eq(two.fire.cycles, 2 * one.fire.cycles)
+    end
+  end
+end)
+
+t.test("an allreduce waits for the last part by the contract, and takes as long in both", function()
+  local function parts(n, slow, meet)
+    return tide.design(function(d)
+      local z = d:stream(i32, {2, depth = 1})
+      d.source = tide.task {function()
+        for i = 0, n - 1 do --@ pipeline(1)
+          z[0]:put(i32(i))
+          z[1]:put(i32(i))
+        end
+      end}
+      d.part = tide.task {map = {2}, C = i32[2], function(C, p)
+        local x = i32[2](0)
+        for _ = 0, n - 1 do
+          x[0] = x[0] + z[p]:get()
+          if p == 1 then
+            for _ = 0, slow do x[1] = x[1] + x[0] end
+          end
+        end
+        if p == 0 then
+          for _ = 0, 49 do x[1] = x[1] + x[0] end
+        end
+        if meet then x:set(tide.allreduce(x, "+")) end
+        if p == 0 then C:set(x) end
+      end}
+    end, {check = false})
+  end
+  local apart = 0
+  for _, n in ipairs {1, 3, 5} do
+    for _, slow in ipairs {0, 3, 9} do
+      local r, m = report(parts(n, slow, false), i32[2](0)), report(parts(n, slow, true), i32[2](0))
+      t.eq({m.cycles - r.cycles, m.fire.cycles - r.fire.cycles}, {3, 3}, n .. " " .. slow)
+      apart = apart + (r.fire.cycles > r.cycles and 1 or 0)
+    end
+  end
+  t.ok(apart > 4, "and the second is later where a put waits for another stream's place")
 end)
 
 t.test("a contract that there is none of", function()
