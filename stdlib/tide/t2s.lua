@@ -171,15 +171,53 @@ local function scheduled(def, consts)
   return s, m
 end
 
--- Verifies a design: at all sizes, or else where outer sizes are one and two tiles.
-local function verified(net, s, m)
-  local level, verdict = s:verify()
-  if level or not tostring(verdict):find "no values were found" then return level, verdict end
-  for times = 1, 2 do
-    local z = {}
+-- The sizes of a program that have no value, each as large as `times` tiles say.
+local function outer_sizes(m, times)
+  local z = {}
+  for name in pairs(m.program.sizes) do
+    if not m.program.values[name] then z[name] = m.tiles[name] and times * m.tiles[name] or times + 1 end
+  end
+  return z
+end
+
+-- The least number of tokens that kernels take from the streams at the edge; nil if none up to a limit will do.
+local function tokens_of(m, z)
+  local zeros = {}
+  for tokens = 1, 1024 do
     for name in pairs(m.program.sizes) do
-      if not m.program.values[name] then z[name] = m.tiles[name] and times * m.tiles[name] or times + 1 end
+      if name:find "_tokens$" and not m.program.values[name] then z[name] = tokens end
     end
+    if not next(z) then return z end
+    local k = m.kernel:at(z)
+    for n, q in ipairs(k.params) do zeros[n] = q.type(0) end
+    if pcall(k, table.unpack(zeros)) then return z end
+  end
+end
+
+-- Verifies a design whose control depends on data: for numbers that are given or drawn.
+local function verified_for(net, m, concrete)
+  local z = tokens_of(m, outer_sizes(m, 1))
+  local x, y = net, m.kernel
+  if z and next(z) then x, y = net:at(z), m.kernel:at(z) end
+  if not concrete then
+    concrete = {}
+    for n = 1, #m.program.params - 1 do
+      local q = y.params[n]
+      local elem = tostring(q.type):match "^%a+"
+      if elem == "i" or elem == "u" or elem == "bool" then concrete[#concrete + 1] = q.name end
+    end
+  end
+  return tide.verify(x, y, { concrete = concrete })
+end
+
+-- Verifies a design: at all sizes, or else where outer sizes are one and two tiles.
+local function verified(net, s, m, concrete)
+  local level, verdict = s:verify()
+  if level then return level, verdict end
+  if concrete or m.calls then return verified_for(net, m, concrete) end
+  if not tostring(verdict):find "no values were found" then return level, verdict end
+  for times = 1, 2 do
+    local z = outer_sizes(m, times)
     level, verdict = tide.verify(net:at(z), m.kernel:at(z))
     if not level then break end
   end
@@ -199,7 +237,7 @@ function t2s.design(f, consts, options)
   local net, verdict = load(tostring(s), "=t2s." .. def.name)(), nil
   if options.check ~= false then
     local level
-    level, verdict = verified(net, s, m)
+    level, verdict = verified(net, s, m, options.concrete)
     if not level then fail(def.stages[#def.stages].place, "t2s-design", tostring(verdict), nil, "illegal") end
   end
   return report.keep(net, s, m), verdict

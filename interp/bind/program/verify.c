@@ -105,7 +105,7 @@ static void take_argument(Concrete *c, const char *name, bool given) {
     td_bind_fail(c->L, "argument", "concrete: '%s' has no argument '%s'", u->sym->name, name);
   const TdType *t = td_unit_type(c->prog->store->session, u, u->param[i].type);
   if (!given) td_text_putf(&c->drawn, "%s%s", c->drawn.n ? ", " : "", name);
-  if (t->kind == TD_T_TENSOR && !td_type_count(t, &(int64_t){0}))
+  if (!t || (t->kind == TD_T_TENSOR && !td_type_count(t, &(int64_t){0})))
     td_bind_fail(c->L, "argument", "concrete: the shape of '%s' needs sizes with values: k:at {..}",
                  name);
   if (t->kind == TD_T_TENSOR) {

@@ -3,6 +3,7 @@
 -- what is isolated is buffered where it is used and leaves the task by relay or isolate, stage by stage. Directives are
 -- sorted: their text order is that of the user, the order of the steps is one that is legal.
 local affine = require "tide.t2s.affine"
+local calls = require "tide.t2s.calls"
 local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
@@ -511,10 +512,6 @@ end
 local function check_supported(p)
   for _, group in ipairs(p.nests) do
     local s = group[1]
-    if s.call then
-      fail(s.place, "t2s-kernel", ("%s calls kernel '%s': calls become tasks with streams in no step yet"):format(
-        s.func.name, s.call.port.name), "t2s.kernel runs the definition", "unsupported")
-    end
     for _, d in ipairs(s.func.directives) do
       if d.name == "define_extern" then
         fail(d.place, "t2s-extern", "define_extern is no step yet", nil, "unsupported")
@@ -543,6 +540,10 @@ function schedule.of(kernel, p, values)
     end
     table.insert(m.nests[def], nest)
     m.main[def] = nest
+  end
+  if calls.has(p) then
+    calls.map(m, p, order)
+    return m.s, m
   end
   for _, def in ipairs(order) do
     if #(unrolled(def)) > 0 and carried.carries(m.main[def]) then carried.keep_edges(m, def) end

@@ -74,6 +74,10 @@ local function bound(p, x, less)
   local f = affine.of(x, p.values)
   if f and less then f = affine.sub(f, affine.form(1)) end
   if f then return (affine.text(f):gsub("'", "")) end
+  x = expr.map(x, function(y)
+    local size = y.op == "size" and affine.of(y, p.values)
+    return size and affine.constant(size) and expr.lift(affine.constant(size)) or nil
+  end)
   return less and text_of(p, x) .. " - 1" or text_of(p, x)
 end
 

@@ -1,0 +1,33 @@
+/* wire.h - arrays whose rows are written and read in order, token after token, as streams. */
+#ifndef TD_REWRITE_STREAM_WIRE_H
+#define TD_REWRITE_STREAM_WIRE_H
+
+#include "rewrite/task/network.h"
+
+/* Uses of an array in a body that all go through each of its rows from the first token on: by a
+ * loop, or by a counter that each use moves on. */
+typedef struct TdWireUse {
+  const TdStmt *stmt;
+  const TdExpr *at; /* the element */
+  bool write;
+} TdWireUse;
+
+typedef struct TdWireEnd {
+  TdRewrite *r;
+  const TdUnit *unit;
+  const TdStmt *body; /* of a task */
+  TdSym array;
+  TD_VEC(TdWireUse) use;
+  TD_VEC(TdSym) counter; /* that the uses move on */
+} TdWireEnd;
+
+/* Finds the uses of e->array in e->body; false with r->diag filled where one is no element. */
+bool td_wire_find(TdWireEnd *e);
+/* Whether dimension `token` of the array counts tokens there. Tells why not if `tell`. */
+bool td_wire_is_ordered(TdWireEnd *e, uint32_t token, bool tell);
+/* The end of a stream for a use. */
+typedef const TdExpr *(*TdWireStream)(void *ud, const TdWireUse *use);
+/* The body with gets and puts for its uses, without the counters. */
+const TdStmt *td_wire_body(const TdWireEnd *e, TdWireStream stream, void *ud);
+
+#endif

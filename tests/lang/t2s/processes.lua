@@ -1,0 +1,136 @@
+-- processes.lua - T2S Funcs that call kernels with ports: merge trees under other names and sizes, counted, run, timed
+-- and as HLS C++, leaf depths; chains of another kernel; mappings that are refused, each beside its accepted twin.
+-- [slow]
+local t = require "tap"
+local tide = require "tide"
+local t2s = require "tide.t2s"
+local i32, stream = tide.i32, tide.stream
+local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
+
+local merge = tide.kernel {name = "merge", n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
+  function(n, p, q, o)
+    local a, b, na, nb = i32(0), i32(0), i32(0), i32(0)
+    local have_a, have_b = false, false
+    for _ = 0, 2 * n - 1 do
+      if na < n and not have_a then
+        a = p:get()
+        have_a = true
+      end
+      if nb < n and not have_b then
+        b = q:get()
+        have_b = true
+      end
+      if have_a and (not have_b or a <= b) then
+        o:put(a)
+        have_a = false
+        na = na + 1
+      else
+        o:put(b)
+        have_b = false
+        nb = nb + 1
+      end
+    end
+  end}
+
+-- A tree of merges with names of a prefix; `o` changes parts of its mapping.
+local function tree(o)
+  local q = o.prefix or ""
+  local input = Param(q .. "input", stream(i32), 1)
+  local L, S = Const "L S"
+  local l, m = Var((("l m"):gsub("%a+", q .. "%0")))
+  local out, loader = Func((("out loader"):gsub("%a+", q .. "%0")), stream(i32))
+  out[0][m] = merge(S, input[2 * m], input[2 * m + 1])
+  out[l][m] = merge(S << l, out[l - 1][2 * m], out[l - 1][2 * m + 1])
+  out:set_bounds(l, 0, L, m, 0, 1 << (L - 1 - l)):store(L - 1, 0)
+  out:isolate_producer_chain(input, loader)
+  out:unroll(table.unpack(o.space and o.space(l, m) or {l, m}))
+  if o.relay ~= false then out:relay(out, o.relay and o.relay(m) or {1, m // 2 - m}) end
+  if not o.shallow then out:set_min_depth(out, out, S << (l + 1)) end
+  loader:set_min_depth(input, out, o.leaf or S)
+  if o.turns then loader:reorder(m, l) end
+  return out, q
+end
+
+local function sorted_rows(streams, tokens, seed)
+  local rows = tide.random(i32[streams][tokens], seed, {lo = 0, hi = 50})
+  for s = 0, streams - 1 do
+    local row = rows[s]:table()
+    table.sort(row)
+    rows[s]:set(tide.tensor(i32[tokens], row))
+  end
+  return rows
+end
+
+-- Runs a tree and states that its result is sorted and what the definition gives.
+local function check(o, L, S)
+  local out, q = tree(o)
+  local net, verdict = t2s.design(out, {L = L, S = S})
+  t.has(tostring(verdict), "proved: strict")
+  local rows = sorted_rows(1 << L, S, L)
+  local got, want = i32[(1 << L) * S](0), i32[(1 << L) * S](0)
+  net {[q .. "input"] = rows, [q .. "out"] = got}
+  t2s.kernel(out, {L = L, S = S}) {[q .. "input"] = rows, [q .. "out"] = want}
+  t.ok(got:equal(want))
+  for k = 1, (1 << L) * S - 1 do t.ok(got[k - 1] <= got[k]) end
+  return net, rows, want
+end
+
+t.test("merge sort: proved for drawn streams, counted, timed, as HLS C++", function()
+  local net, rows, want = check({}, 3, 4)
+  local r = t2s.report(net)
+  t.eq(r.channels, 8 + 6 + 1)
+  t.eq({r.pes.out_pe, r.pes.out_pe_1, r.pes.out_pe_2}, {4, 2, 1})
+  for _, target in ipairs {{target = "hls"}, {target = "cpu", timed = true}} do
+    local got = i32[32](0)
+    net:at {input_tokens = 4}:build(target)(rows, got)
+    t.ok(got:equal(want), target.target)
+  end
+end)
+
+t.test("other names, numbers of streams, tokens", function()
+  check({prefix = "a"}, 2, 5)
+  check({prefix = "bc", turns = true}, 4, 2)
+  check({relay = false}, 2, 3)
+end)
+
+t.test("least leaf depth: a stream but one token, with one loader", function()
+  for _, S in ipairs {3, 5} do
+    local out = tree {shallow = true}
+    local net = t2s.design(out, {L = 3, S = S}, {check = false}):at {input_tokens = S}
+    local most = 0
+    local disjoint = i32[8][S](0)
+    for s = 0, 7 do for k = 0, S - 1 do disjoint[s][k] = k * 8 + s end end
+    for name, depth in pairs(net:depths(disjoint, i32[8 * S](0))) do
+      if name:find "^input" then most = math.max(most, depth) else t.eq(depth, 1, name) end
+    end
+    t.eq(most, S - 1)
+  end
+end)
+
+local function refused(name, code, o)
+  t.test(name, function()
+    local e = t.fails(function() t2s.schedule((tree(o)), {L = 3, S = 4}) end, {code = code})
+    t.ok(e.line and e.line > 0)
+  end)
+end
+
+refused("a relay to another element than reads the row", "t2s-relay", {relay = function(m) return {1, m // 2 - m + 1} end})
+refused("a relay with too few numbers", "t2s-relay", {relay = function() return {1} end})
+refused("a Func's own rows along a loop that is no space", "t2s-kernel", {relay = false,
+  space = function(_, m) return {m} end})
+
+t.test("a kernel on each row: rows of any number, a Func that is no tree", function()
+  local twice = tide.kernel {name = "twice", p = stream(i32), o = stream(i32), function(p, o)
+    for _ = 0, 3 do o:put(p:get() * 2) end
+  end}
+  local N, input, out, m = Param "N", Param("input", stream(i32), 1), Func("out", stream(i32)), Var "m"
+  out[m] = twice(input[m])
+  out:set_bounds(m, 0, N)
+  local net, verdict = t2s.design(out)
+  t.has(tostring(verdict), "proved: strict")
+  local rows, got = tide.random(i32[5][4], 1), i32[5][4](0)
+  net {input = rows, out = got}
+  for r = 0, 4 do for k = 0, 3 do t.eq(got[r][k], i32(rows[r][k] * 2)) end end
+end)
+
+t.done()

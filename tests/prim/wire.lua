@@ -1,0 +1,148 @@
+-- wire: rows that are gone through in order become streams between tasks; rows that are not are refused, each beside an
+-- accepted twin.
+local t = require "tap"
+local tide = require "tide"
+local i32 = tide.i32
+
+-- A kernel of three stages over N rows of M tokens: f fills X, g makes Y of X, h stores Y.
+local function pipeline(o)
+  local text = ([[
+    local tide = require "tide"
+    local i32 = tide.i32
+    local N, M = 3, 4
+    return tide.kernel {name = "chain", A = i32[N][M], B = i32[N][M], function(A, B)
+      local X, Y = i32[N][M](0), i32[N][M](0)
+      for r = 0, N - 1 do
+        for c = 0, M - 1 do %s end
+      end
+      for r = 0, N - 1 do
+        %s
+      end
+      for r = 0, N - 1 do
+        for c = 0, M - 1 do %s end
+      end
+    end}]]):format(o.f or "X[r][c] = A[r][c] + 1", o.g or [[
+        local at = i32(0)
+        for c = 0, M - 1 do
+          Y[r][c] = X[r][at] * 2
+          at = at + 1
+        end]], o.h or "B[r][c] = Y[r][c] - r")
+  return tide.schedule(load(text)())
+end
+
+t.test("loops and counters: a task for each statement, a stream for each row", function()
+  local s = pipeline {}
+  local _, x, y, f, g, h = s:wire("X", {also = {"Y"}, names = {"f", "g", "h"}})
+  t.eq({x, y, f, g, h}, {"X", "Y", "f", "g", "h"})
+  t.eq(s:verify(), "strict")
+  t.has(tostring(s), "X[r]:put(A[r][c] + 1)")
+  t.has(tostring(s), "X[r]:get()")
+  t.ok(not tostring(s):find "at = at", "no counter is left")
+end)
+
+t.test("outer loops as axes, depths, and then arguments from tasks that load them", function()
+  local s = pipeline {}
+  local loops = {}
+  for _, l in ipairs(s:loops()) do if l:match "^r" then loops[#loops + 1] = l end end
+  s:wire("X", {also = {"Y"}, loops = loops, names = {"f", "g", "h"}, depth = 3})
+  t.has(tostring(s), "X = d:stream(i32, {N, depth = 3})")
+  t.has(tostring(s), "map = {N}")
+  t.eq(s:verify(), "strict")
+  local turns = s:fork()
+  s:wire("A", {names = {"load"}})
+  t.eq(s:verify(), "strict")
+  turns:wire("A", {names = {"load"}, turns = true, depth = 1})
+  t.eq(turns:verify(), "strict")
+  t.has(tostring(turns), "for token = 0, M - 1 do\n        for row")
+  for name, depth in pairs(load(tostring(turns))():depths()) do t.eq(depth, 1, name) end
+end)
+
+t.test("a stream that counters of an array move on", function()
+  local k = tide.kernel {A = i32[5][3], B = i32[5][3], function(A, B)
+    local X = i32[5][3](0)
+    local at = i32[3](0)
+    for i = 0, 4 do
+      for s = 0, 2 do X[i][s] = A[i][s] end
+    end
+    for i = 0, 4 do
+      for s = 0, 2 do B[i][s] = X[i][s] + s end
+    end
+  end}
+  t.fails(function() tide.schedule(k):wire "X" end, {code = "shared"})
+  local e = tide.kernel {A = i32[5][3], B = i32[5][3], function(A, B)
+    local X = i32[5][3](0)
+    for i = 0, 4 do
+      for s = 0, 2 do X[i][s] = A[i][s] end
+    end
+    for _ = 0, 0 do
+      local at = i32[3](0)
+      for i = 0, 4 do
+        for s = 0, 2 do
+          if i >= 0 then
+            B[i][s] = X[at[s]][s] + s
+            at[s] = at[s] + 1
+          end
+        end
+      end
+    end
+  end}
+  local s = tide.schedule(e)
+  s:wire "X"
+  t.eq(s:verify(), "strict")
+end)
+
+local function refused(name, code, o, array)
+  t.test(name, function()
+    local e = t.fails(function() pipeline(o):wire(array or "X", {also = o.also or {"Y"}}) end, {code = code})
+    t.ok(e.line and e.line > 0)
+  end)
+end
+
+refused("a counter that goes by two", "order", {g = [[
+        local at = i32(0)
+        for c = 0, M // 2 - 1 do
+          Y[r][c] = X[r][at] * 2
+          at = at + 2
+        end]]})
+refused("a counter that begins at 1", "order", {g = [[
+        local at = i32(1)
+        for c = 0, M - 2 do
+          Y[r][c] = X[r][at] * 2
+          at = at + 1
+        end]]})
+refused("a counter that is used otherwise too", "order", {g = [[
+        local at = i32(0)
+        for c = 0, M - 1 do
+          Y[r][c] = X[r][at] * at
+          at = at + 1
+        end]]})
+refused("a counter that is not moved on by each use", "order", {g = [[
+        local at = i32(0)
+        for c = 0, M - 2 do
+          Y[r][c] = X[r][at]
+          at = at + 1
+          Y[r][c] = Y[r][c] + X[r][at]
+        end]]})
+refused("a row read backwards", "order", {h = "B[r][c] = Y[r][M - 1 - c]"})
+refused("a row read twice", "order", {h = "for _ = 0, 1 do B[r][c] = Y[r][c] end"})
+refused("a row read where a condition holds", "order", {h = "if c < 2 then B[r][c] = Y[r][c] end"})
+refused("an array between the stages that is not named", "shared", {also = {}})
+refused("no local array", "not-an-array", {}, "A")
+
+t.test("a row for each instance: one that several instances read is refused", function()
+  local k = tide.kernel {name = "k", A = i32[3][4], B = i32[3][2][4], function(A, B)
+    for r = 0, 2 do
+      for q = 0, 1 do
+        for c = 0, 3 do B[r][q][c] = A[r][c] + q end
+      end
+    end
+  end}
+  local s = tide.schedule(k)
+  s:unfold("r", {loops = {"r", "q"}, name = "pe"})
+  t.fails(function() s:wire "A" end, {kind = "illegal"})
+  local one = tide.schedule(k)
+  one:unfold("r", {loops = {"r"}, name = "pe"})
+  t.fails(function() one:wire "A" end, {code = "order"})
+end)
+
+t.done()
