@@ -14,6 +14,12 @@ static void gather(TdMaestroChain *c, int k) {
   c->left[k] = c->s->ext[k].give;
 }
 
+bool td_maestro_chain_is_under_way(const TdMaestroChain *c) {
+  for (int k = 0; k < c->s->next; k++)
+    if (c->in[k] || c->left[k] || c->link[k]) return true;
+  return false;
+}
+
 /* ---- readers ---- */
 
 /* Whether a beat lies before extension k. */

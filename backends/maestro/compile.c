@@ -266,7 +266,7 @@ static bool compile_path(Compile *c) {
 bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMaestroAsk *ask,
                             TdMaestroJob *out, TdDiag *d) {
   Compile c = {.j = out, .s = s, .ask = ask, .a = q->arena, .d = d};
-  *out = (TdMaestroJob){.system = s};
+  *out = (TdMaestroJob){.system = s, .sums = ask->sums};
   for (int role = 0; role < TD_MAESTRO_ROLES; role++) out->stream[role].streamer = -1;
   if (td_maestro_nest_moves(q))
     return td_maestro_nest_read_path(q, &out->nest, d) && compile_path(&c);

@@ -69,6 +69,7 @@ typedef struct TdMaestroJob {
   TdMaestroStream stream[TD_MAESTRO_ROLES];
   TdMaestroPattern pattern[TD_MAESTRO_STREAMERS];
   TdMaestroWork work;
+  bool sums; /* they go on from the result */
 } TdMaestroJob;
 
 /* Compiles the nest that q's program is; false with d filled. */

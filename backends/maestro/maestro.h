@@ -165,6 +165,8 @@ typedef struct TdMaestroChain {
   int64_t in[TD_MAESTRO_EXTS], left[TD_MAESTRO_EXTS]; /* beats gathered, beats to give */
   int link[TD_MAESTRO_EXTS], start[TD_MAESTRO_EXTS]; /* between k and k + 1; at the cycle's start */
 } TdMaestroChain;
+/* Whether beats are in it. */
+bool td_maestro_chain_is_under_way(const TdMaestroChain *c);
 /* A reader: whether a beat is there for the array, when `word` says that one is at the FIFO. */
 bool td_maestro_chain_valid(const TdMaestroChain *c, bool word);
 /* Takes it; whether a word leaves the FIFO. */
@@ -201,10 +203,20 @@ typedef struct TdMaestroReport {
 typedef struct TdMaestroCycle {
   int64_t cycle;
   uint64_t request[TD_MAESTRO_STREAMERS], grant[TD_MAESTRO_STREAMERS];
-  int64_t words[TD_MAESTRO_STREAMERS]; /* wide words that are ready (reader), that wait (writer) */
+  int64_t words[TD_MAESTRO_STREAMERS]; /* of the channel that has most in its FIFO */
+  int64_t in[TD_MAESTRO_STREAMERS], out[TD_MAESTRO_STREAMERS]; /* wide words that came, that left,
+                                                                * of all cycles before */
   bool fire;
+  int stall; /* TdMaestroStall, if it did not fire */
 } TdMaestroCycle;
 typedef void (*TdMaestroWatch)(void *ud, const TdMaestroCycle *c);
+
+/* A job behind others, each streamer of which starts when it is done with the one before. */
+typedef struct TdMaestroNext {
+  const TdMaestroPattern *pattern;
+  TdMaestroWork work;
+  bool sums; /* its C is what D wrote before */
+} TdMaestroNext;
 
 typedef struct TdMaestroRun {
   TdCtx *ctx;
@@ -212,11 +224,27 @@ typedef struct TdMaestroRun {
   const TdMaestroSystem *system;
   const TdMaestroPattern *pattern; /* of each streamer */
   TdMaestroWork work;
+  const TdMaestroNext *next;
+  size_t nnext;
+  int64_t tiles;        /* only the first so many are made; 0: all */
   TdMaestroWatch watch; /* or NULL */
   void *ud;
 } TdMaestroRun;
 
 /* Runs the registers, without data, cycle by cycle; false with d filled when nothing moves on. */
 bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d);
+
+/* predict.c: cycles by the law start + tiles * (steps + lost) + drain, where what a tile loses is
+ * that of the first tiles; in cycles of the run and of the MAC window. */
+typedef struct TdMaestroLaw {
+  double cycles, window, lost;
+  bool exact; /* so few tiles that all of them were run */
+} TdMaestroLaw;
+bool td_maestro_predict(const TdMaestroRun *r, TdMaestroLaw *out, TdDiag *d);
+
+/* trace.c: a run with its events, as tasks and streams of a run with a clock. */
+struct TdTimed;
+const struct TdTimed *td_maestro_trace(const TdMaestroRun *r, const char *name,
+                                       TdMaestroReport *out, TdArena *a, TdDiag *d);
 
 #endif

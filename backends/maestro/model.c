@@ -2,8 +2,10 @@
  * In each cycle words leave the FIFOs, then channels ask for banks, arbiters grant, responses of
  * earlier grants enter the FIFOs, and the AGUs push addresses; what is pushed is seen from the next
  * cycle on. */
-#include "backends/maestro/maestro.h"
+#include <string.h>
+
 #include "base/ctx.h"
+#include "backends/maestro/maestro.h"
 
 /* A streamer under way. Channels move on their own: each has taken some of the vectors of addresses
  * that its AGU has pushed, and has words in its FIFO. */
@@ -18,8 +20,12 @@ typedef struct Mover {
   int64_t taken[TD_MAESTRO_CHANNELS];   /* addresses that were granted */
   int64_t arrived[TD_MAESTRO_CHANNELS]; /* words in the FIFO, and those that left it */
   uint8_t *bank;                        /* of the addresses in the queue: [slot][channel] */
-  uint64_t request, grant;
-  bool pops; /* a wide word leaves in this cycle (reader) or comes (writer) */
+  uint64_t request, grant, access; /* access: channels that do not do without memory */
+  bool pops;  /* a wide word leaves in this cycle (reader) or comes (writer) */
+  size_t job, ahead;      /* that its words, that its addresses are of: at most one further */
+  int64_t border, before; /* vectors before the job ahead, before the one before that */
+  int64_t limit;          /* those that are pushed at all, 0: all */
+  const TdMaestroPattern *next;
 } Mover;
 
 /* One bank in one cycle. */
@@ -33,6 +39,7 @@ typedef struct Array {
   bool stage[2], result, quantised;
   int64_t step, tiles; /* done */
   int64_t quantise;    /* cycles that the quantiser still works, 0: idle or done */
+  size_t job, result_job, quantised_job; /* that it multiplies for, that results are of */
 } Array;
 
 typedef struct Model {
@@ -48,35 +55,69 @@ typedef struct Model {
   int64_t now, moved; /* the cycle, and the last one in which something moved */
   int64_t quantiser;  /* cycles that it needs for a result */
   bool fire;
+  int why; /* it does not */
 } Model;
+
+/* The registers of all streamers in a job; what its array does. */
+static const TdMaestroPattern *patterns(const Model *m, size_t job) {
+  return job ? m->r->next[job - 1].pattern : m->r->pattern;
+}
+
+static const TdMaestroWork *work_of(const Model *m) {
+  size_t job = m->array.job;
+  return job ? &m->r->next[job - 1].work : &m->r->work;
+}
 
 static int used_streamer(const Model *m, const char *name) {
   int i = td_maestro_system_find(m->sys, name);
-  return i >= 0 && m->mover[i].agu.busy ? i : -1;
+  if (i < 0) return -1;
+  return td_maestro_agu_start(&m->sys->at[i], &patterns(m, m->array.job)[i]).busy ? i : -1;
+}
+
+/* Starts addresses of the job ahead. */
+static void start_addresses(Model *m, Mover *v, int i) {
+  v->next = &patterns(m, v->ahead)[i];
+  v->agu = td_maestro_agu_start(v->s, v->next);
+  v->before = v->border;
+  v->border = v->pushed;
+}
+
+/* Goes on to words of the job ahead. */
+static void start_words(Mover *v) {
+  v->job = v->ahead;
+  v->p = v->next;
+  v->chain = (TdMaestroChain){.s = v->s, .p = v->p};
+  v->repeats = td_maestro_agu_repeats(v->s, v->p);
 }
 
 static void start_mover(Model *m, int i) {
   Mover *v = &m->mover[i];
   v->s = &m->sys->at[i];
-  v->p = &m->r->pattern[i];
-  v->agu = td_maestro_agu_start(v->s, v->p);
-  v->chain = (TdMaestroChain){.s = v->s, .p = v->p};
-  v->repeats = td_maestro_agu_repeats(v->s, v->p);
   v->bank = TD_NEWN(m->r->arena, uint8_t, (size_t)(v->s->addr_depth * v->s->channels));
+  start_addresses(m, v, i);
+  start_words(v);
+  int64_t words = td_maestro_agu_count(v->s, v->p) / v->repeats;
+  if (m->r->tiles) v->limit = (words * m->r->tiles - 1) / m->r->work.tiles + 1;
+}
+
+/* The streamers of the array in its job. */
+static void start_array(Model *m) {
+  const TdMaestroWork *w = work_of(m);
+  m->a = used_streamer(m, "A");
+  m->b = used_streamer(m, "B");
+  m->c = w->with_c ? used_streamer(m, "C") : -1;
+  m->d = w->quantised ? -1 : used_streamer(m, "D");
+  m->e = w->quantised ? used_streamer(m, "E") : -1;
+  const TdMaestroArray *x = &m->sys->array;
+  if (x->here) m->quantiser = (x->m * x->n + x->lanes - 1) / x->lanes;
+  int out = w->path ? w->to : m->d >= 0 ? m->d : m->e;
+  m->late = out >= 0 && !m->sys->at[out].data_full;
 }
 
 static void start(Model *m) {
   for (int i = 0; i < m->sys->n; i++) start_mover(m, i);
   for (int b = 0; b < m->sys->memory.banks; b++) m->last[b] = m->sys->ports - 1;
-  m->a = used_streamer(m, "A");
-  m->b = used_streamer(m, "B");
-  m->c = m->r->work.with_c ? used_streamer(m, "C") : -1;
-  m->d = m->r->work.quantised ? -1 : used_streamer(m, "D");
-  m->e = m->r->work.quantised ? used_streamer(m, "E") : -1;
-  const TdMaestroArray *x = &m->sys->array;
-  if (x->here) m->quantiser = (x->m * x->n + x->lanes - 1) / x->lanes;
-  int w = m->r->work.path ? m->r->work.to : m->d >= 0 ? m->d : m->e;
-  m->late = w >= 0 && !m->sys->at[w].data_full;
+  start_array(m);
 }
 
 /* ---- words between FIFOs and array ---- */
@@ -91,7 +132,7 @@ static bool has_fetched(const Mover *v) {
 /* Whether a beat is ready behind the extensions. */
 static bool has_word(const Model *m, int i) {
   const Mover *v = &m->mover[i];
-  return td_maestro_chain_valid(&v->chain, has_fetched(v));
+  return v->job == m->array.job && td_maestro_chain_valid(&v->chain, has_fetched(v));
 }
 
 /* Hands the word of the FIFO on; it leaves with the last time. */
@@ -117,9 +158,9 @@ static bool has_space(const Mover *v) {
 }
 
 /* Whether a writer takes a beat. */
-static bool has_room(const Model *m, int i) {
+static bool has_room(const Model *m, int i, size_t job) {
   const Mover *v = &m->mover[i];
-  return td_maestro_chain_ready(&v->chain, has_space(v));
+  return v->job == job && td_maestro_chain_ready(&v->chain, has_space(v));
 }
 
 /* Gives a writer a beat. */
@@ -131,17 +172,18 @@ static void give_word(Model *m, int i) {
 /* Moves a result that waits on to its writer or the quantiser; whether it went. */
 static bool move_result(Model *m) {
   Array *x = &m->array;
-  if (x->quantised && has_room(m, m->e)) {
+  if (x->quantised && has_room(m, m->e, x->quantised_job)) {
     give_word(m, m->e);
     x->quantised = false;
   }
   if (!x->result) return true;
   if (m->d >= 0) {
-    if (!has_room(m, m->d)) return false;
+    if (!has_room(m, m->d, x->result_job)) return false;
     give_word(m, m->d);
   } else if (m->e >= 0) {
     if (x->quantise || x->quantised) return false;
     x->quantise = m->quantiser;
+    x->quantised_job = x->result_job;
   }
   x->result = false;
   return true;
@@ -162,26 +204,40 @@ static void multiply(Model *m) {
   Array *x = &m->array;
   if (x->step == 0 && m->c >= 0) take_word(m, m->c);
   x->stage[1] = false;
-  if (++x->step == m->r->work.steps) {
+  if (++x->step == work_of(m)->steps) {
     x->step = 0;
     x->tiles++;
     x->result = true;
+    x->result_job = x->job;
   }
   if (!m->out->fires++) m->out->first = m->now;
   m->out->last = m->now;
 }
 
+/* Goes to the next job; results of this one have left before those of another writer come. */
+static void next_work(Model *m) {
+  Array *x = &m->array;
+  if (x->tiles < work_of(m)->tiles || x->job == m->r->nnext) return;
+  bool same = m->r->next[x->job].work.quantised == work_of(m)->quantised;
+  if (x->result || (!same && (x->quantise || x->quantised))) return;
+  x->job++;
+  x->tiles = 0;
+  start_array(m);
+}
+
 /* The array in one cycle, from its output to its inputs. */
 static void step_array(Model *m) {
   Array *x = &m->array;
-  bool done = x->tiles == m->r->work.tiles;
   bool free = move_result(m);
+  next_work(m);
+  bool done = x->tiles == work_of(m)->tiles;
   int why = done ? TD_MAESTRO_STALL_DRAIN : blocked(m, free);
   m->fire = why < 0;
+  m->why = m->fire || m->out->fires ? why : TD_MAESTRO_STALL_START;
   if (m->fire)
     multiply(m);
   else
-    m->out->stall[!m->out->fires ? TD_MAESTRO_STALL_START : why]++;
+    m->out->stall[m->why]++;
   if (x->quantise && --x->quantise == 0) x->quantised = true;
   if (x->stage[0] && !x->stage[1]) {
     x->stage[1] = true;
@@ -196,12 +252,13 @@ static void step_array(Model *m) {
 
 /* A beat from a reader to a writer, past the array. */
 static void step_path(Model *m) {
-  int from = m->r->work.from, to = m->r->work.to;
-  m->fire = has_word(m, from) && has_room(m, to);
+  int from = work_of(m)->from, to = work_of(m)->to;
+  m->fire = has_word(m, from) && has_room(m, to, m->array.job);
+  m->why = !m->out->fires      ? TD_MAESTRO_STALL_START
+           : has_word(m, from) ? TD_MAESTRO_STALL_FULL
+                               : TD_MAESTRO_STALL_EMPTY_A;
   if (!m->fire) {
-    m->out->stall[!m->out->fires      ? TD_MAESTRO_STALL_START
-                  : has_word(m, from) ? TD_MAESTRO_STALL_FULL
-                                      : TD_MAESTRO_STALL_EMPTY_A]++;
+    m->out->stall[m->why]++;
     return;
   }
   take_word(m, from);
@@ -217,7 +274,7 @@ static void step_words(Model *m) {
     if (v->s->writer && v->s->next) v->pops |= td_maestro_chain_drain(&v->chain, has_space(v));
   }
   m->fire = false;
-  if (m->r->work.path)
+  if (work_of(m)->path)
     step_path(m);
   else if (m->sys->array.here)
     step_array(m);
@@ -247,13 +304,25 @@ static uint64_t writer_requests(const Mover *v) {
   return set;
 }
 
+/* The channels that access memory, each for the address that is next. */
+static uint64_t mask_of(const Mover *v) {
+  if (v->p == v->next || v->p->mask == v->next->mask) return v->next->mask;
+  uint64_t set = 0;
+  for (int c = 0; c < v->s->channels; c++) {
+    uint64_t mask = v->taken[c] < v->border ? v->p->mask : v->next->mask;
+    set |= mask & UINT64_C(1) << c;
+  }
+  return set;
+}
+
 /* Which channels ask in this cycle; a writer keeps the reader that it shares ports with waiting. */
 static void find_requests(Model *m) {
   for (int i = 0; i < m->sys->n; i++) {
     Mover *v = &m->mover[i];
     v->request = v->s->writer ? writer_requests(v) : reader_requests(v);
-    v->grant = v->request & ~v->p->mask;
-    v->request &= v->p->mask;
+    uint64_t mask = v->access = mask_of(v);
+    v->grant = v->request & ~mask;
+    v->request &= mask;
   }
   for (int i = 0; i < m->sys->n; i++) {
     const Mover *v = &m->mover[i];
@@ -315,8 +384,8 @@ static void arbitrate(Model *m) {
 static void respond(Model *m, Mover *v) {
   int64_t latency = m->sys->memory.latency;
   uint64_t *now = &v->in_flight[m->now % (latency + 1)];
-  *now = v->grant & v->p->mask;
-  uint64_t came = v->in_flight[(m->now + 1) % (latency + 1)] | (v->grant & ~v->p->mask);
+  *now = v->grant & v->access;
+  uint64_t came = v->in_flight[(m->now + 1) % (latency + 1)] | (v->grant & ~v->access);
   for (int c = 0; came >> c && c < v->s->channels; c++) v->arrived[c] += (int64_t)(came >> c & 1);
 }
 
@@ -334,12 +403,13 @@ static void push(Model *m, Mover *v) {
   const TdMaestroMemory *mem = &m->sys->memory;
   uint8_t *bank = &v->bank[v->pushed % v->s->addr_depth * v->s->channels];
   for (int c = 0; c < v->s->channels; c++) {
-    int64_t at = v->agu.address + td_maestro_agu_lane(v->s, v->p, c);
-    int64_t place = td_maestro_agu_physical(mem, v->p->mode, at);
+    int64_t at = v->agu.address + td_maestro_agu_lane(v->s, v->next, c);
+    int64_t place = td_maestro_agu_physical(mem, v->next->mode, at);
     bank[c] = (uint8_t)(place / mem->word % mem->banks);
   }
   v->pushed++;
   td_maestro_agu_tick(&v->agu);
+  if (v->pushed == v->limit) v->agu.busy = false;
 }
 
 /* Wide words in the FIFOs of a streamer at the end of a cycle: of the channel that has most. */
@@ -368,20 +438,64 @@ static bool end_mover(Model *m, Mover *v) {
   return true;
 }
 
-/* Whether something is left to do: addresses, or a result on its way to the quantiser. */
-static bool is_busy(const Model *m) {
-  for (int i = 0; i < m->sys->n; i++) {
-    const Mover *v = &m->mover[i];
-    if (v->agu.busy) return true;
-    for (int c = 0; c < v->s->channels; c++)
-      if (v->taken[c] < v->pushed) return true;
-  }
+/* Whether addresses are left. */
+static bool has_addresses(const Mover *v) {
+  if (v->agu.busy) return true;
+  for (int c = 0; c < v->s->channels; c++)
+    if (v->taken[c] < v->pushed) return true;
   return false;
 }
 
-static void tell(const Model *m) {
-  TdMaestroCycle c = {.cycle = m->now, .fire = m->fire};
+/* Whether something is left to do. */
+static bool is_busy(const Model *m) {
+  for (int i = 0; i < m->sys->n; i++)
+    if (m->mover[i].job < m->r->nnext || has_addresses(&m->mover[i])) return true;
+  return false;
+}
+
+/* Whether all words of job `job` and those before are written. */
+static bool has_written(const Mover *v, size_t job) {
+  if (v->ahead == job) return !has_addresses(v);
+  for (int c = 0; c < v->s->channels; c++)
+    if (v->taken[c] < (v->ahead == job + 1 ? v->border : v->before)) return false;
+  return true;
+}
+
+/* Whether a reader must wait for what job `job` writes. */
+static bool must_wait(const Model *m, const Mover *v, size_t job) {
+  int d = td_maestro_system_find(m->sys, "D");
+  return m->r->next[job].sums && d >= 0 && strcmp(v->s->name, "C") == 0 &&
+         !has_written(&m->mover[d], job);
+}
+
+/* Starts streamers whose addresses, whose words of a job are done on the next one. */
+static void next_jobs(Model *m) {
   for (int i = 0; i < m->sys->n; i++) {
+    Mover *v = &m->mover[i];
+    if (v->ahead > v->job && v->popped == v->border && !td_maestro_chain_is_under_way(&v->chain))
+      start_words(v);
+    if (v->agu.busy || v->ahead > v->job || v->ahead == m->r->nnext || must_wait(m, v, v->ahead))
+      continue;
+    v->ahead++;
+    start_addresses(m, v, i);
+  }
+}
+
+/* Wide words that came whole, and those that left. */
+static void count_words(const Mover *v, int64_t *in, int64_t *out) {
+  int64_t least = INT64_MAX;
+  for (int c = 0; c < v->s->channels; c++) {
+    int64_t n = v->s->writer ? v->taken[c] : v->arrived[c];
+    if (n < least) least = n;
+  }
+  *in = v->s->writer ? v->popped : least;
+  *out = v->s->writer ? least : v->popped;
+}
+
+static void tell(const Model *m) {
+  TdMaestroCycle c = {.cycle = m->now, .fire = m->fire, .stall = m->why};
+  for (int i = 0; i < m->sys->n; i++) {
+    count_words(&m->mover[i], &c.in[i], &c.out[i]);
     c.request[i] = m->mover[i].request;
     c.grant[i] = m->mover[i].grant;
     c.words[i] = words_of(&m->mover[i]);
@@ -404,6 +518,7 @@ bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d
     if (r->watch) tell(m);
     bool moved = m->fire;
     for (int i = 0; i < m->sys->n; i++) moved |= end_mover(m, &m->mover[i]);
+    if (m->r->nnext) next_jobs(m);
     if (moved) m->moved = m->now;
     if (m->now - m->moved > PATIENCE)
       return td_diag_set(d, TD_ILLEGAL, "maestro-stuck", (TdLoc){0},

@@ -179,7 +179,7 @@ local function complete(r)
   r.active = r.cycles > 0 and r.fires / r.cycles or 0
   r.accesses = 0
   for _, n in pairs(r.access) do r.accesses = r.accesses + n end
-  for _, key in ipairs { "access", "conflicts", "shared", "stalls" } do setmetatable(r[key], counts) end
+  for _, key in ipairs { "access", "conflicts", "shared", "occupancy", "most", "stalls" } do setmetatable(r[key], counts) end
   return r
 end
 
@@ -197,7 +197,7 @@ local function new_job(sys, kernel, handle, o)
   return setmetatable({ system = sys, kernel = kernel, core = handle, options = o }, job)
 end
 
-local options = { "m", "n", "k", "loops", "order", "mode", "base" }
+local options = { "m", "n", "k", "loops", "order", "mode", "base", "overlap" }
 
 -- A job of a part of the nest, before modes are solved.
 local function compile(sys, kernel, o, mode, part)
@@ -278,6 +278,22 @@ function job:simulate()
   self.report = complete(self.jobs and split.simulate(self.jobs) or core.simulate(self.core))
   return self.report
 end
+
+--- The cycles by the law start + tiles * (steps + lost) + drain: { cycles =, window =, lost =, exact = }. What a tile
+--- loses to conflicts is measured on the first tiles; exact: there were no more.
+function job:predict()
+  local sum, known = { cycles = 0, window = 0, lost = 0, exact = true }, {}
+  for _, one in ipairs(self.jobs or { self }) do
+    local p = known[one.shape or 1] or core.predict(one.core)
+    known[one.shape or 1] = p
+    sum.cycles, sum.window, sum.exact = sum.cycles + p.cycles, sum.window + p.window, sum.exact and p.exact
+    sum.lost = math.max(sum.lost, p.lost)
+  end
+  return sum
+end
+
+--- The run as one with a clock: the array as a task, the FIFOs as streams; r:vcd(file), r:svg(file), r:timeline().
+function job:timed() return core.timed((self.jobs or { self })[1].core) end
 
 --- Runs the job on tensors, by name or in order; the results are in those that the kernel writes. Returns the report.
 function job:run(...)

@@ -152,6 +152,13 @@ end
 --- The sum of the reports of all jobs; those of one shape are run once.
 function split.simulate(jobs)
   local sum, known = {}, {}
+  if jobs[1].options and jobs[1].options.overlap then
+    local rest = {}
+    for i = 2, #jobs do rest[i - 1] = jobs[i].core end
+    sum = core.simulate(jobs[1].core, rest)
+    sum.jobs = #jobs
+    return sum
+  end
   for _, j in ipairs(jobs) do
     known[j.shape] = known[j.shape] or core.simulate(j.core)
     add(sum, known[j.shape])

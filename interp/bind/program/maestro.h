@@ -22,7 +22,11 @@ typedef struct TdMaestroBox {
   const TdProg *prog;
 } TdMaestroBox;
 
-/* maestro_job.c: functions of the module on top of the stack. */
+/* The job at idx. */
+const TdMaestroBox *td_bind_check_maestro_job(lua_State *L, int idx);
+
+/* maestro_job.c, maestro_report.c: functions of the module on top of the stack. */
 void td_bind_open_maestro_job(lua_State *L);
+void td_bind_open_maestro_report(lua_State *L);
 
 #endif

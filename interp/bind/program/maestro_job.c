@@ -16,7 +16,7 @@ static int l_gc(lua_State *L) {
   return 0;
 }
 
-static const TdMaestroBox *check_job(lua_State *L, int idx) {
+const TdMaestroBox *td_bind_check_maestro_job(lua_State *L, int idx) {
   TdMaestroBox *box = luaL_testudata(L, idx, TD_CLASS_MAESTRO_JOB);
   if (!box || !box->job) td_bind_expect(L, idx, "a job of a system of streamers");
   return box;
@@ -192,7 +192,7 @@ static int l_compile(lua_State *L) {
 /* core.place(job, {mode =, base =}): the same job with its operands elsewhere. */
 static int l_place(lua_State *L) {
   lua_settop(L, 2);
-  const TdMaestroBox *from = check_job(L, 1);
+  const TdMaestroBox *from = td_bind_check_maestro_job(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   TdArena *work = td_bind_arena(L);
   lua_getiuservalue(L, 1, SYSTEM);
@@ -249,7 +249,7 @@ static void push_pattern(lua_State *L, const TdMaestroSystem *s, int i, const Td
 
 /* core.stream(job, name): its registers; nil where it is off. */
 static int l_stream(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   int i = check_streamer(L, 2, j->system);
   if (!j->pattern[i].used) return 0;
   push_pattern(L, j->system, i, &j->pattern[i]);
@@ -289,7 +289,7 @@ static int l_decode(lua_State *L) {
 
 /* core.csr(job): a list of {number =, name =, value =}, in the order in which they are written. */
 static int l_csr(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   const TdMaestroCsrs *map = td_maestro_csr_map(j->system, td_bind_arena(L));
   lua_createtable(L, (int)map->n, 0);
   for (size_t i = 0; i < map->n; i++) {
@@ -304,7 +304,7 @@ static int l_csr(lua_State *L) {
 
 /* core.nest(job): {name =, extent =, reduces =, tile =} of each loop, outermost first; work. */
 static int l_nest(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   lua_createtable(L, j->nest.nloop, 2);
   for (int i = 0; i < j->nest.nloop; i++) {
     const TdMaestroLoop *l = &j->nest.loop[j->temporal[i]];
@@ -345,7 +345,7 @@ static int l_loops(lua_State *L) {
 
 /* core.operands(job): the streamers whose operands have places of their own. */
 static int l_operands(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   lua_newtable(L);
   for (int role = 0, n = 0; role < TD_MAESTRO_ROLES; role++) {
     if (!j->stream[role].used || td_maestro_job_shares(j, role) || role == TD_MAESTRO_OTHER)
@@ -359,7 +359,7 @@ static int l_operands(lua_State *L) {
 /* core.spread(job, name, mode): first and last bank of a group, cycles of one wide word, whether a
  * group has room. */
 static int l_spread(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   int i = check_streamer(L, 2, j->system), k = 0;
   const char *mode = luaL_checkstring(L, 3);
   while (k < j->system->memory.nmode && strcmp(j->system->memory.mode[k].name, mode) != 0) k++;
@@ -402,7 +402,7 @@ static int l_next(lua_State *L) {
 
 /* core.addresses(job, name): an iterator. */
 static int l_addresses(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   int i = check_streamer(L, 2, j->system);
   Walk *w = lua_newuserdatauv(L, sizeof *w, 1);
   *w = (Walk){.j = j, .s = &j->system->at[i], .p = &j->pattern[i]};
@@ -413,58 +413,9 @@ static int l_addresses(lua_State *L) {
   return 1;
 }
 
-/* Sets a table of one count by the names of streamers. */
-static void set_counts(lua_State *L, const TdMaestroJob *j, const char *key,
-                       const TdMaestroReport *r, size_t offset) {
-  lua_newtable(L);
-  for (int i = 0; i < j->system->n; i++) {
-    int64_t v;
-    memcpy(&v, (const char *)&r->streamer[i] + offset, sizeof v);
-    if (j->pattern[i].used) td_bind_set_integer(L, j->system->at[i].name, v);
-  }
-  lua_setfield(L, -2, key);
-}
-
-static void push_report(lua_State *L, const TdMaestroJob *j, const TdMaestroReport *r) {
-  static const char *const stall[] = {
-#define TD_MAESTRO_STALL(id, name, summary) name,
-#include "backends/maestro/stall.def"
-  };
-  lua_createtable(L, 0, 12);
-  td_bind_set_integer(L, "cycles", r->cycles);
-  td_bind_set_integer(L, "fires", r->fires);
-  td_bind_set_integer(L, "window", r->fires ? r->last - r->first + 1 : 0);
-  td_bind_set_integer(L, "first", r->first);
-  td_bind_set_integer(L, "last", r->last);
-  set_counts(L, j, "access", r, offsetof(TdMaestroCount, accesses));
-  set_counts(L, j, "conflicts", r, offsetof(TdMaestroCount, conflicts));
-  set_counts(L, j, "shared", r, offsetof(TdMaestroCount, shared));
-  lua_newtable(L);
-  for (int i = 0; i < TD_MAESTRO_STALLS; i++) td_bind_set_integer(L, stall[i], r->stall[i]);
-  lua_setfield(L, -2, "stalls");
-  set_integers(L, "banks", r->bank, (int)j->system->memory.banks);
-  set_integers(L, "bank_conflicts", r->bank_conflicts, (int)j->system->memory.banks);
-}
-
-/* core.simulate(job): the report of a run without data. */
-static int l_simulate(lua_State *L) {
-  const TdMaestroJob *j = check_job(L, 1)->job;
-  TdArena *a = td_bind_work(L, TD_WORK_RUN);
-  TdDiag d = td_bind_diag(a);
-  TdMaestroReport *r = TD_NEW(a, TdMaestroReport);
-  TdMaestroRun run = {.ctx = td_bind_enter(L)->ctx,
-                      .arena = a,
-                      .system = j->system,
-                      .pattern = j->pattern,
-                      .work = j->work};
-  if (!td_maestro_model_run(&run, r, &d)) return td_bind_maestro_raise(L, &d);
-  push_report(L, j, r);
-  return 1;
-}
-
 /* core.run(job, arguments ..): the tensors of the kernel's parameters. */
 static int l_run(lua_State *L) {
-  const TdMaestroBox *box = check_job(L, 1);
+  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
   const TdUnit *u = td_prog_root(box->prog);
   td_bind_name_arguments(L, box->prog, 2);
   td_bind_check_arguments(L, box->prog, 2);
@@ -487,7 +438,6 @@ void td_bind_open_maestro_job(lua_State *L) {
                                        {"stream", l_stream},
                                        {"addresses", l_addresses},
                                        {"run", l_run},
-                                       {"simulate", l_simulate},
                                        {"operands", l_operands},
                                        {"spread", l_spread},
                                        {"nest", l_nest},
@@ -498,4 +448,5 @@ void td_bind_open_maestro_job(lua_State *L) {
   td_bind_class(L, TD_CLASS_MAESTRO_JOB, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);
+  td_bind_open_maestro_report(L);
 }

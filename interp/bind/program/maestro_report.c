@@ -1,0 +1,132 @@
+/* maestro_report.c - runs of jobs without data: reports, predictions, waves. */
+#include <stddef.h>
+#include <string.h>
+
+#include "bind/program/maestro.h"
+#include "eval/time/timed.h"
+
+static void set_integers(lua_State *L, const char *key, const int64_t *v, int n) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, (lua_Integer)v[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+/* Sets a table of one count by the names of streamers. */
+static void set_counts(lua_State *L, const TdMaestroJob *j, const char *key,
+                       const TdMaestroReport *r, size_t offset) {
+  lua_newtable(L);
+  for (int i = 0; i < j->system->n; i++) {
+    int64_t v;
+    memcpy(&v, (const char *)&r->streamer[i] + offset, sizeof v);
+    if (j->pattern[i].used) td_bind_set_integer(L, j->system->at[i].name, v);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void push_report(lua_State *L, const TdMaestroJob *j, const TdMaestroReport *r) {
+  static const char *const stall[] = {
+#define TD_MAESTRO_STALL(id, name, summary) name,
+#include "backends/maestro/stall.def"
+  };
+  lua_createtable(L, 0, 12);
+  td_bind_set_integer(L, "cycles", r->cycles);
+  td_bind_set_integer(L, "fires", r->fires);
+  td_bind_set_integer(L, "window", r->fires ? r->last - r->first + 1 : 0);
+  td_bind_set_integer(L, "first", r->first);
+  td_bind_set_integer(L, "last", r->last);
+  set_counts(L, j, "access", r, offsetof(TdMaestroCount, accesses));
+  set_counts(L, j, "conflicts", r, offsetof(TdMaestroCount, conflicts));
+  set_counts(L, j, "shared", r, offsetof(TdMaestroCount, shared));
+  set_counts(L, j, "occupancy", r, offsetof(TdMaestroCount, occupancy));
+  set_counts(L, j, "most", r, offsetof(TdMaestroCount, most));
+  lua_newtable(L);
+  for (int i = 0; i < TD_MAESTRO_STALLS; i++) td_bind_set_integer(L, stall[i], r->stall[i]);
+  lua_setfield(L, -2, "stalls");
+  set_integers(L, "banks", r->bank, (int)j->system->memory.banks);
+  set_integers(L, "bank_conflicts", r->bank_conflicts, (int)j->system->memory.banks);
+}
+
+/* What runs the job at slot 1, and those of the list at slot 2 behind it. */
+static TdMaestroRun run_of(lua_State *L, TdArena *a) {
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
+  TdMaestroRun run = {.ctx = td_bind_enter(L)->ctx,
+                      .arena = a,
+                      .system = j->system,
+                      .pattern = j->pattern,
+                      .work = j->work};
+  run.nnext = lua_istable(L, 2) ? lua_rawlen(L, 2) : 0;
+  TdMaestroNext *next = TD_NEWN(a, TdMaestroNext, run.nnext + 1);
+  for (size_t i = 0; i < run.nnext; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    const TdMaestroJob *x = td_bind_check_maestro_job(L, -1)->job;
+    if (x->system != j->system)
+      td_bind_maestro_fail(L, "maestro-job", "jobs that overlap are of one system");
+    next[i] = (TdMaestroNext){x->pattern, x->work, x->sums};
+    lua_pop(L, 1);
+  }
+  run.next = next;
+  return run;
+}
+
+/* core.simulate(job, next): the report of a run without data; jobs of the list `next` start as soon
+ * as each streamer is done. */
+static int l_simulate(lua_State *L) {
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
+  TdDiag d = td_bind_diag(a);
+  TdMaestroReport *r = TD_NEW(a, TdMaestroReport);
+  TdMaestroRun run = run_of(L, a);
+  if (!td_maestro_model_run(&run, r, &d)) return td_bind_maestro_raise(L, &d);
+  push_report(L, td_bind_check_maestro_job(L, 1)->job, r);
+  return 1;
+}
+
+/* core.predict(job): {cycles =, window =, lost =, exact =}. */
+static int l_predict(lua_State *L) {
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
+  TdDiag d = td_bind_diag(a);
+  TdMaestroRun run = run_of(L, a);
+  TdMaestroLaw law;
+  if (!td_maestro_predict(&run, &law, &d)) return td_bind_maestro_raise(L, &d);
+  lua_createtable(L, 0, 4);
+  td_bind_set_number(L, "cycles", law.cycles);
+  td_bind_set_number(L, "window", law.window);
+  td_bind_set_number(L, "lost", law.lost);
+  td_bind_set_boolean(L, "exact", law.exact);
+  return 1;
+}
+
+static int l_gc(lua_State *L) {
+  TdTimedOwner *o = lua_touserdata(L, 1);
+  td_arena_free(o->arena);
+  *o = (TdTimedOwner){0};
+  return 0;
+}
+
+/* core.timed(job): the run as one with a clock, whose waves can be written. */
+static int l_timed(lua_State *L) {
+  static const luaL_Reg meta[] = {{"__gc", l_gc}, {NULL, NULL}};
+  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
+  lua_settop(L, 1);
+  TdBind *b = td_bind_enter(L);
+  TdTimedOwner *o = lua_newuserdatauv(L, sizeof *o, 0);
+  *o = (TdTimedOwner){0};
+  td_bind_class(L, TD_CLASS_TIMED_OWNER, meta, NULL);
+  lua_setmetatable(L, -2);
+  o->arena = td_arena_new(b->ctx);
+  TdDiag d = td_bind_diag(o->arena);
+  TdMaestroRun run = run_of(L, o->arena);
+  TdMaestroReport *r = TD_NEW(o->arena, TdMaestroReport);
+  o->timed = td_maestro_trace(&run, td_prog_root(box->prog)->sym->name, r, o->arena, &d);
+  if (!o->timed) return td_bind_maestro_raise(L, &d);
+  td_bind_push_timed(L, o->timed, 2);
+  return 1;
+}
+
+void td_bind_open_maestro_report(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"simulate", l_simulate}, {"predict", l_predict}, {"timed", l_timed}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}
