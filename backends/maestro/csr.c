@@ -83,6 +83,29 @@ const TdMaestroCsrs *td_maestro_csr_map(const TdMaestroSystem *s, TdArena *a) {
   return out;
 }
 
+static const char *const work_names[] = {
+#define TD_MAESTRO_WORK(name, value, summary) name,
+#include "backends/maestro/work.def"
+};
+
+const TdMaestroCsrs *td_maestro_csr_extra(const TdMaestroSystem *s, TdArena *a) {
+  TdMaestroCsrs *out = TD_NEW(a, TdMaestroCsrs);
+  int64_t first = TD_MAESTRO_CSR_FIRST + (int64_t)td_maestro_csr_map(s, a)->n + 2;
+  for (size_t i = 0; i < sizeof work_names / sizeof *work_names; i++) {
+    TdMaestroCsr r = {work_names[i], -1, TD_MAESTRO_CSR_WORK, (int64_t)i, first + (int64_t)i};
+    td_vec_push(a, out, r);
+  }
+  return out;
+}
+
+uint32_t td_maestro_csr_work(const TdMaestroWork *w, const TdMaestroCsr *r) {
+  const int64_t value[] = {
+#define TD_MAESTRO_WORK(name, value, summary) value,
+#include "backends/maestro/work.def"
+  };
+  return (uint32_t)value[r->index];
+}
+
 /* The word of a mask, the most significant one first. */
 static int mask_shift(const TdMaestroStreamer *s, int64_t index) {
   return (int)((s->channels + 31) / 32 - 1 - index) * 32;

@@ -9,7 +9,8 @@ enum {
   TD_MAESTRO_CSR_FIRST = 960,
   TD_MAESTRO_CSR_EXT = 64,
   TD_MAESTRO_CSR_REG,
-  TD_MAESTRO_CSR_START
+  TD_MAESTRO_CSR_START,
+  TD_MAESTRO_CSR_WORK
 };
 
 typedef struct TdMaestroCsr {
@@ -21,6 +22,10 @@ typedef TD_VEC(TdMaestroCsr) TdMaestroCsrs;
 
 /* All read-write registers, in the order in which they are written. */
 const TdMaestroCsrs *td_maestro_csr_map(const TdMaestroSystem *s, TdArena *a);
+/* The registers of the array, behind busy and the cycle counter, which are read only. */
+const TdMaestroCsrs *td_maestro_csr_extra(const TdMaestroSystem *s, TdArena *a);
+/* What one of them holds for this work. */
+uint32_t td_maestro_csr_work(const TdMaestroWork *w, const TdMaestroCsr *r);
 /* What a register holds for these patterns. */
 uint32_t td_maestro_csr_value(const TdMaestroSystem *s, const TdMaestroPattern *pattern,
                               const TdMaestroCsr *r);

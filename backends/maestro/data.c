@@ -247,7 +247,8 @@ static void load(Data *m, const TdMaestroStream *x) {
   TdTensor t = kept(m, x);
   int64_t index[TD_MAX_RANK] = {0};
   do {
-    td_num_store(x->x->elem, m->memory + element_place(m, x, index), td_tensor_get(&t, index));
+    int64_t at = element_place(m, x, index);
+    td_num_store(x->x->elem, m->memory + at, td_tensor_get(&t, index));
     td_ctx_tick(m->ctx, 1);
   } while (td_tensor_next(&t, index));
 }
@@ -287,4 +288,40 @@ bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *par
   for (int role = 0; role < TD_MAESTRO_ROLES; role++)
     if (j->stream[role].used && !td_maestro_job_reads(role)) store(&m, &j->stream[role]);
   return true;
+}
+
+void td_maestro_data_image(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                           uint8_t *memory, uint8_t *touched) {
+  Data m = {.j = j, .a = a, .ctx = td_arena_ctx(a), .param = param};
+  m.memory = memory;
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++) {
+    const TdMaestroStream *x = &j->stream[role];
+    if (!x->used || !td_maestro_job_reads(role)) continue;
+    load(&m, x);
+    for (int64_t b = 0; b < x->order.bytes; b++)
+      touched[td_maestro_agu_physical(&j->system->memory, j->pattern[x->streamer].mode,
+                                      x->base + b)] = 1;
+  }
+}
+
+void td_maestro_data_results(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                             uint8_t *marked) {
+  Data m = {.j = j, .a = a, .ctx = td_arena_ctx(a), .param = param};
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++) {
+    const TdMaestroStream *x = &j->stream[role];
+    if (!x->used || td_maestro_job_reads(role)) continue;
+    TdTensor t = kept(&m, x);
+    int64_t index[TD_MAX_RANK] = {0};
+    do memset(marked + element_place(&m, x, index), 1, (size_t)x->element);
+    while (td_tensor_next(&t, index));
+  }
+}
+
+void td_maestro_data_take(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                          uint8_t *memory, uint8_t *written) {
+  Data m = {.j = j, .a = a, .ctx = td_arena_ctx(a), .param = param};
+  m.memory = memory;
+  m.written = written;
+  for (int role = 0; role < TD_MAESTRO_ROLES; role++)
+    if (j->stream[role].used && !td_maestro_job_reads(role)) store(&m, &j->stream[role]);
 }

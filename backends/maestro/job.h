@@ -130,5 +130,14 @@ uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum);
 
 /* data.c: runs a job on the tensors of the kernel's parameters. */
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d);
+/* Puts what a job reads where it lies, and marks its bytes and the pads between; both by physical
+ * address. */
+void td_maestro_data_image(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                           uint8_t *memory, uint8_t *touched);
+/* Marks the bytes of its results; takes those that were written into the tensors. */
+void td_maestro_data_results(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                             uint8_t *marked);
+void td_maestro_data_take(const TdMaestroJob *j, TdArena *a, TdTensor *const *param,
+                          uint8_t *memory, uint8_t *written);
 
 #endif

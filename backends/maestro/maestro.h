@@ -203,7 +203,9 @@ typedef struct TdMaestroReport {
 typedef struct TdMaestroCycle {
   int64_t cycle;
   uint64_t request[TD_MAESTRO_STREAMERS], grant[TD_MAESTRO_STREAMERS];
-  int64_t words[TD_MAESTRO_STREAMERS]; /* of the channel that has most in its FIFO */
+  uint64_t access[TD_MAESTRO_STREAMERS]; /* grants of memory */
+  uint8_t bank[TD_MAESTRO_BANKS];        /* banks that work */
+  int64_t words[TD_MAESTRO_STREAMERS];   /* of the channel that has most in its FIFO */
   int64_t in[TD_MAESTRO_STREAMERS], out[TD_MAESTRO_STREAMERS]; /* wide words that came, that left,
                                                                 * of all cycles before */
   bool fire;

@@ -20,8 +20,8 @@ typedef struct Mover {
   int64_t taken[TD_MAESTRO_CHANNELS];   /* addresses that were granted */
   int64_t arrived[TD_MAESTRO_CHANNELS]; /* words in the FIFO, and those that left it */
   uint8_t *bank;                        /* of the addresses in the queue: [slot][channel] */
-  uint64_t request, grant, access; /* access: channels that do not do without memory */
-  bool pops;  /* a wide word leaves in this cycle (reader) or comes (writer) */
+  uint64_t request, grant, access;      /* access: channels that do not do without memory */
+  bool pops;              /* a wide word leaves in this cycle (reader) or comes (writer) */
   size_t job, ahead;      /* that its words, that its addresses are of: at most one further */
   int64_t border, before; /* vectors before the job ahead, before the one before that */
   int64_t limit;          /* those that are pushed at all, 0: all */
@@ -498,8 +498,10 @@ static void tell(const Model *m) {
     count_words(&m->mover[i], &c.in[i], &c.out[i]);
     c.request[i] = m->mover[i].request;
     c.grant[i] = m->mover[i].grant;
+    c.access[i] = m->mover[i].grant & m->mover[i].access;
     c.words[i] = words_of(&m->mover[i]);
   }
+  for (int b = 0; b < m->sys->memory.banks; b++) c.bank[b] = m->bank[b].winner != 0;
   m->r->watch(m->r->ud, &c);
 }
 

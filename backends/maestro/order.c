@@ -46,10 +46,14 @@ bool td_maestro_order_complete(TdMaestroJob *j, TdDiag *d) {
   return true;
 }
 
-/* Whether more than one loop moves dimension k of an operand, which no block of it may then. */
+/* Whether more than one loop moves dimension k of an operand, or one by more than an element: no
+ * block of it may be made then. */
 static bool is_mixed(const TdMaestroJob *j, const TdMaestroOperand *x, int k) {
   int loops = 0;
-  for (int l = 0; l < j->nest.nloop; l++) loops += x->coef[k][l] && j->nest.loop[l].extent > 1;
+  for (int l = 0; l < j->nest.nloop; l++) {
+    if (!x->coef[k][l] || j->nest.loop[l].extent == 1) continue;
+    loops += x->coef[k][l] == 1 ? 1 : 2;
+  }
   return loops > 1;
 }
 
@@ -98,14 +102,14 @@ const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOr
   td_text_puts(&t, "->");
   for (int k = 0; k < x->rank; k++) {
     int i = k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
-    if (i < 0)
+    if (i < 0 || td_maestro_order_across(j, which[i]) == 1)
       put_whole(&t, j, x, k, name_of(names, k, a));
     else if (!is_mixed(j, x, k) && !j->made[which[i]])
       td_text_putf(&t, " %s/%lld", name_of(names, k, a),
                    (long long)td_maestro_order_across(j, which[i]));
   }
   for (int i = 0; i < 2; i++) {
-    if (dim[i] < 0) continue;
+    if (dim[i] < 0 || td_maestro_order_across(j, which[i]) == 1) continue;
     if (is_mixed(j, x, dim[i]))
       put_whole(&t, j, x, dim[i], name_of(names, dim[i], a));
     else

@@ -1,6 +1,6 @@
-/* predict.c - the cycles of a job without running it: start + tiles * (steps + lost) + drain. What a
- * tile loses to conflicts depends on where operands lie, and is the same for all tiles behind the
- * first: it is measured between two of the first ones. */
+/* predict.c - the cycles of a job without running it: start + tiles * (steps + lost) + drain. What
+ * a tile loses to conflicts depends on where operands lie, and is the same for all tiles behind the
+ * first: runs of few tiles tell it. */
 #include "backends/maestro/maestro.h"
 
 enum { WARM = 8, PERIOD = 16 };

@@ -30,6 +30,15 @@ static const TdExpr *peel(const TdUnit *u, const TdExpr *e, TdOp op, bool either
   return e;
 }
 
+/* What a constant is added to, or taken from. */
+static const TdExpr *peel_offset(const TdUnit *u, const TdExpr *e, int64_t *v) {
+  const TdExpr *x = peel(u, e, TD_OP_ADD, true, 0, v);
+  if (x != bare(e)) return x;
+  x = peel(u, e, TD_OP_SUB, false, 0, v);
+  *v = -*v;
+  return x;
+}
+
 /* The limits of a clamp, in either nesting, inside those of the type. */
 static const TdExpr *peel_clamp(const TdUnit *u, const TdExpr *e, const TdType *t,
                                 TdMaestroScale *s) {
@@ -73,7 +82,7 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
     return "the quantiser clamps: what is stored has no limits of its type";
   *s = (TdMaestroScale){0};
   e = peel_clamp(n->unit, e, t, s);
-  e = peel(n->unit, e, TD_OP_ADD, true, 0, &s->zp_out);
+  e = peel_offset(n->unit, e, &s->zp_out);
   const TdExpr *was = e;
   e = peel(n->unit, e, TD_OP_ASR, false, 0, &s->shift);
   if (e == was || s->shift < 1 || s->shift > 62)
@@ -94,7 +103,7 @@ bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *
   TdMaestroScale s;
   while (e->kind == TD_EXPR_CAST && e->type->w == 8) e = e->kid[0];
   e = peel_clamp(u, e, e->type, &s);
-  e = peel(u, e, TD_OP_ADD, true, 0, &reg[2]);
+  e = peel_offset(u, e, &reg[2]);
   const TdExpr *was = e;
   e = peel(u, e, TD_OP_ASR, false, 0, &reg[3]);
   if (e == was || reg[3] < 1 || reg[3] > 31) return false;

@@ -1,5 +1,5 @@
-/* trace.c - the events of a run as tasks and streams of a run with a clock: the array, and the FIFOs
- * of the streamers. */
+/* trace.c - the events of a run as tasks and streams of a run with a clock: the array, and the
+ * FIFOs of the streamers. */
 #include "base/ctx.h"
 #include "eval/time/timed.h"
 #include "backends/maestro/maestro.h"

@@ -10,6 +10,8 @@ local bytes = require "tide.order"
 local refusal = require "tide.refusal"
 local search = require "tide.maestro_search"
 local split = require "tide.maestro_split"
+local order = require "tide.maestro_order"
+local rtl = require "tide.maestro_rtl"
 
 ---@class tide.maestro
 local maestro = {}
@@ -208,7 +210,10 @@ local function compile(sys, kernel, o, mode, part)
 end
 
 -- Fields of a job that are made when they are asked for.
-local made = { csr = function(self) return core.csr((self.jobs or { self })[1].core) end }
+local made = {
+  csr = function(self) return core.csr((self.jobs or { self })[1].core) end,
+  work = function(self) return core.work((self.jobs or { self })[1].core) end,
+}
 
 function job:__index(key)
   if job[key] or not made[key] then return job[key] end
@@ -230,9 +235,16 @@ local function compile_part(sys, kernel, o, part)
   return search.best(compile(sys, kernel, o, search.roomy(sys), part), placed)
 end
 
---- A kernel as a job of the system: registers, addresses, a run. What is too large is split: job.jobs.
+--- A kernel as a job of the system: registers, addresses, a run. What is too large is split: job.jobs. Orders "best"
+--- are solved: job.solved is what reproduces them.
 function system:compile(kernel, o)
   check_keys("compile", o, options)
+  if type(o.order) == "string" and o.order ~= "best" then
+    fail("maestro-order", 'order: "best", or a table of orders by parameter')
+  end
+  if order.is_asked(o) then
+    return order.best(o, function(request) return self:compile(kernel, request) end)
+  end
   local r = split.compile(kernel, o, function(part) return compile_part(self, kernel, o, part) end)
   if not r.jobs then return r end
   r.system, r.kernel, r.options = self, kernel, o
@@ -257,6 +269,12 @@ function job:stream(name)
   return r and setmetatable(r, stream)
 end
 
+--- The system as Verilog: m:run(job, ..), m:write(folder), m.files.
+function system:build(o) return rtl.build(self, o) end
+
+--- Its registers as a C header.
+function system:header() return rtl.header(self) end
+
 --- What a register image, as job.csr has it or as a list of values, would do: registers by streamer.
 function system:decode(csr)
   local values = {}
@@ -271,6 +289,10 @@ function job:addresses(name)
   if self.jobs then return split.addresses(self.jobs, name) end
   return core.addresses(self.core, name)
 end
+
+--- The words to write before the job starts, on tensors by name or in order: a list of { address =, word = }, by
+--- physical address; a word is its bytes.
+function job:image(...) return core.image((self.jobs or { self })[1].core, ...) end
 
 --- A run without data: cycles, utilisation (of the MAC window), active (of all cycles), accesses, conflicts by
 --- streamer, stalls by cause.

@@ -68,7 +68,7 @@ local function may_see(from, to)
   if from == "drive" then return to ~= "main" and to ~= "bind" and to ~= "tide" end
   if sees_only[from] then return sees_only[from][to] end
   if from:find "^backends" then
-    if to == "backends" then return true end
+    if to == "backends" or (from == "backends/maestro" and to == "backends/verilog") then return true end
     return to ~= "rewrite" and to ~= "step" and rank[to] ~= nil and rank[to] < rank.backends
   end
   return rank[from] ~= nil and rank[to] ~= nil and rank[to] < rank[from]

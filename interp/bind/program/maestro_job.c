@@ -433,18 +433,12 @@ static int l_run(lua_State *L) {
 
 void td_bind_open_maestro_job(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", l_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"compile", l_compile},
-                                       {"place", l_place},
-                                       {"stream", l_stream},
-                                       {"addresses", l_addresses},
-                                       {"run", l_run},
-                                       {"operands", l_operands},
-                                       {"spread", l_spread},
-                                       {"nest", l_nest},
-                                       {"loops", l_loops},
-                                       {"csr", l_csr},
-                                       {"decode", l_decode},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"compile", l_compile}, {"place", l_place},
+                                       {"stream", l_stream},   {"addresses", l_addresses},
+                                       {"run", l_run},         {"operands", l_operands},
+                                       {"spread", l_spread},   {"nest", l_nest},
+                                       {"loops", l_loops},     {"csr", l_csr},
+                                       {"decode", l_decode},   {NULL, NULL}};
   td_bind_class(L, TD_CLASS_MAESTRO_JOB, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

@@ -2,7 +2,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "backends/maestro/csr.h"
+#include "backends/maestro/rtl.h"
 #include "bind/program/maestro.h"
+#include "bind/value/tensor.h"
 #include "eval/time/timed.h"
 
 static void set_integers(lua_State *L, const char *key, const int64_t *v, int n) {
@@ -125,8 +128,141 @@ static int l_timed(lua_State *L) {
   return 1;
 }
 
+/* core.files(system): {name =, text =} of each file of its Verilog, the top first; the bench. */
+static int l_files(lua_State *L) {
+  const TdMaestroSystem *s = td_bind_check_maestro(L, 1);
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  size_t n;
+  const TdFile *file = td_maestro_rtl_files(s, a, &n, &d);
+  if (!file) return td_bind_maestro_raise(L, &d);
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_createtable(L, 0, 2);
+    td_bind_set_string(L, "name", file[i].name);
+    td_bind_set_string(L, "text", file[i].text);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_pushstring(L, td_maestro_rtl_bench(s, a));
+  return 2;
+}
+
+/* core.sim(job, {sim =, seconds =, check =}, arguments ..): the cycles of a simulation of the
+ * Verilog; results are in the tensors. Without arguments the memory is zeros. */
+static int l_sim(lua_State *L) {
+  int top = lua_gettop(L);
+  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const TdUnit *u = td_prog_root(box->prog);
+  int64_t seconds = 600, cycles = 0;
+  td_bind_opt_integer(L, 2, "seconds", &seconds);
+  const char *sim = td_bind_opt_string(L, 2, "sim");
+  TdMaestroSim x = {.job = box->job, .seconds = (int)seconds};
+  x.sim = sim && strcmp(sim, "verilator") == 0 ? "verilator" : "icarus";
+  x.check = td_bind_opt_boolean(L, 2, "check", true);
+  lua_settop(L, top);
+  if (top > 2) {
+    td_bind_name_arguments(L, box->prog, 3);
+    td_bind_check_arguments(L, box->prog, 3);
+  }
+  x.arena = td_bind_work(L, TD_WORK_RUN);
+  TdDiag d = td_bind_diag(x.arena);
+  if (top > 2) {
+    TdTensor **param = TD_NEWN(x.arena, TdTensor *, u->nparam);
+    for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, 3 + (int)i);
+    x.param = param;
+  }
+  if (!td_maestro_sim_run(&x, &cycles, &d)) return td_bind_maestro_raise(L, &d);
+  lua_pushinteger(L, (lua_Integer)cycles);
+  return 1;
+}
+
+static void push_register(lua_State *L, const TdMaestroCsr *r) {
+  lua_createtable(L, 0, 3);
+  td_bind_set_integer(L, "number", r->number);
+  td_bind_set_string(L, "name", r->name);
+}
+
+/* core.registers(system): {number =, name =} of all, those of the array behind the two that are
+ * read only. */
+static int l_registers(lua_State *L) {
+  const TdMaestroSystem *s = td_bind_check_maestro(L, 1);
+  TdArena *a = td_bind_arena(L);
+  const TdMaestroCsrs *list[2] = {td_maestro_csr_map(s, a), td_maestro_csr_extra(s, a)};
+  lua_newtable(L);
+  lua_Integer n = 0;
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < list[k]->n; i++) {
+      push_register(L, &list[k]->at[i]);
+      lua_rawseti(L, -2, ++n);
+    }
+  return 1;
+}
+
+/* core.work(job): the registers of the array, as core.csr has those of the streamers. */
+static int l_work(lua_State *L) {
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
+  const TdMaestroCsrs *list = td_maestro_csr_extra(j->system, td_bind_arena(L));
+  lua_newtable(L);
+  for (size_t i = 0; i < list->n; i++) {
+    push_register(L, &list->at[i]);
+    td_bind_set_integer(L, "value", td_maestro_csr_work(&j->work, &list->at[i]));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+/* core.orders(job): a list of {streamer =, param =, text =, bytes =} of its operands. */
+static int l_orders(lua_State *L) {
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
+  lua_newtable(L);
+  for (int role = 0, n = 0; role < TD_MAESTRO_ROLES; role++) {
+    const TdMaestroStream *x = &j->stream[role];
+    if (!x->used) continue;
+    lua_createtable(L, 0, 4);
+    td_bind_set_string(L, "streamer", j->system->at[x->streamer].name);
+    td_bind_set_string(L, "param", x->x->sym->name);
+    td_bind_set_string(L, "text", x->text);
+    td_bind_set_integer(L, "bytes", x->order.bytes);
+    td_bind_set_integer(L, "base", x->base);
+    td_bind_set_integer(L, "rank", x->x->rank);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+/* core.image(job, arguments ..): {address =, word =} of the words to write before it starts, by
+ * physical address; a word is its bytes. */
+static int l_image(lua_State *L) {
+  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
+  const TdUnit *u = td_prog_root(box->prog);
+  const TdMaestroMemory *m = &box->job->system->memory;
+  td_bind_name_arguments(L, box->prog, 2);
+  td_bind_check_arguments(L, box->prog, 2);
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
+  TdTensor **param = TD_NEWN(a, TdTensor *, u->nparam);
+  for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, 2 + (int)i);
+  int64_t bytes = td_maestro_system_bytes(m);
+  uint8_t *memory = TD_NEWN(a, uint8_t, bytes), *touched = TD_NEWN(a, uint8_t, bytes);
+  td_maestro_data_image(box->job, a, param, memory, touched);
+  lua_newtable(L);
+  lua_Integer n = 0;
+  for (int64_t at = 0; at < bytes; at += m->word) {
+    if (!memchr(touched + at, 1, (size_t)m->word)) continue;
+    lua_createtable(L, 0, 2);
+    td_bind_set_integer(L, "address", at);
+    lua_pushlstring(L, (const char *)memory + at, (size_t)m->word);
+    lua_setfield(L, -2, "word");
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
 void td_bind_open_maestro_report(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"simulate", l_simulate}, {"predict", l_predict}, {"timed", l_timed}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"simulate", l_simulate}, {"predict", l_predict},
+                                       {"timed", l_timed},       {"files", l_files},
+                                       {"sim", l_sim},           {"registers", l_registers},
+                                       {"work", l_work},         {"orders", l_orders},
+                                       {"image", l_image},       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

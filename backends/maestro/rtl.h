@@ -1,0 +1,47 @@
+/* rtl.h - a system as Verilog: modules of one concept each with parameters, and a top that joins
+ * them; a bench; runs. */
+#ifndef TD_MAESTRO_RTL_H
+#define TD_MAESTRO_RTL_H
+
+#include "backends/backend.h"
+#include "backends/maestro/job.h"
+
+/* The text of the modules: pieces one after the other, to a NULL. */
+extern const char *const td_maestro_rtl_stream[];
+extern const char *const td_maestro_rtl_memory[];
+extern const char *const td_maestro_rtl_ext[];
+extern const char *const td_maestro_rtl_array[];
+extern const char *const td_maestro_rtl_csr[];
+
+/* What a system is in bits. */
+typedef struct TdMaestroShape {
+  int address, word, place; /* bits: of an address, of a byte in a word, of the place of a word */
+  int banks, rows, port;    /* bits that number banks, rows, ports */
+  int high, mode;           /* bits of a byte in a row of banks; of the mode */
+  int registers, extra;     /* those with the start, and those of the array */
+  int64_t lows;             /* bits of a byte in the row of a group, five for each mode */
+  int64_t width, count;     /* bits of a word; of the counts of words that are traced */
+} TdMaestroShape;
+TdMaestroShape td_maestro_rtl_shape(const TdMaestroSystem *s, TdArena *a);
+/* rtl.c: the top module. */
+const char *td_maestro_rtl_top(const TdMaestroSystem *s, TdArena *a);
+/* The files of a system, the top first; NULL with d filled where its types have no modules. */
+const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, TdArena *a, size_t *n, TdDiag *d);
+
+/* rtl_bench.c: runs registers, and checks nothing: reads words, registers and writes of a job from
+ * files, writes the memory, the cycles, and what happened in each. */
+const char *td_maestro_rtl_bench(const TdMaestroSystem *s, TdArena *a);
+
+/* rtl_run.c: a job in a simulator. */
+typedef struct TdMaestroSim {
+  const TdMaestroJob *job;
+  TdArena *arena;
+  const char *sim; /* "icarus" or "verilator" */
+  int seconds;
+  TdTensor *const *param; /* of the kernel; NULL: the memory is zeros */
+  bool check;             /* every cycle against the model */
+} TdMaestroSim;
+/* Runs it: the cycles; false with d filled, also where the model has another cycle. */
+bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d);
+
+#endif

@@ -1,0 +1,98 @@
+-- Verilog of a system of tide.maestro: its files, runs of jobs in a simulator against the model, a C header of its
+-- registers.
+local core = require "tide.maestro.core"
+local refusal = require "tide.refusal"
+
+local rtl = {}
+local build = { __name = "tide.maestro.Build" }
+build.__index = build
+
+local options = { target = "verilog", sim = "icarus", check = true, seconds = 600 }
+
+--- sys:build { target = "verilog", sim = "icarus" | "verilator", check = true, seconds = 600 }: m:run(job, ..) runs a
+--- job and holds every cycle against the model, m:write(folder) writes the files, m.files lists them.
+function rtl.build(sys, o)
+  o = o or {}
+  for k, v in pairs(o) do
+    if options[k] == nil then refusal.raise("maestro-build", ("build has no option '%s'"):format(tostring(k))) end
+    if type(v) ~= type(options[k]) then
+      refusal.raise("maestro-build", ("build: %s is a %s"):format(k, type(options[k])))
+    end
+  end
+  if o.target and o.target ~= "verilog" then refusal.raise("maestro-build", 'a system builds for target "verilog"') end
+  if o.sim and o.sim ~= "icarus" and o.sim ~= "verilator" then
+    refusal.raise("maestro-build", 'build: sim is "icarus" or "verilator"')
+  end
+  local r = setmetatable({ system = sys, options = {} }, build)
+  for k, v in pairs(options) do r.options[k] = v end
+  for k, v in pairs(o) do r.options[k] = v end
+  r.files, r.bench = core.files(sys.core)
+  return r
+end
+
+--- Runs a job on tensors, by name or in order, in the simulator: results are in those that the kernel writes. Without
+--- tensors the memory is undefined, and only cycles are looked at. Returns the report: cycles, jobs.
+function build:run(job, ...)
+  if job.system ~= self.system then refusal.raise("maestro-job", "the job is of another system") end
+  local sum = 0
+  local list = job.jobs or { job }
+  for _, one in ipairs(list) do
+    sum = sum + core.sim(one.core, { sim = self.options.sim, check = self.options.check,
+      seconds = self.options.seconds }, ...)
+  end
+  self.report = { cycles = sum, jobs = #list, sim = self.options.sim }
+  return self.report
+end
+
+--- The same registers as C: numbers, and a function that writes a list of them.
+function rtl.header(sys)
+  local lines = {
+    "/* Registers of a system of streamers: write those of the array, then all others, the start last. */",
+    "#ifndef TIDE_MAESTRO_H", "#define TIDE_MAESTRO_H", "#include <stdint.h>", "", "enum {",
+  }
+  local all, first_read = core.registers(sys.core), nil
+  for i, r in ipairs(all) do
+    lines[#lines + 1] = ("  TIDE_MAESTRO_%s = %d,"):format(r.name:upper():gsub("%.", "_"), r.number)
+    if all[i + 1] and all[i + 1].number > r.number + 1 then first_read = r.number + 1 end
+  end
+  lines[#lines + 1] = ("  TIDE_MAESTRO_BUSY = %d,"):format(first_read)
+  lines[#lines + 1] = ("  TIDE_MAESTRO_CYCLES = %d"):format(first_read + 1)
+  lines[#lines + 1] = [[
+};
+
+typedef struct tide_maestro_write { uint16_t number; uint32_t value; } tide_maestro_write;
+typedef void (*tide_maestro_put)(void *bus, uint16_t number, uint32_t value);
+typedef uint32_t (*tide_maestro_get)(void *bus, uint16_t number);
+
+/* Writes a job's registers; the write of the start waits while another one runs. */
+static inline void tide_maestro_start(tide_maestro_put put, void *bus, const tide_maestro_write *w, int n) {
+  for (int i = 0; i < n; i++) put(bus, w[i].number, w[i].value);
+}
+
+/* Waits for its end; the cycles that it took. */
+static inline uint32_t tide_maestro_wait(tide_maestro_get get, void *bus) {
+  while (get(bus, TIDE_MAESTRO_BUSY)) {}
+  return get(bus, TIDE_MAESTRO_CYCLES);
+}
+
+#endif
+]]
+  return table.concat(lines, "\n")
+end
+
+local function write(path, text)
+  local f, why = io.open(path, "w")
+  if not f then refusal.raise("maestro-build", ("cannot write %s: %s"):format(path, why)) end
+  f:write(text)
+  f:close()
+end
+
+--- Writes the files, a bench and the header of registers to a folder that is there.
+function build:write(folder)
+  for _, file in ipairs(self.files) do write(folder .. "/" .. file.name, file.text) end
+  write(folder .. "/bench.sv", self.bench)
+  write(folder .. "/tide_maestro.h", rtl.header(self.system))
+  return self
+end
+
+return rtl

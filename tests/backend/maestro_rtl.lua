@@ -1,0 +1,156 @@
+-- DataMaestro as Verilog: random systems, jobs and paths in Icarus; values are the kernels', and in every cycle grants,
+-- banks, counts of words and products are those of the model.
+local t = require "tap"
+local case = require "verilog_case"
+local shell = require "shell"
+local tide, maestro = require "tide", require "tide.maestro"
+local random = require "maestro_random"
+local i8, i16, i32, grid, reduction, ext = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction, maestro.ext
+
+if not case.has "iverilog" then t.skip_all "iverilog is not here" end
+
+-- Runs a job in the simulator and the kernel beside it.
+local function agrees(sys, job, k, args, result)
+  local want = {}
+  for name, v in pairs(args) do want[name] = v:copy() end
+  k(want)
+  local r = sys:build { target = "verilog" }:run(job, args)
+  t.eq(r.cycles, job:simulate().cycles)
+  t.ok(args[result]:equal(want[result]), tostring(job))
+end
+
+local expected = { ["maestro-word"] = true, ["maestro-lanes"] = true, ["maestro-overlap"] = true,
+  ["maestro-memory"] = true, ["maestro-loops"] = true, ["maestro-carry"] = true }
+
+t.test("random arrays, memories, queues and jobs", function()
+  local roll, pick = random.new(20254)
+  local done = 0
+  for _ = 1, 8 do
+    local T = pick { i8, i8, i16 }
+    local sys, m, n, k = random.system(roll, pick, T)
+    for _ = 1, 2 do
+      local M, N, K = roll(1, 3 * m), roll(1, 3 * n), roll(1, 4 * k)
+      local f, args = random.product(roll, pick(random.kinds), T, M, N, K)
+      local ok, job = pcall(sys.compile, sys, f, { m = "m", n = "n", k = "k",
+        mode = { A = pick { "all", "half", "one" }, B = pick { "all", "half", "one" }, C = pick { "all", "half" } } })
+      if ok then
+        agrees(sys, job, f, args, "D")
+        done = done + 1
+      else
+        t.ok(expected[job.code], tostring(job))
+      end
+    end
+  end
+  t.ok(done > 7, done)
+end)
+
+-- A reader R and a writer W of 4 channels of 8 bytes.
+local function path(reads, writes, latency)
+  return maestro.system {
+    memory = maestro.memory { banks = 8, word = 8, rows = 128, latency = latency, modes = { all = 8, half = 4 } },
+    R = maestro.reader { lanes = { 4 }, loops = 6, depth = 4, ext = reads },
+    W = maestro.writer { lanes = { 4 }, loops = 4, depth = 2, ext = writes },
+  }
+end
+
+t.test("paths through extensions, alone and chained, on either side", function()
+  local pool = tide.kernel { name = "pool", I = i8[6][12][8], O = i8[3][6][8], function(I, O)
+    for y, x, c in grid(3, 6, 8) do
+      local acc = i8(-128)
+      for a, b in reduction(2, 2) do acc = tide.max(acc, I[2 * y + a][2 * x + b][c]) end
+      O[y][x][c] = acc
+    end
+  end }
+  local sys = path({ ext.memset(), ext.maxpool() }, nil, 2)
+  t.ok(not pcall(sys.compile, sys, pool, {}))
+  local wide = tide.kernel { name = "pool", I = i8[6][8][8], O = i8[3][4][8], function(I, O)
+    for y, x, c in grid(3, 4, 8) do
+      local acc = i8(-128)
+      for a, b in reduction(2, 2) do acc = tide.max(acc, I[2 * y + a][2 * x + b][c]) end
+      O[y][x][c] = acc
+    end
+  end }
+  local args = { I = tide.random(i8[6][8][8], 1), O = i8[3][4][8](0) }
+  agrees(sys, sys:compile(wide, {}), wide, args, "O")
+  local function q(x) return i8(tide.max(-128, tide.min(127, tide.asr(x * tide.int(20)(70001) + (1 << 21), 22) - 3))) end
+  local down = tide.kernel { name = "down", A = i32[12][16], O = i8[12][16], function(A, O)
+    for y, x in grid(12, 16) do O[y][x] = q(A[y][x]) end
+  end }
+  local function numbers() return { A = tide.random(i32[12][16], 3, { lo = -9000, hi = 9000 }), O = i8[12][16](0) } end
+  for _, s in ipairs { path { ext.rescale() }, path(nil, { ext.rescale() }, 3),
+    path({ ext.transpose(4, 8, i8) }, { ext.rescale(), ext.maxpool() }) } do
+    agrees(s, s:compile(down, {}), down, numbers(), "O")
+  end
+  local sum = tide.kernel { name = "sum", A = i8[8][16], B = i8[8][16], O = i32[8][16], function(A, B, O)
+    for y, x in grid(8, 16) do O[y][x] = A[y][x] + B[y][x] end
+  end }
+  local add = path({ ext.add_wide() }, nil, 4)
+  agrees(add, add:compile(sum, { mode = "half" }), sum, { A = tide.random(i8[8][16], 5), B = tide.random(i8[8][16], 6),
+    O = i32[8][16](0) }, "O")
+end)
+
+t.test("a transposer of several beats, 8 lanes of the quantiser, masks of 33 channels", function()
+  local sys = maestro.system {
+    memory = maestro.memory { banks = 16, word = 4, rows = 128, modes = { all = 16 } },
+    array = maestro.array { m = 4, n = 4, k = 4, a = i16, b = i16, acc = i32, lanes = 8 },
+    A = maestro.reader { lanes = { 4, 2 }, loops = 4, depth = 3, ext = { ext.transpose(4, 4, i16) } },
+    B = maestro.reader { lanes = { 8 }, loops = 3, depth = 2 },
+    E = maestro.writer { lanes = { 2, 2 }, loops = 3, depth = 1 },
+  }
+  local roll = random.new(7)
+  local f, args = random.product(roll, "quantised", i16, 8, 12, 16)
+  agrees(sys, sys:compile(f, { m = "m", n = "n", k = "k", order = { A = "m k -> k/4 m/4 k%4 m%4" } }), f, args, "D")
+end)
+
+t.test("jobs in parts; what has no module is refused", function()
+  local roll, pick = random.new(3)
+  local sys = random.system(roll, pick, i8)
+  local f = random.product(roll, "zero", i8, 8, 8, 8)
+  local job = sys:compile(f, { m = "m", n = "n", k = "k" })
+  local other = path()
+  t.eq(select(2, pcall(function() other:build():run(job) end)).code, "maestro-job")
+  t.eq(select(2, pcall(function() sys:build { target = "hls" } end)).code, "maestro-build")
+  t.eq(select(2, pcall(function() sys:build { sims = "icarus" } end)).code, "maestro-build")
+  local floats = maestro.system {
+    memory = maestro.memory { banks = 8, word = 8, rows = 64, modes = { all = 8 } },
+    array = maestro.array { m = 2, n = 2, k = 2, a = tide.f32, b = tide.f32, acc = tide.f32 },
+    A = maestro.reader { lanes = { 2 }, loops = 3, depth = 2 },
+  }
+  local ok, e = pcall(floats.build, floats)
+  t.ok(not ok and e.code == "maestro-rtl", e)
+  t.has(tostring(e), "integers that wrap, and it has f32")
+  t.has(sys:header(), "TIDE_MAESTRO_A_BASE_LO = 960,")
+end)
+
+local script = [[
+local tide, maestro = require "tide", require "tide.maestro"
+local sys = maestro.system {
+  memory = maestro.memory { banks = 4, word = 8, rows = 16, modes = { all = 4 } },
+  R = maestro.reader { lanes = { 2 }, loops = 1, depth = 2 },
+  W = maestro.writer { lanes = { 2 }, loops = 1, depth = 2 },
+}
+local k = tide.kernel { name = "copy", I = tide.i8[64], O = tide.i8[64], function(I, O)
+  for x in tide.grid(64) do O[x] = I[x] end
+end }
+local I, O = tide.random(tide.i8[64], 1), tide.i8[64](0)
+local ok, e = pcall(function() return sys:build():run(sys:compile(k, {}), I, O) end)
+print(ok and (O:equal(I) and "equal" or "differs") or e.code, ok and "" or e)
+]]
+
+t.test("another cycle than the model's is told", function()
+  local dir, real = t.tmp "rtl_tools", shell.output("command -v vvp"):gsub("%s+$", "")
+  local function says(lines)
+    os.execute(("rm -rf %s && mkdir -p %s/bin"):format(dir, dir))
+    shell.write(dir .. "/bin/vvp", ("#!/bin/sh\n%s \"$@\" || exit 1\n%s\n"):format(real, lines))
+    os.execute(("chmod +x %s/bin/*"):format(dir))
+    shell.write(dir .. "/run.lua", script)
+    return shell.output(("PATH=%s/bin:$PATH TIDE_CACHE=%s %s %s 2>&1"):format(dir, shell.quote(dir),
+      shell.quote(shell.program), shell.quote(dir .. "/run.lua")))
+  end
+  t.has(says "true", "equal")
+  local text = says "for f; do case $f in +dir=*) echo more >>\"${f#+dir=}/trace\";; esac; done"
+  t.has(text, "maestro-differs")
+  t.has(text, "the simulation more")
+end)
+
+t.done()
