@@ -181,7 +181,9 @@ local function complete(r)
   r.active = r.cycles > 0 and r.fires / r.cycles or 0
   r.accesses = 0
   for _, n in pairs(r.access) do r.accesses = r.accesses + n end
-  for _, key in ipairs { "access", "conflicts", "shared", "occupancy", "most", "stalls" } do setmetatable(r[key], counts) end
+  for _, key in ipairs { "access", "conflicts", "shared", "occupancy", "most", "stalls" } do
+    setmetatable(r[key], counts)
+  end
   return r
 end
 

@@ -69,18 +69,19 @@ local function parts_of(loops, cuts, tile)
   return list
 end
 
-local function attempt(compile, part)
+-- The job of a part; nil and why where it is refused, for a reason that smaller parts may help against, or `lenient`.
+local function attempt(compile, part, lenient)
   local ok, r = pcall(compile, part)
   if ok then return r end
-  if type(r) ~= "table" or not helped[r.code] then error(r, 0) end
+  if type(r) ~= "table" or not (lenient and r.code or helped[r.code]) then error(r, 0) end
   return nil, r
 end
 
 -- The jobs of all parts; nil where one of them is refused too.
-local function compile_all(compile, parts)
+local function compile_all(compile, parts, lenient)
   local jobs = {}
   for i, part in ipairs(parts) do
-    jobs[i] = attempt(compile, part)
+    jobs[i] = attempt(compile, part, lenient)
     if not jobs[i] then return nil end
     local key = {}
     for k, x in ipairs(part) do key[k] = x.n end
@@ -108,7 +109,7 @@ local function shorter(kernel, o, compile, whole)
   for total = 1, 2 do
     each_cut(loops, total, 1, {}, function(cuts)
       if least == whole.report.fires then return true end
-      local jobs = compile_all(compile, parts_of(loops, cuts, tile))
+      local jobs = compile_all(compile, parts_of(loops, cuts, tile), true)
       local r = jobs and split.simulate(jobs)
       if r and r.window < least then found, least = { jobs = jobs, note = note(loops, cuts, tile) }, r.window end
     end)

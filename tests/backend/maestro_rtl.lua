@@ -72,7 +72,9 @@ t.test("paths through extensions, alone and chained, on either side", function()
   end }
   local args = { I = tide.random(i8[6][8][8], 1), O = i8[3][4][8](0) }
   agrees(sys, sys:compile(wide, {}), wide, args, "O")
-  local function q(x) return i8(tide.max(-128, tide.min(127, tide.asr(x * tide.int(20)(70001) + (1 << 21), 22) - 3))) end
+  local function q(x)
+    return i8(tide.max(-128, tide.min(127, tide.asr(x * tide.int(20)(70001) + (1 << 21), 22) - 3)))
+  end
   local down = tide.kernel { name = "down", A = i32[12][16], O = i8[12][16], function(A, O)
     for y, x in grid(12, 16) do O[y][x] = q(A[y][x]) end
   end }
