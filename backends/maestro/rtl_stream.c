@@ -1,4 +1,4 @@
-/* rtl_stream.c - the text of streamers: addresses, modes, queues, channels; rtl.c gives parameters. */
+/* rtl_stream.c - the text of streamers, from addresses to FIFOs; rtl.c gives parameters. */
 #include "backends/maestro/rtl.h"
 
 const char *const td_maestro_rtl_stream[] = {
