@@ -334,6 +334,40 @@ function job:__tostring()
   return table.concat(lines, "\n")
 end
 
+-- Kernels that copy a tensor of each rank.
+local copies = {
+  function(T, n)
+    return tide.kernel { name = "relayout", I = T, O = T, function(I, O)
+      for i in tide.grid(n) do O[i] = I[i] end
+    end }
+  end,
+  function(T, m, n)
+    return tide.kernel { name = "relayout", I = T, O = T, function(I, O)
+      for i, j in tide.grid(m, n) do O[i][j] = I[i][j] end
+    end }
+  end,
+  function(T, l, m, n)
+    return tide.kernel { name = "relayout", I = T, O = T, function(I, O)
+      for i, j, k in tide.grid(l, m, n) do O[i][j][k] = I[i][j][k] end
+    end }
+  end,
+  function(T, h, l, m, n)
+    return tide.kernel { name = "relayout", I = T, O = T, function(I, O)
+      for g, i, j, k in tide.grid(h, l, m, n) do O[g][i][j][k] = I[g][i][j][k] end
+    end }
+  end,
+}
+
+--- A tensor of a type in another order in memory, as a job of a system that has a path: job:run { I =, O = }. from, to:
+--- texts or layouts; o: options of a job.
+function maestro.relayout(sys, type_of, from, to, o)
+  local shape = type_of.shape
+  if not copies[#shape] then fail("maestro-order", "relayout: a tensor of one to four dimensions") end
+  local request = copy(o or {})
+  request.order = { I = from, O = to }
+  return sys:compile(copies[#shape](type_of, table.unpack(shape)), request)
+end
+
 --- All combinations of the named modes per streamer, best first: list of { mode = {..}, report = .. }.
 function maestro.sweep(sys, kernel, o)
   check_keys("sweep", o, { "m", "n", "k", "loops", "order", "mode", "base", "modes" })

@@ -130,7 +130,7 @@ function split.compile(kernel, o, compile)
     local found = each_cut(loops, total, 1, {}, function(cuts)
       local parts = parts_of(loops, cuts, tile)
       if not attempt(compile, parts[1]) then return nil end
-      local jobs = compile_all(compile, parts)
+      local jobs = compile_all(compile, parts, true)
       return jobs and { jobs = jobs, note = note(loops, cuts, tile) }
     end)
     if found then return found end

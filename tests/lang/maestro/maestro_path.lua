@@ -121,6 +121,19 @@ t.test("another order in memory is a job with its cost", function()
   t.eq(r.accesses, 2 * 16 * 8)
 end)
 
+t.test("relayout: between layers whose orders differ, as a job; orders are texts or layouts", function()
+  local sys, T = path(), i8[8][8][32]
+  local from, to = "y x c -> y x c", tide.layout(T, "y x c -> c/8 y x c%8")
+  local job = maestro.relayout(sys, T, from, to)
+  local I, O = tide.random(T, 6), T(0)
+  local r = job:run { I = I, O = O }
+  t.ok(O:equal(I))
+  t.ok(r.cycles > 32 and r.fires == 32, r.cycles)
+  t.eq(maestro.relayout(sys, i8[128], "x -> x", "x -> x"):simulate().fires, 2)
+  local five = "a b c d e -> a b c d e"
+  t.eq(select(2, pcall(maestro.relayout, sys, i8[2][2][2][2][8], five, five)).code, "maestro-order")
+end)
+
 local function refused(code, sys, k, o, ...)
   local ok, e = pcall(sys.compile, sys, k, o or {})
   t.ok(not ok, "it is accepted")
