@@ -4,7 +4,7 @@ local t = require "tap"
 local case = require "verilog_case"
 local shell = require "shell"
 local tide, maestro = require "tide", require "tide.maestro"
-local random = require "maestro_random"
+local random = require "maestro_systems"
 local i8, i16, i32, grid, reduction, ext = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction, maestro.ext
 
 if not case.has "iverilog" then t.skip_all "iverilog is not here" end

@@ -1,7 +1,7 @@
 -- DataMaestro: random systems and jobs as Verilog against the model, cycle by cycle, and against the kernel.
 local t = require "tap"
 local case = require "verilog_case"
-local random = require "maestro_random"
+local random = require "maestro_systems"
 local times, seed = require "campaign".range(1)
 local tide = require "tide"
 
