@@ -180,7 +180,7 @@ static TdTimedFire tell(const Fire *f) {
 }
 
 TdTimedFire td_fire(TdArena *a, const TdClock *const *task, size_t n, const TdWire *const *wire,
-                    size_t nwire) {
+                    size_t nwire, TdFireLine *line) {
   Fire f = {.arena = a, .n = n};
   f.line = TD_NEWN(a, Line, nwire);
   f.task = TD_NEWN(a, Runner, n);
@@ -190,5 +190,7 @@ TdTimedFire td_fire(TdArena *a, const TdClock *const *task, size_t n, const TdWi
     moved = false;
     for (size_t i = 0; i < n; i++) moved |= advance(&f, &f.task[i]);
   }
+  for (size_t i = 0; line && i < nwire; i++)
+    line[i] = (TdFireLine){f.line[i].put.at, f.line[i].got.at, f.line[i].put.n, f.line[i].got.n};
   return tell(&f);
 }

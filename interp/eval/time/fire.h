@@ -7,9 +7,15 @@
 
 #include "eval/time/clock.h"
 
+/* The cycles in which a stream moved its tokens by this contract. */
+typedef struct TdFireLine {
+  const int64_t *put, *got;
+  size_t nput, ngot;
+} TdFireLine;
+
 /* What n tasks do by the deeds of their clocks, on wires by number. The cycles of a run that ends,
- * or who waits for ever, for which stream. */
+ * or who waits for ever, for which stream; line[i] (or NULL) what wire i did until then. */
 TdTimedFire td_fire(TdArena *a, const TdClock *const *task, size_t n, const TdWire *const *wire,
-                    size_t nwire);
+                    size_t nwire, TdFireLine *line);
 
 #endif

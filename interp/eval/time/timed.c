@@ -55,7 +55,7 @@ static TdTimedFire fire_of(const TdMachine *m) {
   const TdWire **wire = TD_NEWN(m->arena, const TdWire *, m->channel.n);
   for (size_t i = 0; i < m->clocked.n; i++) task[i] = m->clocked.at[i]->clock;
   for (size_t i = 0; i < m->channel.n; i++) wire[i] = m->channel.at[i]->wire;
-  return td_fire(m->arena, task, m->clocked.n, wire, m->channel.n);
+  return td_fire(m->arena, task, m->clocked.n, wire, m->channel.n, NULL);
 }
 
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
