@@ -17,6 +17,8 @@ static const TdOption options[TD_HLS_OPTIONS] = {
     [TD_HLS_CLOCK] = {"clock", TD_OPTION_WORD, "10ns", "period or frequency: 3.3, 3.3ns, 300MHz"},
     [TD_HLS_INTERFACE] = {"interface", TD_OPTION_WORD, "m_axi|ap_memory",
                           "array arguments are buses, or memory ports"},
+    [TD_HLS_STYLE] = {"style", TD_OPTION_WORD, "default|stp|flp|frp",
+                      "of pipelines: stp stalls as a whole, flp is flushed, frp runs free"},
     [TD_HLS_FLOW] = {"flow", TD_OPTION_WORD, "csynth|csim|cosim|export", "how far Vitis HLS goes"},
     [TD_HLS_TESTBENCH] = {"testbench", TD_OPTION_BOOL, "true", "write a test bench with data"},
     [TD_HLS_TOOL] = {"tool", TD_OPTION_BOOL, "true",
@@ -44,7 +46,9 @@ const char *td_hls_option(const TdBuild *b, int option) {
 
 /* What the options say of the text. */
 static TdHlsStyle style_of(const TdBuild *b) {
+  const char *pipes = td_hls_option(b, TD_HLS_STYLE);
   return (TdHlsStyle){.top = td_hls_option(b, TD_HLS_TOP),
+                      .pipes = strcmp(pipes, "default") == 0 ? NULL : pipes,
                       .ap_memory = strcmp(td_hls_option(b, TD_HLS_INTERFACE), "ap_memory") == 0};
 }
 

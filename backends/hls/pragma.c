@@ -83,8 +83,9 @@ void td_hls_pragma_loop(TdHlsProg *p, const TdStmt *s) {
   if (td_attrs_get(s->attrs, TD_ATTR_PARALLEL))
     td_text_line(&p->w->out, "// parallel: its iterations are proved independent");
   if (pipeline)
-    put(p, "pipeline II=%" PRId64 "%s", pipeline->arg[0].i,
-        td_attrs_get(s->attrs, TD_ATTR_REWIND) ? " rewind" : "");
+    put(p, "pipeline II=%" PRId64 "%s%s%s", pipeline->arg[0].i,
+        td_attrs_get(s->attrs, TD_ATTR_REWIND) ? " rewind" : "", p->style->pipes ? " style=" : "",
+        p->style->pipes ? p->style->pipes : "");
   if (unroll && unroll->arg[0].i > 0)
     put(p, "unroll factor=%" PRId64, unroll->arg[0].i);
   else if (unroll)

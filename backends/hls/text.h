@@ -73,8 +73,9 @@ typedef struct TdHlsText {
 
 /* What a user may choose. */
 typedef struct TdHlsStyle {
-  const char *top; /* "": the kernel's name */
-  bool ap_memory;  /* memory ports for arrays rather than buses */
+  const char *top;   /* "": the kernel's name */
+  bool ap_memory;    /* memory ports for arrays rather than buses */
+  const char *pipes; /* style of pipelines: "stp"; NULL: the tool's */
 } TdHlsStyle;
 
 /* text.c: a lowered program as C++, owned by a; NULL with d filled. */

@@ -15,11 +15,9 @@ function verdict:__tostring()
   return ("%s on %s: %d cycles"):format(self.contract, self.device, self.cycles)
 end
 
---- A run of the design on options.args (or random ones) at options.device: {contract, device, hangs, cycles} or, where
---- it hangs, {.., task, stream, why = "empty" or "full"}.
-function contract.check(design, options)
+-- What a schedule of a design does.
+local function verdict_of(s, options)
   local name, device = options.contract, options.device or "u280"
-  local s = tide.schedule(design)
   local m, args = s:build { target = "cpu", timed = true, device = device, trace = true }, {}
   for i, v in ipairs(fifos.arguments(s, options.args)) do args[i] = type(v) == "userdata" and v:copy() or v end
   m(table.unpack(args))
@@ -29,6 +27,46 @@ function contract.check(design, options)
     r.hangs, r.cycles, r.task, r.stream, r.why = x.hangs, x.cycles, x.task, x.stream, x.why
   end
   return setmetatable(r, verdict)
+end
+
+--- A run of the design on options.args (or random ones) at options.device: {contract, device, hangs, cycles} or, where
+--- it hangs, {.., task, stream, why = "empty" or "full"}.
+function contract.check(design, options) return verdict_of(tide.schedule(design), options) end
+
+-- What the design does by the second contract at these depths.
+local function run(design, depths, options)
+  local s = tide.schedule(design)
+  for name, n in pairs(depths) do s:depth(name, n) end
+  return verdict_of(s, { contract = "fire", device = options.device, args = options.args })
+end
+
+--- Depths at which the design does not hang where pipelines stall as a whole, for one input: from least ones on, those
+--- of the streams that are full where it hangs grow; then each is as small as it can be with the others as they are.
+function contract.depths(design, least, options)
+  local depths = {}
+  for name, n in pairs(least) do depths[name] = n end
+  local r = run(design, depths, options)
+  while r.hangs do
+    local name = r.why == "full" and r.stream:match "^[^%[]+"
+    if not name or not depths[name] then
+      error(("%s waits for ever: %s is empty, at any depths"):format(r.task, r.stream), 0)
+    end
+    depths[name] = depths[name] + 1
+    r = run(design, depths, options)
+  end
+  local names = {}
+  for name in pairs(depths) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    while depths[name] > least[name] do
+      depths[name] = depths[name] - 1
+      if run(design, depths, options).hangs then
+        depths[name] = depths[name] + 1
+        break
+      end
+    end
+  end
+  return depths
 end
 
 return contract

@@ -68,6 +68,16 @@ t.test("pipelining, complete unrolling, complete banks", function()
   t.has(text, ("#pragma HLS array_partition variable=%s type=complete dim=1\n"):format(buffer))
 end)
 
+t.test("the style of pipelines", function()
+  local s = tide.schedule(gemm_of(i8, 4, 4, 4))
+  s:pipeline("j", 2)
+  for _, style in ipairs {"stp", "flp", "frp"} do
+    t.has(s:build({target = "hls", style = style}).source, "#pragma HLS pipeline II=2 style=" .. style .. "\n")
+  end
+  t.has(s:build({target = "hls"}).source, "#pragma HLS pipeline II=2\n")
+  t.fails(function() s:build {target = "hls", style = "stall"} end, {code = "option-value"})
+end)
+
 -- A kernel of one pipelined loop inside another: what it carries depends on the subscript.
 local function carrying(shift, inner_only)
   return tide.kernel {

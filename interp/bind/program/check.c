@@ -80,6 +80,17 @@ static bool find_depths(TdTraffic *n, const TdEvalArg *arg, int64_t *depth, bool
   return false;
 }
 
+/* Pushes depths by name, and the bits of them all. */
+static void push_depths(lua_State *L, const TdTraffic *n, const int64_t *depth, bool in_bits) {
+  const uint64_t *bits = td_depths_line_bits(n, depth);
+  lua_createtable(L, 0, (int)n->line.n);
+  for (size_t i = 0; i < n->line.n; i++) {
+    lua_pushinteger(L, in_bits ? (lua_Integer)bits[i] : depth[i]);
+    lua_setfield(L, -2, n->line.at[i].sym->name);
+  }
+  lua_pushinteger(L, (lua_Integer)td_depths_bits(n, depth));
+}
+
 /* Takes a last argument {unit = "tokens" or "bits"} off the stack; whether bits are asked for. */
 static bool take_unit(lua_State *L) {
   static const char *const options[] = {"unit", NULL}, *const units[] = {"tokens", "bits", NULL};
@@ -94,8 +105,53 @@ static bool take_unit(lua_State *L) {
   return bits;
 }
 
+/* d:depths {contract = "fire"}: raises the least depths by runs; or leaves them ("latch"). Pushes
+ * the new ones by name. */
+static void raise_depths(lua_State *L, const TdTraffic *n, int64_t *depth, int options) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.contract");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "depths");
+  lua_pushvalue(L, 1);
+  lua_createtable(L, 0, (int)n->line.n);
+  for (size_t i = 0; i < n->line.n; i++) td_bind_set_integer(L, n->line.at[i].sym->name, depth[i]);
+  lua_pushvalue(L, options);
+  lua_call(L, 3, 1);
+  for (size_t i = 0; i < n->line.n; i++) {
+    lua_getfield(L, -1, n->line.at[i].sym->name);
+    depth[i] = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+}
+
+/* d:depths {contract =, device =, args =, unit =}. */
+static int depths_by_contract(lua_State *L, const TdProg *p) {
+  static const char *const options[] = {"contract", "device", "args", "unit", NULL};
+  static const char *const contracts[] = {"latch", "fire", NULL};
+  static const char *const units[] = {"tokens", "bits", NULL};
+  td_bind_check_options(L, 2, options);
+  bool fire = td_bind_opt_word(L, 2, "contract", contracts, 0) == 1;
+  bool in_bits = td_bind_opt_word(L, 2, "unit", units, 0) == 1, input;
+  td_bind_opt_word(L, 2, "device", td_target_names, 0);
+  TdArena *a = td_bind_work(L, TD_WORK_CHECK);
+  TdDiag d = td_bind_diag(a);
+  TdTraffic *n = td_traffic_of(a, p, &d);
+  if (!n) return td_bind_raise(L, &d);
+  int64_t *depth = TD_NEWN(a, int64_t, n->line.n);
+  if (!find_depths(n, NULL, depth, &input, &d)) return td_bind_push_failure(L, &d);
+  if (fire) raise_depths(L, n, depth, 2);
+  push_depths(L, n, depth, in_bits);
+  if (fire) lua_pushliteral(L, "for this input");
+  return fire ? 3 : 2;
+}
+
 int td_bind_check_depths(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
+  if (lua_gettop(L) == 2 && lua_istable(L, 2)) {
+    bool asks = lua_getfield(L, 2, "contract") != LUA_TNIL;
+    lua_settop(L, 2);
+    if (asks && td_prog_root(p)->kind == TD_UNIT_DESIGN) return depths_by_contract(L, p);
+  }
   bool in_bits = take_unit(L);
   if (td_prog_root(p)->kind != TD_UNIT_DESIGN)
     return td_bind_fail(L, "argument", "a kernel has no streams of its own");
@@ -107,13 +163,7 @@ int td_bind_check_depths(lua_State *L) {
   if (!n) return td_bind_raise(L, &d);
   int64_t *depth = TD_NEWN(a, int64_t, n->line.n);
   if (!find_depths(n, arg, depth, &input, &d)) return td_bind_push_failure(L, &d);
-  const uint64_t *bits = td_depths_line_bits(n, depth);
-  lua_createtable(L, 0, (int)n->line.n);
-  for (size_t i = 0; i < n->line.n; i++) {
-    lua_pushinteger(L, in_bits ? (lua_Integer)bits[i] : depth[i]);
-    lua_setfield(L, -2, n->line.at[i].sym->name);
-  }
-  lua_pushinteger(L, (lua_Integer)td_depths_bits(n, depth));
+  push_depths(L, n, depth, in_bits);
   if (input) lua_pushliteral(L, "for this input");
   return input ? 3 : 2;
 }

@@ -158,7 +158,7 @@ static bool advance(Fire *f, Runner *r) {
   return moved;
 }
 
-/* The first task that waits for ever, or the cycles until the last one ends. */
+/* The first task that waits for ever, for a place if one does, or the cycles until the last one ends. */
 static TdTimedFire tell(const Fire *f) {
   TdTimedFire out = {.known = true};
   bool told = false;
@@ -167,7 +167,8 @@ static TdTimedFire tell(const Fire *f) {
     int64_t over = r->clock->now - r->clock->stalled - r->clock->away;
     int64_t end = r->last + over - r->last_local;
     out.hangs |= r->waits != NULL;
-    if (r->waits && !is_sync(r->waits) && !told) {
+    bool full = r->waits && !is_sync(r->waits) && r->waits->does > TD_DOES_HOLD;
+    if (r->waits && !is_sync(r->waits) && (!told || (full && out.why == TD_STALL_EMPTY))) {
       told = true;
       out.task = i;
       out.stream = (size_t)r->waits->wire;

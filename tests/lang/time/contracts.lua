@@ -202,6 +202,30 @@ t.test("an allreduce waits for the last part by the contract, and takes as long 
   t.ok(apart > 4, "and the second is later where a put waits for another stream's place")
 end)
 
+t.test("depths by the second contract: none hangs, one less of any does", function()
+  local d = load((pair:gsub("$D", "1")))()
+  t.eq(d:depths(), {a = 1, b = 1})
+  t.eq(d:depths {contract = "latch"}, {a = 1, b = 1})
+  local depths, bits, input = d:depths {contract = "fire"}
+  t.eq({depths.a + depths.b, bits, input}, {3, 96, "for this input"})
+  local function hangs(with)
+    local s = tide.schedule(d)
+    for name, n in pairs(with) do s:depth(name, n) end
+    local m = s:build {target = "cpu", timed = true, device = "u280"}
+    m()
+    return m.report.fire.hangs
+  end
+  t.eq(hangs(depths), false)
+  for name, n in pairs(depths) do
+    local less = {a = depths.a, b = depths.b}
+    less[name] = n - 1
+    t.ok(n == 1 or hangs(less), name)
+  end
+  t.eq(d:depths({contract = "fire", unit = "bits"}).a, 32 * depths.a)
+  t.fails(function() d:depths {contract = "wait"} end, {match = "unknown contract 'wait'"})
+  t.fails(function() d:depths {contract = "fire", depth = 3} end, {code = "option"})
+end)
+
 t.test("a contract that there is none of", function()
   local d = load((pair:gsub("$D", "1")))()
   t.fails(function() d:check {contract = "wait"} end, {match = "unknown contract 'wait'"})
