@@ -83,7 +83,7 @@ static void add_accesses(TdArena *a, TdTimes *out, Works *w, const TdTrace *t, i
 }
 
 void td_effort_note(TdArena *a, TdTimes *out, TdTime *to, const TdTrace *t, int64_t registers,
-                  int64_t times, bool called) {
+                    int64_t times, bool called) {
   Works w = {0};
   for (size_t i = 0; i < to->nwork; i++) td_vec_push(a, &w, to->work[i]);
   add_operators(a, out, &w, t, times);

@@ -9,6 +9,6 @@
 /* Adds `times` times what trace t does, which keeps so many bits in registers, to the work of
  * `to`, one of out's; `called`: of a kernel that is called, whose arguments are its caller's. */
 void td_effort_note(TdArena *a, TdTimes *out, TdTime *to, const TdTrace *t, int64_t registers,
-                  int64_t times, bool called);
+                    int64_t times, bool called);
 
 #endif

@@ -137,7 +137,7 @@ static TdTime *put_time(Maker *m, const TdSchedStep *x) {
   t->length += length;
   t->multiplies = element->multiplies * x->kid[0]->trip;
   td_effort_note(m->arena, m->out, t, element, x->kid[0]->kid[0]->registers, x->kid[0]->trip,
-               m->called);
+                 m->called);
   t->multipliers = each ? (element->multiplies + each - 1) / each : element->multiplies;
   return t;
 }

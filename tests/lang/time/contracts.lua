@@ -223,7 +223,7 @@ t.test("depths by the second contract: none hangs, one less of any does", functi
   end
   t.eq(d:depths({contract = "fire", unit = "bits"}).a, 32 * depths.a)
   t.fails(function() d:depths {contract = "wait"} end, {match = "unknown contract 'wait'"})
-  t.fails(function() d:depths {contract = "fire", depth = 3} end, {code = "option"})
+  t.fails(function() d:depths {contract = "fire", depth = 3} end, {code = "unknown-option"})
 end)
 
 t.test("a contract that there is none of", function()
