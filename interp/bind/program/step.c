@@ -4,6 +4,7 @@
 
 #include "analysis/time/target.h"
 #include "bind/program/unit.h"
+#include "bind/step/stp.h"
 #include "bind/value/layout.h"
 #include "rewrite/prim.h"
 
@@ -195,7 +196,10 @@ static void take_value(lua_State *L, TdArena *a, const TdPrim *prim, const TdArg
   case TD_ARG_PAIRS: take_pairs(L, a, prim, spec, idx, v); break;
   case TD_ARG_COUNTS: take_counts(L, a, prim, spec, idx, v); break;
   case TD_ARG_TYPE: v->type = td_bind_check_type(L, idx); break;
-  case TD_ARG_KERNEL: v->prog = td_bind_check_unit(L, idx); break;
+  case TD_ARG_KERNEL:
+    v->prog = td_bind_check_unit(L, idx);
+    if (strcmp(prim->on, "graph") == 0) td_stp_keep_unit(L, idx);
+    break;
   case TD_ARG_SCHEDULE: v->schedule = td_bind_check_schedule(L, idx)->now; break;
   case TD_ARG_DEVICE:
     take_text(L, prim, spec, idx, v);

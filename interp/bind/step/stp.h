@@ -82,6 +82,12 @@ typedef struct TdStpKernels {
 } TdStpKernels;
 /* The cycles of node n's kernel at sizes, for TdStpCalls. */
 int64_t td_stp_kernel_cycles(void *kernels, const TdStpNode *n, const TdStpSizes *s, TdDiag *d);
+/* Keeps the unit at idx for as long as L lives. */
+void td_stp_keep_unit(lua_State *L, int idx);
+/* A program as a function; false with d filled. */
+bool td_stp_as_function(lua_State *L, const TdProg *p, TdStpFn *f, TdDiag *d);
+/* The kernel that defines a function of step.fn, or the function's own; NULL: there is none. */
+const TdProg *td_stp_meaning(lua_State *L, const TdStpFn *f, const TdType *elem);
 /* Pushes the unit of a kernel that a graph has. */
 void td_stp_push_kept(lua_State *L, const TdProg *p);
 /* timing(f): f(unit, device, types) is the cycles of a run with a clock. */

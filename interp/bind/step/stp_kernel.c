@@ -6,17 +6,24 @@
 
 static const char timing_key, kept_key;
 
-/* Keeps the unit on top of the stack for as long as L lives: compiled kernels are found by it. */
-static void keep_unit(lua_State *L) {
+/* Compiled kernels are found by their units. */
+void td_stp_keep_unit(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key) != LUA_TTABLE) {
     lua_pop(L, 1);
     lua_newtable(L);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &kept_key);
   }
-  lua_pushvalue(L, -2);
-  lua_rawsetp(L, -2, td_bind_check_unit(L, -1));
+  lua_pushvalue(L, idx);
+  lua_rawsetp(L, -2, td_bind_check_unit(L, idx));
   lua_pop(L, 1);
+}
+
+bool td_stp_as_function(lua_State *L, const TdProg *p, TdStpFn *f, TdDiag *d) {
+  TdAsk q = {td_bind_enter(L)->affine, d->arena, p, td_prog_root(p)};
+  *f = (TdStpFn){.kind = TD_STP_FN_KERNEL, .prog = p, .name = td_prog_root(p)->sym->name};
+  return td_stp_kernel_check(p, td_effects_written(&q), &f->result, d);
 }
 
 void td_stp_push_kept(lua_State *L, const TdProg *p) {
@@ -32,12 +39,11 @@ TdStpFn td_stp_take_kernel(lua_State *L, int idx) {
   lua_getiuservalue(L, idx, TD_UNIT_STORE);
   td_bind_push_unit(L, lua_gettop(L), p);
   lua_remove(L, -2);
-  keep_unit(L);
+  td_stp_keep_unit(L, -1);
   TdArena *a = td_bind_arena(L);
-  TdAsk q = {td_bind_enter(L)->affine, a, p, td_prog_root(p)};
   TdDiag d = td_bind_diag(a);
-  TdStpFn f = {.kind = TD_STP_FN_KERNEL, .prog = p, .name = td_prog_root(p)->sym->name};
-  if (!td_stp_kernel_check(p, td_effects_written(&q), &f.result, &d)) td_bind_raise(L, &d);
+  TdStpFn f;
+  if (!td_stp_as_function(L, p, &f, &d)) td_bind_raise(L, &d);
   lua_closeslot(L, -1);
   lua_pop(L, 1);
   return f;

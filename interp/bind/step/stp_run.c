@@ -50,6 +50,19 @@ static bool has_kernel(TdStpFnKind fn) {
   return fn <= TD_STP_FN_ROW_SUM;
 }
 
+const TdProg *td_stp_meaning(lua_State *L, const TdStpFn *f, const TdType *elem) {
+  if (f->prog || !has_kernel(f->kind)) return f->prog;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key);
+  int units = lua_gettop(L);
+  lua_rawgeti(L, units, 1);
+  Kernels *k = lua_touserdata(L, -1);
+  need_kernel(L, units, k, f->kind, elem);
+  lua_settop(L, units - 1);
+  uint64_t p = 0;
+  td_map_get(&k->prog, kernel_key(f->kind, elem), &p);
+  return (const TdProg *)(uintptr_t)p;
+}
+
 /* Has all kernels that a run of g calls be known: without data those on numbers. */
 static Kernels *need_kernels(lua_State *L, const TdStpGraph *g, bool data) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key);

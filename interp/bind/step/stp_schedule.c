@@ -2,11 +2,36 @@
 #include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "history/schedule.h"
+#include "base/alarm.h"
 #include "step/stp_kind.h"
+
+enum { PROOF_SECONDS = 20 }; /* of the proof that a program is a function */
+
+static const TdProg *meaning(void *ud, const TdStpFn *f, const TdType *elem) {
+  return td_stp_meaning(ud, f, elem);
+}
+
+static bool function(void *ud, const TdProg *p, TdStpFn *f, TdDiag *d) {
+  return td_stp_as_function(ud, p, f, d);
+}
+
+/* Whether both are the same by the verdict of tide.verify. */
+static bool same(void *ud, TdArena *a, const TdProg *x, const TdProg *y, bool sums,
+                 const char **why) {
+  TdEvalOptions o = {0};
+  TdBindTime time = {td_alarm_now(), PROOF_SECONDS};
+  TdCheck c = td_bind_check_same(ud, a, x, y, NULL, o, time);
+  TdLevel most = sums ? TD_LEVEL_ASSOCIATIVE : TD_LEVEL_STRICT;
+  if (c.verdict == TD_EVAL_EQUAL && c.level <= most) return true;
+  *why = c.verdict == TD_EVAL_EQUAL     ? "it adds in another order"
+         : c.verdict == TD_EVAL_DIFFERS ? td_text_fmt(a, "%s differs, %s", c.element, c.shown)
+                                        : c.diag.message;
+  return false;
+}
 
 void *td_stp_push_tools(lua_State *L, const TdVersion *v) {
   TdStpTools *t = lua_newuserdatauv(L, sizeof *t, 0);
-  t->calls = td_stp_calls(L, v->prog, false);
+  *t = (TdStpTools){td_stp_calls(L, v->prog, false), L, meaning, function, same};
   return t;
 }
 
