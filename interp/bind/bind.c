@@ -380,5 +380,6 @@ int luaopen_tide(lua_State *L) {
   td_bind_open_trace(L);
   td_bind_open_version(L);
   td_bind_open_stp(L);
+  td_bind_open_rows(L);
   return 1;
 }

@@ -286,5 +286,6 @@ void td_bind_open_npu(lua_State *L);
 void td_bind_open_refuse(lua_State *L);
 void td_bind_open_version(lua_State *L);
 void td_bind_open_stp(lua_State *L);
+void td_bind_open_rows(lua_State *L);
 
 #endif

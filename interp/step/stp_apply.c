@@ -55,6 +55,7 @@ static TdStpVal matmul(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, boo
                   td_text_fmt(r->d->arena, "the inner extents are %lld and %lld", (long long)x.cols,
                               (long long)yk));
   *flops = 2 * x.rows * x.cols * yn;
+  m->useful += 2 * x.vrows * least(x.vcols, vk) * vn;
   TdStpVal out = td_stp_value_tile(r, x.elem, x.rows, yn);
   td_stp_value(r, out)->vrows = x.vrows;
   td_stp_value(r, out)->vcols = vn;
@@ -106,6 +107,7 @@ static TdStpVal combine(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a
   bool sums = fn == TD_STP_FN_ADD;
   int64_t vrows = valid(x.rows, x.vrows, y.rows, y.vrows, sums);
   int64_t vcols = valid(x.cols, x.vcols, y.cols, y.vcols, sums);
+  m->useful += vrows * vcols;
   TdStpVal out = td_stp_value_tile(r, x.elem, rows, cols);
   td_stp_value(r, out)->vrows = vrows;
   td_stp_value(r, out)->vcols = vcols;
@@ -125,7 +127,9 @@ static TdStpVal combine(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a
 static TdStpVal unary(TdStpRun *r, TdStpMachine *m, TdStpFnKind fn, TdStpVal a, int64_t *flops) {
   TdStpRecord x = *td_stp_value(r, a);
   bool sums = fn == TD_STP_FN_ROW_SUM;
-  *flops = x.rows * x.cols * (fn == TD_STP_FN_SILU ? 8 : fn == TD_STP_FN_EXP ? 4 : 1);
+  int64_t each = fn == TD_STP_FN_SILU ? 8 : fn == TD_STP_FN_EXP ? 4 : 1;
+  *flops = x.rows * x.cols * each;
+  m->useful += x.vrows * x.vcols * each;
   TdStpVal out = td_stp_value_tile(r, x.elem, x.rows, sums ? 1 : x.cols);
   td_stp_value(r, out)->vrows = x.vrows;
   td_stp_value(r, out)->vcols = sums ? 1 : x.vcols;
@@ -276,6 +280,9 @@ static TdStpVal apply_kernel(TdStpRun *r, TdStpMachine *m, const TdStpVal *part,
     valid[k] = td_stp_kernel_extent(f, res, k, &s, true);
   }
   *flops = td_stp_kernel_work(r->graph, f, &s, r->d);
+  TdStpSizes some = s;
+  for (size_t i = 0; i < s.n; i++) some.full[i] = s.valid[i];
+  m->useful += *flops < 0 ? 0 : td_stp_kernel_work(r->graph, f, &some, r->d);
   bool timed = *flops >= 0 && td_stp_opt(m->n, TD_STP_KEY_TIME, 0) != 0;
   if (timed) *cycles = r->calls->cycles(r->calls->ud, m->n, &s, r->d);
   if (*flops < 0 || (timed && *cycles < 0)) {
@@ -320,6 +327,7 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
     if (!part[0]) {
       const TdStpRecord *x = td_stp_value(r, part[1]);
       *flops = x->rows * x->cols;
+      m->useful += x->vrows * x->vcols;
       return td_stp_value_keep(r, part[1]);
     }
     return combine(r, m, fn, part[0], part[1], flops);
@@ -345,9 +353,11 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
 }
 
 TdStpVal td_stp_apply_sum(TdStpRun *r, TdStpMachine *m, TdStpVal state, TdStpVal x) {
-  int64_t flops;
+  int64_t flops, useful = m->useful;
   if (!state) return td_stp_value_keep(r, x);
-  return combine(r, m, TD_STP_FN_ADD, state, x, &flops);
+  TdStpVal sum = combine(r, m, TD_STP_FN_ADD, state, x, &flops);
+  m->useful = useful;
+  return sum;
 }
 
 int64_t td_stp_apply_count(TdStpRun *r, TdStpMachine *m, const TdStpVal *part) {

@@ -174,6 +174,18 @@ static bool bind_all(const Call *c, const TdStpType *const *part, size_t nparts,
   for (size_t i = 0; i < nparts; i++)
     if (!bind_part(c, td_stp_kernel_read(f, i + first), part[i], s)) return false;
   const TdParam *r = td_stp_kernel_result(f);
+  const TdType *start = c->n->extra.type;
+  if (first && start) {
+    int64_t extent[2];
+    if (start->rank != 2 || !td_type_extent(start, 0, &extent[0]) ||
+        !td_type_extent(start, 1, &extent[1]))
+      return refuse(c, "init is no matrix") != NULL;
+    TdStpType begin = {.kind = TD_STP_TILE,
+                       .elem = start->elem,
+                       .rows = td_stp_expr_const(c->g->exprs, extent[0]),
+                       .cols = td_stp_expr_const(c->g->exprs, extent[1])};
+    if (!bind_part(c, td_stp_kernel_read(f, 0), &begin, s)) return false;
+  }
   for (int k = 0; k < 2; k++) {
     out[k] = extent_of(c->g, f, r->type->dim[k], s);
     if (!out[k])

@@ -78,7 +78,7 @@ struct TdStpMachine {
   int64_t *order, *arrival;
   TdStpItem *list;
   uint32_t nlist, caplist;
-  int64_t flops;
+  int64_t flops, useful; /* on whole tiles; on what is valid of them */
   uint8_t *written;
   /* the memory's */
   int64_t next, left, per_cycle, answered;

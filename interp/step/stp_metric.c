@@ -52,7 +52,7 @@ static const TdStpType *moved(const Metric *m, const TdStpNode *n) {
 }
 
 /* Off-chip bytes of one node. */
-static const TdStpExpr *traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
+const TdStpExpr *td_stp_metric_traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
   Metric m = {g, o};
   bool stores = n->op == TD_STP_STORE || n->op == TD_STP_STORE_AT;
   if (!stores && n->op != TD_STP_LOAD && n->op != TD_STP_LOAD_AT) return zero(&m);
@@ -139,7 +139,7 @@ static const TdStpExpr *sum_of(TdStpGraph *g, TdStpMetric o, Term f) {
 }
 
 const TdStpExpr *td_stp_metric_traffic(TdStpGraph *g, TdStpMetric o) {
-  return sum_of(g, o, traffic_of);
+  return sum_of(g, o, td_stp_metric_traffic_of);
 }
 
 const TdStpExpr *td_stp_metric_memory(TdStpGraph *g, TdStpMetric o) {
@@ -171,7 +171,7 @@ static const TdStpExpr *flops_of_one(const Metric *m, const TdStpNode *n) {
   }
 }
 
-static const TdStpExpr *flops_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
+const TdStpExpr *td_stp_metric_flops_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o) {
   Metric m = {g, o};
   bool computes = n->op == TD_STP_MAP || n->op == TD_STP_ACCUM || n->op == TD_STP_MAP_ACCUM ||
                   n->op == TD_STP_SCAN;
@@ -181,5 +181,5 @@ static const TdStpExpr *flops_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric 
 }
 
 const TdStpExpr *td_stp_metric_flops(TdStpGraph *g) {
-  return sum_of(g, (TdStpMetric){.as = TD_STP_AS_TYPES}, flops_of);
+  return sum_of(g, (TdStpMetric){.as = TD_STP_AS_TYPES}, td_stp_metric_flops_of);
 }

@@ -22,5 +22,8 @@ const TdStpExpr *td_stp_metric_memory(TdStpGraph *g, TdStpMetric o);
 
 /* FLOPs of all functions, padding included. */
 const TdStpExpr *td_stp_metric_flops(TdStpGraph *g);
+/* The terms of one node. */
+const TdStpExpr *td_stp_metric_traffic_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o);
+const TdStpExpr *td_stp_metric_flops_of(TdStpGraph *g, const TdStpNode *n, TdStpMetric o);
 
 #endif

@@ -1,4 +1,5 @@
 /* stp_rewrite.c - what steps on graphs share: names, refusals; the graph as a kind of programs. */
+#include "step/stp_depth.h"
 #include "step/stp_rewrite.h"
 
 #include <stdarg.h>
@@ -153,6 +154,9 @@ static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
   TdDiag before, now;
   if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
   if (!strcmp(now.code, "limit")) return true;
+  TdStpOptions o = td_stp_run_defaults();
+  o.memory.channels = 0;
+  td_stp_depth_tell(r->arena, (TdStpGraph *)(uintptr_t)after, &o, &r->tools->calls, &now);
   *r->diag = now;
   return false;
 }

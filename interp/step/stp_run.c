@@ -417,6 +417,7 @@ static void describe_tasks(TdStpRun *r, TdStpReport *report) {
     }
     t->stall = stall;
     report->flops += m->flops;
+    report->useful += m->useful;
     if (m->n->has >> TD_STP_KEY_BW & 1) report->allocated += m->n->opt[TD_STP_KEY_BW];
   }
   report->timed.task = task;

@@ -74,7 +74,7 @@ typedef struct TdStpCell {
 
 typedef struct TdStpReport {
   TdTimed timed;
-  int64_t traffic, memory, memory_live, moved, flops, allocated;
+  int64_t traffic, memory, memory_live, moved, flops, useful, allocated;
   const int64_t *symbol; /* values of the graph's symbols */
   TdStpOutput *output;   /* of the graph's outputs */
   const TdStpCell *cell; /* of a run on fingerprints, in order of first writes */

@@ -87,4 +87,10 @@ step.timing(function(unit, device, ...)
   return run.report.cycles
 end)
 
+--- Adds a metric: g:metric(name) is the sum of what f gives for each node of an operator, f(node) a number or an
+--- expression of node.elements, .flops, .traffic, .memory and the other fields of step.describe.
+---@param name string
+---@param terms table<string, function> by operator
+function step.metric(name, terms) require("tide.step.metrics").add(name, terms) end
+
 return step

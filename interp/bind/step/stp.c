@@ -328,13 +328,20 @@ static void open_classes(lua_State *L) {
                                         {"__index", l_graph_index},
                                         {"__tostring", l_graph_tostring},
                                         {NULL, NULL}};
-  static const luaL_Reg graph_methods[] = {
-      {"run", td_stp_l_run},         {"simulate", td_stp_l_simulate},
-      {"traffic", td_stp_l_traffic}, {"memory", td_stp_l_memory},
-      {"flops", td_stp_l_flops},     {"check", td_stp_l_check},
-      {"dot", td_stp_l_dot},         {"svg", td_stp_l_svg},
-      {"html", td_stp_l_html},       {"constants", td_stp_l_constants},
-      {"design", td_stp_l_design},   {NULL, NULL}};
+  static const luaL_Reg graph_methods[] = {{"run", td_stp_l_run},
+                                           {"simulate", td_stp_l_simulate},
+                                           {"traffic", td_stp_l_traffic},
+                                           {"memory", td_stp_l_memory},
+                                           {"flops", td_stp_l_flops},
+                                           {"check", td_stp_l_check},
+                                           {"dot", td_stp_l_dot},
+                                           {"svg", td_stp_l_svg},
+                                           {"html", td_stp_l_html},
+                                           {"constants", td_stp_l_constants},
+                                           {"design", td_stp_l_design},
+                                           {"metric", td_stp_l_metric},
+                                           {"intensity", td_stp_l_intensity},
+                                           {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};
   static const luaL_Reg fn_meta[] = {{"__tostring", l_fn_tostring}, {NULL, NULL}};

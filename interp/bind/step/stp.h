@@ -98,6 +98,8 @@ int td_stp_l_describe(lua_State *L);
 int td_stp_l_kernel_at(lua_State *L);
 /* g:design(): stdlib makes it. */
 int td_stp_l_design(lua_State *L);
+int td_stp_l_metric(lua_State *L);
+int td_stp_l_intensity(lua_State *L);
 
 /* stp_draw.c: g:dot, g:svg, g:html, g:constants; pushes what a graph or schedule has: the tensor
  * that it was given, or a copy of one that a step made. */

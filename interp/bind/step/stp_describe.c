@@ -3,6 +3,7 @@
 
 #include "bind/step/stp.h"
 #include "bind/program/unit.h"
+#include "step/stp_metric.h"
 
 static void push_integers(lua_State *L, const int64_t *v, int n) {
   lua_createtable(L, n, 0);
@@ -79,8 +80,23 @@ static void set_selectors(lua_State *L, const TdStpSelectors *s) {
   lua_setfield(L, -2, "extents");
 }
 
-static void push_node(lua_State *L, TdArena *a, const TdStpGraph *g, const TdStpNode *n) {
-  lua_createtable(L, 0, 24);
+/* Sets the terms of a node in the metrics, and how many elements it takes, or gives as a source. */
+static void set_metrics(lua_State *L, TdStpGraph *g, const TdStpNode *n) {
+  TdStpMetric o = {.as = TD_STP_AS_TYPES};
+  const TdStpStream *s = n->nin ? td_stp_graph_stream(g, n->in[0]) : &n->out[0];
+  td_stp_push_expr(L, td_stp_shape_count(g, s, 0));
+  lua_setfield(L, -2, "elements");
+  td_stp_push_expr(L, td_stp_metric_flops_of(g, n, o));
+  lua_setfield(L, -2, "flops");
+  td_stp_push_expr(L, td_stp_metric_traffic_of(g, n, o));
+  lua_setfield(L, -2, "traffic");
+  td_stp_push_expr(L, td_stp_metric_memory_of(g, n, o));
+  lua_setfield(L, -2, "memory");
+}
+
+static void push_node(lua_State *L, TdArena *a, TdStpGraph *g, const TdStpNode *n) {
+  lua_createtable(L, 0, 28);
+  set_metrics(L, g, n);
   td_bind_set_string(L, "name", td_stp_graph_name(a, n));
   td_bind_set_string(L, "op", td_stp_ops[n->op].name);
   td_bind_set_integer(L, "id", n->uid + 1);
@@ -142,7 +158,7 @@ int td_stp_l_kernel_at(lua_State *L) {
 
 /* step.describe(g): {nodes, symbols, outputs}. */
 int td_stp_l_describe(lua_State *L) {
-  const TdStpGraph *g = td_stp_check_program(L, 1);
+  TdStpGraph *g = td_stp_check_program(L, 1);
   TdArena *a = td_bind_arena(L);
   lua_createtable(L, 0, 3);
   lua_createtable(L, (int)g->node.n, 0);

@@ -88,6 +88,27 @@ int td_stp_l_constants(lua_State *L) {
   return (int)n;
 }
 
+/* g:metric(name, ...) and g:intensity(): stdlib's, with the module's function of this name. */
+static int call_stdlib(lua_State *L, const char *name) {
+  td_stp_check_program(L, 1);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.step.metrics");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, name);
+  lua_insert(L, 1);
+  lua_pop(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+int td_stp_l_metric(lua_State *L) {
+  return call_stdlib(L, "of");
+}
+
+int td_stp_l_intensity(lua_State *L) {
+  return call_stdlib(L, "intensity");
+}
+
 /* g:design {depth =, bound =}: a design of Tide, and its arguments. */
 int td_stp_l_design(lua_State *L) {
   td_stp_check_program(L, 1);

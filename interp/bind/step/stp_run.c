@@ -5,6 +5,7 @@
 #include "bind/step/stp.h"
 #include "bind/program/unit.h"
 #include "ir/at.h"
+#include "step/stp_depth.h"
 #include "step/stp_metric.h"
 #include "step/stp_run.h"
 
@@ -287,6 +288,7 @@ static void push_report(lua_State *L, const TdStpGraph *g, const TdStpReport *r,
   td_bind_set_integer(L, "memory_live", r->memory_live);
   td_bind_set_integer(L, "moved", r->moved);
   td_bind_set_integer(L, "flops", r->flops);
+  td_bind_set_integer(L, "useful", r->useful);
   td_bind_set_integer(L, "allocated", r->allocated);
   lua_createtable(L, 0, (int)g->symbol.n);
   for (size_t i = 0; i < g->symbol.n; i++)
@@ -329,7 +331,10 @@ static int run(lua_State *L, bool data) {
   TdArena *a = td_bind_work(L, TD_WORK_SIMULATE);
   TdDiag d = td_bind_diag(a);
   TdStpReport *r = TD_NEW(owner->arena, TdStpReport);
-  if (!td_stp_run(a, owner->arena, g, &o, &calls, r, &d)) td_bind_raise(L, &d);
+  if (!td_stp_run(a, owner->arena, g, &o, &calls, r, &d)) {
+    td_stp_depth_tell(a, g, &o, &calls, &d);
+    td_bind_raise(L, &d);
+  }
   owner->timed = &r->timed;
   push_report(L, g, r, at);
   int report = lua_gettop(L), count = 1;

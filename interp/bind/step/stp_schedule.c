@@ -52,5 +52,7 @@ const luaL_Reg td_stp_methods[] = {{"graph", l_graph},
                                    {"html", td_stp_l_html},
                                    {"constants", td_stp_l_constants},
                                    {"design", td_stp_l_design},
+                                   {"metric", td_stp_l_metric},
+                                   {"intensity", td_stp_l_intensity},
                                    {"verify", td_bind_verify_graph_schedule},
                                    {NULL, NULL}};

@@ -254,4 +254,6 @@ function models.attention(c, lens)
   end)
 end
 
+for name, f in pairs(require "tide.step.programs") do models[name] = f end
+
 return models

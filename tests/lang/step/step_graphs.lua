@@ -261,6 +261,9 @@ t.test("routing alone can stop a graph of static tiles, and dynamic tiles end it
   t.ok(not ok)
   t.eq(err.code, "step-deadlock")
   t.ok(#err.notes >= 3, "it tells who waits for whom")
+  local least = tonumber(tostring(err):match "depth = (%d+), where streams say none, is the least")
+  t.ok(least and g:simulate({ depth = least }).cycles > 0, tostring(err))
+  t.ok(not pcall(g.simulate, g, { depth = least - 1 }))
   t.ok(g:simulate({ depth = 256 }).cycles > 0)
 end)
 

@@ -1,0 +1,115 @@
+-- Plots of rows by gnuplot: SVG to a file, text at the prompt; without gnuplot a table.
+--   plot(rows, { x = "memory", y = "cycles", kind = "scatter", log = "xy", by = "tile", front = true, file = "x.svg" })
+local order = require "tide.order"
+
+local plot = {}
+
+local kinds = { lines = "linespoints", scatter = "points", bars = "boxes", box = "boxplot" }
+
+local function number(v) return math.type(v) == "float" and ("%.6g"):format(v) or tostring(v) end
+
+-- Rows in groups by a column, the groups in order of their names.
+local function groups_of(rows, by)
+  local groups, names = {}, {}
+  for _, row in ipairs(rows) do
+    local name = by and tostring(row[by]) or ""
+    if not groups[name] then
+      groups[name] = {}
+      names[#names + 1] = name
+    end
+    table.insert(groups[name], row)
+  end
+  if not by then return groups, names end
+  table.sort(names, function(a, b)
+    local x, y = tonumber(a), tonumber(b)
+    if x and y and x ~= y then return x < y end
+    if (x ~= nil) ~= (y ~= nil) then return x ~= nil end
+    return order.bytes(a, b)
+  end)
+  return groups, names
+end
+
+local function quoted(text) return "'" .. tostring(text):gsub("'", "''") .. "'" end
+
+--- The script that gnuplot is given.
+function plot.script(rows, o)
+  local groups, names = groups_of(rows, o.by)
+  local out = {}
+  local function line(...) out[#out + 1] = (...):format(select(2, ...)) end
+  if o.file then
+    line("set terminal svg size %d,%d", o.width or 720, o.height or 480)
+    line("set output %s", quoted(o.file))
+  else
+    line("set terminal dumb %d %d", o.width or 79, o.height or 24)
+  end
+  if o.title then line("set title %s", quoted(o.title)) end
+  line("set xlabel %s", quoted(o.x))
+  line("set ylabel %s", quoted(o.y))
+  for axis in (o.log or ""):gmatch "[xy]" do line("set logscale %s", axis) end
+  if o.kind == "bars" then line "set style fill solid 0.5" line "set boxwidth 0.8 relative" end
+  local parts, data = {}, {}
+  local category = false
+  for _, row in ipairs(rows) do category = category or type(row[o.x]) ~= "number" end
+  local function series(list, title, style)
+    local columns = style == "boxplot" and "(1.0):2" or category and "0:2:xticlabels(1)" or "1:2"
+    parts[#parts + 1] = ("'-' using %s with %s title %s"):format(columns, style, quoted(title))
+    for _, row in ipairs(list) do
+      if row[o.y] ~= nil then
+        data[#data + 1] = ("%s %s"):format(category and '"' .. tostring(row[o.x]) .. '"' or number(row[o.x]),
+          number(row[o.y]))
+      end
+    end
+    data[#data + 1] = "e"
+  end
+  for _, name in ipairs(names) do
+    series(groups[name], o.by and ("%s = %s"):format(o.by, name) or o.y, kinds[o.kind or "lines"])
+  end
+  if o.front then
+    local list = require("tide.explore").front(rows, { o.x, o.y })
+    table.sort(list, function(a, b) return a[o.x] < b[o.x] end)
+    series(list, "Pareto", "steps")
+  end
+  line("plot %s", table.concat(parts, ", "))
+  return table.concat(out, "\n") .. "\n" .. table.concat(data, "\n") .. "\n"
+end
+
+-- The columns as text, where nothing draws.
+local function as_table(rows, o)
+  local lines = { ("%-16s %-16s %s"):format(o.by or "", o.x, o.y) }
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ("%-16s %-16s %s"):format(o.by and tostring(row[o.by]) or "", tostring(row[o.x]),
+      tostring(row[o.y]))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function is_here()
+  local pipe = io.popen("command -v gnuplot 2>/dev/null", "r")
+  local found = pipe:read "l"
+  pipe:close()
+  return found ~= nil
+end
+
+--- Draws rows: to o.file as SVG, else as text, which is returned.
+---@param rows table[]
+---@param o table x, y: columns; kind = "lines" | "scatter" | "bars" | "box"; by, log, front, title, file, width, height
+function plot.draw(rows, o)
+  if type(o) ~= "table" or not o.x or not o.y then error("plot takes rows and { x = column, y = column }", 3) end
+  if o.kind and not kinds[o.kind] then
+    error(("plot: there is no kind '%s': lines, scatter, bars, box"):format(o.kind), 3)
+  end
+  if not is_here() then
+    return as_table(rows, o) .. "(plots are drawn by gnuplot, which is not here: apt-get install gnuplot-nox)\n"
+  end
+  local name = os.tmpname()
+  local script = assert(io.open(name, "w"))
+  script:write(plot.script(rows, o))
+  script:close()
+  local pipe = io.popen("gnuplot " .. name .. " 2>&1", "r")
+  local text = pipe:read "a"
+  pipe:close()
+  os.remove(name)
+  return text
+end
+
+return setmetatable(plot, { __call = function(_, rows, o) return plot.draw(rows, o) end })
