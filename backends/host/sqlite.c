@@ -44,8 +44,11 @@ static void load(void) {
   if (!all || !find(l, "sqlite3_open", &lib.open)) lib.open = NULL;
 }
 
-static void close_db(void *s) {
-  td_sqlite_close(s);
+/* Closes the file, with the arena that owns it. */
+static void close_db(void *sqlite) {
+  TdSqlite *s = sqlite;
+  if (s->db) lib.close(s->db);
+  s->db = NULL;
 }
 
 static bool fail(TdDiag *d, const char *what, const char *why) {
@@ -64,7 +67,7 @@ TdSqlite *td_sqlite_open(TdArena *a, const char *path, TdDiag *d) {
   td_arena_defer(a, close_db, s);
   if (lib.open(path, &s->db) != OK) {
     fail(d, path, s->db ? lib.message(s->db) : "no memory");
-    td_sqlite_close(s);
+    close_db(s);
     return NULL;
   }
   lib.wait(s->db, PATIENCE);
@@ -87,9 +90,4 @@ bool td_sqlite_run(TdSqlite *s, const char *sql, const char *const *value, int n
   bool ok = state == DONE || fail(d, sql, lib.message(s->db));
   lib.finalize(statement);
   return ok;
-}
-
-void td_sqlite_close(TdSqlite *s) {
-  if (s->db) lib.close(s->db);
-  s->db = NULL;
 }

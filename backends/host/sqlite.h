@@ -14,7 +14,4 @@ TdSqlite *td_sqlite_open(TdArena *a, const char *path, TdDiag *d);
 typedef void TdSqliteRow(void *ud, const char *const *text, int ncol);
 bool td_sqlite_run(TdSqlite *s, const char *sql, const char *const *value, int n, TdSqliteRow *row,
                    void *ud, TdDiag *d);
-/* Closes it; what follows is refused. */
-void td_sqlite_close(TdSqlite *s);
-
 #endif

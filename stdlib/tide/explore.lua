@@ -1,5 +1,5 @@
 -- Sweeps over points, kept in a file: graphs, designs, whatever a function measures.
---   local rows = explore.sweep { over = { tile = { 8, 16, 32 } }, run = function(p) return layer(p.tile):simulate() end,
+--   local rows = explore.sweep { over = { tile = { 8, 16 } }, run = function(p) return layer(p.tile):simulate() end,
 --     keep = { "cycles", "memory" }, file = "sweep.db", jobs = 2 }
 --   explore.front(rows, { "cycles", "memory" })
 local tide = require "tide"
@@ -119,7 +119,8 @@ local function measure(o, p)
     for _, k in ipairs(o.keep) do kept[k] = r[k] end
   elseif type(r) == "table" then
     for k, v in pairs(r) do
-      if type(k) == "string" and (type(v) == "number" or type(v) == "string" or type(v) == "boolean") then kept[k] = v end
+      local plain = type(v) == "number" or type(v) == "string" or type(v) == "boolean"
+      if type(k) == "string" and plain then kept[k] = v end
     end
   else
     kept.value = r
@@ -149,10 +150,11 @@ local function measure_all(o, points, done)
   if failed then error(("sweep: the process that measures point %d has ended"):format(failed), 0) end
 end
 
---- Measures all points; those that the file has are not measured again. Rows have the point's values and the result's,
---- in the order of points, whatever the number of jobs.
----@param o table over = lists by name; names = their order; run = function of a point; keep = names of what a row keeps;
----  file = "x.db"; csv = "x.csv"; jobs = processes; program = what run measures, as text; progress = function(n, all, s)
+--- Measures all points; those that the file has are not measured again. Rows have the point's values and the
+--- result's, in the order of points, whatever the number of jobs.
+---@param o table over = lists by name; names = their order; run = function of a point; keep = names that a row keeps;
+---  file = "x.db"; csv = "x.csv"; jobs = processes; program = what run measures, as text;
+---  progress = function(n, all, seconds left)
 function explore.sweep(o)
   if type(o) ~= "table" or type(o.over) ~= "table" or type(o.run) ~= "function" then
     error("sweep takes { over = lists by name, run = a function of a point }", 2)
@@ -251,10 +253,11 @@ local function step_text(step)
   return (":%s(%s)"):format(step[1], table.concat(parts, ", "))
 end
 
---- Tries all combinations of steps, one choice of each list (false: no step): the fastest graph or design that keeps to
---- the memory. Returns its row, the schedule, the text of its steps, and all rows.
+--- Tries all combinations of steps, one choice of each list (false: no step): the fastest graph that keeps to the
+--- memory. Returns its row, the schedule, the text of its steps, and all rows.
 ---@param program any a graph
----@param o table choices = lists of steps { "retile", "tile", 8 } or false; memory =, jobs =, file =; simulate = options
+---@param o table choices = lists of steps { "retile", "tile", 8 } or false; memory =, jobs =, file =; simulate =
+---  options
 function explore.search(program, o)
   local over, names = {}, {}
   for i, list in ipairs(o.choices) do

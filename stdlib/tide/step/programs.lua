@@ -9,9 +9,9 @@ local programs = {}
 -- A tensor argument: the one given, or its type.
 local function given(c, name, T) return c[name] or T end
 
---- y = A x of a sparse A in tiles of T x T: counts[r] tiles in tile row r, their tile columns in `columns`, row by row. Rows
---- without tiles give zeros.
----@param c table T, D: columns of x; K: tile rows of x; bw; values [#columns * T][T], x [K * T][D], y: tensors, else types
+--- y = A x of a sparse A in tiles of T x T: counts[r] tiles in tile row r, their tile columns in `columns`, row by
+--- row. Rows without tiles give zeros.
+---@param c table T, D: columns of x; K: tile rows of x; bw; values [#columns * T][T], x [K * T][D], y: tensors
 ---@param counts integer[]
 ---@param columns integer[]
 function programs.spmm(c, counts, columns)
@@ -82,8 +82,8 @@ local function ended(D)
   }
 end
 
---- Attention of each request over its own cached rows, with an online softmax: scores of any size. A request without rows
---- gives zeros.
+--- Attention of each request over its own cached rows, with an online softmax: scores of any size. A request without
+--- rows gives zeros.
 ---@param c table H, D, R: rows of a tile of the cache; bw; q [n * H][D], k, v [tiles * R][D], y: tensors, else types
 ---@param lens integer[] cached rows of each request; request i has ceil(lens[i] / R) tiles, one request after the other
 function programs.softmax_attention(c, lens)

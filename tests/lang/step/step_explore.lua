@@ -34,6 +34,8 @@ t.test("a file keeps what was measured", function()
   local _, others = explore.sweep { over = over, run = other, file = path }
   t.eq(others, 10, "another program has rows of its own")
   os.remove(path)
+  local ok, err = pcall(explore.sweep, { over = over, run = measured, file = "/nowhere/x.db" })
+  t.ok(not ok and (err.code == "sqlite" or err.code == "no-sqlite"), tostring(err))
 end)
 
 t.test("a point that fails is a row that says so; a process that ends is an error", function()
@@ -62,7 +64,8 @@ t.test("fronts and distances", function()
     for _, a in ipairs(rows) do
       local beaten = false
       for _, b in ipairs(rows) do
-        beaten = beaten or b.cycles <= a.cycles and b.memory <= a.memory and (b.cycles < a.cycles or b.memory < a.memory)
+        local less = b.cycles < a.cycles or b.memory < a.memory
+        beaten = beaten or b.cycles <= a.cycles and b.memory <= a.memory and less
       end
       if not beaten then want[#want + 1] = a end
     end
@@ -78,8 +81,10 @@ t.test("a search over steps finds what brute force finds, and prints it", functi
   for b = 1, c.B do routing[b] = { b % 3, 3 } end
   local g = models.moe(c, routing)
   local o = { reassociate = true }
-  local choices = { { false, { "retile", "tile", 2, o }, { "retile", "tile", 8, o }, { "retile", "tile", "dynamic", o } },
-    { false, { "multiplex", "tile", "done", 2, o }, { "multiplex", "tile", "done", 1, o } } }
+  local choices = {
+    { false, { "retile", "tile", 2, o }, { "retile", "tile", 8, o }, { "retile", "tile", "dynamic", o } },
+    { false, { "multiplex", "tile", "done", 2, o }, { "multiplex", "tile", "done", 1, o } },
+  }
   local settings = { depth = 64 }
   local all = {}
   for _, x in ipairs(choices[1]) do
@@ -98,7 +103,8 @@ t.test("a search over steps finds what brute force finds, and prints it", functi
       if r.memory <= limit then least = math.min(least, r.cycles) end
     end
     for _, jobs in ipairs { 1, 2 } do
-      local best, s, text, rows = explore.search(g, { choices = choices, simulate = settings, memory = limit, jobs = jobs })
+      local best, s, text, rows = explore.search(g,
+        { choices = choices, simulate = settings, memory = limit, jobs = jobs })
       t.eq(best.cycles, least)
       t.eq(#rows, 12)
       t.eq(s:simulate(settings).cycles, least)
@@ -122,7 +128,8 @@ end)
 
 t.test("a plot's script, and its text where gnuplot is not", function()
   local rows = { { tile = 8, cycles = 100, memory = 5 }, { tile = 16, cycles = 60, memory = 9 } }
-  local script = plot.script(rows, { x = "memory", y = "cycles", kind = "scatter", log = "xy", front = true, by = "tile" })
+  local o = { x = "memory", y = "cycles", kind = "scatter", log = "xy", front = true, by = "tile" }
+  local script = plot.script(rows, o)
   t.ok(script:find("set logscale x", 1, true) and script:find("tile = 8", 1, true) and script:find("Pareto", 1, true))
   t.ok(plot.script(rows, { x = "memory", y = "cycles", file = "it's.svg" }):find("set output 'it''s.svg'", 1, true))
   t.ok(#plot(rows, { x = "memory", y = "cycles" }) > 20)
