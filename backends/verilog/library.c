@@ -55,6 +55,40 @@ static const char regs[] =
     "endmodule\n"
     "`endif\n";
 
+static const char side[] =
+    "// Registers that are also read as a whole, word 0 lowest, and become `loaded` while `load`.\n"
+    "`ifndef TIDE_SIDE\n"
+    "module tide_side #(parameter W = 8, D = 16, A = 4, R = 1, N = 1) (\n"
+    "  input  wire           clk,\n"
+    "  input  wire [R*A-1:0] raddr,\n"
+    "  output wire [R*W-1:0] q,\n"
+    "  input  wire [N-1:0]   we,\n"
+    "  input  wire [N*A-1:0] waddr,\n"
+    "  input  wire [N*W-1:0] d,\n"
+    "  output wire [D*W-1:0] whole,\n"
+    "  input  wire           load,\n"
+    "  input  wire [D*W-1:0] loaded,\n"
+    "  input  wire           fill,\n"
+    "  input  wire [W-1:0]   filler\n"
+    ");\n"
+    "  reg [W-1:0] mem [0:D-1];\n"
+    "  genvar i;\n"
+    "  generate for (i = 0; i < R; i = i + 1) begin : read\n"
+    "    assign q[i*W +: W] = mem[raddr[i*A +: A]];\n"
+    "  end endgenerate\n"
+    "  generate for (i = 0; i < D; i = i + 1) begin : word\n"
+    "    assign whole[i*W +: W] = mem[i];\n"
+    "  end endgenerate\n"
+    "  integer k;\n"
+    "  always @(posedge clk) begin\n"
+    "    if (load) for (k = 0; k < D; k = k + 1) mem[k] <= loaded[k*W +: W];\n"
+    "    else if (fill) for (k = 0; k < D; k = k + 1) mem[k] <= filler;\n"
+    "    else for (k = 0; k < N; k = k + 1)\n"
+    "      if (we[k]) mem[waddr[k*A +: A]] <= d[k*W +: W];\n"
+    "  end\n"
+    "endmodule\n"
+    "`endif\n";
+
 static const char rom[] =
     "// D constant words, word 0 lowest, with R ports, which answer in the next cycle.\n"
     "`ifndef TIDE_ROM\n"
@@ -121,9 +155,9 @@ static const char fifo[] = "// A stream of at most D tokens; what is put is ther
                            "endmodule\n"
                            "`endif\n";
 
-const TdFile td_verilog_library[] = {
-    {"tide_fifo", fifo}, {"tide_ram", ram},     {"tide_regs", regs},
-    {"tide_rom", rom},   {"tide_table", table}, {NULL, NULL}};
+const TdFile td_verilog_library[] = {{"tide_fifo", fifo}, {"tide_ram", ram}, {"tide_regs", regs},
+                                     {"tide_side", side}, {"tide_rom", rom}, {"tide_table", table},
+                                     {NULL, NULL}};
 
 const char *const td_verilog_library_main = "// Runs the bench to its end.\n"
                                             "#include \"Vbench.h\"\n"

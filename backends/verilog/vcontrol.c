@@ -232,6 +232,7 @@ bool td_vcontrol_open(TdVkUnit *k) {
   k->tick_width = bits_of((uint64_t)longest - 1);
   k->at = td_vtree_reg(k->m, "state", k->at_width);
   if (longest > 1) k->tick = td_vtree_reg(k->m, "tick", k->tick_width);
+  for (size_t i = 0; i < k->leaf.n; i++) td_vtask_find_side(k, k->leaf.at[i]);
   for (size_t i = 0; i < k->early.n; i++) {
     int64_t at = k->early.at[i];
     if (at < 0 ? !keep_bounds(k, &k->counter.at[-1 - at]) : !td_vcall_open(k, &k->call.at[at]))

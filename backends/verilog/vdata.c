@@ -148,13 +148,36 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   if (!s) return (TdVlNum){0};
   s->read = true;
   if (s->scalar) return td_vop_num(td_vtree_sig(k->m, s->reg), p->element);
-  if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "tokens of a whole array");
+  if (r->spot == TD_TRACE_ALL) {
+    TdVlNum all = td_vstore_whole(k, l, p);
+    int64_t there = c + l->t->flow.node.at[r->node].stages;
+    if (all.e) all.e = td_vdata_delay(k, l, s->name, all.e, c, there, td_map_mix(r->node, 7));
+    return all;
+  }
   int64_t slot = l->pipe ? c % l->ii : c;
   TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
   int late = p->registers ? 0 : (int)p->read - s->latency;
   if (v.e && late < 0) return none(k, r->stmt->loc, "an array that a call takes for registers");
   if (v.e && late) v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));
   return v;
+}
+
+/* One element of a tensor that was got. */
+static TdVlNum element(TdVkUnit *k, TdVkLeaf *l, const TdTraceCell *c, int64_t cycle) {
+  TdVlModule *m = k->m;
+  const TdPlaced *p = c->array;
+  TdVlNum v = td_vdata_value(k, l, c->x[0], cycle);
+  uint64_t n;
+  if (!v.e) return v;
+  const TdVl *number = td_vstore_number(k, l, p, c->at, cycle);
+  if (v.e->width == p->width) return td_vop_num(v.e, p->element);
+  const TdVl *all = td_vtree_sig(m, td_vtree_named(m, "token", v.e));
+  if (td_vtree_is_const(number, &n))
+    return td_vop_num(td_vtree_slice(m, all, (int)n * p->width, p->width), p->element);
+  const TdVl *by = td_vtree_const(m, 32, (uint64_t)p->width);
+  by = td_vtree_binary(m, "*", 32, td_vtree_fit(m, number, 32, false), by);
+  const TdVl *low = td_vtree_binary(m, ">>", all->width, all, by);
+  return td_vop_num(td_vtree_slice(m, low, 0, p->width), p->element);
 }
 
 /* Whether the node's value is there in the cycle in which it begins. */
@@ -167,6 +190,7 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
     return td_vop_num(td_vtree_const(k->m, c->type->w, td_num_word(c->type, c->literal)), c->type);
   if (c->what == TD_TRACE_PARAMETER)
     return td_vop_num(td_vtree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
+  if (c->what == TD_TRACE_ELEMENT) return element(k, l, c, cycle);
   if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN) return none(k, loc, "foreign code");
   for (uint8_t i = 0; i < c->n; i++)
     if (!(x[i] = td_vdata_value(k, l, c->x[i], cycle)).e) return x[i];
@@ -258,12 +282,32 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   return !td_diag_failed(k->diag);
 }
 
+/* A number that all elements of a SET are given is computed with the first of them. */
+static const TdVl *hold(TdVkUnit *k, TdVkLeaf *l, const TdStmt *s, int64_t c, const TdVl *v) {
+  TdVlModule *m = k->m;
+  const TdVl *first = NULL;
+  if (!l->element || s->kind != TD_STMT_SET || s->expr[1]->type->kind == TD_T_TENSOR ||
+      v->kind == TD_VL_CONST)
+    return v;
+  for (size_t i = 0; i < l->nelement; i++) {
+    const TdVl *n = td_vtree_sig(m, k->counter.at[l->element - 1 + i].n);
+    const TdVl *none = td_vtree_const(m, n->width, 0);
+    first = td_vtree_and(m, first, td_vtree_binary(m, "==", 1, n, none));
+  }
+  if (!first) return v;
+  TdVlSig *reg = td_vtree_reg(m, td_text_fmt(k->arena, "%s_value", l->name), v->width);
+  const TdVl *on = td_vtree_and(m, td_vdata_there(k, l, c), first);
+  td_vtree_always(m, NULL, td_vtree_if(m, on, td_vtree_set(m, reg, v), NULL));
+  return td_vtree_pick(m, first, v, td_vtree_sig(m, reg));
+}
+
 /* A write of leaf l. */
 static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = write_cycle(l, r->node);
   TdVlNum v = td_vdata_value(k, l, r->value, c);
   if (!v.e) return false;
+  v.e = hold(k, l, r->stmt, c, v.e);
   const TdVl *on = td_vdata_moves(k, l, c);
   if (r->guard) {
     TdVlNum g = td_vdata_value(k, l, td_trace_node(r->guard), c);
@@ -274,7 +318,11 @@ static bool write(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     set_kept(k, hoisted(k, l, r), on, td_vop_fit(k->m, v, p->width));
     return true;
   }
-  if (r->spot == TD_TRACE_ALL) return none(k, r->stmt->loc, "filled arrays").e != NULL;
+  if (r->spot == TD_TRACE_ALL && !p->token) return none(k, r->stmt->loc, "filled arrays").e != NULL;
+  if (r->spot == TD_TRACE_ALL) {
+    td_vstore_load(k, l, p, on, v.e);
+    return !td_diag_failed(k->diag);
+  }
   int64_t slot = l->pipe ? c % l->ii : c;
   td_vstore_write(k, l, p, p->spot.at[r->spot].at, c, on, slot, v);
   return !td_diag_failed(k->diag);
@@ -346,6 +394,14 @@ static bool fill(TdVkUnit *k, TdVkLeaf *l) {
   return !td_diag_failed(k->diag);
 }
 
+/* Whether a write is of an array that an iteration makes and reads as values alone. */
+static bool is_needless(const TdTrace *t, const TdReach *r) {
+  if (!t->loop || !r->array->fresh) return false;
+  for (size_t i = 0; i < t->reach.n; i++)
+    if (t->reach.at[i].array == r->array && !t->reach.at[i].write) return false;
+  return true;
+}
+
 /* A call of foreign code that is laid out in a leaf, or NULL. */
 static const TdStmt *foreign_in(const TdTrace *t) {
   for (size_t i = 0; i < t->op.n; i++) {
@@ -377,7 +433,7 @@ bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
     return none(k, l->step->stmt->loc, "registers that are filled beside their use").e != NULL;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
-    if (r->array->kind != TD_CELL_MEMORY) continue;
+    if (r->array->kind != TD_CELL_MEMORY || (r->write && is_needless(t, r))) continue;
     if (r->write && !r->hidden && (!is_behind(k, l, i) || !write(k, l, r))) return false;
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;

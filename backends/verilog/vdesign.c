@@ -74,8 +74,17 @@ static void bound(Design *d, Wires *w) {
 /* The scopes of a stream array. */
 static bool put_streams(Design *d, const TdStream *s) {
   Wires w = {.stream = s, .rank = s->type->rank, .width = td_type_scalar(s->type)->w};
-  if (s->type->block || s->type->elem->kind == TD_T_TENSOR)
-    return refuse(d, "not-built", s->loc, "streams of blocks and tensors");
+  const TdType *token = s->type->elem;
+  enum { MOST_BITS = 4096 };
+  if (s->type->block) return refuse(d, "not-built", s->loc, "streams of blocks");
+  for (int i = 0; token->kind == TD_T_TENSOR && i < token->rank; i++) {
+    int64_t n = 1;
+    td_unit_value(d->net->design, token->dim[i], &n);
+    w.width = n < MOST_BITS && w.width <= MOST_BITS ? w.width * (int)n : MOST_BITS + 1;
+  }
+  if (td_unit_beats(d->net->design, s, token) > 1)
+    return refuse(d, "not-built", s->loc, "tokens of several beats");
+  if (w.width > MOST_BITS) return refuse(d, "not-built", s->loc, "tokens of more than 4,096 bits");
   if (td_attrs_get(s->attrs, TD_ATTR_LATENCY))
     return refuse(d, "not-built", s->loc, "streams with a latency");
   td_unit_value(d->net->design, s->depth, &w.depth);

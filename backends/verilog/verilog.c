@@ -48,13 +48,26 @@ static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
   t->file = f;
 }
 
+/* Whether nothing outside has to move tokens. */
+static bool is_closed(const TdUnit *root, TdDiag *d) {
+  for (size_t i = 0; i < root->nparam; i++) {
+    if (root->param[i].type->kind != TD_T_PORT) continue;
+    td_diag_set(d, TD_UNSUPPORTED, "not-built", root->param[i].loc,
+                "Verilog of a top with streams, as '%s' here, is not built yet",
+                root->param[i].sym->name);
+    td_diag_help(d, "run it as a task of a design");
+    return false;
+  }
+  return true;
+}
+
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdArena *a = b->arena;
   TdAffine *affine = td_affine_new(a);
   const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
   const TdUnit *root = td_prog_root(b->prog);
   TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
-  const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
+  const TdTimes *times = is_closed(root, d) ? td_firing_times(affine, a, b->prog, t, d) : NULL;
   if (!times) return NULL;
   TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
   TdVlogText *out = TD_NEW(a, TdVlogText);

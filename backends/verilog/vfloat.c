@@ -29,7 +29,7 @@ static TdVlItem *core(TdVlModule *m, const char *module, const TdType *t, const 
 
 static const TdVl *output(TdVlModule *m, TdVlItem *i, const char *pin, int width) {
   TdVlSig *s = td_vtree_wire(m, td_text_fmt(m->arena, "%s_%s", i->name, pin), width);
-  td_vtree_connect(m, i, pin, td_vtree_sig(m, s));
+  td_vtree_take(m, i, pin, s);
   return td_vtree_sig(m, s);
 }
 

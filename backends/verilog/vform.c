@@ -86,10 +86,13 @@ TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle) {
   return (TdVlNum){td_vform_bits(k, l, f, cycle, w), is_signed, 0, NULL};
 }
 
+/* An index expression over loops, coordinates, sizes; e NULL with the diagnostic filled. */
+static TdVlNum index_of(TdVkUnit *k, const TdExpr *e);
+
 bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi) {
   k->frame = (TdVkFrame *)c->frame;
-  *lo = c->bounds ? (first ? c->now[0] : c->kept[0]) : td_vform_index(k, td_for_lo(c->loop));
-  *hi = c->bounds ? (first ? c->now[1] : c->kept[1]) : td_vform_index(k, td_for_hi(c->loop));
+  *lo = c->bounds ? (first ? c->now[0] : c->kept[0]) : index_of(k, td_for_lo(c->loop));
+  *hi = c->bounds ? (first ? c->now[1] : c->kept[1]) : index_of(k, td_for_hi(c->loop));
   return lo->e && hi->e;
 }
 
@@ -123,7 +126,7 @@ static int result_width(TdOp op, const TdVlNum *x, uint32_t n) {
   return td_ops[op].boolean ? 1 : w > 64 ? 64 : w;
 }
 
-TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e) {
+static TdVlNum index_of(TdVkUnit *k, const TdExpr *e) {
   TdVlNum x[4] = {{0}};
   int64_t v;
   if (td_unit_value(k->frame->unit, e, &v)) return td_vop_const(k->m, v);
@@ -136,7 +139,7 @@ TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e) {
     return (TdVlNum){0};
   }
   for (uint32_t i = 0; i < e->nkid; i++)
-    if (!(x[i] = td_vform_index(k, e->kid[i])).e) return x[i];
+    if (!(x[i] = index_of(k, e->kid[i])).e) return x[i];
   if (cast && e->type->kind == TD_T_INDEX) return x[0];
   if (cast) return td_vop_cast(k->m, e->type, x[0]);
   TdVlNum out = td_vop_apply(k->m, (TdOp)e->op, e->type, result_width((TdOp)e->op, x, e->nkid), x);

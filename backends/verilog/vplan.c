@@ -316,6 +316,7 @@ static bool plan_elements(TdVkUnit *k, const TdSchedStep *x, const TdType *type)
   size_t body = k->op.n;
   add_state(k, td_text_fmt(k->arena, "%s_again", name), s->loc, t->again);
   if (!plan_block(k, x->kid[0], first + 1)) return false;
+  k->leaf.at[k->leaf.n - 1]->nelement = (size_t)type->rank;
   for (int d = type->rank; d-- > 0;) {
     close_loop(k, first + (size_t)d, body);
     add_op(k, (TdVkOp){.kind = TD_VK_CLEAR, .counter = first + (size_t)d});
@@ -326,6 +327,9 @@ static bool plan_elements(TdVkUnit *k, const TdSchedStep *x, const TdType *type)
 /* A loop that no one wrote: of a SET, of a local with a value, of a fill. */
 static bool plan_unwritten(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
+  if (s->kind == TD_STMT_PUT)
+    return td_vunit_refuse(k, "not-built", s->loc, "compute it into a local before",
+                           "Verilog of a put that computes a tensor is not built yet");
   if (x->kind == TD_SCHED_PIPE) return plan_fill(k, x);
   return plan_elements(k, x, s->kind == TD_STMT_SET ? s->expr[0]->type : s->type);
 }

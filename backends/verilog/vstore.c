@@ -16,7 +16,7 @@ static void take_shape(TdVkStore *s, const TdPlaced *p) {
   s->rank = p->rank;
   s->depth = s->nbank = 1;
   for (int d = 0; d < p->rank; d++) {
-    bool whole = p->registers || p->part[d] == TD_PART_NONE;
+    bool whole = p->registers || s->side || p->part[d] == TD_PART_NONE;
     s->extent[d] = p->extent[d];
     s->part[d] = whole ? TD_PART_NONE : p->part[d];
     s->banks[d] = whole ? 1 : p->banks[d];
@@ -49,7 +49,8 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   if (p->decl && p->decl->cls == TD_LOCAL_STATE) s->outside = true;
   s->decl = p->decl;
   s->scalar = p->rank == 0 && !s->outside;
-  s->latency = p->registers ? 0 : (int)p->read;
+  for (size_t i = 0; i < k->side.n; i++) s->side |= k->side.at[i] == p->sym && !s->outside;
+  s->latency = p->registers || s->side ? 0 : (int)p->read;
   take_shape(s, p);
   s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
   if (s->scalar) {
@@ -273,7 +274,7 @@ void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on,
                     const TdVl *data) {
   TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return;
-  if (p->registers) {
+  if (s->latency == 0 && !s->outside) {
     s->filler = s->fill ? td_vtree_pick(k->m, on, data, s->filler) : data;
     s->fill = td_vtree_or(k->m, s->fill, on);
     return;
@@ -281,6 +282,36 @@ void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on,
   int w = bits_below(s->depth);
   const TdVl *word = at ? td_vtree_fit(k->m, at, w, false) : td_vtree_const(k->m, w, 0);
   for (int64_t b = 0; b < s->nbank; b++) write_bank(k, l, s, b, word, on, 0, data);
+}
+
+TdVlNum td_vstore_whole(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p) {
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
+  if (!s || !s->side || td_vstore_view(l->frame, p->sym)) {
+    td_vunit_refuse(k, "not-built", l->step->stmt->loc, "copy it into a local before",
+                    "Verilog of a token that is an argument's array is not built yet");
+    return (TdVlNum){0};
+  }
+  if (!s->whole)
+    s->whole = td_vtree_wire(k->m, td_text_fmt(k->arena, "%s_whole", s->name),
+                             s->element->w * (int)s->depth);
+  return td_vop_num(td_vtree_sig(k->m, s->whole), p->element);
+}
+
+void td_vstore_load(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *all) {
+  if (!td_vstore_whole(k, l, p).e) return;
+  TdVkStore *s = td_vstore_of(k, l->frame, p);
+  s->loaded = s->load ? td_vtree_pick(k->m, on, all, s->loaded) : all;
+  s->load = td_vtree_or(k->m, s->load, on);
+}
+
+const TdVl *td_vstore_number(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at,
+                             int64_t cycle) {
+  TdAff sum = td_sys_const(0);
+  int64_t weight = 1, c;
+  for (int d = p->rank; d-- > 0; weight *= p->extent[d])
+    sum = td_sys_plus(k->arena, sum, weight, at[d]);
+  if (td_sys_is_const(sum, &c)) return td_vtree_const(k->m, 32, (uint64_t)c);
+  return td_vform_bits(k, l, sum, cycle, bits_below(weight));
 }
 
 /* What drives one port. */
@@ -359,7 +390,7 @@ static void finish_table(TdVkUnit *k, const TdVkStore *s, int64_t b, TdVlItem *r
 /* The module that holds a bank. */
 static const char *module_of(const TdVkStore *s) {
   if (s->table) return s->latency ? "tide_rom" : "tide_table";
-  return s->latency ? "tide_ram" : "tide_regs";
+  return s->latency ? "tide_ram" : s->side ? "tide_side" : "tide_regs";
 }
 
 /* Connects what writes a bank of a local array, if anything does. */
@@ -376,6 +407,12 @@ static void connect_writes(TdVkUnit *k, const TdVkStore *s, const TdVkBank *bank
   td_vtree_connect(k->m, ram, "waddr", wa ? wa : td_vtree_const(k->m, bits_below(s->depth), 0));
   td_vtree_connect(k->m, ram, "d", data ? data : td_vtree_fit(k->m, none, w, false));
   if (s->latency) return;
+  if (s->side) {
+    TdVlSig *all = s->whole ? s->whole : td_vtree_wire(k->m, "whole", w * (int)s->depth);
+    td_vtree_take(k->m, ram, "whole", all);
+    td_vtree_connect(k->m, ram, "load", s->load ? s->load : none);
+    td_vtree_connect(k->m, ram, "loaded", s->load ? s->loaded : td_vtree_sig(k->m, all));
+  }
   td_vtree_connect(k->m, ram, "fill", s->fill ? s->fill : none);
   td_vtree_connect(k->m, ram, "filler", s->fill ? s->filler : td_vtree_fit(k->m, none, w, false));
 }
@@ -385,7 +422,7 @@ static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
   const TdVkBank *bank = &s->bank[b];
   size_t nr = bank->ports[0];
   const TdVl *re = NULL, *ra = NULL;
-  if (!nr) return;
+  if (!nr && !s->whole) return;
   for (size_t i = 0; i < nr; i++) {
     Drive d = drive_of(k, bank, false, i);
     re = join(k, re, d.on);
@@ -393,6 +430,11 @@ static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
   }
   int w = s->element->w;
   const char *name = bank_name(k, s, b);
+  size_t read = nr;
+  if (!nr) {
+    nr = 1;
+    ra = td_vtree_const(k->m, bits_below(s->depth), 0);
+  }
   TdVlSig *q = td_vtree_wire(k->m, td_text_fmt(k->arena, "%s_out", name), w * (int)nr);
   TdVlItem *ram =
       td_vtree_instance(k->m, module_of(s), td_text_fmt(k->arena, "%s_%s", name, "store"));
@@ -407,9 +449,9 @@ static void finish_inside(TdVkUnit *k, const TdVkStore *s, int64_t b) {
   if (!s->table || s->latency) td_vtree_connect(k->m, ram, "clk", td_vtree_sig(k->m, k->clk));
   if (s->latency) td_vtree_connect(k->m, ram, "re", re);
   td_vtree_connect(k->m, ram, "raddr", ra);
-  td_vtree_connect(k->m, ram, "q", td_vtree_sig(k->m, q));
+  td_vtree_take(k->m, ram, "q", q);
   if (!s->table) connect_writes(k, s, bank, ram);
-  for (size_t i = 0; i < nr; i++)
+  for (size_t i = 0; i < read; i++)
     td_vtree_assign(k->m, bank->q.at[i],
                     td_vtree_slice(k->m, td_vtree_sig(k->m, q), (int)i * w, w));
 }

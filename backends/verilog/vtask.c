@@ -13,6 +13,26 @@ static const TdVl *wire(TdVkUnit *k, const char *name, const char *what, const T
   return td_vtree_sig(k->m, s);
 }
 
+/* The elements of a token of the module's stream `sym`. */
+static int64_t token_elements(const TdVkUnit *k, TdSym sym) {
+  const TdParam *p = td_unit_param(k->unit, sym);
+  int64_t n = 1, extent;
+  const TdType *t = p ? p->type->elem : NULL;
+  for (int d = 0; t && t->kind == TD_T_TENSOR && d < t->rank; d++)
+    if (td_unit_value(k->unit, t->dim[d], &extent)) n *= extent;
+  return n;
+}
+
+void td_vtask_find_side(TdVkUnit *k, const TdVkLeaf *l) {
+  for (size_t i = 0; i < l->t->reach.n; i++) {
+    const TdReach *r = &l->t->reach.at[i];
+    if (r->array->kind != TD_CELL_MEMORY || r->spot != TD_TRACE_ALL) continue;
+    if (r->write && !r->array->token) continue;
+    const TdVkView *v = td_vstore_view(l->frame, r->array->sym);
+    if (!v) td_vec_push(k->arena, &k->side, r->array->sym);
+  }
+}
+
 /* The end of a stream that leaf l moves tokens at. */
 static TdVkPort *port_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool put) {
   const TdVkView *v = td_vstore_view(l->frame, p->sym);
@@ -20,13 +40,35 @@ static TdVkPort *port_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool
   for (size_t i = 0; i < k->port.n; i++)
     if (k->port.at[i]->sym == sym && k->port.at[i]->put == put) return k->port.at[i];
   TdVkPort *x = TD_NEW(k->arena, TdVkPort);
-  *x = (TdVkPort){.sym = sym, .put = put, .element = p->element};
+  *x = (TdVkPort){.sym = sym, .put = put, .width = p->width * (int)token_elements(k, sym)};
   x->name = td_vtree_name(k->m, sym->name);
   x->ready =
       td_vtree_input(k->m, td_text_fmt(k->arena, "%s_%s", x->name, put ? "room" : "valid"), 1);
-  if (!put) x->data = td_vtree_input(k->m, td_text_fmt(k->arena, "%s_data", x->name), p->width);
+  if (!put) x->data = td_vtree_input(k->m, td_text_fmt(k->arena, "%s_data", x->name), x->width);
   td_vec_push(k->arena, &k->port, x);
   return x;
+}
+
+/* What put r puts: a number, or elements of one, or of all the same, next to each other. */
+static const TdVl *put_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t c) {
+  int width = port_of(k, l, r->array, true)->width, w = r->array->width;
+  const TdVl *all = NULL;
+  for (size_t i = 0; i < r->element.n; i++) {
+    TdVlNum v = td_vdata_value(k, l, r->element.at[i], c);
+    if (!v.e) return NULL;
+    const TdVl *e = td_vop_fit(k->m, v, w);
+    all = all ? td_vtree_cat(k->m, e, all) : e;
+  }
+  if (all) return all->width == width ? all : NULL;
+  TdVlNum v = td_vdata_value(k, l, r->value, c);
+  const TdTraceCell *cell = r->value.affine ? NULL : &l->t->cell.at[r->value.node];
+  bool part =
+      cell && cell->what == TD_TRACE_ACCESS && l->t->reach.at[cell->reach].spot == TD_TRACE_ALL;
+  if (!v.e || v.e->width == width) return v.e;
+  if (part) return NULL;
+  const TdVl *one = td_vop_fit(k->m, v, w);
+  for (int at = 0; at < width; at += w) all = all ? td_vtree_cat(k->m, one, all) : one;
+  return all;
 }
 
 bool td_vtask_has_tokens(const TdTrace *t) {
@@ -140,7 +182,7 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t j, const TdVl 
   if (!may_take(k, l, f, r, &may, &on)) return false;
   const char *name = td_text_fmt(k->arena, "%s_l%u", p->name, r->stmt->loc.line);
   x->flag = td_vtree_reg(m, td_text_fmt(k->arena, "%s_got", name), 1);
-  x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->element->w);
+  x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->width);
   const TdVl *flag = td_vtree_sig(m, x->flag);
   const TdVl *take = td_vtree_and(m, may, td_vtree_not(m, flag));
   take = td_vtree_and(m, take, td_vtree_sig(m, p->ready));
@@ -249,7 +291,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
       TdVkPort *p = port_of(k, l, r->array, false);
       const TdVl *v = td_vtree_pick(k->m, td_vtree_sig(k->m, x->flag), td_vtree_sig(k->m, x->latch),
                                     td_vtree_sig(k->m, p->data));
-      return td_vop_num(v, p->element);
+      return td_vop_num(v, r->array->element);
     }
   return (TdVlNum){0};
 }
@@ -293,9 +335,8 @@ static bool gather(Unit *u, TdVkLeaf *l) {
   for (size_t j = 0; j < f->put.n; j++) {
     const TdReach *r = f->put.at[j];
     const TdVl *on;
-    TdVlNum v = td_vdata_value(k, path, r->value, c);
-    if (!v.e || !guard(k, path, r, c, &on)) return false;
-    const TdVl *e = td_vop_fit(k->m, v, r->array->width);
+    const TdVl *e = put_value(k, path, r, c);
+    if (!e || !guard(k, path, r, c, &on)) return not_built(k, r->stmt->loc, "this token");
     e = td_vtree_cat(k->m, on ? on : td_vtree_const(k->m, 1, 1), e);
     u->bus = u->bus ? td_vtree_cat(k->m, e, u->bus) : e;
     u->at[j + 1] = u->bus->width;
@@ -467,7 +508,7 @@ void td_vtask_finish(TdVkUnit *k) {
     TdVlSig *out = td_vtree_output(m, td_text_fmt(k->arena, "%s_%s", p->name, what), 1);
     td_vtree_assign(m, out, on);
     if (!p->put) continue;
-    out = td_vtree_output(m, td_text_fmt(k->arena, "%s_data", p->name), p->element->w);
+    out = td_vtree_output(m, td_text_fmt(k->arena, "%s_data", p->name), p->width);
     td_vtree_assign(m, out, data);
   }
 }

@@ -232,6 +232,10 @@ void td_vtree_connect(TdVlModule *m, TdVlItem *i, const char *port, const TdVl *
   td_vec_push(m->arena, &i->port, ((TdVlPort){.name = port, .x = x}));
 }
 
+void td_vtree_take(TdVlModule *m, TdVlItem *i, const char *port, const TdVlSig *s) {
+  td_vec_push(m->arena, &i->port, ((TdVlPort){.name = port, .text = s->name}));
+}
+
 static TdVlDo *new_do(TdVlModule *m, TdVlDoKind kind) {
   TdVlDo *d = TD_NEW(m->arena, TdVlDo);
   d->kind = kind;

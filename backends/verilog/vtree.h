@@ -126,6 +126,8 @@ TdVlItem *td_vtree_always(TdVlModule *m, const char *note, const TdVlDo *act);
 TdVlItem *td_vtree_instance(TdVlModule *m, const char *module, const char *name);
 void td_vtree_param(TdVlModule *m, TdVlItem *i, const char *name, int64_t value);
 void td_vtree_connect(TdVlModule *m, TdVlItem *i, const char *port, const TdVl *x);
+/* The same for an output, which is no use of s. */
+void td_vtree_take(TdVlModule *m, TdVlItem *i, const char *port, const TdVlSig *s);
 
 /* Statements. */
 TdVlDo *td_vtree_block(TdVlModule *m);

@@ -9,9 +9,9 @@ static bool take_params(TdVkUnit *k) {
   const TdUnit *u = k->unit;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
-    if (t->kind == TD_T_PORT && (t->rank || t->block || t->elem->kind == TD_T_TENSOR))
+    if (t->kind == TD_T_PORT && (t->rank || t->block))
       return td_vunit_refuse(k, "not-built", u->param[i].loc, "one stream of scalars",
-                             "Verilog of rows, blocks and tensors of streams is not built yet");
+                             "Verilog of rows and blocks of streams is not built yet");
     if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
     td_map_putp(k->arena, &k->scalar, u->param[i].sym,
                 td_vtree_input(k->m, u->param[i].sym->name, t->w));

@@ -35,6 +35,9 @@ typedef struct TdVkStore {
   TdVlSig *reg;              /* of a scalar */
   TdVlDo *act;               /* what sets it */
   const TdBlob *table;       /* of a constant: what it holds */
+  bool side;                 /* read and written as a whole, by tokens */
+  TdVlSig *whole;            /* then: all of it, element 0 lowest */
+  const TdVl *load, *loaded; /* and it becomes `loaded` while `load` */
   const TdVl *fill, *filler; /* of registers: all become `filler` while `fill` */
   int latency;               /* cycles of a read: 0, 1 */
   int rank;
@@ -108,8 +111,8 @@ typedef enum {
   TD_VK_JUMP,
   TD_VK_END
 } TdVkOpKind;
-/* What a branch tests: what is given; a loop has no iteration, or none more; a test is false; a BREAK
- * or RETURN was met. */
+/* What a branch tests: what is given; a loop has no iteration, or none more; a test is false; a
+ * BREAK or RETURN was met. */
 typedef enum {
   TD_VK_GIVEN,
   TD_VK_EMPTY,
@@ -136,7 +139,7 @@ typedef struct TdVkPort {
   TdSym sym;
   const char *name;
   bool put;
-  const TdType *element;
+  int width; /* of a token */
   TdVlSig *ready, *data;
   TD_VEC(TdVkDrive) drive;
 } TdVkPort;
@@ -171,6 +174,7 @@ struct TdVkLeaf {
   TD_VEC(const TdVl *) valid;
   TD_VEC(size_t) nest; /* counters that move while it runs, innermost last */
   size_t element;      /* first counter of its columns without a name, plus 1 */
+  size_t nelement;     /* how many they are */
   TdMap value;         /* node and cycle -> TdVl * */
   TD_VEC(TdVkKept) kept;
   TdVlDo *wait; /* registers between cycles */
@@ -195,6 +199,7 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkStore *) store;
   TD_VEC(TdVkCounter) counter;
   TD_VEC(TdVkCall) call;
+  TD_VEC(TdSym) side;    /* arrays that tokens read or write as a whole */
   TD_VEC(int64_t) early; /* calls, and (below 0) counters with bounds, in the order of the plan */
   TD_VEC(TdVkState) state;
   TD_VEC(TdVkOp) op;
@@ -221,8 +226,6 @@ const TdVl *td_vform_bits(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle, int 
 TdVlNum td_vform_num(TdVkUnit *k, TdVkLeaf *l, TdAff f, int64_t cycle);
 /* First index and end of a loop, as it is entered or while it runs. False: refused. */
 bool td_vform_bounds(TdVkUnit *k, const TdVkCounter *c, bool first, TdVlNum *lo, TdVlNum *hi);
-/* An index expression over loops, coordinates, sizes; e NULL with the diagnostic filled. */
-TdVlNum td_vform_index(TdVkUnit *k, const TdExpr *e);
 
 /* vdata.c: a value in a cycle of leaf l, from its start on. e NULL with the diagnostic filled. */
 TdVlNum td_vdata_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle);
@@ -240,6 +243,8 @@ const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l);
 /* vtask.c: what moves tokens. Whether a trace has any; the firings of a leaf, before and after its
  * datapath is asked for; what a get gives, from when on; the ports in the end. */
 int64_t td_vtask_start(const TdVkLeaf *l, const TdReach *r);
+/* Notes the arrays that leaf l hands over as a whole. */
+void td_vtask_find_side(TdVkUnit *k, const TdVkLeaf *l);
 bool td_vtask_has_tokens(const TdTrace *t);
 bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l);
 bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);
@@ -257,6 +262,12 @@ void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *a
 /* Writes data to word `at` of all banks (NULL: to all elements, or the only word) while `on`. */
 void td_vstore_fill(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *at,
                     const TdVl *data);
+/* All of an array that is kept side by side, element 0 lowest; has it become `all` while `on`. */
+TdVlNum td_vstore_whole(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p);
+void td_vstore_load(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdVl *on, const TdVl *all);
+/* The number of an element of p in row-major order, in a cycle. */
+const TdVl *td_vstore_number(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at,
+                             int64_t cycle);
 /* Ports, memories and registers, once all accesses are known. */
 void td_vstore_finish(TdVkUnit *k);
 

@@ -182,6 +182,59 @@ t.test("tokens in loops that data ends, and in kernels that are called", functio
   end
 end)
 
+-- Tensors as tokens: made in memory, or (`pipelined`) of values alone; taken apart by loops and at once.
+local function tokens(n, w, pipelined)
+  local d = tide.design(function(d)
+    local z, y = d:stream(i32[w]), d:stream(i32[w], {depth = 3})
+    d.src = task {X = i32[n][w], function(X)
+      for i in grid(n, "i") do
+        local t = i32[w](1)
+        for k in grid(w, "k") do t[k] = t[k] + X[i][k] * k end
+        z:put(t)
+      end
+    end}
+    d.mid = task {function()
+      for _ in grid(n, "i") do
+        local t = z:get()
+        local r = i32[w](0)
+        for k in grid(w, "k") do r[k] = t[w - 1 - k] - t[0] end
+        y:put(r)
+      end
+    end}
+    d.dst = task {Y = i32[n][w], function(Y) for i in grid(n, "i") do Y[i]:set(y:get()) end end}
+  end)
+  local s = pipelined and tide.schedule(d):pipeline("src:i"):pipeline("mid:i") or d
+  return s, {tide.random(i32[n][w], 1, {lo = -99, hi = 99}), i32[n][w](0)}
+end
+
+t.test("tensors as tokens", function()
+  for _, q in ipairs {{3, 4}, {5, 3}} do
+    case.run(tokens(q[1], q[2]))
+    case.run(tokens(q[1], q[2], true))
+  end
+end)
+
+t.test("tokens of many beats and tops with streams are refused", function()
+  local function wide(n)
+    return tide.design(function(d)
+      local z = d:stream(i32[n])
+      d.src = task {X = i32[n], function(X)
+        local t = i32[n](0)
+        for k in grid(n) do t[k] = X[k] end
+        z:put(t)
+      end}
+      d.dst = task {Y = i32[n], function(Y)
+        local t = z:get()
+        for k in grid(n) do Y[k] = t[k] end
+      end}
+    end)
+  end
+  t.fails(function() wide(129):build {target = "verilog"} end, {code = "not-built"})
+  case.run(wide(5), {tide.random(i32[5], 1), i32[5](0)})
+  local k = tide.kernel {name = "k", X = tide.stream(i32), function(X) for i in grid(4) do X:put(i) end end}
+  t.fails(function() k:build {target = "verilog"} end, {code = "not-built"})
+end)
+
 t.test("a run that takes longer than said is told", function()
   local d, args = filter(12)
   local m = d:build {target = "verilog", sim = "icarus", most = 20}

@@ -113,8 +113,8 @@ typedef struct TdFlowCycle {
  * at that interval in the nodes, and units in the uses. */
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why);
 /* Then moves what others wait for to as late as they allow, which takes the fewest registers; what
- * nothing waits for, what is fixed, and what later iterations wait for, stays; none begins after cycle
- * latest[]. */
+ * nothing waits for, what is fixed, and what later iterations wait for, stays; none begins after
+ * cycle latest[]. */
 void td_flow_postpone(TdFlow *f, const int64_t *latest);
 /* Clock cycles from the start to the last end. */
 int64_t td_flow_length(const TdFlow *f);

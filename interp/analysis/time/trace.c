@@ -193,7 +193,7 @@ static void lay_local(TdTrace *t, const TdStmt *s) {
   if (whole) v = trace_value(t, s->expr[0], td_type_scalar(s->type)->w, NULL);
   TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
   if (whole && b->rank) {
-    td_trace_fill(t, b->array, v);
+    td_trace_fill(t, b->array, v, false);
   } else if (whole) {
     td_trace_store(t, b->array, b->lo, v, s->type);
   } else if (s->init != TD_INIT_NONE) {
@@ -225,14 +225,22 @@ static void write_token(TdTrace *t, const TdExpr *view, TdTraceValue v) {
   int64_t index[TD_MAX_RANK] = {0};
   TdPlaced *p = place_of(t, view, TD_CELL_MEMORY, NULL, forms);
   if (is_as_large(t, view, p)) {
-    td_trace_fill(t, p, v);
+    td_trace_fill(t, p, v, true);
     return;
   }
+  TdPlaced *token = td_arena_copy(t->arena, p, sizeof *p);
+  token->rank = view->type->rank;
+  for (int d = 0; d < token->rank; d++)
+    td_unit_value(t->unit, view->type->dim[d], &token->extent[d]);
   do {
     TdTraceValue at[TD_MAX_RANK];
-    for (int d = 0; d < view->type->rank; d++) at[d] = td_trace_const(index[d]);
-    td_trace_store(t, place_of(t, view, TD_CELL_MEMORY, at, forms), forms, v,
-                   td_type_scalar(view->type));
+    TdAff *of = TD_NEWN(t->arena, TdAff, TD_MAX_RANK);
+    for (int d = 0; d < view->type->rank; d++) {
+      at[d] = td_trace_const(index[d]);
+      of[d] = at[d].form;
+    }
+    p = place_of(t, view, TD_CELL_MEMORY, at, forms);
+    td_trace_store(t, p, forms, td_trace_element(t, token, v, of), td_type_scalar(view->type));
   } while (t->flow.node.n < MOST_NODES && next_element(t, view->type, index));
 }
 
@@ -255,7 +263,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   } else if (s->sym) {
     TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
     if (b->rank)
-      td_trace_fill(t, b->array, v);
+      td_trace_fill(t, b->array, v, true);
     else
       td_trace_store(t, b->array, b->lo, v, s->type);
   }
@@ -297,18 +305,22 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
   const TdExpr *e = s->expr[1];
   TdTraceValue v = {0};
   int64_t index[TD_MAX_RANK] = {0}, multiplies = t->multiplies;
+  TdReach all = {0};
   bool more = is_tensor(e) && !s->expr[0]->type->block && !drain(t, e, &v);
   if (!is_tensor(e)) v = trace_value(t, e, ALL_BITS, NULL);
   while (more && t->flow.node.n < MOST_NODES) {
     TdTraceValue at[TD_MAX_RANK];
     for (int d = 0; d < e->type->rank; d++) at[d] = td_trace_const(index[d]);
     v = trace_value(t, e, ALL_BITS, at);
-    bool all = takes_turns(t);
-    more = all && next_element(t, e->type, index);
-    if (!all)
+    td_vec_push(t->arena, &all.element, v);
+    bool each = takes_turns(t);
+    more = each && next_element(t, e->type, index);
+    if (!each)
       t->multiplies = multiplies + (t->multiplies - multiplies) * count_elements(t, e->type);
   }
   put_token(t, s, v);
+  t->reach.at[t->reach.n - 1].element.at = all.element.at;
+  t->reach.at[t->reach.n - 1].element.n = all.element.n;
 }
 
 /* The part of an array or stream that a view passes. */

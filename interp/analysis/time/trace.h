@@ -62,6 +62,7 @@ typedef struct TdPlaced {
   uint32_t number;       /* in placed[] */
   bool fresh;            /* made in the trace */
   bool registers, written, filled;
+  bool token; /* fill is a tensor that was got, not one value for all */
   TdTraceValue fill;
   TD_VEC(TdSpot) spot;
   TD_VEC(uint32_t) line; /* first spot of each */
@@ -79,10 +80,11 @@ typedef struct TdReach {
   bool slot;        /* takes a buffer of a block stream */
   int64_t beats;    /* how often it takes a port of a bank */
   const TdStmt *stmt;
-  bool hidden;        /* by a later store */
-  uint32_t guard;     /* the condition under which it happens: a node, or 0 */
-  TdTraceValue value; /* what is written */
-  uint32_t before;    /* a token: number of the one before it in its spot, plus 1 */
+  bool hidden;                  /* by a later store */
+  uint32_t guard;               /* the condition under which it happens: a node, or 0 */
+  TdTraceValue value;           /* what is written */
+  TD_VEC(TdTraceValue) element; /* of a put of a tensor that is known element by element */
+  uint32_t before;              /* a token: number of the one before it in its spot, plus 1 */
   const TdFlowArm *arm;
 } TdReach;
 
@@ -98,7 +100,8 @@ typedef enum {
   TD_TRACE_BOTH,      /* conditions: x[0] and x[1], x[0] or x[1], not x[0] */
   TD_TRACE_EITHER,
   TD_TRACE_NOT,
-  TD_TRACE_ACCESS, /* reach[reach]: what is read or got there */
+  TD_TRACE_ACCESS,  /* reach[reach]: what is read or got there */
+  TD_TRACE_ELEMENT, /* of x[0], a tensor that was got: the one at `at` of `array` */
   TD_TRACE_FOREIGN
 } TdTraceWhat;
 typedef struct TdTraceCell {
@@ -110,6 +113,8 @@ typedef struct TdTraceCell {
   uint64_t literal;
   uint32_t reach;
   TdSym sym;
+  const struct TdPlaced *array;
+  const TdAff *at;
   const TdStmt *stmt; /* that it is of */
 } TdTraceCell;
 
@@ -160,7 +165,7 @@ typedef struct TdTrace {
   TD_VEC(TdTraceFiring) firing;
   TD_VEC(TdTraceValue) result;  /* of tests: what each expression is worth */
   TdTraceLeft broken, returned; /* BREAK of a loop around, and RETURN of the unit */
-  uint64_t spent; /* on questions about distances */
+  uint64_t spent;               /* on questions about distances */
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
   const TdStmt *stmt;
@@ -222,8 +227,8 @@ TdAff td_trace_form(TdTrace *t, TdTraceValue v);
 void td_trace_note(TdTrace *t, uint32_t node, TdTraceCell what);
 /* A condition of one or two others: nodes. */
 uint32_t td_trace_condition(TdTrace *t, TdTraceWhat what, uint32_t x, uint32_t y);
-/* BREAK or RETURN: what follows does not happen where they do. Whether it may happen at all, and the
- * condition under which it does: `outer`, and nothing was left. */
+/* BREAK or RETURN: what follows does not happen where they do. Whether it may happen at all, and
+ * the condition under which it does: `outer`, and nothing was left. */
 void td_trace_leave(TdTrace *t, TdTraceLeft *left);
 bool td_trace_goes_on(const TdTrace *t);
 uint32_t td_trace_rest(TdTrace *t, uint32_t outer);
@@ -257,8 +262,10 @@ void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, co
 typedef enum { TD_TOKEN_GET, TD_TOKEN_SLOT, TD_TOKEN_PUT } TdTokenKind;
 TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, TdTokenKind kind, const TdAff *at,
                             int64_t beats, TdTraceValue value);
-/* Writes all of an array, as fast as its banks take it. */
-void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v);
+/* Writes all of an array, as fast as its banks take it: a value, or (`token`) a tensor's. */
+void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token);
+/* Element `at` of a tensor v that was got, as large as p. */
+TdTraceValue td_trace_element(TdTrace *t, const TdPlaced *p, TdTraceValue v, const TdAff *at);
 /* Reads all elements of a view of p, or false: where they have to be read one by one, since some
  * have a value of their own or lie in banks of which the view has a part. */
 bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v);
@@ -295,9 +302,9 @@ void td_trace_trim(TdTrace *t);
  * ones store; the loop runs at most `trip` times. */
 void td_trace_carry(TdTrace *t, int64_t trip);
 
-/* trace_hazard.c: as settled, adds waits of writes for accesses before them that they would overtake;
- * whether there were any. The last cycle in which each node may begin for what is written after
- * it. */
+/* trace_hazard.c: as settled, adds waits of writes for accesses before them that they would
+ * overtake; whether there were any. The last cycle in which each node may begin for what is written
+ * after it. */
 bool td_trace_hazards(TdTrace *t);
 int64_t *td_trace_latest(const TdTrace *t);
 

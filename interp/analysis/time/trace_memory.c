@@ -275,11 +275,27 @@ static bool is_filled(const TdTrace *t, const TdPlaced *p, const TdSpot *s) {
   return true;
 }
 
+TdTraceValue td_trace_element(TdTrace *t, const TdPlaced *p, TdTraceValue v, const TdAff *at) {
+  uint32_t after[SOURCES];
+  size_t n = address_sources(t, p, at, after);
+  after[n++] = td_trace_source(t, v);
+  TdTraceCell cell = {.what = TD_TRACE_ELEMENT, .n = 1, .type = p->element, .bits = p->width};
+  cell.x[0] = v;
+  cell.array = p;
+  cell.at = at;
+  uint32_t node = td_flow_add(&t->flow, (TdFlowNode){.width = (uint32_t)p->width}, after, n);
+  td_trace_note(t, node, cell);
+  return td_trace_node(node);
+}
+
 TdTraceValue td_trace_load(TdTrace *t, TdPlaced *p, const TdAff *at) {
   uint32_t n = spot_at(t, p, at);
   TdSpot *s = &p->spot.at[n];
   if (s->known) return s->now;
-  TdTraceValue v = is_filled(t, p, s) ? p->fill : read_memory(t, p, n);
+  bool filled = is_filled(t, p, s);
+  TdTraceValue v = !filled    ? read_memory(t, p, n)
+                   : p->token ? td_trace_element(t, p, p->fill, s->at)
+                              : p->fill;
   s = &p->spot.at[n];
   s->known = true;
   s->now = v;
@@ -362,9 +378,10 @@ TdTraceValue td_trace_token(TdTrace *t, TdPlaced *p, TdTokenKind kind, const TdA
   return td_trace_node(r.node);
 }
 
-void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v) {
+void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
   int64_t each = 1;
   p->filled = true;
+  p->token = token;
   p->fill = v;
   p->written = true;
   if (p->registers) return;

@@ -225,8 +225,7 @@ void td_trace_leave(TdTrace *t, TdTraceLeft *left) {
     left->always = true;
     return;
   }
-  left->when =
-      left->any ? td_trace_condition(t, TD_TRACE_EITHER, left->when, t->guard) : t->guard;
+  left->when = left->any ? td_trace_condition(t, TD_TRACE_EITHER, left->when, t->guard) : t->guard;
   left->any = true;
 }
 
