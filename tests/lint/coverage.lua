@@ -1,4 +1,5 @@
--- coverage.lua - primitives are described and tested; every diagnostic code has a test.
+-- coverage.lua - primitives are described and tested; every diagnostic code has a test and a row in
+-- the table of codes.
 local tree = require "lint.tree"
 
 -- The string literals of a piece of C, joined where they stand side by side, as a list.
@@ -94,12 +95,34 @@ local function collect_codes()
       if n then add(path, at, argument(path, at, n)) end
     end
     for at, value in text:gmatch '()%f[%w]code = ("[%l%d-]+")' do add(path, at, value) end
-    for at, value in text:gmatch '()%.errors%s*=%s*("[^"]*")' do add(path, at, value) end
+    for at, value in text:gmatch '()%.errors%s*=%s*(".-"),?\n%s*[%.}]' do add(path, at, value) end
+    for at, value in text:gmatch '\n    {[%u%d_|() ~]+, [%u |]+, ()("%l[%l-]+"),' do add(path, at, value) end
+    for at, value in text:gmatch '\n#define [%u_]+ ()("%l+%-[%l-]+"), "' do add(path, at, value) end
+    for at, value in text:gmatch '%f[%w]codes?%[%] = ()(%b{})' do add(path, at, value) end
   end
   return codes
 end
 
 local kinds = {illegal = true, unsupported = true, usage = true, limit = true, bug = true}
+
+-- Adds the codes that Lua of stdlib raises: the first word in quotes among the arguments of fail,
+-- raise or refuse, behind the kind.
+local raising = {fail = true, raise = true, refuse = true}
+local function add_library_codes(codes)
+  for _, path in ipairs(tree.matching "^stdlib/.*%.lua$") do
+    local text = tree.text(path)
+    for at, name in text:gmatch "%f[%w_]()(%l+)%f[(]" do
+      local call = raising[name] and text:match("^%l+(%b())", at) or ""
+      for literal in call:gmatch '"([^"\n]*)"' do
+        local code = literal:match "^%l[%l%d-]*$"
+        if code and not codes[code] and not kinds[code] then
+          codes[code] = {path = path, line = tree.line_of(text, at)}
+        end
+        if not kinds[code] then break end
+      end
+    end
+  end
+end
 
 -- Marks the codes that a string of a test names: it is the code (alone, with a line, or after its
 -- kind), or holds one of more than one word.
@@ -130,6 +153,36 @@ local function check_codes(report)
   return all .. " codes"
 end
 
+-- The folder of the table of codes, and a row of it as it is written.
+local table_of_codes = "stdlib/tide/tool/codes/"
+local row = "add to %s<area>.txt, in its order: a line `%s`, below it by two spaces a sentence or two on what it " ..
+  "means and what helps, and if it can be, lines `  run - <refused>` and `  run + <accepted>`"
+
+-- Codes that the table lacks, and rows of it that nothing raises.
+local function check_table(report)
+  local codes, rows, n = collect_codes(), {}, 0
+  add_library_codes(codes)
+  codes.error = nil -- of plain Lua
+  for _, path in ipairs(tree.matching("^" .. table_of_codes .. ".*%.txt$")) do
+    for number, line in ipairs(tree.lines(path)) do
+      local code = line:match "^[%l%d-]+$"
+      if code then
+        rows[code], n = true, n + 1
+        if not codes[code] then report(path, number, "nothing raises the code " .. code .. ": take its row out") end
+        if not (tree.lines(path)[number + 1] or ""):find "^  %S" then
+          report(path, number, code .. " has no text")
+        end
+      end
+    end
+  end
+  for code, place in pairs(codes) do
+    if not rows[code] then
+      report(place.path, place.line, ("no text on %s: %s"):format(code, row:format(table_of_codes, code)))
+    end
+  end
+  return n .. " rows"
+end
+
 -- What docs/house.md names in backquotes with a slash is a file or folder.
 local function check_house(report)
   local n = 0
@@ -147,5 +200,6 @@ end
 return {
   {"primitives are described and have tests/prim/<name>.lua", check_primitives},
   {"every diagnostic code has a test", check_codes},
+  {"every diagnostic code has a row in the table of codes", check_table},
   {"docs/house.md names what exists", check_house},
 }

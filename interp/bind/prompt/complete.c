@@ -220,7 +220,9 @@ static void complete_question(lua_State *L, const char *text, size_t n, TdPrompt
     td_complete_add(out, td_commands[i].name, strlen(td_commands[i].name), td_commands[i].summary);
   for (size_t i = 0; !command && (name = td_help_name(i, &summary)); i++)
     td_complete_add(out, name, strlen(name), summary);
-  if (!command) td_complete_add_templates(L, out);
+  if (command) return;
+  td_complete_add_library(L, TD_HELP_TEMPLATES, out);
+  td_complete_add_library(L, TD_HELP_CODES, out);
 }
 
 /* Inputs that are not Lua: commands, questions, lines of the shell; false for Lua. */

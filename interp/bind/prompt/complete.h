@@ -39,8 +39,8 @@ bool td_complete_argument(lua_State *L, const TdBefore *b, const TdCallAround *c
                           TdPromptItems *out);
 
 /* complete_template.c */
-/* Adds stdlib's templates, with their summaries. */
-void td_complete_add_templates(lua_State *L, TdPromptItems *out);
+/* Adds the names that a library of stdlib lists (TD_HELP_TEMPLATES), with their summaries. */
+void td_complete_add_library(lua_State *L, const char *module, TdPromptItems *out);
 /* Adds the parameters of the template whose path ends at token `callee`; false if it is none. */
 bool td_complete_parameter(lua_State *L, const TdBefore *b, size_t callee, TdPromptItems *out);
 

@@ -1,5 +1,5 @@
-/* complete_template.c - stdlib's templates by name, and the parameters of one that is called.
- */
+/* complete_template.c - stdlib's templates and codes of errors by name, and the parameters of a
+ * template that is called. */
 #include <string.h>
 
 #include "bind/prompt/complete.h"
@@ -11,8 +11,8 @@ static void add(lua_State *L, const char *help_key, TdPromptItems *out) {
     td_complete_add(out, name, strlen(name), help ? td_arena_strdup(out->arena, help) : NULL);
 }
 
-void td_complete_add_templates(lua_State *L, TdPromptItems *out) {
-  td_help_push_template(L, "list", NULL);
+void td_complete_add_library(lua_State *L, const char *module, TdPromptItems *out) {
+  td_help_push_library(L, module, "list", NULL);
   for (lua_Integer i = 1; lua_istable(L, -1) && lua_rawgeti(L, -1, i) == LUA_TTABLE; i++) {
     add(L, "summary", out);
     lua_pop(L, 1);

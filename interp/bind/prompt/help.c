@@ -261,8 +261,34 @@ static bool prim_holds(const TdPrim *p, const char *word) {
   return found || holds(p->name, word);
 }
 
+void td_help_push_library(lua_State *L, const char *module, const char *function,
+                          const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  bool ok = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1);
+  if (ok) {
+    lua_getfield(L, -1, function);
+    lua_remove(L, -2);
+    lua_pushstring(L, name);
+    ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  }
+  if (ok) return;
+  lua_pop(L, 1);
+  lua_pushnil(L);
+}
+
+/* Puts the text that a function of a library of stdlib has of a name; false when it has none. */
+static bool show_library(lua_State *L, TdText *out, const char *module, const char *function,
+                         const char *name) {
+  td_help_push_library(L, module, function, name);
+  const char *text = lua_tostring(L, -1);
+  if (text) td_text_putf(out, "%s\n", text);
+  lua_pop(L, 1);
+  return text != NULL;
+}
+
 /* Puts a line for each documented thing whose name or text holds a word. */
-static bool show_matches(TdText *out, const char *word) {
+static bool show_matches(lua_State *L, TdText *out, const char *word) {
   size_t start = out->n;
   td_text_putf(out, "nothing is called '%s'; it is said of:\n", word);
   size_t none = out->n;
@@ -278,39 +304,16 @@ static bool show_matches(TdText *out, const char *word) {
   for (int i = 0; td_commands[i].name; i++)
     if (holds(td_commands[i].usage, word) || holds(td_commands[i].summary, word))
       td_text_putf(out, "  :%-19s %s\n", td_commands[i].name, td_commands[i].summary);
+  show_library(L, out, TD_HELP_CODES, "search", word);
   if (out->n > none) return true;
   out->n = start;
   out->at[start] = 0;
   return false;
 }
 
-void td_help_push_template(lua_State *L, const char *function, const char *name) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.template");
-  bool ok = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1);
-  if (ok) {
-    lua_getfield(L, -1, function);
-    lua_remove(L, -2);
-    lua_pushstring(L, name);
-    ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
-  }
-  if (ok) return;
-  lua_pop(L, 1);
-  lua_pushnil(L);
-}
-
-/* What stdlib says of its template of this name: "nn.gemm" or "gemm". */
-static bool show_template(lua_State *L, TdText *out, const char *name) {
-  td_help_push_template(L, "help", name);
-  const char *text = lua_tostring(L, -1);
-  if (text) td_text_putf(out, "%s\n", text);
-  lua_pop(L, 1);
-  return text != NULL;
-}
-
 bool td_help_show(lua_State *L, TdText *out, const char *name) {
   if (!*name) {
-    td_overview_put(out);
+    td_help_put_overview(out);
     return true;
   }
   if (*name == ':') {
@@ -336,8 +339,9 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     builds = builds || strcmp(short_name(d->name), "build") == 0;
   }
   if (builds) show_targets(out);
-  found |= td_overview_put_group(out, name);
-  return found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
-         show_global(L, out, name) || show_template(L, out, name) ||
-         (strlen(name) > 2 && show_matches(out, name));
+  found |= td_help_put_group(out, name);
+  found = found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
+          show_global(L, out, name) || show_library(L, out, TD_HELP_TEMPLATES, "help", name);
+  return show_library(L, out, TD_HELP_CODES, "help", name) || found ||
+         (strlen(name) > 2 && show_matches(L, out, name));
 }

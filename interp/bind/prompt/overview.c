@@ -67,9 +67,10 @@ static void put_class(TdText *out, const char *class) {
   end_names(&n);
 }
 
-void td_overview_put(TdText *out) {
+void td_help_put_overview(TdText *out) {
   const char *name, *words;
-  td_text_puts(out, "?name explains, ?word searches, ?group lists a group with what each does\n");
+  td_text_puts(out, "?name explains, ?word searches, ?group says what each does, "
+                    "?no-loop an error\n");
   for (size_t q = 0; td_help_kind(q); q++) put_kind(out, td_help_kind(q));
   td_text_puts(out, "functions, as tide.kernel:\n");
   put_class(out, "tide");
@@ -89,7 +90,7 @@ static bool put_line(TdText *out, const char *name, const char *summary) {
   return true;
 }
 
-bool td_overview_put_group(TdText *out, const char *group) {
+bool td_help_put_group(TdText *out, const char *group) {
   const char *name, *usage, *summary, *rest;
   bool found = false;
   for (size_t q = 0; td_help_kind(q); q++)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "bind/prompt/prompt.h"
+#include "bind/prompt/complete.h"
 #include "frontend/lua/input.h"
 #include "frontend/lua/parse.h"
 
@@ -123,7 +123,7 @@ static const struct {
  * something else. */
 static const char *named(TdArena *a, const char *rest) {
   const char *sign = " (\"')", *from = rest + strspn(rest, sign);
-  size_t n = strspn(from, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.");
+  size_t n = strspn(from, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-");
   if (from[n + strspn(from + n, sign)] || (n && from == rest)) return NULL;
   return td_arena_strndup(a, from, n);
 }
@@ -270,6 +270,9 @@ static void refuse_question(lua_State *L, TdArena *a, const char *name) {
     const char *member = strrchr(have, ':');
     td_vec_push(a, &names, member ? member + 1 : have);
   }
+  TdPromptItems codes = {.arena = a};
+  td_complete_add_library(L, TD_HELP_CODES, &codes);
+  for (size_t i = 0; i < codes.list.n; i++) td_vec_push(a, &names, codes.list.at[i].insert);
   const char *near = td_text_nearest(given ? given + 1 : name, names.at, names.n);
   const char *help = near ? td_text_fmt(a, "did you mean '?%s'?", near) : NULL;
   td_bind_refuse(L, TD_USAGE, "help", help, "there is no help on '%s'", name);

@@ -61,9 +61,11 @@ bool td_help_source(lua_State *L, TdText *out, const char *name);
  */
 const char *td_help_name(size_t i, const char **summary);
 
-/* Pushes what a function of stdlib's tide.template gives for `name` (may be NULL); nil if it fails.
- */
-void td_help_push_template(lua_State *L, const char *function, const char *name);
+/* Libraries of stdlib that know more names: each has help(name) and list(). */
+#define TD_HELP_TEMPLATES "tide.template"
+#define TD_HELP_CODES "tide.tool.codes"
+/* Pushes what a function of such a library gives for `name` (may be NULL); nil if it fails. */
+void td_help_push_library(lua_State *L, const char *module, const char *function, const char *name);
 
 /* Function or method i with its usage and summary; NULL after the last. */
 const char *td_help_function(size_t i, const char **usage, const char **summary);
@@ -77,8 +79,8 @@ const struct TdKind *td_help_kind(size_t i);
 
 /* overview.c: the names of all there is, in groups; and the names of one group with their
  * summaries: a class, "functions", "commands", what primitives are on. False: it is no group. */
-void td_overview_put(TdText *out);
-bool td_overview_put_group(TdText *out, const char *name);
+void td_help_put_overview(TdText *out);
+bool td_help_put_group(TdText *out, const char *name);
 
 /* What values of a class, "tide.tensor", are called, and in *origin where they come from; NULL:
  * it is none of users. */

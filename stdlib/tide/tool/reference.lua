@@ -60,6 +60,7 @@ function reference.text()
   section(out, "Command line", r.options, option)
   section(out, "Verbs", r.verbs, function(v) return v.name .. (v.args and " " .. v.args or "") end)
   section(out, "Environment", r.environment, function(v) return v.name end)
+  require("tide.tool.codes").page(out)
   return table.concat(out, "\n") .. "\n"
 end
 
