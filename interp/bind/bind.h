@@ -84,6 +84,8 @@ void td_bind_class_fields(lua_State *L, const char *fields);
  * there is one: false where there is something else. */
 const char *td_bind_opt_string(lua_State *L, int idx, const char *key);
 bool td_bind_opt_integer(lua_State *L, int idx, const char *key, int64_t *v);
+/* The depth of a stream in the options at idx: a number, or an expression over sizes. */
+void td_bind_opt_depth(lua_State *L, int idx, int64_t *depth, const TdExpr **of_sizes);
 bool td_bind_opt_boolean(lua_State *L, int idx, const char *key, bool otherwise);
 
 /* refuse.c: refusals of what a caller gave. */

@@ -98,8 +98,8 @@ static bool make_streams(Builder *b) {
     }
     const TdType *token = named_type(b, q->type->elem, q->token);
     st[i].type = td_type_port(s->session, token, q->type->rank, dim, q->type->block);
-    st[i].depth = q->of_sizes ? q->of_sizes
-                              : named_value(b, table_entry(q->options, 0, "depth"), q->depth);
+    st[i].depth =
+        q->of_sizes ? q->of_sizes : named_value(b, table_entry(q->options, 0, "depth"), q->depth);
     st[i].sym = td_store_sym(b->units->store, q->name, TD_SYM_STREAM);
     st[i].uid = td_store_uid(b->units->store);
     st[i].loc = q->loc;

@@ -3,7 +3,7 @@
 local t = require "tap"
 local campaign = require "campaign"
 local tide = require "tide"
-local i32, size = tide.i32, tide.size
+local i32 = tide.i32
 
 -- A recurrence over N x M with a table W of its own; `o` has its right side, its result, its reads of X and Y.
 local function recurrence(o)
@@ -137,6 +137,24 @@ refused("a driver's name", "name", {driver = "i32"}, {driver = "i_32"})
 t.test("a kernel's other statements stay around a design without a driver", function()
   local text = proved(tile(recurrence {right = diagonal, N = 6, M = 8}), {loops = {"ii"}, links = "W"})
   t.has(text, "local W = i32[10][12](1)")
+end)
+
+t.test("a driver takes a kernel's own statements, not those of a loop around", function()
+  local function take(around)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {Z = tide.i32[2][5][6], function(Z)
+        %s
+          for i = 1, 4 do
+            for j = 1, 5 do Z[%s][i][j] = Z[%s][i - 1][j] + Z[%s][i][j - 1] end
+          end
+        %s
+      end}]]):format(around and "for b = 0, 1 do" or "", around and "b" or "1", around and "b" or "1",
+      around and "b" or "1", around and "end" or ""))())
+    s:unfold("i", {loops = {"i"}, links = "Z", driver = "edge"})
+    return s
+  end
+  t.fails(function() take(true) end, {code = "driver"})
 end)
 
 -- Random recurrences: one to three distances, tiles or none, one axis or two, a loop of pairs around.

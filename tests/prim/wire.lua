@@ -60,9 +60,9 @@ end)
 t.test("a stream that counters of an array move on", function()
   local k = tide.kernel {A = i32[5][3], B = i32[5][3], function(A, B)
     local X = i32[5][3](0)
-    local at = i32[3](0)
+    local rest = i32[3](0)
     for i = 0, 4 do
-      for s = 0, 2 do X[i][s] = A[i][s] end
+      for s = 0, 2 do X[i][s] = A[i][s] + rest[s] end
     end
     for i = 0, 4 do
       for s = 0, 2 do B[i][s] = X[i][s] + s end

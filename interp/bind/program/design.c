@@ -148,14 +148,7 @@ static const TdType *stream_type(lua_State *L, const TdType *token, int64_t *dep
     dim[i] = td_bind_check_extent(L, -1);
     lua_pop(L, 1);
   }
-  lua_getfield(L, 3, "depth");
-  if (td_bind_test_size(L, -1))
-    *of_sizes = td_bind_check_extent(L, -1);
-  else if (!td_bind_opt_integer(L, 3, "depth", depth))
-    td_bind_fail(L, "depth", "the depth of a stream is an integer");
-  if (*depth < 1)
-    td_bind_fail(L, "depth", "a stream holds at least one token (depth = %d)", (int)*depth);
-  lua_pop(L, 1);
+  td_bind_opt_depth(L, 3, depth, of_sizes);
   bool block = td_bind_opt_boolean(L, 3, "block", false);
   lua_pushnil(L);
   while (lua_next(L, 3)) {

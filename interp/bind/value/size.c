@@ -110,6 +110,17 @@ static int l_size_tostring(lua_State *L) {
   return 1;
 }
 
+void td_bind_opt_depth(lua_State *L, int idx, int64_t *depth, const TdExpr **of_sizes) {
+  lua_getfield(L, idx, "depth");
+  if (td_bind_test_size(L, -1))
+    *of_sizes = td_bind_check_extent(L, -1);
+  else if (!td_bind_opt_integer(L, idx, "depth", depth))
+    td_bind_fail(L, "depth", "the depth of a stream is an integer");
+  if (*depth < 1)
+    td_bind_fail(L, "depth", "a stream holds at least one token (depth = %d)", (int)*depth);
+  lua_pop(L, 1);
+}
+
 void td_bind_open_size(lua_State *L) {
   static const luaL_Reg meta[] = {{"__tostring", l_size_tostring}, {NULL, NULL}};
   static const struct {

@@ -1,5 +1,5 @@
-/* wire.c - wire: the statements of a kernel become tasks, the arrays between them streams of their
- * rows; or an argument of a design, which tasks read row by row, comes from a task that loads it. */
+/* wire.c - wire: the statements of a kernel become tasks, the arrays between them streams of rows;
+ * or an argument of a design, which tasks read row by row, comes from a task that loads it. */
 #include "rewrite/stream/wire.h"
 
 #include <string.h>
@@ -134,7 +134,8 @@ static bool make_rows(Wire *w, const TdWireEnd *e, const TdType *type, Rows *z) 
     int64_t lo, hi;
     if (d == w->token) continue;
     for (size_t i = 0; i < e->use.n; i++)
-      if (!e->use.at[i].write) continue;
+      if (!e->use.at[i].write)
+        continue;
       else if (!td_lin_diff(r->session, e->use.at[i].at->kid[d], u->at->kid[d], &lo) || lo)
         return refuse(w, "elements", u->stmt->loc, e->array, "has two rows written at a time");
     if (goes_through(w, u, d, type->dim[d])) {
@@ -142,7 +143,8 @@ static bool make_rows(Wire *w, const TdWireEnd *e, const TdType *type, Rows *z) 
       continue;
     }
     if (!td_range_of(&q, u->stmt, u->at->kid[d], &lo, &hi) || lo < 0)
-      return refuse(w, "extent", u->stmt->loc, e->array, "has rows of which the number is not known");
+      return refuse(w, "extent", u->stmt->loc, e->array,
+                    "has rows of which the number is not known");
     int64_t all;
     bool whole = td_unit_value(w->unit, type->dim[d], &all) && all == hi + 1;
     if (lo == hi && !(whole && hi == 0))
@@ -256,7 +258,8 @@ static bool wire_array(Wire *w, const TdStmt *decl) {
       {
         refuse(w, "elements", end[i].use.at[k].stmt->loc, decl->sym,
                "is read at rows that no one stage writes");
-        td_diag_help(r->diag, "unroll the loops over stages of rows: unroll(loop, {replace = true})");
+        td_diag_help(r->diag,
+                     "unroll the loops over stages of rows: unroll(loop, {replace = true})");
         return false;
       }
     }
@@ -287,8 +290,8 @@ static bool make_part(Wire *w, size_t n, TdPart *part) {
   }
   part[n].rank = (uint8_t)g->rank;
   body = td_subst_in_stmt(&sub, body);
-  const char *want = n < names->n ? names->names[n]
-                                  : td_text_fmt(r->arena, "%s_%zu", w->unit->sym->name, n + 1);
+  const char *want =
+      n < names->n ? names->names[n] : td_text_fmt(r->arena, "%s_%zu", w->unit->sym->name, n + 1);
   part[n].name = td_network_task_name(r, part, n, want);
   const char *unit = td_lift_unit_name(r, r->prog, part[n].name);
   bool block = body->kind == TD_STMT_BLOCK;
@@ -342,8 +345,7 @@ static bool make_loader(Wire *w, const TdParam *p, TdPart *part) {
     v[d] = td_store_sym(st, td_util_name(r, w->unit, NULL, want), TD_SYM_LOOP);
     index[d] = td_util_var(r, v[d]);
   }
-  const TdExpr *from =
-      td_expr_load(st->arena, p->sym, p->type->elem, index, (int)z->rank, p->loc);
+  const TdExpr *from = td_expr_load(st->arena, p->sym, p->type->elem, index, (int)z->rank, p->loc);
   TdWireUse use = {.at = from};
   TdViewDim dim[TD_MAX_RANK];
   const TdExpr *at[TD_MAX_RANK];
@@ -364,8 +366,8 @@ static bool make_loader(Wire *w, const TdParam *p, TdPart *part) {
                       p->loc);
     }
   TdUnit *k = TD_NEW(st->arena, TdUnit);
-  const char *want = r->arg[NAMES].n ? r->arg[NAMES].names[0]
-                                     : td_text_fmt(r->arena, "%s_load", p->sym->name);
+  const char *want =
+      r->arg[NAMES].n ? r->arg[NAMES].names[0] : td_text_fmt(r->arena, "%s_load", p->sym->name);
   part->name = td_lift_unit_name(r, r->prog, want);
   *k = (TdUnit){.kind = TD_UNIT_KERNEL, .loc = p->loc, .size = w->unit->size};
   TdParam *own = TD_NEW(st->arena, TdParam);
@@ -455,8 +457,8 @@ static const TdProg *wire_argument(Wire *w, const TdParam *p) {
     if (!end[i].use.n) continue;
     w->rows.at[0].array = end[i].array;
     Streams s = {w, end[i].unit};
-    prog = td_prog_with(prog, without(w, end[i].unit, end[i].array,
-                                      td_wire_body(&end[i], stream_of, &s)));
+    prog = td_prog_with(
+        prog, without(w, end[i].unit, end[i].array, td_wire_body(&end[i], stream_of, &s)));
     TdRunArg *list = TD_NEWN(st->arena, TdRunArg, d->run[i].nbind);
     size_t k = 0;
     for (size_t b = 0; b < d->run[i].nbind; b++)

@@ -93,7 +93,8 @@ typedef struct Counting {
   const TdWireEnd *e;
   TdSym sym;
   const TdStmt *decl;
-  size_t uses, steps, right; /* statements that have it; that move it on; that move it after a use */
+  size_t uses, steps,
+      right; /* statements that have it; that move it on; that move it after a use */
 } Counting;
 
 static bool uses_counter(const TdStmt *s, TdSym sym) {
@@ -255,8 +256,7 @@ bool td_wire_is_ordered(TdWireEnd *e, uint32_t token, bool tell) {
     size_t n = 0;
     bool ok = false;
     if (at->kind == TD_EXPR_LOAD) {
-      for (size_t k = 0; k < e->use.n; k++)
-        n += bare(e->use.at[k].at->kid[token])->sym == at->sym;
+      for (size_t k = 0; k < e->use.n; k++) n += bare(e->use.at[k].at->kid[token])->sym == at->sym;
       ok = is_counter(e, at->sym, n, &decl) && is_own_row(e, u, token, at, decl);
       td_vec_push(e->r->arena, &e->counter, at->sym);
     } else {
@@ -312,8 +312,8 @@ static void add(Body *b, const TdStmt *s, List *out) {
       s = td_stmt_put(st, end, s->expr[1], s->loc);
       continue;
     }
-    if (s->kind == TD_STMT_STORE && bare(s->expr[1]) == s->expr[1] && s->expr[1]->sym == u->at->sym &&
-        s->expr[0]->type == u->at->type) {
+    if (s->kind == TD_STMT_STORE && bare(s->expr[1]) == s->expr[1] &&
+        s->expr[1]->sym == u->at->sym && s->expr[0]->type == u->at->type) {
       s = td_stmt_get(st, end, NULL, u->at->type, s->expr[0], s->loc);
       continue;
     }

@@ -31,9 +31,9 @@ static const TdStmt *body_of(const TdCarried *c) {
 
 /* The element of an array that a statement sets, or NULL. */
 static const TdExpr *place_of(const TdStmt *s, TdSym sym) {
-  const TdExpr *e = s->kind == TD_STMT_STORE                    ? s->expr[0]
+  const TdExpr *e = s->kind == TD_STMT_STORE                  ? s->expr[0]
                     : s->kind == TD_STMT_GET && s->nexpr == 2 ? s->expr[1]
-                                                                : NULL;
+                                                              : NULL;
   return e && e->sym == sym ? e : NULL;
 }
 
@@ -81,13 +81,11 @@ static bool look_stmt(void *ud, const TdStmt *s) {
 static bool find_uses(const TdCarried *c, TdCarriedArray *a) {
   Uses u = {.c = c, .a = a};
   td_walk_stmt(c->r->session->ctx, body_of(c), look_stmt, &u);
-  if (u.whole)
-    return refuse(c, "carried", u.other, a->sym, "is used as a whole in the nest");
+  if (u.whole) return refuse(c, "carried", u.other, a->sym, "is used as a whole in the nest");
   if (u.many)
     return refuse(c, "carried", u.other, a->sym,
                   "is written in two places by one iteration: a value travels from one");
-  return a->elem ||
-         refuse(c, "carried", c->loop[0]->loc, a->sym, "is not used in the nest");
+  return a->elem || refuse(c, "carried", c->loop[0]->loc, a->sym, "is not used in the nest");
 }
 
 /* The number of a symbol among the loops, or -1. */

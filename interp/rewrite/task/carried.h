@@ -25,9 +25,9 @@ typedef struct TdSource {
   int64_t dir[TD_MAX_RANK]; /* along the axes, as elements of the array lie */
   bool link;                /* in another instance */
   bool wraps;               /* past the edge of the grid, a step of an outer loop later */
-  bool now; /* what goes back, for the next iteration: the driver gets it in this one */
-  const TdExpr *cond;       /* whether it is in the domain; NULL: always */
-  TdCarriedStream *stream;  /* NULL: none, or the driver's */
+  bool now;           /* what goes back, for the next iteration: the driver gets it in this one */
+  const TdExpr *cond; /* whether it is in the domain; NULL: always */
+  TdCarriedStream *stream; /* NULL: none, or the driver's */
 } TdSource;
 
 /* Instances that get a value from the driver: those of the stream, while `cond` (NULL: always)
@@ -39,8 +39,8 @@ typedef struct TdFace {
 
 /* A dimension in which a value comes from elsewhere: its sources as far as this one decides. */
 typedef struct TdCarriedDim {
-  int axis;      /* that one of its loops is; -1: none; -2: several */
-  bool straight; /* no other loop decides whether it is across the edge */
+  int axis;             /* that one of its loops is; -1: none; -2: several */
+  bool straight;        /* no other loop decides whether it is across the edge */
   const TdExpr *beyond; /* whether, in a box, no iteration is there; NULL: never */
   TD_VEC(TdSource) part;
 } TdCarriedDim;
@@ -64,12 +64,12 @@ typedef struct TdCarriedArray {
   TdSym local;         /* stands for it in an instance, or NULL */
   bool stays;          /* some values come from earlier iterations of the same instance */
   TD_VEC(TdCarriedValue) value;
-  TD_VEC(TdSource) back; /* what goes back to the driver */
-  const TdExpr *const *result; /* the one element that is read after the nest, or NULL */
+  TD_VEC(TdSource) back;              /* what goes back to the driver */
+  const TdExpr *const *result;        /* the one element that is read after the nest, or NULL */
   const TdExpr *at[TD_CARRIED_LOOPS]; /* the iteration that writes it */
-  size_t by_back;              /* what goes back and carries it: its number + 1, or 0 */
-  bool all;                    /* all are read after it */
-  TdCarriedStream *out;        /* the stream of results, or NULL */
+  size_t by_back;                     /* what goes back and carries it: its number + 1, or 0 */
+  bool all;                           /* all are read after it */
+  TdCarriedStream *out;               /* the stream of results, or NULL */
 } TdCarriedArray;
 
 /* A way that values of an array go: an entry of the user's lists. */
@@ -133,7 +133,8 @@ const TdExpr *td_carried_not(const TdCarried *c, const TdExpr *x);
 /* The coordinate along an axis, by its loop's variable. */
 const TdExpr *td_carried_at(const TdCarried *c, int axis);
 /* e of the iteration `sign` times shift away. */
-const TdExpr *td_carried_moved(const TdCarried *c, const TdExpr *e, const TdStride *shift, int sign);
+const TdExpr *td_carried_moved(const TdCarried *c, const TdExpr *e, const TdStride *shift,
+                               int sign);
 /* The end at the instance `shift` (NULL: none) after this one. */
 const TdExpr *td_carried_end(const TdCarried *c, const TdCarriedStream *s, const TdStride *shift,
                              const TdType *token);

@@ -76,8 +76,8 @@ static const TdStmt *fetch(const TdCarried *c, const TdCarriedArray *a, const Td
   return rest;
 }
 
-/* Adds the loads of a value from the array, which it needs where no stream brings it: in a box where
- * some dimension has no iteration so far, or it is one of the same instance. */
+/* Adds the loads of a value from the array, which it needs where no stream brings it: in a box,
+ * where some dimension has no iteration so far, or it is one of the same instance. */
 static void add_loads(const TdCarried *c, const TdCarriedValue *v, const TdStmt *s, List *out) {
   const TdStmt *not_box;
   const TdExpr *cond = NULL;
@@ -250,11 +250,10 @@ const TdStmt *td_carried_declare(const TdCarried *c) {
     TdCarriedArray *a = c->array.at[i];
     if (c->driver && a->place) a->local = new_local(c, a->sym->name, "new");
     for (size_t k = 0; k < a->value.n; k++)
-      if (travels(c, &a->value.at[k]))
-        a->value.at[k].local = new_local(c, a->sym->name, "old");
+      if (travels(c, &a->value.at[k])) a->value.at[k].local = new_local(c, a->sym->name, "old");
     if (!a->local || !a->stays) continue;
-    add(c, &list, td_stmt_local(c->r->store, a->local, a->decl->type, TD_INIT_NONE, NULL,
-                                a->decl->loc));
+    add(c, &list,
+        td_stmt_local(c->r->store, a->local, a->decl->type, TD_INIT_NONE, NULL, a->decl->loc));
   }
   return list.n ? block(c, &list) : NULL;
 }
@@ -342,8 +341,8 @@ static const TdStmt *drive_result(const TdCarried *c, const TdCarriedArray *a) {
   const TdSource *back = a->by_back ? &a->back.at[a->by_back - 1] : NULL;
   const TdExpr *from =
       td_carried_end(c, back ? back->stream : a->out, back ? &back->shift : &none, a->elem);
-  const TdExpr *place = td_expr_load(r->store->arena, a->sym, a->elem, a->result,
-                                     (int)a->place->nkid, a->place->loc);
+  const TdExpr *place =
+      td_expr_load(r->store->arena, a->sym, a->elem, a->result, (int)a->place->nkid, a->place->loc);
   const TdExpr *cond = NULL;
   TdAsk q = td_util_ask(r, c->unit);
   for (size_t k = 0; k < c->nloop; k++) {
@@ -356,8 +355,8 @@ static const TdStmt *drive_result(const TdCarried *c, const TdCarriedArray *a) {
     if (td_range_holds(&q, c->loop[0], lo, false) != TD_YES) cond = td_carried_and(c, cond, lo);
     if (td_range_holds(&q, c->loop[0], hi, false) != TD_YES) cond = td_carried_and(c, cond, hi);
   }
-  const TdStmt *s = td_stmt_get(r->store, td_subst_in_expr(&sub, from), NULL, a->elem, place,
-                                from->loc);
+  const TdStmt *s =
+      td_stmt_get(r->store, td_subst_in_expr(&sub, from), NULL, a->elem, place, from->loc);
   return td_carried_if(c, cond, s);
 }
 

@@ -55,8 +55,7 @@ static bool make(TdCarried *c, const TdCarriedArray *a, const char *what, const 
   const TdExpr *depth = shift ? depth_of(c, shift) : td_util_const(r, 2);
   if (!depth) {
     td_util_refuse(r, TD_ILLEGAL, "depth", c->loop[0]->loc,
-                   "how many values of '%s' are on their way at a time is not known",
-                   a->sym->name);
+                   "how many values of '%s' are on their way at a time is not known", a->sym->name);
     td_diag_help(r->diag, "give the sizes values, or assume what they are at most");
     return false;
   }
@@ -323,8 +322,7 @@ static bool find_ends(TdCarried *c, TdCarriedArray *a, const TdStmt *nest) {
 static bool make_links(TdCarried *c, const TdCarriedArray *a, TdCarriedValue *v) {
   for (size_t i = 0; i < v->source.n; i++) {
     TdSource *s = &v->source.at[i];
-    if (s->link && !(c->driver && s->wraps) &&
-        !make_link(c, a, s->wraps ? "back" : "pass", s))
+    if (s->link && !(c->driver && s->wraps) && !make_link(c, a, s->wraps ? "back" : "pass", s))
       return false;
   }
   return true;

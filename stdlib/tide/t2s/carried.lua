@@ -13,7 +13,7 @@ function carried.driver_of(def)
   local found, others = nil, {}
   local function stage(c)
     if #c.stages > 1 then
-      fail(c.place, "t2s-carried", ("%s, which %s carries, goes through one Func: the driver"):format(def.name, def.name),
+      fail(c.place, "t2s-carried", ("%s, which it carries itself, goes through one Func: the driver"):format(def.name),
         nil, "unsupported")
     end
     found = found or c.stages[1]
@@ -57,8 +57,8 @@ local function ways(self, def, driver, space)
     if driven[c.of.base] and not given[c.of.base] and c.of.base ~= def then way(c.of.base, none) end
   end
   if not given[def] then
-    fail(select(2, unrolled(def)), "t2s-carried", ("%s carries values along %s, and no relay of %s says which way"):format(
-      def.name, table.concat(space, ", "), def.name), ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")
+    local text = "%s carries values along %s, and no relay of %s says which way"
+    fail(select(2, unrolled(def)), "t2s-carried", text:format(def.name, table.concat(space, ", "), def.name), ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")
   end
   return arrays, by
 end

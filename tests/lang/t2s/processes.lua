@@ -114,7 +114,8 @@ local function refused(name, code, o)
   end)
 end
 
-refused("a relay to another element than reads the row", "t2s-relay", {relay = function(m) return {1, m // 2 - m + 1} end})
+refused("a relay to another element than reads the row", "t2s-relay", {
+  relay = function(m) return {1, m // 2 - m + 1} end})
 refused("a relay with too few numbers", "t2s-relay", {relay = function() return {1} end})
 refused("a Func's own rows along a loop that is no space", "t2s-kernel", {relay = false,
   space = function(_, m) return {m} end})
