@@ -155,6 +155,7 @@ t.test("a driver takes a kernel's own statements, not those of a loop around", f
     return s
   end
   t.fails(function() take(true) end, {code = "driver"})
+  t.eq(take(false):verify(), "strict")
 end)
 
 -- Random recurrences: one to three distances, tiles or none, one axis or two, a loop of pairs around.

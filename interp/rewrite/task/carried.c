@@ -379,6 +379,7 @@ static TdCarriedArray *array_of(TdCarried *c, const char *name) {
   TdCarriedArray *a = TD_NEW(c->r->arena, TdCarriedArray);
   a->sym = at.sym;
   a->decl = at.stmt;
+  a->type = at.stmt ? at.stmt->type : td_unit_param(at.unit, at.sym)->type;
   if (at.unit != c->unit) {
     refuse(c, "carried", c->loop[0]->loc, at.sym, "is not of the kernel that has the loops");
     return NULL;

@@ -59,7 +59,8 @@ typedef struct TdCarriedValue {
 typedef struct TdCarriedArray {
   TdSym sym;
   const TdType *elem;
-  const TdStmt *decl;
+  const TdStmt *decl; /* NULL: a parameter */
+  const TdType *type;
   const TdExpr *place; /* the element that an iteration writes; NULL: an operand */
   TdSym local;         /* stands for it in an instance, or NULL */
   bool stays;          /* some values come from earlier iterations of the same instance */

@@ -253,7 +253,7 @@ const TdStmt *td_carried_declare(const TdCarried *c) {
       if (travels(c, &a->value.at[k])) a->value.at[k].local = new_local(c, a->sym->name, "old");
     if (!a->local || !a->stays) continue;
     add(c, &list,
-        td_stmt_local(c->r->store, a->local, a->decl->type, TD_INIT_NONE, NULL, a->decl->loc));
+        td_stmt_local(c->r->store, a->local, a->type, TD_INIT_NONE, NULL, c->loop[0]->loc));
   }
   return list.n ? block(c, &list) : NULL;
 }
