@@ -89,6 +89,22 @@ t.test("a triangle: instances that have less to do", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("clamps: tiles that do not divide the loops, at all sizes", function()
+  for _, o in ipairs {{}, {whole = true}} do
+    for _, driver in ipairs {false, "edge"} do
+      local s = tile(recurrence {right = diagonal, whole = o.whole})
+      local _, verdict = proved(s, {loops = {"ii", "jj"}, links = "W", driver = driver or nil})
+      t.has(verdict, "all sizes")
+    end
+  end
+  local s = tile(recurrence {right = "W[i + 1][j + 2] + W[i + 1][j + 1]"})
+  s:unfold("i", {loops = {"jj"}, links = "W"})
+  t.eq(s:verify(), "strict")
+  local ahead = recurrence {right = "W[i + 1][j + 3] + W[i + 1][j + 1]"}
+  ahead:split("i", 3, {names = {"i", "ii"}})
+  t.fails(function() ahead:unfold("i", {loops = {"j"}, links = "W"}) end, {code = "carried"})
+end)
+
 t.test("least depths: the feedback holds a row of tiles, where the row's end waits for it", function()
   local way = {1, 0, 0, 1, 1, 1}
   for _, by in ipairs {way, {0, 1, 1, 0, 1, 1}} do

@@ -26,7 +26,7 @@ static bool refuse(const TdCarried *c, const char *code, TdLoc loc, TdSym sym, c
 }
 
 static const TdStmt *body_of(const TdCarried *c) {
-  return td_for_body(c->loop[c->nloop - 1]);
+  return c->body;
 }
 
 /* The element of an array that a statement sets, or NULL. */
@@ -213,6 +213,7 @@ static bool find_sources(const TdCarried *c, const TdCarriedArray *a, TdCarriedV
     for (size_t k = 0; k < dim.n; k++) free_loop[dim.digit[k].loop] = false;
     if (!d) continue;
     v->own = false;
+    v->ahead |= d < 0;
     Sources next = {0};
     TdCarriedDim part = {.axis = -1, .straight = true};
     if (!dim.n || d % dim.digit[0].coef) {
@@ -253,6 +254,9 @@ static bool find_written(TdCarried *c, TdCarriedArray *a, TdCarriedValue *v) {
     return refuse(c, "carried", v->load->loc, a->sym,
                   "is read at no constant distance from what the iteration writes");
   if (v->own) return true;
+  if (v->ahead && c->guard)
+    return refuse(c, "carried", v->load->loc, a->sym,
+                  "is read ahead in a dimension, where the loops are clamped");
   if (again && all.n)
     return refuse(c, "carried", v->load->loc, a->sym,
                   "is written again by iterations of a loop that its index does not have");

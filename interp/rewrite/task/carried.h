@@ -49,7 +49,8 @@ typedef struct TdCarriedDim {
 typedef struct TdCarriedValue {
   const TdExpr *load;
   TdSym local;
-  bool own; /* the element that the iteration writes */
+  bool own;   /* the element that the iteration writes */
+  bool ahead; /* further along some dimension than that */
   TD_VEC(TdSource) source;
   TD_VEC(TdCarriedDim) dim;
   TD_VEC(TdFace) face;
@@ -86,6 +87,8 @@ typedef struct TdCarried {
   const TdStmt *loop[TD_CARRIED_LOOPS]; /* the perfect nest */
   int axis[TD_CARRIED_LOOPS];           /* of the task, or -1 */
   size_t nloop;
+  const TdStmt *body;  /* of the innermost loop, within its guard */
+  const TdExpr *guard; /* a clamp: what holds of an iteration holds of those before; or NULL */
   int rank;
   const TdExpr *extent[TD_MAX_RANK];
   size_t of_axis[TD_MAX_RANK]; /* its loop */
@@ -124,7 +127,14 @@ const TdStmt *td_carried_driver(const TdCarried *c, const TdStmt *nest);
 
 /* carried_way.c: expressions about iterations and ends of streams. */
 
-/* Whether the iteration `sign` times shift away is in the domain; NULL: it always is. */
+/* carried_clamp.c: u with the conditions between the loops of a nest inside the innermost. */
+const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first);
+/* Finds the body of the nest, and its guard. */
+void td_carried_find_guard(TdCarried *c);
+
+/* Whether an iteration `shift` later is there to get a value. */
+const TdExpr *td_carried_goes_on(const TdCarried *c, const TdStride *shift);
+/* Whether the iteration `sign` times shift away is in the box; NULL: it always is. */
 const TdExpr *td_carried_inside(const TdCarried *c, const TdStride *shift, int sign);
 /* The same, where the instance is in the grid. */
 const TdExpr *td_carried_in_time(const TdCarried *c, const TdStride *shift, int sign);

@@ -193,7 +193,9 @@ static void put_back(const TdCarried *c, const TdCarriedArray *a, const TdWay *w
     for (int x = 0; w && x < c->rank; x++) along |= s->dir[x] && w->by[x];
     if (done[i] || !along) continue;
     done[i] = true;
-    const TdExpr *cond = or_result(c, a, i, td_carried_inside(c, &s->shift, 1));
+    const TdExpr *cond =
+        s->now ? td_carried_inside(c, &s->shift, 1) : td_carried_goes_on(c, &s->shift);
+    cond = or_result(c, a, i, cond);
     const TdExpr *to = td_carried_end(c, s->stream, &s->shift, a->elem);
     add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, written(c, a), to->loc)));
   }
@@ -207,7 +209,7 @@ static void put_links(const TdCarried *c, const TdCarriedArray *a, const TdCarri
     if (!s->stream || !goes(c, s, w)) continue;
     const TdExpr *value = a->place ? written(c, a) : local(c, v->local, a->elem);
     const TdExpr *to = td_carried_end(c, s->stream, &s->shift, a->elem);
-    const TdExpr *cond = td_carried_inside(c, &s->shift, 1);
+    const TdExpr *cond = td_carried_goes_on(c, &s->shift);
     add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, value, to->loc)));
   }
 }
@@ -260,7 +262,7 @@ const TdStmt *td_carried_declare(const TdCarried *c) {
 
 const TdStmt *td_carried_body(const TdCarried *c) {
   List list = {0};
-  const TdStmt *body = td_for_body(c->loop[c->nloop - 1]);
+  const TdStmt *body = c->body;
   for (size_t i = 0; i < c->array.n; i++) {
     const TdCarriedArray *a = c->array.at[i];
     if (a->local && !a->stays) add(c, &list, declare(c, a->local, a->elem));
@@ -276,7 +278,9 @@ const TdStmt *td_carried_body(const TdCarried *c) {
   const TdStmt *own = in_instance(c, body);
   for (uint32_t i = 0; i < own->nkid; i++) add(c, &list, own->kid[i]);
   put_all(c, &list);
-  return block(c, &list);
+  const TdStmt *all = block(c, &list);
+  if (!c->guard) return all;
+  return td_util_block1(c->r, td_stmt_if(c->r->store, c->guard, all, NULL, all->loc));
 }
 
 /* s for each coordinate of a stream's instances. */
@@ -311,6 +315,8 @@ static void drive_back(const TdCarried *c, const TdCarriedArray *a, bool now, Li
     const TdExpr *from = td_carried_end(c, s->stream, NULL, a->elem);
     const TdStmt *get_ = td_stmt_get(c->r->store, from, NULL, a->elem, place, from->loc);
     const TdExpr *cond = td_carried_in_time(c, &s->shift, -1);
+    if (c->guard)
+      cond = td_carried_and(c, cond, now ? td_carried_moved(c, c->guard, &s->shift, -1) : c->guard);
     add(c, out, for_each(c, s->stream, td_carried_if(c, cond, get_)));
   }
 }
@@ -322,7 +328,8 @@ static void drive_in(const TdCarried *c, const TdCarriedArray *a, List *out) {
       const TdFace *f = &v->face.at[k];
       const TdExpr *to = td_carried_end(c, f->stream, NULL, a->elem);
       const TdStmt *put = td_stmt_put(c->r->store, to, v->load, to->loc);
-      add(c, out, for_each(c, f->stream, td_carried_if(c, f->cond, put)));
+      const TdExpr *cond = td_carried_and(c, f->cond, c->guard);
+      add(c, out, for_each(c, f->stream, td_carried_if(c, cond, put)));
     }
 }
 
@@ -330,7 +337,7 @@ static void drive_out(const TdCarried *c, const TdCarriedArray *a, List *out) {
   if (!a->out || a->result) return;
   const TdExpr *from = td_carried_end(c, a->out, NULL, a->elem);
   const TdStmt *get_ = td_stmt_get(c->r->store, from, NULL, a->elem, a->place, from->loc);
-  add(c, out, for_each(c, a->out, get_));
+  add(c, out, for_each(c, a->out, td_carried_if(c, c->guard, get_)));
 }
 
 /* The result, got after all iterations, if one of them writes it. */

@@ -56,6 +56,11 @@ const TdExpr *td_carried_inside(const TdCarried *c, const TdStride *shift, int s
   return td_carried_and(c, cond, td_carried_in_time(c, shift, sign));
 }
 
+const TdExpr *td_carried_goes_on(const TdCarried *c, const TdStride *shift) {
+  const TdExpr *later = c->guard ? td_carried_moved(c, c->guard, shift, 1) : NULL;
+  return td_carried_and(c, td_carried_inside(c, shift, 1), later == c->guard ? NULL : later);
+}
+
 const TdExpr *td_carried_at(const TdCarried *c, int axis) {
   TdRewrite *r = c->r;
   const TdStmt *loop = c->loop[c->of_axis[axis]];

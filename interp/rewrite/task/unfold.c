@@ -292,6 +292,7 @@ static bool find_carried(Unfold *u, TdCarried *c) {
     c->of_axis[u->place[i]] = i;
   }
   for (int a = 0; a < u->rank; a++) c->extent[a] = u->map[a];
+  td_carried_find_guard(c);
   const TdArgValue *by = &r->arg[BY];
   const TdArgValue *links = &r->arg[LINKS];
   return td_carried_find(c, links->names, links->n, by->given ? by->ints : NULL, by->n) &&
@@ -342,9 +343,19 @@ static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPla
   return true;
 }
 
+/* Moves conditions between the loops, as clamps of tiles are, inside them. */
+static bool sink_guards(TdRewrite *r) {
+  TdPlace *band;
+  size_t n;
+  if (!td_cursor_band(r->arena, r->prog, r->arg[BAND].text, &band, &n, r->diag)) return false;
+  r->prog = td_prog_with(r->prog, td_carried_sink(r, band[0].unit, band[0].stmt));
+  return true;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
   TdCarried c = {0};
+  if (r->arg[LINKS].n && !sink_guards(r)) return NULL;
   if (!td_lift_check_name(r, &r->arg[NAME]) || !td_lift_check_name(r, &r->arg[DRIVER]) ||
       !find(&u) || !measure(&u))
     return NULL;

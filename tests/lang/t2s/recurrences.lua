@@ -27,7 +27,7 @@ local function align(o)
   A[i][j] = cell(A[i - 1][j], A[i][j - 1], A[i - 1][j - 1], T[i], S[j])
   A:set_bounds(i, 0, I, j, 0, J)
   if o.store ~= false then A:store(I - 1, J - 1) end
-  assume.divisible(I, II, J, JJ)
+  if o.divisible ~= false then assume.divisible(I, II, J, JJ) end
   assume(J:le(MAX_J))
   A:tile(i, j, ii, jj, II, JJ)
   local isolated = {S, T, A}
@@ -105,6 +105,14 @@ t.test("other names, tiles, orders of directives", function()
       cell = seed > 2 and cells.common or nil}
     check(t2s.design(A, c), A, q, c, c.II * (draw(2) + 1), c.JJ * (draw(3) + 1))
   end
+end)
+
+t.test("without divisible sizes: clamps, proved, at sizes below and above a tile", function()
+  local c = {II = 4, JJ = 4, MAX_J = 16}
+  local A, q = align {divisible = false}
+  local net, verdict = t2s.design(A, c)
+  t.has(tostring(verdict), "proved: strict, all sizes")
+  for _, z in ipairs {{9, 7}, {3, 2}, {5, 13}, {8, 8}} do check(net, A, q, c, z[1], z[2]) end
 end)
 
 t.test("the whole table as the result", function()

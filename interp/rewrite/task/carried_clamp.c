@@ -1,0 +1,59 @@
+/* carried_clamp.c - clamps of tiles whose sizes do not divide the loops: conditions between loops go
+ * inside, and are part of the domain. */
+#include "rewrite/task/carried.h"
+
+static bool is_steady(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW;
+}
+
+/* The condition that a block is under, alone, without data; or NULL. */
+static const TdStmt *only_if(const TdStmt *block) {
+  const TdStmt *s = block->nkid == 1 ? block->kid[0] : NULL;
+  bool plain = s && s->kind == TD_STMT_IF && s->nkid == 1;
+  return plain && td_walk_expr(s->expr[0], is_steady, NULL) ? s : NULL;
+}
+
+/* The loop with the condition `cond` (NULL: none), and those between it and the loops inside it, in
+ * the innermost one. */
+static const TdStmt *sink(TdRewrite *r, const TdStmt *loop, const TdExpr *cond) {
+  TdStore *st = r->store;
+  const TdStmt *body = td_for_body(loop), *inner = body;
+  for (const TdStmt *s; (s = only_if(inner)); inner = s->kid[0])
+    cond = cond ? td_expr_op2(st->arena, TD_OP_AND, td_type_bool(r->session), cond, s->expr[0])
+                : s->expr[0];
+  bool nest = inner->nkid == 1 && inner->kid[0]->kind == TD_STMT_FOR;
+  if (!cond && !nest) return loop;
+  const TdStmt *now =
+      nest ? sink(r, inner->kid[0], cond) : td_stmt_if(st, cond, inner, NULL, inner->loc);
+  if (nest && now == inner->kid[0] && inner == body) return loop;
+  body = td_stmt_with_kids(st, body, &now, 1);
+  return td_stmt_with_kids(st, loop, &body, 1);
+}
+
+const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first) {
+  const TdStmt *now = sink(r, first, NULL);
+  if (now == first) return u;
+  return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, first->uid, &now, 1));
+}
+
+/* Whether what holds of an iteration holds of those before it, by any of the loops. */
+static bool is_clamp(const TdCarried *c, const TdExpr *e) {
+  if (e->kind != TD_EXPR_OP) return false;
+  if (e->op == TD_OP_AND) return is_clamp(c, e->kid[0]) && is_clamp(c, e->kid[1]);
+  if (e->op != TD_OP_LT && e->op != TD_OP_LE) return false;
+  TdLin x = td_lin_of(c->r->session, c->r->arena, e->kid[0]);
+  x = td_lin_add(c->r->session, c->r->arena, x, -1,
+                 td_lin_of(c->r->session, c->r->arena, e->kid[1]));
+  for (size_t k = 0; k < c->nloop; k++)
+    if (td_lin_coef(&x, c->loop[k]->sym) < 0) return false;
+  return td_lin_is_affine(&x);
+}
+
+void td_carried_find_guard(TdCarried *c) {
+  c->body = td_for_body(c->loop[c->nloop - 1]);
+  const TdStmt *s = only_if(c->body);
+  if (!s || !is_clamp(c, s->expr[0])) return;
+  c->guard = s->expr[0];
+  c->body = s->kid[0];
+}
