@@ -128,6 +128,7 @@ local rows = {
   unroll = {function(c) return c.last, 3, {replace = true} end},
   depth = {function() return "T", 40 end, relayed},
   relay = {function() return "T", "consume" end, stages},
+  wire = {function() return "T" end, refused = {["in a callee"] = "illegal not-an-array"}},
   isolate = {function(c) return "B_" .. c.first2 end, buffered, refused = {["1-D"] = "usage not-an-array"}},
   chain = {function() return "produce", "consume" end, deep},
   place = {function() return "produce", {0, 1} end, relayed},
@@ -152,8 +153,8 @@ local function try(name, row, case, shape)
   end)
 end
 
--- Made for a nest or a task: tests/prim/inject.lua, deal, coalesce, hoist, wire.
-local left = {inject = true, deal = true, coalesce = true, hoist = true, wire = true}
+-- Made for a nest or a task: tests/prim/inject.lua, deal, coalesce, hoist.
+local left = {inject = true, deal = true, coalesce = true, hoist = true}
 for _, p in ipairs(tide.registry().primitives) do
   local row = rows[p.name]
   t.test(p.name .. " has its row", function() t.ok(row or left[p.name]) end)

@@ -8,8 +8,11 @@ static const TdExpr *plus(const TdCarried *c, const TdExpr *x, int64_t n) {
   return td_lin_plus(c->r->session, c->r->store->arena, x, td_util_const(c->r, n));
 }
 
-/* How many tokens are on their way from an iteration to the one `shift` later, and two more. */
-static const TdExpr *depth_of(const TdCarried *c, const TdStride *shift) {
+/* How many tokens are on their way from an iteration to that which they are for, and two for each
+ * instance on the way that is passed by: others go through these meanwhile. */
+static const TdExpr *depth_of(const TdCarried *c, const TdSource *s) {
+  const TdStride *shift = &s->shift;
+  int64_t hops = 0;
   TdRewrite *r = c->r;
   TdAsk q = td_util_ask(r, c->unit);
   q.arena = r->store->arena;
@@ -29,7 +32,8 @@ static const TdExpr *depth_of(const TdCarried *c, const TdStride *shift) {
       return NULL;
     all = plus(c, all, shift->by[k]);
   }
-  return plus(c, all, 2);
+  for (int a = 0; a < c->rank; a++) hops += s->dir[a] < 0 ? -s->dir[a] : s->dir[a];
+  return plus(c, all, 2 * (hops > 1 ? hops : 1));
 }
 
 /* Whether a stream of that name is among those made. */
@@ -40,7 +44,7 @@ static bool is_taken(const TdCarried *c, const char *name) {
 }
 
 /* Makes the stream of s, whose lo and n are set; *out is NULL where it has no element. */
-static bool make(TdCarried *c, const TdCarriedArray *a, const char *what, const TdStride *shift,
+static bool make(TdCarried *c, const TdCarriedArray *a, const char *what, const TdSource *from,
                  TdCarriedStream s, TdCarriedStream **out) {
   TdRewrite *r = c->r;
   const TdExpr *dim[TD_MAX_RANK];
@@ -52,7 +56,7 @@ static bool make(TdCarried *c, const TdCarriedArray *a, const char *what, const 
     if (has && n <= 0) return true;
     if (!has || n > 1) dim[rank++] = s.n[x];
   }
-  const TdExpr *depth = shift ? depth_of(c, shift) : td_util_const(r, 2);
+  const TdExpr *depth = from ? depth_of(c, from) : td_util_const(r, 2);
   if (!depth) {
     td_util_refuse(r, TD_ILLEGAL, "depth", c->loop[0]->loc,
                    "how many values of '%s' are on their way at a time is not known", a->sym->name);
@@ -92,7 +96,7 @@ static bool make_link(TdCarried *c, const TdCarriedArray *a, const char *what, T
     if (by > 0) z.lo[x] = td_util_const(c->r, by);
     z.n[x] = plus(c, c->extent[x], by > 0 ? -by : by);
   }
-  return make(c, a, what, &s->shift, z, &s->stream);
+  return make(c, a, what, s, z, &s->stream);
 }
 
 static const TdExpr *either(const TdCarried *c, const TdExpr *x, const TdExpr *y) {

@@ -1,0 +1,148 @@
+-- beyond.lua - T2S programs beyond the paper, each a definition of a few lines and a mapping: time warping, a batch of
+-- Smith-Waterman pairs at full rate, PairHMM's system, products of a matrix and a vector by rows and by columns, an
+-- outer product, MTTKRP, a stencil along time. Proved, run, and equal to the definition. [slow]
+local t = require "tap"
+local tide = require "tide"
+local t2s = require "tide.t2s"
+local i32, f32, max, min, select = tide.i32, tide.f32, tide.max, tide.min, tide.select
+local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
+
+-- Proves a design for all sizes, runs it at those of z, and compares with the definition.
+local function check(F, consts, z)
+  local net, verdict = t2s.design(F, consts)
+  t.has(tostring(verdict), "proved: strict, all sizes")
+  local at, k, args, want = net:at(z), t2s.kernel(F, consts):at(z), {}, {}
+  for n, q in ipairs(k.params) do
+    args[n] = n < #k.params and tide.random(q.type, n, {lo = -3, hi = 3}) or q.type(0)
+    want[n] = n < #k.params and args[n] or q.type(0)
+  end
+  at(table.unpack(args))
+  k(table.unpack(want))
+  t.ok(args[#args]:equal(want[#want]))
+  return net
+end
+
+t.test("dynamic time warping", function()
+  local X, Y = Param("X Y", i32, 1)
+  local I, J = Param "I J"
+  local II, JJ = Const "II JJ"
+  local i, j, ii, jj = Var "i j ii jj"
+  local D, edge = Func "D edge"
+  D[-1][-1] = 0
+  D[i][-1] = 100000
+  D[-1][j] = 100000
+  D[i][j] = tide.abs(X[i] - Y[j]) + min(D[i - 1][j], min(D[i][j - 1], D[i - 1][j - 1]))
+  D:set_bounds(i, 0, I, j, 0, J):store(I - 1, J - 1)
+  assume(J:le(32))
+  D:tile(i, j, ii, jj, II, JJ)
+  D:isolate_producer_chain(X, edge):isolate_producer_chain(Y, edge)
+  D:isolate_producer_chain(D, edge):isolate_consumer_chain(D, edge)
+  D:unroll(ii, jj):relay(D, {1, 0}):relay(D, {0, 1}):relay(D, {1, 1}):relay(X, {0, 1}):relay(Y, {1, 0})
+  check(D, {II = 2, JJ = 3}, {I = 5, J = 7})
+end)
+
+t.test("a batch of Smith-Waterman pairs: without a driver, a cell a cycle in each element", function()
+  local T, S = Param("T S", i32, 2)
+  local B, I, J = Param "B I J"
+  local II, JJ = Const "II JJ"
+  local b, i, j, ii, jj = Var "b i j ii jj"
+  local A = Func "A"
+  A[b][i][j] = max(max(0, select(i:eq(0), 0, select(j:eq(0), 0, A[b][i - 1][j - 1]))
+    + select(T[b][i]:eq(S[b][j]), 2, -1)),
+    max(select(i:eq(0), 0, A[b][i - 1][j]) - 1, select(j:eq(0), 0, A[b][i][j - 1]) - 1))
+  A:set_bounds(b, 0, B, i, 0, I, j, 0, J)
+  assume(B:le(32))
+  assume(J:le(128))
+  assume.divisible(I, II, J, JJ)
+  A:tile(i, j, ii, jj, II, JJ):reorder(b, jj, ii, j, i)
+  A:unroll(ii, jj):relay(A, {1, 0}):relay(A, {0, 1}):relay(A, {1, 1})
+  local net = check(A, {II = 4, JJ = 4}, {B = 3, I = 8, J = 8})
+  local m = net:at {B = 32, I = 32, J = 32}:build {target = "cpu", timed = true}
+  m(tide.random(i32[32][32], 1), tide.random(i32[32][32], 2), i32[32][32][32](0))
+  t.ok(32 * 32 * 32 / 16 / m.report.cycles >= 0.95, tostring(m.report.cycles))
+end)
+
+t.test("PairHMM: three recurrences in one nest", function()
+  local P = Param("P", f32, 2)
+  local I, J = Param "I J"
+  local II, JJ = Const "II JJ"
+  local i, j, ii, jj = Var "i j ii jj"
+  local M, X, Y = Func("M X Y", f32)
+  M[i][j] = select(i:eq(0), 0.0, select(j:eq(0), 0.0,
+    P[i][j] * (0.9 * M[i - 1][j - 1] + 0.05 * (X[i - 1][j - 1] + Y[i - 1][j - 1]))))
+  X[i][j] = select(i:eq(0), 0.0, 0.1 * M[i - 1][j] + 0.2 * X[i - 1][j])
+  Y[i][j] = select(j:eq(0), select(i:eq(0), 1.0, 0.5), 0.1 * M[i][j - 1] + 0.2 * Y[i][j - 1])
+  Y:merge_ures(M, X)
+  Y:set_bounds(i, 0, I, j, 0, J)
+  assume(J:le(32))
+  assume.divisible(I, II, J, JJ)
+  Y:tile(i, j, ii, jj, II, JJ):unroll(ii, jj)
+  Y:relay(M, {1, 0}):relay(M, {0, 1}):relay(M, {1, 1}):relay(X, {1, 0}):relay(X, {1, 1})
+  Y:relay(Y, {0, 1}):relay(Y, {1, 1})
+  check(Y, {II = 2, JJ = 2}, {I = 6, J = 4})
+end)
+
+t.test("a matrix times a vector: columns in space, sums that travel", function()
+  local A, x, I, KK, i, k, y = Param("A", f32, 2), Param("x", f32, 1), Param "I", Const "KK", Var "i", Var "k",
+    Func("y", f32)
+  y[i][k] = select(k:eq(0), 0.0, y[i][k - 1]) + A[i][k] * x[k]
+  y:set_bounds(i, 0, I, k, 0, KK):unroll(k):relay(y, {1})
+  check(y, {KK = 4}, {I = 5})
+end)
+
+t.test("a matrix times a vector: rows in space", function()
+  local A, x = Param("A", f32, 2), Param("x", f32, 1)
+  local I, K = Param "I K"
+  local II, i, k, ii = Const "II", Var "i k ii"
+  local y, feed, drain = Func("y feed drain", f32)
+  y[i] = 0
+  y[i] = y[i] + A[i][k] * x[k]
+  y:set_bounds(i, 0, I, k, 0, K)
+  assume.divisible(I, II)
+  y:tile(i, ii, II):unroll(ii):isolate_producer_chain(x, feed):isolate_consumer_chain(y, drain)
+  y:relay(x, {1}):relay(y, {-1})
+  check(y, {II = 4}, {I = 8, K = 5})
+end)
+
+t.test("an outer product added to a matrix", function()
+  local A, x, y = Param("A", f32, 2), Param("x y", f32, 1)
+  local I, J = Param "I J"
+  local II, JJ = Const "II JJ"
+  local i, j, ii, jj = Var "i j ii jj"
+  local Z, xf, yf = Func("Z xf yf", f32)
+  Z[i][j] = A[i][j] + x[i] * y[j]
+  Z:set_bounds(i, 0, I, j, 0, J)
+  assume.divisible(I, II, J, JJ)
+  Z:tile(i, j, ii, jj, II, JJ):unroll(ii, jj)
+  Z:isolate_producer_chain(x, xf):isolate_producer_chain(y, yf):relay(x, {0, 1}):relay(y, {1, 0})
+  check(Z, {II = 2, JJ = 3}, {I = 4, J = 9})
+end)
+
+t.test("MTTKRP", function()
+  local A, B, C = Param("A", f32, 3), Param("B C", f32, 2)
+  local I, J, K, L = Param "I J K L"
+  local II, JJ = Const "II JJ"
+  local i, j, k, l, ii, jj = Var "i j k l ii jj"
+  local D, bf, cf = Func("D bf cf", f32)
+  D[i][j] = 0
+  D[i][j] = D[i][j] + A[i][k][l] * B[k][j] * C[l][j]
+  D:set_bounds(i, 0, I, j, 0, J, k, 0, K, l, 0, L)
+  assume.divisible(I, II, J, JJ)
+  D:tile(i, j, ii, jj, II, JJ):unroll(ii, jj)
+  D:isolate_producer_chain(B, bf):isolate_producer_chain(C, cf):relay(B, {1, 0}):relay(C, {1, 0})
+  check(D, {II = 2, JJ = 3}, {I = 4, J = 3, K = 3, L = 2})
+end)
+
+t.test("a stencil along time, its cells in space", function()
+  local T, M, x, tt, i = Param "T", Const "M", Param("x", i32, 1), Var "t", Var "i"
+  local S, edge = Func("S edge", i32)
+  S[-1][i] = x[i]
+  S[tt][-1] = 0
+  S[-1][-1] = 0
+  S[tt][i] = S[tt - 1][i] + S[tt - 1][i - 1]
+  S:set_bounds(tt, 0, T, i, 0, M):isolate_producer_chain(S, edge):isolate_consumer_chain(S, edge)
+  S:unroll(i):relay(S, {1})
+  check(S, {M = 4}, {T = 5})
+end)
+
+t.done()
