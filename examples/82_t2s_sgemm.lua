@@ -1,5 +1,5 @@
--- 82_t2s_sgemm: a matrix product tiled twice, on an array with feeders, collectors and double buffers (T2S, Fig. 3). The
--- definition is two lines; the rest says which loops are space, what is isolated, how it travels and what is kept.
+-- 82_t2s_sgemm: a matrix product tiled twice, on an array with feeders, collectors and double buffers (T2S, Fig. 3).
+-- The definition is two lines; the rest says which loops are space, what is isolated, how it travels, what is kept.
 -- Run: tide examples/82_t2s_sgemm.lua [I J K]     (default 8 8 8, in multiples of 4)
 local tide = require "tide"
 local t2s = require "tide.t2s"

@@ -58,7 +58,8 @@ local function ways(self, def, driver, space)
   end
   if not given[def] then
     local text = "%s carries values along %s, and no relay of %s says which way"
-    fail(select(2, unrolled(def)), "t2s-carried", text:format(def.name, table.concat(space, ", "), def.name), ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")
+    fail(select(2, unrolled(def)), "t2s-carried", text:format(def.name, table.concat(space, ", "), def.name),
+      ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")
   end
   return arrays, by
 end
