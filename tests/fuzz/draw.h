@@ -54,6 +54,7 @@ bool draw_known(Draw *d, const TdPrim *prim, TdArgValue *arg);
 /* draw_stream.c: of these, those on what moves through designs. */
 bool draw_expand(Draw *d, TdArgValue *arg);
 bool draw_isolate(Draw *d, TdArgValue *arg);
+bool draw_hoist(Draw *d, TdArgValue *arg);
 bool draw_coalesce(Draw *d, TdArgValue *arg);
 bool draw_deal(Draw *d, TdArgValue *arg);
 

@@ -451,7 +451,7 @@ static const struct Known {
     {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
     {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage},
     {"auto", draw_auto},         {"expand", draw_expand},     {"isolate", draw_isolate},
-    {"coalesce", draw_coalesce}, {"deal", draw_deal}};
+    {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

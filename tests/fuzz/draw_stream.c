@@ -116,6 +116,34 @@ bool draw_isolate(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* ---- hoist ---- */
+
+/* A local that a loop's body declares at its top, copies in, and perhaps out. */
+bool draw_hoist(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  int loop = -1;
+  for (int i = 0; i < d->nsite; i++) {
+    const TdStmt *body = td_for_body(d->site[i].loop);
+    s.unit = d->site[i].unit;
+    for (uint32_t k = 0; k < body->nkid; k++) {
+      const TdStmt *x = body->kid[k];
+      if (x->kind != TD_STMT_LOCAL || x->cls != TD_LOCAL_AUTO || x->type->kind != TD_T_TENSOR)
+        continue;
+      s.local = x->sym;
+      s.copied = false;
+      td_walk_stmt(d->prog->store->session->ctx, body, look_copies, &s);
+      if (!s.copied || !choose(&s)) continue;
+      s.one = x->sym;
+      s.of = s.unit;
+      loop = i;
+    }
+  }
+  if (loop < 0) return false;
+  give_thing(&s, &arg[0]);
+  give_text(d, &arg[1], draw_spec(d, loop));
+  return true;
+}
+
 /* ---- coalesce ---- */
 
 static bool look_ends(void *ud, const TdStmt *x) {
@@ -187,8 +215,8 @@ bool draw_deal(Draw *d, TdArgValue *arg) {
     s.copied = false;
     s.takes = 0;
     walk_units(&s, look_put);
-    if (s.copied || s.takes != 1 || s.puts != 1 || !loops_around(d, s.of, s.local, list) ||
-        !choose(&s))
+    if (root->stream[i].type->rank > 2 || s.copied || s.takes != 1 || s.puts != 1 ||
+        !loops_around(d, s.of, s.local, list) || !choose(&s))
       continue;
     s.one = s.local;
     of = s.of;

@@ -195,8 +195,9 @@ static const struct Habit {
              {"buffer_at", "unfold"}, {"split", "reorder"},     {"unfold", "bundle"},
              {"relay", "chain"},      {"dataflow", "chain"},    {"unfold", "place"},
              {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"buffer_at", "collapse"},
-             {"pack", "pack"},        {"unfold", "isolate"},    {"isolate", "coalesce"},
-             {"relay", "deal"},       {"coalesce", "coalesce"}, {"isolate", "isolate"}};
+             {"pack", "pack"},        {"buffer_at", "hoist"},   {"unfold", "isolate"},
+             {"isolate", "coalesce"}, {"relay", "deal"},        {"coalesce", "coalesce"},
+             {"isolate", "isolate"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -209,10 +210,11 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 300}, {"chain", 60},    {"unify", 14}, {"compose", 4},      {"relay", 6},
-            {"reuse_at", 6}, {"depth", 6},     {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
-            {"fma", 2},      {"dataflow", 2},  {"unfold", 2}, {"inject", 20},      {"search", 5},
-            {"isolate", 12}, {"coalesce", 200}, {"deal", 30},  {"expand", 10}};
+} odds[] = {{"bundle", 300},     {"chain", 60},    {"unify", 14},  {"compose", 4},
+            {"relay", 6},        {"reuse_at", 6},  {"depth", 6},   {"place", 6},
+            {"fold_storage", 6}, {"collapse", 70}, {"fma", 2},     {"dataflow", 2},
+            {"unfold", 2},       {"inject", 20},   {"search", 5},  {"isolate", 12},
+            {"coalesce", 200},   {"deal", 30},     {"expand", 10}, {"hoist", 12}};
 /* Where the kernel is a design, few others have nothing. */
 enum { MOST_OF_DESIGN = 30 };
 

@@ -115,17 +115,34 @@ static uint32_t sweep(TdFlow *f, const int64_t *held) {
   return 0;
 }
 
+/* What waiting for a node is waiting for, in turn: nodes of this stamp, and whether units are
+ * waited for before. Kept from one back edge to the next, which often leaves the same node. */
+typedef struct Chain {
+  uint32_t from, stamp;
+  uint32_t *mark;
+  bool *crowded;
+} Chain;
+
+/* Makes c the chain of a node, if it is not. */
+static void follow(const TdFlow *f, Chain *c, uint32_t from) {
+  bool crowded = false;
+  if (c->from == from) return;
+  c->from = from;
+  c->stamp++;
+  for (uint32_t v = from; v && c->mark[v] != c->stamp; v = f->node.at[v].last) {
+    c->mark[v] = c->stamp;
+    c->crowded[v] = crowded;
+    crowded |= f->node.at[v].crowded;
+  }
+}
+
 /* Whether waiting for `from` is waiting for `to`, by what each node waited for last; *crowded: and
  * for units on the way. */
-static bool leads_back(const TdFlow *f, uint32_t from, uint32_t to, bool *crowded) {
-  size_t steps = 0;
-  uint32_t v = from;
-  *crowded = f->node.at[to].crowded;
-  while (v && v != to && steps++ <= f->node.n) {
-    *crowded |= f->node.at[v].crowded;
-    v = f->node.at[v].last;
-  }
-  return v == to;
+static bool leads_back(const TdFlow *f, Chain *c, uint32_t from, uint32_t to, bool *crowded) {
+  follow(f, c, from);
+  if (c->mark[to] != c->stamp) return false;
+  *crowded = f->node.at[to].crowded || c->crowded[to];
+  return true;
 }
 
 /* The wait through which x waits, or NULL: an operand. */
@@ -157,18 +174,22 @@ static TdFlowCycle close_cycle(const TdFlow *f, const TdFlowWait *b) {
 
 /* Delays what waits for other iterations, or for later nodes, at interval ii. *moved: something
  * did. False: *why never ends. */
-static bool hold(TdFlow *f, int64_t ii, int64_t *held, bool *moved, TdFlowCycle *why) {
+static bool hold(TdFlow *f, int64_t ii, Chain *chain, int64_t *held, bool *moved,
+                 TdFlowCycle *why) {
+  chain->from = 0;
   for (size_t i = 0; i < f->back.n; i++) {
     const TdFlowWait *b = &f->back.at[i];
     TdFlowNode *to = &f->node.at[b->to];
     int64_t t = waited(f, b, &f->node.at[b->from], ii);
     bool crowded = false;
     if (t <= to->start || t <= held[b->to]) continue;
-    if (b->distance && (b->from == b->to || leads_back(f, b->from, b->to, &crowded)) && !crowded) {
+    if (b->distance && (b->from == b->to || leads_back(f, chain, b->from, b->to, &crowded)) &&
+        !crowded) {
       *why = close_cycle(f, b);
       return false;
     }
     held[b->to] = t;
+    if (chain->mark[b->to] == chain->stamp) chain->from = 0;
     to->last = b->from;
     to->via = TD_VIA_BACK;
     to->wait = (uint32_t)i;
@@ -180,9 +201,24 @@ static bool hold(TdFlow *f, int64_t ii, int64_t *held, bool *moved, TdFlowCycle 
 /* Rounds of waiting after which a schedule that units keep moving is given up. */
 enum { MOST_ROUNDS = 64 };
 
+/* How many nodes wait through back edges: as many rounds settle what units do not move. */
+static size_t count_waiting(const TdFlow *f) {
+  TdArena *a = td_arena_scratch(td_arena_ctx(f->arena));
+  bool *waits = TD_NEWN(a, bool, f->node.n);
+  size_t n = 0;
+  for (size_t i = 0; i < f->back.n; i++) {
+    n += !waits[f->back.at[i].to];
+    waits[f->back.at[i].to] = true;
+  }
+  td_arena_free(a);
+  return n;
+}
+
 /* Least times at interval ii. False: there are none, and *why says so. */
 static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *why) {
-  size_t rounds = 0;
+  Chain chain = {.mark = TD_NEWN(f->arena, uint32_t, f->node.n),
+                 .crowded = TD_NEWN(f->arena, bool, f->node.n)};
+  size_t rounds = 0, most = MOST_ROUNDS + count_waiting(f);
   f->ii = ii;
   for (size_t v = 0; v < f->node.n; v++) held[v] = f->node.at[v].last = 0;
   for (bool moved = true; moved;) {
@@ -190,11 +226,11 @@ static bool place(TdFlow *f, int64_t ii, bool few, int64_t *held, TdFlowCycle *w
     td_flow_pool_clear(f, few);
     uint32_t crowded = sweep(f, held);
     moved = false;
-    if (crowded || rounds++ > MOST_ROUNDS + f->back.n) {
+    if (crowded || rounds++ > most) {
       *why = (TdFlowCycle){.cycles = ii + 1, .distance = 1, .crowded = crowded};
       return false;
     }
-    if (!hold(f, ii, held, &moved, why)) return false;
+    if (!hold(f, ii, &chain, held, &moved, why)) return false;
   }
   return true;
 }

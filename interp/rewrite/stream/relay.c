@@ -46,6 +46,11 @@ static bool find_passed(TdRelay *q) {
     const TdStmt *call = p->unit[i]->body ? td_lift_call(q->r, p->unit[i]->body, q->to->sym) : NULL;
     if (!call) continue;
     const TdExpr *arg = call->expr[td_unit_param(q->to, q->array.sym) - q->to->param];
+    if (arg->kind != TD_EXPR_VIEW) {
+      td_util_refuse(q->r, TD_USAGE, "not-an-array", arg->loc, "'%s' is passed a scalar",
+                     q->array.sym->name);
+      return false;
+    }
     return td_cursor_array(q->r->arena, p, arg->sym->name, p->unit[i], &q->array, q->r->diag);
   }
   return true;

@@ -245,6 +245,17 @@ static const TdRun *run_of_task(const Unfold *u, const TdUnit **design) {
   return fits ? found : NULL;
 }
 
+/* Gives a design the sizes of a task's kernel: those of its axes are among them. */
+static void join_sizes(Unfold *u, TdUnit *design) {
+  TdSize *size = TD_NEWN(u->r->store->arena, TdSize, design->nsize + u->unit->nsize);
+  size_t n = design->nsize;
+  for (size_t i = 0; i < n; i++) size[i] = design->size[i];
+  for (size_t i = 0; i < u->unit->nsize; i++)
+    if (!td_unit_size(design, u->unit->size[i].name)) size[n++] = u->unit->size[i];
+  design->size = size;
+  design->nsize = n;
+}
+
 /* The task with the axes behind those that it has, in the place of the old one. */
 static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *design,
                               const TdRun *run) {
@@ -272,8 +283,9 @@ static const TdProg *in_place(Unfold *u, const TdStmt *body, const TdUnit *desig
   k->coord = coord;
   k->ncoord += u->rank;
   d->run = list;
+  join_sizes(u, d);
   td_util_made(r, run->sym->name);
-  return td_prog_with(td_prog_with(r->prog, k), d);
+  return td_prog_with(td_prog_with(r->prog, k), td_lift_tidy(r, d));
 }
 
 /* The nest as that of values that travel: all loops down to the innermost. */
