@@ -381,10 +381,14 @@ static bool draw_search(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* Loops of a program for which a search of its own is not too much work. */
+enum { MOST_OF_AUTO = 5 };
+
 /* Few steps, for hardware with few or many DSP. */
 static bool draw_auto(Draw *d, TdArgValue *arg) {
+  if (d->nsite > MOST_OF_AUTO) return false;
   if (rng_chance(d->rng, 50)) give_int(&arg[2], rng_below(d->rng, 100));
-  give_int(&arg[5], 5 + rng_below(d->rng, 20));
+  give_int(&arg[5], 3 + rng_below(d->rng, 6));
   return true;
 }
 

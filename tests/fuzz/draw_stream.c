@@ -118,6 +118,34 @@ bool draw_isolate(Draw *d, TdArgValue *arg) {
 
 /* ---- hoist ---- */
 
+/* Counts copies into the local and out of it, and (`met`) all that writes it. */
+static bool look_way(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  if (x->kind != TD_STMT_STORE && x->kind != TD_STMT_SET) return true;
+  bool moved = x->expr[1]->kind == TD_EXPR_LOAD || x->expr[1]->kind == TD_EXPR_VIEW;
+  s->met += x->expr[0]->sym == s->local;
+  s->takes += moved && x->expr[0]->sym == s->local && x->expr[1]->sym != s->local;
+  s->puts += moved && x->expr[1]->sym == s->local && x->expr[0]->sym != s->local;
+  return true;
+}
+
+/* Whether the first statement of a body that uses a local copies into it and, if others write it,
+ * the last copies out. */
+static bool is_hoistable(const Search *s, const TdStmt *body, uint32_t at) {
+  TdCtx *ctx = s->draw->prog->store->session->ctx;
+  Search first = {.local = s->local}, all = first, last = first;
+  for (uint32_t k = at + 1; k < body->nkid; k++) {
+    const TdStmt *x = body->kid[k];
+    if (!td_walk_uses(ctx, x, s->local)) continue;
+    td_walk_stmt(ctx, x, look_way, &all);
+    if (!first.copied) td_walk_stmt(ctx, x, look_way, &first);
+    first.copied = true;
+    last = (Search){.local = s->local};
+    td_walk_stmt(ctx, x, look_way, &last);
+  }
+  return first.takes == 1 && first.met == 1 && (all.met == 1 || last.puts == 1);
+}
+
 /* A local that a loop's body declares at its top, copies in, and perhaps out. */
 bool draw_hoist(Draw *d, TdArgValue *arg) {
   Search s = {.draw = d};
@@ -130,9 +158,7 @@ bool draw_hoist(Draw *d, TdArgValue *arg) {
       if (x->kind != TD_STMT_LOCAL || x->cls != TD_LOCAL_AUTO || x->type->kind != TD_T_TENSOR)
         continue;
       s.local = x->sym;
-      s.copied = false;
-      td_walk_stmt(d->prog->store->session->ctx, body, look_copies, &s);
-      if (!s.copied || !choose(&s)) continue;
+      if (!is_hoistable(&s, body, k) || !choose(&s)) continue;
       s.one = x->sym;
       s.of = s.unit;
       loop = i;
