@@ -382,7 +382,7 @@ static bool draw_search(Draw *d, TdArgValue *arg) {
 }
 
 /* Loops of a program for which a search of its own is not too much work. */
-enum { MOST_OF_AUTO = 5 };
+enum { MOST_OF_AUTO = 4 };
 
 /* Few steps, for hardware with few or many DSP. */
 static bool draw_auto(Draw *d, TdArgValue *arg) {

@@ -9,7 +9,7 @@ static const struct {
   const char *name;
   int share;
 } abouts[ABOUTS] = {{"memory", 9}, {"state", 8}, {"index", 8}, {"shared", 8},
-                    {"fault", 8},  {"wide", 5},  {"tiles", 9}};
+                    {"fault", 8},  {"wide", 5},  {"tiles", 14}};
 
 void gen_draw_about(Gen *g) {
   for (int k = 0; k < ABOUTS; k++) {

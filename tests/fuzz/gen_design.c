@@ -394,8 +394,8 @@ static void put_stream(Gen *g, Pair *p) {
 
 /* A task that puts what its argument holds, and one that gets it. */
 static void put_pair(Gen *g) {
-  Pair p = {.block = rng_chance(&g->rng, 45)};
-  Grid grid = draw_grid(g, 0);
+  Pair p = {.block = rng_chance(&g->rng, 60)};
+  Grid grid = draw_grid(g, rng_chance(&g->rng, 20) ? 0 : 1);
   p.from = (Task){.grid = grid, .narg = 1, .arg = {draw_arg(g, &grid, "E", true)}};
   p.to = (Task){.grid = grid, .narg = 1, .arg = {p.from.arg[0]}};
   p.to.arg[0].part.name = gen_fresh_name(g, "F");
@@ -403,8 +403,8 @@ static void put_pair(Gen *g) {
   if (rng_chance(&g->rng, 30))
     for (int d = 0; d < p.from.arg[0].part.rank; d++)
       if (p.from.arg[0].axis[d] == grid.rank - 1) p.from.arg[0].axis[d] = -1;
-  p.from.host = p.block && rng_chance(&g->rng, 60);
-  p.to.host = p.block && rng_chance(&g->rng, 60);
+  p.from.host = p.block && rng_chance(&g->rng, 85);
+  p.to.host = p.block && rng_chance(&g->rng, 85);
   const Thing *e = &p.from.arg[0].part;
   p.outer = e->rank - 1 - (e->rank > 1 && rng_chance(&g->rng, 30));
   p.odd = !p.block && e->rank == 2 && e->extent[0].size < 0 && e->extent[1].size < 0 &&

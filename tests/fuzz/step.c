@@ -221,14 +221,14 @@ static const struct Odds {
             {"relay", 6},        {"reuse_at", 6},  {"depth", 6},   {"place", 6},
             {"fold_storage", 6}, {"collapse", 70}, {"fma", 2},     {"dataflow", 2},
             {"unfold", 2},       {"inject", 20},   {"search", 5},  {"isolate", 12},
-            {"coalesce", 300},   {"deal", 30},     {"expand", 10}, {"hoist", 12}};
-/* Where the kernel is a design, few others have nothing. */
-enum { MOST_OF_DESIGN = 40 };
+            {"coalesce", 900},   {"deal", 30},     {"expand", 10}, {"hoist", 60}};
+/* Where the kernel is a design, others find much too: a share of it. */
+enum { OF_DESIGN = 3 };
 
 static int weight_of(const TdPrim *prim, bool design) {
   for (size_t i = 0; i < sizeof odds / sizeof *odds; i++)
     if (strcmp(odds[i].name, prim->name) == 0)
-      return design && odds[i].weight > MOST_OF_DESIGN ? MOST_OF_DESIGN : odds[i].weight;
+      return design ? (odds[i].weight + OF_DESIGN - 1) / OF_DESIGN : odds[i].weight;
   return 1;
 }
 

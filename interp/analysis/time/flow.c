@@ -254,6 +254,9 @@ static int64_t least_for_units(const TdFlow *f, int64_t ii, uint32_t *crowded) {
   return ii;
 }
 
+/* Where units keep moving nodes, intervals above this are tried in steps of their share. */
+enum { COARSE = 16 };
+
 int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
   int64_t ii = least, *held = TD_NEWN(f->arena, int64_t, f->node.n);
   TdFlowCycle other;
@@ -262,7 +265,7 @@ int64_t td_flow_settle(TdFlow *f, int64_t least, TdFlowCycle *why) {
   while (!(has_few(f, ii) && place(f, ii, true, held, &other)) && !place(f, ii, false, held, why)) {
     int64_t around = why->distance > 0 ? why->distance : 1;
     int64_t needs = (why->cycles + around - 1) / around;
-    ii = needs > ii ? needs : ii + 1;
+    ii = needs > ii + 1 ? needs : ii + 1 + (why->n ? 0 : ii / COARSE);
   }
   return ii;
 }
