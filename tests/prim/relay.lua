@@ -543,4 +543,13 @@ prim.refused("what is read back is not the first value", {
   step = {"relay", "X", "second"}, code = "order",
 })
 
+-- A parameter of a kernel stands for what it is passed: here a number.
+prim.refused("a scalar parameter", {
+  of = function()
+    local sub = tide.kernel {X = tide.i32[4], n = tide.index, function(X, n) X[0] = n end}
+    return tide.kernel {B = tide.i32[4], function(B) sub(B, 0) end}, {tide.i32[4]}
+  end,
+  step = {"relay", "sub:n", "sub"}, kind = "usage", code = "not-an-array",
+})
+
 t.done()

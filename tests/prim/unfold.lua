@@ -188,4 +188,16 @@ prim.accepted("a task that writes the block of a layout", {
   step = {"unfold", "k"},
 })
 
+-- The size of the new axis is one that only the task has.
+prim.accepted("a task whose size the design does not have", {
+  of = function()
+    local N = 6
+    return tide.kernel {B = tide.i32[6], C = tide.i32[N], function(B, C)
+      for j = 0, N - 1 do B[j] = B[j] * 2 end
+      C[0] = B[0]
+    end}, {tide.i32[6], tide.i32[N]}
+  end,
+  before = function(s) s:outline("j", "part"):dataflow("part") end, step = {"unfold", "j"},
+})
+
 t.done()

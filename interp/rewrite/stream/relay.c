@@ -156,8 +156,9 @@ const TdPrim td_prim_relay = {
              "that take their turns. Along an axis: the buffer is copied "
              "from (or to) an argument in places and under conditions that no data decides, and "
              "nothing else touches that argument",
-    .errors = "depth axis not-a-task not-a-buffer access layout shared order stage elements "
-              "deadlock name",
+    .errors =
+        "depth axis not-an-array not-a-task not-a-buffer access layout shared order stage elements "
+        "deadlock name",
     .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1})",
     .apply = apply,
 };
