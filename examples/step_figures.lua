@@ -1,9 +1,11 @@
 -- step_figures: the figures of STeP (ASPLOS 2026) as tables, CSV: parameters, then cycles, traffic, memory of all
 -- operators and of those that held an element, bytes moved, FLOPs per cycle allocated, utilisation.
--- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 21] [model=mixtral|qwen] [batch=n] [tile=n]
---        [data=dir]
--- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>.csv, kv_len_b<batch>.csv.
+-- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 17 | 21] [model=mixtral|qwen] [batch=n]
+--        [tile=n] [data=dir] [jobs=n] [file=x.db]
+-- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>.csv, kv_len_b<batch>.csv. Fig. 17 is a
+-- layer of attention and one of experts, one after the other, on the first trace; the paper does not publish its graph.
 local models = require "tide.step.models"
+local csv, explore = require "tide.csv", require "tide.explore"
 
 local figure, option = tonumber(arg[1] or 8), { model = "mixtral", batch = "64", data = "." }
 for i = 2, #arg do
@@ -12,28 +14,47 @@ for i = 2, #arg do
   option[key] = value
 end
 
--- The lines of a CSV file behind its head, as lists of fields.
-local function csv(name)
-  local path, rows = option.data .. "/" .. name, {}
-  local file = io.open(path) or error(path .. " is not there: say data=dir", 0)
-  for line in file:lines() do
-    local row = {}
-    for field in line:gmatch "[^,\r]+" do row[#row + 1] = field end
-    rows[#rows + 1] = row
-  end
-  file:close()
+-- The records of a CSV file behind its head, as lists of fields.
+local function records(name)
+  local rows = csv.read(option.data .. "/" .. name, { head = false })
+  table.remove(rows, 1)
   return rows
 end
 
 local columns = { "cycles", "traffic", "memory", "memory_live", "moved", "allocated", "utilisation" }
-local function head(...) print(table.concat({ ... }, ",") .. "," .. table.concat(columns, ",")) end
-local function row(report, ...)
-  local line = { ... }
-  for i, name in ipairs(columns) do
-    local v = report[name]
-    line[select("#", ...) + i] = math.type(v) == "float" and ("%.6f"):format(v) or tostring(v)
+local names, points = {}, {}
+local function head(...) names = { ... } end
+
+-- A row: its parameters, and what is simulated.
+local function row(measure, ...) points[#points + 1] = { measure = measure, ... } end
+
+-- A run, its traffic counted as the artifact does: stores have the bytes of their type.
+local function simulate(g, settings)
+  local r, out = g:simulate(settings), {}
+  for _, k in ipairs(columns) do out[k] = r[k] end
+  out.flops = r.flops
+  local traffic = g:traffic { as = "artifact", bytes = settings.bytes }
+  out.traffic = math.type(traffic) and traffic or traffic:at(r.symbols)
+  return out
+end
+
+-- Simulates all rows, and prints them.
+local function print_rows()
+  local over = {}
+  for i in ipairs(points) do over[i] = i end
+  local rows = explore.sweep { over = { row = over }, keep = columns, jobs = tonumber(option.jobs or 1),
+    file = option.file, program = table.concat(arg, " "), run = function(p) return points[p.row].measure() end }
+  print(table.concat(names, ",") .. "," .. table.concat(columns, ","))
+  for i, r in ipairs(rows) do
+    if r.error then error(r.error, 0) end
+    local line = table.move(points[i], 1, #points[i], 1, {})
+    for _, name in ipairs(columns) do
+      local v = r[name]
+      line[#line + 1] = name == "utilisation" and ("%.6f"):format(v) or tostring(v)
+    end
+    for k, v in ipairs(line) do line[k] = tostring(v) end
+    print(table.concat(line, ","))
   end
-  print(table.concat(line, ","))
 end
 
 -- Dimensions of the models, tile of F and the tiles of tokens that the figures try.
@@ -46,8 +67,10 @@ local function swiglu()
   head("tile_m", "tile_n")
   for _, tm in ipairs { 16, 32, 64 } do
     for _, tn in ipairs { 16, 32, 64, 128, 256 } do
-      local g = models.swiglu { B = 64, D = 256, F = 512, tm = tm, tn = tn, bw = 4096 }
-      row(g:simulate(models.settings.fig8), tm, tn)
+      row(function()
+        local g = models.swiglu { B = 64, D = 256, F = 512, tm = tm, tn = tn, bw = 4096 }
+        return simulate(g, models.settings.fig8)
+      end, tm, tn)
     end
   end
 end
@@ -56,14 +79,21 @@ end
 local function layer(tf, bw)
   local d = dims[option.model] or error("model=mixtral or model=qwen", 0)
   local B = tonumber(option.batch)
-  local routing = csv(("expert_routing_%s_b%d.csv"):format(option.model, B))
-  table.remove(routing, 1)
+  local routing = records(("expert_routing_%s_b%d.csv"):format(option.model, B))
   for b, fields in ipairs(routing) do
     local experts = {}
     for slot = 2, #fields do experts[slot - 1] = tonumber(fields[slot]) end
     routing[b] = experts
   end
   return { B = B, D = d.D, F = d.F, E = d.E, k = d.k, tf = tf, bw = bw }, routing
+end
+
+-- The settings of a layer with some of them others.
+local function with(c, changes)
+  local own = {}
+  for k, v in pairs(c) do own[k] = v end
+  for k, v in pairs(changes) do own[k] = v end
+  return own
 end
 
 local function tiling(settings)
@@ -74,8 +104,8 @@ local function tiling(settings)
   tiles[#tiles + 1] = false
   if option.tile then tiles = { tonumber(option.tile) or false } end
   for _, N in ipairs(tiles) do
-    c.N, c.bw = N or nil, N and 4096 or 6400
-    row(models.moe(c, routing):simulate(settings), option.model, c.B, N or "dynamic")
+    local own = with(c, { N = N or nil, bw = N and 4096 or 6400 })
+    row(function() return simulate(models.moe(own, routing), settings) end, option.model, c.B, N or "dynamic")
   end
 end
 
@@ -85,28 +115,62 @@ local function multiplexing()
   for _, N in ipairs(option.tile and { tonumber(option.tile) or false } or { 32, false }) do
     local P = c.E
     while P >= 4 do
-      c.N, c.P = N or nil, P
-      row(models.moe(c, routing):simulate(models.settings.fig12), option.model, c.B, N or "dynamic", P)
+      local own = with(c, { N = N or nil, P = P })
+      row(function() return simulate(models.moe(own, routing), models.settings.fig12) end, option.model, c.B,
+        N or "dynamic", P)
       P = P // 2
     end
   end
 end
 
-local function attention(lengths)
-  local traces = csv(("kv_len_b%s.csv"):format(option.batch))
-  head("trace", "requests", "dispatch")
-  for i = 2, #traces do
+-- The cached lengths of the requests of each trace.
+local function traces_of()
+  local traces = records(("kv_len_b%s.csv"):format(option.batch))
+  for i, fields in ipairs(traces) do
     local lens = {}
-    for k = 6, #traces[i] do lens[#lens + 1] = tonumber(traces[i][k]) end
-    for _, n in ipairs(lengths or { #lens }) do
+    for k = 6, #fields do lens[#lens + 1] = tonumber(fields[k]) end
+    traces[i] = { name = fields[1], lens = lens }
+  end
+  return traces
+end
+
+local function attend(lens, by)
+  local c = { H = 8, D = 64, R = 32, P = 4, by = by, bw = 2048 }
+  return simulate(models.attention(c, lens), models.settings.fig14)
+end
+
+local function attention(lengths)
+  head("trace", "requests", "dispatch")
+  for _, trace in ipairs(traces_of()) do
+    for _, n in ipairs(lengths or { #trace.lens }) do
       for _, by in ipairs { "block", "turn", "free" } do
-        local c = { H = 8, D = 64, R = 32, P = 4, by = by, bw = 2048 }
-        if n <= #lens then
-          local g = models.attention(c, table.move(lens, 1, n, 1, {}))
-          row(g:simulate(models.settings.fig14), traces[i][1], n, by)
+        if n <= #trace.lens then
+          row(function() return attend(table.move(trace.lens, 1, n, 1, {}), by) end, trace.name, n, by)
         end
       end
     end
+  end
+end
+
+-- Tiles that have the memory, and the speed, of dynamic ones; regions of the dynamic layer.
+local matched = { mixtral = { memory = 16, speed = 32, regions = 8 }, qwen = { memory = 8, speed = 64, regions = 16 } }
+
+local function end_to_end()
+  local m = matched[option.model]
+  local c, routing = layer(option.model == "qwen" and 48 or 64)
+  local trace = traces_of()[1]
+  head("model", "variant")
+  local variants = { { "static_mem_matched", m.memory, "turn" }, { "static_perf_matched", m.speed, "turn" },
+    { "dynamic", false, "free" } }
+  for _, v in ipairs(variants) do
+    local own = with(c, { N = v[2] or nil, bw = v[2] and 4096 or 6400, P = not v[2] and m.regions or nil })
+    row(function()
+      local a, b = attend(trace.lens, v[3]), simulate(models.moe(own, routing), models.settings.fig9)
+      local sum = {}
+      for _, k in ipairs(columns) do sum[k] = a[k] + b[k] end
+      sum.utilisation = (a.flops + b.flops) / (sum.cycles * sum.allocated)
+      return sum
+    end, option.model, v[1])
   end
 end
 
@@ -118,7 +182,9 @@ local figures = {
   [13] = multiplexing,
   [14] = function() attention() end,
   [15] = function() attention { 16, 32, 48, 64 } end,
+  [17] = end_to_end,
   [21] = function() attention() end,
 }
-if not figures[figure] then error("figures are 8, 9, 10, 12, 13, 14, 15 and 21", 0) end
+if not figures[figure] then error("figures are 8, 9, 10, 12, 13, 14, 15, 17 and 21", 0) end
 figures[figure]()
+print_rows()
