@@ -221,7 +221,7 @@ static const struct Odds {
             {"relay", 6},        {"reuse_at", 6},  {"depth", 6},   {"place", 6},
             {"fold_storage", 6}, {"collapse", 70}, {"fma", 2},     {"dataflow", 2},
             {"unfold", 2},       {"inject", 20},   {"search", 5},  {"isolate", 12},
-            {"coalesce", 900},   {"deal", 30},     {"expand", 10}, {"hoist", 60}};
+            {"coalesce", 900},   {"deal", 120},    {"expand", 10}, {"hoist", 60}};
 /* Where the kernel is a design, others find much too: a share of it. */
 enum { OF_DESIGN = 3 };
 
