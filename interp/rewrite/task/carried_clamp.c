@@ -1,5 +1,5 @@
-/* carried_clamp.c - clamps of tiles whose sizes do not divide the loops: conditions between loops go
- * inside, and are part of the domain. */
+/* carried_clamp.c - clamps of tiles whose sizes do not divide the loops: conditions between loops
+ * go inside, and are part of the domain. */
 #include "rewrite/task/carried.h"
 
 static bool is_steady(void *ud, const TdExpr *e) {

@@ -185,8 +185,22 @@ local function feed(m, def, c)
   m:note_stream(c.of.base, stage, def, made[2])
 end
 
+-- Refuses what beside calls of kernels has no steps yet: accumulators that data chooses.
+local function check_supported(p)
+  for _, group in ipairs(p.nests) do
+    local s = group[1]
+    for _, kind in ipairs(s.kinds) do
+      if kind == "data" then
+        fail(s.place, "t2s-kernel", ("%s is written where data says: banks of accumulators are no step yet"):format(
+          s.func.name), "t2s.kernel runs the definition", "unsupported")
+      end
+    end
+  end
+end
+
 --- Makes the design of a program whose Funcs call kernels.
 function calls.map(m, p, order)
+  check_supported(p)
   local names, values, arrays, axes = {}, {}, {}, {}
   m.calls = true
   for _, def in ipairs(order) do
