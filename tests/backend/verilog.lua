@@ -82,6 +82,14 @@ t.test("a read that waits for its address comes before a later write of the elem
   end
 end)
 
+t.test("an index becomes a fixed point number", function()
+  local S = tide.fixed(5, 2):with {overflow = "saturate"}
+  for _, n in ipairs {2, 3} do
+    local k = tide.kernel {name = "k", A = S[n], function(A) for i in grid(n) do A[i] = i - 1 end end}
+    case.run(k, {S[n](0)})
+  end
+end)
+
 t.test("on ideal a loop is entered in no time, which is refused", function()
   local e = t.fails(function()
     saxpy(4):build {target = "verilog", device = "ideal"}

@@ -336,6 +336,7 @@ TdTraceValue td_trace_cast(TdTrace *t, const TdExpr *e, TdTraceValue x) {
   const TdType *to = td_type_scalar(e->type), *from = td_type_scalar(e->kid[0]->type);
   bool index = to->kind == TD_T_INDEX || from->kind == TD_T_INDEX;
   bool whole = (td_type_is_integer(to) || index) && (td_type_is_integer(from) || index);
+  whole = whole && !td_type_is_fixed(to) && !td_type_is_fixed(from);
   bool keeps = to->kind == TD_T_INDEX || td_promote_holds(to, from);
   int64_t c;
   if (whole && (keeps || is_held(t, to, x))) return x;
