@@ -1,7 +1,9 @@
 /* clock.c - when things happen in a design, from its text, by events: cores, lines and the host
- * each go on when what they wait for is there. A call takes what its kernel says, an object the words of
- * its stream; what comes from or goes to the host shares the memory's bandwidth, in a server of
- * exponential service times for each direction. devices.def has the figures. No data moves. */
+ * each go on when what they wait for is there. A call takes what its kernel says, an object the
+ * words of its stream. An object in a memory tile counts there until the cores have done with it,
+ * as in a pool that a link shares, and is passed on as its words come. What comes from or goes to
+ * the host shares its memory's bandwidth, in a server of random service times for each direction.
+ * devices.def has the figures. No data moves. */
 #include <math.h>
 
 #include "backends/npu/clock.h"
@@ -19,6 +21,7 @@ typedef struct Way {
   double ends;
   int64_t elements;
   int64_t tokens, most;
+  bool held; /* what it sends counts in its pool until the cores have done with it */
 } Way;
 
 typedef struct Core {
@@ -97,14 +100,31 @@ static void add_user(Clock *c, const TdNpuPool *p, uint32_t who) {
   td_vec_push(c->arena, &u->who, who);
 }
 
-/* A draw from the exponential distribution of mean 1. */
-static double draw(Clock *c) {
+/* A draw from (0, 1]. */
+static double uniform(Clock *c) {
   c->seed += 0x9e3779b97f4a7c15;
   uint64_t z = c->seed;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
   z = (z ^ z >> 27) * 0x94d049bb133111eb;
   z ^= z >> 31;
-  return -log(((double)(z >> 11) + 1) / 9007199254740993.0);
+  return ((double)(z >> 11) + 1) / 9007199254740992.0;
+}
+
+/* A draw from the gamma distribution of mean 1 and the model's deviation (Marsaglia and Tsang, with
+ * their boost for shapes below 1). */
+static double draw(Clock *c) {
+  const double two_pi = 6.283185307179586;
+  double shape = 1 / (figure(TD_MODEL_JITTER) * figure(TD_MODEL_JITTER)), all = shape, boost = 1;
+  if (shape < 1) {
+    boost = pow(uniform(c), 1 / shape);
+    shape += 1;
+  }
+  double d = shape - 1.0 / 3, k = 1 / sqrt(9 * d);
+  for (;;) {
+    double x = sqrt(-2 * log(uniform(c))) * cos(two_pi * uniform(c)), v = 1 + k * x;
+    v = v * v * v;
+    if (v > 0 && log(uniform(c)) < x * x / 2 + d - d * v + d * log(v)) return d * v * boost / all;
+  }
 }
 
 /* ---- lines ---- */
@@ -113,18 +133,34 @@ static bool is_shim(const TdNpuLine *l) {
   return !l->from.pool || !l->to[0].pool;
 }
 
-static bool can_begin(const TdNpuLine *l) {
+/* Objects of a line that the cores at its end have done with. */
+static int64_t done_with(const TdNpuLine *l) {
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < l->nto; i++) {
+    int64_t out = l->to[i].pool->out[0];
+    least = out < least ? out : least;
+  }
+  return least;
+}
+
+static bool can_begin(const TdNpuLine *l, const Way *w) {
   if (is_shim(l) && !l->ntask) return false;
-  if (l->from.pool && td_npu_pool_full(l->from.pool, l->from.number) < 1) return false;
+  int64_t ahead = w->held ? w->tokens - l->from.pool->out[l->from.number] : 0;
+  if (l->from.pool && td_npu_pool_full(l->from.pool, l->from.number) - ahead < 1) return false;
   for (size_t i = 0; i < l->nto && l->to[0].pool; i++)
     if (td_npu_pool_room(l->to[i].pool, l->to[i].number) < 1) return false;
   return true;
 }
 
 /* When a transfer that begins now ends. */
-static double end_of(Clock *c, const TdNpuLine *l, int64_t elements) {
-  double bytes = (double)(elements * l->cell), begin = c->now;
-  double stream = bytes / figure(TD_MODEL_STREAM) + figure(TD_MODEL_BD);
+static double end_of(Clock *c, const TdNpuLine *l, const Way *w) {
+  double bytes = (double)(w->elements * l->cell), begin = c->now;
+  double stream = bytes / figure(TD_MODEL_STREAM), start = figure(TD_MODEL_BD);
+  if (w->held) {
+    double next = w->tokens ? w->ends + stream : 0;
+    return next > c->now + start ? next : c->now + start;
+  }
+  stream += start;
   if (is_shim(l)) {
     double *memory = &c->memory[l->from.pool != NULL];
     if (*memory < c->now) *memory = c->now;
@@ -134,18 +170,27 @@ static double end_of(Clock *c, const TdNpuLine *l, int64_t elements) {
   return begin + stream;
 }
 
+/* Gives back the objects of a link that the cores have done with. */
+static void free_held(Clock *c, TdNpuLine *l) {
+  int64_t *out = &l->from.pool->out[l->from.number], now = done_with(l);
+  if (now == *out) return;
+  *out = now;
+  wake(c, l->from.pool);
+}
+
 /* An object, or the part of one that a task of a shim moves, is under way. */
 static void begin_line(Clock *c, size_t i) {
   TdNpuLine *l = &c->x->line.at[i];
   Way *w = &c->way[i];
-  if (w->busy || !can_begin(l)) return;
+  if (w->held) free_held(c, l);
+  if (w->busy || !can_begin(l, w)) return;
   w->elements = l->count - l->npart;
   if (is_shim(l)) {
     int64_t left = td_npu_dma_left(c->x, l);
     if (left < w->elements) w->elements = left;
   }
   w->busy = true;
-  w->ends = end_of(c, l, w->elements);
+  w->ends = end_of(c, l, w);
   push(c, w->ends, (uint32_t)(c->x->core.n + i));
 }
 
@@ -159,7 +204,7 @@ static void end_line(Clock *c, size_t i) {
   if (l->npart < l->count) return;
   l->npart = 0;
   w->tokens++;
-  if (l->from.pool) l->from.pool->out[l->from.number]++;
+  if (l->from.pool && !w->held) l->from.pool->out[l->from.number]++;
   for (size_t k = 0; k < l->nto && l->to[0].pool; k++) {
     TdNpuPool *p = l->to[k].pool;
     int64_t there = ++p->in[l->to[k].number] - p->out[0];
@@ -225,6 +270,7 @@ static void subscribe(Clock *c) {
   TdNpuMachine *x = c->x;
   for (size_t i = 0; i < x->line.n; i++) {
     TdNpuLine *l = &x->line.at[i];
+    c->way[i].held = !is_shim(l) && td_npu_machine_kind(x, l->from_tile) == TD_TILE_MEM;
     add_user(c, l->from.pool, (uint32_t)(x->core.n + i));
     for (size_t k = 0; k < l->nto; k++) add_user(c, l->to[k].pool, (uint32_t)(x->core.n + i));
     for (size_t n = 0; n < x->core.n; n++) {

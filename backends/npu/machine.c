@@ -47,7 +47,7 @@ static bool add_tile(TdNpuMachine *x, const TdMlirOp *op) {
   return true;
 }
 
-static TdTileKind kind_of(const TdNpuMachine *x, size_t tile) {
+TdTileKind td_npu_machine_kind(const TdNpuMachine *x, size_t tile) {
   return td_device_row(td_npu_int(x->tile.at[tile], "row", 0));
 }
 
@@ -159,11 +159,11 @@ static bool add_link(TdNpuMachine *x, const TdMlirOp *op) {
 static bool finish_line(TdNpuMachine *x, TdNpuLine *l) {
   int64_t bytes = l->count * l->cell;
   const TdMlirAttr *each = td_mlir_get(l->op, "dimensionsFromStreamPerConsumer");
-  if (!l->from.pool && kind_of(x, l->from_tile) != TD_TILE_SHIM)
+  if (!l->from.pool && td_npu_machine_kind(x, l->from_tile) != TD_TILE_SHIM)
     l->from = (TdNpuEnd){.pool = new_pool(x, l->depth, bytes, 1, 1)};
   if (!set_dims(x, l, &l->from, td_mlir_get(l->op, "dimensionsToStream"))) return false;
   for (size_t i = 0; i < l->nto; i++) {
-    if (!l->to[i].pool && kind_of(x, l->to_tile[i]) != TD_TILE_SHIM)
+    if (!l->to[i].pool && td_npu_machine_kind(x, l->to_tile[i]) != TD_TILE_SHIM)
       l->to[i] = (TdNpuEnd){.pool = new_pool(x, l->depth, bytes, 1, 1)};
     if (!set_dims(x, l, &l->to[i], each && i < each->n ? each->at[i] : NULL)) return false;
   }

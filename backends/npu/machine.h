@@ -86,6 +86,8 @@ bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64
                          bool *moved);
 /* Fills the diagnostic with what waits for what; returns false. */
 bool td_npu_machine_stuck(TdNpuMachine *x);
+/* What kind of tile one is. */
+TdTileKind td_npu_machine_kind(const TdNpuMachine *x, size_t tile);
 /* The bytes of a memref. */
 int64_t td_npu_machine_bytes(const TdMlirType *memref);
 /* The line of a name, or NULL with the diagnostic filled. */

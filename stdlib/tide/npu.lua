@@ -162,6 +162,9 @@ function npu.conv(o)
     end}]], { T = o.T, U = o.acc, h = o.h, w = o.w, c = o.c, f_ = o.f, k = o.k })
 end
 
+--- The design that m:write(folder) wrote: m(A, B, C) runs it and m:simulate() times it, from its files alone.
+function npu.open(folder) return core.open(folder) end
+
 --- The schedule that the search finds for a schedule (or design) on options.device, as s:search {device =} does.
 function npu.search(s, options) return search.run(npu, s, options) end
 

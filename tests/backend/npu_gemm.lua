@@ -168,4 +168,33 @@ t.test("tile sizes", function()
   t.fails(function() npu.tune(product {}, {64, 64, 64}, {m = {60}, n = {16}, k = {8}}) end, {code = "infeasible"})
 end)
 
+t.test("files run, and are timed, on their own", function()
+  local z = {M = 32, N = 32, K = 24, m = 8, n = 16, k = 8, I = 2, J = 1}
+  local built = by_hand(product(z)(32, 32, 24, 8, 16, 8), z):build {target = "npu"}
+  local folder = t.tmp "npu_open"
+  built:write(folder)
+  local m = npu.open(folder)
+  t.eq(m.report, nil)
+  local X, Y, Z = tide.random(i16[32][24], 1), tide.random(i16[24][32], 2), i32[32][32](0)
+  m(X, Y, Z)
+  t.ok(Z:equal(tide.matmul(X, Y)), "other bits")
+  t.eq(m:simulate().cycles, built:simulate().cycles)
+  t.eq(m.report.cycles, built:simulate().cycles)
+  t.fails(function() m(X, Y) end, {code = "npu-text"})
+  t.fails(function() npu.open(folder .. "/none") end, {code = "npu-files"})
+  t.ok(os.remove(folder .. "/kernels.cc"))
+  t.fails(function() npu.open(folder) end, {code = "npu-files"})
+end)
+t.test("a text whose device has no such number", function()
+  local z = {M = 8, N = 16, K = 8, m = 8, n = 16, k = 8}
+  local folder = t.tmp "npu_number"
+  by_hand(product(z)(16, 32, 16, 8, 16, 8), z):build {target = "npu"}:write(folder)
+  local shell = require "shell"
+  local path = folder .. "/design.generic.mlir"
+  local text = shell.read(path)
+  npu.open(folder)
+  shell.write(path, (text:gsub("device = 4", "device = 77")))
+  t.fails(function() npu.open(folder) end, {code = "npu-text"})
+end)
+
 t.done()

@@ -127,4 +127,8 @@ bool td_bind_call_sized(lua_State *L, const TdProg *p);
  * schedule alone on the stack. False: it is another step or device. */
 bool td_bind_npu_search(lua_State *L, const struct TdPrim *prim);
 
+/* npu_open.c: tide.npu.open(folder), and its class. */
+int td_bind_npu_open(lua_State *L);
+void td_bind_open_npu_run(lua_State *L);
+
 #endif

@@ -243,15 +243,14 @@ bool td_bind_npu_search(lua_State *L, const TdPrim *prim) {
 }
 
 static int l_load(lua_State *L) {
-  static const luaL_Reg functions[] = {{"device", l_device},
-                                       {"model", l_model},
-                                       {"tasks", l_tasks},
-                                       {"products", l_products},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"device", l_device},       {"model", l_model},
+                                       {"tasks", l_tasks},         {"products", l_products},
+                                       {"open", td_bind_npu_open}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }
 
 void td_bind_open_npu(lua_State *L) {
+  td_bind_open_npu_run(L);
   td_bind_set_module(L, "tide.npu.core", l_load);
 }
