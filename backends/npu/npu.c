@@ -48,14 +48,33 @@ static bool validate(const TdBuild *b) {
                      "'device' is one of " TD_DEVICE_NAMES);
 }
 
+/* How the vendor's tools are called: Peano compiles the kernels, aiecc the design. */
+static const char *makefile_of(const TdBuild *b) {
+  const char *core = device_of(b)->generation == 1 ? "aie2" : "aie2p";
+  return td_text_fmt(
+      b->arena,
+      "# Peano's clang++ in PEANO, aiecc.py on PATH; the headers of aie_api in AIE_API.\n"
+      "PEANO ?= /opt/peano\nAIE_API ?= /opt/aie_api/include\n\n"
+      "design.xclbin: " TD_NPU_TEXT " kernels.o\n"
+      "\taiecc.py --alloc-scheme=basic-sequential --aie-generate-xclbin "
+      "--no-compile-host \\\n"
+      "\t  --xclbin-name=$@ --no-xchesscc --no-xbridge --peano $(PEANO) \\\n"
+      "\t  --aie-generate-npu-insts --npu-insts-name=insts.txt " TD_NPU_TEXT "\n\n"
+      "kernels.o: " TD_NPU_KERNELS "\n"
+      "\t$(PEANO)/bin/clang++ --target=%s-none-unknown-elf -O2 -std=c++20 "
+      "-I $(AIE_API) -c $< -o $@\n",
+      core);
+}
+
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   Texts t;
-  TdFile *f = TD_NEWN(b->arena, TdFile, 3);
+  TdFile *f = TD_NEWN(b->arena, TdFile, 4);
   if (!texts_of(b, b->lowered->prog, &t)) return NULL;
   f[0] = (TdFile){TD_NPU_TEXT, t.generic};
   f[1] = (TdFile){TD_NPU_GENERIC, t.generic};
   f[2] = (TdFile){TD_NPU_KERNELS, t.kernels};
-  *nfile = 3;
+  f[3] = (TdFile){"Makefile", makefile_of(b)};
+  *nfile = 4;
   return f;
 }
 

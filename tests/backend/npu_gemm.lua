@@ -180,6 +180,7 @@ t.test("files run, and are timed, on their own", function()
   t.ok(Z:equal(tide.matmul(X, Y)), "other bits")
   t.eq(m:simulate().cycles, built:simulate().cycles)
   t.eq(m.report.cycles, built:simulate().cycles)
+  t.has(built.files.Makefile, "--target=aie2-none-unknown-elf")
   t.fails(function() m(X, Y) end, {code = "npu-text"})
   t.fails(function() npu.open(folder .. "/none") end, {code = "npu-files"})
   t.ok(os.remove(folder .. "/kernels.cc"))
@@ -195,6 +196,19 @@ t.test("a text whose device has no such number", function()
   npu.open(folder)
   shell.write(path, (text:gsub("device = 4", "device = 77")))
   t.fails(function() npu.open(folder) end, {code = "npu-text"})
+end)
+
+t.test("what the model was fitted to: products of 2048^3 on 4 x 4 cores", function()
+  local function utilisation(T, n)
+    local z = {M = 2048, N = 2048, K = 2048, m = 64, n = n, k = 64, T = T, I = 8, J = 2048 // n // 4}
+    local m = by_hand(product(z)(2048, 2048, 2048, 64, n, 64), z):build {target = "npu"}
+    local _, ops = m.source:gsub('"aiex%.npu', "")
+    t.ok(ops <= 800, ops .. " operations in the sequence")
+    return 100 * m:simulate().utilisation
+  end
+  local wide, narrow = utilisation(i16, 64), utilisation(i8, 128)
+  t.ok(math.abs(wide - 75) < 2, "i16: " .. wide)
+  t.ok(math.abs(narrow - 61.6) < 2, "i8: " .. narrow)
 end)
 
 t.done()
