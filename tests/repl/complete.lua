@@ -76,7 +76,7 @@ local facts = {
   device = { s = devices, sc = devices, sg = devices },
 }
 facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
-facts["names loop"] = facts.loop
+facts["names loop"], facts["names array"] = facts.loop, facts.array
 
 -- What is typed at an argument that is no string.
 local values = {
@@ -139,7 +139,7 @@ t.test("what is offered by name is found by the step, and other names are not", 
         local _, e = _G[s]:can(p.name, name, table.unpack(({ split = { 2 }, unify = { "add2", 2 }, chain = { "to" },
           place = { { 0, 0 } }, depth = { 3 }, pack = { 0, 2 }, reshape = { { 2, 2 } }, retype = { tide.i16 },
           buffer_at = { "add1:a" }, reuse_at = { "add1:a" }, relay = { "add2" }, compute_at = { "add2:b" },
-          outline = { "fresh" }, inject = { _G.add1 },
+          outline = { "fresh" }, hoist = { "add1:a" }, inject = { _G.add1 },
           deal = { "one:c" }, peel = { 1 }, shift = { 1 }, skew = { "add1:a", 1 } })[p.name] or {}))
         t.ok(not e or e.code ~= "argument", p.name .. ": " .. tostring(e))
         local is_unknown = e and unknown[e.code] and e.message:find("'" .. name .. "'", 1, true)

@@ -98,6 +98,24 @@ t.test("help by ?name, name? and ?", function()
   t.ok(session "?nothing_like_it":find("there is no help on 'nothing_like_it'", 1, true))
 end)
 
+t.test("tensors are read as a person reads them: aligned, digits that matter, corners of big ones", function()
+  t.eq(session "tide.tensor(f32[2][3], {{1, 2.5, 1e10}, {-1/0, 0/0, 1/3}})",
+    "f32[2][3]\n[0]     1.0    2.5  1e+10\n[1]  -inf    nan    0.333333\n")
+  t.eq(session "f16[4](1.1)", "f16[4] {1.1, 1.1, 1.1, 1.1}\n")
+  t.eq(session "tide.tensor(f64[2], {1/3, 0.1})", "f64[2] {0.333333, 0.1}\n")
+  local text = session "t = i32[50][40](0) t[49][39] = 7 t[0][0] = 5 t[30][20] = 9 t"
+  t.has(text, "i32[50][40]\n[0]   5  0  0")
+  t.has(text, "\n...\n[46]")
+  t.ok(text:find "%[49%]  0  0 [0 ]*%.%.%. [0 ]*7\n$", text)
+  t.ok(not text:find "9%f[%D]  0", text)
+  for line in text:gmatch "[^\n]+" do t.ok(#line <= 80, line) end
+  text = session "i8[9][9][9](1)"
+  t.has(text, "[0][0]  1")
+  t.has(text, "[8][8]  1")
+  t.ok(select(2, text:gsub("\n", "")) <= 40, text)
+  t.has(session "x = {a = i8[2][2](1)}\nx", "a = i8[2][2] {{1, 1}, {1, 1}}")
+end)
+
 t.test("commands", function()
   local k = "s = tide.schedule(tide.kernel { x = i32[8], function(x) for i = 0, 7 do x[i] = i end end });\n"
   t.ok(session(k .. 's:split("i", 4);\n:log s'):find('s:split("i", 4)', 1, true))

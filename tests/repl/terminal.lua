@@ -231,7 +231,7 @@ local rows = {
     s:input("top:graph():svg():sub(1, 4)", '"<svg"')
   end },
   { "Values", function(s)
-    s:input("i8[1000][1000](1)", "i8[1000][1000] {{1, 1,")
+    s:input("i8[1000][1000](1)", "[999]  1  1  1")
     s:input("f32[2](0.5)", "f32[2] {0.5, 0.5}")
     s:input("('y'):rep(9999)", "(9999 bytes)")
     s:input(":show ('q'):rep(300)", ("q"):rep(300))

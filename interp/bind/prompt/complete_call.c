@@ -206,7 +206,7 @@ static void add_loops(TdPromptItems *out, const TdProg *p) {
 static void add_unit_names(TdPromptItems *out, const TdProg *p, const TdUnit *u,
                            const TdArgSpec *a) {
   TdCtx *ctx = td_arena_ctx(out->arena);
-  bool is_array = a->kind == TD_ARG_ARRAY;
+  bool any_array = names_a(a, "array") || (a->kind == TD_ARG_ARRAY && !a->words);
   for (size_t k = 0; k < u->nrun; k++) {
     if (names_a(a, "task")) add(out, u->run[k].sym->name, "task");
     if (names_a(a, "instance")) add_instances(out, u, &u->run[k]);
@@ -215,9 +215,9 @@ static void add_unit_names(TdPromptItems *out, const TdProg *p, const TdUnit *u,
     add(out, u->sym->name, "kernel");
   for (size_t k = 0; (a->kind == TD_ARG_STREAM || names_a(a, "stream")) && k < u->nstream; k++)
     add(out, u->stream[k].sym->name, "stream");
-  for (size_t k = 0; is_array && !a->words && k < u->nparam; k++)
+  for (size_t k = 0; any_array && k < u->nparam; k++)
     if (u->param[k].type->kind == TD_T_TENSOR) add(out, u->param[k].sym->name, "parameter");
-  if (u->body && is_array) td_walk_stmt(ctx, u->body, add_array, out);
+  if (u->body && (any_array || a->kind == TD_ARG_ARRAY)) td_walk_stmt(ctx, u->body, add_array, out);
   if (u->body && a->kind == TD_ARG_BAND) td_walk_stmt(ctx, u->body, add_band, out);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "bind/prompt/prompt.h"
+#include "bind/value/tensor.h"
 #include "repl/style.h"
 #include "repl/tty.h"
 
@@ -235,11 +236,14 @@ void td_show_value(lua_State *L, TdText *out, int idx, bool all) {
   size_t from = out->n;
   idx = lua_absindex(L, idx);
   const TdProg *unit = td_bind_test_unit(L, idx), *now = td_bind_test_schedule(L, idx);
+  const TdTensorBox *tensor = td_bind_test_tensor(L, idx);
   bool graph = td_bind_test_graph_schedule(L, idx) != NULL;
   if (unit)
     show_program(L, out, unit, idx, all);
   else if (now && (all || !td_bind_show_step(L, idx, out)))
     show_program(L, out, now, idx, all);
+  else if (tensor && tensor->tensor->type->rank > (all ? 0 : 1))
+    td_bind_put_tensor(out, tensor->tensor, all);
   else if (td_bind_test_layout(L, idx))
     show_drawn(L, out, idx, "tide.tool.places", "echo");
   else if (!now && (!graph || all || !td_bind_show_step(L, idx, out)))

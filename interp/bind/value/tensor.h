@@ -58,6 +58,8 @@ int td_bind_tensor_equal(lua_State *L);
 int td_bind_tensor_allclose(lua_State *L);
 int td_bind_tensor_save(lua_State *L);
 int td_bind_tensor_show(lua_State *L);
+/* Puts the type and aligned rows: all, as far as 20 KiB go, or the corners of what is big. */
+void td_bind_put_tensor(TdText *out, const TdTensor *t, bool all);
 int td_bind_tensor_tostring(lua_State *L);
 
 /* Openers; each sets functions of the module table at the top of the stack. */

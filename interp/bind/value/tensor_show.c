@@ -1,13 +1,36 @@
-/* tensor_show.c - tensors as text: one line for tostring, aligned rows for show. Only what is
- * shown is read, so size does not matter. */
+/* tensor_show.c - tensors as text. tostring gives one line with the first elements; an echo and
+ * t:show() give aligned rows, an echo the corners of what is big. Floats have the digits that
+ * matter: six, fewer where fewer say the same number of that type. Only what is shown is read. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bind/value/tensor.h"
 
 #define SHOW_BYTES 20480 /* most that show prints */
+#define SLACK 256        /* room for one more cell, and for what is told of the rest */
 #define LINE_ELEMENTS 8  /* most that tostring prints */
-#define SLACK 128        /* room for the label of a row and its end */
+#define LINE_WIDTH 78    /* of an echo */
+#define GAP 5            /* columns of "...", where columns are left out */
+
+/* Puts a float in at most six digits; "1.0", "1e+10", "inf", "nan". */
+static void put_float(TdText *out, const TdType *t, double x) {
+  char s[40];
+  if (isnan(x) || isinf(x)) {
+    td_text_puts(out, isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+    return;
+  }
+  for (int digits = 1; digits <= 6; digits++) {
+    snprintf(s, sizeof s, "%.*g", digits, x);
+    if (td_num_round(t, strtod(s, NULL)) == x) break;
+  }
+  for (char *q = s; *q; q++)
+    if (!strchr("0123456789-+e", *q)) *q = '.'; /* whatever the locale has */
+  td_text_puts(out, s);
+  if (!strpbrk(s, ".e")) td_text_puts(out, ".0");
+}
 
 /* Puts the element at an index: "?" if never written, "..." if wider than a number. */
 static void put_element(TdText *out, const TdTensor *t, const int64_t *index) {
@@ -16,6 +39,8 @@ static void put_element(TdText *out, const TdTensor *t, const int64_t *index) {
     td_text_putc(out, '?');
   else if (e->w > 64)
     td_text_puts(out, "...");
+  else if (e->kind == TD_T_FLOAT)
+    put_float(out, e, td_num_double(td_tensor_get(t, index)));
   else
     td_num_print(out, e, td_tensor_get(t, index));
 }
@@ -55,73 +80,168 @@ int td_bind_tensor_tostring(lua_State *L) {
   return 1;
 }
 
-/* The first elements of t as text, one after another. */
-typedef struct Cells {
-  TdText text;
-  TD_VEC(size_t) end; /* of each in text */
-  size_t width;       /* of the widest */
-} Cells;
+/* Which indices of a dimension are shown: all, or the first and the last. */
+typedef struct Part {
+  int64_t extent, first, last;
+} Part;
 
-/* Prints elements until there is no more to show, or there can be no room for more. */
-static Cells cells_of(TdArena *a, const TdTensor *t) {
-  Cells c = {.text = td_text_new(a)};
-  int64_t index[TD_MAX_RANK] = {0};
-  if (!td_tensor_count(t)) return c;
-  do {
-    size_t first = c.text.n;
-    put_element(&c.text, t, index);
-    if (c.text.n - first > c.width) c.width = c.text.n - first;
-    td_vec_push(a, &c.end, c.text.n);
-  } while (c.text.n + c.end.n < SHOW_BYTES && td_tensor_next(t, index));
-  return c;
+static Part part_of(int64_t extent, int64_t first, int64_t last) {
+  return extent <= first + last + 1 ? (Part){extent, extent, 0} : (Part){extent, first, last};
 }
 
-/* Puts s, of n bytes, at the right end of `width` columns. */
-static void put_right(TdText *out, const char *s, size_t n, size_t width) {
-  for (size_t i = n; i < width; i++) td_text_putc(out, ' ');
-  td_text_putn(out, s, n);
+static bool is_cut(const Part *p) {
+  return p->first < p->extent;
 }
 
-/* "[0][1]" before the row that an index lies in, as wide as that of the last row; nothing for a
- * vector. */
-static void put_label(TdText *out, const TdTensor *t, const int64_t *index) {
-  int64_t last[TD_MAX_RANK];
-  int rank = t->type->rank - 1;
-  for (int d = 0; d < rank; d++) last[d] = t->extent[d] - 1;
-  TdText label = td_text_new(out->arena), widest = td_text_new(out->arena);
-  td_bind_put_index(&label, index, rank, 0);
-  td_bind_put_index(&widest, last, rank, 0);
-  td_text_puts(out, td_text_str(&label));
-  for (size_t i = label.n; i < widest.n; i++) td_text_putc(out, ' ');
+static int64_t count_of(const Part *p) {
+  return p->first + p->last;
 }
 
-/* Puts the rows of t, aligned; returns how many elements there was room for. */
-static int64_t put_rows(TdText *out, const TdTensor *t, const Cells *c) {
-  int64_t index[TD_MAX_RANK] = {0};
-  int last = t->type->rank - 1;
-  size_t shown = 0, gap = last ? 2 : 0;
-  for (; shown < c->end.n && out->n + c->width + SLACK < SHOW_BYTES; shown++) {
-    size_t first = shown ? c->end.at[shown - 1] : 0;
-    if (index[last] == 0) put_label(out, t, index);
-    put_right(out, c->text.at + first, c->end.at[shown] - first,
-              c->width + (index[last] ? 2 : gap));
-    if (index[last] + 1 == t->extent[last]) td_text_putc(out, '\n');
-    td_tensor_next(t, index);
+/* Index k of those that are shown. */
+static int64_t index_of(const Part *p, int64_t k) {
+  return k < p->first ? k : p->extent - count_of(p) + k;
+}
+
+/* Rows of a tensor on their way out. */
+typedef struct Rows {
+  TdText *out;
+  const TdTensor *t;
+  Part part[TD_MAX_RANK];
+  int64_t index[TD_MAX_RANK];
+  size_t *left, *right; /* characters before, and from, the point of numbers on, by column */
+  size_t label, most;   /* characters of a row's label; bytes that there is room for */
+  int64_t shown;        /* elements */
+  bool full;
+} Rows;
+
+/* Bytes of a number before its point or exponent. */
+static size_t left_of(const char *s) {
+  return strcspn(s, ".e");
+}
+
+/* Widens a column by an element; returns its characters. */
+static size_t widen(Rows *r, int64_t column) {
+  TdText cell = td_text_new(r->out->arena);
+  put_element(&cell, r->t, r->index);
+  size_t left = left_of(td_text_str(&cell)), right = cell.n - left;
+  if (left > r->left[column]) r->left[column] = left;
+  if (right > r->right[column]) r->right[column] = right;
+  return cell.n;
+}
+
+/* Widens the columns by the elements below dimension d, until more than there is room for. */
+static void widen_below(Rows *r, int d, size_t *seen) {
+  for (int64_t k = 0; k < count_of(&r->part[d]) && *seen < SHOW_BYTES; k++) {
+    r->index[d] = index_of(&r->part[d], k);
+    if (d + 1 < r->t->type->rank)
+      widen_below(r, d + 1, seen);
+    else
+      *seen += widen(r, k) + 2;
   }
-  if (shown && index[last]) td_text_putc(out, '\n');
-  return (int64_t)shown;
+}
+
+/* Sets the widths of the columns that are shown. */
+static void measure(Rows *r) {
+  int64_t n = count_of(&r->part[r->t->type->rank - 1]);
+  size_t columns = n < SHOW_BYTES ? (size_t)n : SHOW_BYTES, seen = 0;
+  r->left = TD_NEWN(r->out->arena, size_t, columns + 1);
+  r->right = TD_NEWN(r->out->arena, size_t, columns + 1);
+  widen_below(r, 0, &seen);
+}
+
+/* "[0][1]" before a row, nothing for a vector. */
+static void put_label(Rows *r) {
+  size_t from = r->out->n;
+  td_bind_put_index(r->out, r->index, r->t->type->rank - 1, 0);
+  for (size_t n = r->out->n - from; n < r->label; n++) td_text_putc(r->out, ' ');
+}
+
+static void put_cell(Rows *r, int64_t column) {
+  TdText cell = td_text_new(r->out->arena);
+  put_element(&cell, r->t, r->index);
+  const char *s = td_text_str(&cell);
+  size_t left = left_of(s);
+  td_text_putf(r->out, "%*s%s%*s", (int)(r->left[column] - left), "", s,
+               (int)(r->right[column] - (cell.n - left)), "");
+  r->shown++;
+}
+
+/* One row, of the last dimension. */
+static void put_row(Rows *r) {
+  int d = r->t->type->rank - 1;
+  const Part *p = &r->part[d];
+  put_label(r);
+  for (int64_t k = 0; k < count_of(p) && !r->full; k++) {
+    if (k || r->label) td_text_puts(r->out, "  ");
+    if (is_cut(p) && k == p->first) td_text_puts(r->out, "...  ");
+    r->index[d] = index_of(p, k);
+    put_cell(r, k);
+    r->full = r->out->n + r->label > r->most;
+  }
+  while (r->out->at[r->out->n - 1] == ' ') r->out->n--;
+  td_text_putc(r->out, '\n');
+}
+
+/* The rows below dimension d. */
+static void put_rows(Rows *r, int d) {
+  if (d == r->t->type->rank - 1) {
+    put_row(r);
+    return;
+  }
+  for (int64_t k = 0; k < count_of(&r->part[d]) && !r->full; k++) {
+    if (is_cut(&r->part[d]) && k == r->part[d].first) td_text_puts(r->out, "...\n");
+    r->index[d] = index_of(&r->part[d], k);
+    put_rows(r, d + 1);
+  }
+}
+
+/* Chooses the rows of an echo, and as many columns as a line holds. */
+static void choose_corners(Rows *r) {
+  int rank = r->t->type->rank, last = rank - 1;
+  for (int d = 0; d < last; d++)
+    r->part[d] = last == 1 ? part_of(r->t->extent[d], 7, 4) : part_of(r->t->extent[d], 3, 2);
+  r->part[last] = part_of(r->t->extent[last], LINE_WIDTH / 4, LINE_WIDTH / 4);
+  measure(r);
+  Part *p = &r->part[last];
+  int64_t n = count_of(p), first = 0, behind = 0;
+  size_t line = LINE_WIDTH - r->label, all = 0, width = GAP;
+  for (int64_t k = 0; k < n; k++) all += r->left[k] + r->right[k] + 2;
+  if (all <= line && !is_cut(p)) return;
+  for (bool front = true; first + behind < n; front = !front) {
+    int64_t k = front ? first : n - 1 - behind;
+    width += r->left[k] + r->right[k] + 2;
+    if (width > line && first && behind) break;
+    *(front ? &first : &behind) += 1;
+  }
+  *p = part_of(r->t->extent[last], first, behind);
+}
+
+void td_bind_put_tensor(TdText *out, const TdTensor *t, bool all) {
+  int rank = t->type->rank;
+  int64_t end[TD_MAX_RANK];
+  Rows r = {.out = out, .t = t, .most = out->n + SHOW_BYTES - SLACK};
+  TdText label = td_text_new(out->arena);
+  for (int d = 0; d < rank; d++) {
+    end[d] = t->extent[d] - 1;
+    r.part[d] = (Part){t->extent[d], t->extent[d], 0};
+  }
+  td_bind_put_index(&label, end, rank - 1, 0);
+  r.label = label.n;
+  td_type_print(out, t->type);
+  td_text_putc(out, '\n');
+  if (!td_tensor_count(t)) return;
+  if (!all) choose_corners(&r);
+  measure(&r);
+  put_rows(&r, 0);
+  if (r.full && r.shown < td_tensor_count(t))
+    td_text_putf(out, "... %" PRId64 " more\n", td_tensor_count(t) - r.shown);
 }
 
 /* t:show(), tide.show(t): prints type and rows, as far as 20 KiB go. */
 int td_bind_tensor_show(lua_State *L) {
   const TdTensor *t = td_bind_check_tensor(L, 1);
-  TdArena *a = td_bind_arena(L);
-  TdText out = td_text_new(a);
-  td_type_print(&out, t->type);
-  td_text_putc(&out, '\n');
-  Cells c = cells_of(a, t);
-  int64_t rest = td_tensor_count(t) - put_rows(&out, t, &c);
-  if (rest) td_text_putf(&out, "... %" PRId64 " more\n", rest);
+  TdText out = td_text_new(td_bind_arena(L));
+  td_bind_put_tensor(&out, t, true);
   lua_getglobal(L, "print");
   lua_pushlstring(L, td_text_str(&out), out.n - 1);
   lua_call(L, 1, 0);
