@@ -226,6 +226,11 @@ void td_bind_push_unit(lua_State *L, int store, const TdProg *p);
 const TdProg *td_bind_check_unit(lua_State *L, int idx);
 const TdProg *td_bind_test_unit(lua_State *L, int idx);
 
+/* method_call.c: the call that is being made of x:name(..), or NULL; *ast is its chunk. `calls`
+ * counts those seen, by line and first letter of the name, in arena a. */
+const TdAstExpr *td_bind_method_call(lua_State *L, TdArena *a, TdMap *calls, const char *name,
+                                     const TdAst **ast, uint32_t *source);
+
 /* design.c: the stream at idx as a compile-time value; false if it is none. */
 bool td_bind_test_stream(lua_State *L, int idx, TdConst *out);
 

@@ -56,42 +56,6 @@ static DesignBox *check_builder(lua_State *L) {
   return d;
 }
 
-/* The calls of method `name` that begin at a line, in source order. */
-typedef struct MethodSearch {
-  const char *name;
-  uint32_t line;
-  size_t want;
-  const TdAstExpr *found;
-} MethodSearch;
-
-static bool look_method(void *ud, const TdAstExpr *e) {
-  MethodSearch *s = ud;
-  if (e->kind == TD_AST_METHOD && e->first == s->line && strcmp(e->call.method, s->name) == 0 &&
-      s->want-- == 0)
-    s->found = e;
-  return !s->found;
-}
-
-/* The call that is being made of d:name(...): the n-th of its line when there are several; *ast is
- * its chunk. */
-static const TdAstExpr *this_call(lua_State *L, DesignBox *d, const char *name, const TdAst **ast,
-                                  uint32_t *source) {
-  lua_Debug ar;
-  if (!lua_getstack(L, 1, &ar) || !lua_getinfo(L, "Sl", &ar) || ar.currentline <= 0) return NULL;
-  TdBind *b = td_bind_enter(L);
-  *source = td_sources_find(b->session->sources, ar.source);
-  *ast = *source ? td_bind_ast(L, *source) : NULL;
-  if (!*ast) return NULL;
-  uint64_t key = ((uint64_t)*source << 40) + (uint64_t)ar.currentline * 2 + (*name == 's'),
-           seen = 0;
-  td_map_get(&d->calls, key, &seen);
-  td_map_put(d->arena, &d->calls, key, seen + 1);
-  MethodSearch s = {.name = name, .line = (uint32_t)ar.currentline, .want = (size_t)seen};
-  TdAstVisitor v = {.expr = look_method, .ud = &s};
-  td_walk_ast_block(&v, &(*ast)->main->body);
-  return s.found;
-}
-
 /* A name that no argument or stream has yet. */
 static const char *unique_name(const TdBind *b, DesignBox *d, const char *want) {
   const char *name = td_names_str(b->session->names, want);
@@ -120,7 +84,7 @@ static int l_arg(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   const TdAst *ast;
   uint32_t source;
-  const TdAstExpr *call = this_call(L, d, "arg", &ast, &source);
+  const TdAstExpr *call = td_bind_method_call(L, d->arena, &d->calls, "arg", &ast, &source);
   const char *name = call ? td_context_name(ast, call) : NULL;
   TdDesignArg arg = {.name = unique_name(b, d, name ? name : "arg"), .type = t};
   if (call) {
@@ -172,7 +136,7 @@ static int l_stream(lua_State *L) {
   TdBind *b = td_bind_enter(L);
   const TdAst *ast;
   uint32_t source;
-  const TdAstExpr *call = this_call(L, d, "stream", &ast, &source);
+  const TdAstExpr *call = td_bind_method_call(L, d->arena, &d->calls, "stream", &ast, &source);
   const char *name = call ? td_context_name(ast, call) : NULL;
   TdDesignStream s = {.name = unique_name(b, d, name ? name : "s"), .type = t, .depth = depth};
   s.of_sizes = of_sizes;

@@ -313,7 +313,7 @@ static bool show_matches(lua_State *L, TdText *out, const char *word) {
 
 bool td_help_show(lua_State *L, TdText *out, const char *name) {
   if (!*name) {
-    td_help_put_overview(out);
+    td_overview_put(out);
     return true;
   }
   if (*name == ':') {
@@ -339,7 +339,7 @@ bool td_help_show(lua_State *L, TdText *out, const char *name) {
     builds = builds || strcmp(short_name(d->name), "build") == 0;
   }
   if (builds) show_targets(out);
-  found |= td_help_put_group(out, name);
+  found |= td_overview_put_group(out, name);
   found = found || td_bind_show_recipe(L, out, stem ? stem + 1 : name) ||
           show_global(L, out, name) || show_library(L, out, TD_HELP_TEMPLATES, "help", name);
   return show_library(L, out, TD_HELP_CODES, "help", name) || found ||

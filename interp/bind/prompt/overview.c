@@ -67,7 +67,7 @@ static void put_class(TdText *out, const char *class) {
   end_names(&n);
 }
 
-void td_help_put_overview(TdText *out) {
+void td_overview_put(TdText *out) {
   const char *name, *words;
   td_text_puts(out, "?name explains, ?word searches, ?group says what each does, "
                     "?no-loop an error\n");
@@ -90,7 +90,7 @@ static bool put_line(TdText *out, const char *name, const char *summary) {
   return true;
 }
 
-bool td_help_put_group(TdText *out, const char *group) {
+bool td_overview_put_group(TdText *out, const char *group) {
   const char *name, *usage, *summary, *rest;
   bool found = false;
   for (size_t q = 0; td_help_kind(q); q++)

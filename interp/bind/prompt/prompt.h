@@ -79,8 +79,8 @@ const struct TdKind *td_help_kind(size_t i);
 
 /* overview.c: the names of all there is, in groups; and the names of one group with their
  * summaries: a class, "functions", "commands", what primitives are on. False: it is no group. */
-void td_help_put_overview(TdText *out);
-bool td_help_put_group(TdText *out, const char *name);
+void td_overview_put(TdText *out);
+bool td_overview_put_group(TdText *out, const char *name);
 
 /* What values of a class, "tide.tensor", are called, and in *origin where they come from; NULL:
  * it is none of users. */
