@@ -89,7 +89,7 @@ end)
 t.test("help by ?name, name? and ?", function()
   t.ok(session "?split":find("s:split(loop, factor, {names =, tail =})", 1, true))
   t.ok(session "reorder?":find("Put the loops of a nest in another order", 1, true))
-  t.ok(session "?:time":find(":time code", 1, true))
+  t.ok(session "?:time":find(":time [100x] code", 1, true))
   local all = session "?"
   for _, word in ipairs { "split", "kernel", ":undo", "!line" } do t.ok(all:find(word, 1, true), word) end
   for asked, meant in pairs {splt = "split", ["s:reordr"] = "reorder", ["tide.matmull"] = "tide.matmul"} do
@@ -122,6 +122,10 @@ t.test("commands", function()
   t.ok(session(k .. 's:split("i", 4);\n:diff s'):find("+     for i_o = 0, 1 do", 1, true))
   t.ok(session(k .. 's:split("i", 4);\n:undo s\n:ir s'):find("for i = 0, 7 do", 1, true))
   t.ok(session ":time 1 + 1":find "2\n%d+%.%d+ ms\n")
+  local least, median, greatest = session "n = 0\n:time 7x (function() n = n + 1 return n end)()\nprint(n, _)":match(
+    "^7\nleast (%d+%.%d+) ms, median (%d+%.%d+) ms, greatest (%d+%.%d+) ms of 7 runs\n7\t7\n$")
+  t.ok(tonumber(least) <= tonumber(median) and tonumber(median) <= tonumber(greatest))
+  t.has(session ":time 0x 1", "from 1x to")
   t.ok(session ":tiem 1":find("did you mean ':time'", 1, true))
   t.eq(session ":check off\n:check", "check is off\ncheck is off\n")
   t.eq(session "!echo hello", "hello\n")

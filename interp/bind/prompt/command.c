@@ -1,10 +1,12 @@
 /* command.c - the commands of the prompt: one table for running, help and completion. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alarm.h"
 #include "bind/prompt/prompt.h"
 
+#define MOST_RUNS 100000
 #define CHUNK "=tide:command" /* the name of what a command is given */
 
 const TdCommand *td_command_find(const char *name) {
@@ -118,15 +120,59 @@ static void run_undo(lua_State *L, const char *args, TdText *out) {
   td_replay_note(L, line, strlen(line), true);
 }
 
+/* The runs that `:time 100x code` asks for, 1 without; *code goes behind them. */
+static long runs_of(lua_State *L, const char **code) {
+  char *end;
+  long n = strtol(*code, &end, 10);
+  if (end == *code || *end != 'x' || (end[1] && end[1] != ' ')) return 1;
+  if (n < 1 || n > MOST_RUNS)
+    td_bind_fail(L, "argument", ":time runs code from 1x to %dx times, not %.*s", MOST_RUNS,
+                 (int)(end + 1 - *code), *code);
+  *code = end + 1 + strspn(end + 1, " ");
+  return n;
+}
+
+/* Milliseconds to the microsecond, the same in every locale. */
+static void put_ms(TdText *out, double ms) {
+  td_text_putf(out, "%d.%03d ms", (int)ms, (int)((ms - (int)ms) * 1000));
+}
+
+static int by_time(const void *x, const void *y) {
+  double d = *(const double *)x - *(const double *)y;
+  return d < 0 ? -1 : d > 0;
+}
+
+/* Puts what a run took, or the least, median and greatest of several. */
+static void put_times(TdText *out, double *ms, long n) {
+  qsort(ms, (size_t)n, sizeof *ms, by_time);
+  if (n > 1) td_text_puts(out, "least ");
+  put_ms(out, ms[0]);
+  if (n > 1) {
+    td_text_puts(out, ", median ");
+    put_ms(out, ms[n / 2]);
+    td_text_puts(out, ", greatest ");
+    put_ms(out, ms[n - 1]);
+    td_text_putf(out, " of %ld runs", n);
+  }
+  td_text_putc(out, '\n');
+}
+
 static void run_time(lua_State *L, const char *args, TdText *out) {
-  double before = td_alarm_now();
-  int n = push_values(L, args);
-  double ms = (td_alarm_now() - before) * 1e3;
+  long runs = runs_of(L, &args);
+  double *ms = TD_NEWN(out->arena, double, runs);
+  int top = lua_gettop(L), n = 0;
+  for (long i = 0; i < runs; i++) {
+    lua_settop(L, top);
+    double before = td_alarm_now();
+    n = push_values(L, args);
+    ms[i] = (td_alarm_now() - before) * 1e3;
+  }
   if (n && !lua_isnil(L, -n)) {
     td_show_value(L, out, -n, false);
     end_line(out);
+    td_prompt_keep(L, top + 1);
   }
-  td_text_putf(out, "%d.%03d ms\n", (int)ms, (int)((ms - (int)ms) * 1000));
+  put_times(out, ms, runs);
 }
 
 /* Has a setting be what a word says, if there is one; says what it is. */
@@ -221,7 +267,8 @@ const TdCommand td_commands[] = {
      TD_TAKES_SCHEDULE, run_log},
     {"undo", "undo [schedule[, steps]]", "Takes the last step back, or more.", TD_TAKES_SCHEDULE,
      run_undo},
-    {"time", "time code", "Runs an expression or statements and says how long it took.",
+    {"time", "time [100x] code",
+     "Runs an expression or statements, once or so often, and says how long it took.",
      TD_TAKES_CODE, run_time},
     {"save", "save file.lua", "Writes the inputs so far as a script that replays them.",
      TD_TAKES_FILE, run_save},

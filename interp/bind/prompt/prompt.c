@@ -190,8 +190,7 @@ static bool load_input(lua_State *L, const char *text, size_t n, int least) {
   return code.shows;
 }
 
-/* Keeps the values from slot `first` on as _ and _1.. and echoes them into out. */
-static void show_results(lua_State *L, int first, TdPromptResult *out) {
+void td_prompt_keep(lua_State *L, int first) {
   int top = lua_gettop(L);
   td_replay_note_answer(L);
   lua_pushvalue(L, first);
@@ -204,6 +203,12 @@ static void show_results(lua_State *L, int first, TdPromptResult *out) {
     lua_setglobal(L, name);
     lua_pop(L, 1);
   }
+}
+
+/* Keeps the values from slot `first` on and echoes them into out. */
+static void show_results(lua_State *L, int first, TdPromptResult *out) {
+  int top = lua_gettop(L);
+  td_prompt_keep(L, first);
   TdText t = td_text_new(td_bind_arena(L));
   for (int i = first; i <= top; i++) {
     td_show_value(L, &t, i, false);

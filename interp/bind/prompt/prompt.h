@@ -9,6 +9,9 @@
 /* prompt.c: the registry field of the first value that an input showed. */
 #define TD_PROMPT_KEPT "tide.replay" /* the list of inputs that were kept */
 #define TD_PROMPT_ANSWER "tide.answer"
+/* Keeps the values from slot `first` to the top as answers: _ and _1, _2.. */
+void td_prompt_keep(lua_State *L, int first);
+
 /* show.c: that of the schedule that was shown last. */
 #define TD_PROMPT_SCHEDULE "tide.last_schedule"
 
