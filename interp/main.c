@@ -374,7 +374,10 @@ static void run_start(lua_State *L) {
 }
 
 static int run_prompt(lua_State *L, const Options *o) {
-  if (isatty(STDIN_FILENO)) print_version(L);
+  if (isatty(STDIN_FILENO)) {
+    print_version(L);
+    puts("? lists what there is, ?name explains it; tutorial is a first lesson");
+  }
   td_prompt_open(L);
   if (!o->ignore_env) run_start(L);
   return td_repl_run(L, o->resumes);

@@ -101,6 +101,7 @@ end)
 t.test("tensors are read as a person reads them: aligned, digits that matter, corners of big ones", function()
   t.eq(session "tide.tensor(f32[2][3], {{1, 2.5, 1e10}, {-1/0, 0/0, 1/3}})",
     "f32[2][3]\n[0]     1.0    2.5  1e+10\n[1]  -inf    nan    0.333333\n")
+  t.eq(session "tide.tensor(f32[4], {10, -200000, 1e6, 0.001})", "f32[4] {10.0, -200000.0, 1e+06, 0.001}\n")
   t.eq(session "f16[4](1.1)", "f16[4] {1.1, 1.1, 1.1, 1.1}\n")
   t.eq(session "tide.tensor(f64[2], {1/3, 0.1})", "f64[2] {0.333333, 0.1}\n")
   local text = session "t = i32[50][40](0) t[49][39] = 7 t[0][0] = 5 t[30][20] = 9 t"

@@ -6,6 +6,7 @@
 #include "base/alarm.h"
 #include "bind/prompt/prompt.h"
 
+#define KEY_LESSON "tide.lesson"
 #define MOST_RUNS 100000
 #define CHUNK "=tide:command" /* the name of what a command is given */
 
@@ -175,6 +176,31 @@ static void run_time(lua_State *L, const char *args, TdText *out) {
   put_times(out, ms, runs);
 }
 
+bool td_tutorial_push(lua_State *L, const char *function) {
+  if (strcmp(function, "hear") == 0) {
+    bool begun = lua_getfield(L, LUA_REGISTRYINDEX, KEY_LESSON) == LUA_TFUNCTION;
+    if (!begun) lua_pop(L, 1);
+    return begun;
+  }
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tide.tool.tutorial");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "hear");
+  lua_setfield(L, LUA_REGISTRYINDEX, KEY_LESSON);
+  lua_getfield(L, -1, function);
+  lua_remove(L, -2);
+  return true;
+}
+
+static void run_tutorial(lua_State *L, const char *args, TdText *out) {
+  if (*args && strcmp(args, "next") != 0 && strcmp(args, "stop") != 0)
+    td_bind_fail(L, "argument", ":tutorial takes next, stop or nothing, not '%s'", args);
+  td_tutorial_push(L, "command");
+  lua_pushstring(L, args);
+  lua_call(L, 1, 1);
+  td_text_puts(out, lua_tostring(L, -1));
+}
+
 /* Has a setting be what a word says, if there is one; says what it is. */
 static void change_setting(lua_State *L, const TdSetting *s, const char *word, TdText *out) {
   TdBind *b = td_bind_enter(L);
@@ -285,6 +311,9 @@ const TdCommand td_commands[] = {
     {"job", "job code", "Runs code in a copy of the session, beside the prompt; jobs() lists them.",
      TD_TAKES_CODE, run_job},
     {"stop", "stop number", "Ends a job.", TD_TAKES_NUMBER, run_stop},
+    {"tutorial", "tutorial [next|stop]",
+     "The first lesson, step by step: tells what to type, and looks at it.", TD_TAKES_LESSON,
+     run_tutorial},
     {"quit", "quit", "Leaves the prompt (as Ctrl-D does).", TD_TAKES_NOTHING, run_quit},
     {NULL, NULL, NULL, TD_TAKES_NOTHING, NULL},
 };

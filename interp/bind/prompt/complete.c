@@ -205,6 +205,7 @@ static void complete_command(lua_State *L, const TdCommand *c, const char *text,
   case TD_TAKES_NUMBER: break;
   case TD_TAKES_FILE: td_complete_add_files(out, text + at, n - at); break;
   case TD_TAKES_SETTING: complete_setting(text + at, n - at, out); break;
+  case TD_TAKES_LESSON: td_complete_add_words(out, "next|stop", "|", c->summary); break;
   case TD_TAKES_WORD: td_complete_add_words(out, s ? s->words : "", "|", c->summary); break;
   default: complete_lua(L, text, n, at, out);
   }

@@ -117,7 +117,7 @@ static bool is_special(const char *text, size_t n) {
 /* What people type for a command of the prompt where other shells have a word. */
 static const struct {
   const char *word, *input;
-} spoken[] = {{"help", "?"}, {"exit", ":quit"}, {"quit", ":quit"}};
+} spoken[] = {{"help", "?"}, {"exit", ":quit"}, {"quit", ":quit"}, {"tutorial", ":tutorial"}};
 
 /* The name that stands in `rest`, as in ` split`, ` "split"`, `("split")` or `()`; NULL: it is
  * something else. */
@@ -392,6 +392,17 @@ typedef struct Input {
   bool ok;
 } Input;
 
+/* Prints what the lesson under way, if one is, says of an input. */
+static void hear_lesson(lua_State *L, const char *text, size_t n, const TdPromptResult *r) {
+  if (is_special(text, n) || !td_tutorial_push(L, "hear")) return;
+  lua_pushlstring(L, text, n);
+  lua_pushstring(L, r->shown);
+  lua_pushstring(L, r->error);
+  if (lua_pcall(L, 3, 1, 0) == LUA_OK && lua_isstring(L, -1)) fputs(lua_tostring(L, -1), stdout);
+  lua_pop(L, 1);
+  fflush(stdout);
+}
+
 static void run_input(lua_State *L, TdArena *a, void *ud) {
   Input *input = ud;
   TdPromptResult r = {.arena = a};
@@ -400,6 +411,7 @@ static void run_input(lua_State *L, TdArena *a, void *ud) {
   if (r.values) printf("%s\n", r.shown);
   fflush(stdout);
   if (r.error) fprintf(stderr, "%s\n", r.error);
+  hear_lesson(L, input->text, input->n, &r);
 }
 
 bool td_prompt_run(lua_State *L, const char *text, size_t n) {

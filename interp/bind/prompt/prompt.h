@@ -9,6 +9,9 @@
 /* prompt.c: the registry field of the first value that an input showed. */
 #define TD_PROMPT_KEPT "tide.replay" /* the list of inputs that were kept */
 #define TD_PROMPT_ANSWER "tide.answer"
+/* Pushes a function of the tutorial, "hear" only while a lesson is under way; false: none. */
+bool td_tutorial_push(lua_State *L, const char *function);
+
 /* Keeps the values from slot `first` to the top as answers: _ and _1, _2.. */
 void td_prompt_keep(lua_State *L, int first);
 
@@ -120,7 +123,8 @@ typedef enum {
   TD_TAKES_FILE,     /* a path, needed */
   TD_TAKES_NUMBER,   /* needed */
   TD_TAKES_SETTING,  /* a setting and a word, or less */
-  TD_TAKES_WORD      /* a word of the setting that is named like the command, or nothing */
+  TD_TAKES_WORD,     /* a word of the setting that is named like the command, or nothing */
+  TD_TAKES_LESSON    /* next, stop, or nothing */
 } TdCommandTakes;
 typedef struct TdCommand {
   const char *name, *usage, *summary;

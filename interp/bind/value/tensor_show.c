@@ -26,6 +26,7 @@ static void put_float(TdText *out, const TdType *t, double x) {
     snprintf(s, sizeof s, "%.*g", digits, x);
     if (td_num_round(t, strtod(s, NULL)) == x) break;
   }
+  if (strchr(s, 'e') && fabs(x) >= 1 && fabs(x) < 1e6) snprintf(s, sizeof s, "%.0f", x);
   for (char *q = s; *q; q++)
     if (!strchr("0123456789-+e", *q)) *q = '.'; /* whatever the locale has */
   td_text_puts(out, s);
