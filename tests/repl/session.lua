@@ -152,7 +152,7 @@ end)
 
 t.test("each command has help, and an error for arguments that it does not take", function()
   local wrong = { nothing = ":%s now", value = ":%s ]", schedule = ":%s 3", code = ":%s", file = ":%s",
-    number = ":%s x", setting = ":%s nope", word = ":%s nope" }
+    number = ":%s x", setting = ":%s nope", word = ":%s nope", lesson = ":%s nope" }
   for _, c in ipairs(tide.registry().commands) do
     local help = session("?:" .. c.name .. "\n")
     t.has(help, ":" .. c.usage .. "\n  " .. c.summary)

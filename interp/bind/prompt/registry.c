@@ -55,8 +55,8 @@ static void push_functions(lua_State *L) {
 }
 
 static void push_commands(lua_State *L) {
-  static const char *const takes[] = {"nothing", "value",  "schedule", "code",
-                                      "file",    "number", "setting",  "word"};
+  static const char *const takes[] = {"nothing", "value",   "schedule", "code",  "file",
+                                      "number",  "setting", "word",     "lesson"};
   lua_newtable(L);
   for (int i = 0; td_commands[i].name; i++) {
     lua_newtable(L);
