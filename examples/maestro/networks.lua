@@ -138,10 +138,10 @@ local function measure(key, make)
     local kernel, o = make()
     local job = sys:compile(kernel, o)
     local list = job.jobs or { job }
-    local r, more = { cycles = 0, window = 0, fires = 0, behind = 0 }, nil
+    local r = { cycles = 0, window = 0, fires = 0, behind = 0 }
     for _, one in ipairs(list) do
       local s = one:simulate()
-      more = core.simulate(one.core, { one.core })
+      local more = core.simulate(one.core, { one.core })
       r.cycles, r.window, r.fires = r.cycles + s.cycles, r.window + s.window, r.fires + s.fires
       r.behind = r.behind + more.cycles - s.cycles
     end

@@ -1,6 +1,6 @@
--- DataMaestro: what single parameters of the evaluation system do. A 64^3 product by mode, arbiter and depth of the FIFOs
--- (Fig. 6's system); latency of the memory; the systems of Table I as settings of this one, on kernels of Fig. 10's kinds,
--- in cycles of the system with everything.
+-- DataMaestro: what single parameters of the evaluation system do. A 64^3 product by mode, arbiter and depth of the
+-- FIFOs (Fig. 6's system); latency of the memory; the systems of Table I as settings of this one, on kernels of the
+-- kinds of Fig. 10, in cycles of the system with everything.
 -- Run: tide examples/maestro/sweeps.lua
 -- [slow]
 local tide, maestro = require "tide", require "tide.maestro"

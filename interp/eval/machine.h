@@ -155,8 +155,8 @@ struct TdChannel {
 struct TdNetwork {
   TdFrame *frame;
   TdTask *task;
-  size_t ntask, left; /* instances, and those that have not ended */
-  int64_t ended;      /* the cycle after the last one ended */
+  size_t ntask, left;  /* instances, and those that have not ended */
+  int64_t ended;       /* the cycle after the last one ended */
   int64_t began, over; /* of a call: numbers of its beginning and its end (td_clock_wait) */
   TD_VEC(TdShadow *) shadow;
   TD_VEC(struct TdCopy *) copy;

@@ -121,9 +121,9 @@ end)
 
 each("a pipelined loop of as many iterations as data says", {5, 8}, function(n)
   local k = tide.kernel {
-    name = "some", n = i32[1], x = i32[n], y = i32[n],
-    function(n, x, y)
-      for i = 1, n[0] do y[i] = x[i] * x[i - 1] end
+    name = "some", count = i32[1], x = i32[n], y = i32[n],
+    function(count, x, y)
+      for i = 1, count[0] do y[i] = x[i] * x[i - 1] end
     end,
   }
   return tide.schedule(k):pipeline("i"), {tide.tensor(i32[1], {n - 2}), words(n), i32[n](0)}

@@ -1,5 +1,5 @@
-/* effort.c - the nodes and accesses of a trace, counted by kind. What is under a condition counts, as
- * the hardware that is laid out for it computes in each iteration. */
+/* effort.c - the nodes and accesses of a trace, counted by kind. What is under a condition counts,
+ * as the hardware that is laid out for it computes in each iteration. */
 #include "analysis/time/effort.h"
 
 #include <string.h>

@@ -49,8 +49,8 @@ int td_bind_estimate(lua_State *L);
 /* arrays.c: k:arrays(), s:arrays(). */
 int td_bind_arrays(lua_State *L);
 
-/* run.c: the ends outside of an argument of stream type t, from a list of tokens, or of lists for an
- * array of streams; then what was put, added to its lists. */
+/* run.c: the ends outside of an argument of stream type t, from a list of tokens, or of lists for
+ * an array of streams; then what was put, added to its lists. */
 struct TdEvalPort *td_bind_ports_of(lua_State *L, TdArena *a, const TdType *t, int idx);
 void td_bind_return_tokens(lua_State *L, const TdType *t, const struct TdEvalPort *port, int idx);
 

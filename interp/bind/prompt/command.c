@@ -176,7 +176,7 @@ static void run_time(lua_State *L, const char *args, TdText *out) {
   put_times(out, ms, runs);
 }
 
-bool td_tutorial_push(lua_State *L, const char *function) {
+bool td_command_push_tutorial(lua_State *L, const char *function) {
   if (strcmp(function, "hear") == 0) {
     bool begun = lua_getfield(L, LUA_REGISTRYINDEX, KEY_LESSON) == LUA_TFUNCTION;
     if (!begun) lua_pop(L, 1);
@@ -195,7 +195,7 @@ bool td_tutorial_push(lua_State *L, const char *function) {
 static void run_tutorial(lua_State *L, const char *args, TdText *out) {
   if (*args && strcmp(args, "next") != 0 && strcmp(args, "stop") != 0)
     td_bind_fail(L, "argument", ":tutorial takes next, stop or nothing, not '%s'", args);
-  td_tutorial_push(L, "command");
+  td_command_push_tutorial(L, "command");
   lua_pushstring(L, args);
   lua_call(L, 1, 1);
   td_text_puts(out, lua_tostring(L, -1));

@@ -394,7 +394,7 @@ typedef struct Input {
 
 /* Prints what the lesson under way, if one is, says of an input. */
 static void hear_lesson(lua_State *L, const char *text, size_t n, const TdPromptResult *r) {
-  if (is_special(text, n) || !td_tutorial_push(L, "hear")) return;
+  if (is_special(text, n) || !td_command_push_tutorial(L, "hear")) return;
   lua_pushlstring(L, text, n);
   lua_pushstring(L, r->shown);
   lua_pushstring(L, r->error);

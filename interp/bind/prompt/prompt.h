@@ -10,7 +10,7 @@
 #define TD_PROMPT_KEPT "tide.replay" /* the list of inputs that were kept */
 #define TD_PROMPT_ANSWER "tide.answer"
 /* Pushes a function of the tutorial, "hear" only while a lesson is under way; false: none. */
-bool td_tutorial_push(lua_State *L, const char *function);
+bool td_command_push_tutorial(lua_State *L, const char *function);
 
 /* Keeps the values from slot `first` to the top as answers: _ and _1, _2.. */
 void td_prompt_keep(lua_State *L, int first);

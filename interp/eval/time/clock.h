@@ -136,7 +136,8 @@ typedef struct TdClock {
   int64_t starts; /* when the first multiplication begins, for all that is known; or TD_LONG_AGO */
 } TdClock;
 
-/* Has it count how often each piece of the schedule runs; then what that is of each kind of work. */
+/* Has it count how often each piece of the schedule runs; then what that is of each kind of work.
+ */
 void td_clock_work(TdClock *c, const TdTimes *t);
 int64_t *td_clock_worked(TdArena *a, const TdClock *c, const TdTimes *t);
 /* Starts a call of the task at a cycle; then ends it. */
