@@ -44,7 +44,8 @@ typedef struct TdArgSpec {
   const char *help;
   /* WORD: "guard|cut|perfect", the first is the default; INT: words that may stand for a number;
    * COUNTS: the names; UNIT, NAMES: which of "kernel|task|instance|loop|array" it can name (NULL: a
-   * kernel or task, new names), where an instance is a task of one too; ARRAY: which of "local|stream" (NULL: any array). */
+   * kernel or task, new names), where an instance is a task of one too; ARRAY: which of
+   * "local|stream" (NULL: any array). */
   const char *words;
 } TdArgSpec;
 

@@ -6,12 +6,12 @@ local energy = {}
 --- and memory off the chip.
 ---
 --- asic45: M. Horowitz, Computing's energy problem, ISSCC 2014, 45 nm, 0.9 V: operators; caches of 8 KiB, 32 KiB and
---- 1 MiB, 10, 20 and 100 pJ for 64 bits; DRAM 1300 pJ for 64 bits, the least that it gives. An fma is a product and a sum.
---- A bit in a register takes a sixth of one in a memory of 32 KiB (Chen, Emer, Sze, Eyeriss, ISCA 2016, table IV: a
+--- 1 MiB, 10, 20 and 100 pJ for 64 bits; DRAM 1300 pJ for 64 bits, the least that it gives. An fma is a product and a
+--- sum. A bit in a register takes a sixth of one in a memory of 32 KiB (Chen, Emer, Sze, Eyeriss, ISCA 2016, table IV: a
 --- register file 1, a buffer 6).
 ---
---- fpga: the same with 14 times the energy of operators and registers (I. Kuon, J. Rose, Measuring the gap between FPGAs
---- and ASICs, IEEE TCAD 26(2), 2007: dynamic power of logic).
+--- fpga: the same with 14 times the energy of operators and registers (I. Kuon, J. Rose, Measuring the gap between
+--- FPGAs and ASICs, IEEE TCAD 26(2), 2007: dynamic power of logic).
 energy.tables = {
   asic45 = {
     source = "Horowitz, ISSCC 2014, 45 nm; Chen, Emer, Sze, ISCA 2016",
@@ -94,7 +94,9 @@ function methods:by(rows)
   for kind, pj in pairs(rows) do
     local known = kind == "source" or kind == "dram" or kind == "register" or kind == "fifo" or
       kind:find "^ram %d+$" or kind:find "^%a+ [fi]%d+$"
-    if not known then error(("unknown kind %q: write \"mul f32\", \"ram 8192\", register, fifo or dram"):format(kind), 2) end
+    if not known then
+      error(("unknown kind %q: write \"mul f32\", \"ram 8192\", register, fifo or dram"):format(kind), 2)
+    end
     if kind ~= "source" and not (type(pj) == "number" and pj >= 0) then
       error(("the energy of %q is a number of pJ, not %s"):format(kind, tostring(pj)), 2)
     end

@@ -160,8 +160,8 @@ void td_clock_leave(TdClock *c, size_t depth);
 int64_t td_clock_close(TdClock *c);
 /* Waits until a cycle, stalled or not. */
 void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
-/* Of the second contract: the task reaches what number `sync` stands for; goes on `plus` cycles after
- * n have. 0: nothing. */
+/* Of the second contract: the task reaches what number `sync` stands for; goes on `plus` cycles
+ * after n have. 0: nothing. */
 void td_clock_signal(TdClock *c, int64_t sync);
 void td_clock_wait(TdClock *c, int64_t sync, int64_t n, int64_t plus);
 /* Ends the firing at hand; charges cycles to a cause. */

@@ -158,7 +158,8 @@ static bool advance(Fire *f, Runner *r) {
   return moved;
 }
 
-/* The first task that waits for ever, for a place if one does, or the cycles until the last one ends. */
+/* The first task that waits for ever, for a place if one does, or the cycles until the last one
+ * ends. */
 static TdTimedFire tell(const Fire *f) {
   TdTimedFire out = {.known = true};
   bool told = false;
