@@ -7,8 +7,8 @@ local energy = {}
 ---
 --- asic45: M. Horowitz, Computing's energy problem, ISSCC 2014, 45 nm, 0.9 V: operators; caches of 8 KiB, 32 KiB and
 --- 1 MiB, 10, 20 and 100 pJ for 64 bits; DRAM 1300 pJ for 64 bits, the least that it gives. An fma is a product and a
---- sum. A bit in a register takes a sixth of one in a memory of 32 KiB (Chen, Emer, Sze, Eyeriss, ISCA 2016, table IV: a
---- register file 1, a buffer 6).
+--- sum. A bit in a register takes a sixth of one in a memory of 32 KiB (Chen, Emer, Sze, Eyeriss, ISCA 2016, table IV:
+--- a register file 1, a buffer 6).
 ---
 --- fpga: the same with 14 times the energy of operators and registers (I. Kuon, J. Rose, Measuring the gap between
 --- FPGAs and ASICs, IEEE TCAD 26(2), 2007: dynamic power of logic).

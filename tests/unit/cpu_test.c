@@ -43,9 +43,10 @@ static bool equal(const TdTensor *x, const TdTensor *y) {
 }
 
 static void say(const TdDiag *d) {
+  if (!td_diag_failed(d)) return;
   TdText t = td_text_new(d->arena);
   td_diag_print(&t, d, B.s->sources);
-  if (td_diag_failed(d)) printf("# %s\n", td_text_str(&t));
+  printf("# %s\n", td_text_str(&t));
 }
 
 static TdCpu *compiled(TdArena *a, const TdProg *p, TdTier tier, TdDiag *d) {

@@ -363,7 +363,7 @@ static void test_messages(void) {
   TdText t = td_text_new(p.arena);
   td_diag_print(&t, &p.diag, p.sources);
   is_text(td_text_str(&t),
-          "test:5:2: error: a name alone is not a statement, near ')'\n"
+          "test:5:2: error: a name alone is not a statement, near ')' [syntax]\n"
           "     5 | x)\n       |  ^\n",
           "a statement that is none");
   done(&p);
@@ -371,7 +371,7 @@ static void test_messages(void) {
   t = td_text_new(p.arena);
   td_diag_print(&t, &p.diag, p.sources);
   is_text(td_text_str(&t),
-          "test:3:1: error: 'end' expected to close 'for' at line 1, near 'until'\n"
+          "test:3:1: error: 'end' expected to close 'for' at line 1, near 'until' [syntax]\n"
           "     3 | until\n       | ^~~~~\n"
           "note: test:1:1: 'for' is here\n     1 | for i = 1, 2 do\n       | ^~~\n",
           "a block that is not closed");

@@ -5,7 +5,9 @@ local tide = require "tide"
 local energy = require "tide.energy"
 local i8, i32, f32 = tide.i8, tide.i32, tide.f32
 
-local function near(got, want, what) t.ok(math.abs(got - want) < 1e-6 * (1 + math.abs(want)), what or got .. " " .. want) end
+local function near(got, want, what)
+  t.ok(math.abs(got - want) < 1e-6 * (1 + math.abs(want)), what or got .. " " .. want)
+end
 
 local function product(M, N, K)
   return tide.kernel {A = f32[M][K], B = f32[K][N], C = f32[M][N], name = "product", function(A, B, C)

@@ -78,7 +78,8 @@ t.test("random tables: first and last cycles of every prefix are those of regist
     local from, L = free.X.gots[1], free.Z.puts[1] - free.X.gots[1]
     local ready = {X = draw(random, n), Z = draw(random, n)}
     local slip = run(1, ii, device, {X = {from + 1}}, two).streams.Z.puts[1] - free.Z.puts[1]
-    t.ok(slip == 1 or slip == ii and two and device ~= "ideal", "a slip is of a cycle, or of an interval where they share")
+    t.ok(slip == 1 or slip == ii and two and device ~= "ideal",
+      "a slip is of a cycle, or of an interval where they share")
     shared = shared + (slip > 1 and 1 or 0)
     local got, put = step(n, ii, L, from, ready, slip > 1)
     for k = 1, n do
