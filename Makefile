@@ -229,7 +229,7 @@ LIB = $(DESTDIR)$(PREFIX)/lib/tide
 install: all ## PREFIX= (/usr/local) and DESTDIR= are honoured; what so, kernel and docs made, too
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(TIDE) "$(DESTDIR)$(PREFIX)/bin/tide"
-	find stdlib examples/lessons $(wildcard backends/*/include) -type f \
+	find stdlib $(wildcard examples/lessons backends/*/include) -type f \
 	  -exec install -D -m 644 '{}' "$(SHARE)/{}" \;
 	test ! -f tide.so || install -D -m 755 tide.so "$(LUALIB)/tide.so"
 	test ! -f jupyter.so || install -D -m 755 jupyter.so "$(LIB)/jupyter.so"

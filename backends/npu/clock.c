@@ -243,7 +243,7 @@ static bool go_core(Clock *c, size_t i) {
   if (!td_npu_core_go(c->x, run, &moved)) return false;
   if (c->x->took) {
     double cycles = td_npu_cost_cycles(c->x->took);
-    if (!k->spent) k->begins = c->now;
+    if (k->spent == 0) k->begins = c->now;
     k->busy = true;
     k->ends = c->now + cycles;
     k->spent += cycles;
