@@ -25,6 +25,17 @@ local function random(types)
   return list
 end
 
+-- The kernel at the sizes that its arguments of these types tell.
+local function at_arguments(k, types)
+  local sizes = {}
+  for i, p in ipairs(k.params) do
+    for d, extent in ipairs(types[i] and p.type.shape or {}) do
+      if k.sizes[tostring(extent)] == false then sizes[tostring(extent)] = types[i].shape[d] end
+    end
+  end
+  return next(sizes) and k:at(sizes) or k
+end
+
 -- Runs a test file whose tests only record programs; returns how many tests failed to.
 local function visit(path, record)
   local real, failed, test = {test = t.test, done = t.done, skip_all = t.skip_all}, 0, ""
@@ -36,7 +47,7 @@ local function visit(path, record)
   function prim.refuse() return {} end
   function prim.accept(c)
     local k, types = c.of(c.sizes or {})
-    local s = tide.schedule(k)
+    local s = tide.schedule(at_arguments(k, types))
     if c.before then c.before(s) end
     local made = {s[c.step[1]](s, table.unpack(c.step, 2))}
     record(test, s, random(types))

@@ -331,7 +331,7 @@ t.test("options that are not", function()
   t.fails(build {target = "hls", clock = "fast"}, {code = "option", match = "300MHz"})
   t.fails(build {target = "hls", part = "a b"}, {code = "option", match = "device"})
   t.fails(build {target = "hls", top = "a b"}, {code = "option", match = "a name"})
-  t.fails(function() k:build() end, {code = "arguments"})
+  t.fails(function() k:build() end, {code = "argument"})
 end)
 
 t.test("what HLS does not take", function()

@@ -167,6 +167,7 @@ local function check_table(report)
     for number, line in ipairs(tree.lines(path)) do
       local code = line:match "^[%l%d-]+$"
       if code then
+        if rows[code] then report(path, number, "a second row of " .. code) end
         rows[code], n = true, n + 1
         if not codes[code] then report(path, number, "nothing raises the code " .. code .. ": take its row out") end
         if not (tree.lines(path)[number + 1] or ""):find "^  %S" then
