@@ -66,11 +66,25 @@ t.test(":save writes a script that makes the same programs in a new process, cle
 end)
 
 t.test(":save keeps no answers that nobody asks for", function()
-  local path = t.tmp "saved.lua"
+  local path = t.tmp "answers.lua"
   session("x = 20\nx + 22\nx\nprint(x)\n:save " .. path .. "\n")
   t.ok(shell.read(path):find "globals x\nlocal tide = require \"tide\"\n\nx = 20\n\nprint%(x%)\n$", shell.read(path))
+  os.remove(path)
   session("x = 20\nx + 22\ny = _\n:save " .. path .. "\n")
   t.has(shell.read(path), "_1 = x + 22\n_ = _1\n\ny = _\n")
+end)
+
+t.test(":save asks before it writes over a file of others", function()
+  local path = t.tmp "mine.lua"
+  shell.write(path, "-- mine\n")
+  local save = ":save " .. path .. "\n"
+  t.has(session("x = 1\n" .. save .. "x\n"), "mine.lua is there already")
+  t.eq(shell.read(path), "-- mine\n")
+  t.ok(not session("x = 1\n" .. save .. save):find "error.*error")
+  t.has(shell.read(path), "x = 1")
+  local twice = session("x = 2\n" .. save .. save .. "y = 3\n" .. save)
+  t.eq(select(2, twice:gsub("saved", "")), 2)
+  t.has(shell.read(path), "y = 3")
 end)
 
 t.test(":save to where nothing can be written is an error that goes on", function()

@@ -99,11 +99,27 @@ function replay.script(inputs)
   return table.concat(out, "\n\n") .. "\n", #out - 1
 end
 
---- Writes the script of this session; what to say of it, or nil and why not.
+-- Files that this session wrote, and the one that it was asked to write over.
+local written, asked = {}, nil
+
+-- Whether a file of others is at the path.
+local function is_foreign(path)
+  local f = not written[path] and io.open(path)
+  if f then f:close() end
+  return f
+end
+
+--- Writes the script of this session; what to say of it, or nil and why not. A file that is there, and which this
+--- session did not write, is written over when asked for twice in a row.
 function replay.save(path)
+  if is_foreign(path) and asked ~= path then
+    asked = path
+    return nil, ("%s is there already: `:save %s` once more writes over it"):format(path, path)
+  end
   local text, n = replay.script(session.inputs())
   local ok, why = write(path, text)
   if not ok then return nil, why end
+  written[path], asked = true, nil
   return ("saved %d input%s to %s\n"):format(n, n == 1 and "" or "s", path)
 end
 
