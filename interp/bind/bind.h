@@ -137,6 +137,8 @@ typedef struct TdLayoutBox TdLayoutBox;
 const TdLayoutBox *td_bind_test_layout(lua_State *L, int idx);
 /* The text of the string or the layout at idx; NULL: it is neither. Raises for a layout without. */
 const char *td_bind_layout_text(lua_State *L, int idx);
+/* Raises if the layout at idx is of a tensor of other extents than t; a text fits any. */
+void td_bind_check_layout_fits(lua_State *L, int idx, const TdType *t);
 /* Raises unless text is a layout of type t; returns the session's copy. */
 const char *td_bind_check_layout(lua_State *L, const TdType *t, const char *text);
 

@@ -27,6 +27,7 @@ local function by_hand(d, z)
   local _, nest = s:expand "mul_part"
   s:collapse("mul_part", {reassociate = true})
   local mm = npu.matmul {m = z.m, n = z.n, k = z.k, A = z.T or i16, B = z.T or i16, C = z.R or i32, device = z.device}
+  if z.contract then mm = z.contract(mm, z) end
   local _, name, a, b, c = s:inject(nest, mm)
   t.ok(name:find "^matmul_", name)
   s:hoist(c, "x"):collapse "acc"
@@ -46,6 +47,29 @@ local function same(s, z)
   t.ok(Z:equal(tide.matmul(X, Y, {acc = R})), "other bits")
   return m
 end
+
+t.test("orders of copies may be layouts as values", function()
+  local z = {M = 32, N = 32, K = 24, m = 8, n = 16, k = 8, I = 2, J = 1}
+  local function of(x) return by_hand(product(x)(x.M, x.N, x.K, x.m, x.n, x.k), x):build {target = "npu"} end
+  local text = of(z).source
+  function z.contract(mm)
+    local env = {tide = tide, name = mm.name, m = z.m, n = z.n, k = z.k, T = i16,
+      a = tide.layout(i16[z.m][z.k], "m k -> m/4 k/4 m%4 k%4"), b = tide.layout(i16[z.k][z.n], "k n -> k/4 n/4 k%4 n%4"),
+      c = tide.layout(i32[z.m][z.n], "m n -> m/4 n/4 m%4 n%4")}
+    return load([[return tide.kernel {
+      name = name,
+      A = T[m // 4][k // 4][4][4], --@ order(a)
+      B = T[k // 4][n // 4][4][4], --@ order(b)
+      C = tide.i32[m // 4][n // 4][4][4], --@ order(c)
+      function(A, B, C)
+        for mo, no, ko, mi, ni, ki in tide.grid(m // 4, n // 4, k // 4, 4, 4, 4) do
+          C[mo][no][mi][ni] = C[mo][no][mi][ni] + A[mo][ko][mi][ki] * B[ko][no][ki][ni]
+        end
+      end,
+    }]], "=values", "t", env)()
+  end
+  t.eq(of(z).source, text)
+end)
 
 for name, z in pairs {
   ["i16, 2 x 2 cores"] = {M = 32, N = 32, K = 24, m = 8, n = 16, k = 8, I = 2, J = 1},

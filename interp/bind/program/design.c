@@ -221,6 +221,7 @@ static const char *layout_text(lua_State *L, int idx) {
 /* A:layout "S0": the argument with a layout. */
 static int l_argument_layout(lua_State *L) {
   PartBox *p = luaL_checkudata(L, 1, CLASS_ARGUMENT);
+  td_bind_check_layout_fits(L, 2, p->type);
   const char *text = td_bind_check_layout(L, p->type, layout_text(L, 2));
   PartBox *copy = lua_newuserdatauv(L, sizeof *copy, 1);
   *copy = *p;

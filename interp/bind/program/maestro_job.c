@@ -99,6 +99,8 @@ static void check_orders(lua_State *L, const TdUnit *u) {
                            "the pads of a layout count elements, those of the order of '%s' bytes: "
                            "give a text",
                            name);
+    td_bind_check_layout_fits(L, lua_gettop(L),
+                              td_unit_type(td_bind_enter(L)->session, u, u->param[i].type));
     if (!td_bind_layout_text(L, lua_gettop(L)))
       td_bind_maestro_fail(L, "maestro-order",
                            "the order of '%s' is a text, \"m k -> m/8 k/8 m%%8 k%%8\"", name);

@@ -60,6 +60,23 @@ const char *td_bind_layout_text(lua_State *L, int idx) {
   return box->text;
 }
 
+void td_bind_check_layout_fits(lua_State *L, int idx, const TdType *t) {
+  const TdLayoutBox *box = td_bind_test_layout(L, idx);
+  const TdType *of = box ? box->type : NULL;
+  if (!of || t->kind != TD_T_TENSOR) return;
+  bool fits = of->rank == t->rank;
+  for (int d = 0; fits && d < t->rank; d++) {
+    int64_t have, want;
+    fits = !td_type_extent(of, d, &have) || !td_type_extent(t, d, &want) || have == want;
+  }
+  if (fits) return;
+  TdArena *a = td_bind_arena(L);
+  td_bind_refuse(
+      L, TD_USAGE, "layout",
+      td_text_fmt(a, "tide.layout(%s, \"%s\")", td_type_str(a, t), box->text ? box->text : ".."),
+      "this layout is of %s, and the tensor is %s", td_type_str(a, of), td_type_str(a, t));
+}
+
 /* Fills extents that have values; false: dimension *open has none. */
 static bool read_extents(const TdType *t, int64_t *extent, int *open) {
   for (*open = 0; *open < t->rank; ++*open)
@@ -326,6 +343,7 @@ static int l_type_layout(lua_State *L) {
   const TdType *t = td_bind_check_type(L, 1);
   const char *text = td_bind_layout_text(L, 2);
   if (!text) td_bind_fail(L, "layout", "a layout is a string, not %s", td_bind_words(L, 2));
+  td_bind_check_layout_fits(L, 2, t);
   text = td_bind_check_layout(L, t, text);
   const TdLayoutBox *from = td_bind_test_layout(L, 2);
   TdArena *a = td_bind_arena(L);

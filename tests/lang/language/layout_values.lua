@@ -189,6 +189,22 @@ t.test("a value stands where a text stands", function()
   t.eq(tostring(i8[8]:layout(L)), tostring(L))
 end)
 
+t.test("a value of another tensor is refused where it stands for a text", function()
+  local L = tide.layout(i32[8][6], "S0R")
+  t.fails(function() return i32[8][4]:layout(L) end, {kind = "usage", code = "layout"})
+  t.ok(i32[8][6]:layout(L) and i8[8][6]:layout(L))
+  t.ok(i32[tide.size "n"][6]:layout(L))
+  local function design(T)
+    return tide.design(function(d)
+      local A = d:arg(T)
+      d.p = tide.task {map = {2}, A = A:layout(L), function(A, _) A:set(1) end}
+    end)
+  end
+  t.ok(design(i32[8][6]))
+  local e = t.fails(function() design(i32[6][8]) end, {kind = "usage", code = "layout"})
+  t.has(e.message, "this layout is of i32[8][6], and the tensor is i32[6][8]")
+end)
+
 t.test("an order in a comment may be a value", function()
   local text = [[return tide.kernel { name = "copy", A = tide.i8[8][4], --@ order(%s)
     B = tide.i8[8][4], function(A, B)

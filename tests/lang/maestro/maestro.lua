@@ -97,6 +97,19 @@ t.test("sizes that are no multiple of the array: orders that pad", function()
   t.eq(job:simulate().fires, 2 * 2 * 3)
 end)
 
+t.test("an order may be a layout as a value", function()
+  local function job(order)
+    local all = {}
+    for name, text in pairs(blocked) do all[name] = text end
+    all.A = order
+    return maestro.reference():compile(gemm(40, 24, 72), options {order = all})
+  end
+  local by_text, by_value = job(blocked.A), job(tide.layout(i8[40][72], blocked.A))
+  t.eq(by_value.csr, by_text.csr)
+  t.eq(by_value:simulate().cycles, by_text:simulate().cycles)
+  t.ok(not pcall(job, tide.layout(i8[48][72], blocked.A)))
+end)
+
 t.test("operands that arrive turned round take the transposer", function()
   local k = gemm(16, 24, 32)
   local job = maestro.reference():compile(k, options {
