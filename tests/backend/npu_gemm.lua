@@ -54,7 +54,8 @@ t.test("orders of copies may be layouts as values", function()
   local text = of(z).source
   function z.contract(mm)
     local env = {tide = tide, name = mm.name, m = z.m, n = z.n, k = z.k, T = i16,
-      a = tide.layout(i16[z.m][z.k], "m k -> m/4 k/4 m%4 k%4"), b = tide.layout(i16[z.k][z.n], "k n -> k/4 n/4 k%4 n%4"),
+      a = tide.layout(i16[z.m][z.k], "m k -> m/4 k/4 m%4 k%4"),
+      b = tide.layout(i16[z.k][z.n], "k n -> k/4 n/4 k%4 n%4"),
       c = tide.layout(i32[z.m][z.n], "m n -> m/4 n/4 m%4 n%4")}
     return load([[return tide.kernel {
       name = name,
