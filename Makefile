@@ -182,6 +182,7 @@ lint: ## layers, names, budgets, comments, formatting
 	@$(LUA) tests/lint.lua
 
 san: export ASAN_OPTIONS = allocator_may_return_null=1
+san: export LSAN_OPTIONS = suppressions=$(CURDIR)/tests/leaks.txt:print_suppressions=0
 san: ## all tests under ASan, UBSan and LSan, in build/san
 	@$(MAKE) CONFIG=san RUNFLAGS='--limit 1800 $(RUNFLAGS)' test
 
