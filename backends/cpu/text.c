@@ -86,13 +86,19 @@ static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
   td_text_line(out, "}");
 }
 
+/* The size of the root's room or state, 0 if it takes none: one whose arrays are all empty, as of a
+ * task without instances, is still an argument. */
+static void put_bytes(const TdCpuUnit *u, const char *what, bool has, TdText *out) {
+  if (has)
+    td_text_line(out, "const uint64_t td_%s_bytes = sizeof(struct %s_%s) + 1;", what, u->name, what);
+  else
+    td_text_line(out, "const uint64_t td_%s_bytes = 0;", what);
+}
+
 /* What a caller finds: the root, its memory, and how its state starts. */
 static void put_entry(const TdCpuUnit *u, TdText *out) {
-  td_text_line(out, "const uint64_t td_room_bytes = %s%s%s;", u->has_room ? "sizeof(struct " : "0",
-               u->has_room ? u->name : "", u->has_room ? "_room)" : "");
-  td_text_line(out, "const uint64_t td_state_bytes = %s%s%s;",
-               u->has_state ? "sizeof(struct " : "0", u->has_state ? u->name : "",
-               u->has_state ? "_state)" : "");
+  put_bytes(u, "room", u->has_room, out);
+  put_bytes(u, "state", u->has_state, out);
   td_text_line(out, "void td_reset(struct td_run *run, void *state) {");
   if (u->has_state)
     td_text_line(out, "  %s_reset(run, state);", u->name);
@@ -159,11 +165,15 @@ static bool is_run(const TdProg *p, TdSym unit) {
   return false;
 }
 
-/* Whether a unit is given streams, or moves tokens of some that it knows. */
-static bool takes_streams(const TdCpuProg *p, const TdUnit *u) {
+static bool has_ports(const TdUnit *u) {
   for (size_t i = 0; i < u->nparam; i++)
     if (u->param[i].type->kind == TD_T_PORT) return true;
-  return u->body && td_cpu_task_may_stop(p, u->body);
+  return false;
+}
+
+/* Whether a unit is given streams, or moves tokens of some that it knows. */
+static bool takes_streams(const TdCpuProg *p, const TdUnit *u) {
+  return has_ports(u) || (u->body && td_cpu_task_may_stop(p, u->body));
 }
 
 /* Finds the units that stop. False: a design in another, whose tasks have no clocks of their own.
@@ -204,6 +214,12 @@ const TdCpuText *td_cpu_text_end(TdCpuProg *p, const char *prelude) {
   }
   if (td_diag_failed(w->diag)) return NULL;
   const TdCpuUnit *root = &p->unit[w->prog->nunit - 1];
+  if (root->streams && p->times && !has_ports(root->unit)) {
+    td_cfamily_refuse(w, "timed-kernel", root->unit->loc,
+                      "leave out `tier`, or run it as a task of a design",
+                      "%s, a kernel, runs with a clock in the evaluator only", root->name);
+    return NULL;
+  }
   if (root->streams) {
     td_cfamily_refuse(w, "no-streams", root->unit->loc, "run it as a task of a design",
                       "%s takes streams, which a plain call cannot give it", root->name);

@@ -376,6 +376,21 @@ static void put_scalars(Design *d, TdVlogModule *out) {
   out->ninput = list.n;
 }
 
+/* Whether the arguments of the design answer as memories of the device do. */
+static bool check_speeds(Design *d, const TdUnit *design) {
+  for (size_t i = 0; i < design->nparam; i++) {
+    const TdParam *x = &design->param[i];
+    const TdAttr *latency = td_attrs_get(x->attrs, TD_ATTR_LATENCY);
+    if (latency && latency->arg[0].i != d->p->sched->target->read)
+      return refuse(d, "not-built", x->loc,
+                    td_text_fmt(d->arena, "argument '%s', a memory with a latency,", x->sym->name));
+    if (td_attrs_get(x->attrs, TD_ATTR_BANDWIDTH))
+      return refuse(d, "not-built", x->loc,
+                    td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));
+  }
+  return true;
+}
+
 const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
                                       TdDiag *diag) {
   TdArena *a = p->arena;
@@ -387,8 +402,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   Design d = {.p = p, .arena = a, .net = &net, .diag = diag};
   d.out = d.head = td_text_new(a);
   d.out.indent = 1;
-  (void)design;
-  if (!td_net_classes(&net)) return NULL;
+  if (!check_speeds(&d, design) || !td_net_classes(&net)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!put_streams(&d, &net.design->stream[i])) return NULL;
   TdVlogModule *out = TD_NEW(a, TdVlogModule);

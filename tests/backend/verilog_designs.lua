@@ -235,6 +235,30 @@ t.test("tokens of many beats and tops with streams are refused", function()
   t.fails(function() k:build {target = "verilog"} end, {code = "not-built"})
 end)
 
+t.test("an argument of a design with a latency or a width of its own is refused", function()
+  local function copy(marks)
+    return load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      return tide.design(function(d)
+        local X = d:arg(i32[16]) %s
+        local Y = d:arg(i32[16])
+        d.copy = tide.task {
+          X = X,
+          Y = Y,
+          function(X, Y) for k = 0, 15 do Y[k] = X[k] + 1 end end,
+        }
+      end)]]):format(marks))()
+  end
+  for _, q in ipairs {{"latency(50)", "'X', a memory with a latency,"}, {"bytes_per_cycle(2)", "'X' with bytes_per_cycle"},
+    {"bytes_per_cycle(4) latency(50)", "'X', a memory with a latency,"}} do
+    t.fails(function() copy("--@ " .. q[1]):build {target = "verilog"} end, {code = "not-built", match = q[2]})
+  end
+  for _, marks in ipairs {"", "--@ latency(1)"} do
+    case.run(copy(marks), {tide.random(i32[16], 1), i32[16](0)})
+  end
+end)
+
 t.test("a run that takes longer than said is told", function()
   local d, args = filter(12)
   local m = d:build {target = "verilog", sim = "icarus", most = 20}

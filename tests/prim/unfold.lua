@@ -200,4 +200,33 @@ prim.accepted("a task whose size the design does not have", {
   before = function(s) s:outline("j", "part"):dataflow("part") end, step = {"unfold", "j"},
 })
 
+-- At other sizes than its own a task may have no instances, and the run no memory of its own.
+t.test("a task without instances at other sizes runs compiled", function()
+  local function fill(N, body)
+    return load(([[
+      local tide = require "tide"
+      local N = %d
+      return tide.kernel {name = "fill", B = tide.i32[N + 1][2], function(B)
+        for i = 0, N do
+          for j = 0, 1 do %s end
+        end
+      end}]]):format(N, body))()
+  end
+  for _, body in ipairs {"B[i][j] = i + 10 * j", "B[i][j] = B[i][j] * 3", ""} do
+    local s = tide.schedule(fill(6, body))
+    s:split("i", 2, {tail = "cut"})
+    s:unfold("i_t", {name = "rest"})
+    local start, want = tide.random(i32[6][2], 1), i32[6][2](0)
+    want:set(start)
+    fill(5, body)(want)
+    for _, tier in ipairs {"tcc", "cc"} do
+      local B = i32[6][2](0)
+      B:set(start)
+      load(tostring(s))():at {N = 5}:build {target = "cpu", tier = tier}(B)
+      t.ok(B:equal(want), tier .. ": " .. body)
+    end
+    t.eq(s:verify(), "strict")
+  end
+end)
+
 t.done()

@@ -174,6 +174,25 @@ t.test("a driver takes a kernel's own statements, not those of a loop around", f
   t.eq(take(false):verify(), "strict")
 end)
 
+t.test("a driver sends what a local holds that it fills; the nest does not read it besides", function()
+  local function take(links, scalar)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      return tide.kernel {name = "scan", A = i32[9], X = i32[8], function(A, X)
+        %s
+        for i = 0, 7 do A[i + 1] = A[i] + %s end
+      end}]]):format(scalar or "local held = i32[8](0) for k = 0, 7 do held[k] = X[k] * 2 end",
+      scalar and "held" or "held[i]"))())
+    s:unfold("i", {links = links, driver = "edge"})
+    return s
+  end
+  local e = t.fails(function() take {"A"} end, {code = "driver", match = "'held' is a local that the driver would have"})
+  t.has(e.help, "links")
+  t.eq(take {"A", "held"}:verify(), "strict")
+  t.fails(function() take({"A"}, "local held = i32(X[0]) + 1") end, {code = "driver", match = "'held'"})
+end)
+
 -- Random recurrences: one to three distances, tiles or none, one axis or two, a loop of pairs around.
 local function random(seed)
   math.randomseed(seed)

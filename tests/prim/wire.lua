@@ -129,6 +129,36 @@ refused("a row read where a condition holds", "order", {h = "if c < 2 then B[r][
 refused("an array between the stages that is not named", "shared", {also = {}})
 refused("no local array", "not-an-array", {}, "A")
 
+t.test("an array that nothing uses has no rows", function()
+  local function take(used)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      return tide.kernel {name = "k", B = tide.i32[3][4], function(B)
+        local spare = tide.i32[3][4](0)
+        for r = 0, 2 do for c = 0, 3 do %s = r + c end end
+        for r = 0, 2 do for c = 0, 3 do B[r][c] = %s end end
+      end}]]):format(used and "spare[r][c]" or "B[r][c]", used and "spare[r][c]" or "r"))())
+    s:wire "spare"
+    return s
+  end
+  t.fails(function() take(false) end, {code = "elements", match = "'spare' has no element that is used"})
+  t.eq(take(true):verify(), "strict")
+  local function load_of(used)
+    local s = tide.schedule(tide.design(function(d)
+      local A, B = d:arg(i32[4]), d:arg(i32[4])
+      if used then
+        d.f = tide.task {A = A, B = B, function(A, B) for c = 0, 3 do B[c] = A[c] end end}
+      else
+        d.f = tide.task {B = B, function(B) for c = 0, 3 do B[c] = c end end}
+      end
+    end))
+    s:wire "A"
+    return s
+  end
+  t.fails(function() load_of(false) end, {code = "elements", match = "'A' has no element that is used"})
+  t.eq(load_of(true):verify(), "strict")
+end)
+
 t.test("a row for each instance: one that several instances read is refused", function()
   local k = tide.kernel {name = "k", A = i32[3][4], B = i32[3][2][4], function(A, B)
     for r = 0, 2 do

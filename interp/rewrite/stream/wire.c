@@ -211,10 +211,12 @@ static const TdExpr *stream_of(void *ud, const TdWireUse *u) {
 }
 
 /* The dimension of an array that counts tokens at all ends. */
-static bool find_token(Wire *w, TdWireEnd *end, size_t n) {
+static bool find_token(Wire *w, TdWireEnd *end, size_t n, TdSym array, TdLoc loc) {
   uint32_t rank = 0;
   for (size_t i = 0; i < n; i++)
     if (end[i].use.n) rank = end[i].use.at[0].at->nkid;
+  if (!rank)
+    return refuse(w, "elements", loc, array, "has no element that is used: there is nothing to send");
   for (uint32_t d = rank; d-- > 0;) {
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) ok = td_wire_is_ordered(&end[i], d, false);
@@ -238,7 +240,7 @@ static bool wire_array(Wire *w, const TdStmt *decl) {
     end[i] = (TdWireEnd){.r = r, .unit = w->unit, .body = w->stage.at[i].stmt, .array = decl->sym};
     if (!td_wire_find(&end[i])) return false;
   }
-  if (!find_token(w, end, n)) return false;
+  if (!find_token(w, end, n, decl->sym, decl->loc)) return false;
   size_t first = w->rows.n;
   for (size_t i = 0; i < n; i++) {
     Rows z;
@@ -422,7 +424,7 @@ static const TdProg *wire_argument(Wire *w, const TdParam *p) {
   TdWireEnd *end = TD_NEWN(r->arena, TdWireEnd, d->nrun);
   for (size_t i = 0; i < d->nrun; i++)
     if (!find_end(w, &d->run[i], p->sym, &end[i])) return NULL;
-  if (!find_token(w, end, d->nrun)) return NULL;
+  if (!find_token(w, end, d->nrun, p->sym, p->loc)) return NULL;
   Rows z = {.array = p->sym, .rank = p->type->rank, .token = w->token};
   const TdExpr *dim[TD_MAX_RANK];
   int n = 0;

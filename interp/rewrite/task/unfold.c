@@ -324,6 +324,18 @@ static const TdStmt *carried_body(const Unfold *u, const TdCarried *c, const TdS
   return td_stmt_block(st, list, n, body->loc);
 }
 
+/* A local of the kernel, which the driver has, that the task of the grid uses besides; or NULL. */
+static const TdStmt *local_of_driver(const Unfold *u, const TdPart *grid) {
+  const TdStmt *root = u->unit->body;
+  for (uint32_t i = 0; i < root->nkid; i++) {
+    const TdStmt *s = root->kid[i];
+    if (s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_AUTO) continue;
+    for (size_t k = 0; k < grid->lifted.unit->nparam; k++)
+      if (grid->lifted.was[k] == s->sym) return s;
+  }
+  return NULL;
+}
+
 /* Adds the task that has what is left of the kernel; *gone are the statements that the design
  * takes the place of. */
 static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPlan *plan) {
@@ -339,6 +351,14 @@ static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPla
   if (!ours || u->unit->ncoord || td_prog_is_task(r->prog, u->unit->sym))
     return refuse(u, TD_ILLEGAL, "driver", nest,
                   "is not a statement of a kernel by itself, whose rest a driver takes");
+  const TdStmt *kept = local_of_driver(u, &part[0]);
+  if (kept) {
+    td_util_refuse(r, TD_ILLEGAL, "driver", kept->loc,
+                   "'%s' is a local that the driver would have, and the nest of '%s' uses it too",
+                   kept->sym->name, nest->sym->name);
+    td_diag_help(r->diag, "name it in `links`, too, so that the driver sends it");
+    return false;
+  }
   const TdStmt *all = td_carried_driver(c, nest);
   size_t first = 0;
   while (first < all->nkid && all->kid[first]->kind == TD_STMT_LOCAL &&

@@ -105,6 +105,18 @@ t.test("energies of the user stand in for those of the table", function()
   t.ok(pcall(e.by, e, {dram = 0}))
 end)
 
+t.test("a kernel with a clock is left to the evaluator; in a design it is compiled", function()
+  local s = tide.schedule(product(2, 2, 2))
+  for _, tier in ipairs {"tcc", "cc"} do
+    t.fails(function()
+      s:build({target = "cpu", timed = true, tier = tier})(f32[2][2](1), f32[2][2](1), f32[2][2](0))
+    end, {code = "timed-kernel", match = "product, a kernel, runs with a clock in the evaluator only"})
+  end
+  s:build({target = "cpu", timed = true})(f32[2][2](1), f32[2][2](1), f32[2][2](0))
+  local streams = tide.kernel {Z = tide.stream(i32), function(Z) Z:put(1) end}
+  t.fails(function() tide.schedule(streams):build({target = "cpu", tier = "tcc"})({}) end, {code = "no-streams"})
+end)
+
 t.test("the energy is of the last run", function()
   local m = tide.schedule(chain(5)):build {target = "cpu", timed = true}
   m(tide.random(i8[5][4], 1), i32[5](0))
