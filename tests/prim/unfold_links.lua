@@ -174,6 +174,32 @@ t.test("a driver takes a kernel's own statements, not those of a loop around", f
   t.eq(take(false):verify(), "strict")
 end)
 
+t.test("a driver has no old values: an iteration writes its element before it reads it, always", function()
+  local function take(body, driver)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      return tide.kernel {name = "scan", A = i32[9], X = i32[8], function(A, X)
+        for i = 0, 7 do %s end
+      end}]]):format(body))())
+    s:unfold("i", {links = "A", driver = driver})
+    return s:verify()
+  end
+  for bad, good in pairs {
+    ["A[i] = A[i] + 1"] = "A[i] = 1 A[i] = A[i] + X[i]",
+    ["A[i + 1] = A[i + 1] + A[i]"] = "A[i + 1] = A[i] A[i + 1] = A[i + 1] + A[i]",
+    ["if X[i] > 0 then A[i + 1] = A[i] end"] = "if X[i] > 0 then A[i + 1] = A[i] else A[i + 1] = 0 end",
+    ["if X[i] > 0 then A[i + 1] = A[i] end A[i + 1] = A[i + 1] * 2"] =
+      "A[i + 1] = 3 if X[i] > 0 then A[i + 1] = A[i] end A[i + 1] = A[i + 1] * 2",
+    ["for k = 0, X[i] do A[i + 1] = k end A[i + 1] = A[i + 1] + A[i]"] =
+      "A[i + 1] = 0 for k = 0, 3 do A[i + 1] = A[i + 1] + k end",
+  } do
+    t.eq(take(good, "edge"), "strict", good)
+    t.fails(function() take(bad, "edge") end, {code = "carried", match = "no old values"})
+    if not bad:find "for" then t.eq(take(bad), "strict", bad) end
+  end
+end)
+
 t.test("a driver sends what a local holds that it fills; the nest does not read it besides", function()
   local function take(links, scalar)
     local s = tide.schedule(load(([[

@@ -129,6 +129,25 @@ refused("a row read where a condition holds", "order", {h = "if c < 2 then B[r][
 refused("an array between the stages that is not named", "shared", {also = {}})
 refused("no local array", "not-an-array", {}, "A")
 
+t.test("arrays that one statement reads and writes, in whichever order they are named", function()
+  for _, right in ipairs {"X[r][c]", "X[r][c] * 2", "i32(i8(X[r][c]))"} do
+    for _, names in ipairs {{"X", "Y"}, {"Y", "X"}} do
+      local s = tide.schedule(load(([[
+        local tide = require "tide"
+        local i32, i8 = tide.i32, tide.i8
+        return tide.kernel {name = "chain", A = i32[3][4], B = i32[3][4], function(A, B)
+          local X, Y = i32[3][4](0), i32[3][4](0)
+          for r = 0, 2 do for c = 0, 3 do X[r][c] = A[r][c] + 1 end end
+          for r = 0, 2 do for c = 0, 3 do Y[r][c] = %s end end
+          for r = 0, 2 do for c = 0, 3 do B[r][c] = Y[r][c] end end
+        end}]]):format(right))())
+      s:wire(names[1], {also = {names[2]}})
+      t.eq(s:verify(), "strict", right)
+      t.ok(not tostring(s):find "local X = ", right)
+    end
+  end
+end)
+
 t.test("an array that nothing uses has no rows", function()
   local function take(used)
     local s = tide.schedule(load(([[

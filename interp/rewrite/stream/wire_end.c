@@ -299,6 +299,23 @@ typedef TD_VEC(const TdStmt *) List;
 
 static const TdStmt *in_body(Body *b, const TdStmt *s);
 
+/* A statement in the place of another, by the other's uid: other arrays have uses there. */
+static const TdStmt *in_place_of(TdStore *st, const TdStmt *was, const TdStmt *now) {
+  TdStmt *same = td_arena_copy(st->arena, now, sizeof *same);
+  same->uid = was->uid;
+  return same;
+}
+
+/* Adds a get of a token from an end; returns the local that has it. */
+static const TdExpr *add_get(Body *b, const TdExpr *end, const char *array, const TdStmt *s,
+                             const TdType *t, List *out) {
+  TdRewrite *r = b->e->r;
+  const char *want = td_text_fmt(r->arena, "%s_token", array);
+  TdSym v = td_store_sym(r->store, td_util_name(r, b->e->unit, NULL, want), TD_SYM_LOCAL);
+  td_vec_push(r->arena, out, td_stmt_get(r->store, end, v, t, NULL, s->loc));
+  return td_expr_load(r->store->arena, v, t, NULL, 0, s->loc);
+}
+
 /* Adds what a statement becomes. */
 static void add(Body *b, const TdStmt *s, List *out) {
   TdRewrite *r = b->e->r;
@@ -309,19 +326,19 @@ static void add(Body *b, const TdStmt *s, List *out) {
     if (u->stmt->uid != s->uid) continue;
     const TdExpr *end = b->stream(b->ud, u);
     if (u->write) {
-      s = td_stmt_put(st, end, s->expr[1], s->loc);
+      const TdExpr *value = s->expr[1];
+      if (s->kind == TD_STMT_GET) /* straight into the element, from another stream */
+        value = add_get(b, s->expr[0], s->expr[0]->sym->name, s, s->type, out);
+      s = in_place_of(st, s, td_stmt_put(st, end, value, s->loc));
       continue;
     }
     if (s->kind == TD_STMT_STORE && bare(s->expr[1]) == s->expr[1] &&
         s->expr[1]->sym == u->at->sym && s->expr[0]->type == u->at->type) {
-      s = td_stmt_get(st, end, NULL, u->at->type, s->expr[0], s->loc);
+      s = in_place_of(st, s, td_stmt_get(st, end, NULL, u->at->type, s->expr[0], s->loc));
       continue;
     }
-    const char *want = td_text_fmt(r->arena, "%s_token", b->e->array->name);
-    TdSym v = td_store_sym(st, td_util_name(r, b->e->unit, NULL, want), TD_SYM_LOCAL);
-    td_vec_push(r->arena, out, td_stmt_get(st, end, v, u->at->type, NULL, s->loc));
     b->from = u->at;
-    b->to = td_expr_load(st->arena, v, u->at->type, NULL, 0, s->loc);
+    b->to = add_get(b, end, b->e->array->name, s, u->at->type, out);
     const TdExpr **e = TD_NEWN(r->arena, const TdExpr *, s->nexpr);
     for (uint32_t k = 0; k < s->nexpr; k++)
       e[k] = td_walk_map_expr(st->arena, s->expr[k], replace, b);

@@ -279,6 +279,52 @@ static bool find_written(TdCarried *c, TdCarriedArray *a, TdCarriedValue *v) {
   return true;
 }
 
+/* A walk that looks for an element of the place that is read, outside of what is written. */
+typedef struct Before {
+  const TdCarried *c;
+  const TdExpr *place;
+  const TdExpr *read; /* before it is written, or NULL */
+} Before;
+
+static bool look_before(void *ud, const TdExpr *e) {
+  Before *b = ud;
+  if (e->kind == TD_EXPR_LOAD && e != b->place && e->sym == b->place->sym &&
+      td_carried_same(b->c, e, b->place))
+    b->read = e;
+  return !b->read;
+}
+
+/* Whether the place is written on every path through s, on which it was or not so far: definite
+ * assignment. Notes a read of it before that. */
+static bool is_assigned(Before *b, const TdStmt *s, bool was) {
+  const TdExpr *place = place_of(s, b->place->sym);
+  const TdExpr *outer = b->place;
+  if (place) b->place = place;
+  for (uint32_t i = 0; !was && i < s->nexpr; i++) td_walk_expr(s->expr[i], look_before, b);
+  b->place = outer;
+  if (place) return true;
+  bool now = was, all = s->nkid > 1;
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    bool kid = is_assigned(b, s->kid[i], s->kind == TD_STMT_BLOCK ? now : was);
+    if (s->kind == TD_STMT_BLOCK) now = kid;
+    all &= kid;
+  }
+  return now || (s->kind == TD_STMT_IF && all);
+}
+
+/* What a driver gets of an array is what each iteration writes, and an iteration does not have what
+ * the element held. */
+static bool check_assigned(const TdCarried *c, const TdCarriedArray *a) {
+  Before b = {.c = c, .place = a->place};
+  bool all = is_assigned(&b, c->body, false);
+  if (!b.read && all) return true;
+  refuse(c, "carried", b.read ? b.read->loc : a->place->loc, a->sym,
+         b.read ? "is read before the iteration writes it: a driver has no old values"
+                : "is not written by each iteration: a driver has no old values");
+  td_diag_help(c->r->diag, "without a driver instances have the array itself");
+  return false;
+}
+
 /* Takes the way of an operand: from the neighbour. */
 static bool find_operand(TdCarried *c, TdCarriedArray *a, TdCarriedValue *v) {
   for (size_t i = 0; i < c->way.n; i++) {
@@ -421,6 +467,7 @@ bool td_carried_find(TdCarried *c, const char *const *name, size_t n, const int6
     TdCarriedArray *a = c->array.at[i];
     for (size_t k = 0; k < a->value.n; k++)
       if (!(a->place ? find_written : find_operand)(c, a, &a->value.at[k])) return false;
+    if (c->driver && a->place && !check_assigned(c, a)) return false;
   }
   return check_ways(c);
 }
