@@ -90,7 +90,8 @@ static void put_foreign(TdCpuProg *p, TdCpuUnit *u, TdText *out) {
  * task without instances, is still an argument. */
 static void put_bytes(const TdCpuUnit *u, const char *what, bool has, TdText *out) {
   if (has)
-    td_text_line(out, "const uint64_t td_%s_bytes = sizeof(struct %s_%s) + 1;", what, u->name, what);
+    td_text_line(out, "const uint64_t td_%s_bytes = sizeof(struct %s_%s) + 1;", what, u->name,
+                 what);
   else
     td_text_line(out, "const uint64_t td_%s_bytes = 0;", what);
 }

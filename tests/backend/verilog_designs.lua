@@ -250,7 +250,8 @@ t.test("an argument of a design with a latency or a width of its own is refused"
         }
       end)]]):format(marks))()
   end
-  for _, q in ipairs {{"latency(50)", "'X', a memory with a latency,"}, {"bytes_per_cycle(2)", "'X' with bytes_per_cycle"},
+  for _, q in ipairs {{"latency(50)", "'X', a memory with a latency,"},
+    {"bytes_per_cycle(2)", "'X' with bytes_per_cycle"},
     {"bytes_per_cycle(4) latency(50)", "'X', a memory with a latency,"}} do
     t.fails(function() copy("--@ " .. q[1]):build {target = "verilog"} end, {code = "not-built", match = q[2]})
   end

@@ -200,6 +200,27 @@ t.test("a driver has no old values: an iteration writes its element before it re
   end
 end)
 
+t.test("a driver and its grid run at once: what one writes is not the other's besides", function()
+  local function take(o)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      return tide.kernel {name = "scan", A = i32[9], X = i32[8], Y = i32[8], function(A, X, Y)
+        %s
+        for i = 0, 7 do A[i + 1] = A[i] + %s end
+        %s
+      end}]]):format(o.before or "", o.right or "X[i]", o.after or ""))())
+    s:unfold("i", {links = o.links or "A", driver = "edge"})
+    return s:verify()
+  end
+  local message = "'X' is used by the driver and by the nest of 'i', and one writes it"
+  t.fails(function() take {before = "X[1] = 3"} end, {code = "driver", match = message})
+  t.fails(function() take {after = "X[1] = 3"} end, {code = "driver", match = message})
+  t.eq(take {before = "Y[1] = 3"}, "strict")
+  t.eq(take {before = "Y[1] = X[1]"}, "strict")
+  t.eq(take {before = "X[1] = 3", links = {"A", "X"}}, "strict")
+end)
+
 t.test("a driver sends what a local holds that it fills; the nest does not read it besides", function()
   local function take(links, scalar)
     local s = tide.schedule(load(([[
@@ -213,7 +234,7 @@ t.test("a driver sends what a local holds that it fills; the nest does not read 
     s:unfold("i", {links = links, driver = "edge"})
     return s
   end
-  local e = t.fails(function() take {"A"} end, {code = "driver", match = "'held' is a local that the driver would have"})
+  local e = t.fails(function() take {"A"} end, {code = "driver", match = "'held' is a local that"})
   t.has(e.help, "links")
   t.eq(take {"A", "held"}:verify(), "strict")
   t.fails(function() take({"A"}, "local held = i32(X[0]) + 1") end, {code = "driver", match = "'held'"})

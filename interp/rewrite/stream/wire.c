@@ -216,7 +216,8 @@ static bool find_token(Wire *w, TdWireEnd *end, size_t n, TdSym array, TdLoc loc
   for (size_t i = 0; i < n; i++)
     if (end[i].use.n) rank = end[i].use.at[0].at->nkid;
   if (!rank)
-    return refuse(w, "elements", loc, array, "has no element that is used: there is nothing to send");
+    return refuse(w, "elements", loc, array,
+                  "has no element that is used: there is nothing to send");
   for (uint32_t d = rank; d-- > 0;) {
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) ok = td_wire_is_ordered(&end[i], d, false);

@@ -336,6 +336,31 @@ static const TdStmt *local_of_driver(const Unfold *u, const TdPart *grid) {
   return NULL;
 }
 
+/* Whether a kernel writes its parameter i. */
+static bool writes_param(TdRewrite *r, const TdUnit *k, size_t i) {
+  TdAsk q = td_util_ask(r, k);
+  const TdEffect *e;
+  size_t n = td_effects_of(&q, k->body, &e);
+  const TdEffect *x = td_effects_find(e, n, k->param[i].sym);
+  return x && x->write;
+}
+
+/* Whether the driver and the grid, which run at once, write no array that the other has too. */
+static bool check_shared(const Unfold *u, const TdLifted *driver, const TdLifted *grid) {
+  TdRewrite *r = u->r;
+  for (size_t i = 0; i < driver->unit->nparam; i++)
+    for (size_t k = 0; k < grid->unit->nparam; k++) {
+      if (driver->was[i] != grid->was[k]) continue;
+      if (!writes_param(r, driver->unit, i) && !writes_param(r, grid->unit, k)) continue;
+      td_util_refuse(r, TD_ILLEGAL, "driver", u->band[0].stmt->loc,
+                     "'%s' is used by the driver and by the nest of '%s', and one writes it",
+                     grid->was[k]->name, u->band[0].sym->name);
+      td_diag_help(r->diag, "name it in `links`, too, so that the driver sends it");
+      return false;
+    }
+  return true;
+}
+
 /* Adds the task that has what is left of the kernel; *gone are the statements that the design
  * takes the place of. */
 static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPlan *plan) {
@@ -368,6 +393,7 @@ static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPla
   part[0] = (TdPart){.name = td_lift_unit_name(r, r->prog, c->driver)};
   if (!td_lift(r, u->unit, all->kid + first, all->nkid - first, part[0].name, &part[0].lifted))
     return false;
+  if (!check_shared(u, &part[0].lifted, &part[1].lifted)) return false;
   td_util_made(r, part[0].name);
   plan->stmt = gone;
   plan->n = n;
