@@ -148,6 +148,15 @@ t.test("arrays that one statement reads and writes, in whichever order they are 
   end
 end)
 
+t.test("names that no task can have are refused", function()
+  for _, name in ipairs {":", "end", "", "1st", "chain"} do
+    t.fails(function() pipeline {}:wire("X", {also = {"Y"}, names = {"f", name}}) end, {code = "name"})
+  end
+  local s = pipeline {}
+  s:wire("X", {also = {"Y"}, names = {"f", "ends"}})
+  t.eq(s:verify(), "strict")
+end)
+
 t.test("an array that nothing uses has no rows", function()
   local function take(used)
     local s = tide.schedule(load(([[

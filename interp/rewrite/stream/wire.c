@@ -497,6 +497,10 @@ static const TdProg *apply(TdRewrite *r) {
   if (r->arg[DEPTH].given && r->arg[DEPTH].integer < 1)
     return td_util_refuse(r, TD_USAGE, "depth", none, "a stream holds at least 1 token, not %lld",
                           (long long)r->arg[DEPTH].integer);
+  for (size_t i = 0; i < r->arg[NAMES].n; i++) {
+    TdArgValue name = {.given = true, .text = r->arg[NAMES].names[i]};
+    if (!td_lift_check_name(r, &name)) return NULL;
+  }
   if (w.unit->kind == TD_UNIT_DESIGN) {
     TdPlace at;
     if (!td_cursor_array(r->arena, r->prog, r->arg[ARRAY].text, w.unit, &at, r->diag)) return NULL;
@@ -532,7 +536,8 @@ const TdPrim td_prim_wire = {
              "once: by a loop, or by a counter that begins at 0 and is moved on right after. A row "
              "is written by one statement of the kernel and read by one. As many are taken as are "
              "put: where data decides that, a run tells",
-    .errors = "not-an-array stage elements order shared extent dependence depth layout deadlock",
+    .errors =
+        "not-an-array stage elements order shared extent dependence depth layout name deadlock",
     .example = "blur:buffer_at(\"A\", \"y\"):unfold(\"y\", {loops = {\"y\"}, name = \"row\"}); "
                "blur:wire(\"A\")",
     .apply = apply,
