@@ -499,7 +499,8 @@ static const TdProg *apply(TdRewrite *r) {
                           (long long)r->arg[DEPTH].integer);
   for (size_t i = 0; i < r->arg[NAMES].n; i++) {
     TdArgValue name = {.given = true, .text = r->arg[NAMES].names[i]};
-    if (!td_lift_check_name(r, &name)) return NULL;
+    bool taken = td_prog_find(r->prog, name.text) != NULL;
+    if (!taken && !td_lift_check_name(r, &name)) return NULL;
   }
   if (w.unit->kind == TD_UNIT_DESIGN) {
     TdPlace at;
