@@ -226,11 +226,22 @@ static int report_cost(int *number, const Counts *n) {
   return bad;
 }
 
+/* Primitives that are drawn, and seldom accepted: tests/known.md says why. */
+static const char *const seldom[] = {"wire"};
+
+static bool is_seldom(const char *name) {
+  for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
+    if (strcmp(name, seldom[i]) == 0) return true;
+  return false;
+}
+
 int report_tests(const Counts *n, uint64_t failures, int share) {
   int number = 0, bad = 0;
   bad += point(&number, failures == 0 && n->cases > 0, "no chain of steps goes wrong", "");
   for (int i = 0; td_prims[i]; i++) {
-    bool enough = percent(n->prim_accepted[i], n->prim_tried[i]) >= share;
+    bool enough = is_seldom(td_prims[i]->name)
+                      ? n->prim_accepted[i] > 0
+                      : percent(n->prim_accepted[i], n->prim_tried[i]) >= share;
     bad += point(&number, n->prim_tried[i] >= TRIES, "often tried: ", td_prims[i]->name);
     bad += point(&number, enough, "often accepted: ", td_prims[i]->name);
   }
