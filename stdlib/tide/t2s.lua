@@ -165,9 +165,9 @@ end
 
 -- The schedule of a Func, and its mapping.
 local function scheduled(def, consts)
-  local kernel, p = write.kernel(def, consts, assumptions, true)
+  local kernel, p = write.kernel(def, consts, assumptions, true, true)
   local s, m = schedule.of(kernel, p, consts)
-  m.kernel, m.program = kernel, p
+  m.kernel, m.program = p.placed and write.kernel(def, consts, assumptions, true) or kernel, p
   return s, m
 end
 
@@ -194,17 +194,77 @@ local function tokens_of(m, z)
   end
 end
 
+-- Whether the values of a parameter are whole numbers, which control may depend on.
+local function is_whole(q)
+  local elem = tostring(q.type):match "^%a+"
+  return elem == "i" or elem == "u" or elem == "bool"
+end
+
+-- Sets the sizes that tensors given for parameters tell.
+local function told_sizes(m, concrete, z)
+  for _, q in ipairs(m.kernel.params) do
+    local v = concrete[q.name]
+    local got = type(v) == "userdata" and tostring(v.type):gmatch "%[(%d+)%]" or function() end
+    for want in tostring(q.type):gmatch "%[(.-)%]" do
+      local n = got()
+      if n and z[want] then z[want] = math.tointeger(tonumber(n)) end
+    end
+  end
+  return z
+end
+
+-- Whether the definition runs at sizes: on the numbers that are given, else on some small ones.
+local function runs_at(m, z, concrete)
+  local k = next(z) and m.kernel:at(z) or m.kernel
+  local least = math.maxinteger -- below which tide.verify draws, too
+  for _, q in ipairs(k.params) do
+    for n in tostring(q.type):gmatch "%[(%d+)%]" do
+      if n ~= "1" then least = math.min(least, math.tointeger(tonumber(n))) end
+    end
+  end
+  for seed = 0, 4 do
+    local args = {}
+    for n, q in ipairs(k.params) do
+      local drawn = tostring(q.type):find "%[" and is_whole(q)
+      args[n] = concrete[q.name] or drawn and (seed < 2 and q.type(seed)
+        or tide.random(q.type, seed, { lo = 0, hi = least })) or q.type(0)
+    end
+    if not pcall(k, table.unpack(args)) then return false end
+  end
+  return true
+end
+
+-- Sizes at which a definition whose data chooses elements runs: one of those that nothing tells, or all, larger.
+local function room_for(m, concrete)
+  local told = told_sizes(m, concrete, outer_sizes(m, 1))
+  local open, names = outer_sizes(m, 1), {}
+  for name, v in pairs(told) do
+    if open[name] == v and not name:find "_tokens$" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for factor = 1, 7 do
+    for n = 1, #names + 1 do
+      local z = {}
+      for name, v in pairs(told) do z[name] = v end
+      for k, name in ipairs(names) do
+        if n > #names or k == n then z[name] = z[name] << (factor - 1) end
+      end
+      if runs_at(m, z, concrete) then return z end
+    end
+  end
+  return told
+end
+
 -- Verifies a design whose control depends on data: for numbers that are given or drawn.
 local function verified_for(net, m, concrete)
-  local z = tokens_of(m, outer_sizes(m, 1))
+  local z = m.program.placed and room_for(m, concrete or {}) or tokens_of(m, outer_sizes(m, 1))
   local x, y = net, m.kernel
   if z and next(z) then x, y = net:at(z), m.kernel:at(z) end
   if not concrete then
     concrete = {}
     for n = 1, #m.program.params - 1 do
       local q = y.params[n]
-      local elem = tostring(q.type):match "^%a+"
-      if elem == "i" or elem == "u" or elem == "bool" then concrete[#concrete + 1] = q.name end
+      if is_whole(q) then concrete[#concrete + 1] = q.name end
     end
   end
   return tide.verify(x, y, { concrete = concrete })
@@ -212,8 +272,11 @@ end
 
 -- Verifies a design: at all sizes, or else where outer sizes are one and two tiles.
 local function verified(net, s, m, concrete)
-  local level, verdict = s:verify()
-  if level then return level, verdict end
+  local level, verdict
+  if not m.program.placed then
+    level, verdict = s:verify()
+    if level then return level, verdict end
+  end
   if concrete or m.calls then return verified_for(net, m, concrete) end
   if not tostring(verdict):find "no values were found" then return level, verdict end
   for times = 1, 2 do

@@ -85,18 +85,49 @@ static bool find_axes(Wire *w, Stage *g) {
   return true;
 }
 
+/* Whether a statement of the kernel is a local that some statement may take along. */
+static bool is_own(const Wire *w, const TdStmt *s) {
+  return s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && !is_array(w, s);
+}
+
+/* Checks that no statement outside kid[from..to] uses a local declared there. */
+static bool check_private(Wire *w, uint32_t from, uint32_t to) {
+  const TdStmt *root = w->unit->body;
+  for (uint32_t l = from; l < to; l++)
+    for (uint32_t i = 0; is_own(w, root->kid[l]) && i < root->nkid; i++)
+      if ((i < from || i > to) && td_walk_uses(w->r->session->ctx, root->kid[i], root->kid[l]->sym))
+        return refuse(w, "shared", root->kid[l]->loc, root->kid[l]->sym,
+                      "is no stream yet: name it too");
+  return true;
+}
+
+/* Takes the stage of statement kid[at]: with the locals from kid[from] on, which it alone uses. */
+static bool add_stage(Wire *w, uint32_t from, uint32_t at) {
+  const TdStmt *root = w->unit->body, *s = root->kid[at];
+  const TdStmt **list = TD_NEWN(w->r->store->arena, const TdStmt *, at - from + 1);
+  size_t n = 0;
+  for (uint32_t i = from; i < at; i++)
+    if (is_own(w, root->kid[i])) list[n++] = root->kid[i];
+  if (n && s->kind == TD_STMT_FOR && is_named(w, s))
+    return refuse(w, "shared", list[0]->loc, list[0]->sym, "is kept by all iterations of an axis");
+  if (!check_private(w, from, at)) return false;
+  list[n++] = s;
+  const TdStmt *all = n == 1 ? s : td_stmt_block(w->r->store, list, n, s->loc);
+  Stage g = {.stmt = all, .body = all};
+  if (!find_axes(w, &g)) return false;
+  td_vec_push(w->r->arena, &w->stage, g);
+  return true;
+}
+
 static bool find_stages(Wire *w) {
   const TdStmt *root = w->unit->body;
+  uint32_t from = 0;
   for (uint32_t i = 0; i < root->nkid; i++) {
-    const TdStmt *s = root->kid[i];
-    Stage g = {.stmt = s, .body = s};
-    if (is_array(w, s) || (s->kind == TD_STMT_LOCAL && s->cls != TD_LOCAL_AUTO)) continue;
-    if (s->kind == TD_STMT_LOCAL)
-      return refuse(w, "shared", s->loc, s->sym, "is no stream yet: name it too");
-    if (!find_axes(w, &g)) return false;
-    td_vec_push(w->r->arena, &w->stage, g);
+    if (root->kid[i]->kind == TD_STMT_LOCAL) continue;
+    if (!add_stage(w, from, i)) return false;
+    from = i + 1;
   }
-  return true;
+  return check_private(w, from, root->nkid);
 }
 
 /* ---- rows ---- */

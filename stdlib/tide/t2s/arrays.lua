@@ -177,7 +177,7 @@ function arrays.set_extents(p, a)
       fail(a.low_place, "t2s-index", ("an index of %s goes down to %d"):format(b.name, low), "tensors begin at 0")
     end
     a.shift[n] = -low
-    local f = #forms > 0 and greatest(forms) or nil
+    local f = #forms > 0 and greatest(forms) or #forms == 0 and a.told and a.told[n] or nil
     if not f then
       if b.kind == "func" and #forms > 0 then
         fail(a.place, "t2s-size", ("the lines of %s reach extents that cannot be compared: %s and %s"):format(b.name,

@@ -185,38 +185,83 @@ local function feed(m, def, c)
   m:note_stream(c.of.base, stage, def, made[2])
 end
 
--- Refuses what beside calls of kernels has no steps yet: accumulators that data chooses.
-local function check_supported(p)
-  for _, group in ipairs(p.nests) do
-    local s = group[1]
-    for _, kind in ipairs(s.kinds) do
-      if kind == "data" then
-        fail(s.place, "t2s-kernel", ("%s is written where data says: banks of accumulators are no step yet"):format(
-          s.func.name), "t2s.kernel runs the definition", "unsupported")
-      end
+-- Orders the nests of a Func whose lines call no kernel: space loops outermost.
+local function place(m, def)
+  for _, nest in ipairs(m.nests[def]) do
+    local s = nest.stages[1]
+    if s.call or s.custom then return end
+  end
+  m:tiles_of(def)
+  m:place(def)
+end
+
+-- The names of the tasks that a Func's statements become, in order, and of the loops that are their axes.
+local function stages_of(m, p, def, add)
+  local space = unrolled(def)
+  for _, nest in ipairs(m.nests[def]) do
+    local custom = nest.stages[1].custom
+    for _, name in ipairs(custom and custom.tasks or {}) do add(name, {}, def) end
+    for _, v in ipairs(custom and custom.axes or {}) do add(nil, v) end
+    for _, v in ipairs(custom and {} or write_out(m, p, nest, space)) do
+      add(#space > 0 and def.name .. "_pe" or def.name, v, def)
+    end
+    for _, x in ipairs(nest) do
+      if position(space, x.var) and not x.gone then add(nil, x.loop) end
     end
   end
 end
 
+-- Whether a Func's stage is an extern: its operands come from the statement that calls it.
+local function is_extern(p, c)
+  for _, e in ipairs(p.placed and p.placed.externs or {}) do
+    if e.def == c.stages[1] then return true end
+  end
+end
+
+-- Keeps a Param that a Func buffers in its tasks.
+local function buffer(m, def, tasks)
+  for d in directives.each(def, "buffer") do
+    local base, v = base_of(d.args[1]), d.args[2]
+    local b = base and base.kind == "param" and directives.buffer_of(def, base)
+    for _, task in ipairs(b and tasks or {}) do
+      local where = task
+      for _, x in ipairs(v and m.main[def] or {}) do
+        if x.var == b.var then where = task .. ":" .. x.loop end
+      end
+      if b.double or v and where == task then
+        fail(d.place, "t2s-buffer", ("%s is buffered in a loop of %s, singly"):format(base.name, def.name), nil,
+          "unsupported")
+      end
+      m:step(d.place, "buffer_at", base.name, where)
+    end
+  end
+end
+
+-- Buffers, channels of externs and their depths, once the tasks are there.
+local function finish(m, p, order, tasks)
+  for _, def in ipairs(order) do
+    if m.main[def] and not m.main[def].stages[1].call then buffer(m, def, tasks[def] or {}) end
+  end
+  for _, e in ipairs(p.placed and p.placed.externs or {}) do
+    for _, c in ipairs(e.channels) do m:note_stream(c.base, c.stage, c.reader, c.name) end
+    m:set_depths(e.def)
+  end
+  m.inner = p.placed and p.placed.inner
+end
+
 --- Makes the design of a program whose Funcs call kernels.
 function calls.map(m, p, order)
-  check_supported(p)
-  local names, values, arrays, axes = {}, {}, {}, {}
+  local names, values, arrays, axes, owner = {}, {}, {}, {}, {}
   m.calls = true
   for _, def in ipairs(order) do
     for d in directives.each(def, "relay") do check_relay(p, def, d) end
   end
   for _, def in ipairs(order) do
-    local space = unrolled(def)
-    for _, nest in ipairs(m.nests[def]) do
-      for _, v in ipairs(write_out(m, p, nest, space)) do
-        names[#names + 1] = #space > 0 and def.name .. "_pe" or def.name
-        values[#values + 1] = v
-      end
-      for _, x in ipairs(nest) do
-        if position(space, x.var) and not x.gone then axes[#axes + 1] = x.loop end
-      end
-    end
+    place(m, def)
+    stages_of(m, p, def, function(name, v, of)
+      if not name then axes[#axes + 1] = v return end
+      names[#names + 1], values[#values + 1], owner[#names + 1] = name, v, of
+    end)
   end
   for _, c in ipairs(p.ports) do
     while pcall(m.s.inline, m.s, c.port.name) do end
@@ -229,8 +274,7 @@ function calls.map(m, p, order)
       if not position(loops, l) then loops[#loops + 1] = l end
     end
   end
-  local place = m.main[order[#order]].place
-  local made = table.pack(m:step(place, "wire", arrays[1], { also = { table.unpack(arrays, 2) }, loops = loops,
+  local made = table.pack(m:step(m.main[order[#order]].place, "wire", arrays[1], { also = { table.unpack(arrays, 2) }, loops = loops,
     names = names }))
   local streams = made.n - #names
   for _, def in ipairs(order) do
@@ -240,8 +284,16 @@ function calls.map(m, p, order)
         if depth > 2 then m:step(d.place, "depth", made[n], depth) end
       end
     end
-    for _, c in ipairs(chains(def, "isolate_producer_chain")) do feed(m, def, c) end
+    for _, c in ipairs(chains(def, "isolate_producer_chain")) do
+      if not is_extern(p, c) then feed(m, def, c) end
+    end
   end
+  local tasks = {}
+  for n, def in pairs(owner) do
+    tasks[def] = tasks[def] or {}
+    table.insert(tasks[def], made[streams + n])
+  end
+  finish(m, p, order, tasks)
 end
 
 return calls

@@ -1,4 +1,5 @@
 -- What the directives of a Func say: chains that are isolated, relays, buffers, loops that are removed or in space.
+local affine = require "tide.t2s.affine"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
 
@@ -47,7 +48,8 @@ function directives.chains(def, kind)
   for d in directives.each(def, kind) do
     local x = d.args[1]
     local traced = getmetatable(x) and getmetatable(x).__traced
-    local c = { of = traced and traced(x) or x, stages = {}, place = d.place, def = def }
+    local c = { of = traced and traced(x) or x, stages = {}, place = d.place, def = def,
+      seq = d.seq }
     if not expr.is(c.of) then fail(d.place, "t2s-isolate", "what is isolated is a Param or a Func") end
     for n = 2, d.args.n do
       local g = func.record(d.args[n])
@@ -119,6 +121,35 @@ function directives.buffer_of(def, base, name)
       return b
     end
   end
+end
+
+--- What a tile directive says: its Vars, sizes as numbers, how many loops are tiled, how many levels deep.
+function directives.levels(d, values)
+  local vars, sizes, place = {}, {}, d.place
+  for n = 1, d.args.n do
+    local x = d.args[n]
+    if expr.is(x) and x.op == "var" then
+      if #sizes > 0 then fail(place, "t2s-tile", "tile takes Vars, then sizes") end
+      vars[#vars + 1] = x.name
+    else sizes[#sizes + 1] = directives.constant(x, values, place, "tile") end
+  end
+  local n = #vars - #sizes
+  if n < 1 or #sizes % n ~= 0 or #sizes == 0 then
+    fail(place, "t2s-tile", ("tile is given %d Vars and %d sizes"):format(#vars, #sizes),
+      "as many Vars as loops that are tiled, then for each level as many new ones and sizes")
+  end
+  return vars, sizes, n, #sizes // n
+end
+
+--- The value of a Const or a number.
+function directives.constant(x, values, place, what)
+  local f = affine.of(expr.lift(x, place), values)
+  local v = f and affine.constant(f)
+  if not v then
+    fail(place, "t2s-const", ("%s of %s has no value"):format(expr.text(expr.lift(x, place)), what),
+      "give it one: t2s.design(F, {..})")
+  end
+  return v
 end
 
 --- The Vars that a stage removes.

@@ -10,7 +10,7 @@ local func = {}
 local fail, lift = expr.fail, expr.lift
 local meta = {}
 local methods = {}
-local count = 0 -- of stages
+local count, directed = 0, 0 -- of stages, of directives
 
 local function is_var(x) return x.op == "var" end
 local function is_ref(x) return x.op == "ref" end
@@ -170,7 +170,9 @@ for _, name in ipairs(func.directives) do
   methods[name] = function(self, ...)
     local def = func.record(self)
     if not def then fail(nil, "t2s-method", ("directives are methods: F:%s(..)"):format(name)) end
-    def.directives[#def.directives + 1] = { name = name, args = table.pack(...), place = trace.place() }
+    directed = directed + 1
+    def.directives[#def.directives + 1] = { name = name, args = table.pack(...), place = trace.place(),
+      seq = directed }
     return self
   end
 end

@@ -449,8 +449,8 @@ local function own_assumptions(def, all)
   return out
 end
 
---- Reads the definition of def at the values of its sizes.
-function program.open(def, values, all)
+--- Reads the definition of def at the values of its sizes; `narrow` may tell extents of Params.
+function program.open(def, values, all, narrow)
   if #def.stages == 0 then fail(nil, "t2s-undefined", ("Func %s has no definition"):format(def.name)) end
   local p = { values = values, stages = {}, arrays = {}, list = {}, sizes = {}, least = {}, ports = {}, calls = {},
     locals = {},
@@ -485,6 +485,7 @@ function program.open(def, values, all)
   end
   check_order(p)
   arrays.find(p)
+  if narrow then narrow(p) end
   for _, a in ipairs(p.list) do arrays.set_extents(p, a) end
   arrays.port_types(p)
   set_params(p, def)

@@ -7,7 +7,7 @@ local kept = setmetatable({}, { __mode = "k" }) -- design -> {schedule, mapping}
 
 --- Remembers the schedule of a design and what of its mapping was left out; returns the design.
 function report.keep(net, s, m)
-  kept[net] = { schedule = s, left = m.left }
+  kept[net] = { schedule = s, left = m.left, inner = m.inner or {} }
   return net
 end
 
@@ -36,6 +36,7 @@ function report.of(net)
     local name, options = line:match "local ([%w_]+) = d:stream%(.-(%b{})%)"
     if name then
       local n = product(extents(options))
+      for _, inside in ipairs(of.inner or {}) do n = inside == name and 0 or n end
       if options:find "block = true" then block[name] = n else r.channels = r.channels + n end
     end
     local started, marks = line:match "^  d%.([%w_]+) = tide%.task {(.*)$"

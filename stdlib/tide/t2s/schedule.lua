@@ -2,7 +2,6 @@
 -- own; tile and reorder put each Func's loops in order, space loops outermost; unroll makes them a task (unfold);
 -- what is isolated is buffered where it is used and leaves the task by relay or isolate, stage by stage. Directives are
 -- sorted: their text order is that of the user, the order of the steps is one that is legal.
-local affine = require "tide.t2s.affine"
 local calls = require "tide.t2s.calls"
 local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
@@ -46,15 +45,7 @@ function mapping:fresh(want)
 end
 
 -- The value of a Const or a number.
-function mapping:constant(x, place, what)
-  local f = affine.of(expr.lift(x, place), self.values)
-  local v = f and affine.constant(f)
-  if not v then
-    fail(place, "t2s-const", ("%s of %s has no value"):format(expr.text(expr.lift(x, place)), what),
-      "give it one: t2s.design(F, {..})")
-  end
-  return v
-end
+function mapping:constant(x, place, what) return directives.constant(x, self.values, place, what) end
 
 -- Keeps the tile of a loop that a size bounds: what verify tries are multiples of it.
 function mapping:note_tile(x, size)
@@ -64,20 +55,8 @@ end
 
 -- tile(v.., levels.., sizes..): splits each loop level by level; the new loops stand level by level.
 function mapping:tile(def, d)
-  local vars, sizes, place = {}, {}, d.place
-  for n = 1, d.args.n do
-    local x = d.args[n]
-    if expr.is(x) and x.op == "var" then
-      if #sizes > 0 then fail(place, "t2s-tile", "tile takes Vars, then sizes") end
-      vars[#vars + 1] = x.name
-    else sizes[#sizes + 1] = self:constant(x, place, "tile") end
-  end
-  local n = #vars - #sizes
-  if n < 1 or #sizes % n ~= 0 or #sizes == 0 then
-    fail(place, "t2s-tile", ("tile is given %d Vars and %d sizes"):format(#vars, #sizes),
-      "as many Vars as loops that are tiled, then for each level as many new ones and sizes")
-  end
-  local levels, shared = #sizes // n, 0
+  local vars, sizes, n, levels = directives.levels(d, self.values)
+  local place, shared = d.place, 0
   for _, nest in ipairs(self.nests[def] or {}) do
     local first, block = nil, {}
     for l = 0, levels do block[l] = {} end
@@ -508,23 +487,10 @@ function mapping:spread(def)
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
 end
 
--- Refuses what no step does yet.
-local function check_supported(p)
-  for _, group in ipairs(p.nests) do
-    local s = group[1]
-    for _, d in ipairs(s.func.directives) do
-      if d.name == "define_extern" then
-        fail(d.place, "t2s-extern", "define_extern is no step yet", nil, "unsupported")
-      end
-    end
-  end
-end
-
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
     tiles = {}, left = {}, streams = {}, program = p }, mapping)
-  check_supported(p)
   local order = {}
   for _, group in ipairs(p.nests) do
     local first = group[1]
@@ -541,7 +507,7 @@ function schedule.of(kernel, p, values)
     table.insert(m.nests[def], nest)
     m.main[def] = nest
   end
-  if calls.has(p) then
+  if calls.has(p) or p.placed then
     calls.map(m, p, order)
     return m.s, m
   end

@@ -2,7 +2,10 @@
 -- loaded. Arrays have the extents that the indices reach; what has a halo, is stored in part or is a stream is kept in
 -- a local array first.
 local affine = require "tide.t2s.affine"
+local banks = require "tide.t2s.banks"
+local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
+local extern = require "tide.t2s.extern"
 local port = require "tide.t2s.port"
 local program = require "tide.t2s.program"
 local tide = require "tide"
@@ -94,8 +97,12 @@ local function body(w, s, indent)
   end
 end
 
+-- What the writers of stages that are no lines of the definition use.
+local tools = { text_of = text_of, bound = bound, assign = assign }
+
 -- Writes stages that share a nest.
 local function nest(w, group)
+  if group[1].custom then return group[1].custom.write(w, tools) end
   local first, indent = group[1], "    "
   local domain = first.call and first.call.whole and {} or first.domain
   for _, d in ipairs(domain) do
@@ -194,11 +201,30 @@ local function open(text, places, name)
   fail(place, k.code or "t2s", k.message, k.help, ({ illegal = 1, usage = 1, unsupported = 1 })[k.kind] and k.kind)
 end
 
+-- Makes of the definition's program that of its PEs: externs are called, what data indexes has banks.
+local function place_elements(p)
+  p.taken = {}
+  for _, a in ipairs(p.list) do p.taken[a.name] = true end
+  for _, s in ipairs(p.stages) do
+    for _, d in ipairs(s.domain) do p.taken[d.var.name] = true end
+  end
+  local scatter = false
+  for _, s in ipairs(p.stages) do
+    local placed = #p.ports > 0 or #(directives.unrolled(s.func)) > 0
+    for _, k in ipairs(s.kinds) do scatter = scatter or k == "data" and placed end
+  end
+  local externs = extern.isolate(p)
+  if scatter or #externs > 0 then
+    p.placed = { externs = externs, inner = banks.make(p, program.node) }
+  end
+end
+
 --- The kernel of a Func's definition, and the program that it was written from; `apart` gives its loops names of their
---- own.
-function write.kernel(def, consts, all, apart)
-  local p = program.open(def, consts, all)
+--- own, `placed` has externs and banks in it.
+function write.kernel(def, consts, all, apart, placed)
+  local p = program.open(def, consts, all, apart and extern.narrow)
   if apart then program.rename(p) end
+  if placed then place_elements(p) end
   local lines, places = {}, {}
   local function out(line, place)
     lines[#lines + 1] = line
@@ -216,7 +242,7 @@ function write.kernel(def, consts, all, apart)
   out(("  function(%s)"):format(table.concat(names, ", ")))
   assumptions(w)
   for _, a in ipairs(p.locals) do
-    out(("    local %s = %s%s(0)"):format(a.name, tostring(a.type), extents_text(a)), a.place)
+    out(("    local %s = %s%s(%s)"):format(a.name, tostring(a.type), extents_text(a), a.zero or "0"), a.place)
   end
   for _, group in ipairs(p.nests) do nest(w, group) end
   if p.result.copied then copy_out(w, def) end
