@@ -301,7 +301,11 @@ function t2s.design(f, consts, options)
   if options.check ~= false then
     local level
     level, verdict = verified(net, s, m, options.concrete)
-    if not level then fail(def.stages[#def.stages].place, "t2s-design", tostring(verdict), nil, "illegal") end
+    if not level then
+      local banks = m.inner and #m.inner > 0
+      fail(def.stages[#def.stages].place, banks and "t2s-bank" or "t2s-design", tostring(verdict),
+        banks and "an element is of one bank: the PE whose lines write it" or nil, "illegal")
+    end
   end
   return report.keep(net, s, m), verdict
 end

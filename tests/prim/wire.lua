@@ -65,7 +65,7 @@ t.test("a stream that counters of an array move on", function()
       for s = 0, 2 do X[i][s] = A[i][s] + rest[s] end
     end
     for i = 0, 4 do
-      for s = 0, 2 do B[i][s] = X[i][s] + s end
+      for s = 0, 2 do B[i][s] = X[i][s] + rest[s] end
     end
   end}
   t.fails(function() tide.schedule(k):wire "X" end, {code = "shared"})
@@ -89,6 +89,34 @@ t.test("a stream that counters of an array move on", function()
   local s = tide.schedule(e)
   s:wire "X"
   t.eq(s:verify(), "strict")
+end)
+
+-- A stage with a local in front of it that `extra` may use, too.
+local function with_local(extra, loops)
+  local k = tide.kernel {A = i32[5][3], B = i32[5][3], function(A, B)
+    local X = i32[5][3](0)
+    for i = 0, 4 do
+      for s = 0, 2 do X[i][s] = A[i][s] end
+    end
+    local total = i32[3](0)
+    for s = 0, 2 do
+      for i = 0, 4 do
+        total[s] = total[s] + X[i][s]
+        B[i][s] = total[s]
+      end
+    end
+    extra(B, total)
+  end}
+  local s = tide.schedule(k)
+  s:wire("X", {loops = loops})
+  return s
+end
+
+t.test("a local of one stage goes with it", function()
+  local s = with_local(function() end)
+  t.eq(s:verify(), "strict")
+  t.fails(function() with_local(function(B, total) B[0][0] = total[0] end) end, {code = "shared"})
+  t.fails(function() with_local(function() end, {"s#2"}) end, {code = "shared"})
 end)
 
 local function refused(name, code, o, array)

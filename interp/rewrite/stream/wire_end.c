@@ -211,6 +211,7 @@ static bool add_terms(const TdWireEnd *e, const TdWireUse *u, const TdExpr *inde
     if (td_map_getp(seen, v)) return false;
     if (!td_range_of(&q, u->stmt, x.term[i].atom, &lo, &hi)) hi = lo - 1; /* as far as it likes */
     td_map_putp(e->r->arena, seen, v, (void *)(uintptr_t)loop[k]);
+    if (lo == hi) continue; /* runs once */
     Term one = {v, x.term[i].coef, hi - lo + 1};
     size_t at = n++;
     for (; at > 0 && t[at - 1].coef > one.coef; at--) t[at] = t[at - 1];

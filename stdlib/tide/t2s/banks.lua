@@ -64,7 +64,8 @@ local function tile(p, def, d, loops, by)
           trip = trip // size }
         y.hi = expr.lift(y.trip)
         block[l][#block[l] + 1] = y
-        sum = expr.new { op = "+", a = sum, b = expr.new { op = "*", a = var(y.name), b = expr.lift(size) } }
+        local part = size > 1 and expr.new { op = "*", a = var(y.name), b = expr.lift(size) } or var(y.name)
+        sum = expr.new { op = "+", a = sum, b = part }
         trip = size
       end
       for name, v in pairs(by) do
