@@ -132,7 +132,7 @@ print(("%d lanes, %d accumulators, %d channels"):format(lanes, accumulators, t2s
 multiply(net, lanes, { {}, {}, {} }, 3)                            -- fewer rows than lanes, all empty
 multiply(net, lanes, { { { 4, 2.5 } } }, 5)                        -- one element
 multiply(net, lanes, random_matrix(17, 9, 3, 5, 2), 9)             -- one long row
-for seed = 1, 20 do
+for seed = 1, 200 do
   multiply(net, lanes, random_matrix(1 + seed * 5 % 23, 11, seed % 6, 0, seed), 11)
 end
 local given = encode(random_matrix(9, 7, 4, 2, 3), lanes)

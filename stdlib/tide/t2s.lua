@@ -302,9 +302,11 @@ function t2s.design(f, consts, options)
     local level
     level, verdict = verified(net, s, m, options.concrete)
     if not level then
-      local banks = m.inner and #m.inner > 0
-      fail(def.stages[#def.stages].place, banks and "t2s-bank" or "t2s-design", tostring(verdict),
-        banks and "an element is of one bank: the PE whose lines write it" or nil, "illegal")
+      local place = def.stages[#def.stages].place
+      if m.inner and #m.inner > 0 then
+        fail(place, "t2s-bank", tostring(verdict), "an element is of one bank: one PE writes it", "illegal")
+      end
+      fail(place, "t2s-design", tostring(verdict), nil, "illegal")
     end
   end
   return report.keep(net, s, m), verdict

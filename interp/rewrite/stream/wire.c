@@ -564,10 +564,11 @@ const TdPrim td_prim_wire = {
               "the task that loads takes a token of each row in turn", NULL}},
     .rewrite = "f writes X[m][0], X[m][1], ..; g reads X[m][0], X[m][1], ..  =>  task f: "
                "X[m]:put(..); task g: X[m]:get()",
-    .legal = "every use of an array goes through each row from its first element on, each element "
-             "once: by a loop, or by a counter that begins at 0 and is moved on right after. A row "
-             "is written by one statement of the kernel and read by one. As many are taken as are "
-             "put: where data decides that, a run tells",
+    .legal =
+        "every use of an array goes through each row from its first element on, each element "
+        "once: by a loop, or by a counter that begins at 0 and is moved on right after. A row "
+        "is written by one statement of the kernel and read by one. A local that one statement "
+        "uses goes with it. As many are taken as are put: where data decides that, a run tells",
     .errors =
         "not-an-array stage elements order shared extent dependence depth layout name deadlock",
     .example = "blur:buffer_at(\"A\", \"y\"):unfold(\"y\", {loops = {\"y\"}, name = \"row\"}); "

@@ -279,7 +279,8 @@ local function make(p, def, groups, node)
       b.lines[#b.lines + 1] = { stage = s, loops = rest, by = by }
     end
   end
-  b.base, b.flag = { kind = "func", name = fresh(p, name .. "_bank") }, { kind = "func", name = fresh(p, name .. "_set") }
+  b.base = { kind = "func", name = fresh(p, name .. "_bank") }
+  b.flag = { kind = "func", name = fresh(p, name .. "_set") }
   p.arrays[b.base], p.arrays[b.flag] = { name = b.base.name, shift = {} }, { name = b.flag.name, shift = {} }
   b.value, b.one, b.has = fresh(p, "value"), fresh(p, "one"), fresh(p, "has")
   if #space > 0 then

@@ -1,4 +1,4 @@
--- Funcs that call kernels with ports: each call is a processing element, each row of tokens a stream. The loop along
+-- Funcs that call kernels with ports, banks and externs: each call is a processing element, each row of tokens a stream. The loop along
 -- which a Func reads its own earlier rows is written out, the kernels are put in the place of their calls, and `wire`
 -- makes tasks of the statements, joined by streams; what is isolated comes from a task that loads it.
 local affine = require "tide.t2s.affine"
@@ -274,8 +274,8 @@ function calls.map(m, p, order)
       if not position(loops, l) then loops[#loops + 1] = l end
     end
   end
-  local made = table.pack(m:step(m.main[order[#order]].place, "wire", arrays[1], { also = { table.unpack(arrays, 2) }, loops = loops,
-    names = names }))
+  local made = table.pack(m:step(m.main[order[#order]].place, "wire", arrays[1],
+    { also = { table.unpack(arrays, 2) }, loops = loops, names = names }))
   local streams = made.n - #names
   for _, def in ipairs(order) do
     for d in directives.each(def, "set_min_depth") do
