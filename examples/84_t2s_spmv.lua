@@ -135,6 +135,21 @@ multiply(net, lanes, random_matrix(17, 9, 3, 5, 2), 9)             -- one long r
 for seed = 1, 200 do
   multiply(net, lanes, random_matrix(1 + seed * 5 % 23, 11, seed % 6, 0, seed), 11)
 end
+
+-- Least depths, and cycles of a long run: the bank of each accumulator is cleared before and stored behind it.
+local even = {}
+for r = 1, 4 * lanes do
+  even[r] = {}
+  for k = 1, 128 do even[r][k] = { (k * 5 + r) % 16, k % 7 - 3 } end
+end
+local long = multiply(net, lanes, even, 16)
+local sized = net:at { T = long.T, R = long.R, x_0 = 16 }
+local input = { long.values, long.x, long.column, long.length, long.sum }
+for name, depth in pairs(sized:depths(table.unpack(input))) do assert(depth == 1, name) end
+local clock = sized:build { target = "cpu", timed = true }
+clock(table.unpack(input))
+print(("%d elements in %d cycles, %d of them around the sums"):format(lanes * long.T, clock.report.cycles,
+  2 * (long.R + 1)))
 local given = encode(random_matrix(9, 7, 4, 2, 3), lanes)
 print(select(2, t2s.design(sum, { LANES = lanes, BANKS = accumulators },
   { concrete = { column = given.column, length = given.length } })))

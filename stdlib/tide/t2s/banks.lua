@@ -313,11 +313,14 @@ function banks.make(p, node)
     if not groups[def].scatter then nests[#nests + 1] = group
     elseif n == last[def] then
       local b = make(p, def, groups[def], node)
-      local axes = {}
-      for k, x in ipairs(b.axes) do axes[k] = x.name end
+      local axes, side = {}, {} -- the banks are read side by side
+      for k, x in ipairs(b.axes) do
+        axes[k] = x.name
+        if x.trip > 1 then side[#side + 1] = b.pe[k] end
+      end
       local tasks = #axes > 0 and { def.name .. "_pe", def.name .. "_store" } or { def.name }
       local s = { func = def, domain = {}, vars = {}, kinds = {}, guards = {}, place = b.place, rhs = expr.lift(0),
-        custom = { tasks = tasks, axes = axes, write = function(w, t)
+        custom = { tasks = tasks, axes = axes, side = side, write = function(w, t)
           write_elements(w, t, b)
           if #axes > 0 then write_store(w, t, b) end
         end } }

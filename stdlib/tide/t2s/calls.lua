@@ -1,6 +1,7 @@
--- Funcs that call kernels with ports, banks and externs: each call is a processing element, each row of tokens a stream. The loop along
--- which a Func reads its own earlier rows is written out, the kernels are put in the place of their calls, and `wire`
--- makes tasks of the statements, joined by streams; what is isolated comes from a task that loads it.
+-- Funcs that call kernels with ports, or have banks, or are fed by externs: each call is a processing element, each row
+-- of tokens a stream. The loop along which a Func reads its own earlier rows is written out, the kernels are put in the
+-- place of their calls, and `wire` makes tasks of the statements, joined by streams; what is isolated comes from a task
+-- that loads it.
 local affine = require "tide.t2s.affine"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
@@ -245,6 +246,10 @@ local function finish(m, p, order, tasks)
   for _, e in ipairs(p.placed and p.placed.externs or {}) do
     for _, c in ipairs(e.channels) do m:note_stream(c.base, c.stage, c.reader, c.name) end
     m:set_depths(e.def)
+  end
+  for _, group in ipairs(p.nests) do
+    local custom = group[1].custom
+    for _, v in ipairs(custom and custom.side or {}) do m:step(group[1].place, "unroll", v) end
   end
   m.inner = p.placed and p.placed.inner
 end

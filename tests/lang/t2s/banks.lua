@@ -34,6 +34,11 @@ t.test("sums that data chooses: a bank for each PE", function()
     net {w = w, at = at, h = got}
     t2s.kernel(h, c) {w = w, at = at, h = want}
     t.ok(got:equal(want))
+    for _, target in ipairs {{target = "hls"}, {target = "cpu", timed = true}} do
+      got = f32[5 * c.P + 2](0)
+      net:at {N = 9, E = 5 * c.P + 2}:build(target)(w, at, got)
+      t.ok(got:equal(want), target.target)
+    end
   end
 end)
 
