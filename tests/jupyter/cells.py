@@ -40,7 +40,7 @@ def test_an_error_is_drawn_with_its_line_and_the_session_goes_on():
 def test_an_error_of_plain_lua_has_its_caret_and_the_name_that_was_meant():
     reply, messages = k.run("local a = 1\ntide.kernal {}")
     equal((reply["status"], reply["ename"]), ("error", "error"))
-    holds(reply["evalue"], "tide:%d:2:6: error: this value is nil, not a function" % reply["execution_count"])
+    holds(reply["evalue"], "tide:%d:2:6: error: 'kernal' is nil, not a function" % reply["execution_count"])
     equal(of_type(messages, "error")[0]["traceback"][1:],
           ["     2 | tide.kernal {}", "       |      ^~~~~~", "help: did you mean 'kernel'?"])
 
