@@ -46,8 +46,8 @@ static bool is_first(const TdKind *kind, size_t i) {
 }
 
 static void put_kind(TdText *out, const TdKind *kind) {
-  td_text_putf(out, "steps of a schedule s of a %s, as s:%s:\n", kind->name,
-               kind == &td_prim_kind ? "split(\"k\", 4)" : "retile(\"pack\", 4)");
+  td_text_putf(out, "steps of a schedule s of a %s, as s:%s(..):\n", kind->name,
+               kind->prims[0]->name);
   for (size_t i = 0; kind->prims[i]; i++) {
     if (!is_first(kind, i)) continue;
     Names n = {.out = out, .title = kind->prims[i]->on};
