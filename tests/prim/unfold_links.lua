@@ -278,4 +278,20 @@ t.test("random recurrences", function()
   t.ok(taken > 0)
 end)
 
+t.test("skewed and turned loops: the iteration that writes an element is solved for", function()
+  for _, by in ipairs {1, 3} do
+    local s = recurrence {right = diagonal, N = 6, M = 8}
+    s:skew("i", "j", by)
+    t.has(proved(s, {loops = {"i"}, links = "W"}, "skew"), "W_pass")
+  end
+  local s = recurrence {right = "W[i + 1][j] - W[i + 2][j]", N = 6, M = 5}
+  s:skew("i", "j", 2):reorder("j", "i")
+  s:unfold("j", {loops = {"j"}, links = "W", name = "pe"})
+  t.eq((s:verify()), "strict", "turned")
+  t.has(tostring(s), "map = {15}")
+  s = recurrence {right = "W[i + 1][j] - W[i + 2][2 * j]", N = 6, M = 5}
+  s:skew("i", "j", 2)
+  t.fails(function() s:unfold("i", {loops = {"i"}, links = "W"}) end, {code = "carried"})
+end)
+
 t.done()

@@ -195,6 +195,39 @@ TdCarriedOrder td_carried_settle(const TdCarried *c, TdSource *s) {
   return nest == 0 ? TD_SAME : nest < 0 ? TD_LATER : time < 0 ? TD_TURNED : TD_EARLIER;
 }
 
+/* Whether each dimension of a place is a mixed-radix number of loops of its own. */
+static bool has_digits(const TdCarried *c, const TdExpr *place) {
+  bool used[TD_CARRIED_LOOPS] = {false};
+  for (uint32_t m = 0; m < place->nkid; m++) {
+    Dim dim;
+    if (!read_dim(c, place->kid[m], &dim)) return false;
+    for (size_t k = 0; k < dim.n; k++) {
+      if (used[dim.digit[k].loop]) return false;
+      used[dim.digit[k].loop] = true;
+    }
+  }
+  return true;
+}
+
+/* As find_sources, of a place whose indices are affine in several loops each. */
+static bool solve_sources(const TdCarried *c, const TdCarriedArray *a, TdCarriedValue *v,
+                          Sources *out, bool *loops) {
+  int64_t *by = TD_NEWN(c->r->arena, int64_t, a->place->nkid + 1);
+  TdSource s = {0};
+  v->own = true;
+  for (uint32_t m = 0; m < v->load->nkid; m++) {
+    if (!td_lin_diff(c->r->session, a->place->kid[m], v->load->kid[m], &by[m])) return false;
+    v->own &= by[m] == 0;
+    v->ahead |= by[m] < 0;
+  }
+  TdCarriedSolved found = td_carried_affine(c, a, by, &s.shift, loops);
+  if (found == TD_SOLVED_MANY) return v->own;
+  for (size_t k = 0; k < c->nloop; k++)
+    if (c->axis[k] >= 0) s.dir[c->axis[k]] = s.shift.by[k];
+  if (found == TD_SOLVED_ONE) td_vec_push(c->r->arena, out, s);
+  return true;
+}
+
 /* The iterations at the distance of a load from the place; false: it is no constant one. *loops:
  * the place leaves some loop out. */
 static bool find_sources(const TdCarried *c, const TdCarriedArray *a, TdCarriedValue *v,
@@ -202,6 +235,7 @@ static bool find_sources(const TdCarried *c, const TdCarriedArray *a, TdCarriedV
   TdSource zero = {0};
   const TdExpr *load = v->load;
   bool free_loop[TD_CARRIED_LOOPS];
+  if (!has_digits(c, a->place)) return solve_sources(c, a, v, out, loops);
   for (size_t k = 0; k < c->nloop; k++) free_loop[k] = true;
   td_vec_push(c->r->arena, out, zero);
   v->own = true;

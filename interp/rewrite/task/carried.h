@@ -112,6 +112,12 @@ bool td_carried_streams(TdCarried *c, const TdStmt *nest);
 /* Settles in which order the nest runs a source, and what kind it is; carried.c. */
 typedef enum { TD_SAME, TD_LATER, TD_EARLIER, TD_TURNED } TdCarriedOrder;
 TdCarriedOrder td_carried_settle(const TdCarried *c, TdSource *s);
+/* The one iteration whose element is `by` (a number for each dimension) behind that of another: its
+ * distance, solved where digits do not tell it. MANY: it is not known that there is just one; NONE:
+ * no iteration writes it. *again: the place leaves some loop out. carried_affine.c. */
+typedef enum { TD_SOLVED_ONE, TD_SOLVED_NONE, TD_SOLVED_MANY } TdCarriedSolved;
+TdCarriedSolved td_carried_affine(const TdCarried *c, const TdCarriedArray *a, const int64_t *by,
+                                  TdStride *out, bool *again);
 /* The iteration that writes the element at `index`: an expression for each loop. False: not found
  * digit by digit. */
 bool td_carried_solve(const TdCarried *c, const TdCarriedArray *a, const TdExpr *const *index,

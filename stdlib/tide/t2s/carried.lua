@@ -2,6 +2,7 @@
 -- isolated into, the driver, sends what comes from outside the array and takes what leaves it.
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
+local transform = require "tide.t2s.transform"
 
 local carried = {}
 
@@ -33,6 +34,21 @@ function carried.driver_of(def)
   return found, others
 end
 
+-- The arrays that a Func's nest reads at other elements than it writes: a transform says which way they go.
+local function carries(self, def)
+  local main, list = self.main[def], {}
+  for _, s in ipairs(main.stages) do
+    expr.walk(s.rhs, function(y)
+      if y.op ~= "ref" then return end
+      for _, w in ipairs(main.stages) do
+        local name = w.func == y.base and expr.text(w.lhs) ~= expr.text(y) and self.program.arrays[y.base].name
+        if name and not directives.position(list, name) then list[#list + 1] = name end
+      end
+    end)
+  end
+  return list
+end
+
 -- The arrays that travel with a Func that carries values, and the way of each, in the order of the relays: its own, and
 -- what the driver sends.
 local function ways(self, def, driver, space)
@@ -43,7 +59,8 @@ local function ways(self, def, driver, space)
     table.move(vector, 1, #vector, #by + 1, by)
     given[base] = true
   end
-  local driven = { [def] = true }
+  local driven, own = { [def] = true }, false
+  for _, g in ipairs(def.group or {}) do driven[g] = true end
   for _, c in ipairs(chains(def, "isolate_producer_chain")) do
     if driver and c.stages[1] == driver and #c.stages == 1 then driven[c.of.base] = true end
   end
@@ -56,7 +73,9 @@ local function ways(self, def, driver, space)
   for _, c in ipairs(chains(def, "isolate_producer_chain")) do
     if driven[c.of.base] and not given[c.of.base] and c.of.base ~= def then way(c.of.base, none) end
   end
-  if not given[def] then
+  for _, g in ipairs(def.group or { def }) do own = own or given[g] end
+  if not own and transform.of(def) and not next(given) then return carries(self, def) end
+  if not own then
     local text = "%s carries values along %s, and no relay of %s says which way"
     fail(select(2, unrolled(def)), "t2s-carried", text:format(def.name, table.concat(space, ", "), def.name),
       ("%s:relay(%s, {1, ..})"):format(def.name, def.name), "illegal")

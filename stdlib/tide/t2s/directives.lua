@@ -32,9 +32,19 @@ function directives.var_name(x, place, what)
   fail(place, "t2s-directive", ("%s takes Vars"):format(what))
 end
 
---- The Vars of a Func's unroll directives, and their place.
+--- What else makes loops space: functions of a Func that give Vars and their place, or nil.
+directives.spaces = {}
+
+--- The Vars of a Func that are in space, by unroll and the like, and the place of the first such directive.
 function directives.unrolled(def)
   local list, where = {}, nil
+  for _, of in ipairs(directives.spaces) do
+    local vars, place = of(def)
+    if vars then
+      table.move(vars, 1, #vars, #list + 1, list)
+      where = where or place
+    end
+  end
   for d in directives.each(def, "unroll") do
     where = where or d.place
     for n = 1, d.args.n do list[#list + 1] = directives.var_name(d.args[n], d.place, "unroll") end

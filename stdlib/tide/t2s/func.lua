@@ -164,7 +164,7 @@ end
 
 --- Directives that t2s.kernel does not need: kept in text order, to become steps of a schedule.
 func.directives = { "tile", "reorder", "unroll", "remove", "vectorize", "isolate_producer_chain",
-  "isolate_consumer_chain", "buffer", "linebuffer", "relay", "set_min_depth", "define_extern" }
+  "isolate_consumer_chain", "buffer", "linebuffer", "relay", "set_min_depth", "define_extern", "space_time_transform" }
 
 for _, name in ipairs(func.directives) do
   methods[name] = function(self, ...)

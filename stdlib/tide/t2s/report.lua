@@ -7,7 +7,7 @@ local kept = setmetatable({}, { __mode = "k" }) -- design -> {schedule, mapping}
 
 --- Remembers the schedule of a design and what of its mapping was left out; returns the design.
 function report.keep(net, s, m)
-  kept[net] = { schedule = s, left = m.left, inner = m.inner or {} }
+  kept[net] = { schedule = s, left = m.left, steps = m.steps, inner = m.inner or {} }
   return net
 end
 
@@ -27,10 +27,10 @@ local function extents(options)
   return table.concat(out, ", ")
 end
 
---- {pes = {task = n}, channels = n, memory = n, buffers = n, left = {..}}: the report of a design.
+--- {pes = {task = n}, channels = n, memory = n, buffers = n, left = {..}, steps = {Func = steps of a transform}}: the report of a design.
 function report.of(net)
   local text, of = tostring(net), kept[net] or {}
-  local r = { pes = {}, channels = 0, memory = 0, buffers = 0, left = of.left or {}, schedule = of.schedule }
+  local r = { pes = {}, channels = 0, memory = 0, buffers = 0, left = of.left or {}, steps = of.steps or {}, schedule = of.schedule }
   local block, task, host = {}, nil, {}
   for line in text:gmatch "[^\n]+" do
     local name, options = line:match "local ([%w_]+) = d:stream%(.-(%b{})%)"

@@ -8,6 +8,7 @@ local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
 local tide = require "tide"
+local transform = require "tide.t2s.transform"
 
 local schedule = {}
 
@@ -343,7 +344,8 @@ end
 function mapping:tiles_of(def)
   local main = self.main[def]
   for _, d in ipairs(def.directives) do
-    if d.name == "tile" then self:tile(def, d) elseif d.name == "reorder" then self:reorder(def, d) end
+    if d.name == "tile" then self:tile(def, d) elseif d.name == "reorder" then self:reorder(def, d)
+    elseif d.name == "space_time_transform" then transform.take(self, def, d) end
   end
   main.tile_order = table.move(main, 1, #main, 1, {})
 end
@@ -483,6 +485,7 @@ function mapping:spread(def)
     if main.carried then task = carried.unfold(self, def, loops, place)
     else task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" }) end
   end
+  transform.finish(self, def, task)
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
 end
@@ -496,10 +499,10 @@ function schedule.of(kernel, p, values)
     local first = group[1]
     local nest = { stages = group, place = first.place }
     for n, d in ipairs(first.domain) do
-      nest[n] = { var = first.vars[n], loop = d.var.name, root = d.var.name, hi = d.hi }
+      nest[n] = { var = first.vars[n], loop = d.var.name, root = d.var.name, lo = d.lo, hi = d.hi }
       m.used[d.var.name] = true
     end
-    local def = first.func
+    local def = first.func.group and first.func.group[1] or first.func
     if not m.nests[def] then
       m.nests[def] = {}
       order[#order + 1] = def

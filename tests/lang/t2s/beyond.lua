@@ -79,6 +79,8 @@ t.test("PairHMM: three recurrences in one nest", function()
   Y:tile(i, j, ii, jj, II, JJ):unroll(ii, jj)
   Y:relay(M, {1, 0}):relay(M, {0, 1}):relay(M, {1, 1}):relay(X, {1, 0}):relay(X, {1, 1})
   Y:relay(Y, {0, 1}):relay(Y, {1, 1})
+  local net = t2s.design(Y, {II = 2, JJ = 2})
+  t.eq(t2s.report(net).pes.Y_pe, 4)
   check(Y, {II = 2, JJ = 2}, {I = 6, J = 4})
 end)
 
