@@ -186,15 +186,37 @@ t.test("names that no task can have are refused", function()
   t.eq(s:verify(), "strict")
 end)
 
+t.test("tasks leave alone what another one writes, also where data places the view", function()
+  local function take(read, to)
+    local s = tide.schedule(load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      local take = tide.kernel {X = i32[4], Y = i32[4], function(X, Y) X[0] = Y[1] end}
+      return tide.kernel {name = "k", A = i32[3][4], B = i32[3][4], D = i32[4], p = i32[1], function(A, B, D, p)
+        %s
+        local row = i32[3][4]()
+        for r = 0, 2 do for c = 0, 3 do row[r][c] = r + c end end
+        for r = 0, 2 do for c = 0, 3 do %s[r][c] = row[r][c] end end
+      end}]]):format(read, to))())
+    s:wire "row"
+    return s
+  end
+  for _, read in ipairs {"take(D, A[p[0]])", "D[0] = A[p[0]][1]", "for r = 0, 2 do D[r] = A[r][0] end"} do
+    t.fails(function() take(read, "A") end, {code = "shared", match = "'A' is written by one task"})
+    local s = take(read, "B")
+    t.eq(s:verify {concrete = {p = tide.tensor(tide.i32[1], {2})}}, "strict")
+  end
+end)
+
 t.test("an array that nothing uses has no rows", function()
   local function take(used)
     local s = tide.schedule(load(([[
       local tide = require "tide"
-      return tide.kernel {name = "k", B = tide.i32[3][4], function(B)
+      return tide.kernel {name = "k", B = tide.i32[3][4], C = tide.i32[3][4], function(B, C)
         local spare = tide.i32[3][4](0)
         for r = 0, 2 do for c = 0, 3 do %s = r + c end end
         for r = 0, 2 do for c = 0, 3 do B[r][c] = %s end end
-      end}]]):format(used and "spare[r][c]" or "B[r][c]", used and "spare[r][c]" or "r"))())
+      end}]]):format(used and "spare[r][c]" or "C[r][c]", used and "spare[r][c]" or "r"))())
     s:wire "spare"
     return s
   end
