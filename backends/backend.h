@@ -51,6 +51,20 @@ typedef struct TdCallArg {
   TdEvalPort *port;
 } TdCallArg;
 
+/* What is found of a question: lines of "path value", and how it prints. */
+typedef struct TdAnswer {
+  const char *lines, *text;
+} TdAnswer;
+/* Something that is asked of a build, m:lint(): of its text, by other tools. The values of the
+ * options are parallel to their table; NULL: not said. False with b->diag filled. */
+typedef struct TdQuestion TdQuestion;
+struct TdQuestion {
+  const char *name;
+  const TdOption *option;
+  size_t noption;
+  bool (*ask)(const TdQuestion *q, const TdBuild *b, const char *const *value, TdAnswer *answer);
+};
+
 /* A backend. Functions that fail return NULL or false and fill the diagnostic; all but `validate`
  * and `emit` may be NULL. Results are owned by b->arena. */
 typedef struct TdBackend {
@@ -88,6 +102,8 @@ typedef struct TdBackend {
   const TdTimed *(*timed)(const void *run);
   /* The times of a run without data. */
   const TdTimed *(*simulate)(void *run, TdDiag *d);
+  /* What may be asked of a build, NULL-ended; NULL: nothing. */
+  const TdQuestion *const *question;
 } TdBackend;
 
 /* All targets, NULL at the end, the default first. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/verilog/tool/ask.h"
 #include "backends/verilog/vname.h"
 #include "lower/lower.h"
 
@@ -89,19 +90,32 @@ static bool validate(const TdBuild *b) {
   return td_verilog_text(b, b->diag) != NULL;
 }
 
+/* The clock of the device, for tools that place and route. */
+static const char *constraints(const TdBuild *b) {
+  const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
+  return td_text_fmt(b->arena, "create_clock -name clk -period %.3f [get_ports clk]\n",
+                     (double)t->clock / 1000);
+}
+
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {
+  enum { OTHERS = 16 };
   const TdVlogText *t = td_verilog_text(b, b->diag);
   if (!t) return NULL;
-  TdFile *f = TD_NEWN(b->arena, TdFile, t->nfile + 3);
-  TdText list = td_text_new(b->arena);
-  for (size_t i = 0; i < t->nfile; i++) {
-    f[i] = t->file[i];
-    td_text_putf(&list, "%s\n", t->file[i].name);
+  TdFile *f = TD_NEWN(b->arena, TdFile, t->nfile + OTHERS);
+  TdText list = td_text_new(b->arena), words = td_text_new(b->arena);
+  size_t n = 0;
+  for (; n < t->nfile; n++) {
+    f[n] = t->file[n];
+    td_text_putf(&list, "%s\n", t->file[n].name);
+    td_text_putf(&words, " %s", t->file[n].name);
   }
-  f[t->nfile] = (TdFile){"bench.sv", t->bench};
-  f[t->nfile + 1] = (TdFile){"bench.cpp", t->main};
-  f[t->nfile + 2] = (TdFile){"files.f", td_text_str(&list)};
-  *nfile = t->nfile + 3;
+  f[n++] = (TdFile){"bench.sv", t->bench};
+  f[n++] = (TdFile){"bench.cpp", t->main};
+  f[n++] = (TdFile){"files.f", td_text_str(&list)};
+  f[n++] = (TdFile){td_text_fmt(b->arena, "%s.sdc", t->top->name), constraints(b)};
+  const TdFile *script = td_cost_scripts(b->arena, t->top->name, td_text_str(&words));
+  for (; script->name; script++) f[n++] = *script;
+  *nfile = n;
   return f;
 }
 
@@ -122,6 +136,8 @@ static const TdTimed *timed_run(const void *run) {
   return td_verilog_run_timed(run);
 }
 
+static const TdQuestion *const questions[] = {&td_verilog_lint, &td_verilog_cost, NULL};
+
 const TdBackend td_backend_verilog = {
     .name = "verilog",
     .summary = "Verilog in the cycles of the timed run, with a bench",
@@ -135,4 +151,5 @@ const TdBackend td_backend_verilog = {
     .call = call_run,
     .reset = reset_run,
     .timed = timed_run,
+    .question = questions,
 };

@@ -341,6 +341,19 @@ const TdTimed *td_build_simulate(TdModule *m, TdDiag *d) {
   return m->run ? m->target->simulate(m->run, d) : NULL;
 }
 
+const TdQuestion *td_build_question(const TdModule *m, const char *name) {
+  const TdQuestion *const *q = m->target->question;
+  for (; q && *q; q++)
+    if (strcmp((*q)->name, name) == 0) return *q;
+  return NULL;
+}
+
+bool td_build_ask(const TdModule *m, const TdQuestion *q, const char *const *value,
+                  TdAnswer *answer, TdDiag *d) {
+  TdBuild b = build_of(m, d);
+  return q->ask(q, &b, value, answer);
+}
+
 void td_build_reset(TdModule *m) {
   if (m->twin) td_check_times_reset(m->twin);
   if (m->run && m->target->reset) m->target->reset(m->run);

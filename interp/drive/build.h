@@ -41,6 +41,11 @@ const TdTimed *td_build_timed(const TdModule *m);
 /* The same without a call, of targets that have times without data; NULL with d filled. */
 const TdTimed *td_build_simulate(TdModule *m, TdDiag *d);
 
+/* The question of a name that this build answers; NULL: none. Asks it (TdQuestion). */
+const TdQuestion *td_build_question(const TdModule *m, const char *name);
+bool td_build_ask(const TdModule *m, const TdQuestion *q, const char *const *value,
+                  TdAnswer *answer, TdDiag *d);
+
 /* Runs it on arguments that fit the parameters; states last from call to call until reset. */
 bool td_build_call(TdModule *m, const TdCallArg *arg, TdDiag *d);
 void td_build_reset(TdModule *m);

@@ -125,6 +125,15 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
   return td_arena_strdup(a, lua_tostring(L, -1));
 }
 
+const char **td_bind_option_values(lua_State *L, int idx, TdArena *a, const TdOption *o, size_t n) {
+  const char **value = TD_NEWN(a, const char *, n);
+  for (size_t i = 0; i < n; i++) {
+    if (lua_getfield(L, idx, o[i].name) != LUA_TNIL) value[i] = option_text(L, a, &o[i]);
+    lua_pop(L, 1);
+  }
+  return value;
+}
+
 /* The backend that the option table at idx names. */
 static const TdBackend *check_target(lua_State *L, TdArena *a, int idx) {
   const TdBackend *const *all = td_build_targets();
@@ -175,12 +184,7 @@ static int l_build(lua_State *L) {
   keep_inputs(L, 2);
   lua_getiuservalue(L, 1, TD_UNIT_STORE);
   lua_setiuservalue(L, -2, STORE);
-  const char **value = TD_NEWN(box->arena, const char *, x->noption);
-  for (size_t i = 0; i < x->noption; i++) {
-    if (lua_getfield(L, 2, x->option[i].name) != LUA_TNIL)
-      value[i] = option_text(L, box->arena, &x->option[i]);
-    lua_pop(L, 1);
-  }
+  const char **value = td_bind_option_values(L, 2, box->arena, x->option, x->noption);
   TdModule *m = td_build_new(box->arena, p, x, value, &d);
   if (!m) return td_bind_raise(L, &d);
   box->module = m;
@@ -388,6 +392,15 @@ static void set_path(lua_State *L, const char *path, size_t n, const char *value
   lua_pop(L, 2);
 }
 
+TdModule *td_bind_check_build(lua_State *L, int idx) {
+  return check_module(L, idx)->module;
+}
+
+void td_bind_set_path(lua_State *L, const char *line, size_t n) {
+  size_t path = strcspn(line, " ");
+  if (path < n) set_path(L, line, path, line + path + 1, n - path - 1);
+}
+
 const TdTimed *td_bind_build_timed(lua_State *L, int idx) {
   return td_build_timed(check_module(L, idx)->module);
 }
@@ -406,8 +419,8 @@ static void push_report(lua_State *L, const TdModule *m) {
   }
   lua_newtable(L);
   for (const char *s = report; *s;) {
-    size_t n = strcspn(s, "\n"), path = strcspn(s, " ");
-    if (path < n) set_path(L, s, path, s + path + 1, n - path - 1);
+    size_t n = strcspn(s, "\n");
+    td_bind_set_path(L, s, n);
     s += n + (s[n] == '\n');
   }
 }
@@ -448,6 +461,7 @@ void td_bind_open_build(lua_State *L) {
       {"write", l_write}, {"reset", l_reset}, {"simulate", l_simulate}, {NULL, NULL}};
   static const char *const classes[] = {TD_CLASS_UNIT, TD_CLASS_SCHEDULE};
   td_bind_class(L, CLASS_BUILD, meta, methods);
+  td_bind_add_questions(L);
   td_bind_class_fields(L, "source files target report steps");
   lua_pop(L, 1);
   for (int i = 0; i < 2; i++) {

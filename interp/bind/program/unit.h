@@ -86,6 +86,17 @@ typedef struct TdTimedOwner {
 /* build.c: what the last run of the build at idx told, or NULL. */
 const struct TdTimed *td_bind_build_timed(lua_State *L, int idx);
 
+/* The build at idx; the values of options that the table at idx says, as text, owned by a; sets in
+ * the table on top of the stack what a line "path value" says. */
+struct TdModule *td_bind_check_build(lua_State *L, int idx);
+struct TdOption;
+const char **td_bind_option_values(lua_State *L, int idx, TdArena *a, const struct TdOption *o,
+                                   size_t n);
+void td_bind_set_path(lua_State *L, const char *line, size_t n);
+/* question.c: adds a method for each question of a backend to the class of builds, whose metatable
+ * is on top of the stack. */
+void td_bind_add_questions(lua_State *L);
+
 /* verify.c */
 int td_bind_verify_schedule(lua_State *L);
 /* s:verify() of a schedule of a graph: does it store and return what it began with? */
