@@ -42,4 +42,22 @@ const TdMlirType *td_mlir_parse_type(TdMlirParse *p);
 const TdMlirType *td_mlir_parse_function(TdMlirParse *p);
 const TdMlirAttr *td_mlir_parse_attr(TdMlirParse *p);
 
+
+/* ---- mlir_read.c: parts of an operation ---- */
+
+/* %name, ^name: the word behind a mark that is next to it; NULL with an error. */
+const char *td_mlir_parse_marked(TdMlirParse *p, const char *mark);
+/* An operand, which is visible; a successor of an operation of region r. */
+bool td_mlir_parse_operand(TdMlirParse *p, TdMlirOp *op);
+bool td_mlir_parse_successor(TdMlirParse *p, TdMlirOp *op, TdMlirRegion *r, TdMap *blocks);
+/* name = attr, .. up to `end`. */
+bool td_mlir_parse_attributes(TdMlirParse *p, TdMlirOp *op, const char *end);
+/* An argument of a block, "%a" or, with t NULL, "%a: type"; not visible yet. */
+bool td_mlir_parse_argument(TdMlirParse *p, TdMlirBlock *b, const TdMlirType *t);
+/* The blocks of a region between braces; what they define is forgotten. `first`: with arguments
+ * that were read before, or NULL. */
+bool td_mlir_parse_region(TdMlirParse *p, TdMlirOp *op, TdMlirBlock *first);
+/* "<size = 8, stride = 4>, .." between brackets. */
+const TdMlirAttr *td_mlir_parse_dims(TdMlirParse *p);
+
 #endif

@@ -90,8 +90,7 @@ static const TdMlirAttr *typed_number(TdMlirParse *p) {
   return x.real ? td_mlir_float(p->m, x.f, t->name) : td_mlir_int(p->m, x.i, t->name);
 }
 
-/* "<size = 8, stride = 4>, .." between brackets. */
-static const TdMlirAttr *dims(TdMlirParse *p) {
+const TdMlirAttr *td_mlir_parse_dims(TdMlirParse *p) {
   TD_VEC(int64_t) v = {0};
   int64_t size, stride;
   if (!td_mlir_parse_need(p, "[")) return NULL;
@@ -130,9 +129,9 @@ static const TdMlirAttr *layout(TdMlirParse *p) {
   const TdMlirAttr *x = NULL;
   if (!td_mlir_parse_need(p, "#aie<")) return NULL;
   if (td_mlir_parse_take(p, "bd_dim_layout_array_array"))
-    x = list(p, TD_MLIR_A_DIMS_LIST, dims);
+    x = list(p, TD_MLIR_A_DIMS_LIST, td_mlir_parse_dims);
   else if (td_mlir_parse_need(p, "bd_dim_layout_array"))
-    x = dims(p);
+    x = td_mlir_parse_dims(p);
   return x && td_mlir_parse_need(p, ">") ? x : NULL;
 }
 

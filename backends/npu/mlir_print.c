@@ -1,18 +1,16 @@
-/* mlir_print.c - prints trees of MLIR in generic form, one operation a line. */
+/* mlir_print.c - prints trees of MLIR, one operation a line: in generic form what has no other. */
 #include <math.h>
 #include <string.h>
 
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir_pretty.h"
 
-static void print_type(TdText *out, const TdMlirType *t, TdMlirForm form);
-static void print_attr(TdText *out, const TdMlirAttr *a, TdMlirForm form);
 
 /* The types, parenthesised. */
 static void types(TdText *out, const TdMlirType *const *at, size_t n, TdMlirForm form) {
   td_text_putc(out, '(');
   for (size_t i = 0; i < n; i++) {
     if (i) td_text_puts(out, ", ");
-    print_type(out, at[i], form);
+    td_mlir_print_type(out, at[i], form);
   }
   td_text_putc(out, ')');
 }
@@ -21,12 +19,12 @@ static void types(TdText *out, const TdMlirType *const *at, size_t n, TdMlirForm
 static void results(TdText *out, const TdMlirType *const *at, size_t n, TdMlirForm form) {
   td_text_puts(out, " -> ");
   if (n == 1 && at[0]->kind != TD_MLIR_FUNCTION)
-    print_type(out, at[0], form);
+    td_mlir_print_type(out, at[0], form);
   else
     types(out, at, n, form);
 }
 
-static void print_type(TdText *out, const TdMlirType *t, TdMlirForm form) {
+void td_mlir_print_type(TdText *out, const TdMlirType *t, TdMlirForm form) {
   if (t->kind == TD_MLIR_FUNCTION) {
     types(out, t->in, t->nin, form);
     results(out, t->out, t->nout, form);
@@ -45,7 +43,7 @@ static void print_type(TdText *out, const TdMlirType *t, TdMlirForm form) {
   }
   for (size_t i = 0; i < t->nin; i++) {
     if (i) td_text_puts(out, ", ");
-    print_type(out, t->in[i], form);
+    td_mlir_print_type(out, t->in[i], form);
   }
   td_text_putc(out, '>');
 }
@@ -65,8 +63,7 @@ static void string(TdText *out, const char *s, size_t n) {
   td_text_putc(out, '"');
 }
 
-/* @name, quoted where it is no plain word. */
-static void symbol(TdText *out, const char *s, size_t n) {
+void td_mlir_print_symbol(TdText *out, const char *s, size_t n) {
   bool plain = n && !(s[0] >= '0' && s[0] <= '9');
   for (size_t i = 0; i < n; i++)
     plain &=
@@ -125,8 +122,7 @@ static size_t elements(TdText *out, const TdMlirAttr *a, size_t level, size_t k)
   return k;
 }
 
-/* The pairs of dims between brackets. */
-static void dims(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
+void td_mlir_print_dims(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
   td_text_putc(out, '[');
   for (size_t i = 0; i + 1 < a->n; i += 2)
     td_text_putf(
@@ -144,9 +140,9 @@ static void list(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
     if (x->kind == TD_MLIR_A_INT && strcmp(x->type->name, "i64") == 0)
       td_text_putf(out, "%lld", (long long)x->i);
     else if (a->kind == TD_MLIR_A_DIMS_LIST)
-      dims(out, x, form);
+      td_mlir_print_dims(out, x, form);
     else
-      print_attr(out, x, form);
+      td_mlir_print_attr(out, x, form);
   }
   td_text_putc(out, ']');
 }
@@ -159,7 +155,7 @@ static void ints(TdText *out, const TdMlirAttr *a) {
   td_text_putc(out, '>');
 }
 
-static void print_attr(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
+void td_mlir_print_attr(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
   bool own = form != TD_MLIR_CHECK;
   switch (a->kind) {
   case TD_MLIR_A_INT: td_text_putf(out, "%lld : %s", (long long)a->i, a->type->name); break;
@@ -170,19 +166,19 @@ static void print_attr(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
   case TD_MLIR_A_BOOL: td_text_puts(out, a->i ? "true" : "false"); break;
   case TD_MLIR_A_UNIT: td_text_puts(out, "unit"); break;
   case TD_MLIR_A_STRING: string(out, a->s, a->n); break;
-  case TD_MLIR_A_SYMBOL: symbol(out, a->s, a->n); break;
-  case TD_MLIR_A_TYPE: print_type(out, a->type, form); break;
+  case TD_MLIR_A_SYMBOL: td_mlir_print_symbol(out, a->s, a->n); break;
+  case TD_MLIR_A_TYPE: td_mlir_print_type(out, a->type, form); break;
   case TD_MLIR_A_ARRAY: list(out, a, form); break;
   case TD_MLIR_A_INTS: ints(out, a); break;
   case TD_MLIR_A_DENSE:
     td_text_puts(out, "dense<");
     if (a->n) elements(out, a, 0, 0);
     td_text_puts(out, "> : ");
-    print_type(out, a->type, form);
+    td_mlir_print_type(out, a->type, form);
     break;
   case TD_MLIR_A_DIMS:
     if (own) td_text_puts(out, "#aie<bd_dim_layout_array");
-    dims(out, a, form);
+    td_mlir_print_dims(out, a, form);
     if (own) td_text_putc(out, '>');
     break;
   case TD_MLIR_A_DIMS_LIST:
@@ -194,8 +190,6 @@ static void print_attr(TdText *out, const TdMlirAttr *a, TdMlirForm form) {
 }
 
 /* ---- operations ---- */
-
-static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth);
 
 static void indent(TdText *out, int depth) {
   for (int i = 0; i < depth; i++) td_text_puts(out, "  ");
@@ -214,7 +208,7 @@ static void attributes(TdText *out, const TdMlirOp *op, TdMlirForm form) {
     td_text_putf(out, "%s", op->attr.at[i].name);
     if (op->attr.at[i].attr->kind == TD_MLIR_A_UNIT) continue;
     td_text_puts(out, " = ");
-    print_attr(out, op->attr.at[i].attr, form);
+    td_mlir_print_attr(out, op->attr.at[i].attr, form);
   }
   td_text_puts(out, form == TD_MLIR_CHECK ? "}" : "}>");
 }
@@ -238,20 +232,25 @@ static void signature(TdText *out, const TdMlirOp *op, TdMlirForm form) {
   results(out, res, op->result.n, form);
 }
 
+void td_mlir_print_block(TdText *out, const TdMlirBlock *b, TdMlirForm form, int depth, bool label,
+                         bool last) {
+  if (label) {
+    indent(out, depth);
+    td_text_putf(out, "^%s", b->label ? b->label : "bb0");
+    if (b->arg.n) td_text_putc(out, '(');
+    for (size_t k = 0; k < b->arg.n; k++) {
+      td_text_putf(out, "%s%%%s: ", k ? ", " : "", b->arg.at[k]->name);
+      td_mlir_print_type(out, b->arg.at[k]->type, form);
+    }
+    td_text_puts(out, b->arg.n ? "):\n" : ":\n");
+  }
+  for (size_t k = 0; k + !last < b->op.n; k++) td_mlir_print_op(out, b->op.at[k], form, depth + 1);
+}
+
 static void print_region(TdText *out, const TdMlirRegion *r, TdMlirForm form, int depth) {
   for (size_t i = 0; i < r->block.n; i++) {
     const TdMlirBlock *b = r->block.at[i];
-    if (i || b->arg.n || b->label) {
-      indent(out, depth);
-      td_text_putf(out, "^%s", b->label ? b->label : "bb0");
-      if (b->arg.n) td_text_putc(out, '(');
-      for (size_t k = 0; k < b->arg.n; k++) {
-        td_text_putf(out, "%s%%%s: ", k ? ", " : "", b->arg.at[k]->name);
-        print_type(out, b->arg.at[k]->type, form);
-      }
-      td_text_puts(out, b->arg.n ? "):\n" : ":\n");
-    }
-    for (size_t k = 0; k < b->op.n; k++) print_op(out, b->op.at[k], form, depth + 1);
+    td_mlir_print_block(out, b, form, depth, i || b->arg.n || b->label, true);
   }
 }
 
@@ -295,10 +294,11 @@ static void regions(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth)
   td_text_putc(out, ')');
 }
 
-static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
+void td_mlir_print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
   bool check = form == TD_MLIR_CHECK;
   bool moved = check && (is(op, "aie.dma_start") || is(op, "aie.next_bd"));
   indent(out, depth);
+  if (form >= TD_MLIR_PRETTY && td_mlir_pretty_op(out, op, form, depth)) return;
   values(out, op->result.at, op->result.n);
   td_text_putf(out, "%s\"%s\"(", op->result.n ? " = " : "", op->name);
   values(out, op->operand.at, op->operand.n);
@@ -313,5 +313,5 @@ static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth
 }
 
 void td_mlir_print(TdText *out, const TdMlir *m, TdMlirForm form) {
-  print_op(out, m->module, form, 0);
+  td_mlir_print_op(out, m->module, form, 0);
 }

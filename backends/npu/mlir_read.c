@@ -1,7 +1,8 @@
-/* mlir_read.c - reads MLIR in generic form back into a tree. */
+/* mlir_read.c - reads MLIR back into a tree: operations in generic form, or as dialect.def spells
+ * them. */
 #include <string.h>
 
-#include "backends/npu/mlir_parse.h"
+#include "backends/npu/mlir_pretty.h"
 
 /* The values that are visible, and what they hide, to be undone where a region ends. */
 typedef struct Scope {
@@ -13,8 +14,7 @@ static uint64_t key(const char *name) {
   return (uint64_t)(uintptr_t)name;
 }
 
-/* %name, ^name: the word behind a mark that is next to it; NULL with an error. */
-static const char *marked(TdMlirParse *p, const char *mark) {
+const char *td_mlir_parse_marked(TdMlirParse *p, const char *mark) {
   if (!td_mlir_parse_need(p, mark)) return NULL;
   bool apart = p->at == p->end || *p->at <= ' ' || *p->at == '/';
   const char *word = apart ? NULL : td_mlir_parse_word(p);
@@ -42,7 +42,7 @@ typedef TD_VEC(const char *) Words;
 static bool result_names(TdMlirParse *p, Words *name, Words *at) {
   while (td_mlir_parse_peek(p) == '%' || name->n) {
     td_mlir_parse_peek(p);
-    const char *place = p->at, *word = marked(p, "%");
+    const char *place = p->at, *word = td_mlir_parse_marked(p, "%");
     if (!word) return false;
     if (td_mlir_parse_peek(p) == ':')
       return td_mlir_parse_fail(p, "results are named one by one: %%%s, ..", word);
@@ -54,20 +54,24 @@ static bool result_names(TdMlirParse *p, Words *name, Words *at) {
   return true;
 }
 
-static bool operands(TdMlirParse *p, TdMlirOp *op) {
+bool td_mlir_parse_operand(TdMlirParse *p, TdMlirOp *op) {
   const Scope *s = p->scope;
+  td_mlir_parse_peek(p);
+  const char *at = p->at, *name = td_mlir_parse_marked(p, "%");
+  TdMlirValue *v = name ? td_map_getp(&s->value, name) : NULL;
+  if (name && !v) {
+    p->at = at;
+    return td_mlir_parse_fail(p, "%%%s is not defined before it is used", name);
+  }
+  if (v) td_mlir_operand(p->m, op, v);
+  return v != NULL;
+}
+
+static bool operands(TdMlirParse *p, TdMlirOp *op) {
   if (!td_mlir_parse_need(p, "(")) return false;
   while (td_mlir_parse_peek(p) != ')') {
     if (op->operand.n && !td_mlir_parse_need(p, ",")) return false;
-    td_mlir_parse_peek(p);
-    const char *at = p->at, *name = marked(p, "%");
-    TdMlirValue *v = name ? td_map_getp(&s->value, name) : NULL;
-    if (name && !v) {
-      p->at = at;
-      return td_mlir_parse_fail(p, "%%%s is not defined before it is used", name);
-    }
-    if (!v) return false;
-    td_mlir_operand(p->m, op, v);
+    if (!td_mlir_parse_operand(p, op)) return false;
   }
   p->at++;
   return true;
@@ -83,21 +87,25 @@ static TdMlirBlock *block_named(TdMlirParse *p, TdMap *blocks, const char *label
   return b;
 }
 
+bool td_mlir_parse_successor(TdMlirParse *p, TdMlirOp *op, TdMlirRegion *r, TdMap *blocks) {
+  const char *label = td_mlir_parse_marked(p, "^");
+  if (!label) return false;
+  if (!r) return td_mlir_parse_fail(p, "a successor outside of a region");
+  td_mlir_successor(p->m, op, block_named(p, blocks, label));
+  return true;
+}
+
 static bool successors(TdMlirParse *p, TdMlirOp *op, TdMlirRegion *r, TdMap *blocks) {
   if (!td_mlir_parse_take(p, "[")) return true;
   while (td_mlir_parse_peek(p) != ']') {
     if (op->successor.n && !td_mlir_parse_need(p, ",")) return false;
-    const char *label = marked(p, "^");
-    if (!label) return false;
-    if (!r) return td_mlir_parse_fail(p, "a successor outside of a region");
-    td_mlir_successor(p->m, op, block_named(p, blocks, label));
+    if (!td_mlir_parse_successor(p, op, r, blocks)) return false;
   }
   p->at++;
   return true;
 }
 
-/* name = attr, .. up to `end`. */
-static bool attributes(TdMlirParse *p, TdMlirOp *op, const char *end) {
+bool td_mlir_parse_attributes(TdMlirParse *p, TdMlirOp *op, const char *end) {
   for (bool first = true; !td_mlir_parse_take(p, end); first = false) {
     size_t n;
     if (!first && !td_mlir_parse_need(p, ",")) return false;
@@ -120,19 +128,25 @@ static bool attributes(TdMlirParse *p, TdMlirOp *op, const char *end) {
 
 static bool read_op(TdMlirParse *p, TdMlirBlock *at, TdMap *blocks, TdMlirOp **out);
 
+bool td_mlir_parse_argument(TdMlirParse *p, TdMlirBlock *b, const TdMlirType *t) {
+  td_mlir_parse_peek(p);
+  const char *name = td_mlir_parse_marked(p, "%");
+  if (!name || (!t && (!td_mlir_parse_need(p, ":") || !(t = td_mlir_parse_type(p))))) return false;
+  TdMlirValue *v = TD_NEW(p->m->arena, TdMlirValue);
+  *v = (TdMlirValue){.name = name, .type = t, .block = b};
+  td_vec_push(p->m->arena, &b->arg, v);
+  return true;
+}
+
 /* "(%a: type, ..)" behind a label. */
 static bool arguments(TdMlirParse *p, TdMlirBlock *b) {
   if (!td_mlir_parse_take(p, "(")) return true;
   while (td_mlir_parse_peek(p) != ')') {
     if (b->arg.n && !td_mlir_parse_need(p, ",")) return false;
     td_mlir_parse_peek(p);
-    const char *at = p->at, *name = marked(p, "%");
-    const TdMlirType *t;
-    if (!name || !td_mlir_parse_need(p, ":") || !(t = td_mlir_parse_type(p))) return false;
-    TdMlirValue *v = TD_NEW(p->m->arena, TdMlirValue);
-    *v = (TdMlirValue){.name = name, .type = t, .block = b};
-    td_vec_push(p->m->arena, &b->arg, v);
-    if (!define(p, v, at)) return false;
+    const char *at = p->at;
+    if (!td_mlir_parse_argument(p, b, NULL) || !define(p, b->arg.at[b->arg.n - 1], at))
+      return false;
   }
   p->at++;
   return true;
@@ -140,7 +154,7 @@ static bool arguments(TdMlirParse *p, TdMlirBlock *b) {
 
 /* A block's label and arguments. */
 static TdMlirBlock *head(TdMlirParse *p, TdMlirRegion *r, TdMap *blocks) {
-  const char *at = p->at, *label = marked(p, "^");
+  const char *at = p->at, *label = td_mlir_parse_marked(p, "^");
   if (!label) return NULL;
   TdMlirBlock *b = block_named(p, blocks, label);
   if (b->region) {
@@ -166,14 +180,19 @@ static bool blocks_defined(TdMlirParse *p, const TdMlirRegion *r) {
   return true;
 }
 
-/* The blocks of a region between braces; what they define is forgotten. */
-static bool read_region(TdMlirParse *p, TdMlirOp *op) {
+bool td_mlir_parse_region(TdMlirParse *p, TdMlirOp *op, TdMlirBlock *first) {
   Scope *s = p->scope;
   size_t defined = s->defined.n;
   TdMap blocks = {0};
   TdMlirRegion *r = td_mlir_region(p->m, op);
-  TdMlirBlock *b = NULL;
+  TdMlirBlock *b = first;
   TdMlirOp *inner;
+  if (first) {
+    first->region = r;
+    td_vec_push(p->m->arena, &r->block, first);
+  }
+  for (size_t i = 0; first && i < first->arg.n; i++)
+    if (!define(p, first->arg.at[i], p->at)) return false;
   if (!td_mlir_parse_need(p, "{")) return false;
   while (td_mlir_parse_peek(p) != '}') {
     if (td_mlir_parse_peek(p) == '^') {
@@ -192,9 +211,21 @@ static bool regions(TdMlirParse *p, TdMlirOp *op) {
   if (td_mlir_parse_peek(p) != '(') return true;
   p->at++;
   do {
-    if (!read_region(p, op)) return false;
+    if (!td_mlir_parse_region(p, op, NULL)) return false;
   } while (td_mlir_parse_take(p, ","));
   return td_mlir_parse_need(p, ")");
+}
+
+/* The results of an operation, whose names are visible from here on. */
+static bool add_results(TdMlirParse *p, TdMlirOp *op, const Words *name, const Words *at,
+                        const TdMlirType *const *type) {
+  for (size_t i = 0; i < name->n; i++) {
+    TdMlirValue *v = TD_NEW(p->m->arena, TdMlirValue);
+    *v = (TdMlirValue){.name = name->at[i], .type = type[i], .op = op, .block = op->block};
+    td_vec_push(p->m->arena, &op->result, v);
+    if (!define(p, v, at->at[i])) return false;
+  }
+  return true;
 }
 
 /* ": (types) -> types", held against the operands and names. */
@@ -211,13 +242,17 @@ static bool signature(TdMlirParse *p, TdMlirOp *op, const Words *name, const Wor
     p->at = place;
     return td_mlir_parse_fail(p, "a type that is not that of the operands and results");
   }
-  for (size_t i = 0; i < name->n; i++) {
-    TdMlirValue *v = TD_NEW(p->m->arena, TdMlirValue);
-    *v = (TdMlirValue){.name = name->at[i], .type = t->out[i], .op = op, .block = op->block};
-    td_vec_push(p->m->arena, &op->result, v);
-    if (!define(p, v, at->at[i])) return false;
-  }
-  return true;
+  return add_results(p, op, name, at, t->out);
+}
+
+/* The rest of an operation that begins with a word. */
+static bool pretty(TdMlirParse *p, TdMlirOp *op, const TdSpelling *row, TdMap *blocks,
+                   const Words *name, const Words *at) {
+  const TdMlirType **type = TD_NEWN(p->m->arena, const TdMlirType *, name->n + 1);
+  if (!td_mlir_pretty_read(p, op, row, blocks, name->n, type)) return false;
+  for (size_t i = 0; i < name->n; i++)
+    if (!type[i]) return td_mlir_parse_fail(p, "%s gives other results", op->name);
+  return add_results(p, op, name, at, type);
 }
 
 /* The operation that is next, at the end of a block (NULL: of none). */
@@ -225,18 +260,29 @@ static bool one_op(TdMlirParse *p, TdMlirBlock *at, TdMap *blocks, TdMlirOp **ou
   Words name = {0}, place = {0};
   size_t n = 0;
   if (!result_names(p, &name, &place)) return false;
-  td_mlir_parse_peek(p);
+  bool is_word = td_mlir_parse_peek(p) != '"' && td_mlir_parse_is_word(p->at, p->at < p->end);
+  const char *begin = p->at;
   TdLoc loc = td_mlir_parse_loc(p, p->at);
-  const char *word = td_mlir_parse_string(p, &n);
+  const char *word = is_word ? td_mlir_parse_word(p) : td_mlir_parse_string(p, &n);
   if (!word) return false;
+  if (is_word) {
+    const TdSpelling *row = td_mlir_spelled(td_mlir_version(TD_MLIR_PRETTY), word);
+    if (!row) {
+      p->at = begin;
+      return td_mlir_parse_fail(p, "'%s' is no operation that dialect v1.3 spells so", word);
+    }
+    *out = td_mlir_op(p->m, at, row->op);
+    (*out)->loc = loc;
+    return pretty(p, *out, row, blocks, &name, &place);
+  }
   if (!td_mlir_parse_is_word(word, n)) return td_mlir_parse_fail(p, "an operation without a name");
   TdMlirOp *op = *out = td_mlir_op(p->m, at, word);
   op->loc = loc;
   if (!operands(p, op) || !successors(p, op, at ? at->region : NULL, blocks)) return false;
-  if (td_mlir_parse_take(p, "<{") && (!attributes(p, op, "}") || !td_mlir_parse_need(p, ">")))
+  if (td_mlir_parse_take(p, "<{") && (!td_mlir_parse_attributes(p, op, "}") || !td_mlir_parse_need(p, ">")))
     return false;
   if (!regions(p, op)) return false;
-  if (td_mlir_parse_take(p, "{") && !attributes(p, op, "}")) return false;
+  if (td_mlir_parse_take(p, "{") && !td_mlir_parse_attributes(p, op, "}")) return false;
   return signature(p, op, &name, &place);
 }
 

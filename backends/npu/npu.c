@@ -7,23 +7,37 @@
 #include "backends/npu/machine.h"
 #include "lower/lower.h"
 
-enum { DEVICE, MATH, OPTIONS };
+enum { DEVICE, MATH, DIALECT, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [DEVICE] = {"device", TD_OPTION_WORD, TD_DEVICE_NAMES, "the array of tiles"},
     [MATH] = {"math", TD_OPTION_WORD, "vector|host",
               "exp and its kin: of the core, or of this host"},
+    [DIALECT] = {"dialect", TD_OPTION_WORD, "v1.3|v1.0", "the version that " TD_NPU_TEXT " is for"},
 };
 
-static const TdDevice *device_of(const TdBuild *b) {
-  const char *said = td_backend_option(&td_backend_npu, b, DEVICE);
-  return td_device_find(td_arena_strndup(b->arena, said, strcspn(said, "|")));
-}
 
 /* The texts of a build. */
 typedef struct Texts {
-  const char *generic, *kernels;
+  const char *pretty, *generic, *kernels;
 } Texts;
+
+/* The word that is said of an option, or its default. */
+static const char *word_of(const TdBuild *b, int i) {
+  const char *said = td_backend_option(&td_backend_npu, b, (size_t)i);
+  return td_arena_strndup(b->arena, said, strcspn(said, "|"));
+}
+
+static const TdDevice *device_of(const TdBuild *b) {
+  return td_device_find(word_of(b, DEVICE));
+}
+
+static const char *text_of(TdArena *a, const TdMlir *m, TdMlirForm form) {
+  TdText t = td_text_new(a);
+  td_text_puts(&t, form == TD_MLIR_PRETTY_1_0 ? TD_NPU_DIALECT "0\n" : TD_NPU_DIALECT "3\n");
+  td_mlir_print(&t, m, form);
+  return td_text_str(&t);
+}
 
 static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
   TdArena *a = b->arena;
@@ -34,9 +48,9 @@ static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
   TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
   TdNpuMachine *x = m ? td_npu_machine_new(a, m, b->diag) : NULL;
   if (!x || !td_npu_verify(x, device_of(b), b->diag)) return false;
-  TdText t = td_text_new(a);
-  td_mlir_print(&t, m, TD_MLIR_GENERIC);
-  out->generic = td_text_str(&t);
+  bool old = strcmp(word_of(b, DIALECT), "v1.0") == 0;
+  out->pretty = text_of(a, m, old ? TD_MLIR_PRETTY_1_0 : TD_MLIR_PRETTY);
+  out->generic = text_of(a, m, TD_MLIR_GENERIC);
   out->kernels = td_npu_kernels_text(k);
   return out->kernels != NULL;
 }
@@ -70,7 +84,7 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
   Texts t;
   TdFile *f = TD_NEWN(b->arena, TdFile, 4);
   if (!texts_of(b, b->lowered->prog, &t)) return NULL;
-  f[0] = (TdFile){TD_NPU_TEXT, t.generic};
+  f[0] = (TdFile){TD_NPU_TEXT, t.pretty};
   f[1] = (TdFile){TD_NPU_GENERIC, t.generic};
   f[2] = (TdFile){TD_NPU_KERNELS, t.kernels};
   f[3] = (TdFile){"Makefile", makefile_of(b)};
@@ -81,7 +95,7 @@ static const TdFile *emit(const TdBuild *b, size_t *nfile) {
 static void *open_run(const TdBuild *b) {
   Texts t;
   if (!texts_of(b, b->lowered->prog, &t)) return NULL;
-  return td_npu_run_new(b->arena, t.generic, t.kernels, b->diag);
+  return td_npu_run_new(b->arena, 0, t.generic, t.kernels, b->diag);
 }
 
 static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {

@@ -4,6 +4,7 @@
 #define TD_NPU_H
 
 #include "backends/backend.h"
+#include "backends/npu/mlir.h"
 
 extern const TdBackend td_backend_npu;
 
@@ -11,11 +12,19 @@ extern const TdBackend td_backend_npu;
 #define TD_NPU_TEXT "design.mlir"
 #define TD_NPU_GENERIC "design.generic.mlir"
 #define TD_NPU_KERNELS "kernels.cc"
+/* How a text begins: numbers of devices are not the same in all versions. */
+#define TD_NPU_DIALECT "// MLIR-AIE, dialect v1."
 
 /* A design that runs from its texts, with an argument a run is given for each of the sequence's. */
 typedef struct TdNpuRun TdNpuRun;
-/* run.c: NULL with d filled: the text is none. */
-TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, TdDiag *d);
+/* run.c: NULL with d filled: the text, whose lines `source` numbers, is none. */
+TdNpuRun *td_npu_run_new(TdArena *a, uint32_t source, const char *design, const char *kernels,
+                         TdDiag *d);
+/* Whether a text as people read it says what the text does that r runs; false with d filled. One
+ * that is for another version than v1.3 is not read. */
+bool td_npu_run_agrees(const TdNpuRun *r, uint32_t source, const char *pretty, TdDiag *d);
+/* Its text in that form, in a. */
+const char *td_npu_run_text(const TdNpuRun *r, TdArena *a, TdMlirForm form);
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* How long it takes, without data; and what was told last. NULL: it does not end; it was not asked,
  * nor called. */

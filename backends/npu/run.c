@@ -107,12 +107,49 @@ static void *library_of(TdArena *a, const char *kernels, const char *wrappers, T
   return library;
 }
 
-TdNpuRun *td_npu_run_new(TdArena *a, const char *design, const char *kernels, TdDiag *d) {
+/* The version that a text says it is for; NULL: it says none. */
+static const char *dialect_of(const char *text) {
+  return strncmp(text, TD_NPU_DIALECT, strlen(TD_NPU_DIALECT)) == 0 ? text + strlen(TD_NPU_DIALECT)
+                                                                    : NULL;
+}
+
+/* Whether a device's number means the same in all versions, or the text names its version. */
+static bool is_device_known(const TdNpuMachine *x, uint32_t source, const char *design,
+                            TdDiag *d) {
+  const char *dialect = dialect_of(design);
+  if (x->device->number < 8 || (dialect && *dialect == '3')) return true;
+  td_diag_set(d, TD_UNSUPPORTED, "npu-text", (TdLoc){source, 1, 1, 1},
+              "device %d is another one in other versions of the dialect", x->device->number);
+  td_diag_help(d, "a first line '" TD_NPU_DIALECT "3' tells that %d is %s", x->device->number,
+               x->device->name);
+  return false;
+}
+
+TdNpuRun *td_npu_run_new(TdArena *a, uint32_t source, const char *design, const char *kernels,
+                         TdDiag *d) {
   TdNpuRun *r = TD_NEW(a, TdNpuRun);
   r->arena = a;
-  r->m = td_mlir_read(a, 0, design, strlen(design), d);
+  r->m = td_mlir_read(a, source, design, strlen(design), d);
   r->kernels = td_arena_strdup(a, kernels);
-  return r->m && td_npu_machine_new(a, r->m, d) ? r : NULL;
+  TdNpuMachine *x = r->m ? td_npu_machine_new(a, r->m, d) : NULL;
+  return x && is_device_known(x, source, design, d) ? r : NULL;
+}
+
+const char *td_npu_run_text(const TdNpuRun *r, TdArena *a, TdMlirForm form) {
+  TdText t = td_text_new(a);
+  td_mlir_print(&t, r->m, form);
+  return td_text_str(&t);
+}
+
+bool td_npu_run_agrees(const TdNpuRun *r, uint32_t source, const char *pretty, TdDiag *d) {
+  const char *dialect = dialect_of(pretty);
+  if (dialect && *dialect != '3') return true;
+  const TdMlir *m = td_mlir_read(r->arena, source, pretty, strlen(pretty), d);
+  if (!m || td_mlir_same(m, r->m)) return m != NULL;
+  td_diag_set(d, TD_USAGE, "npu-text", (TdLoc){0},
+              "'" TD_NPU_TEXT "' and '" TD_NPU_GENERIC "' are not the same design");
+  td_diag_help(d, "change both, or let a build write them");
+  return false;
 }
 
 /* The wrapper of a kernel, or NULL. */

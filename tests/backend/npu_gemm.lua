@@ -95,7 +95,7 @@ t.test("blocks in the order of a library go through memory in rows", function()
   local m = same(by_hand(product(z)(64, 64, 64, 16, 16, 16), z), z)
   local _, moves = m.source:gsub("dma_memcpy_nd", "")
   t.eq(moves, 3 * 2 * 2, "transfers")
-  for line in m.source:gmatch "[^\n]*dma_memcpy_nd[^\n]*" do t.has(line, "16>") end
+  for line in m.source:gmatch "[^\n]*dma_memcpy_nd[^\n]*" do t.has(line, "16][") end
   t.has(m.source, "<size = 4, stride = 64>")
 end)
 
@@ -223,11 +223,39 @@ t.test("a text whose device has no such number", function()
   t.fails(function() npu.open(folder) end, {code = "npu-text"})
 end)
 
+t.test("two texts of one design, and the version that they are for", function()
+  local z = {M = 8, N = 64, K = 16, m = 8, n = 16, k = 4, device = "npu2"}
+  local shell = require "shell"
+  local folder = t.tmp "npu_texts"
+  local s = by_hand(product(z)(8, 64, 16, 8, 16, 4), z)
+  s:build {target = "npu", device = "npu2"}:write(folder)
+  local function with(name, from, to)
+    local path = folder .. "/" .. name
+    local text = shell.read(path)
+    local changed, n = text:gsub(from, to, 1)
+    t.eq(n, 1)
+    shell.write(path, changed)
+    local ok, e = pcall(npu.open, folder)
+    shell.write(path, text)
+    return ok and "opened" or tostring(e)
+  end
+  t.has(with("design.mlir", "stack_size = 1024", "stack_size = 2048"), "are not the same design")
+  t.has(with("design.mlir", "Produce", "Produces"), "'Produces' is no port")
+  t.has(with("design.generic.mlir", "dialect v1.3", "dialect v1.0"), "device 8 is another one in other versions")
+  t.eq(with("design.mlir", "dialect v1.3", "dialect v1.3, read by hand"), "opened")
+  t.has(with("design.mlir", "module {", "module {{"), "design.mlir:2:9")
+  local old = s:build {target = "npu", device = "npu2", dialect = "v1.0"}
+  t.has(old.source, "aiex.runtime_sequence @sequence(")
+  old:write(folder)
+  npu.open(folder)
+  t.fails(function() s:build {target = "npu", dialect = "v2"} end, {code = "option-value"})
+end)
+
 t.test("what the model was fitted to: products of 2048^3 on 4 x 4 cores", function()
   local function utilisation(T, n)
     local z = {M = 2048, N = 2048, K = 2048, m = 64, n = n, k = 64, T = T, I = 8, J = 2048 // n // 4}
     local m = by_hand(product(z)(2048, 2048, 2048, 64, n, 64), z):build {target = "npu"}
-    local _, ops = m.source:gsub('"aiex%.npu', "")
+    local _, ops = m.source:gsub('aiex%.npu', "")
     t.ok(ops <= 800, ops .. " operations in the sequence")
     return 100 * m:simulate().utilisation
   end

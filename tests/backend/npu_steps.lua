@@ -1,18 +1,11 @@
 -- npu_steps.lua - ordinary designs on an NPU: the build adds the tasks that move data, and tells by which steps.
+local npu_case = require "npu_case"
 local t = require "tap"
 local tide = require "tide"
 local i8, i16, i32, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.f32, tide.task, tide.grid
 
 -- States that the NPU build of d, or of schedule s of it, gives the bits of the CPU. Returns the build.
-local function same(d, types, s)
-  local a, b = {}, {}
-  for i, T in ipairs(types) do a[i], b[i] = tide.random(T, i), tide.random(T, i) end
-  local m = (s or d):build {target = "npu"}
-  d(table.unpack(a))
-  m(table.unpack(b))
-  for i = 1, #types do t.ok(a[i]:equal(b[i]), "argument " .. i .. " differs") end
-  return m
-end
+local function same(d, types, s) return (npu_case.same(d, types, nil, s)) end
 
 -- Dato's Fig. 7 on cores p x q, k in turns.
 local function product(z)
@@ -88,7 +81,7 @@ t.test("a product on a mesh, by hand: each operand is sent once, each column's r
   local m = same(d, types, s)
   t.eq(m.steps, "")
   local n = 0
-  for _ in m.source:gmatch '"aie%.objectfifo"' do n = n + 1 end
+  for _ in m.source:gmatch 'aie%.objectfifo @' do n = n + 1 end
   t.eq(n, 4 + 4 + 4 + 4 + 16 + 4)
   same(mesh {P = 2, Q = 3, I = 1, J = 2, L = 3})
   for i = 0, 7 do same(mesh {P = 2, Q = 2, axes = {i // 4, i // 2 % 2, i % 2}}) end

@@ -1,3 +1,4 @@
+// MLIR-AIE, dialect v1.3
 "builtin.module"() ({
   "aie.device"() <{device = 4 : i32, sym_name = "main"}> ({
     "func.func"() <{function_type = (memref<4xi32>, memref<4xi32>) -> (), sym_name = "core_0", sym_visibility = "private"}> ({

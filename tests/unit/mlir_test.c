@@ -233,12 +233,17 @@ static TdMlir *random_design(TdArena *a) {
 
 /* ---- tests ---- */
 
-/* Whether the text of a tree gives the tree again, and it the text. */
+/* Whether both texts of a tree give the tree again, and it the texts. */
 static bool returns(TdArena *a, const TdMlir *m) {
-  TdDiag d;
-  const char *text = text_of(a, m, TD_MLIR_GENERIC);
-  const TdMlir *again = reread(a, text, &d);
-  return again && td_mlir_same(m, again) && strcmp(text, text_of(a, again, TD_MLIR_GENERIC)) == 0;
+  static const TdMlirForm form[] = {TD_MLIR_GENERIC, TD_MLIR_PRETTY};
+  bool same = true;
+  for (int i = 0; i < 2; i++) {
+    TdDiag d;
+    const char *text = text_of(a, m, form[i]);
+    const TdMlir *again = reread(a, text, &d);
+    same = same && again && td_mlir_same(m, again) && strcmp(text, text_of(a, again, form[i])) == 0;
+  }
+  return same;
 }
 
 /* Appends both forms of a tree to two files of mlir-opt's, which splits them; calls look for their
@@ -272,6 +277,7 @@ static void test_samples(FILE *const *f) {
     TdMlir *m = reread(a, text, &d);
     ok(m && returns(a, m), path[i]);
     if (m && body) is_text(text_of(a, m, TD_MLIR_GENERIC), body + 1, "its text is the same again");
+    ok(m && !strstr(text_of(a, m, TD_MLIR_PRETTY), "\"("), "dialect.def spells all of it");
     if (m) append(a, f, m);
     td_arena_free(a);
   }
@@ -289,20 +295,37 @@ static void test_random(FILE *const *f, int cases) {
   ok(!wrong, "1,000 random trees are read back from their text");
 }
 
+/* Versions spell a sequence and a device each their own way. */
+static void test_versions(void) {
+  TdArena *a = td_arena_new(ctx);
+  size_t n;
+  TdDiag d;
+  const TdMlir *m = reread(a, bytes_of(a, "tests/npu/passthrough.mlir", &n), &d);
+  const char *now = text_of(a, m, TD_MLIR_PRETTY), *then = text_of(a, m, TD_MLIR_PRETTY_1_0);
+  ok(strstr(now, " aie.runtime_sequence @") && strstr(now, ") @main {"), "v1.3");
+  ok(strstr(then, " aiex.runtime_sequence @") && !strstr(then, "@main"), "v1.0");
+  td_arena_free(a);
+}
+
 /* Mutations of one byte: an error with a place inside, or a tree that returns. */
 static void test_mutations(int cases) {
   int wrong = 0, refused = 0;
   TdArena *all = td_arena_new(ctx);
-  size_t n[2];
+  size_t n[4];
+  TdDiag none;
   const char *text[] = {bytes_of(all, "tests/npu/matmul.mlir", &n[0]),
-                        bytes_of(all, "tests/npu/passthrough.mlir", &n[1])};
+                        bytes_of(all, "tests/npu/passthrough.mlir", &n[1]), NULL, NULL};
+  for (int i = 0; i < 2; i++) {
+    text[i + 2] = text_of(all, reread(all, text[i], &none), TD_MLIR_PRETTY);
+    n[i + 2] = strlen(text[i + 2]);
+  }
   for (int i = 0; i < cases; i++) {
     static const char mark[] = "(){}[]<>%^@#!\"\\:=,.-0x9a \n";
     TdArena *a = td_arena_new(ctx);
     TdDiag d = {.arena = a};
-    char *s = td_arena_strndup(a, text[i % 2], n[i % 2]);
-    size_t length = roll(8) ? n[i % 2] : (size_t)roll((int)n[i % 2]);
-    for (int k = roll(3); k >= 0; k--) s[roll((int)n[i % 2])] = mark[roll((int)sizeof mark)];
+    char *s = td_arena_strndup(a, text[i % 4], n[i % 4]);
+    size_t length = roll(8) ? n[i % 4] : (size_t)roll((int)n[i % 4]);
+    for (int k = roll(3); k >= 0; k--) s[roll((int)n[i % 4])] = mark[roll((int)sizeof mark)];
     TdMlir *m = td_mlir_read(a, 1, s, length, &d);
     refused += !m;
     wrong += m ? !returns(a, m) : !d.message || d.loc.line < 1 || d.loc.col < 1;
@@ -330,6 +353,14 @@ static void test_refused(void) {
           "\"m\"() ({\n  %x = \"b\"() : () -> i8\n  \"a\"(%x) : (i8) -> ()\n}) : () -> ()");
   refuses("\"m\"() ({\n^b:\n  \"a\"()[^c] : () -> ()\n}) : () -> ()", 3, 3,
           "no block ^c in this region", "\"m\"() ({\n^b:\n  \"a\"()[^b] : () -> ()\n}) : () -> ()");
+  refuses("module {\n  %t = aie.tile(0, 9 : i32)\n}", 2, 20, "expected ')'",
+          "module {\n  %t = aie.tile(0, 9)\n}");
+  refuses("module {\n  aie.tyle(0, 1)\n}", 2, 3,
+          "'aie.tyle' is no operation that dialect v1.3 spells so", "module {\n  aie.end\n}");
+  refuses("module {\n  aie.device(npu9) {\n}}", 2, 14, "'npu9' is no device",
+          "module {\n  aie.device(npu2) {\n}}");
+  refuses("module {\n  aie.tile(0, 1)\n}", 2, 17, "aie.tile gives one result",
+          "module {\n  %t = aie.tile(0, 1)\n}");
   refuses("\"m\"() <{a = 300 : i8}> : () -> ()", 1, 13, "a number that its type i8 does not hold",
           "\"m\"() <{a = 255 : i8}> : () -> ()");
   refuses("\"m\"() <{a = 1, a = 2}> : () -> ()", 1, 18, "a is set twice",
@@ -372,6 +403,7 @@ int main(void) {
   for (int i = 0; i < 2; i++) f[i] = fopen(memcpy(path[i], name[i + 2], sizeof path[i]), "w");
   ctx = td_ctx_new();
   test_refused();
+  test_versions();
   test_samples(f);
   test_random(f, 1000);
   for (int i = 0; i < 2; i++) fclose(f[i]);

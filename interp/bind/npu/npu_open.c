@@ -37,17 +37,26 @@ static const char *read(lua_State *L, TdArena *a, const char *folder, const char
   return text;
 }
 
+/* The number of a file's text as a source, by which errors show its lines. */
+static uint32_t source_of(lua_State *L, TdArena *a, const char *folder, const char *name,
+                          const char *text) {
+  return td_bind_keep_source(L, td_text_fmt(a, "@%s/%s", folder, name), text, strlen(text));
+}
+
 int td_bind_npu_open(lua_State *L) {
   const char *folder = luaL_checkstring(L, 1);
   RunBox *box = lua_newuserdatauv(L, sizeof *box, 0);
   *box = (RunBox){0};
   luaL_setmetatable(L, CLASS_RUN);
   box->arena = td_arena_new(td_bind_enter(L)->ctx);
-  const char *design = read(L, box->arena, folder, TD_NPU_GENERIC),
+  const char *pretty = read(L, box->arena, folder, TD_NPU_TEXT),
+             *design = read(L, box->arena, folder, TD_NPU_GENERIC),
              *kernels = read(L, box->arena, folder, TD_NPU_KERNELS);
   TdDiag d = td_bind_diag(box->arena);
-  box->run = td_npu_run_new(box->arena, design, kernels, &d);
-  if (!box->run) return td_bind_raise(L, &d);
+  uint32_t first = source_of(L, box->arena, folder, TD_NPU_GENERIC, design),
+           second = source_of(L, box->arena, folder, TD_NPU_TEXT, pretty);
+  box->run = td_npu_run_new(box->arena, first, design, kernels, &d);
+  if (!box->run || !td_npu_run_agrees(box->run, second, pretty, &d)) return td_bind_raise(L, &d);
   td_bind_account(L);
   return 1;
 }
@@ -76,6 +85,15 @@ static int l_simulate(lua_State *L) {
   return t ? push_times(L, t) : td_bind_raise(L, &d);
 }
 
+/* m:text(form): "generic", "pretty", or "check", which mlir-opt takes with --irdl-file. */
+static int l_text(lua_State *L) {
+  static const char *const form[] = {"generic", "check", "pretty", NULL};
+  const TdNpuRun *r = check_run(L);
+  int i = luaL_checkoption(L, 2, "pretty", form);
+  lua_pushstring(L, td_npu_run_text(r, td_bind_work(L, TD_WORK_RUN), (TdMlirForm)i));
+  return 1;
+}
+
 static int l_index(lua_State *L) {
   const char *key = luaL_checkstring(L, 2);
   if (strcmp(key, "report") != 0) return td_bind_method(L, CLASS_RUN, key);
@@ -88,7 +106,7 @@ static int l_index(lua_State *L) {
 void td_bind_open_npu_run(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", l_gc}, {"__call", l_call}, {"__index", l_index}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"simulate", l_simulate}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"simulate", l_simulate}, {"text", l_text}, {NULL, NULL}};
   td_bind_class(L, CLASS_RUN, meta, methods);
   td_bind_class_fields(L, "report");
   lua_pop(L, 1);
