@@ -3,7 +3,7 @@
 #define TD_NPU_EMIT_H
 
 #include "backends/npu/kernel.h"
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 #include "backends/npu/sequence.h"
 
 typedef struct TdNpuEmit {

@@ -5,7 +5,7 @@
 #define TD_NPU_MACHINE_H
 
 #include "analysis/net/devices.h"
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 #include "backends/npu/vector.h"
 
 enum { TD_NPU_ENDS = 16 };

@@ -16,7 +16,6 @@ static const TdOption options[OPTIONS] = {
     [DIALECT] = {"dialect", TD_OPTION_WORD, "v1.3|v1.0", "the version that " TD_NPU_TEXT " is for"},
 };
 
-
 /* The texts of a build. */
 typedef struct Texts {
   const char *pretty, *generic, *kernels;

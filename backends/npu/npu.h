@@ -4,7 +4,7 @@
 #define TD_NPU_H
 
 #include "backends/backend.h"
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 
 extern const TdBackend td_backend_npu;
 

@@ -114,8 +114,7 @@ static const char *dialect_of(const char *text) {
 }
 
 /* Whether a device's number means the same in all versions, or the text names its version. */
-static bool is_device_known(const TdNpuMachine *x, uint32_t source, const char *design,
-                            TdDiag *d) {
+static bool is_device_known(const TdNpuMachine *x, uint32_t source, const char *design, TdDiag *d) {
   const char *dialect = dialect_of(design);
   if (x->device->number < 8 || (dialect && *dialect == '3')) return true;
   td_diag_set(d, TD_UNSUPPORTED, "npu-text", (TdLoc){source, 1, 1, 1},

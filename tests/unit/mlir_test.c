@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 #include "tap.h"
 #include "trace.h"
 
@@ -277,7 +277,10 @@ static void test_samples(FILE *const *f) {
     TdMlir *m = reread(a, text, &d);
     ok(m && returns(a, m), path[i]);
     if (m && body) is_text(text_of(a, m, TD_MLIR_GENERIC), body + 1, "its text is the same again");
-    ok(m && !strstr(text_of(a, m, TD_MLIR_PRETTY), "\"("), "dialect.def spells all of it");
+    TdMlirForm form = i ? TD_MLIR_PRETTY_1_0 : TD_MLIR_PRETTY; /* the second has a row of v1.0 */
+    const char *generic = m ? strstr(text_of(a, m, form), "\"(") : "";
+    ok(!generic, "dialect.def spells all of it");
+    if (generic) printf("# %.80s\n", generic - 40);
     if (m) append(a, f, m);
     td_arena_free(a);
   }
@@ -353,13 +356,13 @@ static void test_refused(void) {
           "\"m\"() ({\n  %x = \"b\"() : () -> i8\n  \"a\"(%x) : (i8) -> ()\n}) : () -> ()");
   refuses("\"m\"() ({\n^b:\n  \"a\"()[^c] : () -> ()\n}) : () -> ()", 3, 3,
           "no block ^c in this region", "\"m\"() ({\n^b:\n  \"a\"()[^b] : () -> ()\n}) : () -> ()");
-  refuses("module {\n  %t = aie.tile(0, 9 : i32)\n}", 2, 20, "expected ')'",
+  refuses("module {\n  %t = aie.tile(0, 9 : i32)\n}", 2, 22, "expected ')'",
           "module {\n  %t = aie.tile(0, 9)\n}");
   refuses("module {\n  aie.tyle(0, 1)\n}", 2, 3,
           "'aie.tyle' is no operation that dialect v1.3 spells so", "module {\n  aie.end\n}");
   refuses("module {\n  aie.device(npu9) {\n}}", 2, 14, "'npu9' is no device",
           "module {\n  aie.device(npu2) {\n}}");
-  refuses("module {\n  aie.tile(0, 1)\n}", 2, 17, "aie.tile gives one result",
+  refuses("module {\n  aie.tile(0, 1)\n}", 2, 3, "aie.tile gives one result",
           "module {\n  %t = aie.tile(0, 1)\n}");
   refuses("\"m\"() <{a = 300 : i8}> : () -> ()", 1, 13, "a number that its type i8 does not hold",
           "\"m\"() <{a = 255 : i8}> : () -> ()");

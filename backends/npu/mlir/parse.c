@@ -1,5 +1,5 @@
-/* mlir_parse.c - reads words and types of MLIR. */
-#include "backends/npu/mlir_parse.h"
+/* parse.c - reads words and types of MLIR. */
+#include "backends/npu/mlir/parse.h"
 
 #include <string.h>
 

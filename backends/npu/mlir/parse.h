@@ -2,7 +2,7 @@
 #ifndef TD_MLIR_PARSE_H
 #define TD_MLIR_PARSE_H
 
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 
 /* A text being read. */
 typedef struct TdMlirParse {
@@ -42,11 +42,8 @@ const TdMlirType *td_mlir_parse_type(TdMlirParse *p);
 const TdMlirType *td_mlir_parse_function(TdMlirParse *p);
 const TdMlirAttr *td_mlir_parse_attr(TdMlirParse *p);
 
+/* ---- read.c: parts of an operation ---- */
 
-/* ---- mlir_read.c: parts of an operation ---- */
-
-/* %name, ^name: the word behind a mark that is next to it; NULL with an error. */
-const char *td_mlir_parse_marked(TdMlirParse *p, const char *mark);
 /* An operand, which is visible; a successor of an operation of region r. */
 bool td_mlir_parse_operand(TdMlirParse *p, TdMlirOp *op);
 bool td_mlir_parse_successor(TdMlirParse *p, TdMlirOp *op, TdMlirRegion *r, TdMap *blocks);

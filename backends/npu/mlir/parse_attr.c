@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/npu/mlir_parse.h"
+#include "backends/npu/mlir/parse.h"
 
 /* A number: an integer, or a float, which has a point. */
 typedef struct Number {

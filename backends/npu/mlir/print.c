@@ -1,9 +1,8 @@
-/* mlir_print.c - prints trees of MLIR, one operation a line: in generic form what has no other. */
+/* print.c - prints trees of MLIR, one operation a line: in generic form what has no other. */
 #include <math.h>
 #include <string.h>
 
-#include "backends/npu/mlir_pretty.h"
-
+#include "backends/npu/mlir/pretty.h"
 
 /* The types, parenthesised. */
 static void types(TdText *out, const TdMlirType *const *at, size_t n, TdMlirForm form) {
@@ -232,6 +231,8 @@ static void signature(TdText *out, const TdMlirOp *op, TdMlirForm form) {
   results(out, res, op->result.n, form);
 }
 
+static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth);
+
 void td_mlir_print_block(TdText *out, const TdMlirBlock *b, TdMlirForm form, int depth, bool label,
                          bool last) {
   if (label) {
@@ -244,7 +245,7 @@ void td_mlir_print_block(TdText *out, const TdMlirBlock *b, TdMlirForm form, int
     }
     td_text_puts(out, b->arg.n ? "):\n" : ":\n");
   }
-  for (size_t k = 0; k + !last < b->op.n; k++) td_mlir_print_op(out, b->op.at[k], form, depth + 1);
+  for (size_t k = 0; k + !last < b->op.n; k++) print_op(out, b->op.at[k], form, depth + 1);
 }
 
 static void print_region(TdText *out, const TdMlirRegion *r, TdMlirForm form, int depth) {
@@ -294,7 +295,7 @@ static void regions(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth)
   td_text_putc(out, ')');
 }
 
-void td_mlir_print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
+static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
   bool check = form == TD_MLIR_CHECK;
   bool moved = check && (is(op, "aie.dma_start") || is(op, "aie.next_bd"));
   indent(out, depth);
@@ -313,5 +314,5 @@ void td_mlir_print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int dept
 }
 
 void td_mlir_print(TdText *out, const TdMlir *m, TdMlirForm form) {
-  td_mlir_print_op(out, m->module, form, 0);
+  print_op(out, m->module, form, 0);
 }

@@ -1,89 +1,9 @@
-/* mlir_pretty.c - prints operations as dialect.def spells them. An operation of which no row says
+/* pretty.c - prints operations as dialect.def spells them. An operation of which no row says
  * all that it has is printed in generic form, which readers of MLIR take anywhere. */
-#include "backends/npu/mlir_pretty.h"
+#include "backends/npu/mlir/pretty.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- rows ---- */
-
-static const TdSpelling rows[] = {
-#define TD_SPELLING(from, to, op, text) {from, to, op, text},
-#include "backends/npu/dialect.def"
-};
-
-static const struct {
-  int from, to;
-  const char *name;
-  int64_t number;
-  const char *word;
-} words[] = {
-#define TD_WORD(from, to, name, number, word) {from, to, name, number, word},
-#include "backends/npu/dialect.def"
-};
-
-#define COUNT(x) (sizeof(x) / sizeof *(x))
-
-int td_mlir_version(TdMlirForm form) {
-  return form == TD_MLIR_PRETTY_1_0 ? 10 : 13;
-}
-
-const TdSpelling *td_mlir_spelling(int version, const char *op) {
-  for (size_t i = 0; i < COUNT(rows); i++)
-    if (rows[i].from <= version && version <= rows[i].to && strcmp(rows[i].op, op) == 0)
-      return &rows[i];
-  return NULL;
-}
-
-const TdSpelling *td_mlir_spelled(int version, const char *word) {
-  for (size_t i = 0; i < COUNT(rows); i++) {
-    size_t n = strcspn(rows[i].text, " (<");
-    if (rows[i].from <= version && version <= rows[i].to && strlen(word) == n &&
-        memcmp(rows[i].text, word, n) == 0)
-      return &rows[i];
-  }
-  return NULL;
-}
-
-const char *td_mlir_word(int version, const char *name, int64_t number) {
-  for (size_t i = 0; i < COUNT(words); i++)
-    if (words[i].from <= version && version <= words[i].to && words[i].number == number &&
-        strcmp(words[i].name, name) == 0)
-      return words[i].word;
-  return NULL;
-}
-
-bool td_mlir_number(int version, const char *name, const char *word, int64_t *number) {
-  for (size_t i = 0; i < COUNT(words); i++)
-    if (words[i].from <= version && version <= words[i].to && strcmp(words[i].name, name) == 0 &&
-        strcmp(words[i].word, word) == 0) {
-      *number = words[i].number;
-      return true;
-    }
-  return false;
-}
-
-/* The next word of a text between angle brackets, in a place of n bytes. */
-static const char *take(const char *s, char *to, size_t n) {
-  size_t k = strcspn(s, " >");
-  for (size_t i = 0; i < k && i + 1 < n; i++) to[i] = s[i];
-  to[k < n ? k : n - 1] = 0;
-  return s[k] == ' ' ? s + k + 1 : s + k;
-}
-
-bool td_mlir_spelled_next(const char **at, TdSpelled *out) {
-  const char *s = *at;
-  *out = (TdSpelled){.text = s, .n = strcspn(s, "<")};
-  if (!*s) return false;
-  *at = s + out->n;
-  if (out->n) return true;
-  out->text = NULL;
-  s = take(s + 1, out->kind, sizeof out->kind);
-  s = take(s, out->name, sizeof out->name);
-  for (int i = 0; i < 2; i++) s = take(s, out->more[i], sizeof out->more[i]);
-  *at = strchr(s, '>') + 1;
-  return true;
-}
 
 /* ---- whether a row says all ---- */
 
@@ -113,7 +33,7 @@ static bool may_have(Fit *f, const TdSpelled *x, TdMlirAttrKind kind) {
 static bool fits_word(Fit *f, const TdSpelled *x) {
   const char *table = *x->more[1] ? x->more[1] : x->name;
   return has(f, x, TD_MLIR_A_INT, x->more[0]) &&
-         td_mlir_word(f->version, table, td_mlir_get(f->op, x->name)->i);
+         td_spelling_word(f->version, table, td_mlir_get(f->op, x->name)->i);
 }
 
 /* Whether a body is one block that ends as its row leaves out, or any blocks that have operations
@@ -139,20 +59,9 @@ static bool fits_arguments(Fit *f, const TdSpelled *x) {
   return is(x, "args") || (b->arg.n == 1 && strcmp(b->arg.at[0]->type->name, x->name) == 0);
 }
 
-size_t td_mlir_spelled_set(const TdSpelled *x, const char *end, int64_t *out) {
-  size_t n = 0;
-  while (end[-1] != '<') end--;
-  const char *s = end + strlen(x->kind) + 1 + strlen(x->name);
-  for (char *rest; n < TD_SPELLED_SET; n++, s = rest) {
-    out[n] = strtoll(s, &rest, 10);
-    if (rest == s) break;
-  }
-  return n;
-}
-
 static bool fits_set(Fit *f, const TdSpelled *x, const char *end) {
   int64_t want[TD_SPELLED_SET];
-  size_t n = td_mlir_spelled_set(x, end, want);
+  size_t n = td_spelling_set(x, end, want);
   if (!has(f, x, TD_MLIR_A_INTS, "i32")) return false;
   const TdMlirAttr *a = td_mlir_get(f->op, x->name);
   return a->n == n && memcmp(a->num, want, n * sizeof *want) == 0;
@@ -234,7 +143,7 @@ static bool fits_piece(Fit *f, const TdSpelled *x, const char *end) {
 static bool fits(const TdMlirOp *op, const TdSpelling *row, int version) {
   Fit f = {.op = op, .version = version};
   TdSpelled x;
-  for (const char *at = row->text; td_mlir_spelled_next(&at, &x);)
+  for (const char *at = row->text; td_spelling_next(&at, &x);)
     if (!x.text && !fits_piece(&f, &x, at - 1)) return false;
   return f.operands == op->operand.n && f.successors == op->successor.n &&
          (f.dict || f.told == op->attr.n) && (f.result || !op->result.n) &&
@@ -254,7 +163,7 @@ typedef struct Print {
 /* Whether the row of an operation tells an attribute of that name elsewhere. */
 static bool is_told(const TdSpelling *row, const char *name) {
   TdSpelled x;
-  for (const char *at = row->text; td_mlir_spelled_next(&at, &x);)
+  for (const char *at = row->text; td_spelling_next(&at, &x);)
     if (!x.text && strcmp(x.name, name) == 0) return true;
   return false;
 }
@@ -353,8 +262,8 @@ static void put_piece(const Print *p, const TdSpelled *x) {
   size_t n = (size_t)atoi(x->name);
   if (is(x, "int")) td_text_putf(p->out, "%lld", (long long)a->i);
   if (is(x, "word"))
-    td_text_puts(p->out, td_mlir_word(td_mlir_version(p->form),
-                                      *x->more[1] ? x->more[1] : x->name, a->i));
+    td_text_puts(p->out, td_spelling_word(td_spelling_version(p->form),
+                                          *x->more[1] ? x->more[1] : x->name, a->i));
   if (is(x, "attr")) td_mlir_print_attr(p->out, a, p->form);
   if (is(x, "string") || is(x, "symbol")) put_symbol(p, a, "");
   if (is(x, "maybe")) put_symbol(p, a, " ");
@@ -376,15 +285,15 @@ static void put_piece(const Print *p, const TdSpelled *x) {
 }
 
 bool td_mlir_pretty_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
-  int version = td_mlir_version(form);
-  const TdSpelling *row = td_mlir_spelling(version, op->name);
+  int version = td_spelling_version(form);
+  const TdSpelling *row = td_spelling_of(version, op->name);
   Print p = {out, op, row, form, depth};
   TdSpelled x;
   if (!row || !fits(op, row, version)) return false;
   for (size_t i = 0; i < op->result.n; i++)
     td_text_putf(out, "%s%%%s", i ? ", " : "", op->result.at[i]->name);
   if (op->result.n) td_text_puts(out, " = ");
-  for (const char *at = row->text; td_mlir_spelled_next(&at, &x);)
+  for (const char *at = row->text; td_spelling_next(&at, &x);)
     if (x.text)
       td_text_putn(out, x.text, x.n);
     else

@@ -1,8 +1,8 @@
-/* mlir_read.c - reads MLIR back into a tree: operations in generic form, or as dialect.def spells
+/* read.c - reads MLIR back into a tree: operations in generic form, or as dialect.def spells
  * them. */
 #include <string.h>
 
-#include "backends/npu/mlir_pretty.h"
+#include "backends/npu/mlir/pretty.h"
 
 /* The values that are visible, and what they hide, to be undone where a region ends. */
 typedef struct Scope {
@@ -14,7 +14,8 @@ static uint64_t key(const char *name) {
   return (uint64_t)(uintptr_t)name;
 }
 
-const char *td_mlir_parse_marked(TdMlirParse *p, const char *mark) {
+/* %name, ^name: the word behind a mark that is next to it; NULL with an error. */
+static const char *marked(TdMlirParse *p, const char *mark) {
   if (!td_mlir_parse_need(p, mark)) return NULL;
   bool apart = p->at == p->end || *p->at <= ' ' || *p->at == '/';
   const char *word = apart ? NULL : td_mlir_parse_word(p);
@@ -42,7 +43,7 @@ typedef TD_VEC(const char *) Words;
 static bool result_names(TdMlirParse *p, Words *name, Words *at) {
   while (td_mlir_parse_peek(p) == '%' || name->n) {
     td_mlir_parse_peek(p);
-    const char *place = p->at, *word = td_mlir_parse_marked(p, "%");
+    const char *place = p->at, *word = marked(p, "%");
     if (!word) return false;
     if (td_mlir_parse_peek(p) == ':')
       return td_mlir_parse_fail(p, "results are named one by one: %%%s, ..", word);
@@ -57,7 +58,7 @@ static bool result_names(TdMlirParse *p, Words *name, Words *at) {
 bool td_mlir_parse_operand(TdMlirParse *p, TdMlirOp *op) {
   const Scope *s = p->scope;
   td_mlir_parse_peek(p);
-  const char *at = p->at, *name = td_mlir_parse_marked(p, "%");
+  const char *at = p->at, *name = marked(p, "%");
   TdMlirValue *v = name ? td_map_getp(&s->value, name) : NULL;
   if (name && !v) {
     p->at = at;
@@ -88,7 +89,7 @@ static TdMlirBlock *block_named(TdMlirParse *p, TdMap *blocks, const char *label
 }
 
 bool td_mlir_parse_successor(TdMlirParse *p, TdMlirOp *op, TdMlirRegion *r, TdMap *blocks) {
-  const char *label = td_mlir_parse_marked(p, "^");
+  const char *label = marked(p, "^");
   if (!label) return false;
   if (!r) return td_mlir_parse_fail(p, "a successor outside of a region");
   td_mlir_successor(p->m, op, block_named(p, blocks, label));
@@ -130,7 +131,7 @@ static bool read_op(TdMlirParse *p, TdMlirBlock *at, TdMap *blocks, TdMlirOp **o
 
 bool td_mlir_parse_argument(TdMlirParse *p, TdMlirBlock *b, const TdMlirType *t) {
   td_mlir_parse_peek(p);
-  const char *name = td_mlir_parse_marked(p, "%");
+  const char *name = marked(p, "%");
   if (!name || (!t && (!td_mlir_parse_need(p, ":") || !(t = td_mlir_parse_type(p))))) return false;
   TdMlirValue *v = TD_NEW(p->m->arena, TdMlirValue);
   *v = (TdMlirValue){.name = name, .type = t, .block = b};
@@ -154,7 +155,7 @@ static bool arguments(TdMlirParse *p, TdMlirBlock *b) {
 
 /* A block's label and arguments. */
 static TdMlirBlock *head(TdMlirParse *p, TdMlirRegion *r, TdMap *blocks) {
-  const char *at = p->at, *label = td_mlir_parse_marked(p, "^");
+  const char *at = p->at, *label = marked(p, "^");
   if (!label) return NULL;
   TdMlirBlock *b = block_named(p, blocks, label);
   if (b->region) {
@@ -251,7 +252,8 @@ static bool pretty(TdMlirParse *p, TdMlirOp *op, const TdSpelling *row, TdMap *b
   const TdMlirType **type = TD_NEWN(p->m->arena, const TdMlirType *, name->n + 1);
   if (!td_mlir_pretty_read(p, op, row, blocks, name->n, type)) return false;
   for (size_t i = 0; i < name->n; i++)
-    if (!type[i]) return td_mlir_parse_fail(p, "%s gives other results", op->name);
+    if (!type[i])
+      return td_diag_set(p->d, TD_USAGE, "mlir-text", op->loc, "%s gives other results", op->name);
   return add_results(p, op, name, at, type);
 }
 
@@ -266,7 +268,7 @@ static bool one_op(TdMlirParse *p, TdMlirBlock *at, TdMap *blocks, TdMlirOp **ou
   const char *word = is_word ? td_mlir_parse_word(p) : td_mlir_parse_string(p, &n);
   if (!word) return false;
   if (is_word) {
-    const TdSpelling *row = td_mlir_spelled(td_mlir_version(TD_MLIR_PRETTY), word);
+    const TdSpelling *row = td_spelling_find(td_spelling_version(TD_MLIR_PRETTY), word);
     if (!row) {
       p->at = begin;
       return td_mlir_parse_fail(p, "'%s' is no operation that dialect v1.3 spells so", word);
@@ -279,7 +281,8 @@ static bool one_op(TdMlirParse *p, TdMlirBlock *at, TdMap *blocks, TdMlirOp **ou
   TdMlirOp *op = *out = td_mlir_op(p->m, at, word);
   op->loc = loc;
   if (!operands(p, op) || !successors(p, op, at ? at->region : NULL, blocks)) return false;
-  if (td_mlir_parse_take(p, "<{") && (!td_mlir_parse_attributes(p, op, "}") || !td_mlir_parse_need(p, ">")))
+  if (td_mlir_parse_take(p, "<{") &&
+      (!td_mlir_parse_attributes(p, op, "}") || !td_mlir_parse_need(p, ">")))
     return false;
   if (!regions(p, op)) return false;
   if (td_mlir_parse_take(p, "{") && !td_mlir_parse_attributes(p, op, "}")) return false;

@@ -1,5 +1,5 @@
 /* mlir.c - builds trees of MLIR, and compares them. */
-#include "backends/npu/mlir.h"
+#include "backends/npu/mlir/mlir.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* mlir_pretty_read.c - reads operations as dialect.def spells them: the rows that print them, the
+/* pretty_read.c - reads operations as dialect.def spells them: the rows that print them, the
  * other way round. */
-#include "backends/npu/mlir_pretty.h"
+#include "backends/npu/mlir/pretty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static bool word(const Read *r, const TdSpelled *x) {
   td_mlir_parse_peek(r->p);
   const char *at = r->p->at, *w = td_mlir_parse_word(r->p);
   int64_t i = 0;
-  bool known = w && td_mlir_number(td_mlir_version(TD_MLIR_PRETTY),
-                                   *x->more[1] ? x->more[1] : x->name, w, &i);
+  bool known = w && td_spelling_number(td_spelling_version(TD_MLIR_PRETTY),
+                                       *x->more[1] ? x->more[1] : x->name, w, &i);
   if (!known) r->p->at = at;
   if (!known) return td_mlir_parse_fail(r->p, "'%s' is no %s", w ? w : "", x->name);
   return set(r, x->name, td_mlir_int(r->p->m, i, x->more[0]));
@@ -77,7 +77,7 @@ static bool fixed(const Read *r, const TdSpelled *x, const char *end) {
   TdMlir *m = r->p->m;
   int64_t num[TD_SPELLED_SET];
   if (is(x, "const")) return set(r, x->name, td_mlir_string(m, x->more[0], strlen(x->more[0])));
-  size_t n = td_mlir_spelled_set(x, end, num);
+  size_t n = td_spelling_set(x, end, num);
   return set(r, x->name, td_mlir_ints(m, TD_MLIR_A_INTS, num, n, td_mlir_scalar(m, "i32")));
 }
 
@@ -138,8 +138,7 @@ static bool types(const Read *r) {
     same = td_mlir_same_type(t->in[i], r->op->operand.at[i]->type);
   for (size_t i = 0; same && i < r->n; i++) r->result[i] = t->out[i];
   if (!same) r->p->at = at;
-  return same ||
-         td_mlir_parse_fail(r->p, "a type that is not that of the operands and results");
+  return same || td_mlir_parse_fail(r->p, "a type that is not that of the operands and results");
 }
 
 /* (types) of a function that gives nothing. */
@@ -158,14 +157,15 @@ static bool takes(const Read *r, const TdSpelled *x) {
 
 static bool result(const Read *r, const TdSpelled *x) {
   const TdMlirAttr *a = td_mlir_get(r->op, x->name);
-  const TdMlirType *t = is(x, "gives") ? td_mlir_parse_type(r->p)
-                        : is(x, "is")  ? td_mlir_scalar(r->p->m, x->name)
+  const TdMlirType *t = is(x, "gives")                      ? td_mlir_parse_type(r->p)
+                        : is(x, "is")                       ? td_mlir_scalar(r->p->m, x->name)
                         : is(x, "same") && r->op->operand.n ? r->op->operand.at[0]->type
                                                             : NULL;
   if (is(x, "of")) t = a ? a->type : NULL;
   if (r->n) r->result[0] = t;
   return t && r->n == 1 ? true
-                        : td_mlir_parse_fail(r->p, "%s gives one result", r->op->name);
+                        : td_diag_set(r->p->d, TD_USAGE, "mlir-text", r->op->loc,
+                                      "%s gives one result", r->op->name);
 }
 
 static TdMlirBlock *body_of(Read *r) {
@@ -231,12 +231,12 @@ bool td_mlir_pretty_read(TdMlirParse *p, TdMlirOp *op, const TdSpelling *row, Td
   Read r = {.p = p, .op = op, .blocks = blocks, .n = n, .result = result};
   TdSpelled x;
   const char *at = row->text;
-  td_mlir_spelled_next(&at, &x);
+  td_spelling_next(&at, &x);
   size_t word = strcspn(x.text, " (<");
   x.text += word;
   x.n -= word;
   do {
     if (!piece(&r, &x, at - 1)) return false;
-  } while (td_mlir_spelled_next(&at, &x));
+  } while (td_spelling_next(&at, &x));
   return true;
 }

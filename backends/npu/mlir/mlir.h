@@ -166,11 +166,11 @@ typedef enum {
   TD_MLIR_CHECK,   /* the same for `mlir-opt --irdl-file`, whose operations have neither
                     * properties, successors nor terminators, and no attributes of their own */
   TD_MLIR_PRETTY,  /* what people read, as dialect v1.3 spells it (dialect.def) */
-  TD_MLIR_PRETTY_1_0 /* and v1.0 */
+  TD_MLIR_PRETTY_1_0
 } TdMlirForm;
 void td_mlir_print(TdText *out, const TdMlir *m, TdMlirForm form);
 
-/* The tree of a text in generic form, or spelled as dialect v1.3 does: n bytes, whose lines `source`
+/* The tree of a text in generic form, or as dialect v1.3 spells it: n bytes, whose lines `source`
  * numbers. NULL, with line and column in *d, for what is no such text. A value is defined before
  * its uses. */
 TdMlir *td_mlir_read(TdArena *a, uint32_t source, const char *text, size_t n, TdDiag *d);
