@@ -114,7 +114,8 @@ static bool count(size_t *n, const TdSpelled *x) {
 }
 
 static bool fits_piece(Fit *f, const TdSpelled *x, const char *end) {
-  if (is(x, "int")) return has(f, x, TD_MLIR_A_INT, x->more[0]);
+  if (is(x, "more") && !td_mlir_get(f->op, x->name)) return true;
+  if (is(x, "int") || is(x, "more")) return has(f, x, TD_MLIR_A_INT, x->more[0]);
   if (is(x, "word")) return fits_word(f, x);
   if (is(x, "attr") || is(x, "set") || is(x, "takes"))
     return is(x, "attr")    ? (f->told++, td_mlir_get(f->op, x->name) != NULL)
@@ -261,6 +262,7 @@ static void put_piece(const Print *p, const TdSpelled *x) {
   const TdMlirAttr *a = td_mlir_get(op, x->name);
   size_t n = (size_t)atoi(x->name);
   if (is(x, "int")) td_text_putf(p->out, "%lld", (long long)a->i);
+  if (is(x, "more") && a) td_text_putf(p->out, ", %s = %lld", x->name, (long long)a->i);
   if (is(x, "word"))
     td_text_puts(p->out, td_spelling_word(td_spelling_version(p->form),
                                           *x->more[1] ? x->more[1] : x->name, a->i));

@@ -202,7 +202,11 @@ static bool body(Read *r, const TdSpelled *x) {
 static bool piece(Read *r, const TdSpelled *x, const char *end) {
   size_t n = (size_t)atoi(x->name);
   if (x->text) return text(r, x);
-  if (is(x, "int")) return integer(r, x);
+  if (is(x, "more")) {
+    if (!td_mlir_parse_take(r->p, ",")) return true;
+    if (!td_mlir_parse_need(r->p, x->name) || !td_mlir_parse_need(r->p, "=")) return false;
+  }
+  if (is(x, "int") || is(x, "more")) return integer(r, x);
   if (is(x, "word")) return word(r, x);
   if (is(x, "attr")) return set(r, x->name, td_mlir_parse_attr(r->p));
   if (is(x, "string") || is(x, "maybe") || is(x, "symbol")) return symbol(r, x);
