@@ -75,6 +75,16 @@ void td_bind_set_boolean(lua_State *L, const char *key, bool v);
 void td_bind_set_string(lua_State *L, const char *key, const char *v);
 /* Has `require(name)` call a loader. */
 void td_bind_set_module(lua_State *L, const char *name, lua_CFunction loader);
+/* stdlib.c: the modules' own environment. */
+/* Keeps the globals as they are now for stdlib. */
+void td_stdlib_open(lua_State *L);
+/* Registers the module tide.globals, which makes tide's names global. */
+void td_stdlib_open_globals(lua_State *L);
+/* Pushes what a global was when Tide was opened; a module, required by what `require` was. */
+void td_stdlib_push_global(lua_State *L, const char *name);
+void td_stdlib_push_module(lua_State *L, const char *name);
+/* Gives the chunk on top of the stack that environment. */
+void td_stdlib_enclose(lua_State *L);
 /* Registers methods of a class under a metatable name; leaves the metatable on the stack. */
 void td_bind_class(lua_State *L, const char *name, const luaL_Reg *meta, const luaL_Reg *methods);
 /* Has completion and errors know the fields, divided by blanks, of the class whose metatable is on

@@ -92,14 +92,10 @@ r.chunks {
   {"no-source", "tide.§kernel {load(string.dump(function() end, true))}",
     "tide.kernel {load(string.dump(function() end))}"},
   {"ambiguous-function",
-    "§local f, g = function(A) A[0] = 1 end, function(A) A[0] = 2 end\n"
+    "§local f, g = function(A) A[0] = 1 end, " .. (" "):rep(70000) .. "function(A) A[0] = 2 end\n"
       .. "tide.kernel {A = i32[1], f}",
-    "local f, g = function(A) A[0] = 1 end, function(B) B[0] = 2 end\ntide.kernel {A = i32[1], f}"},
-  {"ambiguous-function",
-    "local f, g = function(x) return x end, function(x) return 2 * x end\n"
-      .. "tide.kernel {A = i32[1], function(A) A[0] = §f(A[0]) end}",
-    "local f, g = function(x) return x end, function(y) return 2 * y end\n"
-      .. "tide.kernel {A = i32[1], function(A) A[0] = f(A[0]) end}"},
+    "local f, g = function(A) A[0] = 1 end, " .. (" "):rep(60000) .. "function(A) A[0] = 2 end\n"
+      .. "tide.kernel {A = i32[1], f}"},
   {"no-source",
     "local f = load(string.dump(add, true))\n"
       .. "tide.kernel {A = i32[1], function(A) A[0] = §f(A[0], 1) end}",

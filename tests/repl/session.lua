@@ -217,6 +217,16 @@ t.test(":log numbers the steps, :diff and :undo take a schedule and a step", fun
   t.has(session ":log\n", "takes a schedule, not nil: none was shown yet")
 end)
 
+t.test("what is taken back is shown by what changes, at :undo and s:undo()", function()
+  local back = "-     for i_o = 0, 1 do\n-       for i_i = 0, 3 do\n-         x[i_o * 4 + i_i] = i_o * 4 + i_i\n-       end\n"
+    .. "+     for i = 0, 7 do\n+       x[i] = i\n      end\n    end,\n"
+  t.has(session(schedule .. 's:split("i", 4);\n:undo s\n'), back .. 'taken back: s:split("i", 4)\n')
+  t.has(session(schedule .. 's:split("i", 4);\ns:undo()\n'), back .. 'taken back: s:split("i", 4)\n')
+  t.has(session(schedule .. 's:split("i", 4);\ns:unroll("i_i")\n:undo s, 2\n'),
+    'taken back: s:unroll("i_i")\ntaken back: s:split("i", 4)\n')
+  t.has(session(schedule .. 's:split("i", 4)\ns:undo();\ns:split("i", 2)\n'), "+     for i_o = 0, 3 do")
+end)
+
 t.test("schedules of STeP graphs are shown by what changed, undone and logged like others", function()
   local graph = [[
 step = require "tide.step"

@@ -151,9 +151,7 @@ static void push_at(lua_State *L, int idx, int n) {
 static void push_verdict(lua_State *L, const TdVersion *v) {
   lua_settop(L, 2);
   lua_getiuservalue(L, 1, 1);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide");
   lua_getfield(L, 4, "verify");
   push_at(L, 3, v->step - 1);
   push_at(L, 3, v->step);

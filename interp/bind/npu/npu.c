@@ -231,9 +231,7 @@ bool td_bind_npu_search(lua_State *L, const TdPrim *prim) {
   bool npu = lua_type(L, -1) == LUA_TSTRING && td_device_find(lua_tostring(L, -1));
   lua_pop(L, 1);
   if (!npu) return false;
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.npu");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.npu");
   lua_getfield(L, -1, "search");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);

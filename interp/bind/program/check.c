@@ -31,9 +31,7 @@ static int check_contract(lua_State *L) {
   if (td_bind_opt_word(L, 2, "contract", contracts, -1) < 0)
     td_bind_fail(L, "option", "say which contract: {contract = \"latch\"} or \"fire\"");
   td_bind_opt_word(L, 2, "device", td_target_names, 0);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.contract");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.contract");
   lua_getfield(L, -1, "check");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
@@ -108,9 +106,7 @@ static bool take_unit(lua_State *L) {
 /* d:depths {contract = "fire"}: raises the least depths by runs; or leaves them ("latch"). Pushes
  * the new ones by name. */
 static void raise_depths(lua_State *L, const TdTraffic *n, int64_t *depth, int options) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.contract");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.contract");
   lua_getfield(L, -1, "depths");
   lua_pushvalue(L, 1);
   lua_createtable(L, 0, (int)n->line.n);

@@ -127,9 +127,7 @@ const TdProg *td_bind_test_graph(lua_State *L, int idx) {
 }
 
 int td_bind_draw(lua_State *L, const char *how) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.drawing");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.drawing");
   lua_getfield(L, -1, how);
   lua_pushvalue(L, -3);
   lua_call(L, 1, 1);

@@ -79,9 +79,7 @@ int td_bind_fifos(lua_State *L) {
   lua_settop(L, 2);
   check_design(L);
   if (td_bind_check_options(L, 2, options)) td_bind_opt_word(L, 2, "device", td_target_names, 0);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.fifos");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.fifos");
   lua_getfield(L, -1, "report");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);

@@ -52,21 +52,39 @@ const TdSchedule *td_bind_test_graph_schedule(lua_State *L, int idx) {
   return box ? &box->s : NULL;
 }
 
-bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
-  ScheduleBox *box = check_schedule(L, idx);
-  const TdVersion *shown = box->shown;
-  box->shown = box->s.now;
-  if (!shown || shown == box->s.now || shown->step >= box->s.now->step ||
-      td_schedule_at(&box->s, shown->step) != shown)
-    return false;
-  TdText diff = td_text_new(out->arena);
-  td_schedule_diff(&diff, shown->kind, shown->prog, box->s.now->kind, box->s.now->prog);
-  td_show_diff(out, td_text_str(&diff));
-  for (int n = shown->step + 1; n <= box->s.now->step; n++)
+/* The last version that two have in common, or NULL. */
+static const TdVersion *common_version(const TdVersion *x, const TdVersion *y) {
+  while (x && y && x != y) {
+    if (x->step >= y->step)
+      x = x->parent;
+    else
+      y = y->parent;
+  }
+  return x && y ? x : NULL;
+}
+
+/* Puts what was said of the steps after `from`, and how the last one was proved. */
+static void put_said(TdText *out, const ScheduleBox *box, const TdVersion *from) {
+  for (int n = from->step + 1; n <= box->s.now->step; n++)
     for (size_t i = 0; i < td_schedule_at(&box->s, n)->nnote; i++)
       td_text_putf(out, "note: %s\n", td_schedule_at(&box->s, n)->note[i]);
   if (box->proved == box->s.now && box->verdict == TD_EVAL_EQUAL)
     td_text_putf(out, "proved: %s\n", td_domain_level_name(box->level));
+}
+
+bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
+  ScheduleBox *box = check_schedule(L, idx);
+  const TdVersion *shown = box->shown, *now = box->s.now;
+  const TdVersion *common = shown ? common_version(shown, now) : NULL;
+  box->shown = now;
+  if (!common || shown == now) return false;
+  const TdVersion *from = common == now ? shown : common;
+  TdText diff = td_text_new(out->arena);
+  td_schedule_diff(&diff, from->kind, from->prog, now->kind, now->prog);
+  td_show_diff(out, td_text_str(&diff));
+  if (from == common) put_said(out, box, from);
+  for (; from != common; from = from->parent)
+    td_text_putf(out, "taken back: s:%s\n", from->call);
   return true;
 }
 
@@ -275,6 +293,7 @@ static int l_undo(lua_State *L) {
       n < 0 || n > box->s.now->step ? NULL : td_schedule_at(&box->s, box->s.now->step - (int)n);
   if (!v)
     return td_bind_fail(L, "step", "cannot undo %d steps: there are %d", (int)n, box->s.now->step);
+  box->shown = box->s.now;
   box->s.now = v;
   td_bind_enter(L)->changes++;
   lua_settop(L, 1);

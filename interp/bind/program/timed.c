@@ -184,9 +184,7 @@ static int l_timeline(lua_State *L) {
 static int push_energy(lua_State *L) {
   const TdTimed *t = check_last(L);
   if (!t->nkind) return 0;
-  lua_getglobal(L, "require");
-  lua_pushstring(L, "tide.energy");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.energy");
   lua_getfield(L, -1, "of");
   lua_pushstring(L, t->target);
   lua_createtable(L, (int)t->ntask, 0);

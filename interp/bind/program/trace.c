@@ -20,9 +20,7 @@ bool td_bind_has_traced(lua_State *L) {
 
 int td_bind_trace(lua_State *L, const char *word) {
   int n = lua_gettop(L);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.t2s.expr");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.t2s.expr");
   lua_getfield(L, -1, "apply");
   lua_replace(L, -2);
   lua_insert(L, 1);

@@ -108,9 +108,7 @@ static int l_html(lua_State *L) {
   if (!lua_isnoneornil(L, 2) && !lua_isstring(L, 2))
     return td_bind_fail(L, "argument", "html: the path of a page is a string");
   lua_settop(L, 2);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.viewer");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.viewer");
   if (lua_isnil(L, 2)) {
     lua_getfield(L, -1, "page");
     lua_pushvalue(L, 1);

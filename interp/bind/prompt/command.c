@@ -182,9 +182,7 @@ bool td_command_push_tutorial(lua_State *L, const char *function) {
     if (!begun) lua_pop(L, 1);
     return begun;
   }
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.tutorial");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.tutorial");
   lua_getfield(L, -1, "hear");
   lua_setfield(L, LUA_REGISTRYINDEX, KEY_LESSON);
   lua_getfield(L, -1, function);
@@ -231,9 +229,7 @@ static void run_trace(lua_State *L, const char *args, TdText *out) {
 /* Calls function `name` of a module of stdlib with the arguments; its result is what to show. */
 static void call_module(lua_State *L, const char *module, const char *name, const char *args,
                         TdText *out) {
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module);
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, module);
   lua_getfield(L, -1, name);
   lua_pushstring(L, args);
   lua_call(L, 1, 2);

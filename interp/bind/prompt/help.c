@@ -263,7 +263,7 @@ static bool prim_holds(const TdPrim *p, const char *word) {
 
 void td_help_push_library(lua_State *L, const char *module, const char *function,
                           const char *name) {
-  lua_getglobal(L, "require");
+  td_stdlib_push_global(L, "require");
   lua_pushstring(L, module);
   bool ok = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_istable(L, -1);
   if (ok) {

@@ -47,22 +47,7 @@ static void open_exit(lua_State *L) {
 }
 
 void td_prompt_open(lua_State *L) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide");
-  lua_call(L, 1, 1);
-  lua_pushvalue(L, -1);
-  lua_setglobal(L, "tide");
-  lua_pushnil(L);
-  while (lua_next(L, -2)) {
-    lua_getglobal(L, lua_tostring(L, -2));
-    bool free = lua_isnil(L, -1);
-    lua_pop(L, 1);
-    if (free) {
-      lua_pushvalue(L, -1);
-      lua_setglobal(L, lua_tostring(L, -3));
-    }
-    lua_pop(L, 1);
-  }
+  td_stdlib_push_module(L, "tide.globals");
   lua_pop(L, 1);
   td_bind_enter(L)->setting[TD_SET_CHECK] = TD_CHECK_QUICK;
   td_prompt_open_coroutines(L);

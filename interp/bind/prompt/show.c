@@ -195,9 +195,7 @@ void td_show_diff(TdText *out, const char *diff) {
 /* What `function` of a module of stdlib says of the value at idx; false: nothing. */
 static bool show_drawn(lua_State *L, TdText *out, int idx, const char *module,
                        const char *function) {
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module);
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, module);
   lua_getfield(L, -1, function);
   lua_pushvalue(L, idx);
   lua_pushboolean(L, has_colour());

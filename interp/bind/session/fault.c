@@ -126,6 +126,19 @@ static void add_callers(const TdLuaFault *f, TdDiag *d) {
   }
 }
 
+/* Adds what would help where a name is nil. */
+static void help_with(const TdLuaFault *f, const TdAstExpr *operand, TdDiag *d) {
+  const char *meant = operand ? td_fault_meant(f, operand) : NULL, *habit = td_habit_word(f->name);
+  bool ours = meant && strncmp(meant, "tide.", 5) == 0 && strcmp(meant + 5, f->name) == 0;
+  if (habit)
+    td_diag_help(d, "%s", habit);
+  else if (meant)
+    td_diag_help(d, "did you mean '%s'?%s", meant,
+                 ours ? " (`require \"tide.globals\"` makes it global)" : "");
+  else if (td_help_field(f->name))
+    td_diag_help(d, "%s: %s", f->name, td_help_field(f->name));
+}
+
 /* Makes the error at slot 1 a table if it is a text with a place in a chunk that is kept. */
 static int l_describe(lua_State *L) {
   TdLuaFault f = {.L = L, .level = -1, .arena = td_bind_arena(L)};
@@ -140,14 +153,7 @@ static int l_describe(lua_State *L) {
   if (!find_syntax(&f, &d)) {
     const TdAstExpr *user, *operand = td_fault_operand(&f, &user);
     td_diag_set(&d, TD_LUA, "error", td_fault_place(&f, operand, user), "%s", td_fault_words(&f));
-    const char *meant = operand && f.name && f.is_nil ? td_fault_meant(&f, operand) : NULL;
-    const char *habit = f.is_nil && f.name ? td_habit_word(f.name) : NULL;
-    if (habit)
-      td_diag_help(&d, "%s", habit);
-    else if (meant)
-      td_diag_help(&d, "did you mean '%s'?", meant);
-    else if (f.is_nil && f.name && td_help_field(f.name))
-      td_diag_help(&d, "%s: %s", f.name, td_help_field(f.name));
+    if (f.is_nil && f.name) help_with(&f, operand, &d);
     add_callers(&f, &d);
   }
   td_bind_push_failure(L, &d);

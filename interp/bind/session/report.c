@@ -16,9 +16,7 @@ static void to_json(lua_State *L) {
   bool json = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
   if (!json) return;
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.diagnostics");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.diagnostics");
   lua_getfield(L, -1, "text");
   lua_pushvalue(L, -3);
   lua_call(L, 1, 1);

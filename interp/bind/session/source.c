@@ -7,6 +7,7 @@
 #include "base/home.h"
 #include "bind/bind.h"
 #include "bind/session/operator.h"
+#include "bind/session/which.h"
 #include "frontend/lua/parse.h"
 #include "frontend/lua/walk_ast.h"
 
@@ -187,10 +188,25 @@ static int l_load(lua_State *L) {
   return lua_gettop(L);
 }
 
+/* Whether a chunk is a file of stdlib, which lies in folder home; none does in NULL. */
+static bool is_stdlib(const char *source, const char *home) {
+  static const char below[] = "/stdlib/";
+  size_t n = home ? strlen(home) : 0;
+  return n && *source == '@' && strncmp(source + 1, home, n) == 0 &&
+         strncmp(source + 1 + n, below, sizeof below - 1) == 0;
+}
+
+/* Whether a chunk is a file of Tide's own stdlib. */
+static bool is_own(const char *source) {
+  char home[4096];
+  return strstr(source, "/stdlib/") && td_home_find("stdlib", home, sizeof home) &&
+         is_stdlib(source, home);
+}
+
 /* The searcher of require for Lua files. */
 static int l_searcher(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
-  lua_getglobal(L, "package");
+  td_stdlib_push_global(L, "package");
   lua_getfield(L, -1, "searchpath");
   lua_pushvalue(L, 1);
   lua_getfield(L, -3, "path");
@@ -204,6 +220,7 @@ static int l_searcher(lua_State *L) {
   if (load_kept(L, chunk, true) != LUA_OK)
     return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s", name, path,
                       lua_tostring(L, -1));
+  if (is_own(chunk)) td_stdlib_enclose(L);
   lua_pushstring(L, path);
   return 2;
 }
@@ -277,15 +294,15 @@ bool td_bind_function(lua_State *L, int idx, const TdAst **ast, const TdAstFn **
   }
   TdAstFns all =
       td_ast_functions(*ast, d->arena, (uint32_t)ar.linedefined, (uint32_t)ar.lastlinedefined);
-  size_t n = 0;
+  TD_VEC(const TdAstFn *) list = {0};
   for (size_t i = 0; i < all.n; i++)
-    if (fits(L, idx, all.at[i], &ar)) {
-      *fn = all.at[i];
-      n++;
-    }
-  if (n == 1) return true;
+    if (fits(L, idx, all.at[i], &ar)) td_vec_push(d->arena, &list, all.at[i]);
+  int top = lua_gettop(L);
+  *fn = list.n == 1 ? list.at[0] : list.n ? td_which_function(L, idx, id, list.at, list.n) : NULL;
+  td_bind_settop(L, top);
+  if (*fn) return true;
   TdLoc at = {.source = id, .line = (uint32_t)ar.linedefined, .col = 1, .len = 1};
-  if (n == 0)
+  if (!list.n)
     return td_diag_set(d, TD_USAGE, "no-source", at,
                        "the source no longer holds this function: "
                        "was it edited since it was loaded?");
@@ -332,21 +349,6 @@ static bool look_call(void *ud, const TdAstExpr *e) {
 /* Whether a name is what Lua calls an element by a number or a variable. */
 static bool is_element(const char *name) {
   return name && (strcmp(name, "integer index") == 0 || strcmp(name, "?") == 0);
-}
-
-/* Whether a chunk is a file of stdlib, which lies in folder home; none does in NULL. */
-static bool is_stdlib(const char *source, const char *home) {
-  static const char below[] = "/stdlib/";
-  size_t n = home ? strlen(home) : 0;
-  return n && *source == '@' && strncmp(source + 1, home, n) == 0 &&
-         strncmp(source + 1 + n, below, sizeof below - 1) == 0;
-}
-
-/* Whether a chunk is a file of Tide's own stdlib. */
-static bool is_own(const char *source) {
-  char home[4096];
-  return strstr(source, "/stdlib/") && td_home_find("stdlib", home, sizeof home) &&
-         is_stdlib(source, home);
 }
 
 /* The call that Lua code is making of the running C function: its tree, and in *loc the best place

@@ -28,9 +28,7 @@ int td_stp_l_html(lua_State *L) {
   if (!lua_isnoneornil(L, 2) && !lua_isstring(L, 2))
     return td_bind_fail(L, "argument", "html: the path of a page is a string");
   lua_settop(L, 2);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.graph_page");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.graph_page");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
   lua_call(L, 2, 2);
@@ -91,9 +89,7 @@ int td_stp_l_constants(lua_State *L) {
 /* g:metric(name, ...) and g:intensity(): stdlib's, with the module's function of this name. */
 static int call_stdlib(lua_State *L, const char *name) {
   td_stp_check_program(L, 1);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.step.metrics");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.step.metrics");
   lua_getfield(L, -1, name);
   lua_insert(L, 1);
   lua_pop(L, 1);
@@ -113,9 +109,7 @@ int td_stp_l_intensity(lua_State *L) {
 int td_stp_l_design(lua_State *L) {
   td_stp_check_program(L, 1);
   lua_settop(L, 2);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.step.design");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.step.design");
   lua_insert(L, 1);
   lua_call(L, 2, LUA_MULTRET);
   return lua_gettop(L);

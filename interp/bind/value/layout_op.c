@@ -320,9 +320,7 @@ static int l_addresses(lua_State *L) {
 static int l_draw(lua_State *L) {
   check_known(L, 1);
   lua_settop(L, 2);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "tide.tool.places");
-  lua_call(L, 1, 1);
+  td_stdlib_push_module(L, "tide.tool.places");
   lua_getfield(L, -1, lua_tostring(L, lua_upvalueindex(1)));
   lua_insert(L, 1);
   lua_settop(L, 3);

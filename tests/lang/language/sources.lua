@@ -32,6 +32,38 @@ t.test("strings, named chunks, pieces, chunks that share a name", function()
   t.eq(p.same(tide.kernel {A = i32[4], three}, A)[0], 3)
 end)
 
+t.test("several functions on one line, alike but for their code", function()
+  local a, b = tide.kernel {A = i32[4], function(A) A[0] = 1 end}, tide.kernel {A = i32[4], function(A) A[0] = 2 end}
+  t.eq({p.same(a, A)[0], p.same(b, A)[0]}, {1, 2})
+  local f, g = function(x) return x + 1 end, function(x) return x * 3 end
+  t.eq(p.same(tide.kernel {A = i32[4], function(A) A[0] = f(A[1]) A[1] = g(A[1]) end}, A):table(), {3, 6, 3, 4})
+  local many = {"return {"}
+  for n = 1, 40 do many[#many + 1] = ("function(A) A[%d] = %d end,"):format(n % 4, n) end
+  many = load(table.concat(many) .. "}", "=many")()
+  for n = 1, 40 do t.eq(p.same(tide.kernel {A = i32[4], many[n]}, A)[n % 4], n) end
+  local inner = load "return function(A) return function(A) A[0] = 14 end, #A end"()""
+  t.eq(p.same(tide.kernel {A = i32[4], inner}, A)[0], 14)
+  local path = file("one_line.lua", "#!/usr/bin/env tide\nlocal tide = require 'tide' "
+    .. "return tide.kernel {A = tide.i32[4], function(A) A[0] = 5 end}, "
+    .. "tide.kernel {A = tide.i32[4], function(A) A[0] = 6 end}")
+  local five, six = dofile(path)
+  t.eq({p.same(five, A)[0], p.same(six, A)[0]}, {5, 6})
+  local out = shell.session("a = tide.kernel {A = i32[1], function(A) A[0] = 7 end} "
+    .. "local b = tide.kernel {A = i32[1], function(A) A[0] = 8 end}\na\nb\n")
+  t.has(out, "a = tide.kernel {\n  A = i32[1],\n  function(A)\n    A[0] = 7\n")
+  t.has(out, "b = tide.kernel {\n  A = i32[1],\n  function(A)\n    A[0] = 8\n")
+end)
+
+t.test("tide.globals makes tide's names global, and leaves those that are there", function()
+  local path = file("with_globals.lua", 'i8 = "mine"\nrequire "tide.globals"\n'
+    .. "k = kernel {A = i32[N or 4], function(A) for i, j in grid(2, 2) do A[2 * i + j] = i end end}\n"
+    .. "print(i8, schedule(k):loops()[2], tide.kernel == kernel)\n")
+  t.eq(shell.output(shell.quote(shell.program) .. " " .. shell.quote(path) .. " 2>&1"),
+    "mine\tj\ttrue\n")
+  t.has(shell.output(shell.quote(shell.program) .. " - 2>&1 <<'end'\nA = i8[4]\nend"),
+    "help: did you mean 'tide.i8'? (`require \"tide.globals\"` makes it global)")
+end)
+
 t.test("files, modules, dofile, loadfile, environments", function()
   local text = head .. "return tide.kernel {A = tide.i32[4], " .. body .. "}\n"
   local path = file("kernel_module.lua", text)
