@@ -352,6 +352,7 @@ int luaopen_tide(lua_State *L) {
   td_bind_enter(L);
   lua_newtable(L);
   td_bind_open_source(L);
+  td_show_open(L);
   td_stdlib_open(L);
   td_stdlib_open_globals(L);
   td_bind_open_type(L);

@@ -75,6 +75,8 @@ void td_bind_set_boolean(lua_State *L, const char *key, bool v);
 void td_bind_set_string(lua_State *L, const char *key, const char *v);
 /* Has `require(name)` call a loader. */
 void td_bind_set_module(lua_State *L, const char *name, lua_CFunction loader);
+/* show.c: tide.show, of the module on top of the stack; and, in the program, print of tables. */
+void td_show_open(lua_State *L);
 /* stdlib.c: the modules' own environment. */
 /* Keeps the globals as they are now for stdlib. */
 void td_stdlib_open(lua_State *L);

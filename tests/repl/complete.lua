@@ -192,7 +192,7 @@ t.test("names, fields and methods", function()
 end)
 
 t.test("commands, their arguments, help", function()
-  offer { [":re"] = "reload", [":set "] = "check ghost journal progress trace", [":set ghost "] = "off on",
+  offer { [":re"] = "reload", [":set "] = "check ghost journal pager progress trace", [":set ghost "] = "off on",
     [":check q"] = "quick", [":quit "] = "", [":log gem"] = "gemm", ["?reord"] = "reorder", ["?int-d"] = "int-division",
     ["??no-lo"] = "no-longer-held no-loop",
     ["?:ti"] = "time", [":diff s, s"] = offers "s",

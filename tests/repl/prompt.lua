@@ -37,7 +37,8 @@ t.test("fields by name, whatever the order that they lie in", function()
   for i = 1, 18 do words[i] = ("k%02d = %d"):format(i * 7 % 19, i) end
   for i, word in ipairs(words) do shown[i] = word end
   table.sort(shown)
-  t.eq(session("{" .. table.concat(words, ", ") .. ", 'first', [2.5] = 'last'}"),
+  local out = session("{" .. table.concat(words, ", ") .. ", 'first', [2.5] = 'last'}")
+  t.eq(out:gsub("\n +", " "):gsub("{ ", "{"):gsub("\n}", "}"),
     '{"first", ' .. table.concat(shown, ", ") .. ', [2.5] = "last"}\n')
 end)
 

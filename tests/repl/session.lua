@@ -217,8 +217,53 @@ t.test(":log numbers the steps, :diff and :undo take a schedule and a step", fun
   t.has(session ":log\n", "takes a schedule, not nil: none was shown yet")
 end)
 
+t.test("a user's table, string, io, math, print and require harm nothing", function()
+  local path = t.tmp "own.lua"
+  local out = session("table, string, io, math = {1, 2}, 'x', 5, nil\n"
+    .. "print, require, pairs, ipairs, tostring = 1, 2, 3, 4, 5\n"
+    .. "type, error, pcall, next, select, load, setmetatable, os = nil\n" .. schedule
+    .. 's:split("i", 4);\n:log s\ns:estimate()\ns:steps()[1].verdict\ntide.show({s:loops()})\n?loop\n?not-divisible\n'
+    .. "tutorial\n:tutorial stop\n#s:html()\ntable\n:undo s\n:save " .. path
+    .. "\ntide.matmul(i8[2][2](1), i8[2][2](1))\n")
+  t.ok(not out:find "error:", out)
+  t.has(out, "u280 at 300 MHz")
+  t.has(out, "{1, 2}\n")
+  t.has(out, "saved 11 inputs")
+  t.has(out, "i32[2][2]\n[0]  2  2")
+  t.has(shell.output(shell.quote(shell.program) .. " " .. shell.quote(path) .. " 2>&1 && echo replayed"), "replayed")
+end)
+
+t.test("tables and lists of reports print in scripts as at the prompt", function()
+  local path = t.tmp "prints.lua"
+  shell.write(path, [[
+require "tide.globals"
+local k = kernel {x = i32[64], function(x) for i = 0, 63 do x[i] = x[i] + 1 end end}
+local s = schedule(k)
+print({1, two = {2, "zwei"}}, 3, {}, setmetatable({}, {__tostring = function() return "own" end}))
+print({s:estimate(), s:estimate {device = "ideal"}})
+print(s:loops())
+local many = {}
+for i = 1, 30 do many[i] = i * 1000 end
+print(many)
+tide.show {depth = 4, x = i8[2](1)}
+many.self = many
+print({many, name = many})
+]])
+  local out = shell.output(shell.quote(shell.program) .. " " .. shell.quote(path) .. " 2>&1")
+  t.has(out, '{1, two = {2, "zwei"}}\t3\t{}\town\n')
+  t.has(out, "{\n  [1] =\n    u280 at 300 MHz: 258 cycles")
+  t.has(out, "\n  [2] =\n    ideal at 300 MHz: 64 cycles")
+  t.has(out, '\n{"i"}\n')
+  t.has(out, "{\n  1000, 2000, ")
+  t.has(out, ", 29000, 30000\n}\n")
+  t.has(out, "{depth = 4, x = i8[2] {1, 1}}\n")
+  t.has(out, "self = {..}")
+  t.ok(not out:find "table: 0x", out)
+end)
+
 t.test("what is taken back is shown by what changes, at :undo and s:undo()", function()
-  local back = "-     for i_o = 0, 1 do\n-       for i_i = 0, 3 do\n-         x[i_o * 4 + i_i] = i_o * 4 + i_i\n-       end\n"
+  local back = "-     for i_o = 0, 1 do\n-       for i_i = 0, 3 do\n"
+    .. "-         x[i_o * 4 + i_i] = i_o * 4 + i_i\n-       end\n"
     .. "+     for i = 0, 7 do\n+       x[i] = i\n      end\n    end,\n"
   t.has(session(schedule .. 's:split("i", 4);\n:undo s\n'), back .. 'taken back: s:split("i", 4)\n')
   t.has(session(schedule .. 's:split("i", 4);\ns:undo()\n'), back .. 'taken back: s:split("i", 4)\n')
@@ -282,7 +327,7 @@ t.test("echoes are cut, and :show is not", function()
   local long = session "setmetatable({}, {__tostring = function() return ('y'):rep(1e6) end})\n"
   t.has(long, ".. and more; :show shows all\n")
   t.has(session "l = {} for i = 1, 100 do l[i] = i end l\n", "20, ..}\n")
-  t.has(session "l = {} for i = 1, 100 do l[i] = i end;\n:show l\n", "99, 100}\n")
+  t.has(session "l = {} for i = 1, 100 do l[i] = i end;\n:show l\n", "98, 99, 100\n}\n")
   t.eq(session "t = {} t.t = t;\n:show t\n", "{t = {..}}\n")
 end)
 

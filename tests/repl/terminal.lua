@@ -31,7 +31,8 @@ Session.__index = Session
 local function open(name, environment, columns)
   local folder = ("%s/%s_%d"):format(home, name, columns)
   shell.plant(folder, {})
-  local command = ("cd %s && exec env -u NO_COLOR %s TIDE_HISTORY=%s TIDE_INIT= %s"):format(quote(folder), environment,
+  local command = ("cd %s && exec env -u NO_COLOR %s TIDE_HISTORY=%s TIDE_INIT= TIDE_PAGER= %s"):format(quote(folder),
+    environment,
     quote(folder .. "/history"), quote(program))
   return setmetatable({ name = ("%s, %d columns"):format(name, columns), folder = folder, columns = columns,
     term = screen.open(command, columns, 120) }, Session)

@@ -83,8 +83,7 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
   td_schedule_diff(&diff, from->kind, from->prog, now->kind, now->prog);
   td_show_diff(out, td_text_str(&diff));
   if (from == common) put_said(out, box, from);
-  for (; from != common; from = from->parent)
-    td_text_putf(out, "taken back: s:%s\n", from->call);
+  for (; from != common; from = from->parent) td_text_putf(out, "taken back: s:%s\n", from->call);
   return true;
 }
 

@@ -291,7 +291,7 @@ static int run_special(lua_State *L) {
     result->page = td_arena_strndup(result->arena, td_text_str(&out), out.n);
     return 0;
   }
-  fwrite(td_text_str(&out), 1, out.n, stdout);
+  td_page_put(L, td_text_str(&out), out.n);
   return 0;
 }
 
@@ -392,7 +392,7 @@ static void run_input(lua_State *L, TdArena *a, void *ud) {
   Input *input = ud;
   TdPromptResult r = {.arena = a};
   input->ok = td_prompt_eval(L, input->text, input->n, &r);
-  if (r.page) fputs(r.page, stdout);
+  if (r.page) td_page_put(L, r.page, strlen(r.page));
   if (r.values) printf("%s\n", r.shown);
   fflush(stdout);
   if (r.error) fprintf(stderr, "%s\n", r.error);

@@ -54,6 +54,9 @@ void td_show_value(lua_State *L, TdText *out, int idx, bool all);
 /* Puts changed lines, in colours where they are wanted. */
 void td_show_diff(TdText *out, const char *diff);
 
+/* page.c: prints a text, through a pager where it is longer than the window of a terminal. */
+void td_page_put(lua_State *L, const char *text, size_t n);
+
 /* help.c: help on a name; false when there is none. */
 bool td_help_show(lua_State *L, TdText *out, const char *name);
 /* What help says of a primitive. */

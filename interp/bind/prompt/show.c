@@ -13,6 +13,12 @@
 #define MAX_NESTED 64
 #define MAX_STRING 2000
 #define MAX_TEXT 20480
+#define WIDTH 78 /* of a line of a table */
+
+/* Where an entry of a table begins in the text, and its value. */
+typedef struct Entry {
+  size_t at, value;
+} Entry;
 
 /* A value being shown: the tables around the one under way, outermost first. */
 typedef struct Show {
@@ -21,6 +27,7 @@ typedef struct Show {
   bool all;
   int depth;
   const void *around[MAX_NESTED];
+  TD_VEC(Entry) entry; /* those of the outermost table, and its end */
 } Show;
 
 static void show_table(Show *w, int idx);
@@ -101,12 +108,20 @@ static bool is_enough(const Show *w, lua_Integer shown) {
   return !w->all && shown >= MAX_ITEMS;
 }
 
+/* Notes that an entry of the table under way begins, behind a comma unless it is the first. */
+static void begin_entry(Show *w, lua_Integer shown) {
+  if (shown) td_text_puts(w->out, ", ");
+  Entry e = {w->out->n, w->out->n};
+  if (w->depth == 1) td_vec_push(w->out->arena, &w->entry, e);
+}
+
 /* One entry, its key at the second place from the top and its value on top, unless enough was
  * shown. */
 static void show_entry(Show *w, lua_Integer shown) {
   if (is_enough(w, shown)) return;
-  if (shown) td_text_puts(w->out, ", ");
+  begin_entry(w, shown);
   show_key(w, lua_gettop(w->L) - 1);
+  if (w->depth == 1) w->entry.at[w->entry.n - 1].value = w->out->n;
   show_inner(w, lua_gettop(w->L));
 }
 
@@ -154,7 +169,7 @@ static void show_table(Show *w, int idx) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, idx), shown = 0;
   td_text_putc(w->out, '{');
   for (lua_Integer i = 1; i <= n && !is_enough(w, shown); i++, shown++) {
-    if (shown) td_text_puts(w->out, ", ");
+    begin_entry(w, shown);
     lua_rawgeti(L, idx, i);
     show_inner(w, lua_gettop(L));
     lua_pop(L, 1);
@@ -166,9 +181,64 @@ static void show_table(Show *w, int idx) {
     if (listed || lua_type(L, -2) == LUA_TSTRING) continue;
     show_entry(w, shown++);
   }
-  if (!w->all && (shown > MAX_ITEMS || n > MAX_ITEMS)) td_text_puts(w->out, ", ..");
+  bool cut = !w->all && (shown > MAX_ITEMS || n > MAX_ITEMS);
+  if (cut) begin_entry(w, shown);
+  if (cut) td_text_puts(w->out, "..");
+  begin_entry(w, 0);
   td_text_putc(w->out, '}');
   w->depth--;
+}
+
+/* Puts an entry of several lines at lines of its own: its key, or which one it is, and below it the
+ * value further in. */
+static void put_tall(TdText *out, size_t i, const char *key, size_t nkey, const char *value,
+                     size_t n) {
+  if (nkey)
+    td_text_putf(out, "  %.*s", (int)nkey - 1, key);
+  else
+    td_text_putf(out, "  [%zu] =", i + 1);
+  for (size_t k = 0; k < n; k++) {
+    if (k == 0) td_text_putc(out, '\n');
+    if ((k == 0 || value[k - 1] == '\n') && value[k] != '\n') td_text_puts(out, "    ");
+    td_text_putc(out, value[k]);
+  }
+}
+
+/* Folds a table that was put from byte `from` on into lines: entries side by side while they fit,
+ * and those of several lines by themselves. */
+static void fold(Show *w, size_t from) {
+  TdText *out = w->out;
+  size_t n = w->entry.n - 1, line = from;
+  const char *was = td_arena_strndup(out->arena, out->at + from, out->n - from) - from;
+  bool tall = true;
+  out->n = from;
+  td_text_puts(out, "{");
+  for (size_t i = 0; i < n; i++) {
+    const Entry *e = &w->entry.at[i];
+    size_t end = e[1].at - (i + 1 < n ? 2 : 0);
+    while (end > e->value && was[end - 1] == '\n') end--;
+    bool after = tall;
+    tall = memchr(was + e->at, '\n', end - e->at) != NULL;
+    if (after || tall || out->n - line + end - e->at + 3 > WIDTH) {
+      td_text_putc(out, '\n');
+      line = out->n;
+      if (!tall) td_text_putc(out, ' ');
+    }
+    if (tall)
+      put_tall(out, i, was + e->at, e->value - e->at, was + e->value, end - e->value);
+    else
+      td_text_putf(out, " %.*s%s", (int)(end - e->at), was + e->at, i + 1 < n ? "," : "");
+  }
+  td_text_puts(out, "\n}");
+}
+
+/* Shows a value of Lua; a table in lines where it is long or holds what has lines. */
+static void show_any(Show *w, int idx) {
+  size_t from = w->out->n;
+  show_inner(w, idx);
+  if (w->entry.n < 2) return;
+  const char *was = w->out->at + from;
+  if (w->out->n - from > WIDTH || memchr(was, '\n', w->out->n - from)) fold(w, from);
 }
 
 /* Whether standard output shows colours. */
@@ -245,10 +315,50 @@ void td_show_value(lua_State *L, TdText *out, int idx, bool all) {
   else if (td_bind_test_layout(L, idx))
     show_drawn(L, out, idx, "tide.tool.places", "echo");
   else if (!now && (!graph || all || !td_bind_show_step(L, idx, out)))
-    show_inner(&w, idx);
+    show_any(&w, idx);
   if (now || graph) {
     lua_pushvalue(L, idx);
     lua_setfield(L, LUA_REGISTRYINDEX, TD_PROMPT_SCHEDULE);
   }
   if (!all) cap(out, from);
+}
+
+/* print(..): as Lua's, but a table that says nothing of itself is shown in full. */
+static int l_print(lua_State *L) {
+  int n = lua_gettop(L);
+  TdText out = td_text_new(td_bind_arena(L));
+  for (int i = 1; i <= n; i++) {
+    size_t length;
+    if (i > 1) td_text_putc(&out, '\t');
+    if (lua_istable(L, i) && !luaL_getmetafield(L, i, "__tostring") &&
+        !luaL_getmetafield(L, i, "__name")) {
+      td_show_value(L, &out, i, true);
+    } else {
+      const char *s = luaL_tolstring(L, i, &length);
+      td_text_putn(&out, s, length);
+    }
+  }
+  td_text_putc(&out, '\n');
+  fwrite(td_text_str(&out), 1, out.n, stdout);
+  if (isatty(STDOUT_FILENO)) fflush(stdout);
+  return 0;
+}
+
+/* tide.show(x): prints any value in full, through what `print` is. */
+static int l_show(lua_State *L) {
+  luaL_checkany(L, 1);
+  TdText out = td_text_new(td_bind_arena(L));
+  td_show_value(L, &out, 1, true);
+  if (lua_getglobal(L, "print") != LUA_TFUNCTION) td_stdlib_push_global(L, "print");
+  lua_pushlstring(L, td_text_str(&out), out.n && out.at[out.n - 1] == '\n' ? out.n - 1 : out.n);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+void td_show_open(lua_State *L) {
+  lua_pushcfunction(L, l_show);
+  lua_setfield(L, -2, "show");
+  if (td_version_is_module(L)) return;
+  lua_pushcfunction(L, l_print);
+  lua_setglobal(L, "print");
 }

@@ -4,8 +4,8 @@
 
 #include "bind/bind.h"
 
-/* The function among n, in the order of source `id`, that the closure at idx was made by; NULL where
- * that cannot be told. Leaves an arena on the stack. */
+/* The function among n, in the order of source `id`, that the closure at idx was made by; NULL
+ * where that cannot be told. Leaves an arena on the stack. */
 const TdAstFn *td_which_function(lua_State *L, int idx, uint32_t id, const TdAstFn *const *fn,
                                  size_t n);
 

@@ -308,6 +308,4 @@ void td_bind_open_tensor(lua_State *L) {
   td_bind_open_op(L);
   td_bind_open_reduce(L);
   td_bind_open_grid(L);
-  lua_pushcfunction(L, td_bind_tensor_show);
-  lua_setfield(L, -2, "show");
 }

@@ -238,7 +238,7 @@ void td_bind_put_tensor(TdText *out, const TdTensor *t, bool all) {
     td_text_putf(out, "... %" PRId64 " more\n", td_tensor_count(t) - r.shown);
 }
 
-/* t:show(), tide.show(t): prints type and rows, as far as 20 KiB go. */
+/* t:show(): prints type and rows, as far as 20 KiB go. */
 int td_bind_tensor_show(lua_State *L) {
   const TdTensor *t = td_bind_check_tensor(L, 1);
   TdText out = td_text_new(td_bind_arena(L));
