@@ -62,3 +62,5 @@ end)
 t.test("no pager where nobody reads", function()
   t.has(shell.session "?\n", "!line\n")
 end)
+
+t.done()
