@@ -135,7 +135,27 @@ print(report)
 print(("%d bodies; %.1f %% of the loading is hidden"):format(s:graph().bodies,
   math.max(0, 100 - 100 * report.tasks["pe[0][0]"].starts / report.tasks.load_A.busy)))
 
+-- The same array behind streamers of a banked memory (DataMaestro) in place of its three tasks that load and store.
+if R % 4 == 0 then
+  local maestro = require "tide.maestro"
+  local front = maestro.front(s, {
+    memory = maestro.memory { banks = 16, word = 4, rows = 1 << 14, modes = { all = 16, four = 4 } }, mode = "four",
+    A = maestro.reader { lanes = { R // 4 }, loops = 4, depth = 4 },   -- a word of R activations
+    B = maestro.reader { lanes = { 1 }, loops = 4, depth = 4 },
+    C = maestro.writer { lanes = { S }, loops = 4, depth = 2 },
+  })
+  local streamed, D = front:build { target = "cpu", timed = true }, i32[M][N](0)
+  streamed(A, B, D)
+  assert(D:equal(C))
+  print(front)
+  print(("behind streamers: %d cycles, %s words lost to conflicts"):format(streamed.report.cycles,
+    tostring(streamed.memory.conflicts)))
+end
+
 --> compared with tide.matmul: equal
 --> ...fill 1..., drain ...
 --> ...
 --> 13 bodies; 97... % of the loading is hidden
+--> A: lanes 1 by 0; (64, 32) (8, 4) (8, 0), innermost first; base 0, four; ...
+--> ...
+--> behind streamers: 4... cycles, ...

@@ -118,7 +118,28 @@ print(report)
 print(("%d bodies; %.1f %% of the loading is hidden"):format(s:graph().bodies,
   math.max(0, 100 - 100 * report.tasks["pe[0][0]"].starts / report.tasks.load.busy)))
 
+-- The same array behind streamers of a banked memory (DataMaestro): one task that loads two arguments becomes two of
+-- them; the columns of a tile, which come from the last to the first, are one word.
+if R * V % 8 == 0 and S * V % 8 == 0 then
+  local maestro = require "tide.maestro"
+  local front = maestro.front(s, {
+    memory = maestro.memory { banks = 16, word = 8, rows = 1 << 14, modes = { all = 16, four = 4 } }, mode = "four",
+    A = maestro.reader { lanes = { R * V // 8 }, loops = 4, depth = 4 },
+    B = maestro.reader { lanes = { S * V // 8 }, loops = 4, depth = 4 },
+    C = maestro.writer { lanes = { R * S // 2 }, loops = 4, depth = 2 },
+  })
+  local streamed, D = front:build { target = "cpu", timed = true }, i32[MT][NT][S][R](0)
+  streamed(packed(A, R), packed(B, S, true), D)
+  assert(D:equal(C))
+  print(front)
+  print(("behind streamers: %d cycles, %s words lost to conflicts"):format(streamed.report.cycles,
+    tostring(streamed.memory.conflicts)))
+end
+
 --> compared with tide.matmul: equal
 --> ...fill 1..., drain ...
 --> ...
 --> 12 bodies; ...
+--> A: lanes 2 by 8; (32, 16) (8, 0) (8, 512), innermost first; base 0, four; ...
+--> ...
+--> behind streamers: 2... cycles, ...

@@ -155,6 +155,18 @@ int64_t td_maestro_agu_physical(const TdMaestroMemory *m, int mode, int64_t addr
 /* The same map as a descriptor of (group, row in group, byte). */
 TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode);
 
+/* place.c: bytes [base, base + bytes) of logical addresses in a mode, for one operand. */
+typedef struct TdMaestroRegion {
+  int64_t base, bytes;
+  int mode, role; /* role: of a job's operand */
+} TdMaestroRegion;
+/* The place behind all of a list that lies in the banks of a group of a mode. */
+int64_t td_maestro_region_behind(const TdMaestroMemory *m, const TdMaestroRegion *list, int count,
+                                 int mode, int64_t group);
+/* Whether two of them have a place in common. */
+bool td_maestro_region_meets(const TdMaestroMemory *m, const TdMaestroRegion *x,
+                             const TdMaestroRegion *y);
+
 /* ---- a run ---- */
 
 /* chain.c: the extensions of a streamer under way. One that gathers beats holds those that it made
@@ -220,6 +232,14 @@ typedef struct TdMaestroNext {
   bool sums; /* its C is what D wrote before */
 } TdMaestroNext;
 
+/* A run whose words go to and come from what the caller steps (front.c), in place of the array. */
+typedef struct TdMaestroModel TdMaestroModel;
+typedef struct TdMaestroOuter {
+  void *ud;
+  /* Moves words of readers, then of writers, in this cycle; whether any moved. */
+  bool (*words)(void *ud, TdMaestroModel *m, bool writers);
+} TdMaestroOuter;
+
 typedef struct TdMaestroRun {
   TdCtx *ctx;
   TdArena *arena; /* scratch */
@@ -228,13 +248,28 @@ typedef struct TdMaestroRun {
   TdMaestroWork work;
   const TdMaestroNext *next;
   size_t nnext;
-  int64_t tiles;        /* only the first so many are made; 0: all */
-  TdMaestroWatch watch; /* or NULL */
+  const TdMaestroOuter *outer; /* or NULL: the array, or a path */
+  int64_t tiles;               /* only the first so many are made; 0: all */
+  TdMaestroWatch watch;        /* or NULL */
   void *ud;
 } TdMaestroRun;
 
 /* Runs the registers, without data, cycle by cycle; false with d filled when nothing moves on. */
 bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d);
+
+/* The same step by step: before the first cycle; runs one, and says whether anything moved; whether
+ * addresses are left. Everything is in r's arena. */
+TdMaestroModel *td_maestro_model_new(const TdMaestroRun *r, TdMaestroReport *out);
+bool td_maestro_model_cycle(TdMaestroModel *m);
+bool td_maestro_model_is_busy(const TdMaestroModel *m);
+/* The cycle that is run next, or runs. */
+int64_t td_maestro_model_now(const TdMaestroModel *m);
+/* In the caller's part of a cycle: whether a word of a reader is there, takes it; whether a writer
+ * has room for one, gives it. */
+bool td_maestro_model_has_word(const TdMaestroModel *m, int streamer);
+void td_maestro_model_take(TdMaestroModel *m, int streamer);
+bool td_maestro_model_has_room(const TdMaestroModel *m, int streamer);
+void td_maestro_model_give(TdMaestroModel *m, int streamer);
 
 /* predict.c: cycles by the law start + tiles * (steps + lost) + drain, where what a tile loses is
  * that of the first tiles; in cycles of the run and of the MAC window. */

@@ -42,7 +42,7 @@ typedef struct Array {
   size_t job, result_job, quantised_job; /* that it multiplies for, that results are of */
 } Array;
 
-typedef struct Model {
+struct TdMaestroModel {
   const TdMaestroRun *r;
   const TdMaestroSystem *sys;
   TdMaestroReport *out;
@@ -56,7 +56,8 @@ typedef struct Model {
   int64_t quantiser;  /* cycles that it needs for a result */
   bool fire;
   int why; /* it does not */
-} Model;
+};
+typedef struct TdMaestroModel Model;
 
 /* The registers of all streamers in a job; what its array does. */
 static const TdMaestroPattern *patterns(const Model *m, size_t job) {
@@ -267,22 +268,64 @@ static void step_path(Model *m) {
   m->out->last = m->now;
 }
 
-/* Words and beats of one cycle, from the writers' FIFOs to those of the readers. */
-static void step_words(Model *m) {
+/* Beats in the extensions of the writers move on to their FIFOs. */
+static void drain_chains(Model *m) {
   for (int i = 0; i < m->sys->n; i++) {
     Mover *v = &m->mover[i];
     if (v->s->writer && v->s->next) v->pops |= td_maestro_chain_drain(&v->chain, has_space(v));
   }
-  m->fire = false;
-  if (work_of(m)->path)
-    step_path(m);
-  else if (m->sys->array.here)
-    step_array(m);
+}
+
+/* Those of the readers move on from them. */
+static void pull_chains(Model *m) {
   for (int i = 0; i < m->sys->n; i++) {
     Mover *v = &m->mover[i];
     if (!v->s->writer && v->s->next && td_maestro_chain_pull(&v->chain, has_fetched(v)))
       hand_over(v);
   }
+}
+
+/* Words and beats of one cycle, from the writers' FIFOs to those of the readers. */
+static void step_words(Model *m) {
+  drain_chains(m);
+  m->fire = false;
+  if (work_of(m)->path)
+    step_path(m);
+  else if (m->sys->array.here)
+    step_array(m);
+  pull_chains(m);
+}
+
+/* Words of the readers, or the writers, of what the caller steps: streams are between the two, so
+ * that neither waits for the other within a cycle. */
+static void step_outer(Model *m, bool writers) {
+  if (writers) drain_chains(m);
+  bool moved = m->r->outer->words(m->r->outer->ud, m, writers);
+  if (!writers) pull_chains(m);
+  m->fire = moved || (writers && m->fire);
+  if (!writers || !m->fire) return;
+  if (!m->out->fires++) m->out->first = m->now;
+  m->out->last = m->now;
+}
+
+bool td_maestro_model_has_word(const Model *m, int streamer) {
+  return has_word(m, streamer);
+}
+
+void td_maestro_model_take(Model *m, int streamer) {
+  take_word(m, streamer);
+}
+
+bool td_maestro_model_has_room(const Model *m, int streamer) {
+  return has_room(m, streamer, m->array.job);
+}
+
+void td_maestro_model_give(Model *m, int streamer) {
+  give_word(m, streamer);
+}
+
+int64_t td_maestro_model_now(const Model *m) {
+  return m->now;
 }
 
 /* ---- requests and grants ---- */
@@ -447,7 +490,7 @@ static bool has_addresses(const Mover *v) {
 }
 
 /* Whether something is left to do. */
-static bool is_busy(const Model *m) {
+bool td_maestro_model_is_busy(const Model *m) {
   for (int i = 0; i < m->sys->n; i++)
     if (m->mover[i].job < m->r->nnext || has_addresses(&m->mover[i])) return true;
   return false;
@@ -505,27 +548,44 @@ static void tell(const Model *m) {
   m->r->watch(m->r->ud, &c);
 }
 
-bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d) {
+TdMaestroModel *td_maestro_model_new(const TdMaestroRun *r, TdMaestroReport *out) {
   Model *m = TD_NEW(r->arena, Model);
   *m = (Model){.r = r, .sys = r->system, .out = out};
   *out = (TdMaestroReport){0};
   start(m);
+  return m;
+}
+
+bool td_maestro_model_cycle(Model *m) {
+  td_ctx_tick(m->r->ctx, 1);
+  bool outer = m->r->outer != NULL;
+  if (outer)
+    step_outer(m, false);
+  else if (!m->late)
+    step_words(m);
+  find_requests(m);
+  arbitrate(m);
+  if (outer)
+    step_outer(m, true);
+  else if (m->late)
+    step_words(m);
+  if (m->r->watch) tell(m);
+  bool moved = m->fire;
+  for (int i = 0; i < m->sys->n; i++) moved |= end_mover(m, &m->mover[i]);
+  if (m->r->nnext) next_jobs(m);
+  m->now++;
+  m->out->cycles = m->now;
+  return moved;
+}
+
+bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d) {
+  Model *m = td_maestro_model_new(r, out);
   enum { PATIENCE = 1000 };
-  for (; is_busy(m); m->now++) {
-    td_ctx_tick(r->ctx, 1);
-    if (!m->late) step_words(m);
-    find_requests(m);
-    arbitrate(m);
-    if (m->late) step_words(m);
-    if (r->watch) tell(m);
-    bool moved = m->fire;
-    for (int i = 0; i < m->sys->n; i++) moved |= end_mover(m, &m->mover[i]);
-    if (m->r->nnext) next_jobs(m);
-    if (moved) m->moved = m->now;
+  while (td_maestro_model_is_busy(m)) {
+    if (td_maestro_model_cycle(m)) m->moved = m->now - 1;
     if (m->now - m->moved > PATIENCE)
       return td_diag_set(d, TD_ILLEGAL, "maestro-stuck", (TdLoc){0},
                          "nothing moves any more after cycle %lld", (long long)m->moved);
   }
-  out->cycles = m->now;
   return true;
 }

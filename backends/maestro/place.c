@@ -39,11 +39,7 @@ static bool overlap(const TdMaestroMemory *m, int mx, int64_t x, int64_t nx, int
   return false;
 }
 
-/* The region of an operand that is placed. */
-typedef struct Region {
-  int64_t base, bytes;
-  int mode, role;
-} Region;
+typedef TdMaestroRegion Region;
 
 typedef struct Place {
   TdMaestroJob *j;
@@ -53,12 +49,11 @@ typedef struct Place {
   TdDiag *d;
 } Place;
 
-/* The place behind all that lies in the banks of a group of a mode. */
-static int64_t behind(const Place *p, int mode, int64_t group) {
-  const TdMaestroMemory *m = &p->j->system->memory;
+int64_t td_maestro_region_behind(const TdMaestroMemory *m, const Region *list, int count, int mode,
+                                 int64_t group) {
   int64_t size = group_bytes(m, mode), line = m->mode[mode].banks * m->word, at = 0;
-  for (int i = 0; i < p->n; i++) {
-    const Region *r = &p->at[i];
+  for (int i = 0; i < count; i++) {
+    const Region *r = &list[i];
     Box all = {group * m->mode[mode].banks, m->mode[mode].banks, 0, m->rows};
     int64_t theirs = group_bytes(m, r->mode), end = r->base + r->bytes;
     for (int64_t a = r->base, n; a < end; a += n) {
@@ -70,6 +65,15 @@ static int64_t behind(const Place *p, int mode, int64_t group) {
     }
   }
   return group * size + (at + m->word - 1) / m->word * m->word;
+}
+
+/* The place behind all that lies in the banks of a group of a mode. */
+static int64_t behind(const Place *p, int mode, int64_t group) {
+  return td_maestro_region_behind(&p->j->system->memory, p->at, p->n, mode, group);
+}
+
+bool td_maestro_region_meets(const TdMaestroMemory *m, const Region *x, const Region *y) {
+  return overlap(m, x->mode, x->base, x->bytes, y->mode, y->base, y->bytes);
 }
 
 /* Refuses a region that another one has bytes of, or that leaves the memory. */
@@ -92,7 +96,7 @@ static bool check_region(const Place *p, const Region *r) {
   }
   for (int i = 0; i < p->n; i++) {
     const Region *o = &p->at[i];
-    if (!overlap(m, r->mode, r->base, r->bytes, o->mode, o->base, o->bytes)) continue;
+    if (!td_maestro_region_meets(m, r, o)) continue;
     td_diag_set(p->d, TD_UNSUPPORTED, "maestro-overlap", (TdLoc){0},
                 "'%s' of streamer %s (%lld bytes from %lld in mode %s) lies on '%s' of streamer %s "
                 "(%lld bytes from %lld in mode %s)",

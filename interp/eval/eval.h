@@ -49,8 +49,9 @@ typedef struct TdEvalOptions {
   bool wide;            /* symbolic runs from associative on: see td_algebra_new */
   unsigned call;        /* symbolic runs: as many calls, on inputs of their own, come before */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
-  struct TdKeep *keep;  /* with a clock: events to be kept (clock.h); NULL: none */
-  TdEvalState *state;   /* NULL: states start from their declared values and are forgotten */
+  const struct TdOuter *outer; /* tasks that the caller runs (outer.h); NULL: none */
+  struct TdKeep *keep;         /* with a clock: events to be kept (clock.h); NULL: none */
+  TdEvalState *state;          /* NULL: states start from their declared values and are forgotten */
 } TdEvalOptions;
 
 /* A cast that changed an integer: where, the first time, and how often. */

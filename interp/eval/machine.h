@@ -205,6 +205,7 @@ struct TdMachine {
   TD_VEC(TdStateMemory) state;
   TD_VEC(struct TdMeeting *) meeting;
   TdMap constant;           /* symbol -> memory of a constant table */
+  TdNetwork *top;           /* of the root, if that is a design */
   TD_VEC(TdTask *) clocked; /* all instances, in order of making, if there are clocks */
   int64_t now;              /* when instances that are started now begin */
 };

@@ -1,5 +1,6 @@
 /* network.c - designs: their instances, the order in which they run, and how they end. */
 #include "eval/machine.h"
+#include "eval/outer.h"
 
 #include <string.h>
 
@@ -73,12 +74,18 @@ static void make_instance(TdMachine *m, TdFrame *f, TdTask *t, const TdUnitPlan 
   }
 }
 
+/* Whether the caller of the run does what run r of the design in frame f would. */
+static bool is_left_out(const TdMachine *m, const TdFrame *f, size_t r) {
+  return m->options->outer && !f->up && m->options->outer->without[r];
+}
+
 /* Makes all instances of the design in frame f, once. */
 static bool make_network(TdMachine *m, TdFrame *f) {
   const TdUnit *u = f->plan->unit;
   int64_t extent[TD_MAX_RANK], count;
   size_t total = 0, k = 0;
   for (size_t r = 0; r < u->nrun; r++) {
+    if (is_left_out(m, f, r)) continue;
     if (!count_instances(m, u, &u->run[r], extent, &count)) return false;
     total += (size_t)count;
   }
@@ -87,6 +94,7 @@ static bool make_network(TdMachine *m, TdFrame *f) {
   if (!make_streams(m, f)) return false;
   for (size_t r = 0; r < u->nrun; r++) {
     const TdRun *run = &u->run[r];
+    if (is_left_out(m, f, r)) continue;
     const TdUnitPlan *plan = td_plan_unit(m->plan, run->unit);
     if (!plan || plan->unit->kind != TD_UNIT_KERNEL)
       return refuse(m, TD_UNSUPPORTED, "opaque", run->loc, "this task has no kernel to run");
@@ -149,14 +157,16 @@ static bool start_instance(TdTask *t) {
   return true;
 }
 
-/* Ends a design: streams are empty, copies are stored. */
+/* Ends a design: streams are empty, unless the caller still takes from them; copies are stored. */
 static bool end_network(TdMachine *m, TdNetwork *n) {
-  return td_deadlock_leftovers(m, n) && td_copies_store(m, n);
+  bool open = m->options->outer && n == m->top;
+  return (open || td_deadlock_leftovers(m, n)) && td_copies_store(m, n);
 }
 
 bool td_network_start(TdMachine *m, TdFrame *f, TdTask *caller) {
   if (!f->network && !make_network(m, f)) return false;
   TdNetwork *n = f->network;
+  if (!caller) m->top = n;
   const TdUnit *u = f->plan->unit;
   for (size_t i = 0; i < n->shadow.n; i++)
     memset(n->shadow.at[i]->at, 0, (size_t)n->shadow.at[i]->count * sizeof(TdTouch));
@@ -206,14 +216,21 @@ static bool sweep(TdMachine *m, bool *progress) {
 }
 
 bool td_network_run(TdMachine *m) {
-  while (m->task.n) {
+  const TdOuter *outer = m->options->outer;
+  bool more = outer != NULL;
+  while (m->task.n || more) {
     bool progress = false;
     if (!sweep(m, &progress)) return false;
     size_t live = 0;
     for (size_t i = 0; i < m->task.n; i++)
       if (m->task.at[i]->stack.n) m->task.at[live++] = m->task.at[i];
     m->task.n = live;
-    if (live && !progress) return td_deadlock_report(m);
+    if (progress) continue;
+    if (more) {
+      if (!outer->step(outer->ud, m, &more)) return false;
+    } else if (live) {
+      return td_deadlock_report(m);
+    }
   }
   return true;
 }

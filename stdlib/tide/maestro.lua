@@ -12,6 +12,7 @@ local search = require "tide.maestro_search"
 local split = require "tide.maestro_split"
 local order = require "tide.maestro_order"
 local rtl = require "tide.maestro_rtl"
+local front = require "tide.maestro_front"
 
 ---@class tide.maestro
 local maestro = {}
@@ -118,18 +119,28 @@ function maestro.ext.rescale(o)
   return { name = up and "rescale_up" or o.efficient and "rescale_efficient" or "rescale_down" }
 end
 
---- Everything together: memory, array, streamers by name, arbiter = "round_robin" | "priority".
-function maestro.system(o)
+-- What core.system takes: the streamers of o by name; other keys are among `known`.
+local function parts(what, o, known)
+  check_keys(what, { memory = o.memory, array = o.array }, known)
   local t = { memory = o.memory, array = o.array, streamers = {} }
   for _, name in ipairs(keys(o)) do
     local v = o[name]
+    local found = false
+    for _, k in ipairs(known) do found = found or k == name end
     if getmetatable(v) == streamer then
       t.streamers[#t.streamers + 1] = setmetatable(copy(v), nil)
       t.streamers[#t.streamers].name = name
-    elseif name ~= "memory" and name ~= "array" and name ~= "arbiter" then
-      fail("maestro-field", ("system.%s: neither a streamer nor memory, array, arbiter"):format(tostring(name)))
+    elseif not found then
+      fail("maestro-field", ("%s.%s: neither a streamer nor %s"):format(what, tostring(name),
+        table.concat(known, ", ")))
     end
   end
+  return t
+end
+
+--- Everything together: memory, array, streamers by name, arbiter = "round_robin" | "priority".
+function maestro.system(o)
+  local t = parts("system", o, { "memory", "array", "arbiter" })
   local arbiter = o.arbiter or "round_robin"
   if arbiter ~= "round_robin" and arbiter ~= "priority" then
     fail("maestro-field", 'system.arbiter: "round_robin" or "priority"')
@@ -156,22 +167,12 @@ function maestro.reference(o)
   return maestro.system(r)
 end
 
--- ---- jobs ----
-
 -- A table of counts that prints itself.
 local counts = {
   __tostring = function(t)
     local parts = {}
     for _, name in ipairs(keys(t)) do parts[#parts + 1] = ("%s %d"):format(name, t[name]) end
     return table.concat(parts, ", ")
-  end,
-}
-
-local names = {
-  __tostring = function(t)
-    local parts = {}
-    for _, name in ipairs(keys(t)) do parts[#parts + 1] = ("%s = %q"):format(name, t[name]) end
-    return "{ " .. table.concat(parts, ", ") .. " }"
   end,
 }
 
@@ -186,6 +187,42 @@ local function complete(r)
   end
   return r
 end
+
+-- How the registers of a streamer print.
+local stream = {
+  __tostring = function(s)
+    local parts, last = {}, #s.bounds
+    while last > 1 and s.bounds[last] == 1 do last = last - 1 end
+    for i = 1, last do parts[i] = ("(%d, %d)"):format(s.bounds[i], s.strides[i]) end
+    return ("%s: lanes %s by %s; %s, innermost first; base %d, %s%s"):format(s.name, table.concat(s.lanes, " x "),
+      table.concat(s.lane_strides, ", "), table.concat(parts, " "), s.base, s.mode,
+      s.ext[1] and "; " .. table.concat(s.ext, ", ") or "")
+  end,
+}
+
+--- Streamers of a system in front of the design that s schedules: tasks that only load from one argument and put, or
+--- get and store. o.memory, o.order, o.mode, o.base and a maestro.reader or maestro.writer for each such argument, by
+--- its name.
+function maestro.front(s, o)
+  local t = parts("front", o, { "memory", "order", "mode", "base" })
+  if #t.streamers == 0 then fail("maestro-field", "front: a reader or writer by the name of an argument") end
+  local request = copy(o)
+  if type(o.mode) == "string" then
+    request.mode = {}
+    for _, x in ipairs(t.streamers) do request.mode[x.name] = o.mode end
+  end
+  return front.new(s, t, request, { stream = stream, report = complete })
+end
+
+-- ---- jobs ----
+
+local names = {
+  __tostring = function(t)
+    local parts = {}
+    for _, name in ipairs(keys(t)) do parts[#parts + 1] = ("%s = %q"):format(name, t[name]) end
+    return "{ " .. table.concat(parts, ", ") .. " }"
+  end,
+}
 
 -- The modes that a text or table names, by streamer.
 local function modes_of(sys, mode)
@@ -252,17 +289,6 @@ function system:compile(kernel, o)
   r.system, r.kernel, r.options = self, kernel, o
   return setmetatable(r, job)
 end
-
-local stream = {
-  __tostring = function(s)
-    local parts, last = {}, #s.bounds
-    while last > 1 and s.bounds[last] == 1 do last = last - 1 end
-    for i = 1, last do parts[i] = ("(%d, %d)"):format(s.bounds[i], s.strides[i]) end
-    return ("%s: lanes %s by %s; %s, innermost first; base %d, %s%s"):format(s.name, table.concat(s.lanes, " x "),
-      table.concat(s.lane_strides, ", "), table.concat(parts, " "), s.base, s.mode,
-      s.ext[1] and "; " .. table.concat(s.ext, ", ") or "")
-  end,
-}
 
 --- The registers of a streamer: base, lanes, lane_strides, bounds, strides, mode, mask, ext; nil: it is off.
 function job:stream(name)

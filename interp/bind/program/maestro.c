@@ -204,7 +204,8 @@ static void read_streamers(lua_State *L, TdArena *a, TdMaestroSystem *s) {
     s->at[i].from = read_other(L, s, i, "from");
     lua_pop(L, 1);
   }
-  if (s->n == 2 && s->at[0].writer != s->at[1].writer) join_both(s);
+  bool front = td_bind_opt_boolean(L, 1, "front", false);
+  if (!front && s->n == 2 && s->at[0].writer != s->at[1].writer) join_both(s);
   lua_pop(L, 1);
 }
 
@@ -271,6 +272,7 @@ static int l_load(lua_State *L) {
   static const luaL_Reg functions[] = {{"system", l_system}, {"exts", l_exts}, {NULL, NULL}};
   luaL_newlib(L, functions);
   td_bind_open_maestro_job(L);
+  td_bind_open_maestro_front(L);
   return 1;
 }
 

@@ -25,7 +25,21 @@ typedef struct TdMaestroBox {
 /* The job at idx. */
 const TdMaestroBox *td_bind_check_maestro_job(lua_State *L, int idx);
 
-/* maestro_job.c, maestro_report.c: functions of the module on top of the stack. */
+/* Options of the table at idx: texts of orders by parameter of u (NULL: none), from its `order`;
+ * modes by streamer (-1: none), from its `mode`; numbers by streamer (-1: none), from field `key`.
+ */
+const char *const *td_bind_maestro_orders(lua_State *L, TdArena *a, int idx, const TdUnit *u);
+const int *td_bind_maestro_modes(lua_State *L, TdArena *a, int idx, const TdMaestroSystem *s);
+const int64_t *td_bind_maestro_numbers(lua_State *L, TdArena *a, int idx, const char *key,
+                                       const TdMaestroSystem *s);
+/* maestro_report.c: pushes the report of a run of a system whose streamers have these patterns. */
+void td_bind_push_maestro(lua_State *L, const TdMaestroSystem *s, const TdMaestroPattern *p,
+                          const TdMaestroReport *r);
+/* maestro_job.c: pushes the registers of streamer i as a table. */
+void td_bind_push_pattern(lua_State *L, const TdMaestroSystem *s, int i, const TdMaestroPattern *p);
+
+/* maestro_front.c, maestro_job.c, maestro_report.c: functions of the module on top of the stack. */
+void td_bind_open_maestro_front(lua_State *L);
 void td_bind_open_maestro_job(lua_State *L);
 void td_bind_open_maestro_report(lua_State *L);
 

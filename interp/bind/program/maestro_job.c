@@ -108,8 +108,7 @@ static void check_orders(lua_State *L, const TdUnit *u) {
   }
 }
 
-/* The orders, by parameter. */
-static void read_orders(lua_State *L, TdArena *a, int idx, const TdUnit *u, TdMaestroAsk *ask) {
+const char *const *td_bind_maestro_orders(lua_State *L, TdArena *a, int idx, const TdUnit *u) {
   const char **order = TD_NEWN(a, const char *, u->nparam);
   if (lua_getfield(L, idx, "order") == LUA_TTABLE) {
     int t = lua_gettop(L);
@@ -122,11 +121,10 @@ static void read_orders(lua_State *L, TdArena *a, int idx, const TdUnit *u, TdMa
     }
   }
   lua_pop(L, 1);
-  ask->order = order;
+  return order;
 }
 
-/* Modes by streamer: the table at idx has names of modes; those of a memory by number. */
-static const int *read_modes(lua_State *L, TdArena *a, int idx, const TdMaestroSystem *s) {
+const int *td_bind_maestro_modes(lua_State *L, TdArena *a, int idx, const TdMaestroSystem *s) {
   int *mode = TD_NEWN(a, int, s->n);
   for (int i = 0; i < s->n; i++) mode[i] = -1;
   if (lua_getfield(L, idx, "mode") != LUA_TTABLE) {
@@ -145,9 +143,8 @@ static const int *read_modes(lua_State *L, TdArena *a, int idx, const TdMaestroS
   return mode;
 }
 
-/* Numbers by streamer, of option `key` of the table at idx: addresses, groups. */
-static const int64_t *read_numbers(lua_State *L, TdArena *a, int idx, const char *key,
-                                   const TdMaestroSystem *s) {
+const int64_t *td_bind_maestro_numbers(lua_State *L, TdArena *a, int idx, const char *key,
+                                       const TdMaestroSystem *s) {
   int64_t *base = TD_NEWN(a, int64_t, s->n);
   lua_getfield(L, idx, key);
   int t = lua_gettop(L);
@@ -180,9 +177,9 @@ static int l_compile(lua_State *L) {
                                   copy_string(L, box->arena, 3, "k")}};
   read_loops(L, box->arena, 3, &ask);
   read_parts(L, box->arena, 3, &ask);
-  read_orders(L, box->arena, 3, q.unit, &ask);
-  ask.mode = read_modes(L, work, 3, s);
-  ask.base = read_numbers(L, work, 3, "base", s);
+  ask.order = td_bind_maestro_orders(L, box->arena, 3, q.unit);
+  ask.mode = td_bind_maestro_modes(L, work, 3, s);
+  ask.base = td_bind_maestro_numbers(L, work, 3, "base", s);
   TdDiag d = td_bind_diag(work);
   TdMaestroJob *job = TD_NEW(box->arena, TdMaestroJob);
   if (!td_maestro_job_compile(s, &q, &ask, job, &d)) return td_bind_maestro_raise(L, &d);
@@ -202,9 +199,9 @@ static int l_place(lua_State *L) {
   TdMaestroBox *box = push_job(L, lua_gettop(L) - 1, lua_gettop(L), from->prog);
   TdMaestroJob *job = td_arena_copy(box->arena, from->job, sizeof *job);
   const TdMaestroSystem *s = job->system;
-  TdMaestroAsk ask = {.mode = read_modes(L, work, 2, s),
-                      .base = read_numbers(L, work, 2, "base", s),
-                      .group = read_numbers(L, work, 2, "group", s)};
+  TdMaestroAsk ask = {.mode = td_bind_maestro_modes(L, work, 2, s),
+                      .base = td_bind_maestro_numbers(L, work, 2, "base", s),
+                      .group = td_bind_maestro_numbers(L, work, 2, "group", s)};
   TdDiag d = td_bind_diag(work);
   if (!td_maestro_job_place(job, &ask, &d) || !td_maestro_job_check(job, td_bind_enter(L)->ctx, &d))
     return td_bind_push_failure(L, &d);
@@ -229,8 +226,8 @@ static int check_streamer(lua_State *L, int idx, const TdMaestroSystem *s) {
   return i;
 }
 
-/* Pushes the registers of a streamer as a table. */
-static void push_pattern(lua_State *L, const TdMaestroSystem *s, int i, const TdMaestroPattern *p) {
+void td_bind_push_pattern(lua_State *L, const TdMaestroSystem *s, int i,
+                          const TdMaestroPattern *p) {
   lua_createtable(L, 0, 10);
   td_bind_set_string(L, "name", s->at[i].name);
   td_bind_set_integer(L, "base", p->base);
@@ -254,7 +251,7 @@ static int l_stream(lua_State *L) {
   const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   int i = check_streamer(L, 2, j->system);
   if (!j->pattern[i].used) return 0;
-  push_pattern(L, j->system, i, &j->pattern[i]);
+  td_bind_push_pattern(L, j->system, i, &j->pattern[i]);
   return 1;
 }
 
@@ -283,7 +280,7 @@ static int l_decode(lua_State *L) {
   lua_newtable(L);
   for (int i = 0; i < s->n; i++) {
     if (!p[i].used) continue;
-    push_pattern(L, s, i, &p[i]);
+    td_bind_push_pattern(L, s, i, &p[i]);
     lua_setfield(L, -2, s->at[i].name);
   }
   return 1;

@@ -18,18 +18,19 @@ static void set_integers(lua_State *L, const char *key, const int64_t *v, int n)
 }
 
 /* Sets a table of one count by the names of streamers. */
-static void set_counts(lua_State *L, const TdMaestroJob *j, const char *key,
-                       const TdMaestroReport *r, size_t offset) {
+static void set_counts(lua_State *L, const TdMaestroSystem *s, const TdMaestroPattern *p,
+                       const char *key, const TdMaestroReport *r, size_t offset) {
   lua_newtable(L);
-  for (int i = 0; i < j->system->n; i++) {
+  for (int i = 0; i < s->n; i++) {
     int64_t v;
     memcpy(&v, (const char *)&r->streamer[i] + offset, sizeof v);
-    if (j->pattern[i].used) td_bind_set_integer(L, j->system->at[i].name, v);
+    if (p[i].used) td_bind_set_integer(L, s->at[i].name, v);
   }
   lua_setfield(L, -2, key);
 }
 
-static void push_report(lua_State *L, const TdMaestroJob *j, const TdMaestroReport *r) {
+void td_bind_push_maestro(lua_State *L, const TdMaestroSystem *s, const TdMaestroPattern *p,
+                          const TdMaestroReport *r) {
   static const char *const stall[] = {
 #define TD_MAESTRO_STALL(id, name, summary) name,
 #include "backends/maestro/stall.def"
@@ -40,16 +41,16 @@ static void push_report(lua_State *L, const TdMaestroJob *j, const TdMaestroRepo
   td_bind_set_integer(L, "window", r->fires ? r->last - r->first + 1 : 0);
   td_bind_set_integer(L, "first", r->first);
   td_bind_set_integer(L, "last", r->last);
-  set_counts(L, j, "access", r, offsetof(TdMaestroCount, accesses));
-  set_counts(L, j, "conflicts", r, offsetof(TdMaestroCount, conflicts));
-  set_counts(L, j, "shared", r, offsetof(TdMaestroCount, shared));
-  set_counts(L, j, "occupancy", r, offsetof(TdMaestroCount, occupancy));
-  set_counts(L, j, "most", r, offsetof(TdMaestroCount, most));
+  set_counts(L, s, p, "access", r, offsetof(TdMaestroCount, accesses));
+  set_counts(L, s, p, "conflicts", r, offsetof(TdMaestroCount, conflicts));
+  set_counts(L, s, p, "shared", r, offsetof(TdMaestroCount, shared));
+  set_counts(L, s, p, "occupancy", r, offsetof(TdMaestroCount, occupancy));
+  set_counts(L, s, p, "most", r, offsetof(TdMaestroCount, most));
   lua_newtable(L);
   for (int i = 0; i < TD_MAESTRO_STALLS; i++) td_bind_set_integer(L, stall[i], r->stall[i]);
   lua_setfield(L, -2, "stalls");
-  set_integers(L, "banks", r->bank, (int)j->system->memory.banks);
-  set_integers(L, "bank_conflicts", r->bank_conflicts, (int)j->system->memory.banks);
+  set_integers(L, "banks", r->bank, (int)s->memory.banks);
+  set_integers(L, "bank_conflicts", r->bank_conflicts, (int)s->memory.banks);
 }
 
 /* What runs the job at slot 1, and those of the list at slot 2 behind it. */
@@ -82,7 +83,8 @@ static int l_simulate(lua_State *L) {
   TdMaestroReport *r = TD_NEW(a, TdMaestroReport);
   TdMaestroRun run = run_of(L, a);
   if (!td_maestro_model_run(&run, r, &d)) return td_bind_maestro_raise(L, &d);
-  push_report(L, td_bind_check_maestro_job(L, 1)->job, r);
+  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
+  td_bind_push_maestro(L, j->system, j->pattern, r);
   return 1;
 }
 

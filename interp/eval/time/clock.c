@@ -367,6 +367,30 @@ void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s) {
   if (!w->outside) td_clock_count(w, k);
 }
 
+int64_t td_wire_room(const TdWire *w) {
+  int64_t left = w->got_at[w->moved->puts % w->depth] + w->beats;
+  return later(again(w, w->put_at, w->moved->puts), left);
+}
+
+int64_t td_wire_token(const TdWire *w) {
+  int64_t k = w->moved->gots, seen = w->put_at[k % w->depth] + w->beats - 1 + w->latency;
+  return later(again(w, w->got_at, k), seen);
+}
+
+void td_wire_put(TdArena *a, TdWire *w, int64_t cycle) {
+  int64_t k = w->moved->puts++;
+  w->put_at[k % w->depth] = cycle;
+  if (keeps(w->keep)) td_vec_push(a, &w->every_put, cycle);
+  td_clock_count(w, k);
+}
+
+void td_wire_get(TdArena *a, TdWire *w, int64_t cycle) {
+  int64_t k = w->moved->gots++;
+  w->got_at[k % w->depth] = cycle;
+  if (keeps(w->keep)) td_vec_push(a, &w->every_got, cycle);
+  count_got(w, k);
+}
+
 void td_clock_free(TdClock *c, TdWire *w) {
   int64_t cycle = td_clock_close(c);
   const TdTime *leaf = c->leaf;

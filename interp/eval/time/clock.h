@@ -175,6 +175,12 @@ void td_clock_get(TdClock *c, TdWire *w, bool held, const void *s);
 void td_clock_slot(TdClock *c, TdWire *w, const void *s);
 void td_clock_put(TdClock *c, TdWire *w, bool taken, const void *s);
 void td_clock_free(TdClock *c, TdWire *w);
+/* The other end of a stream without a clock of its own: the cycle from which a token more has its
+ * place, from which the next one is there; it is put, is got. */
+int64_t td_wire_room(const TdWire *w);
+int64_t td_wire_token(const TdWire *w);
+void td_wire_put(TdArena *a, TdWire *w, int64_t cycle);
+void td_wire_get(TdArena *a, TdWire *w, int64_t cycle);
 /* Raises w->most by what is known once token k is put. */
 void td_clock_count(TdWire *w, int64_t k);
 
