@@ -179,7 +179,7 @@ t.test("what a feeder must not do", function()
   end
   t.ok(with()())
   refused("maestro-access", with(function(z, I, i) z:put(I[i * i % 16]) end), "streamer I",
-    "task 'load' loads are no affine addresses", "I[i * i % 16]")
+    "task 'load' loads are no affine addresses", "put(z, I, i)")
   t.ok(with(function(z, I, i) z:put(I[i * 1 % 16]) end)())
   refused("maestro-access", with(function(z, I, i) z:put(I[15 - i]) end), "counters cannot count down")
   refused("maestro-access", with(function(z, I, i) z:put(I[I[i]]) end), "no streamer makes these addresses")
