@@ -192,8 +192,8 @@ static bool run_tasks(Trace *t, const TdValue **cell) {
   if (!choose_runs(t, without)) return false;
   TdOuter outer = {t, without, t->writes ? give_tokens : take_tokens};
   TdEvalOptions o = {.seed = SEED, .outer = &outer};
-  if (td_eval_symbolic(t->a, t->q.prog, TD_LEVEL_STRICT, NULL, &o, cell, t->d)) return true;
-  const TdDiag why = *t->d;
+  TdDiag why = {.arena = t->a};
+  if (td_eval_symbolic(t->a, t->q.prog, TD_LEVEL_STRICT, NULL, &o, cell, &why)) return true;
   td_diag_set(t->d, TD_UNSUPPORTED, "maestro-access", why.loc,
               "no streamer makes these addresses: %s", why.message);
   return false;
