@@ -65,6 +65,33 @@ static bool pass_array(TdVkUnit *k, const TdVkCall *c, size_t i, size_t at, TdVl
   return true;
 }
 
+/* A stream, or a row of them: the view's indices are results number `at` and on. */
+static bool pass_stream(TdVkUnit *k, const TdVkCall *c, size_t i, size_t at, TdVlDo *act) {
+  const TdExpr *e = c->stmt->expr[i];
+  TdVkLeaf *l = (TdVkLeaf *)c->leaf;
+  const TdVkView *outer = td_vstore_view(l->frame, e->sym);
+  TdVkView v = outer ? *outer : (TdVkView){.stream = e->sym};
+  const TdParam *p = td_unit_param(k->unit, v.stream);
+  if (!p || p->type->block)
+    return td_vunit_refuse(k, "not-built", e->loc, "move its tokens here",
+                           "Verilog of calls that pass streams of blocks is not built yet");
+  for (int d = 0; d < p->type->rank; d++) {
+    int m = outer ? outer->out[d] : d;
+    if (!outer) v.step[d] = 1, v.out[d] = d;
+    if (m < 0 || (uint32_t)m >= e->nkid) continue;
+    TdVlNum x = td_vdata_value(k, l, l->t->result.at[at + (size_t)m],
+                               k->state.at[l->state].length - 1);
+    if (!x.e) return false;
+    const char *name = td_text_fmt(k->arena, "%s_at%d", c->callee->unit->param[i].sym->name, d);
+    v.base[d] = keep(k, act, name, moved(k, v.base[d], v.step[d], x));
+    v.out[d] = e->u.dim[m].out;
+    v.step[d] *= e->u.dim[m].step;
+  }
+  v.sym = c->callee->unit->param[i].sym;
+  td_vec_push(k->arena, &c->callee->view, v);
+  return true;
+}
+
 /* A scalar that is passed: result number `at`. All calls set one register. */
 static bool pass_scalar(TdVkUnit *k, const TdVkCall *c, size_t i, size_t at) {
   const TdParam *p = &c->callee->unit->param[i];
@@ -93,13 +120,8 @@ bool td_vcall_open(TdVkUnit *k, const TdVkCall *c) {
   for (uint32_t i = 0; i < c->stmt->nexpr && i < u->nparam; i++) {
     const TdExpr *e = c->stmt->expr[i];
     bool view = e->kind == TD_EXPR_VIEW, stream = e->type->kind == TD_T_PORT, ok = true;
-    if (stream && (e->nkid || e->type->rank || e->type->block))
-      return td_vunit_refuse(k, "not-built", e->loc, "pass a single stream",
-                             "Verilog of calls that pass rows of streams is not built yet");
     if (stream) {
-      const TdVkView *v = td_vstore_view(l->frame, e->sym);
-      td_vec_push(k->arena, &c->callee->view,
-                  ((TdVkView){.sym = u->param[i].sym, .stream = v ? v->stream : e->sym}));
+      ok = pass_stream(k, c, i, at, act);
     } else {
       ok = view ? pass_array(k, c, i, at, act) : pass_scalar(k, c, i, at);
     }

@@ -421,6 +421,18 @@ static bool is_filled_aside(const TdTrace *t) {
   return false;
 }
 
+/* An element of a token that a leaf computes. */
+static bool make_element(TdVkUnit *k, TdVkLeaf *l) {
+  const TdPlaced *p = l->makes;
+  int64_t c = l->step->length - 1;
+  TdAff *at = TD_NEWN(k->arena, TdAff, TD_MAX_RANK);
+  TdVlNum v = td_vdata_value(k, l, l->t->result.at[0], c);
+  if (!v.e) return false;
+  for (int d = 0; d < p->rank; d++) at[d] = td_sys_col(k->arena, -1 - d);
+  td_vstore_write(k, l, p, at, c, td_vdata_moves(k, l, c), c, v);
+  return !td_diag_failed(k->diag);
+}
+
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
   const TdTrace *t = l->t;
   const TdStmt *foreign = foreign_in(t);
@@ -438,5 +450,5 @@ bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;
   }
-  return true;
+  return !l->makes || make_element(k, l);
 }

@@ -3,131 +3,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backends/verilog/verilog.h"
+#include "backends/verilog/vdesign.h"
 #include "backends/verilog/vname.h"
-#include "lower/net/net.h"
 
-/* Streams of one array between two tasks: the box of those that are used. */
-typedef struct Wires {
-  const TdStream *stream;
-  const char *name;
-  int rank, width;
-  int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
-  bool *used;
-} Wires;
-
-typedef struct Design {
-  const TdVlogProg *p;
-  TdArena *arena;
-  TdNet *net;
-  TdText out, head;
-  TD_VEC(Wires) wires;
-  TD_VEC(TdVlogArray) array;
-  const char *busy; /* all that are */
-  TdDiag *diag;
-} Design;
-
-static bool refuse(Design *d, const char *code, TdLoc loc, const char *what) {
-  td_diag_set(d->diag, TD_UNSUPPORTED, code, loc, "Verilog of %s is not built yet", what);
+bool td_vdesign_refuse(TdVdDesign *d, TdLoc loc, const char *what) {
+  td_diag_set(d->diag, TD_UNSUPPORTED, "not-built", loc, "Verilog of %s is not built yet", what);
   td_diag_help(d->diag, "build it for the CPU, timed");
   return false;
 }
-
-/* The indices that instance i of a class is given for parameter k. */
-static const int64_t *given(const TdNetClass *c, size_t k, uint32_t i, int rank) {
-  return c->arg.at[k].at + (size_t)i * (size_t)rank;
-}
-
-/* The number of a stream in its box. */
-static int64_t number_of(const Wires *w, const int64_t *at) {
-  int64_t n = 0;
-  for (int d = 0; d < w->rank; d++) n = n * w->n[d] + at[d] - w->lo[d];
-  return n;
-}
-
-/* Puts the box around the streams of an array that some class holds. */
-static void bound(Design *d, Wires *w) {
-  int64_t hi[TD_MAX_RANK];
-  bool any = false;
-  for (int pass = 0; pass < 2; pass++) {
-    for (size_t c = 0; c < d->net->cls.n; c++)
-      for (size_t k = 0; k < d->net->cls.at[c]->arg.n; k++) {
-        const TdNetClass *x = d->net->cls.at[c];
-        if (x->arg.at[k].sym != w->stream->sym) continue;
-        for (uint32_t i = 0; i < x->n; i++) {
-          const int64_t *at = given(x, k, i, w->rank);
-          for (int r = 0; r < w->rank && !pass; r++) {
-            if (!any || at[r] < w->lo[r]) w->lo[r] = at[r];
-            if (!any || at[r] > hi[r]) hi[r] = at[r];
-          }
-          any = true;
-          if (pass) w->used[number_of(w, at)] = true;
-        }
-      }
-    w->count = any;
-    for (int r = 0; r < w->rank && any && !pass; r++) w->n[r] = hi[r] - w->lo[r] + 1;
-    for (int r = 0; r < w->rank; r++) w->count *= w->n[r];
-    if (!pass) w->used = TD_NEWN(d->arena, bool, w->count + 1);
-  }
-}
-
-/* The scopes of a stream array. */
-static bool put_streams(Design *d, const TdStream *s) {
-  Wires w = {.stream = s, .rank = s->type->rank, .width = td_type_scalar(s->type)->w};
-  const TdType *token = s->type->elem;
-  enum { MOST_BITS = 4096 };
-  if (s->type->block) return refuse(d, "not-built", s->loc, "streams of blocks");
-  for (int i = 0; token->kind == TD_T_TENSOR && i < token->rank; i++) {
-    int64_t n = 1;
-    td_unit_value(d->net->design, token->dim[i], &n);
-    w.width = n < MOST_BITS && w.width <= MOST_BITS ? w.width * (int)n : MOST_BITS + 1;
-  }
-  if (td_unit_beats(d->net->design, s, token) > 1)
-    return refuse(d, "not-built", s->loc, "tokens of several beats");
-  if (w.width > MOST_BITS) return refuse(d, "not-built", s->loc, "tokens of more than 4,096 bits");
-  if (td_attrs_get(s->attrs, TD_ATTR_LATENCY))
-    return refuse(d, "not-built", s->loc, "streams with a latency");
-  td_unit_value(d->net->design, s->depth, &w.depth);
-  bound(d, &w);
-  if (!w.count) return true;
-  w.name = td_text_fmt(d->arena, "%s_%s", td_vname_plain(d->arena, s->sym->name), "streams");
-  for (int64_t i = 0; i < w.count; i++)
-    if (!w.used[i])
-      return refuse(d, "not-built", s->loc, "an array of streams of which some lead nowhere");
-  td_vec_push(d->arena, &d->wires, w);
-  TdText *o = &d->out;
-  const char *n = w.name;
-  td_text_line(o, "// streams %s", s->sym->name);
-  td_text_line(o, "genvar %s_i;", n);
-  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
-               w.count, n, n, n);
-  td_text_line(o, "  wire put, room, valid, take;");
-  td_text_line(o, "  wire [%d:0] in, out;", w.width - 1);
-  td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
-  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
-  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
-  td_text_line(o, "end endgenerate");
-  return true;
-}
-
-/* A box of instances: `count` of them from number `first` on, their ids lo + step * digit. */
-typedef struct Box {
-  uint32_t first, count;
-  int64_t lo[TD_MAX_RANK], step[TD_MAX_RANK], n[TD_MAX_RANK];
-} Box;
 
 static const int64_t *ids(const TdNetClass *c, uint32_t i) {
   return c->id + (size_t)i * (size_t)c->rank;
 }
 
 /* Digit of dimension r of instance number k of a box. */
-static int64_t digit(const Box *b, int rank, int r, int64_t k) {
+static int64_t digit(const TdVdBox *b, int rank, int r, int64_t k) {
   for (int d = rank; --d > r;) k /= b->n[d];
   return k % b->n[r];
 }
 
 /* Whether instances from b->first on are the box that b says. */
-static bool is_box(const TdNetClass *c, const Box *b) {
+static bool is_box(const TdNetClass *c, const TdVdBox *b) {
   for (uint32_t k = 0; k < b->count; k++)
     for (int r = 0; r < c->rank; r++)
       if (ids(c, b->first + k)[r] != b->lo[r] + b->step[r] * digit(b, c->rank, r, k)) return false;
@@ -135,9 +31,9 @@ static bool is_box(const TdNetClass *c, const Box *b) {
 }
 
 /* The box around instances [first, first + count), if they fill one. */
-static bool box_of(const TdNetClass *c, uint32_t first, uint32_t count, Box *b) {
+static bool box_of(const TdNetClass *c, uint32_t first, uint32_t count, TdVdBox *b) {
   int64_t all = 1;
-  *b = (Box){.first = first, .count = count};
+  *b = (TdVdBox){.first = first, .count = count};
   for (int r = 0; r < c->rank; r++) {
     int64_t lo = ids(c, first)[r], hi = ids(c, first + count - 1)[r], step = 0;
     for (uint32_t k = 1; k < count; k++) {
@@ -153,9 +49,8 @@ static bool box_of(const TdNetClass *c, uint32_t first, uint32_t count, Box *b) 
   return all == count && is_box(c, b);
 }
 
-/* A number that each instance of a box has, as an expression of its digits; false: it is no affine
- * function of them. */
-static bool fit(Design *d, const TdNetClass *c, const Box *b, const int64_t *of, const char **out) {
+bool td_vdesign_fit(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const int64_t *of,
+                    const char **out) {
   TdText t = td_text_new(d->arena);
   int64_t by[TD_MAX_RANK], stride = b->count;
   td_text_putf(&t, "%" PRId64, of[0]);
@@ -173,48 +68,15 @@ static bool fit(Design *d, const TdNetClass *c, const Box *b, const int64_t *of,
   return true;
 }
 
-/* What is connected to the instances of a box: lines of ports. */
-typedef struct Pins {
-  TdText text;
-} Pins;
-
-static const Wires *wires_of(const Design *d, TdSym sym) {
-  for (size_t i = 0; i < d->wires.n; i++)
-    if (d->wires.at[i].stream->sym == sym) return &d->wires.at[i];
-  return NULL;
-}
-
-/* The number of parameter `sym` of a class. */
-static size_t param_of(const TdNetClass *c, TdSym sym) {
+size_t td_vdesign_param(const TdNetClass *c, TdSym sym) {
   size_t k = 0;
   while (k < c->kernel->nparam && c->kernel->param[k].sym != sym) k++;
   return k;
 }
 
-/* Connects an end of a stream. */
-static bool connect_port(Design *d, const TdNetClass *c, const Box *b, const TdVlogPort *p,
-                         TdText *t) {
-  size_t k = param_of(c, p->sym);
-  const Wires *w = wires_of(d, c->arg.at[k].sym);
-  int64_t *number = TD_NEWN(d->arena, int64_t, b->count);
-  const char *at;
-  if (c->arg.at[k].listed)
-    return refuse(d, "not-built", w->stream->loc, "lists of streams that data chooses from");
-  for (uint32_t i = 0; i < b->count; i++)
-    number[i] = number_of(w, given(c, k, b->first + i, w->rank));
-  if (!fit(d, c, b, number, &at)) return false;
-  if (p->put)
-    td_text_putf(t, ",\n      .%s_put(%s[%s].put), .%s_room(%s[%s].room), .%s_data(%s[%s].in)",
-                 p->name, w->name, at, p->name, w->name, at, p->name, w->name, at);
-  else
-    td_text_putf(t, ",\n      .%s_take(%s[%s].take), .%s_valid(%s[%s].valid), .%s_data(%s[%s].out)",
-                 p->name, w->name, at, p->name, w->name, at, p->name, w->name, at);
-  return true;
-}
-
 /* A pin of `bits` bits of each instance, out of a vector of the design's. */
-static void connect_pin(Design *d, TdText *t, const char *own, const char *pin, int64_t bits,
-                        const Box *b, const char *all) {
+static void connect_pin(TdVdDesign *d, TdText *t, const char *own, const char *pin, int64_t bits,
+                        const TdVdBox *b, const char *all) {
   (void)d;
   td_text_putf(t, ",\n      .%s(%s_%s[(%u + G)*%" PRId64 " +: %" PRId64 "])", pin, all, own,
                b->first, bits, bits);
@@ -234,7 +96,7 @@ typedef struct Pin {
 } Pin;
 
 /* Calls for each pin of each bank of an array; `head`: the design's, as ports. */
-static void array_pins(Design *d, const TdVlogArray *x, const char *all, const Box *b, TdText *t) {
+static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, const TdVdBox *b, TdText *t) {
   int w = bits_below(x->depth);
   const Pin reads[] = {{"re", 1, false}, {"raddr", w, false}, {"q", x->width, true}};
   const Pin writes[] = {{"we", 1, false}, {"waddr", w, false}, {"d", x->width, false}};
@@ -255,11 +117,11 @@ static void array_pins(Design *d, const TdVlogArray *x, const char *all, const B
 }
 
 /* The instances of a box. False where a port is no affine function of the ids. */
-static bool put_box(Design *d, const TdNetClass *c, const TdVlogModule *m, const Box *b) {
-  TdText t = td_text_new(d->arena);
+static bool put_box(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m, const TdVdBox *b) {
+  TdText t = td_text_new(d->arena), before = td_text_new(d->arena);
   const char *label = td_text_fmt(d->arena, "%s_at_%u", m->name, b->first);
   for (size_t i = 0; i < m->nport; i++)
-    if (!connect_port(d, c, b, &m->port[i], &t)) return false;
+    if (!td_vstream_connect(d, c, b, &m->port[i], &before, &t)) return false;
   for (size_t i = 0; i < m->ninput; i++) {
     const char *at = NULL;
     for (size_t k = 0; k < c->kernel->ncoord; k++) {
@@ -267,10 +129,10 @@ static bool put_box(Design *d, const TdNetClass *c, const TdVlogModule *m, const
       if (c->kernel->coord[k] != m->input[i].sym) continue;
       for (uint32_t j = 0; j < b->count; j++)
         v[j] = c->coord[(b->first + j) * c->kernel->ncoord + k];
-      if (!fit(d, c, b, v, &at)) return false;
+      if (!td_vdesign_fit(d, c, b, v, &at)) return false;
       at = td_text_fmt(d->arena, "%d'(%s)", m->input[i].width, at);
     }
-    size_t k = param_of(c, m->input[i].sym);
+    size_t k = td_vdesign_param(c, m->input[i].sym);
     if (!at) at = c->arg.at[k].sym->name;
     td_text_putf(&t, ",\n      .%s(%s)", m->input[i].name, at);
   }
@@ -281,21 +143,22 @@ static bool put_box(Design *d, const TdNetClass *c, const TdVlogModule *m, const
                b->count, label, label, label);
   td_text_line(o, "  localparam G = %s_i;", label);
   int64_t below = b->count;
-  const char *text = td_text_str(&t);
+  const char *text = td_text_fmt(d->arena, "%s%s", td_text_str(&before), td_text_str(&t));
   for (int r = 0; r < c->rank; r++) {
     below /= b->n[r];
     if (strstr(text, td_text_fmt(d->arena, "*D%d", r)))
       td_text_line(o, "  localparam D%d = G / %" PRId64 " %% %" PRId64 ";", r, below, b->n[r]);
   }
+  td_text_puts(o, td_text_str(&before));
   td_text_line(o, "  %s task_ (.clk(clk), .rst(rst), .start(start), .busy(%s_busy[%u + G])%s);",
-               m->name, m->name, b->first, text);
+               m->name, m->name, b->first, td_text_str(&t));
   td_text_line(o, "end endgenerate");
   return true;
 }
 
 /* All instances of a class, in as few boxes as are found. */
-static bool put_instances(Design *d, const TdNetClass *c, const TdVlogModule *m) {
-  Box b;
+static bool put_instances(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m) {
+  TdVdBox b;
   if (box_of(c, 0, c->n, &b)) {
     size_t n = d->out.n;
     if (put_box(d, c, m, &b)) return true;
@@ -307,7 +170,7 @@ static bool put_instances(Design *d, const TdNetClass *c, const TdVlogModule *m)
 }
 
 /* Where the block that instance i is given of an argument begins. */
-static void block_begin(const Design *d, const TdNetClass *c, size_t k, uint32_t i, int64_t *lo) {
+static void block_begin(const TdVdDesign *d, const TdNetClass *c, size_t k, uint32_t i, int64_t *lo) {
   const TdType *t = c->kernel->param[k].type;
   const char *word = c->arg.at[k].layout;
   for (int r = 0; r < t->rank; r++) {
@@ -321,10 +184,10 @@ static void block_begin(const Design *d, const TdNetClass *c, size_t k, uint32_t
 }
 
 /* The memories that the instances of a class have of their own. */
-static void note_arrays(Design *d, const TdNetClass *c, TdVlogModule *m) {
+static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
   for (size_t i = 0; i < m->narray; i++) {
     TdVlogArray x = m->array[i];
-    size_t k = param_of(c, x.sym);
+    size_t k = td_vdesign_param(c, x.sym);
     int64_t *lo = TD_NEWN(d->arena, int64_t, c->n * (size_t)x.rank + 1);
     for (uint32_t j = 0; j < c->n && !x.state; j++)
       block_begin(d, c, k, j, lo + j * (size_t)x.rank);
@@ -339,7 +202,7 @@ static void note_arrays(Design *d, const TdNetClass *c, TdVlogModule *m) {
 }
 
 /* The module of a class. */
-static TdVlogModule *module_of(Design *d, const TdNetClass *c, size_t number) {
+static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number) {
   const TdProg *p = d->net->prog;
   bool other = false;
   for (size_t i = 0; i < d->net->cls.n; i++)
@@ -362,7 +225,7 @@ static TdVlogModule *module_of(Design *d, const TdNetClass *c, size_t number) {
 }
 
 /* "input wire [15:0] a" of the design's scalars. */
-static void put_scalars(Design *d, TdVlogModule *out) {
+static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   const TdUnit *u = d->net->design;
   TD_VEC(TdVlogInput) list = {0};
   for (size_t i = 0; i < u->nparam; i++) {
@@ -377,18 +240,29 @@ static void put_scalars(Design *d, TdVlogModule *out) {
 }
 
 /* Whether the arguments of the design answer as memories of the device do. */
-static bool check_speeds(Design *d, const TdUnit *design) {
+static bool check_speeds(TdVdDesign *d, const TdUnit *design) {
   for (size_t i = 0; i < design->nparam; i++) {
     const TdParam *x = &design->param[i];
     const TdAttr *latency = td_attrs_get(x->attrs, TD_ATTR_LATENCY);
     if (latency && latency->arg[0].i != d->p->sched->target->read)
-      return refuse(d, "not-built", x->loc,
+      return td_vdesign_refuse(d, x->loc,
                     td_text_fmt(d->arena, "argument '%s', a memory with a latency,", x->sym->name));
     if (td_attrs_get(x->attrs, TD_ATTR_BANDWIDTH))
-      return refuse(d, "not-built", x->loc,
+      return td_vdesign_refuse(d, x->loc,
                     td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));
   }
   return true;
+}
+
+/* The classes of a design, each end of its streams held by one instance. */
+static bool find_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag, TdNet *out) {
+  TdMap closer = {0};
+  do {
+    *out = (TdNet){.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
+    out->design = td_prog_root(prog);
+    if (td_net_classes(out) && td_net_ends(out)) return true;
+  } while (out->again);
+  return false;
 }
 
 const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
@@ -396,15 +270,13 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   TdArena *a = p->arena;
   TdStore *store = td_store_inner(a, p->prog->store->session);
   const TdProg *prog = td_clone_prog(store, p->prog, true);
-  TdMap closer = {0};
-  TdNet net = {.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
-  net.design = td_prog_root(prog);
-  Design d = {.p = p, .arena = a, .net = &net, .diag = diag};
+  TdNet net;
+  TdVdDesign d = {.p = p, .arena = a, .net = &net, .diag = diag};
   d.out = d.head = td_text_new(a);
   d.out.indent = 1;
-  if (!check_speeds(&d, design) || !td_net_classes(&net)) return NULL;
+  if (!check_speeds(&d, design) || !find_classes(a, store, prog, diag, &net)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
-    if (!put_streams(&d, &net.design->stream[i])) return NULL;
+    if (!td_vstream_put(&d, &net.design->stream[i])) return NULL;
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   TdText busy = td_text_new(a), decl = td_text_new(a);
   put_scalars(&d, out);
@@ -417,6 +289,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
     note_arrays(&d, net.cls.at[i], m);
     if (!put_instances(&d, net.cls.at[i], m)) return NULL;
   }
+  td_vstream_tie(&d);
   out->name = p->top && *p->top ? p->top : td_vname_module(a, net.design->sym->name);
   out->unit = td_prog_root(p->prog);
   for (size_t i = 0; i < d.array.n; i++)

@@ -34,11 +34,13 @@ typedef struct TdVlogArray {
   const TdBlob *state;    /* of a state: what it holds before the first call */
 } TdVlogArray;
 
-/* A stream's end in a task's module. */
+/* An end of a stream, or of `count` of them side by side, in a task's module. */
 typedef struct TdVlogPort {
   TdSym sym;
   const char *name;
   bool put;
+  int width; /* of a beat */
+  int64_t count;
 } TdVlogPort;
 /* A scalar that a module is given. */
 typedef struct TdVlogInput {

@@ -27,7 +27,8 @@ static const char words[] =
     "table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 tri tri0 "
     "tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped "
     "use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire "
-    "with within wor xnor xor tide_ram tide_fifo ";
+    "with within wor xnor xor tide_ram tide_fifo tide_link tide_gather "
+    "tide_spread ";
 
 bool td_vname_is_reserved(const char *s) {
   char word[64];

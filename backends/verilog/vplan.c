@@ -324,12 +324,35 @@ static bool plan_elements(TdVkUnit *k, const TdSchedStep *x, const TdType *type)
   return true;
 }
 
+/* The registers that hold a token while it is computed. */
+static const TdPlaced *token_of(TdVkUnit *k, const TdStmt *s) {
+  const TdType *t = s->expr[1]->type, *e = td_type_scalar(t);
+  TdPlaced *p = TD_NEW(k->arena, TdPlaced);
+  TdSymbol *sym = TD_NEW(k->arena, TdSymbol);
+  *sym = (TdSymbol){.name = at_line(k, "token", s->loc)};
+  *p = (TdPlaced){.sym = sym, .rank = t->rank, .registers = true, .element = e, .width = e->w};
+  for (int d = 0; d < t->rank; d++) {
+    p->banks[d] = p->extent[d] = 1;
+    td_unit_value(k->frame->unit, t->dim[d], &p->extent[d]);
+  }
+  td_vec_push(k->arena, &k->side, p->sym);
+  return p;
+}
+
+/* A put of a tensor that it computes: all elements, then the token. */
+static bool plan_put(TdVkUnit *k, const TdSchedStep *x) {
+  const TdPlaced *token = token_of(k, x->stmt);
+  size_t first = k->leaf.n;
+  if (!plan_elements(k, x->kid[0], x->stmt->expr[1]->type)) return false;
+  for (size_t i = first; i < k->leaf.n; i++) k->leaf.at[i]->makes = token;
+  if (!plan_block(k, x->kid[1], 0)) return false;
+  k->leaf.at[k->leaf.n - 1]->computed = token;
+  return true;
+}
+
 /* A loop that no one wrote: of a SET, of a local with a value, of a fill. */
 static bool plan_unwritten(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
-  if (s->kind == TD_STMT_PUT)
-    return td_vunit_refuse(k, "not-built", s->loc, "compute it into a local before",
-                           "Verilog of a put that computes a tensor is not built yet");
   if (x->kind == TD_SCHED_PIPE) return plan_fill(k, x);
   return plan_elements(k, x, s->kind == TD_STMT_SET ? s->expr[0]->type : s->type);
 }
@@ -385,6 +408,10 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
   td_ctx_enter(td_arena_ctx(k->arena));
   switch (x->kind) {
   case TD_SCHED_SEQUENCE:
+    if (x->stmt->kind == TD_STMT_PUT) {
+      ok = plan_put(k, x);
+      break;
+    }
     for (size_t i = 0; ok && i < x->nkid; i++) ok = plan(k, x->kid[i]);
     break;
   case TD_SCHED_BLOCK: ok = plan_block(k, x, 0); break;

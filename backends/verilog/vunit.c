@@ -9,9 +9,9 @@ static bool take_params(TdVkUnit *k) {
   const TdUnit *u = k->unit;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
-    if (t->kind == TD_T_PORT && (t->rank || t->block))
-      return td_vunit_refuse(k, "not-built", u->param[i].loc, "one stream of scalars",
-                             "Verilog of rows and blocks of streams is not built yet");
+    if (t->kind == TD_T_PORT && t->block)
+      return td_vunit_refuse(k, "not-built", u->param[i].loc, "hand tokens over",
+                             "Verilog of streams of blocks is not built yet");
     if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
     td_map_putp(k->arena, &k->scalar, u->param[i].sym,
                 td_vtree_input(k->m, u->param[i].sym->name, t->w));
@@ -76,7 +76,7 @@ static void note_ends(TdVkUnit *k, TdVlogModule *out) {
   TD_VEC(TdVlogInput) input = {0};
   for (size_t i = 0; i < k->port.n; i++) {
     const TdVkPort *p = k->port.at[i];
-    td_vec_push(k->arena, &port, ((TdVlogPort){p->sym, p->name, p->put}));
+    td_vec_push(k->arena, &port, ((TdVlogPort){p->sym, p->name, p->put, p->part, p->count}));
   }
   for (size_t i = 0; i < k->unit->nparam + k->unit->ncoord; i++) {
     bool param = i < k->unit->nparam;
@@ -120,7 +120,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   for (size_t i = 0; i < k->leaf.n; i++)
     if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i])) return NULL;
   if (!td_vcontrol_tests(k)) return NULL;
-  td_vtask_finish(k);
+  td_vport_finish(k);
   td_vstore_finish(k);
   for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);
   td_vcontrol_finish(k);

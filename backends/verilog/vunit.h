@@ -131,31 +131,38 @@ typedef struct TdVkOp {
 /* Operations that lead to one place. */
 typedef TD_VEC(size_t) TdVkExits;
 
-/* An end of a stream: what asks for it in which cycle. */
+/* What moves a token of an end of streams in which cycle; which: NULL of a single one. */
 typedef struct TdVkDrive {
-  const TdVl *on, *data;
+  const TdVl *on, *which, *data;
 } TdVkDrive;
+/* An end of a stream, or of `count` of them side by side. Of tokens of several beats `ready`,
+ * `data` and `last` (the last beat is now, or none is under way) are what gathers or spreads them
+ * says, `move` and `given` what it is told. */
 typedef struct TdVkPort {
   TdSym sym;
   const char *name;
   bool put;
-  int width; /* of a token */
-  TdVlSig *ready, *data;
+  int width, part; /* of a token, of a beat */
+  int64_t count, beats;
+  TdVlSig *ready, *data, *last, *move, *given;
   TD_VEC(TdVkDrive) drive;
 } TdVkPort;
 
 /* A get of a firing: whether it happened while others still wait, and its token then. */
 typedef struct TdVkGot {
   const TdReach *reach;
-  TdVlSig *flag, *latch;
-  const TdVl *take;
+  TdVlSig *flag, *latch, *begun; /* begun: of tokens of several beats, that the first one came */
+  const TdVl *on, *which;        /* its condition, or NULL; which of a row of streams */
+  const TdVl *take, *now;        /* it begins in this cycle; its token is there in this cycle */
 } TdVkGot;
 typedef struct TdVkFiring {
   const TdFiring *time;
   TD_VEC(TdVkGot) got;
   TD_VEC(const TdReach *) put;
+  const TdVl **fixed;      /* of each put: the stream of a row, where it is known */
   TdVlSig *credit, *fired; /* fired: it started, and its stage still stands */
-  const TdVl *start, *done;
+  const TdVl *takes;       /* it needs a credit in this iteration; NULL: always */
+  const TdVl *start;
   TdVkLeaf *path; /* what it computes, which runs on where a later firing waits; or NULL */
 } TdVkFiring;
 
@@ -185,6 +192,8 @@ struct TdVkLeaf {
   /* Of a path: the leaf, of whose cycle `root` it goes on when `go` is. */
   TdVkLeaf *main;
   int64_t root;
+  /* The token that it computes element by element; that it puts, which another leaf computed. */
+  const TdPlaced *makes, *computed;
 };
 
 typedef struct TdVkUnit {
@@ -249,7 +258,24 @@ bool td_vtask_has_tokens(const TdTrace *t);
 bool td_vtask_open(TdVkUnit *k, TdVkLeaf *l);
 bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);
 TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r);
-void td_vtask_finish(TdVkUnit *k);
+/* The condition of an access in a cycle: NULL is always. False: refused. */
+bool td_vtask_guard(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle, const TdVl **out);
+
+/* vput.c: the put units of a leaf; adds whether puts are left after this cycle to *pending. */
+bool td_vput_leaf(TdVkUnit *k, TdVkLeaf *l, const TdVl **pending);
+
+/* vport.c: an end of streams that leaf l names, made if it is new. Of a row, the number of the
+ * stream that r names in a cycle (NULL: there is one); whether a token may move there, the token
+ * that is there, whether the last beat of one is now or none is under way (NULL: tokens have one
+ * beat). Whether two numbers are the same (NULL: they are). */
+TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool put);
+const TdVl *td_vport_which(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle);
+const TdVl *td_vport_ready(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
+const TdVl *td_vport_data(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
+const TdVl *td_vport_last(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
+const TdVl *td_vport_same(TdVkUnit *k, const TdVl *x, const TdVl *y);
+/* Their pins, once all that moves tokens is known. */
+void td_vport_finish(TdVkUnit *k);
 
 /* vstore.c: the storage of what a trace names; reads and writes of it. */
 TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p);

@@ -178,8 +178,8 @@ const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t) {
   return td_type_tensor_of(s, t->elem, t->rank, extent);
 }
 
-int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token) {
-  const TdAttr *lanes = td_attrs_get(s->attrs, TD_ATTR_LANES);
+int64_t td_unit_beats(const TdUnit *u, TdAttrs stream, const TdType *token) {
+  const TdAttr *lanes = td_attrs_get(stream, TD_ATTR_LANES);
   int64_t n = 1, extent, side = lanes ? lanes->arg[0].i : 0;
   if (side < 1 || token->kind != TD_T_TENSOR) return 1;
   for (int d = 0; d < token->rank; d++)

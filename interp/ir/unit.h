@@ -163,9 +163,9 @@ const TdParam *td_unit_param(const TdUnit *u, TdSym sym);
 TdSymKind td_unit_param_kind(const TdType *t);
 /* The stream of a symbol, or NULL. */
 const TdStream *td_unit_stream(const TdUnit *u, TdSym sym);
-/* Cycles that a token of this type, at u's sizes, takes on stream s: one, unless lanes(n) says how
- * many elements move side by side. */
-int64_t td_unit_beats(const TdUnit *u, const TdStream *s, const TdType *token);
+/* Cycles that a token of this type, at u's sizes, takes on a stream with these attributes: one,
+ * unless lanes(n) says how many elements move side by side. */
+int64_t td_unit_beats(const TdUnit *u, TdAttrs stream, const TdType *token);
 /* The size of a name, or NULL. */
 const TdSize *td_unit_size(const TdUnit *u, const char *name);
 

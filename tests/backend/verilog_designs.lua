@@ -106,7 +106,7 @@ t.test("puts under a condition", function()
   case.run(tide.schedule(d):pipeline("src:k"):pipeline("mid:k"), args)
 end)
 
-t.test("several firings; of a pipelined loop they are refused", function()
+t.test("several firings", function()
   for _, q in ipairs {{4, 1}, {7, 2}} do
     local n = q[1]
     local e = tide.design(function(d)
@@ -123,7 +123,6 @@ t.test("several firings; of a pipelined loop they are refused", function()
       d.dst = task {Y = i32[2 * n], function(Y) for k in grid(2 * n) do Y[k] = z:get() end end}
     end)
     case.run(e, {tide.random(i32[2 * n], 3, {lo = -90, hi = 90}), i32[2 * n](0)})
-    t.fails(function() tide.schedule(e):pipeline("mid:k"):build {target = "verilog"} end, {code = "not-built"})
   end
 end)
 
@@ -214,7 +213,7 @@ t.test("tensors as tokens", function()
   end
 end)
 
-t.test("tokens of many beats and tops with streams are refused", function()
+t.test("tokens of many bits and tops with streams are refused", function()
   local function wide(n)
     return tide.design(function(d)
       local z = d:stream(i32[n])

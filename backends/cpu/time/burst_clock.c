@@ -19,7 +19,7 @@ static bool find_speed(const TdCpuProg *p, TdCpuEnd *e) {
     if (!s) continue;
     const TdAttr *latency = td_attrs_get(s->attrs, TD_ATTR_LATENCY);
     e->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
-    e->beats = td_unit_beats(u, s, s->type->elem);
+    e->beats = td_unit_beats(u, s->attrs, s->type->elem);
     return true;
   }
   return false;

@@ -102,7 +102,7 @@ static void add_streams(Clocks *x, const TdStream *s) {
     w[i].number = (int64_t)x->wire.n;
     w[i].block = t->block;
     w[i].latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
-    w[i].beats = t->block ? 1 : td_unit_beats(x->of.root, s, t->elem);
+    w[i].beats = t->block ? 1 : td_unit_beats(x->of.root, s->attrs, t->elem);
     td_vec_push(x->arena, &x->wire, &w[i]);
   }
   td_clock_open(x->arena, w, n, depth);

@@ -201,13 +201,16 @@ static void lay_local(TdTrace *t, const TdStmt *s) {
   }
 }
 
-/* Cycles that a token takes on its stream. */
+/* Cycles that a token takes on its stream; a port that a network gave a kernel has its marks. */
 static int64_t beats_of(TdTrace *t, const TdExpr *stream, const TdType *token) {
   const TdStream *s = NULL;
+  const TdParam *port = td_unit_param(t->unit, stream->sym);
   if (stream->type->kind == TD_T_PORT && stream->type->block) return 1;
+  if (port && td_attrs_get(port->attrs, TD_ATTR_MIN_DEPTH))
+    return td_unit_beats(t->unit, port->attrs, token);
   for (size_t i = 0; i < t->ask->prog->nunit && !s; i++)
     s = td_unit_stream(t->ask->prog->unit[i], stream->sym);
-  return s ? td_unit_beats(t->unit, s, token) : 1;
+  return s ? td_unit_beats(t->unit, s->attrs, token) : 1;
 }
 
 /* Whether a view is as large as its array. */
@@ -555,7 +558,7 @@ bool td_trace_of_element(const TdAsk *q, const TdTarget *target, const TdStmt *s
   for (int k = 0; k < place->type->rank; k++)
     at[k] = td_trace_column(t, td_arena_alloc(t->arena, 1), (TdColumn){0});
   if (put)
-    trace_value(t, place, ALL_BITS, at);
+    td_vec_push(t->arena, &t->result, trace_value(t, place, ALL_BITS, at));
   else
     write_element(t, place, s->expr[local ? 0 : 1], at);
   return t->flow.node.n < MOST_NODES ||

@@ -194,7 +194,7 @@ typedef struct TdTraced {
  * says why. */
 bool td_trace_of(const TdAsk *q, const TdTarget *t, TdTraced what, TdTrace *out, TdDiag *d);
 /* The same for one element of what a SET, a local with a tensor as its value, or a PUT computes;
- * for a PUT without what it computes. */
+ * for a PUT without what it computes, which is result[0] of the first. */
 bool td_trace_of_element(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out,
                          TdDiag *d);
 bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);

@@ -52,10 +52,16 @@ static void queue_get(TdTrace *t, size_t k) {
   }
 }
 
+static void hold(TdTrace *t, uint32_t node, uint32_t hub) {
+  td_flow_wait_for(&t->flow, (TdFlowWait){.from = hub, .to = node});
+}
+
 /* A put comes after those before it in the firing, or after its start and the end of the firings
- * before. */
+ * before. A firing without gets starts once it is known whether it puts something. */
 static void queue_put(TdTrace *t, size_t k) {
   const TdTraceFiring *f = &t->firing.at[k], *before = earlier(t, k, true);
+  uint32_t guard = t->reach.at[t->reach.n - 1].guard;
+  if (f->start && guard) hold(t, f->start, guard);
   if (f->put.n) {
     follow(t, t->reach.at[f->put.at[f->put.n - 1]].node, 0);
     return;
@@ -108,10 +114,6 @@ static uint32_t hub_of(TdTrace *t, const uint32_t *token, size_t n, bool over) {
       td_vec_push(t->arena, &after, t->flow.operand.at[x->first + k]);
   }
   return td_flow_add(&t->flow, (TdFlowNode){0}, after.at, after.n);
-}
-
-static void hold(TdTrace *t, uint32_t node, uint32_t hub) {
-  td_flow_wait_for(&t->flow, (TdFlowWait){.from = hub, .to = node});
 }
 
 /* Has all that uses a get of firing k wait for all its gets. */

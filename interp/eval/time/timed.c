@@ -30,7 +30,7 @@ void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const 
     w->outside = !s;
     w->keep = m->options->keep;
     w->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
-    w->beats = s && !c->block ? td_unit_beats(u, s, c->token) : 1;
+    w->beats = s && !c->block ? td_unit_beats(u, s->attrs, c->token) : 1;
   }
   td_clock_open(m->arena, wire, n, array->channel->free.cap);
 }

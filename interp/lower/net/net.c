@@ -61,9 +61,11 @@ TdSym td_net_port(TdNet *n, TdNetClass *c, const TdType *type, TdNetArg arg) {
   int64_t depth = 0;
   td_unit_value(n->design, s->depth, &depth);
   TdAttr known = {.kind = TD_ATTR_MIN_DEPTH, .arg = {{.i = depth}}};
+  const TdAttr *lanes = td_attrs_get(s->attrs, TD_ATTR_LANES);
+  TdAttrs attrs = td_attrs_add(a, (TdAttrs){0}, known);
+  if (lanes) attrs = td_attrs_add(a, attrs, *lanes);
   TdSym sym = td_store_sym(n->store, arg.sym->name, TD_SYM_STREAM);
-  list[u->nparam++] = (TdParam){
-      .sym = sym, .type = type, .attrs = td_attrs_add(a, (TdAttrs){0}, known), .loc = s->loc};
+  list[u->nparam++] = (TdParam){.sym = sym, .type = type, .attrs = attrs, .loc = s->loc};
   u->param = list;
   td_vec_push(n->arena, &c->arg, arg);
   return sym;

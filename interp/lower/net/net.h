@@ -66,7 +66,8 @@ TdSym td_net_stream(TdNet *n, const char *name, const TdType *token, int64_t cou
                     TdLoc loc);
 /* Extents and depth of a stream, at the design's sizes. */
 const TdStream *td_net_find(const TdNet *n, TdSym sym);
-/* Adds a port of stream `sym` to a class, as a parameter of its kernel; returns its symbol. */
+/* Adds a port of stream `sym` to a class, as a parameter of its kernel, which has the least depth
+ * and the lanes of the stream; returns its symbol. */
 TdSym td_net_port(TdNet *n, TdNetClass *c, const TdType *type, TdNetArg arg);
 /* Takes parameter k from a class. */
 void td_net_drop(TdNet *n, TdNetClass *c, size_t k);
@@ -123,6 +124,8 @@ const TdStmt *td_net_return_straight(TdStore *st, const TdStmt *body);
 
 /* order.c: the calls, producers first where that can be; each stream has one of either. */
 bool td_net_order(TdNet *n);
+/* That each stream has one task at either end, alone. */
+bool td_net_ends(TdNet *n);
 
 /* facts.c: index expressions of a body at an instance. */
 typedef struct TdNetFacts {

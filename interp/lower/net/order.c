@@ -230,6 +230,14 @@ static bool note_feedback(Ends *e, const uint32_t *order, uint64_t all) {
   return true;
 }
 
+bool td_net_ends(TdNet *n) {
+  Ends e = {.n = n};
+  number(&e);
+  for (uint32_t i = 0; i < n->call.n; i++)
+    if (!hold_all(&e, i)) return false;
+  return true;
+}
+
 bool td_net_order(TdNet *n) {
   Ends e = {.n = n};
   uint64_t all = 0;

@@ -1,0 +1,223 @@
+/* vstream.c - the streams of a design: a scope with its wires and its FIFO for each, which the ends
+ * of instances are connected to by its number; rows of them through vectors. */
+#include <inttypes.h>
+
+#include "backends/verilog/vdesign.h"
+#include "backends/verilog/vname.h"
+
+/* The number of a stream in its box. */
+static int64_t number_of(const TdVdStream *w, const int64_t *at) {
+  int64_t n = 0;
+  for (int d = 0; d < w->rank; d++) n = n * w->n[d] + at[d] - w->lo[d];
+  return n;
+}
+
+/* The streams that argument k of a class is given. */
+static int64_t count_of(const TdVdDesign *d, const TdNetArg *x, const TdStream *s) {
+  int64_t n = 1, extent;
+  if (x->listed) return x->listed;
+  for (int r = 0; r < s->type->rank; r++)
+    if (!(x->fixed >> r & 1) && td_unit_value(d->net->design, s->type->dim[r], &extent))
+      n *= extent;
+  return n;
+}
+
+/* The indices of stream number m of those that instance i is given. */
+static void indices_of(const TdVdDesign *d, const TdNetArg *x, const TdStream *s, uint32_t i,
+                       int64_t m, int64_t *at) {
+  size_t rank = (size_t)s->type->rank;
+  const int64_t *known = x->listed ? x->at + ((size_t)i * x->listed + (size_t)m) * rank
+                                   : x->at + (size_t)i * rank;
+  for (size_t r = rank; r-- > 0;) {
+    int64_t extent = 1;
+    at[r] = known[r];
+    if (x->listed || x->fixed >> r & 1) continue;
+    td_unit_value(d->net->design, s->type->dim[r], &extent);
+    at[r] = m % extent;
+    m /= extent;
+  }
+}
+
+/* Puts the box around the streams of an array that some class holds. */
+static void bound(TdVdDesign *d, TdVdStream *w) {
+  int64_t at[TD_MAX_RANK], hi[TD_MAX_RANK];
+  bool any = false;
+  for (size_t c = 0; c < d->net->cls.n; c++)
+    for (size_t k = 0; k < d->net->cls.at[c]->arg.n; k++) {
+      const TdNetClass *x = d->net->cls.at[c];
+      if (x->arg.at[k].sym != w->stream->sym) continue;
+      int64_t count = count_of(d, &x->arg.at[k], w->stream);
+      for (uint32_t i = 0; i < x->n; i++)
+        for (int64_t m = 0; m < count; m++) {
+          indices_of(d, &x->arg.at[k], w->stream, i, m, at);
+          for (int r = 0; r < w->rank; r++) {
+            if (!any || at[r] < w->lo[r]) w->lo[r] = at[r];
+            if (!any || at[r] > hi[r]) hi[r] = at[r];
+          }
+          any = true;
+        }
+    }
+  w->count = any;
+  for (int r = 0; r < w->rank && any; r++) w->count *= w->n[r] = hi[r] - w->lo[r] + 1;
+  for (int end = 0; end < 2; end++) w->used[end] = TD_NEWN(d->arena, bool, w->count + 1);
+}
+
+enum { MOST_BEAT = 4096, MOST_TOKEN = 1 << 16 };
+
+/* What moves at once, and how often for a token. */
+static bool take_shape(TdVdDesign *d, TdVdStream *w) {
+  const TdStream *s = w->stream;
+  const TdType *token = s->type->elem;
+  const TdAttr *latency = td_attrs_get(s->attrs, TD_ATTR_LATENCY);
+  const TdAttr *lanes = td_attrs_get(s->attrs, TD_ATTR_LANES);
+  int64_t n = 1, extent, element = td_type_scalar(s->type)->w;
+  if (s->type->block) return td_vdesign_refuse(d, s->loc, "streams of blocks");
+  for (int i = 0; token->kind == TD_T_TENSOR && i < token->rank; i++)
+    if (td_unit_value(d->net->design, token->dim[i], &extent) && n <= MOST_TOKEN) n *= extent;
+  w->beats = td_unit_beats(d->net->design, s->attrs, token);
+  int64_t beat = element * (w->beats > 1 ? lanes->arg[0].i : n);
+  if (beat > MOST_BEAT) {
+    td_diag_set(d->diag, TD_UNSUPPORTED, "not-built", s->loc,
+                "Verilog of tokens that move more than 4,096 bits in a cycle is not built");
+    td_diag_help(d->diag, "--@ lanes(%" PRId64 ") on the stream has them move in several beats",
+                 MOST_BEAT / element);
+    return false;
+  }
+  if (n * element > MOST_TOKEN)
+    return td_vdesign_refuse(d, s->loc, "tokens of more than 65,536 bits");
+  w->width = (int)beat;
+  w->latency = latency && latency->arg[0].i > 1 ? latency->arg[0].i : 1;
+  return true;
+}
+
+bool td_vstream_put(TdVdDesign *d, const TdStream *s) {
+  TdVdStream w = {.stream = s, .rank = s->type->rank};
+  if (!take_shape(d, &w)) return false;
+  td_unit_value(d->net->design, s->depth, &w.depth);
+  bound(d, &w);
+  if (!w.count) return true;
+  w.name = td_text_fmt(d->arena, "%s_%s", td_vname_plain(d->arena, s->sym->name), "streams");
+  td_vec_push(d->arena, &d->stream, w);
+  TdText *o = &d->out;
+  const char *n = w.name;
+  bool plain = w.beats == 1 && w.latency == 1;
+  td_text_line(o, "// streams %s", s->sym->name);
+  td_text_line(o, "genvar %s_i;", n);
+  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
+               w.count, n, n, n);
+  td_text_line(o, "  wire put, room, valid, take;");
+  td_text_line(o, "  wire [%d:0] in, out;", w.width - 1);
+  if (plain)
+    td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
+  else
+    td_text_line(o, "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
+                 w.width, w.depth, w.beats, w.latency);
+  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
+  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
+  td_text_line(o, "end endgenerate");
+  return true;
+}
+
+static TdVdStream *stream_of(TdVdDesign *d, TdSym sym) {
+  for (size_t i = 0; i < d->stream.n; i++)
+    if (d->stream.at[i].stream->sym == sym) return &d->stream.at[i];
+  return NULL;
+}
+
+/* The names of an end's wires: in a task's module, and in the scope of the stream. */
+typedef struct Wire {
+  const char *pin, *scope;
+  bool out; /* of the task */
+  int width;
+} Wire;
+
+/* The numbers of streams m of the instances of a box, as an expression; notes that they are held.
+ */
+static bool numbers(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdNetArg *x,
+                    TdVdStream *w, int64_t m, bool put, const char **at) {
+  int64_t *number = TD_NEWN(d->arena, int64_t, b->count), index[TD_MAX_RANK];
+  for (uint32_t i = 0; i < b->count; i++) {
+    indices_of(d, x, w->stream, b->first + i, m, index);
+    number[i] = number_of(w, index);
+  }
+  if (!td_vdesign_fit(d, c, b, number, at)) return false;
+  for (uint32_t i = 0; i < b->count; i++) w->used[put][number[i]] = true;
+  return true;
+}
+
+/* A vector for each wire of a row, whose members are connected one by one. */
+static void put_member(const TdVdStream *w, const TdVlogPort *p, const Wire *x, const char *at,
+                       const char *m, TdText *t) {
+  const char *n = td_text_fmt(t->arena, "%s_%s", p->name, x->pin);
+  const char *part = td_text_fmt(t->arena, "%s[(%s)*%d +: %d]", n, m, x->width, x->width);
+  const char *scope = td_text_fmt(t->arena, "%s[%s].%s", w->name, at, x->scope);
+  td_text_putf(t, "  assign %s = %s;\n", x->out ? scope : part, x->out ? part : scope);
+}
+
+bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogPort *p,
+                        TdText *before, TdText *pins) {
+  size_t k = td_vdesign_param(c, p->sym);
+  const TdNetArg *x = &c->arg.at[k];
+  TdVdStream *w = stream_of(d, x->sym);
+  const Wire puts[] = {{"put", "put", true, 1}, {"room", "room", false, 1},
+                       {"data", "in", true, p->width}};
+  const Wire gets[] = {{"take", "take", true, 1}, {"valid", "valid", false, 1},
+                       {"data", "out", false, p->width}};
+  const Wire *wire = p->put ? puts : gets;
+  const char *at;
+  if (p->count == 1) {
+    if (!numbers(d, c, b, x, w, 0, p->put, &at)) return false;
+    for (int i = 0; i < 3; i++)
+      td_text_putf(pins, ",\n      .%s_%s(%s[%s].%s)", p->name, wire[i].pin, w->name, at,
+                   wire[i].scope);
+    return true;
+  }
+  for (int i = 0; i < 3; i++) {
+    td_text_putf(before, "  wire [%" PRId64 ":0] %s_%s;\n", p->count * wire[i].width - 1, p->name,
+                 wire[i].pin);
+    td_text_putf(pins, ",\n      .%s_%s(%s_%s)", p->name, wire[i].pin, p->name, wire[i].pin);
+  }
+  for (int64_t m = 0; m < p->count; m++) {
+    if (!numbers(d, c, b, x, w, m, p->put, &at)) return false;
+    if (m && !x->listed) continue;
+    const char *of = td_text_fmt(d->arena, x->listed ? "%" PRId64 : "M", m);
+    const char *first = x->listed ? at : td_text_fmt(d->arena, "%s + M", at);
+    if (!x->listed)
+      td_text_putf(before, "  for (genvar M = 0; M < %" PRId64 "; M = M + 1) begin : %s_%s_row\n",
+                   p->count, p->name, p->put ? "put" : "get");
+    for (int i = 0; i < 3; i++) put_member(w, p, &wire[i], first, of, before);
+    if (!x->listed) td_text_puts(before, "  end\n");
+  }
+  return true;
+}
+
+/* Ties an end of streams [from, to). */
+static void tie(TdVdDesign *d, const TdVdStream *w, int end, int64_t from, int64_t to) {
+  const char *label = td_text_fmt(d->arena, "%s_%s_%" PRId64, w->name, end ? "no_put" : "no_get", from);
+  TdText *o = &d->out;
+  td_text_line(o, "genvar %s_i;", label);
+  td_text_line(o, "generate for (%s_i = %" PRId64 "; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s",
+               label, from, label, to, label, label, label);
+  if (end) {
+    td_text_line(o, "  assign %s[%s_i].put = 1'b0;", w->name, label);
+    td_text_line(o, "  assign %s[%s_i].in = {%d{1'b0}};", w->name, label, w->width);
+    td_text_line(o, "  wire unused_ok = &{1'b0, %s[%s_i].room};", w->name, label);
+  } else {
+    td_text_line(o, "  assign %s[%s_i].take = 1'b0;", w->name, label);
+    td_text_line(o, "  wire unused_ok = &{1'b0, %s[%s_i].valid, %s[%s_i].out};", w->name, label,
+                 w->name, label);
+  }
+  td_text_line(o, "end endgenerate");
+}
+
+void td_vstream_tie(TdVdDesign *d) {
+  for (size_t i = 0; i < d->stream.n; i++)
+    for (int end = 0; end < 2; end++) {
+      const TdVdStream *w = &d->stream.at[i];
+      for (int64_t k = 0, from; k < w->count;) {
+        for (from = k; k < w->count && !w->used[end][k];) k++;
+        if (k > from) tie(d, w, end, from, k);
+        k += k == from;
+      }
+    }
+}
