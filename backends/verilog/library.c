@@ -161,7 +161,8 @@ static const char fifo[] = "// A stream of at most D tokens; what is put is ther
 
 static const char link[] =
     "// A stream of at most D tokens of B beats each. A token is there L cycles after its last\n"
-    "// beat was put, then its beats follow each other; its place is free after its last was taken.\n"
+    "// beat was put, then its beats follow each other; its place is free after its last was "
+    "taken.\n"
     "`ifndef TIDE_LINK\n"
     "module tide_link #(parameter W = 8, D = 2, B = 1, L = 1) (\n"
     "  input  wire         clk,\n"
@@ -239,7 +240,8 @@ static const char gather[] =
     "`endif\n";
 
 static const char spread[] =
-    "// N ends at which tokens of T bits are put in B beats of W bits: `go` puts the first beat, the\n"
+    "// N ends at which tokens of T bits are put in B beats of W bits: `go` puts the first beat, "
+    "the\n"
     "// others follow by themselves; `last`: the last beat is now, or none is under way.\n"
     "`ifndef TIDE_SPREAD\n"
     "module tide_spread #(parameter W = 8, B = 2, T = 16, N = 1) (\n"
@@ -274,11 +276,10 @@ static const char spread[] =
     "endmodule\n"
     "`endif\n";
 
-const TdFile td_verilog_library[] = {{"tide_fifo", fifo}, {"tide_link", link},
-                                     {"tide_gather", gather}, {"tide_spread", spread},
-                                     {"tide_ram", ram}, {"tide_regs", regs},
-                                     {"tide_side", side}, {"tide_rom", rom}, {"tide_table", table},
-                                     {NULL, NULL}};
+const TdFile td_verilog_library[] = {
+    {"tide_fifo", fifo},   {"tide_link", link}, {"tide_gather", gather}, {"tide_spread", spread},
+    {"tide_ram", ram},     {"tide_regs", regs}, {"tide_side", side},     {"tide_rom", rom},
+    {"tide_table", table}, {NULL, NULL}};
 
 const char *const td_verilog_library_main = "// Runs the bench to its end.\n"
                                             "#include \"Vbench.h\"\n"

@@ -79,8 +79,8 @@ static bool pass_stream(TdVkUnit *k, const TdVkCall *c, size_t i, size_t at, TdV
     int m = outer ? outer->out[d] : d;
     if (!outer) v.step[d] = 1, v.out[d] = d;
     if (m < 0 || (uint32_t)m >= e->nkid) continue;
-    TdVlNum x = td_vdata_value(k, l, l->t->result.at[at + (size_t)m],
-                               k->state.at[l->state].length - 1);
+    TdVlNum x =
+        td_vdata_value(k, l, l->t->result.at[at + (size_t)m], k->state.at[l->state].length - 1);
     if (!x.e) return false;
     const char *name = td_text_fmt(k->arena, "%s_at%d", c->callee->unit->param[i].sym->name, d);
     v.base[d] = keep(k, act, name, moved(k, v.base[d], v.step[d], x));

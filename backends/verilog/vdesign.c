@@ -96,7 +96,8 @@ typedef struct Pin {
 } Pin;
 
 /* Calls for each pin of each bank of an array; `head`: the design's, as ports. */
-static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, const TdVdBox *b, TdText *t) {
+static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, const TdVdBox *b,
+                       TdText *t) {
   int w = bits_below(x->depth);
   const Pin reads[] = {{"re", 1, false}, {"raddr", w, false}, {"q", x->width, true}};
   const Pin writes[] = {{"we", 1, false}, {"waddr", w, false}, {"d", x->width, false}};
@@ -170,7 +171,8 @@ static bool put_instances(TdVdDesign *d, const TdNetClass *c, const TdVlogModule
 }
 
 /* Where the block that instance i is given of an argument begins. */
-static void block_begin(const TdVdDesign *d, const TdNetClass *c, size_t k, uint32_t i, int64_t *lo) {
+static void block_begin(const TdVdDesign *d, const TdNetClass *c, size_t k, uint32_t i,
+                        int64_t *lo) {
   const TdType *t = c->kernel->param[k].type;
   const char *word = c->arg.at[k].layout;
   for (int r = 0; r < t->rank; r++) {
@@ -245,11 +247,12 @@ static bool check_speeds(TdVdDesign *d, const TdUnit *design) {
     const TdParam *x = &design->param[i];
     const TdAttr *latency = td_attrs_get(x->attrs, TD_ATTR_LATENCY);
     if (latency && latency->arg[0].i != d->p->sched->target->read)
-      return td_vdesign_refuse(d, x->loc,
-                    td_text_fmt(d->arena, "argument '%s', a memory with a latency,", x->sym->name));
+      return td_vdesign_refuse(
+          d, x->loc,
+          td_text_fmt(d->arena, "argument '%s', a memory with a latency,", x->sym->name));
     if (td_attrs_get(x->attrs, TD_ATTR_BANDWIDTH))
-      return td_vdesign_refuse(d, x->loc,
-                    td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));
+      return td_vdesign_refuse(
+          d, x->loc, td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));
   }
   return true;
 }

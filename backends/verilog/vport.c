@@ -19,7 +19,8 @@ static void take_shape(TdVkUnit *k, TdVkPort *x, const TdParam *p, int width) {
   const TdAttr *lanes = td_attrs_get(p->attrs, TD_ATTR_LANES);
   int64_t elements = token_elements(k, token), extent;
   x->width = width * (int)elements;
-  x->beats = td_attrs_get(p->attrs, TD_ATTR_MIN_DEPTH) ? td_unit_beats(k->unit, p->attrs, token) : 1;
+  x->beats =
+      td_attrs_get(p->attrs, TD_ATTR_MIN_DEPTH) ? td_unit_beats(k->unit, p->attrs, token) : 1;
   x->part = x->beats > 1 ? width * (int)lanes->arg[0].i : x->width;
   x->count = 1;
   for (int d = 0; d < p->type->rank; d++)
@@ -109,7 +110,8 @@ static const TdVl *number(TdVkUnit *k, TdVkLeaf *l, const TdVkPort *p, const TdR
     TdAff f = td_sys_const(0);
     if (!v) f = at[d];
     if (v && v->out[d] >= 0) f = td_sys_plus(k->arena, f, v->step[d], at[v->out[d]]);
-    const TdVl *x = td_vform_bits(k, l, td_sys_plus(k->arena, td_sys_const(0), weight, f), cycle, w);
+    const TdVl *x =
+        td_vform_bits(k, l, td_sys_plus(k->arena, td_sys_const(0), weight, f), cycle, w);
     if (v && v->base[d].e) {
       const TdVl *by = td_vtree_const(m, w, (uint64_t)weight);
       const TdVl *base = td_vop_fit(m, v->base[d], w);
@@ -171,8 +173,7 @@ const TdVl *td_vport_last(TdVkUnit *k, const TdVkPort *p, const TdVl *which) {
 const TdVl *td_vport_same(TdVkUnit *k, const TdVl *x, const TdVl *y) {
   uint64_t a, b;
   if (!x || !y) return NULL;
-  if (td_vtree_is_const(x, &a) && td_vtree_is_const(y, &b))
-    return td_vtree_const(k->m, 1, a == b);
+  if (td_vtree_is_const(x, &a) && td_vtree_is_const(y, &b)) return td_vtree_const(k->m, 1, a == b);
   return td_vtree_binary(k->m, "==", 1, x, y);
 }
 

@@ -36,7 +36,7 @@ typedef struct Unit {
   TdVkLeaf *l;
   Queue *queue;
   size_t n, steps;
-  TdVlSig *turn; /* NULL: one queue */
+  TdVlSig *turn;     /* NULL: one queue */
   const TdVl **gone; /* turn * steps + step: that step's entry ends */
 } Unit;
 
@@ -170,8 +170,7 @@ static void add_places(Unit *u, Queue *q) {
   for (size_t j = 0; j < np; j++)
     q->begun[j] = td_vtree_reg(m, td_text_fmt(k->arena, "%s_begun%zu", q->name, j), 1);
   for (size_t i = 0; i < q->cap; i++) {
-    q->entry[i] =
-        td_vtree_reg(m, td_text_fmt(k->arena, "%s_entry%zu", q->name, i), q->bus->width);
+    q->entry[i] = td_vtree_reg(m, td_text_fmt(k->arena, "%s_entry%zu", q->name, i), q->bus->width);
     const TdVl *new = counts(u, q, "==", i), *old = td_vtree_sig(m, q->entry[i]);
     const char *what = td_text_fmt(k->arena, "item%zu", i);
     q->item[i] = wire(u, q->name, what, td_vtree_pick(m, new, q->bus, old));
@@ -212,8 +211,8 @@ static const TdVl *put_entry(Unit *u, Queue *q, size_t place, const TdVl *may, N
     td_vec_push(u->k->arena, &p->drive, d);
     const TdVl *off = td_vtree_not(m, on), *last = td_vport_last(u->k, p, which);
     const TdVl *under_way = begun ? td_vtree_or(m, go[j], begun) : go[j];
-    const TdVl *ended = last ? begun ? td_vtree_and(m, begun, last) : td_vtree_const(m, 1, 0)
-                             : under_way;
+    const TdVl *ended =
+        last ? begun ? td_vtree_and(m, begun, last) : td_vtree_const(m, 1, 0) : under_way;
     ends = td_vtree_and(m, ends, td_vtree_or(m, ended, off));
     all = td_vtree_and(m, all, td_vtree_or(m, under_way, off));
   }
@@ -340,7 +339,7 @@ bool td_vput_leaf(TdVkUnit *k, TdVkLeaf *l, const TdVl **pending) {
   if (!open_queues(&u)) return false;
   if (!u.n) return true;
   u.steps = count_steps(&u);
-  u.gone = TD_NEWN(k->arena, const TdVl *, u.n * u.steps);
+  u.gone = TD_NEWN(k->arena, const TdVl *, u.n *u.steps);
   int w = 1;
   while ((u.n - 1) >> w) w++;
   if (u.n > 1) u.turn = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_turn", l->name), w);

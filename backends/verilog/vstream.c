@@ -26,8 +26,8 @@ static int64_t count_of(const TdVdDesign *d, const TdNetArg *x, const TdStream *
 static void indices_of(const TdVdDesign *d, const TdNetArg *x, const TdStream *s, uint32_t i,
                        int64_t m, int64_t *at) {
   size_t rank = (size_t)s->type->rank;
-  const int64_t *known = x->listed ? x->at + ((size_t)i * x->listed + (size_t)m) * rank
-                                   : x->at + (size_t)i * rank;
+  const int64_t *known =
+      x->listed ? x->at + ((size_t)i * x->listed + (size_t)m) * rank : x->at + (size_t)i * rank;
   for (size_t r = rank; r-- > 0;) {
     int64_t extent = 1;
     at[r] = known[r];
@@ -110,7 +110,8 @@ bool td_vstream_put(TdVdDesign *d, const TdStream *s) {
   if (plain)
     td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
   else
-    td_text_line(o, "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
+    td_text_line(o,
+                 "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
                  w.width, w.depth, w.beats, w.latency);
   td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
   td_text_line(o, "      .valid(valid), .take(take), .out(out));");
@@ -159,10 +160,10 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
   size_t k = td_vdesign_param(c, p->sym);
   const TdNetArg *x = &c->arg.at[k];
   TdVdStream *w = stream_of(d, x->sym);
-  const Wire puts[] = {{"put", "put", true, 1}, {"room", "room", false, 1},
-                       {"data", "in", true, p->width}};
-  const Wire gets[] = {{"take", "take", true, 1}, {"valid", "valid", false, 1},
-                       {"data", "out", false, p->width}};
+  const Wire puts[] = {
+      {"put", "put", true, 1}, {"room", "room", false, 1}, {"data", "in", true, p->width}};
+  const Wire gets[] = {
+      {"take", "take", true, 1}, {"valid", "valid", false, 1}, {"data", "out", false, p->width}};
   const Wire *wire = p->put ? puts : gets;
   const char *at;
   if (p->count == 1) {
@@ -193,10 +194,12 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
 
 /* Ties an end of streams [from, to). */
 static void tie(TdVdDesign *d, const TdVdStream *w, int end, int64_t from, int64_t to) {
-  const char *label = td_text_fmt(d->arena, "%s_%s_%" PRId64, w->name, end ? "no_put" : "no_get", from);
+  const char *label =
+      td_text_fmt(d->arena, "%s_%s_%" PRId64, w->name, end ? "no_put" : "no_get", from);
   TdText *o = &d->out;
   td_text_line(o, "genvar %s_i;", label);
-  td_text_line(o, "generate for (%s_i = %" PRId64 "; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s",
+  td_text_line(o,
+               "generate for (%s_i = %" PRId64 "; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s",
                label, from, label, to, label, label, label);
   if (end) {
     td_text_line(o, "  assign %s[%s_i].put = 1'b0;", w->name, label);

@@ -134,8 +134,8 @@ static bool may_take(TdVkUnit *k, TdVkLeaf *l, size_t n, TdVkGot *x, const TdVl 
     const TdVl *there = td_vdata_there(k, l, c), *which = td_vport_which(k, l, r, c);
     const TdVl *now = td_vtree_and(m, td_vtree_and(m, there, started(k, l, n, c)), x->on);
     *may = td_vtree_or(m, *may, now);
-    x->which = x->which && which->kind != TD_VL_CONST ? td_vtree_pick(m, there, which, x->which)
-                                                      : which;
+    x->which =
+        x->which && which->kind != TD_VL_CONST ? td_vtree_pick(m, there, which, x->which) : which;
   }
   return true;
 }
@@ -169,8 +169,8 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, size_t n, size_t j, const TdVl **beg
   td_vec_push(k->arena, &p->drive, ((TdVkDrive){x->take, x->which, NULL}));
   x->now = x->take;
   if (x->begun)
-    x->now = td_vtree_and(m, td_vtree_and(m, own, td_vtree_not(m, flag)),
-                          td_vport_last(k, p, x->which));
+    x->now =
+        td_vtree_and(m, td_vtree_and(m, own, td_vtree_not(m, flag)), td_vport_last(k, p, x->which));
   x->now = wire(k, name, "now", x->now);
   const TdVl *off = x->on ? td_vtree_not(m, x->on) : td_vtree_const(m, 1, 0);
   *begun = td_vtree_and(m, *begun, td_vtree_or(m, td_vtree_or(m, own, x->take), off));
@@ -210,7 +210,8 @@ static bool has_twin(const TdVkLeaf *l, size_t n) {
 /* What computes the puts of firing f from its start on, where a later firing may wait. */
 static void add_path(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t n) {
   TdVkLeaf *p = TD_NEW(k->arena, TdVkLeaf);
-  *p = (TdVkLeaf){.number = l->number + ((n + 1) << 20), .step = l->step, .t = l->t, .frame = l->frame};
+  *p = (TdVkLeaf){
+      .number = l->number + ((n + 1) << 20), .step = l->step, .t = l->t, .frame = l->frame};
   p->name = l->name;
   p->pipe = true;
   p->ii = INT64_MAX;
