@@ -59,7 +59,7 @@ const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdV
   return x;
 }
 
-const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l) {
+static const TdVl *state_on(TdVkUnit *k, const TdVkLeaf *l) {
   const TdVl *here = td_vtree_label(k->m, k->at_width, l->state + 1, k->state.at[l->state].label);
   return td_vtree_binary(k->m, "==", 1, td_vtree_sig(k->m, k->at), here);
 }
@@ -69,7 +69,7 @@ const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
   if (l->main && c < l->root) return td_vdata_there(k, l->main, c);
   if (l->main) c -= l->root;
   if (!l->pipe) {
-    const TdVl *on = td_vdata_state(k, l);
+    const TdVl *on = state_on(k, l);
     if (k->state.at[l->state].length <= 1) return on;
     const TdVl *tick = td_vtree_const(m, k->tick_width, (uint64_t)c);
     return td_vtree_and(m, on, td_vtree_binary(m, "==", 1, td_vtree_sig(m, k->tick), tick));
@@ -380,7 +380,7 @@ static bool fill(TdVkUnit *k, TdVkLeaf *l) {
   if (l->step->trip > 1) {
     int w = k->tick_width;
     const TdVl *tick = td_vtree_sig(m, k->tick), *first = td_vtree_const(m, w, (uint64_t)c);
-    on = td_vdata_state(k, l);
+    on = state_on(k, l);
     if (c) on = td_vtree_and(m, on, td_vtree_binary(m, ">=", 1, tick, first));
     at = c ? td_vtree_binary(m, "-", w, tick, first) : tick;
     if (data->kind != TD_VL_CONST) {

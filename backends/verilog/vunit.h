@@ -244,10 +244,9 @@ const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdV
 /* All that leaf l writes. */
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l);
 
-/* Whether an iteration stands in cycle c; whether it goes on from there; the leaf's state is on. */
+/* Whether an iteration stands in cycle c; whether it goes on from there. */
 const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c);
 const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c);
-const TdVl *td_vdata_state(TdVkUnit *k, const TdVkLeaf *l);
 
 /* vtask.c: what moves tokens. Whether a trace has any; the firings of a leaf, before and after its
  * datapath is asked for; what a get gives, from when on; the ports in the end. */
