@@ -270,6 +270,19 @@ const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s) {
                     NULL, s->loc);
 }
 
+static bool is_no_data(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW && e->kind != TD_EXPR_TENSOR;
+}
+
+bool td_util_is_steady(const TdExpr *e) {
+  return td_walk_expr(e, is_no_data, NULL);
+}
+
+bool td_util_is_guard(const TdStmt *s) {
+  return s->kind == TD_STMT_IF && s->nkid == 1 && td_util_is_steady(s->expr[0]);
+}
+
 const TdExpr *td_util_const(TdRewrite *r, int64_t v) {
   TdLoc none = {0};
   return td_expr_index(r->session, r->store->arena, v, none);

@@ -68,6 +68,11 @@ const TdExpr *td_util_written_out(TdArena *a, const TdExpr *e);
 /* s under a condition on indices; s itself without one (NULL). */
 const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s);
 
+/* Whether e is made of loop variables, sizes and parameters, without data. */
+bool td_util_is_steady(const TdExpr *e);
+/* Whether s is `if cond then .. end` with a condition of loop variables, sizes and parameters. */
+bool td_util_is_guard(const TdStmt *s);
+
 /* Whether a break below s leaves the loop around s (not one inside it). */
 bool td_util_leaves_by_break(const TdStmt *s);
 

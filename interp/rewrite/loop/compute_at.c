@@ -103,22 +103,6 @@ static bool check_reached(const TdMove *m) {
   return true;
 }
 
-/* The loops of the consumer down to the target, with no condition between; false if there is one.
- */
-static bool shared_loops(const TdMove *m, const TdStmt ***loop, size_t *n) {
-  TdPath p = td_edit_path(m->r->arena, m->block->kid[m->to], m->target->uid);
-  *loop = TD_NEWN(m->r->arena, const TdStmt *, p.n);
-  *n = 0;
-  for (size_t i = 0; i < p.n; i++) {
-    if (p.at[i]->kind == TD_STMT_FOR)
-      (*loop)[(*n)++] = p.at[i];
-    else if (p.at[i]->kind != TD_STMT_BLOCK)
-      return refuse(m->r, TD_ILLEGAL, "not-a-nest", m->target->loc,
-                    "'%s' stands under a condition%s", m->target->sym->name, "");
-  }
-  return true;
-}
-
 /* Whether producer loop p and consumer loop c, with earlier variables made equal by sub, have one
  * range; the unit gets what must be assumed. */
 static bool same_range(const TdMove *m, const TdSubst *sub, const TdStmt *p, const TdStmt *c,
@@ -135,35 +119,70 @@ static bool same_range(const TdMove *m, const TdSubst *sub, const TdStmt *p, con
   return true;
 }
 
+/* The nests of producer and consumer, gone down side by side. */
+typedef struct Merge {
+  const TdUnit *unit;         /* with what must be assumed */
+  const TdStmt *next, *inner; /* of the producer: the loop or condition to come, its block */
+  TdDepsMap *map;             /* loops of the producer as those of the consumer */
+  TdSubst sub;
+  size_t n;
+} Merge;
+
+/* Takes loop c of the consumer, and that of the producer beside it. */
+static bool merge_loop(const TdMove *m, Merge *g, const TdStmt *c) {
+  TdRewrite *r = m->r;
+  const TdStmt *p = g->next;
+  if (!p || p->kind != TD_STMT_FOR || !same_range(m, &g->sub, p, c, &g->unit))
+    return refuse(r, TD_ILLEGAL, "ranges", m->block->kid[m->from]->loc,
+                  "the nest of '%s' has no loop with the range of '%s'",
+                  m->block->kid[m->from]->sym->name, c->sym->name);
+  g->map[g->n] = (TdDepsMap){.old = p->sym, .expr = td_util_var(r, c->sym)};
+  td_subst_expr(&g->sub, p->sym, g->map[g->n++].expr);
+  g->inner = td_for_body(p);
+  return true;
+}
+
+/* Takes condition c of the consumer: the producer has the same, of loops alone, or it is refused.
+ */
+static bool merge_condition(const TdMove *m, Merge *g, const TdStmt *c) {
+  const TdStmt *p = g->next;
+  bool same = p && td_util_is_guard(p) && td_util_is_guard(c) &&
+              td_equal_expr(td_subst_in_expr(&g->sub, p->expr[0]), c->expr[0]);
+  if (!same)
+    return refuse(m->r, TD_ILLEGAL, "not-a-nest", m->target->loc, "'%s' stands under a condition%s",
+                  m->target->sym->name, "");
+  g->inner = p->kid[0];
+  return true;
+}
+
+/* Goes down both nests to the target. */
+static bool go_down(const TdMove *m, Merge *g) {
+  TdPath p = td_edit_path(m->r->arena, m->block->kid[m->to], m->target->uid);
+  g->map = TD_NEWN(m->r->arena, TdDepsMap, p.n);
+  for (size_t i = 0; i < p.n; i++) {
+    if (p.at[i]->kind == TD_STMT_BLOCK) continue;
+    bool loop = p.at[i]->kind == TD_STMT_FOR;
+    if (!(loop ? merge_loop(m, g, p.at[i]) : merge_condition(m, g, p.at[i]))) return false;
+    g->next = g->inner->nkid == 1 ? g->inner->kid[0] : NULL;
+  }
+  return true;
+}
+
 /* The program where the producer's loops became the consumer's, down to the target; all that the
  * producer's next loop held comes first in it. */
 static const TdProg *merge(const TdMove *m) {
   TdRewrite *r = m->r;
-  const TdStmt **loop, *p = m->block->kid[m->from], *inner = NULL;
-  size_t n;
-  const TdUnit *u = m->unit;
-  if (!shared_loops(m, &loop, &n)) return NULL;
-  TdDepsMap *map = TD_NEWN(r->arena, TdDepsMap, n);
-  TdSubst sub = td_subst_new(r->store);
-  for (size_t i = 0; i < n; i++) {
-    if (!p || p->kind != TD_STMT_FOR || !same_range(m, &sub, p, loop[i], &u))
-      return td_util_refuse(r, TD_ILLEGAL, "ranges", m->block->kid[m->from]->loc,
-                            "the nest of '%s' has no loop with the range of '%s'",
-                            m->block->kid[m->from]->sym->name, loop[i]->sym->name);
-    map[i] = (TdDepsMap){.old = p->sym, .expr = td_util_var(r, loop[i]->sym)};
-    td_subst_expr(&sub, p->sym, map[i].expr);
-    inner = td_for_body(p);
-    p = inner->nkid == 1 ? inner->kid[0] : NULL;
-  }
-  inner = td_subst_in_stmt(&sub, inner);
+  Merge g = {.unit = m->unit, .next = m->block->kid[m->from], .sub = td_subst_new(r->store)};
+  if (!go_down(m, &g)) return NULL;
+  const TdStmt *inner = td_subst_in_stmt(&g.sub, g.inner);
   const TdStmt *after = td_util_declares(inner) ? td_shrink_moved(m, &inner, 1)
                                                 : td_shrink_moved(m, inner->kid, inner->nkid);
   TdAsk q = td_util_ask(r, m->unit);
   const TdStmt *before = td_edit_slice(r->store, m->block, m->from, m->to + 1);
-  TdVerdict v = td_deps_order(&q, before, after, map, n);
+  TdVerdict v = td_deps_order(&q, before, after, g.map, g.n);
   const char *what =
       td_text_fmt(r->arena, "computing '%s' at '%s'", r->arg[PRODUCER].text, m->target->sym->name);
-  const TdProg *now = td_shrink_replaced(m, u, after);
+  const TdProg *now = td_shrink_replaced(m, g.unit, after);
   return td_accept_rewrite(r, &v, false, m->target->loc, what, now) ? now : NULL;
 }
 
@@ -197,7 +216,8 @@ const TdPrim td_prim_compute_at = {
              {"loop", TD_ARG_LOOP, TD_ARG_NEEDED, "the loop of a later nest", NULL}},
     .rewrite = "for i: for j: B[i][j] = f; for i: for j: S(B[i][j])  =>  "
                "for i: for j: B[i][j] = f; S(B[i][j])",
-    .legal = "the nests have equal ranges down to the loop, and no dependence is turned round; or "
+    .legal = "the nests have equal ranges and conditions down to the loop, and no dependence is "
+             "turned round; or "
              "else the array's nest may run again for what an iteration reads: it writes nothing "
              "else, nor depends on what the array held or on what changes on the way",
     .errors = "units one-nest comes-later not-a-nest no-producer ranges dependence reassociation "

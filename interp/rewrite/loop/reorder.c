@@ -67,22 +67,11 @@ static void make_order(Reorder *o, const TdPlace *at, size_t n) {
     o->order[place] = named[place] ? chain_index(o, at[next++].stmt) : place;
 }
 
-static bool has_load(void *ud, const TdExpr *e) {
-  (void)ud;
-  return e->kind != TD_EXPR_LOAD;
-}
-
-/* Whether s is `if cond then .. end` whose condition reads only loop variables, sizes and
- * parameters. */
-static bool is_guard(const TdStmt *s) {
-  return s->kind == TD_STMT_IF && s->nkid == 1 && td_walk_expr(s->expr[0], has_load, NULL);
-}
-
 /* The block around loop k + 1: the body of loop k, or what guards alone in it hold. Notes the
  * guards if `note`. */
 static const TdStmt *block_of_next(Reorder *o, size_t k, bool note) {
   const TdStmt *b = td_for_body(o->chain[k]);
-  while (b->nkid == 1 && is_guard(b->kid[0])) {
+  while (b->nkid == 1 && td_util_is_guard(b->kid[0])) {
     if (note) td_vec_push(o->r->arena, &o->guards, b->kid[0]);
     if (note) td_vec_push(o->r->arena, &o->inside, k + 1);
     b = b->kid[0]->kid[0];
@@ -119,7 +108,7 @@ static const TdStmt *shared_local(TdRewrite *r, const TdStmt *b, size_t lo, size
 /* s inside copies of the guards that alone are in b, a loop's body. */
 static const TdStmt *copy_guards(const Reorder *o, TdSubst *u, const TdStmt *b, const TdStmt *s) {
   TdRewrite *r = o->r;
-  if (b->nkid != 1 || !is_guard(b->kid[0])) return s;
+  if (b->nkid != 1 || !td_util_is_guard(b->kid[0])) return s;
   const TdStmt *g = b->kid[0];
   s = td_util_block1(r, copy_guards(o, u, g->kid[0], s));
   return td_stmt_if(r->store, td_subst_in_expr(u, g->expr[0]), s, NULL, g->loc);

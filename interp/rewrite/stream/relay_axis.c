@@ -3,6 +3,8 @@
  * to what it got (gather). */
 #include "rewrite/stream/relay.h"
 
+#include "rewrite/stream/relay_guard.h"
+
 typedef struct Chain {
   TdRewrite *r;
   const TdRelay *ask;
@@ -142,6 +144,26 @@ static bool measure(Chain *c) {
   for (uint32_t d = 0; d < c->outer->nkid; d++)
     if (!weigh(c, c->outer->kid[d], true)) return false;
   return true;
+}
+
+/* Whether the feeder or drain has an axis of the task as its own. */
+static bool keeps_axis(const Chain *c, int d) {
+  const TdRelay *q = c->ask;
+  for (size_t i = 0; q->keep && i < q->nkeep; i++)
+    if (q->keep[i] == d) return d != c->axis;
+  return !q->keep && d != c->axis;
+}
+
+/* Takes an operand out of conditions that differ from instance to instance, as far as may be. */
+static bool leave_guards(Chain *c) {
+  TdSym coord[TD_MAX_RANK];
+  TdRelayGuard q = {.move = c->move, .load = c->outer, .axis = c->coord, .coord = coord};
+  for (int d = 0; d < c->run->rank; d++)
+    if (!keeps_axis(c, d)) coord[q.ncoord++] = c->task->coord[d];
+  const TdUnit *task = c->gather ? c->task : td_relay_unguard(c->r, &q, c->task);
+  if (task == c->task) return true;
+  c->task = task;
+  return find_move(c);
 }
 
 /* The stream that ends at position `along` of the axis. */
@@ -302,14 +324,6 @@ static const TdStmt *surround(const Chain *c, const TdStmt *s) {
     s = td_stmt_with_kids(st, up, kid, up->nkid);
   }
   return s;
-}
-
-/* Whether the feeder or drain has an axis of the task as its own. */
-static bool keeps_axis(const Chain *c, int d) {
-  const TdRelay *q = c->ask;
-  for (size_t i = 0; q->keep && i < q->nkeep; i++)
-    if (q->keep[i] == d) return d != c->axis;
-  return !q->keep && d != c->axis;
 }
 
 /* s, which moves one element, in its nest; for all positions along the axis if they differ; in
@@ -491,7 +505,7 @@ const TdProg *td_relay_axis(const TdRelay *ask) {
   TdRewrite *r = ask->r;
   Chain c = {.r = r, .ask = ask, .task = ask->to, .axis = (int)ask->axis, .by = ask->back ? -1 : 1};
   TdPart part = {0};
-  if (!find_run(&c) || !find_move(&c) || !measure(&c)) return NULL;
+  if (!find_run(&c) || !find_move(&c) || !leave_guards(&c) || !measure(&c)) return NULL;
   if (bind_of(&c, c.outer->sym)->layout) {
     refuse(&c, TD_UNSUPPORTED, "layout", c.move->loc, "is a buffer of an argument with a layout");
     return NULL;

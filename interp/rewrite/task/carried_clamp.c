@@ -2,16 +2,10 @@
  * go inside, and are part of the domain. */
 #include "rewrite/task/carried.h"
 
-static bool is_steady(void *ud, const TdExpr *e) {
-  (void)ud;
-  return e->kind != TD_EXPR_LOAD && e->kind != TD_EXPR_VIEW;
-}
-
 /* The condition that a block is under, alone, without data; or NULL. */
 static const TdStmt *only_if(const TdStmt *block) {
   const TdStmt *s = block->nkid == 1 ? block->kid[0] : NULL;
-  bool plain = s && s->kind == TD_STMT_IF && s->nkid == 1;
-  return plain && td_walk_expr(s->expr[0], is_steady, NULL) ? s : NULL;
+  return s && td_util_is_guard(s) ? s : NULL;
 }
 
 /* The loop with the condition `cond` (NULL: none), and those between it and the loops inside it, in

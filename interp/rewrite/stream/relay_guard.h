@@ -1,0 +1,22 @@
+/* relay_guard.h - an operand of a task that is moved under conditions which differ from instance to
+ * instance. */
+#ifndef TD_REWRITE_STREAM_RELAY_GUARD_H
+#define TD_REWRITE_STREAM_RELAY_GUARD_H
+
+#include "rewrite/util.h"
+
+/* What is moved, and for whom. */
+typedef struct TdRelayGuard {
+  const TdStmt *move; /* buffer = load */
+  const TdExpr *load;
+  TdSym axis;         /* the coordinate along which it is relayed, or NULL */
+  const TdSym *coord; /* those that the task that feeds it has not */
+  size_t ncoord;
+} TdRelayGuard;
+
+/* The task where no condition around the nest of the move depends on such a coordinate: those that
+ * the element needs are directly around it, the others are not. The task itself where there is
+ * none, or where what would be loaded is not there. */
+const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit *task);
+
+#endif
