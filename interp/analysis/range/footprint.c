@@ -161,15 +161,19 @@ static int extent_rank(const Query *k, TdAff f) {
   return f.n > 0;
 }
 
-/* Whether f < g at the sizes that the unit has. */
+/* Whether f < g at the sizes that the unit has; or, where it has no such, at all that are large. */
 static bool is_less_here(const Query *k, TdAff f, TdAff g) {
   int64_t x, y;
-  return td_unit_value(k->q->unit, expr_of(k, f), &x) &&
-         td_unit_value(k->q->unit, expr_of(k, g), &y) && x < y;
+  if (td_unit_value(k->q->unit, expr_of(k, f), &x) && td_unit_value(k->q->unit, expr_of(k, g), &y))
+    return x < y;
+  TdAff less = td_sys_plus(k->a, g, -1, f);
+  for (uint32_t i = 0; i < less.n; i++)
+    if (less.m[i].coef < 0) return false;
+  return less.n > 0;
 }
 
 /* Whether the extent f is better than g: constant, then smaller: never greater and perhaps smaller,
- * or, where neither is known to be, smaller at the sizes of now. */
+ * or, where neither is known to be, smaller at the sizes of now or at large ones. */
 static bool is_better(const Query *k, TdAff f, TdAff g) {
   int x = extent_rank(k, f), y = extent_rank(k, g);
   if (x != y) return x < y;

@@ -28,6 +28,7 @@ typedef struct Sweep {
 typedef struct Window {
   TdBuffer b;
   Motion along;
+  TdMoved touched; /* what an iteration reads */
   Sweep sweep;
   size_t pre; /* statements of the loop's body up to the last that writes the array; b.body is the
                * rest */
@@ -84,7 +85,9 @@ static bool measure(Window *w) {
   TdAsk q = td_util_ask(r, b->unit);
   TdFootprint f;
   q.arena = r->store->arena;
-  if (!td_footprint_of(&q, b->body, b->array, b->type, &f))
+  TdMoved stored;
+  if (!td_footprint_of(&q, b->body, b->array, b->type, &f) ||
+      !td_footprint_moves(&q, b->body, b->array, b->type, &w->touched, &stored))
     return td_buffer_refuse(b, TD_ILLEGAL, "footprint",
                             "is touched nowhere, or in places that no box holds");
   b->box = f.box;
@@ -249,11 +252,18 @@ static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
   return holds;
 }
 
+/* Whether a fact is one of those that e says. */
+static bool has_part(const TdExpr *e, const TdExpr *fact) {
+  bool both = e->kind == TD_EXPR_OP && e->op == TD_OP_AND;
+  return td_equal_expr(e, fact) ||
+         (both && (has_part(e->kid[0], fact) || has_part(e->kid[1], fact)));
+}
+
 /* Adds a fact to *cond (NULL: none yet); one of sizes alone is assumed. */
 static void require(Window *w, const TdExpr *fact, const TdExpr **cond) {
   if (!td_util_varies(fact))
     td_buffer_assume(&w->b, fact);
-  else
+  else if (!*cond || !has_part(*cond, fact))
     *cond = *cond ? td_buffer_compare(&w->b, TD_OP_AND, *cond, fact) : fact;
 }
 
@@ -270,6 +280,26 @@ static void require_inside(const Step *s, const Count *c, const TdExpr *at, int 
   const TdExpr *before = td_buffer_compare(&w->b, TD_OP_LT, at, w->b.type->dim[d]);
   if (!is_always(s, c, above)) require(w, above, cond);
   if (!is_always(s, c, before)) require(w, before, cond);
+}
+
+/* Adds to *cond the bounds of what is read in dimension d that hold in all iterations: elements
+ * beyond them may not be there, and no iteration needs them. */
+static void require_touched(const Step *s, const Count *c, const TdExpr *at, int d,
+                            const TdExpr **cond) {
+  Window *w = s->w;
+  const TdStmt *sweep = w->sweep.loop;
+  for (int up = 0; up < 2; up++) {
+    TdParts bound = td_util_parts(w->b.r, up ? w->touched.to[d] : w->touched.from[d],
+                                  up ? TD_OP_MIN : TD_OP_MAX);
+    for (size_t i = 0; i < bound.n; i++) {
+      const TdExpr *e = bound.at[i];
+      if (td_walk_uses_expr(e, w->b.loop->sym) || (sweep && td_walk_uses_expr(e, sweep->sym)))
+        continue;
+      const TdExpr *fact = up ? td_buffer_compare(&w->b, TD_OP_LT, at, e)
+                              : td_buffer_compare(&w->b, TD_OP_LE, e, at);
+      if (!is_always(s, c, fact)) require(w, fact, cond);
+    }
+  }
 }
 
 /* Moves an element to `to` of the buffer along w->along.dim: from `from` of it, or (NULL) from the
@@ -290,6 +320,7 @@ static const TdStmt *move(const Step *s, const Count *c, const TdExpr *to, const
     at[d] = td_lin_plus(r->session, r->store->arena, b->box.lo[d], along ? position(w, of) : pos);
     at[d] = td_subst_in_expr(&first, at[d]);
     require_inside(s, along ? c : &s->count[d], at[d], d, &cond);
+    if (w->touched.any) require_touched(s, along ? c : &s->count[d], at[d], d, &cond);
   }
   const TdExpr *value = td_buffer_element(b, !from, from ? out : at);
   const TdStmt *store =

@@ -11,6 +11,7 @@ typedef struct End {
   const TdStmt *at;
   const TdStmt *loop[TD_MAX_DEPTH];
   size_t nloop, uses;
+  TD_VEC(const TdExpr *) cond; /* that it is under, of loops alone */
 } End;
 
 typedef struct Deal {
@@ -39,13 +40,17 @@ static bool look(void *ud, const TdStmt *s) {
   return true;
 }
 
-/* The loops around an end, which alone decide how often it runs. */
+/* The loops and conditions around an end, which alone decide how often it runs. */
 static bool find_loops(Deal *d, End *e) {
   TdRewrite *r = d->r;
   TdPath p = td_edit_path(r->arena, e->unit->body, e->at->uid);
   for (size_t i = 0; i + 1 < p.n; i++) {
     const TdStmt *s = p.at[i];
     if (s->kind == TD_STMT_BLOCK) continue;
+    if (td_util_is_guard(s)) {
+      td_vec_push(r->arena, &e->cond, s->expr[0]);
+      continue;
+    }
     if (s->kind != TD_STMT_FOR || td_util_leaves_by_break(td_for_body(s)))
       return refuse(d, TD_ILLEGAL, "access", e->at->loc, "moves where not loops alone decide");
     if (td_util_varies(td_util_trip(r, s)))
@@ -54,6 +59,37 @@ static bool find_loops(Deal *d, End *e) {
     e->loop[e->nloop++] = s;
   }
   return true;
+}
+
+/* Whether each condition of end x is one of end y too, where both are in one iteration. */
+static bool is_under(const Deal *d, const End *x, const End *y) {
+  TdSubst sub = td_subst_new(d->r->store);
+  for (size_t i = 0; i < x->nloop; i++)
+    td_subst_expr(&sub, x->loop[i]->sym, td_util_var(d->r, y->loop[i]->sym));
+  for (size_t i = 0; i < x->cond.n; i++) {
+    const TdExpr *e = td_subst_in_expr(&sub, x->cond.at[i]);
+    size_t k = 0;
+    while (k < y->cond.n && !td_equal_expr(e, y->cond.at[k])) k++;
+    if (k == y->cond.n) return false;
+  }
+  return true;
+}
+
+/* Whether two loops count alike. */
+static bool is_same_count(const Deal *d, const TdStmt *x, const TdStmt *y) {
+  int64_t less;
+  return x->step == y->step && td_lin_diff(d->r->session, td_for_lo(x), td_for_lo(y), &less) &&
+         !less;
+}
+
+/* Whether both ends run in the same iterations of their nests. */
+static bool check_conditions(const Deal *d) {
+  const End *x = &d->end[0], *y = &d->end[1];
+  bool same = is_under(d, x, y) && is_under(d, y, x);
+  for (size_t i = 0; i < x->nloop && x->cond.n; i++)
+    same &= is_same_count(d, x->loop[i], y->loop[i]);
+  return same ||
+         refuse(d, TD_ILLEGAL, "ranges", y->at->loc, "is put and got under conditions that differ");
 }
 
 /* Finds the two ends; their nests have equal ranges, loop by loop. */
@@ -79,7 +115,7 @@ static bool find_ends(Deal *d) {
                    d->stream->sym->name, x->sym->name, y->sym->name);
     return false;
   }
-  return true;
+  return check_conditions(d);
 }
 
 /* Which loops deal: those that the user names, at the end that puts. */
@@ -161,7 +197,9 @@ const TdPrim td_prim_deal = {
               "loops of the task that puts, in the order of the new dimensions", "loop"}},
     .rewrite = "for i: for p: Z:put(x)  |  for i: for q: y = Z:get()  =>  "
                "for i: for p: Z[p]:put(x)  |  for i: for q: y = Z[q]:get()",
-    .legal = "one statement puts and one gets, in nests of equal ranges that loops alone decide",
+    .legal =
+        "one statement puts and one gets, in nests of equal ranges and conditions that loops alone "
+        "decide",
     .errors = "no-stream ambiguous-stream ends access extent ranges loops deadlock",
     .example = "blur:buffer_at(\"B\", \"x\"):unfold(\"y\", {loops = {\"y\"}, name = \"row\"}); "
                "blur:relay(\"B_x\", \"row\", {axis = -1}):deal(\"B_x\", {\"row:x\"})",

@@ -128,6 +128,14 @@ static const TdUnit *as_store(Guard *g, TdRelayGuard *q, const TdUnit *u) {
   return td_unit_with_body(g->r->store, u, body);
 }
 
+/* The unit with condition s, of two parts, as two. */
+static const TdUnit *apart(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
+  const TdExpr *e = s->expr[0];
+  const TdStmt *inner = td_stmt_if(r->store, e->kid[1], s->kid[0], NULL, s->loc);
+  const TdStmt *now = td_stmt_if(r->store, e->kid[0], td_util_block1(r, inner), NULL, s->loc);
+  return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, s->uid, &now, 1));
+}
+
 const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit *task) {
   TdRelayGuard now = *q;
   Guard g = {.r = r, .ask = &now, .fits = true};
@@ -135,6 +143,10 @@ const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit
   const TdUnit *u = as_store(&g, &now, task);
   for (const TdStmt *s; g.fits && (s = outermost(r, &now, u));) {
     td_ctx_tick(r->session->ctx, 1);
+    if (s->expr[0]->kind == TD_EXPR_OP && s->expr[0]->op == TD_OP_AND) {
+      u = apart(r, u, s);
+      continue;
+    }
     const TdStmt *body = sink_block(&g, s->expr[0], s->kid[0]);
     u = td_unit_with_body(r->store, u,
                           td_edit_replace(r->store, u->body, s->uid, body->kid, body->nkid));

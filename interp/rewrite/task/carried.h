@@ -133,8 +133,10 @@ const TdStmt *td_carried_driver(const TdCarried *c, const TdStmt *nest);
 
 /* carried_way.c: expressions about iterations and ends of streams. */
 
-/* carried_clamp.c: u with the conditions between the loops of a nest inside the innermost. */
-const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first);
+/* carried_clamp.c: u with the conditions between the loops of a nest inside loop `last`; NULL: the
+ * innermost. */
+const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first,
+                              const TdStmt *last);
 /* Finds the body of the nest, and its guard. */
 void td_carried_find_guard(TdCarried *c);
 

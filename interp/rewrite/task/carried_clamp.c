@@ -9,24 +9,29 @@ static const TdStmt *only_if(const TdStmt *block) {
 }
 
 /* The loop with the condition `cond` (NULL: none), and those between it and the loops inside it, in
- * the innermost one. */
-static const TdStmt *sink(TdRewrite *r, const TdStmt *loop, const TdExpr *cond) {
+ * the innermost one, or in loop `last`. */
+static const TdStmt *sink(TdRewrite *r, const TdStmt *loop, const TdExpr *cond,
+                          const TdStmt *last) {
   TdStore *st = r->store;
   const TdStmt *body = td_for_body(loop), *inner = body;
+  if (loop == last && !cond) return loop;
   for (const TdStmt *s; (s = only_if(inner)); inner = s->kid[0])
     cond = cond ? td_expr_op2(st->arena, TD_OP_AND, td_type_bool(r->session), cond, s->expr[0])
                 : s->expr[0];
-  bool nest = inner->nkid == 1 && inner->kid[0]->kind == TD_STMT_FOR;
+  bool nest = inner->nkid == 1 && inner->kid[0]->kind == TD_STMT_FOR && loop != last;
   if (!cond && !nest) return loop;
   const TdStmt *now =
-      nest ? sink(r, inner->kid[0], cond) : td_stmt_if(st, cond, inner, NULL, inner->loc);
+      nest ? sink(r, inner->kid[0], cond, last)
+           : td_stmt_if(st, cond, td_stmt_block(st, inner->kid, inner->nkid, inner->loc), NULL,
+                        inner->loc);
   if (nest && now == inner->kid[0] && inner == body) return loop;
   body = td_stmt_with_kids(st, body, &now, 1);
   return td_stmt_with_kids(st, loop, &body, 1);
 }
 
-const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first) {
-  const TdStmt *now = sink(r, first, NULL);
+const TdUnit *td_carried_sink(TdRewrite *r, const TdUnit *u, const TdStmt *first,
+                              const TdStmt *last) {
+  const TdStmt *now = sink(r, first, NULL, last);
   if (now == first) return u;
   return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, first->uid, &now, 1));
 }

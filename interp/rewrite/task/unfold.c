@@ -401,19 +401,37 @@ static bool add_driver(Unfold *u, const TdCarried *c, TdPart *part, TdNetworkPla
   return true;
 }
 
+/* The innermost of the loops that are named as axes, below the conditions and loops of `first`; or
+ * NULL. */
+static const TdStmt *last_axis(TdRewrite *r, const TdStmt *first) {
+  const TdArgValue *v = &r->arg[LOOPS];
+  TdPlace at;
+  const TdStmt *last = NULL;
+  size_t most = 0;
+  for (size_t i = 0; i < v->n; i++) {
+    TdDiag quiet = {.arena = r->arena};
+    if (!td_cursor_loop(r->arena, r->prog, v->names[i], &at, &quiet)) continue;
+    TdPath p = td_edit_path(r->arena, first, at.stmt->uid);
+    if (p.n > most) last = at.stmt, most = p.n;
+  }
+  return last;
+}
+
 /* Moves conditions between the loops, as clamps of tiles are, inside them. */
 static bool sink_guards(TdRewrite *r) {
   TdPlace *band;
   size_t n;
   if (!td_cursor_band(r->arena, r->prog, r->arg[BAND].text, &band, &n, r->diag)) return false;
-  r->prog = td_prog_with(r->prog, td_carried_sink(r, band[0].unit, band[0].stmt));
+  const TdStmt *first = band[0].stmt, *last = r->arg[LINKS].n ? NULL : last_axis(r, first);
+  if (r->arg[LINKS].n || last)
+    r->prog = td_prog_with(r->prog, td_carried_sink(r, band[0].unit, first, last));
   return true;
 }
 
 static const TdProg *apply(TdRewrite *r) {
   Unfold u = {.r = r};
   TdCarried c = {0};
-  if (r->arg[LINKS].n && !sink_guards(r)) return NULL;
+  if ((r->arg[LOOPS].n || r->arg[LINKS].n) && !sink_guards(r)) return NULL;
   if (!td_lift_check_name(r, &r->arg[NAME]) || !td_lift_check_name(r, &r->arg[DRIVER]) ||
       !find(&u) || !measure(&u))
     return NULL;
@@ -465,8 +483,9 @@ const TdPrim td_prim_unfold = {
                "with links: A[i][j] = f(A[i - 1][j])  =>  a = A_pass[i - 1][j]:get(); "
                "A[i][j] = f(a); A_pass[i][j]:put(A[i][j])",
     .legal = "instances with other coordinates touch no element that one of them writes, but for "
-             "links; the loops down to the last axis are a perfect nest, and only sizes decide "
-             "their extents. A link is written at one place in an iteration and read at constant "
+             "links; the loops down to the last axis are a perfect nest, conditions of loops "
+             "aside, and only sizes decide their extents. A link is written at one place in an "
+             "iteration and read at constant "
              "distances from it, which the loops left run after; or it is only read, and does not "
              "differ along its way",
     .errors = "axes imperfect extent break bound-written dependence not-decided scalar return "
