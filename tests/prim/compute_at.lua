@@ -208,6 +208,18 @@ prim.twins("a loop under a condition", {
     end}, {i32[3][4], i32[3][4], i32[3][4]}
   end, no = false, yes = true, step = {"compute_at", "B", "y"}, code = "not-a-nest",
 })
+prim.twins("a loop under a condition that the producer has, too", {
+  of = function(n)
+    return tide.kernel {A = i32[3][4], C = i32[3][4], function(A, C)
+      for i = 0, 2 do
+        if i < n then for k = 0, 3 do C[i][k] = A[i][k] * 3 end end
+      end
+      for x = 0, 2 do
+        if x < 2 then for y = 0, 3 do C[x][y] = C[x][y] + 1 end end
+      end
+    end}, {i32[3][4], i32[3][4]}
+  end, no = 3, yes = 2, step = {"compute_at", "i", "y"}, code = "not-a-nest",
+})
 prim.refused("the other way round", {
   of = two, step = {"compute_at", "second", "first/k"}, code = "comes-later"})
 prim.refused("loops of one nest", {

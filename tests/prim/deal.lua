@@ -69,27 +69,44 @@ prim.twins("two places that put", {
     end), {i32[4], i32[4]}
   end,
 })
-prim.twins("what a condition moves", {
-  no = true, yes = false, code = "access", step = {"deal", "Z", {"q"}},
-  of = function(some)
-    return some and tide.design(function(d)
-      local Z = d:stream(i32)
-      d.from = tide.task {a = i32[4], function(a)
+-- Puts and gets under a condition each, of the loops that they stand in and of an argument.
+local function conditional(put, get)
+  return tide.design(function(d)
+    local Z = d:stream(i32)
+    d.from = tide.task {c = i32[4], a = i32[3][4], function(c, a)
+      for i = 0, 2 do
         for q = 0, 3 do
-          if q > 0 then Z:put(a[q]) end
+          a[i][q] = a[i][q] + c[q]
+          if put(i, q, c) then Z:put(a[i][q]) end
         end
-      end}
-      d.to = tide.task {b = i32[4], function(b)
+      end
+    end}
+    d.to = tide.task {c = i32[4], b = i32[3][4], function(c, b)
+      for k = 0, 2 do
         for l = 0, 3 do
-          if l > 0 then b[l] = Z:get() end
+          b[k][l] = c[l]
+          if get(k, l, c) then b[k][l] = Z:get() end
         end
-      end}
-    end) or tide.design(function(d)
-      local Z = d:stream(i32)
-      d.from = tide.task {a = i32[4], function(a) for q = 0, 3 do Z:put(a[q]) end end}
-      d.to = tide.task {b = i32[4], function(b) for l = 0, 3 do b[l] = Z:get() end end}
-    end), {i32[4], i32[4]}
+      end
+    end}
+  end), {i32[4], i32[3][4], i32[3][4]}
+end
+
+local function below(i, q) return i * 4 + q < 10 end
+
+prim.accepted("conditions of loops, the same at both ends", {
+  of = function() return conditional(below, below) end, step = {"deal", "Z", {"q"}},
+})
+prim.refused("conditions that differ", {
+  of = function() return conditional(below, function(k, l) return k * 4 + l <= 9 end) end,
+  step = {"deal", "Z", {"q"}}, code = "ranges",
+})
+prim.refused("conditions of data", {
+  of = function()
+    local function data(_, q, c) return c[q] > 0 end
+    return conditional(data, data)
   end,
+  step = {"deal", "Z", {"q"}}, code = "access",
 })
 
 t.done()

@@ -261,10 +261,26 @@ prim.twins("a local that is not all written", {
       for x = 0, 8 do if all or x < 8 then T[x] = A[x] end end
       for x = 0, 6 do
         B[x] = T[x]
-        if A[x] > 0 and x < 6 then B[x] = T[x + 2] end
+        if A[x] > 0 and x * x < 36 then B[x] = T[x + 2] end
       end
     end}, {i32[9], i32[7]}
   end, no = false, yes = true, step = {"reuse_at", "T", "x#2"}, code = "unwritten",
+})
+prim.accepted("a local of which a condition says what is read", {
+  of = function(z)
+    local N = z.N or 5
+    return tide.kernel {A = i32[N + 1], B = i32[N], function(A, B)
+      for o = 0, (N + 3) // 4 - 1 do
+        local T = i32[5]()
+        for x = 0, tide.min(4, N - o * 4) do T[x] = A[o * 4 + x] end
+        for w = 0, 1 do
+          for x = 0, 1 do
+            if o * 4 + w * 2 + x < N then B[o * 4 + w * 2 + x] = T[w * 2 + x] + T[w * 2 + x + 1] end
+          end
+        end
+      end
+    end}, {i32[N + 1], i32[N]}
+  end, step = {"reuse_at", "T", "w"}, other = {{N = 1}, {N = 4}, {N = 7}, {N = 8}},
 })
 prim.twins("a call that is passed more than it reads", {
   of = function(part)

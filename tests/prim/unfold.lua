@@ -100,6 +100,31 @@ prim.refused("a loop at some depth that carries a dependence", {
 prim.refused("a loop that is not of the nest", {
   of = tiled, step = {"unfold", "uo", {loops = {"y", "x"}}}, code = "imperfect",
 })
+-- A nest that a loop's condition, or one of data, interrupts.
+local function clamped(data)
+  return function(z)
+    local N = z.N or 7
+    return tide.kernel {A = i32[N], B = i32[N], function(A, B)
+      for o = 0, (N + 3) // 4 - 1 do
+        for y = 0, 1 do
+          for u = 0, 1 do
+            if data then
+              if A[0] > 0 then for r = 0, 0 do B[0] = 1 end end
+            elseif o * 4 + y * 2 + u < N then
+              for r = 0, 0 do B[o * 4 + y * 2 + u + r] = A[o * 4 + y * 2 + u] end
+            end
+          end
+        end
+      end
+    end}, {i32[N], i32[N]}
+  end
+end
+prim.accepted("an axis below a condition of loops", {
+  of = clamped(false), step = {"unfold", "o", {loops = {"u", "r"}}}, other = {{N = 1}, {N = 4}, {N = 9}},
+})
+prim.refused("an axis below a condition of data", {
+  of = clamped(true), step = {"unfold", "o", {loops = {"u", "r"}}}, code = "imperfect",
+})
 
 prim.twins("iterations that depend on each other", {
   no = -1, yes = 0, code = "dependence", witness = "a", step = {"unfold", "i"},

@@ -252,18 +252,11 @@ static bool is_always(const Step *s, const Count *c, const TdExpr *fact) {
   return holds;
 }
 
-/* Whether a fact is one of those that e says. */
-static bool has_part(const TdExpr *e, const TdExpr *fact) {
-  bool both = e->kind == TD_EXPR_OP && e->op == TD_OP_AND;
-  return td_equal_expr(e, fact) ||
-         (both && (has_part(e->kid[0], fact) || has_part(e->kid[1], fact)));
-}
-
 /* Adds a fact to *cond (NULL: none yet); one of sizes alone is assumed. */
 static void require(Window *w, const TdExpr *fact, const TdExpr **cond) {
   if (!td_util_varies(fact))
     td_buffer_assume(&w->b, fact);
-  else if (!*cond || !has_part(*cond, fact))
+  else
     *cond = *cond ? td_buffer_compare(&w->b, TD_OP_AND, *cond, fact) : fact;
 }
 
@@ -282,8 +275,8 @@ static void require_inside(const Step *s, const Count *c, const TdExpr *at, int 
   if (!is_always(s, c, before)) require(w, before, cond);
 }
 
-/* Adds to *cond the bounds of what is read in dimension d that hold in all iterations: elements
- * beyond them may not be there, and no iteration needs them. */
+/* Adds to *cond the bounds of what is read in dimension d that hold in all iterations, besides
+ * those of the array: elements beyond them may not be there, and no iteration needs them. */
 static void require_touched(const Step *s, const Count *c, const TdExpr *at, int d,
                             const TdExpr **cond) {
   Window *w = s->w;
@@ -293,7 +286,10 @@ static void require_touched(const Step *s, const Count *c, const TdExpr *at, int
                                   up ? TD_OP_MIN : TD_OP_MAX);
     for (size_t i = 0; i < bound.n; i++) {
       const TdExpr *e = bound.at[i];
-      if (td_walk_uses_expr(e, w->b.loop->sym) || (sweep && td_walk_uses_expr(e, sweep->sym)))
+      const TdExpr *end = up ? w->b.type->dim[d] : td_util_const(w->b.r, 0);
+      int64_t inside;
+      if (td_walk_uses_expr(e, w->b.loop->sym) || (sweep && td_walk_uses_expr(e, sweep->sym)) ||
+          (td_lin_diff(w->b.r->session, e, end, &inside) && !inside))
         continue;
       const TdExpr *fact = up ? td_buffer_compare(&w->b, TD_OP_LT, at, e)
                               : td_buffer_compare(&w->b, TD_OP_LE, e, at);
