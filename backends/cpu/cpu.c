@@ -85,13 +85,15 @@ static bool check_tensor(Call *k, size_t i) {
                             td_type_str(k->d->arena, x->type)));
 }
 
-/* Whether the elements of argument i, if it is written, are nobody else's. */
+/* Whether the elements of argument i, if it is written or to be apart, are nobody else's. */
 static bool check_overlap(Call *k, size_t i) {
   for (size_t o = 0; o < k->c->root->nparam; o++) {
     const TdTensor *x = k->arg[i].tensor, *y = k->arg[o].tensor;
-    if (o == i || !x || !y || !k->c->text->written[i] || !td_tensor_overlap(x, y)) continue;
+    bool written = k->c->text->written[i];
+    const char *why = o == i ? NULL : td_unit_is_apart(k->c->root, i, o, written);
+    if (!why || !x || !y || !td_tensor_overlap(x, y)) continue;
     return refuse(k, i, "overlap",
-                  td_text_fmt(k->d->arena, "is written and shares elements with %s",
+                  td_text_fmt(k->d->arena, "%s shares elements with %s", why,
                               k->c->root->param[o].sym->name));
   }
   return true;

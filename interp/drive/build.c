@@ -283,14 +283,15 @@ static bool check(const TdModule *m, const TdCallArg *arg, TdDiag *d) {
                          td_unit_assumes(d->arena, u, i));
   }
   for (size_t i = 0; i < u->nparam; i++)
-    for (size_t o = 0; o < u->nparam && m->written[i] && arg[i].tensor; o++)
-      if (o != i && arg[o].tensor && td_tensor_overlap(arg[i].tensor, arg[o].tensor)) {
-        TdLoc call = {0};
-        td_diag_set(d, TD_USAGE, "overlap", call, "%s of %s is written and shares elements with %s",
-                    u->param[i].sym->name, u->sym->name, u->param[o].sym->name);
-        td_diag_note(d, u->param[i].loc, "declared here");
-        return false;
-      }
+    for (size_t o = 0; o < u->nparam && arg[i].tensor; o++) {
+      const char *why = o == i ? NULL : td_unit_is_apart(u, i, o, m->written[i]);
+      if (!why || !arg[o].tensor || !td_tensor_overlap(arg[i].tensor, arg[o].tensor)) continue;
+      TdLoc call = {0};
+      td_diag_set(d, TD_USAGE, "overlap", call, "%s of %s %s shares elements with %s",
+                  u->param[i].sym->name, u->sym->name, why, u->param[o].sym->name);
+      td_diag_note(d, u->param[i].loc, "declared here");
+      return false;
+    }
   return true;
 }
 

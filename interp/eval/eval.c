@@ -104,17 +104,20 @@ static bool open_argument(TdMachine *m, TdFrame *f, unsigned n, const TdEvalArg 
   return true;
 }
 
-/* Argument tensors that are written may share memory with no other. */
+/* Argument tensors that are written may share memory with no other, nor may those that are said to
+ * be apart. */
 static bool check_sharing(TdMachine *m, const TdFrame *f, const TdEvalArg *arg, size_t n) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < i; k++) {
       bool written = f->plan->written[i] || f->plan->written[k];
-      if (written && arg[i].tensor && arg[k].tensor &&
+      const char *why = td_unit_is_apart(f->plan->unit, i, k, written);
+      if (why && arg[i].tensor && arg[k].tensor &&
           td_tensor_overlap(arg[i].tensor, arg[k].tensor)) {
         TdLoc call = {0};
         td_diag_set(m->diag, TD_ILLEGAL, "overlap", call,
-                    "arguments %s and %s share memory, and one of them is written",
-                    f->plan->unit->param[k].sym->name, f->plan->unit->param[i].sym->name);
+                    "arguments %s and %s share memory, and %s", f->plan->unit->param[k].sym->name,
+                    f->plan->unit->param[i].sym->name,
+                    written ? "one of them is written" : "are assumed to be apart");
         td_diag_note(m->diag, f->plan->unit->param[i].loc, "declared here");
         m->failed = true;
         return false;

@@ -196,6 +196,17 @@ const char *td_unit_help_sizes(TdArena *a, const TdUnit *u) {
                      u->sym->name, td_text_str(&t));
 }
 
+const char *td_unit_is_apart(const TdUnit *u, size_t i, size_t k, bool written) {
+  if (written) return "is written and";
+  const TdAttr *x = td_attrs_get(u->param[i].attrs, TD_ATTR_APART);
+  const TdAttr *y = td_attrs_get(u->param[k].attrs, TD_ATTR_APART);
+  if (!x || !y || !x->arg[0].ints || !y->arg[0].ints) return NULL;
+  const TdAttrInts *own = x->arg[0].ints, *other = y->arg[0].ints;
+  for (size_t n = 0; n < own->n * other->n; n++)
+    if (own->at[n / other->n] == other->at[n % other->n]) return "is assumed to be apart and";
+  return NULL;
+}
+
 const char *td_unit_assumes(TdArena *a, const TdUnit *u, size_t i) {
   return td_text_fmt(a, "%s assumes %s", u->sym->name, td_print_expr_str(a, u->assert_[i]));
 }

@@ -180,6 +180,9 @@ const TdType *td_unit_type(TdSession *s, const TdUnit *u, const TdType *t);
  * are made unique in `into`. */
 const TdProg *td_clone_prog(TdStore *into, const TdProg *p, bool keep);
 
+/* Why arguments i, `written` or not, and k of a call of u may not share elements, as "is written
+ * and"; NULL: they may. */
+const char *td_unit_is_apart(const TdUnit *u, size_t i, size_t k, bool written);
 /* "f assumes n < 8": what is said where assumption i of u does not hold. Owned by a. */
 const char *td_unit_assumes(TdArena *a, const TdUnit *u, size_t i);
 

@@ -125,13 +125,17 @@ function assume.divisible(...)
   end
 end
 
---- assume.no_alias(A, B): tensors of different names never overlap; a call that gives overlapping ones is refused.
+--- assume.no_alias(A, B): these never overlap; a call that gives overlapping ones is refused.
 function assume.no_alias(...)
+  local apart = {}
   for n, x in ipairs { ... } do
-    if not (expr.is(x) and x.op == "ref" and x.base.kind == "param") and not func.record(x) then
+    local def = func.record(x)
+    if not (expr.is(x) and x.op == "ref" and x.base.kind == "param") and not def then
       fail(nil, "t2s-assume", ("argument %d of assume.no_alias is no Param and no Func"):format(n))
     end
+    apart[def or x.base] = true
   end
+  assumptions[#assumptions + 1] = { apart = apart, names = {}, place = trace.place() }
 end
 
 --- assume(cond): a fact of sizes, as J:le(16), checked before each run.

@@ -32,7 +32,7 @@ static const char *words_of(char letter) {
   case 'p': return "an integer from 1 on";
   case 's': return "a text, or a layout or text that the function uses";
   case 'y': return "an array";
-  case 'd': return "steps";
+  case 'd': return "integers";
   default: return "a word";
   }
 }

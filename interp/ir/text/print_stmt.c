@@ -3,8 +3,11 @@
 
 #include "ir/text/printer.h"
 
-static void put_integers(TdPrinter *p, const TdAttrInts *l) {
-  for (size_t i = 0; l && i < l->n; i++) td_text_putf(p->out, ", %lld", (long long)l->at[i]);
+/* The integers at the end of an attribute's arguments; `first`: they are all of them. */
+static void put_integers(TdPrinter *p, const TdAttrInts *l, bool first) {
+  if (first) td_text_putc(p->out, '(');
+  for (size_t i = 0; l && i < l->n; i++)
+    td_text_putf(p->out, "%s%lld", first && !i ? "" : ", ", (long long)l->at[i]);
 }
 
 void td_printer_attrs(TdPrinter *p, TdAttrs attrs) {
@@ -14,7 +17,7 @@ void td_printer_attrs(TdPrinter *p, TdAttrs attrs) {
     td_text_putf(p->out, "%s%s", i ? " " : " --@ ", td_attrs[x->kind].name);
     for (int k = 0; args[k]; k++) {
       if (args[k] == 'd') {
-        put_integers(p, x->arg[k].ints);
+        put_integers(p, x->arg[k].ints, k == 0);
         continue;
       }
       td_text_puts(p->out, k ? ", " : "(");

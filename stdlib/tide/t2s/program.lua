@@ -442,11 +442,24 @@ end
 local function own_assumptions(def, all)
   local out = {}
   for _, a in ipairs(all) do
-    local own = true
+    local own = not a.apart
     for name, at in pairs(a.names) do own = own and def.made[name] == at end
     if own then out[#out + 1] = a end
   end
   return out
+end
+
+-- By name of an array of p, the numbers of the assumptions that it is apart from others.
+local function groups_apart(p, all)
+  local groups, n = {}, 0
+  for _, a in ipairs(all) do
+    n = n + (a.apart and 1 or 0)
+    for base in pairs(a.apart or {}) do
+      local own = p.arrays[base] and base.name
+      if own then groups[own] = groups[own] and groups[own] .. ", " .. n or tostring(n) end
+    end
+  end
+  return groups
 end
 
 --- Reads the definition of def at the values of its sizes; `narrow` may tell extents of Params.
@@ -485,6 +498,7 @@ function program.open(def, values, all, narrow)
   end
   check_order(p)
   arrays.find(p)
+  p.apart = groups_apart(p, all)
   if narrow then narrow(p) end
   for _, a in ipairs(p.list) do arrays.set_extents(p, a) end
   arrays.port_types(p)

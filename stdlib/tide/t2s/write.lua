@@ -237,7 +237,8 @@ function write.kernel(def, consts, all, apart, placed)
   local names = {}
   for _, q in ipairs(p.params) do
     names[#names + 1] = q.name
-    out(("  %s = %s,"):format(q.name, q.type), q.place)
+    local groups = p.apart[q.name]
+    out(("  %s = %s,%s"):format(q.name, q.type, groups and (" --@ apart(%s)"):format(groups) or ""), q.place)
   end
   out(("  function(%s)"):format(table.concat(names, ", ")))
   assumptions(w)

@@ -20,7 +20,8 @@ local function sgemm(o)
   C[i][j] = 0
   C[i][j] = C[i][j] + A[i][k] * B[k][j]
   C:set_bounds(i, 0, I, j, 0, J, k, 0, K)
-  assume.divisible(I, II, II, III, J, JJ, JJ, JJJ, K, KK, KK, KKK)
+  if not o.clamped then assume.divisible(I, II, II, III, J, JJ, JJ, JJJ, K, KK, KK, KKK) end
+  if o.apart then assume.no_alias(A, B) end
   if not o.plain then C:tile(i, j, k, ii, jj, kk, iii, jjj, kkk, II, JJ, KK, III, JJJ, KKK) end
   local A_load, A_feed, B_load, B_feed, C_coll, C_unld = Func "A_load A_feed B_load B_feed C_coll C_unld"
   local A_ser, B_ser, C_des = Func("A_ser B_ser C_des", HOST)
@@ -69,6 +70,63 @@ t.test("SGEMM as HLS C++, and with a clock; depths of 1 suffice", function()
   for stream, depth in pairs(net:depths()) do t.eq(depth, 1, stream) end
 end)
 
+t.test("SGEMM without divisible sizes: clamps, proved, the definition's bits, cycles as if tiles were whole", function()
+  for n, c in ipairs {{II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2},
+    {II = 6, JJ = 2, KK = 3, III = 3, JJJ = 1, KKK = 3}} do
+    local C, q = sgemm {clamped = true, prefix = n > 1 and "qq" or nil}
+    local net, verdict = t2s.design(C, c)
+    t.has(tostring(verdict), "proved: strict, all sizes")
+    for _, z in ipairs {{7, 10, 9}, {1, 1, 1}, {3, 5, 4}, {8, 8, 8}, {13, 2, 5}} do
+      local I, J, K = table.unpack(z)
+      local a, b = tide.random(f32[I][K], 1), tide.random(f32[K][J], 2)
+      local got, want, timed = f32[I][J](0), f32[I][J](0), f32[I][J](0)
+      net {[q .. "A"] = a, [q .. "B"] = b, [q .. "C"] = got}
+      t2s.kernel(C, c) {[q .. "A"] = a, [q .. "B"] = b, [q .. "C"] = want}
+      t.ok(got:equal(want), table.concat(z, " x "))
+      local m = net:at {I = I, J = J, K = K}:build {target = "cpu", timed = true}
+      m(a, b, timed)
+      t.ok(timed:equal(want) and m.report.cycles > 0)
+    end
+  end
+  local whole = t2s.design((sgemm {}), {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2})
+  local part = t2s.design((sgemm {clamped = true}), {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2})
+  local cycles = {}
+  for k, at in ipairs {whole:at {I = 8, J = 12, K = 12}, part:at {I = 7, J = 10, K = 9}} do
+    local m = at:build {target = "cpu", timed = true}
+    local args = {}
+    for n, p in ipairs(at.params) do args[n] = tide.random(p.type, n) end
+    m(table.unpack(args))
+    cycles[k] = m.report.cycles
+  end
+  t.ok(cycles[2] <= 1.05 * cycles[1], ("%d, and %d of whole tiles"):format(cycles[2], cycles[1]))
+end)
+
+t.test("a call: sizes by name, assumptions, arguments that are apart", function()
+  local C, q = sgemm {apart = true}
+  local c = {II = 4, JJ = 4, KK = 4, III = 2, JJJ = 2, KKK = 2}
+  local net, kernel = t2s.design(C, c), t2s.kernel(C, c)
+  for _, f in ipairs {net, kernel} do
+    local function run(I, more)
+      local args = {[q .. "A"] = f32[I][8](1), [q .. "B"] = f32[8][8](1), [q .. "C"] = f32[I][8](0)}
+      for k, v in pairs(more or {}) do args[k] = v end
+      f(args)
+      return true
+    end
+    t.ok(run(8) and run(8, {I = 8, K = 8}) and run(12, {I = 12}))
+    t.fails(function() run(8, {I = 12}) end, {code = "argument-type"})
+    t.fails(function() run(8, {Q = 8}) end, {code = "argument"})
+    t.fails(function() run(6) end, {code = "assume", kind = "illegal"})
+    local x = f32[8][16](1)
+    local left, right = x:slice({0, 8}, {0, 8}), x:slice({0, 8}, {8, 16})
+    t.ok(run(8, {[q .. "A"] = left, [q .. "B"] = right}))
+    t.fails(function() run(8, {[q .. "A"] = left, [q .. "B"] = left}) end, {code = "overlap"})
+    t.fails(function() run(8, {[q .. "A"] = left, [q .. "B"] = x:slice({0, 8}, {4, 12})}) end, {code = "overlap"})
+  end
+  local D = sgemm {}
+  local both = f32[8][8](1)
+  t2s.design(D, c) {A = both, B = both, C = f32[8][8](0)}
+end)
+
 t.test("SGEMM renamed, tiles of other shapes, drawn", function()
   local state = 7
   local function draw(n)
@@ -105,7 +163,7 @@ local function convolution(o)
   relu[no][y][x] = tide.max(conv[no][y][x] + bias[no], 0)
   conv:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox, ni, 0, Nif, ky, 0, Nky, kx, 0, Nkx)
   relu:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox)
-  assume.divisible(Nof, Tof, Tof, Pof, Noy, Toy, Toy, Poy, Nox, Pox)
+  if not o.clamped then assume.divisible(Nof, Tof, Tof, Pof, Noy, Toy, Toy, Poy, Nox, Pox) end
   for _, f in ipairs {conv, relu} do
     f:tile(no, y, noo, yy, nooo, yyy, Tof, Toy, Pof, Poy):tile(x, xx, Pox)
     f:reorder(xx, nooo, yyy, yy, x, noo, y, no)
@@ -123,22 +181,24 @@ local function convolution(o)
   return relu, q
 end
 
--- Runs a design of a convolution and states what it computes.
-local function check_convolution(relu, q, c, z)
+-- Runs a design of a convolution at sizes and states what it computes.
+local function check_convolution(relu, q, c, ...)
   local net, verdict = t2s.design(relu, c)
   t.has(tostring(verdict), "proved: strict")
   local S = c.S
-  local inp = tide.random(i32[z.Nif][(z.Noy - 1) * S + z.Nky][(z.Nox - 1) * S + z.Nkx], 1, small)
-  local w, b = tide.random(i32[z.Nof][z.Nif][z.Nky][z.Nkx], 2, small), tide.random(i32[z.Nof], 3, small)
-  local got, want = i32[z.Nof][z.Noy][z.Nox](0), i32[z.Nof][z.Noy][z.Nox](0)
-  local function args(out)
-    local list = {[q .. "input"] = inp, [q .. "weight"] = w, [q .. "bias"] = b, [q .. "relu"] = out}
-    for k, v in pairs(z) do list[k] = v end
-    return list
+  for _, z in ipairs {...} do
+    local inp = tide.random(i32[z.Nif][(z.Noy - 1) * S + z.Nky][(z.Nox - 1) * S + z.Nkx], 1, small)
+    local w, b = tide.random(i32[z.Nof][z.Nif][z.Nky][z.Nkx], 2, small), tide.random(i32[z.Nof], 3, small)
+    local got, want = i32[z.Nof][z.Noy][z.Nox](0), i32[z.Nof][z.Noy][z.Nox](0)
+    local function args(out)
+      local list = {[q .. "input"] = inp, [q .. "weight"] = w, [q .. "bias"] = b, [q .. "relu"] = out}
+      for k, v in pairs(z) do list[k] = v end
+      return list
+    end
+    net(args(got))
+    t2s.kernel(relu, c)(args(want))
+    t.ok(got:equal(want))
   end
-  net(args(got))
-  t2s.kernel(relu, c)(args(want))
-  t.ok(got:equal(want))
   return net
 end
 
@@ -155,6 +215,15 @@ t.test("convolution and ReLU renamed, at another shape and stride", function()
   local relu, q = convolution {prefix = "q"}
   check_convolution(relu, q, {S = 2, Tof = 6, Toy = 2, Pof = 3, Poy = 2, Pox = 1},
     {Nof = 6, Noy = 4, Nox = 3, Nif = 3, Nky = 2, Nkx = 3})
+end)
+
+t.test("convolution and ReLU without divisible sizes: clamps, proved, run below and above tiles", function()
+  for n, c in ipairs {{S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2},
+    {S = 2, Tof = 6, Toy = 2, Pof = 3, Poy = 2, Pox = 1}} do
+    local relu, q = convolution {clamped = true, prefix = n > 1 and "z" or nil}
+    check_convolution(relu, q, c, {Nof = 5, Noy = 7, Nox = 3, Nif = 2, Nky = 3, Nkx = 3},
+      {Nof = 1, Noy = 1, Nox = 1, Nif = 1, Nky = 3, Nkx = 3}, {Nof = 9, Noy = 3, Nox = 5, Nif = 2, Nky = 3, Nkx = 2})
+  end
 end)
 
 t.test("SGEMM's channels", function()
