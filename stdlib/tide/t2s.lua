@@ -11,8 +11,10 @@
 local tide = require "tide"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
+local lines = require "tide.t2s.lines"
 local report = require "tide.t2s.report"
 local schedule = require "tide.t2s.schedule"
+local stensor = require "tide.t2s.stensor"
 local trace = require "tide.trace"
 local write = require "tide.t2s.write"
 
@@ -23,6 +25,10 @@ local fail = expr.fail
 
 --- Where a Func runs, and what a buffer is.
 t2s.HOST, t2s.DOUBLE, t2s.REGISTER = "HOST", "DOUBLE", "REGISTER"
+--- Which way scatter and gather go along a loop: to its last element, to its first.
+t2s.UP, t2s.DOWN = "UP", "DOWN"
+--- Stages of chains that F:feed and F:drain take: t2s.SRAM "feed":scope(k):out(ii), t2s.FIFO(64).
+t2s.DRAM, t2s.SRAM, t2s.REG, t2s.FIFO = stensor.DRAM, stensor.SRAM, stensor.REG, stensor.FIFO
 
 --- t2s.select(c, a, b); without b, an output keeps its value where c does not hold.
 t2s.select = function(c, a, b) return expr.apply("select", c, a, b) end
@@ -294,6 +300,13 @@ end
 --- The schedule that F's directives are steps of.
 function t2s.schedule(f, consts)
   return (scheduled(check_call(f, consts, "schedule"), consts or {}))
+end
+
+--- The directives of F and of the Funcs that it reads or that its values pass, as text: those that stand for others
+--- (feed, drain, scatter, gather) as these.
+function t2s.directives(f, consts)
+  local _, m = scheduled(check_call(f, consts, "directives"), consts or {})
+  return lines.all(m.funcs)
 end
 
 --- The design that F's directives make, proved equal to the definition, and the verdict.

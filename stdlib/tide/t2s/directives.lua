@@ -14,16 +14,31 @@ function directives.position(list, v, key)
   end
 end
 
---- The directives of a Func of that name, in order.
+--- The directives of a Func of that name, in order; those that stand for others as these, once they are expanded.
 function directives.each(def, name)
-  local n = 0
+  local n, list = 0, def.expanded or def.directives
   return function()
-    while n < #def.directives do
+    while n < #list do
       n = n + 1
-      local d = def.directives[n]
-      if d.name == name then return d end
+      if list[n].name == name then return list[n] end
     end
   end
+end
+
+--- The Vars that an operand's index depends on, tiled ones with all their levels.
+function directives.uses_of(main, base)
+  local roots, set = {}, {}
+  for _, s in ipairs(main.stages) do
+    expr.walk(s.rhs, function(y)
+      if y.op == "ref" and y.base == base then
+        for _, i in ipairs(y.idx) do
+          expr.walk(i, function(v) if v.op == "var" then roots[v.name] = true end end)
+        end
+      end
+    end)
+  end
+  for _, x in ipairs(main.tile_order) do set[x.var] = roots[x.root] end
+  return set
 end
 
 --- The name of an argument that is a Var.
@@ -114,23 +129,47 @@ function directives.relay_of(def, base)
   return found
 end
 
---- The directive buffer or linebuffer of an operand in a Func: {var =, double =, place =}, or nil.
+-- What a directive buffer or linebuffer says: {var =, double =, register =, place =}.
+local function buffer(d)
+  local b = { place = d.place }
+  for n = 2, d.args.n do
+    local v = d.args[n]
+    if v == "DOUBLE" then b.double = true
+    elseif v == "REGISTER" then b.register = true
+    elseif v ~= nil then b.var = directives.var_name(v, d.place, "buffer") end
+  end
+  return b
+end
+
+-- Whether a directive is about a Param or Func.
+local function is_of(d, base)
+  local x = d.args[1]
+  local traced = getmetatable(x) and getmetatable(x).__traced
+  x = traced and traced(x) or x
+  return expr.is(x) and x.op == "ref" and x.base == base
+end
+
+--- The directive buffer or linebuffer of an operand in a Func, or nil.
 function directives.buffer_of(def, base, name)
   for d in directives.each(def, name or "buffer") do
-    local x = d.args[1]
-    local traced = getmetatable(x) and getmetatable(x).__traced
-    x = traced and traced(x) or x
-    if expr.is(x) and x.op == "ref" and x.base == base then
-      local b = { place = d.place }
-      for n = 2, d.args.n do
-        local v = d.args[n]
-        if v == "DOUBLE" then b.double = true
-        elseif v == "REGISTER" then b.register = true
-        elseif v ~= nil then b.var = directives.var_name(v, d.place, "buffer") end
-      end
-      return b
-    end
+    if is_of(d, base) then return buffer(d) end
   end
+end
+
+--- The buffers of an operand in a stage, the outermost first by the loops of the chain's Func.
+function directives.buffers_of(def, base, main)
+  local list = {}
+  local function rank(b) return b.var and directives.position(main.tile_order, b.var, "var") or 0 end
+  for d in directives.each(def, "buffer") do
+    local b = is_of(d, base) and buffer(d)
+    local at = #list + 1
+    while b and at > 1 and rank(list[at - 1]) > rank(b) do at = at - 1 end
+    if b and list[at - 1] and rank(list[at - 1]) == rank(b) then
+      fail(b.place, "t2s-buffer", ("%s buffers %s twice at one loop"):format(def.name, base.name))
+    end
+    if b then table.insert(list, at, b) end
+  end
+  return list
 end
 
 --- What a tile directive says: its Vars, sizes as numbers, how many loops are tiled, how many levels deep.

@@ -52,10 +52,15 @@ local events = { "add", "sub", "mul", "idiv", "mod", "shl", "shr", "band", "bor"
 local tests = { eq = "==", ne = "~=", lt = "<", le = "<=", gt = ">", ge = ">=" }
 local apply = {} -- what a word does to its arguments
 
+--- What is made of a node and what stands behind `>>`, if that is no number; set by tide.t2s.stensor.
+function expr.chained() end
+
 for n, op in ipairs(operators) do
   apply[op] = binary(op)
   node["__" .. events[n]] = apply[op]
 end
+-- `A >> stage` makes a chain of Stensors, a shift otherwise.
+function node.__shr(a, b) return expr.chained(a, b) or apply[">>"](a, b) end
 local methods = {}
 for word, op in pairs(tests) do
   apply[word] = binary(op)

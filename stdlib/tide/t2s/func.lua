@@ -83,7 +83,8 @@ end
 function func.new(name, type, host, seq, made)
   local def = { name = name, type = type, host = host, stages = {}, bounds = {}, order = {}, directives = {},
     define = define, seq = seq, made = made, kind = "func" }
-  return setmetatable({ def = def }, meta)
+  def.object = setmetatable({ def = def }, meta)
+  return def.object
 end
 
 function meta.__index(f, key)
@@ -164,7 +165,8 @@ end
 
 --- Directives that t2s.kernel does not need: kept in text order, to become steps of a schedule.
 func.directives = { "tile", "reorder", "unroll", "remove", "vectorize", "isolate_producer_chain",
-  "isolate_consumer_chain", "buffer", "linebuffer", "relay", "set_min_depth", "define_extern", "space_time_transform" }
+  "isolate_consumer_chain", "buffer", "linebuffer", "relay", "set_min_depth", "define_extern", "space_time_transform",
+  "scatter", "gather", "feed", "drain", "compute_at" }
 
 for _, name in ipairs(func.directives) do
   methods[name] = function(self, ...)

@@ -7,6 +7,8 @@ local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
+local merged = require "tide.t2s.merged"
+local sugar = require "tide.t2s.sugar"
 local tide = require "tide"
 local transform = require "tide.t2s.transform"
 
@@ -16,6 +18,7 @@ local fail = expr.fail
 local position, var_name, unrolled = directives.position, directives.var_name, directives.unrolled
 local chains, relay_of, buffer_of, removed = directives.chains, directives.relay_of, directives.buffer_of,
   directives.removed
+local buffers_of = directives.buffers_of
 
 -- A mapping under way: s the schedule, values of Consts, nests by Func, names of loops in use.
 local mapping = {}
@@ -237,6 +240,7 @@ function mapping:feed(c, stage, near, cur, buffer, space)
   end
   local place, stream = r and r.place or c.place, nil
   if stage.host then
+    self.hosts[stage.name] = true
     self:pass(place, cur, buffer, stage.name, "host")
   else
     stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
@@ -259,63 +263,59 @@ function mapping:pass(place, task, buffer, name, where)
   self:step(place, "relay", buffer, task, { axis = -1, name = name })
 end
 
--- Buffers an operand in a stage's task for its next neighbour; returns the name of the local.
-function mapping:hold(c, stage, task, next_stage)
-  local b, name = buffer_of(stage, c.of.base), c.of.base.name
-  local set = next_stage and check_removed(c, next_stage) or {}
-  local main = c.main
-  local where
-  if b then
-    where = self:period(main, b.var, task)
-    if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
-  elseif next_stage and next_stage.host then
-    local outer
-    for _, x in ipairs(main.tile_order) do
-      if set[x.var] then break end
-      outer = x.var
-    end
-    where = self:period(main, outer, task)
-  else
-    where = self:innermost(task)
+-- The loop of a stage's task at which it holds an operand when no buffer says: what the next stage has no use for again
+-- and again stays with a host stage; else one element.
+function mapping:held_at(c, task, next_stage, set)
+  if not (next_stage and next_stage.host) then return self:innermost(task) end
+  local outer
+  for _, x in ipairs(c.main.tile_order) do
+    if set[x.var] then break end
+    outer = x.var
   end
-  local buffer = self:step(b and b.place or c.place, "buffer_at", name, where)
-  local line = buffer_of(stage, c.of.base, "linebuffer")
-  if line then
-    local window = self:period(main, line.var, task)
-    if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
-    self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
-  end
-  if b and b.double then
-    local fill = stage.name .. "_fill"
-    if not self:pass(b.place, task, buffer, fill, "device") then
-      buffer = self:step(b.place, "buffer_at", name, self:innermost(fill))
-    end
-    return buffer, fill
-  end
-  return buffer, task
+  return self:period(c.main, outer, task)
 end
 
--- The Vars that an operand's index depends on, tiled ones with all their levels.
-local function uses_of(main, base)
-  local roots, set = {}, {}
-  for _, s in ipairs(main.stages) do
-    expr.walk(s.rhs, function(y)
-      if y.op == "ref" and y.base == base then
-        for _, i in ipairs(y.idx) do
-          expr.walk(i, function(v) if v.op == "var" then roots[v.name] = true end end)
-        end
-      end
-    end)
+-- Keeps windows of a stage's buffer.
+function mapping:hold_window(c, stage, task, buffer)
+  local line = buffer_of(stage, c.of.base, "linebuffer")
+  if not line then return end
+  local window = self:period(c.main, line.var, task)
+  if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
+  self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
+end
+
+-- Buffers an operand in a stage's task for its next neighbour, the innermost buffer first; returns the name of the
+-- local, and the task that has it.
+function mapping:hold(c, stage, task, next_stage)
+  local list, name = buffers_of(stage, c.of.base, c.main), c.of.base.name
+  local set = next_stage and check_removed(c, next_stage) or {}
+  if #list == 0 then
+    local buffer = self:step(c.place, "buffer_at", name, self:held_at(c, task, next_stage, set))
+    self:hold_window(c, stage, task, buffer)
+    return buffer, task
   end
-  for _, x in ipairs(main.tile_order) do set[x.var] = roots[x.root] end
-  return set
+  local buffer
+  for n = #list, 1, -1 do
+    local b = list[n]
+    local where = self:period(c.main, b.var, task)
+    if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+    buffer = self:step(b.place, "buffer_at", name, where)
+    if n == #list then self:hold_window(c, stage, task, buffer) end
+    if b.double then
+      local fill = self:fresh(stage.name .. "_fill")
+      local block = self:pass(b.place, task, buffer, fill, "device")
+      task = fill
+      if not block then buffer = self:step(b.place, "buffer_at", name, self:innermost(task)) end
+    end
+  end
+  return buffer, task
 end
 
 -- A producer chain, from the Func to the stage that loads.
 function mapping:produce(c, task, buffer)
   local near, cur, space = c.def, task, (unrolled(c.def))
   c.main = self.main[c.def]
-  c.uses = uses_of(c.main, c.of.base)
+  c.uses = directives.uses_of(c.main, c.of.base)
   for n = #c.stages, 1, -1 do
     local stage = c.stages[n]
     cur, space = self:feed(c, stage, near, cur, buffer, space)
@@ -334,7 +334,11 @@ function mapping:consume(c, task, buffer)
     near = stage
     if n > 1 then
       local m, where = c.main, self:innermost(cur)
-      if c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
+      local b = buffer_of(stage, c.of.base)
+      if b then
+        where = self:period(m, b.var, cur)
+        if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+      elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
       buffer = self:step(c.place, "buffer_at", c.of.base.name, where)
     end
   end
@@ -485,6 +489,11 @@ function mapping:spread(def)
     if main.carried then task = carried.unfold(self, def, loops, place)
     else task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" }) end
   end
+  if not task and #producers + #consumers > 0 then
+    local place = (producers[1] or consumers[1]).place
+    self:step(place, "dataflow")
+    task = self:task_of(first_loop(main))
+  end
   transform.finish(self, def, task)
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
@@ -493,7 +502,7 @@ end
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
-    tiles = {}, left = {}, streams = {}, program = p }, mapping)
+    tiles = {}, left = {}, hosts = {}, streams = {}, program = p }, mapping)
   local order = {}
   for _, group in ipairs(p.nests) do
     local first = group[1]
@@ -510,6 +519,7 @@ function schedule.of(kernel, p, values)
     table.insert(m.nests[def], nest)
     m.main[def] = nest
   end
+  m.funcs = order
   if calls.has(p) or p.placed then
     calls.map(m, p, order)
     return m.s, m
@@ -517,11 +527,15 @@ function schedule.of(kernel, p, values)
   for _, def in ipairs(order) do
     if #(unrolled(def)) > 0 and carried.carries(m.main[def]) then carried.keep_edges(m, def) end
   end
+  for _, def in ipairs(order) do m:tiles_of(def) end
+  sugar.expand_all(m, order)
+  local others
+  order, others = merged.split(order)
   for _, def in ipairs(order) do
-    m:tiles_of(def)
     if #order == 1 then m:place(def) else m:place_stage(def) end
     if #order > 1 or m.main[def].carried then m:check_space(def) end
   end
+  merged.take(m, others)
   for n = 1, #order - 1 do
     local reader
     for k = n + 1, #order do
