@@ -1,5 +1,7 @@
 /* library.c - the modules that texts use, each under a macro so that a technology's own may
  * stand for it; and the main program of a simulation in Verilator. */
+#include <string.h>
+
 #include "backends/verilog/verilog.h"
 
 static const char ram[] =
@@ -298,3 +300,9 @@ const char *const td_verilog_library_main = "// Runs the bench to its end.\n"
                                             "  bench.final();\n"
                                             "  return 0;\n"
                                             "}\n";
+
+const char *td_library_text(const char *module) {
+  const TdFile *f = td_verilog_library;
+  while (strcmp(f->name, module) != 0) f++;
+  return f->text;
+}

@@ -8,7 +8,7 @@
 #include "lower/lower.h"
 
 static const TdOption options[TD_VERILOG_OPTIONS] = {
-    [TD_VERILOG_DEVICE] = {"device", TD_OPTION_WORD, "rtl|ideal|u280",
+    [TD_VERILOG_DEVICE] = {"device", TD_OPTION_WORD, "rtl|ice40|ideal|u280",
                            "whose operation times the schedule has"},
     [TD_VERILOG_TOP] = {"top", TD_OPTION_WORD, "", "name of the top module; else the kernel's"},
     [TD_VERILOG_SIM] = {"sim", TD_OPTION_WORD, "auto|verilator|icarus",

@@ -97,6 +97,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
 const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
 /* library.c: the modules that texts may use, by name, to a NULL; the bench's C++. */
 extern const TdFile td_verilog_library[];
+const char *td_library_text(const char *module);
 extern const TdFile td_verilog_floats[]; /* float.c: the same, those that use others first */
 extern const char *const td_verilog_library_main;
 /* Where element `index` of an array lies. */

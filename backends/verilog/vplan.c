@@ -44,6 +44,20 @@ static size_t add_state(TdVkUnit *k, const char *name, TdLoc loc, int64_t length
   return k->state.n - 1;
 }
 
+/* The same, or none where it takes no cycle. */
+enum { NO_STATE = -1 };
+static size_t add_time(TdVkUnit *k, const char *label, TdLoc loc, int64_t length) {
+  return length > 0 ? add_state(k, label, loc, length) : (size_t)NO_STATE;
+}
+
+static bool zero_time(TdVkUnit *k, const TdSchedStep *x) {
+  bool named = x->stmt->kind == TD_STMT_FOR;
+  return td_vunit_refuse(k, "zero-time", x->stmt->loc, "device = \"rtl\"",
+                         "what %s%s%s decides takes no time on %s, which hardware cannot",
+                         named ? "'" : "", named ? x->stmt->sym->name : "this", named ? "'" : "",
+                         k->sched->target->name);
+}
+
 static TdVkLeaf *add_leaf(TdVkUnit *k, const TdSchedStep *x, const TdTrace *t, const char *name) {
   TdVkLeaf *l = TD_NEW(k->arena, TdVkLeaf);
   *l = (TdVkLeaf){.number = k->leaf.n + 1, .step = x, .t = t, .name = name};
@@ -79,8 +93,17 @@ static void end_exits(TdVkUnit *k, const TdVkExits *x) {
   for (size_t i = 0; i < x->n; i++) k->op.at[x->at[i]].target = k->op.n;
 }
 
+/* Whether no statement of a leaf reads what is stored in its cycle. */
+static bool has_time(TdVkUnit *k, const TdTrace *t) {
+  const TdStmt *s = td_target_is_hardware(k->sched->target) ? NULL : td_trace_reads_at_once(t);
+  return !s || td_vunit_refuse(k, "zero-time", s->loc, "device = \"rtl\"",
+                               "this reads what is stored in no time on %s, which hardware cannot",
+                               k->sched->target->name);
+}
+
 /* Straight code: a state. */
 static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
+  if (!has_time(k, x->trace)) return false;
   if (x->length < 1) {
     put_jumps(k, NULL, x->trace);
     return true;
@@ -127,6 +150,7 @@ static bool counter_of(TdVkUnit *k, const TdSchedStep *x, size_t enter, size_t *
   bool bounded = td_range_of(&k->frame->ask, s, gap, &least, &most);
   int64_t stride = s->step * lanes;
   if (bounded && least == most && least > 0) trip = (least + stride - 1) / stride;
+  if (!trip && enter == (size_t)NO_STATE) return zero_time(k, x);
   if (lanes > 1 && (!bounded || least != most || (least / s->step) % lanes))
     return td_vunit_refuse(k, "not-built", s->loc, "split it with a factor that divides",
                            "Verilog of copies of '%s' that do not divide it is not built yet",
@@ -153,12 +177,6 @@ static void open_loop(TdVkUnit *k, size_t counter, TdVkExits *skip) {
   put_exit(k, skip, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_EMPTY, .counter = counter});
 }
 
-static bool zero_time(TdVkUnit *k, const TdSchedStep *x) {
-  return td_vunit_refuse(k, "zero-time", x->stmt->loc, "device = \"rtl\"",
-                         "a loop is entered in no time on %s, which hardware cannot",
-                         k->sched->target->name);
-}
-
 /* A loop whose iterations follow each other. */
 static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
@@ -167,12 +185,12 @@ static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   TdVkExits skip = {0}, breaks = {0}, *outer = k->breaks;
   size_t clear = add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
   size_t enter =
-      add_state(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc, t->enter + x->head);
+      add_time(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc, t->enter + x->head);
   if (!counter_of(k, x, enter, &i)) return false;
   k->op.at[clear].counter = i;
   open_loop(k, i, &skip);
   size_t body = k->op.n;
-  add_state(k, td_text_fmt(k->arena, "%s_again", s->sym->name), s->loc, t->again);
+  add_time(k, td_text_fmt(k->arena, "%s_again", s->sym->name), s->loc, t->again);
   k->breaks = &breaks;
   if (!plan(k, x->kid[0])) return false;
   k->breaks = outer;
@@ -209,9 +227,8 @@ static bool plan_while(TdVkUnit *k, const TdSchedStep *x) {
 }
 
 static bool plan_loop(TdVkUnit *k, const TdSchedStep *x) {
-  const TdTarget *t = k->sched->target;
-  if (!t->enter || !t->again) return zero_time(k, x);
-  return x->stmt->kind == TD_STMT_FOR ? plan_for(k, x) : plan_while(k, x);
+  if (x->stmt->kind == TD_STMT_FOR) return plan_for(k, x);
+  return k->sched->target->again ? plan_while(k, x) : zero_time(k, x);
 }
 
 static bool jumps(const TdTrace *t) {
@@ -226,8 +243,8 @@ static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop,
   const TdTarget *t = k->sched->target;
   size_t clear = k->op.n;
   for (size_t i = 0; i < n; i++) add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
-  size_t enter = add_state(k, td_text_fmt(k->arena, "%s_enter", loop[0]->stmt->sym->name),
-                           x->stmt->loc, t->enter + loop[0]->head);
+  size_t enter = add_time(k, td_text_fmt(k->arena, "%s_enter", loop[0]->stmt->sym->name),
+                          x->stmt->loc, t->enter + loop[0]->head);
   for (size_t i = 0; i < n; i++) {
     size_t c;
     if (!counter_of(k, loop[i], enter, &c)) return false;
@@ -250,7 +267,8 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   const TdTrace *trace = x->trace;
   const char *name = x->stmt->sym->name;
   TdVkExits skip = {0};
-  if (!k->sched->target->enter) return zero_time(k, x);
+  if (!k->sched->target->enter && (trace->loads || trace->stores)) return zero_time(k, x);
+  if (!has_time(k, trace)) return false;
   if (jumps(trace))
     return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'pipeline'",
                            "Verilog of a pipelined loop that is left is not built yet");
@@ -360,6 +378,7 @@ static bool plan_unwritten(TdVkUnit *k, const TdSchedStep *x) {
 /* IF around loops. */
 static bool plan_branch(TdVkUnit *k, const TdSchedStep *x) {
   const TdSchedStep *test = x->kid[0];
+  if (test->length < 1) return zero_time(k, test);
   size_t s = add_state(k, at_line(k, "if", x->stmt->loc), x->stmt->loc, test->length);
   TdVkOp op = {.kind = TD_VK_BRANCH, .when = TD_VK_FALSE};
   op.leaf = add_tests(k, test, s);

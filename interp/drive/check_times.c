@@ -51,9 +51,9 @@ static bool is_same(TdCheckTimes *c, const TdParam *p, const TdTensor *x, const 
     if (v == w || !td_tensor_is_written(x, index)) continue;
     TdText t = td_text_new(c->arena);
     td_num_print(&t, e, v);
-    td_text_puts(&t, ", here ");
+    td_text_puts(&t, " in the timed run, here ");
     td_num_print(&t, e, w);
-    return td_diag_set(d, TD_BUG, "verilog-differs", p->loc, "%s is %s in the timed run",
+    return td_diag_set(d, TD_BUG, "verilog-differs", p->loc, "%s is %s",
                        element(c->arena, p->sym->name, x, index), td_text_str(&t));
   } while (td_tensor_next(x, index));
   return true;

@@ -90,13 +90,6 @@ t.test("an index becomes a fixed point number", function()
   end
 end)
 
-t.test("on ideal a loop is entered in no time, which is refused", function()
-  local e = t.fails(function()
-    saxpy(4):build {target = "verilog", device = "ideal"}
-  end, {code = "zero-time"})
-  t.has(e.help, "rtl")
-end)
-
 t.test("words of Verilog are no names", function()
   local k = tide.kernel {
     name = "design", reg = i16[6], wire = i16[6],

@@ -153,11 +153,13 @@ static double read_mhz(const char *text) {
 /* Places and routes the top between registers. */
 static bool place(TdVlogAsk *k, double *mhz) {
   static const char script[] =
-      "yosys -q -p 'read_verilog -sv%s fit.sv; synth_ice40 -top tide_fit -json fit.json'";
+      "yosys -q -p 'read_verilog -sv%s fit.sv%s; synth_ice40 -top tide_fit -json fit.json'";
   static const char route[] = "nextpnr-ice40 --hx8k --package ct256 --json fit.json --freq 100 "
                               "--timing-allow-fail --pcf-allow-unconstrained --seed 1";
-  if (!td_ask_write(k, "fit.sv", td_fit_module(k->arena, k->text->top)) ||
-      !td_ask_need(k, td_text_fmt(k->arena, script, td_ask_files(k)), "fit.log") ||
+  const char *ram = strstr(td_ask_files(k), " tide_ram.sv") ? "" : " tide_ram.sv";
+  if (!td_ask_write(k, "tide_ram.sv", td_library_text("tide_ram")) ||
+      !td_ask_write(k, "fit.sv", td_fit_module(k->arena, k->text->top)) ||
+      !td_ask_need(k, td_text_fmt(k->arena, script, td_ask_files(k), ram), "fit.log") ||
       !td_ask_need(k, route, "route.log"))
     return false;
   *mhz = read_mhz(td_ask_read(k, "route.log"));
@@ -207,7 +209,7 @@ static void put_estimate(TdVlogAsk *k) {
   put_row(k, td_text_fmt(k->arena, "estimate (%s)", t->name), 0, count);
   for (int i = 0; i < CARRY; i++)
     td_text_putf(&k->lines, "estimate.%s %" PRId64 "\n", kinds[i], count[i]);
-  td_text_putf(&k->lines, "estimate.mhz %.1f\n", 1e6 / (double)t->clock);
+  td_text_putf(&k->lines, "estimate.path %.3f\n", (double)c.path / 1000);
 }
 
 static bool count(TdVlogAsk *k) {

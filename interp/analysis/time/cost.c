@@ -323,6 +323,7 @@ bool td_cost_estimate(TdAffine *affine, TdArena *arena, const TdProg *p, const T
   out->cycles = unit_cycles(&k, td_prog_root(p));
   out->ms = (double)out->cycles * (double)t->clock / 1e9;
   out->area = td_cost_area(&s, td_prog_root(p));
+  out->path = td_cost_path(&s, td_prog_root(p), d) + t->clock - t->usable;
   return !k.failed;
 }
 

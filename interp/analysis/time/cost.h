@@ -39,6 +39,7 @@ typedef struct TdCost {
   bool reported;  /* figures are those of a report */
   int64_t cycles; /* of a design: of its longest stage */
   double ms;
+  int64_t path; /* ps of the longest path between registers, with the clock's margin */
   TdCostArea area;
   TD_VEC(TdCostLoop) loop;   /* in the order in which they run first */
   TD_VEC(TdCostStage) stage; /* of a design that is the root */
@@ -65,6 +66,9 @@ const char *td_cost_by(TdSchedBy by);
 /* cost_area.c: what a unit and all it calls is made of: operators, registers between them, memories
  * and FIFOs, loop counters; not its parameters' memory, nor addresses and control. */
 TdCostArea td_cost_area(TdSched *s, const TdUnit *u);
+/* cost_path.c: ps of logic on the longest path between registers of a unit and all it calls, as the
+ * delays of its schedule add up. */
+int64_t td_cost_path(TdSched *s, const TdUnit *u, TdDiag *d);
 /* The FIFOs between the tasks of a design; x, and n times y. */
 TdCostArea td_cost_fifos(const TdTarget *t, const TdUnit *design);
 void td_cost_add(TdCostArea *x, TdCostArea y, int64_t n);

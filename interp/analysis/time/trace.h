@@ -302,6 +302,9 @@ void td_trace_trim(TdTrace *t);
  * ones store; the loop runs at most `trip` times. */
 void td_trace_carry(TdTrace *t, int64_t trip);
 
+/* A statement that reads what may be written in the same cycle, which takes no time on `ideal`
+ * alone; or NULL. */
+const TdStmt *td_trace_reads_at_once(const TdTrace *t);
 /* trace_hazard.c: as settled, adds waits of writes for accesses before them that they would
  * overtake; whether there were any. The last cycle in which each node may begin for what is written
  * after it. */

@@ -102,6 +102,20 @@ bool td_trace_hazards(TdTrace *t) {
   return any;
 }
 
+const TdStmt *td_trace_reads_at_once(const TdTrace *t) {
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *w = &t->reach.at[i];
+    if (!w->write || w->dead || !counts(w)) continue;
+    td_ctx_tick(t->session->ctx, t->reach.n);
+    for (size_t k = i + 1; k < t->reach.n; k++) {
+      const TdReach *r = &t->reach.at[k];
+      if (r->array != w->array || r->write || r->dead || !counts(r)) continue;
+      if (begins(t, r) == begins(t, w) && may_meet(t, w->array, w, r)) return r->stmt;
+    }
+  }
+  return NULL;
+}
+
 int64_t *td_trace_latest(const TdTrace *t) {
   int64_t *latest = TD_NEWN(t->arena, int64_t, t->flow.node.n);
   for (size_t v = 0; v < t->flow.node.n; v++) latest[v] = INT64_MAX;

@@ -64,6 +64,7 @@ static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
   td_bind_set_integer(L, "cycles", c->cycles);
   lua_pushnumber(L, c->ms);
   lua_setfield(L, -2, "ms");
+  td_bind_set_number(L, "path", (double)c->path / 1000);
   td_bind_set_integer(L, "dsp", c->area.dsp);
   td_bind_set_integer(L, "bram", c->area.bram);
   td_bind_set_integer(L, "uram", c->area.uram);
