@@ -93,11 +93,15 @@ static bool read_loops(Reader *r) {
       return refuse(r, s->loc, "maestro-kernel", "more loops than a nest can have");
     int64_t lo, hi;
     if (!bound(r, s, td_for_lo(s), &lo) || !bound(r, s, td_for_hi(s), &hi)) return false;
+    if (hi <= lo)
+      return td_diag_set(r->d, TD_UNSUPPORTED, "maestro-empty", s->loc,
+                         "loop '%s' runs no iteration: there are no addresses, and no job",
+                         s->sym->name);
     n->loop[n->nloop++] =
         (TdMaestroLoop){.name = s->sym->name,
                         .sym = s->sym,
                         .loc = s->loc,
-                        .extent = hi > lo ? (hi - lo + s->step - 1) / s->step : 0};
+                        .extent = (hi - lo + s->step - 1) / s->step};
   }
   return true;
 }

@@ -237,6 +237,56 @@ t.test("counters count up, loops have bounds", function()
   refused("maestro-negative", backwards, "streamer A", "counters cannot count down")
 end)
 
+t.test("a loop that runs no iteration", function()
+  local function size(M, N, K)
+    return function(o)
+      o.order = nil
+      return tide.kernel { name = "g", A = i8[16][16], B = i8[16][16], D = i32[16][16], function(A, B, D)
+        for m, n in grid(M, N) do
+          local acc = i32(0)
+          for k in reduction(K) do acc = acc + A[m][k] * B[k][n] end
+          D[m][n] = acc
+        end
+      end }
+    end
+  end
+  t.ok(job(size(1, 1, 1)))
+  refused("maestro-empty", size(0, 1, 1), "loop 'm' runs no iteration")
+  refused("maestro-empty", size(1, 0, 1), "loop 'n' runs no iteration")
+  refused("maestro-empty", size(1, 1, 0), "loop 'k' runs no iteration")
+  local function copy(n)
+    local sys = maestro.system {
+      memory = maestro.memory { banks = 4, word = 8, rows = 16, modes = { all = 4 } },
+      R = maestro.reader { lanes = { 1 }, loops = 1, depth = 2 },
+      W = maestro.writer { lanes = { 1 }, loops = 1, depth = 2 },
+    }
+    return sys:compile(tide.kernel { name = "copy", I = i8[16], O = i8[16], function(I, O)
+      for x in grid(n) do O[x] = I[x] end
+    end }, {})
+  end
+  t.ok(copy(16))
+  t.eq(select(2, pcall(copy, 0)).code, "maestro-empty")
+end)
+
+t.test("a word of which two streamers would have a half each", function()
+  local function based(c)
+    return function(o)
+      o.order, o.base = nil, { A = 0, B = 1024, D = 2048, C = c }
+      return tide.kernel { name = "g", A = i8[8][8], B = i8[8][8], C = i32[8][8], D = i32[8][8],
+        function(A, B, C, D)
+          for m, n in grid(8, 8) do
+            local acc = C[m][n]
+            for k in reduction(8) do acc = acc + A[m][k] * B[k][n] end
+            D[m][n] = acc
+          end
+        end }
+    end
+  end
+  t.ok(job(based(2048 + 256)))
+  refused("maestro-overlap", based(2048 + 256 - 8), "lies on")
+  refused("maestro-base", based(2048 + 256 - 4), "no multiple of a word")
+end)
+
 t.test("more temporal loops than a streamer has", function()
   local function order(text)
     return function(o) o.order.B = text end
