@@ -249,8 +249,9 @@ typedef struct TdMaestroRun {
   const TdMaestroNext *next;
   size_t nnext;
   const TdMaestroOuter *outer; /* or NULL: the array, or a path */
-  int64_t tiles;               /* only the first so many are made; 0: all */
-  TdMaestroWatch watch;        /* or NULL */
+  int *last;            /* of each bank, the port that it granted last: from run to run; or NULL */
+  int64_t tiles;        /* only the first so many are made; 0: all */
+  TdMaestroWatch watch; /* or NULL */
   void *ud;
 } TdMaestroRun;
 

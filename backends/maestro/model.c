@@ -117,7 +117,8 @@ static void start_array(Model *m) {
 
 static void start(Model *m) {
   for (int i = 0; i < m->sys->n; i++) start_mover(m, i);
-  for (int b = 0; b < m->sys->memory.banks; b++) m->last[b] = m->sys->ports - 1;
+  for (int b = 0; b < m->sys->memory.banks; b++)
+    m->last[b] = m->r->last ? m->r->last[b] : m->sys->ports - 1;
   start_array(m);
 }
 
@@ -587,5 +588,6 @@ bool td_maestro_model_run(const TdMaestroRun *r, TdMaestroReport *out, TdDiag *d
       return td_diag_set(d, TD_ILLEGAL, "maestro-stuck", (TdLoc){0},
                          "nothing moves any more after cycle %lld", (long long)m->moved);
   }
+  for (int b = 0; r->last && b < m->sys->memory.banks; b++) r->last[b] = m->last[b];
   return true;
 }

@@ -97,11 +97,10 @@ static bool read_loops(Reader *r) {
       return td_diag_set(r->d, TD_UNSUPPORTED, "maestro-empty", s->loc,
                          "loop '%s' runs no iteration: there are no addresses, and no job",
                          s->sym->name);
-    n->loop[n->nloop++] =
-        (TdMaestroLoop){.name = s->sym->name,
-                        .sym = s->sym,
-                        .loc = s->loc,
-                        .extent = (hi - lo + s->step - 1) / s->step};
+    n->loop[n->nloop++] = (TdMaestroLoop){.name = s->sym->name,
+                                          .sym = s->sym,
+                                          .loc = s->loc,
+                                          .extent = (hi - lo + s->step - 1) / s->step};
   }
   return true;
 }

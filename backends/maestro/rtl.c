@@ -25,6 +25,7 @@ typedef struct Top {
   TdVlSig *request[TD_MAESTRO_STREAMERS], *place[TD_MAESTRO_STREAMERS],
       *grant[TD_MAESTRO_STREAMERS], *data[TD_MAESTRO_STREAMERS];
   TdVlSig *busy[TD_MAESTRO_STREAMERS], *words[TD_MAESTRO_STREAMERS];
+  bool axi;         /* registers are written by AXI4-Lite */
   const TdVl *path; /* the register that names a writer, plus one; 0: the array */
 } Top;
 
@@ -536,22 +537,13 @@ static void put_paths(Top *t, TdVlSig *fire) {
 
 static void put_registers(Top *t, TdVlSig *running) {
   TdVlModule *m = t->m;
-  static const struct {
-    const char *name;
-    int width;
-    bool out;
-  } bus[] = {{"write_valid", 1, false}, {"write_ready", 1, true},   {"write_number", 16, false},
-             {"write_data", 32, false}, {"read_number", 16, false}, {"read_data", 32, true}};
   TdVlItem *x = td_vtree_instance(m, "tide_dm_csr", "csr");
   td_vtree_param(m, x, "N", t->shape.registers);
   td_vtree_param(m, x, "EXTRA", t->shape.extra);
   td_vtree_param(m, x, "FIRST", TD_MAESTRO_CSR_FIRST);
   connect_clock(t, x);
-  for (size_t i = 0; i < sizeof bus / sizeof *bus; i++) {
-    TdVlSig *s = bus[i].out ? td_vtree_output(m, bus[i].name, bus[i].width)
-                            : td_vtree_input(m, bus[i].name, bus[i].width);
-    td_vtree_connect(m, x, bus[i].name, sig(t, s));
-  }
+  TdVlItem *bus = td_maestro_rtl_bus(m, x, t->axi);
+  if (bus) connect_clock(t, bus);
   td_vtree_connect(m, x, "busy", sig(t, running));
   td_vtree_connect(m, x, "go", sig(t, t->go));
   td_vtree_connect(m, x, "value", sig(t, t->value));
@@ -587,8 +579,8 @@ static void put_top(Top *t) {
   put_crossbar(t, running);
 }
 
-const char *td_maestro_rtl_top(const TdMaestroSystem *s, TdArena *a) {
-  Top t = {.s = s, .shape = td_maestro_rtl_shape(s, a), .a = a};
+const char *td_maestro_rtl_top(const TdMaestroSystem *s, bool axi, TdArena *a) {
+  Top t = {.s = s, .axi = axi, .shape = td_maestro_rtl_shape(s, a), .a = a};
   t.map = td_maestro_csr_map(s, a);
   t.m = td_vtree_module(a, "tide_dm_system");
   put_top(&t);

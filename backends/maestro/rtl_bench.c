@@ -1,6 +1,55 @@
 /* rtl_bench.c - what stands around a system when it runs: a host that writes words of the memory
  * and registers from files, waits, reads words back, and writes what happened in each cycle. */
 #include "backends/maestro/rtl.h"
+#include "backends/verilog/verilog.h"
+
+/* What stands between the host and the registers, by bus: nothing, or a master of AXI4-Lite. */
+static const char plain_bus[] =
+    "`define BUS assign read_ready = 1'b1;\n"
+    "`define PINS .write_valid(writes), .write_ready(write_ready), \\\n"
+    "    .write_number(write_list[at][47:32]), .write_data(write_list[at][31:0]), \\\n"
+    "    .read_number(read_number), .read_data(read_data)\n";
+static const char axi_bus[] =
+    "// Writes and reads registers by AXI4-Lite; what is read is there when `read_ready` says so.\n"
+    "module bench_axi #(parameter FIRST = 960) (\n"
+    "  input wire clk, input wire rst,\n"
+    "  input wire write_valid, output wire write_ready, input wire [15:0] write_number,\n"
+    "  input wire reading, input wire [15:0] read_number,\n"
+    "  output wire [17:0] awaddr, output wire awvalid, input wire awready,\n"
+    "  output wire wvalid, input wire wready, input wire [1:0] bresp, input wire bvalid,\n"
+    "  output wire [17:0] araddr, output wire arvalid, input wire arready,\n"
+    "  input wire [1:0] rresp, input wire rvalid, output wire read_ready\n"
+    ");\n"
+    "  reg aw = 0, w = 0, ar = 0;\n"
+    "  wire [15:0] wn = write_number - FIRST, rn = read_number - FIRST;\n"
+    "  assign awaddr = {wn, 2'b00};\n"
+    "  assign araddr = {rn, 2'b00};\n"
+    "  assign awvalid = write_valid && !aw;\n"
+    "  assign wvalid = write_valid && !w;\n"
+    "  assign write_ready = bvalid;\n"
+    "  assign arvalid = reading && !ar;\n"
+    "  assign read_ready = rvalid;\n"
+    "  always @(posedge clk) begin\n"
+    "    aw <= !rst && !bvalid && (aw || (awvalid && awready));\n"
+    "    w <= !rst && !bvalid && (w || (wvalid && wready));\n"
+    "    ar <= !rst && !rvalid && (ar || (arvalid && arready));\n"
+    "    if ((bvalid && bresp != 0) || (rvalid && rresp != 0)) $display(\"bus error\");\n"
+    "  end\n"
+    "endmodule\n"
+    "`define BUS wire [17:0] awaddr, araddr; wire awvalid, awready, wvalid, wready, bvalid; \\\n"
+    "  wire arvalid, arready, rvalid; wire [1:0] bresp, rresp; \\\n"
+    "  bench_axi #(.FIRST(FIRST)) host (.clk(clk), .rst(rst), .write_valid(writes), \\\n"
+    "    .write_ready(write_ready), .write_number(write_list[at][47:32]), \\\n"
+    "    .reading(state == 3 || state == 5), .read_number(read_number), .awaddr(awaddr), \\\n"
+    "    .awvalid(awvalid), .awready(awready), .wvalid(wvalid), .wready(wready), \\\n"
+    "    .bresp(bresp), .bvalid(bvalid), .araddr(araddr), .arvalid(arvalid), \\\n"
+    "    .arready(arready), .rresp(rresp), .rvalid(rvalid), .read_ready(read_ready));\n"
+    "`define PINS .s_axi_awaddr(awaddr), .s_axi_awvalid(awvalid), .s_axi_awready(awready), \\\n"
+    "    .s_axi_wdata(write_list[at][31:0]), .s_axi_wstrb(4'hf), .s_axi_wvalid(wvalid), \\\n"
+    "    .s_axi_wready(wready), .s_axi_bresp(bresp), .s_axi_bvalid(bvalid), \\\n"
+    "    .s_axi_bready(1'b1), .s_axi_araddr(araddr), .s_axi_arvalid(arvalid), \\\n"
+    "    .s_axi_arready(arready), .s_axi_rdata(read_data), .s_axi_rresp(rresp), \\\n"
+    "    .s_axi_rvalid(rvalid), .s_axi_rready(1'b1)\n";
 
 static const char body[] =
     "  reg rst = 1;\n"
@@ -13,7 +62,7 @@ static const char body[] =
     "  reg [47:0] write_list [0:65535];\n"
     "  string dir;\n"
     "  integer trace, out, file;\n"
-    "  wire write_ready, busy, fire;\n"
+    "  wire write_ready, read_ready, busy, fire;\n"
     "  wire [31:0] read_data;\n"
     "  wire [W-1:0] host_q;\n"
     "  wire [P-1:0] grant;\n"
@@ -23,10 +72,9 @@ static const char body[] =
     "  wire reads = state == 4 && at < nread;\n"
     "  wire writes = state == 2 && at < nwrite;\n"
     "  wire [15:0] read_number = state == 5 ? FIRST + N + 1 : FIRST + N;\n"
+    "  `BUS\n"
     "  tide_dm_system dut (\n"
-    "    .clk(clk), .rst(rst), .busy(busy), .write_valid(writes), .write_ready(write_ready),\n"
-    "    .write_number(write_list[at][47:32]), .write_data(write_list[at][31:0]),\n"
-    "    .read_number(read_number), .read_data(read_data), .host(loads || reads),\n"
+    "    .clk(clk), .rst(rst), .busy(busy), `PINS, .host(loads || reads),\n"
     "    .host_write(loads), .host_place(loads ? image_place[at] : read_place[at]),\n"
     "    .host_data(image_word[at]), .host_q(host_q), .trace_grant(grant), .trace_bank(bank),\n"
     "    .trace_words(words), .trace_fire(fire));\n"
@@ -54,14 +102,14 @@ static const char body[] =
     "         else begin at <= 0; state <= 2; end\n"
     "      2: if (at < nwrite) begin if (write_ready) at <= at + 1; end\n"
     "         else begin at <= 0; state <= 3; end\n"
-    "      3: if (read_data == 0) begin state <= 4; wait_left <= LAT; end\n"
+    "      3: if (read_ready && read_data == 0) begin state <= 4; wait_left <= LAT; end\n"
     "      4: if (wait_left != 0) wait_left <= wait_left - 1;\n"
     "         else if (at < nread) begin\n"
     "           $fdisplay(out, \"%h\", host_q);\n"
     "           at <= at + 1;\n"
     "           wait_left <= LAT;\n"
     "         end else state <= 5;\n"
-    "      default: begin\n"
+    "      default: if (read_ready) begin\n"
     "        file = $fopen($sformatf(\"%s/cycles\", dir), \"w\");\n"
     "        $fdisplay(file, \"%0d\", read_data);\n"
     "        $fclose(file);\n"
@@ -75,20 +123,12 @@ static const char body[] =
     "      $finish;\n"
     "    end\n"
     "  end\n"
-    "endmodule\n"
-    "\n"
-    "`ifdef TIDE_CLOCK\n"
-    "// The same with a clock of its own.\n"
-    "module clocked;\n"
-    "  reg clk = 0;\n"
-    "  always #1 clk = !clk;\n"
-    "  bench run (.clk(clk));\n"
-    "endmodule\n"
-    "`endif\n";
+    "endmodule\n";
 
-const char *td_maestro_rtl_bench(const TdMaestroSystem *s, TdArena *a) {
+const char *td_maestro_rtl_bench(const TdMaestroSystem *s, bool axi, TdArena *a) {
   TdMaestroShape x = td_maestro_rtl_shape(s, a);
   TdText t = td_text_new(a);
+  td_text_puts(&t, axi ? axi_bus : plain_bus);
   td_text_puts(&t, "// A host beside a system: run with +dir=FOLDER.\n"
                    "module bench (input wire clk);\n");
   td_text_putf(&t, "  localparam PW = %d, W = %d, P = %d, B = %d, N = %d;\n", x.place, (int)x.width,
@@ -96,5 +136,6 @@ const char *td_maestro_rtl_bench(const TdMaestroSystem *s, TdArena *a) {
   td_text_putf(&t, "  localparam WORDS = %d, LAT = %d, FIRST = 960;\n", s->n * (int)x.count,
                (int)s->memory.latency);
   td_text_puts(&t, body);
+  td_text_puts(&t, td_verilog_library_clock);
   return td_text_str(&t);
 }

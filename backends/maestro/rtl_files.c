@@ -40,11 +40,12 @@ static const TdFile *refuse_type(TdArena *a, const TdType *t, TdDiag *d) {
   return NULL;
 }
 
-const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, TdArena *a, size_t *n, TdDiag *d) {
+const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *a, size_t *n,
+                                   TdDiag *d) {
   const TdType *list[] = {s->array.a, s->array.b, s->array.acc};
   for (int i = 0; s->array.here && i < 3; i++)
     if (!td_type_is_integer(list[i]) || list[i]->saturate) return refuse_type(a, list[i], d);
-  const TdFile all[] = {{"tide_dm_system.v", td_maestro_rtl_top(s, a)},
+  const TdFile all[] = {{"tide_dm_system.v", td_maestro_rtl_top(s, axi, a)},
                         {"tide_dm_stream.v", join(a, td_maestro_rtl_stream)},
                         {"tide_dm_memory.v", join(a, td_maestro_rtl_memory)},
                         {"tide_dm_ext.v", join(a, td_maestro_rtl_ext)},

@@ -21,7 +21,8 @@ typedef struct Sim {
   TdMaestroShape shape;
   uint8_t *memory, *touched; /* before the run */
   size_t nimage, nwrite, nread;
-  TdText trace; /* the model's */
+  int64_t cycles; /* the model's */
+  TdText trace;   /* the model's */
   TdDiag *d;
 } Sim;
 
@@ -96,12 +97,12 @@ static const char *compile_aside(Sim *s, bool icarus) {
 /* The compiled system; made if it is not kept. */
 static bool compile(Sim *s, bool icarus) {
   size_t n;
-  const TdFile *file = td_maestro_rtl_files(s->system, s->a, &n, s->d);
+  const TdFile *file = td_maestro_rtl_files(s->system, s->x->axi, s->a, &n, s->d);
   if (!file) return false;
   TdText all = td_text_new(s->a), key = td_text_new(s->a);
   for (size_t i = 0; i < n; i++) td_text_puts(&all, file[i].text);
   s->design = td_text_str(&all);
-  s->bench = td_maestro_rtl_bench(s->system, s->a);
+  s->bench = td_maestro_rtl_bench(s->system, s->x->axi, s->a);
   td_text_putf(&key, "%s\n%s", s->design, s->bench);
   const char *kept = td_cache_path(&s->cache, key.at, key.n, icarus ? ".vvp" : ".vsim");
   if (!td_cache_has(&s->cache, kept)) {
@@ -126,13 +127,28 @@ static bool is_touched(const uint8_t *at, int64_t bytes) {
   return false;
 }
 
+/* Adds a job's operands to the memory, but for what jobs before it write. */
+static void add_image(Sim *s, const TdMaestroSimJob *j, uint8_t *results) {
+  int64_t bytes = td_maestro_system_bytes(&s->system->memory);
+  uint8_t *memory = TD_NEWN(s->a, uint8_t, bytes), *touched = TD_NEWN(s->a, uint8_t, bytes);
+  if (!j->param) return;
+  td_maestro_data_image(j->job, s->a, j->param, memory, touched);
+  for (int64_t at = 0; at < bytes; at++) {
+    if (!touched[at] || results[at]) continue;
+    s->memory[at] = memory[at];
+    s->touched[at] = 1;
+  }
+  td_maestro_data_results(j->job, s->a, j->param, results);
+}
+
 /* The words of the operands that the memory holds before. */
 static bool write_image(Sim *s) {
   int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
   TdText place = td_text_new(s->a), word = td_text_new(s->a);
+  uint8_t *results = TD_NEWN(s->a, uint8_t, bytes);
   s->memory = TD_NEWN(s->a, uint8_t, bytes);
   s->touched = TD_NEWN(s->a, uint8_t, bytes);
-  if (s->x->param) td_maestro_data_image(s->x->job, s->a, s->x->param, s->memory, s->touched);
+  for (size_t i = 0; i < s->x->n; i++) add_image(s, &s->x->at[i], results);
   for (int64_t at = 0; at < bytes; at += w) {
     if (!is_touched(s->touched + at, w)) continue;
     td_text_putf(&place, "%" PRIx64 "\n", at / w);
@@ -143,18 +159,23 @@ static bool write_image(Sim *s) {
 }
 
 /* The registers of the array, then all others, the start last. */
-static bool write_registers(Sim *s) {
-  const TdMaestroJob *j = s->x->job;
+static void put_registers(const Sim *s, TdText *t, const TdMaestroJob *j) {
   const TdMaestroCsrs *map = td_maestro_csr_map(s->system, s->a);
   const TdMaestroCsrs *extra = td_maestro_csr_extra(s->system, s->a);
-  TdText t = td_text_new(s->a);
   for (size_t i = 0; i < extra->n; i++)
-    td_text_putf(&t, "%04x%08" PRIx32 "\n", (unsigned)extra->at[i].number,
+    td_text_putf(t, "%04x%08" PRIx32 "\n", (unsigned)extra->at[i].number,
                  td_maestro_csr_work(&j->work, &extra->at[i]));
   for (size_t i = 0; i < map->n; i++)
-    td_text_putf(&t, "%04x%08" PRIx32 "\n", (unsigned)map->at[i].number,
+    td_text_putf(t, "%04x%08" PRIx32 "\n", (unsigned)map->at[i].number,
                  td_maestro_csr_value(s->system, j->pattern, &map->at[i]));
-  s->nwrite = extra->n + map->n;
+}
+
+/* Those of all jobs, or what a host writes: a line of number and value for each. */
+static bool write_registers(Sim *s) {
+  TdText t = td_text_new(s->a);
+  if (s->x->writes) td_text_puts(&t, s->x->writes);
+  for (size_t i = 0; !s->x->writes && i < s->x->n; i++) put_registers(s, &t, s->x->at[i].job);
+  for (const char *text = td_text_str(&t); *text; text++) s->nwrite += *text == '\n';
   return write_file(s, "write.hex", &t);
 }
 
@@ -163,7 +184,9 @@ static bool write_reads(Sim *s) {
   int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
   uint8_t *result = TD_NEWN(s->a, uint8_t, bytes);
   TdText t = td_text_new(s->a);
-  if (s->x->param) td_maestro_data_results(s->x->job, s->a, s->x->param, result);
+  for (size_t i = 0; i < s->x->n; i++)
+    if (s->x->at[i].param)
+      td_maestro_data_results(s->x->at[i].job, s->a, s->x->at[i].param, result);
   for (int64_t at = 0; at < bytes; at += w) {
     if (!is_touched(result + at, w)) continue;
     td_text_putf(&t, "%" PRIx64 "\n", at / w);
@@ -181,7 +204,7 @@ static int digit(char c) {
 /* Takes the words of the results into the memory, and from there to the tensors. */
 static bool read_results(Sim *s) {
   int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
-  if (!s->x->param) return true;
+  if (!s->nread) return true;
   const char *text = td_cache_read_file(s->a, path(s, "out"));
   const char *place = td_cache_read_file(s->a, path(s, "read.hex"));
   uint8_t *written = TD_NEWN(s->a, uint8_t, bytes);
@@ -202,7 +225,9 @@ static bool read_results(Sim *s) {
   if (!text)
     return td_diag_set(s->d, TD_BUG, "verilog-tool", (TdLoc){0},
                        "the simulation ended before it read the results");
-  td_maestro_data_take(s->x->job, s->a, s->x->param, s->memory, written);
+  for (size_t i = 0; i < s->x->n; i++)
+    if (s->x->at[i].param)
+      td_maestro_data_take(s->x->at[i].job, s->a, s->x->at[i].param, s->memory, written);
   return true;
 }
 
@@ -234,16 +259,25 @@ static void watch(void *ud, const TdMaestroCycle *c) {
   td_text_putc(&s->trace, '\n');
 }
 
-static bool run_model(Sim *s, TdMaestroReport *r) {
-  TdMaestroRun run = {.ctx = td_arena_ctx(s->a),
-                      .arena = s->a,
-                      .system = s->system,
-                      .pattern = s->x->job->pattern,
-                      .work = s->x->job->work,
-                      .watch = watch,
-                      .ud = s};
+/* All jobs in the model; arbiters go on from where they were. */
+static bool run_model(Sim *s) {
+  int last[TD_MAESTRO_BANKS];
+  TdMaestroReport *r = TD_NEW(s->a, TdMaestroReport);
+  for (int b = 0; b < s->system->memory.banks; b++) last[b] = s->system->ports - 1;
   s->trace = td_text_new(s->a);
-  return td_maestro_model_run(&run, r, s->d);
+  for (size_t i = 0; i < s->x->n; i++) {
+    TdMaestroRun run = {.ctx = td_arena_ctx(s->a),
+                        .arena = s->a,
+                        .system = s->system,
+                        .pattern = s->x->at[i].job->pattern,
+                        .work = s->x->at[i].job->work,
+                        .last = last,
+                        .watch = watch,
+                        .ud = s};
+    if (!td_maestro_model_run(&run, r, s->d)) return false;
+    s->cycles += r->cycles;
+  }
+  return true;
 }
 
 /* The first line that differs. */
@@ -273,22 +307,22 @@ static bool simulate(Sim *s, bool icarus, int64_t most) {
 }
 
 bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d) {
-  Sim s = {.x = x, .system = x->job->system, .d = d};
+  Sim s = {.x = x, .system = x->system, .d = d};
   s.a = td_arena_scratch(td_arena_ctx(x->arena));
   s.shape = td_maestro_rtl_shape(s.system, s.a);
   bool icarus = strcmp(x->sim, "verilator") != 0;
-  TdMaestroReport *r = TD_NEW(s.a, TdMaestroReport);
   bool ok = td_cache_open(&s.cache, s.a, d) && (s.folder = td_cache_aside(&s.cache)) &&
-            run_model(&s, r) && compile(&s, icarus) && write_image(&s) && write_registers(&s) &&
+            run_model(&s) && compile(&s, icarus) && write_image(&s) && write_registers(&s) &&
             write_reads(&s);
   if (ok) {
     int64_t rest =
         (int64_t)(s.nimage + s.nwrite + s.nread * (size_t)(1 + s.system->memory.latency));
-    ok = simulate(&s, icarus, 2 * r->cycles + rest + 1000) && (!x->check || compare(&s)) &&
+    ok = simulate(&s, icarus, 2 * s.cycles + 8 * rest + 1000) && (!x->check || compare(&s)) &&
          read_results(&s);
-    const char *text = ok ? td_cache_read_file(s.a, path(&s, "cycles")) : NULL;
-    *cycles = text ? strtoll(text, NULL, 10) : -1;
-    if (ok && !text)
+    const char *text = ok ? td_cache_read_file(s.a, path(&s, "trace")) : NULL;
+    bool ended = ok && td_cache_read_file(s.a, path(&s, "cycles"));
+    for (*cycles = 0; text && *text; text++) *cycles += *text == '\n';
+    if (ok && !ended)
       ok = td_diag_set(d, TD_BUG, "verilog-tool", (TdLoc){0}, "the simulation did not end");
   }
   td_arena_free(s.a);

@@ -135,16 +135,9 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top) {
                "    end\n"
                "  end\n"
                "endmodule\n"
-               "\n"
-               "`ifdef TIDE_CLOCK\n"
-               "// The same with a clock of its own.\n"
-               "module clocked;\n"
-               "  reg clk = 0;\n"
-               "  always #1 clk = !clk;\n"
-               "  bench run (.clk(clk));\n"
-               "endmodule\n"
-               "`endif\n",
+               "%s",
                top->name, td_text_str(&t.decl), td_text_str(&t.body), top->name,
-               td_text_str(&t.connect), td_text_str(&t.read), td_text_str(&t.write));
+               td_text_str(&t.connect), td_text_str(&t.read), td_text_str(&t.write),
+               td_verilog_library_clock);
   return td_text_str(&out);
 }

@@ -283,6 +283,16 @@ const TdFile td_verilog_library[] = {
     {"tide_ram", ram},     {"tide_regs", regs}, {"tide_side", side},     {"tide_rom", rom},
     {"tide_table", table}, {NULL, NULL}};
 
+const char *const td_verilog_library_clock = "\n"
+                                             "`ifdef TIDE_CLOCK\n"
+                                             "// The same with a clock of its own.\n"
+                                             "module clocked;\n"
+                                             "  reg clk = 0;\n"
+                                             "  always #1 clk = !clk;\n"
+                                             "  bench run (.clk(clk));\n"
+                                             "endmodule\n"
+                                             "`endif\n";
+
 const char *const td_verilog_library_main = "// Runs the bench to its end.\n"
                                             "#include \"Vbench.h\"\n"
                                             "#include \"verilated.h\"\n"

@@ -99,7 +99,7 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
 extern const TdFile td_verilog_library[];
 const char *td_library_text(const char *module);
 extern const TdFile td_verilog_floats[]; /* float.c: the same, those that use others first */
-extern const char *const td_verilog_library_main;
+extern const char *const td_verilog_library_main, *const td_verilog_library_clock;
 /* Where element `index` of an array lies. */
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);
 

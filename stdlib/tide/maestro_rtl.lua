@@ -7,10 +7,11 @@ local rtl = {}
 local build = { __name = "tide.maestro.Build" }
 build.__index = build
 
-local options = { target = "verilog", sim = "icarus", check = true, seconds = 600 }
+local options = { target = "verilog", sim = "icarus", bus = "ready_valid", check = true, seconds = 600 }
 
---- sys:build { target = "verilog", sim = "icarus" | "verilator", check = true, seconds = 600 }: m:run(job, ..) runs a
---- job and holds every cycle against the model, m:write(folder) writes the files, m.files lists them.
+--- sys:build { target = "verilog", sim = "icarus" | "verilator", bus = "ready_valid" | "axi_lite", check = true, seconds
+--- = 600 }: m:run(job, ..) runs a job and holds every cycle against the model, m:chain runs several behind each other,
+--- m:write(folder) writes the files, m.files lists them.
 function rtl.build(sys, o)
   o = o or {}
   for k, v in pairs(o) do
@@ -23,25 +24,87 @@ function rtl.build(sys, o)
   if o.sim and o.sim ~= "icarus" and o.sim ~= "verilator" then
     refusal.raise("maestro-build", 'build: sim is "icarus" or "verilator"')
   end
+  if o.bus and o.bus ~= "ready_valid" and o.bus ~= "axi_lite" then
+    refusal.raise("maestro-build", 'build: bus is "ready_valid" or "axi_lite"')
+  end
   local r = setmetatable({ system = sys, options = {} }, build)
   for k, v in pairs(options) do r.options[k] = v end
   for k, v in pairs(o) do r.options[k] = v end
-  r.files, r.bench = core.files(sys.core)
+  r.files, r.bench = core.files(sys.core, r.options.bus == "axi_lite")
   return r
 end
 
 --- Runs a job on tensors, by name or in order, in the simulator: results are in those that the kernel writes. Without
 --- tensors the memory is undefined, and only cycles are looked at. Returns the report: cycles, jobs.
 function build:run(job, ...)
-  if job.system ~= self.system then refusal.raise("maestro-job", "the job is of another system") end
+  self:check_job(job)
   local sum = 0
-  local list = job.jobs or { job }
-  for _, one in ipairs(list) do
-    sum = sum + core.sim(one.core, { sim = self.options.sim, check = self.options.check,
-      seconds = self.options.seconds }, ...)
-  end
+  local list, args = job.jobs or { job }, { ... }
+  if select("#", ...) == 0 then args = false elseif type(args[1]) == "table" then args = args[1] end
+  for _, one in ipairs(list) do sum = sum + core.sim({ one.core }, { args }, self:simulator()) end
   self.report = { cycles = sum, jobs = #list, sim = self.options.sim }
   return self.report
+end
+
+-- Refuses what is no single job of this system.
+function build:check_job(job)
+  if type(job) ~= "table" or job.system ~= self.system then
+    refusal.raise("maestro-job", "the job is of another system")
+  end
+end
+
+-- What core.sim takes of the options.
+function build:simulator()
+  local o = self.options
+  return { sim = o.sim, check = o.check, seconds = o.seconds, axi = o.bus == "axi_lite" }
+end
+
+--- Runs jobs behind each other in one simulation: registers of the next are written while one runs, and its start
+--- waits. args: for each the tensors of its kernel, by name or in order. What a job reads that one before it writes
+--- comes from there. writes: what a host writes to the registers, a line of number and value in hexadecimal each, in
+--- place of the jobs' own. Returns the report: cycles, jobs.
+function build:chain(jobs, args, writes)
+  local list = {}
+  for i, job in ipairs(jobs) do
+    self:check_job(job)
+    if job.jobs then
+      refusal.raise("maestro-job", "chain: a job that was split runs its parts each on a memory of its own: m:run")
+    end
+    list[i] = job.core
+  end
+  local o = self:simulator()
+  o.writes = writes
+  self.report = { cycles = core.sim(list, args or {}, o), jobs = #list, sim = self.options.sim }
+  return self.report
+end
+
+--- A C program that starts jobs by the functions of the header, and waits for each; its bus writes what m:chain takes
+--- as `writes`.
+function build:host(jobs)
+  local lines = {
+    "/* Starts jobs by tide_maestro.h. The bus of this host is a list of writes, one a line. */",
+    '#include "tide_maestro.h"', "#include <stdio.h>", "",
+  }
+  for i, job in ipairs(jobs) do
+    self:check_job(job)
+    lines[#lines + 1] = ("static const tide_maestro_write job%d[] = {"):format(i)
+    for _, list in ipairs { job.work, job.csr } do
+      for _, r in ipairs(list) do lines[#lines + 1] = ("  {%d, 0x%x}, /* %s */"):format(r.number, r.value, r.name) end
+    end
+    lines[#lines + 1] = "};"
+  end
+  lines[#lines + 1] = [[
+
+static void put(void *bus, uint16_t number, uint32_t value) {
+  fprintf(bus, "%04x%08x\n", (unsigned)number, (unsigned)value);
+}
+
+int main(void) {]]
+  for i in ipairs(jobs) do
+    lines[#lines + 1] = ("  tide_maestro_start(put, stdout, job%d, (int)(sizeof job%d / sizeof *job%d));"):format(i, i, i)
+  end
+  lines[#lines + 1] = "  return 0;\n}\n"
+  return table.concat(lines, "\n")
 end
 
 --- The same registers as C: numbers, and a function that writes a list of them.

@@ -104,6 +104,72 @@ t.test("a transposer of several beats, 8 lanes of the quantiser, masks of 33 cha
   agrees(sys, sys:compile(f, { m = "m", n = "n", k = "k", order = { A = "m k -> k/4 m/4 k%4 m%4" } }), f, args, "D")
 end)
 
+-- A product with results of 8 bits; two of them, of which the second reads what the first wrote.
+local function layer(M, N, K)
+  return tide.kernel { name = "layer", A = i8[M][K], B = i8[K][N], D = i8[M][N], function(A, B, D)
+    for m, n in grid(M, N) do
+      local acc = i32(0)
+      for k in reduction(K) do acc = acc + A[m][k] * B[k][n] end
+      D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * 3, 8))))
+    end
+  end }
+end
+local function two_layers(latency)
+  local sys = maestro.system {
+    memory = maestro.memory { banks = 8, word = 4, rows = 256, latency = latency, modes = { all = 8 } },
+    array = maestro.array { m = 4, n = 4, k = 4, a = i8, b = i8, acc = i32, lanes = 4 },
+    A = maestro.reader { lanes = { 4 }, loops = 4, depth = 3 },
+    B = maestro.reader { lanes = { 4 }, loops = 4, depth = 2 },
+    E = maestro.writer { lanes = { 4 }, loops = 4, depth = 1 },
+  }
+  local one, two = layer(8, 8, 12), layer(8, 4, 8)
+  local order = { A = "m k -> m/4 k/4 m%4 k%4", D = "m n -> m/4 n/4 m%4 n%4" }
+  local o = { m = "m", n = "n", k = "k", order = order, base = { A = 0, B = 256, E = 512 } }
+  local jobs = { sys:compile(one, o) }
+  o.base = { A = 512, B = 1024, E = 2048 }
+  jobs[2] = sys:compile(two, o)
+  local A, B, C = tide.random(i8[8][12], 1), tide.random(i8[12][8], 2), tide.random(i8[8][4], 3)
+  local middle, want = i8[8][8](0), i8[8][4](0)
+  one(A, B, middle)
+  two(middle, C, want)
+  return sys, jobs, function(run)
+    local x, y = i8[8][8](0), i8[8][4](0)
+    local r = run { { A, B, x }, { A = x, B = C, D = y } }
+    t.eq(r.cycles, jobs[1]:simulate().cycles + jobs[2]:simulate().cycles)
+    t.ok(x:equal(middle) and y:equal(want))
+  end
+end
+
+t.test("two jobs back to back, registers by both buses", function()
+  for latency = 1, 2 do
+    local sys, jobs, holds = two_layers(latency)
+    for _, bus in ipairs { "ready_valid", "axi_lite" } do
+      local m = sys:build { target = "verilog", bus = bus }
+      holds(function(args) return m:chain(jobs, args) end)
+    end
+  end
+  local sys, jobs = two_layers(1)
+  t.eq(select(2, pcall(sys.build, sys, { bus = "pci" })).code, "maestro-build")
+  local other = two_layers(1)
+  t.eq(select(2, pcall(function() other:build():chain(jobs) end)).code, "maestro-job")
+end)
+
+local function host()
+  local sys, jobs, holds = two_layers(1)
+  local m, dir = sys:build { bus = "axi_lite" }, t.tmp "maestro_host"
+  os.execute("mkdir -p " .. dir)
+  m:write(dir)
+  shell.write(dir .. "/host.c", m:host(jobs))
+  t.ok(os.execute(("cc -std=c11 -Wall -Wextra -Werror -o %s/host %s/host.c"):format(dir, dir)))
+  local writes = shell.output(dir .. "/host")
+  holds(function(args) return m:chain(jobs, args, writes) end)
+end
+if case.has "cc" then
+  t.test("a C host made of the header starts the layers", host)
+else
+  t.skip("a C host made of the header starts the layers", "cc is not here")
+end
+
 t.test("jobs in parts; what has no module is refused", function()
   local roll, pick = random.new(3)
   local sys = random.system(roll, pick, i8)

@@ -130,13 +130,14 @@ static int l_timed(lua_State *L) {
   return 1;
 }
 
-/* core.files(system): {name =, text =} of each file of its Verilog, the top first; the bench. */
+/* core.files(system, axi): {name =, text =} of each file of its Verilog, the top first; the bench.
+ */
 static int l_files(lua_State *L) {
   const TdMaestroSystem *s = td_bind_check_maestro(L, 1);
   TdArena *a = td_bind_arena(L);
   TdDiag d = td_bind_diag(a);
   size_t n;
-  const TdFile *file = td_maestro_rtl_files(s, a, &n, &d);
+  const TdFile *file = td_maestro_rtl_files(s, lua_toboolean(L, 2), a, &n, &d);
   if (!file) return td_bind_maestro_raise(L, &d);
   lua_createtable(L, (int)n, 0);
   for (size_t i = 0; i < n; i++) {
@@ -145,35 +146,54 @@ static int l_files(lua_State *L) {
     td_bind_set_string(L, "text", file[i].text);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-  lua_pushstring(L, td_maestro_rtl_bench(s, a));
+  lua_pushstring(L, td_maestro_rtl_bench(s, lua_toboolean(L, 2), a));
   return 2;
 }
 
-/* core.sim(job, {sim =, seconds =, check =}, arguments ..): the cycles of a simulation of the
- * Verilog; results are in the tensors. Without arguments the memory is zeros. */
-static int l_sim(lua_State *L) {
+/* The tensors of the table at idx for a job's kernel: by name, or in order. NULL: there is none. */
+static TdTensor *const *tensors_of(lua_State *L, TdArena *a, const TdProg *p, int idx) {
+  if (!lua_istable(L, idx)) return NULL;
   int top = lua_gettop(L);
-  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const TdUnit *u = td_prog_root(box->prog);
-  int64_t seconds = 600, cycles = 0;
-  td_bind_opt_integer(L, 2, "seconds", &seconds);
-  const char *sim = td_bind_opt_string(L, 2, "sim");
-  TdMaestroSim x = {.job = box->job, .seconds = (int)seconds};
-  x.sim = sim && strcmp(sim, "verilator") == 0 ? "verilator" : "icarus";
-  x.check = td_bind_opt_boolean(L, 2, "check", true);
+  size_t n = lua_rawlen(L, idx);
+  if (n == 0) lua_pushvalue(L, idx);
+  for (size_t i = 0; i < n; i++) lua_rawgeti(L, idx, (lua_Integer)i + 1);
+  td_bind_name_arguments(L, p, top + 1);
+  td_bind_check_arguments(L, p, top + 1);
+  const TdUnit *u = td_prog_root(p);
+  TdTensor **param = TD_NEWN(a, TdTensor *, u->nparam);
+  for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, top + 1 + (int)i);
   lua_settop(L, top);
-  if (top > 2) {
-    td_bind_name_arguments(L, box->prog, 3);
-    td_bind_check_arguments(L, box->prog, 3);
-  }
+  return param;
+}
+
+/* core.sim({jobs}, {tensors of each}, {sim =, seconds =, check =, axi =, writes =}): the cycles of a
+ * simulation of the Verilog; results are in the tensors. A job without tensors has a memory of
+ * zeros. */
+static int l_sim(lua_State *L) {
+  lua_settop(L, 3);
+  for (int i = 1; i <= 3; i++) luaL_checktype(L, i, LUA_TTABLE);
+  int64_t seconds = 600, cycles = 0;
+  td_bind_opt_integer(L, 3, "seconds", &seconds);
+  const char *sim = td_bind_opt_string(L, 3, "sim");
+  TdMaestroSim x = {.n = lua_rawlen(L, 1), .seconds = (int)seconds};
+  x.sim = sim && strcmp(sim, "verilator") == 0 ? "verilator" : "icarus";
+  x.check = td_bind_opt_boolean(L, 3, "check", true);
+  x.axi = td_bind_opt_boolean(L, 3, "axi", false);
   x.arena = td_bind_work(L, TD_WORK_RUN);
-  TdDiag d = td_bind_diag(x.arena);
-  if (top > 2) {
-    TdTensor **param = TD_NEWN(x.arena, TdTensor *, u->nparam);
-    for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, 3 + (int)i);
-    x.param = param;
+  lua_getfield(L, 3, "writes"); /* stays on the stack */
+  x.writes = lua_tostring(L, -1);
+  TdMaestroSimJob *at = TD_NEWN(x.arena, TdMaestroSimJob, x.n + 1);
+  for (size_t i = 0; i < x.n; i++) {
+    lua_rawgeti(L, 1, (lua_Integer)i + 1);
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    const TdMaestroBox *box = td_bind_check_maestro_job(L, -2);
+    at[i].job = box->job;
+    at[i].param = tensors_of(L, x.arena, box->prog, lua_gettop(L));
+    x.system = box->job->system;
+    lua_pop(L, 2);
   }
+  x.at = at;
+  TdDiag d = td_bind_diag(x.arena);
   if (!td_maestro_sim_run(&x, &cycles, &d)) return td_bind_maestro_raise(L, &d);
   lua_pushinteger(L, (lua_Integer)cycles);
   return 1;
