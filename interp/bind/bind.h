@@ -261,6 +261,9 @@ void td_setting_reset(TdBind *b);
 const TdProg *td_bind_test_schedule(lua_State *L, int idx);
 /* The schedule of a STeP graph at idx, or NULL. */
 const struct TdSchedule *td_bind_test_graph_schedule(lua_State *L, int idx);
+/* Pushes the schedule at idx as it was when it was asked so last, or before its last step, and as
+ * it is; false: it has no step. */
+bool td_bind_push_compared(lua_State *L, int idx);
 /* Writes what changed in the schedule at idx since it was shown last; false when nothing did. */
 bool td_bind_show_step(lua_State *L, int idx, TdText *out);
 

@@ -60,6 +60,8 @@ bool td_cost_stage(TdSched *s, const TdUnit *design, const TdRun *run, TdCostSta
 bool td_cost_adopt(TdCost *c, TdArena *a, const char *lines);
 /* As a table. */
 void td_cost_print(TdText *out, const TdCost *c);
+/* cost_rise.c: why `now` takes more cycles than `before`; false: it does not. */
+bool td_cost_print_rise(TdText *out, const TdCost *before, const TdCost *now);
 /* "recurrence", "ports".. */
 const char *td_cost_by(TdSchedBy by);
 

@@ -263,13 +263,28 @@ static const TdSchedStep *only_pipe(const TdSchedStep *x, size_t *n) {
   return x->kind == TD_SCHED_PIPE && td_sched_is_written(x) ? x : NULL;
 }
 
-/* Whether loop s around x can run on from iteration to iteration. */
-static bool runs_on(const Maker *m, const TdStmt *s, const TdSchedStep *x) {
+/* Whether a pipelined loop is among what x holds side by side. */
+static bool holds_pipe(const TdSchedStep *x) {
+  if (x->kind != TD_SCHED_SEQUENCE && x->kind != TD_SCHED_BRANCH)
+    return (x->kind == TD_SCHED_PIPE && td_sched_is_written(x)) || x->flat;
+  for (size_t i = 0; i < x->nkid; i++)
+    if (holds_pipe(x->kid[i])) return true;
+  return false;
+}
+
+/* Whether loop s around x can run on from iteration to iteration; *why says what keeps a pipeline
+ * in it from that, or is NULL. */
+static bool runs_on(const Maker *m, const TdStmt *s, const TdSchedStep *x, const char **why) {
   const TdStmt *loop[TD_MAX_RANK];
   int64_t weight[TD_MAX_RANK], trip;
   size_t n;
   const TdSchedStep *pipe = only_pipe(x, &n);
-  if (!pipe || n + 1 > TD_MAX_RANK || td_sched_shapes(x, s->sym)) return false;
+  *why = !pipe && holds_pipe(x) ? "it holds more than the pipelined loop" : NULL;
+  if (!pipe || n + 1 > TD_MAX_RANK) return false;
+  if (td_sched_shapes(x, s->sym)) {
+    *why = td_text_fmt(m->s->arena, "what runs in it depends on '%s'", s->sym->name);
+    return false;
+  }
   loop[0] = s;
   for (size_t k = 1; k <= n; k++) {
     loop[k] = x->stmt;
@@ -281,7 +296,8 @@ static bool runs_on(const Maker *m, const TdStmt *s, const TdSchedStep *x) {
     if (!td_range_trip(m->q, loop[k + 1], &trip)) return false;
     if (!td_sys_mul64(weight[k + 1], (trip + lanes - 1) / lanes, &weight[k])) return false;
   }
-  return td_sched_flattens(pipe, &(TdTraceNest){loop, weight, n + 1});
+  *why = td_sched_drains(pipe, &(TdTraceNest){loop, weight, n + 1});
+  return !*why;
 }
 
 /* Straight code in a sequence of its own is the sequence. */
@@ -301,7 +317,9 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   x->lanes = straight ? lanes : 1;
   if (!lay_tests(m, x, s)) return NULL;
   if (x->tests && s->post && x->head < 1) x->head = 1;
-  x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid);
+  const char *why = NULL;
+  x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid, &why);
+  if (why) x->why = td_text_fmt(m->s->arena, "not flattened: %s", why);
   x->kid = td_arena_copy(m->s->arena, &kid, sizeof kid);
   x->nkid = 1;
   return x;

@@ -37,7 +37,8 @@ struct TdSchedStep {
   int64_t asked, ii,
       around; /* of PIPE; around: cycles before and after, for what stays in registers */
   TdSchedBy by;
-  const char *why; /* of PIPE, in words; of LOOP, why it is not pipelined though it was asked */
+  const char *why; /* of PIPE, in words; of LOOP, why it is not pipelined though it was asked,
+                    * or drains the pipeline in it */
   TdLoc at;        /* the place that `why` speaks of */
   bool flat;       /* of LOOP: its only kid runs on without draining from iteration to iteration */
   const TdNeed *need;
@@ -74,8 +75,8 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip);
  * needs. */
 void td_sched_place_operators(TdTrace *t);
 void td_sched_need(TdSchedStep *step, TdTrace *t);
-/* sched_pipe.c: whether pipelined iterations of `inner`, `trips` of them, may go on without
- * draining from one iteration of the loops around it to the next, outermost first. */
-bool td_sched_flattens(const TdSchedStep *inner, const TdTraceNest *nest);
+/* sched_pipe.c: NULL, and pipelined iterations of `inner` may go on without draining from one
+ * iteration of the loops around it to the next, outermost first; or why not. */
+const char *td_sched_drains(const TdSchedStep *inner, const TdTraceNest *nest);
 
 #endif

@@ -186,17 +186,23 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   td_sched_need(step, t);
 }
 
-bool td_sched_flattens(const TdSchedStep *inner, const TdTraceNest *nest) {
+const char *td_sched_drains(const TdSchedStep *inner, const TdTraceNest *nest) {
   TdTrace t = *inner->trace;
-  if (t.stores) return false;
+  if (t.stores)
+    return td_text_fmt(t.arena, "what stays in registers is stored where '%s' ends",
+                       inner->stmt->sym->name);
   for (size_t i = 0; i < t.placed.n; i++) {
     const TdPlaced *p = t.placed.at[i];
     if (p->kind != TD_CELL_MEMORY || p->fresh || !p->written) continue;
     for (uint32_t from = 0; from < p->line.n; from++)
       for (uint32_t to = 0; to < p->line.n; to++) {
         int64_t d = td_trace_distance(&t, p, from, to, nest);
-        if (d && d * inner->ii < inner->length) return false;
+        if (d && d * inner->ii < inner->length)
+          return td_text_fmt(
+              t.arena, "%s is used again after %lld cycle%s, the pipeline has a depth of %lld",
+              p->sym->name, (long long)(d * inner->ii), d * inner->ii == 1 ? "" : "s",
+              (long long)inner->length);
       }
   }
-  return true;
+  return NULL;
 }

@@ -6,6 +6,7 @@
 #include "drive/build.h"
 
 #define CLASS_ESTIMATE "tide.estimate"
+#define KEY_COMPARED "tide.estimate.compared" /* estimate -> {the schedule before, now} */
 
 /* Pushes a loop as a table. */
 static void push_loop(lua_State *L, const TdCostLoop *l) {
@@ -78,6 +79,46 @@ static void push_estimate(lua_State *L, TdArena *a, const TdCost *c) {
   luaL_setmetatable(L, CLASS_ESTIMATE);
 }
 
+/* Keeps the two versions of the schedule at slot 1 that say, when the estimate on top of the stack
+ * is printed, why it rose. */
+static void keep_compared(lua_State *L) {
+  int estimate = lua_gettop(L);
+  if (!td_bind_push_compared(L, 1)) return;
+  if (!luaL_getsubtable(L, LUA_REGISTRYINDEX, KEY_COMPARED)) {
+    lua_createtable(L, 0, 1);
+    td_bind_set_string(L, "__mode", "k");
+    lua_setmetatable(L, -2);
+  }
+  lua_createtable(L, 2, 0);
+  for (int i = 1; i <= 2; i++) {
+    lua_pushvalue(L, estimate + i);
+    lua_rawseti(L, -2, i);
+  }
+  lua_pushvalue(L, estimate);
+  lua_insert(L, -2);
+  lua_rawset(L, -3);
+  lua_settop(L, estimate);
+}
+
+/* Puts why the estimate at slot 1, of a schedule, is above the one of that schedule before. */
+static void put_rise(lua_State *L, TdText *out) {
+  TdCost cost[2];
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, KEY_COMPARED);
+  lua_pushvalue(L, 1);
+  if (lua_rawget(L, -2) != LUA_TTABLE) return;
+  int compared = lua_gettop(L);
+  lua_getfield(L, 1, "target");
+  const TdTarget *device = td_target_find(lua_tostring(L, -1));
+  TdArena *a = td_bind_work(L, TD_WORK_ESTIMATE);
+  for (int i = 0; i < 2; i++) {
+    TdDiag d = td_bind_diag(a);
+    lua_rawgeti(L, compared, i + 1);
+    const TdProg *p = td_bind_test_schedule(L, -1);
+    if (!td_cost_estimate(td_bind_enter(L)->affine, a, p, device, &cost[i], &d)) return;
+  }
+  td_cost_print_rise(out, &cost[0], &cost[1]);
+}
+
 /* Replaces the figures of an estimate by those of the tool's report in a folder; raises if it has
  * none. */
 static void adopt_report(lua_State *L, TdArena *a, TdCost *c, const char *folder) {
@@ -114,11 +155,19 @@ int td_bind_estimate(lua_State *L) {
   const char *folder = given ? td_bind_opt_string(L, 2, "report") : NULL;
   if (folder) adopt_report(L, a, &c, folder);
   push_estimate(L, a, &c);
+  if (!folder && td_bind_test_schedule(L, 1)) keep_compared(L);
   return 1;
 }
 
+/* The table, and why it is above the one before: of the schedule where it was estimated last, or
+ * before its last step. */
 static int l_tostring(lua_State *L) {
+  lua_settop(L, 1);
+  TdText t = td_text_new(td_bind_arena(L));
   lua_getfield(L, 1, "text");
+  td_text_puts(&t, luaL_optstring(L, -1, ""));
+  put_rise(L, &t);
+  lua_pushlstring(L, td_text_str(&t), t.n);
   return 1;
 }
 

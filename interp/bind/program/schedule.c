@@ -16,7 +16,8 @@ typedef struct ScheduleBox {
   const TdVersion *shown; /* the version that the prompt showed last */
   TdEvalVerdict verdict;  /* of the check that followed the last step */
   TdLevel level;
-  const TdVersion *proved; /* the version that it was about, or NULL */
+  const TdVersion *proved;    /* the version that it was about, or NULL */
+  const TdVersion *estimated; /* the version that was estimated last, or NULL */
 } ScheduleBox;
 
 /* The class of schedules of a kind. */
@@ -91,8 +92,7 @@ bool td_bind_show_step(lua_State *L, int idx, TdText *out) {
  * from `of`. */
 static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
   ScheduleBox *box = lua_newuserdatauv(L, sizeof *box, TD_UNIT_USER_VALUES);
-  box->s = s;
-  box->shown = s.now;
+  *box = (ScheduleBox){.s = s, .shown = s.now};
   lua_insert(L, -2);
   lua_setiuservalue(L, -2, TD_UNIT_STORE);
   lua_getiuservalue(L, of, TD_UNIT_FUNCTION);
@@ -313,6 +313,17 @@ static int push_sibling(lua_State *L, TdSchedule s) {
   lua_getiuservalue(L, 1, TD_UNIT_STORE);
   push_schedule(L, s, 1);
   return 1;
+}
+
+bool td_bind_push_compared(lua_State *L, int idx) {
+  ScheduleBox *box = check_schedule(L, idx);
+  const TdVersion *now = box->s.now, *was = box->estimated;
+  if (!was || was == now || common_version(was, now) != was) was = now->parent;
+  box->estimated = now;
+  if (!was) return false;
+  push_sibling(L, (TdSchedule){box->s.store, was});
+  push_sibling(L, box->s);
+  return true;
 }
 
 static int l_at(lua_State *L) {

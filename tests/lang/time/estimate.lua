@@ -544,4 +544,48 @@ t.test("sums that rotate in a fused loop are as far apart as the loops inside ar
   t.eq({ii(4, 4, true), ii(2, 2, true), ii(1, 1, true)}, {1, (one + 3) // 4, one})
 end)
 
+-- What the estimate of a schedule says after steps, which are calls of methods, each estimated by itself.
+local function after(k, ...)
+  local s = tide.schedule(k)
+  for _, step in ipairs {...} do
+    tostring(s:estimate())
+    s[step[1]](s, table.unpack(step, 2))
+  end
+  return tostring(s:estimate())
+end
+
+t.test("why a loop drains the pipeline in it", function()
+  t.has(after(matmul(16), {"pipeline", "k"}), "not flattened: what stays in registers is stored where 'k' ends")
+  t.has(after(matmul(16), {"pipeline", "k"}, {"reorder", "k", "j"}, {"buffer_at", "C", "i"}),
+    "not flattened: it holds more than the pipelined loop")
+  local triangle = tide.kernel {A = i32[16][16], function(A)
+    for i = 0, 15 do for j = i, 15 do A[i][j] = A[i][j] + 1 end end
+  end}
+  t.has(after(triangle, {"pipeline", "j"}), "not flattened: what runs in it depends on 'i'")
+  local square = tide.kernel {A = i32[16][16], function(A)
+    for i = 0, 15 do for j = 0, 15 do A[i][j] = A[i][j] + 1 end end
+  end}
+  t.ok(not after(square, {"pipeline", "j"}):find "not flattened")
+  local back = tide.kernel {A = f32[4][4], function(A)
+    for i = 1, 3 do for j = 0, 3 do A[i][j] = A[i - 1][j] / 3.0 end end
+  end}
+  t.ok(after(back, {"pipeline", "j"}):find "not flattened: A is used again after %d+ cycles, the pipeline has a depth of")
+end)
+
+t.test("an estimate says why it rose, and says nothing where it fell", function()
+  t.ok(not after(matmul(16), {"pipeline", "k"}):find "rose")
+  local rise = after(matmul(16), {"pipeline", "k"}, {"reorder", "k", "j"}, {"buffer_at", "C", "i"})
+  t.has(rise, "rose from 2338 cycles:\n   j_init: is new, 66 cycles\n   j_back: is new, 66 cycles\n")
+  local add = tide.kernel {A = i32[64], B = i32[64], function(A, B) for i = 0, 63 do B[i] = A[i] + 1 end end}
+  t.has(after(add, {"pipeline", "i"}, {"split", "i", 5}), "iterations")
+  t.has(after(add, {"pipeline", "i"}, {"pipeline", "i", 3}), "i: II 1 -> 3, as asked")
+  t.has(after(add, {"partition", "A", {kind = "complete"}}, {"pipeline", "i"}, {"unroll", "i", 8}), "u280")
+  local s = tide.schedule(add)
+  s:pipeline "i"
+  s:split("i", 3)
+  t.has(tostring(s:estimate()), "rose from", "before the last step, where it was not estimated")
+  local k = tide.kernel {A = i32[64], function(A) for i = 0, 63 do A[i] = A[i] + 1 end end}
+  t.ok(not tostring(k:estimate()):find "rose")
+end)
+
 t.done()
