@@ -32,6 +32,7 @@ typedef struct TdOption {
 typedef struct TdBuild {
   const TdProg *prog;       /* as the user sees it */
   const TdLowered *lowered; /* by the backend's passes; NULL while it validates */
+  const char *steps;        /* that led from prog to what was lowered, as Lua; "": none */
   const char *const *value; /* of the options, parallel to their table; NULL: not said */
   bool watch;               /* only runs tell who touches which element: they must look */
   TdArena *arena;           /* owns what is made */

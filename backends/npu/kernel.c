@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/c/runtime/runtime.h"
+#include "backends/npu/math.h"
 
 /* What a call passes: an array, or its leading rows. */
 static const char *argument(TdCWriter *w, const TdExpr *e) {
@@ -208,7 +209,7 @@ const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, siz
   if (td_diag_failed(k->diag)) return NULL;
   const char *text =
       td_text_fmt(k->arena, "(%s) {\n%s%s}\n", declared, td_text_str(&first), td_text_str(&w->out));
-  TdNpuKernel x = {NULL, f.array.n, f.index.n, f.array.at, f.index.at, text, NULL};
+  TdNpuKernel x = {NULL, f.array.n, f.index.n, f.array.at, f.index.at, text, NULL, s[0]->loc};
   for (size_t i = 0; i < k->kernel.n; i++)
     if (strcmp(k->kernel.at[i].text, text) == 0) {
       x.name = k->kernel.at[i].name;
@@ -280,8 +281,9 @@ const char *td_npu_kernels_text(TdNpuKernels *k) {
     td_text_putf(&t, "\nvoid %s%s\n", x->name, x->text);
   }
   if (td_diag_failed(k->diag)) return NULL;
+  const char *all = td_prelude_add(k->arena, td_text_str(&t));
   return td_text_fmt(k->arena,
                      "// What the cores compute.\n%s#define restrict __restrict\n"
-                     "extern \"C\" {\n\n%s}\n",
-                     k->vectors ? vectors : "", td_prelude_add(k->arena, td_text_str(&t)));
+                     "extern \"C\" {\n\n%s%s}\n",
+                     k->vectors ? vectors : "", k->libm ? "" : td_npu_math_of(k->arena, all), all);
 }

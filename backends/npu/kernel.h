@@ -16,6 +16,7 @@ typedef struct TdNpuKernel {
   const TdSym *array, *index;
   const char *text; /* from its parameters on */
   const TdNpuCost *cost;
+  TdLoc loc; /* of what it was made from first */
 } TdNpuKernel;
 
 typedef struct TdNpuKernels {
@@ -29,6 +30,7 @@ typedef struct TdNpuKernels {
   const TdMap *types;            /* of the arrays of the kernel that is written */
   TdMap fill;                    /* of td_npu_vector_fill */
   bool vectors;                  /* some statement is one of vectors */
+  bool libm;                     /* exp and its kin are the host's */
 } TdNpuKernels;
 
 /* Functions of the design that is p's root; none yet. */

@@ -100,6 +100,12 @@ static inline int64_t td_npu_int(const TdMlirOp *op, const char *name, int64_t o
   return x && x->kind == TD_MLIR_A_INT ? x->i : other;
 }
 
+/* verify.c: what is used of a tile. */
+typedef struct TdNpuUse {
+  int64_t bytes, s2mm, mm2s, bds, locks, cores;
+  const TdMlirOp *last; /* the operation that asked last */
+} TdNpuUse;
+TdNpuUse td_npu_verify_use(const TdNpuMachine *x, int64_t col, int64_t row);
 /* verify.c: whether a device has what the machine asks of it; false with d filled. */
 bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d);
 

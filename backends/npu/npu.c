@@ -1,25 +1,23 @@
 /* npu.c - the backend: its options, what it takes, the files that it writes. */
 #include "backends/npu/npu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "backends/npu/emit.h"
-#include "backends/npu/machine.h"
+#include "backends/npu/tool/files.h"
 #include "lower/lower.h"
 
-enum { DEVICE, MATH, DIALECT, OPTIONS };
+enum { DEVICE, MATH, DIALECT, DATA, TOOL, SECONDS, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [DEVICE] = {"device", TD_OPTION_WORD, TD_DEVICE_NAMES, "the array of tiles"},
     [MATH] = {"math", TD_OPTION_WORD, "vector|host",
               "exp and its kin: of the core, or of this host"},
     [DIALECT] = {"dialect", TD_OPTION_WORD, "v1.3|v1.0", "the version that " TD_NPU_TEXT " is for"},
+    [DATA] = {"data", TD_OPTION_BOOL, "true", "arguments for host.cpp, and what it is to give"},
+    [TOOL] = {"tool", TD_OPTION_BOOL, "true", "aiecc.py and XRT are called where they are there"},
+    [SECONDS] = {"seconds", TD_OPTION_INT, "3600", "the longest that a tool may take"},
 };
-
-/* The texts of a build. */
-typedef struct Texts {
-  const char *pretty, *generic, *kernels;
-} Texts;
 
 /* The word that is said of an option, or its default. */
 static const char *word_of(const TdBuild *b, int i) {
@@ -38,20 +36,24 @@ static const char *text_of(TdArena *a, const TdMlir *m, TdMlirForm form) {
   return td_text_str(&t);
 }
 
-static bool texts_of(const TdBuild *b, const TdProg *p, Texts *out) {
+/* All that a build comes to; false with the diagnostic filled. */
+static bool make(const TdBuild *b, TdNpuMade *out) {
   TdArena *a = b->arena;
+  const TdProg *p = b->lowered->prog;
+  const TdDevice *device = device_of(b);
   TdNpuForm *f = td_npu_form_of(a, p, b->diag);
-  TdNpuPlan *plan = f ? td_npu_plan_of(f, device_of(b)) : NULL;
+  TdNpuPlan *plan = f ? td_npu_plan_of(f, device) : NULL;
   TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
-  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, device_of(b)->generation, b->diag) : NULL;
+  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, device->generation, b->diag) : NULL;
+  if (k) k->libm = strcmp(word_of(b, MATH), "host") == 0;
   TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
   TdNpuMachine *x = m ? td_npu_machine_new(a, m, b->diag) : NULL;
-  if (!x || !td_npu_verify(x, device_of(b), b->diag)) return false;
+  if (!x || !td_npu_verify(x, device, b->diag)) return false;
   bool old = strcmp(word_of(b, DIALECT), "v1.0") == 0;
+  *out = (TdNpuMade){b, device, plan, s, k, m, x, NULL, NULL, td_npu_kernels_text(k)};
   out->pretty = text_of(a, m, old ? TD_MLIR_PRETTY_1_0 : TD_MLIR_PRETTY);
   out->generic = text_of(a, m, TD_MLIR_GENERIC);
-  out->kernels = td_npu_kernels_text(k);
-  return out->kernels != NULL;
+  return out->text != NULL;
 }
 
 /* A program that is lowered is looked at when it is emitted. */
@@ -61,40 +63,40 @@ static bool validate(const TdBuild *b) {
                      "'device' is one of " TD_DEVICE_NAMES);
 }
 
-/* How the vendor's tools are called: Peano compiles the kernels, aiecc the design. */
-static const char *makefile_of(const TdBuild *b) {
-  const char *core = device_of(b)->generation == 1 ? "aie2" : "aie2p";
-  return td_text_fmt(
-      b->arena,
-      "# Peano's clang++ in PEANO, aiecc.py on PATH; the headers of aie_api in AIE_API.\n"
-      "PEANO ?= /opt/peano\nAIE_API ?= /opt/aie_api/include\n\n"
-      "design.xclbin: " TD_NPU_TEXT " kernels.o\n"
-      "\taiecc.py --alloc-scheme=basic-sequential --aie-generate-xclbin "
-      "--no-compile-host \\\n"
-      "\t  --xclbin-name=$@ --no-xchesscc --no-xbridge --peano $(PEANO) \\\n"
-      "\t  --aie-generate-npu-insts --npu-insts-name=insts.txt " TD_NPU_TEXT "\n\n"
-      "kernels.o: " TD_NPU_KERNELS "\n"
-      "\t$(PEANO)/bin/clang++ --target=%s-none-unknown-elf -O2 -std=c++20 "
-      "-I $(AIE_API) -c $< -o $@\n",
-      core);
+static const TdFile *emit(const TdBuild *b, size_t *nfile) {
+  TdNpuMade m;
+  if (!make(b, &m)) return NULL;
+  const TdFile file[] = {{TD_NPU_TEXT, m.pretty},
+                         {TD_NPU_GENERIC, m.generic},
+                         {TD_NPU_KERNELS, m.text},
+                         {"Makefile", td_npu_files_makefile(&m)},
+                         {"host.cpp", td_npu_files_host(&m)},
+                         {"report.json", td_npu_report(&m)},
+                         {"schedule.lua", td_npu_files_schedule(&m)}};
+  *nfile = sizeof file / sizeof *file;
+  return td_arena_copy(b->arena, file, sizeof file);
 }
 
-static const TdFile *emit(const TdBuild *b, size_t *nfile) {
-  Texts t;
-  TdFile *f = TD_NEWN(b->arena, TdFile, 4);
-  if (!texts_of(b, b->lowered->prog, &t)) return NULL;
-  f[0] = (TdFile){TD_NPU_TEXT, t.pretty};
-  f[1] = (TdFile){TD_NPU_GENERIC, t.generic};
-  f[2] = (TdFile){TD_NPU_KERNELS, t.kernels};
-  f[3] = (TdFile){"Makefile", makefile_of(b)};
-  *nfile = 4;
-  return f;
+static const TdFile *data(const TdBuild *b, const TdCallArg *before, const TdCallArg *after,
+                          size_t *nfile) {
+  TdNpuMade m;
+  return make(b, &m) ? td_npu_files_data(&m, before, after, nfile) : NULL;
+}
+
+static bool tool(const TdBuild *b, const char *folder, const char **said, const char **report) {
+  TdNpuMade m;
+  *report = NULL;
+  if (strcmp(word_of(b, TOOL), "true") != 0) {
+    *said = "no tool of the vendor ran";
+    return true;
+  }
+  int seconds = (int)strtol(word_of(b, SECONDS), NULL, 10);
+  return make(b, &m) && td_npu_run_tools(&m, folder, seconds, said);
 }
 
 static void *open_run(const TdBuild *b) {
-  Texts t;
-  if (!texts_of(b, b->lowered->prog, &t)) return NULL;
-  return td_npu_run_new(b->arena, 0, t.generic, t.kernels, b->diag);
+  TdNpuMade m;
+  return make(b, &m) ? td_npu_run_new(b->arena, 0, m.generic, m.text, b->diag) : NULL;
 }
 
 static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
@@ -119,6 +121,9 @@ const TdBackend td_backend_npu = {
     .isolates = true,
     .validate = validate,
     .emit = emit,
+    .data = data,
+    .data_option = "data",
+    .tool = tool,
     .open = open_run,
     .call = call_run,
     .timed = timed,

@@ -7,15 +7,9 @@
 
 enum { HOST_BUFFERS = 5 };
 
-/* What is used of a tile. */
-typedef struct Use {
-  int64_t bytes, s2mm, mm2s, bds, locks, cores;
-  const TdMlirOp *last; /* the operation that asked last */
-} Use;
-
 typedef struct Verify {
   const TdNpuMachine *x;
-  Use *use; /* of each tile */
+  TdNpuUse *use; /* of each tile */
   TdDiag *diag;
 } Verify;
 
@@ -70,7 +64,7 @@ static void add_op(Verify *v, const TdMlirOp *op) {
                        ? (uintptr_t)td_map_getp(&v->x->tile_of, op->operand.at[0])
                        : 0;
   if (!tile) return;
-  Use *u = &v->use[tile - 1];
+  TdNpuUse *u = &v->use[tile - 1];
   u->cores += core;
   u->last = op;
   if (core) u->bytes += td_npu_int(op, "stack_size", 1024);
@@ -83,7 +77,7 @@ static void add_op(Verify *v, const TdMlirOp *op) {
 
 static bool over(const Verify *v, size_t tile, const char *what, int64_t asked, int64_t most,
                  const char *help) {
-  const Use *u = &v->use[tile];
+  const TdNpuUse *u = &v->use[tile];
   if (asked <= most) return true;
   td_diag_set(v->diag, TD_UNSUPPORTED, "npu-limit", u->last->loc,
               "the tile at column %lld, row %lld has %lld %s, and is asked for %lld",
@@ -94,7 +88,7 @@ static bool over(const Verify *v, size_t tile, const char *what, int64_t asked, 
 }
 
 static bool check_tile(const Verify *v, size_t tile) {
-  const Use *u = &v->use[tile];
+  const TdNpuUse *u = &v->use[tile];
   const TdTileInfo *t = &td_tiles[td_device_row(at(v->x, tile, "row"))];
   bool shim = at(v->x, tile, "row") == 0;
   return (shim || over(v, tile, "bytes of memory", u->bytes, t->bytes,
@@ -117,17 +111,30 @@ static bool check_place(const Verify *v, const TdDevice *device, size_t tile) {
                      (long long)at(v->x, tile, "col"), (long long)at(v->x, tile, "row"));
 }
 
-bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
-  Verify v = {x, TD_NEWN(x->arena, Use, x->tile.n + 1), d};
+/* Adds up what the text asks of each tile. */
+static void add_up(Verify *v) {
   TdMap seen = {0};
-  const TdMlirBlock *b = td_mlir_body(td_mlir_body(x->m->module)->op.at[0]);
+  const TdMlirBlock *b = td_mlir_body(td_mlir_body(v->x->m->module)->op.at[0]);
+  v->use = TD_NEWN(v->x->arena, TdNpuUse, v->x->tile.n + 1);
+  for (size_t i = 0; i < v->x->tile.n; i++) v->use[i].last = v->x->tile.at[i];
+  for (size_t i = 0; i < v->x->line.n; i++) add_line(v, &v->x->line.at[i], &seen);
+  for (size_t i = 0; i < b->op.n; i++) add_op(v, b->op.at[i]);
+}
+
+TdNpuUse td_npu_verify_use(const TdNpuMachine *x, int64_t col, int64_t row) {
+  Verify v = {.x = x};
+  add_up(&v);
+  for (size_t i = 0; i < x->tile.n; i++)
+    if (at(x, i, "col") == col && at(x, i, "row") == row) return v.use[i];
+  return (TdNpuUse){0};
+}
+
+bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
+  Verify v = {.x = x, .diag = d};
   size_t arguments = td_mlir_body(x->sequence)->arg.n;
-  for (size_t i = 0; i < x->tile.n; i++) {
-    v.use[i].last = x->tile.at[i];
+  add_up(&v);
+  for (size_t i = 0; i < x->tile.n; i++)
     if (!check_place(&v, device, i)) return false;
-  }
-  for (size_t i = 0; i < x->line.n; i++) add_line(&v, &x->line.at[i], &seen);
-  for (size_t i = 0; i < b->op.n; i++) add_op(&v, b->op.at[i]);
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
   if (arguments <= HOST_BUFFERS) return true;

@@ -44,6 +44,7 @@ const TdBackend *td_build_find(const char *name) {
 static TdBuild build_of(const TdModule *m, TdDiag *d) {
   return (TdBuild){.prog = m->prog,
                    .lowered = m->lowered.prog ? &m->lowered : NULL,
+                   .steps = m->steps,
                    .value = m->value,
                    .watch = m->watch,
                    .arena = m->arena,
