@@ -35,6 +35,7 @@ const TdProg *td_take_run(TdRewrite *r, const TdPrim *prim) {
   if (p && !r->did.n) p = td_normalise_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
   if (p && !(td_check_deadlock_check(r, p) && check_bounds(r, p))) p = NULL;
+  if (p && !r->did.n) p = td_check_deadlock_elsewhere(r, p);
   if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;
   if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;
   if (td_diag_failed(r->diag)) r->diag->prim = prim->name;

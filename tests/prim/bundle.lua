@@ -30,6 +30,26 @@ local function blocks(z)
   end), {i8[N][4], i8[4][N], i32[N][N]}
 end
 
+-- M tokens go to each of two readers: in turn, or one reader's after the other's.
+local function turns(in_turn)
+  local M = 3
+  return tide.design(function(d)
+    local Z = d:stream(i32, {2, depth = 3})
+    if in_turn then
+      d.put = task {A = i32[M], function(A)
+        for j in grid(M) do for p in grid(2) do Z[p]:put(A[j]) end end
+      end}
+    else
+      d.put = task {A = i32[M], function(A)
+        for p in grid(2) do for j in grid(M) do Z[p]:put(A[j]) end end
+      end}
+    end
+    d.take = task {map = {2}, B = i32[M][2]:layout "RS0", function(B, p)
+      for j in grid(M) do B[j][0] = Z[p]:get() end
+    end}
+  end)
+end
+
 -- A row of P stages: each adds its id; `back` has the last one feed the first.
 local function row(P)
   return tide.design(function(d)
@@ -370,3 +390,20 @@ prim.refused("data decides the order", {
 })
 
 t.done()
+
+t.test("readers that take turns hold at the sizes at which tokens fit: an assumption", function()
+  local far = {i32[9], i32[9][2]}
+  local function run(s)
+    local A, B = tide.random(far[1], 1), far[2](0)
+    s(A, B)
+    for j = 0, 8 do t.eq(B[j][1], A[j]) end
+  end
+  local s, other = tide.schedule(turns(true)), tide.schedule(turns(false))
+  run(s)
+  s:bundle "take"
+  t.has(select(2, s:verify()), "at M = 3; relative to assume M == 3")
+  t.fails(function() run(s) end, {code = "assume"})
+  other:bundle "take"
+  t.has(select(2, other:verify()), "all sizes")
+  run(other)
+end)

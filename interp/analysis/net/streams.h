@@ -15,5 +15,7 @@ typedef struct TdStreamsOpen {
  * tells what: "producers", "consumers", "no-producer", "no-consumer", "stream-range", "imbalance",
  * "deadlock", "race", "pending-sum", "layout-mismatch". Fills *open (may be NULL). */
 bool td_streams_check(const TdAsk *q, TdStreamsOpen *open, TdDiag *d);
+/* The same of ends, counts and the order of tasks only, followed for a short time. */
+bool td_streams_order(const TdAsk *q, TdDiag *d);
 
 #endif
