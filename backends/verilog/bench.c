@@ -89,6 +89,49 @@ static void put_scalar(Bench *t, const TdVlogInput *p) {
   td_text_putf(&t->connect, ",\n    .%s(%s_arg[0])", n, n);
 }
 
+/* An end of streams: a file for each says from which cycle on a token may move, and of those that
+ * come in what they are; the cycles in which they do are written to another. */
+static void put_end(Bench *t, const TdVlogPort *p) {
+  const char *n = p->name;
+  put_wire(t, td_text_fmt(t->arena, p->put ? "%s_put" : "%s_take", n), p->count, "wire");
+  put_wire(t, td_text_fmt(t->arena, p->put ? "%s_room" : "%s_valid", n), p->count, "wire");
+  put_wire(t, td_text_fmt(t->arena, "%s_data", n), p->count * p->width, "wire");
+  td_text_putf(&t->body,
+               "  genvar %s_i;\n"
+               "  generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s_end\n"
+               "    reg [63:0] from = 0, at;\n"
+               "    reg [%d:0] token = 0, next;\n"
+               "    reg have = %d;\n"
+               "    integer ready, moved;\n"
+               "    wire moves = %s_%s[%s_i];\n",
+               n, n, n, p->count, n, n, n, p->width - 1, p->put, n, p->put ? "put" : "take", n);
+  td_text_putf(&t->body, "    assign %s_%s[%s_i] = have && cycles >= from;\n", n,
+               p->put ? "room" : "valid", n);
+  if (!p->put)
+    td_text_putf(&t->body, "    assign %s_data[%s_i*%d +: %d] = token;\n", n, n, p->width,
+                 p->width);
+  td_text_putf(&t->body,
+               "    always @(posedge clk) begin\n"
+               "      if (now == 0) begin\n"
+               "        ready = $fopen($sformatf(\"%%s/%s_%%0d.ready\", dir, %s_i), \"r\");\n"
+               "        moved = $fopen($sformatf(\"%%s/%s_%%0d.moved\", dir, %s_i), \"w\");\n"
+               "      end\n"
+               "      if (now == 1 || moves) begin\n",
+               n, n, n, n);
+  if (p->put)
+    td_text_puts(&t->body, "        from <= $fscanf(ready, \"%d\", at) == 1 ? at : 0;\n");
+  else
+    td_text_puts(&t->body, "        have <= $fscanf(ready, \"%d %h\", at, next) == 2;\n"
+                           "        from <= at;\n"
+                           "        token <= next;\n");
+  td_text_putf(&t->body,
+               "      end\n"
+               "      if (moves) $fwrite(moved, \"%%0d %%h\\n\", cycles, %s_data[%s_i*%d +: %d]);\n"
+               "    end\n"
+               "  end endgenerate\n",
+               n, n, p->width, p->width);
+}
+
 const char *td_verilog_bench(TdArena *a, const TdVlogModule *top) {
   Bench t = {.arena = a};
   TdText out = td_text_new(a);
@@ -100,6 +143,7 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top) {
   for (size_t i = 0; i < top->ninput; i++) put_scalar(&t, &top->input[i]);
   for (size_t i = 0; i < top->narray; i++)
     for (int64_t b = 0; b < top->array[i].nbank; b++) put_bank(&t, &top->array[i], b);
+  for (size_t i = 0; i < top->nport; i++) put_end(&t, &top->port[i]);
   td_text_putf(&out,
                "// A bench for %s: run with +dir=FOLDER, which holds a file of hexadecimal words\n"
                "// for each memory; what is written comes back as .out, the cycles as cycles.\n"

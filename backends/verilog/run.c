@@ -7,6 +7,7 @@
 #include "backends/host/cache.h"
 #include "backends/host/child.h"
 #include "backends/verilog/verilog.h"
+#include "eval/time/ready.h"
 #include "eval/time/timed.h"
 #include "gen/version.h"
 
@@ -17,22 +18,27 @@ struct TdVlogRun {
   TdArena *arena;
   const TdVlogText *text;
   const char *sim, *device, *design;
+  TdSession *session;
   const char *file; /* the compiled program; NULL: not yet */
   int seconds;
-  const char *most; /* cycles */
-  Words **state;    /* of each array of the top that is one, bank by bank; NULL: not yet */
+  const char *most;      /* cycles */
+  Words **state;         /* of each array of the top that is one, bank by bank; NULL: not yet */
+  TdReady *const *ready; /* of each parameter; NULL: always */
   TdTimed *report;
 };
 
 TdVlogRun *td_verilog_run_new(const TdBuild *b) {
   TdVlogRun *r = TD_NEW(b->arena, TdVlogRun);
   *r = (TdVlogRun){.arena = b->arena, .text = td_verilog_text(b, b->diag)};
+  r->session = b->prog->store->session;
   r->sim = td_verilog_option(b, TD_VERILOG_SIM);
   r->device = td_verilog_option(b, TD_VERILOG_DEVICE);
   r->design = td_prog_root(b->prog)->sym->name;
   r->seconds = (int)strtol(td_verilog_option(b, TD_VERILOG_SECONDS), NULL, 10);
   r->most = td_text_fmt(b->arena, "+most=%s", td_verilog_option(b, TD_VERILOG_MOST));
-  return r->text ? r : NULL;
+  const char *ready = td_verilog_option(b, TD_VERILOG_READY);
+  if (ready) r->ready = td_ready_read(b->arena, b->prog, ready, b->diag);
+  return r->text && (r->ready || !ready) ? r : NULL;
 }
 
 void td_verilog_run_reset(TdVlogRun *r) {
@@ -228,6 +234,111 @@ static uint64_t scalar_of(Job *j, TdSym sym, const TdCallArg *arg) {
   return 0;
 }
 
+static bool lost(Job *j, const char *file) {
+  return td_diag_set(j->diag, TD_BUG, "verilog-tool", (TdLoc){0},
+                     "the simulation ended before it wrote %s", file);
+}
+
+/* The number of the parameter that a port of the top is. */
+static size_t param_of(const Job *j, const TdVlogPort *p) {
+  const TdUnit *u = j->r->text->top->unit;
+  size_t i = 0;
+  while (i < u->nparam && u->param[i].sym != p->sym) i++;
+  return i;
+}
+
+/* Token number k of a list in hexadecimal, element 0 lowest. */
+static void put_token(TdText *out, const TdTensor *in, int64_t k, int width) {
+  const TdType *e = td_type_scalar(in->type);
+  int64_t index[TD_MAX_RANK] = {k}, n = width / e->w;
+  int digits = (width + 3) / 4;
+  char *text = td_arena_alloc(out->arena, (size_t)digits + 1);
+  memset(text, 0, (size_t)digits + 1);
+  for (int64_t i = 0; i < n; i++, td_tensor_next(in, index)) {
+    uint64_t word = td_num_word(e, td_tensor_get(in, index)) & mask(e->w);
+    for (int bit = 0; bit < e->w; bit++)
+      if (word >> bit & 1) {
+        int64_t at = i * e->w + bit;
+        text[digits - 1 - at / 4] |= (char)(1 << at % 4);
+      }
+  }
+  for (int d = 0; d < digits; d++) text[d] = "0123456789abcdef"[(int)text[d]];
+  td_text_puts(out, text);
+}
+
+/* When the tokens of a port may move, and what comes in. */
+static bool write_ends(Job *j, const TdCallArg *arg) {
+  const TdVlogModule *top = j->r->text->top;
+  for (size_t i = 0; i < top->nport; i++)
+    for (int64_t m = 0; m < top->port[i].count; m++) {
+      const TdVlogPort *p = &top->port[i];
+      const TdReady *r = j->r->ready ? j->r->ready[param_of(j, p)] : NULL;
+      const TdEvalPort *end = &arg[param_of(j, p)].port[m];
+      int64_t listed = r && m < r->streams ? r->n[m] : 0;
+      int64_t n = p->put ? listed : end->in ? end->in->extent[0] : 0;
+      TdText t = td_text_new(j->arena);
+      for (int64_t k = 0; k < n; k++) {
+        td_text_putf(&t, "%" PRId64 " ", k < listed ? r->cycle[m][k] : 0);
+        if (!p->put) put_token(&t, end->in, k, p->width);
+        td_text_putc(&t, '\n');
+      }
+      const char *name = td_text_fmt(j->arena, "%s_%" PRId64 ".ready", p->name, m);
+      if (!write_file(j, name, td_text_str(&t))) return false;
+    }
+  return true;
+}
+
+/* Element number k of a token that the bench wrote as n digits. */
+static uint64_t element_of(const char *digit, size_t n, int64_t k, int width) {
+  uint64_t v = 0;
+  for (int bit = width; bit-- > 0;) {
+    int64_t at = k * width + bit;
+    char c = digit[n - 1 - (size_t)at / 4];
+    int x = c >= 'a' ? c - 'a' + 10 : c - '0';
+    v = v << 1 | (uint64_t)(x >> at % 4 & 1);
+  }
+  return v;
+}
+
+/* The tokens that were put to a port, which a file lists beside their cycles. */
+static TdTensor *read_tokens(Job *j, const TdParam *p, const char *text, int64_t n) {
+  TdArena *a = j->r->arena;
+  const TdType *token = p->type->elem, *e = td_type_scalar(token);
+  int64_t extent[TD_MAX_RANK] = {n}, each = 1, index[TD_MAX_RANK] = {0};
+  int rank = token->kind == TD_T_TENSOR ? token->rank : 0;
+  for (int d = 0; d < rank; d++) {
+    td_unit_value(j->r->text->top->unit, token->dim[d], &extent[d + 1]);
+    each *= extent[d + 1];
+  }
+  TdTensor *out = td_tensor_new(a, td_type_tensor_of(j->r->session, e, rank + 1, extent), false);
+  for (int64_t k = 0; k < n; k++, text += strcspn(text, "\n") + 1) {
+    const char *digit = text + strcspn(text, " ") + 1;
+    for (int64_t i = 0; i < each; i++, td_tensor_next(out, index))
+      td_tensor_put(out, index,
+                    td_num_of_word(e, element_of(digit, strcspn(digit, "\n"), i, e->w)));
+  }
+  return out;
+}
+
+/* What moved at the ports. */
+static bool read_ends(Job *j, const TdCallArg *arg) {
+  const TdVlogModule *top = j->r->text->top;
+  for (size_t i = 0; i < top->nport; i++)
+    for (int64_t m = 0; m < top->port[i].count; m++) {
+      const TdVlogPort *p = &top->port[i];
+      TdEvalPort *end = &arg[param_of(j, p)].port[m];
+      const char *file = td_text_fmt(j->arena, "%s_%" PRId64 ".moved", p->name, m);
+      const char *text = td_cache_read_file(j->arena, path(j, file));
+      int64_t n = 0;
+      if (!text) return lost(j, file);
+      for (const char *c = text; *c; c++) n += *c == '\n';
+      end->out = NULL;
+      end->consumed = p->put ? 0 : n;
+      if (p->put && n) end->out = read_tokens(j, &top->unit->param[param_of(j, p)], text, n);
+    }
+  return true;
+}
+
 static bool write_arguments(Job *j, const TdCallArg *arg) {
   const TdVlogModule *top = j->r->text->top;
   for (size_t i = 0; i < top->ninput; i++) {
@@ -270,11 +381,6 @@ static bool take_words(const char *text, uint64_t *at, int64_t n) {
     i++;
   }
   return i == n;
-}
-
-static bool lost(Job *j, const char *file) {
-  return td_diag_set(j->diag, TD_BUG, "verilog-tool", (TdLoc){0},
-                     "the simulation ended before it wrote %s", file);
 }
 
 /* What an array held before, and holds now; NULL: nothing was written. */
@@ -335,8 +441,8 @@ bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d) {
   Job j = {.r = r, .arena = td_arena_scratch(td_arena_ctx(r->arena)), .diag = d};
   j.icarus = strcmp(r->sim, "verilator") != 0;
   bool ok = td_cache_open(&j.cache, j.arena, d) && (j.folder = td_cache_aside(&j.cache)) &&
-            compile(&j) && write_arguments(&j, arg) && simulate(&j) && read_cycles(&j) &&
-            read_arguments(&j, arg);
+            compile(&j) && write_arguments(&j, arg) && write_ends(&j, arg) && simulate(&j) &&
+            read_cycles(&j) && read_arguments(&j, arg) && read_ends(&j, arg);
   td_arena_free(j.arena);
   return ok;
 }

@@ -159,7 +159,7 @@ static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
     td_vtree_add(m, run, td_vtree_if(m, is_last(k, s->leaf), go, NULL));
     return td_vtree_if(m, td_vdata_moves(k, (TdVkLeaf *)s->leaf, 0), run, NULL);
   }
-  const TdVlSig *stall = s->leaf && s->kind == TD_VK_STAY ? s->leaf->stall : NULL;
+  const TdVlSig *stall = s->leaf ? s->leaf->stall : NULL;
   const TdVl *free = stall ? td_vtree_not(m, td_vtree_sig(m, s->leaf->stall)) : NULL, *leave = free;
   if (s->leaf && s->leaf->pending)
     leave = td_vtree_and(m, leave, td_vtree_not(m, td_vtree_sig(m, s->leaf->pending)));
@@ -170,8 +170,11 @@ static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
   TdVlDo *end = td_vtree_block(m);
   td_vtree_add(m, end, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
   td_vtree_add(m, end, go);
-  return td_vtree_if(m, td_vtree_binary(m, "==", 1, tick, last), end,
-                     td_vtree_set(m, k->tick, td_vtree_binary(m, "+", k->tick_width, tick, one)));
+  TdVlDo *on = td_vtree_set(m, k->tick, td_vtree_binary(m, "+", k->tick_width, tick, one));
+  const TdVl *ends = td_vtree_binary(m, "==", 1, tick, last);
+  const TdVl *goes = td_vtree_and(m, td_vtree_binary(m, "!=", 1, tick, last), free);
+  if (leave) on = td_vtree_if(m, goes, on, NULL);
+  return td_vtree_if(m, td_vtree_and(m, ends, leave), end, on);
 }
 
 /* Whether a leaf was left, after its last cycle, and as long as it waits for puts then. */

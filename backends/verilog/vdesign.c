@@ -262,6 +262,7 @@ static bool find_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag 
   TdMap closer = {0};
   do {
     *out = (TdNet){.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
+    out->outside = true;
     out->design = td_prog_root(prog);
     if (td_net_classes(out) && td_net_ends(out)) return true;
   } while (out->again);
@@ -280,6 +281,9 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   if (!check_speeds(&d, design) || !find_classes(a, store, prog, diag, &net)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!td_vstream_put(&d, &net.design->stream[i])) return NULL;
+  for (size_t i = 0; i < net.stream.n; i++)
+    if (td_unit_param(net.design, net.stream.at[i].sym) && !td_vstream_put(&d, &net.stream.at[i]))
+      return NULL;
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   TdText busy = td_text_new(a), decl = td_text_new(a);
   put_scalars(&d, out);
@@ -303,6 +307,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
     for (size_t k = 0; k < net.design->nparam; k++)
       if (net.design->param[k].sym == out->input[i].sym)
         ((TdVlogInput *)out->input)[i].sym = out->unit->param[k].sym;
+  td_vstream_ends(&d, out);
   out->array = d.array.at;
   out->narray = d.array.n;
   out->text = td_text_fmt(a,

@@ -11,7 +11,8 @@ typedef struct TdVdStream {
   const char *name;
   int rank, width; /* of a beat */
   int64_t depth, beats, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
-  bool *used[2]; /* ends that a task gets from, puts to */
+  bool *used[2];     /* ends that a task gets from, puts to */
+  bool outside, put; /* its other end is a port of the design; put: which tasks put to */
 } TdVdStream;
 
 typedef struct TdVdDesign {
@@ -45,7 +46,8 @@ bool td_vstream_put(TdVdDesign *d, const TdStream *s);
  * are no affine function of the ids, or it is refused. */
 bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogPort *p,
                         TdText *before, TdText *pins);
-/* Ties what no task holds. */
+/* Ties what no task holds; notes the ends outside as ports of the design. */
 void td_vstream_tie(TdVdDesign *d);
+void td_vstream_ends(TdVdDesign *d, TdVlogModule *out);
 
 #endif

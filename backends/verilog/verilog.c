@@ -5,6 +5,7 @@
 
 #include "backends/verilog/tool/ask.h"
 #include "backends/verilog/vname.h"
+#include "eval/time/ready.h"
 #include "lower/lower.h"
 
 static const TdOption options[TD_VERILOG_OPTIONS] = {
@@ -18,10 +19,14 @@ static const TdOption options[TD_VERILOG_OPTIONS] = {
     [TD_VERILOG_MOST] = {"most", TD_OPTION_INT, "100000000",
                          "cycles after which a run is taken to hang"},
     [TD_VERILOG_SECONDS] = {"seconds", TD_OPTION_INT, "60", "most time of a simulation"},
+    [TD_VERILOG_READY] = {"ready", TD_OPTION_CYCLES, NULL,
+                          "of a stream of the top: the cycles from which its tokens are there, or "
+                          "have their places"},
 };
 
 const char *td_verilog_option(const TdBuild *b, int option) {
   const char *said = td_backend_option(&td_backend_verilog, b, (size_t)option);
+  if (!said || option == TD_VERILOG_READY) return said;
   return td_arena_strndup(b->arena, said, strcspn(said, "|"));
 }
 
@@ -49,26 +54,13 @@ static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
   t->file = f;
 }
 
-/* Whether nothing outside has to move tokens. */
-static bool is_closed(const TdUnit *root, TdDiag *d) {
-  for (size_t i = 0; i < root->nparam; i++) {
-    if (root->param[i].type->kind != TD_T_PORT) continue;
-    td_diag_set(d, TD_UNSUPPORTED, "not-built", root->param[i].loc,
-                "Verilog of a top with streams, as '%s' here, is not built yet",
-                root->param[i].sym->name);
-    td_diag_help(d, "run it as a task of a design");
-    return false;
-  }
-  return true;
-}
-
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdArena *a = b->arena;
   TdAffine *affine = td_affine_new(a);
   const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
   const TdUnit *root = td_prog_root(b->prog);
   TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
-  const TdTimes *times = is_closed(root, d) ? td_firing_times(affine, a, b->prog, t, d) : NULL;
+  const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
   if (!times) return NULL;
   TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
   TdVlogText *out = TD_NEW(a, TdVlogText);
@@ -87,7 +79,9 @@ static bool validate(const TdBuild *b) {
   if (*top && (strcmp(td_vname_plain(b->arena, top), top) != 0 || td_vname_is_reserved(top)))
     return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
                        "'top' is the name of a Verilog module, not '%s'", top);
-  return td_verilog_text(b, b->diag) != NULL;
+  const char *ready = td_verilog_option(b, TD_VERILOG_READY);
+  return (!ready || td_ready_read(b->arena, b->prog, ready, b->diag)) &&
+         td_verilog_text(b, b->diag) != NULL;
 }
 
 /* The clock of the device, for tools that place and route. */

@@ -57,8 +57,11 @@ static void bound(TdVdDesign *d, TdVdStream *w) {
           any = true;
         }
     }
+  for (int r = 0; r < w->rank && any; r++) w->n[r] = hi[r] - w->lo[r] + 1;
+  for (int r = 0; r < w->rank && any && w->outside; r++)
+    if (td_unit_value(d->net->design, w->stream->type->dim[r], &w->n[r])) w->lo[r] = 0;
   w->count = any;
-  for (int r = 0; r < w->rank && any; r++) w->count *= w->n[r] = hi[r] - w->lo[r] + 1;
+  for (int r = 0; r < w->rank && any; r++) w->count *= w->n[r];
   for (int end = 0; end < 2; end++) w->used[end] = TD_NEWN(d->arena, bool, w->count + 1);
 }
 
@@ -74,7 +77,7 @@ static bool take_shape(TdVdDesign *d, TdVdStream *w) {
   if (s->type->block) return td_vdesign_refuse(d, s->loc, "streams of blocks");
   for (int i = 0; token->kind == TD_T_TENSOR && i < token->rank; i++)
     if (td_unit_value(d->net->design, token->dim[i], &extent) && n <= MOST_TOKEN) n *= extent;
-  w->beats = td_unit_beats(d->net->design, s->attrs, token);
+  w->beats = w->outside ? 1 : td_unit_beats(d->net->design, s->attrs, token);
   int64_t beat = element * (w->beats > 1 ? lanes->arg[0].i : n);
   if (beat > MOST_BEAT) {
     td_diag_set(d->diag, TD_UNSUPPORTED, "not-built", s->loc,
@@ -90,10 +93,62 @@ static bool take_shape(TdVdDesign *d, TdVdStream *w) {
   return true;
 }
 
+/* Whether some task puts to a stream. */
+static bool is_put(const TdVdDesign *d, TdSym sym) {
+  bool put = false;
+  for (size_t c = 0; c < d->net->cls.n; c++)
+    for (size_t k = 0; k < d->net->cls.at[c]->arg.n; k++)
+      put |= d->net->cls.at[c]->arg.at[k].sym == sym && d->net->cls.at[c]->arg.at[k].put;
+  return put;
+}
+
+/* In place of a FIFO the pins of the design. */
+static void put_outside(TdVdDesign *d, const TdVdStream *w) {
+  const char *n = td_vname_plain(d->arena, w->stream->sym->name), *i = w->name;
+  TdText *o = &d->out;
+  int64_t top = w->count - 1, data = w->count * w->width - 1;
+  const char *to = w->put ? "output" : "input ", *from = w->put ? "input " : "output";
+  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_%s", w->put ? to : from, top, n,
+               w->put ? "put" : "take");
+  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_%s", "input ", top, n,
+               w->put ? "room" : "valid");
+  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_data", to, data, n);
+  if (w->put) {
+    td_text_line(o, "  assign %s_put[%s_i] = put, room = %s_room[%s_i];", n, i, n, i);
+    td_text_line(o, "  assign %s_data[%s_i*%d +: %d] = in;", n, i, w->width, w->width);
+    td_text_line(o, "  assign valid = 1'b0, out = in, take = 1'b0;");
+    td_text_line(o, "  wire unused_ok = &{1'b0, valid, out, take};");
+  } else {
+    td_text_line(o, "  assign %s_take[%s_i] = take, valid = %s_valid[%s_i];", n, i, n, i);
+    td_text_line(o, "  assign out = %s_data[%s_i*%d +: %d];", n, i, w->width, w->width);
+    td_text_line(o, "  assign room = 1'b0, put = 1'b0, in = out;");
+    td_text_line(o, "  wire unused_ok = &{1'b0, room, in, put};");
+  }
+  td_text_line(o, "end endgenerate");
+}
+
+void td_vstream_ends(TdVdDesign *d, TdVlogModule *out) {
+  TD_VEC(TdVlogPort) list = {0};
+  const TdUnit *own = d->net->design;
+  for (size_t i = 0; i < d->stream.n; i++) {
+    const TdVdStream *w = &d->stream.at[i];
+    if (!w->outside) continue;
+    size_t k = 0;
+    while (own->param[k].sym != w->stream->sym) k++;
+    TdVlogPort p = {.sym = out->unit->param[k].sym, .put = w->put, .width = w->width};
+    p.name = td_vname_plain(d->arena, w->stream->sym->name);
+    p.count = w->count;
+    td_vec_push(d->arena, &list, p);
+  }
+  out->port = list.at;
+  out->nport = list.n;
+}
+
 bool td_vstream_put(TdVdDesign *d, const TdStream *s) {
-  TdVdStream w = {.stream = s, .rank = s->type->rank};
+  TdVdStream w = {.stream = s, .rank = s->type->rank, .outside = !s->depth};
   if (!take_shape(d, &w)) return false;
-  td_unit_value(d->net->design, s->depth, &w.depth);
+  if (s->depth) td_unit_value(d->net->design, s->depth, &w.depth);
+  w.put = is_put(d, s->sym);
   bound(d, &w);
   if (!w.count) return true;
   w.name = td_text_fmt(d->arena, "%s_%s", td_vname_plain(d->arena, s->sym->name), "streams");
@@ -107,6 +162,10 @@ bool td_vstream_put(TdVdDesign *d, const TdStream *s) {
                w.count, n, n, n);
   td_text_line(o, "  wire put, room, valid, take;");
   td_text_line(o, "  wire [%d:0] in, out;", w.width - 1);
+  if (w.outside) {
+    put_outside(d, &w);
+    return true;
+  }
   if (plain)
     td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
   else
@@ -217,6 +276,7 @@ void td_vstream_tie(TdVdDesign *d) {
   for (size_t i = 0; i < d->stream.n; i++)
     for (int end = 0; end < 2; end++) {
       const TdVdStream *w = &d->stream.at[i];
+      if (w->outside && (end == 1) != w->put) continue;
       for (int64_t k = 0, from; k < w->count;) {
         for (from = k; k < w->count && !w->used[end][k];) k++;
         if (k > from) tie(d, w, end, from, k);

@@ -6,17 +6,18 @@
 
 #include "backends/verilog/vname.h"
 
-TdVlModule *td_vtree_module(TdArena *a, const char *name) {
-  TdVlModule *m = TD_NEW(a, TdVlModule);
-  *m = (TdVlModule){.arena = a, .name = name, .head = td_text_new(a)};
-  m->scope = &m->top;
-  return m;
-}
-
 static uint64_t hash_lower(const char *s) {
   uint64_t h = 7;
   for (; *s; s++) h = td_map_mix(h, (uint64_t)(unsigned char)tolower((unsigned char)*s));
   return h;
+}
+
+TdVlModule *td_vtree_module(TdArena *a, const char *name) {
+  TdVlModule *m = TD_NEW(a, TdVlModule);
+  *m = (TdVlModule){.arena = a, .name = name, .head = td_text_new(a)};
+  m->scope = &m->top;
+  td_map_put(a, &m->names, hash_lower(name), 1);
+  return m;
 }
 
 const char *td_vtree_name(TdVlModule *m, const char *want) {

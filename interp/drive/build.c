@@ -307,7 +307,9 @@ static bool call_checked(TdModule *m, const TdCallArg *arg, TdDiag *d) {
   int device = option_of(m, "device");
   const char *name = td_backend_option(m->target, &b, (size_t)device);
   name = td_arena_strndup(m->arena, name, strcspn(name, "|"));
-  if (!m->twin) m->twin = td_check_times_new(m->arena, m->prog, name, d);
+  int ready = option_of(m, "ready");
+  const char *when = ready < 0 ? NULL : td_backend_option(m->target, &b, (size_t)ready);
+  if (!m->twin) m->twin = td_check_times_new(m->arena, m->prog, name, when, d);
   if (!m->twin || !td_check_times_before(m->twin, arg, d)) return false;
   return m->target->call(m->run, arg, n, d) &&
          td_check_times_after(m->twin, arg, td_build_timed(m), d);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "backends/cpu/time/timed_run.h"
+#include "eval/eval.h"
 
 struct TdCheckTimes {
   TdArena *arena;
@@ -12,18 +13,32 @@ struct TdCheckTimes {
   TdCallArg *arg; /* what it left in copies of the arguments */
 };
 
-TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, TdDiag *d) {
+TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, const char *ready,
+                                 TdDiag *d) {
   TdCheckTimes *c = TD_NEW(a, TdCheckTimes);
-  TdClockedOptions o = {.device = device};
+  TdClockedOptions o = {.device = device, .ready = ready};
   *c = (TdCheckTimes){.arena = a, .prog = p, .run = td_timed_run_new(a, p, &o, d)};
   c->arg = TD_NEWN(a, TdCallArg, td_prog_root(p)->nparam);
   return c->run ? c : NULL;
 }
 
+/* The streams of a parameter. */
+static int64_t streams_of(const TdUnit *u, const TdParam *p) {
+  int64_t n = 1, extent = 0;
+  for (int k = 0; k < p->type->rank; k++)
+    if (td_unit_value(u, p->type->dim[k], &extent)) n *= extent;
+  return n;
+}
+
 bool td_check_times_before(TdCheckTimes *c, const TdCallArg *arg, TdDiag *d) {
-  size_t n = td_prog_root(c->prog)->nparam;
+  const TdUnit *u = td_prog_root(c->prog);
+  size_t n = u->nparam;
   for (size_t i = 0; i < n; i++) {
     c->arg[i] = arg[i];
+    if (arg[i].port) {
+      int64_t count = streams_of(u, &u->param[i]);
+      c->arg[i].port = td_arena_copy(c->arena, arg[i].port, (size_t)count * sizeof *arg[i].port);
+    }
     if (!arg[i].tensor) continue;
     c->arg[i].tensor = td_tensor_new(c->arena, arg[i].tensor->type, true);
     td_tensor_copy(td_arena_ctx(c->arena), c->arg[i].tensor, arg[i].tensor);
@@ -59,11 +74,27 @@ static bool is_same(TdCheckTimes *c, const TdParam *p, const TdTensor *x, const 
   return true;
 }
 
+/* Whether as many tokens moved at the ends of a parameter, and the same were put. */
+static bool is_same_end(TdCheckTimes *c, const TdParam *p, const TdEvalPort *x, const TdEvalPort *y,
+                        TdDiag *d) {
+  for (int64_t i = 0; i < streams_of(td_prog_root(c->prog), p); i++) {
+    int64_t put = x[i].out ? x[i].out->extent[0] : 0, also = y[i].out ? y[i].out->extent[0] : 0;
+    if (x[i].consumed != y[i].consumed || put != also)
+      return td_diag_set(d, TD_BUG, "verilog-differs", p->loc,
+                         "%" PRId64 " tokens move at %s in the timed run, here %" PRId64,
+                         x[i].consumed + put, p->sym->name, y[i].consumed + also);
+    if (put && !is_same(c, p, x[i].out, y[i].out, d)) return false;
+  }
+  return true;
+}
+
 bool td_check_times_after(TdCheckTimes *c, const TdCallArg *arg, const TdTimed *other, TdDiag *d) {
   const TdUnit *u = td_prog_root(c->prog);
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].tensor && !is_same(c, &u->param[i], c->arg[i].tensor, arg[i].tensor, d))
       return false;
+  for (size_t i = 0; i < u->nparam; i++)
+    if (arg[i].port && !is_same_end(c, &u->param[i], c->arg[i].port, arg[i].port, d)) return false;
   int64_t cycles = td_timed_run_report(c->run)->cycles;
   return !other || other->cycles == cycles ||
          td_diag_set(d, TD_BUG, "verilog-differs", u->loc,

@@ -8,8 +8,10 @@
 
 typedef struct TdCheckTimes TdCheckTimes;
 
-/* For p on a device, owned by a; NULL with d filled. */
-TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, TdDiag *d);
+/* For p on a device, whose streams of the top are ready when a text says (NULL: always), owned by
+ * a; NULL with d filled. */
+TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, const char *ready,
+                                 TdDiag *d);
 /* The timed run on copies of these arguments. */
 bool td_check_times_before(TdCheckTimes *c, const TdCallArg *arg, TdDiag *d);
 /* Whether the other run left the same in them, and took as long; else d says where it differs. */

@@ -275,11 +275,13 @@ static bool keep_params(Making *m) {
     const TdParam *x = &u->param[i];
     const TdRunArg *b = bound(m->run, x->sym);
     if (!td_walk_uses(n->store->session->ctx, u->body, x->sym)) continue;
-    if (!b || x->type->kind == TD_T_PORT)
+    if (!b || (x->type->kind == TD_T_PORT && !n->outside))
       return td_net_refuse(n, "unbound-parameter", x->loc, "bind it to an argument of the design",
                            "parameter %s of %s has no argument", x->sym->name, m->run->sym->name);
     list[count++] = *x;
-    td_vec_push(n->arena, &m->c->arg, ((TdNetArg){.sym = b->arg, .layout = b->layout}));
+    TdNetArg arg = {.sym = b->arg, .layout = b->layout};
+    if (x->type->kind == TD_T_PORT) arg.at = TD_NEWN(n->arena, int64_t, m->c->n * TD_MAX_RANK);
+    td_vec_push(n->arena, &m->c->arg, arg);
   }
   u->param = list;
   u->nparam = count;

@@ -46,6 +46,7 @@ typedef struct TdNet {
   TD_VEC(TdSym) feedback; /* streams that lead to an earlier call */
   TdMap *closer;          /* streams and arguments of which more has to be known than boxes tell */
   bool again;             /* one more of them was found: the network is made anew */
+  bool outside;           /* streams that the design takes are streams of it, too */
 } TdNet;
 
 /* The most streams of a list. */

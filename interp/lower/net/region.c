@@ -171,7 +171,7 @@ static void finish(Regions *r, TdNet *n) {
 static bool check_streams(TdNet *n) {
   const TdUnit *u = n->design;
   for (size_t i = 0; i < u->nparam; i++)
-    if (u->param[i].type->kind == TD_T_PORT)
+    if (u->param[i].type->kind == TD_T_PORT && !n->outside)
       return td_net_refuse(n, "no-streams", u->param[i].loc, "give it arrays",
                            "%s takes streams from outside", u->sym->name);
   for (size_t i = 0; i < u->nstream; i++) {
@@ -204,6 +204,12 @@ static bool make_network(Regions *r, TdNet *n) {
 
 bool td_net_classes(TdNet *n) {
   if (!check_streams(n)) return false;
+  for (size_t i = 0; i < n->design->nparam && n->outside; i++) {
+    const TdParam *p = &n->design->param[i];
+    if (p->type->kind != TD_T_PORT) continue;
+    TdStream x = {.sym = p->sym, .loc = p->loc, .type = p->type, .attrs = p->attrs};
+    td_vec_push(n->arena, &n->stream, x);
+  }
   for (size_t i = 0; i < n->design->nstream; i++)
     td_vec_push(n->arena, &n->stream, n->design->stream[i]);
   for (size_t i = 0; i < n->design->nrun; i++)
