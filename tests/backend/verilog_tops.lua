@@ -44,7 +44,7 @@ end
 
 local function scale(n, ii)
   local k = tide.kernel {name = "scale", X = tide.stream(i32), Z = tide.stream(i32), function(X, Z)
-    for _ = 0, n - 1 do
+    for _ in grid(n, "i") do
       local v = X:get()
       Z:put(v * v * v)
     end
@@ -68,7 +68,7 @@ t.test("puts under conditions, two streams", function()
     local k = tide.kernel {
       name = "part", X = tide.stream(i32), even = tide.stream(i32), odd = tide.stream(i32),
       function(X, even, odd)
-        for _ = 0, n - 1 do
+        for _ in grid(n, "i") do
           local v = X:get()
           if v % 2 == 0 then even:put(v * v) end
           if v % 3 > 0 then odd:put(v) end
