@@ -11,9 +11,12 @@
 local tide = require "tide"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
+local lift = require "tide.t2s.lift"
 local lines = require "tide.t2s.lines"
 local report = require "tide.t2s.report"
+local program = require "tide.t2s.program"
 local schedule = require "tide.t2s.schedule"
+local search = require "tide.t2s.search"
 local stensor = require "tide.t2s.stensor"
 local trace = require "tide.trace"
 local write = require "tide.t2s.write"
@@ -33,7 +36,11 @@ t2s.DRAM, t2s.SRAM, t2s.REG, t2s.FIFO = stensor.DRAM, stensor.SRAM, stensor.REG,
 --- t2s.select(c, a, b); without b, an output keeps its value where c does not hold.
 t2s.select = function(c, a, b) return expr.apply("select", c, a, b) end
 
+--- t2s.cast(T, n): a number of a type, as T(x) is of what is traced.
+function t2s.cast(type, n) return expr.apply("cast", type, expr.lift(n)) end
+
 local made = {} -- how often a name was declared: what tells apart definitions that use one name
+local made_const = {} -- name -> which declaration of it was a Const
 local declared = 0
 
 -- Whether a value is a type.
@@ -81,7 +88,12 @@ function t2s.Param(names, type, rank)
 end
 
 --- Const "II JJ" are sizes that get their values from t2s.kernel and t2s.design.
-function t2s.Const(names) return each(names, "Const", function(name) return tide.size(name) end) end
+function t2s.Const(names)
+  return each(names, "Const", function(name, seq)
+    made_const[name] = seq
+    return tide.size(name)
+  end)
+end
 
 --- Var "i j k": loop indices, as values of the given type if there is one.
 function t2s.Var(names, type)
@@ -173,11 +185,16 @@ function t2s.kernel(f, consts)
   return (write.kernel(check_call(f, consts, "kernel"), consts or {}, assumptions))
 end
 
--- The schedule of a Func, and its mapping.
-local function scheduled(def, consts)
-  local kernel, p = write.kernel(def, consts, assumptions, true, true)
+-- The schedule of a Func, and its mapping; `extra` are assumptions besides.
+local function scheduled(def, consts, extra)
+  local all = assumptions
+  if extra and #extra > 0 then
+    all = table.move(assumptions, 1, #assumptions, 1, {})
+    table.move(extra, 1, #extra, #all + 1, all)
+  end
+  local kernel, p = write.kernel(def, consts, all, true, true)
   local s, m = schedule.of(kernel, p, consts)
-  m.kernel, m.program = p.placed and write.kernel(def, consts, assumptions, true) or kernel, p
+  m.kernel, m.program = p.placed and write.kernel(def, consts, all, true) or kernel, p
   return s, m
 end
 
@@ -309,11 +326,9 @@ function t2s.directives(f, consts)
   return lines.all(m.funcs)
 end
 
---- The design that F's directives make, proved equal to the definition, and the verdict.
-function t2s.design(f, consts, options)
-  local def = check_call(f, consts, "design")
-  options = options or {}
-  local s, m = scheduled(def, consts or {})
+-- As t2s.design, of a record, with assumptions besides.
+local function designed(def, consts, options, extra)
+  local s, m = scheduled(def, consts, extra)
   local net, verdict = load(tostring(s), "=t2s." .. def.name)(), nil
   if options.check ~= false then
     local level
@@ -327,6 +342,49 @@ function t2s.design(f, consts, options)
     end
   end
   return report.keep(net, s, m), verdict
+end
+
+--- The design that F's directives make, proved equal to the definition, and the verdict.
+function t2s.design(f, consts, options)
+  return designed(check_call(f, consts, "design"), consts or {}, options or {})
+end
+
+-- What the search asks of this file.
+local tools = {
+  scheduled = scheduled,
+  open = function(def, values) return program.open(def, values, assumptions) end,
+  design = function(def, consts, extra, check) return designed(def, consts, { check = check }, extra) end,
+}
+
+-- The sizes among `at` that are Consts: their values are part of a design.
+function tools.values(def, at)
+  local p, out = program.open(def, {}, assumptions), {}
+  for name, v in pairs(at) do
+    if p.sizes[name] and made_const[name] == made[name] then out[name] = v end
+  end
+  return out
+end
+
+--- The mapping of F with the fewest cycles on at most options.pes elements at the sizes options.at; or, of the mapping
+--- that F has, the best of the values options.consts. The result prints the lines that give the design.
+function t2s.search(f, options)
+  local definition
+  if type(f) == "userdata" then definition, f = t2s.definition(f) end
+  local r = search.run(tools, check_call(f, nil, "search"), options or {})
+  if definition then
+    r.definition = definition
+    r.lines = definition:gsub("return [%w_]+\n$", "") .. r.lines
+  end
+  return r
+end
+
+--- A kernel as a T2S definition: its text, and its Func; proved equal.
+function t2s.definition(kernel)
+  local text = lift.text(kernel)
+  local f = assert(load(text, "=t2s.definition", "t"))()
+  local equal, verdict = tide.verify(t2s.kernel(f), kernel)
+  if not equal then fail(nil, "t2s-lift", tostring(verdict), "the result is the last parameter", "unsupported") end
+  return text, f
 end
 
 --- What a design is made of: PEs, channels, buffers.

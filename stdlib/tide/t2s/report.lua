@@ -43,7 +43,7 @@ local function holds(task, sizes)
 end
 
 --- {pes = {task = n}, channels = n, memory = n, buffers = n, left = {..}, steps = {Func = steps of a transform},
---- autorun = {task = true, or why it has to be started}}: the report of a design.
+--- autorun = {task = true, or why it has to be started}, ports = ends at tensors}: the report of a design.
 function report.of(net)
   local text, of = tostring(net), kept[net] or {}
   local r = { pes = {}, channels = 0, memory = 0, buffers = 0, left = of.left or {}, steps = of.steps or {},
@@ -73,8 +73,11 @@ function report.of(net)
       end
     end
   end
-  r.autorun = {}
+  r.autorun, r.ports = {}, 0
   for name, list in pairs(lines) do
+    for _, line in ipairs(list) do
+      if line:find "^    [%w_]+ = [%a_]" then r.ports = r.ports + r.pes[name] end
+    end
     r.autorun[name] = host[name] and "it runs on the host" or holds(list, sizes) or true
   end
   for _, n in pairs(token) do r.channels = r.channels + n end
