@@ -82,6 +82,7 @@ struct TdStpMachine {
   uint8_t *written;
   /* the memory's */
   int64_t next, left, per_cycle, answered;
+  int64_t from, pitch, each, handed, waits; /* where its tile lies; asks without an answer */
 };
 
 struct TdStpRun {
@@ -106,7 +107,10 @@ struct TdStpRun {
   /* the memory */
   uint32_t *active; /* machines with requests to be handed over, in order of ports */
   uint32_t nactive;
-  int64_t *channel_free, offset, now, moved;
+  void *memory; /* the state of o->memory */
+  bool alone;   /* its answers do not depend on other ports */
+  TdMap base;   /* tensors -> where they lie */
+  int64_t place, now, moved, pending;
   int64_t traffic;
   uint64_t ticks, turns;
   TdMap cells;
@@ -210,8 +214,8 @@ TdStpVal td_stp_apply_element(TdStpRun *r, TdStpMachine *m, const TdStpVal *part
 
 /* ---- stp_memory.c ---- */
 
-/* Asks for a tile: machine m goes on at m->answered. */
-void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t rows, int64_t cols, int64_t bytes);
+/* Asks for a tile of the node's tensor: machine m goes on at m->answered. */
+void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes);
 /* The first cycle with a request, or INT64_MAX. */
 int64_t td_stp_memory_next(const TdStpRun *r);
 /* Serves requests until a tile is complete, or cycle `until` comes. */

@@ -1,10 +1,11 @@
-/* stp_memory.c - the off-chip memory as a queue for each channel.
+/* stp_memory.c - ports of the memory off the chip: tiles as requests, handed over cycle by cycle.
  *
  * In each cycle every port, in order of nodes, readers before writers, hands over at most
- * per_cycle requests. Request i of a cycle goes to the channel i(i + 1) / 2 after the first, which
- * moves on by their number; addresses do not matter. All of a tile is handed over without waiting,
- * so its answer is known when its last requests are. */
+ * per_cycle requests; nothing keeps it from doing so. The memory (eval/time/offchip.h) says when
+ * they are answered, at once or once time has gone on. */
 #include "step/stp_machine.h"
+
+enum { ALIGNED = 4096 }; /* tensors begin at multiples of so many bytes, one after another */
 
 /* Readers first, then in order of machines. */
 static bool is_before(const TdStpRun *r, uint32_t a, uint32_t b) {
@@ -14,24 +15,85 @@ static bool is_before(const TdStpRun *r, uint32_t a, uint32_t b) {
   return wx != wy ? wy : a < b;
 }
 
-void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t rows, int64_t cols, int64_t bytes) {
-  int64_t each = (cols * bytes + r->o->memory.request - 1) / r->o->memory.request;
-  m->left = rows * each;
+/* Where the tensor of a node begins, behind those asked for before it. */
+static int64_t base_of(TdStpRun *r, const TdStpNode *n, int64_t bytes) {
+  const void *key = n->tensor.data ? (const void *)n->tensor.data : n;
+  uint64_t at;
+  int64_t count = bytes, extent;
+  if (td_map_get(&r->base, (uint64_t)(uintptr_t)key, &at)) return (int64_t)at;
+  for (int d = 0; d < n->tensor.type->rank; d++)
+    if (td_type_extent(n->tensor.type, d, &extent)) count *= extent;
+  td_map_put(r->arena, &r->base, (uint64_t)(uintptr_t)key, (uint64_t)r->place);
+  at = (uint64_t)r->place;
+  r->place += (count + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return (int64_t)at;
+}
+
+/* Where the tile begins, and how far its rows are apart. */
+static void place(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
+  const TdType *t = m->n->tensor.type;
+  int64_t width = m->n->cols, rows = m->n->rows;
+  td_type_extent(t, t->rank - 1, &width);
+  int64_t across = width / m->n->cols;
+  m->pitch = width * bytes;
+  m->from = base_of(r, m->n, bytes);
+  if (!across) return;
+  m->from += number / across * rows * m->pitch + number % across * m->n->cols * bytes;
+}
+
+/* Notes an answer; whether it was the last one of the machine's tile. */
+static bool note(TdStpMachine *m, int64_t cycle) {
+  if (cycle > m->at) m->at = cycle;
+  if (m->left || m->waits) return false;
+  m->answered = m->at + 1;
+  return true;
+}
+
+/* Hands over k requests in a cycle; how many asks these are is in m->waits until they are answered.
+ */
+static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
+  bool writes = m->n->op == TD_STP_STORE || m->n->op == TD_STP_STORE_AT;
+  const TdOffchip *o = &r->o->memory;
+  while (k) {
+    int64_t row = m->handed / m->each, i = m->handed % m->each;
+    int64_t n = m->each - i < k ? m->each - i : k;
+    TdOffchipAsk ask = {.port = m->id,
+                        .cycle = now,
+                        .address = m->from + row * m->pitch + i * o->field[TD_OFFCHIP_REQUEST],
+                        .n = n,
+                        .write = writes};
+    int64_t t = o->model->request(r->memory, &ask);
+    m->handed += n;
+    m->left -= n;
+    k -= n;
+    if (t < 0)
+      m->waits++, r->pending++;
+    else if (t > m->at)
+      m->at = t;
+  }
+}
+
+void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
+  const TdOffchip *o = &r->o->memory;
+  int64_t request = o->field[TD_OFFCHIP_REQUEST], rows = m->n->rows, cols = m->n->cols;
+  m->each = (cols * bytes + request - 1) / request;
+  m->left = rows * m->each;
   m->per_cycle = td_stp_opt(m->n, TD_STP_KEY_PORTS, 1);
   m->next = m->clock + 1;
   m->answered = -1;
-  m->at = 0;
-  r->moved += m->left * r->o->memory.request;
+  m->at = m->handed = m->waits = 0;
+  r->moved += m->left * request;
   r->traffic += rows * cols * bytes;
   if (!m->left) {
     m->answered = m->clock;
     td_stp_wake(r, m->id);
     return;
   }
-  if (!r->o->memory.channels) {
-    const TdStpMemory *o = &r->o->memory;
-    m->answered =
-        m->clock + (m->left + m->per_cycle - 1) / m->per_cycle + o->latency + o->startup + 2;
+  place(r, m, number, bytes);
+  if (r->alone) {
+    for (; m->left; m->next++)
+      hand_over(r, m, m->left < m->per_cycle ? m->left : m->per_cycle, m->next);
+    note(m, 0);
     return;
   }
   uint32_t i = r->nactive++;
@@ -42,64 +104,75 @@ void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t rows, int64_t cols,
   r->active[i] = m->id;
 }
 
-int64_t td_stp_memory_next(const TdStpRun *r) {
+/* The first cycle in which a port hands over, or INT64_MAX. */
+static int64_t next_port(const TdStpRun *r) {
   int64_t least = INT64_MAX;
   for (uint32_t i = 0; i < r->nactive; i++)
     if (r->machine[r->active[i]].next < least) least = r->machine[r->active[i]].next;
-  return least < r->now && least != INT64_MAX ? r->now : least;
+  return least < r->now ? r->now : least;
 }
 
-/* Hands over the requests of one cycle; how many ports are done with their tile. */
+int64_t td_stp_memory_next(const TdStpRun *r) {
+  return r->pending ? r->now : next_port(r);
+}
+
+/* Hands over the requests of one cycle; how many tiles are complete. */
 static uint32_t serve_cycle(TdStpRun *r, int64_t now) {
-  const TdStpMemory *o = &r->o->memory;
-  int64_t n = 0, at = r->offset;
-  uint32_t done = 0;
+  uint32_t done = 0, kept = 0;
   for (uint32_t i = 0; i < r->nactive; i++) {
     TdStpMachine *m = &r->machine[r->active[i]];
-    if (m->next > now) continue;
-    int64_t k = m->left < m->per_cycle ? m->left : m->per_cycle;
-    for (int64_t j = 0; j < k; j++) {
-      at += n++;
-      if (at >= o->channels) at %= o->channels;
-      int64_t t = r->channel_free[at] > now + 1 ? r->channel_free[at] : now + 1;
-      r->channel_free[at] = t + o->interval;
-      if (t > m->at) m->at = t;
+    if (m->next <= now) {
+      hand_over(r, m, m->left < m->per_cycle ? m->left : m->per_cycle, now);
+      m->next = now + 1;
     }
-    m->left -= k;
-    m->next = now + 1;
-    done += !m->left;
+    if (m->left) {
+      r->active[kept++] = r->active[i];
+    } else if (note(m, 0)) {
+      td_stp_wake(r, m->id);
+      done++;
+    }
   }
-  r->offset = (at + n) % o->channels;
+  r->nactive = kept;
   return done;
 }
 
-/* Tells the machines whose tiles are complete when they go on. */
-static void answer(TdStpRun *r) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < r->nactive; i++) {
-    TdStpMachine *m = &r->machine[r->active[i]];
-    if (m->left) {
-      r->active[kept++] = r->active[i];
-      continue;
-    }
-    m->answered = m->at + r->o->memory.startup + r->o->memory.latency + 1;
+/* Lets the memory go on to `until` at most; how many tiles are complete. */
+static uint32_t go_on(TdStpRun *r, int64_t until) {
+  const TdOffchipModel *model = r->o->memory.model;
+  uint32_t done = 0;
+  int64_t port, cycle, now = model->cycles(r->memory, until);
+  while (model->answer(r->memory, &port, &cycle)) {
+    TdStpMachine *m = &r->machine[port];
+    m->waits--;
+    r->pending--;
+    if (!note(m, cycle)) continue;
     td_stp_wake(r, m->id);
+    done++;
   }
-  r->nactive = kept;
+  if (now == INT64_MAX && !done) {
+    td_stp_fail(r, &r->machine[0], TD_ILLEGAL, "memory-answer",
+                "the memory leaves %lld requests without an answer", (long long)r->pending);
+    return 1;
+  }
+  if (now > r->now) r->now = now;
+  return done;
 }
 
 void td_stp_memory_serve(TdStpRun *r, int64_t until) {
   uint32_t done = 0;
-  int64_t now = td_stp_memory_next(r);
-  while (!done && now < until) {
-    done = serve_cycle(r, now);
-    r->now = now + 1;
-    r->ticks += r->nactive;
+  while (!done) {
+    int64_t next = next_port(r), limit = next < until ? next : until;
+    if (r->pending && (r->now < limit || limit == INT64_MAX)) {
+      done = go_on(r, limit);
+      continue;
+    }
+    if (next >= until) return;
+    done = serve_cycle(r, next);
+    r->now = next + 1;
+    r->ticks += r->nactive + 1;
     if (r->ticks > 1 << 16) {
       td_ctx_tick(r->ctx, r->ticks);
       r->ticks = 0;
     }
-    if (!done) now = td_stp_memory_next(r);
   }
-  if (done) answer(r);
 }

@@ -144,7 +144,7 @@ static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
   TdStpOptions o = td_stp_run_defaults();
   TdStpReport report;
   o.most = MOST_TURNS;
-  o.memory.channels = 0;
+  o.memory.field[TD_OFFCHIP_CHANNELS] = 0;
   *d = (TdDiag){.arena = r->arena};
   return td_stp_run(r->arena, r->arena, g, &o, &r->tools->calls, &report, d);
 }
@@ -155,7 +155,7 @@ static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
   if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
   if (!strcmp(now.code, "limit")) return true;
   TdStpOptions o = td_stp_run_defaults();
-  o.memory.channels = 0;
+  o.memory.field[TD_OFFCHIP_CHANNELS] = 0;
   td_stp_depth_tell(r->arena, (TdStpGraph *)(uintptr_t)after, &o, &r->tools->calls, &now);
   *r->diag = now;
   return false;

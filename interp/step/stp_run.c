@@ -10,8 +10,7 @@ enum { LAST_CYCLES = 2 };
 TdStpOptions td_stp_run_defaults(void) {
   return (TdStpOptions){
       .depth = 2,
-      .pmu = 64,
-      .memory = {.channels = 32, .request = 64, .latency = 2, .interval = 2, .startup = 14}};
+      .pmu = 64, .memory = td_offchip_of(td_offchip_find("queue"))};
 }
 
 /* ---- making machines ---- */
@@ -250,7 +249,8 @@ static Plan make(TdStpRun *r, TdStpReport *report) {
   r->machine = TD_NEWN(r->arena, TdStpMachine, g->node.n + outs + ins + 1);
   r->chan = TD_NEWN(r->arena, TdStpChan, ins + outs + 1);
   r->active = TD_NEWN(r->arena, uint32_t, g->node.n + 1);
-  r->channel_free = TD_NEWN(r->arena, int64_t, r->o->memory.channels);
+  r->memory = r->o->memory.model->open(r->arena, &r->o->memory);
+  r->alone = r->o->memory.model->alone(&r->o->memory);
   int32_t *identity = TD_NEWN(r->arena, int32_t, ways + 2);
   for (size_t i = 0; i < ways + 2; i++) identity[i] = (int32_t)i;
   r->identity = identity;

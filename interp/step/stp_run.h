@@ -8,15 +8,10 @@
 #ifndef TD_STP_RUN_H
 #define TD_STP_RUN_H
 
+#include "eval/time/offchip.h"
 #include "eval/time/timed.h"
 #include "eval/value/domain.h"
 #include "step/stp_kernel.h"
-
-/* The off-chip memory: a queue for each channel. A request is served interval after the one before
- * in its channel and answered startup + latency + 1 later. No channels: as many as it takes. */
-typedef struct TdStpMemory {
-  int64_t channels, request, latency, interval, startup;
-} TdStpMemory;
 
 /* What tiles hold in place of data: fingerprints of rows or elements (stp_finger.h). */
 typedef enum { TD_STP_NO_FINGER, TD_STP_BY_ROWS, TD_STP_BY_ELEMENTS } TdStpFinger;
@@ -25,7 +20,7 @@ typedef struct TdStpOptions {
   int64_t depth; /* of every FIFO that says none; 0: no limit */
   int64_t pmu;   /* bytes per cycle of a memory unit */
   int64_t bytes; /* of a float element in loads and transfers; 0: those of its type */
-  TdStpMemory memory;
+  TdOffchip memory; /* off the chip */
   bool data;     /* with data */
   bool keep;     /* keeps the events of streams */
   uint64_t most; /* turns of operators after which the run is given up; 0: none */

@@ -23,7 +23,7 @@ static void run(Same *s, TdStpFinger finger, bool sums, uint64_t routing) {
   for (int i = 0; i < 2; i++) {
     TdStpOptions o = td_stp_run_defaults();
     o.depth = 0;
-    o.memory.channels = 0;
+    o.memory.field[TD_OFFCHIP_CHANNELS] = 0;
     o.finger = finger;
     o.sums = sums;
     o.by_index = true;

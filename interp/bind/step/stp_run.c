@@ -3,6 +3,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "bind/step/stp.h"
+#include "bind/program/memory.h"
 #include "bind/program/unit.h"
 #include "ir/at.h"
 #include "step/stp_depth.h"
@@ -137,26 +138,9 @@ static void take(lua_State *L, int idx, const char *key, int64_t least, int64_t 
                  (long long)least);
 }
 
-/* memory = { model =, channels =, .. } */
-static void take_memory(lua_State *L, int idx, TdStpMemory *m) {
-  static const char *const names[] = {"model",    "channels", "request", "latency",
-                                      "interval", "startup",  NULL};
-  static const char *const models[] = {"queue", NULL};
-  if (lua_getfield(L, idx, "memory") != LUA_TNIL) {
-    int at = lua_gettop(L);
-    td_bind_check_options(L, at, names);
-    td_bind_opt_word(L, at, "model", models, 0);
-    take(L, at, "channels", 1, &m->channels);
-    take(L, at, "request", 1, &m->request);
-    take(L, at, "latency", 0, &m->latency);
-    take(L, at, "interval", 1, &m->interval);
-    take(L, at, "startup", 0, &m->startup);
-  }
-  lua_pop(L, 1);
-}
-
-/* The options of a run at slot 2; depth = false: no limit. */
-static TdStpOptions take_run(lua_State *L) {
+/* The options of a run at slot 2; depth = false: no limit. A memory of the
+ * user's own stays on the stack. */
+static TdStpOptions take_run(lua_State *L, TdBindMemory *own) {
   static const char *const names[] = {"depth", "pmu", "bytes", "memory", "lists", NULL};
   TdStpOptions o = td_stp_run_defaults();
   o.keep = true;
@@ -168,7 +152,8 @@ static TdStpOptions take_run(lua_State *L) {
   lua_pop(L, 1);
   take(L, 2, "pmu", 1, &o.pmu);
   take(L, 2, "bytes", 1, &o.bytes);
-  take_memory(L, 2, &o.memory);
+  if (lua_getfield(L, 2, "memory") != LUA_TNIL)
+    td_bind_take_memory(L, lua_gettop(L), &o.memory, own);
   return o;
 }
 
@@ -320,10 +305,11 @@ TdStpCalls td_stp_calls(lua_State *L, const TdStpGraph *g, bool data) {
 /* One run; with data it returns outputs before the report. */
 static int run(lua_State *L, bool data) {
   TdStpGraph *g = td_stp_check_program(L, 1);
-  TdStpOptions o = take_run(L);
+  TdBindMemory own;
+  lua_settop(L, 2);
+  TdStpOptions o = take_run(L, &own);
   bool lists = td_bind_opt_boolean(L, 2, "lists", false);
   o.data = data;
-  lua_settop(L, 2);
   if (data) check_data(L, g);
   TdStpCalls calls = td_stp_calls(L, g, data);
   TdTimedOwner *owner = push_owner(L);
