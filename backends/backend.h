@@ -18,7 +18,8 @@ typedef enum {
   TD_OPTION_INT,
   TD_OPTION_NUMBER,
   TD_OPTION_WORD,
-  TD_OPTION_CYCLES /* lists of whole numbers by name, as eval/time/ready.h reads them */
+  TD_OPTION_MEMORY, /* of runs with a clock: TdBuild.memory */
+  TD_OPTION_CYCLES  /* lists of whole numbers by name, as eval/time/ready.h reads them */
 } TdOptionKind;
 typedef struct TdOption {
   const char *name;
@@ -30,12 +31,13 @@ typedef struct TdOption {
 
 /* A program that is built, and what is said of it. */
 typedef struct TdBuild {
-  const TdProg *prog;       /* as the user sees it */
-  const TdLowered *lowered; /* by the backend's passes; NULL while it validates */
-  const char *steps;        /* that led from prog to what was lowered, as Lua; "": none */
-  const char *const *value; /* of the options, parallel to their table; NULL: not said */
-  bool watch;               /* only runs tell who touches which element: they must look */
-  TdArena *arena;           /* owns what is made */
+  const TdProg *prog;             /* as the user sees it */
+  const TdLowered *lowered;       /* by the backend's passes; NULL while it validates */
+  const char *steps;              /* that led from prog to what was lowered, as Lua; "": none */
+  const char *const *value;       /* of the options, parallel to their table; NULL: not said */
+  const struct TdOffchip *memory; /* as an option of that kind says; NULL: not said */
+  bool watch;                     /* only runs tell who touches which element: they must look */
+  TdArena *arena;                 /* owns what is made */
   TdDiag *diag;
 } TdBuild;
 

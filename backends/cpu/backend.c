@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, READY, OPTIONS };
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, READY, MEMORY, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [TIER] =
@@ -23,7 +23,9 @@ static const TdOption options[OPTIONS] = {
     [TRACE] = {"trace", TD_OPTION_BOOL, "false", "keep every event of timed runs, long ones too"},
     [READY] = {"ready", TD_OPTION_CYCLES, NULL,
                "of timed runs: from which cycle on each token of a stream of the top is there, or "
-               "has its place: {Z = {3, 4, 9}}"}};
+               "has its place: {Z = {3, 4, 9}}"},
+    [MEMORY] = {"memory", TD_OPTION_MEMORY, NULL,
+                "of timed runs: what answers for arguments: slots, queue, banks, or a table"}};
 
 static TdCpuOptions options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_backend_cpu, b, TIER);
@@ -58,6 +60,9 @@ static bool validate(const TdBuild *b) {
   if (ready && !device_of(b))
     return td_diag_set(b->diag, TD_USAGE, "ready", (TdLoc){0},
                        "only runs with a clock have ends that are not ready: say timed = true");
+  if (b->memory && !device_of(b))
+    return td_diag_set(b->diag, TD_USAGE, "memory-clock", (TdLoc){0},
+                       "only runs with a clock ask a memory: say timed = true");
   TdDiag why = {.arena = b->arena};
   if (text_of(b, &why)) return true;
   bool sized = !why.code || strcmp(why.code, "unbound-size") != 0;
@@ -89,10 +94,11 @@ static void *open_run(const TdBuild *b) {
   bool trace = strcmp(td_backend_option(&td_backend_cpu, b, TRACE), "true") == 0;
   o.extra.watch = b->watch;
   if (device)
-    r->clocked = td_timed_run_new(
-        b->arena, b->prog,
-        &(TdClockedOptions){device, trace, td_backend_option(&td_backend_cpu, b, READY), o},
-        b->diag);
+    r->clocked = td_timed_run_new(b->arena, b->prog,
+                                  &(TdClockedOptions){device, trace,
+                                                      td_backend_option(&td_backend_cpu, b, READY),
+                                                      b->memory, o},
+                                  b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
   return r->cpu || r->clocked ? r : NULL;

@@ -23,6 +23,7 @@ struct TdModule {
   const char *steps;   /* that lead there */
   TdLowered lowered;
   const char **value; /* of the options */
+  const struct TdOffchip *memory;
   const bool *written;
   TD_VEC(TdFile) file;
   bool has_data, watch;
@@ -46,6 +47,7 @@ static TdBuild build_of(const TdModule *m, TdDiag *d) {
                    .lowered = m->lowered.prog ? &m->lowered : NULL,
                    .steps = m->steps,
                    .value = m->value,
+                   .memory = m->memory,
                    .watch = m->watch,
                    .arena = m->arena,
                    .diag = d};
@@ -116,13 +118,14 @@ static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
 }
 
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
-                       TdDiag *d) {
+                       const struct TdOffchip *memory, TdDiag *d) {
   if (!td_verify_prog(p, d)) return NULL;
   TdModule *m = TD_NEW(a, TdModule);
   m->arena = a;
   m->prog = p;
   m->value = TD_NEWN(a, const char *, x->noption);
   for (size_t i = 0; i < x->noption; i++) m->value[i] = value[i];
+  m->memory = memory;
   m->target = x;
   m->whole = p;
   m->steps = "";

@@ -12,10 +12,10 @@ typedef struct TdModule TdModule;
 const TdBackend *const *td_build_targets(void);
 const TdBackend *td_build_find(const char *name);
 
-/* p built for x with the values of x's options (td_backend_option), owned by a, which p must
- * outlive; NULL with d filled. */
+/* p built for x with the values of x's options (td_backend_option) and the memory (or NULL) of its
+ * runs with a clock, owned by a, which p must outlive; NULL with d filled. */
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
-                       TdDiag *d);
+                       const struct TdOffchip *memory, TdDiag *d);
 const TdBackend *td_build_target(const TdModule *m);
 /* The steps that the build added to the program, as Lua that a schedule logs; "" for none. */
 const char *td_build_steps(const TdModule *m);

@@ -66,6 +66,7 @@ static bool open_tensor(TdMachine *m, TdSlot *slot, unsigned i, const TdParam *p
     return refuse(m, "shape", p, "the tensor has another type or shape");
   if (!td_type_count(type, &count) || !td_fault_room(m, count, p->loc)) return false;
   slot->own = td_memory_new(m->arena, type, p->sym->name);
+  td_timed_place(m, slot->own);
   TdView v = td_memory_view(slot->own);
   td_frame_show(m, slot, &v);
   if (arg && arg->tensor) {

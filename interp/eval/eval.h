@@ -51,7 +51,10 @@ typedef struct TdEvalOptions {
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
   const struct TdOuter *outer; /* tasks that the caller runs (outer.h); NULL: none */
   struct TdKeep *keep;         /* with a clock: events to be kept (clock.h); NULL: none */
-  TdEvalState *state;          /* NULL: states start from their declared values and are forgotten */
+  /* With a clock and kept events: what answers for arguments, by the second contract; NULL: they
+   * answer when the schedule has it. */
+  const struct TdOffchip *memory;
+  TdEvalState *state; /* NULL: states start from their declared values and are forgotten */
 } TdEvalOptions;
 
 /* A cast that changed an integer: where, the first time, and how often. */

@@ -249,6 +249,7 @@ static TdRan step_block(TdTask *t, TdCursor *c) {
   }
   const TdStmt *s = c->stmt->kid[c->at++];
   if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
+  t->doing = s;
   if (t->clock && !t->again) td_clock_before(t->clock, time_of(t, s));
   TdRan ran = execute(t, s);
   t->again = ran == TD_BLOCKED;

@@ -24,6 +24,8 @@ typedef struct TdMemory {
   int64_t count;
   const TdType *elem;
   TdInputName name; /* of the declared thing, with its extents */
+  bool outside;     /* an argument of the root: off the chip, from byte `place` on */
+  int64_t place;
 } TdMemory;
 
 /* Who touched an element of a design's argument first: writer, reader, another reader. */
@@ -125,6 +127,7 @@ struct TdTask {
   TdWaits waits;
   TdChannel *channel;        /* that it waits for */
   const TdStmt *stopped;     /* and where */
+  const TdStmt *doing;       /* the statement that runs */
   TdNetwork *awaits;         /* a design that it called */
   TdClock *clock;            /* NULL: none */
   bool again;                /* what it does next has begun before it was blocked */
@@ -208,6 +211,8 @@ struct TdMachine {
   TdNetwork *top;           /* of the root, if that is a design */
   TD_VEC(TdTask *) clocked; /* all instances, in order of making, if there are clocks */
   int64_t now;              /* when instances that are started now begin */
+  int64_t ports;            /* of the memory off the chip */
+  int64_t place;            /* in it: behind the arguments so far */
 };
 
 typedef enum { TD_RAN, TD_BLOCKED, TD_FAILED } TdRan;
@@ -364,6 +369,9 @@ bool td_copies_store(TdMachine *m, TdNetwork *n);
 /* timed.c: gives a task, and the streams of an array that s declares (NULL: ports of the root),
  * their clocks, if the run has any; what they say at the end. */
 void td_timed_task(TdMachine *m, TdTask *t);
+/* Places an argument of the root in memory; notes that t reads or writes an element of one. */
+void td_timed_place(TdMachine *m, TdMemory *x);
+void td_timed_access(TdTask *t, const TdMemory *x, int64_t offset, bool write);
 int64_t td_timed_sync(TdMachine *m);
 void td_timed_streams(TdMachine *m, const TdView *array, const TdUnit *u, const TdStream *s);
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root);

@@ -126,6 +126,7 @@ TdValue td_memory_read(TdTask *t, const TdView *v, int64_t offset, const TdLoc *
   TdValue x = v->memory->cell[offset];
   if (v->guard && !td_memory_touch(t, v->guard, v->memory, offset, false, loc))
     return (TdValue){0, 0};
+  if (v->memory->outside) td_timed_access(t, v->memory, offset, false);
   if (!td_value_is_defined(x))
     td_fault_set(t, "uninitialised", *loc, "%s is read before it is written",
                  td_fault_element(t->machine->arena, v->memory, offset));
@@ -143,6 +144,7 @@ void td_memory_assign(TdMachine *m, TdValue *cell, const TdType *type, TdValue x
 
 bool td_memory_write(TdTask *t, const TdView *v, int64_t offset, TdValue x, const TdLoc *loc) {
   if (v->guard && !td_memory_touch(t, v->guard, v->memory, offset, true, loc)) return false;
+  if (v->memory->outside) td_timed_access(t, v->memory, offset, true);
   td_memory_assign(t->machine, &v->memory->cell[offset], v->memory->elem, x);
   return true;
 }

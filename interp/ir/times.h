@@ -28,6 +28,15 @@ typedef struct TdEvent {
   int64_t cycle; /* of a token, by the schedule */
 } TdEvent;
 
+/* An access of an argument, by the schedule: the cycle in which it is asked for, and how long after
+ * that what is read is needed. */
+typedef struct TdTouchTime {
+  const TdStmt *stmt;
+  TdSym sym;
+  bool write;
+  int64_t cycle, wait;
+} TdTouchTime;
+
 typedef enum {
   TD_TIME_BLOCK,  /* straight code, from its first statement on */
   TD_TIME_PIPE,   /* a pipelined loop */
@@ -61,6 +70,8 @@ struct TdTime {
   size_t nfiring;
   const TdEvent *event;
   size_t nevent;
+  const TdTouchTime *access;
+  size_t naccess;
   bool shares; /* PIPE: stages share ports or operators, so iterations slip by whole intervals */
   int64_t waiting;                 /* PIPE: room for what waits of all firings */
   int64_t multiplies, multipliers; /* of an iteration, and what they take side by side */

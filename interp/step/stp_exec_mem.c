@@ -140,8 +140,7 @@ static bool answered(TdStpMachine *m) {
 static bool bring(TdStpRun *r, TdStpMachine *m, int64_t number) {
   if (m->phase == LOAD_ASK) {
     if (!check_tile(r, m, number)) return false;
-    td_stp_memory_ask(r, m, number,
-                      td_stp_element_bytes(r->o, m->n->tensor.type->elem));
+    td_stp_memory_ask(r, m, number, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
     m->phase = LOAD_WAIT;
   }
   if (m->phase == LOAD_WAIT) {
@@ -247,8 +246,7 @@ static bool check_store(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number
 static bool write_tile(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number) {
   if (m->phase == 0) {
     if (!check_store(r, m, v, number)) return false;
-    td_stp_memory_ask(r, m, number,
-                      td_stp_element_bytes(r->o, m->n->tensor.type->elem));
+    td_stp_memory_ask(r, m, number, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
     m->phase = 1;
   }
   if (m->phase == 1) {

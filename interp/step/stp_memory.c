@@ -57,7 +57,8 @@ static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
   while (k) {
     int64_t row = m->handed / m->each, i = m->handed % m->each;
     int64_t n = m->each - i < k ? m->each - i : k;
-    TdOffchipAsk ask = {.port = m->id,
+    TdOffchipAsk ask = {.id = m->id,
+                        .port = m->id,
                         .cycle = now,
                         .address = m->from + row * m->pitch + i * o->field[TD_OFFCHIP_REQUEST],
                         .n = n,
@@ -136,36 +137,35 @@ static uint32_t serve_cycle(TdStpRun *r, int64_t now) {
   return done;
 }
 
-/* Lets the memory go on to `until` at most; how many tiles are complete. */
-static uint32_t go_on(TdStpRun *r, int64_t until) {
+/* Lets the memory go on until it answers, or to `until`; whether it did, and how many tiles are
+ * complete. */
+static bool go_on(TdStpRun *r, int64_t until, uint32_t *done) {
   const TdOffchipModel *model = r->o->memory.model;
-  uint32_t done = 0;
-  int64_t port, cycle, now = model->cycles(r->memory, until);
-  while (model->answer(r->memory, &port, &cycle)) {
-    TdStpMachine *m = &r->machine[port];
+  bool any = false;
+  int64_t id, cycle, now = model->cycles(r->memory, until);
+  while (model->answer(r->memory, &id, &cycle)) {
+    TdStpMachine *m = &r->machine[id];
     m->waits--;
     r->pending--;
+    any = true;
     if (!note(m, cycle)) continue;
     td_stp_wake(r, m->id);
-    done++;
+    ++*done;
   }
-  if (now == INT64_MAX && !done) {
+  if (now == INT64_MAX && !any) {
     td_stp_fail(r, &r->machine[0], TD_ILLEGAL, "memory-answer",
                 "the memory leaves %lld requests without an answer", (long long)r->pending);
-    return 1;
+    return true;
   }
   if (now > r->now) r->now = now;
-  return done;
+  return any;
 }
 
 void td_stp_memory_serve(TdStpRun *r, int64_t until) {
   uint32_t done = 0;
-  while (!done) {
+  while (!done && !r->failed) {
     int64_t next = next_port(r), limit = next < until ? next : until;
-    if (r->pending && (r->now < limit || limit == INT64_MAX)) {
-      done = go_on(r, limit);
-      continue;
-    }
+    if (r->pending && go_on(r, limit, &done)) continue;
     if (next >= until) return;
     done = serve_cycle(r, next);
     r->now = next + 1;

@@ -8,9 +8,7 @@
 enum { LAST_CYCLES = 2 };
 
 TdStpOptions td_stp_run_defaults(void) {
-  return (TdStpOptions){
-      .depth = 2,
-      .pmu = 64, .memory = td_offchip_of(td_offchip_find("queue"))};
+  return (TdStpOptions){.depth = 2, .pmu = 64, .memory = td_offchip_of(td_offchip_find("queue"))};
 }
 
 /* ---- making machines ---- */

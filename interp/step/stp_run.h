@@ -17,13 +17,13 @@
 typedef enum { TD_STP_NO_FINGER, TD_STP_BY_ROWS, TD_STP_BY_ELEMENTS } TdStpFinger;
 
 typedef struct TdStpOptions {
-  int64_t depth; /* of every FIFO that says none; 0: no limit */
-  int64_t pmu;   /* bytes per cycle of a memory unit */
-  int64_t bytes; /* of a float element in loads and transfers; 0: those of its type */
+  int64_t depth;    /* of every FIFO that says none; 0: no limit */
+  int64_t pmu;      /* bytes per cycle of a memory unit */
+  int64_t bytes;    /* of a float element in loads and transfers; 0: those of its type */
   TdOffchip memory; /* off the chip */
-  bool data;     /* with data */
-  bool keep;     /* keeps the events of streams */
-  uint64_t most; /* turns of operators after which the run is given up; 0: none */
+  bool data;        /* with data */
+  bool keep;        /* keeps the events of streams */
+  uint64_t most;    /* turns of operators after which the run is given up; 0: none */
   TdStpFinger finger;
   bool sums;          /* fingerprints of sums do not tell their order */
   bool by_index;      /* all reassembles go by index */

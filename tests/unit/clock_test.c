@@ -255,7 +255,9 @@ static Story run(TdArena *a, Net *n) {
     of[i] = &wire[i];
     tell_wire(&s, &wire[i], i);
   }
-  s.fire = td_fire(a, clock, (size_t)n->ntask, of, (size_t)n->nline, s.line);
+  TdFireRun run = {.task = clock, .n = (size_t)n->ntask, .wire = of, .nwire = (size_t)n->nline};
+  run.line = s.line;
+  s.fire = td_fire(a, &run);
   return s;
 }
 

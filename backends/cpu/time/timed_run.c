@@ -18,6 +18,7 @@ struct TdClocked {
   TdCpu *cpu; /* NULL: it does not run compiled */
   TdEvalState *state;
   TdReady *const *ready; /* by parameters */
+  const TdOffchip *memory;
   TdTimed *report;
   uint64_t runs;
 };
@@ -36,7 +37,7 @@ TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions 
   TdClocked *c = TD_NEW(a, TdClocked);
   TdAffine *affine = td_affine_new(a);
   TdDiag why = {.arena = a};
-  *c = (TdClocked){.arena = a, .prog = p, .state = td_state_new(a)};
+  *c = (TdClocked){.arena = a, .prog = p, .state = td_state_new(a), .memory = o->memory};
   c->times = td_firing_times(affine, a, p, td_target_find(o->device), d);
   td_arena_defer(a, free_last, c);
   if (!c->times || !(c->ready = td_ready_read(a, p, o->ready ? o->ready : "", d))) return NULL;
@@ -46,18 +47,33 @@ TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions 
     return NULL;
   }
   bool little = o->cpu.tier == TD_TIER_AUTO && text && text->work < LITTLE_WORK;
-  c->keeps = !text || o->trace || little;
+  c->keeps = !text || o->trace || little || o->memory;
   TdCpuOptions options = o->cpu;
   options.extra.times = c->times;
   if (!c->keeps) c->cpu = td_cpu_new(a, p, &options, d);
   return c->keeps || c->cpu ? c : NULL;
 }
 
+/* Whether a run with a memory tells its cycles. */
+static bool check_memory(const TdTimed *t, TdDiag *d) {
+  if (!t->kept)
+    return td_diag_set(d, TD_LIMIT, "no-events", (TdLoc){0},
+                       "a run with a memory keeps its events, which are more than %d",
+                       (int)MOST_KEPT);
+  if (!t->fire.hangs) return true;
+  bool stream = t->fire.stream < t->nstream;
+  td_diag_set(d, TD_ILLEGAL, "memory-hangs", (TdLoc){0},
+              "with a memory pipelines stall as a whole: %s waits for ever for %s",
+              t->task[t->fire.task].name, stream ? t->stream[t->fire.stream].name : "an answer");
+  td_diag_help(d, "d:depths {contract = \"fire\", ..} tells depths at which it does not");
+  return false;
+}
+
 /* A run of the evaluator. */
 static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTimed **report,
                      TdDiag *d) {
   TdKeep keep = {.left = MOST_KEPT};
-  TdEvalOptions o = {.state = c->state, .times = c->times, .keep = &keep};
+  TdEvalOptions o = {.state = c->state, .times = c->times, .keep = &keep, .memory = c->memory};
   TdEvalArg *e = TD_NEWN(c->last, TdEvalArg, narg);
   TdEvalResult result;
   for (size_t i = 0; i < narg; i++)
@@ -69,7 +85,7 @@ static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTi
     if (arg[i].port) td_ready_give(c->ready[i], arg[i].port);
   if (!td_eval_run(c->last, c->prog, e, narg, &o, d, &result)) return false;
   *report = result.timed;
-  return true;
+  return !c->memory || check_memory(result.timed, d);
 }
 
 bool td_timed_run_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d) {

@@ -4,6 +4,7 @@
 #define TD_CPU_TIME_TIMED_RUN_H
 
 #include "backends/cpu/cpu.h"
+#include "eval/time/offchip.h"
 #include "eval/time/timed.h"
 
 /* A program ready to run with a clock, with its states. */
@@ -13,6 +14,7 @@ typedef struct TdClockedOptions {
   const char *device; /* whose operation times count: "ideal", "u280" */
   bool trace;         /* keep all events, however slow that is */
   const char *ready;  /* when the ends outside are, by streams of the top (eval/time/ready.h) */
+  const TdOffchip *memory; /* what answers for arguments; NULL: the schedule says when */
   TdCpuOptions cpu;
 } TdClockedOptions;
 

@@ -42,6 +42,21 @@ static void put_events(Maker *m, TdTime *out, const TdTrace *t) {
   out->nevent = t->event.n;
 }
 
+/* The accesses of arguments in a trace. */
+static void put_accesses(Maker *m, TdTime *out, const TdTrace *t) {
+  TD_VEC(TdTouchTime) list = {0};
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    const TdPlaced *p = r->array;
+    if (r->dead || r->hidden || p->kind != TD_CELL_MEMORY || p->decl || p->registers) continue;
+    TdTouchTime x = {r->stmt, p->sym, r->write,
+                     td_flow_cycle(&t->flow, t->flow.node.at[r->node].start), p->read};
+    td_vec_push(m->arena, &list, x);
+  }
+  out->access = list.at;
+  out->naccess = list.n;
+}
+
 /* Fills the firings of a leaf, whose iterations start every out->ii cycles (0: straight code). */
 static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
   const TdTrace *t = x->trace;
@@ -59,6 +74,7 @@ static void put_firings(Maker *m, TdTime *out, const TdSchedStep *x) {
   out->firing = firing;
   out->nfiring = t->firing.n;
   put_events(m, out, t);
+  put_accesses(m, out, t);
   out->shares = ii && td_flow_is_shared(&t->flow);
   out->multiplies = t->multiplies;
   out->multipliers = ii ? (out->multiplies + ii - 1) / ii : out->multiplies;

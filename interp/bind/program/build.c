@@ -2,18 +2,20 @@
  * and the module that comes of it: its text, files, report; written, called. */
 #include <string.h>
 
+#include "bind/program/memory.h"
 #include "bind/program/unit.h"
 #include "drive/build.h"
 
 #define CLASS_BUILD "tide.build"
 
-/* User values of a module: what its program lives in, and the test bench's arguments. */
-enum { STORE = 1, INPUTS, USER_VALUES = INPUTS };
+/* User values of a module: what its program lives in, the test bench's arguments, a memory. */
+enum { STORE = 1, INPUTS, MEMORY, USER_VALUES = MEMORY };
 
 typedef struct ModuleBox {
   TdArena *arena;
   TdModule *module; /* NULL until it is built */
   const TdProg *prog;
+  TdBindMemory own; /* the memory of the user's */
 } ModuleBox;
 
 static int l_gc(lua_State *L) {
@@ -128,6 +130,7 @@ static const char *option_text(lua_State *L, TdArena *a, const TdOption *o) {
 const char **td_bind_option_values(lua_State *L, int idx, TdArena *a, const TdOption *o, size_t n) {
   const char **value = TD_NEWN(a, const char *, n);
   for (size_t i = 0; i < n; i++) {
+    if (o[i].kind == TD_OPTION_MEMORY) continue;
     if (lua_getfield(L, idx, o[i].name) != LUA_TNIL) value[i] = option_text(L, a, &o[i]);
     lua_pop(L, 1);
   }
@@ -165,6 +168,23 @@ static void keep_inputs(lua_State *L, int options) {
   lua_setiuservalue(L, -2, INPUTS);
 }
 
+/* The memory that the options at slot 2 name, which the module on top keeps; NULL: none. */
+static TdOffchip *take_memory(lua_State *L, ModuleBox *box, const TdBackend *x) {
+  TdOffchip *memory = NULL;
+  for (size_t i = 0; i < x->noption; i++) {
+    if (x->option[i].kind != TD_OPTION_MEMORY) continue;
+    if (lua_getfield(L, 2, x->option[i].name) == LUA_TNIL) {
+      lua_pop(L, 1);
+      continue;
+    }
+    memory = TD_NEW(box->arena, TdOffchip);
+    *memory = td_offchip_of(td_offchip_models[0]);
+    td_bind_take_memory(L, lua_gettop(L), memory, &box->own);
+    lua_setiuservalue(L, -2, MEMORY);
+  }
+  return memory;
+}
+
 /* s:build {target =, ..}, of a kernel or schedule at slot 1. */
 static int l_build(lua_State *L) {
   lua_settop(L, 2);
@@ -185,7 +205,8 @@ static int l_build(lua_State *L) {
   lua_getiuservalue(L, 1, TD_UNIT_STORE);
   lua_setiuservalue(L, -2, STORE);
   const char **value = td_bind_option_values(L, 2, box->arena, x->option, x->noption);
-  TdModule *m = td_build_new(box->arena, p, x, value, &d);
+  TdOffchip *memory = take_memory(L, box, x);
+  TdModule *m = td_build_new(box->arena, p, x, value, memory, &d);
   if (!m) return td_bind_raise(L, &d);
   box->module = m;
   td_bind_account(L);
@@ -325,6 +346,8 @@ static int l_call(lua_State *L) {
   TdDiag d = td_bind_diag(a);
   const TdUnit *u = td_prog_root(box->prog);
   const TdCallArg *arg = collect(L, a, box->prog, 2);
+  lua_getiuservalue(L, 1, MEMORY);
+  box->own = (TdBindMemory){L, lua_gettop(L)};
   if (!td_build_call(box->module, arg, &d)) return td_bind_raise(L, &d);
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].port) td_bind_return_tokens(L, port_type(L, u, i), arg[i].port, 2 + (int)i);

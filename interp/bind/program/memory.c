@@ -47,7 +47,8 @@ static int64_t own_request(void *state, const TdOffchipAsk *ask) {
   TdBindMemory *b = state;
   lua_State *L = b->L;
   push_own(b, "request");
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
+  td_bind_set_integer(L, "id", ask->id);
   td_bind_set_integer(L, "port", ask->port);
   td_bind_set_integer(L, "cycle", ask->cycle);
   td_bind_set_integer(L, "address", ask->address);
@@ -66,12 +67,12 @@ static int64_t own_cycles(void *state, int64_t until) {
   return t < 0 || t > until ? until : t;
 }
 
-static bool own_answer(void *state, int64_t *port, int64_t *cycle) {
+static bool own_answer(void *state, int64_t *id, int64_t *cycle) {
   TdBindMemory *b = state;
   if (!push_own(b, "answer")) return false;
   lua_call(b->L, 1, 2);
+  *id = lua_tointeger(b->L, -2);
   *cycle = take_cycle(b, "answer", 0);
-  *port = lua_tointeger(b->L, -1);
   lua_pop(b->L, 1);
   return *cycle >= 0;
 }
@@ -94,18 +95,19 @@ static const TdOffchipModel own = {.name = "own",
 
 static const TdOffchipModel *find_model(lua_State *L, const char *name) {
   const TdOffchipModel *m = td_offchip_find(name);
+  if (m) return m;
   TdText all = td_text_new(td_bind_arena(L));
   for (size_t i = 0; td_offchip_models[i]; i++)
     td_text_putf(&all, "%s%s", i ? ", " : "", td_offchip_models[i]->name);
-  if (!m)
-    td_bind_fail(L, "option-value", "there is no memory '%s' (%s)", name, td_text_str(&all));
-  return m;
+  td_bind_fail(L, "option-value", "there is no memory '%s' (%s)", name, td_text_str(&all));
+  return NULL;
 }
 
 /* Takes field k of the table at idx, if it is there. */
 static void take_field(lua_State *L, int idx, TdOffchip *o, int k) {
   const char *name = td_offchip_fields[k].name;
-  int64_t least = k == TD_OFFCHIP_LATENCY || k == TD_OFFCHIP_STARTUP || k == TD_OFFCHIP_REFI ? 0 : 1;
+  int64_t least =
+      k == TD_OFFCHIP_LATENCY || k == TD_OFFCHIP_STARTUP || k == TD_OFFCHIP_REFI ? 0 : 1;
   if (lua_getfield(L, idx, name) == LUA_TNIL) {
     lua_pop(L, 1);
     return;
@@ -150,12 +152,15 @@ void td_bind_take_memory(lua_State *L, int idx, TdOffchip *o, TdBindMemory *b) {
   bool later = has_function(L, idx, "cycles"), tells = has_function(L, idx, "answer");
   if (!mine && (later || tells || has_function(L, idx, "reset")))
     td_bind_fail(L, "option-value", "memory: a memory of your own has a function 'request'");
-  if (later != tells)
-    td_bind_fail(L, "option-value", "memory: 'cycles' and 'answer' go together");
+  if (later != tells) td_bind_fail(L, "option-value", "memory: 'cycles' and 'answer' go together");
   if (!mine) check_names(L, idx);
   const char *model = td_bind_opt_string(L, idx, "model");
   *o = td_offchip_of(mine ? &own : model ? find_model(L, model) : was);
   for (int k = 0; !mine && k < TD_OFFCHIP_NFIELDS; k++) take_field(L, idx, o, k);
   o->own = mine ? b : NULL;
+  int64_t rest = o->field[TD_OFFCHIP_RFC] + o->field[TD_OFFCHIP_RP] + o->field[TD_OFFCHIP_RCD];
+  if (o->field[TD_OFFCHIP_REFI] && o->field[TD_OFFCHIP_REFI] <= rest + o->field[TD_OFFCHIP_RAS])
+    td_bind_fail(L, "option-value",
+                 "memory: between refreshes, 'refi', there is no time for a row");
   *b = (TdBindMemory){L, lua_absindex(L, idx)};
 }

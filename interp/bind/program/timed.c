@@ -89,6 +89,16 @@ static void push_fire(lua_State *L, const TdTimed *t) {
   lua_setfield(L, -2, "fire");
 }
 
+/* Adds what a memory was asked. */
+static void push_memory(lua_State *L, const TdTimedMemory *m) {
+  if (!m->model) return;
+  lua_createtable(L, 0, 3);
+  td_bind_set_string(L, "model", m->model);
+  td_bind_set_integer(L, "requests", m->requests);
+  td_bind_set_integer(L, "bytes", m->bytes);
+  lua_setfield(L, -2, "memory");
+}
+
 void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   TdText text = td_text_new(td_bind_arena(L));
   lua_createtable(L, 0, 9);
@@ -99,6 +109,7 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   td_bind_set_integer(L, "drain", t->drain);
   td_bind_set_string(L, "device", t->target);
   push_fire(L, t);
+  push_memory(L, &t->memory);
   lua_createtable(L, (int)t->ntask, (int)t->ntask);
   for (size_t i = 0; i < t->ntask; i++) {
     push_task(L, t, &t->task[i]);

@@ -8,6 +8,7 @@
 #include "bind/program/unit.h"
 #include "bind/value/tensor.h"
 #include "drive/build.h"
+#include "eval/time/offchip.h"
 #include "rewrite/prim.h"
 #include "step/stp_kind.h"
 
@@ -318,6 +319,9 @@ static bool complete_build(const TdBefore *b, const TdCallAround *c, TdPromptIte
       if (!b->in_string && c->wants_key) add(out, o->name, o->help);
       if (b->in_string && strcmp(key, o->name) == 0 && o->kind == TD_OPTION_WORD)
         td_complete_add_words(out, o->initial, "|", o->help);
+      for (size_t k = 0; o->kind == TD_OPTION_MEMORY && td_offchip_models[k]; k++)
+        if (b->in_string && strcmp(key, o->name) == 0)
+          add(out, td_offchip_models[k]->name, td_offchip_models[k]->help);
     }
   }
   return b->in_string || out->list.n;

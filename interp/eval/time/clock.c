@@ -98,6 +98,7 @@ static void ran(TdClock *c, const TdTime *t, int64_t n) {
 /* Begins straight code, or a pipeline without an iteration. */
 static void begin(TdClock *c, const TdTime *leaf) {
   c->leaf = leaf;
+  if (c->asker) c->asker->epoch++;
   c->base = c->now;
   c->done = later(c->done, c->now - 1);
   c->firing = c->event = 0;
@@ -219,6 +220,7 @@ void td_clock_iterate(TdClock *c, const TdTime *loop, uint64_t n) {
     c->base += loop->ii;
   }
   c->iteration++;
+  if (c->asker) c->asker->epoch++;
   c->firing = c->event = 0;
   ran(c, loop, 1);
 }
@@ -261,6 +263,37 @@ static void note_sync(TdClock *c, TdDeed d) {
   if (!d.wire || !keeps(c->keep)) return;
   d.local = td_clock_close(c) - c->stalled - c->away;
   td_vec_push(c->arena, &c->deed, d);
+}
+
+bool td_clock_is_met(const TdClock *c, size_t access) {
+  return access < c->asker->met.n && c->asker->met.at[access] == c->asker->epoch;
+}
+
+/* The task's port for reads or writes of an argument. */
+static TdClockPort *port_of(TdClock *c, const void *of, bool write) {
+  TdClockAsker *k = c->asker;
+  for (size_t i = 0; i < k->port.n; i++)
+    if (k->port.at[i].of == of && k->port.at[i].write == write) return &k->port.at[i];
+  td_vec_push(c->arena, &k->port, ((TdClockPort){of, write, (*k->ports)++, -1, 0}));
+  return &k->port.at[k->port.n - 1];
+}
+
+void td_clock_ask(TdClock *c, size_t access, const void *of, int64_t address) {
+  TdClockAsker *k = c->asker;
+  const TdTouchTime *a = &((const TdTime *)c->leaf)->access[access];
+  TdClockPort *p = port_of(c, of, a->write);
+  int64_t local = c->base - c->stalled - c->away + a->cycle, line = address / k->request;
+  while (k->met.n <= access) td_vec_push(c->arena, &k->met, -1);
+  k->met.at[access] = k->epoch;
+  if (p->line != line && keeps(c->keep)) {
+    p->line = line;
+    p->ask = k->asks++;
+    int64_t plus = 2 * p->ask + a->write;
+    td_vec_push(c->arena, &c->deed, ((TdDeed){local, p->number, TD_DOES_ASK, line, plus}));
+  }
+  if (!a->write && keeps(c->keep))
+    td_vec_push(c->arena, &c->deed,
+                ((TdDeed){local + a->wait, p->number, TD_DOES_ANSWER, p->ask, a->wait > 0}));
 }
 
 void td_clock_signal(TdClock *c, int64_t sync) {

@@ -46,11 +46,13 @@ typedef enum {
   TD_DOES_PUT,
   TD_DOES_PASS,
   TD_DOES_FREE,
+  TD_DOES_ASK,    /* asks the memory for line n, as ask number `plus` / 2; odd: it writes */
+  TD_DOES_ANSWER, /* what ask number n of the task reads is needed; `plus`: a cycle after */
   TD_DOES_SIGNAL, /* something is reached that tasks wait for: part of an allreduce, a call */
   TD_DOES_WAIT    /* .. `n` times, and then `plus` cycles more */
 } TdDoes;
 typedef struct TdDeed {
-  int64_t local, wire; /* wire: for SIGNAL and WAIT the number of what is reached */
+  int64_t local, wire; /* wire: for SIGNAL and WAIT the number of what is reached, ASK: the port */
   TdDoes does;         /* HOLD: a get that keeps the buffer; PASS: a put of a slot */
   int64_t n, plus;
 } TdDeed;
@@ -114,6 +116,23 @@ typedef enum { TD_FIRING_IDLE, TD_FIRING_GETS, TD_FIRING_PUTS } TdFiringPhase;
   X(int64_t *waiting) /* how often each firing took place, and the ends of the last ones */        \
   X(int64_t *ran)     /* how often each TdTimes.worker took place, by its number; or NULL */
 
+/* A task's port of an argument: the line that it asked for last, and by which ask. */
+typedef struct TdClockPort {
+  const void *of;
+  bool write;
+  int64_t number, line, ask;
+} TdClockPort;
+
+/* What a task asks a memory off the chip for. */
+typedef struct TdClockAsker {
+  int64_t request; /* bytes of a line */
+  int64_t *ports;  /* of all tasks, counted */
+  TD_VEC(TdClockPort) port;
+  int64_t asks;
+  int64_t epoch;       /* of the piece of the schedule that runs */
+  TD_VEC(int64_t) met; /* by access: the epoch in which it took place */
+} TdClockAsker;
+
 /* The clock of a task. */
 typedef struct TdClock {
 #define X(field) field;
@@ -131,7 +150,8 @@ typedef struct TdClock {
   TD_VEC(TdTimedWait) wait;
   TD_VEC(TdDeed) deed;
   bool called;
-  TdKeep *keep; /* NULL: nothing */
+  TdKeep *keep;        /* NULL: nothing */
+  TdClockAsker *asker; /* NULL: memory takes the cycles of the schedule */
   int64_t stalled, multipliers;
   int64_t starts; /* when the first multiplication begins, for all that is known; or TD_LONG_AGO */
 } TdClock;
@@ -164,6 +184,9 @@ void td_clock_await(TdClock *c, int64_t cycle, bool stalls);
  * after n have. 0: nothing. */
 void td_clock_signal(TdClock *c, int64_t sync);
 void td_clock_wait(TdClock *c, int64_t sync, int64_t n, int64_t plus);
+/* Access number `access` of what runs takes place, of an address of argument `of`. */
+bool td_clock_is_met(const TdClock *c, size_t access);
+void td_clock_ask(TdClock *c, size_t access, const void *of, int64_t address);
 /* Ends the firing at hand; charges cycles to a cause. */
 void td_clock_settle(TdClock *c);
 void td_clock_charge(TdClock *c, int64_t from, int64_t cycles, int64_t cause);

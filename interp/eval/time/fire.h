@@ -6,6 +6,7 @@
 #define TD_EVAL_TIME_FIRE_H
 
 #include "eval/time/clock.h"
+#include "eval/time/offchip.h"
 
 /* The cycles in which a stream moved its tokens by this contract. */
 typedef struct TdFireLine {
@@ -13,9 +14,28 @@ typedef struct TdFireLine {
   size_t nput, ngot;
 } TdFireLine;
 
-/* What n tasks do by the deeds of their clocks, on wires by number. The cycles of a run that ends,
- * or who waits for ever, for which stream; line[i] (or NULL) what wire i did until then. */
-TdTimedFire td_fire(TdArena *a, const TdClock *const *task, size_t n, const TdWire *const *wire,
-                    size_t nwire, TdFireLine *line);
+/* When a task ended by it, and what it waited for. */
+typedef struct TdFireTask {
+  int64_t end, stalled;
+  TD_VEC(TdTimedStall) stall;
+  TD_VEC(TdTimedWait) wait;
+} TdFireTask;
+
+/* A run: what n tasks do by the deeds of their clocks, on wires by number, and the memory that they
+ * ask (or NULL). */
+typedef struct TdFireRun {
+  const TdClock *const *task;
+  size_t n;
+  const TdWire *const *wire;
+  size_t nwire;
+  const TdOffchip *memory;
+  /* Filled, where they are not NULL: what each wire did, and each task. */
+  TdFireLine *line;
+  TdFireTask *told;
+  int64_t requests; /* filled: of the memory */
+} TdFireRun;
+
+/* The cycles of a run that ends, or who waits for ever, for which stream. */
+TdTimedFire td_fire(TdArena *a, TdFireRun *run);
 
 #endif

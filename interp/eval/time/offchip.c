@@ -102,17 +102,17 @@ static const TdOffchipModel slots = {
     .request = slots_request,
     .alone = slots_alone};
 
-static const TdOffchipModel queue = {
-    .name = "queue",
-    .help = "a queue for each channel, whatever the address",
-    .has = HAS(CHANNELS) | HAS(REQUEST) | HAS(LATENCY) | HAS(INTERVAL) | HAS(STARTUP),
-    .initial = {[TD_OFFCHIP_CHANNELS] = 32,
-                [TD_OFFCHIP_REQUEST] = 64,
-                [TD_OFFCHIP_LATENCY] = 2,
-                [TD_OFFCHIP_INTERVAL] = 2,
-                [TD_OFFCHIP_STARTUP] = 14},
-    .open = queue_open,
-    .request = queue_request,
-    .alone = queue_alone};
+static const TdOffchipModel queue = {.name = "queue",
+                                     .help = "a queue for each channel, whatever the address",
+                                     .has = HAS(CHANNELS) | HAS(REQUEST) | HAS(LATENCY) |
+                                            HAS(INTERVAL) | HAS(STARTUP),
+                                     .initial = {[TD_OFFCHIP_CHANNELS] = 32,
+                                                 [TD_OFFCHIP_REQUEST] = 64,
+                                                 [TD_OFFCHIP_LATENCY] = 2,
+                                                 [TD_OFFCHIP_INTERVAL] = 2,
+                                                 [TD_OFFCHIP_STARTUP] = 14},
+                                     .open = queue_open,
+                                     .request = queue_request,
+                                     .alone = queue_alone};
 
 const TdOffchipModel *const td_offchip_models[] = {&slots, &queue, &td_offchip_banks, NULL};

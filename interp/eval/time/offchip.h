@@ -9,9 +9,10 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-/* n requests that a port hands over in one cycle, for the lines from an address on. */
+/* n requests that a port hands over in one cycle, for the lines from an address on; by `id` the
+ * answer is known, which is that of the last of them. */
 typedef struct TdOffchipAsk {
-  int64_t port, cycle, address, n;
+  int64_t id, port, cycle, address, n;
   bool write;
 } TdOffchipAsk;
 
@@ -73,7 +74,7 @@ typedef struct TdOffchipModel {
    * requests are all answered at once. */
   int64_t (*cycles)(void *state, int64_t until);
   /* The next answer that nobody was told of: whose, and its cycle; false: none. */
-  bool (*answer)(void *state, int64_t *port, int64_t *cycle);
+  bool (*answer)(void *state, int64_t *id, int64_t *cycle);
   /* Whether answers do not depend on what other ports ask. */
   bool (*alone)(const TdOffchip *o);
 } TdOffchipModel;

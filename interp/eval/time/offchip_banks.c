@@ -18,7 +18,7 @@ typedef struct Want {
 } Want;
 
 typedef struct Bank {
-  int64_t row, hits; /* open row, or -1; requests that overtook an older one */
+  int64_t row, hits;             /* open row, or -1; requests that overtook an older one */
   int64_t act, pre, read, write; /* from when on each command may be */
   TD_VEC(Want) want;             /* in order of age, from `first` on */
   size_t first;
@@ -43,7 +43,7 @@ typedef struct Half {
 } Half;
 
 typedef struct Ask {
-  int64_t port, left, at;
+  int64_t id, left, at;
 } Ask;
 
 typedef struct Banks {
@@ -240,7 +240,7 @@ static int64_t banks_request(void *state, const TdOffchipAsk *ask) {
   Banks *s = state;
   int64_t line = ask->address / field(s, TD_OFFCHIP_REQUEST);
   uint32_t number = (uint32_t)s->ask.n;
-  td_vec_push(s->arena, &s->ask, ((Ask){.port = ask->port, .left = ask->n}));
+  td_vec_push(s->arena, &s->ask, ((Ask){.id = ask->id, .left = ask->n}));
   for (int64_t i = 0; i < ask->n; i++) {
     int64_t x = line + i, channel = x % field(s, TD_OFFCHIP_CHANNELS);
     x = x / field(s, TD_OFFCHIP_CHANNELS) / field(s, TD_OFFCHIP_LINES);
@@ -259,14 +259,14 @@ static int64_t banks_request(void *state, const TdOffchipAsk *ask) {
   return -1;
 }
 
-static bool banks_answer(void *state, int64_t *port, int64_t *cycle) {
+static bool banks_answer(void *state, int64_t *id, int64_t *cycle) {
   Banks *s = state;
   if (s->told == s->done.n) {
     s->told = s->done.n = 0;
     return false;
   }
   const Ask *a = &s->ask.at[s->done.at[s->told++]];
-  *port = a->port;
+  *id = a->id;
   *cycle = a->at;
   return true;
 }

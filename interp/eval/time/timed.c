@@ -10,7 +10,42 @@ void td_timed_task(TdMachine *m, TdTask *t) {
   t->clock->arena = m->arena;
   t->clock->keep = m->options->keep;
   td_clock_work(t->clock, m->options->times);
+  if (m->options->memory) {
+    t->clock->asker = TD_NEW(m->arena, TdClockAsker);
+    *t->clock->asker = (TdClockAsker){.request = m->options->memory->field[TD_OFFCHIP_REQUEST],
+                                      .ports = &m->ports};
+  }
   td_vec_push(m->arena, &m->clocked, t);
+}
+
+enum { ALIGNED = 4096 };
+
+void td_timed_place(TdMachine *m, TdMemory *x) {
+  if (!m->options->memory) return;
+  x->outside = true;
+  x->place = m->place;
+  m->place += (x->count * (int64_t)td_type_bytes(x->elem) + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Whether parameter sym of a unit that t runs is x. */
+static bool is_of(const TdTask *t, TdSym sym, const TdMemory *x) {
+  for (const TdFrame *f = t->frame; f; f = f->up) {
+    uint32_t slot = f->plan->slot[sym->id];
+    if (slot) return f->slot[slot - 1].view && f->slot[slot - 1].view->memory == x;
+    if (f == t->base) return false;
+  }
+  return false;
+}
+
+void td_timed_access(TdTask *t, const TdMemory *x, int64_t offset, bool write) {
+  const TdTime *leaf = t->clock ? t->clock->leaf : NULL;
+  for (size_t i = 0; leaf && i < leaf->naccess; i++) {
+    const TdTouchTime *a = &leaf->access[i];
+    if (a->stmt != t->doing || a->write != write || td_clock_is_met(t->clock, i)) continue;
+    if (!is_of(t, a->sym, x)) continue;
+    td_clock_ask(t->clock, i, x, x->place + offset * (int64_t)td_type_bytes(x->elem));
+    return;
+  }
 }
 
 int64_t td_timed_sync(TdMachine *m) {
@@ -49,13 +84,50 @@ static TdTimedStream stream_of(const TdMachine *m, const TdChannel *c) {
   return out;
 }
 
-/* The other contract, where everything that happened is known. */
-static TdTimedFire fire_of(const TdMachine *m) {
-  const TdClock **task = TD_NEWN(m->arena, const TdClock *, m->clocked.n);
+/* Most tokens in a stream at the end of a cycle. */
+static int64_t most_of(const TdFireLine *l) {
+  int64_t most = 0;
+  size_t got = 0;
+  for (size_t k = 0; k < l->nput; k++) {
+    while (got < l->ngot && l->got[got] <= l->put[k]) got++;
+    int64_t held = (int64_t)(k + 1) - (int64_t)got;
+    if (held > most) most = held;
+  }
+  return most;
+}
+
+/* The other contract, where everything that happened is known. With a memory the whole report is of
+ * it. */
+static void fire(const TdMachine *m, TdTimed *out, TdTimedTask *task, TdTimedStream *stream) {
+  const TdClock **clock = TD_NEWN(m->arena, const TdClock *, m->clocked.n);
   const TdWire **wire = TD_NEWN(m->arena, const TdWire *, m->channel.n);
-  for (size_t i = 0; i < m->clocked.n; i++) task[i] = m->clocked.at[i]->clock;
+  const TdOffchip *memory = m->options->memory;
+  for (size_t i = 0; i < m->clocked.n; i++) clock[i] = m->clocked.at[i]->clock;
   for (size_t i = 0; i < m->channel.n; i++) wire[i] = m->channel.at[i]->wire;
-  return td_fire(m->arena, task, m->clocked.n, wire, m->channel.n, NULL);
+  TdFireRun run = {clock, m->clocked.n, wire, m->channel.n, memory, NULL, NULL, 0};
+  if (memory) {
+    run.line = TD_NEWN(m->arena, TdFireLine, m->channel.n);
+    run.told = TD_NEWN(m->arena, TdFireTask, m->clocked.n);
+  }
+  out->fire = td_fire(m->arena, &run);
+  if (!memory) return;
+  for (size_t i = 0; i < m->clocked.n; i++) {
+    task[i].end = run.told[i].end;
+    task[i].stalled = run.told[i].stalled;
+    task[i].stall = run.told[i].stall.at;
+    task[i].nstall = run.told[i].stall.n;
+    task[i].wait = run.told[i].wait.at;
+    task[i].nwait = run.told[i].wait.n;
+  }
+  for (size_t i = 0; i < m->channel.n; i++) {
+    stream[i].put = run.line[i].put;
+    stream[i].got = run.line[i].got;
+    stream[i].nput = run.line[i].nput;
+    stream[i].ngot = run.line[i].ngot;
+    if (!wire[i]->outside && !wire[i]->block) stream[i].most = most_of(&run.line[i]);
+  }
+  int64_t bytes = run.requests * memory->field[TD_OFFCHIP_REQUEST];
+  out->memory = (TdTimedMemory){memory->model->name, run.requests, bytes};
 }
 
 const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
@@ -77,7 +149,7 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
                    .stream = stream,
                    .nstream = m->channel.n,
                    .kept = m->options->keep && m->options->keep->left >= 0};
-  if (out->kept) out->fire = fire_of(m);
+  if (out->kept) fire(m, out, task, stream);
   td_timed_sum(out);
   return out;
 }

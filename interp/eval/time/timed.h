@@ -61,6 +61,12 @@ typedef struct TdTimedFire {
   TdStall why;
 } TdTimedFire;
 
+/* What a memory off the chip was asked; NULL model: it took the cycles of the schedule. */
+typedef struct TdTimedMemory {
+  const char *model;
+  int64_t requests, bytes;
+} TdTimedMemory;
+
 typedef struct TdTimed {
   const char *design, *target;
   int64_t cycles;
@@ -74,6 +80,7 @@ typedef struct TdTimed {
   const char *const *kind; /* of work (TdTimes) */
   size_t nkind;
   TdTimedFire fire;
+  TdTimedMemory memory;
   bool kept;    /* waits and the cycles of tokens */
   uint64_t run; /* number of the run, of the program's runs with a clock */
 } TdTimed;

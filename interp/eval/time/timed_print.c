@@ -121,6 +121,9 @@ void td_timed_print(TdText *out, const TdTimed *t) {
   if (could && t->ntask > 1)
     td_text_putf(out, ", fill %lld, drain %lld", (long long)t->fill, (long long)t->drain);
   td_text_putc(out, '\n');
+  if (t->memory.model)
+    td_text_putf(out, "memory: %s, %lld requests, %lld bytes\n", t->memory.model,
+                 (long long)t->memory.requests, (long long)t->memory.bytes);
   put_tasks(out, t);
   if (t->nstream) put_streams(out, t);
 }
