@@ -52,12 +52,12 @@ static bool slots_alone(const TdOffchip *o) {
 
 /* ---- a queue for each channel ---- */
 
-/* Request i of a cycle goes to the channel i(i + 1) / 2 after the first, which moves on by their
- * number; addresses do not matter. A channel serves one request each interval. */
+/* Request i of a cycle goes i channels after the one before it, the next cycle's first as many after
+ * the last as there were; addresses do not matter. A channel serves one request each interval. */
 typedef struct Queue {
   const int64_t *field;
   int64_t *free; /* by channel: when it may serve the next */
-  int64_t now, n, first, at;
+  int64_t now, n, at; /* of the cycle at hand: requests so far, the last one's channel */
 } Queue;
 
 static void *queue_open(TdArena *a, const TdOffchip *o) {
@@ -74,7 +74,7 @@ static int64_t queue_request(void *state, const TdOffchipAsk *ask) {
   if (!channels) return last + after;
   if (ask->cycle != q->now) {
     q->now = ask->cycle;
-    q->at = q->first = (q->first + q->n) % channels;
+    q->at = (q->at + q->n) % channels;
     q->n = 0;
   }
   for (int64_t i = 0; i < ask->n; i++) {

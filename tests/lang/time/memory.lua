@@ -4,18 +4,17 @@ local t = require "tap"
 local tide, step = require "tide", require "tide.step"
 local f32, fn = tide.f32, step.fn
 
--- The artifact's queue in Lua: request i of a cycle goes to the channel i(i + 1) / 2 after the first.
+-- The artifact's queue in Lua: request i of a cycle goes i channels after the one before it.
 local function queue(o)
   local m = { channels = o.channels or 32, latency = 2, interval = 2, startup = 14, log = {} }
   function m.reset(q)
-    q.free, q.now, q.first, q.n, q.at = {}, -1, 0, 0, 0
+    q.free, q.now, q.n, q.at = {}, -1, 0, 0
   end
   function m.request(q, r)
     local last = 0
     q.log[#q.log + 1] = r
     if r.cycle ~= q.now then
-      q.now, q.first, q.n = r.cycle, (q.first + q.n) % q.channels, 0
-      q.at = q.first
+      q.now, q.at, q.n = r.cycle, (q.at + q.n) % q.channels, 0
     end
     for _ = 1, r.requests do
       q.at, q.n = (q.at + q.n) % q.channels, q.n + 1
@@ -173,6 +172,28 @@ t.test("a design: tasks share what answers", function()
     t.ok(ports[0] and ports[1] and ports[2], "a port for each argument of a task")
     t.ok(run { model = "banks", channels = 1 }.cycles > a.streams.z.tokens, "banks")
   end
+end)
+
+t.test("the queue in closed form", function()
+  -- One load of n requests, `ports` a cycle, no channel busy: the last answer comes ceil(n / ports) + 18 cycles later.
+  for _, ports in ipairs { 1, 2, 4 } do
+    for _, rows in ipairs { 1, 3, 8 } do
+      local g = step.graph(function() step.load(f32[rows][64], { tile = { rows, 64 }, ports = ports }):sink() end)
+      local r = g:simulate { memory = { channels = 1 << 10 } }
+      t.eq(r.tasks.load.last + 1, (rows * 4 + ports - 1) // ports + 18)
+    end
+  end
+  -- Five channels: the one of the last request of each hand-over.
+  local log = {}
+  local q = queue { channels = 5 }
+  q.reset(q)
+  local places = { { 1, 4 }, { 1, 3 }, { 2, 2 }, { 5, 1 } }
+  for k, x in ipairs(places) do
+    q:request { cycle = x[1], requests = x[2] }
+    log[k] = q.at
+  end
+  -- Cycle 1: 0, 1, 3, 6 = 1, then 5 = 0, 5 = 0, 6 = 1. Cycle 2 begins 7 on: 8 = 3, then 4. Cycle 5 begins 2 on: 1.
+  t.eq(log, { 1, 1, 4, 1 })
 end)
 
 t.test("banks: an open row, a closed one, one that is in the way, a refresh", function()
