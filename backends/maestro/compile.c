@@ -239,8 +239,7 @@ static bool check_ends(Compile *c) {
   const TdExpr *e = n->post;
   while (e != n->post_acc && e->kind == TD_EXPR_CAST && e->type == n->acc) e = e->kid[0];
   if (e == n->post_acc) return true;
-  const char *why = td_maestro_scale_read(n, &c->j->work.scale);
-  if (why) return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
+  if (!td_maestro_scale_read(n, c->j->spatial[1], c->s->array.n, &c->j->work, c->d)) return false;
   c->j->work.quantised = true;
   return true;
 }

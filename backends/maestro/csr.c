@@ -83,27 +83,44 @@ const TdMaestroCsrs *td_maestro_csr_map(const TdMaestroSystem *s, TdArena *a) {
   return out;
 }
 
-static const char *const work_names[] = {
-#define TD_MAESTRO_WORK(name, value, summary) name,
-#include "backends/maestro/work.def"
-};
+enum { EACH = 256 }; /* a register of the array is number kind * EACH + k */
+
+/* Four shifts in a word, from column 4 k on. */
+static int64_t shifts_of(const TdMaestroWork *w, int64_t k) {
+  int64_t x = 0;
+  for (int i = 0; i < 4; i++) x |= (w->column[4 * k + i].shift & 255) << (8 * i);
+  return x;
+}
+
+/* The registers of one kind: one, or `count` with numbers. */
+static void put_work(Map *m, int64_t kind, const char *name, int64_t count) {
+  int64_t first = m->out->n ? m->out->at[0].number : 0;
+  for (int64_t k = 0; k < (count ? count : 1); k++) {
+    TdMaestroCsr r = {name, -1, TD_MAESTRO_CSR_WORK, kind * EACH + k, 0};
+    if (count) r.name = td_text_fmt(m->arena, "%s%lld", name, (long long)k);
+    r.number = m->out->n
+                   ? first + (int64_t)m->out->n
+                   : TD_MAESTRO_CSR_FIRST + (int64_t)td_maestro_csr_map(m->system, m->arena)->n + 2;
+    td_vec_push(m->arena, m->out, r);
+  }
+}
 
 const TdMaestroCsrs *td_maestro_csr_extra(const TdMaestroSystem *s, TdArena *a) {
   TdMaestroCsrs *out = TD_NEW(a, TdMaestroCsrs);
-  int64_t first = TD_MAESTRO_CSR_FIRST + (int64_t)td_maestro_csr_map(s, a)->n + 2;
-  for (size_t i = 0; i < sizeof work_names / sizeof *work_names; i++) {
-    TdMaestroCsr r = {work_names[i], -1, TD_MAESTRO_CSR_WORK, (int64_t)i, first + (int64_t)i};
-    td_vec_push(a, out, r);
-  }
+  Map m = {.system = s, .arena = a, .out = out};
+  int64_t kind = 0;
+#define TD_MAESTRO_WORK(name, count, value, summary) put_work(&m, kind++, name, count);
+#include "backends/maestro/work.def"
   return out;
 }
 
 uint32_t td_maestro_csr_work(const TdMaestroWork *w, const TdMaestroCsr *r) {
+  int64_t k = r->index % EACH;
   const int64_t value[] = {
-#define TD_MAESTRO_WORK(name, value, summary) value,
+#define TD_MAESTRO_WORK(name, count, value, summary) value,
 #include "backends/maestro/work.def"
   };
-  return (uint32_t)value[r->index];
+  return (uint32_t)value[r->index / EACH];
 }
 
 /* The word of a mask, the most significant one first. */

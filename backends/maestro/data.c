@@ -185,7 +185,8 @@ static void end_tile(Data *m) {
   for (int64_t i = 0; i < n; i++) {
     uint64_t v = td_num_wrap(t, m->sum[i]);
     if (small)
-      x->word[i] = (uint8_t)td_maestro_scale_of(&m->j->work.scale, (int64_t)v);
+      x->word[i] = (uint8_t)td_maestro_scale_of(
+          &m->j->work.scale, m->j->work.column[i % m->j->system->array.n], (int64_t)v);
     else
       td_num_store(t, x->word + (size_t)i * td_type_bytes(t), v);
   }

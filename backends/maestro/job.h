@@ -120,13 +120,15 @@ bool td_maestro_map_stream(TdMaestroJob *j, int role, TdMaestroPattern *p, TdAre
 /* path.c: a nest that moves words: its reader, writer, extensions, registers. */
 bool td_maestro_path_compile(TdMaestroJob *j, const TdMaestroAsk *ask, TdArena *a, TdDiag *d);
 
-/* scale.c: the quantiser that what is stored asks for; NULL, or why it is none. */
-const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s);
+/* scale.c: the quantiser that what is stored asks for, with a multiplier and shift for each of
+ * `columns` columns, of which loop `across` is; false with d filled. */
+bool td_maestro_scale_read(const TdMaestroNest *n, int across, int64_t columns, TdMaestroWork *w,
+                           TdDiag *d);
 /* The registers of rescale_down for which it makes e of `value`; false: none are. */
 bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *value,
                                 int64_t *reg);
 /* What it makes of a sum. */
-uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum);
+uint64_t td_maestro_scale_of(const TdMaestroScale *s, TdMaestroColumn c, int64_t sum);
 
 /* data.c: runs a job on the tensors of the kernel's parameters. */
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d);

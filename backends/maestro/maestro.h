@@ -16,7 +16,8 @@ enum {
   TD_MAESTRO_LATENCY = 4,
   TD_MAESTRO_MODES = 8,
   TD_MAESTRO_EXTS = 6,
-  TD_MAESTRO_ARGS = 4 /* of an extension, and its registers */
+  TD_MAESTRO_COLUMNS = 64, /* of an array, each with a multiplier of the quantiser */
+  TD_MAESTRO_ARGS = 4      /* of an extension, and its registers */
 };
 
 /* ---- the system, fixed when it is designed ---- */
@@ -122,13 +123,19 @@ typedef struct TdMaestroScale {
   int64_t zp_in, mult, shift, zp_out, lo, hi;
 } TdMaestroScale;
 
+/* What the quantiser multiplies a column of results by, and how far it shifts it. */
+typedef struct TdMaestroColumn {
+  int64_t mult, shift;
+} TdMaestroColumn;
+
 /* What the array does: `steps` products for each of `tiles` results. */
 typedef struct TdMaestroWork {
   int64_t steps, tiles;
   bool with_c, quantised;
   TdMaestroScale scale; /* if quantised */
-  bool path;            /* words go from a reader to a writer, past the array */
-  int from, to;         /* those two */
+  TdMaestroColumn column[TD_MAESTRO_COLUMNS];
+  bool path;    /* words go from a reader to a writer, past the array */
+  int from, to; /* those two */
 } TdMaestroWork;
 
 /* agu.c: address generation, by the two counters of each dimension. */

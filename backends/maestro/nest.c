@@ -100,6 +100,8 @@ static bool read_loops(Reader *r) {
     n->loop[n->nloop++] = (TdMaestroLoop){.name = s->sym->name,
                                           .sym = s->sym,
                                           .loc = s->loc,
+                                          .lo = lo,
+                                          .step = s->step,
                                           .extent = (hi - lo + s->step - 1) / s->step};
   }
   return true;
@@ -403,5 +405,8 @@ void td_maestro_nest_cut(TdMaestroNest *n, const TdMaestroPart *part) {
   if (part->sums) n->init = n->result;
   TdMaestroOperand *all[] = {&n->factor[0], &n->factor[1], &n->init, &n->result};
   for (int i = 0; i < 4; i++) cut_operand(all[i], n, part);
-  for (int l = 0; l < n->nloop; l++) n->loop[l].extent = part->n[l];
+  for (int l = 0; l < n->nloop; l++) {
+    n->loop[l].extent = part->n[l];
+    n->loop[l].lo += n->loop[l].step * part->lo[l];
+  }
 }

@@ -11,8 +11,8 @@ enum { TD_MAESTRO_NEST_LOOPS = 16 };
 typedef struct TdMaestroLoop {
   const char *name;
   TdSym sym;
-  int64_t extent;
-  bool reduces; /* it adds to the same result */
+  int64_t extent, lo, step; /* lo, step: of the variable in the kernel */
+  bool reduces;             /* it adds to the same result */
   TdLoc loc;
 } TdMaestroLoop;
 

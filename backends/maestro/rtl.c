@@ -149,40 +149,6 @@ static void connect_memory(Top *t, int i, TdVlItem *x) {
 
 /* ---- extensions ---- */
 
-/* The parameters of an extension's module; its name. */
-static const char *ext_module(Top *t, const TdMaestroExt *x, TdVlItem *i) {
-  TdVlModule *m = t->m;
-  td_vtree_param(m, i, "IN", x->in);
-  td_vtree_param(m, i, "OUT", x->out);
-  switch (x->kind) {
-  case TD_MAESTRO_EXT_TRANSPOSE:
-    td_vtree_param(m, i, "ROWS", x->arg[0]);
-    td_vtree_param(m, i, "COLS", x->arg[1]);
-    td_vtree_param(m, i, "E", x->type->w);
-    return "tide_dm_transpose";
-  case TD_MAESTRO_EXT_BROADCAST:
-    td_vtree_param(m, i, "FROM", x->arg[0]);
-    td_vtree_param(m, i, "TO", x->arg[1]);
-    return "tide_dm_broadcast";
-  case TD_MAESTRO_EXT_MEMSET: return "tide_dm_memset";
-  case TD_MAESTRO_EXT_INT4: return "tide_dm_int4_to_int8";
-  case TD_MAESTRO_EXT_MAXPOOL:
-  case TD_MAESTRO_EXT_ADD:
-  case TD_MAESTRO_EXT_ADD_WIDE:
-    td_vtree_param(m, i, "E", x->type->w);
-    td_vtree_param(m, i, "F", x->kind == TD_MAESTRO_EXT_ADD_WIDE ? 32 : x->type->w);
-    td_vtree_param(m, i, "SIGN", td_type_is_signed(x->type));
-    td_vtree_param(m, i, "MAX", x->kind == TD_MAESTRO_EXT_MAXPOOL);
-    return "tide_dm_fold";
-  default:
-    td_vtree_param(m, i, "KIND",
-                   x->kind == TD_MAESTRO_EXT_RESCALE_UP          ? 2
-                   : x->kind == TD_MAESTRO_EXT_RESCALE_EFFICIENT ? 1
-                                                                 : 0);
-    return "tide_dm_rescale";
-  }
-}
-
 /* The registers of extension k, four words. */
 static const TdVl *ext_registers(Top *t, int i, int k) {
   const TdVl *x = NULL;
@@ -220,7 +186,7 @@ static Beats through(Top *t, int i, int k, Beats in) {
   const TdMaestroExt *x = &t->s->at[i].ext[k];
   const char *name = td_text_fmt(t->a, "%s_ext%d", t->s->at[i].name, k);
   TdVlItem *item = td_vtree_instance(t->m, "", name);
-  item->module = ext_module(t, x, item);
+  item->module = td_maestro_rtl_ext_module(t->m, x, item);
   const TdVl *on =
       td_vtree_slice(t->m, reg(t, td_text_fmt(t->a, "%s.ext", t->s->at[i].name), 32), k, 1);
   td_vtree_connect(t->m, item, "on", on);
@@ -468,6 +434,17 @@ static void join_array(Top *t, const int *at, const Joint *j) {
   }
 }
 
+/* The registers `name`0 .. side by side; of the last only what is left of `width` bits, if fewer. */
+static const TdVl *columns_of(Top *t, const char *name, int64_t count, int width) {
+  const TdVl *x = NULL;
+  for (int64_t k = 0; k < count; k++) {
+    int left = width == 32 ? 32 : width - 32 * (int)k;
+    const char *one = td_text_fmt(t->a, "%s%lld", name, (long long)k);
+    x = above(t, reg(t, one, left < 32 ? left : 32), x);
+  }
+  return x;
+}
+
 static void put_array(Top *t, TdVlSig *fire) {
   TdVlModule *m = t->m;
   const TdMaestroArray *x = &t->s->array;
@@ -491,10 +468,11 @@ static void put_array(Top *t, TdVlSig *fire) {
     td_vtree_param(m, item, list[k].name, list[k].value);
   connect_clock(t, item);
   td_vtree_connect(m, item, "start", sig(t, t->go));
-  static const char *const word[] = {"steps", "tiles",  "zp_in", "mult",
-                                     "shift", "zp_out", "lo",    "hi"};
+  static const char *const word[] = {"steps", "tiles", "zp_in", "zp_out", "lo", "hi"};
   for (size_t k = 0; k < sizeof word / sizeof *word; k++)
     td_vtree_connect(m, item, word[k], reg(t, word[k], 32));
+  td_vtree_connect(m, item, "mult", columns_of(t, "mult", x->n, 32));
+  td_vtree_connect(m, item, "shift", columns_of(t, "shift", (x->n + 3) / 4, 8 * (int)x->n));
   td_vtree_connect(m, item, "with_c", reg(t, "with_c", 1));
   td_vtree_connect(m, item, "quantised", reg(t, "quantised", 1));
   connect_reader(t, item, at[TD_MAESTRO_A], x->m * x->k * x->a->w, "a", idle);

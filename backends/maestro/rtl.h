@@ -14,6 +14,9 @@ extern const char *const td_maestro_rtl_ext[];
 extern const char *const td_maestro_rtl_array[];
 extern const char *const td_maestro_rtl_csr[];
 
+/* rtl_ext.c: the name of an extension's module; gives item i of m its parameters. */
+const char *td_maestro_rtl_ext_module(TdVlModule *m, const TdMaestroExt *x, TdVlItem *i);
+
 /* What a system is in bits. */
 typedef struct TdMaestroShape {
   int address, word, place; /* bits: of an address, of a byte in a word, of the place of a word */

@@ -1,6 +1,21 @@
 /* rtl_ext.c - the text of extensions. rtl.c gives parameters. */
 #include "backends/maestro/rtl.h"
 
+/* The ports of an extension, behind its parameters: a clock, whether it is on, its registers, beats
+ * that come and beats that go. */
+#define PORTS                                                                                      \
+  "  input  wire           clk,\n"                                                                 \
+  "  input  wire           rst,\n"                                                                 \
+  "  input  wire           on,\n"                                                                  \
+  "  input  wire [127:0]   regs,\n"                                                                \
+  "  input  wire           valid,\n"                                                               \
+  "  output wire           ready,\n"                                                               \
+  "  input  wire [IN-1:0]  word,\n"                                                                \
+  "  output wire           out_valid,\n"                                                           \
+  "  input  wire           out_ready,\n"                                                           \
+  "  output wire [OUT-1:0] out\n"                                                                  \
+  ");\n"
+
 const char *const td_maestro_rtl_ext[] = {
     "// Two places between neighbours in a chain of extensions.\n"
     "module tide_dm_link #(parameter W = 64) (\n"
@@ -55,18 +70,7 @@ const char *const td_maestro_rtl_ext[] = {
     "endmodule\n"
     "\n",
     "// Rows become columns: at once, or when all beats of the matrix are there.\n"
-    "module tide_dm_transpose #(parameter IN = 512, OUT = 512, ROWS = 8, COLS = 8, E = 8) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
+    "module tide_dm_transpose #(parameter IN = 512, OUT = 512, ROWS = 8, COLS = 8, E = 8) (\n" PORTS
     "  localparam BEATS = ROWS * COLS * E / IN;\n"
     "  wire [ROWS*COLS*E-1:0] from, turned;\n"
     "  genvar r, c;\n"
@@ -97,54 +101,21 @@ const char *const td_maestro_rtl_ext[] = {
     "endmodule\n"
     "\n",
     "// The low FROM bits, repeated.\n"
-    "module tide_dm_broadcast #(parameter IN = 2048, OUT = 2048, FROM = 256, TO = 2048) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
+    "module tide_dm_broadcast #(parameter IN = 2048, OUT = 2048, FROM = 256, TO = 2048) (\n" PORTS
     "  assign ready = out_ready;\n"
     "  assign out_valid = valid;\n"
     "  assign out = on ? {(OUT/FROM){word[FROM-1:0]}} : word;\n"
     "endmodule\n"
     "\n"
     "// Every byte is that of the register.\n"
-    "module tide_dm_memset #(parameter IN = 512, OUT = 512) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
+    "module tide_dm_memset #(parameter IN = 512, OUT = 512) (\n" PORTS
     "  assign ready = out_ready;\n"
     "  assign out_valid = valid;\n"
     "  assign out = on ? {(OUT/8){regs[7:0]}} : word;\n"
     "endmodule\n"
     "\n"
     "// The low half of a word, 4 bits to 8 with their sign.\n"
-    "module tide_dm_int4_to_int8 #(parameter IN = 512, OUT = 512) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
+    "module tide_dm_int4_to_int8 #(parameter IN = 512, OUT = 512) (\n" PORTS
     "  assign ready = out_ready;\n"
     "  assign out_valid = valid;\n"
     "  genvar i;\n"
@@ -155,19 +126,8 @@ const char *const td_maestro_rtl_ext[] = {
     "\n",
     "// Sums (MAX = 0) or maxima of as many words as the register says, elements of E bits kept in "
     "F.\n"
-    "module tide_dm_fold #(parameter IN = 512, OUT = 512, E = 8, F = 8, SIGN = 1, MAX = 0) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
-    "  localparam COUNT = IN / E;\n"
+    "module tide_dm_fold #(parameter IN = 512, OUT = 512, E = 8, F = 8, SIGN = 1, MAX = 0) "
+    "(\n" PORTS "  localparam COUNT = IN / E;\n"
     "  reg [COUNT*F-1:0] kept;\n"
     "  wire [8:0] take = regs[7:0] == 0 ? 9'd1 : {1'b0, regs[7:0]};\n"
     "  wire [8:0] at, beat;\n"
@@ -191,18 +151,7 @@ const char *const td_maestro_rtl_ext[] = {
     "// KIND 0: four words of 32 bits become one of 8; 1: the same by 16 bits of the multiplier; "
     "2: one\n"
     "// word of 8 bits becomes four of 32. Registers: zp_in, mult, zp_out, shift.\n"
-    "module tide_dm_rescale #(parameter IN = 512, OUT = 512, KIND = 0) (\n"
-    "  input  wire           clk,\n"
-    "  input  wire           rst,\n"
-    "  input  wire           on,\n"
-    "  input  wire [127:0]   regs,\n"
-    "  input  wire           valid,\n"
-    "  output wire           ready,\n"
-    "  input  wire [IN-1:0]  word,\n"
-    "  output wire           out_valid,\n"
-    "  input  wire           out_ready,\n"
-    "  output wire [OUT-1:0] out\n"
-    ");\n"
+    "module tide_dm_rescale #(parameter IN = 512, OUT = 512, KIND = 0) (\n" PORTS
     "  localparam TAKE = KIND == 2 ? 1 : 4, GIVE = KIND == 2 ? 4 : 1;\n"
     "  localparam COUNT = KIND == 2 ? IN / 8 : IN / 8, E = KIND == 2 ? 8 : 32, F = KIND == 2 ? 32 "
     ": 8;\n"
@@ -245,3 +194,35 @@ const char *const td_maestro_rtl_ext[] = {
     "  end endgenerate\n"
     "endmodule\n",
     NULL};
+
+const char *td_maestro_rtl_ext_module(TdVlModule *m, const TdMaestroExt *x, TdVlItem *i) {
+  td_vtree_param(m, i, "IN", x->in);
+  td_vtree_param(m, i, "OUT", x->out);
+  switch (x->kind) {
+  case TD_MAESTRO_EXT_TRANSPOSE:
+    td_vtree_param(m, i, "ROWS", x->arg[0]);
+    td_vtree_param(m, i, "COLS", x->arg[1]);
+    td_vtree_param(m, i, "E", x->type->w);
+    return "tide_dm_transpose";
+  case TD_MAESTRO_EXT_BROADCAST:
+    td_vtree_param(m, i, "FROM", x->arg[0]);
+    td_vtree_param(m, i, "TO", x->arg[1]);
+    return "tide_dm_broadcast";
+  case TD_MAESTRO_EXT_MEMSET: return "tide_dm_memset";
+  case TD_MAESTRO_EXT_INT4: return "tide_dm_int4_to_int8";
+  case TD_MAESTRO_EXT_MAXPOOL:
+  case TD_MAESTRO_EXT_ADD:
+  case TD_MAESTRO_EXT_ADD_WIDE:
+    td_vtree_param(m, i, "E", x->type->w);
+    td_vtree_param(m, i, "F", x->kind == TD_MAESTRO_EXT_ADD_WIDE ? 32 : x->type->w);
+    td_vtree_param(m, i, "SIGN", td_type_is_signed(x->type));
+    td_vtree_param(m, i, "MAX", x->kind == TD_MAESTRO_EXT_MAXPOOL);
+    return "tide_dm_fold";
+  default:
+    td_vtree_param(m, i, "KIND",
+                   x->kind == TD_MAESTRO_EXT_RESCALE_UP          ? 2
+                   : x->kind == TD_MAESTRO_EXT_RESCALE_EFFICIENT ? 1
+                                                                 : 0);
+    return "tide_dm_rescale";
+  }
+}

@@ -72,7 +72,96 @@ static bool says_clamp(const TdUnit *u, const TdExpr *e, const TdType *t) {
   return low && high;
 }
 
-const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
+/* A constant of each column: of the table that a load takes, by a loop; NULL: the same for all. */
+typedef struct Table {
+  const TdExpr *load;
+  const TdBlob *blob;
+  int loop;
+} Table;
+
+/* Whether e takes an element of a constant table by a loop alone. */
+static bool read_table(const TdMaestroNest *n, const TdExpr *e, Table *t) {
+  e = bare(e);
+  if (e->kind != TD_EXPR_LOAD || e->nkid != 1 || bare(e->kid[0])->kind != TD_EXPR_VAR) return false;
+  *t = (Table){.load = e, .loop = -1};
+  for (uint32_t i = 0; i < n->unit->body->nkid; i++) {
+    const TdStmt *s = n->unit->body->kid[i];
+    if (s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_CONST && s->sym == e->sym) t->blob = s->blob;
+  }
+  for (int l = 0; l < n->nloop; l++)
+    if (n->loop[l].sym == bare(e->kid[0])->sym) t->loop = l;
+  return t->blob && t->loop >= 0;
+}
+
+/* The other operand of `op` where one is a table. */
+static const TdExpr *peel_table(const TdMaestroNest *n, const TdExpr *e, TdOp op, bool either,
+                                Table *t) {
+  e = bare(e);
+  *t = (Table){0};
+  if (e->kind != TD_EXPR_OP || e->op != op) return e;
+  if (read_table(n, e->kid[1], t)) return bare(e->kid[0]);
+  if (either && read_table(n, e->kid[0], t)) return bare(e->kid[1]);
+  *t = (Table){0};
+  return e;
+}
+
+/* A table's value in an iteration of its loop. */
+static int64_t value_of(const TdMaestroNest *n, const Table *t, int64_t i) {
+  const TdMaestroLoop *l = &n->loop[t->loop];
+  TdTensor x = {.type = t->blob->type, .data = (unsigned char *)t->blob->data};
+  x.extent[0] = t->blob->count;
+  x.stride[0] = 1;
+  int64_t index[TD_MAX_RANK] = {l->lo + l->step * i};
+  return (int64_t)td_tensor_get(&x, index);
+}
+
+/* Whether the quantiser can multiply and shift by these. */
+static const char *check_column(TdMaestroColumn c) {
+  if (c.shift < 1 || c.shift > 62)
+    return "the quantiser shifts right: tide.asr(sum * mult, shift) with a shift from 1";
+  if (c.mult < 0 || c.mult > INT64_C(1) << (c.shift - 1) || c.mult >= INT64_C(1) << 31)
+    return "the quantiser keeps 32 bits: mult is at most 2 ^ (shift - 1)";
+  return NULL;
+}
+
+/* Fills the columns: all tiles that a job makes have the same. */
+static bool fill_columns(const TdMaestroNest *n, const Table *mult, const Table *shift, int across,
+                         int64_t columns, TdMaestroWork *w, TdDiag *d) {
+  const Table *some = mult->load ? mult : shift;
+  int64_t extent = across >= 0 ? n->loop[across].extent : 1;
+  for (int i = 0; i < 2; i++) {
+    const Table *t = i ? shift : mult;
+    if (t->load && t->loop != across)
+      return td_diag_set(d, TD_UNSUPPORTED, "maestro-store", t->load->loc,
+                         "a value for each '%s': the quantiser has one for each column of the "
+                         "array, n = \"%s\"",
+                         n->loop[t->loop].name, n->loop[t->loop].name);
+  }
+  if (!some->load) extent = columns;
+  for (int64_t i = 0; i < extent; i++) {
+    TdMaestroColumn c = {w->scale.mult, w->scale.shift}, *to = &w->column[i % columns];
+    if (mult->load) c.mult = value_of(n, mult, i);
+    if (shift->load) c.shift = value_of(n, shift, i);
+    const char *why = check_column(c);
+    if (why) return td_diag_set(d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
+    if (i >= columns && (to->mult != c.mult || to->shift != c.shift)) {
+      td_diag_set(
+          d, TD_UNSUPPORTED, "maestro-columns", some->load->loc,
+          "'%s' differs between tiles: the quantiser has a multiplier and shift for each of "
+          "%lld columns, and keeps them for a job",
+          some->load->sym->name, (long long)columns);
+      td_diag_help(d, "a job for each %lld iterations of '%s'", (long long)columns,
+                   n->loop[across].name);
+      return false;
+    }
+    *to = c;
+  }
+  return true;
+}
+
+/* Reads all but the values of tables; NULL, or why there is no such quantiser. */
+static const char *read_scale(const TdMaestroNest *n, TdMaestroScale *s, Table *mult,
+                              Table *shift) {
   const TdType *t = n->result.elem;
   if (!td_type_is_integer(t) || t->w != 8)
     return "what is stored is neither the sum nor 8 bits of the quantiser";
@@ -85,16 +174,22 @@ const char *td_maestro_scale_read(const TdMaestroNest *n, TdMaestroScale *s) {
   e = peel_offset(n->unit, e, &s->zp_out);
   const TdExpr *was = e;
   e = peel(n->unit, e, TD_OP_ASR, false, 0, &s->shift);
-  if (e == was || s->shift < 1 || s->shift > 62)
-    return "the quantiser shifts right: tide.asr(sum * mult, shift) with a shift from 1";
+  if (e == was) e = peel_table(n, e, TD_OP_ASR, false, shift);
+  if (e == was) return check_column((TdMaestroColumn){0});
   e = peel(n->unit, e, TD_OP_MUL, true, 1, &s->mult);
+  if (e != bare(n->post_acc)) e = peel_table(n, e, TD_OP_MUL, true, mult);
   e = peel(n->unit, e, TD_OP_SUB, false, 0, &s->zp_in);
   if (e != bare(n->post_acc))
     return "the quantiser computes ((sum - zp_in) * mult >> shift) + zp_out";
-  if (s->mult < 0 || s->mult > INT64_C(1) << (s->shift - 1) || s->mult >= INT64_C(1) << 31)
-    return "the quantiser keeps 32 bits: mult is at most 2 ^ (shift - 1)";
-  if (s->zp_in) return "the quantiser keeps 32 bits: zp_in is 0 there";
-  return NULL;
+  return s->zp_in ? "the quantiser keeps 32 bits: zp_in is 0 there" : NULL;
+}
+
+bool td_maestro_scale_read(const TdMaestroNest *n, int across, int64_t columns, TdMaestroWork *w,
+                           TdDiag *d) {
+  Table mult = {0}, shift = {0};
+  const char *why = read_scale(n, &w->scale, &mult, &shift);
+  if (why) return td_diag_set(d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
+  return fill_columns(n, &mult, &shift, across, columns, w, d);
 }
 
 bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *value,
@@ -114,9 +209,9 @@ bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *
          reg[1] < INT64_C(1) << 32;
 }
 
-uint64_t td_maestro_scale_of(const TdMaestroScale *s, int64_t sum) {
-  int64_t v = (sum - s->zp_in) * s->mult;
-  v >>= s->shift - 1;
+uint64_t td_maestro_scale_of(const TdMaestroScale *s, TdMaestroColumn c, int64_t sum) {
+  int64_t v = (sum - s->zp_in) * c.mult;
+  v >>= c.shift - 1;
   v = (int32_t)(uint32_t)v;
   v >>= 1;
   v += s->zp_out;

@@ -284,7 +284,8 @@ function system:compile(kernel, o)
   if order.is_asked(o) then
     return order.best(o, function(request) return self:compile(kernel, request) end)
   end
-  local r = split.compile(kernel, o, function(part) return compile_part(self, kernel, o, part) end)
+  local columns = self.fields.array and self.fields.array.n
+  local r = split.compile(kernel, o, columns, function(part) return compile_part(self, kernel, o, part) end)
   if not r.jobs then return r end
   r.system, r.kernel, r.options = self, kernel, o
   return setmetatable(r, job)

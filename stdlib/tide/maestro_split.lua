@@ -8,7 +8,9 @@ local MOST = 12 -- 2 to this are the most jobs
 local GOOD = 0.99 -- of the MAC window: a job that reaches it is not split
 
 -- Refusals that smaller operands or shorter loops may help against.
-local helped = { ["maestro-memory"] = true, ["maestro-overlap"] = true, ["maestro-loops"] = true }
+local helped = {
+  ["maestro-memory"] = true, ["maestro-overlap"] = true, ["maestro-loops"] = true, ["maestro-columns"] = true,
+}
 
 -- All ways to cut loops in two `left` times in all, those that cut outer loops and no sums first.
 local function each_cut(loops, left, i, cuts, visit)
@@ -27,7 +29,7 @@ end
 
 -- The loops in the order in which they are cut.
 local function cuttable(kernel, o)
-  local all, list, tile = core.loops(kernel), {}, {}
+  local all, list, tile = core.loops(kernel), {}, { each = {} }
   for _, key in ipairs { "m", "n", "k" } do
     if o[key] then tile[o[key]] = true end
   end
@@ -39,8 +41,9 @@ local function cuttable(kernel, o)
   return list, tile
 end
 
--- Iterations of each part of a loop: as even as whole tiles allow.
+-- Iterations of each part of a loop: as even as whole tiles allow, or as many as tile.each[loop] says.
 local function length(l, cut, tile)
+  if tile.each[l.name] then return tile.each[l.name] end
   local n = (l.extent + (1 << cut) - 1) >> cut
   if tile[l.name] and n > 8 then n = (n + 7) // 8 * 8 end
   return n
@@ -118,15 +121,17 @@ local function shorter(kernel, o, compile, whole)
 end
 
 --- The job that compile(nil) is, or a list of jobs of parts: where the whole is too large, or where its best modes
---- reach less than GOOD of the MAC window and parts reach more.
-function split.compile(kernel, o, compile)
+--- reach less than GOOD of the MAC window and parts reach more. columns: of the array.
+function split.compile(kernel, o, columns, compile)
   local whole, why = attempt(compile, nil)
   if whole then
     local poor = o.mode == "best" and whole.report.utilisation < GOOD
     return poor and shorter(kernel, o, compile, whole) or whole
   end
   local loops, tile = cuttable(kernel, o)
-  for total = 1, MOST do
+  local first = 1
+  if why.code == "maestro-columns" then first, tile.each[o.n] = 0, columns end
+  for total = first, MOST do
     local found = each_cut(loops, total, 1, {}, function(cuts)
       local parts = parts_of(loops, cuts, tile)
       if not attempt(compile, parts[1]) then return nil end

@@ -140,6 +140,24 @@ local function two_layers(latency)
   end
 end
 
+t.test("a multiplier and shift for each column, in jobs of as many columns as there are", function()
+  local sys, mult, shift = two_layers(1), i16[12](0), i8[12](0)
+  for n = 0, 11 do mult[n], shift[n] = 3 + n, 7 + n % 4 end
+  local k = tide.kernel { name = "channels", A = i8[8][8], B = i8[8][12], D = i8[8][12], function(A, B, D)
+    for m, n in grid(8, 12) do
+      local acc = i32(0)
+      for kk in reduction(8) do acc = acc + A[m][kk] * B[kk][n] end
+      D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * mult[n], shift[n]) + 2)))
+    end
+  end }
+  local job = sys:compile(k, { m = "m", n = "n", k = "kk" })
+  t.eq(#job.jobs, 3)
+  local A, B, D, want = tide.random(i8[8][8], 1), tide.random(i8[8][12], 2), i8[8][12](0), i8[8][12](0)
+  k(A, B, want)
+  sys:build():run(job, A, B, D)
+  t.ok(D:equal(want))
+end)
+
 t.test("two jobs back to back, registers by both buses", function()
   for latency = 1, 2 do
     local sys, jobs, holds = two_layers(latency)

@@ -186,6 +186,49 @@ t.test("what is stored is the sum, or the quantiser's 8 bits of it", function()
     "mult is at most")
 end)
 
+-- A product whose results have a multiplier and a shift for each column, or what `by` says.
+local function channels(N, by, mult, shift)
+  return tide.kernel { name = "q", A = i8[16][16], B = i8[16][N], D = i8[16][N], function(A, B, D)
+    for m, n in grid(16, N) do
+      local acc = i32(0)
+      for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+      D[m][n] = i8(tide.min(127, tide.max(-128, by(acc, mult, shift, m, n))))
+    end
+  end }
+end
+local function by_column(acc, mult, shift, _, n) return tide.asr(acc * mult[n], shift[n]) - 3 end
+
+t.test("a multiplier and shift for each channel", function()
+  local function tables(N, change)
+    local mult, shift = i16[N](0), i8[N](0)
+    for n = 0, N - 1 do mult[n], shift[n] = change and 3 + n or 5, change and 8 + n % 3 or 9 end
+    return mult, shift
+  end
+  local function compile(N, by, change)
+    local sys = maestro.reference()
+    return sys:compile(channels(N, by or by_column, tables(N, change)), { m = "m", n = "n", k = "k" })
+  end
+  for _, N in ipairs { 3, 8, 16, 24, 29, 64 } do
+    local job = compile(N, nil, true)
+    t.eq(job.jobs and #job.jobs, N > 8 and (N + 7) // 8 or nil)
+    local A, B, D, want = tide.random(i8[16][16], 1), tide.random(i8[16][N], 2), i8[16][N](0), i8[16][N](0)
+    job:run(A, B, D)
+    channels(N, by_column, tables(N, true))(A, B, want)
+    t.ok(D:equal(want), N)
+    t.eq((job.jobs or { job })[1].core ~= nil, true)
+  end
+  t.eq(compile(24).jobs, nil, "the same in all tiles")
+  local function fails(by, text)
+    local ok, e = pcall(compile, 16, by, true)
+    t.ok(not ok and e.code == "maestro-store", e)
+    t.has(tostring(e), text)
+  end
+  fails(function(acc, mult, _, m) return tide.asr(acc * mult[m], 9) end, "a value for each 'm'")
+  fails(function(acc, mult, _, _, n) return tide.asr(acc * mult[n], 0) end, "a shift from 1")
+  fails(function(acc, mult, _, _, n) return tide.asr(acc * mult[n], 4) end, "mult is at most")
+  t.ok(compile(16, function(acc, mult, _, _, n) return tide.asr(acc * mult[n], 9) end, true))
+end)
+
 t.test("systems that lack what a kernel needs", function()
   local k = tide.kernel { name = "g", A = i8[8][8], B = i8[8][8], D = i32[8][8], function(A, B, D)
     for m, n in grid(8, 8) do
