@@ -213,7 +213,7 @@ static Beats chain(Top *t, int i, Beats b) {
 /* A reader, up to the end of its extensions. */
 static void put_reader(Top *t, int i, const TdVl *hold) {
   const TdMaestroStreamer *s = &t->s->at[i];
-  TdVlItem *x = td_vtree_instance(t->m, "tide_dm_reader", s->name);
+  TdVlItem *x = td_vtree_instance(t->m, "tide_dm_reader", named(t, i, "reader"));
   Beats b = {.ready = td_vtree_wire(t->m, named(t, i, "ready"), 1)};
   TdVlSig *valid = td_vtree_wire(t->m, named(t, i, "valid"), 1);
   TdVlSig *word = td_vtree_wire(t->m, named(t, i, "word"), (int)(s->channels * t->shape.width));
@@ -237,7 +237,7 @@ static void put_writer(Top *t, int i) {
   t->in_word[i] = td_vtree_wire(t->m, named(t, i, "in_word"), (int)s->width);
   Beats b = {sig(t, t->in_valid[i]), sig(t, t->in_word[i]), t->in_ready[i]};
   b = chain(t, i, b);
-  TdVlItem *x = td_vtree_instance(t->m, "tide_dm_writer", s->name);
+  TdVlItem *x = td_vtree_instance(t->m, "tide_dm_writer", named(t, i, "writer"));
   set_params(t, i, x);
   connect_registers(t, i, x);
   connect_memory(t, i, x);

@@ -57,7 +57,7 @@ const char *const td_maestro_rtl_csr[] = {
     "    if (read_number == FIRST + N) read_data = {31'd0, runs};\n"
     "    if (read_number == FIRST + N + 1) read_data = cycles;\n"
     "    for (i = 0; i < N + EXTRA; i = i + 1)\n"
-    "      if (read_number == FIRST + i + (i < N ? 0 : 2)) read_data = next[i];\n"
+    "      if ({16'd0, read_number} == FIRST + i + (i < N ? 0 : 2)) read_data = next[i];\n"
     "  end\n"
     "endmodule\n"
     "\n",

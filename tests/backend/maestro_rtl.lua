@@ -188,6 +188,43 @@ else
   t.skip("a C host made of the header starts the layers", "cc is not here")
 end
 
+-- What a tool says of the Verilog of a system; "" if nothing.
+local function said(sys, bus, command)
+  local dir = t.tmp "maestro_lint"
+  os.execute(("rm -rf %s && mkdir -p %s"):format(dir, dir))
+  sys:build { bus = bus }:write(dir)
+  return shell.output(("cd %s && (%s) 2>&1 | grep -E '%%Warning|%%Error|ERROR|found and reported' | head -5"):format(dir,
+    command))
+end
+
+local function systems(check)
+  local roll, pick = random.new(77)
+  for n = 1, 2 do check(random.system(roll, pick, pick { i8, i16 }), n % 2 == 0 and "axi_lite" or "ready_valid") end
+  check(path({ ext.memset(), ext.maxpool() }, { ext.int4_to_int8() }, 2), "ready_valid")
+  check(path({ ext.transpose(4, 8, i8), ext.add_wide() }, { ext.add(i8) }), "ready_valid")
+  check(path({ ext.rescale() }, { ext.rescale { efficient = true } }), "axi_lite")
+end
+
+if case.has "verilator" then
+  t.test("Verilator's -Wall has nothing to say", function()
+    systems(function(sys, bus)
+      t.eq(said(sys, bus, "verilator --lint-only -Wall --top-module tide_dm_system tide_dm_*.v"), "")
+    end)
+  end)
+else
+  t.skip("Verilator's -Wall has nothing to say", "verilator is not here")
+end
+if case.has "yosys" then
+  t.test("no loops, no wires with two drivers", function()
+    systems(function(sys, bus)
+      t.eq(said(sys, bus, "yosys -q -p 'read_verilog -sv tide_dm_*.v; hierarchy -top tide_dm_system; proc; check -assert'"),
+        "")
+    end)
+  end)
+else
+  t.skip("no loops, no wires with two drivers", "yosys is not here")
+end
+
 t.test("jobs in parts; what has no module is refused", function()
   local roll, pick = random.new(3)
   local sys = random.system(roll, pick, i8)
