@@ -78,6 +78,11 @@ const char *td_prompt_hear(TdArena *a, size_t *n);
 /* Ends all jobs. */
 void td_prompt_close(void);
 
+/* Appends a line that the user types behind a prompt; false: Ctrl-C, or there is no more. */
+typedef bool TdPromptAsk(void *ud, const char *prompt, TdText *line);
+/* Has :debug ask by this; NULL: it cannot. */
+void td_prompt_set_asker(TdPromptAsk *ask, void *ud);
+
 /* Whether ghost text is wanted. */
 bool td_prompt_has_ghost(struct lua_State *L);
 

@@ -10,7 +10,10 @@
 #include "repl/line.h"
 #include "tide.h"
 
+static bool asks; /* a line is read that is no Lua */
+
 static TdInputState input_state(void *ud, const char *text, size_t n) {
+  if (asks) return TD_INPUT_WHOLE;
   switch (td_prompt_state(ud, text, n)) {
   case TD_PROMPT_WHOLE: return TD_INPUT_WHOLE;
   case TD_PROMPT_MORE: return TD_INPUT_MORE;
@@ -68,6 +71,19 @@ static void read_input(struct lua_State *L, TdArena *a, void *ud) {
   (void)L, (void)a;
   Reader *r = ud;
   r->result = td_line_read(r->line, "tide> ", "  ..> ", &r->text, &r->n);
+}
+
+/* Reads a line for :debug. */
+static bool ask(void *ud, const char *prompt, TdText *line) {
+  Reader *r = ud;
+  const char *text;
+  size_t n;
+  asks = true;
+  TdLineResult result = td_line_read(r->line, prompt, prompt, &text, &n);
+  asks = false;
+  if (result != TD_LINE_TEXT) return false;
+  td_text_putn(line, text, n);
+  return true;
 }
 
 /* Reads an input; the end when even a second try finds no room for it. */
@@ -143,6 +159,7 @@ int td_repl_run(struct lua_State *L, bool resumes) {
     return 1;
   }
   td_prompt_at_exit(close_journal, j);
+  td_prompt_set_asker(ask, &r);
   td_prompt_watch(L, true);
   if (resumes) replay(L, &left);
   while (!td_prompt_quits(L)) {
@@ -154,6 +171,7 @@ int td_repl_run(struct lua_State *L, bool resumes) {
     if (result == TD_LINE_TEXT && r.n) run_noted(L, j, r.text, r.n);
   }
   td_prompt_at_exit(NULL, NULL);
+  td_prompt_set_asker(NULL, NULL);
   td_journal_close(j);
   td_prompt_watch(L, false);
   td_prompt_close();

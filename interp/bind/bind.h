@@ -38,6 +38,7 @@ typedef struct TdBind {
   int setting[TD_SETTINGS];
   uint64_t checked;   /* steps that were proved since checking began */
   uint64_t changes;   /* of schedules: steps taken and taken back */
+  const struct TdWatch *watch; /* NULL, or runs are by the evaluator, and this looks on */
   const char *native; /* NULL, or a native run is under way: kernels called run as Lua, and this is
                        * the path of calls that leads to the one that runs, interned */
 } TdBind;

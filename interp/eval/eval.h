@@ -50,6 +50,7 @@ typedef struct TdEvalOptions {
   unsigned call;        /* symbolic runs: as many calls, on inputs of their own, come before */
   const TdTimes *times; /* runs on numbers: with a clock; NULL: without */
   const struct TdOuter *outer; /* tasks that the caller runs (outer.h); NULL: none */
+  const struct TdWatch *watch; /* runs on numbers: who looks on (watch.h); NULL: nobody */
   struct TdKeep *keep;         /* with a clock: events to be kept (clock.h); NULL: none */
   /* With a clock and kept events: what answers for arguments, by the second contract; NULL: they
    * answer when the schedule has it. */

@@ -1,5 +1,6 @@
 /* exec.c - statements on a stack of cursors: a task stops at any of them and goes on later. */
 #include "eval/machine.h"
+#include "eval/watch.h"
 
 static TdRan ran_if(bool ok) {
   return ok ? TD_RAN : TD_FAILED;
@@ -250,6 +251,9 @@ static TdRan step_block(TdTask *t, TdCursor *c) {
   const TdStmt *s = c->stmt->kid[c->at++];
   if (!td_fault_tick(t->machine, 1)) return TD_FAILED;
   t->doing = s;
+  const TdWatch *watch = t->machine->options->watch;
+  if (watch && !t->again && !watch->step(watch->ud, &(TdWatched){t, s}))
+    return ran_if(td_fault_set(t, "ended", s->loc, "the run was ended here"));
   if (t->clock && !t->again) td_clock_before(t->clock, time_of(t, s));
   TdRan ran = execute(t, s);
   t->again = ran == TD_BLOCKED;

@@ -361,9 +361,10 @@ void td_bind_run(lua_State *L, const TdProg *p, int owner, int first) {
   bool ports;
   TdEvalArg *arg = collect(L, a, at, first, &ports);
   Runner *r = runner_of(L, owner);
-  if (!ports) prepare(L, r, p, at);
-  if (ports || !r->cpu) {
-    TdEvalOptions o = {.state = r->state};
+  const struct TdWatch *watch = td_bind_enter(L)->watch;
+  if (!ports && !watch) prepare(L, r, p, at);
+  if (ports || watch || !r->cpu) {
+    TdEvalOptions o = {.state = r->state, .watch = watch};
     run_reference(L, at, arg, &o, first);
     return;
   }
@@ -395,7 +396,8 @@ int td_bind_reference(lua_State *L, const TdProg *p) {
   lua_settop(L, top);
   const TdProg *at;
   TdEvalArg *arg = td_bind_eval_arguments(L, p, 2, &at);
-  TdEvalOptions o = {.state = runner_of(L, 1)->state, .overflow = overflow};
+  TdEvalOptions o = {
+      .state = runner_of(L, 1)->state, .overflow = overflow, .watch = td_bind_enter(L)->watch};
   run_reference(L, at, arg, &o, 2);
   return 0;
 }

@@ -16,8 +16,7 @@ const TdCommand *td_command_find(const char *name) {
   return NULL;
 }
 
-/* Pushes the values of Lua code, a list of expressions or else statements; returns how many. */
-static int push_values(lua_State *L, const char *code) {
+int td_command_push_values(lua_State *L, const char *code) {
   int top = lua_gettop(L);
   td_bind_keep_source(L, CHUNK, code, strlen(code));
   const char *list = lua_pushfstring(L, "return %s", code);
@@ -33,7 +32,7 @@ static int push_values(lua_State *L, const char *code) {
 /* Pushes one value: of an expression, or the last answer. */
 static void push_value(lua_State *L, const char *code) {
   int top = lua_gettop(L);
-  push_values(L, *code ? code : "_");
+  td_command_push_values(L, *code ? code : "_");
   lua_settop(L, top + 1);
 }
 
@@ -41,7 +40,7 @@ static void push_value(lua_State *L, const char *code) {
  * that was shown last. */
 static void push_schedule(lua_State *L, const char *name, const char *args) {
   int top = lua_gettop(L);
-  if (*args) push_values(L, args);
+  if (*args) td_command_push_values(L, args);
   lua_settop(L, top + 2);
   if (!*args) {
     lua_getfield(L, LUA_REGISTRYINDEX, TD_PROMPT_SCHEDULE);
@@ -165,7 +164,7 @@ static void run_time(lua_State *L, const char *args, TdText *out) {
   for (long i = 0; i < runs; i++) {
     lua_settop(L, top);
     double before = td_alarm_now();
-    n = push_values(L, args);
+    n = td_command_push_values(L, args);
     ms[i] = (td_alarm_now() - before) * 1e3;
   }
   if (n && !lua_isnil(L, -n)) {
@@ -245,6 +244,10 @@ static void run_reload(lua_State *L, const char *args, TdText *out) {
   call_module(L, "tide.tool.reload", "reload", args, out);
 }
 
+static void run_debug(lua_State *L, const char *args, TdText *out) {
+  td_debug_run(L, args, out);
+}
+
 static void run_job(lua_State *L, const char *args, TdText *out) {
   td_text_putf(out, "[%d] runs: %s\n", td_job_start(L, args), args);
 }
@@ -304,6 +307,10 @@ const TdCommand td_commands[] = {
      TD_TAKES_WORD, run_check},
     {"trace", "trace [off|on]", "Shows each step of a schedule when it is taken, also in a file.",
      TD_TAKES_WORD, run_trace},
+    {"debug", "debug k(A, B)",
+     "Runs a kernel or design by the reference, statement by statement: breakpoints, values, "
+     "streams.",
+     TD_TAKES_CODE, run_debug},
     {"job", "job code", "Runs code in a copy of the session, beside the prompt; jobs() lists them.",
      TD_TAKES_CODE, run_job},
     {"stop", "stop number", "Ends a job.", TD_TAKES_NUMBER, run_stop},

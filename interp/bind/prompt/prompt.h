@@ -140,6 +140,12 @@ const TdCommand *td_command_find(const char *name);
 /* Runs a command with its arguments, or raises. */
 void td_command_run(lua_State *L, const TdCommand *c, const char *args, TdText *out);
 
+/* Pushes the values of Lua code, a list of expressions or else statements; returns how many. */
+int td_command_push_values(lua_State *L, const char *code);
+
+/* debug.c: runs code whose kernels and designs stop at statements. */
+void td_debug_run(lua_State *L, const char *code, TdText *out);
+
 /* replay.c: inputs that were run, for :save. */
 /* Notes an input: whether it succeeded, or else changed something before it failed. */
 void td_replay_note(lua_State *L, const char *text, size_t n, bool ok);

@@ -569,7 +569,8 @@ t.test("why a loop drains the pipeline in it", function()
   local back = tide.kernel {A = f32[4][4], function(A)
     for i = 1, 3 do for j = 0, 3 do A[i][j] = A[i - 1][j] / 3.0 end end
   end}
-  t.ok(after(back, {"pipeline", "j"}):find "not flattened: A is used again after %d+ cycles, the pipeline has a depth of")
+  t.ok(after(back, {"pipeline", "j"}):find
+    "not flattened: A is used again after %d+ cycles, the pipeline has a depth of")
 end)
 
 t.test("an estimate says why it rose, and says nothing where it fell", function()
