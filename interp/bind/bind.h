@@ -36,8 +36,8 @@ typedef struct TdBind {
   uint32_t designs; /* made so far */
   uint32_t design;  /* being captured, 0: none */
   int setting[TD_SETTINGS];
-  uint64_t checked;   /* steps that were proved since checking began */
-  uint64_t changes;   /* of schedules: steps taken and taken back */
+  uint64_t checked;            /* steps that were proved since checking began */
+  uint64_t changes;            /* of schedules: steps taken and taken back */
   const struct TdWatch *watch; /* NULL, or runs are by the evaluator, and this looks on */
   const char *native; /* NULL, or a native run is under way: kernels called run as Lua, and this is
                        * the path of calls that leads to the one that runs, interned */

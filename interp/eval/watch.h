@@ -44,7 +44,7 @@ void td_watch_put_all(TdText *out, const TdWatched *w);
 
 /* The stream that a get, put or slot is about to use, "Z[1]"; NULL: it is none. */
 const char *td_watch_stream(const TdWatched *w);
-/* Puts a line for each stream: how many tokens it holds, of how many, which, and how many passed. */
+/* Puts a line for each stream: how many tokens it holds, of how many, which, how many passed. */
 void td_watch_put_streams(TdText *out, const TdWatched *w);
 /* Puts a line for each task that has not ended, "*" in front of the one that runs. */
 void td_watch_put_tasks(TdText *out, const TdWatched *w);

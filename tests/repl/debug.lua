@@ -77,6 +77,8 @@ t.test("quit, the end of the input and errors leave the session whole, and argum
   t.has(out, "the run was ended; its arguments are as before\n" .. zero .. "2\n")
   t.has(out, "are written\n64\n")
   t.has(session(gemm .. ":debug gemm(A, B, C)\nstep\n"), "the run was ended")
+  out = session(gemm .. ":debug ok, e = pcall(gemm, A, B, C)\nq\ne.code == '" .. "ended" .. "'\n")
+  t.has(out, "the run was ended; its arguments are as before\ntrue\n")
   t.has(session(gemm .. ":debug gemm(A, B)\n1 + 1\n"), "'gemm' takes 3 arguments, not 2")
   t.has(session ":debug 1 + 1\n1\n", "nothing was run by statements: :debug takes a call, as k(A, B)")
   t.has(session ":debug\n", ":debug takes an expression or call: :debug k(A, B)")

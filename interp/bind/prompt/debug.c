@@ -36,7 +36,7 @@ typedef struct Debugger {
   TD_VEC(const char *) watched; /* values shown at each stop */
   const char *last;             /* the command before, which an empty line repeats */
   TdWatchCell cell;             /* that the statement before wrote */
-  bool wrote, ran;
+  bool wrote, ran, left;
 } Debugger;
 
 typedef enum { GO, STAY, LEAVE } Then;
@@ -67,8 +67,8 @@ static TdText text(const Debugger *g) {
 
 /* ---- names of values ---- */
 
-/* Reads "C[0][k]" into a break; indices are numbers or variables of the unit. NULL, or what is wrong
- * with it. */
+/* Reads "C[0][k]" into a break; indices are numbers or variables of the unit. NULL, or what is
+ * wrong with it. */
 static const char *read_value(const Debugger *g, const TdWatched *w, const char *s, Break *out) {
   size_t n = 0;
   while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
@@ -331,6 +331,7 @@ static bool step(void *ud, const TdWatched *w) {
                (g->until == TO_NEXT && g->task == w->task && td_watch_depth(w) <= g->depth);
   if (stops) put_stop(g, w, why);
   bool goes = !stops || ask(g, w);
+  g->left |= !goes;
   g->wrote = goes && td_watch_target(w, &g->cell);
   return goes;
 }
@@ -358,16 +359,7 @@ void td_debug_run(lua_State *L, const char *code, TdText *out) {
   b->watch = NULL;
   if (ok && !g.ran)
     td_bind_fail(L, "argument", "nothing was run by statements: :debug takes a call, as k(A, B)");
-  if (ok) {
-    td_text_puts(out, "the run ended; its arguments are written\n");
-    return;
-  }
-  lua_pushliteral(L, "code");
-  bool ended = lua_istable(L, -2) && lua_rawget(L, -2) == LUA_TSTRING &&
-               strcmp(lua_tostring(L, -1), "ended") == 0;
-  if (!ended) {
-    lua_settop(L, handler + 1);
-    lua_error(L);
-  }
-  td_text_puts(out, "the run was ended; its arguments are as before\n");
+  if (!ok && !g.left) lua_error(L);
+  td_text_puts(out, g.left ? "the run was ended; its arguments are as before\n"
+                           : "the run ended; its arguments are written\n");
 }
