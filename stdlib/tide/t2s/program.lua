@@ -58,6 +58,28 @@ local function substitute(x, by)
   return expr.map(x, function(y) return y.op == "var" and by[y.name] or nil end)
 end
 
+-- Puts the loops of an equation of a system in the order of the one with the most dimensions: an output that drops some
+-- has the loops of the others.
+local function in_group_order(def, names)
+  local rank = {}
+  local function use(name)
+    if not rank[name] then
+      rank[name] = #rank + 1
+      rank[#rank + 1] = name
+    end
+  end
+  local first
+  for _, d in ipairs(def.group) do
+    local g = generic(d)
+    if g and (not first or #g.lhs.idx > #first.lhs.idx) then first = g end
+  end
+  for _, x in ipairs(first and first.lhs.idx or {}) do use(x.name) end
+  for _, d in ipairs(def.group) do
+    for _, name in ipairs(d.order) do use(name) end
+  end
+  table.sort(names, function(x, y) return rank[x] < rank[y] end)
+end
+
 -- The domain of a stage: its left side's Vars, then those of the right side in the order of set_bounds.
 local function domain_of(s)
   local def, names, has, by = s.func, {}, {}, {}
@@ -78,6 +100,7 @@ local function domain_of(s)
     for _, name in ipairs(d.order) do if inside[name] then use(name) end end
   end
   for name in pairs(inside) do bounds_of(def, name, s.place) end
+  if def.group then in_group_order(def, names) end
   local domain = {}
   for _, name in ipairs(names) do
     local b = bounds_of(def, name, s.place)
