@@ -15,6 +15,8 @@ typedef struct TdStpTools {
   bool (*function)(void *ud, const TdProg *p, TdStpFn *f, TdDiag *d);
   /* Whether two programs are proved to be the same, sums in any order where `sums`; else why. */
   bool (*same)(void *ud, TdArena *a, const TdProg *x, const TdProg *y, bool sums, const char **why);
+  bool given; /* the settings of runs, which are these */
+  TdStpOptions run;
 } TdStpTools;
 
 /* STeP graphs; its tools are TdStpTools. */

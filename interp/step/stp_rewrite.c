@@ -139,12 +139,21 @@ static const void *clone(TdStore *st, const void *p) {
   return td_stp_graph_copy(st->arena, p);
 }
 
-/* Whether a graph runs to its end at its control; false with d filled. */
-static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
-  TdStpOptions o = td_stp_run_defaults();
-  TdStpReport report;
+/* The settings of the runs after a step: the schedule's, whatever they take; else those by default,
+ * for a while, at a memory that serves all at once. */
+static TdStpOptions settings(const TdStpRewrite *r) {
+  TdStpOptions o = r->tools->given ? r->tools->run : td_stp_run_defaults();
+  o.keep = false;
+  if (r->tools->given) return o;
   o.most = MOST_TURNS;
   o.memory.field[TD_OFFCHIP_CHANNELS] = 0;
+  return o;
+}
+
+/* Whether a graph runs to its end at its control; false with d filled. */
+static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
+  TdStpOptions o = settings(r);
+  TdStpReport report;
   *d = (TdDiag){.arena = r->arena};
   return td_stp_run(r->arena, r->arena, g, &o, &r->tools->calls, &report, d);
 }
@@ -154,8 +163,8 @@ static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
   TdDiag before, now;
   if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
   if (!strcmp(now.code, "limit")) return true;
-  TdStpOptions o = td_stp_run_defaults();
-  o.memory.field[TD_OFFCHIP_CHANNELS] = 0;
+  TdStpOptions o = settings(r);
+  o.most = 0;
   td_stp_depth_tell(r->arena, (TdStpGraph *)(uintptr_t)after, &o, &r->tools->calls, &now);
   *r->diag = now;
   return false;

@@ -16,8 +16,8 @@ function verdict:__tostring()
 end
 
 -- What a schedule of a design does.
-local function verdict_of(s, options)
-  local name, device = options.contract, options.device or "u280"
+local function verdict_of(s, options, name)
+  local device = options.device or "u280"
   local m, args = s:build { target = "cpu", timed = true, device = device, trace = true }, {}
   for i, v in ipairs(fifos.arguments(s, options.args)) do args[i] = type(v) == "userdata" and v:copy() or v end
   m(table.unpack(args))
@@ -30,14 +30,14 @@ local function verdict_of(s, options)
 end
 
 --- A run of the design on options.args (or random ones) at options.device: {contract, device, hangs, cycles} or, where
---- it hangs, {.., task, stream, why = "empty" or "full"}.
-function contract.check(design, options) return verdict_of(tide.schedule(design), options) end
+--- it hangs, {.., task, stream, why = "empty" or "full"}, by contract `name`.
+function contract.check(design, options, name) return verdict_of(tide.schedule(design), options, name) end
 
 -- What the design does by the second contract at these depths.
 local function run(design, depths, options)
   local s = tide.schedule(design)
   for name, n in pairs(depths) do s:depth(name, n) end
-  return verdict_of(s, { contract = "fire", device = options.device, args = options.args })
+  return verdict_of(s, { device = options.device, args = options.args }, "fire")
 end
 
 --- Depths at which the design does not hang where pipelines stall as a whole, for one input: from least ones on, those

@@ -12,6 +12,8 @@ local energy = {}
 ---
 --- fpga: the same with 14 times the energy of operators and registers (I. Kuon, J. Rose, Measuring the gap between
 --- FPGAs and ASICs, IEEE TCAD 26(2), 2007: dynamic power of logic).
+---
+--- fpga_hbm2: the same with HBM2, 3.9 pJ a bit (M. O'Connor et al., Fine-Grained DRAM, MICRO 2017).
 energy.tables = {
   asic45 = {
     source = "Horowitz, ISSCC 2014, 45 nm; Chen, Emer, Sze, ISCA 2016",
@@ -23,6 +25,7 @@ energy.tables = {
   },
 }
 
+-- With logic of FPGAs.
 local function fpga()
   local t = { source = energy.tables.asic45.source .. "; Kuon, Rose, TCAD 2007" }
   for kind, pj in pairs(energy.tables.asic45) do
@@ -33,8 +36,17 @@ local function fpga()
 end
 energy.tables.fpga = fpga()
 
+-- The same whose memory off the chip is HBM2.
+local function hbm2()
+  local t = {}
+  for kind, pj in pairs(energy.tables.fpga) do t[kind] = pj end
+  t.source, t.dram = t.source .. "; O'Connor et al., MICRO 2017", 3.9
+  return t
+end
+energy.tables.fpga_hbm2 = hbm2()
+
 --- The table of each device, by name; of others `fpga`.
-energy.devices = { ideal = "asic45", rtl = "asic45" }
+energy.devices = { ideal = "asic45", rtl = "asic45", u280 = "fpga_hbm2", ["u280-100"] = "fpga_hbm2" }
 
 -- The sum that a kind counts to.
 local groups = { ram = "ram", dram = "dram", register = "registers", fifo = "registers" }

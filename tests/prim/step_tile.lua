@@ -28,6 +28,26 @@ t.test("columns and rows are the same, bit for bit", function()
   end
 end)
 
+t.test("rows and columns at once: the same, bit for bit; the second is read for each part of the rows", function()
+  for _, case in ipairs { { 4, 6, 8, 1 }, { 6, 4, 4, 3 }, { 8, 3, 2, 2 } } do
+    local rows, inner, cols, across = table.unpack(case)
+    local g = graph(rows, inner, cols, across)
+    for _, o in ipairs { { m = 2, n = 2 // across > 0 and 2 // across or 1 }, { m = 1, n = 1 } } do
+      if o.n == cols then o.n = 1 end
+      local s = tide.schedule(g):tile("product", o)
+      t.eq(s:verify(), "strict")
+      t.ok(s:run():equal((g:run())), tostring(s))
+      local again = (rows // o.m - 1) * 2 * across * inner * cols * 4
+      t.eq(s:simulate().traffic, g:simulate().traffic + again)
+      t.eq(s:simulate().flops, g:simulate().flops)
+    end
+  end
+  local g = graph(4, 6, 8, 2)
+  local s = tide.schedule(g):tile("product", { k = 3, m = 2, n = 4, reassociate = true })
+  t.eq(s:verify(), "associative")
+  t.ok(s:run():allclose((g:run()), { rtol = 1e-5, atol = 1e-5 }))
+end)
+
 t.test("terms come in another order: associative; with columns too", function()
   local g = graph(4, 6, 8, 2)
   for _, o in ipairs { { k = 2, reassociate = true }, { k = 3, n = 4, reassociate = true },
@@ -54,7 +74,8 @@ t.test("refused: what is not loaded, or for others too; both ways; no part; twin
   end
   local g = graph(4, 6, 8, 1)
   refused("step-tile", "adds its products in another order", g, "product", { k = 3 })
-  refused("step-tile", "not in both", g, "product", { m = 2, n = 2 })
+  refused("step-option", "3 does not cut the 8", g, "product", { m = 2, n = 3 })
+  refused("step-option", "3 does not cut the 4", g, "product", { m = 3, n = 2 })
   refused("step-option", "3 does not cut the 8", g, "product", { n = 3 })
   refused("step-option", "needs m, k or n", g, "product", { reassociate = true })
   refused("step-tile", "is read by others", graph(4, 6, 8, 1, true), "product", { n = 4 })

@@ -65,4 +65,31 @@ t.test("every primitive on graphs is in the registry, with its arguments", funct
   t.eq(names.depth.args[1].kind, "family")
 end)
 
+t.test("settings: runs after a step are at the depths and memory of the schedule, and its own runs", function()
+  -- The step is refused where a depth of 1 stops the graph: a fork that joins behind a fold.
+  local function made()
+    return step.graph(function()
+      local x = step.load(f32[4][8], { tile = { 1, 8 }, shape = { 1, 4 } })
+      local sum = x:accum(fn.add, { rank = 1 })
+      sum:promote { at = 0 }:expand(x, { rank = 1 }):zip(x):map(fn.mul):sink()
+    end)
+  end
+  local deep, shallow = tide.schedule(made(), { depth = 8 }), tide.schedule(made(), { depth = 1 })
+  t.ok(deep:bw("map", 4):simulate().cycles > 0)
+  t.ok(not pcall(shallow.simulate, shallow), "it stops at a depth of 1")
+  t.ok(shallow:simulate({ depth = 8 }).cycles > 0)
+  local s = tide.schedule(made(), { depth = 8 })
+  t.fails(function() s:depth("x", 1) end, { code = "step-deadlock" })
+  s:depth("x", 6)
+  -- Memory: a run says what the schedule's settings say.
+  local slow = tide.schedule(made(), { depth = 8, memory = { model = "queue", latency = 90 } })
+  t.ok(slow:simulate().cycles > deep:simulate().cycles + 100)
+  t.eq(slow:fork():simulate().cycles, slow:simulate().cycles)
+  t.fails(function() tide.schedule(made(), { depht = 8 }) end, { code = "unknown-option" })
+  local asked = 0
+  local own = { request = function(_, r) asked = asked + 1 return r.cycle + 3 end }
+  tide.schedule(made(), { depth = 8, memory = own }):bw("map", 4)
+  t.ok(asked > 0, "steps ask it")
+end)
+
 t.done()

@@ -34,6 +34,10 @@ bool td_target_is_hardware(const TdTarget *t) {
   return t->again > 0;
 }
 
+bool td_target_fires(const TdTarget *t) {
+  return t->part != NULL;
+}
+
 typedef struct Row {
   int target;
   const char *key;

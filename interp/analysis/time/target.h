@@ -25,6 +25,8 @@ extern const char *const td_target_names[];
 extern const char td_target_words[], td_target_parts[];
 /* Whether control takes time: that is hardware, and no ideal of it. */
 bool td_target_is_hardware(const TdTarget *t);
+/* Whether its pipelines stall as a whole, as those that Vitis makes do: the second contract. */
+bool td_target_fires(const TdTarget *t);
 
 /* An operator of some width. Zeroed is a wire. */
 typedef struct TdOperator {

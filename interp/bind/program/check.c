@@ -23,19 +23,28 @@ void td_bind_check_design(lua_State *L, const TdProg *p) {
   td_bind_settop(L, unit);
 }
 
+/* Whether the options at idx mean the second contract: that of `contract`, else of `device`. */
+static bool takes_fire(lua_State *L, int idx) {
+  static const char *const contracts[] = {"latch", "fire", NULL};
+  int said = td_bind_opt_word(L, idx, "contract", contracts, -1);
+  int device = td_bind_opt_word(L, idx, "device", td_target_names, -1);
+  if (said < 0 && device < 0)
+    td_bind_fail(L, "option",
+                 "say which contract: {contract = \"latch\"} or \"fire\", or a device");
+  return said < 0 ? td_target_fires(td_target_find(td_target_names[device])) : said == 1;
+}
+
 /* d:check {contract =}: what a run of the design does by it. */
 static int check_contract(lua_State *L) {
   static const char *const options[] = {"contract", "device", "args", NULL};
-  static const char *const contracts[] = {"latch", "fire", NULL};
   td_bind_check_options(L, 2, options);
-  if (td_bind_opt_word(L, 2, "contract", contracts, -1) < 0)
-    td_bind_fail(L, "option", "say which contract: {contract = \"latch\"} or \"fire\"");
-  td_bind_opt_word(L, 2, "device", td_target_names, 0);
+  bool fire = takes_fire(L, 2);
   td_stdlib_push_module(L, "tide.contract");
   lua_getfield(L, -1, "check");
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
-  lua_call(L, 2, 1);
+  lua_pushstring(L, fire ? "fire" : "latch");
+  lua_call(L, 3, 1);
   return 1;
 }
 
@@ -123,12 +132,10 @@ static void raise_depths(lua_State *L, const TdTraffic *n, int64_t *depth, int o
 /* d:depths {contract =, device =, args =, unit =}. */
 static int depths_by_contract(lua_State *L, const TdProg *p) {
   static const char *const options[] = {"contract", "device", "args", "unit", NULL};
-  static const char *const contracts[] = {"latch", "fire", NULL};
   static const char *const units[] = {"tokens", "bits", NULL};
   td_bind_check_options(L, 2, options);
-  bool fire = td_bind_opt_word(L, 2, "contract", contracts, 0) == 1;
+  bool fire = takes_fire(L, 2);
   bool in_bits = td_bind_opt_word(L, 2, "unit", units, 0) == 1, input;
-  td_bind_opt_word(L, 2, "device", td_target_names, 0);
   TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdDiag d = td_bind_diag(a);
   TdTraffic *n = td_traffic_of(a, p, &d);
@@ -144,7 +151,8 @@ static int depths_by_contract(lua_State *L, const TdProg *p) {
 int td_bind_check_depths(lua_State *L) {
   const TdProg *p = td_bind_check_unit(L, 1);
   if (lua_gettop(L) == 2 && lua_istable(L, 2)) {
-    bool asks = lua_getfield(L, 2, "contract") != LUA_TNIL;
+    bool asks =
+        lua_getfield(L, 2, "contract") != LUA_TNIL || lua_getfield(L, 2, "device") != LUA_TNIL;
     lua_settop(L, 2);
     if (asks && td_prog_root(p)->kind == TD_UNIT_DESIGN) return depths_by_contract(L, p);
   }

@@ -97,6 +97,10 @@ static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
   lua_setiuservalue(L, -2, TD_UNIT_STORE);
   lua_getiuservalue(L, of, TD_UNIT_FUNCTION);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
+  if (s.now->kind == &td_stp_kind && td_bind_test_graph_schedule(L, of)) {
+    lua_getiuservalue(L, of, TD_UNIT_STATE);
+    lua_setiuservalue(L, -2, TD_UNIT_STATE);
+  }
   luaL_setmetatable(L, class_of(s.now->kind));
   td_bind_account(L);
   return box;
@@ -105,10 +109,10 @@ static ScheduleBox *push_schedule(lua_State *L, TdSchedule s, int of) {
 /* A schedule of the graph at slot 1, which it keeps for the sake of its tensors. */
 static int schedule_graph(lua_State *L, const TdStpGraph *g) {
   TdStore *st = td_bind_push_store(L);
-  ScheduleBox *box = push_schedule(L, td_schedule_new(st, &td_stp_kind, g), 1);
+  push_schedule(L, td_schedule_new(st, &td_stp_kind, g), 1);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, TD_UNIT_FUNCTION);
-  (void)box;
+  if (lua_istable(L, 2)) td_stp_set_settings(L, 2);
   return 1;
 }
 
@@ -482,7 +486,9 @@ void td_bind_open_schedule(lua_State *L) {
   lua_setfield(L, -2, "__call");
   lua_pop(L, 1);
   open_kind(L, &td_stp_kind, td_stp_methods);
-  lua_pop(L, 1);
+  lua_getfield(L, -1, "methods");
+  luaL_setfuncs(L, td_stp_schedule_methods, 0);
+  lua_pop(L, 2);
   lua_pushcfunction(L, l_schedule);
   lua_setfield(L, -2, "schedule");
   lua_pushcfunction(L, l_check);

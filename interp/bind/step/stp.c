@@ -328,25 +328,11 @@ static void open_classes(lua_State *L) {
                                         {"__index", l_graph_index},
                                         {"__tostring", l_graph_tostring},
                                         {NULL, NULL}};
-  static const luaL_Reg graph_methods[] = {{"run", td_stp_l_run},
-                                           {"simulate", td_stp_l_simulate},
-                                           {"traffic", td_stp_l_traffic},
-                                           {"memory", td_stp_l_memory},
-                                           {"flops", td_stp_l_flops},
-                                           {"check", td_stp_l_check},
-                                           {"dot", td_stp_l_dot},
-                                           {"svg", td_stp_l_svg},
-                                           {"html", td_stp_l_html},
-                                           {"constants", td_stp_l_constants},
-                                           {"design", td_stp_l_design},
-                                           {"metric", td_stp_l_metric},
-                                           {"intensity", td_stp_l_intensity},
-                                           {NULL, NULL}};
   static const luaL_Reg stream_meta[] = {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};
   static const luaL_Reg fn_meta[] = {{"__tostring", l_fn_tostring}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  td_bind_class(L, TD_CLASS_STP_GRAPH, graph_meta, graph_methods);
+  td_bind_class(L, TD_CLASS_STP_GRAPH, graph_meta, td_stp_methods);
   td_bind_class_fields(L, "outputs nodes");
   td_bind_class(L, TD_CLASS_STP_STREAM, stream_meta, none);
   td_bind_class_fields(L, "shape type rank name");

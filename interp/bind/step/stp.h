@@ -61,12 +61,19 @@ void td_stp_push_expr(lua_State *L, const TdStpExpr *e);
 const TdStpExpr *td_stp_test_expr(lua_State *L, int idx);
 void td_stp_open_expr(lua_State *L);
 
-/* stp_schedule.c: methods of schedules of graphs; what steps from version v ask, pushed. */
+/* stp_schedule.c: methods of graphs and of schedules of them, and of schedules besides; what steps
+ * from version v of the schedule at slot 1 ask, pushed. */
 struct TdVersion;
-extern const luaL_Reg td_stp_methods[];
+extern const luaL_Reg td_stp_methods[], td_stp_schedule_methods[];
 void *td_stp_push_tools(lua_State *L, const struct TdVersion *v);
+/* Keeps the table at idx as the settings of the runs of the schedule on top. */
+void td_stp_set_settings(lua_State *L, int idx);
 
-/* stp_run.c: g:run, g:simulate, g:traffic, g:memory, g:flops. */
+/* stp_run.c: the options of a run, a table at idx or nothing; a memory of the user's stays on the
+ * stack. */
+struct TdBindMemory;
+TdStpOptions td_stp_take_run(lua_State *L, int idx, struct TdBindMemory *own);
+/* g:run, g:simulate, g:traffic, g:memory, g:flops. */
 int td_stp_l_run(lua_State *L);
 int td_stp_l_simulate(lua_State *L);
 int td_stp_l_traffic(lua_State *L);

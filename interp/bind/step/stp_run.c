@@ -138,21 +138,19 @@ static void take(lua_State *L, int idx, const char *key, int64_t least, int64_t 
                  (long long)least);
 }
 
-/* The options of a run at slot 2; depth = false: no limit. A memory of the
- * user's own stays on the stack. */
-static TdStpOptions take_run(lua_State *L, TdBindMemory *own) {
+TdStpOptions td_stp_take_run(lua_State *L, int idx, TdBindMemory *own) {
   static const char *const names[] = {"depth", "pmu", "bytes", "memory", "lists", NULL};
   TdStpOptions o = td_stp_run_defaults();
   o.keep = true;
-  if (!td_bind_check_options(L, 2, names)) return o;
-  if (lua_getfield(L, 2, "depth") == LUA_TBOOLEAN && !lua_toboolean(L, -1))
+  if (!td_bind_check_options(L, idx, names)) return o;
+  if (lua_getfield(L, idx, "depth") == LUA_TBOOLEAN && !lua_toboolean(L, -1))
     o.depth = 0;
   else
-    take(L, 2, "depth", 1, &o.depth);
+    take(L, idx, "depth", 1, &o.depth);
   lua_pop(L, 1);
-  take(L, 2, "pmu", 1, &o.pmu);
-  take(L, 2, "bytes", 1, &o.bytes);
-  if (lua_getfield(L, 2, "memory") != LUA_TNIL)
+  take(L, idx, "pmu", 1, &o.pmu);
+  take(L, idx, "bytes", 1, &o.bytes);
+  if (lua_getfield(L, idx, "memory") != LUA_TNIL)
     td_bind_take_memory(L, lua_gettop(L), &o.memory, own);
   return o;
 }
@@ -307,7 +305,11 @@ static int run(lua_State *L, bool data) {
   TdStpGraph *g = td_stp_check_program(L, 1);
   TdBindMemory own;
   lua_settop(L, 2);
-  TdStpOptions o = take_run(L, &own);
+  if (lua_isnil(L, 2) && td_bind_test_graph_schedule(L, 1)) {
+    lua_getiuservalue(L, 1, TD_UNIT_STATE);
+    lua_replace(L, 2);
+  }
+  TdStpOptions o = td_stp_take_run(L, 2, &own);
   bool lists = td_bind_opt_boolean(L, 2, "lists", false);
   o.data = data;
   if (data) check_data(L, g);

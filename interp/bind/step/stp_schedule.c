@@ -1,5 +1,6 @@
 /* stp_schedule.c - schedules of STeP graphs: the methods that they have besides those of all. */
 #include "bind/step/stp.h"
+#include "bind/program/memory.h"
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "base/alarm.h"
@@ -30,9 +31,24 @@ static bool same(void *ud, TdArena *a, const TdProg *x, const TdProg *y, bool su
 }
 
 void *td_stp_push_tools(lua_State *L, const TdVersion *v) {
-  TdStpTools *t = lua_newuserdatauv(L, sizeof *t, 0);
-  *t = (TdStpTools){td_stp_calls(L, v->prog, false), L, meaning, function, same};
+  struct Tools {
+    TdStpTools tools;
+    TdBindMemory own;
+  } *t = lua_newuserdatauv(L, sizeof *t, 0);
+  TdStpTools *x = &t->tools;
+  *x = (TdStpTools){td_stp_calls(L, v->prog, false), L, meaning, function, same, .given = false};
+  x->given = lua_getiuservalue(L, 1, TD_UNIT_STATE) == LUA_TTABLE;
+  if (x->given) x->run = td_stp_take_run(L, lua_gettop(L), &t->own);
   return t;
+}
+
+void td_stp_set_settings(lua_State *L, int idx) {
+  TdBindMemory own;
+  int top = lua_gettop(L);
+  td_stp_take_run(L, idx, &own);
+  lua_settop(L, top);
+  lua_pushvalue(L, idx);
+  lua_setiuservalue(L, -2, TD_UNIT_STATE);
 }
 
 /* s:graph(): the graph as it is now. */
@@ -40,8 +56,7 @@ static int l_graph(lua_State *L) {
   return td_stp_push_copy(L, td_stp_check_program(L, 1), 1);
 }
 
-const luaL_Reg td_stp_methods[] = {{"graph", l_graph},
-                                   {"run", td_stp_l_run},
+const luaL_Reg td_stp_methods[] = {{"run", td_stp_l_run},
                                    {"simulate", td_stp_l_simulate},
                                    {"traffic", td_stp_l_traffic},
                                    {"memory", td_stp_l_memory},
@@ -54,5 +69,6 @@ const luaL_Reg td_stp_methods[] = {{"graph", l_graph},
                                    {"design", td_stp_l_design},
                                    {"metric", td_stp_l_metric},
                                    {"intensity", td_stp_l_intensity},
-                                   {"verify", td_bind_verify_graph_schedule},
                                    {NULL, NULL}};
+const luaL_Reg td_stp_schedule_methods[] = {
+    {"graph", l_graph}, {"verify", td_bind_verify_graph_schedule}, {NULL, NULL}};

@@ -144,6 +144,25 @@ static bool cut_one(const Tiling *t, int i, int64_t size) {
   return true;
 }
 
+/* Rows of the first operand and columns of the second: the columns change faster, so that the
+ * second is read anew for each part of the rows, along a dimension of stride 0. */
+static bool cut_both(const Tiling *t, int64_t rows, int64_t cols) {
+  TdStpNode *x = load_of(t, 0, false), *w = x ? load_of(t, 1, false) : NULL;
+  if (!w || !check_cut(t, x, x->rows, rows) || !check_cut(t, w, w->cols, cols)) return false;
+  if (w->nshape + 2 > TD_STP_RANK) return refuse(t, w, "has no room for two dimensions");
+  int64_t down = x->rows / rows, across = w->cols / cols;
+  cut(load_of(t, 0, true), down, false);
+  load_of(t, 1, true);
+  w = load_of(t, 1, true);
+  w->shape[w->nshape] = down;
+  w->stride[w->nshape++] = 0;
+  cut(w, across, true);
+  repeat(t, 0, across);
+  join(t, TD_STP_FN_RETILE_ROW, "fn.retile_row");
+  join(t, TD_STP_FN_RETILE_COL, "fn.retile_col");
+  return true;
+}
+
 static bool tile(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *map) {
   Tiling t = {r, e, td_stp_edit_node(e, map->uid), NULL};
   if (map->op != TD_STP_MAP || map->fn.kind != TD_STP_FN_MATMUL) {
@@ -154,11 +173,10 @@ static bool tile(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *map) {
   t.zip = td_stp_edit_node(e, map->in[0].uid);
   if (t.zip->op != TD_STP_ZIP || t.zip->nin != 2 || readers_of(e, t.zip->uid) > 1)
     return refuse(&t, t.zip, "is no pair that the product alone reads");
-  if (r->arg[M].given && r->arg[N].given)
-    return refuse(&t, map, "is cut in rows or in columns, not in both");
   if (!r->arg[M].given && !r->arg[N].given && !r->arg[K].given)
     return td_stp_rewrite_refuse(r, TD_USAGE, "step-option", map->loc, "tile needs m, k or n");
   if (r->arg[K].given && !cut_sum(&t, r->arg[K].integer)) return false;
+  if (r->arg[M].given && r->arg[N].given) return cut_both(&t, r->arg[M].integer, r->arg[N].integer);
   if (r->arg[M].given && !cut_one(&t, 0, r->arg[M].integer)) return false;
   return !r->arg[N].given || cut_one(&t, 1, r->arg[N].integer);
 }

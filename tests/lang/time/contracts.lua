@@ -232,4 +232,33 @@ t.test("a contract that there is none of", function()
   t.fails(function() d:check {contract = "fire", device = "u2800"} end, {match = "did you mean 'u280'"})
 end)
 
+t.test("a device has its contract: Vitis's pipelines stall as a whole, those of rtl do not", function()
+  local d = tide.design(function(d)
+    local x, y = d:stream(i32, { depth = 1 }), d:stream(i32, { depth = 1 })
+    d.a = tide.task { function()
+      for k = 0, 7 do --@ pipeline(1)
+        x:put(i32(k))
+        y:put(i32(k))
+      end
+    end }
+    d.b = tide.task { function()
+      for _ = 0, 3 do --@ pipeline(4)
+        local _ = x:get()
+        local _ = x:get()
+        local _ = y:get()
+        local _ = y:get()
+      end
+    end }
+  end)
+  t.eq(d:check({ device = "u280" }).hangs, d:check({ contract = "fire", device = "u280" }).hangs)
+  t.eq(d:check({ device = "u280" }).contract, "fire")
+  t.eq(d:check({ device = "rtl" }).contract, "latch")
+  t.eq(d:check({ device = "rtl" }).hangs, false)
+  t.eq(d:check({ device = "u280", contract = "latch" }).contract, "latch")
+  t.eq((d:depths { device = "u280" }), (d:depths { contract = "fire", device = "u280" }))
+  t.eq((d:depths { device = "rtl" }), (d:depths()))
+  t.fails(function() d:check {} end, { code = "option", match = "or a device" })
+  t.fails(function() d:depths { device = "u281" } end, { match = "u280" })
+end)
+
 t.done()

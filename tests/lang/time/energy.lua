@@ -28,7 +28,7 @@ end
 t.test("a kernel: products, sums, bits of memories on the chip and off it are those of its loops", function()
   for _, size in ipairs {{4, 4, 8}, {3, 5, 7}, {1, 2, 1}} do
     local M, N, K = table.unpack(size)
-    for _, device in ipairs {"ideal", "rtl", "u280"} do
+    for _, device in ipairs {"ideal", "rtl", "zcu104", "u280"} do
       local m = tide.schedule(product(M, N, K)):build {target = "cpu", timed = true, device = device}
       m(tide.random(f32[M][K], 1), tide.random(f32[K][N], 2), f32[M][N](0))
       local e = m.report.energy
@@ -36,7 +36,7 @@ t.test("a kernel: products, sums, bits of memories on the chip and off it are th
       t.eq({c["mul f32"], c["add f32"]}, {M * N * K, M * N * K}, device)
       t.eq(c.dram, 32 * (M * N * K + K * N + M * N), "A each time, B once, C once")
       t.eq(c["ram " .. 4 * K * N], 32 * (2 * K * N + M * N * K), "zeros, B, and each read")
-      local by = energy.tables[device == "u280" and "fpga" or "asic45"]
+      local by = energy.tables[({u280 = "fpga_hbm2", zcu104 = "fpga"})[device] or "asic45"]
       near(e.operations, M * N * K * (by["mul f32"] + by["add f32"]))
       near(e.dram, c.dram * by.dram)
       near(e.ram, c["ram " .. 4 * K * N] * by["ram 8192"])

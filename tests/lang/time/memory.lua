@@ -242,7 +242,8 @@ t.test("refused beside accepted twins", function()
   t.fails(function() g:simulate { memory = { request = function() end } } end, { code = "memory-answer" })
   local never = { request = function() end }
   t.fails(function() report(s, 16, never) end, { code = "memory-hangs", match = "an answer" })
-  t.fails(function() s:build { target = "cpu", memory = "queue" } end, { code = "memory-clock", match = "timed = true" })
+  local function without() s:build { target = "cpu", memory = "queue" } end
+  t.fails(without, { code = "memory-clock", match = "timed = true" })
   t.ok(not pcall(report, s, 16, { request = function() error "of the user" end }), "his errors pass")
   t.ok(report(s, 16, "queue").cycles > 0 and g:simulate({ memory = "banks" }).cycles > 0, "twins")
   t.ok(report(s, 16, { model = "queue", channels = 1 }).cycles > 0, "twins")
