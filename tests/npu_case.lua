@@ -12,6 +12,7 @@ local opt = os.execute "command -v mlir-opt-19 >/dev/null 2>&1"
 -- Arguments for a run: a type is filled at random, {type, fill} by a function of its number, all else is itself.
 local function argument(T, i)
   if type(T) == "table" then return T[2](T[1], i) end
+  if math.type(T) then return T end
   return tide.random(T, i)
 end
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "ir/num/num.h"
+
 /* A block that is held. */
 typedef struct Held {
   TdSym sym;
@@ -23,6 +25,7 @@ typedef struct Core {
   TdMap at;          /* loop that is written out -> value */
   TD_VEC(Held) held;
   TdMlirValue *tile;
+  bool got; /* a block: the launch has begun, so runtime parameters are there */
 } Core;
 
 static bool refuse(const Core *c, const char *code, TdLoc loc, const char *what) {
@@ -71,6 +74,14 @@ static bool call(Core *c, TdMlirBlock *b, const TdStmt *const *s, size_t n) {
   TdMlir *m = c->e->m;
   const TdNpuKernel *k = td_npu_kernel_of(c->e->kernels, s, n, c->x->run->sym->name, &c->type);
   if (!k) return false;
+  for (size_t i = 0; i < k->narray && !c->got; i++)
+    for (size_t p = 0; p < c->x->scalar.n; p++)
+      if (c->x->scalar.at[p].sym == k->array[i]) {
+        refuse(c, "npu-scalar", s[0]->loc,
+               "uses a scalar argument before its first block is there");
+        td_diag_help(c->f->diag, "get a block of a stream first: only then has the call begun");
+        return false;
+      }
   declare(c, k);
   TdMlirValue **arg = TD_NEWN(m->arena, TdMlirValue *, k->narray + k->nindex);
   for (size_t i = 0; i < k->narray; i++) arg[i] = td_map_getp(&c->value, k->array[i]);
@@ -112,6 +123,7 @@ static bool acquire(Core *c, TdMlirBlock *b, const TdStmt *s) {
   bool slot = s->kind == TD_STMT_SLOT;
   int64_t held = 0;
   if (fifo == SIZE_MAX) return false;
+  c->got |= !slot;
   for (size_t i = 0; i < c->held.n; i++)
     held += c->held.at[i].fifo == fifo && c->held.at[i].slot == slot;
   const TdNpuFifo *x = &c->e->plan->fifo.at[fifo];
@@ -221,8 +233,25 @@ static bool put_moving(Core *c, TdMlirBlock *b, const TdStmt *s) {
   }
 }
 
-/* Memory of the tile for a local array; what it starts with is left to a kernel: a statement, or
- * NULL. */
+/* The elements of a table, or of the start of a state. */
+static const TdMlirAttr *elements(TdMlir *m, const TdType *t, const TdBlob *b) {
+  const TdType *cell = td_type_scalar(t);
+  const TdMlirType *memref = td_npu_memref(m, t);
+  const TdMlirType *as =
+      td_mlir_shaped(m, TD_MLIR_TENSOR, memref->shape, memref->rank, memref->in[0]);
+  int64_t *num = TD_NEWN(m->arena, int64_t, b->count);
+  double *real = TD_NEWN(m->arena, double, b->count);
+  const unsigned char *at = b->data;
+  for (int64_t i = 0; i < b->count; i++, at += td_type_bytes(cell)) {
+    uint64_t v = td_num_load(cell, at);
+    num[i] = (int64_t)v;
+    if (cell->kind == TD_T_FLOAT) real[i] = td_num_double(v);
+  }
+  return td_mlir_dense(m, as, cell->kind == TD_T_FLOAT ? NULL : num, real, (size_t)b->count);
+}
+
+/* Memory of the tile for a local array; what it starts with is left to a kernel, a statement or
+ * NULL, but for tables and states, which have it from the first. */
 static const TdStmt *buffer(Core *c, const TdStmt *s) {
   TdMlir *m = c->e->m;
   TdStore *st = c->f->store;
@@ -233,9 +262,27 @@ static const TdStmt *buffer(Core *c, const TdStmt *s) {
   td_npu_set_string(m, op, "sym_name", v->name);
   td_map_putp(m->arena, &c->value, s->sym, v);
   td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)t);
-  if (s->init == TD_INIT_NONE) return NULL;
+  if (s->blob) td_mlir_set(m, op, "initial_value", elements(m, t, s->blob));
+  if (s->init == TD_INIT_NONE || s->blob) return NULL;
   const TdExpr *all = td_expr_whole(st->session, st->arena, s->sym, s->type, s->loc);
   return td_stmt_set(st, all, s->expr[0], s->loc);
+}
+
+/* Memory for the scalar arguments of a task. */
+static void parameters(Core *c) {
+  TdMlir *m = c->e->m;
+  for (size_t i = 0; i < c->x->scalar.n; i++) {
+    const TdNpuScalar *s = &c->x->scalar.at[i];
+    TdMlirOp *op = td_mlir_op(m, c->e->device, "aie.buffer");
+    TdMlirValue *v = td_mlir_result(m, op, td_text_fmt(m->arena, "%s_rtp", s->sym->name),
+                                    td_npu_memref(m, s->type));
+    td_mlir_operand(m, op, c->tile);
+    td_npu_set_string(m, op, "sym_name", v->name);
+    td_map_putp(m->arena, &c->value, s->sym, v);
+    td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)s->type);
+    TdNpuRtp r = {v->name, s->param};
+    td_vec_push(m->arena, &c->e->rtp, r);
+  }
 }
 
 /* A block: stretches of statements that move nothing are calls. */
@@ -247,7 +294,7 @@ static bool block(Core *c, TdMlirBlock *b, const TdStmt *s) {
     const TdStmt *k = i < s->nkid ? s->kid[i] : NULL;
     bool moves = !k || td_npu_moves(c->f, k);
     if (!moves && k->kind == TD_STMT_LOCAL && k->type->kind == TD_T_TENSOR &&
-        k->cls == TD_LOCAL_AUTO)
+        (k->cls == TD_LOCAL_AUTO || k->blob))
       k = buffer(c, k);
     if (!moves && k) td_vec_push(a, &run, k);
     if (!moves) continue;
@@ -280,6 +327,7 @@ bool td_npu_emit_core(TdNpuEmit *e, uint32_t inst) {
   TdMlirBlock *body = td_mlir_block(m, td_mlir_region(m, op), NULL);
   TdMlirValue *v;
   c.head = td_mlir_block(m, td_mlir_region(m, td_mlir_op(m, NULL, "scratch")), NULL);
+  parameters(&c);
   TdMlirBlock *turn = loop(&c, body, 0, INT64_MAX, 1, "launch", &v);
   if (!block(&c, turn, x->body)) return false;
   td_mlir_op(m, turn, "scf.yield");

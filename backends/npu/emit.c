@@ -157,10 +157,20 @@ static void put_sequence(TdNpuEmit *e, const TdNpuSequence *s) {
   for (size_t i = 0; i < d->nparam; i++) {
     const TdType *t = td_unit_type(e->plan->form->prog->store->session, d, d->param[i].type);
     int64_t n = 1;
+    if (td_type_is_scalar(t)) {
+      arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, td_mlir_scalar(m, "i32"));
+      continue;
+    }
     td_type_count(t, &n);
     const TdMlirType *flat =
         td_mlir_shaped(m, TD_MLIR_MEMREF, &n, 1, cell_of(m, td_type_scalar(t)));
     arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, flat);
+  }
+  for (size_t i = 0; i < e->rtp.n; i++) {
+    TdMlirOp *w = td_mlir_op(m, b, "aiex.npu.rtp_write");
+    td_mlir_operand(m, w, arg[e->rtp.at[i].param]);
+    td_npu_set_symbol(m, w, "buffer", e->rtp.at[i].buffer);
+    td_npu_set_int(m, w, "index", 0, "i32");
   }
   for (size_t i = 0; i < s->transfer.n; i++) {
     const TdNpuTransfer *t = &s->transfer.at[i];

@@ -6,12 +6,19 @@
 #include "backends/npu/mlir/mlir.h"
 #include "backends/npu/sequence.h"
 
+/* A buffer of a core that the host writes an argument to. */
+typedef struct TdNpuRtp {
+  const char *buffer;
+  size_t param;
+} TdNpuRtp;
+
 typedef struct TdNpuEmit {
   TdNpuPlan *plan;
   TdMlir *m;
   TdNpuKernels *kernels;
   TdMlirBlock *device;
   TdMlirValue **tile; /* of each tile of the plan */
+  TD_VEC(TdNpuRtp) rtp;
   int64_t stack;
 } TdNpuEmit;
 

@@ -49,8 +49,34 @@ static void place(TdNpuInst *x) {
   if (x->role == TD_NPU_CORE && x->row == 1) x->role = TD_NPU_MEM;
 }
 
-/* The body of an instance, its sizes and ids numbers. */
-static const TdStmt *body_of(TdNpuForm *f, const TdNpuInst *x) {
+/* Makes scalar arguments of a core words in its memory; false with the diagnostic filled where one
+ * is wider. */
+static bool add_scalars(TdNpuForm *f, TdNpuInst *x, TdSubst *sub) {
+  TdSession *ss = f->prog->store->session;
+  for (size_t i = 0; i < x->run->nbind; i++) {
+    const TdRunArg *b = &x->run->bind[i];
+    const TdParam *p = td_unit_param(x->kernel, b->param);
+    if (!p || !td_type_is_scalar(p->type)) continue;
+    int64_t n = 4 / (int64_t)td_type_bytes(p->type), zero = 0;
+    if (n < 1) {
+      td_diag_set(f->diag, TD_UNSUPPORTED, "npu-scalar", x->run->loc,
+                  "'%s' of %s is wider than a runtime parameter, 32 bits", b->arg->name, x->name);
+      td_diag_help(f->diag, "make it a tensor of one element");
+      return false;
+    }
+    TdNpuScalar s = {.sym = td_store_sym(f->store, b->param->name, TD_SYM_LOCAL)};
+    s.param = (size_t)(td_unit_param(f->design, b->arg) - f->design->param);
+    s.type = td_type_tensor_of(ss, p->type, 1, &n);
+    const TdExpr *at = td_expr_index(ss, f->store->arena, zero, x->run->loc);
+    td_subst_expr(sub, b->param,
+                  td_expr_load(f->store->arena, s.sym, p->type, &at, 1, x->run->loc));
+    td_vec_push(f->arena, &x->scalar, s);
+  }
+  return true;
+}
+
+/* The body of an instance, its sizes and ids numbers; NULL with the diagnostic filled. */
+static const TdStmt *body_of(TdNpuForm *f, TdNpuInst *x) {
   TdSession *ss = f->prog->store->session;
   TdSubst sub = td_subst_new(f->store);
   const TdUnit *k = x->kernel;
@@ -60,7 +86,17 @@ static const TdStmt *body_of(TdNpuForm *f, const TdNpuInst *x) {
                     td_expr_index(ss, f->store->arena, k->size[i].value, k->loc));
   for (size_t d = 0; d < k->ncoord; d++)
     td_subst_expr(&sub, k->coord[d], td_expr_index(ss, f->store->arena, x->id[d], k->loc));
+  if (x->role == TD_NPU_CORE && !add_scalars(f, x, &sub)) return NULL;
   return td_subst_in_stmt(&sub, k->body);
+}
+
+/* The first argument of a run that is a tensor, or NULL. */
+static const TdRunArg *tensor_of(const TdNpuInst *x) {
+  for (size_t i = 0; i < x->run->nbind; i++)
+    if (x->role == TD_NPU_MEM ||
+        !td_type_is_scalar(td_unit_param(x->kernel, x->run->bind[i].param)->type))
+      return &x->run->bind[i];
+  return NULL;
 }
 
 static bool add_run(TdNpuForm *f, const TdRun *run) {
@@ -83,11 +119,14 @@ static bool add_run(TdNpuForm *f, const TdRun *run) {
     for (int d = 0; d < run->rank; d++) td_text_putf(&name, "[%lld]", (long long)x.id[d]);
     x.name = td_text_str(&name);
     place(&x);
+    x.scalar.n = x.scalar.cap = 0;
+    x.scalar.at = NULL;
     x.body = body_of(f, &x);
-    if (x.role != TD_NPU_HOST && run->nbind) {
+    if (!x.body) return false;
+    if (x.role != TD_NPU_HOST && tensor_of(&x)) {
       td_diag_set(f->diag, TD_UNSUPPORTED, "npu-form", run->loc,
                   "'%s' touches the argument '%s', which only tasks on the host do", x.name,
-                  run->bind[0].arg->name);
+                  tensor_of(&x)->arg->name);
       td_diag_help(f->diag, "isolate makes its copies tasks of their own");
       return false;
     }

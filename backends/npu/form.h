@@ -49,6 +49,14 @@ typedef struct TdNpuFill {
   const int64_t *token, *map;
 } TdNpuFill;
 
+/* A scalar argument that a core uses: a runtime parameter, a word of 32 bits in its memory. Its
+ * uses are loads of element 0 of `sym`. */
+typedef struct TdNpuScalar {
+  TdSym sym;
+  size_t param; /* of the design */
+  const TdType *type;
+} TdNpuScalar;
+
 typedef struct TdNpuInst {
   const TdRun *run;
   const TdUnit *kernel;
@@ -59,8 +67,9 @@ typedef struct TdNpuInst {
   bool placed;
   int64_t col, row;
   TD_VEC(TdNpuEvent) event;
-  TD_VEC(TdNpuMove) move; /* of a host task */
-  TD_VEC(TdNpuFill) fill; /* of one in row 1 */
+  TD_VEC(TdNpuMove) move;     /* of a host task */
+  TD_VEC(TdNpuFill) fill;     /* of one in row 1 */
+  TD_VEC(TdNpuScalar) scalar; /* of a core */
 } TdNpuInst;
 
 typedef struct TdNpuForm {

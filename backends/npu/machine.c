@@ -91,6 +91,7 @@ static bool add_line(TdNpuMachine *x, const TdMlirOp *op) {
 }
 
 int64_t td_npu_machine_bytes(const TdMlirType *memref) {
+  if (memref->kind != TD_MLIR_MEMREF) return (memref->width + 7) / 8;
   return cell_count(memref) * cell_bytes(memref);
 }
 
@@ -172,6 +173,29 @@ static bool finish_line(TdNpuMachine *x, TdNpuLine *l) {
   return true;
 }
 
+/* A float's word in memory. */
+static uint64_t word_of(const TdMlirType *cell, double f) {
+  float narrow = (float)f;
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  return strcmp(cell->name, "bf16") == 0 ? bits >> 16 : bits;
+}
+
+/* What a buffer starts with. */
+static bool fill(TdNpuMachine *x, const TdMlirOp *op, const TdMlirAttr *v, unsigned char *p) {
+  const TdMlirType *t = op->result.at[0]->type;
+  int64_t n = cell_count(t), cell = cell_bytes(t);
+  if (v->kind != TD_MLIR_A_DENSE || ((int64_t)v->n != n && v->n != 1) || cell > 4 ||
+      strcmp(t->in[0]->name, "f16") == 0)
+    return td_npu_machine_bad(x, op, "starts with what is not of its type");
+  for (int64_t i = 0; i < n; i++, p += cell) {
+    int64_t k = v->n == 1 ? 0 : i;
+    uint64_t w = v->num ? (uint64_t)v->num[k] : word_of(t->in[0], v->real[k]);
+    for (int64_t b = 0; b < cell; b++) p[b] = (unsigned char)(w >> 8 * b);
+  }
+  return true;
+}
+
 static bool add_buffer(TdNpuMachine *x, const TdMlirOp *op) {
   if (op->result.n != 1 || op->result.at[0]->type->kind != TD_MLIR_MEMREF)
     return td_npu_machine_bad(x, op, "is no memory");
@@ -180,7 +204,8 @@ static bool add_buffer(TdNpuMachine *x, const TdMlirOp *op) {
   unsigned char *p = TD_NEWN(x->arena, unsigned char, bytes + 1);
   memset(p, JUNK, (size_t)bytes);
   td_map_putp(x->arena, &x->buffer, op->result.at[0], p);
-  return true;
+  const TdMlirAttr *v = td_mlir_get(op, "initial_value");
+  return !v || fill(x, op, v, p);
 }
 
 /* One operation of the device, in pass 0 or, what names others, in pass 1. */
@@ -239,6 +264,28 @@ TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d) {
 
 /* ---- the run ---- */
 
+/* Writes a word of the host, none in a run without data, to a buffer of a core. */
+static bool write_parameter(TdNpuMachine *x, const TdMlirOp *op, unsigned char *const *arg) {
+  const TdMlirAttr *name = td_mlir_get(op, "buffer");
+  const TdMlirBlock *b = td_mlir_body(x->sequence), *device = x->sequence->block;
+  int64_t index = td_npu_int(op, "index", -1);
+  size_t i = 0;
+  while (i < b->arg.n && op->operand.n && b->arg.at[i] != op->operand.at[0]) i++;
+  if (i == b->arg.n || !name || name->kind != TD_MLIR_A_SYMBOL)
+    return td_npu_machine_bad(x, op, "writes no argument, or to no buffer");
+  for (size_t k = 0; k < device->op.n; k++) {
+    const TdMlirOp *buffer = device->op.at[k];
+    const TdMlirAttr *s = td_mlir_get(buffer, "sym_name");
+    if (strcmp(buffer->name, "aie.buffer") != 0 || !s || strcmp(s->s, name->s) != 0) continue;
+    if (index < 0 || 4 * index + 4 > td_npu_machine_bytes(buffer->result.at[0]->type))
+      return td_npu_machine_bad(x, op, "writes beside the buffer");
+    unsigned char *to = td_map_getp(&x->buffer, buffer->result.at[0]);
+    if (arg[i]) memcpy(to + 4 * index, arg[i], 4);
+    return true;
+  }
+  return td_npu_machine_bad(x, op, "names no buffer");
+}
+
 bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes,
                          bool *moved) {
   const TdMlirBlock *b = td_mlir_body(x->sequence);
@@ -256,6 +303,8 @@ bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64
       while (i < b->arg.n && op->operand.n && b->arg.at[i] != op->operand.at[0]) i++;
       if (i == b->arg.n) return td_npu_machine_bad(x, op, "moves no argument");
       if (!td_npu_dma_start(x, op, arg[i], bytes[i])) return false;
+    } else if (strcmp(op->name, "aiex.npu.rtp_write") == 0) {
+      if (!write_parameter(x, op, arg)) return false;
     } else {
       return td_npu_machine_bad(x, op, "is not known here");
     }

@@ -88,7 +88,7 @@ bool td_npu_machine_host(TdNpuMachine *x, unsigned char *const *arg, const int64
 bool td_npu_machine_stuck(TdNpuMachine *x);
 /* What kind of tile one is. */
 TdTileKind td_npu_machine_kind(const TdNpuMachine *x, size_t tile);
-/* The bytes of a memref. */
+/* The bytes of a memref, or of a scalar. */
 int64_t td_npu_machine_bytes(const TdMlirType *memref);
 /* The line of a name, or NULL with the diagnostic filled. */
 TdNpuLine *td_npu_machine_line(TdNpuMachine *x, const TdMlirOp *op, const char *attr);

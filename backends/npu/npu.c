@@ -96,7 +96,16 @@ static bool tool(const TdBuild *b, const char *folder, const char **said, const 
 
 static void *open_run(const TdBuild *b) {
   TdNpuMade m;
-  return make(b, &m) ? td_npu_run_new(b->arena, 0, m.generic, m.text, b->diag) : NULL;
+  TdNpuRun *r = make(b, &m) ? td_npu_run_new(b->arena, 0, m.generic, m.text, b->diag) : NULL;
+  const TdUnit *d = td_prog_root(b->lowered->prog);
+  const TdType **type = TD_NEWN(b->arena, const TdType *, d->nparam + 1);
+  for (size_t i = 0; i < d->nparam; i++) type[i] = td_type_scalar(d->param[i].type);
+  if (r) td_npu_run_set_types(r, type);
+  return r;
+}
+
+static void reset_run(void *run) {
+  td_npu_run_reset(run);
 }
 
 static bool call_run(void *run, const TdCallArg *arg, size_t narg, TdDiag *d) {
@@ -126,6 +135,7 @@ const TdBackend td_backend_npu = {
     .tool = tool,
     .open = open_run,
     .call = call_run,
+    .reset = reset_run,
     .timed = timed,
     .simulate = simulate,
 };

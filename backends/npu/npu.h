@@ -25,6 +25,10 @@ TdNpuRun *td_npu_run_new(TdArena *a, uint32_t source, const char *design, const 
 bool td_npu_run_agrees(const TdNpuRun *r, uint32_t source, const char *pretty, TdDiag *d);
 /* Its text in that form, in a. */
 const char *td_npu_run_text(const TdNpuRun *r, TdArena *a, TdMlirForm form);
+/* The types of its arguments, of which the text has not those of scalars. */
+void td_npu_run_set_types(TdNpuRun *r, const TdType *const *type);
+/* States begin again. */
+void td_npu_run_reset(TdNpuRun *r);
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d);
 /* How long it takes, without data; and what was told last. NULL: it does not end; it was not asked,
  * nor called. */

@@ -18,7 +18,9 @@ struct TdNpuRun {
   TdArena *arena;
   const TdMlir *m;
   const char *kernels;
-  void *library; /* NULL: not compiled yet */
+  const TdType *const *scalar; /* types of arguments, or NULL: scalars are words of 32 bits */
+  TdMap state;                 /* buffer that begins with values -> what is in it between calls */
+  void *library;               /* NULL: not compiled yet */
   const TdTimed *timed;
   bool ran;
 };
@@ -226,6 +228,28 @@ const TdTimed *td_npu_run_timed(const TdNpuRun *r) {
   return r->ran ? td_npu_run_times((TdNpuRun *)(uintptr_t)r, &quiet) : r->timed;
 }
 
+/* Brings what buffers that begin with values hold to the machine of a call, or back. */
+static void move_states(TdNpuRun *r, const TdNpuMachine *x, bool to) {
+  const TdMlirBlock *b = x->sequence->block;
+  for (size_t i = 0; i < b->op.n; i++) {
+    const TdMlirOp *op = b->op.at[i];
+    if (strcmp(op->name, "aie.buffer") != 0 || !td_mlir_get(op, "initial_value")) continue;
+    size_t n = (size_t)td_npu_machine_bytes(op->result.at[0]->type);
+    unsigned char *now = td_map_getp(&x->buffer, op->result.at[0]),
+                  *kept = td_map_getp(&r->state, op);
+    if (!to && !kept) td_map_putp(r->arena, &r->state, op, kept = td_arena_alloc(r->arena, n));
+    if (kept) memcpy(to ? now : kept, to ? kept : now, n);
+  }
+}
+
+void td_npu_run_reset(TdNpuRun *r) {
+  r->state = (TdMap){0};
+}
+
+void td_npu_run_set_types(TdNpuRun *r, const TdType *const *type) {
+  r->scalar = type;
+}
+
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
   if (!r->library) r->library = library_of(r->arena, r->kernels, wrappers_of(r->arena, r->m), d);
   if (!r->library) return false;
@@ -235,7 +259,15 @@ bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) 
   int64_t *bytes = TD_NEWN(a, int64_t, narg + 1);
   TdNpuMachine *x = td_npu_machine_new(a, r->m, d);
   for (size_t i = 0; i < narg; i++) {
-    if (!arg[i].tensor) continue;
+    if (!arg[i].tensor) {
+      bytes[i] = 4;
+      memory[i] = TD_NEWN(a, unsigned char, 8);
+      if (r->scalar)
+        td_num_store(r->scalar[i], memory[i], arg[i].scalar);
+      else
+        memcpy(memory[i], &arg[i].scalar, 4);
+      continue;
+    }
     memory[i] = memory_of(a, arg[i].tensor);
     bytes[i] = td_tensor_count(arg[i].tensor) *
                (int64_t)td_type_bytes(td_type_scalar(arg[i].tensor->type));
@@ -243,8 +275,10 @@ bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) 
   if (x) {
     x->kernel = kernel;
     x->ud = r;
+    move_states(r, x, true);
   }
   bool ok = x && td_npu_machine_run(x, memory, bytes, narg);
+  if (ok) move_states(r, x, false);
   for (size_t i = 0; ok && i < narg; i++)
     if (arg[i].tensor) bring_back(arg[i].tensor, memory[i]);
   if (!ok) {

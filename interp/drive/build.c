@@ -117,6 +117,21 @@ static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
   return false;
 }
 
+/* Adds what moves data, with more streams or, where these are too many, fewer. */
+static bool emit_completed(TdModule *m, TdDiag *d) {
+  TdDiag why = {.arena = d->arena};
+  m->whole = td_complete_prog(m->arena, m->prog, false, &m->steps);
+  if (emit(m, &why)) return true;
+  const char *steps = m->steps;
+  m->whole = td_complete_prog(m->arena, m->prog, true, &m->steps);
+  m->lowered = (TdLowered){0};
+  TdDiag again = {.arena = d->arena};
+  if (*steps && strcmp(steps, m->steps) != 0 && why.kind == TD_UNSUPPORTED && emit(m, &again))
+    return true;
+  *d = why;
+  return false;
+}
+
 TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const char *const *value,
                        const struct TdOffchip *memory, TdDiag *d) {
   if (!td_verify_prog(p, d)) return NULL;
@@ -129,8 +144,8 @@ TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const ch
   m->target = x;
   m->whole = p;
   m->steps = "";
-  if (x->isolates) m->whole = td_complete_prog(a, p, &m->steps);
-  if ((!m->target->looks && !copies_agree(a, p, d)) || !emit(m, d)) return NULL;
+  if (!m->target->looks && !copies_agree(a, p, d)) return NULL;
+  if (!(x->isolates ? emit_completed(m, d) : emit(m, d))) return NULL;
   m->written = written_of(a, p);
   return m;
 }

@@ -1,7 +1,9 @@
 /* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
  * (expand), an argument is reached through a local in the outermost loop that leaves it small
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
- * lead to a task are taken back. */
+ * lead to a task are taken back. Before that, tasks between which other tokens than blocks go become
+ * one (bundle, chain); after it, when it is asked for, equal blocks are sent once and neighbours'
+ * together (coalesce). */
 #include "drive/complete.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "analysis/order/effects.h"
 #include "rewrite/prim.h"
 
-enum { MOST_BYTES = 1 << 13, MOST_STEPS = 256 };
+enum { MOST_BYTES = 1 << 13, MOST_STEPS = 256, AXIS_0 = -1 };
 
 typedef struct Complete {
   TdArena *arena;
@@ -66,15 +68,18 @@ static const TdProg *sized(TdStore *st, const TdProg *p) {
 
 /* ---- steps ---- */
 
-/* Takes a step of up to two arguments, texts or (second) a number; false: refused. */
+/* Takes a step of up to two arguments, texts or (second) a number, AXIS_0 for 0; false: refused. */
 static bool step(Complete *c, const char *prim, const char *one, const char *two, int64_t number,
                  const char *const **made) {
   const TdPrim *x = td_prim_find(prim);
   TdArgValue arg[TD_PRIM_ARGS] = {{0}};
   TdDiag quiet = {.arena = c->arena};
   size_t n;
-  arg[0] = (TdArgValue){.given = true, .text = one};
-  if (two || number) arg[1] = (TdArgValue){.given = true, .text = two, .integer = number};
+  arg[0] = (TdArgValue){.given = true, .text = one, .names = &one, .n = 1};
+  if (number == AXIS_0)
+    arg[1] = (TdArgValue){.given = true};
+  else if (two || number)
+    arg[1] = (TdArgValue){.given = true, .text = two, .integer = number};
   return td_schedule_apply(&c->s, c->affine, x, arg, made, &n, &quiet);
 }
 
@@ -192,7 +197,83 @@ static bool improve(Complete *c, const TdRun *run) {
   return false;
 }
 
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps) {
+/* ---- collectives ---- */
+
+static bool is_host(const TdRun *run) {
+  return td_attrs_get(run->attrs, TD_ATTR_HOST) != NULL;
+}
+
+/* Chains a task with some other, with an axis of its map done in turn where that is needed. */
+static bool chain(Complete *c, const TdRun *first) {
+  const char *const *made, *name = first->sym->name;
+  for (int axis = -1; axis < first->rank; axis++) {
+    TdSchedule before = c->s;
+    if (axis >= 0 && !step(c, "bundle", name, NULL, axis ? axis : AXIS_0, &made)) continue;
+    const TdUnit *d = td_prog_root(c->s.now->prog);
+    for (size_t k = 0; k < d->nrun; k++)
+      if (d->run[k].sym != first->sym && !is_host(&d->run[k]) &&
+          step(c, "chain", name, d->run[k].sym->name, 0, &made))
+        return true;
+    c->s = before;
+  }
+  return false;
+}
+
+static bool is_no_allreduce(void *ud, const TdExpr *e) {
+  (void)ud;
+  return e->kind != TD_EXPR_TENSOR || e->op != TD_OP_ALLREDUCE;
+}
+
+/* Whether a design has streams of other tokens than blocks, or sums over instances, which make
+ * some. */
+static bool has_scalar_streams(const Complete *c, const TdUnit *d) {
+  bool has = false;
+  for (size_t i = 0; i < d->nstream; i++) has |= !d->stream[i].type->block;
+  for (size_t i = 0; i < d->nrun; i++) {
+    const TdUnit *u = unit_of(c, d->run[i].unit);
+    has |= u->body && !td_walk_exprs(td_arena_ctx(c->arena), u->body, is_no_allreduce, NULL);
+  }
+  return has;
+}
+
+/* Chains two tasks on cores, if some stream is not of blocks; false: nothing changed. */
+static bool chain_some(Complete *c) {
+  const TdUnit *d = td_prog_root(c->s.now->prog);
+  if (!has_scalar_streams(c, d)) return false;
+  for (size_t i = 0; i < d->nrun; i++)
+    if (!is_host(&d->run[i]) && chain(c, &d->run[i])) return true;
+  return false;
+}
+
+/* ---- fewer streams ---- */
+
+/* The axis along which a task on the host moves the same blocks, or the last; -1: it has none. */
+static int equal_axis(const TdUnit *d, const TdRun *run) {
+  const char *layout = run->nbind ? run->bind[0].layout : NULL;
+  for (int axis = 0; axis < run->rank; axis++) {
+    int64_t n = 0;
+    char word[] = {'S', (char)('0' + axis), 0};
+    if (layout && !strstr(layout, word) && td_unit_value(d, run->map[axis], &n) && n > 1)
+      return axis;
+  }
+  return run->rank - 1;
+}
+
+/* Has instances of each task on the host that there was before move one block for all along an axis.
+ */
+static void coalesce_all(Complete *c) {
+  const TdUnit *d = td_prog_root(c->s.now->prog);
+  size_t n = d->nrun;
+  for (size_t i = 0; i < n; i++) {
+    const char *const *made;
+    TdSchedule before = c->s;
+    int axis = is_host(&d->run[i]) ? equal_axis(d, &d->run[i]) : -1;
+    if (axis >= 0 && !step(c, "coalesce", d->run[i].sym->name, NULL, axis ? axis : AXIS_0, &made))
+      c->s = before;
+  }
+}
+
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, bool coalesces, const char **steps) {
   *steps = "";
   const TdUnit *root = td_prog_root(p);
   bool lacks = false;
@@ -206,12 +287,15 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps) 
   first->next_uid = st->next_uid;
   first->next_sym = st->next_sym;
   c.s.now = first;
+  for (int n = 0; n < MOST_STEPS && chain_some(&c); n++) {
+  }
   for (int n = 0; n < MOST_STEPS; n++) {
     const TdUnit *d = td_prog_root(c.s.now->prog);
     bool better = false;
     for (size_t i = 0; i < d->nrun && !better; i++) better = improve(&c, &d->run[i]);
     if (!better) break;
   }
+  if (coalesces) coalesce_all(&c);
   TdText t = td_text_new(a);
   td_schedule_log(&t, &c.s);
   *steps = td_text_str(&t);

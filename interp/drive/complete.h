@@ -5,8 +5,9 @@
 #include "ir/ir.h"
 
 /* p, a design, in which tasks on cores touch no argument: each goes through a local, whose copies
- * are tasks on the host (isolate). Owned by a, like *steps, the lines that a user would write for
+ * are tasks on the host (isolate), and other tokens than blocks go between no two tasks (bundle,
+ * chain). `coalesces`: as few streams as can be (coalesce). Owned by a, like *steps, the lines that a user would write for
  * it ("" for a design that lacks nothing). What stands in the way is left to those who validate. */
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, const char **steps);
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, bool coalesces, const char **steps);
 
 #endif

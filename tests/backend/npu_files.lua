@@ -15,10 +15,10 @@ local tide = require "tide"
 local i16, task, grid = tide.i16, tide.task, tide.grid
 return tide.design(function(d)
   d.rows = task {
-    map = {2}, A = i16[8][16]:layout "S0R", B = i16[8][16]:layout "S0R",
-    function(A, B)
+    map = {2}, by = i16, A = i16[8][16]:layout "S0R", B = i16[8][16]:layout "S0R",
+    function(by, A, B)
       for i, j in grid(4, 16) do
-        B[i][j] = A[i][j] + A[i][0] * 3
+        B[i][j] = A[i][j] + A[i][0] * by
       end
     end,
   }
@@ -65,7 +65,7 @@ t.test("files of a build", function()
   local m = design():build {target = "npu", tool = false}
   m:write(folder .. "/plain")
   for _, name in ipairs {"design.mlir", "design.generic.mlir", "kernels.cc", "Makefile", "host.cpp", "report.json",
-    "schedule.lua", "data/A.txt", "data/B.txt", "data/B.want.txt"} do
+    "schedule.lua", "data/by.txt", "data/A.txt", "data/B.txt", "data/B.want.txt"} do
     t.ok(shell.read(folder .. "/plain/" .. name), name)
   end
   t.eq(shell.read(folder .. "/plain/data/A.want.txt"), nil)
@@ -156,7 +156,7 @@ end)
 
 t.test("the user's data are the test bench's", function()
   local A, B = tide.i16[8][16](2), tide.i16[8][16](0)
-  local m = design():build {target = "npu", tool = false, inputs = {A, B}}
+  local m = design():build {target = "npu", tool = false, inputs = {3, A, B}}
   m:write(folder .. "/given")
   t.eq(shell.read(folder .. "/given/data/A.txt"):sub(1, 10), "0002\n0002\n")
   t.eq(shell.read(folder .. "/given/data/B.want.txt"):sub(1, 10), "0008\n0008\n")

@@ -134,6 +134,16 @@ const TdMlirAttr *td_mlir_ints(TdMlir *m, TdMlirAttrKind kind, const int64_t *nu
   return keep(m, (TdMlirAttr){.kind = kind, .num = copy, .n = n, .type = type});
 }
 
+const TdMlirAttr *td_mlir_dense(TdMlir *m, const TdMlirType *type, const int64_t *num,
+                                const double *real, size_t n) {
+  TdMlirAttr x = {.kind = TD_MLIR_A_DENSE, .type = type, .n = n};
+  if (num)
+    x.num = td_arena_copy(m->arena, num, n * sizeof *num);
+  else
+    x.real = td_arena_copy(m->arena, real, n * sizeof *real);
+  return keep(m, x);
+}
+
 /* Compares two attributes by structure. */
 static bool same_attr(const TdMlirAttr *x, const TdMlirAttr *y) {
   if (x == y) return true;

@@ -136,6 +136,9 @@ const TdMlirAttr *td_mlir_array(TdMlir *m, TdMlirAttrKind kind, const TdMlirAttr
 /* Integers of a type: array<..>, dense<..> or the pairs of dims. */
 const TdMlirAttr *td_mlir_ints(TdMlir *m, TdMlirAttrKind kind, const int64_t *num, size_t n,
                                const TdMlirType *type);
+/* dense<..> of n elements of a tensor: num, or real where that is NULL. */
+const TdMlirAttr *td_mlir_dense(TdMlir *m, const TdMlirType *type, const int64_t *num,
+                                const double *real, size_t n);
 
 /* ---- operations ---- */
 

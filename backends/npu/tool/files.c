@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/num/num.h"
 #include "ir/text/print.h"
 
 const char *td_npu_files_makefile(const TdNpuMade *m) {
@@ -49,7 +50,7 @@ static const char host_head[] =
     "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n"
     "#include <fstream>\n#include <string>\n#include <vector>\n\n"
     "#include <xrt/xrt_bo.h>\n#include <xrt/xrt_device.h>\n#include <xrt/xrt_kernel.h>\n\n"
-    "// An argument: so many elements of so many bytes.\n"
+    "// An argument: so many elements of so many bytes; 0: a word that is passed itself.\n"
     "struct Argument {\n  const char *name;\n  size_t count, cell;\n  bool written;\n};\n\n";
 
 static const char host_rest[] =
@@ -97,9 +98,16 @@ static const char host_rest[] =
     "  for (int i = 0; i < ARGUMENTS; i++) {\n"
     "    const Argument &a = arguments[i];\n"
     "    std::vector<char> in = words(data + \"/\" + a.name + \".txt\", a.cell);\n"
-    "    bo.emplace_back(device, a.count * a.cell, XRT_BO_FLAGS_HOST_ONLY, kernel.group_id(3 + "
+    "    if (!a.count) {\n"
+    "      std::uint32_t word;\n"
+    "      std::memcpy(&word, in.data(), 4);\n"
+    "      run.set_arg(3 + i, word);\n"
+    "    }\n"
+    "    bo.emplace_back(device, a.count ? a.count * a.cell : 4, XRT_BO_FLAGS_HOST_ONLY, "
+    "kernel.group_id(3 + "
     "i));\n"
     "    std::memcpy(bo[i].map<char *>(), in.data(), std::min(in.size(), a.count * a.cell));\n"
+    "    if (!a.count) continue;\n"
     "    bo[i].sync(XCL_BO_SYNC_BO_TO_DEVICE);\n"
     "    run.set_arg(3 + i, bo[i]);\n"
     "  }\n"
@@ -122,8 +130,11 @@ static const TdType *type_of(const TdNpuMade *m, size_t i, int64_t *count, size_
   const TdUnit *d = m->plan->form->design;
   const TdType *t = td_unit_type(m->plan->form->prog->store->session, d, d->param[i].type);
   *count = 1;
-  td_type_count(t, count);
-  *cell = td_type_bytes(td_type_scalar(t));
+  if (td_type_is_scalar(t))
+    *count = 0;
+  else
+    td_type_count(t, count);
+  *cell = td_type_is_scalar(t) ? 4 : td_type_bytes(td_type_scalar(t));
   return t;
 }
 
@@ -166,7 +177,15 @@ const TdFile *td_npu_files_data(const TdNpuMade *m, const TdCallArg *before, con
   *nfile = 0;
   for (size_t i = 0; i < d->nparam; i++) {
     const char *name = d->param[i].sym->name;
-    if (!before[i].tensor) continue;
+    if (!before[i].tensor) {
+      unsigned char word[8] = {0};
+      uint32_t w;
+      td_num_store(d->param[i].type, word, before[i].scalar);
+      memcpy(&w, word, sizeof w);
+      f[(*nfile)++] =
+          (TdFile){td_text_fmt(a, "data/%s.txt", name), td_text_fmt(a, "%08" PRIx32 "\n", w)};
+      continue;
+    }
     f[(*nfile)++] = (TdFile){td_text_fmt(a, "data/%s.txt", name), elements(a, before[i].tensor)};
     if (is_written(m, i))
       f[(*nfile)++] =

@@ -61,13 +61,17 @@ int td_bind_npu_open(lua_State *L) {
   return 1;
 }
 
-/* m(A, B, C): tensors, in the order of the design's arguments. */
+/* m(A, B, 3): tensors and words of scalars, in the order of the design's arguments. */
 static int l_call(lua_State *L) {
   TdNpuRun *r = check_run(L);
   size_t n = (size_t)lua_gettop(L) - 1;
   TdArena *a = td_bind_work(L, TD_WORK_RUN);
   TdCallArg *arg = TD_NEWN(a, TdCallArg, n + 1);
-  for (size_t i = 0; i < n; i++) arg[i].tensor = td_bind_check_tensor(L, (int)i + 2);
+  for (size_t i = 0; i < n; i++)
+    if (lua_isinteger(L, (int)i + 2))
+      arg[i].scalar = (uint64_t)lua_tointeger(L, (int)i + 2);
+    else
+      arg[i].tensor = td_bind_check_tensor(L, (int)i + 2);
   TdDiag d = td_bind_diag(a);
   if (!td_npu_run_call(r, arg, n, &d)) return td_bind_raise(L, &d);
   td_bind_account(L);

@@ -45,6 +45,7 @@ struct hw_context {
 /* What the host sees, and what the card sees: sync copies. */
 struct bo {
   std::shared_ptr<std::vector<char>> host, card;
+  bool scalar = false;
   bo(const device &, size_t n, int, int)
       : host(std::make_shared<std::vector<char>>(n)), card(std::make_shared<std::vector<char>>(n)) {
   }
@@ -73,7 +74,14 @@ struct run {
   void set_arg(int i, int v) {
     if (i == 0) opcode = v;
   }
-  void set_arg(int, std::uint32_t) {}
+  void set_arg(int i, std::uint32_t v) {
+    if (i < 3) return;
+    bo word(k.card, 0, 0, 0);
+    word.card->resize(4);
+    *reinterpret_cast<std::uint32_t *>(word.card->data()) = v;
+    word.scalar = true;
+    arg.push_back(word);
+  }
   void set_arg(int i, const bo &b) {
     if (i >= 3) arg.push_back(b);
   }
@@ -86,7 +94,7 @@ struct run {
     for (size_t i = 0; i < arg.size(); i++) {
       std::string path = folder + "/card" + std::to_string(i);
       std::ofstream(path, std::ios::binary).write(arg[i].card->data(), long(arg[i].card->size()));
-      command += " " + std::to_string(arg[i].card->size());
+      command += (arg[i].scalar ? " =" : " ") + std::to_string(arg[i].card->size());
     }
     if (std::system(command.c_str())) throw std::runtime_error("the card failed");
     for (size_t i = 0; i < arg.size(); i++) {

@@ -1,0 +1,396 @@
+-- [slow] npu_cases.lua - programs that people put on NPUs, each an ordinary design with the steps that lead it there,
+-- at three sizes and under other names: bits of the CPU, both texts the same, mlir-opt, the verifier.
+local npu_case = require "npu_case"
+local t = require "tap"
+local tide = require "tide"
+local i8, i16, i32, f32, bf16 = tide.i8, tide.i16, tide.i32, tide.f32, tide.bf16
+
+-- The function whose text this is, of the sizes z, where $word stands for z.word, or for itself.
+local function chunk(text, z)
+  local source = text:gsub("%$(%w+)", function(word) return tostring(z[word] or word) end)
+  local env = {z = z, tide = tide, task = tide.task, grid = tide.grid, T = z.T, R = z.R}
+  return assert(load(source, "=" .. (z.name or "case"), "t", setmetatable(env, {__index = _G})))
+end
+
+-- A case: a design of a text, argument types, steps on a schedule, sizes, options of the build.
+local function case(name, x)
+  for i, z in ipairs(x.sizes) do
+    t.test(("%s, %d"):format(name, i), function()
+      local d = chunk(x.design, z)()
+      local s = tide.schedule(d)
+      if x.steps then chunk(x.steps, setmetatable({s = s}, {__index = z}))(s) end
+      for _, device in ipairs(x.devices or {"npu1"}) do
+        local o = {device = device, tool = false}
+        for k, v in pairs(x.options or {}) do o[k] = v end
+        local m = npu_case.same(d, x.types(z), o, s)
+        local u = m:simulate().utilisation
+        t.ok(u >= 0 and u <= 1, "utilisation " .. u)
+      end
+    end)
+  end
+end
+
+-- Numbers up to 10,000 of either sign.
+local function wide(T, seed)
+  local x = tide.random(T, seed)
+  local extent = x.shape
+  for i in tide.grid(extent[1]) do
+    for j in tide.grid(extent[2]) do x[i][j] = (x[i][j] % 1) * 20000 - 10000 end
+  end
+  return x
+end
+
+case("N01: y = a x + b on 16 cores, a and b scalars of the call", {
+  design = [[return tide.design(function(d)
+    d.$axpy = task {
+      map = {4, 4}, $a = T, $b = T, $x = T[4][4][z.n * z.m]:layout "S0S1R", $y = T[4][4][z.n * z.m]:layout "S0S1R",
+      function($a, $b, $x, $y)
+        for j, i in grid(z.n, z.m) do $y[0][0][j * z.m + i] = T($a * $x[0][0][j * z.m + i] + $b) end
+      end,
+    }
+  end)]],
+  steps = [[local s = ...
+    for _, name in ipairs {"$x", "$y"} do
+      local _, array = s:buffer_at("$axpy:" .. name, "$axpy:j")
+      local _, host = s:isolate("$axpy:" .. array)
+      s:coalesce(host, {axis = 1})
+    end
+    s:place("$axpy", {0, 2}, {by = {{1, 0}, {0, 1}}})]],
+  types = function(z) return {z.T == bf16 and 1.5 or 3, 7, z.T[4][4][z.n * z.m], z.T[4][4][z.n * z.m]} end,
+  sizes = {{T = i32, n = 2, m = 16}, {T = i16, n = 3, m = 8, axpy = "line", a = "slope", b = "start", x = "u", y = "v"},
+    {T = bf16, n = 1, m = 64, axpy = "go", x = "y", y = "x"}},
+  devices = {"npu1", "npu2"},
+})
+
+case("N02: softmax of rows, up to 10,000", {
+  design = [[return tide.design(function(d)
+    d.$softmax = task {
+      map = {z.P}, $x = T[z.P * z.r][z.c]:layout "S0R", $y = T[z.P * z.r][z.c]:layout "S0R",
+      function($x, $y)
+        for i in grid(z.r) do
+          local most, sum = tide.f32($x[i][0]), tide.f32(0)
+          for j in grid(z.c) do most = tide.max(most, tide.f32($x[i][j])) end
+          for j in grid(z.c) do sum = sum + tide.exp(tide.f32($x[i][j]) - most) end
+          for j in grid(z.c) do $y[i][j] = T(tide.exp(tide.f32($x[i][j]) - most) / sum) end
+        end
+      end,
+    }
+  end)]],
+  types = function(z) return {{z.T[z.P * z.r][z.c], wide}, z.T[z.P * z.r][z.c]} end,
+  sizes = {{T = bf16, P = 4, r = 2, c = 32}, {T = bf16, P = 1, r = 5, c = 10, softmax = "rows", x = "score"},
+    {T = f32, P = 3, r = 3, c = 7, y = "weight"}},
+  options = {math = "host"},
+  devices = {"npu1", "npu2"},
+})
+
+case("N03: layernorm, gamma and beta by way of a neighbour", {
+  design = [[return tide.design(function(d)
+    local $s = d:stream(T[z.c], {z.P, block = true})
+    d.$params = task {
+      map = {z.P}, $gamma = T[z.c], $beta = T[z.c],
+      function($gamma, $beta, p)
+        local g, b = T[z.c](), T[z.c]()
+        for j in grid(z.c) do g[j] = $gamma[j] end
+        for j in grid(z.c) do b[j] = $beta[j] end
+        local o = $s[p]:slot()
+        for j in grid(z.c) do o[j] = g[j] end
+        $s[p]:put(o)
+        local q = $s[p]:slot()
+        for j in grid(z.c) do q[j] = b[j] end
+        $s[p]:put(q)
+      end,
+    }
+    d.$norm = task {
+      map = {z.P}, $x = T[z.P * z.r][z.c]:layout "S0R", $y = T[z.P * z.r][z.c]:layout "S0R",
+      function($x, $y, p)
+        local g, b = $s[p]:get(), $s[p]:get()
+        for i in grid(z.r) do
+          local u, v = T[z.c](), T[z.c]()
+          for j in grid(z.c) do u[j] = $x[i][j] end
+          local w = tide.f32[2]()
+          w[0] = 0
+          w[1] = 0
+          for j in grid(z.c) do w[0] = w[0] + tide.f32(u[j]) / z.c end
+          for j in grid(z.c) do w[1] = w[1] + (tide.f32(u[j]) - w[0]) * (tide.f32(u[j]) - w[0]) end
+          for j in grid(z.c) do
+            v[j] = T((tide.f32(u[j]) - w[0]) / tide.sqrt(w[1] / z.c + 1e-5) * tide.f32(g[j]) + tide.f32(b[j]))
+          end
+          for j in grid(z.c) do $y[i][j] = v[j] end
+        end
+      end,
+    }
+  end)]],
+  steps = [[local s = ...
+    for _, name in ipairs {"$params:g", "$params:b"} do
+      local _, host = s:isolate(name)
+      s:coalesce(host, {axis = 0})
+    end
+    s:isolate "$norm:u"
+    s:isolate "$norm:v"
+    s:place("$norm", {0, 2}, {by = {{1, 0}}})
+    s:place("$params", {0, 3}, {by = {{1, 0}}})]],
+  types = function(z) return {z.T[z.c], z.T[z.c], z.T[z.P * z.r][z.c], z.T[z.P * z.r][z.c]} end,
+  sizes = {{T = f32, P = 4, r = 3, c = 16}, {T = bf16, P = 2, r = 2, c = 32, norm = "ln", params = "affine", x = "rows"},
+    {T = f32, P = 1, r = 5, c = 6, s = "affine", gamma = "by", beta = "plus"}},
+})
+
+case("N04: GEMV", {
+  design = [[return tide.design(function(d)
+    d.$gemv = task {
+      map = {z.P}, $A = T[z.P * z.m][z.n]:layout "S0R", $x = T[z.n], $y = R[z.P * z.m]:layout "S0",
+      function($A, $x, $y)
+        for i in grid(z.m) do
+          local sum = R(0)
+          for j in grid(z.n) do sum = sum + R($A[i][j]) * R($x[j]) end
+          $y[i] = sum
+        end
+      end,
+    }
+  end)]],
+  types = function(z) return {z.T[z.P * z.m][z.n], z.T[z.n], z.R[z.P * z.m]} end,
+  sizes = {{T = i8, R = i32, P = 4, m = 4, n = 64}, {T = bf16, R = f32, P = 2, m = 8, n = 24, gemv = "mv", A = "W"},
+    {T = i16, R = i32, P = 3, m = 4, n = 10, x = "v", y = "u"}},
+  devices = {"npu1", "npu2"},
+})
+
+case("N06, N16: a product on one core, then on 1 x 4, 2 x 4 and 4 x 4 of the same design", {
+  design = [[return tide.design(function(d)
+    d.$gemm = task {
+      map = {z.K // z.k, 4, 4}, $A = T[4 * z.m][z.K]:layout "S1S0", $B = T[z.K][4 * z.n]:layout "S0S2",
+      $C = R[4 * z.m][4 * z.n]:layout "S1S2",
+      function($A, $B, $C) $C:set(tide.allreduce(tide.matmul($A, $B, {acc = R}), "+")) end,
+    }
+  end)]],
+  steps = [[local s = ...
+    s:bundle("$gemm", {axis = 0}):chain("$gemm", "$gemm_allreduce")
+    if z.J > 1 then s:bundle("$gemm", z.J < 4 and {axis = 1, factor = z.J} or {axis = 1}) end
+    if z.I > 1 then s:bundle("$gemm", z.I < 4 and {axis = 0, factor = z.I} or {axis = 0}) end
+    s:expand "$gemm_part"
+    s:buffer_at("$gemm:$A", "x"):buffer_at("$gemm:$B", "x")
+    local _, a = s:isolate "$gemm:$A_x"
+    local _, b = s:isolate "$gemm:$B_x"
+    local _, c = s:isolate("acc", {depth = 1})
+    if z.J < 4 and z.I < 4 then
+      s:coalesce(a, {axis = 1}):coalesce(b, {axis = 0}):coalesce(c, {axis = 0})
+      s:place("$gemm", {0, 2}, {by = {{0, 1}, {1, 0}}})
+    elseif z.J < 4 then
+      s:coalesce(a, {axis = 0}):place("$gemm", {0, 2}, {by = {{1, 0}}})
+    else
+      s:place("$gemm", {0, 2})
+    end]],
+  types = function(z) return {z.T[4 * z.m][z.K], z.T[z.K][4 * z.n], z.R[4 * z.m][4 * z.n]} end,
+  sizes = {{T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 1, J = 1},
+    {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 2, J = 1, gemm = "mm", A = "X", B = "Y", C = "Z"},
+    {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 1}, {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 4},
+    {T = i8, R = i32, m = 8, n = 4, k = 12, K = 24, I = 1, J = 2, gemm = "product"},
+    {T = bf16, R = f32, m = 2, n = 6, k = 8, K = 16, I = 2, J = 2, C = "out"}},
+})
+
+case("N07: a transposed factor of 32 bits, by DMA", {
+  design = [[return tide.design(function(d)
+    d.$turn = task {
+      map = {z.P}, $A = T[z.n][z.P * z.m]:layout "RS0", $B = T[z.P * z.m][z.n]:layout "S0R",
+      function($A, $B)
+        local a, b = T[z.m][z.n](), T[z.m][z.n]()
+        for i, j in grid(z.m, z.n) do a[i][j] = $A[j][i] end
+        for i, j in grid(z.m, z.n) do b[i][j] = T(a[i][j] * 3) end
+        for i, j in grid(z.m, z.n) do $B[i][j] = b[i][j] end
+      end,
+    }
+  end)]],
+  types = function(z) return {z.T[z.n][z.P * z.m], z.T[z.P * z.m][z.n]} end,
+  sizes = {{T = i32, P = 2, m = 8, n = 4}, {T = f32, P = 1, m = 3, n = 5, turn = "flip", A = "X"},
+    {T = i32, P = 4, m = 2, n = 16, B = "out"}},
+})
+
+case("N08: convolution of 3 x 3, rows of the halo read twice by the host", {
+  design = [[return tide.design(function(d)
+    d.$conv = task {
+      map = {z.P}, $x = T[(z.P * z.h - 1) * z.stride + 3][z.w][z.c], $f = T[3][3][z.c], $y = R[z.P * z.h][z.v]:layout "S0R",
+      function($x, $f, $y, p)
+        local k = T[3][3][z.c]()
+        for u, v, q in grid(3, 3, z.c) do k[u][v][q] = $f[u][v][q] end
+        for i in grid(z.h) do
+          local rows, out = T[3][z.w][z.c](), R[z.v]()
+          for u, j, q in grid(3, z.w, z.c) do rows[u][j][q] = $x[(p * z.h + i) * z.stride + u][j][q] end
+          for j in grid(z.v) do out[j] = 0 end
+          for j, u, v, q in grid(z.v, 3, 3, z.c) do
+            out[j] = out[j] + R(rows[u][j * z.stride + v][q]) * R(k[u][v][q])
+          end
+          for j in grid(z.v) do $y[i][j] = out[j] end
+        end
+      end,
+    }
+  end)]],
+  steps = [[local s = ...
+    local _, filter = s:isolate "$conv:k"
+    s:coalesce(filter, {axis = 0})
+    s:isolate "$conv:rows"
+    s:isolate "$conv:out"]],
+  types = function(z)
+    return {z.T[(z.P * z.h - 1) * z.stride + 3][z.w][z.c], z.T[3][3][z.c], z.R[z.P * z.h][z.v]}
+  end,
+  sizes = {{T = i8, R = i32, P = 4, h = 2, w = 10, v = 8, c = 4, stride = 1},
+    {T = i8, R = i32, P = 2, h = 3, w = 11, v = 5, c = 8, stride = 2, conv = "blur", x = "image", f = "taps"},
+    {T = i16, R = i32, P = 3, h = 1, w = 6, v = 4, c = 2, stride = 1, y = "image"}},
+})
+
+case("N13: a running sum in a state", {
+  design = [[local $seen = tide.state(T[z.n], z.start)
+    return tide.design(function(d)
+      d.$run = task {$x = T[z.n], $y = T[z.n], function($x, $y)
+        local a, b = T[z.n](), T[z.n]()
+        for i in grid(z.n) do a[i] = $x[i] end
+        for i in grid(z.n) do
+          $seen[i] = T($seen[i] + a[i])
+          b[i] = $seen[i]
+        end
+        for i in grid(z.n) do $y[i] = b[i] end
+      end}
+    end)]],
+  types = function(z) return {z.T[z.n], z.T[z.n]} end,
+  sizes = {{T = i32, n = 8, start = 5}, {T = f32, n = 3, start = 0.5, run = "mean", seen = "sums"},
+    {T = i16, n = 12, start = -1, x = "now"}},
+})
+
+case("N14: a constant table by id", {
+  design = [[local $table = tide.random(T[z.k], 5)
+    return tide.design(function(d)
+      d.$map = task {
+        map = {z.P}, $x = T[z.P * z.n]:layout "S0", $y = T[z.P * z.n]:layout "S0",
+        function($x, $y, p)
+          for i in grid(z.n) do $y[i] = $table[(i * 7 + p * 3) % z.k] - $x[i] end
+        end,
+      }
+    end)]],
+  types = function(z) return {z.T[z.P * z.n], z.T[z.P * z.n]} end,
+  sizes = {{T = i32, P = 4, n = 16, k = 256}, {T = f32, P = 2, n = 4, k = 10, map = "look", table = "known"},
+    {T = i32, P = 1, n = 4, k = 1, y = "out"}},
+})
+
+case("N15: a pipeline of neighbours", {
+  design = [[return tide.design(function(d)
+    local $S = d:stream(T[z.n], {3, block = true})
+    d.$first = task {$A = T[z.m][z.n], function($A)
+      for i in grid(z.m) do
+        local o = $S[0]:slot()
+        for j in grid(z.n) do o[j] = T($A[i][j] * 2) end
+        $S[0]:put(o)
+      end
+    end}
+    d.$second = task {map = {2}, function(p)
+      for i in grid(z.m) do
+        local x, o = $S[p]:get(), $S[p + 1]:slot()
+        for j in grid(z.n) do o[j] = T(x[z.n - 1 - j] + p) end
+        $S[p + 1]:put(o)
+      end
+    end}
+    d.$last = task {$B = T[z.m][z.n], function($B)
+      for i in grid(z.m) do
+        local x = $S[2]:get()
+        for j in grid(z.n) do $B[i][j] = T(x[j] * 3) end
+      end
+    end}
+  end)]],
+  steps = [[local s = ...
+    s:place("$first", {1, 2}):place("$second", {1, 3}, {by = {{0, 1}}}):place("$last", {1, 5})]],
+  types = function(z) return {z.T[z.m][z.n], z.T[z.m][z.n]} end,
+  sizes = {{T = i32, m = 4, n = 8}, {T = i16, m = 3, n = 2, first = "a", second = "b", last = "c", S = "line"},
+    {T = f32, m = 7, n = 5, A = "u", B = "v"}},
+})
+
+-- What a case alone tells.
+
+t.test("N05: Dato's Fig. 7 as listed, and with bundle and chain by hand", function()
+  for _, z in ipairs {{n = 8, P = 2}, {n = 24, P = 2}, {n = 16, P = 4}} do
+    local d = tide.design(function(e)
+      e.gemm = tide.task {
+        map = {2, z.P, 2}, A = i8[z.n][z.n]:layout "S1S0", B = i8[z.n][z.n]:layout "S0S2", C = i32[z.n][z.n]:layout "S1S2",
+        function(A, B, C) C:set(tide.allreduce(tide.matmul(A, B), "+")) end,
+      }
+    end)
+    local s = tide.schedule(d):bundle("gemm", {axis = 0}):chain("gemm", "gemm_allreduce")
+    local types = {i8[z.n][z.n], i8[z.n][z.n], i32[z.n][z.n]}
+    local by_hand, listed = npu_case.same(d, types, {tool = false}, s), npu_case.same(d, types, {tool = false})
+    t.has(listed.steps, 's:chain("gemm", "gemm_allreduce")')
+    t.eq(listed.source, by_hand.source)
+    t.eq(listed.steps:find "coalesce" ~= nil, z.P > 2, "streams are put together where there are too many")
+  end
+end)
+
+t.test("N07: bytes are refused, and arranged by a core", function()
+  local function turn(whole)
+    return chunk([[return tide.design(function(d)
+      d.turn = task {A = T[16][8], B = T[8][16], function(A, B)
+        local a, b = T[8][16](), T[8][16]()
+        local raw = T[16][8]()
+        if z.whole then for i, j in grid(16, 8) do raw[i][j] = A[i][j] end end
+        if z.whole then for i, j in grid(8, 16) do a[i][j] = raw[j][i] end end
+        if not z.whole then for i, j in grid(8, 16) do a[i][j] = A[j][i] end end
+        for i, j in grid(8, 16) do b[i][j] = T(a[i][j] + 1) end
+        for i, j in grid(8, 16) do B[i][j] = b[i][j] end
+      end}
+    end)]], {T = i8, whole = whole})()
+  end
+  local e = t.fails(function() turn(false):build {target = "npu"} end, {code = "npu-dma"})
+  t.has(tostring(e), "no whole words of 4 bytes")
+  npu_case.same(turn(true), {i8[16][8], i8[8][16]}, {tool = false})
+end)
+
+t.test("N01: scalars that are too wide, or asked for before the call has begun", function()
+  local function line(T, early)
+    return chunk([[return tide.design(function(d)
+      local Z, Y = d:stream(tide.i32[4], {block = true}), d:stream(tide.i32[4], {block = true})
+      d.go = task { --@ host
+        A = tide.i32[4], function(A)
+          local o = Z:slot()
+          for i in grid(4) do o[i] = A[i] end
+          Z:put(o)
+        end}
+      d.core = task {by = T, function(by)
+        local o = Y:slot()
+        if z.early then for i in grid(4) do o[i] = tide.i32(by) end end
+        local x = Z:get()
+        if z.early then for i in grid(4) do o[i] = o[i] + x[i] end end
+        if not z.early then for i in grid(4) do o[i] = x[i] + tide.i32(by) end end
+        Y:put(o)
+      end}
+      d.back = task { --@ host
+        B = tide.i32[4], function(B)
+          local x = Y:get()
+          for i in grid(4) do B[i] = x[i] end
+        end}
+    end)]], {T = T, early = early or false})()
+  end
+  local types = {i32[4], 5, i32[4]}
+  t.fails(function() line(tide.i64):build {target = "npu"} end, {code = "npu-scalar", match = "32 bits"})
+  t.fails(function() line(i32, true):build {target = "npu"} end, {code = "npu-scalar", match = "before its first block"})
+  npu_case.same(line(i32), types, {tool = false})
+  npu_case.same(line(i16), types, {tool = false})
+end)
+
+t.test("N13: three calls, and from the start again", function()
+  local seen = tide.state(i32[4], 1)
+  local d = tide.design(function(e)
+    e.sum = tide.task {x = i32[4], y = i32[4], function(x, y)
+      local a, b = i32[4](), i32[4]()
+      for i in tide.grid(4) do a[i] = x[i] end
+      for i in tide.grid(4) do
+        seen[i] = seen[i] + a[i]
+        b[i] = seen[i]
+      end
+      for i in tide.grid(4) do y[i] = b[i] end
+    end}
+  end)
+  local m = d:build {target = "npu"}
+  local x, y = i32[4](2), i32[4]()
+  for k = 1, 3 do
+    m(x, y)
+    t.eq(y[3], 1 + 2 * k)
+  end
+  m:reset()
+  m(x, y)
+  t.eq(y[0], 3)
+end)
+
+t.done()
