@@ -1,7 +1,7 @@
 /* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
  * (expand), an argument is reached through a local in the outermost loop that leaves it small
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
- * lead to a task are taken back. Before that, tasks between which other tokens than blocks go become
+ * lead to a task are taken back. Before that, tasks that other tokens than blocks go between become
  * one (bundle, chain); after it, when it is asked for, equal blocks are sent once and neighbours'
  * together (coalesce). */
 #include "drive/complete.h"
@@ -259,8 +259,7 @@ static int equal_axis(const TdUnit *d, const TdRun *run) {
   return run->rank - 1;
 }
 
-/* Has instances of each task on the host that there was before move one block for all along an axis.
- */
+/* Has instances of each task on the host move one block for all of them along an axis. */
 static void coalesce_all(Complete *c) {
   const TdUnit *d = td_prog_root(c->s.now->prog);
   size_t n = d->nrun;
