@@ -130,7 +130,8 @@ static const TdTimed *timed_run(const void *run) {
   return td_verilog_run_timed(run);
 }
 
-static const TdQuestion *const questions[] = {&td_verilog_lint, &td_verilog_cost, NULL};
+static const TdQuestion *const questions[] = {&td_verilog_lint, &td_verilog_cost, &td_verilog_prove,
+                                              NULL};
 
 const TdBackend td_backend_verilog = {
     .name = "verilog",

@@ -243,6 +243,17 @@ bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalAr
   return true;
 }
 
+bool td_eval_through(TdArena *a, const TdProg *p, const TdDomain *domain, void *self,
+                     const TdEvalOptions *o, const TdValue **cell, TdDiag *d) {
+  Setup s = {a, p, domain, NULL, o, d, NULL};
+  Run r;
+  s.self = self;
+  size_t n = td_prog_root(p)->nparam;
+  if (!run(&s, NULL, n, &r)) return false;
+  for (size_t i = 0; i < n; i++) cell[i] = r.root->slot[i].own ? r.root->slot[i].own->cell : NULL;
+  return true;
+}
+
 /* Whether two values of type t are one at the level of s. */
 static bool equal(const Setup *s, const TdType *t, TdValue x, TdValue y) {
   if (td_value_same(x, y)) return true;

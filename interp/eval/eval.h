@@ -97,6 +97,11 @@ bool td_eval_run(TdArena *a, const TdProg *p, TdEvalArg *arg, size_t narg, const
 bool td_eval_symbolic(TdArena *a, const TdProg *p, TdLevel level, const TdEvalArg *concrete,
                       const TdEvalOptions *o, const TdValue **cell, TdDiag *d);
 
+/* The same on the symbolic values of a domain, whose state is self. */
+struct TdDomain;
+bool td_eval_through(TdArena *a, const TdProg *p, const struct TdDomain *domain, void *self,
+                     const TdEvalOptions *o, const TdValue **cell, TdDiag *d);
+
 typedef enum { TD_EVAL_EQUAL, TD_EVAL_DIFFERS, TD_EVAL_NOT_DECIDED } TdEvalVerdict;
 
 /* The first difference of two programs, or why there is no answer. */
