@@ -203,6 +203,13 @@ static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
   }
 }
 
+/* Whether a module is called so already, or the design is. */
+static bool is_module(const TdVdDesign *d, const char *name) {
+  bool taken = strcmp(name, d->net->design->sym->name) == 0;
+  for (size_t i = 0; i < d->module.n; i++) taken |= strcmp(d->module.at[i], name) == 0;
+  return taken;
+}
+
 /* The module of a class. */
 static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number) {
   const TdProg *p = d->net->prog;
@@ -221,8 +228,8 @@ static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number
   q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
   const char *task = td_vname_module(d->arena, c->task);
   q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
-  if (strcmp(q.top, d->net->design->sym->name) == 0)
-    q.top = td_text_fmt(d->arena, "%s_task", q.top);
+  while (is_module(d, q.top)) q.top = td_text_fmt(d->arena, "%s_task", q.top);
+  td_vec_push(d->arena, &d->module, q.top);
   return q.times ? (TdVlogModule *)td_vunit_kernel(&q, c->kernel, d->diag) : NULL;
 }
 

@@ -22,6 +22,7 @@ typedef struct TdVdDesign {
   TdText out, head;
   TD_VEC(TdVdStream) stream;
   TD_VEC(TdVlogArray) array;
+  TD_VEC(const char *) module; /* their names */
   TdDiag *diag;
 } TdVdDesign;
 

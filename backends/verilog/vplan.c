@@ -272,6 +272,9 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   if (jumps(trace))
     return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'pipeline'",
                            "Verilog of a pipelined loop that is left is not built yet");
+  if (td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND))
+    return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'rewind'",
+                           "Verilog of a pipelined loop that rewinds is not built yet");
   TdVkLeaf *l = add_leaf(k, x, trace, name);
   l->pipe = true;
   l->ii = x->ii;

@@ -163,6 +163,35 @@ local function search(n, pipelined)
   return pipelined and tide.schedule(k):pipeline("j") or k, {tide.random(i32[n][n], n, {lo = -9, hi = 9}), i32[n](0)}
 end
 each("break and return", {3, 6, 7}, search)
+t.test("a pipelined loop that rewinds is refused", function()
+  local function rows(options)
+    local k = tide.kernel {
+      name = "rows", x = i32[4][5], y = i32[4][5],
+      function(x, y)
+        for i in grid(4) do
+          for j in grid(5, "j") do y[i][j] = x[i][j] * 3 end
+        end
+      end,
+    }
+    local s = tide.schedule(k)
+    return options and s:pipeline("j", 1, options) or s:pipeline("j", 1)
+  end
+  t.fails(function() rows({rewind = true}):build {target = "verilog"} end, {code = "not-built", match = "rewinds"})
+  case.run(rows(), {tide.random(i32[4][5], 1), i32[4][5](0)})
+end)
+
+each("bounds that are the greater of two, around what they are added to", {6, 9}, function(n)
+  local k = tide.kernel {
+    name = "tri", L = i16[n][n], x = i32[n], y = i32[n],
+    function(L, x, y)
+      for i in grid(n) do
+        for j = tide.max(0, i - 2), i do y[i] = y[i] + L[i][j] * x[j] end
+      end
+    end,
+  }
+  return k, {tide.random(i16[n][n], 1), words(n), i32[n](0)}
+end)
+
 t.test("a pipelined loop that is left is refused", function()
   t.fails(function() search(4, true):build {target = "verilog"} end, {code = "not-built"})
 end)

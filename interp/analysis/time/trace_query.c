@@ -16,8 +16,11 @@ static TdAff variable(const Query *q, const TdStmt *loop) {
   return td_sys_col(q->a, td_lower_param(q->t->space, loop->sym, loop->sym->name, false));
 }
 
+/* A lowering in which nothing is decided case by case: what would be is not affine. */
 static TdLower lower_at(Query *q) {
-  return (TdLower){.session = q->t->session, .space = q->t->space, .env = &q->env, .sys = &q->sys};
+  TdLower w = {.session = q->t->session, .space = q->t->space, .env = &q->env, .sys = &q->sys};
+  w.at = w.n = TD_LOWER_CHOICES;
+  return w;
 }
 
 /* Adds that the variables of loops are lo + step * what their columns count. */
@@ -67,12 +70,25 @@ static void stand_at(Query *q, TdTrace *t, const TdStmt *at) {
   while (t->column.n < t->space->at.n) td_vec_push(q->a, &t->column, (TdColumn){0});
 }
 
-/* Adds lo <= v < hi for the variable of a loop, where lo and hi are affine. */
-static void add_bounds(Query *q, const TdStmt *loop, TdAff v) {
+/* Adds e <= v, or (`above`) v < e, as far as e is affine, a maximum, or a minimum of such. */
+static void add_bound(Query *q, const TdExpr *e, TdAff v, bool above) {
   TdLower w = lower_at(q);
-  TdAff lo, hi;
-  if (td_lower_expr(&w, td_for_lo(loop), &lo)) td_sys_le(q->a, &q->sys, lo, v);
-  if (td_lower_expr(&w, td_for_hi(loop), &hi)) td_sys_lt(q->a, &q->sys, v, hi);
+  TdAff f;
+  if (e->kind == TD_EXPR_OP && e->op == (above ? TD_OP_MIN : TD_OP_MAX)) {
+    td_ctx_enter(q->t->session->ctx);
+    for (uint32_t i = 0; i < e->nkid; i++) add_bound(q, e->kid[i], v, above);
+    td_ctx_leave(q->t->session->ctx);
+  } else if (td_lower_expr(&w, e, &f) && above) {
+    td_sys_lt(q->a, &q->sys, v, f);
+  } else if (!above && td_lower_expr(&w, e, &f)) {
+    td_sys_le(q->a, &q->sys, f, v);
+  }
+}
+
+/* Adds lo <= v < hi for the variable of a loop. */
+static void add_bounds(Query *q, const TdStmt *loop, TdAff v) {
+  add_bound(q, td_for_lo(loop), v, false);
+  add_bound(q, td_for_hi(loop), v, true);
 }
 
 /* f as it was in the earlier iteration: loop k was `less[k]` iterations back, and what changes
