@@ -137,6 +137,32 @@ static bool is_hoisted(const TdReach *r) {
   return r->spot != TD_TRACE_ALL && r->array->spot.at[r->spot].hoisted;
 }
 
+/* When cycle c of leaf l reads: as it goes on, and as a firing starts there whose puts do not wait
+ * for those behind it. */
+static const TdVl *reads_at(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
+  const TdVl *on = td_vdata_moves(k, l, c);
+  for (size_t i = 0; i < l->firing.n; i++) {
+    const TdVkFiring *f = l->firing.at[i];
+    if (f->path && f->path->root == c) on = td_vtree_or(k->m, on, f->start);
+  }
+  return on;
+}
+
+/* What was read in the front of a pipeline stays while the front is held up, whatever the port
+ * gives others. */
+static const TdVl *hold_front(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, int64_t c,
+                              const TdVl *v) {
+  TdVlModule *m = k->m;
+  TdVlSig *fresh = td_vtree_reg(m, td_text_fmt(k->arena, "%s_fresh", s->name), 1);
+  TdVlSig *held = td_vtree_reg(m, td_text_fmt(k->arena, "%s_stays", s->name), v->width);
+  const TdVl *now = td_vtree_sig(m, fresh);
+  TdVlDo *act = td_vtree_block(m);
+  td_vtree_add(m, act, td_vtree_set(m, fresh, td_vdata_moves(k, l, c)));
+  td_vtree_add(m, act, td_vtree_if(m, now, td_vtree_set(m, held, v), NULL));
+  td_vtree_always(m, NULL, act);
+  return td_vtree_pick(m, now, v, td_vtree_sig(m, held));
+}
+
 /* What a read gives, in the cycle of its address plus the memory's latency. */
 static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
@@ -155,7 +181,8 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     return all;
   }
   int64_t slot = l->pipe ? c % l->ii : c;
-  TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, td_vdata_moves(k, l, c), slot);
+  TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, reads_at(k, l, c), slot);
+  if (v.e && l->pipe && l->stall && c < l->front && s->latency) v.e = hold_front(k, l, s, c, v.e);
   int late = p->registers ? 0 : (int)p->read - s->latency;
   if (v.e && late < 0) return none(k, r->stmt->loc, "an array that a call takes for registers");
   if (v.e && late) v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));

@@ -181,13 +181,23 @@ static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdVkVi
   return p;
 }
 
-/* A port of bank b that nothing else of leaf l takes in this slot. */
+/* Whether two accesses may happen in one cycle: of one leaf in the same slot, or where one is of
+ * what runs on beside the leaf. */
+static bool may_clash(const TdVkSite *x, uint64_t leaf, int64_t slot) {
+  uint64_t mask = (UINT64_C(1) << TD_VK_PATH) - 1;
+  return (x->leaf & mask) == (leaf & mask) && (x->leaf != leaf || x->slot == slot);
+}
+
+/* The first port of bank b that nothing else takes then. */
 static TdVkSite *add_site(TdVkUnit *k, TdVkBank *b, bool write, uint64_t leaf, int64_t slot) {
-  uint64_t key = td_map_mix(leaf, (uint64_t)slot);
   size_t port = 0;
-  for (size_t i = 0; i < b->taken[write].n; i++) port += b->taken[write].at[i] == key;
-  td_vec_push(k->arena, &b->taken[write], key);
-  td_vec_push(k->arena, &b->site[write], ((TdVkSite){.port = port}));
+  for (size_t i = 0; i < b->site[write].n; i++) {
+    const TdVkSite *x = &b->site[write].at[i];
+    if (x->port != port || !may_clash(x, leaf, slot)) continue;
+    port++;
+    i = (size_t)-1;
+  }
+  td_vec_push(k->arena, &b->site[write], ((TdVkSite){.port = port, .leaf = leaf, .slot = slot}));
   if (port >= b->ports[write]) b->ports[write] = port + 1;
   return &b->site[write].at[b->site[write].n - 1];
 }

@@ -211,7 +211,7 @@ static bool has_twin(const TdVkLeaf *l, size_t n) {
 static void add_path(TdVkUnit *k, TdVkLeaf *l, TdVkFiring *f, size_t n) {
   TdVkLeaf *p = TD_NEW(k->arena, TdVkLeaf);
   *p = (TdVkLeaf){
-      .number = l->number + ((n + 1) << 20), .step = l->step, .t = l->t, .frame = l->frame};
+      .number = l->number + ((n + 1) << TD_VK_PATH), .step = l->step, .t = l->t, .frame = l->frame};
   p->name = l->name;
   p->pipe = true;
   p->ii = INT64_MAX;

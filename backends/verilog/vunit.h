@@ -9,18 +9,22 @@
 
 typedef struct TdVkLeaf TdVkLeaf;
 
+/* The bits of a leaf's number; above them is that of what runs on beside it. */
+enum { TD_VK_PATH = 20 };
+
 /* An access to a port of one bank: what drives the port while `on`. */
 typedef struct TdVkSite {
   const TdVl *on, *at, *data; /* data: NULL of reads */
   size_t port;
+  uint64_t leaf;
+  int64_t slot; /* cycle of the leaf, or of its interval */
 } TdVkSite;
 
 /* One bank. */
 typedef struct TdVkBank {
   TD_VEC(TdVkSite) site[2]; /* reads, writes */
   size_t ports[2];
-  TD_VEC(TdVlSig *) q;       /* what each read port gives */
-  TD_VEC(uint64_t) taken[2]; /* leaf and slot of the sites, to give them ports */
+  TD_VEC(TdVlSig *) q; /* what each read port gives */
 } TdVkBank;
 
 /* Storage of a symbol: a register, or banks of a memory. */
