@@ -1,7 +1,7 @@
 -- step_figures: the figures of STeP (ASPLOS 2026) as tables, CSV: parameters, then cycles, traffic, memory of all
 -- operators and of those that held an element, bytes moved, FLOPs per cycle allocated, utilisation.
 -- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 17 | 21] [model=mixtral|qwen] [batch=n]
---        [tile=n] [data=dir] [jobs=n] [file=x.db]
+--        [tile=n] [data=dir] [jobs=n] [file=x.db] [memory=queue|banks|slots]
 -- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>.csv, kv_len_b<batch>.csv. Fig. 17 is a
 -- layer of attention and one of experts, one after the other, on the first trace; the paper does not publish its graph.
 local models = require "tide.step.models"
@@ -30,6 +30,13 @@ local function row(measure, ...) points[#points + 1] = { measure = measure, ... 
 
 -- A run, its traffic counted as the artifact does: stores have the bytes of their type.
 local function simulate(g, settings)
+  if option.memory then
+    local own = { model = option.memory, channels = (settings.memory or {}).channels }
+    if option.memory == "slots" then own = { model = "slots", latency = 16 } end
+    local with = { memory = own }
+    for k, v in pairs(settings) do with[k] = with[k] or v end
+    settings = with
+  end
   local r, out = g:simulate(settings), {}
   for _, k in ipairs(columns) do out[k] = r[k] end
   out.flops = r.flops

@@ -19,26 +19,22 @@ static bool is_before(const TdStpRun *r, uint32_t a, uint32_t b) {
 static int64_t base_of(TdStpRun *r, const TdStpNode *n, int64_t bytes) {
   const void *key = n->tensor.data ? (const void *)n->tensor.data : n;
   uint64_t at;
-  int64_t count = bytes, extent;
+  int64_t count = bytes, extent, request = r->o->memory.field[TD_OFFCHIP_REQUEST];
   if (td_map_get(&r->base, (uint64_t)(uintptr_t)key, &at)) return (int64_t)at;
   for (int d = 0; d < n->tensor.type->rank; d++)
     if (td_type_extent(n->tensor.type, d, &extent)) count *= extent;
   td_map_put(r->arena, &r->base, (uint64_t)(uintptr_t)key, (uint64_t)r->place);
   at = (uint64_t)r->place;
-  r->place += (count + ALIGNED - 1) / ALIGNED * ALIGNED;
+  int64_t row = n->cols * bytes, whole = (row + request - 1) / request * request;
+  r->place += (count / row * whole + ALIGNED - 1) / ALIGNED * ALIGNED;
   return (int64_t)at;
 }
 
-/* Where the tile begins, and how far its rows are apart. */
+/* Where the tile begins, and how far its rows are apart: a tensor lies tile by tile, in whole
+ * requests for each row. */
 static void place(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
-  const TdType *t = m->n->tensor.type;
-  int64_t width = m->n->cols, rows = m->n->rows;
-  td_type_extent(t, t->rank - 1, &width);
-  int64_t across = width / m->n->cols;
-  m->pitch = width * bytes;
-  m->from = base_of(r, m->n, bytes);
-  if (!across) return;
-  m->from += number / across * rows * m->pitch + number % across * m->n->cols * bytes;
+  m->pitch = m->each * r->o->memory.field[TD_OFFCHIP_REQUEST];
+  m->from = base_of(r, m->n, bytes) + number * m->n->rows * m->pitch;
 }
 
 /* Notes an answer; whether it was the last one of the machine's tile. */

@@ -8,6 +8,8 @@ local kinds = { lines = "linespoints", scatter = "points", bars = "boxes", box =
 
 local function number(v) return math.type(v) == "float" and ("%.6g"):format(v) or tostring(v) end
 
+local MANY = 6 -- names along an axis that have room side by side
+
 -- Rows in groups by a column, the groups in order of their names.
 local function groups_of(rows, by)
   local groups, names = {}, {}
@@ -31,10 +33,44 @@ end
 
 local function quoted(text) return "'" .. tostring(text):gsub("'", "''") .. "'" end
 
+-- The places of a column's values where they are names (or bars, which stand side by side): 1, 2 .. as they come.
+local function places_of(rows, x)
+  local place, names = {}, {}
+  for _, row in ipairs(rows) do
+    local name = number(row[x])
+    if not place[name] then
+      names[#names + 1] = name
+      place[name] = #names
+    end
+  end
+  return place, names
+end
+
+-- Marks of an axis that has names.
+local function tics(names)
+  local list = {}
+  for i, name in ipairs(names) do list[i] = ("%s %d"):format(quoted(name), i) end
+  local turned = #names > MANY and "rotate by -45 " or ""
+  return ("set xtics %s(%s)\nset xrange [0.4:%g]"):format(turned, table.concat(list, ", "), #names + 0.6)
+end
+
+-- The place along x of each row of group g, or nil where it is the value of the column; what its axis needs.
+local function placing(rows, o, names)
+  if o.kind == "box" then return function(_, g) return g end, tics(names) end
+  local numbers = o.kind ~= "bars"
+  for _, row in ipairs(rows) do numbers = numbers and type(row[o.x]) == "number" end
+  if numbers then return end
+  local place, all = places_of(rows, o.x)
+  local width = o.kind == "bars" and 0.8 / #names or 0
+  local head = tics(all)
+  if o.kind == "bars" then head = ("%s\nset style fill solid 0.5\nset boxwidth %g"):format(head, width) end
+  return function(row, g) return place[number(row[o.x])] + (g - (#names + 1) / 2) * width end, head
+end
+
 --- The script that gnuplot is given.
 function plot.script(rows, o)
   local groups, names = groups_of(rows, o.by)
-  local out = {}
+  local out, parts, data = {}, {}, {}
   local function line(...) out[#out + 1] = (...):format(select(2, ...)) end
   if o.file then
     line("set terminal svg size %d,%d", o.width or 720, o.height or 480)
@@ -42,29 +78,28 @@ function plot.script(rows, o)
   else
     line("set terminal dumb %d %d", o.width or 79, o.height or 24)
   end
+  local at, head = placing(rows, o, names)
   if o.title then line("set title %s", quoted(o.title)) end
-  line("set xlabel %s", quoted(o.x))
+  line("set xlabel %s", quoted(o.kind == "box" and (o.by or "") or o.x))
   line("set ylabel %s", quoted(o.y))
-  for axis in (o.log or ""):gmatch "[xy]" do line("set logscale %s", axis) end
-  if o.kind == "bars" then line "set style fill solid 0.5" line "set boxwidth 0.8 relative" end
-  local parts, data = {}, {}
-  local category = false
-  for _, row in ipairs(rows) do category = category or type(row[o.x]) ~= "number" end
-  local function series(list, title, style)
-    local columns = style == "boxplot" and "(1.0):2" or category and "0:2:xticlabels(1)" or "1:2"
-    parts[#parts + 1] = ("'-' using %s with %s title %s"):format(columns, style, quoted(title))
+  for axis in (o.log or ""):gmatch "[xy]" do
+    if axis == "y" or not at then line("set logscale %s", axis) end
+  end
+  if head then out[#out + 1] = head end
+  local function series(list, title, style, g)
+    parts[#parts + 1] = ("'-' using 1:2 with %s title %s"):format(style, quoted(title))
+    if style == "boxplot" then parts[#parts] = ("'-' using (%d):2 with boxplot title %s"):format(g, quoted(title)) end
     for _, row in ipairs(list) do
       if row[o.y] ~= nil then
-        data[#data + 1] = ("%s %s"):format(category and '"' .. tostring(row[o.x]) .. '"' or number(row[o.x]),
-          number(row[o.y]))
+        data[#data + 1] = ("%s %s"):format(number(at and at(row, g) or row[o.x]), number(row[o.y]))
       end
     end
     data[#data + 1] = "e"
   end
-  for _, name in ipairs(names) do
-    series(groups[name], o.by and ("%s = %s"):format(o.by, name) or o.y, kinds[o.kind or "lines"])
+  for g, name in ipairs(names) do
+    series(groups[name], o.by and ("%s = %s"):format(o.by, name) or o.y, kinds[o.kind or "lines"], g)
   end
-  if o.front then
+  if o.front and not at then
     local list = require("tide.explore").front(rows, { o.x, o.y })
     table.sort(list, function(a, b) return a[o.x] < b[o.x] end)
     series(list, "Pareto", "steps")

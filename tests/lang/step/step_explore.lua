@@ -126,6 +126,55 @@ t.test("CSV: quotes, empty fields, heads", function()
   t.ok(not ok and err:find "not closed")
 end)
 
+t.test("bars and boxes of several groups stand side by side; names have one place for all groups", function()
+  local rows = {}
+  for i, tile in ipairs { "a", "b" } do
+    for k = 1, 3 do rows[#rows + 1] = { tile = tile, size = 10 * k, cycles = i * k, model = "m" .. (4 - k * i % 3) } end
+  end
+  local bars = plot.script(rows, { x = "size", y = "cycles", kind = "bars", by = "tile", log = "xy" })
+  t.ok(bars:find("set boxwidth 0.4", 1, true) and bars:find("'10' 1, '20' 2, '30' 3", 1, true), bars)
+  t.ok(bars:find("\n0.8 1\n1.8 2\n2.8 3\ne\n1.2 2\n2.2 4\n3.2 6\ne\n", 1, true), bars)
+  t.ok(not bars:find("logscale x", 1, true) and bars:find("logscale y", 1, true), bars)
+  local box = plot.script(rows, { x = "size", y = "cycles", kind = "box", by = "tile" })
+  t.ok(box:find("using (1):2 with boxplot", 1, true) and box:find("using (2):2 with boxplot", 1, true), box)
+  local lines = plot.script(rows, { x = "model", y = "cycles", by = "tile" })
+  t.ok(lines:find("'m3' 1, 'm2' 2, 'm4' 3", 1, true), lines)
+  t.ok(lines:find("\n1 1\n2 2\n3 3\ne\n2 2\n1 4\n3 6\ne\n", 1, true), lines)
+end)
+
+t.test("Ctrl-C in a sweep: rows that were measured are kept, and not measured again", function()
+  local folder = t.tmp "sweep"
+  for jobs = 1, 2 do
+    local db, flag, log = folder .. jobs .. ".db", folder .. jobs .. ".go", folder .. jobs .. ".log"
+    local path = folder .. jobs .. ".lua"
+    local script = assert(io.open(path, "w"))
+    script:write(([[
+local explore = require "tide.explore"
+local rows = explore.sweep { over = { i = { 1, 2, 3, 4 } }, file = %q, jobs = %d, program = "p", run = function(p)
+  local f = assert(io.open(%q, "a"))
+  f:write(p.i, "\n")
+  f:close()
+  while p.i == 3 and not io.open(%q) do end
+  return { v = p.i * 2 }
+end }
+for _, r in ipairs(rows) do io.write(r.v, " ") end
+]]):format(db, jobs, log, flag))
+    script:close()
+    local tide_at = arg[-1] or "./tide"
+    local wait = ("until grep -q 3 %q; do sleep 0.05; done; sleep 0.3"):format(log)
+    os.execute((": >%q; %q %q >%q 2>&1 & p=$!; %s; kill -INT $p; wait $p"):format(log, tide_at, path, folder .. ".out",
+      wait))
+    assert(io.open(flag, "w")):close()
+    local pipe = io.popen(("%q %q 2>&1"):format(tide_at, path))
+    t.eq(pipe:read "a", "2 4 6 8 ")
+    pipe:close()
+    local count = {}
+    for line in io.lines(log) do count[line] = (count[line] or 0) + 1 end
+    t.eq(count["1"], 1)
+    if jobs == 1 then t.eq({ count["2"], count["3"], count["4"] }, { 1, 2, 1 }) end
+  end
+end)
+
 t.test("a plot's script, and its text where gnuplot is not", function()
   local rows = { { tile = 8, cycles = 100, memory = 5 }, { tile = 16, cycles = 60, memory = 9 } }
   local o = { x = "memory", y = "cycles", kind = "scatter", log = "xy", front = true, by = "tile" }
