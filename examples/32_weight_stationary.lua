@@ -136,7 +136,7 @@ print(("%d bodies; %.1f %% of the loading is hidden"):format(s:graph().bodies,
   math.max(0, 100 - 100 * report.tasks["pe[0][0]"].starts / report.tasks.load_A.busy)))
 
 -- The same array behind streamers of a banked memory (DataMaestro) in place of its three tasks that load and store.
-if R % 4 == 0 then
+if R % 4 == 0 and S <= 4 then
   local maestro = require "tide.maestro"
   local front = maestro.front(s, {
     memory = maestro.memory { banks = 16, word = 4, rows = 1 << 14, modes = { all = 16, four = 4 } }, mode = "four",

@@ -120,7 +120,7 @@ print(("%d bodies; %.1f %% of the loading is hidden"):format(s:graph().bodies,
 
 -- The same array behind streamers of a banked memory (DataMaestro): one task that loads two arguments becomes two of
 -- them; the columns of a tile, which come from the last to the first, are one word.
-if R * V % 8 == 0 and S * V % 8 == 0 then
+if R * V % 8 == 0 and S * V % 8 == 0 and R * S <= 128 then
   local maestro = require "tide.maestro"
   local front = maestro.front(s, {
     memory = maestro.memory { banks = 16, word = 8, rows = 1 << 14, modes = { all = 16, four = 4 } }, mode = "four",
