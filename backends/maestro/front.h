@@ -70,7 +70,4 @@ typedef struct TdMaestroFrontRun {
 } TdMaestroFrontRun;
 bool td_maestro_front_run(TdMaestroFrontRun *r, TdArena *a, TdDiag *d);
 
-/* Element e of token t of end x in a word of its streamer, counted from the word's first. */
-int64_t td_maestro_front_slot(const TdMaestroFeed *f, int64_t x, int64_t t, int64_t e);
-
 #endif

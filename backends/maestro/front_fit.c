@@ -20,11 +20,6 @@ typedef struct Fit {
   const char *why;
 } Fit;
 
-int64_t td_maestro_front_slot(const TdMaestroFeed *f, int64_t x, int64_t t, int64_t e) {
-  int64_t in = f->backward ? f->group - 1 - t % f->group : t % f->group;
-  return (f->streams_in ? in * f->nend + x : x * f->group + in) * f->each + e;
-}
-
 /* The token of its stream that a slot of a vector has an element of. */
 static int64_t token_at(const TdMaestroFeed *f, int64_t vector, int64_t slot) {
   int64_t row = slot / f->each, in = f->streams_in ? row / f->nend : row % f->group;

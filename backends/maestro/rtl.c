@@ -434,7 +434,7 @@ static void join_array(Top *t, const int *at, const Joint *j) {
   }
 }
 
-/* The registers `name`0 .. side by side; of the last only what is left of `width` bits, if fewer. */
+/* The registers `name`0 .. side by side; of the last what is left of `width` bits, if fewer. */
 static const TdVl *columns_of(Top *t, const char *name, int64_t count, int width) {
   const TdVl *x = NULL;
   for (int64_t k = 0; k < count; k++) {

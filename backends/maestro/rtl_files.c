@@ -26,8 +26,8 @@ TdMaestroShape td_maestro_rtl_shape(const TdMaestroSystem *s, TdArena *a) {
   return x;
 }
 
-/* What Verilator's -Wall is told not to look for: a file has the modules of one concept, and modules
- * have the same ports whether they use them all or not. */
+/* What Verilator's -Wall is told not to look for: a file has the modules of one concept, which have
+ * the same ports whether they use them all or not. */
 static const char waived[] = "/* verilator lint_off DECLFILENAME */\n"
                              "/* verilator lint_off UNUSEDSIGNAL */\n"
                              "/* verilator lint_off UNUSEDPARAM */\n";

@@ -42,20 +42,8 @@ int64_t td_outer_elements(const TdChannel *c) {
   return c->buffer[0].count;
 }
 
-int64_t td_outer_puts(const TdChannel *c) {
-  return (int64_t)c->put;
-}
-
-int64_t td_outer_gots(const TdChannel *c) {
-  return (int64_t)c->got;
-}
-
 bool td_outer_is_wanted(const TdMachine *m, const TdChannel *c) {
   for (size_t i = 0; i < m->task.n; i++)
     if (m->task.at[i]->waits == TD_WAITS_GET && m->task.at[i]->channel == c) return true;
   return false;
-}
-
-size_t td_outer_left(const TdMachine *m) {
-  return m->task.n;
 }

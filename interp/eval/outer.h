@@ -27,12 +27,8 @@ void td_outer_put(struct TdMachine *m, struct TdChannel *c, int64_t cycle, const
 /* Whether one can be taken in a cycle; takes it. */
 bool td_outer_has_token(const struct TdChannel *c, int64_t cycle);
 void td_outer_take(struct TdMachine *m, struct TdChannel *c, int64_t cycle, TdValue *token);
-/* Elements of a token, tokens put and got so far, and whether a task waits to get one. */
+/* Elements of a token, and whether a task waits to get one. */
 int64_t td_outer_elements(const struct TdChannel *c);
-int64_t td_outer_puts(const struct TdChannel *c);
-int64_t td_outer_gots(const struct TdChannel *c);
 bool td_outer_is_wanted(const struct TdMachine *m, const struct TdChannel *c);
-/* Tasks that have not ended. */
-size_t td_outer_left(const struct TdMachine *m);
 
 #endif
