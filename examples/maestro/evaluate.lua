@@ -1,9 +1,11 @@
 -- DataMaestro, section IV: the ablation of Fig. 7 on 260 workloads: mean, quartiles and least utilisation of the MAC
 -- window of each group at each step, accesses, and each step's gain beside the paper's.
--- Run: tide examples/maestro/evaluate.lua [EVERY] [ROWS]   (EVERY n-th workload, default 1; ROWS of the memory, 512)
+-- Run: tide examples/maestro/evaluate.lua [EVERY] [ROWS] [FOLDER]
+--   (EVERY n-th workload, default 1; ROWS of the memory, 512; FOLDER: bars of the means and boxes of V as SVG)
 -- [slow]
 local here = (arg[0] or ""):match "^(.*/)" or "./"
 package.path = here .. "?.lua;" .. package.path
+local plot = require "tide.plot"
 local workloads, steps = require "workloads", require "steps"
 local every, rows = tonumber(arg[1] or 1), tonumber(arg[2])
 
@@ -40,6 +42,7 @@ end
 print(("%-20s %-2s %7s %7s %7s %7s %7s %7s %9s %6s"):format("step", "", "mean %", "min", "1/4", "1/2", "3/4", "active",
   "accesses", "gain"))
 local before, first
+local bars, boxes = {}, {}
 for _, step in ipairs(steps) do
   local groups = run_step(step)
   first = first or groups
@@ -47,6 +50,10 @@ for _, step in ipairs(steps) do
     local g = groups[name]
     if g then
       local u = g.window
+      bars[#bars + 1] = { step = step.name:match "^%S+", group = name, mean = 100 * mean(u) }
+      for _, x in ipairs(name == "V" and u or {}) do
+        boxes[#boxes + 1] = { step = step.name:match "^%S+", utilisation = 100 * x }
+      end
       local strides = name == "V" and ("  stride 1: %.2f, stride 2: %.2f"):format(100 * mean(g.strides[1]),
         100 * mean(g.strides[2])) or ""
       local label = name == "G" and step.name or ""
@@ -58,4 +65,12 @@ for _, step in ipairs(steps) do
   end
   if paper[step.name] then print("                        paper: " .. paper[step.name]) end
   before = groups
+end
+
+-- Fig. 7 as bars, and how the convolutions spread.
+if arg[3] then
+  plot.draw(bars, { x = "step", y = "mean", by = "group", kind = "bars", title = "utilisation by step, %",
+    file = arg[3] .. "/steps.svg" })
+  plot.draw(boxes, { x = "step", y = "utilisation", kind = "box", title = "convolutions by step, %",
+    file = arg[3] .. "/convolutions.svg" })
 end
