@@ -143,6 +143,9 @@ void td_command_run(lua_State *L, const TdCommand *c, const char *args, TdText *
 /* Pushes the values of Lua code, a list of expressions or else statements; returns how many. */
 int td_command_push_values(lua_State *L, const char *code);
 
+/* define.c: adds define, syntax and inspect to the table on top, the module tide.session. */
+void td_define_functions(lua_State *L);
+
 /* debug.c: runs code whose kernels and designs stop at statements. */
 void td_debug_run(lua_State *L, const char *code, TdText *out);
 

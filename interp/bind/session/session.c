@@ -145,6 +145,7 @@ static int l_load(lua_State *L) {
                                        {"markdown", l_markdown},   {NULL, NULL}};
   luaL_newlib(L, functions);
   td_replay_functions(L);
+  td_define_functions(L);
   return 1;
 }
 

@@ -27,6 +27,13 @@ function cli.check(script, ...)
   return 0
 end
 
+--- tide lsp: the language server; tide lsp --run path text: a run for it.
+function cli.lsp(what, path, input)
+  if what == "--run" and input then return require "tide.tool.lsp_run".run(path, input) end
+  if what then return usage "lsp" end
+  return require "tide.tool.lsp".serve(_G.arg[-1])
+end
+
 --- tide kernel connection.json, tide kernel --install: the Jupyter kernel.
 function cli.kernel(...) return require "tide.tool.kernel".command(...) or usage "kernel" end
 
