@@ -214,4 +214,60 @@ says("graph", "true")
 says("up", "4")
 says("requests", "0")
 
+-- The texts for targets, on a kernel whose loops are known.
+local function pipelined()
+  local s = tide.schedule(gemm)
+  s:pipeline("k", 2)
+  s:buffer_at("C", "i")
+  return s
+end
+
+said = use(page_of(pipelined()), [=[
+const say = (name, value) => report.push(name + ': ' + value)
+const tab = name => document.querySelector(`[data-tab=${name}]`).click()
+const cell = e => e.querySelector('.cell').firstChild ? e.textContent.replace(/^\d+/, '').trim() : ''
+say('verdicts', [...document.querySelectorAll('#stages .facts')].map(e => e.lastChild.textContent).join('|'))
+$('stages').children[2].click()
+say('address', location.hash)
+say('interval', [...document.querySelectorAll('.ii')].map(e => e.textContent).find(x => x.includes('II ')))
+for (const target of ['hls', 'cpu']) {
+  tab(target)
+  const [left, right] = document.querySelectorAll('.beside .lines')
+  const linked = [...left.querySelectorAll('.linked')]
+  say(target + ' linked', linked.length)
+  const wrong = linked.filter(e => {
+    const other = right.querySelector(`[data-pair="${e.dataset.pair}"]`)
+    return !other || other.querySelector('.cell').style.borderColor !== e.querySelector('.cell').style.borderColor ||
+      about(e.querySelector('.cell').textContent.replace(/II .*|not flat.*/, '')) !==
+      about(other.querySelector('.cell').textContent)
+  })
+  say(target + ' wrong', wrong.length)
+  linked[0].dispatchEvent(new MouseEvent('mouseenter'))
+  say(target + ' lit', document.querySelectorAll('.lit').length)
+  const last = [...right.querySelectorAll('.linked')].pop()
+  last.dispatchEvent(new MouseEvent('mouseenter'))
+  say(target + ' back', left.querySelector(`[data-pair="${last.dataset.pair}"]`).classList.contains('lit'))
+  say(target + ' for', cell(linked[0]).split(' ')[0] + ', ' + cell(right.querySelector('.linked')).split(' ')[0])
+}
+const wide = [...document.querySelectorAll('body, main, .beside > div, header')].filter(e => e.scrollWidth > e.clientWidth)
+say('overflow', wide.map(e => e.tagName).join(' ') + '.')
+location.hash = '#step-1'
+dispatchEvent(new HashChangeEvent('hashchange'))
+say('followed', $('stages').querySelector('[aria-current] .no').textContent)
+]=])
+says("verdicts", said.verdicts and said.verdicts:match "|proved: .*|proved: .*" and said.verdicts)
+says("address", "#step-2")
+t.test("in a browser: the interval and its cause stand at the loop", function()
+  t.ok((said.interval or ""):find "^II %d+, ", said.error)
+end)
+for _, target in ipairs { "hls", "cpu" } do
+  t.test("in a browser: lines linked both ways: " .. target, function()
+    t.ok(tonumber(said[target .. " linked"]) >= 8, said.error)
+    t.eq({ said[target .. " wrong"], said[target .. " lit"], said[target .. " back"], said[target .. " for"] },
+      { "0", "2", "true", "for, for" })
+  end)
+end
+says("overflow", ".")
+says("followed", "1")
+
 t.done()

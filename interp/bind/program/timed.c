@@ -173,10 +173,24 @@ static int l_vcd(lua_State *L) {
   return write_text(L, &text);
 }
 
+/* r:svg(path, {from =, to =}): the run, or those cycles of it; either argument may be left out. */
 static int l_svg(lua_State *L) {
+  static const char *const options[] = {"from", "to", NULL};
+  int64_t from = 0, to = -1;
+  if (lua_istable(L, 2)) {
+    lua_pushnil(L);
+    lua_insert(L, 2);
+  }
+  lua_settop(L, 3);
+  td_bind_check_options(L, 3, options);
+  bool known = td_bind_opt_integer(L, 3, "from", &from) && td_bind_opt_integer(L, 3, "to", &to);
   const TdTimed *t = check_events(L);
+  if (to < 0) to = t->cycles;
+  if (!known || from < 0 || (to <= from && from > 0) || to > t->cycles)
+    td_bind_fail(L, "option", "from and to are cycles of the run, of which there are %lld",
+                 (long long)t->cycles);
   TdText text = td_text_new(td_bind_arena(L));
-  td_wave_svg(&text, t);
+  td_wave_svg(&text, t, from, to);
   return write_text(L, &text);
 }
 

@@ -1,5 +1,5 @@
-/* define.c - for editors: where the name at a place of a text is declared, whether a text is Lua, and
- * the help on what stands at a place. */
+/* define.c - for editors: where the name at a place of a text is declared, whether a text is Lua,
+ * and the help on what stands at a place. */
 #include <string.h>
 
 #include "bind/prompt/prompt.h"

@@ -15,6 +15,6 @@ void td_wave_vcd(TdText *out, const TdTimed *t);
  */
 void td_wave_timeline(TdText *out, const TdTimed *t, int width);
 /* The same, cycle by cycle as far as points go, as a picture with the fill of streams below. */
-void td_wave_svg(TdText *out, const TdTimed *t);
+void td_wave_svg(TdText *out, const TdTimed *t, int64_t from, int64_t to);
 
 #endif

@@ -106,18 +106,20 @@ void td_wave_timeline(TdText *out, const TdTimed *t, int width) {
 
 /* ---- pictures ---- */
 
-enum { LEFT = 120, RIGHT = 880, ROW = 14 };
+enum { LEAST_LEFT = 120, WIDE = 760, ROW = 14, LETTER = 6, TICKS = 10 };
 
+/* The cycles [from, to) of a run, to the right of the names. */
 typedef struct Picture {
   TdText *out;
-  int64_t cycles;
-  int y;
+  int64_t from, to;
+  int left, y;
 } Picture;
 
-/* Tenths of a point at which a cycle begins. */
+/* Tenths of a point at which a cycle begins; those outside are at the edges. */
 static int64_t at_cycle(const Picture *p, int64_t cycle) {
-  int64_t wide = (RIGHT - LEFT) * 10;
-  return LEFT * 10 + (p->cycles ? (int64_t)((double)cycle * (double)wide / (double)p->cycles) : 0);
+  int64_t all = p->to - p->from, now = cycle < p->from ? 0 : cycle - p->from;
+  if (now > all) now = all;
+  return p->left * 10 + (all ? (int64_t)((double)now * (double)(WIDE * 10) / (double)all) : 0);
 }
 
 static void put_tenths(TdText *out, int64_t tenths) {
@@ -133,16 +135,18 @@ static void draw(void *ud, int64_t from, int64_t to, int state) {
   put_tenths(p->out, a);
   td_text_putf(p->out, "\" y=\"%d\" width=\"", p->y);
   put_tenths(p->out, b - a);
-  td_text_putf(p->out, "\" height=\"%d\" fill=\"%s\"/>\n", ROW - 3, colour[state]);
+  td_text_putf(p->out,
+               "\" height=\"%d\" fill=\"%s\"><title>%s, cycles %lld to %lld</title></rect>\n",
+               ROW - 3, colour[state], meaning[state], (long long)from, (long long)to - 1);
 }
 
 /* A task as boxes: each stretch, or where there are more than points what it did most in each. */
 static void draw_task(Picture *p, const TdTimed *t, const TdTimedTask *x) {
-  if (x->nwait <= (RIGHT - LEFT) / 2) {
+  if (x->nwait <= WIDE / 2 || p->to - p->from < t->cycles) {
     visit_task(x, t->cycles, draw, p);
     return;
   }
-  Columns c = columns_of(p->out->arena, t, RIGHT - LEFT);
+  Columns c = columns_of(p->out->arena, t, WIDE);
   fill_columns(&c, x);
   for (int from = 0, to; from < c.width; from = to) {
     int state = state_of(c.spent[from]);
@@ -181,7 +185,7 @@ static void draw_stream(Picture *p, const TdTimedStream *s) {
   size_t put = 0, got = 0;
   int64_t depth = s->depth ? s->depth : 1;
   Point now = {0};
-  td_text_putf(p->out, "<path fill=\"none\" stroke=\"#555\" d=\"M%d %d", LEFT, p->y + ROW - 4);
+  td_text_putf(p->out, "<path fill=\"none\" stroke=\"#555\" d=\"M%d %d", p->left, p->y + ROW - 4);
   while (put < s->nput || got < s->ngot) {
     bool next_put = put < s->nput && (got == s->ngot || s->put[put] <= s->got[got]);
     int64_t cycle = next_put ? s->put[put] : s->got[got];
@@ -197,38 +201,83 @@ static void draw_stream(Picture *p, const TdTimedStream *s) {
     if (fill > now.most) now.most = fill;
   }
   put_point(p, &now, depth);
-  td_text_putf(p->out, "H%d\"/>\n", RIGHT);
+  td_text_putf(p->out, "H%d\"/>\n", p->left + WIDE);
 }
 
 static void put_key(Picture *p) {
   for (int s = BUSY; s < STATES; s++) {
-    int x = LEFT + (s - 1) * 150;
+    int x = p->left + (s - 1) * 150;
     td_text_putf(p->out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x,
                  p->y, colour[s]);
     put_label(p->out, x + 14, p->y + 9, meaning[s]);
   }
 }
 
-void td_wave_svg(TdText *out, const TdTimed *t) {
+/* The least distance of ticks, 1, 2 or 5 times a power of ten, of which so many are enough. */
+static int64_t distance_of(int64_t cycles) {
+  static const int64_t steps[] = {1, 2, 5};
+  for (int64_t ten = 1;; ten *= 10)
+    for (int i = 0; i < 3; i++)
+      if (cycles / (ten * steps[i]) <= TICKS) return ten * steps[i];
+}
+
+/* The axis: a line and the cycle at each tick, down to y. */
+static void put_axis(Picture *p, int y) {
+  int64_t distance = distance_of(p->to - p->from);
+  for (int64_t c = (p->from + distance - 1) / distance * distance; c <= p->to; c += distance) {
+    int64_t x = at_cycle(p, c);
+    td_text_puts(p->out, "<path stroke=\"#d8d8d8\" d=\"M");
+    put_tenths(p->out, x);
+    td_text_putf(p->out, " %dV%d\"/>\n<text text-anchor=\"middle\" x=\"", p->y, y);
+    put_tenths(p->out, x);
+    td_text_putf(p->out, "\" y=\"%d\">%lld</text>\n", p->y - 2, (long long)c);
+  }
+}
+
+/* What stands beside a stream: its name, and the most that it held of its depth. */
+static const char *stream_label(TdArena *a, const TdTimedStream *s) {
+  return td_text_fmt(a, "%s %lld/%lld", s->name, (long long)s->most, (long long)s->depth);
+}
+
+/* Room for the longest label. */
+static int left_of(TdArena *a, const TdTimed *t, size_t tasks, size_t streams) {
+  int n = 0;
+  for (size_t i = 0; i < tasks; i++)
+    if (letters(t->task[i].name) > n) n = letters(t->task[i].name);
+  for (size_t i = 0; i < streams; i++) {
+    int m = letters(stream_label(a, &t->stream[i]));
+    if (m > n) n = m;
+  }
+  return n * LETTER + 14 > LEAST_LEFT ? n * LETTER + 14 : LEAST_LEFT;
+}
+
+void td_wave_svg(TdText *out, const TdTimed *t, int64_t from, int64_t to) {
   size_t tasks = t->ntask < TD_WAVE_ROWS ? t->ntask : TD_WAVE_ROWS;
   size_t streams = t->nstream < TD_WAVE_ROWS ? t->nstream : TD_WAVE_ROWS;
-  int height = (int)(tasks + streams + 4) * ROW;
-  Picture p = {.out = out, .cycles = t->cycles, .y = ROW + 6};
+  int height = (int)(tasks + streams + 5) * ROW;
+  Picture p = {.out = out, .from = from, .to = to, .y = 2 * ROW + 6};
+  p.left = left_of(out->arena, t, tasks, streams);
+  int wide = p.left + WIDE + 20;
   td_text_putf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%d\" "
-               "font-family=\"monospace\" font-size=\"10\">\n",
-               height);
-  put_label(
-      out, 4, ROW - 3,
-      td_text_fmt(out->arena, "%s on %s: %lld cycles", t->design, t->target, (long long)t->cycles));
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+               "viewBox=\"0 0 %d %d\" font-family=\"monospace\" font-size=\"10\">\n",
+               wide, height, wide, height);
+  const char *part = from > 0 || to < t->cycles ? td_text_fmt(out->arena, ", from %lld to %lld",
+                                                              (long long)from, (long long)to)
+                                                : "";
+  put_label(out, 4, ROW - 3,
+            td_text_fmt(out->arena, "%s on %s: %lld cycles%s", t->design, t->target,
+                        (long long)t->cycles, part));
+  put_axis(&p, p.y + (int)(tasks + streams) * ROW);
   for (size_t i = 0; i < tasks; i++, p.y += ROW) {
     put_label(out, 4, p.y + 9, t->task[i].name);
     draw_task(&p, t, &t->task[i]);
   }
   for (size_t i = 0; i < streams; i++, p.y += ROW) {
-    put_label(out, 4, p.y + 9, t->stream[i].name);
+    put_label(out, 4, p.y + 9, stream_label(out->arena, &t->stream[i]));
     draw_stream(&p, &t->stream[i]);
   }
+  p.y += ROW / 2;
   put_key(&p);
   td_text_puts(out, "</svg>\n");
 }

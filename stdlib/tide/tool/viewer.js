@@ -120,20 +120,23 @@ function cell(stage, n, kind) {
 }
 
 // A row of one column, with a link to its source.
-function oneRow(stage, n, kind) {
+function oneRow(stage, n, kind, says) {
   const [, , source, line] = data.lines[stage.lines[n]]
   const link = element('a', { tabindex: '0' })
   if (source >= 0) {
     link.textContent = data.sources[source].name.split('/').pop() + ':' + line
     link.onclick = () => show({ tab: 'source', here: [source, line] })
   }
-  return element('div', { class: 'row' }, ...cell(stage, n, kind), link)
+  const cells = cell(stage, n, kind)
+  if (says) cells[1].append(intervalOf(says, n))
+  return element('div', { class: 'row' }, ...cells, link)
 }
 
 // The rows of a stage, or of its difference to another, in one column.
 function oneColumn(now, before) {
-  if (!before) return now.lines.map((_, n) => oneRow(now, n, ''))
-  const row = ([a, b]) => b < 0 ? oneRow(before, a, 'del') : oneRow(now, b, a < 0 ? 'ins' : '')
+  const says = saidOf(now)
+  if (!before) return now.lines.map((_, n) => oneRow(now, n, '', says))
+  const row = ([a, b]) => b < 0 ? oneRow(before, a, 'del') : oneRow(now, b, a < 0 ? 'ins' : '', says)
   return compareStages(before, now).map(row)
 }
 
@@ -166,6 +169,86 @@ function pair(rows) {
   return out
 }
 
+// ---- the text for a target beside the program ----
+
+// What a line is about: the variable of a loop, else its names in order; null where it has none.
+const cTypes = /^(float|double|bool|void|const|static|struct|u?int\d*(_t)?|ap_u?(int|fixed)|half|local|do|restrict|index)$/
+function about(text) {
+  const line = text.replace(/--.*|\/\/.*/, '').replace(/\b[\w:]+<[\w<>:, ]*>/g, '')
+  if (/^\s*#/.test(line)) return null
+  const loop = line.match(/^\s*for\s*\(?\s*(?:\w+\s+)?([A-Za-z_]\w*)\s*[=,]/)
+  if (loop) return 'for ' + loop[1]
+  const names = (line.match(/[A-Za-z_]\w*/g) || []).filter(w => !cTypes.test(w) && !types.test(w) && w !== 'end')
+  return names.length && /=|\(/.test(line) ? names.join(' ') : null
+}
+
+// Pairs [row of the program, line of the text] that are about the same, in the order of both.
+function link(stage, lines) {
+  const ids = new Map()
+  const keyed = texts => texts.map((text, n) => [about(text), n]).filter(x => x[0])
+  const a = keyed(stage.lines.map((_, n) => textOf(stage, n))), b = keyed(lines)
+  const number = x => ids.get(x[0]) ?? ids.set(x[0], ids.size).get(x[0])
+  return compare(a.map(number), b.map(number)).filter(r => r[0] >= 0 && r[1] >= 0).map(([i, k]) => [a[i][1], b[k][1]])
+}
+
+// A row of either side; linked rows share a colour, and light up together.
+function linkedRow(n, code, pair, box) {
+  const row = element('div', { class: 'row' }, element('span', { class: 'no' }, String(n + 1)), code)
+  if (pair === undefined) return row
+  row.classList.add('linked')
+  row.dataset.pair = pair
+  code.style.borderColor = `hsl(${pair * 67 % 360} 65% 55%)`
+  const light = on => box.querySelectorAll(`[data-pair="${pair}"]`).forEach(e => e.classList.toggle('lit', on))
+  row.onmouseenter = () => light(true)
+  row.onmouseleave = () => light(false)
+  row.onclick = e => isName(e.target) || box.querySelectorAll(`[data-pair="${pair}"]`).forEach(other =>
+    other !== row && other.scrollIntoView({ block: 'nearest' }))
+  return row
+}
+
+// The program and the text for a target, side by side.
+function showTarget(target, main) {
+  const stage = data.stages[state.stage], numbers = stage.texts && stage.texts[target]
+  if (!numbers) {
+    main.append(element('p', { class: 'empty' }, 'The page holds this text of the last step only, or not at all: ' +
+      'it would have more than 200 KB.'))
+    return
+  }
+  const lines = numbers.map(n => data.plains[n]), box = element('div', { class: 'beside' })
+  const left = element('div', { class: 'lines' }), right = element('div', { class: 'lines' })
+  const here = new Map(), there = new Map()
+  link(stage, lines).forEach(([a, b], n) => { here.set(a, n); there.set(b, n) })
+  const says = saidOf(stage)
+  stage.lines.forEach((_, n) => {
+    const code = element('span', { class: 'cell' }, codeOf(textOf(stage, n)), intervalOf(says, n))
+    code.row = { stage, n }
+    left.append(linkedRow(n, code, here.get(n), box))
+  })
+  lines.forEach((text, n) => right.append(linkedRow(n, element('span', { class: 'cell' }, codeOf(text)), there.get(n),
+    box)))
+  box.append(element('div', {}, left), element('div', {}, right))
+  main.append(box)
+}
+
+// What the estimate says of loops, by the row that begins each.
+function saidOf(stage) {
+  const says = new Map(), loops = stage.loops || [], used = new Set()
+  stage.lines.forEach((_, n) => {
+    const names = textOf(stage, n).match(/^\s*for\s+([\w, ]+?)\s*(?:=|in\b)/)
+    if (!names) return
+    for (const name of names[1].split(/\s*,\s*/))
+      for (let i = 0; i < loops.length; i += 3) {
+        if (used.has(i) || loops[i].replace(/^.*:/, '').replace(/#.*$/, '') !== name) continue
+        used.add(i)
+        says.set(n, [...(says.get(n) || []), (loops[i + 1] ? 'II ' + loops[i + 1] + ', ' : '') + loops[i + 2]])
+        break
+      }
+  })
+  return says
+}
+
+const intervalOf = (says, n) => says.has(n) ? element('span', { class: 'ii' }, says.get(n).join('; ')) : ''
+
 // The drawing of a design.
 function showGraph(main) {
   const box = element('div', { id: 'graph' })
@@ -197,8 +280,9 @@ function showStages() {
       const [gone, come] = change(n)
       facts.append(element('span', { class: 'ins' }, '+' + come), element('span', { class: 'del' }, '−' + gone))
     }
-    if (stage.cycles) facts.append(stage.cycles.toLocaleString('en') + ' cycles')
-    const item = element('li', { tabindex: '0' }, element('span', { class: 'no' }, String(n)),
+    if (stage.cycles) facts.append(element('span', {}, stage.cycles.toLocaleString('en') + ' cycles'))
+    if (stage.verdict) facts.append(element('span', {}, stage.verdict))
+    const item = element('li', { tabindex: '0' }, element('a', { class: 'no', href: '#step-' + n }, String(n)),
       element('code', {}, codeOf(stage.call || data.name, true)), facts,
       ...stage.notes.map(text => element('span', { class: 'note' }, text)))
     item.onclick = e => isName(e.target) || choose(n)
@@ -217,7 +301,8 @@ function choose(n) {
 // Changes what is shown.
 function show(what) {
   Object.assign(state, what)
-  const main = $('main'), tabs = { program: showProgram, graph: showGraph, source: showSource }
+  const main = $('main'), tabs = { program: showProgram, graph: showGraph, source: showSource,
+    hls: m => showTarget('hls', m), cpu: m => showTarget('cpu', m) }
   main.replaceChildren()
   tabs[state.tab](main)
   document.querySelectorAll('#tabs button').forEach(b => b.setAttribute('aria-selected', b.dataset.tab === state.tab))
@@ -230,6 +315,13 @@ function show(what) {
   $('beside').checked = state.beside
   $('against-label').hidden = $('beside-label').hidden = state.tab !== 'program' || data.stages.length < 2
   $('tip').hidden = true
+  if (what.stage !== undefined) history.replaceState(null, '', '#step-' + state.stage)
+}
+
+// The step that the address names: page.html#step-3.
+function follow() {
+  const named = location.hash.match(/^#step-(\d+)$/)
+  if (named && Number(named[1]) !== state.stage) choose(Number(named[1]))
 }
 
 // The innermost expression around a column of a line: [from, to, type], or null.
@@ -307,7 +399,9 @@ function start() {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (step) { choose(state.stage + step); e.preventDefault() }
   })
+  addEventListener('hashchange', follow)
   show({})
+  follow()
 }
 
 start()

@@ -1,13 +1,19 @@
 -- s:html "x.html": one page that holds every step of a schedule, with the types, names and source lines of the printed
--- program, the graph of a design, and the script that compares any two steps. It needs nothing else, nor a network. A
+-- program, its text as HLS C++ and C, the interval of each loop and what bounds it, the verdict of each step, the graph
+-- of a design, and the script that compares any two steps. It needs nothing else, nor a network. A
 -- page that would have more than 200 KB tells the types of names only, not of every expression, and has nothing to show
 -- where scripts do not run.
 local drawing = require "tide.tool.drawing"
 local html = require "tide.tool.html"
 local json = require "tide.json"
+local tide = require "tide"
 local view = require "tide.view"
 
 local viewer = {}
+
+local TARGETS = { "hls", "cpu" } -- whose text a page shows
+local SECONDS = 1 -- that the verdict on a step may take, and
+local PATIENCE = 5 -- those of all steps together
 
 local LIMIT = 200 * 1024 -- bytes
 
@@ -25,10 +31,11 @@ end
 
 -- What a page says of a program, shared by its steps.
 local function new_page(is_full)
-  local page = { sources = {}, is_full = is_full }
+  local page = { sources = {}, is_full = is_full, waited = 0 }
   page.type, page.types = numbering()
   page.line, page.lines = numbering()
   page.graph, page.graphs = numbering()
+  page.plain, page.plains = numbering()
   return page
 end
 
@@ -101,10 +108,39 @@ local function read_program(page, text, marks)
   return rows, symbols
 end
 
--- Cycles by the estimate, or nil where there is none.
-local function cycles_of(x)
+-- Cycles by the estimate, and a list {name, interval or 0, what is said of it, ..} of its loops; nil where there is none.
+local function estimate_of(x)
   local ok, e = pcall(function() return x:estimate() end)
-  return ok and e.cycles or nil
+  if not ok then return nil end
+  local loops = {}
+  for _, loop in ipairs(e.loops) do
+    local why = loop.why or ""
+    if loop.by and loop.by ~= "asked" then why = loop.by .. ": " .. why end
+    if loop.ii or loop.why then append(loops, loop.name, loop.ii or 0, why) end
+  end
+  return e.cycles, #loops > 0 and loops or nil
+end
+
+-- The texts of a program for the targets, as lists of numbers of lines; why there is none where it is refused.
+local function texts_of(page, x)
+  local texts = {}
+  for _, target in ipairs(TARGETS) do
+    local ok, m = pcall(function() return x:build { target = target }.source end)
+    local list = {}
+    if not ok then m = "// not built: " .. tostring(type(m) == "table" and m.message or m):match "[^\n]*" end
+    for line in (m:gsub("%s+$", "") .. "\n"):gmatch "([^\n]*)\n" do list[#list + 1] = page.plain(line, line) end
+    texts[target] = list
+  end
+  return texts
+end
+
+-- The verdict on a step, the two programs around it given, while there is patience.
+local function verdict_of(page, before, now)
+  local began = os.clock()
+  if page.waited > PATIENCE then return "not tried" end
+  local ok, level = pcall(tide.verify, before, now, { seconds = SECONDS })
+  page.waited = page.waited + os.clock() - began
+  return ok and level and "proved: " .. tostring(level) or ok and "not decided" or nil
 end
 
 -- One step as the page holds it.
@@ -144,17 +180,21 @@ local function read_beside(name)
   return text
 end
 
--- The data of a page, as JSON that can stand in a script.
-local function read_all(x, name, is_full)
+-- The data of a page, as JSON that can stand in a script; with texts for targets of "all" steps, of the "last", or none.
+local function read_all(x, name, is_full, texted)
   local page, stages, count = new_page(is_full), {}, view.steps(x)
   local steps = count and x:steps() or {}
   for n = 0, count or 0 do
     local stage, step = make_stage(page, x, count and n), steps[n] or { notes = {} }
     stage.call, stage.notes = step.call, #step.notes > 0 and step.notes or json.list
-    stage.cycles = cycles_of(count and x:at(n) or x)
+    local now = count and x:at(n) or x
+    stage.cycles, stage.loops = estimate_of(now)
+    if texted and (texted == "all" or n == (count or 0)) then stage.texts = texts_of(page, now) end
+    stage.verdict = n > 0 and verdict_of(page, x:at(n - 1), now) or nil
     stages[n + 1] = stage
   end
-  return json.text { name = name, stages = stages, lines = page.lines, types = page.types, sources = read_sources(page),
+  return json.text { name = name, stages = stages, lines = page.lines, types = page.types,
+    plains = #page.plains > 0 and page.plains or json.list, sources = read_sources(page),
     graphs = #page.graphs > 0 and page.graphs or json.list }:gsub("</", "<\\/")
 end
 
@@ -165,12 +205,16 @@ content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inlin
 function viewer.page(x)
   local text = view.program(x)
   local name = text:match "return ([%w_]+)%s*$"
-  local function make(is_full)
+  local function make(is_full, texted)
     local still = is_full and "<noscript><pre>" .. html.escape(text) .. "</pre></noscript>" or ""
     return html.page(name .. " - Tide", policy .. "<style>" .. read_beside "viewer.css" .. "</style>", table.concat({
       "<body>", read_beside "viewer.html", still,
-      '<script type="application/json" id="data">' .. read_all(x, name, is_full) .. "</script>",
+      '<script type="application/json" id="data">' .. read_all(x, name, is_full, texted) .. "</script>",
       "<script>" .. read_beside "viewer.js" .. "</script></body>" }, "\n"))
+  end
+  for _, texted in ipairs { "all", "last" } do
+    local page = make(true, texted)
+    if #page <= LIMIT then return page end
   end
   local page = make(true)
   return #page <= LIMIT and page or make(false)

@@ -213,6 +213,34 @@ t.test("a run of 120,000 cycles: waves tell what the report does, pictures are w
   t.ok(#report:timeline(1000) < 10000)
 end)
 
+t.test("the picture has an axis of cycles, labels with the fill of streams, and a part of the run by from and to", function()
+  local n = 40
+  local _, report = drawn(tide.design(function(d)
+    local z = d:stream(i32, {depth = 4})
+    d.a_task_of_a_rather_long_name = task {function() for i in grid(n) do z:put(i) end end}
+    d.get = task {Y = i32[1], function(Y) for _ in grid(n) do Y[0] = Y[0] + z:get() // 3 end end}
+  end), i32[1](0))
+  local svg = report:svg()
+  local ticks = {}
+  for x in svg:gmatch '<text text%-anchor="middle"[^>]*>(%d+)</text>' do ticks[#ticks + 1] = tonumber(x) end
+  t.ok(#ticks >= 3 and #ticks <= 12 and ticks[1] == 0, svg:sub(1, 400))
+  for k = 3, #ticks do t.eq(ticks[k] - ticks[k - 1], ticks[2]) end
+  t.has(svg, ("z %d/4"):format(report.streams.z.most))
+  t.ok(svg:find "<title>busy, cycles %d+ to %d+</title>")
+  local wide, left = svg:match 'viewBox="0 0 (%d+) ', svg:match '<rect x="(%d+)'
+  t.ok(tonumber(left) >= 6 * #"a_task_of_a_rather_long_name" and tonumber(wide) >= tonumber(left) + 760)
+  local part = report:svg {from = 10, to = 20}
+  t.has(part, "cycles, from 10 to 20")
+  t.eq(part:match '<text text%-anchor="middle"[^>]*>(%d+)</text>', "10")
+  t.eq(report:svg {from = 0, to = report.cycles}, svg)
+  local path = t.tmp "part.svg"
+  report:svg(path, {from = 10, to = 20})
+  t.eq(shell.read(path), part)
+  for _, o in ipairs {{from = -1}, {from = 5, to = 5}, {to = report.cycles + 1}, {from = "x"}} do
+    t.fails(function() report:svg(o) end, {kind = "usage", code = "option"})
+  end
+end)
+
 t.test("tokens that come and go within a point of the picture are seen, and gone", function()
   local n = 50000
   local function busy(v) return v * 3 + 1 end
