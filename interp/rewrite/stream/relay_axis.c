@@ -154,16 +154,43 @@ static bool keeps_axis(const Chain *c, int d) {
   return !q->keep && d != c->axis;
 }
 
-/* Takes an operand out of conditions that differ from instance to instance, as far as may be. */
+/* Whether the task that feeds or drains can say what stands around the nest. */
+static bool check_around(const Chain *c, const TdRelayGuard *q) {
+  for (size_t i = 0; i < c->nest; i++)
+    for (uint32_t k = 0; k < c->path.at[i]->nexpr; k++) {
+      const TdExpr *e = c->path.at[i]->expr[k];
+      if (!td_relay_differs(q, e)) continue;
+      td_util_refuse(
+          c->r, TD_ILLEGAL, "access", c->move->loc,
+          "'%s' is moved under '%s', which differs along an axis that its other end does "
+          "not have",
+          td_print_expr_str(c->r->arena, c->outer), td_print_expr_str(c->r->arena, e));
+      return false;
+    }
+  return true;
+}
+
+/* Takes an operand, or a result, out of conditions and loops that differ from instance to instance,
+ * as far as may be. */
 static bool leave_guards(Chain *c) {
   TdSym coord[TD_MAX_RANK];
-  TdRelayGuard q = {.move = c->move, .load = c->outer, .axis = c->coord, .coord = coord};
+  const TdExpr *extent[TD_MAX_RANK];
+  TdRelayGuard q = {.move = c->move,
+                    .load = c->outer,
+                    .gather = c->gather,
+                    .axis = c->coord,
+                    .coord = coord,
+                    .extent = extent};
   for (int d = 0; d < c->run->rank; d++)
-    if (!keeps_axis(c, d)) coord[q.ncoord++] = c->task->coord[d];
-  const TdUnit *task = c->gather ? c->task : td_relay_unguard(c->r, &q, c->task);
-  if (task == c->task) return true;
+    if (!keeps_axis(c, d)) {
+      coord[q.ncoord] = c->task->coord[d];
+      extent[q.ncoord++] = c->run->map[d];
+    }
+  const TdUnit *task = td_relay_unguard(c->r, &q, c->task);
+  bool changed = task != c->task;
   c->task = task;
-  return find_move(c);
+  if (changed && !find_move(c)) return false;
+  return measure(c) && check_around(c, &q);
 }
 
 /* The stream that ends at position `along` of the axis. */
@@ -505,7 +532,7 @@ const TdProg *td_relay_axis(const TdRelay *ask) {
   TdRewrite *r = ask->r;
   Chain c = {.r = r, .ask = ask, .task = ask->to, .axis = (int)ask->axis, .by = ask->back ? -1 : 1};
   TdPart part = {0};
-  if (!find_run(&c) || !find_move(&c) || !leave_guards(&c) || !measure(&c)) return NULL;
+  if (!find_run(&c) || !find_move(&c) || !leave_guards(&c)) return NULL;
   if (bind_of(&c, c.outer->sym)->layout) {
     refuse(&c, TD_UNSUPPORTED, "layout", c.move->loc, "is a buffer of an argument with a layout");
     return NULL;

@@ -1,7 +1,8 @@
 /* relay_guard.c - conditions between the loops of a task that an operand is moved under, as clamps
  * of tiles, differ from instance to instance. They are sunk (a condition distributes over what it
  * holds) until each statement beside the move has its own copy; the move keeps those that its
- * element needs and is without the others: what is loaded too much is not used. */
+ * element needs and is without the others: what is loaded too much is not used. A loop whose range
+ * differs runs over that of all instances, under a condition. */
 #include "rewrite/stream/relay_guard.h"
 
 typedef struct Guard {
@@ -40,7 +41,7 @@ static const TdStmt *split(Guard *g, const TdStmt *s, List *out) {
 
 /* Whether the element that is moved does without the condition: along the axis it is the same. */
 static bool drops(const TdRelayGuard *q, const TdExpr *cond) {
-  bool needs = false;
+  bool needs = q->gather || !q->axis;
   for (uint32_t d = 0; d < q->load->nkid; d++) needs |= td_walk_uses_expr(q->load->kid[d], q->axis);
   return !needs && td_walk_uses_expr(cond, q->axis);
 }
@@ -83,22 +84,25 @@ static const TdStmt *sink(Guard *g, const TdExpr *cond, const TdStmt *s) {
   return td_stmt_with_kids(g->r->store, s, kid, s->nkid);
 }
 
-/* Whether a condition depends on which instance it is, in a way that the new task cannot say. */
-static bool differs(const TdRelayGuard *q, const TdExpr *cond) {
+bool td_relay_differs(const TdRelayGuard *q, const TdExpr *cond) {
   for (size_t i = 0; i < q->ncoord; i++)
     if (td_walk_uses_expr(cond, q->coord[i])) return true;
   return false;
 }
 
-/* The outermost condition around the move that differs, and does not hold it alone. */
+/* The outermost condition or loop around the move that differs, and does not hold it alone. */
 static const TdStmt *outermost(const TdRewrite *r, const TdRelayGuard *q, const TdUnit *u) {
   TdPath p = td_edit_path(r->arena, u->body, q->move->uid);
   size_t nest = p.n - 1;
   while (nest >= 2 && p.at[nest - 1]->nkid == 1 &&
          (p.at[nest - 2]->kind == TD_STMT_FOR || td_util_is_guard(p.at[nest - 2])))
     nest -= 2;
-  for (size_t i = 0; i < nest; i++)
-    if (td_util_is_guard(p.at[i]) && differs(q, p.at[i]->expr[0])) return p.at[i];
+  for (size_t i = 0; i < nest; i++) {
+    const TdStmt *s = p.at[i];
+    bool loop = s->kind == TD_STMT_FOR &&
+                (td_relay_differs(q, td_for_lo(s)) || td_relay_differs(q, td_for_hi(s)));
+    if (loop || (td_util_is_guard(s) && td_relay_differs(q, s->expr[0]))) return s;
+  }
   for (size_t i = nest; i + 1 < p.n; i++)
     if (td_util_is_guard(p.at[i]) && drops(q, p.at[i]->expr[0])) return p.at[i];
   return NULL;
@@ -136,6 +140,49 @@ static const TdUnit *apart(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
   return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, s->uid, &now, 1));
 }
 
+/* The least of a bound over all instances (op MIN), or the greatest; NULL: not known. */
+static const TdExpr *over_all(Guard *g, const TdExpr *e, TdOp op) {
+  TdRewrite *r = g->r;
+  TdArena *a = r->store->arena;
+  for (size_t i = 0; e && i < g->ask->ncoord; i++) {
+    const TdExpr *end[2];
+    int64_t less;
+    for (int k = 0; k < 2; k++) {
+      const TdExpr *last = td_lin_minus(r->session, a, g->ask->extent[i], td_util_const(r, 1));
+      TdSubst sub = td_subst_new(r->store);
+      td_subst_expr(&sub, g->ask->coord[i], k ? last : td_util_const(r, 0));
+      end[k] = td_lin_simplify(r->session, a, td_subst_in_expr(&sub, e));
+    }
+    bool known = td_lin_diff(r->session, end[1], end[0], &less);
+    e = known ? end[(less > 0) == (op == TD_OP_MAX)] : NULL;
+  }
+  return e;
+}
+
+/* The unit where the loop runs over the range of all instances, and what it holds is under a
+ * condition. */
+static const TdUnit *widen(Guard *g, const TdUnit *u, const TdStmt *loop) {
+  TdRewrite *r = g->r;
+  TdArena *a = r->store->arena;
+  TdAsk q = td_util_ask(r, u);
+  const TdType *bool_ = td_type_bool(r->session);
+  const TdExpr *own[] = {td_for_lo(loop), td_for_hi(loop)}, *v = td_util_var(r, loop->sym);
+  const TdExpr *all[] = {over_all(g, own[0], TD_OP_MIN), over_all(g, own[1], TD_OP_MAX)};
+  const TdStmt *body = td_for_body(loop);
+  g->fits &= all[0] && all[1] && loop->step == 1;
+  for (int k = 0; k < 2 && g->fits; k++) {
+    const TdExpr *wider = td_expr_op2(a, TD_OP_LE, bool_, k ? own[1] : all[0], k ? all[1] : own[0]);
+    const TdExpr *inside =
+        td_expr_op2(a, k ? TD_OP_LT : TD_OP_LE, bool_, k ? v : own[0], k ? own[1] : v);
+    g->fits &= td_range_holds(&q, loop, wider, false) == TD_YES;
+    if (td_relay_differs(g->ask, own[k]))
+      body = td_util_block1(r, td_stmt_if(r->store, inside, body, NULL, loop->loc));
+  }
+  if (!g->fits) return u;
+  const TdStmt *now = td_util_reloop(r, loop, loop->sym, all[0], all[1], 1, body);
+  return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, loop->uid, &now, 1));
+}
+
 const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit *task) {
   TdRelayGuard now = *q;
   Guard g = {.r = r, .ask = &now, .fits = true};
@@ -143,6 +190,10 @@ const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit
   const TdUnit *u = as_store(&g, &now, task);
   for (const TdStmt *s; g.fits && (s = outermost(r, &now, u));) {
     td_ctx_tick(r->session->ctx, 1);
+    if (s->kind == TD_STMT_FOR) {
+      u = widen(&g, u, s);
+      continue;
+    }
     if (s->expr[0]->kind == TD_EXPR_OP && s->expr[0]->op == TD_OP_AND) {
       u = apart(r, u, s);
       continue;
@@ -152,5 +203,5 @@ const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit
                           td_edit_replace(r->store, u->body, s->uid, body->kid, body->nkid));
   }
   const TdStmt *at = g.fits ? td_edit_find(r->session->ctx, u->body, now.move->uid) : NULL;
-  return at && is_inside(r, u, at, q->load) ? u : task;
+  return at && (q->gather || is_inside(r, u, at, q->load)) ? u : task;
 }

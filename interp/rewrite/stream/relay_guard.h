@@ -7,16 +7,20 @@
 
 /* What is moved, and for whom. */
 typedef struct TdRelayGuard {
-  const TdStmt *move; /* buffer = load */
+  const TdStmt *move; /* buffer = load, or the reverse */
   const TdExpr *load;
-  TdSym axis;         /* the coordinate along which it is relayed, or NULL */
-  const TdSym *coord; /* those that the task that feeds it has not */
+  bool gather;                 /* the reverse */
+  TdSym axis;                  /* the coordinate along which it is relayed, or NULL */
+  const TdSym *coord;          /* those that the task that feeds or drains it has not */
+  const TdExpr *const *extent; /* of each of them */
   size_t ncoord;
 } TdRelayGuard;
 
-/* The task where no condition around the nest of the move depends on such a coordinate: those that
- * the element needs are directly around it, the others are not. The task itself where there is
- * none, or where what would be loaded is not there. */
+/* Whether e depends on such a coordinate. */
+bool td_relay_differs(const TdRelayGuard *q, const TdExpr *e);
+/* The task where no condition or loop around the nest of the move depends on such a coordinate:
+ * conditions that the element needs are directly around it, the others are not. The task itself
+ * where there is none, or where what would be loaded is not there. */
 const TdUnit *td_relay_unguard(TdRewrite *r, const TdRelayGuard *q, const TdUnit *task);
 
 #endif

@@ -98,14 +98,36 @@ function carried.unfold(self, def, loops, place)
   return made[1]
 end
 
---- Whether a Func's main nest reads it at another element than it writes.
-function carried.carries(nest)
+-- The loops of a nest that are in space, or of which a tile is: a set of their names.
+local function in_space(nest, def)
+  local set, root = {}, {}
+  for _, x in ipairs(nest) do root[x.var] = x.loop end
+  for d in directives.each(def, "tile") do
+    local vars, n = directives.tiled(d)
+    for k = n + 1, #vars do root[vars[k]] = root[vars[(k - 1) % n + 1]] end
+  end
+  for _, v in ipairs((unrolled(def))) do set[root[v] or v] = true end
+  return set
+end
+
+--- Whether the nest of a Func reads one of its own at an element of another instance than it writes, or at one of which
+--- an instance is not told.
+function carried.carries(nest, def)
+  local space, by = in_space(nest, def), transform.of(def) and true
   for _, s in ipairs(nest.stages) do
     local left = expr.text(s.lhs)
     for _, other in ipairs(nest.stages) do
       if expr.any(s.rhs, function(y)
-        return y.op == "ref" and y.base == other.func and y.base.kind == "func"
-          and (y.base ~= s.func or expr.text(y) ~= left)
+        if y.op ~= "ref" or y.base ~= other.func or y.base.kind ~= "func" then return false end
+        if y.base == s.func and expr.text(y) == left then return false end
+        local told = {}
+        for n, x in ipairs(other.lhs.idx) do
+          if x.op == "var" and expr.text(y.idx[n]) == x.name then told[x.name] = true end
+        end
+        for v in pairs(space) do
+          if by or not told[v] then return true end
+        end
+        return false
       end) then return true end
     end
   end

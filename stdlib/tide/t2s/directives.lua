@@ -172,21 +172,28 @@ function directives.buffers_of(def, base, main)
   return list
 end
 
---- What a tile directive says: its Vars, sizes as numbers, how many loops are tiled, how many levels deep.
-function directives.levels(d, values)
+--- What a tile directive says: its Vars, how many of them are tiled, and its sizes.
+function directives.tiled(d)
   local vars, sizes, place = {}, {}, d.place
   for n = 1, d.args.n do
     local x = d.args[n]
     if expr.is(x) and x.op == "var" then
       if #sizes > 0 then fail(place, "t2s-tile", "tile takes Vars, then sizes") end
       vars[#vars + 1] = x.name
-    else sizes[#sizes + 1] = directives.constant(x, values, place, "tile") end
+    else sizes[#sizes + 1] = x end
   end
   local n = #vars - #sizes
   if n < 1 or #sizes % n ~= 0 or #sizes == 0 then
     fail(place, "t2s-tile", ("tile is given %d Vars and %d sizes"):format(#vars, #sizes),
       "as many Vars as loops that are tiled, then for each level as many new ones and sizes")
   end
+  return vars, n, sizes
+end
+
+--- The same with its sizes as numbers, and how many levels deep.
+function directives.levels(d, values)
+  local vars, n, sizes = directives.tiled(d)
+  for k, x in ipairs(sizes) do sizes[k] = directives.constant(x, values, d.place, "tile") end
   return vars, sizes, n, #sizes // n
 end
 

@@ -525,7 +525,7 @@ function schedule.of(kernel, p, values)
     return m.s, m
   end
   for _, def in ipairs(order) do
-    if #(unrolled(def)) > 0 and carried.carries(m.main[def]) then carried.keep_edges(m, def) end
+    if #(unrolled(def)) > 0 and carried.carries(m.main[def], def) then carried.keep_edges(m, def) end
   end
   for _, def in ipairs(order) do m:tiles_of(def) end
   sugar.expand_all(m, order)
