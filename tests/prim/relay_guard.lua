@@ -56,4 +56,38 @@ prim.twins("an element that the condition keeps from being past the end", {
   end,
 })
 
+-- Rows of a triangle, each of which reads one element more or less.
+local function triangle(falling)
+  return function(z)
+    local N = z.N or 4
+    return tide.kernel {x = i32[N], y = i32[N], function(x, y)
+      for i = 0, N - 1 do
+        local from = falling and i or 0
+        for j = from, falling and N - 1 or i do y[i] = y[i] + x[j] * (i + 1) end
+      end
+    end}, {i32[N], i32[N]}
+  end
+end
+for _, axis in ipairs {0, -1} do
+  prim.accepted("ranges that grow along the axis " .. axis, {
+    of = triangle(false), before = function(s) s:buffer_at("x", "j"):unfold("i", {loops = {"i"}, name = "row"}) end,
+    step = {"relay", "x_j", "row", {axis = axis, map = {}}}, other = {{N = 1}, {N = 7}},
+  })
+end
+prim.twins("a range of which it is not known where it ends in another instance", {
+  no = true, yes = false, code = "access", step = {"relay", "x_j", "row", {axis = 0, map = {}}},
+  before = function(s) s:buffer_at("x", "j"):unfold("i", {loops = {"i"}, name = "row"}) end,
+  of = function(square)
+    return tide.kernel {x = i32[16], y = i32[4], function(x, y)
+      for i = 0, 3 do
+        if square then
+          for j = 0, i * i do y[i] = y[i] + x[j] end
+        else
+          for j = 0, i * 3 do y[i] = y[i] + x[j] end
+        end
+      end
+    end}, {i32[16], i32[4]}
+  end,
+})
+
 t.done()

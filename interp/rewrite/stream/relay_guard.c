@@ -140,7 +140,8 @@ static const TdUnit *apart(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
   return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, s->uid, &now, 1));
 }
 
-/* The least of a bound over all instances (op MIN), or the greatest; NULL: not known. */
+/* What should be the least of a bound over all instances (op MIN), or the greatest: where it moves
+ * one way along each axis. NULL: not known. */
 static const TdExpr *over_all(Guard *g, const TdExpr *e, TdOp op) {
   TdRewrite *r = g->r;
   TdArena *a = r->store->arena;
@@ -153,8 +154,11 @@ static const TdExpr *over_all(Guard *g, const TdExpr *e, TdOp op) {
       td_subst_expr(&sub, g->ask->coord[i], k ? last : td_util_const(r, 0));
       end[k] = td_lin_simplify(r->session, a, td_subst_in_expr(&sub, e));
     }
-    bool known = td_lin_diff(r->session, end[1], end[0], &less);
-    e = known ? end[(less > 0) == (op == TD_OP_MAX)] : NULL;
+    TdLin x = td_lin_of(r->session, r->arena, e);
+    if (!td_lin_diff(r->session, end[1], end[0], &less)) less = td_lin_coef(&x, g->ask->coord[i]);
+    e = less || end[0] == end[1] || td_equal_expr(end[0], end[1])
+            ? end[(less > 0) == (op == TD_OP_MAX)]
+            : NULL;
   }
   return e;
 }
