@@ -3,7 +3,7 @@
  * behind it. */
 #include "rewrite/stream/stream.h"
 
-enum { STREAM };
+enum { STREAM, LANES };
 
 /* A loop with ends of the stream in it: what it gets, what it puts. */
 typedef struct Lanes {
@@ -16,7 +16,8 @@ typedef struct Vectorize {
   const TdUnit *design, *unit; /* unit: looked at */
   const TdStream *stream;
   const TdType *token;
-  int64_t n; /* 0: not known yet */
+  int64_t n;  /* 0: not known yet */
+  bool asked; /* n is the user's */
   TD_VEC(Lanes) lanes;
   bool fits;
 } Vectorize;
@@ -45,11 +46,13 @@ static const TdStmt *lane_loop(Vectorize *v, const TdStmt *end) {
            "does not move in an innermost loop of a known number of lanes");
     return NULL;
   }
-  if (v->n && v->n != hi - lo) {
-    refuse(v, TD_ILLEGAL, loop->loc, "moves in loops of different numbers of lanes");
+  if (v->n ? (hi - lo) % v->n != 0 || (!v->asked && hi - lo != v->n) : false) {
+    refuse(v, TD_ILLEGAL, loop->loc,
+           v->asked ? "moves in a loop that so many lanes do not divide"
+                    : "moves in loops of different numbers of lanes");
     return NULL;
   }
-  v->n = hi - lo;
+  if (!v->n) v->n = hi - lo;
   return loop;
 }
 
@@ -82,6 +85,40 @@ static bool look(void *ud, const TdStmt *s) {
   v->fits = !*end || refuse(v, TD_UNSUPPORTED, s->loc, "moves twice in a lane");
   *end = s;
   return v->fits;
+}
+
+/* The loop, of a multiple of n iterations, as one around n lanes. */
+static const TdStmt *strip(const Vectorize *v, const TdUnit *u, const TdStmt *loop) {
+  TdRewrite *r = v->r;
+  TdArena *a = r->store->arena;
+  int64_t lo = 0, hi = 0;
+  td_expr_is_const(td_for_lo(loop), &lo);
+  td_expr_is_const(td_for_hi(loop), &hi);
+  if (hi - lo == v->n) return loop;
+  TdSym lane = td_util_loop_var(r, u, td_text_fmt(r->arena, "%s_lane", loop->sym->name));
+  const TdExpr *at = td_lin_times(r->session, a, td_util_var(r, loop->sym), v->n);
+  at = td_lin_plus(r->session, a, at, td_util_var(r, lane));
+  TdSubst sub = td_subst_new(r->store);
+  td_subst_expr(&sub, loop->sym, td_lin_plus(r->session, a, at, td_util_const(r, lo)));
+  const TdStmt *body = td_subst_in_stmt(&sub, td_for_body(loop));
+  const TdStmt *lanes =
+      td_stmt_for(r->store, lane, td_util_const(r, 0), td_util_const(r, v->n), 1, body, loop->loc);
+  return td_util_reloop(r, loop, loop->sym, td_util_const(r, 0), td_util_const(r, (hi - lo) / v->n),
+                        1, td_util_block1(r, lanes));
+}
+
+/* The program whose loops around ends have n iterations, where they had a multiple of it. */
+static const TdProg *strip_all(Vectorize *v) {
+  const TdProg *p = v->r->prog;
+  for (size_t i = 0; i < v->lanes.n; i++) {
+    const TdUnit *u = td_prog_unit(p, v->lanes.at[i].unit->sym);
+    const TdStmt *was = v->lanes.at[i].loop, *now = strip(v, u, was);
+    if (now != was)
+      p = td_prog_with(p,
+                       td_unit_with_body(v->r->store, u,
+                                         td_edit_replace(v->r->store, u->body, was->uid, &now, 1)));
+  }
+  return p;
 }
 
 /* Finds the ends in all tasks. */
@@ -183,11 +220,22 @@ static const TdProg *apply(TdRewrite *r) {
   TdStreamAt f;
   if (!td_stream_find(r, r->arg[STREAM].text, &f)) return NULL;
   Vectorize v = {.r = r, .design = f.design, .stream = &f.design->stream[f.at]};
+  v.asked = r->arg[LANES].given;
+  v.n = v.asked ? r->arg[LANES].integer : 0;
+  if (v.asked && v.n < 1) {
+    refuse(&v, TD_USAGE, v.stream->loc, "has at least one lane");
+    return NULL;
+  }
   if (!find_ends(&v)) return NULL;
+  const TdProg *p = strip_all(&v);
+  if (p != r->prog) {
+    r->prog = p;
+    v.lanes.n = 0;
+    if (!find_ends(&v)) return NULL;
+  }
   const TdExpr *n = td_util_const(r, v.n);
   const TdType *t = v.stream->type;
   v.token = td_type_tensor(r->session, t->elem, 1, &n);
-  const TdProg *p = r->prog;
   for (size_t i = 0; i < v.lanes.n; i++)
     p = td_prog_with(p, with_tokens(&v, &v.lanes.at[i], td_prog_unit(p, v.lanes.at[i].unit->sym)));
   TdUnit *u = td_unit_copy(r->store, f.design);
@@ -201,7 +249,9 @@ const TdPrim td_prim_vectorize = {
     .name = "vectorize",
     .on = "stream",
     .summary = "Send the elements of the innermost loops around a stream's ends as one token.",
-    .args = {{"stream", TD_ARG_STREAM, TD_ARG_NEEDED, "the stream, of scalars", NULL}},
+    .args = {{"stream", TD_ARG_STREAM, TD_ARG_NEEDED, "the stream, of scalars", NULL},
+             {"lanes", TD_ARG_INT, TD_ARG_OPTION,
+              "elements of a token; those of the innermost loops, which have equal ranges", NULL}},
     .rewrite = "for l = 0, 3: S:put(x[l])  |  for l = 0, 3: y = S:get()  =>  "
                "local v = T[4](); for l: v[l] = x[l]; S:put(v)  |  "
                "local w = S:get(); for l: y = w[l]",

@@ -7,7 +7,9 @@ local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
+local lanes = require "tide.t2s.lanes"
 local merged = require "tide.t2s.merged"
+local stages = require "tide.t2s.order"
 local sugar = require "tide.t2s.sugar"
 local tide = require "tide"
 local transform = require "tide.t2s.transform"
@@ -31,6 +33,9 @@ local function at(place, ok, ...)
   if not place or type(e) == "string" then error(e, 0) end
   fail(place, e.code or "t2s", e.message, e.help, ({ illegal = 1, usage = 1, unsupported = 1 })[e.kind] and e.kind)
 end
+
+-- Raises the refusal of a step at a directive's line.
+function mapping.fail_at(place, e) at(place, false, e) end
 
 -- Takes a step for a directive; returns what it made.
 function mapping:step(place, name, ...)
@@ -83,7 +88,8 @@ function mapping:tile(def, d)
           else
             self:step(place, "split", loop, sizes[(l - 1) * n + c], { names = { loop, inner } })
           end
-          block[l][#block[l] + 1] = { var = v, loop = inner, root = nest[k].root }
+          block[l][#block[l] + 1] = { var = v, loop = inner, root = nest[k].root,
+            size = sizes[(l - 1) * n + c] // (l < levels and sizes[l * n + c] or 1) }
           loop = inner
         end
       end
@@ -246,13 +252,13 @@ function mapping:feed(c, stage, near, cur, buffer, space)
     stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
       map = keep })
   end
-  self:note_stream(c.of.base, stage, near, stream)
+  self:note_stream(c.of.base, stage, near, stream, c.main, c.def)
   return stage.name, axes
 end
 
 -- Keeps the name of the stream that carries an operand between two Funcs, whichever way.
-function mapping:note_stream(base, one, other, stream)
-  self.streams[#self.streams + 1] = { base = base, one, other, name = stream }
+function mapping:note_stream(base, one, other, stream, nest, def)
+  self.streams[#self.streams + 1] = { base = base, one, other, name = stream, nest = nest, main_func = def }
 end
 
 -- Makes the copy of a task's buffer a task: a block of elements is handed over (true), a single one goes by a stream.
@@ -430,17 +436,6 @@ function mapping:set_depths(def)
   end
 end
 
--- Notes what changes time alone and no step does yet.
-function mapping:note_left(def)
-  local function note(d, text) self.left[#self.left + 1] = { what = text, place = d.place } end
-  for d in directives.each(def, "vectorize") do
-    note(d, ("%s:vectorize(%s)"):format(def.name, expr.text(d.args[1])))
-  end
-  if not self.main[def] then
-    for d in directives.each(def, "reorder") do note(d, def.name .. ":reorder(..)") end
-  end
-end
-
 -- Checks that the space loops of a Func are around its sums: unfold takes them out of the nest.
 function mapping:check_space(def)
   local main, space = self.main[def], unrolled(def)
@@ -521,6 +516,7 @@ function schedule.of(kernel, p, values)
   end
   m.funcs = order
   if calls.has(p) or p.placed then
+    lanes.refuse(order)
     calls.map(m, p, order)
     return m.s, m
   end
@@ -552,10 +548,11 @@ function schedule.of(kernel, p, values)
       if not seen[c[n]] then
         seen[c[n]] = true
         m:set_depths(c[n])
-        m:note_left(c[n])
       end
     end
   end
+  stages.check(m)
+  lanes.apply(m, order)
   return m.s, m
 end
 
