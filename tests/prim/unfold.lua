@@ -109,7 +109,7 @@ local function clamped(data)
         for y = 0, 1 do
           for u = 0, 1 do
             if data then
-              if A[0] > 0 then for r = 0, 0 do B[0] = 1 end end
+              if A[0] > 0 then for r = 0, 0 do B[r] = 1 end end
             elseif o * 4 + y * 2 + u < N then
               for r = 0, 0 do B[o * 4 + y * 2 + u + r] = A[o * 4 + y * 2 + u] end
             end

@@ -1,4 +1,4 @@
--- vectorize.lua - vectorize: elements of innermost loops as one token, through chains of instances and under conditions;
+-- vectorize.lua - vectorize: elements of innermost loops as one token, through chains of instances, under conditions;
 -- before and after; what lanes would decide is refused beside its twin.
 local t = require "tap"
 local prim = require "prim"
