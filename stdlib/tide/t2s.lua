@@ -341,12 +341,14 @@ local function designed(def, consts, options, extra)
       fail(place, "t2s-design", tostring(verdict), nil, "illegal")
     end
   end
-  return report.keep(net, s, m), verdict
+  return report.keep(net, s, m), verdict, m
 end
 
 --- The design that F's directives make, proved equal to the definition, and the verdict.
 function t2s.design(f, consts, options)
-  return designed(check_call(f, consts, "design"), consts or {}, options or {})
+  local net, verdict, m = designed(check_call(f, consts, "design"), consts or {}, options or {})
+  for def in pairs(m.main) do def.designed = true end
+  return net, verdict
 end
 
 -- What the search asks of this file.

@@ -39,8 +39,8 @@ static const TdStmt *lane_loop(Vectorize *v, const TdStmt *end) {
     if (s->kind == TD_STMT_WHILE) break;
   }
   const TdStmt *loop = i > 0 && p.at[i - 1]->kind == TD_STMT_FOR ? p.at[i - 1] : NULL;
-  bool fixed = loop && loop->step == 1 && td_expr_is_const(td_for_lo(loop), &lo) &&
-               td_expr_is_const(td_for_hi(loop), &hi) && hi > lo;
+  bool fixed = loop && loop->step == 1 && td_unit_value(v->unit, td_for_lo(loop), &lo) &&
+               td_unit_value(v->unit, td_for_hi(loop), &hi) && hi > lo;
   if (!fixed || td_util_leaves_by_break(td_for_body(loop))) {
     refuse(v, TD_ILLEGAL, end->loc,
            "does not move in an innermost loop of a known number of lanes");
@@ -87,14 +87,11 @@ static bool look(void *ud, const TdStmt *s) {
   return v->fits;
 }
 
-/* The loop, of a multiple of n iterations, as one around n lanes. */
-static const TdStmt *strip(const Vectorize *v, const TdUnit *u, const TdStmt *loop) {
+/* The loop, which runs from lo on to before hi, as one around n lanes. */
+static const TdStmt *strip(const Vectorize *v, const TdUnit *u, const TdStmt *loop, int64_t lo,
+                           int64_t hi) {
   TdRewrite *r = v->r;
   TdArena *a = r->store->arena;
-  int64_t lo = 0, hi = 0;
-  td_expr_is_const(td_for_lo(loop), &lo);
-  td_expr_is_const(td_for_hi(loop), &hi);
-  if (hi - lo == v->n) return loop;
   TdSym lane = td_util_loop_var(r, u, td_text_fmt(r->arena, "%s_lane", loop->sym->name));
   const TdExpr *at = td_lin_times(r->session, a, td_util_var(r, loop->sym), v->n);
   at = td_lin_plus(r->session, a, at, td_util_var(r, lane));
@@ -107,16 +104,37 @@ static const TdStmt *strip(const Vectorize *v, const TdUnit *u, const TdStmt *lo
                         1, td_util_block1(r, lanes));
 }
 
+/* The unit with a loop around ends as one of n iterations, by constants: sizes that bound it have
+ * their values. */
+static const TdUnit *settle(const Vectorize *v, const TdUnit *u, const TdStmt *loop) {
+  TdRewrite *r = v->r;
+  int64_t end[2] = {0, 0}, fixed;
+  const TdExpr *as[2];
+  bool same = true;
+  for (int k = 0; k < 2; k++) {
+    bool known = td_unit_value(u, loop->expr[k], &end[k]);
+    as[k] = td_util_const(r, end[k]);
+    if (!known || td_expr_is_const(loop->expr[k], &fixed)) continue;
+    r->used_value = true;
+    same = false;
+    u = td_util_assume(
+        r, u,
+        td_expr_op2(r->store->arena, TD_OP_EQ, td_type_bool(r->session), loop->expr[k], as[k]));
+  }
+  if (end[1] - end[0] == v->n && same) return u;
+  const TdStmt *now = end[1] - end[0] == v->n
+                          ? td_util_reloop(r, loop, loop->sym, as[0], as[1], 1, td_for_body(loop))
+                          : strip(v, u, loop, end[0], end[1]);
+  return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, loop->uid, &now, 1));
+}
+
 /* The program whose loops around ends have n iterations, where they had a multiple of it. */
-static const TdProg *strip_all(Vectorize *v) {
+static const TdProg *settle_all(const Vectorize *v) {
   const TdProg *p = v->r->prog;
   for (size_t i = 0; i < v->lanes.n; i++) {
     const TdUnit *u = td_prog_unit(p, v->lanes.at[i].unit->sym);
-    const TdStmt *was = v->lanes.at[i].loop, *now = strip(v, u, was);
-    if (now != was)
-      p = td_prog_with(p,
-                       td_unit_with_body(v->r->store, u,
-                                         td_edit_replace(v->r->store, u->body, was->uid, &now, 1)));
+    const TdUnit *now = settle(v, u, v->lanes.at[i].loop);
+    if (now != u) p = td_prog_with(p, now);
   }
   return p;
 }
@@ -227,7 +245,7 @@ static const TdProg *apply(TdRewrite *r) {
     return NULL;
   }
   if (!find_ends(&v)) return NULL;
-  const TdProg *p = strip_all(&v);
+  const TdProg *p = settle_all(&v);
   if (p != r->prog) {
     r->prog = p;
     v.lanes.n = 0;

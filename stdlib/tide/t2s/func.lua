@@ -172,6 +172,10 @@ for _, name in ipairs(func.directives) do
   methods[name] = function(self, ...)
     local def = func.record(self)
     if not def then fail(nil, "t2s-method", ("directives are methods: F:%s(..)"):format(name)) end
+    if def.designed then
+      fail(nil, "t2s-directive", ("%s is of a design already: its directives come before t2s.design"):format(def.name),
+        "the design does not change any more")
+    end
     directed = directed + 1
     def.directives[#def.directives + 1] = { name = name, args = table.pack(...), place = trace.place(),
       seq = directed }

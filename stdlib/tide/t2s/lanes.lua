@@ -1,5 +1,5 @@
--- vectorize: the innermost loop of a Func is lanes. A channel whose ends both have them carries them as one token; where
--- one end has them alone, or a clamp cuts tokens short, it stays a channel of elements, and the report says why.
+-- vectorize: the innermost loop of a Func is lanes. A channel whose ends both have them carries them as one token;
+-- where one end has them alone, or a clamp cuts tokens short, it stays a channel of elements, and the report says why.
 local affine = require "tide.t2s.affine"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"

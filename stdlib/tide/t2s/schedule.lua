@@ -8,6 +8,7 @@ local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
 local lanes = require "tide.t2s.lanes"
+local legal = require "tide.t2s.legal"
 local merged = require "tide.t2s.merged"
 local stages = require "tide.t2s.order"
 local sugar = require "tide.t2s.sugar"
@@ -525,6 +526,7 @@ function schedule.of(kernel, p, values)
   end
   for _, def in ipairs(order) do m:tiles_of(def) end
   sugar.expand_all(m, order)
+  legal.check(m, order)
   local others
   order, others = merged.split(order)
   for _, def in ipairs(order) do

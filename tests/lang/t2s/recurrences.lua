@@ -4,47 +4,10 @@
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
+local studies = require "t2s_studies"
 local i32, max, select = tide.i32, tide.max, tide.select
+local align, cells = studies.align, studies.cells
 local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
-
-local cells = {
-  local_ = function(up, left, diag, a, b) return max(max(0, diag + select(a:eq(b), 2, -1)), max(up - 1, left - 1)) end,
-  common = function(up, left, diag, a, b) return select(a:eq(b), diag + 1, max(up, left)) end,
-}
-
--- The array of a table of two strings with names of a prefix; `o` leaves out or changes parts.
-local function align(o)
-  local q = o.prefix or ""
-  local T, S = Param(("%sT %sS"):format(q, q), i32, 1)
-  local I, J = Param "I J"
-  local II, JJ, MAX_J = Const "II JJ MAX_J"
-  local i, j, ii, jj = Var((("i j ii jj"):gsub("%a+", q .. "%0")))
-  local A, driver = Func(("%sA %sdriver"):format(q, q))
-  local cell = o.cell or cells.local_
-  A[-1][-1] = 0
-  A[i][-1] = 0
-  A[-1][j] = 0
-  A[i][j] = cell(A[i - 1][j], A[i][j - 1], A[i - 1][j - 1], T[i], S[j])
-  A:set_bounds(i, 0, I, j, 0, J)
-  if o.store ~= false then A:store(I - 1, J - 1) end
-  if o.divisible ~= false then assume.divisible(I, II, J, JJ) end
-  assume(J:le(MAX_J))
-  A:tile(i, j, ii, jj, II, JJ)
-  local isolated = {S, T, A}
-  for k = 1, 3 do A:isolate_producer_chain(isolated[(k + (o.turn or 0)) % 3 + 1], driver) end
-  if o.other then A:isolate_consumer_chain(A, Func "other") else A:isolate_consumer_chain(A, driver) end
-  A:unroll(table.unpack(o.turned and {jj, ii} or {ii, jj}))
-  local ways = {{A, 1, 0}, {A, 0, 1}, {A, 1, 1}, {T, 0, 1}, {S, 1, 0}}
-  if o.right_first then ways[1], ways[2] = ways[2], ways[1] end
-  for k = 1, #ways do
-    local w = ways[(k + (o.first or 0) - 1) % #ways + 1]
-    if o.without ~= (k + (o.first or 0) - 1) % #ways + 1 then
-      A:relay(w[1], o.turned and {w[3], w[2]} or {w[2], w[3]})
-    end
-  end
-  if o.wrong then A:relay(o.wrong(T, S, A)) end
-  return A, q
-end
 
 -- Runs a design at a size and states that it computes what the definition does.
 local function check(net, A, q, c, M, N)

@@ -1,0 +1,296 @@
+-- negatives.lua - wrong definitions and mappings of T2S by name: each is refused at its own line, with its code, and
+-- again the same; the twin that differs in one fact is taken and proved. [slow]
+local t = require "tap"
+local tide = require "tide"
+local t2s = require "tide.t2s"
+local i32, f32, select = tide.i32, tide.f32, tide.select
+local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
+
+-- A matrix times a vector of M rows, which `map` maps; v has its names.
+local function rows(map)
+  local v = {x = Param("x", i32, 2), w = Param("w", i32, 1), N = Param "N", M = Const "M"}
+  v.i, v.j, v.k, v.ii = Var "i j k ii"
+  v.y, v.f, v.g = Func("y f g", i32)
+  v.host = Func("host", t2s.HOST)
+  local y, i, j = v.y, v.i, v.j
+  y[i] = 0
+  y[i] = y[i] + v.x[i][j] * v.w[j]
+  y:set_bounds(i, 0, v.M, j, 0, v.N)
+  map(v)
+  return y
+end
+
+-- The line of this file that a function is from.
+local function first_line(fn) return debug.getinfo(fn, "S").linedefined end
+
+-- A wrong mapping, refused where it is written, and its twin.
+local function twins(name, code, wrong, right, consts)
+  t.test(name, function()
+    consts = consts or {M = 4}
+    local y
+    local function try()
+      y = y or rows(wrong)
+      t2s.design(y, consts)
+    end
+    local e = t.fails(try, {code = code})
+    local from, to = first_line(wrong), debug.getinfo(wrong, "S").lastlinedefined
+    t.ok(e.line >= from and e.line <= to, ("line %s of %d to %d"):format(e.line, from, to))
+    t.eq(t.fails(try, {code = code}).message, e.message, "the Funcs are as they were")
+    if right then
+      local net, verdict = t2s.design(rows(right), consts)
+      t.has(tostring(verdict), "proved: strict")
+      t.ok(net)
+    end
+  end)
+end
+
+local function fed(v) v.y:isolate_producer_chain(v.w, v.f):unroll(v.i):relay(v.w, {1}) end
+local function far(v) v.y:isolate_producer_chain(v.w, v.g, v.f):unroll(v.i):relay(v.w, {1}) end
+
+twins("isolate: an operand that is not read", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(Param("q", i32, 1), v.f):unroll(v.i) end, fed)
+twins("isolate: an operand twice", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.w, v.g):unroll(v.i) end,
+  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.x, v.g):unroll(v.i) end)
+twins("isolate: into a Func that is defined", "t2s-isolate", function(v)
+  v.f[v.i] = 1
+  v.f:set_bounds(v.i, 0, 4)
+  v.y:isolate_producer_chain(v.w, v.f):unroll(v.i)
+end, fed)
+twins("isolate: into the Func itself", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w, v.y):unroll(v.i) end, fed)
+twins("isolate: a stage twice in its chain", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w, v.f, v.f):unroll(v.i) end,
+  function(v) v.y:isolate_producer_chain(v.w, v.f, v.g):unroll(v.i) end)
+twins("isolate: stages that come before each other", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w, v.f, v.g):isolate_producer_chain(v.x, v.g, v.f):unroll(v.i) end,
+  function(v) v.y:isolate_producer_chain(v.w, v.f, v.g):unroll(v.i) end)
+twins("isolate: a stage of two operands", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.x, v.f):unroll(v.i) end,
+  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.x, v.g):unroll(v.i) end)
+twins("isolate: consumers of what is only read", "t2s-isolate",
+  function(v) v.y:isolate_consumer_chain(v.w, v.f):unroll(v.i) end,
+  function(v) v.y:isolate_consumer_chain(v.y, v.f):unroll(v.i) end)
+twins("isolate: producers of the Func's own sums", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.y, v.f):unroll(v.i) end, fed)
+twins("isolate: the host at the near end of consumers", "t2s-isolate",
+  function(v) v.y:isolate_consumer_chain(v.y, v.f, v.host):unroll(v.i) end,
+  function(v) v.y:isolate_consumer_chain(v.y, v.host, v.f):unroll(v.i) end)
+twins("isolate: a chain without stages", "t2s-isolate",
+  function(v) v.y:isolate_producer_chain(v.w):unroll(v.i) end, fed)
+twins("a HOST Func that is unrolled", "t2s-unroll", function(v)
+  v.y:isolate_producer_chain(v.w, v.host, v.f):unroll(v.i):relay(v.w, {1})
+  v.host:unroll(v.i)
+end, function(v) v.y:isolate_producer_chain(v.w, v.host, v.f):unroll(v.i):relay(v.w, {1}) end)
+twins("remove: of a loop of the Func that computes", "t2s-remove", function(v)
+  fed(v)
+  v.y:remove(v.j)
+end, fed)
+twins("remove: of a loop that the operand depends on", "t2s-remove", function(v)
+  far(v)
+  v.g:remove(v.j)
+end, far)
+twins("remove: of a loop that is not there", "t2s-remove", function(v)
+  far(v)
+  v.g:remove(v.k)
+end, far)
+
+-- The rows in tiles, so that a loop in time is left which the vector does not depend on.
+local function tiled(v) v.y:tile(v.i, v.ii, 2):isolate_producer_chain(v.w, v.g, v.f):unroll(v.ii):relay(v.w, {1}) end
+local four = {M = 4, N = 3}
+twins("remove: without a buffer", "t2s-remove", function(v)
+  tiled(v)
+  v.g:remove(v.i)
+end, function(v)
+  tiled(v)
+  v.g:remove(v.i)
+  v.f:buffer(v.w)
+end, four)
+twins("buffer: inside of a loop that is removed", "t2s-buffer", function(v)
+  tiled(v)
+  v.g:remove(v.i)
+  v.f:buffer(v.w, v.j)
+end, function(v)
+  tiled(v)
+  v.f:buffer(v.w, v.i)
+end, four)
+twins("buffer: in a loop that is not there", "t2s-buffer", function(v)
+  far(v)
+  v.f:buffer(v.w, v.k)
+end, function(v)
+  far(v)
+  v.f:buffer(v.w, v.j)
+end)
+twins("buffer: of what does not go through", "t2s-buffer", function(v)
+  far(v)
+  v.f:buffer(v.x, v.j)
+end, far)
+twins("unroll: twice", "t2s-unroll", function(v) v.y:unroll(v.i, v.i) end, function(v) v.y:unroll(v.i) end)
+twins("unroll: a loop that is not there", "t2s-unroll", function(v) v.y:unroll(v.k) end,
+  function(v) v.y:unroll(v.i) end)
+twins("unroll: all loops", "t2s-unroll", function(v) v.y:unroll(v.i, v.j) end, function(v) v.y:unroll(v.i) end)
+twins("relay: of what is not isolated", "t2s-relay", function(v) v.y:unroll(v.i):relay(v.w, {1}) end, fed)
+twins("relay: twice", "t2s-relay", function(v)
+  fed(v)
+  v.y:relay(v.w, {-1})
+end, fed)
+twins("relay: more numbers than space has axes", "t2s-relay",
+  function(v) v.y:isolate_producer_chain(v.w, v.f):unroll(v.i):relay(v.w, {1, 0}) end, fed)
+twins("relay: of a Func in no space", "t2s-relay",
+  function(v) v.y:isolate_producer_chain(v.w, v.f):relay(v.w, {1}) end,
+  function(v) v.y:isolate_producer_chain(v.w, v.f) end)
+twins("tile: of a loop that is not there", "t2s-tile", function(v) v.y:tile(v.k, v.ii, 2) end,
+  function(v) v.y:tile(v.i, v.ii, 2) end)
+twins("tile: by a name that is taken", "t2s-tile", function(v) v.y:tile(v.i, v.j, 2) end,
+  function(v) v.y:tile(v.i, v.ii, 2) end)
+twins("tile: by a Const without a value", "t2s-const", function(v) v.y:tile(v.i, v.ii, Const "Q") end,
+  function(v) v.y:tile(v.i, v.ii, 2) end)
+twins("tile: by nothing", "factor", function(v) v.y:tile(v.i, v.ii, 0) end, function(v) v.y:tile(v.i, v.ii, 1) end)
+twins("reorder: a loop twice", "t2s-reorder", function(v) v.y:reorder(v.j, v.j) end,
+  function(v) v.y:reorder(v.j, v.i) end)
+twins("reorder: a loop that is not there", "t2s-reorder", function(v) v.y:reorder(v.k, v.i) end,
+  function(v) v.y:reorder(v.j, v.i) end)
+twins("vectorize: a loop that is not there", "t2s-vectorize", function(v) v.y:vectorize(v.k) end,
+  function(v) v.y:vectorize(v.j) end, four)
+twins("vectorize: a loop that is not innermost", "t2s-vectorize", function(v) v.y:vectorize(v.i) end,
+  function(v) v.y:vectorize(v.j) end, four)
+twins("vectorize: a loop in space", "t2s-vectorize", function(v) v.y:unroll(v.i):vectorize(v.i) end,
+  function(v) v.y:unroll(v.i):vectorize(v.j) end, four)
+twins("vectorize: a loop of which it is not known how often it runs", "t2s-vectorize",
+  function(v) v.y:vectorize(v.j) end)
+twins("vectorize: two loops", "t2s-vectorize", function(v) v.y:vectorize(v.j):vectorize(v.i) end,
+  function(v) v.y:vectorize(v.j) end, four)
+twins("set_min_depth: of no channel", "t2s-depth", function(v)
+  fed(v)
+  v.y:set_min_depth(v.w, v.g, 3)
+end, function(v)
+  fed(v)
+  v.f:set_min_depth(v.w, v.y, 3)
+end)
+twins("a directive with a dot", "t2s-method", function(v)
+  v.y:unroll(v.i)
+  t2s.design(v.y, {M = 4})
+  v.y.vectorize(v.j)
+end, fed)
+twins("a directive after the design", "t2s-directive", function(v)
+  v.y:unroll(v.i)
+  t2s.design(v.y, {M = 4})
+  v.y:vectorize(v.j)
+end, fed)
+
+-- Wrong definitions: told where they are written, or where the kernel is made.
+local function defined(name, code, wrong, right)
+  t.test(name, function()
+    local e = t.fails(function() t2s.kernel(wrong()) end, {code = code})
+    t.ok(e.line >= first_line(wrong), "at the definition")
+    t.ok(t2s.kernel(right()))
+  end)
+end
+
+local A, B, N = Param("A", i32, 2), Param("B", i32, 1), Param "N"
+local i, j = Var "i j"
+
+-- Two equations of a system; `second` has the left side of the other.
+local function system(second, again)
+  return function()
+    local U, V = Func("U V", i32)
+    U[i][j] = select(j:eq(0), 0, U[i][j - 1]) + A[i][j]
+    second(U, V)
+    U:set_bounds(i, 0, N, j, 0, N):merge_ures(V)
+    if again then again(U, V) end
+    return V
+  end
+end
+local function second(U, V) V[i][j] = U[i][j] + 1 end
+
+defined("left: a Var twice", "t2s-left", function()
+  local F = Func("F", i32)
+  F[i][i] = 1
+  return F
+end, function()
+  local F = Func("F", i32)
+  F[i][j] = 1
+  return F:set_bounds(i, 0, N, j, 0, N)
+end)
+defined("left: a sum of Vars", "t2s-left", function()
+  local F = Func("F", i32)
+  F[i + j] = B[i] + B[j]
+  return F
+end, function()
+  local F = Func("F", i32)
+  F[i] = B[i]
+  return F:set_bounds(i, 0, N)
+end)
+defined("left: shifted", "t2s-left", function()
+  local F = Func("F", i32)
+  F[i - 1] = B[i]
+  return F
+end, function()
+  local F = Func("F", i32)
+  F[i] = B[i + 1]
+  return F:set_bounds(i, 0, N)
+end)
+defined("no base case", "t2s-base", function()
+  local F = Func("F", i32)
+  F[i] = F[i - 1] + B[i]
+  return F:set_bounds(i, 0, N)
+end, function()
+  local F = Func("F", i32)
+  F[-1] = 0
+  F[i] = F[i - 1] + B[i]
+  return F:set_bounds(i, 0, N)
+end)
+defined("a value that is computed later", "t2s-order", function()
+  local F = Func("F", i32)
+  F[N] = 0
+  F[i] = F[i + 1] + B[i]
+  return F:set_bounds(i, 0, N)
+end, function()
+  local F = Func("F", i32)
+  F[-1] = 0
+  F[i] = F[i - 1] + B[i]
+  return F:set_bounds(i, 0, N)
+end)
+defined("merge: again", "t2s-merge", system(second, function(U, V) U:merge_ures(V) end), system(second))
+defined("merge: with itself", "t2s-merge", function()
+  local U = Func("U", i32)
+  U[i] = B[i]
+  U:set_bounds(i, 0, N):merge_ures(U)
+end, system(second))
+defined("merge: what is not defined", "t2s-merge", system(function() end), system(second))
+defined("merge: other loops", "t2s-merge", system(function(U, V)
+  local k = Var "k"
+  V[i][j][k] = U[i][j] + k
+  V:set_bounds(k, 0, N)
+end), system(second))
+defined("a Param that is written", "t2s-write", function()
+  B[i] = 1
+  return B
+end, system(second))
+defined("bounds twice", "t2s-bounds", function()
+  local F = Func("F", i32)
+  F[i] = B[i]
+  F:set_bounds(i, 0, N):set_bounds(i, 0, N)
+end, system(second))
+defined("a dimension too many", "t2s-rank", function()
+  local F = Func("F", i32)
+  F[i] = B[i][i]
+  return F:set_bounds(i, 0, N)
+end, system(second))
+
+-- An operand read in two places, or in the condition of a case.
+local function neighbours(two)
+  local w, M, y, f, K = Param("w", f32, 1), Const "M", Func("y", f32), Func "f", Param "K"
+  y[i] = 0
+  if two then y[i] = y[i] + w[j] * w[j + 1] else y[i] = y[i] + w[j] end
+  y:set_bounds(i, 0, M, j, 0, K):unroll(i):isolate_producer_chain(w, f)
+  return y
+end
+t.test("isolate: an operand read in two places names both", function()
+  local e = t.fails(function() t2s.schedule(neighbours(true), {M = 2}) end, {code = "t2s-isolate"})
+  t.eq(e.kind, "unsupported")
+  t.has(e.message, "w[j], w[(j + 1)]")
+  t.ok(t2s.schedule(neighbours(false), {M = 2}))
+end)
+
+t.done()

@@ -1,0 +1,118 @@
+-- t2s_studies.lua - studies of the T2S paper under names of a prefix, with parts of their mappings left out or changed.
+--   local F, prefix = studies.sgemm {prefix = "q", clamped = true}
+local tide = require "tide"
+local t2s = require "tide.t2s"
+local f32, i32, max, select = tide.f32, tide.i32, tide.max, tide.select
+local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
+local HOST, DOUBLE = t2s.HOST, t2s.DOUBLE
+
+local studies = {}
+
+--- SGEMM with names of a prefix; `o` leaves out or changes parts of its mapping.
+function studies.sgemm(o)
+  local q = o.prefix or ""
+  local A, B = Param(("%sA %sB"):format(q, q), f32, 2)
+  local I, J, K = Param "I J K"
+  local II, JJ, KK, III, JJJ, KKK = Const "II JJ KK III JJJ KKK"
+  local i, j, k, ii, jj, kk, iii, jjj, kkk = Var((("i j k ii jj kk iii jjj kkk"):gsub("%a+", q .. "%0")))
+  local C = Func(q .. "C", f32)
+  C[i][j] = 0
+  C[i][j] = C[i][j] + A[i][k] * B[k][j]
+  C:set_bounds(i, 0, I, j, 0, J, k, 0, K)
+  if not o.clamped then assume.divisible(I, II, II, III, J, JJ, JJ, JJJ, K, KK, KK, KKK) end
+  if o.apart then assume.no_alias(A, B) end
+  if not o.plain then C:tile(i, j, k, ii, jj, kk, iii, jjj, kkk, II, JJ, KK, III, JJJ, KKK) end
+  local A_load, A_feed, B_load, B_feed, C_coll, C_unld = Func "A_load A_feed B_load B_feed C_coll C_unld"
+  local A_ser, B_ser, C_des = Func("A_ser B_ser C_des", HOST)
+  C:isolate_producer_chain(A, A_ser, A_load, A_feed)
+   :isolate_producer_chain(B, B_ser, B_load, B_feed)
+   :isolate_consumer_chain(C, C_des, C_unld, C_coll)
+  local names = {i = i, j = j, k = k, ii = ii, jj = jj, kk = kk, iii = iii, jjj = jjj, kkk = kkk}
+  C:unroll(table.unpack(o.space and o.space(names) or {ii, jj}))
+   :relay(A, o.right or {0, 1}):relay(B, {1, 0}):relay(C, {o.drain or -1, 0})
+  A_ser:remove(jjj, jj, j)
+  A_load:remove(jjj, o.removed and o.removed(names) or jj)
+  A_feed:unroll(ii):relay(A, {1}):buffer(A, ii, not o.single and DOUBLE or nil)
+  B_ser:remove(iii, ii, i)
+  B_load:remove(iii, ii)
+  B_feed:unroll(jj):relay(B, {1}):buffer(B, jj, DOUBLE)
+  C_coll:remove(k, kk, kkk):reorder(jj, jjj, iii):unroll(jj):relay(C, {-1})
+  C_unld:remove(k, kk, kkk):reorder(table.unpack(o.order and o.order(names) or {jj, jjj, iii}))
+  for _, f in ipairs(o.lanes and {C, A_load, A_feed, B_load, B_feed} or {}) do f:vectorize(kkk) end
+  C_des:remove(k, kk, kkk):reorder(jj, jjj, iii)
+  return C, q
+end
+
+--- Convolution and ReLU with names of a prefix, by the mapping of the paper; `o` changes parts of it.
+function studies.convolution(o)
+  local q = o.prefix or ""
+  local input, weight, bias = Param(q .. "input", i32, 3), Param(q .. "weight", i32, 4), Param(q .. "bias", i32, 1)
+  local Nof, Noy, Nox, Nif, Nky, Nkx = Param "Nof Noy Nox Nif Nky Nkx"
+  local S, Tof, Toy, Pof, Poy, Pox = Const "S Tof Toy Pof Poy Pox"
+  local no, y, x, ni, ky, kx = Var((("no y x ni ky kx"):gsub("%a+", q .. "%0")))
+  local noo, yy, xx, nooo, yyy = Var((("noo yy xx nooo yyy"):gsub("%a+", q .. "%0")))
+  local conv, relu = Func((("conv relu"):gsub("%a+", q .. "%0")))
+  conv[no][y][x] = 0
+  conv[no][y][x] = conv[no][y][x] + input[ni][y * S + ky][x * S + kx] * weight[no][ni][ky][kx]
+  relu[no][y][x] = tide.max(conv[no][y][x] + bias[no], 0)
+  conv:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox, ni, 0, Nif, ky, 0, Nky, kx, 0, Nkx)
+  relu:set_bounds(no, 0, Nof, y, 0, Noy, x, 0, Nox)
+  if not o.clamped then assume.divisible(Nof, Tof, Tof, Pof, Noy, Toy, Toy, Poy, Nox, Pox) end
+  for _, f in ipairs {conv, relu} do
+    f:tile(no, y, noo, yy, nooo, yyy, Tof, Toy, Pof, Poy):tile(x, xx, Pox)
+    f:reorder(xx, nooo, yyy, yy, x, noo, y, no)
+  end
+  if o.turned then relu:reorder(nooo, xx) end
+  local i_load, i_feed, w_load, w_feed, b_feed = Func "i_load i_feed w_load w_feed b_feed"
+  relu:isolate_producer_chain(bias, b_feed)
+  conv:isolate_producer_chain(input, i_load, i_feed):isolate_producer_chain(weight, w_load, w_feed)
+  relu:unroll(xx, nooo):relay(bias, {1, 0})
+  conv:unroll(xx, nooo, o.summed and ky or yyy):relay(input, {0, 1, 0}):relay(weight, {1, 0, 0})
+  i_load:remove(noo, o.used and y or nooo)
+  i_feed:buffer(input, y):linebuffer(input, yy)
+  w_load:remove(y, x, yy, xx, yyy)
+  w_feed:buffer(weight, no)
+  return relu, q
+end
+
+--- What an element of such a table is.
+studies.cells = {
+  local_ = function(up, left, diag, a, b) return max(max(0, diag + select(a:eq(b), 2, -1)), max(up - 1, left - 1)) end,
+  common = function(up, left, diag, a, b) return select(a:eq(b), diag + 1, max(up, left)) end,
+}
+
+--- The array of a table of two strings with names of a prefix; `o` leaves out or changes parts.
+function studies.align(o)
+  local q = o.prefix or ""
+  local T, S = Param(("%sT %sS"):format(q, q), i32, 1)
+  local I, J = Param "I J"
+  local II, JJ, MAX_J = Const "II JJ MAX_J"
+  local i, j, ii, jj = Var((("i j ii jj"):gsub("%a+", q .. "%0")))
+  local A, driver = Func(("%sA %sdriver"):format(q, q))
+  local cell = o.cell or studies.cells.local_
+  A[-1][-1] = 0
+  A[i][-1] = 0
+  A[-1][j] = 0
+  A[i][j] = cell(A[i - 1][j], A[i][j - 1], A[i - 1][j - 1], T[i], S[j])
+  A:set_bounds(i, 0, I, j, 0, J)
+  if o.store ~= false then A:store(I - 1, J - 1) end
+  if o.divisible ~= false then assume.divisible(I, II, J, JJ) end
+  assume(J:le(MAX_J))
+  A:tile(i, j, ii, jj, II, JJ)
+  local isolated = {S, T, A}
+  for k = 1, 3 do A:isolate_producer_chain(isolated[(k + (o.turn or 0)) % 3 + 1], driver) end
+  if o.other then A:isolate_consumer_chain(A, Func "other") else A:isolate_consumer_chain(A, driver) end
+  A:unroll(table.unpack(o.turned and {jj, ii} or {ii, jj}))
+  local ways = {{A, 1, 0}, {A, 0, 1}, {A, 1, 1}, {T, 0, 1}, {S, 1, 0}}
+  if o.right_first then ways[1], ways[2] = ways[2], ways[1] end
+  for k = 1, #ways do
+    local w = ways[(k + (o.first or 0) - 1) % #ways + 1]
+    if o.without ~= (k + (o.first or 0) - 1) % #ways + 1 then
+      A:relay(w[1], o.turned and {w[3], w[2]} or {w[2], w[3]})
+    end
+  end
+  if o.wrong then A:relay(o.wrong(T, S, A)) end
+  return A, q
+end
+
+return studies
