@@ -119,7 +119,7 @@ local function check_chains(m, def)
 end
 
 -- Checks relays: of what goes through, each way once.
-local function check_relays(m, def, has, carries)
+local function check_relays(def, has, carries)
   local seen = {}
   for d in each(def, "relay") do
     local base, way = directives.relayed(def, d)
@@ -185,7 +185,7 @@ local function check_removed(m, def, c, n)
 end
 
 -- Checks the loops that a Func has in space.
-local function check_space(m, def)
+local function check_space(def)
   local list, place = directives.unrolled(def)
   for n, v in ipairs(list) do
     if position(list, v) < n then refuse(place, "t2s-unroll", ("%s is unrolled twice"):format(v)) end
@@ -229,14 +229,14 @@ function legal.check(m, order)
       refuse(def.stages[1].place, "t2s-func", ("HOST Func %s computes"):format(def.name),
         "HOST is said of stages that load and store", "unsupported")
     end
-    check_relays(m, def, has, main.carried)
-    check_space(m, def)
+    check_relays(def, has, main.carried)
+    check_space(def)
     check_reorder(def)
     for _, c in ipairs(all) do
       for n, stage in ipairs(c.stages) do
-        check_relays(m, stage, through[stage], main.carried)
+        check_relays(stage, through[stage], main.carried)
         check_buffers(stage, through[stage])
-        check_space(m, stage)
+        check_space(stage)
         check_reorder(stage)
         if c.kind == "isolate_producer_chain" and not main.carried then check_removed(m, def, c, n) end
       end

@@ -495,6 +495,19 @@ function mapping:spread(def)
   for _, c in ipairs(consumers) do self:consume(c, task, result) end
 end
 
+-- The same of all Funcs that a channel ends at.
+function mapping:set_all_depths()
+  local seen = {}
+  for _, c in ipairs(self.streams) do
+    for n = 1, 2 do
+      if not seen[c[n]] then
+        seen[c[n]] = true
+        self:set_depths(c[n])
+      end
+    end
+  end
+end
+
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
 function schedule.of(kernel, p, values)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
@@ -544,15 +557,7 @@ function schedule.of(kernel, p, values)
   for _, def in ipairs(order) do
     m:spread(def)
   end
-  local seen = {}
-  for _, c in ipairs(m.streams) do
-    for n = 1, 2 do
-      if not seen[c[n]] then
-        seen[c[n]] = true
-        m:set_depths(c[n])
-      end
-    end
-  end
+  m:set_all_depths()
   stages.check(m)
   lanes.apply(m, order)
   return m.s, m

@@ -5,7 +5,7 @@ local tide = require "tide"
 local t2s = require "tide.t2s"
 local studies = require "t2s_studies"
 local f32, i32 = tide.f32, tide.i32
-local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
+local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
 local sgemm, convolution = studies.sgemm, studies.convolution
 
 local small = {lo = -8, hi = 8}

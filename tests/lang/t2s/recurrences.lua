@@ -5,9 +5,9 @@ local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
 local studies = require "t2s_studies"
-local i32, max, select = tide.i32, tide.max, tide.select
+local i32, select = tide.i32, tide.select
 local align, cells = studies.align, studies.cells
-local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
+local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
 
 -- Runs a design at a size and states that it computes what the definition does.
 local function check(net, A, q, c, M, N)
