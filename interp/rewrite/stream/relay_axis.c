@@ -64,41 +64,58 @@ static bool is_buffer(const Chain *c, const TdExpr *e) {
 
 /* A search for the moves between the buffer and arguments. */
 typedef struct Moves {
-  Chain *c;
-  size_t in, out;
+  const Chain *c;
+  const TdStmt *in, *out; /* the last of each kind */
+  size_t nin, nout;
+  bool set; /* the buffer is written otherwise, too */
 } Moves;
 
 static bool look_move(void *ud, const TdStmt *s) {
   Moves *m = ud;
-  Chain *c = m->c;
+  const Chain *c = m->c;
   bool local = s == c->ask->array.stmt && s->kind == TD_STMT_LOCAL && s->init == TD_INIT_VALUE;
   bool store = s->kind == TD_STMT_STORE;
   bool in = (local && is_argument(c, s->expr[0])) ||
             (store && is_buffer(c, s->expr[0]) && is_argument(c, s->expr[1]));
   bool out = store && is_argument(c, s->expr[0]) && is_buffer(c, s->expr[1]);
-  if (!in && !out) return true;
-  m->in += in;
-  m->out += out;
-  c->move = s;
-  c->gather = out;
-  c->outer = local ? s->expr[0] : s->expr[in ? 1 : 0];
-  c->inner = local ? NULL : s->expr[in ? 0 : 1];
+  for (uint32_t i = 0; i < s->nexpr && !in && !out; i++) {
+    bool place = store ? i == 0 : s->kind == TD_STMT_GET ? i == 1 : false;
+    m->set |= s->expr[i]->sym == c->ask->array.sym && (place || s->expr[i]->kind == TD_EXPR_VIEW);
+  }
+  if (in) m->in = s, m->nin++;
+  if (out) m->out = s, m->nout++;
   return true;
 }
 
+/* The argument that a move copies from or to. */
+static const TdExpr *outer_of(const TdStmt *move, bool in) {
+  return move->expr[move->kind != TD_STMT_LOCAL && in];
+}
+
+/* Finds the one move between the buffer and an argument. What is only loaded from one may be stored
+ * to others; what is computed may come from others, too. */
 static bool find_move(Chain *c) {
   Moves m = {.c = c};
   td_walk_stmt(c->r->session->ctx, c->task->body, look_move, &m);
-  if (m.in + m.out == 1) return true;
-  bool both = m.in && m.out;
+  bool both = m.in && m.out && outer_of(m.in, true)->sym == m.out->expr[0]->sym;
+  bool in = m.in && !(m.out && m.set);
+  const TdStmt *s = in ? m.in : m.out;
+  if (s) {
+    bool local = s->kind == TD_STMT_LOCAL;
+    c->move = s;
+    c->gather = !in;
+    c->outer = outer_of(s, in);
+    c->inner = local ? NULL : s->expr[in ? 0 : 1];
+  }
+  if (!both && (in ? m.nin : m.nout) == 1) return true;
   refuse(c, TD_ILLEGAL, "not-a-buffer", c->ask->array.stmt->loc,
-         both           ? "is both loaded from and stored to arguments, and a stream goes one way"
-         : m.in + m.out ? "is copied from or to an argument in several places"
-                        : "is not copied from or to an argument, element by element");
+         both ? "is both loaded from and stored to arguments, and a stream goes one way"
+         : s  ? "is copied from or to an argument in several places"
+              : "is not copied from or to an argument, element by element");
   if (both)
     td_diag_help(c->r->diag, "where the kernel sets '%s' before it reads it, buffer_at only stores",
-                 td_print_expr_str(c->r->arena, c->outer));
-  else if (!m.in && !m.out)
+                 td_print_expr_str(c->r->arena, m.out->expr[0]));
+  else if (!s)
     td_diag_help(c->r->diag, "buffer_at makes such a buffer");
   return false;
 }

@@ -453,6 +453,21 @@ function mapping:check_space(def)
   end
 end
 
+-- How many loops are around what a Func reads of its own elements: as deep as its results are buffered.
+function mapping:carried_depth(main, def)
+  local depth = main.depth
+  for _, s in ipairs(main.stages) do
+    expr.walk(s.rhs, function(y)
+      if y.op ~= "ref" or y.base ~= def then return end
+      for n, x in ipairs(s.lhs.idx) do
+        local k = x.op == "var" and expr.text(y.idx[n]) ~= x.name and position(main, x.name, "root")
+        if k then depth = math.min(depth, k - 1) end
+      end
+    end)
+  end
+  return depth
+end
+
 -- Buffers what leaves a Func, makes its tasks, and leads operands through their chains.
 function mapping:spread(def)
   local main, space = self.main[def], (unrolled(def))
@@ -460,7 +475,8 @@ function mapping:spread(def)
   local result
   if main.carried then consumers = {} end
   if #consumers > 0 then
-    result = self:step(consumers[1].place, "buffer_at", def.name, loop_at(main, main.depth))
+    local at = loop_at(main, self:carried_depth(main, def)) or self.program.result.name
+    result = self:step(consumers[1].place, "buffer_at", def.name, at)
   end
   if main.carried then producers = select(2, carried.driver_of(def)) end
   for _, c in ipairs(producers) do
