@@ -101,3 +101,22 @@ bool td_bd_of(const TdDesc *d, int64_t bytes, TdTileKind kind, TdBd *out, const 
   *why = f.why;
   return f.found;
 }
+
+bool td_bd_check(const TdDigit *at, int n, int64_t bytes, TdTileKind kind, const char **why) {
+  Factoring f = {.tile = &td_tiles[kind], .kind = kind, .bytes = bytes};
+  int many = 0;
+  *why = "it takes more dimensions than the DMA has";
+  if (n > f.tile->dims + (kind == TD_TILE_SHIM)) return false;
+  for (int i = 0; i < n; i++) many += at[i].n > 1;
+  for (int k = 0; k < n; k++) {
+    TdDigit x = at[n - 1 - k];
+    *why = "a size is not positive";
+    if (x.n < 1) return false;
+    bool narrow = k == 0 && bytes < 4 && x.n * bytes % 4;
+    if ((x.n > 1 || narrow) && !fits(&f, x, k, k == 0 && many <= 1)) {
+      *why = f.why;
+      return false;
+    }
+  }
+  return true;
+}

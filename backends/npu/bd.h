@@ -21,4 +21,8 @@ typedef struct TdBd {
  * start more than once. False with *why, a rule that all ways break. */
 bool td_bd_of(const TdDesc *d, int64_t bytes, TdTileKind kind, TdBd *out, const char **why);
 
+/* Whether n dimensions, outermost first, are such as they stand; of a shim the first of four is the
+ * iteration. False with *why. */
+bool td_bd_check(const TdDigit *at, int n, int64_t bytes, TdTileKind kind, const char **why);
+
 #endif

@@ -258,6 +258,7 @@ static const TdStmt *buffer(Core *c, const TdStmt *s) {
   TdMlirOp *op = td_mlir_op(m, c->e->device, "aie.buffer");
   const TdType *t = td_unit_type(st->session, c->x->kernel, s->type);
   TdMlirValue *v = td_mlir_result(m, op, s->sym->name, td_npu_memref(m, t));
+  op->loc = s->loc;
   td_mlir_operand(m, op, c->tile);
   td_npu_set_string(m, op, "sym_name", v->name);
   td_map_putp(m->arena, &c->value, s->sym, v);

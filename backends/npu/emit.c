@@ -122,6 +122,7 @@ static void put_transfer(TdNpuEmit *e, TdMlirBlock *b, const TdNpuTransfer *t, T
     stride[at + i] = t->at[i].n == 1 && i + 1 < t->n ? 0 : t->at[i].s;
   }
   if (!unit && t->n < 4) stride[3] = 1;
+  op->loc = e->plan->fifo.at[t->fifo].loc;
   td_mlir_operand(m, op, arg);
   td_npu_set_int(m, op, "id", id, "i64");
   td_mlir_set(m, op, "issue_token", td_mlir_bool(m, true));

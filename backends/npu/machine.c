@@ -120,6 +120,23 @@ static bool set_dims(TdNpuMachine *x, const TdNpuLine *l, TdNpuEnd *e, const TdM
   return true;
 }
 
+/* Whether the parts of a link lie one behind the other and are all of the object, where no order
+ * says what each has of it. */
+static bool is_tiled(TdNpuLine *const *l, size_t n, const TdMlirAttr *offset, int64_t object) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    const TdMlirAttr *dims = td_mlir_get(l[i]->op, "dimensionsToStream");
+    int64_t at = offset && i < offset->n ? offset->at[i]->i : 0;
+    if (dims && dims->n) return true;
+    bool begins = at == 0;
+    for (size_t k = 0; k < n; k++)
+      begins |= offset && k < offset->n && offset->at[k]->i + l[k]->count == at;
+    if (!begins) return false;
+    sum += l[i]->count;
+  }
+  return sum == object;
+}
+
 /* A link: one pool that all its lines share. */
 static bool add_link(TdNpuMachine *x, const TdMlirOp *op) {
   const TdMlirAttr *in = td_mlir_get(op, "fifoIns"), *out = td_mlir_get(op, "fifoOuts"),
@@ -139,6 +156,11 @@ static bool add_link(TdNpuMachine *x, const TdMlirOp *op) {
       if (side ? k->from.pool != NULL : k->to[0].pool != NULL)
         return td_npu_machine_bad(x, op, "links an objectFIFO that is linked already");
     }
+  if ((in->n > 1 && !is_tiled(l[0], in->n, src, l[1][0]->count)) ||
+      (out->n > 1 && !is_tiled(l[1], out->n, dst, l[0][0]->count)))
+    return td_npu_machine_bad(x, op, "has offsets that do not make up the object");
+  if (in->n == 1 && out->n == 1 && l[0][0]->count * l[0][0]->cell != l[1][0]->count * l[1][0]->cell)
+    return td_npu_machine_bad(x, op, "has other bytes on its two sides");
   TdNpuPool *p = new_pool(x, depth, bytes, in->n, out->n);
   for (int side = 0; side < 2; side++)
     for (size_t i = 0; i < (side ? out : in)->n; i++) {

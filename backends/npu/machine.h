@@ -107,7 +107,7 @@ typedef struct TdNpuUse {
 } TdNpuUse;
 TdNpuUse td_npu_verify_use(const TdNpuMachine *x, int64_t col, int64_t row);
 /* verify.c: whether a device has what the machine asks of it; false with d filled. */
-bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d);
+bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d);
 
 /* How much a writer may fill, and a reader take. */
 int64_t td_npu_pool_room(const TdNpuPool *p, size_t writer);

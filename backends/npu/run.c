@@ -133,7 +133,7 @@ TdNpuRun *td_npu_run_new(TdArena *a, uint32_t source, const char *design, const 
   r->m = td_mlir_read(a, source, design, strlen(design), d);
   r->kernels = td_arena_strdup(a, kernels);
   TdNpuMachine *x = r->m ? td_npu_machine_new(a, r->m, d) : NULL;
-  return x && is_device_known(x, source, design, d) ? r : NULL;
+  return x && is_device_known(x, source, design, d) && td_npu_verify(x, x->device, d) ? r : NULL;
 }
 
 const char *td_npu_run_text(const TdNpuRun *r, TdArena *a, TdMlirForm form) {

@@ -3,7 +3,7 @@
  * docs/npu.md has the rules. */
 #include <string.h>
 
-#include "backends/npu/machine.h"
+#include "backends/npu/verify.h"
 
 enum { HOST_BUFFERS = 5 };
 
@@ -129,15 +129,18 @@ TdNpuUse td_npu_verify_use(const TdNpuMachine *x, int64_t col, int64_t row) {
   return (TdNpuUse){0};
 }
 
-bool td_npu_verify(const TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
+bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
   Verify v = {.x = x, .diag = d};
-  size_t arguments = td_mlir_body(x->sequence)->arg.n;
+  const TdMlirBlock *sequence = td_mlir_body(x->sequence);
+  size_t arguments = 0;
+  for (size_t i = 0; i < sequence->arg.n; i++)
+    arguments += sequence->arg.at[i]->type->kind == TD_MLIR_MEMREF;
   add_up(&v);
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_place(&v, device, i)) return false;
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
-  if (arguments <= HOST_BUFFERS) return true;
+  if (arguments <= HOST_BUFFERS) return td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d);
   td_diag_set(d, TD_UNSUPPORTED, "npu-limit", x->sequence->loc,
               "the host gives an NPU at most %d arrays, not %zu", HOST_BUFFERS, arguments);
   td_diag_help(d, "put several into one");
