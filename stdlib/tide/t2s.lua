@@ -186,14 +186,14 @@ function t2s.kernel(f, consts)
 end
 
 -- The schedule of a Func, and its mapping; `extra` are assumptions besides.
-local function scheduled(def, consts, extra)
+local function scheduled(def, consts, extra, plain)
   local all = assumptions
   if extra and #extra > 0 then
     all = table.move(assumptions, 1, #assumptions, 1, {})
     table.move(extra, 1, #extra, #all + 1, all)
   end
   local kernel, p = write.kernel(def, consts, all, true, true)
-  local s, m = schedule.of(kernel, p, consts)
+  local s, m = schedule.of(kernel, p, consts, plain)
   m.kernel, m.program = p.placed and write.kernel(def, consts, all, true) or kernel, p
   return s, m
 end

@@ -11,6 +11,7 @@ local lanes = require "tide.t2s.lanes"
 local legal = require "tide.t2s.legal"
 local merged = require "tide.t2s.merged"
 local stages = require "tide.t2s.order"
+local pace = require "tide.t2s.pace"
 local sugar = require "tide.t2s.sugar"
 local tide = require "tide"
 local transform = require "tide.t2s.transform"
@@ -524,8 +525,9 @@ function mapping:set_all_depths()
   end
 end
 
---- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs.
-function schedule.of(kernel, p, values)
+--- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs; `plain`: the loops of
+--- tasks stay as they are.
+function schedule.of(kernel, p, values, plain)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
     tiles = {}, left = {}, hosts = {}, streams = {}, program = p }, mapping)
   local order = {}
@@ -548,6 +550,7 @@ function schedule.of(kernel, p, values)
   if calls.has(p) or p.placed then
     lanes.refuse(order)
     calls.map(m, p, order)
+    if not plain then pace.take(m.s) end
     return m.s, m
   end
   for _, def in ipairs(order) do
@@ -576,6 +579,7 @@ function schedule.of(kernel, p, values)
   m:set_all_depths()
   stages.check(m)
   lanes.apply(m, order)
+  if not plain then pace.take(m.s) end
   return m.s, m
 end
 
