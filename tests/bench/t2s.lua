@@ -33,7 +33,7 @@ end
 -- How many lanes an element has: those of a vectorised loop count if a step makes them.
 local function lanes_of(net, lanes)
   for _, x in ipairs(t2s.report(net).left) do
-    if x.what:find "vectorize" then return 1 end
+    if x.what:find "^C:vectorize" then return 1 end
   end
   return lanes
 end

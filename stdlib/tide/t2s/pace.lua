@@ -2,17 +2,19 @@
 -- pipelined, an iteration behind the other also where the loop begins again.
 local pace = {}
 
--- The loops of a task's text, outermost first, each with what it holds: {var =, lo =, hi =, inside = {..}, others = n}.
+-- The loops of a task's text, outermost first, lanes left out, each with what it holds: {var =, lo =, hi =, inside =
+-- {..}, others = n}.
 local function loops_of(lines)
   local root = { inside = {}, others = 0 }
   local open = { root }
   for _, line in ipairs(lines) do
     local indent, rest = line:match "^(%s*)(.-)%s*$"
+    local lanes = rest:find "%-%-@.*unroll%("
     rest = rest:gsub("%s*%-%-.*$", "")
     while #open > 1 and #indent <= open[#open].indent do open[#open] = nil end
     local top = open[#open]
     local var, lo, hi = rest:match "^for ([%w_]+) = (.+), (.-) do$"
-    if var then
+    if var and not lanes then
       local l = { var = var, lo = lo, hi = hi, indent = #indent, inside = {}, others = 0 }
       top.inside[#top.inside + 1] = l
       open[#open + 1] = l
