@@ -328,7 +328,7 @@ end
 
 -- As t2s.design, of a record, with assumptions besides.
 local function designed(def, consts, options, extra)
-  local s, m = scheduled(def, consts, extra)
+  local s, m = scheduled(def, consts, extra, options.pipeline == false)
   local net, verdict = load(tostring(s), "=t2s." .. def.name)(), nil
   if options.check ~= false then
     local level
@@ -344,7 +344,8 @@ local function designed(def, consts, options, extra)
   return report.keep(net, s, m), verdict, m
 end
 
---- The design that F's directives make, proved equal to the definition, and the verdict.
+--- The design that F's directives make, proved equal to the definition, and the verdict. options: concrete = tensors,
+--- check = false, pipeline = false (the loops of tasks stay as the directives leave them).
 function t2s.design(f, consts, options)
   local net, verdict, m = designed(check_call(f, consts, "design"), consts or {}, options or {})
   for def in pairs(m.main) do def.designed = true end

@@ -108,7 +108,7 @@ local total, of = 0, {}
 for n, case in ipairs(cases) do
   t.test(("%d faults in the mapping of %s are caught"):format(case[2], case[1]), function()
     local F = studies[case[1]](case[3])
-    local net, verdict = t2s.design(F, case[4])
+    local net, verdict = t2s.design(F, case[4], {pipeline = false})
     t.has(tostring(verdict), "proved: strict")
     local kernel, text, draw = t2s.kernel(F, case[4]):at(case[5]), tostring(net), draws(11 * n)
     local lines, device = lines_of(text)
