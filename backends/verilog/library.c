@@ -158,6 +158,12 @@ static const char fifo[] = "// A stream of at most D tokens; what is put is ther
                            "      else if (take && i + 1 < D) token[i] <= token[(i + 1) % D];\n"
                            "    end\n"
                            "  end endgenerate\n"
+                           "`ifdef TIDE_EVENTS\n"
+                           "  always @(posedge clk) if (!rst) begin\n"
+                           "    if (put) $display(\"put %m %0d\", $time);\n"
+                           "    if (take) $display(\"get %m %0d\", $time);\n"
+                           "  end\n"
+                           "`endif\n"
                            "endmodule\n"
                            "`endif\n";
 
@@ -205,6 +211,12 @@ static const char link[] =
     "    end\n"
     "    if (put) beat[tail] <= in;\n"
     "  end\n"
+    "`ifdef TIDE_EVENTS\n"
+    "  always @(posedge clk) if (!rst) begin\n"
+    "    if (begins) $display(\"put %m %0d\", $time);\n"
+    "    if (take && last == 0) $display(\"get %m %0d\", $time);\n"
+    "  end\n"
+    "`endif\n"
     "endmodule\n"
     "`endif\n";
 

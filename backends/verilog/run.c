@@ -109,8 +109,8 @@ static const char *compile_aside(Job *j) {
     return NULL;
   const char *to = path(j, j->icarus ? "run.vvp" : "obj/Vbench");
   const char *design = path(j, "design.sv"), *bench = path(j, "bench.sv");
-  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-s",  "clocked",
-                          "-o",       to,       design,         bench, NULL};
+  const char *icarus[] = {"iverilog", "-g2012", "-DTIDE_CLOCK", "-DTIDE_EVENTS", "-s", "clocked",
+                          "-o",       to,       design,         bench,           NULL};
   const char *verilator[] = {"verilator",
                              "--cc",
                              "--exe",
@@ -426,6 +426,8 @@ static bool read_cycles(Job *j) {
   *task = (TdTimedTask){.name = r->design, .run = r->design};
   task->end = task->busy = strtoll(text, NULL, 10);
   *r->report = (TdTimed){.design = r->design, .target = r->device, .task = task, .ntask = 1};
+  const char *said = td_cache_read_file(j->arena, path(j, "log"));
+  if (j->icarus && said) td_verilog_events_read(r->arena, r->text->top, said, r->report);
   td_timed_sum(r->report);
   return true;
 }

@@ -50,6 +50,14 @@ typedef struct TdVlogInput {
   int width;
 } TdVlogInput;
 
+/* The streams of an array as scopes: a box of numbers, row-major. */
+typedef struct TdVlogStream {
+  const char *scope, *name;
+  TdLoc loc;
+  int rank;
+  int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
+} TdVlogStream;
+
 typedef struct TdVlogModule {
   const char *name, *text;
   const TdUnit *unit;
@@ -59,6 +67,8 @@ typedef struct TdVlogModule {
   size_t nport;
   const TdVlogInput *input;
   size_t ninput;
+  const TdVlogStream *stream; /* inside, of a design */
+  size_t nstream;
 } TdVlogModule;
 
 /* A program on its way to text. */
@@ -103,6 +113,9 @@ extern const TdFile td_verilog_floats[]; /* float.c: the same, those that use ot
 extern const char *const td_verilog_library_main, *const td_verilog_library_clock;
 /* Where element `index` of an array lies. */
 void td_verilog_locate(const TdVlogArray *x, const int64_t *index, int64_t *bank, int64_t *at);
+
+/* events.c: the cycles of tokens that the streams of a simulation told, in what it printed. */
+void td_verilog_events_read(TdArena *a, const TdVlogModule *top, const char *said, TdTimed *out);
 
 /* run.c: the simulation. */
 typedef struct TdVlogRun TdVlogRun;

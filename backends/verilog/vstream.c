@@ -142,6 +142,21 @@ void td_vstream_ends(TdVdDesign *d, TdVlogModule *out) {
   }
   out->port = list.at;
   out->nport = list.n;
+  TD_VEC(TdVlogStream) inside = {0};
+  for (size_t i = 0; i < d->stream.n; i++) {
+    const TdVdStream *w = &d->stream.at[i];
+    TdVlogStream s = {.scope = w->name, .name = w->stream->sym->name, .loc = w->stream->loc};
+    s.rank = w->rank;
+    s.depth = w->depth;
+    s.count = w->count;
+    for (int r = 0; r < w->rank; r++) {
+      s.lo[r] = w->lo[r];
+      s.n[r] = w->n[r];
+    }
+    if (!w->outside) td_vec_push(d->arena, &inside, s);
+  }
+  out->stream = inside.at;
+  out->nstream = inside.n;
 }
 
 bool td_vstream_put(TdVdDesign *d, const TdStream *s) {

@@ -2,6 +2,7 @@
 #include "drive/check_times.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "backends/cpu/time/timed_run.h"
 #include "eval/eval.h"
@@ -88,6 +89,48 @@ static bool is_same_end(TdCheckTimes *c, const TdParam *p, const TdEvalPort *x, 
   return true;
 }
 
+/* A token that moves in another cycle. */
+typedef struct Moved {
+  const char *stream, *does;
+  size_t token;
+  int64_t cycle, other;
+} Moved;
+
+/* Keeps the first token of one end whose cycle differs, if it is the earliest so far. */
+static void find_moved(const char *stream, const char *does, const int64_t *x, size_t nx,
+                       const int64_t *y, size_t ny, Moved *m) {
+  size_t k = 0;
+  while (k < nx && k < ny && x[k] == y[k]) k++;
+  if (k == nx || k == ny) return;
+  int64_t first = x[k] < y[k] ? x[k] : y[k], was = m->cycle < m->other ? m->cycle : m->other;
+  if (!m->stream || first < was) *m = (Moved){stream, does, k, x[k], y[k]};
+}
+
+/* Whether all tokens moved in the same cycles, where both runs kept them. */
+static bool is_same_time(TdCheckTimes *c, const TdTimed *x, const TdTimed *y, TdDiag *d) {
+  const TdUnit *u = td_prog_root(c->prog);
+  Moved m = {0};
+  for (size_t i = 0; i < x->nstream && x->kept && y->kept; i++)
+    for (size_t k = 0; k < y->nstream; k++) {
+      const TdTimedStream *s = &x->stream[i], *o = &y->stream[k];
+      if (strcmp(s->name, o->name) != 0) continue;
+      find_moved(s->name, "put", s->put, s->nput, o->put, o->nput, &m);
+      find_moved(s->name, "got", s->got, s->ngot, o->got, o->ngot, &m);
+      break;
+    }
+  if (!m.stream) return true;
+  TdLoc loc = u->loc;
+  for (size_t i = 0; i < u->nstream; i++) {
+    size_t n = strlen(u->stream[i].sym->name);
+    bool own = strncmp(m.stream, u->stream[i].sym->name, n) == 0;
+    if (own && (!m.stream[n] || m.stream[n] == '[')) loc = u->stream[i].loc;
+  }
+  return td_diag_set(d, TD_BUG, "verilog-differs", loc,
+                     "token %zu of %s is %s in cycle %" PRId64
+                     " of the timed run, here in %" PRId64,
+                     m.token, m.stream, m.does, m.cycle, m.other);
+}
+
 bool td_check_times_after(TdCheckTimes *c, const TdCallArg *arg, const TdTimed *other, TdDiag *d) {
   const TdUnit *u = td_prog_root(c->prog);
   for (size_t i = 0; i < u->nparam; i++)
@@ -95,6 +138,7 @@ bool td_check_times_after(TdCheckTimes *c, const TdCallArg *arg, const TdTimed *
       return false;
   for (size_t i = 0; i < u->nparam; i++)
     if (arg[i].port && !is_same_end(c, &u->param[i], c->arg[i].port, arg[i].port, d)) return false;
+  if (other && !is_same_time(c, td_timed_run_report(c->run), other, d)) return false;
   int64_t cycles = td_timed_run_report(c->run)->cycles;
   return !other || other->cycles == cycles ||
          td_diag_set(d, TD_BUG, "verilog-differs", u->loc,

@@ -182,6 +182,21 @@ local function pairs_of(n, depth, ii)
     {words(2 * n), i32[2 * n](0)}
 end
 
+t.test("the report tells the cycle of each token, as the timed run's does", function()
+  for _, P in ipairs {2, 3} do
+    local d, args = deal(P, 4, 2)
+    local v = d:build {target = "verilog", sim = "icarus"}
+    local timed = d:build {target = "cpu", timed = true, device = "rtl"}
+    v(args[1], args[2])
+    timed(args[1], args[2])
+    t.eq(#v.report.streams, P)
+    for p = 0, P - 1 do
+      local x, y = v.report.streams[("lane[%d]"):format(p)], timed.report.streams[("lane[%d]"):format(p)]
+      t.eq({x.tokens, x.most, x.puts, x.gots}, {y.tokens, y.most, y.puts, y.gots})
+    end
+  end
+end)
+
 t.test("several firings of a pipelined loop put", function()
   for _, q in ipairs {{4, 1, {1, 1, 1}}, {7, 2, {2, 1, 3}}, {5, 3, {1, 4, 2}}} do
     local s, args = pairs_of(q[1], q[2], q[3])
