@@ -56,7 +56,16 @@ static void put_bank(Bench *t, const TdVlogArray *x, int64_t b) {
     const char *q =
         put_wire(t, td_vunit_pin(a, n, "q", i), c * x->width, x->latency ? "reg" : "wire");
     const char *part = td_text_fmt(a, "%s[%s_i*%d +: %d]", q, n, x->width, x->width);
-    if (x->latency) {
+    if (x->latency > 1) {
+      const char *re = put_wire(t, td_vunit_pin(a, n, "re", i), c, "wire");
+      const char *way = td_text_fmt(a, "way%zu", i);
+      td_text_putf(&t->body,
+                   "    reg [%d:0] %s;\n"
+                   "    wire [%d:0] %s_first = %s[%s_i] ? %s : %s[%d:0];\n"
+                   "    always @(posedge clk) {%s, %s} <= {%s, %s_first};\n",
+                   x->width * (x->latency - 1) - 1, way, x->width - 1, way, re, n, place, way,
+                   x->width - 1, part, way, way, way);
+    } else if (x->latency) {
       const char *re = put_wire(t, td_vunit_pin(a, n, "re", i), c, "wire");
       td_text_putf(&t->body, "    always @(posedge clk) if (%s[%s_i]) %s <= %s;\n", re, n, part,
                    place);

@@ -180,6 +180,8 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     if (all.e) all.e = td_vdata_delay(k, l, s->name, all.e, c, there, td_map_mix(r->node, 7));
     return all;
   }
+  if (l->stall && s->latency > 1 && c < l->front)
+    return none(k, r->stmt->loc, "a slow memory that is read while gets are waited for");
   int64_t slot = l->pipe ? c % l->ii : c;
   TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, reads_at(k, l, c), slot);
   if (v.e && l->pipe && l->stall && c < l->front && s->latency) v.e = hold_front(k, l, s, c, v.e);
@@ -294,6 +296,10 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   TdVkLeaf edge = {.number = l->number, .step = l->step, .t = l->t, .name = l->name};
   edge.frame = l->frame;
   int64_t slot = load ? -1 : -2;
+  const TdVkStore *s = td_vstore_of(k, l->frame, r->array);
+  if (!s) return false;
+  if (load && s->latency > 1)
+    return none(k, r->stmt->loc, "elements of a slow memory that stay in registers").e != NULL;
   if (load) {
     edge.state = l->state - 1;
     int64_t c = k->state.at[edge.state].length - 2;

@@ -203,6 +203,20 @@ static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
   }
 }
 
+/* The parameters of a class have the latencies of the arguments that they are given. */
+static void mark_params(TdVdDesign *d, const TdNetClass *c) {
+  TdUnit *u = c->kernel;
+  TdParam *list = td_arena_copy(d->arena, u->param, u->nparam * sizeof *list);
+  for (size_t k = 0; k < u->nparam; k++) {
+    const TdParam *arg = td_unit_param(d->net->design, c->arg.at[k].sym);
+    const TdAttr *own = td_attrs_get(list[k].attrs, TD_ATTR_LATENCY);
+    const TdAttr *given = arg ? td_attrs_get(arg->attrs, TD_ATTR_LATENCY) : NULL;
+    if (given && !own && list[k].type->kind == TD_T_TENSOR)
+      list[k].attrs = td_attrs_add(d->arena, list[k].attrs, *given);
+  }
+  u->param = list;
+}
+
 /* Whether a module is called so already, or the design is. */
 static bool is_module(const TdVdDesign *d, const char *name) {
   bool taken = strcmp(name, d->net->design->sym->name) == 0;
@@ -214,6 +228,7 @@ static bool is_module(const TdVdDesign *d, const char *name) {
 static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number) {
   const TdProg *p = d->net->prog;
   bool other = false;
+  mark_params(d, c);
   for (size_t i = 0; i < d->net->cls.n; i++)
     other |= i != number && strcmp(d->net->cls.at[i]->task, c->task) == 0;
   const TdUnit **unit = TD_NEWN(d->arena, const TdUnit *, p->nunit + 1);
@@ -248,15 +263,10 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   out->ninput = list.n;
 }
 
-/* Whether the arguments of the design answer as memories of the device do. */
+/* Whether the arguments of the design are moved as memories of the device are. */
 static bool check_speeds(TdVdDesign *d, const TdUnit *design) {
   for (size_t i = 0; i < design->nparam; i++) {
     const TdParam *x = &design->param[i];
-    const TdAttr *latency = td_attrs_get(x->attrs, TD_ATTR_LATENCY);
-    if (latency && latency->arg[0].i != d->p->sched->target->read)
-      return td_vdesign_refuse(
-          d, x->loc,
-          td_text_fmt(d->arena, "argument '%s', a memory with a latency,", x->sym->name));
     if (td_attrs_get(x->attrs, TD_ATTR_BANDWIDTH))
       return td_vdesign_refuse(
           d, x->loc, td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));

@@ -36,12 +36,6 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   const TdVkView *v = td_vstore_view(f, p->sym);
   TdVkStore *s = v ? v->store : find(k, p->sym);
   if (s) return s;
-  enum { MOST_READ = 1 };
-  if (p->read > MOST_READ) {
-    td_vunit_refuse(k, "not-built", k->unit->loc, "leave latency out",
-                    "Verilog of memories with a latency is not built yet");
-    return NULL;
-  }
   s = TD_NEW(k->arena, TdVkStore);
   *s = (TdVkStore){.sym = p->sym, .name = p->sym->name, .element = p->element};
   s->outside = td_unit_param(k->unit, p->sym) != NULL;
@@ -50,7 +44,8 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   s->decl = p->decl;
   s->scalar = p->rank == 0 && !s->outside;
   for (size_t i = 0; i < k->side.n; i++) s->side |= k->side.at[i] == p->sym && !s->outside;
-  s->latency = p->registers || s->side ? 0 : (int)p->read;
+  bool own = !s->outside && p->read > 1;
+  s->latency = p->registers || s->side ? 0 : own ? 1 : (int)p->read;
   take_shape(s, p);
   s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
   if (s->scalar) {

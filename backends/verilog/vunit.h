@@ -43,7 +43,7 @@ typedef struct TdVkStore {
   TdVlSig *whole;            /* then: all of it, element 0 lowest */
   const TdVl *load, *loaded; /* and it becomes `loaded` while `load` */
   const TdVl *fill, *filler; /* of registers: all become `filler` while `fill` */
-  int latency;               /* cycles of a read: 0, 1 */
+  int latency;               /* cycles of a read; of a local array at most 1, registers behind it */
   int rank;
   int64_t extent[TD_MAX_RANK], banks[TD_MAX_RANK], each[TD_MAX_RANK];
   TdPlacedPart part[TD_MAX_RANK];
