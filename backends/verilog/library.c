@@ -88,7 +88,7 @@ static const char side[] =
     "    always @(posedge clk) begin\n"
     "      if (load) now <= loaded[i*W +: W];\n"
     "      else if (fill) now <= filler;\n"
-    "      else for (k = 0; k < N; k = k + 1)\n"
+    "      for (k = 0; k < N; k = k + 1)\n"
     "        if (we[k] && 32'(waddr[k*A +: A]) == i) now <= d[k*W +: W];\n"
     "    end\n"
     "  end endgenerate\n"

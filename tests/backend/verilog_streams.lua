@@ -197,6 +197,37 @@ t.test("the report tells the cycle of each token, as the timed run's does", func
   end
 end)
 
+-- Each task of a chain changes an element of the token that it hands on: the one of its id, or (`turns`) another one.
+local function change(S, n, turns)
+  local d = tide.design(function(d)
+    local row = d:stream(i32[S], {S + 1})
+    d.src = task {X = i32[n][S], function(X)
+      for i in grid(n) do
+        local c = i32[S](1)
+        for k in grid(S) do c[k] = X[i][k] end
+        row[0]:put(c)
+      end
+    end}
+    d.add = task {map = {S}, function(j)
+      for m in grid(n, "m") do
+        local c = row[j]:get()
+        if turns then c[(j + m) % S] = m else c[j] = c[j] * 2 + m end
+        row[j + 1]:put(c)
+      end
+    end}
+    d.dst = task {Y = i32[n][S], function(Y) for i in grid(n) do Y[i]:set(row[S]:get()) end end}
+  end)
+  return d, {tide.random(i32[n][S], 1), i32[n][S](0)}
+end
+
+t.test("a token that was got is changed and put", function()
+  for _, q in ipairs {{3, 4}, {2, 5, true}} do
+    local d, args = change(q[1], q[2], q[3])
+    case.run(d, args)
+    case.run(tide.schedule(d):pipeline("add:m"), args)
+  end
+end)
+
 t.test("several firings of a pipelined loop put", function()
   for _, q in ipairs {{4, 1, {1, 1, 1}}, {7, 2, {2, 1, 3}}, {5, 3, {1, 4, 2}}} do
     local s, args = pairs_of(q[1], q[2], q[3])

@@ -64,6 +64,7 @@ typedef struct TdPlaced {
   bool registers, written, filled;
   bool token; /* fill is a tensor that was got, not one value for all */
   TdTraceValue fill;
+  uint32_t filler; /* the node of that write, or 0 */
   TD_VEC(TdSpot) spot;
   TD_VEC(uint32_t) line; /* first spot of each */
 } TdPlaced;

@@ -334,6 +334,7 @@ void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, co
   uint32_t after[SOURCES];
   size_t k = address_sources(t, p, at, after);
   after[k++] = td_trace_source(t, v);
+  after[k++] = p->filler;
   TdFlowNode x = {.delay = p->registers ? 0 : t->target->write_delay};
   uint32_t node = td_flow_add(&t->flow, x, after, k);
   add_reach(t, (TdReach){.array = p,
@@ -388,6 +389,7 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
   for (int d = 0; d < p->rank; d++) each *= (p->extent[d] + p->banks[d] - 1) / p->banks[d];
   uint32_t after[] = {t->guard, td_trace_source(t, v)};
   uint32_t node = td_flow_add(&t->flow, (TdFlowNode){.delay = t->target->write_delay}, after, 2);
+  p->filler = node;
   add_reach(t, (TdReach){.array = p,
                          .spot = TD_TRACE_ALL,
                          .node = node,

@@ -40,6 +40,8 @@ static TdColumnKind motion(const TdTrace *t, TdAff f) {
 TdTraceValue td_trace_column(TdTrace *t, const void *key, TdColumn what) {
   int32_t col = td_lower_param(t->space, key, "", false);
   while (t->column.n < t->space->at.n) td_vec_push(t->arena, &t->column, what);
+  TdColumn *c = &t->column.at[-1 - col];
+  if (!c->sym && !c->loop && !c->low && !c->node) *c = what;
   return (TdTraceValue){.affine = true, .form = td_sys_col(t->arena, col)};
 }
 
