@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was said, without its last line's end. */
+static const char *text_of(TdArena *a, const TdText *t) {
+  size_t n = t->n;
+  while (n && t->at[n - 1] == '\n') n--;
+  return td_arena_strndup(a, t->n ? t->at : "", n);
+}
+
 /* The folder and the files in it. */
 static bool open_folder(TdVlogAsk *k) {
   k->text = td_verilog_text(k->build, k->diag);
@@ -23,7 +30,7 @@ bool td_ask(const TdQuestion *q, const TdBuild *b, const char *const *value, TdA
   k.lines = td_text_new(b->arena);
   k.out = td_text_new(b->arena);
   bool ok = open_folder(&k) && fn(&k);
-  if (ok) *answer = (TdAnswer){td_text_str(&k.lines), td_text_str(&k.out)};
+  if (ok) *answer = (TdAnswer){td_text_str(&k.lines), text_of(b->arena, &k.out)};
   td_arena_free(scratch);
   return ok;
 }

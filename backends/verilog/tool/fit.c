@@ -47,8 +47,8 @@ static const char *chain(Fit *f, int64_t bits) {
   return td_text_fmt(f->arena, "held[%" PRId64 " +: %" PRId64 "]", f->in - bits, bits);
 }
 
-/* The bank as a memory: what the top does not write comes of the chain, what it does not read is
- * caught. */
+/* The bank as a memory: what the top does not write comes of the chain, what it writes is caught,
+ * or nothing would need it. */
 static void put_memory(Fit *f, const TdVlogArray *x, const char *n, size_t reads, bool writes) {
   int w = address_bits(x);
   for (size_t i = 0; i < reads; i++) {
@@ -75,7 +75,10 @@ static void put_memory(Fit *f, const TdVlogArray *x, const char *n, size_t reads
   else
     td_text_putf(&f->body, "    .re(1'b1), .raddr(%s), .q(said[%" PRId64 " +: %d]));\n",
                  chain(f, w), f->out, x->width);
-  f->out += reads ? 0 : x->width;
+  if (reads && writes)
+    td_text_putf(&f->body, "  assign said[%" PRId64 " +: %d] = %s;\n", f->out, x->width,
+                 td_vunit_pin(f->arena, n, "q", 0));
+  f->out += reads && !writes ? 0 : x->width;
 }
 
 /* The same as pins. */

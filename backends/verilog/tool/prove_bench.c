@@ -35,8 +35,7 @@ static const TdType *type_of(const Bench *b, TdSym sym) {
   return NULL;
 }
 
-/* The number, row-major, of the element of the argument that element `index` of copy c is; -1: none.
- */
+/* The number, row-major, of the argument's element that element `index` of copy c is; -1: none. */
 static int64_t element(const Bench *b, const TdVlogArray *x, int64_t c, const int64_t *index) {
   const TdType *t = type_of(b, x->sym);
   int64_t n = 0;

@@ -420,7 +420,9 @@ TdModule *td_bind_check_build(lua_State *L, int idx) {
 }
 
 void td_bind_set_path(lua_State *L, const char *line, size_t n) {
+  enum { WORDS = 64 }; /* of a path, four places each */
   size_t path = strcspn(line, " ");
+  luaL_checkstack(L, 4 * WORDS, "a report");
   if (path < n) set_path(L, line, path, line + path + 1, n - path - 1);
 }
 

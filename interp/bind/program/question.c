@@ -5,7 +5,7 @@
 #include "bind/program/unit.h"
 #include "drive/build.h"
 
-#define CLASS_ANSWER "tide.answer"
+#define CLASS_ANSWER "tide.finding"
 
 /* Pushes the answer as a table: the words true and false of its lines are booleans. */
 static void push_answer(lua_State *L, const TdAnswer *x) {
