@@ -59,6 +59,12 @@ if case.has "nextpnr-ice40" then
     local c = saxpy(8):build {target = "verilog"}:cost {flow = "ice40", pnr = true}
     t.ok(c.mhz > 10 and c.mhz < 1000, tostring(c))
     t.has(tostring(c), "MHz on hx8k")
+    local relay = tide.kernel {
+      name = "relay", X = tide.stream(i8), Y = tide.stream(i8), a = i8,
+      function(X, Y, a) for _ in grid(3) do Y:put(X:get() * a) end end,
+    }
+    local slow = relay:build {target = "verilog"}:cost {flow = "ice40", pnr = true}
+    t.ok(slow.mhz < 150, "a product of 8 bits stands on the path: " .. tostring(slow))
   end)
 else
   t.skip("nextpnr tells the clock", "nextpnr-ice40 is not here")

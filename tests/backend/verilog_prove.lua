@@ -58,6 +58,11 @@ t.test("what data decides is not decided", function()
   t.eq(prove(k).while_, "not decided")
   local large = tide.kernel {name = "big", x = i8[5000], function(x) for i in grid(5000) do x[i] = 1 end end}
   t.eq(prove(large).big, "not decided")
+  local relay = tide.kernel {
+    name = "relay", X = tide.stream(i8), Y = tide.stream(i8),
+    function(X, Y) for _ in grid(3) do Y:put(X:get() + 1) end end,
+  }
+  t.eq(prove(relay).relay, "not decided")
   t.fails(function() prove(acc(2, 3), {depth = -1}) end, {code = "option-value"})
 end)
 

@@ -110,6 +110,14 @@ static void put_array(Fit *f, const TdVlogArray *x) {
   }
 }
 
+/* The end of a stream. */
+static void put_end(Fit *f, const TdVlogPort *p) {
+  bool put = p->put;
+  put_pin(f, td_text_fmt(f->arena, put ? "%s_room" : "%s_valid", p->name), p->count, true);
+  put_pin(f, td_text_fmt(f->arena, put ? "%s_put" : "%s_take", p->name), p->count, false);
+  put_pin(f, td_text_fmt(f->arena, "%s_data", p->name), p->count * p->width, !put);
+}
+
 const char *td_fit_module(TdArena *a, const TdVlogModule *top) {
   Fit f = {.arena = a, .room = MOST_BITS};
   f.decl = td_text_new(a);
@@ -121,6 +129,7 @@ const char *td_fit_module(TdArena *a, const TdVlogModule *top) {
   for (size_t i = 0; i < top->ninput; i++)
     put_pin(&f, top->input[i].name, top->input[i].width, true);
   for (size_t i = 0; i < top->narray; i++) put_array(&f, &top->array[i]);
+  for (size_t i = 0; i < top->nport; i++) put_end(&f, &top->port[i]);
   return td_text_fmt(a,
                      "// %s between registers, for its clock: pins are shifted in and out.\n"
                      "module tide_fit (input wire clk, input wire next, input wire in, input wire "
