@@ -51,9 +51,24 @@ static bool is_product(const TdExpr *e) {
          bare(e->kid[1])->kind == TD_EXPR_LOAD;
 }
 
+/* Whether a statement adds to a place that saturates: in the order of the kernel that is a sum too. */
+static bool saturates_into(const TdStmt *s) {
+  const TdExpr *place = s->expr[0], *e = s->expr[1];
+  const TdType *t = td_type_scalar(place->type);
+  if (!t->saturate) return false;
+  if (e->kind == TD_EXPR_CAST && e->type == t) e = e->kid[0];
+  for (uint32_t i = 0; is_op(e, TD_OP_ADD) && i < e->nkid; i++) {
+    const TdExpr *k = e->kid[i];
+    while (k->kind == TD_EXPR_CAST && td_promote_holds(k->type, k->kid[0]->type)) k = k->kid[0];
+    if (k->kind == place->kind && td_equal_expr(k, place)) return true;
+  }
+  return false;
+}
+
 /* The sum in what a statement stores, with a product on one side; NULL: there is none. */
 static const TdExpr *sum_of(const TdLeaf *l) {
-  if (l->stmt->kind != TD_STMT_STORE || l->reduce != TD_OP_ADD) return NULL;
+  if (l->stmt->kind != TD_STMT_STORE) return NULL;
+  if (l->reduce != TD_OP_ADD && !saturates_into(l->stmt)) return NULL;
   const TdExpr *e = bare(l->stmt->expr[1]);
   if (!is_op(e, TD_OP_ADD)) return NULL;
   return is_product(bare(e->kid[0])) || is_product(bare(e->kid[1])) ? e : NULL;

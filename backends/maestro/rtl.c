@@ -463,6 +463,8 @@ static void put_array(Top *t, TdVlSig *fire) {
               {"SB", x->acc->w},
               {"ASIGN", td_type_is_signed(x->a)},
               {"BSIGN", td_type_is_signed(x->b)},
+              {"SSIGN", td_type_is_signed(x->acc)},
+              {"SAT", x->acc->saturate},
               {"LANES", x->lanes < x->m * x->n ? x->lanes : x->m * x->n}};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
     td_vtree_param(m, item, list[k].name, list[k].value);

@@ -306,7 +306,22 @@ static bool simulate(Sim *s, bool icarus, int64_t most) {
   return run_tool(s, icarus ? by_icarus : by_verilator, s->x->seconds);
 }
 
+/* Whether the kernel's products are exact, where sums that saturate show it. */
+static bool check_products(const TdMaestroSim *x, TdDiag *d) {
+  for (size_t i = 0; i < x->n; i++) {
+    const TdMaestroNest *n = &x->at[i].job->nest;
+    const TdMaestroArray *r = &x->system->array;
+    if (x->at[i].job->work.path || !n->acc->saturate || n->product->w >= r->a->w + r->b->w)
+      continue;
+    return td_diag_set(d, TD_UNSUPPORTED, "maestro-rtl", n->result.loc,
+                       "products are cut to %s, and the array's module has them exact",
+                       td_type_str(d->arena, n->product));
+  }
+  return true;
+}
+
 bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d) {
+  if (!check_products(x, d)) return false;
   Sim s = {.x = x, .system = x->system, .d = d};
   s.a = td_arena_scratch(td_arena_ctx(x->arena));
   s.shape = td_maestro_rtl_shape(s.system, s.a);

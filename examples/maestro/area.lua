@@ -3,7 +3,7 @@
 -- address generation by two counters for each loop beside one counter with dividers.
 -- Run: tide examples/maestro/area.lua
 -- [slow]
-local tide, maestro = require "tide", require "tide.maestro"
+local maestro = require "tide.maestro"
 
 local build = maestro.reference():build { target = "verilog" }
 local folder = os.tmpname()

@@ -9,9 +9,9 @@ build.__index = build
 
 local options = { target = "verilog", sim = "icarus", bus = "ready_valid", check = true, seconds = 600 }
 
---- sys:build { target = "verilog", sim = "icarus" | "verilator", bus = "ready_valid" | "axi_lite", check = true, seconds
---- = 600 }: m:run(job, ..) runs a job and holds every cycle against the model, m:chain runs several behind each other,
---- m:write(folder) writes the files, m.files lists them.
+--- sys:build { target = "verilog", sim = "icarus" | "verilator", bus = "ready_valid" | "axi_lite", check = true,
+--- seconds = 600 }: m:run(job, ..) runs a job and holds every cycle against the model, m:chain runs several behind each
+--- other, m:write(folder) writes the files, m.files lists them.
 function rtl.build(sys, o)
   o = o or {}
   for k, v in pairs(o) do

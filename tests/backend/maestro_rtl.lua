@@ -140,6 +140,28 @@ local function two_layers(latency)
   end
 end
 
+t.test("sums that saturate, product by product", function()
+  for _, T in ipairs { i8, tide.u8 } do
+    local S = (T == i8 and i16 or tide.u16):with { overflow = "saturate" }
+    local sys = maestro.system {
+      memory = maestro.memory { banks = 8, word = 4, rows = 256, modes = { all = 8 } },
+      array = maestro.array { m = 4, n = 4, k = 4, a = T, b = T, acc = S },
+      A = maestro.reader { lanes = { 4 }, loops = 4, depth = 3 },
+      B = maestro.reader { lanes = { 4 }, loops = 4, depth = 2 },
+      D = maestro.writer { lanes = { 8 }, loops = 4, depth = 1 },
+    }
+    local k = tide.kernel { name = "sat", A = T[8][32], B = T[32][8], D = S[8][8], function(A, B, D)
+      for m, n in grid(8, 8) do
+        local acc = S(0)
+        for kk in reduction(32) do acc = acc + A[m][kk] * B[kk][n] end
+        D[m][n] = acc
+      end
+    end }
+    agrees(sys, sys:compile(k, { m = "m", n = "n", k = "kk" }), k,
+      { A = tide.random(T[8][32], 1), B = tide.random(T[32][8], 2), D = S[8][8](0) }, "D")
+  end
+end)
+
 t.test("a multiplier and shift for each column, in jobs of as many columns as there are", function()
   local sys, mult, shift = two_layers(1), i16[12](0), i8[12](0)
   for n = 0, 11 do mult[n], shift[n] = 3 + n, 7 + n % 4 end
@@ -241,7 +263,7 @@ t.test("jobs in parts; what has no module is refused", function()
   }
   local ok, e = pcall(floats.build, floats)
   t.ok(not ok and e.code == "maestro-rtl", e)
-  t.has(tostring(e), "integers that wrap, and it has f32")
+  t.has(tostring(e), "modules of integers, and it has f32")
   t.has(sys:header(), "TIDE_MAESTRO_A_BASE_LO = 960,")
 end)
 

@@ -166,8 +166,8 @@ static TdTensor *const *tensors_of(lua_State *L, TdArena *a, const TdProg *p, in
   return param;
 }
 
-/* core.sim({jobs}, {tensors of each}, {sim =, seconds =, check =, axi =, writes =}): the cycles of a
- * simulation of the Verilog; results are in the tensors. A job without tensors has a memory of
+/* core.sim({jobs}, {tensors of each}, {sim =, seconds =, check =, axi =, writes =}): the cycles of
+ * a simulation of the Verilog; results are in the tensors. A job without tensors has a memory of
  * zeros. */
 static int l_sim(lua_State *L) {
   lua_settop(L, 3);

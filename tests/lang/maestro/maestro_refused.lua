@@ -218,6 +218,10 @@ t.test("a multiplier and shift for each channel", function()
     t.eq((job.jobs or { job })[1].core ~= nil, true)
   end
   t.eq(compile(24).jobs, nil, "the same in all tiles")
+  local whole = { m = "m", n = "n", k = "k" }
+  local ok, why = pcall(core.compile, maestro.reference().core, channels(16, by_column, tables(16, true)), whole)
+  t.ok(not ok and why.code == "maestro-columns", why)
+  t.has(tostring(why), "a job for each 8 iterations of 'n'")
   local function fails(by, text)
     local ok, e = pcall(compile, 16, by, true)
     t.ok(not ok and e.code == "maestro-store", e)

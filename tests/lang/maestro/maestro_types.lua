@@ -42,6 +42,16 @@ t.test("bf16 and f32 accumulate in order", function()
   agrees(system(tide.f32, tide.f32, 2, 2, 8), k, { m = "m", n = "n", k = "k" }, args)
 end)
 
+t.test("sums that saturate, in order", function()
+  local S = tide.i16:with { overflow = "saturate" }
+  local sys = system(i8, S, 4, 4, 8)
+  local k, args = product(i8, S, 8, 8, 16, 4)
+  agrees(sys, k, { m = "m", n = "n", k = "k" }, args)
+  local o = { m = "m", n = "n", k = "k", loops = { "m", "n", "k", "l" } }
+  local ok, e = pcall(sys.compile, sys, k, o)
+  t.ok(not ok and e.code == "maestro-sums", e)
+end)
+
 local function code(f, ...)
   local ok, e = pcall(f, ...)
   return not ok and e.code, tostring(e)
