@@ -1,0 +1,94 @@
+-- npu_bad.lua - what no NPU can do, asked of designs: each refusal says where, how much and what would help, beside a
+-- design that differs in one fact and is built.
+local npu_case = require "npu_case"
+local t = require "tap"
+local tide = require "tide"
+local i32 = tide.i32
+
+-- Two tasks behind each other, of elements of type T, with marks as text.
+local function pair(T, first, second)
+  return load(([[
+    local tide, T = ...
+    return tide.design(function(d)
+      local S = d:stream(T[8], {block = true})
+      d.first = tide.task { %s
+        A = T[4][8], function(A)
+        for i in tide.grid(4) do
+          local o = S:slot()
+          for j in tide.grid(8) do o[j] = T(A[i][j] * 2) end
+          S:put(o)
+        end
+      end}
+      d.second = tide.task { %s
+        B = T[4][8], function(B)
+        for i in tide.grid(4) do
+          local x = S:get()
+          for j in tide.grid(8) do B[i][j] = T(x[7 - j] + i) end
+        end
+      end}
+    end)]]):format(first or "", second or ""), "=pair")(tide, T)
+end
+
+local types = {i32[4][8], i32[4][8]}
+
+local function refused(d, code, match, options)
+  local o = {target = "npu", tool = false}
+  for k, v in pairs(options or {}) do o[k] = v end
+  local e = t.fails(function() d:build(o) end, {code = code})
+  t.has(tostring(e), match)
+  return tostring(e)
+end
+
+t.test("a ninth column", function()
+  local said = refused(pair(i32, "--@ place(8, 2)"), "npu-place", "npu2 has columns 0 to 7", {device = "npu2"})
+  t.has(said, "column 8, row 2")
+  npu_case.same(pair(i32, "--@ place(7, 2)"), types, {device = "npu2", tool = false})
+end)
+
+t.test("two tasks on one core, by marks", function()
+  refused(pair(i32, "--@ place(1, 3)", "--@ place(1, 3)"), "npu-place", "a core runs one")
+  npu_case.same(pair(i32, "--@ place(1, 3)", "--@ place(1, 4)"), types, {tool = false})
+end)
+
+t.test("float64", function()
+  refused(pair(tide.f64), "npu-type", "f64, which no NPU computes with")
+  npu_case.same(pair(tide.f32), {tide.f32[4][8], tide.f32[4][8]}, {tool = false})
+end)
+
+t.test("blocks that nobody puts", function()
+  local function asks(ahead)
+    return load(([[
+      local tide, ahead = ...
+      local i32, task, grid = tide.i32, tide.task, tide.grid
+      return tide.design(function(d)
+        local S, U = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
+        d.send = task { --@ host
+          A = i32[2][4], function(A)
+            for k in grid(2) do
+              local o = S:slot()
+              for i in grid(4) do o[i] = A[k][i] end
+              S:put(o)
+            end
+          end}
+        d.core = task {function()
+          %s
+          for k in grid(2) do
+            local x, o = S:get(), U:slot()
+            for i in grid(4) do o[i] = x[i] * 2 end
+            U:put(o)
+          end
+        end}
+        d.back = task { --@ host
+          B = i32[2][4], function(B)
+            for k in grid(2) do
+              local x = U:get()
+              for i in grid(4) do B[k][i] = x[i] end
+            end
+          end}
+      end)]]):format(ahead and "for _ in grid(1) do local y = S:get() end" or ""), "=asks")(tide, ahead)
+  end
+  t.fails(function() asks(true):build {target = "npu"} end)
+  npu_case.same(asks(false), {i32[2][4], i32[2][4]}, {tool = false})
+end)
+
+t.done()
