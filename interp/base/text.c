@@ -1,4 +1,5 @@
-/* text.c - growing text, number formatting that no locale changes, nearest names. */
+/* text.c - growing text, number formatting that no locale changes, nearest
+ * names. */
 #include "base/text.h"
 
 #include <math.h>
@@ -158,7 +159,8 @@ char *td_text_fmt(TdArena *a, const char *fmt, ...) {
 
 #define NEAR_MAX 40
 
-/* Edit distance with swaps of neighbours, for names shorter than NEAR_MAX; large for longer ones.
+/* Edit distance with swaps of neighbours, for names shorter than NEAR_MAX;
+ * large for longer ones.
  */
 static size_t edit_distance(const char *a, const char *b) {
   size_t na = strlen(a), nb = strlen(b), row[3][NEAR_MAX + 1];
@@ -185,6 +187,8 @@ const char *td_text_nearest(const char *want, const char *const *names, size_t n
   for (size_t i = 0; i < n; i++) {
     size_t d = edit_distance(want, names[i]);
     bool tie = best && d == best_d && strcmp(names[i], best) < 0; /* names come in any order */
+    bool alike = *want == *names[i] || strstr(names[i], want) != NULL;
+    if (d > 1 && strlen(want) < 5 && !alike) continue; /* short words have many near */
     if ((d < best_d || tie) && d < strlen(want)) best_d = d, best = names[i];
   }
   return best;

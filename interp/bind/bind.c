@@ -45,7 +45,7 @@ static char time_is_up;
 
 /* Frees what the core was using and raises; called on the core's stack, which is abandoned. */
 static void escape(void *ud, TdWhy why) {
-  static const char *const code[] = {"memory", "budget", "interrupted", "depth"};
+  static const char *const code[] = {"memory", "budget", "interrupted", "too-deep"};
   static const char *const text[] = {"not enough memory", "the budget of work is spent",
                                      "interrupted", "nested too deeply"};
   TdBind *b = ud;

@@ -147,4 +147,54 @@ function plot.draw(rows, o)
   return text
 end
 
+-- Products and bytes of memory of a run with a clock, its cycles, and the products that its tasks can start in a cycle.
+local function work_of(report)
+  local energy, products, multipliers = report.energy, 0, 0
+  if not energy then error("roofline takes reports of runs with a clock on a device, m.report", 4) end
+  for i, task in ipairs(energy.tasks) do
+    local own = 0
+    for kind, n in pairs(task.counts) do
+      if kind:find "^mul " or kind:find "^fma " then own = own + n end
+    end
+    products = products + own
+    local busy = math.max(1, report.tasks[i] and report.tasks[i].busy or report.cycles)
+    multipliers = multipliers + (own > 0 and math.max(1, -(-own // busy)) or 0)
+  end
+  return products, (energy.counts.dram or 0) / 8, report.cycles, multipliers
+end
+
+--- A roofline: products in a cycle against products for each byte of memory, of runs with a clock under the roof that
+--- multipliers and memory are. Returns the plot, and a row for each run {name =, intensity =, rate =, roof =, share =,
+--- bound = "memory" or "multipliers"}.
+---@param runs table a report, or reports by name
+---@param o table bytes_per_cycle of the memory; multipliers, else those of the first run's tasks; file, title, width, height
+function plot.roofline(runs, o)
+  if type(o) ~= "table" or type(o.bytes_per_cycle) ~= "number" or o.bytes_per_cycle <= 0 then
+    error("roofline takes reports and { bytes_per_cycle = of the memory, multipliers = of the device }", 2)
+  end
+  if type(runs) ~= "table" or runs.cycles then runs = { run = runs } end
+  local names, rows, list, multipliers = {}, {}, {}, o.multipliers
+  for name in pairs(runs) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return order.bytes(tostring(a), tostring(b)) end)
+  for i, name in ipairs(names) do
+    local products, bytes, cycles, own = work_of(runs[name])
+    multipliers = multipliers or own
+    if bytes == 0 then error(("roofline: '%s' moves nothing from or to memory"):format(name), 2) end
+    local x, y = products / bytes, products / cycles
+    local roof = math.min(multipliers, x * o.bytes_per_cycle)
+    list[i] = { name = name, intensity = x, rate = y, roof = roof, share = y / roof,
+      bound = roof < multipliers and "memory" or "multipliers" }
+    rows[#rows + 1] = { of = tostring(name), ["products per byte"] = x, ["products per cycle"] = y }
+  end
+  local ridge = multipliers / o.bytes_per_cycle
+  local low, high = ridge / 4, ridge * 4
+  for _, row in ipairs(list) do low, high = math.min(low, row.intensity / 2), math.max(high, row.intensity * 2) end
+  for _, x in ipairs { low, ridge, high } do
+    rows[#rows + 1] = { of = "roof", ["products per byte"] = x,
+      ["products per cycle"] = math.min(multipliers, x * o.bytes_per_cycle) }
+  end
+  return plot.draw(rows, { x = "products per byte", y = "products per cycle", by = "of", log = "xy", file = o.file,
+    title = o.title, width = o.width, height = o.height }), list
+end
+
 return setmetatable(plot, { __call = function(_, rows, o) return plot.draw(rows, o) end })

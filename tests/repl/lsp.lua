@@ -55,13 +55,13 @@ end
 local uri = "file://" .. home .. "/design.lua"
 
 local function initialize(how)
-  return { id = 1, method = "initialize", params = { capabilities = how and { general = { positionEncodings = { how } } }
-    or {}, initializationOptions = { run = true } } }
+  return { id = 1, method = "initialize", params = {
+    capabilities = how and { general = { positionEncodings = { how } } } or {}, initializationOptions = { run = true } } }
 end
 
 local function open(text, at)
-  return { method = "textDocument/didOpen", params = { textDocument = { uri = at or uri, languageId = "lua", version = 1,
-    text = text } } }
+  return { method = "textDocument/didOpen", params = {
+    textDocument = { uri = at or uri, languageId = "lua", version = 1, text = text } } }
 end
 
 -- A request at the place of the mark "§", which is taken out, of a text; the text without it.
@@ -79,7 +79,8 @@ local function ask(method, text)
   shell.plant(home, { ["design.lua"] = plain })
   local change = { method = "textDocument/didChange", params = { textDocument = { uri = uri, version = 2 },
     contentChanges = { { text = plain } } } }
-  return serve({ initialize(), open(design), change, request, { id = 9, method = "shutdown" }, { method = "exit" } })[2].result
+  local last = { id = 9, method = "shutdown" }
+  return serve({ initialize(), open(design), change, request, last, { method = "exit" } })[2].result
 end
 
 t.test("JSON is read as it is written, and what is none is refused", function()
@@ -87,7 +88,8 @@ t.test("JSON is read as it is written, and what is none is refused", function()
   t.eq(json.text(json.read(json.text(v))), json.text(v))
   t.eq(json.read '"\\ud83d\\ude00\\u00e9\\/"', "\u{1F600}é/")
   t.eq(json.read ' [ ] ', {})
-  for _, bad in ipairs { "", "{", "[1,]", '{"a" 1}', '"abc', "01", "nul", "[1] 2", '"\\x"', ("["):rep(300), '"\\u12"' } do
+  for _, bad in ipairs { "", "{", "[1,]", '{"a" 1}', '"abc', "01", "nul", "[1] 2", '"\\x"', ("["):rep(300),
+    '"\\u12"' } do
     t.ok(not pcall(json.read, bad), bad)
   end
 end)
@@ -209,8 +211,9 @@ end)
 if shell.output "command -v vim" ~= "" and screen.available() then
   t.test("Vim: errors, types, completion, definitions", function()
     shell.plant(home, { ["design.lua"] = design:gsub('"k", 4', '"z", 4') })
-    local term = screen.open(("cd %s && vim -u NORC -N -i NONE -n --cmd 'filetype plugin on' --cmd 'let g:tide_program=\"%s\"'" ..
-      " --cmd 'set runtimepath+=%s/editors/vim' design.lua"):format(quote(home), shell.program, shell.here), 100, 40)
+    local command = ("cd %s && vim -u NORC -N -i NONE -n --cmd 'filetype plugin on'" ..
+      " --cmd 'let g:tide_program=\"%s\"' --cmd 'set runtimepath+=%s/editors/vim' design.lua"):format(quote(home), shell.program, shell.here)
+    local term = screen.open(command, 100, 40)
     t.ok(term:wait("E>", 15), term:text())
     term:type(":lopen", "Enter")
     t.ok(term:wait "no loop named 'z'", term:text())

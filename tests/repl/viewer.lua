@@ -249,7 +249,8 @@ for (const target of ['hls', 'cpu']) {
   say(target + ' back', left.querySelector(`[data-pair="${last.dataset.pair}"]`).classList.contains('lit'))
   say(target + ' for', cell(linked[0]).split(' ')[0] + ', ' + cell(right.querySelector('.linked')).split(' ')[0])
 }
-const wide = [...document.querySelectorAll('body, main, .beside > div, header')].filter(e => e.scrollWidth > e.clientWidth)
+const boxes = [...document.querySelectorAll('body, main, .beside > div, header')]
+const wide = boxes.filter(e => e.scrollWidth > e.clientWidth)
 say('overflow', wide.map(e => e.tagName).join(' ') + '.')
 location.hash = '#step-1'
 dispatchEvent(new HashChangeEvent('hashchange'))

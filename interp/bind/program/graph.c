@@ -1,15 +1,16 @@
-/* graph.c - d:graph(), s:graph(), s:tasks(): the task graph of a design as a value. */
+/* graph.c - d:graph(), s:graph(), s:tasks(): the task graph of a design as a
+ * value. */
 #include <string.h>
 
-#include "lower/lower.h"
 #include "analysis/net/graph.h"
 #include "bind/program/unit.h"
+#include "lower/lower.h"
 #include "rewrite/prim.h"
 
 #define CLASS_GRAPH "tide.graph"
 
-/* A graph in Lua: the program that it is of; its first user value is the store, its second a table
- * of what is known. */
+/* A graph in Lua: the program that it is of; its first user value is the store,
+ * its second a table of what is known. */
 typedef struct GraphBox {
   const TdProg *prog;
 } GraphBox;
@@ -44,7 +45,8 @@ static void set_end(lua_State *L, TdArena *a, const TdGraph *g, const char *key,
   if (node != TD_TRAFFIC_NONE) td_bind_set_string(L, key, td_graph_name(a, g, node));
 }
 
-/* Pushes a list of {stream =, from =, to =, tokens =}; tokens only where data does not decide. */
+/* Pushes a list of {stream =, from =, to =, tokens =}; tokens only where data
+ * does not decide. */
 static void push_edges(lua_State *L, TdArena *a, const TdGraph *g) {
   lua_createtable(L, (int)g->edge.n, 0);
   for (size_t i = 0; i < g->edge.n; i++) {
@@ -134,27 +136,45 @@ int td_bind_draw(lua_State *L, const char *how) {
   return 1;
 }
 
-/* g:dot {by = "instance" or "task"}, g:svg {..}: the drawing is upvalue 1. */
+/* Calls a function of stdlib's drawings on the text on top, NULL: none, the
+ * graph at slot 1 and the report at slot 3, or nil. */
+static int draw_graph(lua_State *L, const char *how, bool has_text) {
+  td_stdlib_push_module(L, "tide.tool.drawing");
+  lua_getfield(L, -1, how);
+  if (has_text) lua_pushvalue(L, -3);
+  lua_pushvalue(L, 1);
+  if (!has_text) lua_pushnil(L);
+  lua_pushvalue(L, 3);
+  lua_call(L, 3, 1);
+  return 1;
+}
+
+/* g:dot {by = "instance" or "task"}, g:svg {.., run = report}: the drawing is
+ * upvalue 1. */
 static int l_draw(lua_State *L) {
-  static const char *const options[] = {"by", NULL};
+  static const char *const all[] = {"by", "run", NULL}, *const of_text[] = {"by", NULL};
   static const char *const by[] = {"instance", "task", NULL};
   GraphBox *box = luaL_testudata(L, 1, CLASS_GRAPH);
   if (!box) return td_bind_expect(L, 1, "a graph");
   lua_settop(L, 2);
-  bool given = td_bind_check_options(L, 2, options);
-  TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;
   bool svg = lua_toboolean(L, lua_upvalueindex(1)) != 0;
-  if (svg && of == TD_GRAPH_TASKS) {
-    lua_settop(L, 1);
-    return td_bind_draw(L, "tasks");
+  bool given = td_bind_check_options(L, 2, svg ? all : of_text);
+  TdGraphBy of = given && td_bind_opt_word(L, 2, "by", by, 0) ? TD_GRAPH_TASKS : TD_GRAPH_INSTANCES;
+  lua_pushnil(L);
+  if (given) {
+    lua_getfield(L, 2, "run");
+    lua_replace(L, 3);
   }
+  if (!lua_isnil(L, 3) && !lua_istable(L, 3))
+    td_bind_fail(L, "option", "run is the report of a run with a clock, m.report");
+  if (svg && of == TD_GRAPH_TASKS) return draw_graph(L, "tasks", false);
   TdArena *a = td_bind_work(L, TD_WORK_CHECK);
   TdText t = td_text_new(a);
   TdGraph g;
   graph_of(L, a, box->prog, &g);
   td_graph_dot(&t, &g, of);
   lua_pushlstring(L, td_text_str(&t), t.n);
-  return svg ? td_bind_draw(L, "dot") : 1;
+  return svg ? draw_graph(L, "dot", true) : 1;
 }
 
 static int l_tostring(lua_State *L) {

@@ -437,7 +437,9 @@ int td_bind_method(lua_State *L, const char *class, const char *key) {
   const char *words = td_help_class(class, &origin);
   td_diag_set(&d, TD_USAGE, "no-method", td_bind_caller_key(L, key),
               "%s has no method or field '%s'", words ? words : "this value", key);
-  if (near)
+  if (!near && td_help_field(key))
+    td_diag_help(&d, "%s: %s", key, td_help_field(key));
+  else if (near)
     td_diag_help(&d, "did you mean '%s'?", near);
   else if ((owner = td_help_owner(key, &origin)))
     td_diag_help(&d, "%s has it: %s", owner, origin);

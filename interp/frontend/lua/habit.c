@@ -1,6 +1,8 @@
-/* habit.c - signs and words of other languages and of Lua 5.1, and what Lua 5.4 writes instead. */
+/* habit.c - signs and words of other languages and of Lua 5.1, and what Lua 5.4
+ * writes instead. */
 #include "frontend/lua/habit.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -63,12 +65,33 @@ static bool begins(const char *at, const char *end, const char *sign) {
   return (size_t)(end - at) >= n && memcmp(at, sign, n) == 0;
 }
 
+/* The place before the blanks, or the letters of a word, that end at `at`. */
+static const char *skip_blanks(const char *begin, const char *at) {
+  while (at > begin && strchr(" \t\r\n", at[-1])) at--;
+  return at;
+}
+static const char *skip_word(const char *begin, const char *at) {
+  while (at > begin && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) at--;
+  return at;
+}
+
+/* Whether "{ name :" or ", name : word" stands in front of `at`: a field as
+ * other languages have it. */
+static bool follows_colon(const char *begin, const char *at) {
+  at = skip_blanks(begin, skip_word(begin, skip_blanks(begin, at)));
+  if (at - begin < 2 || at[-1] != ':' || at[-2] == ':') return false;
+  const char *end = skip_blanks(begin, at - 1), *name = skip_word(begin, end);
+  const char *before = skip_blanks(begin, name);
+  return name < end && before > begin && strchr("{,", before[-1]);
+}
+
 const char *td_habit_help(TdArena *a, const char *begin, const char *at, const char *end) {
   for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
     bool here = begins(at, end, habits[i].sign);
     bool before = habits[i].sign[1] && at > begin && begins(at - 1, end, habits[i].sign);
     if (here || before) return habits[i].help;
   }
+  if (follows_colon(begin, at)) return "a field of a table is written name = value";
   if (at > begin && at < end && *at == '=') at--; /* the parser stops at the '=' of += */
   bool assigns = end - at >= 2 && strchr("+-*/%&|^", *at) && at[1] == '=';
   return assigns ? td_text_fmt(a, "Lua has no %c=: write x = x %c y", *at, *at) : NULL;

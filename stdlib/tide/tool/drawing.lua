@@ -6,11 +6,12 @@ local drawing = {}
 
 -- The colours are those of the page, if it has them.
 local style = [[<style>
-svg.graph { max-width: 100%; height: auto; font: 13px ui-monospace, "DejaVu Sans Mono", monospace }
+svg.graph { font: 13px ui-monospace, "DejaVu Sans Mono", monospace }
 .graph .node { fill: var(--box, #f3f6fb); stroke: var(--accent, #0b6e99); stroke-width: 1.5 }
 .graph .arg { fill: none; stroke: var(--soft, #5f6772); stroke-dasharray: 3 3 }
 .graph .edge { fill: none; stroke: var(--soft, #5f6772); stroke-width: 1.5 } .graph .head { fill: var(--soft, #5f6772) }
-.graph text { fill: var(--fg, #23272e) } .graph .small { fill: var(--soft, #5f6772); font-size: 11.5px }</style>]]
+.graph text { fill: var(--fg, #23272e); paint-order: stroke; stroke: var(--bg, #fff); stroke-width: 3px }
+.graph .small { fill: var(--soft, #5f6772); font-size: 11.5px }</style>]]
 
 local arrow_head = [[<defs><marker id="head" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7"
 orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>
@@ -53,11 +54,24 @@ local function holders(g, by_name, ends, stream)
   return found
 end
 
-local function detail_of(stream) return ("%s, depth %s"):format(stream.type, stream.depth) end
+-- The most tokens that a stream held in a run: of that name, or the most of an array's; nil without a run.
+local function fill_of(report, name)
+  local most
+  for _, s in ipairs(report and report.streams or {}) do
+    if s.name == name or s.name:match "^[^%[]*" == name then most = math.max(most or 0, s.most) end
+  end
+  return most
+end
+
+-- Type, depth and fill of a stream, or of one of an array.
+local function detail_of(stream, report, name)
+  local fill = fill_of(report, name or stream.name)
+  return ("%s, depth %s%s"):format(stream.type, stream.depth, fill and ", held " .. fill or "")
+end
 
 -- The edges between nodes: of a stream between the tasks of which it joins instances or, in a design where that cannot
 -- be told, between all that name it; without an end, it gets a node that says so.
-local function collect_edges(g, nodes, by_name)
+local function collect_edges(g, nodes, by_name, report)
   local edges = {}
   local function add(from, to, label, detail)
     edges[#edges + 1] = { from = from, to = to, label = label, detail = detail }
@@ -74,7 +88,7 @@ local function collect_edges(g, nodes, by_name)
       if b.write then add(node, by_name["write " .. b.argument], b.layout or "") end
     end
   end
-  local function join(stream, a, b) add(a, b, stream.name .. stream.extents, detail_of(stream)) end
+  local function join(stream, a, b) add(a, b, stream.name .. stream.extents, detail_of(stream, report)) end
   for _, stream in ipairs(g.streams) do
     for _, way in ipairs(stream.ways or {}) do
       join(stream, by_name["task " .. (way.from or "")] or nobody(), by_name["task " .. (way.to or "")] or nobody())
@@ -201,11 +215,12 @@ end
 
 --- The tasks of a design (or of a schedule or graph of one) as an SVG drawing: the text of one `svg` element, which a
 --- page colours by its classes. Nil for a kernel. `step`: as it was after that step of a schedule.
-function drawing.tasks(x, step)
+--- With the report of a run with a clock streams say the most that they held.
+function drawing.tasks(x, step, report)
   local g = view.design(x, step)
   if not g then return nil end
   local nodes, by_name = collect_nodes(g)
-  return draw(nodes, collect_edges(g, nodes, by_name), g.name)
+  return draw(nodes, collect_edges(g, nodes, by_name, report), g.name)
 end
 
 -- The strings in quotes on a line, in which `\` marks what they could not hold.
@@ -224,8 +239,17 @@ local function strings(line)
   return found
 end
 
---- The graph that Tide's own Graphviz text holds, drawn likewise.
-function drawing.dot(text)
+-- The stream of graph x that the label of an edge names, and its name with indices; nil: none.
+local function stream_of(x, label)
+  local name = label:match "^[^,]*"
+  for _, s in ipairs(x and view.design(x).streams or {}) do
+    if s.name == name:match "^[^%[]*" then return s, name end
+  end
+end
+
+--- The graph that Tide's own Graphviz text holds, drawn likewise; edges that are streams of graph x with their types,
+--- depths and, of the report of a run, fills.
+function drawing.dot(text, x, report)
   local nodes, edges, by_name, title = {}, {}, {}, ""
   local function node(name, class)
     if not by_name[name] then
@@ -237,7 +261,9 @@ function drawing.dot(text)
   for line in text:gmatch "[^\n]+" do
     local from, to, label = table.unpack(strings(line))
     if label then
-      edges[#edges + 1] = { from = node(from, "arg"), to = node(to, "arg"), label = label }
+      local stream, name = stream_of(x, label)
+      edges[#edges + 1] = { from = node(from, "arg"), to = node(to, "arg"), label = label,
+        detail = stream and detail_of(stream, report, name) or nil }
     elseif line:find "^digraph" then
       title = from
     elseif from then

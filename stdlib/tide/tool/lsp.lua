@@ -127,7 +127,8 @@ local function run(document, path)
   f:write(document.text)
   f:close()
   local folder = path:match "^(.*)/"
-  local pipe = io.popen(("cd %s && timeout -k 1 %d %s lsp --run %s %s 2>/dev/null </dev/null"):format(quote(folder), SECONDS,
+  local command = "cd %s && timeout -k 1 %d %s lsp --run %s %s 2>/dev/null </dev/null"
+  local pipe = io.popen(command:format(quote(folder), SECONDS,
     quote(state.program), quote(path), quote(input)))
   local text = pipe:read "a"
   pipe:close()
@@ -344,7 +345,8 @@ local function answer(message)
     if ok then
       send { id = id, result = result }
     else
-      send { id = id, error = { code = -32603, message = tostring(type(result) == "table" and result.message or result) } }
+      local why = tostring(type(result) == "table" and result.message or result)
+      send { id = id, error = { code = -32603, message = why } }
     end
   end
 end

@@ -35,7 +35,9 @@ local function describe(name, v)
   if type(v) == "number" or type(v) == "string" or type(v) == "boolean" then
     return { kind = type(v), text = ("%s: %s %s"):format(name, math.type(v) or type(v), tostring(v)):sub(1, MOST) }
   end
-  if type(v) == "userdata" then return { kind = "value", text = (name .. ": " .. (class or tostring(v))):sub(1, MOST) } end
+  if type(v) == "userdata" then
+    return { kind = "value", text = (name .. ": " .. (class or tostring(v))):sub(1, MOST) }
+  end
   if type(v) == "table" or type(v) == "function" then return { kind = type(v), text = name .. ": a " .. type(v) } end
 end
 

@@ -108,7 +108,7 @@ local function read_program(page, text, marks)
   return rows, symbols
 end
 
--- Cycles by the estimate, and a list {name, interval or 0, what is said of it, ..} of its loops; nil where there is none.
+-- Cycles by the estimate, and a list {name, interval or 0, what is said of it, ..} of its loops; nil where it has none.
 local function estimate_of(x)
   local ok, e = pcall(function() return x:estimate() end)
   if not ok then return nil end
@@ -180,7 +180,7 @@ local function read_beside(name)
   return text
 end
 
--- The data of a page, as JSON that can stand in a script; with texts for targets of "all" steps, of the "last", or none.
+-- The data of a page, as JSON that can stand in a script; texts for targets are of "all" steps, of the "last", or none.
 local function read_all(x, name, is_full, texted)
   local page, stages, count = new_page(is_full), {}, view.steps(x)
   local steps = count and x:steps() or {}

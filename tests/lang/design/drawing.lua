@@ -165,4 +165,27 @@ t.test("without Graphviz there are text and DOT, and a message", function()
   t.has(text, refused .. refused)
 end)
 
+t.test("streams are labelled with type, depth and, of a run, the most that they held", function()
+  local d = tide.design(function(d)
+    local link = d:stream(tide.i16, {2, depth = 3})
+    d.put = tide.task {map = {2}, A = tide.i16[8], function(A, i) for k in tide.grid(4) do link[i]:put(A[k]) end end}
+    d.get = tide.task {map = {2}, B = tide.i16[8]:layout "S0", function(B, i)
+      for k in tide.grid(4) do B[k] = link[i]:get() end
+    end}
+  end)
+  t.has(d:graph():svg {by = "task"}, ">i16, depth 3</text>")
+  t.has(d:graph():svg(), ">i16, depth 3</text>")
+  local m = d:build {target = "cpu", timed = true}
+  m(tide.i16[8](1), tide.i16[8](0))
+  local most = 0
+  for _, x in ipairs(m.report.streams) do
+    most = math.max(most, x.most)
+    t.ok(d:graph():svg {run = m.report}:find((">%s, 4 tokens</text>\n<text [^>]*>i16, depth 3, held %d</text>"):format(
+      x.name:gsub("[%[%]]", "%%%0"), x.most)), x.name)
+  end
+  t.has(d:graph():svg {by = "task", run = m.report}, (">i16, depth 3, held %d</text>"):format(most))
+  t.fails(function() d:graph():svg {run = 3} end, {kind = "usage", code = "option"})
+  t.fails(function() d:graph():dot {run = m.report} end, {kind = "usage", code = "unknown-option"})
+end)
+
 t.done()

@@ -80,7 +80,7 @@ end)
 t.test("SVG, well formed", function()
   local g = fan_in(5, 2):graph()
   local seen = parse_xml(g:svg())
-  t.eq({seen.rect, seen.text}, {6, 6 + 5}, "instances and their streams")
+  t.eq({seen.rect, seen.text}, {6, 6 + 2 * 5}, "instances, their streams, and the type and depth of each")
   seen = parse_xml(g:svg {by = "task"})
   t.eq({seen.rect, seen.text}, {1 + 2 + 1 + 1, 1 + 2 * 2 + 1 + 2 * 2 - 1},
     "A, send (many), sum, B; their lines and edges, of which one says nothing")

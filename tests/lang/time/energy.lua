@@ -126,4 +126,30 @@ t.test("the energy is of the last run", function()
   t.ok(m.report.energy.total > 0)
 end)
 
+t.test("a roofline: products by byte and by cycle under the roof of multipliers and memory", function()
+  local plot, shell = require "tide.plot", require "shell"
+  local n = 64
+  local scale = tide.kernel {A = tide.f32[n], B = tide.f32[n], function(A, B)
+    for i = 0, n - 1 do B[i] = A[i] * 3.0 end
+  end}
+  local m = tide.schedule(scale):pipeline("i"):build {target = "cpu", timed = true, device = "u280"}
+  m(tide.f32[n](1), tide.f32[n](0))
+  local text, rows = plot.roofline({scale = m.report}, {bytes_per_cycle = 4, multipliers = 2})
+  local row = rows[1]
+  t.eq({row.name, row.intensity, row.rate}, {"scale", n / (2 * 4 * n), n / m.report.cycles})
+  t.eq({row.roof, row.bound, row.share}, {0.5, "memory", row.rate / 0.5})
+  t.ok(#text > 0)
+  rows = select(2, plot.roofline({a = m.report, b = m.report}, {bytes_per_cycle = 1000}))
+  t.eq({#rows, rows[1].bound, rows[1].roof, rows[2].name}, {2, "multipliers", 1, "b"})
+  local path = t.tmp "roof.svg"
+  plot.roofline(m.report, {bytes_per_cycle = 4, file = path, title = "scale"})
+  if (select(2, shell.output "command -v gnuplot >/dev/null")) == 0 then
+    t.has(shell.read(path), "products per byte")
+  end
+  for _, o in ipairs {{}, {bytes_per_cycle = 0}, {bytes_per_cycle = "4"}} do
+    t.ok(not pcall(plot.roofline, m.report, o))
+  end
+  t.ok(not pcall(plot.roofline, scale, {bytes_per_cycle = 4}))
+end)
+
 t.done()
