@@ -455,7 +455,7 @@ function mapping:check_space(def)
 end
 
 -- How many loops are around what a Func reads of its own elements: as deep as its results are buffered.
-function mapping:carried_depth(main, def)
+local function carried_depth(main, def)
   local depth = main.depth
   for _, s in ipairs(main.stages) do
     expr.walk(s.rhs, function(y)
@@ -476,7 +476,7 @@ function mapping:spread(def)
   local result
   if main.carried then consumers = {} end
   if #consumers > 0 then
-    local at = loop_at(main, self:carried_depth(main, def)) or self.program.result.name
+    local at = loop_at(main, carried_depth(main, def)) or self.program.result.name
     result = self:step(consumers[1].place, "buffer_at", def.name, at)
   end
   if main.carried then producers = select(2, carried.driver_of(def)) end
