@@ -161,8 +161,8 @@ static bool ends(TdStpRewrite *r, TdStpGraph *g, TdDiag *d) {
 /* Refuses a step after which a graph that ran to its end stops; not where that takes long. */
 static bool check_ends(TdStpRewrite *r, const TdStpGraph *after) {
   TdDiag before, now;
-  if (!ends(r, r->g, &before) || ends(r, (TdStpGraph *)(uintptr_t)after, &now)) return true;
-  if (!strcmp(now.code, "limit")) return true;
+  if (ends(r, (TdStpGraph *)(uintptr_t)after, &now) || !strcmp(now.code, "limit")) return true;
+  if (!ends(r, r->g, &before)) return true;
   TdStpOptions o = settings(r);
   o.most = 0;
   td_stp_depth_tell(r->arena, (TdStpGraph *)(uintptr_t)after, &o, &r->tools->calls, &now);

@@ -70,12 +70,34 @@ static bool is_stream(const TdDeed *d) {
   return d->does < TD_DOES_ASK;
 }
 
+/* Sorts deeds that lie near their places by insertion; false: some lie far away. */
+static bool sort_near(TdDeed *d, size_t n) {
+  size_t moves = 0;
+  for (size_t i = 1; i < n; i++) {
+    TdDeed x = d[i];
+    size_t k = i;
+    for (; k && d[k - 1].local > x.local; k--) d[k] = d[k - 1];
+    d[k] = x;
+    moves += i - k;
+    if (moves > 16 * n) return false;
+  }
+  return true;
+}
+
+/* The deeds in the order of the task's own cycles, those of one cycle in that of the run. */
+static TdDeed *sorted(TdArena *a, const TdDeed *deed, size_t n) {
+  TdDeed *out = td_arena_copy(a, deed, n * sizeof *deed);
+  if (sort_near(out, n)) return out;
+  Sorted *s = TD_NEWN(a, Sorted, n);
+  for (size_t i = 0; i < n; i++) s[i] = (Sorted){deed[i], i};
+  qsort(s, n, sizeof *s, by_local);
+  for (size_t i = 0; i < n; i++) out[i] = s[i].deed;
+  return out;
+}
+
 static Runner runner_of(TdArena *a, const TdClock *c) {
-  Sorted *s = TD_NEWN(a, Sorted, c->deed.n);
-  Runner r = {.clock = c, .deed = TD_NEWN(a, TdDeed, c->deed.n), .n = c->deed.n};
-  for (size_t i = 0; i < r.n; i++) s[i] = (Sorted){c->deed.at[i], i};
-  qsort(s, r.n, sizeof *s, by_local);
-  for (size_t i = 0; i < r.n; i++) r.deed[i] = s[i].deed;
+  Runner r = {.clock = c, .n = c->deed.n};
+  r.deed = sorted(a, c->deed.at, r.n);
   r.last = r.last_local = c->begin;
   r.written = TD_LONG_AGO;
   int64_t asks = c->asker ? c->asker->asks : 0;
