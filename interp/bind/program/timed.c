@@ -74,17 +74,16 @@ static void keep_owner(lua_State *L, int idx) {
 }
 
 /* Adds what the run would do where pipelines stall as a whole. */
-static void push_fire(lua_State *L, const TdTimed *t) {
-  if (!t->fire.known) return;
+static void set_fire(lua_State *L, const TdTimed *t, TdTimedFire fire) {
   lua_createtable(L, 0, 4);
-  if (t->fire.hangs) {
+  if (fire.hangs) {
     td_bind_set_boolean(L, "hangs", true);
-    td_bind_set_string(L, "task", t->task[t->fire.task].name);
-    td_bind_set_string(L, "stream", t->stream[t->fire.stream].name);
-    td_bind_set_string(L, "why", t->fire.why == TD_STALL_EMPTY ? "empty" : "full");
+    td_bind_set_string(L, "task", t->task[fire.task].name);
+    td_bind_set_string(L, "stream", t->stream[fire.stream].name);
+    td_bind_set_string(L, "why", fire.why == TD_STALL_EMPTY ? "empty" : "full");
   } else {
     td_bind_set_boolean(L, "hangs", false);
-    td_bind_set_integer(L, "cycles", t->fire.cycles);
+    td_bind_set_integer(L, "cycles", fire.cycles);
   }
   lua_setfield(L, -2, "fire");
 }
@@ -108,7 +107,7 @@ void td_bind_push_timed(lua_State *L, const TdTimed *t, int build) {
   td_bind_set_integer(L, "fill", t->fill);
   td_bind_set_integer(L, "drain", t->drain);
   td_bind_set_string(L, "device", t->target);
-  push_fire(L, t);
+  if (t->fire.known) set_fire(L, t, t->fire);
   push_memory(L, &t->memory);
   lua_createtable(L, (int)t->ntask, (int)t->ntask);
   for (size_t i = 0; i < t->ntask; i++) {
@@ -228,7 +227,19 @@ static int push_energy(lua_State *L) {
   return 1;
 }
 
+/* Pushes report.fire, which the report keeps, of runs that kept their events. */
+static int push_fire(lua_State *L) {
+  const TdTimed *t = check_last(L);
+  if (!t->events) return 0;
+  TdTimedFire fire = td_timed_fire(td_bind_arena(L), t);
+  td_bind_settop(L, 1);
+  set_fire(L, t, fire);
+  lua_getfield(L, 1, "fire");
+  return 1;
+}
+
 static int l_index(lua_State *L) {
+  if (strcmp(luaL_checkstring(L, 2), "fire") == 0) return push_fire(L);
   if (strcmp(luaL_checkstring(L, 2), "energy") == 0) return push_energy(L);
   return td_bind_method(L, CLASS_TIMED, luaL_checkstring(L, 2));
 }

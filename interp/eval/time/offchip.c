@@ -53,8 +53,7 @@ static bool slots_alone(const TdOffchip *o) {
 /* ---- a queue for each channel ---- */
 
 /* Request i of a cycle goes i channels after the one before it, the next cycle's first as many
- * after the last as there were; addresses do not matter. A channel serves one request each interval.
- */
+ * after the last as there were; addresses do not matter. A channel serves one each interval. */
 typedef struct Queue {
   const int64_t *field;
   int64_t *free;      /* by channel: when it may serve the next */

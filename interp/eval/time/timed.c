@@ -96,21 +96,31 @@ static int64_t most_of(const TdFireLine *l) {
   return most;
 }
 
-/* The other contract, where everything that happened is known. With a memory the whole report is of
- * it. */
-static void fire(const TdMachine *m, TdTimed *out, TdTimedTask *task, TdTimedStream *stream) {
+/* What the other contract follows, where everything that happened is known. */
+static TdFireRun *events_of(const TdMachine *m) {
   const TdClock **clock = TD_NEWN(m->arena, const TdClock *, m->clocked.n);
   const TdWire **wire = TD_NEWN(m->arena, const TdWire *, m->channel.n);
-  const TdOffchip *memory = m->options->memory;
   for (size_t i = 0; i < m->clocked.n; i++) clock[i] = m->clocked.at[i]->clock;
   for (size_t i = 0; i < m->channel.n; i++) wire[i] = m->channel.at[i]->wire;
-  TdFireRun run = {clock, m->clocked.n, wire, m->channel.n, memory, NULL, NULL, 0};
-  if (memory) {
-    run.line = TD_NEWN(m->arena, TdFireLine, m->channel.n);
-    run.told = TD_NEWN(m->arena, TdFireTask, m->clocked.n);
-  }
+  TdFireRun *run = TD_NEW(m->arena, TdFireRun);
+  *run = (TdFireRun){.task = clock, .n = m->clocked.n, .wire = wire, .nwire = m->channel.n};
+  return run;
+}
+
+TdTimedFire td_timed_fire(TdArena *a, const TdTimed *t) {
+  if (t->fire.known || !t->events) return t->fire;
+  TdFireRun run = *t->events;
+  return td_fire(a, &run);
+}
+
+/* With a memory the whole report is of the second contract. */
+static void answer(const TdMachine *m, TdTimed *out, TdTimedTask *task, TdTimedStream *stream) {
+  const TdOffchip *memory = m->options->memory;
+  TdFireRun run = *out->events;
+  run.memory = memory;
+  run.line = TD_NEWN(m->arena, TdFireLine, m->channel.n);
+  run.told = TD_NEWN(m->arena, TdFireTask, m->clocked.n);
   out->fire = td_fire(m->arena, &run);
-  if (!memory) return;
   for (size_t i = 0; i < m->clocked.n; i++) {
     task[i].end = run.told[i].end;
     task[i].stalled = run.told[i].stalled;
@@ -124,7 +134,7 @@ static void fire(const TdMachine *m, TdTimed *out, TdTimedTask *task, TdTimedStr
     stream[i].got = run.line[i].got;
     stream[i].nput = run.line[i].nput;
     stream[i].ngot = run.line[i].ngot;
-    if (!wire[i]->outside && !wire[i]->block) stream[i].most = most_of(&run.line[i]);
+    if (!run.wire[i]->outside && !run.wire[i]->block) stream[i].most = most_of(&run.line[i]);
   }
   int64_t bytes = run.requests * memory->field[TD_OFFCHIP_REQUEST];
   out->memory = (TdTimedMemory){memory->model->name, run.requests, bytes};
@@ -149,7 +159,8 @@ const TdTimed *td_timed_of(TdMachine *m, const TdUnit *root) {
                    .stream = stream,
                    .nstream = m->channel.n,
                    .kept = m->options->keep && m->options->keep->left >= 0};
-  if (out->kept) fire(m, out, task, stream);
+  if (out->kept) out->events = events_of(m);
+  if (out->kept && m->options->memory) answer(m, out, task, stream);
   td_timed_sum(out);
   return out;
 }

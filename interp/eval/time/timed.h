@@ -79,7 +79,10 @@ typedef struct TdTimed {
   size_t nstream;
   const char *const *kind; /* of work (TdTimes) */
   size_t nkind;
+  /* Of the second contract: known from the start with a memory, else asked for by
+   * td_timed_fire, of `events` (NULL: none were kept). */
   TdTimedFire fire;
+  struct TdFireRun *events;
   TdTimedMemory memory;
   bool kept;    /* waits and the cycles of tokens */
   uint64_t run; /* number of the run, of the program's runs with a clock */
@@ -88,6 +91,8 @@ typedef struct TdTimed {
 /* The least depth at which no put of this run would have waited for a place; 0: that is not kept,
  * or buffers are handed over, which are held for a while. */
 int64_t td_timed_room(const TdTimedStream *s);
+/* The run by the second contract, worked out in a from the events that were kept. */
+TdTimedFire td_timed_fire(TdArena *a, const TdTimed *t);
 /* Fills what sums up the tasks: cycles, utilisation, fill and drain. */
 void td_timed_sum(TdTimed *t);
 /* timed_print.c: a table of tasks and streams; by run and array where there are many. */
