@@ -1,6 +1,6 @@
--- stream_designs.lua - random designs of tasks and streams, for tests: chains of tasks that map, pick, drop, double, fork
--- and join tokens, in one or two firings, some with tensors of several beats; intervals 1 to 7, depths 1 to 5; from
--- arrays, or between streams of the top that are ready when tables say so.
+-- stream_designs.lua - random designs of tasks and streams, for tests: chains of tasks that map, pick, drop, double,
+-- fork and join tokens, in one or two firings, some with tensors of several beats; intervals 1 to 7, depths 1 to 5;
+-- from arrays, or between streams of the top that are ready when tables say so.
 --   local designs = require "stream_designs"
 --   designs.run(seed, {target = "verilog"})  -- builds it, and calls it
 local tide = require "tide"
@@ -32,8 +32,8 @@ end
 
 -- A task whose loop of n iterations has a body; `head`: its parameters.
 local function task(name, params, args, n, body)
-  text[#text + 1] = ("    d.%s = task {%sfunction(%s) for k in grid(%d, \"k\") do %s end end}"):format(name, params, args,
-    n, body)
+  text[#text + 1] = ("    d.%s = task {%sfunction(%s) for k in grid(%d, \"k\") do %s end end}"):format(name, params,
+    args, n, body)
   loops[#loops + 1] = name .. ":k"
 end
 
@@ -48,8 +48,8 @@ function kinds.two(name, from, n)
   if n % 2 == 1 then return kinds.map(name, from, n) end
   local to = stream()
   local last = pick {"%s:put(u + v)", "if v > 0 then %s:put(v) else %s:put(u) end"}
-  task(name, "", "", n // 2, ("local u = %s:get(); %s:put(%s); local v = %s:get(); %s"):format(from, to, value "u", from,
-    (last:gsub("%%s", to))))
+  task(name, "", "", n // 2, ("local u = %s:get(); %s:put(%s); local v = %s:get(); %s"):format(from, to, value "u",
+    from, (last:gsub("%%s", to))))
   return to, n
 end
 function kinds.pick(name, from, n)
@@ -78,8 +78,9 @@ function kinds.part(name, from, n)
   local x, y, to = stream(), stream(), stream()
   task(name, "", "", n, ("local u = %s:get(); if k %% 2 == 0 then %s:put(%s) else %s:put(%s) end"):format(from, x,
     value "u", y, value "u"))
-  task(name .. "_join", "", "", n, ("local v = i32(0); if k %% 2 == 0 then v = %s:get() else v = %s:get() end; %s:put(%s)")
-    :format(x, y, to, value "v"))
+  task(name .. "_join", "", "", n,
+    ("local v = i32(0); if k %% 2 == 0 then v = %s:get() else v = %s:get() end; %s:put(%s)"):format(x, y, to,
+      value "v"))
   return to, n
 end
 function kinds.tensor(name, from, n)

@@ -51,7 +51,7 @@ static bool is_product(const TdExpr *e) {
          bare(e->kid[1])->kind == TD_EXPR_LOAD;
 }
 
-/* Whether a statement adds to a place that saturates: in the order of the kernel that is a sum too. */
+/* Whether a statement adds to a place that saturates: in the kernel's order that is a sum too. */
 static bool saturates_into(const TdStmt *s) {
   const TdExpr *place = s->expr[0], *e = s->expr[1];
   const TdType *t = td_type_scalar(place->type);

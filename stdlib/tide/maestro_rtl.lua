@@ -101,7 +101,7 @@ static void put(void *bus, uint16_t number, uint32_t value) {
 
 int main(void) {]]
   for i in ipairs(jobs) do
-    lines[#lines + 1] = ("  tide_maestro_start(put, stdout, job%d, (int)(sizeof job%d / sizeof *job%d));"):format(i, i, i)
+    lines[#lines + 1] = ("  tide_maestro_start(put, stdout, job@, (int)(sizeof job@ / sizeof *job@));"):gsub("@", i)
   end
   lines[#lines + 1] = "  return 0;\n}\n"
   return table.concat(lines, "\n")

@@ -167,7 +167,7 @@ end
 --- multipliers and memory are. Returns the plot, and a row for each run {name =, intensity =, rate =, roof =, share =,
 --- bound = "memory" or "multipliers"}.
 ---@param runs table a report, or reports by name
----@param o table bytes_per_cycle of the memory; multipliers, else those of the first run's tasks; file, title, width, height
+---@param o table bytes_per_cycle of the memory; multipliers, else those of the first run; file, title, width, height
 function plot.roofline(runs, o)
   if type(o) ~= "table" or type(o.bytes_per_cycle) ~= "number" or o.bytes_per_cycle <= 0 then
     error("roofline takes reports and { bytes_per_cycle = of the memory, multipliers = of the device }", 2)

@@ -215,7 +215,8 @@ local function said(sys, bus, command)
   local dir = t.tmp "maestro_lint"
   os.execute(("rm -rf %s && mkdir -p %s"):format(dir, dir))
   sys:build { bus = bus }:write(dir)
-  return shell.output(("cd %s && (%s) 2>&1 | grep -E '%%Warning|%%Error|ERROR|found and reported' | head -5"):format(dir,
+  return shell.output(("cd %s && (%s) 2>&1 | grep -E '%%Warning|%%Error|ERROR|found and reported' | head -5"):format(
+    dir,
     command))
 end
 
@@ -239,7 +240,8 @@ end
 if case.has "yosys" then
   t.test("no loops, no wires with two drivers", function()
     systems(function(sys, bus)
-      t.eq(said(sys, bus, "yosys -q -p 'read_verilog -sv tide_dm_*.v; hierarchy -top tide_dm_system; proc; check -assert'"),
+      t.eq(said(sys, bus, "yosys -q -p 'read_verilog -sv tide_dm_*.v; hierarchy -top tide_dm_system; proc; "
+        .. "check -assert'"),
         "")
     end)
   end)

@@ -130,7 +130,8 @@ case("N03: layernorm, gamma and beta by way of a neighbour", {
     s:place("$norm", {0, 2}, {by = {{1, 0}}})
     s:place("$params", {0, 3}, {by = {{1, 0}}})]],
   types = function(z) return {z.T[z.c], z.T[z.c], z.T[z.P * z.r][z.c], z.T[z.P * z.r][z.c]} end,
-  sizes = {{T = f32, P = 4, r = 3, c = 16}, {T = bf16, P = 2, r = 2, c = 32, norm = "ln", params = "affine", x = "rows"},
+  sizes = {{T = f32, P = 4, r = 3, c = 16},
+    {T = bf16, P = 2, r = 2, c = 32, norm = "ln", params = "affine", x = "rows"},
     {T = f32, P = 1, r = 5, c = 6, s = "affine", gamma = "by", beta = "plus"}},
 })
 
@@ -181,7 +182,8 @@ case("N06, N16: a product on one core, then on 1 x 4, 2 x 4 and 4 x 4 of the sam
   types = function(z) return {z.T[4 * z.m][z.K], z.T[z.K][4 * z.n], z.R[4 * z.m][4 * z.n]} end,
   sizes = {{T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 1, J = 1},
     {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 2, J = 1, gemm = "mm", A = "X", B = "Y", C = "Z"},
-    {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 1}, {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 4},
+    {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 1},
+    {T = i16, R = i32, m = 4, n = 8, k = 4, K = 8, I = 4, J = 4},
     {T = i8, R = i32, m = 8, n = 4, k = 12, K = 24, I = 1, J = 2, gemm = "product"},
     {T = bf16, R = f32, m = 2, n = 6, k = 8, K = 16, I = 2, J = 2, C = "out"}},
 })
@@ -206,7 +208,8 @@ case("N07: a transposed factor of 32 bits, by DMA", {
 case("N08: convolution of 3 x 3, rows of the halo read twice by the host", {
   design = [[return tide.design(function(d)
     d.$conv = task {
-      map = {z.P}, $x = T[(z.P * z.h - 1) * z.stride + 3][z.w][z.c], $f = T[3][3][z.c], $y = R[z.P * z.h][z.v]:layout "S0R",
+      map = {z.P}, $x = T[(z.P * z.h - 1) * z.stride + 3][z.w][z.c], $f = T[3][3][z.c],
+      $y = R[z.P * z.h][z.v]:layout "S0R",
       function($x, $f, $y, p)
         local k = T[3][3][z.c]()
         for u, v, q in grid(3, 3, z.c) do k[u][v][q] = $f[u][v][q] end
@@ -305,7 +308,8 @@ t.test("N05: Dato's Fig. 7 as listed, and with bundle and chain by hand", functi
   for _, z in ipairs {{n = 8, P = 2}, {n = 24, P = 2}, {n = 16, P = 4}} do
     local d = tide.design(function(e)
       e.gemm = tide.task {
-        map = {2, z.P, 2}, A = i8[z.n][z.n]:layout "S1S0", B = i8[z.n][z.n]:layout "S0S2", C = i32[z.n][z.n]:layout "S1S2",
+        map = {2, z.P, 2}, A = i8[z.n][z.n]:layout "S1S0",
+        B = i8[z.n][z.n]:layout "S0S2", C = i32[z.n][z.n]:layout "S1S2",
         function(A, B, C) C:set(tide.allreduce(tide.matmul(A, B), "+")) end,
       }
     end)
@@ -364,7 +368,8 @@ t.test("N01: scalars that are too wide, or asked for before the call has begun",
   end
   local types = {i32[4], 5, i32[4]}
   t.fails(function() line(tide.i64):build {target = "npu"} end, {code = "npu-scalar", match = "32 bits"})
-  t.fails(function() line(i32, true):build {target = "npu"} end, {code = "npu-scalar", match = "before its first block"})
+  t.fails(function() line(i32, true):build {target = "npu"} end,
+    {code = "npu-scalar", match = "before its first block"})
   npu_case.same(line(i32), types, {tool = false})
   npu_case.same(line(i16), types, {tool = false})
 end)

@@ -48,7 +48,8 @@ local function show(title, list)
   print(title)
   for _, c in ipairs(list) do
     local s = kernel(table.unpack(c))
-    local ns = 1000 / s:build {target = "verilog", device = "ice40", seconds = 120}:cost {flow = "ice40", pnr = true}.mhz
+    local m = s:build {target = "verilog", device = "ice40", seconds = 120}
+    local ns = 1000 / m:cost {flow = "ice40", pnr = true}.mhz
     local estimate = s:estimate {device = "ice40"}.path
     local e = (estimate - ns) / ns
     errors[#errors + 1] = math.abs(e)

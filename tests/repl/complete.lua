@@ -56,7 +56,7 @@ sg = tide.schedule(grid2)
 
 local schedules = "box.s s sc sd sg"
 local instances = "from[0][0] from[0][1] from[1][0] from[1][1] one to[0][0] to[0][1] to[1][0] to[1][1]"
-local devices = "ideal kv260 pynq-z2 rtl u250 u280 u280-100 u280-csynth zcu104"
+local devices = "ice40 ideal kv260 pynq-z2 rtl u250 u280 u280-100 u280-csynth zcu104"
 local facts = {
   loop = { s = "i j k", sc = "add1:a add2:b", sg = "one:c" },
   band = { s = "PE i j k", sc = "add1:a add2:b", sg = "one:c" },

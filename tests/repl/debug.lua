@@ -62,7 +62,8 @@ t.test("breakpoints at lines, at changes, at values; print and display", functio
 end)
 
 t.test("designs: which task runs, streams and what they hold, a break at a stream", function()
-  local out = session(pair .. ":debug d(A, B)\nbreak Z[1]\nc\ntasks\nstreams\nbreak Z\ns\nc\nstreams\nc\ndelete\nc\nB\n")
+  local out = session(pair .. ":debug d(A, B)\nbreak Z[1]\nc\n" ..
+    "tasks\nstreams\nbreak Z\ns\nc\nstreams\nc\ndelete\nc\nB\n")
   t.has(out, "stopped: Z[1] is used\nput: i = 1\n")
   t.has(out, "* put, line 4\n")
   t.has(out, "Z[0] holds 1 of 2 tokens: 2; 1 put, 0 got\nZ[1] holds 0 of 2 tokens; 0 put, 0 got\n")
@@ -73,7 +74,8 @@ end)
 
 t.test("quit, the end of the input and errors leave the session whole, and arguments as they were", function()
   local zero = "i32[2][2]\n[0]  0  0\n[1]  0  0\n"
-  local out = session(gemm .. ":debug gemm(A, B, C)\nbreak C[1][0]\nc\nquit\nC\n1 + 1\n:debug gemm(A, B, C)\nc\nC[1][1]\n")
+  local out = session(gemm .. ":debug gemm(A, B, C)\nbreak C[1][0]\nc\n" ..
+    "quit\nC\n1 + 1\n:debug gemm(A, B, C)\nc\nC[1][1]\n")
   t.has(out, "the run was ended; its arguments are as before\n" .. zero .. "2\n")
   t.has(out, "are written\n64\n")
   t.has(session(gemm .. ":debug gemm(A, B, C)\nstep\n"), "the run was ended")

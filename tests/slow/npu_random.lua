@@ -12,15 +12,9 @@ local types = {tide.i8, tide.i16, tide.i32, tide.f32}
 local expressions = {"x[i][j] * 3 + k", "x[i][C - 1 - j] - x[i][j]", "x[R - 1 - i][j] + i * j", "x[i][j]",
   "tide.max(x[i][j], x[i][0])", "x[i][j] + seen[0][0]"}
 
--- The text of a design: host tasks and cores of P lanes; z says how blocks go in and out.
-local function source(z)
-  local shape = "T[R][C]"
-  local whole = z.kind == "parts" and "T[P * R][C]" or shape
-  local text = {([[
-return tide.design(function(d)
-  local core = d:stream(%s, {P, block = true, depth = %d})
-  local back = d:stream(%s, {P, block = true, depth = %d})]]):format(shape, z.depth, shape, z.depth)}
-  local function add(...) text[#text + 1] = (...) end
+-- Adds the host task that reads A and, where blocks are shared or handed out, the memory task behind it.
+local function add_reads(add, z)
+  local whole = z.kind == "parts" and "T[P * R][C]" or "T[R][C]"
   if z.kind == "own" then
     add [[
   d.read = task { --@ host
@@ -57,6 +51,10 @@ return tide.design(function(d)
     end}]]):format(whole, z.depth, z.kind == "parts" and "P * R" or "R",
       z.kind == "parts" and "p * R + i" or z.flip and "i % 2 * (R // 2) + i // 2" or "i", "j"))
   end
+end
+
+-- Adds the cores: one or two behind each other.
+local function add_cores(add, z)
   add(([[
   d.work = task {
     map = {P},
@@ -70,7 +68,6 @@ return tide.design(function(d)
       end
     end}]]):format(z.two and "mid" or "back", expressions[z.one], z.two and "mid" or "back"))
   if z.two then
-    text[2] = ("  local mid = d:stream(%s, {P, block = true, depth = %d})\n"):format(shape, z.depth) .. text[2]
     add(([[
   d.more = task {
     map = {P},
@@ -83,6 +80,10 @@ return tide.design(function(d)
       end
     end}]]):format(expressions[z.two]))
   end
+end
+
+-- Adds the host task that writes B, behind a memory task that joins blocks or not.
+local function add_writes(add, z)
   if z.joins then
     add(([[
   local out = d:stream(T[P * R][C], {block = true, depth = %d})
@@ -116,6 +117,18 @@ return tide.design(function(d)
       end
     end}]]
   end
+end
+
+-- The text of a design: host tasks and cores of P lanes; z says how blocks go in and out.
+local function source(z)
+  local text = {"return tide.design(function(d)"}
+  local function add(...) text[#text + 1] = (...) end
+  for _, name in ipairs {"core", "back", z.two and "mid"} do
+    add(("  local %s = d:stream(T[R][C], {P, block = true, depth = %d})"):format(name, z.depth))
+  end
+  add_reads(add, z)
+  add_cores(add, z)
+  add_writes(add, z)
   add "end)"
   return table.concat(text, "\n")
 end

@@ -86,7 +86,9 @@ local faults = {
   {"add", swap(" + ", " - ")}, {"subtract", swap(" - ", " + ")}, {"multiply", swap(" * ", " + ")},
   {"equal", swap(" == ", " != ")}, {"other", swap(" != ", " == ")}, {"both", swap(" & ", " | ")},
   {"either", swap(" | ", " & ")}, {"not", swap("~", "")}, {"sign", swap("$signed(", "$unsigned(")},
-  {"extension", function(line) return line:find("{%d+{[%w_]+%[%d+%]}}") and line:gsub("({%d+{)[%w_]+%[%d+%](}})", "%11'd0%2", 1) end},
+  {"extension", function(line)
+    return line:find("{%d+{[%w_]+%[%d+%]}}") and line:gsub("({%d+{)[%w_]+%[%d+%](}})", "%11'd0%2", 1)
+  end},
   {"arms", function(line)
     local a, c, x, y = line:match "^(%s*assign [%w_]+ = )([^?]+) %? ([^?:]+) : ([^?:]+);$"
     return a and ("%s%s ? %s : %s;"):format(a, c, y, x)

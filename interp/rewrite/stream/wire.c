@@ -2,8 +2,6 @@
  * or an argument of a design, which tasks read row by row, comes from a task that loads it. */
 #include "rewrite/stream/wire.h"
 
-#include "analysis/order/effects.h"
-
 #include <string.h>
 
 enum { ARRAY, ALSO, LOOPS, NAMES, DEPTH, TURNS };
@@ -132,31 +130,10 @@ static bool find_stages(Wire *w) {
   return check_private(w, from, root->nkid);
 }
 
-/* What one stage does to an array or state that is not wired, or NULL. */
-static const TdEffect *effect_on(const TdEffect *e, size_t n, TdSym sym) {
-  for (size_t i = 0; i < n; i++)
-    if (e[i].sym == sym && !e[i].inside) return &e[i];
-  return NULL;
-}
-
-/* Whether stages a < b leave alone what the other writes, but for the wired arrays: as tasks they
- * run side by side. */
-static bool check_apart(Wire *w, size_t a, size_t b) {
-  TdAsk q = td_util_ask(w->r, w->unit);
-  const TdStmt *first = w->stage.at[a].stmt, *second = w->stage.at[b].stmt;
-  const TdEffect *x, *y;
-  size_t nx = td_effects_of(&q, first, &x), ny = td_effects_of(&q, second, &y);
-  for (size_t i = 0; i < nx; i++) {
-    const TdEffect *other = effect_on(y, ny, x[i].sym);
-    bool wired = false;
-    for (size_t k = 0; k < w->array.n; k++) wired |= w->array.at[k]->sym == x[i].sym;
-    if (x[i].inside || wired || !other || !(x[i].write || other->write)) continue;
-    refuse(w, "shared", second->loc, x[i].sym, "is written by one task and used by another");
-    td_diag_note(w->r->diag, first->loc, "the other one");
-    td_diag_help(w->r->diag, "put it through a local tensor, and name that too");
-    return false;
-  }
-  return true;
+/* Whether stages a and b, a < b, leave alone what the other writes, but for the wired arrays. */
+static bool check_apart(const Wire *w, size_t a, size_t b) {
+  return td_wire_check_apart(w->r, w->unit, w->stage.at[a].stmt, w->stage.at[b].stmt, w->array.at,
+                             w->array.n);
 }
 
 /* ---- rows ---- */

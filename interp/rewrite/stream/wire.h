@@ -29,5 +29,9 @@ bool td_wire_is_ordered(TdWireEnd *e, uint32_t token, bool tell);
 typedef const TdExpr *(*TdWireStream)(void *ud, const TdWireUse *use);
 /* The body with gets and puts for its uses, without the counters. */
 const TdStmt *td_wire_body(const TdWireEnd *e, TdWireStream stream, void *ud);
+/* Whether two statements of u leave alone what the other writes, but for the n arrays that are
+ * declared: as tasks they run side by side. Else r->diag tells of both ("shared"). */
+bool td_wire_check_apart(TdRewrite *r, const TdUnit *u, const TdStmt *first, const TdStmt *second,
+                         const TdStmt *const *array, size_t n);
 
 #endif

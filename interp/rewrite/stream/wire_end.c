@@ -1,6 +1,8 @@
 /* wire_end.c - whether a body goes through the rows of an array in order, and its gets and puts. */
 #include "rewrite/stream/wire.h"
 
+#include "analysis/order/effects.h"
+
 static bool refuse(const TdWireEnd *e, const char *code, TdLoc loc, const char *why) {
   td_util_refuse(e->r, TD_ILLEGAL, code, loc, "'%s' %s", e->array->name, why);
   return false;
@@ -366,4 +368,30 @@ const TdStmt *td_wire_body(const TdWireEnd *e, TdWireStream stream, void *ud) {
   List list = {0};
   add(&b, e->body, &list);
   return list.n == 1 ? list.at[0] : td_stmt_block(e->r->store, list.at, list.n, e->body->loc);
+}
+
+/* What a statement does to an array or state, or NULL. */
+static const TdEffect *effect_on(const TdEffect *e, size_t n, TdSym sym) {
+  for (size_t i = 0; i < n; i++)
+    if (e[i].sym == sym && !e[i].inside) return &e[i];
+  return NULL;
+}
+
+bool td_wire_check_apart(TdRewrite *r, const TdUnit *u, const TdStmt *first, const TdStmt *second,
+                         const TdStmt *const *array, size_t n) {
+  TdAsk q = td_util_ask(r, u);
+  const TdEffect *x, *y;
+  size_t nx = td_effects_of(&q, first, &x), ny = td_effects_of(&q, second, &y);
+  for (size_t i = 0; i < nx; i++) {
+    const TdEffect *other = effect_on(y, ny, x[i].sym);
+    bool wired = x[i].inside;
+    for (size_t k = 0; k < n; k++) wired |= array[k]->sym == x[i].sym;
+    if (wired || !other || !(x[i].write || other->write)) continue;
+    td_util_refuse(r, TD_ILLEGAL, "shared", second->loc,
+                   "'%s' is written by one task and used by another", x[i].sym->name);
+    td_diag_note(r->diag, first->loc, "the other one");
+    td_diag_help(r->diag, "put it through a local tensor, and name that too");
+    return false;
+  }
+  return true;
 }

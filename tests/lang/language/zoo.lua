@@ -11,7 +11,7 @@ local large_1 = ...
 
 local n = tide.size "n"
 local types = tide.kernel {
-  a = u64[n][2 * n + 1],
+  a = u64[n][2 * n + 1], --@ apart(1)
   b = tide.int(5):with {overflow = "saturate"}[n],
   c = tide.fixed(8, 3):with {overflow = "saturate", rounding = "nearest"}[3],
   d = tide.ufixed(12, -2)[2][2][2],

@@ -1,5 +1,6 @@
--- accepted.lua - cases that a mapping of T2S takes, each at the sizes of its statement: conditional operands, outputs of a
--- system through a chain, a product of 64^3 with double buffers, PairHMM in tiles of tiles, capsule convolutions. [slow]
+-- accepted.lua - cases that a mapping of T2S takes, each at the sizes of its statement: conditional operands, outputs
+-- of a system through a chain, a product of 64^3 with double buffers, PairHMM in tiles of tiles, capsule convolutions.
+-- [slow]
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
