@@ -27,10 +27,12 @@ static void take_shape(TdVkUnit *k, TdVkPort *x, const TdParam *p, int width) {
     if (td_unit_value(k->unit, p->type->dim[d], &extent)) x->count *= extent;
 }
 
+static const char *const port_words[] = {"put", "room", "take", "valid", "data", NULL};
+
 static TdVlSig *pin(TdVkUnit *k, const TdVkPort *x, const char *what, int width, bool out) {
   const char *name = td_text_fmt(k->arena, "%s_%s", x->name, what);
   width *= (int)x->count;
-  return out ? td_vtree_output(k->m, name, width) : td_vtree_input(k->m, name, width);
+  return td_vtree_pin(k->m, name, width, out);
 }
 
 /* What gathers beats to tokens, or spreads tokens to beats. */
@@ -78,7 +80,7 @@ TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool pu
   TdVkPort *x = TD_NEW(k->arena, TdVkPort);
   *x = (TdVkPort){.sym = sym, .put = put};
   take_shape(k, x, td_unit_param(k->unit, sym), p->width);
-  x->name = td_vtree_name(k->m, sym->name);
+  x->name = td_vtree_family(k->m, sym->name, port_words, false);
   td_vec_push(k->arena, &k->port, x);
   if (x->beats > 1) {
     add_beats(k, x);

@@ -32,6 +32,9 @@ const TdVkView *td_vstore_view(const TdVkFrame *f, TdSym sym) {
   return NULL;
 }
 
+/* Words of the pins of a memory that stands outside. */
+static const char *const pin_words[] = {"re", "raddr", "q", "we", "waddr", "d", NULL};
+
 TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   const TdVkView *v = td_vstore_view(f, p->sym);
   TdVkStore *s = v ? v->store : find(k, p->sym);
@@ -48,6 +51,7 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   s->latency = p->registers || s->side ? 0 : own ? 1 : (int)p->read;
   take_shape(s, p);
   s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
+  if (s->outside) s->name = td_vtree_family(k->m, s->name, pin_words, s->nbank > 1);
   if (s->scalar) {
     s->reg = td_vtree_reg(k->m, s->name, p->width);
     s->act = td_vtree_block(k->m);
@@ -218,7 +222,7 @@ static const TdVl *read_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, 
   x->on = on;
   while (bank->q.n <= x->port) {
     const char *name = port_name(k, s, b, "q", bank->q.n);
-    TdVlSig *q = s->outside ? td_vtree_input(k->m, name, s->element->w)
+    TdVlSig *q = s->outside ? td_vtree_pin(k->m, name, s->element->w, false)
                             : td_vtree_wire(k->m, name, s->element->w);
     td_vec_push(k->arena, &bank->q, q);
   }
@@ -337,7 +341,7 @@ static Drive drive_of(TdVkUnit *k, const TdVkBank *b, bool write, size_t port) {
 }
 
 static void put_output(TdVkUnit *k, const char *name, const TdVl *x) {
-  td_vtree_assign(k->m, td_vtree_output(k->m, name, x->width), x);
+  td_vtree_assign(k->m, td_vtree_pin(k->m, name, x->width, true), x);
 }
 
 /* The ports of an argument's bank. */

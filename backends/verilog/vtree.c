@@ -12,29 +12,103 @@ static uint64_t hash_lower(const char *s) {
   return h;
 }
 
+static void take_name(TdVlModule *m, const char *s) {
+  td_map_put(m->arena, &m->names, hash_lower(s), 1);
+  td_vec_push(m->arena, &m->name_list, s);
+}
+
 TdVlModule *td_vtree_module(TdArena *a, const char *name) {
   TdVlModule *m = TD_NEW(a, TdVlModule);
   *m = (TdVlModule){.arena = a, .name = name, .head = td_text_new(a)};
   m->scope = &m->top;
-  td_map_put(a, &m->names, hash_lower(name), 1);
+  take_name(m, name);
   return m;
 }
 
-const char *td_vtree_name(TdVlModule *m, const char *want) {
+/* What stands in s behind `first`, or NULL; cases are alike. */
+static const char *behind(const char *s, const char *first) {
+  for (; *first; s++, first++)
+    if (tolower((unsigned char)*s) != tolower((unsigned char)*first)) return NULL;
+  return s;
+}
+
+/* Whether s may be a pin of f: base, a number of a bank, word, a number of a port. */
+static bool is_pin(const TdVlFamily *f, const char *s) {
+  s = behind(s, f->base);
+  if (!s || *s++ != '_') return false;
+  const char *rest = s;
+  while (f->banks && isdigit((unsigned char)*rest)) rest++;
+  if (rest > s && *rest == '_') s = rest + 1;
+  for (const char *const *w = f->word; *w; w++) {
+    const char *end = behind(s, *w);
+    while (end && isdigit((unsigned char)*end)) end++;
+    if (end && !*end) return true;
+  }
+  return false;
+}
+
+/* Whether s is f's base, or that of one of its banks. */
+static bool is_base(const TdVlFamily *f, const char *s) {
+  s = behind(s, f->base);
+  if (!s || !*s) return s != NULL;
+  if (!f->banks || *s++ != '_' || !*s) return false;
+  while (isdigit((unsigned char)*s)) s++;
+  return !*s;
+}
+
+/* The i-th name to try instead of `want`. */
+static const char *other_name(TdVlModule *m, const char *want, int i) {
+  const char *s = td_text_fmt(m->arena, "%s_%c", want, 'a' + i % 26);
+  return i < 26 ? s : td_text_fmt(m->arena, "%s%d", s, i / 26);
+}
+
+static bool is_taken(const TdVlModule *m, const char *s) {
   uint64_t seen;
-  const char *s = td_vname_plain(m->arena, want);
-  for (int i = 0; td_vname_is_reserved(s) || td_map_get(&m->names, hash_lower(s), &seen); i++)
-    s = td_text_fmt(m->arena, "%s_%c", td_vname_plain(m->arena, want), 'a' + i % 26),
-    s = i < 26 ? s : td_text_fmt(m->arena, "%s%d", s, i / 26);
-  td_map_put(m->arena, &m->names, hash_lower(s), 1);
+  bool taken = td_vname_is_reserved(s) || td_map_get(&m->names, hash_lower(s), &seen);
+  for (size_t i = 0; i < m->family.n && !taken; i++) taken = is_pin(&m->family.at[i], s);
+  return taken;
+}
+
+const char *td_vtree_name(TdVlModule *m, const char *want) {
+  const char *plain = td_vname_plain(m->arena, want), *s = plain;
+  for (int i = 0; is_taken(m, s); i++) s = other_name(m, plain, i);
+  take_name(m, s);
+  return s;
+}
+
+/* Whether a pin of f would have the name of something else. */
+static bool is_clashing(const TdVlModule *m, const TdVlFamily *f) {
+  bool clash = false;
+  for (size_t i = 0; i < m->name_list.n && !clash; i++) clash = is_pin(f, m->name_list.at[i]);
+  for (size_t i = 0; i < m->family.n && !clash; i++)
+    clash = is_base(f, m->family.at[i].base) || is_base(&m->family.at[i], f->base);
+  return clash;
+}
+
+const char *td_vtree_family(TdVlModule *m, const char *want, const char *const *word, bool banks) {
+  const char *plain = td_vname_plain(m->arena, want);
+  TdVlFamily f = {plain, word, banks};
+  for (int i = 0; is_clashing(m, &f); i++) f.base = other_name(m, plain, i);
+  td_vec_push(m->arena, &m->family, f);
+  return f.base;
+}
+
+static TdVlSig *add_sig(TdVlModule *m, const char *name, int width) {
+  TdVlSig *s = TD_NEW(m->arena, TdVlSig);
+  *s = (TdVlSig){.name = name, .width = width};
+  s->used = TD_NEWN(m->arena, bool, (size_t)width);
+  td_vec_push(m->arena, &m->scope->sig, s);
   return s;
 }
 
 static TdVlSig *new_sig(TdVlModule *m, const char *want, int width) {
-  TdVlSig *s = TD_NEW(m->arena, TdVlSig);
-  *s = (TdVlSig){.name = td_vtree_name(m, want), .width = width};
-  s->used = TD_NEWN(m->arena, bool, (size_t)width);
-  td_vec_push(m->arena, &m->scope->sig, s);
+  return add_sig(m, td_vtree_name(m, want), width);
+}
+
+TdVlSig *td_vtree_pin(TdVlModule *m, const char *name, int width, bool out) {
+  take_name(m, name);
+  TdVlSig *s = add_sig(m, name, width);
+  *(out ? &s->output : &s->input) = true;
   return s;
 }
 

@@ -77,18 +77,32 @@ typedef struct TdVlScope {
   TD_VEC(const TdVlItem *) item;
 } TdVlScope;
 
+/* Pins that whoever connects the module names by what they belong to: "A_q", "A_we1", "A_3_q". */
+typedef struct TdVlFamily {
+  const char *base;
+  const char *const *word; /* "q", "we", to a NULL */
+  bool banks;              /* a number may stand before the word */
+} TdVlFamily;
+
 typedef struct TdVlModule {
   TdArena *arena;
   const char *name;
   TdText head; /* comment lines */
   TdVlScope top, *scope;
-  TdMap names;               /* those that are taken, in lower case */
+  TdMap names; /* those that are taken, in lower case */
+  TD_VEC(const char *) name_list;
+  TD_VEC(TdVlFamily) family;
   TD_VEC(TdVlPort) constant; /* localparams */
 } TdVlModule;
 
 /* A new module; a name that no keyword and nothing else in it has, made from `want`. */
 TdVlModule *td_vtree_module(TdArena *a, const char *name);
 const char *td_vtree_name(TdVlModule *m, const char *want);
+
+/* The base of a family, made from `want`, of whose pins none has the name of anything else, now or
+ * later; a pin, called exactly so. */
+const char *td_vtree_family(TdVlModule *m, const char *want, const char *const *word, bool banks);
+TdVlSig *td_vtree_pin(TdVlModule *m, const char *name, int width, bool out);
 
 /* A signal, declared where m->scope is; name as is, or made fresh. */
 TdVlSig *td_vtree_wire(TdVlModule *m, const char *want, int width);

@@ -101,6 +101,34 @@ t.test("words of Verilog are no names", function()
   t.has(m.source, "module design_top")
 end)
 
+t.test("arrays, scalars, locals and cases of letters that are called like pins", function()
+  local function own(f, types, ...)
+    types[#types + 1] = f
+    return tide.kernel(types), {...}
+  end
+  local x, y = tide.random(i16[6], 1), tide.random(i16[6], 2)
+  case.run(own(function(a, A, y)
+    for i in grid(6) do y[i] = a[i] + A[i] end
+  end, {a = i16[6], A = i16[6], y = i16[6]}, x, x:copy(), y))
+  local _, m = case.run(own(function(x, x_q, y)
+    for i in grid(6) do y[i] = x[i] + x_q end
+  end, {x = i16[6], x_q = i16, y = i16[6]}, x, 5, y))
+  t.has(m.source, "] x_q,")
+  case.run(own(function(x, y)
+    for i in grid(6) do
+      local y_we = i16(x[i])
+      if x[i] > 1 then y_we = y_we + 1 end
+      y[i] = y_we * y_we
+    end
+  end, {x = i16[6], y = i16[6]}, x, y))
+  local k, args = own(function(x, x_1, y)
+    for i in grid(6) do y[i] = x[i] + x_1[i] end
+  end, {x = i16[6], x_1 = i16[6], y = i16[6]}, x, x:copy(), y)
+  local s = tide.schedule(k)
+  s:partition("x", 0, {factor = 2})
+  case.run(s, args)
+end)
+
 if case.has "verilator" then
   t.test("examples 01 and 02 run in Verilator", function()
     case.run(saxpy(8), {tide.random(i16[8], 1), tide.random(i16[8], 2), 5}, {sim = "verilator"})

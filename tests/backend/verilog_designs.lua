@@ -272,4 +272,26 @@ else
   t.skip("example 30 runs in Verilator", "verilator is not here")
 end
 
+t.test("streams and locals that are called like pins", function()
+  local d = tide.design(function(d)
+    local x_q, z = d:stream(i32, {depth = 2}), d:stream(i32, {depth = 2})
+    d.src = task {x = i32[8], function(x)
+      for k in grid(8) do
+        local x_q_put = i32(x[k] * 3)
+        for j in grid(2) do x_q_put = x_q_put + j end
+        x_q:put(x_q_put)
+        z:put(x[k])
+      end
+    end}
+    d.dst = task {Y = i32[8], function(Y)
+      for k in grid(8) do
+        local z_data = i32(k)
+        if Y[k] > 0 then z_data = z_data + Y[k] end
+        Y[k] = x_q:get() + z:get() + z_data
+      end
+    end}
+  end)
+  case.run(d, {tide.random(i32[8], 3), tide.random(i32[8], 4)})
+end)
+
 t.done()
