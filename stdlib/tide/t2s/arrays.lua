@@ -86,11 +86,22 @@ function arrays.use_names(p, x)
   end)
 end
 
+--- Whether a domain has a loop that never runs, whatever the sizes that have no values.
+function arrays.is_empty(domain, values)
+  for _, d in ipairs(domain) do
+    local lo, hi = affine.of(d.lo, values), affine.of(d.hi, values)
+    local trips = lo and hi and affine.constant(affine.sub(hi, lo))
+    if trips and trips <= 0 then return true end
+  end
+  return false
+end
+
 -- Adds to an array the reach of an index in a dimension: 1 more than its greatest value.
 local function reach(p, a, n, x, s)
   a.reach[n] = a.reach[n] or {}
   if expr.any(x, function(y) return y.op == "ref" end) then return end
   local hi, lo = affine.extreme(x, s.domain, 1, p.values), affine.extreme(x, s.domain, -1, p.values)
+  if not hi and arrays.is_empty(s.domain, p.values) then return end
   if not hi then
     fail(s.place, "t2s-size", ("how far index %s of %s reaches is not affine in the sizes"):format(expr.text(x),
       a.base.name),

@@ -2,6 +2,7 @@
 -- splits leave, types, arrays with extents, parameters, nests.
 local affine = require "tide.t2s.affine"
 local arrays = require "tide.t2s.arrays"
+local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local port = require "tide.t2s.port"
 local tide = require "tide"
@@ -181,6 +182,17 @@ local function split_cases(p, def)
         end
       end
       for _, point in ipairs(left) do s.guards[#s.guards + 1] = point.guard end
+    end
+  end
+end
+
+-- Drops lines that call kernels for no element, as where case splits leave none: no PE is made of them.
+local function drop_empty(p, own)
+  for n = #p.stages, 1, -1 do
+    local s = p.stages[n]
+    if s.rhs.op == "call" and #own[s.func] > 1 and arrays.is_empty(s.domain, p.values) then
+      table.remove(p.stages, n)
+      table.remove(own[s.func], directives.position(own[s.func], s))
     end
   end
 end
@@ -507,6 +519,7 @@ function program.open(def, values, all, narrow)
     domain_of(s)
   end
   for d, stages in pairs(own) do split_cases(p, setmetatable({ stages = stages }, { __index = d })) end
+  drop_empty(p, own)
   for _, s in ipairs(p.stages) do
     if s.rhs.op == "call" then bind_call(p, s) end
     for _, d in ipairs(s.domain) do

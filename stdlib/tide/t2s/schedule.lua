@@ -64,10 +64,18 @@ function mapping:note_tile(x, size)
   if name then self.tiles[name] = math.max(self.tiles[name] or 1, size) end
 end
 
+-- Makes an axis of one PE of a tile level of the size of the one around it; returns the level's loop and the axis.
+function mapping:axis_of_one(place, loop, inner, size)
+  if size == 1 then return nil, loop end
+  local axis = self:fresh(loop)
+  self:step(place, "split", loop, 1, { names = { inner, axis } })
+  return inner, axis
+end
+
 -- tile(v.., levels.., sizes..): splits each loop level by level; the new loops stand level by level.
 function mapping:tile(def, d)
   local vars, sizes, n, levels = directives.levels(d, self.values)
-  local place, shared = d.place, 0
+  local place, shared, space = d.place, 0, (unrolled(def))
   for _, nest in ipairs(self.nests[def] or {}) do
     local first, block = nil, {}
     for l = 0, levels do block[l] = {} end
@@ -85,7 +93,10 @@ function mapping:tile(def, d)
           end
           local inner, outer = self:fresh(v), block[l - 1][#block[l - 1]]
           self:note_tile(nest[k], sizes[c])
-          if l > 1 and sizes[(l - 2) * n + c] == sizes[(l - 1) * n + c] then
+          local once = l > 1 and sizes[(l - 2) * n + c] == sizes[(l - 1) * n + c]
+          if once and position(space, outer.var) then
+            inner, outer.loop = self:axis_of_one(place, loop, inner, sizes[(l - 1) * n + c])
+          elseif once then
             inner, outer.loop = loop, nil -- it would run once
           else
             self:step(place, "split", loop, sizes[(l - 1) * n + c], { names = { loop, inner } })

@@ -168,7 +168,7 @@ local function sorter(name)
 end
 
 t.test("merge sort: a tree of kernels with ports", function()
-  for _, at in ipairs {{3, 4, "out"}, {2, 5, "tree"}} do
+  for _, at in ipairs {{3, 4, "out"}, {2, 5, "tree"}, {1, 3, "one"}} do
     local L, S, name = at[1], at[2], at[3]
     local n = 1 << L
     local tokens, sorted = tide.random(i32[n][S], L), i32[n * S](0)
@@ -182,6 +182,19 @@ t.test("merge sort: a tree of kernels with ports", function()
     table.sort(all)
     t2s.kernel(sorter(name), {L = L, S = S}) {input = tokens, [name] = sorted}
     t.eq(sorted:table(), all)
+  end
+end)
+
+t.test("a tree of sums, that of one level too", function()
+  for levels = 1, 3 do
+    local x, H, l, m, s = Param("x", i32, 1), Const "H", Var "l", Var "m", Func("s", i32)
+    s[0][m] = x[2 * m] + x[2 * m + 1]
+    s[l][m] = s[l - 1][2 * m] + s[l - 1][2 * m + 1]
+    s:set_bounds(l, 0, H, m, 0, 1 << (H - 1 - l)):store(H - 1, 0)
+    local a, sum, got = tide.random(i32[1 << levels], levels, {lo = 0, hi = 99}), 0, i32[1](0)
+    for n = 0, (1 << levels) - 1 do sum = sum + a[n] end
+    t2s.kernel(s, {H = levels}) {x = a, s = got}
+    t.eq(got[0], sum)
   end
 end)
 

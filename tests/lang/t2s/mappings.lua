@@ -116,6 +116,19 @@ t.test("one Func, two sets of constants", function()
   check_product(two, q, 12, 4, 6)
 end)
 
+t.test("a tile of the size of the one around it, in space: an axis of one PE", function()
+  for n, z in ipairs {{II = 8, JJ = 2, KK = 4, III = 4, JJJ = 2, KKK = 2}, {II = 3, JJ = 4, KK = 3, III = 3, JJJ = 2,
+    KKK = 3}, {II = 2, JJ = 3, KK = 2, III = 2, JJJ = 3, KKK = 1}, {II = 1, JJ = 1, KK = 2, III = 1, JJJ = 1, KKK = 2}} do
+    for _, clamped in ipairs {false, true} do
+      local C, q = sgemm {clamped = clamped, prefix = ("q"):rep(n)}
+      local net, verdict = t2s.design(C, z)
+      t.has(tostring(verdict), "proved: strict, all sizes")
+      check_product(net, q, 2 * z.II, 3 * z.JJ, 2 * z.KK)
+      if clamped then check_product(net, q, z.II + 1, 2 * z.JJ + 1, 5) end
+    end
+  end
+end)
+
 -- Runs a design of a convolution at sizes and states what it computes.
 local function check_convolution(relu, q, c, ...)
   local net, verdict = t2s.design(relu, c)
@@ -162,7 +175,7 @@ t.test("convolution and ReLU without divisible sizes: clamps, proved, run below 
 end)
 
 t.test("SGEMM's channels", function()
-  for _, z in ipairs {{4, 4, 18}, {6, 4, 25}, {4, 8, 34}} do
+  for _, z in ipairs {{4, 4, 18}, {6, 4, 25}, {4, 8, 34}, {4, 2, 10}} do
     local C = sgemm {}
     local r = t2s.report(t2s.design(C, {II = z[1], JJ = z[2], KK = 4, III = 2, JJJ = 2, KKK = 2}))
     t.eq(r.channels, z[3])

@@ -93,6 +93,13 @@ t.test("other names, numbers of streams, tokens", function()
   check({relay = false}, 2, 3)
 end)
 
+t.test("a tree of one PE: the line that reads the tree's own rows makes none", function()
+  for _, o in ipairs {{}, {prefix = "d", turns = true}, {relay = false}} do
+    local net = check(o, 1, 5)
+    t.eq(t2s.report(net).channels, 2 + 0 + 1)
+  end
+end)
+
 t.test("least leaf depth: a stream but one token, with one loader", function()
   for _, S in ipairs {3, 5} do
     local out = tree {shallow = true}
