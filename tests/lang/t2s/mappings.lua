@@ -118,7 +118,8 @@ end)
 
 t.test("a tile of the size of the one around it, in space: an axis of one PE", function()
   for n, z in ipairs {{II = 8, JJ = 2, KK = 4, III = 4, JJJ = 2, KKK = 2}, {II = 3, JJ = 4, KK = 3, III = 3, JJJ = 2,
-    KKK = 3}, {II = 2, JJ = 3, KK = 2, III = 2, JJJ = 3, KKK = 1}, {II = 1, JJ = 1, KK = 2, III = 1, JJJ = 1, KKK = 2}} do
+    KKK = 3}, {II = 2, JJ = 3, KK = 2, III = 2, JJJ = 3, KKK = 1},
+    {II = 1, JJ = 1, KK = 2, III = 1, JJJ = 1, KKK = 2}} do
     for _, clamped in ipairs {false, true} do
       local C, q = sgemm {clamped = clamped, prefix = ("q"):rep(n)}
       local net, verdict = t2s.design(C, z)
