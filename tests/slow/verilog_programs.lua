@@ -1,6 +1,7 @@
 -- [slow] verilog_programs.lua - every program of the tests of primitives, and PolyBench at tiny sizes, as Verilog in
--- Icarus: the check compares values and cycles with the timed run; what is refused is counted by its reason. Of one
--- kind that tests/known.md names, values are the same in fewer cycles; it is counted, too.
+-- Icarus: the check compares values and cycles with the timed run; what is refused is counted by its reason. Of
+-- one kind that tests/known.md names, values are the same in fewer cycles; it is counted, too.
+local t = require "tap"
 local case = require "verilog_case"
 local collect = require "collect"
 local suite = require "polybench"
