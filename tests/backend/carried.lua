@@ -1,3 +1,4 @@
+-- [slow]
 -- carried.lua - elements that go from one iteration of a loop to later ones, where few iterations of an inner loop or
 -- several statements stand in its body: GCC 12 reads neighbours together, before they are written, at -O3 with AVX2
 -- (docs/compilers.md). Tide's C must be right by the plain command.

@@ -1,3 +1,4 @@
+-- [slow]
 -- DataMaestro as Verilog: random systems, jobs and paths in Icarus; values are the kernels', and in every cycle grants,
 -- banks, counts of words and products are those of the model.
 local t = require "tap"

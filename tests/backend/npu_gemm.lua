@@ -1,3 +1,4 @@
+-- [slow]
 -- npu_gemm.lua - tide.npu: contracts of kernels, the steps that lead a product to an NPU, times by events, the search
 -- for a schedule and for tile sizes.
 local t = require "tap"

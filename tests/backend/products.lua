@@ -1,3 +1,4 @@
+-- [slow]
 -- products.lua - integers that are folded into one element by loops: what GCC 12 makes of `x = x * x` at -O3 where a
 -- conversion or another product comes first (each lane squares for itself), and random statements of that kind. Tide's
 -- command must be right for every program that the plain one gets wrong (docs/compilers.md).

@@ -1,4 +1,4 @@
--- verilog.lua - kernels as Verilog: values and cycles of the timed run, in Icarus and Verilator; what
+-- verilog.lua - kernels as Verilog: values and cycles of the timed run, in Icarus and Verilator; what [slow]
 -- is not built yet is refused by name, beside what is.
 local t = require "tap"
 local case = require "verilog_case"

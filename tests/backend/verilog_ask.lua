@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_ask.lua - what tools say of Verilog: m:lint(), m:cost {..}; tools that are missing or complain are told.
 local shell = require "shell"
 local t = require "tap"

@@ -1,4 +1,4 @@
--- verilog_designs.lua - designs as Verilog: tasks of example 30 and pipes with latencies, depths and
+-- verilog_designs.lua - designs as Verilog: tasks of example 30 and pipes with latencies, depths and [slow]
 -- intervals of all kinds move their tokens in the cycles of the timed run.
 local t = require "tap"
 local case = require "verilog_case"

@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_devices.lua - the word `device` of Verilog builds: on ice40 in its own cycles, on ideal without time between
 -- registers, or refused where that cannot be.
 local t = require "tap"

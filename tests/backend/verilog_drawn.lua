@@ -1,4 +1,4 @@
--- verilog_drawn.lua - random designs as Verilog in Icarus; the check holds values and cycles against the timed
+-- verilog_drawn.lua - random designs as Verilog in Icarus; the check holds values and cycles against the timed [slow]
 -- run, with random tables of when streams of the top are ready.
 local t = require "tap"
 local case = require "verilog_case"

@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_examples.lua - designs of examples as Verilog in Icarus, where the examples run them: the check compares
 -- values and cycles with the timed run at `device = "rtl"`.
 local t = require "tap"

@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_floats.lua - floats as Verilog: each core on words of all kinds (subnormals, infinities, none, ties) in
 -- each format, PolyBench to the cycle; functions without a core are refused.
 local t = require "tap"

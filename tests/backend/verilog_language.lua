@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_language.lua - statements of the language as Verilog: fills, whole arrays, tables, states, loops and tests
 -- that data decides, jumps, calls; each at two sizes, in the values and cycles of the timed run.
 local t = require "tap"

@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_streams.lua - streams as Verilog: rows of them and indices that loops and data choose, tokens of several
 -- beats, latencies, tokens computed in a loop, several firings of a pipelined loop; bits and cycles of timed runs.
 local t = require "tap"

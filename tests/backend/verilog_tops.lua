@@ -1,3 +1,4 @@
+-- [slow]
 -- verilog_tops.lua - tops with streams as Verilog: ends outside that are ready when a table says so, in the bench as in
 -- the timed run, of kernels and designs; the check compares tokens and cycles.
 local t = require "tap"

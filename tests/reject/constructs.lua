@@ -1,4 +1,4 @@
--- How many different refusals the tests have: pairs of a diagnostic code and the construct of the
+-- How many different refusals the tests have: pairs of a diagnostic code and the construct of the [slow]
 -- language that it was given for. They are taken from errors that were raised, with the expected
 -- code, while the files of tests/reject and tests/prim ran again here (tap.lua, TAP_REFUSALS).
 local t = require "tap"

@@ -1,3 +1,4 @@
+-- [slow]
 -- printed.lua - every program that a test of a primitive makes, from its text alone: equal in structure here, and
 -- printed again to the same bytes in a new process, elsewhere. Run by printed_test.c.
 -- luacheck: globals alike

@@ -1,3 +1,4 @@
+-- [slow]
 -- Graphs of STeP as designs: what does not depend on arrival has the bits of the run on the CPU and in HLS C++; the
 -- rest is refused by node.
 local tide, step = require "tide", require "tide.step"

@@ -1,3 +1,4 @@
+-- [slow]
 -- banks.lua - T2S Funcs that data indexes, in PEs with a bank each, and externs that feed PEs: proved, run, timed, as
 -- HLS C++, counted; mappings that are refused, each beside an accepted twin.
 local t = require "tap"

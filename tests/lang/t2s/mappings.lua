@@ -1,3 +1,4 @@
+-- [slow]
 -- mappings.lua - T2S directives as steps: SGEMM's array with feeders, collectors, double buffers and host stages, at
 -- drawn names and sizes, proved and run; and directives that are refused, each beside an accepted twin.
 local t = require "tap"
