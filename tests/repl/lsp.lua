@@ -213,7 +213,7 @@ if shell.output "command -v vim" ~= "" and screen.available() then
   t.test("Vim: errors, types, completion, definitions", function()
     shell.plant(home, { ["design.lua"] = design:gsub('"k", 4', '"z", 4') })
     local command = ("cd %s && vim -u NORC -N -i NONE -n --cmd 'filetype plugin on'" ..
-      " --cmd 'let g:tide_program=\"%s\"' --cmd 'set runtimepath+=%s/editors/vim' design.lua"):format(quote(home),
+      " --cmd 'let g:tide_program=\"%s\"' --cmd 'set runtimepath+=%s/repl/editors/vim' design.lua"):format(quote(home),
       shell.program, shell.here)
     local term = screen.open(command, 100, 40)
     t.ok(term:wait("E>", 15), term:text())
