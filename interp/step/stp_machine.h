@@ -108,7 +108,6 @@ struct TdStpRun {
   uint32_t *active; /* machines with requests to be handed over, in order of ports */
   uint32_t nactive;
   void *memory; /* the state of o->memory */
-  bool alone;   /* its answers do not depend on other ports */
   TdMap base;   /* tensors -> where they lie */
   int64_t place, now, moved, pending;
   int64_t traffic;

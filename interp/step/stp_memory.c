@@ -7,11 +7,13 @@
 
 enum { ALIGNED = 4096 }; /* tensors begin at multiples of so many bytes, one after another */
 
+static bool writes(const TdStpNode *n) {
+  return n->op == TD_STP_STORE || n->op == TD_STP_STORE_AT;
+}
+
 /* Readers first, then in order of machines. */
 static bool is_before(const TdStpRun *r, uint32_t a, uint32_t b) {
-  TdStpOp x = r->machine[a].n->op, y = r->machine[b].n->op;
-  bool wx = x == TD_STP_STORE || x == TD_STP_STORE_AT,
-       wy = y == TD_STP_STORE || y == TD_STP_STORE_AT;
+  bool wx = writes(r->machine[a].n), wy = writes(r->machine[b].n);
   return wx != wy ? wy : a < b;
 }
 
@@ -48,7 +50,6 @@ static bool note(TdStpMachine *m, int64_t cycle) {
 /* Hands over k requests in a cycle; how many asks these are is in m->waits until they are answered.
  */
 static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
-  bool writes = m->n->op == TD_STP_STORE || m->n->op == TD_STP_STORE_AT;
   const TdOffchip *o = &r->o->memory;
   while (k) {
     int64_t row = m->handed / m->each, i = m->handed % m->each;
@@ -58,7 +59,7 @@ static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
                         .cycle = now,
                         .address = m->from + row * m->pitch + i * o->field[TD_OFFCHIP_REQUEST],
                         .n = n,
-                        .write = writes};
+                        .write = writes(m->n)};
     int64_t t = o->model->request(r->memory, &ask);
     m->handed += n;
     m->left -= n;
@@ -68,6 +69,22 @@ static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
     else if (t > m->at)
       m->at = t;
   }
+}
+
+/* Whether the memory takes all requests of the tile at once, and the machine has its answer. */
+static bool burst(TdStpRun *r, TdStpMachine *m) {
+  TdOffchipAsk ask = {.id = m->id,
+                      .port = m->id,
+                      .cycle = m->next,
+                      .address = m->from,
+                      .n = m->left,
+                      .write = writes(m->n)};
+  if (!r->o->memory.model->burst) return false;
+  int64_t t = r->o->memory.model->burst(r->memory, &ask, m->per_cycle);
+  if (t < 0) return false;
+  m->left = 0;
+  note(m, t);
+  return true;
 }
 
 void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
@@ -87,12 +104,7 @@ void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t byt
     return;
   }
   place(r, m, number, bytes);
-  if (r->alone) {
-    for (; m->left; m->next++)
-      hand_over(r, m, m->left < m->per_cycle ? m->left : m->per_cycle, m->next);
-    note(m, 0);
-    return;
-  }
+  if (burst(r, m)) return;
   uint32_t i = r->nactive++;
   while (i && is_before(r, m->id, r->active[i - 1])) {
     r->active[i] = r->active[i - 1];

@@ -248,7 +248,6 @@ static Plan make(TdStpRun *r, TdStpReport *report) {
   r->chan = TD_NEWN(r->arena, TdStpChan, ins + outs + 1);
   r->active = TD_NEWN(r->arena, uint32_t, g->node.n + 1);
   r->memory = r->o->memory.model->open(r->arena, &r->o->memory);
-  r->alone = r->o->memory.model->alone(&r->o->memory);
   int32_t *identity = TD_NEWN(r->arena, int32_t, ways + 2);
   for (size_t i = 0; i < ways + 2; i++) identity[i] = (int32_t)i;
   r->identity = identity;

@@ -50,7 +50,6 @@ simulate("Qwen b64, dynamic", qwen(64), models.settings.fig10)
 local g
 b.row("Qwen's layer of 128 experts, built", b.median(5, function() g = qwen(64, 8) end), "ms", 50)
 b.row("a step on it: bw of a family", b.median(5, function() tide.schedule(g):bw("a", 2048) end), "ms", 100)
-b.why "most of it is the run that tells whether the graph still ends"
 local s = tide.schedule(g)
 b.row("retile of its 128 experts to dynamic tiles", b.once(function()
   s:retile("tile", "dynamic", { reassociate = true })

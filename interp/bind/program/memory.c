@@ -77,19 +77,13 @@ static bool own_answer(void *state, int64_t *id, int64_t *cycle) {
   return *cycle >= 0;
 }
 
-static bool own_alone(const TdOffchip *o) {
-  (void)o;
-  return false;
-}
-
 static const TdOffchipModel own = {.name = "own",
                                    .has = (uint64_t)1 << TD_OFFCHIP_REQUEST,
                                    .initial = {[TD_OFFCHIP_REQUEST] = 64},
                                    .open = own_open,
                                    .request = own_request,
                                    .cycles = own_cycles,
-                                   .answer = own_answer,
-                                   .alone = own_alone};
+                                   .answer = own_answer};
 
 /* ---- reading ---- */
 

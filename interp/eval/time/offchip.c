@@ -45,9 +45,10 @@ static int64_t slots_request(void *state, const TdOffchipAsk *ask) {
   return *next - s->field[TD_OFFCHIP_INTERVAL] + s->field[TD_OFFCHIP_LATENCY];
 }
 
-static bool slots_alone(const TdOffchip *o) {
-  (void)o;
-  return true;
+/* A turn takes a cycle at least, so the port is busy from the first of them on. */
+static int64_t slots_burst(void *state, const TdOffchipAsk *ask, int64_t per_cycle) {
+  (void)per_cycle;
+  return slots_request(state, ask);
 }
 
 /* ---- a queue for each channel ---- */
@@ -87,8 +88,11 @@ static int64_t queue_request(void *state, const TdOffchipAsk *ask) {
   return last + after;
 }
 
-static bool queue_alone(const TdOffchip *o) {
-  return !o->field[TD_OFFCHIP_CHANNELS];
+static int64_t queue_burst(void *state, const TdOffchipAsk *ask, int64_t per_cycle) {
+  if (((Queue *)state)->field[TD_OFFCHIP_CHANNELS]) return -1;
+  TdOffchipAsk last = *ask;
+  last.cycle += (ask->n - 1) / per_cycle;
+  return queue_request(state, &last);
 }
 
 #define HAS(NAME) ((uint64_t)1 << TD_OFFCHIP_##NAME)
@@ -100,7 +104,7 @@ static const TdOffchipModel slots = {
     .initial = {[TD_OFFCHIP_REQUEST] = 64, [TD_OFFCHIP_INTERVAL] = 1},
     .open = slots_open,
     .request = slots_request,
-    .alone = slots_alone};
+    .burst = slots_burst};
 
 static const TdOffchipModel queue = {.name = "queue",
                                      .help = "a queue for each channel, whatever the address",
@@ -113,6 +117,6 @@ static const TdOffchipModel queue = {.name = "queue",
                                                  [TD_OFFCHIP_STARTUP] = 14},
                                      .open = queue_open,
                                      .request = queue_request,
-                                     .alone = queue_alone};
+                                     .burst = queue_burst};
 
 const TdOffchipModel *const td_offchip_models[] = {&slots, &queue, &td_offchip_banks, NULL};

@@ -75,8 +75,10 @@ typedef struct TdOffchipModel {
   int64_t (*cycles)(void *state, int64_t until);
   /* The next answer that nobody was told of: whose, and its cycle; false: none. */
   bool (*answer)(void *state, int64_t *id, int64_t *cycle);
-  /* Whether answers do not depend on what other ports ask. */
-  bool (*alone)(const TdOffchip *o);
+  /* Takes requests of one port, per_cycle in each cycle from the ask's on: the cycle in which the
+   * last is answered, in closed form; -1, and nothing is taken: what other ports ask has a say.
+   * NULL: it always has. */
+  int64_t (*burst)(void *state, const TdOffchipAsk *ask, int64_t per_cycle);
 } TdOffchipModel;
 
 /* A memory: its kind, what is said of it, and of one that a user made what it is. */

@@ -271,11 +271,6 @@ static bool banks_answer(void *state, int64_t *id, int64_t *cycle) {
   return true;
 }
 
-static bool banks_alone(const TdOffchip *o) {
-  (void)o;
-  return false;
-}
-
 /* Fields that it does not read. */
 #define NOT_READ                                                                                   \
   ((uint64_t)1 << TD_OFFCHIP_LATENCY | (uint64_t)1 << TD_OFFCHIP_INTERVAL |                        \
@@ -297,5 +292,4 @@ const TdOffchipModel td_offchip_banks = {
     .open = banks_open,
     .request = banks_request,
     .cycles = banks_cycles,
-    .answer = banks_answer,
-    .alone = banks_alone};
+    .answer = banks_answer};

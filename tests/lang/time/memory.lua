@@ -196,6 +196,36 @@ t.test("the queue in closed form", function()
   t.eq(log, { 1, 1, 4, 1 })
 end)
 
+-- Turns of each port in Lua, request by request: what the model of C has in closed form for a whole tile.
+local function turns(latency, interval)
+  local m = {}
+  function m.reset(q) q.next = {} end
+  function m.request(q, r)
+    local first = math.max(q.next[r.port] or r.cycle, r.cycle)
+    q.next[r.port] = first + r.requests * interval
+    return q.next[r.port] - interval + latency
+  end
+  return m
+end
+
+t.test("slots in closed form", function()
+  math.randomseed(11)
+  for case = 1, 40 do
+    local ports, rows, cols, n = math.random(5), math.random(7), math.random(3) * 8, math.random(6)
+    local function graph()
+      local x, y = f32[n * rows][cols](1), f32[n * rows][cols](0)
+      return step.graph(function()
+        step.load(x, { tile = { rows, cols }, ports = ports }):map(fn.silu, { bw = 8 }):store(y, { ports = ports })
+      end)
+    end
+    local latency, interval = math.random(9), math.random(3)
+    local slots = { model = "slots", latency = latency, interval = interval }
+    local a, b = graph():simulate { memory = slots }, graph():simulate { memory = turns(latency, interval) }
+    t.eq(a.cycles, b.cycles, ("case %d"):format(case))
+    t.eq(a.moved, b.moved)
+  end
+end)
+
 t.test("banks: an open row, a closed one, one that is in the way, a refresh", function()
   -- One load at a time: its stall is what the memory takes, less one.
   local function wait(o, shape, stride)
