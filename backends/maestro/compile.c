@@ -184,6 +184,52 @@ static bool assign_roles(Compile *c) {
   return true;
 }
 
+/* Whether two accesses are to the same element in every iteration. */
+static bool is_same(const TdMaestroNest *n, const TdMaestroOperand *x, const TdMaestroOperand *y) {
+  for (int k = 0; k < x->rank; k++) {
+    if (x->start[k] + x->origin[k] != y->start[k] + y->origin[k]) return false;
+    for (int l = 0; l < n->nloop; l++)
+      if (x->coef[k][l] != y->coef[k][l]) return false;
+  }
+  return true;
+}
+
+/* Whether two operands have no element in common: their indices of a dimension do not meet. */
+static bool is_apart(const TdMaestroNest *n, const TdMaestroOperand *x, const TdMaestroOperand *y) {
+  for (int k = 0; k < x->rank; k++) {
+    int64_t lo[2], hi[2];
+    for (int i = 0; i < 2; i++) {
+      const TdMaestroOperand *o = i ? y : x;
+      lo[i] = hi[i] = o->start[k] + o->origin[k];
+      for (int l = 0; l < n->nloop; l++) {
+        int64_t far = o->coef[k][l] * (n->loop[l].extent - 1);
+        *(far < 0 ? &lo[i] : &hi[i]) += far;
+      }
+    }
+    if (hi[0] < lo[1] || hi[1] < lo[0]) return true;
+  }
+  return false;
+}
+
+/* Results that are read in the same run: streamers run ahead, so only the sum that goes on there
+ * may. */
+static bool check_alias(Compile *c) {
+  const TdMaestroNest *n = &c->j->nest;
+  const TdMaestroOperand *all[] = {&n->factor[0], &n->factor[1], &n->init};
+  for (int i = 0; i < 3; i++) {
+    const TdMaestroOperand *x = all[i];
+    if (!x->used || x->param != n->result.param || is_apart(n, x, &n->result)) continue;
+    if (i == 2 && is_same(n, x, &n->result)) continue;
+    td_diag_set(c->d, TD_UNSUPPORTED, "maestro-kernel", x->loc,
+                "'%s' is read where other iterations write it: streamers run ahead of each other",
+                x->sym->name);
+    td_diag_help(c->d, "a tensor of its own for the results, or sums that go on from the element "
+                       "that they are stored in");
+    return false;
+  }
+  return true;
+}
+
 /* Whether the array computes with these types. */
 static bool check_type(Compile *c, int role, const TdType *want) {
   const TdMaestroOperand *x = c->j->stream[role].x;
@@ -208,6 +254,27 @@ static void count_work(TdMaestroJob *j) {
     *(j->nest.loop[l].reduces ? &j->work.steps : &j->work.tiles) *= td_maestro_job_trips(j, l);
 }
 
+/* The order of a role's operand and the registers for it: as the user says, or with room for whole
+ * tiles. */
+static bool settle_order(Compile *c, int role) {
+  TdMaestroStream *x = &c->j->stream[role];
+  const char *said = c->ask->order ? c->ask->order[x->x->param] : NULL, *text = NULL;
+  TdDiag why = {.arena = c->d->arena};
+  for (int how = 0; how < TD_MAESTRO_TRIES; how++) {
+    TdDiag d = {.arena = c->d->arena};
+    bool fits = td_maestro_order_read(c->j, role, said, (TdMaestroTry)how, c->a, &d) &&
+                td_maestro_map_stream(c->j, role, NULL, c->a, &d);
+    x->padded = how > 0;
+    if (fits) return true;
+    bool carried = how == TD_MAESTRO_PADDED && strcmp(why.code, "maestro-carry") == 0 &&
+                   strcmp(d.code, "maestro-order") != 0;
+    if (how == TD_MAESTRO_AS_SAID || carried) why = d, text = x->text;
+  }
+  x->text = text;
+  *c->d = why;
+  return false;
+}
+
 /* The streamer of a role and its registers. */
 static bool map_role(Compile *c, int role) {
   TdMaestroStream *x = &c->j->stream[role];
@@ -224,9 +291,23 @@ static bool map_role(Compile *c, int role) {
   }
   x->used = true;
   if (role == TD_MAESTRO_C) c->j->work.with_c = true;
-  const char *said = c->ask->order ? c->ask->order[x->x->param] : NULL;
-  return td_maestro_order_read(c->j, role, said, c->a, c->d) &&
-         td_maestro_map_stream(c->j, role, NULL, c->a, c->d);
+  return settle_order(c, role);
+}
+
+/* All of them; of tensors only what the nest touches, where tiles do not begin with theirs. */
+static bool map_roles(Compile *c) {
+  TdDiag *d = c->d, first = {.arena = d->arena}, other = {.arena = d->arena};
+  for (c->d = &first;; c->d = &other) {
+    int role = 0;
+    while (role < TD_MAESTRO_FROM && map_role(c, role)) role++;
+    if (role == TD_MAESTRO_FROM) break;
+    if (strcmp(first.code, "maestro-carry") == 0 && td_maestro_pads_trim(c->j)) continue;
+    *d = first;
+    c->d = d;
+    return false;
+  }
+  c->d = d;
+  return true;
 }
 
 /* Refuses what the array cannot start with or end in. */
@@ -273,10 +354,10 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-array", (TdLoc){0}, "the system has no array");
   if (!td_maestro_nest_read(q, &out->nest, d) || !take_part(&c) || !take_spatial(&c) ||
       !take_temporal(&c) || !check_stationary(&c) || !check_sums(&c) || !check_ends(&c) ||
-      !assign_roles(&c) || !check_types(&c) || !td_maestro_order_complete(out, d))
+      !assign_roles(&c) || !check_types(&c) || !td_maestro_order_complete(out, d) ||
+      !td_maestro_pads_settle(out, d) || !check_alias(&c))
     return false;
   count_work(out);
-  for (int role = 0; role < TD_MAESTRO_FROM; role++)
-    if (!map_role(&c, role)) return false;
-  return td_maestro_job_place(out, ask, d) && td_maestro_job_check(out, td_arena_ctx(c.a), d);
+  return map_roles(&c) && td_maestro_job_place(out, ask, d) &&
+         td_maestro_job_check(out, td_arena_ctx(c.a), d);
 }

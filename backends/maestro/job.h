@@ -49,6 +49,7 @@ typedef struct TdMaestroStream {
   int streamer;
   const TdMaestroOperand *x; /* NULL: zeros, without memory */
   const char *text;          /* its order */
+  bool padded;               /* it has room for whole tiles that the user's text has not */
   TdOrderBytes order;
   TdDesc nest;     /* bytes from the operand's first, of each element that the nest touches, in the
                     * order in which the array takes them */
@@ -69,7 +70,8 @@ typedef struct TdMaestroJob {
   TdMaestroStream stream[TD_MAESTRO_ROLES];
   TdMaestroPattern pattern[TD_MAESTRO_STREAMERS];
   TdMaestroWork work;
-  bool sums; /* they go on from the result */
+  bool sums;    /* they go on from the result */
+  bool trimmed; /* of each tensor only what the nest touches is in memory */
 } TdMaestroJob;
 
 /* Compiles the nest that q's program is; false with d filled. */
@@ -110,8 +112,22 @@ bool td_maestro_order_complete(TdMaestroJob *j, TdDiag *d);
  * stick out. Its dimensions are called as in `names`, or d0, d1 .. */
 const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOrder *names,
                                      TdArena *a);
-/* The order of each operand: what the user says (NULL: one that fits). */
-bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena *a, TdDiag *d);
+/* How much of what the user says of an order may be changed until whole tiles fit. */
+typedef enum {
+  TD_MAESTRO_AS_SAID,
+  TD_MAESTRO_PADDED, /* dimensions get room for whole tiles */
+  TD_MAESTRO_TILED,  /* that, and the last dimension is blocked where rows are made */
+  TD_MAESTRO_TRIES
+} TdMaestroTry;
+/* The order of an operand: what the user says (NULL: one that fits). */
+bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdMaestroTry how,
+                           TdArena *a, TdDiag *d);
+
+/* pads.c: cuts operands to what the nest touches where pads of whole tiles need that; refuses those
+ * that would count. */
+bool td_maestro_pads_settle(TdMaestroJob *j, TdDiag *d);
+/* Cuts operands to what the nest touches; false: they are. */
+bool td_maestro_pads_trim(TdMaestroJob *j);
 
 /* map.c: the registers of the streamer of a role, but for base and mode; into *p, if it is given.
  */

@@ -221,6 +221,7 @@ bool td_maestro_map_stream(TdMaestroJob *j, int role, TdMaestroPattern *p, TdAre
   TdMaestroStream *x = &j->stream[role];
   Map m = {.j = j, .x = x, .s = &j->system->at[x->streamer], .role = role, .a = a, .d = d};
   m.p = p ? p : &j->pattern[x->streamer];
+  x->swapped = x->copied = false;
   if (role >= TD_MAESTRO_FROM) return try_tile(&m);
   TdDiag plain = {.arena = d->arena}, other = {.arena = d->arena};
   int copy = copies(&m), swap = swaps(&m);

@@ -51,7 +51,7 @@ bool td_maestro_order_complete(TdMaestroJob *j, TdDiag *d) {
 static bool is_mixed(const TdMaestroJob *j, const TdMaestroOperand *x, int k) {
   int loops = 0;
   for (int l = 0; l < j->nest.nloop; l++) {
-    if (!x->coef[k][l] || j->nest.loop[l].extent == 1) continue;
+    if (!x->coef[k][l] || (j->nest.loop[l].extent == 1 && j->tile[l] == 1)) continue;
     loops += x->coef[k][l] == 1 ? 1 : 2;
   }
   return loops > 1;
@@ -110,6 +110,7 @@ const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOr
   }
   for (int i = 0; i < 2; i++) {
     if (dim[i] < 0 || td_maestro_order_across(j, which[i]) == 1) continue;
+    if (i == 1 && dim[1] == dim[0]) break;
     if (is_mixed(j, x, dim[i]))
       put_whole(&t, j, x, dim[i], name_of(names, dim[i], a));
     else
@@ -144,15 +145,61 @@ static const char *with_made(const TdMaestroJob *j, int role, const char *said, 
   return td_text_fmt(a, "%s->%s", td_text_str(&left), td_text_str(&right));
 }
 
-bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdArena *a, TdDiag *d) {
+/* The last part of an order's right side as a block of the array, so that rows which were made stand
+ * outside of it. */
+static const char *tiled(const TdMaestroJob *j, int role, const char *said, TdArena *a) {
+  int row = td_maestro_tile[role].row, column = td_maestro_tile[role].column;
+  const char *end = said + strlen(said);
+  while (end > said && end[-1] == ' ') end--;
+  const char *last = end;
+  while (last > said && last[-1] != ' ' && last[-1] != '>') last--;
+  if (!j->made[row] || j->made[column] || !strstr(said, "->") ||
+      strcspn(last, "/%: ") < strlen(last))
+    return said;
+  long long n = (long long)td_maestro_order_across(j, column);
+  int len = (int)(end - last);
+  return td_text_fmt(a, "%.*s%.*s/%lld %.*s%%%lld", (int)(last - said), said, len, last, n, len,
+                     last, n);
+}
+
+/* The order x->order with room for whole tiles in the dimensions that have too little. */
+static const char *padded(const TdMaestroJob *j, const TdMaestroStream *x, TdArena *a) {
+  const TdOrder *o = &x->order.order;
+  TdText t = td_text_new(a);
+  for (int k = 0; k < o->nname; k++) td_text_putf(&t, "%s ", o->name[k]);
+  td_text_puts(&t, "->");
+  for (int i = 0; i < o->nplace; i++) {
+    const TdOrderPlace *p = &o->place[i];
+    int64_t room = needed(j, x->x, p->name);
+    td_text_putf(&t, " %s", td_order_part(a, o, i));
+    if (!p->mod && room > x->order.room[p->name])
+      td_text_putf(&t, "%%%lld", (long long)((room + p->div - 1) / p->div));
+    if (p->pitch) td_text_putf(&t, ":%lld", (long long)p->pitch);
+  }
+  return td_text_str(&t);
+}
+
+static bool read_bytes(TdMaestroStream *x, TdArena *a, const char **why) {
+  return td_order_read_bytes(a, x->text, x->x->extent, x->x->rank, x->element, &x->order, why);
+}
+
+bool td_maestro_order_read(TdMaestroJob *j, int role, const char *said, TdMaestroTry how,
+                           TdArena *a, TdDiag *d) {
   TdMaestroStream *x = &j->stream[role];
   const TdMaestroOperand *o = x->x;
   const char *why;
-  x->text = said && role >= TD_MAESTRO_FROM ? said
-            : said                          ? with_made(j, role, said, a)
-                                            : td_maestro_order_fitting(j, role, NULL, a);
+  bool array = role < TD_MAESTRO_FROM;
+  if (said && array && how == TD_MAESTRO_TILED) said = tiled(j, role, said, a);
+  x->text = said && !array ? said
+            : said         ? with_made(j, role, said, a)
+                           : td_maestro_order_fitting(j, role, NULL, a);
   x->element = (int64_t)td_type_bytes(o->elem);
-  if (td_order_read_bytes(a, x->text, o->extent, o->rank, x->element, &x->order, &why)) return true;
+  bool ok = read_bytes(x, a, &why);
+  if (ok && how != TD_MAESTRO_AS_SAID) {
+    x->text = padded(j, x, a);
+    ok = read_bytes(x, a, &why);
+  }
+  if (ok) return true;
   td_diag_set(d, TD_USAGE, "maestro-order", (TdLoc){0}, "the order of '%s': %s", o->sym->name, why);
   td_diag_help(d, "dimensions -> digits, outermost first: \"%s\"",
                td_maestro_order_fitting(j, role, NULL, a));

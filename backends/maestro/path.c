@@ -206,7 +206,7 @@ static bool read_order(Path *p, int role, const TdMaestroOperand *x, int streame
   s->x = x;
   s->streamer = streamer;
   const char *said = p->ask->order ? p->ask->order[x->param] : NULL;
-  return td_maestro_order_read(p->j, role, said, p->a, p->d);
+  return td_maestro_order_read(p->j, role, said, TD_MAESTRO_AS_SAID, p->a, p->d);
 }
 
 /* Has the reader go to the other operand after each word of the first. */

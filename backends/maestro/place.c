@@ -110,11 +110,26 @@ static bool check_region(const Place *p, const Region *r) {
   return true;
 }
 
-/* The earlier role that the same tensor has under the same order; -1: none. */
+/* Whether two operands are the same elements of one tensor, in the same order. */
+static bool is_same(const TdMaestroStream *x, const TdMaestroStream *y) {
+  const TdMaestroOperand *a = x->x, *b = y->x;
+  if (a->param != b->param || a->rank != b->rank || x->order.bytes != y->order.bytes ||
+      x->order.at.n != y->order.at.n)
+    return false;
+  for (int k = 0; k < a->rank; k++)
+    if (a->origin[k] != b->origin[k] || a->extent[k] != b->extent[k] ||
+        x->order.room[k] != y->order.room[k])
+      return false;
+  for (int i = 0; i < x->order.at.n; i++)
+    if (x->order.at.at[i].n != y->order.at.at[i].n || x->order.at.at[i].s != y->order.at.at[i].s)
+      return false;
+  return true;
+}
+
+/* The earlier role whose operand lies where this one's does; -1: none. */
 static int shared_with(const TdMaestroJob *j, int role) {
   for (int i = 0; i < role; i++)
-    if (j->stream[i].used && j->stream[i].x && j->stream[i].x->param == j->stream[role].x->param)
-      return i;
+    if (j->stream[i].used && j->stream[i].x && is_same(&j->stream[i], &j->stream[role])) return i;
   return -1;
 }
 

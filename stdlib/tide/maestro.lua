@@ -245,7 +245,14 @@ local function compile(sys, kernel, o, mode, part)
   local request = copy(o)
   request.mode = modes_of(sys, mode)
   if part then request.parts, request.sums = part, part.sums end
-  return new_job(sys, kernel, core.compile(sys.core, kernel, request), o)
+  local r, told = new_job(sys, kernel, core.compile(sys.core, kernel, request), o), {}
+  local orders = core.orders(r.core)
+  for _, x in ipairs(orders) do
+    if x.padded then told[#told + 1] = ("with room for whole tiles %s %q"):format(x.param, x.text) end
+  end
+  if orders.trimmed then told[#told + 1] = "of tensors only what the loops touch" end
+  r.note = told[1] and table.concat(told, ", ")
+  return r
 end
 
 -- Fields of a job that are made when they are asked for.
@@ -265,7 +272,9 @@ end
 local function placed(from, where)
   local handle, why = core.place(from.core, where)
   if not handle then return nil, why end
-  return new_job(from.system, from.kernel, handle, from.options)
+  local r = new_job(from.system, from.kernel, handle, from.options)
+  r.note = from.note
+  return r
 end
 
 -- A job of a part (nil: of all) with the modes that are asked for.
@@ -353,7 +362,7 @@ function job:run(...)
 end
 
 function job:__tostring()
-  local lines = self.jobs and { ("%d jobs: %s; the first:"):format(#self.jobs, self.note) } or {}
+  local lines = self.jobs and { ("%d jobs: %s; the first:"):format(#self.jobs, self.note) } or { self.note }
   for _, name in ipairs(keys(self.system.fields)) do
     local ok, s = pcall(self.stream, self, name)
     if ok and s then lines[#lines + 1] = tostring(s) end

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analysis/time/firing.h"
-#include "backends/maestro/front.h"
+#include "backends/maestro/front/front.h"
 #include "bind/program/maestro.h"
 #include "bind/value/tensor.h"
 

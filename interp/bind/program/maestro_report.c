@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/maestro/csr.h"
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 #include "bind/program/maestro.h"
 #include "bind/value/tensor.h"
 #include "eval/time/timed.h"
@@ -234,7 +234,8 @@ static int l_work(lua_State *L) {
   return 1;
 }
 
-/* core.orders(job): a list of {streamer =, param =, text =, bytes =} of its operands. */
+/* core.orders(job): a list of {streamer =, param =, text =, bytes =, padded =} of its operands; trimmed: only
+ * what the nest touches of them is in memory. */
 static int l_orders(lua_State *L) {
   const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   lua_newtable(L);
@@ -248,8 +249,10 @@ static int l_orders(lua_State *L) {
     td_bind_set_integer(L, "bytes", x->order.bytes);
     td_bind_set_integer(L, "base", x->base);
     td_bind_set_integer(L, "rank", x->x->rank);
+    td_bind_set_boolean(L, "padded", x->padded);
     lua_rawseti(L, -2, ++n);
   }
+  td_bind_set_boolean(L, "trimmed", j->trimmed);
   return 1;
 }
 

@@ -53,9 +53,9 @@ t.test("channels that no one stride fills", function()
 end)
 
 t.test("an order without room for what goes across the array", function()
-  local function size(M)
+  local function size(M, rows)
     return function(o)
-      o.order.A = "m k -> k/8 m k%8"
+      o.order.A = ("m k -> k/8 m%s k%%8"):format(rows or "")
       return tide.kernel {
         name = "gemm", A = i8[M][16], B = i8[16][16], C = i32[M][16], D = i32[M][16],
         function(A, B, C, D)
@@ -68,8 +68,9 @@ t.test("an order without room for what goes across the array", function()
       }
     end
   end
-  t.ok(job(size(24)))
-  refused("maestro-carry", size(20), "streamer A", "loop 'm' carries out of 'm'", "m/8")
+  t.ok(not job(size(24)).note)
+  t.eq(job(size(20)).note, [[with room for whole tiles A "m k -> k/8 m%24 k%8"]])
+  refused("maestro-carry", size(20, "%20"), "streamer A", "loop 'm' carries out of 'm%20'", "m/8")
 end)
 
 t.test("loops that keep no sum in the array", function()

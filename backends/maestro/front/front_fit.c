@@ -2,7 +2,7 @@
  * words of a streamer are fitted channel by channel to its lanes, then vector by vector to its
  * loops: the innermost one as long as its steps are the same, then those around it. Elements that
  * are zeros, or dropped, fit everything, and must end up where no element lies. */
-#include "backends/maestro/front.h"
+#include "backends/maestro/front/front.h"
 
 #include "base/ctx.h"
 

@@ -1,5 +1,5 @@
 /* rtl_memory.c - the text of the memory: arbiters, banks, crossbar. rtl.c gives parameters. */
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 const char *const td_maestro_rtl_memory[] = {
     "// One of P requests: those of the high level first, in it round robin from behind the port "

@@ -1,6 +1,6 @@
 /* front_trace.c - what tasks that only load and put, or get and store, move: the tasks are run on
  * symbols, the fingerprint of each element of a tensor or token being known. */
-#include "backends/maestro/front.h"
+#include "backends/maestro/front/front.h"
 
 #include "base/ctx.h"
 

@@ -1,5 +1,5 @@
 /* rtl_stream.c - the text of streamers, from addresses to FIFOs; rtl.c gives parameters. */
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 const char *const td_maestro_rtl_stream[] = {
     "// Addresses of nested loops: for each a counter of iterations and one of bytes; nothing is\n"

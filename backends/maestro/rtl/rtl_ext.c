@@ -1,5 +1,5 @@
 /* rtl_ext.c - the text of extensions. rtl.c gives parameters. */
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 /* The ports of an extension, behind its parameters: a clock, whether it is on, its registers, beats
  * that come and beats that go. */

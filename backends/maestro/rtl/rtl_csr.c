@@ -1,7 +1,7 @@
 /* rtl_csr.c - the text of the registers, and the buses that they are written by. rtl.c gives
  * parameters. */
 #include "backends/maestro/csr.h"
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 const char *const td_maestro_rtl_csr[] = {
     "// The registers of a system. Those written while it runs are of the next job; a start copies "

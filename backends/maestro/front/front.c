@@ -1,6 +1,6 @@
 /* front.c - streamers in front of a design: what its tasks load and store is traced, fitted to the
  * streamers' loops, and placed in memory. */
-#include "backends/maestro/front.h"
+#include "backends/maestro/front/front.h"
 
 /* Places the operands: where the user says, else the n-th in group n mod G of its mode, behind
  * those that are there. */

@@ -1,6 +1,6 @@
 /* front_run.c - a design behind streamers, run with a clock: memory is stepped cycle by cycle, and
  * tasks run as far as the tokens of the cycles before let them. */
-#include "backends/maestro/front.h"
+#include "backends/maestro/front/front.h"
 
 #include "base/ctx.h"
 #include "eval/time/clock.h"

@@ -1,5 +1,5 @@
 /* rtl_array.c - the text of the array and its quantiser. rtl.c gives parameters. */
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 const char *const td_maestro_rtl_array[] = {
     "// An output-stationary array: two stages of registers, products into accumulators, results "

@@ -7,7 +7,7 @@
 #include "backends/host/cache.h"
 #include "backends/host/child.h"
 #include "backends/maestro/csr.h"
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 #include "backends/verilog/verilog.h"
 
 enum { COMPILE_SECONDS = 600 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/maestro/csr.h"
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 #include "backends/verilog/vtree.h"
 
 /* Beats that one gives and another takes: valid, the word, and whether it is taken. */

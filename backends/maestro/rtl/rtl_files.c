@@ -1,6 +1,6 @@
 /* rtl_files.c - what a system is in bits, and the files of its Verilog. */
 #include "backends/maestro/csr.h"
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 
 static int bits_of(int64_t n) {
   int w = 0;

@@ -1,6 +1,6 @@
 /* rtl_bench.c - what stands around a system when it runs: a host that writes words of the memory
  * and registers from files, waits, reads words back, and writes what happened in each cycle. */
-#include "backends/maestro/rtl.h"
+#include "backends/maestro/rtl/rtl.h"
 #include "backends/verilog/verilog.h"
 
 /* What stands between the host and the registers, by bus: nothing, or a master of AXI4-Lite. */
