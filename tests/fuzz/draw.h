@@ -57,6 +57,7 @@ bool draw_isolate(Draw *d, TdArgValue *arg);
 bool draw_hoist(Draw *d, TdArgValue *arg);
 bool draw_coalesce(Draw *d, TdArgValue *arg);
 bool draw_deal(Draw *d, TdArgValue *arg);
+bool draw_merge(Draw *d, TdArgValue *arg);
 
 /* A divisor of n from 2 on, or 2. */
 int64_t draw_divisor(Draw *d, int64_t n);

@@ -455,7 +455,8 @@ static const struct Known {
     {"place", draw_place},       {"collapse", draw_collapse}, {"inject", draw_inject},
     {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage},
     {"auto", draw_auto},         {"expand", draw_expand},     {"isolate", draw_isolate},
-    {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist}};
+    {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist},
+    {"merge", draw_merge}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

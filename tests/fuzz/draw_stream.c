@@ -259,3 +259,38 @@ bool draw_deal(Draw *d, TdArgValue *arg) {
   arg[1] = (TdArgValue){.given = true, .names = list, .n = (size_t)(want < n ? want : n)};
   return true;
 }
+
+/* ---- merge ---- */
+
+/* An array of streams along an axis, or two streams of the same tokens. */
+bool draw_merge(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  const TdUnit *root = td_prog_root(d->prog);
+  const char **list = TD_NEWN(d->arena, const char *, 2);
+  size_t n = 0;
+  int axes = 0;
+  for (size_t i = 0; i < root->nstream; i++) {
+    const TdType *t = root->stream[i].type;
+    if (t->rank && choose(&s)) {
+      list[0] = root->stream[i].sym->name;
+      n = 1;
+      axes = t->rank;
+    }
+    for (size_t k = 0; k < i; k++) {
+      const TdType *other = root->stream[k].type;
+      if (t->elem != other->elem || t->block != other->block || t->rank != other->rank) continue;
+      if (!choose(&s)) continue;
+      list[0] = root->stream[k].sym->name;
+      list[1] = root->stream[i].sym->name;
+      n = 2;
+      axes = t->rank;
+    }
+  }
+  if (!n) return false;
+  arg[0] = (TdArgValue){.given = true, .names = list, .n = n};
+  if (n == 1 || (axes && rng_chance(d->rng, 25)))
+    arg[1] = (TdArgValue){.given = true, .integer = rng_below(d->rng, axes)};
+  if (rng_chance(d->rng, 25))
+    arg[2] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 6)};
+  return true;
+}

@@ -204,7 +204,7 @@ static const struct Habit {
              {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"buffer_at", "collapse"},
              {"pack", "pack"},        {"buffer_at", "hoist"},   {"unfold", "isolate"},
              {"isolate", "coalesce"}, {"relay", "deal"},        {"coalesce", "coalesce"},
-             {"isolate", "isolate"}};
+             {"isolate", "isolate"},  {"deal", "merge"},        {"relay", "merge"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -221,7 +221,8 @@ static const struct Odds {
             {"relay", 6},        {"reuse_at", 6},  {"depth", 6},   {"place", 6},
             {"fold_storage", 6}, {"collapse", 70}, {"fma", 2},     {"dataflow", 2},
             {"unfold", 2},       {"inject", 20},   {"search", 5},  {"isolate", 12},
-            {"coalesce", 900},   {"deal", 120},    {"expand", 10}, {"hoist", 60}};
+            {"coalesce", 900},   {"deal", 120},    {"expand", 10}, {"hoist", 60},
+            {"merge", 40},       {"vectorize", 8}};
 /* Where the kernel is a design, others find much too: a share of it. */
 enum { OF_DESIGN = 3 };
 

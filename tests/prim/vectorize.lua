@@ -104,6 +104,28 @@ prim.refused("tokens of several elements already", {
   of = function() return uneven(2) end, before = function(s) s:vectorize("Z") end, code = "lanes",
   kind = "usage", step = {"vectorize", "Z"},
 })
+-- Tokens that a task's own loop gets, or that of a kernel which it calls.
+local function called(calls)
+  local drain = tide.kernel {Z = tide.stream(i32), b = i32[8], function(Z, b)
+    for l = 0, 7 do b[l] = Z:get() end
+  end}
+  return tide.design(function(d)
+    local Z = d:stream(i32)
+    d.from = tide.task {a = i32[8], function(a)
+      for l = 0, 7 do Z:put(a[l]) end
+    end}
+    d.to = tide.task {b = i32[8], function(b)
+      if calls then
+        drain(Z, b)
+      else
+        for l = 0, 7 do b[l] = Z:get() end
+      end
+    end}
+  end), {i32[8], i32[8]}
+end
+prim.twins("tokens that a call gets", {
+  of = called, no = true, yes = false, code = "lanes", kind = "unsupported", step = {"vectorize", "Z"},
+})
 prim.refused("a stream that is not there", {
   of = function() return uneven(2) end, kind = "usage", code = "no-stream", step = {"vectorize", "Q"},
 })

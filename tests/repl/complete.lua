@@ -76,7 +76,7 @@ local facts = {
   device = { s = devices, sc = devices, sg = devices },
 }
 facts["names task|instance"], facts.names = facts["unit task|instance"], facts.name
-facts["names loop"], facts["names array"] = facts.loop, facts.array
+facts["names loop"], facts["names array"], facts["names stream"] = facts.loop, facts.array, facts.stream
 
 -- What is typed at an argument that is no string.
 local values = {

@@ -37,3 +37,36 @@ bool td_stream_find(TdRewrite *r, const char *spec, TdStreamAt *f) {
                    td_prog_root(r->prog)->sym->name);
   return false;
 }
+
+/* A search for what names a stream. */
+typedef struct Uses {
+  TdSym stream;
+  size_t named, moved;
+  TdLoc loc;
+} Uses;
+
+static bool count_named(void *ud, const TdExpr *e) {
+  Uses *u = ud;
+  if (e->sym != u->stream) return true;
+  u->named++;
+  u->loc = e->loc;
+  return true;
+}
+
+static bool count_moved(void *ud, const TdStmt *s) {
+  Uses *u = ud;
+  if (s->kind != TD_STMT_GET && s->kind != TD_STMT_PUT && s->kind != TD_STMT_SLOT) return true;
+  const TdExpr *e = s->expr[0];
+  bool one = e->sym == u->stream && e->kind == TD_EXPR_VIEW;
+  for (uint32_t d = 0; one && d < e->nkid; d++) one = e->u.dim[d].out < 0;
+  u->moved += one;
+  return true;
+}
+
+bool td_stream_is_only_moved(TdRewrite *r, const TdUnit *u, TdSym stream, TdLoc *loc) {
+  Uses use = {.stream = stream, .loc = u->loc};
+  td_walk_exprs(r->session->ctx, u->body, count_named, &use);
+  td_walk_stmt(r->session->ctx, u->body, count_moved, &use);
+  *loc = use.loc;
+  return use.named == use.moved;
+}

@@ -152,7 +152,11 @@ static bool find_ends(Vectorize *v) {
     for (size_t b = 0; b < v->design->run[i].nbind; b++)
       if (v->design->run[i].bind[b].arg == v->stream->sym)
         return refuse(v, TD_UNSUPPORTED, v->design->run[i].loc, "is an argument of a task");
-    if (v->unit->body && !again) td_walk_stmt(r->session->ctx, v->unit->body, look, v);
+    TdLoc loc;
+    if (!v->unit->body || again) continue;
+    if (!td_stream_is_only_moved(r, v->unit, v->stream->sym, &loc))
+      return refuse(v, TD_UNSUPPORTED, loc, "is handed to a call");
+    td_walk_stmt(r->session->ctx, v->unit->body, look, v);
   }
   return v->fits && (v->lanes.n || refuse(v, TD_USAGE, v->stream->loc, "is not used"));
 }
