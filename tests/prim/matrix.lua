@@ -153,8 +153,8 @@ local function try(name, row, case, shape)
   end)
 end
 
--- Made for a nest or a task: tests/prim/inject.lua, deal, coalesce, hoist, vectorize.
-local left = {inject = true, deal = true, coalesce = true, hoist = true, vectorize = true}
+-- Made for a nest or a task: tests/prim/inject.lua, deal, coalesce, hoist, merge, vectorize.
+local left = {inject = true, deal = true, coalesce = true, hoist = true, merge = true, vectorize = true}
 for _, p in ipairs(tide.registry().primitives) do
   local row = rows[p.name]
   t.test(p.name .. " has its row", function() t.ok(row or left[p.name]) end)
