@@ -284,7 +284,7 @@ end
 
 -- Verifies a design whose control depends on data: for numbers that are given or drawn.
 local function verified_for(net, m, concrete)
-  local z = m.program.placed and room_for(m, concrete or {}) or tokens_of(m, outer_sizes(m, 1))
+  local z = not (m.calls and not m.program.placed) and room_for(m, concrete or {}) or tokens_of(m, outer_sizes(m, 1))
   local x, y = net, m.kernel
   if z and next(z) then x, y = net:at(z), m.kernel:at(z) end
   if not concrete then
@@ -304,7 +304,8 @@ local function verified(net, s, m, concrete)
     level, verdict = s:verify()
     if level then return level, verdict end
   end
-  if concrete or m.calls then return verified_for(net, m, concrete) end
+  local open = tostring(verdict):find "not decided"
+  if concrete or m.calls or open then return verified_for(net, m, concrete) end
   if not tostring(verdict):find "no values were found" then return level, verdict end
   for times = 1, 2 do
     local z = outer_sizes(m, times)

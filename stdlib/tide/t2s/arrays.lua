@@ -116,6 +116,15 @@ local function reach(p, a, n, x, s)
   end
 end
 
+-- Adds to an array the reach of a stage's Var in a dimension before case splits: what lies beyond is a halo.
+local function reach_inside(p, a, n, s)
+  if s.kinds[n] == "constant" or expr.any(s.lhs.idx[n], function(y) return y.op == "ref" end) then return end
+  local hi = affine.extreme(s.lhs.idx[n], s.whole, 1, p.values)
+  if not hi then return end
+  a.inside[n] = a.inside[n] or {}
+  table.insert(a.inside[n], affine.add(hi, affine.form(1)))
+end
+
 -- Visits every read and write of a stage: fn(reference, whole, written).
 function arrays.accesses(s, fn)
   if s.call then
@@ -146,12 +155,15 @@ function arrays.find(p)
       local b = r.base
       local a = p.arrays[b]
       if not a then
-        a = { base = b, name = b.name, reach = {}, low = {}, shift = {}, place = s.place }
+        a = { base = b, name = b.name, reach = {}, low = {}, shift = {}, inside = {}, place = s.place }
         p.arrays[b] = a
         p.list[#p.list + 1] = a
       end
       if b.kind == "func" and not written and not call then return end
-      for n, x in ipairs(r.idx) do reach(p, a, n, x, s) end
+      for n, x in ipairs(r.idx) do
+        reach(p, a, n, x, s)
+        if written then reach_inside(p, a, n, s) end
+      end
       if call and #r.idx == 0 and b.kind == "param" then
         for n, d in ipairs(dims_of(call, r)) do
           a.reach[n + 1] = { affine.of(expr.lift(math.tointeger(tonumber(d)) or tide.size(d)), p.values) }
@@ -178,7 +190,13 @@ local function free(p, name)
   return affine.form(0, { [name] = 1 })
 end
 
--- Sets the extents of an array.
+--- The extent of dimension n of a result: without its halo.
+function arrays.extent_inside(a, n)
+  local f = affine.sub(a.extents[n], affine.form(a.shift[n]))
+  return a.inside[n] and greatest(a.inside[n]) or f, f
+end
+
+--- Sets the extents of an array.
 function arrays.set_extents(p, a)
   local b, rank = a.base, a.base.rank
   a.extents = {}

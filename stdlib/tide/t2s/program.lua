@@ -117,7 +117,8 @@ local function domain_of(s)
       end)
     end
   end
-  s.domain, s.bound = domain, by
+  s.domain, s.bound, s.whole = domain, by, {}
+  for n, d in ipairs(domain) do s.whole[n] = { var = d.var, lo = d.lo, hi = d.hi } end
 end
 
 --- Whether `a op b` holds of two forms; nil if their difference is no number.
@@ -308,7 +309,10 @@ end
 local function set_result(p, def)
   local a = p.arrays[def]
   local stored, extents, halo = def.stored, {}, false
-  for n = 1, def.rank do halo = halo or a.shift[n] > 0 end
+  for n = 1, def.rank do
+    local inside, all = arrays.extent_inside(a, n)
+    halo = halo or a.shift[n] > 0 or affine.text(inside) ~= affine.text(all)
+  end
   p.result = { name = def.name, loops = {}, copied = halo or stored or def.stream }
   if stored and #stored.idx ~= def.rank then
     fail(stored.place, "t2s-store", ("%s has %d dimensions, and store is given %d indices"):format(def.name, def.rank,
@@ -326,7 +330,7 @@ local function set_result(p, def)
       p.result.loops[n] = { fixed = at and affine.text(at) or expr.text(stored.idx[n]) }
       use_names(p, stored.idx[n])
     else
-      local extent = n <= def.rank and affine.sub(f, affine.form(a.shift[n])) or f
+      local extent = n <= def.rank and arrays.extent_inside(a, n) or f
       p.result.loops[n] = { extent = extent }
       extents[#extents + 1] = extent
     end

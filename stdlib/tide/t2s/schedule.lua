@@ -2,6 +2,7 @@
 -- own; tile and reorder put each Func's loops in order, space loops outermost; unroll makes them a task (unfold);
 -- what is isolated is buffered where it is used and leaves the task by relay or isolate, stage by stage. Directives are
 -- sorted: their text order is that of the user, the order of the steps is one that is legal.
+local between = require "tide.t2s.between"
 local calls = require "tide.t2s.calls"
 local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
@@ -23,6 +24,7 @@ local position, var_name, unrolled = directives.position, directives.var_name, d
 local chains, relay_of, buffer_of, removed = directives.chains, directives.relay_of, directives.buffer_of,
   directives.removed
 local buffers_of = directives.buffers_of
+local loop_at, first_loop = between.loop_at, between.first_loop
 
 -- A mapping under way: s the schedule, values of Consts, nests by Func, names of loops in use.
 local mapping = {}
@@ -166,19 +168,6 @@ function mapping:order(nest, n, place)
   local loops = {}
   for k = 1, n do loops[#loops + 1] = nest[k].loop end
   if #loops > 1 then self:step(place or nest.place, "reorder", table.unpack(loops)) end
-end
-
--- The innermost of the first n loops of a nest that runs more than once.
-local function loop_at(nest, n)
-  while n > 0 and not nest[n].loop do n = n - 1 end
-  return n > 0 and nest[n].loop or nil
-end
-
--- The outermost loop of a nest.
-local function first_loop(nest)
-  for _, x in ipairs(nest) do
-    if x.loop then return x.loop end
-  end
 end
 
 -- Moves the nests of first values into the main nest: behind the last loop that both have.
@@ -373,12 +362,49 @@ function mapping:tiles_of(def)
   main.tile_order = table.move(main, 1, #main, 1, {})
 end
 
+-- Puts the loops of each nest of a Func in order, then first values beside the sums.
+function mapping:place_apart(def)
+  for _, nest in ipairs(self.nests[def]) do self:arrange(def, nest) end
+  self:join(def)
+end
+
+-- The same in the other order, where sums that are empty for some elements make the ranges of a nest's loops smaller:
+-- first values beside the sums, then the loops around both; `e` says why it was not done before.
+function mapping:place_joined(def, e)
+  local main = self.main[def]
+  for _, nest in ipairs(self.nests[def]) do
+    for n, x in ipairs(nest) do
+      if not main[n] or main[n].var ~= x.var then error(e, 0) end
+    end
+  end
+  main.depth = #main
+  for _, nest in ipairs(self.nests[def]) do
+    if nest ~= main and #nest > 0 then
+      local first, last
+      for _, l in ipairs(self.s:loops()) do
+        first = first or position(nest, l, "loop") and l
+        local k = position(main, l, "loop")
+        last = k and k <= #nest and l or last
+      end
+      self:step(main.place, "compute_at", first, last)
+      main.depth = math.min(main.depth, #nest)
+    end
+  end
+  self:order(main, main.depth, (select(2, unrolled(def))))
+end
+
 -- The mapping of a Func alone: space loops outermost, first values beside the sums.
 function mapping:place(def)
   local main = self.main[def]
   if main.carried then return self:place_stage(def) end
-  for _, nest in ipairs(self.nests[def]) do self:arrange(def, nest) end
-  self:join(def)
+  local before = self.s
+  self.s = before:fork()
+  local ok, e = pcall(self.place_apart, self, def)
+  if not ok and (type(e) == "string" or e.code ~= "ranges") then error(e, 0) end
+  if not ok then
+    self.s = before
+    self:place_joined(def, e)
+  end
   local last = main[main.depth]
   main.tile_depth = last and position(main.tile_order, last) or 0
 end
@@ -399,34 +425,6 @@ function mapping:task_of(x)
     local task, loop = l:match "^(.-):([^:]+)$"
     if loop == x then return task end
   end
-end
-
--- Whether a Func's stages read another.
-local function reads(nest, def)
-  for _, s in ipairs(nest.stages) do
-    if expr.any(s.rhs, function(y) return y.op == "ref" and y.base == def end) then return true end
-  end
-end
-
--- The elements of a Func go to the one that reads it by streams: as many as both have PEs.
-function mapping:connect(def, reader)
-  local from, to, place = self.main[def], self.main[reader], self.main[reader].place
-  if from.depth < #from then self:step(from.place, "buffer_at", def.name, loop_at(from, from.depth)) end
-  local stream = self:step(place, "relay", def.name, first_loop(to))
-  local own, loops = unrolled(def), {}
-  local others = unrolled(reader)
-  for n, x in ipairs(from.tile_order) do
-    local y = to.tile_order[n]
-    if position(own, x.var) or y and position(others, y.var) then loops[#loops + 1] = x.loop end
-  end
-  table.sort(loops, function(x, y)
-    local function rank(l)
-      return position(own, from.tile_order[position(from.tile_order, l, "loop")].var) or #own + 1
-    end
-    return rank(x) < rank(y)
-  end)
-  if #loops > 0 then self:step(place, "deal", stream, loops) end
-  self:note_stream(def, def, reader, stream)
 end
 
 -- Gives streams the depths that a Func's directives ask for at least.
@@ -577,13 +575,7 @@ function schedule.of(kernel, p, values, plain)
     if #order > 1 or m.main[def].carried then m:check_space(def) end
   end
   merged.take(m, others)
-  for n = 1, #order - 1 do
-    local reader
-    for k = n + 1, #order do
-      if reads(m.main[order[k]], order[n]) then reader = reader or order[k] end
-    end
-    if reader then m:connect(order[n], reader) end
-  end
+  between.take(m, order)
   for _, def in ipairs(order) do
     m:spread(def)
   end

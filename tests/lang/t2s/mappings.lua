@@ -196,7 +196,15 @@ end
 
 refused_convolution("a Func that sums along a space loop, which another reads", "t2s-unroll", {summed = true})
 refused_convolution("a loop removed that the input depends on", "t2s-remove", {used = true})
-refused_convolution("Funcs that meet in other orders", "order", {turned = true})
+
+t.test("Funcs that meet in other orders: sums are handed over all at once, and the report says why", function()
+  local relu, q = convolution {turned = true}
+  local net = check_convolution(relu, q, {S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2},
+    {Nof = 4, Noy = 4, Nox = 4, Nif = 2, Nky = 3, Nkx = 3})
+  local left = t2s.report(net).left
+  t.eq(left[1].what, "conv to relu by channels")
+  t.has(left[1].why, "is written before")
+end)
 
 t.test("a buffer of one element is handed over by a stream", function()
   local C, q = sgemm {}
