@@ -219,7 +219,7 @@ static bool check_alias(Compile *c) {
   for (int i = 0; i < 3; i++) {
     const TdMaestroOperand *x = all[i];
     if (!x->used || x->param != n->result.param || is_apart(n, x, &n->result)) continue;
-    if (i == 2 && is_same(n, x, &n->result)) continue;
+    if ((i == 2 || !n->product) && is_same(n, x, &n->result)) continue;
     td_diag_set(c->d, TD_UNSUPPORTED, "maestro-kernel", x->loc,
                 "'%s' is read where other iterations write it: streamers run ahead of each other",
                 x->sym->name);
@@ -339,8 +339,8 @@ static bool compile_path(Compile *c) {
     j->tile[l] = 1;
     j->temporal[l] = l;
   }
-  return td_maestro_path_compile(j, c->ask, c->a, c->d) && td_maestro_job_place(j, c->ask, c->d) &&
-         td_maestro_job_check(j, td_arena_ctx(c->a), c->d);
+  return check_alias(c) && td_maestro_path_compile(j, c->ask, c->a, c->d) &&
+         td_maestro_job_place(j, c->ask, c->d) && td_maestro_job_check(j, td_arena_ctx(c->a), c->d);
 }
 
 bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMaestroAsk *ask,

@@ -145,8 +145,8 @@ static const char *with_made(const TdMaestroJob *j, int role, const char *said, 
   return td_text_fmt(a, "%s->%s", td_text_str(&left), td_text_str(&right));
 }
 
-/* The last part of an order's right side as a block of the array, so that rows which were made stand
- * outside of it. */
+/* The last part of an order's right side as a block of the array, so that rows which were made
+ * stand outside of it. */
 static const char *tiled(const TdMaestroJob *j, int role, const char *said, TdArena *a) {
   int row = td_maestro_tile[role].row, column = td_maestro_tile[role].column;
   const char *end = said + strlen(said);

@@ -3,6 +3,8 @@
  * gathered inside of a word's worth of elements; extensions of both compute. */
 #include "backends/maestro/job.h"
 
+#include <string.h>
+
 /* An extension that is needed, and its registers. */
 typedef struct Need {
   int kind;
@@ -17,6 +19,8 @@ typedef struct Path {
   TdDiag *d;
   Need need[3];
   int nneed;
+  TdMaestroPattern from, to; /* extensions and their registers */
+  const char *text;          /* the result's order with room for whole words; NULL: as it is said */
 } Path;
 
 /* How many elements are gathered into one. */
@@ -200,13 +204,31 @@ static bool walk_source(Path *p, int role) {
 }
 
 /* Reads the order of a role's operand. */
-static bool read_order(Path *p, int role, const TdMaestroOperand *x, int streamer) {
+static bool read_order(Path *p, int role, const TdMaestroOperand *x, int streamer,
+                       TdMaestroTry how) {
   TdMaestroStream *s = &p->j->stream[role];
   s->used = true;
   s->x = x;
   s->streamer = streamer;
+  s->nwalk = 0;
   const char *said = p->ask->order ? p->ask->order[x->param] : NULL;
-  return td_maestro_order_read(p->j, role, said, TD_MAESTRO_AS_SAID, p->a, p->d);
+  if (role == TD_MAESTRO_TO && p->text) said = p->text;
+  s->padded = how != TD_MAESTRO_AS_SAID || (role == TD_MAESTRO_TO && p->text);
+  return td_maestro_order_read(p->j, role, said, how, p->a, p->d);
+}
+
+/* The order and registers of what is read, with room for what the result's order has room for. */
+static bool map_source(Path *p, int role, const TdMaestroOperand *x, TdMaestroPattern *to) {
+  TdDiag *d = p->d, first = {.arena = d->arena}, other = {.arena = d->arena};
+  bool ok = false;
+  for (int how = 0; how <= TD_MAESTRO_PADDED && !ok; how++) {
+    p->d = how ? &other : &first;
+    ok = read_order(p, role, x, p->j->work.from, (TdMaestroTry)how) && walk_source(p, role) &&
+         td_maestro_map_stream(p->j, role, to, p->a, p->d);
+  }
+  p->d = d;
+  if (!ok) *d = first;
+  return ok;
 }
 
 /* Has the reader go to the other operand after each word of the first. */
@@ -214,10 +236,7 @@ static bool add_other(Path *p) {
   TdMaestroJob *j = p->j;
   const TdMaestroStreamer *s = &j->system->at[j->work.from];
   TdMaestroPattern *q = &j->pattern[j->work.from], other = {0};
-  if (!read_order(p, TD_MAESTRO_OTHER, &j->nest.factor[1], j->work.from) ||
-      !walk_source(p, TD_MAESTRO_OTHER) ||
-      !td_maestro_map_stream(j, TD_MAESTRO_OTHER, &other, p->a, p->d))
-    return false;
+  if (!map_source(p, TD_MAESTRO_OTHER, &j->nest.factor[1], &other)) return false;
   bool same = other.base == q->base && other.mask == q->mask;
   for (int k = 0; k < s->nlane; k++) same &= other.lane_stride[k] == q->lane_stride[k];
   for (int k = 0; k < s->loops; k++)
@@ -235,22 +254,109 @@ static bool add_other(Path *p) {
   return true;
 }
 
+/* Orders and registers of all, for the result's order p->text. */
+static bool attempt(Path *p) {
+  TdMaestroJob *j = p->j;
+  int from = j->work.from, to = j->work.to;
+  for (int l = 0; l < j->nest.nloop; l++) j->tile[l] = 1;
+  j->pattern[from] = p->from;
+  j->pattern[to] = p->to;
+  if (!read_order(p, TD_MAESTRO_TO, &j->nest.result, to, TD_MAESTRO_AS_SAID) || !walk_result(p) ||
+      !map_source(p, TD_MAESTRO_FROM, &j->nest.factor[0], NULL) ||
+      (j->nest.factor[1].used && !add_other(p)) ||
+      !td_maestro_map_stream(j, TD_MAESTRO_TO, NULL, p->a, p->d))
+    return false;
+  memcpy(j->pattern[from].reg, p->from.reg, sizeof p->from.reg);
+  memcpy(j->pattern[to].reg, p->to.reg, sizeof p->to.reg);
+  j->pattern[from].ext = p->from.ext;
+  j->pattern[to].ext = p->to.ext;
+  return true;
+}
+
+/* Elements in a wide word of a streamer whose elements have so many bytes. */
+static int64_t elements(const Path *p, int streamer, int64_t bytes) {
+  const TdMaestroSystem *s = p->j->system;
+  return s->at[streamer].channels * s->memory.word / bytes;
+}
+
+static int64_t common(int64_t a, int64_t b) {
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
+
+/* The order `o` with room for whole wide words: its innermost part has whole words, and part `at`
+ * as many values as make the parts from it on whole wide words; NULL: it says itself how many. */
+static const char *roomy(const Path *p, const TdOrderBytes *o, int at) {
+  const TdOrder *r = &o->order;
+  int64_t e = (int64_t)td_type_bytes(p->j->nest.result.elem), inside = 1, n[TD_ORDER_PLACES];
+  int64_t read = (int64_t)td_type_bytes(p->j->nest.factor[0].elem);
+  int64_t wide = elements(p, p->j->work.from, read), other = elements(p, p->j->work.to, e);
+  if (other > wide) wide = other;
+  TdText t = td_text_new(p->a);
+  for (int k = r->nplace; k-- > 0; inside *= n[k]) {
+    const TdOrderPlace *q = &r->place[k];
+    n[k] = q->mod ? q->mod : (o->room[q->name] + q->div - 1) / q->div;
+    int64_t word = p->j->system->memory.word / e;
+    int64_t unit = k == at ? wide / common(wide, inside) : k == r->nplace - 1 ? word : 1;
+    if (k < at || n[k] % unit == 0) continue;
+    if (q->mod) return NULL;
+    n[k] = (n[k] + unit - 1) / unit * unit;
+  }
+  for (int k = 0; k < r->nname; k++) td_text_putf(&t, "%s ", r->name[k]);
+  td_text_puts(&t, "->");
+  for (int k = 0; k < r->nplace; k++) {
+    const TdOrderPlace *q = &r->place[k];
+    td_text_putf(&t, " %s", td_order_part(p->a, r, k));
+    if (!q->mod && n[k] * q->div > o->room[q->name]) td_text_putf(&t, "%%%lld", (long long)n[k]);
+    if (q->pitch) td_text_putf(&t, ":%lld", (long long)q->pitch);
+  }
+  return td_text_str(&t);
+}
+
+/* Gives the result's order room for whole words: that which takes the least memory. */
+static bool make_room(Path *p) {
+  TdOrderBytes said = p->j->stream[TD_MAESTRO_TO].order;
+  const char *best = NULL;
+  int64_t least = 0;
+  TdDiag *d = p->d, other = {.arena = d->arena};
+  p->d = &other;
+  for (int at = said.order.nplace; at-- > 0;) {
+    other = (TdDiag){.arena = d->arena};
+    p->text = roomy(p, &said, at);
+    if (!p->text || !attempt(p)) continue;
+    int64_t bytes = p->j->stream[TD_MAESTRO_TO].order.bytes;
+    if (!best || bytes < least) best = p->text, least = bytes;
+  }
+  p->d = d;
+  p->text = best;
+  return best && attempt(p);
+}
+
+/* Whether the loops go through all of the result from its first element on. */
+static bool is_whole(const TdMaestroNest *n) {
+  for (int k = 0; k < n->result.rank; k++) {
+    int64_t last = n->result.start[k];
+    if (last) return false;
+    for (int l = 0; l < n->nloop; l++) last += n->result.coef[k][l] * (n->loop[l].extent - 1);
+    if (last + 1 != n->result.extent[k]) return false;
+  }
+  return true;
+}
+
 bool td_maestro_path_compile(TdMaestroJob *j, const TdMaestroAsk *ask, TdArena *a, TdDiag *d) {
   Path p = {.j = j, .ask = ask, .a = a, .d = d};
+  if (!is_whole(&j->nest)) td_maestro_pads_trim(j);
   if (!need_gather(&p) || !need_post(&p) || !choose_streamers(&p)) return false;
-  int from = j->work.from, to = j->work.to;
-  TdMaestroPattern was[2] = {j->pattern[from], j->pattern[to]};
-  if (!read_order(&p, TD_MAESTRO_TO, &j->nest.result, to) || !walk_result(&p) ||
-      !read_order(&p, TD_MAESTRO_FROM, &j->nest.factor[0], from) ||
-      !walk_source(&p, TD_MAESTRO_FROM) || !td_maestro_map_stream(j, TD_MAESTRO_FROM, NULL, a, d) ||
-      (j->nest.factor[1].used && !add_other(&p)) ||
-      !td_maestro_map_stream(j, TD_MAESTRO_TO, NULL, a, d))
-    return false;
-  for (int i = 0; i < 2; i++)
-    for (int k = 0; k < TD_MAESTRO_EXTS; k++)
-      for (int r = 0; r < TD_MAESTRO_ARGS; r++)
-        j->pattern[i ? to : from].reg[k][r] = was[i].reg[k][r];
-  j->pattern[from].ext = was[0].ext;
-  j->pattern[to].ext = was[1].ext;
-  return true;
+  p.from = j->pattern[j->work.from];
+  p.to = j->pattern[j->work.to];
+  TdDiag first = {.arena = d->arena};
+  p.d = &first;
+  if (attempt(&p)) return true;
+  p.d = d;
+  if (strcmp(first.code, "maestro-order") != 0 && make_room(&p)) return true;
+  *d = first;
+  return false;
 }

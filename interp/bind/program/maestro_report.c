@@ -234,8 +234,8 @@ static int l_work(lua_State *L) {
   return 1;
 }
 
-/* core.orders(job): a list of {streamer =, param =, text =, bytes =, padded =} of its operands; trimmed: only
- * what the nest touches of them is in memory. */
+/* core.orders(job): a list of {streamer =, param =, text =, bytes =, padded =} of its operands;
+ * trimmed: only what the nest touches of them is in memory. */
 static int l_orders(lua_State *L) {
   const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
   lua_newtable(L);

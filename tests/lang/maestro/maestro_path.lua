@@ -141,6 +141,38 @@ local function refused(code, sys, k, o, ...)
   for _, text in ipairs { ... } do t.has(tostring(e), text) end
 end
 
+t.test("sizes that are no multiple of a word: the result's order gets room, and what is not touched stays", function()
+  local both = path({ ext.maxpool(), ext.add(i8) }, nil, {
+    W = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "R" }, S = maestro.reader { lanes = { 8 }, loops = 6, depth = 2,
+    ext = { ext.rescale() } }, Z = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "S" } })
+  for H, W, C in grid(3, 4, 9) do
+    H, W, C = 2 * H + 2, 2 * W + 3, 3 * C + 1
+    local k, args = pooling(H, W, C, 2, 2, 2)
+    agrees(both, k, C % 2 == 0 and { order = blocks } or nil, args, "O")
+    k, args = sum(i8, i8, H, C)
+    agrees(both, k, nil, args, "O")
+    k, args = rescaled(H, C, 3, 7, 4, 1)
+    agrees(both, k, nil, args, "O")
+  end
+  local function part(n, from)
+    return tide.kernel { name = "part", I = i8[64], O = i8[64], function(I, O)
+      for x in grid(n) do O[x + 3] = I[x + from] end
+    end }, { I = tide.random(i8[64], 1), O = tide.random(i8[64], 2) }
+  end
+  local k, args = part(20, 1)
+  local _, job = agrees(path(), k, nil, args, "O")
+  t.has(job.note, "of tensors only what the loops touch")
+  k, args = part(61, 0)
+  agrees(path(), k, nil, args, "O")
+  local function along(far)
+    return tide.kernel { name = "along", I = i8[72], function(I)
+      for x in grid(64) do I[x] = I[x + far] end
+    end }
+  end
+  t.ok(path():compile(along(0), {}))
+  refused("maestro-kernel", path(), along(8), nil, "'I' is read where other iterations write it")
+end)
+
 t.test("what no path does is refused", function()
   local k = pooling(8, 16, 16, 2, 2, 2)
   t.ok(path { ext.maxpool() }:compile(k, { order = blocks }))
@@ -149,7 +181,10 @@ t.test("what no path does is refused", function()
   refused("maestro-path", maestro.reference(), k, { order = blocks }, "no writer takes words from a reader")
   refused("maestro-init", path { ext.maxpool() }, (pooling(8, 16, 16, 2, 2, 2, 0)), { order = blocks },
     "it begins with a value that counts")
-  refused("maestro-lanes", path { ext.maxpool() }, (pooling(8, 15, 3, 2, 2, 2)), nil, "whole parts of the result")
+  local odd = pooling(8, 15, 3, 2, 2, 2)
+  t.ok(path { ext.maxpool() }:compile(odd, { order = { O = "y x c -> y x c" } }))
+  refused("maestro-lanes", path { ext.maxpool() }, odd, { order = { O = "y x c -> y%4 x%7 c%3" } },
+    "whole parts of the result")
   refused("maestro-beats", path { ext.maxpool() }, (pooling(16, 32, 8, 16, 16, 16)), { order = blocks }, "255 words")
   local two = sum(i8, i8, 16, 64)
   t.ok(path { ext.add(i8) }:compile(two, {}))

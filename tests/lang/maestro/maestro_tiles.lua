@@ -97,7 +97,8 @@ t.test("convolutions of all widths, with a bias", function()
             end
           end }
         local order = { I = ("y x c -> c/%d y x c%%%d"):format(n, n), b = "n -> n",
-          F = ("n y x c -> n/%d c/%d y x n%%%d c%%%d"):format(n, n, n, n), O = ("y x n -> n/%d y x n%%%d"):format(n, n) }
+          F = ("n y x c -> n/%d c/%d y x n%%%d c%%%d"):format(n, n, n, n),
+          O = ("y x n -> n/%d y x n%%%d"):format(n, n) }
         local ok, job = same(sys, kernel, { m = "x", n = "f", k = "c", order = order,
           loops = { "y", "x", "f", "c", "r", "q" } }, { I = tide.random(T[H][W][CI], 5),
           F = tide.random(T[CO][R][R][CI], 10), b = tide.random(i32[CO], 3), O = i32[OH][OW][CO](0) }, "O")
@@ -168,7 +169,8 @@ t.test("one tensor as two operands", function()
   local sys = maestro.system {
     memory = maestro.memory { banks = 16, word = 8, rows = 64 },
     array = maestro.array { m = 4, n = 8, k = 8, a = i8, b = i8, acc = i32 },
-    A = maestro.reader { lanes = { 4 }, loops = 4, depth = 2 }, B = maestro.reader { lanes = { 8 }, loops = 4, depth = 2 },
+    A = maestro.reader { lanes = { 4 }, loops = 4, depth = 2 },
+    B = maestro.reader { lanes = { 8 }, loops = 4, depth = 2 },
     D = maestro.writer { lanes = { 16 }, loops = 4, depth = 2 },
   }
   local kernel = tide.kernel { name = "gram", A = i8[16][12], D = i32[16][16], function(A, D)
