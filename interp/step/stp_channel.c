@@ -119,21 +119,26 @@ static void check_assumed(TdStpRun *r, TdStpMachine *m, TdStpPort *p, TdStpItem 
   }
 }
 
-/* Keeps an element of an output of the graph. */
-static void tap(TdStpRun *r, TdStpOutput *out, TdStpItem it) {
+/* An element as a token, its parts too. */
+static TdStpToken token_of(TdStpRun *r, TdStpItem it) {
   TdStpToken t = {.from = it.from, .stop = it.stop, .nindex = -1};
-  if (!it.from) {
-    const TdStpRecord *x = td_stp_value(r, it.val);
-    t.rows = x->rows, t.cols = x->cols, t.valid_rows = x->vrows, t.valid_cols = x->vcols;
-    t.number = x->number;
-    t.elem = x->elem;
-    t.index = x->index;
-    t.nindex = x->kind == TD_STP_SELECTOR ? x->number : -1;
-    if (x->data)
-      t.data = td_arena_copy(r->arena, x->data,
-                             (size_t)x->rows * td_stp_value_row(r, x->elem, x->rows, x->cols));
-  }
-  td_vec_push(r->arena, &out->token, t);
+  if (it.from) return t;
+  const TdStpRecord *x = td_stp_value(r, it.val);
+  t.kind = (TdStpKind)x->kind;
+  t.rows = x->rows, t.cols = x->cols, t.valid_rows = x->vrows, t.valid_cols = x->vcols;
+  t.number = x->number;
+  t.elem = x->elem;
+  t.index = x->index;
+  t.nindex = x->kind == TD_STP_SELECTOR ? x->number : -1;
+  if (x->data)
+    t.data = td_arena_copy(r->arena, x->data,
+                           (size_t)x->rows * td_stp_value_row(r, x->elem, x->rows, x->cols));
+  if (x->kind != TD_STP_TUPLE && x->kind != TD_STP_BUFFER) return t;
+  TdStpToken *part = TD_NEWN(r->arena, TdStpToken, x->nitem + 1);
+  for (uint32_t i = 0; i < x->nitem; i++) part[i] = token_of(r, x->item[i]);
+  t.part = part;
+  t.nparts = x->nitem;
+  return t;
 }
 
 /* Counts an element that passes a port. */
@@ -146,7 +151,7 @@ static void count(TdStpRun *r, TdStpMachine *m, TdStpPort *p, TdStpItem it) {
   }
   for (int l = it.from ? it.from : 1; l <= it.stop; l++) p->seen[l]++;
   if (p->open) check_assumed(r, m, p, it);
-  if (p->tap) tap(r, p->tap, it);
+  if (p->tap) td_vec_push(r->arena, &p->tap->token, token_of(r, it));
 }
 
 bool td_stp_give(TdStpRun *r, TdStpMachine *m, uint32_t p, TdStpItem it, int64_t t) {

@@ -201,7 +201,12 @@ static TdStpLook begin_flat(TdStpRun *r, TdStpMachine *m, int b) {
     m->k = (int64_t)gather(r, m, part, 0);
     for (int64_t k = 0; k < m->k; k++) m->order[k] = td_stp_value_keep(r, part[k]);
     m->n_left = td_stp_apply_count(r, m, part);
-    if (m->n_left < 0)
+    const TdStpRecord *x = td_stp_value(r, part[0]);
+    if (m->n->fn.kind == TD_STP_FN_ADDRESSES && x->number != 1)
+      td_stp_fail(r, m, TD_ILLEGAL, "step-function",
+                  "%s at run: a selector of %lld ways, where it takes one", m->n->fn.name,
+                  (long long)x->number);
+    else if (m->n_left < 0)
       td_stp_fail(r, m, TD_ILLEGAL, "step-function", "%s at run: a length of %lld", m->n->fn.name,
                   (long long)m->n_left);
     m->at = m->clock;

@@ -361,12 +361,23 @@ void td_stp_exec_bufferize(TdStpRun *r, TdStpMachine *m) {
   }
 }
 
+/* Item k of an affine read of a buffer. */
+static TdStpItem viewed(const TdStpNode *n, const TdStpItem *item, int64_t k) {
+  int64_t at = 0, i = k, done = k + 1;
+  int stop = 0;
+  for (int d = n->nview; d-- > 0; i /= n->view[d]) at += i % n->view[d] * n->stride[d];
+  for (int d = n->nview; d-- > 0 && done % n->view[d] == 0; done /= n->view[d]) stop++;
+  return td_stp_item(item[at].val, stop);
+}
+
 /* Gives items of the buffer at the head of input 0, the last with this stop; false: no place. */
 static bool pour(TdStpRun *r, TdStpMachine *m, int last_stop) {
   TdStpVal v = td_stp_head(r, m, 0)->val;
-  uint32_t n = td_stp_value(r, v)->nitem;
+  int64_t n = m->n->nview ? 1 : td_stp_value(r, v)->nitem;
+  for (int d = 0; d < m->n->nview; d++) n *= m->n->view[d];
   for (; m->k < n; m->k++) {
-    TdStpItem it = td_stp_value(r, v)->item[m->k];
+    const TdStpItem *item = td_stp_value(r, v)->item;
+    TdStpItem it = m->n->nview ? viewed(m->n, item, m->k) : item[m->k];
     if (!it.from && !td_stp_room(r, m, 0)) return false;
     if (m->k == n - 1) it.stop = (int16_t)last_stop;
     td_stp_value_keep(r, it.val);
@@ -377,8 +388,9 @@ static bool pour(TdStpRun *r, TdStpMachine *m, int last_stop) {
   return true;
 }
 
+/* Dimensions of what is read of a buffer. */
 static int buffer_rank(TdStpRun *r, const TdStpMachine *m) {
-  return td_stp_graph_stream(r->g, m->n->in[0])->type->ndim;
+  return m->n->nview ? m->n->nview : td_stp_graph_stream(r->g, m->n->in[0])->type->ndim;
 }
 
 /* streamify {times =}: repetition m->i of all. */

@@ -125,8 +125,10 @@ static const TdStpType *of_tiles(const Call *c) {
   switch (c->n->fn.kind) {
   case TD_STP_FN_MATMUL:
   case TD_STP_FN_MATMUL_T: return matmul(c, c->n->fn.kind == TD_STP_FN_MATMUL_T);
-  case TD_STP_FN_MUL:
-  case TD_STP_FN_DIV: return combine(c);
+  case TD_STP_FN_DIV:
+    if (x->elem->kind != TD_T_FLOAT) return refuse(c, "it takes floats");
+    return combine(c);
+  case TD_STP_FN_MUL: return combine(c);
   case TD_STP_FN_ADD: return c->nparts == 1 ? x : combine(c);
   case TD_STP_FN_SILU:
   case TD_STP_FN_EXP:

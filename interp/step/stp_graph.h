@@ -153,6 +153,8 @@ typedef struct TdStpNode {
   int64_t rows, cols;                              /* tile = of a load */
   int64_t shape[TD_STP_RANK], stride[TD_STP_RANK]; /* of a load; times of streamify */
   int nshape;
+  int64_t view[TD_STP_RANK]; /* of streamify: the extents of an affine read, by stride */
+  int nview;
   TdStpStream assumed;       /* assume_shape */
   TdStpTensor tensor, extra; /* extra: pad, init */
   TdStpFn fn;

@@ -188,22 +188,52 @@ bool td_stp_rule_bufferize(TdStpRule *r) {
   return true;
 }
 
+/* An affine read of a buffer: of constant extents, and within it. */
+static bool check_view(const TdStpRule *r, const TdStpType *buffer) {
+  const TdStpNode *n = r->n;
+  int64_t count = 1, last = 0, v;
+  for (int k = 0; k < buffer->ndim; k++) {
+    if (buffer->dim[k].ragged || !td_stp_expr_is_const(buffer->dim[k].extent, &v))
+      return td_diag_set(r->d, TD_ILLEGAL, "step-shape", n->loc,
+                         "shape reads buffers of one shape, not %s",
+                         td_stp_rule_shown(r, td_stp_rule_input(r, 0)));
+    count *= v;
+  }
+  for (int k = 0; k < n->nview; k++) last += (n->view[k] - 1) * n->stride[k];
+  if (last < count) return true;
+  td_diag_set(r->d, TD_ILLEGAL, "step-address", n->loc,
+              "the last element read is number %lld, and the buffer has %lld", (long long)last,
+              (long long)count);
+  td_diag_help(r->d, "shape and stride count elements of the buffer, from 0");
+  return false;
+}
+
+/* The inner dimensions of what streamify gives. */
+static void read_dims(TdStpRule *r, TdStpStream *out, const TdStpType *buffer) {
+  for (int k = r->n->nview; k-- > 0;)
+    out->dim[out->ndim++] = td_stp_rule_regular(td_stp_rule_number(r, r->n->view[k]));
+  if (r->n->nview) return;
+  memcpy(out->dim, buffer->dim, sizeof out->dim);
+  out->ndim = buffer->ndim;
+  int last = buffer->ndim - 1;
+  if (buffer->dim[last].ragged) out->dim[last].extent = td_stp_rule_fresh_count(r, 0, last, true);
+}
+
 bool td_stp_rule_streamify(TdStpRule *r) {
   const TdStpStream *in = td_stp_rule_input(r, 0);
   if (!td_stp_rule_check_kind(r, 0, TD_STP_BUFFER, "buffers")) return false;
   TdStpStream *out = td_stp_rule_outputs(r, 1);
   const TdStpType *t = in->type;
   const TdStpStream *outer = r->n->has_ref ? td_stp_rule_input(r, 1) : in;
-  if (!td_stp_rule_check_room(r, t->ndim + outer->ndim + r->n->nshape)) return false;
-  memcpy(out->dim, t->dim, sizeof out->dim);
-  out->ndim = t->ndim;
+  int inner = r->n->nview ? r->n->nview : t->ndim;
+  if (r->n->nview && !check_view(r, t)) return false;
+  if (!td_stp_rule_check_room(r, inner + outer->ndim + r->n->nshape)) return false;
+  read_dims(r, out, t);
   if (!r->n->has_ref)
     for (int k = r->n->nshape; k-- > 0;)
       out->dim[out->ndim++] = td_stp_rule_regular(td_stp_rule_number(r, r->n->shape[k]));
   td_stp_rule_append(out, outer, 0, outer->ndim);
   out->type = t->part[0];
-  if (t->dim[t->ndim - 1].ragged)
-    out->dim[t->ndim - 1].extent = td_stp_rule_fresh_count(r, 0, t->ndim - 1, true);
   if (!r->n->has_ref) return true;
   if (!td_stp_rule_check_rank(r, outer->ndim - in->ndim, 1, TD_STP_RANK)) return false;
   return td_stp_rule_check_outer(r, 0, 0, 1, outer->ndim - in->ndim);

@@ -43,9 +43,10 @@ typedef struct TdStpCalls {
   int64_t (*cycles)(void *ud, const TdStpNode *n, const TdStpSizes *s, TdDiag *d);
 } TdStpCalls;
 
-/* A token of an output: a tile, a number or a selector; from > 0: nothing, closes levels from ..
- * stop. */
+/* A token of an output: a tile, a number, a selector, or the parts of a tuple or buffer; from > 0:
+ * nothing, closes levels from .. stop. */
 typedef struct TdStpToken {
+  TdStpKind kind;
   int from, stop;
   int64_t rows, cols, valid_rows, valid_cols;
   int64_t number;            /* of an integer [1, 1] tile without data */
@@ -53,6 +54,8 @@ typedef struct TdStpToken {
   int64_t nindex;            /* -1: no selector */
   const TdType *elem;        /* of a tile */
   const unsigned char *data; /* row-major; NULL: a run on shapes */
+  const struct TdStpToken *part;
+  size_t nparts;
 } TdStpToken;
 
 typedef struct TdStpOutput {

@@ -76,6 +76,11 @@ static TdHash token(const TdStpToken *t, TdStpFinger finger, bool stops) {
   TdHash h = td_hash_feed((TdHash){1, 2}, stops ? (uint64_t)(t->from * 64 + t->stop) : 0);
   if (t->from) return h;
   h = td_hash_feed(td_hash_feed(h, (uint64_t)t->valid_rows), (uint64_t)t->valid_cols);
+  h = td_hash_feed(h, (uint64_t)t->kind);
+  for (size_t i = 0; i < t->nparts; i++) {
+    TdHash own = token(&t->part[i], finger, true);
+    h = td_hash_feed(td_hash_feed(h, own.lo), own.hi);
+  }
   for (int64_t i = 0; i < t->nindex; i++) h = td_hash_feed(h, (uint64_t)t->index[i] + 3);
   if (!t->elem || t->nindex >= 0) return h;
   if (t->rows == 1 && t->cols == 1 && td_type_is_integer(t->elem))

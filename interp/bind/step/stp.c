@@ -127,6 +127,36 @@ static int push_outputs(lua_State *L, const TdStpBox *b) {
   return 1;
 }
 
+static bool reads_tensor(const TdStpNode *n) {
+  return n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT || n->op == TD_STP_VALUES;
+}
+
+/* Whether a node before the i-th reads the same tensor. */
+static bool is_read_before(const TdStpGraph *g, size_t i) {
+  for (size_t k = 0; k < i; k++)
+    if (reads_tensor(g->node.at[k]) && g->node.at[k]->tensor.data == g->node.at[i]->tensor.data)
+      return true;
+  return false;
+}
+
+/* Pushes the tensors that a graph reads, each once, in order of calls; of loads without data their
+ * types. */
+static int push_inputs(lua_State *L, const TdStpBox *b) {
+  const TdStpGraph *g = b->graph;
+  lua_Integer count = 0;
+  lua_newtable(L);
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdStpTensor *t = &g->node.at[i]->tensor;
+    if (!reads_tensor(g->node.at[i]) || (t->data && is_read_before(g, i))) continue;
+    if (t->data)
+      td_stp_push_datum(L, 1, (TdStpDatum){.tensor = t->data});
+    else
+      td_bind_push_type(L, t->type);
+    lua_rawseti(L, -2, ++count);
+  }
+  return 1;
+}
+
 /* Pushes the names of all nodes, in order of calls. */
 static int push_nodes(lua_State *L, const TdStpBox *b) {
   TdArena *a = td_bind_arena(L);
@@ -141,6 +171,7 @@ static int push_nodes(lua_State *L, const TdStpBox *b) {
 static int l_graph_index(lua_State *L) {
   TdStpBox *b = check_graph(L, 1);
   const char *key = luaL_checkstring(L, 2);
+  if (strcmp(key, "inputs") == 0) return push_inputs(L, b);
   if (strcmp(key, "outputs") == 0) return push_outputs(L, b);
   if (strcmp(key, "nodes") == 0) return push_nodes(L, b);
   return td_bind_method(L, TD_CLASS_STP_GRAPH, key);
@@ -333,7 +364,7 @@ static void open_classes(lua_State *L) {
   static const luaL_Reg fn_meta[] = {{"__tostring", l_fn_tostring}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   td_bind_class(L, TD_CLASS_STP_GRAPH, graph_meta, td_stp_methods);
-  td_bind_class_fields(L, "outputs nodes");
+  td_bind_class_fields(L, "inputs outputs nodes");
   td_bind_class(L, TD_CLASS_STP_STREAM, stream_meta, none);
   td_bind_class_fields(L, "shape type rank name");
   td_bind_class(L, TD_CLASS_STP_FN, fn_meta, none);

@@ -276,9 +276,11 @@ static void take_option(Call *c, const char *name, const char *kind, size_t n, i
     take_pair(c, idx);
   } else if (strncmp(kind, "ints", n) == 0) {
     bool stride = strcmp(name, "stride") == 0;
-    int count = take_integers(c, idx, stride ? c->node.stride : c->node.shape);
-    if (!stride) c->node.nshape = count;
-    c->node.has_shape = true;
+    bool view = c->node.op == TD_STP_STREAMIFY && strcmp(name, "shape") == 0;
+    TdStpNode *x = &c->node;
+    int count = take_integers(c, idx, stride ? x->stride : view ? x->view : x->shape);
+    if (!stride) *(view ? &x->nview : &x->nshape) = count;
+    x->has_shape = true;
   } else if (strncmp(kind, "device", n) == 0) {
     set_option(c, name, take_word(c, idx, td_target_words + 1, strlen(td_target_words) - 1));
   } else if (strncmp(kind, "tensor", n) == 0) {
@@ -382,8 +384,11 @@ static bool is_alone(const Call *c) {
 /* Rows that say more than their kinds: what options must be there. */
 static void check_options(Call *c) {
   TdStpNode *n = &c->node;
-  if (n->op == TD_STP_STREAMIFY && n->has_ref == (n->nshape > 0))
+  if (n->op == TD_STP_STREAMIFY && n->has_ref && n->nshape > 0)
     td_bind_fail(c->L, "step-argument", "streamify takes either ref = a stream or times = {n}");
+  for (int k = 0; n->op == TD_STP_STREAMIFY && k < n->nshape + n->nview; k++)
+    if ((k < n->nshape ? n->shape[k] : n->view[k - n->nshape]) < 1)
+      td_bind_fail(c->L, "step-argument", "streamify takes extents of at least 1");
   if ((n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT) && n->has_shape && n->nshape < 1)
     td_bind_fail(c->L, "step-argument", "stride goes with shape: a list of as many integers");
   for (int k = 0; k < TD_STP_KEYS; k++)
@@ -403,15 +408,18 @@ static void check_options(Call *c) {
 /* Strides of a shape that is given without: row by row. */
 static void settle_stride(Call *c, int options) {
   TdStpNode *n = &c->node;
-  if (n->op != TD_STP_LOAD || !n->has_shape) return;
+  bool view = n->op == TD_STP_STREAMIFY;
+  if ((n->op != TD_STP_LOAD && !view) || !n->has_shape) return;
+  const int64_t *shape = view ? n->view : n->shape;
+  int count = view ? n->nview : n->nshape;
   bool given = lua_istable(c->L, options) && lua_getfield(c->L, options, "stride") != LUA_TNIL;
   if (given) {
-    if ((int)lua_rawlen(c->L, -1) != n->nshape)
+    if ((int)lua_rawlen(c->L, -1) != count)
       td_bind_fail(c->L, "step-argument", "shape and stride have as many integers");
     return;
   }
   int64_t step = 1;
-  for (int k = n->nshape; k-- > 0; step *= n->shape[k]) n->stride[k] = step;
+  for (int k = count; k-- > 0; step *= shape[k]) n->stride[k] = step;
 }
 
 /* Pushes what the operator returns. */

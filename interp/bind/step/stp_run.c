@@ -139,7 +139,8 @@ static void take(lua_State *L, int idx, const char *key, int64_t least, int64_t 
 }
 
 TdStpOptions td_stp_take_run(lua_State *L, int idx, TdBindMemory *own) {
-  static const char *const names[] = {"depth", "pmu", "bytes", "memory", "lists", NULL};
+  static const char *const names[] = {"depth", "pmu", "bytes", "memory", "lists", "order", NULL};
+  static const char *const orders[] = {"arrival", "index", NULL};
   TdStpOptions o = td_stp_run_defaults();
   o.keep = true;
   if (!td_bind_check_options(L, idx, names)) return o;
@@ -150,6 +151,7 @@ TdStpOptions td_stp_take_run(lua_State *L, int idx, TdBindMemory *own) {
   lua_pop(L, 1);
   take(L, idx, "pmu", 1, &o.pmu);
   take(L, idx, "bytes", 1, &o.bytes);
+  o.by_index = td_bind_opt_word(L, idx, "order", orders, 0) == 1;
   if (lua_getfield(L, idx, "memory") != LUA_TNIL)
     td_bind_take_memory(L, lua_gettop(L), &o.memory, own);
   return o;
@@ -157,18 +159,31 @@ TdStpOptions td_stp_take_run(lua_State *L, int idx, TdBindMemory *own) {
 
 /* ---- outputs ---- */
 
-/* Pushes a token of an output: a tensor, a number, a list of indices. */
-static void push_token(lua_State *L, const TdStpToken *t) {
+static void push_lists(lua_State *L, const TdStpToken *token, size_t n, const TdStpType *type,
+                       int ndim);
+
+/* Pushes a token of an output: a tensor, a number, a list of indices, the list of a tuple's parts,
+ * a buffer's lists. */
+static void push_token(lua_State *L, const TdStpToken *t, const TdStpType *type) {
+  luaL_checkstack(L, 2 * TD_STP_RANK + 8, "lists");
+  if (type->kind == TD_STP_BUFFER) {
+    push_lists(L, t->part, t->nparts, type->part[0], type->ndim);
+    return;
+  }
+  if (type->kind == TD_STP_TUPLE) {
+    lua_createtable(L, (int)t->nparts, 0);
+    for (size_t i = 0; i < t->nparts; i++) {
+      push_token(L, &t->part[i], type->part[i]);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return;
+  }
   if (t->nindex >= 0) {
     lua_createtable(L, (int)t->nindex, 0);
     for (int64_t i = 0; i < t->nindex; i++) {
       lua_pushinteger(L, t->index[i]);
       lua_rawseti(L, -2, i + 1);
     }
-    return;
-  }
-  if (!t->elem) {
-    lua_pushboolean(L, 1);
     return;
   }
   if (t->rows == 1 && t->cols == 1 && t->elem->kind != TD_T_FLOAT) {
@@ -186,19 +201,21 @@ static void append(lua_State *L) {
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* Pushes an output of ndim dimensions as nested lists. */
-static void push_lists(lua_State *L, const TdStpOutput *out, int ndim) {
+/* Pushes n tokens of a type as nested lists of ndim dimensions. The outermost list ends with the
+ * last of them, whether a stop says so (a buffer's) or not. */
+static void push_lists(lua_State *L, const TdStpToken *token, size_t n, const TdStpType *type,
+                       int ndim) {
   int closed = ndim - 1; /* levels up to it are closed; their lists lie on the stack */
   luaL_checkstack(L, 2 * TD_STP_RANK + 8, "lists");
   lua_newtable(L);
-  for (size_t i = 0; i < out->token.n; i++) {
-    const TdStpToken *t = &out->token.at[i];
+  for (size_t i = 0; i < n; i++) {
+    const TdStpToken *t = &token[i];
     for (int to = t->from ? t->from : 1; closed >= to; closed--) lua_newtable(L);
     if (!t->from) {
-      push_token(L, t);
+      push_token(L, t, type);
       append(L);
     }
-    for (; closed < t->stop; closed++) append(L);
+    for (; closed < t->stop && closed < ndim - 1; closed++) append(L);
   }
   for (; closed < ndim - 1; closed++) append(L);
 }
@@ -228,17 +245,18 @@ static bool is_regular(const TdStpOutput *out, int ndim, int64_t *extent) {
 }
 
 /* Pushes an output as one tensor where it is regular, else as lists. */
-static void push_output(lua_State *L, const TdStpOutput *out, int ndim, bool lists) {
+static void push_output(lua_State *L, const TdStpOutput *out, const TdStpStream *s, bool lists) {
   int64_t extent[TD_STP_RANK + 2];
+  int ndim = s->ndim;
   if (lists || ndim + 2 > TD_MAX_RANK || !is_regular(out, ndim, extent)) {
-    push_lists(L, out, ndim);
+    push_lists(L, out->token.at, out->token.n, s->type, ndim);
     return;
   }
   const TdStpToken *t = &out->token.at[0];
   extent[ndim] = t->rows;
   extent[ndim + 1] = t->cols;
-  TdSession *s = td_bind_enter(L)->session;
-  TdTensor *x = td_bind_push_tensor(L, td_type_tensor_of(s, t->elem, ndim + 2, extent), false);
+  TdSession *own = td_bind_enter(L)->session;
+  TdTensor *x = td_bind_push_tensor(L, td_type_tensor_of(own, t->elem, ndim + 2, extent), false);
   size_t each = (size_t)(t->rows * t->cols) * td_type_bytes(t->elem);
   for (size_t i = 0; i < out->token.n; i++) memcpy(x->data + i * each, out->token.at[i].data, each);
 }
@@ -328,7 +346,7 @@ static int run(lua_State *L, bool data) {
   int report = lua_gettop(L), count = 1;
   luaL_checkstack(L, (int)g->output.n + 8, "outputs");
   for (size_t i = 0; data && i < g->output.n; i++, count++)
-    push_output(L, &r->output[i], td_stp_graph_stream(g, g->output.at[i])->ndim, lists);
+    push_output(L, &r->output[i], td_stp_graph_stream(g, g->output.at[i]), lists);
   lua_pushvalue(L, report);
   return count;
 }

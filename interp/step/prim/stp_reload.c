@@ -12,7 +12,7 @@ static bool refuse(TdStpRewrite *r, const TdStpNode *n, const char *why) {
 }
 
 static bool reload(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *n) {
-  if (n->op != TD_STP_STREAMIFY || n->has_ref || n->nshape != 1)
+  if (n->op != TD_STP_STREAMIFY || n->has_ref || n->nshape != 1 || n->nview)
     return refuse(r, n, "is no streamify that repeats a buffer a number of times");
   const TdStpNode *keep = td_stp_graph_node(r->g, n->in[0].uid);
   if (keep->op != TD_STP_BUFFERIZE) return refuse(r, keep, "is no bufferize");

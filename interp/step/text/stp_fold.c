@@ -37,7 +37,8 @@ static uint64_t shape_of(const TdStpNode *n) {
                     n->has_ref, n->has_valid, n->has_shape,    n->is_empty_init,
                     n->fn.kind, n->fn.n,      (int64_t)n->nout};
   h = mix_integers(h, more, (int)(sizeof more / sizeof *more));
-  h = mix_integers(mix_integers(h, n->shape, n->nshape), n->stride, n->nshape);
+  h = mix_integers(mix_integers(h, n->shape, n->nshape), n->stride, n->nshape + n->nview);
+  h = mix_integers(h, n->view, n->nview);
   for (int k = 0; k < n->assumed.ndim; k++)
     h = td_map_mix(h, (uint64_t)(uintptr_t)n->assumed.dim[k].extent);
   h = td_map_mix(h, (uint64_t)(uintptr_t)n->tensor.type);

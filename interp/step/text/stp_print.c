@@ -117,7 +117,11 @@ static void put_options(Printer *p, const TdStpNode *n, bool first) {
     put_integers(p, "shape", n->shape, n->nshape, &sep);
     put_integers(p, "stride", n->stride, n->nshape, &sep);
   }
-  if (n->op == TD_STP_STREAMIFY && !n->has_ref) put_integers(p, "times", n->shape, n->nshape, &sep);
+  if (n->op == TD_STP_STREAMIFY && n->nshape) put_integers(p, "times", n->shape, n->nshape, &sep);
+  if (n->nview) {
+    put_integers(p, "shape", n->view, n->nview, &sep);
+    put_integers(p, "stride", n->stride, n->nview, &sep);
+  }
   if (n->has_ref && n->op == TD_STP_STREAMIFY) {
     td_text_putf(p->out, "%sref = ", sep);
     td_stp_plan_put_input(p->out, p->plan, p->line, 1);

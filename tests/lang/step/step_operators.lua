@@ -267,6 +267,49 @@ check("streamify by a reference", function(s, lists, ndim)
   end)
 end, 300)
 
+-- Regular streams alone: buffers of one shape. Lists of the extents with the elements at the strides.
+local function read(flat, extents, strides, level, at)
+  if level > #extents then return flat[at + 1] end
+  local out = {}
+  for i = 0, extents[level] - 1 do out[i + 1] = read(flat, extents, strides, level + 1, at + i * strides[level]) end
+  return out
+end
+
+check("streamify reads by extents and strides", function(s)
+  s:sink()
+  local a, b, c = random(0, 2), random(1, 3), random(1, 3)
+  local x, lists = numbers({ a, b, c }, 9)
+  local buffers = step.values(x):bufferize { rank = 2 }
+  local extents, strides, reach = {}, {}, 0
+  for d = 1, random(1, 3) do
+    extents[d] = random(1, 3)
+    strides[d] = extents[d] == 1 and random(0, 9) or random(0, (b * c - 1 - reach) // (extents[d] - 1))
+    reach = reach + (extents[d] - 1) * strides[d]
+  end
+  local n = random(2) == 1 and random(1, 2) or nil
+  return buffers:streamify { times = n and { n }, shape = extents, stride = strides }, each(lists, 3, 2, function(list)
+    local own = read(leaves(list), extents, strides, 1, 0)
+    return n and copy(own, n) or own
+  end)
+end)
+
+check("streamify once", function(s, lists, ndim)
+  if ndim < 2 then return end
+  return s:bufferize { rank = 1 }:streamify(), lists
+end)
+
+check("pairs and buffers come out as lists", function(s, lists, ndim)
+  if random(2) == 1 then
+    return s:zip(s), each(lists, ndim, 1, function(list)
+      local out = {}
+      for i, v in ipairs(list) do out[i] = { v, v } end
+      return out
+    end)
+  end
+  if ndim < 2 then return end
+  return s:bufferize { rank = 1 }, lists
+end)
+
 check("expand repeats along a reference", function(s, lists, ndim)
   local ref = s:zip(s):flat_map(fn.cache_addresses(1), { rank = 1 })
   return s:promote { at = 0 }:expand(ref, { rank = 1 }), each(lists, ndim, 1, function(list)
@@ -321,6 +364,60 @@ check("parallelize deals out in turn, eager_merge takes what comes", function(s,
   local out = {}
   for i, v in ipairs(lists) do out[i] = { v } end
   return back, out
+end)
+
+-- What is refused, beside a twin that is not.
+local function refused(code, words, f)
+  local ok, e = pcall(step.graph, f)
+  t.ok(not ok and tostring(e):find(code, 1, true) and tostring(e):find(words, 1, true), tostring(e))
+end
+
+t.test("refused: reads beyond a buffer, extents of nothing, selectors of several ways, division of integers", function()
+  local x = numbers({ 2, 6 }, 9)
+  local function reads(o) return function() return step.values(x):bufferize { rank = 1 }:streamify(o) end end
+  step.graph(reads { shape = { 3, 2 }, stride = { 1, 3 } })
+  refused("step-address", "number 6, and the buffer has 6", reads { shape = { 3, 2 }, stride = { 1, 4 } })
+  step.graph(reads { times = { 1 } })
+  refused("step-argument", "extents of at least 1", reads { times = { 0 } })
+  step.graph(reads { shape = { 2, 2 }, stride = { 2, 1 } })
+  refused("step-argument", "as many integers", reads { shape = { 2, 2 }, stride = { 2 } })
+  local function addresses(list)
+    return step.graph(function()
+      return step.selectors(list, { n = 2 }):flat_map(fn.addresses(2), { rank = 1 })
+    end):run { lists = true }
+  end
+  t.eq((addresses { { 1 }, { 0 } }), { { 2, 3 }, { 0, 1 } })
+  for _, list in ipairs { { { 0, 1 }, { 0 } }, { {}, { 0 } } } do
+    local ok, e = pcall(addresses, list)
+    t.ok(not ok and tostring(e):find "step%-function", tostring(e))
+  end
+  local function halves(T)
+    return function()
+      local y = step.load(T[2][2](1), { tile = { 2, 2 } })
+      return y:zip(y):map(fn.div)
+    end
+  end
+  step.graph(halves(tide.f32))
+  refused("step-function", "it takes floats", halves(tide.i32))
+end)
+
+t.test("inputs and outputs of a graph; an order of arrival for a run", function()
+  local x, T = numbers({ 3 }, 9), tide.f32[2][2]
+  local g = step.graph(function()
+    step.load(T, { tile = { 2, 2 } }):sink()
+    return step.values(x), step.values(x)
+  end)
+  t.eq(#g.inputs, 2)
+  t.ok(g.inputs[1] == T and g.inputs[2] == x)
+  t.eq(#g.outputs, 2)
+  local function merged(o)
+    return step.graph(function()
+      local late = step.load(tide.u64[1][1](7), { tile = { 1, 1 } }):flatten(0, 1)
+      return step.reassemble({ late, step.values(tide.u64[1](0)) }, step.selectors({ { 0, 1 } }, { n = 2 }))
+    end):run(o)
+  end
+  t.eq((merged { lists = true }), { { 0, 7 } })
+  t.eq((merged { lists = true, order = "index" }), { { 7, 0 } })
 end)
 
 t.done()

@@ -131,4 +131,22 @@ t.test("schedules are verified against what they began with", function()
   t.ok(not ok and tostring(err):find("a STeP graph", 1, true), tostring(err))
 end)
 
+t.test("pairs and buffers that are returned are compared part by part", function()
+  local x, z = tide.random(f32[2][3], 1), tide.random(f32[2][3], 2)
+  local function graph(y, n, buffers)
+    return step.graph(function()
+      local a, b = step.load(x, { tile = { 1, 1 } }), step.load(y, { tile = { 1, 1 } })
+      for _ = 1, n do b = b:map(fn.exp) end
+      if not buffers then return a:zip(b) end
+      a:sink()
+      return b:bufferize { rank = 1 }
+    end)
+  end
+  for _, buffers in ipairs { false, true } do
+    t.eq(tide.verify(graph(z, 1, buffers), graph(z, 1, buffers)), "strict")
+    t.eq(tide.verify(graph(z, 1, buffers), graph(z, 2, buffers)), nil)
+    t.eq(tide.verify(graph(z, 1, buffers), graph(x, 1, buffers)), nil)
+  end
+end)
+
 t.done()
