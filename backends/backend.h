@@ -29,6 +29,11 @@ typedef struct TdOption {
   const char *help;
 } TdOption;
 
+/* The option by which functions of floats are computed: who builds (interp/bind) reads it, and
+ * hands targets the program that it means. */
+#define TD_MATH_OPTION "math"
+#define TD_MATH_HELP "exp, log, sin, cos, tanh of f16, bf16, f32: in integers (core: tide.core)"
+
 /* A program that is built, and what is said of it. */
 typedef struct TdBuild {
   const TdProg *prog;             /* as the user sees it */

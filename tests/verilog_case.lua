@@ -47,7 +47,7 @@ function case.run(p, args, options)
   options = options or {}
   local device = options.device or "rtl"
   local m = p:build {target = "verilog", sim = options.sim or "icarus", device = device}
-  local timed = p:build {target = "cpu", timed = true, device = device}
+  local timed = p:build {target = "cpu", timed = true, device = device, math = "core"}
   local x, y = copies(args), copies(args)
   timed(table.unpack(x))
   m(table.unpack(y))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, READY, MEMORY, OPTIONS };
+enum { TIER, THREADS, SECONDS, TIMED, DEVICE, TRACE, READY, MEMORY, MATH, OPTIONS };
 
 static const TdOption options[OPTIONS] = {
     [TIER] =
@@ -25,7 +25,8 @@ static const TdOption options[OPTIONS] = {
                "of timed runs: from which cycle on each token of a stream of the top is there, or "
                "has its place: {Z = {3, 4, 9}}"},
     [MEMORY] = {"memory", TD_OPTION_MEMORY, NULL,
-                "of timed runs: what answers for arguments: slots, queue, banks, or a table"}};
+                "of timed runs: what answers for arguments: slots, queue, banks, or a table"},
+    [MATH] = {TD_MATH_OPTION, TD_OPTION_WORD, "library|core", TD_MATH_HELP}};
 
 static TdCpuOptions options_of(const TdBuild *b) {
   const char *tier = td_backend_option(&td_backend_cpu, b, TIER);

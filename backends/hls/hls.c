@@ -25,6 +25,7 @@ static const TdOption options[TD_HLS_OPTIONS] = {
                      "run Vitis HLS after writing, if it is on PATH"},
     [TD_HLS_SECONDS] = {"seconds", TD_OPTION_INT, "3600",
                         "most time of Vitis HLS, and of a simulation"},
+    [TD_HLS_MATH] = {TD_MATH_OPTION, TD_OPTION_WORD, "library|core", TD_MATH_HELP},
 };
 
 /* What the device that is named says of an option; or NULL. */

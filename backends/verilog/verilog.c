@@ -22,6 +22,7 @@ static const TdOption options[TD_VERILOG_OPTIONS] = {
     [TD_VERILOG_READY] = {"ready", TD_OPTION_CYCLES, NULL,
                           "of a stream of the top: the cycles from which its tokens are there, or "
                           "have their places"},
+    [TD_VERILOG_MATH] = {TD_MATH_OPTION, TD_OPTION_WORD, "core", TD_MATH_HELP},
 };
 
 const char *td_verilog_option(const TdBuild *b, int option) {

@@ -14,6 +14,7 @@ enum {
   TD_VERILOG_MOST,
   TD_VERILOG_SECONDS,
   TD_VERILOG_READY,
+  TD_VERILOG_MATH,
   TD_VERILOG_OPTIONS
 };
 /* The value of an option. */

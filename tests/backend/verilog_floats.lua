@@ -1,6 +1,6 @@
 -- [slow]
 -- verilog_floats.lua - floats as Verilog: each core on words of all kinds (subnormals, infinities, none, ties) in
--- each format, PolyBench to the cycle; functions without a core are refused.
+-- each format, PolyBench to the cycle; functions of f64 are refused.
 local t = require "tap"
 local case = require "verilog_case"
 local polybench = require "polybench"
@@ -90,12 +90,13 @@ t.test("PolyBench runs in its cycles", function()
 end)
 
 t.test("a function without a core is refused, a square root is not", function()
+  local T = tide.f64
   local function of(f)
-    return tide.kernel {name = "f", x = tide.f32[4], function(x) for i in grid(4) do x[i] = f(x[i]) end end}
+    return tide.kernel {name = "f", x = T[4], function(x) for i in grid(4) do x[i] = f(x[i]) end end}
   end
   local e = t.fails(function() of(tide.exp):build {target = "verilog"} end, {code = "not-built"})
   t.has(e.message, "exp")
-  case.run(of(tide.sqrt), {tide.random(tide.f32[4], 1, {lo = 0, hi = 9})})
+  case.run(of(tide.sqrt), {tide.random(T[4], 1, {lo = 0, hi = 9})})
 end)
 
 t.done()

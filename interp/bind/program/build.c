@@ -206,6 +206,7 @@ static int l_build(lua_State *L) {
   lua_setiuservalue(L, -2, STORE);
   const char **value = td_bind_option_values(L, 2, box->arena, x->option, x->noption);
   TdOffchip *memory = take_memory(L, box, x);
+  p = td_bind_expand_math(L, box->arena, p, x, value);
   TdModule *m = td_build_new(box->arena, p, x, value, memory, &d);
   if (!m) return td_bind_raise(L, &d);
   box->module = m;

@@ -93,6 +93,11 @@ struct TdOption;
 const char **td_bind_option_values(lua_State *L, int idx, TdArena *a, const struct TdOption *o,
                                    size_t n);
 void td_bind_set_path(lua_State *L, const char *line, size_t n);
+/* math.c: p with functions of floats in integers, owned by a, where a build for x with these values
+ * of its options asks for that; else p. */
+struct TdBackend;
+const TdProg *td_bind_expand_math(lua_State *L, TdArena *a, const TdProg *p,
+                                  const struct TdBackend *x, const char *const *value);
 /* question.c: adds a method for each question of a backend to the class of builds, whose metatable
  * is on top of the stack. */
 void td_bind_add_questions(lua_State *L);
