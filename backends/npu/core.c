@@ -250,6 +250,22 @@ static const TdMlirAttr *elements(TdMlir *m, const TdType *t, const TdBlob *b) {
   return td_mlir_dense(m, as, cell->kind == TD_T_FLOAT ? NULL : num, real, (size_t)b->count);
 }
 
+/* A name like this one that nothing in the device has. */
+static const char *free_symbol(const Core *c, const char *want) {
+  const TdMlirBlock *b = c->e->device;
+  const char *name = want;
+  bool taken = true;
+  for (int n = 1; taken; n++) {
+    taken = false;
+    for (size_t i = 0; i < b->op.n; i++) {
+      const TdMlirAttr *s = td_mlir_get(b->op.at[i], "sym_name");
+      taken |= s && strcmp(s->s, name) == 0;
+    }
+    if (taken) name = td_text_fmt(c->e->m->arena, "%s_b%d", want, n);
+  }
+  return name;
+}
+
 /* Memory of the tile for a local array; what it starts with is left to a kernel, a statement or
  * NULL, but for tables and states, which have it from the first. */
 static const TdStmt *buffer(Core *c, const TdStmt *s) {
@@ -260,7 +276,7 @@ static const TdStmt *buffer(Core *c, const TdStmt *s) {
   TdMlirValue *v = td_mlir_result(m, op, s->sym->name, td_npu_memref(m, t));
   op->loc = s->loc;
   td_mlir_operand(m, op, c->tile);
-  td_npu_set_string(m, op, "sym_name", v->name);
+  td_npu_set_string(m, op, "sym_name", free_symbol(c, v->name));
   td_map_putp(m->arena, &c->value, s->sym, v);
   td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)t);
   if (s->blob) td_mlir_set(m, op, "initial_value", elements(m, t, s->blob));
@@ -278,10 +294,10 @@ static void parameters(Core *c) {
     TdMlirValue *v = td_mlir_result(m, op, td_text_fmt(m->arena, "%s_rtp", s->sym->name),
                                     td_npu_memref(m, s->type));
     td_mlir_operand(m, op, c->tile);
-    td_npu_set_string(m, op, "sym_name", v->name);
+    TdNpuRtp r = {free_symbol(c, v->name), s->param};
+    td_npu_set_string(m, op, "sym_name", r.buffer);
     td_map_putp(m->arena, &c->value, s->sym, v);
     td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)s->type);
-    TdNpuRtp r = {v->name, s->param};
     td_vec_push(m->arena, &c->e->rtp, r);
   }
 }

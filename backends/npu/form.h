@@ -82,6 +82,9 @@ typedef struct TdNpuForm {
   TD_VEC(TdNpuInst) inst;
 } TdNpuForm;
 
+/* blocks.c: p, whose streams of tensors are streams of blocks. */
+const TdProg *td_npu_blocks(TdArena *a, const TdProg *p);
+
 /* The design that is p's root, owned by a; NULL with d filled: it is not in NPU form. */
 TdNpuForm *td_npu_form_of(TdArena *a, const TdProg *p, TdDiag *d);
 

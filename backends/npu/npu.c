@@ -39,7 +39,7 @@ static const char *text_of(TdArena *a, const TdMlir *m, TdMlirForm form) {
 /* All that a build comes to; false with the diagnostic filled. */
 static bool make(const TdBuild *b, TdNpuMade *out) {
   TdArena *a = b->arena;
-  const TdProg *p = b->lowered->prog;
+  const TdProg *p = td_npu_blocks(a, b->lowered->prog);
   const TdDevice *device = device_of(b);
   TdNpuForm *f = td_npu_form_of(a, p, b->diag);
   TdNpuPlan *plan = f ? td_npu_plan_of(f, device) : NULL;

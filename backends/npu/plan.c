@@ -112,12 +112,24 @@ static const char *name_of(const TdNpuPlan *p, const uint32_t *chan, size_t n) {
   return td_text_str(&t);
 }
 
-/* A name like this one that no objectFIFO has. */
+/* Whether a name is that of a function of some task: the task's and a number. */
+static bool is_kernels(const TdNpuPlan *p, const char *name) {
+  for (size_t i = 0; i < p->form->design->nrun; i++) {
+    const char *task = p->form->design->run[i].sym->name;
+    size_t n = strlen(task);
+    if (strncmp(name, task, n) == 0 && name[n] == '_' && name[n + 1] &&
+        !name[n + 1 + strspn(name + n + 1, "0123456789")])
+      return true;
+  }
+  return false;
+}
+
+/* A name like this one that no objectFIFO has, nor a function. */
 static const char *free_name(const TdNpuPlan *p, const char *name) {
   const char *free = name;
   bool taken = true;
   for (int n = 2; taken; n++) {
-    taken = false;
+    taken = is_kernels(p, free);
     for (size_t i = 0; i < p->fifo.n; i++) taken |= strcmp(p->fifo.at[i].name, free) == 0;
     if (taken) free = td_text_fmt(p->form->arena, "%s_n%d", name, n);
   }

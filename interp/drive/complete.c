@@ -228,7 +228,7 @@ static bool is_no_allreduce(void *ud, const TdExpr *e) {
  * some. */
 static bool has_scalar_streams(const Complete *c, const TdUnit *d) {
   bool has = false;
-  for (size_t i = 0; i < d->nstream; i++) has |= !d->stream[i].type->block;
+  for (size_t i = 0; i < d->nstream; i++) has |= d->stream[i].type->elem->kind != TD_T_TENSOR;
   for (size_t i = 0; i < d->nrun; i++) {
     const TdUnit *u = unit_of(c, d->run[i].unit);
     has |= u->body && !td_walk_exprs(td_arena_ctx(c->arena), u->body, is_no_allreduce, NULL);

@@ -34,9 +34,12 @@ end
 local function wide(T, seed)
   local x = tide.random(T, seed)
   local extent = x.shape
-  for i in tide.grid(extent[1]) do
-    for j in tide.grid(extent[2]) do x[i][j] = (x[i][j] % 1) * 20000 - 10000 end
+  local function fill(part, d)
+    for i in tide.grid(extent[d]) do
+      if d < #extent then fill(part[i], d + 1) else part[i] = (part[i] % 1) * 20000 - 10000 end
+    end
   end
+  fill(x, 1)
   return x
 end
 
@@ -236,6 +239,85 @@ case("N08: convolution of 3 x 3, rows of the halo read twice by the host", {
   sizes = {{T = i8, R = i32, P = 4, h = 2, w = 10, v = 8, c = 4, stride = 1},
     {T = i8, R = i32, P = 2, h = 3, w = 11, v = 5, c = 8, stride = 2, conv = "blur", x = "image", f = "taps"},
     {T = i16, R = i32, P = 3, h = 1, w = 6, v = 4, c = 2, stride = 1, y = "image"}},
+})
+
+case("N09: attention, rows of queries in columns of four cores, streams merged, keys and values sent once", {
+  design = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
+    local P, J, by = N // q, N // k, 1 / math.sqrt(D)
+    return tide.design(function(d)
+      local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
+      local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
+      local total = d:stream(tide.f32[q], {H, P})
+      d.$scores = task {
+        map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
+        function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
+      }
+      d.$softmax = task {map = {H, P}, function(h, i)
+        local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
+        for j in grid(J) do
+          local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
+          local x = tide.f32[q][k]()
+          for r, c in grid(q, k) do
+            x[r][c] = s[r][c]
+            if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
+          end
+          for r in grid(q) do
+            local peak, sum = m[r], tide.f32(0)
+            for c in grid(k) do peak = tide.max(peak, x[r][c]) end
+            for c in grid(k) do
+              w[r][c] = T(tide.exp(x[r][c] - peak))
+              sum = sum + w[r][c]
+            end
+            e[r] = tide.exp(m[r] - peak)
+            l[r] = l[r] * e[r] + sum
+            m[r] = peak
+          end
+          scale[h][i]:put(e)
+          weight[h][i][j]:put(w)
+        end
+        total[h][i]:put(l)
+      end}
+      d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
+        function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
+      d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
+        local out, o = tide.f32[q][D](0), T[q][D]()
+        for j in grid(J) do
+          local e, p = scale[h][i]:get(), part[h][i][j]:get()
+          for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
+        end
+        local l = total[h][i]:get()
+        for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
+        for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
+      end}
+    end)]],
+  steps = [[local s = ...
+    local turns = z.N // z.q // z.cols
+    s:bundle("$scores", {axis = 2}):bundle("values", {axis = 2})
+    for _, name in ipairs {"$scores", "$softmax", "values", "acc"} do
+      s:bundle(name, {axis = 1, factor = turns}):bundle(name, {axis = 0})
+    end
+    for _, name in ipairs {"$score", "weight", "part"} do s:merge(name, {axis = 2}) end
+    for _, name in ipairs {"$score", "weight", "part", "scale", "total"} do
+      s:merge(name, {axis = 1, factor = turns}):merge(name, {axis = 0})
+    end
+    s:expand "$scores":expand "values"
+    s:buffer_at("$scores:$Q", "$scores:i_i"):buffer_at("$scores:$K", "$scores:j"):buffer_at("values:$V", "values:j")
+    s:isolate "$scores:$Q_i_i":isolate "acc:o"
+    for _, name in ipairs {"$scores:$K_j", "values:$V_j"} do
+      local _, host = s:isolate(name)
+      s:coalesce(host, {axis = 0})
+    end
+    for row, name in ipairs {"$scores", "$softmax", "values", "acc"} do
+      s:place(name, {0, row + 1}, {by = {{1, 0}}})
+    end]],
+  types = function(z)
+    return {{z.T[z.H][z.N][z.D], wide}, z.T[z.H][z.D][z.N], z.T[z.H][z.N][z.D], z.T[z.H][z.N][z.D]}
+  end,
+  sizes = {{T = bf16, H = 2, N = 32, D = 8, q = 4, k = 8, cols = 4, causal = false},
+    {T = bf16, H = 1, N = 16, D = 4, q = 4, k = 4, cols = 2, causal = true, scores = "qk", Q = "queries", score = "x"},
+    {T = f32, H = 3, N = 24, D = 2, q = 2, k = 12, cols = 4, causal = true, softmax = "soft", V = "values_of"}},
+  options = {math = "host"},
+  devices = {"npu1", "npu2"},
 })
 
 case("N13: a running sum in a state", {

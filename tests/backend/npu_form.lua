@@ -162,6 +162,41 @@ t.test("made by isolate, by way of the memories", function()
   same(s, types)
 end)
 
+-- Rows that go from one task to the next by a stream; `put` and `get` are statements on the row `a`, `x` and `b`.
+local function tensors(put, get, stream)
+  return load(([[local tide = ...
+    local i32, task, grid = tide.i32, tide.task, tide.grid
+    return tide.design(function(d)
+      local Z = d:stream(STREAM)
+      d.from = task {A = i32[3][4], function(A)
+        for i in grid(3) do
+          local x = i32[4]()
+          for j in grid(4) do x[j] = A[i][j] end
+          PUT
+        end
+      end}
+      d.to = task {B = i32[3][4], function(B)
+        for i in grid(3) do
+          GET
+          for j in grid(4) do B[i][j] = b[j] end
+        end
+      end}
+    end)]]):gsub("%u%u%u+", {PUT = put, GET = get, STREAM = stream or "i32[4]"}), "=tensors")(tide)
+end
+t.test("streams of tensors are blocks: filled and read in place, or copied", function()
+  local types, got = {i32[3][4], i32[3][4]}, "local b = Z:get()"
+  for _, put in ipairs {"Z:put(x)", "Z:put(x * 2 + 1)", "local y = i32[4](7) y[i] = x[i] Z:put(y)",
+    "local y = i32[4]() y:set(x) Z:put(y) y[0] = 9", "local y = i32[4]() y:set(x) if i < 5 then Z:put(y) end"} do
+    local s = tide.schedule(tensors(put, got))
+    if put:find "*" then s:expand "from" end
+    same(s, types)
+  end
+  for _, get in ipairs {"local b = Z:get() b[i] = 5", "local b = i32[4](3) b:set(Z:get())",
+    "local c = i32[2][4](1) c[1]:set(Z:get()) local b = i32[4]() b:set(c[1] + c[0])"} do
+    same(tensors("Z:put(x)", get), types)
+  end
+end)
+
 -- Refusals, each beside what is built.
 local function refused(d, code, match, options)
   local o = {target = "npu"}

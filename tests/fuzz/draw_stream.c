@@ -290,7 +290,9 @@ bool draw_merge(Draw *d, TdArgValue *arg) {
   arg[0] = (TdArgValue){.given = true, .names = list, .n = n};
   if (n == 1 || (axes && rng_chance(d->rng, 25)))
     arg[1] = (TdArgValue){.given = true, .integer = rng_below(d->rng, axes)};
+  if (arg[1].given && rng_chance(d->rng, 25))
+    arg[2] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 3)};
   if (rng_chance(d->rng, 25))
-    arg[2] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 6)};
+    arg[3] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 6)};
   return true;
 }

@@ -44,6 +44,37 @@ prim.accepted("a task whose parts are summed", {
   before = function(s) s:bundle("gemm", {axis = 1}):chain("gemm", "gemm_allreduce") end,
   step = {"expand", "gemm_part"},
 })
+-- A task that puts tokens: `of` an expression of their elements, or an array that holds them.
+local function putting(block, of)
+  return load(([[local tide = ...
+    return tide.design(function(d)
+      local Z = d:stream(tide.f32[4][4], {block = BLOCK})
+      d.from = tide.task {A = tide.f32[2][4][4], function(A)
+        for i in tide.grid(2) do
+          local x = tide.f32[4][4]()
+          for r, c in tide.grid(4, 4) do x[r][c] = A[i][r][c] end
+          Z:put(OF)
+        end
+      end}
+      d.to = tide.task {B = tide.f32[2][4][4], function(B)
+        for i in tide.grid(2) do
+          local b = Z:get()
+          for r, c in tide.grid(4, 4) do B[i][r][c] = b[r][c] end
+        end
+      end}
+    end)]]):gsub("%u%u+", {BLOCK = tostring(block), OF = of}), "=putting")(tide), {f32[2][4][4], f32[2][4][4]}
+end
+prim.accepted("a token that is put, in an array first", {
+  of = function() return putting(false, "tide.matmul(x, x) * 2") end, step = {"expand", "from"},
+  has = {"local Z_out = f32[4][4]()", "Z:put(Z_out)"},
+})
+prim.accepted("a block that is put, in the slot", {
+  of = function() return putting(true, "x + 1") end, step = {"expand", "from"}, has = {"local Z_out = Z:slot()"},
+})
+prim.twins("a token that an array holds", {
+  of = function(of) return putting(false, of) end, no = "x", yes = "x + x", kind = "usage", code = "no-tensor",
+  step = {"expand", "from"},
+})
 prim.refused("an array that loops set", {
   of = prim.shape.gemm, step = {"expand", "C"}, kind = "usage", code = "no-tensor",
 })

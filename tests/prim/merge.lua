@@ -26,6 +26,30 @@ prim.accepted("an axis of an array of streams", {
   has = {"d:stream(i32, {2, depth = 2})", "Z[p]:put(", "Z[p]:get()"},
 })
 
+-- P instances that send tokens of four streams each to their neighbours of another task, two streams to each.
+local function some(z)
+  local P, n = z.P or 3, 4
+  return tide.design(function(d)
+    local Z = d:stream(i32, {P * 4})
+    d.from = task {map = {P}, a = i32[P][n]:layout "S0R", function(a, p)
+      for q in grid(n) do Z[p * n + q]:put(a[0][q]) end
+    end}
+    d.to = task {map = {P * 2}, b = i32[P * 2][2]:layout "S0R", function(b, p)
+      for l in grid(2) do b[0][l] = Z[p * 2 + l]:get() end
+    end}
+  end), {i32[P][n], i32[P * 2][2]}
+end
+prim.accepted("some neighbours along an axis", {
+  of = some, step = {"merge", "Z", {axis = 0, factor = 2}}, has = {"d:stream(i32, {6, depth = 2})", "Z[p]:get()"},
+})
+prim.twins("neighbours of other instances", {
+  of = function() return some {} end, code = "ends", step = {"merge", "Z", {axis = 0, factor = 4}},
+  yes_step = {"merge", "Z", {axis = 0, factor = 2}},
+})
+prim.refused("a factor that does not divide the axis", {
+  of = some, kind = "usage", code = "factor", step = {"merge", "Z", {axis = 0, factor = 5}},
+})
+
 -- Two stages of sizes by name, which a stream for each p joins.
 local function stages(z)
   local N, P = z.N or 3, 2

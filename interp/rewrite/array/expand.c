@@ -16,9 +16,15 @@ static bool has_tensor(void *ud, const TdExpr *e) {
   return e->kind != TD_EXPR_TENSOR;
 }
 
+/* Whether s puts a token of many elements that no array holds. */
+static bool is_tensor_put(const TdStmt *s) {
+  return s->kind == TD_STMT_PUT && s->expr[1]->type->kind == TD_T_TENSOR &&
+         s->expr[1]->kind != TD_EXPR_VIEW;
+}
+
 /* Whether s is a statement that loops can stand for. */
 static bool is_tensor_statement(const TdStmt *s) {
-  if (s->kind == TD_STMT_SET) return true;
+  if (s->kind == TD_STMT_SET || is_tensor_put(s)) return true;
   if (s->kind == TD_STMT_LOCAL)
     return s->cls == TD_LOCAL_AUTO && s->init == TD_INIT_VALUE &&
            (s->type->kind == TD_T_TENSOR || !td_walk_expr(s->expr[0], has_tensor, NULL));
@@ -54,6 +60,27 @@ static const TdUnit *expanded(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
   return td_unit_with_body(r->store, u, td_edit_replace(r->store, u->body, s->uid, list, n));
 }
 
+/* u with s, which puts a token, as its parts: a local, or the slot of a block stream, that is
+ * filled, and the put of that. */
+static const TdUnit *in_array(TdRewrite *r, const TdUnit *u, const TdStmt *s) {
+  TdStore *st = r->store;
+  const TdType *port = s->expr[0]->type;
+  const char *want = td_text_fmt(r->arena, "%s_out", s->expr[0]->sym->name);
+  TdSym token = td_store_sym(st, td_util_name(r, u, NULL, want), TD_SYM_LOCAL);
+  const TdExpr *whole = td_expr_whole(r->session, st->arena, token, port->elem, s->loc);
+  const TdStmt *list[3];
+  size_t n = 0;
+  if (port->block) {
+    list[n++] = td_stmt_slot(st, s->expr[0], token, port->elem, s->loc);
+    list[n++] = td_stmt_set(st, whole, s->expr[1], s->loc);
+  } else {
+    list[n++] = td_stmt_local(st, token, port->elem, TD_INIT_VALUE, s->expr[1], s->loc);
+  }
+  const TdExpr *end[] = {s->expr[0], whole};
+  list[n++] = td_stmt_with_exprs(st, s, end, 2);
+  return td_unit_with_body(st, u, td_edit_replace(st, u->body, s->uid, list, n));
+}
+
 /* The unit that the step is about, and the array; false with the diagnostic filled. */
 static bool find(TdRewrite *r, const TdUnit **unit, TdSym *array) {
   TdDiag quiet = {.arena = r->arena};
@@ -78,7 +105,7 @@ static const TdProg *apply(TdRewrite *r) {
     td_walk_stmt(r->session->ctx, u->body, look, &f);
     if (!f.found) break;
     const TdStmt *s = f.found;
-    const TdUnit *now = expanded(r, u, s);
+    const TdUnit *now = is_tensor_put(s) ? in_array(r, u, s) : expanded(r, u, s);
     if (!now && !td_diag_failed(r->diag))
       return td_util_refuse(r, TD_UNSUPPORTED, "elements", s->loc, "no loops mean this statement");
     if (!now) return NULL;

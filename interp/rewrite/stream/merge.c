@@ -5,7 +5,7 @@
 #include "analysis/net/ends.h"
 #include "rewrite/stream/stream.h"
 
-enum { STREAM, AXIS, DEPTH };
+enum { STREAM, AXIS, FACTOR, DEPTH };
 enum { MOST_TOKENS = 1 << 24 };
 
 /* A token that an end moves: which of the merged streams it was of, and the statement. */
@@ -26,7 +26,8 @@ typedef struct Merge {
   TdRewrite *r;
   const TdUnit *design;
   TD_VEC(const TdStream *) stream; /* the first stays */
-  int axis;                        /* that goes, or -1 */
+  int axis;                        /* along which streams become one, or -1 */
+  int64_t factor;                  /* so many neighbours; 0: all, and the axis goes */
   int64_t depth;
   TdTraffic *net;
   const TdEnds *ends;
@@ -77,16 +78,9 @@ static bool find_streams(Merge *m) {
     m->design = at.design;
     td_vec_push(r->arena, &m->stream, s);
   }
-  m->axis = axis->given ? (int)axis->integer : -1;
   if (!m->stream.n || (m->stream.n == 1 && !axis->given)) {
     td_util_refuse(r, TD_USAGE, "axis", none, "one stream is merged along an axis of its array");
     td_diag_help(r->diag, "merge(\"Z\", {axis = 0}), or merge({\"Z\", \"Y\"})");
-    return false;
-  }
-  int rank = m->stream.at[0]->type->rank;
-  if (axis->given && (axis->integer < 0 || axis->integer >= rank)) {
-    td_util_refuse(r, TD_USAGE, "axis", m->stream.at[0]->loc, "'%s' has %d axes, from 0 on",
-                   m->stream.at[0]->sym->name, rank);
     return false;
   }
   return true;
@@ -94,7 +88,31 @@ static bool find_streams(Merge *m) {
 
 /* ---- whose ends are whose ---- */
 
-/* The number of an array's element among those without the axis. */
+/* Reads along which axis, and how many; the array has streams. */
+static bool find_axis(Merge *m) {
+  TdRewrite *r = m->r;
+  const TdStream *s = m->stream.at[0];
+  const TdArgValue *axis = &r->arg[AXIS], *factor = &r->arg[FACTOR];
+  int64_t n = 0;
+  if (axis->given && (axis->integer < 0 || axis->integer >= s->type->rank)) {
+    td_util_refuse(r, TD_USAGE, "axis", s->loc, "'%s' has %d axes, from 0 on", s->sym->name,
+                   s->type->rank);
+    return false;
+  }
+  m->axis = axis->given ? (int)axis->integer : -1;
+  if (!factor->given) return true;
+  if (!axis->given) return refuse(m, TD_USAGE, "axis", s->loc, "has neighbours along an axis");
+  if (td_unit_value(m->design, s->type->dim[m->axis], &n) && factor->integer >= 1 &&
+      n % factor->integer == 0) {
+    m->factor = factor->integer == n ? 0 : factor->integer;
+    return true;
+  }
+  td_util_refuse(r, TD_USAGE, "factor", s->loc, "%lld does not divide the axis of '%s', %lld",
+                 (long long)factor->integer, s->sym->name, (long long)n);
+  return false;
+}
+
+/* The number of an array's element among those that are left. */
 static int64_t key_of(const Merge *m, const TdType *array, int64_t ordinal) {
   int64_t inner = 1, extent = 1;
   if (m->axis < 0) return ordinal;
@@ -102,7 +120,8 @@ static int64_t key_of(const Merge *m, const TdType *array, int64_t ordinal) {
     inner *= extent;
     td_type_extent(array, d, &extent);
   }
-  return ordinal / (inner * extent) * inner + ordinal % inner;
+  int64_t by = m->factor ? m->factor : extent, at = ordinal / inner;
+  return at / extent * (extent / by) * inner + at % extent / by * inner + ordinal % inner;
 }
 
 /* Refuses where an end of channel c is not at the instance that has those of its group. */
@@ -229,19 +248,56 @@ static bool check_order(Merge *m) {
 
 /* ---- the step ---- */
 
-/* An end of the one stream for that of one of several. */
-static const TdExpr *one_end(void *ud, const TdExpr *e) {
-  const Merge *m = ud;
-  const TdExpr *kid[TD_MAX_RANK];
+/* e, an index at statement `at` of unit u, by the factor: what is less than it falls away. */
+static const TdExpr *over_factor(const Merge *m, const TdUnit *u, const TdStmt *at,
+                                 const TdExpr *e) {
+  TdSession *ss = m->r->session;
+  TdArena *a = m->r->store->arena;
+  TdLin all = td_lin_of(ss, a, e), whole = {0}, rest = {.constant = all.constant};
+  TdAsk q = td_util_ask(m->r, u);
+  int64_t lo, hi;
+  whole.term = TD_NEWN(a, TdTerm, all.n + 1);
+  rest.term = TD_NEWN(a, TdTerm, all.n + 1);
+  for (size_t i = 0; i < all.n; i++) {
+    TdLin *to = all.term[i].coef % m->factor ? &rest : &whole;
+    to->term[to->n++] = all.term[i];
+  }
+  if (!td_range_of(&q, at, td_lin_expr(ss, a, &rest, e->loc), &lo, &hi) || lo < 0 ||
+      lo / m->factor != hi / m->factor)
+    return td_lin_floordiv(ss, a, e, m->factor);
+  for (size_t i = 0; i < whole.n; i++) whole.term[i].coef /= m->factor;
+  whole.constant = lo / m->factor;
+  return td_lin_expr(ss, a, &whole, e->loc);
+}
+
+/* Statement s, an end of one of the streams, as one of the one stream. */
+static const TdStmt *one_end(const Merge *m, const TdUnit *u, const TdStmt *s) {
+  const TdExpr *was = s->expr[0], *kid[TD_MAX_RANK], *list[2];
   TdViewDim dim[TD_MAX_RANK];
   int n = 0;
-  if (e->kind != TD_EXPR_VIEW || !is_merged(m, e->sym)) return e;
-  for (uint32_t d = 0; d < e->nkid; d++) {
-    if ((int)d == m->axis) continue;
-    kid[n] = e->kid[d];
-    dim[n++] = e->u.dim[d];
+  for (uint32_t d = 0; d < was->nkid; d++) {
+    bool along = (int)d == m->axis;
+    if (along && !m->factor) continue;
+    kid[n] = along ? over_factor(m, u, s, was->kid[d]) : was->kid[d];
+    dim[n++] = was->u.dim[d];
   }
-  return td_expr_view(m->r->store->arena, m->stream.at[0]->sym, e->type, kid, dim, n, e->loc);
+  for (uint32_t i = 0; i < s->nexpr; i++) list[i] = s->expr[i];
+  list[0] =
+      td_expr_view(m->r->store->arena, m->stream.at[0]->sym, was->type, kid, dim, n, was->loc);
+  return td_stmt_with_exprs(m->r->store, s, list, s->nexpr);
+}
+
+/* A search for the ends in a unit. */
+typedef struct Ends {
+  const Merge *m;
+  TD_VEC(const TdStmt *) at;
+} Ends;
+
+static bool look_end(void *ud, const TdStmt *s) {
+  Ends *e = ud;
+  bool end = s->kind == TD_STMT_GET || s->kind == TD_STMT_PUT || s->kind == TD_STMT_SLOT;
+  if (end && is_merged(e->m, s->expr[0]->sym)) td_vec_push(e->m->r->arena, &e->at, s);
+  return true;
 }
 
 /* The design with the one stream. */
@@ -258,8 +314,12 @@ static const TdUnit *design_with(const Merge *m) {
     TdStream *now = &stream[u->nstream++];
     *now = *s;
     if (s != m->stream.at[0]) continue;
-    for (int d = 0; d < s->type->rank; d++)
-      if (d != m->axis) dim[n++] = s->type->dim[d];
+    for (int d = 0; d < s->type->rank; d++) {
+      int64_t extent = 0;
+      if (d == m->axis && !m->factor) continue;
+      td_unit_value(m->design, s->type->dim[d], &extent);
+      dim[n++] = d == m->axis ? td_util_const(r, extent / m->factor) : s->type->dim[d];
+    }
     now->type = td_type_port(r->session, s->type->elem, n, dim, s->type->block);
     now->depth = td_util_const(r, m->depth);
   }
@@ -290,8 +350,14 @@ static const TdProg *put(const Merge *m) {
     if (!u->body || td_map_getp(&done, u)) continue;
     td_map_putp(r->arena, &done, u, r);
     if (!check_uses(m, u)) return NULL;
-    const TdStmt *body = td_walk_map(r->store, u->body, one_end, (void *)(uintptr_t)m);
-    if (body == u->body) continue;
+    Ends e = {.m = m};
+    td_walk_stmt(r->session->ctx, u->body, look_end, &e);
+    const TdStmt *body = u->body;
+    for (size_t k = 0; k < e.at.n; k++) {
+      const TdStmt *now = one_end(m, u, e.at.at[k]);
+      body = td_edit_replace(r->store, body, now->uid, &now, 1);
+    }
+    if (!e.at.n) continue;
     design = td_util_assume_sizes(r, design, u);
     p = td_prog_with(p, td_unit_with_body(r->store, u, body));
   }
@@ -315,7 +381,7 @@ static bool find_net(Merge *m) {
 static const TdProg *apply(TdRewrite *r) {
   Merge m = {.r = r};
   const TdArgValue *depth = &r->arg[DEPTH];
-  if (!find_streams(&m)) return NULL;
+  if (!find_streams(&m) || !find_axis(&m)) return NULL;
   if (depth->given && depth->integer < 1) {
     td_util_refuse(r, TD_USAGE, "depth", m.stream.at[0]->loc,
                    "'%s' holds at least 1 token, not %lld", m.stream.at[0]->sym->name,
@@ -334,6 +400,9 @@ const TdPrim td_prim_merge = {
     .args = {{"streams", TD_ARG_NAMES, TD_ARG_NEEDED,
               "a stream, or a list of streams of one shape, of which the first stays", "stream"},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "the axis of the array that goes", NULL},
+             {"factor", TD_ARG_INT, TD_ARG_OPTION,
+              "only so many neighbours along the axis become one, which stays; all by default",
+              NULL},
              {"depth", TD_ARG_INT, TD_ARG_OPTION,
               "tokens that the one holds; as many as the deepest of them if it is not given",
               NULL}},
@@ -341,8 +410,9 @@ const TdPrim td_prim_merge = {
                "for j: Z:put(x)  |  for j: y = Z:get()",
     .legal = "all that become one have one producing and one consuming instance, which put and get "
              "their tokens in one order, whatever the data",
-    .errors = "no-stream ambiguous-stream names axis type depth ends order data open deadlock "
-              "producers consumers no-producer no-consumer stream-range",
+    .errors =
+        "no-stream ambiguous-stream names axis factor type depth ends order data open deadlock "
+        "producers consumers no-producer no-consumer stream-range",
     .example = "s:buffer_at(\"A\", \"j\"):unfold(\"PE\"); s:relay(\"A_j\", \"PE\", {axis = 1}); "
                "s:bundle(\"PE\", {axis = 0}):bundle(\"A_feed\", {axis = 0}); "
                "s:merge(\"A_j\", {axis = 0})",
