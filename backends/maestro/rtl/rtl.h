@@ -14,6 +14,8 @@ extern const char *const td_maestro_rtl_ext[];
 extern const char *const td_maestro_rtl_array[];
 extern const char *const td_maestro_rtl_csr[];
 
+/* rtl_array.c: the module of a sum of products, for the array's types. */
+const char *td_maestro_rtl_dot(const TdMaestroArray *x, TdArena *a);
 /* rtl_ext.c: the name of an extension's module; gives item i of m its parameters. */
 const char *td_maestro_rtl_ext_module(TdVlModule *m, const TdMaestroExt *x, TdVlItem *i);
 

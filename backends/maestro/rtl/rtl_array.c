@@ -1,6 +1,11 @@
 /* rtl_array.c - the text of the array and its quantiser. rtl.c gives parameters. */
 #include "backends/maestro/rtl/rtl.h"
 
+#include <string.h>
+
+#include "backends/verilog/verilog.h"
+#include "ir/num/float.h"
+
 const char *const td_maestro_rtl_array[] = {
     "// An output-stationary array: two stages of registers, products into accumulators, results "
     "to the\n"
@@ -38,11 +43,6 @@ const char *const td_maestro_rtl_array[] = {
     "  output wire                fire\n"
     ");\n"
     "  localparam Q = (M * N + LANES - 1) / LANES;\n"
-    "  // Sums are exact, then cut to SB bits, or kept within their type (SAT).\n"
-    "  localparam WIDE = SB + AB + BB + 1;\n"
-    "  localparam signed [WIDE-1:0] ONE = 1;\n"
-    "  localparam signed [WIDE-1:0] MOST = (ONE << (SSIGN != 0 ? SB - 1 : SB)) - ONE;\n"
-    "  localparam signed [WIDE-1:0] LEAST = SSIGN != 0 ? -(ONE << (SB - 1)) : ONE - ONE;\n"
     "  reg first_valid, second_valid, result, made;\n"
     "  reg [M*K*AB-1:0] a_first, a_second;\n"
     "  reg [N*K*BB-1:0] b_first, b_second;\n"
@@ -90,22 +90,12 @@ const char *const td_maestro_rtl_array[] = {
     "  genvar r, s;\n"
     "  generate for (r = 0; r < M; r = r + 1) begin : row\n"
     "    for (s = 0; s < N; s = s + 1) begin : column\n"
-    "      reg [SB-1:0] next;\n"
-    "      reg signed [WIDE-1:0] x, y, exact;\n"
-    "      integer i;\n"
-    "      always @* begin\n"
-    "        next = !begins ? sum[(r*N+s)*SB +: SB] : with_c ? c[(r*N+s)*SB +: SB] : {SB{1'b0}};\n"
-    "        for (i = 0; i < K; i = i + 1) begin\n"
-    "          x = {{(WIDE-AB){ASIGN != 0 && a_second[(r*K+i)*AB + AB-1]}},\n"
-    "               a_second[(r*K+i)*AB +: AB]};\n"
-    "          y = {{(WIDE-BB){BSIGN != 0 && b_second[(s*K+i)*BB + BB-1]}},\n"
-    "               b_second[(s*K+i)*BB +: BB]};\n"
-    "          exact = {{(WIDE-SB){SSIGN != 0 && next[SB-1]}}, next} + x * y;\n"
-    "          if (SAT != 0 && exact > MOST) next = MOST[SB-1:0];\n"
-    "          else if (SAT != 0 && exact < LEAST) next = LEAST[SB-1:0];\n"
-    "          else next = exact[SB-1:0];\n"
-    "        end\n"
-    "      end\n"
+    "      wire [SB-1:0] first, next;\n"
+    "      assign first = !begins ? sum[(r*N+s)*SB +: SB]\n"
+    "                             : with_c ? c[(r*N+s)*SB +: SB] : {SB{1'b0}};\n"
+    "      tide_dm_dot #(.K(K), .AB(AB), .BB(BB), .SB(SB), .ASIGN(ASIGN), .BSIGN(BSIGN),\n"
+    "                    .SSIGN(SSIGN), .SAT(SAT)) dot (\n"
+    "        .a(a_second[r*K*AB +: K*AB]), .b(b_second[s*K*BB +: K*BB]), .c(first), .z(next));\n"
     "      always @(posedge clk) if (fire) sum[(r*N+s)*SB +: SB] <= next;\n"
     "    end\n"
     "  end endgenerate\n"
@@ -149,3 +139,79 @@ const char *const td_maestro_rtl_array[] = {
     "  end endgenerate\n"
     "endmodule\n",
     NULL};
+
+/* The ports of a module that adds K products to a sum, one after the other. */
+static const char dot_ports[] =
+    "module tide_dm_dot #(parameter K = 8, AB = 8, BB = 8, SB = 32, ASIGN = 1, BSIGN = 1,\n"
+    "                     SSIGN = 1, SAT = 0) (\n"
+    "  input  wire [K*AB-1:0] a,\n"
+    "  input  wire [K*BB-1:0] b,\n"
+    "  input  wire [SB-1:0]   c,\n"
+    "  output wire [SB-1:0]   z\n"
+    ");\n";
+
+static const char dot_integers[] =
+    "  // Sums are exact, then cut to SB bits, or kept within their type (SAT).\n"
+    "  localparam WIDE = SB + AB + BB + 1;\n"
+    "  localparam signed [WIDE-1:0] ONE = 1;\n"
+    "  localparam signed [WIDE-1:0] MOST = (ONE << (SSIGN != 0 ? SB - 1 : SB)) - ONE;\n"
+    "  localparam signed [WIDE-1:0] LEAST = SSIGN != 0 ? -(ONE << (SB - 1)) : ONE - ONE;\n"
+    "  reg [SB-1:0] next;\n"
+    "  reg signed [WIDE-1:0] x, y, exact;\n"
+    "  integer i;\n"
+    "  assign z = next;\n"
+    "  always @* begin\n"
+    "    next = c;\n"
+    "    for (i = 0; i < K; i = i + 1) begin\n"
+    "      x = {{(WIDE-AB){ASIGN != 0 && a[i*AB + AB-1]}}, a[i*AB +: AB]};\n"
+    "      y = {{(WIDE-BB){BSIGN != 0 && b[i*BB + BB-1]}}, b[i*BB +: BB]};\n"
+    "      exact = {{(WIDE-SB){SSIGN != 0 && next[SB-1]}}, next} + x * y;\n"
+    "      if (SAT != 0 && exact > MOST) next = MOST[SB-1:0];\n"
+    "      else if (SAT != 0 && exact < LEAST) next = LEAST[SB-1:0];\n"
+    "      else next = exact[SB-1:0];\n"
+    "    end\n"
+    "  end\n"
+    "endmodule\n";
+
+static int fraction(const TdType *t) {
+  return td_num_float_format(t).precision - 1;
+}
+
+/* Factor `name`, of type t, of product i as a float of the sum's type. */
+static void put_factor(TdText *text, const char *name, int i, const TdType *t, const TdType *sum) {
+  int p = fraction(sum), e = sum->w - 1 - p;
+  td_text_putf(text, "  wire [SB-1:0] %s%d;\n", name, i);
+  if (td_type_is_integer(t))
+    td_text_putf(text, "  tide_itof #(.W(%d), .S(%d), .E(%d), .M(%d)) %s%d_float (", t->w,
+                 td_type_is_signed(t), e, p, name, i);
+  else
+    td_text_putf(text, "  tide_ftof #(.E(%d), .M(%d), .F(%d), .N(%d)) %s%d_float (",
+                 t->w - 1 - fraction(t), fraction(t), e, p, name, i);
+  td_text_putf(text, ".x(%s[%d:%d]), .z(%s%d));\n", name, (i + 1) * t->w - 1, i * t->w, name, i);
+}
+
+const char *td_maestro_rtl_dot(const TdMaestroArray *x, TdArena *a) {
+  TdText t = td_text_new(a);
+  td_text_puts(&t, "// The sum c with K products on it, in order.\n");
+  td_text_puts(&t, dot_ports);
+  if (!x->here || td_type_is_integer(x->acc)) {
+    td_text_puts(&t, dot_integers);
+    return td_text_str(&t);
+  }
+  int p = fraction(x->acc), e = x->acc->w - 1 - p;
+  td_text_puts(&t, "  wire [SB-1:0] sum0 = c;\n");
+  for (int i = 0; i < x->k; i++) {
+    put_factor(&t, "a", i, x->a, x->acc);
+    put_factor(&t, "b", i, x->b, x->acc);
+    td_text_putf(&t, "  wire [SB-1:0] product%d, sum%d;\n", i, i + 1);
+    td_text_putf(&t,
+                 "  tide_fmul #(.E(%d), .M(%d)) multiply%d (.x(a%d), .y(b%d), .z(product%d));\n", e,
+                 p, i, i, i, i);
+    td_text_putf(&t, "  tide_fadd #(.E(%d), .M(%d)) add%d (.x(sum%d), .y(product%d), .z(sum%d));\n",
+                 e, p, i, i, i, i + 1);
+  }
+  td_text_putf(&t, "  assign z = sum%d;\nendmodule\n", (int)x->k);
+  for (const TdFile *f = td_verilog_floats; f->name; f++)
+    if (strstr(td_text_str(&t), f->name)) td_text_puts(&t, f->text);
+  return td_text_str(&t);
+}

@@ -43,7 +43,7 @@ static const char *join(TdArena *a, const char *const *piece) {
 /* Says that there is no module of a type. */
 static const TdFile *refuse_type(TdArena *a, const TdType *t, TdDiag *d) {
   td_diag_set(d, TD_UNSUPPORTED, "maestro-rtl", (TdLoc){0},
-              "array: there are modules of integers, and it has %s", td_type_str(a, t));
+              "array: there are modules of integers and floats, and it has %s", td_type_str(a, t));
   return NULL;
 }
 
@@ -51,13 +51,16 @@ const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *
                                    TdDiag *d) {
   const TdType *list[] = {s->array.a, s->array.b, s->array.acc};
   for (int i = 0; s->array.here && i < 3; i++)
-    if (!td_type_is_integer(list[i])) return refuse_type(a, list[i], d);
+    if (!td_type_is_integer(list[i]) &&
+        (list[i]->kind != TD_T_FLOAT || td_type_is_integer(s->array.acc)))
+      return refuse_type(a, list[i], d);
   const TdFile all[] = {
       {"tide_dm_system.v", td_text_fmt(a, "%s%s", waived, td_maestro_rtl_top(s, axi, a))},
       {"tide_dm_stream.v", join(a, td_maestro_rtl_stream)},
       {"tide_dm_memory.v", join(a, td_maestro_rtl_memory)},
       {"tide_dm_ext.v", join(a, td_maestro_rtl_ext)},
       {"tide_dm_array.v", join(a, td_maestro_rtl_array)},
+      {"tide_dm_dot.v", td_text_fmt(a, "%s%s", waived, td_maestro_rtl_dot(&s->array, a))},
       {"tide_dm_csr.v", join(a, td_maestro_rtl_csr)}};
   *n = sizeof all / sizeof *all;
   return td_arena_copy(a, all, sizeof all);

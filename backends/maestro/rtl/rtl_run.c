@@ -306,16 +306,20 @@ static bool simulate(Sim *s, bool icarus, int64_t most) {
   return run_tool(s, icarus ? by_icarus : by_verilator, s->x->seconds);
 }
 
-/* Whether the kernel's products are exact, where sums that saturate show it. */
+/* Whether the kernel's products and sums are the array's: of floats all in one type, exact where
+ * sums that saturate show it. */
 static bool check_products(const TdMaestroSim *x, TdDiag *d) {
   for (size_t i = 0; i < x->n; i++) {
     const TdMaestroNest *n = &x->at[i].job->nest;
     const TdMaestroArray *r = &x->system->array;
-    if (x->at[i].job->work.path || !n->acc->saturate || n->product->w >= r->a->w + r->b->w)
+    if (x->at[i].job->work.path) continue;
+    bool real = n->acc->kind == TD_T_FLOAT;
+    if (real ? n->product == n->acc && n->sum == n->acc
+             : !n->acc->saturate || n->product->w >= r->a->w + r->b->w)
       continue;
     return td_diag_set(d, TD_UNSUPPORTED, "maestro-rtl", n->result.loc,
-                       "products are cut to %s, and the array's module has them exact",
-                       td_type_str(d->arena, n->product));
+                       "products are cut to %s, and the array's module has them %s",
+                       td_type_str(d->arena, n->product), real ? "in the sums' type" : "exact");
   }
   return true;
 }
