@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "affine/access.h"
-#include "backends/npu/vector.h"
+#include "backends/npu/lanes.h"
 
-static void add_macs(TdNpuCost *c, const TdMac *mac, double n, bool vector) {
+static TdNpuMacs *macs_of(TdNpuCost *c, const TdMac *mac) {
   size_t i = 0;
   while (i < c->nmac && c->mac[i].mac != mac) i++;
   if (i == c->nmac) c->mac[c->nmac++] = (TdNpuMacs){.mac = mac};
-  *(vector ? &c->mac[i].n : &c->mac[i].scalar) += n;
+  return &c->mac[i];
 }
 
 /* ---- statements ---- */
@@ -50,7 +50,7 @@ static void add_store(const TdNpuAsk *q, const TdStmt *s, double times, TdNpuCos
   bool sums =
       s->kind == TD_STMT_STORE && td_access_accumulates(s->expr[1], s->expr[0], &ring) == TD_OP_ADD;
   if (sums && k.mac && k.ops == 2)
-    add_macs(c, k.mac, times, false);
+    macs_of(c, k.mac)->scalar += times;
   else
     c->scalar += times * (double)(k.ops + 1);
 }
@@ -87,10 +87,18 @@ void td_npu_cost_add(const TdNpuAsk *q, const TdStmt *s, double times, TdNpuCost
   }
   if (td_npu_vector_mmul(q, s, &m)) {
     double all = (double)(m.m * m.mac->r) * (double)(m.n * m.mac->t) * (double)(m.k * m.mac->s);
-    add_macs(c, m.mac, times * all, true);
+    macs_of(c, m.mac)->n += times * all;
     return;
   }
-  if (s->kind == TD_STMT_FOR) times *= trip_of(q, s);
+  TdNpuLanes x;
+  if (td_npu_lanes_of(q, s, &x) && x.lanes) {
+    double rest = (double)td_npu_lanes_rest(&x);
+    c->vector += times * td_npu_lanes_cycles(&x);
+    if (x.mac) macs_of(c, x.mac)->lanes += times * ((double)x.trips - rest);
+    times *= rest;
+  } else if (s->kind == TD_STMT_FOR) {
+    times *= trip_of(q, s);
+  }
   if (s->kind == TD_STMT_CALL) add_call(q, s, times, c);
   if (s->kind == TD_STMT_STORE) add_store(q, s, times, c);
   if (s->kind == TD_STMT_SET) add_store(q, s, times * count_of(q, s->expr[0]->type), c);
@@ -101,20 +109,19 @@ void td_npu_cost_add(const TdNpuAsk *q, const TdStmt *s, double times, TdNpuCost
 
 void td_npu_cost_print(TdText *out, const TdNpuCost *c) {
   for (size_t i = 0; i < c->nmac; i++)
-    td_text_putf(out, " %s*%s %.0f+%.0f", c->mac[i].mac->a, c->mac[i].mac->b, c->mac[i].n,
-                 c->mac[i].scalar);
+    td_text_putf(out, " %s*%s %.0f+%.0f+%.0f", c->mac[i].mac->a, c->mac[i].mac->b, c->mac[i].n,
+                 c->mac[i].lanes, c->mac[i].scalar);
   td_text_putf(out, " vector %.0f scalar %.0f", c->vector, c->scalar);
 }
 
 void td_npu_cost_read(const char *line, int generation, TdNpuCost *c) {
   char a[16], b[16];
-  double n, m;
+  double n, m, o;
   int used;
   *c = (TdNpuCost){.nmac = 0};
-  while (sscanf(line, " %15[a-z0-9]*%15[a-z0-9] %lf+%lf%n", a, b, &n, &m, &used) == 4) {
+  while (sscanf(line, " %15[a-z0-9]*%15[a-z0-9] %lf+%lf+%lf%n", a, b, &n, &m, &o, &used) == 5) {
     const TdMac *mac = td_device_mac(generation, a, b);
-    if (mac && n > 0) add_macs(c, mac, n, true);
-    if (mac && m > 0) add_macs(c, mac, m, false);
+    if (mac) *macs_of(c, mac) = (TdNpuMacs){mac, n, m, o};
     line += used;
   }
   if (sscanf(line, " vector %lf scalar %lf", &n, &m) == 2) c->vector = n, c->scalar = m;
@@ -133,7 +140,7 @@ double td_npu_cost_cycles(const TdNpuCost *c) {
 
 double td_npu_cost_macs(const TdNpuCost *c) {
   double n = 0;
-  for (size_t i = 0; i < c->nmac; i++) n += c->mac[i].n + c->mac[i].scalar;
+  for (size_t i = 0; i < c->nmac; i++) n += c->mac[i].n + c->mac[i].lanes + c->mac[i].scalar;
   return n;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/c/runtime/runtime.h"
+#include "backends/npu/lanes.h"
 #include "backends/npu/math.h"
 
 /* What a call passes: an array, or its leading rows. */
@@ -26,7 +27,7 @@ static void put_call(TdCWriter *w, const TdStmt *s) {
 /* A local array: the stack of a core is small. */
 static void put_local(TdCWriter *w, const TdStmt *s) {
   const char *name = td_cname_fresh(w, s->sym->name);
-  td_text_line(&w->out, "static %s;", td_cstmt_array(w, s->sym, s->type, name));
+  td_text_line(&w->out, "alignas(64) static %s;", td_cstmt_array(w, s->sym, s->type, name));
   td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
   if (s->init == TD_INIT_NONE) return;
   const TdExpr *all = td_expr_whole(w->session, w->arena, s->sym, s->type, s->loc);
@@ -46,6 +47,18 @@ static TdNpuAsk ask_of(TdNpuKernels *k, const TdUnit *u, const TdMap *types) {
 /* The C++ type of elements, as aie_api has it. */
 static const char *element_type(TdCWriter *w, const TdType *t) {
   return t->kind == TD_T_FLOAT && t->w == 16 && t->brain ? "bfloat16" : w->target->cell(w, NULL, t);
+}
+
+/* An innermost loop as one of vectors; false, with why noted, where it is none. */
+static bool put_lanes(TdCWriter *w, const TdNpuAsk *q, const TdStmt *s) {
+  TdNpuKernels *k = w->ud;
+  TdNpuLanes x;
+  if (!td_npu_lanes_of(q, s, &x)) return false;
+  if (!x.lanes) td_text_line(&w->out, "// one by one: %s", x.why);
+  td_vec_push(k->arena, &k->loop, x);
+  k->lanes |= x.lanes > 0;
+  if (x.lanes) td_npu_lanes_put(q, w, &x);
+  return x.lanes > 0;
 }
 
 /* A nest that vector instructions compute, as a call of the function that has them. */
@@ -70,9 +83,9 @@ static bool put_vectors(TdCWriter *w, const TdStmt *s) {
                  td_cname_of(w, m.b)->text, c, td_cname_of(w, m.c)->text, (long long)m.m,
                  (long long)m.n, (long long)m.k);
   } else {
-    return false;
+    return put_lanes(w, &q, s);
   }
-  k->vectors = true;
+  k->blocks = true;
   return true;
 }
 
@@ -245,32 +258,6 @@ static void put_callee(TdNpuKernels *k, const TdUnit *u, TdText *out) {
                td_text_str(&w->out));
 }
 
-/* What statements of vectors call. */
-static const char vectors[] =
-    "#include <aie_api/aie.hpp>\n"
-    "\n"
-    "template <typename T> static void tide_fill(T *to, T value, unsigned n) {\n"
-    "  constexpr unsigned lanes = 32 / sizeof(T);\n"
-    "  const aie::vector<T, lanes> v = aie::broadcast<T, lanes>(value);\n"
-    "  unsigned i = 0;\n"
-    "  for (; i + lanes <= n; i += lanes) aie::store_v(to + i, v);\n"
-    "  for (; i < n; i++) to[i] = value;\n"
-    "}\n"
-    "\n"
-    "// C += A * B in blocks of r x s and s x t.\n"
-    "template <unsigned r, unsigned s, unsigned t, typename A, typename B, typename C>\n"
-    "static void tide_mmul(const A *a, const B *b, C *c, unsigned m, unsigned n, unsigned k) {\n"
-    "  for (unsigned i = 0; i < m; i++)\n"
-    "    for (unsigned j = 0; j < n; j++) {\n"
-    "      C *at = c + (i * n + j) * (r * t);\n"
-    "      aie::mmul<r, s, t, A, B> sum(aie::load_v<r * t>(at));\n"
-    "      for (unsigned l = 0; l < k; l++)\n"
-    "        sum.mac(aie::load_v<r * s>(a + (i * k + l) * (r * s)),\n"
-    "                aie::load_v<s * t>(b + (l * n + j) * (s * t)));\n"
-    "      aie::store_v(at, sum.template to_vector<C>());\n"
-    "    }\n"
-    "}\n\n";
-
 const char *td_npu_kernels_text(TdNpuKernels *k) {
   TdText t = td_text_new(k->arena);
   for (size_t i = 0; i < k->callee.n; i++) put_callee(k, k->callee.at[i], &t);
@@ -285,5 +272,6 @@ const char *td_npu_kernels_text(TdNpuKernels *k) {
   return td_text_fmt(k->arena,
                      "// What the cores compute.\n%s#define restrict __restrict\n"
                      "extern \"C\" {\n\n%s%s}\n",
-                     k->vectors ? vectors : "", k->libm ? "" : td_npu_math_of(k->arena, all), all);
+                     td_npu_prologue(k->arena, k->blocks, k->lanes),
+                     k->libm ? "" : td_npu_math_of(k->arena, all), all);
 }

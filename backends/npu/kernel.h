@@ -4,7 +4,7 @@
 #define TD_NPU_KERNEL_H
 
 #include "backends/c/cfamily.h"
-#include "backends/npu/vector.h"
+#include "backends/npu/lanes.h"
 
 /* How the line begins that says what a kernel takes (td_npu_cost_read). */
 #define TD_NPU_COST "// takes "
@@ -26,10 +26,11 @@ typedef struct TdNpuKernels {
   TdDiag *diag;
   TD_VEC(TdNpuKernel) kernel;
   TD_VEC(const TdUnit *) callee; /* that they call, callees of those first */
+  TD_VEC(TdNpuLanes) loop;       /* innermost ones, in order of writing */
   int generation;                /* of the cores */
   const TdMap *types;            /* of the arrays of the kernel that is written */
   TdMap fill;                    /* of td_npu_vector_fill */
-  bool vectors;                  /* some statement is one of vectors */
+  bool blocks, lanes;            /* some loop fills or multiplies blocks, or goes along lanes */
   bool libm;                     /* exp and its kin are the host's */
 } TdNpuKernels;
 
@@ -42,5 +43,7 @@ const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, siz
                                     const char *like, const TdMap *type);
 /* The file with all of them. */
 const char *td_npu_kernels_text(TdNpuKernels *k);
+/* prologue.c: what loops call that fill or multiply blocks, or have lanes. */
+const char *td_npu_prologue(TdArena *a, bool blocks, bool lanes);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { JUNK = 0xA5 };
+enum { JUNK = 0xA5, ALIGNED = 64 };
 
 bool td_npu_machine_bad(TdNpuMachine *x, const TdMlirOp *op, const char *what) {
   return td_diag_set(x->diag, TD_ILLEGAL, "npu-text", op->loc, "%s: %s", op->name, what);
@@ -95,11 +95,24 @@ int64_t td_npu_machine_bytes(const TdMlirType *memref) {
   return cell_count(memref) * cell_bytes(memref);
 }
 
+/* The size of a buffer with what lies between it and the next: vectors are aligned. */
+static int64_t pitch_of(int64_t bytes) {
+  return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Memory of a tile, with what lay in it before. */
+static unsigned char *new_memory(TdNpuMachine *x, int64_t bytes) {
+  unsigned char *p = TD_NEWN(x->arena, unsigned char, bytes + ALIGNED);
+  p += (ALIGNED - (uintptr_t)p % ALIGNED) % ALIGNED;
+  memset(p, JUNK, (size_t)bytes);
+  return p;
+}
+
 static TdNpuPool *new_pool(TdNpuMachine *x, int64_t depth, int64_t bytes, size_t nin, size_t nout) {
   TdNpuPool *p = TD_NEW(x->arena, TdNpuPool);
-  *p = (TdNpuPool){.depth = depth, .bytes = bytes, .nin = nin, .nout = nout};
-  p->data = TD_NEWN(x->arena, unsigned char, depth *bytes);
-  memset(p->data, JUNK, (size_t)(depth * bytes));
+  *p = (TdNpuPool){
+      .depth = depth, .bytes = bytes, .pitch = pitch_of(bytes), .nin = nin, .nout = nout};
+  p->data = new_memory(x, depth * p->pitch);
   return p;
 }
 
@@ -223,8 +236,7 @@ static bool add_buffer(TdNpuMachine *x, const TdMlirOp *op) {
     return td_npu_machine_bad(x, op, "is no memory");
   const TdMlirType *t = op->result.at[0]->type;
   int64_t bytes = td_npu_machine_bytes(t);
-  unsigned char *p = TD_NEWN(x->arena, unsigned char, bytes + 1);
-  memset(p, JUNK, (size_t)bytes);
+  unsigned char *p = new_memory(x, bytes);
   td_map_putp(x->arena, &x->buffer, op->result.at[0], p);
   const TdMlirAttr *v = td_mlir_get(op, "initial_value");
   return !v || fill(x, op, v, p);

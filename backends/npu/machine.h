@@ -13,8 +13,8 @@ enum { TD_NPU_ENDS = 16 };
 /* Buffers of a tile that one or more writers fill and readers empty, in order. Writer i has filled
  * its part of the first `in[i]` objects, reader j has done with the first `out[j]`. */
 typedef struct TdNpuPool {
-  int64_t depth, bytes;
-  unsigned char *data; /* depth objects */
+  int64_t depth, bytes, pitch;
+  unsigned char *data; /* depth objects, each `pitch` bytes behind the one before */
   size_t nin, nout;
   int64_t in[TD_NPU_ENDS], out[TD_NPU_ENDS];
 } TdNpuPool;

@@ -148,7 +148,7 @@ static Step access(TdNpuMachine *x, TdNpuCoreRun *c, const TdMlirOp *op) {
     return td_npu_machine_bad(x, op, "reaches an object that is not held"), FAILED;
   int64_t n = (slot ? e->pool->in[e->number] : e->pool->out[e->number]) + index;
   value(x, c, op->result.at[0])->p =
-      e->pool->data + n % e->pool->depth * e->pool->bytes + e->offset;
+      e->pool->data + n % e->pool->depth * e->pool->pitch + e->offset;
   return DONE;
 }
 

@@ -23,7 +23,7 @@ static int64_t side_by_side(const TdNpuEnd *e, int64_t k, int64_t count) {
 static unsigned char *object(const TdNpuEnd *e, bool writes) {
   const TdNpuPool *p = e->pool;
   int64_t n = writes ? p->in[e->number] : p->out[e->number];
-  return p->data + n % p->depth * p->bytes + e->offset;
+  return p->data + n % p->depth * p->pitch + e->offset;
 }
 
 /* Copies an object between a buffer, in an end's order, and a stream. */

@@ -16,7 +16,7 @@ typedef struct TdNpuMmul {
 /* Multiplications and additions of one kind. */
 typedef struct TdNpuMacs {
   const TdMac *mac;
-  double n, scalar; /* by vector instructions; one by one */
+  double n, lanes, scalar; /* by products of blocks; by lanes, in `vector`; one by one */
 } TdNpuMacs;
 
 /* What statements take: MACs by kind, other operations in vectors and one by one. */

@@ -76,5 +76,7 @@ static const char text[] =
                             "}\n\n";
 
 const char *td_prelude_word_text(const char *body) {
-  return strstr(body, "td_word") ? text : "";
+  for (const char *s = body; (s = strstr(s, "td_word")); s++)
+    if (strncmp(s, "td_word_f16", 11) != 0 && strncmp(s, "td_word_bf16", 12) != 0) return text;
+  return "";
 }

@@ -72,6 +72,19 @@ static void put_kernels(const TdNpuMade *m, TdText *t) {
   end(&l);
 }
 
+/* Innermost loops: how many lanes vectors have, or why there are none. */
+static void put_loops(const TdNpuMade *m, TdText *t) {
+  List l = begin(t, "loops");
+  for (size_t i = 0; i < m->kernels->loop.n; i++) {
+    const TdNpuLanes *x = &m->kernels->loop.at[i];
+    next(&l);
+    td_text_putf(t, "{\"loop\": \"%s\", \"line\": %u, \"lanes\": %d, \"turns\": %lld",
+                 x->loop->sym->name, x->loop->loc.line, x->lanes, (long long)x->trips);
+    td_text_putf(t, x->why ? ", \"why\": \"%s\"}" : "}", x->why);
+  }
+  end(&l);
+}
+
 static void put_model(TdText *t) {
   List l = begin(t, "model");
   for (int i = 0; i < TD_MODELS; i++) {
@@ -92,6 +105,7 @@ const char *td_npu_report(const TdNpuMade *m) {
   put_tiles(m, &t);
   put_fifos(m, &t);
   put_kernels(m, &t);
+  put_loops(m, &t);
   put_model(&t);
   td_text_puts(&t, "\n}\n");
   return td_text_str(&t);
