@@ -2,10 +2,10 @@
 -- operators and of those that held an element, bytes moved, FLOPs per cycle allocated, utilisation.
 -- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 17 | 21] [model=mixtral|qwen] [batch=n]
 --        [tile=n] [data=dir] [jobs=n] [file=x.db] [memory=queue|banks|slots]
--- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>.csv, kv_len_b<batch>.csv. Fig. 17 is a
+-- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>, kv_len_b<batch>, .csv or .npy. Fig. 17 is a
 -- layer of attention and one of experts, one after the other, on the first trace; the paper does not publish its graph.
 local models = require "tide.step.models"
-local csv, explore = require "tide.csv", require "tide.explore"
+local explore = require "tide.explore"
 
 local figure, option = tonumber(arg[1] or 8), { model = "mixtral", batch = "64", data = "." }
 for i = 2, #arg do
@@ -14,11 +14,12 @@ for i = 2, #arg do
   option[key] = value
 end
 
--- The records of a CSV file behind its head, as lists of fields.
-local function records(name)
-  local rows = csv.read(option.data .. "/" .. name, { head = false })
-  table.remove(rows, 1)
-  return rows
+-- The rows of a trace, .csv or .npy, and their names.
+local function trace(name, prefix)
+  local path = option.data .. "/" .. name
+  local file = io.open(path .. ".csv")
+  if file then file:close() end
+  return models.trace(path .. (file and ".csv" or ".npy"), prefix)
 end
 
 local columns = { "cycles", "traffic", "memory", "memory_live", "moved", "allocated", "utilisation" }
@@ -86,12 +87,7 @@ end
 local function layer(tf, bw)
   local d = dims[option.model] or error("model=mixtral or model=qwen", 0)
   local B = tonumber(option.batch)
-  local routing = records(("expert_routing_%s_b%d.csv"):format(option.model, B))
-  for b, fields in ipairs(routing) do
-    local experts = {}
-    for slot = 2, #fields do experts[slot - 1] = tonumber(fields[slot]) end
-    routing[b] = experts
-  end
+  local routing = trace(("expert_routing_%s_b%d"):format(option.model, B), "slot")
   return { B = B, D = d.D, F = d.F, E = d.E, k = d.k, tf = tf, bw = bw }, routing
 end
 
@@ -132,13 +128,9 @@ end
 
 -- The cached lengths of the requests of each trace.
 local function traces_of()
-  local traces = records(("kv_len_b%s.csv"):format(option.batch))
-  for i, fields in ipairs(traces) do
-    local lens = {}
-    for k = 6, #fields do lens[#lens + 1] = tonumber(fields[k]) end
-    traces[i] = { name = fields[1], lens = lens }
-  end
-  return traces
+  local lists, names = trace("kv_len_b" .. option.batch, "len")
+  for i, lens in ipairs(lists) do lists[i] = { name = names and names[i] or i, lens = lens } end
+  return lists
 end
 
 local function attend(lens, by)

@@ -235,6 +235,15 @@ static TdStpVal set_rows(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, b
   return out;
 }
 
+/* The selector of one way, which a number says. */
+static TdStpVal one_hot(TdStpRun *r, TdStpMachine *m, TdStpVal a) {
+  int64_t way = td_stp_value(r, a)->number;
+  if (way >= 0 && way < m->n->fn.n) return td_stp_value_selector(r, r->identity + way, 1);
+  return refuse(r, m,
+                td_text_fmt(r->d->arena, "a selector of n = %lld has no index %lld",
+                            (long long)m->n->fn.n, (long long)way));
+}
+
 /* ---- kernels ---- */
 
 #define PARTS 16
@@ -343,6 +352,7 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
   case TD_STP_FN_RETILE_ROW: *cycles = 0; return stack_rows(r, m, part[0], part[1]);
   case TD_STP_FN_RETILE_COL: *cycles = 0; return stack_columns(r, m, part[0], part[1]);
   case TD_STP_FN_SIGNAL: *cycles = 1; return td_stp_value_number(r, m->n->out[0].type->elem, 1);
+  case TD_STP_FN_ONE_HOT: *cycles = 1; return one_hot(r, m, part[0]);
   case TD_STP_FN_CACHE_SLOT:
     *cycles = 1;
     return td_stp_value_number(r, m->n->out[0].type->elem,

@@ -111,6 +111,9 @@ static const TdStpType *of_numbers(const Call *c, bool *known) {
   case TD_STP_FN_CACHE_SLOT:
     if (!is_index(c->part[0]) || !is_index(c->part[1])) return refuse(c, "it takes two numbers");
     return tile(c, u64, number(c, 1), number(c, 1));
+  case TD_STP_FN_ONE_HOT:
+    if (!is_index(c->part[0])) return refuse(c, "it takes numbers");
+    return selector(c, c->n->fn.n);
   case TD_STP_FN_LAST_TILE:
     if (!is_index(c->part[0])) return refuse(c, "it takes numbers");
     return selector(c, 2);

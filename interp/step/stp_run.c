@@ -242,6 +242,7 @@ static Plan make(TdStpRun *r, TdStpReport *report) {
     ins += x->nin;
     if (x->nin > ways) ways = x->nin;
     if (x->nout > ways) ways = x->nout;
+    if (x->fn.kind == TD_STP_FN_ONE_HOT && (size_t)x->fn.n > ways) ways = (size_t)x->fn.n;
   }
   count_readers(&p);
   r->machine = TD_NEWN(r->arena, TdStpMachine, g->node.n + outs + ins + 1);

@@ -271,9 +271,10 @@ static void push_fn(lua_State *L, TdStpFnKind kind, int64_t n) {
 /* fn.addresses(n) and the others with a number. */
 static int l_numbered(lua_State *L) {
   TdStpFnKind kind = (TdStpFnKind)lua_tointeger(L, lua_upvalueindex(1));
-  if (lua_type(L, 1) != LUA_TNUMBER || !lua_isinteger(L, 1) || lua_tointeger(L, 1) < 1)
+  bool whole = lua_type(L, 1) == LUA_TNUMBER && lua_isinteger(L, 1);
+  if (!whole || lua_tointeger(L, 1) < 1)
     td_bind_fail(L, "step-argument", "fn.%s takes an integer of at least 1, not %s",
-                 td_stp_fns[kind].name, td_bind_words(L, 1));
+                 td_stp_fns[kind].name, whole ? lua_tostring(L, 1) : td_bind_words(L, 1));
   push_fn(L, kind, lua_tointeger(L, 1));
   return 1;
 }
@@ -282,7 +283,8 @@ static int l_numbered(lua_State *L) {
 static void set_functions(lua_State *L) {
   lua_newtable(L);
   for (int k = 0; k < TD_STP_FN_KERNEL; k++) {
-    if (k == TD_STP_FN_ADDRESSES || k == TD_STP_FN_CACHE_ADDRESSES || k == TD_STP_FN_CACHE_SLOT) {
+    if (k == TD_STP_FN_ADDRESSES || k == TD_STP_FN_CACHE_ADDRESSES || k == TD_STP_FN_CACHE_SLOT ||
+        k == TD_STP_FN_ONE_HOT) {
       lua_pushinteger(L, k);
       lua_pushcclosure(L, l_numbered, 1);
     } else {

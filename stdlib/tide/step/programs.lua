@@ -1,4 +1,5 @@
--- Graphs of STeP beyond the paper's, for tide.step.models: a sparse product, attention with an online softmax.
+-- Graphs of STeP beyond the paper's, for tide.step.models: a sparse product, attention with an online softmax, early
+-- exit by feedback.
 local tide = require "tide"
 local step = require "tide.step"
 
@@ -116,6 +117,55 @@ function programs.softmax_attention(c, lens)
     local y = q:zip(k):zip(v):accum(online, { rank = 1, init = start, bw = c.bw }):map(ended(D), { bw = c.bw })
     y:store(given(c, "y", f32[n * H][D]))
     return y
+  end)
+end
+
+-- ---- early exit ----
+
+local u64 = tide.u64
+
+--- y[b] = the layer h -> silu(h W) applied passes[b] times to row b of x. Rows that need another pass go round by a
+--- feedback and meet new ones as they come; each carries a ticket, its number and the passes that are left.
+---@param c table D, bw; x [n][D], w [D][D], y [n][D]: tensors, else their types
+---@param passes integer[] at least 1 each
+function programs.early_exit(c, passes)
+  local n, D, total, most = #passes, c.D, 0, 0
+  for b, count in ipairs(passes) do
+    if math.type(count) ~= "integer" or count < 1 then
+      error(("models.early_exit: row %d makes %s passes, at least 1"):format(b, count), 2)
+    end
+    total, most = total + count, math.max(most, count)
+  end
+  local K, ticket, once = most + 1, u64[n](0), {}
+  for b, count in ipairs(passes) do ticket[b - 1] = (b - 1) * K + count end
+  for i = 1, total do once[i] = { 0 } end
+  local function number(name, f)
+    return tide.kernel { name = name, t = u64[1][1], out = u64[1][1], f }
+  end
+  local after = number("after", function(t, out) out[0][0] = t[0][0] - u64(1) end)
+  local way = number("way", function(t, out) out[0][0] = tide.min(t[0][0] % K, u64(1)) end)
+  local whose = number("whose", function(t, out) out[0][0] = t[0][0] // K end)
+  return step.graph(function()
+    local rows = step.load(given(c, "x", f32[n][D]), { tile = { 1, D } }):flatten(0, 1)
+    local tickets = step.values(ticket)
+    local again, left = step.feedback(f32[1][D]), step.feedback(u64[1][1])
+    local merged, who = step.eager_merge { rows, again }
+    -- As many as there are passes in all: then the loop ends.
+    local every = step.selectors(once, { n = 1 })
+    local h, from = merged:partition(every, { n = 1 })[1], who:partition(every, { n = 1 })[1]
+    local now = step.reassemble({ tickets, left }, from):flatten(0, 1):map(after)
+    local sel = now:map(way):map(fn.one_hot(2))
+    local w = h:load(given(c, "w", f32[D][D]), { tile = { D, D } }):flatten(0, 1):flatten(0, 1)
+    local next = h:zip(w):map(fn.matmul, { bw = c.bw }):map(fn.silu, { bw = c.bw })
+    -- All rows may go round at once.
+    local out = next:partition(sel, { n = 2, depth = n + 1 })
+    local ids = now:partition(sel, { n = 2, depth = n + 1 })
+    again:close(out[2])
+    -- Tickets go round in the order of their rows; a merge of one input cuts their cycle.
+    local round, one = step.eager_merge { ids[2] }
+    one:sink()
+    left:close(round)
+    ids[1]:map(whose):store_at(out[1], given(c, "y", f32[n][D])):sink()
   end)
 end
 
