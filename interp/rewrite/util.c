@@ -283,6 +283,12 @@ bool td_util_is_guard(const TdStmt *s) {
   return s->kind == TD_STMT_IF && s->nkid == 1 && td_util_is_steady(s->expr[0]);
 }
 
+const TdStmt *td_util_whole_body(const TdStmt *loop) {
+  const TdStmt *body = td_for_body(loop);
+  while (body->nkid == 1 && td_util_is_guard(body->kid[0])) body = body->kid[0]->kid[0];
+  return body->nkid == 1 ? body->kid[0] : NULL;
+}
+
 const TdExpr *td_util_const(TdRewrite *r, int64_t v) {
   TdLoc none = {0};
   return td_expr_index(r->session, r->store->arena, v, none);

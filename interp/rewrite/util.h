@@ -72,6 +72,8 @@ const TdStmt *td_util_guard(TdRewrite *r, const TdExpr *cond, const TdStmt *s);
 bool td_util_is_steady(const TdExpr *e);
 /* Whether s is `if cond then .. end` with a condition of loop variables, sizes and parameters. */
 bool td_util_is_guard(const TdStmt *s);
+/* What is the whole body of a loop, or of guards that are: NULL where it is several statements. */
+const TdStmt *td_util_whole_body(const TdStmt *loop);
 
 /* Whether a break below s leaves the loop around s (not one inside it). */
 bool td_util_leaves_by_break(const TdStmt *s);

@@ -124,6 +124,39 @@ prim.twins("a range that depends on an outer loop", {
     end}, {i32[5][5]}
   end, no = false, yes = true, step = {"fuse", "i", "j"}, code = "not-rectangular",
 })
+prim.twins("a condition between the loops of a nest", {
+  of = function(of_data)
+    return tide.kernel {A = i32[5][4], n = i32[1], function(A, n)
+      for i = 0, 4 do
+        if of_data then
+          if i < n[0] then
+            for j = 0, 3 do A[i][j] = A[i][j] + 1 end
+          end
+        else
+          if i % 2 == 1 then
+            for j = 0, 3 do A[i][j] = A[i][j] + 1 end
+          end
+        end
+      end
+    end}, {i32[5][4], i32[1]}
+  end, no = true, yes = false, step = {"fuse", "i", "j"}, code = "not-adjacent",
+})
+prim.accepted("a nest of three with conditions on indices between", {
+  of = function(z)
+    local N = z.N or 7
+    return tide.kernel {A = i32[N][4][3], function(A)
+      for i = 0, N - 1 do
+        for j = 0, 3 do
+          if i * 2 + j < N then
+            if j ~= 2 then
+              for k = 0, 2 do A[i][j][k] = A[i][j][k] * 3 + i + k end
+            end
+          end
+        end
+      end
+    end}, {i32[N][4][3]}
+  end, step = {"fuse", "i", "j", "k"}, other = {{N = 1}, {N = 12}},
+})
 prim.twins("ranges that are not equal", {
   of = function(last)
     return tide.kernel {A = i32[6], B = i32[6], function(A, B)

@@ -265,6 +265,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
       write_token(t, s->expr[1], v);
   } else if (s->sym) {
     TdTraceBound *b = td_trace_declare(t, s->sym, s->type, s);
+    b->array->handed = s->expr[0]->type->block;
     if (b->rank)
       td_trace_fill(t, b->array, v, true);
     else

@@ -62,7 +62,8 @@ typedef struct TdPlaced {
   uint32_t number;       /* in placed[] */
   bool fresh;            /* made in the trace */
   bool registers, written, filled;
-  bool token; /* fill is a tensor that was got, not one value for all */
+  bool token;  /* fill is a tensor that was got, not one value for all */
+  bool handed; /* by a stream of blocks, as it is: no element moves */
   TdTraceValue fill;
   uint32_t filler; /* the node of that write, or 0 */
   TD_VEC(TdSpot) spot;

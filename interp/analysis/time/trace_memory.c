@@ -386,7 +386,8 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
   p->fill = v;
   p->written = true;
   if (p->registers) return;
-  for (int d = 0; d < p->rank; d++) each *= (p->extent[d] + p->banks[d] - 1) / p->banks[d];
+  for (int d = 0; !p->handed && d < p->rank; d++)
+    each *= (p->extent[d] + p->banks[d] - 1) / p->banks[d];
   uint32_t after[] = {t->guard, td_trace_source(t, v)};
   uint32_t node = td_flow_add(&t->flow, (TdFlowNode){.delay = t->target->write_delay}, after, 2);
   p->filler = node;

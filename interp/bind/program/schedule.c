@@ -478,6 +478,7 @@ void td_bind_open_schedule(lua_State *L) {
                                      {"arrays", td_bind_arrays},
                                      {"fifos", td_bind_fifos},
                                      {"graph", td_bind_graph},
+                                     {"nests", td_bind_nests},
                                      {"rates", td_bind_rates},
                                      {"tasks", td_bind_tasks},
                                      {NULL, NULL}};

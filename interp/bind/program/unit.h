@@ -68,6 +68,9 @@ const TdParam *td_bind_ip(lua_State *L, TdStore *st, const TdBindIp *in, size_t 
 int td_bind_rates(lua_State *L);
 int td_bind_fifos(lua_State *L);
 
+/* nests.c: s:nests(). */
+int td_bind_nests(lua_State *L);
+
 /* graph.c: d:graph(), s:graph(); s:tasks(), the names of its nodes. */
 int td_bind_graph(lua_State *L);
 int td_bind_tasks(lua_State *L);

@@ -20,11 +20,20 @@ static bool find_loops(TdRewrite *r, TdPlace *at, size_t n) {
 
 /* Whether each loop is the whole body of the one before. */
 static bool is_nest(const TdPlace *at, size_t n) {
-  for (size_t i = 1; i < n; i++) {
-    const TdStmt *body = td_for_body(at[i - 1].stmt);
-    if (body->nkid != 1 || body->kid[0] != at[i].stmt) return false;
-  }
+  for (size_t i = 1; i < n; i++)
+    if (td_util_whole_body(at[i - 1].stmt) != at[i].stmt) return false;
   return true;
+}
+
+/* The body of the last loop of a nest, under the conditions between the loops. */
+static const TdStmt *guarded_body(TdRewrite *r, const TdPlace *at, size_t n) {
+  const TdStmt *s = td_for_body(at[n - 1].stmt);
+  for (size_t i = n - 1; i-- > 0;) {
+    TdPath p = td_edit_path(r->arena, td_for_body(at[i].stmt), at[i + 1].stmt->uid);
+    for (size_t k = p.n; k-- > 0;)
+      if (td_util_is_guard(p.at[k])) s = td_util_block1(r, td_util_guard(r, p.at[k]->expr[0], s));
+  }
+  return s;
 }
 
 /* Whether the bounds of loop k mention the variable of a loop that is fused with it. */
@@ -111,7 +120,7 @@ static const TdProg *collapse(TdRewrite *r, const TdPlace *at, size_t n) {
                   recover(r, at[i].stmt, td_util_var(r, v), inner, extent[i], i == 0));
     if (i) inner *= extent[i];
   }
-  const TdStmt *body = td_subst_in_stmt(&sub, td_for_body(at[n - 1].stmt));
+  const TdStmt *body = td_subst_in_stmt(&sub, guarded_body(r, at, n));
   const TdExpr *hi = td_lin_times(r->session, r->store->arena, td_util_trip(r, at[0].stmt), inner);
   const TdStmt *loop = td_util_reloop(r, at[0].stmt, v, td_util_const(r, 0), hi, 1, body);
   loop = td_stmt_with_attrs(r->store, loop, common_attrs(r, at, n));
@@ -323,8 +332,9 @@ const TdPrim td_prim_fuse = {
     .args = {{"loops", TD_ARG_LOOP, TD_ARG_REST, "the loops, outermost or first one first", NULL}},
     .rewrite = "for i in 0..m: for j in 0..n: S  =>  for i_j in 0..m*n: S[i := i_j//n, j := i_j%n];"
                "  for i: S; for j: T  =>  for i: S; T[j := i]",
-    .legal = "a nest: always when its ranges do not depend on each other nor on what the body "
-             "writes; a row: ranges provably equal and no dependence turned round, by what stands "
+    .legal = "a nest, also with conditions on indices between the loops: always when its ranges do "
+             "not depend on each other nor on what the body writes; a row: ranges provably equal "
+             "and no dependence turned round, by what stands "
              "between them and moves either",
     .errors =
         "arguments units not-rectangular trip-unknown bound-written not-adjacent ranges break "

@@ -4,6 +4,7 @@
 #include "rewrite/stream/relay.h"
 
 #include "rewrite/stream/relay_guard.h"
+#include "rewrite/stream/relay_own.h"
 
 typedef struct Chain {
   TdRewrite *r;
@@ -283,15 +284,28 @@ static TdSym token_sym(const Chain *c) {
   return td_store_sym(c->r->store, name, TD_SYM_LOCAL);
 }
 
+/* What an instance adds to the tokens of others: its own, which it may have to get. */
+static const TdStmt *put_own(const Chain *c, TdSym me, const TdStmt *get) {
+  TdStore *st = c->r->store;
+  const TdStmt *put = td_stmt_put(st, end_at(c, td_util_var(c->r, me)), c->inner, c->move->loc),
+               *s[] = {put, put};
+  if (!get) return put;
+  TdSubst sub = td_subst_new(st);
+  td_subst_expr(&sub, c->coord, td_util_var(c->r, me));
+  const TdExpr *from = td_subst_in_expr(&sub, get->expr[0]);
+  s[0] = td_stmt_get(st, from, c->inner->sym, c->inner->type, NULL, get->loc);
+  return td_stmt_block(st, s, 2, c->move->loc);
+}
+
 /* The loop over an instance's own elements and those of others: keeps its own and passes on the
  * rest, or puts its own among those that come. One loop: a token a cycle. */
-static const TdStmt *link(const Chain *c) {
+static const TdStmt *link(const Chain *c, const TdStmt *got) {
   TdRewrite *r = c->r;
   TdStore *st = r->store;
   TdSym me = td_store_sym(st, c->coord->name, TD_SYM_COORD), token = token_sym(c);
   const TdStmt *get = get_token(c, me, token), *put = put_token(c, me, token), *own;
   if (c->gather) {
-    own = td_stmt_put(st, end_at(c, td_util_var(r, me)), c->inner, c->move->loc);
+    own = put_own(c, me, got);
     const TdStmt *s[] = {get, put};
     put = td_stmt_block(st, s, 2, c->move->loc);
   } else {
@@ -305,7 +319,8 @@ static const TdStmt *link(const Chain *c) {
                                      own_first(c) ? beside(c, me, 1) : td_util_const(r, 0),
                                      own_first(c) ? c->extent : td_util_var(r, me));
   put = td_util_block1(r, td_stmt_if(st, others, put, NULL, c->move->loc));
-  const TdStmt *which = td_stmt_if(st, mine, td_util_block1(r, own), put, c->move->loc);
+  if (own->kind != TD_STMT_BLOCK) own = td_util_block1(r, own);
+  const TdStmt *which = td_stmt_if(st, mine, own, put, c->move->loc);
   const TdStmt *s[] = {get, which};
   return c->gather ? for_others(c, me, &which, 1, own_range(c, false), own_range(c, true))
                    : for_others(c, me, s, 2, own_range(c, false), own_range(c, true));
@@ -342,8 +357,13 @@ static const TdStmt *task_body(const Chain *c) {
   const TdExpr *end = end_at(c, c->coord ? td_util_var(c->r, c->coord) : NULL);
   const TdStmt *nest = c->path.at[c->nest], *s[2];
   if (c->coord && (c->gather || c->varies) && c->inner) {
-    s[0] = link(c);
-    return td_edit_replace(st, c->task->body, nest->uid, s, 1);
+    const TdStmt *block = c->path.at[c->nest ? c->nest - 1 : 0];
+    bool alone = c->gather && nest == c->move && block->kind == TD_STMT_BLOCK;
+    TdRelayOwn own = {0};
+    if (alone) own = td_relay_own(c->r->session->ctx, block, c->move, c->inner);
+    s[0] = link(c, own.get);
+    const TdStmt *now = td_edit_replace(st, c->task->body, nest->uid, s, 1);
+    return own.get ? td_relay_without(st, now, &own) : now;
   }
   TdSym declares = c->inner ? NULL : c->move->sym;
   s[0] = c->gather ? td_stmt_put(st, end, c->inner, c->move->loc)

@@ -1,13 +1,14 @@
 -- What a T2S design is made of, read from its printed form: tasks with their PEs, streams with elements. A channel is
 -- an element of a stream between different tasks or different PEs; what carries blocks is a buffer that a task fills
--- for the next, or, from or to a host stage, a memory channel.
+-- for the next, or, from or to a host stage, a memory channel; a drain's own queue is inside its Func.
 local report = {}
 
 local kept = setmetatable({}, { __mode = "k" }) -- design -> {schedule, mapping}
 
 --- Remembers the schedule of a design and what of its mapping was left out; returns the design.
 function report.keep(net, s, m)
-  kept[net] = { schedule = s, left = m.left, steps = m.steps, hosts = m.hosts or {}, inner = m.inner or {} }
+  kept[net] = { schedule = s, left = m.left, steps = m.steps, hosts = m.hosts or {},
+    queues = m.queues or {}, inner = m.inner or {} }
   return net
 end
 
@@ -70,7 +71,7 @@ function report.of(net)
       if host[task] then
         r.memory = r.memory + (block[used] or token[used] or 0)
         block[used], token[used] = nil, nil
-      end
+      elseif task and of.queues and of.queues[task] and block[used] then block[used] = 0 end
     end
   end
   r.autorun, r.ports = {}, 0

@@ -5,6 +5,7 @@
 local between = require "tide.t2s.between"
 local calls = require "tide.t2s.calls"
 local carried = require "tide.t2s.carried"
+local chain = require "tide.t2s.chain"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local func = require "tide.t2s.func"
@@ -21,14 +22,13 @@ local schedule = {}
 
 local fail = expr.fail
 local position, var_name, unrolled = directives.position, directives.var_name, directives.unrolled
-local chains, relay_of, buffer_of, removed = directives.chains, directives.relay_of, directives.buffer_of,
-  directives.removed
-local buffers_of = directives.buffers_of
+local chains, buffer_of = directives.chains, directives.buffer_of
 local loop_at, first_loop = between.loop_at, between.first_loop
 
 -- A mapping under way: s the schedule, values of Consts, nests by Func, names of loops in use.
 local mapping = {}
 mapping.__index = mapping
+for name, method in pairs(chain) do mapping[name] = method end
 
 -- Raises the refusal of a step at the directive's line.
 local function at(place, ok, ...)
@@ -217,141 +217,6 @@ function mapping:innermost(task)
   return last
 end
 
--- The Vars among the removed ones that the operand's index uses.
-local function check_removed(c, stage)
-  local set, place = removed(stage)
-  for v in pairs(set) do
-    if c.uses[v] then
-      fail(place, "t2s-remove", ("%s of %s depends on %s"):format(c.of.base.name, stage.name, v),
-        "only loops that the operand does not depend on are removed")
-    end
-  end
-  return set, place
-end
-
--- One stage of a producer chain: `local_` of task `cur`, whose Func is `near`, is fed by a task of its own.
-function mapping:feed(c, stage, near, cur, buffer, space)
-  local r = relay_of(near, c.of.base)
-  local keep, own = {}, unrolled(stage)
-  local axes = {}
-  for n, v in ipairs(space) do
-    if not (r and n - 1 == r.axis) and position(own, v) then
-      keep[#keep + 1] = n - 1
-      axes[#axes + 1] = v
-    end
-  end
-  for _, v in ipairs(own) do
-    if not position(axes, v) then
-      fail(c.place, "t2s-unroll", ("%s is not unrolled along %s where it feeds %s"):format(stage.name, v, near.name),
-        nil, "unsupported")
-    end
-  end
-  local place, stream = r and r.place or c.place, nil
-  if stage.host then
-    self.hosts[stage.name] = true
-    self:pass(place, cur, buffer, stage.name, "host")
-  else
-    stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
-      map = keep })
-  end
-  self:note_stream(c.of.base, stage, near, stream, c.main, c.def)
-  return stage.name, axes
-end
-
--- Keeps the name of the stream that carries an operand between two Funcs, whichever way.
-function mapping:note_stream(base, one, other, stream, nest, def)
-  self.streams[#self.streams + 1] = { base = base, one, other, name = stream, nest = nest, main_func = def }
-end
-
--- Makes the copy of a task's buffer a task: a block of elements is handed over (true), a single one goes by a stream.
-function mapping:pass(place, task, buffer, name, where)
-  local ok, e = pcall(self.s.isolate, self.s, task .. ":" .. buffer, name, { place = where })
-  if ok then return true end
-  if type(e) == "string" or e.code ~= "not-an-array" then at(place, ok, e) end
-  self:step(place, "relay", buffer, task, { axis = -1, name = name })
-end
-
--- The loop of a stage's task at which it holds an operand when no buffer says: what the next stage has no use for again
--- and again stays with a host stage; else one element.
-function mapping:held_at(c, task, next_stage, set)
-  if not (next_stage and next_stage.host) then return self:innermost(task) end
-  local outer
-  for _, x in ipairs(c.main.tile_order) do
-    if set[x.var] then break end
-    outer = x.var
-  end
-  return self:period(c.main, outer, task)
-end
-
--- Keeps windows of a stage's buffer.
-function mapping:hold_window(c, stage, task, buffer)
-  local line = buffer_of(stage, c.of.base, "linebuffer")
-  if not line then return end
-  local window = self:period(c.main, line.var, task)
-  if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
-  self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
-end
-
--- Buffers an operand in a stage's task for its next neighbour, the innermost buffer first; returns the name of the
--- local, and the task that has it.
-function mapping:hold(c, stage, task, next_stage)
-  local list, name = buffers_of(stage, c.of.base, c.main), c.of.base.name
-  local set = next_stage and check_removed(c, next_stage) or {}
-  if #list == 0 then
-    local buffer = self:step(c.place, "buffer_at", name, self:held_at(c, task, next_stage, set))
-    self:hold_window(c, stage, task, buffer)
-    return buffer, task
-  end
-  local buffer
-  for n = #list, 1, -1 do
-    local b = list[n]
-    local where = self:period(c.main, b.var, task)
-    if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
-    buffer = self:step(b.place, "buffer_at", name, where)
-    if n == #list then self:hold_window(c, stage, task, buffer) end
-    if b.double then
-      local fill = self:fresh(stage.name .. "_fill")
-      local block = self:pass(b.place, task, buffer, fill, "device")
-      task = fill
-      if not block then buffer = self:step(b.place, "buffer_at", name, self:innermost(task)) end
-    end
-  end
-  return buffer, task
-end
-
--- A producer chain, from the Func to the stage that loads.
-function mapping:produce(c, task, buffer)
-  local near, cur, space = c.def, task, (unrolled(c.def))
-  c.main = self.main[c.def]
-  c.uses = directives.uses_of(c.main, c.of.base)
-  for n = #c.stages, 1, -1 do
-    local stage = c.stages[n]
-    cur, space = self:feed(c, stage, near, cur, buffer, space)
-    near = stage
-    if n > 1 then buffer, cur = self:hold(c, stage, cur, c.stages[n - 1]) end
-  end
-end
-
--- A consumer chain, from the Func to the stage that stores.
-function mapping:consume(c, task, buffer)
-  local near, cur, space = c.def, task, (unrolled(c.def))
-  c.main, c.uses = self.main[c.def], {}
-  for n = #c.stages, 1, -1 do
-    local stage = c.stages[n]
-    cur, space = self:feed(c, stage, near, cur, buffer, space)
-    near = stage
-    if n > 1 then
-      local m, where = c.main, self:innermost(cur)
-      local b = buffer_of(stage, c.of.base)
-      if b then
-        where = self:period(m, b.var, cur)
-        if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
-      elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
-      buffer = self:step(c.place, "buffer_at", c.of.base.name, where)
-    end
-  end
-end
-
 -- Tiles the nests of a Func.
 function mapping:tiles_of(def)
   local main = self.main[def]
@@ -516,9 +381,10 @@ function mapping:spread(def)
     self:step(place, "dataflow")
     task = self:task_of(first_loop(main))
   end
+  if task then lanes.sum(self, def, task, result or def.name) end
   transform.finish(self, def, task)
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
-  for _, c in ipairs(consumers) do self:consume(c, task, result) end
+  for _, c in ipairs(consumers) do self:consume(c, self:queue(c, task, result), result) end
 end
 
 -- The same of all Funcs that a channel ends at.
@@ -538,7 +404,7 @@ end
 --- tasks stay as they are.
 function schedule.of(kernel, p, values, plain)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
-    tiles = {}, left = {}, hosts = {}, streams = {}, program = p }, mapping)
+    tiles = {}, left = {}, banked = {}, filled = {}, queues = {}, hosts = {}, streams = {}, program = p }, mapping)
   local order = {}
   for _, group in ipairs(p.nests) do
     local first = group[1]

@@ -444,6 +444,34 @@ t.test("block streams: a second buffer lets filling and using overlap", function
   t.eq({one.streams.z.tokens, two.streams.z.tokens}, {4, 4})
 end)
 
+t.test("a block is handed over as it is, whatever it holds", function()
+  local function cycles(n)
+    local d = tide.design(function(d)
+      local X, Y = d:arg(i32[n]), d:arg(i32[n])
+      local z = d:stream(i32[n], {depth = 2, block = true})
+      d.fill = task {X = X, function(X)
+        for _ = 0, 3 do
+          local b = z:slot()
+          for k = 0, n - 1 do --@ pipeline(1)
+            b[k] = X[k]
+          end
+          z:put(b)
+        end
+      end}
+      d.take = task {Y = Y, function(Y)
+        for _ = 0, 3 do
+          local b = z:get()
+          for k = 0, n - 1 do --@ pipeline(1)
+            Y[k] = b[k]
+          end
+        end
+      end}
+    end)
+    return d:estimate {device = "u280"}.cycles - 4 * n
+  end
+  t.eq(cycles(256), cycles(16))
+end)
+
 t.test("designs in tasks start with their call; an allreduce ends after its last part", function()
   local inner = tide.design(function(d)
     local X, Y = d:arg(i32[8]), d:arg(i32[8])

@@ -1,0 +1,176 @@
+-- The chains of a mapping: an operand leaves its Func by one task for each stage, from the Func to the stage that loads;
+-- results leave by one for each, to the stage that stores. These are methods of a mapping (schedule.lua).
+local directives = require "tide.t2s.directives"
+local expr = require "tide.t2s.expr"
+local lanes = require "tide.t2s.lanes"
+
+local chain = {}
+
+local fail = expr.fail
+local position, unrolled = directives.position, directives.unrolled
+local relay_of, buffer_of, removed = directives.relay_of, directives.buffer_of, directives.removed
+local buffers_of = directives.buffers_of
+
+-- The Vars among the removed ones that the operand's index uses.
+local function check_removed(c, stage)
+  local set, place = removed(stage)
+  for v in pairs(set) do
+    if c.uses[v] then
+      fail(place, "t2s-remove", ("%s of %s depends on %s"):format(c.of.base.name, stage.name, v),
+        "only loops that the operand does not depend on are removed")
+    end
+  end
+  return set, place
+end
+
+-- One stage of a producer chain: `local_` of task `cur`, whose Func is `near`, is fed by a task of its own.
+function chain:feed(c, stage, near, cur, buffer, space)
+  local r = relay_of(near, c.of.base)
+  local keep, own = {}, unrolled(stage)
+  local axes = {}
+  for n, v in ipairs(space) do
+    if not (r and n - 1 == r.axis) and position(own, v) then
+      keep[#keep + 1] = n - 1
+      axes[#axes + 1] = v
+    end
+  end
+  for _, v in ipairs(own) do
+    if not position(axes, v) then
+      fail(c.place, "t2s-unroll", ("%s is not unrolled along %s where it feeds %s"):format(stage.name, v, near.name),
+        nil, "unsupported")
+    end
+  end
+  local place, stream = r and r.place or c.place, nil
+  if stage.host then
+    self.hosts[stage.name] = true
+    self:pass(place, cur, buffer, stage.name, "host")
+  else
+    stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
+      map = keep })
+  end
+  self:note_stream(c.of.base, stage, near, stream, c.main, c.def)
+  return stage.name, axes
+end
+
+-- Keeps the name of the stream that carries an operand between two Funcs, whichever way.
+function chain:note_stream(base, one, other, stream, nest, def)
+  self.streams[#self.streams + 1] = { base = base, one, other, name = stream, nest = nest, main_func = def }
+end
+
+-- Makes a task of each element's results that go from element to element: it is a block that the element leaves to it,
+-- and the next sums begin while it waits for its turn. Returns the task that has the results.
+function chain:queue(c, task, result)
+  if not relay_of(c.def, c.of.base) then return task end
+  local name = self:fresh(c.def.name .. "_out")
+  local ok, e = pcall(self.s.isolate, self.s, task .. ":" .. result, name, { place = "device" })
+  if ok then
+    self.queues[name] = true
+    return name
+  end
+  if type(e) == "string" or e.code ~= "not-an-array" then self.fail_at(c.place, e) end
+  return task
+end
+
+-- Makes the copy of a task's buffer a task: a block of elements is handed over (true), a single one goes by a stream.
+function chain:pass(place, task, buffer, name, where)
+  local ok, e = pcall(self.s.isolate, self.s, task .. ":" .. buffer, name, { place = where })
+  if ok then return true end
+  if type(e) == "string" or e.code ~= "not-an-array" then self.fail_at(place, e) end
+  self:step(place, "relay", buffer, task, { axis = -1, name = name })
+end
+
+-- The loop of a stage's task at which it holds an operand when no buffer says: what the next stage has no use for again
+-- and again stays with a host stage; else one element.
+function chain:held_at(c, task, next_stage, set)
+  if not (next_stage and next_stage.host) then return self:innermost(task) end
+  local outer
+  for _, x in ipairs(c.main.tile_order) do
+    if set[x.var] then break end
+    outer = x.var
+  end
+  return self:period(c.main, outer, task)
+end
+
+-- Keeps windows of a stage's buffer.
+function chain:hold_window(c, stage, task, buffer)
+  local line = buffer_of(stage, c.of.base, "linebuffer")
+  if not line then return end
+  local window = self:period(c.main, line.var, task)
+  if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
+  self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
+end
+
+-- Buffers an operand of a stage at a loop of its task, copied in the order of the tokens that `far` sends.
+function chain:hold_at(c, place, stage, where, far)
+  local known, copied = {}, {}
+  for _, l in ipairs(self.s:loops()) do known[l] = true end
+  local buffer = self:step(place, "buffer_at", c.of.base.name, where)
+  for _, l in ipairs(self.s:loops()) do
+    if not known[l] then copied[#copied + 1] = l end
+  end
+  if far then lanes.copied(self, c.of.base, c.main, far, stage, copied) end
+  return buffer
+end
+
+-- Buffers an operand in a stage's task for its next neighbour, the innermost buffer first; returns the name of the
+-- local, and the task that has it.
+function chain:hold(c, stage, task, next_stage)
+  local list, name = buffers_of(stage, c.of.base, c.main), c.of.base.name
+  local set = next_stage and check_removed(c, next_stage) or {}
+  if #list == 0 then
+    local buffer = self:hold_at(c, c.place, stage, self:held_at(c, task, next_stage, set), next_stage)
+    self:hold_window(c, stage, task, buffer)
+    return buffer, task
+  end
+  local buffer
+  for n = #list, 1, -1 do
+    local b = list[n]
+    local where = self:period(c.main, b.var, task)
+    if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+    buffer = self:hold_at(c, b.place, stage, where, next_stage)
+    if n == #list then self:hold_window(c, stage, task, buffer) end
+    if b.double then
+      local fill = self:fresh(stage.name .. "_fill")
+      local block = self:pass(b.place, task, buffer, fill, "device")
+      self.filled[fill] = stage.name
+      task = fill
+      if not block then buffer = self:step(b.place, "buffer_at", name, self:innermost(task)) end
+    end
+  end
+  return buffer, task
+end
+
+-- A producer chain, from the Func to the stage that loads.
+function chain:produce(c, task, buffer)
+  local near, cur, space = c.def, task, (unrolled(c.def))
+  c.main = self.main[c.def]
+  c.uses = directives.uses_of(c.main, c.of.base)
+  for n = #c.stages, 1, -1 do
+    local stage = c.stages[n]
+    cur, space = self:feed(c, stage, near, cur, buffer, space)
+    near = stage
+    if n > 1 then buffer, cur = self:hold(c, stage, cur, c.stages[n - 1]) end
+  end
+end
+
+-- A consumer chain, from the Func to the stage that stores.
+function chain:consume(c, task, buffer)
+  local near, cur, space = c.def, task, (unrolled(c.def))
+  c.main, c.uses = self.main[c.def], {}
+  for n = #c.stages, 1, -1 do
+    local stage = c.stages[n]
+    cur, space = self:feed(c, stage, near, cur, buffer, space)
+    near = stage
+    if n > 1 then
+      local m, where = c.main, self:innermost(cur)
+      local b = buffer_of(stage, c.of.base)
+      if b then
+        where = self:period(m, b.var, cur)
+        if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
+      elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
+      buffer = self:step(c.place, "buffer_at", c.of.base.name, where)
+    end
+  end
+end
+
+return chain
