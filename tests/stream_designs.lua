@@ -1,6 +1,6 @@
 -- stream_designs.lua - random designs of tasks and streams, for tests: chains of tasks that map, pick, drop, double,
--- fork and join tokens, in one or two firings, some with tensors of several beats; intervals 1 to 7, depths 1 to 5;
--- from arrays, or between streams of the top that are ready when tables say so.
+-- fork and join tokens, in one or two firings, some with tensors of several beats or in blocks; intervals 1 to 7,
+-- depths 1 to 5; from arrays, or between streams of the top that are ready when tables say so.
 --   local designs = require "stream_designs"
 --   designs.run(seed, {target = "verilog"})  -- builds it, and calls it
 local tide = require "tide"
@@ -20,13 +20,15 @@ local function value(u)
     :gsub("%%s", u)
 end
 
-local text, streams, loops
+local text, streams, loops, depth
 
 -- A stream with a depth of its own.
 local function stream(token, marks)
   local name = ("s%d"):format(#streams + 1)
-  streams[#streams + 1] = ("    local %s = d:stream(%s, {depth = %d}) %s"):format(name, token or "i32", random(1, 5),
-    marks or "")
+  depth = random(1, 5)
+  local block = marks == "block"
+  streams[#streams + 1] = ("    local %s = d:stream(%s, {depth = %d%s}) %s"):format(name, token or "i32", depth,
+    block and ", block = true" or "", block and "" or marks or "")
   return name
 end
 
@@ -89,6 +91,24 @@ function kinds.tensor(name, from, n)
   task(name, "", "", n, ("local u = %s:get(); local r = i32[%d](1); for j in grid(%d) do r[j] = u * j end; %s:put(r)")
     :format(from, w, w, x))
   task(name .. "_sum", "", "", n, ("local v = %s:get(); %s:put(v[0] - v[%d])"):format(x, to, w - 1))
+  return to, n
+end
+-- Tokens in blocks of w, taken apart in another order by a task that may hold two of them.
+function kinds.block(name, from, n)
+  local w = random(2, 4)
+  if n % w > 0 then return kinds.map(name, from, n) end
+  local x, blocks, twice = stream(("i32[%d]"):format(w), "block"), n // w, random(0, 2) == 0
+  local half = twice and blocks % 2 == 0 and depth > 1
+  local to = stream()
+  text[#text + 1] = ("    d.%s = task {function() for b in grid(%d) do local t = %s:slot(); " ..
+    "for q in grid(%d, \"q\") do t[q] = %s:get() end; %s:put(t) end end}"):format(name, blocks, x, w, from, x)
+  local takes = ("for q in grid(%d, \"q\") do %s:put(v[%d - q] - %s) end"):format(w, to, w - 1,
+    pick {"0", "b", "v[0]"})
+  text[#text + 1] = ("    d.%s_cut = task {function() for b in grid(%d) do local v%s = %s:get()%s; %s end end}"):format(
+    name, half and blocks // 2 or blocks, half and ", u" or "", x, half and (", %s:get()"):format(x) or "",
+    half and takes .. " " .. takes:gsub("v%[", "u[") or takes)
+  loops[#loops + 1] = name .. ":q"
+  if not half then loops[#loops + 1] = name .. "_cut:q" end
   return to, n
 end
 

@@ -220,6 +220,38 @@ static const char link[] =
     "endmodule\n"
     "`endif\n";
 
+static const char pool[] =
+    "// The numbers of D buffers that are free: `claim` takes the one at hand; each of G ends gives\n"
+    "// one back, which may be taken in the same cycle.\n"
+    "`ifndef TIDE_POOL\n"
+    "module tide_pool #(parameter W = 1, D = 2, G = 1) (\n"
+    "  input  wire           clk,\n"
+    "  input  wire           rst,\n"
+    "  input  wire [G-1:0]   back,\n"
+    "  input  wire [G*W-1:0] given,\n"
+    "  output wire           free,\n"
+    "  input  wire           claim,\n"
+    "  output reg  [W-1:0]   spare\n"
+    ");\n"
+    "  reg [D-1:0] known, now;\n"
+    "  assign free = now != 0;\n"
+    "  integer i, k;\n"
+    "  always @* begin\n"
+    "    now = known;\n"
+    "    for (i = 0; i < G; i = i + 1)\n"
+    "      for (k = 0; k < D; k = k + 1)\n"
+    "        if (back[i] && 32'(given[i*W +: W]) == k) now[k] = 1'b1;\n"
+    "    spare = 0;\n"
+    "    for (k = D - 1; k >= 0; k = k - 1)\n"
+    "      if (now[k]) spare = k[W-1:0];\n"
+    "  end\n"
+    "  genvar g;\n"
+    "  generate for (g = 0; g < D; g = g + 1) begin : buffer\n"
+    "    always @(posedge clk) known[g] <= rst || (now[g] && !(claim && 32'(spare) == g));\n"
+    "  end endgenerate\n"
+    "endmodule\n"
+    "`endif\n";
+
 static const char gather[] =
     "// N ends at which tokens of T bits are got in B beats of W bits: `go` takes the first beat,\n"
     "// the others follow by themselves; `token` is all of it while its last beat comes.\n"
@@ -292,7 +324,7 @@ static const char spread[] =
 
 const TdFile td_verilog_library[] = {
     {"tide_fifo", fifo},   {"tide_link", link}, {"tide_gather", gather}, {"tide_spread", spread},
-    {"tide_ram", ram},     {"tide_regs", regs}, {"tide_side", side},     {"tide_rom", rom},
+    {"tide_pool", pool},       {"tide_ram", ram},     {"tide_regs", regs}, {"tide_side", side},     {"tide_rom", rom},
     {"tide_table", table}, {NULL, NULL}};
 
 const char *const td_verilog_library_clock = "\n"

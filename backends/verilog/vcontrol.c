@@ -81,6 +81,7 @@ static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
     case TD_VK_CLEAR: td_vtree_add(m, out, clear(k, op->counter)); break;
     case TD_VK_NEXT: td_vtree_add(m, out, count_on(k, op->counter)); break;
     case TD_VK_JUMP: at = op->target; break;
+    case TD_VK_FREE: td_vbuffer_end(k, op, out); break;
     case TD_VK_STATE: {
       const TdVkState *s = &k->state.at[op->state];
       const TdVl *label = td_vtree_label(m, k->at_width, op->state + 1, s->label);
@@ -235,6 +236,7 @@ bool td_vcontrol_open(TdVkUnit *k) {
   k->tick_width = bits_of((uint64_t)longest - 1);
   k->at = td_vtree_reg(k->m, "state", k->at_width);
   if (longest > 1) k->tick = td_vtree_reg(k->m, "tick", k->tick_width);
+  if (!td_vbuffer_open(k)) return false;
   for (size_t i = 0; i < k->leaf.n; i++) td_vtask_find_side(k, k->leaf.at[i]);
   for (size_t i = 0; i < k->early.n; i++) {
     int64_t at = k->early.at[i];
@@ -289,10 +291,13 @@ void td_vcontrol_finish(TdVkUnit *k) {
   TdVlDo *other = idle;
   td_vec_push(k->arena, &c->kid, other);
   td_vec_push(k->arena, &c->label, "default");
+  TdVlDo *all = td_vtree_block(m);
+  td_vbuffer_begin(k, all);
+  td_vtree_add(m, all, td_vtree_if(m, td_vtree_sig(m, k->rst), idle, c));
   td_vtree_always(m,
                   td_text_fmt(k->arena, "%s: control of %s", td_vunit_place(k, k->unit->loc),
                               k->unit->sym->name),
-                  td_vtree_if(m, td_vtree_sig(m, k->rst), idle, c));
+                  all->kid.n > 1 ? all : all->kid.at[0]);
   const TdVl *off = td_vtree_label(m, k->at_width, 0, "S_IDLE");
   td_vtree_assign(m, k->busy, td_vtree_binary(m, "!=", 1, td_vtree_sig(m, k->at), off));
 }

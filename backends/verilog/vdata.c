@@ -429,7 +429,7 @@ static bool fill(TdVkUnit *k, TdVkLeaf *l) {
 
 /* Whether a write is of an array that an iteration makes and reads as values alone. */
 static bool is_needless(const TdTrace *t, const TdReach *r) {
-  if (!t->loop || !r->array->fresh) return false;
+  if (!t->loop || !r->array->fresh || r->array->buffer) return false;
   for (size_t i = 0; i < t->reach.n; i++)
     if (t->reach.at[i].array == r->array && !t->reach.at[i].write) return false;
   return true;

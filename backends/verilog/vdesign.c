@@ -122,7 +122,7 @@ static bool put_box(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m, c
   TdText t = td_text_new(d->arena), before = td_text_new(d->arena);
   const char *label = td_text_fmt(d->arena, "%s_at_%u", m->name, b->first);
   for (size_t i = 0; i < m->nport; i++)
-    if (!td_vstream_connect(d, c, b, &m->port[i], &before, &t)) return false;
+    if (!td_vstream_connect(d, c, b, m, &m->port[i], &before, &t)) return false;
   for (size_t i = 0; i < m->ninput; i++) {
     const char *at = NULL;
     for (size_t k = 0; k < c->kernel->ncoord; k++) {
@@ -297,16 +297,21 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   d.out.indent = 1;
   if (!check_speeds(&d, design) || !find_classes(a, store, prog, diag, &net)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
-    if (!td_vstream_put(&d, &net.design->stream[i])) return NULL;
+    if (!td_vstream_note(&d, &net.design->stream[i])) return NULL;
   for (size_t i = 0; i < net.stream.n; i++)
-    if (td_unit_param(net.design, net.stream.at[i].sym) && !td_vstream_put(&d, &net.stream.at[i]))
+    if (td_unit_param(net.design, net.stream.at[i].sym) && !td_vstream_note(&d, &net.stream.at[i]))
       return NULL;
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   TdText busy = td_text_new(a), decl = td_text_new(a);
   put_scalars(&d, out);
+  TdVlogModule **module = TD_NEWN(a, TdVlogModule *, net.cls.n + 1);
+  for (size_t i = 0; i < net.cls.n; i++)
+    if (!(module[i] = module_of(&d, net.cls.at[i], i)) ||
+        !td_vblock_note(&d, net.cls.at[i], module[i]))
+      return NULL;
+  for (size_t i = 0; i < d.stream.n; i++) td_vstream_put(&d, &d.stream.at[i]);
   for (size_t i = 0; i < net.cls.n; i++) {
-    TdVlogModule *m = module_of(&d, net.cls.at[i], i);
-    if (!m) return NULL;
+    TdVlogModule *m = module[i];
     td_vec_push(a, &files->at, ((TdFile){td_text_fmt(a, "%s.sv", m->name), m->text}));
     td_text_putf(&decl, "  wire [%u:0] %s_busy;\n", net.cls.at[i]->n - 1, m->name);
     td_text_putf(&busy, "%s|%s_busy", i ? " || " : "", m->name);

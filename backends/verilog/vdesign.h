@@ -13,6 +13,9 @@ typedef struct TdVdStream {
   int64_t depth, beats, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
   bool *used[2];     /* ends that a task gets from, puts to */
   bool outside, put; /* its other end is a port of the design; put: which tasks put to */
+  const TdVlogArray *memory; /* of a block stream: of the elements of its buffers; or NULL */
+  size_t backs;              /* ends that give them back, most */
+  size_t ports[2][2];        /* of each bank, most: of who gets, who puts; reads, writes */
 } TdVdStream;
 
 typedef struct TdVdDesign {
@@ -41,14 +44,31 @@ bool td_vdesign_fit(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const 
 /* The number of parameter `sym` of a class. */
 size_t td_vdesign_param(const TdNetClass *c, TdSym sym);
 
-/* vstream.c: the scopes of a stream array. */
-bool td_vstream_put(TdVdDesign *d, const TdStream *s);
-/* Connects an end of a module: what stands before the instance, and its pins. False: the streams
+/* vstream.c: notes a stream array that is used, false: refused; its scopes; the one of a symbol. */
+bool td_vstream_note(TdVdDesign *d, const TdStream *s);
+void td_vstream_put(TdVdDesign *d, const TdVdStream *w);
+TdVdStream *td_vstream_of(TdVdDesign *d, TdSym sym);
+/* Connects an end of a module m: what stands before the instance, and its pins. False: the streams
  * are no affine function of the ids, or it is refused. */
-bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogPort *p,
-                        TdText *before, TdText *pins);
+bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogModule *m,
+                        const TdVlogPort *p, TdText *before, TdText *pins);
 /* Ties what no task holds; notes the ends outside as ports of the design. */
 void td_vstream_tie(TdVdDesign *d);
 void td_vstream_ends(TdVdDesign *d, TdVlogModule *out);
+
+/* vblock.c: block streams. What their tokens are; what module m of a class needs of them; false:
+ * refused. */
+bool td_vblock_shape(TdVdDesign *d, TdVdStream *w);
+bool td_vblock_note(TdVdDesign *d, const TdNetClass *c, const TdVlogModule *m);
+/* What a scope has beside its FIFO of full buffers: which are free, and their memory. */
+void td_vblock_put(TdVdDesign *d, const TdVdStream *w);
+/* The number of an end that gives back, among those of its stream in m. */
+size_t td_vblock_back(const TdVlogModule *m, const TdVlogPort *p);
+/* Connects the memory of stream number `member` of end p, which is scope `at`; ties what that end
+ * does not have; all of an end that no task holds. */
+void td_vblock_connect(TdVdDesign *d, const TdVdStream *w, const TdVlogModule *m,
+                       const TdVlogPort *p, int64_t member, const char *at, TdText *before,
+                       TdText *pins);
+void td_vblock_tie(TdVdDesign *d, const TdVdStream *w, int end, const char *label);
 
 #endif

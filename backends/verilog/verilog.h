@@ -43,6 +43,8 @@ typedef struct TdVlogPort {
   bool put;
   int width; /* of a beat */
   int64_t count;
+  bool block, spare;         /* of a block stream: numbers of its buffers, full or free ones */
+  const TdVlogArray *memory; /* and beside an end of full ones that of their elements, or NULL */
 } TdVlogPort;
 /* A scalar that a module is given. */
 typedef struct TdVlogInput {

@@ -77,15 +77,21 @@ static void put_exit(TdVkUnit *k, TdVkExits *to, TdVkOp op) {
   td_vec_push(k->arena, to, add_op(k, op));
 }
 
-/* After straight code: breaks and returns in it. */
-static void put_jumps(TdVkUnit *k, TdVkLeaf *l, const TdTrace *t) {
+/* After straight code: breaks and returns in it. False: refused. */
+static bool put_jumps(TdVkUnit *k, TdVkLeaf *l, const TdTrace *t) {
   const TdTraceLeft *left[] = {&t->broken, &t->returned};
   TdVkExits *to[] = {k->breaks, k->returns};
   for (int i = 0; i < 2; i++) {
     TdVkOp op = {.kind = TD_VK_BRANCH, .when = i ? TD_VK_RETURNED : TD_VK_BROKEN, .leaf = l};
     if (left[i]->always) op.kind = TD_VK_JUMP;
-    if (left[i]->any || left[i]->always) put_exit(k, to[i], op);
+    if (!left[i]->any && !left[i]->always) continue;
+    if (k->holds > (i ? k->holds_unit : k->holds_loop))
+      return td_vunit_refuse(k, "not-built", l ? l->step->stmt->loc : k->unit->loc,
+                             "let it end before",
+                             "Verilog of a jump out of the scope of a block is not built yet");
+    put_exit(k, to[i], op);
   }
+  return true;
 }
 
 /* Has jumps lead to what comes next. */
@@ -101,12 +107,31 @@ static bool has_time(TdVkUnit *k, const TdTrace *t) {
                                k->sched->target->name);
 }
 
+/* Whether statement s gets a buffer whose scope is the block that is planned. */
+static bool is_in_scope(const TdVkUnit *k, const TdStmt *s) {
+  for (uint32_t i = 0; k->scope && i < k->scope->nkid; i++)
+    if (k->scope->kid[i] == s) return true;
+  return false;
+}
+
+static void put_free(TdVkUnit *k, const TdStmt *s) {
+  add_op(k, (TdVkOp){.kind = TD_VK_FREE, .stmt = s, .frame = k->frame});
+}
+
+/* Frees the buffers of a leaf whose scopes end in it. */
+static void end_inner(TdVkUnit *k, const TdTrace *t) {
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (td_vbuffer_is(r) && r->stmt->kind == TD_STMT_GET && !is_in_scope(k, r->stmt))
+      put_free(k, r->stmt);
+  }
+}
+
 /* Straight code: a state. */
 static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
   if (!has_time(k, x->trace)) return false;
   if (x->length < 1) {
-    put_jumps(k, NULL, x->trace);
-    return true;
+    return put_jumps(k, NULL, x->trace);
   }
   TdVkLeaf *l = add_leaf(k, x, x->trace, at_line(k, "do", x->stmt->loc));
   l->element = element;
@@ -114,8 +139,8 @@ static bool plan_block(TdVkUnit *k, const TdSchedStep *x, size_t element) {
   l->state = add_state(k, l->name, x->stmt->loc, x->length + waits);
   k->state.at[l->state].leaf = l;
   k->state.at[l->state].waits = waits;
-  put_jumps(k, l, x->trace);
-  return true;
+  end_inner(k, x->trace);
+  return put_jumps(k, l, x->trace);
 }
 
 static bool reads_memory(void *ud, const TdExpr *e) {
@@ -177,12 +202,24 @@ static void open_loop(TdVkUnit *k, size_t counter, TdVkExits *skip) {
   put_exit(k, skip, (TdVkOp){.kind = TD_VK_BRANCH, .when = TD_VK_EMPTY, .counter = counter});
 }
 
+/* The body of a loop, which BREAK leaves by way of `breaks`. */
+static bool plan_body(TdVkUnit *k, const TdSchedStep *x, TdVkExits *breaks) {
+  TdVkExits *outer = k->breaks;
+  int64_t holds = k->holds_loop;
+  k->breaks = breaks;
+  k->holds_loop = k->holds;
+  bool ok = plan(k, x);
+  k->breaks = outer;
+  k->holds_loop = holds;
+  return ok;
+}
+
 /* A loop whose iterations follow each other. */
 static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   const TdTarget *t = k->sched->target;
   size_t i;
-  TdVkExits skip = {0}, breaks = {0}, *outer = k->breaks;
+  TdVkExits skip = {0}, breaks = {0};
   size_t clear = add_op(k, (TdVkOp){.kind = TD_VK_CLEAR});
   size_t enter =
       add_time(k, td_text_fmt(k->arena, "%s_enter", s->sym->name), s->loc, t->enter + x->head);
@@ -191,9 +228,7 @@ static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
   open_loop(k, i, &skip);
   size_t body = k->op.n;
   add_time(k, td_text_fmt(k->arena, "%s_again", s->sym->name), s->loc, t->again);
-  k->breaks = &breaks;
-  if (!plan(k, x->kid[0])) return false;
-  k->breaks = outer;
+  if (!plan_body(k, x->kid[0], &breaks)) return false;
   close_loop(k, i, body);
   end_exits(k, &skip);
   end_exits(k, &breaks);
@@ -204,7 +239,7 @@ static bool plan_for(TdVkUnit *k, const TdSchedStep *x) {
 static bool plan_while(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   const TdTarget *t = k->sched->target;
-  TdVkExits leave = {0}, *outer = k->breaks;
+  TdVkExits leave = {0};
   add_state(k, at_line(k, "while_enter", s->loc), s->loc, t->enter);
   size_t body = k->op.n;
   TdVkOp test = {.kind = TD_VK_BRANCH, .when = TD_VK_FALSE};
@@ -214,9 +249,7 @@ static bool plan_while(TdVkUnit *k, const TdSchedStep *x) {
     test.leaf = add_tests(k, x, again);
     put_exit(k, &leave, test);
   }
-  k->breaks = &leave;
-  if (!plan(k, x->kid[0])) return false;
-  k->breaks = outer;
+  if (!plan_body(k, x->kid[0], &leave)) return false;
   if (s->post) {
     test.leaf = add_tests(k, x, add_state(k, at_line(k, "until", s->loc), s->loc, x->head));
     put_exit(k, &leave, test);
@@ -261,6 +294,11 @@ static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop,
   return true;
 }
 
+/* Whether a reach gets, takes or puts a buffer. */
+static bool moves_block(const TdReach *r) {
+  return r->array->kind != TD_CELL_MEMORY && r->stmt->expr[0]->type->block;
+}
+
 /* A pipelined loop at the bottom of n loops that keep it running. */
 static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   const TdSchedStep *x = loop[n - 1];
@@ -275,6 +313,10 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   if (td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND))
     return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'rewind'",
                            "Verilog of a pipelined loop that rewinds is not built yet");
+  for (size_t i = 0; i < trace->reach.n; i++)
+    if (moves_block(&trace->reach.at[i]))
+      return td_vunit_refuse(k, "not-built", trace->reach.at[i].stmt->loc, "pipeline a loop inside",
+                             "Verilog of a pipelined loop that hands blocks over is not built yet");
   TdVkLeaf *l = add_leaf(k, x, trace, name);
   l->pipe = true;
   l->ii = x->ii;
@@ -404,6 +446,7 @@ static bool plan_call(TdVkUnit *k, const TdSchedStep *x) {
   const TdStmt *s = x->stmt;
   TdVkFrame *outer = k->frame, *f = TD_NEW(k->arena, TdVkFrame);
   TdVkExits returns = {0}, *breaks = k->breaks, *before = k->returns;
+  int64_t holds = k->holds_unit;
   if (!x->unit || !x->unit->body)
     return td_vunit_refuse(k, "not-built", s->loc, "give it a model",
                            "Verilog of %s, which is no kernel, is not built yet", s->sym->name);
@@ -417,11 +460,33 @@ static bool plan_call(TdVkUnit *k, const TdSchedStep *x) {
   k->frame = f;
   k->returns = &returns;
   k->breaks = NULL;
+  k->holds_unit = k->holds;
   bool ok = plan(k, td_sched_unit(k->sched, x->unit, k->diag));
   k->frame = outer;
   k->returns = before;
   k->breaks = breaks;
+  k->holds_unit = holds;
   end_exits(k, &returns);
+  return ok;
+}
+
+/* Whether s gets a buffer of a block stream until the end of its scope. */
+static bool is_held(const TdStmt *s) {
+  return s->kind == TD_STMT_GET && s->sym && s->expr[0]->type->block;
+}
+
+/* The steps of a block of statements, at the end of which the buffers that it got are free. */
+static bool plan_sequence(TdVkUnit *k, const TdSchedStep *x) {
+  const TdStmt *outer = k->scope, *s = x->stmt;
+  int64_t holds = k->holds;
+  bool ok = true;
+  for (uint32_t i = 0; i < s->nkid; i++) k->holds += is_held(s->kid[i]);
+  k->scope = s;
+  for (size_t i = 0; ok && i < x->nkid; i++) ok = plan(k, x->kid[i]);
+  for (uint32_t i = 0; ok && i < s->nkid; i++)
+    if (is_held(s->kid[i])) put_free(k, s->kid[i]);
+  k->scope = outer;
+  k->holds = holds;
   return ok;
 }
 
@@ -434,7 +499,7 @@ static bool plan(TdVkUnit *k, const TdSchedStep *x) {
       ok = plan_put(k, x);
       break;
     }
-    for (size_t i = 0; ok && i < x->nkid; i++) ok = plan(k, x->kid[i]);
+    ok = plan_sequence(k, x);
     break;
   case TD_SCHED_BLOCK: ok = plan_block(k, x, 0); break;
   case TD_SCHED_LOOP:

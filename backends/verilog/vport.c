@@ -13,14 +13,18 @@ static int64_t token_elements(const TdVkUnit *k, const TdType *t) {
   return n;
 }
 
-/* What a token is in beats. */
+/* What a token is in beats; of blocks it is the number of a buffer. */
 static void take_shape(TdVkUnit *k, TdVkPort *x, const TdParam *p, int width) {
   const TdType *token = p->type->elem;
   const TdAttr *lanes = td_attrs_get(p->attrs, TD_ATTR_LANES);
+  const TdAttr *depth = td_attrs_get(p->attrs, TD_ATTR_MIN_DEPTH);
   int64_t elements = token_elements(k, token), extent;
+  bool is_signed;
+  x->block = p->type->block;
+  x->depth = depth ? depth->arg[0].i : 1;
   x->width = width * (int)elements;
-  x->beats =
-      td_attrs_get(p->attrs, TD_ATTR_MIN_DEPTH) ? td_unit_beats(k->unit, p->attrs, token) : 1;
+  if (x->block) x->width = td_vop_width(0, x->depth > 2 ? x->depth - 1 : 1, &is_signed);
+  x->beats = depth && !x->block ? td_unit_beats(k->unit, p->attrs, token) : 1;
   x->part = x->beats > 1 ? width * (int)lanes->arg[0].i : x->width;
   x->count = 1;
   for (int d = 0; d < p->type->rank; d++)
@@ -72,15 +76,12 @@ static void add_beats(TdVkUnit *k, TdVkPort *x) {
     td_vtree_connect(m, u, "in", td_vtree_sig(m, beat));
 }
 
-TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool put) {
-  const TdVkView *v = td_vstore_view(l->frame, p->sym);
-  TdSym sym = v ? v->stream : p->sym;
-  for (size_t i = 0; i < k->port.n; i++)
-    if (k->port.at[i]->sym == sym && k->port.at[i]->put == put) return k->port.at[i];
-  TdVkPort *x = TD_NEW(k->arena, TdVkPort);
-  *x = (TdVkPort){.sym = sym, .put = put};
-  take_shape(k, x, td_unit_param(k->unit, sym), p->width);
-  x->name = td_vtree_family(k->m, sym->name, port_words, false);
+/* A new end of a stream, called after it. */
+static TdVkPort *add_port(TdVkUnit *k, TdVkPort of, const char *name, int width) {
+  TdVkPort *x = td_arena_copy(k->arena, &of, sizeof of);
+  bool put = x->put;
+  take_shape(k, x, td_unit_param(k->unit, x->sym), width);
+  x->name = td_vtree_family(k->m, name, port_words, false);
   td_vec_push(k->arena, &k->port, x);
   if (x->beats > 1) {
     add_beats(k, x);
@@ -89,6 +90,23 @@ TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool pu
   x->ready = pin(k, x, put ? "room" : "valid", 1, false);
   if (!put) x->data = pin(k, x, "data", x->width, false);
   return x;
+}
+
+TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdReach *r) {
+  const TdVkView *v = td_vstore_view(l->frame, r->array->sym);
+  TdSym sym = v ? v->stream : r->array->sym;
+  for (size_t i = 0; i < k->port.n; i++) {
+    TdVkPort *p = k->port.at[i];
+    if (p->sym == sym && p->put == r->write && p->spare == r->slot) return p;
+  }
+  const char *name = r->slot ? td_text_fmt(k->arena, "%s_free", sym->name) : sym->name;
+  TdVkPort of = {.sym = sym, .put = r->write, .spare = r->slot};
+  return add_port(k, of, name, r->array->width);
+}
+
+TdVkPort *td_vport_back(TdVkUnit *k, const TdVkPort *port) {
+  const char *name = td_text_fmt(k->arena, "%s_back", port->sym->name);
+  return add_port(k, (TdVkPort){.sym = port->sym, .put = true, .spare = true}, name, port->width);
 }
 
 /* Bits that numbers of members take. */
@@ -138,7 +156,7 @@ static bool known(const TdVl *x, uint64_t *bits) {
 }
 
 const TdVl *td_vport_which(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle) {
-  TdVkPort *p = td_vport_of(k, l, r->array, r->write);
+  TdVkPort *p = td_vport_of(k, l, r);
   uint64_t bits;
   if (p->count == 1) return NULL;
   const TdVl *x = number(k, l, p, r, cycle);

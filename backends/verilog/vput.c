@@ -54,8 +54,9 @@ static const TdVl *counts(Unit *u, const Queue *q, const char *op, size_t n) {
 /* The value of put r: a number, or elements of one, or of all the same, next to each other. */
 static const TdVl *value_of(Unit *u, TdVkLeaf *l, const TdReach *r, int64_t c) {
   TdVkUnit *k = u->k;
-  int width = td_vport_of(k, l, r->array, true)->width, w = r->array->width;
+  int width = td_vport_of(k, l, r)->width, w = r->array->width;
   const TdVl *all = NULL;
+  if (td_vport_of(k, l, r)->block) return td_vbuffer_handed(k, l, r);
   for (size_t i = 0; i < r->element.n; i++) {
     TdVlNum v = td_vdata_value(k, l, r->element.at[i], c);
     if (!v.e) return NULL;
@@ -199,7 +200,7 @@ static const TdVl *put_entry(Unit *u, Queue *q, size_t place, const TdVl *may, N
   const TdVl **go = TD_NEWN(u->k->arena, const TdVl *, q->f->put.n);
   all = wire(u, q->name, "turn", all);
   for (size_t j = 0; j < q->f->put.n; j++) {
-    TdVkPort *p = td_vport_of(u->k, u->l, q->f->put.at[j]->array, true);
+    TdVkPort *p = td_vport_of(u->k, u->l, q->f->put.at[j]);
     const TdVl *which = which_in(u, q, q->item[place], j), *on = wanted_in(u, q, q->item[place], j);
     const TdVl *begun = place ? NULL : td_vtree_sig(m, q->begun[j]);
     go[j] = td_vtree_and(m, td_vtree_and(m, all, on), td_vport_ready(u->k, p, which));

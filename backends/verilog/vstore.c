@@ -60,6 +60,47 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   return s;
 }
 
+/* Whether two memories of one stream's buffers are cut alike. */
+static bool is_alike(const TdVkStore *x, const TdVkStore *y) {
+  bool same = x->rank == y->rank && x->latency == y->latency;
+  for (int d = 0; d < x->rank && same; d++)
+    same = x->extent[d] == y->extent[d] && x->banks[d] == y->banks[d] && x->part[d] == y->part[d];
+  return same;
+}
+
+TdVkStore *td_vstore_block(TdVkUnit *k, TdVkPort *port, const TdPlaced *p, TdLoc loc) {
+  enum { OUTER = 2 };
+  TdVkStore own = {.sym = port->sym, .element = p->element, .outside = true, .block = port};
+  TdPlaced all = *p;
+  all.rank = p->rank + OUTER;
+  if (all.rank > TD_MAX_RANK) {
+    td_vunit_refuse(k, "not-built", loc, "blocks of fewer dimensions",
+                    "Verilog of blocks of so many dimensions is not built yet");
+    return NULL;
+  }
+  for (int d = 0; d < all.rank; d++) {
+    bool member = d == 0;
+    all.extent[d] = member ? port->count : d < OUTER ? port->depth : p->extent[d - OUTER];
+    all.banks[d] = member ? port->count : d < OUTER ? 1 : p->banks[d - OUTER];
+    all.part[d] = member ? TD_PART_BLOCK : d < OUTER ? TD_PART_NONE : p->part[d - OUTER];
+  }
+  all.registers = false;
+  own.latency = p->registers ? 0 : p->read > 1 ? 1 : (int)p->read;
+  take_shape(&own, &all);
+  if (port->memory && is_alike(port->memory, &own)) return port->memory;
+  if (port->memory) {
+    td_vunit_refuse(k, "not-built", loc, "the same partition of all of them",
+                    "Verilog of blocks of %s in other banks is not built yet", port->sym->name);
+    return NULL;
+  }
+  TdVkStore *s = td_arena_copy(k->arena, &own, sizeof own);
+  s->bank = TD_NEWN(k->arena, TdVkBank, s->nbank);
+  s->name = td_vtree_family(k->m, td_text_fmt(k->arena, "%s_block", port->sym->name), pin_words,
+                            s->nbank > 1);
+  td_vec_push(k->arena, &k->store, s);
+  return port->memory = s;
+}
+
 /* Bits of numbers from 0 to before n. */
 static int bits_below(int64_t n) {
   bool is_signed;

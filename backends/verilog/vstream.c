@@ -74,7 +74,7 @@ static bool take_shape(TdVdDesign *d, TdVdStream *w) {
   const TdAttr *latency = td_attrs_get(s->attrs, TD_ATTR_LATENCY);
   const TdAttr *lanes = td_attrs_get(s->attrs, TD_ATTR_LANES);
   int64_t n = 1, extent, element = td_type_scalar(s->type)->w;
-  if (s->type->block) return td_vdesign_refuse(d, s->loc, "streams of blocks");
+  if (s->type->block) return td_vblock_shape(d, w);
   for (int i = 0; token->kind == TD_T_TENSOR && i < token->rank; i++)
     if (td_unit_value(d->net->design, token->dim[i], &extent) && n <= MOST_TOKEN) n *= extent;
   w->beats = w->outside ? 1 : td_unit_beats(d->net->design, s->attrs, token);
@@ -159,41 +159,45 @@ void td_vstream_ends(TdVdDesign *d, TdVlogModule *out) {
   out->nstream = inside.n;
 }
 
-bool td_vstream_put(TdVdDesign *d, const TdStream *s) {
+bool td_vstream_note(TdVdDesign *d, const TdStream *s) {
   TdVdStream w = {.stream = s, .rank = s->type->rank, .outside = !s->depth};
-  if (!take_shape(d, &w)) return false;
   if (s->depth) td_unit_value(d->net->design, s->depth, &w.depth);
+  if (!take_shape(d, &w)) return false;
   w.put = is_put(d, s->sym);
   bound(d, &w);
   if (!w.count) return true;
   w.name = td_text_fmt(d->arena, "%s_%s", td_vname_plain(d->arena, s->sym->name), "streams");
   td_vec_push(d->arena, &d->stream, w);
-  TdText *o = &d->out;
-  const char *n = w.name;
-  bool plain = w.beats == 1 && w.latency == 1;
-  td_text_line(o, "// streams %s", s->sym->name);
-  td_text_line(o, "genvar %s_i;", n);
-  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
-               w.count, n, n, n);
-  td_text_line(o, "  wire put, room, valid, take;");
-  td_text_line(o, "  wire [%d:0] in, out;", w.width - 1);
-  if (w.outside) {
-    put_outside(d, &w);
-    return true;
-  }
-  if (plain)
-    td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w.width, w.depth);
-  else
-    td_text_line(o,
-                 "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
-                 w.width, w.depth, w.beats, w.latency);
-  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
-  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
-  td_text_line(o, "end endgenerate");
   return true;
 }
 
-static TdVdStream *stream_of(TdVdDesign *d, TdSym sym) {
+void td_vstream_put(TdVdDesign *d, const TdVdStream *w) {
+  TdText *o = &d->out;
+  const char *n = w->name;
+  bool plain = w->beats == 1 && w->latency == 1;
+  td_text_line(o, "// streams %s", w->stream->sym->name);
+  td_text_line(o, "genvar %s_i;", n);
+  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
+               w->count, n, n, n);
+  td_text_line(o, "  wire put, room, valid, take;");
+  td_text_line(o, "  wire [%d:0] in, out;", w->width - 1);
+  if (w->outside) {
+    put_outside(d, w);
+    return;
+  }
+  if (plain)
+    td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w->width, w->depth);
+  else
+    td_text_line(o,
+                 "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
+                 w->width, w->depth, w->beats, w->latency);
+  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
+  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
+  if (w->stream->type->block) td_vblock_put(d, w);
+  td_text_line(o, "end endgenerate");
+}
+
+TdVdStream *td_vstream_of(TdVdDesign *d, TdSym sym) {
   for (size_t i = 0; i < d->stream.n; i++)
     if (d->stream.at[i].stream->sym == sym) return &d->stream.at[i];
   return NULL;
@@ -229,19 +233,28 @@ static void put_member(const TdVdStream *w, const TdVlogPort *p, const Wire *x, 
   td_text_putf(t, "  assign %s = %s;\n", x->out ? scope : part, x->out ? part : scope);
 }
 
-bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogPort *p,
-                        TdText *before, TdText *pins) {
+bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogModule *m,
+                        const TdVlogPort *p, TdText *before, TdText *pins) {
   size_t k = td_vdesign_param(c, p->sym);
   const TdNetArg *x = &c->arg.at[k];
-  TdVdStream *w = stream_of(d, x->sym);
+  TdVdStream *w = td_vstream_of(d, x->sym);
+  size_t back = td_vblock_back(m, p);
+  const char *puts_in = p->spare ? td_text_fmt(d->arena, "given%zu", back) : "in";
+  const char *puts_on = p->spare ? td_text_fmt(d->arena, "back%zu", back) : "put";
   const Wire puts[] = {
-      {"put", "put", true, 1}, {"room", "room", false, 1}, {"data", "in", true, p->width}};
-  const Wire gets[] = {
-      {"take", "take", true, 1}, {"valid", "valid", false, 1}, {"data", "out", false, p->width}};
+      {"put", puts_on, true, 1}, {"room", "room", false, 1}, {"data", puts_in, true, p->width}};
+  const Wire gets[] = {{"take", p->spare ? "claim" : "take", true, 1},
+                       {"valid", p->spare ? "free" : "valid", false, 1},
+                       {"data", p->spare ? "spare" : "out", false, p->width}};
   const Wire *wire = p->put ? puts : gets;
+  bool side = p->put != p->spare;
   const char *at;
+  for (int64_t i = 0; i < p->count && p->block && !p->spare; i++) {
+    if (!numbers(d, c, b, x, w, i, side, &at)) return false;
+    td_vblock_connect(d, w, m, p, i, at, before, pins);
+  }
   if (p->count == 1) {
-    if (!numbers(d, c, b, x, w, 0, p->put, &at)) return false;
+    if (!numbers(d, c, b, x, w, 0, side, &at)) return false;
     for (int i = 0; i < 3; i++)
       td_text_putf(pins, ",\n      .%s_%s(%s[%s].%s)", p->name, wire[i].pin, w->name, at,
                    wire[i].scope);
@@ -252,10 +265,10 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
                  wire[i].pin);
     td_text_putf(pins, ",\n      .%s_%s(%s_%s)", p->name, wire[i].pin, p->name, wire[i].pin);
   }
-  for (int64_t m = 0; m < p->count; m++) {
-    if (!numbers(d, c, b, x, w, m, p->put, &at)) return false;
-    if (m && !x->listed) continue;
-    const char *of = td_text_fmt(d->arena, x->listed ? "%" PRId64 : "M", m);
+  for (int64_t n = 0; n < p->count; n++) {
+    if (!numbers(d, c, b, x, w, n, side, &at)) return false;
+    if (n && !x->listed) continue;
+    const char *of = td_text_fmt(d->arena, x->listed ? "%" PRId64 : "M", n);
     const char *first = x->listed ? at : td_text_fmt(d->arena, "%s + M", at);
     if (!x->listed)
       td_text_putf(before, "  for (genvar M = 0; M < %" PRId64 "; M = M + 1) begin : %s_%s_row\n",
@@ -284,6 +297,7 @@ static void tie(TdVdDesign *d, const TdVdStream *w, int end, int64_t from, int64
     td_text_line(o, "  wire unused_ok = &{1'b0, %s[%s_i].valid, %s[%s_i].out};", w->name, label,
                  w->name, label);
   }
+  if (w->stream->type->block) td_vblock_tie(d, w, end, label);
   td_text_line(o, "end endgenerate");
 }
 

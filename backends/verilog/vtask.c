@@ -19,7 +19,7 @@ void td_vtask_find_side(TdVkUnit *k, const TdVkLeaf *l) {
     if (r->array->kind != TD_CELL_MEMORY || r->spot != TD_TRACE_ALL) continue;
     if (r->write && !r->array->token) continue;
     const TdVkView *v = td_vstore_view(l->frame, r->array->sym);
-    if (!v) td_vec_push(k->arena, &k->side, r->array->sym);
+    if (!v && !td_vbuffer_is(r)) td_vec_push(k->arena, &k->side, r->array->sym);
   }
 }
 
@@ -148,12 +148,13 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, size_t n, size_t j, const TdVl **beg
   TdVkFiring *f = l->firing.at[n];
   TdVkGot *x = &f->got.at[j];
   const TdReach *r = x->reach;
-  TdVkPort *p = td_vport_of(k, l, r->array, false);
+  TdVkPort *p = td_vport_of(k, l, r);
   const TdVl *may;
   if (!may_take(k, l, n, x, &may)) return false;
   const char *name = td_text_fmt(k->arena, "%s_l%u", p->name, r->stmt->loc.line);
   x->flag = td_vtree_reg(m, td_text_fmt(k->arena, "%s_got", name), 1);
-  x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->width);
+  TdVkBuffer *buffer = td_vbuffer_is(r) ? td_vbuffer_of(k, l->frame, r->stmt) : NULL;
+  if (!buffer) x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->width);
   if (p->beats > 1) x->begun = td_vtree_reg(m, td_text_fmt(k->arena, "%s_begun", name), 1);
   const TdVl *flag = td_vtree_sig(m, x->flag), *own = x->begun ? td_vtree_sig(m, x->begun) : flag;
   const TdVl *take = td_vtree_and(m, may, td_vtree_not(m, own));
@@ -172,6 +173,7 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, size_t n, size_t j, const TdVl **beg
     x->now =
         td_vtree_and(m, td_vtree_and(m, own, td_vtree_not(m, flag)), td_vport_last(k, p, x->which));
   x->now = wire(k, name, "now", x->now);
+  if (buffer) td_vbuffer_take(k, buffer, x);
   const TdVl *off = x->on ? td_vtree_not(m, x->on) : td_vtree_const(m, 1, 0);
   *begun = td_vtree_and(m, *begun, td_vtree_or(m, td_vtree_or(m, own, x->take), off));
   *all = td_vtree_and(m, *all, td_vtree_or(m, td_vtree_or(m, flag, x->now), off));
@@ -186,10 +188,11 @@ static void keep_latches(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f) {
   const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), td_vdata_moves(k, l, f->time->at));
   for (size_t j = 0; j < f->got.n; j++) {
     const TdVkGot *x = &f->got.at[j];
-    TdVkPort *p = td_vport_of(k, l, x->reach->array, false);
+    TdVkPort *p = td_vport_of(k, l, x->reach);
     TdVlDo *take = td_vtree_block(m), *none = td_vtree_block(m), *run = td_vtree_block(m);
     td_vtree_add(m, take, td_vtree_set(m, x->flag, one));
-    td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vport_data(k, p, x->which)));
+    if (x->latch)
+      td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vport_data(k, p, x->which)));
     td_vtree_add(m, run, td_vtree_if(m, x->now, take, NULL));
     td_vtree_add(m, none, td_vtree_set(m, x->flag, zero));
     if (x->begun) {
@@ -331,7 +334,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
     for (size_t j = 0; j < l->firing.at[i]->got.n; j++) {
       const TdVkGot *x = &l->firing.at[i]->got.at[j];
       if (x->reach != r) continue;
-      TdVkPort *p = td_vport_of(k, l, r->array, false);
+      TdVkPort *p = td_vport_of(k, l, r);
       const TdVl *v = td_vtree_pick(k->m, td_vtree_sig(k->m, x->flag), td_vtree_sig(k->m, x->latch),
                                     td_vport_data(k, p, x->which));
       return td_vop_num(v, r->array->element);

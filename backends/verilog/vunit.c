@@ -9,9 +9,6 @@ static bool take_params(TdVkUnit *k) {
   const TdUnit *u = k->unit;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdType *t = u->param[i].type;
-    if (t->kind == TD_T_PORT && t->block)
-      return td_vunit_refuse(k, "not-built", u->param[i].loc, "hand tokens over",
-                             "Verilog of streams of blocks is not built yet");
     if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
     td_map_putp(k->arena, &k->scalar, u->param[i].sym,
                 td_vtree_input(k->m, u->param[i].sym->name, t->w));
@@ -39,32 +36,36 @@ static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
         l->wait);
 }
 
-/* The ports that drive and read memories, for who connects the module. */
+/* A memory outside of the module, with the ports that drive and read it. */
+static TdVlogArray array_of(TdVkUnit *k, const TdVkStore *s) {
+  TdVlogArray a = {.name = s->name, .width = s->element->w, .latency = s->latency};
+  a.sym = s->sym;
+  if (s->decl && s->decl->cls == TD_LOCAL_STATE) a.state = s->decl->blob;
+  a.rank = s->rank;
+  a.depth = s->depth;
+  a.nbank = s->nbank;
+  a.copies = 1;
+  a.lo = TD_NEWN(k->arena, int64_t, TD_MAX_RANK);
+  for (int d = 0; d < s->rank; d++) {
+    a.extent[d] = s->extent[d];
+    a.banks[d] = s->banks[d];
+    a.block[d] = s->part[d] == TD_PART_BLOCK;
+  }
+  a.reads = TD_NEWN(k->arena, size_t, s->nbank);
+  a.writes = TD_NEWN(k->arena, size_t, s->nbank);
+  for (int64_t b = 0; b < s->nbank; b++) {
+    a.reads[b] = s->bank[b].ports[0];
+    a.writes[b] = s->bank[b].ports[1];
+  }
+  return a;
+}
+
+/* The memories outside, for who connects the module; those of block streams go with their ends. */
 static void note_ports(TdVkUnit *k, TdVlogModule *out) {
   TD_VEC(TdVlogArray) list = {0};
   for (size_t i = 0; i < k->store.n; i++) {
     const TdVkStore *s = k->store.at[i];
-    if (!s->outside) continue;
-    TdVlogArray a = {.name = s->name, .width = s->element->w, .latency = s->latency};
-    a.sym = s->sym;
-    if (s->decl && s->decl->cls == TD_LOCAL_STATE) a.state = s->decl->blob;
-    a.rank = s->rank;
-    a.depth = s->depth;
-    a.nbank = s->nbank;
-    a.copies = 1;
-    a.lo = TD_NEWN(k->arena, int64_t, TD_MAX_RANK);
-    for (int d = 0; d < s->rank; d++) {
-      a.extent[d] = s->extent[d];
-      a.banks[d] = s->banks[d];
-      a.block[d] = s->part[d] == TD_PART_BLOCK;
-    }
-    a.reads = TD_NEWN(k->arena, size_t, s->nbank);
-    a.writes = TD_NEWN(k->arena, size_t, s->nbank);
-    for (int64_t b = 0; b < s->nbank; b++) {
-      a.reads[b] = s->bank[b].ports[0];
-      a.writes[b] = s->bank[b].ports[1];
-    }
-    td_vec_push(k->arena, &list, a);
+    if (s->outside && !s->block) td_vec_push(k->arena, &list, array_of(k, s));
   }
   out->array = list.at;
   out->narray = list.n;
@@ -76,7 +77,13 @@ static void note_ends(TdVkUnit *k, TdVlogModule *out) {
   TD_VEC(TdVlogInput) input = {0};
   for (size_t i = 0; i < k->port.n; i++) {
     const TdVkPort *p = k->port.at[i];
-    td_vec_push(k->arena, &port, ((TdVlogPort){p->sym, p->name, p->put, p->part, p->count}));
+    TdVlogPort x = {p->sym, p->name, p->put, p->part, p->count, p->block, p->spare, NULL};
+    TdVlogArray a;
+    if (p->memory) {
+      a = array_of(k, p->memory);
+      x.memory = td_arena_copy(k->arena, &a, sizeof a);
+    }
+    td_vec_push(k->arena, &port, x);
   }
   for (size_t i = 0; i < k->unit->nparam + k->unit->ncoord; i++) {
     bool param = i < k->unit->nparam;
@@ -120,6 +127,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   for (size_t i = 0; i < k->leaf.n; i++)
     if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i])) return NULL;
   if (!td_vcontrol_tests(k)) return NULL;
+  td_vbuffer_finish(k);
   td_vport_finish(k);
   td_vstore_finish(k);
   for (size_t i = 0; i < k->leaf.n; i++) finish_leaf(k, k->leaf.at[i]);

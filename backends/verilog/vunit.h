@@ -8,6 +8,7 @@
 #include "backends/verilog/vop.h"
 
 typedef struct TdVkLeaf TdVkLeaf;
+typedef struct TdVkPort TdVkPort;
 
 /* The bits of a leaf's number; above them is that of what runs on beside it. */
 enum { TD_VK_PATH = 20 };
@@ -33,6 +34,7 @@ typedef struct TdVkStore {
   const char *name;
   const TdType *element;
   bool outside; /* an argument: the memory is whoever's that calls */
+  const TdVkPort *block; /* buffers of a block stream, beside that end of it */
   bool scalar;
   const TdStmt *decl;        /* of a local, a table, a state */
   bool read;                 /* of a scalar: something needs it to be kept */
@@ -113,6 +115,7 @@ typedef enum {
   TD_VK_BRANCH,
   TD_VK_NEXT,
   TD_VK_JUMP,
+  TD_VK_FREE,
   TD_VK_END
 } TdVkOpKind;
 /* What a branch tests: what is given; a loop has no iteration, or none more; a test is false; a
@@ -131,6 +134,8 @@ typedef struct TdVkOp {
   size_t counter, state, target;
   const TdVl *test;
   const TdVkLeaf *leaf; /* BRANCH: it has no puts left, if nothing else is said */
+  const TdStmt *stmt;   /* FREE: what got the buffer */
+  const TdVkFrame *frame;
 } TdVkOp;
 /* Operations that lead to one place. */
 typedef TD_VEC(size_t) TdVkExits;
@@ -142,17 +147,31 @@ typedef struct TdVkDrive {
 /* An end of a stream, or of `count` of them side by side. Of tokens of several beats `ready`,
  * `data` and `last` (the last beat is now, or none is under way) are what gathers or spreads them
  * says, `move` and `given` what it is told. */
-typedef struct TdVkPort {
+struct TdVkPort {
   TdSym sym;
   const char *name;
   bool put;
+  bool block, spare; /* of a block stream: tokens are numbers of buffers, full or free ones */
+  int64_t depth;     /* so many of them */
+  TdVkStore *memory; /* of full ones: that of their elements */
   int width, part; /* of a token, of a beat */
   int64_t count, beats;
   TdVlSig *ready, *data, *last, *move, *given;
   TD_VEC(TdVkDrive) drive;
-} TdVkPort;
+};
 
-/* A get of a firing: whether it happened while others still wait, and its token then. */
+/* A buffer of a block stream that a statement got or took: its number, and its stream's in a row
+ * (NULL: there is one), from the cycle on in which it comes. */
+typedef struct TdVkBuffer {
+  const TdStmt *stmt;
+  const TdVkFrame *frame;
+  TdVkPort *from, *back; /* back: of a GET */
+  TdVlSig *latch, *number, *which, *member;
+  TdVlSig *held, *over; /* of a GET: it holds one; its scope ended in the cycle before */
+} TdVkBuffer;
+
+/* A get of a firing: whether it happened while others still wait, and its token then (NULL: a
+ * buffer, which has a latch of its own). */
 typedef struct TdVkGot {
   const TdReach *reach;
   TdVlSig *flag, *latch, *begun; /* begun: of tokens of several beats, that the first one came */
@@ -218,6 +237,9 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkOp) op;
   TD_VEC(TdVkLeaf *) leaf;
   TD_VEC(TdVkPort *) port;
+  TD_VEC(TdVkBuffer *) buffer;
+  const TdStmt *scope;      /* the block whose statements are planned */
+  int64_t holds, holds_loop, holds_unit; /* buffers that scopes hold; around the loop, the unit */
   TdVkExits *breaks, *returns; /* of the loop and the unit at hand */
   TdMap scalar;                /* symbol -> TdVlSig * of parameters and coordinates */
   TdMap handed; /* symbol -> TdVlDo * that sets the register of a called kernel's parameter */
@@ -271,17 +293,35 @@ bool td_vput_leaf(TdVkUnit *k, TdVkLeaf *l, const TdVl **pending);
  * stream that r names in a cycle (NULL: there is one); whether a token may move there, the token
  * that is there, whether the last beat of one is now or none is under way (NULL: tokens have one
  * beat). Whether two numbers are the same (NULL: they are). */
-TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdPlaced *p, bool put);
+TdVkPort *td_vport_of(TdVkUnit *k, const TdVkLeaf *l, const TdReach *r);
 const TdVl *td_vport_which(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle);
 const TdVl *td_vport_ready(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
 const TdVl *td_vport_data(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
 const TdVl *td_vport_last(TdVkUnit *k, const TdVkPort *p, const TdVl *which);
 const TdVl *td_vport_same(TdVkUnit *k, const TdVl *x, const TdVl *y);
+/* A new end through which buffers that come from `port` are given back. */
+TdVkPort *td_vport_back(TdVkUnit *k, const TdVkPort *port);
 /* Their pins, once all that moves tokens is known. */
 void td_vport_finish(TdVkUnit *k);
 
+/* vbuffer.c: what the statements of all leaves get of block streams, as views of memories; false:
+ * refused. What got a buffer, or NULL; whether a reach does; notes one that is got or taken. */
+bool td_vbuffer_open(TdVkUnit *k);
+TdVkBuffer *td_vbuffer_of(TdVkUnit *k, const TdVkFrame *f, const TdStmt *s);
+bool td_vbuffer_is(const TdReach *r);
+void td_vbuffer_take(TdVkUnit *k, TdVkBuffer *b, const TdVkGot *got);
+/* The number of the buffer that a put of leaf l hands over. NULL: refused. */
+const TdVl *td_vbuffer_handed(TdVkUnit *k, const TdVkLeaf *l, const TdReach *r);
+/* What each cycle of control begins with; the end of a buffer's scope, as the next cycle begins;
+ * gives back what was held, in the end. */
+void td_vbuffer_begin(TdVkUnit *k, TdVlDo *out);
+void td_vbuffer_end(TdVkUnit *k, const TdVkOp *op, TdVlDo *out);
+void td_vbuffer_finish(TdVkUnit *k);
+
 /* vstore.c: the storage of what a trace names; reads and writes of it. */
 TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p);
+/* The memory beside an end of block streams, whose buffers are as p; NULL: refused. */
+TdVkStore *td_vstore_block(TdVkUnit *k, TdVkPort *port, const TdPlaced *p, TdLoc loc);
 /* What a parameter of a called kernel stands for; NULL: itself. */
 const TdVkView *td_vstore_view(const TdVkFrame *f, TdSym sym);
 TdVlNum td_vstore_read(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,

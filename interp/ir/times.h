@@ -58,6 +58,7 @@ struct TdTime {
   bool copied;        /* some leaf has events of its copies, or of its call */
   int64_t length;     /* BLOCK, PIPE: of an iteration; PLAIN */
   int64_t ii;         /* PIPE */
+  int64_t before;     /* PIPE: cycles before the first iteration, in which elements are loaded */
   int64_t lanes;      /* of loops: iterations side by side */
   int64_t enter;      /* of loops: cycles around all iterations */
   int64_t again;      /* LOOP: cycles of each iteration before its body */

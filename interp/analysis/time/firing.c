@@ -120,7 +120,8 @@ static TdTime *plain_time(Maker *m, const TdSchedStep *x, int64_t length) {
 
 static TdTime *pipe_time(Maker *m, const TdSchedStep *x) {
   TdTime *t = new_time(m, x, TD_TIME_PIPE);
-  t->length = x->length + x->around;
+  t->before = x->before;
+  t->length = x->length + x->around - x->before;
   t->ii = x->ii;
   t->enter = m->s->target->enter + x->head;
   t->rewind = td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND) != NULL;

@@ -34,8 +34,8 @@ struct TdSchedStep {
   int64_t head;         /* cycles of bounds, tests or arguments that data decides */
   const TdTrace *tests; /* of them, on hardware; or NULL */
   int64_t lanes;        /* iterations side by side */
-  int64_t asked, ii,
-      around; /* of PIPE; around: cycles before and after, for what stays in registers */
+  int64_t asked, ii;      /* of PIPE */
+  int64_t around, before; /* and cycles for what stays in registers: all; those that load it */
   TdSchedBy by;
   const char *why; /* of PIPE, in words; of LOOP, why it is not pipelined though it was asked,
                     * or drains the pipeline in it */

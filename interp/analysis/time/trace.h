@@ -61,11 +61,12 @@ typedef struct TdPlaced {
   int64_t tokens;        /* elements of one of its tokens */
   uint32_t number;       /* in placed[] */
   bool fresh;            /* made in the trace */
+  bool buffer;           /* of a block stream, got or taken in the trace: shared memory */
   bool registers, written, filled;
   bool token;  /* fill is a tensor that was got, not one value for all */
   bool handed; /* by a stream of blocks, as it is: no element moves */
   TdTraceValue fill;
-  uint32_t filler; /* the node of that write, or 0 */
+  uint32_t filler; /* the node of that write, or what a buffer is got by; or 0 */
   TD_VEC(TdSpot) spot;
   TD_VEC(uint32_t) line; /* first spot of each */
 } TdPlaced;

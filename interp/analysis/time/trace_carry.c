@@ -14,8 +14,8 @@ void td_trace_trim(TdTrace *t) {
     if (!t->reach.at[i].write) read[t->reach.at[i].array->number] = true;
   for (size_t i = 0; i < t->reach.n; i++) {
     TdReach *r = &t->reach.at[i];
-    if (r->array->kind == TD_CELL_MEMORY && r->array->fresh && !read[r->array->number])
-      r->dead = true;
+    const TdPlaced *p = r->array;
+    if (p->kind == TD_CELL_MEMORY && p->fresh && !p->buffer && !read[p->number]) r->dead = true;
     if (r->array->registers) r->dead = true;
   }
 }

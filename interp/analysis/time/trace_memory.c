@@ -258,6 +258,7 @@ static TdTraceValue read_memory(TdTrace *t, TdPlaced *p, uint32_t at) {
                   .delay = p->registers ? 0 : t->target->read_delay,
                   .edge = true,
                   .width = (uint32_t)p->width};
+  after[n++] = p->filler;
   if (s->store) after[n++] = t->reach.at[s->store - 1].node;
   uint32_t node = td_flow_add(&t->flow, x, after, n);
   meet_stores(t, p, at, node);

@@ -99,7 +99,7 @@ static void ran(TdClock *c, const TdTime *t, int64_t n) {
 static void begin(TdClock *c, const TdTime *leaf) {
   c->leaf = leaf;
   if (c->asker) c->asker->epoch++;
-  c->base = c->now;
+  c->base = c->now + leaf->before;
   c->done = later(c->done, c->now - 1);
   c->firing = c->event = 0;
   c->phase = TD_FIRING_IDLE;
