@@ -221,7 +221,8 @@ static const char link[] =
     "`endif\n";
 
 static const char pool[] =
-    "// The numbers of D buffers that are free: `claim` takes the one at hand; each of G ends gives\n"
+    "// The numbers of D buffers that are free: `claim` takes the one at hand; each of G ends "
+    "gives\n"
     "// one back, which may be taken in the same cycle.\n"
     "`ifndef TIDE_POOL\n"
     "module tide_pool #(parameter W = 1, D = 2, G = 1) (\n"
@@ -323,9 +324,10 @@ static const char spread[] =
     "`endif\n";
 
 const TdFile td_verilog_library[] = {
-    {"tide_fifo", fifo},   {"tide_link", link}, {"tide_gather", gather}, {"tide_spread", spread},
-    {"tide_pool", pool},       {"tide_ram", ram},     {"tide_regs", regs}, {"tide_side", side},     {"tide_rom", rom},
-    {"tide_table", table}, {NULL, NULL}};
+    {"tide_fifo", fifo},     {"tide_link", link}, {"tide_gather", gather},
+    {"tide_spread", spread}, {"tide_pool", pool}, {"tide_ram", ram},
+    {"tide_regs", regs},     {"tide_side", side}, {"tide_rom", rom},
+    {"tide_table", table},   {NULL, NULL}};
 
 const char *const td_verilog_library_clock = "\n"
                                              "`ifdef TIDE_CLOCK\n"

@@ -1,5 +1,5 @@
-/* vblock.c - block streams of a design. A scope has a FIFO of the numbers of full buffers, a pool of
- * those of free ones, and the banks of a memory of as many buffers as the stream is deep, with
+/* vblock.c - block streams of a design. A scope has a FIFO of the numbers of full buffers, a pool
+ * of those of free ones, and the banks of a memory of as many buffers as the stream is deep, with
  * ports for the task at either end. */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
-/* vbuffer.c - buffers of block streams. A token is the number of one; what is got or taken is a view
- * of the memory beside that end of the stream, at that number until the next one comes. A buffer
- * that was got is given back in the cycle after the last one of its scope. */
+/* vbuffer.c - buffers of block streams. A token is the number of one; what is got or taken is a
+ * view of the memory beside that end of the stream, at that number until the next one comes. A
+ * buffer that was got is given back in the cycle after the last one of its scope. */
 #include "backends/verilog/vunit.h"
 
 bool td_vbuffer_is(const TdReach *r) {
@@ -114,8 +114,8 @@ void td_vbuffer_take(TdVkUnit *k, TdVkBuffer *b, const TdVkGot *got) {
   if (!b->back) return;
   const TdVl *one = td_vtree_const(m, 1, 1), *over = td_vtree_sig(m, b->over);
   TdVlDo *none = td_vtree_set(m, b->held, td_vtree_const(m, 1, 0));
-  TdVlDo *runs = td_vtree_if(m, got->now, td_vtree_set(m, b->held, one),
-                             td_vtree_if(m, over, none, NULL));
+  TdVlDo *runs =
+      td_vtree_if(m, got->now, td_vtree_set(m, b->held, one), td_vtree_if(m, over, none, NULL));
   td_vtree_always(m, td_vunit_place(k, b->stmt->loc),
                   td_vtree_if(m, td_vtree_sig(m, k->rst), none, runs));
 }

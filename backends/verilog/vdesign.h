@@ -11,8 +11,8 @@ typedef struct TdVdStream {
   const char *name;
   int rank, width; /* of a beat */
   int64_t depth, beats, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
-  bool *used[2];     /* ends that a task gets from, puts to */
-  bool outside, put; /* its other end is a port of the design; put: which tasks put to */
+  bool *used[2];             /* ends that a task gets from, puts to */
+  bool outside, put;         /* its other end is a port of the design; put: which tasks put to */
   const TdVlogArray *memory; /* of a block stream: of the elements of its buffers; or NULL */
   size_t backs;              /* ends that give them back, most */
   size_t ports[2][2];        /* of each bank, most: of who gets, who puts; reads, writes */

@@ -191,8 +191,7 @@ static void keep_latches(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f) {
     TdVkPort *p = td_vport_of(k, l, x->reach);
     TdVlDo *take = td_vtree_block(m), *none = td_vtree_block(m), *run = td_vtree_block(m);
     td_vtree_add(m, take, td_vtree_set(m, x->flag, one));
-    if (x->latch)
-      td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vport_data(k, p, x->which)));
+    if (x->latch) td_vtree_add(m, take, td_vtree_set(m, x->latch, td_vport_data(k, p, x->which)));
     td_vtree_add(m, run, td_vtree_if(m, x->now, take, NULL));
     td_vtree_add(m, none, td_vtree_set(m, x->flag, zero));
     if (x->begun) {

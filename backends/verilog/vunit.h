@@ -33,7 +33,7 @@ typedef struct TdVkStore {
   TdSym sym;
   const char *name;
   const TdType *element;
-  bool outside; /* an argument: the memory is whoever's that calls */
+  bool outside;          /* an argument: the memory is whoever's that calls */
   const TdVkPort *block; /* buffers of a block stream, beside that end of it */
   bool scalar;
   const TdStmt *decl;        /* of a local, a table, a state */
@@ -154,7 +154,7 @@ struct TdVkPort {
   bool block, spare; /* of a block stream: tokens are numbers of buffers, full or free ones */
   int64_t depth;     /* so many of them */
   TdVkStore *memory; /* of full ones: that of their elements */
-  int width, part; /* of a token, of a beat */
+  int width, part;   /* of a token, of a beat */
   int64_t count, beats;
   TdVlSig *ready, *data, *last, *move, *given;
   TD_VEC(TdVkDrive) drive;
@@ -238,10 +238,10 @@ typedef struct TdVkUnit {
   TD_VEC(TdVkLeaf *) leaf;
   TD_VEC(TdVkPort *) port;
   TD_VEC(TdVkBuffer *) buffer;
-  const TdStmt *scope;      /* the block whose statements are planned */
+  const TdStmt *scope;                   /* the block whose statements are planned */
   int64_t holds, holds_loop, holds_unit; /* buffers that scopes hold; around the loop, the unit */
-  TdVkExits *breaks, *returns; /* of the loop and the unit at hand */
-  TdMap scalar;                /* symbol -> TdVlSig * of parameters and coordinates */
+  TdVkExits *breaks, *returns;           /* of the loop and the unit at hand */
+  TdMap scalar;                          /* symbol -> TdVlSig * of parameters and coordinates */
   TdMap handed; /* symbol -> TdVlDo * that sets the register of a called kernel's parameter */
   TdVlSig *clk, *rst, *start, *busy, *at, *tick;
   int tick_width, at_width;

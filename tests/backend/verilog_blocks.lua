@@ -160,12 +160,14 @@ t.test("what is refused has a twin", function()
   local verilog = {target = "verilog", sim = "icarus"}
   local good = of(fills, 3, "local from = Z:get(); Y[i] = from[0] + from[3]")
   case.run(good, {numbers(i32[3][4]), i32[3](0)})
-  t.fails(function() tide.schedule(good):pipeline("dst:i"):build(verilog) end, {code = "not-built", match = "hands blocks over"})
-  t.fails(function() of("local to = i32[4](0); to[1] = X[i][1]; Z:put(to)", 3, "local from = Z:get(); Y[i] = from[1]")
-      :build(verilog) end, {code = "not-built", match = "copied as it is put"})
-  t.fails(function() of(fills, 3,
+  local piped = tide.schedule(good):pipeline("dst:i")
+  t.fails(function() piped:build(verilog) end, {code = "not-built", match = "hands blocks over"})
+  local copied = "local to = i32[4](0); to[1] = X[i][1]; Z:put(to)"
+  local put = of(copied, 3, "local from = Z:get(); Y[i] = from[1]")
+  t.fails(function() put:build(verilog) end, {code = "not-built", match = "copied as it is put"})
+  local left = of(fills, 3,
     "local from = Z:get(); for k in grid(4) do if from[k] > 0 then break end; Y[i] = k end; if i > 1 then break end")
-      :build(verilog) end, {code = "not-built", match = "out of the scope of a block"})
+  t.fails(function() left:build(verilog) end, {code = "not-built", match = "out of the scope of a block"})
 end)
 
 t.done()

@@ -30,10 +30,10 @@ struct TdSchedStep {
   const TdStmt *stmt; /* loop, branch or call; of straight code the first */
   const TdUnit *unit; /* of CALL: what is called; else where stmt is */
   int64_t length;
-  int64_t trip;         /* of a loop that a SET or a fill is: its iterations */
-  int64_t head;         /* cycles of bounds, tests or arguments that data decides */
-  const TdTrace *tests; /* of them, on hardware; or NULL */
-  int64_t lanes;        /* iterations side by side */
+  int64_t trip;           /* of a loop that a SET or a fill is: its iterations */
+  int64_t head;           /* cycles of bounds, tests or arguments that data decides */
+  const TdTrace *tests;   /* of them, on hardware; or NULL */
+  int64_t lanes;          /* iterations side by side */
   int64_t asked, ii;      /* of PIPE */
   int64_t around, before; /* and cycles for what stays in registers: all; those that load it */
   TdSchedBy by;

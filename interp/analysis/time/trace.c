@@ -258,9 +258,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   TdTraceValue v = td_trace_token(t, p, kind, forms, beats, (TdTraceValue){0});
   bool buffer = s->sym && s->type->kind == TD_T_TENSOR && s->expr[0]->type->block;
   if (buffer) {
-    TdPlaced *own = td_trace_declare(t, s->sym, s->type, s)->array;
-    own->buffer = true;
-    own->filler = v.node;
+    td_trace_take(td_trace_declare(t, s->sym, s->type, s)->array, v.node);
   } else if (s->nexpr > 1) {
     TdPlaced *to = place_of(t, s->expr[1], TD_CELL_MEMORY, NULL, forms);
     if (to->rank == 0 || s->expr[1]->kind == TD_EXPR_LOAD)
@@ -284,22 +282,13 @@ static int64_t count_elements(const TdTrace *t, const TdType *type) {
   return n;
 }
 
-/* Has the put of a buffer, the newest node, wait for what is written to it. */
-static void hold_handed(TdTrace *t, TdSym buffer) {
-  for (size_t i = 0; i < t->reach.n; i++) {
-    const TdReach *r = &t->reach.at[i];
-    if (r->write && r->array->kind == TD_CELL_MEMORY && r->array->sym == buffer)
-      td_flow_after(&t->flow, (uint32_t)t->flow.node.n - 1, r->node);
-  }
-}
-
 /* The token of a PUT, after its value. */
 static void put_token(TdTrace *t, const TdStmt *s, TdTraceValue v) {
   TdAff forms[TD_MAX_RANK];
   int64_t beats = beats_of(t, s->expr[0], s->expr[1]->type);
   TdPlaced *p = place_of(t, s->expr[0], TD_CELL_PUT, NULL, forms);
   td_trace_token(t, p, TD_TOKEN_PUT, forms, beats, v);
-  if (s->expr[0]->type->block) hold_handed(t, s->expr[1]->sym);
+  if (s->expr[0]->type->block) td_trace_hand(t, s->expr[1]->sym);
 }
 
 /* Reads all of a view at once outside of pipelined loops; false: that cannot be. */

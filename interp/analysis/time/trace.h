@@ -272,6 +272,10 @@ TdTraceValue td_trace_element(TdTrace *t, const TdPlaced *p, TdTraceValue v, con
 /* Reads all elements of a view of p, or false: where they have to be read one by one, since some
  * have a value of their own or lie in banks of which the view has a part. */
 bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v);
+/* p is a buffer of a block stream, there once `node` was got or taken; the put of one, the newest
+ * node, waits for what is written to it. */
+void td_trace_take(TdPlaced *p, uint32_t node);
+void td_trace_hand(TdTrace *t, TdSym buffer);
 /* All of an array is what v is: foreign code perhaps wrote it. */
 void td_trace_forget(TdPlaced *p, TdTraceValue v);
 /* Whether two spots are different elements, in every iteration (`always`) or in each one. */

@@ -428,6 +428,19 @@ bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v
   return true;
 }
 
+void td_trace_take(TdPlaced *p, uint32_t node) {
+  p->buffer = true;
+  p->filler = node;
+}
+
+void td_trace_hand(TdTrace *t, TdSym buffer) {
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    if (r->write && r->array->kind == TD_CELL_MEMORY && r->array->sym == buffer)
+      td_flow_after(&t->flow, (uint32_t)t->flow.node.n - 1, r->node);
+  }
+}
+
 void td_trace_forget(TdPlaced *p, TdTraceValue v) {
   for (size_t i = 0; i < p->spot.n; i++) {
     p->spot.at[i].known = false;
