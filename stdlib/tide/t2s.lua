@@ -207,18 +207,30 @@ local function outer_sizes(m, times)
   return z
 end
 
--- The least number of tokens that kernels take from the streams at the edge; nil if none up to a limit will do.
+-- The least numbers of tokens that kernels take from the streams at the edge; nil if none up to a limit will do.
 local function tokens_of(m, z)
-  local zeros = {}
-  for tokens = 1, 1024 do
-    for name in pairs(m.program.sizes) do
-      if name:find "_tokens$" and not m.program.values[name] then z[name] = tokens end
-    end
-    if not next(z) then return z end
+  local zeros, names = {}, {}
+  local function runs()
     local k = m.kernel:at(z)
     for n, q in ipairs(k.params) do zeros[n] = q.type(0) end
-    if pcall(k, table.unpack(zeros)) then return z end
+    return (pcall(k, table.unpack(zeros)))
   end
+  for name in pairs(m.program.sizes) do
+    if name:find "_tokens$" and not m.program.values[name] then names[#names + 1] = name end
+  end
+  if not next(z) then return z end
+  table.sort(names)
+  local tokens = 0
+  repeat
+    tokens = tokens + 1
+    for _, name in ipairs(names) do z[name] = tokens end
+    if tokens > 1024 then return nil end
+  until runs()
+  for _, name in ipairs(names) do
+    z[name] = 1
+    while not runs() do z[name] = z[name] + 1 end
+  end
+  return z
 end
 
 -- Whether the values of a parameter are whole numbers, which control may depend on.

@@ -406,6 +406,26 @@ static bool draw_skew(Draw *d, TdArgValue *arg) {
   return true;
 }
 
+/* Whether the range of a loop depends on one around it. */
+static bool varies(const Draw *d, int i) {
+  const TdStmt *loop = d->site[i].loop;
+  for (int k = d->site[i].parent; k >= 0; k = d->site[k].parent) {
+    TdSym v = d->site[k].loop->sym;
+    if (td_walk_uses_expr(td_for_lo(loop), v) || td_walk_uses_expr(td_for_hi(loop), v)) return true;
+  }
+  return false;
+}
+
+/* A loop whose range depends on one around it. */
+static bool draw_widen(Draw *d, TdArgValue *arg) {
+  int met = 0, found = -1;
+  for (int i = 0; i < d->nsite; i++)
+    if (varies(d, i) && choose(d, &met)) found = i;
+  if (found < 0) return false;
+  give_text(d, &arg[0], draw_spec(d, found));
+  return true;
+}
+
 /* The statement of a block that alone uses a local, if it is a loop. */
 static const TdStmt *only_user(const Draw *d, const TdStmt *block, TdSym local) {
   const TdStmt *one = NULL;
@@ -456,7 +476,7 @@ static const struct Known {
     {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage},
     {"auto", draw_auto},         {"expand", draw_expand},     {"isolate", draw_isolate},
     {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist},
-    {"merge", draw_merge}};
+    {"merge", draw_merge},       {"widen", draw_widen}};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

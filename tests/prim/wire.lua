@@ -115,7 +115,8 @@ end
 t.test("a local of one stage goes with it", function()
   local s = with_local(function() end)
   t.eq(s:verify(), "strict")
-  t.fails(function() with_local(function(B, total) B[0][0] = total[0] end) end, {code = "shared"})
+  t.eq(with_local(function(B, total) B[0][0] = total[0] end):verify(), "strict")
+  t.eq(with_local(function(B, total) for s = 0, 2 do B[0][s] = total[s] end end):verify(), "strict")
   t.fails(function() with_local(function() end, {"s#2"}) end, {code = "shared"})
 end)
 

@@ -9,6 +9,7 @@ enum { ARRAY, ALSO, LOOPS, NAMES, DEPTH, TURNS };
 /* A statement of the kernel that becomes a task. */
 typedef struct Stage {
   const TdStmt *stmt, *body; /* before; with streams */
+  const TdStmt *kept;        /* a local that holds several statements together, or NULL */
   TdSym axis[TD_MAX_RANK];
   const TdExpr *extent[TD_MAX_RANK], *lo[TD_MAX_RANK];
   int rank;
@@ -40,12 +41,6 @@ static bool refuse(const Wire *w, const char *code, TdLoc loc, TdSym sym, const 
 }
 
 /* ---- stages ---- */
-
-static bool is_array(const Wire *w, const TdStmt *s) {
-  for (size_t i = 0; i < w->array.n; i++)
-    if (w->array.at[i] == s) return true;
-  return false;
-}
 
 static bool is_named(const Wire *w, const TdStmt *loop) {
   for (size_t i = 0; i < w->axis.n; i++)
@@ -85,9 +80,8 @@ static bool find_axes(Wire *w, Stage *g) {
   return true;
 }
 
-/* Whether a statement of the kernel is a local that some statement may take along. */
 static bool is_own(const Wire *w, const TdStmt *s) {
-  return s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_AUTO && !is_array(w, s);
+  return td_wire_is_own(s, w->array.at, w->array.n);
 }
 
 /* Checks that no statement outside kid[from..to] uses a local declared there. */
@@ -101,19 +95,25 @@ static bool check_private(Wire *w, uint32_t from, uint32_t to) {
   return true;
 }
 
-/* Takes the stage of statement kid[at]: with the locals from kid[from] on, which it alone uses. */
-static bool add_stage(Wire *w, uint32_t from, uint32_t at) {
-  const TdStmt *root = w->unit->body, *s = root->kid[at];
-  const TdStmt **list = TD_NEWN(w->r->store->arena, const TdStmt *, at - from + 1);
-  size_t n = 0;
-  for (uint32_t i = from; i < at; i++)
-    if (is_own(w, root->kid[i])) list[n++] = root->kid[i];
-  if (n && s->kind == TD_STMT_FOR && is_named(w, s))
-    return refuse(w, "shared", list[0]->loc, list[0]->sym, "is kept by all iterations of an axis");
-  if (!check_private(w, from, at)) return false;
-  list[n++] = s;
+/* Takes the stage of the statements kid[at..end]: with the locals from kid[from] on, which they
+ * alone use. */
+static bool add_stage(Wire *w, uint32_t from, uint32_t at, uint32_t end, const TdStmt *kept) {
+  const TdStmt *root = w->unit->body;
+  const TdStmt **list = TD_NEWN(w->r->store->arena, const TdStmt *, end - from + 1);
+  size_t n = 0, own = 0;
+  for (uint32_t i = from; i <= end; i++) {
+    const TdStmt *s = root->kid[i];
+    if (s->kind == TD_STMT_LOCAL && !is_own(w, s)) continue;
+    own += s->kind == TD_STMT_LOCAL;
+    list[n++] = s;
+  }
+  for (uint32_t i = at; own && i <= end; i++)
+    if (root->kid[i]->kind == TD_STMT_FOR && is_named(w, root->kid[i]))
+      return refuse(w, "shared", list[0]->loc, list[0]->sym,
+                    "is kept by all iterations of an axis");
+  const TdStmt *s = root->kid[at];
   const TdStmt *all = n == 1 ? s : td_stmt_block(w->r->store, list, n, s->loc);
-  Stage g = {.stmt = all, .body = all};
+  Stage g = {.stmt = all, .body = all, .kept = kept};
   if (!find_axes(w, &g)) return false;
   td_vec_push(w->r->arena, &w->stage, g);
   return true;
@@ -124,8 +124,11 @@ static bool find_stages(Wire *w) {
   uint32_t from = 0;
   for (uint32_t i = 0; i < root->nkid; i++) {
     if (root->kid[i]->kind == TD_STMT_LOCAL) continue;
-    if (!add_stage(w, from, i)) return false;
-    from = i + 1;
+    const TdStmt *kept = NULL;
+    uint32_t end = td_wire_stage_end(w->r, root, from, i, w->array.at, w->array.n, &kept);
+    if (!check_private(w, from, end) || !add_stage(w, from, i, end, kept)) return false;
+    from = end + 1;
+    i = end;
   }
   return check_private(w, from, root->nkid);
 }
@@ -292,6 +295,9 @@ static bool wire_array(Wire *w, const TdStmt *decl) {
     for (size_t k = 0; k < end[i].use.n; k++) {
       const Rows *of = rows_of(w, w->unit, &end[i].use.at[k]);
       if (of && (of->writer == i) == end[i].use.at[k].write) continue;
+      const TdStmt *kept = w->stage.at[i].kept;
+      if (of && kept)
+        return refuse(w, "shared", kept->loc, kept->sym, "is no stream yet: name it too");
       if (of)
         return refuse(w, "elements", end[i].use.at[k].stmt->loc, decl->sym,
                       "has a row that one stage writes and reads");
@@ -573,11 +579,11 @@ const TdPrim td_prim_wire = {
               "the task that loads takes a token of each row in turn", NULL}},
     .rewrite = "f writes X[m][0], X[m][1], ..; g reads X[m][0], X[m][1], ..  =>  task f: "
                "X[m]:put(..); task g: X[m]:get()",
-    .legal =
-        "every use of an array goes through each row from its first element on, each element "
-        "once: by a loop, or by a counter that begins at 0 and is moved on right after. A row "
-        "is written by one statement of the kernel and read by one. A local that one statement "
-        "uses goes with it. As many are taken as are put: where data decides that, a run tells",
+    .legal = "every use of an array goes through each row from its first element on, each element "
+             "once: by a loop, or by a counter that begins at 0 and is moved on right after. A row "
+             "is written by one statement of the kernel and read by one. A local goes with the "
+             "statement that uses it, or with all that do, if no stream is between these. As many "
+             "are taken as are put: where data decides that, a run tells",
     .errors =
         "not-an-array stage elements order shared extent dependence depth layout name deadlock",
     .example = "blur:buffer_at(\"A\", \"y\"):unfold(\"y\", {loops = {\"y\"}, name = \"row\"}); "

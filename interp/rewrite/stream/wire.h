@@ -34,4 +34,12 @@ const TdStmt *td_wire_body(const TdWireEnd *e, TdWireStream stream, void *ud);
 bool td_wire_check_apart(TdRewrite *r, const TdUnit *u, const TdStmt *first, const TdStmt *second,
                          const TdStmt *const *array, size_t n);
 
+/* Whether a statement of the kernel is a local that the statements which use it take along: none of
+ * the n arrays. */
+bool td_wire_is_own(const TdStmt *s, const TdStmt *const *array, size_t n);
+/* The last statement of the stage that root's kid[at] begins, with the locals from kid[from] on:
+ * what uses its own locals is of it, too; *kept is one that holds it together. */
+uint32_t td_wire_stage_end(TdRewrite *r, const TdStmt *root, uint32_t from, uint32_t at,
+                           const TdStmt *const *array, size_t n, const TdStmt **kept);
+
 #endif

@@ -32,7 +32,7 @@ local function lu()
   V[k][i][j] = was - L[k][i][j] * U[k][i][j]
   O[i][j] = t2s.select(i:eq(k) | j:eq(k), select(i:eq(k), U[k][i][j], L[k][i][j]))
   O:merge_ures(U, L, V):set_bounds(k, 0, N, i, k, N, j, k, N)
-  return O, V, k
+  return O, V, k, {U = U, L = L, i = i, j = j}
 end
 
 t.test("LU: a triangle of iterations, an element for each pivot", function()
@@ -56,7 +56,31 @@ t.test("LU: a triangle of iterations, an element for each pivot", function()
   end, {code = "way"})
 end)
 
-t.test("Cholesky: roots on the diagonal", function()
+t.test("LU: an element for each place of the matrix, or for each row; those on the boundary divide", function()
+  for _, n in ipairs {4, 3} do
+    local O, _, _, q = lu()
+    O:unroll(q.i, q.j):relay(q.U, {1, 0}):relay(q.L, {0, 1})
+    local net, verdict = t2s.design(O, {N = n})
+    t.has(tostring(verdict), "proved: strict")
+    t.eq(t2s.report(net).pes.O_pe, n * n)
+    t.eq(t2s.report(net).channels, 2 * n * (n - 1))
+    run(O, net, {N = n}, nil, {lo = 1, hi = 9})
+  end
+  local O, _, _, q = lu()
+  O:unroll(q.i):relay(q.U, {1})
+  local net, verdict = t2s.design(O, {N = 5})
+  t.has(tostring(verdict), "proved: strict")
+  t.eq(t2s.report(net).pes.O_pe, 5)
+  run(O, net, {N = 5}, nil, {lo = 1, hi = 9})
+  t.fails(function()
+    local P, _, _, w = lu()
+    P:unroll(w.i, w.j):relay(w.U, {1, 0}):relay(w.L, {0, -1})
+    t2s.schedule(P, {N = 4})
+  end, {code = "way"})
+end)
+
+-- A matrix as a lower triangle times its own transpose.
+local function cholesky()
   local A, N, k, i, j = Param("A", f32, 2), Const "N", Var "k", Var "i", Var "j"
   local D, L, R, V, O = Func("D L R V O", f32)
   local was = select(k:eq(0), A[i][j], V[k - 1][i][j])
@@ -66,18 +90,36 @@ t.test("Cholesky: roots on the diagonal", function()
   V[k][i][j] = was - L[k][i][j] * R[k][i][j]
   O[i][j] = t2s.select(j:eq(k), L[k][i][j])
   O:merge_ures(D, L, R, V):set_bounds(k, 0, N, i, k, N, j, k, i + 1)
-  local a, o = tide.tensor(f32[3][3], {{4, 0, 0}, {12, 37, 0}, {-16, -43, 98}}), f32[3][3](0)
-  t2s.kernel(O, {N = 3})(a, o)
-  for n, row in ipairs {{2, 0, 0}, {6, 1, 0}, {-8, 5, 3}} do
-    for m, x in ipairs(row) do t.eq(o[n - 1][m - 1], x) end
-  end
-  O:unroll(k):relay(V, {1})
-  local net, verdict = t2s.design(O, {N = 3})
-  t.has(tostring(verdict), "proved: strict")
-  local got = f32[3][3](0)
-  net {A = a, O = got}
-  t.ok(got:equal(o))
-end)
+  return O, {D = D, L = L, R = R, V = V, i = i, j = j, k = k}
+end
+
+-- Ways to lay it out: the elements that there are of n pivots, and the relays that the ways need.
+local spread = {
+  {"for each pivot", function(n) return n end, function(O, q) O:unroll(q.k):relay(q.V, {1}) end},
+  {"for each row", function(n) return n end, function(O, q) O:unroll(q.i):relay(q.D, {1}):relay(q.R, {1}) end},
+  {"for each column", function(n) return n end, function(O, q) O:unroll(q.j):relay(q.D, {1}):relay(q.L, {1}) end},
+  {"for each place", function(n) return n * n end, function(O, q)
+    O:unroll(q.i, q.j):relay(q.D, {1, 0}):relay(q.D, {0, 1}):relay(q.L, {0, 1}):relay(q.R, {1, 0})
+  end},
+}
+
+for _, way in ipairs(spread) do
+  t.test("Cholesky: roots on the diagonal, an element " .. way[1], function()
+    local a, o = tide.tensor(f32[3][3], {{4, 0, 0}, {12, 37, 0}, {-16, -43, 98}}), f32[3][3](0)
+    local O, q = cholesky()
+    t2s.kernel(O, {N = 3})(a, o)
+    for n, row in ipairs {{2, 0, 0}, {6, 1, 0}, {-8, 5, 3}} do
+      for m, x in ipairs(row) do t.eq(o[n - 1][m - 1], x) end
+    end
+    way[3](O, q)
+    local net, verdict = t2s.design(O, {N = 3})
+    t.has(tostring(verdict), "proved: strict")
+    t.eq(t2s.report(net).pes.O_pe, way[2](3))
+    local got = f32[3][3](0)
+    net {A = a, O = got}
+    t.ok(got:equal(o))
+  end)
+end
 
 t.test("a capsule convolution: five reductions of matrices", function()
   local X, W = Param("X", i32, 5), Param("W", i32, 5)
@@ -185,6 +227,97 @@ t.test("breadth first: a definition, and no array of neighbours", function()
   for k = 0, 3 do t.eq(o[2][k][3], k) end
   E:space_time_transform(v)
   t.fails(function() t2s.schedule(E, {T = 3, N = 4}) end, {code = "carried"})
+end)
+
+-- A stage of a fast Fourier transform: blocks of 2 * half complex numbers, sums before products of differences.
+local function butterfly(N)
+  return tide.kernel {half = i32, p = tide.stream(f32), w = tide.stream(f32), o = tide.stream(f32),
+    function(half, p, w, o)
+      local re, im, c, s = f32[N](0), f32[N](0), f32[N](0), f32[N](0)
+      for k = 0, N // 2 - 1 do
+        c[k] = w:get()
+        s[k] = w:get()
+      end
+      for k = 0, N - 1 do
+        re[k] = p:get()
+        im[k] = p:get()
+      end
+      for k = 0, N - 1 do
+        local a, r = i32(k // (2 * half) * 2 * half + k % half), i32(k % half * (N // 2 // half))
+        local b = i32(a + half)
+        if k // half % 2 == 0 then
+          o:put(re[a] + re[b])
+          o:put(im[a] + im[b])
+        else
+          o:put((re[a] - re[b]) * c[r] - (im[a] - im[b]) * s[r])
+          o:put((re[a] - re[b]) * s[r] + (im[a] - im[b]) * c[r])
+        end
+      end
+    end}
+end
+
+for _, S in ipairs {3, 4} do
+  t.test(("a fast Fourier transform of %d points: stages as elements, in a row"):format(1 << S), function()
+    local N, L, s = Const "N", Const "L", Var "s"
+    local x, tw = Param("x", tide.stream(f32), 1), Param("tw", tide.stream(f32), 1)
+    local X, load = Func("X load", tide.stream(f32))
+    local stage = butterfly(N)
+    X[0] = stage(1 << (L - 1), x[0], tw[0])
+    X[s] = stage(1 << (L - 1 - s), X[s - 1], tw[s])
+    X:set_bounds(s, 0, L):store(L - 1):isolate_producer_chain(x, load):unroll(s):relay(X, {1})
+    local net, verdict = t2s.design(X, {N = 1 << S, L = S})
+    t.has(tostring(verdict), "proved")
+    local n = 1 << S
+    local a, w, o = tide.random(f32[1][2 * n], 1), f32[S][n](), f32[2 * n](0)
+    for k = 0, n // 2 - 1 do
+      for l = 0, S - 1 do
+        w[l][2 * k], w[l][2 * k + 1] = math.cos(-2 * math.pi * k / n), math.sin(-2 * math.pi * k / n)
+      end
+    end
+    net {x = a, tw = w, X = o}
+    for k = 0, n - 1 do
+      local re, im, at = 0, 0, 0
+      for b = 0, S - 1 do at = at | (k >> b & 1) << (S - 1 - b) end
+      for m = 0, n - 1 do
+        local u, v, q = a[0][2 * m], a[0][2 * m + 1], -2 * math.pi * k * m / n
+        re, im = re + u * math.cos(q) - v * math.sin(q), im + u * math.sin(q) + v * math.cos(q)
+      end
+      t.ok(math.abs(o[2 * at] - re) < 1e-3 and math.abs(o[2 * at + 1] - im) < 1e-3, tostring(k))
+    end
+  end)
+end
+
+-- A round of a search by breadth: the least of what was known of a node and of a step more than its neighbours'.
+local function round(N)
+  return tide.kernel {p = tide.stream(i32), w = tide.stream(i32), o = tide.stream(i32), function(p, w, o)
+    local far = i32[N](0)
+    for v = 0, N - 1 do far[v] = p:get() end
+    for v = 0, N - 1 do
+      local best = far[v]
+      for u = 0, N - 1 do best = min(best, far[u] + w:get()) end
+      o:put(best)
+    end
+  end}
+end
+
+t.test("breadth first: rounds as elements, in a row", function()
+  local N, T, r = Const "N", Const "T", Var "r"
+  local from, w = Param("from", tide.stream(i32), 1), Param("w", tide.stream(i32), 1)
+  local E, load = Func("E load", tide.stream(i32))
+  local step = round(N)
+  E[0] = step(from[0], w[0])
+  E[r] = step(E[r - 1], w[r])
+  E:set_bounds(r, 0, T):store(T - 1):isolate_producer_chain(from, load):unroll(r):relay(E, {1})
+  local net, verdict = t2s.design(E, {N = 5, T = 4})
+  t.has(tostring(verdict), "proved")
+  local edges, far = {{0, 1}, {0, 3}, {1, 2}, {3, 4}, {2, 4}}, 1000
+  local a, b, o = i32[1][5](far), i32[4][25](far), i32[5](0)
+  a[0][0] = 0
+  for _, e in ipairs(edges) do
+    for q = 0, 3 do b[q][e[2] * 5 + e[1]] = 1 end
+  end
+  net {from = a, w = b, E = o}
+  for v, want in ipairs {0, 1, 2, 1, 2} do t.eq(o[v - 1], want) end
 end)
 
 -- A product on 2 x 2 elements, with names of a prefix.
