@@ -121,6 +121,8 @@ local rows = {
   shift = {function(c) return c.last, 2 end},
   skew = {function(c) return c.first, c.dims == 1 and c.first2 or c.last, 1 end,
     refused = {["1-D"] = "illegal not-a-nest"}},
+  widen = {function(c) return c.last end, function(s, c) if c.dims > 1 then s:skew(c.first, c.last, 1) end end,
+    refused = {["1-D"] = "illegal ranges"}},
   pipeline = {function(c) return c.last end},
   reorder = {function(c) return c.dims == 1 and c.first2 or c.last, c.first end,
     refused = {["1-D"] = "illegal not-a-nest"}},

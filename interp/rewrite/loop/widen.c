@@ -91,6 +91,6 @@ const TdPrim td_prim_widen = {
     .legal = "always, where ranges are affine from the outermost loop on that the loop's range "
              "depends on, and bodies do not write what bounds their loops",
     .errors = "ranges step bounds bound-written",
-    .example = "s:widen(\"j\")",
+    .example = "s:skew(\"i\", \"j\", 1); s:widen(\"j\")",
     .apply = apply,
 };
