@@ -149,6 +149,44 @@ const TdStpGraph *td_stp_edit_end(TdStpEdit *e) {
   return !b.failed && td_stp_graph_finish(h, r->diag) ? h : NULL;
 }
 
+/* Whether a size stands in the type of some tensor. */
+static bool has_size(const TdStpEdit *e, const TdSubst *u) {
+  for (size_t i = 0; i < e->node.n; i++) {
+    const TdType *t = e->node.at[i]->tensor.type;
+    if (t && td_subst_in_type(u, t) != t) return true;
+  }
+  return false;
+}
+
+const TdStpGraph *td_stp_edit_at_sizes(TdStpRewrite *r, const TdSize *size, size_t n) {
+  TdStpEdit e = td_stp_edit_new(r);
+  TdSubst all = td_subst_new(r->store);
+  for (size_t i = 0; i < n; i++) {
+    if (size[i].value < 0) {
+      td_stp_rewrite_refuse(r, TD_USAGE, "step-size", (TdLoc){0},
+                            "a size is not negative: %s = %lld", size[i].name,
+                            (long long)size[i].value);
+      return NULL;
+    }
+    TdSubst one = td_subst_new(r->store);
+    const TdExpr *v = td_expr_index(r->g->session, r->store->arena, size[i].value, (TdLoc){0});
+    td_subst_size(&one, size[i].name, v);
+    td_subst_size(&all, size[i].name, v);
+    if (has_size(&e, &one)) continue;
+    td_stp_rewrite_refuse(r, TD_USAGE, "step-size", (TdLoc){0}, "no tensor of the graph has '%s'",
+                          size[i].name);
+    return NULL;
+  }
+  for (size_t i = 0; i < e.node.n; i++) {
+    TdStpNode *x = e.node.at[i];
+    if (x->tensor.type) x->tensor.type = td_subst_in_type(&all, x->tensor.type);
+    bool whole = false;
+    for (int k = 0; x->op == TD_STP_LOAD && k < x->nshape; k++) whole |= x->shape[k] < 0;
+    if (whole) x->has_shape = false, x->nshape = 0;
+  }
+  return td_stp_edit_end(&e);
+}
+
 const TdStpGraph *td_stp_edit_each(TdStpRewrite *r, const char *text, TdStpChange *change) {
   const TdStpNode *const *node;
   size_t n = td_stp_rewrite_family(r, text, &node);

@@ -39,6 +39,16 @@ TdStpGraph *td_stp_graph_new(TdArena *a, TdSession *s, TdStpExprs *x) {
   return g;
 }
 
+const TdStpNode *td_stp_graph_open(const TdStpGraph *g) {
+  int64_t extent;
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdType *t = g->node.at[i]->tensor.type;
+    for (int d = 0; t && t->kind == TD_T_TENSOR && d < t->rank; d++)
+      if (!td_type_extent(t, d, &extent)) return g->node.at[i];
+  }
+  return NULL;
+}
+
 const TdStpNode *td_stp_graph_node(const TdStpGraph *g, uint32_t uid) {
   return g->by_uid.at[uid];
 }

@@ -149,9 +149,10 @@ typedef struct TdStpNode {
   int64_t opt[TD_STP_KEYS];
   uint32_t has; /* bit k: opt[k] was given */
   bool has_ref, has_valid, has_shape, is_empty_init;
-  int64_t lo, hi;                                  /* flatten */
-  int64_t rows, cols;                              /* tile = of a load */
-  int64_t shape[TD_STP_RANK], stride[TD_STP_RANK]; /* of a load; times of streamify */
+  int64_t lo, hi;     /* flatten */
+  int64_t rows, cols; /* tile = of a load */
+  /* Of a load, -1 where a size without a value decides; times of streamify. */
+  int64_t shape[TD_STP_RANK], stride[TD_STP_RANK];
   int nshape;
   int64_t view[TD_STP_RANK]; /* of streamify: the extents of an affine read, by stride */
   int nview;
@@ -199,6 +200,9 @@ const TdStpNode *td_stp_graph_add(TdStpGraph *g, const TdStpNode *n, TdDiag *d);
 bool td_stp_graph_close(TdStpGraph *g, uint32_t uid, TdStpRef y, TdLoc loc, TdDiag *d);
 /* Ends building: names settled, every stream read, no cycle without an eager_merge. */
 bool td_stp_graph_finish(TdStpGraph *g, TdDiag *d);
+
+/* A node of a tensor some of whose extents have no value; NULL: there is none. */
+const TdStpNode *td_stp_graph_open(const TdStpGraph *g);
 
 /* A node by its uid; the stream of an output. */
 const TdStpNode *td_stp_graph_node(const TdStpGraph *g, uint32_t uid);

@@ -177,6 +177,13 @@ static const void *attempt(TdTaking *t) {
                     .tools = t->tools,
                     .arg = t->arg,
                     .diag = t->diag};
+  const TdStpNode *open = td_stp_graph_open(r.g);
+  if (open) {
+    td_stp_rewrite_refuse(&r, TD_USAGE, "step-size", open->loc,
+                          "the sizes of '%s' have no values: g:at {..} first",
+                          td_stp_rewrite_name(&r, open));
+    return NULL;
+  }
   const TdStpGraph *p = t->prim->rewire(&r);
   if (p && !check_ends(&r, p)) p = NULL;
   t->made = (const char *const *)r.made.at, t->nmade = r.made.n;

@@ -61,6 +61,9 @@ void td_stp_edit_prune(TdStpEdit *e, uint32_t uid);
 /* The graph, whose shapes are inferred again; inputs come before their readers. NULL: shapes do not
  * fit, which is told. */
 const TdStpGraph *td_stp_edit_end(TdStpEdit *e);
+/* The graph with the types of its tensors at these sizes; store: where it is made. NULL with the
+ * reason told. */
+const TdStpGraph *td_stp_edit_at_sizes(TdStpRewrite *r, const TdSize *size, size_t n);
 /* Applies a change to a node by name, or to each of a family. NULL where the name or the change is
  * refused. */
 typedef bool TdStpChange(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *n);

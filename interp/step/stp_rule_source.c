@@ -3,69 +3,112 @@
 
 #include "step/stp_rule.h"
 
-/* The tiles of the tensor: rows of tiles, and tiles in each. */
-static bool grid_of(const TdStpRule *r, int64_t *down, int64_t *across) {
+/* The tiles of a tensor: rows of tiles, and tiles in each; -1 where a size has no value, and as
+ * expressions. */
+typedef struct Grid {
+  int64_t down, across;
+  const TdStpExpr *rows, *cols;
+} Grid;
+
+/* An extent over sizes; NULL: no sum or product of them. */
+static const TdStpExpr *extent_of(const TdStpRule *r, const TdExpr *e) {
+  int64_t v;
+  if (td_expr_is_const(e, &v)) return td_stp_rule_number(r, v);
+  if (e->kind == TD_EXPR_SIZE) return td_stp_expr_symbol(r->g->exprs, e->u.name);
+  bool sum = e->kind == TD_EXPR_OP && e->op == TD_OP_ADD;
+  if (!sum && (e->kind != TD_EXPR_OP || e->op != TD_OP_MUL)) return NULL;
+  const TdStpExpr *x = extent_of(r, e->kid[0]), *y = extent_of(r, e->kid[1]);
+  if (!x || !y) return NULL;
+  return sum ? td_stp_expr_add(r->g->exprs, x, y) : td_stp_expr_mul(r->g->exprs, x, y);
+}
+
+/* Whether tiles of `part` may cut the extent, as far as it is known; how many there are. */
+static bool cuts(const TdStpRule *r, const TdStpExpr *extent, int64_t part, int64_t *n,
+                 const TdStpExpr **parts) {
+  int64_t v;
+  *n = -1;
+  if (part < 1) return false;
+  *parts = td_stp_expr_ceil(r->g->exprs, extent, part);
+  if (!td_stp_expr_is_const(extent, &v)) return true;
+  *n = v / part;
+  return v % part == 0;
+}
+
+/* Takes the whole tensor as a tile where none is given; the tiles of the tensor. */
+static bool grid_of(const TdStpRule *r, Grid *g) {
   const TdType *t = r->n->tensor.type;
-  int64_t rows = 1, cols = 1, extent;
+  const TdStpExpr *rows = td_stp_rule_number(r, 1), *cols = rows;
+  int64_t whole[2] = {1, 1};
   for (int d = 0; d < t->rank; d++) {
-    if (!td_type_extent(t, d, &extent))
-      return td_diag_set(r->d, TD_USAGE, "step-tile", r->n->loc, "the extents of %s need values",
+    const TdStpExpr *e = extent_of(r, t->dim[d]);
+    if (!e)
+      return td_diag_set(r->d, TD_USAGE, "step-tile", r->n->loc,
+                         "the extents of %s are no sums or products of sizes",
                          td_type_str(r->d->arena, t));
     if (d + 1 < t->rank)
-      rows *= extent;
+      rows = td_stp_expr_mul(r->g->exprs, rows, e);
     else
-      cols = extent;
+      cols = e;
   }
-  if (!r->n->rows) {
-    r->n->rows = rows;
-    r->n->cols = cols;
-  }
-  if (r->n->rows < 1 || r->n->cols < 1 || rows % r->n->rows || cols % r->n->cols) {
-    td_diag_set(r->d, TD_ILLEGAL, "step-tile", r->n->loc,
-                "tiles of [%lld, %lld] do not cut %s evenly", (long long)r->n->rows,
-                (long long)r->n->cols, td_type_str(r->d->arena, t));
-    td_diag_help(r->d, "tile = {rows, cols}, which divide %lld and %lld", (long long)rows,
-                 (long long)cols);
-    return false;
-  }
-  *down = rows / r->n->rows;
-  *across = cols / r->n->cols;
-  return true;
+  bool known = td_stp_expr_is_const(rows, &whole[0]) && td_stp_expr_is_const(cols, &whole[1]);
+  if (!r->n->rows && !known)
+    return td_diag_set(r->d, TD_USAGE, "step-tile", r->n->loc,
+                       "tile = {rows, cols} is needed where the extents of %s have no values",
+                       td_type_str(r->d->arena, t));
+  if (!r->n->rows) r->n->rows = whole[0], r->n->cols = whole[1];
+  bool down = cuts(r, rows, r->n->rows, &g->down, &g->rows);
+  if (down && cuts(r, cols, r->n->cols, &g->across, &g->cols)) return true;
+  td_diag_set(r->d, TD_ILLEGAL, "step-tile", r->n->loc,
+              "tiles of [%lld, %lld] do not cut %s evenly", (long long)r->n->rows,
+              (long long)r->n->cols, td_type_str(r->d->arena, t));
+  td_diag_help(r->d, "tile = {rows, cols}, which divide %s and %s",
+               td_stp_expr_str(r->d->arena, rows), td_stp_expr_str(r->d->arena, cols));
+  return false;
 }
 
 /* Takes the shape of the tensor where none is given; strides in tiles. */
-static void settle_shape(TdStpNode *n, int64_t down, int64_t across) {
+static void settle_shape(TdStpNode *n, const Grid *g) {
   if (!n->has_shape) {
     n->nshape = 2;
-    n->shape[0] = down, n->shape[1] = across;
-    n->stride[0] = across, n->stride[1] = 1;
+    n->shape[0] = g->down, n->shape[1] = g->across;
+    n->stride[0] = g->across, n->stride[1] = 1;
     n->has_shape = true;
   }
 }
 
+/* Refuses reads beyond the tensor, where its sizes have values. */
+static bool check_reach(const TdStpRule *r, const Grid *g) {
+  const TdStpNode *n = r->n;
+  int64_t last = 0, all = 1;
+  if (g->down < 0 || g->across < 0) return true;
+  for (int k = 0; k < n->nshape; k++) {
+    all *= n->shape[k];
+    if (n->shape[k]) last += (n->shape[k] - 1) * n->stride[k];
+  }
+  if (!all || last < g->down * g->across) return true;
+  td_diag_set(r->d, TD_ILLEGAL, "step-address", n->loc,
+              "the last tile read is number %lld, and the tensor has %lld", (long long)last,
+              (long long)(g->down * g->across));
+  td_diag_help(r->d, "shape and stride count tiles: the tensor is %lld by %lld tiles",
+               (long long)g->down, (long long)g->across);
+  return false;
+}
+
 bool td_stp_rule_load(TdStpRule *r) {
   TdStpNode *n = r->n;
-  int64_t down, across;
-  if (!grid_of(r, &down, &across)) return false;
-  settle_shape(n, down, across);
+  Grid g;
+  if (!grid_of(r, &g)) return false;
+  settle_shape(n, &g);
   TdStpStream *out = td_stp_rule_outputs(r, 1);
   out->type = td_stp_rule_tile(r, n->tensor.type->elem, n->rows, n->cols);
   int ref = n->has_ref ? td_stp_rule_input(r, 0)->ndim : 0;
   if (!td_stp_rule_check_room(r, ref + n->nshape)) return false;
-  int64_t last = 0, all = 1;
   for (int k = n->nshape; k-- > 0;) {
-    out->dim[out->ndim++] = td_stp_rule_regular(td_stp_rule_number(r, n->shape[k]));
-    all *= n->shape[k];
-    if (n->shape[k]) last += (n->shape[k] - 1) * n->stride[k];
+    const TdStpExpr *whole = k ? g.cols : g.rows;
+    out->dim[out->ndim++] =
+        td_stp_rule_regular(n->shape[k] < 0 ? whole : td_stp_rule_number(r, n->shape[k]));
   }
-  if (all && last >= down * across) {
-    td_diag_set(r->d, TD_ILLEGAL, "step-address", n->loc,
-                "the last tile read is number %lld, and the tensor has %lld", (long long)last,
-                (long long)(down * across));
-    td_diag_help(r->d, "shape and stride count tiles: the tensor is %lld by %lld tiles",
-                 (long long)down, (long long)across);
-    return false;
-  }
+  if (!check_reach(r, &g)) return false;
   if (n->has_ref) td_stp_rule_append(out, td_stp_rule_input(r, 0), 0, ref);
   return true;
 }
@@ -85,8 +128,8 @@ static bool check_address(const TdStpRule *r) {
 }
 
 bool td_stp_rule_load_at(TdStpRule *r) {
-  int64_t down, across;
-  if (!check_address(r) || !grid_of(r, &down, &across)) return false;
+  Grid g;
+  if (!check_address(r) || !grid_of(r, &g)) return false;
   TdStpStream *out = td_stp_rule_outputs(r, 1);
   *out = *td_stp_rule_input(r, 0);
   out->type = td_stp_rule_tile(r, r->n->tensor.type->elem, r->n->rows, r->n->cols);
@@ -95,7 +138,7 @@ bool td_stp_rule_load_at(TdStpRule *r) {
 
 /* A store's tile is that of its stream, of constant extents which cut the tensor evenly. */
 static bool check_stored(TdStpRule *r, size_t i) {
-  int64_t down, across;
+  Grid g;
   const TdStpType *t = td_stp_rule_input(r, i)->type;
   if (!td_stp_rule_check_kind(r, i, TD_STP_TILE, "tiles")) return false;
   if (!td_stp_expr_is_const(t->rows, &r->n->rows) || !td_stp_expr_is_const(t->cols, &r->n->cols))
@@ -106,7 +149,7 @@ static bool check_stored(TdStpRule *r, size_t i) {
     return td_diag_set(r->d, TD_ILLEGAL, "step-type", r->n->loc, "%s is stored into %s",
                        td_stp_rule_shown(r, td_stp_rule_input(r, i)),
                        td_type_str(r->d->arena, r->n->tensor.type));
-  return grid_of(r, &down, &across);
+  return grid_of(r, &g);
 }
 
 bool td_stp_rule_store(TdStpRule *r) {

@@ -474,6 +474,11 @@ bool td_stp_run(TdArena *a, TdArena *kept, TdStpGraph *g, const TdStpOptions *o,
                 .d = d};
   *report = (TdStpReport){0};
   r.keep = o->keep;
+  const TdStpNode *open = td_stp_graph_open(g);
+  if (open)
+    return td_diag_set(d, TD_USAGE, "step-size", open->loc,
+                       "the extents of %s have no values: g:at {..} gives some",
+                       td_type_str(d->arena, open->tensor.type));
   td_vec_push(a, &r.val, (TdStpRecord){0});
   Plan p = make(&r, report);
   r.queue = TD_NEWN(a, uint32_t, r.nmachine + 1);

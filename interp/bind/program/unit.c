@@ -250,8 +250,8 @@ static int l_unit_native(lua_State *L) {
   return 0;
 }
 
-/* Sizes of a table {M = 5}, sorted by name. */
-static TdSize *read_sizes(lua_State *L, TdBind *b, TdArena *a, int idx, size_t *n) {
+TdSize *td_bind_read_sizes(lua_State *L, TdArena *a, int idx, size_t *n) {
+  TdBind *b = td_bind_enter(L);
   TD_VEC(TdSize) v = {0};
   luaL_checktype(L, idx, LUA_TTABLE);
   lua_pushnil(L);
@@ -290,7 +290,7 @@ static int l_unit_at(lua_State *L) {
   TdArena *a = td_bind_arena(L);
   TdDiag d = td_bind_diag(a);
   size_t n;
-  TdSize *list = read_sizes(L, b, a, 2, &n);
+  TdSize *list = td_bind_read_sizes(L, a, 2, &n);
   const TdProg *at = td_at_sizes(p, list, n, &d);
   if (!at || !td_bind_check_program(b, at, &d)) return td_bind_raise(L, &d);
   lua_getiuservalue(L, 1, TD_UNIT_STORE);

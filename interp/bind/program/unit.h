@@ -124,6 +124,8 @@ TdCheck td_bind_check_same(lua_State *L, TdArena *a, const TdProg *x, const TdPr
 void td_bind_name_arguments(lua_State *L, const TdProg *p, int first);
 /* Raises unless the arguments from slot `first` on fit the parameters of p. */
 void td_bind_check_arguments(lua_State *L, const TdProg *p, int first);
+/* Sizes of a table {M = 5} at idx, sorted by name. */
+TdSize *td_bind_read_sizes(lua_State *L, TdArena *a, int idx, size_t *n);
 /* The arguments from slot `first` on for the evaluator, and p at the sizes that they give; raises
  * where they do not fit. */
 struct TdEvalArg *td_bind_eval_arguments(lua_State *L, const TdProg *p, int first,

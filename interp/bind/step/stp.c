@@ -5,6 +5,7 @@
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "step/stp_arrival.h"
+#include "step/stp_rewrite.h"
 #include "step/text/stp_print.h"
 
 static const char building_key, module_key;
@@ -175,6 +176,21 @@ static int l_graph_index(lua_State *L) {
   if (strcmp(key, "outputs") == 0) return push_outputs(L, b);
   if (strcmp(key, "nodes") == 0) return push_nodes(L, b);
   return td_bind_method(L, TD_CLASS_STP_GRAPH, key);
+}
+
+/* g:at {B = 64}: the graph at these sizes. */
+static int l_graph_at(lua_State *L) {
+  TdStpBox *b = check_graph(L, 1);
+  if (!b->done) td_bind_fail(L, "step-argument", "this graph is still being built");
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  size_t n;
+  const TdSize *list = td_bind_read_sizes(L, a, 2, &n);
+  TdStpRewrite r = {.g = b->graph, .arena = a, .diag = &d};
+  r.store = td_store_inner(a, b->graph->session);
+  const TdStpGraph *g = td_stp_edit_at_sizes(&r, list, n);
+  if (!g) td_bind_raise(L, &d);
+  return td_stp_push_copy(L, g, 1);
 }
 
 /* g:check(): true, then a list of what depends on arrival. What a graph is refused for was found
@@ -365,7 +381,11 @@ static void open_classes(lua_State *L) {
       {"__index", l_stream_index}, {"__tostring", l_stream_tostring}, {NULL, NULL}};
   static const luaL_Reg fn_meta[] = {{"__tostring", l_fn_tostring}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
+  static const luaL_Reg own_methods[] = {{"at", l_graph_at}, {NULL, NULL}};
   td_bind_class(L, TD_CLASS_STP_GRAPH, graph_meta, td_stp_methods);
+  lua_getfield(L, -1, "methods");
+  luaL_setfuncs(L, own_methods, 0);
+  lua_pop(L, 1);
   td_bind_class_fields(L, "inputs outputs nodes");
   td_bind_class(L, TD_CLASS_STP_STREAM, stream_meta, none);
   td_bind_class_fields(L, "shape type rank name");

@@ -127,6 +127,8 @@ static const char *second_suffix(const TdStpNode *n) {
 static void name_lines(TdStpPlan *p) {
   TdMap taken = {0}, count = {0};
   size_t locals = 0;
+  for (size_t i = 0; i < p->size.n; i++)
+    td_map_put(p->arena, &taken, td_map_hash(p->size.at[i], strlen(p->size.at[i])), 1);
   for (size_t i = 0; i < p->line.n; i++) {
     uint64_t key = (uint64_t)(uintptr_t)p->line.at[i].item->node->name, n = 0;
     td_map_get(&count, key, &n);
@@ -188,6 +190,14 @@ size_t td_stp_plan_data(const TdStpPlan *p, const void *of) {
   return 0;
 }
 
+/* Collects the sizes of an expression. */
+static void find_sizes(TdStpPlan *p, const TdExpr *e) {
+  for (uint32_t i = 0; i < e->nkid; i++) find_sizes(p, e->kid[i]);
+  for (size_t i = 0; e->kind == TD_EXPR_SIZE && i < p->size.n; i++)
+    if (!strcmp(p->size.at[i], e->u.name)) return;
+  if (e->kind == TD_EXPR_SIZE) td_vec_push(p->arena, &p->size, e->u.name);
+}
+
 TdStpPlan td_stp_plan_make(TdArena *a, const TdStpGraph *g) {
   TdStpPlan p = {.arena = a, .g = g};
   p.nitem = td_stp_fold(a, g, &p.item);
@@ -197,6 +207,10 @@ TdStpPlan td_stp_plan_make(TdArena *a, const TdStpGraph *g) {
   p.which = TD_NEWN(a, uint32_t, g->node.n + 1);
   place_nodes(&p);
   find_tables(&p);
+  for (size_t i = 0; i < g->node.n; i++) {
+    const TdType *t = g->node.at[i]->tensor.type;
+    for (int d = 0; t && t->kind == TD_T_TENSOR && d < t->rank; d++) find_sizes(&p, t->dim[d]);
+  }
   name_lines(&p);
   collect_data(&p);
   return p;

@@ -29,6 +29,7 @@ typedef struct TdStpPlan {
   size_t *place;             /* by uid: in the order */
   uint32_t *line_of, *which; /* by place: the line, and which of its nodes */
   TD_VEC(TdStpDatum) data;   /* the chunk's arguments */
+  TD_VEC(const char *) size; /* sizes without values, in types of tensors */
   bool fields;               /* variables are fields of a table: more than Lua has locals */
 } TdStpPlan;
 

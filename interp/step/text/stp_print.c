@@ -113,7 +113,8 @@ static void put_options(Printer *p, const TdStpNode *n, bool first) {
   const char *sep = first ? "{ " : ", { ", *start = sep;
   int64_t tile[2] = {n->rows, n->cols};
   if (n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT) put_integers(p, "tile", tile, 2, &sep);
-  if (n->op == TD_STP_LOAD && n->has_shape) {
+  bool whole = n->op == TD_STP_LOAD && n->nshape == 2 && (n->shape[0] < 0 || n->shape[1] < 0);
+  if (n->op == TD_STP_LOAD && n->has_shape && !whole) {
     put_integers(p, "shape", n->shape, n->nshape, &sep);
     put_integers(p, "stride", n->stride, n->nshape, &sep);
   }
@@ -313,6 +314,8 @@ void td_stp_print(TdText *out, const TdStpGraph *g) {
   td_text_puts(out, "local tide, step = require \"tide\", require \"tide.step\"\n"
                     "local fn <const> = step.fn\n");
   if (plan.data.n) td_text_puts(out, "local data = { ... }\n");
+  for (size_t i = 0; i < plan.size.n; i++)
+    td_text_putf(out, "local %s = tide.size \"%s\"\n", plan.size.at[i], plan.size.at[i]);
   td_text_puts(out, "local _ENV <const> = setmetatable({ step = step, fn = fn, table = table }, "
                     "{ __index = tide })\n"
                     "return step.graph(function()\n");

@@ -300,4 +300,41 @@ t.test("a report names the memory where that is what stalls", function()
   t.ok(tostring(r):find("memory " .. stalls[1].cycles, 1, true) and not tostring(r):find "null")
 end)
 
+t.test("sizes without values: shapes and metrics over them, g:at gives values", function()
+  local n, m = tide.size "n", tide.size "m"
+  local open = step.graph(function()
+    local x = step.load(f32[n][m * 4], { tile = { 2, 4 } })
+    x:map(fn.silu, { bw = 4 }):flatten(0, 1):sink()
+    return x
+  end)
+  t.eq(tostring(open:traffic()), "32 * m * ceil(n / 2)")
+  t.eq(tostring(open.outputs[1]), "[ceil(n / 2), m] of [2, 4] f32")
+  for _, size in ipairs { { 2, 1 }, { 8, 3 }, { 0, 2 }, { 6, 0 } } do
+    local at = { n = size[1], m = size[2] }
+    local g = open:at(at)
+    local same = step.graph(function()
+      local x = step.load(f32[size[1]][size[2] * 4], { tile = { 2, 4 } })
+      x:map(fn.silu, { bw = 4 }):flatten(0, 1):sink()
+      return x
+    end)
+    t.eq(tostring(g), tostring(same))
+    local r = g:simulate()
+    t.eq(r.cycles, same:simulate().cycles)
+    t.eq(open:traffic():at(at), r.traffic)
+    t.eq(open:flops():at(at), r.flops)
+  end
+  t.eq(tostring(open:at { n = 6 }:at { m = 2 }), tostring(open:at { n = 6, m = 2 }))
+  t.eq(load(tostring(open))():at { n = 6, m = 2 }:simulate().cycles, open:at { n = 6, m = 2 }:simulate().cycles)
+  local function refused(words, f, ...)
+    local ok, e = pcall(f, ...)
+    t.ok(not ok and tostring(e):find(words, 1, true), tostring(e))
+  end
+  refused("have no values: g:at {..} gives some [step-size]", open.simulate, open)
+  refused("have no values: g:at {..} first [step-size]", function() tide.schedule(open):bw("x", 2) end)
+  refused("no tensor of the graph has 'q' [step-size]", open.at, open, { n = 2, q = 1 })
+  refused("a size is not negative: n = -2 [step-size]", open.at, open, { n = -2 })
+  refused("do not cut f32[7][4 * m] evenly [step-tile]", open.at, open, { n = 7 })
+  refused("tile = {rows, cols} is needed", step.graph, function() step.load(f32[n][4]):sink() end)
+end)
+
 t.done()
