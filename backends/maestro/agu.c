@@ -5,7 +5,8 @@
 /* The exponent of a power of two. */
 static int log2_of(int64_t x) {
   int n = 0;
-  while (x > 1) x >>= 1, n++;
+  for (int k = 32; k > 0; k /= 2)
+    if (x >> k) x >>= k, n += k;
   return n;
 }
 
@@ -51,12 +52,22 @@ int64_t td_maestro_agu_lane(const TdMaestroStreamer *s, const TdMaestroPattern *
   return sum;
 }
 
+TdMaestroRemap td_maestro_agu_remap(const TdMaestroMemory *m, int mode) {
+  return (TdMaestroRemap){.low = log2_of(m->mode[mode].banks * m->word),
+                          .row = log2_of(m->rows),
+                          .high = log2_of(m->banks * m->word),
+                          .last = (uint64_t)td_maestro_system_bytes(m) - 1};
+}
+
+int64_t td_maestro_agu_place(const TdMaestroRemap *r, int64_t address) {
+  uint64_t a = (uint64_t)address & r->last, byte = a & ((UINT64_C(1) << r->low) - 1);
+  uint64_t row = a >> r->low & ((UINT64_C(1) << r->row) - 1), group = a >> r->low >> r->row;
+  return (int64_t)(row << r->high | group << r->low | byte);
+}
+
 int64_t td_maestro_agu_physical(const TdMaestroMemory *m, int mode, int64_t address) {
-  int high = log2_of(m->banks * m->word), low = log2_of(m->mode[mode].banks * m->word);
-  int64_t in_bank = m->rows << low, size = td_maestro_system_bytes(m);
-  int64_t a = (int64_t)((uint64_t)address & (uint64_t)(size - 1));
-  int64_t group = a / in_bank, row = a % in_bank >> low, byte = a & ((INT64_C(1) << low) - 1);
-  return row << high | group << low | byte;
+  TdMaestroRemap r = td_maestro_agu_remap(m, mode);
+  return td_maestro_agu_place(&r, address);
 }
 
 TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode) {

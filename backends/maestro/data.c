@@ -11,6 +11,7 @@ typedef struct Port {
   const TdMaestroPattern *p;
   TdMaestroAgu agu;
   int64_t offset[TD_MAESTRO_CHANNELS];
+  TdMaestroRemap remap;
   int64_t repeats, handed;
   uint8_t *word;                                       /* at the array */
   uint8_t *raw;                                        /* at the FIFO */
@@ -44,6 +45,7 @@ static void open_port(Data *m, Port *x, int i) {
   x->p = &m->j->pattern[i];
   x->agu = td_maestro_agu_start(x->s, x->p);
   x->repeats = td_maestro_agu_repeats(x->s, x->p);
+  x->remap = td_maestro_agu_remap(&m->j->system->memory, x->p->mode);
   for (int c = 0; c < x->s->channels; c++) x->offset[c] = td_maestro_agu_lane(x->s, x->p, c);
   int64_t raw = x->s->channels * m->j->system->memory.word, most = x->s->width / 8;
   x->raw = TD_NEWN(m->a, uint8_t, raw);
@@ -52,9 +54,8 @@ static void open_port(Data *m, Port *x, int i) {
 }
 
 /* The physical place of a channel's word. */
-static int64_t place(const Data *m, const Port *x, int channel) {
-  return td_maestro_agu_physical(&m->j->system->memory, x->p->mode,
-                                 x->agu.address + x->offset[channel]);
+static int64_t place(const Port *x, int channel) {
+  return td_maestro_agu_place(&x->remap, x->agu.address + x->offset[channel]);
 }
 
 /* The words of all channels as they lie in memory; those without access are 0. */
@@ -63,7 +64,7 @@ static void fetch(const Data *m, Port *x) {
   if (x->handed++ % x->repeats) return;
   for (int c = 0; c < x->s->channels; c++)
     if (x->p->mask >> c & 1)
-      memcpy(x->raw + (size_t)c * w, m->memory + place(m, x, c), w);
+      memcpy(x->raw + (size_t)c * w, m->memory + place(x, c), w);
     else
       memset(x->raw + (size_t)c * w, 0, w);
   td_maestro_agu_tick(&x->agu);
@@ -97,7 +98,7 @@ static void flush(const Data *m, Port *x, const uint8_t *word) {
   int64_t w = m->j->system->memory.word;
   for (int c = 0; c < x->s->channels; c++) {
     if (!(x->p->mask >> c & 1)) continue;
-    int64_t at = place(m, x, c);
+    int64_t at = place(x, c);
     for (int64_t b = 0; b < w; b++) {
       if (!(x->p->bytes >> b & 1)) continue;
       m->memory[at + b] = word[c * w + b];
@@ -129,9 +130,20 @@ static void write_word(const Data *m, Port *x) {
 
 /* ---- the array ---- */
 
+/* Whether sums of a type are the same however they are made, modulo 2^64. */
+static bool wraps(const TdType *t) {
+  return td_type_is_integer(t) && !t->saturate;
+}
+
 /* The elements of a word as numbers. */
 static void unpack(const Port *x, const TdType *t, int64_t n, uint64_t *to) {
   size_t bytes = td_type_bytes(t);
+  bool negative = td_type_is_signed(t);
+  if (wraps(t) && t->w == 8) {
+    for (int64_t i = 0; i < n; i++)
+      to[i] = negative ? (uint64_t)(int64_t)(int8_t)x->word[i] : x->word[i];
+    return;
+  }
   for (int64_t i = 0; i < n; i++) to[i] = td_num_load(t, x->word + (size_t)i * bytes);
 }
 
@@ -143,11 +155,6 @@ static uint64_t add_product(const TdMaestroNest *n, uint64_t sum, uint64_t a, ui
   const TdType *u[2] = {n->acc, n->product};
   uint64_t s = td_num_op(TD_OP_ADD, n->sum, u, (uint64_t[]){sum, p}, 2, &fault);
   return td_num_cast(n->acc, n->sum, s, &fault);
-}
-
-/* Whether sums of a type are the same however they are made, modulo 2^64. */
-static bool wraps(const TdType *t) {
-  return td_type_is_integer(t) && !t->saturate;
 }
 
 /* One step: k products for each result. */
@@ -222,12 +229,34 @@ static void run_path(Data *m) {
 
 /* ---- the memory before and after ---- */
 
-/* The physical place of an element of an operand. */
-static int64_t element_place(const Data *m, const TdMaestroStream *x, const int64_t *index) {
-  int64_t ordinal = 0;
-  for (int k = 0; k < x->x->rank; k++) ordinal = ordinal * x->order.room[k] + index[k];
-  return td_maestro_agu_physical(&m->j->system->memory, m->j->pattern[x->streamer].mode,
-                                 x->base + td_desc_place(&x->order.at, ordinal));
+/* Where the elements of an operand lie: a sum of one place for each index. */
+typedef struct Places {
+  TdMaestroRemap remap;
+  int64_t base, *at[TD_MAX_RANK];
+  int rank;
+} Places;
+
+/* Fills them. */
+static Places places_of(const Data *m, const TdMaestroStream *x) {
+  const TdOrderBytes *o = &x->order;
+  int mode = m->j->pattern[x->streamer].mode;
+  Places p = {.remap = td_maestro_agu_remap(&m->j->system->memory, mode),
+              .base = x->base + o->at.offset,
+              .rank = x->x->rank};
+  int64_t weight = 1;
+  for (int k = p.rank; k-- > 0; weight *= o->room[k]) {
+    p.at[k] = TD_NEWN(m->a, int64_t, x->x->extent[k]);
+    for (int64_t i = 0; i < x->x->extent[k]; i++)
+      p.at[k][i] = td_desc_place(&o->at, i * weight) - o->at.offset;
+  }
+  return p;
+}
+
+/* The physical place of an element. */
+static int64_t element_place(const Places *p, const int64_t *index) {
+  int64_t sum = p->base;
+  for (int k = 0; k < p->rank; k++) sum += p->at[k][index[k]];
+  return td_maestro_agu_place(&p->remap, sum);
 }
 
 /* The elements of a tensor that an operand keeps in memory. */
@@ -246,9 +275,10 @@ static TdTensor kept(const Data *m, const TdMaestroStream *x) {
 
 static void load(Data *m, const TdMaestroStream *x) {
   TdTensor t = kept(m, x);
+  Places p = places_of(m, x);
   int64_t index[TD_MAX_RANK] = {0};
   do {
-    int64_t at = element_place(m, x, index);
+    int64_t at = element_place(&p, index);
     td_num_store(x->x->elem, m->memory + at, td_tensor_get(&t, index));
     td_ctx_tick(m->ctx, 1);
   } while (td_tensor_next(&t, index));
@@ -257,9 +287,10 @@ static void load(Data *m, const TdMaestroStream *x) {
 /* Takes back what was written. */
 static void store(Data *m, const TdMaestroStream *x) {
   TdTensor t = kept(m, x);
+  Places p = places_of(m, x);
   int64_t index[TD_MAX_RANK] = {0};
   do {
-    int64_t at = element_place(m, x, index);
+    int64_t at = element_place(&p, index);
     if (m->written[at]) td_tensor_put(&t, index, td_num_load(x->x->elem, m->memory + at));
     td_ctx_tick(m->ctx, 1);
   } while (td_tensor_next(&t, index));
@@ -312,8 +343,9 @@ void td_maestro_data_results(const TdMaestroJob *j, TdArena *a, TdTensor *const 
     const TdMaestroStream *x = &j->stream[role];
     if (!x->used || td_maestro_job_reads(role)) continue;
     TdTensor t = kept(&m, x);
+    Places p = places_of(&m, x);
     int64_t index[TD_MAX_RANK] = {0};
-    do memset(marked + element_place(&m, x, index), 1, (size_t)x->element);
+    do memset(marked + element_place(&p, index), 1, (size_t)x->element);
     while (td_tensor_next(&t, index));
   }
 }

@@ -157,7 +157,16 @@ int64_t td_maestro_agu_lane(const TdMaestroStreamer *s, const TdMaestroPattern *
 int64_t td_maestro_agu_repeats(const TdMaestroStreamer *s, const TdMaestroPattern *p);
 /* How many wide words it hands over or takes. */
 int64_t td_maestro_agu_count(const TdMaestroStreamer *s, const TdMaestroPattern *p);
+/* The remapper of a mode: bits of a byte in the row of a group, of the row, of a byte in a row of
+ * all banks; the last address. */
+typedef struct TdMaestroRemap {
+  int low, row, high;
+  uint64_t last;
+} TdMaestroRemap;
+/* That of a memory. */
+TdMaestroRemap td_maestro_agu_remap(const TdMaestroMemory *m, int mode);
 /* Where a logical address lies in a mode; addresses are taken modulo the memory. */
+int64_t td_maestro_agu_place(const TdMaestroRemap *r, int64_t address);
 int64_t td_maestro_agu_physical(const TdMaestroMemory *m, int mode, int64_t address);
 /* The same map as a descriptor of (group, row in group, byte). */
 TdDesc td_maestro_agu_mode(const TdMaestroMemory *m, int mode);

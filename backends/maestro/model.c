@@ -20,8 +20,10 @@ typedef struct Mover {
   int64_t taken[TD_MAESTRO_CHANNELS];   /* addresses that were granted */
   int64_t arrived[TD_MAESTRO_CHANNELS]; /* words in the FIFO, and those that left it */
   uint8_t *bank;                        /* of the addresses in the queue: [slot][channel] */
-  uint64_t request, grant, access;      /* access: channels that do not do without memory */
-  bool pops;              /* a wide word leaves in this cycle (reader) or comes (writer) */
+  int64_t offset[TD_MAESTRO_CHANNELS];  /* of each channel's address */
+  TdMaestroRemap remap;
+  uint64_t request, grant, access; /* access: channels that do not do without memory */
+  bool pops;                       /* a wide word leaves in this cycle (reader) or comes (writer) */
   size_t job, ahead;      /* that its words, that its addresses are of: at most one further */
   int64_t border, before; /* vectors before the job ahead, before the one before that */
   int64_t limit;          /* those that are pushed at all, 0: all */
@@ -79,6 +81,8 @@ static int used_streamer(const Model *m, const char *name) {
 static void start_addresses(Model *m, Mover *v, int i) {
   v->next = &patterns(m, v->ahead)[i];
   v->agu = td_maestro_agu_start(v->s, v->next);
+  for (int c = 0; c < v->s->channels; c++) v->offset[c] = td_maestro_agu_lane(v->s, v->next, c);
+  v->remap = td_maestro_agu_remap(&m->sys->memory, v->next->mode);
   v->before = v->border;
   v->border = v->pushed;
 }
@@ -447,8 +451,7 @@ static void push(Model *m, Mover *v) {
   const TdMaestroMemory *mem = &m->sys->memory;
   uint8_t *bank = &v->bank[v->pushed % v->s->addr_depth * v->s->channels];
   for (int c = 0; c < v->s->channels; c++) {
-    int64_t at = v->agu.address + td_maestro_agu_lane(v->s, v->next, c);
-    int64_t place = td_maestro_agu_physical(mem, v->next->mode, at);
+    int64_t place = td_maestro_agu_place(&v->remap, v->agu.address + v->offset[c]);
     bank[c] = (uint8_t)(place / mem->word % mem->banks);
   }
   v->pushed++;

@@ -299,7 +299,8 @@ t.test("arrays of floats: products and sums rounded in the kernel's order", func
   end
   local sys = array_of(tide.bf16, tide.f32)
   local k, args = product_in(tide.bf16, tide.f32, tide.bf16)
-  t.fails(function() sys:build():run(sys:compile(k, o), args) end, { code = "maestro-rtl", match = "in the sums' type" })
+  t.fails(function() sys:build():run(sys:compile(k, o), args) end,
+    { code = "maestro-rtl", match = "in the sums' type" })
   t.fails(function() array_of(tide.f32, i32):build() end, { code = "maestro-rtl", match = "and it has f32" })
 end)
 

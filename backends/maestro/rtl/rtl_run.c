@@ -272,7 +272,7 @@ static bool run_model(Sim *s) {
                         .pattern = s->x->at[i].job->pattern,
                         .work = s->x->at[i].job->work,
                         .last = last,
-                        .watch = watch,
+                        .watch = s->x->check ? watch : NULL,
                         .ud = s};
     if (!td_maestro_model_run(&run, r, s->d)) return false;
     s->cycles += r->cycles;
@@ -300,9 +300,12 @@ static bool simulate(Sim *s, bool icarus, int64_t most) {
   const char *dir = td_text_fmt(s->a, "+dir=%s", s->folder);
   const char *count[] = {
       td_text_fmt(s->a, "+image=%zu", s->nimage), td_text_fmt(s->a, "+write=%zu", s->nwrite),
-      td_text_fmt(s->a, "+read=%zu", s->nread), td_text_fmt(s->a, "+most=%" PRId64, most)};
-  const char *by_icarus[] = {"vvp", s->program, dir, count[0], count[1], count[2], count[3], NULL};
-  const char *by_verilator[] = {s->program, dir, count[0], count[1], count[2], count[3], NULL};
+      td_text_fmt(s->a, "+read=%zu", s->nread), td_text_fmt(s->a, "+most=%" PRId64, most),
+      td_text_fmt(s->a, "+trace=%d", s->x->check)};
+  const char *by_icarus[] = {"vvp",    s->program, dir,      count[0], count[1],
+                             count[2], count[3],   count[4], NULL};
+  const char *by_verilator[] = {s->program, dir,      count[0], count[1],
+                                count[2],   count[3], count[4], NULL};
   return run_tool(s, icarus ? by_icarus : by_verilator, s->x->seconds);
 }
 
@@ -338,10 +341,9 @@ bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d) {
         (int64_t)(s.nimage + s.nwrite + s.nread * (size_t)(1 + s.system->memory.latency));
     ok = simulate(&s, icarus, 2 * s.cycles + 8 * rest + 1000) && (!x->check || compare(&s)) &&
          read_results(&s);
-    const char *text = ok ? td_cache_read_file(s.a, path(&s, "trace")) : NULL;
-    bool ended = ok && td_cache_read_file(s.a, path(&s, "cycles"));
-    for (*cycles = 0; text && *text; text++) *cycles += *text == '\n';
-    if (ok && !ended)
+    const char *text = ok ? td_cache_read_file(s.a, path(&s, "cycles")) : NULL;
+    *cycles = text ? strtoll(text, NULL, 10) : 0;
+    if (ok && !text)
       ok = td_diag_set(d, TD_BUG, "verilog-tool", (TdLoc){0}, "the simulation did not end");
   }
   td_arena_free(s.a);

@@ -143,8 +143,9 @@ end
 
 t.test("sizes that are no multiple of a word: the result's order gets room, and what is not touched stays", function()
   local both = path({ ext.maxpool(), ext.add(i8) }, nil, {
-    W = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "R" }, S = maestro.reader { lanes = { 8 }, loops = 6, depth = 2,
-    ext = { ext.rescale() } }, Z = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "S" } })
+    W = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "R" },
+    S = maestro.reader { lanes = { 8 }, loops = 6, depth = 2, ext = { ext.rescale() } },
+    Z = maestro.writer { lanes = { 8 }, loops = 6, depth = 2, from = "S" } })
   for H, W, C in grid(3, 4, 9) do
     H, W, C = 2 * H + 2, 2 * W + 3, 3 * C + 1
     local k, args = pooling(H, W, C, 2, 2, 2)
