@@ -58,6 +58,8 @@ bool draw_hoist(Draw *d, TdArgValue *arg);
 bool draw_coalesce(Draw *d, TdArgValue *arg);
 bool draw_deal(Draw *d, TdArgValue *arg);
 bool draw_merge(Draw *d, TdArgValue *arg);
+bool draw_vectorize(Draw *d, TdArgValue *arg);
+bool draw_wire(Draw *d, TdArgValue *arg);
 
 /* A divisor of n from 2 on, or 2. */
 int64_t draw_divisor(Draw *d, int64_t n);

@@ -476,7 +476,9 @@ static const struct Known {
     {"search", draw_search},     {"skew", draw_skew},         {"fold_storage", draw_fold_storage},
     {"auto", draw_auto},         {"expand", draw_expand},     {"isolate", draw_isolate},
     {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist},
-    {"merge", draw_merge},       {"widen", draw_widen}};
+    {"merge", draw_merge},       {"widen", draw_widen},       {"vectorize", draw_vectorize},
+    {"wire", draw_wire},
+};
 
 bool draw_is_known(const TdPrim *prim) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

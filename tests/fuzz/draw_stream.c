@@ -1,5 +1,6 @@
 /* draw_stream.c - calls of primitives on what moves through designs: copies between arguments and
  * locals, blocks, the streams that carry them, statements on tensors. */
+#include "analysis/order/effects.h"
 #include "tests/fuzz/draw.h"
 
 /* A search over the units of a program, one of the things found being drawn. */
@@ -294,5 +295,110 @@ bool draw_merge(Draw *d, TdArgValue *arg) {
     arg[2] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 3)};
   if (rng_chance(d->rng, 25))
     arg[3] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 6)};
+  return true;
+}
+
+/* ---- vectorize ---- */
+
+/* Whether a loop has no loop in it. */
+static bool is_innermost(const Draw *d, const TdStmt *loop) {
+  for (int i = 0; i < d->nsite; i++)
+    if (d->site[i].parent >= 0 && d->site[d->site[i].parent].loop == loop) return false;
+  return true;
+}
+
+/* Counts the puts and gets of a stream. */
+static bool look_moves(void *ud, const TdStmt *x) {
+  Search *s = ud;
+  bool of = (x->kind == TD_STMT_PUT || x->kind == TD_STMT_GET) && x->expr[0]->sym == s->local;
+  s->puts += of && x->kind == TD_STMT_PUT;
+  s->takes += of && x->kind == TD_STMT_GET;
+  return true;
+}
+
+/* Whether a stream of scalars is put and got in innermost loops. */
+static bool is_of_lanes(Draw *d, const TdStream *stream) {
+  Search in = {.draw = d, .local = stream->sym}, all = in;
+  if (stream->type->elem->kind == TD_T_TENSOR) return false;
+  walk_units(&all, look_moves);
+  for (int i = 0; i < d->nsite; i++)
+    if (is_innermost(d, d->site[i].loop))
+      td_walk_stmt(d->prog->store->session->ctx, d->site[i].loop, look_moves, &in);
+  return in.puts && in.takes &&
+         (rng_chance(d->rng, 25) || (in.puts == all.puts && in.takes == all.takes));
+}
+
+bool draw_vectorize(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d};
+  const TdUnit *root = td_prog_root(d->prog);
+  for (size_t i = 0; i < root->nstream; i++)
+    if (is_of_lanes(d, &root->stream[i]) && choose(&s)) s.one = root->stream[i].sym;
+  if (!s.one) return false;
+  give_text(d, &arg[0], s.one->name);
+  if (rng_chance(d->rng, 25))
+    arg[1] = (TdArgValue){.given = true, .integer = 2 + rng_below(d->rng, 3)};
+  return true;
+}
+
+/* ---- wire ---- */
+
+/* Whether two statements leave alone what the other writes, but for a local. */
+static bool is_apart(Draw *d, const TdStmt *first, const TdStmt *second, TdSym local) {
+  TdAsk q = {
+      .affine = d->affine, .arena = d->arena, .prog = d->prog, .unit = td_prog_root(d->prog)};
+  const TdEffect *x, *y;
+  size_t nx = td_effects_of(&q, first, &x), ny = td_effects_of(&q, second, &y);
+  for (size_t i = 0; i < nx; i++)
+    for (size_t k = 0; k < ny; k++)
+      if (x[i].sym == y[k].sym && x[i].sym != local && (x[i].write || y[k].write)) return false;
+  return true;
+}
+
+/* Whether two loops of a block use a local, nothing else does, and nothing else joins them. */
+static bool is_between(Draw *d, const TdStmt *block, TdSym local) {
+  const TdStmt *end[2] = {NULL, NULL};
+  int n = 0;
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const TdStmt *s = block->kid[i];
+    if (s->sym == local || !td_walk_uses(d->prog->store->session->ctx, s, local)) continue;
+    if (n == 2 || s->kind != TD_STMT_FOR) return false;
+    end[n++] = s;
+  }
+  return n == 2 && is_apart(d, end[0], end[1], local);
+}
+
+/* Whether tasks write an argument of their design. */
+static bool is_written(Draw *d, TdSym arg) {
+  const TdUnit *u = td_prog_root(d->prog);
+  for (size_t i = 0; i < u->nrun; i++)
+    for (size_t b = 0; b < u->run[i].nbind; b++) {
+      const TdUnit *task = td_prog_unit(d->prog, u->run[i].unit);
+      if (u->run[i].bind[b].arg != arg || !task->body) continue;
+      TdAsk q = {.affine = d->affine, .arena = d->arena, .prog = d->prog, .unit = task};
+      const TdEffect *x;
+      size_t n = td_effects_of(&q, task->body, &x);
+      for (size_t k = 0; k < n; k++)
+        if (x[k].sym == u->run[i].bind[b].param && x[k].write) return true;
+    }
+  return false;
+}
+
+/* A local array between two loops of the root, or an argument that a design only reads. */
+bool draw_wire(Draw *d, TdArgValue *arg) {
+  Search s = {.draw = d, .of = td_prog_root(d->prog)};
+  const TdUnit *u = s.of;
+  for (uint32_t i = 0; u->body && !u->nrun && i < u->body->nkid; i++) {
+    const TdStmt *x = u->body->kid[i];
+    bool array = x->kind == TD_STMT_LOCAL && x->cls == TD_LOCAL_AUTO &&
+                 x->type->kind == TD_T_TENSOR && is_between(d, u->body, x->sym);
+    if (array && choose(&s)) s.one = x->sym;
+  }
+  for (size_t i = 0; u->nrun && i < u->nparam; i++)
+    if (u->param[i].type->kind == TD_T_TENSOR && !is_written(d, u->param[i].sym) && choose(&s))
+      s.one = u->param[i].sym;
+  if (!s.one) return false;
+  give_thing(&s, &arg[0]);
+  if (rng_chance(d->rng, 20))
+    arg[4] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 3)};
   return true;
 }

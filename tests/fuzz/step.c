@@ -204,7 +204,8 @@ static const struct Habit {
              {"buffer_at", "pack"},   {"buffer_at", "reshape"}, {"buffer_at", "collapse"},
              {"pack", "pack"},        {"buffer_at", "hoist"},   {"unfold", "isolate"},
              {"isolate", "coalesce"}, {"relay", "deal"},        {"coalesce", "coalesce"},
-             {"isolate", "isolate"},  {"deal", "merge"},        {"relay", "merge"}};
+             {"isolate", "isolate"},  {"deal", "merge"},        {"relay", "merge"},
+             {"relay", "vectorize"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -217,12 +218,13 @@ static bool is_habit(const TdPrim *after, const TdPrim *then) {
 static const struct Odds {
   const char *name;
   int weight;
-} odds[] = {{"bundle", 300},     {"chain", 60},    {"unify", 14},  {"compose", 4},
-            {"relay", 6},        {"reuse_at", 6},  {"depth", 7},   {"place", 6},
-            {"fold_storage", 6}, {"collapse", 70}, {"fma", 2},     {"dataflow", 2},
-            {"unfold", 2},       {"inject", 20},   {"search", 5},  {"isolate", 12},
-            {"coalesce", 900},   {"deal", 120},    {"expand", 10}, {"hoist", 60},
-            {"merge", 40},       {"vectorize", 8}, {"widen", 4}};
+} odds[] = {
+    {"bundle", 300}, {"chain", 60},     {"unify", 14}, {"compose", 4},      {"relay", 6},
+    {"reuse_at", 6}, {"depth", 7},      {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
+    {"fma", 2},      {"dataflow", 2},   {"unfold", 2}, {"inject", 20},      {"search", 5},
+    {"isolate", 12}, {"coalesce", 900}, {"deal", 120}, {"expand", 10},      {"hoist", 60},
+    {"merge", 40},   {"vectorize", 60}, {"widen", 4},  {"wire", 3},
+};
 /* Where the kernel is a design, others find much too: a share of it. */
 enum { OF_DESIGN = 3 };
 

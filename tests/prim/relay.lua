@@ -552,4 +552,30 @@ prim.refused("a scalar parameter", {
   step = {"relay", "sub:n", "sub"}, kind = "usage", code = "not-an-array",
 })
 
+-- A kernel whose last array becomes a stream keeps its sizes, under the names of its caller.
+t.test("the sizes of a callee follow those of its caller", function()
+  local function made(from, to)
+    local R, S = from, to
+    local add = tide.kernel {X = i32[R][S], Y = i32[R][S], function(X, Y)
+      for r, c in grid(R, S) do Y[r][c] = X[r][c] + 1 end
+    end}
+    local M, H = from, to
+    return tide.kernel {A = i32[M][H], B = i32[M][H], function(A, B)
+      local x, y = i32[M][H](), i32[M][H]()
+      for i, j in grid(M, H) do x[i][j] = A[i][j] * 2 end
+      add(x, y)
+      for u, v in grid(M, H) do B[u][v] = y[u][v] * 3 end
+    end}
+  end
+  local s = tide.schedule(made(2, 3))
+  s:dataflow():relay("x", "add"):relay("y", "u")
+  local verdict, text = s:verify()
+  t.eq(verdict, "strict")
+  t.ok(tostring(text):find("all sizes", 1, true))
+  local A, B, C = tide.random(i32[4][5], 7), i32[4][5](), i32[4][5]()
+  load(tostring(s))():at {M = 4, H = 5}(A, B)
+  made(4, 5)(A, C)
+  t.eq(tostring(B), tostring(C))
+end)
+
 t.done()

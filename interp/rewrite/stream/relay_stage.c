@@ -2,6 +2,7 @@
  * write becomes a put, the first read of each element a get into a register. */
 #include "ir/text/printer.h"
 #include "rewrite/array/elements.h"
+#include "rewrite/stream/keep_sizes.h"
 #include "rewrite/stream/relay.h"
 #include "rewrite/stream/relay_first.h"
 #include "rewrite/stream/relay_order.h"
@@ -443,11 +444,12 @@ static void connect_call(Relay *q, const End *e, TdSym stream, TdSym port) {
   TdRewrite *r = q->r;
   TdUnit *u = td_unit_copy(r->store, td_prog_unit(q->prog, e->unit));
   TdParam *param = td_arena_copy(r->store->arena, u->param, u->nparam * sizeof *param);
+  const TdType *was = param[e->arg].type;
   param[e->arg] = (TdParam){.sym = port,
                             .type = td_type_port(r->session, q->type->elem, 0, NULL, false),
                             .loc = param[e->arg].loc};
   u->param = param;
-  q->prog = td_prog_with(q->prog, td_lift_tidy(r, u));
+  q->prog = td_prog_with(q->prog, td_lift_tidy(r, td_keep_sizes(r, u, was, q->type)));
   const TdStmt *call = stage_of(q, e);
   const TdExpr **arg = td_arena_copy(r->arena, call->expr, call->nexpr * sizeof *arg);
   arg[e->arg] = td_relay_end(r, stream, q->type->elem, NULL, 0, call->loc);
