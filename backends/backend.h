@@ -82,8 +82,10 @@ typedef struct TdBackend {
   unsigned passes;          /* of lower/lower.h, that the text starts from */
   const char *check_option; /* boolean: its runs are held against the timed run; NULL: none */
   bool looks;               /* its runs find copies that differ; else the build has to */
-  bool isolates;            /* its tasks touch no argument: the build adds tasks that copy */
 
+  /* Where tasks touch no argument, and the build adds tasks that copy: the columns of the array,
+   * over which those are spread that hand blocks out. */
+  int (*columns)(const TdBuild *b);
   /* Says what it refuses and, as help, which primitive would change that. */
   bool (*validate)(const TdBuild *b);
   /* The files of a build, the main one first. */

@@ -29,6 +29,11 @@ static const TdDevice *device_of(const TdBuild *b) {
   return td_device_find(word_of(b, DEVICE));
 }
 
+static int columns(const TdBuild *b) {
+  const TdDevice *device = device_of(b);
+  return device ? device->cols : 1;
+}
+
 static const char *text_of(TdArena *a, const TdMlir *m, TdMlirForm form) {
   TdText t = td_text_new(a);
   td_text_puts(&t, form == TD_MLIR_PRETTY_1_0 ? TD_NPU_DIALECT "0\n" : TD_NPU_DIALECT "3\n");
@@ -127,7 +132,7 @@ const TdBackend td_backend_npu = {
     .noption = OPTIONS,
     .passes = TD_LOWER_COLLECTIVES,
     .looks = true,
-    .isolates = true,
+    .columns = columns,
     .validate = validate,
     .emit = emit,
     .data = data,

@@ -21,73 +21,6 @@ size_t td_npu_plan_tile(TdNpuPlan *p, int64_t col, int64_t row) {
   return p->tile.n - 1;
 }
 
-/* ---- places of tasks ---- */
-
-static bool is_taken(const TdNpuPlan *p, int64_t col, int64_t row, const TdNpuInst *but) {
-  for (size_t i = 0; i < p->form->inst.n; i++) {
-    const TdNpuInst *x = &p->form->inst.at[i];
-    if (x != but && x->role != TD_NPU_HOST && x->placed && x->col == col && x->row == row)
-      return true;
-  }
-  return false;
-}
-
-/* Whether a mark names a tile that the device has, and no other task's. */
-static bool check_place(const TdNpuPlan *p, const TdNpuInst *x) {
-  const TdDevice *v = p->device;
-  if (x->col < 0 || x->col >= v->cols || x->row < 1 || x->row >= v->rows) {
-    td_diag_set(p->form->diag, TD_UNSUPPORTED, "npu-place", x->run->loc,
-                "%s is placed at column %lld, row %lld; %s has columns 0 to %d, rows 1 to %d",
-                x->name, (long long)x->col, (long long)x->row, v->name, v->cols - 1, v->rows - 1);
-    return false;
-  }
-  if (x->role == TD_NPU_MEM || !is_taken(p, x->col, x->row, x)) return true;
-  td_diag_set(p->form->diag, TD_ILLEGAL, "npu-place", x->run->loc,
-              "%s is placed at column %lld, row %lld, where another task is: a core runs one",
-              x->name, (long long)x->col, (long long)x->row);
-  return false;
-}
-
-/* How near a tile is to the tiles that an instance has streams to. */
-static int64_t distance(const TdNpuPlan *p, uint32_t inst, int64_t col, int64_t row) {
-  int64_t sum = 0;
-  for (size_t i = 0; i < p->form->chan.n; i++) {
-    const TdNpuChan *c = &p->form->chan.at[i];
-    uint32_t other = c->from == inst ? c->to : c->to == inst ? c->from : TD_NPU_NONE;
-    if (other == TD_NPU_NONE) continue;
-    const TdNpuInst *o = &p->form->inst.at[other];
-    if (!o->placed) continue;
-    sum +=
-        (o->col > col ? o->col - col : col - o->col) + (o->row > row ? o->row - row : row - o->row);
-  }
-  return sum;
-}
-
-/* Places what has no mark on a free core, the nearest to those that it has streams to. */
-static bool place_rest(TdNpuPlan *p) {
-  for (uint32_t i = 0; i < p->form->inst.n; i++) {
-    TdNpuInst *x = &p->form->inst.at[i];
-    int64_t best = INT64_MAX;
-    if (x->role == TD_NPU_HOST || x->placed) continue;
-    for (int64_t col = 0; col < p->device->cols; col++)
-      for (int64_t row = 2; row < p->device->rows; row++) {
-        int64_t far = distance(p, i, col, row);
-        if (far >= best || is_taken(p, col, row, NULL)) continue;
-        best = far;
-        x->col = col;
-        x->row = row;
-      }
-    if (best == INT64_MAX) {
-      refuse(p, "npu-place", x->run->loc, x->name, "there is no core left");
-      td_diag_help(p->form->diag, "%s has %d: bundle and chain make fewer tasks", p->device->name,
-                   p->device->cols * (p->device->rows - 2));
-      return false;
-    }
-    x->placed = true;
-  }
-  return true;
-}
-
 /* ---- objectFIFOs ---- */
 
 /* The name of several streams: that of the first, with x for an index that differs. */
@@ -339,11 +272,7 @@ TdNpuPlan *td_npu_plan_of(TdNpuForm *f, const TdDevice *device) {
   td_npu_factor(f);
   p->fifo_of = TD_NEWN(f->arena, size_t, f->chan.n + 1);
   for (size_t i = 0; i < f->chan.n; i++) p->fifo_of[i] = SIZE_MAX;
-  for (size_t i = 0; i < f->inst.n; i++)
-    if (f->inst.at[i].placed && f->inst.at[i].role != TD_NPU_HOST &&
-        !check_place(p, &f->inst.at[i]))
-      return NULL;
-  if (!place_rest(p)) return NULL;
+  if (!td_npu_place(p)) return NULL;
   for (uint32_t i = 0; i < f->inst.n; i++)
     if (f->inst.at[i].role == TD_NPU_MEM && !add_links(p, i)) return NULL;
   for (uint32_t c = 0; c < f->chan.n; c++)

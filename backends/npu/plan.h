@@ -41,6 +41,9 @@ typedef struct TdNpuPlan {
 
 /* The plan of a design on a device; NULL with the form's diagnostic filled. */
 TdNpuPlan *td_npu_plan_of(TdNpuForm *f, const TdDevice *device);
+/* place.c: gives each task on a core a tile, where marks do not; false with the diagnostic filled.
+ */
+bool td_npu_place(TdNpuPlan *p);
 /* The tile of an instance that is not on the host. */
 size_t td_npu_plan_tile(TdNpuPlan *p, int64_t col, int64_t row);
 

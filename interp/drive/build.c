@@ -120,15 +120,16 @@ static bool copies_agree(TdArena *a, const TdProg *p, TdDiag *d) {
 /* Adds what moves data, with more streams or, where these are too many, fewer. */
 static bool emit_completed(TdModule *m, TdDiag *d) {
   TdDiag why = {.arena = d->arena};
-  m->whole = td_complete_prog(m->arena, m->prog, false, &m->steps);
+  TdBuild b = build_of(m, d);
+  m->whole = td_complete_prog(m->arena, m->prog, 0, &m->steps);
   if (emit(m, &why)) return true;
   const char *steps = m->steps;
-  m->whole = td_complete_prog(m->arena, m->prog, true, &m->steps);
+  m->whole = td_complete_prog(m->arena, m->prog, m->target->columns(&b), &m->steps);
   m->lowered = (TdLowered){0};
   TdDiag again = {.arena = d->arena};
-  if (*steps && strcmp(steps, m->steps) != 0 && why.kind == TD_UNSUPPORTED && emit(m, &again))
-    return true;
-  *d = why;
+  bool other = *steps && strcmp(steps, m->steps) != 0 && why.kind == TD_UNSUPPORTED;
+  if (other && emit(m, &again)) return true;
+  *d = other ? again : why;
   return false;
 }
 
@@ -145,7 +146,7 @@ TdModule *td_build_new(TdArena *a, const TdProg *p, const TdBackend *x, const ch
   m->whole = p;
   m->steps = "";
   if (!m->target->looks && !copies_agree(a, p, d)) return NULL;
-  if (!(x->isolates ? emit_completed(m, d) : emit(m, d))) return NULL;
+  if (!(x->columns ? emit_completed(m, d) : emit(m, d))) return NULL;
   m->written = written_of(a, p);
   return m;
 }

@@ -3,7 +3,7 @@
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
  * lead to a task are taken back. Before that, tasks that other tokens than blocks go between become
  * one (bundle, chain); after it, when it is asked for, equal blocks are sent once and neighbours'
- * together (coalesce). */
+ * together (coalesce), and streams between the same two tasks are one (merge). */
 #include "drive/complete.h"
 
 #include <string.h>
@@ -247,6 +247,43 @@ static bool chain_some(Complete *c) {
 
 /* ---- fewer streams ---- */
 
+/* Puts tasks of one instance that hand blocks out, each in the next column. */
+static void spread(Complete *c, int columns) {
+  const TdUnit *d = td_prog_root(c->s.now->prog);
+  const TdPrim *place = td_prim_find("place");
+  int64_t next = 0;
+  for (size_t i = 0; i < d->nrun; i++) {
+    const TdAttr *mark = td_attrs_get(d->run[i].attrs, TD_ATTR_PLACE);
+    int64_t instances = 1, extent = 0;
+    for (int k = 0; k < d->run[i].rank; k++)
+      instances *= td_unit_value(d, d->run[i].map[k], &extent) ? extent : 0;
+    if (!mark || mark->arg[1].i != 1 || instances != 1) continue;
+    const char *const *made;
+    size_t n;
+    int64_t at[] = {next++ % columns, 1}, by[2 * TD_MAX_RANK] = {0};
+    size_t axes = (size_t)d->run[i].rank;
+    TdDiag quiet = {.arena = c->arena};
+    TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = d->run[i].sym->name},
+                                    {.given = true, .ints = at, .n = 2},
+                                    {.given = axes > 0, .ints = by, .n = 2 * axes}};
+    TdSchedule before = c->s;
+    if (at[0] == mark->arg[0].i) continue;
+    if (!td_schedule_apply(&c->s, c->affine, place, arg, &made, &n, &quiet)) c->s = before;
+  }
+}
+
+/* Has one stream carry what several between the same two tasks do, along axes of their arrays. */
+static void merge_all(Complete *c) {
+  const TdUnit *d = td_prog_root(c->s.now->prog);
+  for (size_t i = 0; i < d->nstream; i++)
+    for (int axis = d->stream[i].type->rank; axis-- > 0;) {
+      const char *const *made;
+      TdSchedule before = c->s;
+      if (!step(c, "merge", d->stream[i].sym->name, NULL, axis ? axis : AXIS_0, &made))
+        c->s = before;
+    }
+}
+
 /* The axis along which a task on the host moves the same blocks, or the last; -1: it has none. */
 static int equal_axis(const TdUnit *d, const TdRun *run) {
   const char *layout = run->nbind ? run->bind[0].layout : NULL;
@@ -272,7 +309,7 @@ static void coalesce_all(Complete *c) {
   }
 }
 
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, bool coalesces, const char **steps) {
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const char **steps) {
   *steps = "";
   const TdUnit *root = td_prog_root(p);
   bool lacks = false;
@@ -294,7 +331,9 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, bool coalesces, cons
     for (size_t i = 0; i < d->nrun && !better; i++) better = improve(&c, &d->run[i]);
     if (!better) break;
   }
-  if (coalesces) coalesce_all(&c);
+  if (columns) coalesce_all(&c);
+  if (columns) merge_all(&c);
+  if (columns) spread(&c, columns);
   TdText t = td_text_new(a);
   td_schedule_log(&t, &c.s);
   *steps = td_text_str(&t);

@@ -6,9 +6,9 @@
 
 /* p, a design, in which tasks on cores touch no argument: each goes through a local, whose copies
  * are tasks on the host (isolate), and other tokens than blocks go between no two tasks (bundle,
- * chain). `coalesces`: as few streams as can be (coalesce). Owned by a, like *steps, the lines that
- * a user would write for it ("" for a design that lacks nothing). What stands in the way is left to
- * those who validate. */
-const TdProg *td_complete_prog(TdArena *a, const TdProg *p, bool coalesces, const char **steps);
+ * chain). `columns`, if it is not 0: as few streams as can be (coalesce, merge), handed out from so
+ * many columns. Owned by a, like *steps, the lines that a user would write for it ("" for a design
+ * that lacks nothing). What stands in the way is left to those who validate. */
+const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const char **steps);
 
 #endif

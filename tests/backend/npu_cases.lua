@@ -241,55 +241,62 @@ case("N08: convolution of 3 x 3, rows of the halo read twice by the host", {
     {T = i16, R = i32, P = 3, h = 1, w = 6, v = 4, c = 2, stride = 1, y = "image"}},
 })
 
+-- Attention: a task for each head, block of queries and block of keys; scores, weights and parts of the result go by
+-- streams.
+local attention = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
+  local P, J, by = N // q, N // k, 1 / math.sqrt(D)
+  return tide.design(function(d)
+    local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
+    local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
+    local total = d:stream(tide.f32[q], {H, P})
+    d.$scores = task {
+      map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
+      function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
+    }
+    d.$softmax = task {map = {H, P}, function(h, i)
+      local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
+      for j in grid(J) do
+        local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
+        local x = tide.f32[q][k]()
+        for r, c in grid(q, k) do
+          x[r][c] = s[r][c]
+          if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
+        end
+        for r in grid(q) do
+          local peak, sum = m[r], tide.f32(0)
+          for c in grid(k) do peak = tide.max(peak, x[r][c]) end
+          for c in grid(k) do
+            w[r][c] = T(tide.exp(x[r][c] - peak))
+            sum = sum + w[r][c]
+          end
+          e[r] = tide.exp(m[r] - peak)
+          l[r] = l[r] * e[r] + sum
+          m[r] = peak
+        end
+        scale[h][i]:put(e)
+        weight[h][i][j]:put(w)
+      end
+      total[h][i]:put(l)
+    end}
+    d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
+      function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
+    d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
+      local out, o = tide.f32[q][D](0), T[q][D]()
+      for j in grid(J) do
+        local e, p = scale[h][i]:get(), part[h][i][j]:get()
+        for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
+      end
+      local l = total[h][i]:get()
+      for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
+      for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
+    end}
+  end)]]
+local function attention_types(z)
+  return {{z.T[z.H][z.N][z.D], wide}, z.T[z.H][z.D][z.N], z.T[z.H][z.N][z.D], z.T[z.H][z.N][z.D]}
+end
+
 case("N09: attention, rows of queries in columns of four cores, streams merged, keys and values sent once", {
-  design = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
-    local P, J, by = N // q, N // k, 1 / math.sqrt(D)
-    return tide.design(function(d)
-      local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
-      local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
-      local total = d:stream(tide.f32[q], {H, P})
-      d.$scores = task {
-        map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
-        function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
-      }
-      d.$softmax = task {map = {H, P}, function(h, i)
-        local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
-        for j in grid(J) do
-          local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
-          local x = tide.f32[q][k]()
-          for r, c in grid(q, k) do
-            x[r][c] = s[r][c]
-            if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
-          end
-          for r in grid(q) do
-            local peak, sum = m[r], tide.f32(0)
-            for c in grid(k) do peak = tide.max(peak, x[r][c]) end
-            for c in grid(k) do
-              w[r][c] = T(tide.exp(x[r][c] - peak))
-              sum = sum + w[r][c]
-            end
-            e[r] = tide.exp(m[r] - peak)
-            l[r] = l[r] * e[r] + sum
-            m[r] = peak
-          end
-          scale[h][i]:put(e)
-          weight[h][i][j]:put(w)
-        end
-        total[h][i]:put(l)
-      end}
-      d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
-        function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
-      d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
-        local out, o = tide.f32[q][D](0), T[q][D]()
-        for j in grid(J) do
-          local e, p = scale[h][i]:get(), part[h][i][j]:get()
-          for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
-        end
-        local l = total[h][i]:get()
-        for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
-        for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
-      end}
-    end)]],
+  design = attention,
   steps = [[local s = ...
     local turns = z.N // z.q // z.cols
     s:bundle("$scores", {axis = 2}):bundle("values", {axis = 2})
@@ -310,9 +317,7 @@ case("N09: attention, rows of queries in columns of four cores, streams merged, 
     for row, name in ipairs {"$scores", "$softmax", "values", "acc"} do
       s:place(name, {0, row + 1}, {by = {{1, 0}}})
     end]],
-  types = function(z)
-    return {{z.T[z.H][z.N][z.D], wide}, z.T[z.H][z.D][z.N], z.T[z.H][z.N][z.D], z.T[z.H][z.N][z.D]}
-  end,
+  types = attention_types,
   sizes = {{T = bf16, H = 2, N = 32, D = 8, q = 4, k = 8, cols = 4, causal = false},
     {T = bf16, H = 1, N = 16, D = 4, q = 4, k = 4, cols = 2, causal = true, scores = "qk", Q = "queries", score = "x"},
     {T = f32, H = 3, N = 24, D = 2, q = 2, k = 12, cols = 4, causal = true, softmax = "soft", V = "values_of"}},
@@ -401,6 +406,17 @@ t.test("N05: Dato's Fig. 7 as listed, and with bundle and chain by hand", functi
     t.has(listed.steps, 's:chain("gemm", "gemm_allreduce")')
     t.eq(listed.source, by_hand.source)
     t.eq(listed.steps:find "coalesce" ~= nil, z.P > 2, "streams are put together where there are too many")
+  end
+end)
+
+t.test("N09: attention after bundle alone: the build adds the rest", function()
+  for _, z in ipairs {{T = bf16, H = 1, N = 32, D = 8, q = 8, k = 8, causal = false},
+    {T = f32, H = 1, N = 16, D = 4, q = 8, k = 2, causal = true}} do
+    local d = chunk(attention, z)()
+    local s = tide.schedule(d):bundle("scores", {axis = 2}):bundle("values", {axis = 2})
+    local m = npu_case.same(d, attention_types(z), {tool = false, math = "host"}, s)
+    t.has(m.steps, 's:merge("weight", {axis = 2})')
+    t.has(m.steps, 's:place("K_in_mem"')
   end
 end)
 

@@ -140,33 +140,43 @@ static bool is_no_copy(void *ud, const TdStmt *s) {
   return s->kind != TD_STMT_STORE || s->expr[1]->kind != TD_EXPR_LOAD || s->expr[1]->sym != ud;
 }
 
-/* Whether the nest reads each element of a tile before it may write it. */
-static bool is_read_first(const TdInject *j, const TdTile *t) {
+/* Whether the nest reads each element of a tile before it may write it; *at_values is set where
+ * that holds at the values of sizes. */
+static bool is_read_first(const TdInject *j, const TdTile *t, bool *at_values) {
   TdAsk q = td_util_ask(j->r, j->unit);
   TdMoved load, store;
   bool all =
       td_footprint_moves(&q, j->nest, t->sym, t->type, &load, &store) && load.any && load.read;
   for (int d = 0; all && d < t->box.rank; d++) {
-    int64_t n;
-    all = td_lin_diff(j->r->session, load.to[d], load.from[d], &n) && n == t->extent[d];
+    int64_t n, to, from;
+    if (!td_lin_diff(j->r->session, load.to[d], load.from[d], &n)) {
+      all = td_unit_value(j->unit, load.to[d], &to) && td_unit_value(j->unit, load.from[d], &from);
+      *at_values = true;
+      n = all ? to - from : 0;
+    }
+    all = all && n == t->extent[d];
   }
   return all;
 }
 
 /* Whether what is copied for the call has been written: it is an argument of the program, or read
  * by the nest too. */
-static bool check_copies(const TdInject *j, const TdStmt *call) {
+static bool check_copies(const TdInject *j, const TdProg **p, const TdStmt *call) {
   TdRewrite *r = j->r;
+  bool at_values = false;
   bool root = j->unit->sym == td_prog_root(r->prog)->sym;
   for (size_t i = 0; i < j->ntile; i++) {
     const TdTile *t = &j->tile[i];
     bool copied = !td_walk_stmt(r->session->ctx, call, is_no_copy, (void *)(uintptr_t)t->sym);
-    if (!copied || (root && td_unit_param(j->unit, t->sym)) || is_read_first(j, t)) continue;
+    if (!copied || (root && td_unit_param(j->unit, t->sym)) || is_read_first(j, t, &at_values))
+      continue;
     td_util_refuse(r, TD_ILLEGAL, "operands", j->nest->loc,
                    "'%s' may hold elements that were never written, which would be copied for '%s'",
                    t->sym->name, j->lib->unit->sym->name);
     return false;
   }
+  const TdUnit *caller = td_prog_unit(*p, j->unit->sym);
+  if (at_values) *p = td_prog_with(*p, td_util_assume_sizes(r, caller, caller));
   return true;
 }
 
@@ -183,7 +193,7 @@ static const TdProg *replace(TdRewrite *r, const TdContract *lib, const TdPlace 
   const TdStmt *body =
       td_edit_replace(r->store, j.unit->body, at->stmt->uid, call->kid, call->nkid);
   p = td_prog_with(p, td_lift_tidy(r, td_unit_with_body(r->store, j.unit, body)));
-  if (!check_tiles(&j, &p, call) || !check_copies(&j, call)) return NULL;
+  if (!check_tiles(&j, &p, call) || !check_copies(&j, &p, call)) return NULL;
   TdSym called = td_map_getp(&sub.sym, lib->unit->sym);
   if (!check_assumed(&j, &p, call, called ? called : lib->unit->sym)) return NULL;
   note(&j);
