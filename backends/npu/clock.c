@@ -2,7 +2,7 @@
  * each go on when what they wait for is there. A call takes what its kernel says, an object the
  * words of its stream. An object in a memory tile counts there until the cores have done with it,
  * as in a pool that a link shares, and is passed on as its words come. What comes from or goes to
- * the host shares its memory's bandwidth, in a server of random service times for each direction.
+ * the host shares its memory, whose bus goes one way at a time: a server of random service times.
  * devices.def has the figures. No data moves. */
 #include <math.h>
 
@@ -36,7 +36,7 @@ typedef struct Core {
 typedef struct Clock {
   TdNpuMachine *x;
   TdArena *arena;
-  double now, memory[2]; /* when the memory is free: to read, to write */
+  double now, memory; /* memory: when that of the host is free */
   uint64_t seed, order;
   TD_VEC(Event) heap;
   Core *core;
@@ -162,10 +162,9 @@ static double end_of(Clock *c, const TdNpuLine *l, const Way *w) {
   }
   stream += start;
   if (is_shim(l)) {
-    double *memory = &c->memory[l->from.pool != NULL];
-    if (*memory < c->now) *memory = c->now;
-    *memory += bytes / figure(TD_MODEL_BANDWIDTH) * draw(c);
-    if (*memory - stream > begin) begin = *memory - stream;
+    if (c->memory < c->now) c->memory = c->now;
+    c->memory += bytes / figure(TD_MODEL_BANDWIDTH) * draw(c);
+    if (c->memory - stream > begin) begin = c->memory - stream;
   }
   return begin + stream;
 }

@@ -14,6 +14,7 @@ static const char blocks_text[] =
     "// C += A * B in blocks of r x s and s x t.\n"
     "template <unsigned r, unsigned s, unsigned t, typename A, typename B, typename C>\n"
     "static void tide_mmul(const A *a, const B *b, C *c, unsigned m, unsigned n, unsigned k) {\n"
+    "  aie::set_saturation(aie::saturation_mode::none);\n"
     "  for (unsigned i = 0; i < m; i++)\n"
     "    for (unsigned j = 0; j < n; j++) {\n"
     "      C *at = c + (i * n + j) * (r * t);\n"

@@ -135,6 +135,14 @@ static bool is_type(TdArena *a, const TdType *t, const char *name) {
   return strcmp(td_type_str(a, t), name) == 0;
 }
 
+/* Whether sums of type t are what instructions of a row make: their own, or shorter integers, which
+ * wrap. */
+static bool is_sum(TdArena *a, const TdMac *row, const TdType *t) {
+  bool shorter = strcmp(row->c, "i32") == 0 && t->kind == TD_T_INT && !t->saturate &&
+                 (t->w == 8 || t->w == 16);
+  return shorter || is_type(a, t, row->c);
+}
+
 bool td_npu_vector_mmul(const TdNpuAsk *q, const TdStmt *s, TdNpuMmul *out) {
   Nest t;
   int a[4], b[4], c[4];
@@ -170,7 +178,7 @@ bool td_npu_vector_mmul(const TdNpuAsk *q, const TdStmt *s, TdNpuMmul *out) {
   const TdMac *row =
       td_device_mac(q->generation, td_type_str(q->arena, x->type), td_type_str(q->arena, y->type));
   if (!row || !row->r || !is_type(q->arena, x->type, row->a) ||
-      !is_type(q->arena, place->type, row->c) || t.trip[c[2]] != row->r || t.trip[a[3]] != row->s ||
+      !is_sum(q->arena, row, place->type) || t.trip[c[2]] != row->r || t.trip[a[3]] != row->s ||
       t.trip[c[3]] != row->t)
     return false;
   out->mac = row;

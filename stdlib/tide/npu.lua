@@ -28,10 +28,12 @@ local function kernel(text, env)
   return assert(load(chunk, "=npu"))(tide, table.unpack(values))
 end
 
--- The row of a device for factors and sum of these types, and whether it has blocks.
+-- The row of a device for factors and sum of these types, which has blocks. A sum of integers may be as short as the
+-- first factor: it wraps.
 local function row_of(device, a, b, c)
   for _, row in ipairs(device.macs) do
-    if row.a == a and row.b == b and row.c == c and row.r > 0 then return row end
+    local own = c == a and row.c == "i32"
+    if row.a == a and row.b == b and (row.c == c or own) and row.r > 0 then return row, own end
   end
 end
 
@@ -48,7 +50,7 @@ end
 function npu.matmul(o)
   local device = device_of(o.device)
   local a, b, c = tostring(o.A), tostring(o.B), tostring(o.C)
-  local row = row_of(device, a, b, c)
+  local row, own = row_of(device, a, b, c)
   if not row then
     refusal.raise("npu-type", ("cores of %s multiply no %s x %s into %s"):format(o.device or "npu1", a, b, c),
       "they multiply " .. types_of(device))
@@ -67,11 +69,11 @@ function npu.matmul(o)
   C = C_[m // R][n // T][R][T], --@ order("m n -> m/R n/T m%R n%T")
   function(A, B, C)
     for mo, no, ko, mi, ni, ki in tide.grid(m // R, n // T, k // S, R, T, S) do
-      C[mo][no][mi][ni] = C[mo][no][mi][ni] + CAST(A[mo][ko][mi][ki]) * CAST(B[ko][no][ki][ni])
+      C[mo][no][mi][ni] = WRAP(C[mo][no][mi][ni] + CAST(A[mo][ko][mi][ki]) * CAST(B[ko][no][ki][ni]))
     end
   end,
 }]]
-  text = text:gsub("CAST", cast):gsub("%f[%w]([RST])%f[%W]", { R = row.r, S = row.s, T = row.t })
+  text = text:gsub("CAST", cast):gsub("WRAP", own and "C_" or ""):gsub("%f[%w]([RST])%f[%W]", { R = row.r, S = row.s, T = row.t })
   local name = o.name or ("matmul_%s_%s_%dx%dx%d"):format(a, b, o.m, o.n, o.k)
   return kernel(text, { name = name, m = o.m, n = o.n, k = o.k, A_ = o.A, B_ = o.B, C_ = o.C })
 end
