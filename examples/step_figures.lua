@@ -1,9 +1,11 @@
 -- step_figures: the figures of STeP (ASPLOS 2026) as tables, CSV: parameters, then cycles, traffic, memory of all
 -- operators and of those that held an element, bytes moved, FLOPs per cycle allocated, utilisation.
 -- Run: tide examples/step_figures.lua [8 | 9 | 10 | 12 | 13 | 14 | 15 | 17 | 21] [model=mixtral|qwen] [batch=n]
---        [tile=n] [data=dir] [jobs=n] [file=x.db] [memory=queue|banks|slots]
+--        [tile=n] [data=dir] [jobs=n] [file=x.db] [memory=queue|banks|slots] [physical=n]
+-- physical=16: every node of Fig. 8 on tiles of 16 x 16 (tile_all), as the HDL has them.
 -- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>, kv_len_b<batch>, .csv or .npy. Fig. 17 is a
 -- layer of attention and one of experts, one after the other, on the first trace; the paper does not publish its graph.
+local tide = require "tide"
 local models = require "tide.step.models"
 local explore = require "tide.explore"
 
@@ -77,6 +79,8 @@ local function swiglu()
     for _, tn in ipairs { 16, 32, 64, 128, 256 } do
       row(function()
         local g = models.swiglu { B = 64, D = 256, F = 512, tm = tm, tn = tn, bw = 4096 }
+        local n = tonumber(option.physical)
+        if n then g = tide.schedule(g):tile_all({ n, n }):graph() end
         return simulate(g, models.settings.fig8)
       end, tm, tn)
     end

@@ -322,6 +322,31 @@ static TdStpVal apply_kernel(TdStpRun *r, TdStpMachine *m, const TdStpVal *part,
   return out;
 }
 
+/* The sum of two buffers, tile by tile. */
+static TdStpVal add_buffers(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, int64_t *flops) {
+  uint32_t n = td_stp_value(r, b)->nitem;
+  TdStpItem *item = TD_NEWN(r->arena, TdStpItem, n + 1);
+  for (uint32_t i = 0; i < n && !r->failed; i++) {
+    int64_t one = 0;
+    item[i] = td_stp_value(r, b)->item[i];
+    TdStpVal x = item[i].val;
+    if (a) {
+      item[i].val = combine(r, m, TD_STP_FN_ADD, td_stp_value(r, a)->item[i].val, x, &one);
+    } else {
+      one = td_stp_value(r, x)->rows * td_stp_value(r, x)->cols;
+      m->useful += td_stp_value(r, x)->vrows * td_stp_value(r, x)->vcols;
+      td_stp_value_keep(r, x);
+    }
+    *flops += one;
+  }
+  if (r->failed) return 0;
+  TdStpVal out = td_stp_value_new(r, TD_STP_BUFFER);
+  TdStpRecord *o = td_stp_value(r, out);
+  o->item = item;
+  o->nitem = o->cap = n;
+  return out;
+}
+
 TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t n, int64_t *flops,
                       int64_t *cycles) {
   TdStpFnKind fn = m->n->fn.kind;
@@ -333,6 +358,8 @@ TdStpVal td_stp_apply(TdStpRun *r, TdStpMachine *m, const TdStpVal *part, size_t
   case TD_STP_FN_MATMUL:
   case TD_STP_FN_MATMUL_T: return matmul(r, m, part[0], part[1], fn == TD_STP_FN_MATMUL_T, flops);
   case TD_STP_FN_ADD:
+    if (td_stp_value(r, part[1])->kind == TD_STP_BUFFER)
+      return add_buffers(r, m, part[0], part[1], flops);
     if (!part[0]) {
       const TdStpRecord *x = td_stp_value(r, part[1]);
       *flops = x->rows * x->cols;

@@ -28,15 +28,23 @@ static bool depends(const Walk *w, const TdStpNode *n) {
   return false;
 }
 
+/* The elements of the tiles, or buffers of tiles, that a node gives; NULL: it gives others. */
+static const TdType *elements_of(const TdStpNode *n) {
+  const TdStpType *t = n->out[0].type;
+  if (t->kind == TD_STP_BUFFER) t = t->part[0];
+  return t->kind == TD_STP_TILE ? t->elem : NULL;
+}
+
 /* A fold of integers over the gathered chunks is the same in any order. */
 static bool is_exact_sum(const Walk *w, const TdStpNode *n) {
   if (n->op != TD_STP_ACCUM || n->fn.kind != TD_STP_FN_ADD) return false;
-  return w->source->op == TD_STP_REASSEMBLE && n->out[0].type->elem->kind != TD_T_FLOAT;
+  return w->source->op == TD_STP_REASSEMBLE && elements_of(n)->kind != TD_T_FLOAT;
 }
 
 static bool is_float_sum(const TdStpNode *n) {
   bool folds = n->op == TD_STP_ACCUM || n->op == TD_STP_SCAN || n->op == TD_STP_MAP_ACCUM;
-  return folds && n->out[0].type->kind == TD_STP_TILE && n->out[0].type->elem->kind == TD_T_FLOAT &&
+  const TdType *elem = folds ? elements_of(n) : NULL;
+  return elem && elem->kind == TD_T_FLOAT &&
          (n->op == TD_STP_MAP_ACCUM || n->fn.kind == TD_STP_FN_ADD);
 }
 

@@ -119,6 +119,11 @@ static int64_t fold(TdStpRun *r, TdStpMachine *m, TdStpItem it) {
 
 /* The state, taken out of the machine. */
 static TdStpVal release(TdStpRun *r, TdStpMachine *m) {
+  if (!m->acc && m->n->out[0].type->kind == TD_STP_BUFFER) {
+    td_stp_fail(r, m, TD_ILLEGAL, "step-function", "%s at run: there is no buffer to begin with",
+                m->n->fn.name);
+    return 0;
+  }
   TdStpVal v = m->acc ? m->acc : start_of(r, m);
   m->acc = 0;
   set_place(r, m, &v);
@@ -146,6 +151,7 @@ void td_stp_exec_accum(TdStpRun *r, TdStpMachine *m) {
     if (r->failed) return;
     if (ends) {
       m->hold = td_stp_item(release(r, m), it.stop - b);
+      if (r->failed) return;
       bool stores = !keeps_place(m) && !it.from;
       if (stores) c = most(c, store_cycles(r, m, m->hold.val));
       m->phase = 1;

@@ -121,8 +121,20 @@ static const TdStpType *of_numbers(const Call *c, bool *known) {
   }
 }
 
+/* Sums of buffers of one shape, tile by tile. */
+static const TdStpType *of_buffers(const Call *c) {
+  const TdStpType *x = c->part[0];
+  int64_t v;
+  for (int k = 0; k < x->ndim; k++)
+    if (x->dim[k].ragged || !td_stp_expr_is_const(x->dim[k].extent, &v))
+      return refuse(c, "it adds buffers of one shape");
+  return x->part[0]->kind == TD_STP_TILE ? x : refuse(c, "it adds buffers of tiles");
+}
+
 static const TdStpType *of_tiles(const Call *c) {
   const TdStpType *x = c->part[0];
+  bool buffers = c->nparts == 1 && x->kind == TD_STP_BUFFER;
+  if (buffers && c->n->op == TD_STP_ACCUM && c->n->fn.kind == TD_STP_FN_ADD) return of_buffers(c);
   for (size_t i = 0; i < c->nparts; i++)
     if (c->part[i]->kind != TD_STP_TILE) return refuse(c, "it takes tiles");
   switch (c->n->fn.kind) {

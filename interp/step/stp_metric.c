@@ -156,6 +156,12 @@ static const TdStpExpr *flops_of_one(const Metric *m, const TdStpNode *n) {
     TdDiag known = {.arena = m->g->arena};
     return td_stp_kernel_flops(m->g, n, tuple ? in->part : &in, tuple ? in->nparts : 1, &known);
   }
+  if (a->kind == TD_STP_BUFFER && out->kind == TD_STP_BUFFER) {
+    TdStpStream s = {.type = a->part[0], .ndim = a->ndim};
+    for (int k = 0; k < a->ndim; k++) s.dim[k] = a->dim[k];
+    return td_stp_expr_mul(x, td_stp_shape_count(m->g, &s, 0),
+                           td_stp_shape_elements(m->g, a->part[0]));
+  }
   if (out->kind != TD_STP_TILE || a->kind != TD_STP_TILE) return zero(m);
   const TdStpExpr *each = td_stp_shape_elements(m->g, out);
   switch (n->fn.kind) {

@@ -73,8 +73,11 @@ static Kernels *need_kernels(lua_State *L, const TdStpGraph *g, bool data) {
   Kernels *k = lua_touserdata(L, -1);
   for (size_t i = 0; i < g->node.n; i++) {
     const TdStpNode *n = g->node.at[i];
-    if (!n->nout || n->out[0].type->kind != TD_STP_TILE) continue;
-    const TdType *elem = n->out[0].type->elem;
+    if (!n->nout) continue;
+    const TdStpType *t = n->out[0].type;
+    if (t->kind == TD_STP_BUFFER && n->op == TD_STP_ACCUM) t = t->part[0];
+    if (t->kind != TD_STP_TILE) continue;
+    const TdType *elem = t->elem;
     if (!data && !td_type_is_integer(elem)) continue;
     bool calls = n->op == TD_STP_MAP || n->op == TD_STP_ACCUM || n->op == TD_STP_MAP_ACCUM ||
                  n->op == TD_STP_SCAN;
