@@ -142,7 +142,8 @@ void td_bind_take_memory(lua_State *L, int idx, TdOffchip *o, TdBindMemory *b) {
   if (!lua_istable(L, idx))
     td_bind_fail(L, "option-value", "option 'memory' is a table, or a kind of memory, not %s",
                  td_bind_words(L, idx));
-  bool mine = has_function(L, idx, "request");
+  bool mine = lua_getfield(L, idx, "request") == LUA_TFUNCTION;
+  lua_pop(L, 1);
   bool later = has_function(L, idx, "cycles"), tells = has_function(L, idx, "answer");
   if (!mine && (later || tells || has_function(L, idx, "reset")))
     td_bind_fail(L, "option-value", "memory: a memory of your own has a function 'request'");

@@ -18,8 +18,9 @@ local fail = expr.fail
 local STEPS = 2000 -- that are tried by default
 local FEW = 200    -- layouts of which all are tried; of more, those that may be better than what was found
 
-local known = { pes = "integer", lanes = "integer", ports = "integer", at = "table", consts = "table",
-  steps = "integer", seconds = "number", device = "string", bytes_per_cycle = "number", check = "boolean" }
+local known = { pes = "integer", lanes = "integer", ports = "integer", buffers = "integer", at = "table",
+  consts = "table", steps = "integer", seconds = "number", device = "string", bytes_per_cycle = "number",
+  check = "boolean" }
 
 -- Checks the options.
 local function check(o)
@@ -27,9 +28,9 @@ local function check(o)
     local want = known[name]
     if not want then
       fail(nil, "t2s-search", ("t2s.search has no option '%s'"):format(tostring(name)),
-        "pes, ports, at, consts, steps, seconds, device, bytes_per_cycle, check")
+        "pes, lanes, ports, buffers, at, consts, steps, seconds, device, bytes_per_cycle, check")
     end
-    local fits = want == "integer" and math.type(v) == "integer" and v > 0 or want == "number" and type(v) == "number"
+    local fits = want == "integer" and math.type(v) == "integer" and v >= (name == "buffers" and 0 or 1) or want == "number" and type(v) == "number"
       and v > 0 or want ~= "integer" and want ~= "number" and type(v) == want
     if not fits then
       local what = want == "table" and "a table of sizes" or want == "boolean" and "true or false"
@@ -70,34 +71,49 @@ local function open_sizes(p, at)
   return z
 end
 
--- Runs a design with a clock; returns the report.
-local function run(net, kernel, z, o)
-  local x, k = z and net:at(z) or net, z and kernel:at(z) or kernel
-  local args, bytes = {}, 0
+-- Random arguments of a kernel, the last one zeros, and the bytes of the narrowest element.
+local function arguments(k)
+  local args, least = {}, 8
   for n, q in ipairs(k.params) do
-    local elements = 1
-    for e in tostring(q.type):gmatch "%[(%d+)%]" do elements = elements * math.tointeger(tonumber(e)) end
-    bytes = bytes + elements * (tonumber(tostring(q.type):match "^%a+(%d+)") or 32) // 8
+    least = math.min(least, (tonumber(tostring(q.type):match "^%a+(%d+)") or 32) // 8)
     args[n] = n < #k.params and tide.random(q.type, n, { lo = 0, hi = 7 }) or q.type(0)
   end
-  local timed = x:build { target = "cpu", timed = true, device = o.device }
-  timed(table.unpack(args))
-  return timed.report, bytes
+  return args, math.max(least, 1)
 end
 
--- What a mapping costs: {cycles =, channels =, ..}; nil and why where it is refused or beyond the limits.
-local function cost_of(tools, def, consts, extra, o)
+-- Runs a design with a clock; returns its cycles: not less than its traffic takes.
+local function cycles_of(net, kernel, z, o)
+  local x, args, least = z and net:at(z) or net, arguments(z and kernel:at(z) or kernel)
+  local timed = x:build { target = "cpu", timed = true, device = o.device }
+  timed(table.unpack(args))
+  local cycles = timed.report.cycles
+  if not o.bytes_per_cycle then return cycles end
+  local moved = x:build { target = "cpu", timed = true, device = o.device,
+    memory = { model = "slots", request = least } }
+  moved(table.unpack(args))
+  return math.max(cycles, math.ceil(moved.report.memory.bytes / o.bytes_per_cycle))
+end
+
+-- How many elements the Funcs of a mapping have.
+local function elements_of(r, m)
+  local pes = 0
+  for _, f in ipairs(m.funcs) do pes = pes + (r.pes[f.name .. "_pe"] or 1) end
+  return pes
+end
+
+-- What a mapping costs: {cycles =, channels =, ..}; nil and why where it is refused or beyond the limits. `pes` tells its
+-- elements where they are known.
+local function cost_of(tools, def, consts, extra, o, pes)
   local s, m = tools.scheduled(def, consts, extra, not o.device)
   local net = load(tostring(s), "=t2s." .. def.name)()
   local r = report.of(report.keep(net, s, m))
   if o.ports and r.ports > o.ports then return nil, "ports" end
-  local pes = r.pes[def.name .. "_pe"] or 1
-  if o.pes and pes > o.pes then return nil, "pes" end
-  local timed, bytes = run(net, m.kernel, open_sizes(m.program, o.at), o)
-  local cycles = timed.cycles
-  if o.bytes_per_cycle then cycles = math.max(cycles, math.ceil(bytes / o.bytes_per_cycle)) end
-  return { cycles = cycles, channels = r.channels, buffers = r.buffers + r.memory, ports = r.ports, pes = pes,
-    steps = r.steps[def.name], net = net, schedule = s, mapping = m }
+  local buffers = r.buffers + r.memory
+  pes = pes or elements_of(r, m)
+  if o.pes and pes > o.pes then return nil, "elements" end
+  if o.buffers and buffers > o.buffers then return nil, "buffers" end
+  return { cycles = cycles_of(net, m.kernel, open_sizes(m.program, o.at), o), channels = r.channels,
+    buffers = buffers, ports = r.ports, pes = pes, steps = r.steps[def.name], net = net, schedule = s, mapping = m }
 end
 
 local function costs(c) return { c.cycles, c.channels, c.buffers, c.ports, c.pes } end
@@ -121,9 +137,11 @@ local function text_of(consts)
 end
 
 -- The lines that make a design: assumptions, new Vars and Funcs, directives, constants.
-local function lines_of(f, order, divided)
+local function lines_of(list, order, divided)
   local out, vars, seen = {}, {}, {}
-  for _, l in ipairs(f and f.loops or {}) do seen[l.name] = true end
+  for _, f in ipairs(list) do
+    for _, l in ipairs(f.loops) do seen[l.name] = true end
+  end
   for _, x in ipairs(order) do
     for _, d in ipairs(x.list) do
       local function look(v)
@@ -202,31 +220,74 @@ local function assumptions_of(divided, place)
   return out
 end
 
--- Searches the mappings of a Func.
-local function mappings(tools, def, o, place)
-  local f = space.read(def, tools.open(def, o.at), o.at)
-  local layouts, all, why = space.layouts(f, o.pes), {}, nil
-  local last = #f.operands + 2
-  local function moves(picks)
-    local n = #picks
-    if n == 0 then return layouts end
-    if n < last - 1 then return space.ways(f, picks[1], f.operands[n]) end
-    return n < last and space.ends(f, picks[1]) or {}
+-- The picks of the n-th Func among all: a layout, a way for each operand, the end, lanes.
+local function picks_of(list, n, picks)
+  local from = 1
+  for k = 1, n - 1 do from = from + #list[k].operands + 3 end
+  return table.move(picks, from, from + #list[n].operands + 2, 1, {})
+end
+
+-- What may be picked next: the Func whose pick it is and the choices; none where all is picked.
+local function choices(list, picks, o)
+  local left, used = #picks, 0
+  for n, f in ipairs(list) do
+    local own = picks_of(list, n, picks)
+    if left < #f.operands + 3 then
+      if left == 0 then return f, space.layouts(f, o.pes - used - (#list - n), o.lanes or #list > 1) end
+      if left <= #f.operands then
+        return f, space.ways(f, own[1], f.operands[left], o.buffers or o.bytes_per_cycle)
+      end
+      return f, left == #f.operands + 1 and space.ends(f, own[1]) or space.lanes(f, own[1], o.lanes or 1)
+    end
+    left, used = left - #f.operands - 3, used + own[1].pes
   end
+  return nil, {}
+end
+
+-- The least cycles of what is picked: work of the slowest Func by its elements and lanes.
+local function least_of(list, picks, o)
+  local least = 0
+  for n, f in ipairs(list) do
+    local layout = picks_of(list, n, picks)[1]
+    local by = (layout and layout.pes or o.pes) * (o.lanes or 1)
+    least = math.max(least, -(-f.work // by))
+  end
+  return least
+end
+
+-- A mapping of all Funcs as directives, with what it assumes, its constants and lines.
+local function mapped(tools, list, picks, def, o, place)
+  local order, add = space.list(place)
+  local x = { order = order, consts = tools.values(def, o.at), divided = {}, pes = 0 }
+  for n, f in ipairs(list) do
+    local own = picks_of(list, n, picks)
+    space.directives(f, own, add)
+    space.divided(f, own, x.divided)
+    x.consts = joined(x.consts, space.fixed(f, own[1], o.at))
+    x.matrix, x.pes = own[1].rows, x.pes + own[1].pes
+  end
+  x.extra = assumptions_of(x.divided, place)
+  local text, line = with(order, lines_of, list, order, x.divided)
+  x.lines = text .. "\n" .. line:format(def.name, text_of(x.consts))
+  return x
+end
+
+-- Searches the mappings of a Func and of those that it reads.
+local function mappings(tools, def, o, place)
+  local list, all, why = space.read(def, tools.open(def, o.at), o.at), {}, nil
+  local many = #select(2, choices(list, {}, o)) > FEW or #list > 1
+  local function moves(picks) return select(2, choices(list, picks, o)) end
   local function take(picks, move)
     local next_picks, key = table.move(picks, 1, #picks, 1, {}), {}
     next_picks[#picks + 1] = move
-    for n, x in ipairs(next_picks) do key[n] = n == 1 and x.text or x end
+    for n, x in ipairs(next_picks) do key[n] = type(x) == "table" and x.text or x end
     local point = { state = next_picks, key = table.concat(key, " ") }
-    local least = -(-f.work // next_picks[1].pes)
-    point.rank = { least, -next_picks[1].pes }
-    if #layouts > FEW then point.floor = least end
-    if #next_picks < last then return point end
-    local order = space.directives(f, next_picks, place)
-    local divided, consts = space.divided(f, move and next_picks[1]), space.fixed(f, next_picks[1], o.at)
-    consts = joined(tools.values(def, o.at), consts)
-    local extra = assumptions_of(divided, place)
-    local ok, c, limit = pcall(with, order, cost_of, tools, def, consts, extra, o)
+    local least, first = least_of(list, next_picks, o), next_picks[1]
+    point.rank = { least, -first.pes }
+    if many then point.floor = least end
+    if choices(list, next_picks, o) then return point end
+    local x = mapped(tools, list, next_picks, def, o, place)
+    local ok, c, limit = pcall(with, x.order, cost_of, tools, def, x.consts, x.extra, o, x.pes)
     if not ok then
       if type(c) == "string" then error(c, 0) end
       why = why or c.message
@@ -236,15 +297,13 @@ local function mappings(tools, def, o, place)
       why = why or ("all need more %s"):format(limit)
       return nil
     end
-    c.number, c.order, c.consts, c.extra = #all + 1, order, consts, extra
-    c.lines, c.design_line = with(order, lines_of, f, order, divided)
-    c.lines = c.lines .. "\n" .. c.design_line:format(def.name, text_of(consts))
-    c.matrix = next_picks[1].rows
+    for k, v in pairs(x) do c[k] = v end
+    c.number, c.divided = #all + 1, nil
     all[#all + 1] = c
     point.cost, point.rank = costs(c), costs(c)
     return point
   end
-  local found = drive(o, moves, take, #layouts > FEW and -(-f.work // o.pes) or nil)
+  local found = drive(o, moves, take, many and least_of(list, {}, o) or nil)
   o.why = why
   return answer(tools, def, found, all, o)
 end
@@ -288,10 +347,6 @@ end
 function search.run(tools, def, o)
   check(o)
   o = joined(o, { at = o.at or {} })
-  if o.lanes then
-    fail(nil, "t2s-search", "lanes are not searched: F:vectorize(v) and consts = {KKK = {1, 2, 4}} try them", nil,
-      "unsupported")
-  end
   if o.consts then return constants(tools, def, o) end
   if not o.pes then
     fail(nil, "t2s-search", "t2s.search needs a number of elements", "t2s.search(F, {pes = 16, at = ..})")

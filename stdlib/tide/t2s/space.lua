@@ -45,17 +45,12 @@ local function operands_of(group)
   return list
 end
 
---- What is known of the Func that is mapped: its loops, operands, whether values travel between iterations.
-function space.read(def, p, at)
+-- What is known of a Func that is mapped: its loops, operands, whether values travel between iterations.
+local function read(def, p, at)
   local group, carried = {}, false
   for _, s in ipairs(p.stages) do
     if s.call then fail(s.place, "t2s-search", "what calls kernels is mapped by hand", nil, "unsupported") end
-    local own = s.func == def or def.group and s.func.group == def.group
-    if not own then
-      fail(s.place, "t2s-search", ("%s and %s: one Func at a time is searched"):format(def.name, s.func.name),
-        "a Func of several stages, or equations that are merged", "unsupported")
-    end
-    local all = true
+    local all = s.func == def or def.group and s.func.group == def.group
     for _, k in ipairs(s.kinds) do all = all and k == "var" end
     if all then group[#group + 1] = s end
   end
@@ -74,9 +69,25 @@ function space.read(def, p, at)
     end)
   end
   local f = { def = def, main = main, loops = loops_of(def, main, at), operands = operands_of(group),
-    carried = carried, work = 1 }
+    carried = carried, work = 1, prefix = "" }
   for _, l in ipairs(f.loops) do f.work = f.work * l.extent end
   return f
+end
+
+--- What is known of the Funcs of a program, those that others read first; `def` is the last.
+function space.read(def, p, at)
+  local list, seen = {}, { [def] = true }
+  for _, g in ipairs(def.group or {}) do seen[g] = true end
+  for _, s in ipairs(p.stages) do
+    if not seen[s.func] then
+      local g = s.func.group and s.func.group[1] or s.func
+      for _, x in ipairs(s.func.group or { g }) do seen[x] = true end
+      list[#list + 1] = read(g, p, at)
+    end
+  end
+  list[#list + 1] = read(def, p, at)
+  for n, f in ipairs(#list > 1 and list or {}) do f.prefix, f.inner = f.def.name .. "_", n < #list end
+  return list
 end
 
 -- Calls fn with each choice of one of each list.
@@ -89,8 +100,9 @@ local function product(lists, fn, n, picked)
   end
 end
 
--- Ways to lay loops out in space by tiles: for each loop none (1), all of it, or a tile that divides it.
-local function tiles(f, most)
+-- Ways to lay loops out in space by tiles: for each loop none (1), all of it, or a tile that divides it; `alone`: one
+-- element, too.
+local function tiles(f, most, alone)
   local lists, out = {}, {}
   for n, l in ipairs(f.loops) do
     lists[n] = { 1 }
@@ -105,7 +117,7 @@ local function tiles(f, most)
       pes = pes * p
       time = time or p < f.loops[n].extent or f.loops[n].extent == 1
     end
-    if pes > 1 and pes <= most and time then
+    if (pes > 1 or alone) and pes <= most and time then
       out[#out + 1] = { tile = pick, pes = pes, text = table.concat(pick, "x") }
     end
   end)
@@ -162,9 +174,9 @@ local function matrices(f, most)
   return out
 end
 
---- The projections and tiles of a Func with at most so many elements.
-function space.layouts(f, most)
-  local out = tiles(f, most)
+--- The projections and tiles of a Func with at most so many elements; `alone`: one element, too.
+function space.layouts(f, most, alone)
+  local out = tiles(f, most, alone)
   if f.carried then table.move(matrices(f, most), 1, 1 << 20, #out + 1, out) end
   return out
 end
@@ -195,9 +207,25 @@ local function laid(f, layout, add)
   return axes
 end
 
+-- The loops in time of a layout by tiles, outermost first, as tile and unroll leave them.
+local function in_time(f, layout)
+  local before, tiled, behind = {}, {}, {}
+  for n, p in ipairs(layout.tile) do
+    local l = f.loops[n]
+    if p > 1 and p < l.extent then tiled[#tiled + 1] = l
+    elseif p == 1 then
+      local list = #tiled > 0 and behind or before
+      list[#list + 1] = l
+    end
+  end
+  table.move(tiled, 1, #tiled, #before + 1, before)
+  return table.move(behind, 1, #behind, #before + 1, before)
+end
+
 --- How an operand may come: its elements read it, or a Func sends it, which others along the axes that it depends on
---- pass on; `apart`: such a Func for each element along these.
-function space.ways(f, layout, o)
+--- pass on; `apart`: such a Func for each element along these. With buffers: the Func keeps it ("pass keep k") from loop
+--- k on, a loop that it does not depend on, and another one loads it once for all of that.
+function space.ways(f, layout, o, buffers)
   local out = { "own" }
   if layout.rows or f.carried or o.reads > 1 then return out end
   local shared, split = 0, 0
@@ -208,6 +236,23 @@ function space.ways(f, layout, o)
     out[#out + 1] = "pass"
     if split > 0 then out[#out + 1] = "apart" end
   elseif shared == 0 and split == 1 then out[#out + 1] = "scatter" end
+  for n = 2, buffers and #out or 0 do
+    for _, l in ipairs(in_time(f, layout)) do
+      if not o.uses[l.name] then out[#out + 1] = out[n] .. " keep " .. l.name end
+    end
+  end
+  return out
+end
+
+--- How many lanes elements may have: divisors of the extent of the innermost loop in time, up to `most`.
+function space.lanes(f, layout, most)
+  local out = { 1 }
+  if layout.rows or f.carried then return out end
+  local time = in_time(f, layout)
+  local l = time[#time]
+  for n = 2, l and l.whole and (l.size or l.fixed) and math.min(most, l.extent) or 1 do
+    if l.extent % n == 0 then out[#out + 1] = n end
+  end
   return out
 end
 
@@ -236,7 +281,7 @@ end
 --- iterations: the order of the loops in time.
 function space.ends(f, layout)
   local out, axes = { "own" }, 0
-  if layout.rows then return out end
+  if layout.rows or f.inner then return out end
   if f.carried then return orders(f, layout) end
   for _, p in ipairs(layout.tile) do axes = axes + (p > 1 and 1 or 0) end
   if axes == 1 then out[#out + 1] = "gather" elseif axes == 2 then out[#out + 1] = "columns" end
@@ -262,10 +307,52 @@ local function by_matrix(f, layout, add)
   add(f.def, "space_time_transform", src, dst, flat)
 end
 
---- A mapping as directives by Func: {{def =, list =}, ..}; picks: layout, a way for each operand, the end.
-function space.directives(f, picks, place)
+-- The directives of a chain that brings an operand to the elements: by a way, one or two Funcs.
+local function chain(f, layout, o, way, axes, lane, add)
+  local def, of = f.def, expr.new { op = "ref", base = o.base, idx = {} }
+  local kind, kept = way:match "^(%a+) ?k?e?e?p? ?(.*)$"
+  local feed = func.new(fresh(f, f.prefix .. o.base.name .. "_feed"), nil, false, 0, {})
+  local load = kept ~= "" and func.new(fresh(f, f.prefix .. o.base.name .. "_load"), nil, false, 0, {})
+  if load then add(def, "isolate_producer_chain", of, load, feed)
+  else add(def, "isolate_producer_chain", of, feed) end
+  add(def, "relay", of, vector(axes, 1, function(a) return (not o.uses[a.loop.name]) == (kind ~= "scatter") end))
+  for _, a in ipairs(axes) do
+    if kind == "apart" and o.uses[a.loop.name] then add(feed.def, "unroll", a.var) end
+  end
+  if load then
+    local time, gone, at = in_time(f, layout), {}, nil
+    for n, l in ipairs(time) do
+      if l.name == kept then at = n end
+      if at and not o.uses[l.name] then
+        gone[#gone + 1] = l.var
+        if lane and lane.loop == l and lane.var ~= l.var then gone[#gone + 1] = lane.var end
+      end
+    end
+    add(load.def, "remove", table.unpack(gone))
+    if at > 1 then add(feed.def, "buffer", of, time[at - 1].var, "DOUBLE") else add(feed.def, "buffer", of) end
+  end
+  if lane and o.uses[lane.loop.name] then
+    add(feed.def, "vectorize", lane.var)
+    if load then add(load.def, "vectorize", lane.var) end
+  end
+end
+
+-- Gives the innermost loop in time lanes; returns {loop =, var =}.
+local function widened(f, layout, n, add)
+  local time = in_time(f, layout)
+  local l = time[#time]
+  if l.fixed and n == l.extent then return { loop = l, var = l.var } end
+  local tiled = false
+  for k, x in ipairs(f.loops) do tiled = tiled or x == l and layout.tile[k] > 1 end
+  local v = expr.new { op = "var", name = fresh(f, l.name .. l.name:sub(-1):rep(tiled and 2 or 1)) }
+  add(f.def, "tile", l.var, v, n)
+  return { loop = l, var = v }
+end
+
+--- A list of directives by Func, {{def =, list =}, ..}, and what adds one to it.
+function space.list(place)
   local by, order, seq = {}, {}, 0
-  local function add(def, name, ...)
+  return order, function(def, name, ...)
     if not by[def] then
       by[def] = {}
       order[#order + 1] = { def = def, list = by[def] }
@@ -273,15 +360,15 @@ function space.directives(f, picks, place)
     seq = seq + 1
     table.insert(by[def], { name = name, args = table.pack(...), place = place, seq = seq })
   end
+end
+
+--- Adds a mapping of a Func; picks: layout, a way for each operand, the end, lanes.
+function space.directives(f, picks, add)
   local layout, def = picks[1], f.def
-  if not layout then return order end
-  if layout.rows then
-    by_matrix(f, layout, add)
-    return order
-  end
+  if layout.rows then return by_matrix(f, layout, add) end
   local axes, vars = laid(f, layout, add), {}
   for n, a in ipairs(axes) do vars[n] = a.var end
-  local last = picks[#f.operands + 2]
+  local last, n_lanes = picks[#f.operands + 2], picks[#f.operands + 3]
   if f.carried then
     local turned = {}
     for name in (last ~= "own" and last or ""):gmatch "%S+" do
@@ -290,23 +377,17 @@ function space.directives(f, picks, place)
       end
     end
     if #turned > 0 then add(def, "reorder", table.unpack(turned)) end
-    add(def, "space_time_transform", table.unpack(vars))
-    return order
+    if #vars > 0 then add(def, "space_time_transform", table.unpack(vars)) end
+    return
   end
-  add(def, "unroll", table.unpack(vars))
+  local lane = n_lanes > 1 and widened(f, layout, n_lanes, add)
+  if #vars > 0 then add(def, "unroll", table.unpack(vars)) end
+  if lane then add(def, "vectorize", lane.var) end
   for n, o in ipairs(f.operands) do
-    local way, of = picks[n + 1], expr.new { op = "ref", base = o.base, idx = {} }
-    if way ~= "own" then
-      local feed = func.new(fresh(f, o.base.name .. "_feed"), nil, false, 0, {})
-      add(def, "isolate_producer_chain", of, feed)
-      add(def, "relay", of, vector(axes, 1, function(a) return (not o.uses[a.loop.name]) == (way ~= "scatter") end))
-      for _, a in ipairs(axes) do
-        if way == "apart" and o.uses[a.loop.name] then add(feed.def, "unroll", a.var) end
-      end
-    end
+    if picks[n + 1] ~= "own" then chain(f, layout, o, picks[n + 1], axes, lane, add) end
   end
-  if last and last ~= "own" then
-    local drain = func.new(fresh(f, def.name .. "_drain"), nil, false, 0, {})
+  if last ~= "own" then
+    local drain = func.new(fresh(f, f.prefix .. def.name .. "_drain"), nil, false, 0, {})
     local of = expr.new { op = "ref", base = def, idx = {} }
     add(def, "isolate_consumer_chain", of, drain)
     add(def, "relay", of, vector(axes, -1, function(_, n) return n == 1 end))
@@ -315,17 +396,29 @@ function space.directives(f, picks, place)
       add(drain.def, "relay", of, { -1 })
     end
   end
-  return order
 end
 
---- The sizes that tiles of a layout have to divide: {{size =, by =}, ..}.
-function space.divided(f, layout)
-  local out = {}
-  for n, p in ipairs(layout and layout.tile or {}) do
-    local l = f.loops[n]
-    if p > 1 and p < l.extent and l.size then out[#out + 1] = { size = l.size, by = p } end
+--- Adds the sizes that tiles and lanes of a mapping have to divide: {{size =, by =}, ..}.
+function space.divided(f, picks, out)
+  local layout, n_lanes = picks[1], picks[#f.operands + 3]
+  local function divide(l, by)
+    local key = l.size and expr.text(l.size) .. " " .. by
+    if key and not out[key] then
+      out[#out + 1] = { size = l.size, by = by }
+      out[key] = true
+    end
   end
-  return out
+  for n, p in ipairs(layout.tile or {}) do
+    if p > 1 and p < f.loops[n].extent then divide(f.loops[n], p) end
+  end
+  if n_lanes > 1 then
+    local time, by = in_time(f, layout), n_lanes
+    local l = time[#time]
+    for n, x in ipairs(f.loops) do
+      if x == l and layout.tile[n] > 1 then by = by * layout.tile[n] end
+    end
+    divide(l, by)
+  end
 end
 
 --- The sizes that a layout needs values of: those of loops that are in space as a whole.

@@ -1,5 +1,6 @@
 -- search.lua - the search for T2S mappings: it equals brute force on three-deep nests, finds each mapping of a
--- convolution in one dimension, keeps to its limits, prints lines that give the same design, tunes constants, and takes
+-- convolution in one dimension, is no worse than mappings by hand, takes lanes, buffers and several Funcs, keeps to its
+-- limits, prints lines that give the same design, tunes constants, and takes
 -- plain kernels, whose definition it prints. [slow]
 local t = require "tap"
 local tide = require "tide"
@@ -155,6 +156,139 @@ t.test("constants of a mapping as it is written", function()
   t.eq(t2s.search(B, {consts = {II = {2, 5, 8}}, at = {I = 32}, bytes_per_cycle = 1}).cycles, 256)
 end)
 
+-- Cycles of a design of a Func at sizes.
+local function cycles_of(F, consts, z)
+  local k, x = t2s.kernel(F, consts):at(z), t2s.design(F, consts, {check = false}):at(z)
+  local m, args = x:build {target = "cpu", timed = true}, {}
+  for n, q in ipairs(k.params) do args[n] = q.type(0) end
+  m(table.unpack(args))
+  return m.report.cycles
+end
+
+-- Whether the lines of a result give its design; the names that they use are in env.
+local function same_design(r, env)
+  env.t2s = t2s
+  assert(load(r.lines:gsub("local net, verdict", "net, verdict"), "=lines", "t", env))()
+  t.has(tostring(env.verdict), "proved: strict")
+  local function text(net) return (tostring(net):gsub("%-%-@[^\n]*", "")) end
+  t.eq(text(env.net), text(r.design))
+end
+
+-- Mappings by hand, as the listings have them; each beside the definition without one.
+local hands = {
+  {name = "SGEMM with lanes", pes = 4, lanes = 4, at = {I = 4, J = 4, K = 16}, consts = {}, make = function(map)
+    local env
+    local C = product(function(v) env = v end)
+    if map then
+      local ii, jj, kk, fa, fb, dr = Var "ii", Var "jj", Var "kk", Func "fa", Func "fb", Func "dr"
+      assume.divisible(env.I, 2, env.J, 2, env.K, 4)
+      C:tile(env.i, env.j, ii, jj, 2, 2):tile(env.k, kk, 4):unroll(ii, jj):vectorize(kk)
+      C:isolate_producer_chain(env.A, fa):relay(env.A, {0, 1}):isolate_producer_chain(env.B, fb):relay(env.B, {1, 0})
+      fa:unroll(ii):vectorize(kk)
+      fb:unroll(jj):vectorize(kk)
+      C:isolate_consumer_chain(C, dr):relay(C, {-1, 0})
+      dr:unroll(jj)
+    end
+    return C, env
+  end},
+  {name = "a convolution", pes = 4, at = {O = 2, W = 4, N = 2, Q = 3}, consts = {}, make = function(map)
+    local x, w = Param("x", i32, 2), Param("w", i32, 3)
+    local O, W, N, Q, o, c, n, q = Param "O", Param "W", Param "N", Param "Q", Var "o", Var "c", Var "n", Var "q"
+    local Y = Func("Y", i32)
+    Y[o][c] = 0
+    Y[o][c] = Y[o][c] + x[n][c + q] * w[o][n][q]
+    Y:set_bounds(o, 0, O, c, 0, W, n, 0, N, q, 0, Q)
+    if map then
+      local oo, cc, fx, fw = Var "oo", Var "cc", Func "fx", Func "fw"
+      assume.divisible(O, 2, W, 2)
+      Y:tile(o, c, oo, cc, 2, 2):unroll(oo, cc):isolate_producer_chain(x, fx):relay(x, {1, 0})
+      Y:isolate_producer_chain(w, fw):relay(w, {0, 1})
+      fx:unroll(cc)
+      fw:unroll(oo)
+    end
+    return Y, {Y = Y, x = x, w = w, O = O, W = W, N = N, Q = Q, o = o, c = c, n = n, q = q}
+  end},
+  {name = "GEMV", pes = 4, at = {I = 8, K = 6}, consts = {}, make = function(map)
+    local A, x, I, K, i, k, y = Param("A", f32, 2), Param("x", f32, 1), Param "I", Param "K", Var "i", Var "k",
+      Func("y", f32)
+    y[i] = 0
+    y[i] = y[i] + A[i][k] * x[k]
+    y:set_bounds(i, 0, I, k, 0, K)
+    if map then
+      local ii, feed, drain = Var "ii", Func "feed", Func "drain"
+      assume.divisible(I, 4)
+      y:tile(i, ii, 4):unroll(ii):isolate_producer_chain(x, feed):isolate_consumer_chain(y, drain)
+      y:relay(x, {1}):relay(y, {-1})
+    end
+    return y, {y = y, A = A, x = x, I = I, K = K, i = i, k = k}
+  end},
+}
+
+for _, h in ipairs(hands) do
+  t.test("no worse than by hand at as many elements: " .. h.name, function()
+    local by_hand = cycles_of((h.make(true)), h.consts, h.at)
+    local F, env = h.make(false)
+    local r = t2s.search(F, {pes = h.pes, lanes = h.lanes, at = h.at, steps = 400})
+    t.ok(r.cycles <= by_hand, ("%d, by hand %d"):format(r.cycles, by_hand))
+    t.ok(r.pes <= h.pes)
+    same_design(r, env)
+  end)
+end
+
+-- A sum of windows and what is made of it, each with tiles of its own; env has the names.
+local function two(p, q)
+  local x, w, N, K, n, k = Param("x", i32, 1), Param("w", i32, 1), Param "N", Param "K", Var "n", Var "k"
+  local c, r = Func("c r", i32)
+  c[n] = 0
+  c[n] = c[n] + x[n + k] * w[k]
+  r[n] = tide.max(c[n], 0)
+  c:set_bounds(n, 0, N, k, 0, K)
+  r:set_bounds(n, 0, N)
+  for f, tile in pairs {[c] = p, [r] = q} do
+    if tile > 1 then
+      local nn = Var "nn"
+      assume.divisible(N, tile)
+      f:tile(n, nn, tile):unroll(nn)
+    end
+  end
+  return r, {c = c, r = r, x = x, w = w, N = N, K = K, n = n, k = k}
+end
+
+t.test("Funcs that others read: brute force over the tiles of both finds nothing better", function()
+  local z = {N = 8, K = 5}
+  local best = math.maxinteger
+  for _, p in ipairs {1, 2, 4} do
+    for _, q in ipairs {1, 2, 4} do
+      local F = two(p, q)
+      if p + q <= 5 and p * q > 1 then best = math.min(best, cycles_of(F, {}, z)) end
+    end
+  end
+  local F, env = two(1, 1)
+  local r = t2s.search(F, {pes = 5, at = z})
+  t.eq(r.ended, "all")
+  t.ok(r.cycles <= best and r.pes <= 5, ("%d on %d, by hand %d"):format(r.cycles, r.pes, best))
+  same_design(r, env)
+end)
+
+t.test("buffers: what is sent again is kept where the memory is slow, and only there", function()
+  local z = {I = 4, J = 4, K = 4}
+  local fast = t2s.search(product(), {pes = 2, at = z})
+  t.eq(fast.lines:find("remove", 1, true), nil)
+  local env
+  local C = product(function(v) env = v end)
+  local slow = t2s.search(C, {pes = 2, at = z, bytes_per_cycle = 4})
+  t.has(slow.lines, "_load:remove(")
+  t.has(slow.lines, ":buffer(")
+  same_design(slow, env)
+  local best = math.maxinteger
+  for _, x in ipairs(slow.all) do
+    if not x.lines:find("remove", 1, true) then best = math.min(best, x.cycles) end
+  end
+  t.ok(slow.cycles < best, ("%d, without %d"):format(slow.cycles, best))
+  local none = t2s.search(product(), {pes = 2, at = z, bytes_per_cycle = 4, buffers = 0})
+  for _, x in ipairs(none.all) do t.eq(x.buffers, 0) end
+end)
+
 t.test("a limit cuts the search short, and it says so", function()
   local r = t2s.search(product(), {pes = 4, steps = 40, at = {I = 4, J = 4, K = 2}})
   t.eq(r.ended, "steps")
@@ -261,7 +395,8 @@ t.test("what a search refuses", function()
   fails {pes = 0, at = z}
   fails {pes = 4, at = {I = 4, J = 4}}
   fails {pes = 4, at = z, port = 3}
-  fails {pes = 4, at = z, lanes = 2}
+  fails {pes = 4, at = z, lanes = 0}
+  fails {pes = 4, at = z, buffers = -1}
   fails {pes = 4, at = z, ports = 1}
   fails {consts = {II = {}}, at = z}
   fails({pes = 4, at = z}, product(function(v) v.C:unroll(v.i) end))
