@@ -28,8 +28,7 @@ static bool has_dims(const TdNpuEnd *e) {
   return e->ndim > 0;
 }
 
-/* Whether a line needs no DMA: its one consumer is a neighbour, and nothing is arranged. */
-static bool is_shared(const TdNpuMachine *x, const TdNpuLine *l) {
+bool td_npu_verify_shared(const TdNpuMachine *x, const TdNpuLine *l) {
   return l->nto == 1 && are_near(x, l->from_tile, l->to_tile[0]) && !has_dims(&l->from) &&
          !has_dims(&l->to[0]);
 }
@@ -44,7 +43,7 @@ static void add_pool(Verify *v, size_t tile, const TdNpuPool *p, TdMap *seen, co
 }
 
 static void add_line(Verify *v, const TdNpuLine *l, TdMap *seen) {
-  bool shared = is_shared(v->x, l);
+  bool shared = td_npu_verify_shared(v->x, l);
   add_pool(v, l->from_tile, l->from.pool, seen, l->op);
   v->use[l->from_tile].mm2s += !shared;
   v->use[l->from_tile].bds += shared || !l->from.pool ? 0 : l->depth;
@@ -140,7 +139,8 @@ bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
     if (!check_place(&v, device, i)) return false;
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
-  if (arguments <= HOST_BUFFERS) return td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d);
+  if (arguments <= HOST_BUFFERS)
+    return td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
   td_diag_set(d, TD_UNSUPPORTED, "npu-limit", x->sequence->loc,
               "the host gives an NPU at most %d arrays, not %zu", HOST_BUFFERS, arguments);
   td_diag_help(d, "put several into one");

@@ -221,6 +221,33 @@ t.test("more streams than the shims have channels", function()
   d = rows {P = 8}
   tide.schedule(d):isolate("a"):isolate("b"):build {target = "npu"}
 end)
+t.test("more streams than switches have ports: results of three cores into the one memory tile below them", function()
+  local function made(P)
+    local d = tide.design(function(e)
+      e.pe = task {map = {P}, B = i32[P][4]:layout "S0R", C = i32[P][4]:layout "S0R", function(B, C, p)
+        local b, c = i32[4](), i32[4]()
+        for j in grid(4) do
+          b[j] = j + p
+          c[j] = j * p
+        end
+        for j in grid(4) do B[0][j] = b[j] end
+        for j in grid(4) do C[0][j] = c[j] end
+      end}
+    end)
+    local s = tide.schedule(d)
+    for _, name in ipairs {"b", "c"} do
+      local _, host = s:isolate(name)
+      s:coalesce(host, {axis = 0})
+    end
+    return s, {i32[P][4], i32[P][4]}
+  end
+  refused((made(3)), "npu-route", "leave the tile at column 0, row 2 to the south, which has 4 ports: 'c_s_0', 'c_s_1'",
+    {device = "npu1_1col"})
+  local s, types = made(2)
+  same(s, types, {device = "npu1_1col"})
+  s, types = made(3)
+  same(s, types)
+end)
 t.test("more memory than a core has, more channels, more arguments", function()
   local function big(n)
     local d = tide.design(function(e)

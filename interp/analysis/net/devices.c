@@ -4,8 +4,8 @@
 #include <string.h>
 
 const TdTileInfo td_tiles[TD_TILES] = {
-#define TD_TILE(id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue)              \
-  {#id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue},
+#define TD_TILE(id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue, ...)         \
+  {#id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue, {__VA_ARGS__}},
 #include "analysis/net/devices.def"
 };
 

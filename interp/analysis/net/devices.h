@@ -5,10 +5,14 @@
 #include "base/base.h"
 
 typedef enum {
-#define TD_TILE(id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue) TD_TILE_##id,
+#define TD_TILE(id, bytes, s2mm, mm2s, bds, locks, dims, wrap, stride, length, queue, ...)         \
+  TD_TILE_##id,
 #include "analysis/net/devices.def"
   TD_TILES
 } TdTileKind;
+
+/* From a tile to its neighbours. */
+typedef enum { TD_WAY_NORTH, TD_WAY_SOUTH, TD_WAY_EAST, TD_WAY_WEST, TD_WAYS } TdWay;
 
 typedef struct TdTileInfo {
   const char *name;
@@ -16,6 +20,7 @@ typedef struct TdTileInfo {
   int s2mm, mm2s, bds, locks, dims;
   int64_t wrap, stride, length;
   int queue;
+  int ports[TD_WAYS]; /* of its switch */
 } TdTileInfo;
 extern const TdTileInfo td_tiles[TD_TILES];
 
