@@ -167,6 +167,61 @@ static const char fifo[] = "// A stream of at most D tokens; what is put is ther
                            "endmodule\n"
                            "`endif\n";
 
+static const char line[] = "// A stream of which each token is got L cycles after it was put.\n"
+                           "`ifndef TIDE_LINE\n"
+                           "module tide_line #(parameter W = 8, L = 1) (\n"
+                           "  input  wire         clk,\n"
+                           "  input  wire         rst,\n"
+                           "  input  wire         put,\n"
+                           "  input  wire [W-1:0] in,\n"
+                           "  output wire         valid,\n"
+                           "  output wire [W-1:0] out\n"
+                           ");\n"
+                           "  reg [L-1:0] there;\n"
+                           "  reg [L*W-1:0] token;\n"
+                           "  wire [L:0] nexts = {there, put};\n"
+                           "  wire [(L+1)*W-1:0] tokens = {token, in};\n"
+                           "  wire unused_ok = &{1'b0, tokens[(L+1)*W-1:L*W]};\n"
+                           "  assign valid = nexts[L];\n"
+                           "  assign out = token[(L-1)*W +: W];\n"
+                           "  always @(posedge clk) begin\n"
+                           "    there <= rst ? {L{1'b0}} : nexts[L-1:0];\n"
+                           "    token <= tokens[L*W-1:0];\n"
+                           "  end\n"
+                           "`ifdef TIDE_EVENTS\n"
+                           "  always @(posedge clk) if (!rst) begin\n"
+                           "    if (put) $display(\"put %m %0d\", $time);\n"
+                           "    if (valid) $display(\"get %m %0d\", $time);\n"
+                           "  end\n"
+                           "`endif\n"
+                           "endmodule\n"
+                           "`endif\n";
+
+static const char hold[] = "// Behind a FIFO: what is to be taken is, and stays until it is used.\n"
+                           "`ifndef TIDE_HOLD\n"
+                           "module tide_hold #(parameter W = 8) (\n"
+                           "  input  wire         clk,\n"
+                           "  input  wire         rst,\n"
+                           "  input  wire         there,\n"
+                           "  output wire         took,\n"
+                           "  input  wire [W-1:0] token,\n"
+                           "  output wire         valid,\n"
+                           "  input  wire         take,\n"
+                           "  input  wire         done,\n"
+                           "  output wire [W-1:0] out\n"
+                           ");\n"
+                           "  reg got;\n"
+                           "  reg [W-1:0] held;\n"
+                           "  assign took = take && there && !got;\n"
+                           "  assign valid = there || got;\n"
+                           "  assign out = got ? held : token;\n"
+                           "  always @(posedge clk) begin\n"
+                           "    got <= !rst && !done && (got || took);\n"
+                           "    if (took) held <= token;\n"
+                           "  end\n"
+                           "endmodule\n"
+                           "`endif\n";
+
 static const char link[] =
     "// A stream of at most D tokens of B beats each. A token is there L cycles after its last\n"
     "// beat was put, then its beats follow each other; its place is free after its last was "
@@ -324,10 +379,11 @@ static const char spread[] =
     "`endif\n";
 
 const TdFile td_verilog_library[] = {
-    {"tide_fifo", fifo},     {"tide_link", link}, {"tide_gather", gather},
-    {"tide_spread", spread}, {"tide_pool", pool}, {"tide_ram", ram},
-    {"tide_regs", regs},     {"tide_side", side}, {"tide_rom", rom},
-    {"tide_table", table},   {NULL, NULL}};
+    {"tide_fifo", fifo}, {"tide_line", line},     {"tide_hold", hold},
+    {"tide_link", link}, {"tide_gather", gather}, {"tide_spread", spread},
+    {"tide_pool", pool}, {"tide_ram", ram},       {"tide_regs", regs},
+    {"tide_side", side}, {"tide_rom", rom},       {"tide_table", table},
+    {NULL, NULL}};
 
 const char *const td_verilog_library_clock = "\n"
                                              "`ifdef TIDE_CLOCK\n"

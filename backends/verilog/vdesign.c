@@ -225,7 +225,7 @@ static bool is_module(const TdVdDesign *d, const char *name) {
 }
 
 /* The module of a class. */
-static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number) {
+static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number, bool waits) {
   const TdProg *p = d->net->prog;
   bool other = false;
   mark_params(d, c);
@@ -240,6 +240,8 @@ static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number
   TdVlogProg q = *d->p;
   q.prog = own;
   q.sched = s;
+  q.held = d->is_static;
+  q.free = d->is_static && !waits;
   q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
   const char *task = td_vname_module(d->arena, c->task);
   q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
@@ -286,6 +288,29 @@ static bool find_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag 
   return false;
 }
 
+/* The modules of all classes; `waits`: NULL, or those that may wait with puts. */
+static TdVlogModule **modules_of(TdVdDesign *d, const bool *waits) {
+  TdVlogModule **m = TD_NEWN(d->arena, TdVlogModule *, d->net->cls.n);
+  d->module.n = 0;
+  for (size_t i = 0; i < d->net->cls.n; i++)
+    if (!(m[i] = module_of(d, d->net->cls.at[i], i, waits && waits[i]))) return NULL;
+  return m;
+}
+
+/* The same, without handshakes where control can be, and is to be, static. */
+static TdVlogModule **settle(TdVdDesign *d) {
+  TdVlogModule **m = modules_of(d, NULL);
+  bool *waits = TD_NEWN(d->arena, bool, d->net->cls.n);
+  TdDiag why = {.arena = d->diag->arena};
+  if (!m || strcmp(d->p->control, "handshake") == 0) return m;
+  d->is_static = td_vpace_settle(d, (const TdVlogModule *const *)m, waits, &why);
+  if (!d->is_static && strcmp(d->p->control, "static") == 0) {
+    *d->diag = why;
+    return NULL;
+  }
+  return d->is_static ? modules_of(d, waits) : m;
+}
+
 const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
                                       TdDiag *diag) {
   TdArena *a = p->arena;
@@ -301,14 +326,12 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   for (size_t i = 0; i < net.stream.n; i++)
     if (td_unit_param(net.design, net.stream.at[i].sym) && !td_vstream_note(&d, &net.stream.at[i]))
       return NULL;
-  TdVlogModule *out = TD_NEW(a, TdVlogModule);
+  TdVlogModule *out = TD_NEW(a, TdVlogModule), **module = settle(&d);
+  if (!module) return NULL;
   TdText busy = td_text_new(a), decl = td_text_new(a);
   put_scalars(&d, out);
-  TdVlogModule **module = TD_NEWN(a, TdVlogModule *, net.cls.n + 1);
   for (size_t i = 0; i < net.cls.n; i++)
-    if (!(module[i] = module_of(&d, net.cls.at[i], i)) ||
-        !td_vblock_note(&d, net.cls.at[i], module[i]))
-      return NULL;
+    if (!td_vblock_note(&d, net.cls.at[i], module[i])) return NULL;
   for (size_t i = 0; i < d.stream.n; i++) td_vstream_put(&d, &d.stream.at[i]);
   for (size_t i = 0; i < net.cls.n; i++) {
     TdVlogModule *m = module[i];

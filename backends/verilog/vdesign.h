@@ -12,6 +12,9 @@ typedef struct TdVdStream {
   int rank, width; /* of a beat */
   int64_t depth, beats, latency, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
   bool *used[2];             /* ends that a task gets from, puts to */
+  int32_t *end[2];           /* the instance that gets from, puts to each, by number; -1: none */
+  int64_t stay;              /* cycles that tokens stay in those that are delay lines */
+  bool *line;                /* which are; NULL: none */
   bool outside, put;         /* its other end is a port of the design; put: which tasks put to */
   const TdVlogArray *memory; /* of a block stream: of the elements of its buffers; or NULL */
   size_t backs;              /* ends that give them back, most */
@@ -26,6 +29,7 @@ typedef struct TdVdDesign {
   TD_VEC(TdVdStream) stream;
   TD_VEC(TdVlogArray) array;
   TD_VEC(const char *) module; /* their names */
+  bool is_static;              /* control is */
   TdDiag *diag;
 } TdVdDesign;
 
@@ -48,6 +52,8 @@ size_t td_vdesign_param(const TdNetClass *c, TdSym sym);
 bool td_vstream_note(TdVdDesign *d, const TdStream *s);
 void td_vstream_put(TdVdDesign *d, const TdVdStream *w);
 TdVdStream *td_vstream_of(TdVdDesign *d, TdSym sym);
+/* Notes which instances, numbered from `first` on, hold an end. */
+void td_vstream_hold(TdVdDesign *d, const TdNetClass *c, const TdVlogPort *p, int32_t first);
 /* Connects an end of a module m: what stands before the instance, and its pins. False: the streams
  * are no affine function of the ids, or it is refused. */
 bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogModule *m,
@@ -70,5 +76,9 @@ void td_vblock_connect(TdVdDesign *d, const TdVdStream *w, const TdVlogModule *m
                        const TdVlogPort *p, int64_t member, const char *at, TdText *before,
                        TdText *pins);
 void td_vblock_tie(TdVdDesign *d, const TdVdStream *w, int end, const char *label);
+/* vpace.c: settles which streams are delay lines. The modules of all classes say how they move
+ * tokens; of one that may wait with its puts `waits` becomes true. False: cycles are not known
+ * before the run, with the reason in *why. */
+bool td_vpace_settle(TdVdDesign *d, const TdVlogModule *const *m, bool *waits, TdDiag *why);
 
 #endif

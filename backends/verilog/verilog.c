@@ -22,6 +22,9 @@ static const TdOption options[TD_VERILOG_OPTIONS] = {
     [TD_VERILOG_READY] = {"ready", TD_OPTION_CYCLES, NULL,
                           "of a stream of the top: the cycles from which its tokens are there, or "
                           "have their places"},
+    [TD_VERILOG_CONTROL] = {"control", TD_OPTION_WORD, "auto|static|handshake",
+                            "streams whose cycles are known are delay lines: where it is proved, "
+                            "everywhere, nowhere"},
     [TD_VERILOG_MATH] = {TD_MATH_OPTION, TD_OPTION_WORD, "core", TD_MATH_HELP},
 };
 
@@ -63,7 +66,9 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
   const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
   if (!times) return NULL;
-  TdVlogProg p = {a, b->prog, &sched, times, td_verilog_option(b, TD_VERILOG_TOP)};
+  TdVlogProg p = {.arena = a, .prog = b->prog, .sched = &sched, .times = times};
+  p.top = td_verilog_option(b, TD_VERILOG_TOP);
+  p.control = td_verilog_option(b, TD_VERILOG_CONTROL);
   TdVlogText *out = TD_NEW(a, TdVlogText);
   TdVlogFiles files = {{0}};
   bool design = root->kind == TD_UNIT_DESIGN;

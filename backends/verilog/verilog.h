@@ -15,6 +15,7 @@ enum {
   TD_VERILOG_SECONDS,
   TD_VERILOG_READY,
   TD_VERILOG_MATH,
+  TD_VERILOG_CONTROL,
   TD_VERILOG_OPTIONS
 };
 /* The value of an option. */
@@ -45,6 +46,7 @@ typedef struct TdVlogPort {
   int64_t count;
   bool block, spare;         /* of a block stream: numbers of its buffers, full or free ones */
   const TdVlogArray *memory; /* and beside an end of full ones that of their elements, or NULL */
+  bool held, free; /* as TdVlogProg says: it tells when it has used a token, asks for no room */
 } TdVlogPort;
 /* A scalar that a module is given. */
 typedef struct TdVlogInput {
@@ -61,8 +63,19 @@ typedef struct TdVlogStream {
   int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
 } TdVlogStream;
 
+/* When a task moves tokens, where it is one pipelined loop of which each iteration gets or puts one
+ * at each of its ends: its first firing starts in cycle `first` at the soonest, each `ii` cycles
+ * after the one before; puts are `latency` later. */
+typedef struct TdVlogPace {
+  const char *irregular; /* what it is else, or NULL */
+  TdLoc loc;
+  int64_t first, latency, ii, trip;
+  size_t gets, puts;
+} TdVlogPace;
+
 typedef struct TdVlogModule {
   const char *name, *text;
+  TdVlogPace pace;
   const TdUnit *unit;
   const TdVlogArray *array;
   size_t narray;
@@ -81,6 +94,9 @@ typedef struct TdVlogProg {
   TdSched *sched;
   const TdTimes *times;
   const char *top;
+  const char *control; /* the option's word */
+  bool held;           /* tokens wait in front of the module, not in latches of its own */
+  bool free;           /* its puts never wait */
 } TdVlogProg;
 
 /* vunit.c: a kernel as a module; NULL with d filled. */

@@ -31,7 +31,7 @@ static void take_shape(TdVkUnit *k, TdVkPort *x, const TdParam *p, int width) {
     if (td_unit_value(k->unit, p->type->dim[d], &extent)) x->count *= extent;
 }
 
-static const char *const port_words[] = {"put", "room", "take", "valid", "data", NULL};
+static const char *const port_words[] = {"put", "room", "take", "done", "valid", "data", NULL};
 
 static TdVlSig *pin(TdVkUnit *k, const TdVkPort *x, const char *what, int width, bool out) {
   const char *name = td_text_fmt(k->arena, "%s_%s", x->name, what);
@@ -87,7 +87,7 @@ static TdVkPort *add_port(TdVkUnit *k, TdVkPort of, const char *name, int width)
     add_beats(k, x);
     return x;
   }
-  x->ready = pin(k, x, put ? "room" : "valid", 1, false);
+  if (!put || !k->free) x->ready = pin(k, x, put ? "room" : "valid", 1, false);
   if (!put) x->data = pin(k, x, "data", x->width, false);
   return x;
 }
@@ -226,6 +226,7 @@ static void finish(TdVkUnit *k, const TdVkPort *p) {
   }
   TdVlSig *out = p->beats > 1 ? p->move : pin(k, p, p->put ? "put" : "take", 1, true);
   td_vtree_assign(m, out, on);
+  if (p->done) td_vtree_assign(m, pin(k, p, "done", 1, true), p->done);
   if (!p->put) return;
   out = p->beats > 1 ? p->given : pin(k, p, "data", p->width, true);
   td_vtree_assign(m, out, data);

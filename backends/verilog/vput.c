@@ -330,15 +330,31 @@ static bool open_queues(Unit *u) {
     q->cap = l->pipe ? (size_t)f->time->skid : 1;
     f->fixed = TD_NEWN(k->arena, const TdVl *, f->put.n);
     if (!gather(u, q)) return false;
-    add_places(u, q);
+    if (!k->free) add_places(u, q);
   }
   return true;
+}
+
+/* Puts that never wait: each in the cycle in which its value is there. */
+static void put_freely(Unit *u) {
+  for (size_t i = 0; i < u->n; i++)
+    for (size_t j = 0; j < u->queue[i].f->put.n; j++) {
+      const Queue *q = &u->queue[i];
+      TdVkPort *p = td_vport_of(u->k, u->l, q->f->put.at[j]);
+      const TdVl *on = td_vtree_and(u->k->m, q->arrives, wanted_in(u, q, q->bus, j));
+      TdVkDrive d = {on, which_in(u, q, q->bus, j), value_in(u, q, q->bus, j)};
+      td_vec_push(u->k->arena, &p->drive, d);
+    }
 }
 
 bool td_vput_leaf(TdVkUnit *k, TdVkLeaf *l, const TdVl **pending) {
   Unit u = {.k = k, .l = l};
   if (!open_queues(&u)) return false;
   if (!u.n) return true;
+  if (k->free) {
+    put_freely(&u);
+    return true;
+  }
   u.steps = count_steps(&u);
   u.gone = TD_NEWN(k->arena, const TdVl *, u.n *u.steps);
   int w = 1;

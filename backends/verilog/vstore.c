@@ -54,7 +54,6 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   if (s->outside) s->name = td_vtree_family(k->m, s->name, pin_words, s->nbank > 1);
   if (s->scalar) {
     s->reg = td_vtree_reg(k->m, s->name, p->width);
-    s->act = td_vtree_block(k->m);
   }
   td_vec_push(k->arena, &k->store, s);
   return s;
@@ -298,13 +297,40 @@ static void write_bank(TdVkUnit *k, TdVkLeaf *l, TdVkStore *s, int64_t b, const 
   x->data = data;
 }
 
+/* The bits of a leaf's number without those of its paths. */
+enum { LEAF = (1 << TD_VK_PATH) - 1 };
+
+/* Number i of the writes of a scalar, a constant that no other write of its leaf follows or is
+ * followed by: no other happens in the cycle, as leaves run one after the other. */
+static bool is_clear(const TdVkStore *s, size_t i) {
+  bool alone = s->set.at[i].data->kind == TD_VL_CONST;
+  for (size_t j = 0; j < s->set.n; j++) alone &= j == i || s->set.at[j].leaf != s->set.at[i].leaf;
+  return alone;
+}
+
+/* What sets a scalar: constants before all else, as the register of a multiplier's cell wants. */
+static TdVlDo *sets_of(TdVkUnit *k, const TdVkStore *s) {
+  TdVlDo *others = td_vtree_block(k->m), *all = NULL;
+  for (size_t i = 0; i < s->set.n; i++) {
+    const TdVkSet *x = &s->set.at[i];
+    if (is_clear(s, i)) continue;
+    all = others;
+    td_vtree_add(k->m, others, td_vtree_if(k->m, x->on, td_vtree_set(k->m, s->reg, x->data), NULL));
+  }
+  for (size_t i = s->set.n; i-- > 0;) {
+    const TdVkSet *x = &s->set.at[i];
+    if (is_clear(s, i)) all = td_vtree_if(k->m, x->on, td_vtree_set(k->m, s->reg, x->data), all);
+  }
+  return all ? all : others;
+}
+
 void td_vstore_write(TdVkUnit *k, TdVkLeaf *l, const TdPlaced *p, const TdAff *at, int64_t cycle,
                      const TdVl *on, int64_t slot, TdVlNum v) {
   TdVkStore *s = td_vstore_of(k, l->frame, p);
   if (!s) return;
   const TdVl *data = td_vop_fit(k->m, v, s->element->w);
   if (s->scalar) {
-    td_vtree_add(k->m, s->act, td_vtree_if(k->m, on, td_vtree_set(k->m, s->reg, data), NULL));
+    td_vec_push(k->arena, &s->set, ((TdVkSet){l->number & LEAF, on, data}));
     return;
   }
   Place x = place_of(k, l, s, td_vstore_view(l->frame, p->sym), at, cycle);
@@ -511,7 +537,7 @@ void td_vstore_finish(TdVkUnit *k) {
     const TdVkStore *s = k->store.at[i];
     if (s->scalar) {
       s->reg->gone = !s->read;
-      if (s->read) td_vtree_always(k->m, s->name, s->act);
+      if (s->read) td_vtree_always(k->m, s->name, sets_of(k, s));
       continue;
     }
     for (int64_t b = 0; b < s->nbank; b++)

@@ -1,6 +1,7 @@
 /* vstream.c - the streams of a design: a scope with its wires and its FIFO for each, which the ends
  * of instances are connected to by its number; rows of them through vectors. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "backends/verilog/vdesign.h"
 #include "backends/verilog/vname.h"
@@ -62,7 +63,11 @@ static void bound(TdVdDesign *d, TdVdStream *w) {
     if (td_unit_value(d->net->design, w->stream->type->dim[r], &w->n[r])) w->lo[r] = 0;
   w->count = any;
   for (int r = 0; r < w->rank && any; r++) w->count *= w->n[r];
-  for (int end = 0; end < 2; end++) w->used[end] = TD_NEWN(d->arena, bool, w->count + 1);
+  for (int end = 0; end < 2; end++) {
+    w->used[end] = TD_NEWN(d->arena, bool, w->count + 1);
+    w->end[end] = TD_NEWN(d->arena, int32_t, w->count + 1);
+    memset(w->end[end], -1, (size_t)w->count * sizeof *w->end[end]);
+  }
 }
 
 enum { MOST_BEAT = 4096, MOST_TOKEN = 1 << 16 };
@@ -171,28 +176,82 @@ bool td_vstream_note(TdVdDesign *d, const TdStream *s) {
   return true;
 }
 
+/* Which of a box of streams are delay lines, as an expression of the number i: all, none, those
+ * that are not the first along a dimension, or a bit each of a parameter, which is printed. */
+static const char *lines_of(TdVdDesign *d, const TdVdStream *w, const char *i) {
+  int64_t n = 0, below = w->count;
+  for (int64_t k = 0; k < w->count && w->line; k++) n += w->line[k];
+  if (n == 0 || n == w->count) return n ? "1" : "0";
+  for (int r = 0; r < w->rank; r++) {
+    bool fits = true;
+    below /= w->n[r];
+    for (int64_t k = 0; k < w->count && fits; k++) fits = w->line[k] == (k / below % w->n[r] != 0);
+    if (fits)
+      return td_text_fmt(d->arena, "%s / %" PRId64 " %% %" PRId64 " != 0", i, below, w->n[r]);
+  }
+  TdText t = td_text_new(d->arena);
+  for (int64_t k = w->count; k-- > 0;) td_text_putc(&t, w->line[k] ? '1' : '0');
+  td_text_line(&d->out, "localparam [%" PRId64 ":0] %s_line = %" PRId64 "'b%s;", w->count - 1,
+               w->name, w->count, td_text_str(&t));
+  return td_text_fmt(d->arena, "%s_line[%s]", w->name, i);
+}
+
+/* The FIFO of a stream, or what holds tokens of several beats or that are long on their way. Where
+ * control is static a latch stands behind it, for what is there before it is used. */
+static void put_fifo(TdVdDesign *d, const TdVdStream *w) {
+  TdText *o = &d->out;
+  const char *valid = "valid", *take = "take", *out = "out";
+  if (d->is_static) {
+    td_text_line(o, "wire there, took;");
+    td_text_line(o, "wire [%d:0] token;", w->width - 1);
+    td_text_line(o, "tide_hold #(.W(%d)) hold (", w->width);
+    td_text_line(o, "    .clk(clk), .rst(rst), .there(there), .took(took), .token(token),");
+    td_text_line(o, "    .valid(valid), .take(take), .done(done), .out(out));");
+    valid = "there", take = "took", out = "token";
+  }
+  if (w->beats == 1 && w->latency == 1)
+    td_text_line(o, "tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w->width, w->depth);
+  else
+    td_text_line(o, "tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
+                 w->width, w->depth, w->beats, w->latency);
+  td_text_line(o, "    .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
+  td_text_line(o, "    .valid(%s), .take(%s), .out(%s));", valid, take, out);
+}
+
+static void put_line(TdVdDesign *d, const TdVdStream *w) {
+  TdText *o = &d->out;
+  td_text_line(o, "tide_line #(.W(%d), .L(%" PRId64 ")) line (", w->width, w->stay);
+  td_text_line(o, "    .clk(clk), .rst(rst), .put(put), .in(in), .valid(valid), .out(out));");
+  td_text_line(o, "assign room = 1'b1;");
+  td_text_line(o, "wire unused_ok = &{1'b0, room, take, done};");
+}
+
 void td_vstream_put(TdVdDesign *d, const TdVdStream *w) {
   TdText *o = &d->out;
-  const char *n = w->name;
-  bool plain = w->beats == 1 && w->latency == 1;
+  const char *n = w->name, *i = td_text_fmt(d->arena, "%s_i", n);
   td_text_line(o, "// streams %s", w->stream->sym->name);
-  td_text_line(o, "genvar %s_i;", n);
-  td_text_line(o, "generate for (%s_i = 0; %s_i < %" PRId64 "; %s_i = %s_i + 1) begin : %s", n, n,
-               w->count, n, n, n);
-  td_text_line(o, "  wire put, room, valid, take;");
+  const char *lines = lines_of(d, w, i);
+  td_text_line(o, "genvar %s;", i);
+  td_text_line(o, "generate for (%s = 0; %s < %" PRId64 "; %s = %s + 1) begin : %s", i, i, w->count,
+               i, i, n);
+  td_text_line(o, "  wire put, room, valid, take%s;", d->is_static ? ", done" : "");
   td_text_line(o, "  wire [%d:0] in, out;", w->width - 1);
   if (w->outside) {
     put_outside(d, w);
     return;
   }
-  if (plain)
-    td_text_line(o, "  tide_fifo #(.W(%d), .D(%" PRId64 ")) fifo (", w->width, w->depth);
-  else
-    td_text_line(o,
-                 "  tide_link #(.W(%d), .D(%" PRId64 "), .B(%" PRId64 "), .L(%" PRId64 ")) fifo (",
-                 w->width, w->depth, w->beats, w->latency);
-  td_text_line(o, "      .clk(clk), .rst(rst), .put(put), .room(room), .in(in),");
-  td_text_line(o, "      .valid(valid), .take(take), .out(out));");
+  bool all = strcmp(lines, "1") == 0, none = strcmp(lines, "0") == 0;
+  o->indent++;
+  if (!all && !none) td_text_line(o, "if (%s) begin : way", lines);
+  o->indent += !all && !none;
+  if (!none) put_line(d, w);
+  o->indent -= !all && !none;
+  if (!all && !none) td_text_line(o, "end else begin : way");
+  o->indent += !all && !none;
+  if (!all) put_fifo(d, w);
+  o->indent -= !all && !none;
+  if (!all && !none) td_text_line(o, "end");
+  o->indent--;
   if (w->stream->type->block) td_vblock_put(d, w);
   td_text_line(o, "end endgenerate");
 }
@@ -233,6 +292,16 @@ static void put_member(const TdVdStream *w, const TdVlogPort *p, const Wire *x, 
   td_text_putf(t, "  assign %s = %s;\n", x->out ? scope : part, x->out ? part : scope);
 }
 
+void td_vstream_hold(TdVdDesign *d, const TdNetClass *c, const TdVlogPort *p, int32_t first) {
+  const TdNetArg *x = &c->arg.at[td_vdesign_param(c, p->sym)];
+  TdVdStream *w = td_vstream_of(d, x->sym);
+  int64_t index[TD_MAX_RANK];
+  for (uint32_t i = 0; i < c->n; i++) {
+    indices_of(d, x, w->stream, i, 0, index);
+    w->end[p->put][number_of(w, index)] = first + (int32_t)i;
+  }
+}
+
 bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const TdVlogModule *m,
                         const TdVlogPort *p, TdText *before, TdText *pins) {
   size_t k = td_vdesign_param(c, p->sym);
@@ -245,8 +314,11 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
       {"put", puts_on, true, 1}, {"room", "room", false, 1}, {"data", puts_in, true, p->width}};
   const Wire gets[] = {{"take", p->spare ? "claim" : "take", true, 1},
                        {"valid", p->spare ? "free" : "valid", false, 1},
-                       {"data", p->spare ? "spare" : "out", false, p->width}};
-  const Wire *wire = p->put ? puts : gets;
+                       {"data", p->spare ? "spare" : "out", false, p->width},
+                       {"done", "done", true, 1}};
+  const Wire free[] = {{"put", "put", true, 1}, {"data", "in", true, p->width}};
+  const Wire *wire = p->free ? free : p->put ? puts : gets;
+  int n = p->free ? 2 : p->held ? 4 : 3;
   bool side = p->put != p->spare;
   const char *at;
   for (int64_t i = 0; i < p->count && p->block && !p->spare; i++) {
@@ -255,12 +327,12 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
   }
   if (p->count == 1) {
     if (!numbers(d, c, b, x, w, 0, side, &at)) return false;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
       td_text_putf(pins, ",\n      .%s_%s(%s[%s].%s)", p->name, wire[i].pin, w->name, at,
                    wire[i].scope);
     return true;
   }
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < n; i++) {
     td_text_putf(before, "  wire [%" PRId64 ":0] %s_%s;\n", p->count * wire[i].width - 1, p->name,
                  wire[i].pin);
     td_text_putf(pins, ",\n      .%s_%s(%s_%s)", p->name, wire[i].pin, p->name, wire[i].pin);
@@ -273,7 +345,7 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
     if (!x->listed)
       td_text_putf(before, "  for (genvar M = 0; M < %" PRId64 "; M = M + 1) begin : %s_%s_row\n",
                    p->count, p->name, p->put ? "put" : "get");
-    for (int i = 0; i < 3; i++) put_member(w, p, &wire[i], first, of, before);
+    for (int i = 0; i < n; i++) put_member(w, p, &wire[i], first, of, before);
     if (!x->listed) td_text_puts(before, "  end\n");
   }
   return true;
@@ -294,6 +366,7 @@ static void tie(TdVdDesign *d, const TdVdStream *w, int end, int64_t from, int64
     td_text_line(o, "  wire unused_ok = &{1'b0, %s[%s_i].room};", w->name, label);
   } else {
     td_text_line(o, "  assign %s[%s_i].take = 1'b0;", w->name, label);
+    if (d->is_static) td_text_line(o, "  assign %s[%s_i].done = 1'b0;", w->name, label);
     td_text_line(o, "  wire unused_ok = &{1'b0, %s[%s_i].valid, %s[%s_i].out};", w->name, label,
                  w->name, label);
   }

@@ -152,6 +152,12 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, size_t n, size_t j, const TdVl **beg
   const TdVl *may;
   if (!may_take(k, l, n, x, &may)) return false;
   const char *name = td_text_fmt(k->arena, "%s_l%u", p->name, r->stmt->loc.line);
+  if (k->held) {
+    x->take = wire(k, name, "take", td_vtree_and(m, may, *begun));
+    td_vec_push(k->arena, &p->drive, ((TdVkDrive){x->take, x->which, NULL}));
+    *begun = *all = td_vtree_and(m, *begun, td_vport_ready(k, p, x->which));
+    return true;
+  }
   x->flag = td_vtree_reg(m, td_text_fmt(k->arena, "%s_got", name), 1);
   TdVkBuffer *buffer = td_vbuffer_is(r) ? td_vbuffer_of(k, l->frame, r->stmt) : NULL;
   if (!buffer) x->latch = td_vtree_reg(m, td_text_fmt(k->arena, "%s_held", name), p->width);
@@ -184,7 +190,7 @@ static bool latch(TdVkUnit *k, TdVkLeaf *l, size_t n, size_t j, const TdVl **beg
 static void keep_latches(TdVkUnit *k, TdVkLeaf *l, const TdVkFiring *f) {
   TdVlModule *m = k->m;
   const TdVl *one = td_vtree_const(m, 1, 1), *zero = td_vtree_const(m, 1, 0);
-  if (!f->got.n) return;
+  if (!f->got.n || k->held) return;
   const TdVl *off = td_vtree_or(m, td_vtree_sig(m, k->rst), td_vdata_moves(k, l, f->time->at));
   for (size_t j = 0; j < f->got.n; j++) {
     const TdVkGot *x = &f->got.at[j];
@@ -257,7 +263,7 @@ static bool add_credit(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **all) {
   int64_t most = f->time->skid;
   int w = 1;
   size_t putting = 0;
-  if (!l->pipe || !f->put.n) return true;
+  if (!l->pipe || !f->put.n || k->free) return true;
   for (size_t i = 0; i < l->firing.n; i++) putting += l->firing.at[i]->put.n > 0;
   if (putting == 1 && !takes_place(k, l, f, &f->takes)) return false;
   while (most >> w) w++;
@@ -318,6 +324,8 @@ static bool start(TdVkUnit *k, TdVkLeaf *l, size_t n, const TdVl **stall) {
   const TdVl *begins = td_vtree_and(m, here, ready);
   if (fired) begins = td_vtree_and(m, begins, td_vtree_not(m, fired));
   f->start = wire(k, name, "start", begins);
+  for (size_t j = 0; j < f->got.n && k->held; j++)
+    td_vport_of(k, l, f->got.at[j].reach)->done = f->start;
   const TdVl *over = td_vtree_or(m, f->start, fired);
   const TdVl *holds = td_vtree_and(m, here, td_vtree_not(m, over));
   if (whole) td_vtree_assign(m, waits, td_vtree_and(m, holds, due));
@@ -334,6 +342,7 @@ TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
       const TdVkGot *x = &l->firing.at[i]->got.at[j];
       if (x->reach != r) continue;
       TdVkPort *p = td_vport_of(k, l, r);
+      if (k->held) return td_vop_num(td_vport_data(k, p, x->which), r->array->element);
       const TdVl *v = td_vtree_pick(k->m, td_vtree_sig(k->m, x->flag), td_vtree_sig(k->m, x->latch),
                                     td_vport_data(k, p, x->which));
       return td_vop_num(v, r->array->element);

@@ -77,7 +77,9 @@ static void note_ends(TdVkUnit *k, TdVlogModule *out) {
   TD_VEC(TdVlogInput) input = {0};
   for (size_t i = 0; i < k->port.n; i++) {
     const TdVkPort *p = k->port.at[i];
-    TdVlogPort x = {p->sym, p->name, p->put, p->part, p->count, p->block, p->spare, NULL};
+    TdVlogPort x = {p->sym, p->name, p->put, p->part, p->count, p->block, p->spare};
+    x.held = k->held && !p->put;
+    x.free = k->free && p->put;
     TdVlogArray a;
     if (p->memory) {
       a = array_of(k, p->memory);
@@ -110,6 +112,8 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   TdVkUnit *k = TD_NEW(a, TdVkUnit);
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   *k = (TdVkUnit){.arena = a, .prog = p->prog, .unit = u, .sched = p->sched, .diag = d};
+  k->held = p->held;
+  k->free = p->free;
   k->frame = TD_NEW(a, TdVkFrame);
   *k->frame = (TdVkFrame){.unit = u, .ask = {p->sched->affine, a, p->prog, u}};
   k->times = p->times;
@@ -138,6 +142,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   out->name = k->m->name;
   out->text = td_text_str(&text);
   out->unit = u;
+  out->pace = td_vpace_unit(k);
   note_ports(k, out);
   note_ends(k, out);
   return out;

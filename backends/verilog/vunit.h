@@ -5,6 +5,7 @@
 
 #include "analysis/time/firing.h"
 #include "analysis/time/sched.h"
+#include "backends/verilog/verilog.h"
 #include "backends/verilog/vop.h"
 
 typedef struct TdVkLeaf TdVkLeaf;
@@ -28,6 +29,12 @@ typedef struct TdVkBank {
   TD_VEC(TdVlSig *) q; /* what each read port gives */
 } TdVkBank;
 
+/* A write of a scalar, by leaf number `leaf`. */
+typedef struct TdVkSet {
+  uint64_t leaf;
+  const TdVl *on, *data;
+} TdVkSet;
+
 /* Storage of a symbol: a register, or banks of a memory. */
 typedef struct TdVkStore {
   TdSym sym;
@@ -39,7 +46,7 @@ typedef struct TdVkStore {
   const TdStmt *decl;        /* of a local, a table, a state */
   bool read;                 /* of a scalar: something needs it to be kept */
   TdVlSig *reg;              /* of a scalar */
-  TdVlDo *act;               /* what sets it */
+  TD_VEC(TdVkSet) set;       /* what sets it, in program order */
   const TdBlob *table;       /* of a constant: what it holds */
   bool side;                 /* read and written as a whole, by tokens */
   TdVlSig *whole;            /* then: all of it, element 0 lowest */
@@ -157,6 +164,7 @@ struct TdVkPort {
   int width, part;   /* of a token, of a beat */
   int64_t count, beats;
   TdVlSig *ready, *data, *last, *move, *given;
+  const TdVl *done; /* of held tokens: what was got is used */
   TD_VEC(TdVkDrive) drive;
 };
 
@@ -228,6 +236,7 @@ typedef struct TdVkUnit {
   TdSched *sched;
   const TdTimes *times;
   TdDiag *diag;
+  bool held, free; /* as TdVlogProg says */
   TD_VEC(TdVkStore *) store;
   TD_VEC(TdVkCounter) counter;
   TD_VEC(TdVkCall) call;
@@ -285,6 +294,9 @@ bool td_vtask_leaf(TdVkUnit *k, TdVkLeaf *l);
 TdVlNum td_vtask_got(TdVkUnit *k, TdVkLeaf *l, const TdReach *r);
 /* The condition of an access in a cycle: NULL is always. False: refused. */
 bool td_vtask_guard(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle, const TdVl **out);
+
+/* vpace.c: when the module's tokens move. */
+TdVlogPace td_vpace_unit(const TdVkUnit *k);
 
 /* vput.c: the put units of a leaf; adds whether puts are left after this cycle to *pending. */
 bool td_vput_leaf(TdVkUnit *k, TdVkLeaf *l, const TdVl **pending);

@@ -23,17 +23,19 @@ local function pipe(n, depth)
   end)):pipeline "src:k":pipeline "dst:k"
 end
 
-local function prove(p, options)
-  return p:build {target = "verilog", seconds = 120}:prove(options)
+local function prove(p, options, control)
+  return p:build {target = "verilog", seconds = 120, control = control}:prove(options)
 end
 
 t.test("kernels and designs are proved for all inputs", function()
   for _, q in ipairs {{4, 3}, {2, 5}} do
     t.eq(prove(acc(q[1], q[2])).acc, "proved")
     t.eq(prove(tide.schedule(acc(q[1], q[2])):pipeline "i").acc, "proved")
-    local r = prove(pipe(q[1], q[2]))
-    t.eq(r.design_top, "proved", tostring(r))
-    t.eq(r.tide_fifo, "proved")
+    for control, module in pairs {handshake = "tide_fifo", static = "tide_line"} do
+      local r = prove(pipe(q[1], q[2]), nil, control)
+      t.eq(r.design_top, "proved", tostring(r))
+      t.eq(r[module], "proved")
+    end
   end
   local k = tide.kernel {
     name = "turn", x = i8[3], y = i8[3], n = i8,

@@ -30,6 +30,51 @@ static const char fifo[] = "  (* anyseq *) wire pick;\n"
                            "    end\n"
                            "  end\n";
 
+/* Any token that is put: it comes out L cycles later, as it was. */
+static const char line[] = "  (* anyseq *) wire pick;\n"
+                           "  reg began = 0, tracked = 0;\n"
+                           "  reg [7:0] age;\n"
+                           "  reg [W-1:0] kept;\n"
+                           "  always @(posedge clk) began <= 1;\n"
+                           "  always @* begin\n"
+                           "    assume(rst == !began);\n"
+                           "    if (began && tracked) begin\n"
+                           "      assert(age < L);\n"
+                           "      assert(there[age]);\n"
+                           "      assert(token[age*W +: W] == kept);\n"
+                           "      if (age == L - 1) assert(valid && out == kept);\n"
+                           "    end\n"
+                           "  end\n"
+                           "  always @(posedge clk) begin\n"
+                           "    if (rst) tracked <= 0;\n"
+                           "    else if (tracked) begin\n"
+                           "      tracked <= age != L - 1;\n"
+                           "      age <= age + 1'b1;\n"
+                           "    end else if (put && pick) begin\n"
+                           "      tracked <= 1;\n"
+                           "      kept <= in;\n"
+                           "      age <= 0;\n"
+                           "    end\n"
+                           "  end\n";
+
+/* What was taken stays until it is used. */
+static const char hold[] = "  reg began = 0, tracked = 0;\n"
+                           "  reg [W-1:0] kept;\n"
+                           "  always @(posedge clk) began <= 1;\n"
+                           "  always @* begin\n"
+                           "    assume(rst == !began);\n"
+                           "    if (began) assert(tracked == got);\n"
+                           "    if (began && tracked) assert(valid && out == kept && !took);\n"
+                           "    if (began && took) assert(out == token);\n"
+                           "  end\n"
+                           "  always @(posedge clk) begin\n"
+                           "    if (rst || done) tracked <= 0;\n"
+                           "    else if (took) begin\n"
+                           "      tracked <= 1;\n"
+                           "      kept <= token;\n"
+                           "    end\n"
+                           "  end\n";
+
 /* Any word: it holds what was written last, the last port counting, and reads give it. */
 static const char ram[] = "  (* anyconst *) reg [A-1:0] here;\n"
                           "  reg known = 0, asked = 0;\n"
@@ -54,6 +99,9 @@ const TdProveUnit td_prove_units[] = {
     {"tide_fifo", "-set W 3 -set D 1", fifo},
     {"tide_fifo", "-set W 3 -set D 2", fifo},
     {"tide_fifo", "-set W 3 -set D 5", fifo},
+    {"tide_line", "-set W 3 -set L 1", line},
+    {"tide_line", "-set W 3 -set L 4", line},
+    {"tide_hold", "-set W 3", hold},
     {"tide_ram", "-set W 3 -set D 5 -set A 3 -set R 2 -set N 2", ram},
     {NULL, NULL, NULL},
 };
