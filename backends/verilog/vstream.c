@@ -318,7 +318,7 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
                        {"done", "done", true, 1}};
   const Wire free[] = {{"put", "put", true, 1}, {"data", "in", true, p->width}};
   const Wire *wire = p->free ? free : p->put ? puts : gets;
-  int n = p->free ? 2 : p->held ? 4 : 3;
+  int nwire = p->free ? 2 : p->held ? 4 : 3;
   bool side = p->put != p->spare;
   const char *at;
   for (int64_t i = 0; i < p->count && p->block && !p->spare; i++) {
@@ -327,12 +327,12 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
   }
   if (p->count == 1) {
     if (!numbers(d, c, b, x, w, 0, side, &at)) return false;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < nwire; i++)
       td_text_putf(pins, ",\n      .%s_%s(%s[%s].%s)", p->name, wire[i].pin, w->name, at,
                    wire[i].scope);
     return true;
   }
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < nwire; i++) {
     td_text_putf(before, "  wire [%" PRId64 ":0] %s_%s;\n", p->count * wire[i].width - 1, p->name,
                  wire[i].pin);
     td_text_putf(pins, ",\n      .%s_%s(%s_%s)", p->name, wire[i].pin, p->name, wire[i].pin);
@@ -345,7 +345,7 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
     if (!x->listed)
       td_text_putf(before, "  for (genvar M = 0; M < %" PRId64 "; M = M + 1) begin : %s_%s_row\n",
                    p->count, p->name, p->put ? "put" : "get");
-    for (int i = 0; i < n; i++) put_member(w, p, &wire[i], first, of, before);
+    for (int i = 0; i < nwire; i++) put_member(w, p, &wire[i], first, of, before);
     if (!x->listed) td_text_puts(before, "  end\n");
   }
   return true;

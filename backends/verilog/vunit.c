@@ -77,7 +77,10 @@ static void note_ends(TdVkUnit *k, TdVlogModule *out) {
   TD_VEC(TdVlogInput) input = {0};
   for (size_t i = 0; i < k->port.n; i++) {
     const TdVkPort *p = k->port.at[i];
-    TdVlogPort x = {p->sym, p->name, p->put, p->part, p->count, p->block, p->spare};
+    TdVlogPort x = {.sym = p->sym, .name = p->name, .put = p->put, .width = p->part};
+    x.count = p->count;
+    x.block = p->block;
+    x.spare = p->spare;
     x.held = k->held && !p->put;
     x.free = k->free && p->put;
     TdVlogArray a;
