@@ -56,8 +56,9 @@ static void list_loops(Check *c) {
     int was = r;
     r = k, k = was;
   }
-  if (!c->x->copied) add(c, j->spatial[r], td_maestro_order_across(j, r), 1);
-  add(c, j->spatial[k], td_maestro_order_across(j, k), 1);
+  const int loop[4] = {j->outer[r], j->spatial[r], j->outer[k], j->spatial[k]};
+  for (int i = c->x->copied ? 2 : 0; i < 4; i++)
+    if (loop[i] >= 0) add(c, loop[i], j->tile[loop[i]], 1);
 }
 
 /* The byte of element `ordinal` of the nest. */

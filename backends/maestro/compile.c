@@ -2,6 +2,7 @@
  * time, registers, bases; checked against the nest before it is returned. */
 #include "backends/maestro/job.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const td_maestro_role_name[TD_MAESTRO_ROLES] = {"A", "B", "C", "D", "E", "", "", ""};
@@ -53,22 +54,47 @@ static bool take_part(Compile *c) {
   return true;
 }
 
+/* Has `tile` iterations of a loop go across m, n or k (which). */
+static bool put_across(Compile *c, int which, const char *name, int64_t tile, int *loop) {
+  static const char *const option[3] = {"m", "n", "k"};
+  TdMaestroJob *j = c->j;
+  if (!find_loop(c, option[which], name, loop)) return false;
+  if (j->nest.loop[*loop].reduces != (which == 2) || j->tile[*loop] != 1)
+    return td_diag_set(c->d, TD_USAGE, "maestro-spatial", j->nest.loop[*loop].loc,
+                       which == 2 ? "%s = '%s' does not reduce" : "%s = '%s' reduces, or is taken",
+                       option[which], j->nest.loop[*loop].name);
+  j->tile[*loop] = tile;
+  return true;
+}
+
+/* Two loops across m or k, "y%2 x%4": blocks of the first outside of those of the second. */
+static bool take_two(Compile *c, int which, const char *text, int64_t across) {
+  char name[2][64];
+  int n[2], end = 0;
+  bool read =
+      sscanf(text, "%63[^% ]%%%d %63[^% ]%%%d %n", name[0], &n[0], name[1], &n[1], &end) == 4;
+  if (read && which != 1 && !text[end] && n[0] > 0 && n[1] > 0 && (int64_t)n[0] * n[1] == across)
+    return put_across(c, which, name[0], n[0], &c->j->outer[which]) &&
+           put_across(c, which, name[1], n[1], &c->j->spatial[which]);
+  td_diag_set(c->d, TD_USAGE, "maestro-spatial", (TdLoc){0}, "%c = \"%s\": %s", "mnk"[which], text,
+              which == 1 ? "one loop goes across n" : "no two parts of loops that fill the array");
+  td_diag_help(c->d,
+               "m = \"y%%2 x%%4\" has blocks of 2 rows of 4 on an array of 8: the product is %lld",
+               (long long)across);
+  return false;
+}
+
 /* The loops across m, n and k. */
 static bool take_spatial(Compile *c) {
-  static const char *const option[3] = {"m", "n", "k"};
   TdMaestroJob *j = c->j;
   const int64_t across[3] = {c->s->array.m, c->s->array.n, c->s->array.k};
   for (int l = 0; l < j->nest.nloop; l++) j->tile[l] = 1;
   for (int i = 0; i < 3; i++) {
-    int *l = &j->spatial[i];
-    *l = -1;
-    if (!c->ask->spatial[i]) continue;
-    if (!find_loop(c, option[i], c->ask->spatial[i], l)) return false;
-    if (j->nest.loop[*l].reduces != (i == 2) || j->tile[*l] != 1)
-      return td_diag_set(c->d, TD_USAGE, "maestro-spatial", j->nest.loop[*l].loc,
-                         i == 2 ? "%s = '%s' does not reduce" : "%s = '%s' reduces, or is taken",
-                         option[i], j->nest.loop[*l].name);
-    j->tile[*l] = across[i];
+    const char *text = c->ask->spatial[i];
+    j->spatial[i] = j->outer[i] = -1;
+    if (text && !(strchr(text, '%') ? take_two(c, i, text, across[i])
+                                    : put_across(c, i, text, across[i], &j->spatial[i])))
+      return false;
   }
   return true;
 }
@@ -131,6 +157,10 @@ static bool check_sums(Compile *c) {
   const TdMaestroJob *j = c->j;
   const TdMaestroNest *n = &j->nest;
   if (associates(n->acc)) return true;
+  if (j->outer[2] >= 0)
+    return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-sums", n->loop[j->outer[2]].loc,
+                       "sums of %s are not the same in another order: two loops go across k",
+                       td_type_str(c->a, n->acc));
   int before = -1, k = j->spatial[2];
   for (int i = 0; i < n->nloop; i++) {
     int l = j->temporal[i];
@@ -164,7 +194,8 @@ static bool assign_roles(Compile *c) {
   bool uses[2][3];
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 3; k++)
-      uses[i][k] = j->spatial[k] >= 0 && td_maestro_nest_uses(&f[i], j->spatial[k]);
+      uses[i][k] = (j->spatial[k] >= 0 && td_maestro_nest_uses(&f[i], j->spatial[k])) ||
+                   (j->outer[k] >= 0 && td_maestro_nest_uses(&f[i], j->outer[k]));
   int a = uses[0][0] || uses[1][1] ? 0 : uses[1][0] || uses[0][1] ? 1 : 0;
   for (int k = 0; k < 2; k++) {
     int wrong = k == 0 ? !a : a;

@@ -24,7 +24,7 @@ extern const char *const td_maestro_role_name[TD_MAESTRO_ROLES];
 
 /* What the user says of a job; NULL and -1: not said. */
 typedef struct TdMaestroAsk {
-  const char *spatial[3];  /* loops across m, n and k of the array */
+  const char *spatial[3];  /* loops across m, n and k of the array: "x", or "y%2 x%4" */
   const char *const *loop; /* temporal loops, outermost first */
   size_t nloop;
   const char *const *order; /* of each parameter of the kernel */
@@ -65,6 +65,7 @@ typedef struct TdMaestroJob {
   TdMaestroNest nest;
   bool made[3];                        /* loops across m, n, k that the kernel does not have */
   int spatial[3];                      /* loops across the array, -1: none */
+  int outer[3];                        /* those whose blocks stand outside of theirs, -1: none */
   int temporal[TD_MAESTRO_NEST_LOOPS]; /* all loops, outermost first */
   int64_t tile[TD_MAESTRO_NEST_LOOPS]; /* of each loop: 1, or as many as go across the array */
   TdMaestroStream stream[TD_MAESTRO_ROLES];

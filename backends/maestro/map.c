@@ -47,6 +47,13 @@ static void add_digit(Digits *g, int64_t n, int64_t s, int loop) {
   g->y.at[g->y.n++] = (TdDigit){n, s};
 }
 
+/* What goes across m, n or k. */
+static void add_across(const Map *m, Digits *g, int which) {
+  const int loop[2] = {m->j->outer[which], m->j->spatial[which]};
+  for (int i = 0; i < 2; i++)
+    if (loop[i] >= 0) add_digit(g, m->j->tile[loop[i]], moves(m, loop[i]), loop[i]);
+}
+
 /* The ordinals that the streamer must deliver, in order. */
 static Digits digits_of(const Map *m) {
   Digits g = {.y = {.offset = first_ordinal(m)}};
@@ -66,10 +73,8 @@ static Digits digits_of(const Map *m) {
   }
   int row = td_maestro_tile[m->role].row, column = td_maestro_tile[m->role].column;
   int first = m->x->swapped ? column : row, last = m->x->swapped ? row : column;
-  if (!m->x->copied)
-    add_digit(&g, td_maestro_order_across(j, first), moves(m, j->spatial[first]),
-              j->spatial[first]);
-  add_digit(&g, td_maestro_order_across(j, last), moves(m, j->spatial[last]), j->spatial[last]);
+  if (!m->x->copied) add_across(m, &g, first);
+  add_across(m, &g, last);
   return g;
 }
 
@@ -172,6 +177,18 @@ static bool take_loops(Map *m, TdDesc *z) {
   return true;
 }
 
+/* Whether every word begins where a word of the memory does. */
+static bool check_words(const Map *m, const TdDesc *z) {
+  int64_t word = m->j->system->memory.word;
+  if (z->offset % word)
+    return refuse_digit(m, "maestro-word", "the first word begins inside of another",
+                        (TdDigit){1, z->offset});
+  for (int i = 0; i < z->n; i++)
+    if (z->at[i].n > 1 && z->at[i].s % word)
+      return refuse_digit(m, "maestro-word", "words begin inside of others", z->at[i]);
+  return true;
+}
+
 /* The registers for the tile as x->swapped and x->copied say. */
 static bool try_tile(Map *m) {
   Digits g = digits_of(m);
@@ -185,6 +202,7 @@ static bool try_tile(Map *m) {
   TdDigit first = inner(&z);
   if (e > word || word % e || !take_inner(&z, word / e, &step) || (step != e && word > e))
     return refuse_digit(m, "maestro-word", "a word is not contiguous", first);
+  if (!check_words(m, &z)) return false;
   int64_t bits = m->s->channels * word * 8;
   if (m->x->copied) bits = td_maestro_order_across(m->j, td_maestro_tile[m->role].column) * e * 8;
   return take_lanes(m, &z, bits / (8 * word)) && take_loops(m, &z);
@@ -200,8 +218,9 @@ static int find_ext(const TdMaestroStreamer *s, int kind) {
 /* Whether the streamer can repeat one row of a tile for all rows, and that is wanted. */
 static int copies(const Map *m) {
   const TdMaestroJob *j = m->j;
-  int i = find_ext(m->s, TD_MAESTRO_EXT_BROADCAST), row = j->spatial[td_maestro_tile[m->role].row];
-  if (i < 0 || !m->s->mask || m->s->writer || moves(m, row)) return -1;
+  int i = find_ext(m->s, TD_MAESTRO_EXT_BROADCAST), row = td_maestro_tile[m->role].row;
+  if (i < 0 || !m->s->mask || m->s->writer || moves(m, j->spatial[row]) || moves(m, j->outer[row]))
+    return -1;
   int64_t bits = td_maestro_order_across(j, td_maestro_tile[m->role].column) * m->x->element * 8;
   return m->s->ext[i].arg[0] == bits && m->s->ext[i].arg[1] == m->s->width ? i : -1;
 }

@@ -71,10 +71,11 @@ static const char *name_of(const TdOrder *names, int k, TdArena *a) {
   return names ? names->name[k] : td_text_fmt(a, "d%d", k);
 }
 
-/* A dimension that no block is made of, with room for what sticks out. */
+/* A dimension that no block is made of, with room for what sticks out, in whole multiples of unit.
+ */
 static void put_whole(TdText *t, const TdMaestroJob *j, const TdMaestroOperand *x, int k,
-                      const char *name) {
-  int64_t room = needed(j, x, k);
+                      int64_t unit, const char *name) {
+  int64_t room = (needed(j, x, k) + unit - 1) / unit * unit;
   td_text_putf(t, " %s", name);
   if (room > x->extent[k]) td_text_putf(t, "%%%lld", (long long)room);
 }
@@ -85,8 +86,35 @@ static const char *row_major(const TdMaestroJob *j, const TdMaestroOperand *x, c
   TdText t = td_text_new(a);
   for (int k = 0; k < x->rank; k++) td_text_putf(&t, "%s ", name_of(names, k, a));
   td_text_puts(&t, "->");
-  for (int k = 0; k < x->rank; k++) put_whole(&t, j, x, k, name_of(names, k, a));
+  for (int k = 0; k < x->rank; k++) put_whole(&t, j, x, k, 1, name_of(names, k, a));
   return td_text_str(&t);
+}
+
+/* A block of a dimension: so many values of it go across the array. */
+typedef struct Block {
+  int dim;
+  int64_t n;
+  bool made, column; /* column: its values are side by side in a word */
+} Block;
+
+/* The blocks of an operand's tile, outermost first; how many. */
+static int list_blocks(const TdMaestroJob *j, int role, Block *b) {
+  const TdMaestroOperand *x = j->stream[role].x;
+  const int which[2] = {td_maestro_tile[role].row, td_maestro_tile[role].column};
+  int n = 0;
+  for (int i = 0; i < 4; i++) {
+    int w = which[i / 2], l = i % 2 ? j->spatial[w] : j->outer[w], dim = -1;
+    for (int k = 0; l >= 0 && k < x->rank; k++)
+      if (x->coef[k][l]) dim = k;
+    if (dim >= 0 && j->tile[l] > 1) b[n++] = (Block){dim, j->tile[l], j->made[w], i > 1};
+  }
+  return n;
+}
+
+/* The values of a dimension that stand side by side in a word. */
+static int64_t inmost(const Block *b, int n, int dim) {
+  while (n > 0 && (b[n - 1].dim != dim || !b[n - 1].column)) n--;
+  return n > 0 ? b[n - 1].n : 1;
 }
 
 const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOrder *names,
@@ -94,28 +122,26 @@ const char *td_maestro_order_fitting(const TdMaestroJob *j, int role, const TdOr
   const TdMaestroOperand *x = j->stream[role].x;
   TdText t = td_text_new(a);
   if (role >= TD_MAESTRO_FROM) return row_major(j, x, names, a);
-  int which[2] = {td_maestro_tile[role].row, td_maestro_tile[role].column}, dim[2] = {-1, -1};
-  for (int i = 0; i < 2; i++)
-    for (int k = 0; k < x->rank; k++)
-      if (x->coef[k][j->spatial[which[i]]]) dim[i] = k;
+  Block b[4];
+  int n = list_blocks(j, role, b);
   for (int k = 0; k < x->rank; k++) td_text_putf(&t, "%s ", name_of(names, k, a));
   td_text_puts(&t, "->");
   for (int k = 0; k < x->rank; k++) {
-    int i = k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
-    if (i < 0 || td_maestro_order_across(j, which[i]) == 1)
-      put_whole(&t, j, x, k, name_of(names, k, a));
-    else if (!is_mixed(j, x, k) && !j->made[which[i]])
-      td_text_putf(&t, " %s/%lld", name_of(names, k, a),
-                   (long long)td_maestro_order_across(j, which[i]));
+    int i = 0;
+    while (i < n && b[i].dim != k) i++;
+    if (i == n)
+      put_whole(&t, j, x, k, 1, name_of(names, k, a));
+    else if (!is_mixed(j, x, k) && !b[i].made)
+      td_text_putf(&t, " %s/%lld", name_of(names, k, a), (long long)b[i].n);
   }
-  for (int i = 0; i < 2; i++) {
-    if (dim[i] < 0 || td_maestro_order_across(j, which[i]) == 1) continue;
-    if (i == 1 && dim[1] == dim[0]) break;
-    if (is_mixed(j, x, dim[i]))
-      put_whole(&t, j, x, dim[i], name_of(names, dim[i], a));
+  for (int i = 0; i < n; i++) {
+    int first = 0;
+    while (b[first].dim != b[i].dim) first++;
+    if (first < i) continue;
+    if (is_mixed(j, x, b[i].dim))
+      put_whole(&t, j, x, b[i].dim, inmost(b, n, b[i].dim), name_of(names, b[i].dim, a));
     else
-      td_text_putf(&t, " %s%%%lld", name_of(names, dim[i], a),
-                   (long long)td_maestro_order_across(j, which[i]));
+      td_text_putf(&t, " %s%%%lld", name_of(names, b[i].dim, a), (long long)b[i].n);
   }
   return td_text_str(&t);
 }
@@ -153,7 +179,7 @@ static const char *tiled(const TdMaestroJob *j, int role, const char *said, TdAr
   while (end > said && end[-1] == ' ') end--;
   const char *last = end;
   while (last > said && last[-1] != ' ' && last[-1] != '>') last--;
-  if (!j->made[row] || j->made[column] || !strstr(said, "->") ||
+  if (!j->made[row] || j->made[column] || j->outer[column] >= 0 || !strstr(said, "->") ||
       strcspn(last, "/%: ") < strlen(last))
     return said;
   long long n = (long long)td_maestro_order_across(j, column);

@@ -23,8 +23,8 @@ static bool leaves(const TdMaestroJob *j, const TdMaestroOperand *x, int loop) {
 /* The loop across the array whose pads would count; -1: there is none. */
 static int find_loop(const TdMaestroJob *j) {
   const TdMaestroNest *n = &j->nest;
-  for (int which = 0; which < 3; which++) {
-    int l = j->spatial[which];
+  for (int i = 0; i < 6; i++) {
+    int which = i / 2, l = i % 2 ? j->outer[which] : j->spatial[which];
     if (l < 0 || n->loop[l].extent % j->tile[l] == 0) continue;
     bool pure = which == 2 ? leaves(j, &n->factor[0], l) || leaves(j, &n->factor[1], l)
                            : leaves(j, &n->result, l);
@@ -47,15 +47,14 @@ bool td_maestro_pads_settle(TdMaestroJob *j, TdDiag *d) {
   td_maestro_pads_trim(j);
   int l = find_loop(j);
   if (l < 0) return true;
+  int which = 0;
+  while (j->spatial[which] != l && j->outer[which] != l) which++;
   td_diag_set(d, TD_UNSUPPORTED, "maestro-pads", n->loop[l].loc,
               "loop '%s' runs %lld times and %lld go across the array: iterations beyond its last "
               "%s that count",
               n->loop[l].name, (long long)n->loop[l].extent, (long long)j->tile[l],
-              l == j->spatial[2] ? "multiply elements" : "store results over others");
-  td_diag_help(d, "another loop across %s, or %lld iterations",
-               l == j->spatial[2]   ? "k"
-               : l == j->spatial[1] ? "n"
-                                    : "m",
+              which == 2 ? "multiply elements" : "store results over others");
+  td_diag_help(d, "another loop across %c, or %lld iterations", "mnk"[which],
                (long long)(td_maestro_job_trips(j, l) * j->tile[l]));
   return false;
 }

@@ -36,21 +36,55 @@ transformer("ViT-B/16", 99.98, 197, { gemm(196, 768, 768), gemm(1, 1000, 768) })
 transformer("BERT-Base, 128 tokens", 97.85, 128, { gemm(1, 768, 768) })
 transformer("BERT-Base, 512 tokens", 97.85, 512, { gemm(1, 768, 768) })
 
+-- The evaluation system with channels in two dimensions, so that eight rows of A are four pixels of two lines, or eight
+-- of one.
+local ext = maestro.ext
 local sys = maestro.reference {
   array = maestro.array { m = 8, n = 8, k = 8, a = i8, b = i8, acc = i32, lanes = lanes },
+  A = maestro.reader { lanes = { 4, 2 }, loops = 6, depth = 8, ext = { ext.transpose(8, 8, i8) } },
+  C = maestro.reader { lanes = { 4, 4, 2 }, loops = 3, depth = 2, mask = true, ext = { ext.broadcast(256, 2048) } },
+  D = maestro.writer { lanes = { 4, 4, 2 }, loops = 3, depth = 2, shares = "C" },
+  E = maestro.writer { lanes = { 4, 2 }, loops = 3, depth = 2 },
 }
 
 local function up(x, n) return (x + n - 1) // n * n end
 
 local function quantise(x) return i8(tide.max(-128, tide.min(127, tide.asr(x * i16(3), 8)))) end
 
+-- Ways to lay a convolution across the array: m, lines and pixels of a tile; k, pixels and channels of a word. A word
+-- of several pixels must begin where a word of the image does: at a stride that is so many of them.
+local function ways(CI, s)
+  local list, packed = {}, 1
+  while packed < CI do packed = 2 * packed end
+  if packed >= 8 or s * packed % 8 ~= 0 then packed = 8 end
+  for _, m in ipairs { { "ox", 1, 8 }, { "oy%2 ox%4", 2, 4 } } do
+    list[#list + 1] = { m = m[1], lines = m[2], pixels = m[3], channels = packed, points = 8 // packed,
+      k = packed == 8 and "ci" or ("kx%%%d ci%%%d"):format(8 // packed, packed) }
+  end
+  return list
+end
+
+-- Products of tiles of a convolution that is laid out in a way.
+local function products(OH, OW, CI, CO, R, way)
+  return up(OH, way.lines) * up(OW, way.pixels) // 8 * (up(CO, 8) // 8) * R * (up(R, way.points) // way.points)
+    * (up(CI, way.channels) // way.channels)
+end
+
+-- Pixels of a line of the image in memory: where two lines are read at once, so many that four words of each lie in
+-- different banks of eight.
+local function pitch(W, way)
+  return way.lines == 1 and up(W, 2 * way.points) or up(W + 4, 8) - 4
+end
+
 -- A convolution of rows of results and some channels: of all that reduce, with a bias and the quantiser; or of a part
 -- of them, whose sums go on from those before, in 32 bits.
-local function conv_kernel(OH, OW, CI, CO, R, s, whole)
+local function conv_kernel(OH, OW, CI, CO, R, s, whole, way)
   local H, W = s * (OH - 1) + R, s * (OW - 1) + R
-  local order = { I = "y x c -> c/8 y x c%8", F = "n y x c -> n/8 c/8 y x n%8 c%8", O = "y x n -> n/8 y x n%8" }
+  local c, p = way.channels, way.points
+  local order = { O = "y x n -> n/8 y x n%8", I = ("y x c -> c/%d y x%%%d c%%%d"):format(c, pitch(W, way), c),
+    F = p == 1 and "n y x c -> n/8 c/8 y x n%8 c%8" or ("n y x c -> n/8 y x/%d n%%8 x%%%d c%%%d"):format(p, p, c) }
   local loops = { "oy", "ox", "co", "ci", "ky", "kx" }
-  local o = { m = "ox", n = "co", k = "ci", loops = loops, order = order, mode = "best" }
+  local o = { m = way.m, n = "co", k = way.k, loops = loops, order = order, mode = "best" }
   if whole then
     order.B = "n -> n"
     return tide.kernel { name = "conv", I = i8[H][W][CI], F = i8[CO][R][R][CI], B = i32[CO], O = i8[OH][OW][CO],
@@ -114,9 +148,9 @@ local function pieces(n, len)
 end
 
 -- The cut of a layer into the fewest cycles of jobs: what(rows, columns, depth) is the bytes of a job's operands.
-local function choose(rows, columns, depth, row_unit, what)
+local function choose(rows, columns, depth, row_unit, depth_unit, what)
   local best, least
-  for _, d in ipairs(lengths(depth, 8)) do
+  for _, d in ipairs(lengths(depth, depth_unit)) do
     for _, r in ipairs(lengths(rows, row_unit)) do
       for _, c in ipairs(lengths(columns, 8)) do
         if fits(what(r, c, d, d < depth)) then
@@ -163,17 +197,22 @@ local function run(layer, sum)
   if isconv then
     local _, OH, OW, CI, CO, R, s = table.unpack(layer)
     sum.macs = sum.macs + times * OH * OW * CI * CO * R * R
-    OW, CI, CO = up(OW, 8), up(CI, 8), up(CO, 8)
-    rows, columns, depth = OH, CO, CI
-    cut = choose(OH, CO, CI, 1, function(r, c, d, parts)
-      return (s * (r - 1) + R) * (s * (OW - 1) + R) * d, c * d * R * R, r * OW * c * (parts and 4 or 1)
+    local way
+    for _, w in ipairs(ways(CI, s)) do
+      if not way or products(OH, OW, CI, CO, R, w) < products(OH, OW, CI, CO, R, way) then way = w end
+    end
+    rows, columns, depth = up(OH, way.lines), up(CO, 8), up(CI, way.channels)
+    OW = up(OW, way.pixels)
+    cut = choose(rows, columns, depth, way.lines, way.channels, function(r, c, d, parts)
+      return (s * (r - 1) + R) * pitch(s * (OW - 1) + R, way) * d, c * d * R * up(R, way.points),
+        r * OW * c * (parts and 4 or 1)
     end)
-    make = function(r, c, d, whole) return conv_kernel(r, OW, d, c, R, s, whole) end
+    make = function(r, c, d, whole) return conv_kernel(r, OW, d, c, R, s, whole, way) end
   else
     local _, M, N, K = table.unpack(layer)
     sum.macs = sum.macs + times * M * N * K
     rows, columns, depth = up(M, 8), up(N, 8), up(K, 8)
-    cut = choose(rows, columns, depth, 8, function(r, c, d, parts)
+    cut = choose(rows, columns, depth, 8, 8, function(r, c, d, parts)
       return r * d, c * d, r * c * (parts and 4 or 1)
     end)
     make = gemm_kernel
@@ -184,7 +223,7 @@ local function run(layer, sum)
       for _, d in ipairs(pieces(depth, cut[3])) do
         local whole = cut[3] == depth
         local key = { layer[1], r[1], c[1], d[1], tostring(whole) }
-        if isconv then table.move({ layer[3], layer[6], layer[7] }, 1, 3, #key + 1, key) end
+        if isconv then table.move({ layer[3], layer[4], layer[6], layer[7] }, 1, 4, #key + 1, key) end
         add(sum, measure(table.concat(key, " "), function() return make(r[1], c[1], d[1], whole) end),
           times * r[2] * c[2] * d[2])
       end

@@ -31,7 +31,7 @@ end
 local function cuttable(kernel, o)
   local all, list, tile = core.loops(kernel), {}, { each = {} }
   for _, key in ipairs { "m", "n", "k" } do
-    if o[key] then tile[o[key]] = true end
+    for name in (o[key] or ""):gmatch "[%a_][%w_]*" do tile[name] = true end
   end
   for _, reduces in ipairs { false, true } do
     for _, l in ipairs(all) do

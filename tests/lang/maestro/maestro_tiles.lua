@@ -145,6 +145,78 @@ t.test("iterations too many multiply zeros, or the kernel is refused", function(
   t.fails(function() sys:compile(overlapping(3), o) end, { code = "maestro-pads" })
 end)
 
+-- A convolution of i8; its arguments.
+local function convolution(OH, OW, CI, CO, R, step)
+  local H, W = step * (OH - 1) + R, step * (OW - 1) + R
+  return tide.kernel { name = "conv", I = i8[H][W][CI], F = i8[CO][R][R][CI], b = i32[CO], O = i32[OH][OW][CO],
+    function(I, F, b, O)
+      for y, x, f in grid(OH, OW, CO) do
+        local acc = b[f]
+        for r, q, c in reduction(R, R, CI) do acc = acc + I[y * step + r][x * step + q][c] * F[f][r][q][c] end
+        O[y][x][f] = acc
+      end
+    end }, { I = tide.random(i8[H][W][CI], 5), F = tide.random(i8[CO][R][R][CI], 10), b = tide.random(i32[CO], 3),
+    O = i32[OH][OW][CO](0) }
+end
+
+-- The evaluation system with channels in two dimensions.
+local function flat(w, h)
+  return maestro.reference {
+    A = maestro.reader { lanes = { w, h }, loops = 6, depth = 8 },
+    C = maestro.reader { lanes = { 4, w, h }, loops = 3, depth = 2, mask = true, ext = { ext.broadcast(256, 2048) } },
+    D = maestro.writer { lanes = { 4, w, h }, loops = 3, depth = 2, shares = "C" },
+    E = maestro.writer { lanes = { w, h }, loops = 3, depth = 2 },
+  }
+end
+
+t.test("two loops across m: tiles of lines and pixels", function()
+  for _, x in ipairs { { 28, 28, 8, 8, 1, 1 }, { 7, 6, 16, 16, 3, 1 }, { 5, 9, 8, 8, 3, 2 }, { 3, 3, 9, 5, 2, 1 } } do
+    local kernel, args = convolution(table.unpack(x))
+    for _, shape in ipairs { { 4, 2 }, { 2, 4 } } do
+      local w, h = table.unpack(shape)
+      local ok, job = same(flat(w, h), kernel, { m = ("y%%%d x%%%d"):format(h, w), n = "f", k = "c",
+        loops = { "y", "x", "f", "c", "r", "q" } }, args, "O")
+      t.ok(ok, tostring(job))
+    end
+  end
+  local kernel = convolution(28, 28, 8, 8, 1, 1)
+  local o = { m = "x", n = "f", k = "c", loops = { "y", "x", "f", "c", "r", "q" } }
+  local line = flat(4, 2):compile(kernel, o):simulate().fires
+  o.m = "y%2 x%4"
+  t.eq(flat(4, 2):compile(kernel, o):simulate().fires / line, 7 / 8)
+end)
+
+t.test("two loops across k: pixels and channels of a word, where few channels are", function()
+  for _, x in ipairs { { 8, 8, 3, 8, 7, 2 }, { 5, 16, 4, 9, 3, 2 }, { 4, 8, 1, 8, 5, 8 }, { 4, 8, 2, 8, 4, 4 } } do
+    local kernel, args = convolution(table.unpack(x))
+    local c = x[3] == 3 and 4 or x[3]
+    local ok, job = same(maestro.reference(), kernel, { m = "x", n = "f", k = ("q%%%d c%%%d"):format(8 // c, c),
+      loops = { "y", "x", "f", "c", "r", "q" } }, args, "O")
+    t.ok(ok, tostring(job))
+  end
+  local kernel, args = convolution(8, 8, 3, 8, 7, 2)
+  local o = { m = "y%2 x%4", n = "f", k = "q%2 c%4", loops = { "y", "x", "f", "c", "r", "q" } }
+  local ok, job = same(flat(4, 2), kernel, o, args, "O")
+  t.ok(ok, tostring(job))
+  t.eq(job.core and job:simulate().fires, 8 * 7 * 4)
+end)
+
+t.test("parts of loops that do not fill the array; words that begin inside of others", function()
+  local sys, kernel = maestro.reference(), convolution(8, 8, 4, 8, 3, 2)
+  local o = { m = "x", n = "f", k = "q%2 c%4", loops = { "y", "x", "f", "c", "r", "q" } }
+  t.ok(sys:compile(kernel, o))
+  t.fails(function() sys:compile((convolution(8, 8, 4, 8, 3, 1)), o) end,
+    { code = "maestro-word", match = "words begin inside of others" })
+  local function refused(key, text, match)
+    local other = { m = o.m, n = o.n, k = o.k, loops = o.loops, [key] = text }
+    t.fails(function() sys:compile(kernel, other) end, { code = "maestro-spatial", match = match })
+  end
+  refused("k", "q%2 c%2", "no two parts of loops that fill the array")
+  refused("k", "q%2 c%4 r%1", "no two parts of loops that fill the array")
+  refused("n", "y%2 f%4", "one loop goes across n")
+  refused("k", "y%2 c%4", "k = 'y' does not reduce")
+end)
+
 -- A product of the first `M` rows, columns and steps of larger tensors.
 local function corner(M)
   return tide.kernel { name = "corner", A = i8[16][16], B = i8[16][16], D = i32[16][16], function(A, B, D)
