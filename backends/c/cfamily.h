@@ -225,8 +225,6 @@ const char *td_cstmt_pointer(TdCWriter *w, TdSym sym, const TdType *t, const cha
  * tensor value, and statements with a reduction inside a scalar. Returns s itself when there is
  * nothing to do, NULL with the diagnostic filled when it cannot be told. */
 const TdStmt *td_ctensor_expand(TdCWriter *w, const TdStmt *s);
-/* s with all statements below it expanded. */
-const TdStmt *td_ctensor_lower(TdCWriter *w, const TdStmt *s);
 /* Element operations of a SET. */
 double td_ctensor_work(TdCWriter *w, const TdStmt *s);
 /* Element `index` of a tensor expression without TENSOR nodes. */

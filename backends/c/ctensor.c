@@ -17,20 +17,6 @@ const TdExpr *td_ctensor_element(TdCWriter *w, const TdExpr *e, const TdExpr *co
   return td_tensor_loops_element(&l, e, index);
 }
 
-const TdStmt *td_ctensor_lower(TdCWriter *w, const TdStmt *s) {
-  if (!s->nkid) return s;
-  td_ctx_enter(w->session->ctx);
-  TD_VEC(const TdStmt *) kid = {0};
-  for (uint32_t i = 0; i < s->nkid; i++) {
-    const TdStmt *x = s->kind == TD_STMT_BLOCK ? td_ctensor_expand(w, s->kid[i]) : s->kid[i];
-    bool many = x != s->kid[i];
-    for (uint32_t k = 0; k < (many ? x->nkid : 1); k++)
-      td_vec_push(w->arena, &kid, td_ctensor_lower(w, many ? x->kid[k] : x));
-  }
-  td_ctx_leave(w->session->ctx);
-  return td_stmt_with_kids(w->store, s, kid.at, kid.n);
-}
-
 /* Elements of a tensor type, as a float. */
 static double count_of(TdCWriter *w, const TdType *t) {
   int64_t n = 1;

@@ -111,7 +111,8 @@ const TdBackend td_backend_hls = {
     .summary = "HLS C++ for Vitis, with test bench and scripts",
     .option = options,
     .noption = TD_HLS_OPTIONS,
-    .passes = TD_LOWER_GUARDS | TD_LOWER_COLLECTIVES | TD_LOWER_NETWORKS | TD_LOWER_CALLS,
+    .passes = TD_LOWER_GUARDS | TD_LOWER_COLLECTIVES | TD_LOWER_TENSORS | TD_LOWER_NETWORKS |
+              TD_LOWER_CALLS,
     .validate = validate,
     .emit = td_hls_files_of,
     .data = td_hls_files_data,

@@ -5,6 +5,7 @@
 #include "lower/calls.h"
 #include "lower/collective.h"
 #include "lower/guard_views.h"
+#include "lower/tensor_loops.h"
 
 /* A pass: what it makes of l->prog, or NULL with l->diag filled. */
 typedef struct Pass {
@@ -21,6 +22,10 @@ static const TdProg *collectives(TdLowered *l) {
   return td_collective_expand(l->prog);
 }
 
+static const TdProg *tensors(TdLowered *l) {
+  return td_tensor_loops_prog(l->arena, l->prog, l->diag);
+}
+
 static const TdProg *networks(TdLowered *l) {
   return td_net_region_prog(l->arena, l->prog, &l->regions, l->diag);
 }
@@ -30,9 +35,8 @@ static const TdProg *calls(TdLowered *l) {
 }
 
 static const Pass pass[] = {
-    {TD_LOWER_GUARDS, "guards", guards},
-    {TD_LOWER_COLLECTIVES, "collectives", collectives},
-    {TD_LOWER_NETWORKS, "networks", networks},
+    {TD_LOWER_GUARDS, "guards", guards},    {TD_LOWER_COLLECTIVES, "collectives", collectives},
+    {TD_LOWER_TENSORS, "tensors", tensors}, {TD_LOWER_NETWORKS, "networks", networks},
     {TD_LOWER_CALLS, "calls", calls},
 };
 

@@ -8,8 +8,9 @@
 typedef enum {
   TD_LOWER_GUARDS = 1 << 0,      /* views that data places are looked at */
   TD_LOWER_COLLECTIVES = 1 << 1, /* allreduces become tasks and streams */
-  TD_LOWER_NETWORKS = 1 << 2,    /* designs become units that call a kernel for each class */
-  TD_LOWER_CALLS = 1 << 3        /* calls pass whole arrays or rows; state is handed down */
+  TD_LOWER_TENSORS = 1 << 2,     /* statements on tensors become loops */
+  TD_LOWER_NETWORKS = 1 << 3,    /* designs become units that call a kernel for each class */
+  TD_LOWER_CALLS = 1 << 4        /* calls pass whole arrays or rows; state is handed down */
 } TdLowerPass;
 
 /* A program on its way to a machine. */

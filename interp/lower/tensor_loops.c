@@ -310,3 +310,31 @@ const TdStmt *td_tensor_loops_of(const TdTensorLoops *w, const TdStmt *s) {
   }
   return td_stmt_block(w->store, m.stmt.at, m.stmt.n, s->loc);
 }
+
+/* s with the tensor statements below it as loops. */
+static const TdStmt *in_body(const TdTensorLoops *w, const TdStmt *s) {
+  if (!s->nkid) return s;
+  td_ctx_enter(w->session->ctx);
+  TD_VEC(const TdStmt *) kid = {0};
+  bool same = true;
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    const TdStmt *was = s->kid[i], *x = was;
+    if (s->kind == TD_STMT_BLOCK) x = td_tensor_loops_of(w, was);
+    bool many = x != was;
+    for (uint32_t k = 0; k < (many ? x->nkid : 1); k++)
+      td_vec_push(w->arena, &kid, in_body(w, many ? x->kid[k] : x));
+    same &= !many && kid.at[kid.n - 1] == was;
+  }
+  td_ctx_leave(w->session->ctx);
+  return same ? s : td_stmt_with_kids(w->store, s, kid.at, kid.n);
+}
+
+const TdProg *td_tensor_loops_prog(TdArena *a, const TdProg *p, TdDiag *d) {
+  TdTensorLoops w = {p->store->session, a, p->store, d};
+  for (size_t i = 0; i < p->nunit; i++) {
+    const TdUnit *u = p->unit[i];
+    const TdStmt *body = u->body ? in_body(&w, u->body) : NULL;
+    if (body != u->body) p = td_prog_with(p, td_unit_with_body(p->store, u, body));
+  }
+  return td_diag_failed(d) ? NULL : p;
+}

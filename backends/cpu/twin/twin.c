@@ -6,6 +6,7 @@
 #include "backends/cpu/twin/twin_text.h"
 #include "eval/prime.h"
 #include "ir/text/unfuse.h"
+#include "lower/lower.h"
 
 enum { KEYS = TD_PRELUDE_FIRST + TD_PRELUDE_WORDS * TD_OPS };
 
@@ -42,18 +43,14 @@ static void draw(Twin *t, TdTwinHow how) {
   }
 }
 
-/* The program with tensor expressions as loops. */
-static void lower(Twin *t, const TdProg *p) {
-  const TdUnit **unit = TD_NEWN(t->arena, const TdUnit *, p->nunit);
-  for (size_t i = 0; i < p->nunit; i++) {
-    TdUnit *u = td_arena_copy(t->arena, p->unit[i], sizeof *u);
-    td_cfamily_enter(t->text.w, u, NULL);
-    if (u->body) u->body = td_ctensor_lower(t->text.w, u->body);
-    unit[i] = u;
-  }
-  t->prog = (TdProg){.store = p->store, .unit = unit, .nunit = p->nunit};
+/* The program with tensor expressions as loops; false with t->d filled. */
+static bool lower(Twin *t, const TdProg *p) {
+  TdLowered l;
+  if (!td_lower_prog(t->arena, p, TD_LOWER_TENSORS, "cpu", &l, t->d)) return false;
+  t->prog = *l.prog;
   t->root = td_prog_root(&t->prog);
   t->text.w->prog = &t->prog;
+  return true;
 }
 
 /* Whether every unit is a kernel. */
@@ -71,8 +68,8 @@ static bool check_units(const Twin *t) {
 static const TdCpuText *write(Twin *t, const TdProg *p, TdTwinLevel level) {
   t->target = td_cpu_symbol_target();
   td_cpu_text_begin(&t->text, t->arena, p, &t->target, t->d);
-  lower(t, level >= TD_TWIN_FUSED ? td_unfuse_prog(t->arena, p) : p);
-  if (td_diag_failed(t->d) || !check_units(t)) return NULL;
+  if (!lower(t, level >= TD_TWIN_FUSED ? td_unfuse_prog(t->arena, p) : p) || !check_units(t))
+    return NULL;
   t->taint.arena = t->arena;
   for (size_t i = 0; i < t->root->nparam; i++) {
     union {
