@@ -105,4 +105,37 @@ prim.accepted("blocks of a size", {
   step = {"coalesce", "A_in"}, has = {"tide.assume(K == 6)", "A[k + id_0 * 6]"},
 })
 
+-- A task that takes a copy of its part of an argument first, or of what all have, and sends that.
+local function kept(fact)
+  return function(z)
+    local P, n = z.P or 3, z.n or 4
+    local cut = fact == "cut" and "RS0" or "RR"
+    return tide.design(function(d)
+      local Z = d:stream(i32[n], {P, block = true})
+      d.from = task { --@ host
+        map = {P}, A = i32[2][fact == "cut" and P * n or n]:layout(cut), function(A, p)
+          local keep = i32[2][n]()
+          for k, j in grid(2, n) do keep[k][j] = A[1 - k][j] end
+          for k in grid(2) do
+            local b = Z[p]:slot()
+            for j in grid(n) do b[j] = keep[k][j] end
+            if fact == "trace" then keep[1][0] = keep[1][0] + p end
+            Z[p]:put(b)
+          end
+        end}
+      d.to = task {map = {P}, C = i32[P][n]:layout "S0R", function(C, p)
+        for k in grid(2) do
+          local b = Z[p]:get()
+          for j in grid(n) do C[0][j] = C[0][j] + (k + 1) * b[j] end
+        end
+      end}
+    end), {i32[2][fact == "cut" and P * n or n], i32[P][n]}
+  end
+end
+prim.accepted("a copy of what all instances read", {of = kept(), step = {"coalesce", "from"}})
+prim.refused("a copy of what each instance has of an argument", {
+  of = kept "cut", step = {"coalesce", "from"}, code = "access",
+})
+prim.refused("a copy that each instance changes", {of = kept "trace", step = {"coalesce", "from"}, code = "access"})
+
 t.done()

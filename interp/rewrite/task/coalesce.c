@@ -4,6 +4,7 @@
  * Where all of them move the same blocks, one of each is sent and goes to all (a multicast). Where
  * each moves its own, the block of them all is sent, of one more dimension, and its parts go to
  * each, or come from each. */
+#include "analysis/order/effects.h"
 #include "rewrite/task/isolate_cut.h"
 
 enum { TASK, AXIS };
@@ -70,13 +71,6 @@ static bool find_move(Coalesce *c) {
   TdPath p = td_edit_path(c->r->arena, c->kernel->body, e.take->uid);
   c->cut.path = (TdPath){p.at, p.n - 1};
   c->cut.block = p.at[p.n - 2];
-  for (size_t i = 0; i + 1 < c->cut.path.n; i++)
-    for (uint32_t k = 0; k < c->cut.path.at[i]->nexpr; k++)
-      if (td_walk_uses_expr(c->cut.path.at[i]->expr[k], c->coord)) {
-        refuse(c, TD_ILLEGAL, "access", c->cut.path.at[i]->loc,
-               "moves as often as its place along the axis says");
-        return false;
-      }
   return true;
 }
 
@@ -102,6 +96,49 @@ static bool is_same(const Coalesce *c) {
   for (uint32_t i = 0; i < c->cut.block->nkid; i++) {
     const TdStmt *s = c->cut.block->kid[i];
     if (!is_move(c, s) && td_walk_uses(c->r->session->ctx, s, c->coord)) return false;
+  }
+  return true;
+}
+
+/* Whether s, but for statement `but` below it, names a symbol. */
+static bool names(const Coalesce *c, const TdStmt *s, const TdStmt *but, TdSym sym) {
+  for (uint32_t i = 0; i < s->nexpr; i++)
+    if (td_walk_uses_expr(s->expr[i], sym)) return true;
+  for (uint32_t i = 0; i < s->nkid; i++)
+    if (s->kid[i] != but && td_walk_uses(c->r->session->ctx, s->kid[i], sym)) return true;
+  return false;
+}
+
+/* Whether what s does, but for statement `but`, is not what another instance would do. */
+static bool differs(const Coalesce *c, const TdStmt *s, const TdStmt *but) {
+  if (names(c, s, but, c->coord)) return true;
+  for (size_t k = 0; k < c->kernel->nparam; k++) {
+    TdSym arg = c->kernel->param[k].sym;
+    if (cut_dim(c, arg) >= 0 && names(c, s, but, arg)) return true;
+  }
+  return false;
+}
+
+/* Whether only the block of the move differs from instance to instance, and leaves no trace: what
+ * is around it is done once for all of them. */
+static bool check_around(const Coalesce *c) {
+  for (size_t i = 0; i + 1 < c->cut.path.n; i++) {
+    if (!differs(c, c->cut.path.at[i], c->cut.path.at[i + 1])) continue;
+    refuse(c, TD_ILLEGAL, "access", c->cut.path.at[i]->loc,
+           "does more in each instance than move a block");
+    td_diag_help(c->r->diag, "say it in the statements next to the block's");
+    return false;
+  }
+  TdAsk q = td_util_ask(c->r, c->kernel);
+  const TdEffect *e;
+  size_t n = c->same ? 0 : td_effects_of(&q, c->cut.block, &e);
+  for (size_t i = 0; i < n; i++) {
+    bool kept = e[i].write && !e[i].inside && e[i].sym->kind != TD_SYM_STREAM &&
+                !td_unit_param(c->kernel, e[i].sym);
+    if (!kept) continue;
+    td_util_refuse(c->r, TD_ILLEGAL, "access", c->move->loc,
+                   "each instance of '%s' has its own '%s'", c->run->sym->name, e[i].sym->name);
+    return false;
   }
   return true;
 }
@@ -398,6 +435,7 @@ static const TdProg *apply(TdRewrite *r) {
   c.n = td_mapping_block(&c.m, c.m.design, c.run->map[c.axis], c.design);
   if (!find_move(&c)) return NULL;
   c.same = is_same(&c);
+  if (!check_around(&c)) return NULL;
   if (c.same && c.out)
     return refuse(&c, TD_ILLEGAL, "copies", c.run->loc,
                   "writes the same elements in each instance");
@@ -419,8 +457,9 @@ const TdPrim td_prim_coalesce = {
     .rewrite = "task A_in(y, z): a[y][z]:put(A[y])  =>  task A_in(y): a_1[y]:put(A[y])  |  task "
                "A_in_mem(y): local t = a_1[y]:get(); for z: a[y][z]:put(t);  of blocks that "
                "differ, a_1 has all of them side by side",
-    .legal = "the task moves one block at a time, by the stream of its own ids; how often does not "
-             "depend on the place along the axis",
+    .legal =
+        "the task moves one block at a time, by the stream of its own ids; what it does around the "
+        "block, and how often, does not depend on the place along the axis",
     .errors =
         "axis not-a-copy access copies return rank not-a-design no-task ambiguous-task shared "
         "state open",
