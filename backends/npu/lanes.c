@@ -98,8 +98,18 @@ static bool sum_products(Body *b, size_t i, const TdExpr *e) {
   td_npu_lane_to(x, &w, most);
   line(b, "%s = aie::mac(%s, %s, %s);", b->part[i], b->part[i], v.text, w.text);
   x->out->work += most / 8.0;
+  x->out->sums = true;
   x->out->mac = td_device_mac(x->q->generation, type, type);
   return true;
+}
+
+/* Notes which instruction's products a store adds to its element, for counts. */
+static void note_products(Body *b, const TdStmt *s) {
+  const TdExpr *term, *e = sum_of(s, &term) == TD_OP_ADD ? bare(term) : NULL;
+  const TdNpuAsk *q = b->ask.q;
+  if (e && e->kind == TD_EXPR_OP && e->op == TD_OP_MUL)
+    b->ask.out->mac = td_device_mac(q->generation, td_type_str(q->arena, bare(e->kid[0])->type),
+                                    td_type_str(q->arena, bare(e->kid[1])->type));
 }
 
 /* A turn of a sum: statement i. */
@@ -146,6 +156,7 @@ static bool store(Body *b, const TdStmt *s) {
   if (!td_npu_lane_of(x, s->expr[1], t->kind == TD_T_FLOAT || !whole ? 0 : t->w, &v)) return false;
   td_npu_lane_to(x, &v, 8 * (int)td_type_bytes(t));
   x->out->store += v.bits / 8.0;
+  note_products(b, s);
   if (!x->w) return true;
   const char *at = td_npu_lane_address(x, place, &aligned);
   line(b, "aie::store_%s((%s *)%s, %s);", aligned ? "v" : "unaligned_v", td_npu_lane_type(&v), at,
@@ -193,7 +204,7 @@ static void start(Body *b, const TdNpuAsk *q, TdCWriter *w, TdNpuLanes *out) {
  * for a loop of few turns. */
 static int lanes_for(const TdNpuLanes *x) {
   int n = REGISTER / (x->widest ? x->widest : 32);
-  if (x->mac && n > ACCUMULATORS / 32) n = ACCUMULATORS / 32;
+  if (x->sums && n > ACCUMULATORS / 32) n = ACCUMULATORS / 32;
   while (n > x->trips && n * x->widest > LEAST) n /= 2;
   return n > x->trips ? 0 : n;
 }

@@ -18,7 +18,8 @@ typedef struct TdNpuLanes {
   TdNpuRound round;
   int widest;               /* bits of the widest lane */
   double load, store, work; /* bytes of vectors an element: read, written, computed */
-  const TdMac *mac;         /* of a sum of products, or NULL */
+  const TdMac *mac;         /* of products that are added up, or NULL */
+  bool sums;                /* in an accumulator */
 } TdNpuLanes;
 
 /* Whether s is a loop without loops in it; then *out tells. */
