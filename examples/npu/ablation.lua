@@ -1,7 +1,7 @@
 -- Dato, 7.4: one product built four ways: a launch for each 4 x 4 tiles; one launch, cores taking tiles in turn; with
 -- kernels in blocks, which cores arrange; with blocks arranged on their way. Milliseconds of the model: what kernels
--- take, what cores wait for, launches. What was published has neither shape nor type, so the columns are not to be compared
--- figure by figure.
+-- take, what cores wait for, launches. What was published has neither shape nor type, so the columns are not to be
+-- compared figure by figure.
 -- Run: tide examples/npu/ablation.lua [M N K]     (default 1024 1024 1024, i16)
 -- [slow]
 local here = (arg[0] or ""):match "^(.*/)" or "./"

@@ -73,7 +73,8 @@ function npu.matmul(o)
     end
   end,
 }]]
-  text = text:gsub("CAST", cast):gsub("WRAP", own and "C_" or ""):gsub("%f[%w]([RST])%f[%W]", { R = row.r, S = row.s, T = row.t })
+  text = text:gsub("CAST", cast):gsub("WRAP", own and "C_" or "")
+  text = text:gsub("%f[%w]([RST])%f[%W]", { R = row.r, S = row.s, T = row.t })
   local name = o.name or ("matmul_%s_%s_%dx%dx%d"):format(a, b, o.m, o.n, o.k)
   return kernel(text, { name = name, m = o.m, n = o.n, k = o.k, A_ = o.A, B_ = o.B, C_ = o.C })
 end
