@@ -19,6 +19,7 @@ local schedule = require "tide.t2s.schedule"
 local search = require "tide.t2s.search"
 local stensor = require "tide.t2s.stensor"
 local trace = require "tide.trace"
+local traps = require "tide.t2s.traps"
 local write = require "tide.t2s.write"
 
 ---@class tide.t2s
@@ -35,9 +36,6 @@ t2s.DRAM, t2s.SRAM, t2s.REG, t2s.FIFO = stensor.DRAM, stensor.SRAM, stensor.REG,
 
 --- t2s.select(c, a, b); without b, an output keeps its value where c does not hold.
 t2s.select = function(c, a, b) return expr.apply("select", c, a, b) end
-
---- t2s.cast(T, n): a number of a type, as T(x) is of what is traced.
-function t2s.cast(type, n) return expr.apply("cast", type, expr.lift(n)) end
 
 local made = {} -- how often a name was declared: what tells apart definitions that use one name
 local made_const = {} -- name -> which declaration of it was a Const
@@ -65,10 +63,16 @@ local function each(names, what, fn)
 end
 
 -- Checks an argument that is a type if it is given.
-local function check_type(v, what)
+local function check_type(v, what, which)
   if v ~= nil and not is_type(v) then
-    fail(nil, "t2s-type", ("the second argument of t2s.%s is a type, not %s"):format(what, tostring(v)))
+    fail(nil, "t2s-type", ("the %s argument of t2s.%s is a type, not %s"):format(which or "second", what, tostring(v)))
   end
+end
+
+--- t2s.cast(T, n): a number of a type, as T(x) is of what is traced.
+function t2s.cast(type, n)
+  check_type(type, "cast", "first")
+  return expr.apply("cast", type, expr.lift(n))
 end
 
 --- Param "I J" are sizes; Param("A", f32, 2) is a tensor of two dimensions; Param("alpha", f32) a scalar.
@@ -139,6 +143,9 @@ function assume.divisible(...)
   end
   for n = 1, args.n, 2 do
     local rest = expr.new { op = "%", a = expr.lift(args[n], place), b = expr.lift(args[n + 1], place) }
+    if rest.b.op == "num" and rest.b.value <= 0 then
+      fail(place, "t2s-assume", ("nothing is divisible by %s"):format(expr.text(rest.b)))
+    end
     keep(expr.new { op = "==", a = rest, b = expr.lift(0) }, place)
   end
 end
@@ -163,6 +170,9 @@ t2s.assume = setmetatable(assume, { __call = function(_, ...)
     if not expr.is(cond) or not expr.is_test(cond) then
       fail(place, "t2s-assume", "assume takes tests of sizes", "t2s.assume(J:le(16))")
     end
+    if expr.any(cond, function(x) return x.op == "var" or x.op == "ref" end) then
+      fail(place, "t2s-assume", ("%s is no fact of sizes"):format(expr.text(cond)), "t2s.assume(J:le(16))")
+    end
     keep(cond, place)
   end
 end })
@@ -171,6 +181,10 @@ end })
 local function check_call(f, consts, what)
   local def = func.record(f)
   if not def then fail(nil, "t2s-func", ("t2s.%s takes a Func"):format(what)) end
+  if consts ~= nil and type(consts) ~= "table" then
+    fail(nil, "t2s-const", ("t2s.%s takes a table of constants"):format(what), ("t2s.%s(F, {II = 4})"):format(what))
+  end
+  traps.around(def)
   for name, v in pairs(consts or {}) do
     if type(name) ~= "string" or math.type(v) ~= "integer" then
       fail(nil, "t2s-const", ("the value of %s is a whole number"):format(tostring(name)), "t2s.kernel(F, {II = 4})")
@@ -357,10 +371,28 @@ local function designed(def, consts, options, extra)
   return report.keep(net, s, m), verdict, m
 end
 
+-- Checks the options of t2s.design.
+local function check_options(options)
+  if options ~= nil and type(options) ~= "table" then
+    fail(nil, "t2s-option", "the options of t2s.design are a table", "t2s.design(F, {}, {check = false})")
+  end
+  local known = { concrete = "table", check = "boolean", pipeline = "boolean" }
+  for name, v in pairs(options or {}) do
+    if not known[name] then
+      fail(nil, "t2s-option", ("t2s.design has no option '%s'"):format(tostring(name)), "concrete, check, pipeline")
+    end
+    if type(v) ~= known[name] then
+      fail(nil, "t2s-option", ("option %s of t2s.design is a %s, not %s"):format(name, known[name], tostring(v)))
+    end
+  end
+end
+
 --- The design that F's directives make, proved equal to the definition, and the verdict. options: concrete = tensors,
 --- check = false, pipeline = false (the loops of tasks stay as the directives leave them).
 function t2s.design(f, consts, options)
-  local net, verdict, m = designed(check_call(f, consts, "design"), consts or {}, options or {})
+  local def = check_call(f, consts, "design")
+  check_options(options)
+  local net, verdict, m = designed(def, consts or {}, options or {})
   for def in pairs(m.main) do def.designed = true end
   return net, verdict
 end

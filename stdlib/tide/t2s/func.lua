@@ -109,6 +109,16 @@ function meta.__newindex(f, key, value)
   define(def, meta.__index(f, key), value)
 end
 
+-- A Func by itself is no value.
+local function whole(f, other)
+  local def = func.record(f) or func.record(other)
+  fail(nil, "t2s-operand", ("Func %s is used without indices"):format(def.name), ("%s[i][j]"):format(def.name))
+end
+for _, event in ipairs { "add", "sub", "mul", "div", "idiv", "mod", "shl", "band", "bor", "bxor", "lt", "le", "call",
+  "unm", "bnot", "len", "concat" } do
+  meta["__" .. event] = whole
+end
+
 function meta.__tostring(f) return "Func " .. f.def.name end
 function meta.__traced(f) return expr.new { op = "ref", base = f.def, idx = {} } end
 
@@ -151,6 +161,7 @@ function methods:merge_ures(...)
     group[#group + 1] = def
   end
   local seen = {}
+  if #group == 1 then fail(place, "t2s-merge", "merge_ures takes the other Funcs of the system") end
   for _, def in ipairs(group) do
     if seen[def] or def.group then
       fail(place, "t2s-merge", seen[def] and ("%s merges with itself"):format(def.name)
@@ -162,6 +173,10 @@ function methods:merge_ures(...)
   for _, def in ipairs(group) do def.group = group end
   return self
 end
+
+-- Directives that say nothing without arguments.
+local needs = { tile = true, reorder = true, unroll = true, remove = true, vectorize = true, buffer = true,
+  linebuffer = true, set_min_depth = true }
 
 --- Directives that t2s.kernel does not need: kept in text order, to become steps of a schedule.
 func.directives = { "tile", "reorder", "unroll", "remove", "vectorize", "isolate_producer_chain",
@@ -175,6 +190,9 @@ for _, name in ipairs(func.directives) do
     if def.designed then
       fail(nil, "t2s-directive", ("%s is of a design already: its directives come before t2s.design"):format(def.name),
         "the design does not change any more")
+    end
+    if needs[name] and select("#", ...) == 0 then
+      fail(nil, "t2s-directive", ("%s is given nothing"):format(name))
     end
     directed = directed + 1
     def.directives[#def.directives + 1] = { name = name, args = table.pack(...), place = trace.place(),

@@ -44,7 +44,7 @@ local function check_stages(m, def, c, far)
       refuse(place, "t2s-isolate", ("%s stands twice in the chain of %s"):format(stage.name, c.of.base.name))
     end
     seen[stage] = true
-    if stage.host and n > 1 and far then
+    if stage.host and n > 1 and n == #c.stages and far and not c.stages[1].host then
       refuse(place, "t2s-isolate", ("HOST Func %s stands nearer to %s than %s"):format(stage.name, def.name,
         c.stages[n - 1].name), "a chain is written from its far end, which is on the host, to the near one")
     end
@@ -150,6 +150,25 @@ local function check_buffers(stage, has)
   end
 end
 
+-- Checks that what a Func that computes has buffers of is its own result.
+local function check_own_buffers(def)
+  for _, name in ipairs { "buffer", "linebuffer" } do
+    for d in each(def, name) do
+      local x = d.args[1]
+      local traced = getmetatable(x) and getmetatable(x).__traced
+      x = traced and traced(x) or x
+      local own = name == "buffer" and expr.is(x) and x.op == "ref" and position(funcs_of(def), x.base)
+      if not own and not (expr.is(x) and x.op == "ref") then
+        refuse(d.place, "t2s-buffer", ("%s takes a Param or a Func"):format(name))
+      end
+      if not own then
+        refuse(d.place, "t2s-buffer", ("%s computes; a stage of its chain keeps %s"):format(def.name, x.base.name),
+          ("isolate %s into a Func, which buffers it"):format(x.base.name), "unsupported")
+      end
+    end
+  end
+end
+
 -- Checks the loops that stage n of a producer chain removes: the operand does not depend on them, and the next stage
 -- keeps what it gets in a loop around them.
 local function check_removed(m, def, c, n)
@@ -230,6 +249,7 @@ function legal.check(m, order)
         "HOST is said of stages that load and store", "unsupported")
     end
     check_relays(def, has, main.carried)
+    check_own_buffers(def)
     check_space(def)
     check_reorder(def)
     for _, c in ipairs(all) do

@@ -299,6 +299,7 @@ function mapping:set_depths(def)
     local traced = getmetatable(x) and getmetatable(x).__traced
     x = traced and traced(x) or x
     local n, found = self:constant(d.args[3], d.place, "set_min_depth"), {}
+    if n < 1 then fail(d.place, "t2s-depth", ("a channel holds at least 1 token, not %d"):format(n)) end
     for _, c in ipairs(self.streams) do
       if c.base == x.base and (c[1] == def and c[2] == to or c[1] == to and c[2] == def) then found[#found + 1] = c end
     end
@@ -387,17 +388,20 @@ function mapping:spread(def)
   for _, c in ipairs(consumers) do self:consume(c, self:queue(c, task, result), result) end
 end
 
--- The same of all Funcs that a channel ends at.
-function mapping:set_all_depths()
+-- The same of all Funcs that a channel ends at, and of those that compute.
+function mapping:set_all_depths(order)
   local seen = {}
-  for _, c in ipairs(self.streams) do
-    for n = 1, 2 do
-      if not seen[c[n]] then
-        seen[c[n]] = true
-        self:set_depths(c[n])
-      end
+  local function set(def)
+    if not seen[def] then
+      seen[def] = true
+      self:set_depths(def)
     end
   end
+  for _, c in ipairs(self.streams) do
+    set(c[1])
+    set(c[2])
+  end
+  for _, def in ipairs(order) do set(def) end
 end
 
 --- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs; `plain`: the loops of
@@ -445,7 +449,7 @@ function schedule.of(kernel, p, values, plain)
   for _, def in ipairs(order) do
     m:spread(def)
   end
-  m:set_all_depths()
+  m:set_all_depths(order)
   stages.check(m)
   lanes.apply(m, order)
   if not plain then pace.take(m.s) end

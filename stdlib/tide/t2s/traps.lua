@@ -94,17 +94,119 @@ function traps.note(is_traced)
   end
 end
 
+-- The value of a name where the user's code is: a local, an upvalue, a global.
+local function value_of(name)
+  for level = 3, 20 do
+    local info = debug.getinfo(level, "Sf")
+    if not info then return nil end
+    if info.what ~= "C" and not info.source:find "stdlib/tide/t2s" then
+      local found, value, globals
+      for n = 1, 250 do
+        local key, v = debug.getlocal(level, n)
+        if not key then break end
+        if key == name then found, value = true, v end
+      end
+      for n = 1, found and 0 or 250 do
+        local key, v = debug.getupvalue(info.func, n)
+        if not key then break end
+        if key == name then return v end
+        if key == "_ENV" then globals = v end
+      end
+      if found then return value end
+      return globals and globals[name]
+    end
+  end
+end
+
+-- Whether an operand in a text is a value of Lua's own: a number, or a name of what is neither traced nor a size.
+local function is_plain(operand)
+  if not operand or operand == "" or tonumber(operand) then return true end
+  if helps[operand] then return true end -- behind a text, which is blanked
+  local v = operand:match "^[%a_][%w_]*$" and value_of(operand)
+  local mt = type(v) == "table" and getmetatable(v)
+  return not (operand:find "[^%w_]" or type(v) == "userdata" or mt and mt.__traced)
+end
+
+-- Whether what Lua tests in a statement are values of its own: then it chooses between definitions.
+local function is_choice(part)
+  local tests = false
+  for at, stop in part:gmatch "()[=~]=()" do
+    local left = part:sub(1, at - 1):match "([^%s%(,=]*)%s*$"
+    tests = true
+    if not (is_plain(left) and is_plain(part:match("^%s*([^%s%),]*)", stop))) then return false end
+  end
+  for at, word, stop in part:gmatch "()%f[%w_](%l+)%f[^%w_]()" do
+    if word == "not" and not is_plain(part:match("^%s*([^%s%),]*)", stop)) then return false end
+    if (word == "and" or word == "or") and not tests then
+      if not is_plain(part:sub(1, at - 1):match "([^%s%(,=]*)%s*$") then return false end
+      tests = true
+    end
+  end
+  return true
+end
+
+local begins = { ["if"] = true, ["for"] = true, ["while"] = true, ["local"] = true, ["return"] = true, ["end"] = true,
+  ["then"] = true, ["do"] = true, ["else"] = true, ["elseif"] = true, ["repeat"] = true, ["until"] = true }
+
 --- Refuses a statement of a definition at a place that holds a word which Lua decides.
 function traps.check(place)
   if place.source == 0 or place.line == 0 then return end
   local _, part = statement(source_text(place.source), place.line)
   local from = part:find "=[^=]" or 1
   for at, word in part:gmatch "()([%a_][%w_]*)" do
+    if at > from and (begins[word] or word == "function") then
+      part = part:sub(1, at - 1)
+      break
+    end
+  end
+  if is_choice(part:sub(from + 1)) then return end
+  for at, word in part:gmatch "()([%a_][%w_]*)" do
     if at > from and (word == "and" or word == "or" or word == "not") then traps.refuse(place, part, at, word) end
-    if at > from and word == "function" then return end
   end
   for at, word in part:gmatch "()([=~]=)" do
     if at > from then traps.refuse(place, part, at, word) end
+  end
+end
+
+local ABOVE = 6 -- lines before a definition in which an `if` may choose it
+
+-- The names of the Vars of a definition.
+local function names_of(def)
+  local names, seen = {}, {}
+  for _, s in ipairs(def.stages) do
+    for _, x in ipairs(s.lhs.idx) do
+      if x.op == "var" and not seen[x.name] then
+        seen[x.name], names[#names + 1] = true, x.name
+      end
+    end
+  end
+  return names
+end
+
+--- Refuses an `if` or `while` around lines of a definition that tests a Var of it by `==`, which is false at once.
+function traps.around(def)
+  if #def.stages == 0 then return end
+  local first, last = def.stages[1].place, def.stages[#def.stages].place
+  if first.source == 0 or first.source ~= last.source then return end
+  local n, lines = 0, {}
+  for line in source_text(first.source):gmatch "[^\n]*" do
+    n = n + 1
+    if n >= first.line - ABOVE and n <= last.line then lines[#lines + 1] = { n, line } end
+  end
+  for _, name in ipairs(names_of(def)) do
+    local var = "%f[%w_]" .. name .. "%f[^%w_]"
+    local own = true -- whether the name is only the Var's here
+    for _, l in ipairs(lines) do
+      own = own and not l[2]:find("for [%w_, ]*" .. var) and not l[2]:find("function[^%(]*%([^%)]*" .. var)
+    end
+    for _, l in ipairs(own and lines or {}) do
+      local at = l[2]:match "()%f[%w_]if%f[^%w_]" or l[2]:match "()%f[%w_]elseif%f[^%w_]"
+        or l[2]:match "()%f[%w_]while%f[^%w_]"
+      local spot, word = test_of(at and l[2]:sub(at) .. " " or "", name)
+      if spot and (word == "==" or word == "~=") then
+        traps.refuse({ source = first.source, line = l[1] }, l[2], at + spot - 1, word)
+      end
+    end
   end
 end
 

@@ -286,6 +286,77 @@ local function neighbours(two)
   y:set_bounds(i, 0, M, j, 0, K):unroll(i):isolate_producer_chain(w, f)
   return y
 end
+-- Statements of a definition of F, over i, with B, N and plain values `mode`, `wide`: what Lua decides before the
+-- definition sees it is refused, what chooses between definitions is not.
+local function traced(code, wrong, right)
+  t.test("Lua decides: " .. wrong:gsub("%s+", " "), function()
+    local function try(text)
+      local F = Func("F", i32)
+      local env = {F = F, B = B, N = N, i = i, j = j, mode = "sum", wide = true, tide = tide, t2s = t2s, i32 = i32}
+      assert(load("local F, B, N, i, mode, wide = F, B, N, i, mode, wide\n" .. text, "=user", "t", env))()
+      if #F.def.order == 0 then F:set_bounds(i, 0, N) end
+      return t2s.design(F, {N = 4})
+    end
+    local e = t.fails(function() try(wrong) end, {code = code})
+    t.ok(e.line and e.line > 0, "a line")
+    local net, verdict = try(right)
+    t.ok(net)
+    t.has(tostring(verdict), "proved")
+  end)
+end
+
+traced("t2s-compare", "F[i] = i == 0 and 1 or B[i]", "F[i] = mode == 'sum' and B[i] or 1")
+traced("t2s-compare", "F[i] = N == 4 and 1 or B[i]", "local n = 3\nF[i] = n == 3 and 1 or B[i]")
+traced("t2s-compare", "F[i] = B[i] and 1", "F[i] = wide and B[i] or 1")
+traced("t2s-compare", "F[i] = not B[i]", "F[i] = not wide and 1 or B[i]")
+traced("t2s-compare", "F[i] = tide.select(i == 0, 1, B[i])", "F[i] = tide.select(i:eq(0), 1, B[i])")
+traced("t2s-compare", "F[i] = i < 3", "F[i] = tide.select(i:lt(3), 1, 0)")
+traced("t2s-compare", "if i == 0 then F[i] = 1\nelse F[i] = B[i] end", "if mode == 'sum' then F[i] = 1\nelse F[i] = B[i] end")
+traced("t2s-compare", "if B[i] > 3 then F[i] = 1 end", "for k = 0, 2 do if k == 2 then F[i] = k end end")
+traced("t2s-field", "F[i] = B[i] F.x = 1", "F[i] = B[i]")
+traced("t2s-operand", "F[i] = F + 1", "F[i] = B[i] if not wide then F = 1 end")
+traced("t2s-operand", "F[i] = F(i)", "F[i] = B[i]")
+traced("t2s-directive", "F[i] = B[i] F:unroll()", "F[i] = B[i]")
+traced("t2s-merge", "F[i] = B[i] F:merge_ures()", "F[i] = B[i]")
+traced("t2s-depth", "F[i] = B[i] F:set_min_depth(B, F, 4)",
+  "F[i] = B[i] local G = t2s.Func 'G' F:isolate_producer_chain(B, G) G:set_min_depth(B, F, 4)")
+traced("t2s-depth", "F[i] = B[i] local G = t2s.Func 'G' F:isolate_producer_chain(B, G) G:set_min_depth(B, F, 0)",
+  "F[i] = B[i] local G = t2s.Func 'G' F:isolate_producer_chain(B, G) G:set_min_depth(B, F, 1)")
+traced("t2s-buffer", "F[i] = B[i] F:buffer(B)",
+  "F[i] = B[i] local G, H = t2s.Func 'G H' F:isolate_producer_chain(B, G, H) H:buffer(B)")
+traced("t2s-assume", "F[i] = B[i] t2s.assume(i:eq(3))", "F[i] = B[i] t2s.assume(N:le(9))")
+traced("t2s-assume", "F[i] = B[i] t2s.assume.divisible(N, 0)", "F[i] = B[i] t2s.assume.divisible(N, 2)")
+traced("t2s-type", "F[i] = t2s.cast(3, B[i])", "F[i] = t2s.cast(i32, B[i])")
+
+t.test("options of t2s.design", function()
+  local y = rows(fed)
+  for _, o in ipairs {{concrete = 3}, {depth = "least"}, {check = 1}, 3} do
+    t.fails(function() t2s.design(y, {M = 4}, o) end, {code = "t2s-option"})
+  end
+  t.fails(function() t2s.design(y, 4) end, {code = "t2s-const"})
+  t.ok(t2s.design(y, {M = 4}, {check = false, pipeline = false}))
+end)
+
+t.test("isolate: hosts among producers and consumers, as long as the far end of consumers is one", function()
+  for _, places in ipairs {"d", "dd", "dddd", "h", "hd", "hh", "hhdd", "dhd", "hdhd"} do
+    for _, kind in ipairs {"isolate_producer_chain", "isolate_consumer_chain"} do
+      local y, memory = nil, 0
+      y = rows(function(v)
+        local list = {}
+        for n = 1, #places do list[n] = Func("f" .. n, places:sub(n, n) == "h" and t2s.HOST or nil) end
+        v.y[kind](v.y, kind:find "producer" and v.w or v.y, table.unpack(list))
+      end)
+      for n = 1, #places do
+        if places:sub(n, n) == "h" or places:sub(n + 1, n + 1) == "h" then memory = memory + 1 end
+      end
+      local net, verdict = t2s.design(y, {M = 4})
+      t.has(tostring(verdict), "proved: strict")
+      t.eq(t2s.report(net).memory, memory, places .. " " .. kind)
+      t.eq(t2s.report(net).channels, #places - memory, places .. " " .. kind)
+    end
+  end
+end)
+
 t.test("isolate: an operand read in two places names both", function()
   local e = t.fails(function() t2s.schedule(neighbours(true), {M = 2}) end, {code = "t2s-isolate"})
   t.eq(e.kind, "unsupported")
