@@ -393,7 +393,7 @@ function t2s.design(f, consts, options)
   local def = check_call(f, consts, "design")
   check_options(options)
   local net, verdict, m = designed(def, consts or {}, options or {})
-  for def in pairs(m.main) do def.designed = true end
+  for mapped in pairs(m.main) do mapped.designed = true end
   return net, verdict
 end
 
