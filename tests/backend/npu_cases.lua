@@ -325,6 +325,57 @@ case("N09: attention, rows of queries in columns of four cores, streams merged, 
   devices = {"npu1", "npu2"},
 })
 
+case("N10: SwiGLU, gate and up on two halves of the array in one launch, the gate by way of a neighbour", {
+  design = [[local P, Q, m, n, K = 4 * z.I, 2 * z.J, z.m, z.n, z.K
+    return tide.design(function(d)
+      local $half = d:stream(tide.f32[m][n], {P, Q})
+      d.$gate = task {map = {P, Q}, $X = T[P * m][K]:layout "S0R", $G = T[K][Q * n]:layout "RS1",
+        function($X, $G, i, j) $half[i][j]:put(tide.matmul($X, $G, {acc = tide.f32})) end}
+      d.up = task {
+        map = {P, Q}, $X = T[P * m][K]:layout "S0R", U = T[K][Q * n]:layout "RS1", Y = T[P * m][Q * n]:layout "S0S1",
+        function($X, U, Y, i, j)
+          local sum, y = tide.f32[m][n](), T[m][n]()
+          sum:set(tide.matmul($X, U, {acc = tide.f32}))
+          local g = $half[i][j]:get()
+          for r, c in grid(m, n) do y[r][c] = T(g[r][c] / (1 + tide.exp(-g[r][c])) * sum[r][c]) end
+          for r, c in grid(m, n) do Y[r][c] = y[r][c] end
+        end,
+      }
+    end)]],
+  steps = [[local s = ...
+    for _, name in ipairs {"$gate", "up"} do
+      if z.I > 1 then s:bundle(name, {axis = 0, factor = z.I}) end
+      if z.J > 1 then s:bundle(name, {axis = 1, factor = z.J}) end
+    end
+    if z.I > 1 then s:merge("$half", {axis = 0, factor = z.I}) end
+    if z.J > 1 then s:merge("$half", {axis = 1, factor = z.J}) end
+    local function hand_out(host, column)
+      local _, mem = s:coalesce(host, {axis = 0})
+      s:place(mem, {column, 1}, {by = {{2, 0}}})
+    end
+    for column, x in ipairs {{"$gate", "$G"}, {"up", "U"}} do
+      local name = x[1]
+      s:expand(name):split(name .. ":k", z.k):reorder(name .. ":k_o", name .. ":i_1")
+      for _, a in ipairs {"$X", x[2]} do
+        s:buffer_at(name .. ":" .. a, name .. ":k_o")
+        local _, host = s:isolate(name .. ":" .. a .. "_k_o")
+        hand_out(host, column - 1)
+      end
+      s:place(name, {column - 1, 2}, {by = {{0, 1}, {2, 0}}})
+    end
+    local _, y = s:isolate "up:y"
+    hand_out(y, 1)]],
+  types = function(z)
+    local T, M, N = z.T, 4 * z.I * z.m, 2 * z.J * z.n
+    return {T[M][z.K], T[z.K][N], T[z.K][N], T[M][N]}
+  end,
+  sizes = {{T = bf16, I = 1, J = 1, m = 2, n = 4, K = 16, k = 4},
+    {T = bf16, I = 2, J = 1, m = 4, n = 2, K = 8, k = 2, gate = "swish", half = "gated", X = "hidden", G = "W1"},
+    {T = f32, I = 1, J = 3, m = 1, n = 5, K = 6, k = 3, G = "by"}},
+  options = {math = "host"},
+  devices = {"npu1", "npu2"},
+})
+
 case("N13: a running sum in a state", {
   design = [[local $seen = tide.state(T[z.n], z.start)
     return tide.design(function(d)
