@@ -54,4 +54,55 @@ function M.same(d, types, options, s)
   return built, opened, b
 end
 
+-- Attention: a task for each head, block of queries and block of keys; scores, weights and parts of the result go by
+-- streams.
+M.attention = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
+  local P, J, by = N // q, N // k, 1 / math.sqrt(D)
+  return tide.design(function(d)
+    local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
+    local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
+    local total = d:stream(tide.f32[q], {H, P})
+    d.$scores = task {
+      map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
+      function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
+    }
+    d.$softmax = task {map = {H, P}, function(h, i)
+      local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
+      for j in grid(J) do
+        local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
+        local x = tide.f32[q][k]()
+        for r, c in grid(q, k) do
+          x[r][c] = s[r][c]
+          if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
+        end
+        for r in grid(q) do
+          local peak, sum = m[r], tide.f32(0)
+          for c in grid(k) do peak = tide.max(peak, x[r][c]) end
+          for c in grid(k) do
+            w[r][c] = T(tide.exp(x[r][c] - peak))
+            sum = sum + w[r][c]
+          end
+          e[r] = tide.exp(m[r] - peak)
+          l[r] = l[r] * e[r] + sum
+          m[r] = peak
+        end
+        scale[h][i]:put(e)
+        weight[h][i][j]:put(w)
+      end
+      total[h][i]:put(l)
+    end}
+    d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
+      function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
+    d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
+      local out, o = tide.f32[q][D](0), T[q][D]()
+      for j in grid(J) do
+        local e, p = scale[h][i]:get(), part[h][i][j]:get()
+        for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
+      end
+      local l = total[h][i]:get()
+      for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
+      for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
+    end}
+  end)]]
+
 return M

@@ -1,7 +1,7 @@
 /* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
  * (expand), an argument is reached through a local in the outermost loop that leaves it small
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
- * lead to a task are taken back. Before that, tasks that other tokens than blocks go between become
+ * lead to a task are taken back; calls that are given an argument are written out (inline). Before that, tasks that other tokens than blocks go between become
  * one (bundle, chain); after it, when it is asked for, equal blocks are sent once and neighbours'
  * together (coalesce), and streams between the same two tasks are one (merge). */
 #include "drive/complete.h"
@@ -181,6 +181,27 @@ static bool buffer_param(Complete *c, TdSym unit, const char *param) {
   return false;
 }
 
+/* A search for a call that is given a parameter. */
+typedef struct Calls {
+  const TdUnit *unit;
+  TdSym callee;
+} Calls;
+
+static bool look_call(void *ud, const TdStmt *s) {
+  Calls *k = ud;
+  for (uint32_t i = 0; s->kind == TD_STMT_CALL && i < s->nexpr; i++)
+    if (td_unit_param(k->unit, s->expr[i]->sym)) k->callee = s->sym;
+  return !k->callee;
+}
+
+/* Writes out a call that moves elements of an argument; false: there is none. */
+static bool inline_call(Complete *c, const TdUnit *u) {
+  Calls k = {.unit = u};
+  const char *const *made;
+  td_walk_stmt(td_arena_ctx(c->arena), u->body, look_call, &k);
+  return k.callee && step(c, "inline", in_unit(c, u, k.callee->name), NULL, 0, &made);
+}
+
 /* Takes one step more for a task on a core; false: none is left, or helps. */
 static bool improve(Complete *c, const TdRun *run) {
   const TdUnit *u = unit_of(c, run->unit);
@@ -194,7 +215,7 @@ static bool improve(Complete *c, const TdRun *run) {
     if (buffer_param(c, u->sym, u->param[i].sym->name)) return true;
   if (expands && isolate_locals(c, u->sym)) return true;
   c->s = before;
-  return false;
+  return inline_call(c, u);
 }
 
 /* ---- collectives ---- */

@@ -241,62 +241,12 @@ case("N08: convolution of 3 x 3, rows of the halo read twice by the host", {
     {T = i16, R = i32, P = 3, h = 1, w = 6, v = 4, c = 2, stride = 1, y = "image"}},
 })
 
--- Attention: a task for each head, block of queries and block of keys; scores, weights and parts of the result go by
--- streams.
-local attention = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
-  local P, J, by = N // q, N // k, 1 / math.sqrt(D)
-  return tide.design(function(d)
-    local $score, weight = d:stream(tide.f32[q][k], {H, P, J}), d:stream(T[q][k], {H, P, J})
-    local part, scale = d:stream(tide.f32[q][D], {H, P, J}), d:stream(tide.f32[q], {H, P})
-    local total = d:stream(tide.f32[q], {H, P})
-    d.$scores = task {
-      map = {H, P, J}, $Q = T[H][N][D]:layout "S0S1R", $K = T[H][D][N]:layout "S0RS2",
-      function($Q, $K, h, i, j) $score[h][i][j]:put(tide.matmul($Q[0], $K[0], {acc = tide.f32}) * by) end,
-    }
-    d.$softmax = task {map = {H, P}, function(h, i)
-      local m, l = tide.f32[q](-math.huge), tide.f32[q](0)
-      for j in grid(J) do
-        local s, w, e = $score[h][i][j]:get(), T[q][k](), tide.f32[q]()
-        local x = tide.f32[q][k]()
-        for r, c in grid(q, k) do
-          x[r][c] = s[r][c]
-          if causal and j * k + c > i * q + r then x[r][c] = -math.huge end
-        end
-        for r in grid(q) do
-          local peak, sum = m[r], tide.f32(0)
-          for c in grid(k) do peak = tide.max(peak, x[r][c]) end
-          for c in grid(k) do
-            w[r][c] = T(tide.exp(x[r][c] - peak))
-            sum = sum + w[r][c]
-          end
-          e[r] = tide.exp(m[r] - peak)
-          l[r] = l[r] * e[r] + sum
-          m[r] = peak
-        end
-        scale[h][i]:put(e)
-        weight[h][i][j]:put(w)
-      end
-      total[h][i]:put(l)
-    end}
-    d.values = task {map = {H, P, J}, $V = T[H][N][D]:layout "S0S2R",
-      function($V, h, i, j) part[h][i][j]:put(tide.matmul(weight[h][i][j]:get(), $V[0], {acc = tide.f32})) end}
-    d.acc = task {map = {H, P}, $O = T[H][N][D]:layout "S0S1R", function($O, h, i)
-      local out, o = tide.f32[q][D](0), T[q][D]()
-      for j in grid(J) do
-        local e, p = scale[h][i]:get(), part[h][i][j]:get()
-        for r, c in grid(q, D) do out[r][c] = out[r][c] * e[r] + p[r][c] end
-      end
-      local l = total[h][i]:get()
-      for r, c in grid(q, D) do o[r][c] = T(out[r][c] / l[r]) end
-      for r, c in grid(q, D) do $O[0][r][c] = o[r][c] end
-    end}
-  end)]]
 local function attention_types(z)
   return {{z.T[z.H][z.N][z.D], wide}, z.T[z.H][z.D][z.N], z.T[z.H][z.N][z.D], z.T[z.H][z.N][z.D]}
 end
 
 case("N09: attention, rows of queries in columns of four cores, streams merged, keys and values sent once", {
-  design = attention,
+  design = npu_case.attention,
   steps = [[local s = ...
     local turns = z.N // z.q // z.cols
     s:bundle("$scores", {axis = 2}):bundle("values", {axis = 2})
@@ -373,6 +323,37 @@ case("N10: SwiGLU, gate and up on two halves of the array in one launch, the gat
     {T = bf16, I = 2, J = 1, m = 4, n = 2, K = 8, k = 2, gate = "swish", half = "gated", X = "hidden", G = "W1"},
     {T = f32, I = 1, J = 3, m = 1, n = 5, K = 6, k = 3, G = "by"}},
   options = {math = "host"},
+  devices = {"npu1", "npu2"},
+})
+
+case("N11: layernorm, GEMM, GELU, GEMM of a GPT-2 block, weights of 4 bits as tables of the cores", {
+  design = [[local quant = require "tide.quant"
+    local M, D, H = z.M, z.D, z.H
+    local function weights(K, N, seed)
+      local scale = math.floor(65536 * 32 / (184 * math.sqrt(K)))
+      return {W = quant.pack(tide.random(tide.int(4)[K][N], seed):table()),
+        b = tide.random(tide.i32[N], seed + 1, {lo = -2000, hi = 2000}),
+        m = tide.random(tide.u16[N], seed + 2, {lo = scale // 2, hi = scale})}
+    end
+    local g, b = tide.random(tide.i16[D], 3, {lo = 24, hi = 40}), tide.random(tide.i8[D], 4, {lo = -4, hi = 4})
+    local up, down = weights(D, H, 30), weights(H, D, 40)
+    local $norm, gelu = quant.layernorm({M = M, N = D}, "$norm"), quant.gelu {shape = {M, H}}
+    local first = quant.linear({M = M, K = D, N = H, shift = 16}, "first")
+    local $second = quant.linear({M = M, K = H, N = D, shift = 16}, "$second")
+    return tide.kernel {
+      name = "$mlp", $X = tide.i8[M][D], Y = tide.i8[M][D],
+      function($X, Y)
+        local e, u, v = tide.i8[M][D](), tide.i8[M][H](), tide.i8[M][H]()
+        $norm($X, g, b, e)
+        first(e, up.W, up.b, up.m, u)
+        gelu(u, v)
+        $second(v, down.W, down.b, down.m, Y)
+      end,
+    }]],
+  steps = "(...):dataflow()",
+  types = function(z) return {i8[z.M][z.D], i8[z.M][z.D]} end,
+  sizes = {{M = 4, D = 8, H = 32}, {M = 3, D = 4, H = 12, norm = "ln", second = "out", X = "x", mlp = "block"},
+    {M = 6, D = 12, H = 16, mlp = "ffn"}},
   devices = {"npu1", "npu2"},
 })
 
@@ -463,7 +444,7 @@ end)
 t.test("N09: attention after bundle alone: the build adds the rest", function()
   for _, z in ipairs {{T = bf16, H = 1, N = 32, D = 8, q = 8, k = 8, causal = false},
     {T = f32, H = 1, N = 16, D = 4, q = 8, k = 2, causal = true}} do
-    local d = chunk(attention, z)()
+    local d = chunk(npu_case.attention, z)()
     local s = tide.schedule(d):bundle("scores", {axis = 2}):bundle("values", {axis = 2})
     local m = npu_case.same(d, attention_types(z), {tool = false, math = "host"}, s)
     t.has(m.steps, 's:merge("weight", {axis = 2})')
