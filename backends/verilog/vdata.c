@@ -168,6 +168,12 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   const TdPlaced *p = r->array;
   int64_t c = begins(l, r->node);
   if (p->kind != TD_CELL_MEMORY) return td_vtask_got(k, l, r);
+  if (td_vlocal_is(l, p)) {
+    TdVlNum v = td_vlocal_read(k, l, r, c);
+    int64_t there = c + l->t->flow.node.at[r->node].stages;
+    if (v.e) v.e = td_vdata_delay(k, l, p->sym->name, v.e, c, there, td_map_mix(r->node, 9));
+    return v;
+  }
   if (l->main && p->written) return none(k, r->stmt->loc, "a put that waits for a write");
   if (is_hoisted(r)) return td_vop_num(td_vtree_sig(k->m, hoisted(k, l, r).reg), p->element);
   TdVkStore *s = td_vstore_of(k, l->frame, p);
@@ -185,20 +191,19 @@ static TdVlNum read_value(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   int64_t slot = l->pipe ? c % l->ii : c;
   TdVlNum v = td_vstore_read(k, l, p, p->spot.at[r->spot].at, c, reads_at(k, l, c), slot);
   if (v.e && l->pipe && l->stall && c < l->front && s->latency) v.e = hold_front(k, l, s, c, v.e);
-  int late = p->registers ? 0 : (int)p->read - s->latency;
+  int late = p->registers ? 0 : l->t->flow.node.at[r->node].stages - s->latency;
   if (v.e && late < 0) return none(k, r->stmt->loc, "an array that a call takes for registers");
   if (v.e && late) v.e = td_vdata_delay(k, l, s->name, v.e, c, c + late, td_map_mix(r->node, 5));
   return v;
 }
 
-/* One element of a tensor that was got. */
-static TdVlNum element(TdVkUnit *k, TdVkLeaf *l, const TdTraceCell *c, int64_t cycle) {
+TdVlNum td_vdata_element(TdVkUnit *k, TdVkLeaf *l, TdTraceValue x, const TdPlaced *p,
+                         const TdAff *at, int64_t cycle) {
   TdVlModule *m = k->m;
-  const TdPlaced *p = c->array;
-  TdVlNum v = td_vdata_value(k, l, c->x[0], cycle);
+  TdVlNum v = td_vdata_value(k, l, x, cycle);
   uint64_t n;
   if (!v.e) return v;
-  const TdVl *number = td_vstore_number(k, l, p, c->at, cycle);
+  const TdVl *number = td_vstore_number(k, l, p, at, cycle);
   if (v.e->width == p->width) return td_vop_num(v.e, p->element);
   const TdVl *all = td_vtree_sig(m, td_vtree_named(m, "token", v.e));
   if (td_vtree_is_const(number, &n))
@@ -219,7 +224,7 @@ static TdVlNum compute(TdVkUnit *k, TdVkLeaf *l, uint32_t node, int64_t cycle) {
     return td_vop_num(td_vtree_const(k->m, c->type->w, td_num_word(c->type, c->literal)), c->type);
   if (c->what == TD_TRACE_PARAMETER)
     return td_vop_num(td_vtree_sig(k->m, td_map_getp(&k->scalar, c->sym)), c->type);
-  if (c->what == TD_TRACE_ELEMENT) return element(k, l, c, cycle);
+  if (c->what == TD_TRACE_ELEMENT) return td_vdata_element(k, l, c->x[0], c->array, c->at, cycle);
   if (c->what == TD_TRACE_FOREIGN || c->what == TD_TRACE_JOIN) return none(k, loc, "foreign code");
   for (uint8_t i = 0; i < c->n; i++)
     if (!(x[i] = td_vdata_value(k, l, c->x[i], cycle)).e) return x[i];
@@ -427,14 +432,6 @@ static bool fill(TdVkUnit *k, TdVkLeaf *l) {
   return !td_diag_failed(k->diag);
 }
 
-/* Whether a write is of an array that an iteration makes and reads as values alone. */
-static bool is_needless(const TdTrace *t, const TdReach *r) {
-  if (!t->loop || !r->array->fresh || r->array->buffer) return false;
-  for (size_t i = 0; i < t->reach.n; i++)
-    if (t->reach.at[i].array == r->array && !t->reach.at[i].write) return false;
-  return true;
-}
-
 /* A call of foreign code that is laid out in a leaf, or NULL. */
 static const TdStmt *foreign_in(const TdTrace *t) {
   for (size_t i = 0; i < t->op.n; i++) {
@@ -445,10 +442,11 @@ static const TdStmt *foreign_in(const TdTrace *t) {
 }
 
 /* Whether an array in registers is filled in a leaf that also reads it at places it computes. */
-static bool is_filled_aside(const TdTrace *t) {
-  for (size_t i = 0; i < t->reach.n; i++) {
-    const TdReach *r = &t->reach.at[i];
-    if (!r->write && r->array->filled && r->array->registers && r->array->kind == TD_CELL_MEMORY)
+static bool is_filled_aside(const TdVkLeaf *l) {
+  for (size_t i = 0; i < l->t->reach.n; i++) {
+    const TdReach *r = &l->t->reach.at[i];
+    if (!r->write && !td_vlocal_is(l, r->array) && r->array->filled && r->array->registers &&
+        r->array->kind == TD_CELL_MEMORY)
       return true;
   }
   return false;
@@ -474,11 +472,11 @@ bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l) {
     return td_vunit_refuse(k, "not-built", foreign->loc, "give it a model",
                            "Verilog of %s, which is no kernel, is not built yet",
                            foreign->sym->name);
-  if (is_filled_aside(t))
+  if (is_filled_aside(l))
     return none(k, l->step->stmt->loc, "registers that are filled beside their use").e != NULL;
   for (size_t i = 0; i < t->reach.n; i++) {
     const TdReach *r = &t->reach.at[i];
-    if (r->array->kind != TD_CELL_MEMORY || (r->write && is_needless(t, r))) continue;
+    if (r->array->kind != TD_CELL_MEMORY || td_vlocal_is(l, r->array)) continue;
     if (r->write && !r->hidden && (!is_behind(k, l, i) || !write(k, l, r))) return false;
     if (!is_hoisted(r) || r->array->registers || seen(t, i, r->write)) continue;
     if (!keep(k, l, r, !r->write)) return false;

@@ -203,16 +203,22 @@ static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
   }
 }
 
-/* The parameters of a class have the latencies of the arguments that they are given. */
+/* The parameters of a class are as fast as the arguments that they are given, or as they say. */
 static void mark_params(TdVdDesign *d, const TdNetClass *c) {
+  static const TdAttrKind speed[] = {TD_ATTR_LATENCY, TD_ATTR_BANDWIDTH};
   TdUnit *u = c->kernel;
+  const TdUnit *design = d->net->design;
   TdParam *list = td_arena_copy(d->arena, u->param, u->nparam * sizeof *list);
   for (size_t k = 0; k < u->nparam; k++) {
-    const TdParam *arg = td_unit_param(d->net->design, c->arg.at[k].sym);
-    const TdAttr *own = td_attrs_get(list[k].attrs, TD_ATTR_LATENCY);
-    const TdAttr *given = arg ? td_attrs_get(arg->attrs, TD_ATTR_LATENCY) : NULL;
-    if (given && !own && list[k].type->kind == TD_T_TENSOR)
-      list[k].attrs = td_attrs_add(d->arena, list[k].attrs, *given);
+    const TdParam *arg = td_unit_param(design, c->arg.at[k].sym);
+    for (size_t i = 0; i < 2 && arg && list[k].type->kind == TD_T_TENSOR; i++) {
+      const TdAttr *own = td_attrs_get(list[k].attrs, speed[i]);
+      const TdAttr *given = td_attrs_get(arg->attrs, speed[i]);
+      if (!given && !own) continue;
+      TdAttr x = given ? *given : *own;
+      if (speed[i] == TD_ATTR_BANDWIDTH) x.arg[TD_TRACE_TURNS].i = td_trace_users(design, arg->sym);
+      list[k].attrs = td_attrs_set(d->arena, list[k].attrs, x);
+    }
   }
   u->param = list;
 }
@@ -265,17 +271,6 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   out->ninput = list.n;
 }
 
-/* Whether the arguments of the design are moved as memories of the device are. */
-static bool check_speeds(TdVdDesign *d, const TdUnit *design) {
-  for (size_t i = 0; i < design->nparam; i++) {
-    const TdParam *x = &design->param[i];
-    if (td_attrs_get(x->attrs, TD_ATTR_BANDWIDTH))
-      return td_vdesign_refuse(
-          d, x->loc, td_text_fmt(d->arena, "argument '%s' with bytes_per_cycle", x->sym->name));
-  }
-  return true;
-}
-
 /* The classes of a design, each end of its streams held by one instance. */
 static bool find_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag, TdNet *out) {
   TdMap closer = {0};
@@ -311,8 +306,7 @@ static TdVlogModule **settle(TdVdDesign *d) {
   return d->is_static ? modules_of(d, waits) : m;
 }
 
-const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
-                                      TdDiag *diag) {
+const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, TdDiag *diag) {
   TdArena *a = p->arena;
   TdStore *store = td_store_inner(a, p->prog->store->session);
   const TdProg *prog = td_clone_prog(store, p->prog, true);
@@ -320,7 +314,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design,
   TdVdDesign d = {.p = p, .arena = a, .net = &net, .diag = diag};
   d.out = d.head = td_text_new(a);
   d.out.indent = 1;
-  if (!check_speeds(&d, design) || !find_classes(a, store, prog, diag, &net)) return NULL;
+  if (!find_classes(a, store, prog, diag, &net)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!td_vstream_note(&d, &net.design->stream[i])) return NULL;
   for (size_t i = 0; i < net.stream.n; i++)

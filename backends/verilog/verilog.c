@@ -72,7 +72,7 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdVlogText *out = TD_NEW(a, TdVlogText);
   TdVlogFiles files = {{0}};
   bool design = root->kind == TD_UNIT_DESIGN;
-  out->top = design ? td_vdesign_module(&p, root, &files, d) : td_vunit_kernel(&p, root, d);
+  out->top = design ? td_vdesign_module(&p, &files, d) : td_vunit_kernel(&p, root, d);
   if (!out->top) return NULL;
   put_files(a, out, &files);
   out->bench = td_verilog_bench(a, out->top);

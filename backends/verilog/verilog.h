@@ -111,8 +111,7 @@ typedef struct TdVlogFiles {
   TD_VEC(TdFile) at;
 } TdVlogFiles;
 /* The design's module; NULL with the diagnostic filled where it is refused. */
-const TdVlogModule *td_vdesign_module(const TdVlogProg *p, const TdUnit *design, TdVlogFiles *files,
-                                      TdDiag *d);
+const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, TdDiag *d);
 
 /* A build's text. */
 typedef struct TdVlogText {

@@ -276,12 +276,20 @@ TdVlNum td_vdata_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle);
 /* x of cycle `from` when it is needed in cycle `to`. */
 const TdVl *td_vdata_delay(TdVkUnit *k, TdVkLeaf *l, const char *name, const TdVl *x, int64_t from,
                            int64_t to, uint64_t key);
+/* Element `at` of a tensor as large as p that was got. */
+TdVlNum td_vdata_element(TdVkUnit *k, TdVkLeaf *l, TdTraceValue x, const TdPlaced *p,
+                         const TdAff *at, int64_t cycle);
 /* All that leaf l writes. */
 bool td_vdata_writes(TdVkUnit *k, TdVkLeaf *l);
 
 /* Whether an iteration stands in cycle c; whether it goes on from there. */
 const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c);
 const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c);
+
+/* vlocal.c: whether an array is made anew by each iteration of a leaf; what read r of it, which
+ * begins in a cycle, gives then. */
+bool td_vlocal_is(const TdVkLeaf *l, const TdPlaced *p);
+TdVlNum td_vlocal_read(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, int64_t cycle);
 
 /* vtask.c: what moves tokens. Whether a trace has any; the firings of a leaf, before and after its
  * datapath is asked for; what a get gives, from when on; the ports in the end. */

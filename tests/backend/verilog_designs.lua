@@ -232,7 +232,7 @@ t.test("tokens of many bits are refused", function()
   case.run(wide(5), {tide.random(i32[5], 1), i32[5](0)})
 end)
 
-t.test("an argument of a design with a width of its own is refused, one with a latency is not", function()
+t.test("arguments of a design with a latency, a width of their own", function()
   local function copy(marks)
     return load(([[
       local tide = require "tide"
@@ -247,13 +247,62 @@ t.test("an argument of a design with a width of its own is refused, one with a l
         }
       end)]]):format(marks))()
   end
-  for _, q in ipairs {{"bytes_per_cycle(2)", "'X' with bytes_per_cycle"},
-    {"bytes_per_cycle(4) latency(50)", "'X' with bytes_per_cycle"}} do
-    t.fails(function() copy("--@ " .. q[1]):build {target = "verilog"} end, {code = "not-built", match = q[2]})
-  end
-  for _, marks in ipairs {"", "--@ latency(1)", "--@ latency(2)", "--@ latency(50)"} do
+  for _, marks in ipairs {"", "--@ latency(1)", "--@ latency(2)", "--@ latency(50)", "--@ bytes_per_cycle(2)",
+    "--@ bytes_per_cycle(4) latency(5)", "--@ bytes_per_cycle(8)"} do
     case.run(copy(marks), {tide.random(i32[16], 1), i32[16](0)})
     case.run(tide.schedule(copy(marks)):pipeline("copy:k"), {tide.random(i32[16], 1), i32[16](0)})
+  end
+end)
+
+-- Instances that take turns at an argument.
+t.test("several instances share the port of an argument", function()
+  for _, q in ipairs {{2, 4}, {3, 16}, {3, 4}} do
+    local d = assert(load(([[
+      local tide = require "tide"
+      local i32 = tide.i32
+      return tide.design(function(d)
+        local X = d:arg(i32[9]) --@ bytes_per_cycle(%d)
+        local Y = d:arg(i32[%d][9]) --@ bytes_per_cycle(%d) latency(3)
+        d.add = tide.task {
+          map = {%d}, X = X, Y = Y,
+          function(X, Y, p) for k = 0, 8 do Y[p][k] = X[k] + X[8 - k] * p end end,
+        }
+      end)]]):format(q[2], q[1], q[2], q[1])))()
+    local args = {tide.random(i32[9], 1), i32[q[1]][9](0)}
+    case.run(d, args)
+    case.run(tide.schedule(d):pipeline("add:k"), args)
+  end
+end)
+
+-- Rows of S that each task of a chain fills with its own element, in a pipelined loop, some of them only.
+local function gather(S, n, every)
+  return tide.design(function(d)
+    local word, row = d:stream(i32, {S}), d:stream(i32[S], {S})
+    d.src = task {map = {S}, X = i32[S][n], function(X, j)
+      for k in grid(n) do word[j]:put(X[j][k]) end
+    end}
+    d.add = task {map = {S}, function(j)
+      for k in grid(n, "k") do
+        local r, u = i32[S](-1), word[j]:get()
+        if k % every == 0 then r[(k + j) % S] = u end
+        row[j]:put(r)
+      end
+    end}
+    d.dst = task {map = {S}, Y = i32[S][n][S], function(Y, j)
+      for k in grid(n, "k") do
+        local r = row[j]:get()
+        for i in grid(S, "i") do Y[j][k][i] = r[i] end
+      end
+    end}
+  end), {tide.random(i32[S][n], 3, {lo = -90, hi = 90}), i32[S][n][S](0)}
+end
+
+t.test("an array that each iteration of a pipelined loop makes, fills and stores to", function()
+  for _, q in ipairs {{2, 5, 1}, {3, 8, 2}, {4, 6, 3}} do
+    local d, args = gather(q[1], q[2], q[3])
+    case.run(d, args)
+    case.run(tide.schedule(d):pipeline("add:k"), args)
+    case.run(tide.schedule(d):pipeline("add:k", 3):pipeline("dst:k"), args)
   end
 end)
 

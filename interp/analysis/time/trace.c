@@ -222,12 +222,12 @@ static bool is_as_large(const TdTrace *t, const TdExpr *view, const TdPlaced *p)
   return whole;
 }
 
-/* A token into a tensor, or a part of one. */
+/* A token into a tensor, or a part of one; where it may hold something else, element by element. */
 static void write_token(TdTrace *t, const TdExpr *view, TdTraceValue v) {
   TdAff forms[TD_MAX_RANK];
   int64_t index[TD_MAX_RANK] = {0};
   TdPlaced *p = place_of(t, view, TD_CELL_MEMORY, NULL, forms);
-  if (is_as_large(t, view, p)) {
+  if (is_as_large(t, view, p) && !(t->guard && p->fresh && p->filled)) {
     td_trace_fill(t, p, v, true);
     return;
   }
@@ -256,8 +256,7 @@ static void lay_get(TdTrace *t, const TdStmt *s) {
   int64_t beats = token && !slot ? beats_of(t, s->expr[0], token) : 1;
   TdTokenKind kind = slot ? TD_TOKEN_SLOT : TD_TOKEN_GET;
   TdTraceValue v = td_trace_token(t, p, kind, forms, beats, (TdTraceValue){0});
-  bool buffer = s->sym && s->type->kind == TD_T_TENSOR && s->expr[0]->type->block;
-  if (buffer) {
+  if (s->sym && s->type->kind == TD_T_TENSOR && s->expr[0]->type->block) {
     td_trace_take(td_trace_declare(t, s->sym, s->type, s)->array, v.node);
   } else if (s->nexpr > 1) {
     TdPlaced *to = place_of(t, s->expr[1], TD_CELL_MEMORY, NULL, forms);
@@ -326,8 +325,7 @@ static void lay_put(TdTrace *t, const TdStmt *s) {
       t->multiplies = multiplies + (t->multiplies - multiplies) * count_elements(t, e->type);
   }
   put_token(t, s, v);
-  t->reach.at[t->reach.n - 1].element.at = all.element.at;
-  t->reach.at[t->reach.n - 1].element.n = all.element.n;
+  td_trace_compose(t, all.element.at, all.element.n);
 }
 
 /* The part of an array or stream that a view passes. */

@@ -81,6 +81,7 @@ typedef struct TdReach {
   uint32_t spot, node;
   bool write, dead; /* dead: hidden by a later store, or in a register after all */
   bool slot;        /* takes a buffer of a block stream */
+  bool token;       /* writes a tensor that was got */
   int64_t beats;    /* how often it takes a port of a bank */
   const TdStmt *stmt;
   bool hidden;                  /* by a later store */
@@ -205,6 +206,10 @@ bool td_trace_of_token(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTra
  * WHILE, the bounds of a FOR, of a CALL its scalar arguments and the indices of its views, whose
  * arrays are in placed[]. */
 bool td_trace_of_tests(const TdAsk *q, const TdTarget *t, const TdStmt *s, TdTrace *out, TdDiag *d);
+/* How many instances of tasks of design d are given an argument. A kernel that stands for some of
+ * them alone says it in this argument of bytes_per_cycle. */
+int64_t td_trace_users(const TdUnit *d, TdSym arg);
+enum { TD_TRACE_TURNS = 1 };
 /* The memory of a constant table or a state of q->unit. */
 const TdPlaced *td_trace_storage(const TdAsk *q, const TdTarget *t, const TdStmt *decl);
 
@@ -276,6 +281,8 @@ bool td_trace_drain(TdTrace *t, TdPlaced *p, const TdExpr *view, TdTraceValue *v
  * node, waits for what is written to it. */
 void td_trace_take(TdPlaced *p, uint32_t node);
 void td_trace_hand(TdTrace *t, TdSym buffer);
+/* The put just made is of a tensor of n elements, for which it waits. */
+void td_trace_compose(TdTrace *t, TdTraceValue *x, size_t n);
 /* All of an array is what v is: foreign code perhaps wrote it. */
 void td_trace_forget(TdPlaced *p, TdTraceValue v);
 /* Whether two spots are different elements, in every iteration (`always`) or in each one. */

@@ -17,7 +17,9 @@ static void take_partition(TdPlaced *p, const TdAttr *x) {
 static void take_speed(TdPlaced *p, TdAttrs l) {
   const TdAttr *x;
   if ((x = td_attrs_get(l, TD_ATTR_LATENCY))) p->read = (int32_t)x->arg[0].i;
-  if ((x = td_attrs_get(l, TD_ATTR_BANDWIDTH)) && x->arg[0].i > 0) p->bytes = x->arg[0].i;
+  if (!(x = td_attrs_get(l, TD_ATTR_BANDWIDTH)) || x->arg[0].i <= 0) return;
+  p->bytes = x->arg[0].i;
+  if (x->arg[TD_TRACE_TURNS].i) p->users = x->arg[TD_TRACE_TURNS].i;
 }
 
 /* What an array's attributes say about its memory. */
@@ -85,8 +87,7 @@ static bool is_other(void *ud, const TdStmt *s) {
   return !d->stmt;
 }
 
-/* How many instances of tasks of design d are given an argument. */
-static int64_t users_of(const TdUnit *d, TdSym arg) {
+int64_t td_trace_users(const TdUnit *d, TdSym arg) {
   int64_t all = 0, extent;
   for (size_t r = 0; r < d->nrun; r++) {
     int64_t n = 1;
@@ -108,7 +109,7 @@ static void take_argument(const TdTrace *t, TdPlaced *p) {
         const TdRunArg *b = &d->run[r].bind[k];
         if (b->param != p->sym) continue;
         take_speed(p, td_unit_param(d, b->arg)->attrs);
-        p->users = users_of(d, b->arg);
+        p->users = td_trace_users(d, b->arg);
       }
   }
 }
@@ -326,7 +327,8 @@ static void join_guards(TdTrace *t, uint32_t of) {
 
 void td_trace_store(TdTrace *t, TdPlaced *p, const TdAff *at, TdTraceValue v, const TdType *type) {
   uint32_t n = spot_at(t, p, at);
-  if (t->guard && p->registers) td_trace_load(t, p, at);
+  bool filled = p->fresh && is_filled(t, p, &p->spot.at[n]);
+  if (t->guard && (p->registers || filled)) td_trace_load(t, p, at);
   TdSpot *s = &p->spot.at[n];
   bool whole = !t->guard || s->known;
   if (t->guard && s->known) v = td_trace_mux(t, t->guard, v, s->now, type);
@@ -396,6 +398,7 @@ void td_trace_fill(TdTrace *t, TdPlaced *p, TdTraceValue v, bool token) {
                          .spot = TD_TRACE_ALL,
                          .node = node,
                          .write = true,
+                         .token = token,
                          .beats = each,
                          .stmt = t->stmt,
                          .value = v});
@@ -438,6 +441,15 @@ void td_trace_hand(TdTrace *t, TdSym buffer) {
     const TdReach *r = &t->reach.at[i];
     if (r->write && r->array->kind == TD_CELL_MEMORY && r->array->sym == buffer)
       td_flow_after(&t->flow, (uint32_t)t->flow.node.n - 1, r->node);
+  }
+}
+
+void td_trace_compose(TdTrace *t, TdTraceValue *x, size_t n) {
+  t->reach.at[t->reach.n - 1].element.at = x;
+  t->reach.at[t->reach.n - 1].element.n = n;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t source = td_trace_source(t, x[i]);
+    if (source) td_flow_after(&t->flow, (uint32_t)t->flow.node.n - 1, source);
   }
 }
 
