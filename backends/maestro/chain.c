@@ -11,12 +11,25 @@ static bool is_on(const TdMaestroChain *c, int k) {
 static void gather(TdMaestroChain *c, int k) {
   if (++c->in[k] < td_maestro_ext_takes(&c->s->ext[k], c->p->reg[k])) return;
   c->in[k] = 0;
-  c->left[k] = c->s->ext[k].give;
+  if (c->s->ext[k].wait)
+    c->wait[k] = c->s->ext[k].wait + 1;
+  else
+    c->left[k] = c->s->ext[k].give;
+}
+
+bool td_maestro_chain_tick(TdMaestroChain *c) {
+  bool any = false;
+  for (int k = 0; k < c->s->next; k++) {
+    if (!c->wait[k]) continue;
+    any = true;
+    if (--c->wait[k] == 0) c->left[k] = c->s->ext[k].give;
+  }
+  return any;
 }
 
 bool td_maestro_chain_is_under_way(const TdMaestroChain *c) {
   for (int k = 0; k < c->s->next; k++)
-    if (c->in[k] || c->left[k] || c->link[k]) return true;
+    if (c->in[k] || c->left[k] || c->link[k] || c->wait[k]) return true;
   return false;
 }
 
@@ -57,7 +70,7 @@ bool td_maestro_chain_take(TdMaestroChain *c) {
 bool td_maestro_chain_pull(TdMaestroChain *c, bool word) {
   bool left = false;
   for (int k = c->s->next; k-- > 0;) {
-    if (is_on(c, k) && !c->left[k] && has_input(c, k, word)) {
+    if (is_on(c, k) && !c->left[k] && !c->wait[k] && has_input(c, k, word)) {
       left |= take_input(c, k);
       gather(c, k);
     }
@@ -79,7 +92,7 @@ static bool has_space(const TdMaestroChain *c, int k, bool room) {
 
 /* Whether extension k takes a beat, once it has given that of this cycle. */
 static bool takes(const TdMaestroChain *c, int k, bool room) {
-  return is_on(c, k) ? !c->left[k] : has_space(c, k, room);
+  return is_on(c, k) ? !c->left[k] && !c->wait[k] : has_space(c, k, room);
 }
 
 /* Puts a beat behind extension k; whether it comes to the FIFO. */

@@ -1,6 +1,7 @@
 /* compile.c - a kernel for a system: roles from the nest, loops across the array and in
  * time, registers, bases; checked against the nest before it is returned. */
 #include "backends/maestro/job.h"
+#include "backends/maestro/user.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -362,6 +363,26 @@ static bool check_types(Compile *c) {
          check_type(c, TD_MAESTRO_C, x->acc) && check_type(c, TD_MAESTRO_D, x->acc);
 }
 
+/* Turns on the kernels that the user names: what they give takes the place of what they take. */
+static bool turn_on(Compile *c) {
+  for (int i = 0; c->ask->ext && i < c->s->n; i++)
+    for (int k = 0; k < c->s->at[i].next; k++) {
+      const TdMaestroExt *x = &c->s->at[i].ext[k];
+      if (!(c->ask->ext[i] >> k & 1) || !c->j->pattern[i].used) continue;
+      int64_t words = td_maestro_agu_count(&c->s->at[i], &c->j->pattern[i]);
+      if (words % x->take)
+        return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-beats", (TdLoc){0},
+                           "ext: a call of '%s' takes %lld words, and streamer %s has %lld of them",
+                           x->user->name, (long long)x->take, c->s->at[i].name, (long long)words);
+      if (x->take != x->give)
+        return td_diag_set(c->d, TD_UNSUPPORTED, "maestro-field", (TdLoc){0},
+                           "ext: kernel '%s' of streamer %s makes %lld words of %lld",
+                           x->user->name, c->s->at[i].name, (long long)x->give, (long long)x->take);
+      c->j->pattern[i].ext |= UINT32_C(1) << k;
+    }
+  return true;
+}
+
 /* A nest that moves words from a reader to a writer. */
 static bool compile_path(Compile *c) {
   TdMaestroJob *j = c->j;
@@ -370,7 +391,7 @@ static bool compile_path(Compile *c) {
     j->tile[l] = 1;
     j->temporal[l] = l;
   }
-  return check_alias(c) && td_maestro_path_compile(j, c->ask, c->a, c->d) &&
+  return check_alias(c) && td_maestro_path_compile(j, c->ask, c->a, c->d) && turn_on(c) &&
          td_maestro_job_place(j, c->ask, c->d) && td_maestro_job_check(j, td_arena_ctx(c->a), c->d);
 }
 
@@ -389,6 +410,6 @@ bool td_maestro_job_compile(const TdMaestroSystem *s, const TdAsk *q, const TdMa
       !td_maestro_pads_settle(out, d) || !check_alias(&c))
     return false;
   count_work(out);
-  return map_roles(&c) && td_maestro_job_place(out, ask, d) &&
+  return map_roles(&c) && turn_on(&c) && td_maestro_job_place(out, ask, d) &&
          td_maestro_job_check(out, td_arena_ctx(c.a), d);
 }

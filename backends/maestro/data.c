@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "backends/maestro/job.h"
+#include "backends/maestro/user.h"
 
 /* A reader or writer going through its addresses. */
 typedef struct Port {
@@ -70,6 +71,15 @@ static void fetch(const Data *m, Port *x) {
   td_maestro_agu_tick(&x->agu);
 }
 
+/* What extension k makes of the beats that came. */
+static void compute(const Data *m, Port *x, int k) {
+  const TdMaestroExt *e = &x->s->ext[k];
+  if (e->user)
+    td_maestro_user_run(e, m->a, x->in[k], x->out[k], m->d);
+  else
+    td_maestro_ext_info[e->kind].beat(e, x->p->reg[k], x->in[k], x->out[k]);
+}
+
 /* The next beat behind extension k: of the FIFO, if k is -1. */
 static void pull(const Data *m, Port *x, int k, uint8_t *to) {
   while (k >= 0 && !(x->p->ext >> k & 1)) k--;
@@ -82,7 +92,7 @@ static void pull(const Data *m, Port *x, int k, uint8_t *to) {
   if (!x->left[k]) {
     int64_t n = td_maestro_ext_takes(e, x->p->reg[k]);
     for (int64_t i = 0; i < n; i++) pull(m, x, k - 1, x->in[k] + i * (e->in / 8));
-    td_maestro_ext_info[e->kind].beat(e, x->p->reg[k], x->in[k], x->out[k]);
+    compute(m, x, k);
     x->left[k] = e->give;
   }
   memcpy(to, x->out[k] + (e->give - x->left[k]--) * (e->out / 8), (size_t)(e->out / 8));
@@ -119,7 +129,7 @@ static void push(const Data *m, Port *x, int k, const uint8_t *beat) {
   memcpy(x->in[k] + x->count[k]++ * (e->in / 8), beat, (size_t)(e->in / 8));
   if (x->count[k] < td_maestro_ext_takes(e, x->p->reg[k])) return;
   x->count[k] = 0;
-  td_maestro_ext_info[e->kind].beat(e, x->p->reg[k], x->in[k], x->out[k]);
+  compute(m, x, k);
   for (int64_t i = 0; i < e->give; i++) push(m, x, k - 1, x->out[k] + i * (e->out / 8));
 }
 
@@ -317,6 +327,7 @@ bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *par
     run_path(&m);
   else
     run_array(&m);
+  if (td_diag_failed(d)) return false;
   for (int role = 0; role < TD_MAESTRO_ROLES; role++)
     if (j->stream[role].used && !td_maestro_job_reads(role)) store(&m, &j->stream[role]);
   return true;

@@ -4,6 +4,7 @@
 
 #include "ir/num/num.h"
 #include "backends/maestro/maestro.h"
+#include "backends/maestro/user.h"
 
 /* Signed integers of so many bytes, little endian. */
 static int64_t get(const uint8_t *at, size_t bytes) {
@@ -79,7 +80,7 @@ int64_t td_maestro_ext_takes(const TdMaestroExt *x, const int64_t *reg) {
 }
 
 bool td_maestro_ext_is_wire(const TdMaestroExt *x) {
-  return x->take == 1 && x->give == 1 && !x->counts;
+  return x->take == 1 && x->give == 1 && !x->counts && !x->user;
 }
 
 /* An extension that makes one word of as many as its register says. */
@@ -231,6 +232,19 @@ static void beat_int4(const TdMaestroExt *x, const int64_t *reg, const uint8_t *
     int v = in[i / 2] >> (i % 2 * 4) & 15;
     out[i] = (uint8_t)(v < 8 ? v : v - 16);
   }
+}
+
+/* ---- a user's kernel ---- */
+
+static const char *fits_user(TdMaestroExt *x, int64_t bits) {
+  return td_maestro_user_fits(x, bits);
+}
+
+/* data.c runs it: it needs an arena. */
+static void beat_user(const TdMaestroExt *x, const int64_t *reg, const uint8_t *in, uint8_t *out) {
+  (void)reg;
+  (void)in;
+  memset(out, 0, (size_t)(x->out / 8 * x->give));
 }
 
 const TdMaestroExtInfo td_maestro_ext_info[TD_MAESTRO_EXT_KINDS] = {

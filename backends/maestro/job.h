@@ -31,6 +31,7 @@ typedef struct TdMaestroAsk {
   const int *mode;          /* of each streamer */
   const int64_t *base;      /* of each streamer */
   const int64_t *group;     /* of banks, in its mode, of each streamer */
+  const uint32_t *ext;      /* kernels that are on, a bit each, of each streamer; or NULL */
   const char *const *part;  /* loops of which only some iterations run: their names .. */
   const int64_t *lo, *n;    /* .. those iterations */
   size_t nparts;

@@ -52,6 +52,7 @@ typedef struct TdMaestroExtInfo {
 } TdMaestroExtInfo;
 extern const TdMaestroExtInfo td_maestro_ext_info[TD_MAESTRO_EXT_KINDS];
 
+struct TdMaestroUser;
 /* A datapath extension between FIFO and array. */
 typedef struct TdMaestroExt {
   uint8_t kind; /* TdMaestroExtKind */
@@ -60,6 +61,8 @@ typedef struct TdMaestroExt {
   int64_t in, out;    /* bits of a beat */
   int64_t take, give; /* beats that it gathers, and that it makes of them */
   bool counts;        /* its first register says how many it gathers */
+  int64_t wait;       /* cycles between the last beat that it gathers and the first that it gives */
+  const struct TdMaestroUser *user; /* user.h: a kernel, or NULL */
 } TdMaestroExt;
 /* Beats that it gathers when its registers are these. */
 int64_t td_maestro_ext_takes(const TdMaestroExt *x, const int64_t *reg);
@@ -191,8 +194,11 @@ typedef struct TdMaestroChain {
   const TdMaestroStreamer *s;
   const TdMaestroPattern *p;
   int64_t in[TD_MAESTRO_EXTS], left[TD_MAESTRO_EXTS]; /* beats gathered, beats to give */
+  int64_t wait[TD_MAESTRO_EXTS];                      /* cycles until there are beats to give */
   int link[TD_MAESTRO_EXTS], start[TD_MAESTRO_EXTS]; /* between k and k + 1; at the cycle's start */
 } TdMaestroChain;
+/* Begins a cycle; whether an extension computes. */
+bool td_maestro_chain_tick(TdMaestroChain *c);
 /* Whether beats are in it. */
 bool td_maestro_chain_is_under_way(const TdMaestroChain *c);
 /* A reader: whether a beat is there for the array, when `word` says that one is at the FIFO. */

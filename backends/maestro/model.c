@@ -562,7 +562,9 @@ TdMaestroModel *td_maestro_model_new(const TdMaestroRun *r, TdMaestroReport *out
 
 bool td_maestro_model_cycle(Model *m) {
   td_ctx_tick(m->r->ctx, 1);
-  bool outer = m->r->outer != NULL;
+  bool outer = m->r->outer != NULL, moved = false;
+  for (int i = 0; i < m->sys->n; i++)
+    if (m->sys->at[i].next) moved |= td_maestro_chain_tick(&m->mover[i].chain);
   if (outer)
     step_outer(m, false);
   else if (!m->late)
@@ -574,7 +576,7 @@ bool td_maestro_model_cycle(Model *m) {
   else if (m->late)
     step_words(m);
   if (m->r->watch) tell(m);
-  bool moved = m->fire;
+  moved |= m->fire;
   for (int i = 0; i < m->sys->n; i++) moved |= end_mover(m, &m->mover[i]);
   if (m->r->nnext) next_jobs(m);
   m->now++;

@@ -94,7 +94,8 @@ local function new_streamer(o, writer)
 end
 
 --- A read streamer: lanes = spatial bounds, loops = temporal dimensions, depth = FIFO words per channel, addr_depth =
---- addresses per channel (depth), cut = "pipe" | "full" or by queue (addr, data), mask, shares, ext.
+--- addresses per channel (depth), cut = "pipe" | "full" or by queue (addr, data), mask, shares, ext: a list of
+--- maestro.ext values and of kernels with one stream in and one out, the first nearest the FIFO.
 function maestro.reader(o) return new_streamer(o, false) end
 --- A write streamer; the same fields, and byte_mask.
 function maestro.writer(o) return new_streamer(o, true) end
@@ -238,7 +239,7 @@ local function new_job(sys, kernel, handle, o)
   return setmetatable({ system = sys, kernel = kernel, core = handle, options = o }, job)
 end
 
-local options = { "m", "n", "k", "loops", "order", "mode", "base", "overlap" }
+local options = { "m", "n", "k", "loops", "order", "mode", "base", "overlap", "ext" }
 
 -- A job of a part of the nest, before modes are solved.
 local function compile(sys, kernel, o, mode, part)
@@ -284,7 +285,8 @@ local function compile_part(sys, kernel, o, part)
 end
 
 --- A kernel as a job of the system: registers, addresses, a run. What is too large is split: job.jobs. Orders "best"
---- are solved: job.solved is what reproduces them.
+--- are solved: job.solved is what reproduces them. o.m, o.k: a loop, or parts of two, "y%2 x%4"; o.ext: the kernels
+--- among a streamer's extensions that are on, by streamer: { A = { "relu" } }; the rest as in docs/maestro.md.
 function system:compile(kernel, o)
   check_keys("compile", o, options)
   if type(o.order) == "string" and o.order ~= "best" then

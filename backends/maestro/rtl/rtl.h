@@ -5,6 +5,7 @@
 
 #include "backends/backend.h"
 #include "backends/maestro/job.h"
+#include "backends/maestro/user.h"
 #include "backends/verilog/vtree.h"
 
 /* The text of the modules: pieces one after the other, to a NULL. */
@@ -16,6 +17,8 @@ extern const char *const td_maestro_rtl_csr[];
 
 /* rtl_array.c: the module of a sum of products, for the array's types. */
 const char *td_maestro_rtl_dot(const TdMaestroArray *x, TdArena *a);
+/* rtl_ext.c: a user's kernel behind the ports of an extension. */
+const char *td_maestro_rtl_user(const TdMaestroUser *u, TdArena *a);
 /* rtl_ext.c: the name of an extension's module; gives item i of m its parameters. */
 const char *td_maestro_rtl_ext_module(TdVlModule *m, const TdMaestroExt *x, TdVlItem *i);
 

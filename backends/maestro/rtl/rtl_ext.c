@@ -195,10 +195,73 @@ const char *const td_maestro_rtl_ext[] = {
     "endmodule\n",
     NULL};
 
+/* The text of a user's kernel behind the ports of an extension: beats of a call are gathered, the
+ * kernel is started, and WAIT cycles after the last one came what it put is given. */
+static const char user_body[] =
+    "  reg [TAKE*IN-1:0] all;\n"
+    "  reg [GIVE*OUT-1:0] made;\n"
+    "  reg [8:0] at, left;\n"
+    "  reg [31:0] rest, got, gone;\n"
+    "  reg start;\n"
+    "  wire runs = rest != 0;\n"
+    "  wire ready_on = !runs && (left == 0 || (left == 1 && out_ready));\n"
+    "  wire takes = on && valid && ready_on, last = takes && at + 1 == TAKE;\n"
+    "  wire take, put;\n"
+    "  wire [TOUT-1:0] token;\n"
+    "  assign ready = on ? ready_on : out_ready;\n"
+    "  assign out_valid = on ? left != 0 : valid;\n"
+    "  assign out = on ? made[(GIVE - left)*OUT +: OUT] : word;\n"
+    "  always @(posedge clk) begin\n"
+    "    if (rst) begin\n"
+    "      at <= 0;\n"
+    "      left <= 0;\n"
+    "      rest <= 0;\n"
+    "      got <= 0;\n"
+    "      gone <= 0;\n"
+    "      start <= 1'b0;\n"
+    "    end else begin\n"
+    "      if (takes) at <= last ? 9'd0 : at + 1;\n"
+    "      start <= last;\n"
+    "      rest <= last ? WAIT : runs ? rest - 1 : 0;\n"
+    "      if (rest == 1) left <= GIVE[8:0];\n"
+    "      else if (on && left != 0 && out_ready) left <= left - 1;\n"
+    "      got <= last ? 0 : got + {31'd0, take};\n"
+    "      gone <= last ? 0 : gone + {31'd0, put};\n"
+    "    end\n"
+    "    if (takes) all[at*IN +: IN] <= word;\n"
+    "    if (put) made[gone*TOUT +: TOUT] <= token;\n"
+    "  end\n";
+
+const char *td_maestro_rtl_user(const TdMaestroUser *u, TdArena *a) {
+  TdText t = td_text_new(a);
+  td_text_putf(&t, "// Kernel %s as an extension.\n", u->name);
+  td_text_putf(
+      &t,
+      "module tide_dm_user_%s #(parameter IN = 64, OUT = 64, TAKE = 1, GIVE = 1, WAIT = 1) "
+      "(\n" PORTS,
+      u->name);
+  td_text_putf(&t, "  localparam TIN = %d, NIN = %d, TOUT = %d;\n", (int)u->in.bits, (int)u->in.n,
+               (int)u->out.bits);
+  td_text_puts(&t, user_body);
+  td_text_putf(&t,
+               "  %s kernel (\n"
+               "    .clk(clk), .rst(rst), .start(start), .busy(), .%s_valid(runs && got < NIN),\n"
+               "    .%s_data(all[got*TIN +: TIN]), .%s_take(take), .%s_room(1'b1), .%s_put(put),\n"
+               "    .%s_data(token));\n"
+               "endmodule\n",
+               u->name, u->in.name, u->in.name, u->in.name, u->out.name, u->out.name, u->out.name);
+  return td_text_str(&t);
+}
+
 const char *td_maestro_rtl_ext_module(TdVlModule *m, const TdMaestroExt *x, TdVlItem *i) {
   td_vtree_param(m, i, "IN", x->in);
   td_vtree_param(m, i, "OUT", x->out);
   switch (x->kind) {
+  case TD_MAESTRO_EXT_USER:
+    td_vtree_param(m, i, "TAKE", x->take);
+    td_vtree_param(m, i, "GIVE", x->give);
+    td_vtree_param(m, i, "WAIT", x->wait);
+    return td_text_fmt(m->arena, "tide_dm_user_%s", x->user->name);
   case TD_MAESTRO_EXT_TRANSPOSE:
     td_vtree_param(m, i, "ROWS", x->arg[0]);
     td_vtree_param(m, i, "COLS", x->arg[1]);

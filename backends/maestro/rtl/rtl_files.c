@@ -1,4 +1,6 @@
 /* rtl_files.c - what a system is in bits, and the files of its Verilog. */
+#include <string.h>
+
 #include "backends/maestro/csr.h"
 #include "backends/maestro/rtl/rtl.h"
 
@@ -47,6 +49,14 @@ static const TdFile *refuse_type(TdArena *a, const TdType *t, TdDiag *d) {
   return NULL;
 }
 
+/* The modules of a user's kernel, each once. */
+static void put_user(TdText *t, const TdMaestroUser *u, TdArena *a) {
+  for (size_t i = 0; i < u->nfile; i++)
+    if (!strstr(td_text_str(t), u->file[i].text)) td_text_puts(t, u->file[i].text);
+  const char *text = td_maestro_rtl_user(u, a);
+  if (!strstr(td_text_str(t), text)) td_text_puts(t, text);
+}
+
 const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *a, size_t *n,
                                    TdDiag *d) {
   const TdType *list[] = {s->array.a, s->array.b, s->array.acc};
@@ -62,6 +72,14 @@ const TdFile *td_maestro_rtl_files(const TdMaestroSystem *s, bool axi, TdArena *
       {"tide_dm_array.v", join(a, td_maestro_rtl_array)},
       {"tide_dm_dot.v", td_text_fmt(a, "%s%s", waived, td_maestro_rtl_dot(&s->array, a))},
       {"tide_dm_csr.v", join(a, td_maestro_rtl_csr)}};
+  TdText user = td_text_new(a);
+  for (int i = 0; i < s->n; i++)
+    for (int k = 0; k < s->at[i].next; k++)
+      if (s->at[i].ext[k].user) put_user(&user, s->at[i].ext[k].user, a);
   *n = sizeof all / sizeof *all;
-  return td_arena_copy(a, all, sizeof all);
+  if (!user.n) return td_arena_copy(a, all, sizeof all);
+  TdFile *more = TD_NEWN(a, TdFile, *n + 1);
+  memcpy(more, all, sizeof all);
+  more[(*n)++] = (TdFile){"tide_dm_user.v", td_text_fmt(a, "%s%s", waived, td_text_str(&user))};
+  return more;
 }

@@ -1,6 +1,9 @@
 /* maestro.c - tide.maestro.core: systems of streamers from tables. stdlib's tide.maestro makes
  * the tables. */
+#include "analysis/time/firing.h"
+#include "analysis/time/target.h"
 #include "bind/program/maestro.h"
+#include "drive/build.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,13 +114,49 @@ static void read_modes(lua_State *L, TdArena *a, int idx, TdMaestroMemory *m) {
 /* The kind of an extension by name. */
 static int find_ext(lua_State *L, const char *name) {
   for (int k = 0; k < TD_MAESTRO_EXT_KINDS; k++)
-    if (strcmp(td_maestro_ext_info[k].name, name) == 0) return k;
+    if (k != TD_MAESTRO_EXT_USER && strcmp(td_maestro_ext_info[k].name, name) == 0) return k;
   return wrong(L, "ext", name, "there is no such extension");
 }
 
-/* An extension: {name =, arg1, arg2, ..}, at the top of the stack. */
-static void read_ext(lua_State *L, const char *what, TdMaestroExt *x) {
+/* The Verilog of a kernel: its modules, without benches and scripts. */
+static bool build_user(TdArena *a, TdMaestroUser *u, TdDiag *d) {
+  const TdBackend *x = td_build_find("verilog");
+  const char **value = TD_NEWN(a, const char *, x->noption);
+  size_t n;
+  TdModule *m = td_build_new(a, u->prog, x, value, NULL, d);
+  if (!m) return false;
+  const TdFile *all = td_build_files(m, &n);
+  TdFile *file = TD_NEWN(a, TdFile, n);
+  for (size_t i = 0; i < n; i++) {
+    const char *dot = strrchr(all[i].name, '.');
+    if (dot && strcmp(dot, ".sv") == 0 && strcmp(all[i].name, "bench.sv") != 0)
+      file[u->nfile++] = all[i];
+  }
+  u->file = file;
+  return true;
+}
+
+/* A kernel or schedule on top of the stack as an extension. */
+static void read_user(lua_State *L, TdArena *a, TdMaestroExt *x) {
+  const TdProg *p = td_bind_test_schedule(L, -1);
+  TdMaestroUser *u = TD_NEW(a, TdMaestroUser);
+  TdDiag d = td_bind_diag(a);
+  *u = (TdMaestroUser){.prog = p ? p : td_bind_check_unit(L, lua_gettop(L))};
+  const TdTimes *times =
+      td_firing_times(td_bind_enter(L)->affine, a, u->prog, td_target_find("rtl"), &d);
+  if (!times || !td_maestro_user_read(u, times, a, &d) || !build_user(a, u, &d))
+    td_bind_maestro_raise(L, &d);
+  x->kind = TD_MAESTRO_EXT_USER;
+  x->user = u;
+}
+
+/* An extension on top of the stack: {name =, arg1, arg2, ..}, or a kernel. */
+static void read_ext(lua_State *L, TdArena *a, const char *what, TdMaestroExt *x) {
   int idx = lua_gettop(L);
+  if (lua_isuserdata(L, idx)) {
+    read_user(L, a, x);
+    return;
+  }
   const char *name = lua_istable(L, idx) ? td_bind_opt_string(L, idx, "name") : NULL;
   if (!name) wrong(L, what, "ext", "a list of extensions");
   x->kind = (uint8_t)find_ext(L, name);
@@ -169,7 +208,7 @@ static void read_streamer(lua_State *L, TdArena *a, TdMaestroStreamer *s) {
   if (s->next > TD_MAESTRO_EXTS) wrong(L, s->name, "ext", "more extensions than a streamer has");
   for (int i = 0; i < s->next; i++) {
     lua_rawgeti(L, -1, i + 1);
-    read_ext(L, s->name, &s->ext[i]);
+    read_ext(L, a, s->name, &s->ext[i]);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -235,9 +274,11 @@ static int l_system(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   TdBind *b = td_bind_enter(L);
-  SystemBox *box = lua_newuserdatauv(L, sizeof *box, 0);
+  SystemBox *box = lua_newuserdatauv(L, sizeof *box, 1);
   *box = (SystemBox){0};
   luaL_setmetatable(L, TD_CLASS_MAESTRO_SYSTEM);
+  lua_pushvalue(L, 1); /* has the kernels that are extensions */
+  lua_setiuservalue(L, -2, 1);
   box->arena = td_arena_new(b->ctx);
   TdMaestroSystem *s = TD_NEW(box->arena, TdMaestroSystem);
   if (lua_getfield(L, 1, "memory") != LUA_TTABLE)
@@ -260,6 +301,7 @@ static int l_system(lua_State *L) {
 static int l_exts(lua_State *L) {
   lua_newtable(L);
   for (int k = 0; k < TD_MAESTRO_EXT_KINDS; k++) {
+    if (k == TD_MAESTRO_EXT_USER) continue;
     lua_createtable(L, 0, 2);
     td_bind_set_string(L, "args", td_maestro_ext_info[k].args);
     td_bind_set_string(L, "summary", td_maestro_ext_info[k].summary);

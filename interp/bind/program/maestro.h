@@ -3,6 +3,7 @@
 #define TD_BIND_PROGRAM_MAESTRO_H
 
 #include "backends/maestro/job.h"
+#include "backends/maestro/user.h"
 #include "bind/program/unit.h"
 
 #define TD_CLASS_MAESTRO_SYSTEM "tide.maestro.system"

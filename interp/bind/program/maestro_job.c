@@ -162,6 +162,34 @@ const int64_t *td_bind_maestro_numbers(lua_State *L, TdArena *a, int idx, const 
   return base;
 }
 
+/* The kernel of this name among a streamer's extensions; -1: there is none. */
+static int find_user(const TdMaestroStreamer *s, const char *name) {
+  for (int k = 0; k < s->next; k++)
+    if (s->ext[k].user && strcmp(s->ext[k].user->name, name) == 0) return k;
+  return -1;
+}
+
+/* The kernels that are on, by streamer: lists of names in field `ext`. */
+static const uint32_t *read_exts(lua_State *L, TdArena *a, int idx, const TdMaestroSystem *s) {
+  uint32_t *on = TD_NEWN(a, uint32_t, s->n);
+  lua_getfield(L, idx, "ext");
+  int t = lua_gettop(L);
+  for (int i = 0; i < s->n && lua_istable(L, t); i++) {
+    if (lua_getfield(L, t, s->at[i].name) == LUA_TTABLE)
+      for (lua_Integer n = 1; lua_rawgeti(L, -1, n) == LUA_TSTRING; n++) {
+        int k = find_user(&s->at[i], lua_tostring(L, -1));
+        if (k < 0)
+          td_bind_maestro_fail(L, "maestro-field", "ext: streamer %s has no kernel '%s'",
+                               s->at[i].name, lua_tostring(L, -1));
+        on[i] |= UINT32_C(1) << k;
+        lua_pop(L, 1);
+      }
+    lua_settop(L, t);
+  }
+  lua_settop(L, t - 1);
+  return on;
+}
+
 /* core.compile(system, kernel, {m =, n =, k =, loops =, order =, mode =, base =}) */
 static int l_compile(lua_State *L) {
   lua_settop(L, 3);
@@ -180,6 +208,7 @@ static int l_compile(lua_State *L) {
   ask.order = td_bind_maestro_orders(L, box->arena, 3, q.unit);
   ask.mode = td_bind_maestro_modes(L, work, 3, s);
   ask.base = td_bind_maestro_numbers(L, work, 3, "base", s);
+  ask.ext = read_exts(L, work, 3, s);
   TdDiag d = td_bind_diag(work);
   TdMaestroJob *job = TD_NEW(box->arena, TdMaestroJob);
   if (!td_maestro_job_compile(s, &q, &ask, job, &d)) return td_bind_maestro_raise(L, &d);
@@ -240,7 +269,8 @@ void td_bind_push_pattern(lua_State *L, const TdMaestroSystem *s, int i,
   lua_newtable(L);
   for (int k = 0, n = 0; k < s->at[i].next; k++) {
     if (!(p->ext >> k & 1)) continue;
-    lua_pushstring(L, td_maestro_ext_info[s->at[i].ext[k].kind].name);
+    const TdMaestroExt *x = &s->at[i].ext[k];
+    lua_pushstring(L, x->user ? x->user->name : td_maestro_ext_info[x->kind].name);
     lua_rawseti(L, -2, ++n);
   }
   lua_setfield(L, -2, "ext");
