@@ -11,4 +11,8 @@
 const TdTimes *td_firing_times(TdAffine *affine, TdArena *a, const TdProg *p, const TdTarget *t,
                                TdDiag *d);
 
+/* firing_host.c: makes the times of tasks of p on the host, which are in `times`, those of a
+ * machine that is ready at once: a cycle a token. */
+void td_firing_host(TdArena *a, const TdProg *p, const TdTimes *times);
+
 #endif

@@ -59,6 +59,17 @@ t.test("SGEMM with lanes: a vector a cycle from both operands, sums go on while 
   t.has(tostring(net), "local Z_nnn_back_1 = Z_n[0][nn_1]:get()\n", "a collector gets its own in the loop of all")
 end)
 
+t.test("stages on the host take no time of the device's", function()
+  local net, verdict = t2s.design(product(2, 4, 8, 16, true), {})
+  t.has(tostring(verdict), "proved: strict, all sizes")
+  t.eq(t2s.report(net).memory, 3)
+  for device, least in pairs {ideal = 98, u280 = 95} do
+    local share, r = used(net, 2, 4, 8, 1024, device)
+    t.ok(share >= least, ("%s: %.1f %%\n%s"):format(device, share, tostring(r)))
+    t.eq({r.tasks.xs.busy, r.tasks.ys.busy, r.tasks.zd.busy}, {0, 0, 0})
+  end
+end)
+
 t.test("lanes that do not divide a tile: its clamps stay, proved, nothing is lost", function()
   local net, verdict = t2s.design(product(2, 3, 2, 8), {})
   t.has(tostring(verdict), "proved: strict")
