@@ -1,4 +1,5 @@
-/* nests.c - s:nests(): loops of which each holds nothing but the next, with their bounds. */
+/* nests.c - s:nests(): loops of which each holds nothing but the next, with their bounds; those
+ * that are pipelined, and what these lay out side by side, are none. */
 #include "bind/program/unit.h"
 #include "history/schedule.h"
 #include "ir/text/print.h"
@@ -15,6 +16,10 @@ typedef struct Nests {
 /* A loop with its iterations one after the other. */
 static bool is_turned(const TdStmt *s) {
   return s->kind == TD_STMT_FOR && !td_attrs_get(s->attrs, TD_ATTR_UNROLL);
+}
+
+static bool is_pipelined(const TdStmt *s) {
+  return s->kind == TD_STMT_FOR && td_attrs_get(s->attrs, TD_ATTR_PIPELINE);
 }
 
 static bool has_none(void *ud, const TdStmt *s) {
@@ -52,8 +57,10 @@ static bool look(void *ud, const TdStmt *s) {
   if (!is_turned(s)) return true;
   TdPath p = td_edit_path(q->a, q->unit->body, s->uid);
   for (size_t i = 0; i + 1 < p.n; i++)
-    if (is_turned(p.at[i]) && next_of(p.at[i]) == s) return true;
+    if (is_pipelined(p.at[i]) || (is_turned(p.at[i]) && next_of(p.at[i]) == s)) return true;
   const TdStmt *last = s;
+  for (const TdStmt *x = s; x; x = next_of(x))
+    if (is_pipelined(x)) return true;
   for (const TdStmt *x = s; x; x = next_of(x)) last = x;
   if (!td_walk_stmt(c, td_for_body(last), has_none, (void *)(uintptr_t)last)) return true;
   lua_createtable(q->L, 2, 0);

@@ -145,8 +145,22 @@ local function nest(w, t, loops, indent, fn)
   end
 end
 
--- Writes a line on the bank: its data indices are read once.
-local function line(w, t, b, one, indent)
+-- Whether a line sets each element of a bank before any is read: plain indices, each over a whole dimension.
+local function sets_all(p, b, one)
+  local s = one.stage
+  local reads = expr.any(s.rhs, function(y) return y.op == "ref" and y.base == s.func end)
+  if is_scatter(s) or reads or #one.loops ~= #s.lhs.idx then return false end
+  for n, x in ipairs(s.lhs.idx) do
+    local to, loop = x.op == "var" and one.by[x.name] or x, one.loops[n]
+    local lo, hi = affine.of(loop.lo, p.values), affine.of(loop.hi, p.values)
+    local whole = lo and hi and affine.constant(lo) == 0 and affine.constant(affine.sub(hi, b.array.extents[n])) == 0
+    if not whole or to.op ~= "var" or to.name ~= loop.name then return false end
+  end
+  return true
+end
+
+-- Writes a line on the bank: its data indices are read once; `clears`: it sets the flags of its elements, too.
+local function line(w, t, b, one, indent, clears)
   local s, own, idx = one.stage, expr.text(one.stage.lhs), {}
   local function sub(x) return expr.map(x, function(y) return y.op == "var" and one.by[y.name] or nil end) end
   w.place = s.place
@@ -164,8 +178,9 @@ local function line(w, t, b, one, indent)
       return y.op == "ref" and y.base == s.func and expr.text(y) == own and to or nil
     end)
     t.assign(w, t.text_of(w.p, to), sub(rhs), inner, {})
-    if is_scatter(s) and #b.axes > 0 then
-      w.out(("%s%s = true"):format(inner, t.text_of(w.p, expr.new { op = "ref", base = b.flag, idx = idx })), s.place)
+    if (is_scatter(s) or clears) and #b.axes > 0 then
+      local flag = t.text_of(w.p, expr.new { op = "ref", base = b.flag, idx = idx })
+      w.out(("%s%s = %s"):format(inner, flag, tostring(not clears)), s.place)
     end
   end)
 end
@@ -195,9 +210,13 @@ local function write_elements(w, t, b)
   end
   w.place = b.place
   local function body(indent)
-    w.out(("%slocal %s = %s%s(0)"):format(indent, b.base.name, tostring(b.array.type), own), b.place)
-    if #pe > 0 then w.out(("%slocal %s = bool%s(false)"):format(indent, b.flag.name, own), b.place) end
-    for _, one in ipairs(b.lines) do line(w, t, b, one, indent) end
+    local clears = sets_all(w.p, b, b.lines[1])
+    w.out(("%slocal %s = %s%s(%s)"):format(indent, b.base.name, tostring(b.array.type), own, clears and "" or "0"),
+      b.place)
+    if #pe > 0 then
+      w.out(("%slocal %s = bool%s(%s)"):format(indent, b.flag.name, own, clears and "" or "false"), b.place)
+    end
+    for n, one in ipairs(b.lines) do line(w, t, b, one, indent, clears and n == 1) end
     local loops, idx = elements(b)
     nest(w, t, loops, indent, function(inner)
       if #pe == 0 then
