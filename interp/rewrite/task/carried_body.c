@@ -226,8 +226,8 @@ static void put_out(const TdCarried *c, const TdCarriedArray *a, List *out) {
   add(c, out, td_carried_if(c, cond, td_stmt_put(c->r->store, to, written(c, a), to->loc)));
 }
 
-/* All that an iteration puts of what it wrote, in the order of the ways; what it passes on goes as
- * soon as it has come. */
+/* All that an iteration puts of what it wrote, in the order of the ways; what it passes on goes
+ * before that, once all has come. */
 static void put_all(const TdCarried *c, List *out) {
   bool **done = TD_NEWN(c->r->arena, bool *, c->array.n);
   for (size_t i = 0; i < c->array.n; i++)
@@ -272,8 +272,12 @@ const TdStmt *td_carried_body(const TdCarried *c) {
       add(c, &list, declare(c, v->local, a->elem));
       const TdStmt *s = fetch(c, a, v);
       if (s) add(c, &list, s);
-      if (!a->place) put_links(c, a, v, NULL, &list);
     }
+  }
+  for (size_t i = 0; i < c->array.n; i++) {
+    const TdCarriedArray *a = c->array.at[i];
+    for (size_t k = 0; !a->place && k < a->value.n; k++)
+      if (a->value.at[k].local) put_links(c, a, &a->value.at[k], NULL, &list);
   }
   const TdStmt *own = in_instance(c, body);
   for (uint32_t i = 0; i < own->nkid; i++) add(c, &list, own->kid[i]);
