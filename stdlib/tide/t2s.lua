@@ -208,7 +208,8 @@ local function scheduled(def, consts, extra, plain)
   end
   local kernel, p = write.kernel(def, consts, all, true, true)
   local s, m = schedule.of(kernel, p, consts, plain)
-  m.kernel, m.program = p.placed and write.kernel(def, consts, all, true) or kernel, p
+  m.kernel, m.program = (p.placed or p.cloned) and write.kernel(def, consts, all, true) or kernel, p
+  m.start = kernel
   return s, m
 end
 
@@ -328,6 +329,10 @@ local function verified(net, s, m, concrete)
   local level, verdict
   if not m.program.placed then
     level, verdict = s:verify()
+    if level and m.program.cloned then
+      local same, why = tide.verify(m.start, m.kernel)
+      if not same then return same, why end
+    end
     if level then return level, verdict end
   end
   local open = tostring(verdict):find "not decided"

@@ -22,6 +22,41 @@ end
 prim.accepted("loops that hand over one token in each turn become one", {
   of = pairs_of, step = {"chain", "send", "take"}, has = {"local Z = i32(A[n] * 2)", "B[n] = Z + 1"},
 }, function(s, name) t.eq({name, s:tasks()}, {"send", {"send[0]", "send[1]"}}) end)
+-- Two tasks that pass on an array each to a third, which takes both turn by turn; of the second's not `all`.
+local function beside(all)
+  return tide.design(function(d)
+    local X, Y = d:stream(i32), d:stream(i32)
+    d.one = task {A = i32[3][8], function(A)
+      for m = 0, 2 do
+        for n = 0, 7 do X:put(A[m][n]) end
+      end
+    end}
+    d.two = task {B = i32[3][8], function(B)
+      for m = 0, 2 do
+        if all then
+          for n = 0, 7 do Y:put(B[m][n] * 3) end
+        else
+          for n = 0, 3 do Y:put(B[m][n] * 3) end
+        end
+      end
+    end}
+    d.both = task {C = i32[3][8], function(C)
+      for m = 0, 2 do
+        for n = 0, 7 do
+          C[m][n] = X:get() + 1
+          if all or n <= 3 then C[m][n] = C[m][n] - Y:get() end
+        end
+      end
+    end}
+  end), {i32[3][8], i32[3][8], i32[3][8]}
+end
+prim.accepted("two that feed a third turn by turn: one nest of both", {
+  of = function() return beside(true) end, step = {"chain", "one", "two"},
+  has = {"X:put(A[m][n])\n          Y:put(B[m][n] * 3)"},
+})
+prim.twins("two that feed a third, in loops of other extents", {
+  of = beside, no = false, yes = true, step = {"chain", "one", "two"}, code = "deadlock",
+})
 prim.accepted("blocks, one a task", {
   of = function()
     return tide.design(function(d)

@@ -71,6 +71,14 @@ static const char *task_of(TdRewrite *r, const char *spec) {
   return NULL;
 }
 
+/* Whether a size has no value: what tasks wait for is checked as after any step then. */
+static bool has_open_size(const TdProg *p) {
+  const TdUnit *root = td_prog_root(p);
+  for (size_t i = 0; i < root->nsize; i++)
+    if (!root->size[i].known) return true;
+  return false;
+}
+
 static const TdProg *apply(TdRewrite *r) {
   TdMapping m;
   TdSequence q = {.m = &m, .weave = true};
@@ -89,7 +97,7 @@ static const TdProg *apply(TdRewrite *r) {
     q.weave = false;
     p = td_merge_tasks_put(&q);
   }
-  if (td_mapping_end(&m, p) != TD_MAPPING_UNKNOWN) return p;
+  if (td_mapping_end(&m, p) != TD_MAPPING_UNKNOWN || (q.alike && has_open_size(r->prog))) return p;
   return td_util_refuse(r, TD_ILLEGAL, "not-decided", q.first->loc,
                         "data decides the order of '%s' or '%s': in turn they might block",
                         q.first->sym->name, q.second->sym->name);
@@ -98,7 +106,8 @@ static const TdProg *apply(TdRewrite *r) {
 const TdPrim td_prim_chain = {
     .name = "chain",
     .on = "task",
-    .summary = "Make a producer and its consumer one task.",
+    .summary = "Make a producer and its consumer, or two that have nothing to do with each other, "
+               "one task.",
     .args = {{"first", TD_ARG_UNIT, TD_ARG_NEEDED,
               "the producer, whose name stays: a task or an instance", "task|instance"},
              {"second", TD_ARG_UNIT, TD_ARG_NEEDED, "the consumer: a task or an instance",

@@ -20,7 +20,10 @@ typedef struct Sequence {
   const TdStmt *x, *y; /* blocks: what the two do, without their data */
   TD_VEC(TdLocalStream) link;
   bool open;    /* a stream between the two stays one */
-  size_t woven; /* loops that become one */
+  bool alike;   /* TdSequence.alike */
+  size_t woven; /* loops that become one: of each, outermost first */
+  TD_VEC(const TdStmt *) lx;
+  TD_VEC(const TdStmt *) ly;
 } Sequence;
 
 /* ---- parameters ---- */
@@ -206,23 +209,71 @@ static bool match_all(Sequence *s, size_t n) {
   return true;
 }
 
-/* Whether loop n around each end is one loop for all streams, with the same turns on both sides. */
-static bool is_same_loop(Sequence *s, size_t n) {
-  TdRewrite *r = s->r;
+/* Whether loops x and y, inside those so far, make the same turns. */
+static bool turn_alike(const Sequence *s, const TdStmt *x, const TdStmt *y) {
+  TdSubst sub = td_subst_new(s->r->store);
+  for (size_t i = 0; i < s->lx.n; i++)
+    td_subst_expr(&sub, s->ly.at[i]->sym, td_util_var(s->r, s->lx.at[i]->sym));
+  bool breaks = td_util_leaves_by_break(td_for_body(x)) || td_util_leaves_by_break(td_for_body(y));
+  return !breaks && x->step == y->step &&
+         td_equal_expr(td_for_lo(x), td_subst_in_expr(&sub, td_for_lo(y))) &&
+         td_equal_expr(td_for_hi(x), td_subst_in_expr(&sub, td_for_hi(y)));
+}
+
+static void add_loops(Sequence *s, const TdStmt *x, const TdStmt *y) {
+  td_vec_push(s->r->arena, &s->lx, x);
+  td_vec_push(s->r->arena, &s->ly, y);
+}
+
+/* Whether loop n around each end is one loop for all streams, with the same turns on both sides;
+ * adds it. */
+static bool add_same_loop(Sequence *s, size_t n) {
   const TdLocalStream *first = &s->link.at[0];
   for (size_t i = 0; i < s->link.n; i++) {
     const TdLocalStream *z = &s->link.at[i];
     if (z->put.nloop <= n || z->get.nloop <= n) return false;
     if (z->put.loop[n] != first->put.loop[n] || z->get.loop[n] != first->get.loop[n]) return false;
   }
-  const TdStmt *x = first->put.loop[n], *y = first->get.loop[n];
-  TdSubst sub = td_subst_new(r->store);
-  for (size_t i = 0; i < n; i++)
-    td_subst_expr(&sub, first->get.loop[i]->sym, td_util_var(r, first->put.loop[i]->sym));
-  bool breaks = td_util_leaves_by_break(td_for_body(x)) || td_util_leaves_by_break(td_for_body(y));
-  return !breaks && x->step == y->step &&
-         td_equal_expr(td_for_lo(x), td_subst_in_expr(&sub, td_for_lo(y))) &&
-         td_equal_expr(td_for_hi(x), td_subst_in_expr(&sub, td_for_hi(y)));
+  if (!turn_alike(s, first->put.loop[n], first->get.loop[n])) return false;
+  add_loops(s, first->put.loop[n], first->get.loop[n]);
+  return true;
+}
+
+/* The one loop of a block, or NULL. */
+static const TdStmt *only_loop(const TdStmt *block) {
+  const TdStmt *loop = NULL;
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    if (block->kid[i]->kind != TD_STMT_FOR) continue;
+    if (loop) return NULL;
+    loop = block->kid[i];
+  }
+  return loop;
+}
+
+/* Counts the loops that do not run a number of times that stands there. */
+static bool count_loop(void *ud, const TdStmt *s) {
+  int64_t v;
+  bool known = s->kind == TD_STMT_FOR && td_expr_is_const(td_for_lo(s), &v) &&
+               td_expr_is_const(td_for_hi(s), &v);
+  *(size_t *)ud += !known && (s->kind == TD_STMT_FOR || s->kind == TD_STMT_WHILE);
+  return true;
+}
+
+/* Adds the loops of two tasks that hand over nothing, as far as each is the one of its block: what
+ * others get of both may come turn by turn. */
+static void add_alike_loops(Sequence *s) {
+  const TdStmt *x = only_loop(s->x), *y = only_loop(s->y);
+  for (; x && y && turn_alike(s, x, y); s->woven++) {
+    add_loops(s, x, y);
+    const TdStmt *bx = td_for_body(x), *by = td_for_body(y);
+    x = only_loop(bx);
+    y = only_loop(by);
+  }
+  size_t nx = 0, ny = 0;
+  if (!s->woven) return;
+  td_walk_stmt(s->r->session->ctx, td_for_body(s->lx.at[s->woven - 1]), count_loop, &nx);
+  td_walk_stmt(s->r->session->ctx, td_for_body(s->ly.at[s->woven - 1]), count_loop, &ny);
+  s->alike = nx + ny == 0;
 }
 
 /* Decides how many loops become one; streams for which no nest tells the tokens stay streams. */
@@ -231,9 +282,10 @@ static void choose_loops(Sequence *s) {
   bool weave = s->ask->weave && !s->open && s->link.n;
   for (size_t i = 0; i < s->link.n; i++)
     weave &= s->link.at[i].put.plain && s->link.at[i].get.plain;
-  for (; weave && is_same_loop(s, n); n++)
+  for (; weave && add_same_loop(s, n); n++)
     if (match_all(s, n + 1)) best = n + 1;
   s->woven = best;
+  if (s->ask->weave && !s->open && !s->link.n) add_alike_loops(s);
   size_t kept = 0;
   for (size_t i = 0; i < s->link.n; i++) {
     TdLocalStream z = s->link.at[i];
@@ -279,8 +331,7 @@ static const TdStmt *weave(Sequence *s, size_t n, const TdStmt *x, const TdStmt 
     append(s, &out, y, 0, y->nkid);
     return td_stmt_with_kids(r->store, x, out.at, out.n);
   }
-  const TdLocalStream *z = &s->link.at[0];
-  uint32_t i = place_of(x, z->put.loop[n]->uid), k = place_of(y, z->get.loop[n]->uid);
+  uint32_t i = place_of(x, s->lx.at[n]->uid), k = place_of(y, s->ly.at[n]->uid);
   const TdStmt *lx = x->kid[i], *ly = y->kid[k];
   TdSubst sub = td_subst_new(r->store);
   td_subst_expr(&sub, ly->sym, td_util_var(r, lx->sym));
@@ -417,7 +468,7 @@ bool td_merge_tasks_check(TdSequence *q) {
   return false;
 }
 
-const TdProg *td_merge_tasks_put(const TdSequence *q) {
+const TdProg *td_merge_tasks_put(TdSequence *q) {
   TdRewrite *r = q->m->r;
   Sequence s = {.ask = q, .r = r, .sub = td_subst_new(r->store)};
   s.unit = td_unit_copy(r->store, q->kernel[0]);
@@ -426,6 +477,7 @@ const TdProg *td_merge_tasks_put(const TdSequence *q) {
   join_params(&s);
   join_sizes(&s);
   join_bodies(&s);
+  q->alike = s.alike;
   join_runs(&s);
   const TdUnit *kernel = td_lift_tidy(r, s.unit);
   return td_mapping_put(q->m, s.design, &kernel, 1);

@@ -11,6 +11,8 @@ typedef struct TdSequence {
   const TdRun *first, *second; /* maps of equal extents: instances pair up by their ids */
   const TdUnit *kernel[2];
   bool weave; /* loops that hand over token by token become one, as far as they agree */
+  bool alike; /* set: they hand over nothing, and loops of both whose extents sizes
+               * decide became one nest */
 } TdSequence;
 
 /* Sets the kernels; false with the diag filled when the first returns in its middle, or both call
@@ -19,6 +21,6 @@ bool td_merge_tasks_check(TdSequence *q);
 
 /* The program with the two tasks as one, named as the first. Streams from instances of the first
  * to their partners are local buffers then, where a loop nest tells which token is which. */
-const TdProg *td_merge_tasks_put(const TdSequence *q);
+const TdProg *td_merge_tasks_put(TdSequence *q);
 
 #endif

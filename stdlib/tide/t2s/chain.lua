@@ -23,6 +23,32 @@ local function check_removed(c, stage)
   return set, place
 end
 
+-- The name of the task of a stage that passes on an operand: that of the stage, or, where it has one already, one that
+-- is made part of it at the end (share).
+function chain:task_for(stage, base, place)
+  if not self.passes[stage] then
+    self.passes[stage] = true
+    return stage.name
+  end
+  local name = self:fresh(stage.name .. "_" .. base.name)
+  self.shared[#self.shared + 1] = { stage = stage, base = base, part = name, place = place }
+  return name
+end
+
+-- Makes stages of several operands one task each, the far ones first.
+function chain:share()
+  for n = #self.shared, 1, -1 do
+    local x = self.shared[n]
+    local ok, e = pcall(self.s.chain, self.s, x.stage.name, x.part)
+    if not ok and (type(e) == "string" or e.code ~= "not-decided" and e.code ~= "deadlock") then
+      self.fail_at(x.place, e)
+    elseif not ok then
+      fail(x.place, "t2s-isolate", ("%s passes on %s in other loops than what it has besides"):format(x.stage.name,
+        x.base.name), "a Func for each operand, or a kernel: define_extern", "unsupported")
+    end
+  end
+end
+
 -- One stage of a producer chain: `local_` of task `cur`, whose Func is `near`, is fed by a task of its own.
 function chain:feed(c, stage, near, cur, buffer, space)
   local r = relay_of(near, c.of.base)
@@ -41,15 +67,16 @@ function chain:feed(c, stage, near, cur, buffer, space)
     end
   end
   local place, stream = r and r.place or c.place, nil
+  local name = self:task_for(stage, c.of.base, c.place)
   if stage.host then
-    self.hosts[stage.name] = true
-    self:pass(place, cur, buffer, stage.name, "host")
+    self.hosts[name] = true
+    self:pass(place, cur, buffer, name, "host")
   else
-    stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = stage.name,
+    stream = self:step(place, "relay", buffer, cur, { axis = r and r.axis or -1, back = r and r.back, name = name,
       map = keep })
   end
   self:note_stream(c.of.base, stage, near, stream, c.main, c.def)
-  return stage.name, axes
+  return name, axes
 end
 
 -- Keeps the name of the stream that carries an operand between two Funcs, whichever way.

@@ -67,6 +67,26 @@ function directives.unrolled(def)
   return list, where
 end
 
+-- Lengthens a chain by what its far stages isolate on: p:isolate_producer_chain(A, q) where p is the first of A's.
+local function peel(c, kind)
+  for n = 1, 64 do
+    local more
+    for d in directives.each(c.stages[1], kind) do
+      local x = d.args[1]
+      local traced = getmetatable(x) and getmetatable(x).__traced
+      x = traced and traced(x) or x
+      if expr.is(x) and x.op == "ref" and x.base == c.of.base then more = d end
+    end
+    if not more then return end
+    for k = more.args.n, 2, -1 do
+      local g = func.record(more.args[k])
+      if not g then fail(more.place, "t2s-isolate", ("argument %d is no Func"):format(k)) end
+      table.insert(c.stages, 1, g)
+    end
+    if n == 64 then fail(more.place, "t2s-isolate", ("the chain of %s has no end"):format(c.of.base.name)) end
+  end
+end
+
 --- The chains that directives of a kind isolate: a list {of = reference, stages = {def..}, place =}.
 function directives.chains(def, kind)
   local list = {}
@@ -84,6 +104,7 @@ function directives.chains(def, kind)
     if #c.stages == 0 then fail(d.place, "t2s-isolate", "an isolated chain has at least one Func") end
     list[#list + 1] = c
   end
+  for _, c in ipairs(list) do peel(c, kind) end
   return list
 end
 

@@ -70,10 +70,6 @@ local function check_shared(all, driver)
   end
   for _, c in ipairs(all) do
     for _, stage in ipairs(c.stages) do
-      if owner[stage] and stage ~= driver and owner[stage].of.base ~= c.of.base then
-        refuse(c.place, "t2s-isolate", ("%s has an operand already: %s"):format(stage.name, owner[stage].of.base.name),
-          "a Func for each operand, or a kernel: define_extern", "unsupported")
-      end
       if owner[stage] and stage ~= driver and owner[stage].kind ~= c.kind then
         refuse(c.place, "t2s-isolate", ("%s is in a producer and in a consumer chain"):format(stage.name), nil,
           "unsupported")

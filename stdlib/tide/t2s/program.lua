@@ -2,6 +2,7 @@
 -- splits leave, types, arrays with extents, parameters, nests.
 local affine = require "tide.t2s.affine"
 local arrays = require "tide.t2s.arrays"
+local clone = require "tide.t2s.clone"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local port = require "tide.t2s.port"
@@ -12,24 +13,38 @@ local program = {}
 local fail, references, use_names, accesses = expr.fail, arrays.references, arrays.use_names, arrays.accesses
 local type_text = arrays.type_text
 
--- Collects the Funcs that def reads, itself too.
-local function collect(def, seen, list)
+-- The stages of a Func; `mapped`: conditions of what is isolated are written out, which p notes.
+local function stages_of(p, def, mapped)
+  local list = {}
+  for n, s in ipairs(def.stages) do
+    list[n] = {}
+    for k, v in pairs(s) do list[n][k] = v end
+    list[n].guards = {}
+    local cloned
+    if mapped then list[n].rhs, cloned = clone.conditions(s) end
+    p.cloned = p.cloned or cloned
+  end
+  return list
+end
+
+-- Collects the Funcs that def reads, itself too, with their stages.
+local function collect(p, def, mapped, seen, list)
   if seen[def] then return list end
-  seen[def] = true
-  for _, s in ipairs(def.stages) do
+  seen[def] = stages_of(p, def, mapped)
+  for _, s in ipairs(seen[def]) do
     local function look(r)
       if r.base.kind ~= "func" then return end
       if #r.base.stages == 0 then
         fail(s.place, "t2s-undefined", ("Func %s has no definition"):format(r.base.name),
           ("write %s[..] = .."):format(r.base.name))
       end
-      collect(r.base, seen, list)
+      collect(p, r.base, mapped, seen, list)
     end
     references(s.lhs, look)
     references(s.rhs, look)
   end
-  for _, g in ipairs(def.group or {}) do collect(g, seen, list) end
-  list[#list + 1] = def
+  for _, g in ipairs(def.group or {}) do collect(p, g, mapped, seen, list) end
+  table.move(seen[def], 1, #seen[def], #list + 1, list)
   return list
 end
 
@@ -501,20 +516,14 @@ local function groups_apart(p, all)
   return groups
 end
 
---- Reads the definition of def at the values of its sizes; `narrow` may tell extents of Params.
-function program.open(def, values, all, narrow)
+--- Reads the definition of def at the values of its sizes; `mapped`: as its mapping starts from it; `narrow` may tell
+--- extents of Params.
+function program.open(def, values, all, mapped, narrow)
   if #def.stages == 0 then fail(nil, "t2s-undefined", ("Func %s has no definition"):format(def.name)) end
   local p = { values = values, stages = {}, arrays = {}, list = {}, sizes = {}, least = {}, ports = {}, calls = {},
     locals = {},
     params = {}, nests = {}, assumptions = own_assumptions(def, all) }
-  for _, d in ipairs(collect(def, {}, {})) do
-    for _, s in ipairs(d.stages) do
-      local copy = {}
-      for k, v in pairs(s) do copy[k] = v end
-      p.stages[#p.stages + 1] = copy
-      copy.guards = {}
-    end
-  end
+  collect(p, def, mapped, {}, p.stages)
   table.sort(p.stages, function(a, b) return a.seq < b.seq end)
   local own = {}
   for _, s in ipairs(p.stages) do

@@ -408,7 +408,8 @@ end
 --- tasks stay as they are.
 function schedule.of(kernel, p, values, plain)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
-    tiles = {}, left = {}, banked = {}, filled = {}, queues = {}, hosts = {}, streams = {}, program = p }, mapping)
+    tiles = {}, left = {}, banked = {}, filled = {}, queues = {}, passes = {},
+    shared = {}, hosts = {}, streams = {}, program = p }, mapping)
   local order = {}
   for _, group in ipairs(p.nests) do
     local first = group[1]
@@ -449,6 +450,7 @@ function schedule.of(kernel, p, values, plain)
   for _, def in ipairs(order) do
     m:spread(def)
   end
+  m:share()
   m:set_all_depths(order)
   stages.check(m)
   lanes.apply(m, order)

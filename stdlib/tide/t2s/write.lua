@@ -222,7 +222,7 @@ end
 --- The kernel of a Func's definition, and the program that it was written from; `apart` gives its loops names of their
 --- own, `placed` has externs and banks in it.
 function write.kernel(def, consts, all, apart, placed)
-  local p = program.open(def, consts, all, apart and extern.narrow)
+  local p = program.open(def, consts, all, placed, apart and extern.narrow)
   if apart then program.rename(p) end
   if placed then place_elements(p) end
   local lines, places = {}, {}

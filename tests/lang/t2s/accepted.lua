@@ -33,6 +33,43 @@ local function tokens(at, stream)
   end
 end
 
+t.test("acceptance 3: two operands through four stages, one of them through a fifth", function()
+  local a, b, N, i = Param("a", i32, 1), Param("b", i32, 1), Param "N", Var "i"
+  local y, P, Q, R, S, T = Func("y", i32), Func "P Q R S T"
+  y[i] = a[i] * 2 + b[i]
+  y:set_bounds(i, 0, N):isolate_producer_chain(a, P, Q, R, S):isolate_producer_chain(b, P, Q, R, S)
+  P:isolate_producer_chain(b, T)
+  local at, net = check(y, {}, {N = 10})
+  local r = t2s.report(net)
+  t.eq({r.pes.P, r.pes.Q, r.pes.R, r.pes.S, r.pes.T, r.channels}, {1, 1, 1, 1, 1, 9})
+  t.eq({tokens(at, "a_i"), tokens(at, "b_i")}, {10, 10})
+end)
+
+t.test("acceptance 3 on elements: a loader, the host before it; stages whose operands go in other loops", function()
+  local function product(o)
+    local X, Y, M, N, K = Param("X", i32, 2), Param("Y", i32, 2), Param "M N K"
+    local m, n, k, mm, nn = Var "m n k mm nn"
+    local Z, load, near, host = Func("Z", i32), Func("load", i32), Func("near", i32), Func("host", t2s.HOST)
+    Z[m][n] = 0
+    Z[m][n] = Z[m][n] + X[m][k] * Y[k][n]
+    Z:set_bounds(m, 0, M, n, 0, N, k, 0, K)
+    assume.divisible(M, 2, N, 3)
+    Z:tile(m, n, mm, nn, 2, 3)
+    local list = o.host and {host, load, near} or {load, near}
+    Z:isolate_producer_chain(X, table.unpack(list)):isolate_producer_chain(Y, table.unpack(list))
+    if o.space then Z:unroll(mm, nn):relay(X, {0, 1}):relay(Y, {1, 0}) end
+    if o.kept then near:buffer(X, n):buffer(Y, n) end
+    return Z
+  end
+  for _, o in ipairs {{}, {space = true}, {host = true, space = true}} do
+    local _, net = check(product(o), {}, {M = 4, N = 6, K = 3})
+    t.eq({t2s.report(net).pes.load, t2s.report(net).pes.near}, {1, 1})
+    t.eq(t2s.report(net).memory, o.host and 2 or 0)
+  end
+  local e = t.fails(function() t2s.design(product {kept = true}) end, {code = "t2s-isolate", kind = "unsupported"})
+  t.has(e.message, "Y in other loops")
+end)
+
 t.test("acceptance 4: a conditional operand sends as many tokens as the condition holds", function()
   local a, N, i = Param("a", i32, 1), Param "N", Var "i"
   local y, P = Func("y", i32), Func "P"
@@ -40,6 +77,22 @@ t.test("acceptance 4: a conditional operand sends as many tokens as the conditio
   y:set_bounds(i, 0, N):isolate_producer_chain(a, P)
   local at = check(y, {}, {N = 10})
   t.eq(tokens(at, "a_i"), 3)
+end)
+
+t.test("acceptance 5: an equation decides: the producer evaluates it, too", function()
+  local function conditional(o)
+    local a, N, M, i = Param("a", i32, 1), Param "N", Const "M", Var "i"
+    local y, from, P = Func("y", i32), Func("from", i32), Func "P"
+    if o.data then from[i] = a[i] else from[i] = i - M end
+    if o.data then y[i] = select(from[i]:ge(0), 3, 2 * i) else y[i] = select(from[i]:ge(0), a[i], 2 * i) end
+    from:set_bounds(i, 0, N)
+    y:set_bounds(i, 0, N)
+    if not o.data then y:isolate_producer_chain(a, P) end
+    return y
+  end
+  local at = check(conditional {}, {M = 4}, {N = 10})
+  t.eq(tokens(at, "a_i"), 6)
+  check(conditional {data = true}, {M = 4}, {N = 5}) -- what data decides stays as it is
 end)
 
 t.test("acceptance 6: the output of a propagation through three consumers", function()

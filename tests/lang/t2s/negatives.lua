@@ -65,9 +65,12 @@ twins("isolate: a stage twice in its chain", "t2s-isolate",
 twins("isolate: stages that come before each other", "t2s-isolate",
   function(v) v.y:isolate_producer_chain(v.w, v.f, v.g):isolate_producer_chain(v.x, v.g, v.f):unroll(v.i) end,
   function(v) v.y:isolate_producer_chain(v.w, v.f, v.g):unroll(v.i) end)
-twins("isolate: a stage of two operands", "t2s-isolate",
-  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.x, v.f):unroll(v.i) end,
-  function(v) v.y:isolate_producer_chain(v.w, v.f):isolate_producer_chain(v.x, v.g):unroll(v.i) end)
+twins("isolate: a stage of two operands that go in other loops", "t2s-isolate",
+  function(v)
+    v.y:isolate_producer_chain(v.w, v.g, v.f):isolate_producer_chain(v.x, v.g, v.f)
+    v.f:buffer(v.w)
+  end,
+  function(v) v.y:isolate_producer_chain(v.w, v.g, v.f):isolate_producer_chain(v.x, v.g, v.f) end)
 twins("isolate: consumers of what is only read", "t2s-isolate",
   function(v) v.y:isolate_consumer_chain(v.w, v.f):unroll(v.i) end,
   function(v) v.y:isolate_consumer_chain(v.y, v.f):unroll(v.i) end)
