@@ -1,5 +1,5 @@
--- The chains of a mapping: an operand leaves its Func by one task for each stage, from the Func to the stage that loads;
--- results leave by one for each, to the stage that stores. These are methods of a mapping (schedule.lua).
+-- The chains of a mapping: an operand leaves its Func by one task for each stage, from the Func to the stage that
+-- loads; results leave by one for each, to the stage that stores. These are methods of a mapping (schedule.lua).
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local lanes = require "tide.t2s.lanes"

@@ -1,6 +1,6 @@
 -- Equations that decide whether an isolated operand is read: they are evaluated where it is loaded, too, so that the
--- producer sends what is used and no more. A condition is cloned by writing the equation's right side in its place; that
--- it is the same definition is proved with the design.
+-- producer sends what is used and no more. A condition is cloned by writing the equation's right side in its place;
+-- that it is the same definition is proved with the design.
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local tide = require "tide"

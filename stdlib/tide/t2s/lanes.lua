@@ -81,8 +81,9 @@ local function note(m, task, rank, dim, n)
   if rank ~= 1 then m.banked[#m.banked + 1] = { task = task, rank = 1, dim = 0, n = n } end
 end
 
---- Makes the lanes of the channel from stage `far` to `near` innermost in the copy of an operand, whose loops, outermost
---- first, are those of its dimensions: it is sent in the order of tokens. What the copy fills gets a bank for each lane.
+--- Makes the lanes of the channel from stage `far` to `near` innermost in the copy of an operand, whose loops,
+--- outermost first, are those of its dimensions: it is sent in the order of tokens. What the copy fills gets a bank for
+--- each lane.
 function lanes.copied(m, base, main, far, near, loops)
   local x = lanes_of(m, near, main)
   if not x or x.n == 1 then return end
