@@ -88,6 +88,9 @@ local function new_streamer(o, writer)
   local what = writer and "writer" or "reader"
   check_keys(what, o, fields)
   if o.byte_mask and not writer then fail("maestro-field", "reader.byte_mask: a reader has no mask of bytes") end
+  if o.ext ~= nil and (type(o.ext) ~= "table" or getmetatable(o.ext)) then
+    fail("maestro-field", what .. ".ext: a list of extensions")
+  end
   local r, full = copy(o), cuts(what, o.cut, writer)
   r.cut, r.writer, r.addr_full, r.data_full = nil, writer, full.addr, full.data
   return setmetatable(r, streamer)
@@ -122,6 +125,12 @@ end
 
 -- What core.system takes: the streamers of o by name; other keys are among `known`.
 local function parts(what, o, known)
+  if type(o) ~= "table" then fail("maestro-field", what .. " takes a table of fields") end
+  for _, key in ipairs { "memory", "array" } do
+    if o[key] ~= nil and type(o[key]) ~= "table" then
+      fail("maestro-field", ("%s.%s: what maestro.%s makes"):format(what, key, key))
+    end
+  end
   check_keys(what, { memory = o.memory, array = o.array }, known)
   local t = { memory = o.memory, array = o.array, streamers = {} }
   for _, name in ipairs(keys(o)) do
@@ -129,6 +138,9 @@ local function parts(what, o, known)
     local found = false
     for _, k in ipairs(known) do found = found or k == name end
     if getmetatable(v) == streamer then
+      if type(name) ~= "string" or not name:find "^%a[%w_]*$" then
+        fail("maestro-field", ("%s: '%s' is no name of a streamer: letters, digits, _"):format(what, tostring(name)))
+      end
       t.streamers[#t.streamers + 1] = setmetatable(copy(v), nil)
       t.streamers[#t.streamers].name = name
     elseif not found then
@@ -241,6 +253,35 @@ end
 
 local options = { "m", "n", "k", "loops", "order", "mode", "base", "overlap", "ext" }
 
+-- What the options of a job are; tables whose keys are streamers.
+local kinds = {
+  m = "string", n = "string", k = "string", loops = "table", order = "string or table", mode = "string or table",
+  base = "table", overlap = "boolean", ext = "table",
+}
+local by_streamer = { mode = "maestro-mode", base = "maestro-base", ext = "maestro-field" }
+local codes = { mode = "maestro-mode", base = "maestro-base", order = "maestro-order", loops = "maestro-loop" }
+
+-- Refuses options that are of another kind, or of streamers that the system does not have.
+local function check_options(sys, o)
+  for _, key in ipairs(options) do
+    local v = o[key]
+    if v ~= nil and not kinds[key]:find(type(v), 1, true) then
+      fail(codes[key] or "maestro-field", ("compile.%s: a %s"):format(key, kinds[key]))
+    end
+    for _, name in ipairs(by_streamer[key] and type(v) == "table" and keys(v) or {}) do
+      if getmetatable(sys.fields[name]) ~= streamer then
+        fail(by_streamer[key], ("compile.%s: the system has no streamer '%s'"):format(key, tostring(name)))
+      end
+      if key == "mode" and type(v[name]) ~= "string" then
+        fail("maestro-mode", ("compile.mode.%s: the name of a mode"):format(name))
+      end
+      if key == "ext" and type(v[name]) ~= "table" then
+        fail("maestro-field", ("compile.ext.%s: a list of names of kernels"):format(name))
+      end
+    end
+  end
+end
+
 -- A job of a part of the nest, before modes are solved.
 local function compile(sys, kernel, o, mode, part)
   local request = copy(o)
@@ -289,6 +330,7 @@ end
 --- among a streamer's extensions that are on, by streamer: { A = { "relu" } }; the rest as in docs/maestro.md.
 function system:compile(kernel, o)
   check_keys("compile", o, options)
+  check_options(self, o)
   if type(o.order) == "string" and o.order ~= "best" then
     fail("maestro-order", 'order: "best", or a table of orders by parameter')
   end
@@ -409,6 +451,7 @@ end
 --- All combinations of the named modes per streamer, best first: list of { mode = {..}, report = .. }.
 function maestro.sweep(sys, kernel, o)
   check_keys("sweep", o, { "m", "n", "k", "loops", "order", "mode", "base", "modes" })
+  check_options(sys, o)
   local request = copy(o)
   request.modes = nil
   local list = search.sweep(compile(sys, kernel, request, search.roomy(sys)), placed, o.modes)

@@ -137,11 +137,13 @@ static bool build_user(TdArena *a, TdMaestroUser *u, TdDiag *d) {
 }
 
 /* A kernel or schedule on top of the stack as an extension. */
-static void read_user(lua_State *L, TdArena *a, TdMaestroExt *x) {
+static void read_user(lua_State *L, TdArena *a, const char *what, TdMaestroExt *x) {
   const TdProg *p = td_bind_test_schedule(L, -1);
   TdMaestroUser *u = TD_NEW(a, TdMaestroUser);
   TdDiag d = td_bind_diag(a);
-  *u = (TdMaestroUser){.prog = p ? p : td_bind_check_unit(L, lua_gettop(L))};
+  if (!p) p = td_bind_test_unit(L, lua_gettop(L));
+  if (!p) wrong(L, what, "ext", "a list of extensions and kernels");
+  *u = (TdMaestroUser){.prog = p};
   const TdTimes *times =
       td_firing_times(td_bind_enter(L)->affine, a, u->prog, td_target_find("rtl"), &d);
   if (!times || !td_maestro_user_read(u, times, a, &d) || !build_user(a, u, &d))
@@ -154,11 +156,11 @@ static void read_user(lua_State *L, TdArena *a, TdMaestroExt *x) {
 static void read_ext(lua_State *L, TdArena *a, const char *what, TdMaestroExt *x) {
   int idx = lua_gettop(L);
   if (lua_isuserdata(L, idx)) {
-    read_user(L, a, x);
+    read_user(L, a, what, x);
     return;
   }
   const char *name = lua_istable(L, idx) ? td_bind_opt_string(L, idx, "name") : NULL;
-  if (!name) wrong(L, what, "ext", "a list of extensions");
+  if (!name) wrong(L, what, "ext", "a list of extensions and kernels");
   x->kind = (uint8_t)find_ext(L, name);
   const char *args = td_maestro_ext_info[x->kind].args;
   for (int i = 0, n = 0; args[i]; i++) {

@@ -94,6 +94,35 @@ t.test("types, orders, modes and bases", function()
   t.ok(job(function(o) o.base, o.mode = { A = 4096, B = 4096 + 256 }, "gima8" end))
 end)
 
+t.test("options of another kind, or of streamers that are not there", function()
+  local function option(code, key, v, match)
+    local other = job().options
+    local o = {}
+    for k, x in pairs(other) do o[k] = x end
+    o[key] = v
+    t.fails(function() maestro.reference():compile(job().kernel, o) end, { code = code, match = match })
+  end
+  option("maestro-field", "m", 5, "compile.m: a string")
+  option("maestro-loop", "loops", "m", "compile.loops: a table")
+  option("maestro-order", "order", 5, "compile.order: a string or table")
+  option("maestro-mode", "mode", 5, "compile.mode: a string or table")
+  option("maestro-mode", "mode", { A = 5 }, "the name of a mode")
+  option("maestro-mode", "mode", { Q = "fima" }, "no streamer 'Q'")
+  option("maestro-base", "base", { Q = 8 }, "no streamer 'Q'")
+  option("maestro-field", "overlap", "yes", "compile.overlap: a boolean")
+  option("maestro-field", "ext", { A = "relu" }, "a list of names of kernels")
+  t.ok(job(function(o) o.mode, o.base, o.overlap, o.ext = { A = "fima" }, { A = 8 }, true, { A = {} } end))
+  local function system(o) t.fails(function() maestro.system(o) end, { code = "maestro-field" }) end
+  system(nil)
+  system { memory = 5 }
+  system { memory = maestro.memory { banks = 8, word = 8, rows = 8 }, array = "8x8x8" }
+  system { memory = maestro.memory { banks = 8, word = 8, rows = 8 },
+    ["a b"] = maestro.reader { lanes = { 1 }, loops = 1, depth = 1 } }
+  system { memory = maestro.memory { banks = 8, word = 8, rows = 8 },
+    [1] = maestro.reader { lanes = { 1 }, loops = 1, depth = 1 } }
+  t.fails(function() maestro.reader { lanes = { 1 }, loops = 1, depth = 1, ext = 5 } end, { code = "maestro-field" })
+end)
+
 t.test("a base on another mode's rows", function()
   refused("maestro-overlap", function(o) o.mode, o.base = { A = "fima", B = "gima8" }, { A = 0, B = 0 } end,
     "in mode gima8")
