@@ -1,5 +1,6 @@
 /* emit.c - the device: kernels, tiles, objectFIFOs, links, cores, the host's sequence. */
 #include "backends/npu/emit.h"
+#include "backends/npu/machine.h"
 
 #include <string.h>
 
@@ -196,7 +197,7 @@ static void put_sequence(TdNpuEmit *e, const TdNpuSequence *s) {
 TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k) {
   TdArena *a = p->form->arena;
   TdMlir *m = td_mlir_new(a);
-  TdNpuEmit e = {.plan = p, .m = m, .kernels = k, .stack = 1024};
+  TdNpuEmit e = {.plan = p, .m = m, .kernels = k, .stack = TD_NPU_STACK};
   TdMlirOp *device = td_mlir_op(m, td_mlir_body(m->module), "aie.device");
   const TdMlirType *index = td_mlir_scalar(m, "index");
   td_npu_set_int(m, device, "device", p->device->number, "i32");

@@ -8,7 +8,9 @@
 #include "backends/npu/mlir/mlir.h"
 #include "backends/npu/vector.h"
 
-enum { TD_NPU_ENDS = 16 };
+/* TD_NPU_STACK: bytes of a core's stack, of which kernels have all they need (locals lie elsewhere).
+ */
+enum { TD_NPU_ENDS = 16, TD_NPU_STACK = 1024 };
 
 /* Buffers of a tile that one or more writers fill and readers empty, in order. Writer i has filled
  * its part of the first `in[i]` objects, reader j has done with the first `out[j]`. */

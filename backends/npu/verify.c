@@ -10,6 +10,7 @@ enum { HOST_BUFFERS = 5 };
 typedef struct Verify {
   const TdNpuMachine *x;
   TdNpuUse *use; /* of each tile */
+  const TdMlirOp *shallow; /* a core whose stack is too small, or NULL */
   TdDiag *diag;
 } Verify;
 
@@ -66,7 +67,8 @@ static void add_op(Verify *v, const TdMlirOp *op) {
   TdNpuUse *u = &v->use[tile - 1];
   u->cores += core;
   u->last = op;
-  if (core) u->bytes += td_npu_int(op, "stack_size", 1024);
+  if (core) u->bytes += td_npu_int(op, "stack_size", TD_NPU_STACK);
+  if (core && td_npu_int(op, "stack_size", TD_NPU_STACK) < TD_NPU_STACK) v->shallow = op;
   if (!buffer) return;
   const TdMlirType *t = op->result.at[0]->type;
   int64_t n = (t->in[0]->width + 7) / 8;
@@ -110,6 +112,14 @@ static bool check_place(const Verify *v, const TdDevice *device, size_t tile) {
                      (long long)at(v->x, tile, "col"), (long long)at(v->x, tile, "row"));
 }
 
+/* Whether all stacks are as large as kernels may ask. */
+static bool check_stacks(const Verify *v) {
+  if (!v->shallow) return true;
+  return td_diag_set(v->diag, TD_UNSUPPORTED, "npu-limit", v->shallow->loc,
+                     "a core has a stack of %lld bytes, where kernels may use %d",
+                     (long long)td_npu_int(v->shallow, "stack_size", TD_NPU_STACK), TD_NPU_STACK);
+}
+
 /* Adds up what the text asks of each tile. */
 static void add_up(Verify *v) {
   TdMap seen = {0};
@@ -139,6 +149,7 @@ bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
     if (!check_place(&v, device, i)) return false;
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
+  if (!check_stacks(&v)) return false;
   if (arguments <= HOST_BUFFERS)
     return td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
   td_diag_set(d, TD_UNSUPPORTED, "npu-limit", x->sequence->loc,

@@ -1,6 +1,8 @@
 -- npu_bad.lua - what no NPU can do, asked of designs: each refusal says where, how much and what would help, beside a
 -- design that differs in one fact and is built.
+local npu = require "tide.npu"
 local npu_case = require "npu_case"
+local shell = require "shell"
 local t = require "tap"
 local tide = require "tide"
 local i32 = tide.i32
@@ -89,6 +91,74 @@ t.test("blocks that nobody puts", function()
   end
   t.fails(function() asks(true):build {target = "npu"} end)
   npu_case.same(asks(false), {i32[2][4], i32[2][4]}, {tool = false})
+end)
+
+-- A core whose blocks come back to it by way of a task on the host, or of one in the row of the memories.
+local function ring(mark)
+  return load(([[
+    local tide = ...
+    local i32, task, grid = tide.i32, tide.task, tide.grid
+    return tide.design(function(d)
+      local S, U, V = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
+      local W = d:stream(i32[4], {block = true})
+      d.send = task { --@ host
+        A = i32[4], function(A)
+          local o = S:slot()
+          for i in grid(4) do o[i] = A[i] end
+          S:put(o)
+        end}
+      d.core = task {function()
+        local x, o = S:get(), U:slot()
+        for i in grid(4) do o[i] = x[i] * 2 end
+        U:put(o)
+        local y, last = V:get(), W:slot()
+        for i in grid(4) do last[i] = y[i] + 1 end
+        W:put(last)
+      end}
+      d.around = task { %s
+        function()
+          local x, o = U:get(), V:slot()
+          for i in grid(4) do o[i] = x[i] end
+          V:put(o)
+        end}
+      d.back = task { --@ host
+        B = i32[4], function(B)
+          local x = W:get()
+          for i in grid(4) do B[i] = x[i] end
+        end}
+    end)]]):format(mark), "=ring")(tide)
+end
+
+t.test("a cycle by way of the host", function()
+  refused(ring "--@ host", "npu-copy", "around: copies other than between an argument and a block")
+  npu_case.same(ring "--@ place(0, 1)", {i32[4], i32[4]}, {tool = false})
+end)
+
+t.test("texts of which bytes are changed are read, or refused at a line and column", function()
+  local folder = t.tmp "npu_bad"
+  pair(i32):build {target = "npu", tool = false}:write(folder)
+  local name = folder .. "/design.generic.mlir"
+  local text, seed = shell.read(name), 7
+  local function roll(n)
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed // 65536 % n + 1
+  end
+  local refusals = 0
+  for _ = 1, 400 do
+    local at, cut = roll(#text), roll(3) - 1
+    local new = ({"", string.char(roll(255)), "(", "{", "9", '"', "%x", "\0"})[roll(8)]
+    shell.write(name, text:sub(1, at - 1) .. new .. text:sub(at + cut))
+    local ok, e = pcall(npu.open, folder)
+    if not ok then
+      refusals = refusals + 1
+      local said = tostring(e)
+      t.ok(said:find "design%.generic%.mlir:%d+:%d+: error: " or said:find "are not the same design", said)
+      t.ok(said:find "%[[%a%-]+%]", said)
+    end
+  end
+  t.ok(refusals > 200, refusals .. " refused")
+  shell.write(name, text)
+  npu.open(folder)
 end)
 
 t.done()

@@ -1,5 +1,5 @@
--- npu_rules.lua - what hardware allows, asked of texts: each rule refused, and kept by a twin one unit inside; then
--- 300 mutants of texts of builds, which are refused, stop, give other bits, or are known to mean the same.
+-- [slow] npu_rules.lua - what hardware allows, asked of texts: each rule refused, and kept by a twin one unit inside;
+-- then 300 mutants of texts of builds, which are refused, stop, give other bits, or are known to mean the same.
 local npu = require "tide.npu"
 local shell = require "shell"
 local t = require "tap"
@@ -140,6 +140,7 @@ for _, x in ipairs {
   {"3: memory of a core", {more = bytes(65536 - 1024 - 64 + 1, "c")},
     "npu-limit", "has 65536 bytes of memory, and is asked for 65537",
     {more = bytes(65536 - 1024 - 64, "c")}},
+  {"24: a stack that is too small", {stack = 1023}, "npu-limit", "where kernels may use 1024", {stack = 1024}},
   {"3: a stack", {stack = 65536 - 64 + 4}, "npu-limit", "is asked for 65540", {stack = 65536 - 64}},
   {"4: memory of a memory tile", {more = bytes(524288 - 32 + 1, "m")}, "npu-limit", "row 1 has 524288 bytes",
     {more = bytes(524288 - 32, "m")}},
@@ -214,12 +215,12 @@ for _, x in ipairs {
   end)
 end
 
--- What a mutant that gives the same bits differs in, and why that means the same.
+-- What a mutant that gives the same bits differs in, and why that means the same; "what mutants mean" below shows it.
 local harmless = {
   elemNumber = "more or fewer objects under way: the same objects",
   id = "another descriptor, which nothing else runs",
-  stack_size = "memory that nobody asks for",
-  once = "the stride, or offset, of a dimension of one turn",
+  stack_size = "more memory than kernels may use",
+  once = "the stride of a dimension of one turn, or an offset along a stride of 0",
   wait = "for what was sent, which was used when the results came",
   issue_token = "a token that nobody waits for",
 }
@@ -295,15 +296,80 @@ local function other(text, site, roll)
   return tostring(({n + 1, math.max(n - 1, 0), n * 2 + 1, n // 2, 0, n + 4})[roll(6)])
 end
 
--- Whether the number of a dimension that a site is means nothing, as that turns once.
-local function is_once(text, site)
-  local row = text:sub(1, site.from):match "[^\n]*$" .. text:sub(site.from + 1):match "^[^\n]*"
-  local sizes, n = {}, 0
-  local begins = site.from - #text:sub(1, site.from):match "[^\n]*$"
-  for k in (row:match "static_sizes = array<i64: ([%d, ]+)>" or ""):gmatch "%d+" do sizes[#sizes + 1] = k end
-  for k in text:sub(begins, site.from):match("([%d, ]*)$"):gmatch "," do n = n + (k and 1 or 0) end
-  return (site.what == "static_strides" or site.what == "static_offsets") and sizes[n + 1] == "1"
+-- Numbers of a list that follows `what` in a line.
+local function numbers(line, what)
+  local list = {}
+  for n in (line:match(what .. " = array<i64: ([%d, ]+)>") or ""):gmatch "%d+" do list[#list + 1] = tonumber(n) end
+  return list
 end
+
+-- Whether the number of a dimension that a site is adds nothing to any address: a stride that is never taken, or an
+-- offset along a stride of 0.
+local function is_once(text, site)
+  local before = text:sub(1, site.from):match "[^\n]*$"
+  local row = before .. text:sub(site.from + 1):match "^[^\n]*"
+  local _, n = text:sub(site.from - #before + 1, site.from):match "([%d, ]*)$":gsub(",", "")
+  if site.what == "static_strides" then return numbers(row, "static_sizes")[n + 1] == 1 end
+  return site.what == "static_offsets" and numbers(row, "static_strides")[n + 1] == 0
+end
+
+-- The symbol of the transfer, or wait, that a site stands in.
+local function symbol_of(text, site)
+  local line = text:sub(1, site.from):match "[^\n]*$" .. text:sub(site.from + 1):match "^[^\n]*"
+  return line:match "metadata = @([%w_]+)" or line:match "symbol = @([%w_]+)"
+end
+
+-- How a mutant ends.
+local function try(b, text)
+  local ok, m = pcall(open, text, b.kernels)
+  if not ok then return "refused", tostring(m) end
+  local args = b.fresh()
+  ok, m = pcall(m, table.unpack(args))
+  return not ok and "stopped" or args[#args]:equal(b.want) and "same" or "wrong", not ok and tostring(m)
+end
+
+-- What each class of mutants does, at all sites of its kind: as `harmless` says, and only so.
+t.test("what mutants mean", function()
+  for _, b in ipairs(builds()) do
+    local function each(what, news, check)
+      for _, site in ipairs(sites(b.text)) do
+        for _, new in ipairs(site.what == what and news or {}) do
+          local how, said = try(b, b.text:sub(1, site.from - 1) .. new .. b.text:sub(site.to + 1))
+          check(how, site, new, said or "")
+        end
+      end
+    end
+    local sent = {}
+    for symbol in b.text:gmatch '"aie.objectfifo"%(%%shim[^\n]-sym_name = "([%w_]+)"' do sent[symbol] = true end
+    t.ok(next(sent), "something is sent")
+    each("elemNumber", {"1", "2", "3", "4"}, function(how, site, new)
+      t.ok(how ~= "wrong", ("%s objects of %s: another result"):format(new, symbol_of(b.text, site) or "?"))
+    end)
+    each("id", {"0", "1", "5", "15"}, function(how, _, new, said)
+      t.ok(how == "same" or how == "refused" and said:find "npu%-sequence",
+        ("descriptor %s: %s %s"):format(new, how, said))
+    end)
+    each("stack_size", {"0", "1023", "1024", "4096"}, function(how, _, new)
+      t.eq(how, tonumber(new) < 1024 and "refused" or "same")
+    end)
+    each("wait", {""}, function(how, site)
+      local symbol = symbol_of(b.text, site)
+      t.ok(how == "refused" or sent[symbol] and how == "same", ("no wait for %s: %s"):format(symbol, how))
+      t.ok(sent[symbol] or how == "refused", "results are waited for")
+    end)
+    each("issue_token", {"false"}, function(how, site)
+      local symbol = symbol_of(b.text, site)
+      local waited = b.text:find('"aiex.npu.dma_wait"[^\n]*@' .. symbol .. "[^%w_]") ~= nil
+      t.ok(how == "same" and not (waited and sent[symbol]) or how == "refused" and waited,
+        ("no token of %s: %s"):format(symbol, how))
+    end)
+    for _, what in ipairs {"static_strides", "static_offsets"} do
+      each(what, {"4", "16"}, function(how, site)
+        if is_once(b.text, site) then t.ok(how == "same" or how == "refused", what .. " that adds nothing: " .. how) end
+      end)
+    end
+  end
+end)
 
 t.test("300 mutants of texts of builds", function()
   local seed = 11
@@ -323,13 +389,7 @@ t.test("300 mutants of texts of builds", function()
       new = other(b.text, site, roll)
     until new ~= b.text:sub(site.from, site.to)
     local text = b.text:sub(1, site.from - 1) .. new .. b.text:sub(site.to + 1)
-    local ok, m = pcall(open, text, b.kernels)
-    local how = "refused"
-    if ok then
-      local args = b.fresh()
-      ok = pcall(m, table.unpack(args))
-      how = not ok and "stopped" or args[#args]:equal(b.want) and "same" or "wrong"
-    end
+    local how = try(b, text)
     count[how] = count[how] + 1
     local why = is_once(b.text, site) and "once" or site.what
     if how == "same" and not harmless[why] then
