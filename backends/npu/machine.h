@@ -8,8 +8,7 @@
 #include "backends/npu/mlir/mlir.h"
 #include "backends/npu/vector.h"
 
-/* TD_NPU_STACK: bytes of a core's stack, of which kernels have all they need (locals lie elsewhere).
- */
+/* TD_NPU_STACK: bytes of a core's stack, enough for kernels, whose locals lie elsewhere. */
 enum { TD_NPU_ENDS = 16, TD_NPU_STACK = 1024 };
 
 /* Buffers of a tile that one or more writers fill and readers empty, in order. Writer i has filled

@@ -9,7 +9,7 @@ enum { HOST_BUFFERS = 5 };
 
 typedef struct Verify {
   const TdNpuMachine *x;
-  TdNpuUse *use; /* of each tile */
+  TdNpuUse *use;           /* of each tile */
   const TdMlirOp *shallow; /* a core whose stack is too small, or NULL */
   TdDiag *diag;
 } Verify;

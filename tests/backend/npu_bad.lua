@@ -99,8 +99,8 @@ local function ring(mark)
     local tide = ...
     local i32, task, grid = tide.i32, tide.task, tide.grid
     return tide.design(function(d)
-      local S, U, V = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
-      local W = d:stream(i32[4], {block = true})
+      local S, U = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
+      local V, W = d:stream(i32[4], {block = true}), d:stream(i32[4], {block = true})
       d.send = task { --@ host
         A = i32[4], function(A)
           local o = S:slot()
