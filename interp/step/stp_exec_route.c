@@ -326,18 +326,20 @@ void td_stp_exec_zip(TdStpRun *r, TdStpMachine *m) {
       if (!td_stp_room(r, m, 0)) return;
       out.val = td_stp_value_new(r, TD_STP_TUPLE);
       TdStpRecord *own = td_stp_value(r, out.val);
-      TdStpItem *part = own->cap >= 8 ? own->item : TD_NEWN(r->arena, TdStpItem, 8);
+      TdStpItem *part =
+          own->cap >= TD_STP_PARTS ? own->item : TD_NEWN(r->arena, TdStpItem, TD_STP_PARTS);
       uint32_t n = 0;
       for (uint32_t i = 0; i < m->nin; i++) {
         TdStpVal v = td_stp_head(r, m, i)->val;
         TdStpRecord *x = td_stp_value(r, v);
-        for (uint32_t k = 0; x->kind == TD_STP_TUPLE && k < x->nitem && n < 8; k++)
+        for (uint32_t k = 0; x->kind == TD_STP_TUPLE && k < x->nitem && n < TD_STP_PARTS; k++)
           part[n++] = td_stp_item(td_stp_value_keep(r, x->item[k].val), 0);
-        if (x->kind != TD_STP_TUPLE && n < 8) part[n++] = td_stp_item(td_stp_value_keep(r, v), 0);
+        if (x->kind != TD_STP_TUPLE && n < TD_STP_PARTS)
+          part[n++] = td_stp_item(td_stp_value_keep(r, v), 0);
       }
       td_stp_value(r, out.val)->item = part;
       td_stp_value(r, out.val)->nitem = n;
-      td_stp_value(r, out.val)->cap = 8;
+      td_stp_value(r, out.val)->cap = TD_STP_PARTS;
     }
     td_stp_give(r, m, 0, out, m->clock);
     td_stp_consume(r, m, m->nin, it);

@@ -65,7 +65,8 @@ typedef enum {
 TdStpKey td_stp_key_find(const char *name);
 const char *td_stp_key_name(TdStpKey k);
 
-#define TD_STP_RANK 8 /* most dimensions of a stream */
+#define TD_STP_RANK 8  /* most dimensions of a stream */
+#define TD_STP_PARTS 8 /* most parts of a tuple */
 
 typedef enum { TD_STP_TILE, TD_STP_BUFFER, TD_STP_SELECTOR, TD_STP_TUPLE } TdStpKind;
 

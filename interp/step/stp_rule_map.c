@@ -19,6 +19,9 @@ bool td_stp_rule_zip(TdStpRule *r) {
     part[t->nparts++] = x->type;
   }
   part[t->nparts++] = y->type;
+  if (t->nparts > TD_STP_PARTS)
+    return td_diag_set(r->d, TD_LIMIT, "step-rank", r->n->loc, "a tuple has at most %d parts",
+                       TD_STP_PARTS);
   t->part = part;
   out->type = t;
   return true;

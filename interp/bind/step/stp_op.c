@@ -389,8 +389,8 @@ static void check_options(Call *c) {
   for (int k = 0; n->op == TD_STP_STREAMIFY && k < n->nshape + n->nview; k++)
     if ((k < n->nshape ? n->shape[k] : n->view[k - n->nshape]) < 1)
       td_bind_fail(c->L, "step-argument", "streamify takes extents of at least 1");
-  if ((n->op == TD_STP_LOAD || n->op == TD_STP_LOAD_AT) && n->has_shape && n->nshape < 1)
-    td_bind_fail(c->L, "step-argument", "stride goes with shape: a list of as many integers");
+  if (n->op == TD_STP_LOAD && n->has_shape && !n->has_ref && n->nshape < 1)
+    td_bind_fail(c->L, "step-argument", "the shape of a load has at least one dimension");
   for (int k = 0; k < TD_STP_KEYS; k++)
     if ((n->has >> k & 1) && n->opt[k] < 0)
       td_bind_fail(c->L, "step-argument", "option '%s' is not negative",

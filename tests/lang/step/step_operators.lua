@@ -381,6 +381,23 @@ t.test("refused: reads beyond a buffer, extents of nothing, selectors of several
   refused("step-argument", "extents of at least 1", reads { times = { 0 } })
   step.graph(reads { shape = { 2, 2 }, stride = { 2, 1 } })
   refused("step-argument", "as many integers", reads { shape = { 2, 2 }, stride = { 2 } })
+  local function parts(n)
+    return function()
+      local y, z = step.values(x), step.values(x)
+      for _ = 2, n do y = y:zip(z) end
+      return y
+    end
+  end
+  t.eq(#step.graph(parts(8)):run({ lists = true })[1][1], 8)
+  refused("step-rank", "at most 8 parts", parts(9))
+  local function once(shape)
+    return function() return step.values(x):load(tide.f32[2][2](1), { tile = { 2, 2 }, shape = shape }) end
+  end
+  t.eq(#step.graph(once {}).outputs[1].shape, 2)
+  t.eq(#step.graph(once { 1 }).outputs[1].shape, 3)
+  refused("step-argument", "at least one dimension", function()
+    return step.load(tide.f32[2][2](1), { tile = { 2, 2 }, shape = {} })
+  end)
   local function addresses(list)
     return step.graph(function()
       return step.selectors(list, { n = 2 }):flat_map(fn.addresses(2), { rank = 1 })
