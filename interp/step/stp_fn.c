@@ -168,6 +168,8 @@ const TdStpType *td_stp_fn_type(TdStpGraph *g, const TdStpNode *n, const TdStpSt
                                 TdDiag *d) {
   bool is_tuple = in->type->kind == TD_STP_TUPLE;
   Call c = {g, n, in, is_tuple ? in->type->part : &in->type, is_tuple ? in->type->nparts : 1, d};
+  if (n->fn.kind == TD_STP_FN_KERNEL && n->op == TD_STP_FLAT_MAP)
+    return refuse(&c, "a kernel gives one tile for each");
   if (n->fn.kind == TD_STP_FN_KERNEL) return td_stp_kernel_type(g, n, c.part, c.nparts, d);
   const TdStpFnRow *row = &td_stp_fns[n->fn.kind];
   bool folds = n->op == TD_STP_ACCUM || n->op == TD_STP_SCAN;

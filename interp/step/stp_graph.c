@@ -156,8 +156,7 @@ bool td_stp_graph_close(TdStpGraph *g, uint32_t uid, TdStpRef y, TdLoc loc, TdDi
     return td_diag_set(d, TD_USAGE, "step-close", loc, "only what step.feedback made is closed");
   if (n->nin) return td_diag_set(d, TD_USAGE, "step-close", loc, "this loop was closed before");
   const TdStpStream *want = &n->out[0];
-  if (is->ndim != want->ndim || is->type->kind != want->type->kind ||
-      (is->type->kind == TD_STP_SELECTOR && is->type->ways != want->type->ways))
+  if (is->ndim != want->ndim || !td_stp_shape_agrees(is->type, want->type))
     return td_diag_set(d, TD_ILLEGAL, "step-shape", loc,
                        "the loop was opened as %s, and closed with %s",
                        td_stp_shape_str(d->arena, want), td_stp_shape_str(d->arena, is));

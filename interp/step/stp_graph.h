@@ -224,6 +224,8 @@ bool td_stp_shape_of(TdStpGraph *g, TdStpNode *n, TdDiag *d);
 const TdStpExpr *td_stp_shape_count(TdStpGraph *g, const TdStpStream *s, int dim);
 /* "[D0, 4] of [1, 64] f32". */
 const char *td_stp_shape_str(TdArena *a, const TdStpStream *s);
+/* Whether elements of both types may pass one stream: extents that data decides may be equal. */
+bool td_stp_shape_agrees(const TdStpType *a, const TdStpType *b);
 void td_stp_shape_print_type(TdText *out, const TdStpType *t);
 /* Elements of a tile. */
 const TdStpExpr *td_stp_shape_elements(TdStpGraph *g, const TdStpType *t);

@@ -36,12 +36,36 @@ bool td_stp_rule_map(TdStpRule *r) {
   return true;
 }
 
+/* Whether tensors of type t are tiles of a type with constant extents. */
+static bool is_tile_of(const TdType *t, const TdStpType *x) {
+  int64_t rows = 0, cols = 0, a = -1, b = -1;
+  if (x->kind != TD_STP_TILE || t->kind != TD_T_TENSOR || t->rank != 2 || t->elem != x->elem)
+    return false;
+  td_type_extent(t, 0, &a);
+  td_type_extent(t, 1, &b);
+  return td_stp_expr_is_const(x->rows, &rows) && td_stp_expr_is_const(x->cols, &cols) &&
+         rows == a && cols == b;
+}
+
+/* Whether a fold may begin with the tile that is given: sums alone do, kernels see to theirs. */
+static bool check_init(const TdStpRule *r, const TdStpType *state) {
+  const TdType *t = r->n->extra.type;
+  bool sums = r->n->fn.kind == TD_STP_FN_ADD || r->n->op == TD_STP_MAP_ACCUM;
+  if (!t || r->n->fn.kind == TD_STP_FN_KERNEL || (sums && is_tile_of(t, state))) return true;
+  if (!sums)
+    return td_diag_set(r->d, TD_ILLEGAL, "step-shape", r->n->loc,
+                       "%s begins with no tile: init = fn.empty, or none", r->n->fn.name);
+  TdStpStream s = {.type = state};
+  return td_diag_set(r->d, TD_ILLEGAL, "step-shape", r->n->loc, "init is %s, and the sum %s",
+                     td_type_str(r->d->arena, t), td_stp_rule_shown(r, &s));
+}
+
 bool td_stp_rule_accum(TdStpRule *r) {
   const TdStpStream *in = td_stp_rule_input(r, 0);
   int64_t b = td_stp_opt(r->n, TD_STP_KEY_RANK, 1);
   if (!td_stp_rule_check_rank(r, b, 1, in->ndim - (r->n->op == TD_STP_SCAN ? 0 : 1))) return false;
   const TdStpType *t = td_stp_fn_type(r->g, r->n, in, r->d);
-  if (!t) return false;
+  if (!t || !check_init(r, t)) return false;
   TdStpStream *out = td_stp_rule_outputs(r, 1);
   td_stp_rule_append(out, in, r->n->op == TD_STP_SCAN ? 0 : (int)b, in->ndim);
   out->type = t;
@@ -104,15 +128,7 @@ bool td_stp_rule_flatten(TdStpRule *r) {
 static bool check_pad(const TdStpRule *r) {
   const TdType *t = r->n->extra.type;
   const TdStpType *x = td_stp_rule_input(r, 0)->type;
-  int64_t rows = 0, cols = 0, a = -1, b = -1;
-  if (!t || x->kind != TD_STP_TILE) return true;
-  if (t->kind == TD_T_TENSOR && t->rank == 2 && t->elem == x->elem) {
-    td_type_extent(t, 0, &a);
-    td_type_extent(t, 1, &b);
-  }
-  if (td_stp_expr_is_const(x->rows, &rows) && td_stp_expr_is_const(x->cols, &cols) && rows == a &&
-      cols == b)
-    return true;
+  if (!t || x->kind != TD_STP_TILE || is_tile_of(t, x)) return true;
   td_diag_set(r->d, TD_ILLEGAL, "step-shape", r->n->loc, "pad is %s, and the stream %s",
               td_type_str(r->d->arena, t), td_stp_rule_shown(r, td_stp_rule_input(r, 0)));
   return false;

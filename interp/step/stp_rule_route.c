@@ -60,7 +60,7 @@ static bool join_inner(TdStpRule *r, size_t from, size_t to, int inner, TdStpStr
   td_stp_rule_append(out, first, 0, inner);
   for (size_t i = from; i < to; i++) {
     const TdStpStream *x = td_stp_rule_input(r, i);
-    bool fits = x->ndim == inner + 1 && x->type->kind == first->type->kind;
+    bool fits = x->ndim == inner + 1 && td_stp_shape_agrees(x->type, first->type);
     for (int k = 0; fits && k < inner; k++) {
       fits = !td_stp_rule_clash(x->dim[k], first->dim[k]);
       out->dim[k].ragged |= x->dim[k].ragged || x->dim[k].extent != first->dim[k].extent;

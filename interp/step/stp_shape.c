@@ -1,6 +1,23 @@
 /* stp_shape.c - shapes in words and as counts; which rule an operator has. */
 #include "step/stp_rule.h"
 
+/* Whether extents are not two different numbers. */
+static bool may_equal(const TdStpExpr *a, const TdStpExpr *b) {
+  int64_t x, y;
+  return !td_stp_expr_is_const(a, &x) || !td_stp_expr_is_const(b, &y) || x == y;
+}
+
+bool td_stp_shape_agrees(const TdStpType *a, const TdStpType *b) {
+  bool ok = a->kind == b->kind && a->nparts == b->nparts && a->ndim == b->ndim;
+  if (ok && a->kind == TD_STP_TILE)
+    return a->elem == b->elem && may_equal(a->rows, b->rows) && may_equal(a->cols, b->cols);
+  if (ok && a->kind == TD_STP_SELECTOR) return !a->ways || !b->ways || a->ways == b->ways;
+  for (int k = 0; ok && k < a->ndim; k++)
+    ok = a->dim[k].ragged || b->dim[k].ragged || may_equal(a->dim[k].extent, b->dim[k].extent);
+  for (size_t i = 0; ok && i < a->nparts; i++) ok = td_stp_shape_agrees(a->part[i], b->part[i]);
+  return ok;
+}
+
 const TdStpExpr *td_stp_shape_count(TdStpGraph *g, const TdStpStream *s, int dim) {
   int ragged = dim;
   while (ragged < s->ndim && !s->dim[ragged].ragged) ragged++;

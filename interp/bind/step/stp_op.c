@@ -395,6 +395,10 @@ static void check_options(Call *c) {
     if ((n->has >> k & 1) && n->opt[k] < 0)
       td_bind_fail(c->L, "step-argument", "option '%s' is not negative",
                    td_stp_key_name((TdStpKey)k));
+  static const TdStpKey least[] = {TD_STP_KEY_PORTS, TD_STP_KEY_BW, TD_STP_KEY_DEPTH};
+  for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+    if ((n->has >> least[i] & 1) && n->opt[least[i]] < 1)
+      td_bind_fail(c->L, "step-argument", "option '%s' is at least 1", td_stp_key_name(least[i]));
   if (n->op == TD_STP_FEEDBACK && !n->tensor.type && td_stp_opt(n, TD_STP_KEY_N, 0) < 1)
     td_bind_fail(c->L, "step-argument", "a loop of selectors needs n = the number of ways");
   if ((n->has >> TD_STP_KEY_TIME & 1) && n->opt[TD_STP_KEY_TIME] && n->fn.kind != TD_STP_FN_KERNEL)

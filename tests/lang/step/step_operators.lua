@@ -373,7 +373,7 @@ local function refused(code, words, f)
 end
 
 t.test("refused: reads beyond a buffer, extents of nothing, selectors of several ways, division of integers", function()
-  local x = numbers({ 2, 6 }, 9)
+  local x, own = numbers({ 2, 6 }, 9)
   local function reads(o) return function() return step.values(x):bufferize { rank = 1 }:streamify(o) end end
   step.graph(reads { shape = { 3, 2 }, stride = { 1, 3 } })
   refused("step-address", "number 6, and the buffer has 6", reads { shape = { 3, 2 }, stride = { 1, 4 } })
@@ -398,6 +398,56 @@ t.test("refused: reads beyond a buffer, extents of nothing, selectors of several
   refused("step-argument", "at least one dimension", function()
     return step.load(tide.f32[2][2](1), { tile = { 2, 2 }, shape = {} })
   end)
+  local function joins(T, rows, merges)
+    return function()
+      local y = step.load(T[rows][2](1), { tile = { rows, 2 } }):flatten(0, 1)
+      local z = step.load(tide.f32[1][2](1), { tile = { 1, 2 } }):flatten(0, 1)
+      if not merges then return step.reassemble({ y, z }, step.selectors({ { 0, 1 } }, { n = 2 })) end
+      return step.eager_merge { y, z }
+    end
+  end
+  for _, merges in ipairs { false, true } do
+    step.graph(joins(tide.f32, 1, merges))
+    refused("step-shape", "do not fit", joins(tide.i32, 1, merges))
+    refused("step-shape", "do not fit", joins(tide.f32, 2, merges))
+  end
+  local function goes_round(T)
+    return function()
+      local loop = step.feedback(tide.f32[1][2])
+      local y, who = step.eager_merge { step.load(tide.f32[1][2](1), { tile = { 1, 2 } }):flatten(0, 1), loop }
+      who:sink()
+      step.close(loop, T and step.load(T(1)):flatten(0, 1) or y)
+      if T then y:sink() end
+    end
+  end
+  step.graph(goes_round())
+  refused("step-shape", "the loop was opened as", goes_round(tide.i32[1][2]))
+  local m, n = tide.size "m", tide.size "n"
+  local relu = tide.kernel {
+    name = "relu", a = tide.f32[m][n], out = tide.f32[m][n],
+    function(a, out) for i, j in tide.grid(m, n) do out[i][j] = tide.max(a[i][j], 0) end end,
+  }
+  local function calls(flat)
+    return function()
+      local y = step.load(tide.f32[2][2](1), { tile = { 2, 2 } })
+      return flat and y:flat_map(relu) or y:map(relu)
+    end
+  end
+  step.graph(calls(false))
+  refused("step-function", "a kernel gives one tile for each", calls(true))
+  local function starts(init)
+    return function() return step.values(x):accum(fn.add, { rank = 1, init = init }) end
+  end
+  t.eq((step.graph(starts(u64[1][1](5))):run { lists = true })[1], sum(own[1]) + 5)
+  refused("step-shape", "init is u64[2][1]", starts(u64[2][1](5)))
+  refused("step-shape", "init is i32[1][1]", starts(tide.i32[1][1](5)))
+  for _, key in ipairs { "ports", "depth" } do
+    local function option(v)
+      return function() return step.load(tide.f32[2][2](1), { tile = { 2, 2 }, [key] = v }) end
+    end
+    step.graph(option(1))
+    refused("step-argument", "is at least 1", option(0))
+  end
   local function addresses(list)
     return step.graph(function()
       return step.selectors(list, { n = 2 }):flat_map(fn.addresses(2), { rank = 1 })
