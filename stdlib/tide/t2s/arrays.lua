@@ -33,8 +33,8 @@ local function type_of(def, busy)
   for _, s in ipairs(def.stages) do
     if s.call then t = join(t, s.call.type) end
     expr.walk(s.rhs, function(y)
-      if y.op == "cast" then
-        t = join(t, y.type)
+      if y.op == "cast" or y.op == "foreign" then
+        t = join(t, y.type or y.foreign.type)
         return false
       end
       if y.op == "num" and math.type(y.value) == "float" then t = join(t, tide.f32) end

@@ -131,7 +131,7 @@ end
 function chain:hold_at(c, place, stage, where, far)
   local known, copied = {}, {}
   for _, l in ipairs(self.s:loops()) do known[l] = true end
-  local buffer = self:step(place, "buffer_at", c.of.base.name, where)
+  local buffer = self:step(place, "buffer_at", self:array_of(c.of.base), where)
   for _, l in ipairs(self.s:loops()) do
     if not known[l] then copied[#copied + 1] = l end
   end
@@ -142,7 +142,7 @@ end
 -- Buffers an operand in a stage's task for its next neighbour, the innermost buffer first; returns the name of the
 -- local, and the task that has it.
 function chain:hold(c, stage, task, next_stage)
-  local list, name = buffers_of(stage, c.of.base, c.main), c.of.base.name
+  local list, name = buffers_of(stage, c.of.base, c.main), self:array_of(c.of.base)
   local set = next_stage and check_removed(c, next_stage) or {}
   if #list == 0 then
     local buffer = self:hold_at(c, c.place, stage, self:held_at(c, task, next_stage, set), next_stage)
@@ -195,7 +195,7 @@ function chain:consume(c, task, buffer)
         where = self:period(m, b.var, cur)
         if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
       elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
-      buffer = self:step(c.place, "buffer_at", c.of.base.name, where)
+      buffer = self:step(c.place, "buffer_at", self:array_of(c.of.base), where)
     end
   end
 end

@@ -1,6 +1,7 @@
 -- Expressions of T2S definitions: traced values, made by Lua's operators, by Tide's functions and casts, and by sizes.
 -- A node is a table {op = , args..}: "num" value, "size" size, "var" var, "ref" base idx, an operator of two operands
--- a b, "neg" a, "fn" name args, "cast" type a, "call" unit args. What is indexed by anything but a text is a reference.
+-- a b, "neg" a, "fn" name args, "foreign" name foreign args, "cast" type a, "call" unit args. What is indexed by anything but a text is a reference.
+local foreign = require "tide.t2s.foreign"
 local trace = require "tide.trace"
 local traps = require "tide.t2s.traps"
 
@@ -118,8 +119,9 @@ end
 function apply.cast(type, a) return new { op = "cast", type = type, a = lift(a) } end
 
 function apply.call(unit, ...)
-  local args = table.pack(...)
+  local args, own = table.pack(...), foreign.of(unit)
   for n = 1, args.n do args[n] = lift(args[n]) end
+  if own then return new { op = "foreign", name = own.name, foreign = own, args = args } end
   return new { op = "call", unit = unit, args = args, place = trace.place() }
 end
 
@@ -197,6 +199,7 @@ function expr.text(x, ref, var)
   if op == "not" then return "(not " .. text(x.a) .. ")" end
   if op == "cast" then return tostring(x.type) .. "(" .. text(x.a) .. ")" end
   if op == "call" then return x.unit.name .. "(" .. table.concat(list(x.args, ref, var), ", ") .. ")" end
+  if op == "foreign" then return x.name .. "(" .. table.concat(list(x.args, ref, var), ", ") .. ")" end
   if op == "fn" then return "tide." .. x.name .. "(" .. table.concat(list(x.args, ref, var), ", ") .. ")" end
   return "(" .. text(x.a) .. " " .. (op == "&" and expr.is_test(x) and "and" or op == "|" and expr.is_test(x) and "or"
     or op) .. " " .. text(x.b) .. ")"

@@ -1,5 +1,6 @@
 -- What directives of a mapping must be before any step is taken: chains of what a Func reads or computes, by stages
 -- that are defined nowhere else; relays and buffers of what goes through; loops that are removed and kept.
+local affine = require "tide.t2s.affine"
 local carried = require "tide.t2s.carried"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
@@ -199,6 +200,34 @@ local function check_removed(m, def, c, n)
   end
 end
 
+-- Checks that Funcs that another one merges leave the directives to it.
+local function check_merged(def)
+  for _, g in ipairs(funcs_of(def)) do
+    local d = g ~= def and g.directives[1]
+    if d then
+      refuse(d.place, "t2s-merge", ("%s is an equation of the system that %s merges"):format(g.name, def.name),
+        ("%s:%s(..)"):format(def.name, d.name))
+    end
+  end
+end
+
+--- Checks that it is known how often the loops that a Func has in space run, where sizes decide it.
+function legal.check_extents(m, def)
+  local list, place = directives.unrolled(def)
+  for _, v in ipairs(list) do
+    local order = m.main[def].tile_order
+    local x = order[position(order, v, "var") or 0]
+    local lo, hi = x and x.lo and affine.of(x.lo, m.values), x and x.hi and affine.of(x.hi, m.values)
+    local open = not (x and x.size) and lo and hi and affine.sub(hi, lo)
+    for name in pairs(open and open.t or {}) do
+      if m.program.sizes[name] and not m.program.values[name] then
+        refuse(place, "t2s-const", ("%s of %s is in space, and %s has no value"):format(v, def.name, name),
+          ("t2s.design(F, {%s = 4}), or a tile of %s in space"):format(name, v))
+      end
+    end
+  end
+end
+
 -- Checks the loops that a Func has in space.
 local function check_space(def)
   local list, place = directives.unrolled(def)
@@ -246,6 +275,7 @@ function legal.check(m, order)
     end
     check_relays(def, has, main.carried)
     check_own_buffers(def)
+    check_merged(def)
     check_space(def)
     check_reorder(def)
     for _, c in ipairs(all) do

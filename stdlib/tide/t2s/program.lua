@@ -268,6 +268,39 @@ local function check_recurrence(p, s)
   end)
 end
 
+-- Whether a node is a select without a value where its condition does not hold.
+local function is_partial(x) return x.op == "fn" and x.name == "select" and #x.args == 2 end
+
+-- Refuses what an equation reads of the others of its system: what no iteration before has computed, or what keeps no
+-- value where a condition does not hold.
+local function check_system(s)
+  references(s.rhs, function(r)
+    if r.base == s.func or not (s.func.group and directives.position(s.func.group, r.base)) then return end
+    local g = generic(r.base)
+    if not g then return end
+    if is_partial(g.rhs) then
+      fail(s.place, "t2s-merge", ("%s reads %s, which has no value where its condition does not hold"):format(
+        s.func.name, r.base.name), "select(c, a, b): outputs alone leave out b")
+    end
+    local place = {}
+    for n, x in ipairs(g.lhs.idx) do place[x.name] = n end
+    for _, d in ipairs(s.whole) do
+      local n = place[d.var.name]
+      local at = n and affine.of(r.idx[n], {})
+      local by = at and affine.constant(affine.sub(affine.of(d.var, {}), at))
+      if n and at and not by and r.idx[n].op == "var" then
+        fail(s.place, "t2s-order", ("%s reads %s: another iteration's, which may come later"):format(s.func.name,
+          expr.text(r)), ("equations of one system read %s at constant distances"):format(r.base.name), "illegal")
+      end
+      if not by or by > 0 then return end
+      if by < 0 then
+        fail(s.place, "t2s-order", ("%s reads %s, which is computed later"):format(s.func.name, expr.text(r)),
+          "a recurrence reads elements of earlier iterations", "illegal")
+      end
+    end
+  end)
+end
+
 -- Binds the arguments of a stage that calls a kernel to its parameters.
 local function bind_call(p, s)
   local c = s.rhs
@@ -543,7 +576,10 @@ function program.open(def, values, all, mapped, narrow)
     use_names(p, s.rhs)
   end
   for _, s in ipairs(p.stages) do
-    if s ~= nil and not s.call then check_recurrence(p, s) end
+    if not s.call then
+      check_recurrence(p, s)
+      check_system(s)
+    end
   end
   check_order(p)
   arrays.find(p)

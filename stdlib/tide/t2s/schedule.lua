@@ -46,6 +46,9 @@ function mapping:step(place, name, ...)
   return select(2, at(place, pcall(self.s[name], self.s, ...)))
 end
 
+-- The name of the array of a Param or Func in the kernel.
+function mapping:array_of(base) return self.program.arrays[base].name end
+
 -- A name for a loop like `want` that no other has.
 function mapping:fresh(want)
   local name, n = want, 0
@@ -352,11 +355,11 @@ function mapping:spread(def)
   if main.carried then consumers = {} end
   if #consumers > 0 then
     local at = loop_at(main, carried_depth(main, def)) or self.program.result.name
-    result = self:step(consumers[1].place, "buffer_at", def.name, at)
+    result = self:step(consumers[1].place, "buffer_at", self:array_of(def), at)
   end
   if main.carried then producers = select(2, carried.driver_of(def)) end
   for _, c in ipairs(producers) do
-    c.buffer = self:step(c.place, "buffer_at", c.of.base.name, loop_at(main, #main))
+    c.buffer = self:step(c.place, "buffer_at", self:array_of(c.of.base), loop_at(main, #main))
   end
   local b = buffer_of(def, def)
   if b then
@@ -373,6 +376,7 @@ function mapping:spread(def)
           :format(v, def.name), "leave it out of tile and unroll", "unsupported")
       end
     end
+    legal.check_extents(self, def)
     local place = select(2, unrolled(def))
     if main.carried then task = carried.unfold(self, def, loops, place)
     else task = self:step(place, "unfold", first_loop(main), { loops = loops, name = def.name .. "_pe" }) end
@@ -382,7 +386,7 @@ function mapping:spread(def)
     self:step(place, "dataflow")
     task = self:task_of(first_loop(main))
   end
-  if task then lanes.sum(self, def, task, result or def.name) end
+  if task then lanes.sum(self, def, task, result or self:array_of(def)) end
   transform.finish(self, def, task)
   for _, c in ipairs(producers) do self:produce(c, task, c.buffer) end
   for _, c in ipairs(consumers) do self:consume(c, self:queue(c, task, result), result) end

@@ -185,8 +185,19 @@ local function head(lines, p)
   return out
 end
 
--- Writes the kernels with ports that the stages call, each once.
+-- Writes the foreign functions and the kernels with ports that the stages call, each once.
 local function ports(w)
+  local seen = {}
+  for _, s in ipairs(w.p.stages) do
+    expr.walk(s.rhs, function(x)
+      local f = x.op == "foreign" and x.foreign
+      if f and seen[f.name] and seen[f.name] ~= f.text then
+        fail(s.place, "t2s-name", ("two foreign functions are named %s"):format(f.name))
+      end
+      for line in (f and not seen[f.name] and f.text .. "\n" or ""):gmatch "(.-)\n" do w.out(line) end
+      if f then seen[f.name] = f.text end
+    end)
+  end
   for _, c in ipairs(w.p.ports) do port.write(c.port, c.types, w.out) end
 end
 

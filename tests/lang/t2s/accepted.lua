@@ -170,4 +170,50 @@ t.test("acceptance 19: a capsule convolution, 4 x 4 matrices a point, five reduc
   check(Q, {O = 2}, {H = 2, V = 2, C = 2, KX = 2, KY = 2})
 end)
 
+for _, way in ipairs {t2s.UP, t2s.DOWN} do
+  t.test("acceptance 7 and 8: eight elements scatter, and gather, " .. way, function()
+    for _, what in ipairs {"scatter", "gather"} do
+      local a, N, M, i, j, A, P = Param("a", i32, 1), Const "N", Param "M", Var "i", Var "j", Func("A", i32), Func "P"
+      A[i][j] = 2 * a[i]
+      A:set_bounds(i, 0, N, j, 0, M):unroll(i)
+      if what == "scatter" then A:isolate_producer_chain(a, P):scatter(P, i, way)
+      else A:isolate_consumer_chain(A, P):gather(A, i, way) end
+      local _, net = check(A, {N = 8}, {M = 3})
+      t.eq(t2s.report(net).pes.A_pe, 8)
+      t.eq(t2s.report(net).channels, 8)
+    end
+  end)
+
+  t.test("acceptance 8: gathered along one loop, columns in space, " .. way, function()
+    local a, N, M, K, A, P = Param("a", i32, 2), Const "N", Const "M", Param "K", Func("A", i32), Func "P"
+    local i, j, k = Var "i j k"
+    A[i][j][k] = 2 * a[i][k] + j
+    A:set_bounds(i, 0, N, j, 0, M, k, 0, K):isolate_consumer_chain(A, P):unroll(i, j):gather(A, i, way)
+    P:unroll(j)
+    local _, net = check(A, {N = 4, M = 2}, {K = 3})
+    t.eq(t2s.report(net).channels, 8)
+  end)
+end
+
+-- Rows of elements, sums along them or not, in lanes of `n` that the stage has, too.
+local function lanes(n, carries, other)
+  local a, N, M, i, j, ii, jj = Param("a", i32, 2), Param "N", Param "M", Var "i j ii jj"
+  local A, P = Func("A P", i32)
+  A[i][j] = a[i][j] * 3 + (carries and select(j:eq(0), 0, A[i][j - 1]) or 0)
+  A:set_bounds(i, 0, N, j, 0, M)
+  assume.divisible(M, n, N, 2)
+  A:tile(i, ii, 2):tile(j, jj, n):unroll(ii):isolate_producer_chain(a, P):vectorize(jj)
+  P:unroll(ii):vectorize(other and j or jj)
+  return A
+end
+
+t.test("acceptance 14: lanes in space and time, sums that they carry, ends that differ", function()
+  for _, carries in ipairs {false, true} do
+    local _, net = check(lanes(4, carries), {}, {N = 4, M = 8})
+    t.has(tostring(net), "d:stream(i32[4], {2")
+  end
+  local e = t.fails(function() t2s.design(lanes(4, false, true), {}) end, {code = "t2s-vectorize"})
+  t.ok(e.line > 0)
+end)
+
 t.done()

@@ -338,4 +338,40 @@ twins("t2s-compare", "local function g(x) return x == 0 and 1 or x + 1 end\nF[i]
   "local function g(x) return select(x:eq(0), 1, x + 1) end\nF[i] = g(A[i]) F:set_bounds(i, 0, N)")
 twins("t2s-store", "F[i] = A[i] F:set_bounds(i, 0, N):store(N)", "F[i] = A[i] F:set_bounds(i, 0, N):store(N - 1)")
 
+-- A distance by a foreign function, which has a meaning for proofs or none, and may be called in any order or not.
+local function distance(o)
+  local hypot = tide.extern {library = "libm.so.6", symbol = "hypot", pure = o.pure, tide.f64(tide.f64, tide.f64),
+    model = o.model and tide.kernel {r = tide.f64[1], a = tide.f64, b = tide.f64,
+      function(r, a, b) r[0] = tide.sqrt(a * a + b * b) end} or nil}
+  local x, n, i, ii, y = Param("x", tide.f64, 1), Param "n", Var "i", Var "ii", Func "y"
+  y[i] = hypot(x[i], 4.0) + 1.0
+  return y:set_bounds(i, 0, n):tile(i, ii, 2):unroll(ii)
+end
+
+t.test("a foreign function in a line of a definition", function()
+  local x, y = tide.tensor(tide.f64[4], {3, 0, 3, 0}), tide.f64[4](0)
+  t2s.kernel(distance {})(x, y)
+  for n, want in ipairs {6, 5, 6, 5} do t.eq(y[n - 1], want) end
+  local net, verdict = t2s.design(distance {pure = true, model = true})
+  t.has(tostring(verdict), "proved")
+  local z = tide.f64[4](0)
+  net:at {n = 4}(x, z)
+  t.ok(z:equal(y))
+  t.fails(function() t2s.design(distance {pure = true}) end, {code = "t2s-design"})
+  t.fails(function() t2s.design(distance {}) end, {code = "dependence"})
+end)
+
+t.test("an element that is stored alone, drained from an array", function()
+  local A, x, n, m = Param("A", i32, 2), Param("x", i32, 1), Param "n", Param "m"
+  local i, j, ii, y, out = Var "i", Var "j", Var "ii", Func("y out", i32)
+  y[i] = 0
+  y[i] = y[i] + A[i][j] * x[j]
+  y:set_bounds(i, 0, n, j, 0, m):store(n - 1):tile(i, ii, 2):unroll(ii):isolate_consumer_chain(y, out):relay(y, {-1})
+  local net, verdict = t2s.design(y)
+  t.has(tostring(verdict), "proved: strict, all sizes")
+  local got = i32[1](0)
+  net:at {n = 3, m = 2}(tide.tensor(i32[3][2], {{1, 2}, {3, 4}, {5, 6}}), tide.tensor(i32[2], {1, 10}), got)
+  t.eq(got[0], 65)
+end)
+
 t.done()

@@ -260,6 +260,22 @@ defined("merge: with itself", "t2s-merge", function()
   U[i] = B[i]
   U:set_bounds(i, 0, N):merge_ures(U)
 end, system(second))
+defined("merge: an equation that reads another iteration's", "t2s-order",
+  system(function(U, V) V[i][j] = U[j][i] + 1 end), system(function(U, V) V[j][i] = U[i][j] + 1 end))
+defined("merge: an equation that reads what is computed later", "t2s-order",
+  system(function(U, V) V[i][j] = select(i:eq(N - 1), 0, U[i + 1][j]) end),
+  system(function(U, V) V[i][j] = select(i:eq(0), 0, U[i - 1][j]) end))
+defined("merge: a value that is kept where a condition does not hold, and read", "t2s-merge", function()
+  local U, V = Func("U V", i32)
+  U[i][j] = t2s.select(j:eq(0), A[i][j])
+  V[i][j] = U[i][j] + 1
+  return V:merge_ures(U):set_bounds(i, 0, N, j, 0, N)
+end, function()
+  local U, V = Func("U V", i32)
+  U[i][j] = select(j:eq(0), A[i][j], 0)
+  V[i][j] = t2s.select(j:eq(0), U[i][j])
+  return V:merge_ures(U):set_bounds(i, 0, N, j, 0, N)
+end)
 defined("merge: what is not defined", "t2s-merge", system(function() end), system(second))
 defined("merge: other loops", "t2s-merge", system(function(U, V)
   local k = Var "k"
@@ -289,6 +305,30 @@ local function neighbours(two)
   y:set_bounds(i, 0, M, j, 0, K):unroll(i):isolate_producer_chain(w, f)
   return y
 end
+t.test("a system: directives are of the Func that merges it", function()
+  for _, right in ipairs {false, true} do
+    local M, U, V = Const "M", Func("U V", i32)
+    U[i][j] = select(j:eq(0), 0, U[i][j - 1]) + A[i][j]
+    V[i][j] = U[i][j] + 1
+    V:merge_ures(U):set_bounds(i, 0, M, j, 0, N)
+    local of = right and V or U
+    of:unroll(i)
+    local function try() return (t2s.design(V, {M = 3})) end
+    if right then t.ok(try()) else t.fails(try, {code = "t2s-merge"}) end
+  end
+end)
+
+t.test("a space loop that a Const without a value bounds", function()
+  local function try(consts)
+    local F, M = Func("F", i32), Const "M"
+    F[i][j] = A[i][j]
+    F:set_bounds(i, 0, N, j, 0, M):unroll(j)
+    return t2s.design(F, consts)
+  end
+  t.has(t.fails(function() try {} end, {code = "t2s-const"}).message, "M has no value")
+  t.ok(try {M = 3})
+end)
+
 -- Statements of a definition of F, over i, with B, N and plain values `mode`, `wide`: what Lua decides before the
 -- definition sees it is refused, what chooses between definitions is not.
 local function traced(code, wrong, right)
