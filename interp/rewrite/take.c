@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/order/alias.h"
 #include "analysis/range/bounds.h"
 #include "rewrite/copied.h"
 #include "rewrite/normalise.h"
@@ -16,15 +17,17 @@ enum { debugs = 1 };
 enum { debugs = 0 };
 #endif
 
-/* Refuses a new unit that would not load: what ran nowhere in its place may be out of range. */
-static bool check_bounds(TdRewrite *r, const TdProg *p) {
+/* Refuses a unit that would not load: what ran nowhere in place of a new one may be out of range,
+ * and calls may be passed one element twice where none was before. */
+static bool check_loads(TdRewrite *r, const TdProg *p) {
   bool ok = true;
   for (size_t i = 0; i < p->nunit && ok; i++) {
-    if (td_prog_unit(r->prog, p->unit[i]->sym)) continue;
+    const TdUnit *was = td_prog_unit(r->prog, p->unit[i]->sym);
     TdAsk q = {.affine = r->affine, .arena = r->arena, .prog = p, .unit = p->unit[i]};
     const TdBoundsItem *item;
     size_t n;
-    ok = td_bounds_check(&q, &item, &n, r->diag);
+    ok = was || td_bounds_check(&q, &item, &n, r->diag);
+    ok = ok && (was == p->unit[i] || td_alias_check(&q, r->diag));
   }
   return ok;
 }
@@ -34,7 +37,7 @@ const TdProg *td_take_run(TdRewrite *r, const TdPrim *prim) {
   r->prog = before;
   if (p && !r->did.n) p = td_normalise_sound(r, p);
   if (p && !td_verify_prog(p, r->diag)) p = NULL;
-  if (p && !(td_check_deadlock_check(r, p) && check_bounds(r, p))) p = NULL;
+  if (p && !(td_check_deadlock_check(r, p) && check_loads(r, p))) p = NULL;
   if (p && !r->did.n) p = td_check_deadlock_elsewhere(r, p);
   if (p && !r->did.n && !td_owner_check(r, p)) p = NULL;
   if (p && debugs && !r->did.n && !td_copied_check(r, p)) p = NULL;

@@ -37,6 +37,16 @@ prim.accepted("then both stages become grids of instances, linked one to one", {
     s:relay("m", "j"):deal("m", {"p"}):unfold("i", {loops = {"p"}})
   end, step = {"unfold", "j", {loops = {"q"}}}, has = {"map = {P}", "m[p]:put(", "m[q]:get()"},
 }, function(s) t.eq(#s:tasks(), 4) end)
+prim.accepted("by a loop whose size no argument has", {
+  of = function()
+    local N, P = 4, 3
+    return tide.kernel {a = i32[N], b = i32[N], function(a, b)
+      local m = i32[P]()
+      for p = 0, P - 1 do m[p] = a[p] * 2 end
+      for q = 0, P - 1 do b[q + 1] = m[q] end
+    end}, {i32[N], i32[N]}
+  end, before = relayed "q", step = {"deal", "m", {"p"}}, has = {"d:stream(i32, {P, depth = 2})"},
+})
 prim.refused("nests of different depths", {
   of = stages "fused", before = relayed "n", step = {"deal", "m", {"p"}}, code = "ranges",
 })

@@ -198,4 +198,28 @@ t.test("the refusal names both extents", function()
   t.has(e.message, "'x' of 'eight' has 8 elements in dimension 0, and 'x' of 'other' has 6")
 end)
 
+-- In the loop over both calls, the kernel that one of them calls may be passed one row twice in the call that it is
+-- not called in: such a text would not load.
+local function inner(data)
+  local T = tide.i32[4]
+  local add = tide.kernel {X = T, Y = T, name = "add", function(X, Y)
+    for i = 0, 3 do X[i] = X[i] + Y[0] end
+  end}
+  local both = tide.kernel {X = T, Y = T, name = "both", function(X, Y)
+    add(Y, X)
+    for i = 0, 3 do X[i] = X[i] * Y[i] end
+  end}
+  local kernel = data and tide.kernel {A = tide.i32[5][4], c = tide.u8[1], function(A, c)
+    add(A[c[0] % 2], A[2])
+    both(A[2], A[3])
+  end} or tide.kernel {A = tide.i32[5][4], function(A)
+    add(A[1], A[2])
+    both(A[2], A[3])
+  end}
+  return kernel, {tide.i32[5][4], data and tide.u8[1]}
+end
+prim.twins("a call inside that may be passed one row twice", {
+  of = inner, no = true, yes = false, step = {"unify", "add", "both", 2}, code = "overlap",
+})
+
 t.done()

@@ -288,7 +288,7 @@ const TdPrim td_prim_unify = {
              "from call to call; both return at their ends only and keep no state; parameters in "
              "one place that are "
              "alike have the same extents",
-    .errors = "same count not-a-kernel state not-called arguments return shape size",
+    .errors = "same count not-a-kernel state not-called arguments return shape size overlap",
     .example = "s:split(\"k\", 3, {tail = \"cut\"}); s:outline(\"k_o\", \"most\"); "
                "s:outline(\"k_t\", \"rest\"); s:unify(\"most\", \"rest\", 2)",
     .apply = apply,

@@ -1,6 +1,7 @@
 /* deal.c - deal: a stream becomes an array of streams, to which its tokens go by the iteration of
  * loops around its ends. Both ends run the same nest: token n is that of iteration n there and
  * here, so each finds the tokens of an element in the order in which they were put. */
+#include "rewrite/kernel/lift.h"
 #include "rewrite/stream/stream.h"
 
 enum { STREAM, LOOPS };
@@ -169,7 +170,7 @@ static const TdUnit *design_with(const Deal *d) {
   for (size_t i = 0; i < d->n; i++) dim[n++] = td_util_trip(r, d->end[0].loop[d->level[i]]);
   s->type = td_type_port(r->session, t->elem, n, dim, t->block);
   u->stream = stream;
-  return u;
+  return td_lift_tidy(r, u);
 }
 
 static const TdProg *apply(TdRewrite *r) {
