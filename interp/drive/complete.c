@@ -1,9 +1,10 @@
 /* complete.c - adds what moves data, by the steps of a schedule: statements on tensors become loops
  * (expand), an argument is reached through a local in the outermost loop that leaves it small
  * enough (buffer_at), and the local's copies become a task (isolate). Steps that do not
- * lead to a task are taken back; calls that are given an argument are written out (inline). Before that, tasks that other tokens than blocks go between become
- * one (bundle, chain); after it, when it is asked for, equal blocks are sent once and neighbours'
- * together (coalesce), and streams between the same two tasks are one (merge). */
+ * lead to a task are taken back; calls that are given an argument are written out (inline). Before
+ * that, tasks that other tokens than blocks go between become one (bundle, chain); after it, when
+ * it is asked for, equal blocks are sent once and neighbours' together (coalesce), and streams
+ * between the same two tasks are one (merge). */
 #include "drive/complete.h"
 
 #include <string.h>

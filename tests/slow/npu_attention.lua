@@ -1,5 +1,5 @@
--- [slow] npu_attention.lua - attention of tiles that cores hold, with the device's products, for 128 to 4096 tokens: the
--- steps, the build and a run of the model without data; cycles grow with the square of the tokens.
+-- [slow] npu_attention.lua - attention of tiles that cores hold, with the device's products, for 128 to 4096 tokens:
+-- the steps, the build and a run of the model without data; cycles grow with the square of the tokens.
 local npu = require "tide.npu"
 local npu_case = require "npu_case"
 local core = require "tide.npu.core"

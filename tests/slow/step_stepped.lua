@@ -55,7 +55,11 @@ end
 local function put(m, c, x, at)
   at = at or m.now
   if c.depth then
-    while c.put >= c.depth and not (c.got[c.put - c.depth + 1] and c.got[c.put - c.depth + 1] + 1 <= m.now) do wait() end
+    local function has_room()
+      local got = c.got[c.put - c.depth + 1]
+      return c.put < c.depth or got and got + 1 <= m.now
+    end
+    while not has_room() do wait() end
   end
   local own = {}
   for k, v in pairs(x) do own[k] = v end

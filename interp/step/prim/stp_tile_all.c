@@ -253,8 +253,8 @@ static bool sums_one(const Cutting *c, const TdStpNode *n, int64_t rank) {
   return true;
 }
 
-/* A product: a sum over the parts of its terms, for each part of the result; a sum of products keeps
- * the parts of the result in a buffer, where there are several. */
+/* A product: a sum over the parts of its terms, for each part of the result; a sum of products
+ * keeps the parts of the result in a buffer, where there are several. */
 static bool cut_product(Cutting *c, TdStpNode *n, Cut out) {
   bool sums = n->op == TD_STP_MAP_ACCUM, transposed = n->fn.kind == TD_STP_FN_MATMUL_T;
   TdStpNode *zip = pair_of(c, n);

@@ -136,7 +136,8 @@ local function experts(c, x, routing)
       outs[expert] = weights[expert]:zip(rows:flat_map(fn.split_rows)):map(fn.mul, { bw = bw })
     end
   end
-  return step.reassemble(outs, sel, { rank = 0, name = "reassemble" }):accum(fn.add, { rank = 1, bw = bw, name = "accum" })
+  local all = step.reassemble(outs, sel, { rank = 0, name = "reassemble" })
+  return all:accum(fn.add, { rank = 1, bw = bw, name = "accum" })
 end
 
 -- Raises where the fields of a layer of experts do not fit each other or its routing.

@@ -214,4 +214,12 @@ function affine.extreme(x, domain, sign, values)
   return whole and best and form(best) or nil
 end
 
+--- Whether `a op b` holds of two forms; nil if their difference is no number.
+function affine.decide(op, a, b)
+  local d = affine.constant(affine.sub(a, b))
+  if not d then return nil end
+  if op == "==" then return d == 0 elseif op == "~=" then return d ~= 0 elseif op == "<" then return d < 0
+  elseif op == "<=" then return d <= 0 elseif op == ">" then return d > 0 elseif op == ">=" then return d >= 0 end
+end
+
 return affine

@@ -1,6 +1,7 @@
 -- Expressions of T2S definitions: traced values, made by Lua's operators, by Tide's functions and casts, and by sizes.
 -- A node is a table {op = , args..}: "num" value, "size" size, "var" var, "ref" base idx, an operator of two operands
--- a b, "neg" a, "fn" name args, "foreign" name foreign args, "cast" type a, "call" unit args. What is indexed by anything but a text is a reference.
+-- a b, "neg" a, "fn" name args, "foreign" name foreign args, "cast" type a, "call" unit args. What is indexed by
+-- anything but a text is a reference.
 local foreign = require "tide.t2s.foreign"
 local trace = require "tide.trace"
 local traps = require "tide.t2s.traps"

@@ -2,10 +2,12 @@
 -- splits leave, types, arrays with extents, parameters, nests.
 local affine = require "tide.t2s.affine"
 local arrays = require "tide.t2s.arrays"
+local cases = require "tide.t2s.cases"
 local clone = require "tide.t2s.clone"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 local port = require "tide.t2s.port"
+local recurrence = require "tide.t2s.recurrence"
 local tide = require "tide"
 
 local program = {}
@@ -59,15 +61,6 @@ local function bounds_of(def, name, place)
   return b
 end
 
--- The Var that a generic stage has in each dimension.
-local function generic(def)
-  for _, s in ipairs(def.stages) do
-    local all = true
-    for _, k in ipairs(s.kinds) do all = all and k == "var" end
-    if all then return s end
-  end
-end
-
 -- Substitutes nodes for Vars by name.
 local function substitute(x, by)
   if not next(by) then return x end
@@ -86,7 +79,7 @@ local function in_group_order(def, names)
   end
   local first
   for _, d in ipairs(def.group) do
-    local g = generic(d)
+    local g = cases.generic(d)
     if g and (not first or #g.lhs.idx > #first.lhs.idx) then first = g end
   end
   for _, x in ipairs(first and first.lhs.idx or {}) do use(x.name) end
@@ -103,7 +96,7 @@ local function domain_of(s)
     if not has[name] then names[#names + 1] = name end
     has[name] = true
   end
-  local g = generic(def)
+  local g = cases.generic(def)
   for n, x in ipairs(s.lhs.idx) do
     if s.kinds[n] == "var" then use(x.name) end
     if s.kinds[n] == "constant" and g then by[g.lhs.idx[n].name] = x end
@@ -136,72 +129,6 @@ local function domain_of(s)
   for n, d in ipairs(domain) do s.whole[n] = { var = d.var, lo = d.lo, hi = d.hi } end
 end
 
---- Whether `a op b` holds of two forms; nil if their difference is no number.
-function program.decide(op, a, b)
-  local d = affine.constant(affine.sub(a, b))
-  if not d then return nil end
-  if op == "==" then return d == 0 elseif op == "~=" then return d ~= 0 elseif op == "<" then return d < 0
-  elseif op == "<=" then return d <= 0 elseif op == ">" then return d > 0 elseif op == ">=" then return d >= 0 end
-end
-
--- Whether a stage reads the element that it writes.
-local function reads_own(s)
-  local own, left = false, expr.text(s.lhs)
-  references(s.rhs, function(r) own = own or r.base == s.func and expr.text(r) == left end)
-  return own
-end
-
--- Takes the elements of case splits from the domain of a generic stage: an edge is cut off, the rest guarded.
-local function split_cases(p, def)
-  local g = generic(def)
-  if not g then return end
-  local points = {}
-  for _, s in ipairs(def.stages) do
-    local coords = {}
-    for n, k in ipairs(s.kinds) do
-      local x = s.lhs.idx[n]
-      if k == "constant" then coords[#coords + 1] = { dim = n, at = affine.of(x, p.values), node = x } end
-    end
-    if #coords > 0 and not reads_own(s) then points[#points + 1] = { coords = coords, place = s.place } end
-  end
-  for _, s in ipairs(def.stages) do
-    local all = true
-    for _, k in ipairs(s.kinds) do all = all and k == "var" end
-    if all then
-      local left = {}
-      for _, point in ipairs(points) do left[#left + 1] = point end
-      local changed = true
-      while changed do
-        changed = false
-        for n = #left, 1, -1 do
-          local outside, tests, edge = false, {}, nil
-          for _, c in ipairs(left[n].coords) do
-            local d
-            for _, e in ipairs(s.domain) do if e.var.name == s.lhs.idx[c.dim].name then d = e end end
-            local lo, hi = affine.of(d.lo, p.values), affine.of(d.hi, p.values)
-            if c.at and lo and program.decide("<", c.at, lo) or c.at and hi and program.decide(">=", c.at, hi) then
-              outside = true
-            end
-            tests[#tests + 1] = ("%s ~= %s"):format(d.var.name, expr.text(c.node))
-            if #left[n].coords == 1 and c.at then
-              if lo and program.decide("==", c.at, lo) then edge = { d, "lo", 1 }
-              elseif hi and program.decide("==", c.at, affine.sub(hi, affine.form(1))) then edge = { d, "hi", -1 } end
-            end
-          end
-          if outside then table.remove(left, n)
-          elseif edge then
-            local d, key, by = edge[1], edge[2], edge[3]
-            d[key] = expr.new { op = "+", a = d[key], b = expr.lift(by) }
-            table.remove(left, n)
-            changed = true
-          else left[n].guard = table.concat(tests, " or ") end
-        end
-      end
-      for _, point in ipairs(left) do s.guards[#s.guards + 1] = point.guard end
-    end
-  end
-end
-
 -- Drops lines that call kernels for no element, as where case splits leave none: no PE is made of them.
 local function drop_empty(p, own)
   for n = #p.stages, 1, -1 do
@@ -211,94 +138,6 @@ local function drop_empty(p, own)
       table.remove(own[s.func], directives.position(own[s.func], s))
     end
   end
-end
-
--- The constant distance of each index of a read of the Func's own from the left side; nil where it is none.
-local function distances(s, r)
-  local out = {}
-  for n, x in ipairs(r.idx) do
-    local f = affine.of(x, {})
-    local l = affine.of(s.lhs.idx[n], {})
-    out[n] = f and l and affine.constant(affine.sub(l, f))
-    if out[n] == nil then return nil end
-  end
-  return out
-end
-
--- Refuses reads of the Func's own that come before what they read, or that nothing defines at the edge.
-local function check_recurrence(p, s)
-  if s.kinds and not generic(s.func) or s.call then return end
-  local guarded = {}
-  expr.walk(s.rhs, function(y)
-    if y.op == "fn" and y.name == "select" then
-      for n = 2, #y.args do references(y.args[n], function(r) guarded[r] = true end) end
-    end
-  end)
-  references(s.rhs, function(r)
-    local d = r.base == s.func and distances(s, r)
-    if not d or guarded[r] then return end
-    local first
-    for n, v in ipairs(d) do
-      if v ~= 0 and not first then first = v end
-      if v > 0 and s.kinds[n] == "var" then
-        local lo
-        for _, e in ipairs(s.domain) do if e.var.name == s.lhs.idx[n].name then lo = affine.of(e.lo, p.values) end end
-        for k = 1, v do
-          local at, covered = lo and affine.sub(lo, affine.form(k)), not lo
-          for _, o in ipairs(s.func.stages) do
-            local c = o.kinds[n] == "constant" and affine.of(o.lhs.idx[n], p.values)
-            covered = covered or c and at and program.decide("==", c, at) or false
-          end
-          if not covered then
-            fail(s.place, "t2s-base", ("%s reads %s, and nothing defines it where %s = %s"):format(s.func.name,
-              expr.text(r), s.lhs.idx[n].name, affine.text(lo)),
-              ("give a first value, as %s[..][%s].. = 0"):format(s.func.name, affine.text(at)))
-          end
-        end
-      end
-    end
-    if first and first < 0 then
-      fail(s.place, "t2s-order", ("%s reads %s, which is computed later"):format(s.func.name, expr.text(r)),
-        "a recurrence reads elements of earlier iterations", "illegal")
-    end
-    if not first and s.seq == s.func.stages[1].seq then
-      fail(s.place, "t2s-base", ("%s reads its own element before it has a value"):format(s.func.name),
-        "a line in front gives the first value: " .. expr.text(s.lhs) .. " = 0")
-    end
-  end)
-end
-
--- Whether a node is a select without a value where its condition does not hold.
-local function is_partial(x) return x.op == "fn" and x.name == "select" and #x.args == 2 end
-
--- Refuses what an equation reads of the others of its system: what no iteration before has computed, or what keeps no
--- value where a condition does not hold.
-local function check_system(s)
-  references(s.rhs, function(r)
-    if r.base == s.func or not (s.func.group and directives.position(s.func.group, r.base)) then return end
-    local g = generic(r.base)
-    if not g then return end
-    if is_partial(g.rhs) then
-      fail(s.place, "t2s-merge", ("%s reads %s, which has no value where its condition does not hold"):format(
-        s.func.name, r.base.name), "select(c, a, b): outputs alone leave out b")
-    end
-    local place = {}
-    for n, x in ipairs(g.lhs.idx) do place[x.name] = n end
-    for _, d in ipairs(s.whole) do
-      local n = place[d.var.name]
-      local at = n and affine.of(r.idx[n], {})
-      local by = at and affine.constant(affine.sub(affine.of(d.var, {}), at))
-      if n and at and not by and r.idx[n].op == "var" then
-        fail(s.place, "t2s-order", ("%s reads %s: another iteration's, which may come later"):format(s.func.name,
-          expr.text(r)), ("equations of one system read %s at constant distances"):format(r.base.name), "illegal")
-      end
-      if not by or by > 0 then return end
-      if by < 0 then
-        fail(s.place, "t2s-order", ("%s reads %s, which is computed later"):format(s.func.name, expr.text(r)),
-          "a recurrence reads elements of earlier iterations", "illegal")
-      end
-    end
-  end)
 end
 
 -- Binds the arguments of a stage that calls a kernel to its parameters.
@@ -370,8 +209,8 @@ local function set_result(p, def)
     if stored and n <= def.rank then
       local at = affine.of(stored.idx[n], p.values)
       if at then at = affine.add(at, affine.form(a.shift[n])) end
-      local past = at and program.decide(">=", at, f)
-      if past or at and program.decide("<", at, affine.form(a.shift[n])) then
+      local past = at and affine.decide(">=", at, f)
+      if past or at and affine.decide("<", at, affine.form(a.shift[n])) then
         fail(stored.place, "t2s-store", ("%s is no element of %s: its extent is %s"):format(expr.text(stored.idx[n]),
           def.name, affine.text(affine.sub(f, affine.form(a.shift[n])))))
       end
@@ -564,7 +403,7 @@ function program.open(def, values, all, mapped, narrow)
     table.insert(own[s.func], s)
     domain_of(s)
   end
-  for d, stages in pairs(own) do split_cases(p, setmetatable({ stages = stages }, { __index = d })) end
+  for d, stages in pairs(own) do cases.split(p, setmetatable({ stages = stages }, { __index = d })) end
   drop_empty(p, own)
   for _, s in ipairs(p.stages) do
     if s.rhs.op == "call" then bind_call(p, s) end
@@ -577,8 +416,8 @@ function program.open(def, values, all, mapped, narrow)
   end
   for _, s in ipairs(p.stages) do
     if not s.call then
-      check_recurrence(p, s)
-      check_system(s)
+      recurrence.check(p, s)
+      recurrence.check_system(s)
     end
   end
   check_order(p)

@@ -30,8 +30,9 @@ local function check(o)
       fail(nil, "t2s-search", ("t2s.search has no option '%s'"):format(tostring(name)),
         "pes, lanes, ports, buffers, at, consts, steps, seconds, device, bytes_per_cycle, check")
     end
-    local fits = want == "integer" and math.type(v) == "integer" and v >= (name == "buffers" and 0 or 1) or want == "number" and type(v) == "number"
-      and v > 0 or want ~= "integer" and want ~= "number" and type(v) == want
+    local fits = type(v) == want
+    if want == "integer" then fits = math.type(v) == "integer" and v >= (name == "buffers" and 0 or 1)
+    elseif want == "number" then fits = type(v) == "number" and v > 0 end
     if not fits then
       local what = want == "table" and "a table of sizes" or want == "boolean" and "true or false"
         or want == "string" and "a name" or "a number above 0"
@@ -101,8 +102,8 @@ local function elements_of(r, m)
   return pes
 end
 
--- What a mapping costs: {cycles =, channels =, ..}; nil and why where it is refused or beyond the limits. `pes` tells its
--- elements where they are known.
+-- What a mapping costs: {cycles =, channels =, ..}; nil and why where it is refused or beyond the limits. `pes`
+-- tells its elements where they are known.
 local function cost_of(tools, def, consts, extra, o, pes)
   local s, m = tools.scheduled(def, consts, extra, not o.device)
   local net = load(tostring(s), "=t2s." .. def.name)()

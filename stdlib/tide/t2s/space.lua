@@ -223,8 +223,8 @@ local function in_time(f, layout)
 end
 
 --- How an operand may come: its elements read it, or a Func sends it, which others along the axes that it depends on
---- pass on; `apart`: such a Func for each element along these. With buffers: the Func keeps it ("pass keep k") from loop
---- k on, a loop that it does not depend on, and another one loads it once for all of that.
+--- pass on; `apart`: such a Func for each element along these. With buffers: the Func keeps it ("pass keep k") from
+--- loop k on, a loop that it does not depend on, and another one loads it once for all of that.
 function space.ways(f, layout, o, buffers)
   local out = { "own" }
   if layout.rows or f.carried or o.reads > 1 then return out end

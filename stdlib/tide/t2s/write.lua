@@ -155,7 +155,7 @@ local function assumptions(w)
   for _, a in ipairs(p.assumptions) do
     local c = a.cond
     local left, right = c.a and affine.of(c.a, p.values), c.b and affine.of(c.b, p.values)
-    local truth = left and right and program.decide(c.op, left, right)
+    local truth = left and right and affine.decide(c.op, left, right)
     if truth == false then
       fail(a.place, "t2s-assume", ("the assumption does not hold: %s is %s, %s is %s"):format(expr.text(c.a),
         affine.text(left), expr.text(c.b), affine.text(right)), nil, "illegal")

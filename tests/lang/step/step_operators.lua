@@ -372,8 +372,8 @@ local function refused(code, words, f)
   t.ok(not ok and tostring(e):find(code, 1, true) and tostring(e):find(words, 1, true), tostring(e))
 end
 
-t.test("refused: reads beyond a buffer, extents of nothing, selectors of several ways, division of integers", function()
-  local x, own = numbers({ 2, 6 }, 9)
+t.test("refused: reads beyond a buffer, extents of nothing, too many parts", function()
+  local x = numbers({ 2, 6 }, 9)
   local function reads(o) return function() return step.values(x):bufferize { rank = 1 }:streamify(o) end end
   step.graph(reads { shape = { 3, 2 }, stride = { 1, 3 } })
   refused("step-address", "number 6, and the buffer has 6", reads { shape = { 3, 2 }, stride = { 1, 4 } })
@@ -398,6 +398,9 @@ t.test("refused: reads beyond a buffer, extents of nothing, selectors of several
   refused("step-argument", "at least one dimension", function()
     return step.load(tide.f32[2][2](1), { tile = { 2, 2 }, shape = {} })
   end)
+end)
+
+t.test("refused: streams of other types where one goes on, a tile function for parts", function()
   local function joins(T, rows, merges)
     return function()
       local y = step.load(T[rows][2](1), { tile = { rows, 2 } }):flatten(0, 1)
@@ -435,6 +438,10 @@ t.test("refused: reads beyond a buffer, extents of nothing, selectors of several
   end
   step.graph(calls(false))
   refused("step-function", "a kernel gives one tile for each", calls(true))
+end)
+
+t.test("refused: other first values, options of nothing, selectors of several ways, division of integers", function()
+  local x, own = numbers({ 2, 6 }, 9)
   local function starts(init)
     return function() return step.values(x):accum(fn.add, { rank = 1, init = init }) end
   end
