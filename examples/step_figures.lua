@@ -4,7 +4,7 @@
 --        [tile=n] [data=dir] [jobs=n] [file=x.db] [memory=queue|banks|slots] [physical=n]
 -- physical=16: every node of Fig. 8 on tiles of 16 x 16 (tile_all), as the HDL has them.
 -- All but Fig. 8 read traces from data=dir: expert_routing_<model>_b<batch>, kv_len_b<batch>, .csv or .npy. Fig. 17 is
--- a layer of attention and one of experts, one after the other, on the first trace; the paper does not publish its graph.
+-- a layer of attention and one of experts, one after the other, on the first trace; the paper publishes no graph of it.
 local tide = require "tide"
 local models = require "tide.step.models"
 local explore = require "tide.explore"
