@@ -216,7 +216,7 @@ local function inner(data)
     add(A[1], A[2])
     both(A[2], A[3])
   end}
-  return kernel, {tide.i32[5][4], data and tide.u8[1]}
+  return kernel, data and {tide.i32[5][4], tide.u8[1]} or {tide.i32[5][4]}
 end
 prim.twins("a call inside that may be passed one row twice", {
   of = inner, no = true, yes = false, step = {"unify", "add", "both", 2}, code = "overlap",
