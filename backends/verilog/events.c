@@ -7,7 +7,8 @@
 #include "backends/verilog/verilog.h"
 #include "eval/time/timed.h"
 
-/* Two units of time a cycle; the first cycle of a run is the bench's sixth. */
+/* Two units of time a cycle; the first cycle of a run is the bench's sixth, or the one after the
+ * start that a shell tells. */
 enum { PERIOD = 2, FIRST = 5 };
 
 /* The cycles of one end of a stream. */
@@ -51,17 +52,18 @@ static int64_t most_of(const Cycles *put, const Cycles *got) {
 }
 
 void td_verilog_events_read(TdArena *a, const TdVlogModule *top, const char *said, TdTimed *out) {
-  int64_t all = 0, k = 0;
+  int64_t all = 0, k = 0, first = FIRST;
   for (size_t i = 0; i < top->nstream; i++) all += top->stream[i].count;
   Cycles *put = TD_NEWN(a, Cycles, all + 1), *got = TD_NEWN(a, Cycles, all + 1);
   TdTimedStream *stream = TD_NEWN(a, TdTimedStream, all + 1);
   for (const char *c = said; *c; c += strcspn(c, "\n"), c += *c == '\n') {
+    if (strncmp(c, "start ", 6) == 0) first = strtoll(c + 6, NULL, 10) / PERIOD + 1;
     bool is_put = strncmp(c, "put ", 4) == 0, is_get = strncmp(c, "get ", 4) == 0;
     if (!is_put && !is_get) continue;
     size_t n = strcspn(c + 4, " \n");
     int64_t number = number_of(top, c + 4, n);
     if (number < 0 || number >= all) continue;
-    int64_t cycle = strtoll(c + 4 + n, NULL, 10) / PERIOD - FIRST;
+    int64_t cycle = strtoll(c + 4 + n, NULL, 10) / PERIOD - first;
     td_vec_push(a, is_put ? &put[number].at : &got[number].at, cycle);
   }
   for (size_t i = 0; i < top->nstream; i++)

@@ -5,6 +5,7 @@
 
 #include "backends/verilog/tool/ask.h"
 #include "backends/verilog/vname.h"
+#include "backends/verilog/vshell.h"
 #include "eval/time/ready.h"
 #include "lower/lower.h"
 
@@ -25,6 +26,13 @@ static const TdOption options[TD_VERILOG_OPTIONS] = {
     [TD_VERILOG_CONTROL] = {"control", TD_OPTION_WORD, "auto|static|handshake",
                             "streams whose cycles are known are delay lines: where it is proved, "
                             "everywhere, nowhere"},
+    [TD_VERILOG_INTERFACE] = {"interface", TD_OPTION_WORD, "ram|stream",
+                              "the top's pins: ports of memories, or AXI4-Stream"},
+    [TD_VERILOG_CLOCK] = {"clock", TD_OPTION_WORD, "clk", "name of the top's clock"},
+    [TD_VERILOG_RESET] = {"reset", TD_OPTION_WORD, "rst",
+                          "name of the top's reset; active while it is low if it ends in _n"},
+    [TD_VERILOG_LOCATION] = {"location", TD_OPTION_BOOL, "true",
+                             "comments name the file and line of the source"},
     [TD_VERILOG_MATH] = {TD_MATH_OPTION, TD_OPTION_WORD, "core", TD_MATH_HELP},
 };
 
@@ -50,12 +58,29 @@ static void put_library(TdArena *a, const TdFile *x, TdFile *f, size_t *n) {
 /* The top, the tasks, and what they use of the libraries. */
 static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
   enum { LIBRARY = 32 };
-  TdFile *f = TD_NEWN(a, TdFile, 1 + task->at.n + LIBRARY);
+  TdFile *f = TD_NEWN(a, TdFile, 2 + task->at.n + LIBRARY);
   f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->top->name), t->top->text};
+  if (t->core != t->top)
+    f[t->nfile++] = (TdFile){td_text_fmt(a, "%s.sv", t->core->name), t->core->text};
   for (size_t i = 0; i < task->at.n; i++) f[t->nfile++] = task->at.at[i];
   put_library(a, td_verilog_library, f, &t->nfile);
   put_library(a, td_verilog_floats, f, &t->nfile);
   t->file = f;
+}
+
+/* What the options say of the top. */
+static TdShell shell_of(const TdBuild *b, const TdUnit *root) {
+  const char *top = td_verilog_option(b, TD_VERILOG_TOP);
+  return (TdShell){.name = *top ? top : td_vname_module(b->arena, root->sym->name),
+                   .clock = td_verilog_option(b, TD_VERILOG_CLOCK),
+                   .reset = td_verilog_option(b, TD_VERILOG_RESET),
+                   .interface = td_verilog_option(b, TD_VERILOG_INTERFACE)};
+}
+
+/* Whether the top is as it comes, without a shell. */
+static bool is_bare(const TdShell *o) {
+  return strcmp(o->interface, "ram") == 0 && strcmp(o->clock, "clk") == 0 &&
+         strcmp(o->reset, "rst") == 0;
 }
 
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
@@ -72,20 +97,48 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdVlogText *out = TD_NEW(a, TdVlogText);
   TdVlogFiles files = {{0}};
   bool design = root->kind == TD_UNIT_DESIGN;
-  out->top = design ? td_vdesign_module(&p, &files, d) : td_vunit_kernel(&p, root, d);
+  TdShell shell = shell_of(b, root);
+  bool bare = is_bare(&shell);
+  p.placeless = strcmp(td_verilog_option(b, TD_VERILOG_LOCATION), "false") == 0;
+  if (!bare) p.top = td_text_fmt(a, "%s_core", shell.name);
+  out->core = design ? td_vdesign_module(&p, &files, d) : td_vunit_kernel(&p, root, d);
+  out->top = !out->core || bare ? out->core : td_shell_module(a, &shell, out->core, d);
   if (!out->top) return NULL;
   put_files(a, out, &files);
-  out->bench = td_verilog_bench(a, out->top);
+  out->bench = td_verilog_bench(a, out->top, &shell);
   out->main = td_verilog_library_main;
   return out;
 }
 
+/* Whether an option is a name in Verilog. */
+static bool is_name(const TdBuild *b, int option, const char *of) {
+  const char *said = td_verilog_option(b, option);
+  if (!*said || (strcmp(td_vname_plain(b->arena, said), said) == 0 && !td_vname_is_reserved(said)))
+    return true;
+  return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
+                     "'%s' is the name of a Verilog %s, not '%s'", options[option].name, of, said);
+}
+
+/* Whether clock and reset have names of their own. */
+static bool are_apart(const TdBuild *b) {
+  const char *clock = td_verilog_option(b, TD_VERILOG_CLOCK);
+  const char *reset = td_verilog_option(b, TD_VERILOG_RESET);
+  const TdUnit *u = td_prog_root(b->prog);
+  bool apart = strcmp(clock, reset) != 0;
+  for (size_t i = 0; i < u->nparam; i++)
+    apart &= strcmp(u->param[i].sym->name, clock) != 0 && strcmp(u->param[i].sym->name, reset) != 0;
+  return apart || td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
+                              "'clock' and 'reset' are names of pins that nothing else has");
+}
+
 static bool validate(const TdBuild *b) {
-  const char *top = td_verilog_option(b, TD_VERILOG_TOP);
-  if (*top && (strcmp(td_vname_plain(b->arena, top), top) != 0 || td_vname_is_reserved(top)))
-    return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
-                       "'top' is the name of a Verilog module, not '%s'", top);
+  if (!is_name(b, TD_VERILOG_TOP, "module") || !is_name(b, TD_VERILOG_CLOCK, "pin") ||
+      !is_name(b, TD_VERILOG_RESET, "pin") || !are_apart(b))
+    return false;
   const char *ready = td_verilog_option(b, TD_VERILOG_READY);
+  if (ready && strcmp(td_verilog_option(b, TD_VERILOG_INTERFACE), "ram") != 0)
+    return td_diag_set(b->diag, TD_USAGE, "option", (TdLoc){0},
+                       "'ready' tells when tokens move at the interface \"ram\" alone");
   return (!ready || td_ready_read(b->arena, b->prog, ready, b->diag)) &&
          td_verilog_text(b, b->diag) != NULL;
 }
@@ -93,8 +146,8 @@ static bool validate(const TdBuild *b) {
 /* The clock of the device, for tools that place and route. */
 static const char *constraints(const TdBuild *b) {
   const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
-  return td_text_fmt(b->arena, "create_clock -name clk -period %.3f [get_ports clk]\n",
-                     (double)t->clock / 1000);
+  return td_text_fmt(b->arena, "create_clock -name clk -period %.3f [get_ports %s]\n",
+                     (double)t->clock / 1000, td_verilog_option(b, TD_VERILOG_CLOCK));
 }
 
 static const TdFile *emit(const TdBuild *b, size_t *nfile) {

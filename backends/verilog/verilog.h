@@ -16,6 +16,10 @@ enum {
   TD_VERILOG_READY,
   TD_VERILOG_MATH,
   TD_VERILOG_CONTROL,
+  TD_VERILOG_INTERFACE,
+  TD_VERILOG_CLOCK,
+  TD_VERILOG_RESET,
+  TD_VERILOG_LOCATION,
   TD_VERILOG_OPTIONS
 };
 /* The value of an option. */
@@ -95,6 +99,7 @@ typedef struct TdVlogProg {
   const TdTimes *times;
   const char *top;
   const char *control; /* the option's word */
+  bool placeless;      /* comments name no file and line */
   bool held;           /* tokens wait in front of the module, not in latches of its own */
   bool free;           /* its puts never wait */
 } TdVlogProg;
@@ -115,15 +120,16 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, T
 
 /* A build's text. */
 typedef struct TdVlogText {
-  const TdVlogModule *top;
-  const TdFile *file; /* a module each, the top first */
+  const TdVlogModule *top, *core; /* core: without what stands around it */
+  const TdFile *file;             /* a module each, the top first */
   size_t nfile;
   const char *bench; /* around the top: memories from files, cycles counted */
   const char *main;  /* the C++ that runs the bench in Verilator */
 } TdVlogText;
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
-/* bench.c */
-const char *td_verilog_bench(TdArena *a, const TdVlogModule *top);
+/* bench.c: a bench that drives a top by its interface. */
+struct TdShell;
+const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const struct TdShell *o);
 /* library.c: the modules that texts may use, by name, to a NULL; the bench's C++. */
 extern const TdFile td_verilog_library[];
 const char *td_library_text(const char *module);

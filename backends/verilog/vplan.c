@@ -22,6 +22,7 @@ bool td_vunit_refuse(TdVkUnit *k, const char *code, TdLoc loc, const char *help,
 
 const char *td_vunit_place(const TdVkUnit *k, TdLoc loc) {
   const TdSources *s = k->prog->store->session->sources;
+  if (k->placeless) return k->unit->sym->name;
   const char *name = loc.source ? td_sources_name(s, loc.source) : k->unit->sym->name;
   const char *last = strrchr(name, '/');
   return td_text_fmt(k->arena, "%s:%u", last ? last + 1 : name, loc.line);

@@ -115,6 +115,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   TdVkUnit *k = TD_NEW(a, TdVkUnit);
   TdVlogModule *out = TD_NEW(a, TdVlogModule);
   *k = (TdVkUnit){.arena = a, .prog = p->prog, .unit = u, .sched = p->sched, .diag = d};
+  k->placeless = p->placeless;
   k->held = p->held;
   k->free = p->free;
   k->frame = TD_NEW(a, TdVkFrame);

@@ -236,7 +236,7 @@ typedef struct TdVkUnit {
   TdSched *sched;
   const TdTimes *times;
   TdDiag *diag;
-  bool held, free; /* as TdVlogProg says */
+  bool placeless, held, free; /* as TdVlogProg says */
   TD_VEC(TdVkStore *) store;
   TD_VEC(TdVkCounter) counter;
   TD_VEC(TdVkCall) call;

@@ -158,7 +158,7 @@ static bool place(TdVlogAsk *k, double *mhz) {
                               "--timing-allow-fail --pcf-allow-unconstrained --seed 1";
   const char *ram = strstr(td_ask_files(k), " tide_ram.sv") ? "" : " tide_ram.sv";
   if (!td_ask_write(k, "tide_ram.sv", td_library_text("tide_ram")) ||
-      !td_ask_write(k, "fit.sv", td_fit_module(k->arena, k->text->top)) ||
+      !td_ask_write(k, "fit.sv", td_fit_module(k->arena, k->text->core)) ||
       !td_ask_need(k, td_text_fmt(k->arena, script, td_ask_files(k), ram), "fit.log") ||
       !td_ask_need(k, route, "route.log"))
     return false;

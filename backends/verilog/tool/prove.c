@@ -95,7 +95,7 @@ static void tell_top(TdVlogAsk *k, Verdict v, bool ends, int64_t steps) {
       td_text_fmt(k->arena, "all inputs, a call of at most %" PRId64 " cycles", steps);
   const char *held = td_text_fmt(k->arena, "holds for %" PRId64 " cycles", steps);
   const char *late = "the solver did not end in time";
-  tell(k, k->text->top->name,
+  tell(k, k->text->core->name,
        v == LATE ? late
        : ends    ? all
                  : "",
@@ -106,7 +106,7 @@ static void tell_top(TdVlogAsk *k, Verdict v, bool ends, int64_t steps) {
 
 /* The top against the reference. */
 static bool prove_top(TdVlogAsk *k) {
-  const TdVlogModule *top = k->text->top;
+  const TdVlogModule *top = k->text->core;
   int64_t depth = strtoll(td_ask_option(k, DEPTH), NULL, 10), steps = depth ? depth : bound(k);
   TdDiag why = {.arena = k->arena};
   if (top->nport) {
