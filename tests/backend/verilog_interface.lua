@@ -1,5 +1,5 @@
--- [slow] verilog_interface.lua - tops behind AXI4-Stream (`interface = "stream"`), driven through it with pauses: values,
--- cycles of the call, linters; names of clock and reset; places in comments; what is refused.
+-- [slow] verilog_interface.lua - tops behind AXI4-Stream (`interface = "stream"`), driven through it with pauses:
+-- values, cycles of the call, linters; names of clock and reset; places in comments; what is refused.
 local t = require "tap"
 local case = require "verilog_case"
 local tide = require "tide"
