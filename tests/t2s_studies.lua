@@ -51,6 +51,7 @@ function studies.convolution(o)
   local S, Tof, Toy, Pof, Poy, Pox = Const "S Tof Toy Pof Poy Pox"
   local no, y, x, ni, ky, kx = Var((("no y x ni ky kx"):gsub("%a+", q .. "%0")))
   local noo, yy, xx, nooo, yyy = Var((("noo yy xx nooo yyy"):gsub("%a+", q .. "%0")))
+  local names = {no = no, y = y, x = x, yy = yy, ni = ni}
   local conv, relu = Func((("conv relu"):gsub("%a+", q .. "%0")))
   conv[no][y][x] = 0
   conv[no][y][x] = conv[no][y][x] + input[ni][y * S + ky][x * S + kx] * weight[no][ni][ky][kx]
@@ -72,6 +73,7 @@ function studies.convolution(o)
   i_feed:buffer(input, y):linebuffer(input, yy)
   w_load:remove(y, x, yy, xx, yyy)
   w_feed:buffer(weight, no)
+  if o.kept then relu:buffer(relu, o.kept(names)) end
   return relu, q
 end
 

@@ -335,9 +335,10 @@ local function verified(net, s, m, concrete)
     end
     if level then return level, verdict end
   end
-  local open = tostring(verdict):find "not decided"
+  local sizes = tostring(verdict):find "no values were found"
+  local open = not sizes and tostring(verdict):find "not decided"
   if concrete or m.calls or open then return verified_for(net, m, concrete) end
-  if not tostring(verdict):find "no values were found" then return level, verdict end
+  if not sizes then return level, verdict end
   for times = 1, 2 do
     local z = outer_sizes(m, times)
     level, verdict = tide.verify(net:at(z), m.kernel:at(z))

@@ -2,6 +2,7 @@
 -- loads; results leave by one for each, to the stage that stores. These are methods of a mapping (schedule.lua).
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
+local func = require "tide.t2s.func"
 local lanes = require "tide.t2s.lanes"
 
 local chain = {}
@@ -180,6 +181,23 @@ function chain:produce(c, task, buffer)
   end
 end
 
+--- The chain that F:buffer(F, v) stands for: what F's elements send is collected, then stored; nil where another Func
+--- reads it, where it travels, or where nothing says so.
+function chain:collector(def)
+  local found
+  for d in directives.each(def, "buffer") do
+    if func.record(d.args[1]) == def then found = d end
+  end
+  if not found or self.main[def].carried or directives.buffer_of(def, def).register then return nil end
+  for _, other in ipairs(self.funcs) do
+    for _, s in ipairs(other ~= def and self.main[other].stages or {}) do
+      if expr.any(s.rhs, function(y) return y.op == "ref" and y.base == def end) then return nil end
+    end
+  end
+  local stage = { name = self:fresh(def.name .. "_buffer"), directives = { found }, stages = {} }
+  return { of = expr.new { op = "ref", base = def, idx = {} }, stages = { stage }, place = found.place, def = def }
+end
+
 -- A consumer chain, from the Func to the stage that stores.
 function chain:consume(c, task, buffer)
   local near, cur, space = c.def, task, (unrolled(c.def))
@@ -188,14 +206,14 @@ function chain:consume(c, task, buffer)
     local stage = c.stages[n]
     cur, space = self:feed(c, stage, near, cur, buffer, space)
     near = stage
-    if n > 1 then
+    local b = buffer_of(stage, c.of.base)
+    if n > 1 or b then
       local m, where = c.main, self:innermost(cur)
-      local b = buffer_of(stage, c.of.base)
       if b then
         where = self:period(m, b.var, cur)
         if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
       elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
-      buffer = self:step(c.place, "buffer_at", self:array_of(c.of.base), where)
+      buffer = self:step(b and b.place or c.place, "buffer_at", self:array_of(c.of.base), where)
     end
   end
 end

@@ -352,7 +352,9 @@ function mapping:spread(def)
   local main, space = self.main[def], (unrolled(def))
   local producers, consumers = chains(def, "isolate_producer_chain"), chains(def, "isolate_consumer_chain")
   local result
+  local collector = #consumers == 0 and self:collector(def)
   if main.carried then consumers = {} end
+  if collector then consumers = { collector } end
   if #consumers > 0 then
     local at = loop_at(main, carried_depth(main, def)) or self.program.result.name
     result = self:step(consumers[1].place, "buffer_at", self:array_of(def), at)
@@ -362,7 +364,7 @@ function mapping:spread(def)
     c.buffer = self:step(c.place, "buffer_at", self:array_of(c.of.base), loop_at(main, #main))
   end
   local b = buffer_of(def, def)
-  if b then
+  if b and not collector then
     local rest = (b.var and ", " .. b.var or "") .. (b.register and ", REGISTER" or "")
     self.left[#self.left + 1] = { what = ("%s:buffer(%s%s)"):format(def.name, def.name, rest), place = b.place }
   end

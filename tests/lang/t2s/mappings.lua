@@ -167,6 +167,19 @@ t.test("convolution and ReLU renamed, at another shape and stride", function()
     {Nof = 6, Noy = 4, Nox = 3, Nif = 3, Nky = 2, Nkx = 3})
 end)
 
+t.test("a buffer of a Func's own result: collected for a loop, then stored; in a loop that it has", function()
+  local c, z = {S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2}, {Nof = 4, Noy = 4, Nox = 4, Nif = 2, Nky = 3, Nkx = 3}
+  local relu, q = convolution {kept = function(v) return v.y end}
+  local net = check_convolution(relu, q, c, z, {Nof = 8, Noy = 8, Nox = 6, Nif = 1, Nky = 2, Nkx = 3})
+  local r = t2s.report(net)
+  t.eq({r.channels, r.pes.relu_buffer, #r.left}, {34, 1, 0})
+  t.has(tostring(net), "local relu_y = i32[4][4][Nox]()")
+  relu, q = convolution {prefix = "w", clamped = true, kept = function(v) return v.no end}
+  check_convolution(relu, q, c, {Nof = 5, Noy = 7, Nox = 3, Nif = 2, Nky = 3, Nkx = 3})
+  local e = t.fails(function() t2s.design((convolution {kept = function(v) return v.ni end}), c) end,
+    {code = "t2s-buffer"})
+  t.has(e.message, "has no loop ni")
+end)
 t.test("convolution and ReLU without divisible sizes: clamps, proved, run below and above tiles", function()
   for n, c in ipairs {{S = 1, Tof = 4, Toy = 4, Pof = 2, Poy = 2, Pox = 2},
     {S = 2, Tof = 6, Toy = 2, Pof = 3, Poy = 2, Pox = 1}} do
