@@ -73,7 +73,8 @@ function studies.convolution(o)
   i_feed:buffer(input, y):linebuffer(input, yy)
   w_load:remove(y, x, yy, xx, yyy)
   w_feed:buffer(weight, no)
-  if o.kept then relu:buffer(relu, o.kept(names)) end
+  if o.read then conv:buffer(conv, y) end
+  if o.kept then relu:buffer(relu, o.kept(names), o.double) end
   return relu, q
 end
 

@@ -198,6 +198,15 @@ function chain:collector(def)
   return { of = expr.new { op = "ref", base = def, idx = {} }, stages = { stage }, place = found.place, def = def }
 end
 
+-- Makes the copy out of a stage's own buffer a task, which empties one bank while the other fills.
+function chain:drained(c, place, task, buffer, stage)
+  local name = self:fresh(stage.name .. "_drain")
+  local block = self:pass(place, task, buffer, name, "device")
+  self.filled[name] = stage.name
+  if block then return name, buffer end
+  return name, self:step(place, "buffer_at", self:array_of(c.of.base), self:innermost(name))
+end
+
 -- A consumer chain, from the Func to the stage that stores.
 function chain:consume(c, task, buffer)
   local near, cur, space = c.def, task, (unrolled(c.def))
@@ -213,7 +222,9 @@ function chain:consume(c, task, buffer)
         where = self:period(m, b.var, cur)
         if not where then fail(b.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, b.var)) end
       elseif c.stages[n - 1].host then where = self:period(m, m.tile_order[math.max(m.tile_depth, 1)].var, cur) end
-      buffer = self:step(b and b.place or c.place, "buffer_at", self:array_of(c.of.base), where)
+      local place = b and b.place or c.place
+      buffer = self:step(place, "buffer_at", self:array_of(c.of.base), where)
+      if b and b.double then cur, buffer = self:drained(c, place, cur, buffer, stage) end
     end
   end
 end
