@@ -234,7 +234,8 @@ local function write_elements(w, t, b)
   w.out "    end"
 end
 
--- Writes the task that stores: each element from the bank that was written, the first if none was.
+-- Writes the task that stores: each element from the bank that was written, the first if none was. Where
+-- several were, the run faults: how many is then the index of a place that is not there.
 local function write_store(w, t, b)
   local loops, idx = elements(b)
   local pe, at, first = {}, {}, {}
@@ -245,14 +246,18 @@ local function write_store(w, t, b)
   w.place = b.place
   nest(w, t, loops, "    ", function(indent)
     w.out(("%slocal %s = %s(0)"):format(indent, b.value, tostring(b.array.type)), b.place)
+    w.out(("%slocal %s = bool[2](false)"):format(indent, b.alone), b.place)
+    w.out(("%slocal %s = i32(0)"):format(indent, b.writers), b.place)
     nest(w, t, pe, indent, function(inner)
       local from = table.concat(at) .. idx
       w.out(("%slocal %s = %s%s"):format(inner, b.one, b.sent, from), b.place)
       w.out(("%slocal %s = %s%s"):format(inner, b.has, b.told, from), b.place)
       w.out(("%sif %s or %s then"):format(inner, b.has, table.concat(first, " and ")), b.place)
       w.out(("%s  %s = %s"):format(inner, b.value, b.one), b.place)
+      w.out(("%s  if %s then %s = %s + 1 end"):format(inner, b.has, b.writers, b.writers), b.place)
       w.out(inner .. "end")
     end)
+    w.out(("%s%s[%s] = true"):format(indent, b.alone, b.writers), b.place)
     w.out(("%s%s%s = %s"):format(indent, b.array.name, idx, b.value), b.place)
   end)
 end
@@ -302,6 +307,7 @@ local function make(p, def, groups, node)
   b.flag = { kind = "func", name = fresh(p, name .. "_set") }
   p.arrays[b.base], p.arrays[b.flag] = { name = b.base.name, shift = {} }, { name = b.flag.name, shift = {} }
   b.value, b.one, b.has = fresh(p, "value"), fresh(p, "one"), fresh(p, "has")
+  b.alone, b.writers = fresh(p, name .. "_in_one_bank"), fresh(p, "banks")
   if #space > 0 then
     b.sent, b.told = fresh(p, name .. "_banks"), fresh(p, name .. "_sets")
     local extents = {}

@@ -51,6 +51,31 @@ t.test("elements that two PEs write, PEs without banks", function()
   t.fails(function() t2s.design(histogram {}, {P = 4, Q = 3}) end, {code = "t2s-bank"})
 end)
 
+t.test("an element that two PEs write, for numbers that were not tried: the run faults, nothing is stored in silence",
+  function()
+    local h = histogram {index = function(a, lane, lanes)
+      return i32(a * lanes + tide.select(a:gt(1000), 0, lane))
+    end}
+    local net, verdict = t2s.design(h, {P = 4, Q = 2})
+    t.has(tostring(verdict), "proved: strict")
+    for seed = 1, 8 do
+      local at = tide.random(i32[5][4], seed, {lo = 0, hi = 9})
+      local args = {w = tide.random(f32[5][4], 1), at = at, h = f32[5000](0)}
+      at[seed % 5][seed % 4] = 1002
+      net(args) -- one lane has it alone
+      local want = f32[5000](0)
+      t2s.kernel(h, {P = 4, Q = 2}) {w = args.w, at = at, h = want}
+      t.ok(args.h:equal(want))
+      at[(seed + 2) % 5][(seed + 2) % 4] = 1002
+      net(args) -- two lanes of the same bank
+      at[(seed + 1) % 5][(seed + 1) % 4] = 1002
+      local e = t.fails(function() net(args) end, {code = "index-out-of-range"})
+      t.has(tostring(e), "h_in_one_bank")
+      t.fails(function() net:at {N = 5, E = 5000}:build {target = "cpu", timed = true}(args.w, at, args.h) end,
+        {code = "index-out-of-range"})
+    end
+  end)
+
 -- A Func on lanes whose operands a kernel loads; `o` changes parts of it.
 local function loaded(o)
   local A, B = Param("A", f32, 2), Param("B", o.type or i32, 2)
