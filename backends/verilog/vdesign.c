@@ -230,13 +230,9 @@ static bool is_module(const TdVdDesign *d, const char *name) {
   return taken;
 }
 
-/* The module of a class. */
-static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number, bool waits) {
+TdVlogProg td_vdesign_own(TdVdDesign *d, const TdNetClass *c) {
   const TdProg *p = d->net->prog;
-  bool other = false;
   mark_params(d, c);
-  for (size_t i = 0; i < d->net->cls.n; i++)
-    other |= i != number && strcmp(d->net->cls.at[i]->task, c->task) == 0;
   const TdUnit **unit = TD_NEWN(d->arena, const TdUnit *, p->nunit + 1);
   for (size_t i = 0; i < p->nunit; i++) unit[i] = p->unit[i];
   unit[p->nunit] = c->kernel;
@@ -246,9 +242,18 @@ static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number
   TdVlogProg q = *d->p;
   q.prog = own;
   q.sched = s;
+  q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
+  return q;
+}
+
+/* The module of a class. */
+static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number, bool waits) {
+  bool other = false;
+  for (size_t i = 0; i < d->net->cls.n; i++)
+    other |= i != number && strcmp(d->net->cls.at[i]->task, c->task) == 0;
+  TdVlogProg q = td_vdesign_own(d, c);
   q.held = d->is_static;
   q.free = d->is_static && !waits;
-  q.times = td_firing_times(s->affine, d->arena, own, s->target, d->diag);
   const char *task = td_vname_module(d->arena, c->task);
   q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
   while (is_module(d, q.top)) q.top = td_text_fmt(d->arena, "%s_task", q.top);
@@ -271,11 +276,12 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
   out->ninput = list.n;
 }
 
-/* The classes of a design, each end of its streams held by one instance. */
-static bool find_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag, TdNet *out) {
+bool td_vdesign_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag,
+                        const bool *keep, TdNet *out) {
   TdMap closer = {0};
   do {
     *out = (TdNet){.store = store, .arena = a, .prog = prog, .diag = diag, .closer = &closer};
+    out->keep = keep;
     out->outside = true;
     out->design = td_prog_root(prog);
     if (td_net_classes(out) && td_net_ends(out)) return true;
@@ -314,7 +320,7 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, T
   TdVdDesign d = {.p = p, .arena = a, .net = &net, .diag = diag};
   d.out = d.head = td_text_new(a);
   d.out.indent = 1;
-  if (!find_classes(a, store, prog, diag, &net)) return NULL;
+  if (!td_vdesign_classes(a, store, prog, diag, NULL, &net) || !td_vkeep_settle(&d)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!td_vstream_note(&d, &net.design->stream[i])) return NULL;
   for (size_t i = 0; i < net.stream.n; i++)

@@ -48,6 +48,17 @@ bool td_vdesign_fit(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const 
 /* The number of parameter `sym` of a class. */
 size_t td_vdesign_param(const TdNetClass *c, TdSym sym);
 
+/* The classes of a design, each end of its streams held by one instance; keep: NULL, or by number
+ * the classes whose kernels have the whole body of their task. False: refused. */
+bool td_vdesign_classes(TdArena *a, TdStore *store, const TdProg *prog, TdDiag *diag,
+                        const bool *keep, TdNet *out);
+/* The program of a class alone, with its schedule and times (NULL: refused). */
+TdVlogProg td_vdesign_own(TdVdDesign *d, const TdNetClass *c);
+
+/* vkeep.c: makes the classes of d anew where ids decide something that takes time in timed runs, so
+ * that their kernels keep it. False: refused. */
+bool td_vkeep_settle(TdVdDesign *d);
+
 /* vstream.c: notes a stream array that is used, false: refused; its scopes; the one of a symbol. */
 bool td_vstream_note(TdVdDesign *d, const TdStream *s);
 void td_vstream_put(TdVdDesign *d, const TdVdStream *w);

@@ -46,7 +46,7 @@ static void bound(TdVdDesign *d, TdVdStream *w) {
   for (size_t c = 0; c < d->net->cls.n; c++)
     for (size_t k = 0; k < d->net->cls.at[c]->arg.n; k++) {
       const TdNetClass *x = d->net->cls.at[c];
-      if (x->arg.at[k].sym != w->stream->sym) continue;
+      if (x->arg.at[k].sym != w->stream->sym || x->arg.at[k].dead) continue;
       int64_t count = count_of(d, &x->arg.at[k], w->stream);
       for (uint32_t i = 0; i < x->n; i++)
         for (int64_t m = 0; m < count; m++) {
@@ -292,11 +292,23 @@ static void put_member(const TdVdStream *w, const TdVlogPort *p, const Wire *x, 
   td_text_putf(t, "  assign %s = %s;\n", x->out ? scope : part, x->out ? part : scope);
 }
 
+/* A wire of an end whose uses never take place. */
+static void put_dead(const TdVlogPort *p, const Wire *x, TdText *before, TdText *pins) {
+  const char *n = td_text_fmt(pins->arena, "%s_%s", p->name, x->pin);
+  if (!x->out) {
+    td_text_putf(pins, ",\n      .%s({%d{1'b0}})", n, x->width);
+    return;
+  }
+  td_text_putf(before, "  wire [%d:0] %s;\n  wire unused_%s = &{1'b0, %s};\n", x->width - 1, n, n,
+               n);
+  td_text_putf(pins, ",\n      .%s(%s)", n, n);
+}
+
 void td_vstream_hold(TdVdDesign *d, const TdNetClass *c, const TdVlogPort *p, int32_t first) {
   const TdNetArg *x = &c->arg.at[td_vdesign_param(c, p->sym)];
   TdVdStream *w = td_vstream_of(d, x->sym);
   int64_t index[TD_MAX_RANK];
-  for (uint32_t i = 0; i < c->n; i++) {
+  for (uint32_t i = 0; i < c->n && !x->dead; i++) {
     indices_of(d, x, w->stream, i, 0, index);
     w->end[p->put][number_of(w, index)] = first + (int32_t)i;
   }
@@ -321,6 +333,10 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
   int nwire = p->free ? 2 : p->held ? 4 : 3;
   bool side = p->put != p->spare;
   const char *at;
+  if (x->dead) {
+    for (int i = 0; i < nwire; i++) put_dead(p, &wire[i], before, pins);
+    return true;
+  }
   for (int64_t i = 0; i < p->count && p->block && !p->spare; i++) {
     if (!numbers(d, c, b, x, w, i, side, &at)) return false;
     td_vblock_connect(d, w, m, p, i, at, before, pins);

@@ -50,6 +50,19 @@ t.test("example 30", function()
   t.eq(example("30_timed_systolic", {}, timed, "both(%1)"), 105)
 end)
 
+t.test("example 32 at two sizes", function()
+  t.ok(example("32_weight_stationary", {"8", "6", "5", "2", "3"}, "= s(:build { target = \"cpu\", timed = true })",
+    "= both(s)"))
+  t.ok(example("32_weight_stationary", {"6", "8", "8", "4", "4"}, "= s(:build { target = \"cpu\", timed = true })",
+    "= both(s)"))
+end)
+
+t.test("example 34 at two sizes", function()
+  for _, sizes in ipairs {{"4", "4", "8", "2", "2", "1"}, {"3", "5", "7", "2", "1", "2"}} do
+    t.ok(example("34_two_level_cache", sizes, "= s(:build { target = \"cpu\", timed = true })", "= both(s)"))
+  end
+end)
+
 t.test("example 35, of two seeds", function()
   for _, seed in ipairs {"1", "7"} do t.ok(example("35_bitonic_sort", {seed}, "\nsort%(A%)\n", "\nboth(sort)(A)\n")) end
 end)

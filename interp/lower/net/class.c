@@ -248,14 +248,56 @@ static const TdStmt *without_unused(TdStore *st, const TdStmt *s) {
   return same ? s : td_stmt_with_kids(st, s, kid + to, s->nkid - to);
 }
 
+/* Notes what body s, a copy of `of`, names where it takes place. */
+static void note_live(Making *m, const TdStmt *s, const TdStmt *of) {
+  uint64_t fate = TD_FATE_STAYS;
+  td_map_get(&m->c->fate, of->uid, &fate);
+  if (fate == TD_FATE_GONE) return;
+  td_ctx_enter(m->n->store->session->ctx);
+  note_uses(m, s);
+  for (uint32_t i = 0; i < s->nkid; i++) {
+    bool arm = fate == TD_FATE_STAYS || (fate == TD_FATE_ELSE) == (i == 1);
+    if (arm) note_live(m, s->kid[i], of->kid[i]);
+  }
+  td_ctx_leave(m->n->store->session->ctx);
+}
+
+/* A port without a stream for a use that never takes place. */
+static bool close_dead(void *ud, const TdExpr *e) {
+  Making *m = ud;
+  TdNet *n = m->n;
+  bool stream = e->kind == TD_EXPR_VIEW && e->sym->kind == TD_SYM_STREAM;
+  if (!stream || td_unit_param(m->c->kernel, e->sym) || td_map_getp(&m->port, e)) return true;
+  if (e->type->rank || e->type->block)
+    return td_net_refuse(n, "stream-slice", e->loc, "guard it by an if on the ids alone",
+                         "no part of %s can be given for this", e->sym->name);
+  const TdType *token = td_unit_type(n->store->session, n->design, td_net_find(n, e->sym)->type);
+  TdNetArg x = {.sym = e->sym, .dead = true, .fixed = UINT32_MAX};
+  x.at = TD_NEWN(n->arena, int64_t, m->c->n * TD_MAX_RANK);
+  TdSym port =
+      td_net_port(n, m->c, td_type_port(n->store->session, token->elem, 0, NULL, false), x);
+  td_map_putp(n->arena, &m->port, e, (void *)(uintptr_t)port);
+  return true;
+}
+static bool close_all_dead(void *ud, const TdStmt *s) {
+  Making *m = ud;
+  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], close_dead, m);
+  return !td_diag_failed(m->n->diag);
+}
+
 /* Closes the body over the streams of the design. */
 static bool close_streams(Making *m) {
   TdNet *n = m->n;
-  td_walk_stmt(n->store->session->ctx, m->c->kernel->body, note_uses, m);
+  TdUnit *u = m->c->kernel;
+  if (m->c->kept)
+    note_live(m, u->body, m->c->kept);
+  else
+    td_walk_stmt(n->store->session->ctx, u->body, note_uses, m);
   for (size_t i = 0; i < n->design->nstream; i++)
     if (!close_stream(m, &n->design->stream[i])) return false;
-  const TdStmt *body = td_walk_map(n->store, m->c->kernel->body, to_port, m);
-  m->c->kernel->body = body == m->c->kernel->body ? body : without_unused(n->store, body);
+  if (m->c->kept && !td_walk_stmt(n->store->session->ctx, u->body, close_all_dead, m)) return false;
+  const TdStmt *body = td_walk_map(n->store, u->body, to_port, m);
+  u->body = body == u->body || m->c->kept ? body : without_unused(n->store, body);
   return true;
 }
 
@@ -334,6 +376,7 @@ static void note_effects(Making *m, uint64_t replica) {
       x->put |= e[k].kind == TD_CELL_PUT || (e[k].kind == TD_CELL_MEMORY && e[k].write);
       x->get |= e[k].kind == TD_CELL_GET || (e[k].kind == TD_CELL_MEMORY && e[k].read);
     }
+    if (x->dead) x->put = x->get = false;
     const TdRunArg *b = bound(m->run, u->param[i].sym);
     x->stored = x->put && !(b && replica >> (b - m->run->bind) & 1);
   }
@@ -438,8 +481,11 @@ static bool make(TdNet *n, Split *s, uint32_t c, uint32_t first) {
   }
   k->kernel = td_unit_copy(n->store, of);
   k->kernel->sym = td_store_sym(n->store, r->sym->name, TD_SYM_UNIT);
-  k->kernel->body =
-      td_walk_copy(n->store, td_specialise_body(n->arena, n->prog, n->design, r, first), NULL);
+  if (n->keep && n->keep[n->cls.n]) k->kept = of->body;
+  if (!td_classes_fates(n->arena, n->prog, n->design, r, first, &k->fate)) return false;
+  const TdStmt *body =
+      k->kept ? k->kept : td_specialise_body(n->arena, n->prog, n->design, r, first);
+  k->kernel->body = td_walk_copy(n->store, body, NULL);
   m.facts = td_net_facts_of(n->arena, n->store->session, k->kernel);
   m.skip = (size_t)r->rank > of->ncoord ? (size_t)r->rank - of->ncoord : 0;
   if (!keep_params(&m) || !close_streams(&m)) return false;

@@ -97,7 +97,7 @@ void td_net_settle(TdNet *n, TdNetClass *c) {
   TdSubst subst = td_subst_new(n->store);
   if (c->is_stateful || !all) return;
   for (size_t k = 0; k < all; k++)
-    if (is_constant(c, k))
+    if (!c->kept && is_constant(c, k))
       td_subst_expr(&subst, u->coord[k],
                     td_expr_index(n->store->session, n->store->arena, c->coord[k], u->loc));
   u->body = td_subst_in_stmt(&subst, u->body);

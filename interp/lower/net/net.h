@@ -12,6 +12,7 @@ typedef struct TdNetArg {
   const char *layout; /* of an argument: NULL for all of it */
   bool stored;        /* of a block that the class writes: it goes back */
   bool put, get;      /* of a stream: which ends the class holds */
+  bool dead;          /* of a stream: it stands for uses that never take place */
   uint32_t fixed;     /* of a stream: dimensions whose index is known, one bit each */
   uint32_t listed;    /* streams that are no row of an array: how many each instance is given */
   int64_t *at;        /* as many indices of each instance in turn as there are dimensions; of each
@@ -27,6 +28,8 @@ typedef struct TdNetClass {
   const int64_t *id;    /* rank ids of each instance in turn */
   const int64_t *coord; /* kernel->ncoord values of each */
   bool is_stateful;
+  TdMap fate;           /* of the task's statements, by uid (analysis/net/classes.h) */
+  const TdStmt *kept;   /* the task's body, where the class has all of it; or NULL */
   TD_VEC(TdNetArg) arg; /* parallel to the kernel's parameters */
 } TdNetClass;
 
@@ -47,6 +50,7 @@ typedef struct TdNet {
   TdMap *closer;          /* streams and arguments of which more has to be known than boxes tell */
   bool again;             /* one more of them was found: the network is made anew */
   bool outside;           /* streams that the design takes are streams of it, too */
+  const bool *keep;       /* NULL, or the classes by number that keep what ids decide */
 } TdNet;
 
 /* The most streams of a list. */
