@@ -33,7 +33,7 @@ local function chain(P, K, each)
       for k in grid(K, "k") do
         local u = X[p][k] // 3
         if p > 0 then u = Z[p - 1]:get() end
-        if each and p == 1 then u = u * u + k end
+        if each and p == 1 then u = i32(u * u + k) end
         if p < P - 1 then Z[p]:put(u + X[p][k]) else Y[k] = u * 2 end
       end
     end}
