@@ -29,6 +29,13 @@ const TdMlirType *td_npu_memref(TdMlir *m, const TdType *t) {
   return td_mlir_shaped(m, TD_MLIR_MEMREF, shape, t->rank, cell_of(m, td_type_scalar(t)));
 }
 
+const TdMlirType *td_npu_flat(TdMlir *m, const TdType *t) {
+  int64_t n = 1;
+  if (td_type_is_scalar(t)) return td_mlir_scalar(m, "i32");
+  td_type_count(t, &n);
+  return td_mlir_shaped(m, TD_MLIR_MEMREF, &n, 1, cell_of(m, td_type_scalar(t)));
+}
+
 /* ---- objectFIFOs ---- */
 
 /* The dimensions of an order on a kind of tile, or those of none; NULL with the diagnostic filled.
@@ -158,15 +165,7 @@ static void put_sequence(TdNpuEmit *e, const TdNpuSequence *s) {
   Channel *c = channels(e);
   for (size_t i = 0; i < d->nparam; i++) {
     const TdType *t = td_unit_type(e->plan->form->prog->store->session, d, d->param[i].type);
-    int64_t n = 1;
-    if (td_type_is_scalar(t)) {
-      arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, td_mlir_scalar(m, "i32"));
-      continue;
-    }
-    td_type_count(t, &n);
-    const TdMlirType *flat =
-        td_mlir_shaped(m, TD_MLIR_MEMREF, &n, 1, cell_of(m, td_type_scalar(t)));
-    arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, flat);
+    arg[i] = td_mlir_argument(m, b, d->param[i].sym->name, td_npu_flat(m, t));
   }
   for (size_t i = 0; i < e->rtp.n; i++) {
     TdMlirOp *w = td_mlir_op(m, b, "aiex.npu.rtp_write");
@@ -194,14 +193,18 @@ static void put_sequence(TdNpuEmit *e, const TdNpuSequence *s) {
 
 /* ---- the device ---- */
 
-TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k) {
+const char *td_npu_device_name(const TdUnit *design) {
+  return strcmp(design->sym->name, "main") == 0 ? "main_1" : design->sym->name;
+}
+
+const TdMlirOp *td_npu_emit(TdMlir *m, const char *name, TdNpuPlan *p, const TdNpuSequence *s,
+                            TdNpuKernels *k) {
   TdArena *a = p->form->arena;
-  TdMlir *m = td_mlir_new(a);
   TdNpuEmit e = {.plan = p, .m = m, .kernels = k, .stack = TD_NPU_STACK};
   TdMlirOp *device = td_mlir_op(m, td_mlir_body(m->module), "aie.device");
   const TdMlirType *index = td_mlir_scalar(m, "index");
   td_npu_set_int(m, device, "device", p->device->number, "i32");
-  td_npu_set_string(m, device, "sym_name", "main");
+  td_npu_set_string(m, device, "sym_name", name);
   e.device = td_mlir_block(m, td_mlir_region(m, device), NULL);
   e.tile = TD_NEWN(a, TdMlirValue *, p->tile.n + 1);
   for (size_t i = 0; i < p->tile.n; i++) {
@@ -217,5 +220,5 @@ TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k) {
     if (p->form->inst.at[i].role == TD_NPU_CORE && !td_npu_emit_core(&e, i)) return NULL;
   put_sequence(&e, s);
   td_mlir_op(m, e.device, "aie.end");
-  return m;
+  return device;
 }

@@ -22,8 +22,13 @@ typedef struct TdNpuEmit {
   int64_t stack;
 } TdNpuEmit;
 
-/* The tree, with the kernels that it calls; NULL with the form's diagnostic filled. */
-TdMlir *td_npu_emit(TdNpuPlan *p, const TdNpuSequence *s, TdNpuKernels *k);
+/* Adds the device of a plan to m, with the kernels that it calls; NULL with the form's diagnostic
+ * filled. */
+const TdMlirOp *td_npu_emit(TdMlir *m, const char *name, TdNpuPlan *p, const TdNpuSequence *s,
+                            TdNpuKernels *k);
+/* The name of a design's device beside others; the type of an argument of a sequence. */
+const char *td_npu_device_name(const TdUnit *design);
+const TdMlirType *td_npu_flat(TdMlir *m, const TdType *t);
 
 /* Attributes by name, and types. */
 void td_npu_set_int(TdMlir *m, TdMlirOp *op, const char *name, int64_t v, const char *type);

@@ -104,7 +104,7 @@ static int64_t pitch_of(int64_t bytes) {
 static unsigned char *new_memory(TdNpuMachine *x, int64_t bytes) {
   unsigned char *p = TD_NEWN(x->arena, unsigned char, bytes + ALIGNED);
   p += (ALIGNED - (uintptr_t)p % ALIGNED) % ALIGNED;
-  memset(p, JUNK, (size_t)bytes);
+  memset(p, TD_NPU_JUNK, (size_t)bytes);
   return p;
 }
 
@@ -263,11 +263,9 @@ static bool add_op(TdNpuMachine *x, const TdMlirOp *op, int pass) {
   return td_npu_machine_bad(x, op, "is not known here");
 }
 
-TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d) {
+TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlirOp *device, TdDiag *d) {
   TdNpuMachine *x = TD_NEW(a, TdNpuMachine);
-  *x = (TdNpuMachine){.arena = a, .m = m, .diag = d};
-  const TdMlirBlock *top = td_mlir_body(m->module);
-  const TdMlirOp *device = top && top->op.n ? top->op.at[0] : m->module;
+  *x = (TdNpuMachine){.arena = a, .op = device, .diag = d};
   const TdMlirBlock *b = td_mlir_body(device);
   x->device = td_device_number((int)td_npu_int(device, "device", 0));
   if (strcmp(device->name, "aie.device") != 0 || !b) {

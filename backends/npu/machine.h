@@ -8,8 +8,9 @@
 #include "backends/npu/mlir/mlir.h"
 #include "backends/npu/vector.h"
 
-/* TD_NPU_STACK: bytes of a core's stack, enough for kernels, whose locals lie elsewhere. */
-enum { TD_NPU_ENDS = 16, TD_NPU_STACK = 1024 };
+/* Ends of an objectFIFO at most; what memory holds that nothing was written to; bytes of a core's
+ * stack, enough for kernels, whose locals lie elsewhere. */
+enum { TD_NPU_ENDS = 16, TD_NPU_JUNK = 0xA5, TD_NPU_STACK = 1024 };
 
 /* Buffers of a tile that one or more writers fill and readers empty, in order. Writer i has filled
  * its part of the first `in[i]` objects, reader j has done with the first `out[j]`. */
@@ -59,7 +60,7 @@ typedef struct TdNpuCoreRun TdNpuCoreRun;
 
 typedef struct TdNpuMachine {
   TdArena *arena;
-  const TdMlir *m;
+  const TdMlirOp *op; /* the device in the text */
   const TdDevice *device;
   TdDiag *diag;
   TdMap tile_of; /* value -> number + 1 */
@@ -78,8 +79,9 @@ typedef struct TdNpuMachine {
   void *ud;
 } TdNpuMachine;
 
-/* The machine of a text that was read; NULL with d filled: what it says is no design. */
-TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlir *m, TdDiag *d);
+/* The machine of a device of a text that was read; NULL with d filled: what it says is no design.
+ */
+TdNpuMachine *td_npu_machine_new(TdArena *a, const TdMlirOp *device, TdDiag *d);
 /* Runs it on the memory of each argument of the sequence, of so many bytes. */
 bool td_npu_machine_run(TdNpuMachine *x, unsigned char *const *arg, const int64_t *bytes, size_t n);
 /* The host goes on as far as it can. */

@@ -41,21 +41,41 @@ static const char *text_of(TdArena *a, const TdMlir *m, TdMlirForm form) {
   return td_text_str(&t);
 }
 
+/* One design of a host program as a device of m; false with the diagnostic filled. */
+static bool make_part(const TdBuild *b, const TdProg *p, const TdUnit *design, const char *name,
+                      TdMlir *m, TdNpuKernels *k, TdNpuPart *out) {
+  size_t at = 0;
+  while (p->unit[at] != design) at++;
+  p = td_prog_new(p->store, p->unit, at + 1);
+  TdNpuForm *f = td_npu_form_of(b->arena, p, b->diag);
+  TdNpuPlan *plan = f ? td_npu_plan_of(f, device_of(b)) : NULL;
+  TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
+  const TdMlirOp *op = s ? td_npu_emit(m, name, plan, s, k) : NULL;
+  TdNpuMachine *x = op ? td_npu_machine_new(b->arena, op, b->diag) : NULL;
+  *out = (TdNpuPart){plan, s, x};
+  return x && td_npu_verify(x, device_of(b), b->diag);
+}
+
 /* All that a build comes to; false with the diagnostic filled. */
 static bool make(const TdBuild *b, TdNpuMade *out) {
   TdArena *a = b->arena;
   const TdProg *p = td_npu_blocks(a, b->lowered->prog);
   const TdDevice *device = device_of(b);
-  TdNpuForm *f = td_npu_form_of(a, p, b->diag);
-  TdNpuPlan *plan = f ? td_npu_plan_of(f, device) : NULL;
-  TdNpuSequence *s = plan ? td_npu_sequence_of(plan) : NULL;
-  TdNpuKernels *k = s ? td_npu_kernels_new(a, p, device->generation, b->diag) : NULL;
-  if (k) k->libm = strcmp(word_of(b, MATH), "host") == 0;
-  TdMlir *m = k ? td_npu_emit(plan, s, k) : NULL;
-  TdNpuMachine *x = m ? td_npu_machine_new(a, m, b->diag) : NULL;
-  if (!x || !td_npu_verify(x, device, b->diag)) return false;
+  const TdNpuHost *h = td_npu_host_of(a, p, b->diag);
+  if (!h) return false;
+  TdNpuKernels *k = td_npu_kernels_new(a, p, device->generation, b->diag);
+  TdNpuPart *part = TD_NEWN(a, TdNpuPart, h->design.n);
+  TdMlir *m = td_mlir_new(a);
+  k->libm = strcmp(word_of(b, MATH), "host") == 0;
+  for (size_t i = 0; i < h->design.n; i++) {
+    const char *name = h->one ? "main" : td_npu_device_name(h->design.at[i]);
+    if (!make_part(b, p, h->design.at[i], name, m, k, &part[i])) return false;
+  }
+  TdNpuStarts starts;
+  if (!h->one) td_npu_host_emit(h, m, device->number);
+  if (!td_npu_starts_of(a, m, &starts, b->diag)) return false;
   bool old = strcmp(word_of(b, DIALECT), "v1.0") == 0;
-  *out = (TdNpuMade){b, device, plan, s, k, m, x, NULL, NULL, td_npu_kernels_text(k)};
+  *out = (TdNpuMade){b, device, h, part, k, m, NULL, NULL, td_npu_kernels_text(k)};
   out->pretty = text_of(a, m, old ? TD_MLIR_PRETTY_1_0 : TD_MLIR_PRETTY);
   out->generic = text_of(a, m, TD_MLIR_GENERIC);
   return out->text != NULL;

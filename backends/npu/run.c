@@ -8,6 +8,7 @@
 #include "backends/host/compiler.h"
 #include "backends/npu/clock.h"
 #include "backends/npu/kernel.h"
+#include "backends/npu/launch.h"
 #include "backends/npu/npu.h"
 #include "base/home.h"
 
@@ -17,6 +18,7 @@ enum { COMPILE_SECONDS = 120 };
 struct TdNpuRun {
   TdArena *arena;
   const TdMlir *m;
+  TdNpuStarts start; /* launches, in order */
   const char *kernels;
   const TdType *const *scalar; /* types of arguments, or NULL: scalars are words of 32 bits */
   TdMap state;                 /* buffer that begins with values -> what is in it between calls */
@@ -46,9 +48,18 @@ static const char *wrappers_of(TdArena *a, const TdMlir *m) {
   TdText t = td_text_new(a);
   td_text_puts(&t, "extern \"C\" {\n");
   const TdMlirBlock *top = td_mlir_body(m->module);
-  const TdMlirBlock *b = top && top->op.n ? td_mlir_body(top->op.at[0]) : NULL;
-  for (size_t i = 0; b && i < b->op.n; i++)
-    if (strcmp(b->op.at[i]->name, "func.func") == 0) put_wrapper(&t, b->op.at[i]);
+  TdMap known = {0};
+  for (size_t k = 0; top && k < top->op.n; k++) {
+    const TdMlirBlock *b = td_mlir_body(top->op.at[k]);
+    for (size_t i = 0; b && i < b->op.n; i++) {
+      const TdMlirAttr *name = td_mlir_get(b->op.at[i], "sym_name");
+      if (strcmp(b->op.at[i]->name, "func.func") != 0 || !name) continue;
+      uint64_t hash = td_map_hash(name->s, strlen(name->s)), seen;
+      if (td_map_get(&known, hash, &seen)) continue;
+      td_map_put(a, &known, hash, 1);
+      put_wrapper(&t, b->op.at[i]);
+    }
+  }
   td_text_puts(&t, "}\n");
   return td_text_str(&t);
 }
@@ -132,8 +143,13 @@ TdNpuRun *td_npu_run_new(TdArena *a, uint32_t source, const char *design, const 
   r->arena = a;
   r->m = td_mlir_read(a, source, design, strlen(design), d);
   r->kernels = td_arena_strdup(a, kernels);
-  TdNpuMachine *x = r->m ? td_npu_machine_new(a, r->m, d) : NULL;
-  return x && is_device_known(x, source, design, d) && td_npu_verify(x, x->device, d) ? r : NULL;
+  if (!r->m || !td_npu_starts_of(a, r->m, &r->start, d)) return NULL;
+  for (size_t i = 0; i < r->start.n; i++) {
+    TdNpuMachine *x = td_npu_machine_new(a, r->start.at[i].device, d);
+    if (!x || !is_device_known(x, source, design, d) || !td_npu_verify(x, x->device, d))
+      return NULL;
+  }
+  return r;
 }
 
 const char *td_npu_run_text(const TdNpuRun *r, TdArena *a, TdMlirForm form) {
@@ -208,17 +224,44 @@ static void read_costs(Costs *c, const char *text, int generation) {
   }
 }
 
+/* Adds the times of one launch to those of the others before it. */
+static const TdTimed *add_times(TdArena *a, const TdTimed *all, const TdTimed *x) {
+  TdTimed *t = td_arena_copy(a, x, sizeof *x);
+  if (!all || !x) return t;
+  TdTimedTask *task = TD_NEWN(a, TdTimedTask, all->ntask + x->ntask + 1);
+  TdTimedStream *stream = TD_NEWN(a, TdTimedStream, all->nstream + x->nstream + 1);
+  for (size_t i = 0; i < all->ntask + x->ntask; i++)
+    task[i] = i < all->ntask ? all->task[i] : x->task[i - all->ntask];
+  for (size_t i = 0; i < all->nstream + x->nstream; i++)
+    stream[i] = i < all->nstream ? all->stream[i] : x->stream[i - all->nstream];
+  t->cycles = all->cycles + x->cycles;
+  t->utilisation =
+      t->cycles ? (all->utilisation * (double)all->cycles + x->utilisation * (double)x->cycles) /
+                      (double)t->cycles
+                : 0;
+  t->task = task;
+  t->ntask += all->ntask;
+  t->stream = stream;
+  t->nstream += all->nstream;
+  return t;
+}
+
 const TdTimed *td_npu_run_times(TdNpuRun *r, TdDiag *d) {
   if (r->timed) return r->timed;
   TdArena *a = td_arena_scratch(td_arena_ctx(r->arena));
-  TdNpuMachine *x = td_npu_machine_new(a, r->m, d);
-  Costs costs = {.arena = a};
-  if (x) {
+  const TdTimed *all = NULL;
+  for (size_t i = 0; i < r->start.n; i++) {
+    TdNpuMachine *x = td_npu_machine_new(a, r->start.at[i].device, d);
+    Costs costs = {.arena = a};
+    if (!x) break;
     read_costs(&costs, r->kernels, x->device->generation);
     x->cost = cost_of;
     x->ud = &costs;
-    r->timed = td_npu_clock(r->arena, x);
+    const TdTimed *t = td_npu_clock(r->arena, x);
+    all = t ? add_times(r->arena, all, t) : NULL;
+    if (!t) break;
   }
+  r->timed = all;
   td_arena_free(a);
   return r->timed;
 }
@@ -250,37 +293,68 @@ void td_npu_run_set_types(TdNpuRun *r, const TdType *const *type) {
   r->scalar = type;
 }
 
+/* The memory of the host: arguments that are given, and arrays of its own, which hold what was in
+ * them. */
+typedef struct Host {
+  size_t n;
+  unsigned char **memory;
+  int64_t *bytes;
+} Host;
+
+static Host host_of(TdArena *a, const TdNpuRun *r, const TdCallArg *arg, size_t narg) {
+  const TdMlirBlock *b = r->start.sequence ? td_mlir_body(r->start.sequence) : NULL;
+  size_t n = b && b->arg.n > narg && r->start.at[0].arg ? b->arg.n : narg;
+  Host h = {n, TD_NEWN(a, unsigned char *, n + 1), TD_NEWN(a, int64_t, n + 1)};
+  for (size_t i = 0; i < n; i++) {
+    if (i >= narg) {
+      h.bytes[i] = td_npu_machine_bytes(b->arg.at[i]->type);
+      h.memory[i] = TD_NEWN(a, unsigned char, h.bytes[i] + 8);
+      memset(h.memory[i], TD_NPU_JUNK, (size_t)h.bytes[i]);
+    } else if (arg[i].tensor) {
+      h.memory[i] = memory_of(a, arg[i].tensor);
+      h.bytes[i] = td_tensor_count(arg[i].tensor) *
+                   (int64_t)td_type_bytes(td_type_scalar(arg[i].tensor->type));
+    } else {
+      h.bytes[i] = 4;
+      h.memory[i] = TD_NEWN(a, unsigned char, 8);
+      if (r->scalar)
+        td_num_store(r->scalar[i], h.memory[i], arg[i].scalar);
+      else
+        memcpy(h.memory[i], &arg[i].scalar, 4);
+    }
+  }
+  return h;
+}
+
+/* One launch. */
+static bool launch(TdArena *a, TdNpuRun *r, const TdNpuStart *s, const Host *h, TdDiag *d) {
+  TdNpuMachine *x = td_npu_machine_new(a, s->device, d);
+  size_t n = s->arg ? s->n : h->n;
+  unsigned char **memory = TD_NEWN(a, unsigned char *, n + 1);
+  int64_t *bytes = TD_NEWN(a, int64_t, n + 1);
+  if (!x) return false;
+  for (size_t i = 0; i < n; i++) {
+    memory[i] = h->memory[s->arg ? s->arg[i] : i];
+    bytes[i] = h->bytes[s->arg ? s->arg[i] : i];
+  }
+  x->kernel = kernel;
+  x->ud = r;
+  move_states(r, x, true);
+  if (!td_npu_machine_run(x, memory, bytes, n)) return false;
+  move_states(r, x, false);
+  return true;
+}
+
 bool td_npu_run_call(TdNpuRun *r, const TdCallArg *arg, size_t narg, TdDiag *d) {
   if (!r->library) r->library = library_of(r->arena, r->kernels, wrappers_of(r->arena, r->m), d);
   if (!r->library) return false;
   r->ran = true;
   TdArena *a = td_arena_scratch(td_arena_ctx(r->arena));
-  unsigned char **memory = TD_NEWN(a, unsigned char *, narg + 1);
-  int64_t *bytes = TD_NEWN(a, int64_t, narg + 1);
-  TdNpuMachine *x = td_npu_machine_new(a, r->m, d);
-  for (size_t i = 0; i < narg; i++) {
-    if (!arg[i].tensor) {
-      bytes[i] = 4;
-      memory[i] = TD_NEWN(a, unsigned char, 8);
-      if (r->scalar)
-        td_num_store(r->scalar[i], memory[i], arg[i].scalar);
-      else
-        memcpy(memory[i], &arg[i].scalar, 4);
-      continue;
-    }
-    memory[i] = memory_of(a, arg[i].tensor);
-    bytes[i] = td_tensor_count(arg[i].tensor) *
-               (int64_t)td_type_bytes(td_type_scalar(arg[i].tensor->type));
-  }
-  if (x) {
-    x->kernel = kernel;
-    x->ud = r;
-    move_states(r, x, true);
-  }
-  bool ok = x && td_npu_machine_run(x, memory, bytes, narg);
-  if (ok) move_states(r, x, false);
+  Host h = host_of(a, r, arg, narg);
+  bool ok = true;
+  for (size_t i = 0; i < r->start.n && ok; i++) ok = launch(a, r, &r->start.at[i], &h, d);
   for (size_t i = 0; ok && i < narg; i++)
-    if (arg[i].tensor) bring_back(arg[i].tensor, memory[i]);
+    if (arg[i].tensor) bring_back(arg[i].tensor, h.memory[i]);
   if (!ok) {
     d->message = td_arena_strdup(d->arena, d->message ? d->message : "");
     for (size_t i = 0; i < d->notes.n; i++)

@@ -123,7 +123,7 @@ static bool check_stacks(const Verify *v) {
 /* Adds up what the text asks of each tile. */
 static void add_up(Verify *v) {
   TdMap seen = {0};
-  const TdMlirBlock *b = td_mlir_body(td_mlir_body(v->x->m->module)->op.at[0]);
+  const TdMlirBlock *b = td_mlir_body(v->x->op);
   v->use = TD_NEWN(v->x->arena, TdNpuUse, v->x->tile.n + 1);
   for (size_t i = 0; i < v->x->tile.n; i++) v->use[i].last = v->x->tile.at[i];
   for (size_t i = 0; i < v->x->line.n; i++) add_line(v, &v->x->line.at[i], &seen);
@@ -138,22 +138,24 @@ TdNpuUse td_npu_verify_use(const TdNpuMachine *x, int64_t col, int64_t row) {
   return (TdNpuUse){0};
 }
 
+bool td_npu_verify_arguments(const TdMlirOp *sequence, TdDiag *d) {
+  const TdMlirBlock *b = td_mlir_body(sequence);
+  size_t arguments = 0;
+  for (size_t i = 0; i < b->arg.n; i++) arguments += b->arg.at[i]->type->kind == TD_MLIR_MEMREF;
+  if (arguments <= HOST_BUFFERS) return true;
+  td_diag_set(d, TD_UNSUPPORTED, "npu-limit", sequence->loc,
+              "the host gives an NPU at most %d arrays, not %zu", HOST_BUFFERS, arguments);
+  td_diag_help(d, "put several into one");
+  return false;
+}
+
 bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
   Verify v = {.x = x, .diag = d};
-  const TdMlirBlock *sequence = td_mlir_body(x->sequence);
-  size_t arguments = 0;
-  for (size_t i = 0; i < sequence->arg.n; i++)
-    arguments += sequence->arg.at[i]->type->kind == TD_MLIR_MEMREF;
   add_up(&v);
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_place(&v, device, i)) return false;
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
-  if (!check_stacks(&v)) return false;
-  if (arguments <= HOST_BUFFERS)
-    return td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
-  td_diag_set(d, TD_UNSUPPORTED, "npu-limit", x->sequence->loc,
-              "the host gives an NPU at most %d arrays, not %zu", HOST_BUFFERS, arguments);
-  td_diag_help(d, "put several into one");
-  return false;
+  return check_stacks(&v) && td_npu_verify_arguments(x->sequence, d) &&
+         td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
 }

@@ -11,6 +11,8 @@ bool td_npu_verify_dims(TdNpuMachine *x, TdDiag *d);
  * come as go. */
 bool td_npu_verify_flow(TdNpuMachine *x, TdDiag *d);
 
+/* verify.c: that a sequence has no more arrays than the host can give. */
+bool td_npu_verify_arguments(const TdMlirOp *sequence, TdDiag *d);
 /* verify_route.c: that all streams by DMA find ways through the switches. */
 bool td_npu_verify_route(const TdNpuMachine *x, TdDiag *d);
 /* verify.c: whether a line needs no DMA: its one consumer is a neighbour, and nothing is arranged.

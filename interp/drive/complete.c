@@ -18,6 +18,7 @@ typedef struct Complete {
   TdArena *arena;
   TdSchedule s;
   TdAffine *affine;
+  TdSym design; /* that is completed */
 } Complete;
 
 /* ---- sizes ---- */
@@ -231,7 +232,7 @@ static bool chain(Complete *c, const TdRun *first) {
   for (int axis = -1; axis < first->rank; axis++) {
     TdSchedule before = c->s;
     if (axis >= 0 && !step(c, "bundle", name, NULL, axis ? axis : AXIS_0, &made)) continue;
-    const TdUnit *d = td_prog_root(c->s.now->prog);
+    const TdUnit *d = unit_of(c, c->design);
     for (size_t k = 0; k < d->nrun; k++)
       if (d->run[k].sym != first->sym && !is_host(&d->run[k]) &&
           step(c, "chain", name, d->run[k].sym->name, 0, &made))
@@ -260,7 +261,7 @@ static bool has_scalar_streams(const Complete *c, const TdUnit *d) {
 
 /* Chains two tasks on cores, if some stream is not of blocks; false: nothing changed. */
 static bool chain_some(Complete *c) {
-  const TdUnit *d = td_prog_root(c->s.now->prog);
+  const TdUnit *d = unit_of(c, c->design);
   if (!has_scalar_streams(c, d)) return false;
   for (size_t i = 0; i < d->nrun; i++)
     if (!is_host(&d->run[i]) && chain(c, &d->run[i])) return true;
@@ -271,7 +272,7 @@ static bool chain_some(Complete *c) {
 
 /* Puts tasks of one instance that hand blocks out, each in the next column. */
 static void spread(Complete *c, int columns) {
-  const TdUnit *d = td_prog_root(c->s.now->prog);
+  const TdUnit *d = unit_of(c, c->design);
   const TdPrim *place = td_prim_find("place");
   int64_t next = 0;
   for (size_t i = 0; i < d->nrun; i++) {
@@ -296,7 +297,7 @@ static void spread(Complete *c, int columns) {
 
 /* Has one stream carry what several between the same two tasks do, along axes of their arrays. */
 static void merge_all(Complete *c) {
-  const TdUnit *d = td_prog_root(c->s.now->prog);
+  const TdUnit *d = unit_of(c, c->design);
   for (size_t i = 0; i < d->nstream; i++)
     for (int axis = d->stream[i].type->rank; axis-- > 0;) {
       const char *const *made;
@@ -320,7 +321,7 @@ static int equal_axis(const TdUnit *d, const TdRun *run) {
 
 /* Has instances of each task on the host move one block for all of them along an axis. */
 static void coalesce_all(Complete *c) {
-  const TdUnit *d = td_prog_root(c->s.now->prog);
+  const TdUnit *d = unit_of(c, c->design);
   size_t n = d->nrun;
   for (size_t i = 0; i < n; i++) {
     const char *const *made;
@@ -331,13 +332,57 @@ static void coalesce_all(Complete *c) {
   }
 }
 
+/* Whether tasks of a design on cores touch arguments. */
+static bool lacks(const TdUnit *d) {
+  bool some = false;
+  for (size_t i = 0; i < d->nrun; i++) some |= d->run[i].nbind && !is_host(&d->run[i]);
+  return some;
+}
+
+/* Adds what the design lacks. */
+static void complete(Complete *c, int columns) {
+  for (int n = 0; n < MOST_STEPS && chain_some(c); n++) {
+  }
+  for (int n = 0; n < MOST_STEPS; n++) {
+    const TdUnit *d = unit_of(c, c->design);
+    bool better = false;
+    for (size_t i = 0; i < d->nrun && !better; i++) better = improve(c, &d->run[i]);
+    if (!better) break;
+  }
+  if (columns) coalesce_all(c);
+  if (columns) merge_all(c);
+  if (columns) spread(c, columns);
+}
+
+/* The designs that a program is, or that its root calls one after the other. */
+typedef struct Designs {
+  TdArena *arena;
+  const TdProg *prog;
+  TD_VEC(TdSym) sym;
+} Designs;
+
+static bool look_design(void *ud, const TdStmt *s) {
+  Designs *k = ud;
+  const TdUnit *u = s->kind == TD_STMT_CALL ? td_prog_unit(k->prog, s->sym) : NULL;
+  bool known = !u || u->kind != TD_UNIT_DESIGN || !lacks(u);
+  for (size_t i = 0; i < k->sym.n && !known; i++) known = k->sym.at[i] == s->sym;
+  if (!known) td_vec_push(k->arena, &k->sym, s->sym);
+  return true;
+}
+
+static Designs designs_of(TdArena *a, const TdProg *p) {
+  const TdUnit *root = td_prog_root(p);
+  Designs k = {.arena = a, .prog = p};
+  if (root->kind != TD_UNIT_DESIGN)
+    td_walk_stmt(td_arena_ctx(a), root->body, look_design, &k);
+  else if (lacks(root))
+    td_vec_push(a, &k.sym, root->sym);
+  return k;
+}
+
 const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const char **steps) {
   *steps = "";
-  const TdUnit *root = td_prog_root(p);
-  bool lacks = false;
-  for (size_t i = 0; i < root->nrun; i++)
-    lacks |= root->run[i].nbind && !td_attrs_get(root->run[i].attrs, TD_ATTR_HOST);
-  if (root->kind != TD_UNIT_DESIGN || !lacks || !has_sizes(p)) return p;
+  if (!designs_of(a, p).sym.n || !has_sizes(p)) return p;
   TdStore *st = td_store_inner(a, p->store->session);
   Complete c = {.arena = a, .s = td_schedule_new(st, &td_prim_kind, p), .affine = td_affine_new(a)};
   TdVersion *first = td_arena_copy(st->arena, c.s.now, sizeof *first);
@@ -345,17 +390,11 @@ const TdProg *td_complete_prog(TdArena *a, const TdProg *p, int columns, const c
   first->next_uid = st->next_uid;
   first->next_sym = st->next_sym;
   c.s.now = first;
-  for (int n = 0; n < MOST_STEPS && chain_some(&c); n++) {
+  Designs designs = designs_of(a, first->prog);
+  for (size_t i = 0; i < designs.sym.n; i++) {
+    c.design = designs.sym.at[i];
+    complete(&c, columns);
   }
-  for (int n = 0; n < MOST_STEPS; n++) {
-    const TdUnit *d = td_prog_root(c.s.now->prog);
-    bool better = false;
-    for (size_t i = 0; i < d->nrun && !better; i++) better = improve(&c, &d->run[i]);
-    if (!better) break;
-  }
-  if (columns) coalesce_all(&c);
-  if (columns) merge_all(&c);
-  if (columns) spread(&c, columns);
   TdText t = td_text_new(a);
   td_schedule_log(&t, &c.s);
   *steps = td_text_str(&t);

@@ -44,12 +44,12 @@ local function fakes(programs, more)
 end
 
 -- What a session in this environment prints that writes the build, with `options` as text, to a folder.
-local function write(environment, options, to)
+local function write(environment, options, to, of)
   local script = shell.write(folder .. "/script.lua", ([[
     local m = dofile(%q):build {target = "npu", %s}
     local ok, said = pcall(m.write, m, %q)
     print(ok and said or tostring(said))
-  ]]):format(path, options or "", to or folder .. "/out"))
+  ]]):format(of or path, options or "", to or folder .. "/out"))
   return (shell.output(("%s %s %s 2>&1"):format(environment, shell.quote(shell.program), shell.quote(script))))
 end
 
@@ -152,6 +152,27 @@ t.test("the host program runs on a card that interprets, and compares", function
   t.has(said, "FAIL")
   shell.write(want, words)
   t.eq(select(2, shell.output(("%s make -C %s run 2>&1"):format(environment, out))), 0)
+end)
+
+t.test("several launches: the program's own array stays on the card", function()
+  local chain = shell.write(folder .. "/chain.lua", [[
+local tide = require "tide"
+local i16, task, grid = tide.i16, tide.task, tide.grid
+local double = tide.design(function(d)
+  d.rows = task {map = {2}, x = i16[8][4]:layout "S0R", y = i16[8][4]:layout "S0R", function(x, y)
+    for i, j in grid(4, 4) do y[i][j] = x[i][j] * 2 end
+  end}
+end)
+return tide.kernel {name = "chain", A = i16[8][4], B = i16[8][4], function(A, B)
+  local between = i16[8][4]()
+  double(A, between)
+  double(between, B)
+end}
+]])
+  local out = folder .. "/launches"
+  t.has(write(card(), "", out, chain), "the card gave the bits that are wanted")
+  t.has(shell.read(out .. "/host.cpp"), '{"between", 32, 2, true, true},')
+  t.ok(not io.open(out .. "/data/between.txt"), "data of an array that stays on the card")
 end)
 
 t.test("the user's data are the test bench's", function()

@@ -30,7 +30,8 @@ static const char *changed(TdArena *a, const char *text, const char *from, const
 static bool is_machine(TdArena *a, const char *text, TdDiag *d) {
   *d = (TdDiag){.arena = a};
   const TdMlir *m = td_mlir_read(a, 0, text, strlen(text), d);
-  return m && td_npu_machine_new(a, m, d);
+  const TdMlirBlock *top = m ? td_mlir_body(m->module) : NULL;
+  return top && top->op.n && td_npu_machine_new(a, top->op.at[0], d);
 }
 
 int main(void) {

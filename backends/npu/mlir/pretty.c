@@ -137,7 +137,7 @@ static bool fits_piece(Fit *f, const TdSpelled *x, const char *end) {
   if (is(x, "body")) return fits_body(f, x);
   if (is(x, "empty"))
     return (f->body = true, f->op->region.n == 1 && !f->op->region.at[0]->block.n);
-  if (is(x, "type")) return true;
+  if (is(x, "type") || is(x, "given")) return true;
   return fits_result(f, x);
 }
 
@@ -213,13 +213,18 @@ static void put_types(const Print *p, const TdMlirType *const *t, size_t n) {
   td_text_putc(p->out, ')');
 }
 
+/* (types of operands) */
+static void put_given(const Print *p) {
+  const TdMlirType **t = TD_NEWN(p->out->arena, const TdMlirType *, p->op->operand.n + 1);
+  for (size_t i = 0; i < p->op->operand.n; i++) t[i] = p->op->operand.at[i]->type;
+  put_types(p, t, p->op->operand.n);
+}
+
 /* (types of operands) -> (types of results) */
 static void put_signature(const Print *p) {
-  const TdMlirType **t = TD_NEWN(p->out->arena, const TdMlirType *, p->op->operand.n + 1);
   const TdMlirType **r = TD_NEWN(p->out->arena, const TdMlirType *, p->op->result.n + 1);
-  for (size_t i = 0; i < p->op->operand.n; i++) t[i] = p->op->operand.at[i]->type;
   for (size_t i = 0; i < p->op->result.n; i++) r[i] = p->op->result.at[i]->type;
-  put_types(p, t, p->op->operand.n);
+  put_given(p);
   td_text_puts(p->out, " -> ");
   put_types(p, r, p->op->result.n);
 }
@@ -276,6 +281,7 @@ static void put_piece(const Print *p, const TdSpelled *x) {
   if (is(x, "value")) td_text_putf(p->out, "%%%s", op->operand.at[n]->name);
   if (is(x, "values")) put_values(p, n);
   if (is(x, "type")) td_mlir_print_type(p->out, op->operand.at[n]->type, p->form);
+  if (is(x, "given")) put_given(p);
   if (is(x, "types")) put_signature(p);
   if (is(x, "takes")) put_types(p, a->type->in, a->type->nin);
   if (is(x, "gives")) td_mlir_print_type(p->out, op->result.at[0]->type, p->form);

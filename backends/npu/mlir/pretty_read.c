@@ -128,6 +128,14 @@ static bool type_of(const Read *r, size_t n) {
   return td_mlir_parse_fail(r->p, "a type that is not that of the operand");
 }
 
+/* (types) of the operands, as they were defined. */
+static bool given(const Read *r) {
+  if (!td_mlir_parse_need(r->p, "(")) return false;
+  for (size_t i = 0; i < r->op->operand.n; i++)
+    if ((i && !td_mlir_parse_need(r->p, ",")) || !type_of(r, i)) return false;
+  return td_mlir_parse_need(r->p, ")");
+}
+
 static bool types(const Read *r) {
   td_mlir_parse_peek(r->p);
   const char *at = r->p->at;
@@ -218,6 +226,7 @@ static bool piece(Read *r, const TdSpelled *x, const char *end) {
   if (is(x, "values")) return values(r);
   if (is(x, "type")) return type_of(r, n);
   if (is(x, "types")) return types(r);
+  if (is(x, "given")) return given(r);
   if (is(x, "takes")) return takes(r, x);
   if (is(x, "block"))
     return td_mlir_parse_successor(r->p, r->op, r->op->block ? r->op->block->region : NULL,

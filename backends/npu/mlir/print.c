@@ -284,7 +284,8 @@ static void regions(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth)
     if (check && is(op, "aie.device")) td_text_puts(out, " \"builtin.module\"() ({");
     td_text_putc(out, '\n');
     print_region(out, op->region.at[i], form, depth);
-    if (check && (is(op, "aie.runtime_sequence") || is(op, "aiex.runtime_sequence"))) {
+    if (check && (is(op, "aie.runtime_sequence") || is(op, "aiex.runtime_sequence") ||
+                  is(op, "aiex.configure"))) {
       const TdMlirBlock *b = td_mlir_body(op);
       if (!b || !b->op.n || !is(b->op.at[b->op.n - 1], "aie.end")) td_text_puts(out, end);
     }
@@ -295,8 +296,25 @@ static void regions(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth)
   td_text_putc(out, ')');
 }
 
+/* In check form, the run of a sequence: one for each argument, as IRDL gives operands of any number
+ * one type. */
+static void print_run(TdText *out, const TdMlirOp *op, int depth) {
+  for (size_t i = 0; i < op->operand.n; i++) {
+    indent(out, depth);
+    td_text_putf(out, "\"%s\"(%%%s)", op->name, op->operand.at[i]->name);
+    attributes(out, op, TD_MLIR_CHECK);
+    td_text_puts(out, " : (");
+    td_mlir_print_type(out, op->operand.at[i]->type, TD_MLIR_CHECK);
+    td_text_puts(out, ") -> ()\n");
+  }
+}
+
 static void print_op(TdText *out, const TdMlirOp *op, TdMlirForm form, int depth) {
   bool check = form == TD_MLIR_CHECK;
+  if (check && is(op, "aiex.run")) {
+    print_run(out, op, depth);
+    return;
+  }
   bool moved = check && (is(op, "aie.dma_start") || is(op, "aie.next_bd"));
   indent(out, depth);
   if (form >= TD_MLIR_PRETTY && td_mlir_pretty_op(out, op, form, depth)) return;

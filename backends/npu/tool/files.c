@@ -32,13 +32,23 @@ const char *td_npu_files_makefile(const TdNpuMade *m) {
 
 /* ---- the host program ---- */
 
-/* Whether the device writes argument i. */
-static bool is_written(const TdNpuMade *m, size_t i) {
-  const TdNpuPlan *p = m->plan;
-  for (size_t k = 0; k < m->sequence->transfer.n; k++) {
-    const TdNpuTransfer *t = &m->sequence->transfer.at[k];
+/* Whether a design writes its parameter i. */
+static bool part_writes(const TdNpuPart *x, size_t i) {
+  const TdNpuPlan *p = x->plan;
+  for (size_t k = 0; k < x->sequence->transfer.n; k++) {
+    const TdNpuTransfer *t = &x->sequence->transfer.at[k];
     bool out = p->tile.at[p->fifo.at[t->fifo].from_tile].kind != TD_TILE_SHIM;
     if (out && t->param == i) return true;
+  }
+  return false;
+}
+
+/* Whether a launch writes array i of the host program. */
+static bool is_written(const TdNpuMade *m, size_t i) {
+  for (size_t k = 0; k < m->host->launch.n; k++) {
+    const TdNpuLaunch *l = &m->host->launch.at[k];
+    for (size_t q = 0; q < m->host->design.at[l->design]->nparam; q++)
+      if ((l->array ? l->array[q] : q) == i && part_writes(&m->part[l->design], q)) return true;
   }
   return false;
 }
@@ -50,8 +60,9 @@ static const char host_head[] =
     "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n"
     "#include <fstream>\n#include <string>\n#include <vector>\n\n"
     "#include <xrt/xrt_bo.h>\n#include <xrt/xrt_device.h>\n#include <xrt/xrt_kernel.h>\n\n"
-    "// An argument: so many elements of so many bytes; 0: a word that is passed itself.\n"
-    "struct Argument {\n  const char *name;\n  size_t count, cell;\n  bool written;\n};\n\n";
+    "// An argument: so many elements of so many bytes; 0: a word that is passed itself. What is\n"
+    "// the program's own stays on the device.\n"
+    "struct Argument {\n  const char *name;\n  size_t count, cell;\n  bool written, own;\n};\n\n";
 
 static const char host_rest[] =
     "// The words of a file in hexadecimal, each in so many bytes.\n"
@@ -97,7 +108,8 @@ static const char host_rest[] =
     "  run.set_arg(2, std::uint32_t(insts.size() / 4));\n"
     "  for (int i = 0; i < ARGUMENTS; i++) {\n"
     "    const Argument &a = arguments[i];\n"
-    "    std::vector<char> in = words(data + \"/\" + a.name + \".txt\", a.cell);\n"
+    "    std::vector<char> in;\n"
+    "    if (!a.own) in = words(data + \"/\" + a.name + \".txt\", a.cell);\n"
     "    if (!a.count) {\n"
     "      std::uint32_t word;\n"
     "      std::memcpy(&word, in.data(), 4);\n"
@@ -108,7 +120,7 @@ static const char host_rest[] =
     "i));\n"
     "    std::memcpy(bo[i].map<char *>(), in.data(), std::min(in.size(), a.count * a.cell));\n"
     "    if (!a.count) continue;\n"
-    "    bo[i].sync(XCL_BO_SYNC_BO_TO_DEVICE);\n"
+    "    if (!a.own) bo[i].sync(XCL_BO_SYNC_BO_TO_DEVICE);\n"
     "    run.set_arg(3 + i, bo[i]);\n"
     "  }\n"
     "  run.start();\n"
@@ -116,7 +128,7 @@ static const char host_rest[] =
     "  size_t wrong = 0;\n"
     "  for (int i = 0; i < ARGUMENTS; i++) {\n"
     "    const Argument &a = arguments[i];\n"
-    "    if (!a.written) continue;\n"
+    "    if (!a.written || a.own) continue;\n"
     "    bo[i].sync(XCL_BO_SYNC_BO_FROM_DEVICE);\n"
     "    wrong += compare(a, bo[i].map<char *>(), words(data + \"/\" + a.name + \".want.txt\", "
     "a.cell));\n"
@@ -125,30 +137,26 @@ static const char host_rest[] =
     "  return wrong != 0;\n"
     "}\n";
 
-/* The type of argument i at the sizes of the design, its elements and their bytes. */
-static const TdType *type_of(const TdNpuMade *m, size_t i, int64_t *count, size_t *cell) {
-  const TdUnit *d = m->plan->form->design;
-  const TdType *t = td_unit_type(m->plan->form->prog->store->session, d, d->param[i].type);
-  *count = 1;
-  if (td_type_is_scalar(t))
-    *count = 0;
-  else
-    td_type_count(t, count);
+/* The elements of array i and their bytes; 0 of a scalar. */
+static void size_of(const TdNpuMade *m, size_t i, int64_t *count, size_t *cell) {
+  const TdType *t = m->host->array.at[i].type;
+  *count = 0;
+  if (!td_type_is_scalar(t)) td_type_count(t, count);
   *cell = td_type_is_scalar(t) ? 4 : td_type_bytes(td_type_scalar(t));
-  return t;
 }
 
 const char *td_npu_files_host(const TdNpuMade *m) {
-  const TdUnit *d = m->plan->form->design;
+  size_t n = m->host->array.n;
   TdText t = td_text_new(m->build->arena);
   td_text_puts(&t, host_head);
-  td_text_putf(&t, "enum { ARGUMENTS = %zu };\nstatic const Argument arguments[] = {\n", d->nparam);
-  for (size_t i = 0; i < d->nparam; i++) {
-    int64_t n;
+  td_text_putf(&t, "enum { ARGUMENTS = %zu };\nstatic const Argument arguments[] = {\n", n);
+  for (size_t i = 0; i < n; i++) {
+    const TdNpuArray *x = &m->host->array.at[i];
+    int64_t count;
     size_t cell;
-    type_of(m, i, &n, &cell);
-    td_text_putf(&t, "    {\"%s\", %lld, %zu, %s},\n", d->param[i].sym->name, (long long)n, cell,
-                 is_written(m, i) ? "true" : "false");
+    size_of(m, i, &count, &cell);
+    td_text_putf(&t, "    {\"%s\", %lld, %zu, %s, %s},\n", x->sym->name, (long long)count, cell,
+                 is_written(m, i) ? "true" : "false", x->own ? "true" : "false");
   }
   td_text_putf(&t, "};\n\n%s", host_rest);
   return td_text_str(&t);
@@ -171,7 +179,7 @@ static const char *elements(TdArena *a, const TdTensor *x) {
 
 const TdFile *td_npu_files_data(const TdNpuMade *m, const TdCallArg *before, const TdCallArg *after,
                                 size_t *nfile) {
-  const TdUnit *d = m->plan->form->design;
+  const TdUnit *d = td_prog_root(m->build->prog);
   TdArena *a = m->build->arena;
   TdFile *f = TD_NEWN(a, TdFile, 2 * d->nparam + 1);
   *nfile = 0;

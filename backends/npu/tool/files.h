@@ -5,17 +5,24 @@
 
 #include "backends/backend.h"
 #include "backends/npu/emit.h"
+#include "backends/npu/launch.h"
 #include "backends/npu/machine.h"
+
+/* A design as a device of the text. */
+typedef struct TdNpuPart {
+  const TdNpuPlan *plan;
+  const TdNpuSequence *sequence;
+  TdNpuMachine *machine;
+} TdNpuPart;
 
 /* All that a build came to. */
 typedef struct TdNpuMade {
   const TdBuild *build;
   const TdDevice *device;
-  const TdNpuPlan *plan;
-  const TdNpuSequence *sequence;
+  const TdNpuHost *host;
+  const TdNpuPart *part; /* of each design of the host program */
   const TdNpuKernels *kernels;
   const TdMlir *tree;
-  const TdNpuMachine *machine;
   const char *pretty, *generic, *text; /* text: of the kernels */
 } TdNpuMade;
 

@@ -23,13 +23,13 @@ static void end(List *l) {
   td_text_puts(l->out, l->any ? "\n  ]" : "]");
 }
 
-static void put_tiles(const TdNpuMade *m, TdText *t) {
-  List l = begin(t, "tiles");
+static void put_tiles(const TdNpuPart *m, List *l) {
+  TdText *t = l->out;
   for (size_t i = 0; i < m->plan->tile.n; i++) {
     const TdNpuTile *x = &m->plan->tile.at[i];
     const TdTileInfo *k = &td_tiles[x->kind];
     TdNpuUse u = td_npu_verify_use(m->machine, x->col, x->row);
-    next(&l);
+    next(l);
     td_text_putf(t,
                  "{\"name\": \"%s\", \"column\": %lld, \"row\": %lld, \"bytes\": [%lld, %lld], "
                  "\"s2mm\": [%lld, %d], \"mm2s\": [%lld, %d], \"bds\": [%lld, %d], \"locks\": "
@@ -38,15 +38,14 @@ static void put_tiles(const TdNpuMade *m, TdText *t) {
                  (long long)k->bytes, (long long)u.s2mm, k->s2mm, (long long)u.mm2s, k->mm2s,
                  (long long)u.bds, k->bds, (long long)u.locks, k->locks);
   }
-  end(&l);
 }
 
-static void put_fifos(const TdNpuMade *m, TdText *t) {
-  List l = begin(t, "objectfifos");
+static void put_fifos(const TdNpuPart *m, List *l) {
+  TdText *t = l->out;
   for (size_t i = 0; i < m->plan->fifo.n; i++) {
     const TdNpuFifo *x = &m->plan->fifo.at[i];
     size_t bytes = td_type_bytes(td_type_scalar(x->type)) * (size_t)x->count;
-    next(&l);
+    next(l);
     td_text_putf(t,
                  "{\"name\": \"%s\", \"bytes\": %zu, \"depth\": %lld, \"from\": \"%s\", \"to\": [",
                  x->name, bytes, (long long)x->depth, m->plan->tile.at[x->from_tile].name);
@@ -54,7 +53,6 @@ static void put_fifos(const TdNpuMade *m, TdText *t) {
       td_text_putf(t, "%s\"%s\"", k ? ", " : "", m->plan->tile.at[x->to_tile.at[k]].name);
     td_text_puts(t, "]}");
   }
-  end(&l);
 }
 
 static void put_kernels(const TdNpuMade *m, TdText *t) {
@@ -98,12 +96,18 @@ static void put_model(TdText *t) {
 
 const char *td_npu_report(const TdNpuMade *m) {
   TdText t = td_text_new(m->build->arena);
+  size_t transfers = 0, designs = m->host->design.n;
+  for (size_t i = 0; i < designs; i++) transfers += m->part[i].sequence->transfer.n;
   td_text_putf(&t,
                "{\n  \"device\": \"%s\",\n  \"note\": \"No tool of the vendor has seen these "
                "files; times are of a calibrated model.\",\n  \"transfers\": %zu",
-               m->device->name, m->sequence->transfer.n);
-  put_tiles(m, &t);
-  put_fifos(m, &t);
+               m->device->name, transfers);
+  List tiles = begin(&t, "tiles");
+  for (size_t i = 0; i < designs; i++) put_tiles(&m->part[i], &tiles);
+  end(&tiles);
+  List fifos = begin(&t, "objectfifos");
+  for (size_t i = 0; i < designs; i++) put_fifos(&m->part[i], &fifos);
+  end(&fifos);
   put_kernels(m, &t);
   put_loops(m, &t);
   put_model(&t);
