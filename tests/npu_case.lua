@@ -54,6 +54,44 @@ function M.same(d, types, options, s)
   return built, opened, b
 end
 
+-- The function whose text this is, of the sizes z, where $word stands for z.word, or for itself.
+function M.chunk(text, z)
+  local source = text:gsub("%$(%w+)", function(word) return tostring(z[word] or word) end)
+  local env = {z = z, tide = tide, task = tide.task, grid = tide.grid, T = z.T, R = z.R}
+  return assert(load(source, "=" .. (z.name or "case"), "t", setmetatable(env, {__index = _G})))
+end
+
+-- A case: a design of a text, argument types, steps on a schedule, sizes, options of the build.
+function M.case(name, x)
+  for i, z in ipairs(x.sizes) do
+    t.test(("%s, %d"):format(name, i), function()
+      local d = M.chunk(x.design, z)()
+      local s = tide.schedule(d)
+      if x.steps then M.chunk(x.steps, setmetatable({s = s}, {__index = z}))(s) end
+      for _, device in ipairs(x.devices or {"npu1"}) do
+        local o = {device = device, tool = false}
+        for k, v in pairs(x.options or {}) do o[k] = v end
+        local m = M.same(d, x.types(z), o, s)
+        local u = m:simulate().utilisation
+        t.ok(u >= 0 and u <= 1, "utilisation " .. u)
+      end
+    end)
+  end
+end
+
+-- Numbers up to 10,000 of either sign.
+function M.wide(T, seed)
+  local x = tide.random(T, seed)
+  local extent = x.shape
+  local function fill(part, d)
+    for i in tide.grid(extent[d]) do
+      if d < #extent then fill(part[i], d + 1) else part[i] = (part[i] % 1) * 20000 - 10000 end
+    end
+  end
+  fill(x, 1)
+  return x
+end
+
 -- Attention: a task for each head, block of queries and block of keys; scores, weights and parts of the result go by
 -- streams.
 M.attention = [[local H, N, D, q, k, causal = z.H, z.N, z.D, z.q, z.k, z.causal
