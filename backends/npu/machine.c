@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { JUNK = 0xA5, ALIGNED = 64 };
+enum { ALIGNED = 64 };
 
 bool td_npu_machine_bad(TdNpuMachine *x, const TdMlirOp *op, const char *what) {
   return td_diag_set(x->diag, TD_ILLEGAL, "npu-text", op->loc, "%s: %s", op->name, what);
