@@ -156,6 +156,6 @@ bool td_npu_verify(TdNpuMachine *x, const TdDevice *device, TdDiag *d) {
     if (!check_place(&v, device, i)) return false;
   for (size_t i = 0; i < x->tile.n; i++)
     if (!check_tile(&v, i)) return false;
-  return check_stacks(&v) && td_npu_verify_arguments(x->sequence, d) &&
-         td_npu_verify_dims(x, d) && td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
+  return check_stacks(&v) && td_npu_verify_arguments(x->sequence, d) && td_npu_verify_dims(x, d) &&
+         td_npu_verify_flow(x, d) && td_npu_verify_route(x, d);
 }
