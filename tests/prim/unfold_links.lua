@@ -200,6 +200,23 @@ t.test("a driver has no old values: an iteration writes its element before it re
   end
 end)
 
+t.test("a part of a word is written to what the word held: instances have the array, or none is made", function()
+  local function take(packs, driver)
+    local s = tide.schedule(load [[
+      local tide = require "tide"
+      return tide.kernel {name = "words", X = tide.u8[8], Y = tide.u8[8], function(X, Y)
+        local w = tide.u8[8]()
+        for i = 0, 7 do w[i] = X[i] + 3 end
+        for i = 0, 7 do Y[i] = w[i] end
+      end}]]())
+    if packs then s:pack("w", 0, 8) end
+    s:unfold("i#1", {0, 0}, {links = {"w"}, driver = driver})
+    return s:verify()
+  end
+  t.eq(take(false, "edge"), "strict")
+  t.fails(function() take(true, "edge") end, {code = "carried"})
+end)
+
 t.test("a driver and its grid run at once: what one writes is not the other's besides", function()
   local function take(o)
     local s = tide.schedule(load(([[

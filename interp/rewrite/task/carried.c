@@ -29,26 +29,43 @@ static const TdStmt *body_of(const TdCarried *c) {
   return c->body;
 }
 
+/* The number of the expression that is the element of an array which a statement sets, or -1. */
+static int place_at(const TdStmt *s, TdSym sym) {
+  int i = s->kind == TD_STMT_STORE ? 0 : s->kind == TD_STMT_GET && s->nexpr == 2 ? 1 : -1;
+  return i >= 0 && s->expr[i]->sym == sym ? i : -1;
+}
+
 /* The element of an array that a statement sets, or NULL. */
 static const TdExpr *place_of(const TdStmt *s, TdSym sym) {
-  const TdExpr *e = s->kind == TD_STMT_STORE                  ? s->expr[0]
-                    : s->kind == TD_STMT_GET && s->nexpr == 2 ? s->expr[1]
-                                                              : NULL;
-  return e && e->sym == sym ? e : NULL;
+  int i = place_at(s, sym);
+  return i < 0 ? NULL : s->expr[i];
+}
+
+/* Visits the expressions of a statement that are read: all but the element of the array that it
+ * sets, whose index is. The node of that element may be read beside (x = with_bits(x, ..)). */
+static void walk_read(const TdStmt *s, TdSym sym, bool (*visit)(void *ud, const TdExpr *e),
+                      void *ud) {
+  int place = place_at(s, sym);
+  for (uint32_t i = 0; i < s->nexpr; i++) {
+    const TdExpr *e = s->expr[i];
+    if ((int)i != place)
+      td_walk_expr(e, visit, ud);
+    else
+      for (uint32_t k = 0; k < e->nkid; k++) td_walk_expr(e->kid[k], visit, ud);
+  }
 }
 
 /* A search of the body for the uses of an array. */
 typedef struct Uses {
   const TdCarried *c;
   TdCarriedArray *a;
-  const TdExpr *place; /* of the statement */
   TdLoc other;         /* a second place, or all of it at once */
   bool many, whole;
 } Uses;
 
 static bool look_expr(void *ud, const TdExpr *e) {
   Uses *u = ud;
-  if (e->sym != u->a->sym || e == u->place) return true;
+  if (e->sym != u->a->sym) return true;
   if (e->kind != TD_EXPR_LOAD) {
     u->whole = true;
     u->other = e->loc;
@@ -64,16 +81,16 @@ static bool look_expr(void *ud, const TdExpr *e) {
 
 static bool look_stmt(void *ud, const TdStmt *s) {
   Uses *u = ud;
-  u->place = place_of(s, u->a->sym);
-  if (u->place) {
-    if (u->a->place && !td_carried_same(u->c, u->a->place, u->place)) {
+  const TdExpr *place = place_of(s, u->a->sym);
+  if (place) {
+    if (u->a->place && !td_carried_same(u->c, u->a->place, place)) {
       u->many = true;
       u->other = s->loc;
     }
-    u->a->place = u->place;
-    u->a->elem = u->place->type;
+    u->a->place = place;
+    u->a->elem = place->type;
   }
-  for (uint32_t i = 0; i < s->nexpr; i++) td_walk_expr(s->expr[i], look_expr, u);
+  walk_read(s, u->a->sym, look_expr, u);
   return true;
 }
 
@@ -322,9 +339,7 @@ typedef struct Before {
 
 static bool look_before(void *ud, const TdExpr *e) {
   Before *b = ud;
-  if (e->kind == TD_EXPR_LOAD && e != b->place && e->sym == b->place->sym &&
-      td_carried_same(b->c, e, b->place))
-    b->read = e;
+  if (e->kind == TD_EXPR_LOAD && td_carried_same(b->c, e, b->place)) b->read = e;
   return !b->read;
 }
 
@@ -334,7 +349,7 @@ static bool is_assigned(Before *b, const TdStmt *s, bool was) {
   const TdExpr *place = place_of(s, b->place->sym);
   const TdExpr *outer = b->place;
   if (place) b->place = place;
-  for (uint32_t i = 0; !was && i < s->nexpr; i++) td_walk_expr(s->expr[i], look_before, b);
+  if (!was) walk_read(s, b->place->sym, look_before, b);
   b->place = outer;
   if (place) return true;
   bool now = was, all = s->nkid > 1;
