@@ -59,7 +59,7 @@ static void walk_read(const TdStmt *s, TdSym sym, bool (*visit)(void *ud, const 
 typedef struct Uses {
   const TdCarried *c;
   TdCarriedArray *a;
-  TdLoc other;         /* a second place, or all of it at once */
+  TdLoc other; /* a second place, or all of it at once */
   bool many, whole;
 } Uses;
 
