@@ -97,6 +97,7 @@ static void test_modes(int cases) {
  * would leave it. */
 static TdMaestroJob small_job(const TdMaestroSystem *s, TdMaestroOperand *x) {
   TdMaestroJob j = {.system = s, .spatial = {1, 2, 0}, .temporal = {0, 1, 2}, .tile = {8, 1, 1}};
+  for (int i = 0; i < 3; i++) j.outer[i] = -1;
   *x = (TdMaestroOperand){.used = true, .rank = 1, .extent = {16}, .coef = {{1, 0, 0}}};
   j.nest.nloop = 3;
   j.nest.loop[0] = (TdMaestroLoop){.name = "k", .extent = 16, .reduces = true};
