@@ -61,6 +61,17 @@ prim.accepted("a tile that was made before", {
     s:reorder("i_o", "j_o", "k_o", "i_i", "j_i", "k_i")
   end, step = {"inject", "i_i", mm},
 })
+prim.accepted("under a loop of one turn", {
+  of = function()
+    return tide.kernel {name = "rows", A = i8[2][12][3], B = i8[3][4], C = i32[12][4], function(A, B, C)
+      for h = 1, 1 do
+        for i, j, k in grid(4, 4, 3) do
+          C[h * 4 + i][j] = C[h * 4 + i][j] + A[h][h * 8 - 4 + i][k] * B[k][j]
+        end
+      end
+    end}, {i8[2][12][3], i8[3][4], i32[12][4]}
+  end, step = {"inject", "i", mm}, has = {"mm(A:slice(h, {h * 8 - 4, h * 8}, {}), B, C:slice("},
+})
 prim.accepted("all of a kernel, at its sizes", {
   of = function() return gemm {M = 4, N = 4, K = 3} end, step = {"inject", "i", mm},
   has = {"tide.assume(M == 4)", "tide.assume(K == 3)"},

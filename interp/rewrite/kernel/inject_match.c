@@ -2,6 +2,7 @@
  * first, then by proof. */
 #include <string.h>
 
+#include "analysis/range/range.h"
 #include "eval/eval.h"
 #include "rewrite/kernel/inject.h"
 
@@ -103,19 +104,44 @@ static const TdProg *with_root(const TdInject *j, const TdProg *p, const TdUnit 
   return td_prog_prune(td_prog_new(j->r->store, list, p->nunit + 1));
 }
 
+/* The value that an index of one value has in the nest, whatever the sizes, as the variable of a
+ * loop of one turn has: that, or NULL. */
+static const TdExpr *only_value(const TdInject *j, const TdExpr *e) {
+  TdRewrite *r = j->r;
+  TdAsk q = td_util_ask(r, j->unit);
+  int64_t lo, hi;
+  const TdExpr *fact;
+  if (e->type->kind != TD_T_INDEX || !td_range_of(&q, j->nest, e, &lo, &hi)) return NULL;
+  const TdExpr *v = td_util_const(r, lo);
+  return td_util_same_value(r, j->unit, j->nest, e, v, &fact) && !fact ? v : NULL;
+}
+
+/* The scalars of the nest under the lifted names in `sub`; those of one value are that value, in
+ * `body` too. */
+static const TdStmt *name_scalars(const TdInject *j, TdSubst *sub, const TdStmt *body) {
+  TdRewrite *r = j->r;
+  const TdUnit *u = j->lifted.unit;
+  TdSubst one = td_subst_new(r->store);
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdParam *p = &u->param[i];
+    if (!td_type_is_scalar(p->type)) continue;
+    const TdExpr *v = only_value(j, j->lifted.arg[i]);
+    if (v) td_subst_expr(&one, p->sym, v);
+    td_subst_expr(sub, j->lifted.was[i],
+                  v ? v : td_expr_var(r->store->arena, p->sym, p->type, u->loc));
+  }
+  return td_subst_in_stmt(&one, body);
+}
+
 const TdProg *td_inject_nest(const TdInject *j, size_t **from) {
   TdRewrite *r = j->r;
   const TdUnit *u = j->lifted.unit;
-  const TdStmt *body = u->body;
   TdParam *param = TD_NEWN(r->store->arena, TdParam, u->nparam);
   TdSubst sub = td_subst_new(r->store);
+  const TdStmt *body = name_scalars(j, &sub, u->body);
   TdUnit *nest = td_unit_copy(r->store, u);
   *from = TD_NEWN(r->arena, size_t, u->nparam);
   nest->nparam = 0;
-  for (size_t i = 0; i < u->nparam; i++)
-    if (td_type_is_scalar(u->param[i].type))
-      td_subst_expr(&sub, j->lifted.was[i],
-                    td_expr_var(r->store->arena, u->param[i].sym, u->param[i].type, u->loc));
   for (size_t i = 0; i < j->ntile; i++) {
     const TdTile *t = &j->tile[i];
     Rebase b = {.r = r, .sym = u->param[t->param].sym};
