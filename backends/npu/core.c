@@ -46,6 +46,60 @@ static TdMlirValue *constant(Core *c, int64_t v) {
   return known;
 }
 
+/* ---- memory ---- */
+
+/* The elements of a table, or of the start of a state. */
+static const TdMlirAttr *elements(TdMlir *m, const TdType *t, const TdBlob *b) {
+  const TdType *cell = td_type_scalar(t);
+  const TdMlirType *memref = td_npu_memref(m, t);
+  const TdMlirType *as =
+      td_mlir_shaped(m, TD_MLIR_TENSOR, memref->shape, memref->rank, memref->in[0]);
+  int64_t *num = TD_NEWN(m->arena, int64_t, b->count);
+  double *real = TD_NEWN(m->arena, double, b->count);
+  const unsigned char *at = b->data;
+  for (int64_t i = 0; i < b->count; i++, at += td_type_bytes(cell)) {
+    uint64_t v = td_num_load(cell, at);
+    num[i] = (int64_t)v;
+    if (cell->kind == TD_T_FLOAT) real[i] = td_num_double(v);
+  }
+  return td_mlir_dense(m, as, cell->kind == TD_T_FLOAT ? NULL : num, real, (size_t)b->count);
+}
+
+/* A name like this one that nothing in the device has. */
+static const char *free_symbol(const Core *c, const char *want) {
+  const TdMlirBlock *b = c->e->device;
+  const char *name = want;
+  bool taken = true;
+  for (int n = 1; taken; n++) {
+    taken = false;
+    for (size_t i = 0; i < b->op.n; i++) {
+      const TdMlirAttr *s = td_mlir_get(b->op.at[i], "sym_name");
+      taken |= s && strcmp(s->s, name) == 0;
+    }
+    if (taken) name = td_text_fmt(c->e->m->arena, "%s_b%d", want, n);
+  }
+  return name;
+}
+
+/* Memory of the tile for a local array; what it starts with is left to a kernel, a statement or
+ * NULL, but for tables and states, which have it from the first. */
+static const TdStmt *buffer(Core *c, const TdUnit *u, const TdStmt *s) {
+  TdMlir *m = c->e->m;
+  TdStore *st = c->f->store;
+  TdMlirOp *op = td_mlir_op(m, c->e->device, "aie.buffer");
+  const TdType *t = td_unit_type(st->session, u, s->type);
+  TdMlirValue *v = td_mlir_result(m, op, s->sym->name, td_npu_memref(m, t));
+  op->loc = s->loc;
+  td_mlir_operand(m, op, c->tile);
+  td_npu_set_string(m, op, "sym_name", free_symbol(c, v->name));
+  td_map_putp(m->arena, &c->value, s->sym, v);
+  td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)t);
+  if (s->blob) td_mlir_set(m, op, "initial_value", elements(m, t, s->blob));
+  if (s->init == TD_INIT_NONE || s->blob) return NULL;
+  const TdExpr *all = td_expr_whole(st->session, st->arena, s->sym, s->type, s->loc);
+  return td_stmt_set(st, all, s->expr[0], s->loc);
+}
+
 /* ---- kernels ---- */
 
 /* Declares a kernel in the device, once. */
@@ -70,8 +124,17 @@ static void declare(Core *c, const TdNpuKernel *k) {
   b->op.at[0] = op;
 }
 
+/* Buffers for the arrays that statements and what they call declare. */
+static void keep_locals(Core *c, const TdStmt *const *s, size_t n) {
+  TdNpuLocals list = {0};
+  td_npu_locals_add(c->e->kernels, c->x->kernel, s, n, &list);
+  for (size_t i = 0; i < list.n; i++)
+    if (!td_map_getp(&c->type, list.at[i].decl->sym)) buffer(c, list.at[i].unit, list.at[i].decl);
+}
+
 static bool call(Core *c, TdMlirBlock *b, const TdStmt *const *s, size_t n) {
   TdMlir *m = c->e->m;
+  keep_locals(c, s, n);
   const TdNpuKernel *k = td_npu_kernel_of(c->e->kernels, s, n, c->x->run->sym->name, &c->type);
   if (!k) return false;
   for (size_t i = 0; i < k->narray && !c->got; i++)
@@ -233,58 +296,6 @@ static bool put_moving(Core *c, TdMlirBlock *b, const TdStmt *s) {
   }
 }
 
-/* The elements of a table, or of the start of a state. */
-static const TdMlirAttr *elements(TdMlir *m, const TdType *t, const TdBlob *b) {
-  const TdType *cell = td_type_scalar(t);
-  const TdMlirType *memref = td_npu_memref(m, t);
-  const TdMlirType *as =
-      td_mlir_shaped(m, TD_MLIR_TENSOR, memref->shape, memref->rank, memref->in[0]);
-  int64_t *num = TD_NEWN(m->arena, int64_t, b->count);
-  double *real = TD_NEWN(m->arena, double, b->count);
-  const unsigned char *at = b->data;
-  for (int64_t i = 0; i < b->count; i++, at += td_type_bytes(cell)) {
-    uint64_t v = td_num_load(cell, at);
-    num[i] = (int64_t)v;
-    if (cell->kind == TD_T_FLOAT) real[i] = td_num_double(v);
-  }
-  return td_mlir_dense(m, as, cell->kind == TD_T_FLOAT ? NULL : num, real, (size_t)b->count);
-}
-
-/* A name like this one that nothing in the device has. */
-static const char *free_symbol(const Core *c, const char *want) {
-  const TdMlirBlock *b = c->e->device;
-  const char *name = want;
-  bool taken = true;
-  for (int n = 1; taken; n++) {
-    taken = false;
-    for (size_t i = 0; i < b->op.n; i++) {
-      const TdMlirAttr *s = td_mlir_get(b->op.at[i], "sym_name");
-      taken |= s && strcmp(s->s, name) == 0;
-    }
-    if (taken) name = td_text_fmt(c->e->m->arena, "%s_b%d", want, n);
-  }
-  return name;
-}
-
-/* Memory of the tile for a local array; what it starts with is left to a kernel, a statement or
- * NULL, but for tables and states, which have it from the first. */
-static const TdStmt *buffer(Core *c, const TdStmt *s) {
-  TdMlir *m = c->e->m;
-  TdStore *st = c->f->store;
-  TdMlirOp *op = td_mlir_op(m, c->e->device, "aie.buffer");
-  const TdType *t = td_unit_type(st->session, c->x->kernel, s->type);
-  TdMlirValue *v = td_mlir_result(m, op, s->sym->name, td_npu_memref(m, t));
-  op->loc = s->loc;
-  td_mlir_operand(m, op, c->tile);
-  td_npu_set_string(m, op, "sym_name", free_symbol(c, v->name));
-  td_map_putp(m->arena, &c->value, s->sym, v);
-  td_map_putp(m->arena, &c->type, s->sym, (void *)(uintptr_t)t);
-  if (s->blob) td_mlir_set(m, op, "initial_value", elements(m, t, s->blob));
-  if (s->init == TD_INIT_NONE || s->blob) return NULL;
-  const TdExpr *all = td_expr_whole(st->session, st->arena, s->sym, s->type, s->loc);
-  return td_stmt_set(st, all, s->expr[0], s->loc);
-}
-
 /* Memory for the scalar arguments of a task. */
 static void parameters(Core *c) {
   TdMlir *m = c->e->m;
@@ -310,9 +321,7 @@ static bool block(Core *c, TdMlirBlock *b, const TdStmt *s) {
   for (uint32_t i = 0; i <= s->nkid; i++) {
     const TdStmt *k = i < s->nkid ? s->kid[i] : NULL;
     bool moves = !k || td_npu_moves(c->f, k);
-    if (!moves && k->kind == TD_STMT_LOCAL && k->type->kind == TD_T_TENSOR &&
-        (k->cls == TD_LOCAL_AUTO || k->blob))
-      k = buffer(c, k);
+    if (!moves && td_npu_is_local(k)) k = buffer(c, c->x->kernel, k);
     if (!moves && k) td_vec_push(a, &run, k);
     if (!moves) continue;
     if (run.n && !call(c, b, run.at, run.n)) return false;

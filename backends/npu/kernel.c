@@ -7,6 +7,50 @@
 #include "backends/npu/lanes.h"
 #include "backends/npu/math.h"
 
+/* ---- arrays that kernels declare ---- */
+
+bool td_npu_is_local(const TdStmt *s) {
+  return s->kind == TD_STMT_LOCAL && s->type->kind == TD_T_TENSOR &&
+         (s->cls == TD_LOCAL_AUTO || s->blob);
+}
+
+/* A search for them in a unit and what it calls. */
+typedef struct Look {
+  const TdNpuKernels *k;
+  const TdUnit *unit;
+  TdMap *seen; /* units, and symbols of locals */
+  TdNpuLocals *out;
+} Look;
+
+static bool look_local(void *ud, const TdStmt *s) {
+  Look *l = ud;
+  const TdUnit *u = s->kind == TD_STMT_CALL ? td_prog_unit(l->k->prog, s->sym) : NULL;
+  if ((!u && !td_npu_is_local(s)) || td_map_getp(l->seen, s->sym)) return true;
+  td_map_putp(l->k->arena, l->seen, s->sym, l);
+  if (u) {
+    Look in = {l->k, u, l->seen, l->out};
+    return !u->body || td_walk_stmt(td_arena_ctx(l->k->arena), u->body, look_local, &in);
+  }
+  TdNpuLocal x = {s, l->unit};
+  td_vec_push(l->k->arena, l->out, x);
+  return true;
+}
+
+void td_npu_locals_add(const TdNpuKernels *k, const TdUnit *u, const TdStmt *const *s, size_t n,
+                       TdNpuLocals *out) {
+  TdMap seen = {0};
+  Look l = {k, u, &seen, out};
+  for (size_t i = 0; i < n; i++) td_walk_stmt(td_arena_ctx(k->arena), s[i], look_local, &l);
+}
+
+static TdNpuLocals locals_of(const TdNpuKernels *k, const TdUnit *u) {
+  TdNpuLocals list = {0};
+  td_npu_locals_add(k, u, &u->body, 1, &list);
+  return list;
+}
+
+/* ---- statements ---- */
+
 /* What a call passes: an array, or its leading rows. */
 static const char *argument(TdCWriter *w, const TdExpr *e) {
   if (e->kind != TD_EXPR_VIEW) return w->target->value(w, e).text;
@@ -21,15 +65,16 @@ static void put_call(TdCWriter *w, const TdStmt *s) {
   TdText t = td_text_new(w->arena);
   for (uint32_t i = 0; i < s->nexpr; i++)
     td_text_putf(&t, "%s%s", i ? ", " : "", argument(w, s->expr[i]));
+  const TdNpuKernels *k = w->ud;
+  TdNpuLocals list = locals_of(k, td_prog_unit(k->prog, s->sym));
+  for (size_t i = 0; i < list.n; i++)
+    td_text_putf(&t, "%s%s", t.n ? ", " : "", td_cname_of(w, list.at[i].decl->sym)->text);
   td_text_line(&w->out, "%s(%s);", s->sym->name, td_text_str(&t));
 }
 
-/* A local array: the stack of a core is small. */
+/* What a local array begins with: its memory is given. */
 static void put_local(TdCWriter *w, const TdStmt *s) {
-  const char *name = td_cname_fresh(w, s->sym->name);
-  td_text_line(&w->out, "alignas(64) static %s;", td_cstmt_array(w, s->sym, s->type, name));
-  td_cname_put(w, s->sym, name, td_cfamily_type(w, s->type), NULL);
-  if (s->init == TD_INIT_NONE) return;
+  if (s->init == TD_INIT_NONE || s->blob) return;
   const TdExpr *all = td_expr_whole(w->session, w->arena, s->sym, s->type, s->loc);
   td_cstmt_put(w, td_stmt_set(w->store, all, s->expr[0], s->loc));
 }
@@ -95,8 +140,7 @@ static bool put_stmt(TdCWriter *w, const TdStmt *s) {
     put_call(w, s);
     return true;
   }
-  if (s->kind != TD_STMT_LOCAL || s->cls != TD_LOCAL_AUTO || s->type->kind != TD_T_TENSOR)
-    return false;
+  if (!td_npu_is_local(s)) return false;
   put_local(w, s);
   return true;
 }
@@ -134,7 +178,8 @@ typedef struct Free {
 
 static bool look_inside(void *ud, const TdStmt *s) {
   Free *f = ud;
-  if (s->sym && s->kind != TD_STMT_CALL) td_map_putp(f->k->arena, &f->inside, s->sym, f);
+  if (s->sym && s->kind != TD_STMT_CALL && !td_npu_is_local(s))
+    td_map_putp(f->k->arena, &f->inside, s->sym, f);
   return true;
 }
 
@@ -151,17 +196,19 @@ static bool look_free(void *ud, const TdExpr *e) {
   return true;
 }
 
+/* Adds an array to a list of parameters, its name put in scope. */
+static void put_array(TdCWriter *w, TdSym sym, const TdType *type, TdText *list) {
+  const char *name = td_cname_fresh(w, sym->name);
+  td_text_putf(list, "%s%s", list->n ? ", " : "", td_cstmt_pointer(w, sym, type, name, false));
+  td_cname_put(w, sym, name, type, NULL);
+}
+
 /* The parameters as C++ declares them, their names put in scope. */
 static const char *params(Free *f, TdText *first) {
   TdCWriter *w = f->k->w;
   TdText t = td_text_new(w->arena);
-  for (size_t i = 0; i < f->array.n; i++) {
-    const TdType *type = td_map_getp(f->type, f->array.at[i]);
-    const char *name = td_cname_fresh(w, f->array.at[i]->name);
-    td_text_putf(&t, "%s%s", t.n ? ", " : "",
-                 td_cstmt_pointer(w, f->array.at[i], type, name, false));
-    td_cname_put(w, f->array.at[i], name, type, NULL);
-  }
+  for (size_t i = 0; i < f->array.n; i++)
+    put_array(w, f->array.at[i], td_map_getp(f->type, f->array.at[i]), &t);
   for (size_t i = 0; i < f->index.n; i++) {
     const char *name = td_cname_declare(w, f->index.at[i]);
     td_text_putf(&t, "%sint32_t %s_in", t.n ? ", " : "", name);
@@ -182,6 +229,17 @@ static bool add_callee(void *ud, const TdStmt *s) {
   if (!td_walk_stmt(td_arena_ctx(k->arena), u->body, add_callee, k)) return false;
   td_vec_push(k->arena, &k->callee, u);
   return true;
+}
+
+/* Adds the locals of n statements, which it is given memory for, to a kernel's arrays. */
+static void add_locals(Free *f, const TdStmt *const *s, size_t n) {
+  TdNpuLocals list = {0};
+  td_npu_locals_add(f->k, NULL, s, n, &list);
+  for (size_t i = 0; i < list.n; i++) {
+    TdSym sym = list.at[i].decl->sym;
+    if (!td_map_getp(&f->seen, sym)) td_vec_push(f->k->arena, &f->array, sym);
+    td_map_putp(f->k->arena, &f->seen, sym, f);
+  }
 }
 
 /* What a kernel of n statements takes. */
@@ -210,6 +268,7 @@ const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, siz
     return NULL;
   }
   TdUnit *u = TD_NEW(k->arena, TdUnit);
+  add_locals(&f, s, n);
   *u = (TdUnit){.kind = TD_UNIT_KERNEL, .sym = td_store_sym(w->store, like, TD_SYM_UNIT)};
   u->loc = s[0]->loc;
   td_cfamily_enter(w, u, NULL);
@@ -242,14 +301,18 @@ static void put_callee(TdNpuKernels *k, const TdUnit *u, TdText *out) {
   k->types = NULL;
   for (size_t i = 0; i < u->nparam; i++) {
     const TdParam *p = &u->param[i];
-    const char *name = td_cname_fresh(w, p->sym->name);
     if (td_type_is_scalar(p->type)) {
+      const char *name = td_cname_fresh(w, p->sym->name);
       td_cname_put(w, p->sym, name, NULL, NULL);
       td_text_putf(&t, "%s%s %s", t.n ? ", " : "", w->target->cell(w, p->sym, p->type), name);
       continue;
     }
-    td_text_putf(&t, "%s%s", t.n ? ", " : "", td_cstmt_pointer(w, p->sym, p->type, name, false));
-    td_cname_put(w, p->sym, name, td_cfamily_type(w, p->type), NULL);
+    put_array(w, p->sym, td_cfamily_type(w, p->type), &t);
+  }
+  TdNpuLocals list = locals_of(k, u);
+  for (size_t i = 0; i < list.n; i++) {
+    const TdNpuLocal *l = &list.at[i];
+    put_array(w, l->decl->sym, td_unit_type(w->session, l->unit, l->decl->type), &t);
   }
   w->out = td_text_new(k->arena);
   w->out.indent = 1;

@@ -9,6 +9,14 @@
 /* How the line begins that says what a kernel takes (td_npu_cost_read). */
 #define TD_NPU_COST "// takes "
 
+/* An array that is declared among what cores compute, and the unit that it is declared in. */
+typedef struct TdNpuLocal {
+  const TdStmt *decl;
+  const TdUnit *unit;
+} TdNpuLocal;
+
+typedef TD_VEC(TdNpuLocal) TdNpuLocals;
+
 /* A function: the arrays and loop variables that it is given, in order. */
 typedef struct TdNpuKernel {
   const char *name;
@@ -34,10 +42,16 @@ typedef struct TdNpuKernels {
   bool libm;                     /* exp and its kin are the host's */
 } TdNpuKernels;
 
+/* Whether s declares an array, which a core keeps in a buffer. */
+bool td_npu_is_local(const TdStmt *s);
+/* Adds all that n statements of u and the units that they call declare, each once. */
+void td_npu_locals_add(const TdNpuKernels *k, const TdUnit *u, const TdStmt *const *s, size_t n,
+                       TdNpuLocals *out);
+
 /* Functions of the design that is p's root; none yet. */
 TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, int generation, TdDiag *d);
 /* The function of n statements of a task, named after `like`; arrays from outside have the types of
- * `type` (symbol -> TdType). The same function serves all statements that come to the same text.
+ * `type` (symbol -> TdType), as their locals have (td_npu_locals_add). The same function serves all statements that come to the same text.
  * NULL with the diagnostic filled. */
 const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, size_t n,
                                     const char *like, const TdMap *type);

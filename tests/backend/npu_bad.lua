@@ -134,6 +134,57 @@ t.test("a cycle by way of the host", function()
   npu_case.same(ring "--@ place(0, 1)", {i32[4], i32[4]}, {tool = false})
 end)
 
+-- Rows of 4 elements through a kernel with n elements of its own, called in a loop that has n of its own too.
+local function kept(n)
+  return load([[
+    local tide, n = ...
+    local i32, task, grid = tide.i32, tide.task, tide.grid
+    local seen = tide.state(i32[4], 7)
+    local turn = tide.kernel {name = "turn", x = i32[4], y = i32[4], function(x, y)
+      local u = i32[n](3)
+      for i in grid(4) do
+        u[n - 1 - i] = u[i] + x[i]
+        seen[i] = seen[i] + x[i]
+      end
+      for i in grid(4) do y[i] = u[n - 4 + i] + seen[i] end
+    end}
+    return tide.design(function(d)
+      d.go = task {A = i32[2][4], B = i32[2][4], function(A, B)
+        for r in grid(2) do
+          local a, b = i32[4](), i32[4]()
+          for i in grid(4) do a[i] = A[r][i] end
+          for _ in grid(2) do
+            local v = i32[n](1)
+            for i in grid(4) do v[i * 2] = v[i * 2] + a[i] end
+            turn(v:slice {0, 4}, b)
+          end
+          for i in grid(4) do B[r][i] = b[i] end
+        end
+      end}
+    end)]], "=kept")(tide, n)
+end
+
+t.test("what kernels declare is in the memory of the core, beside stack, state and blocks", function()
+  local n = (65536 - 1024 - 5 * 16) // 8
+  local said = refused(kept(n + 1), "npu-limit", "has 65536 bytes of memory, and is asked for 65544")
+  t.has(said, "column 0, row 2")
+  local m = npu_case.same(kept(n), {i32[2][4], i32[2][4]}, {tool = false})
+  t.has(m.source, ("%%u = aie.buffer(%%core_0_2) {sym_name = \"u\"} : memref<%dxi32>"):format(n))
+end)
+
+t.test("a state of a kernel that is called lasts, and begins again", function()
+  local m = kept(16):build {target = "npu", tool = false}
+  local A, B = i32[2][4](1), i32[2][4](0)
+  local function call()
+    m(A, B)
+    return B[1][3]
+  end
+  local first, second = call(), call()
+  t.eq(second - first, 4)
+  m:reset()
+  t.eq(call(), first)
+end)
+
 t.test("texts of which bytes are changed are read, or refused at a line and column", function()
   local folder = t.tmp "npu_bad"
   pair(i32):build {target = "npu", tool = false}:write(folder)
