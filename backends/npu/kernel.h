@@ -50,9 +50,9 @@ void td_npu_locals_add(const TdNpuKernels *k, const TdUnit *u, const TdStmt *con
 
 /* Functions of the design that is p's root; none yet. */
 TdNpuKernels *td_npu_kernels_new(TdArena *a, const TdProg *p, int generation, TdDiag *d);
-/* The function of n statements of a task, named after `like`; arrays from outside have the types of
- * `type` (symbol -> TdType), as their locals have (td_npu_locals_add). The same function serves all statements that come to the same text.
- * NULL with the diagnostic filled. */
+/* The function of n statements of a task, named after `like`; arrays from outside and their locals
+ * (td_npu_locals_add) have the types of `type` (symbol -> TdType). The same function serves all
+ * statements that come to the same text. NULL with the diagnostic filled. */
 const TdNpuKernel *td_npu_kernel_of(TdNpuKernels *k, const TdStmt *const *s, size_t n,
                                     const char *like, const TdMap *type);
 /* The file with all of them. */
