@@ -71,8 +71,7 @@ static TdVlDo *clear(TdVkUnit *k, size_t counter) {
   return td_vtree_set(k->m, n, td_vtree_const(k->m, n->width, 0));
 }
 
-/* What happens from operation `at` on until the next state. */
-static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
+void td_vcontrol_walk(TdVkUnit *k, size_t at, TdVlDo *out) {
   TdVlModule *m = k->m;
   td_ctx_enter(td_arena_ctx(k->arena));
   for (bool more = true; more;) {
@@ -95,8 +94,8 @@ static void walk(TdVkUnit *k, size_t at, TdVlDo *out) {
       break;
     case TD_VK_BRANCH: {
       TdVlDo *then = td_vtree_block(m), *otherwise = td_vtree_block(m);
-      walk(k, op->target, then);
-      walk(k, at, otherwise);
+      td_vcontrol_walk(k, op->target, then);
+      td_vcontrol_walk(k, at, otherwise);
       const TdVl *test = op->leaf ? td_vtree_not(m, td_vtree_sig(m, op->leaf->pending)) : op->test;
       td_vtree_add(m, out, td_vtree_if(m, test, then, otherwise));
       more = false;
@@ -153,7 +152,7 @@ static TdVlDo *act_of(TdVkUnit *k, size_t state, size_t next) {
   const TdVkState *s = &k->state.at[state];
   TdVlModule *m = k->m;
   TdVlDo *go = td_vtree_block(m);
-  walk(k, next, go);
+  td_vcontrol_walk(k, next, go);
   if (s->kind == TD_VK_RUN) {
     TdVlDo *run = td_vtree_block(m);
     td_vtree_add(m, run, move_on(k, s->leaf, s->leaf->nest.n - 1));
@@ -194,6 +193,7 @@ static const TdVl *was_left(TdVkUnit *k, TdVkLeaf *l, uint32_t node) {
 static const TdVl *test_of(TdVkUnit *k, const TdVkOp *op) {
   TdVkLeaf *l = (TdVkLeaf *)op->leaf;
   const TdVl *e;
+  if (op->when == TD_VK_RETURNED && l->pipe) return td_vjump_returned(k, l);
   switch (op->when) {
   case TD_VK_EMPTY:
   case TD_VK_OVER:
@@ -249,7 +249,10 @@ bool td_vcontrol_open(TdVkUnit *k) {
     l->time = tests ? NULL : td_times_of(k->times, body ? l->t->loop : l->step->stmt);
     if (body && l->time) l->time = l->time->body;
     if (!td_vtask_open(k, l)) return false;
-    if (l->pipe) start_pipe(k, l);
+    if (l->pipe) {
+      start_pipe(k, l);
+      td_vjump_open(k, l);
+    }
   }
   return true;
 }
@@ -272,12 +275,26 @@ static void label(TdVkUnit *k, TdVlDo *c, const char *name, uint64_t value, cons
   td_vec_push(k->arena, &c->label, name);
 }
 
+/* Adds to *out what leaves pipelined loops, after what their states do, which gives way to it. */
+static void add_jumps(TdVkUnit *k, TdVlDo *out) {
+  for (size_t i = 0; i < k->op.n; i++) {
+    if (k->op.at[i].kind != TD_VK_STATE) continue;
+    const TdVkState *s = &k->state.at[k->op.at[i].state];
+    size_t next = i + 1;
+    if (s->kind != TD_VK_RUN || !s->leaf->left) continue;
+    while (next < k->op.n && k->op.at[next].kind == TD_VK_BRANCH) next++;
+    bool drains =
+        k->op.at[next].kind == TD_VK_STATE && k->op.at[next].state == k->op.at[i].state + 1;
+    td_vtree_add(k->m, out, td_vjump_act(k, s->leaf, drains ? next + 1 : i + 1));
+  }
+}
+
 void td_vcontrol_finish(TdVkUnit *k) {
   TdVlModule *m = k->m;
   TdVlDo *c = td_vtree_block(m), *begin = td_vtree_block(m), *first = td_vtree_block(m);
   c->kind = TD_VL_CASE;
   c->x = td_vtree_sig(m, k->at);
-  walk(k, 0, first);
+  td_vcontrol_walk(k, 0, first);
   if (k->tick)
     td_vtree_add(m, begin, td_vtree_set(m, k->tick, td_vtree_const(m, k->tick_width, 0)));
   td_vtree_add(m, begin, td_vtree_if(m, td_vtree_sig(m, k->start), first, NULL));
@@ -292,8 +309,11 @@ void td_vcontrol_finish(TdVkUnit *k) {
   td_vec_push(k->arena, &c->kid, other);
   td_vec_push(k->arena, &c->label, "default");
   TdVlDo *all = td_vtree_block(m);
+  TdVlDo *run = td_vtree_block(m);
+  td_vtree_add(m, run, c);
+  add_jumps(k, run);
   td_vbuffer_begin(k, all);
-  td_vtree_add(m, all, td_vtree_if(m, td_vtree_sig(m, k->rst), idle, c));
+  td_vtree_add(m, all, td_vtree_if(m, td_vtree_sig(m, k->rst), idle, run->kid.n > 1 ? run : c));
   td_vtree_always(m,
                   td_text_fmt(k->arena, "%s: control of %s", td_vunit_place(k, k->unit->loc),
                               k->unit->sym->name),

@@ -85,7 +85,9 @@ const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
       TdVlDo *on = td_vtree_set(m, v, comes);
       if (held) on = td_vtree_if(m, goes(k, l), on, NULL);
       if (!l->wait) l->wait = td_vtree_block(m);
-      td_vtree_add(m, l->wait, td_vtree_if(m, td_vtree_sig(m, k->rst), off, on));
+      const TdVl *drop = td_vtree_sig(m, k->rst);
+      if (l->left && from < l->left_at) drop = td_vtree_or(m, drop, td_vtree_sig(m, l->left));
+      td_vtree_add(m, l->wait, td_vtree_if(m, drop, off, on));
       x = td_vtree_sig(m, v);
     }
     td_vec_push(k->arena, &l->valid, x);
@@ -95,6 +97,8 @@ const TdVl *td_vdata_there(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
 
 const TdVl *td_vdata_moves(TdVkUnit *k, TdVkLeaf *l, int64_t c) {
   const TdVl *x = td_vdata_there(k, l, c);
+  if (l->left && c < l->left_at)
+    x = td_vtree_and(k->m, x, td_vtree_not(k->m, td_vtree_sig(k->m, l->left)));
   return l->stall && c <= l->front ? td_vtree_and(k->m, x, goes(k, l)) : x;
 }
 
@@ -117,20 +121,38 @@ static const char *name_of(TdVkUnit *k, const TdVkLeaf *l, uint32_t node) {
   return td_text_fmt(k->arena, "%s_l%u", op, line);
 }
 
+/* Whether each iteration reads the element of r, or writes it. */
+static bool is_always_known(const TdVkLeaf *l, const TdReach *r) {
+  for (size_t i = 0; i < l->t->reach.n; i++) {
+    const TdReach *x = &l->t->reach.at[i];
+    if (x->array == r->array && x->spot == r->spot && (!x->write || !x->guard)) return true;
+  }
+  return false;
+}
+
 /* The register that holds an element while the loop runs. */
 static TdVkKept hoisted(TdVkUnit *k, TdVkLeaf *l, const TdReach *r) {
   uint64_t key = td_map_mix(r->array->number, r->spot + 1);
   for (size_t i = 0; i < l->kept.n; i++)
     if (l->kept.at[i].key == key) return l->kept.at[i];
   const char *name = td_text_fmt(k->arena, "%s_kept", r->array->sym->name);
-  TdVkKept x = {key, td_vtree_reg(k->m, name, r->array->width), td_vtree_block(k->m)};
+  TdVkKept x = {.key = key, .reg = td_vtree_reg(k->m, name, r->array->width)};
+  x.act = td_vtree_block(k->m);
+  if (!is_always_known(l, r))
+    x.set = td_vtree_reg(k->m, td_text_fmt(k->arena, "%s_set", r->array->sym->name), 1);
   td_vec_push(k->arena, &l->kept, x);
   return x;
+}
+
+/* Has a register of one bit become `to` while `on`. */
+static TdVlDo *mark(TdVkUnit *k, TdVlSig *s, const TdVl *on, uint64_t to) {
+  return td_vtree_if(k->m, on, td_vtree_set(k->m, s, td_vtree_const(k->m, 1, to)), NULL);
 }
 
 /* Sets it under a condition. */
 static void set_kept(TdVkUnit *k, TdVkKept x, const TdVl *on, const TdVl *v) {
   td_vtree_add(k->m, x.act, td_vtree_if(k->m, on, td_vtree_set(k->m, x.reg, v), NULL));
+  if (x.set) td_vtree_add(k->m, x.act, mark(k, x.set, on, 1));
 }
 
 static bool is_hoisted(const TdReach *r) {
@@ -316,7 +338,12 @@ static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   edge.state = l->state + 1;
   int64_t c = k->state.at[edge.state].length - 1;
   TdVlNum v = td_vop_num(td_vtree_sig(k->m, x.reg), r->array->element);
-  td_vstore_write(k, &edge, r->array, at, c, td_vdata_moves(k, &edge, c), slot, v);
+  const TdVl *on = td_vdata_moves(k, &edge, c);
+  if (x.set) {
+    td_vtree_add(k->m, x.act, mark(k, x.set, td_vtree_or(k->m, on, td_vtree_sig(k->m, k->rst)), 0));
+    on = td_vtree_and(k->m, on, td_vtree_sig(k->m, x.set));
+  }
+  td_vstore_write(k, &edge, r->array, at, c, on, slot, v);
   return !td_diag_failed(k->diag);
 }
 

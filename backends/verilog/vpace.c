@@ -54,6 +54,7 @@ TdVlogPace td_vpace_unit(const TdVkUnit *k) {
   const TdVkFiring *f = l->firing.at[0];
   if (!l->pipe) return irregular(loc, "what moves its tokens is no pipelined loop");
   if (!trip) return irregular(loc, "the loop's trip is not known");
+  if (l->left) return irregular(loc, "the loop may be left");
   if (l->firing.n > 1) return irregular(loc, "gets follow puts in an iteration");
   if (!is_straight(k, l->state, &cycles)) return irregular(loc, "control before it depends");
   if (!is_plain(k, l, f))

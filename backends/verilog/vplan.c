@@ -78,6 +78,22 @@ static void put_exit(TdVkUnit *k, TdVkExits *to, TdVkOp op) {
   td_vec_push(k->arena, to, add_op(k, op));
 }
 
+/* What leaves the scope of a buffer that is held is refused. */
+static bool holds_none(TdVkUnit *k, TdLoc loc, int64_t within) {
+  return k->holds <= within ||
+         td_vunit_refuse(k, "not-built", loc, "let it end before",
+                         "Verilog of a jump out of the scope of a block is not built yet");
+}
+
+/* After a pipelined loop: returns in it. False: refused. */
+static bool put_return(TdVkUnit *k, const TdVkLeaf *l) {
+  TdVkOp op = {.kind = TD_VK_BRANCH, .when = TD_VK_RETURNED, .leaf = l};
+  if (!l->t->returned.any && !l->t->returned.always) return true;
+  if (!holds_none(k, l->step->stmt->loc, k->holds_unit)) return false;
+  put_exit(k, k->returns, op);
+  return true;
+}
+
 /* After straight code: breaks and returns in it. False: refused. */
 static bool put_jumps(TdVkUnit *k, TdVkLeaf *l, const TdTrace *t) {
   const TdTraceLeft *left[] = {&t->broken, &t->returned};
@@ -86,10 +102,8 @@ static bool put_jumps(TdVkUnit *k, TdVkLeaf *l, const TdTrace *t) {
     TdVkOp op = {.kind = TD_VK_BRANCH, .when = i ? TD_VK_RETURNED : TD_VK_BROKEN, .leaf = l};
     if (left[i]->always) op.kind = TD_VK_JUMP;
     if (!left[i]->any && !left[i]->always) continue;
-    if (k->holds > (i ? k->holds_unit : k->holds_loop))
-      return td_vunit_refuse(k, "not-built", l ? l->step->stmt->loc : k->unit->loc,
-                             "let it end before",
-                             "Verilog of a jump out of the scope of a block is not built yet");
+    if (!holds_none(k, l ? l->step->stmt->loc : k->unit->loc, i ? k->holds_unit : k->holds_loop))
+      return false;
     put_exit(k, to[i], op);
   }
   return true;
@@ -265,10 +279,6 @@ static bool plan_loop(TdVkUnit *k, const TdSchedStep *x) {
   return k->sched->target->again ? plan_while(k, x) : zero_time(k, x);
 }
 
-static bool jumps(const TdTrace *t) {
-  return t->broken.any || t->broken.always || t->returned.any || t->returned.always;
-}
-
 /* The states before a pipelined loop at the bottom of n loops that keep it running: its bounds, and
  * what is loaded to stay. */
 static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop, size_t n,
@@ -287,10 +297,6 @@ static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop,
   }
   for (size_t i = 0; i < n; i++) open_loop(k, l->nest.at[i], skip);
   if (!l->t->loads) return true;
-  if (n > 1)
-    return td_vunit_refuse(k, "not-built", x->stmt->loc, "pipeline the loop around it",
-                           "Verilog of elements that stay while '%s' runs on is not built yet",
-                           l->name);
   add_state(k, td_text_fmt(k->arena, "%s_load", x->stmt->sym->name), x->stmt->loc, t->read + 1);
   return true;
 }
@@ -308,9 +314,6 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   TdVkExits skip = {0};
   if (!k->sched->target->enter && (trace->loads || trace->stores)) return zero_time(k, x);
   if (!has_time(k, trace)) return false;
-  if (jumps(trace))
-    return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'pipeline'",
-                           "Verilog of a pipelined loop that is left is not built yet");
   if (td_attrs_get(x->stmt->attrs, TD_ATTR_REWIND))
     return td_vunit_refuse(k, "not-built", x->stmt->loc, "leave out 'rewind'",
                            "Verilog of a pipelined loop that rewinds is not built yet");
@@ -336,8 +339,9 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
     k->state.at[s].leaf = l;
   }
   if (tokens && !rest) k->op.at[none].target = k->op.n;
+  bool ok = put_return(k, l);
   end_exits(k, &skip);
-  return true;
+  return ok;
 }
 
 /* A FOR of which only the loop inside runs, without draining. */

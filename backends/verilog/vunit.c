@@ -133,7 +133,9 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
                p->sched->target->name);
   if (!take_params(k) || !td_vplan_unit(k, x) || !td_vcontrol_open(k)) return NULL;
   for (size_t i = 0; i < k->leaf.n; i++)
-    if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i])) return NULL;
+    if (!td_vtask_leaf(k, k->leaf.at[i]) || !td_vdata_writes(k, k->leaf.at[i]) ||
+        !td_vjump_leaf(k, k->leaf.at[i]))
+      return NULL;
   if (!td_vcontrol_tests(k)) return NULL;
   td_vbuffer_finish(k);
   td_vport_finish(k);

@@ -60,10 +60,11 @@ typedef struct TdVkStore {
   TdVkBank *bank;
 } TdVkStore;
 
-/* A register that holds an element while a loop runs, and what sets it. */
+/* A register that holds an element while a loop runs, and what sets it; where conditions decide
+ * whether anything does, whether something did. */
 typedef struct TdVkKept {
   uint64_t key;
-  TdVlSig *reg;
+  TdVlSig *reg, *set;
   TdVlDo *act;
 } TdVkKept;
 
@@ -220,6 +221,8 @@ struct TdVkLeaf {
   int64_t front;    /* the last cycle in which a firing may be held up */
   TdVlSig *stall;   /* it is; NULL: it never is */
   TdVlSig *pending; /* puts are left after this cycle */
+  TdVlSig *left;    /* of PIPE: BREAK or RETURN is met, or NULL; then */
+  int64_t left_at;  /* in which cycle of an iteration */
   /* Of a path: the leaf, of whose cycle `root` it goes on when `go` is. */
   TdVkLeaf *main;
   int64_t root;
@@ -366,7 +369,16 @@ bool td_vcall_open(TdVkUnit *k, const TdVkCall *c);
 /* vplan.c: the unit's steps as operations. */
 bool td_vplan_unit(TdVkUnit *k, const TdSchedStep *x);
 
-/* vcontrol.c: the registers of control, after which states may be referred to; then what branches
+/* vjump.c: BREAK and RETURN in pipelined loops: when one is met; what control does then, where
+ * operation `next` follows the loop; whether it was left by RETURN, in its last cycle. */
+void td_vjump_open(TdVkUnit *k, TdVkLeaf *l);
+bool td_vjump_leaf(TdVkUnit *k, TdVkLeaf *l);
+TdVlDo *td_vjump_act(TdVkUnit *k, const TdVkLeaf *l, size_t next);
+const TdVl *td_vjump_returned(TdVkUnit *k, TdVkLeaf *l);
+
+/* vcontrol.c: what happens from operation `at` on until the next state. */
+void td_vcontrol_walk(TdVkUnit *k, size_t at, TdVlDo *out);
+/* The registers of control, after which states may be referred to; then what branches
  * test; and what each state does, in the end. */
 bool td_vcontrol_open(TdVkUnit *k);
 bool td_vcontrol_tests(TdVkUnit *k);

@@ -193,10 +193,6 @@ each("bounds that are the greater of two, around what they are added to", {6, 9}
   return k, {tide.random(i16[n][n], 1), words(n), i32[n](0)}
 end)
 
-t.test("a pipelined loop that is left is refused", function()
-  t.fails(function() search(4, true):build {target = "verilog"} end, {code = "not-built"})
-end)
-
 each("a break out of copies side by side leaves them all", {4, 6}, function(n)
   local k = tide.kernel {
     name = "first", x = i32[2 * n], y = i32[3],

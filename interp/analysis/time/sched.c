@@ -209,13 +209,15 @@ static bool lay_tests(Maker *m, TdSchedStep *x, const TdStmt *s) {
   return true;
 }
 
-/* A pipelined loop; NULL if its body cannot be laid out, which m->d says. */
-static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes) {
+/* A pipelined loop, `reloads` as of its trace; NULL if its body cannot be laid out, as m->d says.
+ */
+static TdSchedStep *make_pipe(Maker *m, const TdStmt *s, int64_t lanes, bool reloads) {
   TdTrace *t = new_trace(m);
   const TdStmt *body = td_for_body(s);
   int64_t trip;
   if (!most_trips(m, s, &trip)) trip = INT64_MAX;
   if (!td_trace_of(m->q, m->s->target, (TdTraced){s, lanes, &body, 1}, t, m->d)) return NULL;
+  t->reloads = reloads;
   TdSchedStep *x = new_step(m, TD_SCHED_PIPE, s);
   x->asked = td_attrs_get(s->attrs, TD_ATTR_PIPELINE)->arg[0].i;
   x->lanes = lanes;
@@ -300,6 +302,20 @@ static bool runs_on(const Maker *m, const TdStmt *s, const TdSchedStep *x, const
   return !*why;
 }
 
+/* Whether loop s can run on with pipelined loop *kid as its body: what stays in registers while
+ * that runs is read in each iteration then, if that takes no longer. */
+static bool runs_on_reading(Maker *m, const TdStmt *s, TdSchedStep **kid, const char **why) {
+  TdSchedStep *x = *kid;
+  if (!runs_on(m, s, x, why)) return false;
+  if (x->kind != TD_SCHED_PIPE || !x->trace->loads) return true;
+  TdSchedStep *again = make_pipe(m, x->stmt, x->lanes, true);
+  if (!again) return false;
+  *why = again->ii == x->ii ? NULL : again->why;
+  if (*why || !runs_on(m, s, again, why)) return false;
+  *kid = again;
+  return true;
+}
+
 /* Straight code in a sequence of its own is the sequence. */
 static TdSchedStep *only_kid(TdSchedStep *x) {
   return x->kind == TD_SCHED_SEQUENCE && x->nkid == 1 ? x->kid[0] : x;
@@ -318,7 +334,7 @@ static TdSchedStep *make_rolled(Maker *m, const TdStmt *s, int64_t lanes) {
   if (!lay_tests(m, x, s)) return NULL;
   if (x->tests && s->post && x->head < 1) x->head = 1;
   const char *why = NULL;
-  x->flat = s->kind == TD_STMT_FOR && runs_on(m, s, kid, &why);
+  x->flat = s->kind == TD_STMT_FOR && runs_on_reading(m, s, &kid, &why);
   if (why) x->why = td_text_fmt(m->s->arena, "not flattened: %s", why);
   x->kid = td_arena_copy(m->s->arena, &kid, sizeof kid);
   x->nkid = 1;
@@ -330,7 +346,7 @@ static TdSchedStep *make_for(Maker *m, const TdStmt *s) {
   bool all;
   int64_t lanes = lanes_of(m, s, &all);
   if (!td_attrs_get(s->attrs, TD_ATTR_PIPELINE)) return make_rolled(m, s, lanes);
-  TdSchedStep *x = make_pipe(m, s, lanes);
+  TdSchedStep *x = make_pipe(m, s, lanes, false);
   if (x || m->d->kind != TD_UNSUPPORTED) return x;
   TdDiag why = *m->d;
   *m->d = (TdDiag){.arena = why.arena};

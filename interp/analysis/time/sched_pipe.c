@@ -189,6 +189,8 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
 
 const char *td_sched_drains(const TdSchedStep *inner, const TdTraceNest *nest) {
   TdTrace t = *inner->trace;
+  if (t.broken.any || t.broken.always)
+    return td_text_fmt(t.arena, "a 'break' leaves '%s'", inner->stmt->sym->name);
   if (t.stores)
     return td_text_fmt(t.arena, "what stays in registers is stored where '%s' ends",
                        inner->stmt->sym->name);

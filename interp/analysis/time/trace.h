@@ -169,6 +169,7 @@ typedef struct TdTrace {
   TD_VEC(TdTraceFiring) firing;
   TD_VEC(TdTraceValue) result;  /* of tests: what each expression is worth */
   TdTraceLeft broken, returned; /* BREAK of a loop around, and RETURN of the unit */
+  uint32_t jump;                /* of a pipelined loop: after both are known; or 0 */
   uint64_t spent;               /* on questions about distances */
   /* while it is made */
   const TdUnit *unit; /* whose statements are laid out now */
@@ -182,6 +183,7 @@ typedef struct TdTrace {
   TdDiag *diag;
   /* hoisted elements: what entering and leaving the loop moves */
   int64_t loads, stores;
+  bool reloads;       /* none: what stays is read in each iteration, as loops around run on */
   int64_t multiplies; /* products of two values that are not known */
 } TdTrace;
 

@@ -185,10 +185,33 @@ static void wait_for_array(TdTrace *t, TdPlaced *p, int64_t trip) {
   }
 }
 
+/* What an iteration writes, gets and puts waits, until a clock edge, for it to be known that the
+ * one before was not left. */
+static void wait_for_jumps(TdTrace *t) {
+  uint32_t when[2];
+  size_t n = 0;
+  if (t->broken.any) when[n++] = t->broken.when;
+  if (t->returned.any) when[n++] = t->returned.when;
+  if (!n) return;
+  t->jump = td_flow_add(&t->flow, (TdFlowNode){.delay = 1, .fixed = true}, when, n);
+  td_trace_note(t, t->jump, (TdTraceCell){.what = TD_TRACE_JOIN});
+  for (size_t i = 0; i < t->reach.n; i++) {
+    const TdReach *r = &t->reach.at[i];
+    bool memory = r->array->kind == TD_CELL_MEMORY;
+    if (memory && (!r->write || r->hidden || r->array->fresh)) continue;
+    td_flow_wait_for(&t->flow, (TdFlowWait){.from = t->jump, .to = r->node, .distance = 1});
+  }
+  for (size_t i = 0; i < t->firing.n; i++)
+    if (t->firing.at[i].start)
+      td_flow_wait_for(&t->flow,
+                       (TdFlowWait){.from = t->jump, .to = t->firing.at[i].start, .distance = 1});
+}
+
 void td_trace_carry(TdTrace *t, int64_t trip) {
   td_trace_trim(t);
   if (!t->loop) return;
-  hoist(t);
+  wait_for_jumps(t);
+  if (!t->reloads) hoist(t);
   for (size_t i = 0; i < t->placed.n; i++) {
     TdPlaced *p = t->placed.at[i];
     if (is_memory(p) && p->written && !is_free(t, p)) wait_for_array(t, p, trip);
