@@ -286,6 +286,55 @@ t.test("jobs in parts; what has no module is refused", function()
   t.has(sys:header(), "TIDE_MAESTRO_A_BASE_LO = 960,")
 end)
 
+-- A convolution with groups, dilation and stride; depthwise where `depth` says.
+local function grouped(G, OH, OW, CI, CO, R, step, dilation, depth)
+  local H, W = step * (OH - 1) + dilation * (R - 1) + 1, step * (OW - 1) + dilation * (R - 1) + 1
+  if depth then
+    return tide.kernel { name = "depthwise", I = i8[H][W][CI], F = i8[R][R][CI], O = i32[OH][OW][CI],
+      function(I, F, O)
+        for y, x, c in grid(OH, OW, CI) do
+          local acc = i32(0)
+          for r, q in reduction(R, R) do
+            acc = acc + I[y * step + r * dilation][x * step + q * dilation][c] * F[r][q][c]
+          end
+          O[y][x][c] = acc
+        end
+      end }, { I = tide.random(i8[H][W][CI], 1), F = tide.random(i8[R][R][CI], 2), O = i32[OH][OW][CI](0) }
+  end
+  return tide.kernel { name = "grouped", I = i8[H][W][G][CI], F = i8[G][CO][R][R][CI], O = i32[OH][OW][G][CO],
+    function(I, F, O)
+      for y, x, g, f in grid(OH, OW, G, CO) do
+        local acc = i32(0)
+        for r, q, c in reduction(R, R, CI) do
+          acc = acc + I[y * step + r * dilation][x * step + q * dilation][g][c] * F[g][f][r][q][c]
+        end
+        O[y][x][g][f] = acc
+      end
+    end }, { I = tide.random(i8[H][W][G][CI], 1), F = tide.random(i8[G][CO][R][R][CI], 2),
+    O = i32[OH][OW][G][CO](0) }
+end
+
+t.test("groups, dilation, depthwise, two loops across m or k, sizes that are no multiples", function()
+  local sys = maestro.system {
+    memory = maestro.memory { banks = 8, word = 4, rows = 512, modes = { all = 8, half = 4 } },
+    array = maestro.array { m = 4, n = 4, k = 4, a = i8, b = i8, acc = i32 },
+    A = maestro.reader { lanes = { 2, 2 }, loops = 7, depth = 3 },
+    B = maestro.reader { lanes = { 4 }, loops = 6, depth = 3 },
+    C = maestro.reader { lanes = { 4, 2, 2 }, loops = 5, depth = 2, mask = true },
+    D = maestro.writer { lanes = { 4, 2, 2 }, loops = 5, depth = 2, shares = "C" },
+  }
+  local function run(o, ...)
+    local k, args = grouped(...)
+    o.n = o.n ~= "" and (o.n or "f") or nil
+    agrees(sys, sys:compile(k, o), k, args, "O")
+  end
+  local loops = { "y", "x", "g", "f", "r", "q", "c" }
+  run({ m = "x", k = "c", loops = loops }, 2, 2, 5, 3, 5, 2, 1, 2)
+  run({ m = "y%2 x%2", k = "c", loops = loops }, 2, 3, 5, 4, 6, 3, 1, 1)
+  run({ m = "x", k = "q%2 c%2", loops = loops }, 1, 2, 6, 2, 4, 3, 2, 1)
+  run({ m = "x", n = "", loops = { "c", "y", "x", "r", "q" } }, 1, 3, 5, 3, nil, 2, 2, 1, true)
+end)
+
 t.test("arrays of floats: products and sums rounded in the kernel's order", function()
   local o = { m = "m", n = "n", k = "k" }
   for _, x in ipairs { { tide.bf16, tide.f32 }, { tide.f32, tide.f32 }, { tide.f16, tide.f16 }, { i8, tide.f32 } } do
