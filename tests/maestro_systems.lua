@@ -1,6 +1,7 @@
 -- Random systems of tide.maestro whose text there is Verilog for, and jobs of them.
 local tide, maestro = require "tide", require "tide.maestro"
 local i8, i16, i32, grid, reduction, ext = tide.i8, tide.i16, tide.i32, tide.grid, tide.reduction, maestro.ext
+local task = tide.task
 
 local random = {}
 
@@ -85,5 +86,84 @@ function random.product(roll, kind, T, M, N, K)
 end
 
 random.kinds = { "full", "bias", "zero", "quantised" }
+
+--- A memory of words of so many bytes, for streamers in front of a design.
+function random.memory(word, banks)
+  return maestro.memory { banks = banks or 8, word = word, rows = 512, modes = { all = banks or 8, half = 4, one = 1 } }
+end
+
+--- A design that moves the elements of I to O through two streams; what is put and stored is up to the caller.
+function random.copy_design(T, n, put, store)
+  return tide.design(function(d)
+    local z, y = d:stream(T, { depth = 4 }), d:stream(T, { depth = 4 })
+    d.load = task { I = T[n], function(I)
+      for i in grid(n) do put(z, I, i) end
+    end }
+    d.mid = task { function()
+      for _ in grid(n) do y:put(z:get()) end
+    end }
+    d.store = task { O = T[n], function(O)
+      for i in grid(n) do store(O, y, i) end
+    end }
+  end)
+end
+
+--- A product on an array of R x S elements, operands in words of V along k; zeros beyond M, N, K.
+function random.array_design(M, N, K, R, S, V)
+  local MT, NT, KT = (M + R - 1) // R, (N + S - 1) // S, (K + V - 1) // V
+  return tide.design(function(d)
+    local wa, wb, wc = d:stream(i8[R][V], { depth = 3 }), d:stream(i8[S][V], { depth = 3 }), d:stream(i32[S])
+    d.load_A = task { A = i8[M][K], function(A)
+      for mt, _, kt in grid(MT, NT, KT) do
+        local w = i8[R][V](0)
+        for r, v in grid(R, V) do
+          if mt * R + r < M and kt * V + v < K then w[r][v] = A[mt * R + r][kt * V + v] end
+        end
+        wa:put(w)
+      end
+    end }
+    d.load_B = task { B = i8[K][N], function(B)
+      for _, nt, kt in grid(MT, NT, KT) do
+        local w = i8[S][V](0)
+        for s, v in grid(S, V) do
+          if nt * S + s < N and kt * V + v < K then w[s][v] = B[kt * V + v][nt * S + s] end
+        end
+        wb:put(w)
+      end
+    end }
+    d.pe = task { function()
+      for _ in grid(MT * NT) do
+        local sum = i32[R][S](0)
+        for _ in grid(KT) do
+          local a, b = wa:get(), wb:get()
+          for r, s, v in grid(R, S, V) do sum[r][s] = sum[r][s] + a[r][v] * b[s][v] end
+        end
+        for r in grid(R) do wc:put(sum:slice(r)) end
+      end
+    end }
+    d.store = task { C = i32[M][N], function(C)
+      for mt, nt, r in grid(MT, NT, R) do
+        local c = wc:get()
+        for s in grid(S) do
+          if mt * R + r < M and nt * S + s < N then C[mt * R + r][nt * S + s] = c[s] end
+        end
+      end
+    end }
+  end)
+end
+
+--- Streamers in front of such an array, of any sizes, words and modes, and its arguments; raises what is refused.
+function random.front(roll, pick)
+  local R, S, V = 1 << roll(0, 2), 1 << roll(0, 2), 1 << roll(0, 2)
+  local M, N, K = roll(1, 12), roll(1, 12), roll(1, 16)
+  local word = pick { 4, 4, 8 }
+  local function lanes(bytes) return { math.max(1, bytes // word) } end
+  return maestro.front(random.array_design(M, N, K, R, S, V), {
+    memory = random.memory(word), mode = pick { "all", "half", "one" },
+    A = maestro.reader { lanes = lanes(R * V), loops = 6, depth = roll(1, 4) },
+    B = maestro.reader { lanes = lanes(S * V), loops = 6, depth = roll(1, 4), cut = pick { "pipe", "full" } },
+    C = maestro.writer { lanes = lanes(S * 4), loops = 6, depth = roll(1, 3), cut = pick { "pipe", "full" } },
+  }), tide.random(i8[M][K], 1), tide.random(i8[K][N], 2), i32[M][N](7)
+end
 
 return random

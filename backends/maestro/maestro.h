@@ -98,6 +98,7 @@ typedef struct TdMaestroSystem {
   TdMaestroStreamer at[TD_MAESTRO_STREAMERS]; /* by name */
   int n, ports;
   bool priority; /* readers A and B go first */
+  bool front;    /* words come and go outside: from and to streams of a design */
 } TdMaestroSystem;
 
 /* The streamer of a name, or -1. */

@@ -195,9 +195,9 @@ static void put_flow(Bench *t, const TdVlogArray *x) {
   td_text_putf(&t->write, "      $writememh($sformatf(\"%%s/%s.out\", dir), %s_mem);\n", n, n);
 }
 
-const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell *o) {
-  Bench t = {.arena = a, .bus = strcmp(o->interface, "ram") != 0};
-  TdText out = td_text_new(a);
+/* Arrays and scalars. */
+static Bench open_bench(TdArena *a, const TdVlogModule *top, bool bus) {
+  Bench t = {.arena = a, .bus = bus};
   t.decl = td_text_new(a);
   t.body = td_text_new(a);
   t.read = td_text_new(a);
@@ -207,6 +207,18 @@ const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell 
   for (size_t i = 0; i < top->narray && t.bus; i++) put_flow(&t, &top->array[i]);
   for (size_t i = 0; i < top->narray && !t.bus; i++)
     for (int64_t b = 0; b < top->array[i].nbank; b++) put_bank(&t, &top->array[i], b);
+  return t;
+}
+
+TdVlogPins td_verilog_bench_pins(TdArena *a, const TdVlogModule *top) {
+  Bench t = open_bench(a, top, false);
+  return (TdVlogPins){td_text_str(&t.decl), td_text_str(&t.body), td_text_str(&t.read),
+                      td_text_str(&t.write), td_text_str(&t.connect)};
+}
+
+const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const TdShell *o) {
+  Bench t = open_bench(a, top, strcmp(o->interface, "ram") != 0);
+  TdText out = td_text_new(a);
   for (size_t i = 0; i < top->nport; i++) put_end(&t, &top->port[i]);
   td_text_putf(&out,
                "// A bench for %s: run with +dir=FOLDER, which holds a file of hexadecimal words\n"

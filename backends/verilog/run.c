@@ -448,3 +448,20 @@ bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d) {
   td_arena_free(j.arena);
   return ok;
 }
+
+bool td_verilog_run_write(TdArena *a, const TdVlogModule *top, const char *folder,
+                          const TdCallArg *arg, TdDiag *d) {
+  TdVlogText text = {.top = top};
+  TdVlogRun r = {.arena = a, .text = &text};
+  Job j = {.r = &r, .arena = a, .folder = folder, .diag = d};
+  j.cache = (TdCache){.arena = a, .diag = d};
+  return write_arguments(&j, arg);
+}
+
+bool td_verilog_run_read(TdArena *a, const TdVlogModule *top, const char *folder,
+                         const TdCallArg *arg, TdDiag *d) {
+  TdVlogText text = {.top = top};
+  TdVlogRun r = {.arena = a, .text = &text};
+  Job j = {.r = &r, .arena = a, .folder = folder, .diag = d};
+  return read_arguments(&j, arg);
+}

@@ -12,6 +12,10 @@ bool td_vdesign_refuse(TdVdDesign *d, TdLoc loc, const char *what) {
   return false;
 }
 
+void td_vdesign_pin(TdVdDesign *d, const char *name, int64_t bits, bool in) {
+  td_vec_push(d->arena, &d->pin, ((TdVlogPin){name, bits, in}));
+}
+
 static const int64_t *ids(const TdNetClass *c, uint32_t i) {
   return c->id + (size_t)i * (size_t)c->rank;
 }
@@ -95,7 +99,7 @@ typedef struct Pin {
   bool in;
 } Pin;
 
-/* Calls for each pin of each bank of an array; `head`: the design's, as ports. */
+/* Calls for each pin of each bank of an array; b NULL: the design's. */
 static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, const TdVdBox *b,
                        TdText *t) {
   int w = bits_below(x->depth);
@@ -111,8 +115,7 @@ static void array_pins(TdVdDesign *d, const TdVlogArray *x, const char *all, con
           if (b)
             connect_pin(d, t, pin, pin, p->bits, b, all);
           else
-            td_text_putf(t, ",\n  %s wire [%" PRId64 ":0] %s_%s", p->in ? "input " : "output",
-                         p->bits * x->copies - 1, all, pin);
+            td_vdesign_pin(d, td_text_fmt(d->arena, "%s_%s", all, pin), p->bits * x->copies, p->in);
         }
     }
 }
@@ -197,7 +200,7 @@ static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
     x.lo = lo;
     if (!x.state) x.sym = c->arg.at[k].sym;
     ((TdVlogArray *)m->array)[i].copies = c->n;
-    array_pins(d, &m->array[i], m->name, NULL, &d->head);
+    array_pins(d, &m->array[i], m->name, NULL, NULL);
     x.name = td_text_fmt(d->arena, "%s_%s", m->name, x.name);
     td_vec_push(d->arena, &d->array, x);
   }
@@ -269,7 +272,7 @@ static void put_scalars(TdVdDesign *d, TdVlogModule *out) {
     const TdType *t = u->param[i].type;
     if (t->kind == TD_T_TENSOR || t->kind == TD_T_PORT) continue;
     TdVlogInput x = {u->param[i].sym, u->param[i].sym->name, t->w};
-    td_text_putf(&d->head, ",\n  input  wire [%d:0] %s", x.width - 1, x.name);
+    td_vdesign_pin(d, x.name, x.width, true);
     td_vec_push(d->arena, &list, x);
   }
   out->input = list.at;
@@ -312,14 +315,41 @@ static TdVlogModule **settle(TdVdDesign *d) {
   return d->is_static ? modules_of(d, waits) : m;
 }
 
+/* The pins as ports of the module. */
+static const char *ports_of(const TdVdDesign *d) {
+  TdText t = td_text_new(d->arena);
+  for (size_t i = 0; i < d->pin.n; i++)
+    td_text_putf(&t, ",\n  %s wire [%" PRId64 ":0] %s", d->pin.at[i].in ? "input " : "output",
+                 d->pin.at[i].bits - 1, d->pin.at[i].name);
+  return td_text_str(&t);
+}
+
+/* The symbol of the design of which the copy u has s. */
+static TdSym own_sym(const TdUnit *u, const TdUnit *design, TdSym s) {
+  for (size_t k = 0; k < u->nparam; k++)
+    if (u->param[k].sym == s) return design->param[k].sym;
+  return s;
+}
+
+/* Takes the runs that take place outside from a copy of the program. */
+static void leave_out(const TdProg *prog, const bool *without) {
+  TdUnit *root = (TdUnit *)td_prog_root(prog);
+  TdRun *run = (TdRun *)root->run;
+  size_t n = 0;
+  for (size_t i = 0; i < root->nrun; i++)
+    if (!without[i]) run[n++] = run[i];
+  root->nrun = n;
+}
+
 const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, TdDiag *diag) {
   TdArena *a = p->arena;
   TdStore *store = td_store_inner(a, p->prog->store->session);
   const TdProg *prog = td_clone_prog(store, p->prog, true);
   TdNet net;
   TdVdDesign d = {.p = p, .arena = a, .net = &net, .diag = diag};
-  d.out = d.head = td_text_new(a);
+  d.out = td_text_new(a);
   d.out.indent = 1;
+  if (p->without) leave_out(prog, p->without);
   if (!td_vdesign_classes(a, store, prog, diag, NULL, &net) || !td_vkeep_settle(&d)) return NULL;
   for (size_t i = 0; i < net.design->nstream; i++)
     if (!td_vstream_note(&d, &net.design->stream[i])) return NULL;
@@ -345,23 +375,23 @@ const TdVlogModule *td_vdesign_module(const TdVlogProg *p, TdVlogFiles *files, T
   out->name = p->top && *p->top ? p->top : td_vname_module(a, net.design->sym->name);
   out->unit = td_prog_root(p->prog);
   for (size_t i = 0; i < d.array.n; i++)
-    for (size_t k = 0; k < net.design->nparam; k++)
-      if (net.design->param[k].sym == d.array.at[i].sym)
-        d.array.at[i].sym = out->unit->param[k].sym;
+    d.array.at[i].sym = own_sym(net.design, out->unit, d.array.at[i].sym);
   for (size_t i = 0; i < out->ninput; i++)
-    for (size_t k = 0; k < net.design->nparam; k++)
-      if (net.design->param[k].sym == out->input[i].sym)
-        ((TdVlogInput *)out->input)[i].sym = out->unit->param[k].sym;
+    ((TdVlogInput *)out->input)[i].sym = own_sym(net.design, out->unit, out->input[i].sym);
   td_vstream_ends(&d, out);
   out->array = d.array.at;
   out->narray = d.array.n;
-  out->text = td_text_fmt(a,
-                          "// %s: a design of %zu classes of tasks, for %s\n"
-                          "module %s (\n"
-                          "  input  wire clk,\n  input  wire rst,\n  input  wire start,\n"
-                          "  output wire busy%s\n);\n%s  assign busy = %s;\n%sendmodule\n",
-                          net.design->sym->name, net.cls.n, p->sched->target->name, out->name,
-                          td_text_str(&d.head), td_text_str(&decl), td_text_str(&busy),
-                          td_text_str(&d.out));
+  out->open = d.open.at;
+  out->nopen = d.open.n;
+  out->pin = d.pin.at;
+  out->npin = d.pin.n;
+  out->text =
+      td_text_fmt(a,
+                  "// %s: a design of %zu classes of tasks, for %s\n"
+                  "module %s (\n"
+                  "  input  wire clk,\n  input  wire rst,\n  input  wire start,\n"
+                  "  output wire busy%s\n);\n%s  assign busy = %s;\n%sendmodule\n",
+                  net.design->sym->name, net.cls.n, p->sched->target->name, out->name, ports_of(&d),
+                  td_text_str(&decl), td_text_str(&busy), td_text_str(&d.out));
   return out;
 }

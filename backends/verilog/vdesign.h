@@ -25,11 +25,13 @@ typedef struct TdVdDesign {
   const TdVlogProg *p;
   TdArena *arena;
   TdNet *net;
-  TdText out, head;
+  TdText out;
+  TD_VEC(TdVlogPin) pin;
   TD_VEC(TdVdStream) stream;
   TD_VEC(TdVlogArray) array;
   TD_VEC(const char *) module; /* their names */
-  bool is_static;              /* control is */
+  TD_VEC(TdVlogOpen) open;
+  bool is_static; /* control is */
   TdDiag *diag;
 } TdVdDesign;
 
@@ -41,6 +43,8 @@ typedef struct TdVdBox {
 
 /* vdesign.c: refuses, returning false. */
 bool td_vdesign_refuse(TdVdDesign *d, TdLoc loc, const char *what);
+/* Adds a pin of the design. */
+void td_vdesign_pin(TdVdDesign *d, const char *name, int64_t bits, bool in);
 /* A number that each instance of a box has, as an expression of its digits D0, D1; false: it is no
  * affine function of them. */
 bool td_vdesign_fit(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, const int64_t *of,

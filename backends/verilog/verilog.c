@@ -68,6 +68,22 @@ static void put_files(TdArena *a, TdVlogText *t, const TdVlogFiles *task) {
   t->file = f;
 }
 
+/* The module of a program, and the files of its tasks. */
+static const TdVlogModule *core_of(const TdVlogProg *p, TdVlogFiles *files, TdDiag *d) {
+  const TdUnit *root = td_prog_root(p->prog);
+  return root->kind == TD_UNIT_DESIGN ? td_vdesign_module(p, files, d)
+                                      : td_vunit_kernel(p, root, d);
+}
+
+const TdVlogText *td_verilog_text_of(const TdVlogProg *p, TdDiag *d) {
+  TdVlogText *out = TD_NEW(p->arena, TdVlogText);
+  TdVlogFiles files = {{0}};
+  out->top = out->core = core_of(p, &files, d);
+  if (!out->top) return NULL;
+  put_files(p->arena, out, &files);
+  return out;
+}
+
 /* What the options say of the top. */
 static TdShell shell_of(const TdBuild *b, const TdUnit *root) {
   const char *top = td_verilog_option(b, TD_VERILOG_TOP);
@@ -87,7 +103,6 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   TdArena *a = b->arena;
   TdAffine *affine = td_affine_new(a);
   const TdTarget *t = td_target_find(td_verilog_option(b, TD_VERILOG_DEVICE));
-  const TdUnit *root = td_prog_root(b->prog);
   TdSched sched = {.affine = affine, .arena = a, .prog = b->prog, .target = t};
   const TdTimes *times = td_firing_times(affine, a, b->prog, t, d);
   if (!times) return NULL;
@@ -96,12 +111,11 @@ const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d) {
   p.control = td_verilog_option(b, TD_VERILOG_CONTROL);
   TdVlogText *out = TD_NEW(a, TdVlogText);
   TdVlogFiles files = {{0}};
-  bool design = root->kind == TD_UNIT_DESIGN;
-  TdShell shell = shell_of(b, root);
+  TdShell shell = shell_of(b, td_prog_root(b->prog));
   bool bare = is_bare(&shell);
   p.placeless = strcmp(td_verilog_option(b, TD_VERILOG_LOCATION), "false") == 0;
   if (!bare) p.top = td_text_fmt(a, "%s_core", shell.name);
-  out->core = design ? td_vdesign_module(&p, &files, d) : td_vunit_kernel(&p, root, d);
+  out->core = core_of(&p, &files, d);
   out->top = !out->core || bare ? out->core : td_shell_module(a, &shell, out->core, d);
   if (!out->top) return NULL;
   put_files(a, out, &files);

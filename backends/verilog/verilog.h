@@ -67,6 +67,24 @@ typedef struct TdVlogStream {
   int64_t depth, lo[TD_MAX_RANK], n[TD_MAX_RANK], count;
 } TdVlogStream;
 
+/* A port of a design's module, beside clk, rst, start and busy. */
+typedef struct TdVlogPin {
+  const char *name;
+  int64_t bits;
+  bool in;
+} TdVlogPin;
+
+/* Ends of a design's streams that none of its tasks holds, as pins: of those that nobody puts to
+ * NAME_put, NAME_room and NAME_in, of those that nobody gets from NAME_take, NAME_valid and
+ * NAME_out, side by side. */
+typedef struct TdVlogOpen {
+  size_t stream; /* of the design's */
+  const char *name;
+  bool put; /* the pins put */
+  int width;
+  int64_t beats, count, *ordinal; /* in the array of streams */
+} TdVlogOpen;
+
 /* When a task moves tokens, where it is one pipelined loop of which each iteration gets or puts one
  * at each of its ends: its first firing starts in cycle `first` at the soonest, each `ii` cycles
  * after the one before; puts are `latency` later. */
@@ -89,6 +107,10 @@ typedef struct TdVlogModule {
   size_t ninput;
   const TdVlogStream *stream; /* inside, of a design */
   size_t nstream;
+  const TdVlogOpen *open;
+  size_t nopen;
+  const TdVlogPin *pin; /* of a design */
+  size_t npin;
 } TdVlogModule;
 
 /* A program on its way to text. */
@@ -102,6 +124,7 @@ typedef struct TdVlogProg {
   bool placeless;      /* comments name no file and line */
   bool held;           /* tokens wait in front of the module, not in latches of its own */
   bool free;           /* its puts never wait */
+  const bool *without; /* runs of the root that take place outside, their ends open; or NULL */
 } TdVlogProg;
 
 /* vunit.c: a kernel as a module; NULL with d filled. */
@@ -127,9 +150,18 @@ typedef struct TdVlogText {
   const char *main;  /* the C++ that runs the bench in Verilator */
 } TdVlogText;
 const TdVlogText *td_verilog_text(const TdBuild *b, TdDiag *d);
+/* The same of a program alone, without a bench. */
+const TdVlogText *td_verilog_text_of(const TdVlogProg *p, TdDiag *d);
 /* bench.c: a bench that drives a top by its interface. */
 struct TdShell;
 const char *td_verilog_bench(TdArena *a, const TdVlogModule *top, const struct TdShell *o);
+/* Pieces of a bench about arrays and scalars: declarations, memories, what is read
+ * before and written after, pins of the module. */
+typedef struct TdVlogPins {
+  const char *decl, *body, *read, *write, *connect;
+} TdVlogPins;
+/* Those of a top whose arrays are memories. */
+TdVlogPins td_verilog_bench_pins(TdArena *a, const TdVlogModule *top);
 /* library.c: the modules that texts may use, by name, to a NULL; the bench's C++. */
 extern const TdFile td_verilog_library[];
 const char *td_library_text(const char *module);
@@ -148,5 +180,11 @@ bool td_verilog_run_call(TdVlogRun *r, const TdCallArg *arg, TdDiag *d);
 void td_verilog_run_reset(TdVlogRun *r);
 const TdTimed *td_verilog_run_timed(const TdVlogRun *r);
 const char *td_verilog_run_report(const TdVlogRun *r);
+/* The files of a top's arrays and scalars for a bench in a folder; then what it wrote, to the
+ * tensors. */
+bool td_verilog_run_write(TdArena *a, const TdVlogModule *top, const char *folder,
+                          const TdCallArg *arg, TdDiag *d);
+bool td_verilog_run_read(TdArena *a, const TdVlogModule *top, const char *folder,
+                         const TdCallArg *arg, TdDiag *d);
 
 #endif

@@ -111,13 +111,9 @@ static bool is_put(const TdVdDesign *d, TdSym sym) {
 static void put_outside(TdVdDesign *d, const TdVdStream *w) {
   const char *n = td_vname_plain(d->arena, w->stream->sym->name), *i = w->name;
   TdText *o = &d->out;
-  int64_t top = w->count - 1, data = w->count * w->width - 1;
-  const char *to = w->put ? "output" : "input ", *from = w->put ? "input " : "output";
-  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_%s", w->put ? to : from, top, n,
-               w->put ? "put" : "take");
-  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_%s", "input ", top, n,
-               w->put ? "room" : "valid");
-  td_text_putf(&d->head, ",\n  %s wire [%" PRId64 ":0] %s_data", to, data, n);
+  td_vdesign_pin(d, td_text_fmt(d->arena, "%s_%s", n, w->put ? "put" : "take"), w->count, false);
+  td_vdesign_pin(d, td_text_fmt(d->arena, "%s_%s", n, w->put ? "room" : "valid"), w->count, true);
+  td_vdesign_pin(d, td_text_fmt(d->arena, "%s_data", n), w->count * w->width, !w->put);
   if (w->put) {
     td_text_line(o, "  assign %s_put[%s_i] = put, room = %s_room[%s_i];", n, i, n, i);
     td_text_line(o, "  assign %s_data[%s_i*%d +: %d] = in;", n, i, w->width, w->width);
@@ -367,6 +363,46 @@ bool td_vstream_connect(TdVdDesign *d, const TdNetClass *c, const TdVdBox *b, co
   return true;
 }
 
+/* The number of a stream in its whole array, of number k in its box. */
+static int64_t ordinal_of(const TdVdDesign *d, const TdVdStream *w, int64_t k) {
+  int64_t at[TD_MAX_RANK], n = 0, extent = 1;
+  for (int r = w->rank; r-- > 0; k /= w->n[r]) at[r] = w->lo[r] + k % w->n[r];
+  for (int r = 0; r < w->rank; r++) {
+    td_unit_value(d->net->design, w->stream->type->dim[r], &extent);
+    n = n * extent + at[r];
+  }
+  return n;
+}
+
+/* Pins for an end of streams that no task holds. */
+static void open_end(TdVdDesign *d, const TdVdStream *w, int end) {
+  TdVlogOpen o = {.stream = (size_t)(w->stream - d->net->design->stream), .name = w->name};
+  o.put = end;
+  o.width = w->width;
+  o.beats = w->beats;
+  o.ordinal = TD_NEWN(d->arena, int64_t, w->count);
+  for (int64_t k = 0; k < w->count; k++)
+    if (!w->used[end][k]) o.ordinal[o.count++] = ordinal_of(d, w, k);
+  if (!o.count) return;
+  const char *const pin[] = {end ? "put" : "take", end ? "room" : "valid", end ? "in" : "out"};
+  const bool in[] = {true, false, end};
+  for (int i = 0; i < 3; i++)
+    td_vdesign_pin(d, td_text_fmt(d->arena, "%s_%s", w->name, pin[i]),
+                   o.count * (i == 2 ? w->width : 1), in[i]);
+  for (int64_t k = 0, at = 0; k < w->count; k++) {
+    if (w->used[end][k]) continue;
+    for (int i = 0; i < 3; i++) {
+      int64_t wide = i == 2 ? w->width : 1;
+      const char *own = td_text_fmt(d->arena, "%s[%" PRId64 "].%s", w->name, k, pin[i]);
+      const char *all = td_text_fmt(d->arena, "%s_%s[%" PRId64 " +: %" PRId64 "]", w->name, pin[i],
+                                    at * wide, wide);
+      td_text_line(&d->out, "assign %s = %s;", in[i] ? own : all, in[i] ? all : own);
+    }
+    at++;
+  }
+  td_vec_push(d->arena, &d->open, o);
+}
+
 /* Ties an end of streams [from, to). */
 static void tie(TdVdDesign *d, const TdVdStream *w, int end, int64_t from, int64_t to) {
   const char *label =
@@ -395,6 +431,10 @@ void td_vstream_tie(TdVdDesign *d) {
     for (int end = 0; end < 2; end++) {
       const TdVdStream *w = &d->stream.at[i];
       if (w->outside && (end == 1) != w->put) continue;
+      if (d->p->without && !w->outside && !w->stream->type->block) {
+        open_end(d, w, end);
+        continue;
+      }
       for (int64_t k = 0, from; k < w->count;) {
         for (from = k; k < w->count && !w->used[end][k];) k++;
         if (k > from) tie(d, w, end, from, k);

@@ -3,26 +3,32 @@
 local core = require "tide.maestro.core"
 local refusal = require "tide.refusal"
 local bytes = require "tide.order"
+local rtl = require "tide.maestro_rtl"
 
 local front = {}
 local class, built = { __name = "tide.maestro.Front" }, { __name = "tide.maestro.FrontBuild" }
-class.__index, built.__index = class, built
+local text = { __name = "tide.maestro.FrontVerilog" }
+class.__index, built.__index, text.__index = class, built, text
 
-local function fail(code, text, help) refusal.raise(code, text, help) end
+local function fail(code, why, help) refusal.raise(code, why, help) end
 
-local build = { target = "cpu", timed = true, device = "ideal" }
+local timed = { target = "cpu", timed = true, device = "ideal" }
+local verilog = { target = "verilog", device = "rtl", sim = "icarus", bus = "ready_valid", check = true, seconds = 600 }
 
 --- front:build { target = "cpu", timed = true, device = "ideal" } -> m: m(A, B, C) runs the design behind its
 --- streamers; m.report is the run with its clock, m.memory what memory did: cycles, accesses, conflicts, banks.
+--- front:build { target = "verilog", device = "rtl", sim = "icarus" | "verilator", bus =, check = true, seconds = 600 }
+--- -> m: one text of both; m(A, B, C) runs it in a simulator and holds every cycle and value against the run with a
+--- clock; m.report.cycles, m.files, m:write(folder).
 function class:build(o)
-  local r = {}
-  for k, v in pairs(build) do r[k] = v end
-  for k, v in pairs(o or {}) do
-    if build[k] == nil then fail("maestro-build", ("build has no option '%s'"):format(tostring(k))) end
-    r[k] = v
+  local name = o and o.target or "cpu"
+  local r = rtl.options(name == "verilog" and verilog or timed, o, "build")
+  if name == "verilog" then
+    local files, bench = core.front_files(self.core, r)
+    return setmetatable({ front = self, options = r, files = files, bench = bench }, text)
   end
-  if r.target ~= "cpu" or r.timed ~= true then
-    fail("maestro-build", 'streamers in front of a design run as {target = "cpu", timed = true}')
+  if name ~= "cpu" or r.timed ~= true then
+    fail("maestro-build", 'streamers in front of a design run as {target = "cpu", timed = true} or "verilog"')
   end
   return setmetatable({ front = self, device = r.device }, built)
 end
@@ -32,6 +38,17 @@ function built:__call(...)
   self.report, memory = core.front_run(self.front.core, self.device, ...)
   self.memory = self.front.complete(memory)
   return self.report
+end
+
+function text:__call(...)
+  self.report = { cycles = core.front_sim(self.front.core, self.options, ...), sim = self.options.sim }
+  return self.report
+end
+
+--- Writes the files and a bench to a folder that is there.
+function text:write(folder)
+  rtl.write(folder, self.files, self.bench)
+  return self
 end
 
 --- The registers of a streamer, with the order of its argument, the streams that it serves, their tokens, and as group

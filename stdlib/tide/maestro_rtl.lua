@@ -7,30 +7,38 @@ local rtl = {}
 local build = { __name = "tide.maestro.Build" }
 build.__index = build
 
+--- Options of a build: those that are said, checked, beside those of `table`. what: which build.
+function rtl.options(table, o, what)
+  local r = {}
+  for k, v in pairs(table) do r[k] = v end
+  for k, v in pairs(o or {}) do
+    if table[k] == nil then refusal.raise("maestro-build", ("%s has no option '%s'"):format(what, tostring(k))) end
+    if type(v) ~= type(table[k]) then
+      refusal.raise("maestro-build", ("%s: %s is a %s"):format(what, k, type(table[k])))
+    end
+    r[k] = v
+  end
+  if r.target ~= "verilog" then return r end
+  if r.sim ~= "icarus" and r.sim ~= "verilator" then
+    refusal.raise("maestro-build", ('%s: sim is "icarus" or "verilator"'):format(what))
+  end
+  if r.bus ~= "ready_valid" and r.bus ~= "axi_lite" then
+    refusal.raise("maestro-build", ('%s: bus is "ready_valid" or "axi_lite"'):format(what))
+  end
+  r.axi = r.bus == "axi_lite"
+  return r
+end
+
 local options = { target = "verilog", sim = "icarus", bus = "ready_valid", check = true, seconds = 600 }
 
 --- sys:build { target = "verilog", sim = "icarus" | "verilator", bus = "ready_valid" | "axi_lite", check = true,
 --- seconds = 600 }: m:run(job, ..) runs a job and holds every cycle against the model, m:chain runs several behind each
 --- other, m:write(folder) writes the files, m.files lists them.
 function rtl.build(sys, o)
-  o = o or {}
-  for k, v in pairs(o) do
-    if options[k] == nil then refusal.raise("maestro-build", ("build has no option '%s'"):format(tostring(k))) end
-    if type(v) ~= type(options[k]) then
-      refusal.raise("maestro-build", ("build: %s is a %s"):format(k, type(options[k])))
-    end
-  end
-  if o.target and o.target ~= "verilog" then refusal.raise("maestro-build", 'a system builds for target "verilog"') end
-  if o.sim and o.sim ~= "icarus" and o.sim ~= "verilator" then
-    refusal.raise("maestro-build", 'build: sim is "icarus" or "verilator"')
-  end
-  if o.bus and o.bus ~= "ready_valid" and o.bus ~= "axi_lite" then
-    refusal.raise("maestro-build", 'build: bus is "ready_valid" or "axi_lite"')
-  end
-  local r = setmetatable({ system = sys, options = {} }, build)
-  for k, v in pairs(options) do r.options[k] = v end
-  for k, v in pairs(o) do r.options[k] = v end
-  r.files, r.bench = core.files(sys.core, r.options.bus == "axi_lite")
+  local all = rtl.options(options, o, "build")
+  if all.target ~= "verilog" then refusal.raise("maestro-build", 'a system builds for target "verilog"') end
+  local r = setmetatable({ system = sys, options = all }, build)
+  r.files, r.bench = core.files(sys.core, all.axi)
   return r
 end
 
@@ -56,7 +64,7 @@ end
 -- What core.sim takes of the options.
 function build:simulator()
   local o = self.options
-  return { sim = o.sim, check = o.check, seconds = o.seconds, axi = o.bus == "axi_lite" }
+  return { sim = o.sim, check = o.check, seconds = o.seconds, axi = o.axi }
 end
 
 --- Runs jobs behind each other in one simulation: registers of the next are written while one runs, and its start
@@ -150,10 +158,15 @@ local function write(path, text)
   f:close()
 end
 
+--- Writes the files of a build and its bench to a folder that is there.
+function rtl.write(folder, files, bench)
+  for _, file in ipairs(files) do write(folder .. "/" .. file.name, file.text) end
+  write(folder .. "/bench.sv", bench)
+end
+
 --- Writes the files, a bench and the header of registers to a folder that is there.
 function build:write(folder)
-  for _, file in ipairs(self.files) do write(folder .. "/" .. file.name, file.text) end
-  write(folder .. "/bench.sv", self.bench)
+  rtl.write(folder, self.files, self.bench)
   write(folder .. "/tide_maestro.h", rtl.header(self.system))
   return self
 end

@@ -31,6 +31,7 @@ static bool place(TdMaestroFront *f, const TdMaestroFrontAsk *ask, TdDiag *d) {
                            f->system.at[k].name);
     f->pattern[i].mode = mode;
     f->pattern[i].base += at[i].base;
+    f->feed[i].region = at[i].base;
   }
   return true;
 }

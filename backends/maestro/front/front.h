@@ -11,6 +11,7 @@
 #include "ir/order.h"
 #include "ir/times.h"
 #include "backends/maestro/maestro.h"
+#include "backends/verilog/verilog.h"
 
 /* A stream whose one end is a streamer's. */
 typedef struct TdMaestroEnd {
@@ -32,6 +33,7 @@ typedef struct TdMaestroFeed {
   const char *text; /* its order */
   TdOrderBytes order;
   int64_t bytes;   /* of its region, with what is read or written beside it */
+  int64_t region;  /* where that begins */
   int64_t group;   /* tokens of a stream in a word */
   bool streams_in; /* the streams of each token are neighbours, not the tokens of each stream */
   bool backward;   /* the last token of a stream comes first in a word */
@@ -57,6 +59,8 @@ typedef struct TdMaestroFrontAsk {
 bool td_maestro_front_trace(TdMaestroFront *f, TdAsk q, TdDiag *d);
 /* Fits the pattern of streamer i to an order, or to one that is found. */
 bool td_maestro_front_fit(TdMaestroFront *f, int i, const char *order, TdArena *a, TdDiag *d);
+/* Where an element lies in the region of its argument. */
+int64_t td_maestro_front_byte(const TdMaestroFeed *f, int64_t element);
 /* All of it: traced, fitted, placed. */
 bool td_maestro_front_make(TdMaestroFront *f, TdAsk q, const TdMaestroFrontAsk *ask, TdDiag *d);
 
@@ -67,7 +71,37 @@ typedef struct TdMaestroFrontRun {
   TdEvalArg *arg; /* of all parameters of the design */
   TdMaestroReport *report;
   const TdTimed *timed;
+  /* Each cycle, with a bit for each end that moved a token, by feeds; or NULL. */
+  void (*watch)(void *ud, const TdMaestroCycle *c, const uint8_t *moves, int nmove);
+  void *ud;
 } TdMaestroFrontRun;
 bool td_maestro_front_run(TdMaestroFrontRun *r, TdArena *a, TdDiag *d);
+
+/* front_rtl.c: streamers and the rest of the design as one text. */
+typedef struct TdMaestroFrontText {
+  const TdFile *file; /* the top first */
+  size_t nfile;
+  const char *bench;
+  int moves; /* ends that move tokens */
+  const TdVlogModule *design;
+} TdMaestroFrontText;
+/* Writes it; false with d filled. */
+bool td_maestro_front_text(const TdMaestroFront *f, const TdTarget *target, TdAffine *affine,
+                           bool axi, TdArena *a, TdMaestroFrontText *out, TdDiag *d);
+
+/* front_sim.c: runs that on tensors in a simulator, each cycle against the run with a clock. */
+typedef struct TdMaestroFrontSim {
+  const TdMaestroFront *front;
+  const TdTarget *target;
+  TdAffine *affine;
+  const TdTimes *times;
+  TdEvalArg *arg;
+  const char *sim;
+  int seconds;
+  bool axi, check;
+  int64_t cycles;
+} TdMaestroFrontSim;
+/* Fills `cycles`; the results are in the tensors of `arg`. */
+bool td_maestro_front_sim(TdMaestroFrontSim *x, TdArena *a, TdDiag *d);
 
 #endif

@@ -56,10 +56,8 @@ static bool group_tokens(Fit *x) {
   return true;
 }
 
-/* The byte of an element in the order. */
-static int64_t byte_of(const Fit *x, int64_t e) {
-  if (x->placed) return x->byte[e];
-  const TdOrderBytes *o = &x->f->order;
+int64_t td_maestro_front_byte(const TdMaestroFeed *f, int64_t e) {
+  const TdOrderBytes *o = &f->order;
   int64_t index[TD_ORDER_DIMS] = {0}, sum = 0;
   for (int d = o->order.nname; d-- > 0; e /= o->order.extent[d]) index[d] = e % o->order.extent[d];
   for (int k = 0; k < o->at.n; k++) {
@@ -67,6 +65,11 @@ static int64_t byte_of(const Fit *x, int64_t e) {
     sum += index[p->name] / p->div % o->at.at[k].n * o->at.at[k].s;
   }
   return sum;
+}
+
+/* The byte of an element in the order. */
+static int64_t byte_of(const Fit *x, int64_t e) {
+  return x->placed ? x->byte[e] : td_maestro_front_byte(x->f, e);
 }
 
 /* The byte of the word of a channel in a vector: NOWHERE, or -2 with why: it is no word. */

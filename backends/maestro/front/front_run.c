@@ -2,6 +2,8 @@
  * tasks run as far as the tokens of the cycles before let them. */
 #include "backends/maestro/front/front.h"
 
+#include <string.h>
+
 #include "base/ctx.h"
 #include "eval/time/clock.h"
 
@@ -19,6 +21,8 @@ typedef struct Runner {
   TdValue *token;
   TdValue *result[TD_MAESTRO_STREAMERS]; /* of writers: what each element got, if anything */
   int64_t idle;
+  uint8_t *moves[TD_MAESTRO_STREAMERS]; /* of each end, in this cycle */
+  int nmove;
   TdDiag *d;
 } Runner;
 
@@ -76,6 +80,7 @@ static bool deal(Runner *x, int i, int64_t k) {
     td_outer_put(x->machine, c, now, x->token);
   }
   x->dealt[i][k]++;
+  x->moves[i][k] = 1;
   return true;
 }
 
@@ -138,6 +143,7 @@ static bool awaits(const Runner *x) {
 static bool step(void *ud, struct TdMachine *m, bool *more) {
   Runner *x = ud;
   if (!x->machine) find_lines(x, m);
+  memset(x->moves[0], 0, (size_t)x->nmove);
   x->idle = td_maestro_model_cycle(x->model) ? 0 : x->idle + 1;
   *more = !is_over(x) && (x->idle < PATIENCE || awaits(x));
   return true;
@@ -146,6 +152,9 @@ static bool step(void *ud, struct TdMachine *m, bool *more) {
 static void open(Runner *x) {
   const TdMaestroFront *f = x->f;
   int64_t most = 1;
+  for (int i = 0; i < f->system.n; i++) x->nmove += (int)f->feed[i].nend;
+  x->moves[0] = TD_NEWN(x->a, uint8_t, x->nmove);
+  for (int i = 1; i < f->system.n; i++) x->moves[i] = x->moves[i - 1] + f->feed[i - 1].nend;
   for (int i = 0; i < f->system.n; i++) {
     x->line[i] = TD_NEWN(x->a, struct TdChannel *, f->feed[i].nend);
     x->dealt[i] = TD_NEWN(x->a, int64_t, f->feed[i].nend);
@@ -156,6 +165,11 @@ static void open(Runner *x) {
   x->token = TD_NEWN(x->a, TdValue, most);
 }
 
+static void watch(void *ud, const TdMaestroCycle *c) {
+  const Runner *x = ud;
+  x->r->watch(x->r->ud, c, x->moves[0], x->nmove);
+}
+
 bool td_maestro_front_run(TdMaestroFrontRun *r, TdArena *a, TdDiag *d) {
   Runner x = {.r = r, .f = r->front, .a = a, .d = d};
   const TdMaestroFront *f = r->front;
@@ -164,7 +178,9 @@ bool td_maestro_front_run(TdMaestroFrontRun *r, TdArena *a, TdDiag *d) {
                       .arena = a,
                       .system = &f->system,
                       .pattern = f->pattern,
-                      .outer = &words};
+                      .outer = &words,
+                      .watch = r->watch ? watch : NULL,
+                      .ud = &x};
   TdOuter outer = {&x, f->without, step};
   TdKeep keep = {.left = MOST_KEPT};
   TdEvalOptions o = {.times = r->times, .keep = &keep, .outer = &outer};

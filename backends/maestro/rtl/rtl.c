@@ -513,6 +513,23 @@ static void put_paths(Top *t, TdVlSig *fire) {
   td_vtree_assign(t->m, fire, any ? any : bit(t, 0));
 }
 
+/* Words of all streamers, as ports: front_rtl.c joins them to streams. */
+static void put_outside(Top *t) {
+  TdVlModule *m = t->m;
+  for (int i = 0; i < t->s->n; i++) {
+    int w = (int)t->s->at[i].width;
+    if (t->s->at[i].writer) {
+      td_vtree_assign(m, t->in_valid[i], sig(t, td_vtree_pin(m, named(t, i, "put"), 1, false)));
+      td_vtree_assign(m, t->in_word[i], sig(t, td_vtree_pin(m, named(t, i, "from"), w, false)));
+      td_vtree_assign(m, td_vtree_pin(m, named(t, i, "room"), 1, true), sig(t, t->in_ready[i]));
+    } else {
+      td_vtree_assign(m, td_vtree_pin(m, named(t, i, "here"), 1, true), t->out[i].valid);
+      td_vtree_assign(m, td_vtree_pin(m, named(t, i, "to"), w, true), t->out[i].word);
+      td_vtree_assign(m, t->out[i].ready, sig(t, td_vtree_pin(m, named(t, i, "take"), 1, false)));
+    }
+  }
+}
+
 /* ---- the top ---- */
 
 static void put_registers(Top *t, TdVlSig *running) {
@@ -549,14 +566,22 @@ static void put_top(Top *t) {
     any = td_vtree_or(m, any, sig(t, t->busy[i]));
     words = above(t, sig(t, t->words[i]), words);
   }
+  if (t->s->front) {
+    td_vtree_assign(m, td_vtree_output(m, "started", 1), sig(t, t->go));
+    any = td_vtree_or(m, any, sig(t, td_vtree_input(m, "others_busy", 1)));
+  }
   td_vtree_assign(m, running, any);
   td_vtree_assign(m, td_vtree_output(m, "trace_words", words->width), words);
+  put_crossbar(t, running);
+  if (t->s->front) {
+    put_outside(t);
+    return;
+  }
   TdVlSig *fire = td_vtree_output(m, "trace_fire", 1);
   if (t->s->array.here)
     put_array(t, fire);
   else
     put_paths(t, fire);
-  put_crossbar(t, running);
 }
 
 const char *td_maestro_rtl_top(const TdMaestroSystem *s, bool axi, TdArena *a) {

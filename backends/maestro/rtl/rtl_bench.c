@@ -74,12 +74,16 @@ static const char body[] =
     "  wire reads = state == 4 && at < nread;\n"
     "  wire writes = state == 2 && at < nwrite;\n"
     "  wire [15:0] read_number = state == 5 ? FIRST + N + 1 : FIRST + N;\n"
-    "  `BUS\n"
-    "  tide_dm_system dut (\n"
+    "  `BUS\n";
+
+static const char instance[] =
+    "  `DUT dut (\n"
     "    .clk(clk), .rst(rst), .busy(busy), `PINS, .host(loads || reads),\n"
     "    .host_write(loads), .host_place(loads ? image_place[at] : read_place[at]),\n"
     "    .host_data(image_word[at]), .host_q(host_q), .trace_grant(grant), .trace_bank(bank),\n"
-    "    .trace_words(words), .trace_fire(fire));\n"
+    "    .trace_words(words), .trace_fire(fire)";
+
+static const char start[] =
     "  initial begin\n"
     "    if ($value$plusargs(\"dir=%s\", dir) == 0) dir = \".\";\n"
     "    if ($value$plusargs(\"most=%d\", most) == 0) most = 64'd1 << 40;\n"
@@ -93,8 +97,9 @@ static const char body[] =
     "    if (nwrite != 0) $readmemh($sformatf(\"%s/write.hex\", dir), write_list, 0, nwrite - 1);\n"
     "    if (nread != 0) $readmemh($sformatf(\"%s/read.hex\", dir), read_place, 0, nread - 1);\n"
     "    trace = $fopen($sformatf(\"%s/trace\", dir), \"w\");\n"
-    "    out = $fopen($sformatf(\"%s/out\", dir), \"w\");\n"
-    "  end\n"
+    "    out = $fopen($sformatf(\"%s/out\", dir), \"w\");\n";
+
+static const char steps[] =
     "  always @(posedge clk) begin\n"
     "    now <= now + 1;\n"
     "    if (now > 2) rst <= 0;\n"
@@ -119,28 +124,35 @@ static const char body[] =
     "        $fdisplay(file, \"%0d\", runs);\n"
     "        $fclose(file);\n"
     "        $fclose(trace);\n"
-    "        $fclose(out);\n"
-    "        $finish;\n"
-    "      end\n"
-    "    endcase\n"
-    "    if (now == most) begin\n"
-    "      $display(\"hang\");\n"
-    "      $finish;\n"
-    "    end\n"
-    "  end\n"
-    "endmodule\n";
+    "        $fclose(out);\n";
 
-const char *td_maestro_rtl_bench(const TdMaestroSystem *s, bool axi, TdArena *a) {
+static const char finish[] = "        $finish;\n"
+                             "      end\n"
+                             "    endcase\n"
+                             "    if (now == most) begin\n"
+                             "      $display(\"hang\");\n"
+                             "      $finish;\n"
+                             "    end\n"
+                             "  end\n"
+                             "endmodule\n";
+
+const char *td_maestro_rtl_bench(const TdMaestroSystem *s, bool axi, const TdMaestroDut *dut,
+                                 TdArena *a) {
   TdMaestroShape x = td_maestro_rtl_shape(s, a);
   TdText t = td_text_new(a);
+  TdVlogPins pins = {"", "", "", "", ""};
+  if (dut) pins = td_verilog_bench_pins(a, dut->design);
   td_text_puts(&t, axi ? axi_bus : plain_bus);
+  td_text_putf(&t, "`define DUT %s\n", dut ? dut->module : "tide_dm_system");
   td_text_puts(&t, "// A host beside a system: run with +dir=FOLDER.\n"
                    "module bench (input wire clk);\n");
   td_text_putf(&t, "  localparam PW = %d, W = %d, P = %d, B = %d, N = %d;\n", x.place, (int)x.width,
                s->ports, (int)s->memory.banks, x.registers);
-  td_text_putf(&t, "  localparam WORDS = %d, LAT = %d, FIRST = 960;\n", s->n * (int)x.count,
-               (int)s->memory.latency);
-  td_text_puts(&t, body);
+  td_text_putf(&t, "  localparam WORDS = %d, LAT = %d, FIRST = 960;\n",
+               s->n * (int)x.count + (dut ? dut->moves : 0), (int)s->memory.latency);
+  const char *const piece[] = {body,  pins.decl, instance,  pins.connect, ");\n",     pins.body,
+                               start, pins.read, "  end\n", steps,        pins.write, finish};
+  for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) td_text_puts(&t, piece[i]);
   td_text_puts(&t, td_verilog_library_clock);
   return td_text_str(&t);
 }

@@ -155,8 +155,7 @@ static const Line axi_lite[] = {
     {"s_axi_arready", 1, true},  {"s_axi_rdata", 32, true},   {"s_axi_rresp", 2, true},
     {"s_axi_rvalid", 1, true},   {"s_axi_rready", 1, false}};
 
-/* The lines of a bus as ports of m, to the pins of x of the same names. */
-static void put_ports(TdVlModule *m, TdVlItem *x, bool axi) {
+void td_maestro_rtl_pins(TdVlModule *m, TdVlItem *x, bool axi) {
   const Line *line = axi ? axi_lite : plain;
   size_t n = axi ? sizeof axi_lite / sizeof *axi_lite : sizeof plain / sizeof *plain;
   for (size_t i = 0; i < n; i++) {
@@ -168,12 +167,12 @@ static void put_ports(TdVlModule *m, TdVlItem *x, bool axi) {
 
 TdVlItem *td_maestro_rtl_bus(TdVlModule *m, TdVlItem *x, bool axi) {
   if (!axi) {
-    put_ports(m, x, false);
+    td_maestro_rtl_pins(m, x, false);
     return NULL;
   }
   TdVlItem *bus = td_vtree_instance(m, "tide_dm_axi", "bus");
   td_vtree_param(m, bus, "FIRST", TD_MAESTRO_CSR_FIRST);
-  put_ports(m, bus, true);
+  td_maestro_rtl_pins(m, bus, true);
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
     const TdVl *s = td_vtree_sig(m, td_vtree_wire(m, plain[i].name, plain[i].width));
     td_vtree_connect(m, bus, plain[i].name, s);

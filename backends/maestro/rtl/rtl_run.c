@@ -1,312 +1,96 @@
-/* rtl_run.c - a job in Icarus or Verilator: its image and registers as files, the text compiled and
- * kept, the cycles and words that come back; and every cycle against the model. */
-#include <inttypes.h>
-#include <stdlib.h>
+/* rtl_run.c - jobs in a simulator, one behind the other: their image and registers, the model's
+ * cycles, the results. */
 #include <string.h>
 
-#include "backends/host/cache.h"
-#include "backends/host/child.h"
-#include "backends/maestro/csr.h"
 #include "backends/maestro/rtl/rtl.h"
-#include "backends/verilog/verilog.h"
 
-enum { COMPILE_SECONDS = 600 };
-
-typedef struct Sim {
+/* What runs, and the memory before. */
+typedef struct Jobs {
   const TdMaestroSim *x;
-  const TdMaestroSystem *system;
-  TdArena *a;
-  TdCache cache;
-  const char *folder, *design, *bench, *program;
-  TdMaestroShape shape;
-  uint8_t *memory, *touched; /* before the run */
-  size_t nimage, nwrite, nread;
-  int64_t cycles; /* the model's */
-  TdText trace;   /* the model's */
-  TdDiag *d;
-} Sim;
+  TdMaestroBed bed;
+  uint8_t *memory, *touched;
+} Jobs;
 
-static const char *path(const Sim *s, const char *name) {
-  return td_text_fmt(s->a, "%s/%s", s->folder, name);
-}
-
-static bool write_file(Sim *s, const char *name, const TdText *t) {
-  const char *file = path(s, name);
-  return td_cache_write_file(file, td_text_str(t)) ||
-         td_cache_fail(&s->cache, "cannot write", file);
-}
-
-/* Runs a tool; false with what it said first. */
-static bool run_tool(Sim *s, const char *const *word, int seconds) {
-  int status;
-  const char *log = path(s, "log");
-  TdChildEnd end = td_child_run(td_arena_ctx(s->a), word, log, seconds, &status);
-  const char *said = td_cache_read_file(s->a, log);
-  if (end == TD_CHILD_DONE) return true;
-  if (end == TD_CHILD_ABSENT)
-    return td_diag_set(s->d, TD_UNSUPPORTED, "no-tool", (TdLoc){0}, "%s is not on PATH", word[0]);
-  if (end == TD_CHILD_LATE || end == TD_CHILD_STOPPED)
-    return td_diag_set(s->d, TD_LIMIT, end == TD_CHILD_LATE ? "verilog-time" : "interrupted",
-                       (TdLoc){0}, "%s did not end in time", word[0]);
-  return td_diag_set(s->d, TD_BUG, "verilog-tool", (TdLoc){0}, "%s: %.300s", word[0],
-                     said ? said : "");
-}
-
-/* ---- the program ---- */
-
-static const char *compile_aside(Sim *s, bool icarus) {
-  TdText design = td_text_new(s->a), bench = td_text_new(s->a), run = td_text_new(s->a);
-  td_text_puts(&design, s->design);
-  td_text_puts(&bench, s->bench);
-  td_text_puts(&run, td_verilog_library_main);
-  if (!write_file(s, "design.sv", &design) || !write_file(s, "bench.sv", &bench) ||
-      !write_file(s, "bench.cpp", &run))
-    return NULL;
-  const char *to = path(s, icarus ? "run.vvp" : "obj/Vbench");
-  const char *by_icarus[] = {"iverilog",
-                             "-g2012",
-                             "-DTIDE_CLOCK",
-                             "-s",
-                             "clocked",
-                             "-o",
-                             to,
-                             path(s, "design.sv"),
-                             path(s, "bench.sv"),
-                             NULL};
-  const char *by_verilator[] = {"verilator",
-                                "--cc",
-                                "--exe",
-                                "--build",
-                                "-j",
-                                "2",
-                                "--top-module",
-                                "bench",
-                                "-Mdir",
-                                path(s, "obj"),
-                                "-Wno-fatal",
-                                "-Wno-lint",
-                                "-MAKEFLAGS",
-                                "OPT_FAST=-O1",
-                                path(s, "design.sv"),
-                                path(s, "bench.sv"),
-                                path(s, "bench.cpp"),
-                                NULL};
-  return run_tool(s, icarus ? by_icarus : by_verilator, COMPILE_SECONDS) ? to : NULL;
+static int64_t bytes_of(const Jobs *s) {
+  return td_maestro_system_bytes(&s->x->system->memory);
 }
 
 /* The compiled system; made if it is not kept. */
-static bool compile(Sim *s, bool icarus) {
+static bool compile(Jobs *s) {
   size_t n;
-  const TdFile *file = td_maestro_rtl_files(s->system, s->x->axi, s->a, &n, s->d);
-  if (!file) return false;
-  TdText all = td_text_new(s->a), key = td_text_new(s->a);
-  for (size_t i = 0; i < n; i++) td_text_puts(&all, file[i].text);
-  s->design = td_text_str(&all);
-  s->bench = td_maestro_rtl_bench(s->system, s->x->axi, s->a);
-  td_text_putf(&key, "%s\n%s", s->design, s->bench);
-  const char *kept = td_cache_path(&s->cache, key.at, key.n, icarus ? ".vvp" : ".vsim");
-  if (!td_cache_has(&s->cache, kept)) {
-    const char *made = compile_aside(s, icarus);
-    if (!made || !td_cache_keep(&s->cache, made, kept)) return false;
-  }
-  s->program = kept;
-  return true;
-}
-
-/* ---- what goes in ---- */
-
-/* The word at a place, most significant byte first. */
-static void put_word(TdText *t, const uint8_t *at, int64_t bytes) {
-  for (int64_t b = bytes; b-- > 0;) td_text_putf(t, "%02x", at[b]);
-  td_text_putc(t, '\n');
-}
-
-static bool is_touched(const uint8_t *at, int64_t bytes) {
-  for (int64_t b = 0; b < bytes; b++)
-    if (at[b]) return true;
-  return false;
+  TdArena *a = s->bed.a;
+  const TdFile *file = td_maestro_rtl_files(s->x->system, s->x->axi, a, &n, s->bed.d);
+  return file && td_maestro_bed_compile(&s->bed, file, n,
+                                        td_maestro_rtl_bench(s->x->system, s->x->axi, NULL, a));
 }
 
 /* Adds a job's operands to the memory, but for what jobs before it write. */
-static void add_image(Sim *s, const TdMaestroSimJob *j, uint8_t *results) {
-  int64_t bytes = td_maestro_system_bytes(&s->system->memory);
-  uint8_t *memory = TD_NEWN(s->a, uint8_t, bytes), *touched = TD_NEWN(s->a, uint8_t, bytes);
+static void add_image(Jobs *s, const TdMaestroSimJob *j, uint8_t *results) {
+  TdArena *a = s->bed.a;
+  int64_t bytes = bytes_of(s);
+  uint8_t *memory = TD_NEWN(a, uint8_t, bytes), *touched = TD_NEWN(a, uint8_t, bytes);
   if (!j->param) return;
-  td_maestro_data_image(j->job, s->a, j->param, memory, touched);
+  td_maestro_data_image(j->job, a, j->param, memory, touched);
   for (int64_t at = 0; at < bytes; at++) {
     if (!touched[at] || results[at]) continue;
     s->memory[at] = memory[at];
     s->touched[at] = 1;
   }
-  td_maestro_data_results(j->job, s->a, j->param, results);
+  td_maestro_data_results(j->job, a, j->param, results);
 }
 
-/* The words of the operands that the memory holds before. */
-static bool write_image(Sim *s) {
-  int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
-  TdText place = td_text_new(s->a), word = td_text_new(s->a);
-  uint8_t *results = TD_NEWN(s->a, uint8_t, bytes);
-  s->memory = TD_NEWN(s->a, uint8_t, bytes);
-  s->touched = TD_NEWN(s->a, uint8_t, bytes);
+/* The words of the operands that the memory holds before, and those of the results. */
+static bool write_memory(Jobs *s) {
+  uint8_t *results = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
+  s->memory = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
+  s->touched = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
   for (size_t i = 0; i < s->x->n; i++) add_image(s, &s->x->at[i], results);
-  for (int64_t at = 0; at < bytes; at += w) {
-    if (!is_touched(s->touched + at, w)) continue;
-    td_text_putf(&place, "%" PRIx64 "\n", at / w);
-    put_word(&word, s->memory + at, w);
-    s->nimage++;
-  }
-  return write_file(s, "place.hex", &place) && write_file(s, "word.hex", &word);
+  return td_maestro_bed_image(&s->bed, s->memory, s->touched) &&
+         td_maestro_bed_reads(&s->bed, results);
 }
 
-/* The registers of the array, then all others, the start last. */
-static void put_registers(const Sim *s, TdText *t, const TdMaestroJob *j) {
-  const TdMaestroCsrs *map = td_maestro_csr_map(s->system, s->a);
-  const TdMaestroCsrs *extra = td_maestro_csr_extra(s->system, s->a);
-  for (size_t i = 0; i < extra->n; i++)
-    td_text_putf(t, "%04x%08" PRIx32 "\n", (unsigned)extra->at[i].number,
-                 td_maestro_csr_work(&j->work, &extra->at[i]));
-  for (size_t i = 0; i < map->n; i++)
-    td_text_putf(t, "%04x%08" PRIx32 "\n", (unsigned)map->at[i].number,
-                 td_maestro_csr_value(s->system, j->pattern, &map->at[i]));
-}
-
-/* Those of all jobs, or what a host writes: a line of number and value for each. */
-static bool write_registers(Sim *s) {
-  TdText t = td_text_new(s->a);
+/* The registers of all jobs, or what a host writes: a line of number and value for each. */
+static bool write_registers(Jobs *s) {
+  TdText t = td_text_new(s->bed.a);
   if (s->x->writes) td_text_puts(&t, s->x->writes);
-  for (size_t i = 0; !s->x->writes && i < s->x->n; i++) put_registers(s, &t, s->x->at[i].job);
-  for (const char *text = td_text_str(&t); *text; text++) s->nwrite += *text == '\n';
-  return write_file(s, "write.hex", &t);
+  for (size_t i = 0; !s->x->writes && i < s->x->n; i++)
+    td_maestro_bed_registers(&s->bed, &t, &s->x->at[i].job->work, s->x->at[i].job->pattern);
+  return td_maestro_bed_writes(&s->bed, &t);
 }
 
-/* The words of the results, by physical place. */
-static bool write_reads(Sim *s) {
-  int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
-  uint8_t *result = TD_NEWN(s->a, uint8_t, bytes);
-  TdText t = td_text_new(s->a);
+/* The results, to the tensors. */
+static bool read_results(Jobs *s) {
+  uint8_t *written = TD_NEWN(s->bed.a, uint8_t, bytes_of(s));
+  if (!td_maestro_bed_back(&s->bed, s->memory, written)) return false;
   for (size_t i = 0; i < s->x->n; i++)
     if (s->x->at[i].param)
-      td_maestro_data_results(s->x->at[i].job, s->a, s->x->at[i].param, result);
-  for (int64_t at = 0; at < bytes; at += w) {
-    if (!is_touched(result + at, w)) continue;
-    td_text_putf(&t, "%" PRIx64 "\n", at / w);
-    s->nread++;
-  }
-  return write_file(s, "read.hex", &t);
-}
-
-/* ---- what comes out ---- */
-
-static int digit(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Takes the words of the results into the memory, and from there to the tensors. */
-static bool read_results(Sim *s) {
-  int64_t w = s->system->memory.word, bytes = td_maestro_system_bytes(&s->system->memory);
-  if (!s->nread) return true;
-  const char *text = td_cache_read_file(s->a, path(s, "out"));
-  const char *place = td_cache_read_file(s->a, path(s, "read.hex"));
-  uint8_t *written = TD_NEWN(s->a, uint8_t, bytes);
-  for (size_t i = 0; text && i < s->nread; i++) {
-    char *end;
-    int64_t at = (int64_t)strtoll(place, &end, 16) * w;
-    place = end;
-    while (*text == '\n') text++;
-    for (int64_t b = w; b-- > 0; text += 2) {
-      int high = digit(text[0]), low = high < 0 ? -1 : digit(text[1]);
-      if (low < 0)
-        return td_diag_set(s->d, TD_BUG, "verilog-tool", (TdLoc){0},
-                           "word %lld of the memory came back undefined", (long long)(at / w));
-      s->memory[at + b] = (uint8_t)(high << 4 | low);
-      written[at + b] = 1;
-    }
-  }
-  if (!text)
-    return td_diag_set(s->d, TD_BUG, "verilog-tool", (TdLoc){0},
-                       "the simulation ended before it read the results");
-  for (size_t i = 0; i < s->x->n; i++)
-    if (s->x->at[i].param)
-      td_maestro_data_take(s->x->at[i].job, s->a, s->x->at[i].param, s->memory, written);
+      td_maestro_data_take(s->x->at[i].job, s->bed.a, s->x->at[i].param, s->memory, written);
   return true;
 }
 
-/* ---- against the model ---- */
-
-/* Bits of a vector as hexadecimal digits. */
-static void put_bits(TdText *t, const uint8_t *bit, int n) {
-  for (int d = (n + 3) / 4; d-- > 0;) {
-    int v = 0;
-    for (int k = 0; k < 4; k++)
-      if (4 * d + k < n && bit[4 * d + k]) v |= 1 << k;
-    td_text_putf(t, "%x", (unsigned)v);
-  }
-}
-
-/* A cycle of the model as the bench writes it. */
 static void watch(void *ud, const TdMaestroCycle *c) {
-  Sim *s = ud;
-  enum { PORTS = TD_MAESTRO_STREAMERS * TD_MAESTRO_CHANNELS };
-  uint8_t grant[PORTS] = {0};
-  for (int i = 0; i < s->system->n; i++)
-    for (int k = 0; k < s->system->at[i].channels; k++)
-      grant[s->system->at[i].first + k] |= (uint8_t)(c->access[i] >> k & 1);
-  put_bits(&s->trace, grant, s->system->ports);
-  td_text_putc(&s->trace, ' ');
-  put_bits(&s->trace, c->bank, (int)s->system->memory.banks);
-  td_text_putf(&s->trace, " %d ", c->fire);
-  for (int i = s->system->n; i-- > 0;) td_text_putf(&s->trace, "%04x", (unsigned)c->words[i]);
-  td_text_putc(&s->trace, '\n');
+  td_maestro_bed_row(ud, c, NULL, 0);
 }
 
 /* All jobs in the model; arbiters go on from where they were. */
-static bool run_model(Sim *s) {
+static bool run_model(Jobs *s) {
   int last[TD_MAESTRO_BANKS];
-  TdMaestroReport *r = TD_NEW(s->a, TdMaestroReport);
-  for (int b = 0; b < s->system->memory.banks; b++) last[b] = s->system->ports - 1;
-  s->trace = td_text_new(s->a);
+  TdMaestroReport *r = TD_NEW(s->bed.a, TdMaestroReport);
+  for (int b = 0; b < s->x->system->memory.banks; b++) last[b] = s->x->system->ports - 1;
+  s->bed.trace = td_text_new(s->bed.a);
   for (size_t i = 0; i < s->x->n; i++) {
-    TdMaestroRun run = {.ctx = td_arena_ctx(s->a),
-                        .arena = s->a,
-                        .system = s->system,
+    TdMaestroRun run = {.ctx = td_arena_ctx(s->bed.a),
+                        .arena = s->bed.a,
+                        .system = s->x->system,
                         .pattern = s->x->at[i].job->pattern,
                         .work = s->x->at[i].job->work,
                         .last = last,
                         .watch = s->x->check ? watch : NULL,
-                        .ud = s};
-    if (!td_maestro_model_run(&run, r, s->d)) return false;
-    s->cycles += r->cycles;
+                        .ud = &s->bed};
+    if (!td_maestro_model_run(&run, r, s->bed.d)) return false;
+    s->bed.cycles += r->cycles;
   }
   return true;
-}
-
-/* The first line that differs. */
-static bool compare(Sim *s) {
-  const char *got = td_cache_read_file(s->a, path(s, "trace")), *want = td_text_str(&s->trace);
-  for (int64_t cycle = 0; got && (*got || *want); cycle++) {
-    size_t n = strcspn(got, "\n"), m = strcspn(want, "\n");
-    if (n != m || strncmp(got, want, n) != 0)
-      return td_diag_set(s->d, TD_BUG, "maestro-differs", (TdLoc){0},
-                         "cycle %lld (grants, banks, fire, words): the model has %.*s, the "
-                         "simulation %.*s",
-                         (long long)cycle, (int)m, want, (int)n, got);
-    got += n + (got[n] == '\n');
-    want += m + (want[m] == '\n');
-  }
-  return got != NULL || td_diag_set(s->d, TD_BUG, "verilog-tool", (TdLoc){0}, "no trace came");
-}
-
-static bool simulate(Sim *s, bool icarus, int64_t most) {
-  const char *dir = td_text_fmt(s->a, "+dir=%s", s->folder);
-  const char *count[] = {
-      td_text_fmt(s->a, "+image=%zu", s->nimage), td_text_fmt(s->a, "+write=%zu", s->nwrite),
-      td_text_fmt(s->a, "+read=%zu", s->nread), td_text_fmt(s->a, "+most=%" PRId64, most),
-      td_text_fmt(s->a, "+trace=%d", s->x->check)};
-  const char *by_icarus[] = {"vvp",    s->program, dir,      count[0], count[1],
-                             count[2], count[3],   count[4], NULL};
-  const char *by_verilator[] = {s->program, dir,      count[0], count[1],
-                                count[2],   count[3], count[4], NULL};
-  return run_tool(s, icarus ? by_icarus : by_verilator, s->x->seconds);
 }
 
 /* Whether the kernel's products and sums are the array's: of floats all in one type, exact where
@@ -329,23 +113,15 @@ static bool check_products(const TdMaestroSim *x, TdDiag *d) {
 
 bool td_maestro_sim_run(const TdMaestroSim *x, int64_t *cycles, TdDiag *d) {
   if (!check_products(x, d)) return false;
-  Sim s = {.x = x, .system = x->system, .d = d};
-  s.a = td_arena_scratch(td_arena_ctx(x->arena));
-  s.shape = td_maestro_rtl_shape(s.system, s.a);
-  bool icarus = strcmp(x->sim, "verilator") != 0;
-  bool ok = td_cache_open(&s.cache, s.a, d) && (s.folder = td_cache_aside(&s.cache)) &&
-            run_model(&s) && compile(&s, icarus) && write_image(&s) && write_registers(&s) &&
-            write_reads(&s);
-  if (ok) {
-    int64_t rest =
-        (int64_t)(s.nimage + s.nwrite + s.nread * (size_t)(1 + s.system->memory.latency));
-    ok = simulate(&s, icarus, 2 * s.cycles + 8 * rest + 1000) && (!x->check || compare(&s)) &&
-         read_results(&s);
-    const char *text = ok ? td_cache_read_file(s.a, path(&s, "cycles")) : NULL;
-    *cycles = text ? strtoll(text, NULL, 10) : 0;
-    if (ok && !text)
-      ok = td_diag_set(d, TD_BUG, "verilog-tool", (TdLoc){0}, "the simulation did not end");
-  }
-  td_arena_free(s.a);
+  Jobs s = {.x = x};
+  s.bed = (TdMaestroBed){.system = x->system,
+                         .a = td_arena_scratch(td_arena_ctx(x->arena)),
+                         .sim = x->sim,
+                         .seconds = x->seconds,
+                         .check = x->check,
+                         .d = d};
+  bool ok = td_maestro_bed_open(&s.bed) && run_model(&s) && compile(&s) && write_memory(&s) &&
+            write_registers(&s) && td_maestro_bed_run(&s.bed, cycles) && read_results(&s);
+  td_arena_free(s.bed.a);
   return ok;
 }

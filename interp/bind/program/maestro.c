@@ -245,8 +245,8 @@ static void read_streamers(lua_State *L, TdArena *a, TdMaestroSystem *s) {
     s->at[i].from = read_other(L, s, i, "from");
     lua_pop(L, 1);
   }
-  bool front = td_bind_opt_boolean(L, 1, "front", false);
-  if (!front && s->n == 2 && s->at[0].writer != s->at[1].writer) join_both(s);
+  s->front = td_bind_opt_boolean(L, 1, "front", false);
+  if (!s->front && s->n == 2 && s->at[0].writer != s->at[1].writer) join_both(s);
   lua_pop(L, 1);
 }
 

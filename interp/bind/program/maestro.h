@@ -2,6 +2,7 @@
 #ifndef TD_BIND_PROGRAM_MAESTRO_H
 #define TD_BIND_PROGRAM_MAESTRO_H
 
+#include "backends/backend.h"
 #include "backends/maestro/job.h"
 #include "backends/maestro/user.h"
 #include "bind/program/unit.h"
@@ -36,6 +37,8 @@ const int64_t *td_bind_maestro_numbers(lua_State *L, TdArena *a, int idx, const 
 /* maestro_report.c: pushes the report of a run of a system whose streamers have these patterns. */
 void td_bind_push_maestro(lua_State *L, const TdMaestroSystem *s, const TdMaestroPattern *p,
                           const TdMaestroReport *r);
+/* Pushes files as a list of {name =, text =}. */
+void td_bind_push_files(lua_State *L, const TdFile *file, size_t n);
 /* maestro_job.c: pushes the registers of streamer i as a table. */
 void td_bind_push_pattern(lua_State *L, const TdMaestroSystem *s, int i, const TdMaestroPattern *p);
 

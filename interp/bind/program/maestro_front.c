@@ -111,42 +111,95 @@ static TdTimedOwner *push_owner(lua_State *L) {
   return o;
 }
 
+/* The front at 1 with its arguments, from idx to the top of the stack, checked. */
+static const TdMaestroFront *check_call(lua_State *L, int idx) {
+  const TdMaestroFront *f = check_front(L, 1);
+  td_bind_name_arguments(L, f->prog, idx);
+  td_bind_check_arguments(L, f->prog, idx);
+  return f;
+}
+
+/* The arguments from idx on. */
+static TdEvalArg *read_arguments(lua_State *L, TdArena *a, const TdMaestroFront *f, int idx) {
+  const TdUnit *u = td_prog_root(f->prog);
+  TdEvalArg *arg = TD_NEWN(a, TdEvalArg, u->nparam + 1);
+  for (size_t i = 0; i < u->nparam; i++) {
+    const TdType *t = td_unit_type(td_bind_enter(L)->session, u, u->param[i].type);
+    if (t->kind == TD_T_TENSOR) {
+      arg[i].tensor = td_bind_check_tensor(L, idx + (int)i);
+    } else {
+      td_bind_to_bits(L, idx + (int)i, t, &arg[i].scalar);
+      arg[i].has_scalar = true;
+    }
+  }
+  return arg;
+}
+
+static const TdTarget *check_device(lua_State *L, const char *device) {
+  const TdTarget *t = td_target_find(device);
+  if (!t) td_bind_maestro_fail(L, "maestro-build", "there is no device '%s'", device);
+  return t;
+}
+
 /* core.front_run(front, device, arguments ..): the report with a clock, that of the memory. */
 static int l_run(lua_State *L) {
-  const TdMaestroFront *f = check_front(L, 1);
-  const char *device = luaL_checkstring(L, 2);
-  const TdTarget *target = td_target_find(device);
-  if (!target) td_bind_maestro_fail(L, "maestro-build", "there is no device '%s'", device);
-  const TdUnit *u = td_prog_root(f->prog);
-  td_bind_name_arguments(L, f->prog, 3);
-  td_bind_check_arguments(L, f->prog, 3);
+  const TdTarget *target = check_device(L, luaL_checkstring(L, 2));
+  const TdMaestroFront *f = check_call(L, 3);
+  TdArena *work = td_bind_work(L, TD_WORK_RUN);
+  TdMaestroFrontRun r = {.front = f, .arg = read_arguments(L, work, f, 3)};
   TdTimedOwner *o = push_owner(L);
   int owner = lua_gettop(L);
   TdDiag d = td_bind_diag(o->arena);
-  TdMaestroFrontRun r = {.front = f, .arg = TD_NEWN(o->arena, TdEvalArg, u->nparam)};
   r.times = td_firing_times(td_bind_enter(L)->affine, o->arena, f->prog, target, &d);
-  if (!r.times) return td_bind_maestro_raise(L, &d);
-  for (size_t i = 0; i < u->nparam; i++) {
-    int idx = 3 + (int)i;
-    const TdType *t = td_unit_type(td_bind_enter(L)->session, u, u->param[i].type);
-    if (t->kind == TD_T_TENSOR) {
-      r.arg[i].tensor = td_bind_check_tensor(L, idx);
-    } else {
-      td_bind_to_bits(L, idx, t, &r.arg[i].scalar);
-      r.arg[i].has_scalar = true;
-    }
-  }
-  if (!td_maestro_front_run(&r, o->arena, &d)) return td_bind_maestro_raise(L, &d);
+  if (!r.times || !td_maestro_front_run(&r, o->arena, &d)) return td_bind_maestro_raise(L, &d);
   o->timed = r.timed;
   td_bind_push_timed(L, r.timed, owner);
   td_bind_push_maestro(L, &f->system, f->pattern, r.report);
   return 2;
 }
 
+/* core.front_files(front, {device =, axi =}): the files of both as Verilog, the bench. */
+static int l_files(lua_State *L) {
+  const TdMaestroFront *f = check_front(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const TdTarget *target = check_device(L, td_bind_opt_string(L, 2, "device"));
+  TdArena *a = td_bind_work(L, TD_WORK_BUILD);
+  TdDiag d = td_bind_diag(a);
+  TdMaestroFrontText t = {0};
+  bool axi = td_bind_opt_boolean(L, 2, "axi", false);
+  if (!td_maestro_front_text(f, target, td_bind_enter(L)->affine, axi, a, &t, &d))
+    return td_bind_maestro_raise(L, &d);
+  td_bind_push_files(L, t.file, t.nfile);
+  lua_pushstring(L, t.bench);
+  return 2;
+}
+
+/* core.front_sim(front, {device =, sim =, seconds =, check =, axi =}, arguments ..): the cycles of
+ * both in a simulator; results are in the tensors. */
+static int l_sim(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  TdMaestroFrontSim x = {.front = check_call(L, 3), .affine = td_bind_enter(L)->affine};
+  TdArena *a = td_bind_work(L, TD_WORK_RUN);
+  x.arg = read_arguments(L, a, x.front, 3);
+  x.target = check_device(L, td_bind_opt_string(L, 2, "device"));
+  int64_t seconds = 600;
+  td_bind_opt_integer(L, 2, "seconds", &seconds);
+  x.seconds = (int)seconds;
+  x.sim = td_bind_opt_string(L, 2, "sim");
+  x.check = td_bind_opt_boolean(L, 2, "check", true);
+  x.axi = td_bind_opt_boolean(L, 2, "axi", false);
+  TdDiag d = td_bind_diag(a);
+  x.times = td_firing_times(x.affine, a, x.front->prog, x.target, &d);
+  if (!x.times || !td_maestro_front_sim(&x, a, &d)) return td_bind_maestro_raise(L, &d);
+  lua_pushinteger(L, (lua_Integer)x.cycles);
+  return 1;
+}
+
 void td_bind_open_maestro_front(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", l_gc}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"front", l_front}, {"front_streams", l_streams}, {"front_run", l_run}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"front", l_front},   {"front_streams", l_streams},
+                                       {"front_run", l_run}, {"front_files", l_files},
+                                       {"front_sim", l_sim}, {NULL, NULL}};
   td_bind_class(L, CLASS_FRONT, meta, NULL);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

@@ -130,6 +130,16 @@ static int l_timed(lua_State *L) {
   return 1;
 }
 
+void td_bind_push_files(lua_State *L, const TdFile *file, size_t n) {
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_createtable(L, 0, 2);
+    td_bind_set_string(L, "name", file[i].name);
+    td_bind_set_string(L, "text", file[i].text);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
 /* core.files(system, axi): {name =, text =} of each file of its Verilog, the top first; the bench.
  */
 static int l_files(lua_State *L) {
@@ -139,14 +149,8 @@ static int l_files(lua_State *L) {
   size_t n;
   const TdFile *file = td_maestro_rtl_files(s, lua_toboolean(L, 2), a, &n, &d);
   if (!file) return td_bind_maestro_raise(L, &d);
-  lua_createtable(L, (int)n, 0);
-  for (size_t i = 0; i < n; i++) {
-    lua_createtable(L, 0, 2);
-    td_bind_set_string(L, "name", file[i].name);
-    td_bind_set_string(L, "text", file[i].text);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-  lua_pushstring(L, td_maestro_rtl_bench(s, lua_toboolean(L, 2), a));
+  td_bind_push_files(L, file, n);
+  lua_pushstring(L, td_maestro_rtl_bench(s, lua_toboolean(L, 2), NULL, a));
   return 2;
 }
 

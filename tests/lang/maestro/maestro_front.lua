@@ -5,25 +5,7 @@ local random = require "maestro_systems"
 local tide, maestro = require "tide", require "tide.maestro"
 local i8, i16, i32, grid, task = tide.i8, tide.i16, tide.i32, tide.grid, tide.task
 
-local function memory(word, banks)
-  return maestro.memory { banks = banks or 8, word = word, rows = 512, modes = { all = banks or 8, half = 4, one = 1 } }
-end
-
--- A design that moves the elements of I to O through a stream; what is put and stored is up to the caller.
-local function copy(T, n, put, store)
-  return tide.design(function(d)
-    local z, y = d:stream(T, { depth = 4 }), d:stream(T, { depth = 4 })
-    d.load = task { I = T[n], function(I)
-      for i in grid(n) do put(z, I, i) end
-    end }
-    d.mid = task { function()
-      for _ in grid(n) do y:put(z:get()) end
-    end }
-    d.store = task { O = T[n], function(O)
-      for i in grid(n) do store(O, y, i) end
-    end }
-  end)
-end
+local memory, copy = random.memory, random.copy_design
 local function plain(z, I, i) z:put(I[i]) end
 local function kept(O, y, i) O[i] = y:get() end
 
@@ -72,68 +54,14 @@ t.test("twice the same run", function()
   t.eq(tostring(m.report), report)
 end)
 
--- A product on an array of R x S elements, operands in words of V along k; zeros beyond M, N, K.
-local function array(M, N, K, R, S, V)
-  local MT, NT, KT = (M + R - 1) // R, (N + S - 1) // S, (K + V - 1) // V
-  return tide.design(function(d)
-    local wa, wb, wc = d:stream(i8[R][V], { depth = 3 }), d:stream(i8[S][V], { depth = 3 }), d:stream(i32[S])
-    d.load_A = task { A = i8[M][K], function(A)
-      for mt, _, kt in grid(MT, NT, KT) do
-        local w = i8[R][V](0)
-        for r, v in grid(R, V) do
-          if mt * R + r < M and kt * V + v < K then w[r][v] = A[mt * R + r][kt * V + v] end
-        end
-        wa:put(w)
-      end
-    end }
-    d.load_B = task { B = i8[K][N], function(B)
-      for _, nt, kt in grid(MT, NT, KT) do
-        local w = i8[S][V](0)
-        for s, v in grid(S, V) do
-          if nt * S + s < N and kt * V + v < K then w[s][v] = B[kt * V + v][nt * S + s] end
-        end
-        wb:put(w)
-      end
-    end }
-    d.pe = task { function()
-      for _ in grid(MT * NT) do
-        local sum = i32[R][S](0)
-        for _ in grid(KT) do
-          local a, b = wa:get(), wb:get()
-          for r, s, v in grid(R, S, V) do sum[r][s] = sum[r][s] + a[r][v] * b[s][v] end
-        end
-        for r in grid(R) do wc:put(sum:slice(r)) end
-      end
-    end }
-    d.store = task { C = i32[M][N], function(C)
-      for mt, nt, r in grid(MT, NT, R) do
-        local c = wc:get()
-        for s in grid(S) do
-          if mt * R + r < M and nt * S + s < N then C[mt * R + r][nt * S + s] = c[s] end
-        end
-      end
-    end }
-  end)
-end
-
 local expected = { ["maestro-access"] = true, ["maestro-field"] = true, ["maestro-memory"] = true }
 
 t.test("random arrays, sizes, words and modes", function()
   local roll, pick = random.new(22)
   local done = 0
   for _ = 1, 40 do
-    local R, S, V = 1 << roll(0, 2), 1 << roll(0, 2), 1 << roll(0, 2)
-    local M, N, K = roll(1, 12), roll(1, 12), roll(1, 16)
-    local word = pick { 4, 4, 8 }
-    local function lanes(bytes) return { math.max(1, bytes // word) } end
-    local ok, f = pcall(maestro.front, array(M, N, K, R, S, V), {
-      memory = memory(word), mode = pick { "all", "half", "one" },
-      A = maestro.reader { lanes = lanes(R * V), loops = 6, depth = roll(1, 4) },
-      B = maestro.reader { lanes = lanes(S * V), loops = 6, depth = roll(1, 4), cut = pick { "pipe", "full" } },
-      C = maestro.writer { lanes = lanes(S * 4), loops = 6, depth = roll(1, 3), cut = pick { "pipe", "full" } },
-    })
+    local ok, f, A, B, C = pcall(random.front, roll, pick)
     if ok then
-      local A, B, C = tide.random(i8[M][K], 1), tide.random(i8[K][N], 2), i32[M][N](7)
       f:build()(A, B, C)
       t.ok(C:equal(tide.matmul(A, B)), tostring(f))
       done = done + 1
