@@ -28,6 +28,7 @@ typedef struct Data {
   uint8_t *memory, *written; /* by physical address */
   Port port[TD_MAESTRO_ROLES];
   uint64_t *left, *right, *sum; /* of one tile */
+  TdMaestroWork work;           /* with the values of its columns */
   TdDiag *d;
 } Data;
 
@@ -203,7 +204,7 @@ static void end_tile(Data *m) {
     uint64_t v = td_num_wrap(t, m->sum[i]);
     if (small)
       x->word[i] = (uint8_t)td_maestro_scale_of(
-          &m->j->work.scale, m->j->work.column[i % m->j->system->array.n], (int64_t)v);
+          &m->work.scale, m->work.column[i % m->j->system->array.n], (int64_t)v);
     else
       td_num_store(t, x->word + (size_t)i * td_type_bytes(t), v);
   }
@@ -312,6 +313,7 @@ bool td_maestro_job_reads(int role) {
 
 bool td_maestro_data_run(const TdMaestroJob *j, TdArena *a, TdTensor *const *param, TdDiag *d) {
   Data m = {.j = j, .a = a, .ctx = td_arena_ctx(a), .param = param, .d = d};
+  if (!td_maestro_scale_fill(j, param, &m.work, d)) return false;
   const TdMaestroArray *x = &j->system->array;
   size_t bytes = (size_t)td_maestro_system_bytes(&j->system->memory);
   m.memory = TD_NEWN(a, uint8_t, bytes);

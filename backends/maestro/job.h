@@ -142,6 +142,10 @@ bool td_maestro_path_compile(TdMaestroJob *j, const TdMaestroAsk *ask, TdArena *
  * `columns` columns, of which loop `across` is; false with d filled. */
 bool td_maestro_scale_read(const TdMaestroNest *n, int across, int64_t columns, TdMaestroWork *w,
                            TdDiag *d);
+/* What the array does in a call on these tensors: its columns have their values. False with d
+ * filled: the quantiser cannot multiply or shift by one. */
+bool td_maestro_scale_fill(const TdMaestroJob *j, TdTensor *const *param, TdMaestroWork *w,
+                           TdDiag *d);
 /* The registers of rescale_down for which it makes e of `value`; false: none are. */
 bool td_maestro_scale_registers(const TdUnit *u, const TdExpr *e, const TdExpr *value,
                                 int64_t *reg);

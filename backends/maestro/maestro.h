@@ -132,12 +132,20 @@ typedef struct TdMaestroColumn {
   int64_t mult, shift;
 } TdMaestroColumn;
 
+/* Columns whose values a kernel is given with a call: of which of its parameters multipliers and
+ * shifts are, plus one (0: known before), and the elements of the columns. */
+typedef struct TdMaestroGiven {
+  int mult, shift;
+  int64_t first, step, n;
+} TdMaestroGiven;
+
 /* What the array does: `steps` products for each of `tiles` results. */
 typedef struct TdMaestroWork {
   int64_t steps, tiles;
   bool with_c, quantised;
   TdMaestroScale scale; /* if quantised */
   TdMaestroColumn column[TD_MAESTRO_COLUMNS];
+  TdMaestroGiven given;
   bool path;    /* words go from a reader to a writer, past the array */
   int from, to; /* those two */
 } TdMaestroWork;

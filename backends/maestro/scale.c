@@ -72,14 +72,15 @@ static bool says_clamp(const TdUnit *u, const TdExpr *e, const TdType *t) {
   return low && high;
 }
 
-/* A constant of each column: of the table that a load takes, by a loop; NULL: the same for all. */
+/* A value of each column: of the table that a load takes, by a loop; NULL: the same for all. The
+ * table is a constant, or a parameter. */
 typedef struct Table {
   const TdExpr *load;
   const TdBlob *blob;
-  int loop;
+  int param, loop; /* param: its number plus one */
 } Table;
 
-/* Whether e takes an element of a constant table by a loop alone. */
+/* Whether e takes an element of a constant table, or of a parameter, by a loop alone. */
 static bool read_table(const TdMaestroNest *n, const TdExpr *e, Table *t) {
   e = bare(e);
   if (e->kind != TD_EXPR_LOAD || e->nkid != 1 || bare(e->kid[0])->kind != TD_EXPR_VAR) return false;
@@ -88,9 +89,11 @@ static bool read_table(const TdMaestroNest *n, const TdExpr *e, Table *t) {
     const TdStmt *s = n->unit->body->kid[i];
     if (s->kind == TD_STMT_LOCAL && s->cls == TD_LOCAL_CONST && s->sym == e->sym) t->blob = s->blob;
   }
+  for (size_t i = 0; i < n->unit->nparam; i++)
+    if (n->unit->param[i].sym == e->sym && td_type_is_integer(e->type)) t->param = (int)i + 1;
   for (int l = 0; l < n->nloop; l++)
     if (n->loop[l].sym == bare(e->kid[0])->sym) t->loop = l;
-  return t->blob && t->loop >= 0;
+  return (t->blob || t->param) && t->loop >= 0;
 }
 
 /* The other operand of `op` where one is a table. */
@@ -105,7 +108,7 @@ static const TdExpr *peel_table(const TdMaestroNest *n, const TdExpr *e, TdOp op
   return e;
 }
 
-/* A table's value in an iteration of its loop. */
+/* A constant table's value in an iteration of its loop. */
 static int64_t value_of(const TdMaestroNest *n, const Table *t, int64_t i) {
   const TdMaestroLoop *l = &n->loop[t->loop];
   TdTensor x = {.type = t->blob->type, .data = (unsigned char *)t->blob->data};
@@ -124,6 +127,28 @@ static const char *check_column(TdMaestroColumn c) {
   return NULL;
 }
 
+/* Refuses tiles of columns that differ. */
+static bool refuse_tiles(const TdMaestroNest *n, const TdExpr *load, int across, int64_t columns,
+                         TdDiag *d) {
+  td_diag_set(d, TD_UNSUPPORTED, "maestro-columns", load->loc,
+              "'%s' differs between tiles: the quantiser has a multiplier and shift for each of "
+              "%lld columns, and keeps them for a job",
+              load->sym->name, (long long)columns);
+  td_diag_help(d, "a job for each %lld iterations of '%s'", (long long)columns,
+               n->loop[across].name);
+  return false;
+}
+
+/* Notes the columns whose values are given with a call: no more than there are. */
+static bool note_given(const TdMaestroNest *n, const Table *mult, const Table *shift, int across,
+                       int64_t columns, TdMaestroWork *w, TdDiag *d) {
+  const TdMaestroLoop *l = &n->loop[across];
+  if (l->extent > columns)
+    return refuse_tiles(n, (mult->param ? mult : shift)->load, across, columns, d);
+  w->given = (TdMaestroGiven){mult->param, shift->param, l->lo, l->step, l->extent};
+  return true;
+}
+
 /* Fills the columns: all tiles that a job makes have the same. */
 static bool fill_columns(const TdMaestroNest *n, const Table *mult, const Table *shift, int across,
                          int64_t columns, TdMaestroWork *w, TdDiag *d) {
@@ -137,24 +162,40 @@ static bool fill_columns(const TdMaestroNest *n, const Table *mult, const Table 
                          "array, n = \"%s\"",
                          n->loop[t->loop].name, n->loop[t->loop].name);
   }
+  bool given = mult->param || shift->param;
+  if (given && !note_given(n, mult, shift, across, columns, w, d)) return false;
   if (!some->load) extent = columns;
   for (int64_t i = 0; i < extent; i++) {
     TdMaestroColumn c = {w->scale.mult, w->scale.shift}, *to = &w->column[i % columns];
-    if (mult->load) c.mult = value_of(n, mult, i);
-    if (shift->load) c.shift = value_of(n, shift, i);
-    const char *why = check_column(c);
+    if (mult->blob) c.mult = value_of(n, mult, i);
+    if (shift->blob) c.shift = value_of(n, shift, i);
+    const char *why = given ? NULL : check_column(c);
     if (why) return td_diag_set(d, TD_UNSUPPORTED, "maestro-store", n->post->loc, "%s", why);
-    if (i >= columns && (to->mult != c.mult || to->shift != c.shift)) {
-      td_diag_set(
-          d, TD_UNSUPPORTED, "maestro-columns", some->load->loc,
-          "'%s' differs between tiles: the quantiser has a multiplier and shift for each of "
-          "%lld columns, and keeps them for a job",
-          some->load->sym->name, (long long)columns);
-      td_diag_help(d, "a job for each %lld iterations of '%s'", (long long)columns,
-                   n->loop[across].name);
-      return false;
-    }
+    if (i >= columns && (to->mult != c.mult || to->shift != c.shift))
+      return refuse_tiles(n, some->load, across, columns, d);
     *to = c;
+  }
+  return true;
+}
+
+bool td_maestro_scale_fill(const TdMaestroJob *j, TdTensor *const *param, TdMaestroWork *w,
+                           TdDiag *d) {
+  *w = j->work;
+  const TdMaestroGiven *g = &w->given;
+  for (int64_t i = 0; i < TD_MAESTRO_COLUMNS && (g->mult || g->shift); i++) {
+    TdMaestroColumn *c = &w->column[i];
+    int64_t index[TD_MAX_RANK] = {g->first + g->step * i};
+    if (i >= g->n) {
+      *c = (TdMaestroColumn){0, 1};
+      continue;
+    }
+    if (g->mult) c->mult = (int64_t)td_tensor_get(param[g->mult - 1], index);
+    if (g->shift) c->shift = (int64_t)td_tensor_get(param[g->shift - 1], index);
+    const char *why = check_column(*c);
+    if (why)
+      return td_diag_set(d, TD_USAGE, "maestro-store", (TdLoc){0},
+                         "column %lld, mult %lld and shift %lld: %s", (long long)index[0],
+                         (long long)c->mult, (long long)c->shift, why);
   }
   return true;
 }

@@ -376,6 +376,9 @@ end
 --- physical address; a word is its bytes.
 function job:image(...) return core.image((self.jobs or { self })[1].core, ...) end
 
+--- The registers of the array for a call on tensors, by name or in order, which values of columns may be among.
+function job:registers(...) return core.work((self.jobs or { self })[1].core, ...) end
+
 --- A run without data: cycles, utilisation (of the MAC window), active (of all cycles), accesses, conflicts by
 --- streamer, stalls by cause.
 function job:simulate()

@@ -87,8 +87,8 @@ function build:chain(jobs, args, writes)
 end
 
 --- A C program that starts jobs by the functions of the header, and waits for each; its bus writes what m:chain takes
---- as `writes`.
-function build:host(jobs)
+--- as `writes`. args: of jobs with values of columns among their kernels' arguments, those by name.
+function build:host(jobs, args)
   local lines = {
     "/* Starts jobs by tide_maestro.h. The bus of this host is a list of writes, one a line. */",
     '#include "tide_maestro.h"', "#include <stdio.h>", "",
@@ -96,7 +96,7 @@ function build:host(jobs)
   for i, job in ipairs(jobs) do
     self:check_job(job)
     lines[#lines + 1] = ("static const tide_maestro_write job%d[] = {"):format(i)
-    for _, list in ipairs { job.work, job.csr } do
+    for _, list in ipairs { args and args[i] and job:registers(args[i]) or job.work, job.csr } do
       for _, r in ipairs(list) do lines[#lines + 1] = ("  {%d, 0x%x}, /* %s */"):format(r.number, r.value, r.name) end
     end
     lines[#lines + 1] = "};"

@@ -181,6 +181,36 @@ t.test("a multiplier and shift for each column, in jobs of as many columns as th
   t.ok(D:equal(want))
 end)
 
+t.test("multipliers and shifts that a call is given", function()
+  local sys = maestro.system {
+    memory = maestro.memory { banks = 8, word = 4, rows = 128, modes = { all = 8 } },
+    array = maestro.array { m = 2, n = 4, k = 4, a = i8, b = i8, acc = i32, lanes = 8 },
+    A = maestro.reader { lanes = { 2 }, loops = 4, depth = 3 },
+    B = maestro.reader { lanes = { 4 }, loops = 3, depth = 2 },
+    E = maestro.writer { lanes = { 2 }, loops = 3, depth = 1 },
+  }
+  for _, N in ipairs { 3, 4, 10 } do
+    local k = tide.kernel { name = "given", A = i8[5][8], B = i8[8][N], mult = i16[N], shift = i8[N], D = i8[5][N],
+      function(A, B, mult, shift, D)
+        for m, n in grid(5, N) do
+          local acc = i32(0)
+          for k in reduction(8) do acc = acc + A[m][k] * B[k][n] end
+          D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * mult[n], shift[n]) + 2)))
+        end
+      end }
+    local args = { A = tide.random(i8[5][8], 1), B = tide.random(i8[8][N], N), mult = i16[N](0), shift = i8[N](0),
+      D = i8[5][N](0) }
+    for n in grid(N) do args.mult[n], args.shift[n] = 9 + 13 * n, 9 + n % 3 end
+    local job = sys:compile(k, { m = "m", n = "n", k = "k" })
+    agrees(sys, job, k, args, "D")
+    if N == 4 then
+      t.has(sys:build():host({ job }, { args }), ("{%d, 0x%x}"):format(job:registers(args)[1].number,
+        job:registers(args)[1].value))
+      t.fails(function() sys:build():host { job } end, { code = "maestro-job", match = "argument 'mult'" })
+    end
+  end
+end)
+
 t.test("two jobs back to back, registers by both buses", function()
   for latency = 1, 2 do
     local sys, jobs, holds = two_layers(latency)

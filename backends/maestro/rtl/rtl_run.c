@@ -53,8 +53,12 @@ static bool write_memory(Jobs *s) {
 static bool write_registers(Jobs *s) {
   TdText t = td_text_new(s->bed.a);
   if (s->x->writes) td_text_puts(&t, s->x->writes);
-  for (size_t i = 0; !s->x->writes && i < s->x->n; i++)
-    td_maestro_bed_registers(&s->bed, &t, &s->x->at[i].job->work, s->x->at[i].job->pattern);
+  for (size_t i = 0; !s->x->writes && i < s->x->n; i++) {
+    const TdMaestroSimJob *j = &s->x->at[i];
+    TdMaestroWork work = j->job->work;
+    if (j->param && !td_maestro_scale_fill(j->job, j->param, &work, s->bed.d)) return false;
+    td_maestro_bed_registers(&s->bed, &t, &work, j->job->pattern);
+  }
   return td_maestro_bed_writes(&s->bed, &t);
 }
 

@@ -455,6 +455,9 @@ static int l_run(lua_State *L) {
   for (int role = 0; role < TD_MAESTRO_ROLES; role++)
     if (box->job->stream[role].used && td_maestro_job_reads(role))
       td_bind_check_written(L, param[box->job->stream[role].x->param]);
+  const int given[] = {box->job->work.given.mult, box->job->work.given.shift};
+  for (int i = 0; i < 2; i++)
+    if (given[i]) td_bind_check_written(L, param[given[i] - 1]);
   if (!td_maestro_data_run(box->job, a, param, &d)) return td_bind_maestro_raise(L, &d);
   td_bind_account(L);
   return 0;

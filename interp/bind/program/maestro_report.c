@@ -225,14 +225,41 @@ static int l_registers(lua_State *L) {
   return 1;
 }
 
-/* core.work(job): the registers of the array, as core.csr has those of the streamers. */
+/* The tensors of a job's kernel, on the stack from idx on. */
+static TdTensor *const *call_tensors(lua_State *L, TdArena *a, const TdMaestroBox *box, int idx) {
+  const TdUnit *u = td_prog_root(box->prog);
+  TdTensor **param = TD_NEWN(a, TdTensor *, u->nparam);
+  for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, idx + (int)i);
+  return param;
+}
+
+/* core.work(job, arguments ..): the registers of the array, as core.csr has those of the streamers;
+ * arguments: where values of columns are among them. */
 static int l_work(lua_State *L) {
-  const TdMaestroJob *j = td_bind_check_maestro_job(L, 1)->job;
-  const TdMaestroCsrs *list = td_maestro_csr_extra(j->system, td_bind_arena(L));
+  const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
+  const TdMaestroJob *j = box->job;
+  const TdMaestroGiven *g = &j->work.given;
+  bool called = lua_gettop(L) > 1;
+  if (called) {
+    td_bind_name_arguments(L, box->prog, 2);
+    td_bind_check_arguments(L, box->prog, 2);
+  } else if (g->mult || g->shift) {
+    td_bind_maestro_fail(
+        L, "maestro-job",
+        "values of columns are the argument '%s': job:registers(..) with the "
+        "kernel's arguments has them",
+        td_prog_root(box->prog)->param[(g->mult ? g->mult : g->shift) - 1].sym->name);
+  }
+  TdArena *a = td_bind_arena(L);
+  TdDiag d = td_bind_diag(a);
+  TdMaestroWork work = j->work;
+  if (called && !td_maestro_scale_fill(j, call_tensors(L, a, box, 2), &work, &d))
+    return td_bind_maestro_raise(L, &d);
+  const TdMaestroCsrs *list = td_maestro_csr_extra(j->system, a);
   lua_newtable(L);
   for (size_t i = 0; i < list->n; i++) {
     push_register(L, &list->at[i]);
-    td_bind_set_integer(L, "value", td_maestro_csr_work(&j->work, &list->at[i]));
+    td_bind_set_integer(L, "value", td_maestro_csr_work(&work, &list->at[i]));
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   return 1;
@@ -264,13 +291,11 @@ static int l_orders(lua_State *L) {
  * physical address; a word is its bytes. */
 static int l_image(lua_State *L) {
   const TdMaestroBox *box = td_bind_check_maestro_job(L, 1);
-  const TdUnit *u = td_prog_root(box->prog);
   const TdMaestroMemory *m = &box->job->system->memory;
   td_bind_name_arguments(L, box->prog, 2);
   td_bind_check_arguments(L, box->prog, 2);
   TdArena *a = td_bind_work(L, TD_WORK_RUN);
-  TdTensor **param = TD_NEWN(a, TdTensor *, u->nparam);
-  for (size_t i = 0; i < u->nparam; i++) param[i] = td_bind_check_tensor(L, 2 + (int)i);
+  TdTensor *const *param = call_tensors(L, a, box, 2);
   int64_t bytes = td_maestro_system_bytes(m);
   uint8_t *memory = TD_NEWN(a, uint8_t, bytes), *touched = TD_NEWN(a, uint8_t, bytes);
   td_maestro_data_image(box->job, a, param, memory, touched);

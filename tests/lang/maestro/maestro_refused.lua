@@ -263,6 +263,52 @@ t.test("a multiplier and shift for each channel", function()
   t.ok(compile(16, function(acc, mult, _, _, n) return tide.asr(acc * mult[n], 9) end, true))
 end)
 
+-- The same, by what a call is given; T: of the multipliers, by: the index of a column's.
+local function given(N, T, by)
+  return tide.kernel { name = "given", A = i8[16][16], B = i8[16][N], mult = T[N + 1], shift = i8[N], D = i8[16][N],
+    function(A, B, mult, shift, D)
+      for m, n in grid(16, N) do
+        local acc = i32(0)
+        for k in reduction(16) do acc = acc + A[m][k] * B[k][n] end
+        D[m][n] = i8(tide.max(-128, tide.min(127, tide.asr(acc * mult[by(m, n)], shift[n]))))
+      end
+    end }
+end
+local function of_column(_, n) return n end
+
+t.test("multipliers and shifts are arguments", function()
+  local sys, o = maestro.reference(), { m = "m", n = "n", k = "k" }
+  for i, N in ipairs { 3, 8, 17, 40 } do
+    local T = i % 2 == 0 and i16 or i32
+    local k, mult, shift = given(N, T, of_column), T[N + 1](0), i8[N](0)
+    local job = sys:compile(k, o)
+    t.eq(job.jobs and #job.jobs, N > 8 and (N + 7) // 8 or nil)
+    for run = 1, 2 do
+      for n = 0, N - 1 do mult[n], shift[n] = (run * 7 + n * 5) % 120, 8 + (n + run) % 4 end
+      local A, B, D, want = tide.random(i8[16][16], run), tide.random(i8[16][N], 2), i8[16][N](0), i8[16][N](0)
+      k(A, B, mult, shift, want)
+      job:run { A = A, B = B, mult = mult, shift = shift, D = D }
+      t.ok(D:equal(want), N)
+      t.eq(#(job.jobs or { job })[1]:registers { A = A, B = B, mult = mult, shift = shift, D = D } > 10, true)
+    end
+  end
+  local job = sys:compile(given(8, i16, of_column), o)
+  t.fails(function() return job.work end, { code = "maestro-job", match = "argument 'mult'" })
+  local args = { A = tide.random(i8[16][16], 1), B = tide.random(i8[16][8], 2), mult = i16[9](5), shift = i8[8](9),
+    D = i8[16][8](0) }
+  job:run(args)
+  args.shift[7] = 0
+  t.fails(function() job:run(args) end, { code = "maestro-store", match = "column 7, mult 5 and shift 0" })
+  args.shift[7], args.mult[2] = 9, 257
+  t.fails(function() job:run(args) end, { code = "maestro-store", match = "column 2, mult 257 and shift 9" })
+  t.fails(function() job:registers(args) end, { code = "maestro-store", match = "column 2" })
+  args.mult[2] = 256
+  job:run(args)
+  t.fails(function() sys:compile(given(8, i16, function(_, n) return n + 1 end), o) end, { code = "maestro-store" })
+  t.fails(function() sys:compile(given(16, i16, function(m) return m end), o) end,
+    { code = "maestro-store", match = "a value for each 'm'" })
+end)
+
 t.test("systems that lack what a kernel needs", function()
   local k = tide.kernel { name = "g", A = i8[8][8], B = i8[8][8], D = i32[8][8], function(A, B, D)
     for m, n in grid(8, 8) do
