@@ -2,7 +2,7 @@
 --   local F, prefix = studies.sgemm {prefix = "q", clamped = true}
 local tide = require "tide"
 local t2s = require "tide.t2s"
-local f32, i32, max, select = tide.f32, tide.i32, tide.max, tide.select
+local f32, i32, max, select, stream = tide.f32, tide.i32, tide.max, tide.select, tide.stream
 local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
 local HOST, DOUBLE = t2s.HOST, t2s.DOUBLE
 
@@ -116,6 +116,133 @@ function studies.align(o)
   end
   if o.wrong then A:relay(o.wrong(T, S, A)) end
   return A, q
+end
+
+--- An element of a tree of merges: two sorted rows of n tokens.
+studies.merge = tide.kernel {name = "merge", n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
+  function(n, p, q, o)
+    local a, b, na, nb = i32(0), i32(0), i32(0), i32(0)
+    local have_a, have_b = false, false
+    for _ = 0, 2 * n - 1 do
+      if na < n and not have_a then
+        a = p:get()
+        have_a = true
+      end
+      if nb < n and not have_b then
+        b = q:get()
+        have_b = true
+      end
+      if have_a and (not have_b or a <= b) then
+        o:put(a)
+        have_a = false
+        na = na + 1
+      else
+        o:put(b)
+        have_b = false
+        nb = nb + 1
+      end
+    end
+  end}
+
+--- A tree of merges with names of a prefix; `o` changes parts of its mapping.
+function studies.tree(o)
+  local q = o.prefix or ""
+  local input = Param(q .. "input", stream(i32), 1)
+  local L, S = Const "L S"
+  local l, m = Var((("l m"):gsub("%a+", q .. "%0")))
+  local out, loader = Func((("out loader"):gsub("%a+", q .. "%0")), stream(i32))
+  out[0][m] = studies.merge(S, input[2 * m], input[2 * m + 1])
+  out[l][m] = studies.merge(S << l, out[l - 1][2 * m], out[l - 1][2 * m + 1])
+  out:set_bounds(l, 0, L, m, 0, 1 << (L - 1 - l)):store(L - 1, 0)
+  out:isolate_producer_chain(input, loader)
+  out:unroll(table.unpack(o.space and o.space(l, m) or {l, m}))
+  if o.relay ~= false then out:relay(out, o.relay and o.relay(m) or {1, m // 2 - m}) end
+  if not o.shallow then out:set_min_depth(out, out, S << (l + 1)) end
+  loader:set_min_depth(input, out, o.leaf or S)
+  if o.turns then loader:reorder(m, l) end
+  return out, q
+end
+
+--- Rows of tokens, each sorted.
+function studies.sorted_rows(streams, tokens, seed)
+  local rows = tide.random(i32[streams][tokens], seed, {lo = 0, hi = 50})
+  for s = 0, streams - 1 do
+    local row = rows[s]:table()
+    table.sort(row)
+    rows[s]:set(tide.tensor(i32[tokens], row))
+  end
+  return rows
+end
+
+--- A sparse matrix times a vector: rows in lanes, under names of a prefix.
+function studies.spmv(o)
+  local q = o.prefix or ""
+  local v, x = Param(q .. "v", f32, 2), Param(q .. "x", f32, 1)
+  local at, len = Param(("%sat %slen"):format(q, q), i32, 2)
+  local T, R, LANES, BANKS = Param "T", Param "R", Const "LANES BANKS"
+  local n, p, pp, m = Var((("n p pp m"):gsub("%a+", q .. "%0")))
+  local number = tide.kernel {take = stream(i32)[LANES], give = stream(i32)[LANES],
+    function(take, give)
+      local rest, mine, rows = i32[LANES](0), i32[LANES](0), i32(0)
+      for _ = 0, T - 1 do --@ pipeline(1)
+        for s = 0, LANES - 1 do
+          if rest[s] == 0 then
+            rest[s] = take[s]:get()
+            mine[s] = rows
+            rows = rows + 1
+          end
+          rest[s] = rest[s] - 1
+          give[s]:put(mine[s])
+        end
+      end
+    end}
+  local reader = tide.kernel {a = i32[T][LANES], v = f32[T][LANES], l = i32[T][LANES],
+    to_a = stream(i32)[LANES], to_v = stream(f32)[LANES], to_l = stream(i32)[LANES],
+    function(a, v, l, to_a, to_v, to_l)
+      local rest, row = i32[LANES](0), i32[LANES](0)
+      for step = 0, T - 1 do --@ pipeline(1)
+        for s = 0, LANES - 1 do
+          if rest[s] == 0 then
+            rest[s] = l[row[s]][s]
+            to_l[s]:put(rest[s])
+            row[s] = row[s] + 1
+          end
+          rest[s] = rest[s] - 1
+          to_v[s]:put(v[step][s])
+          to_a[s]:put(a[step][s])
+        end
+      end
+    end}
+  local term, owner, load = Func(q .. "term", f32), Func(q .. "owner", i32), Func(q .. "load")
+  local sum = Func(q .. "sum", f32)
+  term[n][p] = v[n][p] * x[at[n][p]]
+  owner[n][p] = number(len)
+  sum[m] = 0
+  sum[owner[n][p]] = sum[owner[n][p]] + term[n][p]
+  term:set_bounds(n, 0, T, p, 0, LANES)
+  owner:set_bounds(n, 0, T, p, 0, LANES)
+  sum:set_bounds(m, 0, R + 1, n, 0, T, p, 0, LANES)
+  term:isolate_producer_chain(at, load):isolate_producer_chain(v, load)
+  owner:isolate_producer_chain(len, load)
+  sum:tile(p, pp, BANKS):unroll(pp):buffer(sum)
+  term:unroll(p):buffer(x)
+  load:define_extern(reader)
+  return sum, q
+end
+
+--- Arguments by name of it: rows of random lengths, T steps of lanes in all.
+function studies.rows(q, T, lanes, most, columns, seed)
+  local len, rows = i32[T][lanes](0), 0
+  for p = 0, lanes - 1 do
+    local drawn, left, n = tide.random(i32[T], seed + p, {lo = 1, hi = most + 1}), T, 0
+    while left > 0 do
+      len[n][p] = math.min(drawn[n], left)
+      left, n, rows = left - len[n][p], n + 1, rows + 1
+    end
+  end
+  return {[q .. "v"] = tide.random(f32[T][lanes], seed), [q .. "at"] = tide.random(i32[T][lanes], seed,
+    {lo = 0, hi = columns}), [q .. "len"] = len, [q .. "x"] = tide.random(f32[columns], seed + 1), T = T, R = rows,
+    [q .. "sum"] = f32[rows + 1](0)}
 end
 
 return studies

@@ -96,9 +96,12 @@ static void *open_run(const TdBuild *b) {
   o.extra.watch = b->watch;
   if (device)
     r->clocked = td_timed_run_new(b->arena, b->prog,
-                                  &(TdClockedOptions){device, trace,
-                                                      td_backend_option(&td_backend_cpu, b, READY),
-                                                      b->memory, o},
+                                  &(TdClockedOptions){
+                                      .device = device,
+                                      .trace = trace,
+                                      .ready = td_backend_option(&td_backend_cpu, b, READY),
+                                      .memory = b->memory,
+                                      .cpu = o},
                                   b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);

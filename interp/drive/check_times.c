@@ -17,7 +17,7 @@ struct TdCheckTimes {
 TdCheckTimes *td_check_times_new(TdArena *a, const TdProg *p, const char *device, const char *ready,
                                  TdDiag *d) {
   TdCheckTimes *c = TD_NEW(a, TdCheckTimes);
-  TdClockedOptions o = {.device = device, .ready = ready};
+  TdClockedOptions o = {.device = device, .ready = ready, .host = true};
   *c = (TdCheckTimes){.arena = a, .prog = p, .run = td_timed_run_new(a, p, &o, d)};
   c->arg = TD_NEWN(a, TdCallArg, td_prog_root(p)->nparam);
   return c->run ? c : NULL;

@@ -200,14 +200,14 @@ function t2s.kernel(f, consts)
 end
 
 -- The schedule of a Func, and its mapping; `extra` are assumptions besides.
-local function scheduled(def, consts, extra, plain)
+local function scheduled(def, consts, extra, how)
   local all = assumptions
   if extra and #extra > 0 then
     all = table.move(assumptions, 1, #assumptions, 1, {})
     table.move(extra, 1, #extra, #all + 1, all)
   end
   local kernel, p = write.kernel(def, consts, all, true, true)
-  local s, m = schedule.of(kernel, p, consts, plain)
+  local s, m = schedule.of(kernel, p, consts, how or {})
   m.kernel, m.program = (p.placed or p.cloned) and write.kernel(def, consts, all, true) or kernel, p
   m.start = kernel
   return s, m
@@ -361,7 +361,7 @@ end
 
 -- As t2s.design, of a record, with assumptions besides.
 local function designed(def, consts, options, extra)
-  local s, m = scheduled(def, consts, extra, options.pipeline == false)
+  local s, m = scheduled(def, consts, extra, options)
   local net, verdict = load(tostring(s), "=t2s." .. def.name)(), nil
   if options.check ~= false then
     local level
@@ -382,10 +382,10 @@ local function check_options(options)
   if options ~= nil and type(options) ~= "table" then
     fail(nil, "t2s-option", "the options of t2s.design are a table", "t2s.design(F, {}, {check = false})")
   end
-  local known = { concrete = "table", check = "boolean", pipeline = "boolean" }
+  local known = { concrete = "table", check = "boolean", pipeline = "boolean", rewind = "boolean" }
   for name, v in pairs(options or {}) do
     if not known[name] then
-      fail(nil, "t2s-option", ("t2s.design has no option '%s'"):format(tostring(name)), "concrete, check, pipeline")
+      fail(nil, "t2s-option", ("t2s.design has no option '%s'"):format(tostring(name)), "concrete, check, pipeline, rewind")
     end
     if type(v) ~= known[name] then
       fail(nil, "t2s-option", ("option %s of t2s.design is a %s, not %s"):format(name, known[name], tostring(v)))
@@ -394,7 +394,8 @@ local function check_options(options)
 end
 
 --- The design that F's directives make, proved equal to the definition, and the verdict. options: concrete = tensors,
---- check = false, pipeline = false (the loops of tasks stay as the directives leave them).
+--- check = false, pipeline = false (the loops of tasks stay as the directives leave them), rewind = false (a pipeline
+--- drains before its loop begins again, as Verilog wants it).
 function t2s.design(f, consts, options)
   local def = check_call(f, consts, "design")
   check_options(options)

@@ -39,7 +39,7 @@ TdClocked *td_timed_run_new(TdArena *a, const TdProg *p, const TdClockedOptions 
   TdDiag why = {.arena = a};
   *c = (TdClocked){.arena = a, .prog = p, .state = td_state_new(a), .memory = o->memory};
   c->times = td_firing_times(affine, a, p, td_target_find(o->device), d);
-  if (c->times) td_firing_host(a, p, c->times);
+  if (c->times && !o->host) td_firing_host(a, p, c->times);
   td_arena_defer(a, free_last, c);
   if (!c->times || !(c->ready = td_ready_read(a, p, o->ready ? o->ready : "", d))) return NULL;
   const TdCpuText *text = td_cpu_text_of(a, p, (TdCpuExtra){.times = c->times}, &why);

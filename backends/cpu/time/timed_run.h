@@ -16,6 +16,7 @@ typedef struct TdClockedOptions {
   const char *ready;  /* when the ends outside are, by streams of the top (eval/time/ready.h) */
   const TdOffchip *memory; /* what answers for arguments; NULL: the schedule says when */
   TdCpuOptions cpu;
+  bool host; /* stages on the host take the device's time, too: a text has them as modules */
 } TdClockedOptions;
 
 /* p made ready, owned by a; NULL with d filled when its times cannot be known. */

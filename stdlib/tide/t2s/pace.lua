@@ -1,5 +1,5 @@
 -- The pace of a T2S design: the innermost loops of each task are made one, as far as their extents are numbers, and
--- pipelined, an iteration behind the other also where the loop begins again.
+-- pipelined, an iteration behind the other.
 local pace = {}
 
 -- Whether a loop runs a number of times that a number tells, wherever an id lets it begin.
@@ -23,7 +23,7 @@ local function ends_of(nest)
 end
 
 -- Fuses the loops at the end of a nest, and pipelines what comes of them.
-local function pipeline(s, nest)
+local function pipeline(s, nest, rewind)
   local list, around = ends_of(nest)
   local name = nest[#nest].loop
   local fused = around and #list > 0 and try(s, "fuse", around, table.unpack(list))
@@ -31,12 +31,13 @@ local function pipeline(s, nest)
   if type(fused) == "string" then
     name = fused:find(":", 1, true) and fused or (name:match "^.*:" or "") .. fused
   end
-  return try(s, "pipeline", name, { rewind = true }) or try(s, "pipeline", name)
+  return rewind and try(s, "pipeline", name, { rewind = true }) or try(s, "pipeline", name)
 end
 
---- Takes the steps on all tasks of a schedule.
-function pace.take(s)
-  for _, nest in ipairs(s:nests()) do pipeline(s, nest) end
+--- Takes the steps on all tasks of a schedule; how: {pipeline = false} takes none, {rewind = false} lets the last
+--- iteration end before the loop begins again.
+function pace.take(s, how)
+  for _, nest in ipairs(how.pipeline == false and {} or s:nests()) do pipeline(s, nest, how.rewind ~= false) end
 end
 
 return pace

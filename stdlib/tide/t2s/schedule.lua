@@ -410,9 +410,9 @@ function mapping:set_all_depths(order)
   for _, def in ipairs(order) do set(def) end
 end
 
---- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs; `plain`: the loops of
---- tasks stay as they are.
-function schedule.of(kernel, p, values, plain)
+--- The schedule of a kernel that write.kernel made of program p, by the directives of its Funcs; how: the options
+--- pipeline and rewind of t2s.design.
+function schedule.of(kernel, p, values, how)
   local m = setmetatable({ s = tide.schedule(kernel), values = values, nests = {}, main = {}, used = {},
     tiles = {}, left = {}, banked = {}, filled = {}, queues = {}, passes = {},
     shared = {}, hosts = {}, streams = {}, program = p }, mapping)
@@ -436,7 +436,7 @@ function schedule.of(kernel, p, values, plain)
   if calls.has(p) or p.placed then
     lanes.refuse(order)
     calls.map(m, p, order)
-    if not plain then pace.take(m.s) end
+    pace.take(m.s, how)
     return m.s, m
   end
   for _, def in ipairs(order) do
@@ -460,7 +460,7 @@ function schedule.of(kernel, p, values, plain)
   m:set_all_depths(order)
   stages.check(m)
   lanes.apply(m, order)
-  if not plain then pace.take(m.s) end
+  pace.take(m.s, how)
   return m.s, m
 end
 

@@ -105,7 +105,7 @@ end
 -- What a mapping costs: {cycles =, channels =, ..}; nil and why where it is refused or beyond the limits. `pes`
 -- tells its elements where they are known.
 local function cost_of(tools, def, consts, extra, o, pes)
-  local s, m = tools.scheduled(def, consts, extra, not o.device)
+  local s, m = tools.scheduled(def, consts, extra, { pipeline = o.device ~= nil })
   local net = load(tostring(s), "=t2s." .. def.name)()
   local r = report.of(report.keep(net, s, m))
   if o.ports and r.ports > o.ports then return nil, "ports" end

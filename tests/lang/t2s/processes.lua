@@ -4,62 +4,11 @@
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
+local studies = require "t2s_studies"
 local i32, stream = tide.i32, tide.stream
 local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
 
-local merge = tide.kernel {name = "merge", n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
-  function(n, p, q, o)
-    local a, b, na, nb = i32(0), i32(0), i32(0), i32(0)
-    local have_a, have_b = false, false
-    for _ = 0, 2 * n - 1 do
-      if na < n and not have_a then
-        a = p:get()
-        have_a = true
-      end
-      if nb < n and not have_b then
-        b = q:get()
-        have_b = true
-      end
-      if have_a and (not have_b or a <= b) then
-        o:put(a)
-        have_a = false
-        na = na + 1
-      else
-        o:put(b)
-        have_b = false
-        nb = nb + 1
-      end
-    end
-  end}
-
--- A tree of merges with names of a prefix; `o` changes parts of its mapping.
-local function tree(o)
-  local q = o.prefix or ""
-  local input = Param(q .. "input", stream(i32), 1)
-  local L, S = Const "L S"
-  local l, m = Var((("l m"):gsub("%a+", q .. "%0")))
-  local out, loader = Func((("out loader"):gsub("%a+", q .. "%0")), stream(i32))
-  out[0][m] = merge(S, input[2 * m], input[2 * m + 1])
-  out[l][m] = merge(S << l, out[l - 1][2 * m], out[l - 1][2 * m + 1])
-  out:set_bounds(l, 0, L, m, 0, 1 << (L - 1 - l)):store(L - 1, 0)
-  out:isolate_producer_chain(input, loader)
-  out:unroll(table.unpack(o.space and o.space(l, m) or {l, m}))
-  if o.relay ~= false then out:relay(out, o.relay and o.relay(m) or {1, m // 2 - m}) end
-  if not o.shallow then out:set_min_depth(out, out, S << (l + 1)) end
-  loader:set_min_depth(input, out, o.leaf or S)
-  if o.turns then loader:reorder(m, l) end
-  return out, q
-end
-
-local function sorted_rows(streams, tokens, seed)
-  local rows = tide.random(i32[streams][tokens], seed, {lo = 0, hi = 50})
-  for s = 0, streams - 1 do
-    local row = rows[s]:table()
-    table.sort(row)
-    rows[s]:set(tide.tensor(i32[tokens], row))
-  end
-  return rows
-end
+local merge, tree, sorted_rows = studies.merge, studies.tree, studies.sorted_rows
 
 -- Runs a tree and states that its result is sorted and what the definition gives.
 local function check(o, L, S)
