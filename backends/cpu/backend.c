@@ -95,14 +95,14 @@ static void *open_run(const TdBuild *b) {
   bool trace = strcmp(td_backend_option(&td_backend_cpu, b, TRACE), "true") == 0;
   o.extra.watch = b->watch;
   if (device)
-    r->clocked = td_timed_run_new(b->arena, b->prog,
-                                  &(TdClockedOptions){
-                                      .device = device,
-                                      .trace = trace,
-                                      .ready = td_backend_option(&td_backend_cpu, b, READY),
-                                      .memory = b->memory,
-                                      .cpu = o},
-                                  b->diag);
+    r->clocked =
+        td_timed_run_new(b->arena, b->prog,
+                         &(TdClockedOptions){.device = device,
+                                             .trace = trace,
+                                             .ready = td_backend_option(&td_backend_cpu, b, READY),
+                                             .memory = b->memory,
+                                             .cpu = o},
+                         b->diag);
   else
     r->cpu = td_cpu_new(b->arena, b->prog, &o, b->diag);
   return r->cpu || r->clocked ? r : NULL;

@@ -385,7 +385,8 @@ local function check_options(options)
   local known = { concrete = "table", check = "boolean", pipeline = "boolean", rewind = "boolean" }
   for name, v in pairs(options or {}) do
     if not known[name] then
-      fail(nil, "t2s-option", ("t2s.design has no option '%s'"):format(tostring(name)), "concrete, check, pipeline, rewind")
+      fail(nil, "t2s-option", ("t2s.design has no option '%s'"):format(tostring(name)),
+        "concrete, check, pipeline, rewind")
     end
     if type(v) ~= known[name] then
       fail(nil, "t2s-option", ("option %s of t2s.design is a %s, not %s"):format(name, known[name], tostring(v)))

@@ -67,7 +67,8 @@ t.test("convolution and ReLU, with its output buffer", function()
     Pox = 1}} do
     local z = {Nof = 2 * c.Tof, Noy = c.Toy, Nox = 2 * c.Pox, Nif = 2, Nky = 2, Nkx = 3}
     local relu, q = studies.convolution {prefix = ("q"):rep(n), kept = function(v) return v.y end}
-    local args = {[q .. "input"] = tide.random(i32[z.Nif][(z.Noy - 1) * c.S + z.Nky][(z.Nox - 1) * c.S + z.Nkx], 1, small),
+    local rows, columns = (z.Noy - 1) * c.S + z.Nky, (z.Nox - 1) * c.S + z.Nkx
+    local args = {[q .. "input"] = tide.random(i32[z.Nif][rows][columns], 1, small),
       [q .. "weight"] = tide.random(i32[z.Nof][z.Nif][z.Nky][z.Nkx], 2, small),
       [q .. "bias"] = tide.random(i32[z.Nof], 3, small), [q .. "relu"] = i32[z.Nof][z.Noy][z.Nox](0)}
     for k, v in pairs(z) do args[k] = v end

@@ -6,9 +6,9 @@ local tide = require "tide"
 local t2s = require "tide.t2s"
 local studies = require "t2s_studies"
 local i32, stream = tide.i32, tide.stream
-local Param, Const, Var, Func = t2s.Param, t2s.Const, t2s.Var, t2s.Func
+local Param, Var, Func = t2s.Param, t2s.Var, t2s.Func
 
-local merge, tree, sorted_rows = studies.merge, studies.tree, studies.sorted_rows
+local tree, sorted_rows = studies.tree, studies.sorted_rows
 
 -- Runs a tree and states that its result is sorted and what the definition gives.
 local function check(o, L, S)
