@@ -118,6 +118,68 @@ function studies.align(o)
   return A, q
 end
 
+--- A batch of such tables without a driver, pair after pair; `o.depth`: of the channels between elements,
+--- `o.most`: pairs.
+function studies.batch(o)
+  local T, S = Param("T S", i32, 2)
+  local B, I, J = Param "B I J"
+  local II, JJ = Const "II JJ"
+  local b, i, j, ii, jj = Var "b i j ii jj"
+  local A = Func "A"
+  A[b][i][j] = max(max(0, select(i:eq(0), 0, select(j:eq(0), 0, A[b][i - 1][j - 1]))
+    + select(T[b][i]:eq(S[b][j]), 2, -1)),
+    max(select(i:eq(0), 0, A[b][i - 1][j]) - 1, select(j:eq(0), 0, A[b][i][j - 1]) - 1))
+  A:set_bounds(b, 0, B, i, 0, I, j, 0, J)
+  assume(B:le(o.most or 32))
+  assume(J:le(128))
+  assume.divisible(I, II, J, JJ)
+  A:tile(i, j, ii, jj, II, JJ):reorder(b, jj, ii, j, i)
+  A:unroll(ii, jj):relay(A, {1, 0}):relay(A, {0, 1}):relay(A, {1, 1})
+  if o.depth then A:set_min_depth(A, A, o.depth) end
+  return A
+end
+
+--- PairHMM, a batch of pairs: three recurrences in one nest.
+function studies.pairs(o)
+  local P = Param("P", f32, 3)
+  local B, I, J = Param "B I J"
+  local II, JJ = Const "II JJ"
+  local b, i, j, ii, jj = Var "b i j ii jj"
+  local M, X, Y = Func("M X Y", f32)
+  M[b][i][j] = select(i:eq(0), 0.0, select(j:eq(0), 0.0,
+    P[b][i][j] * (0.9 * M[b][i - 1][j - 1] + 0.05 * (X[b][i - 1][j - 1] + Y[b][i - 1][j - 1]))))
+  X[b][i][j] = select(i:eq(0), 0.0, 0.1 * M[b][i - 1][j] + 0.2 * X[b][i - 1][j])
+  Y[b][i][j] = select(j:eq(0), select(i:eq(0), 1.0, 0.5), 0.1 * M[b][i][j - 1] + 0.2 * Y[b][i][j - 1])
+  Y:merge_ures(M, X)
+  Y:set_bounds(b, 0, B, i, 0, I, j, 0, J)
+  assume(B:le(o.most or 32))
+  assume(J:le(128))
+  assume.divisible(I, II, J, JJ)
+  Y:tile(i, j, ii, jj, II, JJ):reorder(b, jj, ii, j, i):unroll(ii, jj)
+  Y:relay(M, {1, 0}):relay(M, {0, 1}):relay(M, {1, 1}):relay(X, {1, 0}):relay(X, {1, 1})
+  Y:relay(Y, {0, 1}):relay(Y, {1, 1})
+  for _, f in ipairs(o.depth and {M, X, Y} or {}) do Y:set_min_depth(f, Y, o.depth) end
+  return Y
+end
+
+--- A capsule convolution: 4 x 4 matrices per point, five reductions; columns and rows of points are summed in turn.
+function studies.capsule()
+  local P, W = Param("P", f32, 5), Param("W", f32, 6)
+  local H, V, O = Param "H V O"
+  local OO, C, KX, KY = Const "OO", Param "C KX KY"
+  local h, v, o, oo, m, n, c, kx, ky, r = Var "h v o oo m n c kx ky r"
+  local Q, p_feed, w_feed = Func("Q", f32), Func "p_feed w_feed"
+  Q[h][v][o][m][n] = 0
+  Q[h][v][o][m][n] = Q[h][v][o][m][n] + P[h + kx][v + ky][c][m][r] * W[kx][ky][c][o][r][n]
+  Q:set_bounds(h, 0, H, v, 0, V, o, 0, O, m, 0, 4, n, 0, 4, c, 0, C, kx, 0, KX, ky, 0, KY, r, 0, 4)
+  assume.divisible(O, OO)
+  Q:tile(o, oo, OO):reorder(n, v, r, ky, kx, c, o, h):unroll(oo, m)
+  Q:isolate_producer_chain(P, p_feed):isolate_producer_chain(W, w_feed):relay(P, {1, 0}):relay(W, {0, 1})
+  p_feed:unroll(m)
+  w_feed:unroll(oo)
+  return Q
+end
+
 --- An element of a tree of merges: two sorted rows of n tokens.
 studies.merge = tide.kernel {name = "merge", n = i32, p = stream(i32), q = stream(i32), o = stream(i32),
   function(n, p, q, o)
@@ -160,6 +222,7 @@ function studies.tree(o)
   if not o.shallow then out:set_min_depth(out, out, S << (l + 1)) end
   loader:set_min_depth(input, out, o.leaf or S)
   if o.turns then loader:reorder(m, l) end
+  if o.each then loader:unroll(o.each(l, m)) end
   return out, q
 end
 

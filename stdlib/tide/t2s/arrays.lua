@@ -254,4 +254,27 @@ function arrays.port_types(p)
   end
 end
 
+--- Whether bounds are those of a dimension of some extent.
+function arrays.is_whole(p, lo, hi, extent)
+  local first, last = affine.of(lo, p.values), affine.of(hi, p.values)
+  return first and last and affine.constant(first) == 0 and affine.constant(affine.sub(last, extent)) == 0
+end
+
+--- Whether the first line of a Func writes all elements of its array, each in an iteration of its own.
+function arrays.is_covered(p, a)
+  local s, seen = nil, {}
+  for _, group in ipairs(p.nests) do
+    for _, x in ipairs(group) do s = s or x.func == a.base and x end
+  end
+  if not s or s.call or #s.guards > 0 or #a.extents ~= #s.lhs.idx then return false end
+  for n, x in ipairs(s.lhs.idx) do
+    local d
+    for _, y in ipairs(s.domain) do d = x.op == "var" and y.var.name == x.name and y or d end
+    local whole = d and not seen[d] and (a.shift[n] or 0) == 0 and arrays.is_whole(p, d.lo, d.hi, a.extents[n])
+    if not whole then return false end
+    seen[d] = true
+  end
+  return true
+end
+
 return arrays

@@ -2,6 +2,7 @@
 -- wrote, and runs the lines that the loops in space are not in for itself; one task then stores each element from the
 -- bank that was written. An element is taken to be of one bank: that is what the design is proved for.
 local affine = require "tide.t2s.affine"
+local arrays = require "tide.t2s.arrays"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
 
@@ -152,8 +153,7 @@ local function sets_all(p, b, one)
   if is_scatter(s) or reads or #one.loops ~= #s.lhs.idx then return false end
   for n, x in ipairs(s.lhs.idx) do
     local to, loop = x.op == "var" and one.by[x.name] or x, one.loops[n]
-    local lo, hi = affine.of(loop.lo, p.values), affine.of(loop.hi, p.values)
-    local whole = lo and hi and affine.constant(lo) == 0 and affine.constant(affine.sub(hi, b.array.extents[n])) == 0
+    local whole = arrays.is_whole(p, loop.lo, loop.hi, b.array.extents[n])
     if not whole or to.op ~= "var" or to.name ~= loop.name then return false end
   end
   return true

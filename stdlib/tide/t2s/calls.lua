@@ -169,6 +169,31 @@ local function base_of(x)
   return expr.is(x) and x.op == "ref" and x.base or nil
 end
 
+-- Whether a stage has an element for each stream that it feeds: it is unrolled along loops that its Func is, and that
+-- say which stream is read.
+local function is_each(m, def, stage, base)
+  local space, place = unrolled(stage)
+  local tells = #space == 0
+  for _, v in ipairs(space) do
+    if not position(unrolled(def), v) then
+      fail(place, "t2s-unroll", ("%s is not unrolled along %s, as %s is"):format(def.name, v, stage.name))
+    end
+    for _, nest in ipairs(m.nests[def]) do
+      local k = position(nest, v, "var")
+      for _, r in ipairs(k and reads(nest.stages[1]) or {}) do
+        for _, x in ipairs(r.base == base and r.idx or {}) do
+          tells = tells or expr.any(expr.lift(x), function(y) return y.op == "var" and y.name == nest[k].root end)
+        end
+      end
+    end
+  end
+  if not tells then
+    fail(place, "t2s-unroll", ("%s feeds the same streams along %s"):format(stage.name, table.concat(space, ", ")),
+      ("the loops that tell which element of %s is read"):format(base.name), "illegal")
+  end
+  return #space > 0, place
+end
+
 -- Leads the Params of a Func through the one stage that they are isolated into.
 local function feed(m, def, c)
   local stage = c.stages[1]
@@ -181,9 +206,17 @@ local function feed(m, def, c)
   end
   local turns = false
   for _ in directives.each(stage, "reorder") do turns = true end
+  local each, unroll = is_each(m, def, stage, c.of.base)
+  if each and turns then
+    fail(unroll, "t2s-unroll", ("%s is reordered: one element feeds the streams in turn"):format(stage.name),
+      "leave out reorder or unroll", "illegal")
+  end
   local made = table.pack(m:step(c.place, "wire", c.of.base.name, { names = { stage.name },
     depth = depth and math.max(depth, 2), turns = turns }))
   m:note_stream(c.of.base, stage, def, made[2])
+  local rows
+  for _, l in ipairs(each and m.s:loops() or {}) do rows = rows or l:match("^" .. stage.name .. ":") and l end
+  if rows then m:step(unroll, "unfold", rows) end
 end
 
 -- Orders the nests of a Func whose lines call no kernel: space loops outermost.

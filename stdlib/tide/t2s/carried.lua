@@ -91,6 +91,17 @@ local function widen(self, loops, place)
   end
 end
 
+-- Keeps the elements that an iteration of a task makes in registers until all that is sent of them is sent.
+local function keep_elements(self, def, task)
+  for _, f in ipairs(def.group or { def }) do
+    local name, before = self:array_of(f), self.s
+    self.s = before:fork()
+    local ok, _, kept = pcall(self.s.buffer_at, self.s, name, self:innermost(task))
+    local one = ok and tostring(self.s):find(("local %s = %%a%%w*%%("):format(kept))
+    if not one then self.s = before end
+  end
+end
+
 --- Makes the task of a Func whose space loops carry values: these go from neighbour to neighbour.
 function carried.unfold(self, def, loops, place)
   local driver, space = carried.driver_of(def), (unrolled(def))
@@ -104,6 +115,7 @@ function carried.unfold(self, def, loops, place)
       if way then self:note_stream(base, def, way == "pass" and def or driver or def, made[n]) end
     end
   end
+  if not driver then keep_elements(self, def, made[1]) end
   return made[1]
 end
 

@@ -295,6 +295,13 @@ function mapping:task_of(x)
   end
 end
 
+-- The depth of a stream: a number, or the text of one that sizes tell.
+function mapping:depth_of(stream)
+  local options = tostring(self.s):match(("local %s = d:stream(%%b())"):format(stream))
+  local text = (options or ""):match "depth = ([^,}]+)"
+  return math.tointeger(tonumber(text or 1)) or text
+end
+
 -- Gives streams the depths that a Func's directives ask for at least.
 function mapping:set_depths(def)
   for d in directives.each(def, "set_min_depth") do
@@ -311,7 +318,13 @@ function mapping:set_depths(def)
         def.name, to and to.name or "what is no Func"))
     end
     for _, c in ipairs(found) do
-      if c.name and n > 2 then self:step(d.place, "depth", c.name, n) end
+      local has = c.name and self:depth_of(c.name)
+      if has and math.type(has) ~= "integer" then
+        self.left[#self.left + 1] = { what = ("set_min_depth(%s, %s, %d)"):format(x.base.name, to.name, n),
+          why = ("%s holds %s tokens"):format(c.name, has), place = d.place }
+      elseif has and n > has then
+        self:step(d.place, "depth", c.name, n)
+      end
     end
   end
 end

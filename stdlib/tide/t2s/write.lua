@@ -2,6 +2,7 @@
 -- loaded. Arrays have the extents that the indices reach; what has a halo, is stored in part or is a stream is kept in
 -- a local array first.
 local affine = require "tide.t2s.affine"
+local arrays = require "tide.t2s.arrays"
 local banks = require "tide.t2s.banks"
 local directives = require "tide.t2s.directives"
 local expr = require "tide.t2s.expr"
@@ -254,7 +255,8 @@ function write.kernel(def, consts, all, apart, placed)
   out(("  function(%s)"):format(table.concat(names, ", ")))
   assumptions(w)
   for _, a in ipairs(p.locals) do
-    out(("    local %s = %s%s(%s)"):format(a.name, tostring(a.type), extents_text(a), a.zero or "0"), a.place)
+    local zero = a.zero or a.base and arrays.is_covered(p, a) and "" or "0"
+    out(("    local %s = %s%s(%s)"):format(a.name, tostring(a.type), extents_text(a), zero), a.place)
   end
   for _, group in ipairs(p.nests) do nest(w, group) end
   if p.result.copied then copy_out(w, def) end

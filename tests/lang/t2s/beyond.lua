@@ -1,10 +1,11 @@
 -- beyond.lua - T2S programs beyond the paper, each a definition of a few lines and a mapping: time warping, a batch of
 -- Smith-Waterman pairs at full rate, PairHMM's system, products of a matrix and a vector by rows and by columns, an
 -- outer product, MTTKRP, a stencil along time. Proved, run, and equal to the definition. [slow]
+local studies = require "t2s_studies"
 local t = require "tap"
 local tide = require "tide"
 local t2s = require "tide.t2s"
-local i32, f32, max, min, select = tide.i32, tide.f32, tide.max, tide.min, tide.select
+local i32, f32, min, select = tide.i32, tide.f32, tide.min, tide.select
 local Param, Const, Var, Func, assume = t2s.Param, t2s.Const, t2s.Var, t2s.Func, t2s.assume
 
 -- Proves a design for all sizes, runs it at those of z, and compares with the definition.
@@ -42,24 +43,46 @@ t.test("dynamic time warping", function()
 end)
 
 t.test("a batch of Smith-Waterman pairs: without a driver, a cell a cycle in each element", function()
-  local T, S = Param("T S", i32, 2)
-  local B, I, J = Param "B I J"
-  local II, JJ = Const "II JJ"
-  local b, i, j, ii, jj = Var "b i j ii jj"
-  local A = Func "A"
-  A[b][i][j] = max(max(0, select(i:eq(0), 0, select(j:eq(0), 0, A[b][i - 1][j - 1]))
-    + select(T[b][i]:eq(S[b][j]), 2, -1)),
-    max(select(i:eq(0), 0, A[b][i - 1][j]) - 1, select(j:eq(0), 0, A[b][i][j - 1]) - 1))
-  A:set_bounds(b, 0, B, i, 0, I, j, 0, J)
-  assume(B:le(32))
-  assume(J:le(128))
-  assume.divisible(I, II, J, JJ)
-  A:tile(i, j, ii, jj, II, JJ):reorder(b, jj, ii, j, i)
-  A:unroll(ii, jj):relay(A, {1, 0}):relay(A, {0, 1}):relay(A, {1, 1})
-  local net = check(A, {II = 4, JJ = 4}, {B = 3, I = 8, J = 8})
+  local net = check(studies.batch {}, {II = 4, JJ = 4}, {B = 3, I = 8, J = 8})
+  t.has(tostring(net), "local A_b = i32()", "what an element makes stays in a register until it is sent")
+  t.ok(not tostring(net):find ":put%(A%[")
+  local function cycles(made, device)
+    local m = made:at {B = 32, I = 32, J = 32}:build {target = "cpu", timed = true, device = device}
+    m(tide.random(i32[32][32], 1), tide.random(i32[32][32], 2), i32[32][32][32](0))
+    return 32 * 32 * 32 / 16 / m.report.cycles
+  end
+  t.ok(cycles(net) >= 0.95)
+  local slow, fast = cycles(net, "u280"), cycles(check(studies.batch {depth = 12}, {II = 4, JJ = 4}, {B = 3, I = 8,
+    J = 8}), "u280")
+  t.ok(fast >= 0.7 and fast > slow, ("%.2f %.2f"):format(slow, fast))
+end)
+
+t.test("set_min_depth is a floor: channels that sizes make deeper stay so, which the report tells", function()
+  local net = t2s.design(studies.batch {depth = 5}, {II = 4, JJ = 4})
+  t.has(tostring(net), "local A_back = d:stream(i32, {4, depth = B + 2})")
+  t.has(tostring(net), "local A_pass_2 = d:stream(i32, {3, 3, depth = 5})")
+  t.eq(#t2s.report(net).left, 5)
+  for _, x in ipairs(t2s.report(net).left) do t.has(x.what, "set_min_depth(A, A, 5)") end
+  net = t2s.design(studies.batch {depth = 3}, {II = 4, JJ = 4})
+  t.has(tostring(net), "local A_pass_2 = d:stream(i32, {3, 3, depth = 4})")
+  t.has(tostring(net), "local A_pass = d:stream(i32, {4, 3, depth = 3})")
+end)
+
+t.test("a batch of PairHMM pairs: no array is cleared that is written as a whole", function()
+  local net = check(studies.pairs {}, {II = 4, JJ = 4}, {B = 3, I = 8, J = 8})
+  t.has(tostring(net), "local M = f32[B][I][J]()")
   local m = net:at {B = 32, I = 32, J = 32}:build {target = "cpu", timed = true}
-  m(tide.random(i32[32][32], 1), tide.random(i32[32][32], 2), i32[32][32][32](0))
+  m(tide.random(f32[32][32][32], 1), f32[32][32][32](0))
   t.ok(32 * 32 * 32 / 16 / m.report.cycles >= 0.95, tostring(m.report.cycles))
+end)
+
+t.test("a capsule convolution: a sum a cycle, also where an adder takes several", function()
+  local net = check(studies.capsule(), {OO = 2}, {H = 2, V = 3, O = 4, C = 2, KX = 2, KY = 2})
+  for _, device in ipairs {"ideal", "u280"} do
+    local m = net:at {H = 4, V = 4, O = 4, C = 4, KX = 3, KY = 3}:build {target = "cpu", timed = true, device = device}
+    m(tide.random(f32[6][6][4][4][4], 1), tide.random(f32[3][3][4][4][4][4], 2), f32[4][4][4][4][4](0))
+    t.ok(4 * 4 * 4 * 16 * 4 * 9 * 4 / 8 / m.report.cycles >= 0.95, device)
+  end
 end)
 
 t.test("PairHMM: three recurrences in one nest", function()

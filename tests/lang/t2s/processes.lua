@@ -70,6 +70,23 @@ local function refused(name, code, o)
   end)
 end
 
+t.test("a loader for each stream, one for all in turn, or stream by stream", function()
+  local cycles = {}
+  for n, o in ipairs {{}, {turns = true}, {each = function(_, m) return m end}} do
+    local net, rows = check(o, 3, 32)
+    t.eq(t2s.report(net).pes.loader, o.each and 8 or 1)
+    local m = net:at {input_tokens = 32}:build {target = "cpu", timed = true}
+    m(rows, i32[256](0))
+    cycles[n] = m.report.cycles
+  end
+  t.ok(cycles[1] > cycles[2] and cycles[2] > cycles[3], table.concat(cycles, " "))
+  t.ok(256 / cycles[3] > 0.95, tostring(cycles[3]))
+  check({each = function(l, m) return l, m end, prefix = "e"}, 2, 5)
+end)
+
+refused("loaders for each stream that take turns", "t2s-unroll", {turns = true, each = function(_, m) return m end})
+refused("loaders along a loop that does not tell which stream", "t2s-unroll", {each = function(l) return l end})
+
 refused("a relay to another element than reads the row", "t2s-relay", {
   relay = function(m) return {1, m // 2 - m + 1} end})
 refused("a relay with too few numbers", "t2s-relay", {relay = function() return {1} end})
