@@ -39,7 +39,7 @@ static bool fits(Factoring *f, TdDigit x, int k, bool alone) {
     why = "a stride is longer than the field that holds it";
   else if (k == 0 && alone && x.s == 1 && size > f->tile->length)
     why = "a linear transfer is longer than the field that holds it";
-  else if (((k == 0 && !(alone && x.s == 1)) || k == 1) && size > f->tile->wrap)
+  else if (k < f->tile->dims - 1 && !(alone && x.s == 1) && size > f->tile->wrap)
     why = "a dimension is larger than its wrap";
   if (why) f->why = why;
   return !why;

@@ -130,14 +130,19 @@ static bool is_small(const Complete *c, TdSym unit, const char *name) {
   return false;
 }
 
-/* Puts a parameter through a local in a loop, and isolates that; false: nothing changed. */
+/* Puts a parameter through a local in a loop, out of it where each turn has the same, and isolates
+ * that; false: nothing changed. */
 static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop) {
   TdSchedule before = c->s;
   const char *const *made, *name;
   if (step(c, "buffer_at", in_unit(c, unit_of(c, unit), param), loop, 0, &made)) {
     name = made[0];
-    if (is_small(c, unit, name) &&
-        step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made))
+    if (!is_small(c, unit, name)) {
+      c->s = before;
+      return false;
+    }
+    step(c, "hoist", in_unit(c, unit_of(c, unit), name), loop, 0, &made);
+    if (step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made))
       return true;
   }
   c->s = before;
