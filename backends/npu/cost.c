@@ -34,8 +34,9 @@ static bool look_op(void *ud, const TdExpr *e) {
   if (e->type->kind == TD_T_INDEX) return false;
   k->ops++;
   if (e->op == TD_OP_MUL && e->nkid == 2 && !k->mac)
-    k->mac = td_device_mac(k->q->generation, td_type_str(k->q->arena, bare(e->kid[0])->type),
-                           td_type_str(k->q->arena, bare(e->kid[1])->type));
+    k->mac =
+        td_device_mac(k->q->generation, td_npu_vector_factor(k->q->arena, bare(e->kid[0])->type),
+                      td_npu_vector_factor(k->q->arena, bare(e->kid[1])->type));
   return true;
 }
 

@@ -131,6 +131,10 @@ static bool indices(const TdNpuAsk *q, const Nest *t, const TdExpr *e, int *out)
   return true;
 }
 
+const char *td_npu_vector_factor(TdArena *a, const TdType *t) {
+  return t->kind == TD_T_INT && t->w < 8 ? "i8" : td_type_str(a, t);
+}
+
 static bool is_type(TdArena *a, const TdType *t, const char *name) {
   return strcmp(td_type_str(a, t), name) == 0;
 }
@@ -175,11 +179,10 @@ bool td_npu_vector_mmul(const TdNpuAsk *q, const TdStmt *s, TdNpuMmul *out) {
                      .m = t.trip[c[0]],
                      .n = t.trip[c[1]],
                      .k = t.trip[a[1]]};
-  const TdMac *row =
-      td_device_mac(q->generation, td_type_str(q->arena, x->type), td_type_str(q->arena, y->type));
-  if (!row || !row->r || !is_type(q->arena, x->type, row->a) ||
-      !is_sum(q->arena, row, place->type) || t.trip[c[2]] != row->r || t.trip[a[3]] != row->s ||
-      t.trip[c[3]] != row->t)
+  const TdMac *row = td_device_mac(q->generation, td_npu_vector_factor(q->arena, x->type),
+                                   td_npu_vector_factor(q->arena, y->type));
+  if (!row || !row->r || !is_sum(q->arena, row, place->type) || t.trip[c[2]] != row->r ||
+      t.trip[a[3]] != row->s || t.trip[c[3]] != row->t)
     return false;
   out->mac = row;
   return true;

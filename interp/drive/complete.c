@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "analysis/net/devices.h"
 #include "analysis/order/effects.h"
 #include "rewrite/prim.h"
 
@@ -142,8 +143,7 @@ static bool buffer(Complete *c, TdSym unit, const char *param, const char *loop)
       return false;
     }
     step(c, "hoist", in_unit(c, unit_of(c, unit), name), loop, 0, &made);
-    if (step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made))
-      return true;
+    if (step(c, "isolate", in_unit(c, unit_of(c, unit), name), NULL, 0, &made)) return true;
   }
   c->s = before;
   return false;
@@ -324,17 +324,51 @@ static int equal_axis(const TdUnit *d, const TdRun *run) {
   return run->rank - 1;
 }
 
+/* How many neighbours a memory tile has channels for, of an extent: all, or a factor. */
+static int64_t neighbours(const TdUnit *d, const TdExpr *e, int64_t *extent) {
+  int64_t most = td_tiles[TD_TILE_MEM].mm2s;
+  if (!td_unit_value(d, e, extent)) *extent = 1;
+  if (*extent <= most) return *extent;
+  while (*extent % most) most--;
+  return most;
+}
+
+/* The dimensions of the blocks that a task on the host moves. */
+static bool look_block(void *ud, const TdStmt *s) {
+  int *rank = ud;
+  if (s->kind == TD_STMT_SLOT || s->kind == TD_STMT_GET) *rank = s->type->rank;
+  return true;
+}
+
+static int block_rank(const Complete *c, TdSym unit) {
+  int rank = -1;
+  td_walk_stmt(td_arena_ctx(c->arena), unit_of(c, unit)->body, look_block, &rank);
+  return rank;
+}
+
+/* Has instances of a task on the host move one block for all of them along an axis; where blocks
+ * differ, for as many as a memory tile has channels for. */
+static void coalesce(Complete *c, const TdUnit *d, const TdRun *run) {
+  const char *const *made, *name = run->sym->name;
+  size_t n;
+  int axis = is_host(run) ? equal_axis(d, run) : -1, rank = axis < 0 ? 0 : block_rank(c, run->unit);
+  TdSchedule before = c->s;
+  TdDiag quiet = {.arena = c->arena};
+  if (axis < 0 || !step(c, "coalesce", name, NULL, axis ? axis : AXIS_0, &made)) return;
+  int64_t extent, group = neighbours(d, run->map[axis], &extent);
+  if (group == extent || block_rank(c, run->unit) == rank) return;
+  TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = name},
+                                  {.given = true, .integer = axis},
+                                  {.given = true, .integer = group}};
+  c->s = before;
+  if (!td_schedule_apply(&c->s, c->affine, td_prim_find("coalesce"), arg, &made, &n, &quiet))
+    c->s = before;
+}
+
 /* Has instances of each task on the host move one block for all of them along an axis. */
 static void coalesce_all(Complete *c) {
   const TdUnit *d = unit_of(c, c->design);
-  size_t n = d->nrun;
-  for (size_t i = 0; i < n; i++) {
-    const char *const *made;
-    TdSchedule before = c->s;
-    int axis = is_host(&d->run[i]) ? equal_axis(d, &d->run[i]) : -1;
-    if (axis >= 0 && !step(c, "coalesce", d->run[i].sym->name, NULL, axis ? axis : AXIS_0, &made))
-      c->s = before;
-  }
+  for (size_t i = 0; i < d->nrun; i++) coalesce(c, d, &d->run[i]);
 }
 
 /* Whether tasks of a design on cores touch arguments. */

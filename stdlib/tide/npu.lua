@@ -45,11 +45,14 @@ local function types_of(device)
   return table.concat(list, ", ")
 end
 
+-- The name of a type in the tables of devices: integers below 8 bits are in cells of 8.
+local function word_of(T) return (tostring(T):gsub("^tide%.int%([2-7]%)$", "i8")) end
+
 --- A product that cores multiply in blocks: C[m][n] = C + A[m][k] * B[k][n] with orders "m k -> m/r k/s m%r k%s" and
 --- so on. Fields m, n, k, A, B, C (types), device, name.
 function npu.matmul(o)
   local device = device_of(o.device)
-  local a, b, c = tostring(o.A), tostring(o.B), tostring(o.C)
+  local a, b, c = word_of(o.A), word_of(o.B), word_of(o.C)
   local row, own = row_of(device, a, b, c)
   if not row then
     refusal.raise("npu-type", ("cores of %s multiply no %s x %s into %s"):format(o.device or "npu1", a, b, c),

@@ -179,11 +179,14 @@ local function hoist(state, name, array)
   end
 end
 
+-- The type of this name.
+local function type_of(name) return tide[name] or tide.int(tonumber(name:match "%d+")) end
+
 -- Each product is left to a kernel of the device; its copies leave what loops they can.
 local function inject(npu, state, name)
   for _, p in ipairs(core.products(state.s, name)) do
-    local made, mm = pcall(npu.matmul, { device = state.options.device, m = p.m, n = p.n, k = p.k, A = tide[p.a],
-      B = tide[p.b], C = tide[p.c] })
+    local made, mm = pcall(npu.matmul, { device = state.options.device, m = p.m, n = p.n, k = p.k, A = type_of(p.a),
+      B = type_of(p.b), C = type_of(p.c) })
     if made then
       local got = table.pack(step(state, "inject", p.loop, mm,
         { reassociate = state.options.reassociate or nil }))
@@ -278,14 +281,17 @@ local forms = {
   { inject = false, coalesce = false, axis = 0 },
 }
 
--- The cycles of a design on the model; nil and why: it cannot be built, or does not end.
+-- What a design takes on the model.
+local function simulate(state)
+  return state.s:build { target = "npu", device = state.options.device, tool = false }:simulate()
+end
+
+-- Its cycles; nil and why: it cannot be built, or does not end. Builds are large: none outlives its figure.
 local function cycles_of(state)
-  local ok, report = pcall(function()
-    local m = state.s:build { target = "npu", device = state.options.device }
-    return m:simulate()
-  end)
-  if ok then return report.cycles, report end
-  return nil, report
+  local ok, result = pcall(function() return simulate(state).cycles end)
+  collectgarbage()
+  if ok then return result end
+  return nil, result
 end
 
 local MOST_GRIDS = 3
@@ -314,9 +320,8 @@ local function best_of(npu, s, options)
     next.form = forms[move.form]
     bring(npu, next)
     next.key = ("%s form %d %s"):format(state.key, move.form, next.s:log())
-    local cycles, report = cycles_of(next)
-    why = cycles and why or report
-    next.report = cycles and report
+    local cycles, reason = cycles_of(next)
+    why, next.cycles = cycles and why or reason, cycles
     return cycles and { state = next, key = next.key, rank = { 1, cycles }, cost = { cycles } } or nil
   end
   local function open(state) return state.form and {} or moves(state) end
@@ -390,8 +395,8 @@ function search.tune(npu, make, sizes, tiles, options)
       why = reason
       return nil
     end
-    return { state = { tile = state.tile, cycles = found.report.cycles, found = found }, cost = { found.report.cycles },
-      key = "found " .. table.concat(state.tile, " "), rank = { found.report.cycles } }
+    return { state = { tile = state.tile, cycles = found.cycles, found = found }, cost = { found.cycles },
+      key = "found " .. table.concat(state.tile, " "), rank = { found.cycles } }
   end
   local r = session.search { start = list, moves = moves, take = take, steps = options.steps or 2 * #list + 8,
     seconds = options.seconds, unit = "cycles" }
@@ -399,7 +404,7 @@ function search.tune(npu, make, sizes, tiles, options)
     refusal.raise("infeasible", "no tile sizes fit " .. ask.device,
       why and "the last ones: " .. tostring(why):match "[^\n]*")
   end
-  local best = { report = r.state.found.report, schedule = r.state.found.s, tried = #list, text = r.text }
+  local best = { report = simulate(r.state.found), schedule = r.state.found.s, tried = #list, text = r.text }
   for i, name in ipairs(names) do best[name] = r.state.tile[i] end
   return best
 end

@@ -102,7 +102,7 @@ case("N03: layernorm, gamma and beta by way of a neighbour", {
     {T = f32, P = 1, r = 5, c = 6, s = "affine", gamma = "by", beta = "plus"}},
 })
 
-case("N04: GEMV", {
+local gemv = {
   design = [[return tide.design(function(d)
     d.$gemv = task {
       map = {z.P}, $A = T[z.P * z.m][z.n]:layout "S0R", $x = T[z.n], $y = R[z.P * z.m]:layout "S0",
@@ -117,9 +117,22 @@ case("N04: GEMV", {
   end)]],
   types = function(z) return {z.T[z.P * z.m][z.n], z.T[z.n], z.R[z.P * z.m]} end,
   sizes = {{T = i8, R = i32, P = 4, m = 4, n = 64}, {T = bf16, R = f32, P = 2, m = 8, n = 24, gemv = "mv", A = "W"},
-    {T = i16, R = i32, P = 3, m = 4, n = 10, x = "v", y = "u"}},
+    {T = i16, R = i32, P = 3, m = 4, n = 10, x = "v", y = "u"}, {T = i8, R = i32, P = 16, m = 4, n = 8}},
   devices = {"npu1", "npu2"},
-})
+}
+case("N04: GEMV", gemv)
+
+t.test("N04: 2048 x 2048 on 16 cores, by what four of the host's channels carry; the vector is sent once", function()
+  local model = require "tide.npu.core".model()
+  for _, z in ipairs {{T = i8, R = i32, bytes = 1}, {T = bf16, R = f32, bytes = 2}} do
+    z.P, z.m, z.n = 16, 128, 2048
+    local m = chunk(gemv.design, z)():build {target = "npu", tool = false}
+    t.has(m.steps, 's:hoist("gemv:x_i", "gemv:i")')
+    t.has(m.steps, 's:coalesce("A_in", {axis = 0, factor = 4})')
+    local carried = z.bytes * 2048 * 2048 / m:simulate().cycles
+    t.ok(carried > 0.9 * 4 * model.STREAM.value, carried .. " bytes a cycle")
+  end
+end)
 
 case("N06, N16: a product on one core, then on 1 x 4, 2 x 4 and 4 x 4 of the same design", {
   design = [[return tide.design(function(d)

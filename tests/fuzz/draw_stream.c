@@ -202,6 +202,8 @@ bool draw_coalesce(Draw *d, TdArgValue *arg) {
   give_text(d, &arg[0], one->sym->name);
   int axis = rng_below(d->rng, one->rank);
   if (axis || rng_chance(d->rng, 50)) arg[1] = (TdArgValue){.given = true, .integer = axis};
+  if (rng_chance(d->rng, 30))
+    arg[2] = (TdArgValue){.given = true, .integer = 1 + rng_below(d->rng, 3)};
   return true;
 }
 

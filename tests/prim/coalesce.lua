@@ -46,6 +46,18 @@ prim.accepted("blocks that are equal already by one axis, by the other", {
   of = tiles(), before = function(s) s:coalesce("A_in", {axis = 1}) end, step = {"coalesce", "A_in", {axis = 0}},
 })
 
+-- The same with four tasks along an axis.
+local function four(z) return tiles()({P = z.P, Q = 4, n = z.n}) end
+prim.accepted("equal blocks, one of each for two neighbours", {
+  of = four, step = {"coalesce", "A_in", {axis = 1, factor = 2}}, has = {"map = {2, 2}", "A = A:layout \"S0R\""},
+}, function(s) t.eq(s:graph().nodes, 4 + 4 + 8 + 8) end)
+prim.accepted("blocks of two neighbours, side by side", {
+  of = four, step = {"coalesce", "B_in", {axis = 1, factor = 2}}, has = {"B = B:layout \"RS1\""},
+})
+prim.refused("a factor that does not divide the axis", {
+  of = four, step = {"coalesce", "B_in", {axis = 1, factor = 3}}, kind = "usage", code = "factor",
+})
+
 -- A task of rows whose results leave; `fact` changes one thing.
 local function rows(fact)
   return function(z)
@@ -76,6 +88,9 @@ end
 prim.accepted("results of neighbours leave together", {
   of = rows(), step = {"coalesce", "B_out"}, has = {"all[", "]:set(b)"},
 }, function(_, name) t.eq(name, "B_out_mem") end)
+prim.accepted("results of two neighbours leave together", {
+  of = rows(), step = {"coalesce", "B_out", {factor = 2}}, has = {"* 2]:get()"},
+})
 prim.refused("a number of blocks that differs along the axis", {
   of = rows "often", step = {"coalesce", "B_out"}, code = "access",
 })

@@ -1,5 +1,5 @@
-/* coalesce.c - coalesce: the instances of a task on the host that lie along an axis become one,
- * whose blocks a task in the row of the memories hands out, or joins.
+/* coalesce.c - coalesce: the instances of a task on the host that lie along an axis become one, or
+ * groups of neighbours do, whose blocks a task in the row of the memories hands out, or joins.
  *
  * Where all of them move the same blocks, one of each is sent and goes to all (a multicast). Where
  * each moves its own, the block of them all is sent, of one more dimension, and its parts go to
@@ -7,7 +7,7 @@
 #include "analysis/order/effects.h"
 #include "rewrite/task/isolate_cut.h"
 
-enum { TASK, AXIS };
+enum { TASK, AXIS, FACTOR };
 
 typedef struct Coalesce {
   TdRewrite *r;
@@ -17,8 +17,9 @@ typedef struct Coalesce {
   const TdRun *run;
   const TdUnit *kernel;
   int axis;
-  int64_t n;   /* instances along it */
-  TdSym coord; /* that counts them */
+  int64_t n;      /* instances along it that become one */
+  int64_t groups; /* of so many; 1: the axis goes */
+  TdSym coord;    /* that counts instances, then groups */
   const TdStream *was;
   const TdStmt *move; /* the slot, or the get */
   bool out, same;
@@ -184,13 +185,45 @@ static const TdExpr *widen(void *ud, const TdExpr *e) {
                                  : td_expr_view(a, sym, e->type, kid, dim, n, e->loc);
 }
 
+/* The id of an instance, of which `place` counts those of its group. */
+static const TdExpr *instance(const Coalesce *c, TdSym place) {
+  TdRewrite *r = c->r;
+  TdArena *a = r->store->arena;
+  const TdExpr *at = td_util_var(r, place);
+  if (c->groups == 1) return at;
+  return td_lin_plus(r->session, a, at,
+                     td_lin_times(r->session, a, td_util_var(r, c->coord), c->n));
+}
+
+/* Whether ids along axis d are left. */
+static bool stays(const Coalesce *c, int d) {
+  return d != c->axis || c->groups > 1;
+}
+
+/* The ids that are left, of those of a kernel. */
+static void keep_ids(const Coalesce *c, TdUnit *u) {
+  TdSym *coord = TD_NEWN(c->r->store->arena, TdSym, u->ncoord + 1);
+  u->ncoord = 0;
+  for (size_t d = 0; d < c->kernel->ncoord; d++)
+    if (stays(c, (int)d)) coord[u->ncoord++] = c->kernel->coord[d];
+  u->coord = coord;
+}
+
+/* The extents of the map that is left; returns how many. */
+static int keep_map(const Coalesce *c, const TdExpr **map) {
+  int n = 0;
+  for (int d = 0; d < c->run->rank; d++)
+    if (stays(c, d)) map[n++] = d == c->axis ? td_util_const(c->r, c->groups) : c->run->map[d];
+  return n;
+}
+
 /* The new stream by the ids that are left. */
 static const TdExpr *new_end(const Coalesce *c, TdLoc loc) {
   const TdExpr *index[TD_MAX_RANK];
   TdViewDim dim[TD_MAX_RANK];
   int n = 0;
   for (int d = 0; d < c->run->rank; d++) {
-    if (d == c->axis) continue;
+    if (!stays(c, d)) continue;
     index[n] = td_util_var(c->r, c->kernel->coord[d]);
     dim[n++] = (TdViewDim){.step = 1, .out = -1};
   }
@@ -216,7 +249,7 @@ static const TdStmt *host_block(const Coalesce *c) {
   TdSym block = c->same ? c->move->sym : w.block;
   TD_VEC(const TdStmt *) body = {0};
   TdSubst sub = td_subst_new(st);
-  td_subst_expr(&sub, c->coord, td_util_var(r, w.place));
+  td_subst_expr(&sub, c->coord, instance(c, w.place));
   for (uint32_t i = 0; i < c->cut.block->nkid; i++) {
     const TdStmt *s = c->cut.block->kid[i];
     if (is_move(c, s)) continue;
@@ -244,10 +277,6 @@ static const TdUnit *host_kernel(const Coalesce *c) {
   body = c->cut.block == body ? now : td_edit_replace(r->store, body, c->cut.block->uid, &now, 1);
   TdUnit *u = td_unit_copy(r->store, td_unit_with_body(r->store, c->kernel, body));
   TdParam *param = td_arena_copy(a, u->param, u->nparam * sizeof *param);
-  TdSym *coord = TD_NEWN(a, TdSym, u->ncoord + 1);
-  u->ncoord = 0;
-  for (size_t d = 0; d < c->kernel->ncoord; d++)
-    if ((int)d != c->axis) coord[u->ncoord++] = c->kernel->coord[d];
   for (size_t i = 0; i < u->nparam; i++) {
     int at = cut_dim(c, param[i].sym);
     const TdExpr *dim[TD_MAX_RANK];
@@ -257,21 +286,21 @@ static const TdUnit *host_kernel(const Coalesce *c) {
       dim[d] = d == at ? td_lin_times(r->session, a, t->dim[d], c->n) : t->dim[d];
     param[i].type = td_type_tensor(r->session, t->elem, t->rank, dim);
   }
-  u->coord = coord;
+  keep_ids(c, u);
   u->param = param;
   return td_lift_tidy(r, u);
 }
 
-/* A layout without the axis: what it cut is whole, axes behind it move up. */
+/* A layout without the axis, if it goes: what it cut is whole, axes behind it move up. */
 static const char *layout_of(const Coalesce *c, const char *layout, int rank) {
   TdText t = td_text_new(c->r->store->arena);
   if (!layout) return NULL;
   for (int d = 0; d < rank; d++) {
     int axis = td_mapping_axis(layout, d);
-    if (axis < 0 || axis == c->axis)
+    if (axis < 0 || !stays(c, axis))
       td_text_putc(&t, 'R');
     else
-      td_text_putf(&t, "S%d", axis > c->axis ? axis - 1 : axis);
+      td_text_putf(&t, "S%d", axis > c->axis && !stays(c, c->axis) ? axis - 1 : axis);
   }
   return td_names_str(c->r->session->names, td_text_str(&t));
 }
@@ -279,9 +308,7 @@ static const char *layout_of(const Coalesce *c, const char *layout, int rank) {
 static TdRun host_run(const Coalesce *c) {
   TdRun run = *c->run;
   TdRunArg *bind = td_arena_copy(c->r->store->arena, run.bind, run.nbind * sizeof *bind);
-  run.rank = 0;
-  for (int d = 0; d < c->run->rank; d++)
-    if (d != c->axis) run.map[run.rank++] = c->run->map[d];
+  run.rank = (uint8_t)keep_map(c, run.map);
   for (size_t i = 0; i < run.nbind; i++) {
     const TdType *t = td_unit_param(c->kernel, bind[i].param)->type;
     bind[i].layout = layout_of(c, bind[i].layout, t->rank);
@@ -320,7 +347,7 @@ static bool memory_task(Coalesce *c, TdLifted *out) {
         hidden = td_store_sym(st, c->was->sym->name, TD_SYM_STREAM);
   TdSubst hide = td_subst_new(st), show = td_subst_new(st);
   td_subst_sym(&hide, c->was->sym, hidden);
-  td_subst_expr(&hide, c->coord, td_util_var(r, place));
+  td_subst_expr(&hide, c->coord, instance(c, place));
   td_subst_sym(&show, hidden, c->was->sym);
   const TdExpr *port = td_subst_in_expr(&hide, c->move->expr[0]), *next = new_end(c, loc);
   const TdExpr *whole = td_expr_whole(r->session, st->arena, own, one, loc);
@@ -336,11 +363,7 @@ static bool memory_task(Coalesce *c, TdLifted *out) {
   if (c->out)
     s[n++] = td_stmt_put(st, next, td_expr_whole(r->session, st->arena, all, t, loc), loc);
   TdUnit *u = td_unit_copy(st, c->kernel);
-  TdSym *coord = TD_NEWN(st->arena, TdSym, u->ncoord + 1);
-  u->ncoord = 0;
-  for (size_t d = 0; d < c->kernel->ncoord; d++)
-    if ((int)d != c->axis) coord[u->ncoord++] = c->kernel->coord[d];
-  u->coord = coord;
+  keep_ids(c, u);
   TdCut cut = c->cut;
   cut.task = u;
   if (!td_cut_lift(&cut, td_stmt_with_kids(st, c->cut.block, s, n), c->run->sym, "mem", out))
@@ -401,17 +424,30 @@ static TdStream new_stream(const Coalesce *c) {
   const TdExpr *dim[TD_MAX_RANK + 1], *map[TD_MAX_RANK];
   const TdType *t = c->was->type->elem;
   int64_t depth = 2;
-  int n = 0;
+  int n = keep_map(c, map);
   dim[0] = td_util_const(r, c->n);
   for (int d = 0; d < t->rank; d++) dim[d + 1] = t->dim[d];
   if (!c->same) t = td_type_tensor(r->session, t->elem, t->rank + 1, dim);
-  for (int d = 0; d < c->run->rank; d++)
-    if (d != c->axis) map[n++] = c->run->map[d];
   td_unit_value(c->m.design, c->was->depth, &depth);
   TdCut cut = c->cut;
   cut.depth = depth;
   return td_cut_stream(&cut, c->was->sym->name, td_type_port(r->session, t, n, map, true),
                        c->was->loc);
+}
+
+/* How many instances become one; the axis goes where that is all of them. */
+static bool choose(Coalesce *c) {
+  const TdArgValue *factor = &c->r->arg[FACTOR];
+  int64_t all = td_mapping_block(&c->m, c->m.design, c->run->map[c->axis], c->design);
+  c->n = factor->given ? factor->integer : all;
+  if (c->n < 1 || all % c->n) {
+    refuse(c, TD_USAGE, "factor", c->run->loc,
+           td_text_fmt(c->r->arena, "has %lld instances along axis %d: %lld do not divide that",
+                       (long long)all, c->axis, (long long)c->n));
+    return false;
+  }
+  c->groups = all / c->n;
+  return true;
 }
 
 static const TdProg *apply(TdRewrite *r) {
@@ -432,8 +468,7 @@ static const TdProg *apply(TdRewrite *r) {
   c.kernel = c.cut.task;
   c.coord = c.kernel->coord[c.axis];
   c.design = td_unit_copy(r->store, c.m.design);
-  c.n = td_mapping_block(&c.m, c.m.design, c.run->map[c.axis], c.design);
-  if (!find_move(&c)) return NULL;
+  if (!choose(&c) || !find_move(&c)) return NULL;
   c.same = is_same(&c);
   if (!check_around(&c)) return NULL;
   if (c.same && c.out)
@@ -453,16 +488,18 @@ const TdPrim td_prim_coalesce = {
     .args = {{"task", TD_ARG_UNIT, TD_ARG_NEEDED,
               "a task that moves a block at a time between arguments and a stream", "task"},
              {"axis", TD_ARG_INT, TD_ARG_OPTION, "of its map: instances along it become one; 0",
-              NULL}},
+              NULL},
+             {"factor", TD_ARG_INT, TD_ARG_OPTION,
+              "so many neighbours along the axis become one; all of them", NULL}},
     .rewrite = "task A_in(y, z): a[y][z]:put(A[y])  =>  task A_in(y): a_1[y]:put(A[y])  |  task "
                "A_in_mem(y): local t = a_1[y]:get(); for z: a[y][z]:put(t);  of blocks that "
                "differ, a_1 has all of them side by side",
     .legal =
         "the task moves one block at a time, by the stream of its own ids; what it does around the "
         "block, and how often, does not depend on the place along the axis",
-    .errors =
-        "axis not-a-copy access copies return rank not-a-design no-task ambiguous-task shared "
-        "state open",
+    .errors = "axis factor not-a-copy access copies return rank not-a-design no-task "
+              "ambiguous-task shared "
+              "state open",
     .example = "s:buffer_at(\"A\", \"j\"); s:unfold(\"PE\"); s:isolate(\"A_j\"); "
                "s:coalesce(\"A_in\", {axis = 1})",
     .apply = apply,
