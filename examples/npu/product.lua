@@ -32,8 +32,9 @@ function M.design(z)
   end)
 end
 
---- On 4 x 4 cores, each of which takes its tiles in turn. `how` they compute: by "plain" loops; by "blocks", which
---- instructions multiply and cores arrange; or "dma", arranged on their way.
+--- On 4 x 4 cores, each of which takes its tiles in turn; streams hold z.depth (2) blocks of factors and z.out (1) of
+--- sums. `how` they compute: by "plain" loops; by "blocks", which instructions multiply and cores arrange; or "dma",
+--- arranged on their way.
 function M.mapped(z, how)
   local s = tide.schedule(M.design(z)):bundle("mul", {axis = 0}):chain("mul", "mul_allreduce")
   for axis, n in ipairs {z.M // z.m, z.N // z.n} do
@@ -50,7 +51,7 @@ function M.mapped(z, how)
   end
   local axes = {1, 0, 0}
   for i, copy in ipairs(copies) do
-    local _, host = s:isolate(copy, {depth = i == 3 and 1 or 2})
+    local _, host = s:isolate(copy, {depth = i == 3 and (z.out or 1) or z.depth or 2})
     s:coalesce(host, {axis = axes[i]})
   end
   return s:place("mul", {0, 2}, {by = {{0, 1}, {1, 0}}})
