@@ -60,4 +60,15 @@ t.test("128 to 4096 tokens of 64 features on the model, without data", function(
   end
 end)
 
+t.test("12 heads of 64 features, causal or not: at most twice as long as six", function()
+  for _, causal in ipairs {false, true} do
+    local function cycles(H)
+      local z = {T = bf16, H = H, N = 128, D = 64, q = 32, k = 64, causal = causal}
+      return schedule(z):build {target = "npu", tool = false}:simulate().cycles
+    end
+    local ratio = cycles(12) / cycles(6)
+    t.ok(ratio > 1.7 and ratio < 2.02, ratio .. " times")
+  end
+end)
+
 t.done()
