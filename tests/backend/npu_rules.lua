@@ -170,6 +170,8 @@ for _, x in ipairs {
     "larger than its wrap", {n = 2, turns = 1023, size = "1, 1, 2, 1023", stride = "0, 0, 2000, 1"}},
   {"9: a wrap of a core", {n = 512, out = dims {2, 256, 256, 1}}, "npu-dma",
     "larger than its wrap", {n = 510, out = dims {2, 255, 255, 1}}},
+  {"9: a wrap of a memory tile", {n = 2048, dims = dims {1024, 2, 1, 1, 2, 1}}, "npu-dma", "larger than its wrap",
+    {n = 2046, dims = dims {1023, 2, 1, 1, 2, 1}}},
   {"10: a stride of a shim", {size = "1, 1, 3, 4", stride = "0, 0, 1048577, 1"}, "npu-dma", "a stride is longer",
     {size = "1, 1, 3, 4", stride = "0, 0, 1048576, 1"}},
   {"11: words: where it begins", {T = "i16", offset = 1},
