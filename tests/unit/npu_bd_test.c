@@ -1,5 +1,6 @@
 /* npu_bd_test.c - copies as BDs against brute force on their places alone: all sizes of dimensions
- * whose product divides what is copied are tried by the rules of docs/npu.md, written down again. */
+ * whose product divides what is copied, by the rules of docs/npu.md, which are written down again.
+ */
 #include "backends/npu/bd.h"
 #include "tap.h"
 #include "trace.h"
