@@ -36,8 +36,8 @@ typedef struct TdNpuAsk {
   TdMap *fill;        /* uid -> 1 + whether it is one (td_npu_vector_fill); or NULL */
 } TdNpuAsk;
 
-/* The name of a factor's type in TD_MAC: integers below 8 bits are in cells of 8, and are multiplied
- * as such. */
+/* The name of a factor's type in TD_MAC: integers below 8 bits are in cells of 8, and are
+ * multiplied as such. */
 const char *td_npu_vector_factor(TdArena *a, const TdType *t);
 
 /* Whether nest s stores one value, which no loop of it changes, to every element of an array once.
