@@ -66,7 +66,34 @@ t.test("the products of an MoE layer, below their flatten", function()
   t.ok(s:traffic() == g:traffic())
 end)
 
-t.test("refused: what is not loaded, or for others too; both ways; no part; twinned above", function()
+t.test("an operand that others read is loaded for the product by itself", function()
+  for _, o in ipairs { { n = 4 }, { m = 2 }, { m = 2, n = 2 }, { k = 3, reassociate = true } } do
+    local g = graph(4, 6, 8, 2, true)
+    local s = tide.schedule(g):tile("product", o)
+    t.eq(s:verify(), o.k and "associative" or "strict")
+    t.ok(s:run():allclose((g:run()), { rtol = 1e-5, atol = 1e-5 }))
+    if o.n and not o.m then t.eq(s:simulate().traffic, g:simulate().traffic + 2 * 2 * 6 * 8 * 4) end
+  end
+  -- Two products of one stream of tiles: each cuts its own.
+  local x, W, V = tide.random(f32[8][6], 1), tide.random(f32[6][4], 2), tide.random(f32[6][8], 3)
+  local g = step.graph(function()
+    local a = step.load(x, { tile = { 4, 6 } }):flatten(0, 1)
+    local function with(T) return step.load(T, { shape = { 2 }, stride = { 0 } }) end
+    local p = a:zip(with(W)):map(fn.matmul, { bw = 8 })
+    local q = a:zip(with(V)):map(fn.matmul, { bw = 8 })
+    return p, q
+  end)
+  for _, node in ipairs { "p", "q" } do
+    local s = tide.schedule(g):tile(node, { m = 2 })
+    t.eq(s:verify(), "strict")
+    t.eq(s:simulate().traffic, g:simulate().traffic + 8 * 6 * 4)
+    s:tile(node == "p" and "q" or "p", { m = 1 })
+    t.eq(s:verify(), "strict")
+    t.eq(s:simulate().traffic, g:simulate().traffic + 8 * 6 * 4, "the last reader has the load to itself")
+  end
+end)
+
+t.test("refused: what is not loaded; both ways; no part; twinned above", function()
   local function refused(code, words, g, node, o)
     local s = tide.schedule(g)
     local ok, err = pcall(s.tile, s, node, o)
@@ -78,7 +105,6 @@ t.test("refused: what is not loaded, or for others too; both ways; no part; twin
   refused("step-option", "3 does not cut the 4", g, "product", { m = 3, n = 2 })
   refused("step-option", "3 does not cut the 8", g, "product", { n = 3 })
   refused("step-option", "needs m, k or n", g, "product", { reassociate = true })
-  refused("step-tile", "is read by others", graph(4, 6, 8, 1, true), "product", { n = 4 })
   refused("step-tile", "is no map of fn.matmul", g, "zip", { n = 4 })
   local made = step.graph(function()
     local a = step.load(f32[4][4], { tile = { 2, 4 }, shape = { 2 } }):map(fn.exp)

@@ -59,6 +59,33 @@ static TdStpNode *load_of(const Tiling *t, int i, bool shift) {
   }
 }
 
+/* Gives the product a load of its own, and the shape operators above it, where others read some of
+ * them; what ends in no load is left to load_of. */
+static void separate(const Tiling *t, int i) {
+  TdStpNode *chain[TD_STP_RANK * 4];
+  size_t n = 0;
+  bool shared = false;
+  TdStpNode *x = td_stp_edit_node(t->e, t->zip->in[i].uid);
+  for (; n < sizeof chain / sizeof *chain; x = td_stp_edit_node(t->e, x->in[0].uid)) {
+    shared |= readers_of(t->e, x->uid) > 1;
+    chain[n++] = x;
+    if (x->op != TD_STP_FLATTEN && x->op != TD_STP_PROMOTE) break;
+  }
+  if (!shared || x->op != TD_STP_LOAD) return;
+  TdStpRef in = {0, 0};
+  for (size_t k = n; k-- > 0;) {
+    TdStpNode own = *chain[k];
+    if (k + 1 < n) own.in = &in;
+    in = (TdStpRef){td_stp_edit_add(t->e, t->zip->uid, &own), 0};
+  }
+  uint32_t was = t->zip->in[i].uid;
+  ((TdStpRef *)(uintptr_t)t->zip->in)[i] = in;
+  td_stp_edit_prune(t->e, was);
+  td_vec_push(t->r->arena, &t->r->note,
+              td_text_fmt(t->r->arena, "'%s' is loaded for '%s' by itself now",
+                          td_stp_rewrite_name(t->r, x), td_stp_rewrite_name(t->r, t->map)));
+}
+
 /* Whether a load's tiles of `extent` rows or columns can be cut into parts of `size`. */
 static bool check_cut(const Tiling *t, const TdStpNode *load, int64_t extent, int64_t size) {
   int64_t cols = 1, reach = 0;
@@ -175,6 +202,8 @@ static bool tile(TdStpRewrite *r, TdStpEdit *e, const TdStpNode *map) {
     return refuse(&t, t.zip, "is no pair that the product alone reads");
   if (!r->arg[M].given && !r->arg[N].given && !r->arg[K].given)
     return td_stp_rewrite_refuse(r, TD_USAGE, "step-option", map->loc, "tile needs m, k or n");
+  if (r->arg[M].given || r->arg[K].given) separate(&t, 0);
+  if (r->arg[N].given || r->arg[K].given) separate(&t, 1);
   if (r->arg[K].given && !cut_sum(&t, r->arg[K].integer)) return false;
   if (r->arg[M].given && r->arg[N].given) return cut_both(&t, r->arg[M].integer, r->arg[N].integer);
   if (r->arg[M].given && !cut_one(&t, 0, r->arg[M].integer)) return false;
@@ -202,8 +231,9 @@ const TdPrim td_stp_prim_tile = {
              {"reassociate", TD_ARG_FLAG, TD_ARG_OPTION, "allows sums in another order", NULL}},
     .rewrite = "x:zip(load(W)):map(matmul)  =>  x:rep(N / n):zip(load(W in n columns)):map(matmul)"
                ":accum(retile_col)",
-    .legal = "where the operand that is cut is loaded for the product alone; k adds in another "
-             "order",
+    .legal =
+        "where the operand that is cut is loaded; others that read it keep a load of their own; "
+        "k adds in another order",
     .errors = "step-tile step-option step-order step-name",
     .example = "s:tile(\"product\", { n = 16 })",
     .rewire = rewire,
