@@ -222,7 +222,7 @@ static TdStpVal stack_columns(TdStpRun *r, TdStpMachine *m, TdStpVal state, TdSt
 static TdStpVal set_rows(TdStpRun *r, TdStpMachine *m, TdStpVal a, TdStpVal b, bool appends) {
   TdStpVal out = td_stp_value_copy(r, a);
   TdStpRecord *o = td_stp_value(r, out), *y = td_stp_value(r, b);
-  o->mu = false;
+  o->mu = 0;
   int64_t rows = appends ? o->vrows + y->rows : y->number;
   if (rows < 0 || rows > o->rows) {
     td_stp_value_drop(r, out);
@@ -411,7 +411,7 @@ TdStpVal td_stp_apply_element(TdStpRun *r, TdStpMachine *m, const TdStpVal *part
   const TdStpType *t = m->n->out[0].type;
   switch (m->n->fn.kind) {
   case TD_STP_FN_SPLIT_ROWS: {
-    bool mu = x->mu;
+    uint16_t mu = x->mu;
     int64_t vcols = x->vcols;
     TdStpVal row = td_stp_value_tile(r, x->elem, 1, x->cols);
     copy_rows(r, row, 0, part[0], i, 1);

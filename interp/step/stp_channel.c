@@ -65,6 +65,7 @@ TdStpItem td_stp_take(TdStpRun *r, TdStpMachine *m, uint32_t i) {
   TdStpItem it = c->item[c->head];
   c->head = (c->head + 1) & (c->cap - 1);
   c->count--;
+  m->turn = TD_STP_TURN_NONE;
   if (m->begin < 0) m->begin = m->clock;
   if (it.from) return it;
   int64_t at = it.time > m->clock ? it.time : m->clock;

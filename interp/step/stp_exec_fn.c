@@ -18,11 +18,10 @@ static size_t gather(TdStpRun *r, TdStpMachine *m, TdStpVal *part, size_t at) {
   return at;
 }
 
-/* Cycles to read all parts from memory units. */
-static int64_t load_cycles(TdStpRun *r, const TdStpVal *part, size_t from, size_t n) {
-  int64_t c = 0;
-  for (size_t i = from; i < n; i++) c += td_stp_value_load(r, part[i]);
-  return c;
+/* Cycles to read the element at the heads of all inputs from memory units; -1: wait. */
+static int64_t load_cycles(TdStpRun *r, TdStpMachine *m) {
+  TdStpVal part[PARTS];
+  return td_stp_scratch_read(r, m, part, gather(r, m, part, 0));
 }
 
 /* Cycles of a computation: constant, or FLOPs over the node's bandwidth; without one, none. */
@@ -66,14 +65,14 @@ void td_stp_exec_map(TdStpRun *r, TdStpMachine *m) {
     if (l != TD_STP_HAVE) return;
     TdStpItem out = it;
     if (!it.from) {
-      if (!td_stp_room(r, m, 0)) return;
       TdStpVal part[PARTS];
-      int64_t flops, constant;
+      int64_t flops, constant, load = load_cycles(r, m);
+      if (load < 0 || !td_stp_room(r, m, 0)) return;
       size_t n = gather(r, m, part, 0);
       out.val = td_stp_apply(r, m, part, n, &flops, &constant);
       if (r->failed) return;
       set_place(r, m, &out.val);
-      int64_t c = most(load_cycles(r, part, 0, n), compute_cycles(m, flops, constant));
+      int64_t c = most(load, compute_cycles(m, flops, constant));
       td_stp_work(m, most(c, store_cycles(r, m, out.val)));
     }
     td_stp_give(r, m, 0, out, m->clock);
@@ -94,8 +93,8 @@ static TdStpVal start_of(TdStpRun *r, TdStpMachine *m) {
   return td_stp_value_tile(r, t->elem, rows, cols);
 }
 
-/* Takes one element into the state; its cycles besides a store. */
-static int64_t fold(TdStpRun *r, TdStpMachine *m, TdStpItem it) {
+/* Takes one element, which `load` cycles bring, into the state; its cycles besides a store. */
+static int64_t fold(TdStpRun *r, TdStpMachine *m, int64_t load) {
   TdStpVal part[PARTS] = {m->acc};
   int64_t flops, constant;
   bool maps = m->n->op == TD_STP_MAP_ACCUM;
@@ -110,11 +109,9 @@ static int64_t fold(TdStpRun *r, TdStpMachine *m, TdStpItem it) {
     next = sum;
     if (r->failed) return 0;
   }
-  int64_t c = most(load_cycles(r, part, 1, n), compute_cycles(m, flops, constant));
   td_stp_value_drop(r, m->acc);
   m->acc = next;
-  (void)it;
-  return c;
+  return most(load, compute_cycles(m, flops, constant));
 }
 
 /* The state, taken out of the machine. */
@@ -147,7 +144,9 @@ void td_stp_exec_accum(TdStpRun *r, TdStpMachine *m) {
       td_stp_give(r, m, 0, td_stp_nothing(it.from - b, it.stop - b), m->clock);
       continue;
     }
-    int64_t c = it.from ? 0 : fold(r, m, it);
+    int64_t c = it.from ? 0 : load_cycles(r, m);
+    if (c < 0) return;
+    if (!it.from) c = fold(r, m, c);
     if (r->failed) return;
     if (ends) {
       m->hold = td_stp_item(release(r, m), it.stop - b);
@@ -171,9 +170,10 @@ void td_stp_exec_scan(TdStpRun *r, TdStpMachine *m) {
     if (l != TD_STP_HAVE) return;
     TdStpItem out = it;
     if (!it.from) {
-      if (!td_stp_room(r, m, 0)) return;
+      int64_t c = load_cycles(r, m);
+      if (c < 0 || !td_stp_room(r, m, 0)) return;
       out.val = m->acc ? td_stp_value_keep(r, m->acc) : before ? start_of(r, m) : 0;
-      int64_t c = fold(r, m, it);
+      c = fold(r, m, c);
       if (r->failed) return;
       if (!before) {
         td_stp_value_drop(r, out.val);

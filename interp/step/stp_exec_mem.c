@@ -63,7 +63,7 @@ static TdStpVal loaded(TdStpRun *r, TdStpMachine *m, int64_t number) {
   const TdType *elem = m->n->tensor.type->elem;
   if (td_stp_finger_is(r, elem, m->n->rows, m->n->cols)) {
     TdStpVal own = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
-    td_stp_value(r, own)->mu = true;
+    td_stp_value(r, own)->mu = TD_STP_MU_OWN;
     td_stp_finger_load(r, m->n, number, own);
     return own;
   }
@@ -71,12 +71,12 @@ static TdStpVal loaded(TdStpRun *r, TdStpMachine *m, int64_t number) {
   if (!has) {
     if (!m->fixed) {
       m->fixed = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
-      td_stp_value(r, m->fixed)->mu = true;
+      td_stp_value(r, m->fixed)->mu = TD_STP_MU_OWN;
     }
     return td_stp_value_keep(r, m->fixed);
   }
   TdStpVal v = td_stp_value_tile(r, elem, m->n->rows, m->n->cols);
-  td_stp_value(r, v)->mu = true;
+  td_stp_value(r, v)->mu = TD_STP_MU_OWN;
   move_tile(r, m->n->tensor.data, number, v, false);
   TdStpRecord *x = td_stp_value(r, v);
   if (m->n->rows == 1 && m->n->cols == 1 && td_type_is_integer(elem))
@@ -124,97 +124,114 @@ static bool set_valid(TdStpRun *r, TdStpMachine *m, TdStpVal *v, uint32_t input)
 
 /* ---- loads ---- */
 
-enum { LOAD_BEGIN, LOAD_ASK, LOAD_WAIT, LOAD_VALID, LOAD_GIVE };
+enum { LOAD_BEGIN, LOAD_TILES };
 
 /* Whether the memory has answered: then the machine's clock is there. */
-static bool answered(TdStpMachine *m) {
-  if (m->answered < 0) {
+static bool answered(TdStpMachine *m, const TdStpFlight *f) {
+  if (f->answered < 0) {
     m->why = TD_STP_BY_MEMORY;
     return false;
   }
-  td_stp_until(m, m->answered, TD_STP_BY_MEMORY, UINT32_MAX);
+  td_stp_until(m, f->answered, TD_STP_BY_MEMORY, UINT32_MAX);
   return true;
 }
 
-/* The phases of one tile: asked for, answered, its valid rows known, given with m->hold's stop. */
-static bool bring(TdStpRun *r, TdStpMachine *m, int64_t number) {
-  if (m->phase == LOAD_ASK) {
-    if (!check_tile(r, m, number)) return false;
-    td_stp_memory_ask(r, m, number, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
-    m->phase = LOAD_WAIT;
-  }
-  if (m->phase == LOAD_WAIT) {
-    if (!answered(m)) return false;
-    m->hold.val = loaded(r, m, number);
-    m->phase = LOAD_VALID;
-  }
-  if (m->phase == LOAD_VALID) {
-    if (m->n->has_valid && !set_valid(r, m, &m->hold.val, m->nin - 1)) return false;
-    m->phase = LOAD_GIVE;
-  }
-  return td_stp_give(r, m, 0, m->hold, m->clock);
-}
-
-void td_stp_exec_load(TdStpRun *r, TdStpMachine *m) {
+/* The next tile of an affine read, or what closes lists. */
+static TdStpLook next_tile(TdStpRun *r, TdStpMachine *m, TdStpFlight *f) {
   const TdStpNode *n = m->n;
   int cut;
   int64_t all = entries(n->shape, n->nshape, &cut);
-  while (!r->failed) {
-    if (m->phase == LOAD_BEGIN) {
-      if (!n->has_ref && m->held) {
-        td_stp_finish(r, m);
-        return;
+  if (m->phase == LOAD_BEGIN) {
+    if (!n->has_ref && (m->held || !cut)) return TD_STP_OVER;
+    m->sel = td_stp_item(0, 0);
+    m->held = true;
+    m->i = 0;
+    if (n->has_ref) {
+      TdStpLook l = td_stp_look(r, m, 0);
+      if (l != TD_STP_HAVE) return l;
+      td_stp_see(r, m, 0);
+      m->sel = td_stp_take(r, m, 0);
+      td_stp_value_drop(r, m->sel.val);
+      if (m->sel.from) {
+        f->item = td_stp_nothing(m->sel.from + n->nshape, m->sel.stop + n->nshape);
+        return l;
       }
-      m->sel = td_stp_item(0, 0);
-      m->held = true;
-      m->i = 0;
-      if (n->has_ref) {
-        TdStpLook l = td_stp_look(r, m, 0);
-        if (l == TD_STP_OVER) td_stp_finish(r, m);
-        if (l != TD_STP_HAVE) return;
-        td_stp_see(r, m, 0);
-        m->sel = td_stp_take(r, m, 0);
-        td_stp_value_drop(r, m->sel.val);
-        if (m->sel.from) {
-          int by = n->nshape;
-          td_stp_give(r, m, 0, td_stp_nothing(m->sel.from + by, m->sel.stop + by), m->clock);
-          continue;
-        }
-      }
-      if (!all || (!n->has_ref && !cut)) continue;
-      m->phase = LOAD_ASK;
     }
-    for (; m->i < all; m->i++) {
-      if (m->phase == LOAD_ASK)
-        m->hold = entry(n->shape, n->nshape, cut, m->i, n->has_ref ? m->sel.stop : -1);
-      if (m->hold.from)
-        td_stp_give(r, m, 0, m->hold, m->clock);
-      else if (!bring(r, m, td_stp_tensor_number(n, m->i)))
-        return;
-      m->phase = LOAD_ASK;
-    }
-    m->phase = LOAD_BEGIN;
+    m->phase = LOAD_TILES;
   }
+  f->item = entry(n->shape, n->nshape, cut, m->i, n->has_ref ? m->sel.stop : -1);
+  f->number = td_stp_tensor_number(n, m->i);
+  if (++m->i == all) m->phase = LOAD_BEGIN;
+  return TD_STP_HAVE;
 }
 
-void td_stp_exec_load_at(TdStpRun *r, TdStpMachine *m) {
-  while (!r->failed) {
-    if (m->phase == LOAD_BEGIN) {
-      TdStpLook l = td_stp_look(r, m, 0);
-      if (l == TD_STP_OVER) td_stp_finish(r, m);
-      if (l != TD_STP_HAVE) return;
-      td_stp_see(r, m, 0);
-      m->hold = td_stp_take(r, m, 0);
-      if (m->hold.from) {
-        td_stp_give(r, m, 0, m->hold, m->clock);
-        continue;
-      }
-      m->k = td_stp_value(r, m->hold.val)->number + td_stp_opt(m->n, TD_STP_KEY_BASE, 0);
-      td_stp_value_drop(r, m->hold.val);
-      m->phase = LOAD_ASK;
+/* The tile of the next address, or what closes lists. */
+static TdStpLook next_address(TdStpRun *r, TdStpMachine *m, TdStpFlight *f) {
+  TdStpLook l = td_stp_look(r, m, 0);
+  if (l != TD_STP_HAVE) return l;
+  td_stp_see(r, m, 0);
+  f->item = td_stp_take(r, m, 0);
+  if (f->item.from) return l;
+  f->number = td_stp_value(r, f->item.val)->number + td_stp_opt(m->n, TD_STP_KEY_BASE, 0);
+  td_stp_value_drop(r, f->item.val);
+  f->item.val = 0;
+  return l;
+}
+
+/* Asks for the next tile where the ring has a place for it and all requests of the one before are
+ * handed over. This has a clock of its own; as what gives waits for it, its waits are told there. */
+static TdStpLook ask_next(TdStpRun *r, TdStpMachine *m) {
+  if (m->nflight == m->window || m->latest->left) return TD_STP_WAIT;
+  TdStpFlight *f = &m->flight[(m->oldest + m->nflight) % m->window];
+  int64_t gives = m->clock, stall = m->stall[TD_STP_EMPTY];
+  m->clock = m->asks > f->given ? m->asks : f->given;
+  if (m->clock < m->next - 1) m->clock = m->next - 1;
+  TdStpLook l = m->n->op == TD_STP_LOAD ? next_tile(r, m, f) : next_address(r, m, f);
+  m->asks = f->asked = m->clock;
+  if (l == TD_STP_HAVE) {
+    m->nflight++;
+    f->valid = !m->n->has_valid;
+    if (!f->item.from && check_tile(r, m, f->number))
+      td_stp_memory_ask(r, m, f, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
+  }
+  m->clock = gives;
+  m->stall[TD_STP_EMPTY] = stall;
+  return r->failed ? TD_STP_WAIT : l;
+}
+
+/* Gives the tiles that have come, in order; false: it waits. */
+static bool give_tiles(TdStpRun *r, TdStpMachine *m) {
+  for (; m->nflight; m->nflight--) {
+    TdStpFlight *f = &m->flight[m->oldest];
+    td_stp_until(m, f->asked, TD_STP_EMPTY, m->nin ? m->in[0] : UINT32_MAX);
+    if (!f->item.from && !f->item.val) {
+      if (!answered(m, f)) return false;
+      f->item.val = loaded(r, m, f->number);
     }
-    if (!bring(r, m, m->k)) return;
-    m->phase = LOAD_BEGIN;
+    if (!f->item.from && !f->valid && !set_valid(r, m, &f->item.val, m->nin - 1)) return false;
+    f->valid = true;
+    if (!td_stp_give(r, m, 0, f->item, m->clock)) return false;
+    f->given = m->clock;
+    m->oldest = (m->oldest + 1) % m->window;
+  }
+  return true;
+}
+
+void td_stp_exec_load(TdStpRun *r, TdStpMachine *m) {
+  while (!r->failed) {
+    bool gives = give_tiles(r, m);
+    TdStpWhy why = m->why;
+    uint32_t where = m->where;
+    if (r->failed) return;
+    TdStpLook l = ask_next(r, m);
+    if (l == TD_STP_HAVE) continue;
+    if (!gives) {
+      m->why = why, m->where = where;
+    } else if (l == TD_STP_OVER) {
+      td_stp_until(m, m->asks, TD_STP_EMPTY, m->nin ? m->in[0] : UINT32_MAX);
+      td_stp_finish(r, m);
+    }
+    return;
   }
 }
 
@@ -246,11 +263,12 @@ static bool check_store(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number
 static bool write_tile(TdStpRun *r, TdStpMachine *m, TdStpVal v, int64_t number) {
   if (m->phase == 0) {
     if (!check_store(r, m, v, number)) return false;
-    td_stp_memory_ask(r, m, number, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
+    m->flight->number = number;
+    td_stp_memory_ask(r, m, m->flight, td_stp_element_bytes(r->o, m->n->tensor.type->elem));
     m->phase = 1;
   }
   if (m->phase == 1) {
-    if (!answered(m)) return false;
+    if (!answered(m, m->flight)) return false;
     if (td_stp_finger_is(r, m->n->tensor.type->elem, m->n->rows, m->n->cols))
       td_stp_finger_store(r, m->n, number, v);
     if (r->o->data && m->n->tensor.data) move_tile(r, m->n->tensor.data, number, v, true);

@@ -76,13 +76,17 @@ static bool take_of_chunk(TdStpRun *r, TdStpMachine *m, int b) {
   }
   td_stp_see(r, m, 0);
   bool some = td_stp_value(r, m->sel.val)->number > 0;
-  if (!x->from) td_stp_work(m, td_stp_value_load(r, x->val));
+  if (!x->from) {
+    int64_t load = td_stp_scratch_read(r, m, &x->val, 1);
+    if (load < 0) return false;
+    td_stp_work(m, load);
+  }
   m->hold = td_stp_take(r, m, 0);
   if (!m->hold.from && some) td_stp_work(m, 1);
   if (!m->hold.from && td_stp_value(r, m->hold.val)->mu) {
     TdStpVal copy = td_stp_value_copy(r, m->hold.val);
     td_stp_value_drop(r, m->hold.val);
-    td_stp_value(r, copy)->mu = false;
+    td_stp_value(r, copy)->mu = 0;
     m->hold.val = copy;
   }
   m->held = false;
@@ -171,13 +175,16 @@ static bool take_gathered(TdStpRun *r, TdStpMachine *m, int b) {
   }
   td_stp_see(r, m, i);
   const TdStpItem *x = td_stp_head(r, m, i);
-  if (!x->from)
-    td_stp_until(m, m->arrival[m->i] + 1 + td_stp_value_load(r, x->val), TD_STP_EMPTY, m->in[i]);
+  if (!x->from) {
+    int64_t load = td_stp_scratch_read(r, m, &x->val, 1);
+    if (load < 0) return false;
+    td_stp_until(m, m->arrival[m->i] + 1 + load, TD_STP_EMPTY, m->in[i]);
+  }
   m->hold = td_stp_take(r, m, i);
   if (!m->hold.from && td_stp_value(r, m->hold.val)->mu) {
     TdStpVal copy = td_stp_value_copy(r, m->hold.val);
     td_stp_value_drop(r, m->hold.val);
-    td_stp_value(r, copy)->mu = false;
+    td_stp_value(r, copy)->mu = 0;
     m->hold.val = copy;
   }
   m->held = m->hold.stop >= b;

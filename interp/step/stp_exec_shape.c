@@ -346,6 +346,8 @@ void td_stp_exec_bufferize(TdStpRun *r, TdStpMachine *m) {
     if (l == TD_STP_OVER) td_stp_finish(r, m);
     if (l != TD_STP_HAVE) return;
     td_stp_see(r, m, 0);
+    TdStpItem *head = td_stp_head(r, m, 0);
+    if (!head->from && !td_stp_scratch_write(r, m, &head->val)) return;
     TdStpItem it = td_stp_take(r, m, 0);
     if (it.from > b) {
       td_stp_give(r, m, 0, td_stp_nothing(it.from - b, it.stop - b), m->clock);

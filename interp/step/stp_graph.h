@@ -48,6 +48,7 @@ extern const TdStpFnRow td_stp_fns[TD_STP_FNS];
   X(WRITE_BACK, write_back)                                                                        \
   X(BASE, base)                                                                                    \
   X(PORTS, ports)                                                                                  \
+  X(AHEAD, ahead)                                                                                  \
   X(DEPTH, depth)                                                                                  \
   X(OUTER, outer)                                                                                  \
   X(ORDER, order)                                                                                  \
@@ -65,8 +66,9 @@ typedef enum {
 TdStpKey td_stp_key_find(const char *name);
 const char *td_stp_key_name(TdStpKey k);
 
-#define TD_STP_RANK 8  /* most dimensions of a stream */
-#define TD_STP_PARTS 8 /* most parts of a tuple */
+#define TD_STP_RANK 8      /* most dimensions of a stream */
+#define TD_STP_PARTS 8     /* most parts of a tuple */
+#define TD_STP_AHEAD 65536 /* most tiles of a load under way */
 
 typedef enum { TD_STP_TILE, TD_STP_BUFFER, TD_STP_SELECTOR, TD_STP_TUPLE } TdStpKind;
 
@@ -157,6 +159,7 @@ typedef struct TdStpNode {
   int nshape;
   int64_t view[TD_STP_RANK]; /* of streamify: the extents of an affine read, by stride */
   int nview;
+  const char *place;         /* of bufferize: its scratchpad, or NULL */
   TdStpStream assumed;       /* assume_shape */
   TdStpTensor tensor, extra; /* extra: pad, init */
   TdStpFn fn;

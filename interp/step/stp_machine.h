@@ -14,10 +14,13 @@ typedef struct TdStpItem {
   int16_t stop, from; /* from > 0: nothing, closes levels from .. stop */
 } TdStpItem;
 
+/* Where a tile lies: in a memory unit of its reader's, in scratchpad k (TD_STP_MU_PAD + k). */
+enum { TD_STP_MU_OWN = 1, TD_STP_MU_PAD };
+
 typedef struct TdStpRecord {
   uint32_t refs, next; /* next free */
   uint8_t kind;
-  bool mu;            /* lies in a memory unit: whoever reads it loads it */
+  uint16_t mu;        /* whoever reads it loads it: from a memory unit of its own, or a scratchpad */
   uint8_t size_class; /* of data */
   const TdType *elem; /* of a tile */
   int64_t rows, cols, vrows, vcols;
@@ -57,6 +60,24 @@ typedef enum { TD_STP_EMPTY, TD_STP_FULL, TD_STP_BY_MEMORY, TD_STP_BY_ARRIVAL } 
 typedef struct TdStpRun TdStpRun;
 typedef struct TdStpMachine TdStpMachine;
 
+/* An access to a tile: requests that are left to be handed over, asks without an answer, the cycles
+ * in which it was asked for, answered (-1: not yet) and given. */
+typedef struct TdStpFlight {
+  TdStpItem item;
+  int64_t number, left, waits, at, asked, answered, given;
+  bool valid; /* how many of its rows are valid is known */
+} TdStpFlight;
+
+/* A scratchpad: when its ports are free. An access of one: its port and cycles. */
+typedef struct TdStpPad {
+  const char *name;
+  int64_t free[2]; /* to read, to write */
+} TdStpPad;
+typedef struct TdStpPadUse {
+  int64_t *port, cycles;
+} TdStpPadUse;
+typedef enum { TD_STP_TURN_NONE, TD_STP_TURN_ASKS, TD_STP_TURN_HAS } TdStpTurn;
+
 /* An operator at run, or the broadcast of a stream with several readers. */
 struct TdStpMachine {
   const TdStpNode *n;
@@ -80,9 +101,17 @@ struct TdStpMachine {
   uint32_t nlist, caplist;
   int64_t flops, useful; /* on whole tiles; on what is valid of them */
   uint8_t *written;
-  /* the memory's */
-  int64_t next, left, per_cycle, answered;
-  int64_t from, pitch, each, handed, waits; /* where its tile lies; asks without an answer */
+  /* the memory's: a ring of tiles under way, and the one that was asked for last */
+  TdStpFlight *flight, *latest;
+  uint32_t window, oldest, nflight;
+  int64_t asks; /* the clock of what asks, where it runs ahead of what gives */
+  int64_t next, per_cycle;
+  int64_t from, pitch, each, handed; /* where the tile lies */
+  /* the scratchpads': 1 + the one that it fills, what its access takes, when that ends */
+  uint16_t pad;
+  TdStpTurn turn;
+  TD_VEC(TdStpPadUse) use;
+  int64_t granted;
 };
 
 struct TdStpRun {
@@ -111,6 +140,8 @@ struct TdStpRun {
   TdMap base;   /* tensors -> where they lie */
   int64_t place, now, moved, pending;
   int64_t traffic;
+  TD_VEC(TdStpPad) pad;
+  TD_VEC(uint32_t) turn; /* machines that wait for scratchpads */
   uint64_t ticks, turns;
   TdMap cells;
   TD_VEC(TdStpCell) cell; /* of a run on fingerprints: what was stored */
@@ -144,8 +175,6 @@ TdStpVal td_stp_value_copy(TdStpRun *r, TdStpVal v);
 /* Bytes that a value takes on the way; of an element of a type. */
 int64_t td_stp_value_bytes(TdStpRun *r, TdStpVal v);
 int64_t td_stp_element_bytes(const TdStpOptions *o, const TdType *elem);
-/* Cycles to read v from a memory unit: 0 where it is in none. */
-int64_t td_stp_value_load(TdStpRun *r, TdStpVal v);
 
 /* ---- stp_channel.c ---- */
 
@@ -213,18 +242,33 @@ TdStpVal td_stp_apply_element(TdStpRun *r, TdStpMachine *m, const TdStpVal *part
 
 /* ---- stp_memory.c ---- */
 
-/* Asks for a tile of the node's tensor: machine m goes on at m->answered. */
-void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes);
+/* Room for the tiles that a machine asks for. */
+void td_stp_memory_open(TdStpRun *r, TdStpMachine *m);
+/* Asks for tile f->number of the node's tensor, from m->clock on: f->answered tells when it is
+ * there. */
+void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, TdStpFlight *f, int64_t bytes);
 /* The first cycle with a request, or INT64_MAX. */
 int64_t td_stp_memory_next(const TdStpRun *r);
 /* Serves requests until a tile is complete, or cycle `until` comes. */
 void td_stp_memory_serve(TdStpRun *r, int64_t until);
 
+/* ---- stp_scratch.c: scratchpads, whose buffers take turns ---- */
+
+/* Cycles in which m reads values from memory units, those of its own one after the other, those of
+ * each scratchpad beside them, in turn; waits count as stalls. -1: its turn has not come. */
+int64_t td_stp_scratch_read(TdStpRun *r, TdStpMachine *m, const TdStpVal *v, size_t n);
+/* Lets *v lie in the scratchpad of m's node, if it has one; false: its turn has not come. */
+bool td_stp_scratch_write(TdStpRun *r, TdStpMachine *m, TdStpVal *v);
+/* The cycle of the earliest access that waits for its turn, or INT64_MAX; lets it take place. */
+int64_t td_stp_scratch_next(const TdStpRun *r);
+void td_stp_scratch_serve(TdStpRun *r);
+/* The scratchpads of the graph's nodes. */
+void td_stp_scratch_open(TdStpRun *r);
+
 /* ---- the operators: stp_exec_*.c ---- */
 
 /* Let a machine go on as far as it can. */
 void td_stp_exec_load(TdStpRun *r, TdStpMachine *m);
-void td_stp_exec_load_at(TdStpRun *r, TdStpMachine *m);
 void td_stp_exec_store(TdStpRun *r, TdStpMachine *m);
 void td_stp_exec_store_at(TdStpRun *r, TdStpMachine *m);
 void td_stp_exec_selectors(TdStpRun *r, TdStpMachine *m);

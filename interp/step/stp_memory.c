@@ -39,22 +39,33 @@ static void place(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
   m->from = base_of(r, m->n, bytes) + number * m->n->rows * m->pitch;
 }
 
-/* Notes an answer; whether it was the last one of the machine's tile. */
-static bool note(TdStpMachine *m, int64_t cycle) {
-  if (cycle > m->at) m->at = cycle;
-  if (m->left || m->waits) return false;
-  m->answered = m->at + 1;
+void td_stp_memory_open(TdStpRun *r, TdStpMachine *m) {
+  m->window = (uint32_t)td_stp_opt(m->n, TD_STP_KEY_AHEAD, 1);
+  m->flight = m->latest = TD_NEWN(r->arena, TdStpFlight, m->window);
+}
+
+/* Who asks for a tile: the machine, and the tile's place in its ring. */
+static int64_t id_of(const TdStpRun *r, const TdStpMachine *m, const TdStpFlight *f) {
+  return (int64_t)m->id + (f - m->flight) * (int64_t)r->nmachine;
+}
+
+/* Notes an answer; whether it was the last one of the tile. */
+static bool note(TdStpFlight *f, int64_t cycle) {
+  if (cycle > f->at) f->at = cycle;
+  if (f->left || f->waits) return false;
+  f->answered = f->at + 1;
   return true;
 }
 
-/* Hands over k requests in a cycle; how many asks these are is in m->waits until they are answered.
+/* Hands over k requests in a cycle; how many asks these are is in f->waits until they are answered.
  */
 static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
   const TdOffchip *o = &r->o->memory;
+  TdStpFlight *f = m->latest;
   while (k) {
     int64_t row = m->handed / m->each, i = m->handed % m->each;
     int64_t n = m->each - i < k ? m->each - i : k;
-    TdOffchipAsk ask = {.id = m->id,
+    TdOffchipAsk ask = {.id = id_of(r, m, f),
                         .port = m->id,
                         .cycle = now,
                         .address = m->from + row * m->pitch + i * o->field[TD_OFFCHIP_REQUEST],
@@ -62,48 +73,51 @@ static void hand_over(TdStpRun *r, TdStpMachine *m, int64_t k, int64_t now) {
                         .write = writes(m->n)};
     int64_t t = o->model->request(r->memory, &ask);
     m->handed += n;
-    m->left -= n;
+    f->left -= n;
     k -= n;
     if (t < 0)
-      m->waits++, r->pending++;
-    else if (t > m->at)
-      m->at = t;
+      f->waits++, r->pending++;
+    else if (t > f->at)
+      f->at = t;
   }
 }
 
 /* Whether the memory takes all requests of the tile at once, and the machine has its answer. */
 static bool burst(TdStpRun *r, TdStpMachine *m) {
-  TdOffchipAsk ask = {.id = m->id,
+  TdStpFlight *f = m->latest;
+  TdOffchipAsk ask = {.id = id_of(r, m, f),
                       .port = m->id,
                       .cycle = m->next,
                       .address = m->from,
-                      .n = m->left,
+                      .n = f->left,
                       .write = writes(m->n)};
   if (!r->o->memory.model->burst) return false;
   int64_t t = r->o->memory.model->burst(r->memory, &ask, m->per_cycle);
   if (t < 0) return false;
-  m->left = 0;
-  note(m, t);
+  m->next += (f->left - 1) / m->per_cycle + 1;
+  f->left = 0;
+  note(f, t);
   return true;
 }
 
-void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, int64_t number, int64_t bytes) {
+void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, TdStpFlight *f, int64_t bytes) {
   const TdOffchip *o = &r->o->memory;
   int64_t request = o->field[TD_OFFCHIP_REQUEST], rows = m->n->rows, cols = m->n->cols;
   m->each = (cols * bytes + request - 1) / request;
-  m->left = rows * m->each;
+  f->left = rows * m->each;
   m->per_cycle = td_stp_opt(m->n, TD_STP_KEY_PORTS, 1);
-  m->next = m->clock + 1;
-  m->answered = -1;
-  m->at = m->handed = m->waits = 0;
-  r->moved += m->left * request;
+  if (m->next < m->clock + 1) m->next = m->clock + 1;
+  m->latest = f;
+  f->answered = -1;
+  m->handed = f->at = f->waits = 0;
+  r->moved += f->left * request;
   r->traffic += rows * cols * bytes;
-  if (!m->left) {
-    m->answered = m->clock;
+  if (!f->left) {
+    f->answered = m->clock;
     td_stp_wake(r, m->id);
     return;
   }
-  place(r, m, number, bytes);
+  place(r, m, f->number, bytes);
   if (burst(r, m)) return;
   uint32_t i = r->nactive++;
   while (i && is_before(r, m->id, r->active[i - 1])) {
@@ -125,18 +139,19 @@ int64_t td_stp_memory_next(const TdStpRun *r) {
   return r->pending ? r->now : next_port(r);
 }
 
-/* Hands over the requests of one cycle; how many tiles are complete. */
+/* Hands over the requests of one cycle; how many machines may go on. */
 static uint32_t serve_cycle(TdStpRun *r, int64_t now) {
   uint32_t done = 0, kept = 0;
   for (uint32_t i = 0; i < r->nactive; i++) {
     TdStpMachine *m = &r->machine[r->active[i]];
+    TdStpFlight *f = m->latest;
     if (m->next <= now) {
-      hand_over(r, m, m->left < m->per_cycle ? m->left : m->per_cycle, now);
+      hand_over(r, m, f->left < m->per_cycle ? f->left : m->per_cycle, now);
       m->next = now + 1;
     }
-    if (m->left) {
+    if (f->left) {
       r->active[kept++] = r->active[i];
-    } else if (note(m, 0)) {
+    } else if (note(f, 0) || m->window > 1) {
       td_stp_wake(r, m->id);
       done++;
     }
@@ -152,11 +167,12 @@ static bool go_on(TdStpRun *r, int64_t until, uint32_t *done) {
   bool any = false;
   int64_t id, cycle, now = model->cycles(r->memory, until);
   while (model->answer(r->memory, &id, &cycle)) {
-    TdStpMachine *m = &r->machine[id];
-    m->waits--;
+    TdStpMachine *m = &r->machine[id % r->nmachine];
+    TdStpFlight *f = &m->flight[id / r->nmachine];
+    f->waits--;
     r->pending--;
     any = true;
-    if (!note(m, cycle)) continue;
+    if (!note(f, cycle)) continue;
     td_stp_wake(r, m->id);
     ++*done;
   }

@@ -93,7 +93,7 @@ static void count_readers(Plan *p) {
 
 static void (*const steps[])(TdStpRun *, TdStpMachine *) = {
     [TD_STP_LOAD] = td_stp_exec_load,
-    [TD_STP_LOAD_AT] = td_stp_exec_load_at,
+    [TD_STP_LOAD_AT] = td_stp_exec_load,
     [TD_STP_STORE] = td_stp_exec_store,
     [TD_STP_STORE_AT] = td_stp_exec_store_at,
     [TD_STP_SELECTORS] = td_stp_exec_selectors,
@@ -136,6 +136,7 @@ static void make_node(Plan *p, const TdStpNode *n) {
     m->order = TD_NEWN(r->arena, int64_t, most);
     m->arrival = TD_NEWN(r->arena, int64_t, most);
   }
+  if (td_stp_ops[n->op].bytes[0] != '0') td_stp_memory_open(r, m);
   p->first[n->uid] = id;
 }
 
@@ -257,6 +258,7 @@ static Plan make(TdStpRun *r, TdStpReport *report) {
   for (size_t i = 0; i < g->node.n; i++)
     if (!is_alias(g->node.at[i]) && !p.fused[g->node.at[i]->uid]) join_inputs(&p, g->node.at[i]);
   make_taps(&p, report);
+  td_stp_scratch_open(r);
   for (uint32_t i = 0; i < r->nmachine; i++) make_fixed(r, &r->machine[i]);
   return p;
 }
@@ -303,12 +305,15 @@ static void drive(TdStpRun *r) {
     run_queue(r);
     if (r->failed) return;
     TdStpMachine *m = earliest_merge(r, merge, n);
-    int64_t next = td_stp_memory_next(r);
-    if (m && m->at <= next) {
+    int64_t next = td_stp_memory_next(r), turn = td_stp_scratch_next(r);
+    if (turn != INT64_MAX && turn <= next && (!m || turn < m->at)) {
+      td_stp_scratch_serve(r);
+    } else if (m && m->at <= next) {
       m->held = true;
       td_stp_wake(r, m->id);
     } else if (next != INT64_MAX) {
-      td_stp_memory_serve(r, m ? m->at : INT64_MAX);
+      int64_t until = m ? m->at : INT64_MAX;
+      td_stp_memory_serve(r, turn < until ? turn : until);
     } else {
       return;
     }

@@ -110,15 +110,3 @@ int64_t td_stp_value_bytes(TdStpRun *r, TdStpVal v) {
     if (x->item[i].val) n += td_stp_value_bytes(r, x->item[i].val);
   return n;
 }
-
-int64_t td_stp_value_load(TdStpRun *r, TdStpVal v) {
-  TdStpRecord *x = td_stp_value(r, v);
-  if (x->kind == TD_STP_TUPLE) {
-    int64_t n = 0;
-    for (uint32_t i = 0; i < x->nitem; i++)
-      n += td_stp_value_load(r, td_stp_value(r, v)->item[i].val);
-    return n;
-  }
-  if (!x->mu) return 0;
-  return (td_stp_value_bytes(r, v) + r->o->pmu - 1) / r->o->pmu;
-}

@@ -117,6 +117,22 @@ t.test("the SwiGLU layer at several sizes: what it stores", function()
   end
 end)
 
+t.test("parts are under way together, operands in scratchpads of their own", function()
+  local o = models.settings.fig8
+  for _, case in ipairs { { 16, 16 }, { 16, 64 }, { 32, 16 } } do
+    local g = models.swiglu { B = 64, D = 128, F = 256, tm = case[1], tn = case[2], bw = 4096 }
+    local s = tide.schedule(g):tile_all { 16, 16 }
+    local a, b = g:simulate(o).cycles, s:simulate(o).cycles
+    t.ok(b > 0.95 * a and b < 1.1 * a, ("%d x %d: %d, whole tiles %d"):format(case[1], case[2], b, a))
+    local places, buffers = {}, 0
+    for place in tostring(s:graph()):gmatch 'place = "([^"]*)"' do
+      t.ok(not places[place], place)
+      places[place], buffers = true, buffers + 1
+    end
+    t.ok(buffers > 1, tostring(s:graph()))
+  end
+end)
+
 t.test("refused, by node: others than products, sums and functions of elements; twinned", function()
   local function refused(words, build, tile, code)
     local s = tide.schedule(step.graph(build))

@@ -89,6 +89,29 @@ local function access(x, rows, cols, ports)
   while x.asks.left > 0 or m.now < x.asks.last + 1 do wait() end
 end
 
+-- Tiles of a row, n of them or one for each element of c, up to `ahead` under way.
+local function tiles(x, c, n, width, ports, ahead)
+  local m, ring, asked = x.m, {}, 0
+  while true do
+    while ring[1] and ring[1].left == 0 and m.now >= ring[1].last + 1 and has_place(m, x.ports[1]) do
+      put(m, x.ports[1], { cols = width, mu = true })
+      table.remove(ring, 1)
+    end
+    local over = not c and asked == n
+    if #ring < ahead and not over and not (x.asks and x.asks.left > 0) then
+      local it = c and c.item[c.head]
+      over = c and not it and c.closed and c.closed + 1 <= m.now
+      if not c or (it and it.time <= m.now) then
+        if c then take(m, c) end
+        x.asks = { left = (width * 4 + 63) // 64, next = m.now + 1, ports = ports, last = 0 }
+        ring[#ring + 1], asked = x.asks, asked + 1
+      end
+    end
+    if over and #ring == 0 then return end
+    wait()
+  end
+end
+
 -- Hands over what is asked for in this cycle, readers first.
 function M:serve()
   local o = self.o
@@ -195,8 +218,33 @@ function G:join(streams)
   end
 end
 
--- Cycles to read a tile from a memory unit.
-local function fetch(g, it) return it.mu and (it.cols * 4 + g.pmu - 1) // g.pmu or 0 end
+-- Cycles of a port for a tile.
+local function access_cycles(g, it) return (it.cols * 4 + g.pmu - 1) // g.pmu end
+
+-- Takes turns of ports, by port the cycles; the first cycle in which the longest of them may be under way.
+local function turn(m, uses)
+  local ends, most = m.now, 0
+  for port, cycles in pairs(uses) do
+    port.free = math.max(port.free, m.now) + cycles
+    ends, most = math.max(ends, port.free), math.max(most, cycles)
+  end
+  while m.now < ends - most do wait() end
+  return most
+end
+
+-- Cycles to read tiles from memory units: one after the other, those of a scratchpad in its turn.
+local function fetch(g, m, ...)
+  local own, uses, some = 0, {}, false
+  for _, it in ipairs { ... } do
+    if it.pad then
+      local port = g.pads[it.pad].read
+      uses[port], some = (uses[port] or 0) + access_cycles(g, it), true
+    elseif it.mu then
+      own = own + access_cycles(g, it)
+    end
+  end
+  return math.max(own, some and turn(m, uses) or 0)
+end
 
 local function keep(g, s)
   g.streams[#g.streams + 1] = s
@@ -204,28 +252,18 @@ local function keep(g, s)
 end
 
 function G:load(n, width)
-  local name, ports = self:name "load", random(1, 3)
-  local x = self:node("load", name, {}, function(x)
-    for _ = 1, n do
-      access(x, 1, width, ports)
-      put(x.m, x.ports[1], { cols = width, mu = true })
-    end
-  end)
-  local s = step.load(f32[n][width], { tile = { 1, width }, shape = { n }, stride = { 1 }, ports = ports, name = name })
+  local name, ports, ahead = self:name "load", random(1, 3), random(1, 4)
+  local x = self:node("load", name, {}, function(x) tiles(x, nil, n, width, ports, ahead) end)
+  local s = step.load(f32[n][width], { tile = { 1, width }, shape = { n }, stride = { 1 }, ports = ports, name = name,
+    ahead = ahead })
   return keep(self, of(s, x, 1, width))
 end
 
 -- A sum with a tile that is loaded for each element: `load` by reference, then a map of two streams.
 function G:plus(a)
-  local name, ports, width = self:name "weights", random(1, 3), a.width
-  local x = self:node("load", name, { a }, function(x, c)
-    while see(x.m, c[1]) do
-      take(x.m, c[1])
-      access(x, 1, width, ports)
-      put(x.m, x.ports[1], { cols = width, mu = true })
-    end
-  end)
-  local s = a.s:load(f32[1][width], { tile = { 1, width }, shape = {}, name = name, ports = ports })
+  local name, ports, ahead, width = self:name "weights", random(1, 3), random(1, 4), a.width
+  local x = self:node("load", name, { a }, function(x, c) tiles(x, c[1], nil, width, ports, ahead) end)
+  local s = a.s:load(f32[1][width], { tile = { 1, width }, shape = {}, name = name, ports = ports, ahead = ahead })
   local w = keep(self, of(s, x, 1, width))
   return self:map(a, w)
 end
@@ -238,7 +276,7 @@ function G:map(a, b)
       local p = see(m, c[1])
       local q = b and see(m, c[2])
       if not p then return end
-      local cycles = math.max(fetch(self, p) + (q and fetch(self, q) or 0), ((b and 1 or 8) * p.cols + bw - 1) // bw)
+      local cycles = math.max(fetch(self, m, p, q), ((b and 1 or 8) * p.cols + bw - 1) // bw)
       work(m, cycles)
       put(m, x.ports[1], { cols = p.cols })
       take(m, c[1])
@@ -268,18 +306,71 @@ function G:again(a)
   return self:fold(r, sum, bw)
 end
 
-function G:fold(r, sum, bw)
+-- Each element n times, in a buffer, which may lie in a scratchpad with others; it is read `times` over and summed.
+function G:keep(a)
+  local n, times, sum, bw = random(1, 3), random(1, 3), self:name "sum", random(1, 8)
+  local rep, kept, again = self:name "rep", self:name "kept", self:name "again"
+  local pad = ({ "p", "q", false })[random(3)]
+  local x = self:node("rep", rep, { a }, function(x, c)
+    local m = x.m
+    while true do
+      local it = see(m, c[1])
+      if not it then return end
+      for i = 0, n - 1 do
+        put(m, x.ports[1], { cols = it.cols, mu = it.mu, pad = it.pad, last = i == n - 1 }, m.now + i)
+      end
+      work(m, n)
+      take(m, c[1])
+    end
+  end)
+  local r = keep(self, of(a.s:rep(n, { name = rep }), x, 1, a.width))
+  local y = self:node("bufferize", kept, { r }, function(y, c)
+    local m, list = y.m, {}
+    while true do
+      local it = see(m, c[1])
+      if not it then return end
+      if pad then turn(m, { [self.pads[pad].write] = access_cycles(self, it) }) end
+      take(m, c[1])
+      list[#list + 1] = { cols = it.cols, mu = it.mu, pad = pad or it.pad }
+      if it.last then
+        put(m, y.ports[1], { list = list })
+        list = {}
+      else
+        work(m, 1)
+      end
+    end
+  end)
+  local b = keep(self, of(r.s:bufferize { rank = 1, place = pad or nil, name = kept }, y, 1, a.width))
+  local z = self:node("streamify", again, { b }, function(z, c)
+    local m = z.m
+    while true do
+      local it = see(m, c[1])
+      if not it then return end
+      for k = 1, times do
+        for i, one in ipairs(it.list) do
+          put(m, z.ports[1], { cols = one.cols, mu = one.mu, pad = one.pad, last = k == times and i == n })
+          work(m, 1)
+        end
+      end
+      take(m, c[1])
+    end
+  end)
+  local s = keep(self, of(b.s:streamify { times = { times }, name = again }, z, 1, a.width))
+  return self:fold(s, sum, bw, 2)
+end
+
+function G:fold(r, sum, bw, rank)
   local y = self:node("accum", sum, { r }, function(x, c)
     local m = x.m
     while true do
       local it = see(m, c[1])
       if not it then return end
-      work(m, math.max(fetch(self, it), (it.cols + bw - 1) // bw))
+      work(m, math.max(fetch(self, m, it), (it.cols + bw - 1) // bw))
       take(m, c[1])
       if it.last then put(m, x.ports[1], { cols = it.cols }) end
     end
   end)
-  return keep(self, of(r.s:accum(fn.add, { rank = 1, bw = bw, name = sum }), y, 1, r.width))
+  return keep(self, of(r.s:accum(fn.add, { rank = rank or 1, bw = bw, name = sum }), y, 1, r.width))
 end
 
 -- Selectors from a list: a generator for each reader.
@@ -309,7 +400,7 @@ function G:partition(a, sel, ways, depth)
       if not w then return end
       take(m, c[2])
       local it = see(m, c[1])
-      work(m, it.cols and fetch(self, it) or 0)
+      work(m, it.cols and fetch(self, m, it) or 0)
       take(m, c[1])
       if #w.ways > 0 then work(m, 1) end
       for _, way in ipairs(w.ways) do put(m, x.ports[way + 1], { cols = it.cols, ways = it.ways }) end
@@ -436,9 +527,9 @@ function G:pass(s, a)
   return keep(self, of(s(name), x, 1, a.width))
 end
 
-local stages = { "map", "plus", "again", "route", "share", "loop" }
+local stages = { "map", "plus", "again", "keep", "route", "share", "loop" }
 function G:stage(a, n, deep)
-  local what = stages[random(deep > 0 and #stages or 3)]
+  local what = stages[random(deep > 0 and #stages or 4)]
   return self[what](self, a, nil, n, deep)
 end
 
@@ -539,7 +630,8 @@ local function check(seed)
   local channels = random(1, 5)
   local depth = random(3) == 1 and 64 or random(2, 4)
   local g = setmetatable({ m = machine { channels = channels }, count = 0, streams = {}, all = {}, depth = depth,
-    pmu = ({ 16, 64 })[random(2)] }, G)
+    pmu = ({ 16, 64 })[random(2)], pads = {} }, G)
+  for _, pad in ipairs { "p", "q" } do g.pads[pad] = { read = { free = 0 }, write = { free = 0 } } end
   local graph = step.graph(function()
     local s = g:load(n, width)
     for _ = 1, random(3) do s = g:stage(s, n, 2) end

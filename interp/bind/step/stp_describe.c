@@ -117,6 +117,7 @@ static void push_node(lua_State *L, TdArena *a, TdStpGraph *g, const TdStpNode *
   lua_setfield(L, -2, "outs");
   for (int k = 0; k < TD_STP_KEYS; k++)
     if (n->has >> k & 1) td_bind_set_integer(L, td_stp_key_name((TdStpKey)k), n->opt[k]);
+  if (n->place) td_bind_set_string(L, "place", n->place);
   td_bind_set_integer(L, "lo", n->lo);
   td_bind_set_integer(L, "hi", n->hi);
   int64_t tile[] = {n->rows, n->cols};

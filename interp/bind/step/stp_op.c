@@ -281,6 +281,9 @@ static void take_option(Call *c, const char *name, const char *kind, size_t n, i
     int count = take_integers(c, idx, stride ? x->stride : view ? x->view : x->shape);
     if (!stride) *(view ? &x->nview : &x->nshape) = count;
     x->has_shape = true;
+  } else if (strncmp(kind, "name", n) == 0) {
+    if (lua_type(c->L, idx) != LUA_TSTRING) bad(c, idx, "a name");
+    c->node.place = td_names_str(td_bind_enter(c->L)->session->names, lua_tostring(c->L, idx));
   } else if (strncmp(kind, "device", n) == 0) {
     set_option(c, name, take_word(c, idx, td_target_words + 1, strlen(td_target_words) - 1));
   } else if (strncmp(kind, "tensor", n) == 0) {
@@ -395,10 +398,13 @@ static void check_options(Call *c) {
     if ((n->has >> k & 1) && n->opt[k] < 0)
       td_bind_fail(c->L, "step-argument", "option '%s' is not negative",
                    td_stp_key_name((TdStpKey)k));
-  static const TdStpKey least[] = {TD_STP_KEY_PORTS, TD_STP_KEY_BW, TD_STP_KEY_DEPTH};
+  static const TdStpKey least[] = {TD_STP_KEY_PORTS, TD_STP_KEY_BW, TD_STP_KEY_DEPTH,
+                                   TD_STP_KEY_AHEAD};
   for (size_t i = 0; i < sizeof least / sizeof *least; i++)
     if ((n->has >> least[i] & 1) && n->opt[least[i]] < 1)
       td_bind_fail(c->L, "step-argument", "option '%s' is at least 1", td_stp_key_name(least[i]));
+  if (td_stp_opt(n, TD_STP_KEY_AHEAD, 1) > TD_STP_AHEAD)
+    td_bind_fail(c->L, "step-argument", "option 'ahead' is at most %d", TD_STP_AHEAD);
   if (n->op == TD_STP_FEEDBACK && !n->tensor.type && td_stp_opt(n, TD_STP_KEY_N, 0) < 1)
     td_bind_fail(c->L, "step-argument", "a loop of selectors needs n = the number of ways");
   if ((n->has >> TD_STP_KEY_TIME & 1) && n->opt[TD_STP_KEY_TIME] && n->fn.kind != TD_STP_FN_KERNEL)

@@ -1,6 +1,6 @@
 /* stp_tile_all.c - tile_all: every node on the physical tile (hierarchical tiling, STeP B.2). A
  * stream whose tiles are larger has two dimensions more, innermost: rows of physical tiles, and
- * tiles in each. Products read their operands again out of buffers, in order of the parts of the
+ * tiles in each. Products read their operands again out of buffers, each in a scratchpad of its own, in order of the parts of the
  * result; sums over other dimensions keep a buffer of parts. What the graph returns is put together
  * again. */
 #include <string.h>
@@ -82,9 +82,22 @@ static TdStpRef promote(const Cutting *c, TdStpRef x, int64_t at) {
   return put(c, TD_STP_PROMOTE, "dim", &x, 1, n);
 }
 
+/* A scratchpad that no buffer lies in yet, named after the node at work. */
+static const char *free_place(const Cutting *c) {
+  const char *node = td_stp_rewrite_name(c->r, c->at), *name = NULL;
+  for (int k = 1; !name; k++) {
+    name = td_names_str(c->r->g->session->names, td_text_fmt(c->r->arena, "%s:%d", node, k));
+    for (size_t i = 0; i < c->e->node.n && name; i++)
+      if (c->e->node.at[i] && c->e->node.at[i]->place == name) name = NULL;
+  }
+  return name;
+}
+
+/* A buffer in a scratchpad of its own. */
 static TdStpRef bufferize(const Cutting *c, TdStpRef x, int64_t rank) {
   TdStpNode n = {0};
   set(&n, TD_STP_KEY_RANK, rank);
+  n.place = free_place(c);
   return put(c, TD_STP_BUFFERIZE, "kept", &x, 1, n);
 }
 
@@ -121,7 +134,7 @@ static TdStpRef *inputs(TdStpNode *n) {
 
 /* ---- operators ---- */
 
-/* A load reads the parts of each tile in order. */
+/* A load reads the parts of each tile in order, as many under way as a tile has. */
 static bool cut_load(const Cutting *c, TdStpNode *n, Cut cut) {
   int64_t cols = 1, reach = 0;
   if (n->has_valid) return refuse(c, n, "has tiles whose valid rows a stream tells");
@@ -138,6 +151,8 @@ static bool cut_load(const Cutting *c, TdStpNode *n, Cut cut) {
   n->shape[n->nshape] = cut.across, n->stride[n->nshape++] = 1;
   n->rows /= cut.down;
   n->cols /= cut.across;
+  int64_t ahead = td_stp_opt(n, TD_STP_KEY_AHEAD, 1) * cut.down * cut.across;
+  set(n, TD_STP_KEY_AHEAD, ahead < TD_STP_AHEAD ? ahead : TD_STP_AHEAD);
   return true;
 }
 

@@ -39,6 +39,7 @@ static uint64_t shape_of(const TdStpNode *n) {
   h = mix_integers(h, more, (int)(sizeof more / sizeof *more));
   h = mix_integers(mix_integers(h, n->shape, n->nshape), n->stride, n->nshape + n->nview);
   h = mix_integers(h, n->view, n->nview);
+  if (n->place) h = mix_text(h, n->place);
   for (int k = 0; k < n->assumed.ndim; k++)
     h = td_map_mix(h, (uint64_t)(uintptr_t)n->assumed.dim[k].extent);
   h = td_map_mix(h, (uint64_t)(uintptr_t)n->tensor.type);

@@ -134,6 +134,11 @@ static void put_options(Printer *p, const TdStpNode *n, bool first) {
     sep = ", ";
   }
   for (int k = 0; k < TD_STP_KEYS; k++) put_key(p, n, (TdStpKey)k, &sep);
+  if (n->place) {
+    td_text_putf(p->out, "%splace = ", sep);
+    td_text_put_quoted(p->out, n->place, strlen(n->place));
+    sep = ", ";
+  }
   if (n->extra.type) {
     td_text_putf(p->out, "%s%s = ", sep, n->op == TD_STP_RESHAPE ? "pad" : "init");
     put_tensor(p, true);
