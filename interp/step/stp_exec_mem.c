@@ -160,7 +160,7 @@ static TdStpLook next_tile(TdStpRun *r, TdStpMachine *m, TdStpFlight *f) {
     m->phase = LOAD_TILES;
   }
   f->item = entry(n->shape, n->nshape, cut, m->i, n->has_ref ? m->sel.stop : -1);
-  f->number = td_stp_tensor_number(n, m->i);
+  if (!f->item.from) f->number = td_stp_tensor_number(n, m->i);
   if (++m->i == all) m->phase = LOAD_BEGIN;
   return TD_STP_HAVE;
 }
