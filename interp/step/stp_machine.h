@@ -20,7 +20,7 @@ enum { TD_STP_MU_OWN = 1, TD_STP_MU_PAD };
 typedef struct TdStpRecord {
   uint32_t refs, next; /* next free */
   uint8_t kind;
-  uint16_t mu;        /* whoever reads it loads it: from a memory unit of its own, or a scratchpad */
+  uint16_t mu; /* whoever reads it loads it: from a memory unit of its own, or a scratchpad */
   uint8_t size_class; /* of data */
   const TdType *elem; /* of a tile */
   int64_t rows, cols, vrows, vcols;

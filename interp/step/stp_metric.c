@@ -90,8 +90,9 @@ static const TdStpExpr *held(const Metric *m, const TdStpNode *n) {
   bool paper = m->o.as == TD_STP_AS_PAPER;
   switch (n->op) {
   case TD_STP_LOAD:
-  case TD_STP_LOAD_AT: return td_stp_expr_scale(x, bytes_of(m, moved(m, n), true),
-                                                 td_stp_opt(n, TD_STP_KEY_AHEAD, 1) + paper);
+  case TD_STP_LOAD_AT:
+    return td_stp_expr_scale(x, bytes_of(m, moved(m, n), true),
+                             td_stp_opt(n, TD_STP_KEY_AHEAD, 1) + paper);
   case TD_STP_STORE:
   case TD_STP_STORE_AT: return td_stp_expr_scale(x, bytes_of(m, moved(m, n), false), paper ? 2 : 1);
   case TD_STP_BUFFERIZE:

@@ -1,8 +1,8 @@
 /* stp_tile_all.c - tile_all: every node on the physical tile (hierarchical tiling, STeP B.2). A
  * stream whose tiles are larger has two dimensions more, innermost: rows of physical tiles, and
- * tiles in each. Products read their operands again out of buffers, each in a scratchpad of its own, in order of the parts of the
- * result; sums over other dimensions keep a buffer of parts. What the graph returns is put together
- * again. */
+ * tiles in each. Products read their operands again out of buffers, each in a scratchpad of its
+ * own, in order of the parts of the result; sums over other dimensions keep a buffer of parts. What
+ * the graph returns is put together again. */
 #include <string.h>
 
 #include "step/stp_rewrite.h"

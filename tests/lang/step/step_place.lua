@@ -1,5 +1,5 @@
--- Scratchpads (`place`), whose buffers share ports, and loads with several tiles under way (`ahead`). Cycles of both are
--- held against a machine stepped cycle by cycle in tests/slow/step_stepped.lua.
+-- Scratchpads (`place`), whose buffers share ports, and loads with several tiles under way (`ahead`). Cycles of both
+-- are held against a machine stepped cycle by cycle in tests/slow/step_stepped.lua.
 local tide, step = require "tide", require "tide.step"
 local t = require "tap"
 local f32, fn = tide.f32, step.fn
@@ -27,7 +27,9 @@ t.test("buffers of one scratchpad take turns at its ports", function()
   t.ok(shared.cycles > 2 * 24 * 16)
   local waits = 0
   for _, task in ipairs(shared.tasks) do
-    for _, s in ipairs(task.stalls) do if s.why == "memory" and task.name:find "map" then waits = waits + s.cycles end end
+    for _, s in ipairs(task.name:find "map" and task.stalls or {}) do
+      if s.why == "memory" then waits = waits + s.cycles end
+    end
   end
   t.ok(waits > 20 * 16, "waits for a port are stalls by memory")
   local g = buffers("pmu3", "pmu3")

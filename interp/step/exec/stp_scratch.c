@@ -47,8 +47,8 @@ static int64_t gather(TdStpRun *r, TdStpMachine *m, TdStpVal v) {
   return 0;
 }
 
-/* Whether the turn of m's access has come, which it has until the element is taken; else it is asked
- * for. */
+/* Whether the turn of m's access has come, which it has until the element is taken; else it is
+ * asked for. */
 static bool take_turn(TdStpRun *r, TdStpMachine *m) {
   if (m->turn == TD_STP_TURN_HAS) return true;
   if (m->turn == TD_STP_TURN_NONE) td_vec_push(r->arena, &r->turn, m->id);

@@ -179,7 +179,8 @@ static TdStpLook next_address(TdStpRun *r, TdStpMachine *m, TdStpFlight *f) {
 }
 
 /* Asks for the next tile where the ring has a place for it and all requests of the one before are
- * handed over. This has a clock of its own; as what gives waits for it, its waits are told there. */
+ * handed over. This has a clock of its own; as what gives waits for it, its waits are told there.
+ */
 static TdStpLook ask_next(TdStpRun *r, TdStpMachine *m) {
   if (m->nflight == m->window || m->latest->left) return TD_STP_WAIT;
   TdStpFlight *f = &m->flight[(m->oldest + m->nflight) % m->window];
