@@ -66,7 +66,7 @@ local function has_place(m, c)
   return not c.depth or c.put < c.depth or (taken and taken + 1 <= m.now)
 end
 
-local function work(m, cycles)
+local function work(_, cycles)
   for _ = 1, cycles do wait() end
 end
 
