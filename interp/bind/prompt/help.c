@@ -94,7 +94,8 @@ const char *td_help_name(size_t i, const char **summary) {
 
 /* The part of a documented name that people type: after "tide." or "class:". */
 static const char *short_name(const char *name) {
-  const char *sign = strpbrk(name, ":.");
+  const char *sign = strchr(name, ':');
+  if (!sign) sign = strchr(name, '.');
   return sign ? sign + 1 : name;
 }
 
@@ -200,12 +201,13 @@ static void push_path(lua_State *L, const char *path) {
   lua_pushnil(L);
 }
 
-/* Puts the names in `list` that are of a class of documented names, after a title. */
+/* Puts the names in `list` that are of a class of documented names, joined by `sign`, after a title.
+ */
 static void put_members(TdText *out, const char *title, const Doc *list, size_t n,
-                        const char *owner) {
+                        const char *owner, char sign) {
   size_t length = strlen(owner), shown = 0;
   for (size_t i = 0; i < n; i++) {
-    if (strncmp(list[i].name, owner, length) != 0 || !strchr(":.", list[i].name[length])) continue;
+    if (strncmp(list[i].name, owner, length) != 0 || list[i].name[length] != sign) continue;
     td_text_putf(out, "%s%s", shown++ ? ", " : title, list[i].name + length + 1);
   }
   if (shown) td_text_putc(out, '\n');
@@ -221,19 +223,36 @@ static void show_class(lua_State *L, TdText *out, int idx) {
     const char *origin, *words = td_help_class(owner, &origin);
     if (words)
       td_text_putf(out, "  is %s: %s (?%s:name tells of a method)\n", words, origin, owner + 5);
-    put_members(out, "  methods: ", docs, NDOCS, owner + 5);
-    put_members(out, "  fields: ", fields, NFIELDS, owner + 5);
+    put_members(out, "  methods: ", docs, NDOCS, owner + 5, ':');
+    put_members(out, "  fields: ", fields, NFIELDS, owner + 5, '.');
     if (strcmp(owner, "tide.schedule") == 0)
       td_text_puts(out, "  primitives: those that ? lists\n");
   }
   lua_pop(L, 2);
 }
 
+/* The comment above the definition of the Lua function at idx, where its source is known. */
+static bool show_comment(lua_State *L, TdText *out, int idx) {
+  lua_Debug ar;
+  if (lua_type(L, idx) != LUA_TFUNCTION || lua_iscfunction(L, idx)) return false;
+  lua_pushvalue(L, idx);
+  lua_getinfo(L, ">S", &ar);
+  const TdSources *s = td_bind_enter(L)->session->sources;
+  uint32_t id = td_sources_find(s, ar.source);
+  size_t n;
+  int first = ar.linedefined;
+  while (id && first > 1 && strncmp(td_sources_line(s, id, (uint32_t)first - 1, &n), "--", 2) == 0)
+    first--;
+  if (!id || first == ar.linedefined) return false;
+  put_lines(out, s, id, first, ar.linedefined);
+  return true;
+}
+
 /* What the value of a path of globals is, and can do, for names that are not documented. */
 static bool show_global(lua_State *L, TdText *out, const char *name) {
   push_path(L, name);
   bool known = !lua_isnil(L, -1);
-  if (known) {
+  if (known && !show_comment(L, out, lua_gettop(L))) {
     td_text_putf(out, "%s: ", name);
     td_show_value(L, out, -1, false);
     if (out->at[out->n - 1] != '\n') td_text_putc(out, '\n');
