@@ -139,6 +139,7 @@ struct TdStpRun {
   void *memory; /* the state of o->memory */
   TdMap base;   /* tensors -> where they lie */
   int64_t place, now, moved, pending;
+  int64_t steady; /* the cycle in which the memory is asked to skip periods; -1: ports changed */
   int64_t traffic;
   TD_VEC(TdStpPad) pad;
   TD_VEC(uint32_t) turn; /* machines that wait for scratchpads */

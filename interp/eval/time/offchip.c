@@ -59,12 +59,17 @@ typedef struct Queue {
   const int64_t *field;
   int64_t *free;      /* by channel: when it may serve the next */
   int64_t now, n, at; /* of the cycle at hand: requests so far, the last one's channel */
+  /* Of a steady stretch: `free` a period ago, what that added to it, how many periods were seen. */
+  int64_t *was, *growth, period, seen;
 } Queue;
 
 static void *queue_open(TdArena *a, const TdOffchip *o) {
   Queue *q = TD_NEW(a, Queue);
   *q = (Queue){.field = o->field, .now = -1};
-  q->free = TD_NEWN(a, int64_t, o->field[TD_OFFCHIP_CHANNELS] + 1);
+  size_t n = (size_t)o->field[TD_OFFCHIP_CHANNELS] + 1;
+  q->free = TD_NEWN(a, int64_t, n);
+  q->was = TD_NEWN(a, int64_t, n);
+  q->growth = TD_NEWN(a, int64_t, n);
   return q;
 }
 
@@ -95,6 +100,56 @@ static int64_t queue_burst(void *state, const TdOffchipAsk *ask, int64_t per_cyc
   return queue_request(state, &last);
 }
 
+/* After how many cycles of n requests the first goes to the same channel again. */
+static int64_t period_of(const Queue *q, int64_t n) {
+  int64_t channels = q->field[TD_OFFCHIP_CHANNELS], a = channels;
+  int64_t b = (n % (2 * channels) * ((n + 1) % (2 * channels)) / 2) % channels;
+  while (b) {
+    int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return channels / a;
+}
+
+/* Notes what the last period added; whether the next one adds the same: no channel runs empty that
+ * did not before, and none comes to run empty. */
+static bool note_period(Queue *q) {
+  bool same = q->seen > 0;
+  for (int64_t c = 0; c < q->field[TD_OFFCHIP_CHANNELS]; c++) {
+    int64_t more = q->free[c] - q->was[c];
+    same = same && more == q->growth[c] && (!more || more >= q->period);
+    q->growth[c] = more;
+    q->was[c] = q->free[c];
+  }
+  q->seen++;
+  return same;
+}
+
+/* Arrivals at a channel repeat with the period. A channel that gets more than it serves is busy from
+ * its first period without a gap on, one that gets less is empty at the same cycle of each. */
+static int64_t queue_skip(void *state, TdOffchipSteady *s) {
+  Queue *q = state;
+  s->next = INT64_MAX;
+  if (!q->field[TD_OFFCHIP_CHANNELS]) return 0;
+  if (s->begins) {
+    q->period = period_of(q, s->n);
+    q->seen = -1; /* a period ends with the next call */
+  }
+  if (s->left < 2 * q->period) return 0;
+  s->next = s->now + q->period;
+  if (!note_period(q)) return 0;
+  int64_t most = s->left - q->period < s->most ? s->left - q->period : s->most;
+  int64_t periods = most / q->period;
+  if (periods < 1) return 0;
+  for (int64_t c = 0; c < q->field[TD_OFFCHIP_CHANNELS]; c++) {
+    q->free[c] += periods * q->growth[c];
+    q->was[c] = q->free[c];
+  }
+  q->now += periods * q->period;
+  s->next += periods * q->period;
+  return periods * q->period;
+}
+
 #define HAS(NAME) ((uint64_t)1 << TD_OFFCHIP_##NAME)
 
 static const TdOffchipModel slots = {
@@ -117,6 +172,7 @@ static const TdOffchipModel queue = {.name = "queue",
                                                  [TD_OFFCHIP_STARTUP] = 14},
                                      .open = queue_open,
                                      .request = queue_request,
-                                     .burst = queue_burst};
+                                     .burst = queue_burst,
+                                     .skip = queue_skip};
 
 const TdOffchipModel *const td_offchip_models[] = {&slots, &queue, &td_offchip_banks, NULL};

@@ -16,6 +16,14 @@ typedef struct TdOffchipAsk {
   bool write;
 } TdOffchipAsk;
 
+/* The same ports hand over n requests in every cycle, in the same order, up to `now`, and in so many
+ * more (`left`), of which `most` may be skipped. */
+typedef struct TdOffchipSteady {
+  int64_t now, n, left, most;
+  bool begins;  /* they have just begun */
+  int64_t next; /* filled: the cycle in which to ask again */
+} TdOffchipSteady;
+
 /* What can be said of a memory, by name: cycles if nothing else is said. Those of banks are called
  * as JEDEC calls them (JESD235). */
 #define TD_OFFCHIP_FIELDS(X)                                                                       \
@@ -79,6 +87,9 @@ typedef struct TdOffchipModel {
    * last is answered, in closed form; -1, and nothing is taken: what other ports ask has a say.
    * NULL: it always has. */
   int64_t (*burst)(void *state, const TdOffchipAsk *ask, int64_t per_cycle);
+  /* Goes on by whole periods, once what happens repeats: by how many cycles. At least one period is
+   * left, whose answers are later than all that were skipped. NULL: it never does. */
+  int64_t (*skip)(void *state, TdOffchipSteady *s);
 } TdOffchipModel;
 
 /* A memory: its kind, what is said of it, and of one that a user made what it is. */

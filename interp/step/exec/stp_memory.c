@@ -119,6 +119,7 @@ void td_stp_memory_ask(TdStpRun *r, TdStpMachine *m, TdStpFlight *f, int64_t byt
   }
   place(r, m, f->number, bytes);
   if (burst(r, m)) return;
+  r->steady = -1;
   uint32_t i = r->nactive++;
   while (i && is_before(r, m->id, r->active[i - 1])) {
     r->active[i] = r->active[i - 1];
@@ -156,8 +157,32 @@ static uint32_t serve_cycle(TdStpRun *r, int64_t now) {
       done++;
     }
   }
+  if (kept < r->nactive) r->steady = -1;
   r->nactive = kept;
   return done;
+}
+
+/* Skips periods of the memory while the same ports hand over in every cycle, to `until` at most. */
+static void skip_periods(TdStpRun *r, int64_t until) {
+  TdOffchipSteady s = {.now = r->now, .left = INT64_MAX, .most = until - r->now};
+  if (!r->o->memory.model->skip || !r->nactive || r->now < r->steady) return;
+  for (uint32_t i = 0; i < r->nactive; i++) {
+    const TdStpMachine *m = &r->machine[r->active[i]];
+    if (m->next > r->now) return;
+    int64_t cycles = m->latest->left / m->per_cycle;
+    s.n += m->per_cycle;
+    if (cycles < s.left) s.left = cycles;
+  }
+  s.begins = r->steady < 0;
+  int64_t skipped = r->o->memory.model->skip(r->memory, &s);
+  r->steady = s.next;
+  r->now += skipped;
+  for (uint32_t i = 0; skipped && i < r->nactive; i++) {
+    TdStpMachine *m = &r->machine[r->active[i]];
+    m->next += skipped;
+    m->handed += skipped * m->per_cycle;
+    m->latest->left -= skipped * m->per_cycle;
+  }
 }
 
 /* Lets the memory go on until it answers, or to `until`; whether it did, and how many tiles are
@@ -191,8 +216,10 @@ void td_stp_memory_serve(TdStpRun *r, int64_t until) {
     int64_t next = next_port(r), limit = next < until ? next : until;
     if (r->pending && go_on(r, limit, &done)) continue;
     if (next >= until) return;
+    if (next > r->now) r->steady = -1;
     done = serve_cycle(r, next);
     r->now = next + 1;
+    if (!done) skip_periods(r, until);
     r->ticks += r->nactive + 1;
     if (r->ticks > 1 << 16) {
       td_ctx_tick(r->ctx, r->ticks);

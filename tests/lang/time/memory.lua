@@ -174,6 +174,37 @@ t.test("a design: tasks share what answers", function()
   end
 end)
 
+-- Several loads of large tiles side by side, with others that begin in between.
+local function bursts(random)
+  local count = random(1, 6)
+  return step.graph(function()
+    for _ = 1, count do
+      local rows, n = random(20, 400), random(1, 3)
+      local width = ({ 4, 16, 40, 96 })[random(4)]
+      step.load(f32[rows * n][width], { tile = { rows, width }, ports = random(1, 6), ahead = random(1, 2) })
+        :map(fn.exp, { bw = random(50, 4000) }):store(f32[rows * n][width], { ports = random(1, 4) })
+    end
+  end)
+end
+
+t.test("steady bursts are skipped by periods: the same cycles as a queue that is stepped", function()
+  local seed = 3
+  local function random(lo, hi)
+    if not hi then lo, hi = 1, lo end
+    seed = (seed * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffffffff
+    return lo + (seed >> 33) % (hi - lo + 1)
+  end
+  for case = 1, 60 do
+    local g, channels = bursts(random), random(1, 40)
+    local o = { depth = random(1, 4), memory = { model = "queue", channels = channels } }
+    local a = g:simulate(o)
+    o.memory = queue { channels = channels }
+    local b = g:simulate(o)
+    t.eq(a.cycles, b.cycles, ("case %d, %d channels"):format(case, channels))
+    for i, x in ipairs(a.tasks) do t.eq({ x.first, x.last }, { b.tasks[i].first, b.tasks[i].last }, x.name) end
+  end
+end)
+
 t.test("the queue in closed form", function()
   -- One load of n requests, `ports` a cycle, no channel busy: the last answer comes ceil(n / ports) + 18 cycles later.
   for _, ports in ipairs { 1, 2, 4 } do
