@@ -55,4 +55,49 @@ b.row("retile of its 128 experts to dynamic tiles", b.once(function()
   s:retile("tile", "dynamic", { reassociate = true })
 end), "ms")
 b.row("verify of that", b.once(function() assert(s:verify()) end), "ms", 2000)
+-- Traces in a folder, as the figures read them: routing of a layer, cached lengths of nine lists of requests.
+local function traces(dir)
+  local function write(name, columns, rows)
+    local file = assert(io.open(("%s/%s.csv"):format(dir, name), "w"))
+    file:write("name")
+    for _, c in ipairs(columns) do file:write(",", c) end
+    for i, row in ipairs(rows) do file:write("\n", i, ",", table.concat(row, ",")) end
+    file:write "\n"
+    file:close()
+  end
+  local function names(word, n)
+    local list = {}
+    for i = 1, n do list[i] = word .. i - 1 end
+    return list
+  end
+  for _, B in ipairs { 64, 1024 } do
+    write("expert_routing_mixtral_b" .. B, names("slot", 2), routing(B, 8, 2))
+    write("expert_routing_qwen_b" .. B, names("slot", 8), routing(B, 128, 8))
+  end
+  local lists = {}
+  for i = 1, 9 do
+    lists[i] = {}
+    for k = 1, 64 do lists[i][k] = math.random(200, 2000) end
+  end
+  write("kv_len_b64", names("len", 64), lists)
+end
+
+-- All figures by their example: seconds of the processor.
+local function figures()
+  local dir, total = os.tmpname() .. ".d", 0
+  os.execute("mkdir " .. dir)
+  traces(dir)
+  for _, which in ipairs { "8", "9 model=mixtral", "9 model=qwen", "10 model=mixtral batch=1024",
+    "10 model=qwen batch=1024", "12 model=qwen", "13 model=qwen", "14", "15", "17 model=mixtral", "17 model=qwen",
+    "21" } do
+    local run = ("%s examples/step_figures.lua %s data=%s >/dev/null"):format(arg[-1], which, dir)
+    local pipe = io.popen(("bash -c 'TIMEFORMAT=%%U; time %s' 2>&1"):format(run))
+    total = total + assert(tonumber(pipe:read "a"), which)
+    pipe:close()
+  end
+  os.execute("rm -r " .. dir)
+  return total
+end
+
+b.row("all figures, on drawn traces", figures(), "s", 60)
 b.done "graphs of STeP"
