@@ -201,8 +201,8 @@ static void push_path(lua_State *L, const char *path) {
   lua_pushnil(L);
 }
 
-/* Puts the names in `list` that are of a class of documented names, joined by `sign`, after a title.
- */
+/* Puts the names in `list` that are of a class of documented names, joined by `sign`, after a
+ * title. */
 static void put_members(TdText *out, const char *title, const Doc *list, size_t n,
                         const char *owner, char sign) {
   size_t length = strlen(owner), shown = 0;

@@ -125,15 +125,15 @@ static bool note_period(Queue *q) {
   return same;
 }
 
-/* Arrivals at a channel repeat with the period. A channel that gets more than it serves is busy from
- * its first period without a gap on, one that gets less is empty at the same cycle of each. */
+/* Arrivals at a channel repeat with the period. A channel that gets more than it serves is busy
+ * from its first period without a gap on; one that gets less is empty at the same cycle of each. */
 static int64_t queue_skip(void *state, TdOffchipSteady *s) {
   Queue *q = state;
   s->next = INT64_MAX;
   if (!q->field[TD_OFFCHIP_CHANNELS]) return 0;
   if (s->begins) {
     q->period = period_of(q, s->n);
-    q->seen = -1; /* a period ends with the next call */
+    q->seen = -1;
   }
   if (s->left < 2 * q->period) return 0;
   s->next = s->now + q->period;

@@ -16,8 +16,8 @@ typedef struct TdOffchipAsk {
   bool write;
 } TdOffchipAsk;
 
-/* The same ports hand over n requests in every cycle, in the same order, up to `now`, and in so many
- * more (`left`), of which `most` may be skipped. */
+/* The same ports hand over n requests in every cycle, in the same order, up to `now`, and in so
+ * many more (`left`), of which `most` may be skipped. */
 typedef struct TdOffchipSteady {
   int64_t now, n, left, most;
   bool begins;  /* they have just begun */

@@ -31,7 +31,7 @@ end
 rows[#rows + 1] = { "step.fn.empty", "fn%.empty" }
 
 t.test("each row has help, an example and a test", function()
-  local examples = text_of "examples/*.lua examples/*.md docs/*.md stdlib/tide/step/models.lua stdlib/tide/step/programs.lua"
+  local examples = text_of "examples/*.lua examples/*.md docs/*.md stdlib/tide/step/models.lua"
   local tests = text_of "tests/lang/step/*.lua tests/prim/step_*.lua"
   local asked = {}
   for i, r in ipairs(rows) do asked[i] = "?" .. r[1] .. "\nprint '-- next'" end
@@ -40,8 +40,8 @@ t.test("each row has help, an example and a test", function()
   for answer in answers:gmatch "(.-)%-%- next" do
     i = i + 1
     local name = rows[i][1]
-    t.ok(#answer > 40 and not answer:find "nothing is called" and not answer:find "function:" and not answer:find "error:",
-      name .. ": " .. answer)
+    local other = answer:find "nothing is called" or answer:find "function:" or answer:find "error:"
+    t.ok(#answer > 40 and not other, name .. ": " .. answer)
     t.ok(examples:find(rows[i][2]), "no example of " .. name)
     t.ok(tests:find(rows[i][2]), "no test of " .. name)
   end
