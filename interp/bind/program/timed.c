@@ -2,6 +2,7 @@
  * that draws itself. */
 #include <string.h>
 
+#include "analysis/time/target.h"
 #include "bind/program/unit.h"
 #include "eval/time/wave.h"
 
@@ -244,8 +245,40 @@ static int l_index(lua_State *L) {
   return td_bind_method(L, CLASS_TIMED, luaL_checkstring(L, 2));
 }
 
+/* Whether the device of the report at slot 1 stalls pipelines as a whole. */
+static bool is_of_fire(lua_State *L) {
+  lua_getfield(L, 1, "device");
+  const TdTarget *t = lua_isstring(L, -1) ? td_target_find(lua_tostring(L, -1)) : NULL;
+  lua_pop(L, 1);
+  return t && td_target_fires(t);
+}
+
+/* The text; by the contract of the device also who waits for ever, where events of the last run
+ * tell. */
 static int l_tostring(lua_State *L) {
+  lua_settop(L, 1);
   lua_getfield(L, 1, "text");
+  if (!is_of_fire(L)) return 1;
+  lua_pushcfunction(L, push_fire);
+  lua_pushvalue(L, 1);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK || !lua_istable(L, 3)) {
+    lua_settop(L, 2);
+    return 1;
+  }
+  lua_getfield(L, 3, "hangs");
+  if (!lua_toboolean(L, -1)) {
+    lua_settop(L, 2);
+    return 1;
+  }
+  lua_getfield(L, 3, "task");
+  lua_getfield(L, 3, "stream");
+  lua_getfield(L, 3, "why");
+  lua_getfield(L, 1, "device");
+  lua_pushfstring(L,
+                  "%shangs where pipelines stall as a whole, as on %s: %s waits for ever, %s is %s; "
+                  "d:depths {device = \"%s\", ..} are depths at which it does not\n",
+                  lua_tostring(L, 2), lua_tostring(L, -1), lua_tostring(L, -4), lua_tostring(L, -3),
+                  lua_tostring(L, -2), lua_tostring(L, -1));
   return 1;
 }
 

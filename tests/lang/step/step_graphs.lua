@@ -265,6 +265,7 @@ t.test("routing alone can stop a graph of static tiles, and dynamic tiles end it
   t.ok(least and g:simulate({ depth = least }).cycles > 0, tostring(err))
   t.ok(not pcall(g.simulate, g, { depth = least - 1 }))
   t.ok(g:simulate({ depth = 256 }).cycles > 0)
+  t.ok(layer():simulate({ depth = 2 }).cycles > 0, "dynamic tiles close when the tokens end")
 end)
 
 t.test("a merge takes chunks in order of arrival, ties by index", function()

@@ -140,6 +140,21 @@ t.test("two puts of a stage against a, a, b, b: latches run at depth 1, a pipeli
   t.ok(one:check(), "and without a contract it is the check of before")
 end)
 
+t.test("a report says who waits for ever where the device's pipelines stall as a whole", function()
+  for device, hangs in pairs {u280 = true, ideal = false, rtl = false} do
+    for depth = 1, 2 do
+      local m = tide.schedule(load((pair:gsub("$D", tostring(depth))))()):build {
+        target = "cpu", timed = true, device = device}
+      m()
+      local told = tostring(m.report):find("source waits for ever, b is full; d:depths {device = \"u280\"", 1, true)
+      t.eq(told ~= nil, hangs and depth == 1, device .. depth)
+      local old = m.report
+      m()
+      t.has(tostring(old), "task", "of an earlier run what is known")
+    end
+  end
+end)
+
 local function report(d, ...)
   local m = tide.schedule(d):build {target = "cpu", timed = true}
   m(...)
