@@ -484,12 +484,21 @@ static bool has_suffix(const char *list, const char *suffix) {
   return false;
 }
 
+/* Bytes of a name, three at least, that the n bytes at s begin with; 0: they do not. Most names
+ * begin alike, so the fourth byte is asked first. */
+static size_t prefix(const char *name, const char *s, size_t n) {
+  size_t k = 0;
+  if (*name != *s || (n > 3 && name[3] && name[3] != s[3])) return 0;
+  while (k < n && name[k] == s[k]) k++;
+  return name[k] ? 0 : k;
+}
+
 /* Notes the entry that the identifier of n bytes at s names; whether it was not yet wanted. */
 static bool want(Wanted *wanted, const char *s, size_t n) {
   for (int i = 0; i < ENTRIES; i++) {
     const Entry *e = &entries[i];
-    size_t k = strlen(e->name);
-    if (k > n || memcmp(e->name, s, k) != 0) continue;
+    size_t k = prefix(e->name, s, n);
+    if (!k) continue;
     for (int t = 0; t < (e->types ? TYPES : 1); t++) {
       const char *suffix = e->types ? types[t].suffix : "";
       if (e->types && !has_suffix(e->types, suffix)) continue;
