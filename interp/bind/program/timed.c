@@ -253,32 +253,36 @@ static bool is_of_fire(lua_State *L) {
   return t && td_target_fires(t);
 }
 
-/* The text; by the contract of the device also who waits for ever, where events of the last run
- * tell. */
-static int l_tostring(lua_State *L) {
-  lua_settop(L, 1);
-  lua_getfield(L, 1, "text");
-  if (!is_of_fire(L)) return 1;
+/* Whether it hangs there, by the events of the last run; then what report.fire tells is pushed. */
+static bool hangs(lua_State *L) {
   lua_pushcfunction(L, push_fire);
   lua_pushvalue(L, 1);
-  if (lua_pcall(L, 1, 1, 0) != LUA_OK || !lua_istable(L, 3)) {
-    lua_settop(L, 2);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK || !lua_istable(L, -1)) return false;
+  lua_getfield(L, -1, "hangs");
+  bool does = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return does;
+}
+
+/* The text, and who waits for ever by the contract of the device. */
+static int l_tostring(lua_State *L) {
+  lua_settop(L, 1);
+  if (!is_of_fire(L) || !hangs(L)) {
+    lua_getfield(L, 1, "text");
     return 1;
   }
-  lua_getfield(L, 3, "hangs");
-  if (!lua_toboolean(L, -1)) {
-    lua_settop(L, 2);
-    return 1;
+  static const char *const fields[] = {"task", "stream", "why"};
+  const char *said[3];
+  for (int i = 0; i < 3; i++) {
+    lua_getfield(L, 2, fields[i]);
+    said[i] = lua_tostring(L, -1);
   }
-  lua_getfield(L, 3, "task");
-  lua_getfield(L, 3, "stream");
-  lua_getfield(L, 3, "why");
   lua_getfield(L, 1, "device");
+  lua_getfield(L, 1, "text");
   lua_pushfstring(L,
-                  "%shangs where pipelines stall as a whole, as on %s: %s waits for ever, %s is %s; "
+                  "%shangs where pipelines stall as a whole: %s waits for ever, %s is %s; "
                   "d:depths {device = \"%s\", ..} are depths at which it does not\n",
-                  lua_tostring(L, 2), lua_tostring(L, -1), lua_tostring(L, -4), lua_tostring(L, -3),
-                  lua_tostring(L, -2), lua_tostring(L, -1));
+                  lua_tostring(L, -1), said[0], said[1], said[2], lua_tostring(L, -2));
   return 1;
 }
 
