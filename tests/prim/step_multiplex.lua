@@ -42,6 +42,21 @@ t.test("static and dynamic tiles, as built by hand: traffic, memory, cycles", fu
   end
 end)
 
+t.test("loads keep what they ask for at once", function()
+  local g = step.graph(function()
+    local ways, outs = step.load(f32[4][8], { tile = { 1, 8 } }):flatten(0, 1)
+      :partition(step.selectors({ { 0 }, { 1 }, { 1 }, { 0 } }, { n = 2 })), {}
+    for e, from in ipairs(ways) do
+      local tile = from:map(fn.exp, { bw = 8 })
+      local w = tile:load(f32[32][8], { tile = { 8, 8 }, ports = 2, ahead = 3, depth = 5 }):flatten(0, 1)
+      local done = tile:rep(4):zip(w):map(fn.matmul, { bw = 64 })
+      outs[e] = done:map(fn.silu, { bw = 8 })
+    end
+    return table.unpack(outs)
+  end)
+  t.has(tostring(tide.schedule(g):multiplex("tile", "done", 1):graph()), "ports = 2, ahead = 3, depth = 5")
+end)
+
 t.test("static to dynamic to a region of all", function()
   local r = routing(16, 4, 1, 5)
   local c = layer(4, 4)

@@ -179,8 +179,9 @@ static bool share_load(Multiplex *x, const Branch *first, const TdStpNode *load,
   TdStpNode own = like(load, TD_STP_LOAD_AT, load->name, &(TdStpRef){where, 0}, 1);
   own.tensor = gather_tensor(x, first, load);
   own.rows = load->rows, own.cols = load->cols;
-  if (load->has >> TD_STP_KEY_PORTS & 1) set(&own, TD_STP_KEY_PORTS, load->opt[TD_STP_KEY_PORTS]);
-  if (load->has >> TD_STP_KEY_DEPTH & 1) set(&own, TD_STP_KEY_DEPTH, load->opt[TD_STP_KEY_DEPTH]);
+  static const TdStpKey kept[] = {TD_STP_KEY_PORTS, TD_STP_KEY_DEPTH, TD_STP_KEY_AHEAD};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (load->has >> kept[i] & 1) set(&own, kept[i], load->opt[kept[i]]);
   const TdStpNode *joins = td_stp_rewrite_reader(x->r, load);
   bool joined =
       joins && joins->op == TD_STP_FLATTEN && joins->lo == 0 && joins->hi == load->nshape - 1;
