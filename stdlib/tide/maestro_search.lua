@@ -1,10 +1,12 @@
 -- Which mode and which group of banks each operand of a job of tide.maestro gets: combinations are ranked by the banks
--- that streamers have in common and those that the channels of one collide in, and the best ones are run.
+-- that streamers have in common and those that the channels of one collide in, and the best ones are run; all
+-- of them where there are few.
 local core = require "tide.maestro.core"
 
 local search = {}
 
 local TRIED, BEAM = 12, 64 -- placements that are run, and kept on the way
+local FEW, CYCLES = 2048, 2000000 -- all are run where there are so few, and a run takes so many cycles in all
 
 -- Modes in which every operand has the whole memory.
 function search.roomy(sys)
@@ -49,12 +51,17 @@ local function badness(names, choice)
   return sum
 end
 
--- Choices of places, best first, as far as they are kept: operand by operand, the BEAM best so far go on. What comes
--- first among equals stays first.
+-- Choices of places, best first, as far as they are kept: operand by operand, the BEAM best so far go on, or all where
+-- they are FEW (`all`). What comes first among equals stays first.
 local function choices(job, names, modes_of)
-  local beam = { { at = {}, bad = 0, nr = 1 } }
+  local beam, lists, count = { { at = {}, bad = 0, nr = 1 } }, {}, 1
   for i, name in ipairs(names) do
-    local grown, list = {}, options(job, name, modes_of(name))
+    lists[i] = options(job, name, modes_of(name))
+    count = count * #lists[i]
+  end
+  local width = math.max(BEAM, count <= FEW and count or 0)
+  for i, list in ipairs(lists) do
+    local grown = {}
     for _, c in ipairs(beam) do
       for _, x in ipairs(list) do
         local at = { table.unpack(c.at) }
@@ -63,8 +70,9 @@ local function choices(job, names, modes_of)
       end
     end
     table.sort(grown, function(x, y) return x.bad < y.bad or x.bad == y.bad and x.nr < y.nr end)
-    beam = table.move(grown, 1, math.min(#grown, BEAM), 1, {})
+    beam = table.move(grown, 1, math.min(#grown, width), 1, {})
   end
+  beam.all = count <= FEW
   return beam
 end
 
@@ -80,17 +88,19 @@ local function where(names, choice)
   return { mode = mode, group = group }
 end
 
--- The best of the first placements that fit: the job, its report, its modes.
+-- The best of the first placements that fit, or of all that there are time for: the job, its report, its modes. One in
+-- which nothing collides is the best there is.
 local function try(job, place, names, list, tries)
   local best, report, mode, why
+  local left, free = list.all and CYCLES or 0, false
   for _, choice in ipairs(list) do
-    if tries == 0 or report and report.utilisation == 1 then break end
+    if tries <= 0 and left <= 0 or report and report.utilisation == 1 and (free or not list.all) then break end
     local w = where(names, choice)
     local candidate, refused = place(job, w)
     why = why or refused
     if candidate then
-      tries = tries - 1
       local r = candidate:simulate()
+      tries, left, free = tries - 1, left - r.cycles, free or choice.bad == 0
       if not report or r.cycles < report.cycles then best, report, mode = candidate, r, w.mode end
     end
   end
