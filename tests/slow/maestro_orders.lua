@@ -62,8 +62,8 @@ end
 -- Whether what was solved is no worse; a job that was split for its MAC window has more cycles around it.
 local function holds(job, best, window)
   local r = job:simulate()
-  t.ok(job.jobs and r.window <= window or r.cycles <= best, ("%d, %d; the best: %d, %d"):format(r.cycles, r.window, best,
-    window))
+  local text = ("%d, %d; the best: %d, %d"):format(r.cycles, r.window, best, window)
+  t.ok(job.jobs and r.window <= window or r.cycles <= best, text)
 end
 
 local fitting = { A = "m k -> m/2 k/8 m%2 k%8", B = "k n -> n/2 k/8 n%2 k%8", D = "m n -> m/2 n/2 m%2 n%2" }
