@@ -97,6 +97,21 @@ t.test("arrays of the design that no streamer has; twice; a scalar", function()
   for i in grid(n) do t.eq(O[i], -7 * I[i]) end
 end)
 
+-- An example up to the check of its streamers, which run as Verilog, at other sizes than its own.
+local function example(name, ...)
+  local text = shell.read("examples/" .. name .. ".lua"):match "^(.-)\n  print%(front%)"
+  local changed, n = text:gsub("front:build %b{}", 'front:build { target = "verilog" }')
+  t.eq(n, 1)
+  local code = changed .. "\nend"
+  local env = setmetatable({ arg = { ... }, print = function() end }, { __index = _G })
+  assert(load(code, "@" .. name, "t", env))()
+end
+
+t.test("examples: weights that stay, words along k", function()
+  example("32_weight_stationary", 6, 8, 7, 4, 4)
+  example("33_packed_array", 6, 5, 12, 4, 4, 4)
+end)
+
 t.test("one text, which Verilator's -Wall and yosys have nothing to say of", function()
   if not case.has "verilator" then return end
   local f = systolic(2, 4, 8)
