@@ -46,7 +46,7 @@ t.test("streamers in front of random arrays", function()
       count.fronts, count.cycles = count.fronts + 1, count.cycles + m.report.cycles
     end
   end
-  t.ok(count.fronts > 6 * times, count.fronts)
+  t.ok(count.fronts > 2 * times, count.fronts)
 end)
 
 print(("# %d jobs on %d systems, %d fronts: %d cycles, all equal"):format(count.jobs, count.systems, count.fronts,
