@@ -34,6 +34,17 @@ t.test("random arrays, sizes, words and modes", function()
   t.ok(done > 8, done)
 end)
 
+t.test("rows that are dropped lie in words of their own", function()
+  local f = maestro.front(random.array_design(1, 12, 4, 4, 2, 1), {
+    memory = random.memory(4), mode = "half",
+    A = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 }, B = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 },
+    C = maestro.writer { lanes = { 2 }, loops = 6, depth = 2 },
+  })
+  for _, stride in ipairs(f:stream "C".strides) do t.eq(stride % 4, 0, tostring(f)) end
+  local A, B, C = tide.random(i8[1][4], 1), tide.random(i8[4][12], 2), i32[1][12](0)
+  agrees(f, {}, C, tide.matmul(A, B), A, B, C)
+end)
+
 local function plain(z, I, i) z:put(I[i]) end
 local function kept(O, y, i) O[i] = y:get() end
 

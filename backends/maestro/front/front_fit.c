@@ -12,6 +12,7 @@ typedef struct Fit {
   TdMaestroFeed *f;
   const TdMaestroStreamer *s;
   int64_t word, per_word; /* bytes of a word; elements in it */
+  int64_t count;          /* elements of the tensor */
   TdArena *a;
   int64_t *byte; /* of each element of the tensor, once `placed` */
   bool placed;
@@ -149,51 +150,11 @@ static bool take_blocks(const int64_t *at, int64_t n, int64_t m, int64_t step, i
   return true;
 }
 
-/* Fits n places to loops from `loop` on. */
-static bool fit_loops(Fit *x, const int64_t *at, int64_t n, int loop) {
-  int64_t first = next_known(at, n, 0), second = next_known(at, n, first + 1);
-  if (n == 1 || second >= n) {
-    for (int d = loop; d < x->s->loops; d++) x->p.bound[d] = 1;
-    if (loop >= x->s->loops && n > 1) return false;
-    if (n > 1) x->p.bound[loop] = n;
-    x->p.base = first < n ? at[first] : 0;
-    return true;
-  }
-  if (loop == x->s->loops) {
-    x->why = td_text_fmt(x->a, "they are more than %lld loops", (long long)x->s->loops);
-    return false;
-  }
-  if ((at[second] - at[first]) % (second - first)) return false;
-  int64_t step = (at[second] - at[first]) / (second - first), longest = second;
-  while (longest < n &&
-         (at[longest] == NOWHERE || at[longest] == at[first] + (longest - first) * step))
-    longest++;
-  if (step < 0) {
-    x->why = "counters cannot count down";
-    return false;
-  }
-  int64_t *out = TD_NEWN(x->a, int64_t, n);
-  for (int64_t m = longest; m > second; m--) {
-    td_ctx_tick(td_arena_ctx(x->a), 1);
-    if (n % m || !take_blocks(at, n, m, step, out)) continue;
-    x->p.bound[loop] = m;
-    x->p.stride[loop] = step;
-    if (fit_loops(x, out, n / m, loop + 1)) return true;
-  }
-  if (!x->why) x->why = "they are no nest of loops with one step each";
-  return false;
-}
-
-/* Bytes of all elements of the tensor, in its order. */
-static void place_elements(Fit *x, int64_t count) {
-  for (int64_t e = 0; e < count; e++) x->byte[e] = byte_of(x, e);
-  x->placed = true;
-}
-
 /* Whether what is no element lies where none is; the bytes of the region. */
-static bool check_zeros(Fit *x, int64_t count) {
+static bool check_zeros(Fit *x) {
   TdMaestroFeed *f = x->f;
   TdMap taken = {0};
+  int64_t count = x->count;
   bool any = false;
   for (int64_t i = 0; i < f->nend * f->tokens * f->each; i++) any |= f->at[i] < 0;
   any |= f->tokens % f->group != 0;
@@ -218,6 +179,70 @@ static bool check_zeros(Fit *x, int64_t count) {
   return true;
 }
 
+static bool fit_loops(Fit *x, const int64_t *at, int64_t n, int loop);
+
+/* The same where all that loop `loop` would move between is unknown, but its first: it goes along
+ * a dimension of the order, in the room that it has. */
+static bool fit_gap(Fit *x, const int64_t *at, int64_t n, int loop, int64_t gap) {
+  int64_t *out = TD_NEWN(x->a, int64_t, n);
+  for (int64_t m = gap; m > 1; m--)
+    for (int k = 0; n % m == 0 && k < x->f->order.at.n; k++) {
+      int64_t step = x->f->order.at.at[k].s;
+      td_ctx_tick(td_arena_ctx(x->a), 1);
+      if (step % x->word || !take_blocks(at, n, m, step, out)) continue;
+      x->p.bound[loop] = m;
+      x->p.stride[loop] = step;
+      if (fit_loops(x, out, n / m, loop + 1)) return true;
+    }
+  return false;
+}
+
+/* Fits n places to loops from `loop` on. */
+static bool fit_loops(Fit *x, const int64_t *at, int64_t n, int loop) {
+  int64_t first = next_known(at, n, 0), second = next_known(at, n, first + 1);
+  if (n == 1 || second >= n) {
+    for (int d = loop; d < x->s->loops; d++) x->p.bound[d] = 1;
+    if (loop >= x->s->loops && n > 1) return false;
+    if (n > 1) x->p.bound[loop] = n;
+    x->p.base = first < n ? at[first] : 0;
+    return check_zeros(x);
+  }
+  if (loop == x->s->loops) {
+    x->why = td_text_fmt(x->a, "they are more than %lld loops", (long long)x->s->loops);
+    return false;
+  }
+  int64_t gap = second - first;
+  if ((at[second] - at[first]) % (gap * x->word)) {
+    if (!x->why) x->why = "there is no room for the words of what is dropped, or zero";
+    return fit_gap(x, at, n, loop, gap);
+  }
+  int64_t step = (at[second] - at[first]) / gap, longest = second;
+  while (longest < n &&
+         (at[longest] == NOWHERE || at[longest] == at[first] + (longest - first) * step))
+    longest++;
+  if (step < 0) {
+    x->why = "counters cannot count down";
+    return false;
+  }
+  int64_t *out = TD_NEWN(x->a, int64_t, n);
+  for (int64_t m = longest; m > second; m--) {
+    td_ctx_tick(td_arena_ctx(x->a), 1);
+    if (n % m || !take_blocks(at, n, m, step, out)) continue;
+    x->p.bound[loop] = m;
+    x->p.stride[loop] = step;
+    if (fit_loops(x, out, n / m, loop + 1)) return true;
+  }
+  if (gap > 1 && fit_gap(x, at, n, loop, gap)) return true;
+  if (!x->why) x->why = "they are no nest of loops with one step each";
+  return false;
+}
+
+/* Bytes of all elements of the tensor, in its order. */
+static void place_elements(Fit *x, int64_t count) {
+  for (int64_t e = 0; e < count; e++) x->byte[e] = byte_of(x, e);
+  x->placed = true;
+}
+
 /* One way to fill words. */
 static bool try_fill(Fit *x, bool streams_in, bool backward, int64_t count) {
   x->f->streams_in = streams_in;
@@ -228,8 +253,7 @@ static bool try_fill(Fit *x, bool streams_in, bool backward, int64_t count) {
   for (int64_t c = 0; c < x->s->channels; c++)
     if (word_at(x, 0, c) == -2 || word_at(x, x->f->vectors / 2, c) == -2) return false;
   place_elements(x, count);
-  return fit_lanes(x) && find_starts(x) && fit_loops(x, x->start, x->f->vectors, 0) &&
-         check_zeros(x, count);
+  return fit_lanes(x) && find_starts(x) && fit_loops(x, x->start, x->f->vectors, 0);
 }
 
 /* One order. */
@@ -351,6 +375,7 @@ bool td_maestro_front_fit(TdMaestroFront *f, int i, const char *order, TdArena *
   if (!group_tokens(&fit))
     return td_diag_set(d, TD_USAGE, "maestro-field", (TdLoc){0}, "%s.lanes: %s",
                        f->system.at[i].name, fit.why);
+  fit.count = count;
   fit.byte = TD_NEWN(a, int64_t, count);
   fit.start = TD_NEWN(a, int64_t, x->vectors);
   bool ok;
