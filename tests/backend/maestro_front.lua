@@ -37,7 +37,8 @@ end)
 t.test("rows that are dropped lie in words of their own", function()
   local f = maestro.front(random.array_design(1, 12, 4, 4, 2, 1), {
     memory = random.memory(4), mode = "half",
-    A = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 }, B = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 },
+    A = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 },
+    B = maestro.reader { lanes = { 1 }, loops = 6, depth = 2 },
     C = maestro.writer { lanes = { 2 }, loops = 6, depth = 2 },
   })
   for _, stride in ipairs(f:stream "C".strides) do t.eq(stride % 4, 0, tostring(f)) end

@@ -49,7 +49,8 @@ for k, step in ipairs(steps) do
   if step.mode then
     for _, group in ipairs { "G", "T", "V" } do
       b.row(("%s: MAC window of %s"):format(step.name, group), mean[group .. k], "%",
-        step.mode == "best" and 99.9 or group == "V" and 93 or 100, "paper " .. (group == "V" and "92.03" or "100"), true)
+        step.mode == "best" and 99.9 or group == "V" and 93 or 100,
+        "paper " .. (group == "V" and "92.03" or "100"), true)
     end
   end
 end
@@ -91,6 +92,6 @@ if shell.output "command -v yosys" ~= "" then
   text = shell.output(("'%s' examples/maestro/area.lua"):format(arg[-1]))
   b.row("AGU of 6 loops and 8 channels", tonumber(text:match "with its queues: (%d+) flip%-flops"), "FF", 1400)
   b.row("streamers beside the products, cells", tonumber(text:match "products: ([%d.]+) %%"), "%", nil,
-    "paper 6.43 of an area with memory and cores")
+    "paper 6.43 of an area with memory")
 end
 b.done "DataMaestro"
