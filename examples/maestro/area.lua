@@ -96,7 +96,7 @@ print(("all five   %8d; a transposer %d"):format(whole, turn.cells))
 
 -- The array's 64 sums of 8 products each: what the streamers stand beside, without memory, crossbar and quantiser.
 local dot = assert(synthesise(file["tide_dm_dot.v"], "tide_dm_dot", {}))
-print(("streamers' share of the cells of streamers and products: %.2f %% (paper: 6.43 %% of an area with memory)"):format(
+print(("streamers' share of the cells of streamers and products: %.2f %% (paper: 6.43, with memory)"):format(
   100 * whole / (whole + 64 * dot.cells)))
 
 -- The two queues of a channel: the one of words is the larger.

@@ -92,6 +92,6 @@ if shell.output "command -v yosys" ~= "" then
   text = shell.output(("'%s' examples/maestro/area.lua"):format(arg[-1]))
   b.row("AGU of 6 loops and 8 channels", tonumber(text:match "with its queues: (%d+) flip%-flops"), "FF", 1400)
   b.row("streamers beside the products, cells", tonumber(text:match "products: ([%d.]+) %%"), "%", nil,
-    "paper 6.43 of an area with memory")
+    "paper 6.43, with memory")
 end
 b.done "DataMaestro"
