@@ -119,13 +119,17 @@ function chain:held_at(c, task, next_stage, set)
   return self:period(c.main, outer, task)
 end
 
--- Keeps windows of a stage's buffer.
+-- Keeps windows of a stage's buffer; those with gaps between them have nothing to keep.
 function chain:hold_window(c, stage, task, buffer)
   local line = buffer_of(stage, c.of.base, "linebuffer")
   if not line then return end
   local window = self:period(c.main, line.var, task)
   if not window then fail(line.place, "t2s-buffer", ("%s has no loop %s"):format(stage.name, line.var)) end
-  self:step(line.place, "reuse_at", task .. ":" .. buffer, window)
+  local ok, e = pcall(self.s.reuse_at, self.s, task .. ":" .. buffer, window)
+  if ok then return end
+  if type(e) == "string" or e.code ~= "no-overlap" then self.fail_at(line.place, e) end
+  self.left[#self.left + 1] = { what = ("%s:linebuffer(%s, %s)"):format(stage.name, c.of.base.name, line.var),
+    why = ("windows along %s share no element"):format(line.var), place = line.place }
 end
 
 -- Buffers an operand of a stage at a loop of its task, copied in the order of the tokens that `far` sends.

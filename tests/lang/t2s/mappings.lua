@@ -365,4 +365,30 @@ t.test("externs", function()
   t.fails(function() t2s.schedule(y, {M = 3}) end, {code = "t2s-extern", kind = "unsupported"})
 end)
 
+t.test("a line buffer of windows with gaps: nothing is kept, which the report tells", function()
+  for S = 1, 4 do
+    local X, W, N = Param("X", i32, 2), Param("W", i32, 2), Param "N"
+    local n, k, nn, m = Var "n k nn m"
+    local Y, load, feed = Func("Y", i32), Func "load feed"
+    Y[n][m] = 0
+    Y[n][m] = Y[n][m] + X[n * S + k][m] * W[k][m]
+    Y:set_bounds(n, 0, N, m, 0, 4, k, 0, 3)
+    t2s.assume.divisible(N, 2)
+    Y:tile(n, nn, 2):reorder(m, nn, n):unroll(m):isolate_producer_chain(X, load, feed)
+    feed:buffer(X, n):linebuffer(X, nn)
+    local net, verdict = t2s.design(Y)
+    t.has(tostring(verdict), "proved: strict, all sizes")
+    local left = t2s.report(net).left
+    t.eq({#left, left[1] and left[1].what}, S < 3 and {0} or {1, "feed:linebuffer(X, nn)"})
+    for size = 2, 6, 2 do
+      local list = {X = tide.random(i32[(size - 1) * S + 3][4], 1, small), W = tide.random(i32[3][4], 2, small),
+        N = size, Y = i32[size][4](0)}
+      net(list)
+      local got = list.Y:copy()
+      t2s.kernel(Y)(list)
+      t.ok(got:equal(list.Y))
+    end
+  end
+end)
+
 t.done()
