@@ -260,12 +260,43 @@ function arrays.is_whole(p, lo, hi, extent)
   return first and last and affine.constant(first) == 0 and affine.constant(affine.sub(last, extent)) == 0
 end
 
---- Whether the first line of a Func writes all elements of its array, each in an iteration of its own.
-function arrays.is_covered(p, a)
-  local s, seen = nil, {}
-  for _, group in ipairs(p.nests) do
-    for _, x in ipairs(group) do s = s or x.func == a.base and x end
+-- Whether a reference reads what line s wrote in an earlier iteration of its loops; nil where in the same one.
+local function is_earlier(p, s, ref)
+  for _, d in ipairs(s.domain) do
+    for n, x in ipairs(s.lhs.idx) do
+      local from, to = affine.of(x, p.values), affine.of(ref.idx[n], p.values)
+      local by = from and to and affine.constant(affine.sub(to, from))
+      if x.op == "var" and x.name == d.var.name and by ~= 0 then return by ~= nil and by < 0 end
+    end
   end
+end
+
+-- The first line that writes a Func, if nothing reads an element of it before that is written.
+local function first_line(p, base)
+  local s, early = nil, false
+  for _, group in ipairs(p.nests) do
+    local inside = s == nil
+    for _, x in ipairs(group) do
+      if inside and not s and x.func == base then s = x end
+    end
+    local behind = false
+    for _, x in ipairs(inside and group or {}) do
+      early = early or x.call ~= nil
+      arrays.references(x.rhs, function(y)
+        if y.base ~= base then return end
+        local earlier = s and is_earlier(p, s, y)
+        early = early or not s or earlier == false or earlier == nil and not behind
+      end)
+      behind = behind or x == s
+    end
+  end
+  return not early and s or nil
+end
+
+--- Whether the first line of a Func writes all elements of its array, each in an iteration of its own, before any is
+--- read.
+function arrays.is_covered(p, a)
+  local s, seen = first_line(p, a.base), {}
   if not s or s.call or #s.guards > 0 or #a.extents ~= #s.lhs.idx then return false end
   for n, x in ipairs(s.lhs.idx) do
     local d

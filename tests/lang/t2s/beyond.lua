@@ -76,6 +76,28 @@ t.test("a batch of PairHMM pairs: no array is cleared that is written as a whole
   t.ok(32 * 32 * 32 / 16 / m.report.cycles >= 0.95, tostring(m.report.cycles))
 end)
 
+t.test("an array that is read before it is written is cleared", function()
+  local a, i, j = Param("a", i32, 1), Var "i j"
+  local function cleared(rhs)
+    local X, Y = Func("X", i32), Func("Y", i32)
+    X[i][j] = rhs(X) + a[i]
+    Y[i][j] = X[i][j] + 1
+    X:set_bounds(i, 0, 4, j, 0, 4)
+    Y:set_bounds(i, 0, 4, j, 0, 4)
+    local text = tostring(t2s.kernel(Y))
+    local x, y = tide.random(i32[4], 1), i32[4][4](0)
+    t2s.kernel(Y)(x, y)
+    t2s.design(Y)
+    return text:find("local X = i32[4][4](0)", 1, true) ~= nil
+  end
+  t.eq(cleared(function() return j end), false)
+  t.eq(cleared(function(X) return select(i:eq(0), 0, X[i - 1][3 - j]) end), false)
+  t.eq(cleared(function(X) return select(i:eq(0), 0, select(j:eq(3), 0, X[i - 1][j + 1])) end), false)
+  t.eq(cleared(function(X) return select(j:eq(3), 0, X[i][j + 1]) end), true)
+  t.eq(cleared(function(X) return select(i:eq(3), 0, X[i + 1][j]) end), true)
+  t.eq(cleared(function(X) return select(j:lt(3), X[i][3 - j], 3) end), true)
+end)
+
 t.test("a capsule convolution: a sum a cycle, also where an adder takes several", function()
   local net = check(studies.capsule(), {OO = 2}, {H = 2, V = 3, O = 4, C = 2, KX = 2, KY = 2})
   for _, device in ipairs {"ideal", "u280"} do
