@@ -118,6 +118,9 @@ static int64_t value_of(const TdMaestroNest *n, const Table *t, int64_t i) {
   return (int64_t)td_tensor_get(&x, index);
 }
 
+/* Of a column that no element is stored of. */
+static const TdMaestroColumn no_column = {0, 1};
+
 /* Whether the quantiser can multiply and shift by these. */
 static const char *check_column(TdMaestroColumn c) {
   if (c.shift < 1 || c.shift > 62)
@@ -165,6 +168,7 @@ static bool fill_columns(const TdMaestroNest *n, const Table *mult, const Table 
   bool given = mult->param || shift->param;
   if (given && !note_given(n, mult, shift, across, columns, w, d)) return false;
   if (!some->load) extent = columns;
+  for (int64_t i = extent; i < columns; i++) w->column[i] = no_column;
   for (int64_t i = 0; i < extent; i++) {
     TdMaestroColumn c = {w->scale.mult, w->scale.shift}, *to = &w->column[i % columns];
     if (mult->blob) c.mult = value_of(n, mult, i);
@@ -186,7 +190,7 @@ bool td_maestro_scale_fill(const TdMaestroJob *j, TdTensor *const *param, TdMaes
     TdMaestroColumn *c = &w->column[i];
     int64_t index[TD_MAX_RANK] = {g->first + g->step * i};
     if (i >= g->n) {
-      *c = (TdMaestroColumn){0, 1};
+      *c = no_column;
       continue;
     }
     if (g->mult) c->mult = (int64_t)td_tensor_get(param[g->mult - 1], index);
