@@ -1,7 +1,10 @@
 /* timed_run.c - the schedule of a device found once, then runs with it. */
 #include "backends/cpu/time/timed_run.h"
 
+#include <string.h>
+
 #include "analysis/time/firing.h"
+#include "analysis/time/target.h"
 #include "backends/cpu/cpu.h"
 #include "eval/time/clock.h"
 #include "eval/time/ready.h"
@@ -89,6 +92,19 @@ static bool evaluate(TdClocked *c, const TdCallArg *arg, size_t narg, const TdTi
   return !c->memory || check_memory(result.timed, d);
 }
 
+/* Says that the device asks for other depths, where a run stopped and its pipelines stall as a
+ * whole. */
+static bool tell_contract(const TdClocked *c, TdDiag *d) {
+  const TdTarget *t = td_target_find(c->times->target);
+  if (!d->code || strcmp(d->code, "deadlock") != 0 || !t || !td_target_fires(t)) return false;
+  d->help = NULL;
+  td_diag_help(d,
+               "d:depths {device = \"%s\", args = {..}} tells the depths that are enough there, "
+               "where pipelines stall as a whole, if any are",
+               c->times->target);
+  return false;
+}
+
 bool td_timed_run_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *d) {
   const TdTimed *report;
   c->report = NULL;
@@ -96,7 +112,7 @@ bool td_timed_run_call(TdClocked *c, const TdCallArg *arg, size_t narg, TdDiag *
   c->last = td_arena_new(td_arena_ctx(c->arena));
   if (!(c->cpu ? td_cpu_timed_call(c->cpu, c->last, arg, narg, &report, d)
                : evaluate(c, arg, narg, &report, d)))
-    return false;
+    return tell_contract(c, d);
   c->report = td_arena_copy(c->last, report, sizeof *report);
   c->report->run = ++c->runs;
   return true;

@@ -155,6 +155,33 @@ t.test("a report says who waits for ever where the device's pipelines stall as a
   end
 end)
 
+t.test("a run that stops names the depths of its device's contract", function()
+  local function stops()
+    return tide.design(function(d)
+      local a, b = d:stream(i32, {depth = 1}), d:stream(i32, {depth = 1})
+      d.source = tide.task {function()
+        for i = 0, 7 do a:put(i32(i)) end
+        for i = 0, 7 do b:put(i32(i)) end
+      end}
+      d.sink = tide.task {function()
+        for _ = 0, 7 do
+          local _ = b:get()
+          local _ = a:get()
+        end
+      end}
+    end, {check = false})
+  end
+  for device, fires in pairs {u280 = true, rtl = false} do
+    for _, tier in ipairs {"auto", "tcc"} do
+      local m = tide.schedule(stops()):build {target = "cpu", timed = true, device = device, tier = tier}
+      local ok, err = pcall(m)
+      t.eq({ok, err.code}, {false, "deadlock"})
+      t.eq(tostring(err):find('d:depths {device = "u280"', 1, true) ~= nil, fires, tostring(err))
+      t.has(tostring(err), "d:depths")
+    end
+  end
+end)
+
 local function report(d, ...)
   local m = tide.schedule(d):build {target = "cpu", timed = true}
   m(...)
