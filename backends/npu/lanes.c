@@ -68,14 +68,23 @@ static bool is_alone(const Body *b, const TdStmt *sum) {
   return true;
 }
 
+/* A factor as short as it is: before it was made longer. */
+static const TdExpr *factor_of(const TdExpr *e) {
+  while (e->kind == TD_EXPR_CAST && td_promote_holds(e->type, e->kid[0]->type)) e = e->kid[0];
+  return e;
+}
+
 /* The product of integers that an accumulator adds up, if a term is one; else NULL. */
 static const TdExpr *product_of(const TdExpr *term) {
   const TdExpr *e = bare(term);
+  int bits = 0;
   if (!td_type_is_integer(term->type) || e->kind != TD_EXPR_OP || e->op != TD_OP_MUL) return NULL;
-  for (int i = 0; i < 2; i++)
-    if (!td_type_is_integer(e->kid[i]->type) || td_npu_lane_width(e->kid[i]->type) > 16)
-      return NULL;
-  return e == term || td_promote_holds(term->type, e->type) ? e : NULL;
+  for (int i = 0; i < 2; i++) {
+    const TdType *t = factor_of(e->kid[i])->type;
+    if (!td_type_is_integer(t) || td_npu_lane_width(t) > 16) return NULL;
+    bits += td_npu_lane_width(t);
+  }
+  return e == term || bits <= td_npu_lane_width(term->type) ? e : NULL;
 }
 
 static void line(const Body *b, const char *fmt, ...) TD_PRINTF(2, 3);
@@ -91,7 +100,9 @@ static void line(const Body *b, const char *fmt, ...) {
 static bool sum_products(Body *b, size_t i, const TdExpr *e) {
   TdNpuLaneAsk *x = &b->ask;
   TdNpuLane v, w;
-  if (!td_npu_lane_of(x, e->kid[0], 0, &v) || !td_npu_lane_of(x, e->kid[1], 0, &w)) return false;
+  if (!td_npu_lane_of(x, factor_of(e->kid[0]), 0, &v) ||
+      !td_npu_lane_of(x, factor_of(e->kid[1]), 0, &w))
+    return false;
   int most = v.bits > w.bits ? v.bits : w.bits;
   const char *type = most == 8 ? "i8" : "i16";
   td_npu_lane_to(x, &v, most);
@@ -119,8 +130,8 @@ static bool sum(Body *b, size_t i, int op, const TdExpr *term) {
   TdNpuLaneAsk *x = &b->ask;
   TdNpuLane v;
   if (t->kind == TD_T_FLOAT && op == TD_OP_ADD)
-    return td_npu_lane_fail(x, "a sum of floats has an order: split the loop, and let a step that "
-                               "reassociates make it several sums");
+    return td_npu_lane_fail(x, "a sum of floats has an order: split the loop, and let rfactor make "
+                               "it several sums");
   if (!is_alone(b, b->stmt[i]))
     return td_npu_lane_fail(x, "'%s' is used before it is complete", place->sym->name);
   for (uint32_t d = 0; d < place->nkid; d++)
@@ -128,7 +139,8 @@ static bool sum(Body *b, size_t i, int op, const TdExpr *term) {
       return td_npu_lane_fail(x, "it adds to many elements of '%s'", place->sym->name);
   if (t->kind == TD_T_FLOAT ? t->w != 32 : t->w != 8 && t->w != 16 && t->w != 32)
     return td_npu_lane_fail(x, "sums of '%s'", td_type_str(x->q->arena, t));
-  if (op == TD_OP_ADD && product_of(term)) return sum_products(b, i, product_of(term));
+  if (op == TD_OP_ADD && !x->out->apart && product_of(term))
+    return sum_products(b, i, product_of(term));
   if (!td_npu_lane_of(x, term, op == TD_OP_ADD ? t->w : 0, &v)) return false;
   td_npu_lane_to(x, &v, 32);
   x->out->work += 4;
@@ -215,11 +227,11 @@ static bool has_loop(const TdStmt *s) {
   return has;
 }
 
-bool td_npu_lanes_of(const TdNpuAsk *q, const TdStmt *s, TdNpuLanes *out) {
+/* Asks of a loop with the one or the other way to add up products. */
+static void ask(const TdNpuAsk *q, const TdStmt *s, bool apart, TdNpuLanes *out) {
   Body b;
   int64_t hi;
-  if (s->kind != TD_STMT_FOR || has_loop(td_for_body(s))) return false;
-  *out = (TdNpuLanes){.loop = s};
+  *out = (TdNpuLanes){.loop = s, .apart = apart};
   start(&b, q, NULL, out);
   bool known = s->step == 1 && td_unit_value(q->unit, td_for_lo(s), &out->from) &&
                td_unit_value(q->unit, td_for_hi(s), &hi);
@@ -229,6 +241,12 @@ bool td_npu_lanes_of(const TdNpuAsk *q, const TdStmt *s, TdNpuLanes *out) {
   else if (read_body(&b, td_for_body(s)) && turn(&b))
     out->lanes = lanes_for(out);
   if (!out->lanes) td_npu_lane_fail(&b.ask, "it has %lld turns", (long long)out->trips);
+}
+
+bool td_npu_lanes_of(const TdNpuAsk *q, const TdStmt *s, TdNpuLanes *out) {
+  if (s->kind != TD_STMT_FOR || has_loop(td_for_body(s))) return false;
+  ask(q, s, false, out);
+  if (!out->lanes && out->sums) ask(q, s, true, out);
   return true;
 }
 
@@ -255,7 +273,7 @@ static void put_parts(Body *b, const TdNpuLanes *x) {
     b->part[i] = td_cname_fresh(b->ask.w, "part");
     td_cname_put(b->ask.w, NULL, b->part[i], NULL, NULL);
     TdNpuLane whole = {.bits = 32, .real = place->type->kind == TD_T_FLOAT};
-    if (op == TD_OP_ADD && product_of(term))
+    if (op == TD_OP_ADD && !x->apart && product_of(term))
       line(b, "aie::accum<acc32, %d> %s = aie::zeros<acc32, %d>();", x->lanes, b->part[i],
            x->lanes);
     else if (op == TD_OP_ADD)

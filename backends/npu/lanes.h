@@ -19,7 +19,8 @@ typedef struct TdNpuLanes {
   int widest;               /* bits of the widest lane */
   double load, store, work; /* bytes of vectors an element: read, written, computed */
   const TdMac *mac;         /* of products that are added up, or NULL */
-  bool sums;                /* in an accumulator */
+  bool sums;                /* products are added up in an accumulator, */
+  bool apart;               /* or, in a loop of few turns, in vectors of the sum's own lanes */
 } TdNpuLanes;
 
 /* Whether s is a loop without loops in it; then *out tells. */

@@ -104,7 +104,8 @@ end
 
 case("sums of i8", i8, i32, sums {
   {"i32(0)", "i32(s + u[i])"}, {"i32(5)", "i32(s + u[i] * v[i])"}, {"i32(-200)", "tide.max(s, i32(u[i]))"},
-  {"i32(9)", "tide.min(s, i32(u[i] + v[i]))"}, {"i32(0)", "i32(s + u[i] * 1000)"}})
+  {"i32(9)", "tide.min(s, i32(u[i] + v[i]))"}, {"i32(0)", "i32(s + u[i] * 1000)"},
+  {"i32(1)", "i32(s + i32(u[i]) * i32(v[i]))"}})
 case("sums of i16 that wrap", i16, i16, sums {{"i16(1)", "i16(s + u[i])"}, {"i16(0)", "i16(s + u[i] * v[i])"}})
 case("sums of i16 into i32", i16, i32, sums {{"i32(1)", "i32(s + u[i] * v[i])"}, {"i32(0)", "i32(s + tide.abs(u[i]))"}})
 case("the greatest f32", f32, f32, sums {
@@ -127,6 +128,25 @@ end
 told("a sum of floats, and sums of every sixteenth", f32, f32,
   "local s = f32(0) for i in tide.grid(n) do s = s + u[i] end W[0] = s", "a sum of floats has an order",
   "for i in tide.grid(16) do W[i] = 0 end for j, i in tide.grid(n // 16, 16) do W[i] = W[i] + u[j * 16 + i] end")
+t.test("sums of floats, by a step that reassociates", function()
+  local line = "local s = f32(3) for all in tide.grid(n) do s = s + u[all] * v[all] end W[0] = s"
+  local d = rows(f32, f32, 64, {line})
+  local s = tide.schedule(d):split("go:all", 16, {tail = "perfect"}):rfactor("go:all_i", {reassociate = true})
+  local own, want = f32[1][64](0), f32[1][64](0)
+  local a, b = tide.random(f32[64], 1), tide.random(f32[64], 2)
+  s:build {target = "cpu"}(a, b, want)
+  local m = s:build {target = "npu", tool = false}
+  m(a, b, own)
+  t.ok(own:equal(want), "other bits")
+  local lanes, why = loops(m)
+  t.ok(lanes > 0, table.concat(why, "; "))
+end)
+t.test("products of a loop of few turns", function()
+  local line = "local s = i32(3) for i in tide.grid(8) do s = s + i32(u[i]) * i32(v[i]) end W[0] = s"
+  local d = rows(i8, i32, 64, {line})
+  local lanes = loops(npu_case.same(d, {i8[64], i8[64], i32[1][64]}, {tool = false}))
+  t.eq(lanes, 1)
+end)
 told("every second element", i32, i32, "for i in tide.grid(n // 2) do W[i] = u[i * 2] end", "do not lie side by side",
   "for i in tide.grid(n // 2) do W[i] = u[i + 2] end")
 told("what the turn before wrote", i32, i32, "for i in tide.grid(n - 1) do W[i + 1] = i32(W[i] + u[i]) end",

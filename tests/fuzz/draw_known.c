@@ -2,6 +2,7 @@
  * together, around what a primitive is for. */
 #include <string.h>
 
+#include "affine/access.h"
 #include "tests/fuzz/draw.h"
 
 /* One of things that are met in turn, each as likely as any other. */
@@ -466,6 +467,55 @@ static bool draw_fold_storage(Draw *d, TdArgValue *arg) {
   return c.met > 0;
 }
 
+/* A look for a sum that goes to one place in all iterations of two loops, and is all that is done
+ * there. */
+typedef struct Sums {
+  const TdStmt *in, *around;
+  TdCtx *ctx;
+  TdSym sym;
+  int uses;
+  bool found;
+} Sums;
+
+static bool count_use(void *ud, const TdExpr *e) {
+  Sums *k = ud;
+  k->uses += e->sym == k->sym;
+  return true;
+}
+
+static bool look_sum(void *ud, const TdStmt *s) {
+  Sums *k = ud;
+  bool ring;
+  if (s->kind == TD_STMT_FOR) return k->found = false;
+  if (s->kind != TD_STMT_STORE ||
+      td_access_accumulates(s->expr[1], s->expr[0], &ring) != TD_OP_ADD ||
+      td_walk_uses_expr(s->expr[0], k->in->sym) || td_walk_uses_expr(s->expr[0], k->around->sym))
+    return true;
+  k->sym = s->expr[0]->sym;
+  k->uses = 0;
+  td_walk_exprs(k->ctx, k->around, count_use, k);
+  k->found |= k->uses == 2;
+  return true;
+}
+
+/* An innermost loop that adds up as the one around it does, and mostly that any order will do. */
+static bool draw_rfactor(Draw *d, TdArgValue *arg) {
+  int met = 0;
+  for (int i = 0; i < d->nsite; i++) {
+    const Site *x = &d->site[i];
+    int64_t lo, hi;
+    if (x->parent < 0 || !td_unit_value(x->unit, td_for_lo(x->loop), &lo) ||
+        !td_unit_value(x->unit, td_for_hi(x->loop), &hi) || hi - lo < 2 || x->loop->step != 1)
+      continue;
+    Sums k = {.in = x->loop, .around = d->site[x->parent].loop};
+    k.ctx = d->prog->store->session->ctx;
+    td_walk_stmt(k.ctx, td_for_body(x->loop), look_sum, &k);
+    if (k.found && choose(d, &met)) give_text(d, &arg[0], draw_spec(d, i));
+  }
+  if (rng_chance(d->rng, 90)) give_int(&arg[1], 1);
+  return met > 0;
+}
+
 static const struct Known {
   const char *name;
   bool (*draw)(Draw *d, TdArgValue *arg);
@@ -477,7 +527,7 @@ static const struct Known {
     {"auto", draw_auto},         {"expand", draw_expand},     {"isolate", draw_isolate},
     {"coalesce", draw_coalesce}, {"deal", draw_deal},         {"hoist", draw_hoist},
     {"merge", draw_merge},       {"widen", draw_widen},       {"vectorize", draw_vectorize},
-    {"wire", draw_wire},
+    {"wire", draw_wire},         {"rfactor", draw_rfactor},
 };
 
 bool draw_is_known(const TdPrim *prim) {

@@ -205,7 +205,7 @@ static const struct Habit {
              {"pack", "pack"},        {"buffer_at", "hoist"},   {"unfold", "isolate"},
              {"isolate", "coalesce"}, {"relay", "deal"},        {"coalesce", "coalesce"},
              {"isolate", "isolate"},  {"deal", "merge"},        {"relay", "merge"},
-             {"relay", "vectorize"}};
+             {"relay", "vectorize"},  {"split", "rfactor"}};
 
 static bool is_habit(const TdPrim *after, const TdPrim *then) {
   for (size_t i = 0; after && i < sizeof habit / sizeof *habit; i++)
@@ -223,7 +223,7 @@ static const struct Odds {
     {"reuse_at", 6}, {"depth", 7},      {"place", 6},  {"fold_storage", 6}, {"collapse", 70},
     {"fma", 2},      {"dataflow", 2},   {"unfold", 2}, {"inject", 20},      {"search", 5},
     {"isolate", 12}, {"coalesce", 900}, {"deal", 120}, {"expand", 10},      {"hoist", 60},
-    {"merge", 40},   {"vectorize", 60}, {"widen", 4},  {"wire", 3},
+    {"merge", 40},   {"vectorize", 60}, {"widen", 4},  {"wire", 3},         {"rfactor", 900},
 };
 /* Where the kernel is a design, others find much too: a share of it. */
 enum { OF_DESIGN = 3 };
