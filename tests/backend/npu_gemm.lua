@@ -6,13 +6,13 @@ local tide = require "tide"
 local npu = require "tide.npu"
 local i8, i16, i32, bf16, f32, task, grid = tide.i8, tide.i16, tide.i32, tide.bf16, tide.f32, tide.task, tide.grid
 
--- M x N x K in tiles of m x n x k; z.T factors, z.R sums.
+-- M x N x K in tiles of m x n x k; z.T factors (z.B those of Y, if others), z.R sums.
 local function product(z)
   local T, R = z.T or i16, z.R or i32
   return function(M, N, K, m, n, k)
     return tide.design(function(d)
       d.mul = task {
-        map = {K // k, M // m, N // n}, X = T[M][K]:layout "S1S0", Y = T[K][N]:layout "S0S2",
+        map = {K // k, M // m, N // n}, X = T[M][K]:layout "S1S0", Y = (z.B or T)[K][N]:layout "S0S2",
         Z = R[M][N]:layout "S1S2",
         function(X, Y, Z) Z:set(tide.allreduce(tide.matmul(X, Y, {acc = R}), "+")) end,
       }
@@ -28,7 +28,8 @@ local function by_hand(d, z)
   if z.row then s:bundle("mul", {axis = 0}) end
   local _, nest = s:expand "mul_part"
   s:collapse("mul_part", {reassociate = true})
-  local mm = npu.matmul {m = z.m, n = z.n, k = z.k, A = z.T or i16, B = z.T or i16, C = z.R or i32, device = z.device}
+  local mm = npu.matmul {m = z.m, n = z.n, k = z.k, A = z.T or i16, B = z.B or z.T or i16, C = z.R or i32,
+    device = z.device}
   if z.contract then mm = z.contract(mm, z) end
   local _, name, a, b, c = s:inject(nest, mm)
   t.ok(name:find "^matmul_", name)
@@ -48,7 +49,7 @@ end
 local function same(s, z)
   local M, N, K, T, R = z.M, z.N, z.K, z.T or i16, z.R or i32
   local m = s:build {target = "npu", device = z.device}
-  local X, Y, Z = tide.random(T[M][K], 1), tide.random(T[K][N], 2), R[M][N](0)
+  local X, Y, Z = tide.random(T[M][K], 1), tide.random((z.B or T)[K][N], 2), R[M][N](0)
   m(X, Y, Z)
   t.ok(Z:equal(tide.matmul(X, Y, {acc = R})), "other bits")
   return m
@@ -81,6 +82,7 @@ end)
 for name, z in pairs {
   ["i16, 2 x 2 cores"] = {M = 32, N = 32, K = 24, m = 8, n = 16, k = 8, I = 2, J = 1},
   ["i8, 4 x 2 cores"] = {M = 64, N = 64, K = 32, m = 16, n = 32, k = 16, T = i8},
+  ["i8 x i4"] = {M = 16, N = 32, K = 96, m = 8, n = 16, k = 32, I = 1, J = 1, T = i8, B = tide.int(4)},
   ["i16 on npu2, 1 x 4"] = {M = 8, N = 64, K = 16, m = 8, n = 16, k = 4, device = "npu2"},
 } do
   t.test("a product by hand: " .. name, function()
