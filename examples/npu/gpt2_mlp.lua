@@ -1,5 +1,5 @@
--- N11: the second half of a GPT-2 block, layernorm, product, GELU, product, with weights of 4 bits and activations of 8:
--- a kernel of templates, cut by dataflow into tasks that neighbours run; weights are tables of the cores.
+-- N11: the second half of a GPT-2 block, layernorm, product, GELU, product, with weights of 4 bits and activations of
+-- 8: a kernel of templates, cut by dataflow into tasks that neighbours run; weights are tables of the cores.
 -- Run: tide examples/npu/gpt2_mlp.lua [TOKENS FEATURES HIDDEN]     (default 4 8 32)
 -- [slow]
 local here = (arg[0] or ""):match "^(.*/)" or "./"

@@ -1,5 +1,5 @@
--- N16: one product on one core, then on 1 x 4, 2 x 4 and 4 x 4 of them: the same steps with other numbers, the rest added by
--- the build.
+-- N16: one product on one core, then on 1 x 4, 2 x 4 and 4 x 4 of them: the same steps with other numbers, the rest
+-- added by the build.
 -- Run: tide examples/npu/meshes.lua [M N K]     (default 64 64 32, in tiles of 16 x 16 x 16)
 -- [slow]
 local here = (arg[0] or ""):match "^(.*/)" or "./"

@@ -7,8 +7,8 @@ local t = require "tap"
 local tide = require "tide"
 local i8, i32, f32, bf16 = tide.i8, tide.i32, tide.f32, tide.bf16
 
--- A design whose one task gives kernel k arrays of these {type, how}: copied "in" or "out", or a "sum", which is out and
--- begins with 1, or "fixed", 1 as well, which is no argument. Returns it, and the types of its arguments.
+-- A design whose one task gives kernel k arrays of these {type, how}: copied "in" or "out", or a "sum", which is out
+-- and begins with 1, or "fixed", 1 as well, which is no argument. Returns it, and the types of its arguments.
 local function on_core(k, args)
   local params, locals, fill, back, outer, inner, types = {}, {}, {}, {}, {}, {}, {}
   local env = {tide = tide, k = k}
