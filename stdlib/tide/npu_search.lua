@@ -215,13 +215,14 @@ local function isolate(state, name)
   for _, l in ipairs(task_of(state, name).locals) do
     local spec = ("%s:%s"):format(name, l.name)
     local _, host = step(state, "isolate", spec)
-    local arguments = host and task_of(state, host).arguments
-    if host and depth == 1 and arguments[1] and arguments[1].written then
+    local made = host and task_of(state, host)
+    local first = made and made.arguments[1]
+    if first and depth == 1 and first.written then
       state.s:undo()
       state.did[#state.did] = nil
       _, host = step(state, "isolate", spec, { depth = 1 })
     end
-    if host then hosts[#hosts + 1] = host end
+    if made then hosts[#hosts + 1] = host end
   end
   return hosts
 end
