@@ -275,7 +275,7 @@ static bool chain_some(Complete *c) {
 
 /* ---- fewer streams ---- */
 
-/* Puts tasks of one instance that hand blocks out, each in the next column. */
+/* Puts tasks that hand blocks out beside each other: an instance a column. */
 static void spread(Complete *c, int columns) {
   const TdUnit *d = unit_of(c, c->design);
   const TdPrim *place = td_prim_find("place");
@@ -285,10 +285,13 @@ static void spread(Complete *c, int columns) {
     int64_t instances = 1, extent = 0;
     for (int k = 0; k < d->run[i].rank; k++)
       instances *= td_unit_value(d, d->run[i].map[k], &extent) ? extent : 0;
-    if (!mark || mark->arg[1].i != 1 || instances != 1) continue;
+    if (!mark || mark->arg[1].i != 1 || instances > columns) continue;
+    if (d->run[i].rank > 1 && instances > 1) continue;
     const char *const *made;
     size_t n;
-    int64_t at[] = {next++ % columns, 1}, by[2 * TD_MAX_RANK] = {0};
+    if (next + instances > columns) next = 0;
+    int64_t at[] = {next, 1}, by[2 * TD_MAX_RANK] = {1};
+    next += instances;
     size_t axes = (size_t)d->run[i].rank;
     TdDiag quiet = {.arena = c->arena};
     TdArgValue arg[TD_PRIM_ARGS] = {{.given = true, .text = d->run[i].sym->name},
