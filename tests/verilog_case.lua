@@ -59,4 +59,38 @@ function case.run(p, args, options)
   return m.report.cycles, m
 end
 
+-- A build of p for the CPU, timed, which on a call runs it as Verilog, too; the cycles of that in ran[1].
+local function both(p, sim, ran)
+  local m = p:build {target = "cpu", timed = true, math = "core"}
+  local function run(_, ...)
+    local list = table.pack(...)
+    for i = 1, list.n do
+      if type(list[i]) == "userdata" then list[i] = list[i]:copy() end
+    end
+    local v = p:build {target = "verilog", sim = sim, seconds = 600}
+    v(table.unpack(list, 1, list.n))
+    ran[1] = v.report.cycles
+    return m(...)
+  end
+  return setmetatable({}, {__call = run, __index = function(_, name) return m[name] end})
+end
+
+-- Runs an example with `sizes` as its arguments and edits {pattern, replacement} that each fit once and say both(p)
+-- where p is to run as Verilog in `sim`; the cycles of the last such run.
+function case.example(name, sizes, edits, sim)
+  local text = io.open("examples/" .. name .. ".lua"):read "a"
+  for _, edit in ipairs(edits) do
+    local edited, n = text:gsub(edit[1], edit[2])
+    t.eq(n, 1, edit[1])
+    text = edited
+  end
+  local print_, arg_, ran = print, arg, {}
+  _G.print, _G.arg = function() end, sizes -- luacheck: ignore
+  function _G.both(p) return both(p, sim or "icarus", ran) end -- luacheck: ignore
+  local ok, e = pcall(assert(load(text, "@" .. name)))
+  _G.print, _G.arg, _G.both = print_, arg_, nil -- luacheck: ignore
+  t.ok(ok, tostring(e))
+  return ran[1]
+end
+
 return case

@@ -188,14 +188,25 @@ static void block_begin(const TdVdDesign *d, const TdNetClass *c, size_t k, uint
   }
 }
 
+/* Moves lo on to where the box that instance i touches of array x begins in its block. */
+static void box_begin(const TdNetClass *c, const TdVlogArray *x, uint32_t i, int64_t *lo) {
+  size_t n = c->kernel->ncoord;
+  for (int d = 0; x->by && d < x->rank; d++) {
+    lo[d] += x->from[d];
+    for (size_t q = 0; q < n; q++) lo[d] += x->by[(size_t)d * n + q] * c->coord[i * n + q];
+  }
+}
+
 /* The memories that the instances of a class have of their own. */
 static void note_arrays(TdVdDesign *d, const TdNetClass *c, TdVlogModule *m) {
   for (size_t i = 0; i < m->narray; i++) {
     TdVlogArray x = m->array[i];
     size_t k = td_vdesign_param(c, x.sym);
     int64_t *lo = TD_NEWN(d->arena, int64_t, c->n * (size_t)x.rank + 1);
-    for (uint32_t j = 0; j < c->n && !x.state; j++)
+    for (uint32_t j = 0; j < c->n && !x.state; j++) {
       block_begin(d, c, k, j, lo + j * (size_t)x.rank);
+      box_begin(c, &x, j, lo + j * (size_t)x.rank);
+    }
     x.copies = c->n;
     x.lo = lo;
     if (!x.state) x.sym = c->arg.at[k].sym;
@@ -257,6 +268,7 @@ static TdVlogModule *module_of(TdVdDesign *d, const TdNetClass *c, size_t number
   TdVlogProg q = td_vdesign_own(d, c);
   q.held = d->is_static;
   q.free = d->is_static && !waits;
+  q.boxes = true;
   const char *task = td_vname_module(d->arena, c->task);
   q.top = other ? td_text_fmt(d->arena, "%s_%zu", task, number) : task;
   while (is_module(d, q.top)) q.top = td_text_fmt(d->arena, "%s_task", q.top);

@@ -38,7 +38,10 @@ typedef struct TdVlogArray {
   size_t *reads, *writes; /* ports of each bank */
   int64_t copies;         /* instances, each with its own; ports lie side by side */
   const int64_t *lo;      /* where each one's begins in the argument, rank numbers each */
-  const TdBlob *state;    /* of a state: what it holds before the first call */
+  const int64_t *from,
+      *by;             /* of a box: where it begins in what the instance is given, rank numbers,
+                             * and as many for each of its coordinates; or NULL */
+  const TdBlob *state; /* of a state: what it holds before the first call */
 } TdVlogArray;
 
 /* An end of a stream, or of `count` of them side by side, in a task's module. */
@@ -125,6 +128,7 @@ typedef struct TdVlogProg {
   bool held;           /* tokens wait in front of the module, not in latches of its own */
   bool free;           /* its puts never wait */
   const bool *without; /* runs of the root that take place outside, their ends open; or NULL */
+  bool boxes;          /* its memories are as large as what it touches */
 } TdVlogProg;
 
 /* vunit.c: a kernel as a module; NULL with d filled. */

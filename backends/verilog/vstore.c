@@ -18,6 +18,7 @@ static void take_shape(TdVkStore *s, const TdPlaced *p) {
   for (int d = 0; d < p->rank; d++) {
     bool whole = p->registers || s->side || p->part[d] == TD_PART_NONE;
     s->extent[d] = p->extent[d];
+    if (s->box && !s->box->whole[d]) s->extent[d] = s->box->hi[d] - s->box->lo[d] + 1;
     s->part[d] = whole ? TD_PART_NONE : p->part[d];
     s->banks[d] = whole ? 1 : p->banks[d];
     s->each[d] = (s->extent[d] + s->banks[d] - 1) / s->banks[d];
@@ -47,6 +48,7 @@ TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p) {
   s->decl = p->decl;
   s->scalar = p->rank == 0 && !s->outside;
   for (size_t i = 0; i < k->side.n; i++) s->side |= k->side.at[i] == p->sym && !s->outside;
+  if (s->outside) s->box = td_vbox_of(k, p);
   bool own = !s->outside && p->read > 1;
   s->latency = p->registers || s->side ? 0 : own ? 1 : (int)p->read;
   take_shape(s, p);
@@ -194,6 +196,7 @@ static Place place_of(TdVkUnit *k, TdVkLeaf *l, const TdVkStore *s, const TdVkVi
     int64_t bank;
     TdAff off;
     Where w = where_of(k, v, at, d);
+    w.f = td_vbox_inside(k, s->box, l->t, d, w.f);
     int bits = bits_below(s->extent[d]);
     if ((!w.base.e || s->banks[d] == 1) && split_form(k, s, d, w.f, &bank, &off)) {
       p.bank += bank * stride;

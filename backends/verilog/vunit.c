@@ -36,6 +36,20 @@ static void finish_leaf(TdVkUnit *k, const TdVkLeaf *l) {
         l->wait);
 }
 
+/* Where the box that array a is lies. */
+static void put_box(TdVkUnit *k, const TdVkBox *x, TdVlogArray *a) {
+  size_t n = k->unit->ncoord;
+  int64_t *from = TD_NEWN(k->arena, int64_t, TD_MAX_RANK);
+  int64_t *by = TD_NEWN(k->arena, int64_t, TD_MAX_RANK * n + 1);
+  for (int d = 0; d < a->rank; d++) {
+    if (x->whole[d]) continue;
+    from[d] = x->lo[d];
+    for (size_t i = 0; i < n; i++) by[(size_t)d * n + i] = x->by[d][i];
+  }
+  a->from = from;
+  a->by = by;
+}
+
 /* A memory outside of the module, with the ports that drive and read it. */
 static TdVlogArray array_of(TdVkUnit *k, const TdVkStore *s) {
   TdVlogArray a = {.name = s->name, .width = s->element->w, .latency = s->latency};
@@ -51,6 +65,7 @@ static TdVlogArray array_of(TdVkUnit *k, const TdVkStore *s) {
     a.banks[d] = s->banks[d];
     a.block[d] = s->part[d] == TD_PART_BLOCK;
   }
+  if (s->box) put_box(k, s->box, &a);
   a.reads = TD_NEWN(k->arena, size_t, s->nbank);
   a.writes = TD_NEWN(k->arena, size_t, s->nbank);
   for (int64_t b = 0; b < s->nbank; b++) {
@@ -118,6 +133,7 @@ const TdVlogModule *td_vunit_kernel(const TdVlogProg *p, const TdUnit *u, TdDiag
   k->placeless = p->placeless;
   k->held = p->held;
   k->free = p->free;
+  k->boxes = p->boxes;
   k->frame = TD_NEW(a, TdVkFrame);
   *k->frame = (TdVkFrame){.unit = u, .ask = {p->sched->affine, a, p->prog, u}};
   k->times = p->times;

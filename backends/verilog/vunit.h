@@ -35,12 +35,20 @@ typedef struct TdVkSet {
   const TdVl *on, *data;
 } TdVkSet;
 
+/* What an instance touches of an argument: in dimension d from lo[d] to hi[d], moved by by[d][i]
+ * times its coordinate number i; or the whole of it. */
+typedef struct TdVkBox {
+  bool whole[TD_MAX_RANK];
+  int64_t *by[TD_MAX_RANK], lo[TD_MAX_RANK], hi[TD_MAX_RANK];
+} TdVkBox;
+
 /* Storage of a symbol: a register, or banks of a memory. */
 typedef struct TdVkStore {
   TdSym sym;
   const char *name;
   const TdType *element;
   bool outside;          /* an argument: the memory is whoever's that calls */
+  const TdVkBox *box;    /* then: of which it is a part; or NULL */
   const TdVkPort *block; /* buffers of a block stream, beside that end of it */
   bool scalar;
   const TdStmt *decl;        /* of a local, a table, a state */
@@ -239,7 +247,7 @@ typedef struct TdVkUnit {
   TdSched *sched;
   const TdTimes *times;
   TdDiag *diag;
-  bool placeless, held, free; /* as TdVlogProg says */
+  bool placeless, held, free, boxes; /* as TdVlogProg says */
   TD_VEC(TdVkStore *) store;
   TD_VEC(TdVkCounter) counter;
   TD_VEC(TdVkCall) call;
@@ -340,6 +348,10 @@ const TdVl *td_vbuffer_handed(TdVkUnit *k, const TdVkLeaf *l, const TdReach *r);
 void td_vbuffer_begin(TdVkUnit *k, TdVlDo *out);
 void td_vbuffer_end(TdVkUnit *k, const TdVkOp *op, TdVlDo *out);
 void td_vbuffer_finish(TdVkUnit *k);
+
+/* vbox.c: the box of an argument that all leaves touch, NULL: the whole; index f, in it. */
+TdVkBox *td_vbox_of(TdVkUnit *k, const TdPlaced *p);
+TdAff td_vbox_inside(const TdVkUnit *k, const TdVkBox *x, const TdTrace *t, int d, TdAff f);
 
 /* vstore.c: the storage of what a trace names; reads and writes of it. */
 TdVkStore *td_vstore_of(TdVkUnit *k, const TdVkFrame *f, const TdPlaced *p);

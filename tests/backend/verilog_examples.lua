@@ -8,63 +8,42 @@ local i16, i32, task, grid = tide.i16, tide.i32, tide.task, tide.grid
 
 if not case.has "iverilog" then t.skip_all "iverilog is not here" end
 
-local ran
-
--- A build of p for the CPU, timed, which on a call runs it as Verilog, too.
-function _G.both(p) -- luacheck: ignore
-  local m = p:build {target = "cpu", timed = true}
-  local function run(_, ...)
-    local list = table.pack(...)
-    for i = 1, list.n do
-      if type(list[i]) == "userdata" then list[i] = list[i]:copy() end
-    end
-    local v = p:build {target = "verilog", sim = "icarus"}
-    v(table.unpack(list, 1, list.n))
-    ran = v.report.cycles
-    return m(...)
-  end
-  return setmetatable({}, {__call = run, __index = function(_, name) return m[name] end})
-end
-
--- Runs an example with the edits.
-local function example(name, sizes, from, to)
-  local text = io.open("examples/" .. name .. ".lua"):read "a"
-  local edited, n = text:gsub(from, to)
-  t.eq(n, 1)
-  local print_, arg_ = print, arg
-  _G.print, _G.arg, ran = function() end, sizes, nil -- luacheck: ignore
-  local ok, e = pcall(assert(load(edited, "@" .. name)))
-  _G.print, _G.arg = print_, arg_ -- luacheck: ignore
-  t.ok(ok, tostring(e))
-  return ran
-end
-
-local timed = '([^%s=]+):build%s*{%s*target = "cpu", timed = true%s*}'
+-- Where the examples run with a clock, all at once or what one call makes.
+local timed = {'([^%s=]+):build%s*{%s*target = "cpu", timed = true%s*}', "both(%1)"}
+local call = {'= s(:build { target = "cpu", timed = true })', "= both(s)"}
 
 t.test("example 12 at two sizes", function()
-  t.eq(example("12_systolic", {"4", "4", "4"}, timed, "both(%1)"), 20)
-  t.ok(example("12_systolic", {"3", "2", "5"}, timed, "both(%1)"))
+  t.eq(case.example("12_systolic", {"4", "4", "4"}, {timed}), 20)
+  t.ok(case.example("12_systolic", {"3", "2", "5"}, {timed}))
+end)
+
+t.test("example 20 at two sizes, mapped and not", function()
+  for _, run in ipairs {"\nrun(4, 2, 2, false, 1)", "\nrun(3, 2, 2, true, 1)"} do
+    for _, what in ipairs {"both(top)(Q, K, V, O)", "top(Q, K, V, O) both(hand)(Q, K, V, O:copy())"} do
+      t.ok(case.example("20_flash_attention", {}, {{"\nrun%(.*", run}, {"top%(Q, K, V, O%)", what}}))
+    end
+  end
 end)
 
 t.test("example 30", function()
-  t.eq(example("30_timed_systolic", {}, timed, "both(%1)"), 105)
+  t.eq(case.example("30_timed_systolic", {}, {timed}), 105)
 end)
 
 t.test("example 32 at two sizes", function()
-  t.ok(example("32_weight_stationary", {"8", "6", "5", "2", "3"}, "= s(:build { target = \"cpu\", timed = true })",
-    "= both(s)"))
-  t.ok(example("32_weight_stationary", {"6", "8", "8", "4", "4"}, "= s(:build { target = \"cpu\", timed = true })",
-    "= both(s)"))
+  t.ok(case.example("32_weight_stationary", {"8", "6", "5", "2", "3"}, {call}))
+  t.ok(case.example("32_weight_stationary", {"6", "8", "8", "4", "4"}, {call}))
 end)
 
 t.test("example 34 at two sizes", function()
   for _, sizes in ipairs {{"4", "4", "8", "2", "2", "1"}, {"3", "5", "7", "2", "1", "2"}} do
-    t.ok(example("34_two_level_cache", sizes, "= s(:build { target = \"cpu\", timed = true })", "= both(s)"))
+    t.ok(case.example("34_two_level_cache", sizes, {call}))
   end
 end)
 
 t.test("example 35, of two seeds", function()
-  for _, seed in ipairs {"1", "7"} do t.ok(example("35_bitonic_sort", {seed}, "\nsort%(A%)\n", "\nboth(sort)(A)\n")) end
+  for _, seed in ipairs {"1", "7"} do
+    t.ok(case.example("35_bitonic_sort", {seed}, {{"\nsort%(A%)\n", "\nboth(sort)(A)\n"}}))
+  end
 end)
 
 t.test("tasks exchange what they read", function()
