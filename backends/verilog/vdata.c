@@ -316,27 +316,27 @@ TdVlNum td_vdata_value(TdVkUnit *k, TdVkLeaf *l, TdTraceValue v, int64_t cycle) 
 }
 
 /* An element that stays in a register while the loop runs: fetched in the last cycles before it,
- * stored in the last one. */
+ * stored in the last ones, as many at once as there are ports. */
 static bool keep(TdVkUnit *k, TdVkLeaf *l, const TdReach *r, bool load) {
   TdVkKept x = hoisted(k, l, r);
   const TdAff *at = r->array->spot.at[r->spot].at;
   TdVkLeaf edge = {.number = l->number, .step = l->step, .t = l->t, .name = l->name};
   edge.frame = l->frame;
-  int64_t slot = load ? -1 : -2;
+  int64_t turn = td_trace_turn(r), slot = -1 - 2 * turn - !load;
   const TdVkStore *s = td_vstore_of(k, l->frame, r->array);
   if (!s) return false;
   if (load && s->latency > 1)
     return none(k, r->stmt->loc, "elements of a slow memory that stay in registers").e != NULL;
   if (load) {
     edge.state = l->state - 1;
-    int64_t c = k->state.at[edge.state].length - 2;
+    int64_t c = k->state.at[edge.state].length - 2 - turn;
     TdVlNum v = td_vstore_read(k, &edge, r->array, at, c, td_vdata_moves(k, &edge, c), slot);
     if (!v.e) return false;
     set_kept(k, x, td_vdata_moves(k, &edge, c + 1), v.e);
     return true;
   }
   edge.state = l->state + 1;
-  int64_t c = k->state.at[edge.state].length - 1;
+  int64_t c = k->state.at[edge.state].length - 1 - turn;
   TdVlNum v = td_vop_num(td_vtree_sig(k->m, x.reg), r->array->element);
   const TdVl *on = td_vdata_moves(k, &edge, c);
   if (x.set) {

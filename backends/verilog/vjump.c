@@ -38,7 +38,7 @@ TdVlDo *td_vjump_act(TdVkUnit *k, const TdVkLeaf *l, size_t next) {
   TdVlModule *m = k->m;
   const TdVkState *drain = l->state + 1 < k->state.n ? &k->state.at[l->state + 1] : NULL;
   if (drain && drain->leaf != l) drain = NULL;
-  int64_t rest = l->step->length - 1 + (l->t->stores ? 1 : 0);
+  int64_t rest = l->step->length - 1 + l->step->around - l->step->before;
   int64_t tick = l->left_at < rest ? l->left_at : rest - 1;
   TdVlDo *stay = td_vtree_block(m), *go = td_vtree_block(m);
   if (drain)

@@ -297,7 +297,7 @@ static bool enter_pipe(TdVkUnit *k, TdVkLeaf *l, const TdSchedStep *const *loop,
   }
   for (size_t i = 0; i < n; i++) open_loop(k, l->nest.at[i], skip);
   if (!l->t->loads) return true;
-  add_state(k, td_text_fmt(k->arena, "%s_load", x->stmt->sym->name), x->stmt->loc, t->read + 1);
+  add_state(k, td_text_fmt(k->arena, "%s_load", x->stmt->sym->name), x->stmt->loc, x->before);
   return true;
 }
 
@@ -328,7 +328,7 @@ static bool plan_pipe(TdVkUnit *k, const TdSchedStep *const *loop, size_t n) {
   l->state = add_state(k, td_text_fmt(k->arena, "%s_run", name), x->stmt->loc, 1);
   k->state.at[l->state].kind = TD_VK_RUN;
   k->state.at[l->state].leaf = l;
-  int64_t rest = x->length - 1 + (trace->stores ? 1 : 0);
+  int64_t rest = x->length - 1 + x->around - x->before;
   bool tokens = td_vtask_has_tokens(trace);
   size_t none = k->op.n;
   if (tokens && !rest) add_op(k, (TdVkOp){.kind = TD_VK_BRANCH, .leaf = l});

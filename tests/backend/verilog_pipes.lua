@@ -77,6 +77,39 @@ t.test("an element that stays, which only conditions write", function()
   end
 end)
 
+t.test("elements that stay are loaded and stored through two ports", function()
+  for n = 1, 6 do
+    local k = tide.kernel {
+      name = "sums", x = i32[7], y = i32[n],
+      function(x, y)
+        for j in grid(7) do
+          for i in grid(n) do y[i] = y[i] + x[j] * (i + 1) end
+        end
+      end,
+    }
+    local _, m = case.run(tide.schedule(k):unroll("i"):pipeline "j", {words(7), words(n, 3)})
+    t.ok(not m.source:find "y_q2" and not m.source:find "y_we2", "at most two reads and two writes of a bank")
+  end
+end)
+
+t.test("what is read stays behind no later write, however late its address is", function()
+  for _, ii in ipairs {0, 1, 2} do
+    local k = tide.kernel {
+      name = "swap", A = i32[8], B = i32[8], y = i32[8],
+      function(A, B, y)
+        for j in grid(8) do
+          local v = A[B[j] & 7]
+          A[j] = j * 100
+          y[j] = v * A[B[v & 7] & 7]
+          A[v & 7] = 5
+        end
+      end,
+    }
+    local s = ii > 0 and tide.schedule(k):pipeline("j", ii) or k
+    case.run(s, {words(8, 1), words(8, 2), i32[8](0)})
+  end
+end)
+
 t.test("a loop that is always left", function()
   for n = 1, 3 do
     local k = tide.kernel {

@@ -181,8 +181,8 @@ void td_sched_pipe(TdSchedStep *step, TdTrace *t, int64_t trip) {
   if (step->ii > ii) blame(step, t, &cycle);
   step->length = td_trace_length(t);
   if (step->length < 1) step->length = 1;
-  if (t->target->ports && t->loads) step->before = t->target->read + 1;
-  step->around = step->before + (t->target->ports && t->stores ? 1 : 0);
+  if (t->target->ports && t->loads) step->before = t->target->read + td_trace_turns(t, false);
+  step->around = step->before + (t->target->ports ? td_trace_turns(t, true) : 0);
   step->trace = t;
   td_sched_need(step, t);
 }

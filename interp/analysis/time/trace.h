@@ -37,6 +37,7 @@ typedef struct TdSpot {
   uint32_t line;    /* the spots whose forms differ in constants only */
   bool known, kept; /* `now` is its value; its last store was read from memory */
   bool hoisted;     /* the same in all iterations: a register while the loop runs */
+  int64_t turn[2];  /* then: its number, from 1, among those loaded, and those stored */
   TdTraceValue now;
   uint32_t store; /* number of its last store, or (a stream) token in reach[], plus 1 */
 } TdSpot;
@@ -60,6 +61,7 @@ typedef struct TdPlaced {
   const TdType *element; /* of a stream: of its tokens */
   int64_t tokens;        /* elements of one of its tokens */
   uint32_t number;       /* in placed[] */
+  int64_t turns[2];      /* hoisted elements that are loaded, and stored */
   bool fresh;            /* made in the trace */
   bool buffer;           /* of a block stream, got or taken in the trace: shared memory */
   bool registers, written, filled;
@@ -317,6 +319,10 @@ void td_trace_trim(TdTrace *t);
 /* Does that, takes invariant elements out of the loop, and makes iterations wait for what earlier
  * ones store; the loop runs at most `trip` times. */
 void td_trace_carry(TdTrace *t, int64_t trip);
+/* What stays is loaded before the loop, or stored after it, through the ports of one bank for each
+ * array: the cycle of an element, from 0; how many cycles there are. */
+int64_t td_trace_turn(const TdReach *r);
+int64_t td_trace_turns(const TdTrace *t, bool write);
 
 /* A statement that reads what may be written in the same cycle, which takes no time on `ideal`
  * alone; or NULL. */

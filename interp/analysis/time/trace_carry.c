@@ -44,10 +44,28 @@ static void hoist(TdTrace *t) {
   for (size_t i = 0; i < t->reach.n; i++) {
     TdReach *r = &t->reach.at[i];
     if (r->spot == TD_TRACE_ALL || !r->array->spot.at[r->spot].hoisted) continue;
+    TdSpot *s = &r->array->spot.at[r->spot];
+    if (!s->turn[r->write]) s->turn[r->write] = ++r->array->turns[r->write];
     if (!r->dead) ++*(r->write ? &t->stores : &t->loads);
     r->dead = true;
     t->flow.node.at[r->node].stages = t->flow.node.at[r->node].delay = 0;
   }
+}
+
+int64_t td_trace_turn(const TdReach *r) {
+  int64_t before = r->array->spot.at[r->spot].turn[r->write] - 1;
+  return r->array->ports ? before / r->array->ports : 0;
+}
+
+int64_t td_trace_turns(const TdTrace *t, bool write) {
+  int64_t most = 0;
+  for (size_t i = 0; i < t->placed.n; i++) {
+    const TdPlaced *p = t->placed.at[i];
+    int64_t ports = p->ports ? p->ports : p->turns[write] + 1,
+            n = (p->turns[write] + ports - 1) / ports;
+    if (n > most) most = n;
+  }
+  return most;
 }
 
 /* How line `line` of p moves: by[d] elements an iteration. Returns the first dimension that does,
